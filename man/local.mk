@@ -1,0 +1,2 @@
+# man: mdoc pages, clean under `mandoc -T lint -W warning`.
+dist_man_MANS +=

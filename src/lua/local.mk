@@ -1,0 +1,19 @@
+# src/lua: the scripts that run inside Redis, one a file. NAME.lua in
+# lua_scripts becomes the string lua_NAME in the built file scripts.c, to be
+# declared in scripts.h; what is only included by others ("-- include FILE" on
+# a line of its own) stands in lua_includes.
+lua_scripts =
+lua_includes =
+
+noinst_LIBRARIES += src/lua/liblua.a
+src_lua_liblua_a_CFLAGS = $(AM_CFLAGS) $(NO_OVERLENGTH)
+src_lua_liblua_a_SOURCES = src/lua/scripts.h
+nodist_src_lua_liblua_a_SOURCES = src/lua/scripts.c
+EXTRA_DIST += src/lua/embed.awk $(lua_scripts) $(lua_includes)
+CLEANFILES += src/lua/scripts.c
+
+src/lua/scripts.c: src/lua/embed.awk $(lua_scripts) $(lua_includes)
+	$(AM_V_GEN)$(MKDIR_P) src/lua && cd $(srcdir) && \
+	$(AWK) -f src/lua/embed.awk $(lua_scripts) </dev/null \
+		>$(abs_top_builddir)/$@.tmp && \
+	mv $(abs_top_builddir)/$@.tmp $(abs_top_builddir)/$@

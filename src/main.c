@@ -1,0 +1,13 @@
+/*
+ * The daemon's entry, and nothing else: whatever is in here can't be linked
+ * into a test.
+ */
+#include "config.h"
+
+#include "daemon/daemon.h"
+
+int
+main(int argc, char **argv)
+{
+	return daemon_main(argc, argv);
+}

@@ -1,0 +1,2 @@
+# systemd: the units and the user they run as.
+EXTRA_DIST +=
