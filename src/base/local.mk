@@ -1,3 +1,20 @@
 # src/base: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/base/libbase.a
-src_base_libbase_a_SOURCES =
+src_base_libbase_a_SOURCES = \
+	src/base/buf.c \
+	src/base/buf.h \
+	src/base/err.c \
+	src/base/err.h \
+	src/base/field.h \
+	src/base/heap.c \
+	src/base/heap.h \
+	src/base/list.h \
+	src/base/log.c \
+	src/base/log.h \
+	src/base/map.c \
+	src/base/map.h \
+	src/base/parse.c \
+	src/base/parse.h \
+	src/base/status.h \
+	src/base/xmalloc.c \
+	src/base/xmalloc.h

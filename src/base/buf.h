@@ -1,0 +1,58 @@
+/*
+ * A byte buffer that grows at the tail and is consumed at the head.
+ *
+ * Used for what a client sends, what it is to be sent, and for building text.
+ * The owner embeds it and calls buf_fini().  Consumed space is reclaimed by
+ * moving the rest down, at most once for each doubling, so that a byte is
+ * moved a constant number of times.
+ */
+#ifndef LOCKBROKER_BASE_BUF_H
+#define LOCKBROKER_BASE_BUF_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf {
+	char *mem;   /* owned; NULL while nothing was ever stored */
+	size_t head; /* offset of the first byte not yet consumed */
+	size_t tail; /* offset behind the last byte */
+	size_t size; /* bytes allocated */
+};
+
+void buf_init(struct buf *b);
+void buf_fini(struct buf *b);
+
+/* Gives the memory back when the buffer is empty and larger than `keep`. */
+void buf_trim(struct buf *b, size_t keep);
+
+static inline size_t
+buf_len(const struct buf *b)
+{
+	return b->tail - b->head;
+}
+
+static inline char *
+buf_data(const struct buf *b)
+{
+	/* Not even 0 may be added to NULL. */
+	return b->head > 0 ? b->mem + b->head : b->mem;
+}
+
+/* Room for n more bytes; returns where they go; then call buf_added(). */
+char *buf_reserve(struct buf *b, size_t n);
+void buf_added(struct buf *b, size_t n);
+
+void buf_add(struct buf *b, const void *data, size_t n);
+void buf_addc(struct buf *b, char c);
+void buf_adds(struct buf *b, const char *s);
+void buf_add_u64(struct buf *b, uint64_t n); /* decimal, without printf */
+void buf_addf(struct buf *b, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void buf_addv(struct buf *b, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+
+void buf_consume(struct buf *b, size_t n);
+void buf_clear(struct buf *b);
+
+#endif

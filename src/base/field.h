@@ -1,0 +1,67 @@
+/*
+ * The fields of replies and events, one list.
+ *
+ * FIELD(identifier, "key on the wire", how the value is written)
+ * NUM decimal, MS decimal with "ms" behind it, STR as it is.
+ *
+ * Consecutive NUM fields with the same identifier are one field with its
+ * values joined by commas: `fence=7,8`.
+ */
+#ifndef LOCKBROKER_BASE_FIELD_H
+#define LOCKBROKER_BASE_FIELD_H
+
+#include <stdint.h>
+
+/* clang-format off */
+#define FIELDS(FIELD) \
+	FIELD(ID, "id", NUM) \
+	FIELD(KEY, "key", STR) \
+	FIELD(LABEL, "label", STR) \
+	FIELD(LOCKS, "locks", NUM) \
+	FIELD(LINES, "lines", NUM) \
+	FIELD(VALID, "valid", MS) \
+	FIELD(VERSION, "version", STR) \
+	FIELD(PROTOCOL, "protocol", NUM) \
+	FIELD(FENCE, "fence", NUM) \
+	FIELD(DEPTH, "depth", NUM) \
+	FIELD(DEFERRED, "deferred", NUM) \
+	FIELD(STATE, "state", STR) \
+	FIELD(WAITERS, "waiters", NUM) \
+	FIELD(HANDOVERS, "handovers", NUM) \
+	FIELD(OLDEST, "oldest", MS) \
+	FIELD(BROKER, "broker", STR) \
+	FIELD(SESSION, "session", NUM) \
+	FIELD(PEER, "peer", STR) \
+	FIELD(MODE, "mode", STR) \
+	FIELD(AGE, "age", MS) \
+	FIELD(TTL, "ttl", MS) \
+	FIELD(LEFT, "left", MS) \
+	FIELD(REASON, "reason", STR) \
+	FIELD(KIND, "kind", STR) \
+	FIELD(PERMITS, "permits", NUM) \
+	FIELD(FREE, "free", NUM) \
+	FIELD(COUNT, "count", NUM) \
+	FIELD(INDEX, "index", NUM) \
+	FIELD(GENERATION, "generation", NUM)
+/* clang-format on */
+
+enum field_id {
+#define FIELD(id, key, how) FIELD_##id,
+	FIELDS(FIELD)
+#undef FIELD
+	    FIELD_MAX
+};
+
+/*
+ * One field of a reply or event.  Strings lie in the text arena of whoever
+ * built the field (`str` is an offset into it), because what they were copied
+ * from may be gone when the field is written.
+ */
+struct field {
+	enum field_id id;
+	uint32_t str; /* offset of a STR value */
+	uint32_t len; /* its length in bytes */
+	uint64_t num; /* a NUM or MS value */
+};
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * A binary min-heap of timers, ordered by deadline and, among equal
+ * deadlines, by insertion (so that runs with one seed are the same).
+ *
+ * Intrusive: the object embeds a struct timer and the heap keeps pointers to
+ * it.  An object must be taken out before it is freed.
+ */
+#ifndef LOCKBROKER_BASE_HEAP_H
+#define LOCKBROKER_BASE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct timer {
+	int64_t at_ms;	/* deadline, CLOCK_BOOTTIME milliseconds */
+	uint64_t order; /* set by the heap */
+	uint32_t slot;	/* 1 + index in the heap; 0: not in a heap */
+	uint32_t kind;	/* the owner's: what the timer is embedded in */
+};
+
+struct heap {
+	struct timer **slots; /* owned; the timers are not */
+	uint32_t len;
+	uint32_t size;
+	uint64_t next_order;
+};
+
+void heap_init(struct heap *h);
+void heap_fini(struct heap *h); /* the timers in it are only forgotten */
+
+/* Puts the timer in, or moves it, to fire at at_ms. */
+void heap_set(struct heap *h, struct timer *t, int64_t at_ms);
+void heap_remove(struct heap *h, struct timer *t); /* no-op when not in */
+
+static inline bool
+timer_armed(const struct timer *t)
+{
+	return t->slot != 0;
+}
+
+/* The earliest timer, still in the heap, or NULL. */
+static inline struct timer *
+heap_first(const struct heap *h)
+{
+	return h->len > 0 ? h->slots[0] : NULL;
+}
+
+#endif

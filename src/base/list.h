@@ -1,0 +1,16 @@
+/*
+ * The list macros of <sys/queue.h>, with the safe iterators that glibc's
+ * lacks.
+ */
+#ifndef LOCKBROKER_BASE_LIST_H
+#define LOCKBROKER_BASE_LIST_H
+
+#include <sys/queue.h>
+
+#ifndef TAILQ_FOREACH_SAFE
+#define TAILQ_FOREACH_SAFE(var, head, field, next) \
+	for ((var) = TAILQ_FIRST(head);            \
+	     (var) && ((next) = TAILQ_NEXT(var, field), 1); (var) = (next))
+#endif
+
+#endif

@@ -1,0 +1,362 @@
+/*
+ * The logger, and with it the only global state of the program.
+ *
+ * A line is built in memory on the stack and written by one write(2), so that
+ * lines of several processes on one pipe don't mix.  Whatever a value holds,
+ * the line stays one line: bytes that could end it, forge a field or drive a
+ * terminal are escaped.
+ *
+ * The log must not stop the broker: leases are renewed by the thread that
+ * writes it.  A stderr that can take nothing at the moment costs the line, not
+ * the time.  stderr is shared with others, so it is not made non-blocking;
+ * it is asked first whether it can take a line.  A pipe that says yes takes
+ * PIPE_BUF bytes, and a line is no longer than that.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/parse.h"
+
+/* A line with its end; what is longer is cut, and "..." says so. */
+#define LINE_BYTES_MAX PIPE_BUF
+
+/* Kept free for "...", the closing quote, the closing brace and the end. */
+#define LINE_RESERVE 8
+
+/* The longest escape of one byte, "\u00ff". */
+#define ESCAPE_BYTES_MAX 6
+
+enum log_stderr { STDERR_UNKNOWN, STDERR_PLAIN, STDERR_SOCKET, STDERR_JOURNAL };
+
+/* A line under construction; lives on the stack of log_values(). */
+struct line {
+	size_t len;
+	char mem[LINE_BYTES_MAX];
+};
+
+static struct {
+	enum log_level level;
+	enum log_target target;
+	enum log_format format;
+	enum log_stderr kind;
+	bool torn; /* the last line is only partly written */
+	uint64_t dropped;
+} logger = { .level = LOG_LEVEL_NOTICE };
+
+static const struct {
+	const char *word;
+	int priority;
+} levels[] = {
+	[LOG_LEVEL_DEBUG] = { "debug", LOG_DEBUG },
+	[LOG_LEVEL_INFO] = { "info", LOG_INFO },
+	[LOG_LEVEL_NOTICE] = { "notice", LOG_NOTICE },
+	[LOG_LEVEL_WARNING] = { "warning", LOG_WARNING },
+	[LOG_LEVEL_ERROR] = { "error", LOG_ERR },
+};
+
+const char *
+log_string(const char *s)
+{
+	return s ? s : "";
+}
+
+size_t
+log_strlen(const char *s)
+{
+	return s ? strlen(s) : 0;
+}
+
+/*
+ * Is stderr the stream that systemd connected to the journal?  JOURNAL_STREAM
+ * alone does not tell: it is inherited by children with another stderr.
+ */
+static enum log_stderr
+log_probe(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char own[64];
+	struct stat st;
+
+	if (fstat(STDERR_FILENO, &st) < 0)
+		return STDERR_PLAIN;
+	(void)snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev,
+	    (uintmax_t)st.st_ino);
+	if (stream && strcmp(stream, own) == 0)
+		return STDERR_JOURNAL;
+	return S_ISSOCK(st.st_mode) ? STDERR_SOCKET : STDERR_PLAIN;
+}
+
+void
+log_setup(enum log_level level, enum log_target target, enum log_format format)
+{
+	logger.level = level;
+	logger.format = format;
+	logger.kind = log_probe();
+	if (target != logger.target && target == LOG_TO_SYSLOG)
+		openlog("lockbrokerd", LOG_PID, LOG_DAEMON);
+	if (target != logger.target && target == LOG_TO_STDERR)
+		closelog();
+	logger.target = target;
+}
+
+bool
+log_enabled(enum log_level level)
+{
+	return level >= logger.level;
+}
+
+uint64_t
+log_dropped(void)
+{
+	return logger.dropped;
+}
+
+static size_t
+line_room(const struct line *l)
+{
+	return sizeof(l->mem) - LINE_RESERVE - l->len;
+}
+
+/* The caller has seen to it that there is room. */
+static void
+line_add(struct line *l, const char *p, size_t n)
+{
+	assert(n <= sizeof(l->mem) - l->len);
+	memcpy(l->mem + l->len, p, n);
+	l->len += n;
+}
+
+static void
+line_adds(struct line *l, const char *s)
+{
+	line_add(l, s, strlen(s));
+}
+
+static bool
+is_plain(const char *s, size_t n)
+{
+	size_t i;
+	char c;
+
+	for (i = 0; i < n; i++) {
+		c = s[i];
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		    (c >= '0' && c <= '9'))
+			continue;
+		if (c == '\0' || !strchr("_.,:/@+-", c))
+			return false;
+	}
+	return n > 0;
+}
+
+/* One byte or character of a text value; returns how many bytes it took. */
+static size_t
+escape_text(char *out, size_t *len, const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)s[0];
+
+	(void)n;
+	if (c == '"' || c == '\\')
+		*len = (size_t)sprintf(out, "\\%c", c);
+	else if (c < ' ' || c > '~')
+		*len = (size_t)sprintf(out, "\\x%02x", c);
+	else
+		*len = (size_t)sprintf(out, "%c", c);
+	return 1;
+}
+
+/*
+ * The same for JSON.  A byte that is no part of well-formed UTF-8 is written
+ * as the text \xNN; control characters, C1 too, as \u00NN.
+ */
+static size_t
+escape_json(char *out, size_t *len, const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)s[0];
+	size_t took = parse_utf8_char(s, n);
+
+	if (took == 0) {
+		*len = (size_t)sprintf(out, "\\\\x%02x", c);
+		return 1;
+	}
+	if (took == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0)
+		*len = (size_t)sprintf(out, "\\u%04x", (unsigned)(s[1] & 0xff));
+	else if (c == '"' || c == '\\')
+		*len = (size_t)sprintf(out, "\\%c", c);
+	else if (c < ' ' || c == 0x7f)
+		*len = (size_t)sprintf(out, "\\u%04x", c);
+	else {
+		memcpy(out, s, took);
+		*len = took;
+	}
+	return took;
+}
+
+static void
+line_quote(struct line *l, const char *s, size_t n)
+{
+	bool json = logger.format == LOG_FORMAT_JSON;
+	char out[ESCAPE_BYTES_MAX + 1];
+	size_t i = 0, len;
+
+	line_add(l, "\"", 1);
+	while (i < n) {
+		i +=
+		    (json ? escape_json : escape_text)(out, &len, s + i, n - i);
+		if (len > line_room(l)) {
+			line_add(l, "...", 3);
+			break;
+		}
+		line_add(l, out, len);
+	}
+	line_add(l, "\"", 1);
+}
+
+static void
+line_value(struct line *l, const struct log_value *v)
+{
+	char digits[24];
+
+	if (!v->str)
+		line_add(
+		    l, digits, (size_t)sprintf(digits, "%" PRId64, v->num));
+	else if (logger.format == LOG_FORMAT_TEXT && is_plain(v->str, v->len) &&
+		 v->len <= line_room(l))
+		line_add(l, v->str, v->len);
+	else
+		line_quote(l, v->str, v->len);
+}
+
+static void
+line_time(char *out, size_t size)
+{
+	struct timespec now;
+	struct tm tm;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	(void)snprintf(
+	    out + n, size - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
+}
+
+/* What stands before the values.  Journal and syslog know time and level. */
+static void
+line_head(struct line *l, enum log_level level, const char *event)
+{
+	bool own_time =
+	    logger.target == LOG_TO_STDERR && logger.kind != STDERR_JOURNAL;
+	bool json = logger.format == LOG_FORMAT_JSON;
+	char when[40] = "";
+	char head[128];
+	int n;
+
+	if (logger.target == LOG_TO_STDERR && logger.kind == STDERR_JOURNAL)
+		line_add(l, head,
+		    (size_t)sprintf(head, "<%d>", levels[level].priority));
+	if (own_time)
+		line_time(when, sizeof(when));
+	if (json)
+		n = snprintf(head, sizeof(head),
+		    "{%s%s%s\"level\":\"%s\",\"event\":\"%s\"",
+		    own_time ? "\"time\":\"" : "", when, own_time ? "\"," : "",
+		    levels[level].word, event);
+	else
+		n = snprintf(head, sizeof(head), "%s%s%s %s", when,
+		    own_time ? " " : "", levels[level].word, event);
+	assert(n > 0 && (size_t)n < sizeof(head));
+	line_add(l, head, (size_t)n);
+}
+
+static void
+line_build(struct line *l, enum log_level level, const char *event,
+    const struct log_value *values, size_t n)
+{
+	bool json = logger.format == LOG_FORMAT_JSON;
+	size_t i;
+
+	line_head(l, level, event);
+	for (i = 0; i < n; i++) {
+		/* Room for ` key=`, `,"key":` and for a number. */
+		if (line_room(l) < strlen(values[i].key) + 32)
+			break;
+		line_adds(l, json ? ",\"" : " ");
+		line_adds(l, values[i].key);
+		line_adds(l, json ? "\":" : "=");
+		line_value(l, &values[i]);
+	}
+	if (json)
+		line_add(l, "}", 1);
+}
+
+/* One system call that does not wait; the bytes written, or -1. */
+static ssize_t
+stderr_write(const char *p, size_t n)
+{
+	struct pollfd pfd = { .fd = STDERR_FILENO, .events = POLLOUT };
+	ssize_t done;
+
+	if (logger.kind == STDERR_SOCKET || logger.kind == STDERR_JOURNAL) {
+		done = send(STDERR_FILENO, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (done >= 0 || errno != ENOTSOCK)
+			return done;
+	}
+	if (poll(&pfd, 1, 0) != 1 || !(pfd.revents & POLLOUT))
+		return -1;
+	return write(STDERR_FILENO, p, n);
+}
+
+static void
+line_to_stderr(struct line *l)
+{
+	ssize_t done;
+	size_t from = 1;
+
+	/* mem[0] is kept for the end of a line that was torn before. */
+	l->mem[0] = '\n';
+	l->mem[l->len++] = '\n';
+	if (logger.torn)
+		from = 0;
+	do
+		done = stderr_write(l->mem + from, l->len - from);
+	while (done < 0 && errno == EINTR);
+	if (done < 0)
+		done = 0;
+	if (done > 0)
+		logger.torn = (size_t)done < l->len - from;
+	logger.dropped += l->len - from - (size_t)done;
+}
+
+void
+log_values(enum log_level level, const char *event,
+    const struct log_value *values, size_t n)
+{
+	struct line l;
+	int saved = errno;
+
+	l.len = 1;
+	if (logger.kind == STDERR_UNKNOWN)
+		logger.kind = log_probe();
+	line_build(&l, level, event, values, n);
+	if (logger.target == LOG_TO_SYSLOG)
+		syslog(levels[level].priority, "%.*s", (int)(l.len - 1),
+		    l.mem + 1);
+	else
+		line_to_stderr(&l);
+	errno = saved;
+}

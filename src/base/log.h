@@ -1,0 +1,75 @@
+/*
+ * The log: one line an event, `time level event key=value ...`.
+ *
+ * Event names are stable words (`lock-lost`, `redis-down`): people grep for
+ * them.  Values that come from outside are quoted and escaped, so that no
+ * lock name can forge a line.  This is the only global state of the program.
+ *
+ *	LOG(WARNING, "redis-down", LOG_S("node", node), LOG_N("retry_ms", ms));
+ */
+#ifndef LOCKBROKER_BASE_LOG_H
+#define LOCKBROKER_BASE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum log_level {
+	LOG_LEVEL_DEBUG,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_NOTICE,
+	LOG_LEVEL_WARNING,
+	LOG_LEVEL_ERROR
+};
+
+enum log_target { LOG_TO_STDERR, LOG_TO_SYSLOG };
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+/* A value of a log line: a number, or bytes that are escaped as needed. */
+struct log_value {
+	const char *key;
+	const char *str; /* NULL: a number */
+	size_t len;	 /* of str */
+	int64_t num;
+};
+
+/* clang-format off */
+#define LOG_S(key, s) { (key), log_string(s), log_strlen(s), 0 }
+#define LOG_B(key, p, n) { (key), (p), (n), 0 }
+#define LOG_N(key, n) { (key), NULL, 0, (int64_t)(n) }
+/* clang-format on */
+
+/* NULL is logged as an empty string. */
+const char *log_string(const char *s);
+size_t log_strlen(const char *s);
+
+/*
+ * Before this was called, LOG_LEVEL_NOTICE and above go to stderr as text.  It
+ * may be called again when the configuration was reloaded.
+ */
+void log_setup(
+    enum log_level level, enum log_target target, enum log_format format);
+bool log_enabled(enum log_level level);
+
+/* How many bytes could not be written and were dropped. */
+uint64_t log_dropped(void);
+
+void log_values(enum log_level level, const char *event,
+    const struct log_value *values, size_t n);
+
+/*
+ * LOG(level, event, values ...), where there may be no value at all.  The
+ * values end with a dummy, because a list may not be empty in C11.
+ */
+#define LOG(...) LOG_LIST(__VA_ARGS__, { NULL, NULL, 0, 0 })
+
+#define LOG_LIST(level, event, ...)                                        \
+	do {                                                               \
+		if (log_enabled(LOG_LEVEL_##level)) {                      \
+			const struct log_value log_v_[] = { __VA_ARGS__ }; \
+			log_values(LOG_LEVEL_##level, (event), log_v_,     \
+			    sizeof(log_v_) / sizeof(log_v_[0]) - 1);       \
+		}                                                          \
+	} while (0)
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Strict parsers for the few values that requests and the configuration share
+ * (protocol, section 2).  They take (pointer, length) and accept nothing
+ * around the value: no sign, no space, no leading zero.
+ */
+#ifndef LOCKBROKER_BASE_PARSE_H
+#define LOCKBROKER_BASE_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DURATION_MS_MAX (INT64_C(365) * 24 * 3600 * 1000)
+
+/* Decimal; false when malformed or above max. */
+bool parse_number(const char *s, size_t n, uint64_t max, uint64_t *out)
+    __attribute__((warn_unused_result));
+
+/* "500ms", "30s", "5m", "2h", "1d", "0"; at most 365d. */
+bool parse_duration(const char *s, size_t n, int64_t *out_ms)
+    __attribute__((warn_unused_result));
+
+/* The end of the sentence "VALUE ..." for a duration that did not parse. */
+const char *parse_duration_why(const char *s, size_t n);
+
+/* Well-formed UTF-8 (RFC 3629: shortest form, no surrogates)? */
+bool parse_utf8(const char *s, size_t n);
+
+/* The bytes of the character at s; 0 where it is malformed, or n is 0. */
+size_t parse_utf8_char(const char *s, size_t n);
+
+#endif

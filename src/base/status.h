@@ -1,0 +1,34 @@
+/*
+ * How a request ends (protocol, section 3) and what a session is told without
+ * asking (section 7): two lists that the core speaks in and the wire writes.
+ */
+#ifndef LOCKBROKER_BASE_STATUS_H
+#define LOCKBROKER_BASE_STATUS_H
+
+enum status {
+	STATUS_OK,
+	STATUS_BUSY,
+	STATUS_TIMEOUT,
+	STATUS_CANCELLED,
+	STATUS_ERR,
+	STATUS_MAX
+};
+
+/* clang-format off */
+#define EVENTS(EVENT) \
+	EVENT(ATRISK, "!ATRISK") \
+	EVENT(SAFE, "!SAFE") \
+	EVENT(LOST, "!LOST") \
+	EVENT(HELD, "!HELD") \
+	EVENT(FREE, "!FREE") \
+	EVENT(SHUTDOWN, "!SHUTDOWN")
+/* clang-format on */
+
+enum event_id {
+#define EVENT(id, word) EVENT_##id,
+	EVENTS(EVENT)
+#undef EVENT
+	    EVENT_MAX
+};
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Allocation that aborts where malloc would return NULL.  It owns nothing.
+ *
+ * A size of zero is asked for as one byte, so that NULL always means failure.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+
+void *
+xmalloc(size_t size)
+{
+	void *p = malloc(size > 0 ? size : 1);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+void *
+xcalloc(size_t n, size_t size)
+{
+	/* calloc itself refuses a product that overflows. */
+	void *p = n > 0 && size > 0 ? calloc(n, size) : calloc(1, 1);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+void *
+xrealloc(void *p, size_t size)
+{
+	void *q = realloc(p, size > 0 ? size : 1);
+
+	if (!q)
+		abort();
+	return q;
+}
+
+char *
+xstrdup(const char *s)
+{
+	return xstrndup(s, strlen(s));
+}
+
+char *
+xstrndup(const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *copy = xmalloc(len + 1);
+
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
+}

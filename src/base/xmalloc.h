@@ -1,0 +1,21 @@
+/*
+ * Memory that is there or the program is not.
+ *
+ * Every queue, line and table has a configured limit, so malloc failing is
+ * abnormal: these functions abort() instead of returning NULL.  The leases of
+ * a broker that aborts run out in Redis, which is the safe outcome.
+ */
+#ifndef LOCKBROKER_BASE_XMALLOC_H
+#define LOCKBROKER_BASE_XMALLOC_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size) __attribute__((malloc, warn_unused_result));
+void *xcalloc(size_t n, size_t size)
+    __attribute__((malloc, warn_unused_result));
+void *xrealloc(void *p, size_t size) __attribute__((warn_unused_result));
+char *xstrdup(const char *s) __attribute__((malloc, warn_unused_result));
+char *xstrndup(const char *s, size_t n)
+    __attribute__((malloc, warn_unused_result));
+
+#endif
