@@ -1,3 +1,21 @@
 # src/config: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/config/libconfig.a
-src_config_libconfig_a_SOURCES =
+src_config_libconfig_a_SOURCES = \
+	src/config/address.c \
+	src/config/address.h \
+	src/config/check.c \
+	src/config/check.h \
+	src/config/config.c \
+	src/config/config.h \
+	src/config/faults.c \
+	src/config/faults.h \
+	src/config/fields.c \
+	src/config/fields.def \
+	src/config/fields.h \
+	src/config/file.c \
+	src/config/file.h \
+	src/config/lists.c \
+	src/config/node.c \
+	src/config/node.h \
+	src/config/values.c \
+	src/config/values.h

@@ -1,0 +1,283 @@
+/*
+ * The rules between settings.  Each is a function in checks[]; a rule says
+ * nothing when one of its settings has a fault already.  Reads no files.
+ */
+#include <config.h> /* not "config.h": this directory has one of its own */
+
+#include "config/check.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/node.h"
+
+#ifdef HAVE_HIREDIS_SSL
+#define HAVE_TLS true
+#else
+#define HAVE_TLS false
+#endif
+
+typedef void check(const struct config_draft *draft);
+
+void
+config_draft_fault(const struct config_draft *draft, enum config_field_id id,
+    enum config_field_id beside, const char *fmt, ...)
+{
+	const struct config_node *node = draft->given[id];
+	char text[512];
+	va_list args;
+
+	if (node == NULL)
+		node = draft->given[beside];
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	config_faults_at(draft->faults, node == NULL ? 1 : node->line,
+	    node == NULL ? 1 : node->column, config_fields[id].path, "%s",
+	    text);
+}
+
+/* The faults of a setting that is needed, or wrong, because of the mode. */
+#define MODE_FAULT(draft, id, ...) \
+	config_draft_fault((draft), (id), CONFIG_FIELD_REDIS_MODE, __VA_ARGS__)
+
+static const char *
+mode_name(const struct config_draft *draft)
+{
+	return config_fields[CONFIG_FIELD_REDIS_MODE]
+	    .choices[draft->config->redis.mode];
+}
+
+static bool
+usable(const struct config_draft *draft, enum config_field_id id)
+{
+	return !draft->bad[CONFIG_FIELD_REDIS_MODE] && !draft->bad[id];
+}
+
+static const struct {
+	size_t min;
+	size_t max;
+	const char *expected;
+} node_counts[] = {
+	[CONFIG_MODE_EMBEDDED] = { 0, 0, "none" },
+	[CONFIG_MODE_STANDALONE] = { 1, 1, "exactly 1" },
+	[CONFIG_MODE_SENTINEL] = { 1, SIZE_MAX, "at least 1" },
+	[CONFIG_MODE_CLUSTER] = { 1, SIZE_MAX, "at least 1" },
+	[CONFIG_MODE_QUORUM] = { 3, 9, "3 to 9" },
+};
+
+static void
+check_nodes(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+	size_t n = redis->nodes.n;
+
+	if (!usable(draft, CONFIG_FIELD_REDIS_NODES))
+		return;
+	if (n >= node_counts[redis->mode].min &&
+	    n <= node_counts[redis->mode].max)
+		return;
+	MODE_FAULT(draft, CONFIG_FIELD_REDIS_NODES,
+	    "%zu %s given, expected %s with redis.mode %s", n,
+	    n == 1 ? "node is" : "nodes are", node_counts[redis->mode].expected,
+	    mode_name(draft));
+}
+
+static void
+check_master(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+
+	if (!usable(draft, CONFIG_FIELD_REDIS_MASTER))
+		return;
+	if (redis->mode == CONFIG_MODE_SENTINEL && redis->master[0] == '\0')
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_MASTER,
+		    "not given, expected the master's name with redis.mode "
+		    "sentinel");
+}
+
+/* Settings that mean nothing but with Sentinel: the mode is likely wrong. */
+static void
+check_sentinel_only(const struct config_draft *draft)
+{
+	static const enum config_field_id ids[] = {
+		CONFIG_FIELD_REDIS_MASTER,
+		CONFIG_FIELD_REDIS_SENTINEL_USER,
+		CONFIG_FIELD_REDIS_SENTINEL_PASSWORD_FILE,
+	};
+
+	if (draft->config->redis.mode == CONFIG_MODE_SENTINEL)
+		return;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const char *const *value = config_field_slot_const(
+		    &config_fields[ids[i]], draft->config);
+
+		if (usable(draft, ids[i]) && (*value)[0] != '\0')
+			MODE_FAULT(draft, ids[i],
+			    "given with redis.mode %s, expected only with "
+			    "redis.mode sentinel",
+			    mode_name(draft));
+	}
+}
+
+/* Safety rests on this number, so nobody gets it by not knowing of it. */
+static void
+check_replicas(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+	bool given = draft->given[CONFIG_FIELD_REDIS_REPLICAS] != NULL;
+
+	if (!usable(draft, CONFIG_FIELD_REDIS_REPLICAS))
+		return;
+	if (!given && (redis->mode == CONFIG_MODE_SENTINEL ||
+			  redis->mode == CONFIG_MODE_CLUSTER))
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_REPLICAS,
+		    "not given, expected the number of promotable replicas "
+		    "with redis.mode %s (0 is allowed, and unsafe)",
+		    mode_name(draft));
+	if (redis->mode == CONFIG_MODE_EMBEDDED && redis->replicas > 0)
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_REPLICAS,
+		    "%u given, expected 0 with redis.mode embedded, which has "
+		    "no replicas",
+		    redis->replicas);
+}
+
+static void
+check_database(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+
+	if (!usable(draft, CONFIG_FIELD_REDIS_DATABASE))
+		return;
+	if (redis->mode == CONFIG_MODE_CLUSTER && redis->database != 0)
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_DATABASE,
+		    "%u given, expected 0 with redis.mode cluster, which has "
+		    "no others",
+		    redis->database);
+}
+
+/* Braces would decide the slot in place of the bucket's own. */
+static void
+check_prefix(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+
+	if (!usable(draft, CONFIG_FIELD_REDIS_PREFIX))
+		return;
+	if (redis->mode == CONFIG_MODE_CLUSTER &&
+	    strpbrk(redis->prefix, "{}") != NULL)
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_PREFIX,
+		    "has a brace in it, expected none with redis.mode "
+		    "cluster");
+}
+
+static void
+check_password(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+
+	if (draft->bad[CONFIG_FIELD_REDIS_PASSWORD] ||
+	    draft->bad[CONFIG_FIELD_REDIS_PASSWORD_FILE])
+		return;
+	if (redis->password[0] != '\0' && redis->password_file[0] != '\0')
+		config_draft_fault(draft, CONFIG_FIELD_REDIS_PASSWORD_FILE,
+		    CONFIG_FIELD_REDIS_PASSWORD,
+		    "given beside redis.password, expected only one of them");
+}
+
+static void
+check_tls(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+
+	if (!usable(draft, CONFIG_FIELD_REDIS_TLS) || !redis->tls)
+		return;
+	if (!HAVE_TLS)
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_TLS,
+		    "this build can't speak TLS to Redis, expected false; a "
+		    "tunnel such as stunnel can");
+	if (redis->mode == CONFIG_MODE_EMBEDDED)
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_TLS,
+		    "true, expected false with redis.mode embedded");
+}
+
+/* A certificate without TLS: someone believes the traffic is encrypted. */
+static void
+check_tls_files(const struct config_draft *draft)
+{
+	static const enum config_field_id ids[] = {
+		CONFIG_FIELD_REDIS_TLS_CA,
+		CONFIG_FIELD_REDIS_TLS_CERT,
+		CONFIG_FIELD_REDIS_TLS_KEY,
+	};
+	const struct config_redis *redis = &draft->config->redis;
+
+	if (redis->tls || draft->bad[CONFIG_FIELD_REDIS_TLS])
+		return;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const char *const *value = config_field_slot_const(
+		    &config_fields[ids[i]], draft->config);
+
+		if (!draft->bad[ids[i]] && (*value)[0] != '\0')
+			config_draft_fault(draft, ids[i],
+			    CONFIG_FIELD_REDIS_TLS,
+			    "given while redis.tls is false, expected only "
+			    "with redis.tls true");
+	}
+}
+
+static void
+check_tls_pair(const struct config_draft *draft)
+{
+	const struct config_redis *redis = &draft->config->redis;
+	bool cert = redis->tls_cert[0] != '\0';
+
+	if (!redis->tls || draft->bad[CONFIG_FIELD_REDIS_TLS_CERT] ||
+	    draft->bad[CONFIG_FIELD_REDIS_TLS_KEY] ||
+	    cert == (redis->tls_key[0] != '\0'))
+		return;
+	config_draft_fault(draft,
+	    cert ? CONFIG_FIELD_REDIS_TLS_KEY : CONFIG_FIELD_REDIS_TLS_CERT,
+	    cert ? CONFIG_FIELD_REDIS_TLS_CERT : CONFIG_FIELD_REDIS_TLS_KEY,
+	    "not given, expected both redis.tls_cert and redis.tls_key, or "
+	    "neither");
+}
+
+static void
+check_hold(const struct config_draft *draft)
+{
+	const struct config_locks *locks = &draft->config->locks;
+
+	if (draft->bad[CONFIG_FIELD_LOCKS_MAX_HOLD] ||
+	    draft->bad[CONFIG_FIELD_LOCKS_DEFAULT_HOLD])
+		return;
+	if (locks->max_hold_ms != 0 &&
+	    locks->default_hold_ms > locks->max_hold_ms)
+		config_draft_fault(draft, CONFIG_FIELD_LOCKS_DEFAULT_HOLD,
+		    CONFIG_FIELD_LOCKS_MAX_HOLD,
+		    "longer than locks.max_hold, expected at most that");
+}
+
+static check *const checks[] = {
+	check_nodes,
+	check_master,
+	check_sentinel_only,
+	check_replicas,
+	check_database,
+	check_prefix,
+	check_password,
+	check_tls,
+	check_tls_files,
+	check_tls_pair,
+	check_hold,
+};
+
+void
+config_check(const struct config_draft *draft)
+{
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		checks[i](draft);
+}

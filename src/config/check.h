@@ -1,0 +1,38 @@
+/*
+ * What must be true of several settings together.
+ */
+#ifndef LOCKBROKER_CONFIG_CHECK_H
+#define LOCKBROKER_CONFIG_CHECK_H
+
+#include <stdbool.h>
+
+#include "config/fields.h"
+
+struct config;
+struct config_faults;
+struct config_node;
+
+/*
+ * A configuration on its way: the values, where they were given, and which
+ * of them are unusable.  Lives on the loader's stack and owns nothing.
+ */
+struct config_draft {
+	struct config *config;
+	struct config_faults *faults;
+	const struct config_node *given[CONFIG_FIELDS]; /* NULL: the default */
+	bool bad[CONFIG_FIELDS]; /* has a fault; the value is the default */
+};
+
+/*
+ * Adds a fault of a setting, at the place of its value.  A setting that was
+ * not given has none: then the place of `beside` is used, the setting that
+ * asks for it.
+ */
+void config_draft_fault(const struct config_draft *draft,
+    enum config_field_id id, enum config_field_id beside, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Adds the faults of settings that don't go together. */
+void config_check(const struct config_draft *draft);
+
+#endif

@@ -1,0 +1,401 @@
+/*
+ * Loads, dumps and replaces the configuration.  Owns no state: all of it is
+ * in struct config and, while loading, in struct config_draft.
+ *
+ *	file -> text -> tree (node.c) -> values by fields.def (values.c,
+ *	lists.c) -> defaults for the rest -> rules between them (check.c)
+ *
+ * Defaults go through the same parser as what a person writes, so a default
+ * that the parser would refuse can't exist.
+ */
+#include <config.h> /* not "config.h": this directory has one of its own */
+
+#include "config/config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/xmalloc.h"
+#include "config/check.h"
+#include "config/fields.h"
+#include "config/file.h"
+#include "config/node.h"
+
+#define NAME_MAX_BYTES 64
+#define PASSWORD_MAX_BYTES 4096
+#define LIST_SIZE 512
+
+/* --- From the tree */
+
+static void
+fault_unknown(const struct config_node *node, const char *section,
+    struct config_faults *faults)
+{
+	char suggestion[CONFIG_SUGGEST_SIZE];
+	char list[LIST_SIZE];
+
+	if (config_field_suggest(section, node->key, suggestion) != NULL)
+		config_node_fault_key(
+		    node, faults, "unknown key, did you mean %s?", suggestion);
+	else
+		config_node_fault_key(node, faults,
+		    "unknown key, expected one of: %s",
+		    config_field_list(section, list, sizeof(list)));
+}
+
+static void
+clear(const struct config_field *field, void *slot)
+{
+	if (field->type->fini != NULL)
+		field->type->fini(slot);
+}
+
+/* Takes one value.  `listen:` with nothing behind it is not given. */
+static void
+take(struct config_draft *draft, const struct config_field *field,
+    const struct config_node *node)
+{
+	enum config_field_id id = (enum config_field_id)(field - config_fields);
+	void *slot = config_field_slot(field, draft->config);
+
+	if (field->type->is_list && config_node_is_empty(node))
+		return;
+	clear(field, slot); /* holds something when the key is there twice */
+	draft->given[id] = node;
+	if (!config_value_set(field, node, slot, draft->faults))
+		draft->bad[id] = true;
+}
+
+/* A section of which every line is commented out is an empty one. */
+static void
+take_section(struct config_draft *draft, const struct config_node *section)
+{
+	char list[LIST_SIZE];
+
+	if (section->refused || config_node_is_empty(section))
+		return;
+	if (section->kind != CONFIG_NODE_MAPPING) {
+		config_node_fault(section, draft->faults,
+		    "is %s, expected a mapping with: %s",
+		    config_node_kind_name(section),
+		    config_field_list(section->key, list, sizeof(list)));
+		return;
+	}
+	for (const struct config_node *n = section->first; n != NULL;
+	     n = n->next) {
+		const struct config_field *field;
+
+		field = config_field_find(section->key, n->key);
+		if (field != NULL)
+			take(draft, field, n);
+		else if (!n->refused)
+			fault_unknown(n, section->key, draft->faults);
+	}
+}
+
+static void
+take_tree(struct config_draft *draft, const struct config_node *root)
+{
+	char list[LIST_SIZE];
+
+	if (root == NULL || root->refused || config_node_is_empty(root))
+		return;
+	if (root->kind != CONFIG_NODE_MAPPING) {
+		config_node_fault(root, draft->faults,
+		    "is %s, expected a mapping with: %s",
+		    config_node_kind_name(root),
+		    config_field_list("", list, sizeof(list)));
+		return;
+	}
+	for (const struct config_node *n = root->first; n != NULL;
+	     n = n->next) {
+		const struct config_field *field =
+		    config_field_find("", n->key);
+
+		if (field != NULL)
+			take(draft, field, n);
+		else if (config_field_is_section(n->key))
+			take_section(draft, n);
+		else if (!n->refused)
+			fault_unknown(n, "", draft->faults);
+	}
+}
+
+/* --- Defaults, and what comes from outside the file */
+
+static void
+set_default(struct config *config, const struct config_field *field)
+{
+	struct config_faults faults;
+	struct config_node *root;
+	bool ok;
+
+	config_faults_init(&faults);
+	ok =
+	    config_node_parse(&root, field->def, strlen(field->def), &faults) &&
+	    config_value_set(
+		field, root, config_field_slot(field, config), &faults);
+	assert(ok);
+	config_node_free(root);
+	config_faults_fini(&faults);
+}
+
+static void
+set_defaults(struct config_draft *draft)
+{
+	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+		const struct config_field *field = &config_fields[i];
+
+		if (draft->given[i] != NULL && !draft->bad[i])
+			continue;
+		clear(field, config_field_slot(field, draft->config));
+		set_default(draft->config, field);
+	}
+}
+
+/* The host's name, with a dash for what a broker's name can't have. */
+static char *
+name_of_host(void)
+{
+	char name[NAME_MAX_BYTES + 1] = "";
+
+	/* A longer name is cut, which may or may not count as an error. */
+	if (gethostname(name, sizeof(name)) != 0)
+		name[NAME_MAX_BYTES] = '\0';
+	name[NAME_MAX_BYTES] = '\0';
+	for (char *p = name; *p != '\0'; p++)
+		if (strchr("abcdefghijklmnopqrstuvwxyz"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			   "0123456789._-",
+			*p) == NULL)
+			*p = '-';
+	return xstrdup(name[0] == '\0' ? "broker" : name);
+}
+
+/* Cuts off one line end: editors and `echo` put it there. */
+static void
+strip_newline(char *text, size_t *length)
+{
+	if (*length > 0 && text[*length - 1] == '\n')
+		text[--*length] = '\0';
+	if (*length > 0 && text[*length - 1] == '\r')
+		text[--*length] = '\0';
+}
+
+/* The password in the file that a setting names; NULL after a fault. */
+static char *
+read_password(
+    const struct config_draft *draft, enum config_field_id id, const char *path)
+{
+	char quoted[CONFIG_QUOTE_SIZE];
+	const char *why;
+	size_t length = 0;
+	char *text;
+
+	text = config_file_read(path, true, PASSWORD_MAX_BYTES, &length, &why);
+	if (text != NULL)
+		strip_newline(text, &length);
+	if (text != NULL && strlen(text) != length)
+		why = "a NUL character in it";
+	else if (text != NULL && length == 0)
+		why = "nothing in it";
+	else if (text != NULL)
+		return text;
+	config_draft_fault(draft, id, id,
+	    "%s can't be used (%s), expected a readable file with a password",
+	    config_quote(quoted, path), why);
+	if (text != NULL)
+		explicit_bzero(text, length);
+	free(text);
+	return NULL;
+}
+
+static void
+set_passwords(const struct config_draft *draft)
+{
+	struct config_redis *redis = &draft->config->redis;
+	char *text;
+
+	redis->sentinel_password = xstrdup("");
+	if (redis->password_file[0] != '\0' && redis->password[0] == '\0') {
+		text = read_password(draft, CONFIG_FIELD_REDIS_PASSWORD_FILE,
+		    redis->password_file);
+		if (text != NULL) {
+			free(redis->password);
+			redis->password = text;
+		}
+	}
+	if (redis->sentinel_password_file[0] == '\0')
+		return;
+	text = read_password(draft, CONFIG_FIELD_REDIS_SENTINEL_PASSWORD_FILE,
+	    redis->sentinel_password_file);
+	if (text != NULL) {
+		free(redis->sentinel_password);
+		redis->sentinel_password = text;
+	}
+}
+
+static void
+complete(struct config_draft *draft)
+{
+	struct config_broker *broker = &draft->config->broker;
+
+	set_defaults(draft);
+	if (broker->name[0] == '\0') {
+		free(broker->name);
+		broker->name = name_of_host();
+	}
+	config_check(draft);
+	set_passwords(draft);
+}
+
+/* --- Public */
+
+bool
+config_load_buffer(struct config *config, const char *name, const char *text,
+    size_t length, struct config_faults *faults)
+{
+	struct config_draft draft = { .config = config, .faults = faults };
+	size_t before = faults->n;
+	struct config_node *root;
+
+	memset(config, 0, sizeof(*config));
+	config_faults_context(faults, name);
+	if (config_node_parse(&root, text, length, faults)) {
+		take_tree(&draft, root);
+		complete(&draft);
+	}
+	config_node_free(root);
+	if (faults->n == before)
+		return true;
+	config_free(config);
+	return false;
+}
+
+bool
+config_load(
+    struct config *config, const char *file, struct config_faults *faults)
+{
+	const char *why;
+	size_t length;
+	char *text;
+	bool ok;
+
+	memset(config, 0, sizeof(*config));
+	if (file == NULL)
+		return config_load_buffer(config, "defaults", "", 0, faults);
+	text =
+	    config_file_read(file, false, CONFIG_NODE_TEXT_MAX, &length, &why);
+	if (text == NULL) {
+		config_faults_context(faults, file);
+		config_faults_add(faults,
+		    "can't be read (%s), expected a file of at most %d KB", why,
+		    CONFIG_NODE_TEXT_MAX / 1024);
+		return false;
+	}
+	ok = config_load_buffer(config, file, text, length, faults);
+	explicit_bzero(text, length);
+	free(text);
+	return ok;
+}
+
+void
+config_default(struct config *config)
+{
+	struct config_faults faults;
+	bool ok;
+
+	config_faults_init(&faults);
+	ok = config_load(config, NULL, &faults);
+	assert(ok);
+	config_faults_fini(&faults);
+}
+
+void
+config_free(struct config *config)
+{
+	char *secret = config->redis.sentinel_password;
+
+	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+		clear(&config_fields[i],
+		    config_field_slot(&config_fields[i], config));
+	if (secret != NULL)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+	memset(config, 0, sizeof(*config));
+}
+
+static void
+dump_field(const struct config *config, const struct config_field *field,
+    const char *indent, FILE *out)
+{
+	const void *slot = config_field_slot_const(field, config);
+
+	if (field->type->is_secret && (*(char *const *)slot)[0] != '\0') {
+		if (config->redis.password_file[0] == '\0')
+			fprintf(out,
+			    "%s# %s: \"********\" is set and not shown here; "
+			    "put it in again\n",
+			    indent, config_field_leaf(field));
+		return;
+	}
+	fprintf(out, "%s%s:", indent, config_field_leaf(field));
+	if (!field->type->is_list)
+		fputc(' ', out);
+	field->type->dump(field, slot, out);
+}
+
+void
+config_dump(const struct config *config, FILE *out)
+{
+	const char *section = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+		const struct config_field *field = &config_fields[i];
+		size_t n = config_field_section_length(field);
+
+		if (n == 0 || n != length ||
+		    strncmp(section, field->path, n) != 0) {
+			fputs(i == 0 ? "" : "\n", out);
+			if (n > 0)
+				fprintf(out, "%.*s:\n", (int)n, field->path);
+		}
+		section = field->path;
+		length = n;
+		dump_field(config, field, n == 0 ? "" : "  ", out);
+	}
+}
+
+size_t
+config_reload_diff(struct config *config, const struct config *fresh,
+    config_changed *changed, void *arg)
+{
+	size_t copied = 0;
+
+	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+		const struct config_field *field = &config_fields[i];
+		void *to = config_field_slot(field, config);
+		const void *from = config_field_slot_const(field, fresh);
+
+		if (field->type->same(to, from))
+			continue;
+		if (!field->reloadable) {
+			changed(arg, field->path);
+			continue;
+		}
+		assert(field->type->copy != NULL);
+		clear(field, to);
+		field->type->copy(to, from);
+		copied++;
+	}
+	/* A file of the same name may hold another password by now. */
+	if (strcmp(config->redis.sentinel_password,
+		fresh->redis.sentinel_password) != 0 &&
+	    strcmp(config->redis.sentinel_password_file,
+		fresh->redis.sentinel_password_file) == 0)
+		changed(arg, "redis.sentinel_password_file");
+	return copied;
+}

@@ -1,0 +1,153 @@
+/*
+ * The settings of lockbrokerd, read from a YAML file, checked as a whole.
+ *
+ * lockbrokerd.yaml(5) documents every key.  A load either gives a complete
+ * configuration or a list of all the faults, each with its place; there is
+ * nothing in between.  The table of the settings is fields.def.
+ */
+#ifndef LOCKBROKER_CONFIG_CONFIG_H
+#define LOCKBROKER_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "config/address.h"
+#include "config/faults.h"
+
+enum config_mode {
+	CONFIG_MODE_EMBEDDED,
+	CONFIG_MODE_STANDALONE,
+	CONFIG_MODE_SENTINEL,
+	CONFIG_MODE_CLUSTER,
+	CONFIG_MODE_QUORUM
+};
+
+/* One place to listen on.  Owned by struct config_listen. */
+struct config_endpoint {
+	struct config_address address;
+	unsigned mode; /* permissions of a Unix socket: 0660 */
+	char *group;   /* of a Unix socket; "": the daemon's own */
+};
+
+/* A list; empty where only systemd's sockets are to be used. */
+struct config_listen {
+	struct config_endpoint *v;
+	size_t n;
+};
+
+struct config_nodes {
+	struct config_address *v;
+	size_t n;
+};
+
+struct config_broker {
+	char *name; /* never empty: letters, digits, . _ - */
+};
+
+struct config_redis {
+	enum config_mode mode;
+	struct config_nodes nodes;
+	char *server;		 /* embedded: the program to start */
+	char *master;		 /* sentinel: the master's name */
+	char *user;		 /* "": Redis' default user */
+	char *password;		 /* "": none; from password_file too */
+	char *password_file;	 /* "", or where password came from */
+	char *sentinel_user;	 /* "": the default user */
+	char *sentinel_password; /* read from sentinel_password_file */
+	char *sentinel_password_file;
+	bool tls;
+	char *tls_ca;
+	char *tls_cert;
+	char *tls_key;
+	unsigned database;
+	unsigned connections; /* to each node */
+	int64_t connect_timeout_ms;
+	int64_t reply_timeout_ms;
+	char *prefix;
+	unsigned replicas; /* that must confirm a grant; 0: none */
+	bool trust_new;
+};
+
+struct config_locks {
+	int64_t lease_ms;
+	unsigned handovers; /* grants in a row while another broker waits */
+	int64_t max_grace_ms;
+	int64_t max_hold_ms;	 /* 0: no bound */
+	int64_t default_hold_ms; /* 0: none */
+};
+
+struct config_limits {
+	unsigned clients;
+	size_t line;		/* bytes, without the line end */
+	size_t output;		/* bytes */
+	unsigned holds;		/* of one session */
+	unsigned requests;	/* tagged and waiting, of one connection */
+	unsigned waiters;	/* for one name */
+	int64_t first_line_ms;	/* 0: for ever */
+	int64_t unreachable_ms; /* until a vanished host is given up */
+};
+
+struct config_log {
+	enum log_level level;
+	enum log_target to;
+	enum log_format format;
+};
+
+/*
+ * All settings.  Strings are never NULL; "" is a setting not given.  The
+ * config owns every string and list; config_free() frees them.
+ */
+struct config {
+	struct config_broker broker;
+	struct config_listen listen;
+	struct config_redis redis;
+	struct config_locks locks;
+	struct config_limits limits;
+	struct config_log log;
+};
+
+/*
+ * Reads a file, or gives the defaults where file is NULL.  True when the
+ * config is complete, and then the caller frees it.  False when there are
+ * faults: all of them are added, and the config holds nothing.  Reads the
+ * host's name, $RUNTIME_DIRECTORY, and the password files; files named in
+ * the configuration are opened relative to the working directory.
+ */
+bool config_load(struct config *config, const char *file,
+    struct config_faults *faults) __attribute__((warn_unused_result));
+
+/* As config_load(), from memory; name stands for the file in messages. */
+bool config_load_buffer(struct config *config, const char *name,
+    const char *text, size_t length, struct config_faults *faults)
+    __attribute__((warn_unused_result));
+
+/* The defaults; can't fail. */
+void config_default(struct config *config);
+
+/* Frees what a config holds, and clears it.  All zeroes is legal. */
+void config_free(struct config *config);
+
+/*
+ * Writes YAML that loads back to the same config, everything spelled out.
+ * A password that stands in the configuration itself is not shown: in its
+ * place is a comment, so that such a password must be put in again by hand.
+ */
+void config_dump(const struct config *config, FILE *out);
+
+/* Told of a changed setting ("redis.mode") that needs a restart. */
+typedef void config_changed(void *arg, const char *setting);
+
+/*
+ * Takes over a new configuration while running: copies the settings that may
+ * change (log, limits, and of locks all but the lease) from fresh, and calls
+ * back for each other one that differs, which stays as it was.  Returns the
+ * number of settings copied that differed.  Fresh still belongs to the
+ * caller.
+ */
+size_t config_reload_diff(struct config *config, const struct config *fresh,
+    config_changed *changed, void *arg);
+
+#endif

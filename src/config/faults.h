@@ -1,0 +1,53 @@
+/*
+ * The faults of a configuration: text lines, collected so that one run shows
+ * them all.
+ *
+ * A line reads `FILE:LINE:COLUMN: KEY: what is wrong, what was expected`.
+ * Whoever loads prints the lines; nothing here writes anywhere.
+ */
+#ifndef LOCKBROKER_CONFIG_FAULTS_H
+#define LOCKBROKER_CONFIG_FAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A file of nothing but faults must not flood a terminal or a journal. */
+#define CONFIG_FAULTS_MAX 100
+
+/* Room for a value as config_quote() shows it. */
+#define CONFIG_QUOTE_SIZE 192
+
+/*
+ * The faults of one load, in the order they were found.  All zeroes is an
+ * empty one; the owner calls config_faults_fini().
+ */
+struct config_faults {
+	char **lines;
+	size_t n;
+	size_t size;   /* slots allocated in lines */
+	bool full;     /* CONFIG_FAULTS_MAX was reached, and the text says so */
+	char *context; /* a file's name, put before each line; may be NULL */
+};
+
+void config_faults_init(struct config_faults *faults);
+void config_faults_fini(struct config_faults *faults);
+
+/* What later lines are about: the file's name, or NULL. */
+void config_faults_context(struct config_faults *faults, const char *name);
+
+/* A fault of the whole file: `FILE: TEXT`. */
+void config_faults_add(struct config_faults *faults, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`; both count from 1. */
+void config_faults_at(struct config_faults *faults, int line, int column,
+    const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/*
+ * Shows text in single quotes, fit for one line of a terminal: control
+ * characters escaped, long text cut.  Returns buf.
+ */
+const char *config_quote(char buf[CONFIG_QUOTE_SIZE], const char *text);
+
+#endif

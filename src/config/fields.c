@@ -1,0 +1,229 @@
+/*
+ * The table of the settings and searches in it.  Holds constants only; reads
+ * no value.
+ */
+#include <config.h> /* not "config.h": this directory has one of its own */
+
+#include "config/fields.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "config/config.h"
+
+/* In the order of enum config_mode, log_level, log_target, log_format. */
+static const char *const choices_mode[] = { "embedded", "standalone",
+	"sentinel", "cluster", "quorum", NULL };
+static const char *const choices_level[] = { "debug", "info", "notice",
+	"warning", "error", NULL };
+static const char *const choices_to[] = { "stderr", "syslog", NULL };
+static const char *const choices_format[] = { "text", "json", NULL };
+
+const struct config_field config_fields[CONFIG_FIELDS] = {
+#define FIELD(                                                                \
+    id, path_, type_, member, min_, max_, choices_, def_, reloadable_, help_) \
+	[CONFIG_FIELD_##id] = {                                               \
+		.path = (path_),                                              \
+		.type = &config_type_##type_,                                 \
+		.offset = offsetof(struct config, member),                    \
+		.min = (min_),                                                \
+		.max = (max_),                                                \
+		.choices = (choices_),                                        \
+		.def = (def_),                                                \
+		.reloadable = (reloadable_),                                  \
+		.help = (help_),                                              \
+	},
+#include "config/fields.def"
+#undef FIELD
+};
+
+/* Longest key that is compared when looking for what was meant. */
+#define WORD_MAX 40
+
+void *
+config_field_slot(const struct config_field *field, struct config *config)
+{
+	return (char *)config + field->offset;
+}
+
+const void *
+config_field_slot_const(
+    const struct config_field *field, const struct config *config)
+{
+	return (const char *)config + field->offset;
+}
+
+const char *
+config_field_leaf(const struct config_field *field)
+{
+	const char *dot = strchr(field->path, '.');
+
+	return dot == NULL ? field->path : dot + 1;
+}
+
+size_t
+config_field_section_length(const struct config_field *field)
+{
+	const char *dot = strchr(field->path, '.');
+
+	return dot == NULL ? 0 : (size_t)(dot - field->path);
+}
+
+static bool
+in_section(const struct config_field *field, const char *section)
+{
+	size_t n = config_field_section_length(field);
+
+	return strlen(section) == n && memcmp(field->path, section, n) == 0;
+}
+
+const struct config_field *
+config_field_find(const char *section, const char *leaf)
+{
+	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+		if (in_section(&config_fields[i], section) &&
+		    strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
+			return &config_fields[i];
+	return NULL;
+}
+
+bool
+config_field_is_section(const char *name)
+{
+	if (name[0] == '\0')
+		return false;
+	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+		if (in_section(&config_fields[i], name))
+			return true;
+	return false;
+}
+
+static size_t
+min3(size_t a, size_t b, size_t c)
+{
+	size_t m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+/*
+ * The edit distance of two words, two letters swapped counting as one edit.
+ * Words that are too long to be meant are as far apart as can be.
+ */
+static size_t
+distance(const char *a, const char *b)
+{
+	size_t rows[WORD_MAX + 1][WORD_MAX + 1];
+	size_t na = strlen(a);
+	size_t nb = strlen(b);
+
+	if (na > WORD_MAX || nb > WORD_MAX)
+		return SIZE_MAX;
+	for (size_t i = 0; i <= na; i++)
+		rows[i][0] = i;
+	for (size_t j = 0; j <= nb; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= na; i++)
+		for (size_t j = 1; j <= nb; j++) {
+			size_t edit = a[i - 1] != b[j - 1];
+
+			rows[i][j] = min3(rows[i - 1][j] + 1,
+			    rows[i][j - 1] + 1, rows[i - 1][j - 1] + edit);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1] &&
+			    rows[i - 2][j - 2] + edit < rows[i][j])
+				rows[i][j] = rows[i - 2][j - 2] + edit;
+		}
+	return rows[na][nb];
+}
+
+/* The nearest of the candidates seen so far. */
+struct nearest {
+	const char *word; /* what was written */
+	size_t distance;
+	char *buf;
+};
+
+/* Near enough to be a slip: one edit, and one more for each five letters. */
+static void
+offer(struct nearest *nearest, const char *word, const char *path, size_t n)
+{
+	size_t most = 1 + strlen(word) / 5;
+	size_t d = distance(nearest->word, word);
+
+	if (d > most || d >= nearest->distance)
+		return;
+	nearest->distance = d;
+	snprintf(nearest->buf, CONFIG_SUGGEST_SIZE, "%.*s", (int)n, path);
+}
+
+const char *
+config_field_suggest(
+    const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE])
+{
+	struct nearest nearest = { leaf, SIZE_MAX, buf };
+
+	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+		const struct config_field *field = &config_fields[i];
+		size_t n = config_field_section_length(field);
+		char name[WORD_MAX];
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, field->path);
+		if (in_section(field, section))
+			offer(&nearest, config_field_leaf(field), field->path,
+			    strlen(field->path));
+		else if (section[0] == '\0')
+			offer(&nearest, name, field->path, n);
+	}
+	if (nearest.distance != SIZE_MAX)
+		return buf;
+	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+		if (strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
+			return strcpy(buf, config_fields[i].path);
+	return NULL;
+}
+
+/*
+ * Calls for each name at a level: the leaves of a section, or at the top the
+ * sections and the settings without one.  A name comes out once, for settings
+ * of one section stand together.  Returns NULL after the last.
+ */
+static const char *
+next_name(const char *section, size_t *i, char name[WORD_MAX])
+{
+	for (; *i < CONFIG_FIELDS; (*i)++) {
+		const struct config_field *field = &config_fields[*i];
+		size_t n = config_field_section_length(field);
+
+		if (in_section(field, section)) {
+			(*i)++;
+			return strcpy(name, config_field_leaf(field));
+		}
+		if (section[0] != '\0' ||
+		    (strlen(name) == n && memcmp(name, field->path, n) == 0))
+			continue;
+		snprintf(name, WORD_MAX, "%.*s", (int)n, field->path);
+		return name;
+	}
+	return NULL;
+}
+
+const char *
+config_field_list(const char *section, char *buf, size_t size)
+{
+	char name[WORD_MAX] = "";
+	size_t used = 0;
+	size_t i = 0;
+
+	buf[0] = '\0';
+	while (next_name(section, &i, name) != NULL) {
+		int n = snprintf(buf + used, size - used, "%s%s",
+		    used == 0 ? "" : ", ", name);
+
+		assert(n > 0 && (size_t)n < size - used);
+		used += (size_t)n;
+	}
+	return buf;
+}

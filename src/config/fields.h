@@ -1,0 +1,70 @@
+/*
+ * The table of the settings, as data: what fields.def lists.
+ *
+ * Knows where each setting lives in struct config and what its type can do;
+ * values of a type are handled in values.c.
+ */
+#ifndef LOCKBROKER_CONFIG_FIELDS_H
+#define LOCKBROKER_CONFIG_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/values.h"
+
+struct config;
+struct config_node;
+
+enum config_field_id {
+#define FIELD(id, ...) CONFIG_FIELD_##id,
+#include "config/fields.def"
+#undef FIELD
+	CONFIG_FIELDS
+};
+
+/* One row of fields.def; constant. */
+struct config_field {
+	const char *path; /* "locks.lease" */
+	const struct config_type *type;
+	size_t offset; /* of the value in struct config */
+	int64_t min;
+	int64_t max;
+	const char *const *choices; /* up to NULL; the index is the value */
+	const char *def;	    /* as YAML, read like any value */
+	bool reloadable;
+	const char *help;
+};
+
+extern const struct config_field config_fields[CONFIG_FIELDS];
+
+/* The value's place in a config. */
+void *config_field_slot(
+    const struct config_field *field, struct config *config);
+const void *config_field_slot_const(
+    const struct config_field *field, const struct config *config);
+
+/* The last part of a path: "lease"; section_length is that of "locks". */
+const char *config_field_leaf(const struct config_field *field);
+size_t config_field_section_length(const struct config_field *field);
+
+/* By section ("" for a setting at the top) and leaf; NULL if there is none. */
+const struct config_field *config_field_find(
+    const char *section, const char *leaf);
+bool config_field_is_section(const char *name);
+
+/* Room for the path of a setting. */
+#define CONFIG_SUGGEST_SIZE 64
+
+/*
+ * The path that was probably meant by an unknown key: one in the same section
+ * that is spelled alike, or one spelled the same elsewhere.  Returns buf, or
+ * NULL when nothing is near.
+ */
+const char *config_field_suggest(
+    const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE]);
+
+/* All keys of a section ("" for the top): "level, to or format". */
+const char *config_field_list(const char *section, char *buf, size_t size);
+
+#endif

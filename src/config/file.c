@@ -1,0 +1,74 @@
+/*
+ * Reads small files: the configuration and the passwords it names.  Trusts no
+ * size that the file system gives, and reads no more than it was told.
+ */
+#include <config.h> /* not "config.h": this directory has one of its own */
+
+#include "config/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/xmalloc.h"
+
+/* Fills buf; more than size - 1 bytes are an error of their own. */
+static const char *
+read_all(int fd, char *buf, size_t size, size_t *length)
+{
+	size_t used = 0;
+
+	while (used < size) {
+		ssize_t n = read(fd, buf + used, size - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return strerror(errno);
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	if (used == size)
+		return "too large";
+	buf[used] = '\0';
+	*length = used;
+	return NULL;
+}
+
+static const char *
+check_regular(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return strerror(errno);
+	return S_ISREG(st.st_mode) ? NULL : "no regular file";
+}
+
+char *
+config_file_read(const char *path, bool must_be_regular, size_t max,
+    size_t *length, const char **why)
+{
+	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+	char *buf;
+	int fd;
+
+	fd = open(path, must_be_regular ? flags | O_NONBLOCK : flags);
+	if (fd < 0) {
+		*why = strerror(errno);
+		return NULL;
+	}
+	*why = must_be_regular ? check_regular(fd) : NULL;
+	buf = xmalloc(max + 1);
+	if (*why == NULL)
+		*why = read_all(fd, buf, max + 1, length);
+	close(fd);
+	if (*why == NULL)
+		return buf;
+	free(buf);
+	return NULL;
+}

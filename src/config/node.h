@@ -1,0 +1,86 @@
+/*
+ * A YAML text as a tree of nodes that remember where they stand.
+ *
+ * Only what a configuration needs is understood: one document of mappings,
+ * lists and scalars.  Anchors, aliases, tags, duplicate keys, further
+ * documents and deep nesting are faults.  What a key or a value means is not
+ * known here.
+ */
+#ifndef LOCKBROKER_CONFIG_NODE_H
+#define LOCKBROKER_CONFIG_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct config_faults;
+
+/*
+ * Bounds on what is parsed.  libyaml takes time quadratic in the number of
+ * open brackets, so the depth is checked while parsing, and a file's size
+ * before it.
+ */
+#define CONFIG_NODE_TEXT_MAX (64 * 1024) /* bytes */
+#define CONFIG_NODE_DEPTH_MAX 8
+#define CONFIG_NODE_COUNT_MAX 4096
+
+/* Room for a dotted path as config_node_path() writes it. */
+#define CONFIG_PATH_SIZE 256
+
+enum config_node_kind {
+	CONFIG_NODE_SCALAR,
+	CONFIG_NODE_LIST,
+	CONFIG_NODE_MAPPING
+};
+
+/*
+ * One value, with the key it stands under.  The tree owns its nodes;
+ * config_node_free() of the root frees all of them.
+ */
+struct config_node {
+	enum config_node_kind kind;
+	bool quoted;  /* a scalar in quotes, or a block of text */
+	bool refused; /* a fault was reported: look no further */
+	int line;     /* of the value, from 1 */
+	int column;   /* of the value, from 1, in characters */
+	int key_line; /* as line and column, of the key */
+	int key_column;
+	char *key;    /* NULL in a list and at the root */
+	char *text;   /* of a scalar, without NUL inside; else NULL */
+	size_t count; /* of children */
+	struct config_node *parent;
+	struct config_node *first; /* child */
+	struct config_node *last;  /* child */
+	struct config_node *next;  /* sibling */
+};
+
+/*
+ * Parses a text.  False when it was not understood to its end; the faults
+ * say why.  Faults that leave the rest readable (a duplicate key) are added
+ * and parsing goes on.  An empty text gives *root = NULL.  The caller frees
+ * *root in either case.
+ */
+bool config_node_parse(struct config_node **root, const char *text,
+    size_t length, struct config_faults *faults)
+    __attribute__((warn_unused_result));
+
+void config_node_free(struct config_node *root);
+
+/* Nothing was written: `key:` and no value. */
+bool config_node_is_empty(const struct config_node *node);
+
+/* "locks.lease"; items of a list have the path of the list.  Returns buf. */
+const char *config_node_path(
+    const struct config_node *node, char buf[CONFIG_PATH_SIZE]);
+
+/* Adds a fault at the value, or at the key, of a node. */
+void config_node_fault(const struct config_node *node,
+    struct config_faults *faults, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void config_node_fault_key(const struct config_node *node,
+    struct config_faults *faults, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "a list", "a mapping", "a value": for messages. */
+const char *config_node_kind_name(const struct config_node *node);
+
+#endif
