@@ -1,2 +1,7 @@
 # conf: commented examples; nothing is installed where the daemon reads it.
-EXTRA_DIST +=
+EXTRA_DIST += \
+	conf/cluster.yaml \
+	conf/lockbrokerd.yaml \
+	conf/quorum.yaml \
+	conf/sentinel.yaml \
+	conf/standalone.yaml
