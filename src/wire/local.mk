@@ -1,3 +1,16 @@
 # src/wire: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/wire/libwire.a
-src_wire_libwire_a_SOURCES =
+src_wire_libwire_a_SOURCES = \
+	src/wire/option.def \
+	src/wire/reply.c \
+	src/wire/reply.h \
+	src/wire/request.c \
+	src/wire/request.h \
+	src/wire/span.h \
+	src/wire/text.c \
+	src/wire/text.h \
+	src/wire/value.c \
+	src/wire/value.h \
+	src/wire/verbs.c \
+	src/wire/verbs.def \
+	src/wire/verbs.h

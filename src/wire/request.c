@@ -1,0 +1,297 @@
+/*
+ * From a line to a request: the one gate that checks framing, arity, names and
+ * options against the command table before any handler runs.
+ *
+ * One pass over the words, after one over the bytes for control characters.
+ * Nothing is allocated but the text of an error.  Errors quote what the client
+ * sent only cleaned and cut, and never what may be a secret.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "wire/request.h"
+#include "wire/text.h"
+
+#define QUOTE_BYTES_MAX 64
+
+/* The state of one request_parse(). */
+struct parser {
+	struct request *r;
+	const struct verb *v;
+	const char *p;	 /* the next byte to look at */
+	const char *end; /* behind the last byte of the line */
+	enum err_code *code;
+	struct buf *why;
+};
+
+/* A word, and where its first '=' is; NULL where there is none. */
+struct word {
+	struct span text;
+	const char *eq;
+};
+
+static const char *const http_methods[] = { "GET", "POST", "PUT", "HEAD",
+	"DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE" };
+
+static enum request_status
+refuse(struct parser *ps, enum err_code code, const char *text)
+{
+	*ps->code = code;
+	buf_adds(ps->why, text);
+	return REQUEST_BAD;
+}
+
+/* `what "quoted" text`, for what the client sent. */
+static enum request_status
+refuse_quoting(struct parser *ps, enum err_code code, const char *what,
+    struct span quoted, const char *text)
+{
+	buf_adds(ps->why, what);
+	buf_adds(ps->why, " \"");
+	text_add(ps->why, quoted, QUOTE_BYTES_MAX);
+	buf_adds(ps->why, "\" ");
+	return refuse(ps, code, text);
+}
+
+static enum request_status
+refuse_usage(struct parser *ps, const char *text)
+{
+	buf_adds(ps->why, text);
+	buf_adds(ps->why, "; usage: ");
+	return refuse(ps, ERR_BAD_REQUEST, ps->v->usage);
+}
+
+/* False at the end of the line. */
+static bool
+next_word(struct parser *ps, struct word *w)
+{
+	const char *p = ps->p;
+
+	while (p < ps->end && *p == ' ')
+		p++;
+	w->text.p = p;
+	w->eq = NULL;
+	for (; p < ps->end && *p != ' '; p++)
+		if (*p == '=' && !w->eq)
+			w->eq = p;
+	w->text.n = (size_t)(p - w->text.p);
+	ps->p = p;
+	return w->text.n > 0;
+}
+
+static bool
+has_control(const char *line, size_t n)
+{
+	unsigned char c;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		c = (unsigned char)line[i];
+		if (c < ' ' || c == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+/* What a web page can make a browser send (protocol, section 1). */
+static bool
+is_http(struct span word)
+{
+	size_t i, n;
+
+	if (word.n >= 5 && memcmp(word.p, "Host:", 5) == 0)
+		return true;
+	for (i = 0; i < sizeof(http_methods) / sizeof(http_methods[0]); i++) {
+		n = strlen(http_methods[i]);
+		if (word.n == n && memcmp(word.p, http_methods[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_tag(struct span tag)
+{
+	size_t i;
+	char c;
+
+	if (tag.n == 0 || tag.n > TAG_MAX_BYTES)
+		return false;
+	for (i = 0; i < tag.n; i++) {
+		c = tag.p[i];
+		if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+			(c >= '0' && c <= '9') || c == '_' || c == '.' ||
+			c == '-'))
+			return false;
+	}
+	return true;
+}
+
+static enum request_status
+refuse_verb(struct parser *ps, struct span word)
+{
+	enum verb_id id = verb_suggest(word.p, word.n);
+
+	buf_adds(ps->why, "no command \"");
+	text_add(ps->why, word, QUOTE_BYTES_MAX);
+	buf_addc(ps->why, '"');
+	if (id != VERB_MAX) {
+		buf_adds(ps->why, ", did you mean ");
+		buf_adds(ps->why, verbs[id].word);
+		buf_addc(ps->why, '?');
+	} else {
+		buf_addc(ps->why, ';');
+	}
+	return refuse(ps, ERR_UNKNOWN_COMMAND, " HELP lists all");
+}
+
+/* The tag and the verb. */
+static enum request_status
+parse_head(struct parser *ps, const char *line, size_t n)
+{
+	struct request *r = ps->r;
+	struct word w;
+
+	if (!next_word(ps, &w))
+		return REQUEST_EMPTY;
+	if (w.text.p[0] == '@') {
+		w.text.p++;
+		w.text.n--;
+		if (!is_tag(w.text))
+			return refuse(ps, ERR_BAD_REQUEST,
+			    "a tag is 1 to 16 of A-Z a-z 0-9 _ . -");
+		r->tag = w.text;
+		if (!next_word(ps, &w))
+			return refuse(
+			    ps, ERR_BAD_REQUEST, "no command after the tag");
+	}
+	r->verb = verb_find(w.text.p, w.text.n);
+	/* No verb is an HTTP method, so only strangers pay for the search. */
+	if (r->verb == VERB_MAX && r->tag.n == 0 && is_http(w.text))
+		return REQUEST_HTTP;
+	if (has_control(line, n))
+		return refuse(ps, ERR_BAD_REQUEST,
+		    "the line contains a control character");
+	if (r->verb == VERB_MAX)
+		return refuse_verb(ps, w.text);
+	ps->v = &verbs[r->verb];
+	return REQUEST_OK;
+}
+
+static bool
+is_given_name(const struct request *r, struct span name)
+{
+	unsigned i;
+
+	for (i = 0; i < r->nwords; i++)
+		if (r->words[i].n == name.n &&
+		    memcmp(r->words[i].p, name.p, name.n) == 0)
+			return true;
+	return false;
+}
+
+static enum request_status
+parse_positional(struct parser *ps, struct span word)
+{
+	struct request *r = ps->r;
+	const char *wrong;
+
+	if (r->given != 0)
+		return refuse_usage(ps, "a word after an option");
+	if (r->nwords == ps->v->words_max && r->nwords == NAMES_MAX)
+		return refuse(ps, ERR_LIMIT, "too many names in one request");
+	if (r->nwords == ps->v->words_max)
+		return refuse_usage(ps, "a word too many");
+	if (ps->v->kind == VERB_WORDS_NAMES) {
+		wrong = text_name_why(word, NAME_MAX_BYTES);
+		if (wrong)
+			return refuse_quoting(
+			    ps, ERR_BAD_NAME, "the name", word, wrong);
+		if (is_given_name(r, word))
+			return refuse_quoting(ps, ERR_BAD_REQUEST, "the name",
+			    word, "is given twice");
+	}
+	r->words[r->nwords++] = word;
+	return REQUEST_OK;
+}
+
+static enum request_status
+parse_option(struct parser *ps, const struct word *w)
+{
+	struct request *r = ps->r;
+	struct span key = { w->text.p, (size_t)(w->eq - w->text.p) };
+	struct span value = { w->eq + 1, w->text.n - key.n - 1 };
+	enum option_id id = option_find(key.p, key.n);
+	uint32_t bit;
+
+	if (id == OPTION_MAX)
+		return refuse_quoting(
+		    ps, ERR_BAD_OPTION, "the option", key, "does not exist");
+	bit = UINT32_C(1) << id;
+	if (!(ps->v->options & bit)) {
+		buf_adds(ps->why, ps->v->word);
+		buf_adds(ps->why, " takes no option ");
+		return refuse(ps, ERR_BAD_OPTION, options[id].key);
+	}
+	if (r->given & bit) {
+		buf_adds(ps->why, options[id].key);
+		return refuse(ps, ERR_BAD_OPTION, "= is given twice");
+	}
+	if (!value_parse(id, value, &r->num[id], &r->str[id], ps->why))
+		return refuse(ps, ERR_BAD_OPTION, "");
+	r->given |= bit;
+	return REQUEST_OK;
+}
+
+/* What can be told only when all words are known. */
+static enum request_status
+parse_end(struct parser *ps)
+{
+	const struct request *r = ps->r;
+
+	if (r->nwords < ps->v->words_min)
+		return refuse_usage(ps, "a word is missing");
+	if ((r->given & ps->v->required) != ps->v->required)
+		return refuse_usage(ps, "an option is missing");
+	if (request_has(r, OPTION_PERMITS) && request_has(r, OPTION_LIMIT) &&
+	    r->num[OPTION_PERMITS] > r->num[OPTION_LIMIT])
+		return refuse(
+		    ps, ERR_BAD_OPTION, "permits= is more than limit=");
+	return REQUEST_OK;
+}
+
+static void
+request_init(struct request *r)
+{
+	r->tag = (struct span){ NULL, 0 };
+	r->verb = VERB_MAX;
+	r->nwords = 0;
+	r->given = 0;
+	memset(r->num, 0, sizeof(r->num));
+	memset(r->str, 0, sizeof(r->str));
+}
+
+enum request_status
+request_parse(struct request *r, const char *line, size_t n,
+    enum err_code *code, struct buf *why)
+{
+	struct parser ps = { r, NULL, line, line + n, code, why };
+	enum request_status status;
+	bool raw;
+	struct word w;
+
+	request_init(r);
+	status = parse_head(&ps, line, n);
+	if (status != REQUEST_OK)
+		return status;
+	while (next_word(&ps, &w)) {
+		raw =
+		    ps.v->kind == VERB_WORDS_RAW && r->nwords < ps.v->words_max;
+		status = w.eq && !raw ? parse_option(&ps, &w)
+				      : parse_positional(&ps, w.text);
+		if (status != REQUEST_OK)
+			return status;
+	}
+	return parse_end(&ps);
+}

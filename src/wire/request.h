@@ -1,0 +1,59 @@
+/*
+ * A request line taken apart (protocol, sections 1 and 2).
+ *
+ * Nothing is allocated: words and strings of a struct request point into the
+ * line, which must live as long as the request is looked at.
+ */
+#ifndef LOCKBROKER_WIRE_REQUEST_H
+#define LOCKBROKER_WIRE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "wire/span.h"
+#include "wire/value.h"
+#include "wire/verbs.h"
+
+/*
+ * What a line asks for.  Exists so that a handler never sees a line; whoever
+ * owns it (usually a stack frame) frees nothing.
+ */
+struct request {
+	struct span tag; /* without '@'; n is 0 where there is none */
+	enum verb_id verb;
+	struct span words[NAMES_MAX]; /* names, or what the verb takes */
+	unsigned nwords;
+	uint32_t given; /* bits 1 << OPTION_x */
+	/*
+	 * Numbers and durations (ms; WAIT_FOREVER), modes (enum lock_mode);
+	 * 0 where not given.
+	 */
+	int64_t num[OPTION_MAX];
+	struct span str[OPTION_MAX]; /* LABEL and SECRET options */
+};
+
+static inline bool
+request_has(const struct request *r, enum option_id o)
+{
+	return (r->given >> o) & 1;
+}
+
+enum request_status {
+	REQUEST_OK,
+	REQUEST_EMPTY, /* an empty line: ignore it */
+	REQUEST_HTTP,  /* close the connection without an answer */
+	REQUEST_BAD    /* answer `code` and the text; go on */
+};
+
+/*
+ * Takes apart one line, without its line end.  On REQUEST_BAD the code is set
+ * and `why` holds one line of plain English; `r->tag` is set where the tag was
+ * well formed, so that the answer can carry it.
+ */
+enum request_status request_parse(struct request *r, const char *line, size_t n,
+    enum err_code *code, struct buf *why) __attribute__((warn_unused_result));
+
+#endif

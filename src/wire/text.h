@@ -1,0 +1,28 @@
+/*
+ * Bytes from outside, made fit to be part of a line.
+ */
+#ifndef LOCKBROKER_WIRE_TEXT_H
+#define LOCKBROKER_WIRE_TEXT_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "wire/span.h"
+
+/*
+ * Replaces, in place, each byte of a control character (C0, DEL, C1) and of
+ * malformed UTF-8 by '?', and each space by `space`.
+ */
+void text_clean(char *p, size_t n, char space);
+
+/* Appends the text cleaned, cut to about `max` bytes with "..." behind. */
+void text_add(struct buf *b, struct span text, size_t max);
+
+/*
+ * What is wrong with a name (protocol, section 2), as the end of a sentence,
+ * "contains a space"; NULL when it is a good name.  `max` is NAME_MAX_BYTES or
+ * LABEL_MAX_BYTES.
+ */
+const char *text_name_why(struct span name, size_t max);
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * One parser for each type of option, in a table.  Values stay where they
+ * are, nothing is copied.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "wire/text.h"
+#include "wire/value.h"
+
+#define QUOTE_BYTES_MAX 64
+
+/*
+ * A parser returns NULL, or what is wrong as the end of a sentence; "" leaves
+ * it to `what` of the option's row.
+ */
+typedef const char *(*value_parser)(
+    const struct option *o, struct span value, int64_t *num, struct span *str);
+
+static bool
+value_is(struct span value, const char *word)
+{
+	return value.n == strlen(word) && memcmp(value.p, word, value.n) == 0;
+}
+
+static const char *
+value_duration(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)str;
+	if (!parse_duration(value.p, value.n, num))
+		return parse_duration_why(value.p, value.n);
+	return *num < (int64_t)o->min ? "" : NULL;
+}
+
+static const char *
+value_wait(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	if (value_is(value, "forever")) {
+		*num = WAIT_FOREVER;
+		return NULL;
+	}
+	return value_duration(o, value, num, str);
+}
+
+static const char *
+value_number(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	uint64_t n;
+
+	(void)str;
+	if (!parse_number(value.p, value.n, UINT64_MAX, &n))
+		return "";
+	if (n > VALUE_NUMBER_MAX)
+		return "is more than 9007199254740991";
+	*num = (int64_t)n;
+	return n < o->min ? "" : NULL;
+}
+
+static const char *
+value_mode(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)o;
+	(void)str;
+	if (value_is(value, "exclusive"))
+		*num = MODE_EXCLUSIVE;
+	else if (value_is(value, "shared"))
+		*num = MODE_SHARED;
+	else
+		return "";
+	return NULL;
+}
+
+static const char *
+value_label(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)o;
+	(void)num;
+	*str = value;
+	return text_name_why(value, LABEL_MAX_BYTES);
+}
+
+static const char *
+value_secret(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)o;
+	(void)num;
+	*str = value;
+	return value.n == 0 ? "" : NULL;
+}
+
+static const value_parser parsers[] = {
+	[OPTION_TYPE_DURATION] = value_duration,
+	[OPTION_TYPE_WAIT] = value_wait,
+	[OPTION_TYPE_NUMBER] = value_number,
+	[OPTION_TYPE_MODE] = value_mode,
+	[OPTION_TYPE_LABEL] = value_label,
+	[OPTION_TYPE_SECRET] = value_secret,
+};
+
+bool
+value_parse(enum option_id id, struct span value, int64_t *num,
+    struct span *str, struct buf *why)
+{
+	const struct option *o = &options[id];
+	const char *wrong;
+
+	assert(id < OPTION_MAX);
+	wrong = parsers[o->type](o, value, num, str);
+	if (!wrong)
+		return true;
+	buf_adds(why, o->key);
+	buf_addc(why, '=');
+	if (o->type != OPTION_TYPE_SECRET)
+		text_add(why, value, QUOTE_BYTES_MAX);
+	buf_addc(why, ' ');
+	if (wrong[0] != '\0') {
+		buf_adds(why, wrong);
+	} else {
+		buf_adds(why, "must be ");
+		buf_adds(why, o->what);
+	}
+	return false;
+}

@@ -1,0 +1,29 @@
+/*
+ * The values of options (protocol, section 2).
+ */
+#ifndef LOCKBROKER_WIRE_VALUE_H
+#define LOCKBROKER_WIRE_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "wire/span.h"
+#include "wire/verbs.h"
+
+/* Numbers stay exact in every language that computes in doubles. */
+#define VALUE_NUMBER_MAX ((UINT64_C(1) << 53) - 1)
+
+/* WAIT options: wait until it is granted. */
+#define WAIT_FOREVER INT64_MAX
+
+enum lock_mode { MODE_EXCLUSIVE, MODE_SHARED };
+
+/*
+ * Reads the value of an option: LABEL and SECRET to *str, all others to *num.
+ * False when it is malformed or out of range, with a sentence in `why`.
+ */
+bool value_parse(enum option_id id, struct span value, int64_t *num,
+    struct span *str, struct buf *why) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * Verbs and options: the rows of verbs.def and option.def as tables.
+ */
+#ifndef LOCKBROKER_WIRE_VERBS_H
+#define LOCKBROKER_WIRE_VERBS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NAMES_MAX 64 /* names in one request */
+#define NAME_MAX_BYTES 255
+#define LABEL_MAX_BYTES 64
+#define TAG_MAX_BYTES 16
+
+enum verb_id {
+#define VERB(                                                            \
+    id, word, min, max, kind, options, required, privilege, usage, help) \
+	VERB_##id,
+#include "wire/verbs.def"
+#undef VERB
+	VERB_MAX
+};
+
+enum option_id {
+#define OPTION(id, key, type, min, what) OPTION_##id,
+#include "wire/option.def"
+#undef OPTION
+	OPTION_MAX
+};
+
+enum verb_words { VERB_WORDS_NAMES, VERB_WORDS_WORDS, VERB_WORDS_RAW };
+enum privilege { PRIVILEGE_ANY, PRIVILEGE_USER, PRIVILEGE_ADMIN };
+
+enum option_type {
+	OPTION_TYPE_DURATION,
+	OPTION_TYPE_WAIT,
+	OPTION_TYPE_NUMBER,
+	OPTION_TYPE_MODE,
+	OPTION_TYPE_LABEL,
+	OPTION_TYPE_SECRET
+};
+
+/* A row of verbs.def. */
+struct verb {
+	const char *word;
+	size_t len;
+	unsigned words_min, words_max;
+	enum verb_words kind;
+	uint32_t options;  /* bits 1 << OPTION_x of what it takes */
+	uint32_t required; /* those of them that must be given */
+	enum privilege privilege;
+	const char *usage, *help;
+};
+
+/* A row of option.def. */
+struct option {
+	const char *key;
+	size_t len;
+	enum option_type type;
+	uint64_t min;
+	const char *what; /* "... must be WHAT" */
+};
+
+extern const struct verb verbs[VERB_MAX];
+extern const struct option options[OPTION_MAX];
+
+/* Whole word, any case; VERB_MAX or OPTION_MAX when there is none. */
+enum verb_id verb_find(const char *word, size_t len);
+enum option_id option_find(const char *key, size_t len);
+
+/*
+ * The verb that was probably meant, one or two slips of the finger away from
+ * the word; VERB_MAX when none is so near.
+ */
+enum verb_id verb_suggest(const char *word, size_t len);
+
+#endif
