@@ -2,8 +2,8 @@
 # lua_scripts becomes the string lua_NAME in the built file scripts.c, to be
 # declared in scripts.h; what is only included by others ("-- include FILE" on
 # a line of its own) stands in lua_includes.
-lua_scripts =
-lua_includes =
+lua_scripts = src/lua/keep.lua src/lua/acquire.lua
+lua_includes = src/lua/guard.lua src/lua/lease.lua src/lua/run.lua
 
 noinst_LIBRARIES += src/lua/liblua.a
 src_lua_liblua_a_CFLAGS = $(AM_CFLAGS) $(NO_OVERLENGTH)

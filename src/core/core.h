@@ -1,0 +1,193 @@
+/*
+ * The core: who holds what, who waits, what must be renewed, and when.
+ *
+ * A step function.  It is told one event and the time, and says what must be
+ * done; it does no I/O, reads no clock, draws no randomness from outside and
+ * calls nobody back.  Two drivers run it: the daemon (daemon/broker.c) and
+ * the simulator (tests/sim).
+ *
+ *	  request, gone, cancel ---+               +--> reply, event (to a session)
+ *	  outcome of an operation -+-> core_step --+--> operation (to the store)
+ *	  message, time, flush ----+               +--> close (a connection)
+ *
+ * Grants are the one thing that is held back: they are replied to in the step
+ * that handles a FLUSH, after every deadline was checked against the time of
+ * that very step.  So nobody is told "granted" about a lease that ran out
+ * while the process was busy or frozen (etcd issue 11456).
+ *
+ * All times are CLOCK_BOOTTIME milliseconds.
+ */
+#ifndef LOCKBROKER_CORE_CORE_H
+#define LOCKBROKER_CORE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/field.h"
+#include "base/status.h"
+#include "store/op.h"
+
+#define CORE_WAIT_FOREVER INT64_MAX
+
+/* What the core must know of the configuration.  Strings are copied. */
+struct core_config {
+	const char *broker; /* its name, part of every token */
+	uint64_t instance;  /* random, drawn at start, part of every token */
+	uint64_t seed[2];   /* of the core's own generator */
+	unsigned shards;    /* how many guards there are */
+	bool trust_new;     /* bless a server never seen before at once */
+	bool owned;         /* the store is this broker's own (embedded) */
+	int64_t lease_ms;
+	int64_t reply_timeout_ms;
+	int64_t max_hold_ms;     /* 0: none; reloadable, as all below */
+	int64_t default_hold_ms; /* 0: none */
+	int64_t max_grace_ms;
+	unsigned handovers;
+	unsigned max_holds;   /* things one session may hold or wait for */
+	unsigned max_waiters; /* requests waiting for one name */
+};
+
+enum core_verb { CORE_LOCK, CORE_UNLOCK, CORE_EXTEND, CORE_STATUS };
+
+/* One request, taken apart and checked.  Copied by the core as needed. */
+struct core_request {
+	enum core_verb verb;
+	uint64_t ref; /* the driver's: comes back with the reply */
+	const char *name;
+	size_t name_len;
+	bool untagged;        /* the session can do nothing else meanwhile */
+	int64_t wait_ms;      /* 0: do not wait; CORE_WAIT_FOREVER */
+	int64_t hold_ms;      /* valid where has_hold; 0: no bound */
+	int64_t keep_ms;      /* 0: none */
+	int64_t delay_ms;     /* 0: none */
+	uint64_t queue_limit; /* BUSY where so many wait; UINT64_MAX: none */
+	bool has_hold;
+};
+
+enum core_event_kind {
+	CORE_TIME,    /* nothing but the time */
+	CORE_FLUSH,   /* replies are about to be written: tell the grants */
+	CORE_OPEN,    /* a session begins */
+	CORE_REQUEST, /* of a session */
+	CORE_CANCEL,  /* the waiting request `ref` of a session */
+	CORE_DRAIN,   /* the client has shut down sending: do not wait */
+	CORE_GONE,    /* the connection of a session ended */
+	CORE_LINK,    /* the store of a shard can be reached, or not */
+	CORE_GUARD,   /* what a call said about a guard */
+	CORE_OUTCOME, /* of an operation */
+	CORE_MESSAGE, /* from another broker, through the store */
+	CORE_RESUBSCRIBED, /* messages may have been missed */
+	CORE_STOP     /* release everything, tell everybody */
+};
+
+struct core_event {
+	enum core_event_kind kind;
+	int64_t now_ms;
+	union {
+		struct {
+			uint64_t session; /* chosen by the driver, unique */
+			const char *peer; /* copied */
+			bool tcp;
+		} open;
+		struct {
+			uint64_t session;
+			const struct core_request *request;
+		} request;
+		struct {
+			uint64_t session;
+			uint64_t ref;
+		} cancel;
+		struct {
+			uint64_t session;
+			bool orderly; /* QUIT or a clean end of stream */
+		} gone; /* and drain */
+		struct {
+			uint32_t shard;
+			bool up;
+		} link;
+		struct {
+			uint32_t shard;
+			int64_t sent_ms;
+			const struct guard_report *report;
+		} guard;
+		struct {
+			uint64_t op;     /* id */
+			int64_t sent_ms; /* when it was handed to the socket */
+			const struct outcome *outcome;
+		} outcome;
+		struct {
+			const char *text;
+			size_t len;
+		} message;
+	} u;
+};
+
+enum effect_kind {
+	EFFECT_REPLY, /* to the request `ref` of a session */
+	EFFECT_EVENT, /* to a session, without being asked */
+	EFFECT_OP,    /* to the store */
+	EFFECT_CLOSE  /* end the connection of a session */
+};
+
+struct effect {
+	enum effect_kind kind;
+	uint64_t session;
+	uint64_t ref;
+	enum status status;   /* REPLY */
+	enum err_code code;   /* REPLY with STATUS_ERR */
+	uint32_t text;        /* its text, offset in effects.text */
+	uint32_t text_len;
+	enum event_id event;  /* EVENT */
+	uint32_t name;        /* EVENT, OP: offset in effects.text */
+	uint32_t name_len;
+	uint32_t field;       /* index of the first in effects.fields */
+	uint32_t nfields;
+	struct op *op;        /* OP: owned by effects; see effects_op() */
+	uint32_t op_index;
+};
+
+/*
+ * What steps have said must be done, in order.  The driver carries it out and
+ * calls effects_clear(); memory is kept for the next turn.
+ */
+struct effects {
+	struct effect *v;
+	size_t n, size;
+	struct field *fields;
+	size_t nfields, fields_size;
+	struct op *ops; /* `name` is only set by effects_op() */
+	size_t nops, ops_size;
+	struct buf text;
+};
+
+void effects_init(struct effects *fx);
+void effects_fini(struct effects *fx);
+void effects_clear(struct effects *fx);
+
+/* The operation of an effect, its name pointing into fx->text. */
+const struct op *effects_op(struct effects *fx, const struct effect *e);
+
+struct core;
+
+struct core *core_new(const struct core_config *config);
+void core_free(struct core *core);
+
+/* Takes over the reloadable part of a configuration. */
+void core_reconfigure(struct core *core, const struct core_config *config);
+
+void core_step(
+    struct core *core, const struct core_event *event, struct effects *fx);
+
+/* When to step with a bare CORE_TIME next; INT64_MAX: no need. */
+int64_t core_deadline(const struct core *core);
+
+/* After CORE_STOP: is everything released? */
+bool core_stopped(const struct core *core);
+
+/* Are there grants that wait for a FLUSH? */
+bool core_has_grants(const struct core *core);
+
+#endif

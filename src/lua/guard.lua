@@ -1,0 +1,96 @@
+-- The guard: may this server, with its present history, grant anything?
+-- Included first by every script (ARCHITECTURE, "The guard").
+--
+-- KEYS[1] is the guard, a hash:
+--   id    master_replid of the history that is blessed
+--   at    server time (ms) of the latest call of any broker
+--   pend  the present unblessed spell: replid:nonce
+--   cfg   settings that all brokers must share; grace: their G (ms)
+--   new   set until the first bless of a server never used before
+--   idle  replid under which the last broker left, holding nothing
+--   n     how often it was blessed
+--   b:X   when broker X called last
+-- KEYS[2] is the highest fence given out or reserved.
+
+local guard, fence = KEYS[1], KEYS[2]
+local nonce, seen, cfg, me = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local lease_ms, pad_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
+local stall_ms, grace_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
+local prefix, cut = ARGV[9], tonumber(ARGV[10])
+
+local info = redis.call("INFO", "replication")
+if not string.find(info, "role:master", 1, true) then
+	return { { "readonly", "" } }
+end
+local replid = string.match(info, "master_replid:(%x+)")
+
+local clock = redis.call("TIME")
+local now_us = clock[1] * 1000000 + clock[2]
+if now_us >= 9007199254740992 then
+	return { { "clock", clock[1] } }
+end
+local now_ms = math.floor(now_us / 1000)
+
+local top = tonumber(redis.call("GET", fence) or "0") or 0
+
+local g = redis.call("HMGET", guard, "id", "at", "pend", "cfg", "idle",
+	"new", "grace", "b:" .. me)
+local at, pend, idle = tonumber(g[2] or "0"), g[3], g[5]
+local blessed = g[1] == replid
+
+if g[4] ~= cfg then
+	local quiet_ms = math.max(grace_ms, tonumber(g[7] or "0"))
+	if g[4] and not idle and math.abs(now_ms - at) <= quiet_ms then
+		return { { "config", g[4], 0, top } }
+	end
+	-- Nobody is left who goes by the other settings, or nobody ever was.
+	if g[4] then
+		redis.call("HDEL", guard, "id", "pend", "idle")
+		blessed, pend, idle = false, false, false
+	elseif not g[1] then
+		redis.call("HSET", guard, "new", 1)
+		g[6] = "1"
+	end
+	redis.call("HSET", guard, "cfg", cfg, "grace", grace_ms)
+end
+
+-- A server that nobody reached for so long was frozen, or its clock jumped:
+-- what was granted may have run out unseen.  An idle mark says that nothing
+-- was held; it replaces this check only.
+if blessed and now_ms - at > stall_ms and idle ~= replid then
+	redis.call("HDEL", guard, "id", "pend")
+	blessed, pend = false, false
+end
+if idle then
+	redis.call("HDEL", guard, "idle")
+end
+
+if not blessed
+	and (not pend or string.sub(pend, 1, #replid + 1) ~= replid .. ":") then
+	pend = replid .. ":" .. nonce
+	redis.call("HSET", guard, "pend", pend)
+end
+if math.abs(now_ms - at) >= 250 then
+	redis.call("HSET", guard, "at", now_ms)
+end
+if math.abs(now_ms - tonumber(g[8] or "0")) >= lease_ms / 3 then
+	redis.call("HSET", guard, "b:" .. me, now_ms)
+end
+
+-- Fences.  The counter makes them strict; the clock and what the brokers have
+-- seen keep them rising where the counter was lost.
+local function raise(n)
+	if n > top then
+		redis.call("SET", fence, string.format("%.0f", n))
+		top = n
+	end
+end
+
+-- The first of n fences nobody else gets.
+local function draw(n)
+	local first = math.max(top + 1, now_us, seen + 1)
+	raise(first + n - 1)
+	return first
+end
+
+raise(seen)

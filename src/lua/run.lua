@@ -1,0 +1,19 @@
+-- Runs the operations of the call, each by itself: one that fails says so in
+-- its own place and leaves the others alone.  Included last.
+
+local out = { false }
+local k, a = 3, 11
+while a <= #ARGV do
+	local o = op[ARGV[a]]
+	local ok, result = pcall(o.run, o.keys and KEYS[k], o.keys and KEYS[k + 1],
+		ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4])
+	if not ok then
+		result = { "refused", 0, 0, 0,
+			type(result) == "table" and result.err or tostring(result) }
+	end
+	out[#out + 1] = result
+	k = k + (o.keys or 0)
+	a = a + 1 + o.args
+end
+out[1] = { blessed and "blessed" or "pending", pend or "", g[6] and 1 or 0, top }
+return out

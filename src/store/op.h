@@ -1,0 +1,159 @@
+/*
+ * The language between the core and what stores leases: one operation on one
+ * name (or on one guard), and how it ended.
+ *
+ * Plain data, no functions: the core makes operations and takes outcomes; the
+ * Redis side and the simulator turn them into script calls (store/call.h) and
+ * replies into outcomes (store/decode.h).
+ *
+ * A *shard* is what one guard watches over (ARCHITECTURE, "Data in Redis"):
+ * the whole server, one of the buckets of a cluster, or one node of a quorum.
+ */
+#ifndef LOCKBROKER_STORE_OP_H
+#define LOCKBROKER_STORE_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * OP(identifier, "word in the script", script that runs it)
+ * KEEP is the script that keeps, ends and looks; it runs when memory is full.
+ */
+/* clang-format off */
+#define OPS(OP) \
+	OP(ACQUIRE, "acquire", ACQUIRE) \
+	OP(RENEW, "renew", KEEP) \
+	OP(CONFIRM, "confirm", KEEP) \
+	OP(END, "end", KEEP) \
+	OP(STATUS, "status", KEEP) \
+	OP(HEARTBEAT, "heartbeat", KEEP) \
+	OP(BLESS, "bless", KEEP) \
+	OP(IDLE, "idle", KEEP)
+/* clang-format on */
+
+enum op_kind {
+#define OP(id, word, script) OP_##id,
+	OPS(OP)
+#undef OP
+	    OP_MAX
+};
+
+enum op_flags {
+	OP_QUEUE = 1 << 0 /* ACQUIRE: queue up where it is not free */
+};
+
+#define PEND_MAX_BYTES 96 /* of a guard's pend value */
+
+/*
+ * One operation.  Copied by whoever submits it; `name` points into the
+ * effects it came with.  Answered exactly once, with `id`.
+ */
+struct op {
+	uint64_t id;
+	enum op_kind kind;
+	uint32_t shard;
+	const char *name; /* not for HEARTBEAT, BLESS, IDLE */
+	size_t name_len;
+	uint64_t seq;       /* the token is BROKER.INSTANCE.SEQ */
+	int64_t ttl_ms;     /* ACQUIRE, RENEW, CONFIRM: of the key */
+	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
+	uint64_t fence;     /* RENEW: the top of the reserve, to re-assert */
+	uint32_t reserve;   /* ACQUIRE, CONFIRM, RENEW: fences to draw */
+	uint32_t flags;     /* enum op_flags */
+	int64_t timeout_ms; /* no reply for so long: outcome unknown */
+	char pend[PEND_MAX_BYTES]; /* BLESS: the spell to end; NUL-terminated */
+};
+
+/*
+ * OUTCOME(identifier, "word of the script")
+ *
+ * UNKNOWN is an answer: the operation may or may not have been carried out.
+ * UNSENT was certainly not carried out.
+ */
+/* clang-format off */
+#define OUTCOMES(OUTCOME) \
+	OUTCOME(UNKNOWN, "unknown") \
+	OUTCOME(UNSENT, "unsent") \
+	OUTCOME(GRANTED, "granted") \
+	OUTCOME(QUEUED, "queued") \
+	OUTCOME(BUSY, "busy") \
+	OUTCOME(FOREIGN, "foreign") \
+	OUTCOME(RENEWED, "renewed") \
+	OUTCOME(LOST, "lost") \
+	OUTCOME(ENDED, "ended") \
+	OUTCOME(GONE, "gone") \
+	OUTCOME(VALUE, "value") \
+	OUTCOME(DONE, "done") \
+	OUTCOME(PENDING, "pending") \
+	OUTCOME(REFUSED, "refused")
+/* clang-format on */
+
+enum outcome_status {
+#define OUTCOME(id, word) OUTCOME_##id,
+	OUTCOMES(OUTCOME)
+#undef OUTCOME
+	    OUTCOME_MAX
+};
+
+/*
+ * How one operation ended.  Strings live until the step that is told returns.
+ *
+ *   GRANTED  fence, waiting      the lease is ours (ACQUIRE, CONFIRM)
+ *   QUEUED   ttl_ms              in the queue; the key ends then (-1: never)
+ *   BUSY     ttl_ms              not free, not queued
+ *   FOREIGN  ttl_ms              QUEUED or BUSY behind a plain client's key
+ *   RENEWED  fence (0: none drawn), waiting
+ *   LOST                         RENEW, CONFIRM: the key is not ours
+ *   ENDED                        the key was ours, and is no more
+ *   GONE                         END: the key was not ours
+ *   VALUE    text, ttl_ms        STATUS: the key (empty: none)
+ *   DONE                         HEARTBEAT, BLESS, IDLE
+ *   PENDING                      refused: the guard is not blessed
+ *   REFUSED  text                Redis refused; text says why
+ */
+struct outcome {
+	enum outcome_status status;
+	uint64_t fence;
+	int64_t ttl_ms;
+	bool waiting; /* another broker waits for the name */
+	const char *text;
+	size_t text_len;
+};
+
+/* GUARD(identifier, "word of the script") */
+/* clang-format off */
+#define GUARDS(GUARD) \
+	GUARD(UNKNOWN, "unknown") \
+	GUARD(BLESSED, "blessed") \
+	GUARD(PENDING, "pending") \
+	GUARD(READONLY, "readonly") \
+	GUARD(CONFIG, "config") \
+	GUARD(CLOCK, "clock")
+/* clang-format on */
+
+enum guard_state {
+#define GUARD(id, word) GUARD_##id,
+	GUARDS(GUARD)
+#undef GUARD
+	    GUARD_MAX
+};
+
+/*
+ * What a call said about the guard, before its operations.
+ *
+ *   BLESSED
+ *   PENDING  text is the pend value; `fresh` where no broker ever used it
+ *   READONLY the server is no master
+ *   CONFIG   text is the configuration that the brokers there use
+ *   CLOCK    the server's clock is beyond what a fence can hold
+ */
+struct guard_report {
+	enum guard_state state;
+	bool fresh;
+	const char *text;
+	size_t text_len;
+	uint64_t fence; /* the highest fence of the shard */
+};
+
+#endif
