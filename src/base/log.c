@@ -128,7 +128,10 @@ log_dropped(void)
 static size_t
 line_room(const struct line *l)
 {
-	return sizeof(l->mem) - LINE_RESERVE - l->len;
+	size_t end = sizeof(l->mem) - LINE_RESERVE;
+
+	/* A value that was cut ends within the reserve. */
+	return l->len < end ? end - l->len : 0;
 }
 
 /* The caller has seen to it that there is room. */

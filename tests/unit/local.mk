@@ -1,10 +1,28 @@
-# tests/unit: pure tests. Each program links only the layer it tests and what
-# is below it. To add one (the name must be unique in the tree):
+# tests/unit: pure tests. There is one program for each library; it links only
+# the layer it tests and what is below it, so that a layer that uses more than
+# it may does not link. To add one (the name must be unique in the tree):
 #
-#	check_PROGRAMS += tests/unit/test_buf
-#	TESTS += tests/unit/test_buf
-#	tests_unit_test_buf_SOURCES = tests/unit/test_buf.c
-#	tests_unit_test_buf_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
-#	tests_unit_test_buf_LDADD = $(LIB_BASE) $(CHECK_LIBS)
+#	check_PROGRAMS += tests/unit/test_foo
+#	TESTS += tests/unit/test_foo
+#	tests_unit_test_foo_SOURCES = tests/unit/test_foo.c $(UNIT_SUITE)
+#	tests_unit_test_foo_CPPFLAGS = $(UNIT_CPPFLAGS)
+#	tests_unit_test_foo_LDADD = $(LIB_BASE) $(CHECK_LIBS)
+UNIT_SUITE = tests/unit/suite.c tests/unit/suite.h
+UNIT_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) -I$(top_srcdir)/tests/unit
 if HAVE_CHECK
+
+check_PROGRAMS += tests/unit/test_base
+TESTS += tests/unit/test_base
+tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
+	tests/unit/test_base.c \
+	tests/unit/test_base.h \
+	tests/unit/test_buf.c \
+	tests/unit/test_heap.c \
+	tests/unit/test_log.c \
+	tests/unit/test_map.c \
+	tests/unit/test_parse.c \
+	tests/unit/test_xmalloc.c
+tests_unit_test_base_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_base_LDADD = $(LIB_BASE) $(CHECK_LIBS)
+
 endif

@@ -1,0 +1,22 @@
+/*
+ * The unit tests of src/base.
+ */
+#include "config.h"
+
+#include "suite.h"
+#include "test_base.h"
+
+int
+main(void)
+{
+	static const suite_case cases[] = {
+		buf_cases,
+		heap_cases,
+		log_cases,
+		map_cases,
+		parse_cases,
+		xmalloc_cases,
+	};
+
+	return suite_run("base", cases, COUNT(cases));
+}

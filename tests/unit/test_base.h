@@ -1,0 +1,16 @@
+/*
+ * The test cases of test_base, one function for each module of src/base.
+ */
+#ifndef LOCKBROKER_TESTS_UNIT_TEST_BASE_H
+#define LOCKBROKER_TESTS_UNIT_TEST_BASE_H
+
+#include <check.h>
+
+TCase *buf_cases(void);
+TCase *heap_cases(void);
+TCase *log_cases(void);
+TCase *map_cases(void);
+TCase *parse_cases(void);
+TCase *xmalloc_cases(void);
+
+#endif
