@@ -1,3 +1,12 @@
 # src/store: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/store/libstore.a
-src_store_libstore_a_SOURCES =
+src_store_libstore_a_SOURCES = \
+	src/store/call.c \
+	src/store/call.h \
+	src/store/decode.c \
+	src/store/gather.c \
+	src/store/gather.h \
+	src/store/op.h \
+	src/store/refusal.c \
+	src/store/refusal.h \
+	src/store/times.h

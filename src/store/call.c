@@ -1,0 +1,91 @@
+/*
+ * The memory of calls.  A call's bytes lie in blocks that never move, so that
+ * argv can point into them while the call still grows.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "store/call.h"
+
+#define BLOCK_BYTES 4096
+
+struct call_block {
+	struct call_block *next;
+	size_t used;
+	size_t size;
+	char mem[];
+};
+
+static struct call_block *
+block_new(size_t size)
+{
+	struct call_block *b = xmalloc(sizeof(*b) + size);
+
+	b->next = NULL;
+	b->used = 0;
+	b->size = size;
+	return b;
+}
+
+struct call *
+call_new(void)
+{
+	struct call *call = xmalloc(sizeof(*call));
+
+	call->blocks = block_new(BLOCK_BYTES);
+	call_reset(call);
+	return call;
+}
+
+void
+call_free(struct call *call)
+{
+	struct call_block *b, *next;
+
+	if (!call)
+		return;
+	for (b = call->blocks; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(call);
+}
+
+void
+call_reset(struct call *call)
+{
+	call->block = call->blocks;
+	call->block->used = 0;
+	call->shard = call->lane = 0;
+	call->script = SCRIPT_KEEP;
+	call->argc = 0;
+	call->nkeys = call->nargs = call->nops = 0;
+	call->timeout_ms = INT64_MAX;
+	call->sent_ms = 0;
+	call->resent = 0;
+	call->verdict = CALL_VERDICT_MAX;
+	call->refusal = NULL;
+	call->has_guard = false;
+	call->error[0] = '\0';
+	call->mixed = false;
+	call->cfg = "";
+}
+
+char *
+call_room(struct call *call, size_t n)
+{
+	struct call_block *b = call->block;
+
+	while (b->size - b->used < n) {
+		if (!b->next)
+			b->next = block_new(n > BLOCK_BYTES ? n : BLOCK_BYTES);
+		b = b->next;
+		b->used = 0;
+	}
+	call->block = b;
+	b->used += n;
+	return b->mem + b->used - n;
+}

@@ -1,0 +1,127 @@
+/*
+ * One call of a script: operations of one shard on their way to Redis, and
+ * what became of them.
+ *
+ * The gather (gather.h) builds calls and keeps the ones that are done for the
+ * next time, so that an operation costs no allocation.  Whoever sends a call
+ * owns it until call_finish() or call_deliver().
+ *
+ *	argv:  EVALSHA  sha  numkeys  KEYS ...  ARGV ...
+ *
+ *	KEYS   PREFIX@guard PREFIX@fence, then for each operation on a name
+ *	       PREFIX NAME, PREFIX@queue:NAME
+ *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
+ *	       key_prefix_length, then for each operation its word and
+ *	       acquire    seq ttl reserve flags (q: queue up, t: only try)
+ *	       renew      seq ttl fence reserve
+ *	       confirm    seq ttl reserve
+ *	       end        seq linger
+ *	       bless      pend
+ *	       status, heartbeat, idle: nothing
+ */
+#ifndef LOCKBROKER_STORE_CALL_H
+#define LOCKBROKER_STORE_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hiredis/hiredis.h> /* only for redisReply */
+
+#include "base/list.h"
+#include "store/op.h"
+#include "store/refusal.h"
+
+enum script_id { SCRIPT_KEEP, SCRIPT_ACQUIRE, SCRIPT_MAX };
+
+#define CALL_OPS_MAX 64	      /* of any kind */
+#define CALL_RENEWALS_MAX 100 /* where there is nothing but renewals */
+
+#define CALL_HEAD 3    /* EVALSHA, sha, numkeys */
+#define CALL_COMMON 10 /* ARGV before the first operation */
+#define CALL_KEYS_MAX (2 + 2 * CALL_RENEWALS_MAX)
+#define CALL_ARGS_MAX (CALL_COMMON + 5 * CALL_RENEWALS_MAX)
+#define CALL_ARGV_MAX (CALL_HEAD + CALL_KEYS_MAX + CALL_ARGS_MAX)
+
+/* How an answer was understood. */
+enum call_verdict {
+	CALL_ANSWERED,	/* by the script */
+	CALL_LOST,	/* no answer: the outcomes are unknown */
+	CALL_UNSENT,	/* never sent */
+	CALL_REFUSED,	/* Redis ran nothing; call.refusal says why */
+	CALL_FAILED,	/* an error we don't know: outcomes unknown */
+	CALL_MALFORMED, /* not the answer of our script: outcomes unknown */
+	CALL_VERDICT_MAX
+};
+
+struct call_block;
+
+TAILQ_HEAD(call_list, call);
+
+/*
+ * Owned by its gather, by the sender between the gather's send() and the end.
+ * The sender sets argv[1] (the SHA) and sent_ms.
+ */
+struct call {
+	TAILQ_ENTRY(call) entry; /* for the owner's use */
+	uint32_t shard;
+	uint32_t lane; /* less than store_config.lanes; one name, one lane */
+	enum script_id script;
+	int argc;
+	unsigned nkeys;
+	const char *argv[CALL_ARGV_MAX];
+	size_t argvlen[CALL_ARGV_MAX];
+	unsigned nops;
+	uint64_t ids[CALL_RENEWALS_MAX];
+	enum op_kind kinds[CALL_RENEWALS_MAX];
+	int64_t timeout_ms; /* the smallest of the operations */
+	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
+	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
+
+	/* Set by call_decode(). */
+	enum call_verdict verdict;
+	const struct refusal *refusal;
+	bool has_guard;
+	struct guard_report guard;
+	struct outcome outcomes[CALL_RENEWALS_MAX];
+	char error[128]; /* FAILED, MALFORMED: what was answered; for the log */
+
+	/* The gather's own. */
+	unsigned nargs;
+	bool mixed; /* not only renewals */
+	const char *args[CALL_ARGS_MAX];
+	size_t arglen[CALL_ARGS_MAX];
+	const char *cfg; /* what the guard may disagree with */
+	struct call_block *blocks, *block; /* first, current; bytes of argv */
+};
+
+/* Told what an answer said.  The strings live until the callback returns. */
+struct store_handler {
+	/* Before the outcomes; not where no script answered. */
+	void (*guard)(void *arg, uint32_t shard, int64_t sent_ms,
+	    const struct guard_report *report);
+	void (*outcome)(void *arg, uint64_t op, int64_t sent_ms,
+	    const struct outcome *outcome);
+};
+
+struct call *call_new(void);
+void call_free(struct call *call);
+
+/* Makes an old call as good as new; keeps its memory. */
+void call_reset(struct call *call);
+
+/* Room for n bytes that stay where they are until call_reset(). */
+char *call_room(struct call *call, size_t n);
+
+/*
+ * Takes an answer apart.  reply == NULL: there is none, and the outcomes are
+ * unknown, or, where `unsent`, certainly nothing was carried out.  The reply
+ * may be freed afterwards.
+ */
+enum call_verdict call_decode(
+    struct call *call, const redisReply *reply, bool unsent);
+
+/* A decoded grant or renewal that too few replicas have does not count. */
+void call_doubt(struct call *call);
+
+#endif

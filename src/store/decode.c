@@ -1,0 +1,283 @@
+/*
+ * Replies of the scripts, taken apart.  A server's reply is input like any
+ * other: whatever does not fit makes the outcomes unknown, and the sender
+ * gives the connection up.
+ *
+ *	[ [state, text, fresh, fence], [status, fence, ttl, waiting, text], ... ]
+ *
+ * Elements at the end of an inner array may be missing.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "store/call.h"
+
+#define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
+
+static const struct word {
+	const char *text;
+	size_t len;
+} statuses[] = {
+#define OUTCOME(id, word) [OUTCOME_##id] = { word, sizeof(word) - 1 },
+	OUTCOMES(OUTCOME)
+#undef OUTCOME
+}, guards[] = {
+#define GUARD(id, word) [GUARD_##id] = { word, sizeof(word) - 1 },
+	GUARDS(GUARD)
+#undef GUARD
+};
+
+/* May a script answer an operation of this kind so? One bit a status. */
+#define BIT(id) (1u << OUTCOME_##id)
+#define ANY (BIT(PENDING) | BIT(REFUSED))
+
+static const unsigned answers[] = {
+	[OP_ACQUIRE] =
+	    BIT(GRANTED) | BIT(QUEUED) | BIT(BUSY) | BIT(FOREIGN) | ANY,
+	[OP_RENEW] = BIT(RENEWED) | BIT(LOST) | ANY,
+	[OP_CONFIRM] = BIT(GRANTED) | BIT(LOST) | ANY,
+	[OP_END] = BIT(ENDED) | BIT(GONE) | ANY,
+	[OP_STATUS] = BIT(VALUE) | ANY,
+	[OP_HEARTBEAT] = BIT(DONE) | ANY,
+	[OP_BLESS] = BIT(DONE) | ANY,
+	[OP_IDLE] = BIT(DONE) | ANY,
+};
+
+static const struct outcome no_outcome = { .text = "" };
+
+/* Which of n words it is; n where it is none of them. */
+static unsigned
+find_word(const redisReply *r, const struct word *words, unsigned n)
+{
+	unsigned i;
+
+	if (r->type != REDIS_REPLY_STRING && r->type != REDIS_REPLY_STATUS)
+		return n;
+	for (i = 0; i < n; i++)
+		if ((size_t)r->len == words[i].len &&
+		    memcmp(r->str, words[i].text, words[i].len) == 0)
+			break;
+	return i;
+}
+
+/* Element i, or NULL where it is missing or nil. */
+static const redisReply *
+element(const redisReply *array, size_t i)
+{
+	if (i >= array->elements || array->element[i]->type == REDIS_REPLY_NIL)
+		return NULL;
+	return array->element[i];
+}
+
+/* An integer, as such or as decimal text; 0 where it is missing. */
+static bool
+get_number(const redisReply *array, size_t i, int64_t min, int64_t *out)
+{
+	const redisReply *r = element(array, i);
+	uint64_t n;
+
+	*out = 0;
+	if (!r)
+		return true;
+	if (r->type == REDIS_REPLY_INTEGER) {
+		*out = r->integer;
+	} else if (r->type == REDIS_REPLY_STRING) {
+		if (!parse_number(r->str, (size_t)r->len, FENCE_MAX, &n))
+			return false;
+		*out = (int64_t)n;
+	} else {
+		return false;
+	}
+	return *out >= min && *out <= (int64_t)FENCE_MAX;
+}
+
+/* Bytes, copied into the call; empty where they are missing. */
+static bool
+get_text(struct call *call, const redisReply *array, size_t i,
+    const char **text, size_t *len)
+{
+	const redisReply *r = element(array, i);
+	char *copy;
+
+	*text = "";
+	*len = 0;
+	if (!r)
+		return true;
+	if (r->type != REDIS_REPLY_STRING && r->type != REDIS_REPLY_STATUS)
+		return false;
+	*len = (size_t)r->len;
+	copy = call_room(call, *len + 1);
+	memcpy(copy, r->str, *len);
+	copy[*len] = '\0';
+	*text = copy;
+	return true;
+}
+
+static bool
+decode_guard(struct call *call, const redisReply *r)
+{
+	struct guard_report *out = &call->guard;
+	int64_t fresh, fence;
+	unsigned state;
+
+	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
+		return false;
+	state = find_word(r->element[0], guards, GUARD_MAX);
+	if (state == GUARD_MAX || state == GUARD_UNKNOWN ||
+	    !get_text(call, r, 1, &out->text, &out->text_len) ||
+	    !get_number(r, 2, 0, &fresh) || !get_number(r, 3, 0, &fence))
+		return false;
+	out->state = (enum guard_state)state;
+	out->fresh = fresh != 0;
+	out->fence = (uint64_t)fence;
+	return true;
+}
+
+static bool
+decode_outcome(struct call *call, unsigned i, const redisReply *r)
+{
+	struct outcome *out = &call->outcomes[i];
+	int64_t fence, waiting;
+	unsigned status;
+
+	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
+		return false;
+	status = find_word(r->element[0], statuses, OUTCOME_MAX);
+	if (status == OUTCOME_MAX || !(answers[call->kinds[i]] & 1u << status))
+		return false;
+	if (!get_number(r, 1, 0, &fence) ||
+	    !get_number(r, 2, -2, &out->ttl_ms) ||
+	    !get_number(r, 3, 0, &waiting) ||
+	    !get_text(call, r, 4, &out->text, &out->text_len))
+		return false;
+	if (status == OUTCOME_GRANTED && fence == 0)
+		return false;
+	out->status = (enum outcome_status)status;
+	out->fence = (uint64_t)fence;
+	out->waiting = waiting != 0;
+	return true;
+}
+
+/* The same outcome for all operations. */
+static void
+set_all(struct call *call, enum outcome_status status, const char *text)
+{
+	struct outcome o = no_outcome;
+	unsigned i;
+
+	o.status = status;
+	o.text = text;
+	o.text_len = strlen(text);
+	for (i = 0; i < call->nops; i++)
+		call->outcomes[i] = o;
+}
+
+static enum call_verdict
+fail(struct call *call, enum call_verdict verdict, const char *what, size_t len)
+{
+	call->has_guard = false;
+	(void)snprintf(call->error, sizeof(call->error), "%.*s",
+	    len > sizeof(call->error) ? (int)sizeof(call->error) : (int)len,
+	    what);
+	set_all(call, OUTCOME_UNKNOWN, "");
+	return verdict;
+}
+
+static enum call_verdict
+malformed(struct call *call, const char *what)
+{
+	return fail(call, CALL_MALFORMED, what, strlen(what));
+}
+
+/* Why a guard that ran nothing ran nothing, for the client. */
+static const char *
+guard_text(struct call *call)
+{
+	const struct guard_report *g = &call->guard;
+	char *text;
+	size_t size;
+
+	if (g->state == GUARD_READONLY)
+		return "Redis is a read-only replica";
+	if (g->state == GUARD_CLOCK)
+		return "the clock of Redis is too far ahead for fences";
+	size = g->text_len + strlen(call->cfg) + 64;
+	text = call_room(call, size);
+	(void)snprintf(text, size,
+	    "other brokers on this Redis use %s, this one %s", g->text,
+	    call->cfg);
+	return text;
+}
+
+static enum call_verdict
+decode_error(struct call *call, const redisReply *r)
+{
+	call->refusal = refusal_find(r->str, (size_t)r->len);
+	if (!call->refusal)
+		return fail(call, CALL_FAILED, r->str, (size_t)r->len);
+	(void)fail(call, CALL_REFUSED, r->str, (size_t)r->len);
+	set_all(call, OUTCOME_REFUSED, call->refusal->text);
+	return CALL_REFUSED;
+}
+
+static enum call_verdict
+decode_array(struct call *call, const redisReply *r)
+{
+	unsigned i;
+	bool ran;
+
+	if (r->elements == 0 || !decode_guard(call, r->element[0]))
+		return malformed(call, "header");
+	call->has_guard = true;
+	ran = call->guard.state == GUARD_BLESSED ||
+	      call->guard.state == GUARD_PENDING;
+	if (!ran && r->elements == 1) {
+		set_all(call, OUTCOME_REFUSED, guard_text(call));
+		return CALL_ANSWERED;
+	}
+	if (r->elements != call->nops + 1)
+		return malformed(call, "number of results");
+	for (i = 0; i < call->nops; i++) {
+		call->outcomes[i] = no_outcome;
+		if (!decode_outcome(call, i, r->element[i + 1]))
+			return malformed(call, "result");
+	}
+	return CALL_ANSWERED;
+}
+
+enum call_verdict
+call_decode(struct call *call, const redisReply *reply, bool unsent)
+{
+	assert(!reply || !unsent);
+	call->has_guard = false;
+	if (!reply) {
+		set_all(call, unsent ? OUTCOME_UNSENT : OUTCOME_UNKNOWN, "");
+		call->verdict = unsent ? CALL_UNSENT : CALL_LOST;
+	} else if (reply->type == REDIS_REPLY_ERROR) {
+		call->verdict = decode_error(call, reply);
+	} else if (reply->type == REDIS_REPLY_ARRAY) {
+		call->verdict = decode_array(call, reply);
+	} else {
+		call->verdict = malformed(call, "type");
+	}
+	return call->verdict;
+}
+
+void
+call_doubt(struct call *call)
+{
+	struct outcome *o;
+	unsigned i;
+
+	for (i = 0; i < call->nops; i++) {
+		o = &call->outcomes[i];
+		if (o->status == OUTCOME_GRANTED ||
+		    o->status == OUTCOME_RENEWED)
+			o->status = OUTCOME_UNKNOWN;
+	}
+}

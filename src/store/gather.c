@@ -1,0 +1,521 @@
+/*
+ * Operations are written into the open call of their shard, lane and script as
+ * they come.  A call that is full stays in line and the next one is opened;
+ * flush puts the common arguments before them and sends all in order.
+ *
+ *	slot (shard, lane) -+- keep:    call, call, [open call]
+ *	                    +- acquire: [open call]
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "store/gather.h"
+#include "store/times.h"
+
+#define DIGITS_MAX 21 /* of a 64-bit number, with its sign */
+#define SPARE_CALLS_MAX 64
+
+/* The calls of one shard and lane in this turn.  Owned by the gather. */
+struct slot {
+	TAILQ_ENTRY(slot) entry; /* while there is anything in it */
+	uint32_t shard;
+	bool active;
+	struct call_list calls[SCRIPT_MAX]; /* the last one is open */
+};
+TAILQ_HEAD(slot_list, slot);
+
+/* What is the same in every call of one shard.  Owned by the gather. */
+struct shard_keys {
+	uint64_t seen; /* the highest fence it was told about */
+	size_t head_len;
+	char *head; /* what keys begin with: PREFIX or PREFIX{N}: */
+	char *guard;
+	char *fence;
+	char head_digits[DIGITS_MAX]; /* head_len, as text */
+};
+
+struct gather {
+	uint32_t nshards;
+	uint32_t nlanes;
+	struct shard_keys *shards;
+	struct slot *slots; /* [shard * nlanes + lane] */
+	struct slot_list active;
+	struct call_list spare;
+	unsigned nspare;
+	uint64_t rng[2];
+	char *prefix;
+	char *me;
+	char *channel;
+	char cfg[64];
+	char lease[DIGITS_MAX];
+	char pad[DIGITS_MAX];
+	char grace[DIGITS_MAX];
+};
+
+static const struct {
+	const char *word;
+	size_t len;
+	enum script_id script;
+	bool named; /* has a lock key and a queue key */
+} kinds[] = {
+#define NAMED_ACQUIRE true
+#define NAMED_RENEW true
+#define NAMED_CONFIRM true
+#define NAMED_END true
+#define NAMED_STATUS true
+#define NAMED_HEARTBEAT false
+#define NAMED_BLESS false
+#define NAMED_IDLE false
+#define OP(id, word, script) \
+	[OP_##id] = { word, sizeof(word) - 1, SCRIPT_##script, NAMED_##id },
+	OPS(OP)
+#undef OP
+};
+
+static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static char *
+format(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	return s;
+}
+
+static void
+shard_init(struct gather *g, const struct store_config *c, uint32_t i)
+{
+	struct shard_keys *s = &g->shards[i];
+
+	s->seen = 0;
+	s->head = c->tagged ? format("%s{%" PRIu32 "}:", c->prefix, i)
+			    : xstrdup(c->prefix);
+	s->head_len = strlen(s->head);
+	s->guard = format("%s@guard", s->head);
+	s->fence = format("%s@fence", s->head);
+	(void)snprintf(
+	    s->head_digits, sizeof(s->head_digits), "%zu", s->head_len);
+}
+
+static void
+slots_init(struct gather *g)
+{
+	uint32_t i, k;
+
+	TAILQ_INIT(&g->active);
+	g->slots = xcalloc((size_t)g->nshards * g->nlanes, sizeof(*g->slots));
+	for (i = 0; i < g->nshards * g->nlanes; i++) {
+		g->slots[i].shard = i / g->nlanes;
+		for (k = 0; k < SCRIPT_MAX; k++)
+			TAILQ_INIT(&g->slots[i].calls[k]);
+	}
+}
+
+struct gather *
+gather_new(const struct store_config *c)
+{
+	struct gather *g = xcalloc(1, sizeof(*g));
+	uint32_t i;
+
+	assert(c->shards > 0 && c->lease_ms > 0);
+	g->nshards = c->shards;
+	g->nlanes = c->lanes > 0 ? c->lanes : 1;
+	g->shards = xcalloc(c->shards, sizeof(*g->shards));
+	for (i = 0; i < c->shards; i++)
+		shard_init(g, c, i);
+	slots_init(g);
+	TAILQ_INIT(&g->spare);
+	g->rng[0] = c->seed[0];
+	g->rng[1] = c->seed[1];
+	g->prefix = xstrdup(c->prefix);
+	g->me = format("%s.%016" PRIx64, c->broker, c->instance);
+	g->channel = format("%s@%s", c->prefix, g->me);
+	(void)snprintf(g->cfg, sizeof(g->cfg),
+	    "v1,lease=%" PRId64 ",replicas=%u", c->lease_ms, c->replicas);
+	(void)snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
+	(void)snprintf(
+	    g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
+	(void)snprintf(g->grace, sizeof(g->grace), "%" PRId64,
+	    times_grace_ms(c->lease_ms));
+	return g;
+}
+
+static void
+calls_free(struct call_list *list)
+{
+	struct call *call, *next;
+
+	TAILQ_FOREACH_SAFE (call, list, entry, next)
+		call_free(call);
+}
+
+void
+gather_free(struct gather *g)
+{
+	uint32_t i, k;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->nshards * g->nlanes; i++)
+		for (k = 0; k < SCRIPT_MAX; k++)
+			calls_free(&g->slots[i].calls[k]);
+	calls_free(&g->spare);
+	for (i = 0; i < g->nshards; i++) {
+		free(g->shards[i].head);
+		free(g->shards[i].guard);
+		free(g->shards[i].fence);
+	}
+	free(g->shards);
+	free(g->slots);
+	free(g->prefix);
+	free(g->me);
+	free(g->channel);
+	free(g);
+}
+
+const char *
+gather_channel(const struct gather *g)
+{
+	return g->channel;
+}
+
+uint64_t
+gather_seen(const struct gather *g, uint32_t shard)
+{
+	assert(shard < g->nshards);
+	return g->shards[shard].seen;
+}
+
+void
+gather_saw(struct gather *g, uint32_t shard, uint64_t fence)
+{
+	assert(shard < g->nshards);
+	if (fence > g->shards[shard].seen)
+		g->shards[shard].seen = fence;
+}
+
+bool
+gather_empty(const struct gather *g)
+{
+	return TAILQ_EMPTY(&g->active);
+}
+
+/* xorshift128+: a nonce need not be secret, only never the same again. */
+static uint64_t
+gather_random(struct gather *g)
+{
+	uint64_t x = g->rng[0], y = g->rng[1];
+
+	if (x == 0 && y == 0)
+		x = 1;
+	g->rng[0] = y;
+	x ^= x << 23;
+	g->rng[1] = x ^ y ^ (x >> 17) ^ (y >> 26);
+	return g->rng[1] + y;
+}
+
+static uint32_t
+name_lane(const struct gather *g, const struct op *op)
+{
+	uint32_t h = 2166136261u;
+	size_t i;
+
+	if (g->nlanes == 1 || !kinds[op->kind].named)
+		return 0;
+	for (i = 0; i < op->name_len; i++)
+		h = (h ^ (unsigned char)op->name[i]) * 16777619u;
+	return (h ^ h >> 15) % g->nlanes;
+}
+
+static void
+arg_add(struct call *call, const char *s, size_t n)
+{
+	assert(call->nargs < CALL_ARGS_MAX);
+	call->args[call->nargs] = s;
+	call->arglen[call->nargs++] = n;
+}
+
+static void
+arg_number(struct call *call, uint64_t n)
+{
+	char digits[DIGITS_MAX];
+	char *p = digits + sizeof(digits), *room;
+	size_t len;
+
+	do
+		*--p = (char)('0' + n % 10);
+	while ((n /= 10) > 0);
+	len = (size_t)(digits + sizeof(digits) - p);
+	room = call_room(call, len);
+	memcpy(room, p, len);
+	arg_add(call, room, len);
+}
+
+static void
+key_add(struct call *call, const char *s, size_t n)
+{
+	size_t i = CALL_HEAD + call->nkeys++;
+
+	assert(call->nkeys <= CALL_KEYS_MAX);
+	call->argv[i] = s;
+	call->argvlen[i] = n;
+}
+
+static void
+key_build(struct call *call, const struct shard_keys *s, const char *middle,
+    size_t middle_len, const struct op *op)
+{
+	size_t n = s->head_len + middle_len + op->name_len;
+	char *p = call_room(call, n);
+
+	memcpy(p, s->head, s->head_len);
+	memcpy(p + s->head_len, middle, middle_len);
+	memcpy(p + s->head_len + middle_len, op->name, op->name_len);
+	key_add(call, p, n);
+}
+
+static void
+args_acquire(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, (uint64_t)op->ttl_ms);
+	arg_number(call, op->reserve);
+	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
+}
+
+static void
+args_renew(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, (uint64_t)op->ttl_ms);
+	arg_number(call, op->fence);
+	arg_number(call, op->reserve);
+}
+
+static void
+args_confirm(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, (uint64_t)op->ttl_ms);
+	arg_number(call, op->reserve);
+}
+
+static void
+args_end(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, (uint64_t)op->linger_ms);
+}
+
+static void
+args_bless(struct call *call, const struct op *op)
+{
+	size_t n = strnlen(op->pend, sizeof(op->pend));
+	char *p = call_room(call, n);
+
+	memcpy(p, op->pend, n);
+	arg_add(call, p, n);
+}
+
+static void
+args_none(struct call *call, const struct op *op)
+{
+	(void)call;
+	(void)op;
+}
+
+static void (*const args_of[])(struct call *, const struct op *) = {
+	[OP_ACQUIRE] = args_acquire,
+	[OP_RENEW] = args_renew,
+	[OP_CONFIRM] = args_confirm,
+	[OP_END] = args_end,
+	[OP_STATUS] = args_none,
+	[OP_HEARTBEAT] = args_none,
+	[OP_BLESS] = args_bless,
+	[OP_IDLE] = args_none,
+};
+
+/* The call that takes one more operation of this kind. */
+static struct call *
+open_call(struct gather *g, struct slot *slot, enum op_kind kind)
+{
+	struct call_list *list = &slot->calls[kinds[kind].script];
+	struct call *call = TAILQ_LAST(list, call_list);
+	bool mixed = kind != OP_RENEW;
+
+	if (call && call->nops < (call->mixed || mixed ? CALL_OPS_MAX
+						       : CALL_RENEWALS_MAX))
+		return call;
+	call = TAILQ_FIRST(&g->spare);
+	if (call) {
+		TAILQ_REMOVE(&g->spare, call, entry);
+		g->nspare--;
+		call_reset(call);
+	} else {
+		call = call_new();
+	}
+	call->script = kinds[kind].script;
+	call->shard = slot->shard;
+	call->lane = (uint32_t)(slot - g->slots) % g->nlanes;
+	call->cfg = g->cfg;
+	call->nkeys = 2; /* guard and fence: put in by seal() */
+	call->nargs = CALL_COMMON;
+	TAILQ_INSERT_TAIL(list, call, entry);
+	return call;
+}
+
+void
+gather_add(struct gather *g, const struct op *op)
+{
+	const struct shard_keys *s;
+	struct slot *slot;
+	struct call *call;
+
+	assert(op->kind < OP_MAX && op->shard < g->nshards);
+	assert(op->ttl_ms >= 0 && op->linger_ms >= 0);
+	s = &g->shards[op->shard];
+	slot = &g->slots[op->shard * g->nlanes + name_lane(g, op)];
+	if (!slot->active) {
+		slot->active = true;
+		TAILQ_INSERT_TAIL(&g->active, slot, entry);
+	}
+	call = open_call(g, slot, op->kind);
+	if (kinds[op->kind].named) {
+		key_build(call, s, "", 0, op);
+		key_build(call, s, "@queue:", 7, op);
+	}
+	arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
+	args_of[op->kind](call, op);
+	call->mixed = call->mixed || op->kind != OP_RENEW;
+	call->ids[call->nops] = op->id;
+	call->kinds[call->nops++] = op->kind;
+	if (op->timeout_ms > 0 && op->timeout_ms < call->timeout_ms)
+		call->timeout_ms = op->timeout_ms;
+}
+
+/* One of the common arguments, which outlive the call. */
+static void
+arg_set(struct call *call, unsigned i, const char *s, size_t n)
+{
+	call->args[i] = s;
+	call->arglen[i] = n;
+}
+
+/* Puts the common part before the operations, and argv together. */
+static void
+seal(struct gather *g, struct call *call)
+{
+	const struct shard_keys *s = &g->shards[call->shard];
+	char *numbers = call_room(call, 16 + 1 + 2 * DIGITS_MAX);
+	char *seen = numbers + 17, *nkeys = seen + DIGITS_MAX;
+	int len;
+
+	(void)snprintf(numbers, 17, "%016" PRIx64, gather_random(g));
+	arg_set(call, 0, numbers, 16);
+	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, s->seen);
+	arg_set(call, 1, seen, (size_t)len);
+	arg_set(call, 2, g->cfg, strlen(g->cfg));
+	arg_set(call, 3, g->me, strlen(g->me));
+	arg_set(call, 4, g->lease, strlen(g->lease));
+	arg_set(call, 5, g->pad, strlen(g->pad));
+	arg_set(call, 6, g->pad, strlen(g->pad)); /* stall is pad */
+	arg_set(call, 7, g->grace, strlen(g->grace));
+	arg_set(call, 8, g->prefix, strlen(g->prefix));
+	arg_set(call, 9, s->head_digits, strlen(s->head_digits));
+
+	call->argv[0] = "EVALSHA";
+	call->argvlen[0] = 7;
+	call->argv[1] = "";
+	call->argvlen[1] = 0;
+	len = snprintf(nkeys, DIGITS_MAX, "%u", call->nkeys);
+	call->argv[2] = nkeys;
+	call->argvlen[2] = (size_t)len;
+	call->argv[CALL_HEAD] = s->guard;
+	call->argvlen[CALL_HEAD] = strlen(s->guard);
+	call->argv[CALL_HEAD + 1] = s->fence;
+	call->argvlen[CALL_HEAD + 1] = strlen(s->fence);
+	call->argc = (int)(CALL_HEAD + call->nkeys + call->nargs);
+	memcpy(call->argv + CALL_HEAD + call->nkeys, call->args,
+	    call->nargs * sizeof(call->args[0]));
+	memcpy(call->argvlen + CALL_HEAD + call->nkeys, call->arglen,
+	    call->nargs * sizeof(call->arglen[0]));
+}
+
+void
+gather_flush(struct gather *g, gather_send *send, void *arg)
+{
+	struct call_list calls = TAILQ_HEAD_INITIALIZER(calls);
+	struct slot *slot;
+	struct call *call;
+	unsigned k;
+
+	/* Taken out first: send() may add what is for the next flush. */
+	while ((slot = TAILQ_FIRST(&g->active))) {
+		TAILQ_REMOVE(&g->active, slot, entry);
+		slot->active = false;
+		for (k = 0; k < SCRIPT_MAX; k++)
+			TAILQ_CONCAT(&calls, &slot->calls[k], entry);
+	}
+	while ((call = TAILQ_FIRST(&calls))) {
+		TAILQ_REMOVE(&calls, call, entry);
+		seal(g, call);
+		send(arg, call);
+	}
+}
+
+/* Fences rise even where the server forgets: nothing told is forgotten. */
+static void
+learn(struct gather *g, const struct call *call)
+{
+	unsigned i;
+
+	if (call->has_guard)
+		gather_saw(g, call->shard, call->guard.fence);
+	for (i = 0; i < call->nops; i++)
+		gather_saw(g, call->shard, call->outcomes[i].fence);
+}
+
+void
+call_deliver(struct gather *g, struct call *call,
+    const struct store_handler *handler, void *arg)
+{
+	unsigned i;
+
+	assert(call->verdict < CALL_VERDICT_MAX);
+	learn(g, call);
+	if (call->has_guard)
+		handler->guard(arg, call->shard, call->sent_ms, &call->guard);
+	for (i = 0; i < call->nops; i++)
+		handler->outcome(
+		    arg, call->ids[i], call->sent_ms, &call->outcomes[i]);
+	if (g->nspare >= SPARE_CALLS_MAX) {
+		call_free(call);
+		return;
+	}
+	TAILQ_INSERT_HEAD(&g->spare, call, entry);
+	g->nspare++;
+}
+
+enum call_verdict
+call_finish(struct gather *g, struct call *call, const redisReply *reply,
+    bool unsent, const struct store_handler *handler, void *arg)
+{
+	enum call_verdict verdict = call_decode(call, reply, unsent);
+
+	call_deliver(g, call, handler, arg);
+	return verdict;
+}

@@ -1,0 +1,74 @@
+/*
+ * Gathers the operations of a turn into script calls: for each shard one that
+ * keeps and ends, then one that acquires, each with many operations.
+ *
+ *	gather_add() ...            operations are copied
+ *	gather_flush(send)          each call goes to send()
+ *	call_finish(call, reply)    tells guard and outcomes, keeps the call
+ *
+ * It also remembers the highest fence that each shard was ever told about and
+ * passes it with every call (fences must rise even where a server forgot).
+ *
+ * Pure: no I/O, no clock.  Both the daemon and the simulator use it.  Every
+ * function may be called from within send() and from a store_handler.
+ */
+#ifndef LOCKBROKER_STORE_GATHER_H
+#define LOCKBROKER_STORE_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/call.h"
+#include "store/op.h"
+
+/* Strings are copied. */
+struct store_config {
+	const char *prefix; /* redis.prefix */
+	const char *broker; /* its name */
+	uint64_t instance;  /* random, drawn at start */
+	int64_t lease_ms;
+	unsigned replicas; /* that must confirm: part of the guard's cfg */
+	unsigned shards;
+	unsigned lanes;	  /* connections to a server; 0 is 1 */
+	bool tagged;	  /* cluster: keys begin PREFIX{SHARD}: */
+	uint64_t seed[2]; /* of the nonces */
+};
+
+struct gather;
+
+struct gather *gather_new(const struct store_config *config);
+void gather_free(struct gather *g);
+
+void gather_add(struct gather *g, const struct op *op);
+bool gather_empty(const struct gather *g);
+
+/*
+ * Builds the calls of everything added and hands each to send(), which owns
+ * it from then on.  What is added meanwhile waits for the next flush.
+ */
+typedef void gather_send(void *arg, struct call *call);
+void gather_flush(struct gather *g, gather_send *send, void *arg);
+
+/*
+ * One answer: call_decode(), then call_deliver().  NULL is an answer.
+ */
+enum call_verdict call_finish(struct gather *g, struct call *call,
+    const redisReply *reply, bool unsent, const struct store_handler *handler,
+    void *arg);
+
+/*
+ * Tells what a decoded call said: the guard once, where a script answered,
+ * then one outcome for each operation; takes the call back.
+ */
+void call_deliver(struct gather *g, struct call *call,
+    const struct store_handler *handler, void *arg);
+
+/* The highest fence that a shard was told about; gather_saw() adds one. */
+uint64_t gather_seen(const struct gather *g, uint32_t shard);
+void gather_saw(struct gather *g, uint32_t shard, uint64_t fence);
+
+/* PREFIX@BROKER.INSTANCE: the channel of this broker. */
+const char *gather_channel(const struct gather *g);
+
+#endif
