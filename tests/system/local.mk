@@ -1,3 +1,41 @@
 # tests/system: the real programs against a real redis-server. They are found
 # in $top_builddir; list every file in EXTRA_DIST.
-EXTRA_DIST +=
+TESTS += tests/system/run
+EXTRA_DIST += \
+	tests/system/README.md \
+	tests/system/lib/__init__.py \
+	tests/system/lib/broker.py \
+	tests/system/lib/case.py \
+	tests/system/lib/client.py \
+	tests/system/lib/history.py \
+	tests/system/lib/proc.py \
+	tests/system/lib/proxy.py \
+	tests/system/lib/redisd.py \
+	tests/system/lib/resp.py \
+	tests/system/lib/transcript.py \
+	tests/system/lib/wait.py \
+	tests/system/run \
+	tests/system/test_brokers.py \
+	tests/system/test_clients.py \
+	tests/system/test_harness.py \
+	tests/system/test_leases.py \
+	tests/system/test_lifecycle.py \
+	tests/system/test_lost_replies.py \
+	tests/system/test_redis_errors.py \
+	tests/system/test_redis_restarts.py \
+	tests/system/test_transcripts.py \
+	tests/system/transcripts/deadlock.t \
+	tests/system/transcripts/default-hold.t \
+	tests/system/transcripts/end-of-stream.t \
+	tests/system/transcripts/framing.t \
+	tests/system/transcripts/holds.t \
+	tests/system/transcripts/introspection.t \
+	tests/system/transcripts/keep-delay.t \
+	tests/system/transcripts/limits.t \
+	tests/system/transcripts/locks.t \
+	tests/system/transcripts/long-line.t \
+	tests/system/transcripts/max-hold.t \
+	tests/system/transcripts/names.t \
+	tests/system/transcripts/session.t \
+	tests/system/transcripts/tags.t \
+	tests/system/transcripts/unsupported.t

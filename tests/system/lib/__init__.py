@@ -1,0 +1,1 @@
+"""The harness of the system tests: real processes, real sockets, injected faults."""

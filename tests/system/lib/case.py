@@ -1,0 +1,103 @@
+"""The base of every system test: a directory, a deadline, and an end for all it started."""
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import unittest
+
+from .broker import Broker
+from .proxy import Proxy
+from .redisd import RedisServer
+from .wait import patience
+
+
+class TimedOut(Exception):
+    """The test as a whole took too long."""
+
+
+# Constants that the broker derives from a lease (design, section 7), in seconds.
+
+def pad_of(lease):
+    return min(max(0.3 * lease, 0.5), 3.0)
+
+
+stall_of = pad_of
+
+
+def grace_of(lease):
+    """How long an unblessed Redis grants nothing."""
+    return lease * 1.01 + pad_of(lease) + 0.5
+
+
+class SystemTest(unittest.TestCase):
+    """Start things with self.redis(), self.broker(), self.proxy(), self.client()."""
+
+    # Seconds that one test may take, clean-up included.
+    limit = 30
+
+    def setUp(self):
+        self.addCleanup(signal.alarm, 0)
+        signal.signal(signal.SIGALRM, self._out_of_time)
+        signal.alarm(int(patience(self.limit)))
+        self.directory = tempfile.mkdtemp(prefix="lbt-")
+        self.addCleanup(shutil.rmtree, self.directory, True)
+        self.brokers = []
+        self.servers = []
+
+    def _out_of_time(self, _signal, _frame):
+        raise TimedOut(f"the test took more than {self.limit}s")
+
+    def tearDown(self):
+        outcome = getattr(self, "_outcome", None)
+        if outcome is not None and not outcome.success:
+            for broker in self.brokers:
+                self._show(f"log of {broker.name}", broker.log_path)
+
+    @staticmethod
+    def _show(title, path):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                tail = file.readlines()[-40:]
+        except OSError:
+            return
+        print(f"--- {title}", *[line.rstrip() for line in tail], sep="\n", file=sys.stderr)
+
+    def redis(self, tcp=False, start=True, **options):
+        """A redis-server; options as in redis.conf, with _ for -."""
+        options = {key.replace("_", "-"): value for key, value in options.items()}
+        directory = os.path.join(self.directory, f"r{len(self.servers) + 1}")
+        server = RedisServer(directory, tcp=tcp, options=options)
+        self.servers.append(server)
+        self.addCleanup(server.stop)
+        return server.start() if start else server
+
+    def broker(self, redis=None, start=True, lease=None, trust_new=None, name=None, **settings):
+        """A lockbrokerd; sections of lockbrokerd.yaml as keywords: limits={"clients": 5}."""
+        name = name or f"b{len(self.brokers) + 1}"
+        if lease is not None:
+            settings.setdefault("locks", {}).setdefault("lease", f"{int(lease * 1000)}ms")
+        if trust_new is not None:
+            settings.setdefault("redis", {})["trust_new"] = trust_new
+        broker = Broker(self.directory, name, redis, settings)
+        self.brokers.append(broker)
+        self.addCleanup(broker.check_end)
+        return broker.start() if start else broker
+
+    def proxy(self, server):
+        proxy = Proxy(server.unix_address)
+        self.addCleanup(proxy.stop)
+        return proxy
+
+    def client(self, broker=None, tcp=False, **options):
+        client = (broker or self.brokers[0]).client(tcp=tcp, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def clients(self, count, broker=None, **options):
+        return [self.client(broker, **options) for _ in range(count)]
+
+    def assert_within(self, low, value, high, what=""):
+        self.assertGreaterEqual(value, low, what)
+        self.assertLessEqual(value, high, what)

@@ -1,0 +1,185 @@
+"""A TCP proxy between a broker and its Redis that can misbehave in many ways.
+
+Faults are attributes, changed while it runs:
+
+    delay        seconds that each chunk is held back, in both directions
+    stalled      nothing passes; what was held passes late when it is false again
+    split        every byte is passed on by itself
+    refuse       new connections are closed at once
+    cut()        all connections are closed, what was under way is gone
+    drop_reply(match)    the next request that contains `match` passes; its reply does not,
+                         and the connection is cut instead: "executed, but nobody was told"
+    drop_request(match)  the next request that contains `match` does not pass, and the
+                         connection is cut: "never executed"
+"""
+
+import socket
+import struct
+import threading
+import time
+
+
+class _Link:
+    """One connection through the proxy."""
+
+    def __init__(self, proxy, downstream, upstream):
+        self.proxy = proxy
+        self.downstream = downstream
+        self.upstream = upstream
+        self.doomed = False
+        self.tail = b""
+
+    def close(self):
+        # The lingering reset makes both ends notice at once, with nothing delivered late.
+        for sock in (self.downstream, self.upstream):
+            try:
+                if sock.family == socket.AF_INET:
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                    struct.pack("ii", 1, 0))
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            sock.close()
+
+
+class Proxy:
+    """Listens on a port of its own; forwards to `upstream` ("unix:/path" or "host:port")."""
+
+    def __init__(self, upstream):
+        self.upstream = upstream
+        self.delay = 0.0
+        self.split = False
+        self.refuse = False
+        self.connections = 0
+        self.fired = threading.Event()
+        self._drop = None
+        self._lock = threading.Lock()
+        self._flow = threading.Event()
+        self._flow.set()
+        self._links = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._stopping = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def stalled(self):
+        return not self._flow.is_set()
+
+    @stalled.setter
+    def stalled(self, value):
+        if value:
+            self._flow.clear()
+        else:
+            self._flow.set()
+
+    def drop_reply(self, match):
+        self._arm("reply", match)
+
+    def drop_request(self, match):
+        self._arm("request", match)
+
+    def _arm(self, what, match):
+        with self._lock:
+            self.fired.clear()
+            self._drop = (what, match if isinstance(match, bytes) else match.encode())
+
+    def cut(self):
+        with self._lock:
+            links, self._links = self._links, []
+        for link in links:
+            link.close()
+
+    def stop(self):
+        self._stopping = True
+        self._flow.set()
+        # The listener's thread sleeps in accept(); closing alone would not wake it.
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self._listener.close()
+        self.cut()
+
+    # The threads: one that accepts, two for each connection.
+
+    def _accept(self):
+        while not self._stopping:
+            try:
+                downstream, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            if self.refuse:
+                downstream.close()
+                continue
+            try:
+                upstream = self._connect()
+            except OSError:
+                downstream.close()
+                continue
+            downstream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            link = _Link(self, downstream, upstream)
+            with self._lock:
+                self._links.append(link)
+            for source, target, judge in ((downstream, upstream, self._judge_request),
+                                          (upstream, downstream, self._judge_reply)):
+                threading.Thread(target=self._forward, args=(link, source, target, judge),
+                                 daemon=True).start()
+
+    def _connect(self):
+        if self.upstream.startswith("unix:"):
+            sock = socket.socket(socket.AF_UNIX)
+            sock.connect(self.upstream[5:])
+            return sock
+        host, port = self.upstream.rsplit(":", 1)
+        return socket.create_connection((host, int(port)))
+
+    def _judge_request(self, link, data):
+        """Whether this request may pass; marks the link whose reply must not."""
+        with self._lock:
+            if self._drop is None:
+                link.tail = b""
+                return True
+            what, match = self._drop
+            seen = link.tail + data
+            link.tail = seen[-(len(match) - 1):] if len(match) > 1 else b""
+            if match not in seen:
+                return True
+            self._drop = None
+            link.doomed = what == "reply"
+            if what == "request":
+                self.fired.set()
+            return link.doomed
+
+    def _judge_reply(self, link, _data):
+        if link.doomed:
+            self.fired.set()
+        return not link.doomed
+
+    def _forward(self, link, source, target, judge):
+        try:
+            while True:
+                data = source.recv(65536)
+                if not data:
+                    break
+                if self.delay:
+                    time.sleep(self.delay)
+                self._flow.wait()
+                if not judge(link, data):
+                    break
+                if self.split:
+                    for byte in data:
+                        target.sendall(bytes((byte,)))
+                else:
+                    target.sendall(data)
+        except OSError:
+            pass
+        with self._lock:
+            if link in self._links:
+                self._links.remove(link)
+        link.close()

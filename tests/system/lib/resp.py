@@ -1,0 +1,61 @@
+"""A tiny Redis client, to look at what the broker left in Redis and to break things there."""
+
+import socket
+
+from .wait import patience
+
+
+class RedisError(Exception):
+    """An error reply."""
+
+
+class Resp:
+    """One connection, one command at a time."""
+
+    def __init__(self, address, timeout=5.0):
+        if address.startswith("unix:"):
+            self.sock = socket.socket(socket.AF_UNIX)
+            self.sock.settimeout(patience(timeout))
+            self.sock.connect(address[5:])
+        else:
+            host, port = address.rsplit(":", 1)
+            self.sock = socket.create_connection((host, int(port)), patience(timeout))
+        self.file = self.sock.makefile("rb")
+
+    def close(self):
+        self.file.close()
+        self.sock.close()
+
+    def send(self, *args):
+        """Send a command, and leave its reply unread."""
+        parts = [b"*%d\r\n" % len(args)]
+        for arg in args:
+            data = arg if isinstance(arg, bytes) else str(arg).encode()
+            parts.append(b"$%d\r\n%s\r\n" % (len(data), data))
+        self.sock.sendall(b"".join(parts))
+
+    def __call__(self, *args):
+        self.send(*args)
+        reply = self.read()
+        if isinstance(reply, RedisError):
+            raise reply
+        return reply
+
+    def read(self):
+        line = self.file.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("Redis closed the connection")
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"+":
+            return rest.decode()
+        if kind == b"-":
+            return RedisError(rest.decode())
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            if rest == b"-1":
+                return None
+            return self.file.read(int(rest) + 2)[:-2].decode("utf-8", "surrogateescape")
+        if kind == b"*":
+            return None if rest == b"-1" else [self.read() for _ in range(int(rest))]
+        raise ConnectionError(f"not RESP: {line!r}")

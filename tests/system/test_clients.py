@@ -1,0 +1,384 @@
+"""Clients that die, vanish, flood, or never read; and clients that come in too great a number."""
+
+import os
+import resource
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import unittest
+
+from lib.case import SystemTest
+from lib.client import Client, fork_client
+from lib.wait import eventually, let_time_pass, now, patience
+
+
+class Endings(SystemTest):
+    """Promise P4: what a session holds is released when its connection ends, at once."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.redis()
+        self.broker(self.server, trust_new=True)
+        self.control = self.client()
+
+    def waiters(self, name):
+        return int(self.control.ok(f"STATUS {name}")["waiters"])
+
+    def await_waiters(self, name, count):
+        eventually(lambda: self.waiters(name) == count, 5, f"{count} wait for {name}")
+
+    def victim(self, *requests, tcp=False):
+        broker = self.brokers[0]
+        address = ("127.0.0.1", broker.port) if tcp else broker.unix_path
+        pid = fork_client(address, requests)
+        self.addCleanup(self.bury, pid)
+        return pid
+
+    @staticmethod
+    def bury(pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+    def test_a_killed_holder_releases(self):
+        for tcp in (False, True):
+            with self.subTest(tcp=tcp):
+                pid = self.victim("LOCK x", tcp=tcp)
+                eventually(lambda: self.control.ok("STATUS x")["state"] == "held")
+                first = int(self.control.ok("STATUS x")["fence"])
+                waiter = self.client()
+                waiter.send("LOCK x")
+                self.await_waiters("x", 1)
+                start = now()
+                self.bury(pid)
+                self.assertGreater(waiter.reply().fence, first)
+                self.assertLess(now() - start, patience(0.5))
+                waiter.ok("UNLOCK x")
+
+    def test_a_killed_holder_leaves_nothing_in_redis(self):
+        pid = self.victim("LOCK x", "LOCK y")
+        eventually(lambda: self.server.get("x") and self.server.get("y"))
+        self.bury(pid)
+        eventually(lambda: self.server.keys("lock:[xy]") == [], 0.5, "released in Redis")
+
+    def test_a_killed_waiter_leaves_its_queue(self):
+        holder = self.client()
+        holder.lock("x")
+        for tcp in (False, True):
+            with self.subTest(tcp=tcp):
+                pid = self.victim("LOCK x", "PING", "PING", tcp=tcp)
+                self.await_waiters("x", 1)
+                start = now()
+                self.bury(pid)
+                self.await_waiters("x", 0)
+                self.assertLess(now() - start, patience(0.5))
+
+    def test_a_waiter_that_resets_behind_much_unread_leaves_its_queue(self):
+        holder = self.client()
+        holder.lock("x")
+        for end in ("close", "reset", "shut"):
+            with self.subTest(end=end):
+                waiter = self.client(tcp=True)
+                waiter.send("LOCK x")
+                self.await_waiters("x", 1)
+                waiter.sock.sendall(b"LOCK x\n" * 1000)
+                getattr(waiter, end)()
+                start = now()
+                self.await_waiters("x", 0)
+                self.assertLess(now() - start, patience(1))
+        self.assertEqual(self.control.stats()["locks_held"], "1")
+
+    def test_the_end_of_one_waiter_passes_nothing_on(self):
+        holder, gone, last = self.clients(3)
+        holder.lock("x")
+        gone.send("LOCK x")
+        self.await_waiters("x", 1)
+        last.send("LOCK x")
+        self.await_waiters("x", 2)
+        gone.close()
+        self.await_waiters("x", 1)
+        self.assertTrue(last.silent())
+        holder.ok("UNLOCK x")
+        self.assertTrue(last.reply().ok)
+
+    def test_everything_of_a_session_ends_together(self):
+        holder, other = self.clients(2)
+        other.lock("wanted")
+        names = [f"many-{i}" for i in range(200)]
+        holder.send(*[f"LOCK {name}" for name in names])
+        for _ in names:
+            self.assertTrue(holder.reply().ok)
+        holder.send("@1 LOCK wanted")
+        self.await_waiters("wanted", 1)
+        holder.close()
+        self.await_waiters("wanted", 0)
+        eventually(lambda: self.control.stats()["locks_held"] == "1")
+        eventually(lambda: self.server.keys("lock:many-*") == [], 1, "released in Redis")
+
+    def test_nc_half_closes(self):
+        program = shutil.which("nc")
+        if not program:
+            self.skipTest("nc is not installed")
+        done = subprocess.run([program, "-N", "127.0.0.1", str(self.brokers[0].port)],
+                              input=b"LOCK a\nSTATUS a\n", stdout=subprocess.PIPE, timeout=10,
+                              check=True)
+        first, second = done.stdout.decode().split("\r\n")[:2]
+        self.assertRegex(first, r"^OK .*depth=1")
+        self.assertRegex(second, r"^OK state=held")
+        self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+
+    def test_peer_is_watched_on_tcp(self):
+        """limits.unreachable: keepalive probes run on an idle connection, early enough."""
+        program = shutil.which("ss")
+        if not program:
+            self.skipTest("ss is not installed")
+        client = self.client(tcp=True)
+        client.ok("PING")
+        port = self.brokers[0].port
+        client_port = client.sock.getsockname()[1]
+        shown = subprocess.run([program, "-tnoH", "state", "established",
+                                f"( sport = :{port} and dport = :{client_port} )"],
+                               stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertRegex(shown, r"timer:\(keepalive,")
+        left = shown.split("timer:(keepalive,", 1)[1].split(",", 1)[0]
+        self.assertRegex(left, r"^[0-9.]+(sec|ms)$", "the first probe comes within seconds")
+        if left.endswith("sec"):
+            self.assertLess(float(left[:-3]), 30)
+
+
+class Crowds(SystemTest):
+    """Promise P7: bounds, and fairness among clients."""
+
+    def test_a_flood_does_not_delay_others(self):
+        broker = self.broker()
+        quiet = self.client()
+        flooder = subprocess.Popen(
+            [sys.executable, "-c",
+             "import socket, threading, sys\n"
+             "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n"
+             "def drain():\n"
+             "    while s.recv(1 << 16): pass\n"
+             "threading.Thread(target=drain, daemon=True).start()\n"
+             "while True: s.sendall(b'PING\\n' * 2000)\n", broker.unix_path],
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(flooder.wait)
+        self.addCleanup(flooder.kill)
+        before = broker.process.cpu_seconds()
+        eventually(lambda: broker.process.cpu_seconds() > before + 0.2, 10, "the flood runs")
+        times = []
+        for _ in range(200):
+            start = now()
+            quiet.ok("PING")
+            times.append(now() - start)
+        self.assertIsNone(flooder.poll(), "the flooding client was not served")
+        self.assertLess(statistics.median(times), patience(0.02))
+        self.assertLess(sorted(times)[190], patience(0.1))
+
+    def test_a_client_that_never_reads_is_dropped(self):
+        broker = self.broker(limits={"output": "64KB"})
+        holder, other, deaf = self.client(), self.client(), self.client(receive_buffer=4096)
+        names = [f"{i:04d}-{'n' * 200}" for i in range(3000)]
+        holder.send(*[f"LOCK {name}" for name in names])
+        for _ in names:
+            self.assertTrue(holder.reply().ok)
+        deaf.lock("deaf")
+        before = broker.process.rss_bytes()
+        deaf.sock.sendall(b"NAMES limit=3000\n" * 10)
+        # What it held is free again, although it never closed.
+        other.lock("deaf", timeout=5)
+        eventually(lambda: other.stats()["clients"] == "2", 5, "the deaf client is gone")
+        self.assertLess(broker.process.rss_bytes() - before, 20 << 20)
+        other.ok("PING")
+
+    def test_output_that_is_read_is_no_fault(self):
+        self.broker(limits={"output": "64KB"})
+        client = self.client()
+        client.send(*["HELP"] * 2000)
+        for _ in range(2000):
+            self.assertTrue(client.reply().ok)
+
+    def test_a_flood_of_replies_that_nobody_reads_is_bounded(self):
+        broker = self.broker(limits={"output": "64KB"})
+        other = self.client()
+        deaf = self.client()
+        deaf.sock.setblocking(False)
+        before = broker.process.rss_bytes()
+        sent, idle_since = 0, now()
+        # Either the broker drops it, or it stops reading from it: both are bounds.
+        while now() - idle_since < 0.5 and sent < 64 << 20:
+            try:
+                sent += deaf.sock.send(b"HELP\n" * 1000)
+                idle_since = now()
+            except BlockingIOError:
+                let_time_pass(0.01)
+            except OSError:
+                break
+        self.assertLess(sent, 64 << 20, "the broker read on and on")
+        self.assertLess(broker.process.rss_bytes() - before, 20 << 20)
+        start = now()
+        other.ok("PING")
+        self.assertLess(now() - start, patience(0.5))
+
+    def test_an_endless_line_is_bounded(self):
+        broker = self.broker()
+        client = self.client()
+        before = broker.process.rss_bytes()
+        with self.assertRaises((OSError, AssertionError)):
+            for _ in range(1000):
+                client.send_raw(b"x" * 65536)
+                if client.eof:
+                    raise OSError("closed")
+        self.assertLess(broker.process.rss_bytes() - before, 10 << 20)
+        self.client().ok("PING")
+
+    def test_too_many_clients(self):
+        self.broker(limits={"clients": 5})
+        clients = self.clients(5)
+        for client in clients:
+            client.ok("PING")
+        surplus = self.client()
+        surplus.expect_eof()
+        for line in surplus.lines:
+            self.assertEqual(line.code, "limit")
+        for client in clients:
+            client.ok("PING")
+        clients[0].close()
+
+        def is_let_in():
+            client = self.client()
+            return client.ok("PING")
+        eventually(is_let_in, 5, "a place is free again")
+
+    def test_used_up_descriptors_stall_nothing(self):
+        server = self.redis()
+        broker = self.broker(server, trust_new=True)
+        holder = self.client()
+        holder.lock("x")
+        room = broker.process.open_fds() + 5
+        limits = resource.prlimit(broker.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(broker.pid, resource.RLIMIT_NOFILE, (room, limits[1]))
+        crowd = []
+        for _ in range(20):
+            client = Client(broker.unix_path)
+            self.addCleanup(client.close)
+            crowd.append(client)
+            try:
+                client.send("PING")
+            except OSError:
+                pass
+        eventually(lambda: broker.process.open_fds() >= room - 2, 5, "descriptors used up")
+        cpu, start = broker.process.cpu_seconds(), now()
+        while now() - start < 1.0:
+            holder.ok("PING")
+            let_time_pass(0.05)
+        self.assertLess(broker.process.cpu_seconds() - cpu, 0.3, "it spins")
+        holder.lock("y")
+        holder.ok("UNLOCK x")
+        self.assertIsNone(server.get("x"))
+        for client in crowd:
+            client.close()
+        eventually(lambda: self.client().ok("PING"), 5, "new clients come in again")
+        resource.prlimit(broker.pid, resource.RLIMIT_NOFILE, limits)
+
+    def test_a_client_that_says_nothing_is_dropped_where_asked(self):
+        self.broker(limits={"first_line": "300ms"})
+        mute, partial, speaker = self.clients(3)
+        start = now()
+        speaker.ok("PING")
+        partial.send_raw(b"PIN")
+        mute.expect_eof(3)
+        partial.expect_eof(3)
+        self.assert_within(0.25, now() - start, patience(1.5))
+        speaker.ok("PING")
+        self.assertTrue(speaker.silent(0.5))
+
+    def test_many_idle_clients(self):
+        broker = self.broker()
+        resource_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, resource_limit[1]),
+                                                    resource_limit[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, resource_limit)
+        idle = [Client(broker.unix_path) for _ in range(1000)]
+        for client in idle:
+            self.addCleanup(client.close)
+        for client in idle:
+            client.ok("PING")
+        control = self.client()
+        self.assertEqual(control.stats()["clients"], "1001")
+        for client in idle:
+            client.close()
+        eventually(lambda: control.stats()["clients"] == "1", 5)
+
+    def test_many_waiters_are_served_in_turn(self):
+        self.broker()
+        control, *ring = self.clients(21)
+        fence = ring[0].lock("x")
+        for number, waiter in enumerate(ring[1:], 1):
+            waiter.send("LOCK x")
+            eventually(lambda: control.ok("STATUS x")["waiters"] == str(number))
+        for number in range(200):
+            holder, heir = ring[number % 20], ring[(number + 1) % 20]
+            # It queues up again behind the others, in the same write.
+            holder.send("UNLOCK x", "LOCK x")
+            self.assertEqual(holder.reply()["depth"], "0")
+            grant = heir.reply()
+            self.assertGreater(grant.fence, fence)
+            fence = grant.fence
+
+
+class Transport(SystemTest):
+    """TCP and Unix sockets side by side."""
+
+    def test_the_socket_has_its_mode(self):
+        broker = self.broker(start=False)
+        broker.settings["listen"] = [{"unix": broker.unix_path, "mode": "0600"}]
+        broker.start()
+        self.assertEqual(os.stat(broker.unix_path).st_mode & 0o777, 0o600)
+        self.assertEqual(broker.process.listening_ports(), [])
+
+    def test_the_default_mode(self):
+        broker = self.broker()
+        self.assertEqual(os.stat(broker.unix_path).st_mode & 0o777, 0o660)
+
+    def test_a_stale_socket_is_replaced_a_live_one_is_not(self):
+        broker = self.broker()
+        second = self.broker(start=False)
+        second.settings["listen"] = [{"unix": broker.unix_path}]
+        second.expected_status = 1
+        second.spawn()
+        self.assertEqual(second.process.wait(), 1)
+        self.client(broker).ok("PING")
+        broker.kill()
+        self.assertTrue(os.path.exists(broker.unix_path))
+        third = self.broker(start=False)
+        third.settings["listen"] = [{"unix": broker.unix_path}]
+        third.unix_path = broker.unix_path
+        third.start()
+        self.client(third).ok("PING")
+
+    def test_the_socket_is_removed_at_the_end(self):
+        broker = self.broker()
+        broker.stop()
+        self.assertFalse(os.path.exists(broker.unix_path))
+
+    def test_port_0_is_logged(self):
+        broker = self.broker()
+        eventually(lambda: broker.log_lines(rf"127\.0\.0\.1:{broker.port}\b"), 5)
+
+    def test_ipv6(self):
+        try:
+            with socket.socket(socket.AF_INET6) as probe:
+                probe.bind(("::1", 0))
+        except OSError:
+            raise unittest.SkipTest("no IPv6 here") from None
+        broker = self.broker(start=False)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"tcp": "[::1]:0"}]
+        broker.start()
+        with socket.create_connection(("::1", broker.port), 5) as sock:
+            sock.sendall(b"PING\n")
+            self.assertEqual(sock.recv(100), b"OK\r\n")

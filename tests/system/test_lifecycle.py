@@ -1,0 +1,583 @@
+"""How the daemon starts, reloads, stops and dies; what systemd sees of it."""
+
+import glob
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+from lib.broker import find_program
+from lib.case import SystemTest, pad_of
+from lib.client import Client
+from lib.proc import pid_gone
+from lib.wait import eventually, let_time_pass, now, parse_ms, patience
+
+
+class Stopping(SystemTest):
+    """SIGTERM and SIGINT release what is held, tell the clients, and end with status 0."""
+
+    def stop_with(self, number):
+        server = self.redis()
+        broker = self.broker(server, trust_new=True)
+        holder, waiter = self.client(), self.client(tcp=True)
+        holder.lock("x")
+        waiter.send("LOCK x")
+        eventually(lambda: self.client().ok("STATUS x")["waiters"] == "1")
+        start = now()
+        broker.signal(number)
+        self.assertEqual(broker.process.wait(), 0)
+        self.assertLess(now() - start, patience(3))
+        for client in (holder, waiter):
+            self.assertEqual(client.event().text, "!SHUTDOWN")
+            client.expect_eof()
+        self.assertFalse([line for line in waiter.lines if line.ok], "granted while stopping")
+        self.assertIsNone(server.get("x"), "not released")
+
+    def test_sigterm(self):
+        self.stop_with(signal.SIGTERM)
+
+    def test_sigint(self):
+        self.stop_with(signal.SIGINT)
+
+    def test_the_next_broker_grants_at_once(self):
+        """The idle mark of the last broker's clean stop (design, section 7)."""
+        server = self.redis()
+        first = self.broker(server, trust_new=True, lease=10)
+        fence = self.client(first).lock("x")
+        self.assertEqual(first.stop(), 0)
+        second = self.broker(server, lease=10, name="b1")
+        start = now()
+        self.assertGreater(self.client(second).lock("x"), fence)
+        self.assertLess(now() - start, patience(2))
+
+    def test_it_ends_though_redis_is_frozen(self):
+        server = self.redis()
+        broker = self.broker(server, trust_new=True)
+        holder = self.client()
+        holder.lock("x")
+        server.freeze()
+        start = now()
+        broker.signal(signal.SIGTERM)
+        self.assertEqual(broker.process.wait(10), 0)
+        self.assertLess(now() - start, patience(5))
+        self.assertEqual(holder.event().text, "!SHUTDOWN")
+
+    def test_keep_and_delay_outlive_it(self):
+        server = self.redis()
+        broker = self.broker(server, trust_new=True)
+        holder = self.client()
+        holder.lock("kept", "keep=1m")
+        holder.lock("delayed", "delay=1m")
+        holder.lock("plain")
+        broker.signal(signal.SIGTERM)
+        self.assertEqual(broker.process.wait(), 0)
+        self.assertIsNone(server.get("plain"))
+        self.assert_within(50000, server.pttl("kept"), 60000)
+        self.assert_within(50000, server.pttl("delayed"), 61000)
+
+    def test_embedded_redis_ends_with_it(self):
+        broker = self.broker()
+        children = eventually(broker.process.children, 5)
+        self.assertEqual(broker.stop(), 0)
+        eventually(lambda: all(pid_gone(pid) for pid in children), 2, "redis-server is gone")
+        left = glob.glob(broker.directory + "/**/*.sock", recursive=True)
+        self.assertEqual(left, [], "sockets left behind")
+
+
+class Dying(SystemTest):
+    """kill -9 and SIGSTOP of the broker."""
+
+    def test_embedded_redis_dies_with_a_killed_broker(self):
+        broker = self.broker()
+        children = eventually(broker.process.children, 5)
+        self.client().lock("x")
+        broker.kill()
+        eventually(lambda: all(pid_gone(pid) for pid in children), 2, "redis-server is gone")
+
+    def test_embedded_redis_is_restarted_if_it_dies(self):
+        broker = self.broker(lease=2)
+        holder = self.client()
+        fence = holder.lock("x")
+        (child,) = eventually(broker.process.children, 5)
+        os.kill(child, signal.SIGKILL)
+        eventually(lambda: broker.process.children() not in ([], [child]), 5, "a new one")
+        # The holder keeps its lock, and others are granted theirs in the end.
+        other = self.client()
+        other.lock("y", timeout=10)
+        self.assertTrue(other.ask("TRYLOCK x").status == "BUSY")
+        self.assertTrue(holder.silent())
+        self.assertEqual(holder.ok("LIST").body[0].split(" ")[1], "x")
+        holder.ok("UNLOCK x")
+        self.assertGreater(other.lock("x"), fence)
+
+    def test_the_lock_of_a_killed_broker_ends_with_its_lease(self):
+        lease = 1
+        server = self.redis()
+        first = self.broker(server, trust_new=True, lease=lease)
+        second = self.broker(server, trust_new=True, lease=lease)
+        fence = self.client(first).lock("x")
+        waiter = self.client(second)
+        waiter.ok("PING")
+        first.kill()
+        killed = now()
+        left = server.pttl("x")
+        self.assertLessEqual(left, (lease + pad_of(lease)) * 1000)
+        self.assertEqual(waiter.ask("TRYLOCK x").status, "BUSY")
+        waiter.send("LOCK x")
+        reply = waiter.reply(10)
+        self.assertGreater(reply.fence, fence)
+        waited = now() - killed
+        self.assertGreater(waited, left / 1000 - 0.05)
+        self.assertLess(waited, patience(lease + pad_of(lease) + 0.7))
+
+    def test_a_frozen_broker_says_lost_before_anything_else(self):
+        lease = 1
+        broker = self.broker(self.redis(), trust_new=True, lease=lease)
+        holder = self.client()
+        fence = holder.lock("x")
+        broker.freeze()
+        let_time_pass(lease + pad_of(lease) + 0.3)
+        holder.send("STATUS x", "LOCK x wait=0", "UNLOCK x", "UNLOCK x")
+        broker.thaw()
+        event = holder.event()
+        self.assertEqual(holder.lines[1].text, event.text, "LOST comes first")
+        self.assertEqual((event.status, event.words[1], event.fence), ("!LOST", "x", fence))
+        self.assertIn(event["reason"], ("unreachable", "taken"))
+        self.assertTrue(holder.reply().ok)
+        self.assertNotEqual(holder.reply().text, f"OK fence={fence} depth=2")
+
+    def test_unlock_after_a_freeze_is_lost_once(self):
+        broker = self.broker(self.redis(), trust_new=True, lease=1)
+        holder = self.client()
+        holder.lock("x")
+        broker.freeze()
+        let_time_pass(1.8)
+        holder.send("UNLOCK x", "UNLOCK x")
+        broker.thaw()
+        self.assertEqual(holder.reply().code, "lost")
+        self.assertEqual(holder.reply().code, "not-held")
+        self.assertEqual([line.status for line in holder.lines[1:2]], ["!LOST"])
+
+    def test_while_it_is_frozen_another_takes_over(self):
+        server = self.redis()
+        frozen = self.broker(server, trust_new=True, lease=1)
+        other = self.broker(server, trust_new=True, lease=1)
+        holder, heir = self.client(frozen), self.client(other)
+        fence = holder.lock("x")
+        frozen.freeze()
+        grant = heir.ask("LOCK x", 10)
+        self.assertGreater(grant.fence, fence)
+        holder.send("LOCK x wait=0", "PING")
+        frozen.thaw()
+        self.assertEqual(holder.event().status, "!LOST")
+        self.assertEqual(holder.lines[1].status, "!LOST")
+        self.assertIn(holder.reply().status, ("BUSY", "ERR"))
+        self.assertNotIn("valid", holder.reply().fields)
+        self.assertEqual(heir.ok("UNLOCK x")["depth"], "0")
+
+    def test_a_short_freeze_loses_nothing(self):
+        broker = self.broker(self.redis(), trust_new=True, lease=2)
+        holder = self.client()
+        fence = holder.lock("x")
+        broker.freeze()
+        let_time_pass(0.8)
+        broker.thaw()
+        self.assertEqual(holder.ok("LOCK x").fence, fence)
+        self.assertEqual([line for line in holder.events if line.status == "!LOST"], [])
+
+    def test_a_restarted_broker_knows_nothing_of_earlier_holds(self):
+        server = self.redis()
+        broker = self.broker(server, trust_new=True, lease=1)
+        holder = self.client()
+        fence = holder.lock("x")
+        broker.kill()
+        holder.expect_eof()
+        broker.expected_status = 0
+        broker.start()
+        client = self.client()
+        self.assertEqual(client.ok("LIST").body, [])
+        # Busy, or unavailable where the restart took so long that Redis looks stalled.
+        self.assertFalse(client.ask("TRYLOCK x").ok)
+        self.assertGreater(client.lock("x", timeout=10), fence)
+
+    def test_delay_and_keep_hold_though_the_broker_is_killed(self):
+        server = self.redis()
+        first = self.broker(server, trust_new=True, lease=1)
+        second = self.broker(server, trust_new=True, lease=1)
+        holder, other = self.client(first), self.client(second)
+        holder.lock("delayed", "delay=2s")
+        holder.lock("kept", "keep=3s")
+        granted = now()
+        first.kill()
+        killed = now()
+        self.assertEqual(other.ask("TRYLOCK delayed").status, "BUSY")
+        self.assertEqual(other.ask("TRYLOCK kept").status, "BUSY")
+        other.send("@d LOCK delayed", "@k LOCK kept")
+        self.assertTrue(other.reply(10, tag="d").ok)
+        self.assertGreater(now() - killed, 2)
+        self.assertTrue(other.reply(10, tag="k").ok)
+        self.assertGreater(now() - granted, 2.9)
+
+
+class Reloading(SystemTest):
+    """SIGHUP."""
+
+    def reload(self, broker, settings):
+        before = len(broker.log())
+        broker.write_config(settings)
+        broker.signal(signal.SIGHUP)
+        return lambda: broker.log()[before:]
+
+    def test_what_can_be_reloaded(self):
+        broker = self.broker(limits={"clients": 3})
+        holder = self.client()
+        holder.lock("old")
+        self.reload(broker, {"locks": {"max_hold": "300ms"}, "limits": {"clients": 2,
+                                                                        "holds": 3}})
+
+        def is_in_force():
+            probe = self.client()
+            try:
+                probe.lock("probe", "hold=1h")
+                return probe.event(1, kind="LOST")["reason"] == "hold"
+            finally:
+                probe.close()
+        eventually(is_in_force, 10, "max_hold is in force")
+        eventually(lambda: holder.stats()["clients"] == "1")
+        second = self.client()
+        second.ok("PING")
+        surplus = self.client()
+        surplus.expect_eof()
+
+    def test_an_invalid_file_changes_nothing_and_is_reported(self):
+        broker = self.broker()
+        holder = self.client()
+        holder.lock("x")
+        log = self.reload(broker, {"limits": {"client": 1}})
+        eventually(lambda: "limits.client" in log(), 5, "the fault is logged")
+        holder.ok("PING")
+        self.assertEqual(holder.ok("LIST").body[0].split(" ")[1], "x")
+        self.client().ok("PING")
+
+    def test_what_cannot_be_reloaded_is_said(self):
+        broker = self.broker(lease=2)
+        log = self.reload(broker, {"locks": {"lease": "5s"}})
+        eventually(lambda: "locks.lease" in log(), 5, "it says so")
+        self.client().lock("x")
+        self.assertLessEqual(parse_ms(self.client().ok("STATUS x")["ttl"]), 2000 + 600)
+
+    def test_the_log_level(self):
+        broker = self.broker(log={"level": "error"})
+        self.client().lock("x")
+        self.reload(broker, {"log": {"level": "debug"}})
+
+        def logs():
+            client = self.client()
+            client.lock("x-debug")
+            client.ok("UNLOCK x-debug")
+            client.close()
+            return broker.log_lines("debug")
+        eventually(logs, 5, "debug lines")
+
+
+class CommandLine(SystemTest):
+    """Options, faults in the configuration, exit statuses."""
+
+    def run_it(self, *options, config=None, env=None):
+        argv = [find_program()]
+        if config is not None:
+            path = os.path.join(self.directory, "test.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(config)
+            argv += ["-c", path]
+        done = subprocess.run(argv + list(options), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20,
+                              cwd=self.directory, text=True,
+                              env=dict(os.environ, RUNTIME_DIRECTORY=self.directory,
+                                       **(env or {})))
+        return done.returncode, done.stdout, done.stderr
+
+    def test_version(self):
+        status, out, _ = self.run_it("-V")
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"lockbroker\S* \d+\.\d+")
+        version = self.broker()
+        self.assertIn(self.client(version).ok("VERSION")["version"], out)
+
+    def test_help(self):
+        status, out, _ = self.run_it("-h")
+        self.assertEqual(status, 0)
+        for option in ("-c", "-t", "-T", "-V", "-h"):
+            self.assertIn(option, out)
+
+    def test_usage(self):
+        for options in (("-x",), ("-c",), ("surplus",)):
+            with self.subTest(options):
+                status, out, err = self.run_it(*options)
+                self.assertEqual(status, 2)
+                self.assertTrue(err.strip())
+                self.assertEqual(out, "")
+
+    def test_a_file_that_is_not_there(self):
+        status, _, err = self.run_it("-t", "-c", self.directory + "/none.yaml")
+        self.assertEqual(status, 2)
+        self.assertIn("none.yaml", err)
+
+    def test_a_good_file(self):
+        for config in ("", "# nothing\n", "broker:\n  name: x\nlocks: {lease: 5s}\n"):
+            with self.subTest(config):
+                self.assertEqual(self.run_it("-t", config=config)[0], 0)
+
+    def test_effective_configuration(self):
+        status, out, _ = self.run_it("-T", config="locks:\n  lease: 7s\n")
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"(?m)^  lease: \"?7s\"?$")
+        self.assertRegex(out, r"(?m)^  handovers: 64$")
+        for section in ("broker", "listen", "redis", "locks", "limits", "log"):
+            self.assertRegex(out, rf"(?m)^{section}:")
+        # What it prints is itself a configuration, and the same one.
+        again = self.run_it("-T", config=out)
+        self.assertEqual((again[0], again[1]), (0, out))
+
+    def test_secrets_are_not_printed(self):
+        _, out, err = self.run_it("-T", config="redis: {mode: standalone, "
+                                  "nodes: [127.0.0.1:1], password: hush-hush}\n")
+        self.assertNotIn("hush-hush", out + err)
+
+    def faults(self, config):
+        """Status and faults of -t: (line, column, key, text) each."""
+        status, _, err = self.run_it("-t", config=config)
+        found = re.findall(r"(?m)^(\S*test\.yaml):(\d+):(\d+): (\S+): (.+)$", err)
+        self.assertTrue(found, f"no fault in the form FILE:LINE:COLUMN: KEY: in {err!r}")
+        return status, [(int(f[1]), int(f[2]), f[3], f[4]) for f in found]
+
+    def test_faults_are_reported_all_at_once(self):
+        status, faults = self.faults("locks:\n  lease: 5\n  handovers: many\nlimits:\n"
+                                     "  clinets: 5\n  line: 4096\n  line: 100\nfoo: 1\n")
+        self.assertEqual(status, 2)
+        self.assertEqual([fault[:3] for fault in faults],
+                         [(2, 10, "locks.lease"), (3, 14, "locks.handovers"),
+                          (5, 3, "limits.clinets"), (7, 3, "limits.line"), (8, 1, "foo")])
+
+    def test_a_mistyped_key_gets_a_suggestion(self):
+        _, faults = self.faults("limits:\n  clinets: 5\n")
+        self.assertIn("clients", faults[0][3])
+
+    def test_faulty_values(self):
+        for config, key in (
+                ("locks: {lease: 999ms}", "locks.lease"),
+                ("locks: {lease: [1s]}", "locks.lease"),
+                ("redis: {mode: nonsense}", "redis.mode"),
+                ("redis: {mode: standalone, nodes: [nonsense]}", "redis.nodes"),
+                ("redis: {trust_new: maybe}", "redis.trust_new"),
+                ("limits: {output: 1}", "limits.output"),
+                ("limits: {line: -1}", "limits.line"),
+                ("listen: [{tcp: '127.0.0.1:99999'}]", "listen"),
+                ("log: {level: loud}", "log.level"),
+                ("broker: {name: 'a b'}", "broker.name"),
+                ("broker: x", "broker"),
+                ("redis: 5", "redis")):
+            with self.subTest(config):
+                status, faults = self.faults(config + "\n")
+                self.assertEqual(status, 2)
+                self.assertTrue(faults[0][2].startswith(key), faults)
+
+    def test_what_yaml_can_but_we_refuse(self):
+        for config in ("locks: &a {lease: 5s}\n", "a: &x 1\nb: *x\n", "locks: {lease: 5s\n",
+                       "--- {}\n--- {}\n", "\tlocks:\n", "[" * 1000, "- locks\n"):
+            with self.subTest(config[:30]):
+                status, _, err = self.run_it("-t", config=config)
+                self.assertEqual(status, 2)
+                self.assertRegex(err, r"test\.yaml:\d+")
+
+    def test_a_bad_configuration_stops_the_start(self):
+        self.assertEqual(self.run_it(config="locks: {lease: 5}\n")[0], 2)
+
+    def test_a_port_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            status, _, err = self.run_it(config=f"listen: [{{tcp: '127.0.0.1:{port}'}}]\n")
+        self.assertEqual(status, 1)
+        self.assertIn(str(port), err)
+
+    def test_redis_server_is_missing(self):
+        broker = self.broker(start=False, redis={"server": "no-such-redis-server"})
+        broker.spawn()
+        eventually(lambda: broker.log_lines("no-such-redis-server"), 5, "a clear message")
+        # Whether it gives up (1), or stays and tries again, is its own affair.
+        broker.expected_status = broker.stop()
+        self.assertIn(broker.expected_status, (0, 1))
+
+    def test_mode_that_is_not_there_yet(self):
+        for mode in ("sentinel", "cluster", "quorum"):
+            status, _, err = self.run_it("-t", config=f"redis:\n  mode: {mode}\n"
+                                         "  nodes: ['127.0.0.1:1']\n")
+            self.assertEqual(status, 2, mode)
+            self.assertTrue(err.strip())
+
+
+class Logging(SystemTest):
+    """Log lines: time level event key=value."""
+
+    def test_text(self):
+        broker = self.broker()
+        self.client().lock("x")
+        broker.stop()
+        for line in broker.log().splitlines():
+            self.assertRegex(line, r"^(<\d>)?\S+ (debug|info|notice|warning|error) "
+                                   r"[a-z][a-z0-9_.-]*( [a-z_][a-z0-9_.-]*=.*)?$")
+
+    def test_json(self):
+        broker = self.broker(log={"format": "json", "level": "debug"})
+        client = self.client()
+        client.lock('quote"back\\slash/ü')
+        client.ok('UNLOCK quote"back\\slash/ü')
+        broker.stop()
+        lines = broker.log().splitlines()
+        self.assertTrue(lines)
+        for line in lines:
+            self.assertIn("event", json.loads(line))
+
+    def test_a_name_cannot_forge(self):
+        broker = self.broker(log={"level": "debug"})
+        client = self.client(tcp=True)
+        forged = '1970-01-01T00:00:00Z\u2028error\u0085forged'
+        client.ok("SESSION label=" + forged.replace("\u0085", ""))
+        client.send_raw(b"LOCK forged\x1b[2J\n")
+        self.assertEqual(client.reply().code, "bad-request")
+        client.lock("a\u202ename\"quoted'hold")
+        client.close()
+        broker.stop()
+        for line in broker.log().split("\n"):
+            self.assertNotIn("\x1b", line)
+            if line:
+                self.assertRegex(line, r"^(<\d>)?\S+ (debug|info|notice|warning|error) ")
+
+
+class Systemd(SystemTest):
+    """sd_notify, the watchdog, and sockets that are passed in."""
+
+    def notify_socket(self, abstract=False):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(sock.close)
+        path = os.path.join(self.directory, "notify")
+        address = "\0" + path if abstract else path
+        sock.bind(address)
+        sock.settimeout(patience(5))
+        self.notify = sock
+        return "@" + path if abstract else path
+
+    def told(self, wanted):
+        """Read notifications until one has this line; return all lines read."""
+        lines = []
+        while wanted not in lines:
+            try:
+                lines += self.notify.recv(4096).decode().splitlines()
+            except socket.timeout:
+                self.fail(f"{wanted} was not told, only {lines}")
+        return lines
+
+    def test_ready_and_stopping(self):
+        for abstract in (False, True):
+            with self.subTest(abstract=abstract):
+                path = self.notify_socket(abstract)
+                broker = self.broker(start=False)
+                broker.spawn(env={"NOTIFY_SOCKET": path})
+                self.told("READY=1")
+                # Ready means that it listens.
+                self.client(broker).ok("PING")
+                self.client(broker).lock("x")
+                broker.signal(signal.SIGTERM)
+                self.told("STOPPING=1")
+                self.assertEqual(broker.process.wait(), 0)
+
+    def test_ready_though_redis_is_not(self):
+        path = self.notify_socket()
+        broker = self.broker("127.0.0.1:1", start=False)
+        broker.spawn(env={"NOTIFY_SOCKET": path})
+        self.told("READY=1")
+        self.client(broker).ok("PING")
+
+    def test_status(self):
+        path = self.notify_socket()
+        broker = self.broker(start=False)
+        broker.spawn(env={"NOTIFY_SOCKET": path})
+        seen = self.told("READY=1")
+        deadline = now() + patience(5)
+        while not any(line.startswith("STATUS=") for line in seen) and now() < deadline:
+            seen += self.notify.recv(4096).decode().splitlines()
+        self.assertTrue(any(line.startswith("STATUS=") for line in seen), seen)
+
+    def test_reloading(self):
+        path = self.notify_socket()
+        broker = self.broker(start=False)
+        broker.spawn(env={"NOTIFY_SOCKET": path})
+        self.told("READY=1")
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+        broker.signal(signal.SIGHUP)
+        lines = self.told("RELOADING=1")
+        lines += [] if "READY=1" in lines else self.told("READY=1")
+        usec = [line for line in lines if line.startswith("MONOTONIC_USEC=")]
+        self.assertEqual(len(usec), 1, lines)
+        self.assertGreaterEqual(int(usec[0].split("=")[1]), before)
+        self.assertLess(lines.index("RELOADING=1"), lines.index("READY=1"))
+
+    def test_watchdog(self):
+        path = self.notify_socket()
+        broker = self.broker(start=False)
+        broker.spawn(argv=["/bin/sh", "-c", 'WATCHDOG_PID=$$ exec "$0" -c "$1"',
+                           find_program(), broker.config_path],
+                     env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"})
+        self.told("WATCHDOG=1")
+        start = now()
+        for _ in range(5):
+            self.told("WATCHDOG=1")
+        self.assertLess(now() - start, patience(2))
+
+    def test_no_watchdog_for_another_pid(self):
+        path = self.notify_socket()
+        broker = self.broker(start=False)
+        broker.spawn(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000",
+                          "WATCHDOG_PID": "1"})
+        self.told("READY=1")
+        self.notify.settimeout(0.6)
+        lines = []
+        try:
+            while True:
+                lines += self.notify.recv(4096).decode().splitlines()
+        except socket.timeout:
+            pass
+        self.assertNotIn("WATCHDOG=1", lines)
+
+    def test_sockets_passed_in(self):
+        unix = os.path.join(self.directory, "passed")
+        listeners = [socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)]
+        listeners[1].bind(unix)
+        listeners[1].listen()
+        for listener in listeners:
+            self.addCleanup(listener.close)
+
+        def pass_on():
+            high = [os.dup2(sock.fileno(), 100 + i) for i, sock in enumerate(listeners)]
+            for i, fd in enumerate(high):
+                os.dup2(fd, 3 + i, inheritable=True)
+
+        broker = self.broker(start=False)
+        broker.start(argv=["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" -c "$1"', find_program(),
+                           broker.config_path],
+                     env={"LISTEN_FDS": "2", "LISTEN_FDNAMES": "tcp:unix"},
+                     preexec=pass_on, pass_fds=(3, 4))
+        port = listeners[0].getsockname()[1]
+        for address in (("127.0.0.1", port), unix, broker.unix_path):
+            client = Client(address)
+            self.addCleanup(client.close)
+            client.ok("PING")
+        # They are not handed on to redis-server.
+        for child in broker.process.children():
+            for fd in os.listdir(f"/proc/{child}/fd"):
+                target = os.readlink(f"/proc/{child}/fd/{fd}")
+                inode = os.fstat(listeners[0].fileno()).st_ino
+                self.assertNotEqual(target, f"socket:[{inode}]")

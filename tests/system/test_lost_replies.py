@@ -1,0 +1,186 @@
+"""The reply of a command is lost after the command has run, or the command itself: the
+outcome is unknown, and must come out right. A fault proxy sits between broker and Redis."""
+
+from lib.case import SystemTest, pad_of
+from lib.wait import eventually, let_time_pass, now, patience
+
+LEASE = 6
+
+
+class LostReplies(SystemTest):
+    """The lease is long, so that nothing is put right merely by waiting for its end."""
+
+    limit = 40
+
+    def prepare(self, lease=LEASE):
+        self.lease = lease
+        self.server = self.redis()
+        self.through = self.proxy(self.server)
+        self.broker(self.through.address, trust_new=True, lease=lease)
+        self.client_a, self.client_b = self.clients(2)
+        # All is connected and loaded before the trouble begins.
+        self.client_a.lock("warm-up", timeout=15)
+        self.client_a.ok("UNLOCK warm-up")
+
+    def fired(self):
+        self.assertTrue(self.through.fired.wait(patience(self.lease)), "the fault never came")
+
+    def soon_free(self):
+        eventually(lambda: self.server.get("x") is None, 3, "nothing is left in Redis")
+        self.client_b.lock("x", timeout=3)
+
+    def test_acquire_that_waits(self):
+        self.prepare()
+        for drop in (self.through.drop_reply, self.through.drop_request):
+            with self.subTest(drop.__name__):
+                drop("lock:x")
+                start = now()
+                fence = self.client_a.lock("x")
+                self.fired()
+                self.assertLess(now() - start, patience(4))
+                self.assertGreaterEqual(int(self.server.get("x").rsplit("|", 1)[1]), fence)
+                self.assertEqual(self.client_b.ask("TRYLOCK x").status, "BUSY")
+                self.client_a.ok("UNLOCK x")
+                self.assertIsNone(self.server.get("x"))
+
+    def test_acquire_that_does_not_wait(self):
+        self.prepare()
+        for drop in (self.through.drop_reply, self.through.drop_request):
+            with self.subTest(drop.__name__):
+                drop("lock:x")
+                start = now()
+                reply = self.client_a.ask("TRYLOCK x")
+                self.fired()
+                self.assertLess(now() - start, patience(3))
+                if reply.ok:
+                    self.client_a.ok("UNLOCK x")
+                else:
+                    self.assertEqual(reply.code, "unavailable")
+                    self.assertEqual(self.client_a.ok("LIST").body, [])
+                self.soon_free()
+                self.client_b.ok("UNLOCK x")
+
+    def test_acquire_whose_client_is_gone(self):
+        """It vanishes while the outcome is unknown: no orphan."""
+        self.prepare()
+        self.through.drop_reply("lock:x")
+        self.through.delay = 0.1
+        self.client_a.send("LOCK x")
+        eventually(lambda: self.server.get("x"), 3, "taken in Redis")
+        self.client_a.close()
+        self.fired()
+        self.through.delay = 0
+        self.soon_free()
+
+    def test_acquire_that_is_cancelled(self):
+        self.prepare()
+        self.through.delay = 0.2
+        self.client_a.send("@1 LOCK x", "CANCEL 1")
+        reply = self.client_a.reply(tag="1")
+        cancel = self.client_a.reply()
+        self.through.delay = 0
+        if reply.ok:
+            self.assertEqual(cancel.code, "not-found")
+            self.client_a.ok("UNLOCK x")
+        else:
+            self.assertEqual(reply.status, "CANCELLED")
+            self.assertTrue(cancel.ok)
+        self.soon_free()
+
+    def test_acquire_that_times_out_meanwhile(self):
+        self.prepare()
+        self.through.stalled = True
+        start = now()
+        reply = self.client_a.ask("LOCK x wait=300ms")
+        self.assertEqual(reply.code, "unavailable")
+        self.assert_within(0.28, now() - start, patience(1))
+        self.through.stalled = False
+        self.soon_free()
+
+    def test_renew(self):
+        self.prepare(lease=2)
+        fence = self.client_a.lock("x")
+        for drop in (self.through.drop_reply, self.through.drop_request):
+            with self.subTest(drop.__name__):
+                drop("lock:x")
+                self.fired()
+                let_time_pass(self.lease * 1.2)
+                self.assertEqual(self.client_a.ok("LOCK x").fence, fence)
+                self.assertEqual(self.client_b.ask("TRYLOCK x").status, "BUSY")
+        self.assertEqual([line for line in self.client_a.events if line.status == "!LOST"], [])
+
+    def test_release(self):
+        self.prepare()
+        for drop in (self.through.drop_reply, self.through.drop_request):
+            with self.subTest(drop.__name__):
+                fence = self.client_a.lock("x")
+                drop("lock:x")
+                self.assertEqual(self.client_a.ok("UNLOCK x")["depth"], "0")
+                self.fired()
+                self.assertEqual(self.client_a.ok("LIST").body, [])
+                self.assertGreater(self.client_b.lock("x", timeout=3), fence)
+                self.client_b.ok("UNLOCK x")
+                eventually(lambda: self.server.get("x") is None, 3)
+
+    def test_release_by_an_ended_session(self):
+        self.prepare()
+        for drop in (self.through.drop_reply, self.through.drop_request):
+            with self.subTest(drop.__name__):
+                client = self.client()
+                client.lock("x")
+                drop("lock:x")
+                client.close()
+                self.fired()
+                self.soon_free()
+                self.client_b.ok("UNLOCK x")
+
+    def test_one_byte_at_a_time(self):
+        self.prepare(lease=2)
+        self.through.split = True
+        self.through.cut()
+        last = 0
+        for _ in range(10):
+            fence = self.client_a.lock("x", timeout=10)
+            self.assertGreater(fence, last)
+            last = fence
+            self.client_a.ok("UNLOCK x")
+        self.client_a.lock("x")
+        let_time_pass(self.lease * 1.5)
+        self.client_a.ok("UNLOCK x")
+        self.assertEqual([line for line in self.client_a.events if line.status == "!LOST"], [])
+
+    def test_a_slow_network(self):
+        self.prepare(lease=2)
+        self.through.delay = 0.08
+        fence = self.client_a.lock("x")
+        let_time_pass(self.lease * 1.5)
+        self.assertEqual(self.client_a.ok("LOCK x").fence, fence)
+        self.client_a.ok("UNLOCK x")
+        start = now()
+        self.client_a.ok("UNLOCK x")
+        # UNLOCK is answered when Redis has confirmed: a round trip at least.
+        self.assertGreater(now() - start, 0.15)
+
+    def test_a_cut_in_the_middle_of_many(self):
+        self.prepare()
+        names = [f"many-{i}" for i in range(100)]
+        self.through.drop_reply("many-50")
+        self.client_a.send(*[f"@{name} LOCK {name}" for name in names])
+        for name in names:
+            self.assertTrue(self.client_a.reply(10, tag=name).ok)
+        self.fired()
+        self.assertEqual(len(self.server.keys("lock:many-*")), 100)
+        self.client_a.close()
+        eventually(lambda: self.server.keys("lock:many-*") == [], 3, "all released")
+
+    def test_late_delivery_to_redis(self):
+        """What an old connection still had under way must not run after a later release."""
+        self.prepare()
+        self.through.stalled = True
+        self.client_a.send("@1 LOCK x wait=200ms")
+        self.assertFalse(self.client_a.reply(5, tag="1").ok)
+        let_time_pass(3)
+        self.through.stalled = False
+        let_time_pass(1)
+        self.soon_free()
+        self.assertLess(self.server.pttl("x"), (self.lease + pad_of(self.lease)) * 1000 + 1)

@@ -1,0 +1,269 @@
+"""Redis killed, emptied, frozen, cut off: nobody is granted what another still has.
+
+Design, section 7: after such a change nothing new is granted for one grace G, while brokers
+put back what they hold. The tests here do without trust_new, so each starts with one G.
+"""
+
+from lib.case import SystemTest, grace_of, stall_of
+from lib.wait import eventually, let_time_pass, now, parse_ms, patience
+
+
+class Restarts(SystemTest):
+    """One broker, one Redis; a holder, a waiter, and a client that wants something new."""
+
+    limit = 60
+
+    def prepare(self, lease=1, via_proxy=False, **options):
+        self.lease = lease
+        self.grace = grace_of(lease)
+        self.server = self.redis(**options)
+        if via_proxy:
+            self.through = self.proxy(self.server)
+        self.broker(self.through.address if via_proxy else self.server, lease=lease)
+        self.holder, self.waiter, self.other = self.clients(3)
+        self.fence = self.holder.lock("held", timeout=self.grace + 10)
+
+    def lost(self):
+        return [line for line in self.holder.events if line.status == "!LOST"]
+
+    def still_held(self):
+        self.assertEqual(self.holder.ok("LOCK held").fence, self.fence)
+        self.assertEqual(self.holder.ok("UNLOCK held")["depth"], "1")
+        self.assertEqual(self.lost(), [])
+
+    def in_redis(self):
+        """The fence in the key, which a lease put there."""
+        value = self.server.get("held")
+        return int(value.rsplit("|", 1)[1]) if value else None
+
+    def new_grant_takes_a_grace(self, since):
+        self.assertEqual(self.other.ask("TRYLOCK new").code, "unavailable")
+        self.other.lock("new", timeout=self.grace + 10)
+        self.assertGreater(now() - since, self.grace - 0.05)
+        self.assertLess(now() - since, patience(self.grace + 3))
+
+    def test_a_new_server_costs_one_grace(self):
+        server = self.redis()
+        self.broker(server, lease=1)
+        start = now()
+        client = self.client()
+        client.err("TRYLOCK x", "unavailable")
+        client.err("LOCK x wait=300ms", "unavailable")
+        client.lock("x", timeout=15)
+        self.assertGreater(now() - start, grace_of(1) - 0.5)
+
+    def test_trust_new_costs_nothing(self):
+        self.broker(self.redis(), trust_new=True, lease=10)
+        start = now()
+        self.client().lock("x", timeout=15)
+        self.assertLess(now() - start, patience(3))
+
+    def test_an_embedded_server_costs_nothing(self):
+        self.broker()
+        start = now()
+        self.client().lock("x", timeout=15)
+        self.assertLess(now() - start, patience(3))
+
+    def test_restarted_empty(self):
+        self.prepare()
+        self.waiter.send("LOCK held")
+        killed = now()
+        self.server.restart()
+        eventually(lambda: self.in_redis() == self.fence, 2, "put back")
+        self.still_held()
+        self.new_grant_takes_a_grace(killed)
+        self.still_held()
+        self.assertTrue(self.waiter.silent())
+        self.holder.ok("UNLOCK held")
+        self.assertGreater(self.waiter.reply().fence, self.fence)
+
+    def test_restarted_with_its_data(self):
+        self.prepare(appendonly="yes", appendfsync="always")
+        killed = now()
+        self.server.restart()
+        self.new_grant_takes_a_grace(killed)
+        self.still_held()
+
+    def test_restarted_with_data_of_long_ago(self):
+        self.prepare(lease=3)
+        past = self.holder.lock("past")
+        self.server.cmd("SAVE")
+        self.holder.ok("UNLOCK past")
+        again = self.other.lock("past")
+        self.assertGreater(again, past)
+        killed = now()
+        self.server.restart()
+        eventually(lambda: (self.server.get("past") or "").endswith(f"|{again}"), 3,
+                   "the newer lease replaces the older one")
+        self.new_grant_takes_a_grace(killed)
+        self.assertEqual(self.other.ok("LOCK past").fence, again)
+        self.still_held()
+
+    def test_flushall(self):
+        self.prepare()
+        self.server.cmd("FLUSHALL")
+        flushed = now()
+        eventually(lambda: self.in_redis() == self.fence, 2, "put back")
+        self.new_grant_takes_a_grace(flushed)
+        self.still_held()
+
+    def test_flushall_twice(self):
+        """The second one within the grace of the first starts another."""
+        self.prepare()
+        self.server.cmd("FLUSHALL")
+        eventually(lambda: self.in_redis() == self.fence, 2, "put back")
+        let_time_pass(self.grace / 2)
+        self.server.cmd("FLUSHALL")
+        self.new_grant_takes_a_grace(now())
+        self.still_held()
+
+    def test_fences_rise_over_the_loss_of_all_data(self):
+        self.prepare()
+        self.holder.ok("UNLOCK held")
+        for _ in range(200):
+            self.fence = self.holder.lock("held")
+            self.holder.ok("UNLOCK held")
+        self.server.restart()
+        self.assertGreater(self.holder.lock("held", timeout=self.grace + 10), self.fence)
+
+    def test_handover_and_reentry_go_on_while_redis_is_unblessed(self):
+        self.prepare(lease=2)
+        self.waiter.send("LOCK held")
+        # The waiter's fence is reserved by the next renewal at the latest.
+        let_time_pass(self.lease)
+        self.server.restart()
+        self.assertEqual(self.other.ask("TRYLOCK new").code, "unavailable")
+        self.still_held()
+        self.holder.ok("UNLOCK held")
+        self.assertGreater(self.waiter.reply(1).fence, self.fence)
+
+    def test_frozen_shorter_than_stall(self):
+        self.prepare(lease=3)
+        self.server.freeze()
+        let_time_pass(0.25)
+        self.server.thaw()
+        start = now()
+        self.other.lock("new")
+        self.assertLess(now() - start, patience(1))
+        self.still_held()
+        self.assertEqual(self.holder.events, [])
+
+    def test_frozen_longer_than_stall(self):
+        self.prepare(lease=3)
+        self.server.freeze()
+        let_time_pass(stall_of(3) + 0.3)
+        self.server.thaw()
+        thawed = now()
+        self.new_grant_takes_a_grace(thawed)
+        self.still_held()
+
+    def test_frozen_longer_than_half_a_lease_is_a_risk(self):
+        """!ATRISK when half the lease is over unrenewed, !SAFE when it is confirmed again."""
+        self.prepare(lease=3)
+        self.server.freeze()
+        event = self.holder.event(5)
+        self.assertEqual((event.status, event.words[1], event.fence),
+                         ("!ATRISK", "held", self.fence))
+        self.assert_within(1, parse_ms(event["left"]), 1500)
+        self.server.thaw()
+        event = self.holder.event(3)
+        self.assertEqual((event.status, event.words[1], event.fence),
+                         ("!SAFE", "held", self.fence))
+        let_time_pass(self.lease / 2)
+        self.still_held()
+        self.assertEqual(self.holder.events, [], "once for each such spell")
+
+    def test_frozen_longer_than_the_lease(self):
+        self.prepare()
+        self.waiter.send("LOCK held")
+        valid = parse_ms(self.holder.ok("PING")["valid"])
+        asked = now()
+        self.server.freeze()
+        self.assertEqual(self.holder.event(3).status, "!ATRISK")
+        event = self.holder.event(3)
+        self.assertEqual((event.status, event.fence, event["reason"]),
+                         ("!LOST", self.fence, "unreachable"))
+        self.assertGreater(now() - asked, valid / 1000 - 0.02, "lost before its time")
+        self.assertLess(now() - asked, patience(self.lease + 0.4))
+        self.assertEqual(self.other.ask("LOCK held wait=300ms").code, "unavailable")
+        self.assertEqual(self.other.ask("TRYLOCK held").code, "unavailable")
+        self.assertEqual(self.holder.ok("LIST").body, [])
+        self.assertTrue(self.waiter.silent())
+        self.server.thaw()
+        self.assertGreater(self.waiter.reply(self.grace + 10).fence, self.fence)
+        self.holder.err("UNLOCK held", "lost")
+        self.holder.err("UNLOCK held", "not-held")
+
+    def test_gone_for_longer_than_the_lease(self):
+        self.prepare()
+        self.server.kill()
+        self.assertEqual(self.holder.event(5, kind="LOST")["reason"], "unreachable")
+        self.assertEqual(self.holder.ok("STATS").ok, True)
+        self.server.start()
+        started = now()
+        self.assertEqual(self.other.ask("TRYLOCK held").code, "unavailable")
+        self.assertGreater(self.other.lock("held", timeout=self.grace + 10), self.fence)
+        self.assertGreater(now() - started, self.grace - 0.3)
+
+    def test_valid_is_never_more_than_what_is_vouched_for(self):
+        """PING counts down while Redis is frozen, and never past the loss."""
+        self.prepare(lease=2)
+        self.server.freeze()
+        ends = []
+        while not self.lost():
+            asked = now()
+            reply = self.holder.ok("PING")
+            if "valid" in reply.fields:
+                ends.append(asked + parse_ms(reply["valid"]) / 1000)
+            let_time_pass(0.05)
+            self.holder.pump()
+        lost = self.lost()[0].at
+        # What a client computes from any reply is over when another could be granted it.
+        self.assertLess(max(ends), lost + 0.1)
+
+    def test_unlock_without_redis_is_deferred(self):
+        self.prepare(lease=3)
+        self.server.freeze()
+        reply = self.holder.ok("UNLOCK held", timeout=6)
+        self.assertEqual((reply["depth"], reply["deferred"]), ("0", "1"))
+        self.assertEqual(self.holder.ok("LIST").body, [])
+        self.holder.err("UNLOCK held", "not-held")
+        self.server.thaw()
+        eventually(lambda: self.server.get("held") is None, 3, "released after all")
+
+    def test_connections_cut(self):
+        self.prepare()
+        for _ in range(3):
+            self.server.cmd("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            self.server.cmd("CLIENT", "KILL", "TYPE", "pubsub")
+            self.other.lock("new")
+            self.other.ok("UNLOCK new")
+            let_time_pass(self.lease / 2)
+        self.still_held()
+        self.assertGreaterEqual(int(self.other.stats()["redis_reconnects_total"]), 1)
+
+    def test_blackholed(self):
+        """The network swallows everything, and later delivers it."""
+        self.prepare(via_proxy=True)
+        self.through.stalled = True
+        self.assertEqual(self.holder.event(5, kind="LOST")["reason"], "unreachable")
+        self.assertEqual(self.other.ask("TRYLOCK held", 5).code, "unavailable")
+        self.through.stalled = False
+        self.assertGreater(self.other.lock("held", timeout=self.grace + 10), self.fence)
+
+    def test_a_spell_of_refused_connections(self):
+        self.prepare(lease=3, via_proxy=True)
+        self.through.refuse = True
+        self.through.cut()
+        before = self.through.connections
+        let_time_pass(1)
+        self.assertLess(self.through.connections - before, 60, "no pause between attempts")
+        self.through.refuse = False
+        self.other.lock("new", timeout=10)
+        self.still_held()
+
+    def test_stop_of_the_only_broker_while_unblessed(self):
+        self.prepare()
+        self.server.restart()
+        self.assertEqual(self.brokers[0].stop(), 0)
+        self.assertIsNone(self.server.get("held"))

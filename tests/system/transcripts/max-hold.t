@@ -1,0 +1,30 @@
+# Protocol section 5, and locks.max_hold: a missing, larger or zero hold becomes it.
+set locks.max_hold 400ms
+
+== a missing one
+time T
+a> LOCK max-missing
+a< OK fence=<F> depth=1
+a! LOST max-missing fence=<F> reason=hold
+since T 399..900
+
+== a larger one
+time T
+a> LOCK max-larger hold=1h
+a< OK fence=<F> depth=1
+a! LOST max-larger fence=<F> reason=hold
+since T 399..900
+
+== a zero one
+time T
+a> TRYLOCK max-zero hold=0
+a< OK fence=<F> depth=1
+a! LOST max-zero fence=<F> reason=hold
+since T 399..900
+
+== a smaller one stays
+time T
+a> LOCK max-smaller hold=100ms
+a< OK fence=<F> depth=1
+a! LOST max-smaller fence=<F> reason=hold
+since T 99..390
