@@ -1,6 +1,43 @@
 # src/cli: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/cli/libcli.a
-src_cli_libcli_a_SOURCES =
+src_cli_libcli_a_SOURCES = \
+	src/cli/address.c \
+	src/cli/address.h \
+	src/cli/child.c \
+	src/cli/child.h \
+	src/cli/cli.c \
+	src/cli/cli.h \
+	src/cli/client.c \
+	src/cli/client.h \
+	src/cli/exit.h \
+	src/cli/json.c \
+	src/cli/json.h \
+	src/cli/message.c \
+	src/cli/message.h \
+	src/cli/now.c \
+	src/cli/now.h \
+	src/cli/progress.c \
+	src/cli/progress.h \
+	src/cli/request.c \
+	src/cli/request.h \
+	src/cli/run.c \
+	src/cli/run.h \
+	src/cli/run_options.c \
+	src/cli/run_options.h \
+	src/cli/run_state.c \
+	src/cli/say.c \
+	src/cli/say.h \
+	src/cli/send.c \
+	src/cli/shell.c \
+	src/cli/show.c \
+	src/cli/signals.c \
+	src/cli/signals.h \
+	src/cli/table.c \
+	src/cli/table.h \
+	src/cli/timespan.c \
+	src/cli/timespan.h \
+	src/cli/validity.c \
+	src/cli/validity.h
 
 if BUILD_CLI
 bin_PROGRAMS += lockbroker

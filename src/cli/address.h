@@ -1,0 +1,39 @@
+/*
+ * Where brokers are: HOST:PORT, [V6]:PORT, HOST, or /PATH of a Unix socket,
+ * separated by commas. Knows the text only; client.c connects.
+ */
+#ifndef LOCKBROKER_CLI_ADDRESS_H
+#define LOCKBROKER_CLI_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ADDRESS_PORT "5625"
+
+/* One place to try. Belongs to its list. */
+struct address {
+	char *text; /* as it was given, for messages and the prompt */
+	char *path; /* of a Unix socket, or NULL */
+	char *host; /* or NULL */
+	char *port; /* or NULL */
+};
+
+/* What to try, in order. Whoever holds it calls address_list_fini(). */
+struct address_list {
+	struct address *items;
+	size_t n;
+};
+
+/*
+ * False when an item is malformed; then `*why` is the end of the sentence
+ * "the address TEXT ...".
+ */
+bool address_list_parse(
+    struct address_list *list, const char *text, const char **why);
+
+/* The local socket where there is one, then the local port. */
+void address_list_local(struct address_list *list);
+
+void address_list_fini(struct address_list *list);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * The command that runs under a lock, and whatever it starts in turn.
+ *
+ * We are the subreaper: what the command leaves behind becomes our child, so
+ * that all of it can be found and ended, and its end be waited for.
+ */
+#ifndef LOCKBROKER_CLI_CHILD_H
+#define LOCKBROKER_CLI_CHILD_H
+
+#include "cli/signals.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Embedded in a run. */
+struct child {
+	pid_t pid;  /* 0 before it is started and after it is reaped */
+	bool ended; /* reaped */
+	int status; /* as a shell has it: its own, or 128+N */
+	int killed; /* the signal that killed it, or 0 */
+	bool alone; /* nothing at all is left of it */
+};
+
+/* How to start it. Borrowed for the call. */
+struct child_setup {
+	char *const *argv;
+	const char *name;  /* for LOCKBROKER_NAME */
+	const char *fence; /* for LOCKBROKER_FENCE, or NULL */
+	int death_signal;  /* what it gets when we die */
+	const struct signals *signals;
+};
+
+bool child_start(struct child *c, const struct child_setup *setup);
+
+/* Passes a signal on to the command alone. */
+void child_signal(const struct child *c, const struct signals_one *one);
+
+/* Sends a signal to the command and to everything that it started. */
+void child_signal_tree(const struct child *c, int number);
+
+/* Reaps whatever has ended. */
+void child_reap(struct child *c);
+
+#endif

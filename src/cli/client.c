@@ -1,0 +1,360 @@
+/*
+ * One connection to a broker.
+ *
+ * A connection that is still being made behaves as one whose socket takes
+ * nothing yet: send and recv answer EAGAIN, and then either go through or tell
+ * why not. So there is no state for it.
+ */
+#include "config.h"
+
+#include "cli/client.h"
+
+#include "base/xmalloc.h"
+#include "cli/now.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A line of the broker is never near that: it is not a broker. */
+#define LINE_MAX_BYTES (1024 * 1024)
+#define READ_BYTES 16384
+#define READS_MAX 64
+
+void
+client_init(struct client *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->fd = -1;
+	buf_init(&c->in);
+	buf_init(&c->out);
+}
+
+void
+client_close(struct client *c)
+{
+	if (c->fd >= 0)
+		(void)close(c->fd);
+	c->fd = -1;
+	buf_clear(&c->in);
+	buf_clear(&c->out);
+	message_fini(&c->partial);
+	c->lines_left = 0;
+}
+
+void
+client_fini(struct client *c)
+{
+	client_close(c);
+	buf_fini(&c->in);
+	buf_fini(&c->out);
+}
+
+/* A host that vanished is noticed without a word from us. */
+static void
+tcp_tune(int fd)
+{
+	const int on = 1, idle_s = 10, interval_s = 5, count = 4;
+	const unsigned int unsent_ms = 30000;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	(void)setsockopt(
+	    fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	(void)setsockopt(
+	    fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+	(void)setsockopt(
+	    fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof(unsent_ms));
+}
+
+static void
+client_ended(struct client *c, const char *why)
+{
+	if (c->why[0] == '\0')
+		snprintf(c->why, sizeof(c->why), "%s", why);
+}
+
+static bool
+client_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
+{
+	client_close(c);
+	c->why[0] = '\0';
+	memcpy(&c->peer, sa, len);
+	c->peer_len = len;
+	c->fd = socket(
+	    sa->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (c->fd >= 0 && sa->sa_family != AF_UNIX)
+		tcp_tune(c->fd);
+	if (c->fd >= 0 &&
+	    (connect(c->fd, sa, len) == 0 || errno == EINPROGRESS))
+		return true;
+	client_ended(c, strerror(errno));
+	client_close(c);
+	return false;
+}
+
+bool
+client_open_like(struct client *c, const struct client *other)
+{
+	struct sockaddr_storage peer = other->peer;
+
+	return client_connect(c, (struct sockaddr *)&peer, other->peer_len);
+}
+
+/* Does the peer answer the first line in time? */
+static bool
+client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
+    const char *probe, struct message *reply)
+{
+	const int64_t deadline_ms = now_ms() + CLIENT_ANSWER_MS;
+	enum client_got got;
+
+	if (!client_connect(c, sa, len))
+		return false;
+	client_send(c, "%s", probe);
+	for (;;) {
+		got = client_wait(c, deadline_ms, reply);
+		if (got == CLIENT_MESSAGE && !reply->event)
+			return true;
+		if (got != CLIENT_MESSAGE)
+			break;
+		message_fini(reply);
+	}
+	client_ended(c, got == CLIENT_GARBAGE ? "does not speak the protocol"
+					      : "does not answer");
+	client_close(c);
+	return false;
+}
+
+static bool
+client_try_path(struct client *c, const char *path, const char *probe,
+    struct message *reply)
+{
+	struct sockaddr_un un;
+
+	memset(&un, 0, sizeof(un));
+	un.sun_family = AF_UNIX;
+	assert(strlen(path) < sizeof(un.sun_path));
+	memcpy(un.sun_path, path, strlen(path));
+	return client_try(
+	    c, (const struct sockaddr *)&un, sizeof(un), probe, reply);
+}
+
+static bool
+client_try_host(struct client *c, const struct address *a, const char *probe,
+    struct message *reply)
+{
+	struct addrinfo hints, *all, *ai;
+	bool ok = false;
+	int rc;
+
+	memset(&hints, 0, sizeof(hints));
+	hints.ai_socktype = SOCK_STREAM;
+	rc = getaddrinfo(a->host, a->port, &hints, &all);
+	if (rc != 0) {
+		c->why[0] = '\0';
+		client_ended(c, gai_strerror(rc));
+		return false;
+	}
+	for (ai = all; ai != NULL && !ok; ai = ai->ai_next)
+		ok = client_try(c, ai->ai_addr, ai->ai_addrlen, probe, reply);
+	freeaddrinfo(all);
+	return ok;
+}
+
+bool
+client_open(struct client *c, const struct address_list *list, size_t first,
+    const char *probe, struct message *reply, struct buf *errors)
+{
+	const struct address *a;
+	size_t i;
+	bool ok;
+
+	for (i = 0; i < list->n; i++) {
+		a = &list->items[(first + i) % list->n];
+		ok = a->path != NULL ? client_try_path(c, a->path, probe, reply)
+				     : client_try_host(c, a, probe, reply);
+		c->address = a;
+		if (ok)
+			return true;
+		buf_addf(
+		    errors, "%s%s: %s", i > 0 ? "; " : "", a->text, c->why);
+	}
+	return false;
+}
+
+static bool
+again(void)
+{
+	return errno == EAGAIN || errno == EINTR || errno == ENOTCONN;
+}
+
+static void
+client_flush(struct client *c)
+{
+	ssize_t n = 1;
+
+	while (c->fd >= 0 && buf_len(&c->out) > 0) {
+		n = send(
+		    c->fd, buf_data(&c->out), buf_len(&c->out), MSG_NOSIGNAL);
+		if (n <= 0)
+			break;
+		buf_consume(&c->out, (size_t)n);
+	}
+	/* Whether it is the end is for recv to say, but why is told once. */
+	if (n <= 0 && !again() && errno != EPIPE)
+		client_ended(c, strerror(errno));
+}
+
+void
+client_send(struct client *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_addv(&c->out, fmt, ap);
+	va_end(ap);
+	buf_adds(&c->out, "\n");
+	client_flush(c);
+}
+
+short
+client_events(const struct client *c)
+{
+	return (short)(POLLIN | (buf_len(&c->out) > 0 ? POLLOUT : 0));
+}
+
+/*
+ * A failed connection attempt shows as an error of recv; so does a reset. One
+ * turn takes a bounded number of reads, so that a flood can't hold up clocks.
+ */
+bool
+client_pump(struct client *c)
+{
+	ssize_t n;
+	int i;
+
+	if (c->fd < 0)
+		return false;
+	client_flush(c);
+	for (i = 0; i < READS_MAX; i++) {
+		n = recv(c->fd, buf_reserve(&c->in, READ_BYTES), READ_BYTES, 0);
+		if (n > 0) {
+			buf_added(&c->in, (size_t)n);
+			continue;
+		}
+		if (n < 0 && again())
+			return true;
+		client_ended(
+		    c, n == 0 ? "the connection was closed" : strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+/* One line without its end, in place; `*taken` is what to consume after. */
+static bool
+line_find(struct client *c, const char **line, size_t *n, size_t *taken)
+{
+	const char *data, *end;
+
+	if (buf_len(&c->in) == 0)
+		return false;
+	data = buf_data(&c->in);
+	end = memchr(data, '\n', buf_len(&c->in));
+	if (end == NULL)
+		return false;
+	*line = data;
+	*n = (size_t)(end - data);
+	*taken = *n + 1;
+	if (*n > 0 && data[*n - 1] == '\r')
+		(*n)--;
+	return true;
+}
+
+static void
+partial_add(struct client *c, const char *line, size_t n)
+{
+	struct message *m = &c->partial;
+
+	/* Doubled at each power of two. */
+	if ((m->lines_n & (m->lines_n - 1)) == 0)
+		m->lines =
+		    xrealloc(m->lines, (m->lines_n == 0 ? 1 : 2 * m->lines_n) *
+					   sizeof(m->lines[0]));
+	m->lines[m->lines_n++] = xstrndup(line, n);
+	c->lines_left--;
+}
+
+/* A line is the next of a reply under way, or begins a message. */
+static bool
+line_add(struct client *c, const char *line, size_t n)
+{
+	if (c->lines_left > 0) {
+		partial_add(c, line, n);
+		return true;
+	}
+	if (!message_parse(&c->partial, line, n))
+		return false;
+	c->lines_left = message_lines_due(&c->partial);
+	return true;
+}
+
+enum client_got
+client_next(struct client *c, struct message *m)
+{
+	const char *line;
+	size_t n, taken;
+	bool ok;
+
+	memset(m, 0, sizeof(*m));
+	while (line_find(c, &line, &n, &taken)) {
+		ok = line_add(c, line, n);
+		buf_consume(&c->in, taken);
+		if (!ok)
+			return CLIENT_GARBAGE;
+		if (c->lines_left == 0) {
+			*m = c->partial;
+			memset(&c->partial, 0, sizeof(c->partial));
+			return CLIENT_MESSAGE;
+		}
+	}
+	return buf_len(&c->in) > LINE_MAX_BYTES ? CLIENT_GARBAGE
+						: CLIENT_NOTHING;
+}
+
+enum client_got
+client_wait(struct client *c, int64_t deadline_ms, struct message *m)
+{
+	struct pollfd pfd;
+	enum client_got got;
+	int64_t left_ms = -1;
+	bool open = true;
+
+	for (;;) {
+		got = client_next(c, m);
+		if (got != CLIENT_NOTHING || !open)
+			return got;
+		if (deadline_ms != NEVER_MS) {
+			left_ms = deadline_ms - now_ms();
+			if (left_ms <= 0)
+				return CLIENT_NOTHING;
+			left_ms = left_ms < 1000 ? left_ms : 1000;
+		}
+		pfd.fd = c->fd;
+		pfd.events = client_events(c);
+		pfd.revents = 0;
+		if (poll(&pfd, 1, (int)left_ms) > 0)
+			open = client_pump(c);
+	}
+}

@@ -1,0 +1,75 @@
+/*
+ * One connection to a broker: connecting, lines out, messages in.
+ *
+ * Sockets never block and are closed on exec. Waiting is the caller's: either
+ * its own poll(2) with client_events() and client_pump(), or client_wait().
+ */
+#ifndef LOCKBROKER_CLI_CLIENT_H
+#define LOCKBROKER_CLI_CLIENT_H
+
+#include "base/buf.h"
+#include "cli/address.h"
+#include "cli/message.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* A broker that takes longer to answer the first line doesn't answer. */
+#define CLIENT_ANSWER_MS 3000
+
+enum client_got {
+	CLIENT_NOTHING, /* no whole message yet */
+	CLIENT_MESSAGE,
+	CLIENT_GARBAGE, /* not the protocol: the stream can't be trusted */
+};
+
+/* Embedded in its owner, who calls client_fini(). */
+struct client {
+	int fd; /* -1 while there is no connection */
+	struct buf in;
+	struct buf out;
+	struct message partial; /* a reply whose lines are not all here */
+	uint64_t lines_left;	/* of that reply */
+	struct sockaddr_storage peer;
+	socklen_t peer_len;
+	const struct address *address; /* borrowed from the list */
+	char why[128];		       /* why it ended */
+};
+
+void client_init(struct client *c);
+void client_fini(struct client *c);
+void client_close(struct client *c);
+
+/*
+ * Tries the addresses in order, beginning at `first`, until one answers
+ * `probe`, whose reply goes to `*reply`. Says why each failed, in `errors`,
+ * when none did.
+ */
+bool client_open(struct client *c, const struct address_list *list,
+    size_t first, const char *probe, struct message *reply, struct buf *errors);
+
+/* Begins a connection to where another one leads; it may fail later. */
+bool client_open_like(struct client *c, const struct client *other);
+
+/* Queues a line and sends what the socket takes. */
+void client_send(struct client *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What to poll the descriptor for. */
+short client_events(const struct client *c);
+
+/*
+ * Moves what can be moved. False when the connection has ended; what had
+ * come before is still there for client_next().
+ */
+bool client_pump(struct client *c) __attribute__((warn_unused_result));
+
+enum client_got client_next(struct client *c, struct message *m)
+    __attribute__((warn_unused_result));
+
+/* Waits for one message: CLIENT_NOTHING when the time is up or it ended. */
+enum client_got client_wait(struct client *c, int64_t deadline_ms,
+    struct message *m) __attribute__((warn_unused_result));
+
+#endif

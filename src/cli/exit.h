@@ -1,0 +1,30 @@
+/*
+ * The exit statuses of lockbroker, one list; help and manual follow it.
+ *
+ * EXIT(identifier, status, when)
+ */
+#ifndef LOCKBROKER_CLI_EXIT_H
+#define LOCKBROKER_CLI_EXIT_H
+
+/* clang-format off */
+#define EXITS(EXIT) \
+	EXIT(OK, 0, "done") \
+	EXIT(NO, 1, "busy, timed out, cancelled, or refused by the broker") \
+	EXIT(USAGE, 64, "wrong usage") \
+	EXIT(UNREACHABLE, 69, "no broker answers, or it can't serve") \
+	EXIT(INTERNAL, 70, "something failed here or in the broker") \
+	EXIT(PROTOCOL, 76, "the other side doesn't speak the protocol") \
+	EXIT(AUTH, 77, "not permitted") \
+	EXIT(LOST, 123, "run: the lock was lost while the command ran") \
+	EXIT(NOT_EXECUTABLE, 126, "run: the command can't be executed") \
+	EXIT(NOT_FOUND, 127, "run: the command is not found") \
+	EXIT(SIGNAL, 128, "run: plus the number of the signal that ended it")
+/* clang-format on */
+
+enum cli_exit {
+#define EXIT(id, status, when) CLI_EXIT_##id = status,
+	EXITS(EXIT)
+#undef EXIT
+};
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * One reply or event of the broker (protocol, sections 1, 3 and 7), taken
+ * apart as far as the command needs it. No I/O.
+ */
+#ifndef LOCKBROKER_CLI_MESSAGE_H
+#define LOCKBROKER_CLI_MESSAGE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A reply with all its lines, or an event. Whoever got it from client_next()
+ * calls message_fini().
+ */
+struct message {
+	bool event;
+	char *tag;    /* without '@'; "" for none */
+	char *text;   /* the line behind the tag */
+	char **lines; /* what followed because of lines=N */
+	size_t lines_n;
+};
+
+/* One word of a line: `key=value`, or a bare word, whose key is NULL. */
+struct pair {
+	const char *key;
+	size_t key_len;
+	const char *value;
+	size_t value_len;
+};
+
+/* False when the line is neither a reply nor an event. Copies it. */
+bool message_parse(struct message *m, const char *line, size_t n);
+void message_fini(struct message *m);
+
+/* How many lines follow the one that was parsed. */
+uint64_t message_lines_due(const struct message *m);
+
+/* STATUS_MAX for a word that is not a status; not for events. */
+enum status message_status(const struct message *m);
+
+/* Is it the reply to the request with this tag? */
+bool message_answers(const struct message *m, const char *tag);
+
+/* Is the first word, of an event or an `ERR`, this one? */
+bool message_is(const struct message *m, const char *word);
+
+/* `code text` of an ERR reply; "" otherwise. */
+const char *message_error(const struct message *m);
+bool message_error_is(const struct message *m, const char *code);
+
+/* Walks the words of a line; `*cursor` begins as the line. */
+bool pair_next(const char **cursor, struct pair *p);
+bool pair_find(const char *text, const char *key, struct pair *p);
+bool pair_is(const struct pair *p, const char *key);
+
+/* A duration field, rounded down by the broker; false without one. */
+bool pair_find_ms(const char *text, const char *key, int64_t *ms);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * What `run` asks the broker for, in the words of the protocol. The only place
+ * that knows which verb takes and which gives back.
+ */
+#ifndef LOCKBROKER_CLI_REQUEST_H
+#define LOCKBROKER_CLI_REQUEST_H
+
+#include "base/buf.h"
+#include "cli/message.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* For ever, as a wait. */
+#define REQUEST_FOREVER (-1)
+
+/* What is wanted; texts belong to the command line. -1 where not given. */
+struct request {
+	const char *name;
+	int64_t wait_ms;
+	int64_t hold_ms;
+	int64_t keep_ms;
+	int64_t delay_ms;
+};
+
+/* Appends the line that takes it, waiting at most `wait_ms`. */
+void request_take(const struct request *r, int64_t wait_ms, struct buf *line);
+
+/* Appends the line that gives it back. */
+void request_give(const struct request *r, struct buf *line);
+
+/* Does this event say that it is no longer held? */
+bool request_lost(const struct request *r, const struct message *event);
+
+/* Is this a name that the broker could take? It would break the line if not. */
+bool request_name_ok(const char *name);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * One `run`, and the states it goes through. Between run.c, which turns the
+ * machine, and run_state.c, which has the rows, and nobody else.
+ */
+#ifndef LOCKBROKER_CLI_RUN_H
+#define LOCKBROKER_CLI_RUN_H
+
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/run_options.h"
+#include "cli/signals.h"
+#include "cli/validity.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run_state;
+
+/* One `run`. Lives on the stack of run_main(). */
+struct run {
+	const struct run_options *options;
+	struct cli *cli;
+	struct client client;
+	struct signals signals;
+	struct validity validity;
+	struct child child;
+	struct progress progress;
+	int timer_fd;		       /* on CLOCK_BOOTTIME, as deadlines are */
+	const struct run_state *state; /* NULL when done */
+	int64_t deadline_ms;	       /* of the state */
+	int64_t began_ms;	       /* when it began to wait */
+	uint64_t session;	       /* at the broker */
+	char *fence;		       /* owned */
+	int status;		       /* to exit with */
+	int stopped_by;		       /* last signal that asks to end, or 0 */
+	bool lost;
+	bool again; /* the broker went away before anything was run */
+};
+
+/* What happens in a state. `message` does not own its message. */
+struct run_state {
+	const char *name;
+	void (*message)(struct run *run, const struct message *m);
+	void (*signal)(struct run *run, const struct signals_one *one);
+	void (*closed)(struct run *run, const char *why);
+	void (*reaped)(struct run *run);
+	void (*time)(struct run *run, int64_t now);
+	int64_t (*deadline)(const struct run *run);
+};
+
+/* Sends the request on a new connection and begins to wait for the lock. */
+void run_begin(struct run *run);
+
+#endif

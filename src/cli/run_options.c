@@ -1,0 +1,208 @@
+/*
+ * The command line of `lockbroker run`: flock(1)'s, as far as that goes.
+ */
+#include "config.h"
+
+#include "cli/run_options.h"
+
+#include "cli/exit.h"
+#include "cli/say.h"
+#include "cli/timespan.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KILL_AFTER_MS 5000
+
+/* Long options without a letter. */
+enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL };
+
+static const struct option longs[] = {
+	{ "nonblock", no_argument, NULL, 'n' },
+	{ "nb", no_argument, NULL, 'n' },
+	{ "wait", required_argument, NULL, 'w' },
+	{ "timeout", required_argument, NULL, 'w' },
+	{ "conflict-exit-code", required_argument, NULL, 'E' },
+	{ "kill-after", required_argument, NULL, 'k' },
+	{ "command", required_argument, NULL, 'c' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "exclusive", no_argument, NULL, 'x' },
+	{ "hold", required_argument, NULL, OPT_HOLD },
+	{ "keep", required_argument, NULL, OPT_KEEP },
+	{ "delay", required_argument, NULL, OPT_DELAY },
+	{ "on-lost", required_argument, NULL, OPT_ON_LOST },
+	{ "label", required_argument, NULL, OPT_LABEL },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* clang-format off */
+const char *const run_options_help =
+"  -n, --nonblock              don't wait: busy at once\n"
+"  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m)\n"
+"  -E, --conflict-exit-code N  exit status when busy or timed out (1)\n"
+"  -k, --kill-after D          from TERM to KILL, when the lock is lost (5s)\n"
+"  -c, --command STRING        run STRING with $SHELL -c, else /bin/sh\n"
+"      --hold D                give the lock up after D at the latest\n"
+"      --keep D                nobody else gets it until D after the grant\n"
+"      --delay D               nobody else gets it for D after a crash\n"
+"      --on-lost=WHAT          term (then kill), kill, ignore (term)\n"
+"      --label L               who we are, to others (COMMAND@HOST:PID)\n"
+"  -x, --exclusive             the default\n"
+"  -v, --verbose               say what happens\n"
+"  -q, --quiet                 no progress on a terminal\n";
+/* clang-format on */
+
+static const struct {
+	const char *word;
+	enum on_lost what;
+} on_lost_words[] = {
+	{ "term", ON_LOST_TERM },
+	{ "kill", ON_LOST_KILL },
+	{ "ignore", ON_LOST_IGNORE },
+};
+
+static int
+duration_set(int64_t *ms, const char *option, const char *arg)
+{
+	if (timespan_parse(arg, ms))
+		return 0;
+	return say_usage("run: %s: '%s' is not a duration (1.5, 500ms, 30s, "
+			 "5m, 2h, 1d; at most 365d)",
+	    option, arg);
+}
+
+static int
+on_lost_set(struct run_options *o, const char *arg)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(on_lost_words) / sizeof(on_lost_words[0]); i++) {
+		if (strcmp(on_lost_words[i].word, arg) == 0) {
+			o->on_lost = on_lost_words[i].what;
+			return 0;
+		}
+	}
+	return say_usage(
+	    "run: --on-lost: '%s' is not term, kill or ignore", arg);
+}
+
+static int
+conflict_set(struct run_options *o, const char *arg)
+{
+	char *end;
+	long n;
+
+	n = strtol(arg, &end, 10);
+	if (arg[0] < '0' || arg[0] > '9' || *end != '\0' || n > 255)
+		return say_usage(
+		    "run: -E: '%s' is not an exit status (0 to 255)", arg);
+	o->conflict_exit = (int)n;
+	return 0;
+}
+
+static int
+label_set(struct run_options *o, const char *arg)
+{
+	if (!request_name_ok(arg) || strlen(arg) > 64)
+		return say_usage("run: --label: '%s' is not a label (1 to 64 "
+				 "bytes, no space, no '=')",
+		    arg);
+	o->label = arg;
+	return 0;
+}
+
+static int
+option_set(struct run_options *o, int opt, const char *arg)
+{
+	switch (opt) {
+	case 'n':
+		o->request.wait_ms = 0;
+		return 0;
+	case 'w':
+		return duration_set(&o->request.wait_ms, "-w", arg);
+	case 'E':
+		return conflict_set(o, arg);
+	case 'k':
+		return duration_set(&o->kill_after_ms, "-k", arg);
+	case 'c':
+		o->string = arg;
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'x':
+		return 0;
+	case OPT_HOLD:
+		return duration_set(&o->request.hold_ms, "--hold", arg);
+	case OPT_KEEP:
+		return duration_set(&o->request.keep_ms, "--keep", arg);
+	case OPT_DELAY:
+		return duration_set(&o->request.delay_ms, "--delay", arg);
+	case OPT_ON_LOST:
+		return on_lost_set(o, arg);
+	case OPT_LABEL:
+		return label_set(o, arg);
+	default:
+		/* getopt has said what is wrong. */
+		return CLI_EXIT_USAGE;
+	}
+}
+
+/* Behind NAME: `[--] COMMAND ...`, or as with flock(1) `-c STRING`. */
+static int
+command_set(struct run_options *o, int argc, char **argv)
+{
+	if (argc >= 1 && o->string == NULL &&
+	    (strcmp(argv[0], "-c") == 0 || strcmp(argv[0], "--command") == 0)) {
+		if (argc != 2)
+			return say_usage(
+			    "run: %s takes exactly one string", argv[0]);
+		o->string = argv[1];
+		return 0;
+	}
+	if (argc >= 1 && strcmp(argv[0], "--") == 0) {
+		argc--;
+		argv++;
+	}
+	if (argc == 0 && o->string == NULL)
+		return say_usage("run: what is to be run?");
+	if (argc > 0 && o->string != NULL)
+		return say_usage("run: either -c STRING or COMMAND, not both");
+	if (argc > 0 && argv[0][0] == '\0')
+		return say_usage("run: the command is empty");
+	o->argv = argc > 0 ? argv : NULL;
+	return 0;
+}
+
+int
+run_options_parse(struct run_options *o, int argc, char **argv)
+{
+	int opt, rc;
+
+	memset(o, 0, sizeof(*o));
+	o->request.wait_ms = REQUEST_FOREVER;
+	o->request.hold_ms = o->request.keep_ms = o->request.delay_ms = -1;
+	o->conflict_exit = CLI_EXIT_NO;
+	o->kill_after_ms = KILL_AFTER_MS;
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "+nw:E:k:c:vqx", longs, NULL)) !=
+	       -1) {
+		rc = option_set(o, opt, optarg);
+		if (rc != 0)
+			return rc;
+	}
+	if (optind >= argc)
+		return say_usage("run: which lock?");
+	o->request.name = argv[optind];
+	if (!request_name_ok(o->request.name))
+		return say_usage("run: '%s' is not a name (1 to 255 bytes of "
+				 "UTF-8 without space, control or '=', not "
+				 "beginning with '@' or '!')",
+		    o->request.name);
+	return command_set(o, argc - optind - 1, argv + optind + 1);
+}

@@ -1,0 +1,34 @@
+/*
+ * The command line of `lockbroker run`.
+ */
+#ifndef LOCKBROKER_CLI_RUN_OPTIONS_H
+#define LOCKBROKER_CLI_RUN_OPTIONS_H
+
+#include "cli/request.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What to do with the command when its lock is lost. */
+enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };
+
+/* Texts belong to the command line. */
+struct run_options {
+	struct request request;
+	int conflict_exit;     /* status when busy or timed out */
+	int64_t kill_after_ms; /* from TERM to KILL */
+	enum on_lost on_lost;
+	bool verbose;
+	bool quiet;	    /* no progress */
+	const char *label;  /* NULL: one is made */
+	const char *string; /* for the shell, or NULL */
+	char **argv;	    /* the command, or NULL */
+};
+
+/* 0, or the exit status for usage, about which a line was written. */
+int run_options_parse(struct run_options *o, int argc, char **argv);
+
+/* For the help: one line for each option. */
+extern const char *const run_options_help;
+
+#endif

@@ -1,0 +1,331 @@
+/*
+ * The commands that ask one thing and show the answer.
+ */
+#include "config.h"
+
+#include "cli/cli.h"
+#include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/now.h"
+#include "cli/request.h"
+#include "cli/say.h"
+#include "cli/table.h"
+
+#include "base/parse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A broker that is up but takes longer for a question is of no use. */
+#define ASK_MS 30000
+
+static int
+refused(const struct message *m)
+{
+	const char *error = message_error(m);
+
+	if (message_status(m) == STATUS_MAX) {
+		say("this is not an answer: %s", m->text);
+		return CLI_EXIT_PROTOCOL;
+	}
+	say("%s", error[0] != '\0' ? error : m->text);
+	if (message_error_is(m, "auth") || message_error_is(m, "denied"))
+		return CLI_EXIT_AUTH;
+	return CLI_EXIT_NO;
+}
+
+/* Asks on an open connection. 0 with the reply, or an exit status. */
+static int
+ask_on(struct client *c, const char *line, struct message *m)
+{
+	enum client_got got;
+	int status;
+
+	client_send(c, "%s", line);
+	for (;;) {
+		got = client_wait(c, now_ms() + ASK_MS, m);
+		if (got != CLIENT_MESSAGE || !m->event)
+			break;
+		message_fini(m);
+	}
+	if (got == CLIENT_GARBAGE) {
+		say("%s does not speak the protocol", c->address->text);
+		return CLI_EXIT_PROTOCOL;
+	}
+	if (got == CLIENT_NOTHING) {
+		say("%s: %s", c->address->text,
+		    c->why[0] != '\0' ? c->why : "no answer");
+		return CLI_EXIT_UNREACHABLE;
+	}
+	if (message_status(m) == STATUS_OK)
+		return CLI_EXIT_OK;
+	status = refused(m);
+	message_fini(m);
+	return status;
+}
+
+static bool
+open_plain(struct cli *cli, struct client *c)
+{
+	struct message hello;
+
+	client_init(c);
+	if (!cli_open(cli, c, 0, "PING", &hello))
+		return false;
+	message_fini(&hello);
+	return true;
+}
+
+static int
+ask(struct cli *cli, const char *line, struct message *m)
+{
+	struct client c;
+	int status = CLI_EXIT_UNREACHABLE;
+
+	if (open_plain(cli, &c))
+		status = ask_on(&c, line, m);
+	client_fini(&c);
+	return status;
+}
+
+/* "VERB NAME", or the exit status for usage where NAME can't be one. */
+static int
+ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
+{
+	char line[300];
+
+	if (!request_name_ok(name))
+		return say_usage("'%s' is not a name", name);
+	snprintf(line, sizeof(line), "%s %s", verb, name);
+	return ask(cli, line, m);
+}
+
+int
+show_status(struct cli *cli, int argc, char **argv)
+{
+	struct message m;
+	struct json j;
+	struct pair p;
+	const char *cursor;
+	int status;
+
+	(void)argc;
+	status = ask_name(cli, "STATUS", argv[1], &m);
+	if (status != 0)
+		return status;
+	if (cli->json) {
+		json_begin(&j);
+		json_str(&j, "name", argv[1], strlen(argv[1]));
+		json_pairs(&j, m.text);
+		json_end(&j);
+	} else {
+		printf("%-8s %s\n", "name", argv[1]);
+		for (cursor = m.text; pair_next(&cursor, &p);) {
+			if (p.key != NULL)
+				printf("%-8.*s %.*s\n", (int)p.key_len, p.key,
+				    (int)p.value_len, p.value);
+		}
+	}
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+int
+show_queue(struct cli *cli, int argc, char **argv)
+{
+	static const struct table_column columns[] = {
+		{ "role", "ROLE" },
+		{ "session", "SESSION" },
+		{ "label", "LABEL" },
+		{ "peer", "PEER" },
+		{ "mode", "MODE" },
+		{ "fence", "FENCE" },
+		{ "age", "AGE" },
+	};
+	static const struct table queue = { "role", columns,
+		sizeof(columns) / sizeof(columns[0]) };
+	struct message m;
+	int status;
+
+	(void)argc;
+	status = ask_name(cli, "QUEUE", argv[1], &m);
+	if (status != 0)
+		return status;
+	table_print(&queue, m.lines, m.lines_n, cli->json);
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+/* The names the broker has to do with, the busiest first. */
+static int
+ask_names(struct cli *cli, const char *limit, struct message *m)
+{
+	uint64_t n;
+	char line[64];
+
+	if (limit == NULL)
+		return ask(cli, "NAMES", m);
+	if (!parse_number(limit, strlen(limit), UINT32_MAX, &n))
+		return say_usage("'%s' is not a number", limit);
+	snprintf(line, sizeof(line), "NAMES limit=%lu", (unsigned long)n);
+	return ask(cli, line, m);
+}
+
+int
+show_list(struct cli *cli, int argc, char **argv)
+{
+	static const struct table_column columns[] = {
+		{ "name", "NAME" },
+		{ "state", "STATE" },
+		{ "waiters", "WAITERS" },
+		{ "handovers", "HANDOVERS" },
+		{ "oldest", "OLDEST" },
+	};
+	static const struct table names = { "name", columns,
+		sizeof(columns) / sizeof(columns[0]) };
+	struct message m;
+	int status;
+
+	status = ask_names(cli, argc > 1 ? argv[1] : NULL, &m);
+	if (status != 0)
+		return status;
+	table_print(&names, m.lines, m.lines_n, cli->json);
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+int
+show_names(struct cli *cli, int argc, char **argv)
+{
+	struct message m;
+	struct json j;
+	size_t i, n;
+	int status;
+
+	status = ask_names(cli, argc > 1 ? argv[1] : NULL, &m);
+	if (status != 0)
+		return status;
+	for (i = 0; i < m.lines_n; i++) {
+		n = strcspn(m.lines[i], " ");
+		if (!cli->json) {
+			printf("%.*s\n", (int)n, m.lines[i]);
+			continue;
+		}
+		json_begin(&j);
+		json_str(&j, "name", m.lines[i], n);
+		json_end(&j);
+	}
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+/* A line is `name value`; a value that is no number stays a string. */
+static void
+stat_json(struct json *j, const char *line)
+{
+	const char *space = strchr(line, ' ');
+	char key[80];
+	uint64_t n;
+
+	if (space == NULL)
+		return;
+	snprintf(key, sizeof(key), "%.*s", (int)(space - line), line);
+	if (parse_number(space + 1, strlen(space + 1), UINT64_MAX, &n))
+		json_raw(j, key, space + 1, strlen(space + 1));
+	else
+		json_str(j, key, space + 1, strlen(space + 1));
+}
+
+int
+show_stats(struct cli *cli, int argc, char **argv)
+{
+	struct message m;
+	struct json j;
+	size_t i;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	status = ask(cli, "STATS", &m);
+	if (status != 0)
+		return status;
+	if (cli->json)
+		json_begin(&j);
+	for (i = 0; i < m.lines_n; i++) {
+		if (cli->json)
+			stat_json(&j, m.lines[i]);
+		else
+			printf("%s\n", m.lines[i]);
+	}
+	if (cli->json)
+		json_end(&j);
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+/* Opening has asked once already, so that this is the bare round trip. */
+int
+show_ping(struct cli *cli, int argc, char **argv)
+{
+	struct client c;
+	struct message m;
+	struct json j;
+	int64_t sent_us, took_us;
+	char ms[32];
+	int status = CLI_EXIT_UNREACHABLE;
+
+	(void)argc;
+	(void)argv;
+	if (open_plain(cli, &c)) {
+		sent_us = now_us();
+		status = ask_on(&c, "PING", &m);
+		took_us = now_us() - sent_us;
+	}
+	if (status == CLI_EXIT_OK) {
+		snprintf(ms, sizeof(ms), "%ld.%03ld", (long)(took_us / 1000),
+		    (long)(took_us % 1000));
+		if (cli->json) {
+			json_begin(&j);
+			json_str(&j, "address", c.address->text,
+			    strlen(c.address->text));
+			json_raw(&j, "ms", ms, strlen(ms));
+			json_end(&j);
+		} else {
+			printf("OK from %s in %s ms\n", c.address->text, ms);
+		}
+		message_fini(&m);
+	}
+	client_fini(&c);
+	return status;
+}
+
+int
+show_version(struct cli *cli, int argc, char **argv)
+{
+	struct message m;
+	struct json j;
+	struct pair version = { NULL, 0, "unknown", 7 };
+	struct pair protocol = { NULL, 0, "0", 1 };
+	int status;
+
+	(void)argc;
+	(void)argv;
+	status = ask(cli, "VERSION", &m);
+	if (status != 0)
+		return status;
+	if (cli->json) {
+		json_begin(&j);
+		json_str(
+		    &j, "client", PACKAGE_VERSION, strlen(PACKAGE_VERSION));
+		json_pairs(&j, m.text);
+		json_end(&j);
+	} else {
+		(void)pair_find(m.text, "version", &version);
+		(void)pair_find(m.text, "protocol", &protocol);
+		printf("lockbroker %s\nlockbrokerd %.*s (protocol %.*s)\n",
+		    PACKAGE_VERSION, (int)version.value_len, version.value,
+		    (int)protocol.value_len, protocol.value);
+	}
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}

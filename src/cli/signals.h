@@ -1,0 +1,45 @@
+/*
+ * The signals that `run` passes on.
+ *
+ * Before there is anything to lose they end the program at once, with 128+N.
+ * From signals_hold() on they are read from a descriptor instead. A signal
+ * that was ignored when the program began (nohup) stays so.
+ */
+#ifndef LOCKBROKER_CLI_SIGNALS_H
+#define LOCKBROKER_CLI_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* The only one in a program; whoever has it calls signals_fini(). */
+struct signals {
+	int fd;		   /* signalfd: those passed on, and SIGCHLD */
+	sigset_t held;	   /* what the descriptor gives */
+	sigset_t blocked;  /* that, and SIGPIPE */
+	sigset_t before;   /* the mask that a command is to get */
+	bool chld_ignored; /* and its disposition of SIGCHLD */
+};
+
+/* One signal that came. */
+struct signals_one {
+	int number;
+	bool terminal; /* the kernel sent it: the whole foreground got it */
+};
+
+bool signals_init(struct signals *s);
+void signals_fini(struct signals *s);
+
+/* From now on to the descriptor; and back to ending the program. */
+void signals_hold(struct signals *s);
+void signals_release(struct signals *s);
+
+/* Takes the next one; false when there is none. */
+bool signals_next(struct signals *s, struct signals_one *one);
+
+/* In a child: everything as it was before signals_init(). */
+void signals_restore(const struct signals *s);
+
+/* Does this signal ask a program to end? */
+bool signals_stops(int number);
+
+#endif

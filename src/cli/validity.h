@@ -1,0 +1,48 @@
+/*
+ * How long a lock is good by our own clock (protocol, section 4, `PING`), and
+ * when to act so that a command is gone before it is not. Pure: the caller
+ * reads the clock.
+ *
+ *	sent            +D/3                 end-grace          end
+ *	 |---------------|----------------------|----------------|
+ *	 PING            next PING              TERM           KILL
+ */
+#ifndef LOCKBROKER_CLI_VALIDITY_H
+#define LOCKBROKER_CLI_VALIDITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Embedded in a run. All times in ms of one clock. */
+struct validity {
+	int64_t
+	    kill_after_ms;  /* how long before the end to say TERM, at most */
+	int64_t asked_ms;   /* when the PING under way was sent */
+	bool asking;	    /* is one under way? */
+	int64_t sent_ms;    /* when the last PING answered was sent */
+	int64_t valid_ms;   /* what it was told */
+	int64_t longest_ms; /* the most that was ever told */
+};
+
+void validity_init(struct validity *v, int64_t kill_after_ms);
+
+/* A PING is being sent; none may be under way. */
+void validity_ask(struct validity *v, int64_t now_ms);
+
+/* It was answered `valid=`. */
+void validity_told(struct validity *v, int64_t valid_ms);
+
+/* When to send the next PING; NEVER_MS while one is under way. */
+int64_t validity_ask_at(const struct validity *v);
+
+/*
+ * When to say TERM. The grace is no more than a quarter of the longest validity:
+ * else a broker that answers in time, from a lease that is due for renewal,
+ * would already be too late.
+ */
+int64_t validity_term_at(const struct validity *v);
+
+/* When nothing may run any more: a little before the end. */
+int64_t validity_kill_at(const struct validity *v);
+
+#endif
