@@ -1,3 +1,17 @@
 # src/front: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/front/libfront.a
-src_front_libfront_a_SOURCES =
+src_front_libfront_a_SOURCES = \
+	src/front/conn.c \
+	src/front/conn.h \
+	src/front/front.c \
+	src/front/front.h \
+	src/front/gate.c \
+	src/front/gate.h \
+	src/front/listen.c \
+	src/front/listener.c \
+	src/front/listener.h \
+	src/front/pending.c \
+	src/front/sockopt.c \
+	src/front/sockopt.h \
+	src/front/state.h \
+	src/front/timeouts.c

@@ -1,0 +1,301 @@
+/*
+ * The bytes of one connection.
+ *
+ * One `struct event` a connection: it is always armed for reading, so a
+ * request costs no epoll_ctl.  The exceptions are output that the socket does
+ * not take, and input that is not wanted at the moment because enough of it
+ * waits here.  In the latter case the end of the stream must be seen all the
+ * same, behind bytes that are not read: that is EV_CLOSED, and edge-triggered,
+ * because unread bytes would be reported for ever.  EV_READ stands beside it
+ * because libevent reports an error as EV_READ, never as EV_CLOSED: without
+ * it, a reset would make the loop spin.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/xmalloc.h"
+#include "front/conn.h"
+#include "front/sockopt.h"
+#include "front/state.h"
+
+/* What a client may send between our last reply and its end. */
+#define LINGER_BYTES ((size_t)1024 * 1024)
+
+static size_t
+input_bytes_max(const struct conn *c)
+{
+	return c->front->limits.line + FRONT_READ_BYTES;
+}
+
+static void
+conn_read(struct conn *c)
+{
+	size_t max = input_bytes_max(c);
+	size_t len = buf_len(&c->in);
+	size_t room = max > len ? max - len : 0;
+	ssize_t n;
+
+	if (room > FRONT_READ_BYTES)
+		room = FRONT_READ_BYTES;
+	if (room == 0) {
+		c->full = true;
+		return;
+	}
+	n = read(c->fd, c->front->scratch, room);
+	if (n < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			front_end(c, CONN_END_DEAD);
+		return;
+	}
+	if (n == 0)
+		c->eof = true;
+	buf_add(&c->in, c->front->scratch, (size_t)n);
+	c->full = buf_len(&c->in) >= max;
+	front_ready(c);
+}
+
+/* Something happened to a connection that is not being read. */
+static void
+conn_look(struct conn *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+
+	if (poll(&p, 1, 0) <= 0)
+		return;
+	if (p.revents & POLLERR) {
+		front_end(c, CONN_END_DEAD);
+		return;
+	}
+	c->hup = true;
+	front_ready(c);
+}
+
+static void
+conn_event(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+
+	(void)fd;
+	if (c->stage == CONN_LINGERING) {
+		if (!conn_linger(c))
+			front_close(c);
+		return;
+	}
+	if (what & EV_WRITE) {
+		c->stuck = false;
+		front_dirty(c);
+	}
+	if (c->stage != CONN_LIVE || !(what & (EV_READ | EV_CLOSED)))
+		return;
+	if (c->full)
+		conn_look(c);
+	else
+		conn_read(c);
+	conn_arm(c);
+}
+
+static short
+conn_wanted(const struct conn *c)
+{
+	short want = c->stuck ? EV_WRITE : 0;
+
+	if (c->stage == CONN_LINGERING)
+		return EV_READ;
+	if (c->stage == CONN_FLUSHING || c->eof || c->quit || c->end)
+		return want;
+	if (!c->full)
+		return want | EV_READ;
+	return c->hup ? want : want | EV_READ | EV_CLOSED | EV_ET;
+}
+
+void
+conn_arm(struct conn *c)
+{
+	short want = conn_wanted(c);
+
+	if (want == c->armed)
+		return;
+	if (c->armed)
+		(void)event_del(&c->event);
+	c->armed = want;
+	if (!want)
+		return;
+	(void)event_assign(&c->event, c->front->base, c->fd,
+	    (short)(want | EV_PERSIST), conn_event, c);
+	if (event_add(&c->event, NULL) < 0)
+		front_end(c, CONN_END_DEAD);
+}
+
+struct conn *
+conn_new(struct front *f, int fd, bool tcp)
+{
+	struct conn *c = xcalloc(1, sizeof(*c));
+	bool admin;
+
+	c->id = ++f->next_id;
+	c->front = f;
+	c->fd = fd;
+	c->tcp = tcp;
+	buf_init(&c->in);
+	buf_init(&c->out);
+	LIST_INIT(&c->pending);
+	if (tcp) {
+		sockopt_client(fd, f->limits.unreachable_ms);
+		c->peer = sockopt_peer_tcp(fd);
+	} else {
+		c->peer = sockopt_peer_unix(fd, &admin);
+		c->admin = admin;
+	}
+	return c;
+}
+
+void
+conn_free(struct conn *c)
+{
+	conn_forget(c);
+	if (c->armed)
+		(void)event_del(&c->event);
+	(void)close(c->fd);
+	buf_fini(&c->in);
+	buf_fini(&c->out);
+	free(c->peer);
+	free(c);
+}
+
+bool
+conn_line(struct conn *c, const char **line, size_t *len, bool *too_long)
+{
+	size_t max = c->front->limits.line;
+	size_t have = buf_len(&c->in);
+	const char *data = buf_data(&c->in);
+	const char *end = NULL;
+	size_t n;
+
+	if (have > c->scanned)
+		end = memchr(data + c->scanned, '\n', have - c->scanned);
+	n = end ? (size_t)(end - data) : have;
+	c->scanned = n;
+	/* Where the end is still missing, this may be the CR of a CRLF. */
+	if (n > 0 && data[n - 1] == '\r')
+		n--;
+	*too_long = n > max;
+	*line = data;
+	*len = n;
+	return end != NULL && n <= max;
+}
+
+void
+conn_line_done(struct conn *c)
+{
+	buf_consume(&c->in, c->scanned + 1);
+	c->scanned = 0;
+	/* Not before half of it is free: changing what is watched costs. */
+	if (c->full && buf_len(&c->in) <= input_bytes_max(c) / 2)
+		c->full = false;
+}
+
+bool
+conn_write(struct conn *c)
+{
+	size_t len = buf_len(&c->out);
+	ssize_t n;
+
+	if (len == 0)
+		return true;
+	n = send(c->fd, buf_data(&c->out), len, MSG_NOSIGNAL);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return false;
+	if (n > 0)
+		buf_consume(&c->out, (size_t)n);
+	c->stuck = buf_len(&c->out) > 0;
+	buf_trim(&c->out, 0);
+	return true;
+}
+
+bool
+conn_linger(struct conn *c)
+{
+	ssize_t n;
+
+	if (c->stage != CONN_LINGERING) {
+		c->stage = CONN_LINGERING;
+		c->discard = LINGER_BYTES;
+		if (c->eof || shutdown(c->fd, SHUT_WR) < 0)
+			return false;
+	}
+	n = read(c->fd, c->front->scratch, FRONT_READ_BYTES);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0 || (size_t)n > c->discard)
+		return false;
+	c->discard -= (size_t)n;
+	return true;
+}
+
+bool
+conn_behind(const struct conn *c)
+{
+	return buf_len(&c->out) > c->front->limits.output / 2;
+}
+
+uint64_t
+conn_id(const struct conn *c)
+{
+	return c->id;
+}
+
+const char *
+conn_peer(const struct conn *c)
+{
+	return c->peer;
+}
+
+bool
+conn_is_tcp(const struct conn *c)
+{
+	return c->tcp;
+}
+
+bool
+conn_is_admin(const struct conn *c)
+{
+	return c->admin;
+}
+
+void *
+conn_data(const struct conn *c)
+{
+	return c->data;
+}
+
+void
+conn_set_data(struct conn *c, void *data)
+{
+	c->data = data;
+}
+
+struct buf *
+conn_output(struct conn *c)
+{
+	front_dirty(c);
+	return &c->out;
+}
+
+void
+conn_quit(struct conn *c)
+{
+	c->quit = true;
+	front_ready(c);
+}
+
+void
+conn_kill(struct conn *c)
+{
+	front_end(c, CONN_END_DEAD);
+}

@@ -1,0 +1,137 @@
+/*
+ * One connection, as the parts of the front see it.
+ *
+ * conn.c moves its bytes, gate.c judges its lines, front.c decides whose turn
+ * it is.  What others may do with a connection is in front.h.
+ */
+#ifndef LOCKBROKER_FRONT_CONN_H
+#define LOCKBROKER_FRONT_CONN_H
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "front/front.h"
+
+/*
+ * The life of a connection.  LIVE: it has a session.  The handler's gone()
+ * ends that.  FLUSHING: the last replies are being written.  LINGERING: all is
+ * written and our side shut down; what the client still sends is thrown away,
+ * because closing with unread bytes would reset the connection, and a reset
+ * destroys replies that the client has not read yet.
+ */
+enum conn_stage { CONN_LIVE, CONN_FLUSHING, CONN_LINGERING };
+
+/* How a connection ends, once it does; a later one is worse. */
+enum conn_end {
+	CONN_END_NONE,
+	CONN_END_REFUSED, /* after a last answer: not orderly */
+	CONN_END_DEAD	  /* reset, killed: nothing can be delivered */
+};
+
+/*
+ * What a connection has a limited time for; each has a list of its own, in
+ * order of time, because all in it have the same time.
+ */
+enum timeout {
+	TIMEOUT_SILENT, /* LIVE: to send a first line */
+	TIMEOUT_FLUSH,	/* FLUSHING: to read some of its last replies */
+	TIMEOUT_LINGER, /* LINGERING */
+	TIMEOUT_MAX
+};
+
+/*
+ * A tagged request that is to be answered.  Owned by the front, which finds
+ * it by reference or by connection and tag.
+ */
+struct pending {
+	uint64_t ref;
+	struct pending_key {
+		uint64_t conn;
+		char tag[TAG_MAX_BYTES]; /* padded with zeroes */
+	} key;
+	LIST_ENTRY(pending) link; /* of its connection */
+	UT_hash_handle by_ref;
+	UT_hash_handle by_tag;
+};
+
+/*
+ * A client.  Owned by the front; freed by conn_free() alone, when its bytes
+ * are delivered or given up.  Idle, it has no buffers.
+ */
+struct conn {
+	uint64_t id;
+	struct front *front;
+	void *data;    /* the handler's */
+	char *peer;    /* owned */
+	int fd;	       /* owned */
+	uint8_t stage; /* enum conn_stage */
+	uint8_t end;   /* enum conn_end */
+	bool tcp : 1;
+	bool admin : 1;
+	bool opened : 1;  /* the handler knows it */
+	bool spoke : 1;	  /* a first line came */
+	bool eof : 1;	  /* nothing more will be read */
+	bool hup : 1;	  /* the end was seen behind unread bytes */
+	bool quit : 1;	  /* input is ignored */
+	bool drained : 1; /* the handler was told of the end */
+	bool full : 1;	  /* the input buffer is: not reading */
+	bool stuck : 1;	  /* the socket takes no more output */
+	bool ready : 1;	  /* on front->ready */
+	bool serving : 1; /* its turn is now */
+	bool dirty : 1;	  /* on front->dirty */
+	bool idle : 1;	  /* no complete line was left */
+	bool timed : 1;	  /* on front->timed[timeout] */
+	uint8_t timeout;  /* enum timeout */
+	short armed;	  /* events that libevent watches; 0: none */
+	unsigned npending;
+	uint64_t blocked; /* reference of the untagged request; 0: none */
+	size_t scanned;	  /* bytes of input known to hold no line end */
+	size_t discard;	  /* lingering: bytes that may still be thrown away */
+	size_t unread;	  /* bytes of output left by the last write */
+	int64_t until_ms; /* timed: then it is over */
+	struct buf in;
+	struct buf out;
+	struct event event;
+	LIST_HEAD(, pending) pending;
+	TAILQ_ENTRY(conn) ready_link;
+	TAILQ_ENTRY(conn) dirty_link;
+	TAILQ_ENTRY(conn) timed_link;
+	UT_hash_handle by_id;
+};
+
+TAILQ_HEAD(conn_list, conn);
+
+/* Takes over a connected, non-blocking socket.  fd is closed by conn_free. */
+struct conn *conn_new(struct front *f, int fd, bool tcp);
+void conn_free(struct conn *c);
+
+/* Has libevent watch for what is of interest now, and nothing else. */
+void conn_arm(struct conn *c);
+
+/*
+ * The next complete line, without its end, which points into the input and
+ * goes with conn_line_done().  False: there is none; *too_long says whether
+ * that is because it is longer than the limit.
+ */
+bool conn_line(struct conn *c, const char **line, size_t *len, bool *too_long);
+void conn_line_done(struct conn *c);
+
+/* Writes once.  False when that showed that the connection is dead. */
+bool conn_write(struct conn *c);
+
+/* Shuts down our side and throws away input; false when that is over. */
+bool conn_linger(struct conn *c);
+
+/* Is more answered than the client reads? */
+bool conn_behind(const struct conn *c);
+
+/* Forgets what is deferred. */
+void conn_forget(struct conn *c);
+
+#endif

@@ -1,0 +1,428 @@
+/*
+ * Turns: whose lines are handed out, whose replies are written, who is
+ * thrown out.
+ *
+ *	accepted -> ready -> front_run: opened, lines, drain, gone
+ *	                         |  ^
+ *	              deferred --+  +-- answered, or more lines than a share
+ *
+ * A connection is in line at most once.  In one turn each gets at most
+ * LINES_PER_TURN lines; with more it goes to the end of the line, and the
+ * next turn comes at once.  So a client that floods costs every other client
+ * one share of a turn and no more.
+ *
+ * Nothing is freed while a handler runs: killing marks, front_run() ends.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "front/conn.h"
+#include "front/front.h"
+#include "front/gate.h"
+#include "front/listener.h"
+#include "front/sockopt.h"
+#include "front/state.h"
+#include "wire/reply.h"
+
+#define LINES_PER_TURN 64
+
+static const struct span no_tag = { "", 0 };
+
+static void
+front_woken(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+struct front *
+front_new(struct event_base *base, const struct front_limits *limits,
+    const struct front_handler *handler, void *arg)
+{
+	struct front *f = xcalloc(1, sizeof(*f));
+
+	f->base = base;
+	f->limits = *limits;
+	f->handler = handler;
+	f->arg = arg;
+	TAILQ_INIT(&f->ready);
+	TAILQ_INIT(&f->dirty);
+	timeouts_init(f);
+	listeners_init(f);
+	buf_init(&f->why);
+	f->scratch = xmalloc(FRONT_READ_BYTES);
+	f->wake = event_new(base, -1, 0, front_woken, f);
+	if (!f->wake)
+		abort();
+	return f;
+}
+
+static void
+front_drop(struct conn *c)
+{
+	(void)conn_write(c);
+	(void)conn_linger(c);
+	conn_free(c);
+}
+
+void
+front_free(struct front *f)
+{
+	struct conn *c, *next;
+	int i;
+
+	if (!f)
+		return;
+	front_stop_listening(f);
+	listeners_fini(f);
+	/* Whoever closes is either timed or still to be written to. */
+	while ((c = TAILQ_FIRST(&f->dirty)) != NULL) {
+		TAILQ_REMOVE(&f->dirty, c, dirty_link);
+		c->dirty = false;
+		if (c->stage != CONN_LIVE && !c->timed)
+			front_drop(c);
+	}
+	for (i = 0; i < TIMEOUT_MAX; i++) {
+		while ((c = TAILQ_FIRST(&f->timed[i])) != NULL) {
+			timeouts_remove(c);
+			if (c->stage != CONN_LIVE)
+				front_drop(c);
+		}
+	}
+	HASH_ITER (by_id, f->conns, c, next) {
+		HASH_DELETE(by_id, f->conns, c);
+		front_drop(c);
+	}
+	timeouts_fini(f);
+	event_free(f->wake);
+	buf_fini(&f->why);
+	free(f->scratch);
+	free(f);
+}
+
+void
+front_set_limits(struct front *f, const struct front_limits *limits)
+{
+	struct conn *c, *next;
+	bool same = f->limits.unreachable_ms == limits->unreachable_ms;
+
+	f->limits = *limits;
+	HASH_ITER (by_id, f->conns, c, next) {
+		if (c->tcp && !same)
+			sockopt_client(c->fd, limits->unreachable_ms);
+	}
+	timeouts_changed(f);
+}
+
+bool
+front_has_room(const struct front *f)
+{
+	return f->nlive + f->nflushing < f->limits.clients;
+}
+
+void
+front_accepted(struct front *f, int fd, bool tcp)
+{
+	struct conn *c = conn_new(f, fd, tcp);
+
+	HASH_ADD(by_id, f->conns, id, sizeof(c->id), c);
+	f->nlive++;
+	timeouts_set(c, TIMEOUT_SILENT);
+	front_ready(c);
+	conn_arm(c);
+}
+
+void
+front_rejected(struct front *f, int fd, bool tcp)
+{
+	struct conn *c = conn_new(f, fd, tcp);
+
+	c->stage = CONN_FLUSHING;
+	f->nflushing++;
+	reply_error(conn_output(c), no_tag, ERR_LIMIT, FRONT_CROWDED,
+	    f->limits.clients);
+}
+
+void
+front_ready(struct conn *c)
+{
+	/* front_serve() sees for itself what is left to do. */
+	if (c->ready || c->serving || c->stage != CONN_LIVE)
+		return;
+	c->ready = true;
+	c->front->nready++;
+	TAILQ_INSERT_TAIL(&c->front->ready, c, ready_link);
+}
+
+void
+front_dirty(struct conn *c)
+{
+	if (c->dirty)
+		return;
+	c->dirty = true;
+	TAILQ_INSERT_TAIL(&c->front->dirty, c, dirty_link);
+}
+
+void
+front_end(struct conn *c, enum conn_end end)
+{
+	if (c->end < end)
+		c->end = (uint8_t)end;
+	front_ready(c);
+}
+
+/* Takes a connection from everywhere and frees it. */
+void
+front_close(struct conn *c)
+{
+	struct front *f = c->front;
+
+	assert(c->stage != CONN_LIVE && !c->ready);
+	if (c->stage == CONN_FLUSHING)
+		f->nflushing--;
+	else
+		f->nlingering--;
+	if (c->dirty)
+		TAILQ_REMOVE(&f->dirty, c, dirty_link);
+	timeouts_remove(c);
+	conn_free(c);
+}
+
+/* Ends the life of a connection; what is left is to deliver its replies. */
+static void
+front_gone(struct conn *c, bool orderly)
+{
+	struct front *f = c->front;
+
+	f->handler->gone(f->arg, c, orderly);
+	HASH_DELETE(by_id, f->conns, c);
+	f->nlive--;
+	timeouts_remove(c);
+	conn_forget(c);
+	buf_fini(&c->in);
+	c->stage = CONN_FLUSHING;
+	f->nflushing++;
+	if (c->end == CONN_END_DEAD) {
+		front_close(c);
+		return;
+	}
+	front_dirty(c);
+	conn_arm(c);
+}
+
+/* May the next line be handed out? */
+static bool
+front_may_hand(const struct conn *c)
+{
+	return c->blocked == 0 && !c->quit && !c->end && !conn_behind(c);
+}
+
+static void
+front_refuse(struct conn *c)
+{
+	reply_error(conn_output(c), no_tag, ERR_TOO_LONG,
+	    "a line may have %zu bytes", c->front->limits.line);
+	front_end(c, CONN_END_REFUSED);
+}
+
+/* Hands out one line; false when there is none. */
+static bool
+front_hand(struct conn *c)
+{
+	const char *line;
+	size_t len;
+	bool too_long;
+
+	if (!conn_line(c, &line, &len, &too_long)) {
+		if (too_long)
+			front_refuse(c);
+		/* A full buffer without a line is to be read on. */
+		c->full = false;
+		return false;
+	}
+	if (!c->spoke) {
+		c->spoke = true;
+		timeouts_remove(c);
+	}
+	if (!gate_line(c, line, len))
+		front_end(c, CONN_END_REFUSED);
+	conn_line_done(c);
+	return true;
+}
+
+/* Is everything read, handed out and answered? */
+static bool
+front_is_over(const struct conn *c)
+{
+	if (c->blocked || c->npending > 0)
+		return false;
+	return c->quit || (c->eof && c->idle);
+}
+
+/* One turn of one connection: what the handler is to know of it. */
+static void
+front_serve_lines(struct conn *c)
+{
+	struct front *f = c->front;
+	unsigned n;
+
+	if (!c->opened) {
+		c->opened = true;
+		f->handler->opened(f->arg, c);
+	}
+	if (!c->drained && !c->end && (c->eof || c->hup || c->quit)) {
+		c->drained = true;
+		f->handler->drain(f->arg, c);
+	}
+	c->idle = false;
+	for (n = 0; n < LINES_PER_TURN && front_may_hand(c); n++) {
+		if (!front_hand(c)) {
+			c->idle = true;
+			break;
+		}
+	}
+	buf_trim(&c->in, 0);
+}
+
+static void
+front_serve(struct conn *c)
+{
+	c->serving = true;
+	front_serve_lines(c);
+	if (c->end || front_is_over(c)) {
+		front_gone(c, c->end == CONN_END_NONE);
+		return;
+	}
+	c->serving = false;
+	if ((c->quit && !c->drained) || (!c->idle && front_may_hand(c)))
+		front_ready(c);
+	conn_arm(c);
+}
+
+void
+front_run(struct front *f)
+{
+	unsigned n = f->nready;
+	struct conn *c;
+
+	/* Those that come in line meanwhile have their turn next time. */
+	while (n-- > 0 && (c = TAILQ_FIRST(&f->ready)) != NULL) {
+		TAILQ_REMOVE(&f->ready, c, ready_link);
+		f->nready--;
+		c->ready = false;
+		front_serve(c);
+	}
+}
+
+/*
+ * Throws out a client that lets events and replies pile up.  One reply may be
+ * longer than the limit, so what counts is that more came while that much was
+ * still unread.
+ */
+static bool
+front_overflows(const struct conn *c)
+{
+	size_t len = buf_len(&c->out);
+
+	return len > c->front->limits.output && c->unread > 0 &&
+	       len > c->unread;
+}
+
+static void
+front_flush_live(struct conn *c, bool was_behind)
+{
+	if (front_overflows(c)) {
+		LOG(NOTICE, "client-too-slow", LOG_S("peer", c->peer),
+		    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
+		front_end(c, CONN_END_DEAD);
+	}
+	c->unread = buf_len(&c->out);
+	if (was_behind && !conn_behind(c))
+		front_ready(c);
+	conn_arm(c);
+}
+
+/* What is left of the connection is its output. */
+static void
+front_flush_closing(struct conn *c)
+{
+	struct front *f = c->front;
+
+	if (c->stuck) {
+		timeouts_set(c, TIMEOUT_FLUSH);
+		conn_arm(c);
+		return;
+	}
+	f->nflushing--;
+	f->nlingering++;
+	timeouts_set(c, TIMEOUT_LINGER);
+	if (!conn_linger(c)) {
+		front_close(c);
+		return;
+	}
+	conn_arm(c);
+	if (f->nlingering > LINGERERS_MAX)
+		front_close(TAILQ_FIRST(&f->timed[TIMEOUT_LINGER]));
+}
+
+static void
+front_flush_one(struct conn *c)
+{
+	bool was_behind = conn_behind(c);
+
+	if (!c->stuck && !conn_write(c)) {
+		if (c->stage == CONN_LIVE)
+			front_end(c, CONN_END_DEAD);
+		else
+			front_close(c);
+		return;
+	}
+	if (c->stage == CONN_LIVE)
+		front_flush_live(c, was_behind);
+	else
+		front_flush_closing(c);
+}
+
+void
+front_flush(struct front *f)
+{
+	struct conn *c;
+
+	while ((c = TAILQ_FIRST(&f->dirty)) != NULL) {
+		TAILQ_REMOVE(&f->dirty, c, dirty_link);
+		c->dirty = false;
+		front_flush_one(c);
+	}
+	if (f->nready > 0)
+		event_active(f->wake, EV_TIMEOUT, 0);
+}
+
+struct conn *
+front_find(const struct front *f, uint64_t id)
+{
+	struct conn *c;
+
+	HASH_FIND(by_id, f->conns, &id, sizeof(id), c);
+	return c;
+}
+
+unsigned
+front_count(const struct front *f)
+{
+	return f->nlive;
+}
+
+void
+front_each(struct front *f, void (*fn)(void *arg, struct conn *c), void *arg)
+{
+	struct conn *c, *next;
+
+	HASH_ITER (by_id, f->conns, c, next)
+		fn(arg, c);
+}

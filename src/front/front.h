@@ -1,0 +1,139 @@
+/*
+ * The front: clients' connections, their lines in, their replies out.
+ *
+ *	 sockets --read--> input --front_run--> gate --> handler->request
+ *	 sockets <-write-- output <-front_flush-- conn_output <-- the bridge
+ *
+ * Runs in turns.  Between turns libevent calls back and bytes are read; then
+ * the owner calls front_run(), which hands out requests, and front_flush(),
+ * which writes: one read and one write for each connection and turn.
+ *
+ * The handler is called from inside front_run() and from nowhere else.  A
+ * connection stays valid during a call; between turns only its id is kept
+ * (front_find), because connections die.
+ *
+ * The front knows requests, tags and their order.  It does not know sessions,
+ * locks or what a verb means.
+ */
+#ifndef LOCKBROKER_FRONT_FRONT_H
+#define LOCKBROKER_FRONT_FRONT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "wire/request.h"
+
+struct event_base;
+struct front;
+struct conn;
+
+/* What one client, and all of them, may use.  Copied. */
+struct front_limits {
+	unsigned clients;
+	size_t line;		/* bytes, without the line end */
+	size_t output;		/* bytes not yet read by the client */
+	unsigned requests;	/* tagged and waiting, of one connection */
+	int64_t first_line_ms;	/* 0: for ever */
+	int64_t unreachable_ms; /* until a vanished host is given up */
+};
+
+struct front_handler {
+	void (*opened)(void *arg, struct conn *c);
+
+	/*
+	 * A request that passed the gate.  It must be answered into
+	 * conn_output() at once, or be deferred.
+	 */
+	void (*request)(void *arg, struct conn *c, const struct request *r);
+
+	/*
+	 * The client has shut down its sending side, or said QUIT: what
+	 * waits must be answered now.  Lines that came before are still
+	 * handed out.  Called once at most.
+	 */
+	void (*drain)(void *arg, struct conn *c);
+
+	/*
+	 * The last call about a connection.  Orderly: every request was
+	 * answered, and the answers are being delivered.  Otherwise it was
+	 * reset, killed or thrown out, and deferred requests are forgotten.
+	 */
+	void (*gone)(void *arg, struct conn *c, bool orderly);
+};
+
+/* The handler is not copied and must outlive the front. */
+struct front *front_new(struct event_base *base,
+    const struct front_limits *limits, const struct front_handler *handler,
+    void *arg);
+
+/* Tries once to deliver what is left, closes everything; calls nobody. */
+void front_free(struct front *f);
+
+void front_set_limits(struct front *f, const struct front_limits *limits);
+
+/*
+ * Open a place to listen on.  On false, why says what failed.  An address that
+ * is listened on already (a socket that systemd passed) is no failure.  Each
+ * logs `listening address=HOST:PORT` or `address=unix:/PATH`.
+ */
+bool front_listen_tcp(struct front *f, const char *host, uint16_t port,
+    struct buf *why) __attribute__((warn_unused_result));
+/* group: "" for the process' own. */
+bool front_listen_unix(struct front *f, const char *path, unsigned mode,
+    const char *group, struct buf *why) __attribute__((warn_unused_result));
+/* Takes over a listening socket; it is closed on failure, too. */
+bool front_listen_fd(struct front *f, int fd, struct buf *why)
+    __attribute__((warn_unused_result));
+unsigned front_listeners(const struct front *f);
+void front_stop_listening(struct front *f);
+
+/* End of a turn, 1: hands out lines, a bounded number a connection. */
+void front_run(struct front *f);
+
+/* End of a turn, 2: one write for each connection with output. */
+void front_flush(struct front *f);
+
+/* NULL when it is gone; ids are never reused. */
+struct conn *front_find(const struct front *f, uint64_t id);
+unsigned front_count(const struct front *f);
+
+/* Calls fn for every live connection; fn may answer and kill. */
+void front_each(
+    struct front *f, void (*fn)(void *arg, struct conn *c), void *arg);
+
+uint64_t conn_id(const struct conn *c);
+const char *conn_peer(const struct conn *c); /* 10.0.0.7:5512 or pid:4711 */
+bool conn_is_tcp(const struct conn *c);
+/* At a Unix socket, and root or of the broker's own user. */
+bool conn_is_admin(const struct conn *c);
+void *conn_data(const struct conn *c);
+void conn_set_data(struct conn *c, void *data);
+
+/* Where reply and event lines are appended; they leave in front_flush(). */
+struct buf *conn_output(struct conn *c);
+
+/*
+ * The reply comes later.  Returns a reference, never 0 and never reused.  An
+ * untagged request keeps back the lines behind it until it is answered.
+ */
+uint64_t conn_defer(struct conn *c, const struct request *r);
+
+/*
+ * The reply comes now: gives the tag (in mem; empty where there was none) and
+ * forgets the reference.  False: no such request.
+ */
+bool conn_answer(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
+    struct span *tag) __attribute__((warn_unused_result));
+
+/* The deferred request with this tag; 0: none. */
+uint64_t conn_tag_ref(const struct conn *c, struct span tag);
+
+/* As the end of the stream, now; lines behind it are ignored. */
+void conn_quit(struct conn *c);
+
+/* Drops it, not orderly, in the next front_run(); output is lost. */
+void conn_kill(struct conn *c);
+
+#endif

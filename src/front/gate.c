@@ -1,0 +1,74 @@
+/*
+ * The gate.  It owns nothing and keeps no state: whatever it must remember
+ * about a connection is in struct conn.
+ */
+#include "config.h"
+
+#include "base/err.h"
+#include "front/conn.h"
+#include "front/front.h"
+#include "front/gate.h"
+#include "front/state.h"
+#include "wire/reply.h"
+#include "wire/request.h"
+#include "wire/verbs.h"
+
+/* Verbs that give back, or end a wait: a client at its limit needs them. */
+static bool
+gate_relieves(enum verb_id verb)
+{
+	return verb == VERB_UNLOCK || verb == VERB_RELEASE ||
+	       verbs[verb].words_min == 0 ||
+	       verbs[verb].kind != VERB_WORDS_NAMES;
+}
+
+static bool
+gate_refuse(struct conn *c, const struct request *r)
+{
+	const struct front *f = c->front;
+
+	if (verbs[r->verb].privilege == PRIVILEGE_ADMIN && !c->admin) {
+		reply_error(conn_output(c), r->tag, ERR_DENIED,
+		    "%s is for administrators, at the Unix socket",
+		    verbs[r->verb].word);
+		return true;
+	}
+	if (r->tag.n == 0)
+		return false;
+	if (conn_tag_ref(c, r->tag) != 0) {
+		reply_error(conn_output(c), r->tag, ERR_BAD_REQUEST,
+		    "this tag is still in use");
+		return true;
+	}
+	if (c->npending >= f->limits.requests && !gate_relieves(r->verb)) {
+		reply_error(conn_output(c), r->tag, ERR_LIMIT,
+		    "%u requests of this connection wait already", c->npending);
+		return true;
+	}
+	return false;
+}
+
+bool
+gate_line(struct conn *c, const char *line, size_t len)
+{
+	struct front *f = c->front;
+	struct request r;
+	enum err_code code = ERR_NONE;
+
+	buf_clear(&f->why);
+	switch (request_parse(&r, line, len, &code, &f->why)) {
+	case REQUEST_EMPTY:
+		return true;
+	case REQUEST_HTTP:
+		return false;
+	case REQUEST_BAD:
+		reply_error(conn_output(c), r.tag, code, "%.*s",
+		    (int)buf_len(&f->why), buf_data(&f->why));
+		return true;
+	case REQUEST_OK:
+		break;
+	}
+	if (!gate_refuse(c, &r))
+		f->handler->request(f->arg, c, &r);
+	return true;
+}

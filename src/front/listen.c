@@ -1,0 +1,252 @@
+/*
+ * Opening places to listen on: TCP addresses, Unix sockets, and sockets that
+ * whoever started us has passed.  What happens to them then is listener.c's.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/xmalloc.h"
+#include "front/front.h"
+#include "front/listener.h"
+#include "front/sockopt.h"
+
+#define BACKLOG 4096
+
+static char *
+socket_name(int fd)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	memset(&sa, 0, sizeof(sa));
+	(void)getsockname(fd, (struct sockaddr *)&sa, &len);
+	return sockopt_name(&sa, len);
+}
+
+static bool
+fail(struct buf *why, const char *what)
+{
+	buf_addf(why, "%s: %s", what, strerror(errno));
+	return false;
+}
+
+static int
+socket_new(int family)
+{
+	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* An address that a passed socket listens on already is fine as it is. */
+static bool
+listen_at(struct front *f, const struct addrinfo *ai, struct buf *why)
+{
+	struct sockaddr_storage sa;
+	const int one = 1;
+	char *name;
+	int fd;
+
+	memset(&sa, 0, sizeof(sa));
+	memcpy(&sa, ai->ai_addr, ai->ai_addrlen);
+	name = sockopt_name(&sa, ai->ai_addrlen);
+	if (listener_there(f, name)) {
+		free(name);
+		return true;
+	}
+	free(name);
+	fd = socket_new(ai->ai_family);
+	if (fd < 0)
+		return fail(why, "socket");
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 ||
+	    listen(fd, BACKLOG) < 0) {
+		(void)fail(why, "can't listen there");
+		(void)close(fd);
+		return false;
+	}
+	listener_add(f, fd, true, socket_name(fd), NULL);
+	return true;
+}
+
+/* A name may stand for several addresses; one that works is enough. */
+bool
+front_listen_tcp(
+    struct front *f, const char *host, uint16_t port, struct buf *why)
+{
+	struct addrinfo hints, *list, *ai;
+	struct buf each;
+	char service[8];
+	bool ok = false;
+	int err;
+
+	memset(&hints, 0, sizeof(hints));
+	hints.ai_socktype = SOCK_STREAM;
+	hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+	(void)snprintf(service, sizeof(service), "%u", (unsigned)port);
+	err = getaddrinfo(host, service, &hints, &list);
+	if (err != 0) {
+		buf_adds(why, gai_strerror(err));
+		return false;
+	}
+	buf_init(&each);
+	for (ai = list; ai; ai = ai->ai_next) {
+		buf_clear(&each);
+		if (listen_at(f, ai, &each))
+			ok = true;
+	}
+	if (!ok)
+		buf_add(why, buf_data(&each), buf_len(&each));
+	buf_fini(&each);
+	freeaddrinfo(list);
+	return ok;
+}
+
+/* Removes a socket that nobody listens on any more, and nothing else. */
+static bool
+remove_stale(const struct sockaddr_un *sa, struct buf *why)
+{
+	struct stat st;
+	int fd, rc;
+
+	if (lstat(sa->sun_path, &st) < 0)
+		return fail(why, "can't look at the socket there");
+	if (!S_ISSOCK(st.st_mode)) {
+		buf_adds(why, "there is something that is not a socket");
+		return false;
+	}
+	fd = socket_new(AF_UNIX);
+	if (fd < 0)
+		return fail(why, "socket");
+	rc = connect(fd, (const struct sockaddr *)sa, sizeof(*sa));
+	if (rc == 0 || errno != ECONNREFUSED) {
+		buf_adds(why, "another process listens there");
+		(void)close(fd);
+		return false;
+	}
+	(void)close(fd);
+	if (unlink(sa->sun_path) < 0)
+		return fail(why, "can't remove the old socket");
+	return true;
+}
+
+/* Created without any permission, and not listened on before it has them. */
+static bool
+bind_unix(int fd, const struct sockaddr_un *sa, unsigned mode, gid_t gid,
+    struct buf *why)
+{
+	const struct sockaddr *addr = (const struct sockaddr *)sa;
+	mode_t old = umask(0777);
+	int rc = bind(fd, addr, sizeof(*sa));
+
+	if (rc < 0 && errno == EADDRINUSE) {
+		if (!remove_stale(sa, why)) {
+			(void)umask(old);
+			return false;
+		}
+		rc = bind(fd, addr, sizeof(*sa));
+	}
+	(void)umask(old);
+	if (rc < 0)
+		return fail(why, "can't bind");
+	if (gid != (gid_t)-1 && lchown(sa->sun_path, (uid_t)-1, gid) < 0)
+		return fail(why, "can't set its group");
+	if (chmod(sa->sun_path, (mode_t)mode) < 0)
+		return fail(why, "can't set its mode");
+	if (listen(fd, BACKLOG) < 0)
+		return fail(why, "can't listen there");
+	return true;
+}
+
+static bool
+find_group(const char *group, gid_t *gid, struct buf *why)
+{
+	const struct group *g;
+
+	*gid = (gid_t)-1;
+	if (!group || !*group)
+		return true;
+	g = getgrnam(group);
+	if (!g) {
+		buf_adds(why, "there is no such group");
+		return false;
+	}
+	*gid = g->gr_gid;
+	return true;
+}
+
+bool
+front_listen_unix(struct front *f, const char *path, unsigned mode,
+    const char *group, struct buf *why)
+{
+	struct sockaddr_un sa;
+	struct buf name;
+	gid_t gid;
+	bool there;
+	int fd;
+
+	memset(&sa, 0, sizeof(sa));
+	sa.sun_family = AF_UNIX;
+	if (strlen(path) >= sizeof(sa.sun_path)) {
+		buf_adds(why, "the path is too long for a socket");
+		return false;
+	}
+	memcpy(sa.sun_path, path, strlen(path));
+	buf_init(&name);
+	buf_addf(&name, "unix:%s", path);
+	buf_addc(&name, '\0');
+	there = listener_there(f, buf_data(&name));
+	buf_fini(&name);
+	if (there)
+		return true;
+	if (!find_group(group, &gid, why))
+		return false;
+	fd = socket_new(AF_UNIX);
+	if (fd < 0)
+		return fail(why, "socket");
+	if (!bind_unix(fd, &sa, mode, gid, why)) {
+		(void)close(fd);
+		return false;
+	}
+	listener_add(f, fd, false, socket_name(fd), xstrdup(path));
+	return true;
+}
+
+static bool
+get_int(int fd, int option, int *value)
+{
+	socklen_t len = sizeof(*value);
+
+	return getsockopt(fd, SOL_SOCKET, option, value, &len) == 0;
+}
+
+bool
+front_listen_fd(struct front *f, int fd, struct buf *why)
+{
+	int type = 0, accepts = 0, domain = 0;
+	int flags;
+
+	if (!get_int(fd, SO_TYPE, &type) ||
+	    !get_int(fd, SO_ACCEPTCONN, &accepts) ||
+	    !get_int(fd, SO_DOMAIN, &domain) || type != SOCK_STREAM ||
+	    !accepts ||
+	    (domain != AF_INET && domain != AF_INET6 && domain != AF_UNIX)) {
+		buf_adds(why, "is not a listening stream socket");
+		(void)close(fd);
+		return false;
+	}
+	flags = fcntl(fd, F_GETFL);
+	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL);
+	return true;
+}

@@ -1,0 +1,229 @@
+/*
+ * Places to listen on, and what happens when a client comes to one.
+ *
+ * When descriptors are used up, a listening socket would be reported readable
+ * for ever.  One descriptor is kept in reserve for that moment: it is given
+ * up to accept one client and tell it so, and then nobody is accepted for a
+ * tenth of a second.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "front/front.h"
+#include "front/listener.h"
+#include "front/state.h"
+
+#define ACCEPTS_PER_TURN 64
+#define ACCEPT_AGAIN_MS 100
+
+/* One listening socket.  Owned by the front. */
+struct listener {
+	struct front *front;
+	int fd;
+	bool tcp;
+	char *name; /* owned; as the log has it */
+	char *path; /* owned; to be unlinked, or NULL */
+	dev_t dev;  /* of path, so that only our own is unlinked */
+	ino_t ino;
+	struct event *event;
+	LIST_ENTRY(listener) link;
+};
+
+static void
+accept_later(struct front *f)
+{
+	struct timeval tv = { 0, ACCEPT_AGAIN_MS * 1000 };
+	struct listener *l;
+
+	LIST_FOREACH (l, &f->listeners, link)
+		(void)event_del(l->event);
+	(void)event_add(f->accept_again, &tv);
+}
+
+static void
+accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+	struct listener *l;
+
+	(void)fd;
+	(void)what;
+	LIST_FOREACH (l, &f->listeners, link)
+		(void)event_add(l->event, NULL);
+}
+
+static void
+reserve(struct front *f)
+{
+	if (f->reserve_fd < 0)
+		f->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* The one client that the reserved descriptor is for. */
+static void
+accept_exhausted(struct listener *l, int err)
+{
+	static const char text[] =
+	    "ERR limit the broker has no descriptors left\r\n";
+	struct front *f = l->front;
+	int fd;
+
+	if (!f->exhausted)
+		LOG(WARNING, "descriptors-exhausted",
+		    LOG_S("error", strerror(err)), LOG_N("clients", f->nlive));
+	f->exhausted = true;
+	accept_later(f);
+	if (f->reserve_fd < 0)
+		return;
+	(void)close(f->reserve_fd);
+	f->reserve_fd = -1;
+	fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0) {
+		(void)send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL);
+		(void)shutdown(fd, SHUT_WR);
+		(void)close(fd);
+	}
+	reserve(f);
+}
+
+static void
+accept_one(struct listener *l, int fd)
+{
+	struct front *f = l->front;
+
+	f->exhausted = false;
+	reserve(f);
+	if (front_has_room(f)) {
+		f->crowded = false;
+		front_accepted(f, fd, l->tcp);
+		return;
+	}
+	if (!f->crowded)
+		LOG(WARNING, "clients-exhausted",
+		    LOG_N("limit", f->limits.clients));
+	f->crowded = true;
+	front_rejected(f, fd, l->tcp);
+}
+
+static void
+listener_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct listener *l = arg;
+	int i, client;
+
+	(void)what;
+	for (i = 0; i < ACCEPTS_PER_TURN; i++) {
+		client = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (client >= 0) {
+			accept_one(l, client);
+			continue;
+		}
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+		    errno == ENOMEM)
+			accept_exhausted(l, errno);
+		/* Else nobody waits, or one has gone already. */
+		return;
+	}
+}
+
+void
+listeners_init(struct front *f)
+{
+	LIST_INIT(&f->listeners);
+	f->reserve_fd = -1;
+	reserve(f);
+	f->accept_again = event_new(f->base, -1, 0, accept_again, f);
+	if (!f->accept_again)
+		abort();
+}
+
+void
+listeners_fini(struct front *f)
+{
+	event_free(f->accept_again);
+	if (f->reserve_fd >= 0)
+		(void)close(f->reserve_fd);
+}
+
+static void
+listener_free(struct listener *l)
+{
+	struct stat st;
+
+	if (l->event)
+		event_free(l->event);
+	if (l->path && lstat(l->path, &st) == 0 && st.st_dev == l->dev &&
+	    st.st_ino == l->ino)
+		(void)unlink(l->path);
+	(void)close(l->fd);
+	free(l->name);
+	free(l->path);
+	free(l);
+}
+
+void
+front_stop_listening(struct front *f)
+{
+	struct listener *l;
+
+	(void)event_del(f->accept_again);
+	while ((l = LIST_FIRST(&f->listeners)) != NULL) {
+		LIST_REMOVE(l, link);
+		listener_free(l);
+	}
+}
+
+unsigned
+front_listeners(const struct front *f)
+{
+	const struct listener *l;
+	unsigned n = 0;
+
+	LIST_FOREACH (l, &f->listeners, link)
+		n++;
+	return n;
+}
+
+bool
+listener_there(const struct front *f, const char *name)
+{
+	const struct listener *l;
+
+	LIST_FOREACH (l, &f->listeners, link) {
+		if (strcmp(l->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
+{
+	struct listener *l = xcalloc(1, sizeof(*l));
+	struct stat st;
+
+	l->front = f;
+	l->fd = fd;
+	l->tcp = tcp;
+	l->name = name;
+	l->path = path;
+	if (path && lstat(path, &st) == 0) {
+		l->dev = st.st_dev;
+		l->ino = st.st_ino;
+	}
+	l->event =
+	    event_new(f->base, fd, EV_READ | EV_PERSIST, listener_ready, l);
+	if (!l->event || event_add(l->event, NULL) < 0)
+		abort();
+	LIST_INSERT_HEAD(&f->listeners, l, link);
+	LOG(NOTICE, "listening", LOG_S("address", name));
+}

@@ -1,0 +1,118 @@
+/*
+ * Requests whose answers come later.
+ *
+ * The untagged one, of which a connection has one at most, is a field of the
+ * connection.  Tagged ones are in two maps, by reference and by tag, because
+ * a client may have a thousand of them.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "front/conn.h"
+#include "front/front.h"
+#include "front/state.h"
+
+static void
+key_set(struct pending_key *key, const struct conn *c, struct span tag)
+{
+	assert(tag.n > 0 && tag.n <= sizeof(key->tag));
+	memset(key, 0, sizeof(*key));
+	key->conn = c->id;
+	memcpy(key->tag, tag.p, tag.n);
+}
+
+static void
+pending_free(struct conn *c, struct pending *p)
+{
+	struct front *f = c->front;
+
+	LIST_REMOVE(p, link);
+	HASH_DELETE(by_ref, f->by_ref, p);
+	HASH_DELETE(by_tag, f->by_tag, p);
+	free(p);
+	c->npending--;
+}
+
+uint64_t
+conn_defer(struct conn *c, const struct request *r)
+{
+	struct front *f = c->front;
+	uint64_t ref = ++f->next_ref;
+	struct pending *p;
+
+	if (r->tag.n == 0) {
+		assert(c->blocked == 0);
+		c->blocked = ref;
+		return ref;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->ref = ref;
+	key_set(&p->key, c, r->tag);
+	LIST_INSERT_HEAD(&c->pending, p, link);
+	HASH_ADD(by_ref, f->by_ref, ref, sizeof(p->ref), p);
+	HASH_ADD(by_tag, f->by_tag, key, sizeof(p->key), p);
+	c->npending++;
+	return ref;
+}
+
+/* Something may have waited for an answer: the next line, or the end. */
+static void
+wake(struct conn *c)
+{
+	if (buf_len(&c->in) > 0 || c->eof || c->quit)
+		front_ready(c);
+}
+
+bool
+conn_answer(
+    struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1], struct span *tag)
+{
+	struct pending *p;
+
+	mem[0] = '\0';
+	tag->p = mem;
+	tag->n = 0;
+	if (ref == 0)
+		return false;
+	if (ref == c->blocked) {
+		c->blocked = 0;
+		wake(c);
+		return true;
+	}
+	HASH_FIND(by_ref, c->front->by_ref, &ref, sizeof(ref), p);
+	if (!p || p->key.conn != c->id)
+		return false;
+	memcpy(mem, p->key.tag, sizeof(p->key.tag));
+	mem[TAG_MAX_BYTES] = '\0';
+	tag->n = strlen(mem);
+	pending_free(c, p);
+	wake(c);
+	return true;
+}
+
+uint64_t
+conn_tag_ref(const struct conn *c, struct span tag)
+{
+	struct pending_key key;
+	struct pending *p;
+
+	if (c->npending == 0 || tag.n == 0 || tag.n > sizeof(key.tag))
+		return 0;
+	key_set(&key, c, tag);
+	HASH_FIND(by_tag, c->front->by_tag, &key, sizeof(key), p);
+	return p ? p->ref : 0;
+}
+
+void
+conn_forget(struct conn *c)
+{
+	struct pending *p;
+
+	while ((p = LIST_FIRST(&c->pending)) != NULL)
+		pending_free(c, p);
+	c->blocked = 0;
+}

@@ -1,0 +1,26 @@
+/*
+ * What a client's socket is set to, and who is at its other end.
+ */
+#ifndef LOCKBROKER_FRONT_SOCKOPT_H
+#define LOCKBROKER_FRONT_SOCKOPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/*
+ * TCP: small replies leave at once, and a host that has vanished is noticed
+ * within unreachable_ms, whether or not it owes us an acknowledgement.
+ */
+void sockopt_client(int fd, int64_t unreachable_ms);
+
+/* "10.0.0.7:5512"; the caller frees it. */
+char *sockopt_peer_tcp(int fd);
+
+/* "pid:4711"; admin: root or the user this process runs as. */
+char *sockopt_peer_unix(int fd, bool *admin);
+
+/* "HOST:PORT", "[V6]:PORT" or "unix:/PATH"; the caller frees it. */
+char *sockopt_name(const struct sockaddr_storage *sa, socklen_t len);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * The state of the front, shared by its own files only.
+ */
+#ifndef LOCKBROKER_FRONT_STATE_H
+#define LOCKBROKER_FRONT_STATE_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "front/conn.h"
+#include "front/front.h"
+
+struct listener;
+
+/* What one client too many is told; the argument is limits.clients. */
+#define FRONT_CROWDED "all %u places for clients are taken"
+
+/* Beyond so many lingering ones the oldest is closed. */
+#define LINGERERS_MAX 256
+
+/* Read at once from one connection; also what is kept beyond a line. */
+#define FRONT_READ_BYTES ((size_t)64 * 1024)
+
+/*
+ * All clients.  A connection is in `conns` while it is LIVE; afterwards nobody
+ * finds it.
+ */
+struct front {
+	struct event_base *base;
+	const struct front_handler *handler;
+	void *arg;
+	struct front_limits limits;
+
+	struct conn *conns;	/* by id: LIVE */
+	struct pending *by_ref; /* what is deferred and tagged */
+	struct pending *by_tag; /* the same */
+	struct conn_list ready; /* something is to be handed out */
+	struct conn_list dirty; /* something is to be written */
+	struct conn_list timed[TIMEOUT_MAX];
+	unsigned nready;
+	unsigned nlive;
+	unsigned nflushing;
+	unsigned nlingering;
+	uint64_t next_id;
+	uint64_t next_ref;
+
+	struct event *wake;  /* makes the next turn come at once */
+	struct event *clock; /* looks at the first of each in timed */
+	int64_t look_ms;     /* when; INT64_MAX: not */
+
+	LIST_HEAD(, listener) listeners;
+	struct event *accept_again; /* after descriptors were used up */
+	int reserve_fd; /* given up to refuse a client when none is left */
+	bool exhausted; /* descriptors: said in the log */
+	bool crowded;	/* limits.clients: said in the log */
+
+	struct buf why; /* scratch of the gate */
+	char *scratch;	/* FRONT_READ_BYTES that are read into */
+};
+
+/* A new client, or one too many; the socket is taken over. */
+void front_accepted(struct front *f, int fd, bool tcp);
+void front_rejected(struct front *f, int fd, bool tcp);
+
+/* May another client come in? */
+bool front_has_room(const struct front *f);
+
+/* Puts a LIVE connection in line for front_run(). */
+void front_ready(struct conn *c);
+
+/* Puts a connection in line for front_flush(). */
+void front_dirty(struct conn *c);
+
+/* Ends a connection, in the next front_run(). */
+void front_end(struct conn *c, enum conn_end end);
+
+/* Frees a connection that is closing. */
+void front_close(struct conn *c);
+
+/* Time-outs of connections: timeouts.c. */
+void timeouts_init(struct front *f);
+void timeouts_fini(struct front *f);
+void timeouts_set(struct conn *c, enum timeout timeout);
+void timeouts_remove(struct conn *c);	/* no-op when there is none */
+void timeouts_changed(struct front *f); /* the limits did */
+
+#endif
