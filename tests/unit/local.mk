@@ -25,4 +25,25 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_base_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_base_LDADD = $(LIB_BASE) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_wire
+TESTS += tests/unit/test_wire
+tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
+	tests/unit/test_reply.c \
+	tests/unit/test_request.c \
+	tests/unit/test_request_table.c \
+	tests/unit/test_verbs.c \
+	tests/unit/test_wire.c \
+	tests/unit/test_wire.h
+tests_unit_test_wire_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_wire_LDADD = $(LIB_WIRE) $(LIB_BASE) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_config
+TESTS += tests/unit/test_config
+tests_unit_test_config_SOURCES = $(UNIT_SUITE) \
+	tests/unit/config_cases.h \
+	tests/unit/test_config.c
+tests_unit_test_config_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_BASE) $(YAML_LIBS) \
+	$(CHECK_LIBS)
+
 endif

@@ -1,0 +1,141 @@
+/*
+ * The tables of verbs and options.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+#include "test_wire.h"
+#include "wire/verbs.h"
+
+START_TEST(each_verb_is_found)
+{
+	const struct verb *v = &verbs[_i];
+	char word[32];
+	size_t i;
+
+	ck_assert_uint_eq(v->len, strlen(v->word));
+	ck_assert_uint_eq(verb_find(v->word, v->len), (unsigned)_i);
+	for (i = 0; i <= v->len; i++)
+		word[i] = (char)tolower((unsigned char)v->word[i]);
+	ck_assert_uint_eq(verb_find(word, v->len), (unsigned)_i);
+	word[0] = v->word[0];
+	ck_assert_uint_eq(verb_find(word, v->len), (unsigned)_i);
+	/* Whole words only. */
+	word[v->len] = 'x';
+	ck_assert_uint_eq(verb_find(word, v->len + 1), VERB_MAX);
+	word[v->len - 1] = '#';
+	ck_assert_uint_eq(verb_find(word, v->len), VERB_MAX);
+}
+END_TEST
+
+START_TEST(each_option_is_found)
+{
+	const struct option *o = &options[_i];
+
+	ck_assert_uint_eq(o->len, strlen(o->key));
+	ck_assert_uint_eq(option_find(o->key, o->len), (unsigned)_i);
+	ck_assert_uint_ne(option_find(o->key, o->len - 1), (unsigned)_i);
+}
+END_TEST
+
+/* What a row must keep to, so that the parser can rely on it. */
+START_TEST(each_row_makes_sense)
+{
+	const struct verb *v = &verbs[_i];
+
+	ck_assert_uint_le(v->words_min, v->words_max);
+	ck_assert_uint_le(v->words_max, NAMES_MAX);
+	ck_assert_uint_eq(v->options & ~((UINT32_C(1) << OPTION_MAX) - 1), 0);
+	ck_assert_uint_eq(v->required & ~v->options, 0);
+	ck_assert_mem_eq(v->usage, v->word, v->len);
+	ck_assert(v->usage[v->len] == '\0' || v->usage[v->len] == ' ');
+	ck_assert_uint_gt(strlen(v->help), 0);
+}
+END_TEST
+
+/* The usage names each option, in brackets unless it must be given. */
+START_TEST(the_usage_names_the_options)
+{
+	const struct verb *v = &verbs[_i];
+	unsigned id;
+
+	for (id = 0; id < OPTION_MAX; id++) {
+		uint32_t bit = UINT32_C(1) << id;
+		char key[32] = " ", optional[32] = "[";
+
+		strcat(strcat(key, options[id].key), "=");
+		strcat(strcat(optional, options[id].key), "=");
+		ck_assert_int_eq(
+		    !!strstr(v->usage, key), (v->required & bit) != 0);
+		ck_assert_int_eq(!!strstr(v->usage, optional),
+		    (v->options & ~v->required & bit) != 0);
+	}
+}
+END_TEST
+
+START_TEST(only_one_verb_is_for_administrators)
+{
+	unsigned i;
+
+	for (i = 0; i < VERB_MAX; i++)
+		ck_assert_int_eq(verbs[i].privilege == PRIVILEGE_ADMIN,
+		    i == VERB_UNLOCK_FORCE);
+	ck_assert_int_eq(verbs[VERB_AUTH].privilege, PRIVILEGE_ANY);
+	ck_assert_int_eq(verbs[VERB_QUIT].privilege, PRIVILEGE_ANY);
+	ck_assert_int_eq(verbs[VERB_LOCK].privilege, PRIVILEGE_USER);
+}
+END_TEST
+
+struct suggest_row {
+	const char *word;
+	enum verb_id id;
+};
+
+static const struct suggest_row suggestions[] = {
+	{ "LOKC", VERB_LOCK }, /* exchanged */
+	{ "LCK", VERB_LOCK },  /* left out */
+	{ "LOCKS", VERB_LOCK },
+	{ "lick", VERB_LOCK },
+	{ "UNLOK", VERB_UNLOCK },
+	{ "UNLOCC", VERB_UNLOCK },
+	{ "UNLCOKK", VERB_UNLOCK }, /* two slips */
+	{ "TRY-LOCK", VERB_TRYLOCK },
+	{ "AQUIRE", VERB_ACQUIRE },
+	{ "STAT", VERB_STATS },
+	{ "EXIT", VERB_MAX },
+	{ "HLEP", VERB_HELP },
+	{ "", VERB_MAX },
+	{ "L", VERB_MAX },
+	{ "SET", VERB_MAX },
+	{ "FROBNICATE", VERB_MAX },
+	{ "UNLOCK-FORCED", VERB_UNLOCK_FORCE },
+	{ "UNLOCK-FORCEDUNLOCK-FORCEDUNLOCK-FORCED", VERB_MAX },
+};
+
+START_TEST(suggestion)
+{
+	const struct suggest_row *row = &suggestions[_i];
+
+	ck_assert_msg(verb_suggest(row->word, strlen(row->word)) == row->id,
+	    "\"%s\"", row->word);
+}
+END_TEST
+
+TCase *
+verbs_cases(void)
+{
+	TCase *tc = tcase_create("verbs");
+
+	tcase_add_loop_test(tc, each_verb_is_found, 0, VERB_MAX);
+	tcase_add_loop_test(tc, each_option_is_found, 0, OPTION_MAX);
+	tcase_add_loop_test(tc, each_row_makes_sense, 0, VERB_MAX);
+	tcase_add_loop_test(tc, the_usage_names_the_options, 0, VERB_MAX);
+	tcase_add_test(tc, only_one_verb_is_for_administrators);
+	tcase_add_loop_test(tc, suggestion, 0, (int)COUNT(suggestions));
+	return tc;
+}
