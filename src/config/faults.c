@@ -6,6 +6,7 @@
 
 #include "config/faults.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ config_faults_fini(struct config_faults *faults)
 	for (size_t i = 0; i < faults->n; i++)
 		free(faults->lines[i]);
 	free(faults->lines);
+	free(faults->places);
 	free(faults->context);
 	config_faults_init(faults);
 }
@@ -40,23 +42,51 @@ config_faults_context(struct config_faults *faults, const char *name)
 {
 	free(faults->context);
 	faults->context = name == NULL ? NULL : xstrdup(name);
+	faults->first = faults->n;
 }
 
-static void
-push(struct config_faults *faults, const char *line)
+static const char *
+context(const struct config_faults *faults)
 {
+	return faults->context == NULL ? "configuration" : faults->context;
+}
+
+/* A place as one number, for comparing; no text has 2^24 columns. */
+static long long
+place_of(int line, int column)
+{
+	return ((long long)line << 24) + column;
+}
+
+/*
+ * Puts a line behind those of the same place or an earlier one: faults are
+ * found in passes, and are read in the order of the file.
+ */
+static void
+push(struct config_faults *faults, long long place, const char *line)
+{
+	size_t i = faults->n;
+
 	if (faults->n == faults->size) {
 		faults->size = faults->size == 0 ? 8 : faults->size * 2;
 		faults->lines = xrealloc(
 		    faults->lines, faults->size * sizeof(*faults->lines));
+		faults->places = xrealloc(
+		    faults->places, faults->size * sizeof(*faults->places));
 	}
-	faults->lines[faults->n++] = xstrdup(line);
+	for (; i > faults->first && faults->places[i - 1] > place; i--) {
+		faults->lines[i] = faults->lines[i - 1];
+		faults->places[i] = faults->places[i - 1];
+	}
+	faults->lines[i] = xstrdup(line);
+	faults->places[i] = place;
+	faults->n++;
 }
 
 /* Adds "HEAD: SENTENCE"; the line after the last that fits says so. */
-static void __attribute__((format(printf, 3, 0)))
-add(struct config_faults *faults, const char *head, const char *fmt,
-    va_list args)
+static void __attribute__((format(printf, 4, 0)))
+add(struct config_faults *faults, long long place, const char *head,
+    const char *fmt, va_list args)
 {
 	char line[LINE_SIZE];
 	size_t used;
@@ -66,20 +96,15 @@ add(struct config_faults *faults, const char *head, const char *fmt,
 	if (faults->n == CONFIG_FAULTS_MAX) {
 		faults->full = true;
 		snprintf(line, sizeof(line),
-		    "%s: more faults follow, which are not shown", head);
-		push(faults, line);
+		    "%s: more faults were found, which are not shown",
+		    context(faults));
+		push(faults, LLONG_MAX, line);
 		return;
 	}
 	snprintf(line, sizeof(line), "%s: ", head);
 	used = strlen(line);
 	vsnprintf(line + used, sizeof(line) - used, fmt, args);
-	push(faults, line);
-}
-
-static const char *
-context(const struct config_faults *faults)
-{
-	return faults->context == NULL ? "configuration" : faults->context;
+	push(faults, place, line);
 }
 
 void
@@ -88,7 +113,7 @@ config_faults_add(struct config_faults *faults, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	add(faults, context(faults), fmt, args);
+	add(faults, 0, context(faults), fmt, args);
 	va_end(args);
 }
 
@@ -102,7 +127,7 @@ config_faults_at(struct config_faults *faults, int line, int column,
 	snprintf(head, sizeof(head), "%s:%d:%d: %s", context(faults), line,
 	    column, key);
 	va_start(args, fmt);
-	add(faults, head, fmt, args);
+	add(faults, place_of(line, column), head, fmt, args);
 	va_end(args);
 }
 
@@ -130,8 +155,11 @@ config_quote(char buf[CONFIG_QUOTE_SIZE], const char *text)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text[i];
 
+		/* C2 80 to C2 9F are controls to many a terminal. */
 		if (c < 0x20 || c == 0x7f)
 			p += sprintf(p, "\\x%02x", c);
+		else if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0)
+			p += sprintf(p, "\\x%02x", (unsigned char)text[++i]);
 		else
 			*p++ = (char)c;
 	}

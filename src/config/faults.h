@@ -18,13 +18,15 @@
 #define CONFIG_QUOTE_SIZE 192
 
 /*
- * The faults of one load, in the order they were found.  All zeroes is an
+ * The faults of a load, ordered by their place in the file.  All zeroes is an
  * empty one; the owner calls config_faults_fini().
  */
 struct config_faults {
 	char **lines;
+	long long *places; /* of each line, in the order of the file */
 	size_t n;
-	size_t size;   /* slots allocated in lines */
+	size_t size;   /* slots allocated in lines and places */
+	size_t first;  /* lines before this are about another file */
 	bool full;     /* CONFIG_FAULTS_MAX was reached, and the text says so */
 	char *context; /* a file's name, put before each line; may be NULL */
 };

@@ -66,7 +66,7 @@ entry_value_is_text(
 	return false;
 }
 
-/* Sorts the keys of an item; false when one of them is unusable. */
+/* Sorts the keys of an item; false when some were unusable. */
 static bool
 entry_read(struct entry *entry, const struct config_node *item,
     struct config_faults *faults)
@@ -89,36 +89,33 @@ entry_read(struct entry *entry, const struct config_node *item,
 			ok = false;
 			continue;
 		}
-		entry->at[key] = n;
-		ok = entry_value_is_text(n, faults) && ok;
+		if (entry_value_is_text(n, faults))
+			entry->at[key] = n;
+		else
+			ok = false;
 	}
 	return ok;
 }
 
+/* Which keys may stand together. */
 static bool
-entry_check(const struct entry *entry, const struct config_node *item,
-    struct config_faults *faults)
+entry_check(const struct entry *entry, struct config_faults *faults)
 {
+	static const enum entry_key not_beside_tcp[] = { ENTRY_UNIX, ENTRY_MODE,
+		ENTRY_GROUP };
+	size_t n = sizeof(not_beside_tcp) / sizeof(not_beside_tcp[0]);
 	bool ok = true;
 
-	if (entry->at[ENTRY_TCP] != NULL && entry->at[ENTRY_UNIX] != NULL) {
-		config_node_fault_key(entry->at[ENTRY_UNIX], faults,
-		    "given beside tcp, expected " EXPECTED_ENTRY);
-		return false;
-	}
-	if (entry->at[ENTRY_TCP] == NULL && entry->at[ENTRY_UNIX] == NULL) {
-		config_node_fault(item, faults,
-		    "has neither tcp nor unix, expected " EXPECTED_ENTRY);
-		return false;
-	}
-	if (entry->at[ENTRY_TCP] != NULL && entry->at[ENTRY_MODE] != NULL) {
-		config_node_fault_key(entry->at[ENTRY_MODE], faults,
-		    "given beside tcp, expected only beside unix");
-		ok = false;
-	}
-	if (entry->at[ENTRY_TCP] != NULL && entry->at[ENTRY_GROUP] != NULL) {
-		config_node_fault_key(entry->at[ENTRY_GROUP], faults,
-		    "given beside tcp, expected only beside unix");
+	if (entry->at[ENTRY_TCP] == NULL)
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		enum entry_key key = not_beside_tcp[i];
+
+		if (entry->at[key] == NULL)
+			continue;
+		config_node_fault_key(entry->at[key], faults,
+		    "given beside tcp, expected %s",
+		    key == ENTRY_UNIX ? EXPECTED_ENTRY : "only beside unix");
 		ok = false;
 	}
 	return ok;
@@ -171,15 +168,17 @@ parse_group(
 
 /*
  * systemd's first runtime directory, with the default name of the socket, or
- * NULL where we don't run under systemd.  The caller frees it.
+ * NULL where we don't run under systemd.  The caller frees it.  A directory
+ * that no socket fits in counts as none: the defaults never fail.
  */
 static char *
 default_socket(void)
 {
 	static const char name[] = "/lockbrokerd.sock";
 	const char *directory = getenv("RUNTIME_DIRECTORY");
-	size_t n;
+	struct config_address address;
 	char *path;
+	size_t n;
 
 	if (directory == NULL || directory[0] != '/')
 		return NULL;
@@ -187,7 +186,12 @@ default_socket(void)
 	path = xmalloc(n + sizeof(name));
 	memcpy(path, directory, n);
 	memcpy(path + n, name, sizeof(name));
-	return path;
+	if (config_address_parse_unix(&address, path) == NULL) {
+		config_address_fini(&address);
+		return path;
+	}
+	free(path);
+	return NULL;
 }
 
 static const char *
@@ -212,35 +216,34 @@ endpoint_fini(struct config_endpoint *endpoint)
 	free(endpoint->group);
 }
 
-/* Reads the values of an entry with the right keys. */
+/* Reads the values of an entry, whichever there are, for all their faults. */
 static bool
 endpoint_parse(struct config_endpoint *endpoint, const struct entry *entry,
     struct config_faults *faults)
 {
-	const char *why;
+	const struct config_node *tcp = entry->at[ENTRY_TCP];
+	const struct config_node *path = entry->at[ENTRY_UNIX];
+	const struct config_node *mode = entry->at[ENTRY_MODE];
+	const struct config_node *group = entry->at[ENTRY_GROUP];
+	const char *why = NULL;
 	bool ok = true;
 
-	endpoint->mode = MODE_DEFAULT;
-	if (entry->at[ENTRY_TCP] != NULL) {
-		why = config_address_parse_tcp(
-		    &endpoint->address, entry->at[ENTRY_TCP]->text, 0);
-		if (why != NULL)
-			ok = fault_value(
-			    entry->at[ENTRY_TCP], faults, why, EXPECTED_LISTEN);
-	} else {
-		why = parse_socket(entry->at[ENTRY_UNIX], &endpoint->address);
-		if (why != NULL)
-			ok = fault_value(
-			    entry->at[ENTRY_UNIX], faults, why, EXPECTED_UNIX);
+	if (tcp != NULL)
+		why =
+		    config_address_parse_tcp(&endpoint->address, tcp->text, 0);
+	if (why != NULL)
+		ok = fault_value(tcp, faults, why, EXPECTED_LISTEN);
+	why = NULL;
+	if (path != NULL) {
+		config_address_fini(&endpoint->address);
+		why = parse_socket(path, &endpoint->address);
 	}
-	if (entry->at[ENTRY_MODE] != NULL)
-		ok = parse_mode(
-			 entry->at[ENTRY_MODE], &endpoint->mode, faults) &&
-		     ok;
-	if (entry->at[ENTRY_GROUP] != NULL)
-		ok = parse_group(
-			 entry->at[ENTRY_GROUP], &endpoint->group, faults) &&
-		     ok;
+	if (why != NULL)
+		ok = fault_value(path, faults, why, EXPECTED_UNIX);
+	if (mode != NULL)
+		ok = parse_mode(mode, &endpoint->mode, faults) && ok;
+	if (group != NULL)
+		ok = parse_group(group, &endpoint->group, faults) && ok;
 	else
 		endpoint->group = xstrdup("");
 	return ok;
@@ -261,12 +264,30 @@ endpoint_is_new(
 	return true;
 }
 
+/* Reads one item; false when it has faults.  May give no address at all. */
+static bool
+endpoint_read(struct config_endpoint *endpoint, const struct config_node *item,
+    struct config_faults *faults)
+{
+	struct entry entry;
+	bool ok;
+
+	ok = entry_read(&entry, item, faults);
+	if (ok && entry.at[ENTRY_TCP] == NULL && entry.at[ENTRY_UNIX] == NULL) {
+		config_node_fault(item, faults,
+		    "has neither tcp nor unix, expected " EXPECTED_ENTRY);
+		ok = false;
+	}
+	ok = entry_check(&entry, faults) && ok;
+	return endpoint_parse(endpoint, &entry, faults) && ok;
+}
+
 static bool
 listen_add(struct config_listen *listen, const struct config_node *item,
     struct config_faults *faults)
 {
 	struct config_endpoint endpoint = { .mode = MODE_DEFAULT };
-	struct entry entry;
+	bool ok;
 
 	if (item->refused)
 		return false;
@@ -276,25 +297,20 @@ listen_add(struct config_listen *listen, const struct config_node *item,
 		    config_node_kind_name(item));
 		return false;
 	}
-	if (!entry_read(&entry, item, faults) ||
-	    !entry_check(&entry, item, faults))
-		return false;
-	if (!endpoint_parse(&endpoint, &entry, faults)) {
+	ok = endpoint_read(&endpoint, item, faults);
+	if (!ok ||
+	    (endpoint.address.path == NULL && endpoint.address.host == NULL)) {
 		endpoint_fini(&endpoint);
-		return false;
+		return ok;
 	}
-	if (endpoint.address.path == NULL && endpoint.address.host == NULL) {
-		endpoint_fini(&endpoint);
+	if (endpoint_is_new(listen, &endpoint)) {
+		listen->v[listen->n++] = endpoint;
 		return true;
 	}
-	if (!endpoint_is_new(listen, &endpoint)) {
-		config_node_fault(item, faults,
-		    "the same address is given twice, expected it once");
-		endpoint_fini(&endpoint);
-		return false;
-	}
-	listen->v[listen->n++] = endpoint;
-	return true;
+	config_node_fault(
+	    item, faults, "the same address is given twice, expected it once");
+	endpoint_fini(&endpoint);
+	return false;
 }
 
 static void

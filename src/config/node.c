@@ -280,12 +280,16 @@ on_stream_end(struct builder *b, const yaml_event_t *event)
 	b->ended = true;
 }
 
+/* What a second document says is not looked at; the first one still is. */
 static void
 on_document(struct builder *b, const yaml_event_t *event)
 {
-	if (b->documents++ > 0)
-		fail(b, event->start_mark,
-		    "a second document begins here, expected only one");
+	if (b->documents++ == 0)
+		return;
+	fail(b, event->start_mark,
+	    "a second document begins here, expected only one");
+	b->failed = false;
+	b->ended = true;
 }
 
 /* The key just read is no plain one: what stands under it is not looked at. */

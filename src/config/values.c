@@ -322,11 +322,14 @@ choice_dump(const struct config_field *field, const void *slot, FILE *out)
 
 /* --- Text */
 
+/* Those of ASCII, and those of Latin-1, which are C2 80 to C2 9F. */
 static bool
 has_control(const char *text)
 {
-	for (const char *p = text; *p != '\0'; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
+	const unsigned char *p = (const unsigned char *)text;
+
+	for (; *p != '\0'; p++)
+		if (*p < ' ' || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
 			return true;
 	return false;
 }
@@ -395,19 +398,51 @@ name_expected(const struct config_field *field, char *buf, size_t size)
 	    field->max);
 }
 
+/* Decodes one character and moves *p behind it; a stray byte is Latin-1. */
+static uint32_t
+next_character(const unsigned char **p)
+{
+	const unsigned char *s = *p;
+	int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc0 ? 1 : 0;
+	uint32_t c = more == 0 ? s[0] : s[0] & (0x3fu >> more);
+
+	*p = s + 1;
+	for (int i = 1; i <= more; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return s[0];
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	*p = s + 1 + more;
+	return c;
+}
+
+/*
+ * What YAML would refuse to read as it is, or would take for the end of a
+ * line: U+0085, U+2028 and U+2029 are line breaks to it.
+ */
+static bool
+needs_escape(uint32_t c)
+{
+	return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x2028 ||
+	       c == 0x2029 || c == 0xfeff || c == 0xfffe || c == 0xffff;
+}
+
 void
 config_value_write_quoted(const char *text, FILE *out)
 {
+	const unsigned char *p = (const unsigned char *)text;
+
 	fputc('"', out);
-	for (const char *p = text; *p != '\0'; p++) {
-		unsigned char c = (unsigned char)*p;
+	while (*p != '\0') {
+		const unsigned char *start = p;
+		uint32_t c = next_character(&p);
 
 		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < ' ' || c == 0x7f)
-			fprintf(out, "\\x%02x", c);
+			fprintf(out, "\\%c", (char)c);
+		else if (needs_escape(c) || (c >= 0x80 && p == start + 1))
+			fprintf(out, "\\u%04x", (unsigned)c);
 		else
-			fputc(c, out);
+			fwrite(start, 1, (size_t)(p - start), out);
 	}
 	fputc('"', out);
 }
