@@ -1,6 +1,27 @@
 # tests/fuzz: targets with LLVMFuzzerTestOneInput(). In a usual build they are
 # linked with a main() that runs the corpus, in TESTS; with --enable-fuzzers
-# add $(FUZZ_ENGINE) to their LDFLAGS in its place.
+# the engine's main() takes its place, and nothing is in TESTS. To add one:
+#
+#	fuzz_targets += tests/fuzz/fuzz_foo
+#	tests_fuzz_fuzz_foo_SOURCES = tests/fuzz/fuzz_foo.c $(fuzz_main)
+#	tests_fuzz_fuzz_foo_CPPFLAGS = $(AM_CPPFLAGS) \
+#		-DCORPUS='"tests/fuzz/corpus/foo"'
+#	tests_fuzz_fuzz_foo_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
+#	tests_fuzz_fuzz_foo_LDADD = $(LIB_BASE)
+fuzz_targets =
 if FUZZERS
+fuzz_main =
+noinst_PROGRAMS += $(fuzz_targets)
 else
+fuzz_main = tests/fuzz/corpus_main.c
+check_PROGRAMS += $(fuzz_targets)
+TESTS += $(fuzz_targets)
 endif
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/corpus_main.c
+
+fuzz_targets += tests/fuzz/fuzz_config
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(fuzz_main)
+tests_fuzz_fuzz_config_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"tests/fuzz/corpus/config"'
+tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
+tests_fuzz_fuzz_config_LDADD = $(LIB_CONFIG) $(LIB_BASE) $(YAML_LIBS)
