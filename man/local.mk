@@ -1,2 +1,3 @@
 # man: mdoc pages, clean under `mandoc -T lint -W warning`.
 dist_man_MANS +=
+dist_man_MANS += man/lockbroker.1

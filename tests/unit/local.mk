@@ -47,3 +47,11 @@ tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_BASE) $(YAML_LIBS) \
 	$(CHECK_LIBS)
 
 endif
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_cli
+TESTS += tests/unit/test_cli
+tests_unit_test_cli_SOURCES = tests/unit/test_cli.c $(UNIT_SUITE)
+tests_unit_test_cli_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_BASE) $(CHECK_LIBS)
+endif

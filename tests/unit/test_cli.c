@@ -1,0 +1,440 @@
+/*
+ * The parts of the lockbroker command that do no I/O: durations, addresses,
+ * messages, requests, JSON, and the clock of `run`. One row a case.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "cli/address.h"
+#include "cli/json.h"
+#include "cli/message.h"
+#include "cli/now.h"
+#include "cli/request.h"
+#include "cli/timespan.h"
+#include "cli/validity.h"
+#include "suite.h"
+
+/* --------------------------------------------------------------- durations */
+
+static const struct {
+	const char *text;
+	int64_t ms; /* -1: refused */
+} spans[] = {
+	{ "0", 0 },
+	{ "1", 1000 },
+	{ "1.5", 1500 },
+	{ "1.", 1000 },
+	{ ".5", 500 },
+	{ "0.0001", 1 },
+	{ "0.0000000001", 0 },
+	{ "500ms", 500 },
+	{ "0.5ms", 1 },
+	{ "30s", 30000 },
+	{ "1.25m", 75000 },
+	{ "2h", 7200000 },
+	{ "365d", INT64_C(31536000000) },
+	{ "365.5d", -1 },
+	{ "366d", -1 },
+	{ "31536000", INT64_C(31536000000) },
+	{ "31536001", -1 },
+	{ "99999999999999999999", -1 },
+	{ "", -1 },
+	{ ".", -1 },
+	{ "s", -1 },
+	{ "-1", -1 },
+	{ "+1", -1 },
+	{ " 1", -1 },
+	{ "1 s", -1 },
+	{ "1x", -1 },
+	{ "1w", -1 },
+	{ "1.5.5", -1 },
+	{ "1e3", -1 },
+};
+
+START_TEST(timespan_row)
+{
+	int64_t ms = -2;
+	const bool ok = timespan_parse(spans[_i].text, &ms);
+
+	ck_assert_msg(ok == (spans[_i].ms >= 0), "'%s'", spans[_i].text);
+	if (ok)
+		ck_assert_int_eq(ms, spans[_i].ms);
+}
+END_TEST
+
+START_TEST(timespan_words)
+{
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} rows[] = {
+		{ 0, "0ms" },
+		{ 999, "999ms" },
+		{ 1000, "1s" },
+		{ 59999, "59s" },
+		{ 192000, "3m12s" },
+		{ 7500000, "2h05m" },
+		{ INT64_C(273600000), "3d04h" },
+	};
+	char text[TIMESPAN_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < COUNT(rows); i++)
+		ck_assert_str_eq(timespan_text(rows[i].ms, text), rows[i].text);
+}
+END_TEST
+
+/* --------------------------------------------------------------- addresses */
+
+static const struct {
+	const char *text;
+	const char *parts; /* "path|host|port" of each, or NULL: refused */
+} addresses[] = {
+	{ "/run/x.sock", "/run/x.sock||;" },
+	{ "unix:/run/x.sock", "/run/x.sock||;" },
+	{ "localhost", "|localhost|5625;" },
+	{ "localhost:1", "|localhost|1;" },
+	{ "10.0.0.1:65535", "|10.0.0.1|65535;" },
+	{ "[::1]:77", "|::1|77;" },
+	{ "[::1]", "|::1|5625;" },
+	{ "::1", "|::1|5625;" },
+	{ "/a,b:2,[c]:3", "/a||;|b|2;|c|3;" },
+	{ "", NULL },
+	{ ",", NULL },
+	{ "a,", NULL },
+	{ "a:", NULL },
+	{ "a:0", NULL },
+	{ "a:65536", NULL },
+	{ "a:x", NULL },
+	{ ":1", NULL },
+	{ "[::1", NULL },
+	{ "[]:1", NULL },
+	{ "[::1]1", NULL },
+	{ "[::1]:", NULL },
+};
+
+START_TEST(address_row)
+{
+	struct address_list list;
+	const char *why;
+	char parts[256] = "";
+	size_t i;
+
+	if (!address_list_parse(&list, addresses[_i].text, &why)) {
+		ck_assert_msg(addresses[_i].parts == NULL, "'%s' %s",
+		    addresses[_i].text, why);
+		ck_assert_ptr_nonnull(why);
+		return;
+	}
+	for (i = 0; i < list.n; i++) {
+		const struct address *a = &list.items[i];
+
+		snprintf(parts + strlen(parts), sizeof(parts) - strlen(parts),
+		    "%s|%s|%s;", a->path != NULL ? a->path : "",
+		    a->host != NULL ? a->host : "",
+		    a->port != NULL ? a->port : "");
+	}
+	ck_assert_ptr_nonnull(addresses[_i].parts);
+	ck_assert_str_eq(parts, addresses[_i].parts);
+	address_list_fini(&list);
+}
+END_TEST
+
+START_TEST(address_long_path)
+{
+	struct address_list list;
+	const char *why;
+	char path[200];
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	ck_assert(!address_list_parse(&list, path, &why));
+}
+END_TEST
+
+/* ---------------------------------------------------------------- messages */
+
+static const struct {
+	const char *line;
+	bool good, event;
+	const char *tag;
+	int status; /* STATUS_MAX: none */
+	unsigned int lines;
+} messages[] = {
+	{ "OK", true, false, "", STATUS_OK, 0 },
+	{ "OK lines=3", true, false, "", STATUS_OK, 3 },
+	{ "@a.b OK lines=2 x=1", true, false, "a.b", STATUS_OK, 2 },
+	{ "BUSY", true, false, "", STATUS_BUSY, 0 },
+	{ "BUSY lines=2", true, false, "", STATUS_BUSY, 0 },
+	{ "TIMEOUT", true, false, "", STATUS_TIMEOUT, 0 },
+	{ "@1 CANCELLED", true, false, "1", STATUS_CANCELLED, 0 },
+	{ "ERR bad-name x", true, false, "", STATUS_ERR, 0 },
+	{ "OKAY", true, false, "", STATUS_MAX, 0 },
+	{ "OK lines=99999999999", true, false, "", STATUS_OK, 0 },
+	{ "!LOST a lines=3", true, true, "", STATUS_MAX, 0 },
+	{ "", false, false, "", 0, 0 },
+	{ "@1", false, false, "", 0, 0 },
+	{ "@1 ", false, false, "", 0, 0 },
+	{ "@ OK", false, false, "", 0, 0 },
+	{ "@1 !LOST a", false, false, "", 0, 0 },
+	{ "-ERR redis", false, false, "", 0, 0 },
+	{ "220 smtp", false, false, "", 0, 0 },
+	{ " OK", false, false, "", 0, 0 },
+};
+
+START_TEST(message_row)
+{
+	const char *line = messages[_i].line;
+	struct message m;
+	bool good;
+
+	good = message_parse(&m, line, strlen(line));
+	ck_assert_msg(good == messages[_i].good, "'%s'", line);
+	if (!good)
+		return;
+	ck_assert(m.event == messages[_i].event);
+	ck_assert_str_eq(m.tag, messages[_i].tag);
+	if (!m.event)
+		ck_assert_int_eq(message_status(&m), messages[_i].status);
+	ck_assert_uint_eq(message_lines_due(&m), messages[_i].lines);
+	message_fini(&m);
+}
+END_TEST
+
+START_TEST(message_words)
+{
+	struct message m;
+	struct pair p;
+	int64_t ms;
+
+	ck_assert(message_parse(&m, "ERR lost it was", 15));
+	ck_assert_str_eq(message_error(&m), "lost it was");
+	ck_assert(message_error_is(&m, "lost"));
+	ck_assert(!message_error_is(&m, "los"));
+	ck_assert(!message_error_is(&m, "lost it wasn't"));
+	message_fini(&m);
+	ck_assert(pair_find("OK a=1  bb=22 b=3", "b", &p));
+	ck_assert(p.value_len == 1 && p.value[0] == '3');
+	ck_assert(!pair_find("OK valid", "valid", &p));
+	ck_assert(pair_find_ms("OK valid=9898ms", "valid", &ms));
+	ck_assert_int_eq(ms, 9898);
+	ck_assert(!pair_find_ms("OK valid=9898", "valid", &ms));
+}
+END_TEST
+
+/* ---------------------------------------------------------------- requests */
+
+START_TEST(request_lines)
+{
+	struct request r = { "a", REQUEST_FOREVER, -1, -1, -1 };
+	struct buf line;
+
+	buf_init(&line);
+	request_take(&r, r.wait_ms, &line);
+	buf_addc(&line, '|');
+	r.hold_ms = 1500;
+	r.keep_ms = 0;
+	r.delay_ms = 7;
+	request_take(&r, 0, &line);
+	buf_addc(&line, '|');
+	request_give(&r, &line);
+	buf_addc(&line, '\0');
+	ck_assert_str_eq(buf_data(&line),
+	    "LOCK a wait=forever|LOCK a wait=0ms hold=1500ms keep=0ms "
+	    "delay=7ms|UNLOCK a");
+	buf_fini(&line);
+}
+END_TEST
+
+static const struct {
+	const char *event;
+	bool lost;
+} events[] = {
+	{ "!LOST a fence=1 reason=hold", true },
+	{ "!LOST a", true },
+	{ "!LOST ab fence=1", false },
+	{ "!LOST b fence=1 x=a", false },
+	{ "!LOST", false },
+	{ "!LOSTA a", false },
+	{ "!ATRISK a left=1ms", false },
+	{ "!SHUTDOWN", true },
+};
+
+START_TEST(request_events)
+{
+	const struct request r = { "a", 0, -1, -1, -1 };
+	struct message m;
+
+	ck_assert(
+	    message_parse(&m, events[_i].event, strlen(events[_i].event)));
+	ck_assert_msg(
+	    request_lost(&r, &m) == events[_i].lost, "'%s'", events[_i].event);
+	message_fini(&m);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	bool good;
+} names[] = {
+	{ "a", true },
+	{ "nightly-report/part-2", true },
+	{ "gr\xc3\xbc\xc3\x9f"
+	  "e",
+	    true },
+	{ "a@b!", true },
+	{ "", false },
+	{ "@a", false },
+	{ "!a", false },
+	{ "a b", false },
+	{ "a=b", false },
+	{ "a\n", false },
+	{ "a\x7f", false },
+	{ "a\xff", false },
+	{ "\xc3", false },
+};
+
+START_TEST(request_names)
+{
+	ck_assert_msg(request_name_ok(names[_i].name) == names[_i].good, "'%s'",
+	    names[_i].name);
+}
+END_TEST
+
+START_TEST(request_name_length)
+{
+	char name[257];
+
+	memset(name, 'x', sizeof(name));
+	name[256] = '\0';
+	ck_assert(!request_name_ok(name));
+	name[255] = '\0';
+	ck_assert(request_name_ok(name));
+}
+END_TEST
+
+/* -------------------------------------------------------------------- JSON */
+
+START_TEST(json_line)
+{
+	char *rows[] = { NULL, NULL };
+	struct json j;
+
+	rows[0] = xstrdup("x\ty");
+	rows[1] = xstrdup("");
+	json_begin(&j);
+	json_str(&j, "name", "\"\\\x01\x7f\xc3\xbc\xff", 7);
+	json_pairs(&j,
+	    "OK bare fence=17 ttl=9898ms label=17 waiters=x age=5 new=1 "
+	    "fence=7,8");
+	json_strs(&j, "body", rows, 2);
+	buf_addc(&j.text, '\0');
+	ck_assert_str_eq(buf_data(&j.text),
+	    "{\"name\":\"\\\"\\\\\\u0001\\u007f\xc3\xbc\\ufffd\","
+	    "\"fence\":17,\"ttl_ms\":9898,\"label\":\"17\","
+	    "\"waiters\":\"x\",\"age\":\"5\",\"new\":\"1\","
+	    "\"fence\":\"7,8\",\"body\":[\"x\\u0009y\",\"\"]");
+	buf_fini(&j.text);
+	free(rows[0]);
+	free(rows[1]);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- validity */
+
+/* One PING, answered `valid` when sent at 1000, after one of `before`. */
+static const struct {
+	int64_t kill_after, before, valid;
+	int64_t ask_at, term_at, kill_at;
+} clocks[] = {
+	/* A fresh lease of 10s: the grace is a quarter, the margin 100 ms. */
+	{ 5000, 0, 10000, 4333, 8400, 10900 },
+	/* Two thirds left: TERM is well after the next PING. */
+	{ 5000, 10000, 6600, 3200, 5000, 7500 },
+	/* A smaller -k is kept. */
+	{ 1000, 10000, 10000, 4333, 9900, 10900 },
+	{ 0, 10000, 10000, 4333, 10900, 10900 },
+	/* A lease of 1s: shares, not fixed times. */
+	{ 5000, 0, 1000, 1333, 1725, 1975 },
+	/* Little left: PINGs don't come closer than 50 ms. */
+	{ 5000, 1000, 90, 1050, 815, 1065 },
+	{ 5000, 1000, 0, 1050, 725, 975 },
+};
+
+START_TEST(validity_row)
+{
+	struct validity v;
+
+	validity_init(&v, clocks[_i].kill_after);
+	if (clocks[_i].before > 0) {
+		validity_ask(&v, 0);
+		validity_told(&v, clocks[_i].before);
+	}
+	validity_ask(&v, 1000);
+	ck_assert(validity_ask_at(&v) == NEVER_MS);
+	validity_told(&v, clocks[_i].valid);
+	ck_assert_int_eq(validity_ask_at(&v), clocks[_i].ask_at);
+	ck_assert_int_eq(validity_term_at(&v), clocks[_i].term_at);
+	ck_assert_int_eq(validity_kill_at(&v), clocks[_i].kill_at);
+}
+END_TEST
+
+/* A PING under way promises nothing: the last answer counts. */
+START_TEST(validity_unanswered)
+{
+	struct validity v;
+	int64_t kill_at;
+
+	validity_init(&v, 5000);
+	validity_ask(&v, 1000);
+	validity_told(&v, 9000);
+	kill_at = validity_kill_at(&v);
+	validity_ask(&v, 4000);
+	ck_assert_int_eq(validity_kill_at(&v), kill_at);
+	ck_assert(validity_term_at(&v) < kill_at);
+	validity_told(&v, 9000);
+	ck_assert_int_eq(validity_kill_at(&v), kill_at + 3000);
+}
+END_TEST
+
+static TCase *
+cli_words(void)
+{
+	TCase *tc = tcase_create("words");
+
+	tcase_add_loop_test(tc, timespan_row, 0, COUNT(spans));
+	tcase_add_test(tc, timespan_words);
+	tcase_add_loop_test(tc, address_row, 0, COUNT(addresses));
+	tcase_add_test(tc, address_long_path);
+	tcase_add_loop_test(tc, message_row, 0, COUNT(messages));
+	tcase_add_test(tc, message_words);
+	return tc;
+}
+
+static TCase *
+cli_run(void)
+{
+	TCase *tc = tcase_create("run");
+
+	tcase_add_test(tc, request_lines);
+	tcase_add_loop_test(tc, request_events, 0, COUNT(events));
+	tcase_add_loop_test(tc, request_names, 0, COUNT(names));
+	tcase_add_test(tc, request_name_length);
+	tcase_add_test(tc, json_line);
+	tcase_add_loop_test(tc, validity_row, 0, COUNT(clocks));
+	tcase_add_test(tc, validity_unanswered);
+	return tc;
+}
+
+int
+main(void)
+{
+	static const suite_case cases[] = { cli_words, cli_run };
+
+	return suite_run("cli", cases, COUNT(cases));
+}
