@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	tests/system/lib/wait.py \
 	tests/system/run \
 	tests/system/test_brokers.py \
+	tests/system/test_cli.py \
 	tests/system/test_clients.py \
 	tests/system/test_harness.py \
 	tests/system/test_leases.py \

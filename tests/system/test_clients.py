@@ -1,18 +1,21 @@
 """Clients that die, vanish, flood, or never read; and clients that come in too great a number."""
 
+import ctypes
+import fcntl
 import os
 import resource
 import shutil
 import signal
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import unittest
 
 from lib.case import SystemTest
 from lib.client import Client, fork_client
-from lib.wait import eventually, let_time_pass, now, patience
+from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
 
 class Endings(SystemTest):
@@ -149,6 +152,114 @@ class Endings(SystemTest):
         self.assertRegex(left, r"^[0-9.]+(sec|ms)$", "the first probe comes within seconds")
         if left.endswith("sec"):
             self.assertLess(float(left[:-3]), 30)
+
+
+class Promised(SystemTest):
+    """A session that was told a `valid=` over TCP and then broke: its holds pass on only when
+    that has run out (protocol, end of stream)."""
+
+    def ends(self, how, tcp=True, ping=True):
+        """How long after its PING the lock of a session that ends so passes on; and valid=."""
+        holder, waiter = self.client(tcp=tcp), self.client()
+        fence = holder.lock("x")
+        waiter.send("LOCK x")
+        eventually(lambda: holder.ok("STATUS x")["waiters"] == "1")
+        asked = now()
+        valid = parse_ms(holder.ok("PING")["valid"]) / 1000 if ping else 0
+        how(holder)
+        grant = waiter.reply(10)
+        self.assertGreater(grant.fence, fence)
+        waiter.ok("UNLOCK x")
+        return grant.at - asked, valid
+
+    def prepare(self):
+        self.broker(lease=2)
+
+    def test_a_reset_waits_for_it(self):
+        self.prepare()
+        took, valid = self.ends(lambda client: client.reset())
+        self.assertGreater(valid, 0.5)
+        self.assert_within(valid - 0.02, took, patience(valid + 0.5))
+
+    def test_an_orderly_end_does_not(self):
+        self.prepare()
+        for how in (lambda client: client.shut(), lambda client: client.close(),
+                    lambda client: client.ok("QUIT")):
+            took, _ = self.ends(how)
+            self.assertLess(took, patience(0.5))
+
+    def test_a_reset_without_it_does_not(self):
+        self.prepare()
+        took, _ = self.ends(lambda client: client.reset(), ping=False)
+        self.assertLess(took, patience(0.5))
+
+    def test_a_unix_socket_does_not(self):
+        self.prepare()
+        took, _ = self.ends(lambda client: client.close(), tcp=False)
+        self.assertLess(took, patience(0.5))
+
+
+_NEWNET = 0x40000000
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def _set_loopback(up):
+    """Bring this network namespace's loopback device up, or down."""
+    with socket.socket() as sock:
+        fcntl.ioctl(sock, 0x8914, struct.pack("16sh14x", b"lo", 1 if up else 0))
+
+
+class Vanished(SystemTest):
+    """limits.unreachable: a host that vanishes without a word. The broker runs in a network of
+    its own, whose loopback device is taken down."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or not hasattr(_LIBC, "setns"):
+            self.skipTest("needs to be root")
+        self.server = self.redis()
+        broker = self.broker(self.server, start=False, trust_new=True,
+                             limits={"unreachable": "3s"})
+        broker.start(preexec=self._own_network)
+        self.own = os.open("/proc/self/ns/net", os.O_RDONLY)
+        self.addCleanup(os.close, self.own)
+        self.theirs = os.open(f"/proc/{broker.pid}/ns/net", os.O_RDONLY)
+        self.addCleanup(os.close, self.theirs)
+
+    @staticmethod
+    def _own_network():
+        if _LIBC.unshare(_NEWNET) == 0:
+            _set_loopback(True)
+
+    def in_their_network(self, action):
+        if _LIBC.setns(self.theirs, _NEWNET) != 0:
+            self.skipTest("no network namespaces here")
+        try:
+            return action()
+        finally:
+            _LIBC.setns(self.own, _NEWNET)
+
+    def vanish(self, *requests):
+        port = self.brokers[0].port
+        holder = self.in_their_network(lambda: self.client(tcp=True))
+        self.assertGreater(port, 0)
+        holder.lock("x")
+        waiter = self.client()
+        waiter.send("LOCK x")
+        for request in requests:
+            holder.send(request)
+        self.in_their_network(lambda: _set_loopback(False))
+        start = now()
+        self.assertTrue(waiter.reply(10).ok)
+        return now() - start
+
+    def test_while_it_is_idle(self):
+        self.assert_within(1, self.vanish(), patience(4.5))
+
+    def test_while_it_is_sent_something(self):
+        blocker = self.client()
+        blocker.lock("y")
+        self.assert_within(1, self.vanish("@1 LOCK y wait=500ms"), patience(4.5))
 
 
 class Crowds(SystemTest):

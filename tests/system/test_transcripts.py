@@ -25,7 +25,8 @@ class Transcripts(SystemTest):
             finally:
                 player.close()
             eventually(lambda: self.is_idle(control), 5, "the story's clients are gone")
-        self.assertFalse(faults, "\n" + "\n".join(faults))
+        if faults:
+            self.fail("\n" + "\n".join(faults))
 
     def is_idle(self, control):
         stats = control.stats()

@@ -57,8 +57,10 @@ class Client:
         self.sock = socket.socket(family)
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.sock.settimeout(patience(timeout))
+        # A connect() to a Unix socket with a time-out fails at once where the backlog is full.
+        self.sock.settimeout(None if family == socket.AF_UNIX else patience(timeout))
         self.sock.connect(address)
+        self.sock.settimeout(patience(timeout))
         if family == socket.AF_INET:
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""

@@ -11,7 +11,7 @@ a< ERR too-long
 a| eof
 
 == 65 bytes, without an end
-a>> 'LOCK ' + 'x' * 60
+a>> 'LOCK ' + 'x' * 70
 a< ERR too-long
 a| eof
 

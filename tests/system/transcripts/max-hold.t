@@ -28,3 +28,19 @@ a> LOCK max-smaller hold=100ms
 a< OK fence=<F> depth=1
 a! LOST max-smaller fence=<F> reason=hold
 since T 99..390
+
+== EXTEND can't pass it
+a> LOCK max-extend
+a< OK fence=<F> depth=1
+time T
+a> EXTEND max-extend hold=1h
+a< OK
+a! LOST max-extend fence=<F> reason=hold
+since T 390..900
+a> LOCK max-extend
+a< OK fence=<G>F> depth=1
+time T
+a> EXTEND max-extend hold=0
+a< OK
+a! LOST max-extend fence=<G> reason=hold
+since T 390..900

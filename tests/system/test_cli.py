@@ -1,0 +1,305 @@
+"""The `lockbroker` command against a real broker: what `run` promises, and the rest."""
+
+import json
+import os
+import signal
+import subprocess
+
+from lib.broker import find_program
+from lib.case import SystemTest
+from lib.proc import die_with_parent, pid_gone
+from lib.wait import eventually, let_time_pass, now, patience
+
+
+class CommandTest(SystemTest):
+    """Starts `lockbroker`, by default against the test's first broker."""
+
+    def setUp(self):
+        super().setUp()
+        try:
+            self.program = find_program("lockbroker")
+        except FileNotFoundError as error:
+            self.skipTest(str(error))
+
+    def start(self, *args, address=None, env=None, **options):
+        full = {key: value for key, value in os.environ.items() if key != "LOCKBROKER"}
+        if address is None:
+            full["LOCKBROKER"] = self.brokers[0].unix_path
+        full.update(env or {})
+        argv = [self.program] + (["-S", address] if address else []) + [str(a) for a in args]
+        options.setdefault("stdin", subprocess.DEVNULL)
+        child = subprocess.Popen(argv, env=full, stdout=subprocess.PIPE, cwd=self.directory,
+                                 stderr=subprocess.PIPE, text=True,
+                                 preexec_fn=die_with_parent, **options)
+        self.addCleanup(self.bury, child)
+        return child
+
+    @staticmethod
+    def bury(child):
+        child.kill()
+        child.communicate()
+
+    def end(self, child, timeout=10):
+        out, err = child.communicate(timeout=patience(timeout))
+        return child.returncode, out, err
+
+    def run_it(self, *args, **options):
+        return self.end(self.start(*args, **options))
+
+
+class Run(CommandTest):
+    """lockbroker run: flock(1)'s habits, and better."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.redis()
+        self.broker(self.server, trust_new=True, lease=2)
+        self.control = self.client()
+
+    def held(self, name="x"):
+        return self.control.ok(f"STATUS {name}")["state"] == "held"
+
+    def await_held(self, name="x"):
+        eventually(lambda: self.held(name), 5, f"{name} is held")
+
+    def await_waiter(self, name="x"):
+        eventually(lambda: self.control.ok(f"STATUS {name}")["waiters"] == "1", 5)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def await_file(self, name):
+        def content():
+            if os.path.exists(self.path(name)):
+                with open(self.path(name), encoding="ascii") as file:
+                    return file.read().strip()
+            return ""
+        return eventually(content, 5, f"{name} is written")
+
+    def test_status_of_the_child(self):
+        for command, status in ((("true",), 0), (("false",), 1), (("sh", "-c", "exit 42"), 42),
+                                (("sh", "-c", "kill -9 $$"), 137),
+                                (("sh", "-c", "kill -TERM $$"), 143)):
+            with self.subTest(command):
+                self.assertEqual(self.run_it("run", "x", "--", *command)[0], status)
+                self.assertFalse(self.held())
+
+    def test_streams(self):
+        child = self.start("run", "x", "--", "sh", "-c", "cat; echo err >&2",
+                           stdin=subprocess.PIPE)
+        out, err = child.communicate("in\n", timeout=10)
+        self.assertEqual((child.returncode, out, err), (0, "in\n", "err\n"))
+
+    def test_environment(self):
+        _, out, _ = self.run_it("run", "x", "--", "sh", "-c",
+                                "echo $LOCKBROKER_NAME $LOCKBROKER_FENCE")
+        name, fence = out.split()
+        self.assertEqual(name, "x")
+        self.assertGreater(self.control.lock("x"), int(fence))
+
+    def test_a_string_for_the_shell(self):
+        self.assertEqual(self.run_it("run", "x", "-c", "echo a && exit 3")[:2], (3, "a\n"))
+
+    def test_it_holds_while_the_child_runs_and_no_longer(self):
+        child = self.start("run", "x", "--", "sh", "-c", f"read line < {self.path('fifo')}")
+        os.mkfifo(self.path("fifo"))
+        self.await_held()
+        let_time_pass(2.5)
+        self.assertTrue(self.held())
+        with open(self.path("fifo"), "w", encoding="ascii") as fifo:
+            fifo.write("\n")
+        self.assertEqual(self.end(child)[0], 0)
+        self.assertEqual(self.control.ask("TRYLOCK x").status, "OK")
+
+    def test_busy(self):
+        self.control.lock("x")
+        self.assertEqual(self.run_it("run", "-n", "x", "--", "touch", self.path("ran"))[0], 1)
+        self.assertEqual(self.run_it("run", "-n", "-E", "75", "x", "true")[0], 75)
+        start = now()
+        self.assertEqual(self.run_it("run", "-w", "0.3", "x", "--", "true")[0], 1)
+        self.assertGreater(now() - start, 0.29)
+        self.assertEqual(self.run_it("run", "-w", "300ms", "-E", "9", "x", "true")[0], 9)
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_it_waits(self):
+        self.control.lock("x")
+        child = self.start("run", "x", "--", "echo", "done")
+        self.await_waiter()
+        self.control.ok("UNLOCK x")
+        self.assertEqual(self.end(child)[:2], (0, "done\n"))
+
+    def test_usage_and_commands_that_fail(self):
+        not_executable = self.path("plain")
+        with open(not_executable, "w", encoding="ascii") as file:
+            file.write("x")
+        for args, status in ((("run",), 64), (("run", "x"), 64), (("nonsense",), 64),
+                             (("run", "--nonsense", "x", "true"), 64),
+                             (("run", "-w", "soon", "x", "true"), 64),
+                             (("run", "x", "--", self.path("missing")), 127),
+                             (("run", "x", "--", not_executable), 126)):
+            with self.subTest(args):
+                status_got, out, err = self.run_it(*args)
+                self.assertEqual(status_got, status, err)
+                self.assertTrue(err.strip(), "one line for each failure")
+                self.assertEqual(out, "")
+        self.assertFalse(self.held())
+
+    def test_unreachable(self):
+        status, _, err = self.run_it("run", "x", "--", "true", address="127.0.0.1:1")
+        self.assertEqual(status, 69)
+        self.assertTrue(err.strip())
+
+    def test_several_addresses(self):
+        broker = self.brokers[0]
+        for address in (f"127.0.0.1:1,{broker.unix_path}", f"/nowhere,127.0.0.1:{broker.port}"):
+            self.assertEqual(self.run_it("run", "x", "--", "echo", "a", address=address)[:2],
+                             (0, "a\n"))
+
+    def test_signals_are_forwarded(self):
+        child = self.start("run", "x", "--", "sh", "-c",
+                           f"trap 'exit 7' TERM; echo up > {self.path('up')}; "
+                           "while :; do sleep 0.05; done")
+        self.await_file("up")
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(self.end(child)[0], 7)
+        self.assertFalse(self.held())
+
+    def test_a_signal_while_it_waits(self):
+        self.control.lock("x")
+        child = self.start("run", "x", "--", "true")
+        self.await_waiter()
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(self.end(child)[0] % 256, 130 if child.returncode > 0 else 254)
+        eventually(lambda: self.control.ok("STATUS x")["waiters"] == "0")
+
+    def test_the_child_cannot_inherit_the_connection(self):
+        _, out, _ = self.run_it("run", "x", "--", "sh", "-c", "ls -l /proc/self/fd")
+        self.assertNotIn("socket:", out)
+
+    def test_the_child_dies_with_the_wrapper(self):
+        child = self.start("run", "x", "--", "sh", "-c",
+                           f"echo $$ > {self.path('pid')}; sleep 60; :")
+        pid = int(self.await_file("pid"))
+        child.kill()
+        eventually(lambda: pid_gone(pid), 2, "the child is gone")
+        eventually(lambda: not self.held(), 5, "released")
+
+    def lost(self, *options, trap="", before="x"):
+        """A run whose lock is taken away; returns status, and seconds until it ended."""
+        child = self.start("run", *options, before, "--", "sh", "-c",
+                           f"{trap} echo $$ > {self.path('pid')}; while :; do sleep 0.05; done")
+        self.await_file("pid")
+        self.server.cmd("DEL", "lock:x")
+        start = now()
+        return self.end(child)[0], now() - start
+
+    def test_lost(self):
+        status, took = self.lost()
+        self.assertEqual(status, 123)
+        self.assertLess(took, patience(2.5))
+
+    def test_lost_and_deaf_to_term(self):
+        status, took = self.lost("-k", "1", trap="trap '' TERM;")
+        self.assertEqual(status, 123)
+        self.assert_within(0.9, took, patience(4))
+
+    def test_lost_and_killed(self):
+        status, took = self.lost("--on-lost=kill", trap="trap '' TERM;")
+        self.assertEqual(status, 123)
+        self.assertLess(took, patience(2.5))
+
+    def test_lost_and_ignored(self):
+        child = self.start("run", "--on-lost=ignore", "x", "--", "sh", "-c",
+                           f"echo up > {self.path('up')}; sleep 2; exit 5")
+        self.await_file("up")
+        self.server.cmd("DEL", "lock:x")
+        self.assertIn(self.end(child)[0], (5, 123))
+
+    def test_hold(self):
+        start = now()
+        status, _, _ = self.run_it("run", "--hold", "500ms", "x", "--", "sleep", "30")
+        self.assertEqual(status, 123)
+        self.assertLess(now() - start, patience(5))
+
+    def test_keep(self):
+        self.assertEqual(self.run_it("run", "--keep", "1m", "x", "--", "true")[0], 0)
+        self.assertEqual(self.run_it("run", "-n", "x", "--", "true")[0], 1)
+
+    def test_a_frozen_broker(self):
+        """Its own clock says that the last valid= is over: the child ends in time."""
+        child = self.start("run", "-k", "1", "x", "--", "sh", "-c",
+                           f"echo up > {self.path('up')}; exec sleep 60")
+        self.await_file("up")
+        let_time_pass(1)
+        self.brokers[0].freeze()
+        start = now()
+        self.assertEqual(self.end(child)[0], 123)
+        self.assertLess(now() - start, patience(2 + 0.5))
+
+    def test_a_killed_broker(self):
+        child = self.start("run", "-k", "1", "x", "--", "sh", "-c",
+                           f"echo up > {self.path('up')}; exec sleep 60")
+        self.await_file("up")
+        self.brokers[0].kill()
+        self.assertEqual(self.end(child)[0], 123)
+
+
+class Others(CommandTest):
+    """status queue list stats ping version send shell."""
+
+    def setUp(self):
+        super().setUp()
+        self.broker()
+        self.holder = self.client()
+        self.fence = self.holder.lock("x")
+
+    def test_ping(self):
+        self.assertEqual(self.run_it("ping")[0], 0)
+        self.assertEqual(self.run_it("ping", address="127.0.0.1:1")[0], 69)
+
+    def test_version(self):
+        status, out, _ = self.run_it("version")
+        self.assertEqual(status, 0)
+        self.assertIn(self.holder.ok("VERSION")["version"], out)
+
+    def test_status(self):
+        status, out, _ = self.run_it("status", "x")
+        self.assertEqual(status, 0)
+        self.assertIn("held", out)
+        self.assertIn(str(self.fence), out)
+
+    def test_json(self):
+        self.holder.ok("SESSION label=cron")
+        for args in (("status", "x"), ("queue", "x"), ("list",), ("stats",), ("ping",),
+                     ("version",), ("send", "STATUS", "x")):
+            with self.subTest(args):
+                status, out, err = self.run_it(args[0], "--json", *args[1:])
+                self.assertEqual(status, 0, err)
+                for line in out.splitlines():
+                    json.loads(line)
+                self.assertTrue(out.strip())
+        shown = json.loads(self.run_it("status", "--json", "x")[1])
+        self.assertEqual(shown["state"], "held")
+        self.assertEqual(int(shown["fence"]), self.fence)
+
+    def test_send(self):
+        status, out, _ = self.run_it("send", "STATUS", "x")
+        self.assertEqual(status, 0)
+        self.assertTrue(out.startswith("OK state=held"), out)
+        status, _, _ = self.run_it("send", "UNLOCK", "x")
+        self.assertNotEqual(status, 0)
+
+    def test_shell(self):
+        child = self.start("shell", stdin=subprocess.PIPE)
+        out, _ = child.communicate("PING\nSTATUS x\nQUIT\n", timeout=patience(10))
+        self.assertEqual(child.returncode, 0)
+        self.assertIn("OK", out)
+        self.assertIn("state=held", out)
+
+    def test_addresses(self):
+        broker = self.brokers[0]
+        for address in (broker.unix_path, f"127.0.0.1:{broker.port}"):
+            self.assertEqual(self.run_it("ping", address=address)[0], 0)
+        self.assertEqual(self.run_it("ping", env={"LOCKBROKER": f"127.0.0.1:{broker.port}"})[0],
+                         0)
+        self.assertEqual(self.run_it("ping", address="nonsense:port")[0], 64)
