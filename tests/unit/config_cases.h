@@ -123,7 +123,30 @@ static const struct good_case good_cases[] = {
 #define REFUSED "anchors and aliases are refused\n"
 #define X20 "xxxxxxxxxxxxxxxxxxxx"
 
+/* What `redis.tls: true` in line 4 says where the build can't do it. */
+#ifdef HAVE_HIREDIS_SSL
+#define NO_TLS ""
+#else
+#define NO_TLS                                                             \
+	"t:4:8: redis.tls: this build can't speak TLS to Redis, expected " \
+	"false; a tunnel such as stunnel can\n"
+#endif
+
 static const struct fault_case fault_cases[] = {
+	/* TLS: no fault at all where the build has it. */
+	{ STANDALONE "  tls: true", NO_TLS },
+	{ STANDALONE "  tls: true\n  tls_ca: /a", NO_TLS },
+	{ STANDALONE "  tls: true\n  tls_cert: /a\n  tls_key: /b", NO_TLS },
+	{ STANDALONE "  tls: true\n  tls_cert: /a", NO_TLS
+	    "t:5:13: redis.tls_key: not given, expected both redis.tls_cert "
+	    "and redis.tls_key, or neither\n" },
+	{ STANDALONE "  tls: true\n  tls_key: /a", NO_TLS
+	    "t:5:12: redis.tls_cert: not given, expected both redis.tls_cert "
+	    "and redis.tls_key, or neither\n" },
+	{ "redis:\n\n  mode: embedded\n  tls: true\n",
+	    NO_TLS "t:4:8: redis.tls: true, expected false with redis.mode "
+		   "embedded\n" },
+
 	/* Keys */
 	{ "lokcs: {lease: 5s}",
 	    "t:1:1: lokcs: unknown key, did you mean locks?\n" },
