@@ -413,7 +413,7 @@ START_TEST(labels_up_to_64_bytes)
 	char line[100] = "SESSION label=";
 	struct parsed p;
 
-	strncat(line, name255, 64);
+	memcpy(line + strlen(line), name255, 64);
 	parse(&p, line, strlen(line));
 	ck_assert_int_eq(p.status, REQUEST_OK);
 	ck_assert_uint_eq(p.r.str[OPTION_LABEL].n, 64);
