@@ -38,11 +38,11 @@ struct core_config {
 	uint64_t instance;  /* random, drawn at start, part of every token */
 	uint64_t seed[2];   /* of the core's own generator */
 	unsigned shards;    /* how many guards there are */
-	bool trust_new;     /* bless a server never seen before at once */
-	bool owned;         /* the store is this broker's own (embedded) */
+	bool trust_new;	    /* bless a server never seen before at once */
+	bool owned;	    /* the store is this broker's own (embedded) */
 	int64_t lease_ms;
 	int64_t reply_timeout_ms;
-	int64_t max_hold_ms;     /* 0: none; reloadable, as all below */
+	int64_t max_hold_ms;	 /* 0: none; reloadable, as all below */
 	int64_t default_hold_ms; /* 0: none */
 	int64_t max_grace_ms;
 	unsigned handovers;
@@ -58,7 +58,7 @@ struct core_request {
 	uint64_t ref; /* the driver's: comes back with the reply */
 	const char *name;
 	size_t name_len;
-	bool untagged;        /* the session can do nothing else meanwhile */
+	bool untagged;	      /* the session can do nothing else meanwhile */
 	int64_t wait_ms;      /* 0: do not wait; CORE_WAIT_FOREVER */
 	int64_t hold_ms;      /* valid where has_hold; 0: no bound */
 	int64_t keep_ms;      /* 0: none */
@@ -80,7 +80,7 @@ enum core_event_kind {
 	CORE_OUTCOME, /* of an operation */
 	CORE_MESSAGE, /* from another broker, through the store */
 	CORE_RESUBSCRIBED, /* messages may have been missed */
-	CORE_STOP     /* release everything, tell everybody */
+	CORE_STOP	   /* release everything, tell everybody */
 };
 
 struct core_event {
@@ -98,12 +98,14 @@ struct core_event {
 		} request;
 		struct {
 			uint64_t session;
-			uint64_t ref;
+			uint64_t ref; /* the request to cancel */
+			uint64_t by;  /* the request that says so; replied to */
 		} cancel;
 		struct {
 			uint64_t session;
 			bool orderly; /* QUIT or a clean end of stream */
-		} gone; /* and drain */
+			bool quit;    /* QUIT */
+		} gone;		      /* and drain */
 		struct {
 			uint32_t shard;
 			bool up;
@@ -114,7 +116,7 @@ struct core_event {
 			const struct guard_report *report;
 		} guard;
 		struct {
-			uint64_t op;     /* id */
+			uint64_t op;	 /* id */
 			int64_t sent_ms; /* when it was handed to the socket */
 			const struct outcome *outcome;
 		} outcome;
@@ -129,6 +131,7 @@ enum effect_kind {
 	EFFECT_REPLY, /* to the request `ref` of a session */
 	EFFECT_EVENT, /* to a session, without being asked */
 	EFFECT_OP,    /* to the store */
+	EFFECT_LOG,   /* for the operator */
 	EFFECT_CLOSE  /* end the connection of a session */
 };
 
@@ -136,17 +139,18 @@ struct effect {
 	enum effect_kind kind;
 	uint64_t session;
 	uint64_t ref;
-	enum status status;   /* REPLY */
-	enum err_code code;   /* REPLY with STATUS_ERR */
-	uint32_t text;        /* its text, offset in effects.text */
+	enum status status; /* REPLY */
+	enum err_code code; /* REPLY with STATUS_ERR */
+	uint32_t text;	    /* of an error or LOG; offset in effects.text */
 	uint32_t text_len;
-	enum event_id event;  /* EVENT */
-	uint32_t name;        /* EVENT, OP: offset in effects.text */
+	enum event_id event; /* EVENT */
+	uint32_t name;	     /* EVENT, OP: offset in effects.text */
 	uint32_t name_len;
-	uint32_t field;       /* index of the first in effects.fields */
+	uint32_t field; /* index of the first in effects.fields */
 	uint32_t nfields;
-	struct op *op;        /* OP: owned by effects; see effects_op() */
-	uint32_t op_index;
+	uint32_t op;	  /* OP: index in effects.ops */
+	bool urgent;	  /* LOG: somebody must do something */
+	const char *word; /* LOG: name of the event, static */
 };
 
 /*

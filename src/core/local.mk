@@ -1,3 +1,21 @@
 # src/core: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/core/libcore.a
-src_core_libcore_a_SOURCES =
+src_core_libcore_a_SOURCES = \
+	src/core/core.c \
+	src/core/core.h \
+	src/core/dump.c \
+	src/core/dump.h \
+	src/core/effects.c \
+	src/core/emit.h \
+	src/core/guard.c \
+	src/core/guard.h \
+	src/core/hold.c \
+	src/core/hold.h \
+	src/core/lease.c \
+	src/core/lease.h \
+	src/core/lock.c \
+	src/core/lock.h \
+	src/core/session.c \
+	src/core/session.h \
+	src/core/slot.c \
+	src/core/state.h

@@ -38,7 +38,8 @@ op.acquire = { keys = 2, args = 4, run = function(key, queue, seq, ttl, n, how)
 		queue_up(key, queue, token, owner)
 	end
 	if not owner then
-		return { "foreign", 0, redis.call("PTTL", key) }
+		return { "foreign", 0, redis.call("PTTL", key),
+			redis.call("LINDEX", queue, 0) ~= token and 1 or 0 }
 	end
 	return { how == "q" and "queued" or "busy", 0, redis.call("PTTL", key) }
 end }

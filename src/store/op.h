@@ -102,7 +102,8 @@ enum outcome_status {
  *   GRANTED  fence, waiting      the lease is ours (ACQUIRE, CONFIRM)
  *   QUEUED   ttl_ms              in the queue; the key ends then (-1: never)
  *   BUSY     ttl_ms              not free, not queued
- *   FOREIGN  ttl_ms              QUEUED or BUSY behind a plain client's key
+ *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
+ *                                waiting: another is at the head of the queue
  *   RENEWED  fence (0: none drawn), waiting
  *   LOST                         RENEW, CONFIRM: the key is not ours
  *   ENDED                        the key was ours, and is no more

@@ -1,0 +1,308 @@
+/*
+ * The step: time first, then the event.
+ *
+ * Timers that are due are run before anything else is looked at, so that
+ * leases that ran out while the process was frozen are lost before any request
+ * is served.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "core/session.h"
+
+/* Renewals that one step may send; the rest follow in the next one. */
+#define RENEWALS_A_STEP 1000
+
+static int64_t
+clamp_ms(int64_t ms, int64_t low, int64_t high)
+{
+	if (ms < low)
+		return low;
+	return ms > high ? high : ms;
+}
+
+struct core *
+core_new(const struct core_config *config)
+{
+	struct core *core = xcalloc(1, sizeof(*core));
+	int64_t lease_ms = config->lease_ms;
+
+	assert(strlen(config->broker) <= BROKER_MAX_BYTES);
+	assert(config->shards > 0 && lease_ms >= 1000);
+	core->config = *config;
+	strcpy(core->broker, config->broker);
+	core->config.broker = core->broker;
+	core->pad_ms = clamp_ms(lease_ms * 3 / 10, 500, 3000);
+	core->stall_ms = core->pad_ms;
+	core->grace_ms = lease_ms + lease_ms / 100 + core->pad_ms + 500;
+	core->vouch_ms = lease_ms - lease_ms / 100 - 2;
+	core->random[0] = config->seed[0];
+	core->random[1] = config->seed[1] | 1;
+	core->free_slot = UINT32_MAX;
+	TAILQ_INIT(&core->granted);
+	heap_init(&core->timers);
+	guard_init(core);
+	return core;
+}
+
+void
+core_free(struct core *core)
+{
+	if (core == NULL)
+		return;
+	session_free_all(core);
+	guard_fini(core);
+	heap_fini(&core->timers);
+	free(core->slots);
+	free(core);
+}
+
+void
+core_reconfigure(struct core *core, const struct core_config *config)
+{
+	core->config.max_hold_ms = config->max_hold_ms;
+	core->config.default_hold_ms = config->default_hold_ms;
+	core->config.max_grace_ms = config->max_grace_ms;
+	core->config.handovers = config->handovers;
+	core->config.max_holds = config->max_holds;
+	core->config.max_waiters = config->max_waiters;
+}
+
+/* xorshift128+ (Vigna, 2014): for jitter and seeds, nothing secret. */
+uint64_t
+core_random(struct core *core)
+{
+	uint64_t x = core->random[0], y = core->random[1];
+
+	core->random[0] = y;
+	x ^= x << 23;
+	core->random[1] = x ^ y ^ (x >> 17) ^ (y >> 26);
+	return core->random[1] + y;
+}
+
+int64_t
+core_jitter(struct core *core, int64_t ms)
+{
+	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
+}
+
+void
+core_arm(struct core *core, struct timer *t, int64_t at_ms)
+{
+	heap_set(&core->timers, t, at_ms);
+}
+
+void
+core_disarm(struct core *core, struct timer *t)
+{
+	heap_remove(&core->timers, t);
+}
+
+/* One server is one shard. */
+uint32_t
+core_shard(const struct core *core, const char *name, size_t len)
+{
+	(void)name;
+	(void)len;
+	assert(core->config.shards == 1);
+	return 0;
+}
+
+static void
+timer_run(struct core *core, struct timer *t)
+{
+	switch ((enum timer_kind)t->kind) {
+	case TIMER_LEASE:
+		lease_timer(core, container_of(t, struct lock, timer));
+		return;
+	case TIMER_WAITER:
+		waiter_timer(core, container_of(t, struct waiter, deadline));
+		return;
+	case TIMER_HOLD:
+		hold_timer(core, container_of(t, struct hold, bound));
+		return;
+	case TIMER_SESSION:
+		session_timer(core, container_of(t, struct session, end));
+		return;
+	case TIMER_GUARD:
+		guard_timer(core, container_of(t, struct guard, timer));
+		return;
+	case TIMER_MAX:
+		break;
+	}
+	abort();
+}
+
+static void
+run_timers(struct core *core)
+{
+	struct timer *t;
+
+	while ((t = heap_first(&core->timers)) != NULL &&
+	       t->at_ms <= core->now_ms) {
+		heap_remove(&core->timers, t);
+		timer_run(core, t);
+	}
+}
+
+static void
+on_time(struct core *core, const struct core_event *ev)
+{
+	(void)core;
+	(void)ev;
+}
+
+static void
+on_flush(struct core *core, const struct core_event *ev)
+{
+	(void)ev;
+	lock_tell_granted(core);
+}
+
+static void
+on_open(struct core *core, const struct core_event *ev)
+{
+	session_open(core, ev->u.open.session, ev->u.open.peer, ev->u.open.tcp);
+}
+
+static void
+on_request(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.request.session);
+
+	assert(s != NULL && !s->detached);
+	lock_request(core, s, ev->u.request.request);
+}
+
+static void
+on_cancel(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.cancel.session);
+
+	assert(s != NULL);
+	lock_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by);
+}
+
+static void
+on_drain(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.gone.session);
+
+	assert(s != NULL);
+	session_drain(core, s);
+}
+
+static void
+on_gone(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.gone.session);
+
+	assert(s != NULL);
+	session_gone(core, s, ev->u.gone.orderly, ev->u.gone.quit);
+}
+
+static void
+on_link(struct core *core, const struct core_event *ev)
+{
+	guard_link(core, ev->u.link.shard, ev->u.link.up);
+}
+
+static void
+on_guard(struct core *core, const struct core_event *ev)
+{
+	guard_report(
+	    core, ev->u.guard.shard, ev->u.guard.sent_ms, ev->u.guard.report);
+}
+
+static void
+on_outcome(struct core *core, const struct core_event *ev)
+{
+	struct slot *slot = slot_find(core, ev->u.outcome.op), was;
+
+	assert(slot != NULL);
+	was = *slot;
+	slot->name = NULL;
+	slot_free(core, slot);
+	if (was.kind == SLOT_LEASE)
+		lease_outcome(core, was.lock, was.op, ev->u.outcome.sent_ms,
+		    ev->u.outcome.outcome);
+	else if (was.kind == SLOT_GUARD)
+		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
+	else
+		lock_status_outcome(core, &was, ev->u.outcome.outcome);
+	free(was.name);
+}
+
+static void
+on_message(struct core *core, const struct core_event *ev)
+{
+	lease_message(core, ev->u.message.text, ev->u.message.len);
+}
+
+static void
+on_resubscribed(struct core *core, const struct core_event *ev)
+{
+	(void)ev;
+	lease_look_all(core);
+}
+
+static void
+on_stop(struct core *core, const struct core_event *ev)
+{
+	(void)ev;
+	if (core->stopping)
+		return;
+	core->stopping = true;
+	session_stop_all(core);
+}
+
+static void (*const handlers[])(
+    struct core *core, const struct core_event *ev) = {
+	[CORE_TIME] = on_time,
+	[CORE_FLUSH] = on_flush,
+	[CORE_OPEN] = on_open,
+	[CORE_REQUEST] = on_request,
+	[CORE_CANCEL] = on_cancel,
+	[CORE_DRAIN] = on_drain,
+	[CORE_GONE] = on_gone,
+	[CORE_LINK] = on_link,
+	[CORE_GUARD] = on_guard,
+	[CORE_OUTCOME] = on_outcome,
+	[CORE_MESSAGE] = on_message,
+	[CORE_RESUBSCRIBED] = on_resubscribed,
+	[CORE_STOP] = on_stop,
+};
+
+void
+core_step(struct core *core, const struct core_event *event, struct effects *fx)
+{
+	if (event->now_ms > core->now_ms)
+		core->now_ms = event->now_ms;
+	core->fx = fx;
+	core->renewals_left = RENEWALS_A_STEP;
+	run_timers(core);
+	handlers[event->kind](core, event);
+	if (core->stopping)
+		guard_sign_off(core);
+	core->fx = NULL;
+}
+
+int64_t
+core_deadline(const struct core *core)
+{
+	const struct timer *t = heap_first(&core->timers);
+
+	return t == NULL ? INT64_MAX : t->at_ms;
+}
+
+bool
+core_has_grants(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->granted);
+}

@@ -1,0 +1,264 @@
+/*
+ * Looking at the core without changing it.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "core/session.h"
+
+#define ROW_FIELDS 8
+
+/* One row being built; strings go to its arena. */
+struct row {
+	struct field fields[ROW_FIELDS];
+	size_t n;
+	struct buf text;
+	core_row_fn fn;
+	void *arg;
+};
+
+static void
+row_init(struct row *r, core_row_fn fn, void *arg)
+{
+	r->n = 0;
+	buf_init(&r->text);
+	r->fn = fn;
+	r->arg = arg;
+}
+
+static void
+row_num(struct row *r, enum field_id id, uint64_t num)
+{
+	assert(r->n < ROW_FIELDS);
+	r->fields[r->n++] = (struct field){ .id = id, .num = num };
+}
+
+static void
+row_str(struct row *r, enum field_id id, const char *str)
+{
+	assert(r->n < ROW_FIELDS);
+	r->fields[r->n++] = (struct field){ .id = id,
+		.str = (uint32_t)buf_len(&r->text),
+		.len = (uint32_t)strlen(str) };
+	buf_adds(&r->text, str);
+}
+
+static void
+row_end(struct row *r, const char *word, const struct lock *l)
+{
+	struct core_row row = { .word = word,
+		.name = l == NULL ? NULL : l->name,
+		.name_len = l == NULL ? 0 : l->name_len,
+		.fields = r->fields,
+		.nfields = r->n,
+		.text = buf_len(&r->text) == 0 ? "" : buf_data(&r->text) };
+
+	r->fn(r->arg, &row);
+	r->n = 0;
+	buf_clear(&r->text);
+}
+
+static uint64_t
+age(int64_t now_ms, int64_t since_ms)
+{
+	return now_ms > since_ms ? (uint64_t)(now_ms - since_ms) : 0;
+}
+
+size_t
+core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
+    void *arg)
+{
+	const struct session *s = session_find(core, session);
+	const struct hold *h;
+	struct row r;
+	size_t n = 0;
+
+	assert(s != NULL);
+	row_init(&r, fn, arg);
+	TAILQ_FOREACH (h, &s->holds, in_session) {
+		row_str(&r, FIELD_MODE, "exclusive");
+		row_num(&r, FIELD_DEPTH, h->depth);
+		row_num(&r, FIELD_FENCE, h->fence);
+		row_num(&r, FIELD_AGE, age(now_ms, h->since_ms));
+		row_end(&r, "lock", h->lock);
+		n++;
+	}
+	buf_fini(&r.text);
+	return n;
+}
+
+static void
+row_session(struct row *r, const struct session *s)
+{
+	row_num(r, FIELD_SESSION, s->id);
+	if (s->label != NULL)
+		row_str(r, FIELD_LABEL, s->label);
+	row_str(r, FIELD_PEER, s->peer);
+	row_str(r, FIELD_MODE, "exclusive");
+}
+
+size_t
+core_queue(struct core *core, int64_t now_ms, const char *name, size_t name_len,
+    core_row_fn fn, void *arg)
+{
+	const struct lock *l = lock_find(core, name, name_len);
+	const struct hold *h;
+	const struct waiter *w;
+	struct row r;
+	size_t n = 0;
+
+	if (l == NULL)
+		return 0;
+	row_init(&r, fn, arg);
+	TAILQ_FOREACH (h, &l->holders, in_lock) {
+		row_session(&r, h->session);
+		row_num(&r, FIELD_FENCE, h->fence);
+		row_num(&r, FIELD_AGE, age(now_ms, h->since_ms));
+		row_end(&r, "holder", NULL);
+		n++;
+	}
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		row_session(&r, w->session);
+		row_num(&r, FIELD_AGE, age(now_ms, w->since_ms));
+		row_end(&r, "waiter", NULL);
+		n++;
+	}
+	buf_fini(&r.text);
+	return n;
+}
+
+/* Busiest first: who waits, then how much it changed hands, then by name. */
+static int
+busier(const void *a, const void *b)
+{
+	const struct lock *x = *(const struct lock *const *)a;
+	const struct lock *y = *(const struct lock *const *)b;
+	size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
+	int order;
+
+	if (x->nwaiting != y->nwaiting)
+		return x->nwaiting < y->nwaiting ? 1 : -1;
+	if (x->handovers != y->handovers)
+		return x->handovers < y->handovers ? 1 : -1;
+	order = memcmp(x->name, y->name, n);
+	return order != 0 ? order : (int)x->name_len - (int)y->name_len;
+}
+
+static const char *
+name_state(const struct lock *l)
+{
+	if (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING)
+		return "held";
+	return lease_state_name(l->state);
+}
+
+size_t
+core_names(
+    struct core *core, int64_t now_ms, size_t limit, core_row_fn fn, void *arg)
+{
+	size_t i, n = HASH_COUNT(core->locks);
+	struct lock **v, *l;
+	struct row r;
+
+	if (n == 0)
+		return 0;
+	v = xmalloc(n * sizeof(struct lock *));
+	i = 0;
+	for (l = core->locks; l != NULL; l = l->hh.next)
+		v[i++] = l;
+	qsort(v, n, sizeof(struct lock *), busier);
+	n = n < limit ? n : limit;
+	row_init(&r, fn, arg);
+	for (i = 0; i < n; i++) {
+		l = v[i];
+		row_str(&r, FIELD_STATE, name_state(l));
+		row_num(&r, FIELD_WAITERS, l->nwaiting);
+		row_num(&r, FIELD_HANDOVERS, l->handovers);
+		row_num(&r, FIELD_OLDEST,
+		    l->nwaiting == 0
+			? 0
+			: age(now_ms, TAILQ_FIRST(&l->queue)->since_ms));
+		row_end(&r, NULL, l);
+	}
+	buf_fini(&r.text);
+	free(v);
+	return n;
+}
+
+int64_t
+core_ping(struct core *core, int64_t now_ms, uint64_t session)
+{
+	struct session *s = session_find(core, session);
+	const struct hold *h;
+	int64_t least_ms = INT64_MAX, at_ms;
+
+	assert(s != NULL);
+	TAILQ_FOREACH (h, &s->holds, in_session) {
+		at_ms = hold_valid_ms(core, h);
+		if (at_ms < least_ms)
+			least_ms = at_ms;
+	}
+	if (least_ms == INT64_MAX)
+		return -1;
+	if (least_ms < now_ms)
+		least_ms = now_ms;
+	s->valid_ms = least_ms;
+	return least_ms - now_ms;
+}
+
+bool
+core_label(struct core *core, uint64_t session, const char *label, size_t len)
+{
+	struct session *s = session_find(core, session);
+
+	if (s == NULL)
+		return false;
+	free(s->label);
+	s->label = len == 0 ? NULL : xstrndup(label, len);
+	return true;
+}
+
+const char *
+core_get_label(const struct core *core, uint64_t session)
+{
+	const struct session *s = session_find(core, session);
+
+	return s == NULL ? NULL : s->label;
+}
+
+const struct core_stats *
+core_stats(const struct core *core)
+{
+	return &core->stats;
+}
+
+void
+core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
+{
+	const struct lock *l;
+	const struct session *s;
+	uint32_t i;
+
+	memset(gauges, 0, sizeof(*gauges));
+	gauges->sessions = HASH_COUNT(core->sessions);
+	gauges->names = HASH_COUNT(core->locks);
+	for (l = core->locks; l != NULL; l = l->hh.next)
+		gauges->waiters += l->nwaiting;
+	for (s = core->sessions; s != NULL; s = s->hh.next)
+		gauges->locks_held += s->nholds;
+	gauges->ready = true;
+	(void)now_ms;
+	for (i = 0; i < core->config.shards; i++) {
+		if (guard_ready(core, i) || !gauges->ready)
+			continue;
+		gauges->ready = false;
+		gauges->grace_ms =
+		    guard_why(core, i, gauges->why, sizeof(gauges->why));
+	}
+}

@@ -1,0 +1,79 @@
+/*
+ * What people may ask of the core without changing anything: LIST, QUEUE,
+ * NAMES, STATS, and what PING vouches for.
+ */
+#ifndef LOCKBROKER_CORE_DUMP_H
+#define LOCKBROKER_CORE_DUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/field.h"
+
+struct core;
+
+/* One line of a list: a word or NULL, a name or NULL, and fields. */
+struct core_row {
+	const char *word;
+	const char *name;
+	size_t name_len;
+	const struct field *fields;
+	size_t nfields;
+	const char *text; /* arena of the fields' strings */
+};
+typedef void (*core_row_fn)(void *arg, const struct core_row *row);
+
+size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
+    core_row_fn row, void *arg);
+size_t core_queue(struct core *core, int64_t now_ms, const char *name,
+    size_t name_len, core_row_fn row, void *arg);
+size_t core_names(struct core *core, int64_t now_ms, size_t limit,
+    core_row_fn row, void *arg);
+
+/*
+ * What PING may answer: the least of what is vouched for over everything that
+ * the session holds; -1 where it holds nothing.  The core remembers what was
+ * told: it binds (protocol, section 1).
+ */
+int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
+
+/* Sets the label (len 0: none) and tells whether the session exists. */
+bool core_label(
+    struct core *core, uint64_t session, const char *label, size_t len);
+/* The label, or NULL; valid until the next step. */
+const char *core_get_label(const struct core *core, uint64_t session);
+
+/* STAT(identifier, "name on the wire", "help"): counters of the core */
+/* clang-format off */
+#define CORE_STATS(STAT) \
+	STAT(grants, "grants_total", "Locks granted, re-entries not counted.") \
+	STAT(handovers, "handovers_total", "Grants to the next waiter here, without Redis.") \
+	STAT(releases, "releases_total", "Locks let go.") \
+	STAT(renewals, "renewals_total", "Leases renewed.") \
+	STAT(lost, "lost_total", "Holds lost other than by their owner's doing.") \
+	STAT(timeouts, "timeouts_total", "Requests whose time was up.") \
+	STAT(reasserted, "reasserted_total", "Leases written again on a server that had lost its history.") \
+	STAT(spells, "unblessed_spells_total", "Times a server's history was found changed.") \
+	STAT(withdrawn, "withdrawn_total", "Grants that ran out before they could be told.")
+/* clang-format on */
+
+struct core_stats {
+#define STAT(id, name, help) uint64_t id;
+	CORE_STATS(STAT)
+#undef STAT
+};
+
+/* Gauges, counted when asked. */
+struct core_gauges {
+	uint64_t sessions, locks_held, waiters, names;
+	bool ready;	  /* every guard grants */
+	int64_t grace_ms; /* until the last of them does; 0: none pending */
+	char why[256];	  /* not ready: why, in words */
+};
+
+const struct core_stats *core_stats(const struct core *core);
+void core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * The effects of steps: a growing list, and the functions that append to it.
+ * Names and texts are copied into an arena, because what they belong to may
+ * be gone when the effects are carried out.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/state.h"
+
+void
+effects_init(struct effects *fx)
+{
+	memset(fx, 0, sizeof(*fx));
+	buf_init(&fx->text);
+}
+
+void
+effects_fini(struct effects *fx)
+{
+	free(fx->v);
+	free(fx->fields);
+	free(fx->ops);
+	buf_fini(&fx->text);
+}
+
+void
+effects_clear(struct effects *fx)
+{
+	fx->n = 0;
+	fx->nfields = 0;
+	fx->nops = 0;
+	buf_clear(&fx->text);
+}
+
+const struct op *
+effects_op(struct effects *fx, const struct effect *e)
+{
+	struct op *op;
+
+	assert(e->kind == EFFECT_OP);
+	op = &fx->ops[e->op];
+	op->name = fx->text.mem == NULL ? "" : buf_data(&fx->text) + e->name;
+	op->name_len = e->name_len;
+	return op;
+}
+
+/* Room for one more item of `item` bytes. */
+static void *
+grow(void *v, size_t n, size_t *size, size_t item)
+{
+	if (n < *size)
+		return v;
+	*size = *size == 0 ? 64 : 2 * *size;
+	return xrealloc(v, *size * item);
+}
+
+static uint32_t
+add_text(struct effects *fx, const char *p, size_t n)
+{
+	uint32_t at = (uint32_t)buf_len(&fx->text);
+
+	buf_add(&fx->text, p, n);
+	return at;
+}
+
+static struct effect *
+add_effect(struct effects *fx, enum effect_kind kind, uint64_t session)
+{
+	struct effect *e;
+
+	fx->v = grow(fx->v, fx->n, &fx->size, sizeof(*fx->v));
+	e = &fx->v[fx->n++];
+	memset(e, 0, sizeof(*e));
+	e->kind = kind;
+	e->session = session;
+	e->field = (uint32_t)fx->nfields;
+	return e;
+}
+
+void
+emit_reply(
+    struct core *core, uint64_t session, uint64_t ref, enum status status)
+{
+	struct effect *e = add_effect(core->fx, EFFECT_REPLY, session);
+
+	e->ref = ref;
+	e->status = status;
+}
+
+void
+emit_error(struct core *core, uint64_t session, uint64_t ref,
+    enum err_code code, const char *fmt, ...)
+{
+	struct effects *fx = core->fx;
+	struct effect *e = add_effect(fx, EFFECT_REPLY, session);
+	va_list ap;
+
+	e->ref = ref;
+	e->status = STATUS_ERR;
+	e->code = code;
+	e->text = (uint32_t)buf_len(&fx->text);
+	va_start(ap, fmt);
+	buf_addv(&fx->text, fmt, ap);
+	va_end(ap);
+	e->text_len = (uint32_t)buf_len(&fx->text) - e->text;
+}
+
+void
+emit_log(struct core *core, bool urgent, const char *word, const char *fmt, ...)
+{
+	struct effects *fx = core->fx;
+	struct effect *e = add_effect(fx, EFFECT_LOG, 0);
+	va_list ap;
+
+	e->urgent = urgent;
+	e->word = word;
+	e->text = (uint32_t)buf_len(&fx->text);
+	va_start(ap, fmt);
+	buf_addv(&fx->text, fmt, ap);
+	va_end(ap);
+	e->text_len = (uint32_t)buf_len(&fx->text) - e->text;
+}
+
+void
+emit_event(struct core *core, uint64_t session, enum event_id event,
+    const char *name, size_t name_len)
+{
+	struct effect *e = add_effect(core->fx, EFFECT_EVENT, session);
+
+	e->event = event;
+	e->name = add_text(core->fx, name, name_len);
+	e->name_len = (uint32_t)name_len;
+}
+
+void
+emit_close(struct core *core, uint64_t session)
+{
+	add_effect(core->fx, EFFECT_CLOSE, session);
+}
+
+struct op *
+emit_op(struct core *core, const char *name, size_t name_len)
+{
+	struct effects *fx = core->fx;
+	struct effect *e = add_effect(fx, EFFECT_OP, 0);
+	struct op *op;
+
+	fx->ops = grow(fx->ops, fx->nops, &fx->ops_size, sizeof(*fx->ops));
+	e->op = (uint32_t)fx->nops++;
+	e->name = add_text(fx, name, name_len);
+	e->name_len = (uint32_t)name_len;
+	op = &fx->ops[e->op];
+	memset(op, 0, offsetof(struct op, pend) + 1);
+	return op;
+}
+
+static struct field *
+add_field(struct effects *fx, enum field_id id)
+{
+	struct effect *e = &fx->v[fx->n - 1];
+	struct field *f;
+
+	assert(e->field + e->nfields == fx->nfields);
+	fx->fields = grow(
+	    fx->fields, fx->nfields, &fx->fields_size, sizeof(*fx->fields));
+	f = &fx->fields[fx->nfields++];
+	e->nfields++;
+	memset(f, 0, sizeof(*f));
+	f->id = id;
+	return f;
+}
+
+void
+emit_num(struct core *core, enum field_id id, uint64_t num)
+{
+	add_field(core->fx, id)->num = num;
+}
+
+void
+emit_str(struct core *core, enum field_id id, const char *str, size_t len)
+{
+	struct field *f = add_field(core->fx, id);
+
+	f->str = add_text(core->fx, str, len);
+	f->len = (uint32_t)len;
+}

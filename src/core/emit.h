@@ -1,0 +1,31 @@
+/*
+ * How the core says what must be done: appends to the effects of the present
+ * step.  Only files of src/core include this.
+ *
+ * Fields belong to the effect emitted last.
+ */
+#ifndef LOCKBROKER_CORE_EMIT_H
+#define LOCKBROKER_CORE_EMIT_H
+
+#include "core/core.h"
+
+void emit_reply(
+    struct core *core, uint64_t session, uint64_t ref, enum status status);
+void emit_error(struct core *core, uint64_t session, uint64_t ref,
+    enum err_code code, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+void emit_event(struct core *core, uint64_t session, enum event_id event,
+    const char *name, size_t name_len);
+void emit_close(struct core *core, uint64_t session);
+
+/* A line for the operator; `word` is static, `urgent` asks for action. */
+void emit_log(struct core *core, bool urgent, const char *word, const char *fmt,
+    ...) __attribute__((format(printf, 4, 5)));
+
+/* A zeroed operation; the caller fills it in before anything else is emitted. */
+struct op *emit_op(struct core *core, const char *name, size_t name_len);
+
+void emit_num(struct core *core, enum field_id id, uint64_t num);
+void emit_str(struct core *core, enum field_id id, const char *str, size_t len);
+
+#endif

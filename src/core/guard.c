@@ -1,0 +1,373 @@
+/*
+ * Guards: whether what a server remembers is all that was ever granted on it.
+ *
+ * A server that restarted, failed over, was frozen or emptied may have
+ * forgotten leases.  Its guard is then *pending*: nothing new is granted, every
+ * broker writes again what it still vouches for, and after a grace period G,
+ * counted from the arrival of the pend value, a broker blesses it: by then
+ * every earlier lease was written again or has run out.  The permission is one
+ * fact in one place, the guard in the server itself, which every script
+ * checks; what is kept here is only when to ask for what.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/guard.h"
+#include "core/lease.h"
+
+#define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
+
+static struct guard *
+guard_at(const struct core *core, uint32_t shard)
+{
+	assert(shard < core->config.shards);
+	return &core->guards[shard];
+}
+
+static uint32_t
+shard_of(const struct core *core, const struct guard *g)
+{
+	return (uint32_t)(g - core->guards);
+}
+
+void
+guard_init(struct core *core)
+{
+	uint32_t i;
+
+	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
+	for (i = 0; i < core->config.shards; i++) {
+		TAILQ_INIT(&core->guards[i].blocked);
+		core->guards[i].timer.kind = TIMER_GUARD;
+		core->guards[i].spell = 1;
+	}
+}
+
+void
+guard_fini(struct core *core)
+{
+	free(core->guards);
+}
+
+bool
+guard_up(const struct core *core, uint32_t shard)
+{
+	return guard_at(core, shard)->up;
+}
+
+bool
+guard_ready(const struct core *core, uint32_t shard)
+{
+	const struct guard *g = guard_at(core, shard);
+
+	return g->up && g->state == GUARD_BLESSED;
+}
+
+/* May this broker bless without waiting for G? */
+static bool
+at_once(const struct core *core, const struct guard *g)
+{
+	return core->config.owned || (g->fresh && core->config.trust_new);
+}
+
+static int64_t
+bless_ms(const struct core *core, const struct guard *g)
+{
+	return at_once(core, g) ? g->spell_ms : g->spell_ms + core->grace_ms;
+}
+
+int64_t
+guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
+{
+	const struct guard *g = guard_at(core, shard);
+	int64_t left_ms;
+
+	if (!g->up) {
+		snprintf(why, size, "Redis can't be reached");
+		return 0;
+	}
+	switch (g->state) {
+	case GUARD_BLESSED:
+		why[0] = '\0';
+		return 0;
+	case GUARD_PENDING:
+		left_ms = bless_ms(core, g) - core->now_ms;
+		left_ms = left_ms > 0 ? left_ms : 0;
+		snprintf(why, size,
+		    "Redis is new or has lost its history (a restart, a"
+		    " failover, a freeze); grants begin again in %" PRId64
+		    "ms, when every earlier lease is known or over",
+		    left_ms);
+		return left_ms;
+	case GUARD_READONLY:
+		snprintf(why, size,
+		    "that Redis server is a replica; name the"
+		    " master in redis.nodes");
+		return INT64_MAX / 2;
+	case GUARD_CONFIG:
+		snprintf(why, size,
+		    "the brokers on that Redis use other settings (%s);"
+		    " make lease and replicas equal on all",
+		    g->text);
+		return INT64_MAX / 2;
+	case GUARD_CLOCK:
+		snprintf(why, size,
+		    "the clock of the Redis server is beyond the year 2255");
+		return INT64_MAX / 2;
+	default:
+		snprintf(why, size, "Redis has not answered yet");
+		return 0;
+	}
+}
+
+void
+guard_block(struct core *core, struct lock *l)
+{
+	if (l->blocked)
+		return;
+	l->blocked = true;
+	TAILQ_INSERT_TAIL(&guard_at(core, l->shard)->blocked, l, in_blocked);
+}
+
+void
+guard_unblock(struct core *core, struct lock *l)
+{
+	if (!l->blocked)
+		return;
+	l->blocked = false;
+	TAILQ_REMOVE(&guard_at(core, l->shard)->blocked, l, in_blocked);
+}
+
+/* Lets everything go on that waited, once; what must wait on blocks again. */
+static void
+unblock_all(struct core *core, struct guard *g)
+{
+	struct lock_list list = TAILQ_HEAD_INITIALIZER(list);
+	struct lock *l;
+
+	TAILQ_CONCAT(&list, &g->blocked, in_blocked);
+	while (!TAILQ_EMPTY(&list)) {
+		l = TAILQ_FIRST(&list);
+		TAILQ_REMOVE(&list, l, in_blocked);
+		l->blocked = false;
+		lease_next(core, l);
+	}
+}
+
+static void
+submit(struct core *core, struct guard *g, enum op_kind kind)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(
+	    core, &slot, kind, SLOT_GUARD, shard_of(core, g), "", 0);
+
+	if (kind == OP_BLESS)
+		memcpy(op->pend, g->pend, sizeof(op->pend));
+	g->busy = true;
+}
+
+/* Is everything written again that this broker holds there? */
+static bool
+all_asserted(const struct core *core, const struct guard *g)
+{
+	const struct lock *l;
+	uint32_t shard = shard_of(core, g);
+
+	for (l = core->locks; l != NULL; l = l->hh.next)
+		if (l->shard == shard && lease_unasserted(core, l))
+			return false;
+	return true;
+}
+
+/* The next heartbeat; or, in a spell, its end. */
+static void
+plan(struct core *core, struct guard *g)
+{
+	int64_t at_ms = g->seen_ms + core->stall_ms / 3;
+
+	if (!g->up || g->busy || g->idled) {
+		core_disarm(core, &g->timer);
+		return;
+	}
+	if (g->state == GUARD_PENDING && bless_ms(core, g) < at_ms)
+		at_ms = bless_ms(core, g);
+	if (at_ms <= core->now_ms)
+		at_ms = core->now_ms + 1;
+	core_arm(core, &g->timer, at_ms);
+}
+
+void
+guard_timer(struct core *core, struct guard *g)
+{
+	if (!g->up || g->busy)
+		return;
+	if (g->state != GUARD_PENDING || core->now_ms < bless_ms(core, g)) {
+		submit(core, g, OP_HEARTBEAT);
+	} else if (!at_once(core, g) || all_asserted(core, g)) {
+		submit(core, g, OP_BLESS);
+	} else {
+		core_arm(core, &g->timer, core->now_ms + OWN_BLESS_PAUSE_MS);
+		return;
+	}
+	plan(core, g);
+}
+
+void
+guard_link(struct core *core, uint32_t shard, bool up)
+{
+	struct guard *g = guard_at(core, shard);
+
+	if (g->up == up)
+		return;
+	g->up = up;
+	if (up && !g->busy && !g->idled)
+		submit(core, g, OP_HEARTBEAT);
+	plan(core, g);
+	unblock_all(core, g);
+}
+
+static void
+reassert_all(struct core *core, uint32_t shard)
+{
+	struct lock *l, *next;
+
+	HASH_ITER (hh, core->locks, l, next)
+		if (l->shard == shard)
+			lease_reassert(core, l);
+}
+
+static void
+begin_spell(
+    struct core *core, struct guard *g, const struct guard_report *report)
+{
+	size_t n = report->text_len;
+
+	n = n < sizeof(g->pend) ? n : sizeof(g->pend) - 1;
+	memcpy(g->pend, report->text, n);
+	g->pend[n] = '\0';
+	g->fresh = report->fresh;
+	g->spell++;
+	g->spell_ms = core->now_ms;
+	core->stats.spells++;
+	emit_log(core, false, "guard-pending",
+	    "shard %" PRIu32 ": %s; grants begin in %" PRId64 "ms",
+	    shard_of(core, g),
+	    g->fresh ? "a server never used before" : "its history changed",
+	    bless_ms(core, g) - core->now_ms);
+	reassert_all(core, shard_of(core, g));
+}
+
+static bool
+same_spell(const struct guard *g, const struct guard_report *report)
+{
+	return g->state == GUARD_PENDING &&
+	       strlen(g->pend) == report->text_len &&
+	       memcmp(g->pend, report->text, report->text_len) == 0;
+}
+
+static const char *const state_names[GUARD_MAX] = {
+#define GUARD(id, word) [GUARD_##id] = word,
+	GUARDS(GUARD)
+#undef GUARD
+};
+
+static void
+note_state(struct core *core, struct guard *g, enum guard_state state)
+{
+	char why[256];
+
+	if (g->state == state)
+		return;
+	g->state = state;
+	if (state == GUARD_BLESSED) {
+		emit_log(core, false, "guard-blessed",
+		    "shard %" PRIu32 " grants", shard_of(core, g));
+		return;
+	}
+	if (state == GUARD_PENDING)
+		return;
+	guard_why(core, shard_of(core, g), why, sizeof(why));
+	emit_log(core, true, "guard-refuses", "shard %" PRIu32 ": %s: %s",
+	    shard_of(core, g), state_names[state], why);
+}
+
+void
+guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct guard *g = guard_at(core, shard);
+	bool was_ready = guard_ready(core, shard);
+
+	if (sent_ms > g->seen_ms)
+		g->seen_ms = sent_ms;
+	if (report->state == GUARD_CONFIG)
+		snprintf(g->text, sizeof(g->text), "%.*s",
+		    (int)report->text_len, report->text);
+	if (report->state == GUARD_PENDING && !same_spell(g, report))
+		begin_spell(core, g, report);
+	note_state(core, g, report->state);
+	plan(core, g);
+	if (!was_ready && guard_ready(core, shard))
+		unblock_all(core, g);
+}
+
+void
+guard_outcome(
+    struct core *core, uint32_t shard, enum op_kind op, const struct outcome *o)
+{
+	struct guard *g = guard_at(core, shard);
+
+	g->busy = false;
+	if (op == OP_IDLE)
+		g->idled = true;
+	if (o->status != OUTCOME_DONE && g->seen_ms < core->now_ms)
+		g->seen_ms = core->now_ms;
+	plan(core, g);
+}
+
+/* Leases that need nothing more of this broker. */
+static bool
+all_over(const struct core *core)
+{
+	const struct lock *l;
+
+	for (l = core->locks; l != NULL; l = l->hh.next)
+		if (l->state != LEASE_LINGERING)
+			return false;
+	return true;
+}
+
+void
+guard_sign_off(struct core *core)
+{
+	struct guard *g;
+	uint32_t i;
+
+	if (!all_over(core))
+		return;
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (g->idled || g->busy || !g->up)
+			continue;
+		core_disarm(core, &g->timer);
+		submit(core, g, OP_IDLE);
+	}
+}
+
+bool
+core_stopped(const struct core *core)
+{
+	uint32_t i;
+
+	if (!core->stopping || !all_over(core))
+		return false;
+	for (i = 0; i < core->config.shards; i++)
+		if (core->guards[i].up && !core->guards[i].idled)
+			return false;
+	return true;
+}

@@ -1,0 +1,35 @@
+/*
+ * Guards: may the history that a server has now grant anything?
+ * (ARCHITECTURE, "The guard"; research in NFSv4's grace period, RFC 7530 9.5.)
+ */
+#ifndef LOCKBROKER_CORE_GUARD_H
+#define LOCKBROKER_CORE_GUARD_H
+
+#include "core/state.h"
+
+void guard_init(struct core *core);
+void guard_fini(struct core *core);
+
+/* Can operations be sent; can something new be granted? */
+bool guard_up(const struct core *core, uint32_t shard);
+bool guard_ready(const struct core *core, uint32_t shard);
+
+/* Why not, in plain words with what to do; and for how long at least. */
+int64_t guard_why(
+    const struct core *core, uint32_t shard, char *why, size_t size);
+
+void guard_link(struct core *core, uint32_t shard, bool up);
+void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report);
+void guard_outcome(struct core *core, uint32_t shard, enum op_kind op,
+    const struct outcome *o);
+void guard_timer(struct core *core, struct guard *g);
+
+/* The lock wants to go on when the guard allows it. */
+void guard_block(struct core *core, struct lock *l);
+void guard_unblock(struct core *core, struct lock *l);
+
+/* Stopping: signs off where nothing is held any more. */
+void guard_sign_off(struct core *core);
+
+#endif

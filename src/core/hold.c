@@ -1,0 +1,178 @@
+/*
+ * Holds: granted, re-entered, bounded, ended or lost.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "core/session.h"
+
+struct hold *
+hold_find(const struct lock *l, const struct session *s)
+{
+	struct hold *h;
+
+	TAILQ_FOREACH (h, &l->holders, in_lock)
+		if (h->session == s)
+			return h;
+	return NULL;
+}
+
+static int64_t
+max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* keep and delay only ever lengthen. */
+static void
+lengthen(struct core *core, struct hold *h, const struct waiter *w)
+{
+	if (w->keep_ms > 0)
+		h->keep_until_ms =
+		    max64(h->keep_until_ms, core->now_ms + w->keep_ms);
+	h->delay_ms = max64(h->delay_ms, w->delay_ms);
+}
+
+static void
+to_be_told(struct hold *h, struct waiter *w)
+{
+	h->untold++;
+	w->hold = h;
+	w->fence = h->fence;
+	w->depth = h->depth;
+}
+
+struct hold *
+hold_new(struct core *core, struct waiter *w, uint64_t fence)
+{
+	struct hold *h = xcalloc(1, sizeof(*h));
+	struct session *s = w->session;
+	struct lock *l = w->lock;
+
+	h->session = s;
+	h->lock = l;
+	h->bound.kind = TIMER_HOLD;
+	h->fence = fence;
+	h->since_ms = core->now_ms;
+	h->depth = 1;
+	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
+	TAILQ_INSERT_TAIL(&l->holders, h, in_lock);
+	s->nholds++;
+	session_take_lost(s, l->name, l->name_len);
+	lengthen(core, h, w);
+	hold_bind(
+	    core, h, w->has_hold ? w->hold_ms : core->config.default_hold_ms);
+	to_be_told(h, w);
+	return h;
+}
+
+void
+hold_reenter(struct core *core, struct hold *h, struct waiter *w)
+{
+	h->depth++;
+	lengthen(core, h, w);
+	if (w->has_hold)
+		hold_bind(core, h, w->hold_ms);
+	to_be_told(h, w);
+}
+
+void
+hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
+{
+	int64_t most_ms = core->config.max_hold_ms;
+
+	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
+		hold_ms = most_ms;
+	if (hold_ms == 0)
+		core_disarm(core, &h->bound);
+	else
+		core_arm(core, &h->bound, core->now_ms + hold_ms);
+}
+
+void
+hold_timer(struct core *core, struct hold *h)
+{
+	struct lock *l = h->lock;
+
+	hold_lose(core, h, "hold");
+	lease_next(core, l);
+}
+
+/* Grants of it that wait to be told: the hold is no more. */
+static void
+forget_untold(struct hold *h, bool withdrawn)
+{
+	struct waiter *w;
+
+	if (h->untold == 0)
+		return;
+	TAILQ_FOREACH (w, &h->session->waiting, in_session) {
+		if (w->hold != h)
+			continue;
+		w->hold = NULL;
+		w->withdrawn = withdrawn;
+	}
+	h->untold = 0;
+}
+
+static void
+hold_free(struct core *core, struct hold *h)
+{
+	TAILQ_REMOVE(&h->session->holds, h, in_session);
+	TAILQ_REMOVE(&h->lock->holders, h, in_lock);
+	h->session->nholds--;
+	core_disarm(core, &h->bound);
+	free(h);
+}
+
+void
+hold_end(struct core *core, struct hold *h, bool clean)
+{
+	struct lock *l = h->lock;
+	int64_t until_ms = h->keep_until_ms;
+
+	if (!clean && h->delay_ms > 0)
+		until_ms = max64(until_ms, core->now_ms + h->delay_ms);
+	if (until_ms > core->now_ms && until_ms > l->linger_ms) {
+		l->linger_ms = until_ms;
+		l->linger_session = h->session->id;
+	}
+	core->stats.releases++;
+	forget_untold(h, false);
+	hold_free(core, h);
+}
+
+void
+hold_lose(struct core *core, struct hold *h, const char *reason)
+{
+	struct session *s = h->session;
+	struct lock *l = h->lock;
+
+	if (h->depth > h->untold) {
+		emit_event(core, s->id, EVENT_LOST, l->name, l->name_len);
+		emit_num(core, FIELD_FENCE, h->fence);
+		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		session_note_lost(core, s, l->name, l->name_len);
+		core->stats.lost++;
+	} else {
+		core->stats.withdrawn++;
+	}
+	forget_untold(h, true);
+	hold_end(core, h, false);
+}
+
+int64_t
+hold_valid_ms(const struct core *core, const struct hold *h)
+{
+	int64_t at_ms = lease_deadline_ms(core, h->lock);
+
+	if (timer_armed(&h->bound) && h->bound.at_ms < at_ms)
+		return h->bound.at_ms;
+	return at_ms;
+}

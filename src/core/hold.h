@@ -1,0 +1,33 @@
+/*
+ * Holds: what a session has of a name, and how it ends.
+ */
+#ifndef LOCKBROKER_CORE_HOLD_H
+#define LOCKBROKER_CORE_HOLD_H
+
+#include "core/state.h"
+
+struct hold *hold_find(const struct lock *l, const struct session *s);
+
+/* The session gets the name: for waiter w, with this fence. */
+struct hold *hold_new(struct core *core, struct waiter *w, uint64_t fence);
+
+/* Once more by the session that has it. */
+void hold_reenter(struct core *core, struct hold *h, struct waiter *w);
+
+/* Bounds the time of holding from now on; 0: no bound, where that is allowed. */
+void hold_bind(struct core *core, struct hold *h, int64_t hold_ms);
+void hold_timer(struct core *core, struct hold *h);
+
+/*
+ * Ends a hold and frees it.  `clean` where the owner let go itself; otherwise
+ * its delay begins.  The caller lets the lock go on (lease_next).
+ */
+void hold_end(struct core *core, struct hold *h, bool clean);
+
+/* Ends it, and tells the session that it no longer has the name. */
+void hold_lose(struct core *core, struct hold *h, const char *reason);
+
+/* When what is vouched for ends: the lease or the bound. */
+int64_t hold_valid_ms(const struct core *core, const struct hold *h);
+
+#endif

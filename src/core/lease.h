@@ -1,0 +1,38 @@
+/*
+ * Leases: what this broker has of a name in the store.
+ */
+#ifndef LOCKBROKER_CORE_LEASE_H
+#define LOCKBROKER_CORE_LEASE_H
+
+#include "core/state.h"
+
+/*
+ * Decides what a name needs next, and does it: the one function through which
+ * every change of holders, waiters, outcome or time goes.  False: nothing was left to know, and the lock is freed.
+ */
+bool lease_next(struct core *core, struct lock *l);
+
+/* Does the broker vouch for the lease at this moment? */
+bool lease_vouched(const struct core *core, const struct lock *l);
+
+/* Until when, if nothing is confirmed before. */
+int64_t lease_deadline_ms(const struct core *core, const struct lock *l);
+
+/* An operation on the name has ended. */
+void lease_outcome(struct core *core, struct lock *l, enum op_kind op,
+    int64_t sent_ms, const struct outcome *o);
+void lease_timer(struct core *core, struct lock *l);
+
+/* The history of the server has changed: write what is held again. */
+void lease_reassert(struct core *core, struct lock *l);
+
+/* Is this lease one that must be written again before a bless? */
+bool lease_unasserted(const struct core *core, const struct lock *l);
+
+/* A message from another broker. */
+void lease_message(struct core *core, const char *text, size_t len);
+void lease_look_all(struct core *core);
+
+const char *lease_state_name(enum lease_state state);
+
+#endif

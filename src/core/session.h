@@ -1,0 +1,29 @@
+/*
+ * Sessions: the unit of ownership (protocol, section 4).
+ */
+#ifndef LOCKBROKER_CORE_SESSION_H
+#define LOCKBROKER_CORE_SESSION_H
+
+#include "core/state.h"
+
+void session_open(struct core *core, uint64_t id, const char *peer, bool tcp);
+struct session *session_find(const struct core *core, uint64_t id);
+
+/* The client sends nothing more: what waits is cancelled. */
+void session_drain(struct core *core, struct session *s);
+
+/* The connection is gone: everything is given back, now or at valid_ms. */
+void session_gone(
+    struct core *core, struct session *s, bool orderly, bool quit);
+void session_timer(struct core *core, struct session *s);
+
+/* The broker stops: everything of everybody is given back. */
+void session_stop_all(struct core *core);
+void session_free_all(struct core *core);
+
+/* Remembers, and asks once, that a name was lost. */
+void session_note_lost(
+    struct core *core, struct session *s, const char *name, size_t len);
+bool session_take_lost(struct session *s, const char *name, size_t len);
+
+#endif

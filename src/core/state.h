@@ -1,0 +1,251 @@
+/*
+ * What the core is made of.  Only files of src/core include this.
+ *
+ *	session --holds--> hold <--holders-- lock --queue--> waiter
+ *	   |                                  |                 |
+ *	   +--------------- waiting ----------+-----------------+
+ *
+ * A lock is everything this broker knows of one name: its lease in the store,
+ * who holds it here and who waits for it here.  It exists while there is
+ * anything to know.  A waiter is one request that has not been answered.  All
+ * of them belong to the core; they are freed by the module that made them.
+ */
+#ifndef LOCKBROKER_CORE_STATE_H
+#define LOCKBROKER_CORE_STATE_H
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "core/core.h"
+#include "core/dump.h"
+
+#define container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+#define BROKER_MAX_BYTES 64
+
+/* What a struct timer is embedded in. */
+enum timer_kind {
+	TIMER_LEASE,
+	TIMER_WAITER,
+	TIMER_HOLD,
+	TIMER_SESSION,
+	TIMER_GUARD,
+	TIMER_MAX
+};
+
+/*
+ * STATE(identifier, "word"): the life of a lease (see lease.c for what may
+ * follow what).
+ */
+/* clang-format off */
+#define LEASE_STATES(STATE) \
+	STATE(NONE, "none") \
+	STATE(ACQUIRING, "acquiring") \
+	STATE(QUEUED, "queued") \
+	STATE(CONFIRMING, "confirming") \
+	STATE(HELD, "held") \
+	STATE(ATRISK, "at-risk") \
+	STATE(ENDING, "ending") \
+	STATE(LINGERING, "lingering")
+/* clang-format on */
+
+enum lease_state {
+#define STATE(id, word) LEASE_##id,
+	LEASE_STATES(STATE)
+#undef STATE
+	    LEASE_MAX
+};
+
+TAILQ_HEAD(hold_list, hold);
+TAILQ_HEAD(waiter_list, waiter);
+TAILQ_HEAD(lock_list, lock);
+
+/* A name that was lost and of which UNLOCK has not been told yet. */
+struct lost {
+	TAILQ_ENTRY(lost) link;
+	size_t name_len;
+	char name[];
+};
+TAILQ_HEAD(lost_list, lost);
+
+/* One client, or what is left of it while its holds live on. */
+struct session {
+	UT_hash_handle hh;
+	uint64_t id;
+	char *label; /* owned; NULL: none */
+	char *peer;  /* owned */
+	bool tcp;
+	bool draining;	  /* will send nothing more: it does not wait */
+	bool detached;	  /* its connection is gone */
+	int64_t valid_ms; /* until when it was told that all is well */
+	struct timer end; /* of a detached session */
+	struct hold_list holds;
+	struct waiter_list waiting;
+	struct lost_list lost;
+	unsigned nholds, nwaiting, nlost;
+};
+
+/* One session's hold of one name, on top of the lease. */
+struct hold {
+	TAILQ_ENTRY(hold) in_session;
+	TAILQ_ENTRY(hold) in_lock;
+	struct session *session;
+	struct lock *lock;
+	struct timer bound; /* armed where the time of holding is bounded */
+	uint64_t fence;
+	int64_t since_ms;      /* of the grant */
+	int64_t keep_until_ms; /* nobody else before then */
+	int64_t delay_ms;      /* nobody else so long after a bad end */
+	uint32_t depth;
+	uint32_t untold; /* grants of it that wait for a FLUSH */
+};
+
+/*
+ * One LOCK that has not been answered: in the queue of its lock, or granted
+ * and waiting for the FLUSH that tells it.
+ */
+struct waiter {
+	TAILQ_ENTRY(waiter) in_session;
+	TAILQ_ENTRY(waiter) in_lock; /* in core.granted once granted */
+	struct session *session;
+	struct lock *lock;
+	struct hold *hold; /* granted; NULL again once that is gone */
+	struct timer deadline;
+	uint64_t ref;
+	uint64_t queue_limit;
+	int64_t since_ms;
+	int64_t hold_ms;
+	int64_t keep_ms;
+	int64_t delay_ms;
+	uint64_t fence; /* granted */
+	uint32_t depth; /* granted */
+	bool has_hold;
+	bool untagged;
+	bool try_only;	/* wait=0 */
+	bool impatient; /* counted in lock.nimpatient */
+	bool granted;
+	bool withdrawn; /* the lease ran out before the grant was told */
+};
+
+/* An UNLOCK whose names are being released in the store. */
+struct parting {
+	uint64_t session; /* id */
+	uint64_t ref;
+	uint32_t left; /* names still under way */
+	uint32_t depth;
+	bool deferred;
+};
+
+/* All that this broker knows of one name. */
+struct lock {
+	UT_hash_handle hh;
+	TAILQ_ENTRY(lock) in_blocked;
+	struct hold_list holders;
+	struct waiter_list queue;
+	struct timer timer;	 /* when the lease wants attention next */
+	struct parting *parting; /* owned; answered when ENDING is over */
+	char *why;		 /* owned; what Redis refused with last */
+	uint64_t op;		 /* in flight for this name; 0: none */
+	uint64_t seq;		 /* of the token */
+	uint64_t fence_next;	 /* the reserve: next to be given ... */
+	uint64_t fence_end;	 /* ... up to, not including, this */
+	int64_t confirmed_ms;	 /* when what keeps the lease was sent */
+	int64_t key_end_ms;	 /* the key in the store lives no longer */
+	int64_t delay_ms;	 /* by which the key outlives lease and pad */
+	int64_t asked_delay_ms;	 /* the same, of the operation in flight */
+	int64_t asked_ttl_ms;	 /* of the key, by the operation in flight */
+	int64_t wake_ms;	 /* HELD: renew; QUEUED: look; else: retry */
+	int64_t linger_ms;	 /* nobody new before then; 0: no linger */
+	int64_t remote_ms;	 /* since when another broker waits; 0: none */
+	uint64_t linger_session; /* but this one may lock it again */
+	uint64_t handovers;	 /* in all */
+	uint64_t spell;		 /* of the guard, when last confirmed */
+	uint64_t asked_spell;	 /* the same, of the operation in flight */
+	uint32_t shard;
+	uint32_t row; /* handovers since another broker waits */
+	uint32_t nwaiting;
+	uint32_t nimpatient;	/* of them: may have to be answered at once */
+	uint32_t asked_reserve; /* fences, by the operation in flight */
+	enum lease_state state;
+	bool hint;	  /* a message says that it was handed to us */
+	bool blocked;	  /* in guard.blocked */
+	bool foreign;	  /* QUEUED behind a plain client's key */
+	bool asked_queue; /* the acquire in flight queues up */
+	bool handed;	  /* this lease has been granted once */
+	uint8_t name_len;
+	char name[];
+};
+
+/* What is known of one guard; guards[shard]. */
+struct guard {
+	struct timer timer;	  /* next heartbeat, or bless */
+	struct lock_list blocked; /* wait for link or bless */
+	enum guard_state state;
+	bool up;   /* the store can be reached */
+	bool busy; /* a guard operation is in flight */
+	bool fresh;
+	bool idled;	  /* stopping: signed off */
+	uint64_t spell;	  /* counts changes of history seen */
+	int64_t spell_ms; /* arrival of the present pend */
+	int64_t seen_ms;  /* when the latest answered call was sent */
+	uint64_t reasserted;
+	char pend[PEND_MAX_BYTES];
+	char text[128]; /* CONFIG: what the other brokers use */
+};
+
+enum slot_kind { SLOT_FREE, SLOT_LEASE, SLOT_GUARD, SLOT_ASK };
+
+/* An operation in flight; op ids are slot number and generation. */
+struct slot {
+	enum slot_kind kind;
+	enum op_kind op;
+	uint32_t generation;
+	uint32_t next_free;
+	struct lock *lock; /* LEASE */
+	uint32_t shard;	   /* GUARD */
+	uint64_t session;  /* ASK: who is to be answered */
+	uint64_t ref;
+	char *name; /* ASK: owned */
+	size_t name_len;
+};
+
+struct core {
+	struct core_config config;
+	char broker[BROKER_MAX_BYTES + 1];
+	int64_t pad_ms, stall_ms, grace_ms; /* design: from the lease */
+	int64_t vouch_ms;		    /* a lease is vouched for so long */
+	int64_t now_ms;			    /* of the present step */
+	struct effects *fx;		    /* of the present step */
+	struct session *sessions;	    /* by id */
+	struct lock *locks;		    /* by name */
+	struct heap timers;
+	struct guard *guards;
+	struct waiter_list granted;
+	struct slot *slots;
+	uint32_t nslots, free_slot;
+	uint32_t inflight;
+	uint64_t last_seq;
+	uint64_t random[2];
+	unsigned renewals_left; /* of this step */
+	bool stopping;
+	struct core_stats stats;
+};
+
+/* core.c */
+uint32_t core_shard(const struct core *core, const char *name, size_t len);
+uint64_t core_random(struct core *core);
+int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
+void core_arm(struct core *core, struct timer *t, int64_t at_ms);
+void core_disarm(struct core *core, struct timer *t);
+
+/* slot.c: operations in flight; submit returns it for more to be filled in */
+struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
+    enum slot_kind kind, uint32_t shard, const char *name, size_t name_len);
+struct slot *slot_find(struct core *core, uint64_t id);
+void slot_free(struct core *core, struct slot *slot);
+
+#endif
