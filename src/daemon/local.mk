@@ -3,6 +3,22 @@ noinst_LIBRARIES += src/daemon/libdaemon.a
 src_daemon_libdaemon_a_SOURCES =
 
 if BUILD_DAEMON
+src_daemon_libdaemon_a_SOURCES += \
+	src/daemon/broker.c \
+	src/daemon/broker.h \
+	src/daemon/clock.c \
+	src/daemon/clock.h \
+	src/daemon/daemon.c \
+	src/daemon/daemon.h \
+	src/daemon/lifecycle.c \
+	src/daemon/lifecycle.h \
+	src/daemon/loop.c \
+	src/daemon/loop.h \
+	src/daemon/notify.c \
+	src/daemon/notify.h \
+	src/daemon/settings.c \
+	src/daemon/settings.h
+
 sbin_PROGRAMS += lockbrokerd
 lockbrokerd_SOURCES = src/main.c
 lockbrokerd_LDADD = $(LIB_DAEMON) $(LIB_FRONT) $(LIB_REDIS) $(LIB_CONFIG) \

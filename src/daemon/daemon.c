@@ -1,0 +1,176 @@
+/*
+ * Options, start, and the one loop:
+ *
+ *	while (not over) {
+ *		wait for events and take what they bring
+ *		broker_turn: requests, decisions, operations, replies
+ *	}
+ */
+#include "config.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "daemon/broker.h"
+#include "daemon/daemon.h"
+#include "daemon/lifecycle.h"
+#include "daemon/loop.h"
+#include "daemon/notify.h"
+#include "daemon/settings.h"
+
+#define EXIT_USAGE 2
+
+/* What the command line asks for. */
+struct args {
+	const char *file; /* NULL: the default */
+	bool test;
+	bool dump;
+	bool version;
+	bool help;
+};
+
+static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE]\n";
+
+static const char help[] =
+    "\n"
+    "  -c FILE  configuration (default: %s,\n"
+    "           where it exists)\n"
+    "  -t       check the configuration and exit\n"
+    "  -T       print the effective configuration and exit\n"
+    "  -V       print the version and exit\n"
+    "  -h       print this and exit\n"
+    "\n"
+    "Exit status: 0 ended as asked, 1 failure, 2 usage or configuration.\n";
+
+static bool
+args_parse(struct args *args, int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "c:tTVh")) != -1) {
+		switch (option) {
+		case 'c':
+			args->file = optarg;
+			break;
+		case 't':
+			args->test = true;
+			break;
+		case 'T':
+			args->dump = true;
+			break;
+		case 'V':
+			args->version = true;
+			break;
+		case 'h':
+			args->help = true;
+			break;
+		default:
+			return false;
+		}
+	}
+	if (optind < argc) {
+		(void)fprintf(stderr, "lockbrokerd: surplus argument '%s'\n",
+		    argv[optind]);
+		return false;
+	}
+	return true;
+}
+
+static bool
+load(struct config *config, const char *file)
+{
+	struct config_faults faults;
+	size_t i;
+	bool ok;
+
+	config_faults_init(&faults);
+	ok = settings_load(config, file, &faults);
+	for (i = 0; i < faults.n; i++)
+		(void)fprintf(stderr, "%s\n", faults.lines[i]);
+	config_faults_fini(&faults);
+	return ok;
+}
+
+/* Returns the exit status. */
+static int
+run(struct broker *broker, struct event_base *base, struct lifecycle *life)
+{
+	int status = EXIT_FAILURE;
+
+	lifecycle_ready(life);
+	while (!lifecycle_over(life, &status)) {
+		if (broker_failed(broker))
+			return EXIT_FAILURE;
+		if (event_base_loop(base, EVLOOP_ONCE) < 0) {
+			LOG(ERROR, "loop-failed");
+			return EXIT_FAILURE;
+		}
+		broker_turn(broker);
+	}
+	LOG(NOTICE, "stopped");
+	return status;
+}
+
+static int
+serve(struct config *config, const char *file)
+{
+	struct event_base *base;
+	struct lifecycle *life;
+	struct broker *broker;
+	struct notify notify;
+	size_t passed = notify_listen_fds();
+	int status = EXIT_FAILURE;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	log_setup(config->log.level, config->log.to, config->log.format);
+	settings_fit_descriptors(config);
+	notify_init(&notify);
+	base = loop_new();
+	LOG(NOTICE, "starting", LOG_S("version", PACKAGE_VERSION),
+	    LOG_S("broker", config->broker.name));
+	broker = broker_new(base, config);
+	life = lifecycle_new(base, broker, config, file, &notify);
+	if (broker && broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))
+		status = run(broker, base, life);
+	lifecycle_free(life);
+	broker_free(broker);
+	event_base_free(base);
+	notify_fini(&notify);
+	return status;
+}
+
+int
+daemon_main(int argc, char **argv)
+{
+	struct args args = { NULL, false, false, false, false };
+	struct config config;
+	int status = EXIT_SUCCESS;
+
+	if (!args_parse(&args, argc, argv)) {
+		(void)fputs(usage, stderr);
+		return EXIT_USAGE;
+	}
+	if (args.help) {
+		(void)fputs(usage, stdout);
+		(void)printf(help, settings_default_file());
+		return EXIT_SUCCESS;
+	}
+	if (args.version) {
+		(void)printf("lockbrokerd %s\n", PACKAGE_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (!load(&config, args.file))
+		return EXIT_USAGE;
+	if (args.dump)
+		config_dump(&config, stdout);
+	else if (!args.test)
+		status = serve(&config, args.file);
+	config_free(&config);
+	return status;
+}

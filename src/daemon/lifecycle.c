@@ -1,0 +1,257 @@
+/*
+ * Signals come through the loop, so everything here runs between turns and
+ * may do what it likes.
+ */
+#include "config.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "daemon/broker.h"
+#include "daemon/clock.h"
+#include "daemon/lifecycle.h"
+#include "daemon/notify.h"
+#include "daemon/settings.h"
+
+/* Of the 3 s that a stop may take; the rest is for ending a redis-server. */
+#define STOP_MS 2500
+
+#define STATUS_SECONDS 2
+
+/*
+ * Order matters: later ones include the earlier.  HURRIED: asked a second
+ * time to stop.
+ */
+enum stage { STAGE_RUNNING, STAGE_STOPPING, STAGE_LATE, STAGE_HURRIED };
+
+/* One a process.  Owned by daemon_main(). */
+struct lifecycle {
+	struct broker *broker;
+	struct config *config;
+	const char *file;
+	const struct notify *notify;
+	enum stage stage;
+	struct event *term;
+	struct event *interrupt;
+	struct event *hangup;
+	struct event *deadline; /* of the stop */
+	struct event *watchdog;
+	struct event *status;
+	struct buf said; /* the last STATUS= */
+};
+
+static struct event *
+event_or_abort(struct event *ev)
+{
+	if (!ev)
+		abort();
+	return ev;
+}
+
+static void
+every(struct event *ev, int64_t ms)
+{
+	struct timeval tv = { (time_t)(ms / 1000),
+		(suseconds_t)(ms % 1000 * 1000) };
+
+	(void)event_add(ev, &tv);
+}
+
+static void
+on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct lifecycle *l = arg;
+
+	(void)fd;
+	(void)what;
+	LOG(WARNING, "stop-incomplete", LOG_N("after_ms", STOP_MS));
+	l->stage = STAGE_LATE;
+}
+
+static void
+on_stop(evutil_socket_t number, short what, void *arg)
+{
+	struct lifecycle *l = arg;
+
+	(void)what;
+	LOG(NOTICE, "stopping",
+	    LOG_S("signal", number == SIGTERM ? "TERM" : "INT"));
+	if (l->stage != STAGE_RUNNING) {
+		l->stage = STAGE_HURRIED;
+		return;
+	}
+	l->stage = STAGE_STOPPING;
+	notify_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
+	every(l->deadline, STOP_MS);
+	broker_stop(l->broker);
+}
+
+static void
+on_unchangeable(void *arg, const char *setting)
+{
+	(void)arg;
+	LOG(WARNING, "setting-needs-restart", LOG_S("setting", setting));
+}
+
+static void
+reload(struct lifecycle *l)
+{
+	struct config_faults faults;
+	struct config fresh;
+	size_t i, changed;
+
+	config_faults_init(&faults);
+	if (!settings_load(&fresh, l->file, &faults)) {
+		for (i = 0; i < faults.n; i++)
+			LOG(ERROR, "reload-failed",
+			    LOG_S("fault", faults.lines[i]));
+		notify_send(l->notify, "STATUS=Reload failed: %s",
+		    faults.n > 0 ? faults.lines[0] : "no configuration");
+		config_faults_fini(&faults);
+		return;
+	}
+	config_faults_fini(&faults);
+	changed = config_reload_diff(l->config, &fresh, on_unchangeable, l);
+	config_free(&fresh);
+	log_setup(
+	    l->config->log.level, l->config->log.to, l->config->log.format);
+	settings_fit_descriptors(l->config);
+	broker_reload(l->broker, l->config);
+	LOG(NOTICE, "reloaded", LOG_N("changed", changed));
+	notify_send(l->notify, "STATUS=Reloaded");
+	buf_clear(&l->said);
+}
+
+static void
+on_hangup(evutil_socket_t fd, short what, void *arg)
+{
+	struct lifecycle *l = arg;
+
+	(void)fd;
+	(void)what;
+	if (l->stage != STAGE_RUNNING)
+		return;
+	notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
+	    (long long)clock_monotonic_us());
+	reload(l);
+	notify_send(l->notify, "READY=1");
+}
+
+static void
+on_watchdog(evutil_socket_t fd, short what, void *arg)
+{
+	const struct lifecycle *l = arg;
+
+	(void)fd;
+	(void)what;
+	notify_try(l->notify, "WATCHDOG=1");
+}
+
+/* Says how things are, when that is something new. */
+static void
+on_status(evutil_socket_t fd, short what, void *arg)
+{
+	struct lifecycle *l = arg;
+	struct buf now;
+
+	(void)fd;
+	(void)what;
+	if (l->stage != STAGE_RUNNING)
+		return;
+	buf_init(&now);
+	broker_status(l->broker, &now);
+	if (buf_len(&now) != buf_len(&l->said) ||
+	    memcmp(buf_data(&now), buf_data(&l->said), buf_len(&now)) != 0) {
+		notify_try(l->notify, "STATUS=%.*s", (int)buf_len(&now),
+		    buf_data(&now));
+		buf_clear(&l->said);
+		buf_add(&l->said, buf_data(&now), buf_len(&now));
+	}
+	buf_fini(&now);
+}
+
+static struct event *catch (
+    struct event_base *base, int number, event_callback_fn fn, void *arg)
+{
+	struct event *ev = event_or_abort(evsignal_new(base, number, fn, arg));
+
+	if (event_add(ev, NULL) < 0)
+		abort();
+	return ev;
+}
+
+struct lifecycle *
+lifecycle_new(struct event_base *base, struct broker *broker,
+    struct config *config, const char *file, const struct notify *notify)
+{
+	struct lifecycle *l = xcalloc(1, sizeof(*l));
+
+	l->broker = broker;
+	l->config = config;
+	l->file = file;
+	l->notify = notify;
+	buf_init(&l->said);
+	l->term = catch (base, SIGTERM, on_stop, l);
+	l->interrupt = catch (base, SIGINT, on_stop, l);
+	l->hangup = catch (base, SIGHUP, on_hangup, l);
+	l->deadline = event_or_abort(event_new(base, -1, 0, on_deadline, l));
+	l->watchdog =
+	    event_or_abort(event_new(base, -1, EV_PERSIST, on_watchdog, l));
+	l->status =
+	    event_or_abort(event_new(base, -1, EV_PERSIST, on_status, l));
+	return l;
+}
+
+void
+lifecycle_free(struct lifecycle *l)
+{
+	if (!l)
+		return;
+	event_free(l->term);
+	event_free(l->interrupt);
+	event_free(l->hangup);
+	event_free(l->deadline);
+	event_free(l->watchdog);
+	event_free(l->status);
+	buf_fini(&l->said);
+	free(l);
+}
+
+void
+lifecycle_ready(struct lifecycle *l)
+{
+	notify_send(l->notify, "READY=1");
+	if (l->notify->fd < 0)
+		return;
+	on_status(-1, 0, l);
+	every(l->status, STATUS_SECONDS * 1000);
+	if (l->notify->watchdog_ms < 2)
+		return;
+	on_watchdog(-1, 0, l);
+	every(l->watchdog, l->notify->watchdog_ms / 2);
+}
+
+bool
+lifecycle_over(const struct lifecycle *l, int *status)
+{
+	switch (l->stage) {
+	case STAGE_RUNNING:
+		return false;
+	case STAGE_STOPPING:
+		*status = EXIT_SUCCESS;
+		return broker_stopped(l->broker);
+	case STAGE_LATE:
+		*status = EXIT_SUCCESS;
+		return true;
+	case STAGE_HURRIED:
+		*status = EXIT_FAILURE;
+		return true;
+	}
+	abort();
+}

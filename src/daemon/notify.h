@@ -1,0 +1,45 @@
+/*
+ * What systemd and the daemon tell each other: sd_notify(3), its watchdog,
+ * and sockets passed at the start (sd_listen_fds(3)).
+ *
+ * Both protocols are declared stable and are a few lines each; libsystemd
+ * would bring half a dozen libraries with it.
+ */
+#ifndef LOCKBROKER_DAEMON_NOTIFY_H
+#define LOCKBROKER_DAEMON_NOTIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* The way to the service manager; there may be none. */
+struct notify {
+	int fd;		       /* -1: nobody listens */
+	struct sockaddr_un to; /* named each time: it may be bound anew */
+	socklen_t to_len;
+	int64_t watchdog_ms; /* a sign of life is expected; 0: never */
+};
+
+/*
+ * Both read the environment and take the variables out of it, so that they
+ * are not passed on to a child.
+ */
+void notify_init(struct notify *n);
+void notify_fini(struct notify *n);
+
+/*
+ * Lines such as "READY=1"; lost where nobody takes them within a moment.  What
+ * is sent again and again is better lost at once: notify_try().
+ */
+void notify_send(const struct notify *n, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void notify_try(const struct notify *n, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Descriptors 3 to 3 + the result - 1 were passed; they are close-on-exec. */
+#define NOTIFY_LISTEN_FD_FIRST 3
+size_t notify_listen_fds(void);
+
+#endif
