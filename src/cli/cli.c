@@ -9,10 +9,13 @@
 #include "cli/run_options.h"
 #include "cli/say.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How a command's own line is read. */
 enum words {
@@ -277,6 +280,24 @@ command_start(struct cli *cli, int argc, char **argv)
 	return command_run(cli, command, argc - optind, argv + optind);
 }
 
+/*
+ * A connection must not get the number of a standard stream that is closed:
+ * messages would go to the broker. A command still finds it closed.
+ */
+static bool
+streams_fill(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			return false;
+	} while (fd <= STDERR_FILENO);
+	(void)close(fd);
+	return true;
+}
+
 int
 cli_main(int argc, char **argv)
 {
@@ -286,9 +307,13 @@ cli_main(int argc, char **argv)
 	memset(&cli, 0, sizeof(cli));
 	if (argc < 1)
 		return CLI_EXIT_USAGE;
+	if (!streams_fill())
+		return CLI_EXIT_INTERNAL;
 	status = command_start(&cli, argc, argv);
 	address_list_fini(&cli.addresses);
-	if (fflush(stdout) != 0 && status == CLI_EXIT_OK)
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_EXIT_OK) {
+		say("can't write to standard output: %s", strerror(errno));
 		status = CLI_EXIT_INTERNAL;
+	}
 	return status;
 }

@@ -124,11 +124,15 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 	client_send(c, "%s", probe);
 	for (;;) {
 		got = client_wait(c, deadline_ms, reply);
-		if (got == CLIENT_MESSAGE && !reply->event)
-			return true;
 		if (got != CLIENT_MESSAGE)
 			break;
+		if (!reply->event && message_status(reply) != STATUS_MAX)
+			return true;
+		/* Other servers have words of their own for "what?". */
+		got = reply->event ? CLIENT_NOTHING : CLIENT_GARBAGE;
 		message_fini(reply);
+		if (got == CLIENT_GARBAGE)
+			break;
 	}
 	client_ended(c, got == CLIENT_GARBAGE ? "does not speak the protocol"
 					      : "does not answer");

@@ -39,8 +39,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/validity.c \
 	src/cli/validity.h
 
-if BUILD_CLI
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c
 lockbroker_LDADD = $(LIB_CLI) $(LIB_WIRE) $(LIB_BASE)
-endif
