@@ -6,6 +6,7 @@ import socket
 import struct
 import time
 
+from .proc import die_with_parent
 from .wait import now, patience
 
 
@@ -236,6 +237,7 @@ def fork_client(address, requests):
     ready, told = os.pipe()
     pid = os.fork()
     if pid == 0:
+        die_with_parent()
         client = Client(address)
         client.send(*requests)
         os.write(told, b"x")
