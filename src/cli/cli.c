@@ -77,6 +77,15 @@ static const struct option longs[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+static const struct {
+	int status;
+	const char *when;
+} exits[] = {
+#define EXIT(id, status, when) { status, when },
+	EXITS(EXIT)
+#undef EXIT
+};
+
 static const struct command *
 command_find(const char *name)
 {
@@ -105,8 +114,11 @@ help_all(void)
 	       "  -h, --help         show this\n"
 	       "  -V, --version      show the version of this command\n\n"
 	       "Without -S: $LOCKBROKER, else the local socket, else "
-	       "127.0.0.1:" ADDRESS_PORT ".\n"
-	       "lockbroker help run has more; so has lockbroker(1).\n");
+	       "127.0.0.1:" ADDRESS_PORT ".\n\n"
+	       "Exit status:\n");
+	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
+		printf("  %3d  %s\n", exits[i].status, exits[i].when);
+	printf("\nlockbroker help run has more; so has lockbroker(1).\n");
 }
 
 static void
