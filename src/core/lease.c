@@ -629,7 +629,7 @@ on_renew(
 	}
 	lose_holders(core, l, moved ? "failover" : "taken");
 	l->linger_ms = 0;
-	set_state(l, l->state == LEASE_LINGERING ? LEASE_NONE : LEASE_NONE);
+	set_state(l, LEASE_NONE);
 }
 
 static void
