@@ -4,13 +4,19 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/xmalloc.h"
 #include "suite.h"
 #include "test_wire.h"
 #include "wire/verbs.h"
+
+#define MANUAL_SIZE 100000
 
 START_TEST(each_verb_is_found)
 {
@@ -91,6 +97,59 @@ START_TEST(only_one_verb_is_for_administrators)
 }
 END_TEST
 
+/* The manual page as one text, with its continued lines joined. */
+static char *
+read_manual(void)
+{
+	const char *top = getenv("LOCKBROKER_SRC");
+	char path[4096], *text = xmalloc(MANUAL_SIZE), *at;
+	size_t n;
+	FILE *in;
+
+	(void)snprintf(path, sizeof(path), "%s/man/lockbroker-protocol.7",
+	    top ? top : ".");
+	in = fopen(path, "r");
+	ck_assert_msg(
+	    in != NULL, "%s: set LOCKBROKER_SRC to the sources", path);
+	n = fread(text, 1, MANUAL_SIZE - 1, in);
+	ck_assert_uint_lt(n, MANUAL_SIZE - 1);
+	fclose(in);
+	text[n] = '\0';
+	for (at = strstr(text, "\\\n"); at; at = strstr(at, "\\\n"))
+		memmove(at, at + 2, strlen(at + 2) + 1);
+	return text;
+}
+
+/* An item of the manual page that is headed by this and nothing else. */
+static bool
+has_item(const char *manual, const char *head)
+{
+	char item[256];
+
+	(void)snprintf(item, sizeof(item), "\n.It Li %s\n", head);
+	return strstr(manual, item) != NULL;
+}
+
+#define ERROR(id, word) word,
+static const char *const error_words[] = { ERRORS(ERROR) };
+#undef ERROR
+
+START_TEST(the_manual_has_every_verb_and_code)
+{
+	char *manual = read_manual();
+	unsigned i;
+
+	for (i = 0; i < VERB_MAX; i++)
+		ck_assert_msg(
+		    has_item(manual, verbs[i].usage), "%s", verbs[i].usage);
+	for (i = 0; i < COUNT(error_words); i++)
+		ck_assert_msg(
+		    has_item(manual, error_words[i]), "%s", error_words[i]);
+	ck_assert(!has_item(manual, "FROBNICATE"));
+	free(manual);
+}
+END_TEST
+
 struct suggest_row {
 	const char *word;
 	enum verb_id id;
@@ -135,6 +194,7 @@ verbs_cases(void)
 	tcase_add_loop_test(tc, each_option_is_found, 0, OPTION_MAX);
 	tcase_add_loop_test(tc, each_row_makes_sense, 0, VERB_MAX);
 	tcase_add_loop_test(tc, the_usage_names_the_options, 0, VERB_MAX);
+	tcase_add_test(tc, the_manual_has_every_verb_and_code);
 	tcase_add_test(tc, only_one_verb_is_for_administrators);
 	tcase_add_loop_test(tc, suggestion, 0, (int)COUNT(suggestions));
 	return tc;
