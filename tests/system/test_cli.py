@@ -37,7 +37,10 @@ class CommandTest(SystemTest):
     @staticmethod
     def bury(child):
         child.kill()
-        child.communicate()
+        child.wait()
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            if pipe:
+                pipe.close()
 
     def end(self, child, timeout=10):
         out, err = child.communicate(timeout=patience(timeout))
@@ -178,7 +181,7 @@ class Run(CommandTest):
 
     def test_the_child_dies_with_the_wrapper(self):
         child = self.start("run", "x", "--", "sh", "-c",
-                           f"echo $$ > {self.path('pid')}; sleep 60; :")
+                           f"echo $$ > {self.path('pid')}; exec sleep 60")
         pid = int(self.await_file("pid"))
         child.kill()
         eventually(lambda: pid_gone(pid), 2, "the child is gone")

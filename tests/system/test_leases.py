@@ -145,6 +145,18 @@ class Leases(SystemTest):
         self.assert_within(16000, self.server.pttl("kept"), 18500 + 1500)
         self.assert_within(20500, self.server.pttl("delayed"), 21500)
 
+    def test_names_are_listed_up_to_a_limit(self):
+        self.prepare(lease=10)
+        self.holder.send(*[f"LOCK n{i}" for i in range(150)])
+        for _ in range(150):
+            self.assertTrue(self.holder.reply().ok)
+        self.assertEqual(len(self.other.ok("NAMES").body), 100)
+        self.assertEqual(len(self.other.ok("NAMES limit=7").body), 7)
+        names = [line.split(" ")[0] for line in self.other.ok("NAMES limit=1000").body]
+        self.assertEqual(sorted(names), sorted(f"n{i}" for i in range(150)))
+        self.holder.close()
+        eventually(lambda: self.other.ok("NAMES").body == [], 3)
+
     def test_statistics(self):
         self.prepare()
         before = self.holder.stats()

@@ -134,6 +134,35 @@ class LostReplies(SystemTest):
                 self.soon_free()
                 self.client_b.ok("UNLOCK x")
 
+    def test_half_close_with_an_answer_under_way(self):
+        """It is finished, and then the next line is handled (protocol, end of stream)."""
+        self.prepare()
+        self.through.delay = 0.2
+        self.client_a.send("LOCK x", "STATUS x", "UNLOCK x", "LOCK x")
+        self.client_a.shut()
+        first = self.client_a.reply()
+        self.assertTrue(first.ok)
+        self.assertEqual(self.client_a.reply()["state"], "held")
+        self.assertEqual(self.client_a.reply()["depth"], "0")
+        self.assertGreater(self.client_a.reply().fence, first.fence)
+        self.client_a.expect_eof()
+        self.through.delay = 0
+        self.soon_free()
+
+    def test_half_close_while_redis_is_away(self):
+        """Waiting for Redis to come back is waiting: it is cancelled."""
+        self.prepare()
+        self.through.refuse = True
+        self.through.cut()
+        eventually(lambda: self.client_b.ask("TRYLOCK y").code == "unavailable", 5)
+        self.client_a.send("LOCK x", "PING")
+        self.client_a.shut()
+        self.assertEqual(self.client_a.reply().status, "CANCELLED")
+        self.assertTrue(self.client_a.reply().ok)
+        self.client_a.expect_eof()
+        self.through.refuse = False
+        self.soon_free()
+
     def test_one_byte_at_a_time(self):
         self.prepare(lease=2)
         self.through.split = True
