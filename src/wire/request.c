@@ -80,18 +80,36 @@ next_word(struct parser *ps, struct word *w)
 	return w->text.n > 0;
 }
 
+/*
+ * Eight bytes at a time: the high bit of a byte of the result is set where the
+ * byte is below ' ' or is DEL.  A byte with its own high bit set is no control
+ * character; nor can it make its neighbour look like one, because nothing is
+ * carried out of the lower seven bits.
+ */
+static uint64_t
+control_bits(uint64_t bytes)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101);
+	uint64_t low = bytes & 0x7f * each;
+	uint64_t not_below = low + (0x80 - ' ') * each;
+	uint64_t not_del = (low ^ 0x7f * each) + 0x7f * each;
+
+	return ~(bytes | (not_below & not_del)) & 0x80 * each;
+}
+
 static bool
 has_control(const char *line, size_t n)
 {
-	unsigned char c;
-	size_t i;
+	uint64_t bytes;
 
-	for (i = 0; i < n; i++) {
-		c = (unsigned char)line[i];
-		if (c < ' ' || c == 0x7f)
+	for (; n >= sizeof(bytes); line += sizeof(bytes), n -= sizeof(bytes)) {
+		memcpy(&bytes, line, sizeof(bytes));
+		if (control_bits(bytes) != 0)
 			return true;
 	}
-	return false;
+	memset(&bytes, ' ', sizeof(bytes));
+	memcpy(&bytes, line, n);
+	return control_bits(bytes) != 0;
 }
 
 /* What a web page can make a browser send (protocol, section 1). */

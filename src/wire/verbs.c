@@ -133,20 +133,16 @@ verb_suggest(const char *word, size_t len)
 {
 	enum verb_id best = VERB_MAX;
 	/* Two slips in a word of four letters leave too little of it. */
-	unsigned slips, limit = len > 4 ? SUGGEST_SLIPS_MAX : 1;
-	unsigned i;
+	unsigned nearest = (len > 4 ? SUGGEST_SLIPS_MAX : 1) + 1;
+	unsigned i, slips;
 
 	if (len < 2 || len > SUGGEST_LEN_MAX)
 		return VERB_MAX;
 	for (i = 0; i < VERB_MAX; i++) {
 		slips = count_slips(word, len, verbs[i].word, verbs[i].len);
-		if (slips <= limit) {
+		if (slips < nearest) {
 			best = (enum verb_id)i;
-			limit = slips;
-			if (slips == 0)
-				break;
-			/* A later verb must be nearer. */
-			limit--;
+			nearest = slips;
 		}
 	}
 	return best;

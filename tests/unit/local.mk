@@ -31,6 +31,7 @@ tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_reply.c \
 	tests/unit/test_request.c \
 	tests/unit/test_request_table.c \
+	tests/unit/test_text.c \
 	tests/unit/test_verbs.c \
 	tests/unit/test_wire.c \
 	tests/unit/test_wire.h

@@ -344,6 +344,34 @@ START_TEST(bad_line)
 }
 END_TEST
 
+/* Each byte at each place, next to each kind of neighbour. */
+START_TEST(every_control_character_everywhere)
+{
+	char line[40] = "LOCK 0123456789abcdefghijklmnop";
+	size_t at, n = strlen(line);
+	unsigned c;
+
+	for (at = 5; at < n; at++) {
+		char saved = line[at];
+
+		for (c = 1; c < 256; c++) {
+			bool control = c < ' ' || c == 0x7f;
+			struct parsed p;
+
+			line[at] = (char)c;
+			parse(&p, line, n);
+			ck_assert_msg(
+			    control ==
+				(strstr(buf_data(&p.why),
+				     "the line contains a control") != NULL),
+			    "byte %u at %zu: %s", c, at, buf_data(&p.why));
+			buf_fini(&p.why);
+		}
+		line[at] = _i == 0 ? saved : (char)(_i == 1 ? 0x80 : 0xff);
+	}
+}
+END_TEST
+
 static const char *const empty_lines[] = { "", " ", "      " };
 
 START_TEST(empty_line)
@@ -523,6 +551,7 @@ request_cases(void)
 
 	tcase_add_loop_test(tc, good_line, 0, (int)COUNT(good));
 	tcase_add_loop_test(tc, bad_line, 0, (int)COUNT(bad));
+	tcase_add_loop_test(tc, every_control_character_everywhere, 0, 3);
 	tcase_add_loop_test(tc, empty_line, 0, (int)COUNT(empty_lines));
 	tcase_add_loop_test(tc, http_line, 0, (int)COUNT(http_lines));
 	tcase_add_test(tc, names_up_to_255_bytes);

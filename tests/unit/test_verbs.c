@@ -166,6 +166,7 @@ static const struct suggest_row suggestions[] = {
 	{ "TRY-LOCK", VERB_TRYLOCK },
 	{ "AQUIRE", VERB_ACQUIRE },
 	{ "STAT", VERB_STATS },
+	{ "LOCK", VERB_LOCK }, /* no slip at all */
 	{ "EXIT", VERB_MAX },
 	{ "HLEP", VERB_HELP },
 	{ "", VERB_MAX },

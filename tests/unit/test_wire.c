@@ -10,6 +10,7 @@ int
 main(void)
 {
 	static const suite_case cases[] = {
+		text_cases,
 		verbs_cases,
 		request_cases,
 		request_table_cases,
