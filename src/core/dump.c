@@ -150,12 +150,14 @@ busier(const void *a, const void *b)
 	return order != 0 ? order : (int)x->name_len - (int)y->name_len;
 }
 
+/* As far as it is known here: QUEUED is behind somebody elsewhere. */
 static const char *
 name_state(const struct lock *l)
 {
-	if (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING)
-		return "held";
-	return lease_state_name(l->state);
+	bool held = !TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING ||
+		    l->state == LEASE_QUEUED;
+
+	return held ? "held" : "free";
 }
 
 size_t

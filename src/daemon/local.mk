@@ -4,14 +4,17 @@ src_daemon_libdaemon_a_SOURCES =
 
 if BUILD_DAEMON
 src_daemon_libdaemon_a_SOURCES += \
+	src/daemon/bridge.h \
 	src/daemon/broker.c \
 	src/daemon/broker.h \
 	src/daemon/clock.c \
 	src/daemon/clock.h \
 	src/daemon/daemon.c \
 	src/daemon/daemon.h \
+	src/daemon/handlers.c \
 	src/daemon/lifecycle.c \
 	src/daemon/lifecycle.h \
+	src/daemon/lists.c \
 	src/daemon/loop.c \
 	src/daemon/loop.h \
 	src/daemon/notify.c \

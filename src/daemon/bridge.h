@@ -1,0 +1,56 @@
+/*
+ * What broker.c and the handlers share.  Only they include this.
+ */
+#ifndef LOCKBROKER_DAEMON_BRIDGE_H
+#define LOCKBROKER_DAEMON_BRIDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "core/core.h"
+#include "core/dump.h"
+#include "front/front.h"
+#include "redis/redis.h"
+
+#define CLIENT_KEY_BYTES 32 /* hexadecimal digits of a session's key */
+
+struct config;
+struct event;
+
+/* What the bridge knows of a connection; the front keeps the pointer. */
+struct client {
+	char key[CLIENT_KEY_BYTES + 1]; /* "" until it was asked for */
+	bool quit;			/* said QUIT */
+};
+
+/* The broker of a process.  Owned by daemon_main(). */
+struct broker {
+	struct event_base *base; /* not owned */
+	const struct config *config;
+	struct core *core;
+	struct front *front;
+	struct redis *redis;
+	struct event *timer; /* core_deadline() */
+	int64_t timer_ms;    /* when it fires; INT64_MAX: not armed */
+	int64_t start_ms;
+	uint64_t clients_total;
+	struct effects effects;
+	struct buf rows; /* scratch of the list verbs */
+	bool failed;
+};
+
+/* Gives the core one event at the present time, and does what it says. */
+void bridge_step(struct broker *b, struct core_event *ev);
+
+/* handlers.c: a request that passed the gate */
+void handler_request(void *arg, struct conn *c, const struct request *r);
+
+/* lists.c: verbs that answer with several lines */
+void handle_list(struct broker *b, struct conn *c, const struct request *r);
+void handle_queue(struct broker *b, struct conn *c, const struct request *r);
+void handle_names(struct broker *b, struct conn *c, const struct request *r);
+void handle_help(struct broker *b, struct conn *c, const struct request *r);
+void handle_stats(struct broker *b, struct conn *c, const struct request *r);
+
+#endif

@@ -1,0 +1,468 @@
+/*
+ * Carries out what the core decides, and tells it what happens.
+ *
+ * A session has the id of the connection that it began with.  Nothing but ids
+ * crosses from one turn to the next.
+ */
+#include "config.h"
+
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "daemon/bridge.h"
+#include "daemon/broker.h"
+#include "daemon/clock.h"
+#include "wire/reply.h"
+
+static const struct span no_tag;
+
+/* Effects. */
+
+static void
+do_reply(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->session);
+	char mem[TAG_MAX_BYTES + 1];
+	struct span tag;
+	struct buf *out;
+
+	if (c == NULL || !conn_answer(c, e->ref, mem, &tag))
+		return;
+	out = conn_output(c);
+	if (e->status == STATUS_ERR) {
+		reply_error(out, tag, e->code, "%.*s", (int)e->text_len,
+		    text + e->text);
+		return;
+	}
+	reply_begin(out, tag, e->status);
+	reply_fields(out, b->effects.fields + e->field, e->nfields, text);
+	reply_end(out);
+}
+
+static void
+do_event(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->session);
+	struct span name = { text + e->name, e->name_len };
+
+	if (e->event == EVENT_LOST)
+		LOG(WARNING, "lock-lost", LOG_N("session", e->session),
+		    LOG_B("name", name.p, name.n));
+	if (c != NULL)
+		reply_event(conn_output(c), e->event, name,
+		    b->effects.fields + e->field, e->nfields, text);
+}
+
+static void
+do_log(const struct effect *e, const char *text)
+{
+	if (e->urgent)
+		LOG(ERROR, e->word, LOG_B("text", text + e->text, e->text_len));
+	else
+		LOG(NOTICE, e->word,
+		    LOG_B("text", text + e->text, e->text_len));
+}
+
+static void
+do_close(struct broker *b, const struct effect *e)
+{
+	struct conn *c = front_find(b->front, e->session);
+
+	if (c != NULL)
+		conn_kill(c);
+}
+
+/* Nothing called from here steps the core: see redis.h and front.h. */
+static void
+carry_out(struct broker *b)
+{
+	struct effects *fx = &b->effects;
+	const struct effect *e;
+	const char *text = buf_len(&fx->text) == 0 ? "" : buf_data(&fx->text);
+	size_t i;
+
+	for (i = 0; i < fx->n; i++) {
+		e = &fx->v[i];
+		switch (e->kind) {
+		case EFFECT_REPLY:
+			do_reply(b, e, text);
+			break;
+		case EFFECT_EVENT:
+			do_event(b, e, text);
+			break;
+		case EFFECT_OP:
+			redis_submit(b->redis, effects_op(fx, e));
+			break;
+		case EFFECT_LOG:
+			do_log(e, text);
+			break;
+		case EFFECT_CLOSE:
+			do_close(b, e);
+			break;
+		}
+	}
+	effects_clear(fx);
+}
+
+void
+bridge_step(struct broker *b, struct core_event *ev)
+{
+	ev->now_ms = clock_now_ms();
+	core_step(b->core, ev, &b->effects);
+	carry_out(b);
+}
+
+/* From the front. */
+
+static void
+on_opened(void *arg, struct conn *c)
+{
+	struct broker *b = arg;
+	struct core_event ev = { .kind = CORE_OPEN };
+
+	conn_set_data(c, xcalloc(1, sizeof(struct client)));
+	b->clients_total++;
+	ev.u.open.session = conn_id(c);
+	ev.u.open.peer = conn_peer(c);
+	ev.u.open.tcp = conn_is_tcp(c);
+	bridge_step(b, &ev);
+}
+
+static void
+on_drain(void *arg, struct conn *c)
+{
+	struct core_event ev = { .kind = CORE_DRAIN };
+
+	ev.u.gone.session = conn_id(c);
+	bridge_step(arg, &ev);
+}
+
+static void
+on_gone(void *arg, struct conn *c, bool orderly)
+{
+	struct core_event ev = { .kind = CORE_GONE };
+	struct client *client = conn_data(c);
+
+	ev.u.gone.session = conn_id(c);
+	ev.u.gone.orderly = orderly;
+	ev.u.gone.quit = client->quit;
+	free(client);
+	conn_set_data(c, NULL);
+	bridge_step(arg, &ev);
+}
+
+static const struct front_handler front_handler = {
+	.opened = on_opened,
+	.request = handler_request,
+	.drain = on_drain,
+	.gone = on_gone,
+};
+
+/* From Redis. */
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct core_event ev = { .kind = CORE_GUARD };
+
+	ev.u.guard.shard = shard;
+	ev.u.guard.sent_ms = sent_ms;
+	ev.u.guard.report = report;
+	bridge_step(arg, &ev);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	struct core_event ev = { .kind = CORE_OUTCOME };
+
+	ev.u.outcome.op = op;
+	ev.u.outcome.sent_ms = sent_ms;
+	ev.u.outcome.outcome = outcome;
+	bridge_step(arg, &ev);
+}
+
+static void
+on_link(void *arg, uint32_t shard, bool up, const char *why)
+{
+	struct core_event ev = { .kind = CORE_LINK };
+
+	(void)why; /* the link has logged it */
+	ev.u.link.shard = shard;
+	ev.u.link.up = up;
+	bridge_step(arg, &ev);
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	struct core_event ev = { .kind = CORE_MESSAGE };
+
+	ev.u.message.text = text;
+	ev.u.message.len = len;
+	bridge_step(arg, &ev);
+}
+
+static void
+on_resubscribed(void *arg)
+{
+	struct core_event ev = { .kind = CORE_RESUBSCRIBED };
+
+	bridge_step(arg, &ev);
+}
+
+static void
+on_fatal(void *arg, const char *why)
+{
+	struct broker *b = arg;
+
+	LOG(ERROR, "redis-impossible", LOG_S("why", why));
+	b->failed = true;
+}
+
+static const struct redis_handler redis_handler = {
+	.guard = on_guard,
+	.outcome = on_outcome,
+	.link = on_link,
+	.message = on_message,
+	.resubscribed = on_resubscribed,
+	.fatal = on_fatal,
+};
+
+/* The turn. */
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct broker *b = arg;
+	struct core_event ev = { .kind = CORE_TIME };
+
+	(void)fd;
+	(void)what;
+	b->timer_ms = INT64_MAX;
+	bridge_step(b, &ev);
+}
+
+/*
+ * A timer that fires too early does no harm, so it is only ever moved forward:
+ * most deadlines are put off before they come.
+ */
+static void
+arm_timer(struct broker *b)
+{
+	int64_t at_ms = core_deadline(b->core), left_ms;
+	struct timeval tv;
+
+	if (at_ms >= b->timer_ms)
+		return;
+	left_ms = at_ms - clock_now_ms();
+	if (left_ms < 0)
+		left_ms = 0;
+	tv.tv_sec = (time_t)(left_ms / 1000);
+	tv.tv_usec = (suseconds_t)(left_ms % 1000 * 1000);
+	if (event_add(b->timer, &tv) < 0)
+		abort();
+	b->timer_ms = at_ms;
+}
+
+void
+broker_turn(struct broker *b)
+{
+	struct core_event flush = { .kind = CORE_FLUSH };
+
+	front_run(b->front);
+	redis_flush(b->redis);
+	if (core_has_grants(b->core))
+		bridge_step(b, &flush);
+	front_flush(b->front);
+	redis_flush(b->redis);
+	arm_timer(b);
+}
+
+/* Life. */
+
+static void
+core_settings(struct core_config *out, const struct config *config)
+{
+	memset(out, 0, sizeof(*out));
+	out->broker = config->broker.name;
+	out->shards = redis_shards(config);
+	out->trust_new = config->redis.trust_new;
+	out->owned = config->redis.mode == CONFIG_MODE_EMBEDDED;
+	out->lease_ms = config->locks.lease_ms;
+	out->reply_timeout_ms = config->redis.reply_timeout_ms;
+	out->max_hold_ms = config->locks.max_hold_ms;
+	out->default_hold_ms = config->locks.default_hold_ms;
+	out->max_grace_ms = config->locks.max_grace_ms;
+	out->handovers = config->locks.handovers;
+	out->max_holds = config->limits.holds;
+	out->max_waiters = config->limits.waiters;
+}
+
+static void
+front_settings(struct front_limits *out, const struct config *config)
+{
+	out->clients = config->limits.clients;
+	out->line = config->limits.line;
+	out->output = config->limits.output;
+	out->requests = config->limits.requests;
+	out->first_line_ms = config->limits.first_line_ms;
+	out->unreachable_ms = config->limits.unreachable_ms;
+}
+
+static void
+draw(void *out, size_t n)
+{
+	if (getrandom(out, n, 0) != (ssize_t)n)
+		abort();
+}
+
+struct broker *
+broker_new(struct event_base *base, const struct config *config)
+{
+	struct broker *b = xcalloc(1, sizeof(*b));
+	struct core_config core_config;
+	struct front_limits limits;
+	uint64_t random[4];
+	char why[256];
+
+	draw(random, sizeof(random));
+	map_seed(random[0], random[1]);
+	draw(random, sizeof(random));
+	b->base = base;
+	b->config = config;
+	b->timer_ms = INT64_MAX;
+	b->start_ms = clock_now_ms();
+	effects_init(&b->effects);
+	buf_init(&b->rows);
+	core_settings(&core_config, config);
+	core_config.instance = random[0];
+	core_config.seed[0] = random[1];
+	core_config.seed[1] = random[2];
+	b->core = core_new(&core_config);
+	front_settings(&limits, config);
+	b->front = front_new(base, &limits, &front_handler, b);
+	b->timer = event_new(base, -1, 0, on_timer, b);
+	if (b->timer == NULL)
+		abort();
+	b->redis = redis_new(base, config, config->broker.name, random[0],
+	    &redis_handler, b, why, sizeof(why));
+	if (b->redis != NULL)
+		return b;
+	LOG(ERROR, "redis-impossible", LOG_S("why", why));
+	broker_free(b);
+	return NULL;
+}
+
+static void
+free_client(void *arg, struct conn *c)
+{
+	(void)arg;
+	free(conn_data(c));
+}
+
+void
+broker_free(struct broker *b)
+{
+	if (b == NULL)
+		return;
+	front_each(b->front, free_client, b);
+	front_free(b->front);
+	redis_free(b->redis);
+	core_free(b->core);
+	event_free(b->timer);
+	effects_fini(&b->effects);
+	buf_fini(&b->rows);
+	free(b);
+}
+
+static bool
+listen_one(struct broker *b, const struct config_endpoint *e, struct buf *why)
+{
+	const struct config_address *a = &e->address;
+
+	if (a->path != NULL)
+		return front_listen_unix(
+		    b->front, a->path, e->mode, e->group, why);
+	return front_listen_tcp(b->front, a->host, a->port, why);
+}
+
+bool
+broker_listen(struct broker *b, int first, size_t n)
+{
+	const struct config_listen *listen = &b->config->listen;
+	struct buf why;
+	bool ok = true;
+	size_t i;
+
+	buf_init(&why);
+	for (i = 0; ok && i < n; i++)
+		ok = front_listen_fd(b->front, first + (int)i, &why);
+	for (i = 0; ok && i < listen->n; i++)
+		ok = listen_one(b, &listen->v[i], &why);
+	if (ok && front_listeners(b->front) == 0) {
+		buf_adds(&why, "nothing to listen on: give `listen` an address"
+			       " or start the socket unit");
+		ok = false;
+	}
+	if (!ok)
+		LOG(ERROR, "listen-failed",
+		    LOG_B("why", buf_data(&why), buf_len(&why)));
+	buf_fini(&why);
+	if (ok)
+		redis_start(b->redis);
+	return ok;
+}
+
+void
+broker_reload(struct broker *b, const struct config *config)
+{
+	struct core_config core_config;
+	struct front_limits limits;
+
+	core_settings(&core_config, config);
+	core_reconfigure(b->core, &core_config);
+	front_settings(&limits, config);
+	front_set_limits(b->front, &limits);
+}
+
+void
+broker_stop(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_STOP };
+
+	front_stop_listening(b->front);
+	bridge_step(b, &ev);
+}
+
+bool
+broker_stopped(const struct broker *b)
+{
+	return core_stopped(b->core);
+}
+
+bool
+broker_failed(const struct broker *b)
+{
+	return b->failed;
+}
+
+void
+broker_status(struct broker *b, struct buf *out)
+{
+	struct core_gauges gauges;
+
+	core_gauges(b->core, clock_now_ms(), &gauges);
+	buf_addf(out, "%s; %" PRIu64 " locks held, %" PRIu64 " waiters",
+	    gauges.ready ? "Redis up" : gauges.why, gauges.locks_held,
+	    gauges.waiters);
+}

@@ -1,0 +1,242 @@
+/*
+ * What each verb does: one row, one handler.  A handler answers into
+ * conn_output(), or defers the request and gives it to the core.
+ *
+ * The gate has checked words and options, so a handler takes them as they
+ * are.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "daemon/bridge.h"
+#include "daemon/clock.h"
+#include "wire/reply.h"
+
+static void
+reply_ok(struct conn *c, const struct request *r)
+{
+	struct buf *out = conn_output(c);
+
+	reply_begin(out, r->tag, STATUS_OK);
+	reply_end(out);
+}
+
+static int64_t
+number_or(const struct request *r, enum option_id o, int64_t otherwise)
+{
+	return request_has(r, o) ? r->num[o] : otherwise;
+}
+
+/* Gives a request on one name to the core. */
+static void
+ask_core(struct broker *b, struct conn *c, const struct request *r,
+    enum core_verb verb, int64_t wait_ms)
+{
+	struct core_request rq = { .verb = verb };
+	struct core_event ev = { .kind = CORE_REQUEST };
+
+	rq.name = r->words[0].p;
+	rq.name_len = r->words[0].n;
+	rq.untagged = r->tag.n == 0;
+	rq.wait_ms = wait_ms;
+	rq.has_hold = request_has(r, OPTION_HOLD);
+	rq.hold_ms = number_or(r, OPTION_HOLD, 0);
+	rq.keep_ms = number_or(r, OPTION_KEEP, 0);
+	rq.delay_ms = number_or(r, OPTION_DELAY, 0);
+	rq.queue_limit = request_has(r, OPTION_QUEUE)
+			     ? (uint64_t)r->num[OPTION_QUEUE]
+			     : UINT64_MAX;
+	rq.ref = conn_defer(c, r);
+	ev.u.request.session = conn_id(c);
+	ev.u.request.request = &rq;
+	bridge_step(b, &ev);
+}
+
+/* What of the lock verbs is not built yet; true: it was answered. */
+static bool
+unsupported_lock(struct conn *c, const struct request *r)
+{
+	const char *what = NULL;
+
+	if (r->nwords > 1)
+		what = "several names in one request";
+	else if (number_or(r, OPTION_MODE, MODE_EXCLUSIVE) != MODE_EXCLUSIVE)
+		what = "mode=shared";
+	if (what == NULL)
+		return false;
+	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
+	    "this broker does not know %s", what);
+	return true;
+}
+
+static void
+handle_lock(struct broker *b, struct conn *c, const struct request *r)
+{
+	if (!unsupported_lock(c, r))
+		ask_core(b, c, r, CORE_LOCK,
+		    number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
+}
+
+static void
+handle_trylock(struct broker *b, struct conn *c, const struct request *r)
+{
+	if (!unsupported_lock(c, r))
+		ask_core(b, c, r, CORE_LOCK, 0);
+}
+
+static void
+handle_unlock(struct broker *b, struct conn *c, const struct request *r)
+{
+	if (!unsupported_lock(c, r))
+		ask_core(b, c, r, CORE_UNLOCK, 0);
+}
+
+static void
+handle_extend(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_EXTEND, 0);
+}
+
+static void
+handle_status(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_STATUS, 0);
+}
+
+static void
+handle_cancel(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct core_event ev = { .kind = CORE_CANCEL };
+
+	ev.u.cancel.session = conn_id(c);
+	ev.u.cancel.ref = conn_tag_ref(c, r->words[0]);
+	ev.u.cancel.by = conn_defer(c, r);
+	bridge_step(b, &ev);
+}
+
+/* The key of a session, drawn when it is first asked for. */
+static const char *
+client_key(struct client *client)
+{
+	unsigned char random[CLIENT_KEY_BYTES / 2];
+	size_t i;
+
+	if (client->key[0] != '\0')
+		return client->key;
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		abort();
+	for (i = 0; i < sizeof(random); i++)
+		snprintf(client->key + 2 * i, 3, "%02x", random[i]);
+	return client->key;
+}
+
+static void
+handle_session(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct buf *out = conn_output(c);
+	const char *label, *key;
+
+	if (request_has(r, OPTION_GRACE) || request_has(r, OPTION_HEARTBEAT)) {
+		reply_error(out, r->tag, ERR_UNSUPPORTED,
+		    "this broker does not know grace= and heartbeat=");
+		return;
+	}
+	if (request_has(r, OPTION_LABEL))
+		core_label(b->core, conn_id(c), r->str[OPTION_LABEL].p,
+		    r->str[OPTION_LABEL].n);
+	key = client_key(conn_data(c));
+	label = core_get_label(b->core, conn_id(c));
+	reply_begin(out, r->tag, STATUS_OK);
+	reply_field_num(out, FIELD_ID, conn_id(c));
+	reply_field_str(out, FIELD_KEY, (struct span){ key, CLIENT_KEY_BYTES });
+	if (label != NULL)
+		reply_field_str(
+		    out, FIELD_LABEL, (struct span){ label, strlen(label) });
+	reply_end(out);
+}
+
+static void
+handle_ping(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct buf *out = conn_output(c);
+	int64_t valid_ms = core_ping(b->core, clock_now_ms(), conn_id(c));
+
+	reply_begin(out, r->tag, STATUS_OK);
+	if (valid_ms >= 0)
+		reply_field_num(out, FIELD_VALID, (uint64_t)valid_ms);
+	reply_end(out);
+}
+
+static void
+handle_version(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct buf *out = conn_output(c);
+
+	(void)b;
+	reply_begin(out, r->tag, STATUS_OK);
+	reply_field_str(out, FIELD_VERSION,
+	    (struct span){ PACKAGE_VERSION, strlen(PACKAGE_VERSION) });
+	reply_field_num(out, FIELD_PROTOCOL, 1);
+	reply_end(out);
+}
+
+static void
+handle_quit(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct client *client = conn_data(c);
+
+	(void)b;
+	reply_ok(c, r);
+	client->quit = true;
+	conn_quit(c);
+}
+
+static void
+unsupported(struct broker *b, struct conn *c, const struct request *r)
+{
+	(void)b;
+	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
+	    "this broker does not know %s yet", verbs[r->verb].word);
+}
+
+typedef void (*handler)(
+    struct broker *b, struct conn *c, const struct request *r);
+
+static const handler handlers[VERB_MAX] = {
+	[VERB_LOCK] = handle_lock,
+	[VERB_TRYLOCK] = handle_trylock,
+	[VERB_UNLOCK] = handle_unlock,
+	[VERB_EXTEND] = handle_extend,
+	[VERB_STATUS] = handle_status,
+	[VERB_QUEUE] = handle_queue,
+	[VERB_NAMES] = handle_names,
+	[VERB_UNLOCK_FORCE] = unsupported,
+	[VERB_ACQUIRE] = unsupported,
+	[VERB_RELEASE] = unsupported,
+	[VERB_LATCH] = unsupported,
+	[VERB_COUNTDOWN] = unsupported,
+	[VERB_AWAIT] = unsupported,
+	[VERB_BARRIER] = unsupported,
+	[VERB_WATCH] = unsupported,
+	[VERB_UNWATCH] = unsupported,
+	[VERB_SESSION] = handle_session,
+	[VERB_RESUME] = unsupported,
+	[VERB_LIST] = handle_list,
+	[VERB_CANCEL] = handle_cancel,
+	[VERB_PING] = handle_ping,
+	[VERB_STATS] = handle_stats,
+	[VERB_VERSION] = handle_version,
+	[VERB_HELP] = handle_help,
+	[VERB_AUTH] = unsupported,
+	[VERB_QUIT] = handle_quit,
+};
+
+void
+handler_request(void *arg, struct conn *c, const struct request *r)
+{
+	handlers[r->verb](arg, c, r);
+}
