@@ -1,3 +1,23 @@
 # src/redis: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/redis/libredis.a
-src_redis_libredis_a_SOURCES =
+src_redis_libredis_a_SOURCES = \
+	src/redis/embedded.c \
+	src/redis/embedded.h \
+	src/redis/info.c \
+	src/redis/info.h \
+	src/redis/link.c \
+	src/redis/link.h \
+	src/redis/link_greet.c \
+	src/redis/link_io.c \
+	src/redis/link_state.h \
+	src/redis/listener.c \
+	src/redis/listener.h \
+	src/redis/now.h \
+	src/redis/pool.c \
+	src/redis/pool.h \
+	src/redis/redis.c \
+	src/redis/redis.h \
+	src/redis/resolve.c \
+	src/redis/resolve.h \
+	src/redis/topo_standalone.c \
+	src/redis/topology.h

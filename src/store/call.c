@@ -66,6 +66,7 @@ call_reset(struct call *call)
 	call->timeout_ms = INT64_MAX;
 	call->sent_ms = 0;
 	call->resent = 0;
+	call->sender = NULL;
 	call->verdict = CALL_VERDICT_MAX;
 	call->refusal = NULL;
 	call->has_guard = false;

@@ -77,6 +77,7 @@ struct call {
 	int64_t timeout_ms; /* the smallest of the operations */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
 	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
+	void *sender;	    /* the sender's own */
 
 	/* Set by call_decode(). */
 	enum call_verdict verdict;

@@ -490,6 +490,17 @@ learn(struct gather *g, const struct call *call)
 }
 
 void
+gather_drop(struct gather *g, struct call *call)
+{
+	if (g->nspare >= SPARE_CALLS_MAX) {
+		call_free(call);
+		return;
+	}
+	TAILQ_INSERT_HEAD(&g->spare, call, entry);
+	g->nspare++;
+}
+
+void
 call_deliver(struct gather *g, struct call *call,
     const struct store_handler *handler, void *arg)
 {
@@ -502,12 +513,7 @@ call_deliver(struct gather *g, struct call *call,
 	for (i = 0; i < call->nops; i++)
 		handler->outcome(
 		    arg, call->ids[i], call->sent_ms, &call->outcomes[i]);
-	if (g->nspare >= SPARE_CALLS_MAX) {
-		call_free(call);
-		return;
-	}
-	TAILQ_INSERT_HEAD(&g->spare, call, entry);
-	g->nspare++;
+	gather_drop(g, call);
 }
 
 enum call_verdict

@@ -64,6 +64,9 @@ enum call_verdict call_finish(struct gather *g, struct call *call,
 void call_deliver(struct gather *g, struct call *call,
     const struct store_handler *handler, void *arg);
 
+/* Takes a call back without a word. */
+void gather_drop(struct gather *g, struct call *call);
+
 /* The highest fence that a shard was told about; gather_saw() adds one. */
 uint64_t gather_seen(const struct gather *g, uint32_t shard);
 void gather_saw(struct gather *g, uint32_t shard, uint64_t fence);

@@ -1,0 +1,100 @@
+/*
+ * Lines `key:value\r\n`, and comments; a table says which ones count.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis/info.h"
+
+static void
+read_version(struct info *info, const char *value)
+{
+	unsigned *v = info->version;
+
+	if (sscanf(value, "%u.%u.%u", &v[0], &v[1], &v[2]) < 1)
+		memset(v, 0, sizeof(info->version));
+}
+
+static void
+read_run_id(struct info *info, const char *value)
+{
+	(void)snprintf(info->run_id, sizeof(info->run_id), "%s", value);
+}
+
+static void
+read_loading(struct info *info, const char *value)
+{
+	info->loading = strcmp(value, "0") != 0;
+}
+
+static void
+read_role(struct info *info, const char *value)
+{
+	info->replica = strcmp(value, "master") != 0;
+}
+
+static void
+read_maxmemory(struct info *info, const char *value)
+{
+	info->maxmemory = strtoull(value, NULL, 10);
+}
+
+static void
+read_policy(struct info *info, const char *value)
+{
+	(void)snprintf(info->policy, sizeof(info->policy), "%s", value);
+}
+
+static const struct {
+	const char *key;
+	void (*read)(struct info *info, const char *value);
+} keys[] = {
+	{ "redis_version:", read_version },
+	{ "run_id:", read_run_id },
+	{ "loading:", read_loading },
+	{ "role:", read_role },
+	{ "maxmemory:", read_maxmemory },
+	{ "maxmemory_policy:", read_policy },
+};
+
+static void
+read_line(struct info *info, const char *line, size_t len)
+{
+	char value[128];
+	size_t i, n;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		n = strlen(keys[i].key);
+		if (len < n || memcmp(line, keys[i].key, n) != 0)
+			continue;
+		(void)snprintf(
+		    value, sizeof(value), "%.*s", (int)(len - n), line + n);
+		keys[i].read(info, value);
+	}
+}
+
+void
+info_read(struct info *info, const char *text, size_t len)
+{
+	const char *end;
+	size_t n;
+
+	while (len > 0) {
+		end = memchr(text, '\n', len);
+		n = end ? (size_t)(end - text) : len;
+		read_line(info, text, n > 0 && text[n - 1] == '\r' ? n - 1 : n);
+		n += end ? 1 : 0;
+		text += n;
+		len -= n;
+	}
+}
+
+bool
+info_evicts(const struct info *info)
+{
+	return info->policy[0] != '\0' &&
+	       strcmp(info->policy, "noeviction") != 0;
+}

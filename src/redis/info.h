@@ -1,0 +1,29 @@
+/*
+ * What the INFO of a Redis server says of it, as far as we want to know.
+ */
+#ifndef LOCKBROKER_REDIS_INFO_H
+#define LOCKBROKER_REDIS_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RUN_ID_MAX 64
+
+/* Plain data; zeroed before the first section is read. */
+struct info {
+	unsigned version[3]; /* major, minor, patch */
+	char run_id[RUN_ID_MAX];
+	bool loading;
+	bool replica;
+	uint64_t maxmemory; /* bytes; 0: no limit */
+	char policy[32];    /* what happens at the limit */
+};
+
+/* Takes in the text of one or more sections; what is not there stays. */
+void info_read(struct info *info, const char *text, size_t len);
+
+/* May this server throw our keys away? They all have a time to live. */
+bool info_evicts(const struct info *info);
+
+#endif

@@ -1,0 +1,300 @@
+/*
+ * The states of a link, the pauses between attempts, and which address is
+ * tried next.
+ *
+ * An attempt goes through all addresses of the name, one each time; the pause
+ * grows only when all of them have failed.  It is drawn from the upper half
+ * of 50 ms, 100 ms ... retry_ms_max, so that many brokers don't come back in
+ * step.
+ */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <event2/event.h>
+#include <event2/util.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "redis/link_state.h"
+#include "redis/now.h"
+
+#define RETRY_MS_MIN 50
+#define STEADY_MS 1000 /* up for so long: the next pause is a short one */
+
+static const char *const words[] = {
+#define STATE(id, word) [LINK_##id] = word,
+	LINK_STATES(STATE)
+#undef STATE
+};
+
+#define BIT(id) (1u << LINK_##id)
+
+/* What may follow what. */
+static const unsigned follows[] = {
+	[LINK_DOWN] = BIT(RESOLVING) | BIT(CONNECTING),
+	[LINK_RESOLVING] = BIT(DOWN) | BIT(CONNECTING),
+	[LINK_CONNECTING] = BIT(DOWN) | BIT(GREETING),
+	[LINK_GREETING] = BIT(DOWN) | BIT(UP),
+	[LINK_UP] = BIT(DOWN),
+};
+
+static void on_timer(evutil_socket_t fd, short what, void *arg);
+
+void
+link_set_state(struct link *l, enum link_state state)
+{
+	assert(follows[l->state] & 1u << state);
+	LOG(DEBUG, "redis-link", LOG_S("client", l->config.client_name),
+	    LOG_S("from", words[l->state]), LOG_S("to", words[state]));
+	l->state = state;
+}
+
+struct link *
+link_new(const struct link_config *config, const struct link_handler *handler,
+    void *arg)
+{
+	struct link *l = xcalloc(1, sizeof(*l));
+
+	l->config = *config;
+	l->handler = handler;
+	l->arg = arg;
+	l->timer = evtimer_new(config->base, on_timer, l);
+	if (!l->timer)
+		abort();
+	link_io_init(l);
+	return l;
+}
+
+static void
+timer_set(struct link *l, int64_t ms)
+{
+	struct timeval tv = ms_to_timeval(ms);
+
+	(void)evtimer_add(l->timer, &tv);
+}
+
+/* A pause before the next attempt. */
+static void
+retry_later(struct link *l)
+{
+	int64_t ms = RETRY_MS_MIN;
+	uint32_t random;
+	unsigned i;
+
+	for (i = 0; i < l->attempts && ms < l->config.retry_ms_max; i++)
+		ms *= 2;
+	if (ms > l->config.retry_ms_max)
+		ms = l->config.retry_ms_max;
+	evutil_secure_rng_get_bytes(&random, sizeof(random));
+	ms = ms / 2 + (int64_t)(random % (uint64_t)(ms / 2 + 1));
+	l->attempts++;
+	timer_set(l, ms);
+}
+
+void
+link_lost(struct link *l, const char *why, const char *advice)
+{
+	bool was_up = l->state == LINK_UP;
+
+	if (l->state == LINK_DOWN)
+		return;
+	if (why != l->why)
+		(void)snprintf(l->why, sizeof(l->why), "%s", why);
+	if (l->lookup) {
+		resolver_cancel(l->lookup);
+		l->lookup = NULL;
+	}
+	link_set_state(l, LINK_DOWN);
+	if (was_up && now_ms() - l->up_ms >= STEADY_MS)
+		l->attempts = 0;
+	if (!was_up && l->next_address < l->addresses.n)
+		timer_set(l, 0); /* the name has another address */
+	else
+		retry_later(l);
+	l->handler->down(l->arg, l, was_up, l->why, advice);
+}
+
+void
+link_cut(struct link *l, const char *why, const char *advice)
+{
+	if (l->state == LINK_DOWN || l->doomed)
+		return;
+	(void)snprintf(l->why, sizeof(l->why), "%s", why);
+	l->advice = advice;
+	if (l->depth > 0) {
+		/* hiredis 0.14 must not lose a context under its feet. */
+		l->doomed = true;
+		return;
+	}
+	link_lost(l, l->why, advice);
+	link_detach(l);
+}
+
+void
+link_greeted(struct link *l)
+{
+	(void)evtimer_del(l->timer);
+	link_set_state(l, LINK_UP);
+	l->up_ms = now_ms();
+	l->addresses.n = 0; /* look the name up again after the next cut */
+	l->handler->up(l->arg, l);
+}
+
+/* Connects to a numeric address, or to the path of a Unix socket. */
+static void
+connect_to(struct link *l, const char *ip)
+{
+	const struct config_address *a = l->config.address;
+	redisAsyncContext *ac;
+
+	link_set_state(l, LINK_CONNECTING);
+	timer_set(l, l->config.connect_timeout_ms);
+	ac = a->path ? redisAsyncConnectUnix(a->path)
+		     : redisAsyncConnect(ip, a->port);
+	if (!ac) {
+		link_lost(l, "out of memory", NULL);
+		return;
+	}
+	if (ac->err) {
+		(void)snprintf(l->why, sizeof(l->why), "%s", ac->errstr);
+		redisAsyncFree(ac);
+		link_lost(l, l->why, NULL);
+		return;
+	}
+	link_attach(l, ac);
+	link_greet(l);
+}
+
+static void
+connect_next(struct link *l)
+{
+	assert(l->next_address < l->addresses.n);
+	connect_to(l, l->addresses.text[l->next_address++]);
+}
+
+static void
+on_resolved(void *arg, const struct resolved *result, const char *why)
+{
+	struct link *l = arg;
+	char text[160];
+
+	l->lookup = NULL;
+	if (!result) {
+		(void)snprintf(text, sizeof(text), "can't resolve %s: %s",
+		    l->config.address->host, why);
+		link_lost(l, text, "check redis.nodes");
+		return;
+	}
+	l->addresses = *result;
+	l->next_address = 0;
+	connect_next(l);
+}
+
+static void
+attempt(struct link *l)
+{
+	const struct config_address *a = l->config.address;
+	struct in6_addr ip;
+
+	assert(!l->ac);
+	if (a->path) {
+		connect_to(l, NULL);
+		return;
+	}
+	if (inet_pton(AF_INET, a->host, &ip) == 1 ||
+	    inet_pton(AF_INET6, a->host, &ip) == 1) {
+		connect_to(l, a->host);
+		return;
+	}
+	if (l->next_address < l->addresses.n) {
+		connect_next(l);
+		return;
+	}
+	link_set_state(l, LINK_RESOLVING);
+	timer_set(l, l->config.connect_timeout_ms);
+	l->lookup = resolver_start(l->config.resolver, a->host, on_resolved, l);
+	if (!l->lookup)
+		link_lost(l, "can't start a thread to resolve names", NULL);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *l = arg;
+	char text[80];
+
+	(void)fd;
+	(void)what;
+	if (l->state == LINK_DOWN) {
+		attempt(l);
+		return;
+	}
+	(void)snprintf(
+	    text, sizeof(text), "timed out while %s", words[l->state]);
+	link_cut(l, text, NULL);
+}
+
+void
+link_start(struct link *l)
+{
+	if (l->state == LINK_DOWN)
+		timer_set(l, 0);
+}
+
+void
+link_retry_now(struct link *l)
+{
+	l->attempts = 0;
+	link_start(l);
+}
+
+void
+link_free(struct link *l)
+{
+	if (!l)
+		return;
+	assert(l->depth == 0);
+	if (l->state != LINK_DOWN) {
+		if (l->lookup)
+			resolver_cancel(l->lookup);
+		link_set_state(l, LINK_DOWN);
+		link_detach(l);
+	}
+	event_free(l->timer);
+	link_io_fini(l);
+	free(l);
+}
+
+bool
+link_is_up(const struct link *l)
+{
+	return l->state == LINK_UP && !l->doomed;
+}
+
+const char *
+link_state_word(const struct link *l)
+{
+	return words[l->state];
+}
+
+const struct info *
+link_info(const struct link *l)
+{
+	return &l->info;
+}
+
+uint64_t
+link_client_id(const struct link *l)
+{
+	return l->client_id;
+}
+
+const char *
+link_sha(const struct link *l, enum script_id script)
+{
+	return l->sha[script];
+}

@@ -1,0 +1,116 @@
+/*
+ * One connection to a Redis server that is kept up: resolve, connect, greet,
+ * use, and after a cut again, with growing, jittered pauses.
+ *
+ *	down -> resolving -> connecting -> greeting -> up
+ *	  ^---------------------------------------------+   whatever fails
+ *
+ * The greeting says who we are (AUTH, SELECT, CLIENT SETNAME), asks who is
+ * there (CLIENT ID, INFO), refuses a server that may evict locks, and loads
+ * the scripts; on a subscriber it subscribes.  A link is up when all of that
+ * was answered well.
+ *
+ * A command is answered exactly once.  NULL is an answer: the connection was
+ * lost, or took too long, and nobody knows.
+ */
+#ifndef LOCKBROKER_REDIS_LINK_H
+#define LOCKBROKER_REDIS_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hiredis/hiredis.h>
+
+#include "config/address.h"
+#include "redis/info.h"
+#include "store/call.h"
+
+struct event_base;
+struct resolver;
+
+/* clang-format off */
+#define LINK_STATES(STATE) \
+	STATE(DOWN, "down") \
+	STATE(RESOLVING, "resolving") \
+	STATE(CONNECTING, "connecting") \
+	STATE(GREETING, "greeting") \
+	STATE(UP, "up")
+/* clang-format on */
+
+enum link_state {
+#define STATE(id, word) LINK_##id,
+	LINK_STATES(STATE)
+#undef STATE
+	    LINK_STATE_MAX
+};
+
+/* What it needs; everything pointed to must outlive the link. */
+struct link_config {
+	struct event_base *base;
+	struct resolver *resolver;
+	const struct config_address *address;
+	const char *user;     /* "": the default user */
+	const char *password; /* "": no AUTH */
+	unsigned database;
+	const char *client_name;
+	const char *channel;	    /* to subscribe to; NULL: for commands */
+	int64_t connect_timeout_ms; /* of connecting and of greeting */
+	int64_t reply_timeout_ms;   /* bound on every command's own */
+	int64_t retry_ms_max;
+};
+
+struct link;
+
+/* Strings live until the callback returns. */
+struct link_handler {
+	void (*up)(void *arg, struct link *l);
+	/*
+	 * It was up and is no more (told before its commands are), or an
+	 * attempt failed.  The advice, if not NULL, says what to do.
+	 */
+	void (*down)(void *arg, struct link *l, bool was_up, const char *why,
+	    const char *advice);
+	/* On the channel. */
+	void (*message)(void *arg, const char *text, size_t len);
+};
+
+typedef void link_reply(void *arg, const redisReply *reply);
+
+struct link *link_new(const struct link_config *config,
+    const struct link_handler *handler, void *arg);
+void link_start(struct link *l);
+
+/* Not from its own callbacks. Commands under way are answered NULL. */
+void link_free(struct link *l);
+
+/*
+ * Queues a command; it leaves with link_flush(), or when the loop is back.
+ * False, without an answer to come, where the link is not up.
+ */
+bool link_send(struct link *l, int argc, const char **argv,
+    const size_t *argvlen, int64_t timeout_ms, link_reply *done, void *arg);
+bool link_sendf(struct link *l, int64_t timeout_ms, link_reply *done, void *arg,
+    const char *fmt, ...);
+
+/* Everything queued in one write.  May find out that the link is gone. */
+void link_flush(struct link *l);
+
+/* Gives the connection up, now or when its callbacks have returned. */
+void link_cut(struct link *l, const char *why, const char *advice);
+
+/* Ends a pause between attempts. */
+void link_retry_now(struct link *l);
+
+bool link_is_up(const struct link *l);
+const char *link_state_word(const struct link *l);
+
+/* Of the present connection, or of the last one. */
+const struct info *link_info(const struct link *l);
+uint64_t link_client_id(const struct link *l); /* 0: unknown */
+const char *link_sha(const struct link *l, enum script_id script);
+
+/* The text of a script as this server understands it. */
+const char *link_script(const struct link *l, enum script_id script);
+
+#endif

@@ -1,0 +1,280 @@
+/*
+ * The greeting: two rounds of pipelined commands.
+ *
+ *	first    AUTH  SELECT  CLIENT SETNAME  CLIENT ID  INFO x 3
+ *	second   SCRIPT LOAD x 2, or SUBSCRIBE
+ *
+ * The first is sent before the connection is known to be there.  What is
+ * refused in it for want of a permission that we can do without (naming the
+ * connection, knowing its id) is not held against the server.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "lua/scripts.h"
+#include "redis/link_state.h"
+#include "store/refusal.h"
+
+static void on_auth(void *arg, const redisReply *reply);
+static void on_select(void *arg, const redisReply *reply);
+static void on_setname(void *arg, const redisReply *reply);
+static void on_id(void *arg, const redisReply *reply);
+static void on_info(void *arg, const redisReply *reply);
+
+/* One command of the first round; argv ends with NULL. */
+struct step {
+	link_reply *done;
+	bool commands_only; /* not on a subscriber */
+	const char *argv[4];
+};
+
+/* A greeting has no deadline for each reply but one for all: link.timer. */
+static void
+greet_send(struct link *l, link_reply *done, const char *const *words)
+{
+	const char *argv[4];
+	size_t argvlen[4];
+	int argc = 0;
+
+	for (; argc < 4 && words[argc]; argc++) {
+		argv[argc] = words[argc];
+		argvlen[argc] = strlen(words[argc]);
+	}
+	if (link_command(l, 0, done, l, argc, argv, argvlen))
+		l->greetings++;
+	else
+		link_cut(l, "the connection takes no commands", NULL);
+}
+
+static void
+greet_auth(struct link *l)
+{
+	const char *with_user[] = { "AUTH", l->config.user, l->config.password,
+		NULL };
+	const char *without[] = { "AUTH", l->config.password, NULL };
+
+	if (l->config.password[0] != '\0')
+		greet_send(l, on_auth, l->config.user[0] ? with_user : without);
+}
+
+void
+link_greet(struct link *l)
+{
+	char number[16];
+	const struct step steps[] = {
+		{ on_select, true, { "SELECT", number, NULL } },
+		{ on_setname, false,
+		    { "CLIENT", "SETNAME", l->config.client_name, NULL } },
+		{ on_id, true, { "CLIENT", "ID", NULL } },
+		{ on_info, true, { "INFO", "server", NULL } },
+		{ on_info, true, { "INFO", "memory", NULL } },
+		{ on_info, true, { "INFO", "replication", NULL } },
+		{ on_info, true, { "INFO", "persistence", NULL } },
+	};
+	size_t i;
+
+	(void)snprintf(number, sizeof(number), "%u", l->config.database);
+	memset(&l->info, 0, sizeof(l->info));
+	l->client_id = 0;
+	l->greetings = 0;
+	greet_auth(l);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (!(steps[i].commands_only && l->config.channel) &&
+		    !(steps[i].done == on_select && l->config.database == 0))
+			greet_send(l, steps[i].done, steps[i].argv);
+}
+
+/* Why the server won't do, in the words of the refusal where we know it. */
+static void
+greet_fail(struct link *l, const char *what, const redisReply *reply)
+{
+	const struct refusal *refusal;
+	char text[160];
+
+	refusal = refusal_find(reply->str, (size_t)reply->len);
+	(void)snprintf(text, sizeof(text), "%s: %s", what,
+	    reply->str ? reply->str : "unexpected reply");
+	link_cut(l, text, refusal ? refusal->text : NULL);
+}
+
+static bool
+is_error(const redisReply *reply, const char *prefix)
+{
+	return reply->type == REDIS_REPLY_ERROR &&
+	       strncmp(reply->str, prefix, strlen(prefix)) == 0;
+}
+
+static void
+on_script(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+	enum script_id script;
+
+	if (!reply)
+		return;
+	l->greetings--;
+	if (reply->type != REDIS_REPLY_STRING ||
+	    (size_t)reply->len != SHA_BYTES) {
+		greet_fail(l, "SCRIPT LOAD", reply);
+		return;
+	}
+	/* They come in the order they were sent. */
+	script = SCRIPT_MAX - 1 - l->greetings;
+	memcpy(l->sha[script], reply->str, SHA_BYTES + 1);
+	if (l->greetings == 0)
+		link_greeted(l);
+}
+
+/* A first line `#!lua flags=...` is only understood by Redis 7 and later. */
+const char *
+link_script(const struct link *l, enum script_id script)
+{
+	static const char *const texts[] = {
+		[SCRIPT_KEEP] = lua_keep,
+		[SCRIPT_ACQUIRE] = lua_acquire,
+	};
+	const char *text = texts[script], *line_end;
+
+	if (l->info.version[0] >= 7 || strncmp(text, "#!", 2) != 0)
+		return text;
+	line_end = strchr(text, '\n');
+	return line_end ? line_end + 1 : text;
+}
+
+static bool
+check_memory(struct link *l)
+{
+	const struct info *info = &l->info;
+	char text[120];
+
+	if (!info_evicts(info))
+		return true;
+	if (info->maxmemory > 0) {
+		(void)snprintf(text, sizeof(text),
+		    "maxmemory-policy %s may evict locks", info->policy);
+		link_cut(l, text, "set maxmemory-policy noeviction in Redis");
+		return false;
+	}
+	if (!l->policy_told)
+		LOG(WARNING, "redis-policy", LOG_S("policy", info->policy),
+		    LOG_S("advice",
+			"harmless while maxmemory is 0; set noeviction"));
+	l->policy_told = true;
+	return true;
+}
+
+/* All of the first round is answered: is this a server for us? */
+static void
+greet_second(struct link *l)
+{
+	const char *words[] = { "SCRIPT", "LOAD", NULL, NULL };
+	const unsigned *v = l->info.version;
+	char text[80];
+	unsigned i;
+
+	if (l->config.channel) {
+		if (!link_subscribe(l))
+			link_cut(l, "can't subscribe", NULL);
+		return;
+	}
+	if (v[0] < 6 || (v[0] == 6 && v[1] == 0 && v[2] < 6)) {
+		(void)snprintf(text, sizeof(text), "Redis %u.%u.%u is too old",
+		    v[0], v[1], v[2]);
+		link_cut(l, text, "use Redis 6.0.6 or later");
+		return;
+	}
+	if (l->info.loading) {
+		link_cut(l, "Redis is still loading its data", NULL);
+		return;
+	}
+	if (!check_memory(l))
+		return;
+	for (i = 0; i < SCRIPT_MAX; i++) {
+		words[2] = link_script(l, (enum script_id)i);
+		greet_send(l, on_script, words);
+	}
+}
+
+static void
+greet_answered(struct link *l)
+{
+	assert(l->greetings > 0);
+	if (--l->greetings == 0)
+		greet_second(l);
+}
+
+static void
+on_auth(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+
+	if (!reply)
+		return;
+	if (is_error(reply, "ERR AUTH <password> called without any") ||
+	    is_error(reply, "ERR Client sent AUTH, but no password"))
+		LOG(INFO, "redis-no-password",
+		    LOG_S("advice", "redis.password is set, Redis wants none"));
+	else if (reply->type == REDIS_REPLY_ERROR) {
+		greet_fail(l, "AUTH", reply);
+		return;
+	}
+	greet_answered(l);
+}
+
+static void
+on_select(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+
+	if (!reply)
+		return;
+	if (reply->type == REDIS_REPLY_ERROR)
+		greet_fail(l, "SELECT", reply);
+	else
+		greet_answered(l);
+}
+
+/* Only what every command would be refused for counts here. */
+static void
+on_setname(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+
+	if (!reply)
+		return;
+	if (is_error(reply, "NOAUTH") || is_error(reply, "ERR max number"))
+		greet_fail(l, "CLIENT SETNAME", reply);
+	else
+		greet_answered(l);
+}
+
+static void
+on_id(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+
+	if (!reply)
+		return;
+	if (reply->type == REDIS_REPLY_INTEGER)
+		l->client_id = (uint64_t)reply->integer;
+	greet_answered(l);
+}
+
+static void
+on_info(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+
+	if (!reply)
+		return;
+	if (reply->type != REDIS_REPLY_STRING) {
+		greet_fail(l, "INFO", reply);
+		return;
+	}
+	info_read(&l->info, reply->str, (size_t)reply->len);
+	greet_answered(l);
+}

@@ -1,0 +1,93 @@
+/*
+ * What a link is made of.  Only link.c (the states), link_io.c (the socket
+ * and the commands on it) and link_greet.c (the greeting) include this.
+ */
+#ifndef LOCKBROKER_REDIS_LINK_STATE_H
+#define LOCKBROKER_REDIS_LINK_STATE_H
+
+#include <event2/event.h>
+#include <hiredis/async.h>
+#include <hiredis/hiredis.h>
+
+#include "base/list.h"
+#include "redis/link.h"
+#include "redis/resolve.h"
+
+#define SHA_BYTES 40
+
+/* A command under way. Owned by its link; used again afterwards. */
+struct request {
+	TAILQ_ENTRY(request) entry;
+	struct link *link;
+	link_reply *done;
+	void *arg;
+	int64_t deadline_ms;
+};
+TAILQ_HEAD(request_list, request);
+
+struct link {
+	struct link_config config;
+	const struct link_handler *handler;
+	void *arg;
+	enum link_state state;
+
+	/* The connection; NULL from when hiredis has cleaned it up. */
+	redisAsyncContext *ac;
+	struct event *readable;
+	struct event *writable;
+	bool dirty;	    /* something waits for link_flush() */
+	bool writing;	    /* within redisAsyncHandleWrite() */
+	unsigned depth;	    /* of hiredis calls on the stack */
+	bool doomed;	    /* to be cut when that is 0 */
+	char why[160];	    /* it is cut, or was */
+	const char *advice; /* static, or NULL */
+
+	struct request_list requests; /* in the order they were sent */
+	struct request_list spare;
+	struct event *overdue; /* the earliest deadline, or before it */
+	int64_t overdue_ms;    /* when that fires; INT64_MAX: it is not set */
+	unsigned patience;     /* how often a late reply was waited for */
+
+	struct event *timer; /* of an attempt, or of the pause before one */
+	unsigned attempts;   /* since it was last up for a while */
+	int64_t up_ms;	     /* when it came up */
+	struct lookup *lookup;
+	struct resolved addresses;
+	unsigned next_address;
+
+	/* What the greeting learned. */
+	struct info info;
+	uint64_t client_id;
+	unsigned greetings; /* replies it still waits for */
+	bool policy_told;
+	char sha[SCRIPT_MAX][SHA_BYTES + 1];
+};
+
+/* link.c */
+void link_set_state(struct link *l, enum link_state state);
+
+/* The connection is gone or useless: tell it, and try again later. */
+void link_lost(struct link *l, const char *why, const char *advice);
+void link_greeted(struct link *l);
+
+/* link_io.c */
+void link_io_init(struct link *l);
+void link_io_fini(struct link *l);
+
+/* Puts a new context to use; sets the options of its socket. */
+void link_attach(struct link *l, redisAsyncContext *ac);
+
+/* Frees the context, if any; what was under way is answered NULL. */
+void link_detach(struct link *l);
+
+/* As link_send(), in any state that has a connection. */
+bool link_command(struct link *l, int64_t timeout_ms, link_reply *done,
+    void *arg, int argc, const char **argv, const size_t *argvlen);
+
+/* The answer is link_greeted(), or the end of the connection. */
+bool link_subscribe(struct link *l);
+
+/* link_greet.c */
+void link_greet(struct link *l);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * Only one probe is under way at a time.  What has been published while this
+ * connection was not up yet proves nothing.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "redis/listener.h"
+#include "redis/now.h"
+
+#define PROBE_WORD "probe "
+
+struct listener {
+	struct link *link;
+	const struct listener_handler *handler;
+	void *arg;
+	int64_t reply_timeout_ms;
+	uint64_t next;	   /* number of the last probe sent */
+	uint64_t awaited;  /* the one that must come back; 0: none */
+	int64_t probed_ms; /* when it was sent */
+	bool told;	   /* the present spell of being down */
+};
+
+static void
+on_up(void *arg, struct link *l)
+{
+	struct listener *s = arg;
+
+	(void)l;
+	s->awaited = 0;
+	if (s->told)
+		LOG(NOTICE, "redis-subscribed");
+	s->told = false;
+	s->handler->subscribed(s->arg);
+}
+
+/* A command link says the same; so this is only news where they are up. */
+static void
+on_down(
+    void *arg, struct link *l, bool was_up, const char *why, const char *advice)
+{
+	struct listener *s = arg;
+
+	(void)l;
+	(void)was_up;
+	s->awaited = 0;
+	if (!s->told && advice)
+		LOG(WARNING, "redis-unsubscribed", LOG_S("why", why),
+		    LOG_S("advice", advice));
+	else if (!s->told)
+		LOG(INFO, "redis-unsubscribed", LOG_S("why", why));
+	s->told = true;
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	const size_t word_len = sizeof(PROBE_WORD) - 1;
+	struct listener *s = arg;
+	char number[24];
+
+	if (len < word_len || memcmp(text, PROBE_WORD, word_len) != 0) {
+		s->handler->message(s->arg, text, len);
+		return;
+	}
+	(void)snprintf(number, sizeof(number), "%" PRIu64, s->awaited);
+	if (len - word_len == strlen(number) &&
+	    memcmp(text + word_len, number, len - word_len) == 0)
+		s->awaited = 0;
+}
+
+static const struct link_handler link_handler = { on_up, on_down, on_message };
+
+struct listener *
+listener_new(const struct link_config *config,
+    const struct listener_handler *handler, void *arg)
+{
+	struct listener *s = xcalloc(1, sizeof(*s));
+
+	s->handler = handler;
+	s->arg = arg;
+	s->reply_timeout_ms = config->reply_timeout_ms;
+	s->link = link_new(config, &link_handler, s);
+	return s;
+}
+
+void
+listener_start(struct listener *s)
+{
+	link_retry_now(s->link);
+}
+
+void
+listener_free(struct listener *s)
+{
+	if (!s)
+		return;
+	link_free(s->link);
+	free(s);
+}
+
+bool
+listener_probe(struct listener *s, char *text, size_t size)
+{
+	if (!link_is_up(s->link))
+		return false;
+	if (s->awaited != 0) {
+		if (now_ms() - s->probed_ms < s->reply_timeout_ms)
+			return false;
+		link_cut(s->link, "messages do not arrive", NULL);
+		return false;
+	}
+	s->awaited = ++s->next;
+	s->probed_ms = now_ms();
+	(void)snprintf(text, size, PROBE_WORD "%" PRIu64, s->awaited);
+	return true;
+}
+
+void
+listener_published(struct listener *s, bool heard)
+{
+	if (!heard && s->awaited != 0 && link_is_up(s->link))
+		link_cut(s->link, "nobody listens on the channel", NULL);
+}

@@ -1,0 +1,38 @@
+/*
+ * The connection that listens on our channel, and whether it really does.
+ *
+ * On hiredis 0.14 a subscribed connection can't be asked anything, so every
+ * probe is a message to ourselves: published over a command link, it must
+ * come back here.
+ */
+#ifndef LOCKBROKER_REDIS_LISTENER_H
+#define LOCKBROKER_REDIS_LISTENER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "redis/link.h"
+
+struct listener;
+
+struct listener_handler {
+	void (*message)(void *arg, const char *text, size_t len);
+	void (*subscribed)(void *arg); /* messages may have been missed */
+};
+
+/* The config names the channel. */
+struct listener *listener_new(const struct link_config *config,
+    const struct listener_handler *handler, void *arg);
+void listener_start(struct listener *s); /* or ends a pause */
+void listener_free(struct listener *s);
+
+/*
+ * Time for a probe: true, with the text to publish on the channel.  Gives the
+ * connection up where the probe before did not arrive.
+ */
+bool listener_probe(struct listener *s, char *text, size_t size);
+
+/* Did anybody listen when it was published? */
+void listener_published(struct listener *s, bool heard);
+
+#endif

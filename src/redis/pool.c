@@ -1,0 +1,573 @@
+/*
+ * Lanes, and what happens to calls on them.
+ *
+ * With redis.replicas a WAIT follows the calls of a turn on each lane.  The
+ * answers of the calls are kept until its answer is there: too few replicas,
+ * and the grants and renewals among them do not count.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/link.h"
+#include "redis/listener.h"
+#include "redis/now.h"
+#include "redis/pool.h"
+
+#define PROBE_MS 2000
+#define POLICY_EVERY 5	 /* probes */
+#define DOWN_LINES_MAX 4 /* lines of one spell in the log */
+#define NO_LANE UINT32_MAX
+
+/* A command link and what it is for. Owned by its pool. */
+struct lane {
+	struct pool *pool;
+	uint32_t index;
+	struct link *link;
+	struct call_list held; /* answered; a WAIT is under way */
+	bool unconfirmed;      /* calls were sent and no WAIT behind them */
+
+	/* The connection before, which may still have commands to run. */
+	uint64_t stale_id; /* 0: none */
+	char stale_run_id[RUN_ID_MAX];
+	uint32_t killer;	  /* the lane that was sent its CLIENT KILL */
+	unsigned kills;		  /* not answered yet */
+	bool loading[SCRIPT_MAX]; /* a SCRIPT LOAD is under way */
+};
+
+struct pool {
+	struct pool_config config;
+	struct pool_handler handler;
+	void *arg;
+	char node[CONFIG_ADDRESS_SIZE];
+	uint32_t nlanes;
+	struct lane *lanes;
+	uint32_t nup;
+	struct listener *listener;
+	struct event *probe;
+	unsigned probes;
+	bool closing; /* nobody is told any more */
+
+	/* Spells, so that each is logged once. */
+	int64_t down_ms;     /* since when; 0: it is not */
+	unsigned down_lines; /* logged of this spell */
+	char down_why[160];  /* the last of them */
+	const struct refusal *refusal;
+	char failure[128]; /* an error we don't know */
+	bool short_told;   /* of replicas */
+};
+
+static void on_call(void *arg, const redisReply *reply);
+static void on_load(void *arg, const redisReply *reply);
+static void on_killed(void *arg, const redisReply *reply);
+static void on_wait(void *arg, const redisReply *reply);
+
+static void
+on_ignored(void *arg, const redisReply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+/* ---- lanes: which link stands in, and the end of old connections ---- */
+
+static struct lane *
+any_lane(struct pool *p, uint32_t first)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++)
+		if (link_is_up(p->lanes[(first + i) % p->nlanes].link))
+			return &p->lanes[(first + i) % p->nlanes];
+	return NULL;
+}
+
+/* Ids start again with the server: kill only where it is still the same. */
+static void
+kill_stale(struct pool *p)
+{
+	struct lane *lane, *by;
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++) {
+		lane = &p->lanes[i];
+		by = any_lane(p, i);
+		if (lane->stale_id == 0 || lane->killer != NO_LANE || !by)
+			continue;
+		if (strcmp(lane->stale_run_id, link_info(by->link)->run_id)) {
+			lane->stale_id = 0;
+			continue;
+		}
+		if (!link_sendf(by->link, 0, on_killed, lane,
+			"CLIENT KILL ID %llu",
+			(unsigned long long)lane->stale_id))
+			continue;
+		lane->killer = by->index;
+		lane->kills++;
+	}
+}
+
+static void
+on_killed(void *arg, const redisReply *reply)
+{
+	struct lane *lane = arg;
+
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		LOG(NOTICE, "redis-kill",
+		    LOG_B("error", reply->str, (size_t)reply->len));
+	if (--lane->kills > 0)
+		return; /* the last one counts */
+	lane->killer = NO_LANE;
+	if (reply)
+		lane->stale_id = 0;
+	else if (!lane->pool->closing)
+		kill_stale(lane->pool); /* somebody else must do it */
+}
+
+/* What takes the calls of a lane now; NULL: nothing does. */
+static struct lane *
+route(struct pool *p, uint32_t index)
+{
+	struct lane *lane = &p->lanes[index % p->nlanes];
+
+	if (lane->stale_id == 0)
+		return any_lane(p, lane->index);
+	/* Behind its CLIENT KILL, on the same connection. */
+	if (lane->killer == NO_LANE || !link_is_up(p->lanes[lane->killer].link))
+		return NULL;
+	return &p->lanes[lane->killer];
+}
+
+/* ---- up and down ---- */
+
+static void
+log_down(struct pool *p, const char *why, const char *advice)
+{
+	int64_t now = now_ms();
+
+	if (p->down_ms == 0)
+		p->down_ms = now;
+	if (!advice && now - p->down_ms < p->config.quiet_ms)
+		return;
+	if (p->down_lines >= DOWN_LINES_MAX || strcmp(why, p->down_why) == 0)
+		return;
+	(void)snprintf(p->down_why, sizeof(p->down_why), "%s", why);
+	p->down_lines++;
+	if (advice)
+		LOG(WARNING, "redis-down", LOG_S("node", p->node),
+		    LOG_S("why", why), LOG_S("advice", advice));
+	else
+		LOG(WARNING, "redis-down", LOG_S("node", p->node),
+		    LOG_S("why", why));
+}
+
+static void
+log_up(struct pool *p, const struct info *info)
+{
+	char version[40];
+
+	(void)snprintf(version, sizeof(version), "%u.%u.%u", info->version[0],
+	    info->version[1], info->version[2]);
+	LOG(NOTICE, "redis-up", LOG_S("node", p->node),
+	    LOG_S("version", version),
+	    LOG_S("role", info->replica ? "replica" : "master"),
+	    LOG_N("down_ms", p->down_ms > 0 ? now_ms() - p->down_ms : 0));
+	p->down_ms = 0;
+	p->down_lines = 0;
+	p->down_why[0] = '\0';
+}
+
+static void
+on_up(void *arg, struct link *l)
+{
+	struct lane *lane = arg;
+	struct pool *p = lane->pool;
+
+	kill_stale(p);
+	if (p->nup++ > 0)
+		return;
+	log_up(p, link_info(l));
+	p->config.stats->up++;
+	p->handler.up(p->arg);
+}
+
+static void
+on_down(
+    void *arg, struct link *l, bool was_up, const char *why, const char *advice)
+{
+	struct lane *lane = arg;
+	struct pool *p = lane->pool;
+
+	if (was_up) {
+		assert(p->nup > 0);
+		p->nup--;
+		p->config.stats->reconnects++;
+		lane->stale_id = link_client_id(l);
+		lane->killer = NO_LANE;
+		(void)snprintf(lane->stale_run_id, sizeof(lane->stale_run_id),
+		    "%s", link_info(l)->run_id);
+		kill_stale(p);
+	}
+	if (p->nup > 0) {
+		LOG(INFO, "redis-link-down", LOG_S("node", p->node),
+		    LOG_N("lane", lane->index), LOG_S("why", why));
+		return;
+	}
+	log_down(p, why, advice);
+	if (was_up) {
+		p->config.stats->up--;
+		p->handler.down(p->arg, why);
+	}
+}
+
+static const struct link_handler lane_handler = { on_up, on_down, NULL };
+
+/* ---- what calls say ---- */
+
+static void
+log_verdict(struct pool *p, const struct call *call)
+{
+	if (call->verdict == CALL_ANSWERED) {
+		if (p->refusal || p->failure[0] != '\0')
+			LOG(NOTICE, "redis-ok", LOG_S("node", p->node));
+		p->refusal = NULL;
+		p->failure[0] = '\0';
+	} else if (call->verdict == CALL_REFUSED) {
+		if (p->refusal != call->refusal)
+			LOG(WARNING, call->refusal->event,
+			    LOG_S("node", p->node), LOG_S("error", call->error),
+			    LOG_S("advice", call->refusal->text));
+		p->refusal = call->refusal;
+	} else if (call->verdict == CALL_FAILED ||
+		   call->verdict == CALL_MALFORMED) {
+		if (strcmp(p->failure, call->error) != 0)
+			LOG(ERROR, "redis-reply", LOG_S("node", p->node),
+			    LOG_S(call->verdict == CALL_FAILED ? "error"
+							       : "malformed",
+				call->error));
+		(void)snprintf(
+		    p->failure, sizeof(p->failure), "%s", call->error);
+	}
+}
+
+/* Behind the calls of a turn, on their connection. */
+static void
+send_wait(struct lane *lane)
+{
+	unsigned replicas = lane->pool->config.redis->replicas;
+	int64_t wait_ms = lane->pool->config.lease_ms / 10;
+
+	if (lane->unconfirmed && replicas > 0)
+		(void)link_sendf(lane->link, 0, on_wait, lane, "WAIT %u %lld",
+		    replicas, (long long)wait_ms);
+	lane->unconfirmed = false;
+}
+
+static bool
+load(struct lane *lane, enum script_id script)
+{
+	const char *words[] = { "SCRIPT", "LOAD",
+		link_script(lane->link, script) };
+	size_t lens[] = { 6, 4, strlen(words[2]) };
+
+	if (lane->loading[script])
+		return true;
+	lane->loading[script] = link_send(
+	    lane->link, 3, words, lens, 0, on_load, &lane->loading[script]);
+	return lane->loading[script];
+}
+
+/* The script may be gone (SCRIPT FLUSH): load it, and try once more. */
+static bool
+resend(struct lane *lane, struct call *call)
+{
+	if (call->resent > 0 || !load(lane, call->script))
+		return false;
+	call->resent++;
+	call->sent_ms = now_ms();
+	lane->pool->config.stats->reloads++;
+	if (!link_send(lane->link, call->argc, call->argv, call->argvlen,
+		call->timeout_ms, on_call, call))
+		return false;
+	lane->unconfirmed = true;
+	send_wait(lane);
+	return true;
+}
+
+static void
+deliver(struct lane *lane, struct call *call)
+{
+	struct pool *p = lane->pool;
+
+	if (p->closing) {
+		gather_drop(p->config.gather, call);
+		return;
+	}
+	if (call->verdict != CALL_ANSWERED && call->verdict != CALL_REFUSED)
+		p->config.stats->unknown += call->nops;
+	call_deliver(p->config.gather, call, &p->handler.store, p->arg);
+}
+
+static bool
+is_noscript(const redisReply *reply)
+{
+	return reply && reply->type == REDIS_REPLY_ERROR &&
+	       strncmp(reply->str, "NOSCRIPT", 8) == 0;
+}
+
+static void
+on_call(void *arg, const redisReply *reply)
+{
+	struct call *call = arg;
+	struct lane *lane = call->sender;
+	enum call_verdict verdict;
+
+	if (is_noscript(reply) && resend(lane, call))
+		return;
+	verdict = call_decode(call, reply, false);
+	log_verdict(lane->pool, call);
+	if (verdict == CALL_MALFORMED)
+		link_cut(lane->link, "a malformed reply", NULL);
+	else if (verdict == CALL_REFUSED &&
+		 call->refusal->action == REFUSAL_RECONNECT)
+		link_cut(lane->link, call->error, call->refusal->text);
+	if (verdict == CALL_ANSWERED && lane->pool->config.redis->replicas > 0)
+		TAILQ_INSERT_TAIL(&lane->held, call, entry);
+	else
+		deliver(lane, call);
+}
+
+static void
+on_load(void *arg, const redisReply *reply)
+{
+	bool *loading = arg;
+
+	*loading = false;
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		LOG(WARNING, "redis-load",
+		    LOG_B("error", reply->str, (size_t)reply->len));
+}
+
+/* Everything held was sent before this WAIT was. */
+static void
+on_wait(void *arg, const redisReply *reply)
+{
+	struct lane *lane = arg;
+	struct pool *p = lane->pool;
+	long long wanted = p->config.redis->replicas, have = 0;
+	struct call_list held = TAILQ_HEAD_INITIALIZER(held);
+	struct call *call;
+
+	if (reply && reply->type == REDIS_REPLY_INTEGER)
+		have = reply->integer;
+	if (reply && (have < wanted) != p->short_told) {
+		p->short_told = have < wanted;
+		LOG(WARNING, p->short_told ? "redis-replicas" : "redis-ok",
+		    LOG_S("node", p->node), LOG_N("replicas", have),
+		    LOG_N("wanted", wanted));
+	}
+	TAILQ_CONCAT(&held, &lane->held, entry);
+	while ((call = TAILQ_FIRST(&held))) {
+		TAILQ_REMOVE(&held, call, entry);
+		if (have < wanted)
+			call_doubt(call);
+		deliver(lane, call);
+	}
+}
+
+bool
+pool_send(struct pool *p, struct call *call)
+{
+	struct lane *lane = route(p, call->lane);
+	const char *sha;
+
+	if (!lane)
+		return false;
+	sha = link_sha(lane->link, call->script);
+	call->argv[1] = sha;
+	call->argvlen[1] = strlen(sha);
+	call->sender = lane;
+	call->sent_ms = now_ms();
+	if (!link_send(lane->link, call->argc, call->argv, call->argvlen,
+		call->timeout_ms, on_call, call))
+		return false;
+	lane->unconfirmed = true;
+	p->config.stats->calls++;
+	p->config.stats->ops += call->nops;
+	return true;
+}
+
+void
+pool_flush(struct pool *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++) {
+		send_wait(&p->lanes[i]);
+		link_flush(p->lanes[i].link);
+	}
+}
+
+/* ---- probes: is everybody still there? ---- */
+
+static void
+on_policy(void *arg, const redisReply *reply)
+{
+	struct pool *p = arg;
+	struct info info = { .policy = "" };
+	uint32_t i;
+
+	if (!reply || reply->type != REDIS_REPLY_STRING)
+		return;
+	info_read(&info, reply->str, (size_t)reply->len);
+	if (!info_evicts(&info) || info.maxmemory == 0)
+		return;
+	/* The greeting of the next connection says why it is refused. */
+	for (i = 0; i < p->nlanes; i++)
+		link_cut(p->lanes[i].link, "Redis may evict locks", NULL);
+}
+
+static void
+on_published(void *arg, const redisReply *reply)
+{
+	struct pool *p = arg;
+
+	if (reply && reply->type == REDIS_REPLY_INTEGER)
+		listener_published(p->listener, reply->integer > 0);
+}
+
+/* A dead connection is found before a lock needs it. */
+static void
+on_probe(evutil_socket_t fd, short what, void *arg)
+{
+	struct pool *p = arg;
+	struct lane *first = any_lane(p, 0);
+	char text[32];
+	uint32_t i;
+
+	(void)fd;
+	(void)what;
+	if (!first)
+		return;
+	if (listener_probe(p->listener, text, sizeof(text)))
+		(void)link_sendf(first->link, 0, on_published, p,
+		    "PUBLISH %s %s", gather_channel(p->config.gather), text);
+	if (++p->probes % POLICY_EVERY == 0)
+		(void)link_sendf(first->link, 0, on_policy, p, "INFO memory");
+	for (i = 0; i < p->nlanes; i++)
+		(void)link_sendf(p->lanes[i].link, 0, on_ignored, NULL, "PING");
+	for (i = 0; i < p->nlanes; i++)
+		link_flush(p->lanes[i].link);
+}
+
+/* ---- life ---- */
+
+static void
+link_config_init(const struct pool *p, struct link_config *c)
+{
+	const struct config_redis *redis = p->config.redis;
+
+	c->base = p->config.base;
+	c->resolver = p->config.resolver;
+	c->address = p->config.address;
+	c->user = redis->user;
+	c->password = p->config.own ? "" : redis->password;
+	c->database = redis->database;
+	c->client_name = p->config.client_name;
+	c->channel = NULL;
+	c->connect_timeout_ms = redis->connect_timeout_ms;
+	c->reply_timeout_ms = redis->reply_timeout_ms;
+	c->retry_ms_max = p->config.retry_ms_max;
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	struct pool *p = arg;
+
+	p->handler.message(p->arg, text, len);
+}
+
+static void
+on_subscribed(void *arg)
+{
+	struct pool *p = arg;
+
+	p->handler.resubscribed(p->arg);
+}
+
+static const struct listener_handler listener_handler = { on_message,
+	on_subscribed };
+
+struct pool *
+pool_new(const struct pool_config *config, const struct pool_handler *handler,
+    void *arg)
+{
+	struct pool *p = xcalloc(1, sizeof(*p));
+	struct link_config c;
+	uint32_t i;
+
+	p->config = *config;
+	p->handler = *handler;
+	p->arg = arg;
+	(void)config_address_format(config->address, p->node);
+	p->nlanes = config->redis->connections;
+	p->lanes = xcalloc(p->nlanes, sizeof(*p->lanes));
+	link_config_init(p, &c);
+	for (i = 0; i < p->nlanes; i++) {
+		p->lanes[i].pool = p;
+		p->lanes[i].index = i;
+		p->lanes[i].killer = NO_LANE;
+		TAILQ_INIT(&p->lanes[i].held);
+		p->lanes[i].link = link_new(&c, &lane_handler, &p->lanes[i]);
+	}
+	c.channel = gather_channel(config->gather);
+	p->listener = listener_new(&c, &listener_handler, p);
+	p->probe = event_new(config->base, -1, EV_PERSIST, on_probe, p);
+	if (!p->probe)
+		abort();
+	config->stats->nodes++;
+	return p;
+}
+
+void
+pool_start(struct pool *p)
+{
+	struct timeval tv = ms_to_timeval(PROBE_MS);
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++)
+		link_retry_now(p->lanes[i].link);
+	listener_start(p->listener);
+	(void)event_add(p->probe, &tv);
+}
+
+bool
+pool_is_up(const struct pool *p)
+{
+	return p->nup > 0;
+}
+
+void
+pool_free(struct pool *p)
+{
+	uint32_t i;
+
+	if (!p)
+		return;
+	p->closing = true;
+	event_free(p->probe);
+	listener_free(p->listener);
+	for (i = 0; i < p->nlanes; i++)
+		link_free(p->lanes[i].link);
+	free(p->lanes);
+	free(p);
+}

@@ -1,0 +1,72 @@
+/*
+ * One Redis server: its command links, the link that listens on our channel,
+ * and the calls under way on them.
+ *
+ *	              +- link 0 ---- calls of lane 0, probes
+ *	pool (node) --+- link 1 ---- calls of lane 1
+ *	              +- listener -- our channel
+ *
+ * A name has its lane, so it always uses the same link; while that one is
+ * down, another one stands in.  A call that was under way on a link that was
+ * cut may still sit in a socket: nothing is sent in its place before CLIENT
+ * KILL of the old connection is.
+ *
+ * The pool is up while any command link is.
+ */
+#ifndef LOCKBROKER_REDIS_POOL_H
+#define LOCKBROKER_REDIS_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/address.h"
+#include "redis/redis.h"
+#include "store/gather.h"
+
+struct config_redis;
+struct event_base;
+struct resolver;
+
+/* What it needs; everything pointed to must outlive the pool. */
+struct pool_config {
+	struct event_base *base;
+	struct resolver *resolver;
+	struct gather *gather;
+	const struct config_redis *redis;
+	const struct config_address *address;
+	const char *client_name;
+	int64_t lease_ms;
+	int64_t retry_ms_max;
+	int64_t quiet_ms;	   /* not to be called down before so long */
+	bool own;		   /* embedded: no password */
+	struct redis_stats *stats; /* counted into */
+};
+
+struct pool_handler {
+	struct store_handler store; /* what calls said */
+	void (*up)(void *arg);
+	void (*down)(void *arg, const char *why);
+	void (*message)(void *arg, const char *text, size_t len);
+	void (*resubscribed)(void *arg);
+};
+
+struct pool;
+
+struct pool *pool_new(const struct pool_config *config,
+    const struct pool_handler *handler, void *arg);
+
+/* Connects; called again, it ends a pause between attempts. */
+void pool_start(struct pool *p);
+void pool_free(struct pool *p); /* not from its callbacks */
+
+bool pool_is_up(const struct pool *p);
+
+/*
+ * Takes a call, to be finished in time; false where it can't be sent, and then
+ * it is still the caller's.  Calls leave with pool_flush().
+ */
+bool pool_send(struct pool *p, struct call *call);
+void pool_flush(struct pool *p);
+
+#endif

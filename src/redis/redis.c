@@ -1,0 +1,207 @@
+/*
+ * The facade: gathers operations, sends calls where the topology says, and
+ * sees to it that nobody is called back from redis_submit().
+ *
+ * Calls that can't be sent are answered at the end of redis_flush(), when
+ * everything else has been written.  What is submitted from a handler goes
+ * out with the next flush; where the owner does not flush again, the loop
+ * does.
+ */
+#include "config.h"
+
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/pool.h"
+#include "redis/redis.h"
+#include "redis/resolve.h"
+#include "redis/topology.h"
+
+struct redis {
+	struct topology_env env;
+	const struct topology_ops *ops;
+	struct topology *topology;
+	struct redis_handler handler;
+	struct redis_stats stats;
+	char *client_name;
+	struct call_list unsent;
+	struct event *again;
+	bool flushing;
+};
+
+static const struct mode {
+	const char *name;
+	const struct topology_ops *ops; /* NULL: not built yet */
+	unsigned shards;		/* 0: one for each node */
+	bool tagged;
+} modes[] = {
+	[CONFIG_MODE_EMBEDDED] = { "embedded", &topo_standalone, 1, false },
+	[CONFIG_MODE_STANDALONE] = { "standalone", &topo_standalone, 1, false },
+	[CONFIG_MODE_SENTINEL] = { "sentinel", NULL, 1, false },
+	[CONFIG_MODE_CLUSTER] = { "cluster", NULL, 256, true },
+	[CONFIG_MODE_QUORUM] = { "quorum", NULL, 0, false },
+};
+
+unsigned
+redis_shards(const struct config *config)
+{
+	unsigned shards = modes[config->redis.mode].shards;
+
+	return shards > 0 ? shards : (unsigned)config->redis.nodes.n;
+}
+
+static struct gather *
+make_gather(const struct config *config, const char *broker, uint64_t instance)
+{
+	struct store_config c = {
+		.prefix = config->redis.prefix,
+		.broker = broker,
+		.instance = instance,
+		.lease_ms = config->locks.lease_ms,
+		.replicas = config->redis.replicas,
+		.shards = redis_shards(config),
+		.lanes = config->redis.connections,
+		.tagged = modes[config->redis.mode].tagged,
+	};
+
+	if (getrandom(c.seed, sizeof(c.seed), 0) != (ssize_t)sizeof(c.seed))
+		abort();
+	return gather_new(&c);
+}
+
+static void
+on_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	redis_flush(arg);
+}
+
+struct redis *
+redis_new(struct event_base *base, const struct config *config,
+    const char *broker, uint64_t instance, const struct redis_handler *handler,
+    void *arg, char *why, size_t why_size)
+{
+	const struct mode *mode = &modes[config->redis.mode];
+	struct redis *r;
+
+	if (!mode->ops) {
+		(void)snprintf(why, why_size,
+		    "redis.mode %s is not supported yet", mode->name);
+		return NULL;
+	}
+	if (config->redis.tls) {
+		(void)snprintf(why, why_size,
+		    "redis.tls: this build can't; put stunnel in between");
+		return NULL;
+	}
+	r = xcalloc(1, sizeof(*r));
+	r->handler = *handler;
+	r->ops = mode->ops;
+	TAILQ_INIT(&r->unsent);
+	if (asprintf(&r->client_name, "lockbroker-%s", broker) < 0)
+		abort();
+	r->again = evtimer_new(base, on_again, r);
+	if (!r->again)
+		abort();
+	r->env = (struct topology_env){
+		.base = base,
+		.config = config,
+		.resolver = resolver_new(base),
+		.gather = make_gather(config, broker, instance),
+		.client_name = r->client_name,
+		.handler = &r->handler,
+		.arg = arg,
+		.stats = &r->stats,
+	};
+	r->topology = r->ops->new (&r->env, why, why_size);
+	if (!r->topology) {
+		redis_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void
+redis_start(struct redis *r)
+{
+	r->ops->start(r->topology);
+}
+
+void
+redis_submit(struct redis *r, const struct op *op)
+{
+	gather_add(r->env.gather, op);
+}
+
+static void
+send_call(void *arg, struct call *call)
+{
+	struct redis *r = arg;
+	struct pool *pool = r->ops->route(r->topology, call->shard);
+
+	if (!pool || !pool_send(pool, call))
+		TAILQ_INSERT_TAIL(&r->unsent, call, entry);
+}
+
+static void
+answer_unsent(struct redis *r)
+{
+	struct store_handler handler = { r->handler.guard, r->handler.outcome };
+	struct call_list calls = TAILQ_HEAD_INITIALIZER(calls);
+	struct call *call;
+
+	TAILQ_CONCAT(&calls, &r->unsent, entry);
+	while ((call = TAILQ_FIRST(&calls))) {
+		TAILQ_REMOVE(&calls, call, entry);
+		call->sent_ms = 0;
+		(void)call_finish(
+		    r->env.gather, call, NULL, true, &handler, r->env.arg);
+	}
+}
+
+void
+redis_flush(struct redis *r)
+{
+	struct timeval now = { 0, 0 };
+
+	/* From a handler of the flush itself: that one is not done yet. */
+	if (!r->flushing) {
+		r->flushing = true;
+		gather_flush(r->env.gather, send_call, r);
+		r->ops->flush(r->topology);
+		answer_unsent(r);
+		r->flushing = false;
+	}
+	if (!gather_empty(r->env.gather))
+		(void)evtimer_add(r->again, &now);
+}
+
+void
+redis_stats(const struct redis *r, struct redis_stats *out)
+{
+	*out = r->stats;
+}
+
+void
+redis_free(struct redis *r)
+{
+	struct call *call, *next;
+
+	if (!r)
+		return;
+	if (r->topology)
+		r->ops->free(r->topology);
+	TAILQ_FOREACH_SAFE (call, &r->unsent, entry, next)
+		call_free(call);
+	event_free(r->again);
+	gather_free(r->env.gather);
+	resolver_free(r->env.resolver);
+	free(r->client_name);
+	free(r);
+}

@@ -1,0 +1,84 @@
+/*
+ * The store of the daemon: operations in, outcomes out, over Redis.
+ *
+ *	redis_submit() ...   in a turn of the loop
+ *	redis_flush()        at its end: everything leaves in one write for
+ *	                     each connection
+ *	handler              from the event loop, or from redis_flush();
+ *	                     never from redis_submit()
+ *
+ * Each operation is answered exactly once: by the script, as unknown where the
+ * connection or the server failed, or as unsent where it was down already.
+ * Where the operations go, and how the servers behind a shard are found, is
+ * the topology's (topology.h).
+ */
+#ifndef LOCKBROKER_REDIS_REDIS_H
+#define LOCKBROKER_REDIS_REDIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/op.h"
+
+struct config;
+struct event_base;
+struct redis;
+
+/*
+ * What the owner is told.  Strings live until the callback returns.  A handler
+ * may submit operations and may flush; it must not free the redis.
+ */
+struct redis_handler {
+	/* What a call said about a guard, before its outcomes. */
+	void (*guard)(void *arg, uint32_t shard, int64_t sent_ms,
+	    const struct guard_report *report);
+	/* sent_ms: CLOCK_BOOTTIME before it was handed to the socket; 0 for
+	 * what was never sent. */
+	void (*outcome)(void *arg, uint64_t op, int64_t sent_ms,
+	    const struct outcome *outcome);
+	/* A shard can be reached, or can't any more (told before what was
+	 * under way becomes unknown).  All begin as down. */
+	void (*link)(void *arg, uint32_t shard, bool up, const char *why);
+	/* On our channel, from a script or another broker. */
+	void (*message)(void *arg, const char *text, size_t len);
+	/* We listen again: messages may have been missed. */
+	void (*resubscribed)(void *arg);
+	/* It can't work at all (say it and exit 1). */
+	void (*fatal)(void *arg, const char *why);
+};
+
+/* For STATS; counters since the start. */
+struct redis_stats {
+	unsigned nodes;	     /* servers we know */
+	unsigned up;	     /* of them: those that can be used */
+	uint64_t reconnects; /* connections that were lost */
+	uint64_t calls;	     /* script calls sent */
+	uint64_t ops;	     /* operations in them */
+	uint64_t unknown;    /* operations without an answer */
+	uint64_t reloads;    /* scripts loaded again after NOSCRIPT */
+};
+
+/* How many shards (guards) a configuration has. */
+unsigned redis_shards(const struct config *config);
+
+/*
+ * The config must outlive the redis.  NULL, with a line in why, where the
+ * configuration asks for what this build can't do.
+ */
+struct redis *redis_new(struct event_base *base, const struct config *config,
+    const char *broker, uint64_t instance, const struct redis_handler *handler,
+    void *arg, char *why, size_t why_size);
+
+/* Begins to connect (embedded: starts the server). */
+void redis_start(struct redis *redis);
+
+void redis_submit(struct redis *redis, const struct op *op); /* copies */
+void redis_flush(struct redis *redis);
+
+void redis_stats(const struct redis *redis, struct redis_stats *out);
+
+/* Answers nothing that is still under way. Embedded: stops the server. */
+void redis_free(struct redis *redis);
+
+#endif

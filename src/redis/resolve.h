@@ -1,0 +1,41 @@
+/*
+ * Names to addresses, without stopping the loop: getaddrinfo(3) in a helper
+ * thread for each look-up, so that /etc/hosts, nsswitch and search domains
+ * count as everywhere else.
+ */
+#ifndef LOCKBROKER_REDIS_RESOLVE_H
+#define LOCKBROKER_REDIS_RESOLVE_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+#define RESOLVED_MAX 8
+
+/* The numeric addresses of a host, in the order to try them. */
+struct resolved {
+	unsigned n;
+	char text[RESOLVED_MAX][INET6_ADDRSTRLEN];
+};
+
+struct event_base;
+struct lookup;
+struct resolver;
+
+/* result is NULL, with a reason, where the name was not found. */
+typedef void resolve_done(
+    void *arg, const struct resolved *result, const char *why);
+
+struct resolver *resolver_new(struct event_base *base);
+
+/* Look-ups under way are abandoned. */
+void resolver_free(struct resolver *r);
+
+/*
+ * Calls back from the loop, unless cancelled before.  NULL, and no callback,
+ * where no thread could be started.
+ */
+struct lookup *resolver_start(
+    struct resolver *r, const char *host, resolve_done *done, void *arg);
+void resolver_cancel(struct lookup *lookup);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * One shard on one server: one that is there, or one that we start ourselves
+ * (embedded.h).
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/embedded.h"
+#include "redis/pool.h"
+#include "redis/topology.h"
+
+#define RETRY_MS_MAX 2000
+#define OWN_RETRY_MS_MAX 100 /* to our own server */
+#define OWN_QUIET_MS 3000    /* it may take so long to start */
+
+struct topology {
+	struct topology_env env;
+	struct pool *pool;
+	struct embedded *embedded; /* NULL: the server is not ours */
+	struct config_address address;
+};
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct topology *t = arg;
+
+	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	struct topology *t = arg;
+
+	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
+}
+
+static void
+on_up(void *arg)
+{
+	struct topology *t = arg;
+
+	if (t->embedded)
+		embedded_ready(t->embedded);
+	t->env.handler->link(t->env.arg, 0, true, "");
+}
+
+static void
+on_down(void *arg, const char *why)
+{
+	struct topology *t = arg;
+
+	t->env.handler->link(t->env.arg, 0, false, why);
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	struct topology *t = arg;
+
+	t->env.handler->message(t->env.arg, text, len);
+}
+
+static void
+on_resubscribed(void *arg)
+{
+	struct topology *t = arg;
+
+	t->env.handler->resubscribed(t->env.arg);
+}
+
+static const struct pool_handler pool_handler = {
+	.store = { on_guard, on_outcome },
+	.up = on_up,
+	.down = on_down,
+	.message = on_message,
+	.resubscribed = on_resubscribed,
+};
+
+static void
+on_server_started(void *arg)
+{
+	struct topology *t = arg;
+
+	pool_start(t->pool);
+}
+
+static void
+on_server_fatal(void *arg, const char *why)
+{
+	struct topology *t = arg;
+
+	t->env.handler->fatal(t->env.arg, why);
+}
+
+static const struct embedded_handler embedded_handler = { on_server_started,
+	on_server_fatal };
+
+static void
+standalone_free(struct topology *t)
+{
+	if (!t)
+		return;
+	pool_free(t->pool);
+	embedded_free(t->embedded);
+	free(t);
+}
+
+/* Where the server is; false, with a line in why. */
+static bool
+find_server(struct topology *t, char *why, size_t why_size)
+{
+	const struct config *config = t->env.config;
+
+	if (config->redis.mode != CONFIG_MODE_EMBEDDED) {
+		if (config->redis.nodes.n != 1) {
+			(void)snprintf(why, why_size,
+			    "redis.mode standalone needs one of redis.nodes");
+			return false;
+		}
+		t->address = config->redis.nodes.v[0];
+		return true;
+	}
+	t->embedded = embedded_new(t->env.base, config->redis.server,
+	    config->redis.database, &embedded_handler, t, why, why_size);
+	if (!t->embedded)
+		return false;
+	t->address.path = embedded_path(t->embedded);
+	return true;
+}
+
+static struct topology *
+standalone_new(const struct topology_env *env, char *why, size_t why_size)
+{
+	struct topology *t = xcalloc(1, sizeof(*t));
+	struct pool_config c = {
+		.base = env->base,
+		.resolver = env->resolver,
+		.gather = env->gather,
+		.redis = &env->config->redis,
+		.address = &t->address,
+		.client_name = env->client_name,
+		.lease_ms = env->config->locks.lease_ms,
+		.retry_ms_max = RETRY_MS_MAX,
+		.stats = env->stats,
+	};
+
+	t->env = *env;
+	if (!find_server(t, why, why_size)) {
+		standalone_free(t);
+		return NULL;
+	}
+	if (t->embedded) {
+		c.retry_ms_max = OWN_RETRY_MS_MAX;
+		c.quiet_ms = OWN_QUIET_MS;
+		c.own = true;
+	}
+	t->pool = pool_new(&c, &pool_handler, t);
+	return t;
+}
+
+static void
+standalone_start(struct topology *t)
+{
+	if (t->embedded)
+		embedded_start(t->embedded);
+	else
+		pool_start(t->pool);
+}
+
+static struct pool *
+standalone_route(struct topology *t, uint32_t shard)
+{
+	(void)shard;
+	return pool_is_up(t->pool) ? t->pool : NULL;
+}
+
+static void
+standalone_flush(struct topology *t)
+{
+	pool_flush(t->pool);
+}
+
+const struct topology_ops topo_standalone = { standalone_new, standalone_start,
+	standalone_free, standalone_route, standalone_flush };

@@ -1,0 +1,51 @@
+/*
+ * Which servers stand behind the shards, and which of them takes a call now.
+ *
+ * To add a mode: a struct topology_ops, and a row in the table of redis.c.
+ * A topology owns one pool for each server it uses.  It may have several
+ * shards on one pool (the buckets of a cluster), one (standalone, the master
+ * that Sentinels name) or one pool for each shard (quorum).  When a shard's
+ * server changes, the topology says `link` down and up for it.
+ */
+#ifndef LOCKBROKER_REDIS_TOPOLOGY_H
+#define LOCKBROKER_REDIS_TOPOLOGY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "redis/redis.h"
+#include "store/gather.h"
+
+struct config;
+struct event_base;
+struct pool;
+struct resolver;
+struct topology;
+
+/* What a topology works with; all of it outlives the topology. */
+struct topology_env {
+	struct event_base *base;
+	const struct config *config;
+	struct resolver *resolver;
+	struct gather *gather;
+	const char *client_name;
+	const struct redis_handler *handler; /* of the owner of the redis */
+	void *arg;
+	struct redis_stats *stats;
+};
+
+struct topology_ops {
+	/* NULL, with a line in why, where it can't work at all. */
+	struct topology *(*new)(
+	    const struct topology_env *env, char *why, size_t why_size);
+	void (*start)(struct topology *t);
+	void (*free)(struct topology *t);
+	/* The pool that takes the calls of a shard now; NULL: none. */
+	struct pool *(*route)(struct topology *t, uint32_t shard);
+	/* The end of a turn, for every pool. */
+	void (*flush)(struct topology *t);
+};
+
+extern const struct topology_ops topo_standalone; /* and embedded */
+
+#endif
