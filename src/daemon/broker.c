@@ -21,8 +21,6 @@
 #include "daemon/clock.h"
 #include "wire/reply.h"
 
-static const struct span no_tag;
-
 /* Effects. */
 
 static void
