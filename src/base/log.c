@@ -212,14 +212,14 @@ escape_json(char *out, size_t *len, const char *s, size_t n)
 static void
 line_quote(struct line *l, const char *s, size_t n)
 {
-	bool json = logger.format == LOG_FORMAT_JSON;
+	size_t (*escape)(char *out, size_t *len, const char *s, size_t n) =
+	    logger.format == LOG_FORMAT_JSON ? escape_json : escape_text;
 	char out[ESCAPE_BYTES_MAX + 1];
-	size_t i = 0, len;
+	size_t i = 0, len = 0;
 
 	line_add(l, "\"", 1);
 	while (i < n) {
-		i +=
-		    (json ? escape_json : escape_text)(out, &len, s + i, n - i);
+		i += escape(out, &len, s + i, n - i);
 		if (len > line_room(l)) {
 			line_add(l, "...", 3);
 			break;
@@ -233,12 +233,15 @@ static void
 line_value(struct line *l, const struct log_value *v)
 {
 	char digits[24];
+	bool plain;
 
-	if (!v->str)
-		line_add(
-		    l, digits, (size_t)sprintf(digits, "%" PRId64, v->num));
-	else if (logger.format == LOG_FORMAT_TEXT && is_plain(v->str, v->len) &&
-		 v->len <= line_room(l))
+	if (!v->str) {
+		(void)snprintf(digits, sizeof(digits), "%" PRId64, v->num);
+		line_adds(l, digits);
+		return;
+	}
+	plain = logger.format == LOG_FORMAT_TEXT && is_plain(v->str, v->len);
+	if (plain && v->len <= line_room(l))
 		line_add(l, v->str, v->len);
 	else
 		line_quote(l, v->str, v->len);
@@ -258,30 +261,32 @@ line_time(char *out, size_t size)
 	    out + n, size - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
-/* What stands before the values.  Journal and syslog know time and level. */
+/* What stands before the values.  Journal and syslog know the time. */
 static void
 line_head(struct line *l, enum log_level level, const char *event)
 {
-	bool own_time =
-	    logger.target == LOG_TO_STDERR && logger.kind != STDERR_JOURNAL;
+	bool to_stderr = logger.target == LOG_TO_STDERR;
+	bool journal = to_stderr && logger.kind == STDERR_JOURNAL;
 	bool json = logger.format == LOG_FORMAT_JSON;
-	char when[40] = "";
-	char head[128];
+	char when[40] = "", priority[16] = "", head[128];
 	int n;
 
-	if (logger.target == LOG_TO_STDERR && logger.kind == STDERR_JOURNAL)
-		line_add(l, head,
-		    (size_t)sprintf(head, "<%d>", levels[level].priority));
-	if (own_time)
+	if (journal)
+		(void)snprintf(
+		    priority, sizeof(priority), "<%d>", levels[level].priority);
+	else if (to_stderr)
 		line_time(when, sizeof(when));
-	if (json)
+	if (json && when[0] != '\0')
 		n = snprintf(head, sizeof(head),
-		    "{%s%s%s\"level\":\"%s\",\"event\":\"%s\"",
-		    own_time ? "\"time\":\"" : "", when, own_time ? "\"," : "",
+		    "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"", when,
+		    levels[level].word, event);
+	else if (json)
+		n = snprintf(head, sizeof(head),
+		    "%s{\"level\":\"%s\",\"event\":\"%s\"", priority,
 		    levels[level].word, event);
 	else
-		n = snprintf(head, sizeof(head), "%s%s%s %s", when,
-		    own_time ? " " : "", levels[level].word, event);
+		n = snprintf(head, sizeof(head), "%s%s%s%s %s", priority, when,
+		    when[0] != '\0' ? " " : "", levels[level].word, event);
 	assert(n > 0 && (size_t)n < sizeof(head));
 	line_add(l, head, (size_t)n);
 }
