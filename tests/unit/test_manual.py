@@ -1,0 +1,317 @@
+"""The man pages name everything that there is.
+
+What there is comes from the tables of the sources (verbs, options, errors,
+events, fields, statistics, settings, commands, exit statuses), never from a
+list in this file; what the pages say is read from their mdoc source.
+"""
+
+import os
+import re
+import unittest
+from pathlib import Path
+
+TOP = Path(os.environ.get("LOCKBROKER_SRC",
+                          Path(__file__).resolve().parents[2]))
+
+
+def source(path):
+    return (TOP / path).read_text(encoding="utf-8")
+
+
+def rows(text, macro):
+    """The arguments of each macro(...) in a table, cut at their commas."""
+    found = []
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    text = re.sub(r"#[ \t]*(define|undef|include)\b(.*\\\n)*.*", " ", text)
+    for match in re.finditer(rf"\b{macro}\(", text):
+        found.append(arguments(text, match.end()))
+    return found
+
+
+def arguments(text, at):
+    """Cuts what stands from `at` to the closing parenthesis."""
+    out, word, depth, quoted = [], "", 0, False
+    while True:
+        c = text[at]
+        if quoted and c == "\\":
+            word += text[at:at + 2]
+            at += 2
+            continue
+        if c == '"':
+            quoted = not quoted
+        elif not quoted and c == "(":
+            depth += 1
+        elif not quoted and c == ")":
+            if depth == 0:
+                out.append(word.strip())
+                return out
+            depth -= 1
+        if c == "," and depth == 0 and not quoted:
+            out.append(word.strip())
+            word = ""
+        else:
+            word += c
+        at += 1
+
+
+def string(literal):
+    """The value of one or more adjacent C string literals."""
+    parts = re.findall(r'"((?:[^"\\]|\\.)*)"', literal)
+    return re.sub(r"\\(.)", r"\1", "".join(parts))
+
+
+class Page:
+    """A page as lines of plain words: escapes and macros are taken out."""
+
+    def __init__(self, name):
+        text = source("man/" + name).replace("\\\n", "")
+        text = text.replace("\\(dq", '"').replace("\\&", "")
+        text = text.replace("\\-", "-").replace("\\en", "\n")
+        self.lines = [line for line in text.split("\n")
+                      if not line.startswith('.\\"')]
+
+    def section(self, title):
+        """The lines of one .Sh; none where there is no such section."""
+        out, inside = [], False
+        for line in self.lines:
+            if line.startswith(".Sh "):
+                inside = line == ".Sh " + title
+            elif inside:
+                out.append(line)
+        return out
+
+    def items(self):
+        """(what a list item is about, the text below it), nested ones too."""
+        out, stack = [], []
+        for line in self.lines:
+            if line.startswith(".Bl "):
+                stack.append(None)
+            elif line.startswith(".El"):
+                stack.pop()
+            elif line.startswith(".It "):
+                stack[-1] = (words(line[4:]), [])
+                out.append(stack[-1])
+                line = line[4:]
+            for open_item in stack:
+                if open_item is not None:
+                    open_item[1].append(line)
+        return [(head, " ".join(words(line) for line in body))
+                for head, body in out]
+
+    def heads(self):
+        return [head for head, _ in self.items()]
+
+    def text(self):
+        return " ".join(words(line) for line in self.lines)
+
+
+def words(line):
+    """The words of a line without its macros."""
+    if line.startswith("."):
+        line = line[1:]
+    line = re.sub(r"\b(Li|Ar|Cm|Em|Ql|Pa|Ev|Dv|Op|Pq|Sq|Dq|Ns|No|It|Pp|Xr)\b ?",
+                  "", line)
+    return re.sub(r"\s+", " ", line).strip()
+
+
+class Protocol(unittest.TestCase):
+    def setUp(self):
+        self.page = Page("lockbroker-protocol.7")
+        self.heads = self.page.heads()
+        self.verbs = rows(source("src/wire/verbs.def"), "VERB")
+        self.options = {row[0]: string(row[1])
+                        for row in rows(source("src/wire/option.def"),
+                                        "OPTION")}
+
+    def test_every_verb_with_its_usage(self):
+        self.assertGreater(len(self.verbs), 20)
+        for row in self.verbs:
+            with self.subTest(verb=string(row[1])):
+                self.assertIn(string(row[8]), self.heads)
+
+    def test_every_option_of_every_verb(self):
+        self.assertGreater(len(self.options), 10)
+        seen = set()
+        for row in self.verbs:
+            verb = string(row[1])
+            head = " ".join(h for h in self.heads
+                            if h.split(" ")[0] == verb)
+            for option in re.findall(r"\bO\((\w+)\)", row[5]):
+                seen.add(option)
+                with self.subTest(verb=verb, option=option):
+                    self.assertIn(self.options[option] + "=", head)
+        self.assertEqual(seen, set(self.options), "options of no verb")
+
+    def check_words(self, path, macro, column, heads_only):
+        there = [string(row[column]) for row in rows(
+            re.sub(r"#define \w+\(\w+\)", "", source(path)), macro)]
+        self.assertGreater(len(there), 3)
+        for word in there:
+            with self.subTest(word=word):
+                if heads_only:
+                    self.assertIn(word, [h.split(" ")[0] for h in self.heads])
+                else:
+                    self.assertRegex(self.page.text(),
+                                     rf"(?<![\w-]){re.escape(word)}")
+
+    def test_every_error(self):
+        self.check_words("src/base/err.h", "ERROR", 1, True)
+
+    def test_every_event(self):
+        self.check_words("src/base/status.h", "EVENT", 1, True)
+
+    def test_every_field_of_a_reply(self):
+        self.check_words("src/base/field.h", "FIELD", 1, False)
+
+    def test_every_statistic(self):
+        there = []
+        for path in sorted((TOP / "src").rglob("*.[ch]")):
+            text = path.read_text(encoding="utf-8")
+            there += re.findall(r'\bSTATISTIC\("(\w+)"', text)
+            there += re.findall(r'\bSTAT\(\w+, "(\w+)"', text)
+        self.assertGreater(len(there), 13)
+        for name in there:
+            with self.subTest(statistic=name):
+                self.assertIn(name, self.heads)
+
+
+class Settings(unittest.TestCase):
+    """Path, default, range, choices and whether SIGHUP is enough."""
+
+    UNITS = {
+        "DURATION": (("d", 86400000), ("h", 3600000), ("m", 60000),
+                     ("s", 1000), ("ms", 1)),
+        "SIZE": (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)),
+        "BYTES": (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)),
+        "NUMBER": (("", 1),),
+    }
+
+    def setUp(self):
+        text = source("src/config/fields.def")
+        self.fields = rows(text, "FIELD")
+        self.names = {"DURATION_MS_MAX": 365 * 86400000}
+        for name, value in re.findall(r"#define (\w+) (.+)", text):
+            self.names[name] = self.number(value)
+        self.choices = {
+            name: re.findall(r'"(\w+)"', values) for name, values in
+            re.findall(r"choices_(\w+)\[\] = \{(.*?)\}",
+                       source("src/config/fields.c"), flags=re.S)}
+        self.items = dict(Page("lockbrokerd.yaml.5").items())
+
+    def number(self, expression):
+        expression = re.sub(r"INT64_C\((\d+)\)", r"\1", expression)
+        expression = re.sub(r"[A-Z_]+", lambda m: str(self.names[m.group()]),
+                            expression)
+        return eval(expression, {"__builtins__": {}})
+
+    def amount(self, kind, value):
+        if value == 0:
+            return "0"
+        for unit, factor in self.UNITS[kind]:
+            if value % factor == 0:
+                return f"{value // factor}{unit}"
+        raise AssertionError(value)
+
+    def check_range(self, row, text):
+        kind, low, high = row[2], self.number(row[4]), self.number(row[5])
+        if kind in self.UNITS:
+            self.assertIn(f"rom {self.amount(kind, low)} "
+                          f"to {self.amount(kind, high)}", text)
+        elif high > 0:
+            self.assertRegex(text, rf"\b{high} (bytes|letters)")
+        if kind == "BOOL":
+            self.assertIn("true or false", text)
+        if kind == "CHOICE":
+            for choice in self.choices[row[6][len("choices_"):]]:
+                self.assertRegex(text, rf"\b{choice}\b")
+
+    def test_every_setting(self):
+        self.assertGreater(len(self.fields), 30)
+        for row in self.fields:
+            with self.subTest(setting=string(row[1])):
+                text = self.items.get(string(row[1]))
+                self.assertIsNotNone(text, "has no item")
+                self.check_range(row, text)
+                default = string(row[7])
+                if row[2] != "LISTEN":
+                    self.assertRegex(
+                        text, rf"[Dd]efault,? {re.escape(default)}(?![\w.-])")
+                self.assertEqual("reloaded." in text, row[8] == "true",
+                                 "reloadable")
+
+    def test_the_default_listeners(self):
+        default = [string(row[7]) for row in self.fields
+                   if row[2] == "LISTEN"]
+        addresses = re.findall(r'(\w+): ("[^"]*")', default[0])
+        self.assertGreater(len(addresses), 1)
+        for key, address in addresses:
+            self.assertRegex(self.items["listen"],
+                             rf"- {key}: \"?{re.escape(address.strip(chr(34)))}")
+
+    def test_every_key_of_a_listener(self):
+        keys = re.findall(r'\[ENTRY_\w+\] = "(\w+)"',
+                          source("src/config/lists.c"))
+        self.assertGreater(len(keys), 3)
+        for key in keys:
+            with self.subTest(key=key):
+                self.assertIn(key, self.items)
+
+    def test_nothing_that_is_not_there(self):
+        there = {string(row[1]) for row in self.fields}
+        sections = {path.split(".")[0] for path in there}
+        for head in self.items:
+            if head.split(".")[0] in sections:
+                self.assertIn(head, there)
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.page = Page("lockbroker.1")
+
+    def test_every_command(self):
+        commands = re.findall(r'\{ "([\w-]+)", -?\d+, -?\d+, WORDS_',
+                              source("src/cli/cli.c"))
+        self.assertGreater(len(commands), 8)
+        for command in commands:
+            with self.subTest(command=command):
+                self.assertRegex("\n".join(self.page.section("DESCRIPTION")),
+                                 rf"(?m)^\.(It Cm|Ss) {command}( |$)")
+
+    def test_every_option(self):
+        for path in ("src/cli/cli.c", "src/cli/run_options.c"):
+            names = re.findall(r'\{ "([\w-]+)", \w+_argument',
+                               source(path))
+            self.assertGreater(len(names), 2)
+            for name in names:
+                with self.subTest(option=name):
+                    self.assertRegex("\n".join(self.page.lines),
+                                     rf"Fl -{name}(?![\w-])")
+
+    def test_every_exit_status(self):
+        statuses = [(row[0], row[1]) for row in rows(
+            re.sub(r"#define \w+\(\w+\)", "", source("src/cli/exit.h")),
+            "EXIT") if len(row) == 3 and row[1].isdigit()]
+        self.assertGreater(len(statuses), 5)
+        lines = self.page.section("EXIT STATUS")
+        for name, status in statuses:
+            with self.subTest(exit=name):
+                self.assertIn(".It " + status + "+N" * (name == "SIGNAL"),
+                              lines)
+
+
+@unittest.skipUnless((TOP / "man/lockbrokerd.8").exists(), "no page yet")
+class Daemon(unittest.TestCase):
+    def test_every_option(self):
+        letters = re.search(r"^usage: lockbrokerd.*$|\"usage: lockbrokerd (.*)\"",
+                            source("src/daemon/daemon.c"), flags=re.M).group()
+        options = re.findall(r"-(\w+)", letters)
+        self.assertGreater(len("".join(options)), 4)
+        page = Page("lockbrokerd.8")
+        for letter in "".join(options):
+            with self.subTest(option=letter):
+                self.assertRegex("\n".join(page.lines),
+                                 rf"(?m)^\.It Fl {letter}\b")
+
+
+if __name__ == "__main__":
+    unittest.main()
