@@ -23,7 +23,7 @@ struct info {
 /* Takes in the text of one or more sections; what is not there stays. */
 void info_read(struct info *info, const char *text, size_t len);
 
-/* May this server throw our keys away? They all have a time to live. */
+/* May it throw our keys away, once it has a limit? All have a time to live. */
 bool info_evicts(const struct info *info);
 
 #endif

@@ -151,20 +151,12 @@ check_memory(struct link *l)
 	const struct info *info = &l->info;
 	char text[120];
 
-	if (!info_evicts(info))
+	if (!info_evicts(info) || info->maxmemory == 0)
 		return true;
-	if (info->maxmemory > 0) {
-		(void)snprintf(text, sizeof(text),
-		    "maxmemory-policy %s may evict locks", info->policy);
-		link_cut(l, text, "set maxmemory-policy noeviction in Redis");
-		return false;
-	}
-	if (!l->policy_told)
-		LOG(WARNING, "redis-policy", LOG_S("policy", info->policy),
-		    LOG_S("advice",
-			"harmless while maxmemory is 0; set noeviction"));
-	l->policy_told = true;
-	return true;
+	(void)snprintf(text, sizeof(text),
+	    "maxmemory-policy %s may evict locks", info->policy);
+	link_cut(l, text, "set maxmemory-policy noeviction in Redis");
+	return false;
 }
 
 /* All of the first round is answered: is this a server for us? */

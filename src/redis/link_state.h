@@ -59,7 +59,6 @@ struct link {
 	struct info info;
 	uint64_t client_id;
 	unsigned greetings; /* replies it still waits for */
-	bool policy_told;
 	char sha[SCRIPT_MAX][SHA_BYTES + 1];
 };
 

@@ -24,7 +24,9 @@ struct listener {
 	uint64_t next;	   /* number of the last probe sent */
 	uint64_t awaited;  /* the one that must come back; 0: none */
 	int64_t probed_ms; /* when it was sent */
-	bool told;	   /* the present spell of being down */
+	bool told;	   /* the present spell of being down, in the log */
+	char why[160];
+	const char *advice;
 };
 
 static void
@@ -40,7 +42,6 @@ on_up(void *arg, struct link *l)
 	s->handler->subscribed(s->arg);
 }
 
-/* A command link says the same; so this is only news where they are up. */
 static void
 on_down(
     void *arg, struct link *l, bool was_up, const char *why, const char *advice)
@@ -50,11 +51,18 @@ on_down(
 	(void)l;
 	(void)was_up;
 	s->awaited = 0;
-	if (!s->told && advice)
-		LOG(WARNING, "redis-unsubscribed", LOG_S("why", why),
-		    LOG_S("advice", advice));
-	else if (!s->told)
-		LOG(INFO, "redis-unsubscribed", LOG_S("why", why));
+	(void)snprintf(s->why, sizeof(s->why), "%s", why);
+	s->advice = advice;
+}
+
+/* Its command links are up: that this one is not is news. */
+static void
+log_down(struct listener *s)
+{
+	if (s->told)
+		return;
+	LOG(WARNING, "redis-unsubscribed", LOG_S("why", s->why),
+	    LOG_S("advice", s->advice));
 	s->told = true;
 }
 
@@ -108,8 +116,10 @@ listener_free(struct listener *s)
 bool
 listener_probe(struct listener *s, char *text, size_t size)
 {
-	if (!link_is_up(s->link))
+	if (!link_is_up(s->link)) {
+		log_down(s);
 		return false;
+	}
 	if (s->awaited != 0) {
 		if (now_ms() - s->probed_ms < s->reply_timeout_ms)
 			return false;

@@ -63,6 +63,7 @@ struct pool {
 	const struct refusal *refusal;
 	char failure[128]; /* an error we don't know */
 	bool short_told;   /* of replicas */
+	bool policy_told;
 };
 
 static void on_call(void *arg, const redisReply *reply);
@@ -180,6 +181,13 @@ log_up(struct pool *p, const struct info *info)
 	    LOG_S("version", version),
 	    LOG_S("role", info->replica ? "replica" : "master"),
 	    LOG_N("down_ms", p->down_ms > 0 ? now_ms() - p->down_ms : 0));
+	if (info_evicts(info) && !p->policy_told) {
+		LOG(WARNING, "redis-policy", LOG_S("node", p->node),
+		    LOG_S("policy", info->policy),
+		    LOG_S("advice",
+			"harmless while maxmemory is 0; set noeviction"));
+		p->policy_told = true;
+	}
 	p->down_ms = 0;
 	p->down_lines = 0;
 	p->down_why[0] = '\0';

@@ -222,6 +222,12 @@ decode_error(struct call *call, const redisReply *r)
 		return fail(call, CALL_FAILED, r->str, (size_t)r->len);
 	(void)fail(call, CALL_REFUSED, r->str, (size_t)r->len);
 	set_all(call, OUTCOME_REFUSED, call->refusal->text);
+	/* Redis 7 says so itself, before the guard of the script could. */
+	if (strcmp(call->refusal->prefix, "READONLY") == 0) {
+		call->guard = (struct guard_report){ .state = GUARD_READONLY,
+			.text = "" };
+		call->has_guard = true;
+	}
 	return CALL_REFUSED;
 }
 

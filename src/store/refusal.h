@@ -20,7 +20,7 @@ enum refusal_action { REFUSAL_RETRY, REFUSAL_RECONNECT, REFUSAL_STAY };
 #define REFUSALS(REFUSAL) \
 	REFUSAL("OOM", STAY, "redis-oom", \
 	    "Redis is out of memory: raise its maxmemory or free some") \
-	REFUSAL("READONLY", RECONNECT, "redis-readonly", \
+	REFUSAL("READONLY", STAY, "redis-readonly", \
 	    "Redis is a read-only replica: redis.nodes must name the master") \
 	REFUSAL("LOADING", RECONNECT, "redis-loading", \
 	    "Redis is still loading its data") \
@@ -35,7 +35,7 @@ enum refusal_action { REFUSAL_RETRY, REFUSAL_RECONNECT, REFUSAL_STAY };
 	    " or channel") \
 	REFUSAL("MISCONF", STAY, "redis-misconf", \
 	    "Redis can't save its data and refuses writes: see its log") \
-	REFUSAL("MASTERDOWN", RECONNECT, "redis-masterdown", \
+	REFUSAL("MASTERDOWN", STAY, "redis-masterdown", \
 	    "Redis is a replica without its master") \
 	REFUSAL("NOREPLICAS", RETRY, "redis-noreplicas", \
 	    "too few replicas for the min-replicas-to-write of Redis") \
