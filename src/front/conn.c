@@ -60,20 +60,27 @@ conn_read(struct conn *c)
 	front_ready(c);
 }
 
+/* What poll() says about the end: POLLERR, POLLRDHUP, POLLHUP. */
+static short
+conn_poll(const struct conn *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) > 0 ? p.revents : 0;
+}
+
 /* Something happened to a connection that is not being read. */
 static void
 conn_look(struct conn *c)
 {
-	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+	short seen = conn_poll(c);
 
-	if (poll(&p, 1, 0) <= 0)
-		return;
-	if (p.revents & POLLERR) {
+	if (seen & POLLERR) {
 		front_end(c, CONN_END_DEAD);
-		return;
+	} else if (seen) {
+		c->hup = true;
+		front_ready(c);
 	}
-	c->hup = true;
-	front_ready(c);
 }
 
 static void
@@ -200,17 +207,34 @@ conn_line_done(struct conn *c)
 		c->full = false;
 }
 
+/*
+ * EPIPE after an orderly close says only that nobody wants the replies.  What
+ * was sent before is still to be handled.
+ */
+static bool
+conn_unheard(struct conn *c)
+{
+	if (errno != EPIPE || (!c->eof && !(conn_poll(c) & POLLRDHUP)))
+		return false;
+	c->deaf = true;
+	c->stuck = false;
+	buf_fini(&c->out);
+	return true;
+}
+
 bool
 conn_write(struct conn *c)
 {
 	size_t len = buf_len(&c->out);
 	ssize_t n;
 
-	if (len == 0)
+	if (c->deaf)
+		buf_fini(&c->out);
+	if (len == 0 || c->deaf)
 		return true;
 	n = send(c->fd, buf_data(&c->out), len, MSG_NOSIGNAL);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return false;
+		return conn_unheard(c);
 	if (n > 0)
 		buf_consume(&c->out, (size_t)n);
 	c->stuck = buf_len(&c->out) > 0;

@@ -40,6 +40,7 @@ enum conn_end {
  */
 enum timeout {
 	TIMEOUT_SILENT, /* LIVE: to send a first line */
+	TIMEOUT_UNREAD, /* LIVE: to read some of far too much */
 	TIMEOUT_FLUSH,	/* FLUSHING: to read some of its last replies */
 	TIMEOUT_LINGER, /* LINGERING */
 	TIMEOUT_MAX
@@ -81,6 +82,7 @@ struct conn {
 	bool quit : 1;	  /* input is ignored */
 	bool drained : 1; /* the handler was told of the end */
 	bool full : 1;	  /* the input buffer is: not reading */
+	bool deaf : 1;	  /* it closed; output is thrown away */
 	bool stuck : 1;	  /* the socket takes no more output */
 	bool ready : 1;	  /* on front->ready */
 	bool serving : 1; /* its turn is now */

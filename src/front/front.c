@@ -320,29 +320,33 @@ front_run(struct front *f)
 	}
 }
 
-/*
- * Throws out a client that lets events and replies pile up.  One reply may be
- * longer than the limit, so what counts is that more came while that much was
- * still unread.
- */
-static bool
-front_overflows(const struct conn *c)
+static void
+front_too_slow(struct conn *c)
 {
-	size_t len = buf_len(&c->out);
-
-	return len > c->front->limits.output && c->unread > 0 &&
-	       len > c->unread;
+	LOG(NOTICE, "client-too-slow", LOG_S("peer", c->peer),
+	    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
+	front_end(c, CONN_END_DEAD);
 }
 
+/*
+ * Throws out a client that does not read.  A single reply may be longer than
+ * the limit, and a client that takes it is left alone; but no more may come
+ * meanwhile, and it must go on taking.
+ */
 static void
 front_flush_live(struct conn *c, bool was_behind)
 {
-	if (front_overflows(c)) {
-		LOG(NOTICE, "client-too-slow", LOG_S("peer", c->peer),
-		    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
-		front_end(c, CONN_END_DEAD);
+	size_t len = buf_len(&c->out);
+
+	if (len <= c->front->limits.output) {
+		if (c->timed && c->timeout == TIMEOUT_UNREAD)
+			timeouts_remove(c);
+	} else if (c->unread > 0 && len > c->unread) {
+		front_too_slow(c);
+	} else if (len != c->unread) {
+		timeouts_set(c, TIMEOUT_UNREAD);
 	}
-	c->unread = buf_len(&c->out);
+	c->unread = len;
 	if (was_behind && !conn_behind(c))
 		front_ready(c);
 	conn_arm(c);

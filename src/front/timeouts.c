@@ -1,6 +1,6 @@
 /*
- * Time-outs of connections: for a first line, for reading the last replies,
- * for lingering.
+ * Time-outs of connections: for a first line, for reading what is told, for
+ * lingering.
  *
  * All connections of one kind have the same time, so a list in the order of
  * arrival is in the order of time, and one timer looks at the heads.  It is
@@ -16,6 +16,7 @@
 #include "front/state.h"
 
 #define LINGER_MS 1000
+#define UNREAD_MS 2000
 #define FLUSH_MS_DEFAULT 30000
 #define LOOK_MS_MIN 5
 
@@ -35,6 +36,8 @@ timeout_ms(const struct front *f, enum timeout timeout)
 	switch (timeout) {
 	case TIMEOUT_SILENT:
 		return f->limits.first_line_ms;
+	case TIMEOUT_UNREAD:
+		return UNREAD_MS;
 	case TIMEOUT_FLUSH:
 		return f->limits.unreachable_ms > 0 ? f->limits.unreachable_ms
 						    : FLUSH_MS_DEFAULT;
@@ -75,8 +78,9 @@ timeouts_expire(struct conn *c)
 		front_close(c);
 		return;
 	}
-	LOG(INFO, "client-silent", LOG_S("peer", c->peer),
-	    LOG_N("client", c->id));
+	LOG(NOTICE,
+	    c->timeout == TIMEOUT_SILENT ? "client-silent" : "client-too-slow",
+	    LOG_S("peer", c->peer), LOG_N("client", c->id));
 	timeouts_remove(c);
 	front_end(c, CONN_END_DEAD);
 }
