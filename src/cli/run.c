@@ -23,9 +23,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Brokers that close on us while we wait: so many, with a pause between. */
-#define TRIES_MAX 10
-#define TRY_PAUSE_MS 200
+/*
+ * Brokers that go away while we wait: another, or the same restarted, is
+ * looked for this long, so many times.
+ */
+#define RETRY_MS 5000
+#define RETRY_PAUSE_MS 200
+#define RETRIES_MAX 10
 
 static void
 run_messages(struct run *run)
@@ -142,7 +146,7 @@ label_make(const struct run_options *o, char label[65])
 
 /* A session with a label is also how we find out whether a broker answers. */
 static bool
-run_connect(struct run *run, size_t first)
+run_connect(struct run *run, size_t first, struct buf *errors)
 {
 	struct message reply;
 	struct pair p;
@@ -151,7 +155,9 @@ run_connect(struct run *run, size_t first)
 	label_make(run->options, label);
 	snprintf(probe, sizeof(probe), "SESSION label=%s",
 	    run->options->label != NULL ? run->options->label : label);
-	if (!cli_open(run->cli, &run->client, first, probe, &reply))
+	buf_clear(errors);
+	if (!client_open(&run->client, &run->cli->addresses, first, probe,
+		&reply, errors))
 		return false;
 	run->session = 0;
 	if (!pair_find(reply.text, "id", &p) ||
@@ -161,18 +167,50 @@ run_connect(struct run *run, size_t first)
 	return true;
 }
 
+/* As run_connect(), again and again until `until_ms`; says why it gave up. */
+static bool
+run_reach(struct run *run, size_t first, int64_t until_ms)
+{
+	struct buf errors;
+	bool ok;
+
+	buf_init(&errors);
+	for (;;) {
+		ok = run_connect(run, first, &errors);
+		if (ok || now_ms() >= until_ms)
+			break;
+		(void)poll(NULL, 0, RETRY_PAUSE_MS);
+	}
+	if (!ok)
+		say("no broker answers: %.*s", (int)buf_len(&errors),
+		    buf_data(&errors));
+	buf_fini(&errors);
+	return ok;
+}
+
+/* From the loss of a connection: no longer than it was to wait. */
+static int64_t
+retry_until(const struct run *run)
+{
+	const int64_t until_ms = now_ms() + RETRY_MS;
+	const int64_t wait_ms = run->options->request.wait_ms;
+
+	if (wait_ms == REQUEST_FOREVER || run->began_ms + wait_ms > until_ms)
+		return until_ms;
+	return run->began_ms + wait_ms;
+}
+
 static int
 run_all(struct run *run)
 {
 	const struct address_list *list = &run->cli->addresses;
+	int64_t until_ms;
 	size_t first = 0;
-	int tries;
+	int retries;
 
-	run->began_ms = now_ms();
-	for (tries = 0; tries < TRIES_MAX; tries++) {
-		if (tries > 0)
-			(void)poll(NULL, 0, TRY_PAUSE_MS);
-		if (!run_connect(run, first))
+	run->began_ms = until_ms = now_ms();
+	for (retries = 0; retries <= RETRIES_MAX; retries++) {
+		if (!run_reach(run, first, until_ms))
 			return CLI_EXIT_UNREACHABLE;
 		signals_hold(&run->signals);
 		run_begin(run);
@@ -184,8 +222,10 @@ run_all(struct run *run)
 		client_close(&run->client);
 		/* A signal that came meanwhile ends us here. */
 		signals_release(&run->signals);
+		until_ms = retry_until(run);
 		first =
 		    (size_t)(run->client.address - list->items + 1) % list->n;
+		(void)poll(NULL, 0, RETRY_PAUSE_MS);
 	}
 	say("%s: %s", run->client.address->text, run->client.why);
 	return CLI_EXIT_UNREACHABLE;

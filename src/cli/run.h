@@ -30,6 +30,7 @@ struct run {
 	const struct run_state *state; /* NULL when done */
 	int64_t deadline_ms;	       /* of the state */
 	int64_t began_ms;	       /* when it began to wait */
+	int64_t granted_ms;	       /* when it heard of the grant */
 	uint64_t session;	       /* at the broker */
 	char *fence;		       /* owned */
 	int status;		       /* to exit with */

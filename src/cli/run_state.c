@@ -44,6 +44,8 @@
 /* Nor is there much to confirm for what is lost. */
 #define GIVE_LOST_MS 200
 #define CANCEL_MS 2000
+/* The broker counts a hold from a little before we hear of the grant. */
+#define HOLD_ROUND_MS 100
 /* A KILL is repeated: what was forked meanwhile may have been missed. */
 #define KILL_AGAIN_MS 20
 static const struct run_state waiting, checking, cancelling, running, ending,
@@ -249,6 +251,7 @@ waiting_granted(struct run *run, const struct message *m)
 		    run->options->request.name,
 		    timespan_text(now_ms() - run->began_ms, waited),
 		    run->fence != NULL ? run->fence : "none");
+	run->granted_ms = now_ms();
 	run->state = &checking;
 	run->deadline_ms = now_ms() + ANSWER_SLACK_MS;
 	run_ask(run);
@@ -496,11 +499,25 @@ running_act_at(const struct run *run)
 		   : validity_kill_at(&run->validity);
 }
 
+/* Is it the bound that was asked for that ends it, and nothing amiss? */
+static bool
+running_hold_ends(const struct run *run)
+{
+	const struct validity *v = &run->validity;
+	const int64_t hold_ms = run->options->request.hold_ms;
+
+	return hold_ms > 0 && v->sent_ms + v->valid_ms + HOLD_ROUND_MS >=
+				  run->granted_ms + hold_ms;
+}
+
 static void
 running_time(struct run *run, int64_t now)
 {
 	if (now >= running_act_at(run))
-		run_lost(run, "the broker has not vouched for it in time");
+		run_lost(
+		    run, running_hold_ends(run)
+			     ? "its hold ends"
+			     : "the broker has not vouched for it in time");
 	else if (now >= validity_ask_at(&run->validity))
 		run_ask(run);
 }
