@@ -1,0 +1,47 @@
+/*
+ * Ablations: protections that can be switched off, one at a time, to see that
+ * the checker notices.  A protection whose absence nobody notices is either
+ * not needed or not tested.
+ */
+#ifndef LOCKBROKER_SIM_ABLATE_H
+#define LOCKBROKER_SIM_ABLATE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* What is switched off outside the scripts. */
+enum ablation_switch {
+	ABLATE_SCRIPT,
+	ABLATE_KILL,
+	ABLATE_ARRIVAL,
+	ABLATE_FLUSH
+};
+
+#define ABLATION_EDITS_MAX 3
+
+/* One row: edits of the text of both scripts, or a switch. */
+struct ablation {
+	const char *name;
+	const char *what;
+	unsigned seeds; /* within so many it must be noticed */
+	enum ablation_switch off;
+	unsigned faults; /* that bring it to light */
+	struct {
+		const char *from, *to;
+	} edits[ABLATION_EDITS_MAX];
+};
+
+extern const struct ablation ablations[]; /* a NULL name ends it */
+
+const struct ablation *ablation_find(const char *name);
+
+/*
+ * The text of a script without the protection; the caller frees it.
+ */
+char *ablation_edit(const struct ablation *a, const char *source);
+
+/* Does every edit of the row fit one of the sources? */
+bool ablation_fits(
+    const struct ablation *a, const char *keep, const char *acquire);
+
+#endif

@@ -1,0 +1,512 @@
+/*
+ * The driver of a broker.  It does what daemon/broker.c does, over virtual
+ * time, and tells the checker all that clients are told.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/dump.h"
+
+#include "answer.h"
+#include "world.h"
+
+static event_fn broker_on_turn;
+static event_fn broker_on_write;
+static event_fn broker_on_wake;
+
+int64_t
+broker_clock_ms(const struct broker *b)
+{
+	int64_t now_us = world_now(b->w);
+
+	return b->zero_ms +
+	       (now_us + now_us / 1000 * b->rate_ppm / 1000) / 1000;
+}
+
+int64_t
+broker_world_us(const struct broker *b, int64_t ms)
+{
+	int64_t local_us = (ms - b->zero_ms) * 1000;
+
+	/* A little late rather than early: a timer never fires too soon. */
+	return local_us - local_us / 1000 * b->rate_ppm / 1000 +
+	       (local_us / 1000 * 16 / 1000000) + 5;
+}
+
+struct input *
+input_new(enum input_kind kind, uint64_t session)
+{
+	struct input *in = xcalloc(1, sizeof(*in));
+
+	in->kind = kind;
+	in->session = session;
+	return in;
+}
+
+static void
+input_free(struct input *in)
+{
+	answer_free(in->reply);
+	free(in->message);
+	free(in);
+}
+
+/* A turn will come soon, unless the broker is stalled or one is due. */
+void
+broker_wake(struct broker *b)
+{
+	if (!b->alive || b->due || broker_stalled(b))
+		return;
+	b->due = true;
+	events_at(&b->w->events,
+	    world_now(b->w) + prng_range(&b->w->prng, 1, 60), broker_on_turn, b,
+	    b->life);
+}
+
+void
+broker_input(struct broker *b, struct input *in)
+{
+	if (!b->alive) {
+		input_free(in);
+		return;
+	}
+	STAILQ_INSERT_TAIL(&b->inputs, in, entry);
+	broker_wake(b);
+}
+
+void
+broker_packet(
+    struct broker *b, struct conn *c, redisReply *reply, char *message)
+{
+	struct input *in = input_new(INPUT_PACKET, 0);
+
+	in->conn = c;
+	in->reply = reply;
+	in->message = message;
+	broker_input(b, in);
+}
+
+void
+broker_conn_broken(struct broker *b, struct conn *c)
+{
+	struct input *in = input_new(INPUT_BROKEN, 0);
+
+	in->conn = c;
+	broker_input(b, in);
+}
+
+/* Effects. */
+
+static void
+do_op(struct broker *b, const struct op *op)
+{
+	static const char *const words[] = {
+#define OP(id, word, script) word,
+		OPS(OP)
+#undef OP
+	};
+	struct flight *f;
+
+	assert(b->nflights < BROKER_OPS_MAX);
+	f = &b->flights[b->nflights++];
+	f->id = op->id;
+	f->kind = op->kind;
+	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len,
+	    op->name_len > 0 ? op->name : "");
+	TRACE(b->w, "%s op %llu %s %s seq=%llu", b->name,
+	    (unsigned long long)op->id, words[op->kind], f->name,
+	    (unsigned long long)op->seq);
+	gather_add(b->gather, op);
+}
+
+static uint64_t
+field_num(const struct effects *fx, const struct effect *e, enum field_id id)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->nfields; i++)
+		if (fx->fields[e->field + i].id == id)
+			return fx->fields[e->field + i].num;
+	return 0;
+}
+
+/* A client that sends no more has been answered everything: it is over. */
+static void
+broker_drained(struct broker *b, uint64_t session)
+{
+	struct input *in;
+
+	if (b->w->failed || !checker_drained(b->w, session))
+		return;
+	in = input_new(INPUT_GONE, session);
+	in->orderly = true;
+	broker_input(b, in);
+	client_hung_up(b->w, session);
+}
+
+/* What clients are told; written at the end of the turn. */
+static void
+tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
+{
+	struct effect *e;
+	struct answer a;
+	size_t i;
+
+	for (i = 0; i < fx->n && !b->w->failed; i++) {
+		e = &fx->v[i];
+		/* A session may outlive its connection; nobody reads then. */
+		if (e->kind != EFFECT_OP && e->kind != EFFECT_LOG &&
+		    checker_sitting_gone(b->w, e->session))
+			continue;
+		memset(&a, 0, sizeof(a));
+		a.early_us = early_us;
+		a.session = e->session;
+		a.ref = e->ref;
+		a.status = e->status;
+		a.code = e->code;
+		a.event = e->event;
+		a.fence = field_num(fx, e, FIELD_FENCE);
+		a.depth = field_num(fx, e, FIELD_DEPTH);
+		if (e->kind == EFFECT_EVENT) {
+			a.is_event = true;
+			snprintf(a.name, sizeof(a.name), "%.*s",
+			    (int)e->name_len, buf_data(&fx->text) + e->name);
+		}
+		if (e->kind == EFFECT_LOG)
+			TRACE(b->w, "%s log %s %.*s", b->name, e->word,
+			    (int)e->text_len, buf_data(&fx->text) + e->text);
+		else if (e->kind == EFFECT_CLOSE)
+			client_closed(b->w, b, e->session);
+		else if (e->kind == EFFECT_REPLY || e->kind == EFFECT_EVENT) {
+			client_tell(b->w, b, &a);
+			broker_drained(b, e->session);
+		}
+	}
+	effects_clear(fx);
+}
+
+/* Steps.  Operations are gathered at once, lines wait for the write. */
+void
+broker_step(struct broker *b, const struct core_event *event)
+{
+	struct core_event timed = *event;
+	struct effects *fx = event->kind == CORE_FLUSH ? &b->late : &b->fx;
+	size_t before = fx->n, i;
+
+	timed.now_ms = broker_clock_ms(b);
+	if (event->kind == CORE_FLUSH && world_ablated(b->w, ABLATE_FLUSH))
+		timed.now_ms = 0;
+	core_step(b->core, &timed, fx);
+	for (i = before; i < fx->n; i++)
+		if (fx->v[i].kind == EFFECT_OP)
+			do_op(b, effects_op(fx, &fx->v[i]));
+}
+
+static void
+do_ping(struct broker *b, const struct input *in)
+{
+	struct core_event event = { .kind = CORE_TIME };
+	struct answer a;
+	int64_t valid_ms;
+
+	memset(&a, 0, sizeof(a));
+	/* Time comes first, and what it has ended is told first. */
+	broker_step(b, &event);
+	tell_effects(b, &b->fx, b->turn_us);
+	valid_ms = core_ping(b->core, broker_clock_ms(b), in->session);
+	a.session = in->session;
+	a.ref = in->ref;
+	a.status = STATUS_OK;
+	a.valid_ms = valid_ms;
+	client_tell(b->w, b, &a);
+}
+
+static void
+do_input(struct broker *b, struct input *in)
+{
+	struct core_event event = { .kind = CORE_TIME };
+
+	if (in->session != 0 && checker_sitting_gone(b->w, in->session))
+		return;
+	switch (in->kind) {
+	case INPUT_OPEN:
+		event.kind = CORE_OPEN;
+		event.u.open.session = in->session;
+		event.u.open.peer = "sim";
+		event.u.open.tcp = true;
+		break;
+	case INPUT_REQUEST:
+		checker_received(b->w, b, in->ref);
+		event.kind = CORE_REQUEST;
+		event.u.request.session = in->session;
+		event.u.request.request = &in->request;
+		break;
+	case INPUT_CANCEL:
+		checker_received(b->w, b, in->ref);
+		event.kind = CORE_CANCEL;
+		event.u.cancel.session = in->session;
+		event.u.cancel.ref = in->request.ref;
+		event.u.cancel.by = in->ref;
+		break;
+	case INPUT_DRAIN:
+		event.kind = CORE_DRAIN;
+		event.u.gone.session = in->session;
+		checker_draining(b->w, in->session);
+		break;
+	case INPUT_GONE:
+		checker_gone(b->w, b, in->session, in->orderly, in->quit);
+		event.kind = CORE_GONE;
+		event.u.gone.session = in->session;
+		event.u.gone.orderly = in->orderly;
+		event.u.gone.quit = in->quit;
+		break;
+	case INPUT_PING:
+		checker_received(b->w, b, in->ref);
+		do_ping(b, in);
+		return;
+	case INPUT_PACKET:
+		link_packet(b, in->conn, in->reply, in->message);
+		return;
+	case INPUT_BROKEN:
+		link_broken(b, in->conn);
+		return;
+	}
+	broker_step(b, &event);
+	if (in->kind == INPUT_DRAIN)
+		broker_drained(b, in->session);
+}
+
+static void
+step_time(struct broker *b)
+{
+	struct core_event event = { .kind = CORE_TIME };
+
+	if (core_deadline(b->core) <= broker_clock_ms(b))
+		broker_step(b, &event);
+}
+
+/* The first half of a turn. */
+static void
+broker_on_turn(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+	struct input *in;
+	bool clock_first;
+
+	if (!b->alive || tag != b->life)
+		return;
+	b->due = false;
+	if (broker_stalled(b))
+		return;
+	if (b->fx.n == 0)
+		b->turn_us = world_now(b->w);
+	clock_first = prng_chance(&b->w->prng, 500);
+	if (clock_first)
+		step_time(b);
+	while (!b->w->failed && (in = STAILQ_FIRST(&b->inputs)) != NULL) {
+		STAILQ_REMOVE_HEAD(&b->inputs, entry);
+		do_input(b, in);
+		input_free(in);
+	}
+	if (!clock_first)
+		step_time(b);
+	b->in_turn = true;
+	events_at(&b->w->events, world_now(b->w) + faults_turn_us(b->w, b),
+	    broker_on_write, b, b->life);
+}
+
+static void
+broker_rearm(struct broker *b)
+{
+	int64_t at_ms = core_deadline(b->core);
+
+	b->wake++;
+	if (at_ms != INT64_MAX)
+		events_at(&b->w->events,
+		    broker_world_us(b, at_ms) +
+			prng_range(&b->w->prng, 0, 1000),
+		    broker_on_wake, b, b->wake);
+}
+
+/* The second half. */
+static void
+broker_on_write(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+	struct core_event event = { .kind = CORE_FLUSH };
+	int round;
+
+	if (!b->alive || tag != b->life)
+		return;
+	b->in_turn = false;
+	if (world_now(b->w) - b->turn_us > 5000)
+		b->awake_us = world_now(b->w);
+	if (b->frozen)
+		return;
+	/* What one flush brings about may be finished at once (unsent). */
+	for (round = 0; round < 4; round++) {
+		broker_step(b, &event);
+		tell_effects(b, &b->fx, b->turn_us);
+		tell_effects(b, &b->late, 0);
+		if (b->w->failed)
+			return;
+		gather_flush(b->gather, link_send, b);
+		if (b->fx.n == 0 && gather_empty(b->gather) &&
+		    !core_has_grants(b->core))
+			break;
+	}
+	link_check(b);
+	broker_rearm(b);
+	if (!STAILQ_EMPTY(&b->inputs) || b->fx.n > 0)
+		broker_wake(b);
+}
+
+static void
+broker_on_wake(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	if (b->alive && tag == b->wake)
+		broker_wake(b);
+}
+
+/* Life and death. */
+
+void
+broker_init(struct broker *b, struct world *w, int index)
+{
+	memset(b, 0, sizeof(*b));
+	b->w = w;
+	b->index = index;
+	snprintf(b->name, sizeof(b->name), "b%d", index);
+	b->zero_ms = prng_range(&w->prng, 1000, 100000000);
+	b->rate_ppm = prng_range(&w->prng, -4000, 4000);
+	STAILQ_INIT(&b->inputs);
+	TAILQ_INIT(&b->link.calls);
+	effects_init(&b->fx);
+	effects_init(&b->late);
+}
+
+static void
+broker_make_core(struct broker *b)
+{
+	struct world *w = b->w;
+	struct core_config core = {
+		.broker = b->name,
+		.instance = b->instance,
+		.seed = { prng_next(&w->prng), prng_next(&w->prng) },
+		.shards = 1,
+		.lease_ms = w->lease_ms,
+		.reply_timeout_ms = w->reply_timeout_ms,
+		.max_grace_ms = 300000,
+		.handovers = (unsigned)prng_range(&w->prng, 1, 8),
+		.max_holds = 100,
+		.max_waiters = 1000,
+	};
+	struct store_config store = {
+		.prefix = WORLD_PREFIX,
+		.broker = b->name,
+		.instance = b->instance,
+		.lease_ms = w->lease_ms,
+		.shards = 1,
+		.lanes = 1,
+		.seed = { prng_next(&w->prng), prng_next(&w->prng) },
+	};
+
+	b->core = core_new(&core);
+	b->gather = gather_new(&store);
+}
+
+void
+broker_start(struct broker *b)
+{
+	assert(!b->alive);
+	b->instance = prng_next(&b->w->prng);
+	broker_make_core(b);
+	b->alive = true;
+	b->life++;
+	b->due = false;
+	b->awake_us = world_now(b->w);
+	TRACE(b->w, "%s starts", b->name);
+	link_start(b);
+	broker_wake(b);
+}
+
+static void
+broker_forget(struct broker *b)
+{
+	struct input *in;
+
+	while ((in = STAILQ_FIRST(&b->inputs)) != NULL) {
+		STAILQ_REMOVE_HEAD(&b->inputs, entry);
+		input_free(in);
+	}
+	link_abandon(b);
+	effects_clear(&b->fx);
+	effects_clear(&b->late);
+	core_free(b->core);
+	gather_free(b->gather);
+	b->core = NULL;
+	b->gather = NULL;
+	b->nflights = 0;
+	b->alive = false;
+	b->frozen = false;
+	b->in_turn = false;
+	b->stopping = false;
+	b->life++;
+	b->wake++;
+}
+
+void
+broker_crash(struct broker *b)
+{
+	if (!b->alive)
+		return;
+	TRACE(b->w, "%s dies", b->name);
+	broker_forget(b);
+	checker_crashed(b->w, b);
+	client_broker_died(b->w, b);
+}
+
+void
+broker_freeze(struct broker *b, bool frozen)
+{
+	if (!b->alive || b->frozen == frozen)
+		return;
+	TRACE(b->w, "%s %s", b->name, frozen ? "freezes" : "thaws");
+	b->frozen = frozen;
+	if (frozen)
+		return;
+	b->awake_us = world_now(b->w);
+	b->in_turn = false;
+	if (prng_chance(&b->w->prng, 500))
+		link_check(b);
+	broker_wake(b);
+}
+
+void
+broker_stop(struct broker *b)
+{
+	struct core_event event = { .kind = CORE_STOP };
+
+	if (!b->alive || b->stopping)
+		return;
+	TRACE(b->w, "%s stops", b->name);
+	b->stopping = true;
+	broker_step(b, &event);
+	broker_wake(b);
+}
+
+void
+broker_fini(struct broker *b)
+{
+	if (b->alive)
+		broker_forget(b);
+	effects_fini(&b->fx);
+	effects_fini(&b->late);
+}

@@ -1,0 +1,149 @@
+/*
+ * One broker of a simulated world: the real core and the real gather, driven
+ * as the daemon drives them, over links that can break.
+ *
+ * A turn: what has come in is stepped through; time passes, as much as a
+ * fault likes; then grants are told (CORE_FLUSH, with a fresh clock), lines
+ * are written and calls leave.
+ */
+#ifndef LOCKBROKER_SIM_BROKER_H
+#define LOCKBROKER_SIM_BROKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "core/core.h"
+#include "store/gather.h"
+
+#include "server.h"
+
+#define BROKER_OPS_MAX 4096
+
+struct client;
+struct world;
+
+enum input_kind {
+	INPUT_OPEN,
+	INPUT_REQUEST,
+	INPUT_PING,
+	INPUT_CANCEL,
+	INPUT_DRAIN,
+	INPUT_GONE,
+	INPUT_PACKET,
+	INPUT_BROKEN
+};
+
+/* What has come in and was not yet looked at.  Owned by the broker. */
+struct input {
+	STAILQ_ENTRY(input) entry;
+	enum input_kind kind;
+	uint64_t session;
+	uint64_t ref;
+	bool orderly;
+	bool quit;
+	struct core_request request; /* its name is in `name` below */
+	char name[16];
+	struct conn *conn;
+	redisReply *reply; /* owned */
+	char *message;	   /* owned */
+};
+
+STAILQ_HEAD(input_list, input);
+
+/* An operation in flight: what the checker wants to know of its outcome. */
+struct flight {
+	uint64_t id;
+	enum op_kind kind;
+	char name[16];
+};
+
+enum link_state { LINK_DOWN, LINK_HELLO, LINK_UP };
+
+/* The connection that carries calls. */
+struct link {
+	enum link_state state;
+	struct conn *conn;
+	struct call_list calls; /* sent, not answered; in order */
+	struct victim victims[VICTIMS_MAX];
+	int nvictims;
+	int failures; /* in a row */
+	uint64_t generation;
+	int64_t hello_us; /* when the handshake gives up */
+};
+
+/* The connection that carries messages. */
+struct channel {
+	struct conn *conn;
+	uint64_t generation;
+	bool ready;
+};
+
+struct broker {
+	struct world *w;
+	int index;
+	char name[8];
+	uint64_t instance;
+	bool alive;
+	bool frozen;  /* until somebody thaws it */
+	bool in_turn; /* between its steps and its writes */
+	bool due;     /* a turn is on its way */
+	bool stopping;
+	int64_t zero_ms; /* its clock at world time 0 */
+	int64_t rate_ppm;
+	uint64_t life;	       /* counts starts; the tag of its events */
+	uint64_t wake;	       /* the tag of the wake-up that counts */
+	int64_t turn_us;       /* when the first unwritten step was made */
+	int64_t awake_us;      /* since when it is not stalled */
+	struct core *core;     /* owned while alive */
+	struct gather *gather; /* owned while alive */
+	struct effects fx;
+	struct effects late; /* of the step that tells grants */
+	struct input_list inputs;
+	struct link link;
+	struct channel channel;
+	struct flight flights[BROKER_OPS_MAX];
+	int nflights;
+};
+
+void broker_init(struct broker *b, struct world *w, int index);
+void broker_start(struct broker *b);
+void broker_crash(struct broker *b);
+void broker_freeze(struct broker *b, bool frozen);
+void broker_stop(struct broker *b); /* CORE_STOP */
+void broker_fini(struct broker *b);
+
+/* It cannot say anything just now. */
+static inline bool
+broker_stalled(const struct broker *b)
+{
+	return b->frozen || b->in_turn;
+}
+
+/* Its clock, now; and when, in the world, its clock shows `ms`. */
+int64_t broker_clock_ms(const struct broker *b);
+int64_t broker_world_us(const struct broker *b, int64_t ms);
+
+/* A client's line has arrived.  Takes the input over. */
+struct input *input_new(enum input_kind kind, uint64_t session);
+void broker_input(struct broker *b, struct input *in);
+
+/* From the server. */
+void broker_packet(
+    struct broker *b, struct conn *c, redisReply *reply, char *message);
+void broker_conn_broken(struct broker *b, struct conn *c);
+
+/* For link.c: steps, and the turn that must follow. */
+void broker_step(struct broker *b, const struct core_event *event);
+void broker_wake(struct broker *b);
+
+/* link.c */
+void link_start(struct broker *b);
+void link_abandon(struct broker *b); /* the broker dies */
+void link_packet(struct broker *b, struct conn *c, const redisReply *reply,
+    const char *message);
+void link_broken(struct broker *b, struct conn *c);
+void link_check(struct broker *b); /* what has taken too long */
+void link_send(void *arg, struct call *call);
+
+#endif

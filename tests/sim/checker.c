@@ -1,0 +1,673 @@
+/*
+ * The record of who asked what, and who has what; and promises P1, P2, P3,
+ * held against each line that a broker writes.  What only time can show (P4,
+ * P5, P6) is in checker_time.c.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+
+#include "checker_state.h"
+#include "world.h"
+
+#define CLOCK_SLACK_US 3000 /* rounding of clocks to milliseconds */
+#define KEEP_SLACK_US 60000
+
+void
+checker_init(struct world *w)
+{
+	int i;
+
+	memset(&w->checker, 0, sizeof(w->checker));
+	for (i = 0; i < CHECKER_NAMES_MAX; i++)
+		w->checker.grounds[i].hungry_us = -1;
+}
+
+void
+checker_fini(struct world *w)
+{
+	free(w->checker.asks);
+	free(w->checker.open);
+	free(w->checker.sittings);
+}
+
+/* Clients. */
+
+void
+checker_opened(struct world *w, const struct client *c)
+{
+	struct checker *k = &w->checker;
+	struct sitting *s;
+
+	if (k->nsittings == k->sittings_size) {
+		k->sittings_size = k->sittings_size * 2 + 64;
+		k->sittings = xrealloc(
+		    k->sittings, k->sittings_size * sizeof(*k->sittings));
+	}
+	s = &k->sittings[k->nsittings++];
+	assert(k->nsittings == c->session);
+	memset(s, 0, sizeof(*s));
+	s->client = c->index;
+	s->broker = c->broker;
+}
+
+uint64_t
+checker_asked(
+    struct world *w, const struct client *c, enum ask_kind kind, int name)
+{
+	struct checker *k = &w->checker;
+	struct ask *a;
+
+	if (k->nasks == k->asks_size) {
+		k->asks_size = k->asks_size * 2 + 256;
+		k->asks = xrealloc(k->asks, k->asks_size * sizeof(*k->asks));
+	}
+	a = &k->asks[k->nasks++];
+	memset(a, 0, sizeof(*a));
+	a->ref = k->nasks;
+	a->kind = kind;
+	a->session = c->session;
+	a->broker = c->broker;
+	a->name = name;
+	a->sent_us = world_now(w);
+	if (kind == ASK_UNLOCK)
+		history_note(&w->history, a->sent_us, HISTORY_INVOKE,
+		    c->session, HISTORY_UNLOCK, checker_name(name), a->ref);
+	return a->ref;
+}
+
+void
+checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
+{
+	struct ask *a = &w->checker.asks[ref - 1];
+	struct history_event *e;
+
+	a->wait_ms = rq->wait_ms;
+	a->has_hold = rq->has_hold;
+	a->hold_ms = rq->hold_ms;
+	a->keep_ms = rq->keep_ms;
+	a->delay_ms = rq->delay_ms;
+	a->untagged = rq->untagged;
+	if (a->kind != ASK_LOCK)
+		return;
+	e = history_note(&w->history, a->sent_us, HISTORY_INVOKE, a->session,
+	    HISTORY_LOCK, checker_name(a->name), a->ref);
+	e->wait_us = a->wait_ms == CORE_WAIT_FOREVER ? -1 : a->wait_ms * 1000;
+}
+
+void
+checker_cancels(struct world *w, uint64_t ref)
+{
+	w->checker.asks[ref - 1].cancelled = true;
+}
+
+const struct ask *
+checker_ask(const struct world *w, uint64_t ref)
+{
+	assert(ref > 0 && ref <= w->checker.nasks);
+	return &w->checker.asks[ref - 1];
+}
+
+struct client *
+checker_client(struct world *w, uint64_t session)
+{
+	assert(session > 0 && session <= w->checker.nsittings);
+	return &w->clients[w->checker.sittings[session - 1].client];
+}
+
+void
+checker_heard(struct world *w, const struct client *c, const struct answer *a,
+    const struct ask *ask)
+{
+	struct history_event *e;
+	enum history_phase phase =
+	    a->status == STATUS_OK ? HISTORY_OK : HISTORY_FAIL;
+
+	if (a->is_event) {
+		if (a->event == EVENT_LOST)
+			history_note(&w->history, world_now(w), HISTORY_INFO,
+			    c->session, HISTORY_LOST, a->name, 0);
+		return;
+	}
+	if (ask->kind != ASK_LOCK && ask->kind != ASK_UNLOCK)
+		return;
+	e = history_note(&w->history, world_now(w), phase, c->session,
+	    ask->kind == ASK_LOCK ? HISTORY_LOCK : HISTORY_UNLOCK,
+	    checker_name(ask->name), ask->ref);
+	e->fence = a->fence;
+	e->depth = a->depth;
+}
+
+/* Grants. */
+
+struct grant *
+checker_grant(struct world *w, uint64_t session, int name)
+{
+	struct checker *k = &w->checker;
+	int i;
+
+	for (i = 0; i < k->ngrants; i++)
+		if (k->grants[i].session == session &&
+		    k->grants[i].name == name && !k->grants[i].orphaned &&
+		    !k->grants[i].detached)
+			return &k->grants[i];
+	return NULL;
+}
+
+void
+checker_drop(struct world *w, struct grant *g)
+{
+	struct checker *k = &w->checker;
+	struct ground *ground = &k->grounds[g->name];
+
+	if (g->keep_us > world_now(w) && g->keep_us > ground->quiet_us) {
+		ground->quiet_us = g->keep_us;
+		ground->quiet_session = g->session;
+	}
+	*g = k->grants[--k->ngrants];
+}
+
+/* delay=: nobody else for so long after a bad end. */
+static void
+set_quiet(struct world *w, const struct grant *g, int64_t end_us)
+{
+	struct ground *ground = &w->checker.grounds[g->name];
+	int64_t until_us = end_us + g->delay_ms * 1000;
+
+	if (g->delay_ms > 0 && until_us > ground->quiet_us) {
+		ground->quiet_us = until_us;
+		ground->quiet_session = g->session;
+	}
+}
+
+/* A hold that ended otherwise than by UNLOCK or QUIT.  Its client may hear of
+ * it late, which is nobody's fault but the network's. */
+static void
+drop_badly(struct world *w, struct grant *g)
+{
+	history_note(&w->history, world_now(w), HISTORY_INFO, g->session,
+	    HISTORY_DOUBT, checker_name(g->name), 0);
+	set_quiet(w, g, world_now(w));
+	checker_drop(w, g);
+}
+
+bool
+checker_vouched(struct world *w, const struct grant *g)
+{
+	const struct broker *b = &w->brokers[g->broker];
+	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
+
+	if (g->detached || g->orphaned)
+		return world_now(w) < g->until_us;
+	if (g->depth - g->parting <= 0)
+		return false;
+	/* A broker that is frozen can't say that its lease is over. */
+	if (broker_stalled(b) && world_now(w) >= end_us)
+		return false;
+	return true;
+}
+
+/* P1: nobody else's grant is vouched for. */
+static void
+check_exclusion(
+    struct world *w, const struct broker *b, const struct answer *a, int name)
+{
+	struct checker *k = &w->checker;
+	struct grant *g;
+	int i;
+
+	for (i = 0; i < k->ngrants && !w->failed; i++) {
+		g = &k->grants[i];
+		if (g->name != name || g->session == a->session)
+			continue;
+		if (!checker_vouched(w, g)) {
+			g->doubted = true;
+			history_note(&w->history, world_now(w), HISTORY_INFO,
+			    g->session, HISTORY_DOUBT, checker_name(name), 0);
+			continue;
+		}
+		world_fail(w, "P1",
+		    "n%d: %s grants it to session %llu (fence %llu) while b%d "
+		    "vouches for session %llu (fence %llu)%s",
+		    name, b->name, (unsigned long long)a->session,
+		    (unsigned long long)a->fence, g->broker,
+		    (unsigned long long)g->session,
+		    (unsigned long long)g->fence,
+		    g->detached || g->orphaned ? ", valid= told" : "");
+	}
+	if (!w->failed && k->grounds[name].plain_us > world_now(w))
+		world_fail(w, "P1",
+		    "n%d: %s grants it to session %llu while "
+		    "a plain client has it",
+		    name, b->name, (unsigned long long)a->session);
+}
+
+/* keep= and delay=, where nothing is lost that remembers them. */
+static void
+check_quiet(struct world *w, const struct ask *ask)
+{
+	const struct ground *ground = &w->checker.grounds[ask->name];
+
+	if (faults_forget(w) || ask->session == ground->quiet_session)
+		return;
+	if (world_now(w) + KEEP_SLACK_US < ground->quiet_us)
+		world_fail(w, "keep",
+		    "n%d: granted to session %llu %lld ms before the keep= or "
+		    "delay= of session %llu is over",
+		    ask->name, (unsigned long long)ask->session,
+		    (long long)(ground->quiet_us - world_now(w)) / 1000,
+		    (unsigned long long)ground->quiet_session);
+}
+
+/* First come, first served, within a broker. */
+static void
+check_order(struct world *w, const struct ask *ask)
+{
+	struct checker *k = &w->checker;
+	const struct ask *other;
+	size_t i;
+
+	if (ask->session == k->grounds[ask->name].quiet_session)
+		return;
+	for (i = 0; i < k->nopen; i++) {
+		other = &k->asks[k->open[i] - 1];
+		if (other->kind != ASK_LOCK || other->name != ask->name ||
+		    other->broker != ask->broker || other->gone ||
+		    other->cancelled || other->wait_ms == 0 ||
+		    other->order >= ask->order ||
+		    other->session == ask->session ||
+		    k->sittings[other->session - 1].draining)
+			continue;
+		if (other->wait_ms != CORE_WAIT_FOREVER &&
+		    other->received_us + other->wait_ms * 995 <= world_now(w))
+			continue;
+		world_fail(w, "FIFO",
+		    "n%d: request %llu is granted before request %llu, which "
+		    "came before it to b%d",
+		    ask->name, (unsigned long long)ask->ref,
+		    (unsigned long long)other->ref, ask->broker);
+		return;
+	}
+}
+
+static void
+set_terms(struct world *w, struct grant *g, const struct ask *ask)
+{
+	int64_t keep_us = world_now(w) + ask->keep_ms * 1000;
+
+	if (ask->has_hold)
+		g->bound_us = ask->hold_ms == 0
+				  ? INT64_MAX
+				  : world_now(w) + ask->hold_ms * 1000;
+	if (ask->has_hold)
+		g->slack_us = CLOCK_SLACK_US + ask->hold_ms * 5;
+	if (ask->keep_ms > 0 && keep_us > g->keep_us)
+		g->keep_us = keep_us;
+	if (ask->delay_ms > g->delay_ms)
+		g->delay_ms = ask->delay_ms;
+}
+
+static void
+on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
+    const struct ask *ask)
+{
+	struct checker *k = &w->checker;
+	struct ground *ground = &k->grounds[ask->name];
+	struct grant *g;
+
+	check_exclusion(w, b, a, ask->name);
+	check_quiet(w, ask);
+	check_order(w, ask);
+	if (a->fence <= ground->fence)
+		world_fail(w, "P2", "n%d: fence %llu after fence %llu, by %s",
+		    ask->name, (unsigned long long)a->fence,
+		    (unsigned long long)ground->fence, b->name);
+	if (world_now(w) >= ground->lease_us[b->index] + CLOCK_SLACK_US)
+		world_fail(w, "P1", "n%d: %s grants it without a lease",
+		    ask->name, b->name);
+	ground->fence = a->fence;
+	ground->grants++;
+	if (ask->session == ground->quiet_session)
+		ground->quiet_us = 0;
+	assert(k->ngrants < CHECKER_HOLDS_MAX);
+	g = &k->grants[k->ngrants++];
+	memset(g, 0, sizeof(*g));
+	g->name = ask->name;
+	g->broker = b->index;
+	g->session = ask->session;
+	g->fence = a->fence;
+	g->depth = 1;
+	g->bound_us = INT64_MAX;
+	set_terms(w, g, ask);
+}
+
+static void
+on_lock_ok(struct world *w, const struct broker *b, const struct answer *a,
+    const struct ask *ask)
+{
+	struct grant *g = checker_grant(w, ask->session, ask->name);
+
+	if (a->depth == 1 && g == NULL) {
+		on_new_grant(w, b, a, ask);
+		return;
+	}
+	/* Let go and granted again, before the UNLOCK was answered. */
+	if (a->depth == 1 && g->depth - g->parting <= 0) {
+		checker_drop(w, g);
+		on_new_grant(w, b, a, ask);
+		return;
+	}
+	if (g == NULL || a->fence != g->fence) {
+		world_fail(w, "P2",
+		    "n%d: session %llu re-enters with depth %llu and fence "
+		    "%llu; it %s",
+		    ask->name, (unsigned long long)ask->session,
+		    (unsigned long long)a->depth, (unsigned long long)a->fence,
+		    g == NULL ? "holds nothing" : "has another fence");
+		return;
+	}
+	g->depth = (int64_t)a->depth + g->parting;
+	set_terms(w, g, ask);
+}
+
+static void
+on_unlock(struct world *w, const struct answer *a, const struct ask *ask)
+{
+	struct grant *g = checker_grant(w, ask->session, ask->name);
+
+	if (g == NULL)
+		return;
+	if (g->parting > 0)
+		g->parting--;
+	if (a->status == STATUS_OK)
+		g->depth--;
+	else
+		g->depth = 0;
+	if (g->depth - g->parting <= 0 && g->parting == 0)
+		checker_drop(w, g);
+}
+
+/* P3: a session that holds what is lost hears of that first. */
+static void
+check_warned(struct world *w, const struct broker *b, const struct answer *a)
+{
+	struct checker *k = &w->checker;
+	const struct grant *g;
+	int64_t now_us = a->early_us != 0 ? a->early_us : world_now(w);
+	int i;
+
+	for (i = 0; i < k->ngrants && !w->failed; i++) {
+		g = &k->grants[i];
+		if (g->session != a->session || g->detached || g->orphaned ||
+		    g->depth - g->parting <= 0)
+			continue;
+		if (g->doubted ||
+		    now_us >=
+			k->grounds[g->name].lease_us[b->index] + CLOCK_SLACK_US)
+			world_fail(w, "P3",
+			    "%s writes to session %llu, which has lost n%d, "
+			    "before !LOST",
+			    b->name, (unsigned long long)a->session, g->name);
+	}
+}
+
+static void
+on_event(struct world *w, const struct broker *b, const struct answer *a)
+{
+	struct checker *k = &w->checker;
+	struct grant *g;
+	int i;
+
+	if (a->event == EVENT_SHUTDOWN) {
+		for (i = k->ngrants - 1; i >= 0; i--)
+			if (k->grants[i].session == a->session)
+				drop_badly(w, &k->grants[i]);
+		return;
+	}
+	if (a->event != EVENT_LOST) {
+		if (faults_none(w))
+			world_fail(w, "P5",
+			    "%s tells session %llu !ATRISK, and nothing "
+			    "is wrong",
+			    b->name, (unsigned long long)a->session);
+		return;
+	}
+	g = checker_grant(w, a->session, a->name[1] - '0');
+	if (g == NULL) {
+		world_fail(w, "P3",
+		    "%s tells session %llu !LOST %s, which it "
+		    "does not hold",
+		    b->name, (unsigned long long)a->session, a->name);
+		return;
+	}
+	if (faults_none(w) && world_now(w) < g->bound_us - g->slack_us)
+		world_fail(w, "P5",
+		    "%s tells session %llu !LOST %s, and nothing is wrong",
+		    b->name, (unsigned long long)a->session, a->name);
+	k->lost++;
+	drop_badly(w, g);
+}
+
+static void
+close_ask(struct world *w, struct ask *ask)
+{
+	struct checker *k = &w->checker;
+	size_t i;
+
+	ask->answered = true;
+	for (i = 0; i < k->nopen; i++)
+		if (k->open[i] == ask->ref) {
+			k->open[i] = k->open[--k->nopen];
+			break;
+		}
+	if (ask->kind == ASK_LOCK || ask->kind == ASK_UNLOCK ||
+	    ask->kind == ASK_EXTEND || ask->kind == ASK_STATUS)
+		k->sittings[ask->session - 1].outstanding--;
+}
+
+static void
+on_reply(struct world *w, const struct broker *b, const struct answer *a)
+{
+	struct checker *k = &w->checker;
+	struct ask *ask;
+	struct grant *g;
+
+	assert(a->ref > 0 && a->ref <= k->nasks);
+	ask = &k->asks[a->ref - 1];
+	if (ask->answered || ask->session != a->session) {
+		world_fail(w, "P7", "request %llu is answered twice",
+		    (unsigned long long)a->ref);
+		return;
+	}
+	close_ask(w, ask);
+	k->timeouts += a->status == STATUS_TIMEOUT;
+	k->unavailable += a->code == ERR_UNAVAILABLE;
+	if (ask->kind == ASK_LOCK && a->status == STATUS_OK)
+		on_lock_ok(w, b, a, ask);
+	else if (ask->kind == ASK_UNLOCK)
+		on_unlock(w, a, ask);
+	else if (ask->kind == ASK_EXTEND && a->status == STATUS_OK) {
+		g = checker_grant(w, ask->session, ask->name);
+		if (g != NULL)
+			set_terms(w, g, ask);
+	} else if (ask->kind == ASK_PING && a->valid_ms >= 0)
+		k->sittings[ask->session - 1].valid_us =
+		    ask->sent_us + a->valid_ms * 996;
+}
+
+void
+checker_line(struct world *w, const struct broker *b, const struct answer *a)
+{
+	static const char *const statuses[] = { "OK", "BUSY", "TIMEOUT",
+		"CANCELLED", "ERR" };
+	static const char *const events[] = {
+#define EVENT(id, word) word,
+		EVENTS(EVENT)
+#undef EVENT
+	};
+
+	if (a->is_event)
+		TRACE(w, "%s to %llu: %s %s fence=%llu", b->name,
+		    (unsigned long long)a->session, events[a->event], a->name,
+		    (unsigned long long)a->fence);
+	else
+		TRACE(w, "%s to %llu: @%llu %s %s fence=%llu depth=%llu",
+		    b->name, (unsigned long long)a->session,
+		    (unsigned long long)a->ref, statuses[a->status],
+		    err_word(a->code), (unsigned long long)a->fence,
+		    (unsigned long long)a->depth);
+	w->checker.told++;
+	if (!a->is_event || a->event != EVENT_LOST)
+		check_warned(w, b, a);
+	if (w->failed)
+		return;
+	if (a->is_event)
+		on_event(w, b, a);
+	else
+		on_reply(w, b, a);
+	checker_hunger(w);
+}
+
+/* What brokers read. */
+
+void
+checker_received(struct world *w, const struct broker *b, uint64_t ref)
+{
+	static const char *const kinds[] = { "LOCK", "UNLOCK", "EXTEND",
+		"STATUS", "PING", "CANCEL" };
+	struct checker *k = &w->checker;
+	struct ask *ask = &k->asks[ref - 1];
+	struct grant *g;
+
+	TRACE(w,
+	    "%s from %llu: @%llu %s n%d wait=%lld hold=%lld keep=%lld "
+	    "delay=%lld",
+	    b->name, (unsigned long long)ask->session, (unsigned long long)ref,
+	    kinds[ask->kind], ask->name,
+	    (long long)(ask->wait_ms == CORE_WAIT_FOREVER ? -1 : ask->wait_ms),
+	    (long long)(ask->has_hold ? ask->hold_ms : -1),
+	    (long long)ask->keep_ms, (long long)ask->delay_ms);
+	ask->received = true;
+	ask->received_us = world_now(w);
+	ask->order = ++k->next_order;
+	if (k->nopen == k->open_size) {
+		k->open_size = k->open_size * 2 + 64;
+		k->open = xrealloc(k->open, k->open_size * sizeof(*k->open));
+	}
+	k->open[k->nopen++] = ref;
+	if (ask->kind == ASK_LOCK || ask->kind == ASK_UNLOCK ||
+	    ask->kind == ASK_EXTEND || ask->kind == ASK_STATUS)
+		k->sittings[ask->session - 1].outstanding++;
+	g = ask->kind == ASK_UNLOCK ? checker_grant(w, ask->session, ask->name)
+				    : NULL;
+	if (g != NULL)
+		g->parting++;
+	checker_hunger(w);
+}
+
+/* The requests of a session that nobody will read the answers to. */
+static void
+abandon_asks(struct world *w, uint64_t session)
+{
+	struct checker *k = &w->checker;
+	size_t i = 0;
+
+	while (i < k->nopen) {
+		if (k->asks[k->open[i] - 1].session != session) {
+			i++;
+			continue;
+		}
+		k->asks[k->open[i] - 1].gone = true;
+		k->open[i] = k->open[--k->nopen];
+	}
+}
+
+/* The grants of a session whose connection has ended. */
+static void
+end_grants(struct world *w, uint64_t session, bool quit, int64_t valid_us,
+    bool orphaned)
+{
+	struct checker *k = &w->checker;
+	struct grant *g;
+	int64_t until_us;
+	int i;
+
+	for (i = k->ngrants - 1; i >= 0; i--) {
+		g = &k->grants[i];
+		if (g->session != session || g->detached || g->orphaned)
+			continue;
+		until_us = valid_us;
+		/* Its client knows of the hold= that it asked for. */
+		if (until_us > g->bound_us - g->slack_us)
+			until_us = g->bound_us - g->slack_us;
+		if (until_us > world_now(w) && g->depth - g->parting > 0) {
+			g->detached = !orphaned;
+			g->orphaned = orphaned;
+			g->until_us = until_us;
+			set_quiet(w, g, orphaned ? world_now(w) : until_us);
+			continue;
+		}
+		if (quit)
+			checker_drop(w, g);
+		else
+			drop_badly(w, g);
+	}
+}
+
+bool
+checker_sitting_gone(const struct world *w, uint64_t session)
+{
+	assert(session > 0 && session <= w->checker.nsittings);
+	return w->checker.sittings[session - 1].gone;
+}
+
+void
+checker_gone(struct world *w, const struct broker *b, uint64_t session,
+    bool orderly, bool quit)
+{
+	struct sitting *s = &w->checker.sittings[session - 1];
+
+	TRACE(w, "%s: session %llu is gone%s", b->name,
+	    (unsigned long long)session, orderly ? " in order" : "");
+	s->gone = true;
+	abandon_asks(w, session);
+	end_grants(w, session, quit, orderly ? 0 : s->valid_us, false);
+	checker_hunger(w);
+}
+
+void
+checker_crashed(struct world *w, const struct broker *b)
+{
+	struct checker *k = &w->checker;
+	size_t i;
+
+	for (i = 0; i < k->nsittings; i++) {
+		if (k->sittings[i].gone || k->sittings[i].broker != b->index)
+			continue;
+		k->sittings[i].gone = true;
+		abandon_asks(w, i + 1);
+		end_grants(w, i + 1, false, k->sittings[i].valid_us, true);
+	}
+	for (i = 0; i < CHECKER_NAMES_MAX; i++)
+		k->grounds[i].lease_us[b->index] = 0;
+	checker_hunger(w);
+}
+
+void
+checker_draining(struct world *w, uint64_t session)
+{
+	w->checker.sittings[session - 1].draining = true;
+}
+
+bool
+checker_drained(const struct world *w, uint64_t session)
+{
+	const struct sitting *s = &w->checker.sittings[session - 1];
+
+	return s->draining && !s->gone && s->outstanding == 0;
+}

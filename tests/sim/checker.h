@@ -1,0 +1,143 @@
+/*
+ * The checker: watches everything that brokers tell clients, and clients ask
+ * of brokers, and holds it against the promises (README).
+ */
+#ifndef LOCKBROKER_SIM_CHECKER_H
+#define LOCKBROKER_SIM_CHECKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/core.h"
+
+#define CHECKER_BROKERS_MAX 4
+#define CHECKER_NAMES_MAX 4
+#define CHECKER_HOLDS_MAX 64
+
+struct answer;
+struct broker;
+struct client;
+struct world;
+
+enum ask_kind {
+	ASK_LOCK,
+	ASK_UNLOCK,
+	ASK_EXTEND,
+	ASK_STATUS,
+	ASK_PING,
+	ASK_CANCEL
+};
+
+/* One request, from when it was sent; kept until the world ends. */
+struct ask {
+	uint64_t ref;
+	enum ask_kind kind;
+	uint64_t session;
+	int broker;
+	int name; /* -1: none */
+	bool received, answered, cancelled, gone;
+	bool has_hold;
+	bool untagged;
+	int64_t sent_us, received_us;
+	int64_t wait_ms, hold_ms, keep_ms, delay_ms;
+	uint64_t order; /* of arrival, over all brokers */
+};
+
+/* One connection, from its start. */
+struct sitting {
+	int client;
+	int broker;
+	bool draining, gone;
+	int outstanding;  /* requests received and not answered */
+	int64_t valid_us; /* until when its client counts on what it was told */
+};
+
+/* One grant, for as long as a broker vouches for it. */
+struct grant {
+	int name, broker;
+	uint64_t session;
+	uint64_t fence;
+	int64_t depth;
+	int parting;	  /* UNLOCKs received, not answered */
+	bool doubted;	  /* excused: its broker could not say that it ended */
+	bool detached;	  /* its client is gone, but was told a valid= */
+	bool orphaned;	  /* its broker is gone, but its client counts on it */
+	int64_t bound_us; /* hold=; INT64_MAX: none */
+	int64_t slack_us; /* by which clocks may differ at the bound */
+	int64_t keep_us;  /* keep=: nobody else until then */
+	int64_t delay_ms;
+	int64_t until_us; /* detached, orphaned: the end of it */
+};
+
+/* What is known of one name. */
+struct ground {
+	uint64_t fence;			       /* the highest told */
+	int64_t lease_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
+	int64_t quiet_us;	/* keep= and delay=: nobody until then ... */
+	uint64_t quiet_session; /* ... but this one */
+	int64_t hungry_us;	/* since when it is free and wanted; -1: not */
+	int64_t plain_us;	/* a plain client has it until then */
+	uint64_t grants;
+};
+
+/* Owned by the world. */
+struct checker {
+	struct ask *asks; /* owned; ref - 1 is the index */
+	size_t nasks, asks_size;
+	uint64_t *open; /* owned: refs received and not answered */
+	size_t nopen, open_size;
+	struct sitting *sittings; /* owned; session - 1 is the index */
+	size_t nsittings, sittings_size;
+	struct grant grants[CHECKER_HOLDS_MAX];
+	int ngrants;
+	struct ground grounds[CHECKER_NAMES_MAX];
+	uint64_t next_order;
+	uint64_t told, lost, timeouts, unavailable; /* counters for reports */
+};
+
+void checker_init(struct world *w);
+void checker_fini(struct world *w);
+
+/* Clients: a connection, a request, its particulars, what was heard. */
+void checker_opened(struct world *w, const struct client *c);
+uint64_t checker_asked(
+    struct world *w, const struct client *c, enum ask_kind kind, int name);
+void checker_wants(
+    struct world *w, uint64_t ref, const struct core_request *rq);
+void checker_cancels(struct world *w, uint64_t ref);
+void checker_heard(struct world *w, const struct client *c,
+    const struct answer *a, const struct ask *ask);
+const struct ask *checker_ask(const struct world *w, uint64_t ref);
+
+/* The client whose session it is, or was; NULL: none. */
+struct client *checker_client(struct world *w, uint64_t session);
+
+/* Brokers: what they read, what they write, how they end. */
+bool checker_sitting_gone(const struct world *w, uint64_t session);
+void checker_received(struct world *w, const struct broker *b, uint64_t ref);
+void checker_line(
+    struct world *w, const struct broker *b, const struct answer *a);
+void checker_gone(struct world *w, const struct broker *b, uint64_t session,
+    bool orderly, bool quit);
+void checker_crashed(struct world *w, const struct broker *b);
+
+/* A session that sends no more; true: nothing is under way for it. */
+void checker_draining(struct world *w, uint64_t session);
+bool checker_drained(const struct world *w, uint64_t session);
+
+/* Redis: a lease was confirmed, or an operation refused; data was lost. */
+void checker_lease(
+    struct world *w, const struct broker *b, const char *name, int64_t sent_ms);
+void checker_refused(
+    struct world *w, const char *name, const char *text, size_t len);
+void checker_amnesia(struct world *w);
+
+/* A plain client has taken the name, or let it go. */
+void checker_plain(struct world *w, int name, int64_t until_us);
+
+/* What must be so at any time, and at the end. */
+void checker_look(struct world *w);
+void checker_end(struct world *w);
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * What only time can show: requests that are not answered, free names that
+ * are not granted, bounds that are not kept, and what is left at the end
+ * (P4, P5, P6).
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/dump.h"
+
+#include "checker_state.h"
+#include "world.h"
+
+#define SLACK_US 30000 /* timers, turns, the network */
+
+void
+checker_lease(
+    struct world *w, const struct broker *b, const char *name, int64_t sent_ms)
+{
+	struct ground *ground = &w->checker.grounds[name[1] - '0'];
+	int64_t end_us =
+	    broker_world_us(b, sent_ms + w->lease_ms - w->lease_ms / 100 - 2);
+
+	if (end_us > ground->lease_us[b->index])
+		ground->lease_us[b->index] = end_us;
+}
+
+/* A script must never fail; Redis may refuse what there is no room for. */
+void
+checker_refused(struct world *w, const char *name, const char *text, size_t len)
+{
+	if (memmem(text, len, "out of memory", 13) == NULL &&
+	    memmem(text, len, "OOM", 3) == NULL)
+		world_fail(w, "P7", "%s: refused: %.*s", name, (int)len, text);
+}
+
+/* Redis has lost data: what rested on it alone is over. */
+void
+checker_amnesia(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < CHECKER_NAMES_MAX; i++)
+		w->checker.grounds[i].plain_us = 0;
+}
+
+void
+checker_plain(struct world *w, int name, int64_t until_us)
+{
+	struct checker *k = &w->checker;
+	int i;
+
+	for (i = 0; until_us > 0 && i < k->ngrants; i++)
+		if (k->grants[i].name == name &&
+		    checker_vouched(w, &k->grants[i]))
+			world_fail(w, "P1",
+			    "n%d: a plain client gets it while b%d vouches "
+			    "for session %llu",
+			    name, k->grants[i].broker,
+			    (unsigned long long)k->grants[i].session);
+	k->grounds[name].plain_us = until_us;
+	checker_hunger(w);
+}
+
+static bool
+is_taken(struct world *w, int name)
+{
+	const struct checker *k = &w->checker;
+	int64_t now_us = world_now(w);
+	int i;
+
+	if (k->grounds[name].quiet_us > now_us ||
+	    k->grounds[name].plain_us > now_us)
+		return true;
+	for (i = 0; i < k->ngrants; i++)
+		if (k->grants[i].name == name &&
+		    (!k->grants[i].detached || k->grants[i].until_us > now_us))
+			return true;
+	return false;
+}
+
+void
+checker_hunger(struct world *w)
+{
+	struct checker *k = &w->checker;
+	bool wanted[CHECKER_NAMES_MAX] = { false };
+	const struct ask *ask;
+	size_t i;
+	int name;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->kind == ASK_LOCK && !ask->cancelled &&
+		    ask->wait_ms != 0 && !w->brokers[ask->broker].frozen)
+			wanted[ask->name] = true;
+	}
+	for (name = 0; name < w->nnames; name++) {
+		if (!wanted[name] || is_taken(w, name))
+			k->grounds[name].hungry_us = -1;
+		else if (k->grounds[name].hungry_us < 0)
+			k->grounds[name].hungry_us = world_now(w);
+	}
+}
+
+/* P5: a free name that somebody waits for is granted in time. */
+static void
+look_at_names(struct world *w)
+{
+	int64_t bound_us = faults_patience_us(w), since_us;
+	int name;
+
+	checker_hunger(w);
+	for (name = 0; name < w->nnames; name++) {
+		since_us = w->checker.grounds[name].hungry_us;
+		if (since_us < 0)
+			continue;
+		if (since_us < faults_calm_us(w))
+			since_us = faults_calm_us(w);
+		if (world_now(w) - since_us > bound_us)
+			world_fail(w, "P5",
+			    "n%d is free and wanted for %lld ms", name,
+			    (long long)(world_now(w) - since_us) / 1000);
+	}
+}
+
+/* How long a request may take at most; INT64_MAX: for ever. */
+static int64_t
+longest_us(const struct world *w, const struct ask *ask)
+{
+	if (ask->kind == ASK_PING || ask->kind == ASK_CANCEL)
+		return SLACK_US;
+	if (ask->kind != ASK_LOCK || ask->wait_ms == 0)
+		return w->reply_timeout_ms * 1010 + 300000;
+	if (ask->wait_ms == CORE_WAIT_FOREVER)
+		return INT64_MAX;
+	return ask->wait_ms * 1005 + SLACK_US;
+}
+
+static void
+look_at_asks(struct world *w)
+{
+	struct checker *k = &w->checker;
+	const struct ask *ask;
+	const struct broker *b;
+	int64_t since_us, most_us;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		b = &w->brokers[ask->broker];
+		most_us = longest_us(w, ask);
+		if (broker_stalled(b) || most_us == INT64_MAX)
+			continue;
+		since_us = ask->received_us;
+		if (since_us + most_us < b->awake_us + SLACK_US)
+			most_us = b->awake_us + SLACK_US - since_us;
+		if (world_now(w) - since_us > most_us)
+			world_fail(w, "P5",
+			    "request %llu to %s is not answered after %lld ms",
+			    (unsigned long long)ask->ref, b->name,
+			    (long long)(world_now(w) - since_us) / 1000);
+	}
+}
+
+/* hold= ends a hold in time. */
+static void
+look_at_grants(struct world *w)
+{
+	struct checker *k = &w->checker;
+	struct grant *g;
+	const struct broker *b;
+	int i;
+
+	for (i = k->ngrants - 1; i >= 0; i--) {
+		g = &k->grants[i];
+		b = &w->brokers[g->broker];
+		if (g->detached || g->orphaned) {
+			if (world_now(w) >= g->until_us)
+				checker_drop(w, g);
+			continue;
+		}
+		if (broker_stalled(b) || g->depth - g->parting <= 0 ||
+		    g->bound_us == INT64_MAX)
+			continue;
+		if (world_now(w) > g->bound_us + SLACK_US + g->slack_us &&
+		    world_now(w) > b->awake_us + SLACK_US)
+			world_fail(w, "hold",
+			    "n%d is still held by session %llu after its "
+			    "hold= is over",
+			    g->name, (unsigned long long)g->session);
+	}
+}
+
+void
+checker_look(struct world *w)
+{
+	look_at_asks(w);
+	look_at_grants(w);
+	look_at_names(w);
+}
+
+/* P6: nothing is left in Redis. */
+static void
+end_of_keys(struct world *w)
+{
+	struct redis_db *db = &w->server.db;
+	const struct redis_key *key;
+
+	db->now_us = server_clock_us(&w->server);
+	redis_db_expire(db);
+	for (key = db->keys; key != NULL; key = key->hh.next) {
+		if (strcmp(key->name, WORLD_PREFIX "@guard") == 0 ||
+		    strcmp(key->name, WORLD_PREFIX "@fence") == 0)
+			continue;
+		world_fail(w, "P6", "%s is left in Redis, for %lld ms more",
+		    key->name,
+		    key->end_ms < 0
+			? -1LL
+			: (long long)(key->end_ms - db->now_us / 1000));
+	}
+}
+
+static void
+end_of_core(struct world *w, const struct broker *b)
+{
+	struct core_gauges gauges;
+
+	core_gauges(b->core, broker_clock_ms(b), &gauges);
+	if (gauges.sessions != 0 || gauges.locks_held != 0 ||
+	    gauges.waiters != 0 || gauges.names != 0)
+		world_fail(w, "P6",
+		    "%s is left with %llu sessions, %llu locks, %llu waiters, "
+		    "%llu names",
+		    b->name, (unsigned long long)gauges.sessions,
+		    (unsigned long long)gauges.locks_held,
+		    (unsigned long long)gauges.waiters,
+		    (unsigned long long)gauges.names);
+}
+
+static void
+history_fault(void *arg, const char *text)
+{
+	world_fail(arg, "history", "%s", text);
+}
+
+void
+checker_end(struct world *w)
+{
+	struct history_limits limits = { -1, -1 };
+	int i;
+
+	if (w->failed)
+		return;
+	if (w->checker.nopen > 0)
+		world_fail(w, "P5", "request %llu is never answered",
+		    (unsigned long long)w->checker.open[0]);
+	for (i = 0; i < w->nbrokers; i++)
+		if (w->brokers[i].alive)
+			end_of_core(w, &w->brokers[i]);
+	end_of_keys(w);
+	if (!w->failed)
+		history_check(&w->history, &limits, history_fault, w);
+}

@@ -1,0 +1,489 @@
+/*
+ * What clients do, and the wire between them and the brokers.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+
+#include "world.h"
+
+static event_fn client_on_answer;
+static event_fn client_on_letter;
+static event_fn client_on_tick;
+static event_fn client_on_reset;
+
+/* To the broker. */
+
+static void
+client_send(struct client *c, struct input *in)
+{
+	struct world *w = c->w;
+	struct letter *l = xcalloc(1, sizeof(*l));
+	int64_t at_us = world_now(w) + world_delay_us(w);
+
+	if (at_us < c->letter_us)
+		at_us = c->letter_us;
+	c->letter_us = at_us;
+	l->in = in;
+	l->broker = c->broker;
+	l->life = c->life;
+	STAILQ_INSERT_TAIL(&c->letters, l, entry);
+	events_at(&w->events, at_us, client_on_letter, c, 0);
+}
+
+static void
+client_on_letter(void *object, uint64_t tag)
+{
+	struct client *c = object;
+	struct letter *l = STAILQ_FIRST(&c->letters);
+	struct broker *b;
+
+	(void)tag;
+	if (l == NULL)
+		return;
+	STAILQ_REMOVE_HEAD(&c->letters, entry);
+	b = &c->w->brokers[l->broker];
+	if (b->alive && b->life == l->life)
+		broker_input(b, l->in);
+	else
+		free(l->in);
+	free(l);
+}
+
+/* To the client. */
+
+void
+client_tell(struct world *w, struct broker *b, const struct answer *a)
+{
+	struct client *c = checker_client(w, a->session);
+	struct answer *copy;
+	int64_t at_us = world_now(w) + world_delay_us(w);
+
+	checker_line(w, b, a);
+	if (w->failed || c->session != a->session)
+		return;
+	copy = xmalloc(sizeof(*copy));
+	*copy = *a;
+	if (at_us < c->answer_us)
+		at_us = c->answer_us;
+	c->answer_us = at_us;
+	STAILQ_INSERT_TAIL(&c->answers, copy, entry);
+	events_at(&w->events, at_us, client_on_answer, c, 0);
+}
+
+static void
+client_forget(struct client *c)
+{
+	c->session = 0;
+	c->untagged = 0;
+	c->tagged = 0;
+	c->closing = false;
+	memset(c->beliefs, 0, sizeof(c->beliefs));
+}
+
+/* The next deed, in a while. */
+static void
+client_plan(struct client *c, int64_t least_us, int64_t most_us)
+{
+	c->tick++;
+	events_at(&c->w->events,
+	    world_now(c->w) + prng_skewed(&c->w->prng, least_us, most_us),
+	    client_on_tick, c, c->tick);
+}
+
+static void
+client_on_reset(void *object, uint64_t tag)
+{
+	struct client *c = object;
+
+	if (c->session != tag)
+		return;
+	history_note(&c->w->history, world_now(c->w), HISTORY_INFO, c->session,
+	    HISTORY_CLOSED, NULL, 0);
+	client_forget(c);
+	client_plan(c, 1000, 500000);
+}
+
+static void
+client_reset_later(struct client *c)
+{
+	struct world *w = c->w;
+
+	if (c->session != 0)
+		events_at(&w->events, world_now(w) + world_delay_us(w),
+		    client_on_reset, c, c->session);
+}
+
+void
+client_hung_up(struct world *w, uint64_t session)
+{
+	struct client *c = checker_client(w, session);
+
+	if (c->session == session)
+		client_reset_later(c);
+}
+
+void
+client_closed(struct world *w, struct broker *b, uint64_t session)
+{
+	struct input *in = input_new(INPUT_GONE, session);
+
+	in->orderly = true;
+	broker_input(b, in);
+	client_hung_up(w, session);
+}
+
+void
+client_broker_died(struct world *w, struct broker *b)
+{
+	struct client *c;
+	int i;
+
+	for (i = 0; i < w->nclients; i++) {
+		c = &w->clients[i];
+		if (c->broker == b->index)
+			client_reset_later(c);
+	}
+}
+
+/* Deeds. */
+
+static void
+send_open(struct client *c)
+{
+	struct world *w = c->w;
+	struct broker *b;
+
+	if (prng_chance(&w->prng, 200))
+		c->broker = (int)prng_below(&w->prng, (uint64_t)w->nbrokers);
+	b = &w->brokers[c->broker];
+	if (!b->alive || b->stopping) {
+		c->broker = (c->broker + 1) % w->nbrokers;
+		client_plan(c, 10000, 500000);
+		return;
+	}
+	c->session = ++w->next_session;
+	c->life = b->life;
+	c->letter_us = 0;
+	c->answer_us = 0;
+	checker_opened(w, c);
+	client_send(c, input_new(INPUT_OPEN, c->session));
+	client_plan(c, 1000, 100000);
+}
+
+static struct input *
+request_input(
+    struct client *c, enum ask_kind kind, enum core_verb verb, int name)
+{
+	struct input *in = input_new(INPUT_REQUEST, c->session);
+	struct core_request *rq = &in->request;
+
+	snprintf(in->name, sizeof(in->name), "n%d", name);
+	in->ref = checker_asked(c->w, c, kind, name);
+	rq->verb = verb;
+	rq->ref = in->ref;
+	rq->name = in->name;
+	rq->name_len = strlen(in->name);
+	rq->untagged = true;
+	rq->queue_limit = UINT64_MAX;
+	c->untagged = in->ref;
+	return in;
+}
+
+/* How long a LOCK may wait.  Who holds something does not wait for ever. */
+static int64_t
+choose_wait(struct client *c, bool holds)
+{
+	struct prng *p = &c->w->prng;
+
+	if (prng_chance(p, 250))
+		return 0;
+	if (!holds && prng_chance(p, 400))
+		return CORE_WAIT_FOREVER;
+	return prng_skewed(p, 1, 4 * c->w->lease_ms);
+}
+
+static void
+send_lock(struct client *c, bool holds)
+{
+	struct world *w = c->w;
+	struct prng *p = &w->prng;
+	int name = (int)prng_below(p, (uint64_t)w->nnames);
+	struct input *in = request_input(c, ASK_LOCK, CORE_LOCK, name);
+	struct core_request *rq = &in->request;
+
+	rq->wait_ms = choose_wait(c, holds);
+	if (prng_chance(p, 100)) {
+		rq->has_hold = true;
+		rq->hold_ms = prng_skewed(p, 1, 2 * w->lease_ms);
+	}
+	if (prng_chance(p, 60))
+		rq->keep_ms = prng_skewed(p, 1, 2 * w->lease_ms);
+	if (prng_chance(p, 60))
+		rq->delay_ms = prng_skewed(p, 1, w->lease_ms);
+	if (prng_chance(p, 50))
+		rq->queue_limit = prng_below(p, 3);
+	if (c->tagged == 0 && prng_chance(p, 300)) {
+		rq->untagged = false;
+		c->tagged = in->ref;
+		c->untagged = 0;
+	}
+	checker_wants(w, in->ref, rq);
+	client_send(c, in);
+	if (c->untagged == 0 || prng_chance(p, 100))
+		client_plan(c, 1000, w->lease_ms * 1000);
+}
+
+static void
+send_unlock(struct client *c, int name)
+{
+	struct input *in = request_input(c, ASK_UNLOCK, CORE_UNLOCK, name);
+
+	if (c->beliefs[name].depth > 0)
+		c->beliefs[name].depth--;
+	client_send(c, in);
+}
+
+static void
+send_extend(struct client *c, int name)
+{
+	struct world *w = c->w;
+	struct input *in = request_input(c, ASK_EXTEND, CORE_EXTEND, name);
+	struct core_request *rq = &in->request;
+
+	rq->has_hold = true;
+	if (prng_chance(&w->prng, 700))
+		rq->hold_ms = prng_skewed(&w->prng, 1, 3 * w->lease_ms);
+	checker_wants(w, in->ref, rq);
+	client_send(c, in);
+}
+
+static void
+send_ping(struct client *c)
+{
+	struct input *in = input_new(INPUT_PING, c->session);
+
+	in->ref = checker_asked(c->w, c, ASK_PING, -1);
+	c->untagged = in->ref;
+	client_send(c, in);
+}
+
+static void
+send_cancel(struct client *c)
+{
+	struct input *in = input_new(INPUT_CANCEL, c->session);
+
+	in->ref = checker_asked(c->w, c, ASK_CANCEL, -1);
+	in->request.ref = c->tagged;
+	checker_cancels(c->w, c->tagged);
+	c->untagged = in->ref;
+	client_send(c, in);
+}
+
+/* Ends the connection: reset, or in order, or only the sending side. */
+static void
+send_close(struct client *c, bool reset)
+{
+	struct input *in;
+
+	if (!reset && prng_chance(&c->w->prng, 500)) {
+		c->closing = true;
+		client_send(c, input_new(INPUT_DRAIN, c->session));
+		return;
+	}
+	in = input_new(INPUT_GONE, c->session);
+	in->orderly = !reset;
+	in->quit = !reset && c->untagged == 0 && c->tagged == 0;
+	client_send(c, in);
+	history_note(&c->w->history, world_now(c->w), HISTORY_INFO, c->session,
+	    HISTORY_CLOSED, NULL, 0);
+	client_forget(c);
+	client_plan(c, 1000, 1000000);
+}
+
+/* A name that it believes to hold, or -1. */
+static int
+held_name(struct client *c)
+{
+	int first = (int)prng_below(&c->w->prng, CLIENT_NAMES_MAX), i, at;
+
+	for (i = 0; i < CLIENT_NAMES_MAX; i++) {
+		at = (first + i) % CLIENT_NAMES_MAX;
+		if (c->beliefs[at].depth > 0)
+			return at;
+	}
+	return -1;
+}
+
+/* One deed of a client that holds something. */
+static void
+act_holding(struct client *c, int name)
+{
+	uint64_t dice = prng_below(&c->w->prng, 100);
+
+	if (dice < 55)
+		send_unlock(c, name);
+	else if (dice < 65)
+		send_close(c, dice < 60);
+	else if (dice < 75)
+		send_extend(c, name);
+	else if (dice < 85)
+		send_ping(c);
+	else if (dice < 90)
+		client_send(c, request_input(c, ASK_STATUS, CORE_STATUS, name));
+	else
+		send_lock(c, true);
+}
+
+static void
+send_status(struct client *c)
+{
+	int name = (int)prng_below(&c->w->prng, (uint64_t)c->w->nnames);
+
+	client_send(c, request_input(c, ASK_STATUS, CORE_STATUS, name));
+}
+
+static void
+act(struct client *c)
+{
+	uint64_t dice = prng_below(&c->w->prng, 100);
+	int name = held_name(c);
+
+	if (c->untagged != 0) {
+		/* Not answered yet, and out of patience. */
+		if (dice < 30)
+			send_close(c, dice < 15);
+		return;
+	}
+	if (c->tagged != 0 && dice < 30)
+		send_cancel(c);
+	else if (name >= 0)
+		act_holding(c, name);
+	else if (dice < 85)
+		send_lock(c, false);
+	else if (dice < 95)
+		send_status(c);
+	else
+		send_close(c, dice < 97);
+}
+
+/* At the end of a run everybody lets go and leaves. */
+static void
+act_leaving(struct client *c)
+{
+	int name = held_name(c);
+
+	if (c->session == 0 || c->closing) {
+		c->left = c->session == 0;
+		return;
+	}
+	if (name >= 0 && c->untagged == 0)
+		send_unlock(c, name);
+	else if (c->tagged != 0 && c->untagged == 0)
+		send_cancel(c);
+	else if (c->untagged == 0)
+		send_close(c, prng_chance(&c->w->prng, 500));
+	client_plan(c, 5000, 100000);
+}
+
+static void
+client_on_tick(void *object, uint64_t tag)
+{
+	struct client *c = object;
+
+	if (tag != c->tick)
+		return;
+	if (world_now(c->w) >= c->w->leave_us)
+		act_leaving(c);
+	else if (c->closing)
+		return;
+	else if (c->session == 0)
+		send_open(c);
+	else
+		act(c);
+}
+
+/* What a client makes of a line. */
+static void
+hear(struct client *c, const struct answer *a)
+{
+	const struct ask *ask = a->is_event ? NULL : checker_ask(c->w, a->ref);
+	struct belief *belief;
+	int name = a->is_event ? a->name[1] - '0' : ask->name;
+
+	checker_heard(c->w, c, a, ask);
+	if (a->is_event) {
+		if (a->event == EVENT_LOST)
+			c->beliefs[name].depth = 0;
+		if (a->event == EVENT_SHUTDOWN)
+			memset(c->beliefs, 0, sizeof(c->beliefs));
+		return;
+	}
+	belief = name >= 0 ? &c->beliefs[name] : NULL;
+	if (a->ref == c->untagged)
+		c->untagged = 0;
+	if (a->ref == c->tagged)
+		c->tagged = 0;
+	if (ask->kind == ASK_LOCK && a->status == STATUS_OK) {
+		belief->depth++;
+		belief->fence = a->fence;
+	}
+	if (ask->kind == ASK_UNLOCK && a->status == STATUS_ERR)
+		belief->depth = 0;
+}
+
+static void
+client_on_answer(void *object, uint64_t tag)
+{
+	struct client *c = object;
+	struct answer *a = STAILQ_FIRST(&c->answers);
+	struct world *w = c->w;
+
+	(void)tag;
+	if (a == NULL)
+		return;
+	STAILQ_REMOVE_HEAD(&c->answers, entry);
+	if (a->session == c->session) {
+		hear(c, a);
+		if (c->untagged == 0 && !c->closing)
+			client_plan(c, 200,
+			    prng_chance(&w->prng, 700)
+				? 20000
+				: 2 * w->lease_ms * 1000);
+	}
+	free(a);
+}
+
+void
+client_init(struct client *c, struct world *w, int index)
+{
+	memset(c, 0, sizeof(*c));
+	c->w = w;
+	c->index = index;
+	c->broker = index % w->nbrokers;
+	c->pings = prng_chance(&w->prng, 500);
+	STAILQ_INIT(&c->answers);
+	STAILQ_INIT(&c->letters);
+	client_plan(c, 1000, 1000000);
+}
+
+void
+client_fini(struct client *c)
+{
+	struct answer *a;
+	struct letter *l;
+
+	while ((a = STAILQ_FIRST(&c->answers)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->answers, entry);
+		free(a);
+	}
+	while ((l = STAILQ_FIRST(&c->letters)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->letters, entry);
+		free(l->in);
+		free(l);
+	}
+}

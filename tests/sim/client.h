@@ -1,0 +1,88 @@
+/*
+ * Clients: sessions that lock, wait, hold, extend, cancel, close and vanish at
+ * random, and obey what they have been told.  And the wire between clients and
+ * brokers, in both directions in order.
+ */
+#ifndef LOCKBROKER_SIM_CLIENT_H
+#define LOCKBROKER_SIM_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "base/status.h"
+
+struct broker;
+struct input;
+struct world;
+
+#define CLIENT_NAMES_MAX 4
+
+/* A reply or an event, as far as it matters here. */
+struct answer {
+	STAILQ_ENTRY(answer) entry;
+	uint64_t session;
+	uint64_t ref; /* of the request; replies only */
+	enum status status;
+	enum err_code code;
+	bool is_event;
+	enum event_id event;
+	char name[16]; /* events only */
+	uint64_t fence;
+	uint64_t depth;
+	int64_t early_us; /* when it was decided; 0: now */
+	int64_t valid_ms; /* of PING; -1: nothing held */
+};
+
+STAILQ_HEAD(answer_list, answer);
+
+/* A line on its way to the broker. */
+struct letter {
+	STAILQ_ENTRY(letter) entry;
+	struct input *in; /* owned */
+	int broker;
+	uint64_t life; /* of the broker that it is meant for */
+};
+
+STAILQ_HEAD(letter_list, letter);
+
+/* What a client believes that it has. */
+struct belief {
+	unsigned depth; /* 0: nothing */
+	uint64_t fence;
+};
+
+/* Owned by the world. */
+struct client {
+	struct world *w;
+	int index;
+	int broker;
+	uint64_t session;  /* 0: not connected */
+	uint64_t life;	   /* of its broker */
+	uint64_t tick;	   /* the tag of the next deed that counts */
+	uint64_t untagged; /* the request that it waits for; 0: none */
+	uint64_t tagged;   /* a LOCK that it may cancel; 0: none */
+	bool closing;	   /* has shut down sending */
+	bool left;	   /* has gone home */
+	bool pings;	   /* watches its own clock */
+	struct belief beliefs[CLIENT_NAMES_MAX];
+	struct answer_list answers;   /* on their way here */
+	struct letter_list letters;   /* on their way to the broker */
+	int64_t answer_us, letter_us; /* arrival of the last one sent */
+};
+
+void client_init(struct client *c, struct world *w, int index);
+void client_fini(struct client *c);
+
+/* The broker has written a line. */
+void client_tell(struct world *w, struct broker *b, const struct answer *a);
+
+/* The broker has closed the connection. */
+void client_closed(struct world *w, struct broker *b, uint64_t session);
+
+/* The connection of a session is at its end. */
+void client_hung_up(struct world *w, uint64_t session);
+void client_broker_died(struct world *w, struct broker *b);
+
+#endif

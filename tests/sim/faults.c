@@ -1,0 +1,518 @@
+/*
+ * The nemesis.  Every now and then, until all is healed, it draws one of the
+ * faults of this run and lets it strike.
+ *
+ * It stays within what the product assumes (lockbrokerd(8)): clocks may jump
+ * by less than a pad once a lease or by any amount that is noticed; where data
+ * is lost as well, a clock stays within G of the true time; a plain client's
+ * lock is as safe as the data.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "world.h"
+
+static event_fn faults_on_tick;
+static event_fn thaw_server;
+static event_fn restart_server;
+static event_fn thaw_broker;
+static event_fn restart_broker;
+static event_fn await_stop;
+static event_fn memory_back;
+static event_fn late_run;
+static event_fn plain_ends;
+
+static const char *const fault_words[] = {
+#define FAULT(id, word, what) word,
+	FAULTS(FAULT)
+#undef FAULT
+};
+
+bool
+faults_parse(const char *text, unsigned *out)
+{
+	size_t len, i;
+
+	*out = 0;
+	if (strcmp(text, "none") == 0)
+		return true;
+	if (strcmp(text, "all") == 0) {
+		*out = FAULT_ALL;
+		return true;
+	}
+	for (; *text != '\0'; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		for (i = 0; i < FAULT_BITS; i++)
+			if (strlen(fault_words[i]) == len &&
+			    memcmp(fault_words[i], text, len) == 0)
+				break;
+		if (i == FAULT_BITS)
+			return false;
+		*out |= 1u << i;
+	}
+	return true;
+}
+
+static bool
+has(const struct world *w, enum fault fault)
+{
+	return (w->faults.on & (unsigned)fault) != 0;
+}
+
+/* Faults strike until all is healed. */
+static bool
+active(const struct world *w, enum fault fault)
+{
+	return has(w, fault) && world_now(w) < w->heal_us;
+}
+
+static int64_t
+some_us(struct world *w, int64_t least_ms, int64_t most_ms)
+{
+	return prng_skewed(&w->prng, least_ms * 1000, most_ms * 1000);
+}
+
+static struct broker *
+some_broker(struct world *w)
+{
+	return &w->brokers[prng_below(&w->prng, (uint64_t)w->nbrokers)];
+}
+
+static void
+later(struct world *w, int64_t in_us, event_fn *fn, void *object)
+{
+	events_at(&w->events, world_now(w) + in_us, fn, object, 0);
+}
+
+/* Things that pass by. */
+
+int64_t
+faults_delay_us(struct world *w, int64_t usual_us)
+{
+	if (active(w, FAULT_DELAY) && prng_chance(&w->prng, 10))
+		return usual_us + some_us(w, 1, 2 * w->lease_ms);
+	return usual_us;
+}
+
+int64_t
+faults_turn_us(struct world *w, struct broker *b)
+{
+	(void)b;
+	if (active(w, FAULT_HICCUP) && prng_chance(&w->prng, 5))
+		return some_us(w, 1, 2 * w->lease_ms);
+	return prng_range(&w->prng, 1, 80);
+}
+
+void
+faults_message(struct world *w, struct conn *c, struct text message)
+{
+	if (!active(w, FAULT_MESSAGE)) {
+		conn_message(c, message, 0);
+		return;
+	}
+	if (prng_chance(&w->prng, 250))
+		return;
+	if (prng_chance(&w->prng, 250))
+		conn_message(c, message, some_us(w, 1, w->lease_ms));
+	else
+		conn_message(c, message, 0);
+	if (prng_chance(&w->prng, 100))
+		conn_message(c, message, some_us(w, 1, w->lease_ms));
+}
+
+bool
+faults_reply(struct world *w, struct conn *c)
+{
+	if (!active(w, FAULT_CUT) || !prng_chance(&w->prng, 8))
+		return true;
+	TRACE(w, "%s: connection %llu breaks, a reply is lost", c->broker->name,
+	    (unsigned long long)c->id);
+	conn_break(c);
+	return false;
+}
+
+/*
+ * What sits in the sockets of a connection that its broker gave up: gone, or
+ * carried out after all, perhaps much later.
+ */
+static void
+late_run(void *object, uint64_t tag)
+{
+	(void)tag;
+	conn_late(object);
+}
+
+void
+faults_abandoned(struct world *w, struct conn *c)
+{
+	if (!c->server_open)
+		return;
+	if (prng_chance(&w->prng, 300)) {
+		conn_discard(c);
+		return;
+	}
+	conn_hold_back(c);
+	later(w, some_us(w, 1, w->lease_ms), late_run, c);
+}
+
+/* Strikes. */
+
+static void
+strike_cut(struct world *w)
+{
+	struct broker *b = some_broker(w);
+
+	if (b->alive && b->link.conn != NULL) {
+		TRACE(w, "%s: the link breaks", b->name);
+		conn_break(b->link.conn);
+	}
+}
+
+static void
+strike_channel(struct world *w)
+{
+	struct broker *b = some_broker(w);
+
+	if (!b->alive || b->channel.conn == NULL)
+		return;
+	if (prng_chance(&w->prng, 500)) {
+		TRACE(w, "%s: the channel falls silent", b->name);
+		b->channel.conn->mute = true;
+		return;
+	}
+	TRACE(w, "%s: the channel breaks", b->name);
+	conn_break(b->channel.conn);
+}
+
+static void
+thaw_server(void *object, uint64_t tag)
+{
+	(void)tag;
+	server_freeze(object, false);
+}
+
+static void
+strike_pause(struct world *w)
+{
+	if (!w->server.up || w->server.frozen)
+		return;
+	server_freeze(&w->server, true);
+	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_server, &w->server);
+}
+
+static void
+restart_server(void *object, uint64_t tag)
+{
+	struct server *s = object;
+
+	(void)tag;
+	if (!s->up)
+		server_start(s, (enum server_data)prng_below(&s->w->prng, 3));
+	checker_amnesia(s->w);
+}
+
+static void
+strike_restart(struct world *w)
+{
+	if (!w->server.up)
+		return;
+	server_stop(&w->server);
+	later(w, some_us(w, 5, w->lease_ms), restart_server, &w->server);
+}
+
+static void
+strike_flush(struct world *w)
+{
+	static const char *const words[] = { "FLUSHALL", NULL };
+
+	if (!w->server.up || w->server.frozen)
+		return;
+	TRACE(w, "FLUSHALL");
+	answer_free(server_command(&w->server, words));
+	checker_amnesia(w);
+}
+
+static void
+strike_clock(struct world *w)
+{
+	struct faults *f = &w->faults;
+	int64_t least_us = -2 * w->lease_ms * 1000;
+	int64_t most_us = 60000000, by_us;
+
+	if (world_now(w) - f->last_jump_us <
+	    2 * (w->lease_ms + w->pad_ms) * 1000)
+		return;
+	if (has(w, FAULT_RESTART) || has(w, FAULT_FLUSH)) {
+		least_us = -f->clock_us;
+		most_us = w->grace_ms * 800 - f->clock_us;
+	}
+	by_us = prng_range(&w->prng, least_us, most_us);
+	if (by_us > 0 && prng_chance(&w->prng, 500))
+		by_us = prng_range(&w->prng, 0,
+		    by_us < w->pad_ms * 900 ? by_us : w->pad_ms * 900);
+	TRACE(
+	    w, "the clock of redis jumps by %lld ms", (long long)by_us / 1000);
+	w->server.zero_us += by_us;
+	f->clock_us += by_us;
+	f->last_jump_us = world_now(w);
+	if (-by_us > f->back_us)
+		f->back_us = -by_us;
+	checker_amnesia(w);
+}
+
+static void
+thaw_broker(void *object, uint64_t tag)
+{
+	(void)tag;
+	broker_freeze(object, false);
+}
+
+static void
+strike_freeze(struct world *w)
+{
+	struct broker *b = some_broker(w);
+
+	if (!b->alive || b->frozen)
+		return;
+	broker_freeze(b, true);
+	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_broker, b);
+}
+
+static void
+restart_broker(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	(void)tag;
+	if (!b->alive)
+		broker_start(b);
+}
+
+static void
+strike_crash(struct world *w)
+{
+	struct broker *b = some_broker(w);
+
+	if (!b->alive)
+		return;
+	broker_crash(b);
+	later(w, some_us(w, 5, 2 * w->lease_ms), restart_broker, b);
+}
+
+/* A broker that stops exits when it has let go of everything, or after 3 s;
+ * the tag counts how often it was looked at. */
+static void
+await_stop(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	if (!b->alive || !b->stopping)
+		return;
+	if (!core_stopped(b->core) && tag < 60) {
+		events_at(&b->w->events, world_now(b->w) + 50000, await_stop, b,
+		    tag + 1);
+		return;
+	}
+	broker_crash(b);
+	later(b->w, some_us(b->w, 5, b->w->lease_ms), restart_broker, b);
+}
+
+static void
+strike_stop(struct world *w)
+{
+	struct broker *b = some_broker(w);
+
+	if (!b->alive || b->stopping || broker_stalled(b))
+		return;
+	broker_stop(b);
+	later(w, 20000, await_stop, b);
+}
+
+static void
+memory_back(void *object, uint64_t tag)
+{
+	struct server *s = object;
+
+	(void)tag;
+	s->full = false;
+	TRACE(s->w, "redis has memory again");
+}
+
+static void
+strike_oom(struct world *w)
+{
+	if (w->server.full)
+		return;
+	TRACE(w, "redis has no memory left");
+	w->server.full = true;
+	later(w, some_us(w, 1, 2 * w->lease_ms), memory_back, &w->server);
+}
+
+static void
+strike_forget(struct world *w)
+{
+	TRACE(w, "SCRIPT FLUSH");
+	memset(w->server.knows, 0, sizeof(w->server.knows));
+}
+
+/* The plain client lets go, if it still has the name. */
+static void
+plain_ends(void *object, uint64_t tag)
+{
+	struct world *w = object;
+	char key[16], token[32];
+	const char *get[] = { "GET", key, NULL };
+	const char *del[] = { "DEL", key, NULL };
+	redisReply *reply;
+
+	snprintf(key, sizeof(key), WORLD_PREFIX "n%d", (int)(tag % 10));
+	snprintf(
+	    token, sizeof(token), "plain-%llu", (unsigned long long)(tag / 10));
+	reply = server_command(&w->server, get);
+	if (reply->type == REDIS_REPLY_STRING &&
+	    strcmp(reply->str, token) == 0) {
+		TRACE(w, "plain client lets n%d go", (int)(tag % 10));
+		checker_plain(w, (int)(tag % 10), 0);
+		answer_free(server_command(&w->server, del));
+	}
+	answer_free(reply);
+}
+
+static void
+strike_plain(struct world *w)
+{
+	int name = (int)prng_below(&w->prng, (uint64_t)w->nnames);
+	int64_t hold_us = some_us(w, 10, 2 * w->lease_ms);
+	char key[16], token[32], ttl[32];
+	const char *set[] = { "SET", key, token, "NX", "PX", ttl, NULL };
+	uint64_t n = ++w->faults.plain_token;
+	redisReply *reply;
+
+	if (!w->server.up || w->server.frozen)
+		return;
+	snprintf(key, sizeof(key), WORLD_PREFIX "n%d", name);
+	snprintf(token, sizeof(token), "plain-%llu", (unsigned long long)n);
+	snprintf(ttl, sizeof(ttl), "%lld", (long long)(hold_us / 1000));
+	reply = server_command(&w->server, set);
+	if (reply->type == REDIS_REPLY_STATUS) {
+		TRACE(w, "plain client takes n%d for %s ms", name, ttl);
+		/* It counts by its own clock, with a margin for drift. */
+		checker_plain(w, name, world_now(w) + hold_us * 99 / 100);
+		if (prng_chance(&w->prng, 600))
+			events_at(&w->events,
+			    world_now(w) + prng_range(&w->prng, 1000, hold_us),
+			    plain_ends, w, n * 10 + (uint64_t)name);
+	}
+	answer_free(reply);
+}
+
+static void (*const strikes[FAULT_BITS])(struct world *w) = {
+	[FAULT_BIT_CUT] = strike_cut,
+	[FAULT_BIT_CHANNEL] = strike_channel,
+	[FAULT_BIT_PAUSE] = strike_pause,
+	[FAULT_BIT_RESTART] = strike_restart,
+	[FAULT_BIT_FLUSH] = strike_flush,
+	[FAULT_BIT_CLOCK] = strike_clock,
+	[FAULT_BIT_FREEZE] = strike_freeze,
+	[FAULT_BIT_CRASH] = strike_crash,
+	[FAULT_BIT_STOP] = strike_stop,
+	[FAULT_BIT_OOM] = strike_oom,
+	[FAULT_BIT_FORGET] = strike_forget,
+	[FAULT_BIT_PLAIN] = strike_plain,
+};
+
+static void
+faults_on_tick(void *object, uint64_t tag)
+{
+	struct world *w = object;
+	unsigned bit = (unsigned)prng_below(&w->prng, FAULT_BITS);
+	int tries;
+
+	(void)tag;
+	if (world_now(w) >= w->heal_us)
+		return;
+	if (w->server.up && prng_chance(&w->prng, 300))
+		server_save(&w->server);
+	for (tries = 0; tries < FAULT_BITS; tries++) {
+		bit = (bit + 1) % FAULT_BITS;
+		if (has(w, (enum fault)(1u << bit)) && strikes[bit] != NULL)
+			break;
+	}
+	if (tries < FAULT_BITS)
+		strikes[bit](w);
+	later(w, some_us(w, 50, 4 * w->lease_ms), faults_on_tick, w);
+}
+
+void
+faults_start(struct world *w)
+{
+	if (has(w, FAULT_PLAIN))
+		w->faults.on &=
+		    ~(unsigned)(FAULT_RESTART | FAULT_FLUSH | FAULT_CLOCK);
+	later(w, some_us(w, 100, 3 * w->lease_ms), faults_on_tick, w);
+}
+
+void
+faults_heal(struct world *w)
+{
+	struct broker *b;
+	int i;
+
+	TRACE(w, "all is healed");
+	if (!w->server.up)
+		server_start(&w->server, SERVER_KEPT);
+	if (w->server.frozen)
+		server_freeze(&w->server, false);
+	w->server.full = false;
+	for (i = 0; i < w->nbrokers; i++) {
+		b = &w->brokers[i];
+		if (b->stopping)
+			broker_crash(b);
+		if (!b->alive)
+			broker_start(b);
+		broker_freeze(b, false);
+	}
+}
+
+/* What may be expected. */
+
+bool
+faults_none(const struct world *w)
+{
+	return w->faults.on == 0 && w->o->ablation == NULL;
+}
+
+bool
+faults_forget(const struct world *w)
+{
+	return has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) ||
+	       has(w, FAULT_CLOCK);
+}
+
+/* A new server costs one G; then, or when all is healed, nothing excuses. */
+int64_t
+faults_calm_us(const struct world *w)
+{
+	if (w->faults.on == 0)
+		return (w->grace_ms + 2000) * 1000;
+	return w->heal_us;
+}
+
+int64_t
+faults_patience_us(const struct world *w)
+{
+	int64_t most_ms;
+
+	if (w->faults.on == 0)
+		return 100000 + 40 * w->latency_us;
+	/* A spell, a dead broker's key with its delay and keep, a hand-over
+	 * lease for each broker in the queue, looks, links that come back. */
+	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
+		  4 * w->lease_ms + w->nbrokers * w->pad_ms +
+		  2 * w->reply_timeout_ms + 3000;
+	return most_ms * 1010 + w->faults.back_us;
+}

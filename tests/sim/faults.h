@@ -1,0 +1,79 @@
+/*
+ * Faults: which kinds a run has, when they strike, and what may be expected
+ * of everybody else meanwhile.
+ */
+#ifndef LOCKBROKER_SIM_FAULTS_H
+#define LOCKBROKER_SIM_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "redis_db.h"
+
+struct broker;
+struct conn;
+struct world;
+
+/* FAULT(identifier, "word on the command line", what happens) */
+/* clang-format off */
+#define FAULTS(FAULT) \
+	FAULT(DELAY, "delay", "messages on the network take up to some leases") \
+	FAULT(CUT, "cut", "connections break, before or after what they carry was done") \
+	FAULT(CHANNEL, "channel", "subscriptions break, or fall silent") \
+	FAULT(MESSAGE, "message", "messages between brokers are lost, late, doubled") \
+	FAULT(PAUSE, "pause", "Redis freezes, and then does what waited in its sockets") \
+	FAULT(RESTART, "restart", "Redis dies and comes back: empty, with old data, with its data") \
+	FAULT(FLUSH, "flush", "FLUSHALL") \
+	FAULT(CLOCK, "clock", "the clock of Redis jumps") \
+	FAULT(FREEZE, "freeze", "a broker freezes") \
+	FAULT(CRASH, "crash", "a broker dies, and another process takes its place") \
+	FAULT(STOP, "stop", "a broker is stopped in order, and started again") \
+	FAULT(HICCUP, "hiccup", "a broker freezes between deciding and writing") \
+	FAULT(OOM, "oom", "Redis has no memory left") \
+	FAULT(FORGET, "forget", "Redis forgets the scripts") \
+	FAULT(PLAIN, "plain", "plain clients lock the same names with SET NX PX")
+/* clang-format on */
+
+enum fault_bit {
+#define FAULT(id, word, what) FAULT_BIT_##id,
+	FAULTS(FAULT)
+#undef FAULT
+	    FAULT_BITS
+};
+
+enum fault {
+#define FAULT(id, word, what) FAULT_##id = 1 << FAULT_BIT_##id,
+	FAULTS(FAULT)
+#undef FAULT
+	    FAULT_ALL = (1 << FAULT_BITS) - 1
+};
+
+/* Owned by the world. */
+struct faults {
+	unsigned on;	      /* enum fault */
+	int64_t clock_us;     /* by which the server's clock is off */
+	int64_t back_us;      /* the longest jump backwards */
+	int64_t last_jump_us; /* world time of the last jump */
+	uint64_t plain_token;
+};
+
+/* Parses "cut,pause"; false: an unknown word. */
+bool faults_parse(const char *text, unsigned *out);
+
+void faults_start(struct world *w);
+void faults_heal(struct world *w);
+
+/* What happens to the things that pass by. */
+int64_t faults_delay_us(struct world *w, int64_t usual_us);
+int64_t faults_turn_us(struct world *w, struct broker *b);
+void faults_message(struct world *w, struct conn *c, struct text message);
+bool faults_reply(struct world *w, struct conn *c); /* false: it is lost */
+void faults_abandoned(struct world *w, struct conn *c);
+
+/* What may be expected. */
+bool faults_none(const struct world *w);   /* nothing was ever wrong */
+bool faults_forget(const struct world *w); /* Redis may lose what it knew */
+int64_t faults_calm_us(const struct world *w);
+int64_t faults_patience_us(const struct world *w);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * A broker's links to the server: one for calls, one for messages, with the
+ * habits of the real ones (src/redis): every outcome unknown after a cut, the
+ * old connection killed before anything is repeated, scripts sent again on
+ * NOSCRIPT, a deadline for every call.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "world.h"
+
+#define BACKOFF_FIRST_MS 10
+#define BACKOFF_LAST_MS 1000
+
+static event_fn link_on_retry;
+static event_fn link_on_timer;
+static event_fn channel_on_retry;
+
+/* What a reply says is told to the core. */
+
+static void
+told_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct broker *b = arg;
+	struct core_event event = { .kind = CORE_GUARD };
+
+	event.u.guard.shard = shard;
+	event.u.guard.sent_ms = sent_ms;
+	event.u.guard.report = report;
+	broker_step(b, &event);
+}
+
+static int
+flight_find(const struct broker *b, uint64_t id)
+{
+	int i;
+
+	for (i = 0; i < b->nflights; i++)
+		if (b->flights[i].id == id)
+			return i;
+	world_fail(b->w, "P7", "outcome of an operation that was not asked");
+	return -1;
+}
+
+static void
+told_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	static const char *const words[] = {
+#define OUTCOME(id, word) word,
+		OUTCOMES(OUTCOME)
+#undef OUTCOME
+	};
+	struct broker *b = arg;
+	struct core_event event = { .kind = CORE_OUTCOME };
+	int at = flight_find(b, op);
+	struct flight flight;
+
+	if (at < 0)
+		return;
+	flight = b->flights[at];
+	b->flights[at] = b->flights[--b->nflights];
+	TRACE(b->w, "%s outcome %llu %s %s fence=%llu%s", b->name,
+	    (unsigned long long)op, flight.name, words[outcome->status],
+	    (unsigned long long)outcome->fence,
+	    outcome->waiting ? " waiting" : "");
+	if (world_ablated(b->w, ABLATE_ARRIVAL))
+		sent_ms = broker_clock_ms(b);
+	if (outcome->status == OUTCOME_REFUSED)
+		checker_refused(
+		    b->w, flight.name, outcome->text, outcome->text_len);
+	if (outcome->status == OUTCOME_GRANTED ||
+	    outcome->status == OUTCOME_RENEWED)
+		checker_lease(b->w, b, flight.name, sent_ms);
+	event.u.outcome.op = op;
+	event.u.outcome.sent_ms = sent_ms;
+	event.u.outcome.outcome = outcome;
+	broker_step(b, &event);
+}
+
+static const struct store_handler handler = { told_guard, told_outcome };
+
+static void
+tell_link(struct broker *b, bool up)
+{
+	struct core_event event = { .kind = CORE_LINK };
+
+	event.u.link.shard = 0;
+	event.u.link.up = up;
+	broker_step(b, &event);
+}
+
+/* The link for calls. */
+
+static void
+link_lost(struct broker *b, bool abandon)
+{
+	struct link *l = &b->link;
+	enum link_state state = l->state;
+	struct call *call;
+	int64_t wait_ms;
+
+	if (l->conn == NULL)
+		return;
+	TRACE(b->w, "%s link lost", b->name);
+	if (l->conn->run != 0 && l->nvictims < VICTIMS_MAX)
+		l->victims[l->nvictims++] =
+		    (struct victim){ l->conn->id, l->conn->run };
+	conn_abandon(l->conn);
+	l->conn = NULL;
+	l->state = LINK_DOWN;
+	l->generation++;
+	if (abandon)
+		return;
+	if (state == LINK_UP)
+		tell_link(b, false);
+	while ((call = TAILQ_FIRST(&l->calls)) != NULL) {
+		TAILQ_REMOVE(&l->calls, call, entry);
+		call_finish(b->gather, call, NULL, false, &handler, b);
+	}
+	wait_ms = BACKOFF_FIRST_MS << (l->failures < 7 ? l->failures : 7);
+	if (wait_ms > BACKOFF_LAST_MS)
+		wait_ms = BACKOFF_LAST_MS;
+	l->failures++;
+	events_at(&b->w->events,
+	    world_now(b->w) +
+		prng_range(&b->w->prng, wait_ms / 2, wait_ms) * 1000,
+	    link_on_retry, b, l->generation);
+}
+
+static void
+link_on_retry(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	if (b->alive && tag == b->link.generation && b->link.conn == NULL)
+		link_start(b);
+}
+
+/* The earliest deadline of what is under way; INT64_MAX: none. */
+static int64_t
+link_deadline_us(const struct broker *b)
+{
+	const struct link *l = &b->link;
+	const struct call *call;
+	int64_t least_ms = INT64_MAX;
+
+	if (l->state == LINK_HELLO)
+		return l->hello_us;
+	TAILQ_FOREACH (call, &l->calls, entry)
+		if (call->sent_ms + call->timeout_ms < least_ms)
+			least_ms = call->sent_ms + call->timeout_ms;
+	return least_ms == INT64_MAX ? least_ms : broker_world_us(b, least_ms);
+}
+
+static void
+link_arm(struct broker *b)
+{
+	int64_t at_us = link_deadline_us(b);
+
+	if (at_us != INT64_MAX)
+		events_at(
+		    &b->w->events, at_us, link_on_timer, b, b->link.generation);
+}
+
+void
+link_check(struct broker *b)
+{
+	if (b->link.conn != NULL && link_deadline_us(b) <= world_now(b->w)) {
+		TRACE(b->w, "%s link: no reply in time", b->name);
+		link_lost(b, false);
+		broker_wake(b);
+	}
+}
+
+static void
+link_on_timer(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	if (b->alive && !broker_stalled(b) && tag == b->link.generation)
+		link_check(b);
+}
+
+void
+link_start(struct broker *b)
+{
+	struct link *l = &b->link;
+	struct request *r = request_new(REQUEST_HELLO, 0, 0, NULL, NULL);
+
+	if (!world_ablated(b->w, ABLATE_KILL)) {
+		memcpy(r->victims, l->victims, sizeof(r->victims));
+		r->nvictims = l->nvictims;
+	}
+	l->conn = conn_open(b->w, b, false);
+	l->state = LINK_HELLO;
+	l->hello_us = world_now(b->w) + b->w->reply_timeout_ms * 1000;
+	conn_send(l->conn, r);
+	link_arm(b);
+	if (b->channel.conn == NULL)
+		channel_on_retry(b, b->channel.generation);
+}
+
+static void
+link_send_request(struct broker *b, struct call *call, bool load)
+{
+	struct request *r;
+
+	r = request_new(REQUEST_CALL, (int)call->nkeys,
+	    call->argc - CALL_HEAD - (int)call->nkeys, call->argv + CALL_HEAD,
+	    call->argvlen + CALL_HEAD);
+	r->script = call->script;
+	r->load = load;
+	conn_send(b->link.conn, r);
+	TAILQ_INSERT_TAIL(&b->link.calls, call, entry);
+	link_arm(b);
+}
+
+void
+link_send(void *arg, struct call *call)
+{
+	struct broker *b = arg;
+
+	if (b->link.state != LINK_UP) {
+		call_finish(b->gather, call, NULL, true, &handler, b);
+		broker_wake(b);
+		return;
+	}
+	call->sent_ms = broker_clock_ms(b);
+	link_send_request(b, call, false);
+}
+
+static void
+link_reply(struct broker *b, const redisReply *reply)
+{
+	struct link *l = &b->link;
+	struct call *call;
+
+	if (l->state == LINK_HELLO) {
+		l->state = LINK_UP;
+		l->failures = 0;
+		l->nvictims = 0;
+		l->generation++;
+		TRACE(b->w, "%s link up", b->name);
+		tell_link(b, true);
+		return;
+	}
+	call = TAILQ_FIRST(&l->calls);
+	assert(call != NULL);
+	TAILQ_REMOVE(&l->calls, call, entry);
+	if (reply->type == REDIS_REPLY_ERROR &&
+	    strncmp(reply->str, "NOSCRIPT", 8) == 0) {
+		link_send_request(b, call, true);
+		return;
+	}
+	if (call_finish(b->gather, call, reply, false, &handler, b) ==
+	    CALL_MALFORMED)
+		world_fail(b->w, "P7", "a reply was not understood");
+}
+
+/* The channel for messages. */
+
+static void
+channel_lost(struct broker *b)
+{
+	struct channel *ch = &b->channel;
+
+	if (ch->conn == NULL)
+		return;
+	TRACE(b->w, "%s channel lost", b->name);
+	conn_abandon(ch->conn);
+	ch->conn = NULL;
+	ch->ready = false;
+	ch->generation++;
+	events_at(&b->w->events,
+	    world_now(b->w) + prng_range(&b->w->prng, 5000, 500000),
+	    channel_on_retry, b, ch->generation);
+}
+
+static void
+channel_on_timer(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+	struct channel *ch = &b->channel;
+
+	if (!b->alive || tag != ch->generation || ch->conn == NULL)
+		return;
+	/* The real one is asked for a PONG now and then. */
+	if (ch->conn->mute || !ch->ready)
+		channel_lost(b);
+	else
+		events_at(&b->w->events,
+		    world_now(b->w) + b->w->reply_timeout_ms * 1000,
+		    channel_on_timer, b, ch->generation);
+}
+
+static void
+channel_on_retry(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+	struct channel *ch = &b->channel;
+	const char *name;
+	size_t len;
+
+	if (!b->alive || tag != ch->generation || ch->conn != NULL)
+		return;
+	name = gather_channel(b->gather);
+	len = strlen(name);
+	ch->conn = conn_open(b->w, b, true);
+	conn_send(ch->conn, request_new(REQUEST_SUBSCRIBE, 1, 0, &name, &len));
+	events_at(&b->w->events,
+	    world_now(b->w) + b->w->reply_timeout_ms * 1000, channel_on_timer,
+	    b, ch->generation);
+}
+
+static void
+channel_packet(struct broker *b, const char *message)
+{
+	struct core_event event = { .kind = CORE_RESUBSCRIBED };
+
+	if (message != NULL) {
+		TRACE(b->w, "%s message '%s'", b->name, message);
+		event.kind = CORE_MESSAGE;
+		event.u.message.text = message;
+		event.u.message.len = strlen(message);
+	} else {
+		b->channel.ready = true;
+		TRACE(b->w, "%s subscribed", b->name);
+	}
+	broker_step(b, &event);
+}
+
+/* Both. */
+
+void
+link_packet(struct broker *b, struct conn *c, const redisReply *reply,
+    const char *message)
+{
+	if (c == b->link.conn)
+		link_reply(b, reply);
+	else if (c == b->channel.conn)
+		channel_packet(b, message);
+}
+
+void
+link_broken(struct broker *b, struct conn *c)
+{
+	if (c == b->link.conn)
+		link_lost(b, false);
+	else if (c == b->channel.conn)
+		channel_lost(b);
+}
+
+void
+link_abandon(struct broker *b)
+{
+	struct call *call;
+
+	link_lost(b, true);
+	if (b->channel.conn != NULL)
+		conn_abandon(b->channel.conn);
+	b->channel.conn = NULL;
+	b->channel.ready = false;
+	b->channel.generation++;
+	while ((call = TAILQ_FIRST(&b->link.calls)) != NULL) {
+		TAILQ_REMOVE(&b->link.calls, call, entry);
+		call_free(call);
+	}
+	b->link.nvictims = 0;
+	b->link.failures = 0;
+}

@@ -1,0 +1,286 @@
+/*
+ * Keys and items of the model of Redis, and the look-up of commands.  A key
+ * ends lazily, by the server's clock, as soon as something asks for it, which
+ * is also all that a script could see of Redis' own way.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/xmalloc.h"
+
+#include "answer.h"
+#include "redis_db.h"
+
+void
+redis_db_init(struct redis_db *db)
+{
+	memset(db, 0, sizeof(*db));
+	db->master = true;
+}
+
+static void
+item_free(struct redis_item *item)
+{
+	free(item->text);
+	free(item->value);
+}
+
+void
+redis_db_delete(struct redis_db *db, struct redis_key *key)
+{
+	size_t i;
+
+	HASH_DEL(db->keys, key);
+	for (i = 0; i < key->n; i++)
+		item_free(&key->items[i]);
+	free(key->items);
+	free(key);
+}
+
+void
+redis_db_clear(struct redis_db *db)
+{
+	while (db->keys != NULL)
+		redis_db_delete(db, db->keys);
+}
+
+void
+redis_db_copy(struct redis_db *to, const struct redis_db *from)
+{
+	const struct redis_key *key;
+	const struct redis_item *item;
+	struct redis_key *copy;
+	struct text value;
+	size_t i;
+
+	redis_db_clear(to);
+	for (key = from->keys; key != NULL; key = key->hh.next) {
+		copy = redis_db_make(
+		    to, (struct text){ key->name, key->name_len }, key->type);
+		copy->end_ms = key->end_ms;
+		for (i = 0; i < key->n; i++) {
+			item = &key->items[i];
+			value = (struct text){ item->value, item->value_len };
+			redis_key_insert(copy, i,
+			    (struct text){ item->text, item->len },
+			    item->value != NULL ? &value : NULL, item->score);
+		}
+	}
+}
+
+static bool
+key_ended(const struct redis_db *db, const struct redis_key *key)
+{
+	return key->end_ms >= 0 && db->now_us / 1000 > key->end_ms;
+}
+
+struct redis_key *
+redis_db_find(struct redis_db *db, struct text name)
+{
+	struct redis_key *key;
+
+	HASH_FIND(hh, db->keys, name.p, name.len, key);
+	if (key == NULL)
+		return NULL;
+	if (key_ended(db, key)) {
+		redis_db_delete(db, key);
+		return NULL;
+	}
+	return key;
+}
+
+struct redis_key *
+redis_db_make(struct redis_db *db, struct text name, enum redis_type type)
+{
+	struct redis_key *key = redis_db_find(db, name);
+
+	if (key != NULL)
+		return key;
+	key = xcalloc(1, sizeof(*key) + name.len + 1);
+	memcpy(key->name, name.p, name.len);
+	key->name_len = name.len;
+	key->type = type;
+	key->end_ms = -1;
+	HASH_ADD_KEYPTR(hh, db->keys, key->name, key->name_len, key);
+	return key;
+}
+
+void
+redis_db_expire(struct redis_db *db)
+{
+	struct redis_key *key, *next;
+
+	for (key = db->keys; key != NULL; key = next) {
+		next = key->hh.next;
+		if (key_ended(db, key))
+			redis_db_delete(db, key);
+	}
+}
+
+void
+redis_key_insert(struct redis_key *key, size_t at, struct text text,
+    const struct text *value, double score)
+{
+	struct redis_item *item;
+
+	assert(at <= key->n);
+	if (key->n == key->size) {
+		key->size = key->size > 0 ? key->size * 2 : 4;
+		key->items =
+		    xrealloc(key->items, key->size * sizeof(*key->items));
+	}
+	item = &key->items[at];
+	memmove(item + 1, item, (key->n - at) * sizeof(*item));
+	key->n++;
+	memset(item, 0, sizeof(*item));
+	item->text = xstrndup(text.p, text.len);
+	item->len = text.len;
+	item->score = score;
+	if (value != NULL) {
+		item->value = xstrndup(value->p, value->len);
+		item->value_len = value->len;
+	}
+}
+
+void
+redis_key_remove(struct redis_key *key, size_t at)
+{
+	assert(at < key->n);
+	item_free(&key->items[at]);
+	key->n--;
+	memmove(&key->items[at], &key->items[at + 1],
+	    (key->n - at) * sizeof(key->items[0]));
+}
+
+size_t
+redis_key_index(const struct redis_key *key, struct text text)
+{
+	size_t i;
+
+	for (i = 0; i < key->n; i++)
+		if (key->items[i].len == text.len &&
+		    memcmp(key->items[i].text, text.p, text.len) == 0)
+			return i;
+	return key->n;
+}
+
+void
+redis_key_set_value(struct redis_key *key, size_t at, struct text value)
+{
+	struct redis_item *item = &key->items[at];
+	char *copy = xstrndup(value.p, value.len);
+
+	free(item->value);
+	item->value = copy;
+	item->value_len = value.len;
+}
+
+bool
+text_is(struct text text, const char *word)
+{
+	return strlen(word) == text.len &&
+	       strncasecmp(text.p, word, text.len) == 0;
+}
+
+bool
+text_int(struct text text, long long *out)
+{
+	char copy[32], *end;
+
+	if (text.len == 0 || text.len >= sizeof(copy))
+		return false;
+	memcpy(copy, text.p, text.len);
+	copy[text.len] = '\0';
+	if (copy[0] == ' ' || copy[0] == '+')
+		return false;
+	errno = 0;
+	*out = strtoll(copy, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+bool
+text_double(struct text text, double *out)
+{
+	char copy[64], *end;
+
+	if (text.len == 0 || text.len >= sizeof(copy))
+		return false;
+	memcpy(copy, text.p, text.len);
+	copy[text.len] = '\0';
+	*out = strtod(copy, &end);
+	return *end == '\0' && !isnan(*out);
+}
+
+redisReply *
+answer_bytes(struct text text)
+{
+	return answer_text(text.p, text.len);
+}
+
+redisReply *
+answer_wrongtype(void)
+{
+	return answer_error("WRONGTYPE Operation against a key holding the "
+			    "wrong kind of value");
+}
+
+redisReply *
+answer_syntax(void)
+{
+	return answer_error("ERR syntax error");
+}
+
+redisReply *
+answer_not_int(void)
+{
+	return answer_error("ERR value is not an integer or out of range");
+}
+
+redisReply *
+answer_double(double d)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "%.17g", d);
+
+	return answer_text(text, (size_t)len);
+}
+
+const struct redis_command *
+redis_command_find(struct text name)
+{
+	static const struct redis_command *const tables[] = {
+		redis_key_commands, redis_list_commands, redis_zset_commands
+	};
+	const struct redis_command *c;
+	size_t i;
+
+	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (c = tables[i]; c->name != NULL; c++)
+			if (text_is(name, c->name))
+				return c;
+	return NULL;
+}
+
+redisReply *
+redis_db_run(struct redis_db *db, int argc, const struct text *argv)
+{
+	const struct redis_command *c = redis_command_find(argv[0]);
+	char text[128];
+
+	if (c == NULL) {
+		snprintf(text, sizeof(text), "ERR unknown command '%.*s'",
+		    (int)(argv[0].len < 64 ? argv[0].len : 64), argv[0].p);
+		return answer_error(text);
+	}
+	if (c->arity > 0 ? argc != c->arity : argc < -c->arity)
+		return answer_error("ERR wrong number of arguments");
+	return c->run(db, argc, argv);
+}

@@ -1,0 +1,464 @@
+/*
+ * The server and its connections.  Requests arrive in the order in which they
+ * were sent on one connection; between connections there is no order, and
+ * after a freeze it is drawn.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+
+#include "answer.h"
+#include "world.h"
+
+static event_fn conn_on_request;
+static event_fn conn_on_packet;
+static event_fn conn_on_break;
+
+int64_t
+server_clock_us(const struct server *s)
+{
+	int64_t now_us = world_now(s->w);
+
+	return s->zero_us + now_us + now_us / 1000 * s->rate_ppm / 1000;
+}
+
+static void
+new_replid(struct server *s)
+{
+	static const char digits[] = "0123456789abcdef";
+	int i;
+
+	for (i = 0; i < REDIS_REPLID_LEN; i++)
+		s->db.replid[i] = digits[prng_below(&s->w->prng, 16)];
+	s->db.replid[REDIS_REPLID_LEN] = '\0';
+}
+
+/* Messages. */
+
+static void
+packet_push(struct conn *c, redisReply *reply, const char *message, size_t len,
+    int64_t extra_us)
+{
+	struct packet *p = xcalloc(1, sizeof(*p));
+	int64_t at_us = world_now(c->w) + world_delay_us(c->w) + extra_us;
+
+	p->reply = reply;
+	if (message != NULL)
+		p->message = xstrndup(message, len);
+	if (at_us < c->packet_us)
+		at_us = c->packet_us;
+	c->packet_us = at_us;
+	STAILQ_INSERT_TAIL(&c->packets, p, entry);
+	events_at(&c->w->events, at_us, conn_on_packet, c, 0);
+}
+
+/* PUBLISH: how many listen, as far as the server knows. */
+static int
+server_publish(void *arg, struct text channel, struct text message)
+{
+	struct server *s = arg;
+	struct conn *c;
+	int n = 0;
+
+	TAILQ_FOREACH (c, &s->conns, entry) {
+		if (!c->subscribed || !c->server_open ||
+		    strlen(c->name) != channel.len ||
+		    memcmp(c->name, channel.p, channel.len) != 0)
+			continue;
+		n++;
+		faults_message(s->w, c, message);
+	}
+	TRACE(s->w, "redis publish %.*s '%.*s' -> %d", (int)channel.len,
+	    channel.p, (int)message.len, message.p, n);
+	return n;
+}
+
+void
+conn_message(struct conn *c, struct text message, int64_t extra_us)
+{
+	if (c->server_open && !c->mute)
+		packet_push(c, NULL, message.p, message.len, extra_us);
+}
+
+/* Requests. */
+
+static void
+request_free(struct request *r)
+{
+	free(r->words);
+	free(r);
+}
+
+struct request *
+request_new(enum request_kind kind, int nkeys, int nargs,
+    const char *const *words, const size_t *lens)
+{
+	struct request *r = xcalloc(1, sizeof(*r));
+	size_t n = (size_t)(nkeys + nargs), bytes = 0, i;
+	char *p;
+
+	r->kind = kind;
+	r->nkeys = nkeys;
+	r->nargs = nargs;
+	for (i = 0; i < n; i++)
+		bytes += lens[i] + 1;
+	r->words = xmalloc(n * sizeof(*r->words) + bytes + 1);
+	p = (char *)(r->words + n);
+	for (i = 0; i < n; i++) {
+		memcpy(p, words[i], lens[i]);
+		p[lens[i]] = '\0';
+		r->words[i] = (struct text){ p, lens[i] };
+		p += lens[i] + 1;
+	}
+	return r;
+}
+
+static void
+conn_drop_requests(struct conn *c)
+{
+	struct request *r;
+
+	while ((r = STAILQ_FIRST(&c->requests)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->requests, entry);
+		request_free(r);
+	}
+	c->arrived = 0;
+}
+
+static void
+conn_drop_packets(struct conn *c)
+{
+	struct packet *p;
+
+	while ((p = STAILQ_FIRST(&c->packets)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->packets, entry);
+		answer_free(p->reply);
+		free(p->message);
+		free(p);
+	}
+}
+
+static struct conn *
+conn_find(struct server *s, uint64_t id)
+{
+	struct conn *c;
+
+	TAILQ_FOREACH (c, &s->conns, entry)
+		if (c->id == id)
+			return c;
+	return NULL;
+}
+
+/* The first request: where the server still is the one of the old
+ * connections, they are killed, with all that they have not yet said. */
+static redisReply *
+do_hello(struct server *s, struct conn *c, const struct request *r)
+{
+	struct conn *old;
+	int i;
+
+	for (i = 0; i < r->nvictims; i++) {
+		if (r->victims[i].run != s->run)
+			continue;
+		old = conn_find(s, r->victims[i].id);
+		if (old == NULL || !old->server_open)
+			continue;
+		TRACE(s->w, "redis kills connection %llu",
+		    (unsigned long long)old->id);
+		old->server_open = false;
+		conn_drop_requests(old);
+	}
+	c->run = s->run;
+	return answer_int((long long)s->run);
+}
+
+static redisReply *
+do_call(struct server *s, const struct request *r)
+{
+	struct world *w = s->w;
+	redisReply *reply;
+
+	if (!r->load && !s->knows[r->script])
+		return answer_error("NOSCRIPT No matching script. Please use "
+				    "EVAL.");
+	s->knows[r->script] = true;
+	s->db.now_us = server_clock_us(s);
+	reply = lua_host_run(w->lua, w->scripts[r->script], s->full, &s->db,
+	    r->nkeys, r->words, r->nargs, r->words + r->nkeys);
+	if (reply->type == REDIS_REPLY_ERROR)
+		TRACE(w, "redis error %.100s", reply->str);
+	return reply;
+}
+
+static void
+conn_execute(struct server *s, struct conn *c, const struct request *r)
+{
+	redisReply *reply;
+
+	switch (r->kind) {
+	case REQUEST_HELLO:
+		reply = do_hello(s, c, r);
+		break;
+	case REQUEST_SUBSCRIBE:
+		snprintf(c->name, sizeof(c->name), "%s", r->words[0].p);
+		c->subscribed = true;
+		reply = answer_status("OK");
+		break;
+	default:
+		reply = do_call(s, r);
+	}
+	if (c->client_open && !c->mute && faults_reply(s->w, c))
+		packet_push(c, reply, NULL, 0, 0);
+	else
+		answer_free(reply);
+}
+
+static void
+server_serve(struct server *s, struct conn *c)
+{
+	struct request *r;
+
+	while (s->up && !s->frozen && c->server_open && !c->held_back &&
+	       c->arrived > 0) {
+		r = STAILQ_FIRST(&c->requests);
+		STAILQ_REMOVE_HEAD(&c->requests, entry);
+		c->arrived--;
+		conn_execute(s, c, r);
+		request_free(r);
+	}
+}
+
+static void
+conn_on_request(void *object, uint64_t tag)
+{
+	struct conn *c = object;
+
+	(void)tag;
+	if (!c->server_open || STAILQ_EMPTY(&c->requests))
+		return;
+	c->arrived++;
+	server_serve(&c->w->server, c);
+}
+
+static void
+conn_on_packet(void *object, uint64_t tag)
+{
+	struct conn *c = object;
+	struct packet *p = STAILQ_FIRST(&c->packets);
+
+	(void)tag;
+	if (p == NULL)
+		return;
+	STAILQ_REMOVE_HEAD(&c->packets, entry);
+	if (c->client_open && !c->mute)
+		broker_packet(c->broker, c, p->reply, p->message);
+	else {
+		answer_free(p->reply);
+		free(p->message);
+	}
+	free(p);
+}
+
+/* Connections. */
+
+struct conn *
+conn_open(struct world *w, struct broker *b, bool channel)
+{
+	struct conn *c = xcalloc(1, sizeof(*c));
+
+	c->w = w;
+	c->broker = b;
+	c->id = ++w->next_conn;
+	c->client_open = true;
+	c->channel = channel;
+	c->server_open = w->server.up;
+	STAILQ_INIT(&c->requests);
+	STAILQ_INIT(&c->packets);
+	TAILQ_INSERT_TAIL(&w->server.conns, c, entry);
+	if (!c->server_open)
+		events_at(&w->events, world_now(w) + 2 * world_delay_us(w),
+		    conn_on_break, c, 0);
+	return c;
+}
+
+void
+conn_send(struct conn *c, struct request *r)
+{
+	int64_t at_us = world_now(c->w) + world_delay_us(c->w);
+
+	if (!c->server_open) {
+		request_free(r);
+		return;
+	}
+	if (at_us < c->request_us)
+		at_us = c->request_us;
+	c->request_us = at_us;
+	STAILQ_INSERT_TAIL(&c->requests, r, entry);
+	events_at(&c->w->events, at_us, conn_on_request, c, 0);
+}
+
+void
+conn_abandon(struct conn *c)
+{
+	c->client_open = false;
+	conn_drop_packets(c);
+	faults_abandoned(c->w, c);
+}
+
+void
+conn_discard(struct conn *c)
+{
+	c->server_open = false;
+	c->subscribed = false;
+	conn_drop_requests(c);
+}
+
+void
+conn_hold_back(struct conn *c)
+{
+	c->held_back = true;
+}
+
+/* Its end follows what was sent. */
+void
+conn_late(struct conn *c)
+{
+	c->held_back = false;
+	server_serve(&c->w->server, c);
+	if (STAILQ_EMPTY(&c->requests))
+		c->server_open = c->subscribed = false;
+}
+
+static void
+conn_on_break(void *object, uint64_t tag)
+{
+	struct conn *c = object;
+
+	(void)tag;
+	if (c->client_open)
+		broker_conn_broken(c->broker, c);
+}
+
+void
+conn_break(struct conn *c)
+{
+	if (!c->client_open)
+		return;
+	events_at(&c->w->events, world_now(c->w) + world_delay_us(c->w),
+	    conn_on_break, c, 0);
+}
+
+/* The server. */
+
+void
+server_init(struct server *s, struct world *w)
+{
+	memset(s, 0, sizeof(*s));
+	s->w = w;
+	TAILQ_INIT(&s->conns);
+	redis_db_init(&s->db);
+	redis_db_init(&s->saved);
+	s->db.publish = server_publish;
+	s->db.arg = s;
+	s->zero_us = 1763692800000000 + prng_range(&w->prng, 0, 86400000000);
+	s->rate_ppm = prng_range(&w->prng, -4000, 4000);
+	s->up = true;
+	s->run = 1;
+	new_replid(s);
+}
+
+void
+server_fini(struct server *s)
+{
+	struct conn *c;
+
+	while ((c = TAILQ_FIRST(&s->conns)) != NULL) {
+		TAILQ_REMOVE(&s->conns, c, entry);
+		conn_drop_requests(c);
+		conn_drop_packets(c);
+		free(c);
+	}
+	redis_db_clear(&s->db);
+	redis_db_clear(&s->saved);
+}
+
+redisReply *
+server_command(struct server *s, const char *const *words)
+{
+	struct text argv[16];
+	int n = 0;
+
+	for (; words[n] != NULL; n++) {
+		assert(n < 16);
+		argv[n] = (struct text){ words[n], strlen(words[n]) };
+	}
+	s->db.now_us = server_clock_us(s);
+	return redis_db_run(&s->db, n, argv);
+}
+
+void
+server_freeze(struct server *s, bool frozen)
+{
+	struct conn *c;
+	unsigned n = 0, skip;
+
+	TRACE(s->w, "redis %s", frozen ? "freezes" : "thaws");
+	s->frozen = frozen;
+	if (frozen || !s->up)
+		return;
+	TAILQ_FOREACH (c, &s->conns, entry)
+		n++;
+	skip = (unsigned)prng_below(&s->w->prng, n);
+	/* Sockets are read in an order that nobody chose. */
+	n = 0;
+	TAILQ_FOREACH (c, &s->conns, entry)
+		if (n++ >= skip)
+			server_serve(s, c);
+	TAILQ_FOREACH (c, &s->conns, entry)
+		server_serve(s, c);
+}
+
+void
+server_stop(struct server *s)
+{
+	struct conn *c;
+
+	TRACE(s->w, "redis dies");
+	s->up = false;
+	s->frozen = false;
+	TAILQ_FOREACH (c, &s->conns, entry) {
+		if (!c->server_open)
+			continue;
+		conn_discard(c);
+		conn_break(c);
+	}
+}
+
+void
+server_save(struct server *s)
+{
+	s->db.now_us = server_clock_us(s);
+	redis_db_copy(&s->saved, &s->db);
+}
+
+void
+server_start(struct server *s, enum server_data data)
+{
+	static const char *const words[] = { "empty", "with older data",
+		"with its data" };
+
+	if (data == SERVER_EMPTY)
+		redis_db_clear(&s->db);
+	else if (data == SERVER_SAVED)
+		redis_db_copy(&s->db, &s->saved);
+	memset(s->knows, 0, sizeof(s->knows));
+	s->run++;
+	s->up = true;
+	new_replid(s);
+	TRACE(s->w, "redis starts %s, replid %.8s", words[data], s->db.replid);
+}

@@ -1,0 +1,127 @@
+/*
+ * A model of one Redis server as brokers see it: a clock, data, connections,
+ * subscribers; it can be frozen, killed, emptied, run out of memory.
+ *
+ * A connection is a stream in each direction.  What a broker has written may
+ * be carried out long after that broker has given the connection up, unless
+ * CLIENT KILL comes first.
+ */
+#ifndef LOCKBROKER_SIM_SERVER_H
+#define LOCKBROKER_SIM_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "store/call.h"
+
+#include "redis_db.h"
+
+struct world;
+struct broker;
+
+enum request_kind { REQUEST_HELLO, REQUEST_CALL, REQUEST_SUBSCRIBE };
+
+/* What one old connection is killed by: its id, under one run of the server. */
+struct victim {
+	uint64_t id;
+	uint64_t run;
+};
+
+#define VICTIMS_MAX 8
+
+/* One request in a stream.  Owned by its connection. */
+struct request {
+	STAILQ_ENTRY(request) entry;
+	enum request_kind kind;
+	enum script_id script;
+	bool load; /* sent with the script's text */
+	int nkeys, nargs;
+	struct text *words; /* owned, bytes included: keys, then args */
+	struct victim victims[VICTIMS_MAX];
+	int nvictims;
+};
+
+/* One reply or message in a stream.  Owned by its connection. */
+struct packet {
+	STAILQ_ENTRY(packet) entry;
+	redisReply *reply; /* owned; NULL for a message */
+	char *message;	   /* owned */
+};
+
+STAILQ_HEAD(request_list, request);
+STAILQ_HEAD(packet_list, packet);
+
+/* A connection from a broker.  Owned by the server until the world ends. */
+struct conn {
+	TAILQ_ENTRY(conn) entry;
+	struct world *w;
+	struct broker *broker;
+	uint64_t id;
+	uint64_t run;	  /* of the server, when it was accepted */
+	bool client_open; /* the broker still listens */
+	bool server_open; /* the server still reads */
+	bool channel;	  /* for messages; else for calls */
+	bool subscribed;
+	bool held_back; /* what was sent is under way for longer */
+	bool mute;	/* nothing arrives any more, and nobody says so */
+	char name[128]; /* of the channel */
+	struct request_list requests;
+	unsigned arrived; /* requests that are at the server */
+	struct packet_list packets;
+	int64_t request_us, packet_us; /* arrival of the last one sent */
+};
+
+TAILQ_HEAD(conn_list, conn);
+
+struct server {
+	struct world *w;
+	struct redis_db db;
+	struct redis_db saved; /* an older state of it, on disk */
+	bool up, frozen, full; /* full: memory used up */
+	bool knows[SCRIPT_MAX];
+	uint64_t run;	  /* counts starts */
+	int64_t zero_us;  /* its clock at world time 0, and steps */
+	int64_t rate_ppm; /* by which its clock is too fast */
+	struct conn_list conns;
+};
+
+void server_init(struct server *s, struct world *w);
+void server_fini(struct server *s);
+
+/* The server's clock. */
+int64_t server_clock_us(const struct server *s);
+
+/* Runs one command as if a plain client sent it.  The caller frees it. */
+redisReply *server_command(struct server *s, const char *const *words);
+
+/* Opens a connection; the first request makes it known to the server. */
+struct conn *conn_open(struct world *w, struct broker *b, bool channel);
+void conn_send(struct conn *c, struct request *request);
+struct request *request_new(enum request_kind kind, int nkeys, int nargs,
+    const char *const *words, const size_t *lens);
+
+/* The broker closes it, or dies: what was sent may still be carried out. */
+void conn_abandon(struct conn *c);
+
+/* What was sent is lost. */
+void conn_discard(struct conn *c);
+
+/* What was sent waits for conn_late(), or for CLIENT KILL. */
+void conn_hold_back(struct conn *c);
+void conn_late(struct conn *c);
+
+/* A message for a subscriber. */
+void conn_message(struct conn *c, struct text message, int64_t extra_us);
+
+/* The connection breaks; the broker is told after a while. */
+void conn_break(struct conn *c);
+
+/* What happens to servers. */
+void server_freeze(struct server *s, bool frozen);
+void server_stop(struct server *s);
+enum server_data { SERVER_EMPTY, SERVER_SAVED, SERVER_KEPT };
+void server_start(struct server *s, enum server_data data);
+void server_save(struct server *s);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * One run: a world is drawn from its seed, works while faults strike, is
+ * healed, and comes to rest.
+ *
+ *	0 ......... heal ......... leave ............. rest ...... end
+ *	  faults          patience        clients go home   brokers stop
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+#define LOOK_EVERY_US 50000
+#define STOP_US 4000000
+
+static event_fn world_on_look;
+
+int64_t
+world_delay_us(struct world *w)
+{
+	return faults_delay_us(
+	    w, prng_skewed(&w->prng, w->latency_us / 2, w->latency_us * 2));
+}
+
+void
+world_fail(struct world *w, const char *promise, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (w->failed)
+		return;
+	w->failed = true;
+	n = snprintf(w->failure, sizeof(w->failure), "%s: ", promise);
+	va_start(ap, fmt);
+	vsnprintf(w->failure + n, sizeof(w->failure) - (size_t)n, fmt, ap);
+	va_end(ap);
+	TRACE(w, "FAILED %s", w->failure);
+}
+
+static void
+world_on_look(void *object, uint64_t tag)
+{
+	struct world *w = object;
+
+	(void)tag;
+	checker_look(w);
+	events_at(
+	    &w->events, world_now(w) + LOOK_EVERY_US, world_on_look, w, 0);
+}
+
+/* Which faults, how many brokers and clients, which times. */
+static void
+world_draw(struct world *w)
+{
+	const struct sim_options *o = w->o;
+	struct prng *p = &w->prng;
+	int64_t seconds;
+	unsigned mask = (unsigned)prng_below(p, 1u << FAULT_BITS) &
+			(unsigned)prng_below(p, 1u << FAULT_BITS);
+
+	w->nbrokers = (int)prng_range(p, 1, WORLD_BROKERS_MAX);
+	w->nclients = (int)prng_range(p, 2, 10);
+	w->nnames = (int)prng_range(p, 1, 3);
+	w->lease_ms = prng_skewed(p, 1000, 4000);
+	w->reply_timeout_ms = prng_range(p, w->lease_ms / 6, 2000);
+	w->latency_us = prng_skewed(p, 20, 2000);
+	seconds = prng_range(p, 20, 40);
+	/* One run of ten is without a fault. */
+	if (prng_chance(p, 100))
+		mask = 0;
+	w->faults.on = o->faults_given ? o->faults : mask & o->faults;
+	if (o->brokers > 0)
+		w->nbrokers = o->brokers;
+	if (o->seconds > 0)
+		seconds = o->seconds;
+	w->pad_ms = w->lease_ms * 3 / 10;
+	w->pad_ms = w->pad_ms < 500 ? 500 : w->pad_ms;
+	w->grace_ms = w->lease_ms + (w->lease_ms + 99) / 100 + w->pad_ms + 500;
+	w->heal_us = seconds * 1000000;
+}
+
+static void
+world_make(struct world *w)
+{
+	int i;
+
+	server_init(&w->server, w);
+	for (i = 0; i < w->nbrokers; i++)
+		broker_init(&w->brokers[i], w, i);
+	for (i = 0; i < w->nclients; i++)
+		client_init(&w->clients[i], w, i);
+	TRACE(w,
+	    "%d brokers, %d clients, %d names, lease %lld ms, "
+	    "latency %lld us, faults %x",
+	    w->nbrokers, w->nclients, w->nnames, (long long)w->lease_ms,
+	    (long long)w->latency_us, w->faults.on);
+	for (i = 0; i < w->nbrokers; i++)
+		broker_start(&w->brokers[i]);
+	faults_start(w);
+	w->leave_us =
+	    w->heal_us + faults_patience_us(w) + 2 * w->lease_ms * 1000;
+	events_at(&w->events, LOOK_EVERY_US, world_on_look, w, 0);
+}
+
+static void
+run_until(struct world *w, int64_t until_us)
+{
+	while (!w->failed && events_step(&w->events, until_us))
+		;
+	if (!w->failed && w->events.now_us < until_us)
+		w->events.now_us = until_us;
+}
+
+/* Everybody has left; brokers stop in order. */
+static void
+world_stop(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < w->nbrokers && !w->failed; i++)
+		broker_stop(&w->brokers[i]);
+	run_until(w, world_now(w) + STOP_US);
+	for (i = 0; i < w->nbrokers && !w->failed; i++)
+		if (!core_stopped(w->brokers[i].core))
+			world_fail(
+			    w, "P6", "%s does not stop", w->brokers[i].name);
+}
+
+bool
+world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
+    const int *scripts)
+{
+	memset(w, 0, sizeof(*w));
+	w->o = o;
+	w->lua = lua;
+	w->scripts = scripts;
+	prng_seed(&w->prng, o->seed);
+	events_init(&w->events);
+	trace_init(&w->trace, o->trace);
+	history_init(&w->history);
+	checker_init(w);
+	world_draw(w);
+	world_make(w);
+	run_until(w, w->heal_us);
+	if (!w->failed && w->faults.on != 0)
+		faults_heal(w);
+	run_until(w, w->leave_us);
+	/* Waits, keeps, tombstones and queues run out. */
+	w->end_us =
+	    w->leave_us + 2 * faults_patience_us(w) + 12 * w->lease_ms * 1000;
+	run_until(w, w->end_us);
+	checker_end(w);
+	if (!w->failed)
+		world_stop(w);
+	return !w->failed;
+}
+
+void
+world_report(const struct world *w)
+{
+	trace_dump(&w->trace);
+	printf("seed %llu: %s\n", (unsigned long long)w->o->seed,
+	    w->failed ? w->failure : "died");
+}
+
+void
+world_free(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < w->nbrokers; i++)
+		broker_fini(&w->brokers[i]);
+	for (i = 0; i < w->nclients; i++)
+		client_fini(&w->clients[i]);
+	server_fini(&w->server);
+	checker_fini(w);
+	history_fini(&w->history);
+	events_fini(&w->events);
+}

@@ -1,0 +1,98 @@
+/*
+ * One simulated world: a server, brokers, clients, faults, and a checker that
+ * watches all of them.  A run is one world from its seed to its end.
+ *
+ *	client --lines--> broker (real core, gather) --calls--> server (real
+ *	       <-replies-                            <-replies- scripts, Lua)
+ *
+ * World time is microseconds from 0.  Every broker and every server has a
+ * clock of its own, with another zero and a rate that is a little off.
+ */
+#ifndef LOCKBROKER_SIM_WORLD_H
+#define LOCKBROKER_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ablate.h"
+#include "broker.h"
+#include "checker.h"
+#include "client.h"
+#include "events.h"
+#include "faults.h"
+#include "history.h"
+#include "lua_host.h"
+#include "prng.h"
+#include "server.h"
+#include "trace.h"
+
+#define WORLD_BROKERS_MAX 4
+#define WORLD_CLIENTS_MAX 24
+#define WORLD_NAMES_MAX 4
+#define WORLD_PREFIX "lock:"
+
+/* What the command line asks for. */
+struct sim_options {
+	uint64_t seed;
+	int brokers; /* 0: as the seed says */
+	int seconds; /* of faults and work; 0: as the seed says */
+	unsigned faults;
+	bool faults_given; /* else as the seed says, out of `faults` */
+	bool trace;
+	const struct ablation *ablation; /* NULL: none */
+	const char *history;		 /* file to write, or NULL */
+};
+
+struct world {
+	const struct sim_options *o;
+	struct prng prng;
+	struct events events;
+	struct trace trace;
+	struct lua_host *lua; /* not owned: compiled once for all runs */
+	const int *scripts;   /* by enum script_id */
+	struct server server;
+	struct broker brokers[WORLD_BROKERS_MAX];
+	struct client clients[WORLD_CLIENTS_MAX];
+	struct checker checker;
+	struct faults faults;
+	struct history history;
+	int nbrokers, nclients, nnames;
+	int64_t lease_ms, pad_ms, grace_ms, reply_timeout_ms;
+	int64_t latency_us; /* of the network, the usual one */
+	int64_t heal_us;    /* no fault from then on */
+	int64_t leave_us;   /* clients go home */
+	int64_t end_us;
+	uint64_t next_session;
+	uint64_t next_conn;
+	bool failed;
+	char failure[256];
+};
+
+static inline int64_t
+world_now(const struct world *w)
+{
+	return w->events.now_us;
+}
+
+static inline bool
+world_ablated(const struct world *w, enum ablation_switch what)
+{
+	return w->o->ablation != NULL && w->o->ablation->off == what;
+}
+
+/* Runs one world; false: a promise was broken, and world_report() says it. */
+bool world_run(struct world *w, const struct sim_options *o,
+    struct lua_host *lua, const int *scripts);
+void world_report(const struct world *w);
+void world_free(struct world *w);
+
+/* How long the next message on the network takes. */
+int64_t world_delay_us(struct world *w);
+
+/* A promise is broken.  The first one counts. */
+void world_fail(struct world *w, const char *promise, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define TRACE(w, ...) trace_add(&(w)->trace, (w)->events.now_us, __VA_ARGS__)
+
+#endif
