@@ -5,41 +5,76 @@
 -- include guard.lua
 -- include lease.lua
 
--- Behind another's key: get into the queue, once, and tell the broker that
--- has the name when it is the first that waits.
-local function queue_up(key, queue, token, owner)
-	if not redis.call("LPOS", queue, token)
-		and redis.call("RPUSH", queue, token) == 1 and owner then
-		tell(owner, "waits", key)
+-- Behind others: get into the queue, once, and tell the brokers that have the
+-- name when this is the first that waits.
+local function queue_up(key, queue, text, holders)
+	if not redis.call("LPOS", queue, text)
+		and redis.call("RPUSH", queue, text) == 1 then
+		for _, token in ipairs(holders) do
+			tell(token, "waits", key)
+		end
 	end
 	redis.call("PEXPIRE", queue, 2 * (lease_ms + pad_ms))
+end
+
+-- May this token share the name at once?  It may where the phase goes on and
+-- nobody waits; or where it does already.
+local function join(key, queue, shared, token, ttl)
+	admit(key, queue, shared)
+	if redis.call("EXISTS", queue) == 1
+		and not redis.call("ZSCORE", shared, token) then
+		return false
+	end
+	share(key, shared, token, ttl)
+	return true
 end
 
 -- Idempotent for one token: where the key holds it already, the earlier reply
 -- was lost or another broker has handed the name over.  It writes all the
 -- same, so that a WAIT behind it means something.  A free name goes to the
 -- head of the queue, whoever called.
-op.acquire = { keys = 2, args = 4, run = function(key, queue, seq, ttl, n, how)
+op.acquire = { keys = 3, args = 5,
+run = function(key, queue, shared, seq, ttl, n, how, mode)
 	if not blessed then
 		return { "pending" }
 	end
-	local token = me .. "." .. seq
+	local token, shares = me .. "." .. seq, mode == "s"
 	local value = redis.call("GET", key)
-	local owner = parse(value)
-	if not value then
-		owner = pass_on(key, queue, token) or token
+	local owner, waiting = parse(value), true
+	local holders = phase(value) and sharers(shared) or {}
+	if not value or phase(value) and #holders == 0 then
+		local heir = pass_on(key, queue, shared, token)
+		if heir and heir ~= token then
+			value = redis.call("GET", key)
+			owner = parse(value)
+			holders = phase(value) and sharers(shared) or {}
+		else
+			owner, waiting = token, heir
+		end
 	end
-	if owner == token then
+	waiting = waiting and redis.call("EXISTS", queue) or 0
+	if owner == token and not shares then
 		local first = draw(tonumber(n))
 		write(key, token, first, ttl)
-		return { "granted", first, 0, redis.call("EXISTS", queue) }
+		return { "granted", first, 0, waiting }
 	end
+	if owner == token then
+		begin_phase(key, queue, shared, token, ttl)
+		return { "granted", top, 0, waiting }
+	end
+	if shares and phase(value) and join(key, queue, shared, token, ttl) then
+		return { "granted", phase(value), 0, redis.call("EXISTS", queue) }
+	end
+	if owner then
+		holders = { owner }
+	end
+	local text = shares and token .. "/s" or token
 	if how == "q" then
-		queue_up(key, queue, token, owner)
+		queue_up(key, queue, text, holders)
 	end
-	if not owner then
+	if #holders == 0 then
 		return { "foreign", 0, redis.call("PTTL", key),
-			redis.call("LINDEX", queue, 0) ~= token and 1 or 0 }
+			redis.call("LINDEX", queue, 0) ~= text and 1 or 0 }
 	end
 	return { how == "q" and "queued" or "busy", 0, redis.call("PTTL", key) }
 end }

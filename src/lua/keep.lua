@@ -5,21 +5,44 @@
 -- include guard.lua
 -- include lease.lua
 
+-- Keeps a lease that is shared.  On a server that is not blessed the phases
+-- are compared by their fences: the same goes on, what is older is replaced.
+local function renew_shared(key, queue, shared, token, ttl, held)
+	local value = redis.call("GET", key)
+	local owner, stored = parse(value)
+	local at = phase(value)
+	if at == held and (not blessed or redis.call("ZSCORE", shared, token)) then
+		share(key, shared, token, ttl)
+	elseif blessed or value and (at or stored or held) >= held then
+		return { "lost" }
+	else
+		raise(held)
+		write(key, "@shared", held, ttl)
+		redis.call("DEL", shared)
+		share(key, shared, token, ttl)
+	end
+	return { "renewed", 0, 0, redis.call("EXISTS", queue) }
+end
+
 -- Keeps a lease.  Matched by the token alone, so that a renewal that drew
 -- fences and whose reply was lost does no harm.  On a server that is not
 -- blessed it re-asserts: what is absent, or of our form with a lower fence, is
 -- older than what the broker vouches for.
-op.renew = { keys = 2, args = 4, run = function(key, queue, seq, ttl, held, n)
+op.renew = { keys = 3, args = 5,
+run = function(key, queue, shared, seq, ttl, held, n, mode)
 	local token = me .. "." .. seq
-	local owner, stored = parse(redis.call("GET", key))
 	held, n = tonumber(held), tonumber(n)
+	if mode == "s" then
+		return renew_shared(key, queue, shared, token, ttl, held)
+	end
+	local value = redis.call("GET", key)
+	local owner, stored = parse(value)
 	if owner ~= token then
-		if blessed or redis.call("EXISTS", key) == 1
-			and (not owner or stored >= held) then
+		if blessed or value and (stored or phase(value) or held) >= held then
 			return { "lost" }
 		end
 		raise(held)
-		owner, stored = token, held
+		redis.call("DEL", shared)
 		write(key, token, held, ttl)
 	elseif n == 0 then
 		redis.call("PEXPIRE", key, ttl)
@@ -33,13 +56,25 @@ op.renew = { keys = 2, args = 4, run = function(key, queue, seq, ttl, held, n)
 end }
 
 -- The heir of a handover takes the lease up: only where the key holds exactly
--- its token.  It never re-asserts.
-op.confirm = { keys = 2, args = 3, run = function(key, queue, seq, ttl, n)
+-- its token, or it was let in to share.  It never re-asserts.  Which of both
+-- it was is told by the text.
+op.confirm = { keys = 3, args = 3,
+run = function(key, queue, shared, seq, ttl, n)
 	if not blessed then
 		return { "pending" }
 	end
 	local token = me .. "." .. seq
-	if parse(redis.call("GET", key)) ~= token then
+	local value = redis.call("GET", key)
+	local at = phase(value)
+	if at then
+		sharers(shared)
+		if not redis.call("ZSCORE", shared, token) then
+			return { "lost" }
+		end
+		share(key, shared, token, ttl)
+		return { "granted", at, 0, redis.call("EXISTS", queue), "s" }
+	end
+	if parse(value) ~= token then
 		return { "lost" }
 	end
 	local first = draw(tonumber(n))
@@ -47,18 +82,78 @@ op.confirm = { keys = 2, args = 3, run = function(key, queue, seq, ttl, n)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
 end }
 
+-- Changes a lease that is ours between exclusive and shared, without letting
+-- anybody in between.  Idempotent.  Sharing it lets the sharers at the head of
+-- the queue in.
+op.convert = { keys = 3, args = 4,
+run = function(key, queue, shared, seq, ttl, n, mode)
+	if not blessed then
+		return { "pending" }
+	end
+	local token = me .. "." .. seq
+	local value = redis.call("GET", key)
+	local at, owner = phase(value), parse(value)
+	local all = at and sharers(shared) or {}
+	local sharing = at and redis.call("ZSCORE", shared, token)
+	if owner ~= token and not sharing then
+		return { "lost" }
+	end
+	if mode == "s" then
+		if sharing then
+			share(key, shared, token, ttl)
+		else
+			begin_phase(key, queue, shared, token, ttl)
+			at = top
+		end
+		return { "granted", at, 0, redis.call("EXISTS", queue) }
+	end
+	if #all > 1 then
+		share(key, shared, token, ttl)
+		return { "busy", 0, redis.call("PTTL", key), 1 }
+	end
+	local first = draw(tonumber(n))
+	redis.call("DEL", shared)
+	write(key, token, first, ttl)
+	return { "granted", first, 0, redis.call("EXISTS", queue) }
+end }
+
+-- Ends a share: the name is passed on by the last.
+local function end_share(key, queue, shared, token, linger)
+	if not redis.call("ZSCORE", shared, token) then
+		return { "gone" }
+	end
+	if tonumber(linger) > 0 then
+		share(key, shared, token, linger)
+		return { "ended" }
+	end
+	redis.call("ZREM", shared, token)
+	if #sharers(shared) == 0
+		and not (blessed and pass_on(key, queue, shared)) then
+		redis.call("DEL", key, shared)
+	end
+	return { "ended" }
+end
+
 -- Ends a lease or a place in the queue, whichever this token has.  With a
 -- linger the key stays as a tombstone for so long.  On a server that is not
 -- blessed nothing is handed over.
-op["end"] = { keys = 2, args = 2, run = function(key, queue, seq, linger)
+op["end"] = { keys = 3, args = 2, run = function(key, queue, shared, seq, linger)
 	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
 	local mine = parse(value) == token
-	redis.call("LREM", queue, 0, token)
+	leave(queue, token)
+	if phase(value) then
+		if blessed then
+			admit(key, queue, shared)
+		end
+		return end_share(key, queue, shared, token, linger)
+	end
 	if mine and tonumber(linger) > 0 then
 		redis.call("PEXPIRE", key, linger)
 	elseif blessed and (mine or not value) then
-		pass_on(key, queue)
+		if not pass_on(key, queue, shared) and mine then
+			redis.call("DEL", key)
+		end
 	elseif mine then
 		redis.call("DEL", key)
 	end
@@ -66,7 +161,7 @@ op["end"] = { keys = 2, args = 2, run = function(key, queue, seq, linger)
 end }
 
 -- Only looks.
-op.status = { keys = 2, args = 0, run = function(key, queue)
+op.status = { keys = 3, args = 0, run = function(key, queue)
 	return { "value", 0, redis.call("PTTL", key),
 		redis.call("EXISTS", queue), redis.call("GET", key) or "" }
 end }
@@ -88,7 +183,7 @@ end }
 
 -- Ends an unblessed spell, if it is still the one that the broker has waited
 -- through.
-op.bless = { args = 1, run = function(_, _, spell)
+op.bless = { args = 1, run = function(spell)
 	if not blessed and spell == pend then
 		redis.call("HSET", guard, "id", replid, "at", now_ms)
 		redis.call("HDEL", guard, "pend", "new")

@@ -1,6 +1,11 @@
 -- Leases: the string key of a name holds TOKEN|FENCE of the broker that has
--- it, where TOKEN is BROKER.INSTANCE.SEQ.  Any other value is a plain
--- client's and is never overwritten.
+-- it, where TOKEN is BROKER.INSTANCE.SEQ, or @shared|FENCE while brokers share
+-- it.  Any other value is a plain client's and is never overwritten.
+--
+-- Who shares it is in a sorted set beside it: tokens by the server time (ms)
+-- at which each runs out.  The marker lives as long as the longest of them.
+--
+-- The queue is a list of tokens; one that wants to share has "/s" behind it.
 
 local ours = "^([%w_.-]+%." .. string.rep("%x", 16) .. "%.%d+)|(%d+)$"
 
@@ -11,6 +16,11 @@ local function parse(value)
 	end
 	local token, n = string.match(value, ours)
 	return token, tonumber(n)
+end
+
+-- The fence of a phase of sharing; nil for any other value.
+local function phase(value)
+	return value and tonumber(string.match(value, "^@shared|(%d+)$")) or nil
 end
 
 local function write(key, token, n, ttl_ms)
@@ -26,27 +36,81 @@ local function tell(token, word, key)
 		word .. " " .. seq .. " " .. string.sub(key, cut + 1)) > 0
 end
 
+-- Those who share a name, without those whose time is over.
+local function sharers(shared)
+	redis.call("ZREMRANGEBYSCORE", shared, "-inf", now_ms)
+	return redis.call("ZRANGE", shared, 0, -1)
+end
+
+-- Lets a token share for ttl_ms; nobody's time is cut short by it.
+local function share(key, shared, token, ttl_ms)
+	ttl_ms = tonumber(ttl_ms)
+	redis.call("ZADD", shared, now_ms + ttl_ms, token)
+	if redis.call("PTTL", key) < ttl_ms then
+		redis.call("PEXPIRE", key, ttl_ms)
+	end
+	if redis.call("PTTL", shared) < ttl_ms then
+		redis.call("PEXPIRE", shared, ttl_ms)
+	end
+end
+
+-- Token of an entry of the queue, and whether it wants to share.
+local function entry(text)
+	local token = text and string.match(text, "^(.*)/s$")
+	return token or text, token ~= nil
+end
+
+-- Those at the head of the queue who want to share come in together.  Each
+-- has a pad to confirm.
+local function admit(key, queue, shared)
+	while true do
+		local token, shares = entry(redis.call("LINDEX", queue, 0) or nil)
+		if not token or not shares then
+			return
+		end
+		redis.call("LPOP", queue)
+		if tell(token, "grant", key) then
+			share(key, shared, token, pad_ms)
+		end
+	end
+end
+
+-- Begins a phase of sharing, with one fence for all of it.
+local function begin_phase(key, queue, shared, token, ttl_ms)
+	write(key, "@shared", draw(1), ttl_ms)
+	redis.call("DEL", shared)
+	share(key, shared, token, ttl_ms)
+	admit(key, queue, shared)
+end
+
 -- Gives a free name to the first broker of its queue that listens, for a
 -- hand-over lease of one pad, which that broker must confirm; the next in the
--- queue is told when to look.  Stops at `stop`, unless nil, and returns it.
--- Returns nil where nobody was left: then the key is gone.
-local function pass_on(key, queue, stop)
-	local heir = redis.call("LPOP", queue)
+-- queue is told when to look.  Stops before `stop`, unless nil, which is out of
+-- the queue then.  Returns whose the name is: nil, nobody's.
+local function pass_on(key, queue, shared, stop)
+	local heir, shares = entry(redis.call("LPOP", queue) or nil)
 	while heir and heir ~= stop do
 		if tell(heir, "grant", key) then
-			write(key, heir, top, pad_ms)
-			local next = redis.call("LINDEX", queue, 0)
+			if shares then
+				begin_phase(key, queue, shared, heir, pad_ms)
+			else
+				write(key, heir, top, pad_ms)
+			end
+			local next = entry(redis.call("LINDEX", queue, 0) or nil)
 			if next then
 				tell(next, "look", key)
 			end
 			return heir
 		end
-		heir = redis.call("LPOP", queue)
+		heir, shares = entry(redis.call("LPOP", queue) or nil)
 	end
-	if not heir then
-		redis.call("DEL", key)
+	return heir
+end
+
+local function leave(queue, token)
+	if redis.call("LREM", queue, 0, token) == 0 then
+		redis.call("LREM", queue, 0, token .. "/s")
 	end
-	return heir or nil
 end
 
 local op = {}

@@ -5,8 +5,14 @@ local out = { false }
 local k, a = 3, 11
 while a <= #ARGV do
 	local o = op[ARGV[a]]
-	local ok, result = pcall(o.run, o.keys and KEYS[k], o.keys and KEYS[k + 1],
-		ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4])
+	local ok, result
+	if o.keys then
+		ok, result = pcall(o.run, KEYS[k], KEYS[k + 1], KEYS[k + 2],
+			ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4],
+			ARGV[a + 5])
+	else
+		ok, result = pcall(o.run, ARGV[a + 1])
+	end
 	if not ok then
 		result = { "refused", 0, 0, 0,
 			type(result) == "table" and result.err or tostring(result) }

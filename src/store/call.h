@@ -9,12 +9,13 @@
  *	argv:  EVALSHA  sha  numkeys  KEYS ...  ARGV ...
  *
  *	KEYS   PREFIX@guard PREFIX@fence, then for each operation on a name
- *	       PREFIX NAME, PREFIX@queue:NAME
+ *	       PREFIX NAME, PREFIX@queue:NAME, PREFIX@shared:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
  *	       key_prefix_length, then for each operation its word and
- *	       acquire    seq ttl reserve flags (q: queue up, t: only try)
- *	       renew      seq ttl fence reserve
+ *	       acquire    seq ttl reserve flags mode (q: queue up, t: only try)
+ *	       renew      seq ttl fence reserve mode (x: exclusive, s: shared)
  *	       confirm    seq ttl reserve
+ *	       convert    seq ttl reserve mode
  *	       end        seq linger
  *	       bless      pend
  *	       status, heartbeat, idle: nothing
@@ -39,8 +40,8 @@ enum script_id { SCRIPT_KEEP, SCRIPT_ACQUIRE, SCRIPT_MAX };
 
 #define CALL_HEAD 3    /* EVALSHA, sha, numkeys */
 #define CALL_COMMON 10 /* ARGV before the first operation */
-#define CALL_KEYS_MAX (2 + 2 * CALL_RENEWALS_MAX)
-#define CALL_ARGS_MAX (CALL_COMMON + 5 * CALL_RENEWALS_MAX)
+#define CALL_KEYS_MAX (2 + 3 * CALL_RENEWALS_MAX)
+#define CALL_ARGS_MAX (CALL_COMMON + 6 * CALL_RENEWALS_MAX)
 #define CALL_ARGV_MAX (CALL_HEAD + CALL_KEYS_MAX + CALL_ARGS_MAX)
 
 /* How an answer was understood. */

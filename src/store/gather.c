@@ -59,22 +59,23 @@ struct gather {
 	char grace[DIGITS_MAX];
 };
 
+/* The keys of a class: what stands between PREFIX and NAME. */
+enum keys { KEYS_NONE, KEYS_LEASE, KEYS_MAX };
+
+#define KEYS_PER_OP 3
+
+static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
+	[KEYS_LEASE] = { "", "@queue:", "@shared:" },
+};
+
 static const struct {
 	const char *word;
 	size_t len;
 	enum script_id script;
-	bool named; /* has a lock key and a queue key */
+	enum keys keys;
 } kinds[] = {
-#define NAMED_ACQUIRE true
-#define NAMED_RENEW true
-#define NAMED_CONFIRM true
-#define NAMED_END true
-#define NAMED_STATUS true
-#define NAMED_HEARTBEAT false
-#define NAMED_BLESS false
-#define NAMED_IDLE false
-#define OP(id, word, script) \
-	[OP_##id] = { word, sizeof(word) - 1, SCRIPT_##script, NAMED_##id },
+#define OP(id, word, script, keys) \
+	[OP_##id] = { word, sizeof(word) - 1, SCRIPT_##script, KEYS_##keys },
 	OPS(OP)
 #undef OP
 };
@@ -234,7 +235,7 @@ name_lane(const struct gather *g, const struct op *op)
 	uint32_t h = 2166136261u;
 	size_t i;
 
-	if (g->nlanes == 1 || !kinds[op->kind].named)
+	if (g->nlanes == 1 || kinds[op->kind].keys == KEYS_NONE)
 		return 0;
 	for (i = 0; i < op->name_len; i++)
 		h = (h ^ (unsigned char)op->name[i]) * 16777619u;
@@ -277,8 +278,9 @@ key_add(struct call *call, const char *s, size_t n)
 
 static void
 key_build(struct call *call, const struct shard_keys *s, const char *middle,
-    size_t middle_len, const struct op *op)
+    const struct op *op)
 {
+	size_t middle_len = strlen(middle);
 	size_t n = s->head_len + middle_len + op->name_len;
 	char *p = call_room(call, n);
 
@@ -289,12 +291,19 @@ key_build(struct call *call, const struct shard_keys *s, const char *middle,
 }
 
 static void
+arg_mode(struct call *call, const struct op *op)
+{
+	arg_add(call, op->flags & OP_SHARED ? "s" : "x", 1);
+}
+
+static void
 args_acquire(struct call *call, const struct op *op)
 {
 	arg_number(call, op->seq);
 	arg_number(call, (uint64_t)op->ttl_ms);
 	arg_number(call, op->reserve);
 	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
+	arg_mode(call, op);
 }
 
 static void
@@ -304,6 +313,7 @@ args_renew(struct call *call, const struct op *op)
 	arg_number(call, (uint64_t)op->ttl_ms);
 	arg_number(call, op->fence);
 	arg_number(call, op->reserve);
+	arg_mode(call, op);
 }
 
 static void
@@ -312,6 +322,13 @@ args_confirm(struct call *call, const struct op *op)
 	arg_number(call, op->seq);
 	arg_number(call, (uint64_t)op->ttl_ms);
 	arg_number(call, op->reserve);
+}
+
+static void
+args_convert(struct call *call, const struct op *op)
+{
+	args_confirm(call, op);
+	arg_mode(call, op);
 }
 
 static void
@@ -342,6 +359,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_ACQUIRE] = args_acquire,
 	[OP_RENEW] = args_renew,
 	[OP_CONFIRM] = args_confirm,
+	[OP_CONVERT] = args_convert,
 	[OP_END] = args_end,
 	[OP_STATUS] = args_none,
 	[OP_HEARTBEAT] = args_none,
@@ -384,6 +402,7 @@ gather_add(struct gather *g, const struct op *op)
 	const struct shard_keys *s;
 	struct slot *slot;
 	struct call *call;
+	size_t i;
 
 	assert(op->kind < OP_MAX && op->shard < g->nshards);
 	assert(op->ttl_ms >= 0 && op->linger_ms >= 0);
@@ -394,10 +413,8 @@ gather_add(struct gather *g, const struct op *op)
 		TAILQ_INSERT_TAIL(&g->active, slot, entry);
 	}
 	call = open_call(g, slot, op->kind);
-	if (kinds[op->kind].named) {
-		key_build(call, s, "", 0, op);
-		key_build(call, s, "@queue:", 7, op);
-	}
+	for (i = 0; keys_of[kinds[op->kind].keys][i]; i++)
+		key_build(call, s, keys_of[kinds[op->kind].keys][i], op);
 	arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
 	args_of[op->kind](call, op);
 	call->mixed = call->mixed || op->kind != OP_RENEW;

@@ -17,30 +17,33 @@
 #include <stdint.h>
 
 /*
- * OP(identifier, "word in the script", script that runs it)
+ * OP(identifier, "word in the script", script that runs it, keys it has)
  * KEEP is the script that keeps, ends and looks; it runs when memory is full.
+ * The keys of a class are listed in store/gather.c.
  */
 /* clang-format off */
 #define OPS(OP) \
-	OP(ACQUIRE, "acquire", ACQUIRE) \
-	OP(RENEW, "renew", KEEP) \
-	OP(CONFIRM, "confirm", KEEP) \
-	OP(END, "end", KEEP) \
-	OP(STATUS, "status", KEEP) \
-	OP(HEARTBEAT, "heartbeat", KEEP) \
-	OP(BLESS, "bless", KEEP) \
-	OP(IDLE, "idle", KEEP)
+	OP(ACQUIRE, "acquire", ACQUIRE, LEASE) \
+	OP(RENEW, "renew", KEEP, LEASE) \
+	OP(CONFIRM, "confirm", KEEP, LEASE) \
+	OP(CONVERT, "convert", KEEP, LEASE) \
+	OP(END, "end", KEEP, LEASE) \
+	OP(STATUS, "status", KEEP, LEASE) \
+	OP(HEARTBEAT, "heartbeat", KEEP, NONE) \
+	OP(BLESS, "bless", KEEP, NONE) \
+	OP(IDLE, "idle", KEEP, NONE)
 /* clang-format on */
 
 enum op_kind {
-#define OP(id, word, script) OP_##id,
+#define OP(id, word, script, keys) OP_##id,
 	OPS(OP)
 #undef OP
 	    OP_MAX
 };
 
 enum op_flags {
-	OP_QUEUE = 1 << 0 /* ACQUIRE: queue up where it is not free */
+	OP_QUEUE = 1 << 0,  /* ACQUIRE: queue up where it is not free */
+	OP_SHARED = 1 << 1, /* ACQUIRE, RENEW, CONVERT: shared with others */
 };
 
 #define PEND_MAX_BYTES 96 /* of a guard's pend value */
@@ -55,12 +58,12 @@ struct op {
 	uint32_t shard;
 	const char *name; /* not for HEARTBEAT, BLESS, IDLE */
 	size_t name_len;
-	uint64_t seq;       /* the token is BROKER.INSTANCE.SEQ */
-	int64_t ttl_ms;     /* ACQUIRE, RENEW, CONFIRM: of the key */
+	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ */
+	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key */
 	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
-	uint64_t fence;     /* RENEW: the top of the reserve, to re-assert */
-	uint32_t reserve;   /* ACQUIRE, CONFIRM, RENEW: fences to draw */
-	uint32_t flags;     /* enum op_flags */
+	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert */
+	uint32_t reserve;   /* fences to draw */
+	uint32_t flags;	    /* enum op_flags */
 	int64_t timeout_ms; /* no reply for so long: outcome unknown */
 	char pend[PEND_MAX_BYTES]; /* BLESS: the spell to end; NUL-terminated */
 };
@@ -99,9 +102,10 @@ enum outcome_status {
 /*
  * How one operation ended.  Strings live until the step that is told returns.
  *
- *   GRANTED  fence, waiting      the lease is ours (ACQUIRE, CONFIRM)
+ *   GRANTED  fence, waiting      the lease is ours (ACQUIRE, CONFIRM,
+ *                                CONVERT; CONFIRM: text "s" where shared)
  *   QUEUED   ttl_ms              in the queue; the key ends then (-1: never)
- *   BUSY     ttl_ms              not free, not queued
+ *   BUSY     ttl_ms              not free, not queued; CONVERT: others share
  *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
  *                                waiting: another is at the head of the queue
  *   RENEWED  fence (0: none drawn), waiting
