@@ -142,10 +142,10 @@ class Brokers(SystemTest):
         rival.send("LOCK x")
         through.stalled = True
         self.server.restart()
+        self.assertEqual(holder.event(10, kind="LOST").fence, fence)
+        self.assertTrue(rival.silent(), "granted before it was lost")
         reply = rival.reply(20)
         self.assertGreater(reply.fence, fence)
-        event = holder.event(5, kind="LOST")
-        self.assertLess(event.at, reply.at, "told too late")
         through.stalled = False
         self.assertEqual(holder.ask("LOCK x wait=500ms").ok, False)
         self.assertEqual(rival.ok("LOCK x").fence, reply.fence)

@@ -144,12 +144,17 @@ class Broker:
 
     def wait_granting(self, timeout=15.0):
         """Return when Redis is fit to grant: reached, and blessed."""
-        probe = self.client()
+        probe, control = self.client(), self.client()
         try:
             probe.lock("wait-granting", timeout=timeout)
             probe.ok("UNLOCK wait-granting")
+            probe.close()
+            eventually(lambda: control.stats()["clients"] == "1", 5, "the probe is gone")
+            control.ok("QUIT")
+            control.expect_eof()
         finally:
             probe.close()
+            control.close()
         return self
 
     def log(self):

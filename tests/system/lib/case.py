@@ -73,17 +73,25 @@ class SystemTest(unittest.TestCase):
         self.addCleanup(server.stop)
         return server.start() if start else server
 
-    def broker(self, redis=None, start=True, lease=None, trust_new=None, name=None, **settings):
-        """A lockbrokerd; sections of lockbrokerd.yaml as keywords: limits={"clients": 5}."""
+    def broker(self, server=None, start=True, lease=None, trust_new=None, name=None, ready=None,
+               **settings):
+        """A lockbrokerd on a RedisServer, on an address, or on an embedded Redis; sections of
+        lockbrokerd.yaml as keywords: limits={"clients": 5}. Where Redis can grant at once, it
+        is waited for, unless ready=False."""
         name = name or f"b{len(self.brokers) + 1}"
         if lease is not None:
             settings.setdefault("locks", {}).setdefault("lease", f"{int(lease * 1000)}ms")
         if trust_new is not None:
             settings.setdefault("redis", {})["trust_new"] = trust_new
-        broker = Broker(self.directory, name, redis, settings)
+        broker = Broker(self.directory, name, server, settings)
         self.brokers.append(broker)
         self.addCleanup(broker.check_end)
-        return broker.start() if start else broker
+        if not start:
+            return broker
+        broker.start()
+        if ready is None:
+            ready = server is None or settings.get("redis", {}).get("trust_new", False)
+        return broker.wait_granting() if ready else broker
 
     def proxy(self, server):
         proxy = Proxy(server.unix_address)

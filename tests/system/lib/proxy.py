@@ -11,6 +11,7 @@ Faults are attributes, changed while it runs:
                          and the connection is cut instead: "executed, but nobody was told"
     drop_request(match)  the next request that contains `match` does not pass, and the
                          connection is cut: "never executed"
+    notice(match)        nothing is broken; `fired` is set when such a request comes
 """
 
 import socket
@@ -83,6 +84,9 @@ class Proxy:
     def drop_request(self, match):
         self._arm("request", match)
 
+    def notice(self, match):
+        self._arm("notice", match)
+
     def _arm(self, what, match):
         with self._lock:
             self.fired.clear()
@@ -152,9 +156,9 @@ class Proxy:
                 return True
             self._drop = None
             link.doomed = what == "reply"
-            if what == "request":
+            if what != "reply":
                 self.fired.set()
-            return link.doomed
+            return what != "request"
 
     def _judge_reply(self, link, _data):
         if link.doomed:
