@@ -56,3 +56,23 @@ tests_unit_test_cli_SOURCES = tests/unit/test_cli.c $(UNIT_SUITE)
 tests_unit_test_cli_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_BASE) $(CHECK_LIBS)
 endif
+
+# The real redis-server is needed for test_redis.
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_store
+TESTS += tests/unit/test_store
+tests_unit_test_store_SOURCES = tests/unit/test_store.c $(UNIT_SUITE)
+tests_unit_test_store_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_store_LDADD = $(LIB_STORE) $(LIB_BASE) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_redis
+TESTS += tests/unit/test_redis
+tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
+	tests/unit/redis_rig.c \
+	tests/unit/redis_rig.h \
+	tests/unit/test_redis.c
+tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
+	$(LIB_CONFIG) $(LIB_BASE) $(HIREDIS_LIBS) $(LIBEVENT_LIBS) \
+	$(YAML_LIBS) $(CHECK_LIBS)
+endif

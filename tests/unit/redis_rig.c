@@ -1,0 +1,369 @@
+/*
+ * Nothing here sleeps: what is awaited is polled for, or is an event.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "redis/now.h"
+#include "redis_rig.h"
+
+#define PATIENCE_MS 10000
+#define INSTANCE 0x1122334455667788u
+
+/* ---- the server ---- */
+
+static void
+server_exec(const struct server *s, const char *const *more)
+{
+	const char *argv[64] = { "redis-server", "--port", "0", "--unixsocket",
+		s->path, "--save", "", "--appendonly", "no", "--logfile", "log",
+		"--dir", s->dir };
+	size_t n = 13;
+
+	for (; *more; more++)
+		argv[n++] = *more;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execvp(argv[0], (char **)(uintptr_t)argv);
+	_exit(127);
+}
+
+static void
+server_wait(struct server *s)
+{
+	int64_t until_ms = now_ms() + PATIENCE_MS;
+	redisContext *c;
+	redisReply *r;
+	bool ready;
+
+	do {
+		c = redisConnectUnix(s->path);
+		r = c->err ? NULL : redisCommand(c, "PING");
+		ready = r != NULL;
+		if (r)
+			freeReplyObject(r);
+		redisFree(c);
+		if (!ready)
+			usleep(2000);
+	} while (!ready && now_ms() < until_ms);
+	ck_assert_msg(ready, "redis-server did not start");
+}
+
+void
+server_again(struct server *s, const char *const *more)
+{
+	s->pid = fork();
+	ck_assert_int_ge(s->pid, 0);
+	if (s->pid == 0)
+		server_exec(s, more);
+	server_wait(s);
+}
+
+void
+server_start(struct server *s, const char *const *more)
+{
+	strcpy(s->dir, "/tmp/lockbroker-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(s->dir));
+	(void)snprintf(s->path, sizeof(s->path), "%s/socket", s->dir);
+	s->port = 0;
+	server_again(s, more);
+}
+
+void
+server_kill(struct server *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+	s->pid = 0;
+}
+
+void
+server_stop(struct server *s)
+{
+	char log[96];
+
+	if (s->pid > 0)
+		server_kill(s);
+	unlink(s->path);
+	(void)snprintf(log, sizeof(log), "%s/log", s->dir);
+	unlink(log);
+	ck_assert_int_eq(rmdir(s->dir), 0);
+}
+
+static redisReply *
+server_vdo(struct server *s, const char *fmt, va_list ap)
+{
+	redisContext *c = redisConnectUnix(s->path);
+	redisReply *r;
+
+	ck_assert_msg(!c->err, "%s", c->errstr);
+	r = redisvCommand(c, fmt, ap);
+	redisFree(c);
+	ck_assert_ptr_nonnull(r);
+	return r;
+}
+
+redisReply *
+server_do(struct server *s, const char *fmt, ...)
+{
+	redisReply *r;
+	va_list ap;
+
+	va_start(ap, fmt);
+	r = server_vdo(s, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+void
+server_ok(struct server *s, const char *fmt, ...)
+{
+	redisReply *r;
+	va_list ap;
+
+	va_start(ap, fmt);
+	r = server_vdo(s, fmt, ap);
+	va_end(ap);
+	ck_assert_msg(r->type != REDIS_REPLY_ERROR, "%s: %s", fmt, r->str);
+	freeReplyObject(r);
+}
+
+long
+server_info(struct server *s, const char *section, const char *key)
+{
+	redisReply *r = server_do(s, "INFO %s", section);
+	const char *at = strstr(r->str, key);
+	long n = at ? atol(at + strlen(key)) : 0;
+
+	freeReplyObject(r);
+	return n;
+}
+
+/* ---- what is written down ---- */
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct rig *rig = arg;
+
+	ck_assert_uint_eq(shard, 0);
+	ck_assert_int_gt(sent_ms, 0);
+	rig->guard = *report;
+	rig->guards++;
+	(void)snprintf(rig->pend, sizeof(rig->pend), "%.*s",
+	    (int)report->text_len, report->text);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t id, int64_t sent_ms, const struct outcome *outcome)
+{
+	struct rig *rig = arg;
+
+	ck_assert_uint_lt(id, RIG_OPS);
+	rig->ops[id].times++;
+	rig->ops[id].outcome = *outcome;
+	rig->ops[id].sent_ms = sent_ms;
+	(void)snprintf(rig->ops[id].text, RIG_TEXT, "%.*s",
+	    (int)outcome->text_len, outcome->text ? outcome->text : "");
+	rig->answered++;
+	if (rig->on_outcome)
+		rig->on_outcome(rig, id);
+}
+
+static void
+on_link(void *arg, uint32_t shard, bool up, const char *why)
+{
+	struct rig *rig = arg;
+
+	ck_assert_uint_eq(shard, 0);
+	ck_assert(rig->up != up);
+	rig->up = up;
+	if (up) {
+		rig->ups++;
+		return;
+	}
+	rig->downs++;
+	rig->answered_at_down = rig->answered;
+	(void)snprintf(rig->why, sizeof(rig->why), "%s", why);
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	struct rig *rig = arg;
+
+	rig->messages++;
+	(void)snprintf(
+	    rig->message, sizeof(rig->message), "%.*s", (int)len, text);
+}
+
+static void
+on_resubscribed(void *arg)
+{
+	struct rig *rig = arg;
+
+	rig->resubscribed++;
+}
+
+static void
+on_fatal(void *arg, const char *why)
+{
+	struct rig *rig = arg;
+
+	rig->fatals++;
+	(void)snprintf(rig->why, sizeof(rig->why), "%s", why);
+}
+
+static const struct redis_handler handler = { on_guard, on_outcome, on_link,
+	on_message, on_resubscribed, on_fatal };
+
+/* ---- the rig ---- */
+
+void
+rig_config(struct rig *rig, const struct server *s)
+{
+	struct config_redis *redis = &rig->config.redis;
+
+	memset(rig, 0, sizeof(*rig));
+	config_default(&rig->config);
+	if (!s)
+		return;
+	redis->mode = CONFIG_MODE_STANDALONE;
+	free(redis->nodes.v);
+	redis->nodes.n = 1;
+	redis->nodes.v = calloc(1, sizeof(*redis->nodes.v));
+	redis->nodes.v[0].path = strdup(s->path);
+}
+
+void
+rig_open(struct rig *rig)
+{
+	char why[256] = "";
+
+	signal(SIGPIPE, SIG_IGN);
+	rig->base = event_base_new();
+	rig->redis = redis_new(rig->base, &rig->config, "b1", INSTANCE,
+	    &handler, rig, why, sizeof(why));
+	ck_assert_msg(rig->redis, "%s", why);
+}
+
+void
+rig_close(struct rig *rig)
+{
+	unsigned answered = rig->answered;
+
+	redis_free(rig->redis);
+	ck_assert_uint_eq(rig->answered, answered);
+	event_base_free(rig->base);
+	config_free(&rig->config);
+}
+
+static void
+on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+void
+rig_until(struct rig *rig, rig_condition *condition, const char *what)
+{
+	int64_t until_ms = now_ms() + PATIENCE_MS;
+	struct timeval tick = { 0, 100000 };
+	struct event *e = event_new(rig->base, -1, EV_PERSIST, on_tick, NULL);
+
+	event_add(e, &tick);
+	while (!condition(rig)) {
+		ck_assert_msg(now_ms() < until_ms, "in vain: %s", what);
+		event_base_loop(rig->base, EVLOOP_ONCE);
+	}
+	event_free(e);
+}
+
+void
+rig_for(struct rig *rig, int64_t ms)
+{
+	struct timeval tv = ms_to_timeval(ms);
+
+	event_base_loopexit(rig->base, &tv);
+	event_base_dispatch(rig->base);
+}
+
+bool
+rig_is_up(struct rig *rig)
+{
+	return rig->up;
+}
+
+bool
+rig_is_down(struct rig *rig)
+{
+	return !rig->up;
+}
+
+bool
+rig_is_fatal(struct rig *rig)
+{
+	return rig->fatals > 0;
+}
+
+bool
+rig_answered(struct rig *rig)
+{
+	return rig->answered >= rig->expected;
+}
+
+void
+rig_op(struct rig *rig, uint64_t id, enum op_kind kind, const char *name)
+{
+	struct op op = { .id = id,
+		.kind = kind,
+		.name = name,
+		.name_len = name ? strlen(name) : 0,
+		.seq = id,
+		.ttl_ms = 13000,
+		.reserve = kind == OP_RENEW ? 0 : 1,
+		.timeout_ms = 2000 };
+
+	(void)snprintf(op.pend, sizeof(op.pend), "%.90s", rig->pend);
+	rig->expected++;
+	redis_submit(rig->redis, &op);
+}
+
+void
+rig_turn(struct rig *rig)
+{
+	unsigned answered = rig->answered;
+
+	redis_flush(rig->redis);
+	ck_assert_msg(!rig->up || rig->answered == answered,
+	    "an answer before the loop ran");
+	rig_until(rig, rig_answered, "outcomes");
+	ck_assert_uint_eq(rig->answered, rig->expected);
+}
+
+/* The last ids are for the rig. */
+void
+rig_ready(struct rig *rig)
+{
+	redis_start(rig->redis);
+	rig_until(rig, rig_is_up, "the link");
+	rig_op(rig, RIG_OPS - 1, OP_HEARTBEAT, NULL);
+	rig_turn(rig);
+	ck_assert_int_eq(rig->guard.state, GUARD_PENDING);
+	rig_op(rig, RIG_OPS - 2, OP_BLESS, NULL);
+	rig_turn(rig);
+	ck_assert_int_eq(rig->guard.state, GUARD_BLESSED);
+}
