@@ -57,6 +57,24 @@ tests_unit_test_cli_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_BASE) $(CHECK_LIBS)
 endif
 
+# The front's tests have clients and sockets, and a handler of their own.
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_front
+TESTS += tests/unit/test_front
+tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
+	tests/unit/front_rig.c \
+	tests/unit/front_rig.h \
+	tests/unit/test_bounds.c \
+	tests/unit/test_ends.c \
+	tests/unit/test_front.c \
+	tests/unit/test_front.h \
+	tests/unit/test_lines.c \
+	tests/unit/test_listen.c
+tests_unit_test_front_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_front_LDADD = $(LIB_FRONT) $(LIB_WIRE) $(LIB_BASE) \
+	$(LIBEVENT_LIBS) $(CHECK_LIBS)
+endif
+
 # The real redis-server is needed for test_redis.
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_store

@@ -1,0 +1,381 @@
+/*
+ * Bounds: long lines, slow readers, floods, silence, crowds (design, P7).
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "front_rig.h"
+#include "suite.h"
+#include "test_front.h"
+
+#define OK "OK\r\n"
+#define TOO_LONG "ERR too-long a line may have 32 bytes\r\n"
+
+/* A line of n bytes, then `end`; the caller frees it. */
+static char *
+long_line(size_t n, const char *end)
+{
+	char *line = malloc(n + strlen(end) + 1);
+
+	ck_assert_ptr_nonnull(line);
+	memset(line, 'x', n);
+	memcpy(line, "STATUS ", 7);
+	(void)strcpy(line + n, end);
+	return line;
+}
+
+static const struct length {
+	size_t n;
+	const char *end;
+	bool fits;
+} lengths[] = {
+	{ 31, "\n", true },
+	{ 32, "\n", true },
+	{ 32, "\r\n", true },
+	{ 33, "\n", false },
+	{ 33, "\r\n", false },
+	{ 33, "", false },
+	{ 32, "\r\r\n", false },
+	{ 2000, "\nPING\n", false },
+	{ 200000, "\nPING\n", false },
+};
+
+START_TEST(long_lines)
+{
+	const struct length *l = &lengths[_i / TRANSPORTS];
+	char *line = long_line(l->n, l->end);
+	struct client cl;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig.limits.line = 32;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, (enum transport)(_i % TRANSPORTS));
+	client_send(&cl, "PING\n");
+	client_expect(&cl, OK);
+	client_send(&cl, line);
+	if (l->fits) {
+		client_expect(&cl, "OK label=xxx");
+		line[l->n] = '\0';
+		client_expect(&cl, line + 10);
+		client_expect(&cl, "\r\n");
+	} else {
+		client_expect(&cl, TOO_LONG);
+		client_expect_eof(&cl);
+		rig_expect_trace(&rig, "open gone-");
+		ck_assert_uint_eq(rig.requests, 1);
+	}
+	client_close(&cl);
+	rig_fini(&rig);
+	free(line);
+}
+END_TEST
+
+START_TEST(a_long_line_waits_for_its_turn)
+{
+	char *line = long_line(100, "\n");
+	struct client cl;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig.limits.line = 32;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, OVER_UNIX);
+	client_send(&cl, "LOCK a\n");
+	client_send(&cl, line);
+	client_expect_silence(&cl);
+	rig_answer(&rig, STATUS_OK);
+	client_expect(&cl, OK TOO_LONG);
+	client_expect_eof(&cl);
+	client_close(&cl);
+	rig_fini(&rig);
+	free(line);
+}
+END_TEST
+
+static void
+turns(struct rig *rig, int n)
+{
+	while (n-- > 0)
+		rig_turn(rig);
+}
+
+START_TEST(replies_that_nobody_reads)
+{
+	struct client cl;
+	struct rig rig;
+	struct conn *c;
+	unsigned asked;
+	size_t sent, i;
+
+	rig_init(&rig);
+	rig.limits.output = 8192;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, (enum transport)_i);
+	sent = client_pour(&cl, "STATUS a\n", SIZE_MAX, 100);
+	c = front_find(rig.front, rig.last);
+	ck_assert_ptr_nonnull(c);
+	while (buf_len(conn_output(c)) <= 4096 && rig.requests < sent / 9)
+		rig_turn(&rig);
+	ck_assert_uint_lt(buf_len(conn_output(c)), 8192);
+	asked = rig.requests;
+	ck_assert_uint_lt(asked, sent / 9);
+	turns(&rig, 100);
+	ck_assert_uint_eq(rig.requests, asked);
+	/* It was only slow: as soon as it reads, it is served. */
+	for (i = 0; i < sent / 9; i++)
+		client_expect(&cl, "OK label=a\r\n");
+	ck_assert_uint_eq(rig.requests, sent / 9);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+static void
+tell(struct rig *rig, size_t bytes)
+{
+	struct conn *c = front_find(rig->front, rig->last);
+	size_t i;
+
+	if (!c)
+		return;
+	for (i = 0; i < bytes / 10; i++)
+		buf_adds(conn_output(c), "!FREE 678\n");
+	rig_turn(rig);
+}
+
+START_TEST(events_that_nobody_reads)
+{
+	struct client cl;
+	struct rig rig;
+	size_t told = 0;
+
+	rig_init(&rig);
+	rig.limits.output = 8192;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, (enum transport)_i);
+	client_send(&cl, "@t LOCK a\n");
+	rig_expect_trace(&rig, "open");
+	while (buf_len(&rig.trace) == 0 && told < (16 << 20)) {
+		tell(&rig, 1000);
+		told += 1000;
+	}
+	rig_expect_trace(&rig, "gone-");
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(one_huge_reply_is_no_fault_where_it_is_read)
+{
+	const size_t bytes = 4 << 20;
+	struct client cl;
+	struct rig rig;
+	size_t i;
+
+	rig_init(&rig);
+	rig.limits.output = 8192;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, (enum transport)_i);
+	client_send(&cl, "PING\n");
+	client_expect(&cl, OK);
+	tell(&rig, bytes);
+	for (i = 0; i < bytes / 10; i++)
+		client_expect(&cl, "!FREE 678\n");
+	client_send(&cl, "PING\n");
+	client_expect(&cl, OK);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(one_huge_reply_must_be_read)
+{
+	struct client cl;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig.limits.output = 8192;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, OVER_UNIX);
+	client_send(&cl, "PING\n");
+	client_expect(&cl, OK);
+	tell(&rig, 4 << 20);
+	rig_expect_trace(&rig, "open gone-");
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(a_flood_gets_its_share)
+{
+	struct client flood, quiet;
+	struct rig rig;
+	unsigned before;
+	int i;
+
+	rig_init(&rig);
+	client_open(&flood, &rig, OVER_UNIX);
+	client_open(&quiet, &rig, OVER_TCP);
+	client_send(&flood, "LOCK a\n");
+	turns(&rig, 2);
+	(void)client_pour(&flood, "STATUS a\n", SIZE_MAX, 3);
+	rig_answer(&rig, STATUS_OK);
+	for (i = 0; i < 20; i++) {
+		before = rig.requests;
+		client_send(&quiet, "PING\n");
+		client_expect(&quiet, OK);
+		ck_assert_uint_gt(rig.requests, before + 1);
+		ck_assert_uint_le(rig.requests, before + 1 + 3 * 64);
+	}
+	client_close(&flood);
+	client_close(&quiet);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(silent_clients)
+{
+	struct client mute, partial, speaker;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig.limits.first_line_ms = 100;
+	rig_set_limits(&rig);
+	client_open(&mute, &rig, OVER_UNIX);
+	client_open(&partial, &rig, OVER_TCP);
+	client_open(&speaker, &rig, OVER_TCP);
+	client_send(&partial, "PIN");
+	client_send(&speaker, "\n");
+	client_expect_eof(&mute);
+	rig_expect_trace(&rig, "open open open gone- gone-");
+	client_send(&speaker, "PING\n");
+	client_expect(&speaker, OK);
+	client_close(&mute);
+	client_close(&partial);
+	client_close(&speaker);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(silence_can_be_forbidden_later)
+{
+	struct client mute;
+	struct rig rig;
+
+	rig_init(&rig);
+	client_open(&mute, &rig, OVER_UNIX);
+	rig.limits.first_line_ms = 20;
+	rig_set_limits(&rig);
+	rig_expect_trace(&rig, "open gone-");
+	client_close(&mute);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(too_many_clients)
+{
+	struct client in[2], out, late;
+	struct rig rig;
+	size_t i;
+
+	rig_init(&rig);
+	rig.limits.clients = 2;
+	rig_set_limits(&rig);
+	for (i = 0; i < COUNT(in); i++)
+		client_open(&in[i], &rig, (enum transport)_i);
+	client_open(&out, &rig, (enum transport)_i);
+	client_expect(&out, "ERR limit all 2 places for clients are taken\r\n");
+	client_expect_eof(&out);
+	rig_expect_trace(&rig, "open open");
+	ck_assert_uint_eq(front_count(rig.front), 2);
+	client_send(&in[0], "PING\n");
+	client_expect(&in[0], OK);
+	client_close(&in[1]);
+	rig_expect_trace(&rig, "drain gone+");
+	client_open(&late, &rig, (enum transport)_i);
+	client_send(&late, "PING\n");
+	client_expect(&late, OK);
+	client_close(&in[0]);
+	client_close(&out);
+	client_close(&late);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(no_descriptors_left)
+{
+	struct client first, second, third;
+	struct rlimit full, rl;
+	struct rig rig;
+
+	rig_init(&rig);
+	client_open(&first, &rig, OVER_UNIX);
+	client_dial(&second, &rig, OVER_UNIX);
+	client_dial(&third, &rig, OVER_UNIX);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &full), 0);
+	rl = full;
+	rl.rlim_cur = (rlim_t)third.fd + 1;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	client_expect(
+	    &second, "ERR limit the broker has no descriptors left\r\n");
+	client_expect_eof(&second);
+	client_send(&first, "PING\n");
+	client_expect(&first, OK);
+	/* Nobody is accepted for a while, and the loop does not spin. */
+	turns(&rig, 10);
+	rig_expect_trace(&rig, "open");
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &full), 0);
+	client_send(&third, "PING\n");
+	client_expect(&third, OK);
+	client_close(&first);
+	client_close(&second);
+	client_close(&third);
+	rig_fini(&rig);
+}
+END_TEST
+
+/* Lines that a client sends into a connection that is over. */
+START_TEST(a_last_answer_survives_what_is_still_sent)
+{
+	struct client cl;
+	struct rig rig;
+
+	rig_init(&rig);
+	client_open(&cl, &rig, OVER_TCP);
+	client_send(&cl, "QUIT\n");
+	rig_expect_trace(&rig, "open gone+");
+	client_send(&cl, "PING\nPING\n");
+	turns(&rig, 5);
+	client_expect(&cl, OK);
+	client_expect_eof(&cl);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+TCase *
+bounds_cases(void)
+{
+	TCase *tc = tcase_create("bounds");
+
+	tcase_set_timeout(tc, 20);
+	tcase_add_loop_test(
+	    tc, long_lines, 0, (int)COUNT(lengths) * TRANSPORTS);
+	tcase_add_test(tc, a_long_line_waits_for_its_turn);
+	tcase_add_loop_test(tc, replies_that_nobody_reads, 0, TRANSPORTS);
+	tcase_add_loop_test(tc, events_that_nobody_reads, 0, TRANSPORTS);
+	tcase_add_loop_test(
+	    tc, one_huge_reply_is_no_fault_where_it_is_read, 0, TRANSPORTS);
+	tcase_add_test(tc, one_huge_reply_must_be_read);
+	tcase_add_test(tc, a_flood_gets_its_share);
+	tcase_add_test(tc, silent_clients);
+	tcase_add_test(tc, silence_can_be_forbidden_later);
+	tcase_add_loop_test(tc, too_many_clients, 0, TRANSPORTS);
+	tcase_add_test(tc, no_descriptors_left);
+	tcase_add_test(tc, a_last_answer_survives_what_is_still_sent);
+	return tc;
+}

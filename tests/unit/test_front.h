@@ -1,0 +1,14 @@
+/*
+ * The test cases of src/front.
+ */
+#ifndef LOCKBROKER_TESTS_UNIT_TEST_FRONT_H
+#define LOCKBROKER_TESTS_UNIT_TEST_FRONT_H
+
+#include <check.h>
+
+TCase *lines_cases(void);
+TCase *ends_cases(void);
+TCase *bounds_cases(void);
+TCase *listen_cases(void);
+
+#endif
