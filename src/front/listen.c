@@ -79,9 +79,8 @@ listen_at(struct front *f, const struct addrinfo *ai, struct buf *why)
 }
 
 /* A name may stand for several addresses; one that works is enough. */
-bool
-front_listen_tcp(
-    struct front *f, const char *host, uint16_t port, struct buf *why)
+static bool
+listen_tcp(struct front *f, const char *host, uint16_t port, struct buf *why)
 {
 	struct addrinfo hints, *list, *ai;
 	struct buf each;
@@ -108,6 +107,24 @@ front_listen_tcp(
 		buf_add(why, buf_data(&each), buf_len(&each));
 	buf_fini(&each);
 	freeaddrinfo(list);
+	return ok;
+}
+
+bool
+front_listen_tcp(
+    struct front *f, const char *host, uint16_t port, struct buf *why)
+{
+	struct buf inner;
+	bool ok;
+
+	buf_init(&inner);
+	ok = listen_tcp(f, host, port, &inner);
+	if (!ok) {
+		buf_addf(why, strchr(host, ':') ? "[%s]:%u: " : "%s:%u: ", host,
+		    (unsigned)port);
+		buf_add(why, buf_data(&inner), buf_len(&inner));
+	}
+	buf_fini(&inner);
 	return ok;
 }
 
@@ -184,9 +201,9 @@ find_group(const char *group, gid_t *gid, struct buf *why)
 	return true;
 }
 
-bool
-front_listen_unix(struct front *f, const char *path, unsigned mode,
-    const char *group, struct buf *why)
+static bool
+listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
+    struct buf *why)
 {
 	struct sockaddr_un sa;
 	struct buf name;
@@ -219,6 +236,22 @@ front_listen_unix(struct front *f, const char *path, unsigned mode,
 	}
 	listener_add(f, fd, false, socket_name(fd), xstrdup(path));
 	return true;
+}
+
+bool
+front_listen_unix(struct front *f, const char *path, unsigned mode,
+    const char *group, struct buf *why)
+{
+	struct buf inner;
+	bool ok;
+
+	buf_init(&inner);
+	ok = listen_unix(f, path, mode, group, &inner);
+	if (!ok)
+		buf_addf(why, "%s: %.*s", path, (int)buf_len(&inner),
+		    buf_data(&inner));
+	buf_fini(&inner);
+	return ok;
 }
 
 static bool
