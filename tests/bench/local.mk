@@ -1,6 +1,28 @@
-# tests/bench: the load driver. Built by `make bench`, not by default: put
-# programs in EXTRA_PROGRAMS and bench_programs.
-bench_programs =
+# tests/bench: the load driver and the table of ratios. `make bench` makes the
+# table (tests/bench/README.md); `make check` only sees that the driver works.
+check_PROGRAMS += tests/bench/loadgen
+tests_bench_loadgen_SOURCES = \
+	tests/bench/load.c \
+	tests/bench/load.h \
+	tests/bench/loadgen.c \
+	tests/bench/measure.c \
+	tests/bench/measure.h \
+	tests/bench/mode_broker.c \
+	tests/bench/mode_direct.c \
+	tests/bench/mode_waiters.c \
+	tests/bench/peer.c \
+	tests/bench/peer.h \
+	tests/bench/resp.c \
+	tests/bench/resp.h
+tests_bench_loadgen_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/bench
+tests_bench_loadgen_LDADD = $(LIB_LUA) $(LIB_BASE)
 
-bench: $(bench_programs)
+TESTS += tests/bench/smoke.sh
+EXTRA_DIST += \
+	tests/bench/README.md \
+	tests/bench/run \
+	tests/bench/smoke.sh
+
+bench: all $(check_PROGRAMS)
+	$(srcdir)/tests/bench/run $(BENCHFLAGS) $(abs_top_builddir)
 .PHONY: bench

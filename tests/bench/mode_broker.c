@@ -1,0 +1,154 @@
+/*
+ * Clients of the broker: LOCK and UNLOCK, a line each.  Also clients that
+ * hold many locks, and clients that do nothing.
+ */
+#include "config.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "load.h"
+
+static size_t
+line_frame(const char *text, size_t n)
+{
+	const char *end = memchr(text, '\n', n);
+
+	return end == NULL ? 0 : (size_t)(end - text) + 1;
+}
+
+static void
+say(struct peer *p, const char *verb, const char *name)
+{
+	char line[128];
+	int n = snprintf(line, sizeof(line), "%s %s\r\n", verb, name);
+
+	peer_send(p, line, (size_t)n);
+}
+
+static void
+broker_take(struct peer *p)
+{
+	say(p, "LOCK", p->name);
+}
+
+static void
+broker_give(struct peer *p)
+{
+	say(p, "UNLOCK", p->name);
+}
+
+static void
+expect_ok(const struct peer *p, const char *text, size_t n)
+{
+	if (n < 3 || memcmp(text, "OK", 2) != 0)
+		fail("client %u got: %.*s", p->id, (int)n, text);
+}
+
+static void
+broker_answer(struct peer *p, const char *text, size_t n)
+{
+	if (text[0] == '!')
+		fail("client %u was told: %.*s", p->id, (int)n, text);
+	expect_ok(p, text, n);
+	if (p->step == STEP_TAKE)
+		load_granted(p);
+	else
+		load_given(p);
+}
+
+const struct mode mode_broker = {
+	.name = "broker",
+	.help = "LOCK and UNLOCK at a broker",
+	.frame = line_frame,
+	.take = broker_take,
+	.give = broker_give,
+	.answer = broker_answer,
+};
+
+/* ---- those that stay ---- */
+
+static void
+no_resume(struct peer *p)
+{
+	(void)p;
+}
+
+/* Serves until stdin ends; then everything is let go by the exit. */
+static void
+stay(struct peers *peers)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	char byte;
+
+	printf("ready\n");
+	fflush(stdout);
+	while (poll(&in, 1, 0) == 0 || read(STDIN_FILENO, &byte, 1) > 0)
+		peers_run(peers, now_ns() + 50000000);
+	peers_free(peers);
+}
+
+/* The next of its locks, or one client less to wait for. */
+static void
+hold_next(struct peer *p)
+{
+	struct load *load = load_of(p);
+	char name[64];
+
+	if (p->grants == load->each) {
+		load->pairs++;
+		return;
+	}
+	snprintf(name, sizeof(name), "held/%u/%llu", p->id,
+	    (unsigned long long)p->grants++);
+	say(p, "LOCK", name);
+}
+
+static void
+hold_answer(struct peer *p, const char *text, size_t n)
+{
+	expect_ok(p, text, n);
+	hold_next(p);
+}
+
+void
+hold_run(struct load *load)
+{
+	static const struct peer_handler handler = { line_frame, hold_answer,
+		no_resume };
+	struct peers *peers = peers_new(
+	    load->clients, load->addresses, load->naddresses, &handler, load);
+	unsigned i;
+
+	for (i = 0; i < peers->n; i++)
+		hold_next(&peers->v[i]);
+	while (load->pairs < load->clients)
+		peers_run(peers, now_ns() + 10000000);
+	stay(peers);
+}
+
+static void
+idle_answer(struct peer *p, const char *text, size_t n)
+{
+	expect_ok(p, text, n);
+	load_of(p)->pairs++;
+}
+
+/* Each has said something once, as a client would have. */
+void
+idle_run(struct load *load)
+{
+	static const struct peer_handler handler = { line_frame, idle_answer,
+		no_resume };
+	struct peers *peers = peers_new(
+	    load->clients, load->addresses, load->naddresses, &handler, load);
+	unsigned i;
+
+	for (i = 0; i < peers->n; i++)
+		peer_send(&peers->v[i], "PING\r\n", 6);
+	while (load->pairs < load->clients)
+		peers_run(peers, now_ns() + 10000000);
+	stay(peers);
+}
