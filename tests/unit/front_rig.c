@@ -23,6 +23,8 @@
 #define PATIENCE_S 5
 #define SILENT_TURNS 20
 #define CHUNK_BYTES 4000
+#define CALM_MS 50
+#define CALM_TURNS_MAX 5
 
 static void
 say(struct rig *rig, const char *word)
@@ -253,6 +255,39 @@ rig_expect_trace(struct rig *rig, const char *words)
 	buf_addc(&rig->trace, '\0');
 	ck_assert_str_eq(buf_data(&rig->trace), words);
 	buf_clear(&rig->trace);
+}
+
+static void
+on_calm(evutil_socket_t fd, short what, void *arg)
+{
+	bool *over = arg;
+
+	(void)fd;
+	(void)what;
+	*over = true;
+}
+
+void
+rig_expect_calm(struct rig *rig)
+{
+	const struct timeval tv = { 0, CALM_MS * 1000 };
+	struct event *timer;
+	bool over = false;
+	unsigned turns = 0;
+	int i;
+
+	for (i = 0; i < SILENT_TURNS; i++)
+		rig_turn(rig);
+	timer = event_new(rig->base, -1, 0, on_calm, &over);
+	(void)event_add(timer, &tv);
+	while (!over) {
+		(void)event_base_loop(rig->base, EVLOOP_ONCE);
+		front_run(rig->front);
+		front_flush(rig->front);
+		turns++;
+	}
+	event_free(timer);
+	ck_assert_uint_le(turns, CALM_TURNS_MAX);
 }
 
 void

@@ -64,6 +64,9 @@ void rig_turn(struct rig *rig);
 /* Turns until it has been told that much; fails after a few seconds. */
 void rig_expect_trace(struct rig *rig, const char *words);
 
+/* Nothing is to be done, so the loop sleeps instead of spinning. */
+void rig_expect_calm(struct rig *rig);
+
 /* Answers the LOCK that has waited longest. */
 void rig_answer(struct rig *rig, enum status status);
 

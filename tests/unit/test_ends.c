@@ -64,6 +64,7 @@ START_TEST(half_close_waits_for_answers_under_way)
 	client_shut(&cl);
 	rig_expect_trace(&rig, "open drain");
 	client_expect_silence(&cl);
+	rig_expect_calm(&rig);
 	rig_answer(&rig, STATUS_OK);
 	client_expect(&cl, OK "OK label=c\r\n");
 	client_expect_silence(&cl);
@@ -125,7 +126,7 @@ open_full(struct client *cl, struct rig *rig, enum transport how, size_t *sent)
 	 */
 	*sent = client_pour(cl, "PING\n", FULL_BYTES, 100);
 	ck_assert_uint_ge(*sent, FULL_BYTES);
-	client_expect_silence(cl);
+	rig_expect_calm(rig);
 	ck_assert_uint_eq(rig->requests, 1);
 }
 
@@ -140,6 +141,26 @@ START_TEST(close_is_seen_behind_unread_bytes)
 	client_close(&cl);
 	/* Every complete line is handled, though nobody wants the answers. */
 	rig_expect_trace(&rig, "drain gone+");
+	ck_assert_uint_eq(rig.requests, 1 + sent / 5);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(what_is_under_way_is_finished_behind_unread_bytes)
+{
+	struct client cl;
+	struct rig rig;
+	size_t sent;
+
+	rig_init(&rig);
+	rig.drain_cancels = false;
+	open_full(&cl, &rig, (enum transport)_i, &sent);
+	client_close(&cl);
+	rig_expect_trace(&rig, "drain");
+	rig_expect_calm(&rig);
+	ck_assert_uint_eq(rig.requests, 1);
+	rig_answer(&rig, STATUS_OK);
+	rig_expect_trace(&rig, "gone+");
 	ck_assert_uint_eq(rig.requests, 1 + sent / 5);
 	rig_fini(&rig);
 }
@@ -315,6 +336,8 @@ ends_cases(void)
 	tcase_add_loop_test(tc, reset_is_not, 0, 4);
 	tcase_add_loop_test(
 	    tc, close_is_seen_behind_unread_bytes, 0, TRANSPORTS);
+	tcase_add_loop_test(tc,
+	    what_is_under_way_is_finished_behind_unread_bytes, 0, TRANSPORTS);
 	tcase_add_loop_test(
 	    tc, half_close_is_seen_behind_unread_bytes, 0, TRANSPORTS);
 	tcase_add_test(tc, reset_is_seen_behind_unread_bytes);
