@@ -39,6 +39,7 @@ on_up(void *arg, struct link *l)
 	if (s->told)
 		LOG(NOTICE, "redis-subscribed");
 	s->told = false;
+	s->why[0] = '\0';
 	s->handler->subscribed(s->arg);
 }
 
@@ -59,11 +60,14 @@ on_down(
 static void
 log_down(struct listener *s)
 {
-	if (s->told)
+	if (s->told || s->why[0] == '\0')
 		return;
-	LOG(WARNING, "redis-unsubscribed", LOG_S("why", s->why),
-	    LOG_S("advice", s->advice));
 	s->told = true;
+	if (s->advice)
+		LOG(WARNING, "redis-unsubscribed", LOG_S("why", s->why),
+		    LOG_S("advice", s->advice));
+	else
+		LOG(WARNING, "redis-unsubscribed", LOG_S("why", s->why));
 }
 
 static void

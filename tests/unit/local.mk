@@ -86,6 +86,8 @@ tests_unit_test_store_LDADD = $(LIB_STORE) $(LIB_BASE) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_redis
 TESTS += tests/unit/test_redis
 tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
+	tests/unit/fake_redis.c \
+	tests/unit/fake_redis.h \
 	tests/unit/redis_rig.c \
 	tests/unit/redis_rig.h \
 	tests/unit/test_redis.c

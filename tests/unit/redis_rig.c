@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,13 +90,18 @@ server_kill(struct server *s)
 void
 server_stop(struct server *s)
 {
-	char log[96];
+	char pattern[96];
+	glob_t found;
+	size_t i;
 
 	if (s->pid > 0)
 		server_kill(s);
-	unlink(s->path);
-	(void)snprintf(log, sizeof(log), "%s/log", s->dir);
-	unlink(log);
+	(void)snprintf(pattern, sizeof(pattern), "%s/*", s->dir);
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+		globfree(&found);
+	}
 	ck_assert_int_eq(rmdir(s->dir), 0);
 }
 
@@ -231,19 +237,19 @@ static const struct redis_handler handler = { on_guard, on_outcome, on_link,
 /* ---- the rig ---- */
 
 void
-rig_config(struct rig *rig, const struct server *s)
+rig_config(struct rig *rig, const char *path)
 {
 	struct config_redis *redis = &rig->config.redis;
 
 	memset(rig, 0, sizeof(*rig));
 	config_default(&rig->config);
-	if (!s)
+	if (!path)
 		return;
 	redis->mode = CONFIG_MODE_STANDALONE;
 	free(redis->nodes.v);
 	redis->nodes.n = 1;
 	redis->nodes.v = calloc(1, sizeof(*redis->nodes.v));
-	redis->nodes.v[0].path = strdup(s->path);
+	redis->nodes.v[0].path = strdup(path);
 }
 
 void

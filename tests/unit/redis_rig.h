@@ -62,8 +62,8 @@ void server_ok(struct server *s, const char *fmt, ...);
 /* The number behind `KEY` in an INFO section; 0 where it is not there. */
 long server_info(struct server *s, const char *section, const char *key);
 
-/* With default settings for that server; start it with redis_start(). */
-void rig_config(struct rig *rig, const struct server *s);
+/* The defaults, for a server on that socket; NULL: embedded. */
+void rig_config(struct rig *rig, const char *path);
 void rig_open(struct rig *rig);
 void rig_close(struct rig *rig);
 
