@@ -155,7 +155,7 @@ class Brokers(SystemTest):
         server = self.redis()
         self.broker(server, trust_new=True, lease=1)
         self.client().lock("x")
-        odd = self.broker(server, trust_new=True, lease=4)
+        odd = self.broker(server, trust_new=True, lease=4, ready=False)
         reply = self.client(odd).err("TRYLOCK y", "unavailable")
         self.assertRegex(reply.text, "4000|4s")
         self.assertRegex(reply.text, "1000|1s")

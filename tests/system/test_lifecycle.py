@@ -425,6 +425,7 @@ class CommandLine(SystemTest):
         broker.spawn()
         eventually(lambda: broker.log_lines("no-such-redis-server"), 5, "a clear message")
         # Whether it gives up (1), or stays and tries again, is its own affair.
+        eventually(lambda: not broker.process.alive or self.client(broker).ok("PING"), 5)
         broker.expected_status = broker.stop()
         self.assertIn(broker.expected_status, (0, 1))
 

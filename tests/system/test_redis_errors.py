@@ -208,7 +208,8 @@ class RedisErrors(SystemTest):
                    "+hget", "+hset", "+hmget", "+hdel", "+hgetall", "+exists", "+type",
                    "+publish", "+subscribe", "+unsubscribe", "+wait", "+zadd", "+zrem",
                    "+zrange", "+zrangebyscore", "+zcard", "+lpush", "+rpush", "+lpop", "+lrem",
-                   "+lrange", "+llen", "+lpos", "+hlen", "+expire", "+pexpireat", "+incr", "+hincrby")
+                   "+lrange", "+llen", "+lpos", "+hlen", "+expire", "+pexpireat", "+incr",
+                   "+hincrby")
         self.broker(server, redis={"trust_new": True, "user": "lb", "password": "pw"})
         client = self.client()
         client.lock("x")

@@ -190,4 +190,5 @@ class Broker:
         crash = _CRASH.search(self.log())
         assert not crash, f"{self.name} crashed:\n{self.log()[crash.start():][:4000]}"
         assert status == self.expected_status, \
-            f"{self.name} ended with status {status}, not {self.expected_status}"
+            f"{self.name} ended with status {status}, not {self.expected_status}; its last " \
+            f"words:\n{self.log()[-2000:]}"
