@@ -79,4 +79,7 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	return { how == "q" and "queued" or "busy", 0, redis.call("PTTL", key) }
 end }
 
+-- include semaphore.lua
+-- include latch.lua
+-- include barrier.lua
 -- include run.lua

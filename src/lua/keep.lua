@@ -210,4 +210,7 @@ op.idle = { args = 0, run = function()
 	return { "done" }
 end }
 
+-- include semaphore.lua
+-- include latch.lua
+-- include barrier.lua
 -- include run.lua

@@ -9,7 +9,7 @@ while a <= #ARGV do
 	if o.keys then
 		ok, result = pcall(o.run, KEYS[k], KEYS[k + 1], KEYS[k + 2],
 			ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4],
-			ARGV[a + 5])
+			ARGV[a + 5], ARGV[a + 6])
 	else
 		ok, result = pcall(o.run, ARGV[a + 1])
 	end

@@ -9,7 +9,8 @@
  *	argv:  EVALSHA  sha  numkeys  KEYS ...  ARGV ...
  *
  *	KEYS   PREFIX@guard PREFIX@fence, then for each operation on a name
- *	       PREFIX NAME, PREFIX@queue:NAME, PREFIX@shared:NAME
+ *	       PREFIX NAME, PREFIX@queue:NAME, PREFIX@shared:NAME, or
+ *	       PREFIX@sem:NAME, PREFIX@latch:NAME, PREFIX@barrier:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
  *	       key_prefix_length, then for each operation its word and
  *	       acquire    seq ttl reserve flags mode (q: queue up, t: only try)
@@ -17,8 +18,15 @@
  *	       confirm    seq ttl reserve
  *	       convert    seq ttl reserve mode
  *	       end        seq linger
+ *	       take       seq have need want limit flags
+ *	       hold       seq have limit flags (q: still waits)
+ *	       latch      seq count ttl
+ *	       countdown  seq by
+ *	       arrive     seq generation parties_here parties
+ *	       party      generation
+ *	       leave      how (l: leaves, n: has noted what became of it)
  *	       bless      pend
- *	       status, heartbeat, idle: nothing
+ *	       status, await, heartbeat, idle: nothing
  */
 #ifndef LOCKBROKER_STORE_CALL_H
 #define LOCKBROKER_STORE_CALL_H

@@ -3,7 +3,8 @@
  * other: whatever does not fit makes the outcomes unknown, and the sender
  * gives the connection up.
  *
- *	[ [state, text, fresh, fence], [status, fence, ttl, waiting, text], ... ]
+ *	[ [state, text, fresh, fence],
+ *	  [status, fence, ttl, waiting, text, first, second], ... ]
  *
  * Elements at the end of an inner array may be missing.
  */
@@ -36,6 +37,11 @@ static const struct word {
 #define BIT(id) (1u << OUTCOME_##id)
 #define ANY (BIT(PENDING) | BIT(REFUSED))
 
+/* What the store must not forget once it was told. */
+#define DOUBTFUL                                                  \
+	(BIT(GRANTED) | BIT(RENEWED) | BIT(TAKEN) | BIT(KEPT) |   \
+	    BIT(MADE) | BIT(COUNTED) | BIT(WAITING) | BIT(TRIPPED))
+
 static const unsigned answers[] = {
 	[OP_ACQUIRE] =
 	    BIT(GRANTED) | BIT(QUEUED) | BIT(BUSY) | BIT(FOREIGN) | ANY,
@@ -44,6 +50,16 @@ static const unsigned answers[] = {
 	[OP_CONVERT] = BIT(GRANTED) | BIT(BUSY) | BIT(LOST) | ANY,
 	[OP_END] = BIT(ENDED) | BIT(GONE) | ANY,
 	[OP_STATUS] = BIT(VALUE) | ANY,
+	[OP_TAKE] = BIT(TAKEN) | BIT(QUEUED) | BIT(BUSY) | BIT(LOST) |
+		    BIT(MISMATCH) | ANY,
+	[OP_HOLD] = BIT(KEPT) | BIT(LOST) | ANY,
+	[OP_LATCH] = BIT(MADE) | BIT(EXISTS) | ANY,
+	[OP_COUNTDOWN] = BIT(COUNTED) | BIT(GONE) | ANY,
+	[OP_AWAIT] = BIT(OPEN) | BIT(SHUT) | BIT(GONE) | ANY,
+	[OP_ARRIVE] =
+	    BIT(WAITING) | BIT(TRIPPED) | BIT(BROKEN) | BIT(MISMATCH) | ANY,
+	[OP_PARTY] = BIT(WAITING) | BIT(TRIPPED) | BIT(BROKEN) | ANY,
+	[OP_LEAVE] = BIT(ENDED) | BIT(GONE) | BIT(TRIPPED) | ANY,
 	[OP_HEARTBEAT] = BIT(DONE) | ANY,
 	[OP_BLESS] = BIT(DONE) | ANY,
 	[OP_IDLE] = BIT(DONE) | ANY,
@@ -143,7 +159,7 @@ static bool
 decode_outcome(struct call *call, unsigned i, const redisReply *r)
 {
 	struct outcome *out = &call->outcomes[i];
-	int64_t fence, waiting;
+	int64_t fence, waiting, first, second;
 	unsigned status;
 
 	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
@@ -154,13 +170,16 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	if (!get_number(r, 1, 0, &fence) ||
 	    !get_number(r, 2, -2, &out->ttl_ms) ||
 	    !get_number(r, 3, 0, &waiting) ||
-	    !get_text(call, r, 4, &out->text, &out->text_len))
+	    !get_text(call, r, 4, &out->text, &out->text_len) ||
+	    !get_number(r, 5, 0, &first) || !get_number(r, 6, 0, &second))
 		return false;
 	if (status == OUTCOME_GRANTED && fence == 0)
 		return false;
 	out->status = (enum outcome_status)status;
 	out->fence = (uint64_t)fence;
 	out->waiting = waiting != 0;
+	out->first = (uint64_t)first;
+	out->second = (uint64_t)second;
 	return true;
 }
 
@@ -283,8 +302,7 @@ call_doubt(struct call *call)
 
 	for (i = 0; i < call->nops; i++) {
 		o = &call->outcomes[i];
-		if (o->status == OUTCOME_GRANTED ||
-		    o->status == OUTCOME_RENEWED)
+		if (1u << o->status & DOUBTFUL)
 			o->status = OUTCOME_UNKNOWN;
 	}
 }

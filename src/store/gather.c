@@ -60,12 +60,22 @@ struct gather {
 };
 
 /* The keys of a class: what stands between PREFIX and NAME. */
-enum keys { KEYS_NONE, KEYS_LEASE, KEYS_MAX };
+enum keys {
+	KEYS_NONE,
+	KEYS_LEASE,
+	KEYS_SEMAPHORE,
+	KEYS_LATCH,
+	KEYS_BARRIER,
+	KEYS_MAX
+};
 
 #define KEYS_PER_OP 3
 
 static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
 	[KEYS_LEASE] = { "", "@queue:", "@shared:" },
+	[KEYS_SEMAPHORE] = { "@sem:" },
+	[KEYS_LATCH] = { "@latch:" },
+	[KEYS_BARRIER] = { "@barrier:" },
 };
 
 static const struct {
@@ -349,6 +359,68 @@ args_bless(struct call *call, const struct op *op)
 }
 
 static void
+arg_queue(struct call *call, const struct op *op)
+{
+	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
+}
+
+static void
+args_take(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, op->have);
+	arg_number(call, op->need);
+	arg_number(call, op->want);
+	arg_number(call, op->limit);
+	arg_queue(call, op);
+}
+
+static void
+args_hold(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, op->have);
+	arg_number(call, op->limit);
+	arg_queue(call, op);
+}
+
+static void
+args_latch(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, op->need);
+	arg_number(call, (uint64_t)op->ttl_ms);
+}
+
+static void
+args_countdown(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, op->need);
+}
+
+static void
+args_arrive(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, op->fence);
+	arg_number(call, op->need);
+	arg_number(call, op->limit);
+}
+
+static void
+args_party(struct call *call, const struct op *op)
+{
+	arg_number(call, op->fence);
+}
+
+static void
+args_leave(struct call *call, const struct op *op)
+{
+	arg_add(call, op->flags & OP_NOTED ? "n" : "l", 1);
+}
+
+static void
 args_none(struct call *call, const struct op *op)
 {
 	(void)call;
@@ -362,6 +434,14 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_CONVERT] = args_convert,
 	[OP_END] = args_end,
 	[OP_STATUS] = args_none,
+	[OP_TAKE] = args_take,
+	[OP_HOLD] = args_hold,
+	[OP_LATCH] = args_latch,
+	[OP_COUNTDOWN] = args_countdown,
+	[OP_AWAIT] = args_none,
+	[OP_ARRIVE] = args_arrive,
+	[OP_PARTY] = args_party,
+	[OP_LEAVE] = args_leave,
 	[OP_HEARTBEAT] = args_none,
 	[OP_BLESS] = args_bless,
 	[OP_IDLE] = args_none,

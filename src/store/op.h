@@ -29,6 +29,14 @@
 	OP(CONVERT, "convert", KEEP, LEASE) \
 	OP(END, "end", KEEP, LEASE) \
 	OP(STATUS, "status", KEEP, LEASE) \
+	OP(TAKE, "take", ACQUIRE, SEMAPHORE) \
+	OP(HOLD, "hold", KEEP, SEMAPHORE) \
+	OP(LATCH, "latch", ACQUIRE, LATCH) \
+	OP(COUNTDOWN, "countdown", KEEP, LATCH) \
+	OP(AWAIT, "await", ACQUIRE, LATCH) \
+	OP(ARRIVE, "arrive", ACQUIRE, BARRIER) \
+	OP(PARTY, "party", KEEP, BARRIER) \
+	OP(LEAVE, "leave", KEEP, BARRIER) \
 	OP(HEARTBEAT, "heartbeat", KEEP, NONE) \
 	OP(BLESS, "bless", KEEP, NONE) \
 	OP(IDLE, "idle", KEEP, NONE)
@@ -44,6 +52,7 @@ enum op_kind {
 enum op_flags {
 	OP_QUEUE = 1 << 0,  /* ACQUIRE: queue up where it is not free */
 	OP_SHARED = 1 << 1, /* ACQUIRE, RENEW, CONVERT: shared with others */
+	OP_NOTED = 1 << 2,  /* LEAVE: what became of the places is known */
 };
 
 #define PEND_MAX_BYTES 96 /* of a guard's pend value */
@@ -64,6 +73,11 @@ struct op {
 	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert */
 	uint32_t reserve;   /* fences to draw */
 	uint32_t flags;	    /* enum op_flags */
+	uint64_t have;	    /* TAKE, HOLD: permits in use */
+	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
+			       COUNTDOWN: by; ARRIVE: parties that arrive */
+	uint64_t want;	    /* TAKE: at most so many more */
+	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties */
 	int64_t timeout_ms; /* no reply for so long: outcome unknown */
 	char pend[PEND_MAX_BYTES]; /* BLESS: the spell to end; NUL-terminated */
 };
@@ -87,6 +101,17 @@ struct op {
 	OUTCOME(ENDED, "ended") \
 	OUTCOME(GONE, "gone") \
 	OUTCOME(VALUE, "value") \
+	OUTCOME(TAKEN, "taken") \
+	OUTCOME(KEPT, "kept") \
+	OUTCOME(MISMATCH, "mismatch") \
+	OUTCOME(MADE, "made") \
+	OUTCOME(EXISTS, "exists") \
+	OUTCOME(COUNTED, "counted") \
+	OUTCOME(OPEN, "open") \
+	OUTCOME(SHUT, "shut") \
+	OUTCOME(WAITING, "waiting") \
+	OUTCOME(TRIPPED, "tripped") \
+	OUTCOME(BROKEN, "broken") \
 	OUTCOME(DONE, "done") \
 	OUTCOME(PENDING, "pending") \
 	OUTCOME(REFUSED, "refused")
@@ -113,6 +138,18 @@ enum outcome_status {
  *   ENDED                        the key was ours, and is no more
  *   GONE                         END: the key was not ours
  *   VALUE    text, ttl_ms        STATUS: the key (empty: none)
+ *   TAKEN, KEPT, QUEUED, BUSY, MISMATCH  ttl_ms, waiting, first, second
+ *                                TAKE, HOLD: first permits are ours, second
+ *                                nobody's; others' run out in ttl_ms (-1: no)
+ *   MADE, EXISTS                 LATCH
+ *   COUNTED  first, second       COUNTDOWN: the count before, and now
+ *   OPEN, SHUT, GONE             AWAIT; GONE also COUNTDOWN: there is none
+ *   WAITING, TRIPPED, BROKEN  fence, ttl_ms, first, second
+ *                                ARRIVE, PARTY, LEAVE: what became of our
+ *                                places in generation `fence`; ARRIVE: second
+ *                                new ones, from first on; others' run out in
+ *                                ttl_ms (-1: there are none)
+ *   MISMATCH                     ARRIVE: others wait for another number
  *   DONE                         HEARTBEAT, BLESS, IDLE
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why
@@ -122,6 +159,7 @@ struct outcome {
 	uint64_t fence;
 	int64_t ttl_ms;
 	bool waiting; /* another broker waits for the name */
+	uint64_t first, second;
 	const char *text;
 	size_t text_len;
 };

@@ -1,0 +1,162 @@
+-- Barriers: cyclic, in generations, each of which is complete or broken.
+--
+-- KEYS[k] is one hash:
+--   gen, n, parties  the present generation, how many have arrived, of how many
+--   id               master_replid of the history in which it is so
+--   b:BROKER         "GEN STATE SEQ BASE TOOK TILL": the places of a broker in
+--                    a generation; STATE is w (waits), t (it tripped) or x (it
+--                    is broken); the latest arrival, SEQ, took TOOK places from
+--                    BASE on; w runs out then, and breaks the generation
+--
+-- What became of a generation stays until its broker has taken note.  A
+-- generation number is never used twice, whatever is forgotten.
+
+local BARRIER_NOTE_MS = 3600000 -- for a broker that was cut off
+
+local bar_words = { w = "waiting", t = "tripped", x = "broken" }
+
+local function bar_place(b, who, e)
+	e.till = now_ms + (e.state == "w" and lease_ms + pad_ms or BARRIER_NOTE_MS)
+	redis.call("HSET", b.key, "b:" .. who, table.concat({ int(e.gen), e.state,
+		e.seq, int(e.base), int(e.took), int(e.till) }, " "))
+	b.at[who] = e
+end
+
+-- The generation is over; the next begins.
+local function bar_next(b, state)
+	for who, e in pairs(b.at) do
+		if e.state == "w" then
+			e.state = state
+			bar_place(b, who, e)
+			if who ~= me then
+				hint(who, "barrier", b.key)
+			end
+		end
+	end
+	b.gen = b.gen and b.id == replid and b.gen + 1 or draw(1)
+	raise(b.gen)
+	b.n, b.id = 0, replid
+	redis.call("HSET", b.key, "gen", int(b.gen), "n", 0, "id", replid)
+end
+
+local function bar_load(key)
+	local b = { key = key, at = {}, n = 0 }
+	local all, over = redis.call("HGETALL", key), false
+	for i = 1, #all, 2 do
+		local who = string.match(all[i], "^b:(.*)$")
+		if not who then
+			b[all[i]] = all[i] == "id" and all[i + 1]
+				or tonumber(all[i + 1])
+		else
+			local gen, state, seq, base, took, till = string.match(
+				all[i + 1], "^(%d+) (%l) (%d+) (%d+) (%d+) (%d+)$")
+			if tonumber(till) > now_ms then
+				b.at[who] = { gen = tonumber(gen), state = state,
+					seq = seq, base = tonumber(base),
+					took = tonumber(took), till = tonumber(till) }
+			else
+				redis.call("HDEL", key, all[i])
+				over = over or state == "w"
+			end
+		end
+	end
+	-- Another history may lack arrivals of this one, or have them twice.
+	if b.gen and (over or b.id ~= replid) then
+		bar_next(b, "x")
+	end
+	return b
+end
+
+-- The answer, and how long the key lives.
+local function bar_answer(b, e)
+	local soon, last = math.huge, now_ms + 2 * (lease_ms + pad_ms)
+	for who, other in pairs(b.at) do
+		last = math.max(last, other.till)
+		if other.state == "w" and who ~= me then
+			soon = math.min(soon, other.till)
+		end
+	end
+	redis.call("PEXPIRE", b.key, int(last - now_ms))
+	return { bar_words[e.state], e.gen,
+		soon < math.huge and soon - now_ms or -1, 0, "", e.base, e.took }
+end
+
+-- What became of places of which nothing is left.
+local function bar_unknown(b, gen)
+	if b.gen == gen then
+		bar_next(b, "x")
+	end
+	return bar_answer(b, { state = "x", gen = gen, base = 0, took = 0 })
+end
+
+-- k parties of this broker arrive, as far as there is room in this generation.
+-- `gen` is that in which it has places already, 0: in none.  Idempotent by seq.
+op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties)
+	if not blessed then
+		return { "pending" }
+	end
+	gen, k, parties = tonumber(gen), tonumber(k), tonumber(parties)
+	local b = bar_load(key)
+	local e = b.at[me]
+	if e and e.seq == seq then
+		return bar_answer(b, e)
+	end
+	if gen > 0 and not (e and e.gen == gen) then
+		return bar_unknown(b, gen)
+	elseif gen > 0 and e.state ~= "w" then
+		return bar_answer(b,
+			{ state = e.state, gen = gen, base = 0, took = 0 })
+	elseif gen == 0 and e and e.state == "w" then
+		bar_next(b, "x")
+	end
+	if b.n > 0 and b.parties ~= parties then
+		return { "mismatch", 0, 0, 0, "", b.parties }
+	end
+	if not b.gen then
+		bar_next(b, "x")
+	end
+	e = { gen = b.gen, state = "w", seq = seq, base = b.n,
+		took = math.min(k, parties - b.n) }
+	bar_place(b, me, e)
+	b.n = b.n + e.took
+	redis.call("HSET", key, "n", int(b.n), "parties", int(parties))
+	if b.n == parties then
+		bar_next(b, "t")
+	end
+	return bar_answer(b, e)
+end }
+
+-- Looks what became of the places in a generation, and keeps them.
+op.party = { keys = 1, args = 1, run = function(key, _, _, gen)
+	gen = tonumber(gen)
+	local b = bar_load(key)
+	local e = b.at[me]
+	if not e or e.gen ~= gen then
+		return bar_unknown(b, gen)
+	end
+	if e.state == "w" then
+		bar_place(b, me, e)
+	end
+	return bar_answer(b, { state = e.state, gen = gen, base = 0, took = 0 })
+end }
+
+-- Leaves: a generation that waits is broken by it.  One that tripped before is
+-- told instead (how = l), or noted (how = n).
+op.leave = { keys = 1, args = 1, run = function(key, _, _, how)
+	local b = bar_load(key)
+	local e = b.at[me]
+	if not e then
+		return { "gone" }
+	end
+	if e.state == "t" and how == "l" then
+		return bar_answer(b,
+			{ state = "t", gen = e.gen, base = 0, took = 0 })
+	end
+	if e.state == "w" then
+		bar_next(b, "x")
+	end
+	redis.call("HDEL", key, "b:" .. me)
+	b.at[me] = nil
+	bar_answer(b, { state = "x", gen = 0, base = 0, took = 0 })
+	return { "ended" }
+end }

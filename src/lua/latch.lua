@@ -1,0 +1,101 @@
+-- Latches: a count that only falls, shared by all brokers, owned by none.
+--
+-- KEYS[k] is one hash:
+--   count, ttl  what is left; how long it outlives its last use (ms)
+--   made        BROKER.SEQ of the operation that made it
+--   s:BROKER    "SEQ BEFORE AT": the latest count-down of a broker, what the
+--               count was before it, and when; so that one whose reply was
+--               lost is not counted twice
+--   a:BROKER    until when a broker wants to be told that the count is 0
+
+local LATCH_MEMORY = 32 -- brokers whose latest count-down is remembered
+
+-- It was used.  Whoever waits counts as a use until it looks again.
+local function latch_touch(key, ttl, waited)
+	ttl = tonumber(ttl)
+	if waited then
+		ttl = math.max(ttl, 2 * (lease_ms + pad_ms))
+	end
+	redis.call("PEXPIRE", key, int(ttl))
+end
+
+op.latch = { keys = 1, args = 3, run = function(key, _, _, seq, count, ttl)
+	if not blessed then
+		return { "pending" }
+	end
+	local made = redis.call("HGET", key, "made")
+	if made and made ~= me .. "." .. seq then
+		return { "exists" }
+	end
+	if not made then
+		redis.call("HSET", key, "count", count, "ttl", ttl,
+			"made", me .. "." .. seq)
+	end
+	latch_touch(key, ttl)
+	return { "made", 0, 0, 0, "", tonumber(count) }
+end }
+
+-- Tells those who wait, and says whether anybody does; forgets dead brokers.
+local function latch_tell(key, open)
+	local all, waited, known = redis.call("HGETALL", key), false, 0
+	for i = 1, #all, 2 do
+		local kind, who = string.match(all[i], "^([as]):(.*)$")
+		if kind == "a" and (open or tonumber(all[i + 1]) <= now_ms) then
+			redis.call("HDEL", key, all[i])
+			if open then
+				hint(who, "open", key)
+			end
+		elseif kind == "a" then
+			waited = true
+		elseif kind == "s" then
+			known = known + 1
+			local at = tonumber(string.match(all[i + 1], "(%d+)$"))
+			if known > LATCH_MEMORY
+				and now_ms - at > 10 * (lease_ms + pad_ms) then
+				redis.call("HDEL", key, all[i])
+			end
+		end
+	end
+	return waited
+end
+
+op.countdown = { keys = 1, args = 2, run = function(key, _, _, seq, by)
+	if not blessed then
+		return { "pending" }
+	end
+	local g = redis.call("HMGET", key, "count", "ttl", "s:" .. me)
+	if not g[1] then
+		return { "gone" }
+	end
+	local count, before = tonumber(g[1]), nil
+	if g[3] then
+		local last, was = string.match(g[3], "^(%d+) (%d+)")
+		before = last == seq and tonumber(was) or nil
+	end
+	if not before then
+		before = count
+		count = math.max(count - tonumber(by), 0)
+		redis.call("HSET", key, "count", int(count), "s:" .. me,
+			seq .. " " .. int(before) .. " " .. int(now_ms))
+	end
+	latch_touch(key, g[2], latch_tell(key, count == 0))
+	return { "counted", 0, 0, 0, "", before, count }
+end }
+
+-- Is it open?  If not, the broker will be told.
+op.await = { keys = 1, args = 0, run = function(key)
+	if not blessed then
+		return { "pending" }
+	end
+	local g = redis.call("HMGET", key, "count", "ttl")
+	if not g[1] then
+		return { "gone" }
+	end
+	if tonumber(g[1]) > 0 then
+		redis.call("HSET", key, "a:" .. me,
+			int(now_ms + 2 * (lease_ms + pad_ms)))
+	end
+	latch_touch(key, g[2], tonumber(g[1]) > 0)
+	return { tonumber(g[1]) > 0 and "shut" or "open", 0, 0, 0, "",
+		tonumber(g[1]) }
+end }

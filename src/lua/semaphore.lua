@@ -1,0 +1,206 @@
+-- Semaphores: permits are leased by brokers on behalf of their sessions.
+--
+-- KEYS[k] is one hash:
+--   limit     as of those who have permits
+--   turn      the last place given in the queue
+--   p:BROKER  "PERMITS TILL SEQ": what a broker has, till then (server ms)
+--   q:BROKER  "PLACE NEED CLAIM TILL": it waits for so many more; CLAIM is 0,
+--             or until when it may take what it was told to be free
+--
+-- Only the head of the queue may take, so that a large request is not passed
+-- by small ones for ever.  Every touch drops what has run out.
+
+local function int(n)
+	return string.format("%.0f", n)
+end
+
+-- A hint `WORD 0 NAME` to a broker; true if it listens.  The key is that of a
+-- kind of object, PREFIX@KIND:NAME.
+local function hint(broker, word, key)
+	local name = string.match(string.sub(key, cut + 1), "^@%l+:(.*)$")
+	return redis.call("PUBLISH", prefix .. "@" .. broker,
+		word .. " 0 " .. name) > 0
+end
+
+local function sem_load(key)
+	local s = { key = key, used = 0, turn = 0, soon = math.huge,
+		has = {}, queue = {} }
+	local all = redis.call("HGETALL", key)
+	for i = 1, #all, 2 do
+		local kind, who = string.match(all[i], "^([pq]):(.*)$")
+		local a, b, c, d = string.match(all[i + 1],
+			"^(%d+) ?(%d*) ?(%d*) ?(%d*)$")
+		a, b, c, d = tonumber(a), tonumber(b), tonumber(c), tonumber(d)
+		local till = kind == "p" and b or d
+		if not kind then
+			s[all[i]] = a
+		elseif till <= now_ms then
+			redis.call("HDEL", key, all[i])
+		elseif kind == "p" then
+			s.has[who] = { n = a, seq = c }
+			s.used = s.used + a
+			s.soon = who ~= me and math.min(s.soon, till) or s.soon
+		else
+			s.queue[#s.queue + 1] =
+				{ who = who, place = a, need = b, claim = c, till = d }
+		end
+	end
+	table.sort(s.queue, function(x, y) return x.place < y.place end)
+	return s
+end
+
+local function sem_mine(s)
+	return s.has[me] and s.has[me].n or 0
+end
+
+-- From now on this broker has n permits, for a lease and its pad.
+local function sem_set(s, n, seq)
+	s.used = s.used - sem_mine(s) + n
+	if n > 0 then
+		redis.call("HSET", s.key, "p:" .. me, int(n) .. " "
+			.. int(now_ms + lease_ms + pad_ms) .. " " .. seq)
+		s.has[me] = { n = n, seq = tonumber(seq) }
+	else
+		redis.call("HDEL", s.key, "p:" .. me)
+		s.has[me] = nil
+	end
+end
+
+local function sem_place(s, q)
+	redis.call("HSET", s.key, "q:" .. q.who, int(q.place) .. " "
+		.. int(q.need) .. " " .. int(q.claim) .. " " .. int(q.till))
+end
+
+local function sem_leave(s, who)
+	for i, q in ipairs(s.queue) do
+		if q.who == who then
+			redis.call("HDEL", s.key, "q:" .. who)
+			table.remove(s.queue, i)
+			return q
+		end
+	end
+end
+
+-- Tells the head of the queue when there is room for it, and the next when to
+-- look, should the head not come.  Who does not listen or come is dropped; a
+-- broker that still waits looks once a lease.  Stops at `stop`, unless nil.
+local function sem_wake(s, stop)
+	while s.queue[1] and s.queue[1].who ~= stop do
+		local q = s.queue[1]
+		if s.used > 0 and s.used + q.need > s.limit then
+			return
+		end
+		if q.claim == 0 and hint(q.who, "permit", s.key) then
+			q.claim = now_ms + pad_ms
+			sem_place(s, q)
+			if s.queue[2] then
+				hint(s.queue[2].who, "permit-soon", s.key)
+			end
+			return
+		elseif now_ms < q.claim then
+			s.soon = math.min(s.soon, q.claim)
+			return
+		end
+		sem_leave(s, q.who)
+	end
+end
+
+-- The answer: what this broker has, and what nobody has.
+local function sem_answer(s, word, limit)
+	if s.used == 0 and #s.queue == 0 then
+		redis.call("DEL", s.key)
+	else
+		redis.call("PEXPIRE", s.key, 2 * (lease_ms + pad_ms))
+	end
+	local waiting = 0
+	for _, q in ipairs(s.queue) do
+		waiting = q.who ~= me and 1 or waiting
+	end
+	return { word, 0, s.soon < math.huge and s.soon - now_ms or -1, waiting,
+		"", sem_mine(s), math.max(limit - s.used, 0) }
+end
+
+-- This broker uses `have` permits and gives back whatever else it has; it
+-- needs `need` more and takes up to `want`, all or nothing below `need`.
+-- Stating totals makes it idempotent.
+op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
+	limit, how)
+	if not blessed then
+		return { "pending" }
+	end
+	have, need, want = tonumber(have), tonumber(need), tonumber(want)
+	limit = tonumber(limit)
+	local s = sem_load(key)
+	local mine = s.has[me]
+	if have > sem_mine(s) or mine and mine.seq > tonumber(seq) then
+		return { "lost" }
+	end
+	sem_set(s, have, seq)
+	if s.used > 0 and s.limit ~= limit then
+		sem_leave(s, me)
+		sem_wake(s)
+		return sem_answer(s, "mismatch", s.limit)
+	end
+	sem_wake(s, me)
+	local head = s.queue[1]
+	if (not head or head.who == me) and s.used + need <= limit then
+		sem_leave(s, me)
+		redis.call("HSET", key, "limit", int(limit))
+		s.limit = limit
+		sem_set(s, have + math.min(want, limit - s.used), seq)
+		sem_wake(s)
+		return sem_answer(s, "taken", limit)
+	end
+	local place = sem_leave(s, me)
+	if how ~= "q" then
+		sem_wake(s)
+		return sem_answer(s, "busy", limit)
+	end
+	if not place then
+		place = { who = me, place = s.turn + 1 }
+		redis.call("HSET", key, "turn", int(place.place))
+		for who in pairs(#s.queue == 0 and s.has or {}) do
+			if who ~= me then
+				hint(who, "permit-wanted", key)
+			end
+		end
+	end
+	place.need, place.claim = need, 0
+	place.till = now_ms + 2 * (lease_ms + pad_ms)
+	sem_place(s, place)
+	s.queue[#s.queue + 1] = place
+	return sem_answer(s, "queued", limit)
+end }
+
+-- This broker uses `have` permits and needs no more: a renewal, or a giving
+-- back.  On a server that is not blessed it writes again what was forgotten.
+op.hold = { keys = 1, args = 4, run = function(key, _, _, seq, have, limit, how)
+	have, limit = tonumber(have), tonumber(limit)
+	local s = sem_load(key)
+	local mine = s.has[me]
+	if mine and mine.seq > tonumber(seq) then
+		return { "lost" }
+	end
+	if have > sem_mine(s) and blessed then
+		sem_set(s, 0, seq)
+		sem_wake(s)
+		sem_answer(s, "lost", limit)
+		return { "lost" }
+	end
+	if have > 0 and not s.limit then
+		redis.call("HSET", key, "limit", int(limit))
+		s.limit = limit
+	end
+	sem_set(s, have, seq)
+	local place = sem_leave(s, me)
+	if place and how == "q" then
+		place.till = now_ms + 2 * (lease_ms + pad_ms)
+		sem_place(s, place)
+		s.queue[#s.queue + 1] = place
+		table.sort(s.queue, function(x, y) return x.place < y.place end)
+	end
+	if blessed then
+		sem_wake(s)
+	end
+	return sem_answer(s, "kept", s.limit or limit)
+end }
