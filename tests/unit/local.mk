@@ -90,7 +90,11 @@ tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
 	tests/unit/fake_redis.h \
 	tests/unit/redis_rig.c \
 	tests/unit/redis_rig.h \
-	tests/unit/test_redis.c
+	tests/unit/test_embedded.c \
+	tests/unit/test_misbehaved.c \
+	tests/unit/test_redis.c \
+	tests/unit/test_redis.h \
+	tests/unit/test_servers.c
 tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
 	$(LIB_CONFIG) $(LIB_BASE) $(HIREDIS_LIBS) $(LIBEVENT_LIBS) \

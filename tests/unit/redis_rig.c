@@ -6,12 +6,14 @@
 #include <check.h>
 #include <errno.h>
 #include <glob.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +143,21 @@ server_ok(struct server *s, const char *fmt, ...)
 	va_end(ap);
 	ck_assert_msg(r->type != REDIS_REPLY_ERROR, "%s: %s", fmt, r->str);
 	freeReplyObject(r);
+}
+
+int
+server_listen(struct server *s)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	socklen_t len = sizeof(sin);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&sin, len), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&sin, &len), 0);
+	close(fd);
+	server_ok(s, "CONFIG SET port %d", ntohs(sin.sin_port));
+	return ntohs(sin.sin_port);
 }
 
 long

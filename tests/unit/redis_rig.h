@@ -59,6 +59,8 @@ void server_stop(struct server *s);
 /* One command on a connection of its own; returns its reply. */
 redisReply *server_do(struct server *s, const char *fmt, ...);
 void server_ok(struct server *s, const char *fmt, ...);
+/* Makes it listen on a free TCP port; returns that. */
+int server_listen(struct server *s);
 /* The number behind `KEY` in an INFO section; 0 where it is not there. */
 long server_info(struct server *s, const char *section, const char *key);
 

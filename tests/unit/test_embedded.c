@@ -1,0 +1,180 @@
+/*
+ * The embedded server: started, restarted, and gone when we are.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "redis_rig.h"
+#include "suite.h"
+#include "test_redis.h"
+
+static struct rig rig;
+static struct server server;
+
+static void
+find_path(char *path, size_t size)
+{
+	FILE *f = popen("ls -d ${TMPDIR:-/tmp}/lockbrokerd-*/redis.sock", "r");
+
+	ck_assert_ptr_nonnull(fgets(path, (int)size, f));
+	path[strcspn(path, "\n")] = '\0';
+	pclose(f);
+}
+
+/* In a directory of its own, so that nobody else's is found. */
+static void
+begin_embedded(char dir[64])
+{
+	strcpy(dir, "/tmp/lockbroker-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	setenv("TMPDIR", dir, 1);
+	unsetenv("RUNTIME_DIRECTORY");
+	rig_config(&rig, NULL);
+}
+
+START_TEST(a_server_of_our_own)
+{
+	char dir[64], path[128];
+	struct stat st;
+
+	begin_embedded(dir);
+	rig_open(&rig);
+	rig_ready(&rig);
+	find_path(path, sizeof(path));
+	*strrchr(path, '/') = '\0';
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0700);
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	rig_turn(&rig);
+	ck_status(&rig, 1, GRANTED);
+
+	strcpy(server.path, path);
+	strcat(server.path, "/redis.sock");
+	kill((pid_t)server_info(&server, "server", "process_id:"), SIGKILL);
+	rig_until(&rig, rig_is_down, "the end of it");
+	rig_until(&rig, rig_is_up, "the next one");
+	rig_op(&rig, 2, OP_HEARTBEAT, NULL);
+	rig_turn(&rig);
+	ck_assert_int_eq(rig.guard.state, GUARD_PENDING);
+	ck_assert(rig.guard.fresh);
+	rig_close(&rig);
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+START_TEST(a_server_of_our_own_dies_with_us)
+{
+	char dir[64], path[128], line[32];
+	int fds[2];
+	pid_t pid, own;
+	ssize_t n;
+
+	begin_embedded(dir);
+	ck_assert_int_eq(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		rig_open(&rig);
+		rig_ready(&rig);
+		find_path(server.path, sizeof(server.path));
+		own = (pid_t)server_info(&server, "server", "process_id:");
+		n = write(fds[1], &own, sizeof(own));
+		pause();
+		_exit(n != 0);
+	}
+	ck_assert_int_eq(read(fds[0], &own, sizeof(own)), sizeof(own));
+	ck_assert_int_eq(kill(own, 0), 0);
+	find_path(path, sizeof(path));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	/* A zombie of init's is dead as well. */
+	do {
+		FILE *f;
+		char state = 'X';
+
+		(void)snprintf(line, sizeof(line), "/proc/%d/stat", (int)own);
+		f = fopen(line, "r");
+		if (f && fscanf(f, "%*d %*s %c", &state) != 1)
+			state = 'X';
+		if (f)
+			fclose(f);
+		if (state == 'X' || state == 'Z')
+			break;
+		usleep(1000);
+	} while (1);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	rmdir(dir);
+	config_free(&rig.config);
+}
+END_TEST
+
+START_TEST(without_the_program_it_says_what_to_do)
+{
+	char dir[64];
+
+	begin_embedded(dir);
+	free(rig.config.redis.server);
+	rig.config.redis.server = strdup("no-such-redis-server");
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_fatal, "the end");
+	ck_assert_ptr_nonnull(strstr(rig.why, "install redis-server"));
+	rig_close(&rig);
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+START_TEST(a_program_that_is_no_server_is_fatal)
+{
+	char dir[64];
+
+	begin_embedded(dir);
+	free(rig.config.redis.server);
+	rig.config.redis.server = strdup("false");
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_fatal, "the end");
+	ck_assert_ptr_nonnull(strstr(rig.why, "status 1"));
+	rig_close(&rig);
+	rmdir(dir);
+}
+END_TEST
+
+START_TEST(what_cannot_be_built_is_refused)
+{
+	static const struct redis_handler handler = { NULL, NULL, NULL, NULL,
+		NULL, NULL };
+	struct event_base *base = event_base_new();
+	char why[160] = "";
+
+	rig_config(&rig, NULL);
+	rig.config.redis.tls = true;
+	ck_assert_ptr_null(redis_new(
+	    base, &rig.config, "b", 1, &handler, NULL, why, sizeof(why)));
+	ck_assert_ptr_nonnull(strstr(why, "stunnel"));
+	event_base_free(base);
+	config_free(&rig.config);
+}
+END_TEST
+
+TCase *
+embedded_cases(void)
+{
+	TCase *tc = tcase_create("embedded");
+
+	tcase_set_timeout(tc, 30);
+	tcase_add_test(tc, a_server_of_our_own);
+	tcase_add_test(tc, a_server_of_our_own_dies_with_us);
+	tcase_add_test(tc, without_the_program_it_says_what_to_do);
+	tcase_add_test(tc, a_program_that_is_no_server_is_fatal);
+	tcase_add_test(tc, what_cannot_be_built_is_refused);
+	return tc;
+}

@@ -1,0 +1,192 @@
+/*
+ * Servers that talk nonsense or nothing, or have no room for us.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_redis.h"
+#include "redis/now.h"
+#include "redis_rig.h"
+#include "suite.h"
+#include "test_redis.h"
+
+static const char *const none[] = { NULL };
+static struct rig rig;
+static struct server server;
+
+static void
+begin(const char *const *argv)
+{
+	server_start(&server, argv);
+	rig_config(&rig, server.path);
+}
+
+static void
+end(void)
+{
+	rig_close(&rig);
+	server_stop(&server);
+}
+
+static bool
+was_cut(struct rig *r)
+{
+	struct redis_stats stats;
+
+	redis_stats(r->redis, &stats);
+	return stats.reconnects > 0;
+}
+
+static const char *const answers[] = {
+	"+OK\r\n",
+	"$-1\r\n",
+	"*0\r\n",
+	"*2\r\n*1\r\n$7\r\nblessed\r\n*1\r\n$4\r\nwhat\r\n",
+	"*2\r\n*1\r\n$7\r\nblessed\r\n*1\r\n$7\r\ngranted\r\n",
+	"%1\r\n+a\r\n+b\r\n",
+	"garbage\r\n",
+};
+
+START_TEST(a_malformed_answer_cuts_the_link)
+{
+	struct fake fake;
+
+	fake_start(&fake, NULL, answers[_i]);
+	rig_config(&rig, fake.path);
+	rig.config.redis.connections = 1;
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_up, "the link");
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	rig_turn(&rig);
+	ck_status(&rig, 1, UNKNOWN);
+	rig_until(&rig, was_cut, "the cut");
+	rig_until(&rig, rig_is_up, "the link again");
+	ck_assert_uint_eq(rig.guards, 0);
+	rig_close(&rig);
+	fake_stop(&fake);
+}
+END_TEST
+
+/* hiredis would abort. */
+START_TEST(an_answer_nobody_asked_for_cuts_the_link)
+{
+	struct fake fake;
+
+	fake_start(&fake, "+SURPRISE\r\n", "+OK\r\n");
+	rig_config(&rig, fake.path);
+	rig.config.redis.connections = 1;
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, was_cut, "the cut");
+	ck_assert_ptr_nonnull(strstr(rig.why, "not asked for"));
+	rig_close(&rig);
+	fake_stop(&fake);
+}
+END_TEST
+
+/* In its backlog, or accepted and never greeted. */
+START_TEST(a_silent_server_is_given_up)
+{
+	struct fake fake;
+
+	fake_start_silent(&fake);
+	rig_config(&rig, fake.path);
+	rig.config.redis.connect_timeout_ms = 50;
+	rig_open(&rig);
+	redis_start(rig.redis);
+	if (_i == 0)
+		kill(fake.pid, SIGSTOP);
+	rig_for(&rig, 300);
+	ck_assert_uint_eq(rig.ups, 0);
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	rig_turn(&rig);
+	ck_status(&rig, 1, UNSENT);
+	rig_close(&rig);
+	fake_stop(&fake);
+}
+END_TEST
+
+START_TEST(with_too_few_connections_one_will_do)
+{
+	char name[16];
+	unsigned i;
+
+	begin(none);
+	server_ok(&server, "CONFIG SET maxclients 2");
+	rig.config.redis.connections = 4;
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_up, "a link");
+	rig_for(&rig, 200);
+	ck_assert_uint_eq(rig.downs, 0);
+	for (i = 0; i < 64; i++) {
+		(void)snprintf(name, sizeof(name), "n%u", i);
+		rig_op(&rig, i, OP_ACQUIRE, name);
+	}
+	rig_turn(&rig);
+	for (i = 0; i < 64; i++)
+		ck_status(&rig, i, PENDING);
+	end();
+}
+END_TEST
+
+START_TEST(with_its_replicas_a_grant_counts)
+{
+	static const char *const tcp[] = { "--repl-diskless-sync-delay", "0",
+		NULL };
+	struct server replica;
+	int port;
+	int64_t until_ms;
+
+	begin(tcp);
+	port = server_listen(&server);
+	server_start(&replica, none);
+	server_ok(&replica, "REPLICAOF 127.0.0.1 %d", port);
+	until_ms = now_ms() + 10000;
+	while (server_info(&server, "replication", "connected_slaves:") < 1 ||
+	       server_info(
+		   &replica, "replication", "master_sync_in_progress:") != 0 ||
+	       server_info(&server, "replication", "lag=") > 1)
+		ck_assert_int_lt(now_ms(), until_ms);
+	rig.config.redis.replicas = 1;
+	rig_open(&rig);
+	rig_ready(&rig);
+	/* The first WAIT may have to wait for the replica to be online. */
+	do {
+		memset(&rig.ops[1], 0, sizeof(rig.ops[1]));
+		rig_op(&rig, 1, OP_ACQUIRE, "a");
+		rig_turn(&rig);
+	} while (rig.ops[1].outcome.status == OUTCOME_UNKNOWN &&
+		 now_ms() < until_ms);
+	ck_status(&rig, 1, GRANTED);
+	server_ok(&server, "SCRIPT FLUSH");
+	rig_op(&rig, 2, OP_RENEW, "b");
+	rig_op(&rig, 3, OP_ACQUIRE, "c");
+	rig_turn(&rig);
+	ck_status(&rig, 2, LOST);
+	ck_status(&rig, 3, GRANTED);
+	server_stop(&replica);
+	end();
+}
+END_TEST
+
+TCase *
+misbehaviour_cases(void)
+{
+	TCase *tc = tcase_create("misbehaviour");
+
+	tcase_set_timeout(tc, 30);
+	tcase_add_loop_test(
+	    tc, a_malformed_answer_cuts_the_link, 0, COUNT(answers));
+	tcase_add_test(tc, an_answer_nobody_asked_for_cuts_the_link);
+	tcase_add_loop_test(tc, a_silent_server_is_given_up, 0, 2);
+	tcase_add_test(tc, with_too_few_connections_one_will_do);
+	tcase_add_test(tc, with_its_replicas_a_grant_counts);
+	return tc;
+}
