@@ -38,5 +38,7 @@ EXTRA_DIST += \
 	tests/system/transcripts/max-hold.t \
 	tests/system/transcripts/names.t \
 	tests/system/transcripts/session.t \
+	tests/system/transcripts/several-names.t \
+	tests/system/transcripts/shared.t \
 	tests/system/transcripts/tags.t \
 	tests/system/transcripts/unsupported.t

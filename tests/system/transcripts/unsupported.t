@@ -1,21 +1,5 @@
 # What the protocol has and this version has not yet. To be dropped, story by story, as it comes.
 
-== shared locks
-a> LOCK later-shared mode=shared
-a< ERR unsupported
-a> TRYLOCK later-shared mode=shared
-a< ERR unsupported
-
-== several names
-a> LOCK later-1 later-2
-a< ERR unsupported
-a> TRYLOCK later-1 later-2
-a< ERR unsupported
-a> UNLOCK later-1 later-2
-a< ERR unsupported
-a> STATUS later-1
-a< OK state=free
-
 == sessions that live on
 a> SESSION grace=10s
 a< ERR unsupported
