@@ -15,7 +15,7 @@ tests_bench_loadgen_SOURCES = \
 	tests/bench/resp.c \
 	tests/bench/resp.h
 tests_bench_loadgen_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/bench
-tests_bench_loadgen_LDADD = $(LIB_LUA) $(LIB_BASE)
+tests_bench_loadgen_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE)
 
 TESTS += tests/bench/smoke.sh
 EXTRA_DIST += \

@@ -3,11 +3,12 @@
  * operation a call, as store/call.h has it; and with what most of them do, SET
  * NX PX and a script that compares and deletes.
  *
- * A command is made once for each client; then only the numbers in it change,
- * so that the driver is not what is measured.
+ * A command is made once for each client; then only the number of its token
+ * changes, so that the driver is not what is measured.
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +18,21 @@
 #include "load.h"
 #include "lua/scripts.h"
 #include "resp.h"
+#include "store/gather.h"
 
-#define PREFIX "direct:"
 #define SHA_SIZE 41
 #define SEQ_DIGITS 10
-#define SEEN_DIGITS 16
+#define SEQ_FIRST UINT64_C(1000000000) /* has so many */
+#define SEQ_EACH UINT64_C(1000000)
 
-/* As a broker with the default lease has them. */
-#define LEASE_MS "10000"
-#define PAD_MS "3000"
-#define GRACE_MS "13600"
-#define ME "direct.0123456789abcdef"
+#define LEASE_MS 10000
+#define KEY_MS 13000 /* lease and pad */
 
-/* A command with places for numbers.  Its text is in the peer's own. */
+/* A command with a place for a number. */
 struct command {
 	size_t n;
-	size_t seen_at; /* 0: none */
 	size_t seq_at;
-	char text[768];
+	char text[1024];
 };
 
 /* The own of a peer. */
@@ -42,10 +40,9 @@ struct direct {
 	struct command take;
 	struct command give;
 	uint64_t seq;
-	uint64_t seen;
 };
 
-static char sha_acquire[SHA_SIZE], sha_keep[SHA_SIZE], sha_delete[SHA_SIZE];
+static char sha_of[SCRIPT_MAX][SHA_SIZE], sha_delete[SHA_SIZE];
 
 static const char script_delete[] =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then "
@@ -71,57 +68,55 @@ script_load(int fd, const char *script, char sha[SHA_SIZE])
 	buf_fini(&reply);
 }
 
-/* Everything before the operation; returns where `seen` stands. */
-static size_t
-common(struct buf *out, const char *sha, const char *name, unsigned words)
+/* A call of the broker's scripts, as a command. */
+static void
+write_call(void *arg, struct call *call)
 {
-	char key[128];
-	size_t seen_at;
+	struct buf *out = arg;
+	int i;
 
-	resp_begin(out, (name != NULL ? 17 : 15) + words);
-	resp_str(out, "EVALSHA");
-	resp_str(out, sha);
-	resp_str(out, name != NULL ? "4" : "2");
-	resp_str(out, PREFIX "@guard");
-	resp_str(out, PREFIX "@fence");
-	if (name != NULL) {
-		snprintf(key, sizeof(key), PREFIX "%s", name);
-		resp_str(out, key);
-		snprintf(key, sizeof(key), PREFIX "@queue:%s", name);
-		resp_str(out, key);
-	}
-	resp_str(out, "0123456789abcdef");
-	resp_str(out, "0000000000000000");
-	seen_at = buf_len(out) - 2 - SEEN_DIGITS;
-	resp_str(out, "v1,lease=" LEASE_MS ",replicas=0");
-	resp_str(out, ME);
-	resp_str(out, LEASE_MS);
-	resp_str(out, PAD_MS);
-	resp_str(out, PAD_MS);
-	resp_str(out, GRACE_MS);
-	resp_str(out, PREFIX);
-	resp_u64(out, sizeof(PREFIX) - 1);
-	return seen_at;
+	resp_begin(out, (unsigned)call->argc);
+	resp_word(out, call->argv[0], call->argvlen[0]);
+	resp_str(out, sha_of[call->script]);
+	for (i = 2; i < call->argc; i++)
+		resp_word(out, call->argv[i], call->argvlen[i]);
+	call_free(call);
+}
+
+/* All clients go by one name: the guard is no larger than a broker's. */
+static void
+write_op(struct buf *out, const struct op *op)
+{
+	static const struct store_config config = {
+		.prefix = "direct:",
+		.broker = "direct",
+		.lease_ms = LEASE_MS,
+		.shards = 1,
+	};
+	struct gather *gather = gather_new(&config);
+
+	gather_add(gather, op);
+	gather_flush(gather, write_call, out);
+	gather_free(gather);
 }
 
 /* The server grants to nobody before it is blessed: in two calls. */
 static void
 bless(int fd)
 {
+	struct op heartbeat = { .kind = OP_HEARTBEAT };
+	struct op blessing = { .kind = OP_BLESS };
 	struct buf command, reply;
 	const char *at;
-	char pend[128];
 
 	buf_init(&command);
 	buf_init(&reply);
-	(void)common(&command, sha_keep, NULL, 1);
-	resp_str(&command, "heartbeat");
+	write_op(&command, &heartbeat);
 	resp_call(fd, &command, &reply);
 	at = strstr(buf_data(&reply), "pending\r\n$");
-	if (at != NULL && sscanf(at, "pending\r\n$%*d\r\n%127s", pend) == 1) {
-		(void)common(&command, sha_keep, NULL, 2);
-		resp_str(&command, "bless");
-		resp_str(&command, pend);
+	if (at != NULL &&
+	    sscanf(at, "pending\r\n$%*d\r\n%95s", blessing.pend) == 1) {
+		write_op(&command, &blessing);
 		resp_call(fd, &command, &reply);
 	}
 	if (strstr(buf_data(&reply), "blessed") == NULL)
@@ -136,8 +131,8 @@ prepare(struct peers *peers)
 	const struct load *load = peers->arg;
 	int fd = peer_connect(load->addresses[0]);
 
-	script_load(fd, lua_acquire, sha_acquire);
-	script_load(fd, lua_keep, sha_keep);
+	script_load(fd, lua_acquire, sha_of[SCRIPT_ACQUIRE]);
+	script_load(fd, lua_keep, sha_of[SCRIPT_KEEP]);
 	script_load(fd, script_delete, sha_delete);
 	bless(fd);
 	close(fd);
@@ -145,72 +140,66 @@ prepare(struct peers *peers)
 
 /* ---- commands ---- */
 
+/* Takes a command that has the number SEQ_FIRST in it. */
 static void
 command_set(struct command *c, const struct buf *text)
 {
-	if (buf_len(text) > sizeof(c->text))
-		fail("a command is too long");
-	c->n = buf_len(text);
-	memcpy(c->text, buf_data(text), c->n);
-}
+	static const char first[] = "\r\n1000000000\r\n";
+	const char *at =
+	    memmem(buf_data(text), buf_len(text), first, sizeof(first) - 1);
 
-static void
-put_number(char *at, size_t digits, uint64_t n)
-{
-	while (digits-- > 0) {
-		at[digits] = (char)('0' + n % 10);
-		n /= 10;
-	}
+	if (buf_len(text) > sizeof(c->text) || at == NULL)
+		fail("not a command to be sent again");
+	c->n = buf_len(text);
+	c->seq_at = (size_t)(at - buf_data(text)) + 2;
+	memcpy(c->text, buf_data(text), c->n);
 }
 
 static void
 command_send(struct peer *p, struct command *c)
 {
 	const struct direct *own = p->own;
+	uint64_t n = own->seq;
+	size_t digit = SEQ_DIGITS;
 
-	if (c->seen_at > 0)
-		put_number(c->text + c->seen_at, SEEN_DIGITS, own->seen);
-	put_number(c->text + c->seq_at, SEQ_DIGITS, own->seq);
+	while (digit-- > 0) {
+		c->text[c->seq_at + digit] = (char)('0' + n % 10);
+		n /= 10;
+	}
 	peer_send(p, c->text, c->n);
 }
 
-/* A number no other client has: its own above, a count below. */
+/* Its numbers are no other client's. */
 static struct direct *
 own_new(struct peer *p)
 {
 	struct direct *own = xcalloc(1, sizeof(*own));
 
-	own->seq = p->id * UINT64_C(1000000);
+	own->seq = SEQ_FIRST + p->id * SEQ_EACH;
 	p->own = own;
 	return own;
-}
-
-static size_t
-add_seq(struct buf *out)
-{
-	resp_str(out, "0000000000");
-	return buf_len(out) - 2 - SEQ_DIGITS;
 }
 
 static void
 direct_open(struct peer *p)
 {
+	struct op op = {
+		.kind = OP_ACQUIRE,
+		.name = p->name,
+		.name_len = strlen(p->name),
+		.seq = SEQ_FIRST,
+		.ttl_ms = KEY_MS,
+		.reserve = 1,
+	};
 	struct direct *own = own_new(p);
 	struct buf text;
 
 	buf_init(&text);
-	own->take.seen_at = common(&text, sha_acquire, p->name, 5);
-	resp_str(&text, "acquire");
-	own->take.seq_at = add_seq(&text);
-	resp_str(&text, "13000");
-	resp_str(&text, "1");
-	resp_str(&text, "t");
+	write_op(&text, &op);
 	command_set(&own->take, &text);
 	buf_clear(&text);
-	own->give.seen_at = common(&text, sha_keep, p->name, 3);
-	resp_str(&text, "end");
-	own->give.seq_at = add_seq(&text);
-	resp_str(&text, "0");
+	op.kind = OP_END;
+	write_op(&text, &op);
 	command_set(&own->give, &text);
 	buf_fini(&text);
 }
@@ -235,21 +224,14 @@ direct_give(struct peer *p)
 static void
 direct_answer(struct peer *p, const char *text, size_t n)
 {
-	static const char granted[] = "granted\r\n:";
-	struct direct *own = p->own;
-	const char *at;
+	const char *word = p->step == STEP_TAKE ? "granted" : "ended";
 
-	if (p->step == STEP_TAKE) {
-		at = memmem(text, n, granted, sizeof(granted) - 1);
-		if (at == NULL)
-			fail("not granted: %.*s", (int)n, text);
-		own->seen = strtoull(at + sizeof(granted) - 1, NULL, 10);
+	if (memmem(text, n, word, strlen(word)) == NULL)
+		fail("not %s: %.*s", word, (int)n, text);
+	if (p->step == STEP_TAKE)
 		load_granted(p);
-		return;
-	}
-	if (memmem(text, n, "ended", 5) == NULL)
-		fail("not ended: %.*s", (int)n, text);
-	load_given(p);
+	else
+		load_given(p);
 }
 
 const struct mode mode_direct = {
@@ -274,21 +256,12 @@ simple_open(struct peer *p)
 
 	snprintf(key, sizeof(key), "simple:%s", p->name);
 	buf_init(&text);
-	resp_begin(&text, 6);
-	resp_str(&text, "SET");
-	resp_str(&text, key);
-	own->take.seq_at = add_seq(&text);
-	resp_str(&text, "NX");
-	resp_str(&text, "PX");
-	resp_str(&text, LEASE_MS);
+	resp_words(
+	    &text, "SET %s %" PRIu64 " NX PX %d", key, SEQ_FIRST, LEASE_MS);
 	command_set(&own->take, &text);
 	buf_clear(&text);
-	resp_begin(&text, 5);
-	resp_str(&text, "EVALSHA");
-	resp_str(&text, sha_delete);
-	resp_str(&text, "1");
-	resp_str(&text, key);
-	own->give.seq_at = add_seq(&text);
+	resp_words(
+	    &text, "EVALSHA %s 1 %s %" PRIu64, sha_delete, key, SEQ_FIRST);
 	command_set(&own->give, &text);
 	buf_fini(&text);
 }
