@@ -22,7 +22,7 @@
 #define CONNECTIONS_MAX 64
 #define BYTES_MAX 65536
 
-#define INFO "redis_version:7.0.15\r\nrun_id:fake\r\nrole:master\r\n"
+#define INFO "redis_version:%s\r\nrun_id:fake\r\nrole:master\r\n"
 #define SHA "0123456789012345678901234567890123456789"
 
 static const struct {
@@ -42,6 +42,7 @@ static const struct {
 struct server_state {
 	const char *hello;
 	const char *answer;
+	const char *version;
 	unsigned loads; /* of scripts, on the present connection */
 };
 
@@ -53,33 +54,53 @@ say(int fd, const char *text)
 }
 
 static void
+say_info(const struct server_state *s, int fd)
+{
+	char info[120], reply[160];
+
+	(void)snprintf(info, sizeof(info), INFO, s->version);
+	(void)snprintf(
+	    reply, sizeof(reply), "$%zu\r\n%s\r\n", strlen(info), info);
+	say(fd, reply);
+}
+
+/* at: SCRIPT, LOAD, and the text */
+static void
+say_sha(struct server_state *s, int fd, const char *at, const char *reply)
+{
+	const char *text = strstr(at, "LOAD\r\n$");
+
+	text = text ? strchr(text + 7, '\n') : NULL;
+	if (s->version[0] < '7' && text && strncmp(text + 1, "#!", 2) == 0)
+		reply = "-ERR Error compiling script\r\n";
+	say(fd, reply);
+	if (++s->loads % 2 == 0 && s->hello) {
+		/* In a segment of its own. */
+		usleep(20000);
+		say(fd, s->hello);
+	}
+}
+
+static void
 answer_one(struct server_state *s, int fd, const char *at)
 {
-	char info[160];
 	size_t i;
 
 	if (strncmp(at, "EVALSHA\r\n", 9) == 0) {
 		say(fd, s->answer);
 		return;
 	}
-	for (i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
-		if (strncmp(at, replies[i].word, strlen(replies[i].word)) != 0)
-			continue;
-		if (replies[i].reply) {
-			say(fd, replies[i].reply);
-		} else {
-			(void)snprintf(info, sizeof(info), "$%zu\r\n%s\r\n",
-			    strlen(INFO), INFO);
-			say(fd, info);
-		}
-		if (strncmp(at, "SCRIPT", 6) == 0 && ++s->loads % 2 == 0 &&
-		    s->hello) {
-			/* In a segment of its own. */
-			usleep(20000);
-			say(fd, s->hello);
-		}
+	for (i = 0; i < sizeof(replies) / sizeof(replies[0]); i++)
+		if (strncmp(at, replies[i].word, strlen(replies[i].word)) == 0)
+			break;
+	if (i == sizeof(replies) / sizeof(replies[0]))
 		return;
-	}
+	if (!replies[i].reply)
+		say_info(s, fd);
+	else if (strncmp(at, "SCRIPT", 6) == 0)
+		say_sha(s, fd, at, replies[i].reply);
+	else
+		say(fd, replies[i].reply);
 }
 
 static void
@@ -128,11 +149,10 @@ serve(struct server_state *s, int listener)
 	}
 }
 
-void
-fake_start(struct fake *f, const char *hello, const char *answer)
+static void
+start(struct fake *f, struct server_state *s)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct server_state s = { hello, answer, 0 };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	strcpy(f->dir, "/tmp/lockbroker-test-XXXXXX");
@@ -145,9 +165,25 @@ fake_start(struct fake *f, const char *hello, const char *answer)
 	ck_assert_int_ge(f->pid, 0);
 	if (f->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		serve(&s, fd);
+		serve(s, fd);
 	}
 	close(fd);
+}
+
+void
+fake_start(struct fake *f, const char *hello, const char *answer)
+{
+	struct server_state s = { hello, answer, "7.0.15", 0 };
+
+	start(f, &s);
+}
+
+void
+fake_start_old(struct fake *f, const char *answer)
+{
+	struct server_state s = { NULL, answer, "6.2.14", 0 };
+
+	start(f, &s);
 }
 
 void

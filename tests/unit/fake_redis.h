@@ -16,6 +16,9 @@ struct fake {
 /* Greeted, it says `hello` (if any) and answers each EVALSHA with `answer`. */
 void fake_start(struct fake *f, const char *hello, const char *answer);
 
+/* Says to be Redis 6, which can't read a script that begins with `#!`. */
+void fake_start_old(struct fake *f, const char *answer);
+
 /* Accepts connections and never says a word. */
 void fake_start_silent(struct fake *f);
 

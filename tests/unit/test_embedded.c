@@ -43,6 +43,7 @@ START_TEST(a_server_of_our_own)
 {
 	char dir[64], path[128];
 	struct stat st;
+	pid_t pid;
 
 	begin_embedded(dir);
 	rig_open(&rig);
@@ -57,7 +58,13 @@ START_TEST(a_server_of_our_own)
 
 	strcpy(server.path, path);
 	strcat(server.path, "/redis.sock");
-	kill((pid_t)server_info(&server, "server", "process_id:"), SIGKILL);
+	/* What stops the whole service or terminal is for the broker. */
+	pid = (pid_t)server_info(&server, "server", "process_id:");
+	kill(pid, SIGTERM);
+	kill(pid, SIGINT);
+	rig_for(&rig, 300); /* it would take a tenth of a second */
+	ck_assert_uint_eq(rig.downs, 0);
+	kill(pid, SIGKILL);
 	rig_until(&rig, rig_is_down, "the end of it");
 	rig_until(&rig, rig_is_up, "the next one");
 	rig_op(&rig, 2, OP_HEARTBEAT, NULL);

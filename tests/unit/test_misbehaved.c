@@ -176,6 +176,24 @@ START_TEST(with_its_replicas_a_grant_counts)
 }
 END_TEST
 
+START_TEST(an_old_server_gets_scripts_it_understands)
+{
+	struct fake fake;
+
+	fake_start_old(
+	    &fake, "*2\r\n*1\r\n$7\r\nblessed\r\n*1\r\n$4\r\ndone\r\n");
+	rig_config(&rig, fake.path);
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_up, "the link");
+	rig_op(&rig, 1, OP_HEARTBEAT, NULL);
+	rig_turn(&rig);
+	ck_status(&rig, 1, DONE);
+	rig_close(&rig);
+	fake_stop(&fake);
+}
+END_TEST
+
 TCase *
 misbehaviour_cases(void)
 {
@@ -185,6 +203,7 @@ misbehaviour_cases(void)
 	tcase_add_loop_test(
 	    tc, a_malformed_answer_cuts_the_link, 0, COUNT(answers));
 	tcase_add_test(tc, an_answer_nobody_asked_for_cuts_the_link);
+	tcase_add_test(tc, an_old_server_gets_scripts_it_understands);
 	tcase_add_loop_test(tc, a_silent_server_is_given_up, 0, 2);
 	tcase_add_test(tc, with_too_few_connections_one_will_do);
 	tcase_add_test(tc, with_its_replicas_a_grant_counts);

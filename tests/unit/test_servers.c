@@ -235,6 +235,22 @@ use_many_names(enum op_kind kind)
 	rig_until(&rig, rig_answered, "outcomes");
 }
 
+/* The answer is there; that we come late is no reason to drop it. */
+START_TEST(a_broker_that_was_frozen_reads_its_answers)
+{
+	begin(none);
+	rig.config.redis.reply_timeout_ms = 50;
+	rig_open(&rig);
+	rig_ready(&rig);
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	redis_flush(rig.redis);
+	usleep(150000);
+	rig_until(&rig, rig_answered, "the outcome");
+	ck_status(&rig, 1, GRANTED);
+	end();
+}
+END_TEST
+
 /* While one link is down the other stands in, and kills what it left. */
 START_TEST(a_cut_link_is_killed_before_it_is_replaced)
 {
@@ -545,6 +561,7 @@ redis_cases(void)
 	tcase_add_test(tc, scripts_that_were_flushed_are_loaded_again);
 	tcase_add_test(tc, a_server_that_dies_makes_outcomes_unknown);
 	tcase_add_test(tc, a_server_that_freezes_is_given_up_in_time);
+	tcase_add_test(tc, a_broker_that_was_frozen_reads_its_answers);
 	tcase_add_test(tc, a_cut_link_is_killed_before_it_is_replaced);
 	tcase_add_test(tc, without_its_password_it_stays_down);
 	tcase_add_test(tc, it_uses_its_password_and_database);
