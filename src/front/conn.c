@@ -166,6 +166,7 @@ void
 conn_free(struct conn *c)
 {
 	conn_forget(c);
+	heartbeat_forget(c);
 	if (c->armed)
 		(void)event_del(&c->event);
 	(void)close(c->fd);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "front/front.h"
@@ -97,6 +98,9 @@ struct conn {
 	size_t discard;	  /* lingering: bytes that may still be thrown away */
 	size_t unread;	  /* bytes of output left by the last write */
 	int64_t until_ms; /* timed: then it is over */
+	int64_t heartbeat_ms; /* a line is owed so often; 0: never */
+	int64_t heard_ms;     /* when the latest came, or was answered */
+	struct timer beat;    /* in front->beats: when to look at that */
 	struct buf in;
 	struct buf out;
 	struct event event;
@@ -108,6 +112,9 @@ struct conn {
 };
 
 TAILQ_HEAD(conn_list, conn);
+
+#define CONN_OF_BEAT(t) \
+	((struct conn *)(void *)((char *)(t)-offsetof(struct conn, beat)))
 
 /* Takes over a connected, non-blocking socket.  fd is closed by conn_free. */
 struct conn *conn_new(struct front *f, int fd, bool tcp);

@@ -54,6 +54,7 @@ front_new(struct event_base *base, const struct front_limits *limits,
 	TAILQ_INIT(&f->ready);
 	TAILQ_INIT(&f->dirty);
 	timeouts_init(f);
+	heartbeat_init(f);
 	listeners_init(f);
 	buf_init(&f->why);
 	f->scratch = xmalloc(FRONT_READ_BYTES);
@@ -100,6 +101,7 @@ front_free(struct front *f)
 		front_drop(c);
 	}
 	timeouts_fini(f);
+	heartbeat_fini(f);
 	event_free(f->wake);
 	buf_fini(&f->why);
 	free(f->scratch);
@@ -204,6 +206,7 @@ front_gone(struct conn *c, bool orderly)
 	HASH_DELETE(by_id, f->conns, c);
 	f->nlive--;
 	timeouts_remove(c);
+	heartbeat_forget(c);
 	conn_forget(c);
 	buf_fini(&c->in);
 	c->stage = CONN_FLUSHING;
@@ -250,6 +253,7 @@ front_hand(struct conn *c)
 		c->spoke = true;
 		timeouts_remove(c);
 	}
+	heartbeat_heard(c);
 	if (!gate_line(c, line, len))
 		front_end(c, CONN_END_REFUSED);
 	conn_line_done(c);

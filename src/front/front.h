@@ -133,6 +133,12 @@ uint64_t conn_tag_ref(const struct conn *c, struct span tag);
 /* As the end of the stream, now; lines behind it are ignored. */
 void conn_quit(struct conn *c);
 
+/*
+ * Drops it, not orderly, when no line has come for so long; 0: never.  The
+ * clock stands still while an untagged request is deferred.
+ */
+void conn_set_heartbeat(struct conn *c, int64_t ms);
+
 /* Drops it, not orderly, in the next front_run(); output is lost. */
 void conn_kill(struct conn *c);
 

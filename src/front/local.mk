@@ -7,6 +7,7 @@ src_front_libfront_a_SOURCES = \
 	src/front/front.h \
 	src/front/gate.c \
 	src/front/gate.h \
+	src/front/heartbeat.c \
 	src/front/listen.c \
 	src/front/listener.c \
 	src/front/listener.h \

@@ -80,6 +80,7 @@ conn_answer(
 		return false;
 	if (ref == c->blocked) {
 		c->blocked = 0;
+		heartbeat_heard(c);
 		wake(c);
 		return true;
 	}

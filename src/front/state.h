@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/heap.h"
 #include "base/list.h"
 #include "front/conn.h"
 #include "front/front.h"
@@ -52,6 +53,9 @@ struct front {
 	struct event *clock; /* looks at the first of each in timed */
 	int64_t look_ms;     /* when; INT64_MAX: not */
 
+	struct heap beats;  /* of those that owe a line now and then */
+	struct event *beat; /* looks at the first of them */
+
 	LIST_HEAD(, listener) listeners;
 	struct event *accept_again; /* after descriptors were used up */
 	int reserve_fd; /* given up to refuse a client when none is left */
@@ -87,5 +91,11 @@ void timeouts_fini(struct front *f);
 void timeouts_set(struct conn *c, enum timeout timeout);
 void timeouts_remove(struct conn *c);	/* no-op when there is none */
 void timeouts_changed(struct front *f); /* the limits did */
+
+/* Lines that were promised: heartbeat.c. */
+void heartbeat_init(struct front *f);
+void heartbeat_fini(struct front *f);
+void heartbeat_heard(struct conn *c); /* a line came, or a wait is over */
+void heartbeat_forget(struct conn *c);
 
 #endif

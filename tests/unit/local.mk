@@ -68,6 +68,7 @@ tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_ends.c \
 	tests/unit/test_front.c \
 	tests/unit/test_front.h \
+	tests/unit/test_heartbeat.c \
 	tests/unit/test_lines.c \
 	tests/unit/test_listen.c
 tests_unit_test_front_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -14,6 +14,7 @@ main(void)
 		ends_cases,
 		bounds_cases,
 		listen_cases,
+		heartbeat_cases,
 	};
 
 	return suite_run("front", cases, COUNT(cases));

@@ -10,5 +10,6 @@ TCase *lines_cases(void);
 TCase *ends_cases(void);
 TCase *bounds_cases(void);
 TCase *listen_cases(void);
+TCase *heartbeat_cases(void);
 
 #endif

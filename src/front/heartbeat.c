@@ -1,0 +1,132 @@
+/*
+ * Heartbeats: clients that have promised to send a line at least so often
+ * (protocol, section 4, SESSION).
+ *
+ * Each has a time of its own, so they are in a heap.  A line only notes when
+ * it came; the timer finds out that it was set too early, and is set again.
+ * Nothing is owed while the client can not be heard: while an untagged request
+ * waits, and while what it has sent is still to be looked at.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "front/conn.h"
+#include "front/state.h"
+
+#define LOOK_AGAIN_MS 20
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Has libevent call when the first is due. */
+static void
+beats_arm(struct front *f, int64_t now)
+{
+	const struct timer *first = heap_first(&f->beats);
+	int64_t in_ms;
+	struct timeval tv;
+
+	if (!first)
+		return;
+	in_ms = first->at_ms > now ? first->at_ms - now : 1;
+	tv.tv_sec = (time_t)(in_ms / 1000);
+	tv.tv_usec = (suseconds_t)(in_ms % 1000 * 1000);
+	(void)event_add(f->beat, &tv);
+}
+
+/* Is there something of it that was not looked at yet? */
+static bool
+beat_unheard(const struct conn *c)
+{
+	return c->ready || (buf_len(&c->in) > 0 && conn_behind(c));
+}
+
+static void
+beat_due(struct conn *c, int64_t now)
+{
+	struct front *f = c->front;
+
+	heap_remove(&f->beats, &c->beat);
+	if (c->blocked || c->eof || c->quit || c->end)
+		return;
+	if (c->heard_ms + c->heartbeat_ms > now) {
+		heap_set(&f->beats, &c->beat, c->heard_ms + c->heartbeat_ms);
+	} else if (beat_unheard(c)) {
+		heap_set(&f->beats, &c->beat, now + LOOK_AGAIN_MS);
+	} else {
+		LOG(NOTICE, "heartbeat-missed", LOG_S("peer", c->peer),
+		    LOG_N("client", c->id));
+		front_end(c, CONN_END_DEAD);
+	}
+}
+
+static void
+beats_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+	int64_t now = now_ms();
+	struct timer *t;
+
+	(void)fd;
+	(void)what;
+	while ((t = heap_first(&f->beats)) != NULL && t->at_ms <= now)
+		beat_due(CONN_OF_BEAT(t), now);
+	beats_arm(f, now);
+}
+
+void
+heartbeat_init(struct front *f)
+{
+	heap_init(&f->beats);
+	f->beat = event_new(f->base, -1, 0, beats_look, f);
+	if (!f->beat)
+		abort();
+}
+
+void
+heartbeat_fini(struct front *f)
+{
+	event_free(f->beat);
+	heap_fini(&f->beats);
+}
+
+void
+heartbeat_heard(struct conn *c)
+{
+	struct front *f = c->front;
+
+	if (c->heartbeat_ms <= 0)
+		return;
+	c->heard_ms = now_ms();
+	if (timer_armed(&c->beat))
+		return;
+	heap_set(&f->beats, &c->beat, c->heard_ms + c->heartbeat_ms);
+	if (heap_first(&f->beats) == &c->beat)
+		beats_arm(f, c->heard_ms);
+}
+
+void
+heartbeat_forget(struct conn *c)
+{
+	c->heartbeat_ms = 0;
+	heap_remove(&c->front->beats, &c->beat);
+}
+
+void
+conn_set_heartbeat(struct conn *c, int64_t ms)
+{
+	heartbeat_forget(c);
+	if (c->stage != CONN_LIVE)
+		return;
+	c->heartbeat_ms = ms;
+	heartbeat_heard(c);
+}
