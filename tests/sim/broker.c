@@ -106,7 +106,7 @@ static void
 do_op(struct broker *b, const struct op *op)
 {
 	static const char *const words[] = {
-#define OP(id, word, script, keys) word,
+#define OP(id, word, ...) word,
 		OPS(OP)
 #undef OP
 	};

@@ -120,29 +120,6 @@ checker_client(struct world *w, uint64_t session)
 	return &w->clients[w->checker.sittings[session - 1].client];
 }
 
-void
-checker_heard(struct world *w, const struct client *c, const struct answer *a,
-    const struct ask *ask)
-{
-	struct history_event *e;
-	enum history_phase phase =
-	    a->status == STATUS_OK ? HISTORY_OK : HISTORY_FAIL;
-
-	if (a->is_event) {
-		if (a->event == EVENT_LOST)
-			history_note(&w->history, world_now(w), HISTORY_INFO,
-			    c->session, HISTORY_LOST, a->name, 0);
-		return;
-	}
-	if (ask->kind != ASK_LOCK && ask->kind != ASK_UNLOCK)
-		return;
-	e = history_note(&w->history, world_now(w), phase, c->session,
-	    ask->kind == ASK_LOCK ? HISTORY_LOCK : HISTORY_UNLOCK,
-	    checker_name(ask->name), ask->ref);
-	e->fence = a->fence;
-	e->depth = a->depth;
-}
-
 /* Grants. */
 
 struct grant *
@@ -190,9 +167,12 @@ set_quiet(struct world *w, const struct grant *g, int64_t end_us)
 static void
 drop_badly(struct world *w, struct grant *g)
 {
+	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
+
 	history_note(&w->history, world_now(w), HISTORY_INFO, g->session,
 	    HISTORY_DOUBT, checker_name(g->name), 0);
-	set_quiet(w, g, world_now(w));
+	/* A broker that was frozen says late when it ended. */
+	set_quiet(w, g, end_us < world_now(w) ? end_us : world_now(w));
 	checker_drop(w, g);
 }
 
@@ -210,6 +190,37 @@ checker_vouched(struct world *w, const struct grant *g)
 	if (broker_stalled(b) && world_now(w) >= end_us)
 		return false;
 	return true;
+}
+
+void
+checker_heard(struct world *w, const struct client *c, const struct answer *a,
+    const struct ask *ask)
+{
+	struct history_event *e;
+	struct grant *g;
+	enum history_phase phase =
+	    a->status == STATUS_OK ? HISTORY_OK : HISTORY_FAIL;
+
+	if (a->is_event) {
+		if (a->event == EVENT_LOST)
+			history_note(&w->history, world_now(w), HISTORY_INFO,
+			    c->session, HISTORY_LOST, a->name, 0);
+		return;
+	}
+	if (ask->kind != ASK_LOCK && ask->kind != ASK_UNLOCK)
+		return;
+	e = history_note(&w->history, world_now(w), phase, c->session,
+	    ask->kind == ASK_LOCK ? HISTORY_LOCK : HISTORY_UNLOCK,
+	    checker_name(ask->name), ask->ref);
+	e->fence = a->fence;
+	e->depth = a->depth;
+	if (ask->kind != ASK_LOCK || phase != HISTORY_OK)
+		return;
+	/* Over before it was heard of: only a client that pings can know. */
+	g = checker_grant(w, c->session, ask->name);
+	if (g == NULL || g->fence != a->fence || !checker_vouched(w, g))
+		history_note(&w->history, world_now(w), HISTORY_INFO,
+		    c->session, HISTORY_DOUBT, checker_name(ask->name), 0);
 }
 
 /* P1: nobody else's grant is vouched for. */
@@ -272,7 +283,9 @@ check_order(struct world *w, const struct ask *ask)
 	const struct ask *other;
 	size_t i;
 
-	if (ask->session == k->grounds[ask->name].quiet_session)
+	/* Who had it may lock it again while its keep= lasts. */
+	if (ask->privileged ||
+	    ask->session == k->grounds[ask->name].quiet_session)
 		return;
 	for (i = 0; i < k->nopen; i++) {
 		other = &k->asks[k->open[i] - 1];
@@ -298,7 +311,8 @@ check_order(struct world *w, const struct ask *ask)
 static void
 set_terms(struct world *w, struct grant *g, const struct ask *ask)
 {
-	int64_t keep_us = world_now(w) + ask->keep_ms * 1000;
+	/* A keep= counts from the decision, before the broker's hiccup. */
+	int64_t keep_us = w->brokers[g->broker].turn_us + ask->keep_ms * 1000;
 
 	if (ask->has_hold)
 		g->bound_us = ask->hold_ms == 0
@@ -371,7 +385,7 @@ on_lock_ok(struct world *w, const struct broker *b, const struct answer *a,
 		    g == NULL ? "holds nothing" : "has another fence");
 		return;
 	}
-	g->depth = (int64_t)a->depth + g->parting;
+	g->depth++;
 	set_terms(w, g, ask);
 }
 
@@ -384,15 +398,14 @@ on_unlock(struct world *w, const struct answer *a, const struct ask *ask)
 		return;
 	if (g->parting > 0)
 		g->parting--;
-	if (a->status == STATUS_OK)
-		g->depth--;
-	else
-		g->depth = 0;
-	if (g->depth - g->parting <= 0 && g->parting == 0)
+	g->depth--;
+	/* What is told here may count re-entries that are told later. */
+	if (a->status != STATUS_OK || a->depth == 0)
 		checker_drop(w, g);
 }
 
-/* P3: a session that holds what is lost hears of that first. */
+/* P3: a session that holds what is lost hears of that first; but what was
+ * decided before its broker froze may stand before it in the same write. */
 static void
 check_warned(struct world *w, const struct broker *b, const struct answer *a)
 {
@@ -406,7 +419,7 @@ check_warned(struct world *w, const struct broker *b, const struct answer *a)
 		if (g->session != a->session || g->detached || g->orphaned ||
 		    g->depth - g->parting <= 0)
 			continue;
-		if (g->doubted ||
+		if ((g->doubted && a->early_us == 0) ||
 		    now_us >=
 			k->grounds[g->name].lease_us[b->index] + CLOCK_SLACK_US)
 			world_fail(w, "P3",
@@ -497,7 +510,7 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 			set_terms(w, g, ask);
 	} else if (ask->kind == ASK_PING && a->valid_ms >= 0)
 		k->sittings[ask->session - 1].valid_us =
-		    ask->sent_us + a->valid_ms * 996;
+		    ask->sent_us + a->valid_ms * 995;
 }
 
 void
@@ -555,6 +568,9 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	ask->received = true;
 	ask->received_us = world_now(w);
 	ask->order = ++k->next_order;
+	if (ask->name >= 0)
+		ask->privileged =
+		    k->grounds[ask->name].quiet_session == ask->session;
 	if (k->nopen == k->open_size) {
 		k->open_size = k->open_size * 2 + 64;
 		k->open = xrealloc(k->open, k->open_size * sizeof(*k->open));
@@ -609,6 +625,10 @@ end_grants(struct world *w, uint64_t session, bool quit, int64_t valid_us,
 			g->detached = !orphaned;
 			g->orphaned = orphaned;
 			g->until_us = until_us;
+			if (orphaned)
+				history_note(&w->history, world_now(w),
+				    HISTORY_INFO, session, HISTORY_DOUBT,
+				    checker_name(g->name), 0);
 			set_quiet(w, g, orphaned ? world_now(w) : until_us);
 			continue;
 		}
@@ -644,6 +664,7 @@ void
 checker_crashed(struct world *w, const struct broker *b)
 {
 	struct checker *k = &w->checker;
+	struct ground *ground;
 	size_t i;
 
 	for (i = 0; i < k->nsittings; i++) {
@@ -652,6 +673,14 @@ checker_crashed(struct world *w, const struct broker *b)
 		k->sittings[i].gone = true;
 		abandon_asks(w, i + 1);
 		end_grants(w, i + 1, false, k->sittings[i].valid_us, true);
+	}
+	/* Holds that lived on without their client ended just now. */
+	for (i = 0; i < (size_t)k->ngrants; i++) {
+		ground = &k->grounds[k->grants[i].name];
+		if (k->grants[i].detached && k->grants[i].broker == b->index &&
+		    ground->quiet_session == k->grants[i].session)
+			ground->quiet_us =
+			    world_now(w) + k->grants[i].delay_ms * 1000;
 	}
 	for (i = 0; i < CHECKER_NAMES_MAX; i++)
 		k->grounds[i].lease_us[b->index] = 0;

@@ -39,6 +39,7 @@ struct ask {
 	bool received, answered, cancelled, gone;
 	bool has_hold;
 	bool untagged;
+	bool privileged; /* it had the name last, with a keep= */
 	int64_t sent_us, received_us;
 	int64_t wait_ms, hold_ms, keep_ms, delay_ms;
 	uint64_t order; /* of arrival, over all brokers */

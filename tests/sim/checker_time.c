@@ -125,17 +125,25 @@ look_at_names(struct world *w)
 	}
 }
 
-/* How long a request may take at most; INT64_MAX: for ever. */
+/*
+ * When a request must be answered at the latest; INT64_MAX: never.  A broker
+ * that was stalled begins to count when it comes back.
+ */
 static int64_t
-longest_us(const struct world *w, const struct ask *ask)
+due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 {
+	int64_t from_us = ask->received_us, at_us;
+
+	if (from_us < awake_us)
+		from_us = awake_us;
 	if (ask->kind == ASK_PING || ask->kind == ASK_CANCEL)
-		return SLACK_US;
+		return from_us + SLACK_US;
 	if (ask->kind != ASK_LOCK || ask->wait_ms == 0)
-		return w->reply_timeout_ms * 1010 + 300000;
+		return from_us + w->reply_timeout_ms * 1010 + 300000;
 	if (ask->wait_ms == CORE_WAIT_FOREVER)
 		return INT64_MAX;
-	return ask->wait_ms * 1005 + SLACK_US;
+	at_us = ask->received_us + ask->wait_ms * 1005;
+	return (at_us < awake_us ? awake_us : at_us) + SLACK_US;
 }
 
 static void
@@ -144,23 +152,18 @@ look_at_asks(struct world *w)
 	struct checker *k = &w->checker;
 	const struct ask *ask;
 	const struct broker *b;
-	int64_t since_us, most_us;
 	size_t i;
 
 	for (i = 0; i < k->nopen; i++) {
 		ask = &k->asks[k->open[i] - 1];
 		b = &w->brokers[ask->broker];
-		most_us = longest_us(w, ask);
-		if (broker_stalled(b) || most_us == INT64_MAX)
-			continue;
-		since_us = ask->received_us;
-		if (since_us + most_us < b->awake_us + SLACK_US)
-			most_us = b->awake_us + SLACK_US - since_us;
-		if (world_now(w) - since_us > most_us)
+		if (!broker_stalled(b) &&
+		    world_now(w) > due_us(w, ask, b->awake_us))
 			world_fail(w, "P5",
 			    "request %llu to %s is not answered after %lld ms",
 			    (unsigned long long)ask->ref, b->name,
-			    (long long)(world_now(w) - since_us) / 1000);
+			    (long long)(world_now(w) - ask->received_us) /
+				1000);
 	}
 }
 

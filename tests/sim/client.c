@@ -385,7 +385,8 @@ act_leaving(struct client *c)
 		send_unlock(c, name);
 	else if (c->tagged != 0 && c->untagged == 0)
 		send_cancel(c);
-	else if (c->untagged == 0)
+	else if (c->untagged == 0 || prng_chance(&c->w->prng, 10))
+		/* Clients may wait for each other in a circle. */
 		send_close(c, prng_chance(&c->w->prng, 500));
 	client_plan(c, 5000, 100000);
 }
@@ -468,6 +469,12 @@ client_init(struct client *c, struct world *w, int index)
 	c->pings = prng_chance(&w->prng, 500);
 	STAILQ_INIT(&c->answers);
 	STAILQ_INIT(&c->letters);
+	client_plan(c, 1000, 1000000);
+}
+
+void
+client_leave(struct client *c)
+{
 	client_plan(c, 1000, 1000000);
 }
 

@@ -75,6 +75,9 @@ struct client {
 void client_init(struct client *c, struct world *w, int index);
 void client_fini(struct client *c);
 
+/* It is time to go home. */
+void client_leave(struct client *c);
+
 /* The broker has written a line. */
 void client_tell(struct world *w, struct broker *b, const struct answer *a);
 

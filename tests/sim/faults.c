@@ -18,6 +18,7 @@
 
 static event_fn faults_on_tick;
 static event_fn thaw_server;
+static event_fn die;
 static event_fn restart_server;
 static event_fn thaw_broker;
 static event_fn restart_broker;
@@ -131,6 +132,7 @@ faults_reply(struct world *w, struct conn *c)
 		return true;
 	TRACE(w, "%s: connection %llu breaks, a reply is lost", c->broker->name,
 	    (unsigned long long)c->id);
+	c->mute = true;
 	conn_break(c);
 	return false;
 }
@@ -216,12 +218,29 @@ restart_server(void *object, uint64_t tag)
 }
 
 static void
+die(void *object, uint64_t tag)
+{
+	struct server *s = object;
+
+	(void)tag;
+	if (!s->up || world_now(s->w) >= s->w->heal_us)
+		return;
+	server_stop(s);
+	later(s->w, some_us(s->w, 5, s->w->lease_ms), restart_server, s);
+}
+
+static void
 strike_restart(struct world *w)
 {
 	if (!w->server.up)
 		return;
-	server_stop(&w->server);
-	later(w, some_us(w, 5, w->lease_ms), restart_server, &w->server);
+	/* Data that are only a little older are the hardest to notice. */
+	if (prng_chance(&w->prng, 300)) {
+		server_save(&w->server);
+		later(w, some_us(w, 1, w->pad_ms / 2), die, &w->server);
+		return;
+	}
+	die(&w->server, 0);
 }
 
 static void

@@ -280,7 +280,7 @@ check_overlap(struct check *c)
 
 	qsort(v, c->done.n, sizeof(*v), by_lock);
 	for (i = 0; i < c->done.n; i++) {
-		if (v[i].to_us < v[i].from_us)
+		if (v[i].to_us <= v[i].from_us)
 			continue;
 		if (last != NULL && last->lock == v[i].lock &&
 		    v[i].from_us < last->to_us)

@@ -1,5 +1,62 @@
 # tests/sim: the simulator, which runs the real core and the real scripts
-# under virtual time. Links $(LIB_CORE) $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) and
-# $(LUA_LIBS); compile with $(LUA_CFLAGS) in its CPPFLAGS.
+# under virtual time (README), the checker of histories, and the comparison of
+# the model of Redis with the real one.
+EXTRA_DIST += tests/sim/README
+
+SIM_HISTORY = tests/sim/history.c tests/sim/history.h \
+	tests/sim/history_check.c
+
+check_PROGRAMS += tests/sim/checkhistory
+tests_sim_checkhistory_SOURCES = tests/sim/checkhistory.c $(SIM_HISTORY)
+tests_sim_checkhistory_LDADD = $(LIB_BASE)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/sim/test_history
+TESTS += tests/sim/test_history
+tests_sim_test_history_SOURCES = tests/sim/test_history.c $(SIM_HISTORY)
+tests_sim_test_history_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_sim_test_history_LDADD = $(LIB_BASE) $(CHECK_LIBS)
+endif
+
 if HAVE_LUA
+SIM_REDIS = tests/sim/answer.c \
+	tests/sim/answer.h \
+	tests/sim/lua_host.c \
+	tests/sim/lua_host.h \
+	tests/sim/prng.h \
+	tests/sim/redis_cmd_key.c \
+	tests/sim/redis_cmd_list.c \
+	tests/sim/redis_cmd_zset.c \
+	tests/sim/redis_db.c \
+	tests/sim/redis_db.h
+
+check_PROGRAMS += tests/sim/sim
+TESTS += tests/sim/run.sh
+EXTRA_DIST += tests/sim/run.sh
+tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
+	tests/sim/ablate.c \
+	tests/sim/ablate.h \
+	tests/sim/broker.c \
+	tests/sim/broker.h \
+	tests/sim/checker.c \
+	tests/sim/checker.h \
+	tests/sim/checker_state.h \
+	tests/sim/checker_time.c \
+	tests/sim/client.c \
+	tests/sim/client.h \
+	tests/sim/events.c \
+	tests/sim/events.h \
+	tests/sim/faults.c \
+	tests/sim/faults.h \
+	tests/sim/link.c \
+	tests/sim/main.c \
+	tests/sim/server.c \
+	tests/sim/server.h \
+	tests/sim/trace.c \
+	tests/sim/trace.h \
+	tests/sim/world.c \
+	tests/sim/world.h
+tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
+tests_sim_sim_LDADD = $(LIB_CORE) $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
+	$(LUA_LIBS)
 endif

@@ -28,7 +28,7 @@ struct command {
 	double budget_s; /* stop after so much real time; 0: no */
 	bool ablations;
 	bool twice;
-	bool quiet;
+	bool go_on; /* to the next seed after a broken promise */
 };
 
 /* Sums over the runs of one command. */
@@ -124,6 +124,9 @@ run_seed(const struct sim_options *o, struct lua_host *host, const int *scripts,
 	*hash = w->trace.hash;
 	if (!good && report)
 		world_report(w);
+	else if (!good && o->ablation == NULL)
+		printf(
+		    "seed %llu: %s\n", (unsigned long long)o->seed, w->failure);
 	if (o->history != NULL)
 		write_history(w);
 	world_free(w);
@@ -141,9 +144,9 @@ run_seeds(struct sim_options *o, const struct command *cmd)
 	double start = seconds_now(), took;
 	uint64_t i, hash = 0, again = 0, first = o->seed;
 
-	for (i = 0; i < cmd->seeds && status == 0; i++) {
+	for (i = 0; i < cmd->seeds && (status == 0 || cmd->go_on); i++) {
 		o->seed = first + i;
-		if (!run_seed(o, host, scripts, &tally, &hash, true))
+		if (!run_seed(o, host, scripts, &tally, &hash, !cmd->go_on))
 			status = 1;
 		else if (cmd->twice) {
 			run_seed(o, host, scripts, &tally, &again, false);
@@ -213,7 +216,7 @@ usage(void)
 	    "usage: sim [--seed N] [--seeds N] [--budget SECONDS] "
 	    "[--seconds S]\n"
 	    "           [--brokers N] [--faults LIST|all|none] [--trace] "
-	    "[--twice]\n"
+	    "[--twice] [--go-on]\n"
 	    "           [--history FILE] [--ablate NAME | --ablations]\n");
 	exit(2);
 }
@@ -226,6 +229,7 @@ static const struct option options[] = {
 	{ "brokers", required_argument, NULL, 'b' },
 	{ "faults", required_argument, NULL, 'f' },
 	{ "trace", no_argument, NULL, 'T' },
+	{ "go-on", no_argument, NULL, 'g' },
 	{ "twice", no_argument, NULL, '2' },
 	{ "history", required_argument, NULL, 'H' },
 	{ "ablate", required_argument, NULL, 'a' },
@@ -275,6 +279,9 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 		return;
 	case 'T':
 		o->trace = true;
+		return;
+	case 'g':
+		cmd->go_on = true;
 		return;
 	case '2':
 		cmd->twice = true;

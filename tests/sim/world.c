@@ -135,6 +135,8 @@ bool
 world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
     const int *scripts)
 {
+	int i;
+
 	memset(w, 0, sizeof(*w));
 	w->o = o;
 	w->lua = lua;
@@ -150,6 +152,8 @@ world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
 	if (!w->failed && w->faults.on != 0)
 		faults_heal(w);
 	run_until(w, w->leave_us);
+	for (i = 0; i < w->nclients; i++)
+		client_leave(&w->clients[i]);
 	/* Waits, keeps, tombstones and queues run out. */
 	w->end_us =
 	    w->leave_us + 2 * faults_patience_us(w) + 12 * w->lease_ms * 1000;
