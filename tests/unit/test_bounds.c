@@ -163,6 +163,8 @@ START_TEST(events_that_nobody_reads)
 		tell(&rig, 1000);
 		told += 1000;
 	}
+	/* At once, and not only when it is found to read nothing. */
+	ck_assert_uint_lt(told, 16 << 20);
 	rig_expect_trace(&rig, "gone-");
 	client_close(&cl);
 	rig_fini(&rig);
