@@ -38,9 +38,9 @@ static const struct word {
 #define ANY (BIT(PENDING) | BIT(REFUSED))
 
 /* What the store must not forget once it was told. */
-#define DOUBTFUL                                                  \
-	(BIT(GRANTED) | BIT(RENEWED) | BIT(TAKEN) | BIT(KEPT) |   \
-	    BIT(MADE) | BIT(COUNTED) | BIT(WAITING) | BIT(TRIPPED))
+#define DOUBTFUL                                                            \
+	(BIT(GRANTED) | BIT(RENEWED) | BIT(TAKEN) | BIT(KEPT) | BIT(MADE) | \
+	    BIT(COUNTED) | BIT(WAITING) | BIT(TRIPPED))
 
 static const unsigned answers[] = {
 	[OP_ACQUIRE] =
