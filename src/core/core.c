@@ -14,7 +14,9 @@
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/queue.h"
 #include "core/session.h"
+#include "core/status.h"
 
 /* Renewals that one step may send; the rest follow in the next one. */
 #define RENEWALS_A_STEP 1000
@@ -46,6 +48,7 @@ core_new(const struct core_config *config)
 	core->random[1] = config->seed[1] | 1;
 	core->free_slot = UINT32_MAX;
 	TAILQ_INIT(&core->granted);
+	TAILQ_INIT(&core->touched);
 	heap_init(&core->timers);
 	guard_init(core);
 	return core;
@@ -151,6 +154,36 @@ run_timers(struct core *core)
 	}
 }
 
+void
+core_touch(struct core *core, struct lock *l)
+{
+	if (l->touched)
+		return;
+	l->touched = true;
+	TAILQ_INSERT_TAIL(&core->touched, l, in_touched);
+}
+
+void
+core_untouch(struct core *core, struct lock *l)
+{
+	if (!l->touched)
+		return;
+	l->touched = false;
+	TAILQ_REMOVE(&core->touched, l, in_touched);
+}
+
+static void
+run_touched(struct core *core)
+{
+	struct lock *l;
+
+	while (!TAILQ_EMPTY(&core->touched)) {
+		l = TAILQ_FIRST(&core->touched);
+		core_untouch(core, l);
+		lease_next(core, l);
+	}
+}
+
 static void
 on_time(struct core *core, const struct core_event *ev)
 {
@@ -186,7 +219,7 @@ on_cancel(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.cancel.session);
 
 	assert(s != NULL);
-	lock_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by);
+	queue_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by);
 }
 
 static void
@@ -235,7 +268,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 	else if (was.kind == SLOT_GUARD)
 		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
 	else
-		lock_status_outcome(core, &was, ev->u.outcome.outcome);
+		status_outcome(core, &was, ev->u.outcome.outcome);
 	free(was.name);
 }
 
@@ -287,7 +320,9 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	core->fx = fx;
 	core->renewals_left = RENEWALS_A_STEP;
 	run_timers(core);
+	run_touched(core);
 	handlers[event->kind](core, event);
+	run_touched(core);
 	if (core->stopping)
 		guard_sign_off(core);
 	core->fx = NULL;

@@ -52,12 +52,21 @@ struct core_config {
 
 enum core_verb { CORE_LOCK, CORE_UNLOCK, CORE_EXTEND, CORE_STATUS };
 
+/* A name, checked: 1 to 255 bytes. */
+struct core_name {
+	const char *p;
+	size_t n;
+};
+
+#define CORE_NAMES_MAX 64
+
 /* One request, taken apart and checked.  Copied by the core as needed. */
 struct core_request {
 	enum core_verb verb;
 	uint64_t ref; /* the driver's: comes back with the reply */
-	const char *name;
-	size_t name_len;
+	const struct core_name *names;
+	unsigned nnames;      /* at least 1; no name twice */
+	bool shared;	      /* LOCK: mode=shared */
 	bool untagged;	      /* the session can do nothing else meanwhile */
 	int64_t wait_ms;      /* 0: do not wait; CORE_WAIT_FOREVER */
 	int64_t hold_ms;      /* valid where has_hold; 0: no bound */

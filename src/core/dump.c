@@ -70,6 +70,12 @@ age(int64_t now_ms, int64_t since_ms)
 	return now_ms > since_ms ? (uint64_t)(now_ms - since_ms) : 0;
 }
 
+static const char *
+mode_name(bool shared)
+{
+	return shared ? "shared" : "exclusive";
+}
+
 size_t
 core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
     void *arg)
@@ -82,7 +88,7 @@ core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
 	assert(s != NULL);
 	row_init(&r, fn, arg);
 	TAILQ_FOREACH (h, &s->holds, in_session) {
-		row_str(&r, FIELD_MODE, "exclusive");
+		row_str(&r, FIELD_MODE, mode_name(h->lock->shared_hold));
 		row_num(&r, FIELD_DEPTH, h->depth);
 		row_num(&r, FIELD_FENCE, h->fence);
 		row_num(&r, FIELD_AGE, age(now_ms, h->since_ms));
@@ -94,13 +100,13 @@ core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
 }
 
 static void
-row_session(struct row *r, const struct session *s)
+row_session(struct row *r, const struct session *s, bool shared)
 {
 	row_num(r, FIELD_SESSION, s->id);
 	if (s->label != NULL)
 		row_str(r, FIELD_LABEL, s->label);
 	row_str(r, FIELD_PEER, s->peer);
-	row_str(r, FIELD_MODE, "exclusive");
+	row_str(r, FIELD_MODE, mode_name(shared));
 }
 
 size_t
@@ -117,14 +123,14 @@ core_queue(struct core *core, int64_t now_ms, const char *name, size_t name_len,
 		return 0;
 	row_init(&r, fn, arg);
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
-		row_session(&r, h->session);
+		row_session(&r, h->session, l->shared_hold);
 		row_num(&r, FIELD_FENCE, h->fence);
 		row_num(&r, FIELD_AGE, age(now_ms, h->since_ms));
 		row_end(&r, "holder", NULL);
 		n++;
 	}
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		row_session(&r, w->session);
+		row_session(&r, w->session, w->shared);
 		row_num(&r, FIELD_AGE, age(now_ms, w->since_ms));
 		row_end(&r, "waiter", NULL);
 		n++;
@@ -157,6 +163,8 @@ name_state(const struct lock *l)
 	bool held = !TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING ||
 		    l->state == LEASE_QUEUED;
 
+	if (l->nholders > 0 && l->shared_hold)
+		return "shared";
 	return held ? "held" : "free";
 }
 

@@ -9,16 +9,22 @@
 #include "core/emit.h"
 #include "core/hold.h"
 #include "core/lease.h"
-#include "core/lock.h"
 #include "core/session.h"
 
+/* Through the shorter of both lists. */
 struct hold *
 hold_find(const struct lock *l, const struct session *s)
 {
 	struct hold *h;
 
-	TAILQ_FOREACH (h, &l->holders, in_lock)
-		if (h->session == s)
+	if (l->nholders <= s->nholds) {
+		TAILQ_FOREACH (h, &l->holders, in_lock)
+			if (h->session == s)
+				return h;
+		return NULL;
+	}
+	TAILQ_FOREACH (h, &s->holds, in_session)
+		if (h->lock == l)
 			return h;
 	return NULL;
 }
@@ -64,6 +70,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
 	TAILQ_INSERT_TAIL(&l->holders, h, in_lock);
 	s->nholds++;
+	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
 	lengthen(core, h, w);
 	hold_bind(
@@ -80,6 +87,15 @@ hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 	if (w->has_hold)
 		hold_bind(core, h, w->hold_ms);
 	to_be_told(h, w);
+}
+
+void
+hold_upgrade(
+    struct core *core, struct hold *h, struct waiter *w, uint64_t fence)
+{
+	assert(h->lock->nholders == 1 && fence > h->fence);
+	h->fence = fence;
+	hold_reenter(core, h, w);
 }
 
 void
@@ -127,6 +143,7 @@ hold_free(struct core *core, struct hold *h)
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	TAILQ_REMOVE(&h->lock->holders, h, in_lock);
 	h->session->nholds--;
+	h->lock->nholders--;
 	core_disarm(core, &h->bound);
 	free(h);
 }

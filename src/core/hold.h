@@ -11,6 +11,10 @@ struct hold *hold_find(const struct lock *l, const struct session *s);
 /* The session gets the name: for waiter w, with this fence. */
 struct hold *hold_new(struct core *core, struct waiter *w, uint64_t fence);
 
+/* The only one that shares the name gets it for itself, with a new fence. */
+void hold_upgrade(
+    struct core *core, struct hold *h, struct waiter *w, uint64_t fence);
+
 /* Once more by the session that has it. */
 void hold_reenter(struct core *core, struct hold *h, struct waiter *w);
 

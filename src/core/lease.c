@@ -22,10 +22,13 @@
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "core/emit.h"
+#include "core/group.h"
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/queue.h"
+#include "core/unlock.h"
 
 #define RESERVE_MAX 64	     /* fences drawn at once */
 #define KEEP_SLACK_MS 1000   /* a keep begins at most so long after its key */
@@ -33,6 +36,7 @@
 #define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
 #define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
+#define IDLE_YIELD_MS 50     /* a lease kept for a group stays so long */
 #define LOOK_SLACK_MS 2	     /* behind the end of another's key */
 
 static const char *const state_names[LEASE_MAX] = {
@@ -134,10 +138,10 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 		delay_ms = max64(delay_ms, h->delay_ms);
 		keep_ms = max64(keep_ms, h->keep_until_ms - core->now_ms);
 	}
-	if (w != NULL && TAILQ_EMPTY(&l->holders)) {
-		delay_ms = w->delay_ms;
+	if (w != NULL) {
+		delay_ms = max64(delay_ms, w->delay_ms);
 		if (w->keep_ms > 0)
-			keep_ms = w->keep_ms + KEEP_SLACK_MS;
+			keep_ms = max64(keep_ms, w->keep_ms + KEEP_SLACK_MS);
 	}
 	keep_ms = max64(keep_ms, l->linger_ms - core->now_ms);
 	l->asked_delay_ms = delay_ms;
@@ -147,9 +151,16 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 	op->ttl_ms = l->asked_ttl_ms;
 }
 
+/* A phase of sharing has one fence, however many share. */
 static void
-set_reserve(struct lock *l, struct op *op)
+set_reserve(struct lock *l, struct op *op, bool shared)
 {
+	l->asked_shared = shared;
+	if (shared) {
+		op->flags |= OP_SHARED;
+		op->reserve = l->asked_reserve = 1;
+		return;
+	}
 	l->asked_reserve =
 	    l->nwaiting < RESERVE_MAX ? l->nwaiting : RESERVE_MAX;
 	if (l->asked_reserve == 0)
@@ -161,18 +172,21 @@ static void
 ask_acquire(struct core *core, struct lock *l)
 {
 	struct op *op = submit(core, l, OP_ACQUIRE);
-	const struct waiter *w;
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	bool queued = l->state == LEASE_QUEUED;
 
-	l->asked_queue = l->state == LEASE_QUEUED;
+	/* One token has one place in the queue, of one kind. */
+	set_reserve(l, op, queued ? l->asked_shared : w->shared);
+	l->asked_queue = queued;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		if (w->try_only || w->queue_limit == 0 || w->session->draining)
 			continue;
 		l->asked_queue = true;
 		break;
 	}
-	op->flags = l->asked_queue ? OP_QUEUE : 0;
+	if (l->asked_queue)
+		op->flags |= OP_QUEUE;
 	set_ttl(core, l, op);
-	set_reserve(l, op);
 }
 
 static void
@@ -181,7 +195,16 @@ ask_confirm(struct core *core, struct lock *l)
 	struct op *op = submit(core, l, OP_CONFIRM);
 
 	set_ttl(core, l, op);
-	set_reserve(l, op);
+	set_reserve(l, op, false);
+}
+
+static void
+ask_convert(struct core *core, struct lock *l, bool shared)
+{
+	struct op *op = submit(core, l, OP_CONVERT);
+
+	set_ttl(core, l, op);
+	set_reserve(l, op, shared);
 }
 
 static void
@@ -193,8 +216,10 @@ ask_renew(struct core *core, struct lock *l, bool draw)
 	op->fence = l->fence_end - 1;
 	op->timeout_ms = min64(op->timeout_ms, core->config.lease_ms / 6);
 	l->asked_reserve = 0;
-	if (draw)
-		set_reserve(l, op);
+	if (l->shared)
+		op->flags |= OP_SHARED;
+	else if (draw)
+		set_reserve(l, op, false);
 }
 
 static void
@@ -241,6 +266,9 @@ arm_held(struct core *core, struct lock *l)
 		    min64(at_ms, l->confirmed_ms + core->config.lease_ms / 2);
 	if (l->op == 0 && !l->blocked)
 		at_ms = min64(at_ms, l->wake_ms);
+	if (l->remote_ms != 0 && TAILQ_EMPTY(&l->holders) &&
+	    core->now_ms - l->remote_ms < IDLE_YIELD_MS)
+		at_ms = min64(at_ms, l->remote_ms + IDLE_YIELD_MS);
 	arm(core, l, at_ms);
 }
 
@@ -332,6 +360,22 @@ turn_over(const struct core *core, const struct lock *l)
 		   core->now_ms - l->remote_ms >= core->config.lease_ms);
 }
 
+/* Does it linger for another than this one? */
+static bool
+lingers(const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return l->linger_ms > core->now_ms &&
+	       (w == NULL || w->session->id != l->linger_session);
+}
+
+bool
+lease_free_for(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return lease_vouched(core, l) && !turn_over(core, l) &&
+	       !lingers(core, l, w);
+}
+
 /* Does the key live long enough for what the next grant promises? */
 static bool
 covers(const struct core *core, const struct lock *l, const struct waiter *w)
@@ -340,44 +384,93 @@ covers(const struct core *core, const struct lock *l, const struct waiter *w)
 	       (w->keep_ms == 0 || l->key_end_ms >= core->now_ms + w->keep_ms);
 }
 
+/* Can an operation be sent now?  Else it waits for the guard or a pause. */
+static bool
+can_send(struct core *core, struct lock *l)
+{
+	if (l->op != 0)
+		return false;
+	if (!guard_up(core, l->shard)) {
+		guard_block(core, l);
+		return false;
+	}
+	return l->why == NULL || l->wake_ms <= core->now_ms;
+}
+
+bool
+lease_fits(struct core *core, struct lock *l, const struct waiter *w)
+{
+	bool joins = !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
+	bool same = joins || l->shared == w->shared;
+
+	if (!lease_vouched(core, l) || (joins && turn_over(core, l)))
+		return false;
+	if (same && (joins || l->fence_next < l->fence_end) &&
+	    covers(core, l, w))
+		return true;
+	if (!can_send(core, l))
+		return false;
+	if (!same)
+		ask_convert(core, l, w->shared);
+	else
+		ask_renew(core, l, true);
+	return false;
+}
+
 static void
 renew(struct core *core, struct lock *l, bool draw)
 {
-	if (l->op != 0)
+	if (!can_send(core, l))
 		return;
-	if (!guard_up(core, l->shard)) {
-		guard_block(core, l);
-		return;
-	}
-	if (core->renewals_left == 0 && !draw) {
+	if (core->renewals_left == 0) {
 		l->wake_ms = core->now_ms + 1;
 		return;
 	}
-	if (core->renewals_left > 0)
-		core->renewals_left--;
+	core->renewals_left--;
 	ask_renew(core, l, draw);
+}
+
+static bool
+kept_for_group(const struct core *core, const struct lock *l)
+{
+	const struct waiter *w;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock)
+		if (w->group != NULL && group_keeps(core, w->group, l))
+			return true;
+	return false;
+}
+
+/*
+ * The lease is here, nobody has the name, and only groups wait for it that
+ * can't be granted yet.  It stays until another broker asks.
+ */
+static bool
+next_idle(struct core *core, struct lock *l)
+{
+	if (l->remote_ms != 0 && core->now_ms - l->remote_ms >= IDLE_YIELD_MS &&
+	    !kept_for_group(core, l)) {
+		end(l);
+		return true;
+	}
+	if (l->wake_ms <= core->now_ms)
+		renew(core, l, false);
+	return false;
 }
 
 /* The lease is here and nobody has the name: pass it on, or let it go. */
 static bool
 next_free(struct core *core, struct lock *l)
 {
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
-	bool lingers = l->linger_ms > core->now_ms;
-
-	if (w == NULL || !lease_vouched(core, l) || turn_over(core, l) ||
-	    (lingers && w->session->id != l->linger_session)) {
+	if (TAILQ_EMPTY(&l->queue) || !lease_vouched(core, l) ||
+	    lingers(core, l, TAILQ_FIRST(&l->queue)) ||
+	    (turn_over(core, l) && !kept_for_group(core, l))) {
 		end(l);
 		return true;
 	}
-	if (l->fence_next == l->fence_end || !covers(core, l, w)) {
-		if (l->wake_ms > core->now_ms && l->why != NULL)
-			return false;
-		renew(core, l, true);
-		return false;
-	}
-	lock_grant(core, l);
-	return true;
+	if (lock_grant_next(core, l))
+		return true;
+	return l->op == 0 && next_idle(core, l);
 }
 
 static bool
@@ -387,9 +480,13 @@ next_held(struct core *core, struct lock *l)
 
 	if (TAILQ_EMPTY(&l->holders))
 		return next_free(core, l);
+	if (l->nwaiting > 0 && lock_grant_next(core, l))
+		return true;
+	if (l->op != 0)
+		return false;
 	if (l->wake_ms <= core->now_ms)
 		renew(core, l, left * 4 < l->nwaiting);
-	else if (l->nwaiting > 0 && left == 0 && l->why == NULL)
+	else if (l->nwaiting > 0 && left == 0 && !l->shared)
 		renew(core, l, true);
 	return false;
 }
@@ -398,7 +495,7 @@ static bool
 next_ending(struct core *core, struct lock *l)
 {
 	if (l->key_end_ms <= core->now_ms) {
-		lock_parted(core, l, true);
+		unlock_parted(core, l, true);
 		set_state(l, LEASE_NONE);
 		return true;
 	}
@@ -458,7 +555,7 @@ lease_next(struct core *core, struct lock *l)
 {
 	while (l->op == 0 && nexts[l->state](core, l))
 		;
-	lock_settle(core, l, false);
+	queue_settle(core, l, false);
 	while (l->op == 0 && TAILQ_EMPTY(&l->queue) && nexts[l->state](core, l))
 		;
 	if (is_idle(l)) {
@@ -524,6 +621,7 @@ on_granted(
 {
 	assert(o->fence != 0);
 	set_state(l, LEASE_HELD);
+	l->shared = l->asked_shared;
 	l->handed = l->hint = l->foreign = false;
 	l->remote_ms = 0;
 	l->row = 0;
@@ -561,7 +659,7 @@ on_acquire(
 		plan_look(core, l, o);
 		if (!l->asked_queue)
 			l->wake_ms = 0;
-		lock_settle(core, l, true);
+		queue_settle(core, l, true);
 		return;
 	default:
 		try_later(core, l, o);
@@ -572,9 +670,12 @@ static void
 on_confirm(
     struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
 {
-	if (o->status == OUTCOME_GRANTED)
+	if (o->status == OUTCOME_GRANTED) {
+		l->asked_shared = o->text_len == 1 && o->text[0] == 's';
+		if (l->asked_shared)
+			l->asked_reserve = 1;
 		on_granted(core, l, sent_ms, o);
-	else if (o->status == OUTCOME_LOST) {
+	} else if (o->status == OUTCOME_LOST) {
 		l->linger_ms = 0;
 		set_state(l, LEASE_NONE);
 	} else
@@ -602,34 +703,75 @@ tell_holders(struct core *core, struct lock *l, enum event_id event)
 	}
 }
 
+/* The key is not ours any more. */
+static void
+taken(struct core *core, struct lock *l)
+{
+	bool moved = l->spell != core->guards[l->shard].spell;
+
+	lose_holders(core, l, moved ? "failover" : "taken");
+	l->linger_ms = 0;
+	set_state(l, LEASE_NONE);
+}
+
+/* What was at risk is safe again, and the next renewal is planned. */
+static void
+kept(struct core *core, struct lock *l)
+{
+	if (l->state == LEASE_ATRISK && lease_vouched(core, l)) {
+		set_state(l, LEASE_HELD);
+		tell_holders(core, l, EVENT_SAFE);
+	}
+	if (is_held(l))
+		plan_renewal(core, l, false);
+}
+
 static void
 on_renew(
     struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
 {
-	bool moved = l->spell != core->guards[l->shard].spell;
-
-	if (l->state == LEASE_ENDING || l->state == LEASE_NONE)
+	if (l->state == LEASE_ENDING)
 		return;
-	if (o->status == OUTCOME_RENEWED) {
-		if (moved)
-			core->stats.reasserted++;
-		confirmed(core, l, sent_ms, o);
-		core->stats.renewals++;
-		if (l->state == LEASE_ATRISK && lease_vouched(core, l)) {
-			set_state(l, LEASE_HELD);
-			tell_holders(core, l, EVENT_SAFE);
-		}
-		if (is_held(l))
-			plan_renewal(core, l, false);
+	if (o->status == OUTCOME_LOST) {
+		taken(core, l);
 		return;
 	}
-	if (o->status != OUTCOME_LOST) {
+	if (o->status != OUTCOME_RENEWED) {
 		try_later(core, l, o);
 		return;
 	}
-	lose_holders(core, l, moved ? "failover" : "taken");
-	l->linger_ms = 0;
-	set_state(l, LEASE_NONE);
+	if (l->spell != core->guards[l->shard].spell)
+		core->stats.reasserted++;
+	core->stats.renewals++;
+	confirmed(core, l, sent_ms, o);
+	kept(core, l);
+}
+
+static void
+on_convert(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	if (l->state == LEASE_ENDING)
+		return;
+	switch (o->status) {
+	case OUTCOME_GRANTED:
+		l->shared = l->asked_shared;
+		confirmed(core, l, sent_ms, o);
+		kept(core, l);
+		return;
+	case OUTCOME_BUSY:
+		told_waiting(core, l, true);
+		if (TAILQ_EMPTY(&l->holders))
+			end(l); /* behind those who share it, like anybody */
+		else
+			lock_upgrade_refused(core, l);
+		return;
+	case OUTCOME_LOST:
+		taken(core, l);
+		return;
+	default:
+		try_later(core, l, o);
+	}
 }
 
 static void
@@ -639,11 +781,11 @@ on_end(
 	(void)sent_ms;
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
-		lock_parted(core, l, true);
+		unlock_parted(core, l, true);
 		try_later(core, l, o);
 		return;
 	}
-	lock_parted(core, l, false);
+	unlock_parted(core, l, false);
 	if (o->status == OUTCOME_ENDED && l->linger_ms > core->now_ms) {
 		set_state(l, LEASE_LINGERING);
 		l->confirmed_ms = sent_ms;
@@ -665,6 +807,8 @@ lease_outcome(struct core *core, struct lock *l, enum op_kind op,
 		on_confirm(core, l, sent_ms, o);
 	else if (op == OP_RENEW)
 		on_renew(core, l, sent_ms, o);
+	else if (op == OP_CONVERT)
+		on_convert(core, l, sent_ms, o);
 	else
 		on_end(core, l, sent_ms, o);
 	lease_next(core, l);

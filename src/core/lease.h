@@ -15,6 +15,16 @@ bool lease_next(struct core *core, struct lock *l);
 /* Does the broker vouch for the lease at this moment? */
 bool lease_vouched(const struct core *core, const struct lock *l);
 
+/* Could w be granted on it, were it made to fit? */
+bool lease_free_for(
+    const struct core *core, const struct lock *l, const struct waiter *w);
+
+/*
+ * Does it fit w: its mode, a fence to give, a key that lives long enough?
+ * Where it does not, what makes it fit is sent.
+ */
+bool lease_fits(struct core *core, struct lock *l, const struct waiter *w);
+
 /* Until when, if nothing is confirmed before. */
 int64_t lease_deadline_ms(const struct core *core, const struct lock *l);
 

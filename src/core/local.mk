@@ -3,10 +3,14 @@ noinst_LIBRARIES += src/core/libcore.a
 src_core_libcore_a_SOURCES = \
 	src/core/core.c \
 	src/core/core.h \
+	src/core/deadlock.c \
+	src/core/deadlock.h \
 	src/core/dump.c \
 	src/core/dump.h \
 	src/core/effects.c \
 	src/core/emit.h \
+	src/core/group.c \
+	src/core/group.h \
 	src/core/guard.c \
 	src/core/guard.h \
 	src/core/hold.c \
@@ -15,7 +19,13 @@ src_core_libcore_a_SOURCES = \
 	src/core/lease.h \
 	src/core/lock.c \
 	src/core/lock.h \
+	src/core/queue.c \
+	src/core/queue.h \
 	src/core/session.c \
 	src/core/session.h \
 	src/core/slot.c \
-	src/core/state.h
+	src/core/state.h \
+	src/core/status.c \
+	src/core/status.h \
+	src/core/unlock.c \
+	src/core/unlock.h

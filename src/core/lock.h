@@ -10,40 +10,32 @@ struct lock *lock_find(const struct core *core, const char *name, size_t len);
 struct lock *lock_get(struct core *core, const char *name, size_t len);
 void lock_free(struct core *core, struct lock *l);
 
-/* The requests (protocol, section 5). */
+/* A request of a session (protocol, section 5). */
 void lock_request(
     struct core *core, struct session *s, const struct core_request *rq);
-void lock_cancel(
-    struct core *core, struct session *s, uint64_t ref, uint64_t by);
 
-/* The session's requests do not wait any more. */
-void lock_hasten(struct core *core, struct session *s);
+/* The parts of LOCK that one name and several have in common. */
+bool lock_allowed(
+    struct core *core, struct session *s, const struct core_request *rq);
+bool lock_refuse_deadlock(struct core *core, struct session *s,
+    const struct core_request *rq, struct lock *const *locks);
 
-/* The head of the queue gets the name, with the next fence of the reserve. */
-void lock_grant(struct core *core, struct lock *l);
+/* May w come to those who hold the name? */
+bool lock_compatible(const struct lock *l, const struct waiter *w);
+
+/* Grants a waiter whose lease fits. */
+void lock_grant(struct core *core, struct waiter *w);
 
 /*
- * Answers those who do not wait (wait=0, queue=, a client that has shut down)
- * as far as it is known by now what to answer.  `taken`: the name is known
- * not to be free for them.
+ * Gives the name to whoever may have it now.  False: to nobody; the lease may
+ * be on its way to fit (an operation was sent), or nobody may have it.
  */
-void lock_settle(struct core *core, struct lock *l, bool taken);
+bool lock_grant_next(struct core *core, struct lock *l);
 
-/* Ends a waiting request with a reply. */
-void waiter_answer(struct core *core, struct waiter *w, enum status status);
-void waiter_error(
-    struct core *core, struct waiter *w, enum err_code code, const char *why);
-void waiter_free(struct core *core, struct waiter *w);
-void waiter_timer(struct core *core, struct waiter *w);
+/* A CONVERT was answered that other brokers share the name, too. */
+void lock_upgrade_refused(struct core *core, struct lock *l);
 
 /* Tells the grants that are still good; withdraws the others. */
 void lock_tell_granted(struct core *core);
-
-/* UNLOCK has ended, in the store or by giving up. */
-void lock_parted(struct core *core, struct lock *l, bool deferred);
-
-/* STATUS of a name that is not held here, from the key in the store. */
-void lock_status_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o);
 
 #endif

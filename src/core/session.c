@@ -14,6 +14,7 @@
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/queue.h"
 #include "core/session.h"
 
 void
@@ -62,22 +63,15 @@ session_drain(struct core *core, struct session *s)
 	if (s->draining)
 		return;
 	s->draining = true;
-	lock_hasten(core, s);
+	queue_hasten(core, s);
 }
 
 /* Everything that waits leaves its queue; nobody is there to be told. */
 static void
 leave_queues(struct core *core, struct session *s)
 {
-	struct waiter *w;
-	struct lock *l;
-
-	while (!TAILQ_EMPTY(&s->waiting)) {
-		w = TAILQ_FIRST(&s->waiting);
-		l = w->lock;
-		waiter_free(core, w);
-		lease_next(core, l);
-	}
+	while (!TAILQ_EMPTY(&s->waiting))
+		waiter_free(core, TAILQ_FIRST(&s->waiting));
 }
 
 static void
@@ -120,18 +114,13 @@ void
 session_stop_all(struct core *core)
 {
 	struct session *s, *next;
-	struct waiter *w;
-	struct lock *l;
 
 	HASH_ITER (hh, core->sessions, s, next) {
 		emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
-		while (!TAILQ_EMPTY(&s->waiting)) {
-			w = TAILQ_FIRST(&s->waiting);
-			l = w->lock;
-			waiter_error(core, w, ERR_SHUTDOWN,
+		while (!TAILQ_EMPTY(&s->waiting))
+			waiter_error(core, TAILQ_FIRST(&s->waiting),
+			    ERR_SHUTDOWN,
 			    "the broker is stopping; try another one");
-			lease_next(core, l);
-		}
 		let_go(core, s, false);
 		if (s->detached)
 			session_free(core, s);

@@ -87,6 +87,9 @@ struct session {
 	struct waiter_list waiting;
 	struct lost_list lost;
 	unsigned nholds, nwaiting, nlost;
+	uint64_t walk; /* deadlock.c: the walk that came by last ... */
+	const struct lock *walk_via; /* ... on the way to this name ... */
+	struct session *walk_from;   /* ... from this session */
 };
 
 /* One session's hold of one name, on top of the lease. */
@@ -105,15 +108,17 @@ struct hold {
 };
 
 /*
- * One LOCK that has not been answered: in the queue of its lock, or granted
- * and waiting for the FLUSH that tells it.
+ * One name of a LOCK that has not been answered: in the queue of its lock, or
+ * granted and waiting for the FLUSH that tells it.
  */
 struct waiter {
 	TAILQ_ENTRY(waiter) in_session;
 	TAILQ_ENTRY(waiter) in_lock; /* in core.granted once granted */
 	struct session *session;
 	struct lock *lock;
-	struct hold *hold; /* granted; NULL again once that is gone */
+	struct hold *hold;   /* granted; NULL again once that is gone */
+	struct group *group; /* of a LOCK of several names; else NULL */
+	unsigned place;	     /* in the group */
 	struct timer deadline;
 	uint64_t ref;
 	uint64_t queue_limit;
@@ -124,6 +129,7 @@ struct waiter {
 	uint64_t fence; /* granted */
 	uint32_t depth; /* granted */
 	bool has_hold;
+	bool shared;
 	bool untagged;
 	bool try_only;	/* wait=0 */
 	bool impatient; /* counted in lock.nimpatient */
@@ -131,23 +137,37 @@ struct waiter {
 	bool withdrawn; /* the lease ran out before the grant was told */
 };
 
+/*
+ * A LOCK of several names: its waiters, one a name.  They are granted in one
+ * step or not at all.  Freed with the last of them.
+ */
+struct group {
+	struct session *session;
+	uint64_t ref;
+	int64_t since_ms;
+	unsigned n, left; /* waiters in all; not yet freed */
+	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
+};
+
 /* An UNLOCK whose names are being released in the store. */
 struct parting {
 	uint64_t session; /* id */
 	uint64_t ref;
-	uint32_t left; /* names still under way */
-	uint32_t depth;
+	unsigned left; /* names still under way, and 1 while it begins */
+	unsigned n;
 	bool deferred;
+	uint32_t depth[]; /* as asked */
 };
 
 /* All that this broker knows of one name. */
 struct lock {
 	UT_hash_handle hh;
 	TAILQ_ENTRY(lock) in_blocked;
+	TAILQ_ENTRY(lock) in_touched;
 	struct hold_list holders;
 	struct waiter_list queue;
 	struct timer timer;	 /* when the lease wants attention next */
-	struct parting *parting; /* owned; answered when ENDING is over */
+	struct parting *parting; /* that waits for the end of ENDING */
 	char *why;		 /* owned; what Redis refused with last */
 	uint64_t op;		 /* in flight for this name; 0: none */
 	uint64_t seq;		 /* of the token */
@@ -167,15 +187,20 @@ struct lock {
 	uint64_t asked_spell;	 /* the same, of the operation in flight */
 	uint32_t shard;
 	uint32_t row; /* handovers since another broker waits */
+	uint32_t nholders;
 	uint32_t nwaiting;
 	uint32_t nimpatient;	/* of them: may have to be answered at once */
 	uint32_t asked_reserve; /* fences, by the operation in flight */
 	enum lease_state state;
-	bool hint;	  /* a message says that it was handed to us */
-	bool blocked;	  /* in guard.blocked */
-	bool foreign;	  /* QUEUED behind a plain client's key */
-	bool asked_queue; /* the acquire in flight queues up */
-	bool handed;	  /* this lease has been granted once */
+	bool hint;	   /* a message says that it was handed to us */
+	bool blocked;	   /* in guard.blocked */
+	bool touched;	   /* in core.touched */
+	bool shared;	   /* the lease is shared with other brokers */
+	bool shared_hold;  /* and so are the holds, where there are any */
+	bool asked_shared; /* so is the one of the operation in flight */
+	bool foreign;	   /* QUEUED behind a plain client's key */
+	bool asked_queue;  /* the acquire in flight queues up */
+	bool handed;	   /* this lease has been granted once */
 	uint8_t name_len;
 	char name[];
 };
@@ -225,6 +250,8 @@ struct core {
 	struct heap timers;
 	struct guard *guards;
 	struct waiter_list granted;
+	struct lock_list touched; /* to be looked at before the step ends */
+	uint64_t walks;		  /* deadlock.c */
 	struct slot *slots;
 	uint32_t nslots, free_slot;
 	uint32_t inflight;
@@ -241,6 +268,10 @@ uint64_t core_random(struct core *core);
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 void core_arm(struct core *core, struct timer *t, int64_t at_ms);
 void core_disarm(struct core *core, struct timer *t);
+
+/* Something has changed for the name: lease_next() before the step ends. */
+void core_touch(struct core *core, struct lock *l);
+void core_untouch(struct core *core, struct lock *l);
 
 /* slot.c: operations in flight; submit returns it for more to be filled in */
 struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,

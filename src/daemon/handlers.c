@@ -31,16 +31,21 @@ number_or(const struct request *r, enum option_id o, int64_t otherwise)
 	return request_has(r, o) ? r->num[o] : otherwise;
 }
 
-/* Gives a request on one name to the core. */
+/* Gives a request on names to the core. */
 static void
 ask_core(struct broker *b, struct conn *c, const struct request *r,
     enum core_verb verb, int64_t wait_ms)
 {
 	struct core_request rq = { .verb = verb };
 	struct core_event ev = { .kind = CORE_REQUEST };
+	struct core_name names[CORE_NAMES_MAX];
+	unsigned i;
 
-	rq.name = r->words[0].p;
-	rq.name_len = r->words[0].n;
+	for (i = 0; i < r->nwords; i++)
+		names[i] = (struct core_name){ r->words[i].p, r->words[i].n };
+	rq.names = names;
+	rq.nnames = r->nwords;
+	rq.shared = number_or(r, OPTION_MODE, MODE_EXCLUSIVE) == MODE_SHARED;
 	rq.untagged = r->tag.n == 0;
 	rq.wait_ms = wait_ms;
 	rq.has_hold = request_has(r, OPTION_HOLD);
@@ -56,43 +61,23 @@ ask_core(struct broker *b, struct conn *c, const struct request *r,
 	bridge_step(b, &ev);
 }
 
-/* What of the lock verbs is not built yet; true: it was answered. */
-static bool
-unsupported_lock(struct conn *c, const struct request *r)
-{
-	const char *what = NULL;
-
-	if (r->nwords > 1)
-		what = "several names in one request";
-	else if (number_or(r, OPTION_MODE, MODE_EXCLUSIVE) != MODE_EXCLUSIVE)
-		what = "mode=shared";
-	if (what == NULL)
-		return false;
-	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
-	    "this broker does not know %s", what);
-	return true;
-}
-
 static void
 handle_lock(struct broker *b, struct conn *c, const struct request *r)
 {
-	if (!unsupported_lock(c, r))
-		ask_core(b, c, r, CORE_LOCK,
-		    number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
+	ask_core(
+	    b, c, r, CORE_LOCK, number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
 }
 
 static void
 handle_trylock(struct broker *b, struct conn *c, const struct request *r)
 {
-	if (!unsupported_lock(c, r))
-		ask_core(b, c, r, CORE_LOCK, 0);
+	ask_core(b, c, r, CORE_LOCK, 0);
 }
 
 static void
 handle_unlock(struct broker *b, struct conn *c, const struct request *r)
 {
-	if (!unsupported_lock(c, r))
-		ask_core(b, c, r, CORE_UNLOCK, 0);
+	ask_core(b, c, r, CORE_UNLOCK, 0);
 }
 
 static void

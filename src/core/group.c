@@ -1,0 +1,237 @@
+/*
+ * Several names at once.  See group.h for the rules.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/group.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "core/queue.h"
+
+/* The session has the name in a way that will do: it only re-enters. */
+static bool
+has_already(const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+
+	return hold_find(l, w->session) != NULL &&
+	       (w->shared || !l->shared_hold);
+}
+
+static bool
+member_free(const struct core *core, const struct waiter *w)
+{
+	return has_already(w) || (lease_free_for(core, w->lock, w) &&
+				     lock_compatible(w->lock, w));
+}
+
+bool
+group_free_but(
+    const struct core *core, const struct group *g, const struct lock *l)
+{
+	unsigned i;
+
+	if (g->left < g->n)
+		return false;
+	for (i = 0; i < g->n; i++)
+		if (g->members[i]->lock != l &&
+		    !member_free(core, g->members[i]))
+			return false;
+	return true;
+}
+
+bool
+group_firm(const struct core *core, const struct group *g)
+{
+	return core->now_ms - g->since_ms >= core->config.lease_ms;
+}
+
+static int
+order(const struct lock *a, const struct lock *b)
+{
+	size_t n = a->name_len < b->name_len ? a->name_len : b->name_len;
+	int c = memcmp(a->name, b->name, n);
+
+	return c != 0 ? c : (int)a->name_len - (int)b->name_len;
+}
+
+bool
+group_keeps(
+    const struct core *core, const struct group *g, const struct lock *l)
+{
+	const struct waiter *w;
+	unsigned i;
+
+	if (g->left < g->n || !group_firm(core, g))
+		return false;
+	for (i = 0; i < g->n; i++) {
+		w = g->members[i];
+		if (order(w->lock, l) < 0 && !lease_vouched(core, w->lock))
+			return false;
+	}
+	return true;
+}
+
+/* Does the lease of a member fit?  What makes it fit is under way then. */
+static bool
+member_fits(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+	uint64_t op = l->op;
+
+	if (has_already(w) || lease_fits(core, l, w))
+		return true;
+	if (l->op != op)
+		core_touch(core, l);
+	return false;
+}
+
+bool
+group_grant(struct core *core, struct group *g)
+{
+	bool fit = true;
+	unsigned i;
+
+	for (i = 0; i < g->n; i++)
+		if (!member_fits(core, g->members[i]))
+			fit = false;
+	if (!fit)
+		return false;
+	for (i = 0; i < g->n; i++) {
+		core_touch(core, g->members[i]->lock);
+		lock_grant(core, g->members[i]);
+	}
+	return true;
+}
+
+void
+group_forget(struct waiter *w)
+{
+	struct group *g = w->group;
+
+	assert(g->members[w->place] == w && g->left > 0);
+	g->members[w->place] = NULL;
+	g->left--;
+	if (g->left == 0)
+		free(g);
+}
+
+void
+group_free(struct core *core, struct group *g)
+{
+	unsigned i, n = g->n, left = g->left;
+
+	for (i = 0; i < n && left > 0; i++) {
+		if (g->members[i] == NULL)
+			continue;
+		left--;
+		waiter_free(core, g->members[i]);
+	}
+}
+
+/* A lease ran out before the whole could be told: none of it is held. */
+static void
+withdraw(struct core *core, struct group *g)
+{
+	struct hold *h;
+	unsigned i;
+
+	for (i = 0; i < g->n; i++) {
+		h = g->members[i]->hold;
+		if (h == NULL)
+			continue;
+		core_touch(core, h->lock);
+		if (h->depth > 1)
+			h->depth--;
+		else
+			hold_end(core, h, true);
+	}
+	emit_error(core, g->session->id, g->ref, ERR_UNAVAILABLE,
+	    "a lease ran out before the grant could be told; you hold none of"
+	    " the names, ask again");
+	group_free(core, g);
+}
+
+void
+group_tell(struct core *core, struct group *g)
+{
+	unsigned i;
+
+	assert(g->left == g->n);
+	for (i = 0; i < g->n; i++) {
+		if (!g->members[i]->withdrawn)
+			continue;
+		withdraw(core, g);
+		return;
+	}
+	emit_reply(core, g->session->id, g->ref, STATUS_OK);
+	for (i = 0; i < g->n; i++)
+		emit_num(core, FIELD_FENCE, g->members[i]->fence);
+	for (i = 0; i < g->n; i++)
+		emit_num(core, FIELD_DEPTH, g->members[i]->depth);
+	group_free(core, g);
+}
+
+static struct group *
+group_new(struct core *core, struct session *s, const struct core_request *rq,
+    struct lock *const *locks)
+{
+	struct group *g = xcalloc(1, sizeof(*g));
+	struct waiter *w;
+	unsigned i;
+
+	g->session = s;
+	g->ref = rq->ref;
+	g->since_ms = core->now_ms;
+	g->n = g->left = rq->nnames;
+	for (i = 0; i < g->n; i++) {
+		w = waiter_new(core, s, locks[i], rq);
+		w->group = g;
+		w->place = i;
+		g->members[i] = w;
+	}
+	for (i = 0; i < g->n; i++) {
+		waiter_enqueue(core, g->members[i], rq->wait_ms);
+		core_touch(core, locks[i]);
+	}
+	return g;
+}
+
+/* The session has all of it already. */
+static bool
+all_held(const struct group *g)
+{
+	unsigned i;
+
+	for (i = 0; i < g->n; i++)
+		if (!has_already(g->members[i]))
+			return false;
+	return true;
+}
+
+void
+group_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct lock *locks[CORE_NAMES_MAX];
+	struct group *g;
+	unsigned i;
+
+	assert(rq->nnames <= CORE_NAMES_MAX);
+	if (!lock_allowed(core, s, rq))
+		return;
+	for (i = 0; i < rq->nnames; i++) {
+		locks[i] = lock_get(core, rq->names[i].p, rq->names[i].n);
+		core_touch(core, locks[i]);
+	}
+	if (lock_refuse_deadlock(core, s, rq, locks))
+		return;
+	g = group_new(core, s, rq, locks);
+	if (all_held(g))
+		group_grant(core, g);
+}

@@ -1,0 +1,273 @@
+/*
+ * Queues: who waits for a name, until when, and who does not wait at all.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/group.h"
+#include "core/guard.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/queue.h"
+
+#define WHY_SIZE 256
+
+struct waiter *
+waiter_new(struct core *core, struct session *s, struct lock *l,
+    const struct core_request *rq)
+{
+	struct waiter *w = xcalloc(1, sizeof(*w));
+
+	w->session = s;
+	w->lock = l;
+	w->deadline.kind = TIMER_WAITER;
+	w->ref = rq->ref;
+	w->since_ms = core->now_ms;
+	w->has_hold = rq->has_hold;
+	w->hold_ms = rq->hold_ms;
+	w->keep_ms = rq->keep_ms;
+	w->delay_ms = rq->delay_ms;
+	w->queue_limit = rq->queue_limit;
+	w->shared = rq->shared;
+	w->untagged = rq->untagged;
+	w->try_only = rq->wait_ms == 0;
+	TAILQ_INSERT_TAIL(&s->waiting, w, in_session);
+	s->nwaiting++;
+	return w;
+}
+
+static void
+set_impatient(struct waiter *w)
+{
+	if (w->impatient || w->granted)
+		return;
+	w->impatient = true;
+	w->lock->nimpatient++;
+}
+
+/* A name that lingers for its last holder is free for that one; and whoever
+ * has it already need not wait for those who don't. */
+static bool
+goes_first(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+
+	return (l->linger_ms > core->now_ms &&
+		   l->linger_session == w->session->id) ||
+	       hold_find(l, w->session) != NULL;
+}
+
+void
+waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
+{
+	struct lock *l = w->lock;
+
+	if (goes_first(core, w))
+		TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+	else
+		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
+	l->nwaiting++;
+	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
+		set_impatient(w);
+	if (w->try_only)
+		wait_ms = core->config.reply_timeout_ms;
+	if (wait_ms != CORE_WAIT_FOREVER && w->place == 0)
+		core_arm(core, &w->deadline, core->now_ms + wait_ms);
+}
+
+static void
+leave_queue(struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	TAILQ_REMOVE(&l->queue, w, in_lock);
+	l->nwaiting--;
+	if (w->impatient)
+		l->nimpatient--;
+	w->impatient = false;
+}
+
+void
+waiter_granted(struct core *core, struct waiter *w)
+{
+	leave_queue(w);
+	core_disarm(core, &w->deadline);
+	w->granted = true;
+	TAILQ_INSERT_TAIL(&core->granted, w, in_lock);
+}
+
+void
+waiter_free(struct core *core, struct waiter *w)
+{
+	struct session *s = w->session;
+
+	if (w->granted) {
+		TAILQ_REMOVE(&core->granted, w, in_lock);
+		if (w->hold != NULL)
+			w->hold->untold--;
+	} else {
+		leave_queue(w);
+		core_touch(core, w->lock);
+	}
+	if (w->group != NULL)
+		group_forget(w);
+	TAILQ_REMOVE(&s->waiting, w, in_session);
+	s->nwaiting--;
+	core_disarm(core, &w->deadline);
+	free(w);
+}
+
+static void
+answered(struct core *core, struct waiter *w)
+{
+	if (w->group != NULL)
+		group_free(core, w->group);
+	else
+		waiter_free(core, w);
+}
+
+void
+waiter_answer(struct core *core, struct waiter *w, enum status status)
+{
+	emit_reply(core, w->session->id, w->ref, status);
+	answered(core, w);
+}
+
+void
+waiter_error(
+    struct core *core, struct waiter *w, enum err_code code, const char *why)
+{
+	emit_error(core, w->session->id, w->ref, code, "%s", why);
+	answered(core, w);
+}
+
+/* What stands between a name and Redis, in words; false: nothing does. */
+static bool
+why_unavailable(
+    const struct core *core, const struct lock *l, char *why, size_t size)
+{
+	if (!guard_ready(core, l->shard)) {
+		guard_why(core, l->shard, why, size);
+		return true;
+	}
+	if (l->why == NULL)
+		return false;
+	strncpy(why, l->why, size - 1);
+	why[size - 1] = '\0';
+	return true;
+}
+
+void
+waiter_timer(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+	char why[WHY_SIZE];
+
+	assert(!w->granted);
+	if (TAILQ_EMPTY(&l->holders) &&
+	    why_unavailable(core, l, why, sizeof(why)))
+		waiter_error(core, w, ERR_UNAVAILABLE, why);
+	else if (w->try_only)
+		waiter_error(core, w, ERR_UNAVAILABLE,
+		    "Redis did not answer in time; try again");
+	else {
+		core->stats.timeouts++;
+		waiter_answer(core, w, STATUS_TIMEOUT);
+	}
+}
+
+/* Redis is not to be asked about the name now: what then?  True: answered. */
+static bool
+settle_unasked(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+	char why[WHY_SIZE];
+	int64_t wait_ms;
+
+	if (w->session->draining && !w->try_only) {
+		waiter_answer(core, w, STATUS_CANCELLED);
+		return true;
+	}
+	if (!w->try_only)
+		return false;
+	wait_ms = guard_why(core, l->shard, why, sizeof(why));
+	if (l->why == NULL && wait_ms < w->since_ms +
+					    core->config.reply_timeout_ms -
+					    core->now_ms)
+		return false;
+	if (!why_unavailable(core, l, why, sizeof(why)))
+		return false;
+	waiter_error(core, w, ERR_UNAVAILABLE, why);
+	return true;
+}
+
+/* True: answered, and so gone. */
+static bool
+settle_one(struct core *core, struct waiter *w, uint64_t position, bool taken)
+{
+	struct lock *l = w->lock;
+
+	if (l->state == LEASE_LINGERING && l->linger_session != w->session->id)
+		taken = true;
+	if (hold_find(l, w->session) != NULL)
+		taken = false;
+	if (taken && (w->try_only || w->queue_limit <= position)) {
+		waiter_answer(core, w, STATUS_BUSY);
+		return true;
+	}
+	if (taken && w->session->draining) {
+		waiter_answer(core, w, STATUS_CANCELLED);
+		return true;
+	}
+	if (l->op == 0 && (l->why != NULL || !guard_ready(core, l->shard)))
+		return settle_unasked(core, w);
+	return false;
+}
+
+void
+queue_settle(struct core *core, struct lock *l, bool taken)
+{
+	struct waiter *w, *next;
+	uint64_t position = 0;
+
+	if (l->nimpatient == 0)
+		return;
+	if (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_QUEUED)
+		taken = true;
+	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next)
+		if (!w->impatient || !settle_one(core, w, position, taken))
+			position++;
+}
+
+void
+queue_hasten(struct core *core, struct session *s)
+{
+	struct waiter *w;
+
+	TAILQ_FOREACH (w, &s->waiting, in_session) {
+		if (w->granted)
+			continue;
+		set_impatient(w);
+		core_touch(core, w->lock);
+	}
+}
+
+void
+queue_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
+{
+	struct waiter *w;
+
+	TAILQ_FOREACH (w, &s->waiting, in_session)
+		if (w->ref == ref && !w->granted)
+			break;
+	if (w == NULL) {
+		emit_error(core, s->id, by, ERR_NOT_FOUND,
+		    "no request with that tag is waiting");
+		return;
+	}
+	waiter_answer(core, w, STATUS_CANCELLED);
+	emit_reply(core, s->id, by, STATUS_OK);
+}

@@ -1,0 +1,42 @@
+/*
+ * Waiters: requests in the queues of names.
+ */
+#ifndef LOCKBROKER_CORE_QUEUE_H
+#define LOCKBROKER_CORE_QUEUE_H
+
+#include "core/state.h"
+
+/* Joins the queue of a name: at the end, but for who has a right to it. */
+struct waiter *waiter_new(struct core *core, struct session *s, struct lock *l,
+    const struct core_request *rq);
+void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
+
+/* Out of the queue, and onto the list of those to be told. */
+void waiter_granted(struct core *core, struct waiter *w);
+
+/*
+ * Ends a waiting request with a reply; all of it where it has several names.
+ * The names are looked at again before the step ends.
+ */
+void waiter_answer(struct core *core, struct waiter *w, enum status status);
+void waiter_error(
+    struct core *core, struct waiter *w, enum err_code code, const char *why);
+
+/* Frees one waiter without a word. */
+void waiter_free(struct core *core, struct waiter *w);
+void waiter_timer(struct core *core, struct waiter *w);
+
+/*
+ * Answers those who do not wait (wait=0, queue=, a client that has shut down)
+ * as far as it is known by now what to answer.  `taken`: the name is known
+ * not to be free for them.
+ */
+void queue_settle(struct core *core, struct lock *l, bool taken);
+
+/* The session's requests do not wait any more. */
+void queue_hasten(struct core *core, struct session *s);
+
+void queue_cancel(
+    struct core *core, struct session *s, uint64_t ref, uint64_t by);
+
+#endif

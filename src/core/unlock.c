@@ -1,0 +1,124 @@
+/*
+ * UNLOCK and EXTEND.  An UNLOCK is answered when Redis has confirmed that all
+ * its names are free, or passed on; where Redis can't be reached, at once.
+ */
+#include "config.h"
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "core/session.h"
+#include "core/unlock.h"
+
+static void
+parting_drop(struct core *core, struct parting *p)
+{
+	unsigned i;
+
+	assert(p->left > 0);
+	p->left--;
+	if (p->left > 0)
+		return;
+	emit_reply(core, p->session, p->ref, STATUS_OK);
+	for (i = 0; i < p->n; i++)
+		emit_num(core, FIELD_DEPTH, p->depth[i]);
+	if (p->deferred)
+		emit_num(core, FIELD_DEFERRED, 1);
+	free(p);
+}
+
+void
+unlock_parted(struct core *core, struct lock *l, bool deferred)
+{
+	struct parting *p = l->parting;
+
+	if (p == NULL)
+		return;
+	l->parting = NULL;
+	if (deferred)
+		p->deferred = true;
+	parting_drop(core, p);
+}
+
+static struct hold *
+find_hold(const struct core *core, const struct session *s,
+    const struct core_name *name)
+{
+	struct lock *l = lock_find(core, name->p, name->n);
+
+	return l == NULL ? NULL : hold_find(l, s);
+}
+
+static void
+not_held(struct core *core, struct session *s, uint64_t ref,
+    const struct core_name *name)
+{
+	if (session_take_lost(s, name->p, name->n))
+		emit_error(core, s->id, ref, ERR_LOST,
+		    "this session held %.*s and lost it", (int)name->n,
+		    name->p);
+	else
+		emit_error(core, s->id, ref, ERR_NOT_HELD,
+		    "this session does not hold %.*s", (int)name->n, name->p);
+}
+
+/* Lets one level go; returns the depth that is left. */
+static uint32_t
+unlock_one(struct core *core, struct hold *h, struct parting *p)
+{
+	struct lock *l = h->lock;
+
+	if (h->depth > 1)
+		return --h->depth;
+	hold_end(core, h, true);
+	if (!lease_next(core, l) || l->state != LEASE_ENDING)
+		return 0;
+	if (l->op == 0) {
+		p->deferred = true;
+		return 0;
+	}
+	assert(l->parting == NULL);
+	l->parting = p;
+	p->left++;
+	return 0;
+}
+
+void
+unlock_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct parting *p;
+	unsigned i;
+
+	for (i = 0; i < rq->nnames; i++) {
+		if (find_hold(core, s, &rq->names[i]) != NULL)
+			continue;
+		not_held(core, s, rq->ref, &rq->names[i]);
+		return;
+	}
+	p = xcalloc(1, sizeof(*p) + rq->nnames * sizeof(p->depth[0]));
+	p->session = s->id;
+	p->ref = rq->ref;
+	p->n = rq->nnames;
+	p->left = 1;
+	for (i = 0; i < rq->nnames; i++)
+		p->depth[i] =
+		    unlock_one(core, find_hold(core, s, &rq->names[i]), p);
+	parting_drop(core, p);
+}
+
+void
+extend_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct hold *h = find_hold(core, s, &rq->names[0]);
+
+	if (h == NULL) {
+		not_held(core, s, rq->ref, &rq->names[0]);
+		return;
+	}
+	hold_bind(core, h, rq->hold_ms);
+	emit_reply(core, s->id, rq->ref, STATUS_OK);
+}

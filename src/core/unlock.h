@@ -1,0 +1,17 @@
+/*
+ * UNLOCK and EXTEND.
+ */
+#ifndef LOCKBROKER_CORE_UNLOCK_H
+#define LOCKBROKER_CORE_UNLOCK_H
+
+#include "core/state.h"
+
+void unlock_request(
+    struct core *core, struct session *s, const struct core_request *rq);
+void extend_request(
+    struct core *core, struct session *s, const struct core_request *rq);
+
+/* A release has ended, in the store or by giving up. */
+void unlock_parted(struct core *core, struct lock *l, bool deferred);
+
+#endif
