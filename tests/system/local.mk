@@ -24,6 +24,7 @@ EXTRA_DIST += \
 	tests/system/test_lost_replies.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_redis_restarts.py \
+	tests/system/test_shared.py \
 	tests/system/test_transcripts.py \
 	tests/system/transcripts/deadlock.t \
 	tests/system/transcripts/default-hold.t \

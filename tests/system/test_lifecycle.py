@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from lib.broker import find_program
-from lib.case import SystemTest, pad_of
+from lib.case import SystemTest, grace_of, pad_of, stall_of
 from lib.client import Client
 from lib.proc import pid_gone
 from lib.wait import eventually, let_time_pass, now, parse_ms, patience
@@ -67,13 +67,24 @@ class Stopping(SystemTest):
     def test_the_next_broker_grants_at_once(self):
         """The idle mark of the last broker's clean stop (design, section 7)."""
         server = self.redis()
-        first = self.broker(server, trust_new=True, lease=10)
+        first = self.broker(server, trust_new=True, lease=3)
         fence = self.client(first).lock("x")
         self.assertEqual(first.stop(), 0)
-        second = self.broker(server, lease=10, name="b1")
+        # Longer than stall: without the mark the server would look like one that was frozen.
+        let_time_pass(stall_of(3) + 0.3)
+        second = self.broker(server, lease=3)
         start = now()
-        self.assertGreater(self.client(second).lock("x"), fence)
-        self.assertLess(now() - start, patience(2))
+        self.assertGreater(self.client(second).lock("x", timeout=15), fence)
+        self.assertLess(now() - start, 2)
+
+    def test_the_next_broker_waits_where_it_was_no_clean_stop(self):
+        server = self.redis()
+        self.broker(server, trust_new=True, lease=3).kill()
+        let_time_pass(stall_of(3) + 0.3)
+        second = self.broker(server, lease=3)
+        start = now()
+        self.client(second).lock("x", timeout=15)
+        self.assertGreater(now() - start, grace_of(3) - 1)
 
     def test_it_ends_though_redis_is_frozen(self):
         server = self.redis()

@@ -153,7 +153,7 @@ class LostReplies(SystemTest):
 
     def test_half_close_while_redis_is_away(self):
         """Waiting for Redis to come back is waiting: it is cancelled."""
-        self.prepare()
+        self.prepare(lease=2)
         self.through.refuse = True
         self.through.cut()
         eventually(lambda: self.client_b.ask("TRYLOCK y").code == "unavailable", 5)
@@ -222,7 +222,7 @@ class LostReplies(SystemTest):
 
     def test_late_delivery_to_redis(self):
         """What an old connection still had under way must not run after a later release."""
-        self.prepare()
+        self.prepare(lease=3)
         self.through.stalled = True
         self.client_a.send("@1 LOCK x wait=200ms")
         self.assertFalse(self.client_a.reply(5, tag="1").ok)

@@ -90,6 +90,16 @@ class RedisErrors(SystemTest):
         self.assertGreater(now() - start, 3, "no grace after the history changed")
         self.not_lost()
 
+    def test_a_replica_that_can_be_written(self):
+        """Only a master may grant, whatever else would let us write."""
+        self.prepare(options={"replica_read_only": "no"})
+        self.server.cmd("REPLICAOF", "127.0.0.1", "1")
+        self.is_unavailable()
+        self.assertIsNone(self.server.get("wanted"))
+        self.assertEqual(self.holder.event(5, kind="LOST").fence, self.fence)
+        self.server.cmd("REPLICAOF", "NO", "ONE")
+        self.works_again()
+
     def test_readonly_for_long(self):
         self.prepare()
         self.server.cmd("REPLICAOF", "127.0.0.1", "1")
@@ -279,6 +289,14 @@ class RedisErrors(SystemTest):
         self.assertEqual(self.other.ask("TRYLOCK held").status, "BUSY")
         self.holder.close()
         self.other.ok("PING")
+        self.assertEqual(self.server.get("held"), "plain-client")
+
+    def test_a_key_taken_just_before_its_release(self):
+        self.prepare(lease=10)
+        self.server.cmd("SET", "lock:held", "plain-client", "PX", "60000")
+        self.holder.ask("UNLOCK held")
+        self.assertEqual(self.holder.ok("LIST").body, [])
+        let_time_pass(0.2)
         self.assertEqual(self.server.get("held"), "plain-client")
 
     def test_plain_clients_exclude_and_are_excluded(self):

@@ -134,6 +134,14 @@ class Restarts(SystemTest):
         self.server.restart()
         self.assertGreater(self.holder.lock("held", timeout=self.grace + 10), self.fence)
 
+    def test_fences_rise_over_the_loss_of_all_data_and_of_the_broker(self):
+        """Then they rest on the server's clock."""
+        self.prepare()
+        self.brokers[0].kill()
+        self.server.restart()
+        second = self.broker(self.server, lease=1)
+        self.assertGreater(self.client(second).lock("held", timeout=self.grace + 10), self.fence)
+
     def test_handover_and_reentry_go_on_while_redis_is_unblessed(self):
         self.prepare(lease=2)
         self.waiter.send("LOCK held")
