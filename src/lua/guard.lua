@@ -78,10 +78,12 @@ if math.abs(now_ms - tonumber(g[8] or "0")) >= lease_ms / 3 then
 end
 
 -- Fences.  The counter makes them strict; the clock and what the brokers have
--- seen keep them rising where the counter was lost.
+-- seen keep them rising where the counter was lost.  The counter is written
+-- once, at the end of the call (run.lua).
+local stored_top = top
+
 local function raise(n)
 	if n > top then
-		redis.call("SET", fence, string.format("%.0f", n))
 		top = n
 	end
 end

@@ -11,7 +11,11 @@ local function renew_shared(key, queue, shared, token, ttl, held)
 	local value = redis.call("GET", key)
 	local owner, stored = parse(value)
 	local at = phase(value)
-	if at == held and (not blessed or redis.call("ZSCORE", shared, token)) then
+	if owner == token then
+		-- A convert that made it exclusive was carried out, unheard.
+		redis.call("PEXPIRE", key, ttl)
+	elseif at == held
+		and (not blessed or redis.call("ZSCORE", shared, token)) then
 		share(key, shared, token, ttl)
 	elseif blessed or value and (at or stored or held) >= held then
 		return { "lost" }
@@ -37,6 +41,11 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	end
 	local value = redis.call("GET", key)
 	local owner, stored = parse(value)
+	if phase(value) and redis.call("ZSCORE", shared, token) then
+		-- A convert that shared it was carried out, unheard.
+		share(key, shared, token, ttl)
+		return { "renewed", 0, 0, redis.call("EXISTS", queue) }
+	end
 	if owner ~= token then
 		if blessed or value and (stored or phase(value) or held) >= held then
 			return { "lost" }
@@ -140,24 +149,25 @@ end
 op["end"] = { keys = 3, args = 2, run = function(key, queue, shared, seq, linger)
 	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
-	local mine = parse(value) == token
-	leave(queue, token)
-	if phase(value) then
-		if blessed then
-			admit(key, queue, shared)
-		end
-		return end_share(key, queue, shared, token, linger)
-	end
-	if mine and tonumber(linger) > 0 then
-		redis.call("PEXPIRE", key, linger)
-	elseif blessed and (mine or not value) then
-		if not pass_on(key, queue, shared) and mine then
+	if parse(value) == token then
+		if tonumber(linger) > 0 then
+			redis.call("PEXPIRE", key, linger)
+		elseif not blessed or redis.call("EXISTS", queue) == 0
+			or not pass_on(key, queue, shared) then
 			redis.call("DEL", key)
 		end
-	elseif mine then
-		redis.call("DEL", key)
+		return { "ended" }
 	end
-	return { mine and "ended" or "gone" }
+	leave(queue, token)
+	if blessed and phase(value) then
+		admit(key, queue, shared)
+	elseif blessed and not value then
+		pass_on(key, queue, shared)
+	end
+	if phase(value) then
+		return end_share(key, queue, shared, token, linger)
+	end
+	return { "gone" }
 end }
 
 -- Only looks.

@@ -21,5 +21,8 @@ while a <= #ARGV do
 	k = k + (o.keys or 0)
 	a = a + 1 + o.args
 end
+if top > stored_top then
+	redis.call("SET", fence, string.format("%.0f", top))
+end
 out[1] = { blessed and "blessed" or "pending", pend or "", g[6] and 1 or 0, top }
 return out
