@@ -48,6 +48,7 @@ core_new(const struct core_config *config)
 	core->random[1] = config->seed[1] | 1;
 	core->free_slot = UINT32_MAX;
 	TAILQ_INIT(&core->granted);
+	TAILQ_INIT(&core->asks);
 	TAILQ_INIT(&core->touched);
 	heap_init(&core->timers);
 	guard_init(core);
@@ -135,6 +136,9 @@ timer_run(struct core *core, struct timer *t)
 		return;
 	case TIMER_GUARD:
 		guard_timer(core, container_of(t, struct guard, timer));
+		return;
+	case TIMER_ASK:
+		status_timer(core, container_of(t, struct ask, deadline));
 		return;
 	case TIMER_MAX:
 		break;

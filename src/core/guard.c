@@ -19,6 +19,7 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lease.h"
+#include "core/status.h"
 
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
 
@@ -229,6 +230,8 @@ guard_link(struct core *core, uint32_t shard, bool up)
 		submit(core, g, OP_HEARTBEAT);
 	plan(core, g);
 	unblock_all(core, g);
+	if (up)
+		status_link_up(core, shard);
 }
 
 static void

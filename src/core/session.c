@@ -16,6 +16,7 @@
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/session.h"
+#include "core/status.h"
 
 void
 session_open(struct core *core, uint64_t id, const char *peer, bool tcp)
@@ -64,6 +65,7 @@ session_drain(struct core *core, struct session *s)
 		return;
 	s->draining = true;
 	queue_hasten(core, s);
+	status_cancel(core, s, true);
 }
 
 /* Everything that waits leaves its queue; nobody is there to be told. */
@@ -72,6 +74,7 @@ leave_queues(struct core *core, struct session *s)
 {
 	while (!TAILQ_EMPTY(&s->waiting))
 		waiter_free(core, TAILQ_FIRST(&s->waiting));
+	status_cancel(core, s, false);
 }
 
 static void
@@ -136,8 +139,7 @@ session_free_all(struct core *core)
 	struct hold *h;
 
 	HASH_ITER (hh, core->sessions, s, next) {
-		while (!TAILQ_EMPTY(&s->waiting))
-			waiter_free(core, TAILQ_FIRST(&s->waiting));
+		leave_queues(core, s);
 		while (!TAILQ_EMPTY(&s->holds)) {
 			h = TAILQ_FIRST(&s->holds);
 			hold_end(core, h, true);

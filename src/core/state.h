@@ -34,6 +34,9 @@ enum timer_kind {
 	TIMER_HOLD,
 	TIMER_SESSION,
 	TIMER_GUARD,
+	TIMER_WATCH,
+	TIMER_FORCE,
+	TIMER_ASK,
 	TIMER_MAX
 };
 
@@ -72,21 +75,33 @@ struct lost {
 };
 TAILQ_HEAD(lost_list, lost);
 
+TAILQ_HEAD(kept_list, kept);	   /* kept.c */
+TAILQ_HEAD(watch_list, watch);	   /* watch.c */
+TAILQ_HEAD(watched_list, watched); /* watch.c */
+TAILQ_HEAD(force_list, force);	   /* force.c */
+
 /* One client, or what is left of it while its holds live on. */
 struct session {
 	UT_hash_handle hh;
 	uint64_t id;
-	char *label; /* owned; NULL: none */
-	char *peer;  /* owned */
+	uint64_t conn; /* its connection; 0: detached */
+	char *label;   /* owned; NULL: none */
+	char *peer;    /* owned */
 	bool tcp;
-	bool draining;	  /* will send nothing more: it does not wait */
-	bool detached;	  /* its connection is gone */
-	int64_t valid_ms; /* until when it was told that all is well */
-	struct timer end; /* of a detached session */
+	bool draining;	      /* will send nothing more: it does not wait */
+	bool detached;	      /* its connection is gone */
+	int64_t valid_ms;     /* until when it was told that all is well */
+	int64_t grace_ms;     /* it outlives its connection by so much */
+	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
+	struct timer end;     /* of a detached session */
 	struct hold_list holds;
 	struct waiter_list waiting;
 	struct lost_list lost;
-	unsigned nholds, nwaiting, nlost;
+	struct kept_list kept;
+	struct watch_list watches;
+	unsigned nholds, nwaiting, nlost, nkept, nwatches;
+	bool has_secret; /* SESSION was asked for its key */
+	unsigned char secret[CORE_SECRET_BYTES];
 	uint64_t walk; /* deadlock.c: the walk that came by last ... */
 	const struct lock *walk_via; /* ... on the way to this name ... */
 	struct session *walk_from;   /* ... from this session */
@@ -159,6 +174,18 @@ struct parting {
 	uint32_t depth[]; /* as asked */
 };
 
+/* A STATUS that waits for Redis to be reached.  Freed when it is answered. */
+struct ask {
+	TAILQ_ENTRY(ask) link;
+	struct timer deadline;
+	uint64_t session; /* id */
+	uint64_t ref;
+	uint32_t shard;
+	size_t name_len;
+	char name[];
+};
+TAILQ_HEAD(ask_list, ask);
+
 /* All that this broker knows of one name. */
 struct lock {
 	UT_hash_handle hh;
@@ -222,7 +249,14 @@ struct guard {
 	char text[128]; /* CONFIG: what the other brokers use */
 };
 
-enum slot_kind { SLOT_FREE, SLOT_LEASE, SLOT_GUARD, SLOT_ASK };
+enum slot_kind {
+	SLOT_FREE,
+	SLOT_LEASE,
+	SLOT_GUARD,
+	SLOT_ASK,
+	SLOT_WATCH,
+	SLOT_FORCE
+};
 
 /* An operation in flight; op ids are slot number and generation. */
 struct slot {
@@ -233,8 +267,8 @@ struct slot {
 	struct lock *lock; /* LEASE */
 	uint32_t shard;	   /* GUARD */
 	uint64_t session;  /* ASK: who is to be answered */
-	uint64_t ref;
-	char *name; /* ASK: owned */
+	uint64_t ref;	   /* and to what; FORCE: its id */
+	char *name;	   /* ASK, WATCH: owned */
 	size_t name_len;
 };
 
@@ -250,8 +284,16 @@ struct core {
 	struct heap timers;
 	struct guard *guards;
 	struct waiter_list granted;
+	struct ask_list asks;
 	struct lock_list touched; /* to be looked at before the step ends */
-	uint64_t walks;		  /* deadlock.c */
+	struct watched *watched;  /* by name */
+	struct watched_list watched_touched; /* as touched */
+	struct force_list forces;	     /* under way */
+	uint64_t last_force;		     /* id */
+	size_t fx_first;   /* effects from here on are of this step */
+	unsigned nkeepers; /* sessions with grace */
+	unsigned ndetached;
+	uint64_t walks; /* deadlock.c */
 	struct slot *slots;
 	uint32_t nslots, free_slot;
 	uint32_t inflight;

@@ -45,31 +45,99 @@ from_here(
 	emit_num(core, FIELD_TTL, left_ms > 0 ? (uint64_t)left_ms : 0);
 }
 
+static void
+look(struct core *core, uint64_t session, uint64_t ref, const char *name,
+    size_t len)
+{
+	struct slot *slot;
+
+	slot_submit(core, &slot, OP_STATUS, SLOT_ASK,
+	    core_shard(core, name, len), name, len);
+	slot->session = session;
+	slot->ref = ref;
+	slot->name = xstrndup(name, len);
+	slot->name_len = len;
+}
+
+static void
+ask_free(struct core *core, struct ask *ask)
+{
+	TAILQ_REMOVE(&core->asks, ask, link);
+	core_disarm(core, &ask->deadline);
+	free(ask);
+}
+
+/* Redis can't be reached: for as long as it may take to answer, wait. */
+static void
+ask_later(struct core *core, const struct session *s, uint64_t ref,
+    const struct core_name *name)
+{
+	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
+
+	ask->session = s->id;
+	ask->ref = ref;
+	ask->shard = core_shard(core, name->p, name->n);
+	ask->name_len = name->n;
+	memcpy(ask->name, name->p, name->n);
+	ask->deadline.kind = TIMER_ASK;
+	TAILQ_INSERT_TAIL(&core->asks, ask, link);
+	core_arm(
+	    core, &ask->deadline, core->now_ms + core->config.reply_timeout_ms);
+}
+
+void
+status_timer(struct core *core, struct ask *ask)
+{
+	char why[WHY_SIZE];
+
+	guard_why(core, ask->shard, why, sizeof(why));
+	emit_error(core, ask->session, ask->ref, ERR_UNAVAILABLE, "%s", why);
+	ask_free(core, ask);
+}
+
+void
+status_link_up(struct core *core, uint32_t shard)
+{
+	struct ask *ask, *next;
+
+	TAILQ_FOREACH_SAFE (ask, &core->asks, link, next) {
+		if (ask->shard != shard)
+			continue;
+		look(core, ask->session, ask->ref, ask->name, ask->name_len);
+		ask_free(core, ask);
+	}
+}
+
+void
+status_cancel(struct core *core, const struct session *s, bool tell)
+{
+	struct ask *ask, *next;
+
+	TAILQ_FOREACH_SAFE (ask, &core->asks, link, next) {
+		if (ask->session != s->id)
+			continue;
+		if (tell)
+			emit_reply(core, s->id, ask->ref, STATUS_CANCELLED);
+		ask_free(core, ask);
+	}
+}
+
 void
 status_request(
     struct core *core, struct session *s, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct lock *l = lock_find(core, name->p, name->n);
-	uint32_t shard = core_shard(core, name->p, name->n);
-	struct slot *slot;
-	char why[WHY_SIZE];
 
 	if (l != NULL &&
-	    (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING)) {
+	    (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING))
 		from_here(core, s->id, rq->ref, l);
-		return;
-	}
-	if (!guard_up(core, shard)) {
-		guard_why(core, shard, why, sizeof(why));
-		emit_error(core, s->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
-		return;
-	}
-	slot_submit(core, &slot, OP_STATUS, SLOT_ASK, shard, name->p, name->n);
-	slot->session = s->id;
-	slot->ref = rq->ref;
-	slot->name = xstrndup(name->p, name->n);
-	slot->name_len = name->n;
+	else if (guard_up(core, core_shard(core, name->p, name->n)))
+		look(core, s->id, rq->ref, name->p, name->n);
+	else if (s->draining)
+		emit_reply(core, s->id, rq->ref, STATUS_CANCELLED);
+	else
+		ask_later(core, s, rq->ref, name);
 }
 
 /* What the value of a key says; see lua/lease.lua. */
