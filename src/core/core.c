@@ -15,6 +15,7 @@
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/semaphore.h"
 #include "core/session.h"
 #include "core/status.h"
 
@@ -52,6 +53,7 @@ core_new(const struct core_config *config)
 	TAILQ_INIT(&core->touched);
 	heap_init(&core->timers);
 	guard_init(core);
+	sync_init(core);
 	return core;
 }
 
@@ -61,6 +63,7 @@ core_free(struct core *core)
 	if (core == NULL)
 		return;
 	session_free_all(core);
+	sync_free_all(core);
 	guard_fini(core);
 	heap_fini(&core->timers);
 	free(core->slots);
@@ -140,6 +143,15 @@ timer_run(struct core *core, struct timer *t)
 	case TIMER_ASK:
 		status_timer(core, container_of(t, struct ask, deadline));
 		return;
+	case TIMER_SYNC:
+		sync_timer(core, container_of(t, struct sync, timer));
+		return;
+	case TIMER_CLAIM:
+		claim_timer(core, container_of(t, struct claim, deadline));
+		return;
+	case TIMER_PERMITS:
+		permits_timer(core, container_of(t, struct permits, bound));
+		return;
 	case TIMER_MAX:
 		break;
 	}
@@ -186,6 +198,7 @@ run_touched(struct core *core)
 		core_untouch(core, l);
 		lease_next(core, l);
 	}
+	sync_settle(core);
 }
 
 static void
@@ -200,6 +213,7 @@ on_flush(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
 	lock_tell_granted(core);
+	sync_tell_granted(core);
 }
 
 static void
@@ -214,7 +228,10 @@ on_request(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.request.session);
 
 	assert(s != NULL && !s->detached);
-	lock_request(core, s, ev->u.request.request);
+	if (sync_takes(ev->u.request.request->verb))
+		sync_request(core, s, ev->u.request.request);
+	else
+		lock_request(core, s, ev->u.request.request);
 }
 
 static void
@@ -223,7 +240,8 @@ on_cancel(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.cancel.session);
 
 	assert(s != NULL);
-	queue_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by);
+	if (!sync_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by))
+		queue_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by);
 }
 
 static void
@@ -269,6 +287,9 @@ on_outcome(struct core *core, const struct core_event *ev)
 	if (was.kind == SLOT_LEASE)
 		lease_outcome(core, was.lock, was.op, ev->u.outcome.sent_ms,
 		    ev->u.outcome.outcome);
+	else if (was.kind == SLOT_SYNC)
+		sync_outcome(core, &was, ev->u.outcome.sent_ms,
+		    ev->u.outcome.outcome);
 	else if (was.kind == SLOT_GUARD)
 		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
 	else
@@ -279,7 +300,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
-	lease_message(core, ev->u.message.text, ev->u.message.len);
+	if (!sync_message(core, ev->u.message.text, ev->u.message.len))
+		lease_message(core, ev->u.message.text, ev->u.message.len);
 }
 
 static void
@@ -287,6 +309,7 @@ on_resubscribed(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
 	lease_look_all(core);
+	sync_look_all(core);
 }
 
 static void
@@ -343,5 +366,6 @@ core_deadline(const struct core *core)
 bool
 core_has_grants(const struct core *core)
 {
-	return !TAILQ_EMPTY(&core->granted);
+	return !TAILQ_EMPTY(&core->granted) ||
+	       !TAILQ_EMPTY(&core->sync_granted);
 }

@@ -50,7 +50,18 @@ struct core_config {
 	unsigned max_waiters; /* requests waiting for one name */
 };
 
-enum core_verb { CORE_LOCK, CORE_UNLOCK, CORE_EXTEND, CORE_STATUS };
+enum core_verb {
+	CORE_LOCK,
+	CORE_UNLOCK,
+	CORE_EXTEND,
+	CORE_STATUS,
+	CORE_ACQUIRE,
+	CORE_RELEASE,
+	CORE_LATCH,
+	CORE_COUNTDOWN,
+	CORE_AWAIT,
+	CORE_BARRIER
+};
 
 /* A name, checked: 1 to 255 bytes. */
 struct core_name {
@@ -73,6 +84,9 @@ struct core_request {
 	int64_t keep_ms;      /* 0: none */
 	int64_t delay_ms;     /* 0: none */
 	uint64_t queue_limit; /* BUSY where so many wait; UINT64_MAX: none */
+	uint64_t number;      /* permits; count of a latch; by how much */
+	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties */
+	int64_t ttl_ms;	      /* LATCH */
 	bool has_hold;
 };
 

@@ -10,6 +10,7 @@
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/semaphore.h"
 #include "core/session.h"
 
 #define ROW_FIELDS 8
@@ -50,11 +51,11 @@ row_str(struct row *r, enum field_id id, const char *str)
 }
 
 static void
-row_end(struct row *r, const char *word, const struct lock *l)
+row_finish(struct row *r, const char *word, const char *name, size_t len)
 {
 	struct core_row row = { .word = word,
-		.name = l == NULL ? NULL : l->name,
-		.name_len = l == NULL ? 0 : l->name_len,
+		.name = name,
+		.name_len = len,
 		.fields = r->fields,
 		.nfields = r->n,
 		.text = buf_len(&r->text) == 0 ? "" : buf_data(&r->text) };
@@ -62,6 +63,13 @@ row_end(struct row *r, const char *word, const struct lock *l)
 	r->fn(r->arg, &row);
 	r->n = 0;
 	buf_clear(&r->text);
+}
+
+static void
+row_end(struct row *r, const char *word, const struct lock *l)
+{
+	row_finish(r, word, l == NULL ? NULL : l->name,
+	    l == NULL ? 0 : l->name_len);
 }
 
 static uint64_t
@@ -74,6 +82,30 @@ static const char *
 mode_name(bool shared)
 {
 	return shared ? "shared" : "exclusive";
+}
+
+/* Permits, and places at barriers. */
+static size_t
+list_syncs(struct row *r, int64_t now_ms, const struct session *s)
+{
+	const struct permits *p;
+	const struct claim *c;
+	size_t n = 0;
+
+	TAILQ_FOREACH (p, &s->permits, in_session) {
+		row_num(r, FIELD_PERMITS, p->n);
+		row_num(r, FIELD_AGE, age(now_ms, p->since_ms));
+		row_finish(r, "semaphore", p->sync->name, p->sync->name_len);
+		n++;
+	}
+	TAILQ_FOREACH (c, &s->claims, in_session) {
+		if (c->verb != CORE_BARRIER || c->state != CLAIM_PARKED)
+			continue;
+		row_num(r, FIELD_AGE, age(now_ms, c->since_ms));
+		row_finish(r, "barrier", c->sync->name, c->sync->name_len);
+		n++;
+	}
+	return n;
 }
 
 size_t
@@ -95,6 +127,7 @@ core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
 		row_end(&r, "lock", h->lock);
 		n++;
 	}
+	n += list_syncs(&r, now_ms, s);
 	buf_fini(&r.text);
 	return n;
 }
@@ -205,12 +238,18 @@ int64_t
 core_ping(struct core *core, int64_t now_ms, uint64_t session)
 {
 	struct session *s = session_find(core, session);
+	const struct permits *p;
 	const struct hold *h;
 	int64_t least_ms = INT64_MAX, at_ms;
 
 	assert(s != NULL);
 	TAILQ_FOREACH (h, &s->holds, in_session) {
 		at_ms = hold_valid_ms(core, h);
+		if (at_ms < least_ms)
+			least_ms = at_ms;
+	}
+	TAILQ_FOREACH (p, &s->permits, in_session) {
+		at_ms = permits_valid_ms(core, p);
 		if (at_ms < least_ms)
 			least_ms = at_ms;
 	}
@@ -253,6 +292,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
 	const struct lock *l;
 	const struct session *s;
+	const struct permits *p;
 	uint32_t i;
 
 	memset(gauges, 0, sizeof(*gauges));
@@ -260,8 +300,15 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->names = HASH_COUNT(core->locks);
 	for (l = core->locks; l != NULL; l = l->hh.next)
 		gauges->waiters += l->nwaiting;
-	for (s = core->sessions; s != NULL; s = s->hh.next)
+	for (s = core->sessions; s != NULL; s = s->hh.next) {
 		gauges->locks_held += s->nholds;
+		gauges->waiters += s->nclaims;
+		TAILQ_FOREACH (p, &s->permits, in_session)
+			gauges->permits_held += p->n;
+	}
+	gauges->semaphores = HASH_COUNT(core->syncs[SYNC_SEMAPHORE]);
+	gauges->latches = HASH_COUNT(core->syncs[SYNC_LATCH]);
+	gauges->barriers = HASH_COUNT(core->syncs[SYNC_BARRIER]);
 	gauges->ready = true;
 	(void)now_ms;
 	for (i = 0; i < core->config.shards; i++) {

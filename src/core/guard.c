@@ -19,6 +19,7 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lease.h"
+#include "core/sync.h"
 #include "core/status.h"
 
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
@@ -151,6 +152,7 @@ unblock_all(struct core *core, struct guard *g)
 	struct lock_list list = TAILQ_HEAD_INITIALIZER(list);
 	struct lock *l;
 
+	sync_unblock(core, g);
 	TAILQ_CONCAT(&list, &g->blocked, in_blocked);
 	while (!TAILQ_EMPTY(&list)) {
 		l = TAILQ_FIRST(&list);
@@ -182,7 +184,7 @@ all_asserted(const struct core *core, const struct guard *g)
 	for (l = core->locks; l != NULL; l = l->hh.next)
 		if (l->shard == shard && lease_unasserted(core, l))
 			return false;
-	return true;
+	return sync_asserted(core, shard);
 }
 
 /* The next heartbeat; or, in a spell, its end. */
@@ -239,6 +241,7 @@ reassert_all(struct core *core, uint32_t shard)
 {
 	struct lock *l, *next;
 
+	sync_reassert(core, shard);
 	HASH_ITER (hh, core->locks, l, next)
 		if (l->shard == shard)
 			lease_reassert(core, l);
@@ -342,7 +345,7 @@ all_over(const struct core *core)
 	for (l = core->locks; l != NULL; l = l->hh.next)
 		if (l->state != LEASE_LINGERING)
 			return false;
-	return true;
+	return sync_all_over(core);
 }
 
 void

@@ -17,6 +17,7 @@
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/session.h"
 #include "core/status.h"
 #include "core/unlock.h"
 
@@ -235,11 +236,11 @@ lock_allowed(
 		    "the broker is stopping; try another one");
 		return false;
 	}
-	if (s->nholds + s->nwaiting + rq->nnames > core->config.max_holds) {
+	if (session_load(s) + rq->nnames > core->config.max_holds) {
 		emit_error(core, s->id, rq->ref, ERR_LIMIT,
 		    "this session holds or waits for %u things already"
 		    " (limits.holds)",
-		    s->nholds + s->nwaiting);
+		    session_load(s));
 		return false;
 	}
 	for (i = 0; i < rq->nnames; i++) {

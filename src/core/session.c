@@ -16,6 +16,7 @@
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/session.h"
+#include "core/sync.h"
 #include "core/status.h"
 
 void
@@ -31,6 +32,7 @@ session_open(struct core *core, uint64_t id, const char *peer, bool tcp)
 	TAILQ_INIT(&s->holds);
 	TAILQ_INIT(&s->waiting);
 	TAILQ_INIT(&s->lost);
+	sync_session_init(s);
 	HASH_ADD(hh, core->sessions, id, sizeof(s->id), s);
 }
 
@@ -43,12 +45,19 @@ session_find(const struct core *core, uint64_t id)
 	return s;
 }
 
+unsigned
+session_load(const struct session *s)
+{
+	return s->nholds + s->nwaiting + s->npermits + s->nclaims;
+}
+
 static void
 session_free(struct core *core, struct session *s)
 {
 	struct lost *lost, *next;
 
 	assert(TAILQ_EMPTY(&s->holds) && TAILQ_EMPTY(&s->waiting));
+	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	TAILQ_FOREACH_SAFE (lost, &s->lost, link, next)
 		free(lost);
 	core_disarm(core, &s->end);
@@ -65,6 +74,7 @@ session_drain(struct core *core, struct session *s)
 		return;
 	s->draining = true;
 	queue_hasten(core, s);
+	sync_drain(core, s);
 	status_cancel(core, s, true);
 }
 
@@ -72,6 +82,7 @@ session_drain(struct core *core, struct session *s)
 static void
 leave_queues(struct core *core, struct session *s)
 {
+	sync_leave(core, s);
 	while (!TAILQ_EMPTY(&s->waiting))
 		waiter_free(core, TAILQ_FIRST(&s->waiting));
 	status_cancel(core, s, false);
@@ -83,6 +94,7 @@ let_go(struct core *core, struct session *s, bool clean)
 	struct hold *h;
 	struct lock *l;
 
+	sync_let_go(core, s);
 	while (!TAILQ_EMPTY(&s->holds)) {
 		h = TAILQ_FIRST(&s->holds);
 		l = h->lock;
@@ -96,7 +108,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 {
 	leave_queues(core, s);
 	if (!orderly && s->tcp && !core->stopping &&
-	    s->valid_ms > core->now_ms && !TAILQ_EMPTY(&s->holds)) {
+	    s->valid_ms > core->now_ms && s->nholds + s->npermits > 0) {
 		s->detached = true;
 		core_arm(core, &s->end, s->valid_ms);
 		return;
@@ -124,6 +136,7 @@ session_stop_all(struct core *core)
 			waiter_error(core, TAILQ_FIRST(&s->waiting),
 			    ERR_SHUTDOWN,
 			    "the broker is stopping; try another one");
+		sync_shutdown(core, s);
 		let_go(core, s, false);
 		if (s->detached)
 			session_free(core, s);
@@ -140,6 +153,7 @@ session_free_all(struct core *core)
 
 	HASH_ITER (hh, core->sessions, s, next) {
 		leave_queues(core, s);
+		sync_let_go(core, s);
 		while (!TAILQ_EMPTY(&s->holds)) {
 			h = TAILQ_FIRST(&s->holds);
 			hold_end(core, h, true);

@@ -9,6 +9,9 @@
 void session_open(struct core *core, uint64_t id, const char *peer, bool tcp);
 struct session *session_find(const struct core *core, uint64_t id);
 
+/* How many things it holds or waits for (limits.holds). */
+unsigned session_load(const struct session *s);
+
 /* The client sends nothing more: what waits is cancelled. */
 void session_drain(struct core *core, struct session *s);
 

@@ -34,6 +34,9 @@ enum timer_kind {
 	TIMER_HOLD,
 	TIMER_SESSION,
 	TIMER_GUARD,
+	TIMER_SYNC,
+	TIMER_CLAIM,
+	TIMER_PERMITS,
 	TIMER_WATCH,
 	TIMER_FORCE,
 	TIMER_ASK,
@@ -63,9 +66,15 @@ enum lease_state {
 	    LEASE_MAX
 };
 
+/* Objects that are no locks; each kind has names of its own (sync.h). */
+enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
+
 TAILQ_HEAD(hold_list, hold);
 TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(lock_list, lock);
+TAILQ_HEAD(sync_list, sync);
+TAILQ_HEAD(claim_list, claim);
+TAILQ_HEAD(permits_list, permits);
 
 /* A name that was lost and of which UNLOCK has not been told yet. */
 struct lost {
@@ -97,6 +106,9 @@ struct session {
 	struct hold_list holds;
 	struct waiter_list waiting;
 	struct lost_list lost;
+	struct claim_list claims;    /* requests on syncs, unanswered */
+	struct permits_list permits; /* of semaphores */
+	unsigned nclaims, npermits;
 	struct kept_list kept;
 	struct watch_list watches;
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
@@ -236,6 +248,7 @@ struct lock {
 struct guard {
 	struct timer timer;	  /* next heartbeat, or bless */
 	struct lock_list blocked; /* wait for link or bless */
+	struct sync_list sync_blocked;
 	enum guard_state state;
 	bool up;   /* the store can be reached */
 	bool busy; /* a guard operation is in flight */
@@ -254,6 +267,7 @@ enum slot_kind {
 	SLOT_LEASE,
 	SLOT_GUARD,
 	SLOT_ASK,
+	SLOT_SYNC,
 	SLOT_WATCH,
 	SLOT_FORCE
 };
@@ -265,6 +279,7 @@ struct slot {
 	uint32_t generation;
 	uint32_t next_free;
 	struct lock *lock; /* LEASE */
+	struct sync *sync; /* SYNC */
 	uint32_t shard;	   /* GUARD */
 	uint64_t session;  /* ASK: who is to be answered */
 	uint64_t ref;	   /* and to what; FORCE: its id */
@@ -294,6 +309,9 @@ struct core {
 	unsigned nkeepers; /* sessions with grace */
 	unsigned ndetached;
 	uint64_t walks; /* deadlock.c */
+	struct sync *syncs[SYNC_MAX]; /* by name */
+	struct sync_list sync_touched;
+	struct claim_list sync_granted; /* to be told at the FLUSH */
 	struct slot *slots;
 	uint32_t nslots, free_slot;
 	uint32_t inflight;

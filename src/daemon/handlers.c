@@ -16,6 +16,8 @@
 #include "daemon/clock.h"
 #include "wire/reply.h"
 
+#define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* where LATCH has none */
+
 static void
 reply_ok(struct conn *c, const struct request *r)
 {
@@ -29,6 +31,15 @@ static int64_t
 number_or(const struct request *r, enum option_id o, int64_t otherwise)
 {
 	return request_has(r, o) ? r->num[o] : otherwise;
+}
+
+/* Permits, a count or by how much: each verb takes one of them. */
+static int64_t
+amount(const struct request *r)
+{
+	if (request_has(r, OPTION_COUNT))
+		return r->num[OPTION_COUNT];
+	return number_or(r, OPTION_PERMITS, number_or(r, OPTION_BY, 1));
 }
 
 /* Gives a request on names to the core. */
@@ -55,6 +66,10 @@ ask_core(struct broker *b, struct conn *c, const struct request *r,
 	rq.queue_limit = request_has(r, OPTION_QUEUE)
 			     ? (uint64_t)r->num[OPTION_QUEUE]
 			     : UINT64_MAX;
+	rq.number = (uint64_t)amount(r);
+	rq.limit = (uint64_t)number_or(
+	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
+	rq.ttl_ms = number_or(r, OPTION_TTL, LATCH_TTL_MS);
 	rq.ref = conn_defer(c, r);
 	ev.u.request.session = conn_id(c);
 	ev.u.request.request = &rq;
@@ -90,6 +105,45 @@ static void
 handle_status(struct broker *b, struct conn *c, const struct request *r)
 {
 	ask_core(b, c, r, CORE_STATUS, 0);
+}
+
+static void
+handle_acquire(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_ACQUIRE,
+	    number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
+}
+
+static void
+handle_release(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_RELEASE, 0);
+}
+
+static void
+handle_latch(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_LATCH, 0);
+}
+
+static void
+handle_countdown(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_COUNTDOWN, 0);
+}
+
+static void
+handle_await(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(
+	    b, c, r, CORE_AWAIT, number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
+}
+
+static void
+handle_barrier(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_BARRIER,
+	    number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
 }
 
 static void
@@ -200,12 +254,12 @@ static const handler handlers[VERB_MAX] = {
 	[VERB_QUEUE] = handle_queue,
 	[VERB_NAMES] = handle_names,
 	[VERB_UNLOCK_FORCE] = unsupported,
-	[VERB_ACQUIRE] = unsupported,
-	[VERB_RELEASE] = unsupported,
-	[VERB_LATCH] = unsupported,
-	[VERB_COUNTDOWN] = unsupported,
-	[VERB_AWAIT] = unsupported,
-	[VERB_BARRIER] = unsupported,
+	[VERB_ACQUIRE] = handle_acquire,
+	[VERB_RELEASE] = handle_release,
+	[VERB_LATCH] = handle_latch,
+	[VERB_COUNTDOWN] = handle_countdown,
+	[VERB_AWAIT] = handle_await,
+	[VERB_BARRIER] = handle_barrier,
 	[VERB_WATCH] = unsupported,
 	[VERB_UNWATCH] = unsupported,
 	[VERB_SESSION] = handle_session,

@@ -104,6 +104,10 @@ struct sources {
 	STATISTIC("names", s->gauges.names) \
 	STATISTIC("locks_held", s->gauges.locks_held) \
 	STATISTIC("waiters", s->gauges.waiters) \
+	STATISTIC("permits_held", s->gauges.permits_held) \
+	STATISTIC("semaphores", s->gauges.semaphores) \
+	STATISTIC("latches", s->gauges.latches) \
+	STATISTIC("barriers", s->gauges.barriers) \
 	STATISTIC("redis_up", s->redis.nodes > 0 && s->redis.up == s->redis.nodes) \
 	STATISTIC("redis_nodes", s->redis.nodes) \
 	STATISTIC("redis_nodes_up", s->redis.up) \

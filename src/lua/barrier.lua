@@ -90,7 +90,8 @@ local function bar_unknown(b, gen)
 end
 
 -- k parties of this broker arrive, as far as there is room in this generation.
--- `gen` is that in which it has places already, 0: in none.  Idempotent by seq.
+-- `gen` is that in which it has places already, 0: in none.  Idempotent by seq;
+-- k = 0 only asks what became of it.
 op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties)
 	if not blessed then
 		return { "pending" }
@@ -103,11 +104,14 @@ op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties
 	end
 	if gen > 0 and not (e and e.gen == gen) then
 		return bar_unknown(b, gen)
-	elseif gen > 0 and e.state ~= "w" then
+	elseif gen > 0 and (e.state ~= "w" or k == 0) then
 		return bar_answer(b,
 			{ state = e.state, gen = gen, base = 0, took = 0 })
 	elseif gen == 0 and e and e.state == "w" then
 		bar_next(b, "x")
+	end
+	if k == 0 then
+		return bar_answer(b, { state = "x", gen = 0, base = 0, took = 0 })
 	end
 	if b.n > 0 and b.parties ~= parties then
 		return { "mismatch", 0, 0, 0, "", b.parties }

@@ -1,0 +1,750 @@
+/*
+ * Semaphores.  The broker leases permits from the store on behalf of its
+ * sessions: the store knows one number for each broker, `owned`; which session
+ * has how many of them is known here only, `used` in all.
+ *
+ *	ACQUIRE --> queue --serve--> permits --RELEASE--> surplus = owned - used
+ *	              ^                                      |
+ *	              +---- the next here, without Redis ----+
+ *
+ * What nobody here can use goes back at once.  Where another broker waits,
+ * permits stay here for at most locks.handovers grants and one lease.  Every
+ * operation states totals: TAKE "I use so many, and need so many more", HOLD
+ * "I use so many, and need no more".  So each renews, and may be repeated.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/guard.h"
+#include "core/semaphore.h"
+#include "core/session.h"
+
+/* A RELEASE whose permits are being given back in the store. */
+struct giving {
+	TAILQ_ENTRY(giving) link;
+	uint64_t session; /* id */
+	uint64_t ref;
+	uint64_t held; /* by the session, still */
+	bool flying;   /* the operation in flight says so to the store */
+};
+TAILQ_HEAD(giving_list, giving);
+
+/*
+ * A semaphore of this broker.  `owned` counts what the store was told last
+ * that is in use; while an operation is in flight, not what it may bring.
+ */
+struct semaphore {
+	struct sync y;
+	struct permits_list holders;
+	struct giving_list givings; /* owned */
+	uint64_t limit;		    /* as of those who hold or wait */
+	uint64_t taken_limit;	    /* as of those that are owned */
+	uint64_t used;
+	uint64_t owned;
+	uint64_t fresh;	    /* of them, not yet granted since they were taken */
+	uint64_t free;	    /* nobody's, when last told */
+	uint64_t told_need; /* we are in the queue for so many more; 0: not */
+	uint64_t asked_have; /* by the operation in flight */
+	uint64_t asked_need;
+	uint64_t asked_limit;
+	int64_t confirmed_ms; /* when what keeps the lease was sent */
+	int64_t renew_ms;
+	int64_t look_ms;   /* queued: when to look again */
+	int64_t end_ms;	   /* the store has nothing of ours after it */
+	int64_t remote_ms; /* since when another broker waits; 0: none */
+	uint64_t spell;	   /* of the guard, when last confirmed */
+	uint32_t row;	   /* handovers since another broker waits */
+	bool unsure;	   /* the store may have more for us than we count */
+	bool atrisk;
+	bool asked_queue;
+};
+
+static struct semaphore *
+of(struct sync *y)
+{
+	return container_of(y, struct semaphore, y);
+}
+
+static void
+semaphore_init(struct sync *y)
+{
+	struct semaphore *m = of(y);
+
+	TAILQ_INIT(&m->holders);
+	TAILQ_INIT(&m->givings);
+}
+
+static void
+semaphore_fini(struct core *core, struct sync *y)
+{
+	struct semaphore *m = of(y);
+	struct giving *g;
+
+	while (!TAILQ_EMPTY(&m->holders))
+		permits_end(core, TAILQ_FIRST(&m->holders));
+	while (!TAILQ_EMPTY(&m->givings)) {
+		g = TAILQ_FIRST(&m->givings);
+		TAILQ_REMOVE(&m->givings, g, link);
+		free(g);
+	}
+}
+
+/* Time. */
+
+static int64_t
+deadline_ms(const struct core *core, const struct semaphore *m)
+{
+	return m->confirmed_ms + core->vouch_ms;
+}
+
+static bool
+vouched(const struct core *core, const struct semaphore *m)
+{
+	return m->owned > 0 && core->now_ms < deadline_ms(core, m);
+}
+
+int64_t
+permits_valid_ms(const struct core *core, const struct permits *p)
+{
+	int64_t at_ms = deadline_ms(core, of(p->sync));
+
+	if (timer_armed(&p->bound) && p->bound.at_ms < at_ms)
+		return p->bound.at_ms;
+	return at_ms;
+}
+
+/* Permits. */
+
+static struct permits *
+permits_find(const struct semaphore *m, const struct session *s)
+{
+	struct permits *p;
+
+	TAILQ_FOREACH (p, &s->permits, in_session)
+		if (p->sync == &m->y)
+			return p;
+	return NULL;
+}
+
+static void
+bind(struct core *core, struct permits *p, int64_t hold_ms)
+{
+	int64_t most_ms = core->config.max_hold_ms;
+
+	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
+		hold_ms = most_ms;
+	if (hold_ms == 0)
+		core_disarm(core, &p->bound);
+	else
+		core_arm(core, &p->bound, core->now_ms + hold_ms);
+}
+
+static struct permits *
+permits_new(struct core *core, struct semaphore *m, struct session *s)
+{
+	struct permits *p = xcalloc(1, sizeof(*p));
+
+	p->session = s;
+	p->sync = &m->y;
+	p->bound.kind = TIMER_PERMITS;
+	p->since_ms = core->now_ms;
+	TAILQ_INSERT_TAIL(&s->permits, p, in_session);
+	TAILQ_INSERT_TAIL(&m->holders, p, in_sync);
+	s->npermits++;
+	return p;
+}
+
+/* Grants of them that wait to be told: they are no more. */
+static void
+forget_untold(struct permits *p, bool withdrawn)
+{
+	struct claim *c;
+
+	TAILQ_FOREACH (c, &p->session->claims, in_session) {
+		if (c->permits != p)
+			continue;
+		c->permits = NULL;
+		c->withdrawn = withdrawn;
+	}
+	p->untold = 0;
+}
+
+static void
+permits_free(struct core *core, struct permits *p)
+{
+	struct semaphore *m = of(p->sync);
+
+	m->used -= p->n;
+	TAILQ_REMOVE(&p->session->permits, p, in_session);
+	TAILQ_REMOVE(&m->holders, p, in_sync);
+	p->session->npermits--;
+	core_disarm(core, &p->bound);
+	sync_touch(core, &m->y);
+	free(p);
+}
+
+void
+permits_end(struct core *core, struct permits *p)
+{
+	core->stats.releases++;
+	forget_untold(p, false);
+	permits_free(core, p);
+}
+
+/* Tells the session about those of its permits that it was told of. */
+static void
+tell(struct core *core, const struct permits *p, enum event_id event)
+{
+	uint64_t told = p->n > p->untold ? p->n - p->untold : 0;
+	const struct sync *y = p->sync;
+
+	emit_event(core, p->session->id, event, y->name, y->name_len);
+	emit_str(core, FIELD_KIND, "semaphore", 9);
+	emit_num(core, FIELD_PERMITS, told);
+}
+
+static void
+permits_lose(struct core *core, struct permits *p, const char *reason)
+{
+	if (p->n > p->untold) {
+		tell(core, p, EVENT_LOST);
+		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		core->stats.lost++;
+	} else {
+		core->stats.withdrawn++;
+	}
+	core->stats.releases++;
+	forget_untold(p, true);
+	permits_free(core, p);
+}
+
+void
+permits_timer(struct core *core, struct permits *p)
+{
+	permits_lose(core, p, "hold");
+}
+
+static void
+lose_all(struct core *core, struct semaphore *m, const char *reason)
+{
+	while (!TAILQ_EMPTY(&m->holders))
+		permits_lose(core, TAILQ_FIRST(&m->holders), reason);
+	assert(m->used == 0);
+	m->owned = m->fresh = 0;
+	m->unsure = true;
+	m->atrisk = false;
+}
+
+static void
+semaphore_timer(struct core *core, struct sync *y)
+{
+	struct semaphore *m = of(y);
+	struct permits *p;
+	int64_t left_ms = deadline_ms(core, m) - core->now_ms;
+
+	if (m->owned == 0)
+		return;
+	if (left_ms <= 0) {
+		lose_all(core, m, "unreachable");
+		return;
+	}
+	if (m->atrisk || m->used == 0 ||
+	    core->now_ms < m->confirmed_ms + core->config.lease_ms / 2)
+		return;
+	m->atrisk = true;
+	TAILQ_FOREACH (p, &m->holders, in_sync) {
+		tell(core, p, EVENT_ATRISK);
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+	}
+}
+
+/* Granting. */
+
+/* Has another broker waited long enough (protocol, section 5, "Queue")? */
+static bool
+turn_over(const struct core *core, const struct semaphore *m)
+{
+	return m->remote_ms != 0 && m->fresh == 0 &&
+	       (m->row >= core->config.handovers ||
+		   core->now_ms - m->remote_ms >= core->config.lease_ms);
+}
+
+static void
+grant(struct core *core, struct semaphore *m, struct claim *c)
+{
+	struct permits *p = permits_find(m, c->session);
+	bool first = p == NULL;
+
+	TAILQ_REMOVE(&m->y.queue, c, in_sync);
+	m->y.nclaims--;
+	core_disarm(core, &c->deadline);
+	c->state = CLAIM_GRANTED;
+	TAILQ_INSERT_TAIL(&core->sync_granted, c, in_sync);
+	if (first)
+		p = permits_new(core, m, c->session);
+	if (c->has_hold)
+		bind(core, p, c->hold_ms);
+	else if (first)
+		bind(core, p, core->config.default_hold_ms);
+	p->n += c->n;
+	p->untold += c->n;
+	m->used += c->n;
+	c->permits = p;
+	c->held = p->n;
+	c->free = m->free + m->owned - m->used;
+	core->stats.grants++;
+	if (m->fresh >= c->n) {
+		m->fresh -= c->n;
+		return;
+	}
+	m->fresh = 0;
+	m->row++;
+	core->stats.handovers++;
+}
+
+/* In order of arrival: a large request is not passed by small ones. */
+static void
+serve(struct core *core, struct semaphore *m)
+{
+	struct claim *c;
+
+	if (m->taken_limit != m->limit)
+		return;
+	while ((c = TAILQ_FIRST(&m->y.queue)) != NULL && vouched(core, m) &&
+	       c->n <= m->owned - m->used && !turn_over(core, m))
+		grant(core, m, c);
+}
+
+/* Those who do not wait, as far as it is known by now what to answer. */
+static void
+settle(struct core *core, struct semaphore *m)
+{
+	const struct claim *head = TAILQ_FIRST(&m->y.queue);
+	struct claim *c, *next;
+	bool taken;
+
+	TAILQ_FOREACH_SAFE (c, &m->y.queue, in_sync, next) {
+		if (!claim_impatient(c))
+			continue;
+		taken = c->state == CLAIM_PARKED || m->used + c->n > m->limit ||
+			(c != head && head->state == CLAIM_PARKED);
+		if (taken)
+			claim_answer(core, c,
+			    c->try_only ? STATUS_BUSY : STATUS_CANCELLED);
+		else
+			claim_settle_unasked(core, c);
+		head = TAILQ_FIRST(&m->y.queue);
+	}
+}
+
+/* Answers RELEASE: those of the operation in flight, or the others. */
+static void
+answer_givings(
+    struct core *core, struct semaphore *m, bool flying, bool deferred)
+{
+	struct giving *g, *next;
+
+	TAILQ_FOREACH_SAFE (g, &m->givings, link, next) {
+		if (g->flying != flying)
+			continue;
+		TAILQ_REMOVE(&m->givings, g, link);
+		emit_reply(core, g->session, g->ref, STATUS_OK);
+		emit_num(core, FIELD_PERMITS, g->held);
+		if (deferred)
+			emit_num(core, FIELD_DEFERRED, 1);
+		free(g);
+	}
+}
+
+/* Operations. */
+
+/* From here on the store may have less for us than before: what is in use. */
+static struct op *
+submit(struct core *core, struct semaphore *m, enum op_kind kind)
+{
+	struct op *op = sync_submit(core, &m->y, kind);
+	struct giving *g;
+
+	TAILQ_FOREACH (g, &m->givings, link)
+		g->flying = true;
+	m->owned = m->asked_have = m->used;
+	m->fresh = 0;
+	m->unsure = true;
+	m->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
+	op->seq = ++core->last_seq;
+	op->have = m->used;
+	op->limit = m->asked_limit = m->limit;
+	return op;
+}
+
+static void
+ask_take(struct core *core, struct semaphore *m)
+{
+	struct op *op = submit(core, m, OP_TAKE);
+	uint64_t most = m->limit - m->used;
+	struct claim *c;
+
+	op->need = TAILQ_FIRST(&m->y.queue)->n;
+	m->asked_need = op->need;
+	m->asked_queue = false;
+	TAILQ_FOREACH (c, &m->y.queue, in_sync) {
+		c->state = CLAIM_ASKED;
+		if (op->want < most)
+			op->want += c->n < most ? c->n : most;
+		m->asked_queue = m->asked_queue || !claim_impatient(c);
+	}
+	if (op->want > most)
+		op->want = most;
+	if (op->want < op->need)
+		op->want = op->need;
+	op->flags = m->asked_queue ? OP_QUEUE : 0;
+}
+
+static void
+ask_hold(struct core *core, struct semaphore *m)
+{
+	struct op *op = submit(core, m, OP_HOLD);
+
+	m->asked_queue = m->told_need != 0 && !TAILQ_EMPTY(&m->y.queue);
+	op->flags = m->asked_queue ? OP_QUEUE : 0;
+	if (op->timeout_ms > core->config.lease_ms / 6)
+		op->timeout_ms = core->config.lease_ms / 6;
+}
+
+static bool
+renewal_due(const struct core *core, const struct semaphore *m)
+{
+	return m->used > 0 && (m->renew_ms <= core->now_ms ||
+				  m->spell != core->guards[m->y.shard].spell);
+}
+
+/* Is there news for the store about who waits here? */
+static bool
+must_ask(const struct core *core, const struct semaphore *m,
+    const struct claim *head)
+{
+	return head->state == CLAIM_NEW || m->told_need != head->n ||
+	       m->y.hint || m->unsure || m->owned > m->used ||
+	       m->look_ms <= core->now_ms;
+}
+
+static void
+decide(struct core *core, struct semaphore *m)
+{
+	struct sync *y = &m->y;
+	const struct claim *head = TAILQ_FIRST(&y->queue);
+	bool up = guard_up(core, y->shard);
+
+	if (renewal_due(core, m)) {
+		if (sync_may_ask(core, y, up))
+			ask_hold(core, m);
+	} else if (head != NULL) {
+		if (must_ask(core, m, head) &&
+		    sync_may_ask(core, y, guard_ready(core, y->shard)))
+			ask_take(core, m);
+	} else if (m->owned > m->used || m->told_need != 0 || m->unsure) {
+		if (sync_may_ask(core, y, up))
+			ask_hold(core, m);
+	}
+}
+
+/* What is due by now has been sent, or waits for the guard or a pause. */
+static void
+want_later(const struct core *core, struct sync *y, int64_t at_ms)
+{
+	if (at_ms > core->now_ms)
+		sync_want(y, at_ms);
+}
+
+static bool
+store_has_some(const struct semaphore *m)
+{
+	return m->owned > 0 || m->unsure || m->told_need != 0;
+}
+
+static void
+plan(const struct core *core, struct semaphore *m)
+{
+	struct sync *y = &m->y;
+
+	if (m->owned > 0)
+		sync_want(y, deadline_ms(core, m));
+	if (m->used > 0) {
+		if (!m->atrisk)
+			sync_want(
+			    y, m->confirmed_ms + core->config.lease_ms / 2);
+		want_later(core, y, m->renew_ms);
+	}
+	if (m->told_need != 0)
+		want_later(core, y, m->look_ms);
+	if (m->used == 0 && store_has_some(m))
+		want_later(core, y, m->end_ms);
+}
+
+static bool
+semaphore_next(struct core *core, struct sync *y)
+{
+	struct semaphore *m = of(y);
+
+	if (m->used == 0 && y->op == 0 && TAILQ_EMPTY(&y->queue) &&
+	    m->end_ms <= core->now_ms) {
+		m->unsure = false;
+		m->owned = m->told_need = 0;
+	}
+	serve(core, m);
+	settle(core, m);
+	if (m->owned == m->used)
+		answer_givings(core, m, false, false);
+	if (y->op == 0)
+		decide(core, m);
+	if (y->op == 0)
+		answer_givings(core, m, false, true);
+	plan(core, m);
+	return y->op != 0 || store_has_some(m) || !TAILQ_EMPTY(&y->queue);
+}
+
+/* Outcomes. */
+
+static void
+told_waiting(struct core *core, struct semaphore *m, bool waiting)
+{
+	if (!waiting) {
+		m->remote_ms = 0;
+	} else if (m->remote_ms == 0) {
+		m->remote_ms = core->now_ms;
+		m->row = 0;
+	}
+}
+
+/* The store has confirmed what the operation said. */
+static void
+confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
+    const struct outcome *o)
+{
+	int64_t lease_ms = core->config.lease_ms;
+	struct permits *p;
+
+	sync_answered(&m->y);
+	if (m->used > 0 && m->spell != m->y.asked_spell && m->spell != 0)
+		core->stats.reasserted++;
+	m->spell = m->y.asked_spell;
+	m->confirmed_ms = sent_ms;
+	m->renew_ms = sent_ms + lease_ms / 3 - core_jitter(core, lease_ms / 24);
+	m->free = o->second;
+	m->unsure = false;
+	if (m->atrisk && core->now_ms < deadline_ms(core, m)) {
+		m->atrisk = false;
+		TAILQ_FOREACH (p, &m->holders, in_sync)
+			tell(core, p, EVENT_SAFE);
+	}
+	answer_givings(core, m, true, false);
+}
+
+/* What was asked for is known; `why` NULL, or why none of it can be. */
+static void
+park(struct core *core, struct semaphore *m, const char *why)
+{
+	struct claim *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &m->y.queue, in_sync, next) {
+		if (c->state != CLAIM_ASKED)
+			continue;
+		if (why != NULL)
+			claim_error(core, c, ERR_MISMATCH, why);
+		else
+			c->state = CLAIM_PARKED;
+	}
+}
+
+static void
+on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
+    const struct outcome *o)
+{
+	confirmed(core, m, sent_ms, o);
+	m->told_need = o->status == OUTCOME_QUEUED ? m->asked_need : 0;
+	m->look_ms = sync_look_ms(core, o->ttl_ms);
+	if (o->status == OUTCOME_TAKEN && o->first >= m->asked_have) {
+		m->owned = o->first;
+		m->taken_limit = m->asked_limit;
+		m->fresh = o->first - m->asked_have;
+		m->remote_ms = 0;
+		m->row = 0;
+		/* Who can be served is, before the others are settled. */
+		told_waiting(core, m, o->waiting);
+		serve(core, m);
+	} else {
+		told_waiting(core, m, o->waiting);
+	}
+	park(core, m,
+	    o->status == OUTCOME_MISMATCH
+		? "this semaphore is in use with another limit="
+		: NULL);
+}
+
+static void
+on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
+    const struct outcome *o)
+{
+	confirmed(core, m, sent_ms, o);
+	if (m->asked_have > 0)
+		core->stats.renewals++;
+	if (!m->asked_queue)
+		m->told_need = 0;
+	told_waiting(core, m, o->waiting);
+}
+
+static void
+unasked(struct semaphore *m)
+{
+	struct claim *c;
+
+	TAILQ_FOREACH (c, &m->y.queue, in_sync)
+		if (c->state == CLAIM_ASKED)
+			c->state = CLAIM_NEW;
+}
+
+static void
+semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
+    int64_t sent_ms, const struct outcome *o)
+{
+	struct semaphore *m = of(y);
+	bool moved = m->spell != core->guards[y->shard].spell;
+
+	switch (o->status) {
+	case OUTCOME_TAKEN:
+	case OUTCOME_QUEUED:
+	case OUTCOME_BUSY:
+	case OUTCOME_MISMATCH:
+		on_take(core, m, sent_ms, o);
+		return;
+	case OUTCOME_KEPT:
+		on_hold(core, m, sent_ms, o);
+		return;
+	case OUTCOME_LOST:
+		sync_answered(y);
+		lose_all(core, m, moved ? "failover" : "taken");
+		m->told_need = 0;
+		answer_givings(core, m, true, false);
+		break;
+	default:
+		sync_retry(core, y, o);
+		answer_givings(core, m, true, true);
+	}
+	(void)op;
+	unasked(m);
+}
+
+/* Claims. */
+
+static void
+semaphore_expired(struct core *core, struct claim *c)
+{
+	const struct semaphore *m = of(c->sync);
+
+	if (c->try_only)
+		claim_give_up(core, c, STATUS_ERR);
+	else if (m->used + c->n > m->limit)
+		claim_answer(core, c, STATUS_TIMEOUT);
+	else
+		claim_give_up(core, c, STATUS_TIMEOUT);
+}
+
+static void
+semaphore_message(struct core *core, struct sync *y, const char *word)
+{
+	struct semaphore *m = of(y);
+	int64_t at_ms;
+
+	if (word == NULL) {
+		at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
+	} else if (strcmp(word, "permit ") == 0) {
+		/* One that comes while we ask may be news, or not. */
+		y->hint = true;
+		return;
+	} else if (strcmp(word, "permit-wanted ") == 0) {
+		if (m->owned > 0)
+			told_waiting(core, m, true);
+		return;
+	} else {
+		at_ms = core->now_ms + core->pad_ms;
+	}
+	if (m->told_need != 0 && at_ms < m->look_ms)
+		m->look_ms = at_ms;
+}
+
+static bool
+semaphore_unasserted(const struct core *core, const struct sync *y)
+{
+	const struct semaphore *m =
+	    container_of((struct sync *)(uintptr_t)y, struct semaphore, y);
+
+	return m->used > 0 && m->spell != core->guards[y->shard].spell;
+}
+
+const struct sync_class semaphore_class = {
+	.size = sizeof(struct semaphore),
+	.init = semaphore_init,
+	.fini = semaphore_fini,
+	.next = semaphore_next,
+	.outcome = semaphore_outcome,
+	.timer = semaphore_timer,
+	.expired = semaphore_expired,
+	.message = semaphore_message,
+	.unasserted = semaphore_unasserted,
+};
+
+/* Requests. */
+
+void
+semaphore_acquire(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct sync *y =
+	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
+	struct semaphore *m = y == NULL ? NULL : of(y);
+	struct claim *c;
+
+	if (m != NULL && m->limit != rq->limit &&
+	    (m->used > 0 || !TAILQ_EMPTY(&y->queue))) {
+		emit_error(core, s->id, rq->ref, ERR_MISMATCH,
+		    "this semaphore is in use with limit=%llu",
+		    (unsigned long long)m->limit);
+		return;
+	}
+	c = claim_new(core, s, SYNC_SEMAPHORE, rq, rq->wait_ms);
+	if (c != NULL)
+		of(c->sync)->limit = rq->limit;
+}
+
+void
+semaphore_release(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct sync *y =
+	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
+	struct permits *p = y == NULL ? NULL : permits_find(of(y), s);
+	struct giving *g;
+
+	if (p == NULL || p->n < rq->number) {
+		emit_error(core, s->id, rq->ref, ERR_NOT_HELD,
+		    "this session holds %llu permits of it",
+		    p == NULL ? 0 : (unsigned long long)p->n);
+		return;
+	}
+	g = xcalloc(1, sizeof(*g));
+	g->session = s->id;
+	g->ref = rq->ref;
+	g->held = p->n - rq->number;
+	TAILQ_INSERT_TAIL(&of(y)->givings, g, link);
+	if (g->held == 0) {
+		permits_end(core, p);
+		return;
+	}
+	p->n -= rq->number;
+	of(y)->used -= rq->number;
+	core->stats.releases++;
+	sync_touch(core, y);
+}

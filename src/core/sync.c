@@ -1,0 +1,623 @@
+/*
+ * What semaphores, latches and barriers have in common: names, claims, one
+ * operation at a time.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/barrier.h"
+#include "core/emit.h"
+#include "core/guard.h"
+#include "core/latch.h"
+#include "core/semaphore.h"
+#include "core/session.h"
+#include "core/sync.h"
+
+#define WHY_SIZE 256
+#define RETRY_LOST_MS 50     /* after an unknown outcome */
+#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
+#define LOOK_SLACK_MS 2	     /* behind the end of what others have */
+
+static const struct sync_class *const classes[SYNC_MAX] = {
+	[SYNC_SEMAPHORE] = &semaphore_class,
+	[SYNC_LATCH] = &latch_class,
+	[SYNC_BARRIER] = &barrier_class,
+};
+
+void
+sync_init(struct core *core)
+{
+	uint32_t i;
+
+	TAILQ_INIT(&core->sync_touched);
+	TAILQ_INIT(&core->sync_granted);
+	for (i = 0; i < core->config.shards; i++)
+		TAILQ_INIT(&core->guards[i].sync_blocked);
+}
+
+void
+sync_session_init(struct session *s)
+{
+	TAILQ_INIT(&s->claims);
+	TAILQ_INIT(&s->permits);
+}
+
+/* Objects. */
+
+struct sync *
+sync_find(
+    const struct core *core, enum sync_kind kind, const char *name, size_t len)
+{
+	struct sync *y;
+
+	HASH_FIND(hh, core->syncs[kind], name, len, y);
+	return y;
+}
+
+struct sync *
+sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
+{
+	struct sync *y = sync_find(core, kind, name, len);
+
+	if (y != NULL)
+		return y;
+	y = xcalloc(1, classes[kind]->size);
+	y->class = classes[kind];
+	y->kind = kind;
+	y->timer.kind = TIMER_SYNC;
+	y->shard = core_shard(core, name, len);
+	y->name = xstrndup(name, len);
+	y->name_len = len;
+	TAILQ_INIT(&y->queue);
+	y->class->init(y);
+	HASH_ADD_KEYPTR(hh, core->syncs[kind], y->name, len, y);
+	return y;
+}
+
+static void
+sync_free(struct core *core, struct sync *y)
+{
+	assert(TAILQ_EMPTY(&y->queue));
+	if (y->class->fini != NULL)
+		y->class->fini(core, y);
+	if (y->touched)
+		TAILQ_REMOVE(&core->sync_touched, y, in_touched);
+	if (y->blocked)
+		TAILQ_REMOVE(
+		    &core->guards[y->shard].sync_blocked, y, in_blocked);
+	core_disarm(core, &y->timer);
+	HASH_DELETE(hh, core->syncs[y->kind], y);
+	free(y->why);
+	free(y->name);
+	free(y);
+}
+
+/* For core_free(): drops everything without a word to anybody. */
+void
+sync_free_all(struct core *core)
+{
+	struct sync *y, *next;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		HASH_ITER (hh, core->syncs[kind], y, next)
+			sync_free(core, y);
+}
+
+void
+sync_touch(struct core *core, struct sync *y)
+{
+	if (y->touched)
+		return;
+	y->touched = true;
+	TAILQ_INSERT_TAIL(&core->sync_touched, y, in_touched);
+}
+
+void
+sync_settle(struct core *core)
+{
+	struct sync *y;
+
+	while (!TAILQ_EMPTY(&core->sync_touched)) {
+		y = TAILQ_FIRST(&core->sync_touched);
+		TAILQ_REMOVE(&core->sync_touched, y, in_touched);
+		y->touched = false;
+		y->at_ms = INT64_MAX;
+		if (!y->class->next(core, y)) {
+			assert(y->op == 0);
+			sync_free(core, y);
+		} else if (y->at_ms == INT64_MAX) {
+			core_disarm(core, &y->timer);
+		} else {
+			core_arm(core, &y->timer,
+			    y->at_ms > core->now_ms ? y->at_ms
+						    : core->now_ms + 1);
+		}
+	}
+}
+
+void
+sync_want(struct sync *y, int64_t at_ms)
+{
+	if (at_ms < y->at_ms)
+		y->at_ms = at_ms;
+}
+
+void
+sync_timer(struct core *core, struct sync *y)
+{
+	if (y->class->timer != NULL)
+		y->class->timer(core, y);
+	sync_touch(core, y);
+}
+
+int64_t
+sync_look_ms(const struct core *core, int64_t ttl_ms)
+{
+	int64_t pause_ms = core->config.lease_ms;
+
+	if (ttl_ms >= 0 && ttl_ms + LOOK_SLACK_MS < pause_ms)
+		pause_ms = ttl_ms + LOOK_SLACK_MS;
+	return core->now_ms + pause_ms;
+}
+
+/* Operations. */
+
+bool
+sync_may_ask(struct core *core, struct sync *y, bool ready)
+{
+	struct guard *g = &core->guards[y->shard];
+
+	if (!ready) {
+		if (!y->blocked)
+			TAILQ_INSERT_TAIL(&g->sync_blocked, y, in_blocked);
+		y->blocked = true;
+		return false;
+	}
+	if (y->pause_ms > core->now_ms) {
+		sync_want(y, y->pause_ms);
+		return false;
+	}
+	return true;
+}
+
+struct op *
+sync_submit(struct core *core, struct sync *y, enum op_kind kind)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(
+	    core, &slot, kind, SLOT_SYNC, y->shard, y->name, y->name_len);
+
+	assert(y->op == 0);
+	slot->sync = y;
+	y->op = op->id;
+	y->hint = false;
+	y->asked_spell = core->guards[y->shard].spell;
+	return op;
+}
+
+void
+sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct sync *y = slot->sync;
+
+	y->op = 0;
+	y->class->outcome(core, y, slot->op, sent_ms, o);
+	sync_touch(core, y);
+}
+
+void
+sync_retry(struct core *core, struct sync *y, const struct outcome *o)
+{
+	int64_t pause_ms = RETRY_LOST_MS;
+
+	if (o->status == OUTCOME_REFUSED) {
+		free(y->why);
+		y->why = xstrndup(o->text, o->text_len);
+		pause_ms =
+		    RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
+	}
+	if (o->status == OUTCOME_PENDING)
+		pause_ms = 0;
+	y->pause_ms = core->now_ms + pause_ms;
+}
+
+void
+sync_answered(struct sync *y)
+{
+	free(y->why);
+	y->why = NULL;
+	y->pause_ms = 0;
+}
+
+/* Guards. */
+
+void
+sync_unblock(struct core *core, struct guard *g)
+{
+	struct sync *y;
+
+	while (!TAILQ_EMPTY(&g->sync_blocked)) {
+		y = TAILQ_FIRST(&g->sync_blocked);
+		TAILQ_REMOVE(&g->sync_blocked, y, in_blocked);
+		y->blocked = false;
+		sync_touch(core, y);
+	}
+}
+
+void
+sync_reassert(struct core *core, uint32_t shard)
+{
+	struct sync *y;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		for (y = core->syncs[kind]; y != NULL; y = y->hh.next)
+			if (y->shard == shard)
+				sync_touch(core, y);
+}
+
+bool
+sync_asserted(const struct core *core, uint32_t shard)
+{
+	const struct sync *y;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		for (y = core->syncs[kind]; y != NULL; y = y->hh.next)
+			if (y->shard == shard && y->class->unasserted != NULL &&
+			    y->class->unasserted(core, y))
+				return false;
+	return true;
+}
+
+bool
+sync_all_over(const struct core *core)
+{
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		if (core->syncs[kind] != NULL)
+			return false;
+	return true;
+}
+
+/* Claims. */
+
+static bool
+claim_allowed(struct core *core, struct session *s, const struct sync *y,
+    const struct core_request *rq)
+{
+	unsigned n = session_load(s);
+
+	if (core->stopping) {
+		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+		return false;
+	}
+	if (n >= core->config.max_holds) {
+		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		    "this session holds or waits for %u things already"
+		    " (limits.holds)",
+		    n);
+		return false;
+	}
+	if (y != NULL && y->nclaims >= core->config.max_waiters) {
+		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		    "%u requests wait for this name already (limits.waiters)",
+		    y->nclaims);
+		return false;
+	}
+	return true;
+}
+
+struct claim *
+claim_new(struct core *core, struct session *s, enum sync_kind kind,
+    const struct core_request *rq, int64_t wait_ms)
+{
+	struct sync *y = sync_find(core, kind, rq->names[0].p, rq->names[0].n);
+	struct claim *c;
+
+	if (!claim_allowed(core, s, y, rq))
+		return NULL;
+	c = xcalloc(1, sizeof(*c));
+	c->session = s;
+	c->sync = sync_get(core, kind, rq->names[0].p, rq->names[0].n);
+	c->deadline.kind = TIMER_CLAIM;
+	c->verb = rq->verb;
+	c->state = CLAIM_NEW;
+	c->ref = rq->ref;
+	c->since_ms = core->now_ms;
+	c->has_hold = rq->has_hold;
+	c->hold_ms = rq->hold_ms;
+	c->n = rq->number;
+	c->ttl_ms = rq->ttl_ms;
+	c->try_only = wait_ms == 0;
+	if (c->try_only)
+		wait_ms = core->config.reply_timeout_ms;
+	if (wait_ms != CORE_WAIT_FOREVER)
+		core_arm(core, &c->deadline, core->now_ms + wait_ms);
+	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
+	s->nclaims++;
+	TAILQ_INSERT_TAIL(&c->sync->queue, c, in_sync);
+	c->sync->nclaims++;
+	sync_touch(core, c->sync);
+	return c;
+}
+
+void
+claim_free(struct core *core, struct claim *c)
+{
+	if (c->state == CLAIM_GRANTED) {
+		TAILQ_REMOVE(&core->sync_granted, c, in_sync);
+		if (c->permits != NULL)
+			c->permits->untold -= c->n;
+	} else {
+		TAILQ_REMOVE(&c->sync->queue, c, in_sync);
+		c->sync->nclaims--;
+		sync_touch(core, c->sync);
+	}
+	TAILQ_REMOVE(&c->session->claims, c, in_session);
+	c->session->nclaims--;
+	core_disarm(core, &c->deadline);
+	free(c);
+}
+
+void
+claim_answer(struct core *core, struct claim *c, enum status status)
+{
+	if (status == STATUS_TIMEOUT)
+		core->stats.timeouts++;
+	emit_reply(core, c->session->id, c->ref, status);
+	claim_free(core, c);
+}
+
+void
+claim_error(
+    struct core *core, struct claim *c, enum err_code code, const char *why)
+{
+	emit_error(core, c->session->id, c->ref, code, "%s", why);
+	claim_free(core, c);
+}
+
+bool
+claim_impatient(const struct claim *c)
+{
+	return c->try_only || c->session->draining;
+}
+
+void
+claim_timer(struct core *core, struct claim *c)
+{
+	c->sync->class->expired(core, c);
+}
+
+void
+claim_give_up(struct core *core, struct claim *c, enum status status)
+{
+	const struct sync *y = c->sync;
+	char why[WHY_SIZE];
+
+	if (!guard_ready(core, y->shard)) {
+		guard_why(core, y->shard, why, sizeof(why));
+		claim_error(core, c, ERR_UNAVAILABLE, why);
+	} else if (y->why != NULL) {
+		claim_error(core, c, ERR_UNAVAILABLE, y->why);
+	} else if (status == STATUS_ERR) {
+		claim_error(core, c, ERR_UNAVAILABLE,
+		    "Redis did not answer in time; try again");
+	} else {
+		claim_answer(core, c, status);
+	}
+}
+
+bool
+claim_settle_unasked(struct core *core, struct claim *c)
+{
+	struct sync *y = c->sync;
+	int64_t wait_ms;
+	char why[WHY_SIZE];
+
+	if (y->op != 0 || (y->why == NULL && guard_ready(core, y->shard)))
+		return false;
+	if (c->session->draining && !c->try_only) {
+		claim_answer(core, c, STATUS_CANCELLED);
+		return true;
+	}
+	wait_ms = guard_why(core, y->shard, why, sizeof(why));
+	if (y->why == NULL && core->now_ms + wait_ms < c->deadline.at_ms)
+		return false;
+	claim_give_up(core, c, STATUS_ERR);
+	return true;
+}
+
+/* Sessions. */
+
+void
+claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
+{
+	const struct sync_class *class = c->sync->class;
+	uint64_t session = c->session->id;
+
+	assert(c->state != CLAIM_GRANTED && c->state != CLAIM_LEAVING);
+	c->ending = status;
+	c->by = by;
+	if (class->leave != NULL && class->leave(core, c)) {
+		c->state = CLAIM_LEAVING;
+		core_arm(core, &c->deadline,
+		    core->now_ms + core->config.reply_timeout_ms);
+		sync_touch(core, c->sync);
+		return;
+	}
+	if (status == STATUS_TIMEOUT)
+		claim_give_up(core, c, status);
+	else
+		claim_answer(core, c, status);
+	if (by != 0)
+		emit_reply(core, session, by, STATUS_OK);
+}
+
+bool
+sync_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
+{
+	struct claim *c;
+
+	TAILQ_FOREACH (c, &s->claims, in_session)
+		if (c->ref == ref && c->state != CLAIM_GRANTED &&
+		    c->state != CLAIM_LEAVING)
+			break;
+	if (c == NULL)
+		return false;
+	claim_end(core, c, STATUS_CANCELLED, by);
+	return true;
+}
+
+void
+sync_drain(struct core *core, struct session *s)
+{
+	struct claim *c;
+
+	TAILQ_FOREACH (c, &s->claims, in_session)
+		sync_touch(core, c->sync);
+}
+
+static void
+drop(struct core *core, struct claim *c)
+{
+	const struct sync_class *class = c->sync->class;
+
+	if (class->dropped != NULL && c->state != CLAIM_GRANTED)
+		class->dropped(core, c);
+}
+
+void
+sync_leave(struct core *core, struct session *s)
+{
+	struct claim *c;
+
+	while (!TAILQ_EMPTY(&s->claims)) {
+		c = TAILQ_FIRST(&s->claims);
+		drop(core, c);
+		claim_free(core, c);
+	}
+}
+
+void
+sync_let_go(struct core *core, struct session *s)
+{
+	while (!TAILQ_EMPTY(&s->permits))
+		permits_end(core, TAILQ_FIRST(&s->permits));
+}
+
+/* The broker stops: nothing waits any more. */
+void
+sync_shutdown(struct core *core, struct session *s)
+{
+	struct claim *c;
+
+	while (!TAILQ_EMPTY(&s->claims)) {
+		c = TAILQ_FIRST(&s->claims);
+		drop(core, c);
+		claim_error(core, c, ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+	}
+}
+
+void
+sync_tell_granted(struct core *core)
+{
+	struct claim *c;
+
+	while (!TAILQ_EMPTY(&core->sync_granted)) {
+		c = TAILQ_FIRST(&core->sync_granted);
+		if (c->withdrawn) {
+			claim_error(core, c, ERR_UNAVAILABLE,
+			    "the lease ran out before the grant could be"
+			    " told; you do not hold it, ask again");
+			continue;
+		}
+		emit_reply(core, c->session->id, c->ref, STATUS_OK);
+		emit_num(core, FIELD_PERMITS, c->held);
+		emit_num(core, FIELD_FREE, c->free);
+		claim_free(core, c);
+	}
+}
+
+/* Messages: hints, each of which may be lost, late, doubled or wrong. */
+
+static const struct {
+	const char *word;
+	enum sync_kind kind;
+} messages[] = {
+	{ "permit ", SYNC_SEMAPHORE },
+	{ "permit-soon ", SYNC_SEMAPHORE },
+	{ "permit-wanted ", SYNC_SEMAPHORE },
+	{ "open ", SYNC_LATCH },
+	{ "barrier ", SYNC_BARRIER },
+};
+
+/* `WORD 0 NAME`; false where it is none of ours. */
+bool
+sync_message(struct core *core, const char *text, size_t len)
+{
+	struct sync *y;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+		n = strlen(messages[i].word);
+		if (len < n + 3 || memcmp(text, messages[i].word, n) != 0)
+			continue;
+		if (memcmp(text + n, "0 ", 2) != 0)
+			return true;
+		n += 2;
+		y = sync_find(core, messages[i].kind, text + n, len - n);
+		if (y != NULL) {
+			y->class->message(core, y, messages[i].word);
+			sync_touch(core, y);
+		}
+		return true;
+	}
+	return false;
+}
+
+void
+sync_look_all(struct core *core)
+{
+	struct sync *y;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		for (y = core->syncs[kind]; y != NULL; y = y->hh.next) {
+			y->class->message(core, y, NULL);
+			sync_touch(core, y);
+		}
+}
+
+/* Requests. */
+
+static void (*const requests[])(
+    struct core *core, struct session *s, const struct core_request *rq) = {
+	[CORE_ACQUIRE] = semaphore_acquire,
+	[CORE_RELEASE] = semaphore_release,
+	[CORE_LATCH] = latch_request,
+	[CORE_COUNTDOWN] = latch_request,
+	[CORE_AWAIT] = latch_request,
+	[CORE_BARRIER] = barrier_request,
+};
+
+bool
+sync_takes(enum core_verb verb)
+{
+	return (size_t)verb < sizeof(requests) / sizeof(requests[0]) &&
+	       requests[verb] != NULL;
+}
+
+void
+sync_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	requests[rq->verb](core, s, rq);
+}
