@@ -14,6 +14,7 @@
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/message.h"
 #include "core/queue.h"
 #include "core/semaphore.h"
 #include "core/session.h"
@@ -288,8 +289,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 		lease_outcome(core, was.lock, was.op, ev->u.outcome.sent_ms,
 		    ev->u.outcome.outcome);
 	else if (was.kind == SLOT_SYNC)
-		sync_outcome(core, &was, ev->u.outcome.sent_ms,
-		    ev->u.outcome.outcome);
+		sync_outcome(
+		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_GUARD)
 		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
 	else
@@ -301,14 +302,14 @@ static void
 on_message(struct core *core, const struct core_event *ev)
 {
 	if (!sync_message(core, ev->u.message.text, ev->u.message.len))
-		lease_message(core, ev->u.message.text, ev->u.message.len);
+		message_take(core, ev->u.message.text, ev->u.message.len);
 }
 
 static void
 on_resubscribed(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
-	lease_look_all(core);
+	message_resubscribed(core);
 	sync_look_all(core);
 }
 

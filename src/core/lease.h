@@ -39,10 +39,6 @@ void lease_reassert(struct core *core, struct lock *l);
 /* Is this lease one that must be written again before a bless? */
 bool lease_unasserted(const struct core *core, const struct lock *l);
 
-/* A message from another broker. */
-void lease_message(struct core *core, const char *text, size_t len);
-void lease_look_all(struct core *core);
-
 const char *lease_state_name(enum lease_state state);
 
 #endif

@@ -21,8 +21,13 @@ src_core_libcore_a_SOURCES = \
 	src/core/latch.h \
 	src/core/lease.c \
 	src/core/lease.h \
+	src/core/lease_ask.c \
+	src/core/lease_outcome.c \
+	src/core/lease_parts.h \
 	src/core/lock.c \
 	src/core/lock.h \
+	src/core/message.c \
+	src/core/message.h \
 	src/core/queue.c \
 	src/core/queue.h \
 	src/core/semaphore.c \

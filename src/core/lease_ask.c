@@ -1,0 +1,133 @@
+/*
+ * Operations on leases: what is asked of the store, and what of it is noted
+ * in the lock until the answer comes (the fields asked_...).
+ */
+#include "config.h"
+
+#include "core/lease_parts.h"
+
+#define RESERVE_MAX 64	   /* fences drawn at once */
+#define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
+
+static struct op *
+submit(struct core *core, struct lock *l, enum op_kind kind)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(
+	    core, &slot, kind, SLOT_LEASE, l->shard, l->name, l->name_len);
+
+	assert(l->op == 0);
+	slot->lock = l;
+	op->seq = l->seq;
+	l->op = op->id;
+	l->asked_spell = core->guards[l->shard].spell;
+	return op;
+}
+
+/*
+ * How long the key must live: the lease and its pad, the delay of those who
+ * hold or come next, and what is left of any keep.  It is written ahead, so
+ * that it holds even when this broker dies.
+ */
+static void
+set_ttl(struct core *core, struct lock *l, struct op *op)
+{
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	const struct hold *h;
+	int64_t delay_ms = 0, keep_ms = 0;
+
+	TAILQ_FOREACH (h, &l->holders, in_lock) {
+		delay_ms = max_ms(delay_ms, h->delay_ms);
+		keep_ms = max_ms(keep_ms, h->keep_until_ms - core->now_ms);
+	}
+	if (w != NULL) {
+		delay_ms = max_ms(delay_ms, w->delay_ms);
+		if (w->keep_ms > 0)
+			keep_ms = max_ms(keep_ms, w->keep_ms + KEEP_SLACK_MS);
+	}
+	keep_ms = max_ms(keep_ms, l->linger_ms - core->now_ms);
+	l->asked_delay_ms = delay_ms;
+	l->asked_ttl_ms =
+	    max_ms(core->config.lease_ms + core->pad_ms + delay_ms, keep_ms);
+	l->key_end_ms = max_ms(l->key_end_ms, core->now_ms + l->asked_ttl_ms);
+	op->ttl_ms = l->asked_ttl_ms;
+}
+
+/* A phase of sharing has one fence, however many share. */
+static void
+set_reserve(struct lock *l, struct op *op, bool shared)
+{
+	l->asked_shared = shared;
+	if (shared) {
+		op->flags |= OP_SHARED;
+		op->reserve = l->asked_reserve = 1;
+		return;
+	}
+	l->asked_reserve =
+	    l->nwaiting < RESERVE_MAX ? l->nwaiting : RESERVE_MAX;
+	if (l->asked_reserve == 0)
+		l->asked_reserve = 1;
+	op->reserve = l->asked_reserve;
+}
+
+void
+lease_ask_acquire(struct core *core, struct lock *l)
+{
+	struct op *op = submit(core, l, OP_ACQUIRE);
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	bool queued = l->state == LEASE_QUEUED;
+
+	/* One token has one place in the queue, of one kind. */
+	set_reserve(l, op, queued ? l->asked_shared : w->shared);
+	l->asked_queue = queued;
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (w->try_only || w->queue_limit == 0 || w->session->draining)
+			continue;
+		l->asked_queue = true;
+		break;
+	}
+	if (l->asked_queue)
+		op->flags |= OP_QUEUE;
+	set_ttl(core, l, op);
+}
+
+void
+lease_ask_confirm(struct core *core, struct lock *l)
+{
+	struct op *op = submit(core, l, OP_CONFIRM);
+
+	set_ttl(core, l, op);
+	set_reserve(l, op, false);
+}
+
+void
+lease_ask_convert(struct core *core, struct lock *l, bool shared)
+{
+	struct op *op = submit(core, l, OP_CONVERT);
+
+	set_ttl(core, l, op);
+	set_reserve(l, op, shared);
+}
+
+void
+lease_ask_renew(struct core *core, struct lock *l, bool draw)
+{
+	struct op *op = submit(core, l, OP_RENEW);
+
+	set_ttl(core, l, op);
+	op->fence = l->fence_end - 1;
+	op->timeout_ms = min_ms(op->timeout_ms, core->config.lease_ms / 6);
+	l->asked_reserve = 0;
+	if (l->shared)
+		op->flags |= OP_SHARED;
+	else if (draw)
+		set_reserve(l, op, false);
+}
+
+void
+lease_ask_end(struct core *core, struct lock *l)
+{
+	struct op *op = submit(core, l, OP_END);
+
+	op->linger_ms = max_ms(l->linger_ms - core->now_ms, 0);
+}

@@ -1,0 +1,281 @@
+/*
+ * What comes back: outcomes of operations, and the passing of time.
+ */
+#include "config.h"
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/lease_parts.h"
+#include "core/lock.h"
+#include "core/queue.h"
+#include "core/unlock.h"
+
+#define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
+#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
+#define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
+
+/* Nothing is known, or nothing can be done now: again, a little later. */
+static void
+try_later(struct core *core, struct lock *l, const struct outcome *o)
+{
+	int64_t pause_ms = RETRY_LOST_MS;
+
+	if (o->status == OUTCOME_REFUSED) {
+		free(l->why);
+		l->why = xstrndup(o->text, o->text_len);
+		pause_ms =
+		    RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
+	}
+	if (o->status == OUTCOME_PENDING)
+		pause_ms = 0;
+	l->wake_ms = core->now_ms + pause_ms;
+}
+
+void
+lease_told_waiting(struct core *core, struct lock *l, bool waiting)
+{
+	if (!waiting)
+		l->remote_ms = 0;
+	else if (l->remote_ms == 0) {
+		l->remote_ms = core->now_ms;
+		l->row = 0;
+	}
+}
+
+/* What the operation wrote is what the key promises now. */
+static void
+confirmed(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	l->confirmed_ms = sent_ms;
+	l->delay_ms = l->asked_delay_ms;
+	l->key_end_ms = sent_ms + l->asked_ttl_ms;
+	l->spell = l->asked_spell;
+	if (o->fence != 0) {
+		l->fence_next = o->fence;
+		l->fence_end = o->fence + l->asked_reserve;
+	}
+	lease_told_waiting(core, l, o->waiting);
+	free(l->why);
+	l->why = NULL;
+}
+
+static void
+on_granted(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	assert(o->fence != 0);
+	lease_set_state(l, LEASE_HELD);
+	l->shared = l->asked_shared;
+	l->handed = l->hint = l->foreign = false;
+	l->remote_ms = 0;
+	l->row = 0;
+	confirmed(core, l, sent_ms, o);
+	lease_plan_renewal(core, l, true);
+}
+
+/* When to look at another's key: when it ends, or once a lease. */
+static void
+plan_look(struct core *core, struct lock *l, const struct outcome *o)
+{
+	int64_t pause_ms = core->config.lease_ms;
+
+	if (o->ttl_ms >= 0)
+		pause_ms = min_ms(pause_ms, o->ttl_ms + LOOK_SLACK_MS);
+	if (l->foreign && !o->waiting)
+		pause_ms =
+		    min_ms(pause_ms, FOREIGN_LOOK_MS + core_jitter(core, 500));
+	l->wake_ms = core->now_ms + pause_ms;
+}
+
+static void
+on_acquire(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	switch (o->status) {
+	case OUTCOME_GRANTED:
+		on_granted(core, l, sent_ms, o);
+		return;
+	case OUTCOME_QUEUED:
+	case OUTCOME_BUSY:
+	case OUTCOME_FOREIGN:
+		l->foreign = o->status == OUTCOME_FOREIGN;
+		lease_set_state(l, l->asked_queue ? LEASE_QUEUED : LEASE_NONE);
+		plan_look(core, l, o);
+		if (!l->asked_queue)
+			l->wake_ms = 0;
+		queue_settle(core, l, true);
+		return;
+	default:
+		try_later(core, l, o);
+	}
+}
+
+static void
+on_confirm(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	if (o->status == OUTCOME_GRANTED) {
+		l->asked_shared = o->text_len == 1 && o->text[0] == 's';
+		if (l->asked_shared)
+			l->asked_reserve = 1;
+		on_granted(core, l, sent_ms, o);
+	} else if (o->status == OUTCOME_LOST) {
+		l->linger_ms = 0;
+		lease_set_state(l, LEASE_NONE);
+	} else
+		try_later(core, l, o);
+}
+
+static void
+lose_holders(struct core *core, struct lock *l, const char *reason)
+{
+	while (!TAILQ_EMPTY(&l->holders))
+		hold_lose(core, TAILQ_FIRST(&l->holders), reason);
+}
+
+static void
+tell_holders(struct core *core, struct lock *l, enum event_id event)
+{
+	const struct hold *h;
+	int64_t left_ms = lease_deadline_ms(core, l) - core->now_ms;
+
+	TAILQ_FOREACH (h, &l->holders, in_lock) {
+		emit_event(core, h->session->id, event, l->name, l->name_len);
+		emit_num(core, FIELD_FENCE, h->fence);
+		if (event == EVENT_ATRISK)
+			emit_num(
+			    core, FIELD_LEFT, (uint64_t)max_ms(left_ms, 0));
+	}
+}
+
+/* The key is not ours any more. */
+static void
+taken(struct core *core, struct lock *l)
+{
+	bool moved = l->spell != core->guards[l->shard].spell;
+
+	lose_holders(core, l, moved ? "failover" : "taken");
+	l->linger_ms = 0;
+	lease_set_state(l, LEASE_NONE);
+}
+
+/* What was at risk is safe again, and the next renewal is planned. */
+static void
+kept(struct core *core, struct lock *l)
+{
+	if (l->state == LEASE_ATRISK && lease_vouched(core, l)) {
+		lease_set_state(l, LEASE_HELD);
+		tell_holders(core, l, EVENT_SAFE);
+	}
+	if (lease_is_held(l))
+		lease_plan_renewal(core, l, false);
+}
+
+static void
+on_renew(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	if (l->state == LEASE_ENDING)
+		return;
+	if (o->status == OUTCOME_LOST) {
+		taken(core, l);
+		return;
+	}
+	if (o->status != OUTCOME_RENEWED) {
+		try_later(core, l, o);
+		return;
+	}
+	if (l->spell != core->guards[l->shard].spell)
+		core->stats.reasserted++;
+	core->stats.renewals++;
+	confirmed(core, l, sent_ms, o);
+	kept(core, l);
+}
+
+static void
+on_convert(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	if (l->state == LEASE_ENDING)
+		return;
+	switch (o->status) {
+	case OUTCOME_GRANTED:
+		l->shared = l->asked_shared;
+		confirmed(core, l, sent_ms, o);
+		kept(core, l);
+		return;
+	case OUTCOME_BUSY:
+		lease_told_waiting(core, l, true);
+		if (TAILQ_EMPTY(&l->holders))
+			lease_set_state(l,
+			    LEASE_ENDING); /* behind those who share it, like anybody */
+		else
+			lock_upgrade_refused(core, l);
+		return;
+	case OUTCOME_LOST:
+		taken(core, l);
+		return;
+	default:
+		try_later(core, l, o);
+	}
+}
+
+static void
+on_end(
+    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+{
+	(void)sent_ms;
+	assert(l->state == LEASE_ENDING);
+	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
+		unlock_parted(core, l, true);
+		try_later(core, l, o);
+		return;
+	}
+	unlock_parted(core, l, false);
+	if (o->status == OUTCOME_ENDED && l->linger_ms > core->now_ms) {
+		lease_set_state(l, LEASE_LINGERING);
+		l->confirmed_ms = sent_ms;
+		return;
+	}
+	l->linger_ms = 0;
+	l->remote_ms = 0;
+	lease_set_state(l, LEASE_NONE);
+}
+
+void
+lease_outcome(struct core *core, struct lock *l, enum op_kind op,
+    int64_t sent_ms, const struct outcome *o)
+{
+	l->op = 0;
+	if (op == OP_ACQUIRE)
+		on_acquire(core, l, sent_ms, o);
+	else if (op == OP_CONFIRM)
+		on_confirm(core, l, sent_ms, o);
+	else if (op == OP_RENEW)
+		on_renew(core, l, sent_ms, o);
+	else if (op == OP_CONVERT)
+		on_convert(core, l, sent_ms, o);
+	else
+		on_end(core, l, sent_ms, o);
+	lease_next(core, l);
+}
+
+/* Time. */
+
+void
+lease_timer(struct core *core, struct lock *l)
+{
+	if (lease_is_held(l) && core->now_ms >= lease_deadline_ms(core, l)) {
+		lose_holders(core, l, "unreachable");
+		lease_set_state(l, LEASE_ENDING);
+	} else if (l->state == LEASE_HELD &&
+		   core->now_ms >=
+		       l->confirmed_ms + core->config.lease_ms / 2) {
+		lease_set_state(l, LEASE_ATRISK);
+		tell_holders(core, l, EVENT_ATRISK);
+	}
+	lease_next(core, l);
+}

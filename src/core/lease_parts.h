@@ -1,0 +1,44 @@
+/*
+ * What the files of the lease share: lease.c decides, lease_ask.c asks the
+ * store, lease_outcome.c takes its answers, message.c those of other brokers.
+ * Nothing else includes this.
+ */
+#ifndef LOCKBROKER_CORE_LEASE_PARTS_H
+#define LOCKBROKER_CORE_LEASE_PARTS_H
+
+#include "core/state.h"
+
+#define LOOK_SLACK_MS 2 /* behind the end of another's key */
+
+static inline int64_t
+min_ms(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t
+max_ms(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Moves the lease on; asserts that the table allows it. */
+void lease_set_state(struct lock *l, enum lease_state state);
+
+/* Held or at risk. */
+bool lease_is_held(const struct lock *l);
+
+/* When to renew next; `first` after the lease was taken. */
+void lease_plan_renewal(struct core *core, struct lock *l, bool first);
+
+/* Another broker waits for the name, or none does. */
+void lease_told_waiting(struct core *core, struct lock *l, bool waiting);
+
+/* Each sends one operation; nothing may be in flight for the name. */
+void lease_ask_acquire(struct core *core, struct lock *l);
+void lease_ask_confirm(struct core *core, struct lock *l);
+void lease_ask_convert(struct core *core, struct lock *l, bool shared);
+void lease_ask_renew(struct core *core, struct lock *l, bool draw);
+void lease_ask_end(struct core *core, struct lock *l);
+
+#endif

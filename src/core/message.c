@@ -1,0 +1,119 @@
+/*
+ * Messages from other brokers, through the store: `WORD SEQ NAME`.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/parse.h"
+#include "core/lease.h"
+#include "core/lease_parts.h"
+#include "core/lock.h"
+#include "core/message.h"
+
+/* Messages: hints, each of which may be lost, late, doubled or wrong. */
+
+static void
+on_grant_message(struct core *core, struct lock *l, uint64_t seq)
+{
+	(void)seq;
+	l->hint = true;
+	lease_next(core, l);
+}
+
+static void
+on_waits_message(struct core *core, struct lock *l, uint64_t seq)
+{
+	(void)seq;
+	if (!lease_is_held(l))
+		return;
+	lease_told_waiting(core, l, true);
+	lease_next(core, l);
+}
+
+static void
+on_look_message(struct core *core, struct lock *l, uint64_t seq)
+{
+	(void)seq;
+	if (l->state != LEASE_QUEUED)
+		return;
+	l->wake_ms =
+	    min_ms(l->wake_ms, core->now_ms + core->pad_ms + LOOK_SLACK_MS);
+	lease_next(core, l);
+}
+
+/*
+ * A name was handed to a place in the queue that we no longer know to have:
+ * what an ending that was given up has left.  Pass it on.
+ */
+static void
+stray(struct core *core, const char *name, size_t len, uint64_t seq)
+{
+	struct lock *l = lock_get(core, name, len);
+
+	l->seq = seq;
+	l->key_end_ms = core->now_ms + core->pad_ms;
+	lease_set_state(l, LEASE_ENDING);
+	lease_next(core, l);
+}
+
+static const struct {
+	const char *word;
+	void (*run)(struct core *core, struct lock *l, uint64_t seq);
+} messages[] = {
+	{ "grant", on_grant_message },
+	{ "waits", on_waits_message },
+	{ "look", on_look_message },
+};
+
+static void
+dispatch(
+    struct core *core, size_t kind, uint64_t seq, const char *name, size_t len)
+{
+	struct lock *l = lock_find(core, name, len);
+
+	if (l != NULL && l->seq == seq)
+		messages[kind].run(core, l, seq);
+	else if (l == NULL && messages[kind].run == on_grant_message)
+		stray(core, name, len, seq);
+}
+
+/* `WORD SEQ NAME`; anything else is none of ours and ignored. */
+void
+message_take(struct core *core, const char *text, size_t len)
+{
+	const char *seq, *name, *end = text + len;
+	uint64_t number;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+		n = strlen(messages[i].word);
+		if (len <= n || memcmp(text, messages[i].word, n) != 0 ||
+		    text[n] != ' ')
+			continue;
+		seq = text + n + 1;
+		name = memchr(seq, ' ', (size_t)(end - seq));
+		if (name == NULL || name + 1 == end ||
+		    end - name - 1 > UINT8_MAX ||
+		    !parse_number(
+			seq, (size_t)(name - seq), UINT64_MAX, &number))
+			return;
+		dispatch(core, i, number, name + 1, (size_t)(end - name - 1));
+		return;
+	}
+}
+
+/* Messages may have been missed: look at every queued name, spread out. */
+void
+message_resubscribed(struct core *core)
+{
+	struct lock *l, *next;
+
+	HASH_ITER (hh, core->locks, l, next) {
+		if (l->state != LEASE_QUEUED)
+			continue;
+		l->wake_ms = min_ms(l->wake_ms,
+		    core->now_ms + core_jitter(core, core->pad_ms / 2));
+		lease_next(core, l);
+	}
+}

@@ -1,0 +1,15 @@
+/*
+ * Messages from other brokers.  Each is a hint, and may be lost, late, doubled
+ * or wrong.
+ */
+#ifndef LOCKBROKER_CORE_MESSAGE_H
+#define LOCKBROKER_CORE_MESSAGE_H
+
+#include "core/state.h"
+
+void message_take(struct core *core, const char *text, size_t len);
+
+/* Messages may have been missed: look at every queued name, spread out. */
+void message_resubscribed(struct core *core);
+
+#endif
