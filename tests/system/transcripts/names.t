@@ -69,7 +69,7 @@ a> STATUS a=b
 a< ERR bad-option|bad-request|bad-name
 
 == durations with their units
-a> LOCK names-d wait=1ms hold=10000ms
+a> LOCK names-d wait=5000ms hold=10000ms
 a< OK fence=<F> depth=1
 a> LOCK names-d wait=1s hold=30s
 a< OK fence=<F> depth=2
