@@ -13,6 +13,9 @@
 #include "core/lock.h"
 #include "core/queue.h"
 
+/* How far in a queue others are looked for that a name concerns. */
+#define ARRIVED_LOOK 100
+
 /* The session has the name in a way that will do: it only re-enters. */
 static bool
 has_already(const struct waiter *w)
@@ -61,20 +64,37 @@ order(const struct lock *a, const struct lock *b)
 }
 
 bool
-group_keeps(
-    const struct core *core, const struct group *g, const struct lock *l)
+group_in_turn(const struct core *core, const struct waiter *w)
 {
-	const struct waiter *w;
+	const struct group *g = w->group;
+	const struct waiter *m;
 	unsigned i;
 
-	if (g->left < g->n || !group_firm(core, g))
+	if (g->left < g->n)
 		return false;
 	for (i = 0; i < g->n; i++) {
-		w = g->members[i];
-		if (order(w->lock, l) < 0 && !lease_vouched(core, w->lock))
+		m = g->members[i];
+		if (order(m->lock, w->lock) < 0 && !has_already(m) &&
+		    !lease_vouched(core, m->lock))
 			return false;
 	}
 	return true;
+}
+
+void
+group_arrived(struct core *core, struct lock *l)
+{
+	const struct waiter *w;
+	unsigned i, looked = 0;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (++looked > ARRIVED_LOOK)
+			return;
+		if (w->group == NULL || w->group->left < w->group->n)
+			continue;
+		for (i = 0; i < w->group->n; i++)
+			core_touch(core, w->group->members[i]->lock);
+	}
 }
 
 /* Does the lease of a member fit?  What makes it fit is under way then. */

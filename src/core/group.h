@@ -1,14 +1,18 @@
 /*
  * LOCK of several names: all or nothing (protocol, section 5).
  *
- * While it waits it holds none of them: a lease that is here only for a group
- * is idle, and passes to single requests, here and elsewhere.  Since that
- * could go on for ever, it ends when the group has waited for one lease: then
- * the group is *firm*, and nobody passes it any more.  Groups of one broker
- * queue up for all their names in one step, so that they stand in the same
- * order everywhere; between brokers, a firm group keeps an idle lease only
- * where it has all names before that one in byte order.  So no two can wait
- * for each other.
+ * While it waits it holds none of them: a lease that is here only for groups is
+ * idle, and passes to single requests, here and elsewhere.  Since that could go
+ * on for ever, it ends when the group has waited for one lease: then the group
+ * is *firm*, and nobody passes it any more.
+ *
+ * Groups of one broker queue up for all their names in one step, so that they
+ * stand in the same order everywhere.  Between brokers, names are taken in byte
+ * order: a group is *in turn* for a name when all its names before that one are
+ * here.  Only then does the broker queue up for the name, and keep it idle for
+ * a moment (or, for a firm group, for as long as it takes) while another broker
+ * waits.  So no two brokers can wait for each other.  The first attempt asks
+ * for all names in one call all the same: mostly they are free.
  */
 #ifndef LOCKBROKER_CORE_GROUP_H
 #define LOCKBROKER_CORE_GROUP_H
@@ -25,9 +29,11 @@ bool group_free_but(
 /* Nobody passes it any more. */
 bool group_firm(const struct core *core, const struct group *g);
 
-/* May an idle lease stay here for it, although another broker waits? */
-bool group_keeps(
-    const struct core *core, const struct group *g, const struct lock *l);
+/* Are all its names before this member's here? */
+bool group_in_turn(const struct core *core, const struct waiter *w);
+
+/* A name is here: looks at the others of the groups that wait for it. */
+void group_arrived(struct core *core, struct lock *l);
 
 /*
  * Grants all names, where all leases fit; else sees to it that the others

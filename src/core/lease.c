@@ -27,6 +27,7 @@
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/unlock.h"
+#include "core/watch.h"
 
 #define RENEW_TICK_MS 10 /* renewals due within it go out together */
 #define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
@@ -121,9 +122,9 @@ arm_held(struct core *core, struct lock *l)
 		    min_ms(at_ms, l->confirmed_ms + core->config.lease_ms / 2);
 	if (l->op == 0 && !l->blocked)
 		at_ms = min_ms(at_ms, l->wake_ms);
-	if (l->remote_ms != 0 && TAILQ_EMPTY(&l->holders) &&
-	    core->now_ms - l->remote_ms < IDLE_YIELD_MS)
-		at_ms = min_ms(at_ms, l->remote_ms + IDLE_YIELD_MS);
+	if (l->remote_ms != 0 && l->idle_ms != 0)
+		at_ms = min_ms(at_ms,
+		    max_ms(l->idle_ms + IDLE_YIELD_MS, core->now_ms + 1));
 	arm(core, l, at_ms);
 }
 
@@ -144,11 +145,25 @@ may_ask(struct core *core, struct lock *l, bool ready)
 
 /* Decisions, one function a state.  They return whether to look again. */
 
+/*
+ * Does anybody want the lease now?  Members of groups that are not in turn for
+ * it are tried for once.
+ */
+static bool
+wanted(const struct core *core, const struct lock *l)
+{
+	const struct waiter *w;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock)
+		if (w->group == NULL || !w->tried || group_in_turn(core, w))
+			return true;
+	return false;
+}
+
 static bool
 next_none(struct core *core, struct lock *l)
 {
-	if (TAILQ_EMPTY(&l->queue) ||
-	    !may_ask(core, l, guard_ready(core, l->shard)))
+	if (!wanted(core, l) || !may_ask(core, l, guard_ready(core, l->shard)))
 		return false;
 	free(l->why);
 	l->why = NULL;
@@ -279,26 +294,32 @@ renew(struct core *core, struct lock *l, bool draw)
 	lease_ask_renew(core, l, draw);
 }
 
+/* Nobody passes the groups for which it is kept; they are in turn for it. */
 static bool
-kept_for_group(const struct core *core, const struct lock *l)
+kept_for_group(const struct core *core, const struct lock *l, bool firm)
 {
 	const struct waiter *w;
 
 	TAILQ_FOREACH (w, &l->queue, in_lock)
-		if (w->group != NULL && group_keeps(core, w->group, l))
+		if (w->group != NULL && group_in_turn(core, w) &&
+		    (!firm || group_firm(core, w->group)))
 			return true;
 	return false;
 }
 
 /*
  * The lease is here, nobody has the name, and only groups wait for it that
- * can't be granted yet.  It stays until another broker asks.
+ * can't be granted yet.  It stays until another broker asks, and a moment
+ * longer for a group that is in turn.
  */
 static bool
 next_idle(struct core *core, struct lock *l)
 {
-	if (l->remote_ms != 0 && core->now_ms - l->remote_ms >= IDLE_YIELD_MS &&
-	    !kept_for_group(core, l)) {
+	if (l->idle_ms == 0)
+		l->idle_ms = core->now_ms;
+	if (l->remote_ms != 0 && !kept_for_group(core, l, true) &&
+	    (core->now_ms - l->idle_ms >= IDLE_YIELD_MS ||
+		!kept_for_group(core, l, false))) {
 		lease_set_state(l, LEASE_ENDING);
 		return true;
 	}
@@ -313,7 +334,7 @@ next_free(struct core *core, struct lock *l)
 {
 	if (TAILQ_EMPTY(&l->queue) || !lease_vouched(core, l) ||
 	    lingers(core, l, TAILQ_FIRST(&l->queue)) ||
-	    (turn_over(core, l) && !kept_for_group(core, l))) {
+	    (turn_over(core, l) && !kept_for_group(core, l, true))) {
 		lease_set_state(l, LEASE_ENDING);
 		return true;
 	}
@@ -402,6 +423,7 @@ is_idle(const struct lock *l)
 bool
 lease_next(struct core *core, struct lock *l)
 {
+	watch_touch(core, l);
 	while (l->op == 0 && nexts[l->state](core, l))
 		;
 	queue_settle(core, l, false);

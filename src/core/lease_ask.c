@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "core/group.h"
 #include "core/lease_parts.h"
 
 #define RESERVE_MAX 64	   /* fences drawn at once */
@@ -74,17 +75,18 @@ void
 lease_ask_acquire(struct core *core, struct lock *l)
 {
 	struct op *op = submit(core, l, OP_ACQUIRE);
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	struct waiter *w = TAILQ_FIRST(&l->queue);
 	bool queued = l->state == LEASE_QUEUED;
 
 	/* One token has one place in the queue, of one kind. */
 	set_reserve(l, op, queued ? l->asked_shared : w->shared);
 	l->asked_queue = queued;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		if (w->try_only || w->queue_limit == 0 || w->session->draining)
-			continue;
-		l->asked_queue = true;
-		break;
+		w->tried = true;
+		if (!w->try_only && w->queue_limit > 0 &&
+		    !w->session->draining &&
+		    (w->group == NULL || group_in_turn(core, w)))
+			l->asked_queue = true;
 	}
 	if (l->asked_queue)
 		op->flags |= OP_QUEUE;

@@ -5,12 +5,14 @@
 
 #include "base/xmalloc.h"
 #include "core/emit.h"
+#include "core/group.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/unlock.h"
+#include "core/watch.h"
 
 #define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
@@ -70,10 +72,11 @@ on_granted(
 	lease_set_state(l, LEASE_HELD);
 	l->shared = l->asked_shared;
 	l->handed = l->hint = l->foreign = false;
-	l->remote_ms = 0;
+	l->remote_ms = l->idle_ms = 0;
 	l->row = 0;
 	confirmed(core, l, sent_ms, o);
 	lease_plan_renewal(core, l, true);
+	group_arrived(core, l);
 }
 
 /* When to look at another's key: when it ends, or once a lease. */
@@ -101,6 +104,7 @@ on_acquire(
 	case OUTCOME_QUEUED:
 	case OUTCOME_BUSY:
 	case OUTCOME_FOREIGN:
+		watch_taken(core, l);
 		l->foreign = o->status == OUTCOME_FOREIGN;
 		lease_set_state(l, l->asked_queue ? LEASE_QUEUED : LEASE_NONE);
 		plan_look(core, l, o);

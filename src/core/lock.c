@@ -11,6 +11,7 @@
 #include "base/xmalloc.h"
 #include "core/deadlock.h"
 #include "core/emit.h"
+#include "core/force.h"
 #include "core/group.h"
 #include "core/guard.h"
 #include "core/hold.h"
@@ -20,6 +21,7 @@
 #include "core/session.h"
 #include "core/status.h"
 #include "core/unlock.h"
+#include "core/watch.h"
 
 struct lock *
 lock_find(const struct core *core, const char *name, size_t len)
@@ -91,7 +93,7 @@ count_grant(struct core *core, struct lock *l)
 	if (l->remote_ms != 0)
 		l->row++;
 	l->handed = true;
-	l->linger_ms = 0;
+	l->linger_ms = l->idle_ms = 0;
 }
 
 /* All who share a name in one phase have the same. */
@@ -321,6 +323,9 @@ static void (*const requests[])(
 	[CORE_UNLOCK] = unlock_request,
 	[CORE_EXTEND] = extend_request,
 	[CORE_STATUS] = status_request,
+	[CORE_WATCH] = watch_request,
+	[CORE_UNWATCH] = watch_end_request,
+	[CORE_FORCE] = force_request,
 };
 
 void

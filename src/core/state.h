@@ -160,6 +160,7 @@ struct waiter {
 	bool untagged;
 	bool try_only;	/* wait=0 */
 	bool impatient; /* counted in lock.nimpatient */
+	bool tried;	/* the lease was asked for while it waited */
 	bool granted;
 	bool withdrawn; /* the lease ran out before the grant was told */
 };
@@ -219,6 +220,8 @@ struct lock {
 	int64_t asked_ttl_ms;	 /* of the key, by the operation in flight */
 	int64_t wake_ms;	 /* HELD: renew; QUEUED: look; else: retry */
 	int64_t linger_ms;	 /* nobody new before then; 0: no linger */
+	int64_t
+	    idle_ms; /* since when it is here for groups only; 0: it is not */
 	int64_t remote_ms;	 /* since when another broker waits; 0: none */
 	uint64_t linger_session; /* but this one may lock it again */
 	uint64_t handovers;	 /* in all */
@@ -308,7 +311,7 @@ struct core {
 	size_t fx_first;   /* effects from here on are of this step */
 	unsigned nkeepers; /* sessions with grace */
 	unsigned ndetached;
-	uint64_t walks; /* deadlock.c */
+	uint64_t walks;		      /* deadlock.c */
 	struct sync *syncs[SYNC_MAX]; /* by name */
 	struct sync_list sync_touched;
 	struct claim_list sync_granted; /* to be told at the FLUSH */
