@@ -42,7 +42,8 @@ struct input {
 	uint64_t ref;
 	bool orderly;
 	bool quit;
-	struct core_request request; /* its name is in `name` below */
+	struct core_request request;
+	struct core_name names; /* of the request: one, its text in `name` */
 	char name[16];
 	struct conn *conn;
 	redisReply *reply; /* owned */

@@ -284,8 +284,7 @@ check_order(struct world *w, const struct ask *ask)
 	size_t i;
 
 	/* Who had it may lock it again while its keep= lasts. */
-	if (ask->privileged ||
-	    ask->session == k->grounds[ask->name].quiet_session)
+	if (ask->privileged)
 		return;
 	for (i = 0; i < k->nopen; i++) {
 		other = &k->asks[k->open[i] - 1];
@@ -324,6 +323,8 @@ set_terms(struct world *w, struct grant *g, const struct ask *ask)
 		g->keep_us = keep_us;
 	if (ask->delay_ms > g->delay_ms)
 		g->delay_ms = ask->delay_ms;
+	if (ask->keep_ms > 0 || ask->delay_ms > 0)
+		w->checker.sittings[ask->session - 1].kept |= 1u << ask->name;
 }
 
 static void
@@ -429,6 +430,23 @@ check_warned(struct world *w, const struct broker *b, const struct answer *a)
 	}
 }
 
+/* A hold= that was not told yet may be over already. */
+static bool
+awaits_bound(const struct world *w, const struct grant *g)
+{
+	const struct checker *k = &w->checker;
+	const struct ask *ask;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->session == g->session && ask->name == g->name &&
+		    ask->has_hold)
+			return true;
+	}
+	return false;
+}
+
 static void
 on_event(struct world *w, const struct broker *b, const struct answer *a)
 {
@@ -458,7 +476,8 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		    b->name, (unsigned long long)a->session, a->name);
 		return;
 	}
-	if (faults_none(w) && world_now(w) < g->bound_us - g->slack_us)
+	if (faults_none(w) && world_now(w) < g->bound_us - g->slack_us &&
+	    !awaits_bound(w, g))
 		world_fail(w, "P5",
 		    "%s tells session %llu !LOST %s, and nothing is wrong",
 		    b->name, (unsigned long long)a->session, a->name);
@@ -570,7 +589,8 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	ask->order = ++k->next_order;
 	if (ask->name >= 0)
 		ask->privileged =
-		    k->grounds[ask->name].quiet_session == ask->session;
+		    ((k->sittings[ask->session - 1].kept >> ask->name) & 1) !=
+		    0;
 	if (k->nopen == k->open_size) {
 		k->open_size = k->open_size * 2 + 64;
 		k->open = xrealloc(k->open, k->open_size * sizeof(*k->open));

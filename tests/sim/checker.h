@@ -50,7 +50,8 @@ struct sitting {
 	int client;
 	int broker;
 	bool draining, gone;
-	int outstanding;  /* requests received and not answered */
+	unsigned kept;	 /* names it ever had with a keep= or delay=, as bits */
+	int outstanding; /* requests received and not answered */
 	int64_t valid_us; /* until when its client counts on what it was told */
 };
 

@@ -186,8 +186,10 @@ request_input(
 	in->ref = checker_asked(c->w, c, kind, name);
 	rq->verb = verb;
 	rq->ref = in->ref;
-	rq->name = in->name;
-	rq->name_len = strlen(in->name);
+	in->names.p = in->name;
+	in->names.n = strlen(in->name);
+	rq->names = &in->names;
+	rq->nnames = 1;
 	rq->untagged = true;
 	rq->queue_limit = UINT64_MAX;
 	c->untagged = in->ref;

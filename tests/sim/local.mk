@@ -30,6 +30,13 @@ SIM_REDIS = tests/sim/answer.c \
 	tests/sim/redis_db.c \
 	tests/sim/redis_db.h
 
+check_PROGRAMS += tests/sim/difftest
+TESTS += tests/sim/difftest
+tests_sim_difftest_SOURCES = $(SIM_REDIS) tests/sim/difftest.c
+tests_sim_difftest_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
+tests_sim_difftest_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
+	$(HIREDIS_LIBS) $(LUA_LIBS)
+
 check_PROGRAMS += tests/sim/sim
 TESTS += tests/sim/run.sh
 EXTRA_DIST += tests/sim/run.sh

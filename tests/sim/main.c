@@ -36,12 +36,13 @@ struct tally {
 	uint64_t runs;
 	double simulated_s;
 	uint64_t grants, lost, lines, events;
+	char failure[256]; /* the last one */
 };
 
 static void
 on_abort(int signo)
 {
-	(void)signo;
+	signal(signo, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
 	if (running != NULL) {
 		fflush(stderr);
@@ -68,11 +69,6 @@ make_host(const struct ablation *a, int *scripts)
 	char *keep = ablation_edit(a, lua_keep);
 	char *acquire = ablation_edit(a, lua_acquire);
 
-	if (a != NULL && !ablation_fits(a, lua_keep, lua_acquire)) {
-		fprintf(stderr, "sim: ablation %s no longer fits the scripts\n",
-		    a->name);
-		exit(1);
-	}
 	scripts[SCRIPT_KEEP] = lua_host_add(host, "keep", keep);
 	scripts[SCRIPT_ACQUIRE] = lua_host_add(host, "acquire", acquire);
 	free(keep);
@@ -90,6 +86,8 @@ tally_add(struct tally *t, const struct world *w)
 	t->lost += w->checker.lost;
 	t->lines += w->checker.told;
 	t->events += w->events.fired;
+	if (w->failed)
+		memcpy(t->failure, w->failure, sizeof(t->failure));
 	for (i = 0; i < WORLD_NAMES_MAX; i++)
 		t->grants += w->checker.grounds[i].grants;
 }
@@ -182,6 +180,10 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 	unsigned n;
 	bool good = true;
 
+	if (!ablation_fits(a, lua_keep, lua_acquire)) {
+		printf("%-16s no longer fits the scripts\n", a->name);
+		return false;
+	}
 	o.ablation = a;
 	o.faults = a->faults;
 	o.faults_given = true;
@@ -191,8 +193,9 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 		good = run_seed(&o, host, scripts, &tally, &hash, false);
 	}
 	lua_host_free(host);
-	printf("%-16s %-55s %s %u of %u\n", a->name, a->what,
-	    good ? "NOT CAUGHT" : "caught at", n, a->seeds);
+	printf("%-15s %-56s %s %u of %u  %.*s\n", a->name, a->what,
+	    good ? "NOT CAUGHT" : "caught at", n, a->seeds,
+	    (int)strcspn(tally.failure, ":"), tally.failure);
 	fflush(stdout);
 	return !good;
 }
@@ -312,6 +315,7 @@ main(int argc, char **argv)
 	if (optind != argc)
 		usage();
 	signal(SIGABRT, on_abort);
+	signal(SIGSEGV, on_abort);
 	if (cmd.ablations)
 		return run_ablations(&o);
 	return run_seeds(&o, &cmd);

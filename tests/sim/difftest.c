@@ -1,0 +1,545 @@
+/*
+ * Compares the model of Redis with the real one: the same random commands,
+ * and the same random operations by the real scripts, run on both; every
+ * reply must be the same.
+ *
+ *	difftest [--seed N] [--rounds N]
+ *
+ * What depends on the time is made not to: fences are far above the clock, so
+ * that they are counted; times to live are long, or over for sure, and may
+ * differ by a little. Exit status 77 where there is no redis-server.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/xmalloc.h"
+#include "lua/scripts.h"
+#include "store/gather.h"
+
+#include "answer.h"
+#include "lua_host.h"
+#include "prng.h"
+
+#define BROKERS 3
+#define NAMES 3
+#define WORDS_MAX 8
+#define TTL_SLACK_MS 200 /* by which times to live may differ */
+#define FENCE_FLOOR 8000000000000000u
+
+/* Both servers, and those who use them. */
+struct rig {
+	struct prng prng;
+	char dir[64], path[96];
+	pid_t pid;
+	redisContext *real;
+	redisContext *listener; /* subscribed to broker 0 */
+	struct redis_db model;
+	struct lua_host *lua;
+	int scripts[SCRIPT_MAX];
+	struct gather *gathers[BROKERS];
+	char pend[BROKERS][PEND_MAX_BYTES];
+	bool brief; /* something ends in a moment */
+	int broker; /* whose call is under way */
+	uint64_t next_op;
+	long compared;
+};
+
+static void stop(struct rig *rig);
+
+static const char *
+type_word(int type)
+{
+	static const char *const words[] = { "?", "string", "array", "integer",
+		"nil", "status", "error" };
+
+	return type >= 1 && type <= 6 ? words[type] : words[0];
+}
+
+static void
+print_reply(const char *who, const redisReply *r)
+{
+	size_t i;
+
+	printf("  %s: %s %lld %s\n", who, type_word(r->type), r->integer,
+	    r->str != NULL ? r->str : "");
+	for (i = 0; i < r->elements; i++)
+		print_reply("  element", r->element[i]);
+}
+
+/* Errors are alike where their first words are. */
+static bool
+same_text(const redisReply *a, const redisReply *b)
+{
+	size_t len;
+
+	if (a->type == REDIS_REPLY_ERROR) {
+		len = strcspn(a->str, " ");
+		return strncmp(a->str, b->str, len) == 0;
+	}
+	return a->len == b->len && memcmp(a->str, b->str, a->len) == 0;
+}
+
+/* Times to live differ a little, fences must not. */
+static bool
+same_number(long long a, long long b)
+{
+	long long d = a > b ? a - b : b - a;
+
+	return a == b || (a > 1000 && a < 1000000 && d <= TTL_SLACK_MS);
+}
+
+/* As deep as scripts nest their results: three levels. */
+static bool
+same(const redisReply *a, const redisReply *b)
+{
+	size_t i;
+
+	if (a->type != b->type || a->elements != b->elements)
+		return false;
+	if (a->type == REDIS_REPLY_INTEGER)
+		return same_number(a->integer, b->integer);
+	if (a->type == REDIS_REPLY_ARRAY) {
+		for (i = 0; i < a->elements; i++)
+			if (!same(a->element[i], b->element[i]))
+				return false;
+		return true;
+	}
+	return a->type == REDIS_REPLY_NIL || same_text(a, b);
+}
+
+static void
+compare(struct rig *rig, const redisReply *real, const redisReply *model,
+    int argc, const char *const *argv, const size_t *lens)
+{
+	int i;
+
+	rig->compared++;
+	if (real != NULL && same(real, model))
+		return;
+	printf("they differ after %ld replies:\n ", rig->compared);
+	for (i = 0; i < argc; i++)
+		printf(" '%.*s'", lens[i] > 100 ? 10 : (int)lens[i], argv[i]);
+	puts("");
+	if (real != NULL)
+		print_reply("real ", real);
+	else
+		printf("  real: %s\n", rig->real->errstr);
+	print_reply("model", model);
+	stop(rig);
+	exit(1);
+}
+
+static int64_t
+clock_us(void)
+{
+	struct timeval tv;
+
+	gettimeofday(&tv, NULL);
+	return (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
+}
+
+/* Broker 0 listens, the others do not. */
+static int
+publish(void *arg, struct text channel, struct text message)
+{
+	const char *name = gather_channel(((struct rig *)arg)->gathers[0]);
+
+	(void)message;
+	return strlen(name) == channel.len &&
+	       memcmp(name, channel.p, channel.len) == 0;
+}
+
+/* Commands. */
+
+static void
+run_command(struct rig *rig, int argc, const char **argv)
+{
+	struct text words[WORDS_MAX];
+	size_t lens[WORDS_MAX];
+	redisReply *real, *model;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		lens[i] = strlen(argv[i]);
+		words[i] = (struct text){ argv[i], lens[i] };
+	}
+	rig->model.now_us = clock_us();
+	real = redisCommandArgv(rig->real, argc, argv, lens);
+	model = redis_db_run(&rig->model, argc, words);
+	compare(rig, real, model, argc, argv, lens);
+	freeReplyObject(real);
+	answer_free(model);
+}
+
+/* One row: a command, words drawn by letter: k key, w word, n small number,
+ * t time to live, r a score's bound; anything else as it is. */
+static const char *const shapes[] = {
+	"GET k",
+	"SET k w",
+	"SET k n",
+	"SET k w PX t",
+	"SET k w NX PX t",
+	"SET k w XX",
+	"SET k w KEEPTTL",
+	"SET k w XX PX t KEEPTTL",
+	"SET k w PX 0",
+	"SET k w PX -1",
+	"SET k w PX w",
+	"DEL k",
+	"DEL k k",
+	"EXISTS k k",
+	"PEXPIRE k t",
+	"PEXPIRE k 0",
+	"PEXPIRE k w",
+	"PTTL k",
+	"PERSIST k",
+	"TYPE k",
+	"INCR k",
+	"INCRBY k n",
+	"HSET k w w",
+	"HSET k w n w w",
+	"HSET k w w w",
+	"HGET k w",
+	"HMGET k w w w",
+	"HDEL k w w",
+	"HGETALL k",
+	"HLEN k",
+	"HEXISTS k w",
+	"HINCRBY k w n",
+	"LPUSH k w",
+	"RPUSH k w w",
+	"LPOP k",
+	"RPOP k",
+	"LPOP k n",
+	"LLEN k",
+	"LINDEX k n",
+	"LRANGE k n n",
+	"LREM k n w",
+	"LPOS k w",
+	"ZADD k n w",
+	"ZADD k NX n w n w",
+	"ZADD k XX CH n w",
+	"ZADD k GT n w",
+	"ZREM k w w",
+	"ZRANGE k n n",
+	"ZRANGE k 0 -1 WITHSCORES",
+	"ZRANGEBYSCORE k r r",
+	"ZRANGEBYSCORE k r r WITHSCORES LIMIT 1 n",
+	"ZSCORE k w",
+	"ZRANK k w",
+	"ZCARD k",
+	"ZREMRANGEBYSCORE k r r",
+	"ZPOPMIN k",
+};
+
+/* The word that a letter stands for, in one of a few static buffers. */
+static const char *
+draw_word(struct rig *rig, const char *letter)
+{
+	static char buffers[WORDS_MAX][16];
+	static const char *const bounds[] = { "-inf", "+inf", "(1", "2", "-1",
+		"(3" };
+	static unsigned at;
+	char *buffer = buffers[at++ % WORDS_MAX];
+	struct prng *p = &rig->prng;
+
+	if (letter[1] != '\0')
+		return letter;
+	switch (letter[0]) {
+	case 'k':
+		snprintf(buffer, 16, "k%d", (int)prng_below(p, 4));
+		return buffer;
+	case 'w':
+		snprintf(buffer, 16, "w%d", (int)prng_below(p, 5));
+		return buffer;
+	case 'n':
+		snprintf(buffer, 16, "%d", (int)prng_range(p, -3, 6));
+		return buffer;
+	case 't':
+		snprintf(buffer, 16, "%d", (int)prng_range(p, 20000, 500000));
+		return buffer;
+	case 'r':
+		return bounds[prng_below(p, 6)];
+	default:
+		return letter;
+	}
+}
+
+static void
+random_command(struct rig *rig)
+{
+	size_t n = sizeof(shapes) / sizeof(shapes[0]);
+	char shape[64], *save = NULL, *word;
+	const char *argv[WORDS_MAX * 2];
+	int argc = 0;
+
+	snprintf(shape, sizeof(shape), "%s", shapes[prng_below(&rig->prng, n)]);
+	for (word = strtok_r(shape, " ", &save); word != NULL;
+	     word = strtok_r(NULL, " ", &save))
+		argv[argc++] = draw_word(rig, word);
+	run_command(rig, argc, argv);
+}
+
+/* Scripts. */
+
+static void
+told_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct rig *rig = arg;
+	char *pend = rig->pend[rig->broker];
+
+	(void)shard;
+	(void)sent_ms;
+	snprintf(pend, PEND_MAX_BYTES, "%.*s", (int)report->text_len,
+	    report->text_len > 0 ? report->text : "");
+}
+
+static void
+told_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	(void)arg;
+	(void)op;
+	(void)sent_ms;
+	(void)outcome;
+}
+
+static const struct store_handler handler = { told_guard, told_outcome };
+
+/* Runs a call on both. */
+static void
+send_call(void *arg, struct call *call)
+{
+	static const char *const sources[SCRIPT_MAX] = { lua_keep,
+		lua_acquire };
+	struct rig *rig = arg;
+	struct text words[CALL_ARGV_MAX];
+	redisReply *real, *model;
+	int i, nargs = call->argc - CALL_HEAD - (int)call->nkeys;
+
+	call->argv[0] = "EVAL";
+	call->argvlen[0] = 4;
+	call->argv[1] = sources[call->script];
+	call->argvlen[1] = strlen(sources[call->script]);
+	for (i = CALL_HEAD; i < call->argc; i++)
+		words[i] = (struct text){ call->argv[i], call->argvlen[i] };
+	rig->model.now_us = clock_us();
+	real =
+	    redisCommandArgv(rig->real, call->argc, call->argv, call->argvlen);
+	model = lua_host_run(rig->lua, rig->scripts[call->script], false,
+	    &rig->model, (int)call->nkeys, words + CALL_HEAD, nargs,
+	    words + CALL_HEAD + call->nkeys);
+	compare(rig, real, model, call->argc, call->argv, call->argvlen);
+	freeReplyObject(real);
+	call_finish(
+	    rig->gathers[rig->broker], call, model, false, &handler, rig);
+	answer_free(model);
+}
+
+static void
+random_op(struct rig *rig, char *name)
+{
+	static const enum op_kind kinds[] = { OP_ACQUIRE, OP_ACQUIRE,
+		OP_ACQUIRE, OP_RENEW, OP_RENEW, OP_CONFIRM, OP_END, OP_END,
+		OP_STATUS, OP_HEARTBEAT, OP_BLESS, OP_BLESS, OP_IDLE };
+	struct prng *p = &rig->prng;
+	struct op op = { .id = ++rig->next_op };
+
+	op.kind = kinds[prng_below(p, sizeof(kinds) / sizeof(kinds[0]))];
+	op.name = name;
+	op.name_len = (size_t)sprintf(name, "n%d", (int)prng_below(p, NAMES));
+	if (op.kind == OP_HEARTBEAT || op.kind == OP_BLESS ||
+	    op.kind == OP_IDLE)
+		op.name_len = 0;
+	op.seq = prng_below(p, 3);
+	op.ttl_ms = prng_range(p, 20000, 50000);
+	if (prng_chance(p, 10)) {
+		op.ttl_ms = 20;
+		rig->brief = true;
+	}
+	op.linger_ms = prng_chance(p, 200) ? 30000 : 0;
+	op.fence = FENCE_FLOOR + prng_below(p, 100);
+	op.reserve = (uint32_t)prng_range(p, op.kind != OP_RENEW, 4);
+	op.flags = prng_chance(p, 600) ? OP_QUEUE : 0;
+	op.timeout_ms = 1000;
+	if (op.kind == OP_BLESS)
+		snprintf(
+		    op.pend, sizeof(op.pend), "%s", rig->pend[rig->broker]);
+	gather_add(rig->gathers[rig->broker], &op);
+}
+
+static void
+random_turn(struct rig *rig)
+{
+	static const char *plain[] = { "SET", "lock:n0", "plain", "NX", "PX",
+		"30000" };
+	static const char *flush[] = { "FLUSHALL" };
+	char names[4][8];
+	int n = (int)prng_range(&rig->prng, 1, 4), i;
+
+	rig->broker = (int)prng_below(&rig->prng, BROKERS);
+	for (i = 0; i < n; i++)
+		random_op(rig, names[i]);
+	gather_flush(rig->gathers[rig->broker], send_call, rig);
+	if (prng_chance(&rig->prng, 20))
+		run_command(rig, 6, plain);
+	if (prng_chance(&rig->prng, 5))
+		run_command(rig, 1, flush);
+	/* Short times to live must be over before anybody looks. */
+	if (rig->brief)
+		usleep(45000);
+	rig->brief = false;
+}
+
+/* The real server. */
+
+static void
+stop(struct rig *rig)
+{
+	char command[128];
+
+	if (rig->pid > 0) {
+		kill(rig->pid, SIGKILL);
+		waitpid(rig->pid, NULL, 0);
+	}
+	snprintf(command, sizeof(command), "rm -rf %s", rig->dir);
+	if (system(command) != 0)
+		perror(rig->dir);
+}
+
+static bool
+start(struct rig *rig)
+{
+	redisReply *reply;
+	int tries;
+
+	strcpy(rig->dir, "/tmp/difftest.XXXXXX");
+	if (mkdtemp(rig->dir) == NULL)
+		return false;
+	snprintf(rig->path, sizeof(rig->path), "%s/redis.sock", rig->dir);
+	rig->pid = fork();
+	if (rig->pid == 0) {
+		if (freopen("/dev/null", "w", stdout) == NULL)
+			_exit(127);
+		execlp("redis-server", "redis-server", "--port", "0",
+		    "--unixsocket", rig->path, "--save", "", "--dir", rig->dir,
+		    (char *)NULL);
+		_exit(127);
+	}
+	for (tries = 0; tries < 200; tries++) {
+		rig->real = redisConnectUnix(rig->path);
+		if (rig->real != NULL && rig->real->err == 0)
+			break;
+		redisFree(rig->real);
+		rig->real = NULL;
+		if (waitpid(rig->pid, NULL, WNOHANG) == rig->pid) {
+			rig->pid = 0;
+			break;
+		}
+		usleep(10000);
+	}
+	if (rig->real == NULL)
+		return false;
+	rig->listener = redisConnectUnix(rig->path);
+	reply = redisCommand(
+	    rig->listener, "SUBSCRIBE %s", gather_channel(rig->gathers[0]));
+	assert(reply != NULL);
+	freeReplyObject(reply);
+	return true;
+}
+
+/* The model takes the history of the real server for its own. */
+static void
+copy_replid(struct rig *rig)
+{
+	redisReply *reply = redisCommand(rig->real, "INFO replication");
+	const char *at = strstr(reply->str, "master_replid:");
+
+	assert(at != NULL);
+	memcpy(rig->model.replid, at + 14, REDIS_REPLID_LEN);
+	freeReplyObject(reply);
+}
+
+static void
+make(struct rig *rig)
+{
+	struct store_config config = { .prefix = "lock:",
+		.lease_ms = 10000,
+		.shards = 1,
+		.lanes = 1,
+		.seed = { 1, 2 } };
+	char name[8];
+	int i;
+
+	map_seed(1, 2);
+	redis_db_init(&rig->model);
+	rig->model.publish = publish;
+	rig->model.arg = rig;
+	rig->lua = lua_host_new();
+	rig->scripts[SCRIPT_KEEP] = lua_host_add(rig->lua, "keep", lua_keep);
+	rig->scripts[SCRIPT_ACQUIRE] =
+	    lua_host_add(rig->lua, "acquire", lua_acquire);
+	for (i = 0; i < BROKERS; i++) {
+		snprintf(name, sizeof(name), "b%d", i);
+		config.broker = name;
+		config.instance = prng_next(&rig->prng);
+		config.seed[0]++;
+		rig->gathers[i] = gather_new(&config);
+		gather_saw(rig->gathers[i], 0, FENCE_FLOOR);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seed", required_argument, NULL, 's' },
+		{ "rounds", required_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static struct rig rig;
+	long rounds = 100, i;
+	uint64_t seed = 1;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 's')
+			seed = strtoull(optarg, NULL, 10);
+		else if (c == 'r')
+			rounds = strtol(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	prng_seed(&rig.prng, seed);
+	make(&rig);
+	if (!start(&rig)) {
+		fprintf(stderr, "difftest: can't start redis-server\n");
+		stop(&rig);
+		return 77;
+	}
+	copy_replid(&rig);
+	for (i = 0; i < rounds * 50; i++)
+		random_command(&rig);
+	for (i = 0; i < rounds; i++)
+		random_turn(&rig);
+	printf("%ld replies are the same\n", rig.compared);
+	redisFree(rig.real);
+	redisFree(rig.listener);
+	stop(&rig);
+	redis_db_clear(&rig.model);
+	lua_host_free(rig.lua);
+	for (i = 0; i < BROKERS; i++)
+		gather_free(rig.gathers[i]);
+	return 0;
+}
