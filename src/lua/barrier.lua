@@ -11,12 +11,13 @@
 -- What became of a generation stays until its broker has taken note.  A
 -- generation number is never used twice, whatever is forgotten.
 
-local BARRIER_NOTE_MS = 3600000 -- for a broker that was cut off
+-- For a broker that was cut off, and may come back.
+local bar_note_ms = 10 * (lease_ms + pad_ms)
 
 local bar_words = { w = "waiting", t = "tripped", x = "broken" }
 
 local function bar_place(b, who, e)
-	e.till = now_ms + (e.state == "w" and lease_ms + pad_ms or BARRIER_NOTE_MS)
+	e.till = now_ms + (e.state == "w" and lease_ms + pad_ms or bar_note_ms)
 	redis.call("HSET", b.key, "b:" .. who, table.concat({ int(e.gen), e.state,
 		e.seq, int(e.base), int(e.took), int(e.till) }, " "))
 	b.at[who] = e
