@@ -17,6 +17,8 @@
 	FIELD(ID, "id", NUM) \
 	FIELD(KEY, "key", STR) \
 	FIELD(LABEL, "label", STR) \
+	FIELD(GRACE, "grace", MS) \
+	FIELD(HEARTBEAT, "heartbeat", MS) \
 	FIELD(LOCKS, "locks", NUM) \
 	FIELD(LINES, "lines", NUM) \
 	FIELD(VALID, "valid", MS) \

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "core/force.h"
 #include "core/guard.h"
 #include "core/hold.h"
+#include "core/kept.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/message.h"
@@ -19,6 +21,7 @@
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/status.h"
+#include "core/watch.h"
 
 /* Renewals that one step may send; the rest follow in the next one. */
 #define RENEWALS_A_STEP 1000
@@ -52,6 +55,8 @@ core_new(const struct core_config *config)
 	TAILQ_INIT(&core->granted);
 	TAILQ_INIT(&core->asks);
 	TAILQ_INIT(&core->touched);
+	TAILQ_INIT(&core->watched_touched);
+	TAILQ_INIT(&core->forces);
 	heap_init(&core->timers);
 	guard_init(core);
 	sync_init(core);
@@ -64,6 +69,7 @@ core_free(struct core *core)
 	if (core == NULL)
 		return;
 	session_free_all(core);
+	force_free_all(core);
 	sync_free_all(core);
 	guard_fini(core);
 	heap_fini(&core->timers);
@@ -80,6 +86,7 @@ core_reconfigure(struct core *core, const struct core_config *config)
 	core->config.handovers = config->handovers;
 	core->config.max_holds = config->max_holds;
 	core->config.max_waiters = config->max_waiters;
+	core->config.max_detached = config->max_detached;
 }
 
 /* xorshift128+ (Vigna, 2014): for jitter and seeds, nothing secret. */
@@ -152,6 +159,12 @@ timer_run(struct core *core, struct timer *t)
 		return;
 	case TIMER_PERMITS:
 		permits_timer(core, container_of(t, struct permits, bound));
+		return;
+	case TIMER_WATCH:
+		watch_timer(core, watch_of_timer(t));
+		return;
+	case TIMER_FORCE:
+		force_timer(core, force_of_timer(t));
 		return;
 	case TIMER_MAX:
 		break;
@@ -229,10 +242,31 @@ on_request(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.request.session);
 
 	assert(s != NULL && !s->detached);
+	kept_forget(s);
 	if (sync_takes(ev->u.request.request->verb))
 		sync_request(core, s, ev->u.request.request);
 	else
 		lock_request(core, s, ev->u.request.request);
+}
+
+static void
+on_tenure(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.tenure.session);
+
+	assert(s != NULL && !s->detached);
+	kept_forget(s);
+	session_tenure(core, s, ev->u.tenure.tenure);
+}
+
+static void
+on_resume(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.resume.session);
+
+	assert(s != NULL && !s->detached);
+	session_resume(
+	    core, s, ev->u.resume.ref, ev->u.resume.key, ev->u.resume.key_len);
 }
 
 static void
@@ -293,6 +327,10 @@ on_outcome(struct core *core, const struct core_event *ev)
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_GUARD)
 		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_WATCH)
+		watch_outcome(core, &was, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_FORCE)
+		force_outcome(core, &was, ev->u.outcome.outcome);
 	else
 		status_outcome(core, &was, ev->u.outcome.outcome);
 	free(was.name);
@@ -329,6 +367,8 @@ static void (*const handlers[])(
 	[CORE_FLUSH] = on_flush,
 	[CORE_OPEN] = on_open,
 	[CORE_REQUEST] = on_request,
+	[CORE_TENURE] = on_tenure,
+	[CORE_RESUME] = on_resume,
 	[CORE_CANCEL] = on_cancel,
 	[CORE_DRAIN] = on_drain,
 	[CORE_GONE] = on_gone,
@@ -346,11 +386,16 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	if (event->now_ms > core->now_ms)
 		core->now_ms = event->now_ms;
 	core->fx = fx;
+	core->fx_first = fx->n;
 	core->renewals_left = RENEWALS_A_STEP;
 	run_timers(core);
 	run_touched(core);
 	handlers[event->kind](core, event);
 	run_touched(core);
+	force_run(core);
+	watch_run(core);
+	if (core->nkeepers > 0)
+		kept_collect(core, core->fx_first);
 	if (core->stopping)
 		guard_sign_off(core);
 	core->fx = NULL;

@@ -46,8 +46,9 @@ struct core_config {
 	int64_t default_hold_ms; /* 0: none */
 	int64_t max_grace_ms;
 	unsigned handovers;
-	unsigned max_holds;   /* things one session may hold or wait for */
-	unsigned max_waiters; /* requests waiting for one name */
+	unsigned max_holds;    /* things one session may hold or wait for */
+	unsigned max_detached; /* sessions that may be left; 0: any number */
+	unsigned max_waiters;  /* requests waiting for one name */
 };
 
 enum core_verb {
@@ -55,6 +56,9 @@ enum core_verb {
 	CORE_UNLOCK,
 	CORE_EXTEND,
 	CORE_STATUS,
+	CORE_WATCH,
+	CORE_UNWATCH,
+	CORE_FORCE, /* UNLOCK-FORCE; who may is the driver's to know */
 	CORE_ACQUIRE,
 	CORE_RELEASE,
 	CORE_LATCH,
@@ -90,11 +94,26 @@ struct core_request {
 	bool has_hold;
 };
 
+#define CORE_SECRET_BYTES 16
+
+/* SESSION: what is given is set; the reply tells all. */
+struct core_tenure {
+	uint64_t ref;
+	const char *label; /* NULL: not given */
+	size_t label_len;
+	bool has_grace, has_heartbeat;
+	int64_t grace_ms, heartbeat_ms; /* 0: none */
+	/* Random; kept where the session has none yet. */
+	unsigned char secret[CORE_SECRET_BYTES];
+};
+
 enum core_event_kind {
 	CORE_TIME,    /* nothing but the time */
 	CORE_FLUSH,   /* replies are about to be written: tell the grants */
 	CORE_OPEN,    /* a session begins */
 	CORE_REQUEST, /* of a session */
+	CORE_TENURE,  /* SESSION: how a session is named and survives */
+	CORE_RESUME,  /* a connection takes over the session of a key */
 	CORE_CANCEL,  /* the waiting request `ref` of a session */
 	CORE_DRAIN,   /* the client has shut down sending: do not wait */
 	CORE_GONE,    /* the connection of a session ended */
@@ -111,7 +130,9 @@ struct core_event {
 	int64_t now_ms;
 	union {
 		struct {
-			uint64_t session; /* chosen by the driver, unique */
+			/* Chosen by the driver, unique: also the id of its
+			 * connection. */
+			uint64_t session;
 			const char *peer; /* copied */
 			bool tcp;
 		} open;
@@ -119,6 +140,16 @@ struct core_event {
 			uint64_t session;
 			const struct core_request *request;
 		} request;
+		struct {
+			uint64_t session;
+			const struct core_tenure *tenure;
+		} tenure;
+		struct {
+			uint64_t session; /* that the connection has now */
+			uint64_t ref;
+			const char *key;
+			size_t key_len;
+		} resume;
 		struct {
 			uint64_t session;
 			uint64_t ref; /* the request to cancel */
@@ -151,20 +182,23 @@ struct core_event {
 };
 
 enum effect_kind {
-	EFFECT_REPLY, /* to the request `ref` of a session */
-	EFFECT_EVENT, /* to a session, without being asked */
-	EFFECT_OP,    /* to the store */
-	EFFECT_LOG,   /* for the operator */
-	EFFECT_CLOSE  /* end the connection of a session */
+	EFFECT_REPLY,  /* to the request `ref` of a session */
+	EFFECT_EVENT,  /* to a session, without being asked */
+	EFFECT_OP,     /* to the store */
+	EFFECT_LOG,    /* for the operator */
+	EFFECT_ATTACH, /* the connection has this session from now on */
+	EFFECT_CLOSE   /* end a connection: it has no session any more */
 };
 
 struct effect {
 	enum effect_kind kind;
 	uint64_t session;
-	uint64_t ref;
-	enum status status; /* REPLY */
-	enum err_code code; /* REPLY with STATUS_ERR */
-	uint32_t text;	    /* of an error or LOG; offset in effects.text */
+	uint64_t conn; /* of that session at the moment; 0: nobody is there */
+	uint64_t ref;  /* of a request that came over whatever connection */
+	int64_t heartbeat_ms; /* ATTACH: owed by the client; 0: none */
+	enum status status;   /* REPLY */
+	enum err_code code;   /* REPLY with STATUS_ERR */
+	uint32_t text;	      /* of an error or LOG; offset in effects.text */
 	uint32_t text_len;
 	enum event_id event; /* EVENT */
 	uint32_t name;	     /* EVENT, OP: offset in effects.text */

@@ -8,6 +8,7 @@
 #include "base/xmalloc.h"
 #include "core/guard.h"
 #include "core/hold.h"
+#include "core/kept.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/semaphore.h"
@@ -243,6 +244,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	int64_t least_ms = INT64_MAX, at_ms;
 
 	assert(s != NULL);
+	kept_forget(s);
 	TAILQ_FOREACH (h, &s->holds, in_session) {
 		at_ms = hold_valid_ms(core, h);
 		if (at_ms < least_ms)
@@ -259,26 +261,6 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 		least_ms = now_ms;
 	s->valid_ms = least_ms;
 	return least_ms - now_ms;
-}
-
-bool
-core_label(struct core *core, uint64_t session, const char *label, size_t len)
-{
-	struct session *s = session_find(core, session);
-
-	if (s == NULL)
-		return false;
-	free(s->label);
-	s->label = len == 0 ? NULL : xstrndup(label, len);
-	return true;
-}
-
-const char *
-core_get_label(const struct core *core, uint64_t session)
-{
-	const struct session *s = session_find(core, session);
-
-	return s == NULL ? NULL : s->label;
 }
 
 const struct core_stats *

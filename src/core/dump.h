@@ -39,12 +39,6 @@ size_t core_names(struct core *core, int64_t now_ms, size_t limit,
  */
 int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 
-/* Sets the label (len 0: none) and tells whether the session exists. */
-bool core_label(
-    struct core *core, uint64_t session, const char *label, size_t len);
-/* The label, or NULL; valid until the next step. */
-const char *core_get_label(const struct core *core, uint64_t session);
-
 /* STAT(identifier, "name on the wire", "help"): counters of the core */
 /* clang-format off */
 #define CORE_STATS(STAT) \

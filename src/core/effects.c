@@ -10,7 +10,7 @@
 
 #include "base/xmalloc.h"
 #include "core/emit.h"
-#include "core/state.h"
+#include "core/session.h"
 
 void
 effects_init(struct effects *fx)
@@ -69,8 +69,11 @@ add_text(struct effects *fx, const char *p, size_t n)
 }
 
 static struct effect *
-add_effect(struct effects *fx, enum effect_kind kind, uint64_t session)
+add_effect(struct core *core, enum effect_kind kind, uint64_t session)
 {
+	struct effects *fx = core->fx;
+	const struct session *s =
+	    session == 0 ? NULL : session_find(core, session);
 	struct effect *e;
 
 	fx->v = grow(fx->v, fx->n, &fx->size, sizeof(*fx->v));
@@ -78,6 +81,7 @@ add_effect(struct effects *fx, enum effect_kind kind, uint64_t session)
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
 	e->session = session;
+	e->conn = s == NULL ? 0 : s->conn;
 	e->field = (uint32_t)fx->nfields;
 	return e;
 }
@@ -86,7 +90,7 @@ void
 emit_reply(
     struct core *core, uint64_t session, uint64_t ref, enum status status)
 {
-	struct effect *e = add_effect(core->fx, EFFECT_REPLY, session);
+	struct effect *e = add_effect(core, EFFECT_REPLY, session);
 
 	e->ref = ref;
 	e->status = status;
@@ -97,7 +101,7 @@ emit_error(struct core *core, uint64_t session, uint64_t ref,
     enum err_code code, const char *fmt, ...)
 {
 	struct effects *fx = core->fx;
-	struct effect *e = add_effect(fx, EFFECT_REPLY, session);
+	struct effect *e = add_effect(core, EFFECT_REPLY, session);
 	va_list ap;
 
 	e->ref = ref;
@@ -114,7 +118,7 @@ void
 emit_log(struct core *core, bool urgent, const char *word, const char *fmt, ...)
 {
 	struct effects *fx = core->fx;
-	struct effect *e = add_effect(fx, EFFECT_LOG, 0);
+	struct effect *e = add_effect(core, EFFECT_LOG, 0);
 	va_list ap;
 
 	e->urgent = urgent;
@@ -130,7 +134,7 @@ void
 emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len)
 {
-	struct effect *e = add_effect(core->fx, EFFECT_EVENT, session);
+	struct effect *e = add_effect(core, EFFECT_EVENT, session);
 
 	e->event = event;
 	e->name = add_text(core->fx, name, name_len);
@@ -138,16 +142,24 @@ emit_event(struct core *core, uint64_t session, enum event_id event,
 }
 
 void
-emit_close(struct core *core, uint64_t session)
+emit_attach(struct core *core, const struct session *s)
 {
-	add_effect(core->fx, EFFECT_CLOSE, session);
+	struct effect *e = add_effect(core, EFFECT_ATTACH, s->id);
+
+	e->heartbeat_ms = s->heartbeat_ms;
+}
+
+void
+emit_close(struct core *core, uint64_t conn)
+{
+	add_effect(core, EFFECT_CLOSE, 0)->conn = conn;
 }
 
 struct op *
 emit_op(struct core *core, const char *name, size_t name_len)
 {
 	struct effects *fx = core->fx;
-	struct effect *e = add_effect(fx, EFFECT_OP, 0);
+	struct effect *e = add_effect(core, EFFECT_OP, 0);
 	struct op *op;
 
 	fx->ops = grow(fx->ops, fx->nops, &fx->ops_size, sizeof(*fx->ops));

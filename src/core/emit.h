@@ -9,6 +9,8 @@
 
 #include "core/core.h"
 
+struct session;
+
 void emit_reply(
     struct core *core, uint64_t session, uint64_t ref, enum status status);
 void emit_error(struct core *core, uint64_t session, uint64_t ref,
@@ -16,7 +18,10 @@ void emit_error(struct core *core, uint64_t session, uint64_t ref,
     __attribute__((format(printf, 5, 6)));
 void emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len);
-void emit_close(struct core *core, uint64_t session);
+
+/* The session has its connection from now on; a connection has none. */
+void emit_attach(struct core *core, const struct session *s);
+void emit_close(struct core *core, uint64_t conn);
 
 /* A line for the operator; `word` is static, `urgent` asks for action. */
 void emit_log(struct core *core, bool urgent, const char *word, const char *fmt,

@@ -11,12 +11,16 @@ src_core_libcore_a_SOURCES = \
 	src/core/dump.h \
 	src/core/effects.c \
 	src/core/emit.h \
+	src/core/force.c \
+	src/core/force.h \
 	src/core/group.c \
 	src/core/group.h \
 	src/core/guard.c \
 	src/core/guard.h \
 	src/core/hold.c \
 	src/core/hold.h \
+	src/core/kept.c \
+	src/core/kept.h \
 	src/core/latch.c \
 	src/core/latch.h \
 	src/core/lease.c \
@@ -41,4 +45,6 @@ src_core_libcore_a_SOURCES = \
 	src/core/sync.c \
 	src/core/sync.h \
 	src/core/unlock.c \
-	src/core/unlock.h
+	src/core/unlock.h \
+	src/core/watch.c \
+	src/core/watch.h

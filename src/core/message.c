@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "core/force.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
@@ -42,6 +43,13 @@ on_look_message(struct core *core, struct lock *l, uint64_t seq)
 	lease_next(core, l);
 }
 
+static void
+on_force_message(struct core *core, struct lock *l, uint64_t seq)
+{
+	(void)seq;
+	force_message(core, l);
+}
+
 /*
  * A name was handed to a place in the queue that we no longer know to have:
  * what an ending that was given up has left.  Pass it on.
@@ -64,6 +72,7 @@ static const struct {
 	{ "grant", on_grant_message },
 	{ "waits", on_waits_message },
 	{ "look", on_look_message },
+	{ "force", on_force_message },
 };
 
 static void

@@ -1,9 +1,13 @@
 /*
- * Sessions: begin with a connection, end with it or a little later.
+ * Sessions: begin with a connection, end with it or some time later.
  *
- * A session whose connection was reset after it had been told a `valid=` goes
- * on, detached, until that has run out: its client may still be working by its
- * own clock (protocol, section 1).
+ * A session may go on without a connection, detached, for two reasons that
+ * overlap: it asked for grace (protocol, section 4), and then may be resumed
+ * over another connection; or its connection was reset after it had been told
+ * a `valid=`, and its client may still be working by its own clock (section 1).
+ *
+ * A session with grace outlives every end of its connection but QUIT: a client
+ * that dies, or a proxy that restarts, closes as orderly as one that is done.
  */
 #include "config.h"
 
@@ -12,12 +16,18 @@
 #include "base/xmalloc.h"
 #include "core/emit.h"
 #include "core/hold.h"
+#include "core/kept.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/session.h"
-#include "core/sync.h"
 #include "core/status.h"
+#include "core/sync.h"
+#include "core/watch.h"
+
+/* The id as 16 hexadecimal digits, then the secret. */
+#define ID_DIGITS 16
+#define KEY_DIGITS (ID_DIGITS + 2 * CORE_SECRET_BYTES)
 
 void
 session_open(struct core *core, uint64_t id, const char *peer, bool tcp)
@@ -25,13 +35,15 @@ session_open(struct core *core, uint64_t id, const char *peer, bool tcp)
 	struct session *s = xcalloc(1, sizeof(*s));
 
 	assert(session_find(core, id) == NULL);
-	s->id = id;
+	s->id = s->conn = id;
 	s->peer = xstrdup(peer);
 	s->tcp = tcp;
 	s->end.kind = TIMER_SESSION;
 	TAILQ_INIT(&s->holds);
 	TAILQ_INIT(&s->waiting);
 	TAILQ_INIT(&s->lost);
+	TAILQ_INIT(&s->kept);
+	TAILQ_INIT(&s->watches);
 	sync_session_init(s);
 	HASH_ADD(hh, core->sessions, id, sizeof(s->id), s);
 }
@@ -52,6 +64,17 @@ session_load(const struct session *s)
 }
 
 static void
+set_grace(struct core *core, struct session *s, int64_t grace_ms)
+{
+	if (grace_ms > core->config.max_grace_ms)
+		grace_ms = core->config.max_grace_ms;
+	core->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
+	s->grace_ms = grace_ms;
+	if (grace_ms == 0)
+		kept_forget(s);
+}
+
+static void
 session_free(struct core *core, struct session *s)
 {
 	struct lost *lost, *next;
@@ -60,7 +83,10 @@ session_free(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	TAILQ_FOREACH_SAFE (lost, &s->lost, link, next)
 		free(lost);
+	watch_leave(core, s);
+	set_grace(core, s, 0);
 	core_disarm(core, &s->end);
+	core->ndetached -= s->detached;
 	HASH_DELETE(hh, core->sessions, s);
 	free(s->label);
 	free(s->peer);
@@ -103,18 +129,63 @@ let_go(struct core *core, struct session *s, bool clean)
 	}
 }
 
+/* Grants that will not be told any more are as if they had not been made. */
+static void
+take_back_untold(struct core *core, struct session *s)
+{
+	struct waiter *w, *next;
+	struct hold *h;
+
+	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next) {
+		h = w->hold;
+		if (!w->granted || h == NULL)
+			continue;
+		core_touch(core, h->lock);
+		if (h->depth > 1)
+			h->depth--;
+		else
+			hold_end(core, h, true);
+	}
+}
+
+/* Until when it goes on without a connection; not after now: not at all. */
+static int64_t
+lives_until(
+    const struct core *core, const struct session *s, bool orderly, bool quit)
+{
+	int64_t grace_ms = s->grace_ms, until_ms = core->now_ms;
+
+	if (quit || core->stopping)
+		return until_ms;
+	if (grace_ms > core->config.max_grace_ms)
+		grace_ms = core->config.max_grace_ms;
+	if (core->config.max_detached == 0 ||
+	    core->ndetached < core->config.max_detached)
+		until_ms += grace_ms;
+	if (!orderly && s->tcp && s->valid_ms > until_ms &&
+	    s->nholds + s->npermits > 0)
+		until_ms = s->valid_ms;
+	return until_ms;
+}
+
 void
 session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 {
-	leave_queues(core, s);
-	if (!orderly && s->tcp && !core->stopping &&
-	    s->valid_ms > core->now_ms && s->nholds + s->npermits > 0) {
-		s->detached = true;
-		core_arm(core, &s->end, s->valid_ms);
+	int64_t until_ms = lives_until(core, s, orderly, quit);
+
+	s->conn = 0;
+	if (until_ms <= core->now_ms) {
+		leave_queues(core, s);
+		let_go(core, s, quit);
+		session_free(core, s);
 		return;
 	}
-	let_go(core, s, quit);
-	session_free(core, s);
+	take_back_untold(core, s);
+	leave_queues(core, s);
+	s->draining = false;
+	s->detached = true;
+	core->ndetached++;
+	core_arm(core, &s->end, until_ms);
 }
 
 void
@@ -201,4 +272,138 @@ session_take_lost(struct session *s, const char *name, size_t len)
 		return true;
 	}
 	return false;
+}
+
+/* SESSION and RESUME. */
+
+static void
+write_key(const struct session *s, char out[KEY_DIGITS])
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned i;
+
+	for (i = 0; i < ID_DIGITS; i++)
+		out[i] = digits[s->id >> 4 * (ID_DIGITS - 1 - i) & 15];
+	for (i = 0; i < CORE_SECRET_BYTES; i++) {
+		out[ID_DIGITS + 2 * i] = digits[s->secret[i] >> 4];
+		out[ID_DIGITS + 2 * i + 1] = digits[s->secret[i] & 15];
+	}
+}
+
+/*
+ * The session is found by its id, which is no secret; the rest is compared in
+ * the same time wherever it differs.
+ */
+static struct session *
+find_by_key(struct core *core, const char *key, size_t len)
+{
+	unsigned differ = 0;
+	struct session *s;
+	char right[KEY_DIGITS];
+	uint64_t id = 0;
+	unsigned i;
+
+	if (len != KEY_DIGITS)
+		return NULL;
+	for (i = 0; i < ID_DIGITS; i++)
+		id = id << 4 |
+		     (((unsigned)key[i] & 15u) + (key[i] > '9' ? 9u : 0u));
+	s = session_find(core, id);
+	if (s == NULL || !s->has_secret)
+		return NULL;
+	write_key(s, right);
+	for (i = 0; i < KEY_DIGITS; i++)
+		differ |= (unsigned char)key[i] ^ (unsigned char)right[i];
+	return differ == 0 ? s : NULL;
+}
+
+void
+session_tenure(
+    struct core *core, struct session *s, const struct core_tenure *t)
+{
+	char key[KEY_DIGITS];
+
+	if (t->label != NULL) {
+		free(s->label);
+		s->label = xstrndup(t->label, t->label_len);
+	}
+	if (t->has_grace)
+		set_grace(core, s, t->grace_ms);
+	if (!s->has_secret)
+		memcpy(s->secret, t->secret, sizeof(s->secret));
+	s->has_secret = true;
+	write_key(s, key);
+	emit_reply(core, s->id, t->ref, STATUS_OK);
+	emit_num(core, FIELD_ID, s->id);
+	emit_str(core, FIELD_KEY, key, sizeof(key));
+	if (s->label != NULL)
+		emit_str(core, FIELD_LABEL, s->label, strlen(s->label));
+	if (s->grace_ms > 0)
+		emit_num(core, FIELD_GRACE, (uint64_t)s->grace_ms);
+	if (t->has_heartbeat)
+		s->heartbeat_ms = t->heartbeat_ms;
+	if (s->heartbeat_ms > 0)
+		emit_num(core, FIELD_HEARTBEAT, (uint64_t)s->heartbeat_ms);
+	if (t->has_heartbeat)
+		emit_attach(core, s);
+}
+
+/* The connection of `own`, which is dropped, has session `s` from now on. */
+static void
+take_over(struct core *core, struct session *own, struct session *s)
+{
+	char *peer = s->peer;
+
+	take_back_untold(core, s);
+	leave_queues(core, s);
+	if (s->conn != 0)
+		emit_close(core, s->conn);
+	core_disarm(core, &s->end);
+	core->ndetached -= s->detached;
+	s->detached = false;
+	s->conn = own->conn;
+	s->tcp = own->tcp;
+	s->draining = own->draining;
+	s->peer = own->peer;
+	own->peer = peer;
+	session_free(core, own);
+	emit_attach(core, s);
+}
+
+static uint64_t
+count_locks(const struct session *s)
+{
+	const struct hold *h;
+	uint64_t n = 0;
+
+	TAILQ_FOREACH (h, &s->holds, in_session)
+		n++;
+	return n;
+}
+
+void
+session_resume(struct core *core, struct session *own, uint64_t ref,
+    const char *key, size_t key_len)
+{
+	struct session *s = find_by_key(core, key, key_len);
+
+	if (s == NULL) {
+		emit_error(core, own->id, ref, ERR_NOT_FOUND,
+		    "no session has that key, or it has ended");
+		return;
+	}
+	if (s != own && own->nholds + own->npermits + own->nwaiting > 0) {
+		emit_error(core, own->id, ref, ERR_BAD_REQUEST,
+		    "the session of this connection holds or waits for"
+		    " something; resume over a fresh one");
+		return;
+	}
+	kept_collect(core, core->fx_first);
+	if (s != own)
+		take_over(core, own, s);
+	emit_reply(core, s->id, ref, STATUS_OK);
+	emit_num(core, FIELD_ID, s->id);
+	emit_num(core, FIELD_LOCKS, count_locks(s));
+	core->fx_first = core->fx->n;
+	kept_tell(core, s);
 }

@@ -12,10 +12,16 @@ struct session *session_find(const struct core *core, uint64_t id);
 /* How many things it holds or waits for (limits.holds). */
 unsigned session_load(const struct session *s);
 
+/* SESSION and RESUME; the latter frees `own`, the connection's session. */
+void session_tenure(
+    struct core *core, struct session *s, const struct core_tenure *t);
+void session_resume(struct core *core, struct session *own, uint64_t ref,
+    const char *key, size_t key_len);
+
 /* The client sends nothing more: what waits is cancelled. */
 void session_drain(struct core *core, struct session *s);
 
-/* The connection is gone: everything is given back, now or at valid_ms. */
+/* The connection is gone: everything is given back, now or some time later. */
 void session_gone(
     struct core *core, struct session *s, bool orderly, bool quit);
 void session_timer(struct core *core, struct session *s);

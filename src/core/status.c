@@ -4,6 +4,8 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -140,13 +142,6 @@ status_request(
 		ask_later(core, s, rq->ref, name);
 }
 
-/* What the value of a key says; see lua/lease.lua. */
-struct value {
-	const char *state;
-	size_t broker_len; /* at its beginning; 0: unknown */
-	uint64_t fence;	   /* 0: unknown */
-};
-
 /* Where the broker's name ends in BROKER.INSTANCE.SEQ; 0: nowhere. */
 static size_t
 broker_end(const char *token, size_t n)
@@ -160,12 +155,22 @@ broker_end(const char *token, size_t n)
 	return 0;
 }
 
-static struct value
-parse_value(const char *p, size_t n)
+bool
+status_is_ours(const struct core *core, const char *value, size_t n)
+{
+	char us[BROKER_MAX_BYTES + 20];
+	int len = snprintf(us, sizeof(us), "%s.%016" PRIx64 ".", core->broker,
+	    core->config.instance);
+
+	return n > (size_t)len && memcmp(value, us, (size_t)len) == 0;
+}
+
+struct status_value
+status_parse(const char *p, size_t n)
 {
 	static const char marker[] = "@shared";
 	const char *bar = memchr(p, '|', n);
-	struct value v = { .state = n == 0 ? "free" : "held" };
+	struct status_value v = { .state = n == 0 ? "free" : "held" };
 	size_t token = bar == NULL ? 0 : (size_t)(bar - p);
 
 	if (bar == NULL ||
@@ -186,7 +191,7 @@ status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct lock *l = lock_find(core, slot->name, slot->name_len);
-	struct value v;
+	struct status_value v;
 
 	if (o->status != OUTCOME_VALUE) {
 		emit_error(core, slot->session, slot->ref, ERR_UNAVAILABLE,
@@ -198,7 +203,7 @@ status_outcome(
 		from_here(core, slot->session, slot->ref, l);
 		return;
 	}
-	v = parse_value(o->text, o->text_len);
+	v = status_parse(o->text, o->text_len);
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, v.state);
 	emit_num(core, FIELD_WAITERS, l == NULL ? 0 : l->nwaiting);

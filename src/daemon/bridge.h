@@ -13,15 +13,13 @@
 #include "front/front.h"
 #include "redis/redis.h"
 
-#define CLIENT_KEY_BYTES 32 /* hexadecimal digits of a session's key */
-
 struct config;
 struct event;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
 struct client {
-	char key[CLIENT_KEY_BYTES + 1]; /* "" until it was asked for */
-	bool quit;			/* said QUIT */
+	uint64_t session; /* of this connection; 0: it went to another */
+	bool quit;	  /* said QUIT */
 };
 
 /* The broker of a process.  Owned by daemon_main(). */
@@ -42,6 +40,9 @@ struct broker {
 
 /* Gives the core one event at the present time, and does what it says. */
 void bridge_step(struct broker *b, struct core_event *ev);
+
+/* The session of a connection that makes a request. */
+uint64_t bridge_session(const struct conn *c);
 
 /* handlers.c: a request that passed the gate */
 void handler_request(void *arg, struct conn *c, const struct request *r);

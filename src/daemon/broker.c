@@ -1,8 +1,8 @@
 /*
  * Carries out what the core decides, and tells it what happens.
  *
- * A session has the id of the connection that it began with.  Nothing but ids
- * crosses from one turn to the next.
+ * A session has the id of the connection that it began with, and may go on
+ * over another.  Nothing but ids crosses from one turn to the next.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@
 static void
 do_reply(struct broker *b, const struct effect *e, const char *text)
 {
-	struct conn *c = front_find(b->front, e->session);
+	struct conn *c = front_find(b->front, e->conn);
 	char mem[TAG_MAX_BYTES + 1];
 	struct span tag;
 	struct buf *out;
@@ -47,7 +47,7 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 static void
 do_event(struct broker *b, const struct effect *e, const char *text)
 {
-	struct conn *c = front_find(b->front, e->session);
+	struct conn *c = front_find(b->front, e->conn);
 	struct span name = { text + e->name, e->name_len };
 
 	if (e->event == EVENT_LOST)
@@ -69,12 +69,29 @@ do_log(const struct effect *e, const char *text)
 }
 
 static void
+do_attach(struct broker *b, const struct effect *e)
+{
+	struct conn *c = front_find(b->front, e->conn);
+	struct client *client;
+
+	if (c == NULL)
+		return;
+	client = conn_data(c);
+	client->session = e->session;
+	conn_set_heartbeat(c, e->heartbeat_ms);
+}
+
+static void
 do_close(struct broker *b, const struct effect *e)
 {
-	struct conn *c = front_find(b->front, e->session);
+	struct conn *c = front_find(b->front, e->conn);
+	struct client *client;
 
-	if (c != NULL)
-		conn_kill(c);
+	if (c == NULL)
+		return;
+	client = conn_data(c);
+	client->session = 0;
+	conn_kill(c);
 }
 
 /* Nothing called from here steps the core: see redis.h and front.h. */
@@ -101,6 +118,9 @@ carry_out(struct broker *b)
 		case EFFECT_LOG:
 			do_log(e, text);
 			break;
+		case EFFECT_ATTACH:
+			do_attach(b, e);
+			break;
 		case EFFECT_CLOSE:
 			do_close(b, e);
 			break;
@@ -119,13 +139,23 @@ bridge_step(struct broker *b, struct core_event *ev)
 
 /* From the front. */
 
+uint64_t
+bridge_session(const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->session;
+}
+
 static void
 on_opened(void *arg, struct conn *c)
 {
 	struct broker *b = arg;
 	struct core_event ev = { .kind = CORE_OPEN };
+	struct client *client = xcalloc(1, sizeof(*client));
 
-	conn_set_data(c, xcalloc(1, sizeof(struct client)));
+	client->session = conn_id(c);
+	conn_set_data(c, client);
 	b->clients_total++;
 	ev.u.open.session = conn_id(c);
 	ev.u.open.peer = conn_peer(c);
@@ -138,7 +168,9 @@ on_drain(void *arg, struct conn *c)
 {
 	struct core_event ev = { .kind = CORE_DRAIN };
 
-	ev.u.gone.session = conn_id(c);
+	ev.u.gone.session = bridge_session(c);
+	if (ev.u.gone.session == 0)
+		return;
 	bridge_step(arg, &ev);
 }
 
@@ -148,12 +180,13 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	struct core_event ev = { .kind = CORE_GONE };
 	struct client *client = conn_data(c);
 
-	ev.u.gone.session = conn_id(c);
+	ev.u.gone.session = client->session;
 	ev.u.gone.orderly = orderly;
 	ev.u.gone.quit = client->quit;
 	free(client);
 	conn_set_data(c, NULL);
-	bridge_step(arg, &ev);
+	if (ev.u.gone.session != 0)
+		bridge_step(arg, &ev);
 }
 
 static const struct front_handler front_handler = {
@@ -304,6 +337,7 @@ core_settings(struct core_config *out, const struct config *config)
 	out->handovers = config->locks.handovers;
 	out->max_holds = config->limits.holds;
 	out->max_waiters = config->limits.waiters;
+	out->max_detached = config->limits.clients;
 }
 
 static void

@@ -7,7 +7,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -71,7 +70,7 @@ ask_core(struct broker *b, struct conn *c, const struct request *r,
 	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
 	rq.ttl_ms = number_or(r, OPTION_TTL, LATCH_TTL_MS);
 	rq.ref = conn_defer(c, r);
-	ev.u.request.session = conn_id(c);
+	ev.u.request.session = bridge_session(c);
 	ev.u.request.request = &rq;
 	bridge_step(b, &ev);
 }
@@ -151,58 +150,76 @@ handle_cancel(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct core_event ev = { .kind = CORE_CANCEL };
 
-	ev.u.cancel.session = conn_id(c);
+	ev.u.cancel.session = bridge_session(c);
 	ev.u.cancel.ref = conn_tag_ref(c, r->words[0]);
 	ev.u.cancel.by = conn_defer(c, r);
 	bridge_step(b, &ev);
 }
 
-/* The key of a session, drawn when it is first asked for. */
-static const char *
-client_key(struct client *client)
+static void
+handle_watch(struct broker *b, struct conn *c, const struct request *r)
 {
-	unsigned char random[CLIENT_KEY_BYTES / 2];
-	size_t i;
+	ask_core(b, c, r, CORE_WATCH, 0);
+}
 
-	if (client->key[0] != '\0')
-		return client->key;
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		abort();
-	for (i = 0; i < sizeof(random); i++)
-		snprintf(client->key + 2 * i, 3, "%02x", random[i]);
-	return client->key;
+static void
+handle_unwatch(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_UNWATCH, 0);
+}
+
+static void
+handle_unlock_force(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_FORCE, 0);
 }
 
 static void
 handle_session(struct broker *b, struct conn *c, const struct request *r)
 {
-	struct buf *out = conn_output(c);
-	const char *label, *key;
+	struct core_event ev = { .kind = CORE_TENURE };
+	struct core_tenure t = { .ref = conn_defer(c, r) };
 
-	if (request_has(r, OPTION_GRACE) || request_has(r, OPTION_HEARTBEAT)) {
-		reply_error(out, r->tag, ERR_UNSUPPORTED,
-		    "this broker does not know grace= and heartbeat=");
+	if (request_has(r, OPTION_LABEL)) {
+		t.label = r->str[OPTION_LABEL].p;
+		t.label_len = r->str[OPTION_LABEL].n;
+	}
+	t.has_grace = request_has(r, OPTION_GRACE);
+	t.grace_ms = number_or(r, OPTION_GRACE, 0);
+	t.has_heartbeat = request_has(r, OPTION_HEARTBEAT);
+	t.heartbeat_ms = number_or(r, OPTION_HEARTBEAT, 0);
+	if (getrandom(t.secret, sizeof(t.secret), 0) !=
+	    (ssize_t)sizeof(t.secret))
+		abort();
+	ev.u.tenure.session = bridge_session(c);
+	ev.u.tenure.tenure = &t;
+	bridge_step(b, &ev);
+}
+
+/* References are of a connection, so it must owe no answer when it changes. */
+static void
+handle_resume(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct core_event ev = { .kind = CORE_RESUME };
+
+	if (conn_owes(c)) {
+		reply_error(conn_output(c), r->tag, ERR_BAD_REQUEST,
+		    "requests of this connection are still under way");
 		return;
 	}
-	if (request_has(r, OPTION_LABEL))
-		core_label(b->core, conn_id(c), r->str[OPTION_LABEL].p,
-		    r->str[OPTION_LABEL].n);
-	key = client_key(conn_data(c));
-	label = core_get_label(b->core, conn_id(c));
-	reply_begin(out, r->tag, STATUS_OK);
-	reply_field_num(out, FIELD_ID, conn_id(c));
-	reply_field_str(out, FIELD_KEY, (struct span){ key, CLIENT_KEY_BYTES });
-	if (label != NULL)
-		reply_field_str(
-		    out, FIELD_LABEL, (struct span){ label, strlen(label) });
-	reply_end(out);
+	ev.u.resume.session = bridge_session(c);
+	ev.u.resume.key = r->str[OPTION_KEY].p;
+	ev.u.resume.key_len = r->str[OPTION_KEY].n;
+	ev.u.resume.ref = conn_defer(c, r);
+	bridge_step(b, &ev);
 }
 
 static void
 handle_ping(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct buf *out = conn_output(c);
-	int64_t valid_ms = core_ping(b->core, clock_now_ms(), conn_id(c));
+	int64_t valid_ms =
+	    core_ping(b->core, clock_now_ms(), bridge_session(c));
 
 	reply_begin(out, r->tag, STATUS_OK);
 	if (valid_ms >= 0)
@@ -253,17 +270,17 @@ static const handler handlers[VERB_MAX] = {
 	[VERB_STATUS] = handle_status,
 	[VERB_QUEUE] = handle_queue,
 	[VERB_NAMES] = handle_names,
-	[VERB_UNLOCK_FORCE] = unsupported,
+	[VERB_UNLOCK_FORCE] = handle_unlock_force,
 	[VERB_ACQUIRE] = handle_acquire,
 	[VERB_RELEASE] = handle_release,
 	[VERB_LATCH] = handle_latch,
 	[VERB_COUNTDOWN] = handle_countdown,
 	[VERB_AWAIT] = handle_await,
 	[VERB_BARRIER] = handle_barrier,
-	[VERB_WATCH] = unsupported,
-	[VERB_UNWATCH] = unsupported,
+	[VERB_WATCH] = handle_watch,
+	[VERB_UNWATCH] = handle_unwatch,
 	[VERB_SESSION] = handle_session,
-	[VERB_RESUME] = unsupported,
+	[VERB_RESUME] = handle_resume,
 	[VERB_LIST] = handle_list,
 	[VERB_CANCEL] = handle_cancel,
 	[VERB_PING] = handle_ping,

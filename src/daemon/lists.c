@@ -50,7 +50,7 @@ void
 handle_list(struct broker *b, struct conn *c, const struct request *r)
 {
 	send_rows(b, c, r,
-	    core_list(b->core, clock_now_ms(), conn_id(c), add_row, b));
+	    core_list(b->core, clock_now_ms(), bridge_session(c), add_row, b));
 }
 
 void

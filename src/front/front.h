@@ -127,6 +127,9 @@ uint64_t conn_defer(struct conn *c, const struct request *r);
 bool conn_answer(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
     struct span *tag) __attribute__((warn_unused_result));
 
+/* Are there requests of it that are deferred and not answered? */
+bool conn_owes(const struct conn *c);
+
 /* The deferred request with this tag; 0: none. */
 uint64_t conn_tag_ref(const struct conn *c, struct span tag);
 

@@ -108,6 +108,12 @@ conn_tag_ref(const struct conn *c, struct span tag)
 	return p ? p->ref : 0;
 }
 
+bool
+conn_owes(const struct conn *c)
+{
+	return c->blocked != 0 || c->npending > 0;
+}
+
 void
 conn_forget(struct conn *c)
 {

@@ -176,6 +176,33 @@ op.status = { keys = 3, args = 0, run = function(key, queue)
 		redis.call("EXISTS", queue), redis.call("GET", key) or "" }
 end }
 
+-- Asks the brokers that have a name to end that; a plain client's key is
+-- deleted.  Tells whether anybody listened.
+op.force = { keys = 3, args = 0, run = function(key, queue, shared)
+	local value = redis.call("GET", key)
+	local owner, at = parse(value), phase(value)
+	if not value then
+		return { "gone" }
+	end
+	if not owner and not at then
+		if not (blessed and pass_on(key, queue, shared)) then
+			redis.call("DEL", key)
+		end
+		return { "ended" }
+	end
+	local heard, others = 0, 0
+	for _, token in ipairs(at and sharers(shared) or { owner }) do
+		if string.sub(token, 1, #me + 1) ~= me .. "." then
+			others = others + 1
+			heard = heard + (tell(token, "force", key) and 1 or 0)
+		end
+	end
+	if at and others == 0 then
+		return { "gone" }
+	end
+	return { "value", 0, redis.call("PTTL", key), heard, value }
+end }
+
 -- Being called is the heartbeat; here the brokers that have died without
 -- signing off are forgotten.
 op.heartbeat = { args = 0, run = function()

@@ -442,6 +442,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_ARRIVE] = args_arrive,
 	[OP_PARTY] = args_party,
 	[OP_LEAVE] = args_leave,
+	[OP_FORCE] = args_none,
 	[OP_HEARTBEAT] = args_none,
 	[OP_BLESS] = args_bless,
 	[OP_IDLE] = args_none,

@@ -37,6 +37,7 @@
 	OP(ARRIVE, "arrive", ACQUIRE, BARRIER) \
 	OP(PARTY, "party", KEEP, BARRIER) \
 	OP(LEAVE, "leave", KEEP, BARRIER) \
+	OP(FORCE, "force", KEEP, LEASE) \
 	OP(HEARTBEAT, "heartbeat", KEEP, NONE) \
 	OP(BLESS, "bless", KEEP, NONE) \
 	OP(IDLE, "idle", KEEP, NONE)

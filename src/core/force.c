@@ -1,0 +1,329 @@
+/*
+ * Forced releases under way.
+ *
+ *	request --> [here: ending] --> gone in Redis --+--> OK
+ *	        --> [asked others] --> key changed ----+
+ *	                           --> time is up --------> ERR unavailable
+ *
+ * A shared name may be in both brackets.  The others are asked before the
+ * share of this broker ends, in the same call: once it has ended, the name may
+ * be somebody's who is not meant.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/force.h"
+#include "core/guard.h"
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/lease_parts.h"
+#include "core/lock.h"
+#include "core/status.h"
+
+#define WHY_SIZE 256
+#define PAUSE_MS 10	 /* before the first look whether they have ended */
+#define PAUSE_MS_MAX 200 /* it doubles up to this */
+
+/* One UNLOCK-FORCE.  Owned by the core's list. */
+struct force {
+	TAILQ_ENTRY(force) link;
+	uint64_t id;	  /* what its operations carry */
+	uint64_t session; /* id of who asked */
+	uint64_t ref;
+	struct timer timer; /* the next look, or the end of patience */
+	int64_t until_ms;   /* the latter */
+	int64_t pause_ms;
+	uint64_t seq; /* here: of the lease that ends */
+	bool here;    /* a lease of this broker is ending */
+	bool there;   /* others were asked, or are about to be */
+	bool looking; /* an operation is in flight */
+	char *value;  /* owned; of the key, when they were asked; or NULL */
+	size_t value_len;
+	size_t name_len;
+	char name[];
+};
+
+struct force *
+force_of_timer(struct timer *t)
+{
+	return container_of(t, struct force, timer);
+}
+
+static void
+end(struct core *core, struct force *f)
+{
+	TAILQ_REMOVE(&core->forces, f, link);
+	core_disarm(core, &f->timer);
+	free(f->value);
+	free(f);
+}
+
+void
+force_free_all(struct core *core)
+{
+	while (!TAILQ_EMPTY(&core->forces))
+		end(core, TAILQ_FIRST(&core->forces));
+}
+
+static void
+refuse(struct core *core, struct force *f, enum err_code code, const char *why)
+{
+	emit_error(core, f->session, f->ref, code, "%s", why);
+	end(core, f);
+}
+
+/* Is all of it done?  Then it is answered and freed. */
+static void
+check(struct core *core, struct force *f)
+{
+	if (f->here || f->there)
+		return;
+	emit_reply(core, f->session, f->ref, STATUS_OK);
+	end(core, f);
+}
+
+static void
+submit(struct core *core, struct force *f, enum op_kind kind)
+{
+	struct slot *slot;
+
+	f->looking = true;
+	slot_submit(core, &slot, kind, SLOT_FORCE,
+	    core_shard(core, f->name, f->name_len), f->name, f->name_len);
+	slot->ref = f->id;
+}
+
+static void
+arm(struct core *core, struct force *f)
+{
+	int64_t at_ms = f->until_ms;
+
+	if (f->there && !f->looking && core->now_ms + f->pause_ms < at_ms)
+		at_ms = core->now_ms + f->pause_ms;
+	core_arm(core, &f->timer, at_ms);
+}
+
+/* Does this broker have it, or linger for who had it? */
+static bool
+is_here(const struct core *core, const struct lock *l)
+{
+	return l != NULL && (!TAILQ_EMPTY(&l->holders) ||
+				(l->linger_ms > core->now_ms &&
+				    (l->state == LEASE_LINGERING ||
+					l->state == LEASE_ENDING)));
+}
+
+/*
+ * Ends a lease, whoever has it, and what lingers of it.  One that is ending
+ * already, and leaves a tombstone, is ended once more when that is there.
+ */
+static void
+end_lease(struct core *core, struct lock *l)
+{
+	while (!TAILQ_EMPTY(&l->holders))
+		hold_lose(core, TAILQ_FIRST(&l->holders), "forced");
+	if (!lease_is_held(l) && l->state != LEASE_LINGERING)
+		return;
+	l->linger_ms = 0;
+	lease_set_state(l, LEASE_ENDING);
+	lease_next(core, l);
+}
+
+void
+force_message(struct core *core, struct lock *l)
+{
+	emit_log(core, false, "forced", "%.*s, by another broker",
+	    (int)l->name_len, l->name);
+	end_lease(core, l);
+}
+
+/* Ends what this broker has; `f` waits for the end of it in Redis. */
+static void
+end_here(struct core *core, struct force *f, struct lock *l)
+{
+	f->here = true;
+	f->seq = l->seq;
+	end_lease(core, l);
+}
+
+void
+force_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	uint32_t shard = core_shard(core, name->p, name->n);
+	struct lock *l = lock_find(core, name->p, name->n);
+	bool here = is_here(core, l);
+	struct force *f;
+	char why[WHY_SIZE];
+
+	if (!here && !guard_up(core, shard)) {
+		guard_why(core, shard, why, sizeof(why));
+		emit_error(core, s->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
+		return;
+	}
+	emit_log(core, false, "unlock-force", "session %" PRIu64 ": %.*s",
+	    s->id, (int)name->n, name->p);
+	f = xcalloc(1, sizeof(*f) + name->n);
+	f->id = ++core->last_force;
+	f->session = s->id;
+	f->ref = rq->ref;
+	f->timer.kind = TIMER_FORCE;
+	f->until_ms = core->now_ms + core->config.reply_timeout_ms;
+	f->pause_ms = PAUSE_MS;
+	f->name_len = name->n;
+	memcpy(f->name, name->p, name->n);
+	TAILQ_INSERT_TAIL(&core->forces, f, link);
+	f->there = !here || l->shared;
+	if (f->there)
+		submit(core, f, OP_FORCE);
+	if (here)
+		end_here(core, f, l);
+	arm(core, f);
+}
+
+void
+force_run(struct core *core)
+{
+	struct force *f, *next;
+	struct lock *l;
+
+	TAILQ_FOREACH_SAFE (f, &core->forces, link, next) {
+		if (!f->here)
+			continue;
+		l = lock_find(core, f->name, f->name_len);
+		if (l != NULL && l->seq == f->seq && l->state != LEASE_NONE) {
+			end_lease(core, l);
+			continue;
+		}
+		f->here = false;
+		check(core, f);
+	}
+}
+
+void
+force_timer(struct core *core, struct force *f)
+{
+	if (core->now_ms < f->until_ms) {
+		submit(core, f, OP_STATUS);
+		arm(core, f);
+		return;
+	}
+	refuse(core, f, ERR_UNAVAILABLE,
+	    f->here ? "Redis has not confirmed it in time; the session that"
+		      " held the name has lost it"
+		    : "the broker that has the name has not given it up in"
+		      " time; its lease ends by itself");
+}
+
+/* Outcomes. */
+
+/* What another broker holds it by: the token, or the phase of sharing. */
+static size_t
+tenure_len(const char *value, size_t n)
+{
+	const char *bar = memchr(value, '|', n);
+
+	return n > 0 && value[0] != '@' && bar != NULL ? (size_t)(bar - value)
+						       : n;
+}
+
+static bool
+still_there(const struct force *f, const struct outcome *o)
+{
+	size_t n = tenure_len(o->text, o->text_len);
+
+	return n == tenure_len(f->value, f->value_len) &&
+	       memcmp(o->text, f->value, n) == 0;
+}
+
+/* The key is of this broker, in whose memory nobody had the name. */
+static void
+found_ours(struct core *core, struct force *f)
+{
+	struct lock *l = lock_find(core, f->name, f->name_len);
+
+	f->there = false;
+	if (is_here(core, l)) {
+		end_here(core, f, l);
+		return;
+	}
+	refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+}
+
+/* Others hold it: now they know. */
+static void
+asked(struct core *core, struct force *f, const struct outcome *o)
+{
+	if (status_is_ours(core, o->text, o->text_len)) {
+		found_ours(core, f);
+		return;
+	}
+	if (!o->waiting) {
+		refuse(core, f, ERR_UNAVAILABLE,
+		    "the broker that has the name does not listen; its lease"
+		    " ends by itself");
+		return;
+	}
+	f->value = xstrndup(o->text, o->text_len);
+	f->value_len = o->text_len;
+	arm(core, f);
+}
+
+static void
+on_force(struct core *core, struct force *f, const struct outcome *o)
+{
+	switch (o->status) {
+	case OUTCOME_VALUE:
+		asked(core, f, o);
+		return;
+	case OUTCOME_GONE:
+		f->there = false;
+		if (f->here)
+			return;
+		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+		return;
+	case OUTCOME_ENDED:
+		f->there = false;
+		check(core, f);
+		return;
+	default:
+		refuse(core, f, ERR_UNAVAILABLE,
+		    "Redis did not answer in time; try again");
+	}
+}
+
+static void
+on_look(struct core *core, struct force *f, const struct outcome *o)
+{
+	if (o->status == OUTCOME_VALUE && !still_there(f, o)) {
+		f->there = false;
+		check(core, f);
+		return;
+	}
+	if (f->pause_ms < PAUSE_MS_MAX)
+		f->pause_ms *= 2;
+	arm(core, f);
+}
+
+void
+force_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct force *f;
+
+	TAILQ_FOREACH (f, &core->forces, link)
+		if (f->id == slot->ref)
+			break;
+	if (f == NULL)
+		return;
+	f->looking = false;
+	if (slot->op == OP_FORCE)
+		on_force(core, f, o);
+	else
+		on_look(core, f, o);
+}

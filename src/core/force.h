@@ -1,0 +1,28 @@
+/*
+ * UNLOCK-FORCE: an administrator ends whoever holds a name (protocol,
+ * section 5).
+ *
+ * What this broker has it ends itself.  Other brokers are asked by a message
+ * and end it; that they did is seen in the key.  A plain client's key is
+ * deleted.
+ */
+#ifndef LOCKBROKER_CORE_FORCE_H
+#define LOCKBROKER_CORE_FORCE_H
+
+#include "core/state.h"
+
+void force_request(
+    struct core *core, struct session *s, const struct core_request *rq);
+void force_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
+void force_timer(struct core *core, struct force *f);
+struct force *force_of_timer(struct timer *t);
+
+/* Another broker was told to end what we have of a name. */
+void force_message(struct core *core, struct lock *l);
+
+/* End of a step: answers those whose lease here has ended in it. */
+void force_run(struct core *core);
+void force_free_all(struct core *core);
+
+#endif

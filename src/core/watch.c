@@ -1,0 +1,478 @@
+/*
+ * Watched names, and who watches them.
+ *
+ *	session --watches--> watch <--watches-- watched
+ *
+ * A watched name exists apart from the lock of that name, which comes and
+ * goes.  Its `now` is what its watchers were told last.  Whoever changes a
+ * lock touches it; at the end of the step `now` is compared with what the
+ * lock says then, so that quick changes are told as one.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/guard.h"
+#include "core/lock.h"
+#include "core/status.h"
+#include "core/watch.h"
+
+#define WHY_SIZE 256
+
+/* One session's WATCH of one name.  Owned by the watched name. */
+struct watch {
+	TAILQ_ENTRY(watch) in_session;
+	TAILQ_ENTRY(watch) in_watched;
+	struct session *session;
+	struct watched *watched;
+	bool pending; /* its OK waits for a look */
+	uint64_t ref; /* pending: of the request */
+};
+
+/* What a name looks like from outside. */
+struct scene {
+	bool held;
+	uint64_t fence;	   /* 0: unknown */
+	size_t broker_len; /* 0: unknown */
+	char broker[BROKER_MAX_BYTES];
+};
+
+/* A name with watchers.  Freed with the last of them. */
+struct watched {
+	UT_hash_handle hh;
+	TAILQ_ENTRY(watched) in_touched;
+	struct watch_list watches;
+	struct timer timer; /* the next look */
+	struct scene now;
+	uint32_t shard;
+	bool known;   /* `now` is */
+	bool here;    /* this broker had it when it was looked at last ... */
+	bool passing; /* ... and may have passed it on to another since */
+	bool taken;   /* it was seen in another's hands */
+	bool looking; /* an operation is in flight */
+	bool touched; /* in core.watched_touched */
+	uint8_t name_len;
+	char name[];
+};
+
+struct watched *
+watch_of_timer(struct timer *t)
+{
+	return container_of(t, struct watched, timer);
+}
+
+static struct watched *
+find(const struct core *core, const char *name, size_t len)
+{
+	struct watched *w;
+
+	HASH_FIND(hh, core->watched, name, len, w);
+	return w;
+}
+
+static struct watched *
+get(struct core *core, const char *name, size_t len)
+{
+	struct watched *w = find(core, name, len);
+
+	if (w != NULL)
+		return w;
+	assert(len > 0 && len <= UINT8_MAX);
+	w = xcalloc(1, sizeof(*w) + len);
+	TAILQ_INIT(&w->watches);
+	w->timer.kind = TIMER_WATCH;
+	w->shard = core_shard(core, name, len);
+	w->name_len = (uint8_t)len;
+	memcpy(w->name, name, len);
+	HASH_ADD_KEYPTR(hh, core->watched, w->name, len, w);
+	return w;
+}
+
+/* Ends one watch; the name is freed with the last. */
+static void
+leave(struct core *core, struct watch *one)
+{
+	struct watched *w = one->watched;
+
+	TAILQ_REMOVE(&one->session->watches, one, in_session);
+	TAILQ_REMOVE(&w->watches, one, in_watched);
+	one->session->nwatches--;
+	free(one);
+	if (!TAILQ_EMPTY(&w->watches))
+		return;
+	if (w->touched)
+		TAILQ_REMOVE(&core->watched_touched, w, in_touched);
+	core_disarm(core, &w->timer);
+	HASH_DELETE(hh, core->watched, w);
+	free(w);
+}
+
+void
+watch_leave(struct core *core, struct session *s)
+{
+	while (!TAILQ_EMPTY(&s->watches))
+		leave(core, TAILQ_FIRST(&s->watches));
+}
+
+static void
+tell(struct core *core, const struct watch *one)
+{
+	const struct watched *w = one->watched;
+	const struct scene *now = &w->now;
+
+	emit_event(core, one->session->id, now->held ? EVENT_HELD : EVENT_FREE,
+	    w->name, w->name_len);
+	if (now->fence > 0)
+		emit_num(core, FIELD_FENCE, now->fence);
+	if (now->broker_len > 0)
+		emit_str(core, FIELD_BROKER, now->broker, now->broker_len);
+}
+
+static bool
+same(const struct scene *a, const struct scene *b)
+{
+	return a->held == b->held && a->fence == b->fence &&
+	       a->broker_len == b->broker_len &&
+	       memcmp(a->broker, b->broker, a->broker_len) == 0;
+}
+
+static void
+change(struct core *core, struct watched *w, const struct scene *fresh)
+{
+	const struct watch *one;
+
+	if (w->known && same(&w->now, fresh))
+		return;
+	w->known = true;
+	w->now = *fresh;
+	TAILQ_FOREACH (one, &w->watches, in_watched)
+		if (!one->pending)
+			tell(core, one);
+}
+
+static void
+welcome(struct core *core, struct watch *one)
+{
+	one->pending = false;
+	emit_reply(core, one->session->id, one->ref, STATUS_OK);
+	tell(core, one);
+}
+
+/* Looks are a little shorter than a lease apart: that is the promise. */
+static void
+plan_look(struct core *core, struct watched *w)
+{
+	int64_t slack_ms = core->config.lease_ms / 8;
+
+	core_arm(core, &w->timer,
+	    core->now_ms + core->config.lease_ms - slack_ms -
+		core_jitter(core, slack_ms));
+}
+
+static void
+look(struct core *core, struct watched *w)
+{
+	struct slot *slot;
+
+	plan_look(core, w);
+	if (w->looking || !guard_up(core, w->shard))
+		return;
+	w->looking = true;
+	slot_submit(
+	    core, &slot, OP_STATUS, SLOT_WATCH, w->shard, w->name, w->name_len);
+	slot->name = xstrndup(w->name, w->name_len);
+	slot->name_len = w->name_len;
+}
+
+/* Does the name linger for its last holder, in whatever is going on? */
+static bool
+lingers(const struct core *core, const struct lock *l)
+{
+	return l->linger_ms > core->now_ms && l->state >= LEASE_CONFIRMING;
+}
+
+/* What this broker itself has of the name.  False: nothing. */
+static bool
+look_here(const struct core *core, const struct watched *w, struct scene *scene)
+{
+	const struct lock *l = lock_find(core, w->name, w->name_len);
+	const struct hold *h = l == NULL ? NULL : TAILQ_FIRST(&l->holders);
+
+	memset(scene, 0, sizeof(*scene));
+	if (h == NULL && (l == NULL || !lingers(core, l)))
+		return false;
+	scene->held = true;
+	if (h != NULL)
+		scene->fence = h->fence;
+	else if (w->here)
+		scene->fence = w->now.fence;
+	scene->broker_len = strlen(core->broker);
+	memcpy(scene->broker, core->broker, scene->broker_len);
+	return true;
+}
+
+/* Nobody has it here, and it is not free yet: it goes on or ends. */
+static bool
+between(const struct lock *l)
+{
+	return l->state == LEASE_HELD || l->state == LEASE_ATRISK ||
+	       l->state == LEASE_ENDING;
+}
+
+/* It was here and is not any more; where it may be elsewhere, look. */
+static void
+gone_from_here(struct core *core, struct watched *w)
+{
+	const struct scene nobody = { .held = false };
+
+	w->here = false;
+	if (w->passing) {
+		w->passing = false;
+		look(core, w);
+		return;
+	}
+	change(core, w, &nobody);
+	plan_look(core, w);
+}
+
+static void
+settle(struct core *core, struct watched *w)
+{
+	const struct lock *l = lock_find(core, w->name, w->name_len);
+	bool taken = w->taken;
+	struct scene scene;
+
+	w->taken = false;
+	if (look_here(core, w, &scene)) {
+		w->here = true;
+		core_disarm(core, &w->timer);
+		change(core, w, &scene);
+	} else if (l != NULL && between(l)) {
+		w->passing = l->remote_ms != 0;
+	} else if (w->here) {
+		gone_from_here(core, w);
+	} else if (taken && !w->now.held) {
+		look(core, w);
+	}
+}
+
+static void
+touch(struct core *core, const struct lock *l, bool taken)
+{
+	struct watched *w;
+
+	if (core->watched == NULL)
+		return;
+	w = find(core, l->name, l->name_len);
+	if (w == NULL)
+		return;
+	w->taken = w->taken || taken;
+	if (w->touched)
+		return;
+	w->touched = true;
+	TAILQ_INSERT_TAIL(&core->watched_touched, w, in_touched);
+}
+
+void
+watch_touch(struct core *core, const struct lock *l)
+{
+	touch(core, l, false);
+}
+
+void
+watch_taken(struct core *core, const struct lock *l)
+{
+	touch(core, l, true);
+}
+
+void
+watch_run(struct core *core)
+{
+	struct watched *w;
+
+	while (!TAILQ_EMPTY(&core->watched_touched)) {
+		w = TAILQ_FIRST(&core->watched_touched);
+		w->touched = false;
+		TAILQ_REMOVE(&core->watched_touched, w, in_touched);
+		settle(core, w);
+	}
+}
+
+void
+watch_timer(struct core *core, struct watched *w)
+{
+	look(core, w);
+}
+
+/* Outcomes of looks. */
+
+static void
+refuse(struct core *core, struct watched *w, const struct outcome *o)
+{
+	struct watch *one, *next;
+
+	TAILQ_FOREACH_SAFE (one, &w->watches, in_watched, next) {
+		if (!one->pending)
+			continue;
+		emit_error(core, one->session->id, one->ref, ERR_UNAVAILABLE,
+		    "Redis did not answer%s%.*s", o->text_len > 0 ? ": " : "",
+		    (int)o->text_len, o->text_len > 0 ? o->text : "");
+		leave(core, one);
+	}
+}
+
+/*
+ * What the key says.  False: it is a lease of this broker that is on its way,
+ * in or out, and was not touched by it yet.
+ */
+static bool
+look_there(
+    const struct core *core, const struct outcome *o, struct scene *scene)
+{
+	struct status_value v = status_parse(o->text, o->text_len);
+
+	memset(scene, 0, sizeof(*scene));
+	scene->held = o->text_len > 0;
+	scene->fence = v.fence;
+	if (v.broker_len <= sizeof(scene->broker)) {
+		scene->broker_len = v.broker_len;
+		memcpy(scene->broker, o->text, v.broker_len);
+	}
+	return !status_is_ours(core, o->text, o->text_len);
+}
+
+void
+watch_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct watched *w = find(core, slot->name, slot->name_len);
+	struct watch *one;
+	struct scene scene;
+
+	if (w == NULL)
+		return;
+	w->looking = false;
+	if (o->status != OUTCOME_VALUE) {
+		refuse(core, w, o);
+		return;
+	}
+	if (look_here(core, w, &scene) || look_there(core, o, &scene) ||
+	    !w->known)
+		change(core, w, &scene);
+	TAILQ_FOREACH (one, &w->watches, in_watched)
+		if (one->pending)
+			welcome(core, one);
+}
+
+/* Requests. */
+
+static struct watch *
+find_watch(const struct session *s, const struct watched *w)
+{
+	struct watch *one;
+
+	TAILQ_FOREACH (one, &s->watches, in_session)
+		if (one->watched == w)
+			return one;
+	return NULL;
+}
+
+static bool
+allowed(
+    struct core *core, const struct session *s, const struct core_request *rq)
+{
+	unsigned n = s->nholds + s->nwaiting + s->nwatches;
+
+	if (core->stopping) {
+		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+		return false;
+	}
+	if (n < core->config.max_holds)
+		return true;
+	emit_error(core, s->id, rq->ref, ERR_LIMIT,
+	    "this session holds, waits for or watches %u things already"
+	    " (limits.holds)",
+	    n);
+	return false;
+}
+
+static struct watch *
+join(struct session *s, struct watched *w)
+{
+	struct watch *one = xcalloc(1, sizeof(*one));
+
+	one->session = s;
+	one->watched = w;
+	TAILQ_INSERT_TAIL(&s->watches, one, in_session);
+	TAILQ_INSERT_TAIL(&w->watches, one, in_watched);
+	s->nwatches++;
+	return one;
+}
+
+/* The present state comes right behind the OK, so it is looked at first. */
+static void
+begin(struct core *core, struct watch *one, uint64_t ref)
+{
+	struct watched *w = one->watched;
+	char why[WHY_SIZE];
+	struct scene scene;
+
+	one->pending = true;
+	one->ref = ref;
+	if (look_here(core, w, &scene)) {
+		w->here = true;
+		change(core, w, &scene);
+		welcome(core, one);
+		return;
+	}
+	if (guard_up(core, w->shard)) {
+		look(core, w);
+		return;
+	}
+	guard_why(core, w->shard, why, sizeof(why));
+	emit_error(core, one->session->id, ref, ERR_UNAVAILABLE, "%s", why);
+	leave(core, one);
+}
+
+void
+watch_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct watched *w = find(core, name->p, name->n);
+	struct watch *one = w == NULL ? NULL : find_watch(s, w);
+
+	if (one != NULL && one->pending) {
+		emit_error(core, s->id, rq->ref, ERR_BAD_REQUEST,
+		    "this session is about to watch it already");
+		return;
+	}
+	if (one == NULL) {
+		if (!allowed(core, s, rq))
+			return;
+		one = join(s, get(core, name->p, name->n));
+	}
+	begin(core, one, rq->ref);
+}
+
+void
+watch_end_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct watched *w = find(core, name->p, name->n);
+	struct watch *one = w == NULL ? NULL : find_watch(s, w);
+
+	if (one == NULL) {
+		emit_error(core, s->id, rq->ref, ERR_NOT_FOUND,
+		    "this session does not watch %.*s", (int)name->n, name->p);
+		return;
+	}
+	if (one->pending)
+		emit_reply(core, s->id, one->ref, STATUS_CANCELLED);
+	leave(core, one);
+	emit_reply(core, s->id, rq->ref, STATUS_OK);
+}
