@@ -20,8 +20,8 @@ story) and stories (`== title`). A story has clients, made when first named, and
 
 What is expected has words, which must be those of the line, in order, and then fields, which
 must be among those of the line, in any order: a reply may have fields that we don't know. In a
-word or value, `<N>` is a number, the same wherever it has the same name in a story; `<N>M>` is
-a number N above the number M; `<5..9>` is a number between two; `<*>` is anything; `a|b` is one
+word or value, `<N>` is a number, the same wherever it has the same name in a story; `<$K>` is
+a text likewise, and may be sent; `<N>M>` is a number N above the number M; `<5..9>` is a number between two; `<*>` is anything; `a|b` is one
 of two. `no:session` means that the line has no such field. After ERR and its code, `~hold`
 means that the text for people mentions that.
 """
@@ -33,7 +33,7 @@ import re
 
 from .wait import eventually, let_time_pass, now, patience
 
-_PLACE = re.compile(r"<(\*|\d+\.\.\d+|[A-Z][A-Z0-9]*(?:>[A-Z][A-Z0-9]*)?)>")
+_PLACE = re.compile(r"<(\*|\$[A-Z]|\d+\.\.\d+|[A-Z][A-Z0-9]*(?:>[A-Z][A-Z0-9]*)?)>")
 
 
 class Mismatch(AssertionError):
@@ -96,7 +96,7 @@ def _one_matches(pattern, word, known):
     regex, names, end = "", [], 0
     for place in _PLACE.finditer(pattern):
         regex += re.escape(pattern[end:place.start()])
-        regex += "(.+)" if place[1] == "*" else r"(0|[1-9][0-9]*)"
+        regex += "(.+)" if place[1][0] in "*$" else r"(0|[1-9][0-9]*)"
         names.append(place[1])
         end = place.end()
     found = re.fullmatch(regex + re.escape(pattern[end:]), word)
@@ -113,6 +113,8 @@ def _one_matches(pattern, word, known):
 def _place_fits(name, text, known):
     if name == "*":
         return True
+    if name[0] == "$":
+        return known.setdefault(name, text) == text
     value = int(text)
     if ".." in name:
         low, high = name.split("..")
@@ -208,6 +210,9 @@ class Player:
             self._ACTIONS[found[2]](self, found[1], found[3] or "")
 
     def _send(self, name, request):
+        for place, text in self.known.items():
+            if place[0] == "$":
+                request = request.replace(f"<{place}>", text)
         self._client(name).send(request)
 
     def _send_raw(self, name, literal):
