@@ -21,6 +21,7 @@
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
 #include "redis/now.h"
+#include "redis/tls.h"
 
 #define RETRY_MS_MIN 50
 #define STEADY_MS 1000 /* up for so long: the next pause is a short one */
@@ -165,6 +166,12 @@ connect_to(struct link *l, const char *ip)
 		link_lost(l, l->why, NULL);
 		return;
 	}
+	if (l->config.tls &&
+	    !tls_begin(l->config.tls, &ac->c, l->why, sizeof(l->why))) {
+		redisAsyncFree(ac);
+		link_lost(l, l->why, "check redis.tls_ca and redis.tls_cert");
+		return;
+	}
 	link_attach(l, ac);
 	link_greet(l);
 }
@@ -250,6 +257,17 @@ link_retry_now(struct link *l)
 {
 	l->attempts = 0;
 	link_start(l);
+}
+
+void
+link_move(struct link *l, const char *why)
+{
+	assert(l->depth == 0);
+	link_cut(l, why, NULL);
+	assert(l->state == LINK_DOWN);
+	l->addresses.n = 0;
+	l->next_address = 0;
+	link_retry_now(l);
 }
 
 void

@@ -10,6 +10,9 @@
  * the scripts; on a subscriber it subscribes.  A link is up when all of that
  * was answered well.
  *
+ * A plain link is for what is no store of ours (a Sentinel): its greeting only
+ * says who we are.
+ *
  * A command is answered exactly once.  NULL is an answer: the connection was
  * lost, or took too long, and nobody knows.
  */
@@ -28,6 +31,7 @@
 
 struct event_base;
 struct resolver;
+struct tls;
 
 /* clang-format off */
 #define LINK_STATES(STATE) \
@@ -55,6 +59,8 @@ struct link_config {
 	unsigned database;
 	const char *client_name;
 	const char *channel;	    /* to subscribe to; NULL: for commands */
+	struct tls *tls;	    /* NULL: plain text */
+	bool plain;		    /* no server that keeps locks */
 	int64_t connect_timeout_ms; /* of connecting and of greeting */
 	int64_t reply_timeout_ms;   /* bound on every command's own */
 	int64_t retry_ms_max;
@@ -101,6 +107,12 @@ void link_cut(struct link *l, const char *why, const char *advice);
 
 /* Ends a pause between attempts. */
 void link_retry_now(struct link *l);
+
+/*
+ * The address in its config has changed: leaves the old one, connects to the
+ * new one.  Not from its own callbacks.
+ */
+void link_move(struct link *l, const char *why);
 
 bool link_is_up(const struct link *l);
 const char *link_state_word(const struct link *l);

@@ -4,7 +4,8 @@
  *	first    AUTH  SELECT  CLIENT SETNAME  CLIENT ID  INFO x 3
  *	second   SCRIPT LOAD x 2, or SUBSCRIBE
  *
- * The first is sent before the connection is known to be there.  What is
+ * A plain link says AUTH and CLIENT SETNAME, and has no second round.  The
+ * first is sent before the connection is known to be there.  What is
  * refused in it for want of a permission that we can do without (naming the
  * connection, knowing its id) is not held against the server.
  */
@@ -28,7 +29,7 @@ static void on_info(void *arg, const redisReply *reply);
 /* One command of the first round; argv ends with NULL. */
 struct step {
 	link_reply *done;
-	bool commands_only; /* not on a subscriber */
+	bool store_only; /* not on a subscriber, not on a plain link */
 	const char *argv[4];
 };
 
@@ -83,7 +84,8 @@ link_greet(struct link *l)
 	l->greetings = 0;
 	greet_auth(l);
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		if (!(steps[i].commands_only && l->config.channel) &&
+		if (!(steps[i].store_only && l->config.channel) &&
+		    !(steps[i].store_only && l->config.plain) &&
 		    !(steps[i].done == on_select && l->config.database == 0))
 			greet_send(l, steps[i].done, steps[i].argv);
 }
@@ -171,6 +173,10 @@ greet_second(struct link *l)
 	if (l->config.channel) {
 		if (!link_subscribe(l))
 			link_cut(l, "can't subscribe", NULL);
+		return;
+	}
+	if (l->config.plain) {
+		link_greeted(l);
 		return;
 	}
 	if (v[0] < 6 || (v[0] == 6 && v[1] == 0 && v[2] < 6)) {

@@ -54,14 +54,15 @@ after_hiredis(struct link *l)
 
 /*
  * hiredis aborts the process when a reply comes that nobody asked for.  What
- * can be seen beforehand: something to read while nothing is under way.
+ * can be seen beforehand: something to read while nothing is under way.  (TLS
+ * has things to say of its own.)
  */
 static bool
 is_unsolicited(struct link *l)
 {
 	char byte;
 
-	return l->state == LINK_UP && !l->config.channel &&
+	return l->state == LINK_UP && !l->config.channel && !l->config.tls &&
 	       TAILQ_EMPTY(&l->requests) &&
 	       recv(l->ac->c.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }

@@ -109,6 +109,12 @@ listener_start(struct listener *s)
 }
 
 void
+listener_move(struct listener *s, const char *why)
+{
+	link_move(s->link, why);
+}
+
+void
 listener_free(struct listener *s)
 {
 	if (!s)

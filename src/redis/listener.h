@@ -24,6 +24,9 @@ struct listener_handler {
 struct listener *listener_new(const struct link_config *config,
     const struct listener_handler *handler, void *arg);
 void listener_start(struct listener *s); /* or ends a pause */
+
+/* As link_move(). */
+void listener_move(struct listener *s, const char *why);
 void listener_free(struct listener *s);
 
 /*

@@ -19,5 +19,10 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/redis.h \
 	src/redis/resolve.c \
 	src/redis/resolve.h \
+	src/redis/sentinels.c \
+	src/redis/sentinels.h \
+	src/redis/tls.c \
+	src/redis/tls.h \
+	src/redis/topo_sentinel.c \
 	src/redis/topo_standalone.c \
 	src/redis/topology.h

@@ -342,6 +342,8 @@ on_call(void *arg, const redisReply *reply)
 		return;
 	verdict = call_decode(call, reply, false);
 	log_verdict(lane->pool, call);
+	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
+		lane->pool->handler.refused(lane->pool->arg, call->refusal);
 	if (verdict == CALL_MALFORMED)
 		link_cut(lane->link, "a malformed reply", NULL);
 	else if (verdict == CALL_REFUSED &&
@@ -491,6 +493,8 @@ link_config_init(const struct pool *p, struct link_config *c)
 	c->database = redis->database;
 	c->client_name = p->config.client_name;
 	c->channel = NULL;
+	c->tls = p->config.tls;
+	c->plain = false;
 	c->connect_timeout_ms = redis->connect_timeout_ms;
 	c->reply_timeout_ms = redis->reply_timeout_ms;
 	c->retry_ms_max = p->config.retry_ms_max;
@@ -556,6 +560,25 @@ pool_start(struct pool *p)
 		link_retry_now(p->lanes[i].link);
 	listener_start(p->listener);
 	(void)event_add(p->probe, &tv);
+}
+
+/*
+ * What is still in the sockets of the old server is not waited for: kill_stale()
+ * finds another run_id and lets go.  The guard there answers for it.
+ */
+void
+pool_move(struct pool *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++)
+		link_move(p->lanes[i].link, "another server is the master");
+	listener_move(p->listener, "another server is the master");
+	(void)config_address_format(p->config.address, p->node);
+	p->down_lines = 0;
+	p->refusal = NULL;
+	p->failure[0] = '\0';
+	p->short_told = p->policy_told = false;
 }
 
 bool

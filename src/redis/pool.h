@@ -27,6 +27,7 @@
 struct config_redis;
 struct event_base;
 struct resolver;
+struct tls;
 
 /* What it needs; everything pointed to must outlive the pool. */
 struct pool_config {
@@ -36,6 +37,7 @@ struct pool_config {
 	const struct config_redis *redis;
 	const struct config_address *address;
 	const char *client_name;
+	struct tls *tls; /* NULL: plain text */
 	int64_t lease_ms;
 	int64_t retry_ms_max;
 	int64_t quiet_ms;	   /* not to be called down before so long */
@@ -49,6 +51,8 @@ struct pool_handler {
 	void (*down)(void *arg, const char *why);
 	void (*message)(void *arg, const char *text, size_t len);
 	void (*resubscribed)(void *arg);
+	/* A whole call was refused, told before its outcomes; may be NULL. */
+	void (*refused)(void *arg, const struct refusal *refusal);
 };
 
 struct pool;
@@ -59,6 +63,13 @@ struct pool *pool_new(const struct pool_config *config,
 /* Connects; called again, it ends a pause between attempts. */
 void pool_start(struct pool *p);
 void pool_free(struct pool *p); /* not from its callbacks */
+
+/*
+ * The address in its config has changed: it is told down, if it was up, and
+ * everything under way becomes unknown; then it connects to the new address.
+ * Not from its callbacks.
+ */
+void pool_move(struct pool *p);
 
 bool pool_is_up(const struct pool *p);
 

@@ -20,6 +20,7 @@
 #include "redis/pool.h"
 #include "redis/redis.h"
 #include "redis/resolve.h"
+#include "redis/tls.h"
 #include "redis/topology.h"
 
 struct redis {
@@ -42,7 +43,7 @@ static const struct mode {
 } modes[] = {
 	[CONFIG_MODE_EMBEDDED] = { "embedded", &topo_standalone, 1, false },
 	[CONFIG_MODE_STANDALONE] = { "standalone", &topo_standalone, 1, false },
-	[CONFIG_MODE_SENTINEL] = { "sentinel", NULL, 1, false },
+	[CONFIG_MODE_SENTINEL] = { "sentinel", &topo_sentinel, 1, false },
 	[CONFIG_MODE_CLUSTER] = { "cluster", NULL, 256, true },
 	[CONFIG_MODE_QUORUM] = { "quorum", NULL, 0, false },
 };
@@ -88,6 +89,7 @@ redis_new(struct event_base *base, const struct config *config,
     void *arg, char *why, size_t why_size)
 {
 	const struct mode *mode = &modes[config->redis.mode];
+	struct tls *tls = NULL;
 	struct redis *r;
 
 	if (!mode->ops) {
@@ -96,9 +98,9 @@ redis_new(struct event_base *base, const struct config *config,
 		return NULL;
 	}
 	if (config->redis.tls) {
-		(void)snprintf(why, why_size,
-		    "redis.tls: this build can't; put stunnel in between");
-		return NULL;
+		tls = tls_new(&config->redis, why, why_size);
+		if (!tls)
+			return NULL;
 	}
 	r = xcalloc(1, sizeof(*r));
 	r->handler = *handler;
@@ -115,6 +117,7 @@ redis_new(struct event_base *base, const struct config *config,
 		.resolver = resolver_new(base),
 		.gather = make_gather(config, broker, instance),
 		.client_name = r->client_name,
+		.tls = tls,
 		.handler = &r->handler,
 		.arg = arg,
 		.stats = &r->stats,
@@ -202,6 +205,7 @@ redis_free(struct redis *r)
 	event_free(r->again);
 	gather_free(r->env.gather);
 	resolver_free(r->env.resolver);
+	tls_free(r->env.tls);
 	free(r->client_name);
 	free(r);
 }

@@ -53,6 +53,7 @@ struct redis_stats {
 	unsigned nodes;	     /* servers we know */
 	unsigned up;	     /* of them: those that can be used */
 	uint64_t reconnects; /* connections that were lost */
+	uint64_t failovers;  /* times that another server became the master */
 	uint64_t calls;	     /* script calls sent */
 	uint64_t ops;	     /* operations in them */
 	uint64_t unknown;    /* operations without an answer */

@@ -147,6 +147,7 @@ standalone_new(const struct topology_env *env, char *why, size_t why_size)
 		.redis = &env->config->redis,
 		.address = &t->address,
 		.client_name = env->client_name,
+		.tls = env->tls,
 		.lease_ms = env->config->locks.lease_ms,
 		.retry_ms_max = RETRY_MS_MAX,
 		.stats = env->stats,

@@ -20,6 +20,7 @@ struct config;
 struct event_base;
 struct pool;
 struct resolver;
+struct tls;
 struct topology;
 
 /* What a topology works with; all of it outlives the topology. */
@@ -29,6 +30,7 @@ struct topology_env {
 	struct resolver *resolver;
 	struct gather *gather;
 	const char *client_name;
+	struct tls *tls; /* for servers and Sentinels; NULL: plain text */
 	const struct redis_handler *handler; /* of the owner of the redis */
 	void *arg;
 	struct redis_stats *stats;
@@ -47,5 +49,6 @@ struct topology_ops {
 };
 
 extern const struct topology_ops topo_standalone; /* and embedded */
+extern const struct topology_ops topo_sentinel;
 
 #endif

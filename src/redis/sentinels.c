@@ -1,0 +1,385 @@
+/*
+ * Two links to each Sentinel: one asks, one listens.
+ *
+ *	sentinel --+-- asking     SENTINEL get-master-addr-by-name, INFO
+ *	           +-- listening  +switch-master: only "ask again now"
+ *
+ * An answer counts until the next one, or until the connection is lost.  Each
+ * spell of something unusual is logged once.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/link.h"
+#include "redis/now.h"
+#include "redis/sentinels.h"
+#include "redis/topology.h"
+
+#define POLL_MS 1000
+#define HURRY_MS 200
+#define RETRY_MS_MAX 2000
+
+/* One of them. Owned by its sentinels. */
+struct sentinel {
+	struct sentinels *all;
+	char node[CONFIG_ADDRESS_SIZE];
+	struct link *asking;
+	struct link *listening;
+	bool asked; /* and not answered yet */
+
+	char host[SENTINELS_HOST_MAX]; /* its answer; "": none */
+	uint16_t port;
+
+	/* Spells. */
+	bool down_told;
+	bool stranger_told; /* it does not know the master's name */
+	bool tilt_told;
+};
+
+struct sentinels {
+	const struct topology_env *env;
+	sentinels_answered *answered;
+	void *arg;
+	struct sentinel *v;
+	size_t n;
+	struct event *poll;
+	bool hurry;
+	bool few_told;
+	bool divided_told;
+};
+
+/* ---- what they say together ---- */
+
+static bool
+same_answer(const struct sentinel *a, const struct sentinel *b)
+{
+	return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
+static unsigned
+votes_for(const struct sentinels *s, const struct sentinel *one)
+{
+	unsigned votes = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		votes += same_answer(&s->v[i], one);
+	return votes;
+}
+
+static unsigned
+count_answers(const struct sentinels *s)
+{
+	unsigned answers = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		answers += s->v[i].host[0] != '\0';
+	return answers;
+}
+
+struct sentinels_answer
+sentinels_answer(const struct sentinels *s)
+{
+	struct sentinels_answer out = { .verdict = SENTINELS_NONE };
+	const struct sentinel *one;
+	unsigned votes;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		one = &s->v[i];
+		votes = one->host[0] != '\0' ? votes_for(s, one) : 0;
+		if (votes <= out.votes)
+			continue;
+		out.votes = votes;
+		out.port = one->port;
+		memcpy(out.host, one->host, sizeof(out.host));
+	}
+	if (out.votes > s->n / 2)
+		out.verdict = SENTINELS_AGREED;
+	else if (out.votes > count_answers(s) / 2)
+		out.verdict = SENTINELS_SOME;
+	return out;
+}
+
+static void
+log_spells(struct sentinels *s)
+{
+	struct sentinels_answer said = sentinels_answer(s);
+	unsigned answers = count_answers(s);
+	bool few = answers <= s->n / 2, divided = said.votes < answers;
+
+	if (few && !s->few_told)
+		LOG(WARNING, "sentinels-few", LOG_N("answer", answers),
+		    LOG_N("configured", s->n));
+	else if (!few && s->few_told)
+		LOG(NOTICE, "sentinels-ok", LOG_N("answer", answers),
+		    LOG_N("configured", s->n));
+	s->few_told = few;
+	if (divided && !s->divided_told)
+		LOG(NOTICE, "sentinels-disagree", LOG_N("answer", answers),
+		    LOG_N("agree", said.votes));
+	s->divided_told = divided;
+}
+
+/* ---- asking ---- */
+
+static void
+answer_set(struct sentinel *one, const char *host, const char *port)
+{
+	unsigned long number = strtoul(port, NULL, 10);
+
+	if (strlen(host) >= sizeof(one->host) || number == 0 ||
+	    number > UINT16_MAX)
+		return;
+	strcpy(one->host, host);
+	one->port = (uint16_t)number;
+}
+
+static void
+log_stranger(struct sentinel *one)
+{
+	if (!one->stranger_told)
+		LOG(WARNING, "sentinel-stranger", LOG_S("node", one->node),
+		    LOG_S("master", one->all->env->config->redis.master),
+		    LOG_S("advice", "redis.master must be its name there"));
+	one->stranger_told = true;
+}
+
+static void
+on_master(void *arg, const redisReply *reply)
+{
+	struct sentinel *one = arg;
+	struct sentinels *s = one->all;
+
+	one->asked = false;
+	if (!reply)
+		return; /* on_down() tells */
+	one->host[0] = '\0';
+	if (reply->type == REDIS_REPLY_NIL)
+		log_stranger(one);
+	else if (reply->type == REDIS_REPLY_ERROR)
+		link_cut(one->asking, reply->str,
+		    "redis.sentinel_user must be permitted SENTINEL");
+	else if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
+		 reply->element[0]->type == REDIS_REPLY_STRING &&
+		 reply->element[1]->type == REDIS_REPLY_STRING)
+		answer_set(one, reply->element[0]->str, reply->element[1]->str);
+	if (one->host[0] != '\0')
+		one->stranger_told = false;
+	s->answered(s->arg);
+}
+
+/* A Sentinel whose clock jumped watches, but does nothing for a while. */
+static void
+on_info(void *arg, const redisReply *reply)
+{
+	struct sentinel *one = arg;
+	bool tilt;
+
+	if (!reply || reply->type != REDIS_REPLY_STRING)
+		return;
+	tilt = strstr(reply->str, "sentinel_tilt:1") != NULL;
+	if (tilt && !one->tilt_told)
+		LOG(WARNING, "sentinel-tilt", LOG_S("node", one->node),
+		    LOG_S("advice", "its clock jumped, or it was stopped"));
+	one->tilt_told = tilt;
+}
+
+static void
+ask(struct sentinel *one)
+{
+	const char *master = one->all->env->config->redis.master;
+
+	if (one->asked || !link_is_up(one->asking))
+		return;
+	one->asked = link_sendf(one->asking, 0, on_master, one,
+	    "SENTINEL get-master-addr-by-name %s", master);
+	(void)link_sendf(one->asking, 0, on_info, one, "INFO sentinel");
+	link_flush(one->asking);
+}
+
+static void
+poll_in(struct sentinels *s, int64_t ms)
+{
+	struct timeval tv = ms_to_timeval(ms);
+
+	(void)evtimer_add(s->poll, &tv);
+}
+
+static void
+on_poll(evutil_socket_t fd, short what, void *arg)
+{
+	struct sentinels *s = arg;
+	size_t i;
+
+	(void)fd;
+	(void)what;
+	for (i = 0; i < s->n; i++)
+		ask(&s->v[i]);
+	log_spells(s);
+	poll_in(s, s->hurry ? HURRY_MS : POLL_MS);
+}
+
+/* ---- links ---- */
+
+static void
+on_asking_up(void *arg, struct link *l)
+{
+	struct sentinel *one = arg;
+
+	(void)l;
+	if (one->down_told)
+		LOG(NOTICE, "sentinel-up", LOG_S("node", one->node));
+	one->down_told = false;
+	ask(one);
+}
+
+static void
+on_asking_down(
+    void *arg, struct link *l, bool was_up, const char *why, const char *advice)
+{
+	struct sentinel *one = arg;
+
+	(void)l;
+	(void)was_up;
+	one->host[0] = '\0';
+	if (one->down_told)
+		return;
+	one->down_told = true;
+	if (advice)
+		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
+		    LOG_S("why", why), LOG_S("advice", advice));
+	else
+		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
+		    LOG_S("why", why));
+}
+
+static void
+on_listening_up(void *arg, struct link *l)
+{
+	struct sentinel *one = arg;
+
+	(void)l;
+	ask(one);
+}
+
+/* Its asking link says so. */
+static void
+on_listening_down(
+    void *arg, struct link *l, bool was_up, const char *why, const char *advice)
+{
+	(void)arg;
+	(void)l;
+	(void)was_up;
+	(void)why;
+	(void)advice;
+}
+
+static void
+on_hint(void *arg, const char *text, size_t len)
+{
+	struct sentinel *one = arg;
+
+	LOG(DEBUG, "sentinel-hint", LOG_S("node", one->node),
+	    LOG_B("text", text, len));
+	poll_in(one->all, 0);
+}
+
+static const struct link_handler asking_handler = { on_asking_up,
+	on_asking_down, NULL };
+static const struct link_handler listening_handler = { on_listening_up,
+	on_listening_down, on_hint };
+
+/* ---- life ---- */
+
+static void
+sentinel_init(struct sentinels *s, struct sentinel *one,
+    const struct config_address *address)
+{
+	const struct config_redis *redis = &s->env->config->redis;
+	struct link_config c = {
+		.base = s->env->base,
+		.resolver = s->env->resolver,
+		.address = address,
+		.user = redis->sentinel_user,
+		.password = redis->sentinel_password,
+		.client_name = s->env->client_name,
+		.tls = s->env->tls,
+		.plain = true,
+		.connect_timeout_ms = redis->connect_timeout_ms,
+		.reply_timeout_ms = redis->reply_timeout_ms,
+		.retry_ms_max = RETRY_MS_MAX,
+	};
+
+	one->all = s;
+	(void)config_address_format(address, one->node);
+	one->asking = link_new(&c, &asking_handler, one);
+	c.channel = "+switch-master";
+	one->listening = link_new(&c, &listening_handler, one);
+}
+
+struct sentinels *
+sentinels_new(
+    const struct topology_env *env, sentinels_answered *answered, void *arg)
+{
+	const struct config_nodes *nodes = &env->config->redis.nodes;
+	struct sentinels *s = xcalloc(1, sizeof(*s));
+	size_t i;
+
+	s->env = env;
+	s->answered = answered;
+	s->arg = arg;
+	s->n = nodes->n;
+	s->v = xcalloc(s->n, sizeof(*s->v));
+	s->hurry = true;
+	for (i = 0; i < s->n; i++)
+		sentinel_init(s, &s->v[i], &nodes->v[i]);
+	s->poll = evtimer_new(env->base, on_poll, s);
+	if (!s->poll)
+		abort();
+	return s;
+}
+
+void
+sentinels_start(struct sentinels *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		link_start(s->v[i].asking);
+		link_start(s->v[i].listening);
+	}
+	poll_in(s, POLL_MS);
+}
+
+void
+sentinels_hurry(struct sentinels *s, bool hurry)
+{
+	if (hurry && !s->hurry)
+		poll_in(s, 0);
+	s->hurry = hurry;
+}
+
+void
+sentinels_free(struct sentinels *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	event_free(s->poll);
+	for (i = 0; i < s->n; i++) {
+		link_free(s->v[i].asking);
+		link_free(s->v[i].listening);
+	}
+	free(s->v);
+	free(s);
+}

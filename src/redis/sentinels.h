@@ -1,0 +1,50 @@
+/*
+ * The Sentinels of a master: who do they say it is?
+ *
+ * All of them are asked every second, more often while there is need, and at
+ * once when one of them publishes +switch-master.  What they say is a hint
+ * where to connect, never a proof: the scripts look for themselves whether
+ * their server is a master, and whether its history is the blessed one.
+ */
+#ifndef LOCKBROKER_REDIS_SENTINELS_H
+#define LOCKBROKER_REDIS_SENTINELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sentinels;
+struct topology_env;
+
+/* How many name the same address. */
+enum sentinels_verdict {
+	SENTINELS_NONE,	  /* nobody answers, or they are divided */
+	SENTINELS_SOME,	  /* more than half of those that answer */
+	SENTINELS_AGREED, /* more than half of those configured */
+};
+
+#define SENTINELS_HOST_MAX 256
+
+/* What they say.  Plain data. */
+struct sentinels_answer {
+	enum sentinels_verdict verdict;
+	char host[SENTINELS_HOST_MAX]; /* a name or an address */
+	uint16_t port;
+	unsigned votes; /* for it */
+};
+
+/* Told from the loop whenever one of them has answered. */
+typedef void sentinels_answered(void *arg);
+
+/* The env must outlive them. */
+struct sentinels *sentinels_new(
+    const struct topology_env *env, sentinels_answered *answered, void *arg);
+void sentinels_start(struct sentinels *s);
+void sentinels_free(struct sentinels *s); /* not from its callback */
+
+/* What they say at present. */
+struct sentinels_answer sentinels_answer(const struct sentinels *s);
+
+/* Ask soon, and often until told false: the master does not serve. */
+void sentinels_hurry(struct sentinels *s, bool hurry);
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * One shard on the master that the Sentinels name.
+ *
+ *	Sentinels --> answer --> decide --> pool (one server at a time)
+ *
+ * The pool follows the Sentinels: at once where more than half of those
+ * configured name another address; where fewer answer, only when the present
+ * master does not serve (it can't be reached, or says that it is no master).
+ * So a few Sentinels that were cut off can't move a broker away from a master
+ * that works, and a broker is never stuck with one that does not.
+ *
+ * No answer is trusted with more than where to connect.  A wrong one leads to
+ * a server whose guard refuses; what was under way on the old one is unknown.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/pool.h"
+#include "redis/sentinels.h"
+#include "redis/topology.h"
+#include "store/refusal.h"
+
+#define RETRY_MS_MAX 1000
+
+struct topology {
+	struct topology_env env;
+	struct sentinels *sentinels;
+	struct config_address address; /* the master; host NULL: none yet */
+	struct pool *pool;	       /* NULL until there is one */
+	bool refused;		       /* it says that it is no master */
+	struct event *decide;
+};
+
+/* Moving cuts links, so it is done from the loop and from nowhere else. */
+static void
+decide_soon(struct topology *t)
+{
+	struct timeval now = { 0, 0 };
+
+	(void)evtimer_add(t->decide, &now);
+}
+
+static bool
+serves(const struct topology *t)
+{
+	return t->pool && pool_is_up(t->pool) && !t->refused;
+}
+
+/* ---- what the pool tells ---- */
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct topology *t = arg;
+
+	t->refused = report->state == GUARD_READONLY;
+	sentinels_hurry(t->sentinels, !serves(t));
+	if (t->refused)
+		decide_soon(t);
+	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	struct topology *t = arg;
+
+	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
+}
+
+/* Redis itself refuses scripts on a replica, before they run. */
+static void
+on_refused(void *arg, const struct refusal *refusal)
+{
+	struct topology *t = arg;
+
+	if (strcmp(refusal->prefix, "READONLY") != 0 &&
+	    strcmp(refusal->prefix, "MASTERDOWN") != 0)
+		return;
+	t->refused = true;
+	sentinels_hurry(t->sentinels, true);
+	decide_soon(t);
+}
+
+static void
+on_up(void *arg)
+{
+	struct topology *t = arg;
+
+	t->refused = false;
+	sentinels_hurry(t->sentinels, false);
+	t->env.handler->link(t->env.arg, 0, true, "");
+}
+
+static void
+on_down(void *arg, const char *why)
+{
+	struct topology *t = arg;
+
+	sentinels_hurry(t->sentinels, true);
+	decide_soon(t);
+	t->env.handler->link(t->env.arg, 0, false, why);
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	struct topology *t = arg;
+
+	t->env.handler->message(t->env.arg, text, len);
+}
+
+static void
+on_resubscribed(void *arg)
+{
+	struct topology *t = arg;
+
+	t->env.handler->resubscribed(t->env.arg);
+}
+
+static const struct pool_handler pool_handler = {
+	.store = { on_guard, on_outcome },
+	.up = on_up,
+	.down = on_down,
+	.message = on_message,
+	.resubscribed = on_resubscribed,
+	.refused = on_refused,
+};
+
+/* ---- following ---- */
+
+static void
+open_pool(struct topology *t)
+{
+	struct pool_config c = {
+		.base = t->env.base,
+		.resolver = t->env.resolver,
+		.gather = t->env.gather,
+		.redis = &t->env.config->redis,
+		.address = &t->address,
+		.client_name = t->env.client_name,
+		.tls = t->env.tls,
+		.lease_ms = t->env.config->locks.lease_ms,
+		.retry_ms_max = RETRY_MS_MAX,
+		.stats = t->env.stats,
+	};
+
+	t->pool = pool_new(&c, &pool_handler, t);
+	pool_start(t->pool);
+}
+
+static void
+follow(struct topology *t, const struct sentinels_answer *said)
+{
+	char from[CONFIG_ADDRESS_SIZE] = "", to[CONFIG_ADDRESS_SIZE];
+
+	if (t->address.host)
+		(void)config_address_format(&t->address, from);
+	free(t->address.host);
+	t->address.host = xstrdup(said->host);
+	t->address.port = said->port;
+	(void)config_address_format(&t->address, to);
+	t->refused = false;
+	if (!t->pool) {
+		LOG(NOTICE, "master", LOG_S("node", to),
+		    LOG_N("sentinels", said->votes));
+		open_pool(t);
+		return;
+	}
+	LOG(NOTICE, "master-changed", LOG_S("from", from), LOG_S("to", to),
+	    LOG_N("sentinels", said->votes));
+	t->env.stats->failovers++;
+	pool_move(t->pool);
+	sentinels_hurry(t->sentinels, true);
+}
+
+static void
+on_decide(evutil_socket_t fd, short what, void *arg)
+{
+	struct topology *t = arg;
+	struct sentinels_answer said = sentinels_answer(t->sentinels);
+
+	(void)fd;
+	(void)what;
+	if (said.verdict == SENTINELS_NONE ||
+	    (said.verdict == SENTINELS_SOME && serves(t)))
+		return;
+	if (t->address.host && t->address.port == said.port &&
+	    strcmp(t->address.host, said.host) == 0)
+		return;
+	follow(t, &said);
+}
+
+static void
+on_answered(void *arg)
+{
+	decide_soon(arg);
+}
+
+/* ---- life ---- */
+
+static struct topology *
+sentinel_new(const struct topology_env *env, char *why, size_t why_size)
+{
+	struct topology *t = xcalloc(1, sizeof(*t));
+
+	(void)why;
+	(void)why_size;
+	t->env = *env;
+	t->sentinels = sentinels_new(&t->env, on_answered, t);
+	t->decide = evtimer_new(env->base, on_decide, t);
+	if (!t->decide)
+		abort();
+	return t;
+}
+
+static void
+sentinel_start(struct topology *t)
+{
+	if (t->env.config->redis.replicas == 0)
+		LOG(WARNING, "replicas-none",
+		    LOG_S("advice",
+			"with redis.replicas 0 a failover can grant a lock"
+			" twice while its holder is not told; set it to the"
+			" number of replicas, or check fences"));
+	sentinels_start(t->sentinels);
+}
+
+static void
+sentinel_free(struct topology *t)
+{
+	if (!t)
+		return;
+	pool_free(t->pool);
+	sentinels_free(t->sentinels);
+	event_free(t->decide);
+	free(t->address.host);
+	free(t);
+}
+
+static struct pool *
+sentinel_route(struct topology *t, uint32_t shard)
+{
+	(void)shard;
+	return t->pool && pool_is_up(t->pool) ? t->pool : NULL;
+}
+
+static void
+sentinel_flush(struct topology *t)
+{
+	if (t->pool)
+		pool_flush(t->pool);
+}
+
+const struct topology_ops topo_sentinel = { sentinel_new, sentinel_start,
+	sentinel_free, sentinel_route, sentinel_flush };
