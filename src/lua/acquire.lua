@@ -42,7 +42,9 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	local value = redis.call("GET", key)
 	local owner, waiting = parse(value), true
 	local holders = phase(value) and sharers(shared) or {}
-	if not value or phase(value) and #holders == 0 then
+	if quorum and not value then
+		owner = token -- nothing is handed over: a majority decides
+	elseif not value or phase(value) and #holders == 0 then
 		local heir = pass_on(key, queue, shared, token)
 		if heir and heir ~= token then
 			value = redis.call("GET", key)

@@ -17,6 +17,7 @@ local nonce, seen, cfg, me = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local lease_ms, pad_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local stall_ms, grace_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
 local prefix, cut = ARGV[9], tonumber(ARGV[10])
+local quorum = ARGV[11] == "q" -- one of several independent servers
 
 local info = redis.call("INFO", "replication")
 if not string.find(info, "role:master", 1, true) then
@@ -88,11 +89,14 @@ local function raise(n)
 	end
 end
 
--- The first of n fences nobody else gets.
+-- The first of n fences nobody else gets.  In a quorum the broker's hint, in
+-- `seen`, stands for the clock, so that the servers agree on it.
 local function draw(n)
-	local first = math.max(top + 1, now_us, seen + 1)
+	local first = math.max(top + 1, quorum and 0 or now_us, seen + 1)
 	raise(first + n - 1)
 	return first
 end
 
-raise(seen)
+if not quorum then
+	raise(seen)
+end

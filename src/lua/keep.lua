@@ -47,7 +47,9 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 		return { "renewed", 0, 0, redis.call("EXISTS", queue) }
 	end
 	if owner ~= token then
-		if blessed or value and (stored or phase(value) or held) >= held then
+		-- One server of a quorum may have missed the acquire.
+		if (blessed and not (quorum and not value))
+			or value and (stored or phase(value) or held) >= held then
 			return { "lost" }
 		end
 		raise(held)
@@ -89,6 +91,18 @@ run = function(key, queue, shared, seq, ttl, n)
 	local first = draw(tonumber(n))
 	write(key, token, first, ttl)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
+end }
+
+-- Quorum: writes back the fence that was granted, where the key is still ours
+-- (the second phase of an ABD register).
+op.raise = { keys = 3, args = 3, run = function(key, _, _, seq, ttl, n)
+	local token = me .. "." .. seq
+	if parse(redis.call("GET", key)) ~= token then
+		return { "lost" }
+	end
+	raise(tonumber(n))
+	write(key, token, tonumber(n), ttl)
+	return { "renewed" }
 end }
 
 -- Changes a lease that is ours between exclusive and shared, without letting
@@ -143,12 +157,29 @@ local function end_share(key, queue, shared, token, linger)
 	return { "ended" }
 end
 
+-- In a quorum the queue is a list of those to be told that the name is free.
+local function end_in_quorum(key, queue, token, value)
+	if parse(value) ~= token then
+		redis.call("LREM", queue, 0, token)
+		return { "gone" }
+	end
+	redis.call("DEL", key)
+	for _, waiting in ipairs(redis.call("LRANGE", queue, 0, -1)) do
+		tell(waiting, "free", key)
+	end
+	redis.call("DEL", queue)
+	return { "ended" }
+end
+
 -- Ends a lease or a place in the queue, whichever this token has.  With a
 -- linger the key stays as a tombstone for so long.  On a server that is not
 -- blessed nothing is handed over.
 op["end"] = { keys = 3, args = 2, run = function(key, queue, shared, seq, linger)
 	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
+	if quorum and tonumber(linger) == 0 then
+		return end_in_quorum(key, queue, token, value)
+	end
 	if parse(value) == token then
 		if tonumber(linger) > 0 then
 			redis.call("PEXPIRE", key, linger)
@@ -222,6 +253,7 @@ end }
 -- through.
 op.bless = { args = 1, run = function(spell)
 	if not blessed and spell == pend then
+		raise(seen)
 		redis.call("HSET", guard, "id", replid, "at", now_ms)
 		redis.call("HDEL", guard, "pend", "new")
 		redis.call("HINCRBY", guard, "n", 1)

@@ -2,7 +2,7 @@
 -- its own place and leaves the others alone.  Included last.
 
 local out = { false }
-local k, a = 3, 11
+local k, a = 3, 12
 while a <= #ARGV do
 	local o = op[ARGV[a]]
 	local ok, result

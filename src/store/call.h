@@ -12,11 +12,13 @@
  *	       PREFIX NAME, PREFIX@queue:NAME, PREFIX@shared:NAME, or
  *	       PREFIX@sem:NAME, PREFIX@latch:NAME, PREFIX@barrier:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
- *	       key_prefix_length, then for each operation its word and
+ *	       key_prefix_length quorum (q or nothing), then for each operation
+ *	       its word and
  *	       acquire    seq ttl reserve flags mode (q: queue up, t: only try)
  *	       renew      seq ttl fence reserve mode (x: exclusive, s: shared)
  *	       confirm    seq ttl reserve
  *	       convert    seq ttl reserve mode
+ *	       raise      seq ttl fence
  *	       end        seq linger
  *	       take       seq have need want limit flags
  *	       hold       seq have limit flags (q: still waits)
@@ -47,7 +49,7 @@ enum script_id { SCRIPT_KEEP, SCRIPT_ACQUIRE, SCRIPT_MAX };
 #define CALL_RENEWALS_MAX 100 /* where there is nothing but renewals */
 
 #define CALL_HEAD 3    /* EVALSHA, sha, numkeys */
-#define CALL_COMMON 10 /* ARGV before the first operation */
+#define CALL_COMMON 11 /* ARGV before the first operation */
 #define CALL_KEYS_MAX (2 + 3 * CALL_RENEWALS_MAX)
 #define CALL_ARGS_MAX (CALL_COMMON + 6 * CALL_RENEWALS_MAX)
 #define CALL_ARGV_MAX (CALL_HEAD + CALL_KEYS_MAX + CALL_ARGS_MAX)

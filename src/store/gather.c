@@ -49,6 +49,8 @@ struct gather {
 	struct slot_list active;
 	struct call_list spare;
 	unsigned nspare;
+	bool quorum;
+	uint64_t clock_us; /* quorum: wall clock */
 	uint64_t rng[2];
 	char *prefix;
 	char *me;
@@ -145,6 +147,7 @@ gather_new(const struct store_config *c)
 	assert(c->shards > 0 && c->lease_ms > 0);
 	g->nshards = c->shards;
 	g->nlanes = c->lanes > 0 ? c->lanes : 1;
+	g->quorum = c->quorum;
 	g->shards = xcalloc(c->shards, sizeof(*g->shards));
 	for (i = 0; i < c->shards; i++)
 		shard_init(g, c, i);
@@ -157,6 +160,9 @@ gather_new(const struct store_config *c)
 	g->channel = format("%s@%s", c->prefix, g->me);
 	(void)snprintf(g->cfg, sizeof(g->cfg),
 	    "v1,lease=%" PRId64 ",replicas=%u", c->lease_ms, c->replicas);
+	if (c->quorum)
+		(void)snprintf(g->cfg, sizeof(g->cfg),
+		    "v1,lease=%" PRId64 ",quorum=%u", c->lease_ms, c->shards);
 	(void)snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
 	(void)snprintf(
 	    g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
@@ -217,6 +223,12 @@ gather_saw(struct gather *g, uint32_t shard, uint64_t fence)
 	assert(shard < g->nshards);
 	if (fence > g->shards[shard].seen)
 		g->shards[shard].seen = fence;
+}
+
+void
+gather_clock(struct gather *g, uint64_t clock_us)
+{
+	g->clock_us = clock_us;
 }
 
 bool
@@ -335,6 +347,14 @@ args_confirm(struct call *call, const struct op *op)
 }
 
 static void
+args_raise(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+	arg_number(call, (uint64_t)op->ttl_ms);
+	arg_number(call, op->fence);
+}
+
+static void
 args_convert(struct call *call, const struct op *op)
 {
 	args_confirm(call, op);
@@ -432,6 +452,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_RENEW] = args_renew,
 	[OP_CONFIRM] = args_confirm,
 	[OP_CONVERT] = args_convert,
+	[OP_RAISE] = args_raise,
 	[OP_END] = args_end,
 	[OP_STATUS] = args_none,
 	[OP_TAKE] = args_take,
@@ -513,6 +534,25 @@ arg_set(struct call *call, unsigned i, const char *s, size_t n)
 	call->arglen[i] = n;
 }
 
+/*
+ * What fences must rise above.  The servers of a quorum are all given the same:
+ * the highest that any of them told, or the clock, so that they agree on the
+ * next one.
+ */
+static uint64_t
+hint(const struct gather *g, const struct shard_keys *s)
+{
+	uint64_t seen = s->seen;
+	uint32_t i;
+
+	if (!g->quorum)
+		return seen;
+	for (i = 0; i < g->nshards; i++)
+		if (g->shards[i].seen > seen)
+			seen = g->shards[i].seen;
+	return seen > g->clock_us ? seen : g->clock_us;
+}
+
 /* Puts the common part before the operations, and argv together. */
 static void
 seal(struct gather *g, struct call *call)
@@ -524,7 +564,7 @@ seal(struct gather *g, struct call *call)
 
 	(void)snprintf(numbers, 17, "%016" PRIx64, gather_random(g));
 	arg_set(call, 0, numbers, 16);
-	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, s->seen);
+	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, hint(g, s));
 	arg_set(call, 1, seen, (size_t)len);
 	arg_set(call, 2, g->cfg, strlen(g->cfg));
 	arg_set(call, 3, g->me, strlen(g->me));
@@ -534,6 +574,7 @@ seal(struct gather *g, struct call *call)
 	arg_set(call, 7, g->grace, strlen(g->grace));
 	arg_set(call, 8, g->prefix, strlen(g->prefix));
 	arg_set(call, 9, s->head_digits, strlen(s->head_digits));
+	arg_set(call, 10, g->quorum ? "q" : "", g->quorum ? 1 : 0);
 
 	call->argv[0] = "EVALSHA";
 	call->argvlen[0] = 7;

@@ -32,6 +32,7 @@ struct store_config {
 	unsigned shards;
 	unsigned lanes;	  /* connections to a server; 0 is 1 */
 	bool tagged;	  /* cluster: keys begin PREFIX{SHARD}: */
+	bool quorum;	  /* the shards are servers that vote */
 	uint64_t seed[2]; /* of the nonces */
 };
 
@@ -70,6 +71,9 @@ void gather_drop(struct gather *g, struct call *call);
 /* The highest fence that a shard was told about; gather_saw() adds one. */
 uint64_t gather_seen(const struct gather *g, uint32_t shard);
 void gather_saw(struct gather *g, uint32_t shard, uint64_t fence);
+
+/* In a quorum, before a flush: the wall clock (us), for the fences. */
+void gather_clock(struct gather *g, uint64_t clock_us);
 
 /* PREFIX@BROKER.INSTANCE: the channel of this broker. */
 const char *gather_channel(const struct gather *g);

@@ -26,6 +26,7 @@
 	OP(ACQUIRE, "acquire", ACQUIRE, LEASE) \
 	OP(RENEW, "renew", KEEP, LEASE) \
 	OP(CONFIRM, "confirm", KEEP, LEASE) \
+	OP(RAISE, "raise", KEEP, LEASE)                 \
 	OP(CONVERT, "convert", KEEP, LEASE) \
 	OP(END, "end", KEEP, LEASE) \
 	OP(STATUS, "status", KEEP, LEASE) \
