@@ -3,6 +3,8 @@ noinst_LIBRARIES += src/base/libbase.a
 src_base_libbase_a_SOURCES = \
 	src/base/buf.c \
 	src/base/buf.h \
+	src/base/crc16.c \
+	src/base/crc16.h \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/field.h \

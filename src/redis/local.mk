@@ -1,6 +1,8 @@
 # src/redis: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/redis/libredis.a
 src_redis_libredis_a_SOURCES = \
+	src/redis/cluster_map.c \
+	src/redis/cluster_map.h \
 	src/redis/embedded.c \
 	src/redis/embedded.h \
 	src/redis/info.c \
@@ -13,6 +15,8 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/listener.c \
 	src/redis/listener.h \
 	src/redis/now.h \
+	src/redis/once.c \
+	src/redis/once.h \
 	src/redis/pool.c \
 	src/redis/pool.h \
 	src/redis/redis.c \
@@ -21,6 +25,8 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/resolve.h \
 	src/redis/sentinels.c \
 	src/redis/sentinels.h \
+	src/redis/slot.c \
+	src/redis/slot.h \
 	src/redis/tls.c \
 	src/redis/tls.h \
 	src/redis/topo_sentinel.c \

@@ -54,7 +54,8 @@ struct pool {
 	struct listener *listener;
 	struct event *probe;
 	unsigned probes;
-	bool closing; /* nobody is told any more */
+	unsigned under_way; /* calls */
+	bool closing;	    /* nobody is told any more */
 
 	/* Spells, so that each is logged once. */
 	int64_t down_ms;     /* since when; 0: it is not */
@@ -293,6 +294,22 @@ load(struct lane *lane, enum script_id script)
 	return lane->loading[script];
 }
 
+static bool
+send_on(struct lane *lane, struct call *call)
+{
+	struct link *l = lane->link;
+
+	if (call->asking &&
+	    !link_sendf(l, call->timeout_ms, on_ignored, NULL, "ASKING"))
+		return false;
+	call->sent_ms = now_ms();
+	if (!link_send(l, call->argc, call->argv, call->argvlen,
+		call->timeout_ms, on_call, call))
+		return false;
+	lane->unconfirmed = true;
+	return true;
+}
+
 /* The script may be gone (SCRIPT FLUSH): load it, and try once more. */
 static bool
 resend(struct lane *lane, struct call *call)
@@ -300,12 +317,9 @@ resend(struct lane *lane, struct call *call)
 	if (call->resent > 0 || !load(lane, call->script))
 		return false;
 	call->resent++;
-	call->sent_ms = now_ms();
 	lane->pool->config.stats->reloads++;
-	if (!link_send(lane->link, call->argc, call->argv, call->argvlen,
-		call->timeout_ms, on_call, call))
+	if (!send_on(lane, call))
 		return false;
-	lane->unconfirmed = true;
 	send_wait(lane);
 	return true;
 }
@@ -315,6 +329,7 @@ deliver(struct lane *lane, struct call *call)
 {
 	struct pool *p = lane->pool;
 
+	p->under_way--;
 	if (p->closing) {
 		gather_drop(p->config.gather, call);
 		return;
@@ -331,6 +346,18 @@ is_noscript(const redisReply *reply)
 	       strncmp(reply->str, "NOSCRIPT", 8) == 0;
 }
 
+/* Does somebody else take the call, now that it was refused here? */
+static bool
+taken_over(struct pool *p, struct call *call, const redisReply *reply)
+{
+	if (!p->handler.redirected || p->closing || !reply ||
+	    reply->type != REDIS_REPLY_ERROR ||
+	    !p->handler.redirected(p->arg, call, reply))
+		return false;
+	p->under_way--;
+	return true;
+}
+
 static void
 on_call(void *arg, const redisReply *reply)
 {
@@ -339,6 +366,8 @@ on_call(void *arg, const redisReply *reply)
 	enum call_verdict verdict;
 
 	if (is_noscript(reply) && resend(lane, call))
+		return;
+	if (taken_over(lane->pool, call, reply))
 		return;
 	verdict = call_decode(call, reply, false);
 	log_verdict(lane->pool, call);
@@ -405,11 +434,9 @@ pool_send(struct pool *p, struct call *call)
 	call->argv[1] = sha;
 	call->argvlen[1] = strlen(sha);
 	call->sender = lane;
-	call->sent_ms = now_ms();
-	if (!link_send(lane->link, call->argc, call->argv, call->argvlen,
-		call->timeout_ms, on_call, call))
+	if (!send_on(lane, call))
 		return false;
-	lane->unconfirmed = true;
+	p->under_way++;
 	p->config.stats->calls++;
 	p->config.stats->ops += call->nops;
 	return true;
@@ -587,6 +614,20 @@ pool_is_up(const struct pool *p)
 	return p->nup > 0;
 }
 
+bool
+pool_is_idle(const struct pool *p)
+{
+	return p->under_way == 0;
+}
+
+bool
+pool_ask(struct pool *p, const char *command, pool_answer *done, void *arg)
+{
+	struct lane *lane = any_lane(p, 0);
+
+	return lane && link_sendf(lane->link, 0, done, arg, command);
+}
+
 void
 pool_free(struct pool *p)
 {
@@ -595,6 +636,9 @@ pool_free(struct pool *p)
 	if (!p)
 		return;
 	p->closing = true;
+	p->config.stats->nodes--;
+	if (p->nup > 0)
+		p->config.stats->up--;
 	event_free(p->probe);
 	listener_free(p->listener);
 	for (i = 0; i < p->nlanes; i++)

@@ -53,9 +53,17 @@ struct pool_handler {
 	void (*resubscribed)(void *arg);
 	/* A whole call was refused, told before its outcomes; may be NULL. */
 	void (*refused)(void *arg, const struct refusal *refusal);
+	/*
+	 * Redis refused a call, not yet decoded: true where it is the owner's
+	 * from now on, to be sent elsewhere.  NULL: there is no elsewhere.
+	 */
+	bool (*redirected)(
+	    void *arg, struct call *call, const redisReply *reply);
 };
 
 struct pool;
+
+typedef void pool_answer(void *arg, const redisReply *reply);
 
 struct pool *pool_new(const struct pool_config *config,
     const struct pool_handler *handler, void *arg);
@@ -73,11 +81,21 @@ void pool_move(struct pool *p);
 
 bool pool_is_up(const struct pool *p);
 
+/* No call is under way. */
+bool pool_is_idle(const struct pool *p);
+
 /*
  * Takes a call, to be finished in time; false where it can't be sent, and then
  * it is still the caller's.  Calls leave with pool_flush().
  */
 bool pool_send(struct pool *p, struct call *call);
 void pool_flush(struct pool *p);
+
+/*
+ * A question about the server, without arguments: answered once, NULL where
+ * nobody knows.  False, without an answer to come, where it can't be sent.
+ */
+bool pool_ask(
+    struct pool *p, const char *command, pool_answer *done, void *arg);
 
 #endif

@@ -65,7 +65,9 @@ call_reset(struct call *call)
 	call->nkeys = call->nargs = call->nops = 0;
 	call->timeout_ms = INT64_MAX;
 	call->sent_ms = 0;
-	call->resent = 0;
+	call->resent = call->redirects = 0;
+	call->since_ms = 0;
+	call->asking = false;
 	call->sender = NULL;
 	call->verdict = CALL_VERDICT_MAX;
 	call->refusal = NULL;

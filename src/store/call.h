@@ -88,6 +88,9 @@ struct call {
 	int64_t timeout_ms; /* the smallest of the operations */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
 	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
+	unsigned redirects; /* how often, in a cluster; the topology's */
+	int64_t since_ms;   /* first sent, where redirected since; the same */
+	bool asking;	    /* to go behind an ASKING; the same */
 	void *sender;	    /* the sender's own */
 
 	/* Set by call_decode(). */

@@ -1,0 +1,31 @@
+/*
+ * Lets each message through once.
+ *
+ * In a cluster, PUBLISH goes to every node, and we listen on several: each
+ * message arrives from all of them.  The connection that brings it first is the
+ * one that counts for it; so the same text sent twice comes through twice.
+ */
+#ifndef LOCKBROKER_REDIS_ONCE_H
+#define LOCKBROKER_REDIS_ONCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ONCE_MAX 256 /* messages remembered */
+
+/* Plain data; all zeroes remembers nothing. */
+struct once {
+	struct {
+		uint64_t hash;
+		const void *from;
+		int64_t at_ms;
+	} seen[ONCE_MAX];
+	unsigned next;
+};
+
+/* False for a message that another than `from` brought a moment ago. */
+bool once_accept(struct once *o, const void *from, const char *text, size_t len,
+    int64_t now_ms);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Buckets and slots: a Redis Cluster spreads 16384 slots over its masters, and
+ * all keys of one bucket, which begin PREFIX{N}:, are in one slot.
+ */
+#ifndef LOCKBROKER_REDIS_SLOT_H
+#define LOCKBROKER_REDIS_SLOT_H
+
+#include <stdint.h>
+
+#define SLOTS 16384
+
+/* The slot of the bucket N. */
+unsigned slot_of_bucket(uint32_t bucket);
+
+#endif
