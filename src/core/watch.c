@@ -20,6 +20,7 @@
 #include "core/watch.h"
 
 #define WHY_SIZE 256
+#define PASSED_MS 20 /* until another broker has taken up what it was given */
 
 /* One session's WATCH of one name.  Owned by the watched name. */
 struct watch {
@@ -230,7 +231,7 @@ gone_from_here(struct core *core, struct watched *w)
 	w->here = false;
 	if (w->passing) {
 		w->passing = false;
-		look(core, w);
+		core_arm(core, &w->timer, core->now_ms + PASSED_MS);
 		return;
 	}
 	change(core, w, &nobody);

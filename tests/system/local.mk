@@ -24,12 +24,15 @@ EXTRA_DIST += \
 	tests/system/test_lost_replies.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_redis_restarts.py \
+	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
 	tests/system/test_transcripts.py \
 	tests/system/transcripts/deadlock.t \
 	tests/system/transcripts/default-hold.t \
 	tests/system/transcripts/end-of-stream.t \
+	tests/system/transcripts/force.t \
 	tests/system/transcripts/framing.t \
+	tests/system/transcripts/grace.t \
 	tests/system/transcripts/holds.t \
 	tests/system/transcripts/introspection.t \
 	tests/system/transcripts/keep-delay.t \
@@ -42,4 +45,5 @@ EXTRA_DIST += \
 	tests/system/transcripts/several-names.t \
 	tests/system/transcripts/shared.t \
 	tests/system/transcripts/tags.t \
-	tests/system/transcripts/unsupported.t
+	tests/system/transcripts/unsupported.t \
+	tests/system/transcripts/watch.t
