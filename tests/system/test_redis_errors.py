@@ -15,7 +15,8 @@ class RedisErrors(SystemTest):
 
     def prepare(self, lease=LEASE, options=None, **settings):
         self.server = self.redis(**(options or {}))
-        self.broker(self.server, trust_new=True, lease=lease, **settings)
+        self.broker(self.server, trust_new=True, lease=lease,
+                    redis={"reply_timeout": "500ms"}, **settings)
         self.holder, self.other = self.clients(2)
         self.fence = self.holder.lock("held")
 
