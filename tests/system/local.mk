@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	tests/system/lib/proxy.py \
 	tests/system/lib/redisd.py \
 	tests/system/lib/resp.py \
+	tests/system/lib/sentinel.py \
 	tests/system/lib/transcript.py \
 	tests/system/lib/wait.py \
 	tests/system/run \
@@ -24,6 +25,7 @@ EXTRA_DIST += \
 	tests/system/test_lost_replies.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_redis_restarts.py \
+	tests/system/test_sentinel.py \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
 	tests/system/test_transcripts.py \

@@ -1,0 +1,138 @@
+"""A master, its replicas and their Sentinels: the test's own, on free ports."""
+
+import os
+import secrets
+import shutil
+
+from .proc import Process
+from .redisd import free_port
+from .resp import RedisError, Resp
+from .wait import eventually
+
+NAME = "mymaster"
+
+
+class Sentinel:
+    """A redis-sentinel that knows its master, and from the start its fellows too."""
+
+    def __init__(self, directory, lines=()):
+        self.directory = directory
+        os.makedirs(directory, exist_ok=True)
+        self.port = free_port()
+        self.id = secrets.token_hex(20)
+        self.lines = list(lines)
+        self.process = None
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def start(self, monitor, fellows=()):
+        """monitor: HOST PORT QUORUM."""
+        path = os.path.join(self.directory, "sentinel.conf")
+        lines = [f"port {self.port}", "bind 127.0.0.1", f"dir {self.directory}",
+                 f"sentinel myid {self.id}", *self.lines, f"sentinel monitor {NAME} {monitor}",
+                 f"sentinel failover-timeout {NAME} 4000"]
+        lines += [f"sentinel known-sentinel {NAME} 127.0.0.1 {fellow.port} {fellow.id}"
+                  for fellow in fellows if fellow is not self]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        self.spawn()
+        return self
+
+    def spawn(self):
+        path = os.path.join(self.directory, "sentinel.conf")
+        self.process = Process([shutil.which("redis-server"), path, "--sentinel"],
+                               os.path.join(self.directory, "log"), cwd=self.directory)
+
+    def cmd(self, *args):
+        connection = Resp(self.address)
+        try:
+            return connection(*args)
+        finally:
+            connection.close()
+
+    def master_port(self):
+        return int(self.cmd("SENTINEL", "get-master-addr-by-name", NAME)[1])
+
+    def sees(self, replicas, fellows):
+        """Whether it would take part in a failover now."""
+        fields = self.cmd("SENTINEL", "master", NAME)
+        fields = dict(zip(fields[::2], fields[1::2]))
+        return (fields["flags"] == "master" and int(fields["num-slaves"]) >= replicas
+                and int(fields["num-other-sentinels"]) >= fellows)
+
+    def freeze(self):
+        self.process.freeze()
+
+    def thaw(self):
+        self.process.thaw()
+
+    def kill(self):
+        self.process.kill()
+
+    def stop(self):
+        if self.process is not None:
+            self.process.kill()
+
+
+class Watched:
+    """Servers, the first of which is the master at first, watched by three Sentinels."""
+
+    def __init__(self, test, replicas=1, down_after=1.0, host="127.0.0.1", lines=(), **options):
+        self.test = test
+        options = {"repl-diskless-sync-delay": 0, "repl-backlog-ttl": 0, **options}
+        self.servers = [test.redis(tcp=True, **options) for _ in range(1 + replicas)]
+        for server in self.servers[1:]:
+            self.attach(server, self.servers[0])
+        lines = [*lines]
+        self.sentinels = [Sentinel(os.path.join(test.directory, f"s{number}"), lines)
+                          for number in range(3)]
+        for sentinel in self.sentinels:
+            test.addCleanup(sentinel.stop)
+            sentinel.start(f"{host} {self.servers[0].port} 2\n"
+                           f"sentinel down-after-milliseconds {NAME} {int(down_after * 1000)}",
+                           self.sentinels)
+        for sentinel in self.sentinels:
+            eventually(lambda: sentinel.sees(replicas, 2), 15, "a Sentinel sees everybody")
+
+    @property
+    def addresses(self):
+        return [sentinel.address for sentinel in self.sentinels]
+
+    @property
+    def master(self):
+        return self.servers[0]
+
+    @property
+    def replica(self):
+        return self.servers[1]
+
+    @staticmethod
+    def attach(replica, master):
+        """Make it a replica, and wait until it is in step."""
+        replica.cmd("REPLICAOF", "127.0.0.1", str(master.port))
+        eventually(lambda: "master_link_status:up" in replica.cmd("INFO", "replication"), 10,
+                   "a replica in step")
+
+    def cut_off(self, replica, master):
+        """Freeze a replica, and let nothing that the master does from now on reach it."""
+        replica.freeze()
+        master.cmd("CLIENT", "KILL", "TYPE", "replica")
+        eventually(lambda: "connected_slaves:0" in master.cmd("INFO", "replication"), 5,
+                   "no replica")
+
+    def hand_over(self):
+        """A failover that an operator asks for; a Sentinel may want to look around first."""
+        def accepted():
+            try:
+                return self.sentinels[0].cmd("SENTINEL", "FAILOVER", NAME)
+            except RedisError:
+                return False
+        eventually(accepted, 15, "a failover", every=0.2)
+
+    @staticmethod
+    def promoted(server, timeout=15):
+        """Wait until it is a master by its own word."""
+        eventually(lambda: "role:master" in server.cmd("INFO", "replication"), timeout,
+                   "promoted")
