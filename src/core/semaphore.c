@@ -421,33 +421,50 @@ renewal_due(const struct core *core, const struct semaphore *m)
 				  m->spell != core->guards[m->y.shard].spell);
 }
 
-/* Is there news for the store about who waits here? */
+/*
+ * Does the head wait as well as it can, without a word with the store?  It
+ * does where the broker has its place in the queue already, from one before,
+ * or where nobody else has what it needs.
+ */
 static bool
-must_ask(const struct core *core, const struct semaphore *m,
-    const struct claim *head)
+waits_well(const struct semaphore *m, const struct claim *head)
 {
-	return head->state == CLAIM_NEW || m->told_need != head->n ||
-	       m->y.hint || m->unsure || m->owned > m->used ||
-	       m->look_ms <= core->now_ms;
+	if (m->y.hint || m->unsure || m->owned > m->used)
+		return false;
+	return m->used + head->n > m->limit ||
+	       (m->told_need == head->n && !claim_impatient(head));
+}
+
+/*
+ * A place that nobody here needs any more is kept while it is in nobody's way:
+ * until the next renewal, or until another broker waits.
+ */
+static bool
+must_tell(const struct semaphore *m)
+{
+	return m->owned > m->used || m->unsure ||
+	       (m->told_need != 0 &&
+		   (m->used == 0 || m->remote_ms != 0 || m->y.hint));
 }
 
 static void
 decide(struct core *core, struct semaphore *m)
 {
 	struct sync *y = &m->y;
-	const struct claim *head = TAILQ_FIRST(&y->queue);
+	struct claim *head = TAILQ_FIRST(&y->queue);
 	bool up = guard_up(core, y->shard);
 
 	if (renewal_due(core, m)) {
 		if (sync_may_ask(core, y, up))
 			ask_hold(core, m);
-	} else if (head != NULL) {
-		if (must_ask(core, m, head) &&
-		    sync_may_ask(core, y, guard_ready(core, y->shard)))
-			ask_take(core, m);
-	} else if (m->owned > m->used || m->told_need != 0 || m->unsure) {
-		if (sync_may_ask(core, y, up))
+	} else if (head == NULL) {
+		if (must_tell(m) && sync_may_ask(core, y, up))
 			ask_hold(core, m);
+	} else if (waits_well(m, head) &&
+		   (m->told_need == 0 || m->look_ms > core->now_ms)) {
+		head->state = CLAIM_PARKED;
+	} else if (sync_may_ask(core, y, guard_ready(core, y->shard))) {
+		ask_take(core, m);
 	}
 }
 
@@ -500,6 +517,7 @@ semaphore_next(struct core *core, struct sync *y)
 		answer_givings(core, m, false, false);
 	if (y->op == 0)
 		decide(core, m);
+	settle(core, m);
 	if (y->op == 0)
 		answer_givings(core, m, false, true);
 	plan(core, m);

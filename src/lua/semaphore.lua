@@ -159,7 +159,7 @@ op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
 	if not place then
 		place = { who = me, place = s.turn + 1 }
 		redis.call("HSET", key, "turn", int(place.place))
-		for who in pairs(#s.queue == 0 and s.has or {}) do
+		for who in pairs(s.has) do
 			if who ~= me then
 				hint(who, "permit-wanted", key)
 			end
