@@ -25,10 +25,12 @@ EXTRA_DIST += \
 	tests/system/test_lost_replies.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_redis_restarts.py \
+	tests/system/test_sync.py \
 	tests/system/test_sentinel.py \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
 	tests/system/test_transcripts.py \
+	tests/system/transcripts/barriers.t \
 	tests/system/transcripts/deadlock.t \
 	tests/system/transcripts/default-hold.t \
 	tests/system/transcripts/end-of-stream.t \
@@ -38,11 +40,13 @@ EXTRA_DIST += \
 	tests/system/transcripts/holds.t \
 	tests/system/transcripts/introspection.t \
 	tests/system/transcripts/keep-delay.t \
+	tests/system/transcripts/latches.t \
 	tests/system/transcripts/limits.t \
 	tests/system/transcripts/locks.t \
 	tests/system/transcripts/long-line.t \
 	tests/system/transcripts/max-hold.t \
 	tests/system/transcripts/names.t \
+	tests/system/transcripts/semaphores.t \
 	tests/system/transcripts/session.t \
 	tests/system/transcripts/several-names.t \
 	tests/system/transcripts/shared.t \
