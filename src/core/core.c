@@ -27,6 +27,9 @@
 /* Renewals that one step may send; the rest follow in the next one. */
 #define RENEWALS_A_STEP 1000
 
+/* A process that was away for longer may have been frozen. */
+#define JUMP_MS 50
+
 static int64_t
 clamp_ms(int64_t ms, int64_t low, int64_t high)
 {
@@ -67,13 +70,17 @@ core_new(const struct core_config *config)
 void
 core_free(struct core *core)
 {
+	uint32_t i;
+
 	if (core == NULL)
 		return;
 	session_free_all(core);
 	force_free_all(core);
 	sync_free_all(core);
-	guard_fini(core);
 	heap_fini(&core->timers);
+	guard_fini(core);
+	for (i = 0; i < core->nslots; i++)
+		free(core->slots[i].name);
 	free(core->slots);
 	free(core);
 }
@@ -170,6 +177,31 @@ timer_run(struct core *core, struct timer *t)
 		break;
 	}
 	abort();
+}
+
+/*
+ * After a jump of time: what was lost meanwhile is told before anything else
+ * that was due, whatever was due first.
+ */
+static void
+run_leases(struct core *core)
+{
+	struct timer **due =
+	    xmalloc((core->timers.len + 1) * sizeof(struct timer *));
+	struct timer *t;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < core->timers.len; i++) {
+		t = core->timers.slots[i];
+		if (t->at_ms <= core->now_ms &&
+		    (t->kind == TIMER_LEASE || t->kind == TIMER_SYNC))
+			due[n++] = t;
+	}
+	for (i = 0; i < n; i++) {
+		core_disarm(core, due[i]);
+		timer_run(core, due[i]);
+	}
+	free(due);
 }
 
 static void
@@ -300,7 +332,7 @@ on_gone(struct core *core, const struct core_event *ev)
 static void
 on_link(struct core *core, const struct core_event *ev)
 {
-	guard_link(core, ev->u.link.shard, ev->u.link.up);
+	guard_link(core, ev->u.link.shard, ev->u.link.up, ev->u.link.why);
 }
 
 static void
@@ -383,11 +415,15 @@ static void (*const handlers[])(
 void
 core_step(struct core *core, const struct core_event *event, struct effects *fx)
 {
+	bool jumped = event->now_ms > core->now_ms + JUMP_MS;
+
 	if (event->now_ms > core->now_ms)
 		core->now_ms = event->now_ms;
 	core->fx = fx;
 	core->fx_first = fx->n;
 	core->renewals_left = RENEWALS_A_STEP;
+	if (jumped)
+		run_leases(core);
 	run_timers(core);
 	run_touched(core);
 	handlers[event->kind](core, event);

@@ -41,6 +41,7 @@ struct core_config {
 	bool trust_new;	    /* bless a server never seen before at once */
 	bool owned;	    /* the store is this broker's own (embedded) */
 	int64_t lease_ms;
+	unsigned replicas; /* that confirm what is written; to be told */
 	int64_t reply_timeout_ms;
 	int64_t max_hold_ms;	 /* 0: none; reloadable, as all below */
 	int64_t default_hold_ms; /* 0: none */
@@ -163,6 +164,7 @@ struct core_event {
 		struct {
 			uint32_t shard;
 			bool up;
+			const char *why; /* not up: in words; copied */
 		} link;
 		struct {
 			uint32_t shard;

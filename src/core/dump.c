@@ -69,8 +69,8 @@ row_finish(struct row *r, const char *word, const char *name, size_t len)
 static void
 row_end(struct row *r, const char *word, const struct lock *l)
 {
-	row_finish(r, word, l == NULL ? NULL : l->name,
-	    l == NULL ? 0 : l->name_len);
+	row_finish(
+	    r, word, l == NULL ? NULL : l->name, l == NULL ? 0 : l->name_len);
 }
 
 static uint64_t
@@ -260,7 +260,8 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	if (least_ms < now_ms)
 		least_ms = now_ms;
 	s->valid_ms = least_ms;
-	return least_ms - now_ms;
+	/* Of the present millisecond a part is over. */
+	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }
 
 const struct core_stats *

@@ -154,7 +154,7 @@ group_free(struct core *core, struct group *g)
 	}
 }
 
-/* A lease ran out before the whole could be told: none of it is held. */
+/* A lease ran out before the whole could be told: it waits on, for all. */
 static void
 withdraw(struct core *core, struct group *g)
 {
@@ -163,18 +163,15 @@ withdraw(struct core *core, struct group *g)
 
 	for (i = 0; i < g->n; i++) {
 		h = g->members[i]->hold;
-		if (h == NULL)
-			continue;
-		core_touch(core, h->lock);
-		if (h->depth > 1)
+		if (h != NULL && h->depth > 1) {
 			h->depth--;
-		else
+			h->untold--;
+		} else if (h != NULL) {
+			h->keep_until_ms = h->delay_ms = 0;
 			hold_end(core, h, true);
+		}
+		waiter_ungranted(core, g->members[i]);
 	}
-	emit_error(core, g->session->id, g->ref, ERR_UNAVAILABLE,
-	    "a lease ran out before the grant could be told; you hold none of"
-	    " the names, ask again");
-	group_free(core, g);
 }
 
 void

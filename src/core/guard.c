@@ -19,8 +19,8 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lease.h"
-#include "core/sync.h"
 #include "core/status.h"
+#include "core/sync.h"
 
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
 
@@ -90,7 +90,8 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 	int64_t left_ms;
 
 	if (!g->up) {
-		snprintf(why, size, "Redis can't be reached");
+		snprintf(why, size, "Redis can't be used%s%s",
+		    g->down[0] != '\0' ? ": " : "", g->down);
 		return 0;
 	}
 	switch (g->state) {
@@ -113,9 +114,10 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 		return INT64_MAX / 2;
 	case GUARD_CONFIG:
 		snprintf(why, size,
-		    "the brokers on that Redis use other settings (%s);"
-		    " make lease and replicas equal on all",
-		    g->text);
+		    "the brokers on that Redis use other settings (%s) than"
+		    " this one (lease=%" PRId64 ",replicas=%u); make them"
+		    " equal on all",
+		    g->text, core->config.lease_ms, core->config.replicas);
 		return INT64_MAX / 2;
 	case GUARD_CLOCK:
 		snprintf(why, size,
@@ -221,10 +223,12 @@ guard_timer(struct core *core, struct guard *g)
 }
 
 void
-guard_link(struct core *core, uint32_t shard, bool up)
+guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 {
 	struct guard *g = guard_at(core, shard);
 
+	if (!up)
+		snprintf(g->down, sizeof(g->down), "%s", why ? why : "");
 	if (g->up == up)
 		return;
 	g->up = up;

@@ -18,7 +18,7 @@ bool guard_ready(const struct core *core, uint32_t shard);
 int64_t guard_why(
     const struct core *core, uint32_t shard, char *why, size_t size);
 
-void guard_link(struct core *core, uint32_t shard, bool up);
+void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report);
 void guard_outcome(struct core *core, uint32_t shard, enum op_kind op,

@@ -72,6 +72,8 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	s->nholds++;
 	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
+	if (l->linger_ms > core->now_ms)
+		h->keep_until_ms = l->linger_ms; /* a keep goes on */
 	lengthen(core, h, w);
 	hold_bind(
 	    core, h, w->has_hold ? w->hold_ms : core->config.default_hold_ms);
@@ -178,6 +180,8 @@ hold_lose(struct core *core, struct hold *h, const char *reason)
 		session_note_lost(core, s, l->name, l->name_len);
 		core->stats.lost++;
 	} else {
+		/* Never told, it has promised nothing. */
+		h->keep_until_ms = h->delay_ms = 0;
 		core->stats.withdrawn++;
 	}
 	forget_untold(h, true);

@@ -22,6 +22,7 @@
 #include "base/xmalloc.h"
 #include "core/group.h"
 #include "core/guard.h"
+#include "core/hold.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
@@ -31,12 +32,6 @@
 
 #define RENEW_TICK_MS 10 /* renewals due within it go out together */
 #define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
-
-static const char *const state_names[LEASE_MAX] = {
-#define STATE(id, word) [LEASE_##id] = word,
-	LEASE_STATES(STATE)
-#undef STATE
-};
 
 #define TO(state) (1u << LEASE_##state)
 
@@ -50,12 +45,6 @@ static const unsigned legal[LEASE_MAX] = {
 	[LEASE_ENDING] = TO(NONE) | TO(LINGERING),
 	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
 };
-
-const char *
-lease_state_name(enum lease_state state)
-{
-	return state_names[state];
-}
 
 void
 lease_set_state(struct lock *l, enum lease_state state)
@@ -168,7 +157,7 @@ next_none(struct core *core, struct lock *l)
 	free(l->why);
 	l->why = NULL;
 	l->seq = ++core->last_seq;
-	l->hint = l->foreign = false;
+	l->hint = l->foreign = l->early_waits = false;
 	l->key_end_ms = 0;
 	lease_set_state(l, LEASE_ACQUIRING);
 	lease_ask_acquire(core, l);
@@ -240,12 +229,19 @@ lease_free_for(
 	       !lingers(core, l, w);
 }
 
+bool
+lease_covers(const struct core *core, const struct lock *l, int64_t keep_ms,
+    int64_t delay_ms)
+{
+	return delay_ms <= l->delay_ms &&
+	       (keep_ms == 0 || l->key_end_ms >= core->now_ms + keep_ms);
+}
+
 /* Does the key live long enough for what the next grant promises? */
 static bool
 covers(const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return w->delay_ms <= l->delay_ms &&
-	       (w->keep_ms == 0 || l->key_end_ms >= core->now_ms + w->keep_ms);
+	return lease_covers(core, l, w->keep_ms, w->delay_ms);
 }
 
 /* Can an operation be sent now?  Else it waits for the guard or a pause. */
@@ -264,12 +260,14 @@ can_send(struct core *core, struct lock *l)
 bool
 lease_fits(struct core *core, struct lock *l, const struct waiter *w)
 {
+	bool again =
+	    hold_find(l, w->session) != NULL && w->shared == l->shared_hold;
 	bool joins = !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
-	bool same = joins || l->shared == w->shared;
+	bool same = again || joins || l->shared == w->shared;
 
-	if (!lease_vouched(core, l) || (joins && turn_over(core, l)))
+	if (!lease_vouched(core, l) || (joins && !again && turn_over(core, l)))
 		return false;
-	if (same && (joins || l->fence_next < l->fence_end) &&
+	if (same && (again || joins || l->fence_next < l->fence_end) &&
 	    covers(core, l, w))
 		return true;
 	if (!can_send(core, l))
@@ -382,7 +380,7 @@ next_lingering(struct core *core, struct lock *l)
 
 	if (l->linger_ms <= core->now_ms) {
 		l->linger_ms = 0;
-		if (w == NULL && l->remote_ms == 0)
+		if (w == NULL && l->remote_ms == 0 && !l->early_waits)
 			lease_set_state(l, LEASE_NONE);
 		else
 			lease_set_state(l, LEASE_ENDING);
@@ -416,8 +414,8 @@ static bool (*const nexts[LEASE_MAX])(struct core *core, struct lock *l) = {
 static bool
 is_idle(const struct lock *l)
 {
-	return l->state == LEASE_NONE && l->op == 0 && TAILQ_EMPTY(&l->queue) &&
-	       TAILQ_EMPTY(&l->holders);
+	return l->state == LEASE_NONE && l->op == 0 && l->nuntold == 0 &&
+	       TAILQ_EMPTY(&l->queue) && TAILQ_EMPTY(&l->holders);
 }
 
 bool

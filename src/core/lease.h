@@ -25,6 +25,10 @@ bool lease_free_for(
  */
 bool lease_fits(struct core *core, struct lock *l, const struct waiter *w);
 
+/* Does the key live long enough for such a keep and delay? */
+bool lease_covers(const struct core *core, const struct lock *l,
+    int64_t keep_ms, int64_t delay_ms);
+
 /* Until when, if nothing is confirmed before. */
 int64_t lease_deadline_ms(const struct core *core, const struct lock *l);
 
@@ -38,7 +42,5 @@ void lease_reassert(struct core *core, struct lock *l);
 
 /* Is this lease one that must be written again before a bless? */
 bool lease_unasserted(const struct core *core, const struct lock *l);
-
-const char *lease_state_name(enum lease_state state);
 
 #endif

@@ -75,6 +75,9 @@ on_granted(
 	l->remote_ms = l->idle_ms = 0;
 	l->row = 0;
 	confirmed(core, l, sent_ms, o);
+	if (l->early_waits)
+		lease_told_waiting(core, l, true);
+	l->early_waits = false;
 	lease_plan_renewal(core, l, true);
 	group_arrived(core, l);
 }
@@ -162,6 +165,7 @@ taken(struct core *core, struct lock *l)
 	bool moved = l->spell != core->guards[l->shard].spell;
 
 	lose_holders(core, l, moved ? "failover" : "taken");
+	unlock_parted(core, l, false);
 	l->linger_ms = 0;
 	lease_set_state(l, LEASE_NONE);
 }

@@ -94,6 +94,7 @@ count_grant(struct core *core, struct lock *l)
 		l->row++;
 	l->handed = true;
 	l->linger_ms = l->idle_ms = 0;
+	unlock_parted(core, l, false);
 }
 
 /* All who share a name in one phase have the same. */
@@ -212,9 +213,7 @@ lock_tell_granted(struct core *core)
 			continue;
 		}
 		if (w->withdrawn) {
-			waiter_error(core, w, ERR_UNAVAILABLE,
-			    "the lease ran out before the grant could be"
-			    " told; you do not hold it, ask again");
+			waiter_ungranted(core, w);
 			continue;
 		}
 		emit_reply(core, w->session->id, w->ref, STATUS_OK);
@@ -247,7 +246,8 @@ lock_allowed(
 	}
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
-		if (l == NULL || l->nwaiting < core->config.max_waiters)
+		if (l == NULL || rq->wait_ms == 0 ||
+		    l->nwaiting < core->config.max_waiters)
 			continue;
 		emit_error(core, s->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for %.*s already (limits.waiters)",
@@ -268,8 +268,14 @@ reenter(struct core *core, struct lock *l, struct session *s,
 	if (h == NULL || (l->shared_hold && !rq->shared))
 		return false;
 	w = waiter_new(core, s, l, rq);
-	w->granted = true;
-	TAILQ_INSERT_TAIL(&core->granted, w, in_lock);
+	w->shared = l->shared_hold;
+	if (!lease_covers(core, l, rq->keep_ms, rq->delay_ms)) {
+		/* The key must live longer before that is promised. */
+		waiter_enqueue(core, w, rq->wait_ms);
+		lease_next(core, l);
+		return true;
+	}
+	waiter_to_tell(core, w);
 	hold_reenter(core, h, w);
 	return true;
 }

@@ -26,8 +26,11 @@ static void
 on_waits_message(struct core *core, struct lock *l, uint64_t seq)
 {
 	(void)seq;
-	if (!lease_is_held(l))
+	if (!lease_is_held(l)) {
+		/* It may overtake the reply that grants. */
+		l->early_waits = true;
 		return;
+	}
 	lease_told_waiting(core, l, true);
 	lease_next(core, l);
 }

@@ -95,8 +95,46 @@ waiter_granted(struct core *core, struct waiter *w)
 {
 	leave_queue(w);
 	core_disarm(core, &w->deadline);
+	waiter_to_tell(core, w);
+}
+
+void
+waiter_to_tell(struct core *core, struct waiter *w)
+{
 	w->granted = true;
+	w->lock->nuntold++;
 	TAILQ_INSERT_TAIL(&core->granted, w, in_lock);
+}
+
+/* What is told keeps its name; a name may be over once all are told. */
+static void
+told(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	TAILQ_REMOVE(&core->granted, w, in_lock);
+	assert(l->nuntold > 0);
+	l->nuntold--;
+	if (l->nuntold == 0 && l->state == LEASE_NONE)
+		core_touch(core, l);
+}
+
+void
+waiter_ungranted(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	assert(w->granted);
+	told(core, w);
+	w->granted = w->withdrawn = false;
+	w->hold = NULL;
+	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+	l->nwaiting++;
+	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
+		set_impatient(w);
+	if (w->deadline.at_ms > 0)
+		core_arm(core, &w->deadline, w->deadline.at_ms);
+	core_touch(core, l);
 }
 
 void
@@ -105,7 +143,7 @@ waiter_free(struct core *core, struct waiter *w)
 	struct session *s = w->session;
 
 	if (w->granted) {
-		TAILQ_REMOVE(&core->granted, w, in_lock);
+		told(core, w);
 		if (w->hold != NULL)
 			w->hold->untold--;
 	} else {

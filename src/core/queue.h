@@ -11,8 +11,12 @@ struct waiter *waiter_new(struct core *core, struct session *s, struct lock *l,
     const struct core_request *rq);
 void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
 
-/* Out of the queue, and onto the list of those to be told. */
+/* Out of the queue, and onto the list of those to be told; or only the latter. */
 void waiter_granted(struct core *core, struct waiter *w);
+void waiter_to_tell(struct core *core, struct waiter *w);
+
+/* A grant that was not told in time: back to the head of the queue. */
+void waiter_ungranted(struct core *core, struct waiter *w);
 
 /*
  * Ends a waiting request with a reply; all of it where it has several names.

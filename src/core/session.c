@@ -196,6 +196,18 @@ session_timer(struct core *core, struct session *s)
 	session_free(core, s);
 }
 
+/* Its client may count on the last valid= it was told, and is not there to be
+ * told otherwise: its names linger until that has run out. */
+static void
+outlive(struct session *s)
+{
+	struct hold *h;
+
+	TAILQ_FOREACH (h, &s->holds, in_session)
+		if (s->valid_ms > h->keep_until_ms)
+			h->keep_until_ms = s->valid_ms;
+}
+
 void
 session_stop_all(struct core *core)
 {
@@ -208,6 +220,8 @@ session_stop_all(struct core *core)
 			    ERR_SHUTDOWN,
 			    "the broker is stopping; try another one");
 		sync_shutdown(core, s);
+		if (s->detached)
+			outlive(s);
 		let_go(core, s, false);
 		if (s->detached)
 			session_free(core, s);

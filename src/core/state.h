@@ -231,6 +231,7 @@ struct lock {
 	uint32_t row; /* handovers since another broker waits */
 	uint32_t nholders;
 	uint32_t nwaiting;
+	uint32_t nuntold;	/* granted and not told yet */
 	uint32_t nimpatient;	/* of them: may have to be answered at once */
 	uint32_t asked_reserve; /* fences, by the operation in flight */
 	enum lease_state state;
@@ -240,6 +241,7 @@ struct lock {
 	bool shared;	   /* the lease is shared with other brokers */
 	bool shared_hold;  /* and so are the holds, where there are any */
 	bool asked_shared; /* so is the one of the operation in flight */
+	bool early_waits;  /* a message said so before it was held */
 	bool foreign;	   /* QUEUED behind a plain client's key */
 	bool asked_queue;  /* the acquire in flight queues up */
 	bool handed;	   /* this lease has been granted once */
@@ -263,6 +265,7 @@ struct guard {
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
 	char text[128]; /* CONFIG: what the other brokers use */
+	char down[128]; /* why it can not be reached; "": unknown */
 };
 
 enum slot_kind {

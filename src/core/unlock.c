@@ -21,6 +21,10 @@ parting_drop(struct core *core, struct parting *p)
 	p->left--;
 	if (p->left > 0)
 		return;
+	if (core->fx == NULL) { /* in core_free(): nobody is left */
+		free(p);
+		return;
+	}
 	emit_reply(core, p->session, p->ref, STATUS_OK);
 	for (i = 0; i < p->n; i++)
 		emit_num(core, FIELD_DEPTH, p->depth[i]);
@@ -73,7 +77,8 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	if (h->depth > 1)
 		return --h->depth;
 	hold_end(core, h, true);
-	if (!lease_next(core, l) || l->state != LEASE_ENDING)
+	if (!lease_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
+	    !TAILQ_EMPTY(&l->queue) || l->state == LEASE_NONE)
 		return 0;
 	if (l->op == 0) {
 		p->deferred = true;

@@ -227,9 +227,9 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 {
 	struct core_event ev = { .kind = CORE_LINK };
 
-	(void)why; /* the link has logged it */
 	ev.u.link.shard = shard;
 	ev.u.link.up = up;
+	ev.u.link.why = why;
 	bridge_step(arg, &ev);
 }
 
@@ -330,6 +330,7 @@ core_settings(struct core_config *out, const struct config *config)
 	out->trust_new = config->redis.trust_new;
 	out->owned = config->redis.mode == CONFIG_MODE_EMBEDDED;
 	out->lease_ms = config->locks.lease_ms;
+	out->replicas = config->redis.replicas;
 	out->reply_timeout_ms = config->redis.reply_timeout_ms;
 	out->max_hold_ms = config->locks.max_hold_ms;
 	out->default_hold_ms = config->locks.default_hold_ms;
