@@ -42,6 +42,9 @@ static const struct command commands[] = {
 	{ "run", 1, -1, WORDS_OWN, run_main,
 	    "run [OPTION ...] NAME [--] COMMAND ... | NAME -c STRING",
 	    "run a command while holding a lock", &run_options_help },
+	{ "elect", 1, -1, WORDS_OWN, elect_main,
+	    "elect [OPTION ...] NAME [--] COMMAND ... | NAME -c STRING",
+	    "run a command whenever we are the leader", &elect_options_help },
 	{ "status", 1, 1, WORDS_MIXED, show_status,
 	    "status NAME", "show whether a lock is free, and who has it", NULL },
 	{ "queue", 1, 1, WORDS_MIXED, show_queue,
@@ -56,6 +59,10 @@ static const struct command commands[] = {
 	    "ping", "show whether the broker answers, and how fast", NULL },
 	{ "version", 0, 0, WORDS_MIXED, show_version,
 	    "version", "show the versions of command and broker", NULL },
+	{ "watch", 1, -1, WORDS_MIXED, watch_main,
+	    "watch NAME ...", "show when locks are taken and free", NULL },
+	{ "unlock-force", 1, 1, WORDS_MIXED, show_unlock_force,
+	    "unlock-force NAME", "end whoever holds a lock", NULL },
 	{ "send", 1, -1, WORDS_LAST, send_main,
 	    "send WORD ...", "send one request as it is, show what comes", NULL },
 	{ "shell", 0, 0, WORDS_MIXED, shell_main,
@@ -106,7 +113,7 @@ help_all(void)
 	printf("usage: lockbroker [-S HOST:PORT|/PATH[,...]] [--json] "
 	       "COMMAND [ARG ...]\n\n");
 	for (i = 0; i < COMMANDS_N; i++)
-		printf("  %-8s %s\n", commands[i].name, commands[i].help);
+		printf("  %-12s %s\n", commands[i].name, commands[i].help);
 	printf("\n"
 	       "  -S, --server LIST  the brokers, the next where one does not "
 	       "answer\n"

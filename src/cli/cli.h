@@ -29,6 +29,7 @@ bool cli_open(struct cli *cli, struct client *c, size_t first,
 
 /* The handlers, each in the file of its kind. */
 int run_main(struct cli *cli, int argc, char **argv);
+int elect_main(struct cli *cli, int argc, char **argv);
 int show_status(struct cli *cli, int argc, char **argv);
 int show_queue(struct cli *cli, int argc, char **argv);
 int show_list(struct cli *cli, int argc, char **argv);
@@ -36,7 +37,9 @@ int show_names(struct cli *cli, int argc, char **argv);
 int show_stats(struct cli *cli, int argc, char **argv);
 int show_ping(struct cli *cli, int argc, char **argv);
 int show_version(struct cli *cli, int argc, char **argv);
+int show_unlock_force(struct cli *cli, int argc, char **argv);
 int send_main(struct cli *cli, int argc, char **argv);
+int watch_main(struct cli *cli, int argc, char **argv);
 int shell_main(struct cli *cli, int argc, char **argv);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cli/request.h"
 
 #include "base/parse.h"
+#include "base/xmalloc.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,10 +20,24 @@ option_add(struct buf *line, const char *key, int64_t ms)
 		buf_addf(line, " %s=%" PRId64 "ms", key, ms);
 }
 
+static void
+names_add(const struct request *r, struct buf *line)
+{
+	unsigned i;
+
+	for (i = 0; i < r->names_n; i++)
+		buf_addf(line, " %s", r->names[i]);
+}
+
 void
 request_take(const struct request *r, int64_t wait_ms, struct buf *line)
 {
-	buf_addf(line, "LOCK %s", r->name);
+	buf_adds(line, r->limit > 0 ? "ACQUIRE" : "LOCK");
+	names_add(r, line);
+	if (r->limit > 0)
+		buf_addf(line, " limit=%" PRIu64, r->limit);
+	if (r->shared)
+		buf_adds(line, " mode=shared");
 	if (wait_ms == REQUEST_FOREVER)
 		buf_adds(line, " wait=forever");
 	option_add(line, "wait", wait_ms);
@@ -34,22 +49,48 @@ request_take(const struct request *r, int64_t wait_ms, struct buf *line)
 void
 request_give(const struct request *r, struct buf *line)
 {
-	buf_addf(line, "UNLOCK %s", r->name);
+	buf_adds(line, r->limit > 0 ? "RELEASE" : "UNLOCK");
+	names_add(r, line);
+}
+
+char *
+request_names(const struct request *r)
+{
+	struct buf text;
+	char *copy;
+
+	buf_init(&text);
+	names_add(r, &text);
+	copy = xstrndup(buf_data(&text) + 1, buf_len(&text) - 1);
+	buf_fini(&text);
+	return copy;
+}
+
+static bool
+is_ours(const struct request *r, const struct pair *name)
+{
+	unsigned i;
+
+	for (i = 0; i < r->names_n; i++)
+		if (strlen(r->names[i]) == name->value_len &&
+		    memcmp(name->value, r->names[i], name->value_len) == 0)
+			return true;
+	return false;
 }
 
 bool
 request_lost(const struct request *r, const struct message *event)
 {
 	const char *cursor = event->text;
-	struct pair p;
+	struct pair p, kind;
 
 	if (message_is(event, "!SHUTDOWN"))
 		return true;
-	if (!message_is(event, "!LOST"))
+	if (!message_is(event, "!LOST") ||
+	    pair_find(event->text, "kind", &kind) != (r->limit > 0))
 		return false;
 	return pair_next(&cursor, &p) && pair_next(&cursor, &p) &&
-	       p.key == NULL && strlen(r->name) == p.value_len &&
-	       memcmp(p.value, r->name, p.value_len) == 0;
+	       p.key == NULL && is_ours(r, &p);
 }
 
 /* Protocol, section 2. */

@@ -14,9 +14,17 @@
 /* For ever, as a wait. */
 #define REQUEST_FOREVER (-1)
 
-/* What is wanted; texts belong to the command line. -1 where not given. */
+#define REQUEST_NAMES_MAX 64
+
+/*
+ * What is wanted: locks, all or none of them, or with `limit` one permit of a
+ * semaphore. Texts belong to the command line. -1 where not given.
+ */
 struct request {
-	const char *name;
+	const char *names[REQUEST_NAMES_MAX]; /* the first is the main one */
+	unsigned names_n;
+	bool shared;
+	uint64_t limit; /* 0: locks */
 	int64_t wait_ms;
 	int64_t hold_ms;
 	int64_t keep_ms;
@@ -28,6 +36,9 @@ void request_take(const struct request *r, int64_t wait_ms, struct buf *line);
 
 /* Appends the line that gives it back. */
 void request_give(const struct request *r, struct buf *line);
+
+/* The names with spaces between them; the caller frees it. */
+char *request_names(const struct request *r);
 
 /* Does this event say that it is no longer held? */
 bool request_lost(const struct request *r, const struct message *event);

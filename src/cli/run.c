@@ -10,6 +10,7 @@
 #include "cli/run.h"
 
 #include "base/parse.h"
+#include "base/xmalloc.h"
 #include "cli/exit.h"
 #include "cli/now.h"
 #include "cli/say.h"
@@ -159,6 +160,11 @@ run_connect(struct run *run, size_t first, struct buf *errors)
 	if (!client_open(&run->client, &run->cli->addresses, first, probe,
 		&reply, errors))
 		return false;
+	free(run->key);
+	run->key = NULL;
+	if (pair_find(reply.text, "key", &p))
+		run->key = xstrndup(p.value, p.value_len);
+	run->graced = false;
 	run->session = 0;
 	if (!pair_find(reply.text, "id", &p) ||
 	    !parse_number(p.value, p.value_len, UINT64_MAX, &run->session))
@@ -200,10 +206,29 @@ retry_until(const struct run *run)
 	return run->began_ms + wait_ms;
 }
 
+/* Turns the machine until it is done. */
+static void
+run_once(struct run *run)
+{
+	signals_hold(&run->signals);
+	run_begin(run);
+	while (run->state != NULL)
+		run_turn(run);
+	progress_stop(&run->progress);
+}
+
+/* The address to try next. */
+static size_t
+run_next(const struct run *run)
+{
+	const struct address_list *list = &run->cli->addresses;
+
+	return (size_t)(run->client.address - list->items + 1) % list->n;
+}
+
 static int
 run_all(struct run *run)
 {
-	const struct address_list *list = &run->cli->addresses;
 	int64_t until_ms;
 	size_t first = 0;
 	int retries;
@@ -212,38 +237,65 @@ run_all(struct run *run)
 	for (retries = 0; retries <= RETRIES_MAX; retries++) {
 		if (!run_reach(run, first, until_ms))
 			return CLI_EXIT_UNREACHABLE;
-		signals_hold(&run->signals);
-		run_begin(run);
-		while (run->state != NULL)
-			run_turn(run);
-		progress_stop(&run->progress);
+		run_once(run);
 		if (!run->again)
 			return run->status;
 		client_close(&run->client);
 		/* A signal that came meanwhile ends us here. */
 		signals_release(&run->signals);
 		until_ms = retry_until(run);
-		first =
-		    (size_t)(run->client.address - list->items + 1) % list->n;
+		first = run_next(run);
 		(void)poll(NULL, 0, RETRY_PAUSE_MS);
 	}
 	say("%s: %s", run->client.address->text, run->client.why);
 	return CLI_EXIT_UNREACHABLE;
 }
 
-int
-run_main(struct cli *cli, int argc, char **argv)
+/* Is it worth another attempt to be the leader? */
+static bool
+elect_goes_on(const struct run *run)
+{
+	if (run->stopped_by != 0)
+		return false;
+	return run->again || (run->lost && run->status == CLI_EXIT_LOST) ||
+	       (run->status == CLI_EXIT_UNREACHABLE && !run->child.ended);
+}
+
+/* As run_all(), for as long as the command has not ended by itself. */
+static int
+elect_all(struct run *run)
+{
+	size_t first = 0;
+
+	for (;;) {
+		run->began_ms = now_ms();
+		(void)run_reach(run, first, NEVER_MS);
+		memset(&run->child, 0, sizeof(run->child));
+		run->lost = false;
+		run_once(run);
+		if (!elect_goes_on(run))
+			return run->status;
+		client_close(&run->client);
+		signals_release(&run->signals);
+		first = run_next(run);
+		(void)poll(NULL, 0, RETRY_PAUSE_MS);
+	}
+}
+
+static int
+run_with(struct cli *cli, bool elect, int argc, char **argv)
 {
 	struct run_options options;
 	struct run run;
 	int status;
 
-	status = run_options_parse(&options, argc, argv);
+	status = run_options_parse(&options, elect, argc, argv);
 	if (status != 0)
 		return status;
 	memset(&run, 0, sizeof(run));
 	run.options = &options;
 	run.cli = cli;
+	run.names = request_names(&options.request);
 	client_init(&run.client);
 	progress_init(&run.progress);
 	run.timer_fd =
@@ -252,7 +304,7 @@ run_main(struct cli *cli, int argc, char **argv)
 		say("can't watch signals and time: %s", strerror(errno));
 		status = CLI_EXIT_INTERNAL;
 	} else {
-		status = run_all(&run);
+		status = elect ? elect_all(&run) : run_all(&run);
 	}
 	progress_fini(&run.progress);
 	client_fini(&run.client);
@@ -260,5 +312,19 @@ run_main(struct cli *cli, int argc, char **argv)
 	if (run.timer_fd >= 0)
 		(void)close(run.timer_fd);
 	free(run.fence);
+	free(run.names);
+	free(run.key);
 	return status;
+}
+
+int
+run_main(struct cli *cli, int argc, char **argv)
+{
+	return run_with(cli, false, argc, argv);
+}
+
+int
+elect_main(struct cli *cli, int argc, char **argv)
+{
+	return run_with(cli, true, argc, argv);
 }

@@ -33,10 +33,15 @@ struct run {
 	int64_t granted_ms;	       /* when it heard of the grant */
 	uint64_t session;	       /* at the broker */
 	char *fence;		       /* owned */
+	char *names;		       /* owned; all of them, for people */
+	char *key;		       /* owned; of the session, or NULL */
+	int64_t cut_ms;		       /* when the connection was lost */
+	int64_t try_ms;		       /* when to connect again, or give up */
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */
 	bool lost;
-	bool again; /* the broker went away before anything was run */
+	bool graced; /* the session was told its grace */
+	bool again;  /* the broker went away before anything was run */
 };
 
 /* What happens in a state. `message` does not own its message. */

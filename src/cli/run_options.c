@@ -5,6 +5,7 @@
 
 #include "cli/run_options.h"
 
+#include "base/parse.h"
 #include "cli/exit.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
@@ -16,7 +17,7 @@
 #define KILL_AFTER_MS 5000
 
 /* Long options without a letter. */
-enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL };
+enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL, OPT_GRACE };
 
 static const struct option longs[] = {
 	{ "nonblock", no_argument, NULL, 'n' },
@@ -29,6 +30,10 @@ static const struct option longs[] = {
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "exclusive", no_argument, NULL, 'x' },
+	{ "shared", no_argument, NULL, 's' },
+	{ "limit", required_argument, NULL, 'l' },
+	{ "also", required_argument, NULL, 'a' },
+	{ "grace", required_argument, NULL, OPT_GRACE },
 	{ "hold", required_argument, NULL, OPT_HOLD },
 	{ "keep", required_argument, NULL, OPT_KEEP },
 	{ "delay", required_argument, NULL, OPT_DELAY },
@@ -38,20 +43,29 @@ static const struct option longs[] = {
 };
 
 /* clang-format off */
-const char *const run_options_help =
-"  -n, --nonblock              don't wait: busy at once\n"
-"  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m)\n"
+#define HELP_WAITING \
+"  -n, --nonblock              don't wait: busy at once\n" \
+"  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m)\n" \
 "  -E, --conflict-exit-code N  exit status when busy or timed out (1)\n"
-"  -k, --kill-after D          from TERM to KILL, when the lock is lost (5s)\n"
-"  -c, --command STRING        run STRING with $SHELL -c, else /bin/sh\n"
-"      --hold D                give the lock up after D at the latest\n"
-"      --keep D                nobody else gets it until D after the grant\n"
-"      --delay D               nobody else gets it for D after a crash\n"
-"      --on-lost=WHAT          term (then kill), kill, ignore (term)\n"
-"      --label L               who we are, to others (COMMAND@HOST:PID)\n"
-"  -x, --exclusive             the default\n"
-"  -v, --verbose               say what happens\n"
-"  -q, --quiet                 no progress on a terminal\n";
+#define HELP_WHAT \
+"  -s, --shared                share it with others who do the same\n" \
+"  -l, --limit N               a semaphore: one of at most N at a time\n" \
+"  -a, --also NAME             this lock, too, or none; any number of times\n"
+#define HELP_HOLDING \
+"  -k, --kill-after D          from TERM to KILL, when the lock is lost (5s)\n" \
+"  -c, --command STRING        run STRING with $SHELL -c, else /bin/sh\n" \
+"      --hold D                give the lock up after D at the latest\n" \
+"      --keep D                nobody else gets it until D after the grant\n" \
+"      --delay D               nobody else gets it for D after a crash\n" \
+"      --grace D               go on for D without a connection, and resume\n" \
+"      --on-lost=WHAT          term (then kill), kill, ignore (term)\n" \
+"      --label L               who we are, to others (COMMAND@HOST:PID)\n" \
+"  -x, --exclusive             the default\n" \
+"  -v, --verbose               say what happens\n" \
+"  -q, --quiet                 no progress on a terminal\n"
+
+const char *const run_options_help = HELP_WAITING HELP_WHAT HELP_HOLDING;
+const char *const elect_options_help = HELP_HOLDING;
 /* clang-format on */
 
 static const struct {
@@ -114,6 +128,35 @@ label_set(struct run_options *o, const char *arg)
 }
 
 static int
+limit_set(struct run_options *o, const char *arg)
+{
+	if (parse_number(arg, strlen(arg), INT32_MAX, &o->request.limit) &&
+	    o->request.limit > 0)
+		return 0;
+	return say_usage("run: -l: '%s' is not a number of at least 1", arg);
+}
+
+static int
+name_add(struct run_options *o, const char *name)
+{
+	struct request *r = &o->request;
+	unsigned i;
+
+	if (!request_name_ok(name))
+		return say_usage("run: '%s' is not a name (1 to 255 bytes of "
+				 "UTF-8 without space, control or '=', not "
+				 "beginning with '@' or '!')",
+		    name);
+	if (r->names_n == REQUEST_NAMES_MAX)
+		return say_usage("run: more than %d names", REQUEST_NAMES_MAX);
+	for (i = 0; i < r->names_n; i++)
+		if (strcmp(r->names[i], name) == 0)
+			return say_usage("run: '%s' is named twice", name);
+	r->names[r->names_n++] = name;
+	return 0;
+}
+
+static int
 option_set(struct run_options *o, int opt, const char *arg)
 {
 	switch (opt) {
@@ -136,7 +179,17 @@ option_set(struct run_options *o, int opt, const char *arg)
 		o->quiet = true;
 		return 0;
 	case 'x':
+		o->request.shared = false;
 		return 0;
+	case 's':
+		o->request.shared = true;
+		return 0;
+	case 'l':
+		return limit_set(o, arg);
+	case 'a':
+		return name_add(o, arg);
+	case OPT_GRACE:
+		return duration_set(&o->grace_ms, "--grace", arg);
 	case OPT_HOLD:
 		return duration_set(&o->request.hold_ms, "--hold", arg);
 	case OPT_KEEP:
@@ -179,30 +232,62 @@ command_set(struct run_options *o, int argc, char **argv)
 	return 0;
 }
 
-int
-run_options_parse(struct run_options *o, int argc, char **argv)
+/* The name behind the options, in front of those that go with it. */
+static int
+name_first(struct run_options *o, const char *name)
 {
+	unsigned n = o->request.names_n;
+	int rc = name_add(o, name);
+
+	if (rc != 0)
+		return rc;
+	o->request.names[0] = o->request.names[n];
+	o->request.names_n = n;
+	return 0;
+}
+
+/* What does not go together. */
+static int
+combination_check(const struct run_options *o)
+{
+	const struct request *r = &o->request;
+
+	if (r->limit > 0 && (r->shared || r->names_n > 1 || r->keep_ms >= 0 ||
+				r->delay_ms >= 0))
+		return say_usage("run: -l goes with neither -s, -a, --keep nor "
+				 "--delay");
+	return 0;
+}
+
+int
+run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
+{
+	const char *shorts = elect ? "+k:c:vqx" : "+nw:E:k:c:vqxsl:a:";
 	int opt, rc;
 
 	memset(o, 0, sizeof(*o));
+	o->elect = elect;
 	o->request.wait_ms = REQUEST_FOREVER;
 	o->request.hold_ms = o->request.keep_ms = o->request.delay_ms = -1;
 	o->conflict_exit = CLI_EXIT_NO;
 	o->kill_after_ms = KILL_AFTER_MS;
+	/* The first is the one behind the options. */
+	o->request.names_n = 1;
+	o->request.names[0] = "";
 	optind = 0;
-	while ((opt = getopt_long(argc, argv, "+nw:E:k:c:vqx", longs, NULL)) !=
-	       -1) {
+	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (elect && strchr("nwEsla", opt) != NULL)
+			return say_usage("elect: -%c is not for it", opt);
 		rc = option_set(o, opt, optarg);
 		if (rc != 0)
 			return rc;
 	}
 	if (optind >= argc)
-		return say_usage("run: which lock?");
-	o->request.name = argv[optind];
-	if (!request_name_ok(o->request.name))
-		return say_usage("run: '%s' is not a name (1 to 255 bytes of "
-				 "UTF-8 without space, control or '=', not "
-				 "beginning with '@' or '!')",
-		    o->request.name);
+		return say_usage("%s: which lock?", elect ? "elect" : "run");
+	rc = name_first(o, argv[optind]);
+	if (rc == 0)
+		rc = combination_check(o);
+	if (rc != 0)
+		return rc;
 	return command_set(o, argc - optind - 1, argv + optind + 1);
 }

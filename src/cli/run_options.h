@@ -17,6 +17,8 @@ struct run_options {
 	struct request request;
 	int conflict_exit;     /* status when busy or timed out */
 	int64_t kill_after_ms; /* from TERM to KILL */
+	int64_t grace_ms;      /* of the session; 0: none */
+	bool elect;	       /* again and again, until the command ends */
 	enum on_lost on_lost;
 	bool verbose;
 	bool quiet;	    /* no progress */
@@ -26,9 +28,10 @@ struct run_options {
 };
 
 /* 0, or the exit status for usage, about which a line was written. */
-int run_options_parse(struct run_options *o, int argc, char **argv);
+int run_options_parse(struct run_options *o, bool elect, int argc, char **argv);
 
 /* For the help: one line for each option. */
 extern const char *const run_options_help;
+extern const char *const elect_options_help;
 
 #endif

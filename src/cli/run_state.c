@@ -26,6 +26,7 @@
 #include "cli/timespan.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,8 @@
 #define TAG_PING "2"
 #define TAG_GIVE "3"
 #define TAG_CANCEL "4"
+#define TAG_RESUME "5"
+#define TAG_GRACE "6"
 
 /* How much longer than the wait asked for a broker may take to say no. */
 #define ANSWER_SLACK_MS 5000
@@ -46,16 +49,22 @@
 #define CANCEL_MS 2000
 /* The broker counts a hold from a little before we hear of the grant. */
 #define HOLD_ROUND_MS 100
+/* Between attempts to connect again, and for how long one may take. */
+#define TRY_PAUSE_MS 100
+#define TRY_MS 2000
 /* A KILL is repeated: what was forked meanwhile may have been missed. */
 #define KILL_AGAIN_MS 20
-static const struct run_state waiting, checking, cancelling, running, ending,
-    unguarded, giving;
+static const struct run_state waiting, checking, cancelling, running, resuming,
+    ending, unguarded, giving;
 
 /* ------------------------------------------------------------- transitions */
 
 static void
 run_finish(struct run *run, int status)
 {
+	/* What has grace would live on without us. */
+	if (run->graced && run->client.fd >= 0)
+		client_send(&run->client, "QUIT");
 	run->status = status;
 	run->state = NULL;
 }
@@ -118,8 +127,7 @@ run_lost(struct run *run, const char *why)
 	};
 	const enum on_lost on_lost = run->options->on_lost;
 
-	say("%s: lock lost (%s): %s", run->options->request.name, why,
-	    act[on_lost].what);
+	say("%s: lock lost (%s): %s", run->names, why, act[on_lost].what);
 	run->lost = true;
 	if (on_lost == ON_LOST_IGNORE)
 		run->state = &unguarded;
@@ -247,8 +255,7 @@ waiting_granted(struct run *run, const struct message *m)
 		run->fence = xstrndup(p.value, p.value_len);
 	progress_stop(&run->progress);
 	if (run->options->verbose)
-		say("%s: granted after %s, fence %s",
-		    run->options->request.name,
+		say("%s: granted after %s, fence %s", run->names,
 		    timespan_text(now_ms() - run->began_ms, waited),
 		    run->fence != NULL ? run->fence : "none");
 	run->granted_ms = now_ms();
@@ -265,7 +272,7 @@ waiting_refused(struct run *run, const struct message *m)
 		return;
 	}
 	progress_stop(&run->progress);
-	say("%s: %s", run->options->request.name,
+	say("%s: %s", run->names,
 	    message_error(m)[0] != '\0' ? message_error(m) : m->text);
 	run_finish(run, error_status(m));
 }
@@ -283,7 +290,7 @@ waiting_message(struct run *run, const struct message *m)
 	case STATUS_TIMEOUT:
 		progress_stop(&run->progress);
 		if (run->options->verbose)
-			say("%s: %s", run->options->request.name,
+			say("%s: %s", run->names,
 			    message_status(m) == STATUS_BUSY ? "busy"
 							     : "timed out");
 		run_finish(run, run->options->conflict_exit);
@@ -369,7 +376,7 @@ checking_start(struct run *run)
 	char *by_shell[4] = { sh, dash_c, NULL, NULL };
 	struct child_setup setup = {
 		.argv = o->argv,
-		.name = o->request.name,
+		.name = run->names,
 		.fence = run->fence,
 		.death_signal =
 		    o->on_lost == ON_LOST_IGNORE ? SIGTERM : SIGKILL,
@@ -384,6 +391,11 @@ checking_start(struct run *run)
 		setup.argv = by_shell;
 	}
 	run->state = &running;
+	if (o->grace_ms > 0) {
+		run->graced = true;
+		client_send(&run->client,
+		    "@" TAG_GRACE " SESSION grace=%" PRId64 "ms", o->grace_ms);
+	}
 	if (!child_start(&run->child, &setup)) {
 		say("can't start a process: %s", strerror(errno));
 		run_give(run, CLI_EXIT_INTERNAL);
@@ -404,7 +416,7 @@ checking_message(struct run *run, const struct message *m)
 		return;
 	if (!run_told(run, m)) {
 		say("%s: the broker does not vouch for the lock: %s",
-		    run->options->request.name, m->text);
+		    run->names, m->text);
 		run_give(run, CLI_EXIT_LOST);
 		return;
 	}
@@ -467,12 +479,34 @@ running_message(struct run *run, const struct message *m)
 		run_lost(run, "the broker does not vouch for it any more");
 }
 
-/* On a Unix socket the lock is free at once; elsewhere it may be. */
+static void
+resuming_try(struct run *run, int64_t now)
+{
+	run->try_ms = now + TRY_PAUSE_MS;
+	if (!client_open_like(&run->client, &run->client))
+		return;
+	run->try_ms = now + TRY_MS;
+	client_send(&run->client, "@" TAG_RESUME " RESUME key=%s", run->key);
+}
+
+/*
+ * Without grace the lock is free at once on a Unix socket, and may be
+ * elsewhere.
+ */
 static void
 running_closed(struct run *run, const char *why)
 {
 	client_close(&run->client);
-	run_lost(run, why);
+	if (!run->graced || run->key == NULL) {
+		run_lost(run, why);
+		return;
+	}
+	if (run->options->verbose)
+		say("%s: %s; connecting again", run->names, why);
+	validity_forget(&run->validity);
+	run->cut_ms = now_ms();
+	run->state = &resuming;
+	resuming_try(run, run->cut_ms);
 }
 
 /*
@@ -539,6 +573,92 @@ static const struct run_state running = {
 	running_reaped,
 	running_time,
 	running_deadline,
+};
+
+/* ---------------------------------------------------------------- RESUMING */
+
+/*
+ * No connection, and the command goes on: for as long as was vouched for, and
+ * as the broker waits for us.
+ */
+static int64_t
+resuming_act_at(const struct run *run)
+{
+	const int64_t act = running_act_at(run);
+	const int64_t over = run->cut_ms + run->options->grace_ms;
+
+	if (run->child.ended && run->deadline_ms < act)
+		return run->deadline_ms;
+	return act < over ? act : over;
+}
+
+static void
+resuming_message(struct run *run, const struct message *m)
+{
+	if (!message_answers(m, TAG_RESUME))
+		return;
+	if (message_status(m) != STATUS_OK) {
+		run_lost(run, "its session is over");
+		return;
+	}
+	if (run->options->verbose)
+		say("%s: resumed", run->names);
+	run->state = &running;
+	if (run->child.ended)
+		running_reaped(run);
+	else
+		run_ask(run);
+}
+
+static void
+resuming_closed(struct run *run, const char *why)
+{
+	(void)why;
+	client_close(&run->client);
+	run->try_ms = now_ms() + TRY_PAUSE_MS;
+}
+
+/* The command has ended: what is left is to give the lock back. */
+static void
+resuming_reaped(struct run *run)
+{
+	if (run->child.ended)
+		run->deadline_ms = now_ms() + GIVE_MS;
+}
+
+static void
+resuming_time(struct run *run, int64_t now)
+{
+	if (now >= resuming_act_at(run)) {
+		client_close(&run->client);
+		if (run->child.ended)
+			run_finish(run, run->child.status);
+		else
+			run_lost(run, "no connection to the broker");
+		return;
+	}
+	if (now < run->try_ms)
+		return;
+	client_close(&run->client);
+	resuming_try(run, now);
+}
+
+static int64_t
+resuming_deadline(const struct run *run)
+{
+	const int64_t act = resuming_act_at(run);
+
+	return run->try_ms < act ? run->try_ms : act;
+}
+
+static const struct run_state resuming = {
+	"resuming",
+	resuming_message,
+	signal_pass,
+	resuming_closed,
+	resuming_reaped,
+	resuming_time,
+	resuming_deadline,
 };
 
 /* ------------------------------------------------------- ENDING, UNGUARDED */
@@ -610,8 +730,7 @@ giving_message(struct run *run, const struct message *m)
 		return;
 	if (run->child.ended && !run->lost &&
 	    (message_error_is(m, "lost") || message_error_is(m, "not-held"))) {
-		say("%s: lock lost before it was given back",
-		    run->options->request.name);
+		say("%s: lock lost before it was given back", run->names);
 		if (run->options->on_lost != ON_LOST_IGNORE)
 			run->status = CLI_EXIT_LOST;
 	}
@@ -652,7 +771,7 @@ run_begin(struct run *run)
 	client_send(&run->client, "@" TAG_TAKE " %.*s", (int)buf_len(&line),
 	    buf_data(&line));
 	buf_fini(&line);
-	if (!o->quiet && wait_ms != 0)
-		progress_start(&run->progress, &run->client, o->request.name,
-		    run->session);
+	if (!o->quiet && wait_ms != 0 && o->request.limit == 0)
+		progress_start(&run->progress, &run->client,
+		    o->request.names[0], run->session);
 }

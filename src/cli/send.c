@@ -1,6 +1,6 @@
 /*
  * `lockbroker send`: one request in the words of the protocol, and everything
- * that comes until it is answered.
+ * that comes until it is answered; `lockbroker watch`: events without end.
  */
 #include "config.h"
 
@@ -8,6 +8,7 @@
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/now.h"
+#include "cli/request.h"
 #include "cli/say.h"
 
 #include <stdio.h>
@@ -145,5 +146,53 @@ send_main(struct cli *cli, int argc, char **argv)
 	}
 	client_fini(&c);
 	buf_fini(&line);
+	return status;
+}
+
+/* Shows events until the stream ends or a request is refused. */
+static int
+watch_on(struct client *c, bool json)
+{
+	enum client_got got;
+	struct message m;
+	int status = CLI_EXIT_OK;
+
+	for (;;) {
+		got = client_wait(c, NEVER_MS, &m);
+		if (got != CLIENT_MESSAGE)
+			break;
+		if (m.event)
+			message_show(&m, json);
+		else if (message_status(&m) != STATUS_OK) {
+			say("%s", message_error(&m));
+			status = status_of(&m);
+		}
+		message_fini(&m);
+		if (status != CLI_EXIT_OK)
+			return status;
+	}
+	say("%s: %s", c->address->text,
+	    got == CLIENT_GARBAGE ? "does not speak the protocol" : c->why);
+	return got == CLIENT_GARBAGE ? CLI_EXIT_PROTOCOL : CLI_EXIT_UNREACHABLE;
+}
+
+int
+watch_main(struct cli *cli, int argc, char **argv)
+{
+	struct message hello;
+	struct client c;
+	int i, status = CLI_EXIT_UNREACHABLE;
+
+	for (i = 1; i < argc; i++)
+		if (!request_name_ok(argv[i]))
+			return say_usage("watch: '%s' is not a name", argv[i]);
+	client_init(&c);
+	if (cli_open(cli, &c, 0, "PING", &hello)) {
+		message_fini(&hello);
+		for (i = 1; i < argc; i++)
+			client_send(&c, "WATCH %s", argv[i]);
+		status = watch_on(&c, cli->json);
+	}
+	client_fini(&c);
 	return status;
 }

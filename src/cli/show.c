@@ -156,6 +156,19 @@ show_queue(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
+int
+show_unlock_force(struct cli *cli, int argc, char **argv)
+{
+	struct message m;
+	int status;
+
+	(void)argc;
+	status = ask_name(cli, "UNLOCK-FORCE", argv[1], &m);
+	if (status == CLI_EXIT_OK)
+		message_fini(&m);
+	return status;
+}
+
 /* The names the broker has to do with, the busiest first. */
 static int
 ask_names(struct cli *cli, const char *limit, struct message *m)

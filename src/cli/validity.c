@@ -35,6 +35,12 @@ validity_ask(struct validity *v, int64_t now)
 }
 
 void
+validity_forget(struct validity *v)
+{
+	v->asking = false;
+}
+
+void
 validity_told(struct validity *v, int64_t valid_ms)
 {
 	assert(v->asking);

@@ -29,6 +29,9 @@ void validity_init(struct validity *v, int64_t kill_after_ms);
 /* A PING is being sent; none may be under way. */
 void validity_ask(struct validity *v, int64_t now_ms);
 
+/* The one under way will not be answered. */
+void validity_forget(struct validity *v);
+
 /* It was answered `valid=`. */
 void validity_told(struct validity *v, int64_t valid_ms);
 

@@ -27,6 +27,7 @@ EXTRA_DIST += \
 	tests/system/test_redis_restarts.py \
 	tests/system/test_sync.py \
 	tests/system/test_sentinel.py \
+	tests/system/test_runs.py \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
 	tests/system/test_transcripts.py \

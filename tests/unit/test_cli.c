@@ -231,7 +231,12 @@ END_TEST
 
 START_TEST(request_lines)
 {
-	struct request r = { "a", REQUEST_FOREVER, -1, -1, -1 };
+	struct request r = { .names = { "a" },
+		.names_n = 1,
+		.wait_ms = REQUEST_FOREVER,
+		.hold_ms = -1,
+		.keep_ms = -1,
+		.delay_ms = -1 };
 	struct buf line;
 
 	buf_init(&line);
@@ -259,15 +264,57 @@ static const struct {
 	{ "!LOST a", true },
 	{ "!LOST ab fence=1", false },
 	{ "!LOST b fence=1 x=a", false },
+	{ "!LOST other fence=1", true },
+	{ "!LOST a kind=semaphore permits=1", false },
 	{ "!LOST", false },
 	{ "!LOSTA a", false },
 	{ "!ATRISK a left=1ms", false },
 	{ "!SHUTDOWN", true },
 };
 
+START_TEST(request_of_several_and_of_permits)
+{
+	struct request r = { .names = { "a", "b" },
+		.names_n = 2,
+		.shared = true,
+		.wait_ms = 0,
+		.hold_ms = -1,
+		.keep_ms = -1,
+		.delay_ms = -1 };
+	struct message m;
+	struct buf line;
+	char *all = request_names(&r);
+
+	ck_assert_str_eq(all, "a b");
+	free(all);
+	buf_init(&line);
+	request_take(&r, 0, &line);
+	buf_addc(&line, '|');
+	request_give(&r, &line);
+	buf_addc(&line, '|');
+	r.names_n = 1;
+	r.shared = false;
+	r.limit = 3;
+	request_take(&r, 0, &line);
+	buf_addc(&line, '|');
+	request_give(&r, &line);
+	buf_addc(&line, '\0');
+	ck_assert_str_eq(buf_data(&line),
+	    "LOCK a b mode=shared wait=0ms|UNLOCK a b|"
+	    "ACQUIRE a limit=3 wait=0ms|RELEASE a");
+	buf_fini(&line);
+	ck_assert(message_parse(&m, "!LOST a fence=1", 15));
+	ck_assert(!request_lost(&r, &m));
+	message_fini(&m);
+	ck_assert(message_parse(&m, "!LOST a kind=semaphore", 22));
+	ck_assert(request_lost(&r, &m));
+	message_fini(&m);
+}
+END_TEST
+
 START_TEST(request_events)
 {
-	const struct request r = { "a", 0, -1, -1, -1 };
+	const struct request r = { .names = { "other", "a" }, .names_n = 2 };
 	struct message m;
 
 	ck_assert(
@@ -299,7 +346,7 @@ static const struct {
 	{ "\xc3", false },
 };
 
-START_TEST(request_names)
+START_TEST(request_name_checks)
 {
 	ck_assert_msg(request_name_ok(names[_i].name) == names[_i].good, "'%s'",
 	    names[_i].name);
@@ -422,8 +469,9 @@ cli_run(void)
 	TCase *tc = tcase_create("run");
 
 	tcase_add_test(tc, request_lines);
+	tcase_add_test(tc, request_of_several_and_of_permits);
 	tcase_add_loop_test(tc, request_events, 0, COUNT(events));
-	tcase_add_loop_test(tc, request_names, 0, COUNT(names));
+	tcase_add_loop_test(tc, request_name_checks, 0, COUNT(names));
 	tcase_add_test(tc, request_name_length);
 	tcase_add_test(tc, json_line);
 	tcase_add_loop_test(tc, validity_row, 0, COUNT(clocks));
