@@ -32,10 +32,12 @@ src_core_libcore_a_SOURCES = \
 	src/core/lock.h \
 	src/core/message.c \
 	src/core/message.h \
+	src/core/permits.c \
 	src/core/queue.c \
 	src/core/queue.h \
 	src/core/semaphore.c \
 	src/core/semaphore.h \
+	src/core/semaphore_state.h \
 	src/core/session.c \
 	src/core/session.h \
 	src/core/slot.c \

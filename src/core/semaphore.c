@@ -20,58 +20,12 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/semaphore.h"
-#include "core/session.h"
-
-/* A RELEASE whose permits are being given back in the store. */
-struct giving {
-	TAILQ_ENTRY(giving) link;
-	uint64_t session; /* id */
-	uint64_t ref;
-	uint64_t held; /* by the session, still */
-	bool flying;   /* the operation in flight says so to the store */
-};
-TAILQ_HEAD(giving_list, giving);
-
-/*
- * A semaphore of this broker.  `owned` counts what the store was told last
- * that is in use; while an operation is in flight, not what it may bring.
- */
-struct semaphore {
-	struct sync y;
-	struct permits_list holders;
-	struct giving_list givings; /* owned */
-	uint64_t limit;		    /* as of those who hold or wait */
-	uint64_t taken_limit;	    /* as of those that are owned */
-	uint64_t used;
-	uint64_t owned;
-	uint64_t fresh;	    /* of them, not yet granted since they were taken */
-	uint64_t free;	    /* nobody's, when last told */
-	uint64_t told_need; /* we are in the queue for so many more; 0: not */
-	uint64_t asked_have; /* by the operation in flight */
-	uint64_t asked_need;
-	uint64_t asked_limit;
-	int64_t confirmed_ms; /* when what keeps the lease was sent */
-	int64_t renew_ms;
-	int64_t look_ms;   /* queued: when to look again */
-	int64_t end_ms;	   /* the store has nothing of ours after it */
-	int64_t remote_ms; /* since when another broker waits; 0: none */
-	uint64_t spell;	   /* of the guard, when last confirmed */
-	uint32_t row;	   /* handovers since another broker waits */
-	bool unsure;	   /* the store may have more for us than we count */
-	bool atrisk;
-	bool asked_queue;
-};
-
-static struct semaphore *
-of(struct sync *y)
-{
-	return container_of(y, struct semaphore, y);
-}
+#include "core/semaphore_state.h"
 
 static void
 semaphore_init(struct sync *y)
 {
-	struct semaphore *m = of(y);
+	struct semaphore *m = semaphore_of(y);
 
 	TAILQ_INIT(&m->holders);
 	TAILQ_INIT(&m->givings);
@@ -80,7 +34,7 @@ semaphore_init(struct sync *y)
 static void
 semaphore_fini(struct core *core, struct sync *y)
 {
-	struct semaphore *m = of(y);
+	struct semaphore *m = semaphore_of(y);
 	struct giving *g;
 
 	while (!TAILQ_EMPTY(&m->holders))
@@ -92,139 +46,10 @@ semaphore_fini(struct core *core, struct sync *y)
 	}
 }
 
-/* Time. */
-
-static int64_t
-deadline_ms(const struct core *core, const struct semaphore *m)
-{
-	return m->confirmed_ms + core->vouch_ms;
-}
-
 static bool
 vouched(const struct core *core, const struct semaphore *m)
 {
-	return m->owned > 0 && core->now_ms < deadline_ms(core, m);
-}
-
-int64_t
-permits_valid_ms(const struct core *core, const struct permits *p)
-{
-	int64_t at_ms = deadline_ms(core, of(p->sync));
-
-	if (timer_armed(&p->bound) && p->bound.at_ms < at_ms)
-		return p->bound.at_ms;
-	return at_ms;
-}
-
-/* Permits. */
-
-static struct permits *
-permits_find(const struct semaphore *m, const struct session *s)
-{
-	struct permits *p;
-
-	TAILQ_FOREACH (p, &s->permits, in_session)
-		if (p->sync == &m->y)
-			return p;
-	return NULL;
-}
-
-static void
-bind(struct core *core, struct permits *p, int64_t hold_ms)
-{
-	int64_t most_ms = core->config.max_hold_ms;
-
-	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
-		hold_ms = most_ms;
-	if (hold_ms == 0)
-		core_disarm(core, &p->bound);
-	else
-		core_arm(core, &p->bound, core->now_ms + hold_ms);
-}
-
-static struct permits *
-permits_new(struct core *core, struct semaphore *m, struct session *s)
-{
-	struct permits *p = xcalloc(1, sizeof(*p));
-
-	p->session = s;
-	p->sync = &m->y;
-	p->bound.kind = TIMER_PERMITS;
-	p->since_ms = core->now_ms;
-	TAILQ_INSERT_TAIL(&s->permits, p, in_session);
-	TAILQ_INSERT_TAIL(&m->holders, p, in_sync);
-	s->npermits++;
-	return p;
-}
-
-/* Grants of them that wait to be told: they are no more. */
-static void
-forget_untold(struct permits *p, bool withdrawn)
-{
-	struct claim *c;
-
-	TAILQ_FOREACH (c, &p->session->claims, in_session) {
-		if (c->permits != p)
-			continue;
-		c->permits = NULL;
-		c->withdrawn = withdrawn;
-	}
-	p->untold = 0;
-}
-
-static void
-permits_free(struct core *core, struct permits *p)
-{
-	struct semaphore *m = of(p->sync);
-
-	m->used -= p->n;
-	TAILQ_REMOVE(&p->session->permits, p, in_session);
-	TAILQ_REMOVE(&m->holders, p, in_sync);
-	p->session->npermits--;
-	core_disarm(core, &p->bound);
-	sync_touch(core, &m->y);
-	free(p);
-}
-
-void
-permits_end(struct core *core, struct permits *p)
-{
-	core->stats.releases++;
-	forget_untold(p, false);
-	permits_free(core, p);
-}
-
-/* Tells the session about those of its permits that it was told of. */
-static void
-tell(struct core *core, const struct permits *p, enum event_id event)
-{
-	uint64_t told = p->n > p->untold ? p->n - p->untold : 0;
-	const struct sync *y = p->sync;
-
-	emit_event(core, p->session->id, event, y->name, y->name_len);
-	emit_str(core, FIELD_KIND, "semaphore", 9);
-	emit_num(core, FIELD_PERMITS, told);
-}
-
-static void
-permits_lose(struct core *core, struct permits *p, const char *reason)
-{
-	if (p->n > p->untold) {
-		tell(core, p, EVENT_LOST);
-		emit_str(core, FIELD_REASON, reason, strlen(reason));
-		core->stats.lost++;
-	} else {
-		core->stats.withdrawn++;
-	}
-	core->stats.releases++;
-	forget_untold(p, true);
-	permits_free(core, p);
-}
-
-void
-permits_timer(struct core *core, struct permits *p)
-{
-	permits_lose(core, p, "hold");
+	return m->owned > 0 && core->now_ms < semaphore_deadline_ms(core, m);
 }
 
 static void
@@ -241,9 +66,9 @@ lose_all(struct core *core, struct semaphore *m, const char *reason)
 static void
 semaphore_timer(struct core *core, struct sync *y)
 {
-	struct semaphore *m = of(y);
+	struct semaphore *m = semaphore_of(y);
 	struct permits *p;
-	int64_t left_ms = deadline_ms(core, m) - core->now_ms;
+	int64_t left_ms = semaphore_deadline_ms(core, m) - core->now_ms;
 
 	if (m->owned == 0)
 		return;
@@ -256,7 +81,7 @@ semaphore_timer(struct core *core, struct sync *y)
 		return;
 	m->atrisk = true;
 	TAILQ_FOREACH (p, &m->holders, in_sync) {
-		tell(core, p, EVENT_ATRISK);
+		permits_tell(core, p, EVENT_ATRISK);
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
 	}
 }
@@ -275,29 +100,11 @@ turn_over(const struct core *core, const struct semaphore *m)
 static void
 grant(struct core *core, struct semaphore *m, struct claim *c)
 {
-	struct permits *p = permits_find(m, c->session);
-	bool first = p == NULL;
+	uint64_t n = c->n;
 
-	TAILQ_REMOVE(&m->y.queue, c, in_sync);
-	m->y.nclaims--;
-	core_disarm(core, &c->deadline);
-	c->state = CLAIM_GRANTED;
-	TAILQ_INSERT_TAIL(&core->sync_granted, c, in_sync);
-	if (first)
-		p = permits_new(core, m, c->session);
-	if (c->has_hold)
-		bind(core, p, c->hold_ms);
-	else if (first)
-		bind(core, p, core->config.default_hold_ms);
-	p->n += c->n;
-	p->untold += c->n;
-	m->used += c->n;
-	c->permits = p;
-	c->held = p->n;
-	c->free = m->free + m->owned - m->used;
-	core->stats.grants++;
-	if (m->fresh >= c->n) {
-		m->fresh -= c->n;
+	permits_grant(core, c);
+	if (m->fresh >= n) {
+		m->fresh -= n;
 		return;
 	}
 	m->fresh = 0;
@@ -488,7 +295,7 @@ plan(const struct core *core, struct semaphore *m)
 	struct sync *y = &m->y;
 
 	if (m->owned > 0)
-		sync_want(y, deadline_ms(core, m));
+		sync_want(y, semaphore_deadline_ms(core, m));
 	if (m->used > 0) {
 		if (!m->atrisk)
 			sync_want(
@@ -504,7 +311,7 @@ plan(const struct core *core, struct semaphore *m)
 static bool
 semaphore_next(struct core *core, struct sync *y)
 {
-	struct semaphore *m = of(y);
+	struct semaphore *m = semaphore_of(y);
 
 	if (m->used == 0 && y->op == 0 && TAILQ_EMPTY(&y->queue) &&
 	    m->end_ms <= core->now_ms) {
@@ -553,10 +360,10 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 	m->renew_ms = sent_ms + lease_ms / 3 - core_jitter(core, lease_ms / 24);
 	m->free = o->second;
 	m->unsure = false;
-	if (m->atrisk && core->now_ms < deadline_ms(core, m)) {
+	if (m->atrisk && core->now_ms < semaphore_deadline_ms(core, m)) {
 		m->atrisk = false;
 		TAILQ_FOREACH (p, &m->holders, in_sync)
-			tell(core, p, EVENT_SAFE);
+			permits_tell(core, p, EVENT_SAFE);
 	}
 	answer_givings(core, m, true, false);
 }
@@ -628,7 +435,7 @@ static void
 semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
-	struct semaphore *m = of(y);
+	struct semaphore *m = semaphore_of(y);
 	bool moved = m->spell != core->guards[y->shard].spell;
 
 	switch (o->status) {
@@ -660,7 +467,7 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 static void
 semaphore_expired(struct core *core, struct claim *c)
 {
-	const struct semaphore *m = of(c->sync);
+	const struct semaphore *m = semaphore_of(c->sync);
 
 	if (c->try_only)
 		claim_give_up(core, c, STATUS_ERR);
@@ -673,7 +480,7 @@ semaphore_expired(struct core *core, struct claim *c)
 static void
 semaphore_message(struct core *core, struct sync *y, const char *word)
 {
-	struct semaphore *m = of(y);
+	struct semaphore *m = semaphore_of(y);
 	int64_t at_ms;
 
 	if (word == NULL) {
@@ -722,7 +529,7 @@ semaphore_acquire(
 {
 	struct sync *y =
 	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
-	struct semaphore *m = y == NULL ? NULL : of(y);
+	struct semaphore *m = y == NULL ? NULL : semaphore_of(y);
 	struct claim *c;
 
 	if (m != NULL && m->limit != rq->limit &&
@@ -734,7 +541,7 @@ semaphore_acquire(
 	}
 	c = claim_new(core, s, SYNC_SEMAPHORE, rq, rq->wait_ms);
 	if (c != NULL)
-		of(c->sync)->limit = rq->limit;
+		semaphore_of(c->sync)->limit = rq->limit;
 }
 
 void
@@ -743,7 +550,7 @@ semaphore_release(
 {
 	struct sync *y =
 	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
-	struct permits *p = y == NULL ? NULL : permits_find(of(y), s);
+	struct permits *p = y == NULL ? NULL : permits_find(y, s);
 	struct giving *g;
 
 	if (p == NULL || p->n < rq->number) {
@@ -756,13 +563,9 @@ semaphore_release(
 	g->session = s->id;
 	g->ref = rq->ref;
 	g->held = p->n - rq->number;
-	TAILQ_INSERT_TAIL(&of(y)->givings, g, link);
-	if (g->held == 0) {
+	TAILQ_INSERT_TAIL(&semaphore_of(y)->givings, g, link);
+	if (g->held == 0)
 		permits_end(core, p);
-		return;
-	}
-	p->n -= rq->number;
-	of(y)->used -= rq->number;
-	core->stats.releases++;
-	sync_touch(core, y);
+	else
+		permits_reduce(core, p, rq->number);
 }
