@@ -370,6 +370,8 @@ next_ending(struct core *core, struct lock *l)
 	arm(core, l, l->key_end_ms);
 	if (may_ask(core, l, guard_up(core, l->shard)))
 		lease_ask_end(core, l);
+	else
+		unlock_parted(core, l, true);
 	return false;
 }
 

@@ -334,6 +334,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	struct checker *k = &w->checker;
 	struct ground *ground = &k->grounds[ask->name];
 	struct grant *g;
+	int64_t keep_us = 0;
 
 	check_exclusion(w, b, a, ask->name);
 	check_quiet(w, ask);
@@ -347,8 +348,11 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 		    ask->name, b->name);
 	ground->fence = a->fence;
 	ground->grants++;
-	if (ask->session == ground->quiet_session)
+	/* A keep= goes on over another grant of the session that has it. */
+	if (ask->session == ground->quiet_session) {
+		keep_us = ground->quiet_us;
 		ground->quiet_us = 0;
+	}
 	assert(k->ngrants < CHECKER_HOLDS_MAX);
 	g = &k->grants[k->ngrants++];
 	memset(g, 0, sizeof(*g));
@@ -358,6 +362,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	g->fence = a->fence;
 	g->depth = 1;
 	g->bound_us = INT64_MAX;
+	g->keep_us = keep_us;
 	set_terms(w, g, ask);
 }
 
