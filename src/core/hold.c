@@ -107,6 +107,7 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 
 	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
 		hold_ms = most_ms;
+	h->hold_ms = hold_ms;
 	if (hold_ms == 0)
 		core_disarm(core, &h->bound);
 	else
@@ -118,6 +119,11 @@ hold_timer(struct core *core, struct hold *h)
 {
 	struct lock *l = h->lock;
 
+	/* It begins to count when the grant is told. */
+	if (h->untold == h->depth) {
+		core_arm(core, &h->bound, core->now_ms + h->hold_ms);
+		return;
+	}
 	hold_lose(core, h, "hold");
 	lease_next(core, l);
 }

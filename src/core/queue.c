@@ -119,6 +119,22 @@ told(struct core *core, struct waiter *w)
 		core_touch(core, l);
 }
 
+/* Before all that came later. */
+static void
+insert_by_arrival(struct lock *l, struct waiter *w)
+{
+	struct waiter *other;
+
+	TAILQ_FOREACH (other, &l->queue, in_lock)
+		if (other->since_ms > w->since_ms ||
+		    (other->since_ms == w->since_ms && other->ref > w->ref))
+			break;
+	if (other != NULL)
+		TAILQ_INSERT_BEFORE(other, w, in_lock);
+	else
+		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
+}
+
 void
 waiter_ungranted(struct core *core, struct waiter *w)
 {
@@ -128,7 +144,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	told(core, w);
 	w->granted = w->withdrawn = false;
 	w->hold = NULL;
-	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+	insert_by_arrival(l, w);
 	l->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);

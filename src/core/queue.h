@@ -15,7 +15,7 @@ void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
 void waiter_granted(struct core *core, struct waiter *w);
 void waiter_to_tell(struct core *core, struct waiter *w);
 
-/* A grant that was not told in time: back to the head of the queue. */
+/* A grant that was not told in time: back to its place in the queue. */
 void waiter_ungranted(struct core *core, struct waiter *w);
 
 /*

@@ -128,6 +128,7 @@ struct hold {
 	struct timer bound; /* armed where the time of holding is bounded */
 	uint64_t fence;
 	int64_t since_ms;      /* of the grant */
+	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
 	int64_t keep_until_ms; /* nobody else before then */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
 	uint32_t depth;
