@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <event2/event.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "daemon/loop.h"
 #include "daemon/notify.h"
 #include "daemon/settings.h"
+#include "redis/probe.h"
 
 #define EXIT_USAGE 2
 
@@ -30,36 +32,52 @@
 struct args {
 	const char *file; /* NULL: the default */
 	bool test;
+	bool probe;
 	bool dump;
 	bool version;
 	bool help;
 };
 
-static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE]\n";
+static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE] [--probe]\n";
 
 static const char help[] =
     "\n"
-    "  -c FILE  configuration (default: %s,\n"
-    "           where it exists)\n"
-    "  -t       check the configuration and exit\n"
-    "  -T       print the effective configuration and exit\n"
-    "  -V       print the version and exit\n"
-    "  -h       print this and exit\n"
+    "  -c, --config FILE  configuration (default:\n"
+    "                     %s,\n"
+    "                     where it exists)\n"
+    "  -t, --test         check the configuration and exit\n"
+    "      --probe        check Redis too: connect to it, look, and exit\n"
+    "  -T, --dump         print the effective configuration and exit\n"
+    "  -V, --version      print the version and exit\n"
+    "  -h, --help         print this and exit\n"
     "\n"
     "Exit status: 0 ended as asked, 1 failure, 2 usage or configuration.\n";
 
 static bool
 args_parse(struct args *args, int argc, char **argv)
 {
+	static const struct option longs[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "test", no_argument, NULL, 't' },
+		{ "probe", no_argument, NULL, 'p' },
+		{ "dump", no_argument, NULL, 'T' },
+		{ "version", no_argument, NULL, 'V' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
 	int option;
 
-	while ((option = getopt(argc, argv, "c:tTVh")) != -1) {
+	while (
+	    (option = getopt_long(argc, argv, "c:tTVh", longs, NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			args->file = optarg;
 			break;
 		case 't':
 			args->test = true;
+			break;
+		case 'p':
+			args->probe = true;
 			break;
 		case 'T':
 			args->dump = true;
@@ -148,7 +166,7 @@ serve(struct config *config, const char *file)
 int
 daemon_main(int argc, char **argv)
 {
-	struct args args = { NULL, false, false, false, false };
+	struct args args = { .file = NULL };
 	struct config config;
 	int status = EXIT_SUCCESS;
 
@@ -169,6 +187,9 @@ daemon_main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (args.dump)
 		config_dump(&config, stdout);
+	else if (args.probe)
+		status =
+		    probe_run(&config, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 	else if (!args.test)
 		status = serve(&config, args.file);
 	config_free(&config);

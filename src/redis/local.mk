@@ -19,6 +19,13 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/once.h \
 	src/redis/pool.c \
 	src/redis/pool.h \
+	src/redis/probe.c \
+	src/redis/probe.h \
+	src/redis/probe_conn.c \
+	src/redis/probe_conn.h \
+	src/redis/probe_sentinel.c \
+	src/redis/probe_server.c \
+	src/redis/probe_server.h \
 	src/redis/redis.c \
 	src/redis/redis.h \
 	src/redis/resolve.c \

@@ -1,0 +1,24 @@
+/*
+ * Connects to what the configuration names and looks whether it is fit to keep
+ * locks: lockbrokerd -t --probe.
+ *
+ * Blocks, so it is no part of a running broker.  It changes nothing that a
+ * broker would notice: it writes one key of its own, for a second.
+ *
+ *	probe.c           which servers to look at, mode by mode
+ *	probe_server.c    a server that keeps locks
+ *	probe_sentinel.c  a Sentinel
+ *	probe_conn.c      connections, and the lines of the report
+ */
+#ifndef LOCKBROKER_REDIS_PROBE_H
+#define LOCKBROKER_REDIS_PROBE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct config;
+
+/* One line for each finding.  False where one of them is a failure. */
+bool probe_run(const struct config *config, FILE *out);
+
+#endif

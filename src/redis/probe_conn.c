@@ -1,0 +1,174 @@
+/*
+ * Everything here waits, with the time-outs of the configuration.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "redis/now.h"
+#include "redis/probe_conn.h"
+#include "redis/tls.h"
+#include "store/refusal.h"
+
+static const char *const words[] = {
+#define FINDING(id, word) [FINDING_##id] = word,
+	FINDINGS(FINDING)
+#undef FINDING
+};
+
+static void say(struct probe *probe, enum finding finding, const char *what,
+    const char *fmt, va_list ap) __attribute__((format(printf, 4, 0)));
+
+static void
+say(struct probe *probe, enum finding finding, const char *what,
+    const char *fmt, va_list ap)
+{
+	(void)fprintf(probe->out, "%-4s  %s: ", words[finding], what);
+	(void)vfprintf(probe->out, fmt, ap);
+	(void)fputc('\n', probe->out);
+	if (finding == FINDING_FAIL)
+		probe->failed = true;
+}
+
+void
+probe_say(struct probe *probe, enum finding finding, const char *what,
+    const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(probe, finding, what, fmt, ap);
+	va_end(ap);
+}
+
+void
+probe_find(struct probe_conn *c, enum finding finding, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(c->probe, finding, c->what, fmt, ap);
+	va_end(ap);
+}
+
+static redisContext *
+open_socket(const struct probe *probe, const struct config_address *a)
+{
+	const struct config_redis *redis = &probe->config->redis;
+	struct timeval connect = ms_to_timeval(redis->connect_timeout_ms);
+	struct timeval reply = ms_to_timeval(redis->reply_timeout_ms);
+	redisContext *context;
+
+	context = a->path ? redisConnectUnixWithTimeout(a->path, connect)
+			  : redisConnectWithTimeout(a->host, a->port, connect);
+	if (!context)
+		abort();
+	if (!context->err)
+		(void)redisSetTimeout(context, reply);
+	return context;
+}
+
+static bool
+authenticate(struct probe_conn *c, const char *user, const char *password)
+{
+	const struct refusal *refusal;
+	redisReply *reply;
+	bool ok;
+
+	if (password[0] == '\0')
+		reply = probe_ask(c, "PING");
+	else if (user[0] == '\0')
+		reply = probe_ask(c, "AUTH %s", password);
+	else
+		reply = probe_ask(c, "AUTH %s %s", user, password);
+	if (!reply)
+		return false;
+	/* A server without any password, and PING is not permitted to all. */
+	ok = !probe_is_error(reply) || strncmp(reply->str, "ERR", 3) == 0 ||
+	     strncmp(reply->str, "NOPERM", 6) == 0 ||
+	     strncmp(reply->str, "MASTERDOWN", 10) == 0;
+	refusal = ok ? NULL : refusal_find(reply->str, (size_t)reply->len);
+	if (!ok)
+		probe_find(c, FINDING_FAIL, "%s%s%s", reply->str,
+		    refusal ? "; " : "", refusal ? refusal->text : "");
+	freeReplyObject(reply);
+	return ok;
+}
+
+bool
+probe_open(struct probe_conn *c, struct probe *probe, const char *kind,
+    const struct config_address *address, const char *user,
+    const char *password)
+{
+	char node[CONFIG_ADDRESS_SIZE], why[160];
+	int64_t began = now_ms();
+
+	c->probe = probe;
+	(void)snprintf(c->what, sizeof(c->what), "%s %s", kind,
+	    config_address_format(address, node));
+	c->context = open_socket(probe, address);
+	if (c->context->err)
+		probe_find(c, FINDING_FAIL, "can't be reached: %s",
+		    c->context->errstr);
+	else if (probe->tls &&
+		 !tls_begin(probe->tls, c->context, why, sizeof(why)))
+		probe_find(c, FINDING_FAIL, "%s", why);
+	else if (authenticate(c, user, password)) {
+		probe_find(c, FINDING_OK, "answers, within %lld ms%s",
+		    (long long)(now_ms() - began),
+		    probe->tls ? ", over TLS" : "");
+		return true;
+	}
+	probe_close(c);
+	return false;
+}
+
+void
+probe_close(struct probe_conn *c)
+{
+	if (c->context)
+		redisFree(c->context);
+	c->context = NULL;
+}
+
+/* After the first break nothing more is asked or said. */
+static redisReply *
+answered(struct probe_conn *c, redisReply *reply)
+{
+	if (!reply)
+		probe_find(c, FINDING_FAIL, "the connection broke: %s",
+		    c->context->errstr);
+	return reply;
+}
+
+redisReply *
+probe_ask(struct probe_conn *c, const char *fmt, ...)
+{
+	redisReply *reply;
+	va_list ap;
+
+	if (c->context->err)
+		return NULL;
+	va_start(ap, fmt);
+	reply = redisvCommand(c->context, fmt, ap);
+	va_end(ap);
+	return answered(c, reply);
+}
+
+redisReply *
+probe_askv(
+    struct probe_conn *c, int argc, const char **argv, const size_t *argvlen)
+{
+	if (c->context->err)
+		return NULL;
+	return answered(c, redisCommandArgv(c->context, argc, argv, argvlen));
+}
+
+bool
+probe_is_error(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR;
+}

@@ -1,0 +1,152 @@
+/*
+ * A Sentinel: does it know the master, and will it act as the broker assumes?
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/probe_conn.h"
+#include "redis/probe_server.h"
+#include "store/times.h"
+
+static bool
+ask_master(struct probe_conn *c, struct config_address *master)
+{
+	const char *name = c->probe->config->redis.master;
+	redisReply *reply =
+	    probe_ask(c, "SENTINEL get-master-addr-by-name %s", name);
+	bool ok;
+
+	if (!reply)
+		return false;
+	ok = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;
+	if (probe_is_error(reply))
+		probe_find(c, FINDING_FAIL, "SENTINEL: %s", reply->str);
+	else if (!ok)
+		probe_find(c, FINDING_FAIL, "knows no master '%s'", name);
+	if (ok) {
+		master->path = NULL;
+		master->host = xstrdup(reply->element[0]->str);
+		master->port =
+		    (uint16_t)strtoul(reply->element[1]->str, NULL, 10);
+		probe_find(c, FINDING_OK, "says '%s' is %s:%s", name,
+		    reply->element[0]->str, reply->element[1]->str);
+	}
+	freeReplyObject(reply);
+	return ok;
+}
+
+/* A field of SENTINEL MASTER; "" where it is not there. */
+static const char *
+field(const redisReply *reply, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < reply->elements; i += 2)
+		if (reply->element[i]->str && reply->element[i + 1]->str &&
+		    strcmp(reply->element[i]->str, name) == 0)
+			return reply->element[i + 1]->str;
+	return "";
+}
+
+static long
+number(const redisReply *reply, const char *name)
+{
+	return strtol(field(reply, name), NULL, 10);
+}
+
+static void
+check_fields(struct probe_conn *c, const redisReply *reply)
+{
+	const struct config *config = c->probe->config;
+	long stall_ms = (long)times_pad_ms(config->locks.lease_ms);
+	long down_ms = number(reply, "down-after-milliseconds");
+	long replicas = number(reply, "num-slaves");
+	long sentinels = number(reply, "num-other-sentinels") + 1;
+
+	probe_find(c, down_ms > stall_ms ? FINDING_OK : FINDING_FAIL,
+	    "down-after-milliseconds %ld%s", down_ms,
+	    down_ms > stall_ms ? "" : " must be more than 0.3 of locks.lease");
+	if (strcmp(field(reply, "flags"), "master") != 0)
+		probe_find(c, FINDING_WARN, "thinks the master is '%s'",
+		    field(reply, "flags"));
+	if (replicas != (long)config->redis.replicas)
+		probe_find(c, FINDING_WARN,
+		    "knows %ld replicas, redis.replicas is %u: it must be the"
+		    " number of those that may be promoted",
+		    replicas, config->redis.replicas);
+	if (sentinels != (long)config->redis.nodes.n)
+		probe_find(c, FINDING_WARN,
+		    "knows %ld Sentinels, redis.nodes has %zu", sentinels,
+		    config->redis.nodes.n);
+}
+
+static void
+check_master(struct probe_conn *c)
+{
+	redisReply *reply =
+	    probe_ask(c, "SENTINEL master %s", c->probe->config->redis.master);
+
+	if (!reply)
+		return;
+	if (reply->type == REDIS_REPLY_ARRAY)
+		check_fields(c, reply);
+	else
+		probe_find(c, FINDING_WARN,
+		    "SENTINEL master is not permitted: see that"
+		    " down-after-milliseconds is more than 0.3 of locks.lease");
+	freeReplyObject(reply);
+}
+
+static void
+check_tilt(struct probe_conn *c)
+{
+	redisReply *reply = probe_ask(c, "INFO sentinel");
+
+	if (!reply)
+		return;
+	if (reply->type == REDIS_REPLY_STRING &&
+	    strstr(reply->str, "sentinel_tilt:1"))
+		probe_find(c, FINDING_WARN,
+		    "is in TILT: its clock jumped, or it was stopped");
+	freeReplyObject(reply);
+}
+
+/* The last thing on its connection. */
+static void
+check_hints(struct probe_conn *c)
+{
+	redisReply *reply = probe_ask(c, "SUBSCRIBE +switch-master");
+
+	if (!reply)
+		return;
+	if (probe_is_error(reply))
+		probe_find(c, FINDING_WARN,
+		    "SUBSCRIBE: %s; failovers are found a second later",
+		    reply->str);
+	freeReplyObject(reply);
+}
+
+bool
+probe_sentinel(struct probe *probe, const struct config_address *address,
+    struct config_address *master)
+{
+	const struct config_redis *redis = &probe->config->redis;
+	struct probe_conn c;
+	bool ok;
+
+	if (!probe_open(&c, probe, "sentinel", address, redis->sentinel_user,
+		redis->sentinel_password))
+		return false;
+	ok = ask_master(&c, master);
+	if (ok) {
+		check_master(&c);
+		check_tilt(&c);
+		check_hints(&c);
+	}
+	probe_close(&c);
+	return ok;
+}
