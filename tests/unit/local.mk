@@ -101,3 +101,12 @@ tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
 	$(LIB_CONFIG) $(LIB_BASE) $(HIREDIS_LIBS) $(LIBEVENT_LIBS) \
 	$(YAML_LIBS) $(CHECK_LIBS)
 endif
+
+# The core by itself: stories of what it is told and what it says.
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_session
+TESTS += tests/unit/test_session
+tests_unit_test_session_SOURCES = tests/unit/test_session.c $(UNIT_SUITE)
+tests_unit_test_session_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+endif
