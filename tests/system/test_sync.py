@@ -185,11 +185,11 @@ class Semaphores(Synchronizers):
         self.assertLess(now() - start, patience(1))
 
     def test_redis_is_away_for_a_moment(self):
-        self.prepare(lease=2, via_proxy=True)
+        self.prepare(lease=6, via_proxy=True)
         self.a.ok("ACQUIRE s limit=2")
         self.through.refuse = True
         self.through.cut()
-        risk = self.a.event(kind="ATRISK")
+        risk = self.a.event(10, kind="ATRISK")
         self.assertEqual((risk["kind"], risk["permits"]), ("semaphore", "1"))
         other = self.client(self.brokers[0])
         other.err("ACQUIRE s limit=2 wait=100ms", "unavailable")
