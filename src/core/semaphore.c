@@ -177,6 +177,8 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 
 	TAILQ_FOREACH (g, &m->givings, link)
 		g->flying = true;
+	m->was_owned = m->owned;
+	m->was_unsure = m->unsure;
 	m->owned = m->asked_have = m->used;
 	m->fresh = 0;
 	m->unsure = true;
@@ -454,6 +456,11 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 		m->told_need = 0;
 		answer_givings(core, m, true, false);
 		break;
+	case OUTCOME_UNSENT:
+	case OUTCOME_PENDING:
+		m->owned = m->was_owned;
+		m->unsure = m->was_unsure;
+		/* fallthrough */
 	default:
 		sync_retry(core, y, o);
 		answer_givings(core, m, true, true);

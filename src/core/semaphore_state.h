@@ -35,6 +35,7 @@ struct semaphore {
 	uint64_t asked_have; /* by the operation in flight */
 	uint64_t asked_need;
 	uint64_t asked_limit;
+	uint64_t was_owned;   /* before it */
 	int64_t confirmed_ms; /* when what keeps the lease was sent */
 	int64_t renew_ms;
 	int64_t look_ms;   /* queued: when to look again */
@@ -44,6 +45,7 @@ struct semaphore {
 	uint32_t row;	   /* handovers since another broker waits */
 	bool unsure;	   /* the store may have more for us than we count */
 	bool atrisk;
+	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
 };
 

@@ -78,6 +78,19 @@ endif
 
 # The real redis-server is needed for test_redis.
 if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_sync
+TESTS += tests/unit/test_sync
+tests_unit_test_sync_SOURCES = $(UNIT_SUITE) \
+	tests/unit/sync_rig.c \
+	tests/unit/sync_rig.h \
+	tests/unit/test_sync.c \
+	tests/unit/test_sync.h \
+	tests/unit/test_sync_barrier.c \
+	tests/unit/test_sync_latch.c \
+	tests/unit/test_sync_semaphore.c
+tests_unit_test_sync_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sync_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_store
 TESTS += tests/unit/test_store
 tests_unit_test_store_SOURCES = tests/unit/test_store.c $(UNIT_SUITE)
