@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	tests/system/test_runs.py \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
+	tests/system/test_tls.py \
 	tests/system/test_transcripts.py \
 	tests/system/transcripts/barriers.t \
 	tests/system/transcripts/deadlock.t \

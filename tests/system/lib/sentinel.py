@@ -5,7 +5,7 @@ import secrets
 import shutil
 
 from .proc import Process
-from .redisd import free_port
+from .redisd import RedisServer, free_port
 from .resp import RedisError, Resp
 from .wait import eventually
 
@@ -13,14 +13,18 @@ NAME = "mymaster"
 
 
 class Sentinel:
-    """A redis-sentinel that knows its master, and from the start its fellows too."""
+    """A redis-sentinel that knows its master, and from the start its fellows too.
 
-    def __init__(self, directory, lines=()):
+    With tls (options of redis.conf) it listens on a Unix socket besides, for the test.
+    """
+
+    def __init__(self, directory, lines=(), tls=None):
         self.directory = directory
         os.makedirs(directory, exist_ok=True)
         self.port = free_port()
         self.id = secrets.token_hex(20)
         self.lines = list(lines)
+        self.tls = tls
         self.process = None
 
     @property
@@ -30,8 +34,11 @@ class Sentinel:
     def start(self, monitor, fellows=()):
         """monitor: HOST PORT QUORUM."""
         path = os.path.join(self.directory, "sentinel.conf")
-        lines = [f"port {self.port}", "bind 127.0.0.1", f"dir {self.directory}",
-                 f"sentinel myid {self.id}", *self.lines, f"sentinel monitor {NAME} {monitor}",
+        lines = [f"port {self.port}"]
+        if self.tls:
+            lines = ["port 0", f"tls-port {self.port}", f"unixsocket {self.directory}/socket"]
+            lines += [f"{key} {value}" for key, value in self.tls.items()]
+        lines += ["bind 127.0.0.1", f"dir {self.directory}", f"sentinel myid {self.id}", *self.lines, f"sentinel monitor {NAME} {monitor}",
                  f"sentinel failover-timeout {NAME} 4000"]
         lines += [f"sentinel known-sentinel {NAME} 127.0.0.1 {fellow.port} {fellow.id}"
                   for fellow in fellows if fellow is not self]
@@ -46,7 +53,7 @@ class Sentinel:
                                os.path.join(self.directory, "log"), cwd=self.directory)
 
     def cmd(self, *args):
-        connection = Resp(self.address)
+        connection = Resp(f"unix:{self.directory}/socket" if self.tls else self.address)
         try:
             return connection(*args)
         finally:
@@ -79,14 +86,19 @@ class Sentinel:
 class Watched:
     """Servers, the first of which is the master at first, watched by three Sentinels."""
 
-    def __init__(self, test, replicas=1, down_after=1.0, host="127.0.0.1", lines=(), **options):
+    def __init__(self, test, replicas=1, down_after=1.0, host="127.0.0.1", lines=(), tls=None,
+                 **options):
         self.test = test
         options = {"repl-diskless-sync-delay": 0, "repl-backlog-ttl": 0, **options}
-        self.servers = [test.redis(tcp=True, **options) for _ in range(1 + replicas)]
+        if tls:
+            self.servers = [self.tls_server(test, number, {**options, **tls})
+                            for number in range(1 + replicas)]
+        else:
+            self.servers = [test.redis(tcp=True, **options) for _ in range(1 + replicas)]
         for server in self.servers[1:]:
             self.attach(server, self.servers[0])
         lines = [*lines]
-        self.sentinels = [Sentinel(os.path.join(test.directory, f"s{number}"), lines)
+        self.sentinels = [Sentinel(os.path.join(test.directory, f"s{number}"), lines, tls)
                           for number in range(3)]
         for sentinel in self.sentinels:
             test.addCleanup(sentinel.stop)
@@ -95,6 +107,17 @@ class Watched:
                            self.sentinels)
         for sentinel in self.sentinels:
             eventually(lambda: sentinel.sees(replicas, 2), 15, "a Sentinel sees everybody")
+
+    @staticmethod
+    def tls_server(test, number, options):
+        """Its TCP port speaks TLS only."""
+        port = free_port()
+        server = RedisServer(os.path.join(test.directory, f"t{number}"),
+                             options={**options, "port": 0, "tls-port": port})
+        test.addCleanup(server.stop)
+        server.start()
+        server.port = port
+        return server
 
     @property
     def addresses(self):
