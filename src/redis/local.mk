@@ -36,6 +36,7 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/slot.h \
 	src/redis/tls.c \
 	src/redis/tls.h \
+	src/redis/topo_cluster.c \
 	src/redis/topo_sentinel.c \
 	src/redis/topo_standalone.c \
 	src/redis/topology.h

@@ -44,7 +44,7 @@ static const struct mode {
 	[CONFIG_MODE_EMBEDDED] = { "embedded", &topo_standalone, 1, false },
 	[CONFIG_MODE_STANDALONE] = { "standalone", &topo_standalone, 1, false },
 	[CONFIG_MODE_SENTINEL] = { "sentinel", &topo_sentinel, 1, false },
-	[CONFIG_MODE_CLUSTER] = { "cluster", NULL, 256, true },
+	[CONFIG_MODE_CLUSTER] = { "cluster", &topo_cluster, 256, true },
 	[CONFIG_MODE_QUORUM] = { "quorum", NULL, 0, false },
 };
 
