@@ -43,12 +43,21 @@ drop(struct session *s, struct kept *k)
 	free(k);
 }
 
+/* Semaphores have names of their own. */
+static bool
+of_permits(const struct kept *k)
+{
+	return k->nfields > 0 && k->fields[0].id == FIELD_KIND;
+}
+
 static bool
 replaces(const struct kept *fresh, const struct kept *old)
 {
 	return subjects[fresh->event] != SUBJECT_NONE &&
 	       subjects[fresh->event] == subjects[old->event] &&
-	       old->event != EVENT_LOST && fresh->name_len == old->name_len &&
+	       old->event != EVENT_LOST &&
+	       of_permits(fresh) == of_permits(old) &&
+	       fresh->name_len == old->name_len &&
 	       memcmp(buf_data(&fresh->text), buf_data(&old->text),
 		   fresh->name_len) == 0;
 }

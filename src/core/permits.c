@@ -125,6 +125,17 @@ permits_end(struct core *core, struct permits *p)
 	permits_free(core, p);
 }
 
+void
+permits_take_back(struct core *core, struct claim *c)
+{
+	if (c->permits == NULL)
+		return;
+	if (c->permits->n > c->n)
+		permits_reduce(core, c->permits, c->n);
+	else
+		permits_end(core, c->permits);
+}
+
 /* Tells the session about those of its permits that it was told of. */
 void
 permits_tell(struct core *core, const struct permits *p, enum event_id event)

@@ -29,6 +29,9 @@ void semaphore_release(
 /* Gives all of them back; the session is gone. */
 void permits_end(struct core *core, struct permits *p);
 
+/* A grant that will not be told: as if it had not been made. */
+void permits_take_back(struct core *core, struct claim *c);
+
 /* The time of holding them is over. */
 void permits_timer(struct core *core, struct permits *p);
 

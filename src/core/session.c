@@ -20,6 +20,7 @@
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/semaphore.h"
 #include "core/session.h"
 #include "core/status.h"
 #include "core/sync.h"
@@ -60,7 +61,7 @@ session_find(const struct core *core, uint64_t id)
 unsigned
 session_load(const struct session *s)
 {
-	return s->nholds + s->nwaiting + s->npermits + s->nclaims;
+	return s->nholds + s->nwaiting + s->npermits + s->nclaims + s->nwatches;
 }
 
 static void
@@ -134,8 +135,11 @@ static void
 take_back_untold(struct core *core, struct session *s)
 {
 	struct waiter *w, *next;
+	struct claim *c;
 	struct hold *h;
 
+	TAILQ_FOREACH (c, &s->claims, in_session)
+		permits_take_back(core, c);
 	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next) {
 		h = w->hold;
 		if (!w->granted || h == NULL)
@@ -406,7 +410,7 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 		    "no session has that key, or it has ended");
 		return;
 	}
-	if (s != own && own->nholds + own->npermits + own->nwaiting > 0) {
+	if (s != own && session_load(own) > own->nwatches) {
 		emit_error(core, own->id, ref, ERR_BAD_REQUEST,
 		    "the session of this connection holds or waits for"
 		    " something; resume over a fresh one");

@@ -16,10 +16,12 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lock.h"
+#include "core/session.h"
 #include "core/status.h"
 #include "core/watch.h"
 
 #define WHY_SIZE 256
+#define REACH_MS 50  /* between looks whether Redis can be reached */
 #define PASSED_MS 20 /* until another broker has taken up what it was given */
 
 /* One session's WATCH of one name.  Owned by the watched name. */
@@ -28,8 +30,9 @@ struct watch {
 	TAILQ_ENTRY(watch) in_watched;
 	struct session *session;
 	struct watched *watched;
-	bool pending; /* its OK waits for a look */
-	uint64_t ref; /* pending: of the request */
+	bool pending;	  /* its OK waits for a look */
+	uint64_t ref;	  /* pending: of the request */
+	int64_t until_ms; /* pending: Redis must be reached before */
 };
 
 /* What a name looks like from outside. */
@@ -157,6 +160,7 @@ static void
 welcome(struct core *core, struct watch *one)
 {
 	one->pending = false;
+	one->told = true;
 	emit_reply(core, one->session->id, one->ref, STATUS_OK);
 	tell(core, one);
 }
@@ -301,27 +305,62 @@ watch_run(struct core *core)
 	}
 }
 
-void
-watch_timer(struct core *core, struct watched *w)
-{
-	look(core, w);
-}
-
 /* Outcomes of looks. */
 
+/* Whoever watched before goes on watching. */
 static void
-refuse(struct core *core, struct watched *w, const struct outcome *o)
+refuse(struct core *core, struct watch *one, const char *why, size_t len)
 {
+	emit_error(core, one->session->id, one->ref, ERR_UNAVAILABLE, "%.*s",
+	    (int)len, why);
+	one->pending = false;
+	if (!one->told)
+		leave(core, one);
+}
+
+static void
+refuse_all(struct core *core, struct watched *w, const struct outcome *o)
+{
+	static const char lost[] = "Redis did not answer";
 	struct watch *one, *next;
 
 	TAILQ_FOREACH_SAFE (one, &w->watches, in_watched, next) {
 		if (!one->pending)
 			continue;
-		emit_error(core, one->session->id, one->ref, ERR_UNAVAILABLE,
-		    "Redis did not answer%s%.*s", o->text_len > 0 ? ": " : "",
-		    (int)o->text_len, o->text_len > 0 ? o->text : "");
-		leave(core, one);
+		if (o->text_len > 0)
+			refuse(core, one, o->text, o->text_len);
+		else
+			refuse(core, one, lost, sizeof(lost) - 1);
 	}
+}
+
+/* Redis can't be reached: some wait for that, but not for ever. */
+static void
+wait_for_redis(struct core *core, struct watched *w)
+{
+	struct watch *one, *next;
+	char why[WHY_SIZE];
+
+	plan_look(core, w);
+	guard_why(core, w->shard, why, sizeof(why));
+	TAILQ_FOREACH_SAFE (one, &w->watches, in_watched, next) {
+		if (!one->pending)
+			continue;
+		if (core->now_ms < one->until_ms) {
+			core_arm(core, &w->timer, core->now_ms + REACH_MS);
+			continue;
+		}
+		refuse(core, one, why, strlen(why));
+	}
+}
+
+void
+watch_timer(struct core *core, struct watched *w)
+{
+	if (guard_up(core, w->shard))
+		look(core, w);
+	else
+		wait_for_redis(core, w);
 }
 
 /*
@@ -356,7 +395,7 @@ watch_outcome(
 		return;
 	w->looking = false;
 	if (o->status != OUTCOME_VALUE) {
-		refuse(core, w, o);
+		refuse_all(core, w, o);
 		return;
 	}
 	if (look_here(core, w, &scene) || look_there(core, o, &scene) ||
@@ -384,7 +423,7 @@ static bool
 allowed(
     struct core *core, const struct session *s, const struct core_request *rq)
 {
-	unsigned n = s->nholds + s->nwaiting + s->nwatches;
+	unsigned n = session_load(s);
 
 	if (core->stopping) {
 		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
@@ -418,7 +457,6 @@ static void
 begin(struct core *core, struct watch *one, uint64_t ref)
 {
 	struct watched *w = one->watched;
-	char why[WHY_SIZE];
 	struct scene scene;
 
 	one->pending = true;
@@ -429,13 +467,8 @@ begin(struct core *core, struct watch *one, uint64_t ref)
 		welcome(core, one);
 		return;
 	}
-	if (guard_up(core, w->shard)) {
-		look(core, w);
-		return;
-	}
-	guard_why(core, w->shard, why, sizeof(why));
-	emit_error(core, one->session->id, ref, ERR_UNAVAILABLE, "%s", why);
-	leave(core, one);
+	one->until_ms = core->now_ms + core->config.reply_timeout_ms;
+	watch_timer(core, w);
 }
 
 void
