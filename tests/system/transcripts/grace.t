@@ -209,3 +209,25 @@ b| shut
 b< OK id=<A> locks=1
 b< OK depth=0
 b| eof
+
+== permits survive, and a place at a barrier does not
+a> SESSION grace=4s
+a< OK id=<A> key=<$K>
+a> ACQUIRE grace-sem limit=2
+a< OK permits=1
+a> @1 BARRIER grace-bar parties=2
+b> @1 BARRIER grace-bar parties=3
+b< @1 ERR mismatch
+a| close
+b> ACQUIRE grace-sem limit=2 permits=2 wait=0
+b< BUSY
+c> RESUME key=<$K>
+c< OK id=<A> locks=0
+c> LIST
+c< OK lines=1
+c: semaphore grace-sem permits=1 age=<*>
+c> RELEASE grace-sem
+c< OK permits=0
+c> QUIT
+c< OK
+c| eof
