@@ -30,6 +30,7 @@ struct watch {
 	TAILQ_ENTRY(watch) in_watched;
 	struct session *session;
 	struct watched *watched;
+	bool told;	  /* it was, once */
 	bool pending;	  /* its OK waits for a look */
 	uint64_t ref;	  /* pending: of the request */
 	int64_t until_ms; /* pending: Redis must be reached before */
