@@ -1,0 +1,196 @@
+"""lockbrokerd -t --probe: what it finds, and that the manual's ACL is enough and no more."""
+
+import os
+import re
+import subprocess
+
+from lib.broker import find_program
+from lib.case import SystemTest
+from lib.sentinel import NAME, Watched
+from lib.wait import eventually
+
+TOP = os.environ.get("LOCKBROKER_SRC") or os.path.join(os.path.dirname(__file__), "..", "..")
+
+
+def manual_acls():
+    """The rules of the two ACL SETUSER lines in lockbrokerd(8): at Redis, at the Sentinels."""
+    with open(os.path.join(TOP, "man", "lockbrokerd.8"), encoding="utf-8") as file:
+        text = file.read().replace("\\-", "-")
+    found = re.findall(r"^ACL SETUSER lockbroker on >PASSWORD (.*?)^\.Ed", text, re.M | re.S)
+    assert len(found) == 2
+    return [rules.split() for rules in found]
+
+
+def script_commands():
+    """What the scripts call."""
+    commands = set()
+    folder = os.path.join(TOP, "src", "lua")
+    for name in os.listdir(folder):
+        if name.endswith(".lua"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                commands |= set(re.findall(r'redis\.call\(\s*"(\w+)"', file.read()))
+    return {command.lower() for command in commands}
+
+
+class Probe(SystemTest):
+    limit = 40
+
+    def probe(self, nodes, lease=2, **redis):
+        """The exit status, and the findings as [level, what, text]."""
+        broker = self.broker(nodes[0], start=False, lease=lease,
+                             redis={"mode": "standalone", "nodes": nodes, **redis})
+        broker.write_config()
+        done = subprocess.run(
+            [find_program(), "-t", "--probe", "-c", broker.config_path], text=True,
+            capture_output=True, check=False, timeout=20)
+        self.assertEqual(done.stderr, "")
+        lines = [re.match(r"(ok|warn|fail) +(\S+(?: \S+)?): (.*)", line).groups()
+                 for line in done.stdout.splitlines()]
+        levels = {level for level, _, _ in lines}
+        self.assertEqual(done.returncode, 1 if "fail" in levels else 0)
+        return done.returncode, lines
+
+    def finds(self, lines, level, pattern):
+        self.assertTrue([line for line in lines if line[0] == level
+                         and re.search(pattern, line[2])], f"no {level} {pattern} in {lines}")
+
+    def user(self, server, rules):
+        server.cmd("ACL", "DELUSER", "tester")
+        server.cmd("ACL", "SETUSER", "tester", "on", ">geheim", *rules)
+        return {"user": "tester", "password": "geheim"}
+
+    def watched(self):
+        """Everything as the manual has it."""
+        watched = Watched(self, min_replicas_to_write=1, min_replicas_max_lag=2)
+        eventually(lambda: "min_slaves_good_slaves:1" in watched.master.cmd(
+            "INFO", "replication"), 5, "the replica has confirmed something")
+        return watched
+
+    def test_a_fit_server(self):
+        server = self.redis()
+        status, lines = self.probe([server.address])
+        self.assertEqual((status, {line[0] for line in lines}), (0, {"ok"}))
+        self.assertEqual(server.keys(), [])
+
+    def test_a_running_broker_does_not_notice(self):
+        server = self.redis()
+        self.broker(server, lease=1, trust_new=True)
+        client = self.client()
+        fence = client.lock("x")
+        before = server.cmd("HGET", "lock:@guard", "n")
+        for _ in range(3):
+            self.assertEqual(self.probe([server.address])[0], 0)
+        self.assertEqual(server.cmd("HGET", "lock:@guard", "n"), before)
+        self.assertEqual(client.ok("LOCK x").fence, fence)
+        self.assertEqual(client.events, [])
+
+    def test_nobody_there(self):
+        status, lines = self.probe(["127.0.0.1:1"])
+        self.assertEqual(status, 1)
+        self.finds(lines, "fail", "can't be reached")
+
+    def test_passwords(self):
+        server = self.redis(requirepass="geheim")
+        self.finds(self.probe([server.address])[1], "fail", "NOAUTH.*password_file")
+        self.finds(self.probe([server.address], password="no")[1], "fail", "WRONGPASS")
+        self.assertEqual(self.probe([server.address], password="geheim")[0], 0)
+
+    def test_eviction(self):
+        server = self.redis(maxmemory_policy="allkeys-lru")
+        status, lines = self.probe([server.address])
+        self.assertEqual(status, 0)
+        self.finds(lines, "warn", "allkeys-lru.*noeviction")
+        server.config("maxmemory", "100mb")
+        self.finds(self.probe([server.address])[1], "fail", "allkeys-lru may evict")
+
+    def test_a_replica(self):
+        master, replica = self.redis(tcp=True), self.redis(tcp=True)
+        Watched.attach(replica, master)
+        self.finds(self.probe([replica.address])[1], "fail", "replica")
+        self.finds(self.probe([master.address])[1], "warn", "redis.replicas is 0")
+        self.finds(self.probe([master.address], replicas=2)[1], "fail", "no grant would count")
+        self.finds(self.probe([master.address], replicas=1)[1], "warn",
+                   "min-replicas-to-write 0")
+        master.config("min-replicas-to-write", "1")
+        lines = self.probe([master.address], replicas=1)[1]
+        self.finds(lines, "warn", "min-replicas-max-lag 10")
+        self.finds(lines, "warn", "repl-backlog-ttl 3600")
+        master.config("min-replicas-max-lag", "2")
+        master.config("repl-backlog-ttl", "0")
+        status, lines = self.probe([master.address], replicas=1)
+        self.assertEqual((status, {line[0] for line in lines}), (0, {"ok"}))
+
+    def test_sentinels(self):
+        watched = self.watched()
+        sentinel = {"mode": "sentinel", "master": NAME, "replicas": 1}
+        status, lines = self.probe(watched.addresses, **sentinel)
+        self.assertEqual((status, {line[0] for line in lines}), (0, {"ok"}))
+        self.finds(self.probe(watched.addresses, lease=10, **sentinel)[1], "fail",
+                   "down-after-milliseconds 1000")
+        self.finds(self.probe(watched.addresses, **{**sentinel, "replicas": 0})[1], "warn",
+                   "a failover may grant")
+        self.finds(self.probe(watched.addresses, **{**sentinel, "master": "other"})[1], "fail",
+                   "knows no master 'other'")
+        self.finds(self.probe(watched.addresses[:2], **sentinel)[1], "warn", "3 Sentinels")
+        for gone in watched.sentinels[:2]:
+            gone.kill()
+        lines = self.probe(watched.addresses, **sentinel)[1]
+        self.finds(lines, "fail", "can't be reached")
+        self.finds(lines, "fail", "majority")
+
+    def test_the_manual_names_what_the_scripts_call(self):
+        rules, _ = manual_acls()
+        self.assertEqual(script_commands() - {rule[1:] for rule in rules}, set())
+
+    def test_the_acl_of_the_manual_is_enough(self):
+        """For the probe, and for a broker that does everything once."""
+        server = self.redis()
+        account = self.user(server, manual_acls()[0])
+        status, lines = self.probe([server.address], database=1, **account)
+        self.assertEqual(status, 0, lines)
+        self.finds(lines, "warn", "CONFIG GET is not permitted")
+        broker = self.broker(server, lease=1, redis={"trust_new": True, **account})
+        other = self.broker(server, lease=1, ready=False, redis=account)
+        a, b = self.client(broker), self.client(other)
+        a.lock("x")
+        b.send("LOCK x")
+        eventually(lambda: self.client(other).ok("STATUS x")["waiters"] == "1")
+        a.ok("UNLOCK x")
+        self.assertTrue(b.reply(5).ok)
+        a.ok("LATCH l count=2")
+        for request in ("LOCK s mode=shared", "ACQUIRE sem limit=3", "COUNTDOWN l",
+                        "STATUS x", "QUEUE x"):
+            a.ok(request)
+            b.ok(request)
+        a.send("BARRIER all parties=2")
+        b.ok("BARRIER all parties=2")
+        a.ok("UNLOCK-FORCE x")
+        self.assertEqual(b.event(5, kind="LOST").words[1], "x")
+        for one in (broker, other):
+            self.assertFalse(one.log_lines("NOPERM|noperm|can't run this command"))
+
+    def test_each_right_of_the_acl_is_missed(self):
+        """Take one rule away: the probe names the command."""
+        server = self.redis()
+        rules = manual_acls()[0]
+        for rule in rules:
+            if rule.startswith("-"):
+                continue
+            account = self.user(server, [one for one in rules if one != rule])
+            _, lines = self.probe([server.address], database=1, replicas=1, **account)
+            word = {"~": "key", "&": "channel"}.get(rule[0], rule[1:].split("|")[0])
+            bad = [line for line in lines if line[0] != "ok"
+                   and re.search(rf"\b{word}", line[2], re.I)]
+            self.assertTrue(bad, f"nothing said of {rule}: {lines}")
+
+    def test_the_acl_of_the_manual_for_sentinels(self):
+        watched = self.watched()
+        for sentinel in watched.sentinels:
+            sentinel.cmd("ACL", "SETUSER", "asker", "on", ">geheim", *manual_acls()[1])
+        secret = self.directory + "/secret"
+        with open(secret, "w", encoding="ascii") as file:
+            file.write("geheim\n")
+        account = {"sentinel_user": "asker", "sentinel_password_file": secret}
+        status, lines = self.probe(watched.addresses, mode="sentinel", master=NAME, replicas=1,
+                                   **account)
+        self.assertEqual((status, {line[0] for line in lines}), (0, {"ok"}), lines)
