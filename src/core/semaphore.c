@@ -177,6 +177,7 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 
 	TAILQ_FOREACH (g, &m->givings, link)
 		g->flying = true;
+	m->wanted = false;
 	m->was_owned = m->owned;
 	m->was_unsure = m->unsure;
 	m->owned = m->asked_have = m->used;
@@ -400,10 +401,10 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 		m->remote_ms = 0;
 		m->row = 0;
 		/* Who can be served is, before the others are settled. */
-		told_waiting(core, m, o->waiting);
+		told_waiting(core, m, o->waiting || m->wanted);
 		serve(core, m);
 	} else {
-		told_waiting(core, m, o->waiting);
+		told_waiting(core, m, o->waiting || m->wanted);
 	}
 	park(core, m,
 	    o->status == OUTCOME_MISMATCH
@@ -420,7 +421,7 @@ on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
 		core->stats.renewals++;
 	if (!m->asked_queue)
 		m->told_need = 0;
-	told_waiting(core, m, o->waiting);
+	told_waiting(core, m, o->waiting || m->wanted);
 }
 
 static void
@@ -497,6 +498,8 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 		y->hint = true;
 		return;
 	} else if (strcmp(word, "permit-wanted ") == 0) {
+		/* It may overtake the reply that grants. */
+		m->wanted = m->y.op != 0;
 		if (m->owned > 0)
 			told_waiting(core, m, true);
 		return;

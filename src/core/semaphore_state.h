@@ -45,6 +45,7 @@ struct semaphore {
 	uint32_t row;	   /* handovers since another broker waits */
 	bool unsure;	   /* the store may have more for us than we count */
 	bool atrisk;
+	bool wanted;	 /* a message since it was sent: another waits */
 	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
 };

@@ -126,6 +126,25 @@ START_TEST(turns)
 }
 END_TEST
 
+START_TEST(a_message_before_the_reply)
+{
+	unsigned i;
+
+	rig_start();
+	rig_acquire(1, 1, "s", 2, 2, FOREVER);
+	rig_message("permit-wanted 0 s");
+	rig_outcome(OUTCOME_TAKEN, 2, 0);
+	rig_did("take s need=2 want=2 limit=2 queue; 1/1 OK permits=2 free=0");
+	for (i = 0; i < 5; i++) {
+		rig_acquire(2 + i, 1, "s", 2, 2, FOREVER);
+		rig_gone(1 + i);
+	}
+	rig_did("2/1 OK permits=2 free=0; 3/1 OK permits=2 free=0; "
+		"4/1 OK permits=2 free=0; 5/1 OK permits=2 free=0; "
+		"take s need=2 want=2 limit=2 queue");
+}
+END_TEST
+
 START_TEST(a_turn_is_a_lease_at_most)
 {
 	start_with_two();
@@ -343,6 +362,7 @@ case_semaphore(void)
 	tcase_add_test(t, the_queue_of_the_store);
 	tcase_add_test(t, a_place_that_nobody_needs);
 	tcase_add_test(t, turns);
+	tcase_add_test(t, a_message_before_the_reply);
 	tcase_add_test(t, a_turn_is_a_lease_at_most);
 	tcase_add_test(t, unknown_outcomes_change_nothing);
 	tcase_add_test(t, unknown_and_given_up);
