@@ -19,6 +19,7 @@
 #include "core/lock.h"
 #include "core/message.h"
 #include "core/queue.h"
+#include "core/quorum.h"
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/status.h"
@@ -58,6 +59,7 @@ core_new(const struct core_config *config)
 	core->free_slot = UINT32_MAX;
 	TAILQ_INIT(&core->granted);
 	TAILQ_INIT(&core->asks);
+	TAILQ_INIT(&core->votes);
 	TAILQ_INIT(&core->touched);
 	TAILQ_INIT(&core->watched_touched);
 	TAILQ_INIT(&core->forces);
@@ -77,6 +79,7 @@ core_free(struct core *core)
 	session_free_all(core);
 	force_free_all(core);
 	sync_free_all(core);
+	quorum_free_all(core);
 	heap_fini(&core->timers);
 	guard_fini(core);
 	for (i = 0; i < core->nslots; i++)
@@ -133,6 +136,8 @@ core_shard(const struct core *core, const char *name, size_t len)
 {
 	if (core->config.shards == 1)
 		return 0;
+	if (core->config.quorum)
+		return guard_any(core);
 	return crc16(name, len) % core->config.shards;
 }
 
@@ -351,7 +356,10 @@ on_outcome(struct core *core, const struct core_event *ev)
 	was = *slot;
 	slot->name = NULL;
 	slot_free(core, slot);
-	if (was.kind == SLOT_LEASE)
+	if (was.kind == SLOT_VOTE)
+		quorum_outcome(
+		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_LEASE)
 		lease_outcome(core, was.lock, was.op, ev->u.outcome.sent_ms,
 		    ev->u.outcome.outcome);
 	else if (was.kind == SLOT_SYNC)
@@ -432,6 +440,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	watch_run(core);
 	if (core->nkeepers > 0)
 		kept_collect(core, core->fx_first);
+	quorum_send(core);
 	if (core->stopping)
 		guard_sign_off(core);
 	core->fx = NULL;

@@ -40,6 +40,7 @@ struct core_config {
 	unsigned shards;    /* how many guards there are */
 	bool trust_new;	    /* bless a server never seen before at once */
 	bool owned;	    /* the store is this broker's own (embedded) */
+	bool quorum; /* the shards are servers of which a majority decides */
 	int64_t lease_ms;
 	unsigned replicas; /* that confirm what is written; to be told */
 	int64_t reply_timeout_ms;

@@ -19,6 +19,7 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lease.h"
+#include "core/quorum.h"
 #include "core/status.h"
 #include "core/sync.h"
 
@@ -59,6 +60,8 @@ guard_fini(struct core *core)
 bool
 guard_up(const struct core *core, uint32_t shard)
 {
+	if (quorum_used(core))
+		return quorum_count(core, false) >= quorum_majority(core);
 	return guard_at(core, shard)->up;
 }
 
@@ -67,7 +70,33 @@ guard_ready(const struct core *core, uint32_t shard)
 {
 	const struct guard *g = guard_at(core, shard);
 
+	if (quorum_used(core))
+		return quorum_count(core, true) >= quorum_majority(core);
 	return g->up && g->state == GUARD_BLESSED;
+}
+
+uint64_t
+guard_spell(const struct core *core, uint32_t shard)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	if (!quorum_used(core))
+		return guard_at(core, shard)->spell;
+	for (i = 0; i < core->config.shards; i++)
+		sum += core->guards[i].spell;
+	return sum;
+}
+
+uint32_t
+guard_any(const struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		if (core->guards[i].up)
+			return i;
+	return 0;
 }
 
 /* May this broker bless without waiting for G? */
@@ -83,12 +112,39 @@ bless_ms(const struct core *core, const struct guard *g)
 	return at_once(core, g) ? g->spell_ms : g->spell_ms + core->grace_ms;
 }
 
+/* How many are there, how many grant; and when the last of them does. */
+static int64_t
+why_no_quorum(const struct core *core, char *why, size_t size)
+{
+	int64_t left_ms = 0, most_ms = 0;
+	uint32_t i;
+
+	why[0] = '\0';
+	if (quorum_count(core, true) >= quorum_majority(core))
+		return 0;
+	for (i = 0; i < core->config.shards; i++) {
+		if (core->guards[i].state != GUARD_PENDING)
+			continue;
+		left_ms = bless_ms(core, &core->guards[i]) - core->now_ms;
+		most_ms = left_ms > most_ms ? left_ms : most_ms;
+	}
+	snprintf(why, size,
+	    "%u of %u Redis servers can be reached and %u may grant; %u must"
+	    " (one that is new or has lost its history may again when every"
+	    " earlier lease is over)",
+	    quorum_count(core, false), core->config.shards,
+	    quorum_count(core, true), quorum_majority(core));
+	return most_ms;
+}
+
 int64_t
 guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 {
 	const struct guard *g = guard_at(core, shard);
 	int64_t left_ms;
 
+	if (quorum_used(core))
+		return why_no_quorum(core, why, size);
 	if (!g->up) {
 		snprintf(why, size, "Redis can't be used%s%s",
 		    g->down[0] != '\0' ? ": " : "", g->down);
@@ -129,13 +185,20 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 	}
 }
 
+/* Where locks wait for this guard; for any of a quorum. */
+static struct guard *
+lobby(const struct core *core, uint32_t shard)
+{
+	return guard_at(core, quorum_used(core) ? 0 : shard);
+}
+
 void
 guard_block(struct core *core, struct lock *l)
 {
 	if (l->blocked)
 		return;
 	l->blocked = true;
-	TAILQ_INSERT_TAIL(&guard_at(core, l->shard)->blocked, l, in_blocked);
+	TAILQ_INSERT_TAIL(&lobby(core, l->shard)->blocked, l, in_blocked);
 }
 
 void
@@ -144,7 +207,7 @@ guard_unblock(struct core *core, struct lock *l)
 	if (!l->blocked)
 		return;
 	l->blocked = false;
-	TAILQ_REMOVE(&guard_at(core, l->shard)->blocked, l, in_blocked);
+	TAILQ_REMOVE(&lobby(core, l->shard)->blocked, l, in_blocked);
 }
 
 /* Lets everything go on that waited, once; what must wait on blocks again. */
@@ -155,6 +218,7 @@ unblock_all(struct core *core, struct guard *g)
 	struct lock *l;
 
 	sync_unblock(core, g);
+	g = lobby(core, shard_of(core, g));
 	TAILQ_CONCAT(&list, &g->blocked, in_blocked);
 	while (!TAILQ_EMPTY(&list)) {
 		l = TAILQ_FIRST(&list);
@@ -184,7 +248,8 @@ all_asserted(const struct core *core, const struct guard *g)
 	uint32_t shard = shard_of(core, g);
 
 	for (l = core->locks; l != NULL; l = l->hh.next)
-		if (l->shard == shard && lease_unasserted(core, l))
+		if ((l->shard == shard || quorum_used(core)) &&
+		    lease_unasserted(core, l))
 			return false;
 	return sync_asserted(core, shard);
 }
@@ -247,7 +312,7 @@ reassert_all(struct core *core, uint32_t shard)
 
 	sync_reassert(core, shard);
 	HASH_ITER (hh, core->locks, l, next)
-		if (l->shard == shard)
+		if (l->shard == shard || quorum_used(core))
 			lease_reassert(core, l);
 }
 

@@ -90,7 +90,7 @@ lease_plan_renewal(struct core *core, struct lock *l, bool first)
 
 	at_ms -= core_jitter(core, first ? lease_ms / 6 : lease_ms / 24);
 	l->wake_ms = at_ms - at_ms % RENEW_TICK_MS;
-	if (l->spell != core->guards[l->shard].spell)
+	if (l->spell != guard_spell(core, l->shard))
 		l->wake_ms = core->now_ms;
 }
 
@@ -444,7 +444,7 @@ bool
 lease_unasserted(const struct core *core, const struct lock *l)
 {
 	return (lease_is_held(l) || l->state == LEASE_LINGERING) &&
-	       l->spell != core->guards[l->shard].spell;
+	       l->spell != guard_spell(core, l->shard);
 }
 
 void

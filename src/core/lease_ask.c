@@ -5,7 +5,9 @@
 #include "config.h"
 
 #include "core/group.h"
+#include "core/guard.h"
 #include "core/lease_parts.h"
+#include "core/quorum.h"
 
 #define RESERVE_MAX 64	   /* fences drawn at once */
 #define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
@@ -14,14 +16,19 @@ static struct op *
 submit(struct core *core, struct lock *l, enum op_kind kind)
 {
 	struct slot *slot;
-	struct op *op = slot_submit(
-	    core, &slot, kind, SLOT_LEASE, l->shard, l->name, l->name_len);
+	struct op *op;
 
 	assert(l->op == 0);
-	slot->lock = l;
+	if (quorum_used(core)) {
+		op = quorum_submit(core, l, kind);
+	} else {
+		op = slot_submit(core, &slot, kind, SLOT_LEASE, l->shard,
+		    l->name, l->name_len);
+		slot->lock = l;
+		l->op = op->id;
+	}
 	op->seq = l->seq;
-	l->op = op->id;
-	l->asked_spell = core->guards[l->shard].spell;
+	l->asked_spell = guard_spell(core, l->shard);
 	return op;
 }
 
@@ -56,11 +63,16 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 
 /* A phase of sharing has one fence, however many share. */
 static void
-set_reserve(struct lock *l, struct op *op, bool shared)
+set_reserve(const struct core *core, struct lock *l, struct op *op, bool shared)
 {
 	l->asked_shared = shared;
 	if (shared) {
 		op->flags |= OP_SHARED;
+		op->reserve = l->asked_reserve = 1;
+		return;
+	}
+	/* The servers of a quorum are asked for one fence at a time. */
+	if (quorum_used(core)) {
 		op->reserve = l->asked_reserve = 1;
 		return;
 	}
@@ -79,7 +91,7 @@ lease_ask_acquire(struct core *core, struct lock *l)
 	bool queued = l->state == LEASE_QUEUED;
 
 	/* One token has one place in the queue, of one kind. */
-	set_reserve(l, op, queued ? l->asked_shared : w->shared);
+	set_reserve(core, l, op, queued ? l->asked_shared : w->shared);
 	l->asked_queue = queued;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		w->tried = true;
@@ -90,6 +102,9 @@ lease_ask_acquire(struct core *core, struct lock *l)
 	}
 	if (l->asked_queue)
 		op->flags |= OP_QUEUE;
+	/* A quorum has no order to queue in: who waits is only told. */
+	if (quorum_used(core))
+		l->asked_queue = false;
 	set_ttl(core, l, op);
 }
 
@@ -99,7 +114,7 @@ lease_ask_confirm(struct core *core, struct lock *l)
 	struct op *op = submit(core, l, OP_CONFIRM);
 
 	set_ttl(core, l, op);
-	set_reserve(l, op, false);
+	set_reserve(core, l, op, false);
 }
 
 void
@@ -108,7 +123,7 @@ lease_ask_convert(struct core *core, struct lock *l, bool shared)
 	struct op *op = submit(core, l, OP_CONVERT);
 
 	set_ttl(core, l, op);
-	set_reserve(l, op, shared);
+	set_reserve(core, l, op, shared);
 }
 
 void
@@ -123,7 +138,7 @@ lease_ask_renew(struct core *core, struct lock *l, bool draw)
 	if (l->shared)
 		op->flags |= OP_SHARED;
 	else if (draw)
-		set_reserve(l, op, false);
+		set_reserve(core, l, op, false);
 }
 
 void

@@ -6,16 +6,19 @@
 #include "base/xmalloc.h"
 #include "core/emit.h"
 #include "core/group.h"
+#include "core/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/quorum.h"
 #include "core/unlock.h"
 #include "core/watch.h"
 
 #define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
+#define QUORUM_RETRY_MS 200  /* full jitter, as Redlock asks for */
 #define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
 
 /* Nothing is known, or nothing can be done now: again, a little later. */
@@ -112,7 +115,11 @@ on_acquire(
 		lease_set_state(l, l->asked_queue ? LEASE_QUEUED : LEASE_NONE);
 		plan_look(core, l, o);
 		if (!l->asked_queue)
-			l->wake_ms = 0;
+			l->wake_ms =
+			    quorum_used(core)
+				? core->now_ms + 1 +
+				      core_jitter(core, QUORUM_RETRY_MS)
+				: 0;
 		queue_settle(core, l, true);
 		return;
 	default:
@@ -162,7 +169,7 @@ tell_holders(struct core *core, struct lock *l, enum event_id event)
 static void
 taken(struct core *core, struct lock *l)
 {
-	bool moved = l->spell != core->guards[l->shard].spell;
+	bool moved = l->spell != guard_spell(core, l->shard);
 
 	lose_holders(core, l, moved ? "failover" : "taken");
 	unlock_parted(core, l, false);
@@ -196,7 +203,7 @@ on_renew(
 		try_later(core, l, o);
 		return;
 	}
-	if (l->spell != core->guards[l->shard].spell)
+	if (l->spell != guard_spell(core, l->shard))
 		core->stats.reasserted++;
 	core->stats.renewals++;
 	confirmed(core, l, sent_ms, o);

@@ -35,6 +35,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/permits.c \
 	src/core/queue.c \
 	src/core/queue.h \
+	src/core/quorum.c \
+	src/core/quorum.h \
 	src/core/semaphore.c \
 	src/core/semaphore.h \
 	src/core/semaphore_state.h \

@@ -12,6 +12,8 @@
 #include "core/lock.h"
 #include "core/message.h"
 
+#define FREE_JITTER_MS 4
+
 /* Messages: hints, each of which may be lost, late, doubled or wrong. */
 
 static void
@@ -53,6 +55,18 @@ on_force_message(struct core *core, struct lock *l, uint64_t seq)
 	force_message(core, l);
 }
 
+/* Quorum: a name was let go; whoever waits for it may try, not all at once. */
+static void
+on_free_message(struct core *core, struct lock *l, uint64_t seq)
+{
+	(void)seq;
+	if (l->state != LEASE_NONE)
+		return;
+	l->wake_ms = min_ms(
+	    l->wake_ms, core->now_ms + core_jitter(core, FREE_JITTER_MS));
+	lease_next(core, l);
+}
+
 /*
  * A name was handed to a place in the queue that we no longer know to have:
  * what an ending that was given up has left.  Pass it on.
@@ -75,6 +89,7 @@ static const struct {
 	{ "grant", on_grant_message },
 	{ "waits", on_waits_message },
 	{ "look", on_look_message },
+	{ "free", on_free_message },
 	{ "force", on_force_message },
 };
 
@@ -84,7 +99,8 @@ dispatch(
 {
 	struct lock *l = lock_find(core, name, len);
 
-	if (l != NULL && l->seq == seq)
+	if (l != NULL &&
+	    (l->seq == seq || messages[kind].run == on_free_message))
 		messages[kind].run(core, l, seq);
 	else if (l == NULL && messages[kind].run == on_grant_message)
 		stray(core, name, len, seq);

@@ -72,6 +72,7 @@ enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
 TAILQ_HEAD(hold_list, hold);
 TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(lock_list, lock);
+TAILQ_HEAD(vote_list, vote);
 TAILQ_HEAD(sync_list, sync);
 TAILQ_HEAD(claim_list, claim);
 TAILQ_HEAD(permits_list, permits);
@@ -272,6 +273,7 @@ struct guard {
 enum slot_kind {
 	SLOT_FREE,
 	SLOT_LEASE,
+	SLOT_VOTE,
 	SLOT_GUARD,
 	SLOT_ASK,
 	SLOT_SYNC,
@@ -286,6 +288,7 @@ struct slot {
 	uint32_t generation;
 	uint32_t next_free;
 	struct lock *lock; /* LEASE */
+	struct vote *vote; /* VOTE */
 	struct sync *sync; /* SYNC */
 	uint32_t shard;	   /* GUARD */
 	uint64_t session;  /* ASK: who is to be answered */
@@ -307,6 +310,8 @@ struct core {
 	struct guard *guards;
 	struct waiter_list granted;
 	struct ask_list asks;
+	struct vote_list votes; /* to be sent before the step ends */
+	uint64_t last_vote;
 	struct lock_list touched; /* to be looked at before the step ends */
 	struct watched *watched;  /* by name */
 	struct watched_list watched_touched; /* as touched */

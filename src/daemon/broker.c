@@ -329,6 +329,7 @@ core_settings(struct core_config *out, const struct config *config)
 	out->shards = redis_shards(config);
 	out->trust_new = config->redis.trust_new;
 	out->owned = config->redis.mode == CONFIG_MODE_EMBEDDED;
+	out->quorum = config->redis.mode == CONFIG_MODE_QUORUM;
 	out->lease_ms = config->locks.lease_ms;
 	out->replicas = config->redis.replicas;
 	out->reply_timeout_ms = config->redis.reply_timeout_ms;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "config/config.h"
 #include "daemon/bridge.h"
 #include "daemon/clock.h"
 #include "wire/reply.h"
@@ -291,8 +292,37 @@ static const handler handlers[VERB_MAX] = {
 	[VERB_QUIT] = handle_quit,
 };
 
+/* What would be unsound over servers that vote. */
+static const bool unsound_in_quorum[VERB_MAX] = {
+	[VERB_UNLOCK_FORCE] = true,
+	[VERB_ACQUIRE] = true,
+	[VERB_RELEASE] = true,
+	[VERB_LATCH] = true,
+	[VERB_COUNTDOWN] = true,
+	[VERB_AWAIT] = true,
+	[VERB_BARRIER] = true,
+};
+
+/* True: it was refused. */
+static bool
+refuse_in_quorum(
+    const struct broker *b, struct conn *c, const struct request *r)
+{
+	bool shared = number_or(r, OPTION_MODE, MODE_EXCLUSIVE) == MODE_SHARED;
+
+	if (b->config->redis.mode != CONFIG_MODE_QUORUM ||
+	    (!unsound_in_quorum[r->verb] && !shared))
+		return false;
+	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
+	    "%s is not to be had over a quorum of Redis servers",
+	    shared ? "mode=shared" : verbs[r->verb].word);
+	return true;
+}
+
 void
 handler_request(void *arg, struct conn *c, const struct request *r)
 {
+	if (refuse_in_quorum(arg, c, r))
+		return;
 	handlers[r->verb](arg, c, r);
 }

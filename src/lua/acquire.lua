@@ -71,6 +71,9 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		holders = { owner }
 	end
 	local text = shares and token .. "/s" or token
+	if quorum then
+		text = me .. ".0" -- one of those to be told when it is free
+	end
 	if how == "q" then
 		queue_up(key, queue, text, holders)
 	end

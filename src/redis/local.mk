@@ -38,5 +38,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/tls.h \
 	src/redis/topo_cluster.c \
 	src/redis/topo_sentinel.c \
+	src/redis/topo_quorum.c \
 	src/redis/topo_standalone.c \
 	src/redis/topology.h

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/xmalloc.h"
 #include "config/config.h"
@@ -45,7 +46,7 @@ static const struct mode {
 	[CONFIG_MODE_STANDALONE] = { "standalone", &topo_standalone, 1, false },
 	[CONFIG_MODE_SENTINEL] = { "sentinel", &topo_sentinel, 1, false },
 	[CONFIG_MODE_CLUSTER] = { "cluster", &topo_cluster, 256, true },
-	[CONFIG_MODE_QUORUM] = { "quorum", NULL, 0, false },
+	[CONFIG_MODE_QUORUM] = { "quorum", &topo_quorum, 0, false },
 };
 
 unsigned
@@ -54,6 +55,17 @@ redis_shards(const struct config *config)
 	unsigned shards = modes[config->redis.mode].shards;
 
 	return shards > 0 ? shards : (unsigned)config->redis.nodes.n;
+}
+
+/* For fences only, which rise by it where servers forgot theirs. */
+static uint64_t
+wall_clock_us(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
+		abort();
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
 static struct gather *
@@ -68,6 +80,7 @@ make_gather(const struct config *config, const char *broker, uint64_t instance)
 		.shards = redis_shards(config),
 		.lanes = config->redis.connections,
 		.tagged = modes[config->redis.mode].tagged,
+		.quorum = config->redis.mode == CONFIG_MODE_QUORUM,
 	};
 
 	if (getrandom(c.seed, sizeof(c.seed), 0) != (ssize_t)sizeof(c.seed))
@@ -176,6 +189,7 @@ redis_flush(struct redis *r)
 	/* From a handler of the flush itself: that one is not done yet. */
 	if (!r->flushing) {
 		r->flushing = true;
+		gather_clock(r->env.gather, wall_clock_us());
 		gather_flush(r->env.gather, send_call, r);
 		r->ops->flush(r->topology);
 		answer_unsent(r);

@@ -50,6 +50,7 @@ struct topology_ops {
 
 extern const struct topology_ops topo_standalone; /* and embedded */
 extern const struct topology_ops topo_sentinel;
+extern const struct topology_ops topo_quorum;
 extern const struct topology_ops topo_cluster;
 
 #endif

@@ -1,0 +1,289 @@
+/*
+ * Votes: counted as they come, decided as soon as a majority has said yes or
+ * can't any more.  A slow or dead minority costs nothing; what it answers
+ * later is only forgotten.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/guard.h"
+#include "core/lease.h"
+#include "core/quorum.h"
+
+/*
+ * One operation and what the servers say.  Freed with the last answer.  `lock`
+ * is NULL where nobody waits for the verdict (any more).
+ */
+struct vote {
+	TAILQ_ENTRY(vote) link; /* in core.votes until it is sent */
+	struct lock *lock;
+	enum op_kind asked; /* what the lease asked for */
+	struct op op;	    /* what is sent; `name` unused */
+	unsigned left;	    /* answers outstanding */
+	unsigned yes;
+	unsigned lost; /* answers that the key is not ours */
+	unsigned nfences;
+	uint64_t fences[QUORUM_MAX];
+	int64_t sent_ms;   /* the earliest of those that said yes */
+	struct outcome no; /* the weightiest other answer */
+	bool decided;
+	size_t name_len;
+	char name[];
+};
+
+/* Which answers say yes. */
+static const unsigned yes_answers[OP_MAX] = {
+	[OP_ACQUIRE] = 1u << OUTCOME_GRANTED,
+	[OP_CONFIRM] = 1u << OUTCOME_GRANTED,
+	[OP_RENEW] = 1u << OUTCOME_RENEWED,
+	[OP_RAISE] = 1u << OUTCOME_RENEWED,
+	[OP_END] = 1u << OUTCOME_ENDED | 1u << OUTCOME_GONE,
+};
+
+/* Among those that don't, what is told in the end: the highest. */
+static const unsigned weight[OUTCOME_MAX] = {
+	[OUTCOME_UNKNOWN] = 1,
+	[OUTCOME_UNSENT] = 2,
+	[OUTCOME_PENDING] = 3,
+	[OUTCOME_REFUSED] = 4,
+	[OUTCOME_LOST] = 5,
+	[OUTCOME_FOREIGN] = 6,
+	[OUTCOME_BUSY] = 7,
+	[OUTCOME_QUEUED] = 7,
+};
+
+bool
+quorum_used(const struct core *core)
+{
+	return core->config.quorum;
+}
+
+unsigned
+quorum_majority(const struct core *core)
+{
+	return core->config.shards / 2 + 1;
+}
+
+unsigned
+quorum_count(const struct core *core, bool ready)
+{
+	const struct guard *g;
+	unsigned i, n = 0;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (g->up && (!ready || g->state == GUARD_BLESSED))
+			n++;
+	}
+	return n;
+}
+
+static struct vote *
+vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
+{
+	struct vote *v = xcalloc(1, sizeof(*v) + len);
+
+	v->op.kind = kind;
+	v->op.timeout_ms = core->config.reply_timeout_ms;
+	v->asked = kind;
+	v->sent_ms = INT64_MAX;
+	v->no.status = OUTCOME_UNKNOWN;
+	v->name_len = len;
+	memcpy(v->name, name, len);
+	TAILQ_INSERT_TAIL(&core->votes, v, link);
+	return v;
+}
+
+struct op *
+quorum_submit(struct core *core, struct lock *l, enum op_kind kind)
+{
+	struct vote *v = vote_new(core, l->name, l->name_len, kind);
+
+	v->lock = l;
+	l->op = ++core->last_vote;
+	return &v->op;
+}
+
+static void
+send_all(struct core *core, struct vote *v)
+{
+	struct slot *slot;
+	struct op *op;
+	uint64_t id;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		op = slot_submit(core, &slot, v->op.kind, SLOT_VOTE, i, v->name,
+		    v->name_len);
+		id = op->id;
+		*op = v->op;
+		op->id = id;
+		op->shard = i;
+		slot->vote = v;
+		v->left++;
+	}
+}
+
+void
+quorum_send(struct core *core)
+{
+	struct vote *v;
+
+	while (!TAILQ_EMPTY(&core->votes)) {
+		v = TAILQ_FIRST(&core->votes);
+		TAILQ_REMOVE(&core->votes, v, link);
+		send_all(core, v);
+	}
+}
+
+/* Whatever became of the token anywhere: it ends. */
+static void
+end_everywhere(struct core *core, const struct vote *v)
+{
+	struct vote *end = vote_new(core, v->name, v->name_len, OP_END);
+
+	end->op.seq = v->op.seq;
+}
+
+static void
+deliver(struct core *core, struct vote *v, const struct outcome *o)
+{
+	struct lock *l = v->lock;
+
+	v->decided = true;
+	v->lock = NULL;
+	if (l != NULL)
+		lease_outcome(core, l, v->asked, v->sent_ms, o);
+}
+
+/* The highest fence, and how many answered with just that. */
+static uint64_t
+highest(const struct vote *v, unsigned *same)
+{
+	uint64_t top = 0;
+	unsigned i;
+
+	for (i = 0; i < v->nfences; i++)
+		if (v->fences[i] > top)
+			top = v->fences[i];
+	*same = 0;
+	for (i = 0; i < v->nfences; i++)
+		if (v->fences[i] == top)
+			(*same)++;
+	return top;
+}
+
+/* The second phase: the lease is told when a majority has the fence. */
+static void
+write_back(struct core *core, struct vote *v, uint64_t top)
+{
+	struct vote *w = vote_new(core, v->name, v->name_len, OP_RAISE);
+
+	w->asked = v->asked;
+	w->lock = v->lock;
+	w->op.seq = v->op.seq;
+	w->op.ttl_ms = v->op.ttl_ms;
+	w->op.fence = top;
+	w->sent_ms = v->sent_ms;
+	v->lock = NULL;
+	v->decided = true;
+}
+
+static void
+succeed(struct core *core, struct vote *v)
+{
+	struct outcome o = { .text = "" };
+	unsigned same;
+	uint64_t top;
+
+	o.status = v->asked == OP_END	  ? OUTCOME_ENDED
+		   : v->asked == OP_RENEW ? OUTCOME_RENEWED
+					  : OUTCOME_GRANTED;
+	if (v->op.kind == OP_RAISE) {
+		o.fence = v->op.fence;
+	} else if (v->op.reserve > 0) {
+		top = highest(v, &same);
+		if (same < quorum_majority(core)) {
+			write_back(core, v, top);
+			return;
+		}
+		o.fence = top;
+	}
+	deliver(core, v, &o);
+}
+
+static void
+fail(struct core *core, struct vote *v)
+{
+	struct outcome o = v->no;
+
+	o.text = v->no.text_len > 0 ? "a server of the quorum refused" : "";
+	o.text_len = strlen(o.text);
+	if (v->asked == OP_ACQUIRE || v->asked == OP_CONFIRM)
+		end_everywhere(core, v);
+	/* It is lost only where no majority can have it any more. */
+	if (o.status == OUTCOME_LOST &&
+	    v->lost + quorum_majority(core) <= core->config.shards)
+		o.status = OUTCOME_UNKNOWN;
+	if (v->op.kind == OP_RAISE && v->asked != OP_RENEW)
+		o.status = OUTCOME_BUSY;
+	if (v->asked == OP_CONFIRM && o.status == OUTCOME_BUSY)
+		o.status = OUTCOME_LOST;
+	deliver(core, v, &o);
+}
+
+static void
+count(struct vote *v, int64_t sent_ms, const struct outcome *o)
+{
+	if (yes_answers[v->op.kind] & (1u << o->status)) {
+		v->yes++;
+		if (v->op.kind != OP_RAISE && sent_ms < v->sent_ms)
+			v->sent_ms = sent_ms;
+		if (o->fence > 0)
+			v->fences[v->nfences++] = o->fence;
+		return;
+	}
+	if (o->status == OUTCOME_LOST)
+		v->lost++;
+	if (weight[o->status] >= weight[v->no.status])
+		v->no = *o;
+	v->no.text = ""; /* it does not outlive this call */
+}
+
+void
+quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct vote *v = slot->vote;
+
+	assert(v->left > 0);
+	v->left--;
+	count(v, sent_ms, o);
+	if (!v->decided && v->yes >= quorum_majority(core))
+		succeed(core, v);
+	else if (!v->decided && v->yes + v->left < quorum_majority(core))
+		fail(core, v);
+	if (v->left == 0)
+		free(v);
+}
+
+/* For core_free(): each vote is freed with the last of its slots. */
+void
+quorum_free_all(struct core *core)
+{
+	struct vote *v, *next;
+	uint32_t i;
+
+	TAILQ_FOREACH_SAFE (v, &core->votes, link, next)
+		free(v);
+	for (i = 0; i < core->nslots; i++) {
+		if (core->slots[i].kind != SLOT_VOTE)
+			continue;
+		v = core->slots[i].vote;
+		if (--v->left == 0)
+			free(v);
+	}
+}

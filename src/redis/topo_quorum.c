@@ -1,0 +1,169 @@
+/*
+ * Several independent masters, each one shard: what a majority of them does is
+ * done (core/quorum.h).  This file only keeps a pool for each.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/pool.h"
+#include "redis/topology.h"
+
+#define RETRY_MS_MAX 2000
+
+/* One server.  Owned by its topology. */
+struct server {
+	struct topology *topology;
+	struct pool *pool;
+	uint32_t shard;
+};
+
+struct topology {
+	struct topology_env env;
+	size_t n;
+	struct server *servers;
+};
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	const struct server *s = arg;
+	struct topology *t = s->topology;
+
+	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	const struct server *s = arg;
+	struct topology *t = s->topology;
+
+	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
+}
+
+static void
+on_up(void *arg)
+{
+	const struct server *s = arg;
+	struct topology *t = s->topology;
+
+	t->env.handler->link(t->env.arg, s->shard, true, "");
+}
+
+static void
+on_down(void *arg, const char *why)
+{
+	const struct server *s = arg;
+	struct topology *t = s->topology;
+
+	t->env.handler->link(t->env.arg, s->shard, false, why);
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	const struct server *s = arg;
+	struct topology *t = s->topology;
+
+	t->env.handler->message(t->env.arg, text, len);
+}
+
+static void
+on_resubscribed(void *arg)
+{
+	const struct server *s = arg;
+	struct topology *t = s->topology;
+
+	t->env.handler->resubscribed(t->env.arg);
+}
+
+static const struct pool_handler pool_handler = {
+	.store = { on_guard, on_outcome },
+	.up = on_up,
+	.down = on_down,
+	.message = on_message,
+	.resubscribed = on_resubscribed,
+};
+
+static struct topology *
+quorum_new(const struct topology_env *env, char *why, size_t why_size)
+{
+	const struct config_nodes *nodes = &env->config->redis.nodes;
+	struct topology *t = xcalloc(1, sizeof(*t));
+	struct server *s;
+	size_t i;
+
+	(void)why;
+	(void)why_size;
+	t->env = *env;
+	t->n = nodes->n;
+	t->servers = xcalloc(t->n, sizeof(*t->servers));
+	for (i = 0; i < t->n; i++) {
+		struct pool_config c = {
+			.base = env->base,
+			.resolver = env->resolver,
+			.gather = env->gather,
+			.redis = &env->config->redis,
+			.address = &nodes->v[i],
+			.client_name = env->client_name,
+			.tls = env->tls,
+			.lease_ms = env->config->locks.lease_ms,
+			.retry_ms_max = RETRY_MS_MAX,
+			.stats = env->stats,
+		};
+
+		s = &t->servers[i];
+		s->topology = t;
+		s->shard = (uint32_t)i;
+		s->pool = pool_new(&c, &pool_handler, s);
+	}
+	return t;
+}
+
+static void
+quorum_start(struct topology *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		pool_start(t->servers[i].pool);
+}
+
+static void
+quorum_free(struct topology *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->n; i++)
+		pool_free(t->servers[i].pool);
+	free(t->servers);
+	free(t);
+}
+
+static struct pool *
+quorum_route(struct topology *t, uint32_t shard)
+{
+	struct pool *pool = t->servers[shard].pool;
+
+	return pool_is_up(pool) ? pool : NULL;
+}
+
+static void
+quorum_flush(struct topology *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		pool_flush(t->servers[i].pool);
+}
+
+const struct topology_ops topo_quorum = { quorum_new, quorum_start, quorum_free,
+	quorum_route, quorum_flush };
