@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@
 #include "core/sync.h"
 
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
+#define MANY_GUARDS 16	      /* their heartbeats are spread, ... */
+#define BEAT_GROUPS 8	      /* ... but not one by one */
+#define NOTE_MS 250	      /* of many guards, one line in so long */
 
 static struct guard *
 guard_at(const struct core *core, uint32_t shard)
@@ -228,6 +232,57 @@ unblock_all(struct core *core, struct guard *g)
 	}
 }
 
+/* What goes for many guards at once is told in one line. */
+static void
+tell_notes(struct core *core)
+{
+	static const char *const words[GUARD_MAX] = {
+		[GUARD_BLESSED] = "guard-blessed",
+		[GUARD_PENDING] = "guard-pending",
+	};
+	struct guard_note *note;
+	const char *word;
+	int i;
+
+	for (i = 0; i < GUARD_MAX; i++) {
+		note = &core->notes[i];
+		word = words[i] != NULL ? words[i] : "guard-refuses";
+		if (note->n == 0 ||
+		    (core->config.shards > 1 &&
+			core->now_ms - note->since_ms < NOTE_MS))
+			continue;
+		if (note->n == 1)
+			emit_log(core, words[i] == NULL, word,
+			    "shard %" PRIu32 ": %s", note->shard, note->text);
+		else
+			emit_log(core, words[i] == NULL, word,
+			    "%" PRIu32 " of %" PRIu32 " shards: %s", note->n,
+			    core->config.shards, note->text);
+		note->n = 0;
+	}
+}
+
+static void note(struct core *core, const struct guard *g,
+    enum guard_state state, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void
+note(struct core *core, const struct guard *g, enum guard_state state,
+    const char *fmt, ...)
+{
+	struct guard_note *note = &core->notes[state];
+	va_list ap;
+
+	if (note->n++ == 0) {
+		note->shard = shard_of(core, g);
+		note->since_ms = core->now_ms;
+	}
+	va_start(ap, fmt);
+	vsnprintf(note->text, sizeof(note->text), fmt, ap);
+	va_end(ap);
+	tell_notes(core);
+}
+
 static void
 submit(struct core *core, struct guard *g, enum op_kind kind)
 {
@@ -254,11 +309,27 @@ all_asserted(const struct core *core, const struct guard *g)
 	return sync_asserted(core, shard);
 }
 
+/*
+ * When the next heartbeat is due.  Those of many guards come in a few groups:
+ * neither all at once nor each by itself.
+ */
+static int64_t
+heartbeat_ms(const struct core *core, const struct guard *g)
+{
+	int64_t beat_ms = core->stall_ms / 3, at_ms = g->seen_ms + beat_ms;
+	int64_t phase_ms;
+
+	if (core->config.shards < MANY_GUARDS)
+		return at_ms;
+	phase_ms = shard_of(core, g) % BEAT_GROUPS * beat_ms / BEAT_GROUPS;
+	return at_ms - (at_ms + beat_ms - phase_ms) % beat_ms;
+}
+
 /* The next heartbeat; or, in a spell, its end. */
 static void
 plan(struct core *core, struct guard *g)
 {
-	int64_t at_ms = g->seen_ms + core->stall_ms / 3;
+	int64_t at_ms = heartbeat_ms(core, g);
 
 	if (!g->up || g->busy || g->idled) {
 		core_disarm(core, &g->timer);
@@ -274,6 +345,7 @@ plan(struct core *core, struct guard *g)
 void
 guard_timer(struct core *core, struct guard *g)
 {
+	tell_notes(core);
 	if (!g->up || g->busy)
 		return;
 	if (g->state != GUARD_PENDING || core->now_ms < bless_ms(core, g)) {
@@ -329,9 +401,7 @@ begin_spell(
 	g->spell++;
 	g->spell_ms = core->now_ms;
 	core->stats.spells++;
-	emit_log(core, false, "guard-pending",
-	    "shard %" PRIu32 ": %s; grants begin in %" PRId64 "ms",
-	    shard_of(core, g),
+	note(core, g, GUARD_PENDING, "%s; grants begin in %" PRId64 "ms",
 	    g->fresh ? "a server never used before" : "its history changed",
 	    bless_ms(core, g) - core->now_ms);
 	reassert_all(core, shard_of(core, g));
@@ -360,15 +430,13 @@ note_state(struct core *core, struct guard *g, enum guard_state state)
 		return;
 	g->state = state;
 	if (state == GUARD_BLESSED) {
-		emit_log(core, false, "guard-blessed",
-		    "shard %" PRIu32 " grants", shard_of(core, g));
+		note(core, g, state, "may grant");
 		return;
 	}
 	if (state == GUARD_PENDING)
 		return;
 	guard_why(core, shard_of(core, g), why, sizeof(why));
-	emit_log(core, true, "guard-refuses", "shard %" PRIu32 ": %s: %s",
-	    shard_of(core, g), state_names[state], why);
+	note(core, g, state, "%s: %s", state_names[state], why);
 }
 
 void

@@ -270,6 +270,14 @@ struct guard {
 	char down[128]; /* why it can not be reached; "": unknown */
 };
 
+/* What became of several guards, for one line in the log. */
+struct guard_note {
+	uint32_t n;	/* guards; 0: there is nothing to tell */
+	uint32_t shard; /* the first */
+	int64_t since_ms;
+	char text[320];
+};
+
 enum slot_kind {
 	SLOT_FREE,
 	SLOT_LEASE,
@@ -308,6 +316,7 @@ struct core {
 	struct lock *locks;		    /* by name */
 	struct heap timers;
 	struct guard *guards;
+	struct guard_note notes[GUARD_MAX];
 	struct waiter_list granted;
 	struct ask_list asks;
 	struct vote_list votes; /* to be sent before the step ends */

@@ -70,6 +70,8 @@ if not blessed
 	and (not pend or string.sub(pend, 1, #replid + 1) ~= replid .. ":") then
 	pend = replid .. ":" .. nonce
 	redis.call("HSET", guard, "pend", pend)
+	-- A bucket of a cluster may come back to a history that it has left.
+	redis.call("HDEL", guard, "id")
 end
 if math.abs(now_ms - at) >= 250 then
 	redis.call("HSET", guard, "at", now_ms)
