@@ -346,15 +346,19 @@ any_up(const struct topology *t)
 	return false;
 }
 
-/* Leaves nodes that are not needed, and forgets those nobody names. */
-static void
+/*
+ * Leaves nodes that are not needed, and forgets those nobody names.  False
+ * while there are some that may still be needed.
+ */
+static bool
 prune(struct topology *t)
 {
 	struct node *n, *next;
 	int64_t unneeded_ms;
+	bool all = true;
 
 	if (!any_up(t) || t->map == 0)
-		return;
+		return false;
 	TAILQ_FOREACH_SAFE (n, &t->nodes, entry, next) {
 		if (n->buckets > 0)
 			continue;
@@ -365,9 +369,11 @@ prune(struct topology *t)
 			pool_free(n->pool);
 			n->pool = NULL;
 		}
+		all = all && !n->pool;
 		if (!n->pool && !n->seed && n->map != t->map)
 			node_free(n);
 	}
+	return all;
 }
 
 /* Nobody can be asked: one more of all that were ever named. */
@@ -528,16 +534,20 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct topology *t = arg;
 	unsigned down;
+	bool calm;
 
 	(void)fd;
 	(void)what;
-	prune(t);
+	calm = prune(t);
 	down = count_down(t);
 	log_down(t, down);
 	if (!any_up(t))
 		open_another(t);
 	ask_next(t);
-	tick_in(t, down > 0 || t->stale ? TICK_MS : STEADY_MS);
+	if (down > 0 || t->stale)
+		tick_in(t, TICK_MS);
+	else
+		tick_in(t, calm ? STEADY_MS : OPEN_MS);
 }
 
 /* ---- calls that were refused for where they were sent ---- */

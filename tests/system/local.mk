@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	tests/system/lib/broker.py \
 	tests/system/lib/case.py \
 	tests/system/lib/client.py \
+	tests/system/lib/cluster.py \
 	tests/system/lib/history.py \
 	tests/system/lib/proc.py \
 	tests/system/lib/proxy.py \
@@ -19,6 +20,7 @@ EXTRA_DIST += \
 	tests/system/test_brokers.py \
 	tests/system/test_cli.py \
 	tests/system/test_clients.py \
+	tests/system/test_cluster.py \
 	tests/system/test_harness.py \
 	tests/system/test_leases.py \
 	tests/system/test_lifecycle.py \
