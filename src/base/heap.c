@@ -3,6 +3,10 @@
  *
  * The order of equal deadlines is the order in which they were set: two runs
  * that set the same timers fire them in the same order.
+ *
+ * Each slot has four children, and a copy of the deadline beside the pointer:
+ * with 100,000 timers it is the misses of the cache that cost, and so a timer
+ * is moved past others without looking at them, a cache line a level.
  */
 #include "config.h"
 
@@ -14,6 +18,7 @@
 #include "base/xmalloc.h"
 
 #define HEAP_SIZE_MIN 16
+#define CHILDREN 4
 
 void
 heap_init(struct heap *h)
@@ -27,101 +32,114 @@ heap_fini(struct heap *h)
 	uint32_t i;
 
 	for (i = 0; i < h->len; i++)
-		h->slots[i]->slot = 0;
+		h->slots[i].timer->slot = 0;
 	free(h->slots);
 	heap_init(h);
 }
 
 static bool
-timer_before(const struct timer *a, const struct timer *b)
+slot_before(const struct heap_slot *a, const struct heap_slot *b)
 {
 	if (a->at_ms != b->at_ms)
 		return a->at_ms < b->at_ms;
-	return a->order < b->order;
+	return a->timer->order < b->timer->order;
 }
 
 static void
-heap_put(struct heap *h, uint32_t i, struct timer *t)
+heap_put(struct heap *h, uint32_t i, struct heap_slot s)
 {
-	h->slots[i] = t;
-	t->slot = i + 1;
+	h->slots[i] = s;
+	s.timer->slot = i + 1;
 }
 
-/* Moves the hole at i up to where t belongs, and fills it with t. */
+/* Moves the hole at i up to where s belongs, and fills it with s. */
 static void
-heap_sift_up(struct heap *h, uint32_t i, struct timer *t)
+heap_sift_up(struct heap *h, uint32_t i, struct heap_slot s)
 {
 	uint32_t parent;
 
 	while (i > 0) {
-		parent = (i - 1) / 2;
-		if (!timer_before(t, h->slots[parent]))
+		parent = (i - 1) / CHILDREN;
+		if (!slot_before(&s, &h->slots[parent]))
 			break;
 		heap_put(h, i, h->slots[parent]);
 		i = parent;
 	}
-	heap_put(h, i, t);
+	heap_put(h, i, s);
 }
 
-/* Moves the hole at i down to where t belongs, and fills it with t. */
+/* The first of the children of i; i itself where it has none. */
+static uint32_t
+heap_first_child(const struct heap *h, uint32_t i)
+{
+	uint32_t child = CHILDREN * i + 1, end = child + CHILDREN, first;
+
+	if (child >= h->len)
+		return i;
+	if (end > h->len)
+		end = h->len;
+	for (first = child++; child < end; child++)
+		if (slot_before(&h->slots[child], &h->slots[first]))
+			first = child;
+	return first;
+}
+
+/* Moves the hole at i down to where s belongs, and fills it with s. */
 static void
-heap_sift_down(struct heap *h, uint32_t i, struct timer *t)
+heap_sift_down(struct heap *h, uint32_t i, struct heap_slot s)
 {
 	uint32_t child;
 
 	for (;;) {
-		child = 2 * i + 1;
-		if (child >= h->len)
-			break;
-		if (child + 1 < h->len &&
-		    timer_before(h->slots[child + 1], h->slots[child]))
-			child++;
-		if (!timer_before(h->slots[child], t))
+		child = heap_first_child(h, i);
+		if (child == i || !slot_before(&h->slots[child], &s))
 			break;
 		heap_put(h, i, h->slots[child]);
 		i = child;
 	}
-	heap_put(h, i, t);
+	heap_put(h, i, s);
 }
 
 static void
-heap_place(struct heap *h, uint32_t i, struct timer *t)
+heap_place(struct heap *h, uint32_t i, struct heap_slot s)
 {
-	if (i > 0 && timer_before(t, h->slots[(i - 1) / 2]))
-		heap_sift_up(h, i, t);
+	if (i > 0 && slot_before(&s, &h->slots[(i - 1) / CHILDREN]))
+		heap_sift_up(h, i, s);
 	else
-		heap_sift_down(h, i, t);
+		heap_sift_down(h, i, s);
 }
 
 void
 heap_set(struct heap *h, struct timer *t, int64_t at_ms)
 {
+	struct heap_slot s = { at_ms, t };
+
 	t->at_ms = at_ms;
 	t->order = h->next_order++;
 	if (t->slot != 0) {
-		assert(t->slot <= h->len && h->slots[t->slot - 1] == t);
-		heap_place(h, t->slot - 1, t);
+		assert(t->slot <= h->len && h->slots[t->slot - 1].timer == t);
+		heap_place(h, t->slot - 1, s);
 		return;
 	}
 	if (h->len == h->size) {
-		assert(h->size <= UINT32_MAX / 4);
+		assert(h->size <= UINT32_MAX / (2 * CHILDREN));
 		h->size = h->size > 0 ? h->size * 2 : HEAP_SIZE_MIN;
 		h->slots = xrealloc(h->slots, h->size * sizeof(*h->slots));
 	}
-	heap_sift_up(h, h->len++, t);
+	heap_sift_up(h, h->len++, s);
 }
 
 void
 heap_remove(struct heap *h, struct timer *t)
 {
 	uint32_t i = t->slot - 1;
-	struct timer *last;
+	struct heap_slot last;
 
 	if (t->slot == 0)
 		return;
-	assert(i < h->len && h->slots[i] == t);
+	assert(i < h->len && h->slots[i].timer == t);
 	t->slot = 0;
 	last = h->slots[--h->len];
-	if (last != t)
+	if (last.timer != t)
 		heap_place(h, i, last);
 }

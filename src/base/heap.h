@@ -1,6 +1,6 @@
 /*
- * A binary min-heap of timers, ordered by deadline and, among equal
- * deadlines, by insertion (so that runs with one seed are the same).
+ * A min-heap of timers, ordered by deadline and, among equal deadlines, by
+ * insertion (so that runs with one seed are the same).
  *
  * Intrusive: the object embeds a struct timer and the heap keeps pointers to
  * it.  An object must be taken out before it is freed.
@@ -19,8 +19,14 @@ struct timer {
 	uint32_t kind;	/* the owner's: what the timer is embedded in */
 };
 
+/* A timer, and its deadline beside it: see heap.c. */
+struct heap_slot {
+	int64_t at_ms;
+	struct timer *timer;
+};
+
 struct heap {
-	struct timer **slots; /* owned; the timers are not */
+	struct heap_slot *slots; /* owned; the timers are not */
 	uint32_t len;
 	uint32_t size;
 	uint64_t next_order;
@@ -43,7 +49,7 @@ timer_armed(const struct timer *t)
 static inline struct timer *
 heap_first(const struct heap *h)
 {
-	return h->len > 0 ? h->slots[0] : NULL;
+	return h->len > 0 ? h->slots[0].timer : NULL;
 }
 
 #endif

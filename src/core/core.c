@@ -197,7 +197,7 @@ run_leases(struct core *core)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < core->timers.len; i++) {
-		t = core->timers.slots[i];
+		t = core->timers.slots[i].timer;
 		if (t->at_ms <= core->now_ms &&
 		    (t->kind == TIMER_LEASE || t->kind == TIMER_SYNC))
 			due[n++] = t;
