@@ -83,7 +83,7 @@ front_free(struct front *f)
 	front_stop_listening(f);
 	listeners_fini(f);
 	/* Whoever closes is either timed or still to be written to. */
-	while ((c = TAILQ_FIRST(&f->dirty)) != NULL) {
+	while ((c = TAILQ_LAST(&f->dirty, conn_list)) != NULL) {
 		TAILQ_REMOVE(&f->dirty, c, dirty_link);
 		c->dirty = false;
 		if (c->stage != CONN_LIVE && !c->timed)
@@ -397,12 +397,16 @@ front_flush_one(struct conn *c)
 		front_flush_closing(c);
 }
 
+/*
+ * The last first: a grant comes behind the answer to the UNLOCK that made it
+ * possible, and it is the grant that somebody waits for.
+ */
 void
 front_flush(struct front *f)
 {
 	struct conn *c;
 
-	while ((c = TAILQ_FIRST(&f->dirty)) != NULL) {
+	while ((c = TAILQ_LAST(&f->dirty, conn_list)) != NULL) {
 		TAILQ_REMOVE(&f->dirty, c, dirty_link);
 		c->dirty = false;
 		front_flush_one(c);
