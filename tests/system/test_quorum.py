@@ -1,0 +1,125 @@
+"""Redlock: one broker's lock on a majority of independent servers."""
+
+import unittest
+
+from lib.case import SystemTest, grace_of
+from lib.history import check_history, run_contenders
+from lib.wait import eventually, let_time_pass
+
+LEASE = 1
+NODES = 5
+
+
+class Quorum(SystemTest):
+    """Five servers and two brokers."""
+
+    def setUp(self):
+        super().setUp()
+        self.nodes = [self.redis() for _ in range(NODES)]
+        for _ in range(2):
+            self.broker(self.nodes[0], lease=LEASE, ready=True, redis={
+                "mode": "quorum", "nodes": [node.address for node in self.nodes],
+                "trust_new": True, "reply_timeout": "300ms"})
+        self.a, self.b = (self.client(broker) for broker in self.brokers)
+
+    def holds(self, client, name):
+        return any(line.startswith(f"lock {name} ") for line in client.ok("LIST").body)
+
+    def values(self, name):
+        return [node.get(name) for node in self.nodes if node.process.alive]
+
+    def test_one_at_a_time(self):
+        first = self.a.lock("x")
+        self.assertEqual(self.b.ask("TRYLOCK x").status, "BUSY")
+        self.b.send("LOCK x")
+        self.assertTrue(self.b.silent())
+        self.a.ok("UNLOCK x")
+        self.assertGreater(self.b.reply(2).fence, first)
+        self.b.ok("UNLOCK x")
+        eventually(lambda: set(self.values("x")) == {None}, 2, "the key is gone everywhere")
+
+    def test_all_servers_have_it(self):
+        fence = self.a.lock("x")
+        eventually(lambda: len(set(self.values("x"))) == 1, 2, "one value")
+        self.assertTrue(self.values("x")[0].endswith(f"|{fence}"))
+
+    def test_what_is_unsound_is_refused(self):
+        for request in ("ACQUIRE s limit=1", "LATCH l count=1", "BARRIER b parties=2",
+                        "LOCK x mode=shared"):
+            self.a.err(request, "unsupported")
+
+    def test_a_dead_minority_costs_nothing(self):
+        fence = self.a.lock("x")
+        for node in self.nodes[:2]:
+            node.kill()
+        let_time_pass(3 * LEASE)
+        self.assertTrue(self.holds(self.a, "x"))
+        self.a.ok("UNLOCK x")
+        self.assertGreater(self.b.lock("x", timeout=2), fence)
+
+    def test_a_frozen_minority_costs_nothing(self):
+        for node in self.nodes[3:]:
+            node.freeze()
+        fence = self.a.lock("x", timeout=2)
+        let_time_pass(3 * LEASE)
+        self.assertTrue(self.holds(self.a, "x"))
+        for node in self.nodes[3:]:
+            node.thaw()
+        self.a.ok("UNLOCK x")
+        self.assertGreater(self.b.lock("x", timeout=2), fence)
+
+    def test_without_a_majority_it_is_lost_and_not_granted(self):
+        fence = self.a.lock("x")
+        for node in self.nodes[:3]:
+            node.kill()
+        self.assertEqual(self.a.event(3 * LEASE, kind="LOST")["reason"], "unreachable")
+        self.b.err("TRYLOCK x", "unavailable", timeout=3)
+        for node in self.nodes[:3]:
+            node.start()
+        self.assertGreater(self.b.lock("x", timeout=10), fence)
+
+    def test_who_comes_back_empty_is_told(self):
+        fence = self.a.lock("x")
+        for node in self.nodes:
+            node.restart()
+            eventually(lambda one=node: one.get("x"), 5, "it is written again")
+        self.assertTrue(self.holds(self.a, "x"))
+        self.assertEqual(self.b.ask("TRYLOCK x", timeout=3).status in ("BUSY", "ERR"), True)
+        self.a.ok("UNLOCK x")
+        self.assertGreater(self.b.lock("x", timeout=10), fence)
+
+    def test_a_dead_broker(self):
+        fence = self.a.lock("x")
+        self.brokers[0].expected_status = -9
+        self.brokers[0].kill()
+        self.assertGreater(self.b.lock("x", timeout=3 * LEASE), fence)
+
+    def test_fences_rise_where_counters_were_lost(self):
+        seen = 0
+        for node in self.nodes:
+            fence = self.a.lock("x", timeout=5)
+            self.assertGreater(fence, seen)
+            seen = fence
+            self.a.ok("UNLOCK x")
+            node.restart()
+
+    def test_many_fight(self):
+        crowd = run_contenders([broker.unix_path for broker in self.brokers], "hot", 3)
+        self.assertGreater(check_history(crowd), 50)
+
+
+class Restarted(SystemTest):
+    """Servers that were never used before are not trusted."""
+
+    def test_grace(self):
+        nodes = [self.redis() for _ in range(3)]
+        broker = self.broker(nodes[0], lease=LEASE, ready=False, redis={
+            "mode": "quorum", "nodes": [node.address for node in nodes]})
+        client = self.client(broker)
+        eventually(lambda: client.stats()["redis_nodes_up"] == "3", 5, "all are reached")
+        client.err("TRYLOCK x", "unavailable", timeout=3)
+        client.lock("x", timeout=grace_of(LEASE) + 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
