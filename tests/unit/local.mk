@@ -119,7 +119,10 @@ endif
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_session
 TESTS += tests/unit/test_session
-tests_unit_test_session_SOURCES = tests/unit/test_session.c $(UNIT_SUITE)
+tests_unit_test_session_SOURCES = $(UNIT_SUITE) \
+	tests/unit/session_rig.c \
+	tests/unit/session_rig.h \
+	tests/unit/test_session.c
 tests_unit_test_session_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 endif

@@ -210,6 +210,26 @@ b< OK id=<A> locks=1
 b< OK depth=0
 b| eof
 
+== what is resumed by a client that has shut down does not wait
+a> SESSION grace=4s
+a< OK id=<A> key=<$K>
+a| close
+b> LOCK grace-shut
+b< OK
+c> RESUME key=<$K>
+c> LOCK grace-shut
+c> PING
+c| shut
+c< OK id=<A>
+c< CANCELLED
+c< OK
+c| eof
+d> RESUME key=<$K>
+d< OK id=<A>
+d> QUIT
+d< OK
+d| eof
+
 == permits survive, and a place at a barrier does not
 a> SESSION grace=4s
 a< OK id=<A> key=<$K>
