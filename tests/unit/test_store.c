@@ -105,6 +105,10 @@ make(enum op_kind kind, uint64_t id, const char *name)
 		.linger_ms = 500,
 		.fence = UINT64_C(9007199254740991),
 		.reserve = 3,
+		.have = 1,
+		.need = 2,
+		.want = 4,
+		.limit = 5,
 		.timeout_ms = 2000,
 		.pend = "id:nonce" };
 
@@ -148,7 +152,7 @@ words(const struct call *call)
 
 #define COMMON(seen_fence, cut)                           \
 	"NONCE " seen_fence " v1,lease=10000,replicas=2 " \
-	"web-1.0000000000000abc 10000 3000 3000 13600 lock: " cut
+	"web-1.0000000000000abc 10000 3000 3000 13600 lock: " cut " "
 
 static const struct {
 	enum op_kind kind;
@@ -174,6 +178,30 @@ static const struct {
 	{ OP_STATUS, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },
+	{ OP_TAKE, SCRIPT_ACQUIRE,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@sem:n " COMMON(
+		"0", "5") " take 7 1 2 4 5 t" },
+	{ OP_HOLD, SCRIPT_KEEP,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@sem:n " COMMON(
+		"0", "5") " hold 7 1 5 t" },
+	{ OP_LATCH, SCRIPT_ACQUIRE,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@latch:n " COMMON(
+		"0", "5") " latch 7 2 13000" },
+	{ OP_COUNTDOWN, SCRIPT_KEEP,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@latch:n " COMMON(
+		"0", "5") " countdown 7 2" },
+	{ OP_AWAIT, SCRIPT_ACQUIRE,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@latch:n " COMMON(
+		"0", "5") " await" },
+	{ OP_ARRIVE, SCRIPT_ACQUIRE,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@barrier:n " COMMON(
+		"0", "5") " arrive 7 9007199254740991 2 5" },
+	{ OP_PARTY, SCRIPT_KEEP,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@barrier:n " COMMON(
+		"0", "5") " party 9007199254740991" },
+	{ OP_LEAVE, SCRIPT_KEEP,
+	    "EVALSHA  3 lock:@guard lock:@fence lock:@barrier:n " COMMON(
+		"0", "5") " leave l" },
 	{ OP_HEARTBEAT, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
 		"0", "5") " heartbeat" },
@@ -562,6 +590,47 @@ START_TEST(answers_are_taken_apart)
 }
 END_TEST
 
+static const struct {
+	enum op_kind kind;
+	const char *reply;
+	enum outcome_status status;
+	uint64_t first, second;
+} number_rows[] = {
+	{ OP_TAKE, "[[blessed] [taken :0 :-1 :1 _ :3 :2]]", OUTCOME_TAKEN, 3,
+	    2 },
+	{ OP_TAKE, "[[blessed] [queued :0 :90 :0 _ :1]]", OUTCOME_QUEUED, 1,
+	    0 },
+	{ OP_HOLD, "[[pending r:n] [kept :0 :-1 :0 _ :3 9007199254740991]]",
+	    OUTCOME_KEPT, 3, UINT64_C(9007199254740991) },
+	{ OP_HOLD, "[[blessed] [taken :0 :-1 :0 _ :3 :2]]", OUTCOME_UNKNOWN, 0,
+	    0 },
+	{ OP_LATCH, "[[blessed] [made]]", OUTCOME_MADE, 0, 0 },
+	{ OP_LATCH, "[[blessed] [exists]]", OUTCOME_EXISTS, 0, 0 },
+	{ OP_COUNTDOWN, "[[blessed] [counted :0 :0 :0 _ :3 :2]]",
+	    OUTCOME_COUNTED, 3, 2 },
+	{ OP_COUNTDOWN, "[[blessed] [counted :0 :0 :0 _ :-3 :2]]",
+	    OUTCOME_UNKNOWN, 0, 0 },
+	{ OP_AWAIT, "[[blessed] [gone]]", OUTCOME_GONE, 0, 0 },
+	{ OP_ARRIVE, "[[blessed] [tripped :70 :-1 :0 _ :2 :1]]",
+	    OUTCOME_TRIPPED, 2, 1 },
+	{ OP_PARTY, "[[pending r:n] [broken :70]]", OUTCOME_BROKEN, 0, 0 },
+	{ OP_PARTY, "[[blessed] [mismatch]]", OUTCOME_UNKNOWN, 0, 0 },
+	{ OP_LEAVE, "[[blessed] [ended]]", OUTCOME_ENDED, 0, 0 },
+};
+
+START_TEST(answers_have_two_numbers)
+{
+	const struct outcome *o = &seen.outcomes[0];
+
+	begin_plain();
+	answer(number_rows[_i].kind, 1, number_rows[_i].reply);
+	ck_assert_int_eq(o->status, number_rows[_i].status);
+	ck_assert_uint_eq(o->first, number_rows[_i].first);
+	ck_assert_uint_eq(o->second, number_rows[_i].second);
+	gather_free(g);
+}
+END_TEST
+
 START_TEST(one_bad_result_spoils_the_call)
 {
 	begin_plain();
@@ -703,6 +772,8 @@ store_cases(void)
 	tcase_add_test(tc, long_names_fit);
 	tcase_add_test(tc, a_name_keeps_its_lane);
 	tcase_add_loop_test(tc, answers_are_taken_apart, 0, COUNT(answer_rows));
+	tcase_add_loop_test(
+	    tc, answers_have_two_numbers, 0, COUNT(number_rows));
 	tcase_add_test(tc, one_bad_result_spoils_the_call);
 	tcase_add_test(tc, no_answer_is_an_answer);
 	tcase_add_test(tc, the_highest_fence_is_passed_on);
