@@ -109,11 +109,13 @@ arm_held(struct core *core, struct lock *l)
 	if (l->state == LEASE_HELD)
 		at_ms =
 		    min_ms(at_ms, l->confirmed_ms + core->config.lease_ms / 2);
-	if (l->op == 0 && !l->blocked)
-		at_ms = min_ms(at_ms, l->wake_ms);
-	if (l->remote_ms != 0 && l->idle_ms != 0)
-		at_ms = min_ms(at_ms,
-		    max_ms(l->idle_ms + IDLE_YIELD_MS, core->now_ms + 1));
+	if (l->op == 0 && guard_up(core, l->shard))
+		at_ms = min_ms(at_ms, max_ms(l->wake_ms, l->pause_ms));
+	if (l->remote_ms != 0 && l->idle_ms != 0 &&
+	    l->idle_ms + IDLE_YIELD_MS > core->now_ms)
+		at_ms = min_ms(at_ms, l->idle_ms + IDLE_YIELD_MS);
+	if (l->linger_ms > core->now_ms)
+		at_ms = min_ms(at_ms, l->linger_ms);
 	arm(core, l, at_ms);
 }
 
@@ -167,7 +169,10 @@ next_none(struct core *core, struct lock *l)
 static bool
 next_acquiring(struct core *core, struct lock *l)
 {
-	if (TAILQ_EMPTY(&l->queue)) {
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	/* One token is asked for in one mode: it may be ours in that already. */
+	if (w == NULL || w->shared != l->asked_shared) {
 		lease_set_state(l, LEASE_ENDING);
 		return true;
 	}
@@ -213,9 +218,9 @@ turn_over(const struct core *core, const struct lock *l)
 		   core->now_ms - l->remote_ms >= core->config.lease_ms);
 }
 
-/* Does it linger for another than this one? */
-static bool
-lingers(const struct core *core, const struct lock *l, const struct waiter *w)
+bool
+lease_lingers(
+    const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return l->linger_ms > core->now_ms &&
 	       (w == NULL || w->session->id != l->linger_session);
@@ -225,8 +230,10 @@ bool
 lease_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return lease_vouched(core, l) && !turn_over(core, l) &&
-	       !lingers(core, l, w);
+	bool firm = w->group != NULL && group_firm(core, w->group);
+
+	return lease_vouched(core, l) && (firm || !turn_over(core, l)) &&
+	       !lease_lingers(core, l, w);
 }
 
 bool
@@ -234,7 +241,7 @@ lease_covers(const struct core *core, const struct lock *l, int64_t keep_ms,
     int64_t delay_ms)
 {
 	return delay_ms <= l->delay_ms &&
-	       (keep_ms == 0 || l->key_end_ms >= core->now_ms + keep_ms);
+	       (keep_ms == 0 || l->sure_end_ms >= core->now_ms + keep_ms);
 }
 
 /* Does the key live long enough for what the next grant promises? */
@@ -254,7 +261,7 @@ can_send(struct core *core, struct lock *l)
 		guard_block(core, l);
 		return false;
 	}
-	return l->why == NULL || l->wake_ms <= core->now_ms;
+	return l->pause_ms <= core->now_ms;
 }
 
 bool
@@ -263,19 +270,22 @@ lease_fits(struct core *core, struct lock *l, const struct waiter *w)
 	bool again =
 	    hold_find(l, w->session) != NULL && w->shared == l->shared_hold;
 	bool joins = !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
-	bool same = again || joins || l->shared == w->shared;
+	bool same = again || joins || (!l->doubt && l->shared == w->shared);
 
-	if (!lease_vouched(core, l) || (joins && !again && turn_over(core, l)))
+	if (!lease_vouched(core, l) || l->converting ||
+	    (joins && !again && turn_over(core, l)))
 		return false;
 	if (same && (again || joins || l->fence_next < l->fence_end) &&
 	    covers(core, l, w))
 		return true;
 	if (!can_send(core, l))
 		return false;
-	if (!same)
+	if (same)
+		lease_ask_renew(core, l, true);
+	else if (guard_ready(core, l->shard))
 		lease_ask_convert(core, l, w->shared);
 	else
-		lease_ask_renew(core, l, true);
+		guard_block(core, l);
 	return false;
 }
 
@@ -331,7 +341,7 @@ static bool
 next_free(struct core *core, struct lock *l)
 {
 	if (TAILQ_EMPTY(&l->queue) || !lease_vouched(core, l) ||
-	    lingers(core, l, TAILQ_FIRST(&l->queue)) ||
+	    lease_lingers(core, l, TAILQ_FIRST(&l->queue)) ||
 	    (turn_over(core, l) && !kept_for_group(core, l, true))) {
 		lease_set_state(l, LEASE_ENDING);
 		return true;
@@ -452,6 +462,6 @@ lease_reassert(struct core *core, struct lock *l)
 {
 	if (!lease_unasserted(core, l))
 		return;
-	l->wake_ms = core->now_ms;
+	l->wake_ms = l->pause_ms = core->now_ms;
 	arm(core, l, core->now_ms);
 }

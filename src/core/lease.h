@@ -15,6 +15,10 @@ bool lease_next(struct core *core, struct lock *l);
 /* Does the broker vouch for the lease at this moment? */
 bool lease_vouched(const struct core *core, const struct lock *l);
 
+/* Does it linger for another than this one? */
+bool lease_lingers(
+    const struct core *core, const struct lock *l, const struct waiter *w);
+
 /* Could w be granted on it, were it made to fit? */
 bool lease_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w);

@@ -40,23 +40,27 @@ submit(struct core *core, struct lock *l, enum op_kind kind)
 static void
 set_ttl(struct core *core, struct lock *l, struct op *op)
 {
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	const struct waiter *w;
 	const struct hold *h;
 	int64_t delay_ms = 0, keep_ms = 0;
+	int64_t least_ms = core->config.lease_ms + core->pad_ms;
 
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
 		delay_ms = max_ms(delay_ms, h->delay_ms);
 		keep_ms = max_ms(keep_ms, h->keep_until_ms - core->now_ms);
 	}
-	if (w != NULL) {
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		delay_ms = max_ms(delay_ms, w->delay_ms);
 		if (w->keep_ms > 0)
 			keep_ms = max_ms(keep_ms, w->keep_ms + KEEP_SLACK_MS);
+		if (w->group == NULL)
+			break; /* but groups may be passed by */
 	}
+	if (l->state == LEASE_LINGERING)
+		least_ms = delay_ms = keep_ms = 0; /* a tombstone */
 	keep_ms = max_ms(keep_ms, l->linger_ms - core->now_ms);
 	l->asked_delay_ms = delay_ms;
-	l->asked_ttl_ms =
-	    max_ms(core->config.lease_ms + core->pad_ms + delay_ms, keep_ms);
+	l->asked_ttl_ms = max_ms(least_ms + delay_ms, keep_ms);
 	l->key_end_ms = max_ms(l->key_end_ms, core->now_ms + l->asked_ttl_ms);
 	op->ttl_ms = l->asked_ttl_ms;
 }
@@ -122,6 +126,7 @@ lease_ask_convert(struct core *core, struct lock *l, bool shared)
 {
 	struct op *op = submit(core, l, OP_CONVERT);
 
+	l->converting = true;
 	set_ttl(core, l, op);
 	set_reserve(core, l, op, shared);
 }

@@ -35,7 +35,7 @@ try_later(struct core *core, struct lock *l, const struct outcome *o)
 	}
 	if (o->status == OUTCOME_PENDING)
 		pause_ms = 0;
-	l->wake_ms = core->now_ms + pause_ms;
+	l->wake_ms = l->pause_ms = core->now_ms + pause_ms;
 }
 
 void
@@ -56,7 +56,8 @@ confirmed(
 {
 	l->confirmed_ms = sent_ms;
 	l->delay_ms = l->asked_delay_ms;
-	l->key_end_ms = sent_ms + l->asked_ttl_ms;
+	l->key_end_ms = l->sure_end_ms = sent_ms + l->asked_ttl_ms;
+	l->pause_ms = 0;
 	l->spell = l->asked_spell;
 	if (o->fence != 0) {
 		l->fence_next = o->fence;
@@ -74,7 +75,7 @@ on_granted(
 	assert(o->fence != 0);
 	lease_set_state(l, LEASE_HELD);
 	l->shared = l->asked_shared;
-	l->handed = l->hint = l->foreign = false;
+	l->handed = l->hint = l->foreign = l->doubt = false;
 	l->remote_ms = l->idle_ms = 0;
 	l->row = 0;
 	confirmed(core, l, sent_ms, o);
@@ -214,10 +215,14 @@ static void
 on_convert(
     struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
 {
+	l->converting = false;
+	if (o->status == OUTCOME_UNKNOWN)
+		l->doubt = true;
 	if (l->state == LEASE_ENDING)
 		return;
 	switch (o->status) {
 	case OUTCOME_GRANTED:
+		l->doubt = false;
 		l->shared = l->asked_shared;
 		confirmed(core, l, sent_ms, o);
 		kept(core, l);

@@ -129,7 +129,8 @@ lock_grant(struct core *core, struct waiter *w)
 	l->shared_hold = w->shared;
 	count_grant(core, l);
 	reenter_others(core, h);
-	deadlock_check(core, h->session);
+	if (w->group == NULL) /* else when it has all of it */
+		deadlock_check(core, h->session);
 }
 
 /*
@@ -177,7 +178,7 @@ lock_grant_next(struct core *core, struct lock *l)
 {
 	struct waiter *w = candidate(core, l);
 
-	if (w == NULL)
+	if (w == NULL || lease_lingers(core, l, w))
 		return false;
 	if (is_hopeless(l, w)) {
 		waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
