@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "core/deadlock.h"
 #include "core/emit.h"
 #include "core/group.h"
 #include "core/hold.h"
@@ -18,19 +19,19 @@
 
 /* The session has the name in a way that will do: it only re-enters. */
 static bool
-has_already(const struct waiter *w)
+has_already(const struct core *core, const struct waiter *w)
 {
 	const struct lock *l = w->lock;
 
-	return hold_find(l, w->session) != NULL &&
+	return lease_vouched(core, l) && hold_find(l, w->session) != NULL &&
 	       (w->shared || !l->shared_hold);
 }
 
 static bool
 member_free(const struct core *core, const struct waiter *w)
 {
-	return has_already(w) || (lease_free_for(core, w->lock, w) &&
-				     lock_compatible(w->lock, w));
+	return has_already(core, w) || (lease_free_for(core, w->lock, w) &&
+					   lock_compatible(w->lock, w));
 }
 
 bool
@@ -74,7 +75,7 @@ group_in_turn(const struct core *core, const struct waiter *w)
 		return false;
 	for (i = 0; i < g->n; i++) {
 		m = g->members[i];
-		if (order(m->lock, w->lock) < 0 && !has_already(m) &&
+		if (order(m->lock, w->lock) < 0 && !has_already(core, m) &&
 		    !lease_vouched(core, m->lock))
 			return false;
 	}
@@ -104,7 +105,7 @@ member_fits(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 	uint64_t op = l->op;
 
-	if (has_already(w) || lease_fits(core, l, w))
+	if (has_already(core, w) || lease_fits(core, l, w))
 		return true;
 	if (l->op != op)
 		core_touch(core, l);
@@ -114,6 +115,7 @@ member_fits(struct core *core, struct waiter *w)
 bool
 group_grant(struct core *core, struct group *g)
 {
+	struct session *s = g->session;
 	bool fit = true;
 	unsigned i;
 
@@ -126,6 +128,7 @@ group_grant(struct core *core, struct group *g)
 		core_touch(core, g->members[i]->lock);
 		lock_grant(core, g->members[i]);
 	}
+	deadlock_check(core, s);
 	return true;
 }
 
@@ -221,12 +224,12 @@ group_new(struct core *core, struct session *s, const struct core_request *rq,
 
 /* The session has all of it already. */
 static bool
-all_held(const struct group *g)
+all_held(const struct core *core, const struct group *g)
 {
 	unsigned i;
 
 	for (i = 0; i < g->n; i++)
-		if (!has_already(g->members[i]))
+		if (!has_already(core, g->members[i]))
 			return false;
 	return true;
 }
@@ -249,6 +252,6 @@ group_request(
 	if (lock_refuse_deadlock(core, s, rq, locks))
 		return;
 	g = group_new(core, s, rq, locks);
-	if (all_held(g))
+	if (all_held(core, g))
 		group_grant(core, g);
 }
