@@ -258,13 +258,21 @@ settle_unasked(struct core *core, struct waiter *w)
 	return true;
 }
 
+/* Whom it could be granted has it: is it kept for a group nobody passes? */
+static bool
+is_kept(const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return w->group == NULL && l->op == 0 && lease_vouched(core, l) &&
+	       guard_ready(core, l->shard) && l->pause_ms <= core->now_ms;
+}
+
 /* True: answered, and so gone. */
 static bool
 settle_one(struct core *core, struct waiter *w, uint64_t position, bool taken)
 {
 	struct lock *l = w->lock;
 
-	if (l->state == LEASE_LINGERING && l->linger_session != w->session->id)
+	if (lease_lingers(core, l, w) || is_kept(core, l, w))
 		taken = true;
 	if (hold_find(l, w->session) != NULL)
 		taken = false;
@@ -275,6 +283,12 @@ settle_one(struct core *core, struct waiter *w, uint64_t position, bool taken)
 	if (taken && w->session->draining) {
 		waiter_answer(core, w, STATUS_CANCELLED);
 		return true;
+	}
+	if (taken) { /* and let in, whoever comes before it yet */
+		w->queue_limit = UINT64_MAX;
+		w->impatient = false;
+		l->nimpatient--;
+		return false;
 	}
 	if (l->op == 0 && (l->why != NULL || !guard_ready(core, l->shard)))
 		return settle_unasked(core, w);
