@@ -17,6 +17,7 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_base.c \
 	tests/unit/test_base.h \
 	tests/unit/test_buf.c \
+	tests/unit/test_crc16.c \
 	tests/unit/test_heap.c \
 	tests/unit/test_log.c \
 	tests/unit/test_map.c \
@@ -104,6 +105,7 @@ tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
 	tests/unit/fake_redis.h \
 	tests/unit/redis_rig.c \
 	tests/unit/redis_rig.h \
+	tests/unit/test_cluster.c \
 	tests/unit/test_embedded.c \
 	tests/unit/test_misbehaved.c \
 	tests/unit/test_redis.c \

@@ -11,6 +11,7 @@ main(void)
 {
 	static const suite_case cases[] = {
 		buf_cases,
+		crc16_cases,
 		heap_cases,
 		log_cases,
 		map_cases,

@@ -7,6 +7,7 @@
 #include <check.h>
 
 TCase *buf_cases(void);
+TCase *crc16_cases(void);
 TCase *heap_cases(void);
 TCase *log_cases(void);
 TCase *map_cases(void);
