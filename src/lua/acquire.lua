@@ -84,6 +84,7 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	return { how == "q" and "queued" or "busy", 0, redis.call("PTTL", key) }
 end }
 
+-- include object.lua
 -- include semaphore.lua
 -- include latch.lua
 -- include barrier.lua

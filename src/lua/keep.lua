@@ -279,6 +279,7 @@ op.idle = { args = 0, run = function()
 	return { "done" }
 end }
 
+-- include object.lua
 -- include semaphore.lua
 -- include latch.lua
 -- include barrier.lua

@@ -10,18 +10,6 @@
 -- Only the head of the queue may take, so that a large request is not passed
 -- by small ones for ever.  Every touch drops what has run out.
 
-local function int(n)
-	return string.format("%.0f", n)
-end
-
--- A hint `WORD 0 NAME` to a broker; true if it listens.  The key is that of a
--- kind of object, PREFIX@KIND:NAME.
-local function hint(broker, word, key)
-	local name = string.match(string.sub(key, cut + 1), "^@%l+:(.*)$")
-	return redis.call("PUBLISH", prefix .. "@" .. broker,
-		word .. " 0 " .. name) > 0
-end
-
 local function sem_load(key)
 	local s = { key = key, used = 0, turn = 0, soon = math.huge,
 		has = {}, queue = {} }

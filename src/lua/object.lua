@@ -1,0 +1,13 @@
+-- What the scripts of semaphores, latches and barriers share.
+
+local function int(n)
+	return string.format("%.0f", n)
+end
+
+-- A hint `WORD 0 NAME` to a broker; true if it listens.  The key is that of a
+-- kind of object, PREFIX@KIND:NAME.
+local function hint(broker, word, key)
+	local name = string.match(string.sub(key, cut + 1), "^@%l+:(.*)$")
+	return redis.call("PUBLISH", prefix .. "@" .. broker,
+		word .. " 0 " .. name) > 0
+end
