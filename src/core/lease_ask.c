@@ -10,6 +10,7 @@
 #include "core/quorum.h"
 
 #define RESERVE_MAX 64	   /* fences drawn at once */
+#define LOOK_MAX 100	   /* how far in a queue groups are looked for */
 #define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
 
 static struct op *
@@ -93,11 +94,14 @@ lease_ask_acquire(struct core *core, struct lock *l)
 	struct op *op = submit(core, l, OP_ACQUIRE);
 	struct waiter *w = TAILQ_FIRST(&l->queue);
 	bool queued = l->state == LEASE_QUEUED;
+	unsigned looked = 0;
 
 	/* One token has one place in the queue, of one kind. */
 	set_reserve(core, l, op, queued ? l->asked_shared : w->shared);
 	l->asked_queue = queued;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (l->asked_queue && ++looked > LOOK_MAX)
+			break;
 		w->tried = true;
 		if (!w->try_only && w->queue_limit > 0 &&
 		    !w->session->draining &&
