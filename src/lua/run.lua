@@ -5,6 +5,10 @@ local out = { false }
 local k, a = 3, 12
 while a <= #ARGV do
 	local o = op[ARGV[a]]
+	if not o then
+		define_others()
+		o = op[ARGV[a]]
+	end
 	local ok, result
 	if o.keys then
 		ok, result = pcall(o.run, KEYS[k], KEYS[k + 1], KEYS[k + 2],
