@@ -619,5 +619,12 @@ void
 sync_request(
     struct core *core, struct session *s, const struct core_request *rq)
 {
-	requests[rq->verb](core, s, rq);
+	/* Counts and permits can't be voted on: with three servers, three
+	 * brokers could each have a majority's word for the same permit. */
+	if (core->config.quorum)
+		emit_error(core, s->id, rq->ref, ERR_UNSUPPORTED,
+		    "over a quorum of servers there are only locks; use one"
+		    " server, Sentinel or a cluster");
+	else
+		requests[rq->verb](core, s, rq);
 }
