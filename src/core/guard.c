@@ -397,7 +397,7 @@ begin_spell(
 	n = n < sizeof(g->pend) ? n : sizeof(g->pend) - 1;
 	memcpy(g->pend, report->text, n);
 	g->pend[n] = '\0';
-	g->fresh = report->fresh;
+	g->fresh = report->fresh && !g->known;
 	g->spell++;
 	g->spell_ms = core->now_ms;
 	core->stats.spells++;
@@ -430,6 +430,7 @@ note_state(struct core *core, struct guard *g, enum guard_state state)
 		return;
 	g->state = state;
 	if (state == GUARD_BLESSED) {
+		g->known = true;
 		note(core, g, state, "may grant");
 		return;
 	}

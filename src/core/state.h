@@ -261,8 +261,9 @@ struct guard {
 	struct lock_list blocked; /* wait for link or bless */
 	struct sync_list sync_blocked;
 	enum guard_state state;
-	bool up;   /* the store can be reached */
-	bool busy; /* a guard operation is in flight */
+	bool up;    /* the store can be reached */
+	bool busy;  /* a guard operation is in flight */
+	bool known; /* it was blessed once: a new one has lost its data */
 	bool fresh;
 	bool idled;	  /* stopping: signed off */
 	uint64_t spell;	  /* counts changes of history seen */
