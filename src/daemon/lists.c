@@ -112,6 +112,7 @@ struct sources {
 	STATISTIC("redis_nodes", s->redis.nodes) \
 	STATISTIC("redis_nodes_up", s->redis.up) \
 	STATISTIC("redis_reconnects_total", s->redis.reconnects) \
+	STATISTIC("redis_failovers_total", s->redis.failovers) \
 	STATISTIC("redis_calls_total", s->redis.calls) \
 	STATISTIC("redis_operations_total", s->redis.ops) \
 	STATISTIC("redis_unknown_total", s->redis.unknown) \

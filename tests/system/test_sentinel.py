@@ -23,6 +23,9 @@ class SentinelTest(SystemTest):
             self.join(nodes or self.watched.addresses, confirm)
         for broker in self.brokers:
             broker.wait_granting()
+        # The guard too: a server without any would be a new one, and trusted.
+        for server in self.watched.servers if brokers else []:
+            eventually(lambda: server.cmd("HEXISTS", "lock:@guard", "id"), 5, "guard replicated")
 
     def join(self, nodes, confirm=0, **redis):
         return self.broker(nodes[0], lease=self.lease, ready=False, redis={
@@ -77,6 +80,7 @@ class Failover(SentinelTest):
         holder.ok("UNLOCK held")
         self.assertGreater(waiter.reply(10).fence, last)
         self.assertEqual(pids, [broker.pid for broker in self.brokers])
+        self.assertEqual(other.stats()["redis_failovers_total"], "1")
 
     def lose_the_lock(self):
         """A lock that only the master has; then the replica becomes the master."""
@@ -194,6 +198,21 @@ class Replicas(SentinelTest):
         self.watched.servers[2].thaw()
         self.assertTrue(other.reply(10).ok)
         self.assertIsNotNone(self.watched.servers[2].get("y"))
+
+    def test_what_can_not_be_confirmed_is_refused_and_taken_back(self):
+        self.prepare(lease=2, brokers=1, confirm=1)
+        client = self.client()
+        client.lock("before")
+        client.ok("UNLOCK before")
+        self.watched.replica.freeze()
+        client.err("TRYLOCK x", "unavailable")
+        self.assertFalse(client.ask("LOCK y wait=500ms").ok)
+        for name in ("x", "y"):
+            eventually(lambda: self.watched.master.get(name) is None, self.lease,
+                       "a grant that nobody was told is taken back")
+        self.assertEqual(client.ok("LIST").body, [])
+        self.watched.replica.thaw()
+        client.ok("TRYLOCK x", 10)
 
     def test_a_lock_that_too_few_replicas_confirm_is_lost(self):
         """Renewals count like grants: the holder is told, though the master is fine."""
