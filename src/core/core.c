@@ -184,6 +184,18 @@ timer_run(struct core *core, struct timer *t)
 	abort();
 }
 
+/* Of a lease that has run out; of permits, which may have. */
+static bool
+tells_loss(const struct core *core, struct timer *t)
+{
+	const struct lock *l;
+
+	if (t->kind != TIMER_LEASE)
+		return t->kind == TIMER_SYNC;
+	l = container_of(t, struct lock, timer);
+	return lease_overdue(core, l);
+}
+
 /*
  * After a jump of time: what was lost meanwhile is told before anything else
  * that was due, whatever was due first.
@@ -198,8 +210,7 @@ run_leases(struct core *core)
 
 	for (i = 0; i < core->timers.len; i++) {
 		t = core->timers.slots[i].timer;
-		if (t->at_ms <= core->now_ms &&
-		    (t->kind == TIMER_LEASE || t->kind == TIMER_SYNC))
+		if (t->at_ms <= core->now_ms && tells_loss(core, t))
 			due[n++] = t;
 	}
 	for (i = 0; i < n; i++) {

@@ -70,6 +70,12 @@ lease_deadline_ms(const struct core *core, const struct lock *l)
 }
 
 bool
+lease_overdue(const struct core *core, const struct lock *l)
+{
+	return lease_is_held(l) && core->now_ms >= lease_deadline_ms(core, l);
+}
+
+bool
 lease_vouched(const struct core *core, const struct lock *l)
 {
 	return lease_is_held(l) && core->now_ms < lease_deadline_ms(core, l);

@@ -19,6 +19,9 @@ bool lease_vouched(const struct core *core, const struct lock *l);
 bool lease_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
+/* It was held, and that has run out unnoticed. */
+bool lease_overdue(const struct core *core, const struct lock *l);
+
 /* Could w be granted on it, were it made to fit? */
 bool lease_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w);

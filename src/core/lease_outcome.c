@@ -288,7 +288,7 @@ lease_outcome(struct core *core, struct lock *l, enum op_kind op,
 void
 lease_timer(struct core *core, struct lock *l)
 {
-	if (lease_is_held(l) && core->now_ms >= lease_deadline_ms(core, l)) {
+	if (lease_overdue(core, l)) {
 		lose_holders(core, l, "unreachable");
 		lease_set_state(l, LEASE_ENDING);
 	} else if (l->state == LEASE_HELD &&
