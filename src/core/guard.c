@@ -169,8 +169,8 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 		return left_ms;
 	case GUARD_READONLY:
 		snprintf(why, size,
-		    "that Redis server is a replica; name the"
-		    " master in redis.nodes");
+		    "that Redis server is a replica; redis.nodes must"
+		    " name the master, or its Sentinels");
 		return INT64_MAX / 2;
 	case GUARD_CONFIG:
 		snprintf(why, size,

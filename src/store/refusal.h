@@ -21,7 +21,8 @@ enum refusal_action { REFUSAL_RETRY, REFUSAL_RECONNECT, REFUSAL_STAY };
 	REFUSAL("OOM", STAY, "redis-oom", \
 	    "Redis is out of memory: raise its maxmemory or free some") \
 	REFUSAL("READONLY", STAY, "redis-readonly", \
-	    "Redis is a read-only replica: redis.nodes must name the master") \
+	    "Redis is a read-only replica: redis.nodes must name the master," \
+	    " or its Sentinels") \
 	REFUSAL("LOADING", RECONNECT, "redis-loading", \
 	    "Redis is still loading its data") \
 	REFUSAL("BUSY", RETRY, "redis-busy", \

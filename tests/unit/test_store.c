@@ -561,7 +561,8 @@ static const struct {
 	    0, false, "Redis is busy with a script: SCRIPT KILL ends it" },
 	{ OP_ACQUIRE, "-READONLY You can't write", GUARD_READONLY,
 	    OUTCOME_REFUSED, 0, 0, false,
-	    "Redis is a read-only replica: redis.nodes must name the master" },
+	    "Redis is a read-only replica: redis.nodes must name the master,"
+	    " or its Sentinels" },
 	{ OP_ACQUIRE, "-ERR max number of clients reached", GUARD_UNKNOWN,
 	    OUTCOME_REFUSED, 0, 0, false,
 	    "Redis has too many connections: raise its maxclients" },
