@@ -128,3 +128,27 @@ tests_unit_test_session_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_session_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 endif
+
+# Stories of leases, queues and guards; data, one file for each subject.
+STORIES = tests/unit/stories/deadlock.story \
+	tests/unit/stories/groups.story \
+	tests/unit/stories/guard.story \
+	tests/unit/stories/keep.story \
+	tests/unit/stories/lease.story \
+	tests/unit/stories/queue.story \
+	tests/unit/stories/sessions.story \
+	tests/unit/stories/shared.story \
+	tests/unit/stories/time.story \
+	tests/unit/stories/turns.story \
+	tests/unit/stories/unknown.story
+EXTRA_DIST += $(STORIES)
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_core
+TESTS += tests/unit/test_core
+tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
+	tests/unit/story.c \
+	tests/unit/story.h \
+	tests/unit/test_core.c
+tests_unit_test_core_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_core_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+endif

@@ -1,0 +1,327 @@
+# LOCK of several names: all or nothing.
+
+== a name that one who waits for more needs longer than the first in line
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 < granted a fence=200
+50 3 LOCK a delay=5s
+> op renew a seq=2 ttl=18000 fence=200 reserve=2
+60 < renewed a fence=210
+> 3 OK fence=210 depth=1
+70 3 UNLOCK a
+> 3 OK depth=0
+
+== granted several, the first of which closes a circle
+# 4 holds b shared and waits for a; 2 is granted a and b in one step.
+0 ready 4
+10 3 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 3 OK fence=100 depth=1
+30 4 LOCK b mode=shared
+> op acquire b seq=2 ttl=13000 reserve=1 shared queue
+40 < granted b fence=200
+> 4 OK fence=200 depth=1
+50 2 LOCK a b mode=shared
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+60 4 LOCK a
+60 < renewed a fence=110
+70 3 UNLOCK a
+> op convert a seq=1 ttl=13000 reserve=1 shared
+> 3 OK depth=0
+80 < granted a fence=300
+> 2 OK fence=300,200 depth=1,1
+
+== a name whose lease is over is none that the session has
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+10 < granted b fence=100
+> 1 OK fence=100 depth=1
+10 2 LOCK a hold=9880
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+10 < granted a fence=200
+> 2 OK fence=200 depth=1
+20 1 @1 LOCK a b
+> op renew a seq=2 ttl=13000 fence=200 reserve=1
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+30 < renewed b fence=110 sent=20
+3000 < renewed a fence=210 sent=3000
+9880 until
+> 3180 op renew b seq=1 ttl=13000 fence=110
+> 5020 1 !ATRISK b fence=100 left=4898
+> 6000 op renew a seq=2 ttl=13000 fence=210
+> 8000 2 !ATRISK a fence=200 left=4898
+9925 time
+> 2 !LOST a fence=200 reason=hold
+> 1 !LOST b fence=100 reason=unreachable
+
+== three names for a firm group, for two of which another broker waits
+0 ready 4
+10 1 LOCK a b c
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
+> op acquire c seq=3 ttl=13000 reserve=1
+20 < granted a fence=100
+20 < granted b fence=200
+20 < queued c ttl=60s
+> op acquire c seq=4 ttl=13000 reserve=1 queue
+30 < queued c ttl=60s
+3500 until
+> 2250 op renew b seq=2 ttl=13000 fence=200
+> 2970 op renew a seq=1 ttl=13000 fence=100
+3500 < renewed a
+3500 < renewed b
+6900 until
+> 5250 op renew b seq=2 ttl=13000 fence=200
+> 6130 op renew a seq=1 ttl=13000 fence=100
+6900 < renewed a
+6900 < renewed b
+10300 until
+> 8500 op renew b seq=2 ttl=13000 fence=200
+> 9300 op renew a seq=1 ttl=13000 fence=100
+> 10030 op acquire c seq=4 ttl=13000 reserve=1 queue
+10300 < renewed a
+10300 < renewed b
+10300 < queued c ttl=60s
+13700 until
+> 11720 op renew b seq=2 ttl=13000 fence=200
+> 12340 op renew a seq=1 ttl=13000 fence=100
+13700 < renewed a waiting
+13700 < renewed b waiting
+17100 until
+> 14870 op renew b seq=2 ttl=13000 fence=200
+> 15410 op renew a seq=1 ttl=13000 fence=100
+17100 < renewed a waiting
+17100 < renewed b waiting
+20500 until
+> 18150 op renew b seq=2 ttl=13000 fence=200
+> 18610 op renew a seq=1 ttl=13000 fence=100
+> 20300 op acquire c seq=4 ttl=13000 reserve=1 queue
+20500 < renewed a waiting
+20500 < renewed b waiting
+20500 < queued c ttl=60s
+23800 until
+> 21300 op renew b seq=2 ttl=13000 fence=200
+> 21750 op renew a seq=1 ttl=13000 fence=100
+23800 < renewed a waiting
+23800 < renewed b waiting
+23900 message grant 4 c
+> op confirm c seq=4 ttl=13000 reserve=1
+23910 < granted c fence=300
+> 1 OK fence=100,200,300 depth=1,1,1
+24010 until
+
+== try a name that is kept for a firm group
+0 ready 4
+10 1 LOCK a b
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
+20 < granted a fence=100
+20 < queued b ttl=60s
+> op acquire b seq=3 ttl=13000 reserve=1 queue
+30 < queued b ttl=60s
+3500 until
+> 2970 op renew a seq=1 ttl=13000 fence=100
+3500 < renewed a
+6900 until
+> 6200 op renew a seq=1 ttl=13000 fence=100
+6900 < renewed a
+10300 until
+> 9360 op renew a seq=1 ttl=13000 fence=100
+> 10030 op acquire b seq=3 ttl=13000 reserve=1 queue
+10300 < renewed a
+10300 < queued b ttl=60s
+10320 2 TRYLOCK a
+> 2 BUSY
+13000 until
+> 12360 op renew a seq=1 ttl=13000 fence=100
+
+== all are free
+0 ready 4
+10 1 LOCK a b
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
+20 < granted a fence=100
+20 < granted b fence=200
+> 1 OK fence=100,200 depth=1,1
+30 1 UNLOCK a b
+> op end a seq=1
+> op end b seq=2
+40 < ended a
+40 < ended b
+> 1 OK depth=0,0
+
+== one is held here: a single request passes, until it is firm
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed b fence=110
+40 < granted a fence=200
+50 3 LOCK a
+> op renew a seq=2 ttl=13000 fence=200 reserve=1
+> 3 OK fence=200 depth=1
+60 3 UNLOCK a
+> 3 OK depth=0
+70 < renewed a fence=300
+3400 until
+> 3050 op renew a seq=2 ttl=13000 fence=300
+> 3260 op renew b seq=1 ttl=13000 fence=110
+3400 < renewed b
+3410 < renewed a
+6800 until
+> 6300 op renew a seq=2 ttl=13000 fence=300
+> 6430 op renew b seq=1 ttl=13000 fence=110
+6800 < renewed b
+6800 < renewed a
+10030 until
+> 9470 op renew b seq=1 ttl=13000 fence=110
+> 9520 op renew a seq=2 ttl=13000 fence=300
+10040 < renewed b
+10040 < renewed a
+10050 3 LOCK a
+10060 1 UNLOCK b
+> 1 OK depth=0
+> op renew a seq=2 ttl=13000 fence=300 reserve=1
+> 2 OK fence=300,110 depth=1,1
+10070 2 UNLOCK a b
+> op end b seq=1
+
+== yields to another broker what it keeps for a group
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed b fence=110
+40 < granted a fence=200
+50 message waits 2 a
+150 until
+> 90 op end a seq=2
+160 < ended a
+> op acquire a seq=3 ttl=13000 reserve=1 queue
+170 < queued a ttl=5s
+
+== try: one of them is taken
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 TRYLOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+> 2 BUSY
+40 < granted a fence=200
+> op end a seq=2
+50 < ended a
+
+== time is up
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b wait=1s
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed b fence=110
+50 < granted a fence=200
+1030 until
+> 1030 2 TIMEOUT
+> 1030 op end a seq=2
+
+== cancelled, and gone
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 @1 LOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed b fence=110
+50 < granted a fence=200
+60 cancel 2 1
+> 2 @1 CANCELLED
+> 2 OK
+> op end a seq=2
+70 < ended a
+80 2 @1 LOCK a b
+> op acquire a seq=3 ttl=13000 reserve=1 queue
+90 gone 2
+
+== some are held already
+0 ready 4
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 < granted a fence=200
+> 1 OK fence=200,100 depth=1,2
+50 1 LOCK b a
+> 1 OK fence=100,200 depth=3,2
+60 1 UNLOCK a b
+> 1 OK depth=1,2
+61 1 UNLOCK a b
+> op end a seq=2
+62 1 UNLOCK b
+
+== shared
+0 ready 4
+10 1 LOCK b mode=shared
+> op acquire b seq=1 ttl=13000 reserve=1 shared queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b mode=shared
+> op acquire a seq=2 ttl=13000 reserve=1 shared queue
+40 < granted a fence=200
+> 2 OK fence=200,100 depth=1,1
+
+== refused: a circle
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+20 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+30 < granted b fence=200
+> 2 OK fence=200 depth=1
+40 1 LOCK b
+> op renew b seq=2 ttl=13000 fence=200 reserve=1
+50 2 LOCK c a
+> 2 ERR deadlock it would wait for itself: b -> a -> b
+
+== a group of one who keeps a name, behind others
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b c
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+> op acquire c seq=3 ttl=13000 reserve=1
+40 < renewed a fence=110
+40 < granted b fence=200
+40 < granted c fence=300
+50 gone 1
+> 2 OK fence=110,200,300 depth=1,1,1

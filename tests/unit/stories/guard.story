@@ -1,0 +1,195 @@
+# Servers that forget: when something new may be granted.
+
+== a new server: a grace period, then it is blessed
+0 up
+0 open 1
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+10 1 LOCK a
+13600 until
+13610 until
+> 13610 op bless pend=p1
+13620 < done @guard
+13620 guard blessed
+> log guard-blessed shard 0: may grant
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+13630 < granted a fence=100
+> 1 OK fence=100 depth=1
+
+== the pend value has changed: the grace period begins again
+0 up
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+10000 guard pending p2
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+13700 until
+23600 until
+> 23600 op bless pend=p2
+
+== the store is this broker's own
+config owned
+0 up
+0 open 1
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 0ms
+11 until
+> 11 op bless pend=p1
+20 < done @guard
+20 guard blessed
+> log guard-blessed shard 0: may grant
+20 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+30 < granted a fence=100
+> 1 OK fence=100 depth=1
+40 guard pending p2
+> log guard-pending shard 0: its history changed; grants begin in 0ms
+> op renew a seq=1 ttl=13000 fence=100
+42 until
+50 < unknown a
+200 until
+> 100 op renew a seq=1 ttl=13000 fence=100
+
+== a server never seen before is trusted
+config trust_new
+0 up
+10 guard pending p1 fresh
+> log guard-pending shard 0: a server never used before; grants begin in 0ms
+12 until
+> 11 op bless pend=p1
+
+== a server seen before is not
+config trust_new
+0 up
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+100 until
+
+== what is held is written again at once
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK b mode=shared
+> op acquire b seq=2 ttl=13000 reserve=1 shared queue
+40 < granted b fence=200
+> 1 OK fence=200 depth=1
+50 1 UNLOCK b
+> op end b seq=2
+60 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> op renew a seq=1 ttl=13000 fence=100
+61 until
+70 < renewed a
+70 < ended b
+> 1 OK depth=0
+80 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+90 < renewed a fence=300
+100 1 UNLOCK a
+> 1 OK depth=0
+> 2 OK fence=300 depth=1
+
+== what was lost with the history is told
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+60 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> op renew a seq=1 ttl=13000 fence=100
+61 until
+70 < lost a
+> 1 !LOST a fence=100 reason=failover
+
+== a renewal of the history before does not count
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+3400 until
+> 2970 op renew a seq=1 ttl=13000 fence=100
+3410 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+3420 < renewed a
+> op renew a seq=1 ttl=13000 fence=100
+3430 < renewed a
+
+== other states: why a request waits
+0 ready 3
+10 guard readonly
+> log guard-refuses shard 0: readonly: that Redis server is a replica; name the master in redis.nodes
+20 1 LOCK a wait=1s
+1020 until
+> 1020 1 ERR unavailable that Redis server is a replica; name the master in redis.nodes
+1030 guard config lease=30000
+> log guard-refuses shard 0: config: the brokers on that Redis use other settings (lease=30000) than this one (lease=10000,replicas=0); make them equal on all
+1040 1 TRYLOCK a
+> 1 ERR unavailable the brokers on that Redis use other settings (lease=30000) than this one (lease=10000,replicas=0); make them equal on all
+1050 guard clock
+> log guard-refuses shard 0: clock: the clock of the Redis server is beyond the year 2255
+1060 1 TRYLOCK a
+> 1 ERR unavailable the clock of the Redis server is beyond the year 2255
+1070 guard unknown
+> log guard-refuses shard 0: unknown: Redis has not answered yet
+1080 1 LOCK a wait=1s
+2080 until
+> 2080 1 ERR unavailable Redis has not answered yet
+2090 down
+2100 1 LOCK a wait=1s
+3100 until
+> 3100 1 ERR unavailable Redis can't be used
+3110 guard blessed
+> log guard-blessed shard 0: may grant
+
+== the link is lost and comes back
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 down
+21 down
+30 < unsent a
+40 up
+80 until
+> 80 op acquire a seq=1 ttl=13000 reserve=1 queue
+90 < granted a fence=100
+> 1 OK fence=100 depth=1
+
+== a tombstone is written again
+0 ready 3
+10 1 LOCK a keep=5s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=4990
+40 < ended a
+> 1 OK depth=0
+50 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> op renew a seq=1 ttl=4970 fence=100
+51 until
+60 < renewed a
+70 1 LOCK a
+5100 until
+
+== the tombstone of unknown outcome is written again
+0 ready 3
+10 1 LOCK a keep=5s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=4990
+40 < ended a
+> 1 OK depth=0
+50 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> op renew a seq=1 ttl=4970 fence=100
+51 until
+60 < unknown a
+120 until
+> 110 op renew a seq=1 ttl=4910 fence=100
+130 < lost a

@@ -1,0 +1,252 @@
+# keep, delay and hold.
+
+== keep: a group of the session that had it stands before another
+0 ready 4
+10 1 LOCK a keep=1m
+> op acquire a seq=1 ttl=61000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 2 OK fence=200 depth=1
+50 1 @1 LOCK a b
+> op renew a seq=1 ttl=59970 fence=100 reserve=1
+> op renew b seq=2 ttl=13000 fence=200 reserve=1
+60 3 LOCK a
+60 < renewed a fence=110
+60 < renewed b fence=210
+70 1 @2 UNLOCK a
+> 1 @2 OK depth=0
+80 2 UNLOCK b
+> 2 OK depth=0
+> op renew a seq=1 ttl=59940 fence=110 reserve=1
+> 1 @1 OK fence=110,210 depth=1,1
+
+== keep: another does not join those who share
+0 ready 4
+10 1 LOCK a keep=30s mode=shared
+> op acquire a seq=1 ttl=31000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a mode=shared
+> 2 OK fence=100 depth=1
+40 1 UNLOCK a
+> 1 OK depth=0
+50 3 LOCK a mode=shared
+60 2 UNLOCK a
+> op end a seq=1 linger=29960
+> 2 OK depth=0
+70 < ended a
+30010 until
+
+== a tombstone is written again for no longer than it lasts
+0 ready 4
+10 1 LOCK a keep=20s
+> op acquire a seq=1 ttl=21000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=19990
+40 < ended a
+> 1 OK depth=0
+50 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> op renew a seq=1 ttl=19970 fence=100
+60 < renewed a
+20010 until
+> 13650 op bless pend=p1
+20011 2 LOCK a
+
+== keep: the same session once more, then away
+0 ready 4
+10 1 LOCK a keep=20s
+> op acquire a seq=1 ttl=21000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=19990
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op confirm a seq=1 ttl=19970 reserve=1
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 1 UNLOCK a
+> op end a seq=1 linger=19950
+80 < ended a
+> 1 OK depth=0
+90 2 TRYLOCK a
+> 2 BUSY
+
+== delay: after a crash, not after UNLOCK or QUIT
+0 ready 4
+10 1 LOCK a delay=2s
+> op acquire a seq=1 ttl=15000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a delay=2s
+> op acquire a seq=2 ttl=15000 reserve=1 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 gone 1
+> op end a seq=2 linger=2000
+80 < ended a
+90 2 TRYLOCK a
+> 2 BUSY
+100 3 LOCK a
+2070 until
+> 2070 op end a seq=2
+2080 < ended a
+> op acquire a seq=3 ttl=13000 reserve=1 queue
+2090 < granted a fence=300
+> 3 OK fence=300 depth=1
+2100 quit 3
+> op end a seq=3
+2110 < ended a
+
+== delay: after a bound; the same session need not wait
+0 ready 4
+10 1 LOCK a delay=2s hold=1s
+> op acquire a seq=1 ttl=15000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1020 until
+> 1020 1 !LOST a fence=100 reason=hold
+> 1020 op end a seq=1 linger=2000
+1030 < ended a
+1040 1 LOCK a
+> op confirm a seq=1 ttl=13000 reserve=1
+1050 < granted a fence=200
+> 1 OK fence=200 depth=1
+
+== keep: the tombstone is another's by now
+0 ready 4
+10 1 LOCK a keep=20s
+> op acquire a seq=1 ttl=21000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=19990
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op confirm a seq=1 ttl=19970 reserve=1
+60 < lost a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+70 < granted a fence=200
+> 1 OK fence=200 depth=1
+
+== keep: another waits here
+0 ready 4
+10 1 LOCK a keep=2s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+50 1 UNLOCK a
+> op end a seq=1 linger=1970
+> 1 OK depth=0
+60 < ended a
+2020 until
+> 2020 op end a seq=1
+2030 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+2040 < granted a fence=200
+> 2 OK fence=200 depth=1
+
+== keep: another broker waits
+0 ready 4
+10 1 LOCK a keep=2s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=1990
+40 message waits 1 a
+50 < ended a
+> 1 OK depth=0
+2020 until
+> 2020 op end a seq=1
+2030 < ended a
+
+== keep: longer than it was, on re-entry
+0 ready 4
+10 1 LOCK a keep=2s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK a keep=1h
+> op renew a seq=1 ttl=3601000 fence=100 reserve=1
+40 < renewed a
+> 1 OK fence=100 depth=2
+50 1 UNLOCK a
+> 1 OK depth=1
+60 1 UNLOCK a
+> op end a seq=1 linger=3599980
+
+== keep: forced away
+0 ready 4
+10 1 LOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=3599990
+40 < ended a
+> 1 OK depth=0
+50 message force 1 a
+> log forced a, by another broker
+> op end a seq=1
+60 < ended a
+70 2 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+80 < granted a fence=200
+> 2 OK fence=200 depth=1
+
+== keep: nobody comes before it is over
+0 ready 4
+10 1 LOCK a keep=2s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=1990
+40 < ended a
+> 1 OK depth=0
+2020 until
+2030 2 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+
+== delay: what a second request needs is in the key before it is promised
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 @1 LOCK a delay=3s
+> op renew a seq=1 ttl=16000 fence=100 reserve=1
+35 1 @2 LOCK a delay=4s wait=0
+40 < unknown a
+100 until
+> 90 op renew a seq=1 ttl=17000 fence=100 reserve=2
+110 < renewed a
+> 1 @2 OK fence=100 depth=2
+> 1 @1 OK fence=100 depth=3
+120 gone 1
+> op end a seq=1 linger=4000
+
+== keep of one who only reaches a plain BUSY
+0 ready 4
+10 1 TRYLOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1
+20 < busy a ttl=5s
+> 1 BUSY
+30 2 TRYLOCK a
+> op acquire a seq=2 ttl=13000 reserve=1

@@ -1,0 +1,423 @@
+# Who waits, until when, and who does not wait at all.
+
+== queue=: who was let in stays
+0 ready 4
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a queue=1
+40 1 @1 LOCK a
+> op convert a seq=1 ttl=13000 reserve=2
+
+== unlock behind a renewal, and the store is gone
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+3400 until
+> 2970 op renew a seq=1 ttl=13000 fence=100
+3400 1 UNLOCK a
+3500 down
+5000 < unknown a
+> 1 OK depth=0 deferred=1
+
+== try: free, and taken by another here
+0 ready 3
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 TRYLOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> 2 BUSY
+
+== try: taken by another broker
+0 ready 3
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < busy a ttl=5s
+> 1 BUSY
+
+== try: a plain client's
+0 ready 3
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < foreign a ttl=5s
+> 1 BUSY
+
+== try: queued here already
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=5s
+30 2 TRYLOCK a
+> 2 BUSY
+
+== try: no answer
+0 ready 3
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+2010 until
+> 2010 1 ERR unavailable Redis did not answer in time; try again
+2020 < granted a fence=100
+> op end a seq=1
+
+== try: the store can't be reached
+0 ready 3
+10 down
+20 1 TRYLOCK a
+2020 until
+> 2020 1 ERR unavailable Redis can't be used
+
+== try: the store can be reached in time
+0 ready 3
+10 down
+20 1 TRYLOCK a
+1000 up
+> op acquire a seq=1 ttl=13000 reserve=1
+1010 < granted a fence=100
+> 1 OK fence=100 depth=1
+
+== try: the guard is pending for longer
+0 ready 3
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+20 1 TRYLOCK a
+> 1 ERR unavailable Redis is new or has lost its history (a restart, a failover, a freeze); grants begin again in 13590ms, when every earlier lease is known or over
+
+== try: while it is being ended
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+31 2 TRYLOCK a
+40 < ended a
+> 1 OK depth=0
+> op acquire a seq=2 ttl=13000 reserve=1
+50 < granted a fence=200
+> 2 OK fence=200 depth=1
+
+== try: of unknown outcome
+0 ready 3
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < unknown a
+100 until
+> 70 op acquire a seq=1 ttl=13000 reserve=1
+2020 until
+> 2010 1 ERR unavailable Redis did not answer in time; try again
+2030 < ended a
+> op end a seq=1
+
+== queue=: so many wait already
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a queue=0
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> 2 BUSY
+31 2 LOCK a queue=1
+32 3 LOCK a queue=1
+> 3 BUSY
+33 3 LOCK a queue=2
+
+== queue=: behind another broker
+0 ready 5
+10 1 LOCK a queue=0
+> op acquire a seq=1 ttl=13000 reserve=1
+11 2 LOCK a queue=1
+20 < busy a ttl=5s
+> 1 BUSY
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+30 < queued a ttl=5s
+40 3 LOCK a queue=1
+> 3 BUSY
+
+== a waiter times out
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a wait=1s
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+1029 until
+1030 until
+> 1030 2 TIMEOUT
+
+== a waiter is cancelled
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 @7 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+50 cancel 2 7
+> 2 @7 CANCELLED
+> 2 OK
+60 cancel 2 7
+> 2 ERR not-found no request with that tag is waiting
+70 cancel 1 9
+> 1 ERR not-found no request with that tag is waiting
+
+== drain: behind a holder
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 drain 2
+> 2 CANCELLED
+41 drain 2
+50 close 2
+
+== drain: the answer is under way
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+11 drain 1
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+21 1 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1
+30 < busy b ttl=5s
+> 1 CANCELLED
+40 close 1
+> op end a seq=1
+50 < ended a
+
+== drain: the store can't be reached
+0 ready 2
+10 down
+20 1 LOCK a
+21 drain 1
+> 1 CANCELLED
+22 1 LOCK a
+> 1 CANCELLED
+
+== drain: the guard is pending
+0 ready 2
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+20 1 LOCK a
+21 drain 1
+> 1 CANCELLED
+
+== the end of a connection: its waiters leave
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=1m
+30 2 LOCK a
+40 gone 1
+50 gone 2
+> op end a seq=1
+60 < gone a
+
+== the end of a connection: the next one has it
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+50 gone 1
+> 2 OK fence=110 depth=1
+60 close 2
+> op end a seq=1
+70 < ended a
+
+== the end of a connection with a grant not told
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+20 gone 1
+> op end a seq=1
+30 < ended a
+
+== limits
+config holds=2 waiters=1
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 1 OK fence=200 depth=1
+50 1 LOCK c
+> 1 ERR limit this session holds or waits for 2 things already (limits.holds)
+60 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+70 3 LOCK a
+> 3 ERR limit 1 requests wait for a already (limits.waiters)
+80 3 TRYLOCK a
+> 3 BUSY
+90 3 LOCK c a
+> 3 ERR limit 1 requests wait for a already (limits.waiters)
+
+== stop
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 3 LOCK b c
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+> op acquire c seq=3 ttl=13000 reserve=1
+50 < renewed a fence=110
+60 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 2 ERR shutdown the broker is stopping; try another one
+> op end a seq=1
+> 3 !SHUTDOWN
+> 3 ERR shutdown the broker is stopping; try another one
+> 4 !SHUTDOWN
+61 stop
+70 1 LOCK d
+> 1 ERR shutdown the broker is stopping; try another one
+71 stopped?
+> no
+80 < ended a
+90 < granted b fence=300
+> op end b seq=2
+91 < unknown c
+> op end c seq=3
+95 < ended b
+96 < gone c
+> op idle
+97 stopped?
+> no
+100 < done @guard
+110 stopped?
+> yes
+
+== stop, the store is out of reach
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 down
+60 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 3 !SHUTDOWN
+> 4 !SHUTDOWN
+61 stopped?
+> no
+13100 until
+13110 stopped?
+> yes
+
+== unlock, the store is out of reach
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 down
+40 1 UNLOCK a
+> 1 OK depth=0 deferred=1
+50 2 TRYLOCK a
+60 up
+> op end a seq=1
+70 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1
+80 < granted a fence=200
+> 2 OK fence=200 depth=1
+
+== try: the guard is pending, but not for long
+config owned
+0 ready 2
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 0ms
+10 1 TRYLOCK a
+11 until
+> 11 op bless pend=p1
+12 < done @guard
+12 guard blessed
+> log guard-blessed shard 0: may grant
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+
+== try: an upgrade
+0 ready 2
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 TRYLOCK a
+> op convert a seq=1 ttl=13000 reserve=1
+40 < unknown a
+90 until
+> 90 op convert a seq=1 ttl=13000 reserve=1
+95 < granted a fence=200
+> 1 OK fence=200 depth=2
+
+== drain: one that has queue=, and one that is granted
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 @1 LOCK a queue=5
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+35 2 @2 LOCK b wait=0
+> op acquire b seq=2 ttl=13000 reserve=1
+36 2 @3 LOCK c
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+40 < renewed a fence=110
+50 < granted c fence=300 ...
+50 drain 2
+> 2 @1 CANCELLED
+> 2 @3 OK fence=300 depth=1
+
+== a look at what is held is none
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message look 1 a
+
+== a session that is granted a name waits on for others, with no circle
+0 ready 4
+10 3 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 3 OK fence=100 depth=1
+20 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+30 < granted b fence=200
+> 2 OK fence=200 depth=1
+40 1 @1 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+50 1 @2 LOCK b
+> op renew b seq=2 ttl=13000 fence=200 reserve=1
+60 < renewed a fence=110
+60 < renewed b fence=210
+70 1 LOCK b
+80 3 UNLOCK a
+> 3 OK depth=0
+> 1 @1 OK fence=110 depth=1

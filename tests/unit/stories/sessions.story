@@ -1,0 +1,99 @@
+# What is left when a session ends.
+
+== a reset session that was told a valid= goes on until that has run out
+0 ready 1
+0 open 2 tcp
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 ping 2
+> valid 9877
+40 gone 2
+50 1 LOCK a wait=20s
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+60 < renewed a fence=110
+3500 until
+> 3280 op renew a seq=1 ttl=13000 fence=110
+3510 < renewed a
+9920 until
+> 6440 op renew a seq=1 ttl=13000 fence=110
+> 8280 2 !ATRISK a fence=100 left=4898
+
+== an orderly end is an end
+0 ready 1
+0 open 2 tcp
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 ping 2
+> valid 9877
+40 close 2
+> op end a seq=1
+50 < ended a
+
+== over a Unix socket a valid= binds nobody
+0 ready 2
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 ping 2
+> valid 9877
+40 gone 2
+> op end a seq=1
+50 < ended a
+
+== stop while a session is detached
+0 ready 1
+0 open 2 tcp
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 ping 2
+> valid 9877
+40 gone 2
+50 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> op end a seq=1 linger=9858
+
+== STATUS: here, elsewhere, nowhere
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 STATUS a
+> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=9878
+40 2 STATUS b
+> op status b
+50 < value b text=c.0123456789abcdef.7|33 ttl=5s
+> 2 OK state=held waiters=0 broker=c fence=33 ttl=5000
+60 2 STATUS b
+> op status b
+70 < value b text=@shared|44 ttl=5s
+> 2 OK state=shared waiters=0 fence=44 ttl=5000
+80 2 STATUS b
+> op status b
+90 < value b text=plain ttl=5s
+> 2 OK state=held waiters=0 ttl=5000
+100 2 STATUS b
+> op status b
+110 < value b
+> 2 OK state=free waiters=0
+120 2 STATUS b
+> op status b
+130 < unknown b
+> 2 ERR unavailable Redis did not answer
+140 down
+150 2 STATUS b
+2150 until
+> 2150 2 ERR unavailable Redis can't be used
+2160 2 STATUS b
+2170 up
+> op status b
+2180 < value b
+> 2 OK state=free waiters=0

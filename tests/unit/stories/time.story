@@ -1,0 +1,204 @@
+# Frozen processes and bounds of time.
+
+== frozen with a grant not told yet: it is withdrawn, and waits on
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+9907 time ...
+> 1 !ATRISK a fence=100 left=1
+> op renew a seq=1 ttl=13000 fence=100
+9908 time ...
+9908 flush
+9920 < ended a
+> op end a seq=1
+9930 < granted a fence=200
+
+== frozen for a moment with a grant not told yet
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+9907 flush
+> 1 !ATRISK a fence=100 left=1
+> op renew a seq=1 ttl=13000 fence=100
+> 1 OK fence=100 depth=1
+
+== frozen: what was lost is told before a request is served
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 2 OK fence=200 depth=1
+50000 2 LOCK a
+> 1 !LOST a fence=100 reason=unreachable
+> 2 !LOST b fence=200 reason=unreachable
+> op acquire a seq=3 ttl=13000 reserve=1 queue
+
+== frozen with a handover not told yet
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+50 1 UNLOCK a ...
+> 1 OK depth=0
+20000 flush
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+
+== frozen with several names not told yet: none is held
+0 ready 3
+10 1 LOCK a b
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
+20 < granted a fence=100
+9000 < granted b fence=200 sent=8990 ...
+> op renew a seq=1 ttl=13000 fence=100
+9950 flush
+9960 < ended a
+> op end a seq=1
+9970 < granted a fence=300
+
+== frozen with several names, one of which was held before
+0 ready 3
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+8990 until
+8990 < granted b fence=200 sent=8980
+> 1 OK fence=200 depth=1
+9000 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+9000 < granted a fence=100 sent=100
+> op renew a seq=2 ttl=13000 fence=100
+> 1 !ATRISK a fence=100 left=998
+> 1 OK fence=100 depth=1
+9100 1 @1 LOCK a b ...
+10050 flush
+> 1 !LOST a fence=100 reason=unreachable
+> op renew b seq=1 ttl=13000 fence=200 reserve=1
+
+== hold: a bound
+0 ready 2
+10 1 LOCK a hold=1s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1019 until
+1020 until
+> 1020 1 !LOST a fence=100 reason=hold
+> 1020 op end a seq=1
+1030 1 UNLOCK a
+> 1 ERR lost this session held a and lost it
+1040 1 UNLOCK a
+> 1 ERR not-held this session does not hold a
+1050 < ended a
+
+== hold: replaced on re-entry, and by EXTEND
+0 ready 2
+10 1 LOCK a hold=1s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+500 1 LOCK a
+> 1 OK fence=100 depth=2
+600 1 LOCK a hold=2s
+> 1 OK fence=100 depth=3
+2500 1 EXTEND a hold=1s
+> 1 OK
+3400 1 EXTEND a hold=0
+> op renew a seq=1 ttl=13000 fence=100
+> 1 OK
+3500 until
+3600 1 EXTEND b hold=1s
+> 1 ERR not-held this session does not hold b
+20000 1 EXTEND a hold=1s
+> 1 !LOST a fence=100 reason=unreachable
+> 1 ERR lost this session held a and lost it
+
+== hold: a bound that is over before the grant is told
+0 ready 2
+10 1 LOCK a hold=10ms
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+30 flush
+> 1 OK fence=100 depth=1
+
+== hold: at most what the configuration allows
+config max_hold=2s default_hold=1s
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1020 until
+> 1020 1 !LOST a fence=100 reason=hold
+> 1020 op end a seq=1
+1030 < ended a
+1040 2 LOCK a hold=1h
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+1050 < granted a fence=200
+> 2 OK fence=200 depth=1
+1060 2 EXTEND a hold=0
+> 2 OK
+3060 until
+> 3060 2 !LOST a fence=200 reason=hold
+> 3060 op end a seq=2
+
+== ping: the least that is vouched for
+0 ready 2
+10 ping 1
+> valid -1
+10 1 LOCK a hold=5s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 ping 1
+> valid 4989
+30 1 LOCK b hold=1h
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 1 OK fence=200 depth=1
+5000 ping 1
+> valid 19
+> op renew a seq=1 ttl=13000 fence=100
+> op renew b seq=2 ttl=13000 fence=200
+5020 until
+> 5010 1 !ATRISK a fence=100 left=4898
+> 5020 1 !LOST a fence=100 reason=hold
+5030 ping 1
+> valid 4897
+> 1 !ATRISK b fence=200 left=4898
+9940 ping 1
+> valid 0
+> 1 !LOST b fence=200 reason=unreachable
+
+== frozen with grants of several requests: they wait on in their order
+0 ready 4
+10 1 LOCK a mode=shared wait=30s
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+11 2 LOCK a mode=shared queue=5
+12 3 LOCK a
+20 < granted a fence=100 ...
+9930 flush
+> op end a seq=1
+9940 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 shared queue
+9950 < granted a fence=200
+> 1 OK fence=200 depth=1
+> 2 OK fence=200 depth=1
+
+== frozen while a client has shut down: it does not wait on
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+21 drain 1 ...
+9930 flush
+> op end a seq=1

@@ -1,0 +1,129 @@
+# Turns: other brokers wait for what this one has.
+
+== so many handovers, then the name passes on
+config handovers=2
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+31 3 LOCK a
+32 4 LOCK a
+40 < renewed a fence=200
+50 message waits 1 a
+60 1 UNLOCK a
+> op renew a seq=1 ttl=13000 fence=200 reserve=2
+> 1 OK depth=0
+> 2 OK fence=200 depth=1
+65 < renewed a fence=300 waiting
+70 2 UNLOCK a
+> 2 OK depth=0
+> 3 OK fence=300 depth=1
+80 3 UNLOCK a
+> op end a seq=1
+> 3 OK depth=0
+90 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+100 < queued a ttl=5s
+
+== no longer than one lease
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+31 3 LOCK a
+40 < renewed a fence=200 waiting
+3400 until
+> 3260 op renew a seq=1 ttl=13000 fence=200
+3400 < renewed a waiting
+6800 until
+> 6420 op renew a seq=1 ttl=13000 fence=200
+6800 < renewed a waiting
+10000 until
+> 9420 op renew a seq=1 ttl=13000 fence=200
+10010 < renewed a waiting
+10039 1 UNLOCK a
+> op renew a seq=1 ttl=13000 fence=200 reserve=1
+> 1 OK depth=0
+> 2 OK fence=200 depth=1
+10045 < renewed a fence=300 waiting
+10050 2 UNLOCK a
+> op end a seq=1
+> 2 OK depth=0
+10060 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+
+== the other does not wait any more
+config handovers=1
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 waiting
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=200
+50 1 UNLOCK a
+> 1 OK depth=0
+> 2 OK fence=200 depth=1
+60 3 LOCK a
+> op renew a seq=1 ttl=13000 fence=200 reserve=1
+70 < renewed a fence=300
+80 2 UNLOCK a
+> 2 OK depth=0
+> 3 OK fence=300 depth=1
+
+== a message that somebody waits before the grant
+config handovers=1
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+11 2 LOCK a
+15 message waits 1 a
+20 < granted a fence=100
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> 1 OK depth=0
+
+== new sharers come in for no longer than one lease
+0 ready 5
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100 waiting
+> 1 OK fence=100 depth=1
+30 2 LOCK a mode=shared
+> 2 OK fence=100 depth=1
+3400 until
+> 2970 op renew a seq=1 ttl=13000 fence=100 shared
+3400 < renewed a waiting
+6800 until
+> 6200 op renew a seq=1 ttl=13000 fence=100 shared
+6800 < renewed a waiting
+10030 3 LOCK a mode=shared
+> op renew a seq=1 ttl=13000 fence=100 shared
+10040 1 UNLOCK a
+> 1 OK depth=0
+10050 2 UNLOCK a
+> 2 OK depth=0
+10060 < ended a
+> op end a seq=1
+
+== a forced release by another broker
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message force 1 a
+> log forced a, by another broker
+> 1 !LOST a fence=100 reason=forced
+> op end a seq=1
+40 < ended a
+50 1 UNLOCK a
+> 1 ERR lost this session held a and lost it

@@ -1,0 +1,723 @@
+/*
+ * The teller of stories (story.h).  It owns the core, and the operations that
+ * the core has in flight; it knows no rule of the core.
+ *
+ * Before the first line that drives:
+ *	config lease=10s handovers=2 owned trust_new max_hold=D ...
+ * Lines that drive, TIME in milliseconds:
+ *	TIME ready N		the store is up and blessed, sessions 1 to N open
+ *	TIME up | down		the store of shard 0
+ *	TIME guard STATE [TEXT] [fresh]
+ *	TIME open ID [tcp]	TIME drain|gone|close|quit ID
+ *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
+ *	TIME cancel ID TAG	TIME ping ID	TIME resume ID KEY-OF-ID
+ *	TIME < OUTCOME NAME [fence=F] [first=N] [ttl=D] [waiting] [sent=TIME]
+ *				of the oldest operation of that name; `@guard`
+ *				is the name of those that have none
+ *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
+ *	TIME until		every deadline up to TIME
+ * A FLUSH follows each at the same time, unless the line ends with `...`.
+ * Heartbeats are answered at once and not shown.  `#` begins a comment.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "core/core.h"
+#include "core/dump.h"
+
+#include "story.h"
+
+#define WORDS_MAX 24
+#define FLIGHT_MAX 256
+
+/* An operation that was not answered yet. */
+struct flight {
+	uint64_t id;
+	int64_t sent_ms;
+	enum op_kind kind;
+	char name[256];
+};
+
+/* One story being told. */
+struct story {
+	struct core_config config;
+	struct core *core; /* NULL until the first line that drives */
+	struct effects fx;
+	struct flight flights[FLIGHT_MAX];
+	size_t nflights;
+	int64_t now_ms;
+	bool stamped;  /* effects say when */
+	bool reported; /* the guard was, as: */
+	struct guard_report guard;
+	char guard_text[128];
+	struct buf *out;
+	const char *words[WORDS_MAX];
+	size_t nwords;
+};
+
+static const char *const op_words[] = {
+#define OP(id, word, script, keys) [OP_##id] = word,
+	OPS(OP)
+#undef OP
+};
+
+static const char *const outcome_words[] = {
+#define OUTCOME(id, word) [OUTCOME_##id] = word,
+	OUTCOMES(OUTCOME)
+#undef OUTCOME
+};
+
+static const char *const guard_words[] = {
+#define GUARD(id, word) [GUARD_##id] = word,
+	GUARDS(GUARD)
+#undef GUARD
+};
+
+static const char *const event_words[] = {
+#define EVENT(id, word) [EVENT_##id] = word,
+	EVENTS(EVENT)
+#undef EVENT
+};
+
+static const struct {
+	const char *key;
+	enum { NUM, MS, STR } how;
+} field_words[] = {
+#define FIELD(id, key, how) [FIELD_##id] = { key, how },
+	FIELDS(FIELD)
+#undef FIELD
+};
+
+static const char *const status_words[] = { "OK", "BUSY", "TIMEOUT",
+	"CANCELLED", "ERR" };
+
+static const char *const verb_words[] = { [CORE_LOCK] = "LOCK",
+	[CORE_UNLOCK] = "UNLOCK",
+	[CORE_EXTEND] = "EXTEND",
+	[CORE_STATUS] = "STATUS",
+	[CORE_WATCH] = "WATCH",
+	[CORE_UNWATCH] = "UNWATCH",
+	[CORE_FORCE] = "UNLOCK-FORCE",
+	[CORE_ACQUIRE] = "ACQUIRE",
+	[CORE_RELEASE] = "RELEASE",
+	[CORE_LATCH] = "LATCH",
+	[CORE_COUNTDOWN] = "COUNTDOWN",
+	[CORE_AWAIT] = "AWAIT",
+	[CORE_BARRIER] = "BARRIER" };
+
+static void
+fail(const struct story *st, const char *what)
+{
+	size_t i;
+
+	fprintf(stderr, "story: %s:", what);
+	for (i = 0; i < st->nwords; i++)
+		fprintf(stderr, " %s", st->words[i]);
+	fprintf(stderr, "\n");
+	abort();
+}
+
+/* Words. */
+
+static size_t
+find(const struct story *st, const char *const *table, size_t n,
+    const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (table[i] != NULL && strcmp(table[i], word) == 0)
+			return i;
+	fail(st, word);
+	return 0;
+}
+#define FIND(st, table, word) \
+	find(st, table, sizeof(table) / sizeof((table)[0]), word)
+
+/* `10`, `10s`, or `forever`. */
+static int64_t
+number(const struct story *st, const char *s)
+{
+	uint64_t n;
+	int64_t ms;
+
+	if (strcmp(s, "forever") == 0)
+		return CORE_WAIT_FOREVER;
+	if (parse_number(s, strlen(s), INT64_MAX, &n))
+		return (int64_t)n;
+	if (!parse_duration(s, strlen(s), &ms))
+		fail(st, s);
+	return ms;
+}
+
+/* The value of `key=` among the words; NULL: not there. */
+static const char *
+option(const struct story *st, const char *key)
+{
+	size_t i, n = strlen(key);
+
+	for (i = 1; i < st->nwords; i++)
+		if (strncmp(st->words[i], key, n) == 0 &&
+		    st->words[i][n] == '=')
+			return st->words[i] + n + 1;
+	return NULL;
+}
+
+static int64_t
+option_num(const struct story *st, const char *key, int64_t otherwise)
+{
+	const char *value = option(st, key);
+
+	return value == NULL ? otherwise : number(st, value);
+}
+
+static bool
+flag(const struct story *st, const char *word)
+{
+	size_t i;
+
+	for (i = 1; i < st->nwords; i++)
+		if (strcmp(st->words[i], word) == 0)
+			return true;
+	return false;
+}
+
+static const char *
+word(const struct story *st, size_t i)
+{
+	return i < st->nwords ? st->words[i] : "";
+}
+
+/* What the core said. */
+
+static void
+begin_line(struct story *st)
+{
+	buf_adds(st->out, "> ");
+	if (st->stamped)
+		buf_addf(st->out, "%" PRId64 " ", st->now_ms);
+}
+
+static void
+write_fields(struct story *st, const struct effect *e)
+{
+	const struct field *f, *last = NULL;
+	uint32_t i;
+
+	for (i = 0; i < e->nfields; i++, last = f) {
+		f = &st->fx.fields[e->field + i];
+		if (last != NULL && last->id == f->id &&
+		    field_words[f->id].how == NUM)
+			buf_addc(st->out, ',');
+		else
+			buf_addf(st->out, " %s=", field_words[f->id].key);
+		if (field_words[f->id].how == STR)
+			buf_add(
+			    st->out, buf_data(&st->fx.text) + f->str, f->len);
+		else
+			buf_add_u64(st->out, f->num);
+	}
+}
+
+static void
+write_num(struct story *st, const char *key, uint64_t n)
+{
+	if (n != 0)
+		buf_addf(st->out, " %s=%" PRIu64, key, n);
+}
+
+static void
+write_op(struct story *st, const struct op *op)
+{
+	struct flight *f = &st->flights[st->nflights++];
+
+	if (st->nflights == FLIGHT_MAX)
+		fail(st, "too many operations");
+	f->id = op->id;
+	f->kind = op->kind;
+	f->sent_ms = st->now_ms;
+	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
+	if (op->name_len == 0)
+		strcpy(f->name, "@guard");
+	if (op->kind == OP_HEARTBEAT)
+		return;
+	begin_line(st);
+	buf_addf(st->out, "op %s", op_words[op->kind]);
+	if (op->name_len > 0)
+		buf_addf(st->out, " %s", f->name);
+	write_num(st, "seq", op->seq);
+	write_num(st, "ttl", (uint64_t)op->ttl_ms);
+	write_num(st, "linger", (uint64_t)op->linger_ms);
+	write_num(st, "fence", op->fence);
+	write_num(st, "reserve", op->reserve);
+	if (op->flags & OP_SHARED)
+		buf_adds(st->out, " shared");
+	if (op->flags & OP_QUEUE)
+		buf_adds(st->out, " queue");
+	if (op->pend[0] != '\0')
+		buf_addf(st->out, " pend=%s", op->pend);
+	buf_addc(st->out, '\n');
+}
+
+static void
+write_effect(struct story *st, const struct effect *e)
+{
+	const char *text =
+	    st->fx.text.mem == NULL ? "" : buf_data(&st->fx.text);
+
+	if (e->kind == EFFECT_OP) {
+		write_op(st, effects_op(&st->fx, e));
+		return;
+	}
+	begin_line(st);
+	if (e->kind == EFFECT_LOG)
+		buf_addf(st->out, "log %s %.*s", e->word, (int)e->text_len,
+		    text + e->text);
+	else if (e->kind == EFFECT_CLOSE)
+		buf_addf(st->out, "close %" PRIu64, e->conn);
+	else
+		buf_addf(st->out, "%" PRIu64, e->session);
+	if (e->kind == EFFECT_ATTACH)
+		buf_adds(st->out, " attach");
+	if (e->kind == EFFECT_EVENT)
+		buf_addf(st->out, " %s%s%.*s", event_words[e->event],
+		    e->name_len > 0 ? " " : "", (int)e->name_len,
+		    text + e->name);
+	if (e->kind == EFFECT_REPLY) {
+		if (e->ref != 0)
+			buf_addf(st->out, " @%" PRIu64, e->ref);
+		buf_addf(st->out, " %s", status_words[e->status]);
+		if (e->status == STATUS_ERR)
+			buf_addf(st->out, " %s %.*s", err_word(e->code),
+			    (int)e->text_len, text + e->text);
+	}
+	write_fields(st, e);
+	buf_addc(st->out, '\n');
+}
+
+static void
+write_effects(struct story *st)
+{
+	size_t i;
+
+	for (i = 0; i < st->fx.n; i++)
+		write_effect(st, &st->fx.v[i]);
+	effects_clear(&st->fx);
+}
+
+/* Events. */
+
+static void
+step_once(struct story *st, struct core_event *ev)
+{
+	ev->now_ms = st->now_ms;
+	core_step(st->core, ev, &st->fx);
+	write_effects(st);
+}
+
+/* What the guard was said to be last is what a heartbeat says. */
+static void
+answer_heartbeat(struct story *st, size_t i)
+{
+	struct core_event done = { .kind = CORE_OUTCOME };
+	struct core_event seen = { .kind = CORE_GUARD };
+	struct outcome outcome = { .status = OUTCOME_DONE };
+
+	done.u.outcome.op = st->flights[i].id;
+	done.u.outcome.sent_ms = st->now_ms;
+	done.u.outcome.outcome = &outcome;
+	seen.u.guard.sent_ms = st->now_ms;
+	seen.u.guard.report = &st->guard;
+	st->flights[i] = st->flights[--st->nflights];
+	if (st->reported)
+		step_once(st, &seen);
+	step_once(st, &done);
+}
+
+static void
+step(struct story *st, struct core_event *ev)
+{
+	size_t i;
+
+	step_once(st, ev);
+	for (i = 0; i < st->nflights; i++)
+		if (st->flights[i].kind == OP_HEARTBEAT)
+			answer_heartbeat(st, i--);
+}
+
+static void
+do_link(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_LINK };
+
+	ev.u.link.up = strcmp(st->words[1], "up") == 0;
+	step(st, &ev);
+}
+
+static void
+report(struct story *st, enum guard_state state, const char *text, bool fresh)
+{
+	struct core_event ev = { .kind = CORE_GUARD };
+
+	snprintf(st->guard_text, sizeof(st->guard_text), "%s", text);
+	st->guard.state = state;
+	st->guard.fresh = fresh;
+	st->guard.text = st->guard_text;
+	st->guard.text_len = strlen(text);
+	st->reported = true;
+	ev.u.guard.sent_ms = st->now_ms;
+	ev.u.guard.report = &st->guard;
+	step(st, &ev);
+}
+
+static void
+do_guard(struct story *st)
+{
+	report(st, (enum guard_state)FIND(st, guard_words, word(st, 2)),
+	    word(st, 3), flag(st, "fresh"));
+}
+
+static void
+open_session(struct story *st, int64_t id, bool tcp)
+{
+	struct core_event ev = { .kind = CORE_OPEN };
+
+	ev.u.open.session = (uint64_t)id;
+	ev.u.open.peer = "peer";
+	ev.u.open.tcp = tcp;
+	step(st, &ev);
+}
+
+static void
+do_open(struct story *st)
+{
+	open_session(st, number(st, word(st, 2)), flag(st, "tcp"));
+}
+
+static void
+do_ready(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_LINK };
+	struct buf *out = st->out, quiet;
+	int64_t i;
+
+	buf_init(&quiet);
+	st->out = &quiet;
+	ev.u.link.up = true;
+	step(st, &ev);
+	report(st, GUARD_BLESSED, "", false);
+	for (i = 1; i <= number(st, word(st, 2)); i++)
+		open_session(st, i, false);
+	st->out = out;
+	buf_fini(&quiet);
+}
+
+static void
+do_end(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_GONE };
+	const char *how = st->words[1];
+
+	if (strcmp(how, "drain") == 0)
+		ev.kind = CORE_DRAIN;
+	ev.u.gone.session = (uint64_t)number(st, word(st, 2));
+	ev.u.gone.quit = strcmp(how, "quit") == 0;
+	ev.u.gone.orderly = strcmp(how, "gone") != 0;
+	step(st, &ev);
+}
+
+static void
+do_cancel(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_CANCEL };
+
+	ev.u.cancel.session = (uint64_t)number(st, word(st, 2));
+	ev.u.cancel.ref = (uint64_t)number(st, word(st, 3));
+	step(st, &ev);
+}
+
+static void
+do_ping(struct story *st)
+{
+	begin_line(st);
+	buf_addf(st->out, "valid %" PRId64 "\n",
+	    core_ping(st->core, st->now_ms, (uint64_t)number(st, word(st, 2))));
+}
+
+static void
+do_outcome(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_OUTCOME };
+	const char *text = option(st, "text");
+	struct outcome o;
+	size_t i;
+
+	memset(&o, 0, sizeof(o));
+	o.status = (enum outcome_status)FIND(st, outcome_words, word(st, 2));
+	o.fence = (uint64_t)option_num(st, "fence", 0);
+	o.first = (uint64_t)option_num(st, "first", 0);
+	o.second = (uint64_t)option_num(st, "second", 0);
+	o.ttl_ms = option_num(st, "ttl", -1);
+	o.waiting = flag(st, "waiting");
+	o.text = text == NULL ? "" : text;
+	o.text_len = strlen(o.text);
+	for (i = 0; i < st->nflights; i++)
+		if (strcmp(st->flights[i].name, word(st, 3)) == 0)
+			break;
+	if (i == st->nflights) {
+		begin_line(st);
+		buf_adds(st->out, "no operation of that name\n");
+		return;
+	}
+	ev.u.outcome.op = st->flights[i].id;
+	ev.u.outcome.sent_ms = option_num(st, "sent", st->flights[i].sent_ms);
+	ev.u.outcome.outcome = &o;
+	memmove(&st->flights[i], &st->flights[i + 1],
+	    (st->nflights - i - 1) * sizeof(st->flights[0]));
+	st->nflights--;
+	step(st, &ev);
+}
+
+static void
+do_message(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_MESSAGE };
+	char text[512] = "";
+	size_t i;
+
+	for (i = 2; i < st->nwords; i++) {
+		strcat(text, i > 2 ? " " : "");
+		strcat(text, st->words[i]);
+	}
+	ev.u.message.text = text;
+	ev.u.message.len = strlen(text);
+	step(st, &ev);
+}
+
+static void
+do_plain(struct story *st)
+{
+	static const char *const words[] = { [CORE_TIME] = "time",
+		[CORE_FLUSH] = "flush",
+		[CORE_RESUBSCRIBED] = "resubscribed",
+		[CORE_STOP] = "stop" };
+	struct core_event ev = { .kind = CORE_TIME };
+
+	ev.kind = (enum core_event_kind)FIND(st, words, st->words[1]);
+	step(st, &ev);
+}
+
+static void
+do_until(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_TIME };
+	struct core_event flush = { .kind = CORE_FLUSH };
+	int64_t end_ms = st->now_ms, at_ms = core_deadline(st->core);
+	unsigned steps = 0;
+
+	st->stamped = true;
+	for (; at_ms <= end_ms; at_ms = core_deadline(st->core)) {
+		if (++steps > 5000) {
+			begin_line(st);
+			buf_adds(st->out, "the core spins\n");
+			break;
+		}
+		st->now_ms = at_ms;
+		step(st, &ev);
+		if (core_has_grants(st->core))
+			step(st, &flush);
+	}
+	st->stamped = false;
+	st->now_ms = end_ms;
+	step(st, &ev);
+}
+
+static void
+do_stopped(struct story *st)
+{
+	begin_line(st);
+	buf_adds(st->out, core_stopped(st->core) ? "yes\n" : "no\n");
+}
+
+static void
+do_request(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_REQUEST };
+	struct core_name names[CORE_NAMES_MAX];
+	struct core_request rq;
+	const char *verb, *mode = option(st, "mode");
+	size_t i = 2;
+
+	memset(&rq, 0, sizeof(rq));
+	if (word(st, i)[0] == '@')
+		rq.ref = (uint64_t)number(st, st->words[i++] + 1);
+	verb = word(st, i++);
+	if (strcmp(verb, "TRYLOCK") != 0)
+		rq.verb = (enum core_verb)FIND(st, verb_words, verb);
+	for (; i < st->nwords && strchr(st->words[i], '=') == NULL; i++) {
+		names[rq.nnames].p = st->words[i];
+		names[rq.nnames++].n = strlen(st->words[i]);
+	}
+	rq.names = names;
+	rq.untagged = rq.ref == 0;
+	rq.shared = mode != NULL && strcmp(mode, "shared") == 0;
+	rq.wait_ms = option_num(
+	    st, "wait", strcmp(verb, "TRYLOCK") == 0 ? 0 : CORE_WAIT_FOREVER);
+	rq.has_hold = option(st, "hold") != NULL;
+	rq.hold_ms = option_num(st, "hold", 0);
+	rq.keep_ms = option_num(st, "keep", 0);
+	rq.delay_ms = option_num(st, "delay", 0);
+	rq.queue_limit = (uint64_t)option_num(st, "queue", -1);
+	rq.number = (uint64_t)option_num(st, "n", 1);
+	rq.limit = (uint64_t)option_num(st, "limit", 1);
+	ev.u.request.session = (uint64_t)number(st, st->words[1]);
+	ev.u.request.request = &rq;
+	step(st, &ev);
+}
+
+static const struct {
+	const char *word;
+	void (*run)(struct story *st);
+} drives[] = {
+	{ "ready", do_ready },
+	{ "up", do_link },
+	{ "down", do_link },
+	{ "guard", do_guard },
+	{ "open", do_open },
+	{ "drain", do_end },
+	{ "gone", do_end },
+	{ "close", do_end },
+	{ "quit", do_end },
+	{ "cancel", do_cancel },
+	{ "ping", do_ping },
+	{ "<", do_outcome },
+	{ "message", do_message },
+	{ "resubscribed", do_plain },
+	{ "stop", do_plain },
+	{ "stopped?", do_stopped },
+	{ "time", do_plain },
+	{ "flush", do_plain },
+	{ "until", do_until },
+};
+
+/* Stories. */
+
+static void
+configure(struct story *st)
+{
+	struct core_config *c = &st->config;
+
+	c->lease_ms = option_num(st, "lease", c->lease_ms);
+	c->handovers = (unsigned)option_num(st, "handovers", c->handovers);
+	c->max_hold_ms = option_num(st, "max_hold", 0);
+	c->default_hold_ms = option_num(st, "default_hold", 0);
+	c->max_holds = (unsigned)option_num(st, "holds", c->max_holds);
+	c->max_waiters = (unsigned)option_num(st, "waiters", c->max_waiters);
+	c->owned = flag(st, "owned");
+	c->trust_new = flag(st, "trust_new");
+	if (st->core != NULL)
+		core_reconfigure(st->core, c);
+}
+
+static void
+drive(struct story *st)
+{
+	struct core_event flush = { .kind = CORE_FLUSH };
+	bool untold = strcmp(st->words[st->nwords - 1], "...") == 0;
+	size_t i, n = sizeof(drives) / sizeof(drives[0]);
+
+	if (strcmp(st->words[0], "config") == 0) {
+		configure(st);
+		return;
+	}
+	if (untold)
+		st->nwords--;
+	if (st->core == NULL)
+		st->core = core_new(&st->config);
+	st->now_ms = number(st, st->words[0]);
+	for (i = 0; i < n; i++)
+		if (strcmp(drives[i].word, word(st, 1)) == 0)
+			break;
+	if (i < n)
+		drives[i].run(st);
+	else
+		do_request(st);
+	if (!untold)
+		step(st, &flush);
+}
+
+static void
+story_init(struct story *st, struct buf *out)
+{
+	static const struct core_config config = {
+		.broker = "b",
+		.seed = { 1, 2 },
+		.shards = 1,
+		.lease_ms = 10000,
+		.reply_timeout_ms = 2000,
+		.max_grace_ms = 60000,
+		.handovers = 100,
+		.max_holds = 100,
+		.max_waiters = 100,
+	};
+
+	memset(st, 0, sizeof(*st));
+	st->config = config;
+	st->out = out;
+	effects_init(&st->fx);
+}
+
+static void
+story_fini(struct story *st)
+{
+	core_free(st->core);
+	effects_fini(&st->fx);
+}
+
+static void
+tell_line(struct story *st, const char *line)
+{
+	char copy[1024];
+	char *p, *save = NULL;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	st->nwords = 0;
+	for (p = strtok_r(copy, " ", &save); p != NULL;
+	     p = strtok_r(NULL, " ", &save)) {
+		if (st->nwords == WORDS_MAX)
+			fail(st, "too many words");
+		st->words[st->nwords++] = p;
+	}
+	if (st->nwords > 0 && strchr(">#", copy[0]) == NULL)
+		drive(st);
+}
+
+void
+story_tell(const char *text, struct buf *out)
+{
+	struct story st;
+	const char *end;
+	char line[1024];
+
+	story_init(&st, out);
+	for (; *text != '\0'; text = end + 1) {
+		end = strchr(text, '\n');
+		snprintf(line, sizeof(line), "%.*s", (int)(end - text), text);
+		if (line[0] == '>')
+			continue;
+		buf_addf(out, "%s\n", line);
+		if (strncmp(line, "==", 2) == 0) {
+			story_fini(&st);
+			story_init(&st, out);
+		} else {
+			tell_line(&st, line);
+		}
+	}
+	story_fini(&st);
+}

@@ -1,0 +1,111 @@
+/*
+ * Stories of the core (story.h), one file for each subject.  What the core
+ * says is compared with the file; with STORY_WRITE in the environment it is
+ * written there instead, to be read and judged before it is committed.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/xmalloc.h"
+
+#include "story.h"
+#include "suite.h"
+
+static const char *const subjects[] = {
+	"lease",
+	"unknown",
+	"time",
+	"queue",
+	"shared",
+	"groups",
+	"deadlock",
+	"keep",
+	"guard",
+	"turns",
+	"sessions",
+};
+
+static char *
+read_file(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = xcalloc(1, 1 << 20);
+	size_t n;
+
+	ck_assert_msg(f != NULL, "no %s", path);
+	n = fread(text, 1, (1 << 20) - 1, f);
+	ck_assert_msg(n > 0 && text[n - 1] == '\n', "%s: no last line", path);
+	fclose(f);
+	return text;
+}
+
+static void
+write_file(const char *path, const struct buf *text)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert_msg(f != NULL, "no %s", path);
+	ck_assert_uint_eq(
+	    fwrite(buf_data(text), 1, buf_len(text), f), buf_len(text));
+	fclose(f);
+}
+
+/* Shows the first line that differs, and where it is. */
+static void
+compare(const char *path, const char *want, const char *got)
+{
+	unsigned line = 1;
+	size_t i;
+
+	if (strcmp(want, got) == 0)
+		return;
+	for (i = 0; want[i] != '\0' && want[i] == got[i]; i++)
+		line += want[i] == '\n';
+	while (i > 0 && want[i - 1] != '\n')
+		i--;
+	ck_abort_msg("%s:%u:\nwant %.*s\ngot  %.*s", path, line,
+	    (int)strcspn(want + i, "\n"), want + i, (int)strcspn(got + i, "\n"),
+	    got + i);
+}
+
+START_TEST(test_story)
+{
+	const char *dir = getenv("srcdir");
+	struct buf got;
+	char path[512], *want;
+
+	snprintf(path, sizeof(path), "%s/tests/unit/stories/%s.story",
+	    dir == NULL ? "." : dir, subjects[_i]);
+	want = read_file(path);
+	buf_init(&got);
+	story_tell(want, &got);
+	if (getenv("STORY_WRITE") != NULL)
+		write_file(path, &got);
+	buf_addc(&got, '\0');
+	if (getenv("STORY_WRITE") == NULL)
+		compare(path, want, buf_data(&got));
+	buf_fini(&got);
+	free(want);
+}
+END_TEST
+
+static TCase *
+story_cases(void)
+{
+	TCase *tc = tcase_create("stories");
+
+	tcase_add_loop_test(tc, test_story, 0, COUNT(subjects));
+	return tc;
+}
+
+int
+main(void)
+{
+	static const suite_case cases[] = { story_cases };
+
+	return suite_run("core", cases, COUNT(cases));
+}
