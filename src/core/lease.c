@@ -274,7 +274,7 @@ bool
 lease_fits(struct core *core, struct lock *l, const struct waiter *w)
 {
 	bool again =
-	    hold_find(l, w->session) != NULL && w->shared == l->shared_hold;
+	    hold_find(l, w->session) != NULL && (w->shared || !l->shared_hold);
 	bool joins = !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
 	bool same = again || joins || (!l->doubt && l->shared == w->shared);
 
