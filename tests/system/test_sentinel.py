@@ -156,6 +156,7 @@ class Failover(SentinelTest):
         a, b = self.watched.servers
         holder, rival = self.client(), self.client(self.brokers[1])
         first = holder.lock("first")
+        open_fds = [broker.process.open_fds() for broker in self.brokers]
         self.watched.hand_over()
         self.watched.promoted(b)
         self.all_follow(b)
@@ -177,6 +178,8 @@ class Failover(SentinelTest):
         eventually(lambda: a.get("second"), 3, "the lock is put back")
         self.keep_alive(holder, 2)
         self.assertTrue(rival.silent(), "granted twice")
+        eventually(lambda: open_fds == [broker.process.open_fds() for broker in self.brokers],
+                   5, "as many descriptors as before")
         self.assertEqual(holder.ok("LOCK first").fence, first)
         self.assertEqual(holder.ok("LOCK second").fence, third)
         self.assertGreater(self.client().lock("new", timeout=self.grace + 10), third)
