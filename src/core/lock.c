@@ -135,7 +135,9 @@ lock_grant(struct core *core, struct waiter *w)
 
 /*
  * The first in line, but for groups that can't be granted yet and are not
- * firm.  NULL: nobody may have the name now.
+ * firm, or not in turn for the name: kept for one of those, it could be what
+ * the broker waits for that has an earlier name of the group.  NULL: nobody
+ * may have the name now.
  */
 static struct waiter *
 candidate(const struct core *core, const struct lock *l)
@@ -145,7 +147,7 @@ candidate(const struct core *core, const struct lock *l)
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		if (w->group == NULL || group_free_but(core, w->group, l))
 			return w;
-		if (group_firm(core, w->group))
+		if (group_firm(core, w->group) && group_in_turn(core, w))
 			return NULL;
 	}
 	return NULL;
