@@ -124,15 +124,17 @@ do_op(struct broker *b, const struct op *op)
 	gather_add(b->gather, op);
 }
 
-static uint64_t
-field_num(const struct effects *fx, const struct effect *e, enum field_id id)
+/* One number for each name, of a field that the reply has for each. */
+static void
+take_nums(const struct effects *fx, const struct effect *e, enum field_id id,
+    uint64_t nums[CLIENT_NAMES_MAX])
 {
+	unsigned n = 0;
 	uint32_t i;
 
-	for (i = 0; i < e->nfields; i++)
+	for (i = 0; i < e->nfields && n < CLIENT_NAMES_MAX; i++)
 		if (fx->fields[e->field + i].id == id)
-			return fx->fields[e->field + i].num;
-	return 0;
+			nums[n++] = fx->fields[e->field + i].num;
 }
 
 /* A client that sends no more has been answered everything: it is over. */
@@ -170,8 +172,10 @@ tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
 		a.status = e->status;
 		a.code = e->code;
 		a.event = e->event;
-		a.fence = field_num(fx, e, FIELD_FENCE);
-		a.depth = field_num(fx, e, FIELD_DEPTH);
+		take_nums(fx, e, FIELD_FENCE, a.fences);
+		take_nums(fx, e, FIELD_DEPTH, a.depths);
+		a.fence = a.fences[0];
+		a.depth = a.depths[0];
 		if (e->kind == EFFECT_EVENT) {
 			a.is_event = true;
 			snprintf(a.name, sizeof(a.name), "%.*s",

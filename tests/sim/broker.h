@@ -16,11 +16,11 @@
 #include "core/core.h"
 #include "store/gather.h"
 
+#include "client.h"
 #include "server.h"
 
 #define BROKER_OPS_MAX 4096
 
-struct client;
 struct world;
 
 enum input_kind {
@@ -43,8 +43,8 @@ struct input {
 	bool orderly;
 	bool quit;
 	struct core_request request;
-	struct core_name names; /* of the request: one, its text in `name` */
-	char name[16];
+	struct core_name names[CLIENT_NAMES_MAX]; /* of the request ... */
+	char texts[CLIENT_NAMES_MAX][8];	  /* ... and their text */
 	struct conn *conn;
 	redisReply *reply; /* owned */
 	char *message;	   /* owned */

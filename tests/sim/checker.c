@@ -26,6 +26,7 @@ checker_init(struct world *w)
 	memset(&w->checker, 0, sizeof(w->checker));
 	for (i = 0; i < CHECKER_NAMES_MAX; i++)
 		w->checker.grounds[i].hungry_us = -1;
+	w->checker.circle_us = -1;
 }
 
 void
@@ -57,8 +58,8 @@ checker_opened(struct world *w, const struct client *c)
 }
 
 uint64_t
-checker_asked(
-    struct world *w, const struct client *c, enum ask_kind kind, int name)
+checker_asked(struct world *w, const struct client *c, enum ask_kind kind,
+    unsigned nnames, const int *names)
 {
 	struct checker *k = &w->checker;
 	struct ask *a;
@@ -73,11 +74,14 @@ checker_asked(
 	a->kind = kind;
 	a->session = c->session;
 	a->broker = c->broker;
-	a->name = name;
+	a->nnames = nnames;
+	if (nnames > 0)
+		memcpy(a->names, names, nnames * sizeof(*names));
+	a->name = nnames > 0 ? names[0] : -1;
 	a->sent_us = world_now(w);
 	if (kind == ASK_UNLOCK)
 		history_note(&w->history, a->sent_us, HISTORY_INVOKE,
-		    c->session, HISTORY_UNLOCK, checker_name(name), a->ref);
+		    c->session, HISTORY_UNLOCK, checker_name(a->name), a->ref);
 	return a->ref;
 }
 
@@ -93,6 +97,7 @@ checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
 	a->keep_ms = rq->keep_ms;
 	a->delay_ms = rq->delay_ms;
 	a->untagged = rq->untagged;
+	a->shared = rq->shared;
 	if (a->kind != ASK_LOCK)
 		return;
 	e = history_note(&w->history, a->sent_us, HISTORY_INVOKE, a->session,
@@ -142,6 +147,7 @@ checker_drop(struct world *w, struct grant *g)
 	struct checker *k = &w->checker;
 	struct ground *ground = &k->grounds[g->name];
 
+	checker_had(w, g->broker, g->name);
 	if (g->keep_us > world_now(w) && g->keep_us > ground->quiet_us) {
 		ground->quiet_us = g->keep_us;
 		ground->quiet_session = g->session;
@@ -171,8 +177,10 @@ drop_badly(struct world *w, struct grant *g)
 
 	history_note(&w->history, world_now(w), HISTORY_INFO, g->session,
 	    HISTORY_DOUBT, checker_name(g->name), 0);
-	/* A broker that was frozen says late when it ended. */
-	set_quiet(w, g, end_us < world_now(w) ? end_us : world_now(w));
+	/* A broker that was frozen says late when it ended.  What an UNLOCK has
+	 * ended, whose answer was still to come, has ended well: no delay=. */
+	if (g->depth - g->parting > 0)
+		set_quiet(w, g, end_us < world_now(w) ? end_us : world_now(w));
 	checker_drop(w, g);
 }
 
@@ -223,10 +231,24 @@ checker_heard(struct world *w, const struct client *c, const struct answer *a,
 		    c->session, HISTORY_DOUBT, checker_name(ask->name), 0);
 }
 
-/* P1: nobody else's grant is vouched for. */
+/* Both share the name: then they have the fence of one phase. */
 static void
-check_exclusion(
-    struct world *w, const struct broker *b, const struct answer *a, int name)
+check_phase(struct world *w, const struct grant *g, const struct answer *a)
+{
+	if (g->fence != a->fence)
+		world_fail(w, "P2",
+		    "n%d: session %llu shares it with fence %llu, "
+		    "session %llu with fence %llu",
+		    g->name, (unsigned long long)a->session,
+		    (unsigned long long)a->fence,
+		    (unsigned long long)g->session,
+		    (unsigned long long)g->fence);
+}
+
+/* P1: nobody else's grant is vouched for, but of those who share. */
+static void
+check_exclusion(struct world *w, const struct broker *b, const struct answer *a,
+    int name, bool shared)
 {
 	struct checker *k = &w->checker;
 	struct grant *g;
@@ -240,6 +262,10 @@ check_exclusion(
 			g->doubted = true;
 			history_note(&w->history, world_now(w), HISTORY_INFO,
 			    g->session, HISTORY_DOUBT, checker_name(name), 0);
+			continue;
+		}
+		if (g->shared && shared) {
+			check_phase(w, g, a);
 			continue;
 		}
 		world_fail(w, "P1",
@@ -264,7 +290,8 @@ check_quiet(struct world *w, const struct ask *ask)
 {
 	const struct ground *ground = &w->checker.grounds[ask->name];
 
-	if (faults_forget(w) || ask->session == ground->quiet_session)
+	if (faults_forget(w) || ask->session == ground->quiet_session ||
+	    (ask->shared && ground->shared))
 		return;
 	if (world_now(w) + KEEP_SLACK_US < ground->quiet_us)
 		world_fail(w, "keep",
@@ -284,14 +311,14 @@ check_order(struct world *w, const struct ask *ask)
 	size_t i;
 
 	/* Who had it may lock it again while its keep= lasts. */
-	if (ask->privileged)
+	if (ask->privileged || ask->nnames > 1)
 		return;
 	for (i = 0; i < k->nopen; i++) {
 		other = &k->asks[k->open[i] - 1];
 		if (other->kind != ASK_LOCK || other->name != ask->name ||
 		    other->broker != ask->broker || other->gone ||
 		    other->cancelled || other->wait_ms == 0 ||
-		    other->order >= ask->order ||
+		    other->nnames > 1 || other->order >= ask->order ||
 		    other->session == ask->session ||
 		    k->sittings[other->session - 1].draining)
 			continue;
@@ -336,10 +363,17 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	struct grant *g;
 	int64_t keep_us = 0;
 
-	check_exclusion(w, b, a, ask->name);
+	bool joins = ask->shared && ground->shared && a->fence == ground->fence;
+
+	check_exclusion(w, b, a, ask->name, ask->shared);
 	check_quiet(w, ask);
 	check_order(w, ask);
-	if (a->fence <= ground->fence)
+	checker_had(w, b->index, ask->name);
+	if (joins)
+		checker_joins(w, ask);
+	else
+		ground->phase_us = world_now(w);
+	if (a->fence <= ground->fence && !joins)
 		world_fail(w, "P2", "n%d: fence %llu after fence %llu, by %s",
 		    ask->name, (unsigned long long)a->fence,
 		    (unsigned long long)ground->fence, b->name);
@@ -347,6 +381,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 		world_fail(w, "P1", "n%d: %s grants it without a lease",
 		    ask->name, b->name);
 	ground->fence = a->fence;
+	ground->shared = ask->shared;
 	ground->grants++;
 	/* A keep= goes on over another grant of the session that has it. */
 	if (ask->session == ground->quiet_session) {
@@ -358,11 +393,32 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	memset(g, 0, sizeof(*g));
 	g->name = ask->name;
 	g->broker = b->index;
+	g->shared = ask->shared;
 	g->session = ask->session;
 	g->fence = a->fence;
 	g->depth = 1;
 	g->bound_us = INT64_MAX;
 	g->keep_us = keep_us;
+	set_terms(w, g, ask);
+}
+
+/* Who shared the name has it alone now. */
+static void
+on_upgrade(struct world *w, const struct broker *b, const struct answer *a,
+    const struct ask *ask, struct grant *g)
+{
+	struct ground *ground = &w->checker.grounds[ask->name];
+
+	check_exclusion(w, b, a, ask->name, false);
+	if (a->fence <= ground->fence)
+		world_fail(w, "P2",
+		    "n%d: an upgrade has fence %llu after fence %llu",
+		    ask->name, (unsigned long long)a->fence,
+		    (unsigned long long)ground->fence);
+	ground->fence = g->fence = a->fence;
+	ground->shared = g->shared = false;
+	ground->grants++;
+	g->depth++;
 	set_terms(w, g, ask);
 }
 
@@ -380,6 +436,10 @@ on_lock_ok(struct world *w, const struct broker *b, const struct answer *a,
 	if (a->depth == 1 && g->depth - g->parting <= 0) {
 		checker_drop(w, g);
 		on_new_grant(w, b, a, ask);
+		return;
+	}
+	if (g != NULL && g->shared && !ask->shared) {
+		on_upgrade(w, b, a, ask, g);
 		return;
 	}
 	if (g == NULL || a->fence != g->fence) {
@@ -404,6 +464,9 @@ on_unlock(struct world *w, const struct answer *a, const struct ask *ask)
 		return;
 	if (g->parting > 0)
 		g->parting--;
+	/* All or nothing: another of its names was not held. */
+	if (a->status != STATUS_OK && ask->nnames > 1)
+		return;
 	g->depth--;
 	/* What is told here may count re-entries that are told later. */
 	if (a->status != STATUS_OK || a->depth == 0)
@@ -507,6 +570,26 @@ close_ask(struct world *w, struct ask *ask)
 		k->sittings[ask->session - 1].outstanding--;
 }
 
+/* What a reply says of each of several names. */
+static void
+on_names(struct world *w, const struct broker *b, const struct answer *a,
+    const struct ask *ask)
+{
+	struct answer part = *a;
+	struct ask one = *ask;
+	unsigned i;
+
+	for (i = 0; i < ask->nnames && !w->failed; i++) {
+		one.name = ask->names[i];
+		part.fence = a->fences[i];
+		part.depth = a->depths[i];
+		if (ask->kind == ASK_UNLOCK)
+			on_unlock(w, &part, &one);
+		else
+			on_lock_ok(w, b, &part, &one);
+	}
+}
+
 static void
 on_reply(struct world *w, const struct broker *b, const struct answer *a)
 {
@@ -524,10 +607,11 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	close_ask(w, ask);
 	k->timeouts += a->status == STATUS_TIMEOUT;
 	k->unavailable += a->code == ERR_UNAVAILABLE;
-	if (ask->kind == ASK_LOCK && a->status == STATUS_OK)
-		on_lock_ok(w, b, a, ask);
-	else if (ask->kind == ASK_UNLOCK)
-		on_unlock(w, a, ask);
+	if (ask->kind == ASK_LOCK && a->code == ERR_DEADLOCK)
+		checker_refused_circle(w, ask);
+	if ((ask->kind == ASK_LOCK && a->status == STATUS_OK) ||
+	    ask->kind == ASK_UNLOCK)
+		on_names(w, b, a, ask);
 	else if (ask->kind == ASK_EXTEND && a->status == STATUS_OK) {
 		g = checker_grant(w, ask->session, ask->name);
 		if (g != NULL)
@@ -572,6 +656,32 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 
 /* What brokers read. */
 
+/*
+ * May it pass those who came before?  Who had the name with a keep= may, and
+ * who has it now: that is a re-entry, even where Redis must first be told of a
+ * longer keep= or delay= and an UNLOCK overtakes it meanwhile.
+ */
+static bool
+is_privileged(struct world *w, const struct ask *ask)
+{
+	const struct sitting *s = &w->checker.sittings[ask->session - 1];
+	const struct grant *g = checker_grant(w, ask->session, ask->name);
+
+	return ((s->kept >> ask->name) & 1) != 0 ||
+	       (g != NULL && g->depth - g->parting > 0);
+}
+
+static const char *
+more_names(const struct ask *ask, char *out)
+{
+	unsigned i;
+
+	out[0] = '\0';
+	for (i = 1; i < ask->nnames; i++)
+		sprintf(out + strlen(out), ",n%d", ask->names[i]);
+	return out;
+}
+
 void
 checker_received(struct world *w, const struct broker *b, uint64_t ref)
 {
@@ -580,22 +690,23 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	struct checker *k = &w->checker;
 	struct ask *ask = &k->asks[ref - 1];
 	struct grant *g;
+	char more[3 * CHECKER_NAMES_MAX + 1];
+	unsigned i;
 
 	TRACE(w,
-	    "%s from %llu: @%llu %s n%d wait=%lld hold=%lld keep=%lld "
+	    "%s from %llu: @%llu %s n%d%s%s wait=%lld hold=%lld keep=%lld "
 	    "delay=%lld",
 	    b->name, (unsigned long long)ask->session, (unsigned long long)ref,
-	    kinds[ask->kind], ask->name,
+	    kinds[ask->kind], ask->name, more_names(ask, more),
+	    ask->shared ? " shared" : "",
 	    (long long)(ask->wait_ms == CORE_WAIT_FOREVER ? -1 : ask->wait_ms),
 	    (long long)(ask->has_hold ? ask->hold_ms : -1),
 	    (long long)ask->keep_ms, (long long)ask->delay_ms);
 	ask->received = true;
-	ask->received_us = world_now(w);
+	ask->received_us = ask->idle_us = world_now(w);
 	ask->order = ++k->next_order;
 	if (ask->name >= 0)
-		ask->privileged =
-		    ((k->sittings[ask->session - 1].kept >> ask->name) & 1) !=
-		    0;
+		ask->privileged = is_privileged(w, ask);
 	if (k->nopen == k->open_size) {
 		k->open_size = k->open_size * 2 + 64;
 		k->open = xrealloc(k->open, k->open_size * sizeof(*k->open));
@@ -604,10 +715,11 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	if (ask->kind == ASK_LOCK || ask->kind == ASK_UNLOCK ||
 	    ask->kind == ASK_EXTEND || ask->kind == ASK_STATUS)
 		k->sittings[ask->session - 1].outstanding++;
-	g = ask->kind == ASK_UNLOCK ? checker_grant(w, ask->session, ask->name)
-				    : NULL;
-	if (g != NULL)
-		g->parting++;
+	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
+		g = checker_grant(w, ask->session, ask->names[i]);
+		if (g != NULL)
+			g->parting++;
+	}
 	checker_hunger(w);
 }
 

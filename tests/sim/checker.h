@@ -35,14 +35,18 @@ struct ask {
 	enum ask_kind kind;
 	uint64_t session;
 	int broker;
-	int name; /* -1: none */
+	int name; /* the first; -1: none */
+	unsigned nnames;
+	int names[CHECKER_NAMES_MAX]; /* as asked */
+	bool shared;
 	bool received, answered, cancelled, gone;
 	bool has_hold;
 	bool untagged;
-	bool privileged; /* it had the name last, with a keep= */
+	bool privileged; /* it may pass those who came before */
 	int64_t sent_us, received_us;
 	int64_t wait_ms, hold_ms, keep_ms, delay_ms;
-	uint64_t order; /* of arrival, over all brokers */
+	uint64_t order;	 /* of arrival, over all brokers */
+	int64_t idle_us; /* its broker has nothing of the name since then */
 };
 
 /* One connection, from its start. */
@@ -58,6 +62,7 @@ struct sitting {
 /* One grant, for as long as a broker vouches for it. */
 struct grant {
 	int name, broker;
+	bool shared;
 	uint64_t session;
 	uint64_t fence;
 	int64_t depth;
@@ -74,7 +79,9 @@ struct grant {
 
 /* What is known of one name. */
 struct ground {
-	uint64_t fence;			       /* the highest told */
+	uint64_t fence;			       /* the highest told ... */
+	bool shared;			       /* ... how ... */
+	int64_t phase_us;		       /* ... and first when */
 	int64_t lease_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
 	int64_t quiet_us;	/* keep= and delay=: nobody until then ... */
 	uint64_t quiet_session; /* ... but this one */
@@ -95,6 +102,7 @@ struct checker {
 	int ngrants;
 	struct ground grounds[CHECKER_NAMES_MAX];
 	uint64_t next_order;
+	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */
 };
 
@@ -103,8 +111,8 @@ void checker_fini(struct world *w);
 
 /* Clients: a connection, a request, its particulars, what was heard. */
 void checker_opened(struct world *w, const struct client *c);
-uint64_t checker_asked(
-    struct world *w, const struct client *c, enum ask_kind kind, int name);
+uint64_t checker_asked(struct world *w, const struct client *c,
+    enum ask_kind kind, unsigned nnames, const int *names);
 void checker_wants(
     struct world *w, uint64_t ref, const struct core_request *rq);
 void checker_cancels(struct world *w, uint64_t ref);

@@ -21,6 +21,37 @@ void checker_drop(struct world *w, struct grant *g);
 /* Is anybody else kept away from the name by it, now? */
 bool checker_vouched(struct world *w, const struct grant *g);
 
+/* Does a request ask for the name? */
+static inline bool
+checker_asks_for(const struct ask *ask, int name)
+{
+	unsigned i;
+
+	for (i = 0; i < ask->nnames; i++)
+		if (ask->names[i] == name)
+			return true;
+	return false;
+}
+
+/* Does a request wait in a queue? */
+static inline bool
+checker_waits(const struct ask *ask)
+{
+	return ask->kind == ASK_LOCK && !ask->cancelled && ask->wait_ms != 0;
+}
+
+/* A session shares a name that others share (checker_share.c). */
+void checker_joins(struct world *w, const struct ask *ask);
+
+/* A broker has, or had just now, a grant of the name. */
+void checker_had(struct world *w, int broker, int name);
+
+/* ERR deadlock was answered. */
+void checker_refused_circle(struct world *w, const struct ask *ask);
+
+/* Who waits behind sharers, and in circles. */
+void checker_look_share(struct world *w);
+
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);
 

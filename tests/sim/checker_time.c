@@ -81,34 +81,73 @@ is_taken(struct world *w, int name)
 	return false;
 }
 
+/*
+ * Names that are asked for together are one: a request for several may have to
+ * wait for another of its names, and then those behind it wait, too.
+ */
+static void
+join_names(const struct checker *k, int parts[CHECKER_NAMES_MAX])
+{
+	const struct ask *ask;
+	int from, to, name;
+	unsigned j;
+	size_t i;
+
+	for (name = 0; name < CHECKER_NAMES_MAX; name++)
+		parts[name] = name;
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		for (j = 1; checker_waits(ask) && j < ask->nnames; j++) {
+			from = parts[ask->names[j]];
+			to = parts[ask->names[0]];
+			for (name = 0; name < CHECKER_NAMES_MAX; name++)
+				if (parts[name] == from)
+					parts[name] = to;
+		}
+	}
+}
+
 void
 checker_hunger(struct world *w)
 {
 	struct checker *k = &w->checker;
 	bool wanted[CHECKER_NAMES_MAX] = { false };
+	bool taken[CHECKER_NAMES_MAX] = { false };
+	int parts[CHECKER_NAMES_MAX];
 	const struct ask *ask;
 	size_t i;
 	int name;
 
+	join_names(k, parts);
 	for (i = 0; i < k->nopen; i++) {
 		ask = &k->asks[k->open[i] - 1];
-		if (ask->kind == ASK_LOCK && !ask->cancelled &&
-		    ask->wait_ms != 0 && !w->brokers[ask->broker].frozen)
+		if (checker_waits(ask) && !w->brokers[ask->broker].frozen)
 			wanted[ask->name] = true;
 	}
+	for (name = 0; name < w->nnames; name++)
+		if (is_taken(w, name))
+			taken[parts[name]] = true;
 	for (name = 0; name < w->nnames; name++) {
-		if (!wanted[name] || is_taken(w, name))
+		if (!wanted[name] || taken[parts[name]])
 			k->grounds[name].hungry_us = -1;
 		else if (k->grounds[name].hungry_us < 0)
 			k->grounds[name].hungry_us = world_now(w);
 	}
 }
 
+/* Groups of several brokers pass each other until one of them is firm. */
+static int64_t
+checker_extra_us(const struct world *w)
+{
+	return w->groups ? 3 * w->lease_ms * 1000 : 0;
+}
+
 /* P5: a free name that somebody waits for is granted in time. */
 static void
 look_at_names(struct world *w)
 {
-	int64_t bound_us = faults_patience_us(w), since_us;
+	int64_t bound_us = faults_patience_us(w) + checker_extra_us(w);
+	int64_t since_us;
 	int name;
 
 	checker_hunger(w);
@@ -202,6 +241,7 @@ checker_look(struct world *w)
 	look_at_asks(w);
 	look_at_grants(w);
 	look_at_names(w);
+	checker_look_share(w);
 }
 
 /* P6: nothing is left in Redis. */
@@ -263,6 +303,7 @@ checker_end(struct world *w)
 		if (w->brokers[i].alive)
 			end_of_core(w, &w->brokers[i]);
 	end_of_keys(w);
-	if (!w->failed)
+	/* A history knows neither sharing nor several names at once. */
+	if (!w->failed && !w->shares && !w->groups)
 		history_check(&w->history, &limits, history_fault, w);
 }

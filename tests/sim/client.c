@@ -11,6 +11,8 @@
 
 #include "world.h"
 
+#define PATIENCE_US 4000000 /* of who leaves, with its last request */
+
 static event_fn client_on_answer;
 static event_fn client_on_letter;
 static event_fn client_on_tick;
@@ -175,25 +177,42 @@ send_open(struct client *c)
 	client_plan(c, 1000, 100000);
 }
 
+/* A request for the names of the mask, in an order that is drawn. */
 static struct input *
-request_input(
-    struct client *c, enum ask_kind kind, enum core_verb verb, int name)
+names_input(
+    struct client *c, enum ask_kind kind, enum core_verb verb, unsigned mask)
 {
 	struct input *in = input_new(INPUT_REQUEST, c->session);
 	struct core_request *rq = &in->request;
+	int first = (int)prng_below(&c->w->prng, CLIENT_NAMES_MAX), i, at;
+	int names[CLIENT_NAMES_MAX];
+	unsigned n = 0;
 
-	snprintf(in->name, sizeof(in->name), "n%d", name);
-	in->ref = checker_asked(c->w, c, kind, name);
+	for (i = 0; i < CLIENT_NAMES_MAX; i++) {
+		at = (first + i) % CLIENT_NAMES_MAX;
+		if (((mask >> at) & 1) == 0)
+			continue;
+		snprintf(in->texts[n], sizeof(in->texts[n]), "n%d", at);
+		in->names[n].p = in->texts[n];
+		in->names[n].n = strlen(in->texts[n]);
+		names[n++] = at;
+	}
+	in->ref = checker_asked(c->w, c, kind, n, names);
 	rq->verb = verb;
 	rq->ref = in->ref;
-	in->names.p = in->name;
-	in->names.n = strlen(in->name);
-	rq->names = &in->names;
-	rq->nnames = 1;
+	rq->names = in->names;
+	rq->nnames = n;
 	rq->untagged = true;
 	rq->queue_limit = UINT64_MAX;
 	c->untagged = in->ref;
 	return in;
+}
+
+static struct input *
+request_input(
+    struct client *c, enum ask_kind kind, enum core_verb verb, int name)
+{
+	return names_input(c, kind, verb, 1u << name);
 }
 
 /* How long a LOCK may wait.  Who holds something does not wait for ever. */
@@ -204,9 +223,22 @@ choose_wait(struct client *c, bool holds)
 
 	if (prng_chance(p, 250))
 		return 0;
-	if (!holds && prng_chance(p, 400))
+	if ((!holds || (c->w->circles && prng_chance(p, 500))) &&
+	    prng_chance(p, 400))
 		return CORE_WAIT_FOREVER;
 	return prng_skewed(p, 1, 4 * c->w->lease_ms);
+}
+
+/* One name; or some of them, at once. */
+static unsigned
+choose_names(struct world *w)
+{
+	unsigned one = 1u << prng_below(&w->prng, (uint64_t)w->nnames);
+	unsigned all = (1u << w->nnames) - 1;
+
+	if (!w->groups || prng_chance(&w->prng, 600))
+		return one;
+	return one | ((unsigned)prng_next(&w->prng) & all);
 }
 
 static void
@@ -214,18 +246,20 @@ send_lock(struct client *c, bool holds)
 {
 	struct world *w = c->w;
 	struct prng *p = &w->prng;
-	int name = (int)prng_below(p, (uint64_t)w->nnames);
-	struct input *in = request_input(c, ASK_LOCK, CORE_LOCK, name);
+	unsigned mask = choose_names(w);
+	struct input *in = names_input(c, ASK_LOCK, CORE_LOCK, mask);
 	struct core_request *rq = &in->request;
 
+	rq->shared = w->shares && prng_chance(p, 600);
 	rq->wait_ms = choose_wait(c, holds);
 	if (prng_chance(p, 100)) {
 		rq->has_hold = true;
 		rq->hold_ms = prng_skewed(p, 1, 2 * w->lease_ms);
 	}
-	if (prng_chance(p, 60))
+	/* What keep= and delay= of one sharer mean for the others is open. */
+	if (!rq->shared && prng_chance(p, 60))
 		rq->keep_ms = prng_skewed(p, 1, 2 * w->lease_ms);
-	if (prng_chance(p, 60))
+	if (!rq->shared && prng_chance(p, 60))
 		rq->delay_ms = prng_skewed(p, 1, w->lease_ms);
 	if (prng_chance(p, 50))
 		rq->queue_limit = prng_below(p, 3);
@@ -243,11 +277,16 @@ send_lock(struct client *c, bool holds)
 static void
 send_unlock(struct client *c, int name)
 {
-	struct input *in = request_input(c, ASK_UNLOCK, CORE_UNLOCK, name);
+	unsigned mask = 1u << name;
+	int i;
 
-	if (c->beliefs[name].depth > 0)
-		c->beliefs[name].depth--;
-	client_send(c, in);
+	for (i = 0; i < CLIENT_NAMES_MAX && c->w->groups; i++)
+		if (c->beliefs[i].depth > 0 && prng_chance(&c->w->prng, 500))
+			mask |= 1u << i;
+	for (i = 0; i < CLIENT_NAMES_MAX; i++)
+		if (((mask >> i) & 1) != 0 && c->beliefs[i].depth > 0)
+			c->beliefs[i].depth--;
+	client_send(c, names_input(c, ASK_UNLOCK, CORE_UNLOCK, mask));
 }
 
 static void
@@ -269,7 +308,7 @@ send_ping(struct client *c)
 {
 	struct input *in = input_new(INPUT_PING, c->session);
 
-	in->ref = checker_asked(c->w, c, ASK_PING, -1);
+	in->ref = checker_asked(c->w, c, ASK_PING, 0, NULL);
 	c->untagged = in->ref;
 	client_send(c, in);
 }
@@ -279,7 +318,7 @@ send_cancel(struct client *c)
 {
 	struct input *in = input_new(INPUT_CANCEL, c->session);
 
-	in->ref = checker_asked(c->w, c, ASK_CANCEL, -1);
+	in->ref = checker_asked(c->w, c, ASK_CANCEL, 0, NULL);
 	in->request.ref = c->tagged;
 	checker_cancels(c->w, c->tagged);
 	c->untagged = in->ref;
@@ -387,7 +426,8 @@ act_leaving(struct client *c)
 		send_unlock(c, name);
 	else if (c->tagged != 0 && c->untagged == 0)
 		send_cancel(c);
-	else if (c->untagged == 0 || prng_chance(&c->w->prng, 10))
+	else if (c->untagged == 0 || prng_chance(&c->w->prng, 10) ||
+		 world_now(c->w) > c->w->leave_us + PATIENCE_US)
 		/* Clients may wait for each other in a circle. */
 		send_close(c, prng_chance(&c->w->prng, 500));
 	client_plan(c, 5000, 100000);
@@ -410,33 +450,43 @@ client_on_tick(void *object, uint64_t tag)
 		act(c);
 }
 
+static void
+believe(struct client *c, const struct answer *a, const struct ask *ask)
+{
+	struct belief *belief;
+	unsigned i;
+
+	for (i = 0; i < ask->nnames; i++) {
+		belief = &c->beliefs[ask->names[i]];
+		if (ask->kind == ASK_LOCK && a->status == STATUS_OK) {
+			belief->depth++;
+			belief->fence = a->fences[i];
+		}
+		/* One of several was not held; which one will turn out. */
+		if (ask->kind == ASK_UNLOCK && a->status == STATUS_ERR)
+			belief->depth = ask->nnames > 1;
+	}
+}
+
 /* What a client makes of a line. */
 static void
 hear(struct client *c, const struct answer *a)
 {
 	const struct ask *ask = a->is_event ? NULL : checker_ask(c->w, a->ref);
-	struct belief *belief;
-	int name = a->is_event ? a->name[1] - '0' : ask->name;
 
 	checker_heard(c->w, c, a, ask);
 	if (a->is_event) {
 		if (a->event == EVENT_LOST)
-			c->beliefs[name].depth = 0;
+			c->beliefs[a->name[1] - '0'].depth = 0;
 		if (a->event == EVENT_SHUTDOWN)
 			memset(c->beliefs, 0, sizeof(c->beliefs));
 		return;
 	}
-	belief = name >= 0 ? &c->beliefs[name] : NULL;
 	if (a->ref == c->untagged)
 		c->untagged = 0;
 	if (a->ref == c->tagged)
 		c->tagged = 0;
-	if (ask->kind == ASK_LOCK && a->status == STATUS_OK) {
-		belief->depth++;
-		belief->fence = a->fence;
-	}
-	if (ask->kind == ASK_UNLOCK && a->status == STATUS_ERR)
-		belief->depth = 0;
+	believe(c, a, ask);
 }
 
 static void

@@ -28,9 +28,11 @@ struct answer {
 	enum err_code code;
 	bool is_event;
 	enum event_id event;
-	char name[16]; /* events only */
-	uint64_t fence;
+	char name[16];	/* events only */
+	uint64_t fence; /* of the first name, or the only one */
 	uint64_t depth;
+	uint64_t fences[CLIENT_NAMES_MAX]; /* of all names, as asked */
+	uint64_t depths[CLIENT_NAMES_MAX];
 	int64_t early_us; /* when it was decided; 0: now */
 	int64_t valid_ms; /* of PING; -1: nothing held */
 };

@@ -69,6 +69,9 @@ world_draw(struct world *w)
 	w->lease_ms = prng_skewed(p, 1000, 4000);
 	w->reply_timeout_ms = prng_range(p, w->lease_ms / 6, 2000);
 	w->latency_us = prng_skewed(p, 20, 2000);
+	w->shares = prng_chance(p, 400);
+	w->groups = prng_chance(p, 300);
+	w->circles = prng_chance(p, 400);
 	seconds = prng_range(p, 20, 40);
 	/* One run of ten is without a fault. */
 	if (prng_chance(p, 100))
@@ -96,9 +99,10 @@ world_make(struct world *w)
 		client_init(&w->clients[i], w, i);
 	TRACE(w,
 	    "%d brokers, %d clients, %d names, lease %lld ms, "
-	    "latency %lld us, faults %x",
+	    "latency %lld us, faults %x%s%s%s",
 	    w->nbrokers, w->nclients, w->nnames, (long long)w->lease_ms,
-	    (long long)w->latency_us, w->faults.on);
+	    (long long)w->latency_us, w->faults.on, w->shares ? ", shares" : "",
+	    w->groups ? ", groups" : "", w->circles ? ", circles" : "");
 	for (i = 0; i < w->nbrokers; i++)
 		broker_start(&w->brokers[i]);
 	faults_start(w);
