@@ -11,7 +11,7 @@ local function renew_shared(key, queue, shared, token, ttl, held)
 	local value = redis.call("GET", key)
 	local owner, stored = parse(value)
 	local at = phase(value)
-	if owner == token then
+	if owner == token and stored > held then
 		-- A convert that made it exclusive was carried out, unheard.
 		redis.call("PEXPIRE", key, ttl)
 	elseif at == held
@@ -42,7 +42,8 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	local value = redis.call("GET", key)
 	-- As parse(), which would cost a quarter of a renewal.
 	if not value or string.sub(value, 1, #token + 1) ~= token .. "|" then
-		if phase(value) and redis.call("ZSCORE", shared, token) then
+		if (phase(value) or 0) > held
+			and redis.call("ZSCORE", shared, token) then
 			-- A convert that shared it was carried out, unheard.
 			share(key, shared, token, ttl)
 			return { "renewed", 0, 0, redis.call("EXISTS", queue) }
