@@ -445,6 +445,9 @@ lease_next(struct core *core, struct lock *l)
 	queue_settle(core, l, false);
 	while (l->op == 0 && TAILQ_EMPTY(&l->queue) && nexts[l->state](core, l))
 		;
+	/* Let go, and kept for who waits here: that is as good as passed on. */
+	if (lease_is_held(l) && (l->op == 0 || !TAILQ_EMPTY(&l->queue)))
+		unlock_parted(core, l, false);
 	if (is_idle(l)) {
 		lock_free(core, l);
 		return false;
