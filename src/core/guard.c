@@ -24,6 +24,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 
+#define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
 #define MANY_GUARDS 16	      /* their heartbeats are spread, ... */
 #define BEAT_GROUPS 8	      /* ... but not one by one */
@@ -337,6 +338,8 @@ plan(struct core *core, struct guard *g)
 	}
 	if (g->state == GUARD_PENDING && bless_ms(core, g) < at_ms)
 		at_ms = bless_ms(core, g);
+	if (at_ms < g->pause_ms)
+		at_ms = g->pause_ms;
 	if (at_ms <= core->now_ms)
 		at_ms = core->now_ms + 1;
 	core_arm(core, &g->timer, at_ms);
@@ -469,8 +472,11 @@ guard_outcome(
 	g->busy = false;
 	if (op == OP_IDLE)
 		g->idled = true;
-	if (o->status != OUTCOME_DONE && g->seen_ms < core->now_ms)
-		g->seen_ms = core->now_ms;
+	if (o->status != OUTCOME_DONE) {
+		g->pause_ms = core->now_ms + RETRY_MS;
+		if (g->seen_ms < core->now_ms)
+			g->seen_ms = core->now_ms;
+	}
 	plan(core, g);
 }
 

@@ -22,7 +22,7 @@
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
 10000 guard pending p2
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
-13700 until
+13650 until
 23600 until
 > 23600 op bless pend=p2
 
@@ -120,10 +120,10 @@ config trust_new
 == other states: why a request waits
 0 ready 3
 10 guard readonly
-> log guard-refuses shard 0: readonly: that Redis server is a replica; name the master in redis.nodes
+> log guard-refuses shard 0: readonly: that Redis server is a replica; redis.nodes must name the master, or its Sentinels
 20 1 LOCK a wait=1s
 1020 until
-> 1020 1 ERR unavailable that Redis server is a replica; name the master in redis.nodes
+> 1020 1 ERR unavailable that Redis server is a replica; redis.nodes must name the master, or its Sentinels
 1030 guard config lease=30000
 > log guard-refuses shard 0: config: the brokers on that Redis use other settings (lease=30000) than this one (lease=10000,replicas=0); make them equal on all
 1040 1 TRYLOCK a
@@ -193,3 +193,16 @@ config trust_new
 120 until
 > 110 op renew a seq=1 ttl=4910 fence=100
 130 < lost a
+
+== a bless that is refused, or of unknown outcome, is not repeated in haste
+0 up
+10 guard pending p1
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+13610 until
+> 13610 op bless pend=p1
+13611 < refused @guard text=x
+13720 until
+> 13711 op bless pend=p1
+13720 < unknown @guard
+14300 until
+> 13820 op bless pend=p1

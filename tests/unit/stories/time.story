@@ -167,8 +167,8 @@ config max_hold=2s default_hold=1s
 > 1 OK fence=200 depth=1
 5000 ping 1
 > valid 19
-> op renew a seq=1 ttl=13000 fence=100
 > op renew b seq=2 ttl=13000 fence=200
+> op renew a seq=1 ttl=13000 fence=100
 5020 until
 > 5010 1 !ATRISK a fence=100 left=4898
 > 5020 1 !LOST a fence=100 reason=hold
