@@ -176,10 +176,13 @@ check_clock(struct server *s)
 
 /* ---- what it permits ---- */
 
+/* When a command is needed. */
+enum when { ALWAYS, WITH_REPLICAS, IN_CLUSTER };
+
 /* A command that the broker sends by itself; argv ends with NULL. */
 struct needed {
 	enum finding without;
-	bool replicas_only; /* needed with redis.replicas */
+	enum when when;
 	const char *argv[6];
 };
 
@@ -215,17 +218,27 @@ check_command(struct server *s, const struct needed *n)
 }
 
 static bool
+is_needed(const struct server *s, enum when when)
+{
+	if (when == WITH_REPLICAS)
+		return s->config->redis.replicas > 0;
+	return when == ALWAYS || s->config->redis.mode == CONFIG_MODE_CLUSTER;
+}
+
+static bool
 check_commands(struct server *s)
 {
 	char channel[128];
 	const struct needed needed[] = {
-		{ FINDING_FAIL, false, { "PING" } },
-		{ FINDING_WARN, false, { "CLIENT", "SETNAME", "lockbroker" } },
-		{ FINDING_WARN, false, { "CLIENT", "ID" } },
-		{ FINDING_WARN, false,
+		{ FINDING_FAIL, ALWAYS, { "PING" } },
+		{ FINDING_WARN, ALWAYS, { "CLIENT", "SETNAME", "lockbroker" } },
+		{ FINDING_WARN, ALWAYS, { "CLIENT", "ID" } },
+		{ FINDING_WARN, ALWAYS,
 		    { "CLIENT", "KILL", "ID", "9223372036854775807" } },
-		{ FINDING_FAIL, false, { "PUBLISH", channel, "probe" } },
-		{ FINDING_FAIL, true, { "WAIT", "0", "1" } },
+		{ FINDING_FAIL, ALWAYS, { "PUBLISH", channel, "probe" } },
+		{ FINDING_FAIL, WITH_REPLICAS, { "WAIT", "0", "1" } },
+		{ FINDING_FAIL, IN_CLUSTER, { "CLUSTER", "INFO" } },
+		{ FINDING_FAIL, IN_CLUSTER, { "ASKING" } },
 	};
 	bool ok = true;
 	size_t i;
@@ -233,7 +246,7 @@ check_commands(struct server *s)
 	(void)snprintf(
 	    channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
 	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!needed[i].replicas_only || s->config->redis.replicas > 0)
+		if (is_needed(s, needed[i].when))
 			ok &= check_command(s, &needed[i]);
 	return ok;
 }
@@ -243,7 +256,7 @@ static bool
 check_subscribe(struct server *s)
 {
 	char channel[128];
-	const struct needed needed = { FINDING_FAIL, false,
+	const struct needed needed = { FINDING_FAIL, ALWAYS,
 		{ "SUBSCRIBE", channel } };
 
 	(void)snprintf(
