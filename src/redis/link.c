@@ -24,7 +24,12 @@
 #include "redis/tls.h"
 
 #define RETRY_MS_MIN 50
-#define STEADY_MS 1000 /* up for so long: the next pause is a short one */
+/*
+ * Up for so long: the next pause is a short one.  A server that lets us in and
+ * then refuses every call must not be asked again and again without a pause.
+ */
+#define STEADY_MS 1000
+#define STEADY_REFUSED_MS 30000
 
 static const char *const words[] = {
 #define STATE(id, word) [LINK_##id] = word,
@@ -110,8 +115,10 @@ link_lost(struct link *l, const char *why, const char *advice)
 		l->lookup = NULL;
 	}
 	link_set_state(l, LINK_DOWN);
-	if (was_up && now_ms() - l->up_ms >= STEADY_MS)
+	if (was_up &&
+	    now_ms() - l->up_ms >= (l->refused ? STEADY_REFUSED_MS : STEADY_MS))
 		l->attempts = 0;
+	l->refused = false;
 	if (!was_up && l->next_address < l->addresses.n)
 		timer_set(l, 0); /* the name has another address */
 	else
@@ -133,6 +140,15 @@ link_cut(struct link *l, const char *why, const char *advice)
 	}
 	link_lost(l, l->why, advice);
 	link_detach(l);
+}
+
+void
+link_refuse(struct link *l, const char *why, const char *advice)
+{
+	if (l->state == LINK_DOWN || l->doomed)
+		return;
+	l->refused = true;
+	link_cut(l, why, advice);
 }
 
 void

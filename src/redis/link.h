@@ -105,6 +105,9 @@ void link_flush(struct link *l);
 /* Gives the connection up, now or when its callbacks have returned. */
 void link_cut(struct link *l, const char *why, const char *advice);
 
+/* The same where the server is there, but refuses to do what it should. */
+void link_refuse(struct link *l, const char *why, const char *advice);
+
 /* Ends a pause between attempts. */
 void link_retry_now(struct link *l);
 

@@ -39,6 +39,7 @@ struct link {
 	bool writing;	    /* within redisAsyncHandleWrite() */
 	unsigned depth;	    /* of hiredis calls on the stack */
 	bool doomed;	    /* to be cut when that is 0 */
+	bool refused;	    /* it is cut for what the server said */
 	char why[160];	    /* it is cut, or was */
 	const char *advice; /* static, or NULL */
 

@@ -43,6 +43,16 @@ struct lane {
 	bool loading[SCRIPT_MAX]; /* a SCRIPT LOAD is under way */
 };
 
+/*
+ * What the latest call of a script met with.  One for each script, because
+ * Redis may refuse the one and carry out the other: when it is full, or where
+ * a command of only one is not permitted.  Part of its pool.
+ */
+struct spell {
+	const struct refusal *refusal; /* NULL: none */
+	char failure[128];	       /* an error we don't know, or "" */
+};
+
 struct pool {
 	struct pool_config config;
 	struct pool_handler handler;
@@ -61,9 +71,8 @@ struct pool {
 	int64_t down_ms;     /* since when; 0: it is not */
 	unsigned down_lines; /* logged of this spell */
 	char down_why[160];  /* the last of them */
-	const struct refusal *refusal;
-	char failure[128]; /* an error we don't know */
-	bool short_told;   /* of replicas */
+	struct spell spells[SCRIPT_MAX];
+	bool short_told; /* of replicas */
 	bool policy_told;
 };
 
@@ -241,29 +250,62 @@ static const struct link_handler lane_handler = { on_up, on_down, NULL };
 
 /* ---- what calls say ---- */
 
+static bool
+is_refused(const struct pool *p, const struct refusal *refusal)
+{
+	size_t i;
+
+	for (i = 0; i < SCRIPT_MAX; i++)
+		if (p->spells[i].refusal == refusal)
+			return true;
+	return false;
+}
+
+static bool
+has_failed(const struct pool *p, const char *error)
+{
+	size_t i;
+
+	for (i = 0; i < SCRIPT_MAX; i++)
+		if (strcmp(p->spells[i].failure, error) == 0)
+			return true;
+	return false;
+}
+
+static void
+log_good(struct pool *p, struct spell *spell)
+{
+	if (!spell->refusal && spell->failure[0] == '\0')
+		return;
+	memset(spell, 0, sizeof(*spell));
+	for (spell = p->spells; spell < p->spells + SCRIPT_MAX; spell++)
+		if (spell->refusal || spell->failure[0] != '\0')
+			return;
+	LOG(NOTICE, "redis-ok", LOG_S("node", p->node));
+}
+
 static void
 log_verdict(struct pool *p, const struct call *call)
 {
+	struct spell *spell = &p->spells[call->script];
+
 	if (call->verdict == CALL_ANSWERED) {
-		if (p->refusal || p->failure[0] != '\0')
-			LOG(NOTICE, "redis-ok", LOG_S("node", p->node));
-		p->refusal = NULL;
-		p->failure[0] = '\0';
+		log_good(p, spell);
 	} else if (call->verdict == CALL_REFUSED) {
-		if (p->refusal != call->refusal)
+		if (!is_refused(p, call->refusal))
 			LOG(WARNING, call->refusal->event,
 			    LOG_S("node", p->node), LOG_S("error", call->error),
 			    LOG_S("advice", call->refusal->text));
-		p->refusal = call->refusal;
+		spell->refusal = call->refusal;
 	} else if (call->verdict == CALL_FAILED ||
 		   call->verdict == CALL_MALFORMED) {
-		if (strcmp(p->failure, call->error) != 0)
+		if (!has_failed(p, call->error))
 			LOG(ERROR, "redis-reply", LOG_S("node", p->node),
 			    LOG_S(call->verdict == CALL_FAILED ? "error"
 							       : "malformed",
 				call->error));
 		(void)snprintf(
-		    p->failure, sizeof(p->failure), "%s", call->error);
+		    spell->failure, sizeof(spell->failure), "%s", call->error);
 	}
 }
 
@@ -377,7 +419,7 @@ on_call(void *arg, const redisReply *reply)
 		link_cut(lane->link, "a malformed reply", NULL);
 	else if (verdict == CALL_REFUSED &&
 		 call->refusal->action == REFUSAL_RECONNECT)
-		link_cut(lane->link, call->error, call->refusal->text);
+		link_refuse(lane->link, call->error, call->refusal->text);
 	if (verdict == CALL_ANSWERED && lane->pool->config.redis->replicas > 0)
 		TAILQ_INSERT_TAIL(&lane->held, call, entry);
 	else
@@ -603,8 +645,7 @@ pool_move(struct pool *p)
 	listener_move(p->listener, "another server is the master");
 	(void)config_address_format(p->config.address, p->node);
 	p->down_lines = 0;
-	p->refusal = NULL;
-	p->failure[0] = '\0';
+	memset(p->spells, 0, sizeof(p->spells));
 	p->short_told = p->policy_told = false;
 }
 

@@ -78,6 +78,24 @@ class RedisErrors(SystemTest):
             self.is_unavailable()
         self.logged_once("OOM")
 
+    def test_oom_is_one_spell(self):
+        """Renewals go on meanwhile, and are no end of it."""
+        self.prepare()
+        self.server.config("maxmemory", "1")
+        for _ in range(5):
+            self.is_unavailable("OOM|memory")
+            let_time_pass(LEASE / 2)
+        log = self.brokers[0].log_lines
+        self.assertEqual(len(log("redis-oom")), 1, log("redis-o"))
+        self.assertRegex(log("redis-oom")[0], "maxmemory")
+        self.assertEqual(log("redis-ok"), [])
+        self.server.config("maxmemory", "0")
+        self.works_again()
+        self.assertEqual(len(log("redis-ok")), 1)
+        self.server.config("maxmemory", "1")
+        self.is_unavailable("OOM|memory")
+        self.assertEqual(len(log("redis-oom")), 2, "a new spell")
+
     def test_readonly(self):
         """The server becomes a replica, and a master again: another history."""
         self.prepare(lease=3)
@@ -108,6 +126,7 @@ class RedisErrors(SystemTest):
         self.assertEqual((event.fence, event["reason"]), (self.fence, "unreachable"))
         self.holder.err("UNLOCK held", "lost")
         self.logged_once("(?i)readonly|replica|slave|master")
+        self.assertLess(len(self.brokers[0].log_lines("redis-down")), 3)
         self.server.cmd("REPLICAOF", "NO", "ONE")
         self.works_again()
         self.assertGreater(self.holder.lock("held"), self.fence)
