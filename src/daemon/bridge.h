@@ -32,6 +32,7 @@ struct broker {
 	struct event *timer; /* core_deadline() */
 	int64_t timer_ms;    /* when it fires; INT64_MAX: not armed */
 	int64_t start_ms;
+	int64_t accept_ms; /* when clients are accepted at the latest; 0: now */
 	uint64_t clients_total;
 	struct effects effects;
 	struct buf rows; /* scratch of the list verbs */

@@ -271,6 +271,8 @@ static const struct redis_handler redis_handler = {
 
 /* The turn. */
 
+#define ACCEPT_MS 3000 /* the longest that clients wait for our own Redis */
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -293,6 +295,8 @@ arm_timer(struct broker *b)
 	int64_t at_ms = core_deadline(b->core), left_ms;
 	struct timeval tv;
 
+	if (b->accept_ms > 0 && b->accept_ms < at_ms)
+		at_ms = b->accept_ms;
 	if (at_ms >= b->timer_ms)
 		return;
 	left_ms = at_ms - clock_now_ms();
@@ -305,11 +309,31 @@ arm_timer(struct broker *b)
 	b->timer_ms = at_ms;
 }
 
+static void
+accept_when_ready(struct broker *b)
+{
+	struct core_gauges gauges;
+
+	core_gauges(b->core, clock_now_ms(), &gauges);
+	if (!gauges.ready && clock_now_ms() < b->accept_ms)
+		return;
+	b->accept_ms = 0;
+	front_hold_back(b->front, false);
+}
+
+bool
+broker_accepts(const struct broker *b)
+{
+	return b->accept_ms == 0;
+}
+
 void
 broker_turn(struct broker *b)
 {
 	struct core_event flush = { .kind = CORE_FLUSH };
 
+	if (b->accept_ms > 0)
+		accept_when_ready(b);
 	front_run(b->front);
 	redis_flush(b->redis);
 	if (core_has_grants(b->core))
@@ -439,6 +463,10 @@ broker_listen(struct broker *b, int first, size_t n)
 	size_t i;
 
 	buf_init(&why);
+	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED) {
+		b->accept_ms = clock_now_ms() + ACCEPT_MS;
+		front_hold_back(b->front, true);
+	}
 	for (i = 0; ok && i < n; i++)
 		ok = front_listen_fd(b->front, first + (int)i, &why);
 	for (i = 0; ok && i < listen->n; i++)

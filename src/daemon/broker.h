@@ -33,6 +33,12 @@ void broker_free(struct broker *b);
 bool broker_listen(struct broker *b, int first, size_t n)
     __attribute__((warn_unused_result));
 
+/*
+ * Are clients accepted already?  The embedded Redis is waited for, a moment:
+ * who connects meanwhile is not told that it isn't there, but waits, too.
+ */
+bool broker_accepts(const struct broker *b);
+
 /* Call after every round of events: ends the turn. */
 void broker_turn(struct broker *b);
 

@@ -120,11 +120,15 @@ static int
 run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 {
 	int status = EXIT_FAILURE;
+	bool told = false;
 
-	lifecycle_ready(life);
 	while (!lifecycle_over(life, &status)) {
 		if (broker_failed(broker))
 			return EXIT_FAILURE;
+		if (!told && broker_accepts(broker)) {
+			lifecycle_ready(life);
+			told = true;
+		}
 		if (event_base_loop(base, EVLOOP_ONCE) < 0) {
 			LOG(ERROR, "loop-failed");
 			return EXIT_FAILURE;

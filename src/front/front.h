@@ -87,6 +87,12 @@ bool front_listen_unix(struct front *f, const char *path, unsigned mode,
 bool front_listen_fd(struct front *f, int fd, struct buf *why)
     __attribute__((warn_unused_result));
 unsigned front_listeners(const struct front *f);
+
+/*
+ * While it is held back, clients can connect and wait, but nobody is accepted.
+ * A front starts without that.
+ */
+void front_hold_back(struct front *f, bool hold);
 void front_stop_listening(struct front *f);
 
 /* End of a turn, 1: hands out lines, a bounded number a connection. */

@@ -171,6 +171,20 @@ listener_free(struct listener *l)
 }
 
 void
+front_hold_back(struct front *f, bool hold)
+{
+	struct listener *l;
+
+	f->held_back = hold;
+	LIST_FOREACH (l, &f->listeners, link) {
+		if (hold)
+			(void)event_del(l->event);
+		else
+			(void)event_add(l->event, NULL);
+	}
+}
+
+void
 front_stop_listening(struct front *f)
 {
 	struct listener *l;
@@ -222,7 +236,7 @@ listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 	}
 	l->event =
 	    event_new(f->base, fd, EV_READ | EV_PERSIST, listener_ready, l);
-	if (!l->event || event_add(l->event, NULL) < 0)
+	if (!l->event || (!f->held_back && event_add(l->event, NULL) < 0))
 		abort();
 	LIST_INSERT_HEAD(&f->listeners, l, link);
 	LOG(NOTICE, "listening", LOG_S("address", name));

@@ -59,6 +59,7 @@ struct front {
 	LIST_HEAD(, listener) listeners;
 	struct event *accept_again; /* after descriptors were used up */
 	int reserve_fd; /* given up to refuse a client when none is left */
+	bool held_back; /* nobody is accepted yet */
 	bool exhausted; /* descriptors: said in the log */
 	bool crowded;	/* limits.clients: said in the log */
 

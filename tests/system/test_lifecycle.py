@@ -111,6 +111,13 @@ class Stopping(SystemTest):
         self.assert_within(50000, server.pttl("kept"), 60000)
         self.assert_within(50000, server.pttl("delayed"), 61000)
 
+    def test_who_comes_before_the_embedded_redis_is_served(self):
+        broker = self.broker(start=False).spawn()
+        early = eventually(lambda: os.path.exists(broker.unix_path) and self.client(), 5)
+        early.send("LOCK early")
+        early.shut()
+        self.assertTrue(early.reply(5).ok)
+
     def test_embedded_redis_ends_with_it(self):
         broker = self.broker()
         children = eventually(broker.process.children, 5)
