@@ -413,10 +413,10 @@
 > 2970 op renew a seq=1 ttl=13000 fence=100
 3410 1 UNLOCK a
 3415 2 LOCK a
+> 1 OK depth=0
 3420 < renewed a
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 3430 < renewed a fence=200
-> 1 OK depth=0
 > 2 OK fence=200 depth=1
 
 == a session locks again, deeper and back
