@@ -47,18 +47,19 @@ from_here(
 	emit_num(core, FIELD_TTL, left_ms > 0 ? (uint64_t)left_ms : 0);
 }
 
-static void
+static struct op *
 look(struct core *core, uint64_t session, uint64_t ref, const char *name,
     size_t len)
 {
 	struct slot *slot;
-
-	slot_submit(core, &slot, OP_STATUS, SLOT_ASK,
+	struct op *op = slot_submit(core, &slot, OP_STATUS, SLOT_ASK,
 	    core_shard(core, name, len), name, len);
+
 	slot->session = session;
 	slot->ref = ref;
 	slot->name = xstrndup(name, len);
 	slot->name_len = len;
+	return op;
 }
 
 static void
@@ -101,11 +102,15 @@ void
 status_link_up(struct core *core, uint32_t shard)
 {
 	struct ask *ask, *next;
+	struct op *op;
 
 	TAILQ_FOREACH_SAFE (ask, &core->asks, link, next) {
 		if (ask->shard != shard)
 			continue;
-		look(core, ask->session, ask->ref, ask->name, ask->name_len);
+		/* A part of the time it may take is over. */
+		op = look(
+		    core, ask->session, ask->ref, ask->name, ask->name_len);
+		op->timeout_ms = ask->deadline.at_ms - core->now_ms;
 		ask_free(core, ask);
 	}
 }
