@@ -1,8 +1,11 @@
 # src/redis: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/redis/libredis.a
 src_redis_libredis_a_SOURCES = \
+	src/redis/cluster_calls.c \
 	src/redis/cluster_map.c \
 	src/redis/cluster_map.h \
+	src/redis/cluster_nodes.c \
+	src/redis/cluster_state.h \
 	src/redis/embedded.c \
 	src/redis/embedded.h \
 	src/redis/info.c \

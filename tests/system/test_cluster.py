@@ -193,12 +193,13 @@ class Moving(Clusters):
         self.assert_kept(self.a, name, fence)
 
     def fail_over(self, replica):
-        """Redis gives a failover up after 5 s; then it must be asked for again."""
+        """Redis gives a failover up after 5 s; then it must be asked for again. Without FORCE
+        the master pauses its clients meanwhile, which can last longer than a lease."""
         if self.cluster.role(replica) == "master":
             return True
         if now() - self.asked > 5.5:
             self.asked = now()
-            replica.cmd("CLUSTER", "FAILOVER")
+            replica.cmd("CLUSTER", "FAILOVER", "FORCE")
         return False
 
     asked = 0

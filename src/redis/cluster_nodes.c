@@ -1,0 +1,262 @@
+/*
+ * The nodes of a cluster, and which buckets are on them.
+ *
+ * A node that has buckets has a pool; so has one that was asked about a slot on
+ * its way, or when nobody else could be reached.  Pools are only freed from
+ * the tick, never from their own callbacks.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/cluster_state.h"
+#include "redis/now.h"
+
+#define RETRY_MS_MAX 1000
+#define OPEN_MS 2000	/* a node may take so long to come up unneeded */
+#define LINGER_MS 10000 /* a node is left when unneeded for so long */
+
+/* ---- what the owner is told ---- */
+
+void
+cluster_tell(struct topology *t, uint32_t shard, bool up, const char *why)
+{
+	struct bucket *b = &t->buckets[shard];
+
+	if (b->up == up || t->closing)
+		return;
+	b->up = up;
+	t->env.handler->link(t->env.arg, shard, up, why);
+}
+
+void
+cluster_settle(struct topology *t, uint32_t shard)
+{
+	const struct bucket *b = &t->buckets[shard];
+
+	if (b->node && b->node->pool && pool_is_up(b->node->pool) &&
+	    b->down_ms == 0)
+		cluster_tell(t, shard, true, "");
+}
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct topology *t = ((struct node *)arg)->cluster;
+
+	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	struct topology *t = ((struct node *)arg)->cluster;
+
+	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	struct topology *t = ((struct node *)arg)->cluster;
+
+	if (once_accept(&t->once, arg, text, len, now_ms()))
+		t->env.handler->message(t->env.arg, text, len);
+}
+
+static void
+on_resubscribed(void *arg)
+{
+	struct topology *t = ((struct node *)arg)->cluster;
+
+	t->env.handler->resubscribed(t->env.arg);
+}
+
+static void
+on_up(void *arg)
+{
+	struct node *n = arg;
+	struct topology *t = n->cluster;
+	uint32_t i;
+
+	for (i = 0; i < BUCKETS; i++)
+		if (t->buckets[i].node == n)
+			cluster_settle(t, i);
+	if (t->stale)
+		(void)cluster_ask(t, n);
+}
+
+static void
+on_down(void *arg, const char *why)
+{
+	struct node *n = arg;
+	struct topology *t = n->cluster;
+	uint32_t i;
+
+	for (i = 0; i < BUCKETS; i++)
+		if (t->buckets[i].node == n)
+			cluster_tell(t, i, false, why);
+	cluster_doubt_map(t);
+}
+
+/* ---- nodes ---- */
+
+static const struct pool_handler pool_handler = {
+	.store = { on_guard, on_outcome },
+	.up = on_up,
+	.down = on_down,
+	.message = on_message,
+	.resubscribed = on_resubscribed,
+	.redirected = cluster_redirected,
+};
+
+void
+cluster_open(struct node *n)
+{
+	const struct topology_env *env = &n->cluster->env;
+	const struct pool_config c = {
+		.base = env->base,
+		.resolver = env->resolver,
+		.gather = env->gather,
+		.redis = &env->config->redis,
+		.address = &n->address,
+		.client_name = env->client_name,
+		.tls = env->tls,
+		.lease_ms = env->config->locks.lease_ms,
+		.retry_ms_max = RETRY_MS_MAX,
+		.stats = env->stats,
+	};
+
+	if (n->buckets == 0)
+		n->unneeded_ms = now_ms();
+	if (n->pool)
+		return;
+	n->pool = pool_new(&c, &pool_handler, n);
+	pool_start(n->pool);
+}
+
+struct node *
+cluster_node_new(struct topology *t, const struct config_address *address)
+{
+	struct node *n = xcalloc(1, sizeof(*n));
+
+	n->cluster = t;
+	n->address.port = address->port;
+	if (address->path)
+		n->address.path = xstrdup(address->path);
+	else
+		n->address.host = xstrdup(address->host);
+	TAILQ_INSERT_TAIL(&t->nodes, n, entry);
+	return n;
+}
+
+void
+cluster_node_free(struct node *n)
+{
+	struct topology *t = n->cluster;
+
+	assert(n->buckets == 0 || t->closing);
+	if (t->next == n)
+		t->next = NULL;
+	TAILQ_REMOVE(&t->nodes, n, entry);
+	pool_free(n->pool);
+	config_address_fini(&n->address);
+	free(n);
+}
+
+struct node *
+cluster_node_at(struct topology *t, const char *host, uint16_t port)
+{
+	struct config_address address = { .port = port };
+	struct node *n;
+
+	TAILQ_FOREACH (n, &t->nodes, entry)
+		if (n->address.host && n->address.port == port &&
+		    strcmp(n->address.host, host) == 0)
+			return n;
+	address.host = xstrdup(host);
+	n = cluster_node_new(t, &address);
+	n->map = t->map;
+	config_address_fini(&address);
+	return n;
+}
+
+void
+cluster_place(struct topology *t, uint32_t shard, struct node *n)
+{
+	struct bucket *b = &t->buckets[shard];
+	char why[CONFIG_ADDRESS_SIZE + 32] = "nobody has its slot";
+	char text[CONFIG_ADDRESS_SIZE];
+
+	if (b->node == n)
+		return;
+	if (n)
+		(void)snprintf(why, sizeof(why), "its slot is on %s",
+		    config_address_format(&n->address, text));
+	cluster_tell(t, shard, false, why);
+	if (b->node && --b->node->buckets == 0)
+		b->node->unneeded_ms = now_ms();
+	b->node = n;
+	b->down_ms = 0;
+	if (!n)
+		return;
+	n->buckets++;
+	cluster_open(n);
+	cluster_settle(t, shard);
+}
+
+bool
+cluster_any_up(const struct topology *t)
+{
+	const struct node *n;
+
+	TAILQ_FOREACH (n, &t->nodes, entry)
+		if (n->pool && pool_is_up(n->pool))
+			return true;
+	return false;
+}
+
+bool
+cluster_prune(struct topology *t)
+{
+	struct node *n, *next;
+	int64_t unneeded_ms;
+	bool all = true;
+
+	if (!cluster_any_up(t) || t->map == 0)
+		return false;
+	TAILQ_FOREACH_SAFE (n, &t->nodes, entry, next) {
+		if (n->buckets > 0)
+			continue;
+		unneeded_ms = now_ms() - n->unneeded_ms;
+		if (n->pool && pool_is_idle(n->pool) &&
+		    unneeded_ms >=
+			(pool_is_up(n->pool) ? LINGER_MS : OPEN_MS)) {
+			pool_free(n->pool);
+			n->pool = NULL;
+		}
+		all = all && !n->pool;
+		if (!n->pool && !n->seed && n->map != t->map)
+			cluster_node_free(n);
+	}
+	return all;
+}
+
+void
+cluster_open_another(struct topology *t)
+{
+	struct node *n;
+
+	TAILQ_FOREACH (n, &t->nodes, entry)
+		if (!n->pool) {
+			cluster_open(n);
+			return;
+		}
+}
