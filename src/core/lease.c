@@ -308,7 +308,11 @@ renew(struct core *core, struct lock *l, bool draw)
 	lease_ask_renew(core, l, draw);
 }
 
-/* Nobody passes the groups for which it is kept; they are in turn for it. */
+/*
+ * Nobody passes the groups for which it is kept; they are in turn for it.  A
+ * firm one is not kept for that came after another broker: one after the other,
+ * they could keep that waiting for ever.
+ */
 static bool
 kept_for_group(const struct core *core, const struct lock *l, bool firm)
 {
@@ -316,7 +320,9 @@ kept_for_group(const struct core *core, const struct lock *l, bool firm)
 
 	TAILQ_FOREACH (w, &l->queue, in_lock)
 		if (w->group != NULL && group_in_turn(core, w) &&
-		    (!firm || group_firm(core, w->group)))
+		    (!firm || (group_firm(core, w->group) &&
+				  (l->remote_ms == 0 ||
+				      w->since_ms <= l->remote_ms))))
 			return true;
 	return false;
 }

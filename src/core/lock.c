@@ -75,7 +75,7 @@ reenter_others(struct core *core, struct hold *h)
 
 	TAILQ_FOREACH_SAFE (w, &h->session->waiting, in_session, next) {
 		if (w->lock != l || w->granted || w->group != NULL ||
-		    (l->shared && !w->shared))
+		    (l->shared_hold && !w->shared))
 			continue;
 		waiter_granted(core, w);
 		hold_reenter(core, h, w);
@@ -278,6 +278,8 @@ reenter(struct core *core, struct lock *l, struct session *s,
 		lease_next(core, l);
 		return true;
 	}
+	/* Should the lease run out before it is told, it waits like any. */
+	w->deadline.at_ms = waiter_deadline_ms(core, w, rq->wait_ms);
 	waiter_to_tell(core, w);
 	hold_reenter(core, h, w);
 	return true;

@@ -60,10 +60,20 @@ goes_first(const struct core *core, const struct waiter *w)
 	       hold_find(l, w->session) != NULL;
 }
 
+int64_t
+waiter_deadline_ms(
+    const struct core *core, const struct waiter *w, int64_t wait_ms)
+{
+	if (w->try_only)
+		wait_ms = core->config.reply_timeout_ms;
+	return wait_ms == CORE_WAIT_FOREVER ? 0 : core->now_ms + wait_ms;
+}
+
 void
 waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 {
 	struct lock *l = w->lock;
+	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
 
 	if (goes_first(core, w))
 		TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
@@ -72,10 +82,8 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	l->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
-	if (w->try_only)
-		wait_ms = core->config.reply_timeout_ms;
-	if (wait_ms != CORE_WAIT_FOREVER && w->place == 0)
-		core_arm(core, &w->deadline, core->now_ms + wait_ms);
+	if (at_ms > 0 && w->place == 0)
+		core_arm(core, &w->deadline, at_ms);
 }
 
 static void

@@ -11,6 +11,10 @@ struct waiter *waiter_new(struct core *core, struct session *s, struct lock *l,
     const struct core_request *rq);
 void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
 
+/* When a request that is made now has waited long enough; 0: never. */
+int64_t waiter_deadline_ms(
+    const struct core *core, const struct waiter *w, int64_t wait_ms);
+
 /* Out of the queue, and onto the list of those to be told; or only the latter. */
 void waiter_granted(struct core *core, struct waiter *w);
 void waiter_to_tell(struct core *core, struct waiter *w);
