@@ -13,15 +13,32 @@
 #define CIRCLE_US 60000 /* a circle is refused when it closes */
 #define WALK_MAX 64
 
+/* A request for several names came before it, which it may not pass. */
+static bool
+behind_group(const struct checker *k, const struct ask *ask)
+{
+	const struct ask *other;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		other = &k->asks[k->open[i] - 1];
+		if (checker_waits(other) && other->nnames > 1 &&
+		    other->broker == ask->broker && other->order < ask->order &&
+		    checker_asks_for(other, ask->name))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Phases are fair: once somebody has waited to have the name alone for a lease,
+ * Phases are fair: once somebody has waited to have the name alone for two leases,
  * by a broker that has nothing of it itself, nobody new comes to share it.
  */
 void
 checker_joins(struct world *w, const struct ask *ask)
 {
 	const struct checker *k = &w->checker;
-	int64_t bound_us = w->lease_ms * 1010 + faults_patience_us(w);
+	int64_t bound_us = 2 * w->lease_ms * 1010 + faults_patience_us(w);
 	int64_t since_us;
 	const struct ground *ground = &k->grounds[ask->name];
 	const struct ask *other;
@@ -31,7 +48,8 @@ checker_joins(struct world *w, const struct ask *ask)
 		other = &k->asks[k->open[i] - 1];
 		if (!checker_waits(other) || other->shared ||
 		    other->nnames > 1 || other->name != ask->name ||
-		    k->sittings[other->session - 1].draining)
+		    k->sittings[other->session - 1].draining ||
+		    behind_group(k, other))
 			continue;
 		since_us = other->idle_us;
 		if (since_us < ground->phase_us)
