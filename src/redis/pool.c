@@ -71,6 +71,7 @@ struct pool {
 	int64_t down_ms;     /* since when; 0: it is not */
 	unsigned down_lines; /* logged of this spell */
 	char down_why[160];  /* the last of them */
+	char told_why[160];  /* what the owner was told, of this spell */
 	struct spell spells[SCRIPT_MAX];
 	bool short_told; /* of replicas */
 	bool policy_told;
@@ -201,6 +202,7 @@ log_up(struct pool *p, const struct info *info)
 	p->down_ms = 0;
 	p->down_lines = 0;
 	p->down_why[0] = '\0';
+	p->told_why[0] = '\0';
 }
 
 static void
@@ -243,7 +245,10 @@ on_down(
 	if (was_up) {
 		p->config.stats->up--;
 		p->handler.down(p->arg, why);
+	} else if (p->handler.failed && strcmp(why, p->told_why) != 0) {
+		p->handler.failed(p->arg, why);
 	}
+	(void)snprintf(p->told_why, sizeof(p->told_why), "%s", why);
 }
 
 static const struct link_handler lane_handler = { on_up, on_down, NULL };

@@ -49,6 +49,8 @@ struct pool_handler {
 	struct store_handler store; /* what calls said */
 	void (*up)(void *arg);
 	void (*down)(void *arg, const char *why);
+	/* It is down still, and now for another reason; may be NULL. */
+	void (*failed)(void *arg, const char *why);
 	void (*message)(void *arg, const char *text, size_t len);
 	void (*resubscribed)(void *arg);
 	/* A whole call was refused, told before its outcomes; may be NULL. */

@@ -87,6 +87,7 @@ static const struct pool_handler pool_handler = {
 	.store = { on_guard, on_outcome },
 	.up = on_up,
 	.down = on_down,
+	.failed = on_down,
 	.message = on_message,
 	.resubscribed = on_resubscribed,
 };

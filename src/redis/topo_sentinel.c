@@ -112,6 +112,14 @@ on_down(void *arg, const char *why)
 }
 
 static void
+on_failed(void *arg, const char *why)
+{
+	struct topology *t = arg;
+
+	t->env.handler->link(t->env.arg, 0, false, why);
+}
+
+static void
 on_message(void *arg, const char *text, size_t len)
 {
 	struct topology *t = arg;
@@ -131,6 +139,7 @@ static const struct pool_handler pool_handler = {
 	.store = { on_guard, on_outcome },
 	.up = on_up,
 	.down = on_down,
+	.failed = on_failed,
 	.message = on_message,
 	.resubscribed = on_resubscribed,
 	.refused = on_refused,
