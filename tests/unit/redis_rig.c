@@ -210,6 +210,10 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 	struct rig *rig = arg;
 
 	ck_assert_uint_eq(shard, 0);
+	if (!up)
+		(void)snprintf(rig->why, sizeof(rig->why), "%s", why);
+	if (!up && !rig->up)
+		return; /* it is down still: only the reason is new */
 	ck_assert(rig->up != up);
 	rig->up = up;
 	if (up) {
@@ -218,7 +222,6 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 	}
 	rig->downs++;
 	rig->answered_at_down = rig->answered;
-	(void)snprintf(rig->why, sizeof(rig->why), "%s", why);
 }
 
 static void

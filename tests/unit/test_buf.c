@@ -126,7 +126,7 @@ END_TEST
  */
 START_TEST(a_long_stream_stays_small)
 {
-	unsigned seed = 7, in = 0, out = 0, n, i;
+	unsigned seed = 7, in = 0, out = 0, wrong = 0, n, i;
 	unsigned char piece[97];
 	struct buf b;
 
@@ -140,10 +140,11 @@ START_TEST(a_long_stream_stays_small)
 		if (n > buf_len(&b))
 			n = (unsigned)buf_len(&b);
 		for (i = 0; i < n; i++)
-			ck_assert(((unsigned char *)buf_data(&b))[i] ==
-				  out++ * 31 % 251);
+			wrong += ((unsigned char *)buf_data(&b))[i] !=
+				 out++ * 31 % 251;
 		buf_consume(&b, n);
 	}
+	ck_assert_uint_eq(wrong, 0);
 	ck_assert_uint_eq(buf_len(&b), in - out);
 	ck_assert_uint_le(b.size, 4096);
 	buf_fini(&b);
