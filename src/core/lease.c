@@ -42,7 +42,7 @@ static const unsigned legal[LEASE_MAX] = {
 	[LEASE_CONFIRMING] = TO(HELD) | TO(NONE) | TO(ENDING),
 	[LEASE_HELD] = TO(ATRISK) | TO(ENDING) | TO(NONE),
 	[LEASE_ATRISK] = TO(HELD) | TO(ENDING) | TO(NONE),
-	[LEASE_ENDING] = TO(NONE) | TO(LINGERING),
+	[LEASE_ENDING] = TO(NONE) | TO(QUEUED) | TO(LINGERING),
 	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
 };
 
@@ -386,7 +386,8 @@ next_ending(struct core *core, struct lock *l)
 {
 	if (l->key_end_ms <= core->now_ms) {
 		unlock_parted(core, l, true);
-		lease_set_state(l, LEASE_NONE);
+		if (!lease_queued_again(core, l))
+			lease_set_state(l, LEASE_NONE);
 		return true;
 	}
 	arm(core, l, l->key_end_ms);

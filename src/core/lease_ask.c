@@ -150,10 +150,28 @@ lease_ask_renew(struct core *core, struct lock *l, bool draw)
 		set_reserve(core, l, op, false);
 }
 
+/*
+ * Who passes a name on and has more to grant gets in line again with that.
+ * Those who share, groups and whoever would not wait are left to an acquire.
+ */
+static bool
+queues_again(const struct core *core, const struct lock *l)
+{
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	return w != NULL && !w->shared && w->group == NULL &&
+	       l->nimpatient == 0 && l->remote_ms != 0 && !quorum_used(core);
+}
+
 void
 lease_ask_end(struct core *core, struct lock *l)
 {
 	struct op *op = submit(core, l, OP_END);
 
 	op->linger_ms = max_ms(l->linger_ms - core->now_ms, 0);
+	if (l->again_seq == 0 && op->linger_ms == 0 && queues_again(core, l)) {
+		l->again_seq = ++core->last_seq;
+		l->hint = l->early_waits = false;
+	}
+	op->again = l->again_seq;
 }

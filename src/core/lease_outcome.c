@@ -243,6 +243,23 @@ on_convert(
 	}
 }
 
+/*
+ * It may be in the queue already, even where the end was answered by nobody:
+ * the acquire that comes next finds it there.
+ */
+bool
+lease_queued_again(struct core *core, struct lock *l)
+{
+	if (l->again_seq == 0)
+		return false;
+	l->seq = l->again_seq;
+	l->again_seq = 0;
+	l->asked_shared = l->foreign = false;
+	l->key_end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
+	lease_set_state(l, LEASE_QUEUED);
+	return true;
+}
+
 static void
 on_end(
     struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
@@ -257,12 +274,18 @@ on_end(
 	unlock_parted(core, l, false);
 	if (o->status == OUTCOME_ENDED && l->linger_ms > core->now_ms) {
 		lease_set_state(l, LEASE_LINGERING);
+		l->again_seq = 0;
 		l->confirmed_ms = sent_ms;
 		return;
 	}
 	l->linger_ms = 0;
 	l->remote_ms = 0;
-	lease_set_state(l, LEASE_NONE);
+	if (!lease_queued_again(core, l)) {
+		lease_set_state(l, LEASE_NONE);
+	} else if (o->waiting) {
+		watch_taken(core, l);
+		plan_look(core, l, o);
+	}
 }
 
 void

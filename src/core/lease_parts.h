@@ -28,6 +28,9 @@ void lease_set_state(struct lock *l, enum lease_state state);
 /* Held or at risk. */
 bool lease_is_held(const struct lock *l);
 
+/* ENDING is over; was a place in the queue asked for with it? */
+bool lease_queued_again(struct core *core, struct lock *l);
+
 /* When to renew next; `first` after the lease was taken. */
 void lease_plan_renewal(struct core *core, struct lock *l, bool first);
 

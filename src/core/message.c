@@ -93,6 +93,13 @@ static const struct {
 	{ "force", on_force_message },
 };
 
+/* Of the token that it has, or of the next one, which is heard of first. */
+static bool
+is_of(const struct lock *l, uint64_t seq)
+{
+	return l->seq == seq || (l->again_seq != 0 && l->again_seq == seq);
+}
+
 static void
 dispatch(
     struct core *core, size_t kind, uint64_t seq, const char *name, size_t len)
@@ -100,7 +107,7 @@ dispatch(
 	struct lock *l = lock_find(core, name, len);
 
 	if (l != NULL &&
-	    (l->seq == seq || messages[kind].run == on_free_message))
+	    (is_of(l, seq) || messages[kind].run == on_free_message))
 		messages[kind].run(core, l, seq);
 	else if (l == NULL && messages[kind].run == on_grant_message)
 		stray(core, name, len, seq);

@@ -213,6 +213,7 @@ struct lock {
 	char *why;		 /* owned; what Redis refused with last */
 	uint64_t op;		 /* in flight for this name; 0: none */
 	uint64_t seq;		 /* of the token */
+	uint64_t again_seq;	 /* ENDING: of the next one; 0: none yet */
 	uint64_t fence_next;	 /* the reserve: next to be given ... */
 	uint64_t fence_end;	 /* ... up to, not including, this */
 	int64_t confirmed_ms;	 /* when what keeps the lease was sent */

@@ -128,8 +128,10 @@ end
 
 -- Ends a lease or a place in the queue, whichever this token has.  With a
 -- linger the key stays as a tombstone for so long.  On a server that is not
--- blessed nothing is handed over.
-op["end"] = { keys = 3, args = 2, run = function(key, queue, shared, seq, linger)
+-- blessed nothing is handed over.  Where the name is passed on, the token of
+-- `again` (0: none) gets in line; the heir is told so when it confirms.
+op["end"] = { keys = 3, args = 3,
+run = function(key, queue, shared, seq, linger, again)
 	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
 	if quorum and tonumber(linger) == 0 then
@@ -141,6 +143,10 @@ op["end"] = { keys = 3, args = 2, run = function(key, queue, shared, seq, linger
 		elseif not blessed or redis.call("EXISTS", queue) == 0
 			or not pass_on(key, queue, shared) then
 			redis.call("DEL", key)
+		elseif again ~= "0" then
+			redis.call("RPUSH", queue, me .. "." .. again)
+			redis.call("PEXPIRE", queue, 2 * (lease_ms + pad_ms))
+			return { "ended", 0, pad_ms, 1 }
 		end
 		return { "ended" }
 	end

@@ -19,7 +19,7 @@
  *	       confirm    seq ttl reserve
  *	       convert    seq ttl reserve mode
  *	       raise      seq ttl fence
- *	       end        seq linger
+ *	       end        seq linger again (the seq to queue up with; or 0)
  *	       take       seq have need want limit flags
  *	       hold       seq have limit flags (q: still waits)
  *	       latch      seq count ttl

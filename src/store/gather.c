@@ -366,6 +366,7 @@ args_end(struct call *call, const struct op *op)
 {
 	arg_number(call, op->seq);
 	arg_number(call, (uint64_t)op->linger_ms);
+	arg_number(call, op->again);
 }
 
 static void

@@ -72,6 +72,7 @@ struct op {
 	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ */
 	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key */
 	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
+	uint64_t again;	    /* END: the seq to queue up with again; 0: none */
 	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert */
 	uint32_t reserve;   /* fences to draw */
 	uint32_t flags;	    /* enum op_flags */
@@ -137,7 +138,8 @@ enum outcome_status {
  *                                waiting: another is at the head of the queue
  *   RENEWED  fence (0: none drawn), waiting
  *   LOST                         RENEW, CONFIRM: the key is not ours
- *   ENDED                        the key was ours, and is no more
+ *   ENDED    waiting, ttl_ms     the key was ours, and is no more; waiting: it
+ *                                is another's, and `again` is in the queue
  *   GONE                         END: the key was not ours
  *   VALUE    text, ttl_ms        STATUS: the key (empty: none)
  *   TAKEN, KEPT, QUEUED, BUSY, MISMATCH  ttl_ms, waiting, first, second

@@ -369,6 +369,7 @@ random_op(struct rig *rig, char *name)
 		rig->brief = true;
 	}
 	op.linger_ms = prng_chance(p, 200) ? 30000 : 0;
+	op.again = prng_chance(p, 300) ? prng_below(p, 3) : 0;
 	op.fence = FENCE_FLOOR + prng_below(p, 100);
 	op.reserve = (uint32_t)prng_range(p, op.kind != OP_RENEW, 4);
 	op.flags = prng_chance(p, 600) ? OP_QUEUE : 0;

@@ -174,7 +174,7 @@ static const struct {
 	    "lock:@shared:n " COMMON("0", "5") " convert 7 13000 3 x" },
 	{ OP_END, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
-	    "lock:@shared:n " COMMON("0", "5") " end 7 500" },
+	    "lock:@shared:n " COMMON("0", "5") " end 7 500 0" },
 	{ OP_STATUS, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },
