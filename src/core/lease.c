@@ -412,11 +412,13 @@ next_lingering(struct core *core, struct lock *l)
 		return true;
 	}
 	if (w != NULL && w->session->id == l->linger_session &&
-	    guard_ready(core, l->shard)) {
+	    l->again_ms <= core->now_ms && guard_ready(core, l->shard)) {
 		lease_set_state(l, LEASE_CONFIRMING);
 		return true;
 	}
-	arm(core, l, l->linger_ms);
+	arm(core, l,
+	    l->again_ms > core->now_ms ? min_ms(l->again_ms, l->linger_ms)
+				       : l->linger_ms);
 	if (lease_unasserted(core, l)) {
 		if (may_ask(core, l, guard_up(core, l->shard)))
 			lease_ask_renew(core, l, false);

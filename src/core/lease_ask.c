@@ -174,4 +174,5 @@ lease_ask_end(struct core *core, struct lock *l)
 		l->hint = l->early_waits = false;
 	}
 	op->again = l->again_seq;
+	l->asked_linger = op->linger_ms > 0;
 }

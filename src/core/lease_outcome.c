@@ -229,9 +229,10 @@ on_convert(
 		return;
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);
+		l->again_ms = core->now_ms + RETRY_REFUSED_MS;
+		/* Without a holder it gets in line behind those who share. */
 		if (TAILQ_EMPTY(&l->holders))
-			lease_set_state(l,
-			    LEASE_ENDING); /* behind those who share it, like anybody */
+			lease_set_state(l, LEASE_ENDING);
 		else
 			lock_upgrade_refused(core, l);
 		return;
@@ -272,7 +273,7 @@ on_end(
 		return;
 	}
 	unlock_parted(core, l, false);
-	if (o->status == OUTCOME_ENDED && l->linger_ms > core->now_ms) {
+	if (o->status == OUTCOME_ENDED && l->asked_linger) {
 		lease_set_state(l, LEASE_LINGERING);
 		l->again_seq = 0;
 		l->confirmed_ms = sent_ms;

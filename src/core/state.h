@@ -222,9 +222,10 @@ struct lock {
 	int64_t asked_delay_ms;	 /* the same, of the operation in flight */
 	int64_t asked_ttl_ms;	 /* of the key, by the operation in flight */
 	int64_t wake_ms;	 /* HELD: renew; QUEUED: look; else: retry */
-	int64_t sure_end_ms;	 /* the key in the store lives at least so long */
-	int64_t pause_ms;	 /* held: no operation before then */
-	int64_t linger_ms;	 /* nobody new before then; 0: no linger */
+	int64_t sure_end_ms; /* the key in the store lives at least so long */
+	int64_t pause_ms;    /* held: no operation before then */
+	int64_t again_ms;  /* LINGERING: others shared it, so not before then */
+	int64_t linger_ms; /* nobody new before then; 0: no linger */
 	int64_t
 	    idle_ms; /* since when it is here for groups only; 0: it is not */
 	int64_t remote_ms;	 /* since when another broker waits; 0: none */
@@ -249,6 +250,7 @@ struct lock {
 	bool early_waits;  /* a message said so before it was held */
 	bool foreign;	   /* QUEUED behind a plain client's key */
 	bool asked_queue;  /* the acquire in flight queues up */
+	bool asked_linger; /* the end in flight leaves a tombstone */
 	bool converting;   /* a CONVERT is in flight */
 	bool doubt;	   /* one was carried out perhaps, unheard */
 	bool handed;	   /* this lease has been granted once */

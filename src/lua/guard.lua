@@ -73,7 +73,8 @@ if not blessed
 	-- A bucket of a cluster may come back to a history that it has left.
 	redis.call("HDEL", guard, "id")
 end
-if math.abs(now_ms - at) >= 250 then
+-- Often enough that a heartbeat in between is not missed.
+if math.abs(now_ms - at) >= math.min(250, stall_ms / 6) then
 	redis.call("HSET", guard, "at", now_ms)
 end
 if math.abs(now_ms - tonumber(g[8] or "0")) >= lease_ms / 3 then

@@ -11,8 +11,8 @@ local function renew_shared(key, queue, shared, token, ttl, held)
 	local value = redis.call("GET", key)
 	local owner, stored = parse(value)
 	local at = phase(value)
-	if owner == token and stored > held then
-		-- A convert that made it exclusive was carried out, unheard.
+	if owner == token and stored >= held then
+		-- A tombstone; or a convert was carried out, unheard.
 		redis.call("PEXPIRE", key, ttl)
 	elseif at == held
 		and (not blessed or redis.call("ZSCORE", shared, token)) then
@@ -99,6 +99,12 @@ end }
 local function end_share(key, queue, shared, token, linger)
 	if not redis.call("ZSCORE", shared, token) then
 		return { "gone" }
+	end
+	if tonumber(linger) > 0 and #sharers(shared) == 1 then
+		-- Nobody else is let in, not even to share.
+		redis.call("DEL", shared)
+		write(key, token, phase(redis.call("GET", key)), linger)
+		return { "ended" }
 	end
 	if tonumber(linger) > 0 then
 		share(key, shared, token, linger)
