@@ -17,7 +17,7 @@ const struct ablation ablations[] = {
 	{ "guard", "every server may grant, whatever its history", 20,
 	    ABLATE_SCRIPT, DATA_LOSS,
 	    { { "local blessed = g[1] == replid", "local blessed = true" },
-		{ "	blessed, pend = false, false\n", "\n" } } },
+		{ "blessed, pend = false, false", "" } } },
 	{ "grace", "a new history is blessed at once", 20, ABLATE_SCRIPT,
 	    DATA_LOSS,
 	    { { "local blessed = g[1] == replid",
@@ -32,33 +32,59 @@ const struct ablation ablations[] = {
 	    { { "if blessed and now_ms - at > stall_ms", "if false" } } },
 	{ "acquire-taken", "acquire does not look who has the name", 5,
 	    ABLATE_SCRIPT, 0,
-	    { { "	if owner == token then\n",
-		"	if owner then\n" } } },
+	    { { "op.acquire =|if owner == token and not shares then",
+		"if owner and not shares then" } } },
 	{ "end-token", "end does not compare the token", 200, ABLATE_SCRIPT,
 	    FAULT_CUT | FAULT_FREEZE | FAULT_DELAY,
-	    { { "if parse(value) == token then\n		if tonumber(linger)",
-		"if parse(value) then\n		if tonumber(linger)" } } },
+	    { { "op[\"end\"] =|if parse(value) == token then",
+		"if parse(value) then" } } },
 	{ "renew-token", "renew does not compare the token", 200, ABLATE_SCRIPT,
 	    FAULT_PAUSE | FAULT_FREEZE | FAULT_DELAY,
-	    { { "		if blessed or value and (stored",
-		"		if false and (stored" } } },
+	    { { "op.renew =|return { \"lost\" }", "held = held" } } },
 	{ "reassert-fence", "a lower fence replaces a higher one", 500,
 	    ABLATE_SCRIPT, DATA_LOSS | FAULT_CUT | FAULT_FREEZE | FAULT_PAUSE,
-	    { { "if blessed or value and (stored or phase(value) or held) "
+	    { { "op.renew =|or value and (stored or phase(value) or held) "
 		">= held then",
-		"if blessed then" } } },
+		"then" } } },
 	{ "confirm-token", "confirm does not compare the token", 500,
 	    ABLATE_SCRIPT, FAULT_MESSAGE | FAULT_FREEZE,
-	    { { "	if parse(value) ~= token then\n		return "
-		"{ \"lost\" }\n	end\n	local first = draw(tonumber(n))",
-		"	local first = draw(tonumber(n))" } } },
+	    { { "op.confirm =|if parse(value) ~= token then",
+		"if false then" } } },
 	{ "fence-clock", "fences are counted, without clock and memory", 300,
 	    ABLATE_SCRIPT, DATA_LOSS,
-	    { { "math.max(top + 1, now_us, seen + 1)", "top + 1" },
-		{ "raise(seen)\n", "\n" } } },
+	    { { "local function draw|quorum and 0 or now_us, seen + 1", "0" },
+		{ "if not quorum then raise(seen)", "if false then" } } },
 	{ "fence-counter", "fences are the time, not counted", 300,
 	    ABLATE_SCRIPT, FAULT_CLOCK,
-	    { { "math.max(top + 1, now_us, seen + 1)", "now_us" } } },
+	    { { "local function draw|math.max(top + 1, quorum and 0 or now_us, "
+		"seen + 1)",
+		"now_us" } } },
+	{ "upgrade-alone", "a sharer gets the name although others share it",
+	    50, ABLATE_SCRIPT, 0,
+	    { { "op.convert =|if #all > 1 then", "if false then" } } },
+	{ "share-exclusive", "who wants to share does not look who has it", 50,
+	    ABLATE_SCRIPT, 0,
+	    { { "op.acquire =|if shares and phase(value) and join(key, queue, "
+		"shared, token, ttl) then",
+		  "if shares and value then" },
+		{ "op.acquire =|return { \"granted\", phase(value), 0",
+		    "return { \"granted\", phase(value) or draw(1), 0" } } },
+	{ "phase-fence", "each who comes to share draws a fence", 50,
+	    ABLATE_SCRIPT, 0,
+	    { { "op.acquire =|return { \"granted\", phase(value), 0",
+		"return { \"granted\", draw(1), 0" } } },
+	{ "phase-alone", "the next phase has the fence before it", 50,
+	    ABLATE_SCRIPT, 0,
+	    { { "local function begin_phase|draw(1)", "top" } } },
+	{ "phase-fair", "who shares does not look who waits", 500,
+	    ABLATE_SCRIPT, 0,
+	    { { "local function join|if redis.call(\"EXISTS\", queue) == 1",
+		"if false" } } },
+	{ "phase-members", "a phase lives on when its members are over", 200,
+	    ABLATE_SCRIPT, FAULT_CRASH | FAULT_FREEZE,
+	    { { "local function sharers|redis.call(\"ZREMRANGEBYSCORE\", "
+		"shared, \"-inf\", now_ms)",
+		"" } } },
 	{ "kill", "the old connection is not killed", 500, ABLATE_KILL,
 	    FAULT_CUT | FAULT_DELAY | FAULT_PAUSE, { { NULL, NULL } } },
 	{ "sent", "a lease counts from the reply", 500, ABLATE_ARRIVAL,
@@ -79,19 +105,53 @@ ablation_find(const char *name)
 	return NULL;
 }
 
+/*
+ * Finds one text in another, whatever the white space between its words; the
+ * end of it in *end.  "HEAD|WHAT" is WHAT, somewhere behind HEAD.
+ */
+static const char *
+find(const char *text, const char *what, const char **end)
+{
+	const char *bar = strchr(what, '|'), *p, *q;
+	char *head;
+
+	if (bar != NULL) {
+		head = xstrndup(what, (size_t)(bar - what));
+		text = strstr(text, head);
+		free(head);
+		what = bar + 1;
+	}
+	for (; text != NULL && *text != '\0'; text++) {
+		for (p = text, q = what; *q != '\0'; q++) {
+			if (*q == ' ') {
+				p += strspn(p, " \t\n");
+				continue;
+			}
+			if (*p != *q)
+				break;
+			p++;
+		}
+		*end = p;
+		if (*q == '\0')
+			return text;
+	}
+	return NULL;
+}
+
 static char *
 replace(char *text, const char *from, const char *to)
 {
-	char *at = strstr(text, from), *result;
-	size_t head;
+	const char *end, *at = find(text, from, &end);
+	size_t head, n = strlen(to);
+	char *result;
 
 	if (at == NULL)
 		return text;
 	head = (size_t)(at - text);
-	result = xmalloc(strlen(text) + strlen(to) + 1);
+	result = xmalloc(head + n + strlen(end) + 1);
 	memcpy(result, text, head);
-	strcpy(result + head, to);
-	strcat(result, at + strlen(from));
+	memcpy(result + head, to, n);
+	strcpy(result + head + n, end);
 	free(text);
 	return result;
 }
@@ -111,12 +171,13 @@ ablation_edit(const struct ablation *a, const char *source)
 bool
 ablation_fits(const struct ablation *a, const char *keep, const char *acquire)
 {
+	const char *end;
 	int i;
 
 	for (i = 0; i < ABLATION_EDITS_MAX; i++)
 		if (a->edits[i].from != NULL &&
-		    strstr(keep, a->edits[i].from) == NULL &&
-		    strstr(acquire, a->edits[i].from) == NULL)
+		    find(keep, a->edits[i].from, &end) == NULL &&
+		    find(acquire, a->edits[i].from, &end) == NULL)
 			return false;
 	return true;
 }
