@@ -64,7 +64,7 @@ struct core_gauges {
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t permits_held;
 	uint64_t semaphores, latches, barriers; /* names of each kind */
-	bool ready;	  /* every guard grants */
+	bool ready;				/* every guard grants */
 	int64_t grace_ms; /* until the last of them does; 0: none pending */
 	char why[256];	  /* not ready: why, in words */
 };
