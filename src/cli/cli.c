@@ -8,6 +8,7 @@
 #include "cli/exit.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
+#include "cli/top.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,9 @@ static const struct command commands[] = {
 	    "list [LIMIT]", "show the busiest names of the broker", NULL },
 	{ "names", 0, 1, WORDS_MIXED, show_names,
 	    "names [LIMIT]", "show the same names and nothing else", NULL },
+	{ "top", 0, -1, WORDS_OWN, top_main,
+	    "top [-b] [-n COUNT]", "show the busiest names, once a second",
+	    &top_options_help },
 	{ "stats", 0, 0, WORDS_MIXED, show_stats,
 	    "stats", "show the counters of the broker", NULL },
 	{ "ping", 0, 0, WORDS_MIXED, show_ping,

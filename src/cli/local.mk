@@ -3,6 +3,8 @@ noinst_LIBRARIES += src/cli/libcli.a
 src_cli_libcli_a_SOURCES = \
 	src/cli/address.c \
 	src/cli/address.h \
+	src/cli/ask.c \
+	src/cli/ask.h \
 	src/cli/child.c \
 	src/cli/child.h \
 	src/cli/cli.c \
@@ -36,6 +38,9 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/table.h \
 	src/cli/timespan.c \
 	src/cli/timespan.h \
+	src/cli/top.c \
+	src/cli/top.h \
+	src/cli/top_lines.c \
 	src/cli/validity.c \
 	src/cli/validity.h
 

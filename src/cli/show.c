@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/json.h"
@@ -15,78 +16,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* A broker that is up but takes longer for a question is of no use. */
-#define ASK_MS 30000
-
-static int
-refused(const struct message *m)
-{
-	const char *error = message_error(m);
-
-	if (message_status(m) == STATUS_MAX) {
-		say("this is not an answer: %s", m->text);
-		return CLI_EXIT_PROTOCOL;
-	}
-	say("%s", error[0] != '\0' ? error : m->text);
-	if (message_error_is(m, "auth") || message_error_is(m, "denied"))
-		return CLI_EXIT_AUTH;
-	return CLI_EXIT_NO;
-}
-
-/* Asks on an open connection. 0 with the reply, or an exit status. */
-static int
-ask_on(struct client *c, const char *line, struct message *m)
-{
-	enum client_got got;
-	int status;
-
-	client_send(c, "%s", line);
-	for (;;) {
-		got = client_wait(c, now_ms() + ASK_MS, m);
-		if (got != CLIENT_MESSAGE || !m->event)
-			break;
-		message_fini(m);
-	}
-	if (got == CLIENT_GARBAGE) {
-		say("%s does not speak the protocol", c->address->text);
-		return CLI_EXIT_PROTOCOL;
-	}
-	if (got == CLIENT_NOTHING) {
-		say("%s: %s", c->address->text,
-		    c->why[0] != '\0' ? c->why : "no answer");
-		return CLI_EXIT_UNREACHABLE;
-	}
-	if (message_status(m) == STATUS_OK)
-		return CLI_EXIT_OK;
-	status = refused(m);
-	message_fini(m);
-	return status;
-}
-
-static bool
-open_plain(struct cli *cli, struct client *c)
-{
-	struct message hello;
-
-	client_init(c);
-	if (!cli_open(cli, c, 0, "PING", &hello))
-		return false;
-	message_fini(&hello);
-	return true;
-}
-
-static int
-ask(struct cli *cli, const char *line, struct message *m)
-{
-	struct client c;
-	int status = CLI_EXIT_UNREACHABLE;
-
-	if (open_plain(cli, &c))
-		status = ask_on(&c, line, m);
-	client_fini(&c);
-	return status;
-}
 
 /* "VERB NAME", or the exit status for usage where NAME can't be one. */
 static int
@@ -289,7 +218,7 @@ show_ping(struct cli *cli, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (open_plain(cli, &c)) {
+	if (ask_open(cli, &c)) {
 		sent_us = now_us();
 		status = ask_on(&c, "PING", &m);
 		took_us = now_us() - sent_us;

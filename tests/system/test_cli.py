@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import termios
 
 from lib.broker import find_program
 from lib.case import SystemTest
@@ -284,6 +285,55 @@ class Others(CommandTest):
         shown = json.loads(self.run_it("status", "--json", "x")[1])
         self.assertEqual(shown["state"], "held")
         self.assertEqual(int(shown["fence"]), self.fence)
+
+    def test_top(self):
+        """The busiest first, by what happened between two tables."""
+        holder, waiter = self.holder, self.client()
+        for name in ("queued", "hot"):
+            holder.lock(name)
+        waiter.send("@1 LOCK queued", "@2 LOCK hot")
+        child = self.start("--json", "top", "-n", "2", bufsize=1)
+        first = [json.loads(child.stdout.readline()) for _ in range(3)]
+        self.assertEqual({line["rate"] for line in first}, {"-"})
+        self.assertEqual([line["name"] for line in first][2], "x")
+        holder.ok("UNLOCK hot")
+        self.assertTrue(waiter.reply(tag="2").ok)
+        status, out, err = self.end(child)
+        self.assertEqual((status, err), (0, ""))
+        second = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([(line["name"], line["state"], line["waiters"]) for line in second],
+                         [("hot", "held", 0), ("queued", "held", 1), ("x", "held", 0)])
+        self.assertGreater(float(second[0]["rate"]), 0)
+        self.assertEqual(float(second[1]["rate"]), 0)
+        self.assertGreater(second[1]["oldest_ms"], 500)
+
+    def test_top_as_text(self):
+        status, out, err = self.run_it("top", "-b", "-n", "1")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r": 1 names, 1 held, 0 waiting\n\nNAME +STATE +WAITING +HANDOVERS/S"
+                              r" +OLDEST\nx +held +0 +- +0")
+        self.assertEqual(self.run_it("top", "-n", "0")[0], 64)
+        self.assertEqual(self.run_it("top", "surplus")[0], 64)
+
+    def test_top_on_a_terminal(self):
+        """It draws on another screen, q quits, and the terminal is as it was."""
+        ours, theirs = os.openpty()
+        self.addCleanup(os.close, ours)
+        before = termios.tcgetattr(theirs)
+        child = subprocess.Popen([self.program, "-S", self.brokers[0].unix_path, "top"],
+                                 stdin=theirs, stdout=theirs, stderr=theirs,
+                                 preexec_fn=die_with_parent)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        seen = b""
+        while b"held" not in seen.rpartition(b"NAME")[2]:
+            seen += os.read(ours, 4096)
+        os.write(ours, b"q")
+        self.assertEqual(child.wait(patience(5)), 0)
+        seen += os.read(ours, 4096)
+        self.assertRegex(seen, rb"(?s)^\033\[\?1049h.*\033\[\?1049l$")
+        self.assertEqual(termios.tcgetattr(theirs), before)
+        os.close(theirs)
 
     def test_send(self):
         status, out, _ = self.run_it("send", "STATUS", "x")

@@ -278,7 +278,8 @@ class Command(unittest.TestCase):
                                  rf"(?m)^\.(It Cm|Ss) {command}( |$)")
 
     def test_every_option(self):
-        for path in ("src/cli/cli.c", "src/cli/run_options.c"):
+        for path in ("src/cli/cli.c", "src/cli/run_options.c",
+                     "src/cli/top.c"):
             names = re.findall(r'\{ "([\w-]+)", \w+_argument',
                                source(path))
             self.assertGreater(len(names), 2)

@@ -1,0 +1,21 @@
+/*
+ * One question to the broker, and its answer or an exit status.
+ */
+#ifndef LOCKBROKER_CLI_ASK_H
+#define LOCKBROKER_CLI_ASK_H
+
+#include "cli/cli.h"
+
+/* Connects; says so where nobody answers. */
+bool ask_open(struct cli *cli, struct client *c);
+
+/*
+ * Asks on an open connection; events are passed over. 0 with the reply, which
+ * the caller ends; or an exit status, after the reason was said.
+ */
+int ask_on(struct client *c, const char *line, struct message *m);
+
+/* The same on a connection of its own. */
+int ask(struct cli *cli, const char *line, struct message *m);
+
+#endif

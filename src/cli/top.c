@@ -1,0 +1,297 @@
+/*
+ * `lockbroker top`: a screen that is drawn anew once a second, or with -b, and
+ * where standard output is no terminal, one table after the other.
+ *
+ * The terminal is borrowed: whatever ends this, a key, a signal or a broker
+ * that went away, it is given back as it was.
+ */
+#include "config.h"
+
+#include "cli/top.h"
+
+#include "base/parse.h"
+#include "cli/ask.h"
+#include "cli/exit.h"
+#include "cli/now.h"
+#include "cli/say.h"
+#include "cli/table.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define PERIOD_MS 1000
+#define NAMES_LIMIT 1000
+#define HEAD_LINES 4 /* above the names, and one left free below */
+#define ROWS_DEFAULT 24
+
+/* Another screen, no cursor, no wrapping of long lines; and back. */
+#define SCREEN_BEGIN "\033[?1049h\033[?25l\033[?7l"
+#define SCREEN_END "\033[?7h\033[?25h\033[?1049l"
+#define SCREEN_CLEAR "\033[H\033[J"
+
+const char *const top_options_help =
+    "  -b, --batch        one table after the other, without control codes\n"
+    "  -n, --count COUNT  end after so many\n\n"
+    "On a terminal, q quits.\n";
+
+/* One run of it. Lives on the stack of top_main(). */
+struct top {
+	struct client client;
+	struct top_lines lines;
+	bool json;
+	bool batch;
+	uint64_t count;	  /* 0: without end */
+	int64_t asked_ms; /* of the last answer; 0: none yet */
+	struct termios before;
+	bool keys; /* standard input is a terminal, and is ours */
+};
+
+/* The signal that asks us to end; 0: none yet. */
+static volatile sig_atomic_t ended_by;
+
+static void
+on_signal(int number)
+{
+	if (number != SIGWINCH)
+		ended_by = number;
+}
+
+/* Without SA_RESTART, so that a signal ends the wait. */
+static void
+signals_catch(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+		SIGWINCH };
+	struct sigaction sa;
+	size_t i;
+
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = on_signal;
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		(void)sigaction(numbers[i], &sa, NULL);
+}
+
+static void
+screen_begin(struct top *t)
+{
+	struct termios raw;
+
+	if (t->batch)
+		return;
+	if (tcgetattr(STDIN_FILENO, &t->before) == 0) {
+		raw = t->before;
+		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		raw.c_cc[VMIN] = 0;
+		raw.c_cc[VTIME] = 0;
+		raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+		t->keys = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+	}
+	(void)fputs(SCREEN_BEGIN, stdout);
+}
+
+static void
+screen_end(struct top *t)
+{
+	if (t->batch)
+		return;
+	(void)fputs(SCREEN_END, stdout);
+	(void)fflush(stdout);
+	if (t->keys)
+		(void)tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
+}
+
+/* How many names the screen has room for. */
+static size_t
+screen_rows(const struct top *t)
+{
+	struct winsize size;
+	size_t rows = ROWS_DEFAULT;
+
+	if (t->batch)
+		return NAMES_LIMIT;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0)
+		rows = size.ws_row;
+	return rows > HEAD_LINES ? rows - HEAD_LINES : 1;
+}
+
+static void
+draw(struct top *t)
+{
+	static const struct table_column columns[] = {
+		{ "name", "NAME" },
+		{ "state", "STATE" },
+		{ "waiters", "WAITING" },
+		{ "rate", "HANDOVERS/S" },
+		{ "oldest", "OLDEST" },
+	};
+	static const struct table table = { "name", columns,
+		sizeof(columns) / sizeof(columns[0]) };
+	char *shown[NAMES_LIMIT];
+	size_t n = screen_rows(t), i;
+
+	n = t->lines.n < n ? t->lines.n : n;
+	for (i = 0; i < n; i++)
+		shown[i] = t->lines.v[i].text;
+	if (!t->batch)
+		(void)fputs(SCREEN_CLEAR, stdout);
+	if (!t->json)
+		printf("%s: %zu%s names, %" PRIu64 " held, %" PRIu64
+		       " waiting\n\n",
+		    t->client.address->text, t->lines.n,
+		    t->lines.all ? "" : " busiest", t->lines.held,
+		    t->lines.waiters);
+	table_print(&table, shown, n, t->json);
+	if (t->batch && !t->json)
+		(void)putchar('\n');
+	(void)fflush(stdout);
+}
+
+/* Was it a key that quits? */
+static bool
+key_quits(void)
+{
+	char key;
+	ssize_t got = read(STDIN_FILENO, &key, 1);
+
+	return got == 1 && (key == 'q' || key == 'Q');
+}
+
+/* Until the next one is due; false when it is to end. */
+static bool
+pause_until(struct top *t, int64_t at_ms)
+{
+	struct pollfd pfd = { .fd = t->keys ? STDIN_FILENO : -1,
+		.events = POLLIN };
+	int64_t left_ms;
+	int n;
+
+	while (ended_by == 0) {
+		left_ms = at_ms - now_ms();
+		if (left_ms <= 0)
+			return true;
+		n = poll(&pfd, 1, (int)left_ms);
+		if (n > 0) {
+			if (key_quits())
+				return false;
+			if ((pfd.revents & (POLLHUP | POLLERR)) != 0)
+				pfd.fd = -1;
+		} else if (n < 0 && ended_by == 0 && !t->batch) {
+			draw(t); /* the window may have another size */
+		}
+	}
+	return false;
+}
+
+static int
+turn(struct top *t)
+{
+	struct message m;
+	char line[64];
+	int64_t now = now_ms();
+	int status;
+
+	snprintf(line, sizeof(line), "NAMES limit=%d", NAMES_LIMIT);
+	status = ask_on(&t->client, line, &m);
+	if (status != CLI_EXIT_OK)
+		return status;
+	top_lines_take(&t->lines, m.lines,
+	    m.lines_n < NAMES_LIMIT ? m.lines_n : NAMES_LIMIT, NAMES_LIMIT,
+	    t->asked_ms > 0 ? now - t->asked_ms : 0);
+	t->asked_ms = now;
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+static int
+loop(struct top *t)
+{
+	uint64_t done = 0;
+	int status;
+
+	screen_begin(t);
+	do {
+		status = turn(t);
+		if (status != CLI_EXIT_OK)
+			break;
+		draw(t);
+		done++;
+	} while (done != t->count && ferror(stdout) == 0 &&
+		 pause_until(t, t->asked_ms + PERIOD_MS));
+	screen_end(t);
+	return status;
+}
+
+/* 0, or an exit status. `*done` where help was all that was asked for. */
+static int
+options_read(struct top *t, int argc, char **argv, bool *done)
+{
+	static const struct option longs[] = {
+		{ "batch", no_argument, NULL, 'b' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt;
+
+	*done = true;
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "bn:h", longs, NULL)) != -1) {
+		switch (opt) {
+		case 'b':
+			t->batch = true;
+			break;
+		case 'n':
+			if (!parse_number(optarg, strlen(optarg), UINT32_MAX,
+				&t->count) ||
+			    t->count == 0)
+				return say_usage("'%s' is not a count", optarg);
+			break;
+		case 'j':
+			t->json = true;
+			break;
+		case 'h':
+			printf("usage: lockbroker top [-b] [-n COUNT]\n\n%s",
+			    top_options_help);
+			return CLI_EXIT_OK;
+		default:
+			return CLI_EXIT_USAGE;
+		}
+	}
+	*done = false;
+	if (optind < argc)
+		return say_usage("usage: lockbroker top [-b] [-n COUNT]");
+	return CLI_EXIT_OK;
+}
+
+int
+top_main(struct cli *cli, int argc, char **argv)
+{
+	struct top t;
+	bool done;
+	int status;
+
+	memset(&t, 0, sizeof(t));
+	t.json = cli->json;
+	status = options_read(&t, argc, argv, &done);
+	if (done || status != CLI_EXIT_OK)
+		return status;
+	t.batch = t.batch || t.json || isatty(STDOUT_FILENO) != 1;
+	client_init(&t.client);
+	status = CLI_EXIT_UNREACHABLE;
+	if (ask_open(cli, &t.client)) {
+		signals_catch();
+		status = loop(&t);
+	}
+	top_lines_fini(&t.lines);
+	client_fini(&t.client);
+	return status;
+}

@@ -1,0 +1,49 @@
+/*
+ * `lockbroker top`: the busiest names of a broker, once a second.
+ */
+#ifndef LOCKBROKER_CLI_TOP_H
+#define LOCKBROKER_CLI_TOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How often a name had changed hands when it was last seen. */
+struct top_seen {
+	char *name;
+	uint64_t handovers;
+};
+
+/* A line to show, and what it is sorted by. */
+struct top_line {
+	char *text;
+	uint64_t rate_tenths; /* handovers in ten seconds */
+	uint64_t waiters;
+	size_t place; /* in the broker's own order */
+};
+
+/*
+ * What NAMES said last, and what is to be shown of it. Whoever has it begins
+ * with zeros and calls top_lines_fini().
+ */
+struct top_lines {
+	struct top_seen *seen; /* by name */
+	size_t nseen;
+	bool all; /* the broker told all of its names */
+	struct top_line *v;
+	size_t n;
+	uint64_t held;
+	uint64_t waiters;
+};
+
+/*
+ * The next answer: `n` lines of NAMES, which was asked for `limit` of them,
+ * `elapsed_ms` after the one before; 0: there was none before.
+ */
+void top_lines_take(struct top_lines *t, char *const *lines, size_t n,
+    size_t limit, int64_t elapsed_ms);
+void top_lines_fini(struct top_lines *t);
+
+extern const char *const top_options_help;
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * From two answers to NAMES, what happened between them: how often each name
+ * changed hands in a second, the busiest first.
+ */
+#include "config.h"
+
+#include "cli/top.h"
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "cli/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_BYTES 512
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct top_seen *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_rate(const void *a, const void *b)
+{
+	const struct top_line *x = a, *y = b;
+
+	if (x->rate_tenths != y->rate_tenths)
+		return x->rate_tenths < y->rate_tenths ? 1 : -1;
+	if (x->waiters != y->waiters)
+		return x->waiters < y->waiters ? 1 : -1;
+	return x->place < y->place ? -1 : 1;
+}
+
+static uint64_t
+number_of(const char *line, const char *key)
+{
+	struct pair p;
+	uint64_t n;
+
+	if (!pair_find(line, key, &p) ||
+	    !parse_number(p.value, p.value_len, UINT64_MAX, &n))
+		return 0;
+	return n;
+}
+
+static bool
+is_held(const char *line)
+{
+	struct pair p;
+
+	return pair_find(line, "state", &p) &&
+	       !(p.value_len == 4 && memcmp(p.value, "free", 4) == 0);
+}
+
+/*
+ * The handovers since the answer before. A name that was not there, or has
+ * fewer now, was forgotten in between and began again. False where nobody
+ * knows, because the broker may not have told it then.
+ */
+static bool
+changes(const struct top_lines *t, const struct top_seen *now, uint64_t *out)
+{
+	const struct top_seen *then = NULL;
+
+	if (t->nseen > 0)
+		then = bsearch(now, t->seen, t->nseen, sizeof(*now), by_name);
+	if (then == NULL && !t->all)
+		return false;
+	*out = now->handovers;
+	if (then != NULL && then->handovers <= now->handovers)
+		*out -= then->handovers;
+	return true;
+}
+
+static void
+line_make(const struct top_lines *t, const char *line,
+    const struct top_seen *now, int64_t elapsed_ms, struct top_line *out)
+{
+	char text[LINE_BYTES], rate[32] = "-";
+	struct pair p = { NULL, 0, "-", 1 };
+	int64_t oldest_ms = 0;
+	uint64_t n;
+
+	out->rate_tenths = 0;
+	out->waiters = number_of(line, "waiters");
+	if (elapsed_ms > 0 && changes(t, now, &n)) {
+		out->rate_tenths = n * 10000 / (uint64_t)elapsed_ms;
+		snprintf(rate, sizeof(rate), "%" PRIu64 ".%" PRIu64,
+		    out->rate_tenths / 10, out->rate_tenths % 10);
+	}
+	(void)pair_find(line, "state", &p);
+	(void)pair_find_ms(line, "oldest", &oldest_ms);
+	snprintf(text, sizeof(text),
+	    "%s state=%.*s waiters=%" PRIu64 " rate=%s oldest=%" PRId64 "ms",
+	    now->name, (int)p.value_len, p.value, out->waiters, rate,
+	    oldest_ms);
+	out->text = xstrdup(text);
+}
+
+static void
+seen_free(struct top_seen *seen, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		free(seen[i].name);
+	free(seen);
+}
+
+static void
+lines_free(struct top_lines *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		free(t->v[i].text);
+	free(t->v);
+	t->v = NULL;
+	t->n = 0;
+}
+
+void
+top_lines_take(struct top_lines *t, char *const *lines, size_t n, size_t limit,
+    int64_t elapsed_ms)
+{
+	struct top_seen *seen = xcalloc(n + 1, sizeof(*seen));
+	size_t i;
+
+	lines_free(t);
+	t->v = xcalloc(n + 1, sizeof(*t->v));
+	t->n = n;
+	t->held = t->waiters = 0;
+	for (i = 0; i < n; i++) {
+		seen[i].name = xstrndup(lines[i], strcspn(lines[i], " "));
+		seen[i].handovers = number_of(lines[i], "handovers");
+		line_make(t, lines[i], &seen[i], elapsed_ms, &t->v[i]);
+		t->v[i].place = i;
+		t->held += is_held(lines[i]);
+		t->waiters += t->v[i].waiters;
+	}
+	seen_free(t->seen, t->nseen);
+	qsort(seen, n, sizeof(*seen), by_name);
+	qsort(t->v, n, sizeof(*t->v), by_rate);
+	t->seen = seen;
+	t->nseen = n;
+	t->all = n < limit;
+}
+
+void
+top_lines_fini(struct top_lines *t)
+{
+	lines_free(t);
+	seen_free(t->seen, t->nseen);
+}
