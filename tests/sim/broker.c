@@ -156,6 +156,7 @@ static void
 tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
 {
 	struct effect *e;
+	uint64_t nums[CLIENT_NAMES_MAX];
 	struct answer a;
 	size_t i;
 
@@ -166,6 +167,7 @@ tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
 		    checker_sitting_gone(b->w, e->session))
 			continue;
 		memset(&a, 0, sizeof(a));
+		memset(nums, 0, sizeof(nums));
 		a.early_us = early_us;
 		a.session = e->session;
 		a.ref = e->ref;
@@ -174,6 +176,8 @@ tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
 		a.event = e->event;
 		take_nums(fx, e, FIELD_FENCE, a.fences);
 		take_nums(fx, e, FIELD_DEPTH, a.depths);
+		take_nums(fx, e, FIELD_PERMITS, nums);
+		a.permits = nums[0];
 		a.fence = a.fences[0];
 		a.depth = a.depths[0];
 		if (e->kind == EFFECT_EVENT) {

@@ -98,6 +98,7 @@ checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
 	a->delay_ms = rq->delay_ms;
 	a->untagged = rq->untagged;
 	a->shared = rq->shared;
+	a->number = rq->number;
 	if (a->kind != ASK_LOCK)
 		return;
 	e = history_note(&w->history, a->sent_us, HISTORY_INVOKE, a->session,
@@ -210,7 +211,7 @@ checker_heard(struct world *w, const struct client *c, const struct answer *a,
 	    a->status == STATUS_OK ? HISTORY_OK : HISTORY_FAIL;
 
 	if (a->is_event) {
-		if (a->event == EVENT_LOST)
+		if (a->event == EVENT_LOST && a->name[0] != 's')
 			history_note(&w->history, world_now(w), HISTORY_INFO,
 			    c->session, HISTORY_LOST, a->name, 0);
 		return;
@@ -526,6 +527,7 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		for (i = k->ngrants - 1; i >= 0; i--)
 			if (k->grants[i].session == a->session)
 				drop_badly(w, &k->grants[i]);
+		checker_permits_end(w, a->session, 0);
 		return;
 	}
 	if (a->event != EVENT_LOST) {
@@ -534,6 +536,10 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 			    "%s tells session %llu !ATRISK, and nothing "
 			    "is wrong",
 			    b->name, (unsigned long long)a->session);
+		return;
+	}
+	if (a->name[0] == 's') {
+		checker_permits_lost(w, b, a);
 		return;
 	}
 	g = checker_grant(w, a->session, a->name[1] - '0');
@@ -565,8 +571,7 @@ close_ask(struct world *w, struct ask *ask)
 			k->open[i] = k->open[--k->nopen];
 			break;
 		}
-	if (ask->kind == ASK_LOCK || ask->kind == ASK_UNLOCK ||
-	    ask->kind == ASK_EXTEND || ask->kind == ASK_STATUS)
+	if (ask->kind != ASK_PING && ask->kind != ASK_CANCEL)
 		k->sittings[ask->session - 1].outstanding--;
 }
 
@@ -607,6 +612,7 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	close_ask(w, ask);
 	k->timeouts += a->status == STATUS_TIMEOUT;
 	k->unavailable += a->code == ERR_UNAVAILABLE;
+	checker_permits_answered(w, b, a, ask);
 	if (ask->kind == ASK_LOCK && a->code == ERR_DEADLOCK)
 		checker_refused_circle(w, ask);
 	if ((ask->kind == ASK_LOCK && a->status == STATUS_OK) ||
@@ -686,7 +692,7 @@ void
 checker_received(struct world *w, const struct broker *b, uint64_t ref)
 {
 	static const char *const kinds[] = { "LOCK", "UNLOCK", "EXTEND",
-		"STATUS", "PING", "CANCEL" };
+		"STATUS", "PING", "CANCEL", "ACQUIRE", "RELEASE" };
 	struct checker *k = &w->checker;
 	struct ask *ask = &k->asks[ref - 1];
 	struct grant *g;
@@ -712,9 +718,9 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 		k->open = xrealloc(k->open, k->open_size * sizeof(*k->open));
 	}
 	k->open[k->nopen++] = ref;
-	if (ask->kind == ASK_LOCK || ask->kind == ASK_UNLOCK ||
-	    ask->kind == ASK_EXTEND || ask->kind == ASK_STATUS)
+	if (ask->kind != ASK_PING && ask->kind != ASK_CANCEL)
 		k->sittings[ask->session - 1].outstanding++;
+	checker_permits_received(w, ask);
 	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
 		g = checker_grant(w, ask->session, ask->names[i]);
 		if (g != NULL)
@@ -750,6 +756,7 @@ end_grants(struct world *w, uint64_t session, bool quit, int64_t valid_us,
 	int64_t until_us;
 	int i;
 
+	checker_permits_end(w, session, valid_us);
 	for (i = k->ngrants - 1; i >= 0; i--) {
 		g = &k->grants[i];
 		if (g->session != session || g->detached || g->orphaned)

@@ -26,7 +26,9 @@ enum ask_kind {
 	ASK_EXTEND,
 	ASK_STATUS,
 	ASK_PING,
-	ASK_CANCEL
+	ASK_CANCEL,
+	ASK_ACQUIRE,
+	ASK_RELEASE
 };
 
 /* One request, from when it was sent; kept until the world ends. */
@@ -39,6 +41,7 @@ struct ask {
 	unsigned nnames;
 	int names[CHECKER_NAMES_MAX]; /* as asked */
 	bool shared;
+	uint64_t number; /* of permits */
 	bool received, answered, cancelled, gone;
 	bool has_hold;
 	bool untagged;
@@ -77,6 +80,16 @@ struct grant {
 	int64_t until_us; /* detached, orphaned: the end of it */
 };
 
+/* Permits of one session, for as long as a broker vouches for them. */
+struct stake {
+	uint64_t session;
+	int broker;
+	uint64_t n, parting; /* of them; RELEASEs received, not answered */
+	bool alone;	     /* its client counts on it, and nobody is there */
+	int64_t bound_us;    /* hold=; INT64_MAX: none */
+	int64_t until_us;    /* alone: the end of it */
+};
+
 /* What is known of one name. */
 struct ground {
 	uint64_t fence;			       /* the highest told ... */
@@ -101,6 +114,10 @@ struct checker {
 	struct grant grants[CHECKER_HOLDS_MAX];
 	int ngrants;
 	struct ground grounds[CHECKER_NAMES_MAX];
+	struct stake stakes[CHECKER_HOLDS_MAX];
+	int nstakes;
+	int64_t permits_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
+	int64_t hungry_us; /* since when all permits are free and wanted */
 	uint64_t next_order;
 	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */
@@ -145,6 +162,9 @@ void checker_amnesia(struct world *w);
 
 /* A plain client has taken the name, or let it go. */
 void checker_plain(struct world *w, int name, int64_t until_us);
+
+/* Permits were confirmed (checker_permits.c). */
+void checker_permits(struct world *w, const struct broker *b, int64_t sent_ms);
 
 /* What must be so at any time, and at the end. */
 void checker_look(struct world *w);

@@ -52,6 +52,15 @@ void checker_refused_circle(struct world *w, const struct ask *ask);
 /* Who waits behind sharers, and in circles. */
 void checker_look_share(struct world *w);
 
+/* Permits (checker_permits.c). */
+void checker_permits_received(struct world *w, const struct ask *ask);
+void checker_permits_answered(struct world *w, const struct broker *b,
+    const struct answer *a, const struct ask *ask);
+void checker_permits_lost(
+    struct world *w, const struct broker *b, const struct answer *a);
+void checker_permits_end(struct world *w, uint64_t session, int64_t valid_us);
+void checker_permits_look(struct world *w);
+
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);
 

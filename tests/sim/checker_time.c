@@ -177,7 +177,8 @@ due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 		from_us = awake_us;
 	if (ask->kind == ASK_PING || ask->kind == ASK_CANCEL)
 		return from_us + SLACK_US;
-	if (ask->kind != ASK_LOCK || ask->wait_ms == 0)
+	if ((ask->kind != ASK_LOCK && ask->kind != ASK_ACQUIRE) ||
+	    ask->wait_ms == 0)
 		return from_us + w->reply_timeout_ms * 1010 + 300000;
 	if (ask->wait_ms == CORE_WAIT_FOREVER)
 		return INT64_MAX;
@@ -242,6 +243,7 @@ checker_look(struct world *w)
 	look_at_grants(w);
 	look_at_names(w);
 	checker_look_share(w);
+	checker_permits_look(w);
 }
 
 /* P6: nothing is left in Redis. */

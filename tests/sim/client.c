@@ -85,6 +85,7 @@ client_forget(struct client *c)
 	c->tagged = 0;
 	c->closing = false;
 	memset(c->beliefs, 0, sizeof(c->beliefs));
+	c->permits = 0;
 }
 
 /* The next deed, in a while. */
@@ -380,6 +381,42 @@ act_holding(struct client *c, int name)
 		send_lock(c, true);
 }
 
+/* Permits of the one semaphore that there is. */
+static void
+send_permits(struct client *c, bool release)
+{
+	struct world *w = c->w;
+	struct prng *p = &w->prng;
+	struct input *in = input_new(INPUT_REQUEST, c->session);
+	struct core_request *rq = &in->request;
+	uint64_t most = release ? c->permits : w->permits;
+
+	snprintf(in->texts[0], sizeof(in->texts[0]), "s0");
+	in->names[0].p = in->texts[0];
+	in->names[0].n = 2;
+	in->ref =
+	    checker_asked(w, c, release ? ASK_RELEASE : ASK_ACQUIRE, 0, NULL);
+	rq->verb = release ? CORE_RELEASE : CORE_ACQUIRE;
+	rq->ref = in->ref;
+	rq->names = in->names;
+	rq->nnames = 1;
+	rq->untagged = true;
+	rq->queue_limit = UINT64_MAX;
+	rq->number = (uint64_t)prng_range(p, 1, (int64_t)most);
+	rq->limit = w->permits;
+	if (release)
+		c->permits -= rq->number;
+	else
+		rq->wait_ms = choose_wait(c, true);
+	if (!release && prng_chance(p, 100)) {
+		rq->has_hold = true;
+		rq->hold_ms = prng_skewed(p, 1, 2 * w->lease_ms);
+	}
+	c->untagged = in->ref;
+	checker_wants(w, in->ref, rq);
+	client_send(c, in);
+}
+
 static void
 send_status(struct client *c)
 {
@@ -391,6 +428,7 @@ send_status(struct client *c)
 static void
 act(struct client *c)
 {
+	struct world *w = c->w;
 	uint64_t dice = prng_below(&c->w->prng, 100);
 	int name = held_name(c);
 
@@ -400,7 +438,9 @@ act(struct client *c)
 			send_close(c, dice < 15);
 		return;
 	}
-	if (c->tagged != 0 && dice < 30)
+	if (w->permits > 0 && prng_chance(&w->prng, 300))
+		send_permits(c, c->permits > 0 && prng_chance(&w->prng, 700));
+	else if (c->tagged != 0 && dice < 30)
 		send_cancel(c);
 	else if (name >= 0)
 		act_holding(c, name);
@@ -476,6 +516,10 @@ hear(struct client *c, const struct answer *a)
 
 	checker_heard(c->w, c, a, ask);
 	if (a->is_event) {
+		if (a->name[0] == 's') {
+			c->permits = 0;
+			return;
+		}
 		if (a->event == EVENT_LOST)
 			c->beliefs[a->name[1] - '0'].depth = 0;
 		if (a->event == EVENT_SHUTDOWN)
@@ -486,6 +530,8 @@ hear(struct client *c, const struct answer *a)
 		c->untagged = 0;
 	if (a->ref == c->tagged)
 		c->tagged = 0;
+	if (ask->kind == ASK_ACQUIRE && a->status == STATUS_OK)
+		c->permits += ask->number;
 	believe(c, a, ask);
 }
 

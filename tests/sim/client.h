@@ -28,7 +28,8 @@ struct answer {
 	enum err_code code;
 	bool is_event;
 	enum event_id event;
-	char name[16];	/* events only */
+	char name[16]; /* events only */
+	uint64_t permits;
 	uint64_t fence; /* of the first name, or the only one */
 	uint64_t depth;
 	uint64_t fences[CLIENT_NAMES_MAX]; /* of all names, as asked */
@@ -69,6 +70,7 @@ struct client {
 	bool left;	   /* has gone home */
 	bool pings;	   /* watches its own clock */
 	struct belief beliefs[CLIENT_NAMES_MAX];
+	uint64_t permits;	      /* that it believes to have */
 	struct answer_list answers;   /* on their way here */
 	struct letter_list letters;   /* on their way to the broker */
 	int64_t answer_us, letter_us; /* arrival of the last one sent */

@@ -76,6 +76,9 @@ told_outcome(
 	if (outcome->status == OUTCOME_GRANTED ||
 	    outcome->status == OUTCOME_RENEWED)
 		checker_lease(b->w, b, flight.name, sent_ms);
+	if (outcome->status == OUTCOME_TAKEN ||
+	    outcome->status == OUTCOME_KEPT || flight.kind == OP_TAKE)
+		checker_permits(b->w, b, sent_ms);
 	event.u.outcome.op = op;
 	event.u.outcome.sent_ms = sent_ms;
 	event.u.outcome.outcome = outcome;

@@ -72,6 +72,8 @@ world_draw(struct world *w)
 	w->shares = prng_chance(p, 400);
 	w->groups = prng_chance(p, 300);
 	w->circles = prng_chance(p, 400);
+	if (prng_chance(p, 300))
+		w->permits = (uint64_t)prng_range(p, 1, 6);
 	seconds = prng_range(p, 20, 40);
 	/* One run of ten is without a fault. */
 	if (prng_chance(p, 100))
@@ -99,10 +101,11 @@ world_make(struct world *w)
 		client_init(&w->clients[i], w, i);
 	TRACE(w,
 	    "%d brokers, %d clients, %d names, lease %lld ms, "
-	    "latency %lld us, faults %x%s%s%s",
+	    "latency %lld us, faults %x%s%s%s, %llu permits",
 	    w->nbrokers, w->nclients, w->nnames, (long long)w->lease_ms,
 	    (long long)w->latency_us, w->faults.on, w->shares ? ", shares" : "",
-	    w->groups ? ", groups" : "", w->circles ? ", circles" : "");
+	    w->groups ? ", groups" : "", w->circles ? ", circles" : "",
+	    (unsigned long long)w->permits);
 	for (i = 0; i < w->nbrokers; i++)
 		broker_start(&w->brokers[i]);
 	faults_start(w);

@@ -57,9 +57,10 @@ struct world {
 	struct faults faults;
 	struct history history;
 	int nbrokers, nclients, nnames;
-	bool shares;  /* clients lock with mode=shared, too */
-	bool groups;  /* clients lock several names at once, too */
-	bool circles; /* who holds something may wait for ever for more */
+	bool shares;	  /* clients lock with mode=shared, too */
+	bool groups;	  /* clients lock several names at once, too */
+	uint64_t permits; /* of a semaphore that clients use; 0: none */
+	bool circles;	  /* who holds something may wait for ever for more */
 	int64_t lease_ms, pad_ms, grace_ms, reply_timeout_ms;
 	int64_t latency_us; /* of the network, the usual one */
 	int64_t heal_us;    /* no fault from then on */
