@@ -84,6 +84,10 @@ void hold_run(struct load *load);
 void idle_run(struct load *load);
 
 extern const struct mode mode_broker;
+extern const struct mode mode_shared;
+extern const struct mode mode_permits;
+extern const struct mode mode_several;
+extern const struct mode mode_each;
 extern const struct mode mode_direct;
 extern const struct mode mode_simple;
 extern const struct mode mode_token;

@@ -18,6 +18,10 @@ static const struct {
 	const char *help;
 } kinds[] = {
 	{ "broker", load_run, &mode_broker, NULL },
+	{ "shared", load_run, &mode_shared, NULL },
+	{ "permits", load_run, &mode_permits, NULL },
+	{ "several", load_run, &mode_several, NULL },
+	{ "each", load_run, &mode_each, NULL },
 	{ "direct", load_run, &mode_direct, NULL },
 	{ "simple", load_run, &mode_simple, NULL },
 	{ "token", load_run, &mode_token, NULL },

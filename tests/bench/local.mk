@@ -2,6 +2,8 @@
 # table (tests/bench/README.md); `make check` only sees that the driver works.
 check_PROGRAMS += tests/bench/loadgen
 tests_bench_loadgen_SOURCES = \
+	tests/bench/line.c \
+	tests/bench/line.h \
 	tests/bench/load.c \
 	tests/bench/load.h \
 	tests/bench/loadgen.c \
@@ -9,6 +11,7 @@ tests_bench_loadgen_SOURCES = \
 	tests/bench/measure.h \
 	tests/bench/mode_broker.c \
 	tests/bench/mode_direct.c \
+	tests/bench/mode_kinds.c \
 	tests/bench/mode_waiters.c \
 	tests/bench/peer.c \
 	tests/bench/peer.h \
@@ -20,6 +23,7 @@ tests_bench_loadgen_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE)
 TESTS += tests/bench/smoke.sh
 EXTRA_DIST += \
 	tests/bench/README.md \
+	tests/bench/more.py \
 	tests/bench/run \
 	tests/bench/smoke.sh
 

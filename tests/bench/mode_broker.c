@@ -6,45 +6,21 @@
 
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "line.h"
 #include "load.h"
-
-static size_t
-line_frame(const char *text, size_t n)
-{
-	const char *end = memchr(text, '\n', n);
-
-	return end == NULL ? 0 : (size_t)(end - text) + 1;
-}
-
-static void
-say(struct peer *p, const char *verb, const char *name)
-{
-	char line[128];
-	int n = snprintf(line, sizeof(line), "%s %s\r\n", verb, name);
-
-	peer_send(p, line, (size_t)n);
-}
 
 static void
 broker_take(struct peer *p)
 {
-	say(p, "LOCK", p->name);
+	line_say(p, "LOCK %s", p->name);
 }
 
 static void
 broker_give(struct peer *p)
 {
-	say(p, "UNLOCK", p->name);
-}
-
-static void
-expect_ok(const struct peer *p, const char *text, size_t n)
-{
-	if (n < 3 || memcmp(text, "OK", 2) != 0)
-		fail("client %u got: %.*s", p->id, (int)n, text);
+	line_say(p, "UNLOCK %s", p->name);
 }
 
 static void
@@ -52,7 +28,7 @@ broker_answer(struct peer *p, const char *text, size_t n)
 {
 	if (text[0] == '!')
 		fail("client %u was told: %.*s", p->id, (int)n, text);
-	expect_ok(p, text, n);
+	line_expect_ok(p, text, n);
 	if (p->step == STEP_TAKE)
 		load_granted(p);
 	else
@@ -95,21 +71,19 @@ static void
 hold_next(struct peer *p)
 {
 	struct load *load = load_of(p);
-	char name[64];
 
 	if (p->grants == load->each) {
 		load->pairs++;
 		return;
 	}
-	snprintf(name, sizeof(name), "held/%u/%llu", p->id,
-	    (unsigned long long)p->grants++);
-	say(p, "LOCK", name);
+	line_say(
+	    p, "LOCK held/%u/%llu", p->id, (unsigned long long)p->grants++);
 }
 
 static void
 hold_answer(struct peer *p, const char *text, size_t n)
 {
-	expect_ok(p, text, n);
+	line_expect_ok(p, text, n);
 	hold_next(p);
 }
 
@@ -132,7 +106,7 @@ hold_run(struct load *load)
 static void
 idle_answer(struct peer *p, const char *text, size_t n)
 {
-	expect_ok(p, text, n);
+	line_expect_ok(p, text, n);
 	load_of(p)->pairs++;
 }
 
