@@ -27,6 +27,7 @@ EXTRA_DIST += \
 	tests/system/test_lost_replies.py \
 	tests/system/test_probe.py \
 	tests/system/test_quorum.py \
+	tests/system/test_recipes.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_redis_restarts.py \
 	tests/system/test_sync.py \

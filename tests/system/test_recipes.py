@@ -1,0 +1,193 @@
+"""The commands of lockbroker-recipes(7) and of the README, as they are printed there."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+
+from lib.broker import find_program
+from lib.case import SystemTest
+from lib.proc import die_with_parent
+from lib.wait import eventually, let_time_pass, patience
+
+SOURCE = os.environ.get("LOCKBROKER_SRC", os.path.join(os.path.dirname(__file__), "..", ".."))
+
+
+def recipes():
+    """The blocks of the page, by their names."""
+    with open(os.path.join(SOURCE, "man/lockbroker-recipes.7"), encoding="utf-8") as page:
+        text = page.read()
+    found = re.findall(r'^\.\\" recipe: (\S+)\n\.Bd [^\n]*\n(.*?)^\.Ed$', text, re.M | re.S)
+    return {name: re.sub(r"^\\&", "", block, flags=re.M).replace("\\e", "\\")
+            for name, block in found}
+
+
+class Recipes(SystemTest):
+    limit = 60
+
+    def setUp(self):
+        super().setUp()
+        self.recipes = recipes()
+        self.broker(lease=2)
+        self.control = self.client()
+
+    def program(self, name, *lines):
+        """What a recipe runs in the name of the reader's own program."""
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(["#!/bin/sh", *lines, ""]))
+        os.chmod(path, 0o755)
+
+    def start(self, name, edit=lambda text: text):
+        env = dict(os.environ, LOCKBROKER=self.brokers[0].unix_path,
+                   PATH=os.path.dirname(find_program("lockbroker")) + ":" + os.environ["PATH"])
+        child = subprocess.Popen(["sh", "-c", edit(self.recipes[name])], env=env, text=True,
+                                 cwd=self.directory, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 preexec_fn=die_with_parent, start_new_session=True)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.wait)
+        self.addCleanup(self.kill, child)
+        return child
+
+    @staticmethod
+    def kill(child):
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def end(self, child):
+        out = child.communicate(timeout=patience(20))[0]
+        return child.returncode, out
+
+    def lines(self, name="did"):
+        """What the programs have written to a file."""
+        try:
+            with open(os.path.join(self.directory, name), encoding="utf-8") as file:
+                return file.read().split()
+        except FileNotFoundError:
+            return []
+
+    def test_leader(self):
+        self.program("billing-daemon", "echo $LOCKBROKER_FENCE >>did", "exec sleep 60")
+        first = self.start("leader")
+        eventually(self.lines, 5, "a leader")
+        self.start("leader")
+        eventually(lambda: "waiters=1" in self.control.ok("STATUS billing-leader").text, 5)
+        status, out = self.end(self.start("leader-status"))
+        self.assertEqual(status, 0)
+        self.assertRegex(out, "state +held")
+        self.kill(first)
+        fences = eventually(lambda: len(self.lines()) == 2 and self.lines(), 5, "another leader")
+        self.assertGreater(int(fences[1]), int(fences[0]))
+
+    def test_cron(self):
+        self.program("nightly-report", "echo ran >>did")
+
+        def without_time(text):
+            return re.sub(r"^([^ ]+ ){5}", "", text)
+        for _ in range(3):
+            self.assertEqual(self.end(self.start("cron", without_time)), (0, ""))
+        self.assertEqual(self.lines(), ["ran"])
+
+    def test_workers(self):
+        self.program("thumbnail", "echo + >>did", "sleep 0.1", "echo - >>did")
+        for i in range(12):
+            with open(os.path.join(self.directory, f"{i}.jpg"), "w", encoding="utf-8"):
+                pass
+        self.assertEqual(self.end(self.start("workers")), (0, ""))
+        at_once, most = 0, 0
+        for sign in self.lines():
+            at_once += 1 if sign == "+" else -1
+            most = max(most, at_once)
+        self.assertEqual((len(self.lines()), at_once), (24, 0))
+        self.assertIn(most, (2, 3, 4))
+
+    def test_phases(self):
+        self.program("migrate", "echo migrated >>did")
+        self.program("serve", "echo serving >>did")
+        children = [self.start("phases") for _ in range(2)]
+        let_time_pass(0.2)
+        self.assertEqual(self.lines(), [])
+        children.append(self.start("phases"))
+        for child in children:
+            self.assertEqual(self.end(child)[0], 0)
+        self.assertEqual(self.lines(), ["migrated"] + 3 * ["serving"])
+
+    def test_phases_with_one_that_dies(self):
+        first, second = self.start("phases"), self.start("phases")
+        eventually(lambda: "\nbarriers 1" in "\n" + "\n".join(self.control.ok("STATS").body), 5)
+        eventually(lambda: self.control.stats()["clients"] == "3", 5)
+        let_time_pass(0.2)
+        self.kill(first)
+        self.assertEqual(self.end(second)[0], 1)
+
+    def test_latch(self):
+        self.program("migrate", "sleep 0.3", "echo migrated >>did")
+        self.program("serve", "echo serving >>did")
+        status, out = self.end(self.start("latch"))
+        self.assertEqual((status, self.lines()), (0, ["migrated", "serving"]), out)
+
+    def test_fences(self):
+        with open(os.path.join(self.directory, "store"), "w", encoding="utf-8") as file:
+            file.write(self.recipes["store"])
+        os.chmod(os.path.join(self.directory, "store"), 0o755)
+        self.program("compute-ledger", "echo $LOCKBROKER_FENCE")
+        self.assertEqual(self.end(self.start("fenced")), (0, ""))
+        (fence,) = self.lines("ledger.csv")
+        # A holder from before, who was suspended until now.
+        late = subprocess.run([os.path.join(self.directory, "store"), "ledger.csv"], check=False,
+                              cwd=self.directory, input="old\n", capture_output=True, text=True,
+                              env=dict(os.environ, LOCKBROKER_FENCE=str(int(fence) - 1)))
+        self.assertEqual(late.returncode, 1)
+        self.assertIn("too late", late.stderr)
+        self.assertEqual(self.lines("ledger.csv"), [fence])
+        self.assertEqual(self.end(self.start("fenced")), (0, ""))
+        self.assertGreater(int(self.lines("ledger.csv")[0]), int(fence))
+
+    def test_fences_in_sql(self):
+        database = sqlite3.connect(":memory:")
+        self.addCleanup(database.close)
+        database.execute("CREATE TABLE ledger (id, total, fence)")
+        database.execute("INSERT INTO ledger VALUES (1, 0, 5)")
+        for fence, changed in ((4, 0), (5, 1), (6, 1), (5, 0)):
+            cursor = database.execute(self.recipes["sql"],
+                                      {"id": 1, "total": fence, "fence": fence})
+            self.assertEqual(cursor.rowcount, changed, fence)
+
+    def test_deployment(self):
+        self.program("job", "echo job >>did", "exec sleep 60")
+        self.program("deploy", "echo deployed >>did")
+        jobs = [self.start("job"), self.start("job")]
+        eventually(lambda: self.lines() == ["job", "job"], 5)
+        deploy = self.start("deploy")
+        eventually(lambda: "waiters=1" in self.control.ok("STATUS app/release").text, 5)
+        late = self.start("job")
+        eventually(lambda: "waiters=2" in self.control.ok("STATUS app/release").text, 5)
+        self.assertEqual(self.lines(), ["job", "job"])
+        for job in jobs:
+            self.kill(job)
+        self.assertEqual(self.end(deploy), (0, ""))
+        eventually(lambda: self.lines() == ["job", "job", "deployed", "job"], 5)
+        self.kill(late)
+
+    def test_rolling(self):
+        self.program("restart", "echo + >>did")
+        self.program("wait-until-healthy", "sleep 0.1", "echo - >>did")
+        for child in [self.start("rolling") for _ in range(3)]:
+            self.assertEqual(self.end(child), (0, ""))
+        self.assertEqual(self.lines(), 3 * ["+", "-"])
+
+    def test_netcat(self):
+        port = str(self.brokers[0].port)
+        status, out = self.end(self.start("nc", lambda text: text.replace("5625", port)))
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"^OK fence=\d+ depth=1\r?\n$")
+
+    def test_all_are_tried(self):
+        with open(__file__, encoding="utf-8") as file:
+            text = file.read()
+        for name in self.recipes:
+            self.assertRegex(text, rf'(start\(|recipes\[)"{name}"', "not tried")
