@@ -196,7 +196,7 @@ checker_vouched(struct world *w, const struct grant *g)
 	if (g->depth - g->parting <= 0)
 		return false;
 	/* A broker that is frozen can't say that its lease is over. */
-	if (broker_stalled(b) && world_now(w) >= end_us)
+	if (checker_is_mute(w, b) && world_now(w) >= end_us)
 		return false;
 	return true;
 }

@@ -168,6 +168,10 @@ void checker_permits(struct world *w, const struct broker *b, int64_t sent_ms);
 
 /* What must be so at any time, and at the end. */
 void checker_look(struct world *w);
+
+/* Has everybody gone, and is nothing left to wait for? */
+bool checker_at_rest(struct world *w);
+
 void checker_end(struct world *w);
 
 #endif

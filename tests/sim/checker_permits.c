@@ -50,7 +50,7 @@ vouched(const struct world *w, const struct stake *s)
 	if (s->alone)
 		return world_now(w) < s->until_us ? s->n : 0;
 	/* A broker that is frozen can't say that its lease is over. */
-	if (broker_stalled(b) &&
+	if (checker_is_mute(w, b) &&
 	    world_now(w) >= w->checker.permits_us[s->broker])
 		return 0;
 	return s->n - s->parting;

@@ -5,6 +5,7 @@
 #define LOCKBROKER_SIM_CHECKER_STATE_H
 
 #include "checker.h"
+#include "world.h"
 
 static inline const char *
 checker_name(int name)
@@ -20,6 +21,14 @@ void checker_drop(struct world *w, struct grant *g);
 
 /* Is anybody else kept away from the name by it, now? */
 bool checker_vouched(struct world *w, const struct grant *g);
+
+/* Has a broker been unable to say anything until just now?  Its first turn
+ * after a freeze comes within 60 us (broker_wake()). */
+static inline bool
+checker_is_mute(const struct world *w, const struct broker *b)
+{
+	return broker_stalled(b) || world_now(w) <= b->awake_us + 100;
+}
 
 /* Does a request ask for the name? */
 static inline bool

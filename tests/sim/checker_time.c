@@ -246,25 +246,55 @@ checker_look(struct world *w)
 	checker_permits_look(w);
 }
 
-/* P6: nothing is left in Redis. */
-static void
-end_of_keys(struct world *w)
+/* A key of a broker that is left in Redis; NULL: none. */
+static const struct redis_key *
+key_left(struct world *w)
 {
 	struct redis_db *db = &w->server.db;
 	const struct redis_key *key;
 
 	db->now_us = server_clock_us(&w->server);
 	redis_db_expire(db);
-	for (key = db->keys; key != NULL; key = key->hh.next) {
-		if (strcmp(key->name, WORLD_PREFIX "@guard") == 0 ||
-		    strcmp(key->name, WORLD_PREFIX "@fence") == 0)
-			continue;
+	for (key = db->keys; key != NULL; key = key->hh.next)
+		if (strcmp(key->name, WORLD_PREFIX "@guard") != 0 &&
+		    strcmp(key->name, WORLD_PREFIX "@fence") != 0)
+			return key;
+	return NULL;
+}
+
+/* P6: nothing is left in Redis. */
+static void
+end_of_keys(struct world *w)
+{
+	const struct redis_key *key = key_left(w);
+
+	if (key != NULL)
 		world_fail(w, "P6", "%s is left in Redis, for %lld ms more",
 		    key->name,
-		    key->end_ms < 0
-			? -1LL
-			: (long long)(key->end_ms - db->now_us / 1000));
+		    key->end_ms < 0 ? -1LL
+				    : (long long)(key->end_ms -
+						  w->server.db.now_us / 1000));
+}
+
+bool
+checker_at_rest(struct world *w)
+{
+	struct core_gauges gauges;
+	const struct broker *b;
+	int i;
+
+	for (i = 0; i < w->nclients; i++)
+		if (!w->clients[i].left)
+			return false;
+	for (i = 0; i < w->nbrokers; i++) {
+		b = &w->brokers[i];
+		if (!b->alive)
+			continue;
+		core_gauges(b->core, broker_clock_ms(b), &gauges);
+		if (gauges.sessions != 0 || gauges.names != 0)
+			return false;
 	}
+	return w->checker.nopen == 0 && key_left(w) == NULL;
 }
 
 static void

@@ -16,6 +16,7 @@
 
 #define LOOK_EVERY_US 50000
 #define STOP_US 4000000
+#define REST_US 1000000 /* between looks whether all is over */
 
 static event_fn world_on_look;
 
@@ -164,7 +165,8 @@ world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
 	/* Waits, keeps, tombstones and queues run out. */
 	w->end_us =
 	    w->leave_us + 2 * faults_patience_us(w) + 12 * w->lease_ms * 1000;
-	run_until(w, w->end_us);
+	while (!w->failed && world_now(w) < w->end_us && !checker_at_rest(w))
+		run_until(w, world_now(w) + REST_US);
 	checker_end(w);
 	if (!w->failed)
 		world_stop(w);
