@@ -18,5 +18,6 @@ src_base_libbase_a_SOURCES = \
 	src/base/parse.c \
 	src/base/parse.h \
 	src/base/status.h \
+	src/base/timeval.h \
 	src/base/xmalloc.c \
 	src/base/xmalloc.h

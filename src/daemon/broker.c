@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/bridge.h"
@@ -302,8 +303,7 @@ arm_timer(struct broker *b)
 	left_ms = at_ms - clock_now_ms();
 	if (left_ms < 0)
 		left_ms = 0;
-	tv.tv_sec = (time_t)(left_ms / 1000);
-	tv.tv_usec = (suseconds_t)(left_ms % 1000 * 1000);
+	tv = ms_to_timeval(left_ms);
 	if (event_add(b->timer, &tv) < 0)
 		abort();
 	b->timer_ms = at_ms;

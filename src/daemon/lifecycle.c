@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/broker.h"
@@ -57,8 +58,7 @@ event_or_abort(struct event *ev)
 static void
 every(struct event *ev, int64_t ms)
 {
-	struct timeval tv = { (time_t)(ms / 1000),
-		(suseconds_t)(ms % 1000 * 1000) };
+	struct timeval tv = ms_to_timeval(ms);
 
 	(void)event_add(ev, &tv);
 }

@@ -10,22 +10,13 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/timeval.h"
 #include "front/conn.h"
 #include "front/state.h"
 
 #define LOOK_AGAIN_MS 20
-
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* Has libevent call when the first is due. */
 static void
@@ -38,8 +29,7 @@ beats_arm(struct front *f, int64_t now)
 	if (!first)
 		return;
 	in_ms = first->at_ms > now ? first->at_ms - now : 1;
-	tv.tv_sec = (time_t)(in_ms / 1000);
-	tv.tv_usec = (suseconds_t)(in_ms % 1000 * 1000);
+	tv = ms_to_timeval(in_ms);
 	(void)event_add(f->beat, &tv);
 }
 
@@ -73,7 +63,7 @@ static void
 beats_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
-	int64_t now = now_ms();
+	int64_t now = front_now_ms();
 	struct timer *t;
 
 	(void)fd;
@@ -106,7 +96,7 @@ heartbeat_heard(struct conn *c)
 
 	if (c->heartbeat_ms <= 0)
 		return;
-	c->heard_ms = now_ms();
+	c->heard_ms = front_now_ms();
 	if (timer_armed(&c->beat))
 		return;
 	heap_set(&f->beats, &c->beat, c->heard_ms + c->heartbeat_ms);

@@ -9,9 +9,9 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/timeval.h"
 #include "front/conn.h"
 #include "front/state.h"
 
@@ -19,15 +19,6 @@
 #define UNREAD_MS 2000
 #define FLUSH_MS_DEFAULT 30000
 #define LOOK_MS_MIN 5
-
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* 0: no limit. */
 static int64_t
@@ -66,8 +57,7 @@ timeouts_arm(struct front *f, int64_t now)
 	in_ms = at_ms - now;
 	if (in_ms < LOOK_MS_MIN)
 		in_ms = LOOK_MS_MIN;
-	tv.tv_sec = (time_t)(in_ms / 1000);
-	tv.tv_usec = (suseconds_t)(in_ms % 1000 * 1000);
+	tv = ms_to_timeval(in_ms);
 	(void)event_add(f->clock, &tv);
 }
 
@@ -89,7 +79,7 @@ static void
 timeouts_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
-	int64_t now = now_ms();
+	int64_t now = front_now_ms();
 	struct conn *c;
 	int i;
 
@@ -143,7 +133,7 @@ timeouts_set(struct conn *c, enum timeout timeout)
 		return;
 	c->timed = true;
 	c->timeout = (uint8_t)timeout;
-	now = now_ms();
+	now = front_now_ms();
 	c->until_ms = now + ms;
 	TAILQ_INSERT_TAIL(&f->timed[timeout], c, timed_link);
 	if (c->until_ms < f->look_ms)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timeval.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
 #include "redis/cluster_state.h"

@@ -31,6 +31,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/embedded.h"
 #include "redis/now.h"

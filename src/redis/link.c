@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
 #include "redis/now.h"

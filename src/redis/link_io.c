@@ -26,6 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
 #include "redis/now.h"

@@ -7,7 +7,6 @@
 #define LOCKBROKER_REDIS_NOW_H
 
 #include <stdint.h>
-#include <sys/time.h>
 #include <time.h>
 
 static inline int64_t
@@ -17,14 +16,6 @@ now_ms(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static inline struct timeval
-ms_to_timeval(int64_t ms)
-{
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
-
-	return tv;
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/link.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timeval.h"
 #include "config/config.h"
 #include "redis/now.h"
 #include "redis/probe_conn.h"

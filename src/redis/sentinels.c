@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/link.h"
-#include "redis/now.h"
 #include "redis/sentinels.h"
 #include "redis/topology.h"
 

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"

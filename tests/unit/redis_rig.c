@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/timeval.h"
 #include "redis/now.h"
 #include "redis_rig.h"
 
