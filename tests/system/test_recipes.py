@@ -23,12 +23,14 @@ def recipes():
             for name, block in found}
 
 
-class Recipes(SystemTest):
+class ShellTest(SystemTest):
+    """Runs what a reader would paste."""
+
     limit = 60
+    recipes = recipes()
 
     def setUp(self):
         super().setUp()
-        self.recipes = recipes()
         self.broker(lease=2)
         self.control = self.client()
 
@@ -40,9 +42,12 @@ class Recipes(SystemTest):
         os.chmod(path, 0o755)
 
     def start(self, name, edit=lambda text: text):
+        return self.shell(edit(self.recipes[name]))
+
+    def shell(self, text):
         env = dict(os.environ, LOCKBROKER=self.brokers[0].unix_path,
                    PATH=os.path.dirname(find_program("lockbroker")) + ":" + os.environ["PATH"])
-        child = subprocess.Popen(["sh", "-c", edit(self.recipes[name])], env=env, text=True,
+        child = subprocess.Popen(["sh", "-c", text], env=env, text=True,
                                  cwd=self.directory, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  preexec_fn=die_with_parent, start_new_session=True)
@@ -70,6 +75,8 @@ class Recipes(SystemTest):
         except FileNotFoundError:
             return []
 
+
+class Recipes(ShellTest):
     def test_leader(self):
         self.program("billing-daemon", "echo $LOCKBROKER_FENCE >>did", "exec sleep 60")
         first = self.start("leader")
@@ -191,3 +198,44 @@ class Recipes(SystemTest):
             text = file.read()
         for name in self.recipes:
             self.assertRegex(text, rf'(start\(|recipes\[)"{name}"', "not tried")
+
+
+class Readme(ShellTest):
+    @staticmethod
+    def blocks():
+        with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
+            text = file.read()
+        return [re.sub(r"^    ", "", block, flags=re.M)
+                for block in re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", text, re.M)]
+
+    def block(self, part):
+        (found,) = [block for block in self.blocks() if part in block]
+        return found
+
+    def test_a_conversation(self):
+        lines = self.block("$ nc localhost").splitlines()
+        self.assertEqual(lines[0], "$ nc localhost 5625")
+        requests, replies = lines[1::2], lines[2::2]
+        self.assertGreaterEqual(len(requests), 2)
+        for request, reply in zip(requests, replies):
+            pattern = re.sub(r"fence=\d+", r"fence=\\d+", reply)
+            self.assertRegex(self.control.ask(request).text, f"^{pattern}$")
+
+    def test_commands(self):
+        self.program("report", "echo reported >>did")
+        commands = self.block("$ build/lockbroker").splitlines()
+        self.assertEqual(len(commands), 2)
+        for command in commands:
+            text = command.removeprefix("$ build/").replace("sleep 10", "sleep 0")
+            self.assertEqual(self.end(self.shell(text)), (0, ""))
+        self.assertEqual(self.lines(), ["reported"])
+        self.control.lock("nightly-report")
+        self.assertEqual(self.end(self.shell(text)), (0, "somebody has it\n"))
+
+    def test_configuration(self):
+        path = os.path.join(self.directory, "readme.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.block("mode: standalone"))
+        done = subprocess.run([find_program(), "-t", "-c", path], check=False,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
