@@ -19,6 +19,12 @@ checker_name(int name)
 struct grant *checker_grant(struct world *w, uint64_t session, int name);
 void checker_drop(struct world *w, struct grant *g);
 
+/* The same where it ended otherwise than by UNLOCK or QUIT: `delay` counts. */
+void checker_drop_badly(struct world *w, struct grant *g);
+
+/* How long nobody else may be granted the name of a grant that ends then. */
+void checker_set_quiet(struct world *w, const struct grant *g, int64_t end_us);
+
 /* Is anybody else kept away from the name by it, now? */
 bool checker_vouched(struct world *w, const struct grant *g);
 
