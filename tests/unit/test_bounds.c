@@ -109,7 +109,7 @@ START_TEST(replies_that_nobody_reads)
 	struct rig rig;
 	struct conn *c;
 	unsigned asked;
-	size_t sent, i;
+	size_t sent, i = 0;
 
 	rig_init(&rig);
 	rig.limits.output = 8192;
@@ -121,10 +121,14 @@ START_TEST(replies_that_nobody_reads)
 	while (buf_len(conn_output(c)) <= 4096 && rig.requests < sent / 9)
 		rig_turn(&rig);
 	ck_assert_uint_lt(buf_len(conn_output(c)), 8192);
-	asked = rig.requests;
-	ck_assert_uint_lt(asked, sent / 9);
-	rig_expect_calm(&rig);
+	ck_assert_uint_lt(rig.requests, sent / 9);
+	/* The kernel may find room for a little more, but not for ever. */
+	do {
+		asked = rig.requests;
+		rig_expect_calm(&rig);
+	} while (rig.requests != asked && ++i < 20);
 	ck_assert_uint_eq(rig.requests, asked);
+	ck_assert_uint_lt(buf_len(conn_output(c)), 8192);
 	/* It was only slow: as soon as it reads, it is served. */
 	for (i = 0; i < sent / 9; i++)
 		client_expect(&cl, "OK label=a\r\n");
