@@ -96,38 +96,40 @@ emit_reply(
 	e->status = status;
 }
 
+static void
+set_text(struct effects *fx, struct effect *e, const char *fmt, va_list ap)
+{
+	e->text = (uint32_t)buf_len(&fx->text);
+	buf_addv(&fx->text, fmt, ap);
+	e->text_len = (uint32_t)buf_len(&fx->text) - e->text;
+}
+
 void
 emit_error(struct core *core, uint64_t session, uint64_t ref,
     enum err_code code, const char *fmt, ...)
 {
-	struct effects *fx = core->fx;
 	struct effect *e = add_effect(core, EFFECT_REPLY, session);
 	va_list ap;
 
 	e->ref = ref;
 	e->status = STATUS_ERR;
 	e->code = code;
-	e->text = (uint32_t)buf_len(&fx->text);
 	va_start(ap, fmt);
-	buf_addv(&fx->text, fmt, ap);
+	set_text(core->fx, e, fmt, ap);
 	va_end(ap);
-	e->text_len = (uint32_t)buf_len(&fx->text) - e->text;
 }
 
 void
 emit_log(struct core *core, bool urgent, const char *word, const char *fmt, ...)
 {
-	struct effects *fx = core->fx;
 	struct effect *e = add_effect(core, EFFECT_LOG, 0);
 	va_list ap;
 
 	e->urgent = urgent;
 	e->word = word;
-	e->text = (uint32_t)buf_len(&fx->text);
 	va_start(ap, fmt);
-	buf_addv(&fx->text, fmt, ap);
+	set_text(core->fx, e, fmt, ap);
 	va_end(ap);
-	e->text_len = (uint32_t)buf_len(&fx->text) - e->text;
 }
 
 void
