@@ -278,7 +278,8 @@ check_overlap(struct check *c)
 	struct span *v = c->done.v, *last = NULL;
 	size_t i;
 
-	qsort(v, c->done.n, sizeof(*v), by_lock);
+	if (c->done.n > 0)
+		qsort(v, c->done.n, sizeof(*v), by_lock);
 	for (i = 0; i < c->done.n; i++) {
 		if (v[i].to_us <= v[i].from_us)
 			continue;
@@ -310,7 +311,8 @@ check_fences(struct check *c)
 	const struct span *least = NULL;
 	size_t i;
 
-	qsort(v, c->done.n, sizeof(*v), by_fence);
+	if (c->done.n > 0)
+		qsort(v, c->done.n, sizeof(*v), by_fence);
 	for (i = c->done.n; i-- > 0;) {
 		if (least != NULL && least->lock != v[i].lock)
 			least = NULL;
