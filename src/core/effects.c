@@ -96,6 +96,9 @@ emit_reply(
 	e->status = status;
 }
 
+static void set_text(struct effects *fx, struct effect *e, const char *fmt,
+    va_list ap) __attribute__((format(printf, 3, 0)));
+
 static void
 set_text(struct effects *fx, struct effect *e, const char *fmt, va_list ap)
 {
