@@ -292,7 +292,7 @@ static const handler handlers[VERB_MAX] = {
 	[VERB_QUIT] = handle_quit,
 };
 
-/* What would be unsound over servers that vote. */
+/* What would be unsound over servers that vote, or is not built for them. */
 static const bool unsound_in_quorum[VERB_MAX] = {
 	[VERB_UNLOCK_FORCE] = true,
 	[VERB_ACQUIRE] = true,
