@@ -278,10 +278,10 @@ do_input(struct broker *b, struct input *in)
 		do_ping(b, in);
 		return;
 	case INPUT_PACKET:
-		link_packet(b, in->conn, in->reply, in->message);
+		pool_packet(in->conn, in->reply, in->message);
 		return;
 	case INPUT_BROKEN:
-		link_broken(b, in->conn);
+		pool_broken(in->conn);
 		return;
 	}
 	broker_step(b, &event);
@@ -329,6 +329,15 @@ broker_on_turn(void *object, uint64_t tag)
 }
 
 static void
+check_pools(struct broker *b)
+{
+	int i;
+
+	for (i = 0; i < b->npools; i++)
+		pool_check(&b->pools[i]);
+}
+
+static void
 broker_rearm(struct broker *b)
 {
 	int64_t at_ms = core_deadline(b->core);
@@ -363,12 +372,12 @@ broker_on_write(void *object, uint64_t tag)
 		tell_effects(b, &b->late, 0);
 		if (b->w->failed)
 			return;
-		gather_flush(b->gather, link_send, b);
+		gather_flush(b->gather, pool_send, b);
 		if (b->fx.n == 0 && gather_empty(b->gather) &&
 		    !core_has_grants(b->core))
 			break;
 	}
-	link_check(b);
+	check_pools(b);
 	broker_rearm(b);
 	if (!STAILQ_EMPTY(&b->inputs) || b->fx.n > 0)
 		broker_wake(b);
@@ -388,6 +397,8 @@ broker_on_wake(void *object, uint64_t tag)
 void
 broker_init(struct broker *b, struct world *w, int index)
 {
+	int i;
+
 	memset(b, 0, sizeof(*b));
 	b->w = w;
 	b->index = index;
@@ -395,7 +406,8 @@ broker_init(struct broker *b, struct world *w, int index)
 	b->zero_ms = prng_range(&w->prng, 1000, 100000000);
 	b->rate_ppm = prng_range(&w->prng, -4000, 4000);
 	STAILQ_INIT(&b->inputs);
-	TAILQ_INIT(&b->link.calls);
+	for (i = 0; i < WORLD_SERVERS_MAX; i++)
+		pool_init(&b->pools[i], b, i);
 	effects_init(&b->fx);
 	effects_init(&b->late);
 }
@@ -408,8 +420,10 @@ broker_make_core(struct broker *b)
 		.broker = b->name,
 		.instance = b->instance,
 		.seed = { prng_next(&w->prng), prng_next(&w->prng) },
-		.shards = 1,
+		.shards = w->shards,
+		.quorum = w->quorum,
 		.lease_ms = w->lease_ms,
+		.replicas = w->replicas,
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.max_grace_ms = 300000,
 		.handovers = (unsigned)prng_range(&w->prng, 1, 8),
@@ -421,8 +435,11 @@ broker_make_core(struct broker *b)
 		.broker = b->name,
 		.instance = b->instance,
 		.lease_ms = w->lease_ms,
-		.shards = 1,
+		.replicas = w->replicas,
+		.shards = w->shards,
 		.lanes = 1,
+		.tagged = w->tagged,
+		.quorum = w->quorum,
 		.seed = { prng_next(&w->prng), prng_next(&w->prng) },
 	};
 
@@ -433,6 +450,8 @@ broker_make_core(struct broker *b)
 void
 broker_start(struct broker *b)
 {
+	int i;
+
 	assert(!b->alive);
 	b->instance = prng_next(&b->w->prng);
 	broker_make_core(b);
@@ -441,7 +460,9 @@ broker_start(struct broker *b)
 	b->due = false;
 	b->awake_us = world_now(b->w);
 	TRACE(b->w, "%s starts", b->name);
-	link_start(b);
+	b->w->o->topology->begin(b);
+	for (i = 0; i < b->npools; i++)
+		pool_start(&b->pools[i]);
 	broker_wake(b);
 }
 
@@ -449,12 +470,14 @@ static void
 broker_forget(struct broker *b)
 {
 	struct input *in;
+	int i;
 
 	while ((in = STAILQ_FIRST(&b->inputs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&b->inputs, entry);
 		input_free(in);
 	}
-	link_abandon(b);
+	for (i = 0; i < b->npools; i++)
+		pool_abandon(&b->pools[i]);
 	effects_clear(&b->fx);
 	effects_clear(&b->late);
 	core_free(b->core);
@@ -493,7 +516,7 @@ broker_freeze(struct broker *b, bool frozen)
 	b->awake_us = world_now(b->w);
 	b->in_turn = false;
 	if (prng_chance(&b->w->prng, 500))
-		link_check(b);
+		check_pools(b);
 	broker_wake(b);
 }
 

@@ -20,6 +20,7 @@
 #include "server.h"
 
 #define BROKER_OPS_MAX 4096
+#define WORLD_SERVERS_MAX 9
 
 struct world;
 
@@ -80,6 +81,15 @@ struct channel {
 	bool ready;
 };
 
+/* The connections to one server.  Part of its broker, and outlives it. */
+struct pool {
+	struct broker *broker;
+	int index;
+	struct server *server; /* where it connects to */
+	struct link link;
+	struct channel channel;
+};
+
 struct broker {
 	struct world *w;
 	int index;
@@ -101,8 +111,8 @@ struct broker {
 	struct effects fx;
 	struct effects late; /* of the step that tells grants */
 	struct input_list inputs;
-	struct link link;
-	struct channel channel;
+	struct pool pools[WORLD_SERVERS_MAX];
+	int npools;
 	struct flight flights[BROKER_OPS_MAX];
 	int nflights;
 };
@@ -139,12 +149,12 @@ void broker_step(struct broker *b, const struct core_event *event);
 void broker_wake(struct broker *b);
 
 /* link.c */
-void link_start(struct broker *b);
-void link_abandon(struct broker *b); /* the broker dies */
-void link_packet(struct broker *b, struct conn *c, const redisReply *reply,
-    const char *message);
-void link_broken(struct broker *b, struct conn *c);
-void link_check(struct broker *b); /* what has taken too long */
-void link_send(void *arg, struct call *call);
+void pool_init(struct pool *p, struct broker *b, int index);
+void pool_start(struct pool *p);
+void pool_abandon(struct pool *p); /* the broker dies */
+void pool_packet(struct conn *c, const redisReply *reply, const char *message);
+void pool_broken(struct conn *c);
+void pool_check(struct pool *p);	      /* what has taken too long */
+void pool_send(void *arg, struct call *call); /* of a broker */
 
 #endif

@@ -246,19 +246,31 @@ checker_look(struct world *w)
 	checker_permits_look(w);
 }
 
-/* A key of a broker that is left in Redis; NULL: none. */
-static const struct redis_key *
-key_left(struct world *w)
+/* The guard or the fence of a bucket? */
+static bool
+key_stays(const struct redis_key *key)
 {
-	struct redis_db *db = &w->server.db;
+	const char *at = strchr(key->name, '@');
+
+	return at != NULL &&
+	       (strcmp(at, "@guard") == 0 || strcmp(at, "@fence") == 0);
+}
+
+/* A key of a broker that is left in Redis, and where; NULL: none. */
+static const struct redis_key *
+key_left(struct world *w, struct server **server)
+{
+	struct server *s;
 	const struct redis_key *key;
 
-	db->now_us = server_clock_us(&w->server);
-	redis_db_expire(db);
-	for (key = db->keys; key != NULL; key = key->hh.next)
-		if (strcmp(key->name, WORLD_PREFIX "@guard") != 0 &&
-		    strcmp(key->name, WORLD_PREFIX "@fence") != 0)
-			return key;
+	for (s = w->servers; s < w->servers + w->nservers; s++) {
+		s->db.now_us = server_clock_us(s);
+		redis_db_expire(&s->db);
+		*server = s;
+		for (key = s->db.keys; key != NULL; key = key->hh.next)
+			if (!key_stays(key))
+				return key;
+	}
 	return NULL;
 }
 
@@ -266,14 +278,15 @@ key_left(struct world *w)
 static void
 end_of_keys(struct world *w)
 {
-	const struct redis_key *key = key_left(w);
+	struct server *s;
+	const struct redis_key *key = key_left(w, &s);
 
 	if (key != NULL)
-		world_fail(w, "P6", "%s is left in Redis, for %lld ms more",
-		    key->name,
-		    key->end_ms < 0 ? -1LL
-				    : (long long)(key->end_ms -
-						  w->server.db.now_us / 1000));
+		world_fail(w, "P6", "%s is left in %s, for %lld ms more",
+		    key->name, s->name,
+		    key->end_ms < 0
+			? -1LL
+			: (long long)(key->end_ms - s->db.now_us / 1000));
 }
 
 bool
@@ -281,6 +294,7 @@ checker_at_rest(struct world *w)
 {
 	struct core_gauges gauges;
 	const struct broker *b;
+	struct server *s;
 	int i;
 
 	for (i = 0; i < w->nclients; i++)
@@ -294,7 +308,7 @@ checker_at_rest(struct world *w)
 		if (gauges.sessions != 0 || gauges.names != 0)
 			return false;
 	}
-	return w->checker.nopen == 0 && key_left(w) == NULL;
+	return w->checker.nopen == 0 && key_left(w, &s) == NULL;
 }
 
 static void

@@ -83,6 +83,23 @@ some_broker(struct world *w)
 	return &w->brokers[prng_below(&w->prng, (uint64_t)w->nbrokers)];
 }
 
+/* Draws nothing where there is no choice. */
+static struct server *
+some_server(struct world *w)
+{
+	if (w->nservers == 1)
+		return &w->servers[0];
+	return &w->servers[prng_below(&w->prng, (uint64_t)w->nservers)];
+}
+
+static struct pool *
+some_pool(struct world *w, struct broker *b)
+{
+	if (b->npools <= 1)
+		return &b->pools[0];
+	return &b->pools[prng_below(&w->prng, (uint64_t)b->npools)];
+}
+
 static void
 later(struct world *w, int64_t in_us, event_fn *fn, void *object)
 {
@@ -130,8 +147,8 @@ faults_reply(struct world *w, struct conn *c)
 {
 	if (!active(w, FAULT_CUT) || !prng_chance(&w->prng, 8))
 		return true;
-	TRACE(w, "%s: connection %llu breaks, a reply is lost", c->broker->name,
-	    (unsigned long long)c->id);
+	TRACE(w, "%s: connection %llu breaks, a reply is lost",
+	    c->pool->broker->name, (unsigned long long)c->id);
 	c->mute = true;
 	conn_break(c);
 	return false;
@@ -167,10 +184,11 @@ static void
 strike_cut(struct world *w)
 {
 	struct broker *b = some_broker(w);
+	struct pool *p = some_pool(w, b);
 
-	if (b->alive && b->link.conn != NULL) {
+	if (b->alive && p->link.conn != NULL) {
 		TRACE(w, "%s: the link breaks", b->name);
-		conn_break(b->link.conn);
+		conn_break(p->link.conn);
 	}
 }
 
@@ -178,16 +196,17 @@ static void
 strike_channel(struct world *w)
 {
 	struct broker *b = some_broker(w);
+	struct pool *p = some_pool(w, b);
 
-	if (!b->alive || b->channel.conn == NULL)
+	if (!b->alive || p->channel.conn == NULL)
 		return;
 	if (prng_chance(&w->prng, 500)) {
 		TRACE(w, "%s: the channel falls silent", b->name);
-		b->channel.conn->mute = true;
+		p->channel.conn->mute = true;
 		return;
 	}
 	TRACE(w, "%s: the channel breaks", b->name);
-	conn_break(b->channel.conn);
+	conn_break(p->channel.conn);
 }
 
 static void
@@ -200,10 +219,12 @@ thaw_server(void *object, uint64_t tag)
 static void
 strike_pause(struct world *w)
 {
-	if (!w->server.up || w->server.frozen)
+	struct server *s = some_server(w);
+
+	if (!s->up || s->frozen)
 		return;
-	server_freeze(&w->server, true);
-	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_server, &w->server);
+	server_freeze(s, true);
+	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_server, s);
 }
 
 static void
@@ -232,15 +253,17 @@ die(void *object, uint64_t tag)
 static void
 strike_restart(struct world *w)
 {
-	if (!w->server.up)
+	struct server *s = some_server(w);
+
+	if (!s->up)
 		return;
 	/* Data that are only a little older are the hardest to notice. */
 	if (prng_chance(&w->prng, 300)) {
-		server_save(&w->server);
-		later(w, some_us(w, 1, w->pad_ms / 2), die, &w->server);
+		server_save(s);
+		later(w, some_us(w, 1, w->pad_ms / 2), die, s);
 		return;
 	}
-	die(&w->server, 0);
+	die(s, 0);
 }
 
 static void
@@ -248,10 +271,12 @@ strike_flush(struct world *w)
 {
 	static const char *const words[] = { "FLUSHALL", NULL };
 
-	if (!w->server.up || w->server.frozen)
+	struct server *s = some_server(w);
+
+	if (!s->up || s->frozen)
 		return;
-	TRACE(w, "FLUSHALL");
-	answer_free(server_command(&w->server, words));
+	TRACE(w, "%s FLUSHALL", s->name);
+	answer_free(server_command(s, words));
 	checker_amnesia(w);
 }
 
@@ -259,25 +284,26 @@ static void
 strike_clock(struct world *w)
 {
 	struct faults *f = &w->faults;
+	struct server *s = some_server(w);
 	int64_t least_us = -2 * w->lease_ms * 1000;
 	int64_t most_us = 60000000, by_us;
 
-	if (world_now(w) - f->last_jump_us <
+	if (world_now(w) - s->last_jump_us <
 	    2 * (w->lease_ms + w->pad_ms) * 1000)
 		return;
 	if (has(w, FAULT_RESTART) || has(w, FAULT_FLUSH)) {
-		least_us = -f->clock_us;
-		most_us = w->grace_ms * 800 - f->clock_us;
+		least_us = -s->jumped_us;
+		most_us = w->grace_ms * 800 - s->jumped_us;
 	}
 	by_us = prng_range(&w->prng, least_us, most_us);
 	if (by_us > 0 && prng_chance(&w->prng, 500))
 		by_us = prng_range(&w->prng, 0,
 		    by_us < w->pad_ms * 900 ? by_us : w->pad_ms * 900);
-	TRACE(
-	    w, "the clock of redis jumps by %lld ms", (long long)by_us / 1000);
-	w->server.zero_us += by_us;
-	f->clock_us += by_us;
-	f->last_jump_us = world_now(w);
+	TRACE(w, "the clock of %s jumps by %lld ms", s->name,
+	    (long long)by_us / 1000);
+	s->zero_us += by_us;
+	s->jumped_us += by_us;
+	s->last_jump_us = world_now(w);
 	if (-by_us > f->back_us)
 		f->back_us = -by_us;
 	checker_amnesia(w);
@@ -358,24 +384,28 @@ memory_back(void *object, uint64_t tag)
 
 	(void)tag;
 	s->full = false;
-	TRACE(s->w, "redis has memory again");
+	TRACE(s->w, "%s has memory again", s->name);
 }
 
 static void
 strike_oom(struct world *w)
 {
-	if (w->server.full)
+	struct server *s = some_server(w);
+
+	if (s->full)
 		return;
-	TRACE(w, "redis has no memory left");
-	w->server.full = true;
-	later(w, some_us(w, 1, 2 * w->lease_ms), memory_back, &w->server);
+	TRACE(w, "%s has no memory left", s->name);
+	s->full = true;
+	later(w, some_us(w, 1, 2 * w->lease_ms), memory_back, s);
 }
 
 static void
 strike_forget(struct world *w)
 {
-	TRACE(w, "SCRIPT FLUSH");
-	memset(w->server.knows, 0, sizeof(w->server.knows));
+	struct server *s = some_server(w);
+
+	TRACE(w, "%s SCRIPT FLUSH", s->name);
+	memset(s->knows, 0, sizeof(s->knows));
 }
 
 /* The plain client lets go, if it still has the name. */
@@ -383,6 +413,7 @@ static void
 plain_ends(void *object, uint64_t tag)
 {
 	struct world *w = object;
+	struct server *s = &w->servers[0];
 	char key[16], token[32];
 	const char *get[] = { "GET", key, NULL };
 	const char *del[] = { "DEL", key, NULL };
@@ -391,12 +422,12 @@ plain_ends(void *object, uint64_t tag)
 	snprintf(key, sizeof(key), WORLD_PREFIX "n%d", (int)(tag % 10));
 	snprintf(
 	    token, sizeof(token), "plain-%llu", (unsigned long long)(tag / 10));
-	reply = server_command(&w->server, get);
+	reply = server_command(s, get);
 	if (reply->type == REDIS_REPLY_STRING &&
 	    strcmp(reply->str, token) == 0) {
 		TRACE(w, "plain client lets n%d go", (int)(tag % 10));
 		checker_plain(w, (int)(tag % 10), 0);
-		answer_free(server_command(&w->server, del));
+		answer_free(server_command(s, del));
 	}
 	answer_free(reply);
 }
@@ -404,6 +435,7 @@ plain_ends(void *object, uint64_t tag)
 static void
 strike_plain(struct world *w)
 {
+	struct server *s = &w->servers[0];
 	int name = (int)prng_below(&w->prng, (uint64_t)w->nnames);
 	int64_t hold_us = some_us(w, 10, 2 * w->lease_ms);
 	char key[16], token[32], ttl[32];
@@ -411,12 +443,12 @@ strike_plain(struct world *w)
 	uint64_t n = ++w->faults.plain_token;
 	redisReply *reply;
 
-	if (!w->server.up || w->server.frozen)
+	if (!s->up || s->frozen)
 		return;
 	snprintf(key, sizeof(key), WORLD_PREFIX "n%d", name);
 	snprintf(token, sizeof(token), "plain-%llu", (unsigned long long)n);
 	snprintf(ttl, sizeof(ttl), "%lld", (long long)(hold_us / 1000));
-	reply = server_command(&w->server, set);
+	reply = server_command(s, set);
 	if (reply->type == REDIS_REPLY_STATUS) {
 		TRACE(w, "plain client takes n%d for %s ms", name, ttl);
 		/* It counts by its own clock, with a margin for drift. */
@@ -448,14 +480,16 @@ static void
 faults_on_tick(void *object, uint64_t tag)
 {
 	struct world *w = object;
+	struct server *s;
 	unsigned bit = (unsigned)prng_below(&w->prng, FAULT_BITS);
 	int tries;
 
 	(void)tag;
 	if (world_now(w) >= w->heal_us)
 		return;
-	if (w->server.up && prng_chance(&w->prng, 300))
-		server_save(&w->server);
+	s = some_server(w);
+	if (s->up && prng_chance(&w->prng, 300))
+		server_save(s);
 	for (tries = 0; tries < FAULT_BITS; tries++) {
 		bit = (bit + 1) % FAULT_BITS;
 		if (has(w, (enum fault)(1u << bit)) && strikes[bit] != NULL)
@@ -478,15 +512,19 @@ faults_start(struct world *w)
 void
 faults_heal(struct world *w)
 {
+	struct server *s;
 	struct broker *b;
 	int i;
 
 	TRACE(w, "all is healed");
-	if (!w->server.up)
-		server_start(&w->server, SERVER_KEPT);
-	if (w->server.frozen)
-		server_freeze(&w->server, false);
-	w->server.full = false;
+	for (i = 0; i < w->nservers; i++) {
+		s = &w->servers[i];
+		if (!s->up)
+			server_start(s, SERVER_KEPT);
+		if (s->frozen)
+			server_freeze(s, false);
+		s->full = false;
+	}
 	for (i = 0; i < w->nbrokers; i++) {
 		b = &w->brokers[i];
 		if (b->stopping)

@@ -50,10 +50,8 @@ enum fault {
 
 /* Owned by the world. */
 struct faults {
-	unsigned on;	      /* enum fault */
-	int64_t clock_us;     /* by which the server's clock is off */
-	int64_t back_us;      /* the longest jump backwards */
-	int64_t last_jump_us; /* world time of the last jump */
+	unsigned on;	 /* enum fault */
+	int64_t back_us; /* the longest jump backwards */
 	uint64_t plain_token;
 };
 

@@ -1,8 +1,8 @@
 /*
- * A broker's links to the server: one for calls, one for messages, with the
- * habits of the real ones (src/redis): every outcome unknown after a cut, the
- * old connection killed before anything is repeated, scripts sent again on
- * NOSCRIPT, a deadline for every call.
+ * The links of a broker to one server (a pool): one for calls, one for
+ * messages, with the habits of the real ones (src/redis): every outcome unknown
+ * after a cut, the old connection killed before anything is repeated, scripts
+ * sent again on NOSCRIPT, a deadline for every call.
  */
 #include "config.h"
 
@@ -87,22 +87,30 @@ told_outcome(
 
 static const struct store_handler handler = { told_guard, told_outcome };
 
+/* All shards whose calls this pool takes. */
 static void
-tell_link(struct broker *b, bool up)
+tell_link(struct pool *p, bool up)
 {
+	struct broker *b = p->broker;
 	struct core_event event = { .kind = CORE_LINK };
+	uint32_t shard;
 
-	event.u.link.shard = 0;
-	event.u.link.up = up;
-	broker_step(b, &event);
+	for (shard = 0; shard < b->w->shards; shard++) {
+		if (b->w->o->topology->route(b, shard) != p)
+			continue;
+		event.u.link.shard = shard;
+		event.u.link.up = up;
+		broker_step(b, &event);
+	}
 }
 
 /* The link for calls. */
 
 static void
-link_lost(struct broker *b, bool abandon)
+link_lost(struct pool *p, bool abandon)
 {
-	struct link *l = &b->link;
+	struct broker *b = p->broker;
+	struct link *l = &p->link;
 	enum link_state state = l->state;
 	struct call *call;
 	int64_t wait_ms;
@@ -120,7 +128,7 @@ link_lost(struct broker *b, bool abandon)
 	if (abandon)
 		return;
 	if (state == LINK_UP)
-		tell_link(b, false);
+		tell_link(p, false);
 	while ((call = TAILQ_FIRST(&l->calls)) != NULL) {
 		TAILQ_REMOVE(&l->calls, call, entry);
 		call_finish(b->gather, call, NULL, false, &handler, b);
@@ -132,23 +140,24 @@ link_lost(struct broker *b, bool abandon)
 	events_at(&b->w->events,
 	    world_now(b->w) +
 		prng_range(&b->w->prng, wait_ms / 2, wait_ms) * 1000,
-	    link_on_retry, b, l->generation);
+	    link_on_retry, p, l->generation);
 }
 
 static void
 link_on_retry(void *object, uint64_t tag)
 {
-	struct broker *b = object;
+	struct pool *p = object;
 
-	if (b->alive && tag == b->link.generation && b->link.conn == NULL)
-		link_start(b);
+	if (p->broker->alive && tag == p->link.generation &&
+	    p->link.conn == NULL)
+		pool_start(p);
 }
 
 /* The earliest deadline of what is under way; INT64_MAX: none. */
 static int64_t
-link_deadline_us(const struct broker *b)
+link_deadline_us(const struct pool *p)
 {
-	const struct link *l = &b->link;
+	const struct link *l = &p->link;
 	const struct call *call;
 	int64_t least_ms = INT64_MAX;
 
@@ -157,25 +166,28 @@ link_deadline_us(const struct broker *b)
 	TAILQ_FOREACH (call, &l->calls, entry)
 		if (call->sent_ms + call->timeout_ms < least_ms)
 			least_ms = call->sent_ms + call->timeout_ms;
-	return least_ms == INT64_MAX ? least_ms : broker_world_us(b, least_ms);
+	return least_ms == INT64_MAX ? least_ms
+				     : broker_world_us(p->broker, least_ms);
 }
 
 static void
-link_arm(struct broker *b)
+link_arm(struct pool *p)
 {
-	int64_t at_us = link_deadline_us(b);
+	int64_t at_us = link_deadline_us(p);
 
 	if (at_us != INT64_MAX)
-		events_at(
-		    &b->w->events, at_us, link_on_timer, b, b->link.generation);
+		events_at(&p->broker->w->events, at_us, link_on_timer, p,
+		    p->link.generation);
 }
 
 void
-link_check(struct broker *b)
+pool_check(struct pool *p)
 {
-	if (b->link.conn != NULL && link_deadline_us(b) <= world_now(b->w)) {
+	struct broker *b = p->broker;
+
+	if (p->link.conn != NULL && link_deadline_us(p) <= world_now(b->w)) {
 		TRACE(b->w, "%s link: no reply in time", b->name);
-		link_lost(b, false);
+		link_lost(p, false);
 		broker_wake(b);
 	}
 }
@@ -183,33 +195,35 @@ link_check(struct broker *b)
 static void
 link_on_timer(void *object, uint64_t tag)
 {
-	struct broker *b = object;
+	struct pool *p = object;
 
-	if (b->alive && !broker_stalled(b) && tag == b->link.generation)
-		link_check(b);
+	if (p->broker->alive && !broker_stalled(p->broker) &&
+	    tag == p->link.generation)
+		pool_check(p);
 }
 
 void
-link_start(struct broker *b)
+pool_start(struct pool *p)
 {
-	struct link *l = &b->link;
+	struct world *w = p->broker->w;
+	struct link *l = &p->link;
 	struct request *r = request_new(REQUEST_HELLO, 0, 0, NULL, NULL);
 
-	if (!world_ablated(b->w, ABLATE_KILL)) {
+	if (!world_ablated(w, ABLATE_KILL)) {
 		memcpy(r->victims, l->victims, sizeof(r->victims));
 		r->nvictims = l->nvictims;
 	}
-	l->conn = conn_open(b->w, b, false);
+	l->conn = conn_open(p, false);
 	l->state = LINK_HELLO;
-	l->hello_us = world_now(b->w) + b->w->reply_timeout_ms * 1000;
+	l->hello_us = world_now(w) + w->reply_timeout_ms * 1000;
 	conn_send(l->conn, r);
-	link_arm(b);
-	if (b->channel.conn == NULL)
-		channel_on_retry(b, b->channel.generation);
+	link_arm(p);
+	if (p->channel.conn == NULL)
+		channel_on_retry(p, p->channel.generation);
 }
 
 static void
-link_send_request(struct broker *b, struct call *call, bool load)
+link_send_request(struct pool *p, struct call *call, bool load)
 {
 	struct request *r;
 
@@ -218,29 +232,31 @@ link_send_request(struct broker *b, struct call *call, bool load)
 	    call->argvlen + CALL_HEAD);
 	r->script = call->script;
 	r->load = load;
-	conn_send(b->link.conn, r);
-	TAILQ_INSERT_TAIL(&b->link.calls, call, entry);
-	link_arm(b);
+	conn_send(p->link.conn, r);
+	TAILQ_INSERT_TAIL(&p->link.calls, call, entry);
+	link_arm(p);
 }
 
 void
-link_send(void *arg, struct call *call)
+pool_send(void *arg, struct call *call)
 {
 	struct broker *b = arg;
+	struct pool *p = b->w->o->topology->route(b, call->shard);
 
-	if (b->link.state != LINK_UP) {
+	if (p == NULL || p->link.state != LINK_UP) {
 		call_finish(b->gather, call, NULL, true, &handler, b);
 		broker_wake(b);
 		return;
 	}
 	call->sent_ms = broker_clock_ms(b);
-	link_send_request(b, call, false);
+	link_send_request(p, call, false);
 }
 
 static void
-link_reply(struct broker *b, const redisReply *reply)
+link_reply(struct pool *p, const redisReply *reply)
 {
-	struct link *l = &b->link;
+	struct broker *b = p->broker;
+	struct link *l = &p->link;
 	struct call *call;
 
 	if (l->state == LINK_HELLO) {
@@ -249,7 +265,7 @@ link_reply(struct broker *b, const redisReply *reply)
 		l->nvictims = 0;
 		l->generation++;
 		TRACE(b->w, "%s link up", b->name);
-		tell_link(b, true);
+		tell_link(p, true);
 		return;
 	}
 	call = TAILQ_FIRST(&l->calls);
@@ -257,7 +273,7 @@ link_reply(struct broker *b, const redisReply *reply)
 	TAILQ_REMOVE(&l->calls, call, entry);
 	if (reply->type == REDIS_REPLY_ERROR &&
 	    strncmp(reply->str, "NOSCRIPT", 8) == 0) {
-		link_send_request(b, call, true);
+		link_send_request(p, call, true);
 		return;
 	}
 	if (call_finish(b->gather, call, reply, false, &handler, b) ==
@@ -268,9 +284,10 @@ link_reply(struct broker *b, const redisReply *reply)
 /* The channel for messages. */
 
 static void
-channel_lost(struct broker *b)
+channel_lost(struct pool *p)
 {
-	struct channel *ch = &b->channel;
+	struct broker *b = p->broker;
+	struct channel *ch = &p->channel;
 
 	if (ch->conn == NULL)
 		return;
@@ -281,31 +298,33 @@ channel_lost(struct broker *b)
 	ch->generation++;
 	events_at(&b->w->events,
 	    world_now(b->w) + prng_range(&b->w->prng, 5000, 500000),
-	    channel_on_retry, b, ch->generation);
+	    channel_on_retry, p, ch->generation);
 }
 
 static void
 channel_on_timer(void *object, uint64_t tag)
 {
-	struct broker *b = object;
-	struct channel *ch = &b->channel;
+	struct pool *p = object;
+	struct broker *b = p->broker;
+	struct channel *ch = &p->channel;
 
 	if (!b->alive || tag != ch->generation || ch->conn == NULL)
 		return;
 	/* The real one is asked for a PONG now and then. */
 	if (ch->conn->mute || !ch->ready)
-		channel_lost(b);
+		channel_lost(p);
 	else
 		events_at(&b->w->events,
 		    world_now(b->w) + b->w->reply_timeout_ms * 1000,
-		    channel_on_timer, b, ch->generation);
+		    channel_on_timer, p, ch->generation);
 }
 
 static void
 channel_on_retry(void *object, uint64_t tag)
 {
-	struct broker *b = object;
-	struct channel *ch = &b->channel;
+	struct pool *p = object;
+	struct broker *b = p->broker;
+	struct channel *ch = &p->channel;
 	const char *name;
 	size_t len;
 
@@ -313,16 +332,17 @@ channel_on_retry(void *object, uint64_t tag)
 		return;
 	name = gather_channel(b->gather);
 	len = strlen(name);
-	ch->conn = conn_open(b->w, b, true);
+	ch->conn = conn_open(p, true);
 	conn_send(ch->conn, request_new(REQUEST_SUBSCRIBE, 1, 0, &name, &len));
 	events_at(&b->w->events,
 	    world_now(b->w) + b->w->reply_timeout_ms * 1000, channel_on_timer,
-	    b, ch->generation);
+	    p, ch->generation);
 }
 
 static void
-channel_packet(struct broker *b, const char *message)
+channel_packet(struct pool *p, const char *message)
 {
+	struct broker *b = p->broker;
 	struct core_event event = { .kind = CORE_RESUBSCRIBED };
 
 	if (message != NULL) {
@@ -331,7 +351,7 @@ channel_packet(struct broker *b, const char *message)
 		event.u.message.text = message;
 		event.u.message.len = strlen(message);
 	} else {
-		b->channel.ready = true;
+		p->channel.ready = true;
 		TRACE(b->w, "%s subscribed", b->name);
 	}
 	broker_step(b, &event);
@@ -340,39 +360,46 @@ channel_packet(struct broker *b, const char *message)
 /* Both. */
 
 void
-link_packet(struct broker *b, struct conn *c, const redisReply *reply,
-    const char *message)
+pool_init(struct pool *p, struct broker *b, int index)
 {
-	if (c == b->link.conn)
-		link_reply(b, reply);
-	else if (c == b->channel.conn)
-		channel_packet(b, message);
+	p->broker = b;
+	p->index = index;
+	TAILQ_INIT(&p->link.calls);
 }
 
 void
-link_broken(struct broker *b, struct conn *c)
+pool_packet(struct conn *c, const redisReply *reply, const char *message)
 {
-	if (c == b->link.conn)
-		link_lost(b, false);
-	else if (c == b->channel.conn)
-		channel_lost(b);
+	if (c == c->pool->link.conn)
+		link_reply(c->pool, reply);
+	else if (c == c->pool->channel.conn)
+		channel_packet(c->pool, message);
 }
 
 void
-link_abandon(struct broker *b)
+pool_broken(struct conn *c)
+{
+	if (c == c->pool->link.conn)
+		link_lost(c->pool, false);
+	else if (c == c->pool->channel.conn)
+		channel_lost(c->pool);
+}
+
+void
+pool_abandon(struct pool *p)
 {
 	struct call *call;
 
-	link_lost(b, true);
-	if (b->channel.conn != NULL)
-		conn_abandon(b->channel.conn);
-	b->channel.conn = NULL;
-	b->channel.ready = false;
-	b->channel.generation++;
-	while ((call = TAILQ_FIRST(&b->link.calls)) != NULL) {
-		TAILQ_REMOVE(&b->link.calls, call, entry);
+	link_lost(p, true);
+	if (p->channel.conn != NULL)
+		conn_abandon(p->channel.conn);
+	p->channel.conn = NULL;
+	p->channel.ready = false;
+	p->channel.generation++;
+	while ((call = TAILQ_FIRST(&p->link.calls)) != NULL) {
+		TAILQ_REMOVE(&p->link.calls, call, entry);
 		call_free(call);
 	}
-	b->link.nvictims = 0;
-	b->link.failures = 0;
+	p->link.nvictims = 0;
+	p->link.failures = 0;
 }

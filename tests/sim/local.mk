@@ -62,6 +62,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/main.c \
 	tests/sim/server.c \
 	tests/sim/server.h \
+	tests/sim/topology.c \
+	tests/sim/topology.h \
 	tests/sim/trace.c \
 	tests/sim/trace.h \
 	tests/sim/world.c \

@@ -218,9 +218,10 @@ usage(void)
 	fprintf(stderr,
 	    "usage: sim [--seed N] [--seeds N] [--budget SECONDS] "
 	    "[--seconds S]\n"
-	    "           [--brokers N] [--faults LIST|all|none] [--trace] "
-	    "[--twice] [--go-on]\n"
-	    "           [--history FILE] [--ablate NAME | --ablations]\n");
+	    "           [--topology NAME] [--brokers N] "
+	    "[--faults LIST|all|none]\n"
+	    "           [--trace] [--twice] [--go-on] [--history FILE]\n"
+	    "           [--ablate NAME | --ablations]\n");
 	exit(2);
 }
 
@@ -229,6 +230,7 @@ static const struct option options[] = {
 	{ "seeds", required_argument, NULL, 'n' },
 	{ "budget", required_argument, NULL, 'u' },
 	{ "seconds", required_argument, NULL, 't' },
+	{ "topology", required_argument, NULL, 'y' },
 	{ "brokers", required_argument, NULL, 'b' },
 	{ "faults", required_argument, NULL, 'f' },
 	{ "trace", no_argument, NULL, 'T' },
@@ -270,6 +272,11 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 	case 't':
 		o->seconds = (int)strtol(optarg, NULL, 10);
 		return;
+	case 'y':
+		o->topology = topology_find(optarg);
+		if (o->topology == NULL)
+			usage();
+		return;
 	case 'b':
 		o->brokers = (int)strtol(optarg, NULL, 10);
 		if (o->brokers < 0 || o->brokers > WORLD_BROKERS_MAX)
@@ -306,7 +313,9 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 int
 main(int argc, char **argv)
 {
-	struct sim_options o = { .seed = 1, .faults = FAULT_ALL };
+	struct sim_options o = {
+		.seed = 1, .topology = &topologies[0], .faults = FAULT_ALL
+	};
 	struct command cmd = { .seeds = SEEDS_DEFAULT };
 	int c;
 

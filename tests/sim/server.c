@@ -15,6 +15,9 @@
 #include "answer.h"
 #include "world.h"
 
+#define APART_US 200000 /* clocks of servers, at first */
+#define RUNS_MAX 1000000
+
 static event_fn conn_on_request;
 static event_fn conn_on_packet;
 static event_fn conn_on_break;
@@ -73,7 +76,7 @@ server_publish(void *arg, struct text channel, struct text message)
 		n++;
 		faults_message(s->w, c, message);
 	}
-	TRACE(s->w, "redis publish %.*s '%.*s' -> %d", (int)channel.len,
+	TRACE(s->w, "%s publish %.*s '%.*s' -> %d", s->name, (int)channel.len,
 	    channel.p, (int)message.len, message.p, n);
 	return n;
 }
@@ -168,7 +171,7 @@ do_hello(struct server *s, struct conn *c, const struct request *r)
 		old = conn_find(s, r->victims[i].id);
 		if (old == NULL || !old->server_open)
 			continue;
-		TRACE(s->w, "redis kills connection %llu",
+		TRACE(s->w, "%s kills connection %llu", s->name,
 		    (unsigned long long)old->id);
 		old->server_open = false;
 		conn_drop_requests(old);
@@ -191,7 +194,7 @@ do_call(struct server *s, const struct request *r)
 	reply = lua_host_run(w->lua, w->scripts[r->script], s->full, &s->db,
 	    r->nkeys, r->words, r->nargs, r->words + r->nkeys);
 	if (reply->type == REDIS_REPLY_ERROR)
-		TRACE(w, "redis error %.100s", reply->str);
+		TRACE(w, "%s error %.100s", s->name, reply->str);
 	return reply;
 }
 
@@ -242,7 +245,7 @@ conn_on_request(void *object, uint64_t tag)
 	if (!c->server_open || STAILQ_EMPTY(&c->requests))
 		return;
 	c->arrived++;
-	server_serve(&c->w->server, c);
+	server_serve(c->server, c);
 }
 
 static void
@@ -256,7 +259,7 @@ conn_on_packet(void *object, uint64_t tag)
 		return;
 	STAILQ_REMOVE_HEAD(&c->packets, entry);
 	if (c->client_open && !c->mute)
-		broker_packet(c->broker, c, p->reply, p->message);
+		broker_packet(c->pool->broker, c, p->reply, p->message);
 	else {
 		answer_free(p->reply);
 		free(p->message);
@@ -267,19 +270,21 @@ conn_on_packet(void *object, uint64_t tag)
 /* Connections. */
 
 struct conn *
-conn_open(struct world *w, struct broker *b, bool channel)
+conn_open(struct pool *p, bool channel)
 {
 	struct conn *c = xcalloc(1, sizeof(*c));
+	struct world *w = p->broker->w;
 
 	c->w = w;
-	c->broker = b;
+	c->server = p->server;
+	c->pool = p;
 	c->id = ++w->next_conn;
 	c->client_open = true;
 	c->channel = channel;
-	c->server_open = w->server.up;
+	c->server_open = c->server->up;
 	STAILQ_INIT(&c->requests);
 	STAILQ_INIT(&c->packets);
-	TAILQ_INSERT_TAIL(&w->server.conns, c, entry);
+	TAILQ_INSERT_TAIL(&c->server->conns, c, entry);
 	if (!c->server_open)
 		events_at(&w->events, world_now(w) + 2 * world_delay_us(w),
 		    conn_on_break, c, 0);
@@ -329,7 +334,7 @@ void
 conn_late(struct conn *c)
 {
 	c->held_back = false;
-	server_serve(&c->w->server, c);
+	server_serve(c->server, c);
 	if (STAILQ_EMPTY(&c->requests))
 		c->server_open = c->subscribed = false;
 }
@@ -341,7 +346,7 @@ conn_on_break(void *object, uint64_t tag)
 
 	(void)tag;
 	if (c->client_open)
-		broker_conn_broken(c->broker, c);
+		broker_conn_broken(c->pool->broker, c);
 }
 
 void
@@ -356,19 +361,29 @@ conn_break(struct conn *c)
 /* The server. */
 
 void
-server_init(struct server *s, struct world *w)
+server_init(struct server *s, struct world *w, int index)
 {
 	memset(s, 0, sizeof(*s));
 	s->w = w;
+	s->index = index;
+	if (w->nservers == 1)
+		snprintf(s->name, sizeof(s->name), "redis");
+	else
+		snprintf(s->name, sizeof(s->name), "r%d", index);
 	TAILQ_INIT(&s->conns);
 	redis_db_init(&s->db);
 	redis_db_init(&s->saved);
 	s->db.publish = server_publish;
 	s->db.arg = s;
-	s->zero_us = 1763692800000000 + prng_range(&w->prng, 0, 86400000000);
+	if (index == 0)
+		s->zero_us =
+		    1763692800000000 + prng_range(&w->prng, 0, 86400000000);
+	else
+		s->zero_us = w->servers[0].zero_us +
+			     prng_range(&w->prng, -APART_US, APART_US);
 	s->rate_ppm = prng_range(&w->prng, -4000, 4000);
 	s->up = true;
-	s->run = 1;
+	s->run = (uint64_t)index * RUNS_MAX + 1;
 	new_replid(s);
 }
 
@@ -407,7 +422,7 @@ server_freeze(struct server *s, bool frozen)
 	struct conn *c;
 	unsigned n = 0, skip;
 
-	TRACE(s->w, "redis %s", frozen ? "freezes" : "thaws");
+	TRACE(s->w, "%s %s", s->name, frozen ? "freezes" : "thaws");
 	s->frozen = frozen;
 	if (frozen || !s->up)
 		return;
@@ -428,7 +443,7 @@ server_stop(struct server *s)
 {
 	struct conn *c;
 
-	TRACE(s->w, "redis dies");
+	TRACE(s->w, "%s dies", s->name);
 	s->up = false;
 	s->frozen = false;
 	TAILQ_FOREACH (c, &s->conns, entry) {
@@ -460,5 +475,6 @@ server_start(struct server *s, enum server_data data)
 	s->run++;
 	s->up = true;
 	new_replid(s);
-	TRACE(s->w, "redis starts %s, replid %.8s", words[data], s->db.replid);
+	TRACE(s->w, "%s starts %s, replid %.8s", s->name, words[data],
+	    s->db.replid);
 }

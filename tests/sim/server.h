@@ -18,7 +18,8 @@
 #include "redis_db.h"
 
 struct world;
-struct broker;
+struct pool;
+struct server;
 
 enum request_kind { REQUEST_HELLO, REQUEST_CALL, REQUEST_SUBSCRIBE };
 
@@ -56,7 +57,8 @@ STAILQ_HEAD(packet_list, packet);
 struct conn {
 	TAILQ_ENTRY(conn) entry;
 	struct world *w;
-	struct broker *broker;
+	struct server *server;
+	struct pool *pool; /* whose it is */
 	uint64_t id;
 	uint64_t run;	  /* of the server, when it was accepted */
 	bool client_open; /* the broker still listens */
@@ -76,17 +78,21 @@ TAILQ_HEAD(conn_list, conn);
 
 struct server {
 	struct world *w;
+	int index;
+	char name[8];
 	struct redis_db db;
 	struct redis_db saved; /* an older state of it, on disk */
 	bool up, frozen, full; /* full: memory used up */
 	bool knows[SCRIPT_MAX];
-	uint64_t run;	  /* counts starts */
-	int64_t zero_us;  /* its clock at world time 0, and steps */
-	int64_t rate_ppm; /* by which its clock is too fast */
+	uint64_t run;	      /* counts starts; no other server has the same */
+	int64_t zero_us;      /* its clock at world time 0, and steps */
+	int64_t rate_ppm;     /* by which its clock is too fast */
+	int64_t jumped_us;    /* by how much, all in all */
+	int64_t last_jump_us; /* world time of the last one */
 	struct conn_list conns;
 };
 
-void server_init(struct server *s, struct world *w);
+void server_init(struct server *s, struct world *w, int index);
 void server_fini(struct server *s);
 
 /* The server's clock. */
@@ -95,8 +101,9 @@ int64_t server_clock_us(const struct server *s);
 /* Runs one command as if a plain client sent it.  The caller frees it. */
 redisReply *server_command(struct server *s, const char *const *words);
 
-/* Opens a connection; the first request makes it known to the server. */
-struct conn *conn_open(struct world *w, struct broker *b, bool channel);
+/* Opens a connection to where the pool connects now; the first request makes
+ * it known to the server. */
+struct conn *conn_open(struct pool *p, bool channel);
 void conn_send(struct conn *c, struct request *request);
 struct request *request_new(enum request_kind kind, int nkeys, int nargs,
     const char *const *words, const size_t *lens);

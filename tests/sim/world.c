@@ -88,6 +88,7 @@ world_draw(struct world *w)
 	w->pad_ms = w->pad_ms < 500 ? 500 : w->pad_ms;
 	w->grace_ms = w->lease_ms + (w->lease_ms + 99) / 100 + w->pad_ms + 500;
 	w->heal_us = seconds * 1000000;
+	o->topology->draw(w);
 }
 
 static void
@@ -95,7 +96,8 @@ world_make(struct world *w)
 {
 	int i;
 
-	server_init(&w->server, w);
+	for (i = 0; i < w->nservers; i++)
+		server_init(&w->servers[i], w, i);
 	for (i = 0; i < w->nbrokers; i++)
 		broker_init(&w->brokers[i], w, i);
 	for (i = 0; i < w->nclients; i++)
@@ -190,7 +192,8 @@ world_free(struct world *w)
 		broker_fini(&w->brokers[i]);
 	for (i = 0; i < w->nclients; i++)
 		client_fini(&w->clients[i]);
-	server_fini(&w->server);
+	for (i = 0; i < w->nservers; i++)
+		server_fini(&w->servers[i]);
 	checker_fini(w);
 	history_fini(&w->history);
 	events_fini(&w->events);

@@ -1,5 +1,5 @@
 /*
- * One simulated world: a server, brokers, clients, faults, and a checker that
+ * One simulated world: servers, brokers, clients, faults, and a checker that
  * watches all of them.  A run is one world from its seed to its end.
  *
  *	client --lines--> broker (real core, gather) --calls--> server (real
@@ -24,6 +24,7 @@
 #include "lua_host.h"
 #include "prng.h"
 #include "server.h"
+#include "topology.h"
 #include "trace.h"
 
 #define WORLD_BROKERS_MAX 4
@@ -34,6 +35,7 @@
 /* What the command line asks for. */
 struct sim_options {
 	uint64_t seed;
+	const struct topology *topology;
 	int brokers; /* 0: as the seed says */
 	int seconds; /* of faults and work; 0: as the seed says */
 	unsigned faults;
@@ -50,17 +52,21 @@ struct world {
 	struct trace trace;
 	struct lua_host *lua; /* not owned: compiled once for all runs */
 	const int *scripts;   /* by enum script_id */
-	struct server server;
+	struct server servers[WORLD_SERVERS_MAX];
 	struct broker brokers[WORLD_BROKERS_MAX];
 	struct client clients[WORLD_CLIENTS_MAX];
 	struct checker checker;
 	struct faults faults;
 	struct history history;
-	int nbrokers, nclients, nnames;
-	bool shares;	  /* clients lock with mode=shared, too */
-	bool groups;	  /* clients lock several names at once, too */
-	uint64_t permits; /* of a semaphore that clients use; 0: none */
-	bool circles;	  /* who holds something may wait for ever for more */
+	int nservers, nbrokers, nclients, nnames;
+	uint32_t shards;   /* as the core sees them */
+	unsigned replicas; /* redis.replicas */
+	bool quorum;	   /* the shards are servers that vote */
+	bool tagged;	   /* the shards are buckets of a cluster */
+	bool shares;	   /* clients lock with mode=shared, too */
+	bool groups;	   /* clients lock several names at once, too */
+	uint64_t permits;  /* of a semaphore that clients use; 0: none */
+	bool circles;	   /* who holds something may wait for ever for more */
 	int64_t lease_ms, pad_ms, grace_ms, reply_timeout_ms;
 	int64_t latency_us; /* of the network, the usual one */
 	int64_t heal_us;    /* no fault from then on */

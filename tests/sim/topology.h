@@ -1,0 +1,39 @@
+/*
+ * Topologies: which servers a world has, and which of them a broker asks for
+ * what.  One row for each mode of the daemon that is simulated.
+ *
+ * What a guard watches over is a shard, as in the core.  The connections of a
+ * broker to one server are a pool (broker.h).  A topology says how many there
+ * are of each, where each pool connects to, and which one takes the calls of a
+ * shard.
+ *
+ * To add one: a row in topology.c.
+ */
+#ifndef LOCKBROKER_SIM_TOPOLOGY_H
+#define LOCKBROKER_SIM_TOPOLOGY_H
+
+#include <stdint.h>
+
+struct broker;
+struct pool;
+struct world;
+
+struct topology {
+	const char *word; /* on the command line */
+
+	/* How many servers, shards and replicas the world has. */
+	void (*draw)(struct world *w);
+
+	/* A broker begins: how many pools it has, and where they connect. */
+	void (*begin)(struct broker *b);
+
+	/* The pool for the calls of a shard; NULL: none.  It may be down. */
+	struct pool *(*route)(struct broker *b, uint32_t shard);
+};
+
+extern const struct topology topologies[]; /* a NULL word ends it */
+
+/* NULL: there is none of that name. */
+const struct topology *topology_find(const char *word);
+
+#endif
