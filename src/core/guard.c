@@ -111,10 +111,60 @@ at_once(const struct core *core, const struct guard *g)
 	return core->config.owned || (g->fresh && core->config.trust_new);
 }
 
+/*
+ * Quorum: how many others can tell all fences that were granted without this
+ * server, because they were blessed when they were asked in this spell; and of
+ * how many that is not known.
+ */
+static unsigned
+whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
+{
+	const struct guard *other;
+	unsigned whole = 0;
+	uint32_t i;
+
+	*unknown = 0;
+	for (i = 0; i < core->config.shards; i++) {
+		other = &core->guards[i];
+		if (other == g)
+			continue;
+		if (!other->up || other->told_ms < g->spell_ms)
+			(*unknown)++;
+		else if (other->state == GUARD_BLESSED)
+			whole++;
+	}
+	return whole;
+}
+
+/* Does it get all fences from the others before it votes again? */
+static bool
+recovers(const struct core *core, const struct guard *g)
+{
+	unsigned unknown;
+
+	return !quorum_used(core) ||
+	       whole_others(core, g, &unknown) >= quorum_majority(core);
+}
+
+/*
+ * Quorum: where this broker can't reach a majority that has all fences, and
+ * there may be one, another broker that can reach it has as long again.
+ */
+static bool
+others_first(const struct core *core, const struct guard *g)
+{
+	unsigned unknown, whole = whole_others(core, g, &unknown);
+
+	return quorum_used(core) && whole < quorum_majority(core) &&
+	       whole + unknown >= quorum_majority(core);
+}
+
 static int64_t
 bless_ms(const struct core *core, const struct guard *g)
 {
-	return at_once(core, g) ? g->spell_ms : g->spell_ms + core->grace_ms;
+	if (at_once(core, g))
+		return g->spell_ms;
+	return g->spell_ms + core->grace_ms * (others_first(core, g) ? 2 : 1);
 }
 
 /* How many are there, how many grant; and when the last of them does. */
@@ -293,6 +343,12 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
+	if (kind == OP_BLESS && !g->fresh && !recovers(core, g))
+		emit_log(core, true, "guard-fences",
+		    "shard %" PRIu32 ": fewer than a majority of the other"
+		    " servers can tell their fences; that fences rise rests on"
+		    " the clocks of the brokers now",
+		    shard_of(core, g));
 	g->busy = true;
 }
 
@@ -343,6 +399,20 @@ plan(struct core *core, struct guard *g)
 	if (at_ms <= core->now_ms)
 		at_ms = core->now_ms + 1;
 	core_arm(core, &g->timer, at_ms);
+}
+
+/* What one server of a quorum tells, others may have waited for. */
+static void
+plan_others(struct core *core, const struct guard *g)
+{
+	uint32_t i;
+
+	if (!quorum_used(core))
+		return;
+	for (i = 0; i < core->config.shards; i++)
+		if (&core->guards[i] != g &&
+		    core->guards[i].state == GUARD_PENDING)
+			plan(core, &core->guards[i]);
 }
 
 void
@@ -406,7 +476,7 @@ begin_spell(
 	core->stats.spells++;
 	note(core, g, GUARD_PENDING, "%s; grants begin in %" PRId64 "ms",
 	    g->fresh ? "a server never used before" : "its history changed",
-	    bless_ms(core, g) - core->now_ms);
+	    at_once(core, g) ? 0 : core->grace_ms);
 	reassert_all(core, shard_of(core, g));
 }
 
@@ -452,6 +522,8 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 
 	if (sent_ms > g->seen_ms)
 		g->seen_ms = sent_ms;
+	if (sent_ms > g->told_ms)
+		g->told_ms = sent_ms;
 	if (report->state == GUARD_CONFIG)
 		snprintf(g->text, sizeof(g->text), "%.*s",
 		    (int)report->text_len, report->text);
@@ -459,6 +531,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		begin_spell(core, g, report);
 	note_state(core, g, report->state);
 	plan(core, g);
+	plan_others(core, g);
 	if (!was_ready && guard_ready(core, shard))
 		unblock_all(core, g);
 }

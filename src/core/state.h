@@ -272,6 +272,7 @@ struct guard {
 	uint64_t spell;	  /* counts changes of history seen */
 	int64_t spell_ms; /* arrival of the present pend */
 	int64_t seen_ms;  /* when the latest answered call was sent */
+	int64_t told_ms;  /* the same, of those that told the state */
 	int64_t pause_ms; /* no heartbeat or bless before then */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];

@@ -3,15 +3,16 @@
  * the core has in flight; it knows no rule of the core.
  *
  * Before the first line that drives:
- *	config lease=10s handovers=2 owned trust_new max_hold=D ...
+ *	config lease=10s handovers=2 owned trust_new max_hold=D quorum=N ...
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
- *	TIME up | down		the store of shard 0
- *	TIME guard STATE [TEXT] [fresh]
+ *	TIME up | down [on=SHARD]	the store of that shard, or of all
+ *	TIME guard STATE [TEXT] [fresh] [on=SHARD]
  *	TIME open ID [tcp]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME cancel ID TAG	TIME ping ID	TIME resume ID KEY-OF-ID
  *	TIME < OUTCOME NAME [fence=F] [first=N] [ttl=D] [waiting] [sent=TIME]
+ *				[on=SHARD]
  *				of the oldest operation of that name; `@guard`
  *				is the name of those that have none
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
@@ -21,6 +22,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +37,22 @@
 
 #define WORDS_MAX 24
 #define FLIGHT_MAX 256
+#define SHARDS_MAX 9
 
 /* An operation that was not answered yet. */
 struct flight {
 	uint64_t id;
 	int64_t sent_ms;
 	enum op_kind kind;
+	uint32_t shard;
 	char name[256];
+};
+
+/* What the guard of a shard was said to be last. */
+struct said {
+	bool reported;
+	struct guard_report report;
+	char text[128];
 };
 
 /* One story being told. */
@@ -52,10 +63,8 @@ struct story {
 	struct flight flights[FLIGHT_MAX];
 	size_t nflights;
 	int64_t now_ms;
-	bool stamped;  /* effects say when */
-	bool reported; /* the guard was, as: */
-	struct guard_report guard;
-	char guard_text[128];
+	bool stamped; /* effects say when */
+	struct said said[SHARDS_MAX];
 	struct buf *out;
 	const char *words[WORDS_MAX];
 	size_t nwords;
@@ -241,6 +250,7 @@ write_op(struct story *st, const struct op *op)
 		fail(st, "too many operations");
 	f->id = op->id;
 	f->kind = op->kind;
+	f->shard = op->shard;
 	f->sent_ms = st->now_ms;
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
 	if (op->name_len == 0)
@@ -262,6 +272,8 @@ write_op(struct story *st, const struct op *op)
 		buf_adds(st->out, " queue");
 	if (op->pend[0] != '\0')
 		buf_addf(st->out, " pend=%s", op->pend);
+	if (st->config.shards > 1)
+		buf_addf(st->out, " on=%" PRIu32, op->shard);
 	buf_addc(st->out, '\n');
 }
 
@@ -328,14 +340,16 @@ answer_heartbeat(struct story *st, size_t i)
 	struct core_event done = { .kind = CORE_OUTCOME };
 	struct core_event seen = { .kind = CORE_GUARD };
 	struct outcome outcome = { .status = OUTCOME_DONE };
+	struct said *said = &st->said[st->flights[i].shard];
 
 	done.u.outcome.op = st->flights[i].id;
 	done.u.outcome.sent_ms = st->now_ms;
 	done.u.outcome.outcome = &outcome;
+	seen.u.guard.shard = st->flights[i].shard;
 	seen.u.guard.sent_ms = st->now_ms;
-	seen.u.guard.report = &st->guard;
+	seen.u.guard.report = &said->report;
 	st->flights[i] = st->flights[--st->nflights];
-	if (st->reported)
+	if (said->reported)
 		step_once(st, &seen);
 	step_once(st, &done);
 }
@@ -351,29 +365,55 @@ step(struct story *st, struct core_event *ev)
 			answer_heartbeat(st, i--);
 }
 
+/* Is the line about this shard? */
+static bool
+concerns(const struct story *st, uint32_t shard)
+{
+	return option_num(st, "on", shard) == (int64_t)shard;
+}
+
+static void
+link_all(struct story *st, bool up)
+{
+	struct core_event ev = { .kind = CORE_LINK };
+	uint32_t i;
+
+	ev.u.link.up = up;
+	for (i = 0; i < st->config.shards; i++) {
+		ev.u.link.shard = i;
+		if (concerns(st, i))
+			step(st, &ev);
+	}
+}
+
 static void
 do_link(struct story *st)
 {
-	struct core_event ev = { .kind = CORE_LINK };
-
-	ev.u.link.up = strcmp(st->words[1], "up") == 0;
-	step(st, &ev);
+	link_all(st, strcmp(st->words[1], "up") == 0);
 }
 
 static void
 report(struct story *st, enum guard_state state, const char *text, bool fresh)
 {
 	struct core_event ev = { .kind = CORE_GUARD };
+	struct said *said;
+	uint32_t i;
 
-	snprintf(st->guard_text, sizeof(st->guard_text), "%s", text);
-	st->guard.state = state;
-	st->guard.fresh = fresh;
-	st->guard.text = st->guard_text;
-	st->guard.text_len = strlen(text);
-	st->reported = true;
-	ev.u.guard.sent_ms = st->now_ms;
-	ev.u.guard.report = &st->guard;
-	step(st, &ev);
+	for (i = 0; i < st->config.shards; i++) {
+		if (!concerns(st, i))
+			continue;
+		said = &st->said[i];
+		snprintf(said->text, sizeof(said->text), "%s", text);
+		said->report.state = state;
+		said->report.fresh = fresh;
+		said->report.text = said->text;
+		said->report.text_len = strlen(text);
+		said->reported = true;
+		ev.u.guard.shard = i;
+		ev.u.guard.sent_ms = st->now_ms;
+		ev.u.guard.report = &said->report;
+		step(st, &ev);
+	}
 }
 
 static void
@@ -403,14 +443,12 @@ do_open(struct story *st)
 static void
 do_ready(struct story *st)
 {
-	struct core_event ev = { .kind = CORE_LINK };
 	struct buf *out = st->out, quiet;
 	int64_t i;
 
 	buf_init(&quiet);
 	st->out = &quiet;
-	ev.u.link.up = true;
-	step(st, &ev);
+	link_all(st, true);
 	report(st, GUARD_BLESSED, "", false);
 	for (i = 1; i <= number(st, word(st, 2)); i++)
 		open_session(st, i, false);
@@ -468,7 +506,8 @@ do_outcome(struct story *st)
 	o.text = text == NULL ? "" : text;
 	o.text_len = strlen(o.text);
 	for (i = 0; i < st->nflights; i++)
-		if (strcmp(st->flights[i].name, word(st, 3)) == 0)
+		if (strcmp(st->flights[i].name, word(st, 3)) == 0 &&
+		    concerns(st, st->flights[i].shard))
 			break;
 	if (i == st->nflights) {
 		begin_line(st);
@@ -621,6 +660,9 @@ configure(struct story *st)
 	c->max_waiters = (unsigned)option_num(st, "waiters", c->max_waiters);
 	c->owned = flag(st, "owned");
 	c->trust_new = flag(st, "trust_new");
+	c->quorum = option(st, "quorum") != NULL;
+	c->shards = (unsigned)option_num(st, "quorum", 1);
+	assert(c->shards <= SHARDS_MAX);
 	if (st->core != NULL)
 		core_reconfigure(st->core, c);
 }

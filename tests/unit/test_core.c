@@ -20,6 +20,7 @@ static const char *const subjects[] = {
 	"unknown",
 	"time",
 	"queue",
+	"quorum",
 	"shared",
 	"groups",
 	"deadlock",

@@ -1,0 +1,174 @@
+# Several independent servers: what a majority of them does is done.
+
+== a majority grants, the others are not waited for
+config quorum=3
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=2
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=1
+20 1 UNLOCK a
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+21 < ended a on=0
+22 < ended a on=1
+> 1 OK depth=0
+23 < unknown a on=2
+
+== servers that disagree: the highest fence is written back first
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=105 on=1
+> op raise a seq=1 ttl=13000 fence=105 on=0
+> op raise a seq=1 ttl=13000 fence=105 on=1
+> op raise a seq=1 ttl=13000 fence=105 on=2
+13 < renewed a on=0
+14 < granted a fence=100 on=2
+15 < renewed a on=2
+> 1 OK fence=105 depth=1
+
+== the write-back fails: nothing is granted, all is ended
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=105 on=1
+> op raise a seq=1 ttl=13000 fence=105 on=0
+> op raise a seq=1 ttl=13000 fence=105 on=1
+> op raise a seq=1 ttl=13000 fence=105 on=2
+13 < granted a fence=100 on=2
+14 < lost a on=0
+15 < lost a on=2
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+
+== a majority says no: what a minority granted is ended
+config quorum=3
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 on=0
+> op acquire a seq=1 ttl=13000 reserve=1 on=1
+> op acquire a seq=1 ttl=13000 reserve=1 on=2
+11 < granted a fence=100 on=0
+12 < busy a ttl=1000 on=1
+13 < busy a ttl=1000 on=2
+> 1 BUSY
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+
+== a minority that has lost the key does not end the lease
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=2
+3400 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 2970 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2970 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2970 op renew a seq=1 ttl=13000 fence=100 on=2
+3401 < lost a on=0
+3402 < renewed a on=1
+3403 < renewed a on=2
+
+== a lease that no majority can have is lost
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=2
+3400 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 2970 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2970 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2970 op renew a seq=1 ttl=13000 fence=100 on=2
+3401 < lost a on=0
+3402 < lost a on=1
+> 1 !LOST a fence=100 reason=taken
+
+== a lease counts from the earliest of those that granted it
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 sent=3 on=0
+12 < granted a fence=100 sent=10 on=1
+> 1 OK fence=100 depth=1
+13 < unknown a on=2
+14 ping 1
+> valid 9886
+
+== who comes back empty votes after the grace period, when it has all fences
+config quorum=3
+0 ready 1
+10 guard pending p1 on=2
+13610 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 1000 log guard-pending shard 2: its history changed; grants begin in 13600ms
+> 13610 op bless pend=p1 on=2
+13620 < done @guard
+13620 guard blessed on=2
+
+== a majority that has all fences may be out of reach: others go first
+config quorum=3
+0 ready 1
+10 down on=1
+20 guard pending p1 on=2
+13650 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 1000 log guard-pending shard 2: its history changed; grants begin in 13600ms
+13660 up on=1
+13661 until
+> 13661 op bless pend=p1 on=2
+
+== ... but not for ever
+config quorum=3
+0 ready 1
+10 down on=1
+20 guard pending p1 on=2
+27180 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 1000 log guard-pending shard 2: its history changed; grants begin in 13600ms
+27220 until
+> 27220 op bless pend=p1 on=2
+> 27220 log guard-fences shard 2: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
+
+== no majority has all fences: nobody is waited for
+config quorum=3
+0 ready 1
+10 guard pending p1 on=1
+20 guard pending p2 on=2
+13690 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 1000 log guard-pending 2 of 3 shards: its history changed; grants begin in 13600ms
+> 13610 op bless pend=p1 on=1
+> 13610 log guard-fences shard 1: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
+> 13620 op bless pend=p2 on=2
+> 13620 log guard-fences shard 2: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
