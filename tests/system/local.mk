@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	tests/system/lib/client.py \
 	tests/system/lib/cluster.py \
 	tests/system/lib/history.py \
+	tests/system/lib/ports.py \
 	tests/system/lib/proc.py \
 	tests/system/lib/proxy.py \
 	tests/system/lib/redisd.py \

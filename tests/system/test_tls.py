@@ -10,7 +10,8 @@ import unittest
 
 from lib.broker import find_program
 from lib.case import SystemTest
-from lib.redisd import RedisServer, free_port
+from lib.ports import free_port
+from lib.redisd import RedisServer
 from lib.sentinel import NAME, Watched
 from lib.wait import eventually
 

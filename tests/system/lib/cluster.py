@@ -1,15 +1,13 @@
 """A real Redis Cluster of the test's own: masters, replicas, slots that move."""
 
 import os
-import random
-import socket
 
+from .ports import free_port
 from .redisd import RedisServer
 from .resp import RedisError
 from .wait import eventually
 
 SLOTS = 16384
-BUS = 10000
 
 
 def crc16(data):
@@ -34,19 +32,6 @@ def slot_of(name):
     return crc16(str(bucket_of(name)).encode()) % SLOTS
 
 
-def free_pair():
-    """A port that is free, and so is the one of the bus that belongs to it."""
-    while True:
-        port = random.randrange(20000, 32000)
-        try:
-            for number in (port, port + BUS):
-                with socket.socket() as sock:
-                    sock.bind(("127.0.0.1", number))
-            return port
-        except OSError:
-            continue
-
-
 class Cluster:
     """`masters` masters that share the slots evenly, each with `replicas` replicas."""
 
@@ -68,7 +53,7 @@ class Cluster:
     def _node(self, number):
         node = RedisServer(os.path.join(self.directory, f"c{number}"), tcp=True,
                            options=self.options)
-        node.port = free_pair()
+        node.port = free_port()
         return node
 
     def _create(self):

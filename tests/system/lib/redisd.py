@@ -2,17 +2,11 @@
 
 import os
 import shutil
-import socket
 
+from .ports import free_port
 from .proc import Process
 from .resp import RedisError, Resp
 from .wait import eventually
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 class RedisServer:

@@ -5,7 +5,8 @@ import secrets
 import shutil
 
 from .proc import Process
-from .redisd import RedisServer, free_port
+from .ports import free_port
+from .redisd import RedisServer
 from .resp import RedisError, Resp
 from .wait import eventually
 
