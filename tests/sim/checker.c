@@ -57,68 +57,6 @@ checker_opened(struct world *w, const struct client *c)
 	s->broker = c->broker;
 }
 
-uint64_t
-checker_asked(struct world *w, const struct client *c, enum ask_kind kind,
-    unsigned nnames, const int *names)
-{
-	struct checker *k = &w->checker;
-	struct ask *a;
-
-	if (k->nasks == k->asks_size) {
-		k->asks_size = k->asks_size * 2 + 256;
-		k->asks = xrealloc(k->asks, k->asks_size * sizeof(*k->asks));
-	}
-	a = &k->asks[k->nasks++];
-	memset(a, 0, sizeof(*a));
-	a->ref = k->nasks;
-	a->kind = kind;
-	a->session = c->session;
-	a->broker = c->broker;
-	a->nnames = nnames;
-	if (nnames > 0)
-		memcpy(a->names, names, nnames * sizeof(*names));
-	a->name = nnames > 0 ? names[0] : -1;
-	a->sent_us = world_now(w);
-	if (kind == ASK_UNLOCK)
-		history_note(&w->history, a->sent_us, HISTORY_INVOKE,
-		    c->session, HISTORY_UNLOCK, checker_name(a->name), a->ref);
-	return a->ref;
-}
-
-void
-checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
-{
-	struct ask *a = &w->checker.asks[ref - 1];
-	struct history_event *e;
-
-	a->wait_ms = rq->wait_ms;
-	a->has_hold = rq->has_hold;
-	a->hold_ms = rq->hold_ms;
-	a->keep_ms = rq->keep_ms;
-	a->delay_ms = rq->delay_ms;
-	a->untagged = rq->untagged;
-	a->shared = rq->shared;
-	a->number = rq->number;
-	if (a->kind != ASK_LOCK)
-		return;
-	e = history_note(&w->history, a->sent_us, HISTORY_INVOKE, a->session,
-	    HISTORY_LOCK, checker_name(a->name), a->ref);
-	e->wait_us = a->wait_ms == CORE_WAIT_FOREVER ? -1 : a->wait_ms * 1000;
-}
-
-void
-checker_cancels(struct world *w, uint64_t ref)
-{
-	w->checker.asks[ref - 1].cancelled = true;
-}
-
-const struct ask *
-checker_ask(const struct world *w, uint64_t ref)
-{
-	assert(ref > 0 && ref <= w->checker.nasks);
-	return &w->checker.asks[ref - 1];
-}
-
 struct client *
 checker_client(struct world *w, uint64_t session)
 {
@@ -560,22 +498,6 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 	checker_drop_badly(w, g);
 }
 
-static void
-close_ask(struct world *w, struct ask *ask)
-{
-	struct checker *k = &w->checker;
-	size_t i;
-
-	ask->answered = true;
-	for (i = 0; i < k->nopen; i++)
-		if (k->open[i] == ask->ref) {
-			k->open[i] = k->open[--k->nopen];
-			break;
-		}
-	if (ask->kind != ASK_PING && ask->kind != ASK_CANCEL)
-		k->sittings[ask->session - 1].outstanding--;
-}
-
 /* What a reply says of each of several names. */
 static void
 on_names(struct world *w, const struct broker *b, const struct answer *a,
@@ -610,7 +532,7 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 		    (unsigned long long)a->ref);
 		return;
 	}
-	close_ask(w, ask);
+	checker_close_ask(w, ask);
 	k->timeouts += a->status == STATUS_TIMEOUT;
 	k->unavailable += a->code == ERR_UNAVAILABLE;
 	checker_permits_answered(w, b, a, ask);
@@ -658,74 +580,5 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 		on_event(w, b, a);
 	else
 		on_reply(w, b, a);
-	checker_hunger(w);
-}
-
-/* What brokers read. */
-
-/*
- * May it pass those who came before?  Who had the name with a keep= may, and
- * who has it now: that is a re-entry, even where Redis must first be told of a
- * longer keep= or delay= and an UNLOCK overtakes it meanwhile.
- */
-static bool
-is_privileged(struct world *w, const struct ask *ask)
-{
-	const struct sitting *s = &w->checker.sittings[ask->session - 1];
-	const struct grant *g = checker_grant(w, ask->session, ask->name);
-
-	return ((s->kept >> ask->name) & 1) != 0 ||
-	       (g != NULL && g->depth - g->parting > 0);
-}
-
-static const char *
-more_names(const struct ask *ask, char *out)
-{
-	unsigned i;
-
-	out[0] = '\0';
-	for (i = 1; i < ask->nnames; i++)
-		sprintf(out + strlen(out), ",n%d", ask->names[i]);
-	return out;
-}
-
-void
-checker_received(struct world *w, const struct broker *b, uint64_t ref)
-{
-	static const char *const kinds[] = { "LOCK", "UNLOCK", "EXTEND",
-		"STATUS", "PING", "CANCEL", "ACQUIRE", "RELEASE" };
-	struct checker *k = &w->checker;
-	struct ask *ask = &k->asks[ref - 1];
-	struct grant *g;
-	char more[3 * CHECKER_NAMES_MAX + 1];
-	unsigned i;
-
-	TRACE(w,
-	    "%s from %llu: @%llu %s n%d%s%s wait=%lld hold=%lld keep=%lld "
-	    "delay=%lld",
-	    b->name, (unsigned long long)ask->session, (unsigned long long)ref,
-	    kinds[ask->kind], ask->name, more_names(ask, more),
-	    ask->shared ? " shared" : "",
-	    (long long)(ask->wait_ms == CORE_WAIT_FOREVER ? -1 : ask->wait_ms),
-	    (long long)(ask->has_hold ? ask->hold_ms : -1),
-	    (long long)ask->keep_ms, (long long)ask->delay_ms);
-	ask->received = true;
-	ask->received_us = ask->idle_us = world_now(w);
-	ask->order = ++k->next_order;
-	if (ask->name >= 0)
-		ask->privileged = is_privileged(w, ask);
-	if (k->nopen == k->open_size) {
-		k->open_size = k->open_size * 2 + 64;
-		k->open = xrealloc(k->open, k->open_size * sizeof(*k->open));
-	}
-	k->open[k->nopen++] = ref;
-	if (ask->kind != ASK_PING && ask->kind != ASK_CANCEL)
-		k->sittings[ask->session - 1].outstanding++;
-	checker_permits_received(w, ask);
-	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
-		g = checker_grant(w, ask->session, ask->names[i]);
-		if (g != NULL)
-			g->parting++;
-	}
 	checker_hunger(w);
 }

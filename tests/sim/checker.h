@@ -20,15 +20,30 @@ struct broker;
 struct client;
 struct world;
 
+/* ASK(identifier, "verb", the forms that its answer may take; see below) */
+/* clang-format off */
+#define ASKS(ASK) \
+	ASK(LOCK, "LOCK", ASK_WAITS) \
+	ASK(UNLOCK, "UNLOCK", 0) \
+	ASK(EXTEND, "EXTEND", 0) \
+	ASK(STATUS, "STATUS", 0) \
+	ASK(PING, "PING", ASK_AT_ONCE) \
+	ASK(CANCEL, "CANCEL", ASK_AT_ONCE) \
+	ASK(ACQUIRE, "ACQUIRE", ASK_WAITS) \
+	ASK(RELEASE, "RELEASE", 0)
+/* clang-format on */
+
 enum ask_kind {
-	ASK_LOCK,
-	ASK_UNLOCK,
-	ASK_EXTEND,
-	ASK_STATUS,
-	ASK_PING,
-	ASK_CANCEL,
-	ASK_ACQUIRE,
-	ASK_RELEASE
+#define ASK(id, word, form) ASK_##id,
+	ASKS(ASK)
+#undef ASK
+	    ASK_KINDS
+};
+
+/* When it is answered; 0: when Redis has answered, once. */
+enum ask_form {
+	ASK_AT_ONCE = 1 << 0,
+	ASK_WAITS = 1 << 1 /* as long as its wait= says */
 };
 
 /* One request, from when it was sent; kept until the world ends. */

@@ -55,6 +55,11 @@ checker_waits(const struct ask *ask)
 	return ask->kind == ASK_LOCK && !ask->cancelled && ask->wait_ms != 0;
 }
 
+bool checker_ask_is(const struct ask *ask, enum ask_form form);
+
+/* It was answered, and waits no more (checker_asks.c). */
+void checker_close_ask(struct world *w, struct ask *ask);
+
 /* A session shares a name that others share (checker_share.c). */
 void checker_joins(struct world *w, const struct ask *ask);
 

@@ -175,10 +175,9 @@ due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 
 	if (from_us < awake_us)
 		from_us = awake_us;
-	if (ask->kind == ASK_PING || ask->kind == ASK_CANCEL)
+	if (checker_ask_is(ask, ASK_AT_ONCE))
 		return from_us + SLACK_US;
-	if ((ask->kind != ASK_LOCK && ask->kind != ASK_ACQUIRE) ||
-	    ask->wait_ms == 0)
+	if (!checker_ask_is(ask, ASK_WAITS) || ask->wait_ms == 0)
 		return from_us + w->reply_timeout_ms * 1010 + 300000;
 	if (ask->wait_ms == CORE_WAIT_FOREVER)
 		return INT64_MAX;

@@ -47,6 +47,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/broker.h \
 	tests/sim/checker.c \
 	tests/sim/checker.h \
+	tests/sim/checker_asks.c \
 	tests/sim/checker_ends.c \
 	tests/sim/checker_permits.c \
 	tests/sim/checker_share.c \
