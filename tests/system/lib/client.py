@@ -7,7 +7,7 @@ import struct
 import time
 
 from .proc import die_with_parent
-from .wait import now, patience
+from .wait import PROMPT, Deadline, hang, now
 
 
 class Line:
@@ -52,16 +52,16 @@ class Client:
     each other is not promised. `lines` has everything as it came.
     """
 
-    def __init__(self, address, timeout=5.0, receive_buffer=None):
+    def __init__(self, address, timeout=PROMPT, receive_buffer=None):
         self.timeout = timeout
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         self.sock = socket.socket(family)
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         # A connect() to a Unix socket with a time-out fails at once where the backlog is full.
-        self.sock.settimeout(None if family == socket.AF_UNIX else patience(timeout))
+        self.sock.settimeout(None if family == socket.AF_UNIX else hang())
         self.sock.connect(address)
-        self.sock.settimeout(patience(timeout))
+        self.sock.settimeout(hang())
         if family == socket.AF_INET:
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
@@ -81,7 +81,7 @@ class Client:
 
     def send_raw(self, data):
         """Send bytes as they are; what comes back meanwhile is taken in, so none can block."""
-        deadline = now() + patience(max(self.timeout, 20.0))
+        deadline = Deadline(30)
         self.sock.setblocking(False)
         try:
             while data:
@@ -91,7 +91,7 @@ class Client:
                     self._take()
                 if writable:
                     data = data[self.sock.send(data[:65536]):]
-                assert now() < deadline, "the broker does not read"
+                assert not deadline.over(), "the broker does not read"
         finally:
             self.sock.setblocking(True)
 
@@ -141,13 +141,13 @@ class Client:
     def wait_for(self, check, timeout=None, what="a line"):
         """Read until check() returns something true, and return that."""
         limit = self.timeout if timeout is None else timeout
-        deadline = now() + patience(limit)
+        deadline = Deadline(limit)
         while True:
             found = check()
             if found:
                 return found
             assert not self.eof, f"end of stream instead of {what}; had {self.lines[-8:]}"
-            left = deadline - now()
+            left = deadline.left()
             assert left > 0, f"no {what} within {limit}s; had {self.lines[-8:]}"
             self.pump(min(left, 0.5))
 

@@ -97,9 +97,14 @@ class Cluster:
         return node.cmd("ROLE")[0]
 
     def is_synced(self, node):
-        if node in self.master_of and self.role(node) == "master":
-            return False
-        return self.role(node) == "master" or node.cmd("ROLE")[3] == "connected"
+        """By its own word, and by its master's, which counts it for WAIT only from then on."""
+        kind, *rest = node.cmd("ROLE")
+        if kind == "master":
+            return node not in self.master_of
+        _, port, state, _ = rest
+        master = next(one for one in self.nodes if one.port == port)
+        return state == "connected" and \
+            f",port={node.port},state=online," in master.cmd("INFO", "replication")
 
     @property
     def addresses(self):

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from .wait import eventually, patience
+from .wait import eventually, hang
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
@@ -41,12 +41,12 @@ class Process:
     def alive(self):
         return self.popen.poll() is None
 
-    def wait(self, timeout=5.0):
+    def wait(self):
         """The exit status; negative for a signal."""
         try:
-            return self.popen.wait(patience(timeout))
+            return self.popen.wait(hang())
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{self.argv[0]} did not end within {timeout}s") from None
+            raise AssertionError(f"{self.argv[0]} did not end") from None
 
     def signal(self, number):
         self.popen.send_signal(number)
@@ -54,7 +54,7 @@ class Process:
     def freeze(self):
         """SIGSTOP, and return when it has really stopped."""
         self.signal(signal.SIGSTOP)
-        eventually(lambda: self.state() == "T", 2, "process stopped")
+        eventually(lambda: self.state() == "T", what="process stopped")
 
     def thaw(self):
         self.signal(signal.SIGCONT)
@@ -65,7 +65,7 @@ class Process:
             self.signal(signal.SIGKILL)
         return self.wait()
 
-    def stop(self, timeout=5.0):
+    def stop(self):
         """SIGTERM, then SIGKILL when that does not help. Returns the exit status."""
         if self.alive:
             self.signal(signal.SIGTERM)
@@ -73,7 +73,7 @@ class Process:
             if self.state() == "T":
                 self.signal(signal.SIGCONT)
             try:
-                self.popen.wait(patience(timeout))
+                self.popen.wait(hang())
             except subprocess.TimeoutExpired:
                 self.kill()
         return self.returncode

@@ -12,7 +12,7 @@ class RedisError(Exception):
 class Resp:
     """One connection, one command at a time."""
 
-    def __init__(self, address, timeout=5.0):
+    def __init__(self, address, timeout=10.0):
         if address.startswith("unix:"):
             self.sock = socket.socket(socket.AF_UNIX)
             self.sock.settimeout(patience(timeout))

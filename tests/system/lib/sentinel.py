@@ -4,8 +4,8 @@ import os
 import secrets
 import shutil
 
-from .proc import Process
 from .ports import free_port
+from .proc import Process
 from .redisd import RedisServer
 from .resp import RedisError, Resp
 from .wait import eventually
@@ -134,10 +134,13 @@ class Watched:
 
     @staticmethod
     def attach(replica, master):
-        """Make it a replica, and wait until it is in step."""
+        """Make it a replica, and wait until it is in step by its own word, and by its master's,
+        which counts it for WAIT and min-replicas-to-write only from then on."""
         replica.cmd("REPLICAOF", "127.0.0.1", str(master.port))
-        eventually(lambda: "master_link_status:up" in replica.cmd("INFO", "replication"), 10,
+        eventually(lambda: "master_link_status:up" in replica.cmd("INFO", "replication"), 30,
                    "a replica in step")
+        eventually(lambda: f",port={replica.port},state=online," in master.cmd(
+            "INFO", "replication"), 30, "its master knows")
 
     def cut_off(self, replica, master):
         """Freeze a replica, and let nothing that the master does from now on reach it."""
