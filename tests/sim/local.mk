@@ -21,6 +21,8 @@ endif
 if HAVE_LUA
 SIM_REDIS = tests/sim/answer.c \
 	tests/sim/answer.h \
+	tests/sim/lua_arena.c \
+	tests/sim/lua_arena.h \
 	tests/sim/lua_host.c \
 	tests/sim/lua_host.h \
 	tests/sim/prng.h \

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -17,6 +18,7 @@
 #include "base/xmalloc.h"
 
 #include "answer.h"
+#include "lua_arena.h"
 #include "lua_host.h"
 
 #define ARGS_MAX 64
@@ -73,6 +75,15 @@ push_reply(lua_State *L, const redisReply *reply)
 	}
 }
 
+/* A number as Redis writes it; whole ones, which nearly all are, are cheap. */
+static int
+write_number(char *out, size_t size, double d)
+{
+	if (d > -1e15 && d < 1e15 && (double)(int64_t)d == d)
+		return snprintf(out, size, "%" PRId64, (int64_t)d);
+	return snprintf(out, size, "%.17g", d);
+}
+
 /* Takes the arguments of redis.call; false where one is neither string nor
  * number. */
 static bool
@@ -83,7 +94,7 @@ take_args(lua_State *L, struct text *args, int n)
 
 	for (i = 0; i < n; i++) {
 		if (lua_type(L, i + 1) == LUA_TNUMBER) {
-			len = snprintf(number, sizeof(number), "%.17g",
+			len = write_number(number, sizeof(number),
 			    (double)lua_tonumber(L, i + 1));
 			lua_pushlstring(L, number, (size_t)len);
 			lua_replace(L, i + 1);
@@ -230,10 +241,10 @@ lua_host_new(void)
 	struct lua_host *host = xcalloc(1, sizeof(*host));
 	const luaL_Reg *lib;
 
-	host->lua = luaL_newstate();
+	lua_arena_init(&host->arena);
+	host->lua = lua_newstate(lua_arena_alloc, &host->arena);
 	assert(host->lua != NULL);
-	/* Memory is plenty, and collecting it took half of the time. */
-	lua_gc(host->lua, LUA_GCSETPAUSE, 1000);
+	lua_gc(host->lua, LUA_GCSTOP, 0);
 	for (lib = host_libs; lib->func != NULL; lib++) {
 		lua_pushcfunction(host->lua, lib->func);
 		lua_pushstring(host->lua, lib->name);
@@ -250,7 +261,7 @@ lua_host_free(struct lua_host *host)
 {
 	if (host == NULL)
 		return;
-	lua_close(host->lua);
+	lua_arena_fini(&host->arena);
 	free(host);
 }
 
@@ -260,7 +271,7 @@ lua_host_add(struct lua_host *host, const char *name, const char *source)
 	const char *body = source;
 	int n = host->nscripts;
 
-	assert(n < LUA_HOST_SCRIPTS_MAX);
+	assert(n < LUA_HOST_SCRIPTS_MAX && host->arena.image == NULL);
 	if (source[0] == '#' && source[1] == '!') {
 		body = strchr(source, '\n');
 		assert(body != NULL);
@@ -387,6 +398,8 @@ lua_host_run(struct lua_host *host, int script, bool oom, struct redis_db *db,
 		return answer_error("OOM allow-oom flag is not set on the "
 				    "script, can not run it when used memory "
 				    "> 'maxmemory'");
+	if (host->arena.image == NULL)
+		lua_arena_keep(&host->arena);
 	host->db = db;
 	set_list(L, "KEYS", nkeys, keys);
 	set_list(L, "ARGV", nargs, args);
@@ -396,6 +409,7 @@ lua_host_run(struct lua_host *host, int script, bool oom, struct redis_db *db,
 	else
 		reply = result_reply(L, DEPTH_MAX);
 	lua_settop(L, 0);
+	lua_arena_tidy(&host->arena);
 	host->db = NULL;
 	return reply;
 }

@@ -9,6 +9,7 @@
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 
+#include "lua_arena.h"
 #include "redis_db.h"
 
 #define LUA_HOST_SCRIPTS_MAX 8
@@ -17,7 +18,8 @@ struct lua_State;
 
 /* Owned by whoever made it; lua_host_free() frees it. */
 struct lua_host {
-	struct lua_State *lua;
+	struct lua_arena arena;
+	struct lua_State *lua; /* in the arena */
 	int nscripts;
 	int functions[LUA_HOST_SCRIPTS_MAX]; /* references in the registry */
 	bool allow_oom[LUA_HOST_SCRIPTS_MAX];

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,8 @@ trace_add(struct trace *t, int64_t now_us, const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	n = snprintf(line, TRACE_WIDTH, "%10.6f ", (double)now_us / 1e6);
+	n = snprintf(line, TRACE_WIDTH, "%3" PRId64 ".%06" PRId64 " ",
+	    now_us / 1000000, now_us % 1000000);
 	va_start(ap, fmt);
 	vsnprintf(line + n, (size_t)(TRACE_WIDTH - n), fmt, ap);
 	va_end(ap);
