@@ -5,26 +5,33 @@
 #include "config.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/xmalloc.h"
 #include "lua/scripts.h"
 
 #include "world.h"
 
 #define SEEDS_DEFAULT 1000
 
-/* The run at hand, for the report when an assertion fails in it. */
+/* The run at hand, for the report when an assertion fails in it; and the
+ * command line. */
 static struct world *running;
+static int command_argc;
+static char **command_argv;
 
 /* What the command line says beyond struct sim_options. */
 struct command {
 	uint64_t seeds;
+	unsigned jobs;	 /* processes that share them */
 	double budget_s; /* stop after so much real time; 0: no */
 	bool ablations;
 	bool twice;
@@ -36,14 +43,40 @@ struct tally {
 	uint64_t runs;
 	double simulated_s;
 	uint64_t grants, lost, lines, events;
+	uint64_t hash;	   /* of the last one, where lines are kept */
 	char failure[256]; /* the last one */
 };
+
+/* Once more, to see the last lines: another process, for this one is broken. */
+static void
+exec_again(uint64_t seed)
+{
+	char **argv = xcalloc((size_t)command_argc + 6, sizeof(*argv));
+	char number[24];
+	int n = command_argc;
+
+	snprintf(number, sizeof(number), "%" PRIu64, seed);
+	memcpy(argv, command_argv, (size_t)n * sizeof(*argv));
+	argv[n++] = (char[]){ "--seed" };
+	argv[n++] = number;
+	argv[n++] = (char[]){ "--seeds" };
+	argv[n++] = (char[]){ "1" };
+	argv[n] = (char[]){ "--lines" };
+	fflush(stdout);
+	execv("/proc/self/exe", argv);
+}
 
 static void
 on_abort(int signo)
 {
+	sigset_t none;
+
 	signal(signo, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (running != NULL && !running->trace.on)
+		exec_again(running->o->seed);
 	if (running != NULL) {
 		fflush(stderr);
 		world_report(running);
@@ -93,6 +126,17 @@ tally_add(struct tally *t, const struct world *w)
 }
 
 static void
+tally_join(struct tally *t, const struct tally *part)
+{
+	t->runs += part->runs;
+	t->simulated_s += part->simulated_s;
+	t->grants += part->grants;
+	t->lost += part->lost;
+	t->lines += part->lines;
+	t->events += part->events;
+}
+
+static void
 write_history(const struct world *w)
 {
 	FILE *out = fopen(w->o->history, "w");
@@ -133,22 +177,39 @@ run_seed(const struct sim_options *o, struct lua_host *host, const int *scripts,
 	return good;
 }
 
-static int
-run_seeds(struct sim_options *o, const struct command *cmd)
+/* Again, with the last lines, and for the report. */
+static void
+run_again(
+    const struct sim_options *o, struct lua_host *host, const int *scripts)
 {
-	struct tally tally = { 0 };
+	struct sim_options loud = *o;
+	struct tally none = { 0 };
+	uint64_t hash;
+
+	loud.lines = true;
+	run_seed(&loud, host, scripts, &none, &hash, true);
+}
+
+/* Seeds from o->seed on; 0: all are good. */
+static int
+run_range(struct sim_options *o, const struct command *cmd, uint64_t seeds,
+    struct tally *tally)
+{
 	int scripts[SCRIPT_MAX], status = 0;
 	struct lua_host *host = make_host(o->ablation, scripts);
-	double start = seconds_now(), took;
-	uint64_t i, hash = 0, again = 0, first = o->seed;
+	double start = seconds_now();
+	uint64_t i, again = 0, first = o->seed;
 
-	for (i = 0; i < cmd->seeds && (status == 0 || cmd->go_on); i++) {
+	for (i = 0; i < seeds && (status == 0 || cmd->go_on); i++) {
 		o->seed = first + i;
-		if (!run_seed(o, host, scripts, &tally, &hash, !cmd->go_on))
+		if (!run_seed(o, host, scripts, tally, &tally->hash,
+			o->lines && !cmd->go_on)) {
 			status = 1;
-		else if (cmd->twice) {
-			run_seed(o, host, scripts, &tally, &again, false);
-			if (again != hash) {
+			if (!o->lines && !cmd->go_on)
+				run_again(o, host, scripts);
+		} else if (cmd->twice) {
+			run_seed(o, host, scripts, tally, &again, false);
+			if (again != tally->hash) {
 				printf("seed %llu: two runs differ\n",
 				    (unsigned long long)o->seed);
 				status = 1;
@@ -157,14 +218,64 @@ run_seeds(struct sim_options *o, const struct command *cmd)
 		if (cmd->budget_s > 0 && seconds_now() - start > cmd->budget_s)
 			break;
 	}
-	took = seconds_now() - start;
-	printf("%llu runs in %.1f s: %.1f simulated hours, %llu grants, "
-	       "%llu lost, %llu lines, %llu events, last trace %016llx: %s\n",
-	    (unsigned long long)tally.runs, took, tally.simulated_s / 3600,
-	    (unsigned long long)tally.grants, (unsigned long long)tally.lost,
-	    (unsigned long long)tally.lines, (unsigned long long)tally.events,
-	    (unsigned long long)hash, status == 0 ? "all good" : "FAILED");
 	lua_host_free(host);
+	return status;
+}
+
+/* One of several processes: its part of the seeds, its sums into the pipe. */
+static void
+run_job(struct sim_options *o, const struct command *cmd, unsigned job, int fd)
+{
+	struct tally tally = { 0 };
+	uint64_t from = cmd->seeds * job / cmd->jobs;
+	uint64_t to = cmd->seeds * (job + 1) / cmd->jobs;
+	int status;
+
+	o->seed += from;
+	status = run_range(o, cmd, to - from, &tally);
+	fflush(stdout);
+	if (write(fd, &tally, sizeof(tally)) != (ssize_t)sizeof(tally))
+		status = 1;
+	_exit(status);
+}
+
+static int
+run_jobs(struct sim_options *o, const struct command *cmd, struct tally *sum)
+{
+	struct tally part;
+	int fds[2], status = 0, child;
+	unsigned i;
+
+	fflush(stdout);
+	if (pipe(fds) != 0)
+		abort();
+	for (i = 0; i < cmd->jobs; i++)
+		if (fork() == 0)
+			run_job(o, cmd, i, fds[1]);
+	close(fds[1]);
+	while (read(fds[0], &part, sizeof(part)) == (ssize_t)sizeof(part))
+		tally_join(sum, &part);
+	close(fds[0]);
+	while (wait(&child) > 0)
+		if (child != 0)
+			status = 1;
+	return status;
+}
+
+static int
+run_seeds(struct sim_options *o, const struct command *cmd)
+{
+	struct tally t = { 0 };
+	double start = seconds_now();
+	int status = cmd->jobs > 1 ? run_jobs(o, cmd, &t)
+				   : run_range(o, cmd, cmd->seeds, &t);
+
+	printf("%llu seeds, %.1f simulated days in %.0f s: %llu grants, "
+	       "%llu lost, %llu lines, %llu events: %s\n",
+	    (unsigned long long)t.runs, t.simulated_s / 86400,
+	    seconds_now() - start, (unsigned long long)t.grants,
+	    (unsigned long long)t.lost, (unsigned long long)t.lines,
+	    (unsigned long long)t.events, status == 0 ? "all good" : "FAILED");
 	return status;
 }
 
@@ -176,7 +287,6 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 	struct tally tally = { 0 };
 	int scripts[SCRIPT_MAX];
 	struct lua_host *host;
-	uint64_t hash;
 	unsigned n;
 	bool good = true;
 
@@ -190,7 +300,7 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 	host = make_host(a, scripts);
 	for (n = 0; n < a->seeds && good; n++) {
 		o.seed = base->seed + n;
-		good = run_seed(&o, host, scripts, &tally, &hash, false);
+		good = run_seed(&o, host, scripts, &tally, &tally.hash, false);
 	}
 	lua_host_free(host);
 	printf("%-15s %-56s %s %u of %u  %.*s\n", a->name, a->what,
@@ -215,13 +325,13 @@ run_ablations(const struct sim_options *o)
 static void
 usage(void)
 {
-	fprintf(stderr,
-	    "usage: sim [--seed N] [--seeds N] [--budget SECONDS] "
-	    "[--seconds S]\n"
-	    "           [--topology NAME] [--brokers N] "
-	    "[--faults LIST|all|none]\n"
-	    "           [--trace] [--twice] [--go-on] [--history FILE]\n"
-	    "           [--ablate NAME | --ablations]\n");
+	fprintf(stderr, "usage: sim [--seed N] [--seeds N] [--budget SECONDS] "
+			"[--seconds S]\n"
+			"           [--topology NAME] [--brokers N] "
+			"[--faults LIST|all|none]\n"
+			"           [--trace] [--twice] [--go-on] [--jobs N]\n"
+			"           [--lines] [--history FILE]\n"
+			"           [--ablate NAME | --ablations]\n");
 	exit(2);
 }
 
@@ -233,6 +343,8 @@ static const struct option options[] = {
 	{ "topology", required_argument, NULL, 'y' },
 	{ "brokers", required_argument, NULL, 'b' },
 	{ "faults", required_argument, NULL, 'f' },
+	{ "jobs", required_argument, NULL, 'j' },
+	{ "lines", no_argument, NULL, 'l' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
 	{ "twice", no_argument, NULL, '2' },
@@ -288,13 +400,19 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 			usage();
 		return;
 	case 'T':
-		o->trace = true;
+		o->lines = o->trace = true;
+		return;
+	case 'l':
+		o->lines = true;
+		return;
+	case 'j':
+		cmd->jobs = (unsigned)strtoul(optarg, NULL, 10);
 		return;
 	case 'g':
 		cmd->go_on = true;
 		return;
 	case '2':
-		cmd->twice = true;
+		cmd->twice = o->lines = true;
 		return;
 	case 'H':
 		o->history = optarg;
@@ -316,9 +434,11 @@ main(int argc, char **argv)
 	struct sim_options o = {
 		.seed = 1, .topology = &topologies[0], .faults = FAULT_ALL
 	};
-	struct command cmd = { .seeds = SEEDS_DEFAULT };
+	struct command cmd = { .seeds = SEEDS_DEFAULT, .jobs = 1 };
 	int c;
 
+	command_argc = argc;
+	command_argv = argv;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		take_option(c, &o, &cmd);
 	if (optind != argc)

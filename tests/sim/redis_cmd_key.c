@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -434,21 +435,29 @@ cmd_publish(struct redis_db *db, int argc, const struct text *argv)
 	return answer_int(db->publish(db->arg, argv[1], argv[2]));
 }
 
+/* Twice in every script, and so without snprintf(). */
+static redisReply *
+answer_digits(int64_t n)
+{
+	char text[24], *p = text + sizeof(text);
+
+	do {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	} while (n > 0);
+	return answer_text(p, (size_t)(text + sizeof(text) - p));
+}
+
 static redisReply *
 cmd_time(struct redis_db *db, int argc, const struct text *argv)
 {
 	redisReply *reply = answer_array(2);
-	char text[32];
-	int len;
 
 	(void)argc;
 	(void)argv;
-	len = snprintf(
-	    text, sizeof(text), "%lld", (long long)(db->now_us / 1000000));
-	reply->element[0] = answer_text(text, (size_t)len);
-	len = snprintf(
-	    text, sizeof(text), "%lld", (long long)(db->now_us % 1000000));
-	reply->element[1] = answer_text(text, (size_t)len);
+	assert(db->now_us >= 0);
+	reply->element[0] = answer_digits(db->now_us / 1000000);
+	reply->element[1] = answer_digits(db->now_us % 1000000);
 	return reply;
 }
 

@@ -264,7 +264,8 @@ redis_command_find(struct text name)
 
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (c = tables[i]; c->name != NULL; c++)
-			if (text_is(name, c->name))
+			if (((name.p[0] ^ c->name[0]) & ~0x20) == 0 &&
+			    text_is(name, c->name))
 				return c;
 	return NULL;
 }

@@ -11,9 +11,10 @@
 #include "trace.h"
 
 void
-trace_init(struct trace *t, bool print)
+trace_init(struct trace *t, bool on, bool print)
 {
 	memset(t, 0, sizeof(*t));
+	t->on = on || print;
 	t->print = print;
 	t->hash = 0xcbf29ce484222325u;
 }

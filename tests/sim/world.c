@@ -153,7 +153,7 @@ world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
 	w->scripts = scripts;
 	prng_seed(&w->prng, o->seed);
 	events_init(&w->events);
-	trace_init(&w->trace, o->trace);
+	trace_init(&w->trace, o->lines, o->trace);
 	history_init(&w->history);
 	checker_init(w);
 	world_draw(w);

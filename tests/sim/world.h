@@ -40,7 +40,8 @@ struct sim_options {
 	int seconds; /* of faults and work; 0: as the seed says */
 	unsigned faults;
 	bool faults_given; /* else as the seed says, out of `faults` */
-	bool trace;
+	bool lines;	   /* keep the last lines, and the hash of all */
+	bool trace;	   /* and print each */
 	const struct ablation *ablation; /* NULL: none */
 	const char *history;		 /* file to write, or NULL */
 };
@@ -103,6 +104,11 @@ int64_t world_delay_us(struct world *w);
 void world_fail(struct world *w, const char *promise, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-#define TRACE(w, ...) trace_add(&(w)->trace, (w)->events.now_us, __VA_ARGS__)
+#define TRACE(w, ...)                                                      \
+	do {                                                               \
+		if ((w)->trace.on)                                         \
+			trace_add(                                         \
+			    &(w)->trace, (w)->events.now_us, __VA_ARGS__); \
+	} while (0)
 
 #endif
