@@ -107,6 +107,16 @@ class Machinery(SystemTest):
         os.close(reading)
         eventually(lambda: pid_gone(child), 5, "redis-server is gone")
 
+    def test_a_sanitizers_report_fails_the_test(self):
+        options = dict(one.split("=", 1) for one in os.environ["ASAN_OPTIONS"].split(":"))
+        report = f"{options['log_path']}.{os.getpid()}"
+        with open(report, "w", encoding="ascii") as file:
+            file.write("ERROR: AddressSanitizer: nonsense\n")
+        with self.assertRaisesRegex(AssertionError, "nonsense"):
+            self.check_sanitizers()
+        os.unlink(report)
+        self.check_sanitizers()
+
     def test_proxy_passes_and_splits(self):
         proxy = self.proxy(self.redis())
         proxy.split = True

@@ -1,5 +1,6 @@
 """The base of every system test: a directory, a deadline, and an end for all it started."""
 
+import glob
 import os
 import shutil
 import signal
@@ -43,8 +44,34 @@ class SystemTest(unittest.TestCase):
         signal.alarm(int(hang(self.limit)))
         self.directory = tempfile.mkdtemp(prefix="lbt-")
         self.addCleanup(shutil.rmtree, self.directory, True)
+        self._watch_sanitizers()
         self.brokers = []
         self.servers = []
+
+    def _watch_sanitizers(self):
+        """What ASan, LSan and UBSan have to say, whichever program it is of, goes to files that
+        are looked for at the end; and its exit status is none that a test could expect."""
+        for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
+            given = os.environ.get(name)
+            options = f"log_path={self.directory}/sanitizer:exitcode=99"
+            if name == "UBSAN_OPTIONS":
+                options += ":print_stacktrace=1"
+            os.environ[name] = f"{given}:{options}" if given else options
+            self.addCleanup(self._restore, name, given)
+        self.addCleanup(self.check_sanitizers)
+
+    @staticmethod
+    def _restore(name, value):
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+
+    def check_sanitizers(self):
+        """Runs when all that was started has ended."""
+        for path in sorted(glob.glob(os.path.join(self.directory, "sanitizer.*"))):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                self.fail(f"a sanitizer found:\n{file.read()[:4000]}")
 
     def _out_of_time(self, _signal, _frame):
         raise TimedOut(f"the test took more than {hang(self.limit):.0f}s")
