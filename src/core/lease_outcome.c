@@ -19,6 +19,7 @@
 #define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
 #define QUORUM_RETRY_MS 200  /* full jitter, as Redlock asks for */
+#define QUORUM_YIELD_MS 50   /* for others to come first, after a turn */
 #define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
 
 /* Nothing is known, or nothing can be done now: again, a little later. */
@@ -265,7 +266,9 @@ static void
 on_end(
     struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
 {
-	(void)sent_ms;
+	/* A quorum hands nothing over: the others must come first. */
+	bool others = quorum_used(core) && l->remote_ms != 0;
+
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
 		unlock_parted(core, l, true);
@@ -283,6 +286,8 @@ on_end(
 	l->remote_ms = 0;
 	if (!lease_queued_again(core, l)) {
 		lease_set_state(l, LEASE_NONE);
+		if (others)
+			l->wake_ms = core->now_ms + QUORUM_YIELD_MS;
 	} else if (o->waiting) {
 		watch_taken(core, l);
 		plan_look(core, l, o);

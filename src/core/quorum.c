@@ -28,6 +28,7 @@ struct vote {
 	unsigned nfences;
 	uint64_t fences[QUORUM_MAX];
 	int64_t sent_ms;   /* the earliest of those that said yes */
+	bool waiting;	   /* one of them knows of a broker that waits */
 	struct outcome no; /* the weightiest other answer */
 	bool decided;
 	size_t name_len;
@@ -188,6 +189,7 @@ write_back(struct core *core, struct vote *v, uint64_t top)
 	w->op.ttl_ms = v->op.ttl_ms;
 	w->op.fence = top;
 	w->sent_ms = v->sent_ms;
+	w->waiting = v->waiting;
 	v->lock = NULL;
 	v->decided = true;
 }
@@ -202,6 +204,7 @@ succeed(struct core *core, struct vote *v)
 	o.status = v->asked == OP_END	  ? OUTCOME_ENDED
 		   : v->asked == OP_RENEW ? OUTCOME_RENEWED
 					  : OUTCOME_GRANTED;
+	o.waiting = v->waiting;
 	if (v->op.kind == OP_RAISE) {
 		o.fence = v->op.fence;
 	} else if (v->op.reserve > 0) {
@@ -240,6 +243,7 @@ count(struct vote *v, int64_t sent_ms, const struct outcome *o)
 {
 	if (yes_answers[v->op.kind] & (1u << o->status)) {
 		v->yes++;
+		v->waiting = v->waiting || o->waiting;
 		if (v->op.kind != OP_RAISE && sent_ms < v->sent_ms)
 			v->sent_ms = sent_ms;
 		if (o->fence > 0)

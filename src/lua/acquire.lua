@@ -44,6 +44,7 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	local holders = phase(value) and sharers(shared) or {}
 	if quorum and not value then
 		owner = token -- nothing is handed over: a majority decides
+		redis.call("LREM", queue, 0, me .. ".0")
 	elseif not value or phase(value) and #holders == 0 then
 		local heir = pass_on(key, queue, shared, token)
 		if heir and heir ~= token then

@@ -172,3 +172,35 @@ config quorum=3
 > 13610 log guard-fences shard 1: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
 > 13620 op bless pend=p2 on=2
 > 13620 log guard-fences shard 2: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
+
+== another broker waits: after a turn it comes first
+config quorum=3 handovers=1
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 waiting on=1
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=2
+20 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1 on=0
+> op renew a seq=1 ttl=13000 fence=100 reserve=1 on=1
+> op renew a seq=1 ttl=13000 fence=100 reserve=1 on=2
+30 3 LOCK a
+40 1 UNLOCK a
+> 1 OK depth=0
+41 < renewed a fence=101 on=0
+42 < renewed a fence=101 waiting on=2
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+50 < renewed a fence=101 on=1
+51 < ended a on=0
+52 < ended a on=1
+100 until
+102 until
+> 102 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> 102 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> 102 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
