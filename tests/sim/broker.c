@@ -116,11 +116,13 @@ do_op(struct broker *b, const struct op *op)
 	f = &b->flights[b->nflights++];
 	f->id = op->id;
 	f->kind = op->kind;
+	f->shard = op->shard;
+	f->seq = op->seq;
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len,
 	    op->name_len > 0 ? op->name : "");
-	TRACE(b->w, "%s op %llu %s %s seq=%llu", b->name,
+	TRACE(b->w, "%s op %llu %s %s seq=%llu on=%u", b->name,
 	    (unsigned long long)op->id, words[op->kind], f->name,
-	    (unsigned long long)op->seq);
+	    (unsigned long long)op->seq, op->shard);
 	gather_add(b->gather, op);
 }
 
@@ -372,6 +374,8 @@ broker_on_write(void *object, uint64_t tag)
 		tell_effects(b, &b->late, 0);
 		if (b->w->failed)
 			return;
+		gather_clock(
+		    b->gather, (uint64_t)(b->wall_us + world_now(b->w)));
 		gather_flush(b->gather, pool_send, b);
 		if (b->fx.n == 0 && gather_empty(b->gather) &&
 		    !core_has_grants(b->core))

@@ -57,6 +57,8 @@ STAILQ_HEAD(input_list, input);
 struct flight {
 	uint64_t id;
 	enum op_kind kind;
+	uint32_t shard;
+	uint64_t seq;
 	char name[16];
 };
 
@@ -102,6 +104,7 @@ struct broker {
 	bool stopping;
 	int64_t zero_ms; /* its clock at world time 0 */
 	int64_t rate_ppm;
+	int64_t wall_us;       /* its wall clock at world time 0 */
 	uint64_t life;	       /* counts starts; the tag of its events */
 	uint64_t wake;	       /* the tag of the wake-up that counts */
 	int64_t turn_us;       /* when the first unwritten step was made */

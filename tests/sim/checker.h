@@ -13,11 +13,13 @@
 
 #define CHECKER_BROKERS_MAX 4
 #define CHECKER_NAMES_MAX 4
+#define CHECKER_SERVERS_MAX 9
 #define CHECKER_HOLDS_MAX 64
 
 struct answer;
 struct broker;
 struct client;
+struct flight;
 struct world;
 
 /* ASK(identifier, "verb", the forms that its answer may take; see below) */
@@ -105,12 +107,19 @@ struct stake {
 	int64_t until_us;    /* alone: the end of it */
 };
 
+/* Quorum: how long each server has confirmed a lease for, under one token. */
+struct votes {
+	uint64_t seq;
+	int64_t until_us[CHECKER_SERVERS_MAX];
+};
+
 /* What is known of one name. */
 struct ground {
 	uint64_t fence;			       /* the highest told ... */
 	bool shared;			       /* ... how ... */
 	int64_t phase_us;		       /* ... and first when */
 	int64_t lease_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
+	struct votes votes[CHECKER_BROKERS_MAX];
 	int64_t quiet_us;	/* keep= and delay=: nobody until then ... */
 	uint64_t quiet_session; /* ... but this one */
 	int64_t hungry_us;	/* since when it is free and wanted; -1: not */
@@ -169,8 +178,8 @@ void checker_draining(struct world *w, uint64_t session);
 bool checker_drained(const struct world *w, uint64_t session);
 
 /* Redis: a lease was confirmed, or an operation refused; data was lost. */
-void checker_lease(
-    struct world *w, const struct broker *b, const char *name, int64_t sent_ms);
+void checker_lease(struct world *w, const struct broker *b,
+    const struct flight *op, int64_t sent_ms);
 void checker_refused(
     struct world *w, const char *name, const char *text, size_t len);
 void checker_amnesia(struct world *w);

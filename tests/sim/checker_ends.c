@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "checker_state.h"
 #include "world.h"
@@ -107,8 +108,11 @@ checker_crashed(struct world *w, const struct broker *b)
 			ground->quiet_us =
 			    world_now(w) + k->grants[i].delay_ms * 1000;
 	}
-	for (i = 0; i < CHECKER_NAMES_MAX; i++)
+	for (i = 0; i < CHECKER_NAMES_MAX; i++) {
 		k->grounds[i].lease_us[b->index] = 0;
+		memset(&k->grounds[i].votes[b->index], 0,
+		    sizeof(k->grounds[i].votes[b->index]));
+	}
 	checker_hunger(w);
 }
 

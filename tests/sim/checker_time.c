@@ -15,15 +15,51 @@
 
 #define SLACK_US 30000 /* timers, turns, the network */
 
-void
-checker_lease(
-    struct world *w, const struct broker *b, const char *name, int64_t sent_ms)
+/* Until when a majority has confirmed it. */
+static int64_t
+majority_us(const struct world *w, const struct votes *votes)
 {
-	struct ground *ground = &w->checker.grounds[name[1] - '0'];
+	int64_t best_us = 0;
+	int i, j, n;
+
+	for (i = 0; i < w->nservers; i++) {
+		for (j = n = 0; j < w->nservers; j++)
+			n += votes->until_us[j] >= votes->until_us[i];
+		if (n > w->nservers / 2 && votes->until_us[i] > best_us)
+			best_us = votes->until_us[i];
+	}
+	return best_us;
+}
+
+/* One server has; a token that is new has nobody's vote yet. */
+static void
+lease_voted(struct world *w, const struct broker *b, const struct flight *op,
+    struct ground *ground, int64_t end_us)
+{
+	struct votes *votes = &ground->votes[b->index];
+
+	/* The second phase of a grant makes it last no longer. */
+	if (op->kind == OP_RAISE || op->seq < votes->seq)
+		return;
+	if (op->seq > votes->seq)
+		memset(votes, 0, sizeof(*votes));
+	votes->seq = op->seq;
+	if (end_us > votes->until_us[op->shard])
+		votes->until_us[op->shard] = end_us;
+	ground->lease_us[b->index] = majority_us(w, votes);
+}
+
+void
+checker_lease(struct world *w, const struct broker *b, const struct flight *op,
+    int64_t sent_ms)
+{
+	struct ground *ground = &w->checker.grounds[op->name[1] - '0'];
 	int64_t end_us =
 	    broker_world_us(b, sent_ms + w->lease_ms - w->lease_ms / 100 - 2);
 
-	if (end_us > ground->lease_us[b->index])
+	if (w->quorum)
+		lease_voted(w, b, op, ground, end_us);
+	else if (end_us > ground->lease_us[b->index])
 		ground->lease_us[b->index] = end_us;
 }
 

@@ -16,6 +16,8 @@
 #include "answer.h"
 #include "world.h"
 
+#define QUORUM_RETRIES_US 300000 /* brokers that all try at once */
+
 static event_fn faults_on_tick;
 static event_fn thaw_server;
 static event_fn die;
@@ -503,6 +505,8 @@ faults_on_tick(void *object, uint64_t tag)
 void
 faults_start(struct world *w)
 {
+	if (w->quorum)
+		w->faults.on &= ~(unsigned)FAULT_PLAIN;
 	if (has(w, FAULT_PLAIN))
 		w->faults.on &=
 		    ~(unsigned)(FAULT_RESTART | FAULT_FLUSH | FAULT_CLOCK);
@@ -562,14 +566,14 @@ faults_calm_us(const struct world *w)
 int64_t
 faults_patience_us(const struct world *w)
 {
-	int64_t most_ms;
+	int64_t most_ms, retries_us = w->quorum ? QUORUM_RETRIES_US : 0;
 
 	if (w->faults.on == 0)
-		return 100000 + 40 * w->latency_us;
+		return 100000 + 40 * w->latency_us + retries_us;
 	/* A spell, a dead broker's key with its delay and keep, a hand-over
 	 * lease for each broker in the queue, looks, links that come back. */
 	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
 		  4 * w->lease_ms + w->nbrokers * w->pad_ms +
 		  2 * w->reply_timeout_ms + 3000;
-	return most_ms * 1010 + w->faults.back_us;
+	return most_ms * 1010 + w->faults.back_us + retries_us;
 }

@@ -75,7 +75,7 @@ told_outcome(
 		    b->w, flight.name, outcome->text, outcome->text_len);
 	if (outcome->status == OUTCOME_GRANTED ||
 	    outcome->status == OUTCOME_RENEWED)
-		checker_lease(b->w, b, flight.name, sent_ms);
+		checker_lease(b->w, b, &flight, sent_ms);
 	if (outcome->status == OUTCOME_TAKEN ||
 	    outcome->status == OUTCOME_KEPT || flight.kind == OP_TAKE)
 		checker_permits(b->w, b, sent_ms);

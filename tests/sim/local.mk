@@ -63,6 +63,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/faults.h \
 	tests/sim/link.c \
 	tests/sim/main.c \
+	tests/sim/quorum.c \
 	tests/sim/server.c \
 	tests/sim/server.h \
 	tests/sim/topology.c \

@@ -32,6 +32,7 @@ standalone_route(struct broker *b, uint32_t shard)
 
 const struct topology topologies[] = {
 	{ "standalone", standalone_draw, standalone_begin, standalone_route },
+	{ "quorum", quorum_draw, quorum_begin, quorum_route },
 	{ NULL, NULL, NULL, NULL },
 };
 

@@ -31,6 +31,11 @@ struct topology {
 	struct pool *(*route)(struct broker *b, uint32_t shard);
 };
 
+/* quorum.c */
+void quorum_draw(struct world *w);
+void quorum_begin(struct broker *b);
+struct pool *quorum_route(struct broker *b, uint32_t shard);
+
 extern const struct topology topologies[]; /* a NULL word ends it */
 
 /* NULL: there is none of that name. */

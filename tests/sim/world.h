@@ -63,6 +63,7 @@ struct world {
 	uint32_t shards;   /* as the core sees them */
 	unsigned replicas; /* redis.replicas */
 	bool quorum;	   /* the shards are servers that vote */
+	bool clocks_apart; /* the wall clocks of brokers, by days */
 	bool tagged;	   /* the shards are buckets of a cluster */
 	bool shares;	   /* clients lock with mode=shared, too */
 	bool groups;	   /* clients lock several names at once, too */

@@ -1,0 +1,59 @@
+/*
+ * Quorum: three to nine servers that know nothing of each other, a shard and a
+ * pool for each (src/redis/topo_quorum.c).
+ *
+ * Fences must rise whatever time it is: in some runs the wall clocks of the
+ * brokers are days apart, and then no more is lost than a quorum can bear
+ * (faults.c).  In the others they are right within G, as after the loss of
+ * everything nothing else is left.
+ */
+#include "config.h"
+
+#include "topology.h"
+#include "world.h"
+
+#define DAY_US 86400000000
+
+void
+quorum_draw(struct world *w)
+{
+	static const int sizes[] = { 3, 3, 3, 3, 4, 5, 5, 7, 9 };
+	size_t at = prng_below(&w->prng, sizeof(sizes) / sizeof(sizes[0]));
+
+	w->nservers = sizes[at];
+	w->shards = (uint32_t)w->nservers;
+	w->quorum = true;
+	/* ERR unsupported. */
+	w->shares = false;
+	w->permits = 0;
+	w->clocks_apart = prng_chance(&w->prng, 500);
+}
+
+/* The wall clock outlives the process. */
+static void
+set_wall(struct broker *b)
+{
+	struct world *w = b->w;
+	int64_t most_us = w->clocks_apart ? DAY_US : w->grace_ms * 400;
+
+	b->wall_us = w->servers[0].zero_us + DAY_US +
+		     prng_range(&w->prng, -most_us, most_us);
+}
+
+void
+quorum_begin(struct broker *b)
+{
+	int i;
+
+	if (b->wall_us == 0)
+		set_wall(b);
+	b->npools = b->w->nservers;
+	for (i = 0; i < b->npools; i++)
+		b->pools[i].server = &b->w->servers[i];
+}
+
+struct pool *
+quorum_route(struct broker *b, uint32_t shard)
+{
+	return &b->pools[shard];
+}
