@@ -4,6 +4,10 @@
  * With redis.replicas a WAIT follows the calls of a turn on each lane.  The
  * answers of the calls are kept until its answer is there: too few replicas,
  * and the grants and renewals among them do not count.
+ *
+ * What is sent is answered in order, so a flood of requests would make every
+ * renewal wait for all of it.  Therefore only so many operations that can wait
+ * are under way on a connection; the rest stands in line here.
  */
 #include "config.h"
 
@@ -28,11 +32,16 @@
 #define DOWN_LINES_MAX 4 /* lines of one spell in the log */
 #define NO_LANE UINT32_MAX
 
+/* Some milliseconds of Redis' time, and enough to keep it busy meanwhile. */
+#define PATIENT_MAX 1024
+
 /* A command link and what it is for. Owned by its pool. */
 struct lane {
 	struct pool *pool;
 	uint32_t index;
 	struct link *link;
+	struct call_list line; /* not sent yet: they can wait */
+	unsigned patient;      /* operations under way that could have waited */
 	struct call_list held; /* answered; a WAIT is under way */
 	bool unconfirmed;      /* calls were sent and no WAIT behind them */
 
@@ -82,6 +91,7 @@ static void on_call(void *arg, const redisReply *reply);
 static void on_load(void *arg, const redisReply *reply);
 static void on_killed(void *arg, const redisReply *reply);
 static void on_wait(void *arg, const redisReply *reply);
+static void admit(struct pool *p);
 
 static void
 on_ignored(void *arg, const redisReply *reply)
@@ -415,6 +425,9 @@ on_call(void *arg, const redisReply *reply)
 
 	if (is_noscript(reply) && resend(lane, call))
 		return;
+	if (call->can_wait)
+		lane->patient -= call->nops;
+	admit(lane->pool);
 	if (taken_over(lane->pool, call, reply))
 		return;
 	verdict = call_decode(call, reply, false);
@@ -470,23 +483,79 @@ on_wait(void *arg, const redisReply *reply)
 	}
 }
 
-bool
-pool_send(struct pool *p, struct call *call)
-{
-	struct lane *lane = route(p, call->lane);
-	const char *sha;
+/* ---- sending: what can wait does, so that what can't need not ---- */
 
-	if (!lane)
-		return false;
-	sha = link_sha(lane->link, call->script);
+static bool
+start(struct lane *lane, struct call *call)
+{
+	struct pool *p = lane->pool;
+	const char *sha = link_sha(lane->link, call->script);
+
 	call->argv[1] = sha;
 	call->argvlen[1] = strlen(sha);
 	call->sender = lane;
 	if (!send_on(lane, call))
 		return false;
-	p->under_way++;
+	if (call->can_wait)
+		lane->patient += call->nops;
 	p->config.stats->calls++;
 	p->config.stats->ops += call->nops;
+	return true;
+}
+
+/* It stood in line in vain. */
+static void
+give_back(struct pool *p, struct call *call)
+{
+	p->under_way--;
+	(void)call_finish(
+	    p->config.gather, call, NULL, true, &p->handler.store, p->arg);
+}
+
+/* Sends of the line of one lane what there is room for. */
+static void
+admit_lane(struct pool *p, struct lane *lane)
+{
+	struct call *call;
+	struct lane *by;
+
+	while ((call = TAILQ_FIRST(&lane->line))) {
+		by = route(p, lane->index);
+		if (by && by->patient >= PATIENT_MAX)
+			break;
+		TAILQ_REMOVE(&lane->line, call, entry);
+		if (!by || !start(by, call)) {
+			give_back(p, call);
+			continue;
+		}
+		send_wait(by);
+		link_flush(by->link);
+	}
+}
+
+static void
+admit(struct pool *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes && !p->closing; i++)
+		admit_lane(p, &p->lanes[i]);
+}
+
+bool
+pool_send(struct pool *p, struct call *call)
+{
+	struct lane *lane = &p->lanes[call->lane % p->nlanes];
+	struct lane *by = route(p, lane->index);
+
+	if (!by)
+		return false;
+	if (call->can_wait &&
+	    (by->patient >= PATIENT_MAX || !TAILQ_EMPTY(&lane->line)))
+		TAILQ_INSERT_TAIL(&lane->line, call, entry);
+	else if (!start(by, call))
+		return false;
+	p->under_way++;
 	return true;
 }
 
@@ -613,6 +682,7 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 		p->lanes[i].pool = p;
 		p->lanes[i].index = i;
 		p->lanes[i].killer = NO_LANE;
+		TAILQ_INIT(&p->lanes[i].line);
 		TAILQ_INIT(&p->lanes[i].held);
 		p->lanes[i].link = link_new(&c, &lane_handler, &p->lanes[i]);
 	}
@@ -675,6 +745,18 @@ pool_ask(struct pool *p, const char *command, pool_answer *done, void *arg)
 	return lane && link_sendf(lane->link, 0, done, arg, command);
 }
 
+static void
+lane_fini(struct lane *lane)
+{
+	struct call *call;
+
+	link_free(lane->link);
+	while ((call = TAILQ_FIRST(&lane->line))) {
+		TAILQ_REMOVE(&lane->line, call, entry);
+		gather_drop(lane->pool->config.gather, call);
+	}
+}
+
 void
 pool_free(struct pool *p)
 {
@@ -689,7 +771,7 @@ pool_free(struct pool *p)
 	event_free(p->probe);
 	listener_free(p->listener);
 	for (i = 0; i < p->nlanes; i++)
-		link_free(p->lanes[i].link);
+		lane_fini(&p->lanes[i]);
 	free(p->lanes);
 	free(p);
 }

@@ -64,6 +64,7 @@ call_reset(struct call *call)
 	call->argc = 0;
 	call->nkeys = call->nargs = call->nops = 0;
 	call->timeout_ms = INT64_MAX;
+	call->can_wait = true;
 	call->sent_ms = 0;
 	call->resent = call->redirects = 0;
 	call->since_ms = 0;

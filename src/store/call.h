@@ -86,6 +86,7 @@ struct call {
 	uint64_t ids[CALL_RENEWALS_MAX];
 	enum op_kind kinds[CALL_RENEWALS_MAX];
 	int64_t timeout_ms; /* the smallest of the operations */
+	bool can_wait;	    /* nothing in it keeps what somebody relies on */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
 	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
 	unsigned redirects; /* how often, in a cluster; the topology's */

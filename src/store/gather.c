@@ -499,6 +499,28 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	return call;
 }
 
+/*
+ * Does no harm come of it when it is sent later?  What keeps a name, permits or
+ * places can't wait, and neither can what would be in its way: there is one
+ * operation under way for each name.
+ */
+static bool
+op_can_wait(const struct op *op)
+{
+	static const bool can_wait[OP_MAX] = {
+		[OP_ACQUIRE] = true,
+		[OP_END] = true,
+		[OP_STATUS] = true,
+		[OP_TAKE] = true,
+		[OP_LATCH] = true,
+		[OP_COUNTDOWN] = true,
+		[OP_AWAIT] = true,
+		[OP_FORCE] = true,
+	};
+
+	return can_wait[op->kind] && op->have == 0;
+}
+
 void
 gather_add(struct gather *g, const struct op *op)
 {
@@ -521,6 +543,7 @@ gather_add(struct gather *g, const struct op *op)
 	arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
 	args_of[op->kind](call, op);
 	call->mixed = call->mixed || op->kind != OP_RENEW;
+	call->can_wait = call->can_wait && op_can_wait(op);
 	call->ids[call->nops] = op->id;
 	call->kinds[call->nops++] = op->kind;
 	if (op->timeout_ms > 0 && op->timeout_ms < call->timeout_ms)

@@ -120,6 +120,72 @@ START_TEST(operations_of_a_turn_share_calls)
 }
 END_TEST
 
+#define FLOOD 2000
+
+static unsigned answered_before_renewal;
+
+static void
+note_renewal(struct rig *r, uint64_t id)
+{
+	if (id == FLOOD + 1)
+		answered_before_renewal = r->answered;
+}
+
+/* Counted: on one connection what is sent first is answered first. */
+START_TEST(a_flood_does_not_delay_a_renewal)
+{
+	char name[16];
+	uint64_t id;
+
+	begin(none);
+	rig.config.redis.connections = 1;
+	rig_open(&rig);
+	rig_ready(&rig);
+	rig.on_outcome = note_renewal;
+	for (id = 1; id <= FLOOD; id++) {
+		(void)snprintf(name, sizeof(name), "flood/%u", (unsigned)id);
+		rig_op(&rig, id, _i == 0 ? OP_ACQUIRE : OP_END, name);
+	}
+	redis_flush(rig.redis);
+	rig_op(&rig, FLOOD + 1, OP_RENEW, "held");
+	rig_turn(&rig);
+	ck_status(&rig, FLOOD + 1, LOST);
+	ck_assert_uint_lt(answered_before_renewal, 1200);
+	for (id = 1; id <= FLOOD; id++)
+		ck_assert_uint_eq(rig.ops[id].times, 1);
+	end();
+}
+END_TEST
+
+START_TEST(what_stands_in_line_when_the_server_dies_was_not_sent)
+{
+	unsigned n[OUTCOME_MAX] = { 0 };
+	char name[16];
+	uint64_t id;
+
+	begin(none);
+	rig.config.redis.connections = 1;
+	rig_open(&rig);
+	rig_ready(&rig);
+	server_ok(&server, "CLIENT PAUSE 5000");
+	for (id = 1; id <= FLOOD; id++) {
+		(void)snprintf(name, sizeof(name), "flood/%u", (unsigned)id);
+		rig_op(&rig, id, OP_ACQUIRE, name);
+	}
+	redis_flush(rig.redis);
+	server_kill(&server);
+	rig_until(&rig, rig_answered, "outcomes");
+	for (id = 1; id <= FLOOD; id++) {
+		ck_assert_uint_eq(rig.ops[id].times, 1);
+		n[rig.ops[id].outcome.status]++;
+	}
+	ck_assert_uint_gt(n[OUTCOME_UNSENT], 0);
+	ck_assert_uint_gt(n[OUTCOME_UNKNOWN], 0);
+	ck_assert_uint_eq(n[OUTCOME_UNSENT] + n[OUTCOME_UNKNOWN], FLOOD);
+	end();
+}
+END_TEST
+
 START_TEST(scripts_that_were_flushed_are_loaded_again)
 {
 	struct redis_stats stats;
@@ -558,6 +624,9 @@ redis_cases(void)
 	tcase_add_test(tc, a_lease_is_taken_kept_and_ended);
 	tcase_add_test(tc, a_plain_clients_key_is_foreign);
 	tcase_add_test(tc, operations_of_a_turn_share_calls);
+	tcase_add_loop_test(tc, a_flood_does_not_delay_a_renewal, 0, 2);
+	tcase_add_test(
+	    tc, what_stands_in_line_when_the_server_dies_was_not_sent);
 	tcase_add_test(tc, scripts_that_were_flushed_are_loaded_again);
 	tcase_add_test(tc, a_server_that_dies_makes_outcomes_unknown);
 	tcase_add_test(tc, a_server_that_freezes_is_given_up_in_time);
