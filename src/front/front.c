@@ -9,7 +9,8 @@
  * A connection is in line at most once.  In one turn each gets at most
  * LINES_PER_TURN lines; with more it goes to the end of the line, and the
  * next turn comes at once.  So a client that floods costs every other client
- * one share of a turn and no more.
+ * one share of a turn and no more.  All together have a limit, too, so that a
+ * turn stays short: Redis has its answers read once a turn.
  *
  * Nothing is freed while a handler runs: killing marks, front_run() ends.
  */
@@ -29,7 +30,8 @@
 #include "front/state.h"
 #include "wire/reply.h"
 
-#define LINES_PER_TURN 64
+#define LINES_PER_TURN 64 /* of one connection */
+#define LINES_A_TURN 2048 /* of all; some 10 ms */
 
 static const struct span no_tag = { "", 0 };
 
@@ -269,8 +271,11 @@ front_is_over(const struct conn *c)
 	return c->quit || (c->eof && c->idle);
 }
 
-/* One turn of one connection: what the handler is to know of it. */
-static void
+/*
+ * One turn of one connection: what the handler is to know of it.  Tells how
+ * many lines that were.
+ */
+static unsigned
 front_serve_lines(struct conn *c)
 {
 	struct front *f = c->front;
@@ -292,35 +297,40 @@ front_serve_lines(struct conn *c)
 		}
 	}
 	buf_trim(&c->in, 0);
+	return n;
 }
 
-static void
+static unsigned
 front_serve(struct conn *c)
 {
+	unsigned n;
+
 	c->serving = true;
-	front_serve_lines(c);
+	n = front_serve_lines(c);
 	if (c->end || front_is_over(c)) {
 		front_gone(c, c->end == CONN_END_NONE);
-		return;
+		return n;
 	}
 	c->serving = false;
 	if ((c->quit && !c->drained) || (!c->idle && front_may_hand(c)))
 		front_ready(c);
 	conn_arm(c);
+	return n;
 }
 
 void
 front_run(struct front *f)
 {
-	unsigned n = f->nready;
+	unsigned n = f->nready, lines = 0;
 	struct conn *c;
 
 	/* Those that come in line meanwhile have their turn next time. */
-	while (n-- > 0 && (c = TAILQ_FIRST(&f->ready)) != NULL) {
+	while (n-- > 0 && lines < LINES_A_TURN &&
+	       (c = TAILQ_FIRST(&f->ready)) != NULL) {
 		TAILQ_REMOVE(&f->ready, c, ready_link);
 		f->nready--;
 		c->ready = false;
-		front_serve(c);
+		lines += front_serve(c);
 	}
 }
 
