@@ -250,3 +250,20 @@
 > 1 BUSY
 30 2 TRYLOCK a
 > op acquire a seq=2 ttl=13000 reserve=1
+
+== keep: a shorter one later changes nothing
+0 ready 2
+10 1 LOCK a keep=30s
+> op acquire a seq=1 ttl=31000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK a keep=1s
+> 1 OK fence=100 depth=2
+40 1 UNLOCK a
+> 1 OK depth=1
+50 1 UNLOCK a
+> op end a seq=1 linger=29970
+60 < ended a
+> 1 OK depth=0
+70 2 TRYLOCK a
+> 2 BUSY

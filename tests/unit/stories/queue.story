@@ -421,3 +421,29 @@ config owned
 80 3 UNLOCK a
 > 3 OK depth=0
 > 1 @1 OK fence=110 depth=1
+
+== who is granted a name re-enters with all its requests, before others
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 @1 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 3 LOCK a
+50 2 @2 LOCK a
+60 < renewed a fence=110
+70 1 UNLOCK a
+> op renew a seq=1 ttl=13000 fence=110 reserve=1
+> 1 OK depth=0
+> 2 @1 OK fence=110 depth=1
+> 2 @2 OK fence=110 depth=2
+
+== a grant that is about to be told can't be cancelled
+0 ready 2
+10 1 @1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+20 cancel 1 1
+> 1 ERR not-found no request with that tag is waiting
+> 1 @1 OK fence=100 depth=1

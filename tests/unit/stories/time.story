@@ -129,6 +129,31 @@
 20 < granted a fence=100 ...
 30 flush
 > 1 OK fence=100 depth=1
+39 until
+40 until
+> 40 1 !LOST a fence=100 reason=hold
+> 40 op end a seq=1
+
+== hold: lost, and locked anew: it is not lost any more
+0 ready 2
+10 1 LOCK a hold=1s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1020 until
+> 1020 1 !LOST a fence=100 reason=hold
+> 1020 op end a seq=1
+1030 < ended a
+1040 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+1050 < granted a fence=200
+> 1 OK fence=200 depth=1
+1060 1 UNLOCK a
+> op end a seq=2
+1070 < ended a
+> 1 OK depth=0
+1080 1 UNLOCK a
+> 1 ERR not-held this session does not hold a
 
 == hold: at most what the configuration allows
 config max_hold=2s default_hold=1s
