@@ -44,39 +44,13 @@ cluster_settle(struct topology *t, uint32_t shard)
 		cluster_tell(t, shard, true, "");
 }
 
-static void
-on_guard(void *arg, uint32_t shard, int64_t sent_ms,
-    const struct guard_report *report)
-{
-	struct topology *t = ((struct node *)arg)->cluster;
-
-	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
-}
-
-static void
-on_outcome(
-    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
-{
-	struct topology *t = ((struct node *)arg)->cluster;
-
-	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
-}
-
-static void
+/* Each node of a cluster passes it on; the owner wants it once. */
+static bool
 on_message(void *arg, const char *text, size_t len)
 {
 	struct topology *t = ((struct node *)arg)->cluster;
 
-	if (once_accept(&t->once, arg, text, len, now_ms()))
-		t->env.handler->message(t->env.arg, text, len);
-}
-
-static void
-on_resubscribed(void *arg)
-{
-	struct topology *t = ((struct node *)arg)->cluster;
-
-	t->env.handler->resubscribed(t->env.arg);
+	return once_accept(&t->once, arg, text, len, now_ms());
 }
 
 static void
@@ -109,30 +83,17 @@ on_down(void *arg, const char *why)
 /* ---- nodes ---- */
 
 static const struct pool_handler pool_handler = {
-	.store = { on_guard, on_outcome },
 	.up = on_up,
 	.down = on_down,
 	.message = on_message,
-	.resubscribed = on_resubscribed,
 	.redirected = cluster_redirected,
 };
 
 void
 cluster_open(struct node *n)
 {
-	const struct topology_env *env = &n->cluster->env;
-	const struct pool_config c = {
-		.base = env->base,
-		.resolver = env->resolver,
-		.gather = env->gather,
-		.redis = &env->config->redis,
-		.address = &n->address,
-		.client_name = env->client_name,
-		.tls = env->tls,
-		.lease_ms = env->config->locks.lease_ms,
-		.retry_ms_max = RETRY_MS_MAX,
-		.stats = env->stats,
-	};
+	const struct pool_config c =
+	    topology_pool(&n->cluster->env, &n->address, RETRY_MS_MAX);
 
 	if (n->buckets == 0)
 		n->unneeded_ms = now_ms();

@@ -43,4 +43,5 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/topo_sentinel.c \
 	src/redis/topo_quorum.c \
 	src/redis/topo_standalone.c \
+	src/redis/topology.c \
 	src/redis/topology.h

@@ -383,6 +383,28 @@ resend(struct lane *lane, struct call *call)
 }
 
 static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct pool *p = arg;
+
+	if (p->handler.guard)
+		p->handler.guard(p->arg, report);
+	p->config.owner->guard(p->config.owner_arg, shard, sent_ms, report);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	const struct pool *p = arg;
+
+	p->config.owner->outcome(p->config.owner_arg, op, sent_ms, outcome);
+}
+
+static const struct store_handler store_handler = { on_guard, on_outcome };
+
+static void
 deliver(struct lane *lane, struct call *call)
 {
 	struct pool *p = lane->pool;
@@ -394,7 +416,7 @@ deliver(struct lane *lane, struct call *call)
 	}
 	if (call->verdict != CALL_ANSWERED && call->verdict != CALL_REFUSED)
 		p->config.stats->unknown += call->nops;
-	call_deliver(p->config.gather, call, &p->handler.store, p->arg);
+	call_deliver(p->config.gather, call, &store_handler, p);
 }
 
 static bool
@@ -509,7 +531,7 @@ give_back(struct pool *p, struct call *call)
 {
 	p->under_way--;
 	(void)call_finish(
-	    p->config.gather, call, NULL, true, &p->handler.store, p->arg);
+	    p->config.gather, call, NULL, true, &store_handler, p);
 }
 
 /* Sends of the line of one lane what there is room for. */
@@ -647,17 +669,18 @@ link_config_init(const struct pool *p, struct link_config *c)
 static void
 on_message(void *arg, const char *text, size_t len)
 {
-	struct pool *p = arg;
+	const struct pool *p = arg;
 
-	p->handler.message(p->arg, text, len);
+	if (!p->handler.message || p->handler.message(p->arg, text, len))
+		p->config.owner->message(p->config.owner_arg, text, len);
 }
 
 static void
 on_subscribed(void *arg)
 {
-	struct pool *p = arg;
+	const struct pool *p = arg;
 
-	p->handler.resubscribed(p->arg);
+	p->config.owner->resubscribed(p->config.owner_arg);
 }
 
 static const struct listener_handler listener_handler = { on_message,

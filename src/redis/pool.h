@@ -43,21 +43,26 @@ struct pool_config {
 	int64_t quiet_ms;	   /* not to be called down before so long */
 	bool own;		   /* embedded: no password */
 	struct redis_stats *stats; /* counted into */
+	const struct redis_handler
+	    *owner;	 /* is told what calls, messages ... */
+	void *owner_arg; /* ... and new subscriptions say */
 };
 
+/* What its topology is told.  All but up and down may be NULL. */
 struct pool_handler {
-	struct store_handler store; /* what calls said */
 	void (*up)(void *arg);
 	void (*down)(void *arg, const char *why);
-	/* It is down still, and now for another reason; may be NULL. */
+	/* It is down still, and now for another reason. */
 	void (*failed)(void *arg, const char *why);
-	void (*message)(void *arg, const char *text, size_t len);
-	void (*resubscribed)(void *arg);
-	/* A whole call was refused, told before its outcomes; may be NULL. */
+	/* What a call said about a guard, before the owner is told. */
+	void (*guard)(void *arg, const struct guard_report *report);
+	/* Is the owner to be told of a message? */
+	bool (*message)(void *arg, const char *text, size_t len);
+	/* A whole call was refused, told before its outcomes. */
 	void (*refused)(void *arg, const struct refusal *refusal);
 	/*
-	 * Redis refused a call, not yet decoded: true where it is the owner's
-	 * from now on, to be sent elsewhere.  NULL: there is no elsewhere.
+	 * Redis refused a call, not yet decoded: true where it is the
+	 * topology's from now on, to be sent elsewhere.
 	 */
 	bool (*redirected)(
 	    void *arg, struct call *call, const redisReply *reply);

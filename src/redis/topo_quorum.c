@@ -28,26 +28,6 @@ struct topology {
 };
 
 static void
-on_guard(void *arg, uint32_t shard, int64_t sent_ms,
-    const struct guard_report *report)
-{
-	const struct server *s = arg;
-	struct topology *t = s->topology;
-
-	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
-}
-
-static void
-on_outcome(
-    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
-{
-	const struct server *s = arg;
-	struct topology *t = s->topology;
-
-	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
-}
-
-static void
 on_up(void *arg)
 {
 	const struct server *s = arg;
@@ -65,31 +45,10 @@ on_down(void *arg, const char *why)
 	t->env.handler->link(t->env.arg, s->shard, false, why);
 }
 
-static void
-on_message(void *arg, const char *text, size_t len)
-{
-	const struct server *s = arg;
-	struct topology *t = s->topology;
-
-	t->env.handler->message(t->env.arg, text, len);
-}
-
-static void
-on_resubscribed(void *arg)
-{
-	const struct server *s = arg;
-	struct topology *t = s->topology;
-
-	t->env.handler->resubscribed(t->env.arg);
-}
-
 static const struct pool_handler pool_handler = {
-	.store = { on_guard, on_outcome },
 	.up = on_up,
 	.down = on_down,
 	.failed = on_down,
-	.message = on_message,
-	.resubscribed = on_resubscribed,
 };
 
 static struct topology *
@@ -97,6 +56,7 @@ quorum_new(const struct topology_env *env, char *why, size_t why_size)
 {
 	const struct config_nodes *nodes = &env->config->redis.nodes;
 	struct topology *t = xcalloc(1, sizeof(*t));
+	struct pool_config c;
 	struct server *s;
 	size_t i;
 
@@ -106,19 +66,7 @@ quorum_new(const struct topology_env *env, char *why, size_t why_size)
 	t->n = nodes->n;
 	t->servers = xcalloc(t->n, sizeof(*t->servers));
 	for (i = 0; i < t->n; i++) {
-		struct pool_config c = {
-			.base = env->base,
-			.resolver = env->resolver,
-			.gather = env->gather,
-			.redis = &env->config->redis,
-			.address = &nodes->v[i],
-			.client_name = env->client_name,
-			.tls = env->tls,
-			.lease_ms = env->config->locks.lease_ms,
-			.retry_ms_max = RETRY_MS_MAX,
-			.stats = env->stats,
-		};
-
+		c = topology_pool(env, &nodes->v[i], RETRY_MS_MAX);
 		s = &t->servers[i];
 		s->topology = t;
 		s->shard = (uint32_t)i;

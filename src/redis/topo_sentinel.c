@@ -56,8 +56,7 @@ serves(const struct topology *t)
 /* ---- what the pool tells ---- */
 
 static void
-on_guard(void *arg, uint32_t shard, int64_t sent_ms,
-    const struct guard_report *report)
+on_guard(void *arg, const struct guard_report *report)
 {
 	struct topology *t = arg;
 
@@ -65,16 +64,6 @@ on_guard(void *arg, uint32_t shard, int64_t sent_ms,
 	sentinels_hurry(t->sentinels, !serves(t));
 	if (t->refused)
 		decide_soon(t);
-	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
-}
-
-static void
-on_outcome(
-    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
-{
-	struct topology *t = arg;
-
-	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
 }
 
 /* Redis itself refuses scripts on a replica, before they run. */
@@ -119,29 +108,11 @@ on_failed(void *arg, const char *why)
 	t->env.handler->link(t->env.arg, 0, false, why);
 }
 
-static void
-on_message(void *arg, const char *text, size_t len)
-{
-	struct topology *t = arg;
-
-	t->env.handler->message(t->env.arg, text, len);
-}
-
-static void
-on_resubscribed(void *arg)
-{
-	struct topology *t = arg;
-
-	t->env.handler->resubscribed(t->env.arg);
-}
-
 static const struct pool_handler pool_handler = {
-	.store = { on_guard, on_outcome },
 	.up = on_up,
 	.down = on_down,
 	.failed = on_failed,
-	.message = on_message,
-	.resubscribed = on_resubscribed,
+	.guard = on_guard,
 	.refused = on_refused,
 };
 
@@ -150,18 +121,8 @@ static const struct pool_handler pool_handler = {
 static void
 open_pool(struct topology *t)
 {
-	struct pool_config c = {
-		.base = t->env.base,
-		.resolver = t->env.resolver,
-		.gather = t->env.gather,
-		.redis = &t->env.config->redis,
-		.address = &t->address,
-		.client_name = t->env.client_name,
-		.tls = t->env.tls,
-		.lease_ms = t->env.config->locks.lease_ms,
-		.retry_ms_max = RETRY_MS_MAX,
-		.stats = t->env.stats,
-	};
+	struct pool_config c =
+	    topology_pool(&t->env, &t->address, RETRY_MS_MAX);
 
 	t->pool = pool_new(&c, &pool_handler, t);
 	pool_start(t->pool);

@@ -25,24 +25,6 @@ struct topology {
 };
 
 static void
-on_guard(void *arg, uint32_t shard, int64_t sent_ms,
-    const struct guard_report *report)
-{
-	struct topology *t = arg;
-
-	t->env.handler->guard(t->env.arg, shard, sent_ms, report);
-}
-
-static void
-on_outcome(
-    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
-{
-	struct topology *t = arg;
-
-	t->env.handler->outcome(t->env.arg, op, sent_ms, outcome);
-}
-
-static void
 on_up(void *arg)
 {
 	struct topology *t = arg;
@@ -60,29 +42,10 @@ on_down(void *arg, const char *why)
 	t->env.handler->link(t->env.arg, 0, false, why);
 }
 
-static void
-on_message(void *arg, const char *text, size_t len)
-{
-	struct topology *t = arg;
-
-	t->env.handler->message(t->env.arg, text, len);
-}
-
-static void
-on_resubscribed(void *arg)
-{
-	struct topology *t = arg;
-
-	t->env.handler->resubscribed(t->env.arg);
-}
-
 static const struct pool_handler pool_handler = {
-	.store = { on_guard, on_outcome },
 	.up = on_up,
 	.down = on_down,
 	.failed = on_down,
-	.message = on_message,
-	.resubscribed = on_resubscribed,
 };
 
 static void
@@ -141,18 +104,7 @@ static struct topology *
 standalone_new(const struct topology_env *env, char *why, size_t why_size)
 {
 	struct topology *t = xcalloc(1, sizeof(*t));
-	struct pool_config c = {
-		.base = env->base,
-		.resolver = env->resolver,
-		.gather = env->gather,
-		.redis = &env->config->redis,
-		.address = &t->address,
-		.client_name = env->client_name,
-		.tls = env->tls,
-		.lease_ms = env->config->locks.lease_ms,
-		.retry_ms_max = RETRY_MS_MAX,
-		.stats = env->stats,
-	};
+	struct pool_config c = topology_pool(env, &t->address, RETRY_MS_MAX);
 
 	t->env = *env;
 	if (!find_server(t, why, why_size)) {

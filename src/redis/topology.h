@@ -17,8 +17,10 @@
 #include "store/gather.h"
 
 struct config;
+struct config_address;
 struct event_base;
 struct pool;
+struct pool_config;
 struct resolver;
 struct tls;
 struct topology;
@@ -47,6 +49,10 @@ struct topology_ops {
 	/* The end of a turn, for every pool. */
 	void (*flush)(struct topology *t);
 };
+
+/* For a pool of the topology's; the address must outlive it. */
+struct pool_config topology_pool(const struct topology_env *env,
+    const struct config_address *address, int64_t retry_ms_max);
 
 extern const struct topology_ops topo_standalone; /* and embedded */
 extern const struct topology_ops topo_sentinel;

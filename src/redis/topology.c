@@ -1,0 +1,28 @@
+/*
+ * What topologies have in common.
+ */
+#include "config.h"
+
+#include "config/config.h"
+#include "redis/pool.h"
+#include "redis/topology.h"
+
+struct pool_config
+topology_pool(const struct topology_env *env,
+    const struct config_address *address, int64_t retry_ms_max)
+{
+	return (struct pool_config){
+		.base = env->base,
+		.resolver = env->resolver,
+		.gather = env->gather,
+		.redis = &env->config->redis,
+		.address = address,
+		.client_name = env->client_name,
+		.tls = env->tls,
+		.lease_ms = env->config->locks.lease_ms,
+		.retry_ms_max = retry_ms_max,
+		.stats = env->stats,
+		.owner = env->handler,
+		.owner_arg = env->arg,
+	};
+}
