@@ -44,6 +44,7 @@ class SystemTest(unittest.TestCase):
         signal.alarm(int(hang(self.limit)))
         self.directory = tempfile.mkdtemp(prefix="lbt-")
         self.addCleanup(shutil.rmtree, self.directory, True)
+        self.addCleanup(self._show_logs, self._faults())
         self._watch_sanitizers()
         self.brokers = []
         self.servers = []
@@ -76,9 +77,13 @@ class SystemTest(unittest.TestCase):
     def _out_of_time(self, _signal, _frame):
         raise TimedOut(f"the test took more than {hang(self.limit):.0f}s")
 
-    def tearDown(self):
-        outcome = getattr(self, "_outcome", None)
-        if outcome is not None and not outcome.success:
+    def _faults(self):
+        result = self._outcome.result
+        return len(result.failures) + len(result.errors)
+
+    def _show_logs(self, faults):
+        """Runs when all has ended, which may have failed too."""
+        if self._faults() > faults:
             for broker in self.brokers:
                 self._show(f"log of {broker.name}", broker.log_path)
 
