@@ -26,9 +26,12 @@ struct barrier {
 	uint64_t seq;	  /* of the batch */
 	uint64_t asked;	  /* parties in the batch */
 	uint64_t dropped; /* the first place of the batch that was left */
+	uint64_t spell;	  /* of the guard, when the batch was first sent */
+	int64_t sent_ms;  /* the same moment */
 	int64_t look_ms;  /* when to look what became of our places */
 	int64_t end_ms;	  /* the store has nothing of ours after it */
 	bool unsure;	  /* the batch may have arrived */
+	bool doubt;	  /* and if so, the store may have forgotten it */
 	bool left;	  /* somebody has left who had a place */
 	bool note;	  /* the store keeps for us what we know by now */
 };
@@ -59,13 +62,30 @@ submit(struct core *core, struct barrier *b, enum op_kind kind)
 	return op;
 }
 
-/* What is not known to have arrived does not where one of it has left. */
+/*
+ * May the store have forgotten a batch that arrived?  Then others of its
+ * generation may have been told that this is complete, and to arrive in the
+ * next would be to wait for them in vain.
+ */
+static bool
+may_be_forgotten(const struct core *core, const struct barrier *b)
+{
+	return b->spell != guard_spell(core, b->y.shard) ||
+	       core->now_ms - b->sent_ms >=
+		   core->config.lease_ms + core->pad_ms;
+}
+
+/*
+ * What is not known to have arrived does not where one of it has left, or
+ * where it can't be known any more: this only asks what became of it.
+ */
 static void
 send_batch(struct core *core, struct barrier *b)
 {
 	struct op *op = submit(core, b, OP_ARRIVE);
 
-	op->need = b->dropped == UINT64_MAX ? b->asked : 0;
+	b->doubt = b->unsure && may_be_forgotten(core, b);
+	op->need = b->dropped == UINT64_MAX && !b->doubt ? b->asked : 0;
 }
 
 static void
@@ -74,6 +94,8 @@ ask_arrive(struct core *core, struct barrier *b)
 	struct claim *c;
 
 	b->seq = ++core->last_seq;
+	b->spell = guard_spell(core, b->y.shard);
+	b->sent_ms = core->now_ms;
 	b->asked = 0;
 	b->dropped = UINT64_MAX;
 	b->note = false;
@@ -192,10 +214,20 @@ answer_leaving(struct core *core, struct claim *c)
 		emit_reply(core, session, by, STATUS_OK);
 }
 
-/*
- * The batch has `took` places from `first` on; the others of it did not
- * arrive.
- */
+/* One that has no place: it did not arrive, or that was forgotten. */
+static void
+unseat(struct core *core, struct barrier *b, struct claim *c)
+{
+	if (c->state != CLAIM_ASKED)
+		answer_leaving(core, c);
+	else if (b->doubt)
+		claim_error(core, c, ERR_BROKEN,
+		    "Redis has lost the barrier while this party arrived");
+	else
+		c->state = CLAIM_NEW;
+}
+
+/* The batch has `took` places from `first` on. */
 static void
 seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 {
@@ -214,12 +246,11 @@ seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 				c->state = CLAIM_PARKED;
 			else
 				b->left = true;
-		} else if (c->state == CLAIM_ASKED) {
-			c->state = CLAIM_NEW;
 		} else {
-			answer_leaving(core, c);
+			unseat(core, b, c);
 		}
 	}
+	b->doubt = false;
 }
 
 static void

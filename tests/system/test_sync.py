@@ -509,6 +509,19 @@ class Barriers(Synchronizers):
             self.arrive(self.b, 2)
             self.complete([self.a, self.b], 2)
 
+    def test_an_arrival_that_redis_has_forgotten(self):
+        """Its generation was complete, for the other one; only its broker was not told."""
+        self.prepare(via_proxy=True)
+        self.arrive(self.b, 2)
+        eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
+        self.through.refuse = True
+        self.through.drop_reply("@barrier:b")
+        self.arrive(self.a, 2)
+        self.assertTrue(self.b.reply().ok)
+        self.server.cmd("FLUSHALL")
+        self.through.refuse = False
+        self.assertEqual(self.a.reply(15).code, "broken")
+
     def test_generations_are_complete_or_broken(self):
         """Parties that come, time out and drop at random, while connections are cut."""
         self.prepare()

@@ -150,6 +150,51 @@ START_TEST(asked_again_under_the_same_number)
 }
 END_TEST
 
+/* Others may have gone on with a generation that had it. */
+START_TEST(forgotten_before_it_was_known)
+{
+	rig_start();
+	rig_barrier(1, 1, "b", 2, FOREVER);
+	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
+	rig_pending("p2");
+	rig_pass(60);
+	rig_barrier(2, 1, "b", 2, FOREVER);
+	rig_did("arrive b need=1 limit=2");
+	rig_blessed();
+	rig_did("arrive b limit=2");
+	rig_outcome_full(OUTCOME_BROKEN, 0, 0, -1, false, 0);
+	rig_did("1/1 ERR broken; arrive b need=1 limit=2");
+}
+END_TEST
+
+START_TEST(kept_by_another_history)
+{
+	rig_start();
+	rig_barrier(1, 1, "b", 1, FOREVER);
+	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
+	rig_pending("p2");
+	rig_blessed();
+	rig_pass(60);
+	rig_did("arrive b need=1 limit=1; arrive b limit=1");
+	outcome(OUTCOME_TRIPPED, 0, 1);
+	rig_did("1/1 OK index=0 generation=70; leave b limit=1 noted");
+}
+END_TEST
+
+START_TEST(too_long_unknown)
+{
+	rig_start();
+	rig_barrier(1, 1, "b", 2, FOREVER);
+	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
+	rig_link(false);
+	rig_pass(2 * RIG_LEASE_MS);
+	rig_link(true);
+	rig_did("arrive b need=1 limit=2; arrive b limit=2");
+	rig_outcome_full(OUTCOME_BROKEN, 0, 0, -1, false, 0);
+	rig_did("1/1 ERR broken; leave b limit=2 noted");
+}
+END_TEST
+
 START_TEST(the_dead_do_not_arrive)
 {
 	rig_start();
@@ -261,6 +306,9 @@ case_barrier(void)
 	tcase_add_test(t, a_drop_breaks_it);
 	tcase_add_test(t, a_drop_before_it_arrived);
 	tcase_add_test(t, asked_again_under_the_same_number);
+	tcase_add_test(t, forgotten_before_it_was_known);
+	tcase_add_test(t, kept_by_another_history);
+	tcase_add_test(t, too_long_unknown);
 	tcase_add_test(t, the_dead_do_not_arrive);
 	tcase_add_test(t, more_than_there_is_room_for);
 	tcase_add_test(t, over_before_the_next_could_join);
