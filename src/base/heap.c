@@ -2,7 +2,9 @@
  * The timer heap.  It owns the array of pointers, never the timers.
  *
  * The order of equal deadlines is the order in which they were set: two runs
- * that set the same timers fire them in the same order.
+ * that set the same timers fire them in the same order.  Where more than half
+ * of what the counter can count was set between the two, it is the other way
+ * round, which is as good.
  *
  * Each slot has four children, and a copy of the deadline beside the pointer:
  * with 100,000 timers it is the misses of the cache that cost, and so a timer
@@ -40,9 +42,12 @@ heap_fini(struct heap *h)
 static bool
 slot_before(const struct heap_slot *a, const struct heap_slot *b)
 {
+	uint32_t gap;
+
 	if (a->at_ms != b->at_ms)
 		return a->at_ms < b->at_ms;
-	return a->timer->order < b->timer->order;
+	gap = (uint32_t)b->timer->order - (uint32_t)a->timer->order;
+	return gap << (32 - TIMER_ORDER_BITS) >> 31 == 0;
 }
 
 static void
@@ -115,7 +120,7 @@ heap_set(struct heap *h, struct timer *t, int64_t at_ms)
 	struct heap_slot s = { at_ms, t };
 
 	t->at_ms = at_ms;
-	t->order = h->next_order++;
+	t->order = h->next_order++ & ((1u << TIMER_ORDER_BITS) - 1);
 	if (t->slot != 0) {
 		assert(t->slot <= h->len && h->slots[t->slot - 1].timer == t);
 		heap_place(h, t->slot - 1, s);

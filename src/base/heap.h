@@ -12,11 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TIMER_ORDER_BITS 27
+
+/* Small, since everything that is held has one. */
 struct timer {
-	int64_t at_ms;	/* deadline, CLOCK_BOOTTIME milliseconds */
-	uint64_t order; /* set by the heap */
-	uint32_t slot;	/* 1 + index in the heap; 0: not in a heap */
-	uint32_t kind;	/* the owner's: what the timer is embedded in */
+	int64_t at_ms; /* deadline, CLOCK_BOOTTIME milliseconds */
+	uint32_t slot; /* 1 + index in the heap; 0: not in a heap */
+	uint32_t kind : 32 - TIMER_ORDER_BITS; /* the owner's: what it is in */
+	uint32_t order : TIMER_ORDER_BITS;     /* set by the heap; wraps */
 };
 
 /* A timer, and its deadline beside it: see heap.c. */
@@ -29,7 +32,7 @@ struct heap {
 	struct heap_slot *slots; /* owned; the timers are not */
 	uint32_t len;
 	uint32_t size;
-	uint64_t next_order;
+	uint32_t next_order;
 };
 
 void heap_init(struct heap *h);

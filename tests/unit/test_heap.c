@@ -26,6 +26,10 @@ START_TEST(empty)
 }
 END_TEST
 
+/* From where the counter starts; it wraps in some of them. */
+static const uint32_t starts[] = { 0, (1u << TIMER_ORDER_BITS) - 20,
+	(1u << (TIMER_ORDER_BITS - 1)) - 20, UINT32_MAX - 20 };
+
 START_TEST(equal_deadlines_fire_as_they_were_set)
 {
 	struct timer t[50] = { 0 };
@@ -33,6 +37,7 @@ START_TEST(equal_deadlines_fire_as_they_were_set)
 	unsigned i;
 
 	heap_init(&h);
+	h.next_order = starts[_i];
 	for (i = 0; i < 50; i++)
 		heap_set(&h, &t[i], 1000);
 	/* Setting it again moves it behind the others. */
@@ -144,7 +149,8 @@ heap_cases(void)
 	TCase *tc = tcase_create("heap");
 
 	tcase_add_test(tc, empty);
-	tcase_add_test(tc, equal_deadlines_fire_as_they_were_set);
+	tcase_add_loop_test(
+	    tc, equal_deadlines_fire_as_they_were_set, 0, COUNT(starts));
 	tcase_add_test(tc, extreme_deadlines);
 	tcase_add_loop_test(tc, random_operations_match_the_model, 0, 10);
 	tcase_add_test_raise_signal(
