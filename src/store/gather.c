@@ -20,7 +20,7 @@
 #include "store/times.h"
 
 #define DIGITS_MAX 21 /* of a 64-bit number, with its sign */
-#define SPARE_CALLS_MAX 64
+#define SPARE_CALLS_MAX 16
 
 /* The calls of one shard and lane in this turn.  Owned by the gather. */
 struct slot {
