@@ -152,7 +152,7 @@ timer_run(struct core *core, struct timer *t)
 		waiter_timer(core, container_of(t, struct waiter, deadline));
 		return;
 	case TIMER_HOLD:
-		hold_timer(core, container_of(t, struct hold, bound));
+		hold_timer(core, container_of(t, struct terms, bound)->hold);
 		return;
 	case TIMER_SESSION:
 		session_timer(core, container_of(t, struct session, end));

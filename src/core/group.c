@@ -170,7 +170,7 @@ withdraw(struct core *core, struct group *g)
 			h->depth--;
 			h->untold--;
 		} else if (h != NULL) {
-			h->keep_until_ms = h->delay_ms = 0;
+			hold_promise_nothing(h);
 			hold_end(core, h, true);
 		}
 		waiter_ungranted(core, g->members[i]);

@@ -35,14 +35,48 @@ max64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+const struct terms *
+hold_terms(const struct hold *h)
+{
+	static const struct terms none;
+
+	return h->terms != NULL ? h->terms : &none;
+}
+
+/* The same, to be written. */
+static struct terms *
+terms(struct hold *h)
+{
+	if (h->terms != NULL)
+		return h->terms;
+	h->terms = xcalloc(1, sizeof(*h->terms));
+	h->terms->hold = h;
+	h->terms->bound.kind = TIMER_HOLD;
+	return h->terms;
+}
+
+void
+hold_keep_until(struct hold *h, int64_t at_ms)
+{
+	if (at_ms > hold_terms(h)->keep_until_ms)
+		terms(h)->keep_until_ms = at_ms;
+}
+
+void
+hold_promise_nothing(struct hold *h)
+{
+	if (h->terms != NULL)
+		h->terms->keep_until_ms = h->terms->delay_ms = 0;
+}
+
 /* keep and delay only ever lengthen. */
 static void
 lengthen(struct core *core, struct hold *h, const struct waiter *w)
 {
 	if (w->keep_ms > 0)
-		h->keep_until_ms =
-		    max64(h->keep_until_ms, core->now_ms + w->keep_ms);
-	h->delay_ms = max64(h->delay_ms, w->delay_ms);
+		hold_keep_until(h, core->now_ms + w->keep_ms);
+	if (w->delay_ms > hold_terms(h)->delay_ms)
+		terms(h)->delay_ms = w->delay_ms;
 }
 
 static void
@@ -63,7 +97,6 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 
 	h->session = s;
 	h->lock = l;
-	h->bound.kind = TIMER_HOLD;
 	h->fence = fence;
 	h->since_ms = core->now_ms;
 	h->depth = 1;
@@ -73,7 +106,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
 	if (l->linger_ms > core->now_ms)
-		h->keep_until_ms = l->linger_ms; /* a keep goes on */
+		hold_keep_until(h, l->linger_ms); /* a keep goes on */
 	lengthen(core, h, w);
 	hold_bind(
 	    core, h, w->has_hold ? w->hold_ms : core->config.default_hold_ms);
@@ -107,11 +140,13 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 
 	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
 		hold_ms = most_ms;
-	h->hold_ms = hold_ms;
-	if (hold_ms == 0)
-		core_disarm(core, &h->bound);
-	else
-		core_arm(core, &h->bound, core->now_ms + hold_ms);
+	if (hold_ms > 0) {
+		terms(h)->hold_ms = hold_ms;
+		core_arm(core, &h->terms->bound, core->now_ms + hold_ms);
+	} else if (h->terms != NULL) {
+		h->terms->hold_ms = 0;
+		core_disarm(core, &h->terms->bound);
+	}
 }
 
 void
@@ -121,7 +156,8 @@ hold_timer(struct core *core, struct hold *h)
 
 	/* It begins to count when the grant is told. */
 	if (h->untold == h->depth) {
-		core_arm(core, &h->bound, core->now_ms + h->hold_ms);
+		core_arm(
+		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
 		return;
 	}
 	hold_lose(core, h, "hold");
@@ -152,7 +188,9 @@ hold_free(struct core *core, struct hold *h)
 	TAILQ_REMOVE(&h->lock->holders, h, in_lock);
 	h->session->nholds--;
 	h->lock->nholders--;
-	core_disarm(core, &h->bound);
+	if (h->terms != NULL)
+		core_disarm(core, &h->terms->bound);
+	free(h->terms);
 	free(h);
 }
 
@@ -160,10 +198,11 @@ void
 hold_end(struct core *core, struct hold *h, bool clean)
 {
 	struct lock *l = h->lock;
-	int64_t until_ms = h->keep_until_ms;
+	const struct terms *t = hold_terms(h);
+	int64_t until_ms = t->keep_until_ms;
 
-	if (!clean && h->delay_ms > 0)
-		until_ms = max64(until_ms, core->now_ms + h->delay_ms);
+	if (!clean && t->delay_ms > 0)
+		until_ms = max64(until_ms, core->now_ms + t->delay_ms);
 	if (until_ms > core->now_ms && until_ms > l->linger_ms) {
 		l->linger_ms = until_ms;
 		l->linger_session = h->session->id;
@@ -186,8 +225,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason)
 		session_note_lost(core, s, l->name, l->name_len);
 		core->stats.lost++;
 	} else {
-		/* Never told, it has promised nothing. */
-		h->keep_until_ms = h->delay_ms = 0;
+		hold_promise_nothing(h);
 		core->stats.withdrawn++;
 	}
 	forget_untold(h, true);
@@ -198,8 +236,9 @@ int64_t
 hold_valid_ms(const struct core *core, const struct hold *h)
 {
 	int64_t at_ms = lease_deadline_ms(core, h->lock);
+	const struct timer *bound = &hold_terms(h)->bound;
 
-	if (timer_armed(&h->bound) && h->bound.at_ms < at_ms)
-		return h->bound.at_ms;
+	if (timer_armed(bound) && bound->at_ms < at_ms)
+		return bound->at_ms;
 	return at_ms;
 }

@@ -18,6 +18,15 @@ void hold_upgrade(
 /* Once more by the session that has it. */
 void hold_reenter(struct core *core, struct hold *h, struct waiter *w);
 
+/* What was agreed on for it; all zero where that is nothing. */
+const struct terms *hold_terms(const struct hold *h);
+
+/* Nobody else has the name before then.  It is only ever put off. */
+void hold_keep_until(struct hold *h, int64_t at_ms);
+
+/* It was never told, and so has promised nothing. */
+void hold_promise_nothing(struct hold *h);
+
 /* Bounds the time of holding from now on; 0: no bound, where that is allowed. */
 void hold_bind(struct core *core, struct hold *h, int64_t hold_ms);
 void hold_timer(struct core *core, struct hold *h);

@@ -6,6 +6,7 @@
 
 #include "core/group.h"
 #include "core/guard.h"
+#include "core/hold.h"
 #include "core/lease_parts.h"
 #include "core/quorum.h"
 
@@ -47,8 +48,9 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 	int64_t least_ms = core->config.lease_ms + core->pad_ms;
 
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
-		delay_ms = max_ms(delay_ms, h->delay_ms);
-		keep_ms = max_ms(keep_ms, h->keep_until_ms - core->now_ms);
+		delay_ms = max_ms(delay_ms, hold_terms(h)->delay_ms);
+		keep_ms = max_ms(
+		    keep_ms, hold_terms(h)->keep_until_ms - core->now_ms);
 	}
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		delay_ms = max_ms(delay_ms, w->delay_ms);

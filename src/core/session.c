@@ -208,8 +208,7 @@ outlive(struct session *s)
 	struct hold *h;
 
 	TAILQ_FOREACH (h, &s->holds, in_session)
-		if (s->valid_ms > h->keep_until_ms)
-			h->keep_until_ms = s->valid_ms;
+		hold_keep_until(h, s->valid_ms);
 }
 
 void

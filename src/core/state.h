@@ -42,6 +42,8 @@ enum timer_kind {
 	TIMER_ASK,
 	TIMER_MAX
 };
+_Static_assert(
+    TIMER_MAX <= 1u << (32 - TIMER_ORDER_BITS), "a kind fits into a timer");
 
 /*
  * STATE(identifier, "word"): the life of a lease (see lease.c for what may
@@ -120,18 +122,27 @@ struct session {
 	struct session *walk_from;   /* ... from this session */
 };
 
+/*
+ * What was agreed on for a hold beyond the usual.  Most have none of it: made
+ * by hold.c when it is needed, and freed with its hold.
+ */
+struct terms {
+	struct hold *hold;
+	struct timer bound;    /* armed where the time of holding is bounded */
+	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
+	int64_t keep_until_ms; /* nobody else before then */
+	int64_t delay_ms;      /* nobody else so long after a bad end */
+};
+
 /* One session's hold of one name, on top of the lease. */
 struct hold {
 	TAILQ_ENTRY(hold) in_session;
 	TAILQ_ENTRY(hold) in_lock;
 	struct session *session;
 	struct lock *lock;
-	struct timer bound; /* armed where the time of holding is bounded */
+	struct terms *terms; /* owned; NULL: none, see hold_terms() */
 	uint64_t fence;
-	int64_t since_ms;      /* of the grant */
-	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
-	int64_t keep_until_ms; /* nobody else before then */
-	int64_t delay_ms;      /* nobody else so long after a bad end */
+	int64_t since_ms; /* of the grant */
 	uint32_t depth;
 	uint32_t untold; /* grants of it that wait for a FLUSH */
 };
