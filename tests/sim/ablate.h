@@ -26,6 +26,7 @@ struct ablation {
 	unsigned seeds; /* within so many it must be noticed */
 	enum ablation_switch off;
 	unsigned faults; /* that bring it to light */
+	unsigned uses;	 /* the same, of what clients use */
 	struct {
 		const char *from, *to;
 	} edits[ABLATION_EDITS_MAX];

@@ -139,6 +139,16 @@ take_nums(const struct effects *fx, const struct effect *e, enum field_id id,
 			nums[n++] = fx->fields[e->field + i].num;
 }
 
+/* 0 where the field is not there. */
+static uint64_t
+first_num(const struct effects *fx, const struct effect *e, enum field_id id)
+{
+	uint64_t nums[CLIENT_NAMES_MAX] = { 0 };
+
+	take_nums(fx, e, id, nums);
+	return nums[0];
+}
+
 /* A client that sends no more has been answered everything: it is over. */
 static void
 broker_drained(struct broker *b, uint64_t session)
@@ -158,7 +168,6 @@ static void
 tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
 {
 	struct effect *e;
-	uint64_t nums[CLIENT_NAMES_MAX];
 	struct answer a;
 	size_t i;
 
@@ -169,7 +178,6 @@ tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
 		    checker_sitting_gone(b->w, e->session))
 			continue;
 		memset(&a, 0, sizeof(a));
-		memset(nums, 0, sizeof(nums));
 		a.early_us = early_us;
 		a.session = e->session;
 		a.ref = e->ref;
@@ -178,8 +186,10 @@ tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
 		a.event = e->event;
 		take_nums(fx, e, FIELD_FENCE, a.fences);
 		take_nums(fx, e, FIELD_DEPTH, a.depths);
-		take_nums(fx, e, FIELD_PERMITS, nums);
-		a.permits = nums[0];
+		a.permits = first_num(fx, e, FIELD_PERMITS);
+		a.count = first_num(fx, e, FIELD_COUNT);
+		a.index = first_num(fx, e, FIELD_INDEX);
+		a.generation = first_num(fx, e, FIELD_GENERATION);
 		a.fence = a.fences[0];
 		a.depth = a.depths[0];
 		if (e->kind == EFFECT_EVENT) {

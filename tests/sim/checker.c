@@ -27,6 +27,7 @@ checker_init(struct world *w)
 	for (i = 0; i < CHECKER_NAMES_MAX; i++)
 		w->checker.grounds[i].hungry_us = -1;
 	w->checker.circle_us = -1;
+	checker_latch_init(w);
 }
 
 void
@@ -35,6 +36,7 @@ checker_fini(struct world *w)
 	free(w->checker.asks);
 	free(w->checker.open);
 	free(w->checker.sittings);
+	free(w->checker.generations);
 }
 
 /* Clients. */
@@ -536,6 +538,8 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	k->timeouts += a->status == STATUS_TIMEOUT;
 	k->unavailable += a->code == ERR_UNAVAILABLE;
 	checker_permits_answered(w, b, a, ask);
+	checker_latch_answered(w, b, a, ask);
+	checker_barrier_answered(w, b, a, ask);
 	if (ask->kind == ASK_LOCK && a->code == ERR_DEADLOCK)
 		checker_refused_circle(w, ask);
 	if ((ask->kind == ASK_LOCK && a->status == STATUS_OK) ||
@@ -566,11 +570,15 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 		    (unsigned long long)a->session, events[a->event], a->name,
 		    (unsigned long long)a->fence);
 	else
-		TRACE(w, "%s to %llu: @%llu %s %s fence=%llu depth=%llu",
+		TRACE(w,
+		    "%s to %llu: @%llu %s %s fence=%llu depth=%llu count=%llu "
+		    "index=%llu generation=%llu",
 		    b->name, (unsigned long long)a->session,
 		    (unsigned long long)a->ref, statuses[a->status],
 		    err_word(a->code), (unsigned long long)a->fence,
-		    (unsigned long long)a->depth);
+		    (unsigned long long)a->depth, (unsigned long long)a->count,
+		    (unsigned long long)a->index,
+		    (unsigned long long)a->generation);
 	w->checker.told++;
 	if (!a->is_event || a->event != EVENT_LOST)
 		check_warned(w, b, a);

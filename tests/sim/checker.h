@@ -15,6 +15,9 @@
 #define CHECKER_NAMES_MAX 4
 #define CHECKER_SERVERS_MAX 9
 #define CHECKER_HOLDS_MAX 64
+#define CHECKER_LATCHES_MAX 2
+#define CHECKER_BARRIERS_MAX 2
+#define CHECKER_PARTIES_MAX 8
 
 struct answer;
 struct broker;
@@ -32,7 +35,11 @@ struct world;
 	ASK(PING, "PING", ASK_AT_ONCE) \
 	ASK(CANCEL, "CANCEL", ASK_AT_ONCE) \
 	ASK(ACQUIRE, "ACQUIRE", ASK_WAITS) \
-	ASK(RELEASE, "RELEASE", 0)
+	ASK(RELEASE, "RELEASE", 0) \
+	ASK(LATCH, "LATCH", ASK_TWICE) \
+	ASK(COUNTDOWN, "COUNTDOWN", ASK_TWICE) \
+	ASK(AWAIT, "AWAIT", ASK_WAITS) \
+	ASK(BARRIER, "BARRIER", ASK_WAITS | ASK_TWICE)
 /* clang-format on */
 
 enum ask_kind {
@@ -45,7 +52,8 @@ enum ask_kind {
 /* When it is answered; 0: when Redis has answered, once. */
 enum ask_form {
 	ASK_AT_ONCE = 1 << 0,
-	ASK_WAITS = 1 << 1 /* as long as its wait= says */
+	ASK_WAITS = 1 << 1, /* as long as its wait= says */
+	ASK_TWICE = 1 << 2  /* then Redis is waited for, once more */
 };
 
 /* One request, from when it was sent; kept until the world ends. */
@@ -58,15 +66,24 @@ struct ask {
 	unsigned nnames;
 	int names[CHECKER_NAMES_MAX]; /* as asked */
 	bool shared;
-	uint64_t number; /* of permits */
+	uint64_t number; /* of permits; a count; by how much */
+	uint64_t limit;	 /* of permits; parties */
+	int object;	 /* of latches, of barriers */
+	int64_t ttl_ms;	 /* of a latch */
 	bool received, answered, cancelled, gone;
 	bool has_hold;
 	bool untagged;
 	bool privileged; /* it may pass those who came before */
 	int64_t sent_us, received_us;
 	int64_t wait_ms, hold_ms, keep_ms, delay_ms;
-	uint64_t order;	 /* of arrival, over all brokers */
-	int64_t idle_us; /* its broker has nothing of the name since then */
+	uint64_t order;	  /* of arrival, over all brokers */
+	int64_t idle_us;  /* its broker has nothing of the name since then */
+	int64_t ended_us; /* answered or gone */
+	/* Of a latch or barrier, what was known when it was received. */
+	uint64_t life, seen;
+	bool safe, open;
+	bool counted;  /* it is taken for a party of a generation */
+	bool departed; /* it has ended otherwise than with its generation */
 };
 
 /* One connection, from its start. */
@@ -113,6 +130,43 @@ struct votes {
 	int64_t until_us[CHECKER_SERVERS_MAX];
 };
 
+/* What is known of one latch (checker_latch.c). */
+struct latch_facts {
+	bool known;	  /* Redis has it as it is written here */
+	bool obscure;	  /* a LATCH without an answer may have made another */
+	uint64_t life;	  /* counts what makes and unmakes it */
+	uint64_t makers;  /* that may have made one, ever */
+	uint64_t first;	  /* the count that it was made with */
+	uint64_t sure;	  /* counted down, as was told */
+	uint64_t perhaps; /* by requests that were not answered */
+	uint64_t stray;	  /* the same, that may count for a later one ... */
+	int64_t stray_us; /* ... until then */
+	int64_t open_us;  /* since when the count is 0 for sure; -1: it isn't */
+	int64_t alive_us; /* for sure until then */
+	int64_t ttl_us;
+	int64_t forgot_us; /* when Redis lost data last */
+};
+
+/* What is known of one barrier (checker_barrier.c). */
+struct barrier_facts {
+	uint64_t latest;   /* generation that was told */
+	int64_t forgot_us; /* when Redis lost data last */
+	int64_t left_us;   /* when a party left last */
+	int64_t died_us;   /* the same, one that had waited for a while */
+	int64_t full_us;   /* since when enough wait */
+	bool mixed;	   /* somebody came with another parties= */
+};
+
+/* One generation of a barrier that somebody was told of. */
+struct generation {
+	int barrier;
+	uint64_t number, parties, told;
+	uint64_t places;  /* that were told, as bits */
+	int64_t first_us; /* when the first was told */
+	bool dim;	  /* Redis may have forgotten some of it */
+	uint64_t refs[CHECKER_PARTIES_MAX]; /* of the requests, by index */
+};
+
 /* What is known of one name. */
 struct ground {
 	uint64_t fence;			       /* the highest told ... */
@@ -142,6 +196,10 @@ struct checker {
 	int nstakes;
 	int64_t permits_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
 	int64_t hungry_us; /* since when all permits are free and wanted */
+	struct latch_facts latches[CHECKER_LATCHES_MAX];
+	struct barrier_facts barriers[CHECKER_BARRIERS_MAX];
+	struct generation *generations; /* owned */
+	size_t ngenerations, generations_size;
 	uint64_t next_order;
 	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */

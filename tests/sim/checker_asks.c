@@ -72,6 +72,9 @@ checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
 	a->untagged = rq->untagged;
 	a->shared = rq->shared;
 	a->number = rq->number;
+	a->limit = rq->limit;
+	a->ttl_ms = rq->ttl_ms;
+	a->object = rq->names[0].p[1] - '0';
 	if (a->kind != ASK_LOCK)
 		return;
 	e = history_note(&w->history, a->sent_us, HISTORY_INVOKE, a->session,
@@ -128,11 +131,12 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	unsigned i;
 
 	TRACE(w,
-	    "%s from %llu: @%llu %s n%d%s%s wait=%lld hold=%lld keep=%lld "
-	    "delay=%lld",
+	    "%s from %llu: @%llu %s %d%s%s n=%llu of %llu wait=%lld hold=%lld "
+	    "keep=%lld delay=%lld",
 	    b->name, (unsigned long long)ask->session, (unsigned long long)ref,
-	    ask_words[ask->kind], ask->name, more_names(ask, more),
-	    ask->shared ? " shared" : "",
+	    ask_words[ask->kind], ask->name < 0 ? ask->object : ask->name,
+	    more_names(ask, more), ask->shared ? " shared" : "",
+	    (unsigned long long)ask->number, (unsigned long long)ask->limit,
 	    (long long)(ask->wait_ms == CORE_WAIT_FOREVER ? -1 : ask->wait_ms),
 	    (long long)(ask->has_hold ? ask->hold_ms : -1),
 	    (long long)ask->keep_ms, (long long)ask->delay_ms);
@@ -149,6 +153,8 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	if (!checker_ask_is(ask, ASK_AT_ONCE))
 		k->sittings[ask->session - 1].outstanding++;
 	checker_permits_received(w, ask);
+	checker_latch_received(w, ask);
+	checker_barrier_received(w, ask);
 	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
 		g = checker_grant(w, ask->session, ask->names[i]);
 		if (g != NULL)
@@ -164,6 +170,7 @@ checker_close_ask(struct world *w, struct ask *ask)
 	size_t i;
 
 	ask->answered = true;
+	ask->ended_us = world_now(w);
 	for (i = 0; i < k->nopen; i++)
 		if (k->open[i] == ask->ref) {
 			k->open[i] = k->open[--k->nopen];

@@ -15,6 +15,7 @@ static void
 abandon_asks(struct world *w, uint64_t session)
 {
 	struct checker *k = &w->checker;
+	struct ask *ask;
 	size_t i = 0;
 
 	while (i < k->nopen) {
@@ -22,8 +23,12 @@ abandon_asks(struct world *w, uint64_t session)
 			i++;
 			continue;
 		}
-		k->asks[k->open[i] - 1].gone = true;
+		ask = &k->asks[k->open[i] - 1];
+		ask->gone = true;
+		ask->ended_us = world_now(w);
 		k->open[i] = k->open[--k->nopen];
+		checker_latch_gone(w, ask);
+		checker_barrier_gone(w, ask);
 	}
 }
 

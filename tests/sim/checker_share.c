@@ -49,7 +49,8 @@ checker_joins(struct world *w, const struct ask *ask)
 		if (!checker_waits(other) || other->shared ||
 		    other->nnames > 1 || other->name != ask->name ||
 		    k->sittings[other->session - 1].draining ||
-		    behind_group(k, other))
+		    behind_group(k, other) ||
+		    (ask->nnames > 1 && ask->order < other->order))
 			continue;
 		since_us = other->idle_us;
 		if (since_us < ground->phase_us)

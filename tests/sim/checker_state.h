@@ -81,6 +81,24 @@ void checker_permits_lost(
 void checker_permits_end(struct world *w, uint64_t session, int64_t valid_us);
 void checker_permits_look(struct world *w);
 
+/* Latches (checker_latch.c). */
+void checker_latch_init(struct world *w);
+void checker_latch_received(struct world *w, struct ask *ask);
+void checker_latch_answered(struct world *w, const struct broker *b,
+    const struct answer *a, const struct ask *ask);
+void checker_latch_gone(struct world *w, const struct ask *ask);
+void checker_latch_amnesia(struct world *w);
+void checker_latch_look(struct world *w);
+
+/* Barriers (checker_barrier.c). */
+void checker_barrier_received(struct world *w, struct ask *ask);
+void checker_barrier_answered(struct world *w, const struct broker *b,
+    const struct answer *a, struct ask *ask);
+void checker_barrier_gone(struct world *w, struct ask *ask);
+void checker_barrier_amnesia(struct world *w);
+void checker_barrier_look(struct world *w);
+void checker_barrier_end(struct world *w);
+
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);
 

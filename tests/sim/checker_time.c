@@ -80,6 +80,8 @@ checker_amnesia(struct world *w)
 
 	for (i = 0; i < CHECKER_NAMES_MAX; i++)
 		w->checker.grounds[i].plain_us = 0;
+	checker_latch_amnesia(w);
+	checker_barrier_amnesia(w);
 }
 
 void
@@ -208,17 +210,24 @@ static int64_t
 due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 {
 	int64_t from_us = ask->received_us, at_us;
+	int64_t redis_us = w->reply_timeout_ms * 1010 + 300000;
 
 	if (from_us < awake_us)
 		from_us = awake_us;
-	if (checker_ask_is(ask, ASK_AT_ONCE))
+	/* Who leaves a barrier hears of it when that is broken. */
+	if (checker_ask_is(ask, ASK_AT_ONCE) &&
+	    !(ask->kind == ASK_CANCEL && uses_has(w, USE_BARRIER)))
 		return from_us + SLACK_US;
+	if (checker_ask_is(ask, ASK_TWICE))
+		redis_us += w->reply_timeout_ms * 1010;
 	if (!checker_ask_is(ask, ASK_WAITS) || ask->wait_ms == 0)
-		return from_us + w->reply_timeout_ms * 1010 + 300000;
+		return from_us + redis_us;
 	if (ask->wait_ms == CORE_WAIT_FOREVER)
 		return INT64_MAX;
 	at_us = ask->received_us + ask->wait_ms * 1005;
-	return (at_us < awake_us ? awake_us : at_us) + SLACK_US;
+	if (at_us < awake_us)
+		at_us = awake_us;
+	return at_us + (checker_ask_is(ask, ASK_TWICE) ? redis_us : SLACK_US);
 }
 
 static void
@@ -279,6 +288,8 @@ checker_look(struct world *w)
 	look_at_names(w);
 	checker_look_share(w);
 	checker_permits_look(w);
+	checker_latch_look(w);
+	checker_barrier_look(w);
 }
 
 /* The guard or the fence of a bucket? */
@@ -340,7 +351,8 @@ checker_at_rest(struct world *w)
 		if (!b->alive)
 			continue;
 		core_gauges(b->core, broker_clock_ms(b), &gauges);
-		if (gauges.sessions != 0 || gauges.names != 0)
+		if (gauges.sessions != 0 || gauges.names != 0 ||
+		    gauges.semaphores + gauges.latches + gauges.barriers != 0)
 			return false;
 	}
 	return w->checker.nopen == 0 && key_left(w, &s) == NULL;
@@ -353,14 +365,19 @@ end_of_core(struct world *w, const struct broker *b)
 
 	core_gauges(b->core, broker_clock_ms(b), &gauges);
 	if (gauges.sessions != 0 || gauges.locks_held != 0 ||
-	    gauges.waiters != 0 || gauges.names != 0)
+	    gauges.waiters != 0 || gauges.names != 0 ||
+	    gauges.semaphores != 0 || gauges.latches != 0 ||
+	    gauges.barriers != 0)
 		world_fail(w, "P6",
 		    "%s is left with %llu sessions, %llu locks, %llu waiters, "
-		    "%llu names",
+		    "%llu names, %llu semaphores, %llu latches, %llu barriers",
 		    b->name, (unsigned long long)gauges.sessions,
 		    (unsigned long long)gauges.locks_held,
 		    (unsigned long long)gauges.waiters,
-		    (unsigned long long)gauges.names);
+		    (unsigned long long)gauges.names,
+		    (unsigned long long)gauges.semaphores,
+		    (unsigned long long)gauges.latches,
+		    (unsigned long long)gauges.barriers);
 }
 
 static void
@@ -384,6 +401,7 @@ checker_end(struct world *w)
 		if (w->brokers[i].alive)
 			end_of_core(w, &w->brokers[i]);
 	end_of_keys(w);
+	checker_barrier_end(w);
 	/* A history knows neither sharing nor several names at once. */
 	if (!w->failed && !w->shares && !w->groups)
 		history_check(&w->history, &limits, history_fault, w);

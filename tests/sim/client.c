@@ -9,6 +9,7 @@
 
 #include "base/xmalloc.h"
 
+#include "client_parts.h"
 #include "world.h"
 
 #define PATIENCE_US 4000000 /* of who leaves, with its last request */
@@ -20,7 +21,7 @@ static event_fn client_on_reset;
 
 /* To the broker. */
 
-static void
+void
 client_send(struct client *c, struct input *in)
 {
 	struct world *w = c->w;
@@ -88,8 +89,7 @@ client_forget(struct client *c)
 	c->permits = 0;
 }
 
-/* The next deed, in a while. */
-static void
+void
 client_plan(struct client *c, int64_t least_us, int64_t most_us)
 {
 	c->tick++;
@@ -347,9 +347,8 @@ send_close(struct client *c, bool reset)
 	client_plan(c, 1000, 1000000);
 }
 
-/* A name that it believes to hold, or -1. */
-static int
-held_name(struct client *c)
+int
+client_held_name(struct client *c)
 {
 	int first = (int)prng_below(&c->w->prng, CLIENT_NAMES_MAX), i, at;
 
@@ -381,27 +380,38 @@ act_holding(struct client *c, int name)
 		send_lock(c, true);
 }
 
+struct input *
+client_object(struct client *c, enum ask_kind kind, enum core_verb verb,
+    char letter, int number)
+{
+	struct input *in = input_new(INPUT_REQUEST, c->session);
+	struct core_request *rq = &in->request;
+
+	snprintf(in->texts[0], sizeof(in->texts[0]), "%c%d", letter, number);
+	in->names[0].p = in->texts[0];
+	in->names[0].n = strlen(in->texts[0]);
+	in->ref = checker_asked(c->w, c, kind, 0, NULL);
+	rq->verb = verb;
+	rq->ref = in->ref;
+	rq->names = in->names;
+	rq->nnames = 1;
+	rq->untagged = true;
+	rq->queue_limit = UINT64_MAX;
+	c->untagged = in->ref;
+	return in;
+}
+
 /* Permits of the one semaphore that there is. */
 static void
 send_permits(struct client *c, bool release)
 {
 	struct world *w = c->w;
 	struct prng *p = &w->prng;
-	struct input *in = input_new(INPUT_REQUEST, c->session);
+	struct input *in = client_object(c, release ? ASK_RELEASE : ASK_ACQUIRE,
+	    release ? CORE_RELEASE : CORE_ACQUIRE, 's', 0);
 	struct core_request *rq = &in->request;
 	uint64_t most = release ? c->permits : w->permits;
 
-	snprintf(in->texts[0], sizeof(in->texts[0]), "s0");
-	in->names[0].p = in->texts[0];
-	in->names[0].n = 2;
-	in->ref =
-	    checker_asked(w, c, release ? ASK_RELEASE : ASK_ACQUIRE, 0, NULL);
-	rq->verb = release ? CORE_RELEASE : CORE_ACQUIRE;
-	rq->ref = in->ref;
-	rq->names = in->names;
-	rq->nnames = 1;
-	rq->untagged = true;
-	rq->queue_limit = UINT64_MAX;
 	rq->number = (uint64_t)prng_range(p, 1, (int64_t)most);
 	rq->limit = w->permits;
 	if (release)
@@ -412,7 +422,6 @@ send_permits(struct client *c, bool release)
 		rq->has_hold = true;
 		rq->hold_ms = prng_skewed(p, 1, 2 * w->lease_ms);
 	}
-	c->untagged = in->ref;
 	checker_wants(w, in->ref, rq);
 	client_send(c, in);
 }
@@ -430,7 +439,7 @@ act(struct client *c)
 {
 	struct world *w = c->w;
 	uint64_t dice = prng_below(&c->w->prng, 100);
-	int name = held_name(c);
+	int name = client_held_name(c);
 
 	if (c->untagged != 0) {
 		/* Not answered yet, and out of patience. */
@@ -438,6 +447,8 @@ act(struct client *c)
 			send_close(c, dice < 15);
 		return;
 	}
+	if (w->uses.on != 0 && uses_act(c))
+		return;
 	if (w->permits > 0 && prng_chance(&w->prng, 300))
 		send_permits(c, c->permits > 0 && prng_chance(&w->prng, 700));
 	else if (c->tagged != 0 && dice < 30)
@@ -456,7 +467,7 @@ act(struct client *c)
 static void
 act_leaving(struct client *c)
 {
-	int name = held_name(c);
+	int name = client_held_name(c);
 
 	if (c->session == 0 || c->closing) {
 		c->left = c->session == 0;

@@ -34,8 +34,9 @@ struct answer {
 	uint64_t depth;
 	uint64_t fences[CLIENT_NAMES_MAX]; /* of all names, as asked */
 	uint64_t depths[CLIENT_NAMES_MAX];
-	int64_t early_us; /* when it was decided; 0: now */
-	int64_t valid_ms; /* of PING; -1: nothing held */
+	int64_t early_us;		   /* when it was decided; 0: now */
+	int64_t valid_ms;		   /* of PING; -1: nothing held */
+	uint64_t count, index, generation; /* of latches and barriers */
 };
 
 STAILQ_HEAD(answer_list, answer);

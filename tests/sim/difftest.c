@@ -51,6 +51,8 @@ struct rig {
 	bool brief; /* something ends in a moment */
 	int broker; /* whose call is under way */
 	uint64_t next_op;
+	uint64_t generation; /* of a barrier, that was told last */
+	long outcomes[OUTCOME_MAX];
 	long compared;
 };
 
@@ -309,13 +311,38 @@ static void
 told_outcome(
     void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
 {
-	(void)arg;
+	struct rig *rig = arg;
+
 	(void)op;
 	(void)sent_ms;
-	(void)outcome;
+	rig->outcomes[outcome->status]++;
+	if (outcome->status == OUTCOME_WAITING)
+		rig->generation = outcome->fence;
 }
 
 static const struct store_handler handler = { told_guard, told_outcome };
+
+/* A comparison of what never happens says nothing. */
+static bool
+saw_all(const struct rig *rig)
+{
+	static const char *const words[OUTCOME_MAX] = {
+#define OUTCOME(id, word) word,
+		OUTCOMES(OUTCOME)
+#undef OUTCOME
+	};
+	bool all = true;
+	int i;
+
+	for (i = 0; i < OUTCOME_MAX; i++) {
+		if (rig->outcomes[i] > 0 || i == OUTCOME_UNKNOWN ||
+		    i == OUTCOME_UNSENT || i == OUTCOME_REFUSED)
+			continue;
+		printf("no operation was answered '%s'\n", words[i]);
+		all = false;
+	}
+	return all;
+}
 
 /* Runs a call on both. */
 static void
@@ -352,7 +379,9 @@ random_op(struct rig *rig, char *name)
 {
 	static const enum op_kind kinds[] = { OP_ACQUIRE, OP_ACQUIRE,
 		OP_ACQUIRE, OP_RENEW, OP_RENEW, OP_CONFIRM, OP_END, OP_END,
-		OP_STATUS, OP_HEARTBEAT, OP_BLESS, OP_BLESS, OP_IDLE };
+		OP_STATUS, OP_HEARTBEAT, OP_BLESS, OP_BLESS, OP_IDLE,
+		OP_CONVERT, OP_FORCE, OP_TAKE, OP_HOLD, OP_LATCH, OP_COUNTDOWN,
+		OP_AWAIT, OP_ARRIVE, OP_ARRIVE, OP_PARTY, OP_LEAVE };
 	struct prng *p = &rig->prng;
 	struct op op = { .id = ++rig->next_op };
 
@@ -373,6 +402,14 @@ random_op(struct rig *rig, char *name)
 	op.fence = FENCE_FLOOR + prng_below(p, 100);
 	op.reserve = (uint32_t)prng_range(p, op.kind != OP_RENEW, 4);
 	op.flags = prng_chance(p, 600) ? OP_QUEUE : 0;
+	if (prng_chance(p, 300))
+		op.flags |= OP_SHARED | OP_NOTED;
+	op.have = prng_below(p, 3);
+	op.need = prng_below(p, 3);
+	op.want = op.need + prng_below(p, 2);
+	op.limit = (uint64_t)prng_range(p, 2, 3);
+	if (op.kind == OP_ARRIVE || op.kind == OP_PARTY)
+		op.fence = prng_chance(p, 500) ? rig->generation : 0;
 	op.timeout_ms = 1000;
 	if (op.kind == OP_BLESS)
 		snprintf(
@@ -393,7 +430,7 @@ random_turn(struct rig *rig)
 	for (i = 0; i < n; i++)
 		random_op(rig, names[i]);
 	gather_flush(rig->gathers[rig->broker], send_call, rig);
-	if (prng_chance(&rig->prng, 20))
+	if (prng_chance(&rig->prng, 50))
 		run_command(rig, 6, plain);
 	if (prng_chance(&rig->prng, 5))
 		run_command(rig, 1, flush);
@@ -510,7 +547,8 @@ main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct rig rig;
-	long rounds = 100, i;
+	long rounds = 1000, i;
+	bool all;
 	uint64_t seed = 1;
 	int c;
 
@@ -530,11 +568,12 @@ main(int argc, char **argv)
 		return 77;
 	}
 	copy_replid(&rig);
-	for (i = 0; i < rounds * 50; i++)
+	for (i = 0; i < rounds * 5; i++)
 		random_command(&rig);
 	for (i = 0; i < rounds; i++)
 		random_turn(&rig);
 	printf("%ld replies are the same\n", rig.compared);
+	all = rounds < 1000 || saw_all(&rig);
 	redisFree(rig.real);
 	redisFree(rig.listener);
 	stop(&rig);
@@ -542,5 +581,5 @@ main(int argc, char **argv)
 	lua_host_free(rig.lua);
 	for (i = 0; i < BROKERS; i++)
 		gather_free(rig.gathers[i]);
-	return 0;
+	return all ? 0 : 1;
 }

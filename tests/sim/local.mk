@@ -51,12 +51,16 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker.h \
 	tests/sim/checker_asks.c \
 	tests/sim/checker_ends.c \
+	tests/sim/checker_barrier.c \
+	tests/sim/checker_latch.c \
 	tests/sim/checker_permits.c \
 	tests/sim/checker_share.c \
 	tests/sim/checker_state.h \
 	tests/sim/checker_time.c \
 	tests/sim/client.c \
 	tests/sim/client.h \
+	tests/sim/client_parts.h \
+	tests/sim/client_sync.c \
 	tests/sim/events.c \
 	tests/sim/events.h \
 	tests/sim/faults.c \
@@ -70,6 +74,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/topology.h \
 	tests/sim/trace.c \
 	tests/sim/trace.h \
+	tests/sim/uses.c \
+	tests/sim/uses.h \
 	tests/sim/world.c \
 	tests/sim/world.h
 tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)

@@ -296,7 +296,8 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 	}
 	o.ablation = a;
 	o.faults = a->faults;
-	o.faults_given = true;
+	o.uses = a->uses;
+	o.faults_given = o.uses_given = true;
 	host = make_host(a, scripts);
 	for (n = 0; n < a->seeds && good; n++) {
 		o.seed = base->seed + n;
@@ -325,13 +326,14 @@ run_ablations(const struct sim_options *o)
 static void
 usage(void)
 {
-	fprintf(stderr, "usage: sim [--seed N] [--seeds N] [--budget SECONDS] "
-			"[--seconds S]\n"
-			"           [--topology NAME] [--brokers N] "
-			"[--faults LIST|all|none]\n"
-			"           [--trace] [--twice] [--go-on] [--jobs N]\n"
-			"           [--lines] [--history FILE]\n"
-			"           [--ablate NAME | --ablations]\n");
+	fprintf(stderr,
+	    "usage: sim [--seed N] [--seeds N] [--budget SECONDS] "
+	    "[--seconds S]\n"
+	    "           [--topology NAME] [--brokers N] "
+	    "[--faults LIST|all|none]\n"
+	    "           [--trace] [--twice] [--go-on] [--jobs N]\n"
+	    "           [--lines] [--history FILE]\n"
+	    "           [--uses LIST|all|none] [--ablate NAME | --ablations]\n");
 	exit(2);
 }
 
@@ -345,6 +347,7 @@ static const struct option options[] = {
 	{ "faults", required_argument, NULL, 'f' },
 	{ "jobs", required_argument, NULL, 'j' },
 	{ "lines", no_argument, NULL, 'l' },
+	{ "uses", required_argument, NULL, 'U' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
 	{ "twice", no_argument, NULL, '2' },
@@ -362,7 +365,9 @@ take_ablation(struct sim_options *o, struct command *cmd)
 		usage();
 	if (!o->faults_given)
 		o->faults = o->ablation->faults;
-	o->faults_given = true;
+	if (!o->uses_given)
+		o->uses = o->ablation->uses;
+	o->faults_given = o->uses_given = true;
 	cmd->seeds = o->ablation->seeds;
 }
 
@@ -399,6 +404,11 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 		if (!faults_parse(optarg, &o->faults))
 			usage();
 		return;
+	case 'U':
+		o->uses_given = true;
+		if (!uses_parse(optarg, &o->uses))
+			usage();
+		return;
 	case 'T':
 		o->lines = o->trace = true;
 		return;
@@ -431,9 +441,10 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 int
 main(int argc, char **argv)
 {
-	struct sim_options o = {
-		.seed = 1, .topology = &topologies[0], .faults = FAULT_ALL
-	};
+	struct sim_options o = { .seed = 1,
+		.topology = &topologies[0],
+		.faults = FAULT_ALL,
+		.uses = USE_ALL };
 	struct command cmd = { .seeds = SEEDS_DEFAULT, .jobs = 1 };
 	int c;
 

@@ -89,6 +89,7 @@ world_draw(struct world *w)
 	w->grace_ms = w->lease_ms + (w->lease_ms + 99) / 100 + w->pad_ms + 500;
 	w->heal_us = seconds * 1000000;
 	o->topology->draw(w);
+	uses_draw(w);
 }
 
 static void

@@ -26,6 +26,7 @@
 #include "server.h"
 #include "topology.h"
 #include "trace.h"
+#include "uses.h"
 
 #define WORLD_BROKERS_MAX 4
 #define WORLD_CLIENTS_MAX 24
@@ -40,8 +41,10 @@ struct sim_options {
 	int seconds; /* of faults and work; 0: as the seed says */
 	unsigned faults;
 	bool faults_given; /* else as the seed says, out of `faults` */
-	bool lines;	   /* keep the last lines, and the hash of all */
-	bool trace;	   /* and print each */
+	unsigned uses;
+	bool uses_given; /* else as the seed says, out of `uses` */
+	bool lines;	 /* keep the last lines, and the hash of all */
+	bool trace;	 /* and print each */
 	const struct ablation *ablation; /* NULL: none */
 	const char *history;		 /* file to write, or NULL */
 };
@@ -58,6 +61,7 @@ struct world {
 	struct client clients[WORLD_CLIENTS_MAX];
 	struct checker checker;
 	struct faults faults;
+	struct uses uses;
 	struct history history;
 	int nservers, nbrokers, nclients, nnames;
 	uint32_t shards;   /* as the core sees them */

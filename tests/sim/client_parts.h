@@ -1,0 +1,28 @@
+/*
+ * What the files about clients share with each other and with nobody else.
+ */
+#ifndef LOCKBROKER_SIM_CLIENT_PARTS_H
+#define LOCKBROKER_SIM_CLIENT_PARTS_H
+
+#include "broker.h"
+#include "checker.h"
+#include "client.h"
+
+/* A line leaves for the broker. */
+void client_send(struct client *c, struct input *in);
+
+/* The next deed, in a while. */
+void client_plan(struct client *c, int64_t least_us, int64_t most_us);
+
+/* A name that it believes to hold, or -1. */
+int client_held_name(struct client *c);
+
+/* An untagged request about an object that is no lock: "s0", "l1". */
+struct input *client_object(struct client *c, enum ask_kind kind,
+    enum core_verb verb, char letter, int number);
+
+/* Deeds of client_sync.c. */
+void client_use_latch(struct client *c);
+void client_use_barrier(struct client *c);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * What is used in a run, and which client does which of it when.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "client_parts.h"
+#include "world.h"
+
+static const char *const use_words[] = {
+#define USE(id, word, what) word,
+	USES(USE)
+#undef USE
+};
+
+bool
+uses_parse(const char *text, unsigned *out)
+{
+	size_t len, i;
+
+	*out = 0;
+	if (strcmp(text, "none") == 0)
+		return true;
+	if (strcmp(text, "all") == 0) {
+		*out = USE_ALL;
+		return true;
+	}
+	for (; *text != '\0'; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		for (i = 0; i < USE_BITS; i++)
+			if (strlen(use_words[i]) == len &&
+			    memcmp(use_words[i], text, len) == 0)
+				break;
+		if (i == USE_BITS)
+			return false;
+		*out |= 1u << i;
+	}
+	return true;
+}
+
+/* Half of the seeds have none of it. */
+void
+uses_draw(struct world *w)
+{
+	struct uses *u = &w->uses;
+	struct prng *p = &u->prng;
+	const struct sim_options *o = w->o;
+	bool some;
+
+	prng_seed(p, o->seed ^ 0x75736573);
+	some = prng_chance(p, 500);
+	u->on = (unsigned)prng_below(p, 1u << USE_BITS) & o->uses;
+	if (!some)
+		u->on = 0;
+	if (o->uses_given)
+		u->on = o->uses;
+	/* Counts can't be voted on. */
+	if (w->quorum)
+		u->on &= ~(unsigned)(USE_LATCH | USE_BARRIER);
+	u->parties = (uint64_t)prng_range(p, 2, 1 + w->nclients / 2);
+	if (u->parties > 4)
+		u->parties = 4;
+}
+
+bool
+uses_has(const struct world *w, enum use use)
+{
+	return (w->uses.on & (unsigned)use) != 0;
+}
+
+/* One row: how often somebody who may do anything does this. */
+static const struct deed {
+	enum use use;
+	unsigned permille;
+	void (*act)(struct client *c);
+} deeds[] = {
+	{ USE_LATCH, 150, client_use_latch },
+	{ USE_BARRIER, 250, client_use_barrier },
+};
+
+bool
+uses_act(struct client *c)
+{
+	const struct deed *d = deeds;
+	const struct deed *end = deeds + sizeof(deeds) / sizeof(deeds[0]);
+
+	for (; d < end; d++) {
+		if (!uses_has(c->w, d->use) ||
+		    !prng_chance(&c->w->uses.prng, d->permille))
+			continue;
+		d->act(c);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,56 @@
+/*
+ * What clients of a run use beyond locks and semaphores.  It is drawn from a
+ * stream of its own: a seed that has none of it is the run that it was before
+ * there was any.
+ */
+#ifndef LOCKBROKER_SIM_USES_H
+#define LOCKBROKER_SIM_USES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "prng.h"
+
+struct client;
+struct world;
+
+/* USE(identifier, "word on the command line", what it is) */
+/* clang-format off */
+#define USES(USE) \
+	USE(LATCH, "latch", "LATCH, COUNTDOWN, AWAIT") \
+	USE(BARRIER, "barrier", "BARRIER")
+/* clang-format on */
+
+enum use_bit {
+#define USE(id, word, what) USE_BIT_##id,
+	USES(USE)
+#undef USE
+	    USE_BITS
+};
+
+enum use {
+#define USE(id, word, what) USE_##id = 1 << USE_BIT_##id,
+	USES(USE)
+#undef USE
+	    USE_ALL = (1 << USE_BITS) - 1
+};
+
+/* Owned by the world. */
+struct uses {
+	unsigned on; /* enum use */
+	struct prng prng;
+	uint64_t parties; /* of barriers, mostly */
+};
+
+/* Parses "latch,barrier", "all", "none"; false: an unknown word. */
+bool uses_parse(const char *text, unsigned *out);
+
+/* Draws what this run uses. */
+void uses_draw(struct world *w);
+
+bool uses_has(const struct world *w, enum use use);
+
+/* One deed of a client that waits for nothing; false: none of these. */
+bool uses_act(struct client *c);
+
+#endif
