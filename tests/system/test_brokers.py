@@ -74,7 +74,7 @@ class Brokers(SystemTest):
 
     def test_a_history_without_faults(self):
         self.prepare()
-        crowd = run_contenders([broker.unix_path for broker in self.brokers], "x", 4)
+        crowd = run_contenders([broker.unix_path for broker in self.brokers], "x", 4, 30)
         self.assertGreater(check_history(crowd), 20)
         for one in crowd:
             self.assertTrue(one.held, "one was never granted it")
@@ -95,7 +95,7 @@ class Brokers(SystemTest):
         let_time_pass(grace_of(self.lease) + 2)
         self.server.cmd("FLUSHALL")
         let_time_pass(grace_of(self.lease) + 2)
-        stop_contenders(crowd)
+        stop_contenders(crowd, 20)
         self.assertGreater(check_history(crowd), 10)
 
     def test_a_history_with_redis_frozen(self):
@@ -108,10 +108,8 @@ class Brokers(SystemTest):
             self.server.thaw()
         healed = now()
         let_time_pass(grace_of(self.lease) + 3)
-        stop_contenders(crowd)
+        stop_contenders(crowd, 20, healed)
         self.assertGreater(check_history(crowd), 10)
-        self.assertTrue([held for one in crowd for held in one.held if held[0] > healed],
-                        "nothing was granted after it was over")
 
     def test_a_history_with_brokers_frozen_and_killed(self):
         self.prepare()
@@ -127,7 +125,7 @@ class Brokers(SystemTest):
         second.expected_status = 0
         second.start()
         let_time_pass(grace_of(self.lease) + 2)
-        stop_contenders(crowd)
+        stop_contenders(crowd, 20)
         self.assertGreater(check_history(crowd), 10)
 
     def test_no_second_grant_while_the_first_is_vouched_for(self):

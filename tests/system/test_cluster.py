@@ -56,7 +56,7 @@ class Spread(Clusters):
     """Nothing goes wrong."""
 
     def test_names_over_all_buckets(self):
-        self.prepare()
+        self.prepare(lease=10)
         names = [f"name-{number}" for number in range(600)]
         self.assertGreater(len({bucket_of(name) for name in names}), 200)
         self.a.send(*[f"LOCK {name}" for name in names])
@@ -110,10 +110,9 @@ class Spread(Clusters):
         crowds = [self.contend(self.name_on(master)) for master in self.cluster.masters]
         let_time_pass(3)
         for crowd in crowds:
-            stop_contenders(crowd)
+            stop_contenders(crowd, 30)
             self.assertGreater(check_history(crowd), 20)
             for one in crowd:
-                self.assertTrue(one.held, "one was never granted it")
                 self.assertIsNone(one.fault)
 
     def test_plain_clients(self):
@@ -147,6 +146,7 @@ class Moving(Clusters):
         fence = self.a.lock(held)
         self.b.send(f"LOCK {held}")
         crowds = [self.contend(wanted), self.contend(beside)]
+        begin = now()
         let_time_pass(1)
         for target in (second, first):
             self.assertIs(self.cluster.move(held, target),
@@ -160,11 +160,12 @@ class Moving(Clusters):
             self.assertGreater(now() - moved, self.grace - 0.1)
             client.ok(f"UNLOCK {new}")
             self.assert_kept(self.a, held, fence)
-        stop_contenders(crowds[0] + crowds[1])
+        stop_contenders(crowds[0], 30)
+        stop_contenders(crowds[1], 150)
         self.assertGreater(check_history(crowds[0]), 20)
         self.assertGreater(check_history(crowds[1]), 100)
         gaps = sorted(begin for one in crowds[1] for begin, _, _ in one.held)
-        self.assertLess(max(b - a for a, b in zip(gaps, gaps[1:])), patience(1.0),
+        self.assertLess(max(b - a for a, b in zip(gaps, gaps[1:])), patience(1.0, begin),
                         "other buckets go on")
         self.assertTrue(self.b.silent())
         self.a.ok(f"UNLOCK {held}")
@@ -284,10 +285,8 @@ class Dying(Clusters):
         master.start()
         healed = now()
         let_time_pass(self.grace + 2)
-        stop_contenders(crowd)
+        stop_contenders(crowd, 30, healed)
         self.assertGreater(check_history(crowd), 20)
-        self.assertTrue([held for one in crowd for held in one.held if held[0] > healed],
-                        "nothing was granted after it was over")
 
     def test_only_what_is_down_is_down(self):
         self.prepare(lease=2, **{"cluster-require-full-coverage": "no"})

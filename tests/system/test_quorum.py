@@ -104,7 +104,7 @@ class Quorum(SystemTest):
             node.restart()
 
     def test_many_fight(self):
-        crowd = run_contenders([broker.unix_path for broker in self.brokers], "hot", 3)
+        crowd = run_contenders([broker.unix_path for broker in self.brokers], "hot", 3, 60)
         self.assertGreater(check_history(crowd), 50)
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 
 from .client import Client
-from .wait import now, parse_ms
+from .wait import eventually, hang, now, parse_ms
 
 
 class Contender(threading.Thread):
@@ -58,20 +58,29 @@ class Contender(threading.Thread):
         client.ask(f"UNLOCK {self.name}")
 
 
-def run_contenders(addresses, name, seconds, each=2):
-    """Let clients of all brokers fight for a name. Returns the contenders."""
+def run_contenders(addresses, name, seconds, grants, each=2):
+    """Let clients of all brokers fight for a name, for so long and until there were so many
+    grants. Returns the contenders."""
     crowd = [Contender(address, name) for address in addresses for _ in range(each)]
     for one in crowd:
         one.start()
     time.sleep(seconds)
-    return stop_contenders(crowd)
+    return stop_contenders(crowd, grants)
 
 
-def stop_contenders(crowd):
+def granted(crowd, since=0.0):
+    return sum(begin > since for one in crowd for begin, _, _ in one.held)
+
+
+def stop_contenders(crowd, grants=0, since=0.0):
+    """When there were so many grants (since then), and each had one: a slow machine takes longer
+    for that."""
+    eventually(lambda: granted(crowd, since) >= grants and (
+        grants == 0 or all(one.held for one in crowd)), hang(), f"{grants} grants")
     for one in crowd:
         one.stopping = True
     for one in crowd:
-        one.join(10)
+        one.join(hang())
         assert not one.is_alive(), "a contender was never answered"
     return crowd
 

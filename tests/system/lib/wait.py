@@ -60,11 +60,11 @@ _LATENESS.start()
 _CHAIN = 4
 
 
-def patience(seconds):
-    """The limit for a claim: what took `seconds` at most on an idle machine, and has just been
-    done here."""
+def patience(seconds, since=None):
+    """The limit for a claim: what takes `seconds` at most on an idle machine, and has been done
+    here since then, or just now."""
     stretched = seconds * PATIENCE
-    return stretched + _CHAIN * _LATENESS.since(now() - stretched - 10)
+    return stretched + _CHAIN * _LATENESS.since(since or now() - stretched - 10)
 
 
 def hang(seconds=10):
