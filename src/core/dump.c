@@ -206,7 +206,8 @@ size_t
 core_names(
     struct core *core, int64_t now_ms, size_t limit, core_row_fn fn, void *arg)
 {
-	size_t i, n = HASH_COUNT(core->locks);
+	size_t i, n = core->locks.n;
+	struct table_walk walk;
 	struct lock **v, *l;
 	struct row r;
 
@@ -214,7 +215,7 @@ core_names(
 		return 0;
 	v = xmalloc(n * sizeof(struct lock *));
 	i = 0;
-	for (l = core->locks; l != NULL; l = l->hh.next)
+	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
 		v[i++] = l;
 	qsort(v, n, sizeof(struct lock *), busier);
 	n = n < limit ? n : limit;
@@ -273,16 +274,14 @@ core_stats(const struct core *core)
 void
 core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
-	const struct lock *l;
 	const struct session *s;
 	const struct permits *p;
 	uint32_t i;
 
 	memset(gauges, 0, sizeof(*gauges));
 	gauges->sessions = HASH_COUNT(core->sessions);
-	gauges->names = HASH_COUNT(core->locks);
-	for (l = core->locks; l != NULL; l = l->hh.next)
-		gauges->waiters += l->nwaiting;
+	gauges->names = core->locks.n;
+	gauges->waiters = core->nwaiting;
 	for (s = core->sessions; s != NULL; s = s->hh.next) {
 		gauges->locks_held += s->nholds;
 		gauges->waiters += s->nclaims;

@@ -20,6 +20,7 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lease.h"
+#include "core/lock.h"
 #include "core/quorum.h"
 #include "core/status.h"
 #include "core/sync.h"
@@ -357,9 +358,10 @@ static bool
 all_asserted(const struct core *core, const struct guard *g)
 {
 	const struct lock *l;
+	struct table_walk walk;
 	uint32_t shard = shard_of(core, g);
 
-	for (l = core->locks; l != NULL; l = l->hh.next)
+	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
 		if ((l->shard == shard || quorum_used(core)) &&
 		    lease_unasserted(core, l))
 			return false;
@@ -453,10 +455,11 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 static void
 reassert_all(struct core *core, uint32_t shard)
 {
-	struct lock *l, *next;
+	struct table_walk walk;
+	struct lock *l;
 
 	sync_reassert(core, shard);
-	HASH_ITER (hh, core->locks, l, next)
+	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
 		if (l->shard == shard || quorum_used(core))
 			lease_reassert(core, l);
 }
@@ -558,8 +561,9 @@ static bool
 all_over(const struct core *core)
 {
 	const struct lock *l;
+	struct table_walk walk;
 
-	for (l = core->locks; l != NULL; l = l->hh.next)
+	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
 		if (l->state != LEASE_LINGERING)
 			return false;
 	return sync_all_over(core);

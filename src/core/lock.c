@@ -23,13 +23,38 @@
 #include "core/unlock.h"
 #include "core/watch.h"
 
+static struct lock *
+lock_of(struct table_link *link)
+{
+	return link == NULL ? NULL : container_of(link, struct lock, by_name);
+}
+
+const char *
+lock_name(const struct table_link *link, size_t *len)
+{
+	const struct lock *l =
+	    (const void *)((const char *)link - offsetof(struct lock, by_name));
+
+	*len = l->name_len;
+	return l->name;
+}
+
 struct lock *
 lock_find(const struct core *core, const char *name, size_t len)
 {
-	struct lock *l;
+	return lock_of(table_find(&core->locks, name, len));
+}
 
-	HASH_FIND(hh, core->locks, name, len, l);
-	return l;
+struct lock *
+lock_first(const struct core *core, struct table_walk *walk)
+{
+	return lock_of(table_first(&core->locks, walk));
+}
+
+struct lock *
+lock_next(struct table_walk *walk)
+{
+	return lock_of(table_next(walk));
 }
 
 struct lock *
@@ -47,7 +72,7 @@ lock_get(struct core *core, const char *name, size_t len)
 	l->name_len = (uint8_t)len;
 	l->shard = core_shard(core, name, len);
 	memcpy(l->name, name, len);
-	HASH_ADD_KEYPTR(hh, core->locks, l->name, len, l);
+	table_add(&core->locks, &l->by_name);
 	return l;
 }
 
@@ -58,7 +83,7 @@ lock_free(struct core *core, struct lock *l)
 	guard_unblock(core, l);
 	core_untouch(core, l);
 	core_disarm(core, &l->timer);
-	HASH_DELETE(hh, core->locks, l);
+	table_remove(&core->locks, &l->by_name);
 	unlock_parted(core, l, true);
 	free(l->why);
 	free(l);

@@ -10,6 +10,13 @@ struct lock *lock_find(const struct core *core, const char *name, size_t len);
 struct lock *lock_get(struct core *core, const char *name, size_t len);
 void lock_free(struct core *core, struct lock *l);
 
+/* All of them: see table_first(). */
+struct lock *lock_first(const struct core *core, struct table_walk *walk);
+struct lock *lock_next(struct table_walk *walk);
+
+/* For the table. */
+const char *lock_name(const struct table_link *link, size_t *len);
+
 /* A request of a session (protocol, section 5). */
 void lock_request(
     struct core *core, struct session *s, const struct core_request *rq);

@@ -142,9 +142,10 @@ message_take(struct core *core, const char *text, size_t len)
 void
 message_resubscribed(struct core *core)
 {
-	struct lock *l, *next;
+	struct table_walk walk;
+	struct lock *l;
 
-	HASH_ITER (hh, core->locks, l, next) {
+	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk)) {
 		if (l->state != LEASE_QUEUED)
 			continue;
 		l->wake_ms = min_ms(l->wake_ms,

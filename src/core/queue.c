@@ -80,6 +80,7 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	else
 		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
 	l->nwaiting++;
+	core->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
 	if (at_ms > 0 && w->place == 0)
@@ -87,12 +88,13 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 }
 
 static void
-leave_queue(struct waiter *w)
+leave_queue(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	l->nwaiting--;
+	core->nwaiting--;
 	if (w->impatient)
 		l->nimpatient--;
 	w->impatient = false;
@@ -101,7 +103,7 @@ leave_queue(struct waiter *w)
 void
 waiter_granted(struct core *core, struct waiter *w)
 {
-	leave_queue(w);
+	leave_queue(core, w);
 	core_disarm(core, &w->deadline);
 	waiter_to_tell(core, w);
 }
@@ -154,6 +156,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	w->hold = NULL;
 	insert_by_arrival(l, w);
 	l->nwaiting++;
+	core->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
 	if (w->deadline.at_ms > 0)
@@ -171,7 +174,7 @@ waiter_free(struct core *core, struct waiter *w)
 		if (w->hold != NULL)
 			w->hold->untold--;
 	} else {
-		leave_queue(w);
+		leave_queue(core, w);
 		core_touch(core, w->lock);
 	}
 	if (w->group != NULL)

@@ -236,7 +236,8 @@ void
 session_free_all(struct core *core)
 {
 	struct session *s, *next;
-	struct lock *l, *next_lock;
+	struct table_walk walk;
+	struct lock *l;
 	struct hold *h;
 
 	HASH_ITER (hh, core->sessions, s, next) {
@@ -248,7 +249,7 @@ session_free_all(struct core *core)
 		}
 		session_free(core, s);
 	}
-	HASH_ITER (hh, core->locks, l, next_lock)
+	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
 		lock_free(core, l);
 }
 

@@ -19,6 +19,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "core/core.h"
 #include "core/dump.h"
 
@@ -214,7 +215,7 @@ TAILQ_HEAD(ask_list, ask);
 
 /* All that this broker knows of one name. */
 struct lock {
-	UT_hash_handle hh;
+	struct table_link by_name; /* in core.locks */
 	TAILQ_ENTRY(lock) in_blocked;
 	TAILQ_ENTRY(lock) in_touched;
 	struct hold_list holders;
@@ -334,7 +335,8 @@ struct core {
 	int64_t now_ms;			    /* of the present step */
 	struct effects *fx;		    /* of the present step */
 	struct session *sessions;	    /* by id */
-	struct lock *locks;		    /* by name */
+	struct table locks;		    /* by name */
+	uint64_t nwaiting;		    /* waiters in their queues */
 	struct heap timers;
 	struct guard *guards;
 	struct guard_note notes[GUARD_MAX];

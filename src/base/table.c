@@ -1,0 +1,131 @@
+/*
+ * Chains of objects, at most two long on average.  The table grows when one is
+ * added, and shrinks only then, too, so that walks that remove find the rest
+ * where it was.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/table.h"
+#include "base/xmalloc.h"
+
+#define SIZE_MIN 64
+#define CHAIN_MAX 2 /* on average */
+#define SPARSE 32   /* heads for an object */
+
+void
+table_init(struct table *t, table_name *name)
+{
+	memset(t, 0, sizeof(*t));
+	t->name = name;
+}
+
+void
+table_fini(struct table *t)
+{
+	free(t->heads);
+	table_init(t, t->name);
+}
+
+static struct table_link **
+head_of(const struct table *t, const char *name, size_t len)
+{
+	return &t->heads[map_hash(name, len) & (t->size - 1)];
+}
+
+static void
+insert(struct table *t, struct table_link *link)
+{
+	struct table_link **head;
+	const char *name;
+	size_t len;
+
+	name = t->name(link, &len);
+	head = head_of(t, name, len);
+	link->next = *head;
+	*head = link;
+}
+
+static void
+resize(struct table *t, uint32_t size)
+{
+	struct table old = *t;
+	struct table_link *link, *next;
+	uint32_t i;
+
+	t->heads = xcalloc(size, sizeof(*t->heads));
+	t->size = size;
+	for (i = 0; i < old.size; i++)
+		for (link = old.heads[i]; link != NULL; link = next) {
+			next = link->next;
+			insert(t, link);
+		}
+	free(old.heads);
+}
+
+struct table_link *
+table_find(const struct table *t, const char *name, size_t len)
+{
+	struct table_link *link;
+	const char *other;
+	size_t other_len;
+
+	if (t->size == 0)
+		return NULL;
+	link = *head_of(t, name, len);
+	for (; link != NULL; link = link->next) {
+		other = t->name(link, &other_len);
+		if (other_len == len && memcmp(other, name, len) == 0)
+			break;
+	}
+	return link;
+}
+
+void
+table_add(struct table *t, struct table_link *link)
+{
+	if (t->n >= CHAIN_MAX * t->size)
+		resize(t, t->size > 0 ? 2 * t->size : SIZE_MIN);
+	else if (t->size > SIZE_MIN && t->n < t->size / SPARSE)
+		resize(t, t->size / 2);
+	insert(t, link);
+	t->n++;
+}
+
+void
+table_remove(struct table *t, struct table_link *link)
+{
+	struct table_link **at;
+	const char *name;
+	size_t len;
+
+	name = t->name(link, &len);
+	assert(t->n > 0);
+	for (at = head_of(t, name, len); *at != link; at = &(*at)->next)
+		assert(*at != NULL);
+	*at = link->next;
+	t->n--;
+}
+
+struct table_link *
+table_first(const struct table *t, struct table_walk *walk)
+{
+	walk->table = t;
+	walk->head = 0;
+	walk->next = NULL;
+	return table_next(walk);
+}
+
+struct table_link *
+table_next(struct table_walk *walk)
+{
+	struct table_link *link = walk->next;
+
+	while (link == NULL && walk->head < walk->table->size)
+		link = walk->table->heads[walk->head++];
+	walk->next = link != NULL ? link->next : NULL;
+	return link;
+}

@@ -1,0 +1,57 @@
+/*
+ * A hash table of objects that have a name.
+ *
+ * Intrusive, and one pointer is all that it costs an object: of some there are
+ * hundreds of thousands (a map, base/map.h, costs seven).  The name is asked
+ * for when it is needed.  The hash is the one of all maps.
+ *
+ * A walk comes by every object once, in no order that means anything, but the
+ * same in runs that do the same.
+ */
+#ifndef LOCKBROKER_BASE_TABLE_H
+#define LOCKBROKER_BASE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* In each object. */
+struct table_link {
+	struct table_link *next;
+};
+
+typedef const char *table_name(const struct table_link *link, size_t *len);
+
+struct table {
+	struct table_link **heads; /* owned; the objects are not */
+	uint32_t size;		   /* heads, a power of two; 0: none yet */
+	uint32_t n;		   /* objects */
+	table_name *name;
+};
+
+/* How far a walk has come. */
+struct table_walk {
+	const struct table *table;
+	uint32_t head;		 /* the next one */
+	struct table_link *next; /* behind the present object */
+};
+
+void table_init(struct table *t, table_name *name);
+void table_fini(struct table *t); /* the objects in it are only forgotten */
+
+struct table_link *table_find(
+    const struct table *t, const char *name, size_t len);
+
+/* There must be none of this name. */
+void table_add(struct table *t, struct table_link *link);
+
+/* It must be in there. */
+void table_remove(struct table *t, struct table_link *link);
+
+/*
+ * NULL at the end.  During a walk the object that it is at may be removed, but
+ * no other, and none may be added.
+ */
+struct table_link *table_first(const struct table *t, struct table_walk *walk);
+struct table_link *table_next(struct table_walk *walk);
+
+#endif
