@@ -60,7 +60,6 @@ core_new(const struct core_config *config)
 	TAILQ_INIT(&core->granted);
 	TAILQ_INIT(&core->asks);
 	TAILQ_INIT(&core->votes);
-	TAILQ_INIT(&core->touched);
 	TAILQ_INIT(&core->watched_touched);
 	TAILQ_INIT(&core->forces);
 	table_init(&core->locks, lock_name);
@@ -81,6 +80,7 @@ core_free(struct core *core)
 	force_free_all(core);
 	sync_free_all(core);
 	quorum_free_all(core);
+	free(core->touched);
 	heap_fini(&core->timers);
 	table_fini(&core->locks);
 	guard_fini(core);
@@ -239,29 +239,43 @@ core_touch(struct core *core, struct lock *l)
 {
 	if (l->touched)
 		return;
+	if (core->ntouched == core->touched_size) {
+		core->touched_size = 2 * core->touched_size + 16;
+		core->touched = xrealloc(
+		    core->touched, core->touched_size * sizeof(struct lock *));
+	}
 	l->touched = true;
-	TAILQ_INSERT_TAIL(&core->touched, l, in_touched);
+	core->touched[core->ntouched++] = l;
 }
 
 void
 core_untouch(struct core *core, struct lock *l)
 {
+	size_t i = core->ntouched;
+
 	if (!l->touched)
 		return;
 	l->touched = false;
-	TAILQ_REMOVE(&core->touched, l, in_touched);
+	while (core->touched[--i] != l)
+		;
+	core->touched[i] = NULL;
 }
 
 static void
 run_touched(struct core *core)
 {
 	struct lock *l;
+	size_t i;
 
-	while (!TAILQ_EMPTY(&core->touched)) {
-		l = TAILQ_FIRST(&core->touched);
-		core_untouch(core, l);
+	for (i = 0; i < core->ntouched; i++) {
+		l = core->touched[i];
+		if (l == NULL)
+			continue;
+		l->touched = false;
+		core->touched[i] = NULL;
 		lease_next(core, l);
 	}
+	core->ntouched = 0;
 	sync_settle(core);
 }
 

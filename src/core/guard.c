@@ -51,7 +51,6 @@ guard_init(struct core *core)
 
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	for (i = 0; i < core->config.shards; i++) {
-		TAILQ_INIT(&core->guards[i].blocked);
 		core->guards[i].timer.kind = TIMER_GUARD;
 		core->guards[i].spell = 1;
 	}
@@ -254,7 +253,7 @@ guard_block(struct core *core, struct lock *l)
 	if (l->blocked)
 		return;
 	l->blocked = true;
-	TAILQ_INSERT_TAIL(&lobby(core, l->shard)->blocked, l, in_blocked);
+	lobby(core, l->shard)->nblocked++;
 }
 
 void
@@ -263,23 +262,26 @@ guard_unblock(struct core *core, struct lock *l)
 	if (!l->blocked)
 		return;
 	l->blocked = false;
-	TAILQ_REMOVE(&lobby(core, l->shard)->blocked, l, in_blocked);
+	lobby(core, l->shard)->nblocked--;
 }
 
 /* Lets everything go on that waited, once; what must wait on blocks again. */
 static void
 unblock_all(struct core *core, struct guard *g)
 {
-	struct lock_list list = TAILQ_HEAD_INITIALIZER(list);
+	struct table_walk walk;
 	struct lock *l;
+	uint32_t left;
 
 	sync_unblock(core, g);
 	g = lobby(core, shard_of(core, g));
-	TAILQ_CONCAT(&list, &g->blocked, in_blocked);
-	while (!TAILQ_EMPTY(&list)) {
-		l = TAILQ_FIRST(&list);
-		TAILQ_REMOVE(&list, l, in_blocked);
-		l->blocked = false;
+	left = g->nblocked;
+	l = left > 0 ? lock_first(core, &walk) : NULL;
+	for (; left > 0 && l != NULL; l = lock_next(&walk)) {
+		if (!l->blocked || lobby(core, l->shard) != g)
+			continue;
+		left--;
+		guard_unblock(core, l);
 		lease_next(core, l);
 	}
 }

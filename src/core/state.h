@@ -74,7 +74,6 @@ enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
 
 TAILQ_HEAD(hold_list, hold);
 TAILQ_HEAD(waiter_list, waiter);
-TAILQ_HEAD(lock_list, lock);
 TAILQ_HEAD(vote_list, vote);
 TAILQ_HEAD(sync_list, sync);
 TAILQ_HEAD(claim_list, claim);
@@ -216,8 +215,6 @@ TAILQ_HEAD(ask_list, ask);
 /* All that this broker knows of one name. */
 struct lock {
 	struct table_link by_name; /* in core.locks */
-	TAILQ_ENTRY(lock) in_blocked;
-	TAILQ_ENTRY(lock) in_touched;
 	struct hold_list holders;
 	struct waiter_list queue;
 	struct timer timer;	 /* when the lease wants attention next */
@@ -254,7 +251,7 @@ struct lock {
 	uint32_t asked_reserve; /* fences, by the operation in flight */
 	enum lease_state state;
 	bool hint;	   /* a message says that it was handed to us */
-	bool blocked;	   /* in guard.blocked */
+	bool blocked;	   /* counted in guard.nblocked */
 	bool touched;	   /* in core.touched */
 	bool shared;	   /* the lease is shared with other brokers */
 	bool shared_hold;  /* and so are the holds, where there are any */
@@ -272,8 +269,8 @@ struct lock {
 
 /* What is known of one guard; guards[shard]. */
 struct guard {
-	struct timer timer;	  /* next heartbeat, or bless */
-	struct lock_list blocked; /* wait for link or bless */
+	struct timer timer; /* next heartbeat, or bless */
+	uint32_t nblocked;  /* locks that wait for link or bless */
 	struct sync_list sync_blocked;
 	enum guard_state state;
 	bool up;    /* the store can be reached */
@@ -344,8 +341,10 @@ struct core {
 	struct ask_list asks;
 	struct vote_list votes; /* to be sent before the step ends */
 	uint64_t last_vote;
-	struct lock_list touched; /* to be looked at before the step ends */
-	struct watched *watched;  /* by name */
+	/* To be looked at before the step ends; NULL: not any more.  Owned. */
+	struct lock **touched;
+	size_t ntouched, touched_size;
+	struct watched *watched;	     /* by name */
 	struct watched_list watched_touched; /* as touched */
 	struct force_list forces;	     /* under way */
 	uint64_t last_force;		     /* id */
