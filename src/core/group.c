@@ -103,11 +103,11 @@ static bool
 member_fits(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
-	uint64_t op = l->op;
+	const struct asked *asked = l->asked;
 
 	if (has_already(core, w) || lease_fits(core, l, w))
 		return true;
-	if (l->op != op)
+	if (l->asked != asked)
 		core_touch(core, l);
 	return false;
 }

@@ -115,7 +115,7 @@ arm_held(struct core *core, struct lock *l)
 	if (l->state == LEASE_HELD)
 		at_ms =
 		    min_ms(at_ms, l->confirmed_ms + core->config.lease_ms / 2);
-	if (l->op == 0 && guard_up(core, l->shard))
+	if (l->asked == NULL && guard_up(core, l->shard))
 		at_ms = min_ms(at_ms, max_ms(l->wake_ms, l->pause_ms));
 	if (l->remote_ms != 0 && l->idle_ms != 0 &&
 	    l->idle_ms + IDLE_YIELD_MS > core->now_ms)
@@ -261,7 +261,7 @@ covers(const struct core *core, const struct lock *l, const struct waiter *w)
 static bool
 can_send(struct core *core, struct lock *l)
 {
-	if (l->op != 0)
+	if (l->asked != NULL)
 		return false;
 	if (!guard_up(core, l->shard)) {
 		guard_block(core, l);
@@ -360,7 +360,7 @@ next_free(struct core *core, struct lock *l)
 	}
 	if (lock_grant_next(core, l))
 		return true;
-	return l->op == 0 && next_idle(core, l);
+	return l->asked == NULL && next_idle(core, l);
 }
 
 static bool
@@ -372,7 +372,7 @@ next_held(struct core *core, struct lock *l)
 		return next_free(core, l);
 	if (l->nwaiting > 0 && lock_grant_next(core, l))
 		return true;
-	if (l->op != 0)
+	if (l->asked != NULL)
 		return false;
 	if (l->wake_ms <= core->now_ms)
 		renew(core, l, left * 4 < l->nwaiting);
@@ -441,7 +441,7 @@ static bool (*const nexts[LEASE_MAX])(struct core *core, struct lock *l) = {
 static bool
 is_idle(const struct lock *l)
 {
-	return l->state == LEASE_NONE && l->op == 0 && l->nuntold == 0 &&
+	return l->state == LEASE_NONE && l->asked == NULL && l->nuntold == 0 &&
 	       TAILQ_EMPTY(&l->queue) && TAILQ_EMPTY(&l->holders);
 }
 
@@ -449,13 +449,14 @@ bool
 lease_next(struct core *core, struct lock *l)
 {
 	watch_touch(core, l);
-	while (l->op == 0 && nexts[l->state](core, l))
+	while (l->asked == NULL && nexts[l->state](core, l))
 		;
 	queue_settle(core, l, false);
-	while (l->op == 0 && TAILQ_EMPTY(&l->queue) && nexts[l->state](core, l))
+	while (l->asked == NULL && TAILQ_EMPTY(&l->queue) &&
+	       nexts[l->state](core, l))
 		;
 	/* Let go, and kept for who waits here: that is as good as passed on. */
-	if (lease_is_held(l) && (l->op == 0 || !TAILQ_EMPTY(&l->queue)))
+	if (lease_is_held(l) && (l->asked == NULL || !TAILQ_EMPTY(&l->queue)))
 		unlock_parted(core, l, false);
 	if (is_idle(l)) {
 		lock_free(core, l);

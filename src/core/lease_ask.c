@@ -1,9 +1,10 @@
 /*
  * Operations on leases: what is asked of the store, and what of it is noted
- * in the lock until the answer comes (the fields asked_...).
+ * until the answer comes (struct asked).
  */
 #include "config.h"
 
+#include "base/xmalloc.h"
 #include "core/group.h"
 #include "core/guard.h"
 #include "core/hold.h"
@@ -20,17 +21,17 @@ submit(struct core *core, struct lock *l, enum op_kind kind)
 	struct slot *slot;
 	struct op *op;
 
-	assert(l->op == 0);
+	assert(l->asked == NULL);
+	l->asked = xcalloc(1, sizeof(*l->asked));
 	if (quorum_used(core)) {
 		op = quorum_submit(core, l, kind);
 	} else {
 		op = slot_submit(core, &slot, kind, SLOT_LEASE, l->shard,
 		    l->name, l->name_len);
 		slot->lock = l;
-		l->op = op->id;
 	}
 	op->seq = l->seq;
-	l->asked_spell = guard_spell(core, l->shard);
+	l->asked->spell = guard_spell(core, l->shard);
 	return op;
 }
 
@@ -62,10 +63,10 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 	if (l->state == LEASE_LINGERING)
 		least_ms = delay_ms = keep_ms = 0; /* a tombstone */
 	keep_ms = max_ms(keep_ms, l->linger_ms - core->now_ms);
-	l->asked_delay_ms = delay_ms;
-	l->asked_ttl_ms = max_ms(least_ms + delay_ms, keep_ms);
-	l->key_end_ms = max_ms(l->key_end_ms, core->now_ms + l->asked_ttl_ms);
-	op->ttl_ms = l->asked_ttl_ms;
+	l->asked->delay_ms = delay_ms;
+	l->asked->ttl_ms = max_ms(least_ms + delay_ms, keep_ms);
+	l->key_end_ms = max_ms(l->key_end_ms, core->now_ms + l->asked->ttl_ms);
+	op->ttl_ms = l->asked->ttl_ms;
 }
 
 /* A phase of sharing has one fence, however many share. */
@@ -75,19 +76,19 @@ set_reserve(const struct core *core, struct lock *l, struct op *op, bool shared)
 	l->asked_shared = shared;
 	if (shared) {
 		op->flags |= OP_SHARED;
-		op->reserve = l->asked_reserve = 1;
+		op->reserve = l->asked->reserve = 1;
 		return;
 	}
 	/* The servers of a quorum are asked for one fence at a time. */
 	if (quorum_used(core)) {
-		op->reserve = l->asked_reserve = 1;
+		op->reserve = l->asked->reserve = 1;
 		return;
 	}
-	l->asked_reserve =
+	l->asked->reserve =
 	    l->nwaiting < RESERVE_MAX ? l->nwaiting : RESERVE_MAX;
-	if (l->asked_reserve == 0)
-		l->asked_reserve = 1;
-	op->reserve = l->asked_reserve;
+	if (l->asked->reserve == 0)
+		l->asked->reserve = 1;
+	op->reserve = l->asked->reserve;
 }
 
 void
@@ -100,21 +101,21 @@ lease_ask_acquire(struct core *core, struct lock *l)
 
 	/* One token has one place in the queue, of one kind. */
 	set_reserve(core, l, op, queued ? l->asked_shared : w->shared);
-	l->asked_queue = queued;
+	l->asked->queue = queued;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		if (l->asked_queue && ++looked > LOOK_MAX)
+		if (l->asked->queue && ++looked > LOOK_MAX)
 			break;
 		w->tried = true;
 		if (!w->try_only && w->queue_limit > 0 &&
 		    !w->session->draining &&
 		    (w->group == NULL || group_in_turn(core, w)))
-			l->asked_queue = true;
+			l->asked->queue = true;
 	}
-	if (l->asked_queue)
+	if (l->asked->queue)
 		op->flags |= OP_QUEUE;
 	/* A quorum has no order to queue in: who waits is only told. */
 	if (quorum_used(core))
-		l->asked_queue = false;
+		l->asked->queue = false;
 	set_ttl(core, l, op);
 }
 
@@ -145,7 +146,7 @@ lease_ask_renew(struct core *core, struct lock *l, bool draw)
 	set_ttl(core, l, op);
 	op->fence = l->fence_end - 1;
 	op->timeout_ms = min_ms(op->timeout_ms, core->config.lease_ms / 6);
-	l->asked_reserve = 0;
+	l->asked->reserve = 0;
 	if (l->shared)
 		op->flags |= OP_SHARED;
 	else if (draw)
@@ -176,5 +177,5 @@ lease_ask_end(struct core *core, struct lock *l)
 		l->hint = l->early_waits = false;
 	}
 	op->again = l->again_seq;
-	l->asked_linger = op->linger_ms > 0;
+	l->asked->linger = op->linger_ms > 0;
 }

@@ -52,17 +52,17 @@ lease_told_waiting(struct core *core, struct lock *l, bool waiting)
 
 /* What the operation wrote is what the key promises now. */
 static void
-confirmed(
-    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+confirmed(struct core *core, struct lock *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
 {
 	l->confirmed_ms = sent_ms;
-	l->delay_ms = l->asked_delay_ms;
-	l->key_end_ms = l->sure_end_ms = sent_ms + l->asked_ttl_ms;
+	l->delay_ms = asked->delay_ms;
+	l->key_end_ms = l->sure_end_ms = sent_ms + asked->ttl_ms;
 	l->pause_ms = 0;
-	l->spell = l->asked_spell;
+	l->spell = asked->spell;
 	if (o->fence != 0) {
 		l->fence_next = o->fence;
-		l->fence_end = o->fence + l->asked_reserve;
+		l->fence_end = o->fence + asked->reserve;
 	}
 	lease_told_waiting(core, l, o->waiting);
 	free(l->why);
@@ -70,8 +70,8 @@ confirmed(
 }
 
 static void
-on_granted(
-    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+on_granted(struct core *core, struct lock *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
 {
 	assert(o->fence != 0);
 	lease_set_state(l, LEASE_HELD);
@@ -79,7 +79,7 @@ on_granted(
 	l->handed = l->hint = l->foreign = l->doubt = false;
 	l->remote_ms = l->idle_ms = 0;
 	l->row = 0;
-	confirmed(core, l, sent_ms, o);
+	confirmed(core, l, asked, sent_ms, o);
 	if (l->early_waits)
 		lease_told_waiting(core, l, true);
 	l->early_waits = false;
@@ -102,21 +102,21 @@ plan_look(struct core *core, struct lock *l, const struct outcome *o)
 }
 
 static void
-on_acquire(
-    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+on_acquire(struct core *core, struct lock *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
 {
 	switch (o->status) {
 	case OUTCOME_GRANTED:
-		on_granted(core, l, sent_ms, o);
+		on_granted(core, l, asked, sent_ms, o);
 		return;
 	case OUTCOME_QUEUED:
 	case OUTCOME_BUSY:
 	case OUTCOME_FOREIGN:
 		watch_taken(core, l);
 		l->foreign = o->status == OUTCOME_FOREIGN;
-		lease_set_state(l, l->asked_queue ? LEASE_QUEUED : LEASE_NONE);
+		lease_set_state(l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
 		plan_look(core, l, o);
-		if (!l->asked_queue)
+		if (!asked->queue)
 			l->wake_ms =
 			    quorum_used(core)
 				? core->now_ms + 1 +
@@ -130,14 +130,14 @@ on_acquire(
 }
 
 static void
-on_confirm(
-    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+on_confirm(struct core *core, struct lock *l, struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
 {
 	if (o->status == OUTCOME_GRANTED) {
 		l->asked_shared = o->text_len == 1 && o->text[0] == 's';
 		if (l->asked_shared)
-			l->asked_reserve = 1;
-		on_granted(core, l, sent_ms, o);
+			asked->reserve = 1;
+		on_granted(core, l, asked, sent_ms, o);
 	} else if (o->status == OUTCOME_LOST) {
 		l->linger_ms = 0;
 		lease_set_state(l, LEASE_NONE);
@@ -192,8 +192,8 @@ kept(struct core *core, struct lock *l)
 }
 
 static void
-on_renew(
-    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+on_renew(struct core *core, struct lock *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
 {
 	if (l->state == LEASE_ENDING)
 		return;
@@ -208,13 +208,13 @@ on_renew(
 	if (l->spell != guard_spell(core, l->shard))
 		core->stats.reasserted++;
 	core->stats.renewals++;
-	confirmed(core, l, sent_ms, o);
+	confirmed(core, l, asked, sent_ms, o);
 	kept(core, l);
 }
 
 static void
-on_convert(
-    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+on_convert(struct core *core, struct lock *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
 {
 	l->converting = false;
 	if (o->status == OUTCOME_UNKNOWN)
@@ -225,7 +225,7 @@ on_convert(
 	case OUTCOME_GRANTED:
 		l->doubt = false;
 		l->shared = l->asked_shared;
-		confirmed(core, l, sent_ms, o);
+		confirmed(core, l, asked, sent_ms, o);
 		kept(core, l);
 		return;
 	case OUTCOME_BUSY:
@@ -263,8 +263,8 @@ lease_queued_again(struct core *core, struct lock *l)
 }
 
 static void
-on_end(
-    struct core *core, struct lock *l, int64_t sent_ms, const struct outcome *o)
+on_end(struct core *core, struct lock *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
 {
 	/* A quorum hands nothing over: the others must come first. */
 	bool others = quorum_used(core) && l->remote_ms != 0;
@@ -276,7 +276,7 @@ on_end(
 		return;
 	}
 	unlock_parted(core, l, false);
-	if (o->status == OUTCOME_ENDED && l->asked_linger) {
+	if (o->status == OUTCOME_ENDED && asked->linger) {
 		lease_set_state(l, LEASE_LINGERING);
 		l->again_seq = 0;
 		l->confirmed_ms = sent_ms;
@@ -298,17 +298,20 @@ void
 lease_outcome(struct core *core, struct lock *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
-	l->op = 0;
+	struct asked asked = *l->asked;
+
+	free(l->asked);
+	l->asked = NULL;
 	if (op == OP_ACQUIRE)
-		on_acquire(core, l, sent_ms, o);
+		on_acquire(core, l, &asked, sent_ms, o);
 	else if (op == OP_CONFIRM)
-		on_confirm(core, l, sent_ms, o);
+		on_confirm(core, l, &asked, sent_ms, o);
 	else if (op == OP_RENEW)
-		on_renew(core, l, sent_ms, o);
+		on_renew(core, l, &asked, sent_ms, o);
 	else if (op == OP_CONVERT)
-		on_convert(core, l, sent_ms, o);
+		on_convert(core, l, &asked, sent_ms, o);
 	else
-		on_end(core, l, sent_ms, o);
+		on_end(core, l, &asked, sent_ms, o);
 	lease_next(core, l);
 }
 

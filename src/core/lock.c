@@ -86,6 +86,7 @@ lock_free(struct core *core, struct lock *l)
 	table_remove(&core->locks, &l->by_name);
 	unlock_parted(core, l, true);
 	free(l->why);
+	free(l->asked);
 	free(l);
 }
 

@@ -273,7 +273,7 @@ settle_unasked(struct core *core, struct waiter *w)
 static bool
 is_kept(const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return w->group == NULL && l->op == 0 && lease_vouched(core, l) &&
+	return w->group == NULL && l->asked == NULL && lease_vouched(core, l) &&
 	       guard_ready(core, l->shard) && l->pause_ms <= core->now_ms;
 }
 
@@ -301,7 +301,8 @@ settle_one(struct core *core, struct waiter *w, uint64_t position, bool taken)
 		l->nimpatient--;
 		return false;
 	}
-	if (l->op == 0 && (l->why != NULL || !guard_ready(core, l->shard)))
+	if (l->asked == NULL &&
+	    (l->why != NULL || !guard_ready(core, l->shard)))
 		return settle_unasked(core, w);
 	return false;
 }

@@ -104,7 +104,6 @@ quorum_submit(struct core *core, struct lock *l, enum op_kind kind)
 	struct vote *v = vote_new(core, l->name, l->name_len, kind);
 
 	v->lock = l;
-	l->op = ++core->last_vote;
 	return &v->op;
 }
 

@@ -212,6 +212,19 @@ struct ask {
 };
 TAILQ_HEAD(ask_list, ask);
 
+/*
+ * The operation in flight for a name: what its answer will mean.  Made by
+ * lease_ask.c, freed with the answer or with its lock.
+ */
+struct asked {
+	int64_t delay_ms; /* by which the key outlives lease and pad */
+	int64_t ttl_ms;	  /* of the key */
+	uint64_t spell;	  /* of the guard */
+	uint32_t reserve; /* fences */
+	bool queue;	  /* ACQUIRE: it queues up */
+	bool linger;	  /* END: it leaves a tombstone */
+};
+
 /* All that this broker knows of one name. */
 struct lock {
 	struct table_link by_name; /* in core.locks */
@@ -220,7 +233,7 @@ struct lock {
 	struct timer timer;	 /* when the lease wants attention next */
 	struct parting *parting; /* that waits for the end of ENDING */
 	char *why;		 /* owned; what Redis refused with last */
-	uint64_t op;		 /* in flight for this name; 0: none */
+	struct asked *asked;	 /* owned; NULL: no operation is in flight */
 	uint64_t seq;		 /* of the token */
 	uint64_t again_seq;	 /* ENDING: of the next one; 0: none yet */
 	uint64_t fence_next;	 /* the reserve: next to be given ... */
@@ -228,8 +241,6 @@ struct lock {
 	int64_t confirmed_ms;	 /* when what keeps the lease was sent */
 	int64_t key_end_ms;	 /* the key in the store lives no longer */
 	int64_t delay_ms;	 /* by which the key outlives lease and pad */
-	int64_t asked_delay_ms;	 /* the same, of the operation in flight */
-	int64_t asked_ttl_ms;	 /* of the key, by the operation in flight */
 	int64_t wake_ms;	 /* HELD: renew; QUEUED: look; else: retry */
 	int64_t sure_end_ms; /* the key in the store lives at least so long */
 	int64_t pause_ms;    /* held: no operation before then */
@@ -241,25 +252,21 @@ struct lock {
 	uint64_t linger_session; /* but this one may lock it again */
 	uint64_t handovers;	 /* in all */
 	uint64_t spell;		 /* of the guard, when last confirmed */
-	uint64_t asked_spell;	 /* the same, of the operation in flight */
 	uint32_t shard;
 	uint32_t row; /* handovers since another broker waits */
 	uint32_t nholders;
 	uint32_t nwaiting;
-	uint32_t nuntold;	/* granted and not told yet */
-	uint32_t nimpatient;	/* of them: may have to be answered at once */
-	uint32_t asked_reserve; /* fences, by the operation in flight */
+	uint32_t nuntold;    /* granted and not told yet */
+	uint32_t nimpatient; /* of them: may have to be answered at once */
 	enum lease_state state;
 	bool hint;	   /* a message says that it was handed to us */
 	bool blocked;	   /* counted in guard.nblocked */
 	bool touched;	   /* in core.touched */
 	bool shared;	   /* the lease is shared with other brokers */
 	bool shared_hold;  /* and so are the holds, where there are any */
-	bool asked_shared; /* so is the one of the operation in flight */
+	bool asked_shared; /* so is the one asked for last */
 	bool early_waits;  /* a message said so before it was held */
 	bool foreign;	   /* QUEUED behind a plain client's key */
-	bool asked_queue;  /* the acquire in flight queues up */
-	bool asked_linger; /* the end in flight leaves a tombstone */
 	bool converting;   /* a CONVERT is in flight */
 	bool doubt;	   /* one was carried out perhaps, unheard */
 	bool handed;	   /* this lease has been granted once */
@@ -340,7 +347,6 @@ struct core {
 	struct waiter_list granted;
 	struct ask_list asks;
 	struct vote_list votes; /* to be sent before the step ends */
-	uint64_t last_vote;
 	/* To be looked at before the step ends; NULL: not any more.  Owned. */
 	struct lock **touched;
 	size_t ntouched, touched_size;

@@ -80,7 +80,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	if (!lease_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
 	    !TAILQ_EMPTY(&l->queue) || l->state == LEASE_NONE)
 		return 0;
-	if (l->op == 0) {
+	if (l->asked == NULL) {
 		p->deferred = true;
 		return 0;
 	}
