@@ -21,7 +21,7 @@
 #include "front_rig.h"
 #include "wire/reply.h"
 
-#define PATIENCE_S 5
+#define PATIENCE_S 30
 #define SILENT_TURNS 20
 #define CHUNK_BYTES 4000
 #define CALM_MS 50

@@ -21,7 +21,7 @@
 #include "redis/now.h"
 #include "redis_rig.h"
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 30000
 #define INSTANCE 0x1122334455667788u
 
 /* ---- the server ---- */

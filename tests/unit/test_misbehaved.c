@@ -148,7 +148,7 @@ START_TEST(with_its_replicas_a_grant_counts)
 	port = server_listen(&server);
 	server_start(&replica, none);
 	server_ok(&replica, "REPLICAOF 127.0.0.1 %d", port);
-	until_ms = now_ms() + 10000;
+	until_ms = now_ms() + 30000;
 	while (server_info(&server, "replication", "connected_slaves:") < 1 ||
 	       server_info(
 		   &replica, "replication", "master_sync_in_progress:") != 0 ||

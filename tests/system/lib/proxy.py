@@ -58,6 +58,7 @@ class Proxy:
         self._flow = threading.Event()
         self._flow.set()
         self._links = []
+        self._cuts = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._stopping = False
@@ -94,6 +95,7 @@ class Proxy:
 
     def cut(self):
         with self._lock:
+            self._cuts += 1
             links, self._links = self._links, []
         for link in links:
             link.close()
@@ -118,6 +120,7 @@ class Proxy:
             except OSError:
                 return
             self.connections += 1
+            cuts = self._cuts
             if self.refuse:
                 downstream.close()
                 continue
@@ -129,7 +132,12 @@ class Proxy:
             downstream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             link = _Link(self, downstream, upstream)
             with self._lock:
-                self._links.append(link)
+                late = self.refuse or self._cuts != cuts
+                if not late:
+                    self._links.append(link)
+            if late:
+                link.close()
+                continue
             for source, target, judge in ((downstream, upstream, self._judge_request),
                                           (upstream, downstream, self._judge_reply)):
                 threading.Thread(target=self._forward, args=(link, source, target, judge),
