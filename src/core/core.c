@@ -46,7 +46,8 @@ core_new(const struct core_config *config)
 	int64_t lease_ms = config->lease_ms;
 
 	assert(strlen(config->broker) <= BROKER_MAX_BYTES);
-	assert(config->shards > 0 && lease_ms >= 1000);
+	assert(config->shards > 0 && config->shards <= UINT16_MAX);
+	assert(lease_ms >= 1000);
 	core->config = *config;
 	strcpy(core->broker, config->broker);
 	core->config.broker = core->broker;

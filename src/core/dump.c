@@ -184,8 +184,8 @@ busier(const void *a, const void *b)
 
 	if (x->nwaiting != y->nwaiting)
 		return x->nwaiting < y->nwaiting ? 1 : -1;
-	if (x->handovers != y->handovers)
-		return x->handovers < y->handovers ? 1 : -1;
+	if (more_of(x)->handovers != more_of(y)->handovers)
+		return more_of(x)->handovers < more_of(y)->handovers ? 1 : -1;
 	order = memcmp(x->name, y->name, n);
 	return order != 0 ? order : (int)x->name_len - (int)y->name_len;
 }
@@ -224,7 +224,7 @@ core_names(
 		l = v[i];
 		row_str(&r, FIELD_STATE, name_state(l));
 		row_num(&r, FIELD_WAITERS, l->nwaiting);
-		row_num(&r, FIELD_HANDOVERS, l->handovers);
+		row_num(&r, FIELD_HANDOVERS, more_of(l)->handovers);
 		row_num(&r, FIELD_OLDEST,
 		    l->nwaiting == 0
 			? 0

@@ -112,7 +112,7 @@ static bool
 is_here(const struct core *core, const struct lock *l)
 {
 	return l != NULL && (!TAILQ_EMPTY(&l->holders) ||
-				(l->linger_ms > core->now_ms &&
+				(more_of(l)->linger_ms > core->now_ms &&
 				    (l->state == LEASE_LINGERING ||
 					l->state == LEASE_ENDING)));
 }
@@ -128,7 +128,7 @@ end_lease(struct core *core, struct lock *l)
 		hold_lose(core, TAILQ_FIRST(&l->holders), "forced");
 	if (!lease_is_held(l) && l->state != LEASE_LINGERING)
 		return;
-	l->linger_ms = 0;
+	lock_linger_over(l);
 	lease_set_state(l, LEASE_ENDING);
 	lease_next(core, l);
 }

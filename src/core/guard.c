@@ -80,7 +80,7 @@ guard_ready(const struct core *core, uint32_t shard)
 	return g->up && g->state == GUARD_BLESSED;
 }
 
-uint64_t
+uint32_t
 guard_spell(const struct core *core, uint32_t shard)
 {
 	uint64_t sum = 0;

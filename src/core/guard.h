@@ -15,7 +15,7 @@ bool guard_up(const struct core *core, uint32_t shard);
 bool guard_ready(const struct core *core, uint32_t shard);
 
 /* Changes of history that were seen: what was confirmed before is in doubt. */
-uint64_t guard_spell(const struct core *core, uint32_t shard);
+uint32_t guard_spell(const struct core *core, uint32_t shard);
 
 /* Quorum: a server that can be asked. */
 uint32_t guard_any(const struct core *core);

@@ -9,6 +9,7 @@
 #include "core/emit.h"
 #include "core/hold.h"
 #include "core/lease.h"
+#include "core/lock.h"
 #include "core/session.h"
 
 /* Through the shorter of both lists. */
@@ -105,8 +106,8 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	s->nholds++;
 	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
-	if (l->linger_ms > core->now_ms)
-		hold_keep_until(h, l->linger_ms); /* a keep goes on */
+	if (more_of(l)->linger_ms > core->now_ms)
+		hold_keep_until(h, more_of(l)->linger_ms); /* a keep goes on */
 	lengthen(core, h, w);
 	hold_bind(
 	    core, h, w->has_hold ? w->hold_ms : core->config.default_hold_ms);
@@ -203,9 +204,9 @@ hold_end(struct core *core, struct hold *h, bool clean)
 
 	if (!clean && t->delay_ms > 0)
 		until_ms = max64(until_ms, core->now_ms + t->delay_ms);
-	if (until_ms > core->now_ms && until_ms > l->linger_ms) {
-		l->linger_ms = until_ms;
-		l->linger_session = h->session->id;
+	if (until_ms > core->now_ms && until_ms > more_of(l)->linger_ms) {
+		need_more(l)->linger_ms = until_ms;
+		l->more->linger_session = h->session->id;
 	}
 	core->stats.releases++;
 	forget_untold(h, false);

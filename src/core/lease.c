@@ -116,12 +116,12 @@ arm_held(struct core *core, struct lock *l)
 		at_ms =
 		    min_ms(at_ms, l->confirmed_ms + core->config.lease_ms / 2);
 	if (l->asked == NULL && guard_up(core, l->shard))
-		at_ms = min_ms(at_ms, max_ms(l->wake_ms, l->pause_ms));
-	if (l->remote_ms != 0 && l->idle_ms != 0 &&
-	    l->idle_ms + IDLE_YIELD_MS > core->now_ms)
-		at_ms = min_ms(at_ms, l->idle_ms + IDLE_YIELD_MS);
-	if (l->linger_ms > core->now_ms)
-		at_ms = min_ms(at_ms, l->linger_ms);
+		at_ms = min_ms(at_ms, l->wake_ms);
+	if (more_of(l)->remote_ms != 0 && more_of(l)->idle_ms != 0 &&
+	    more_of(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)
+		at_ms = min_ms(at_ms, more_of(l)->idle_ms + IDLE_YIELD_MS);
+	if (more_of(l)->linger_ms > core->now_ms)
+		at_ms = min_ms(at_ms, more_of(l)->linger_ms);
 	arm(core, l, at_ms);
 }
 
@@ -162,8 +162,7 @@ next_none(struct core *core, struct lock *l)
 {
 	if (!wanted(core, l) || !may_ask(core, l, guard_ready(core, l->shard)))
 		return false;
-	free(l->why);
-	l->why = NULL;
+	lock_set_why(l, NULL);
 	l->seq = ++core->last_seq;
 	l->hint = l->foreign = l->early_waits = false;
 	l->key_end_ms = 0;
@@ -219,17 +218,18 @@ next_confirming(struct core *core, struct lock *l)
 static bool
 turn_over(const struct core *core, const struct lock *l)
 {
-	return l->remote_ms != 0 &&
-	       (l->row >= core->config.handovers ||
-		   core->now_ms - l->remote_ms >= core->config.lease_ms);
+	return more_of(l)->remote_ms != 0 &&
+	       (more_of(l)->row >= core->config.handovers ||
+		   core->now_ms - more_of(l)->remote_ms >=
+		       core->config.lease_ms);
 }
 
 bool
 lease_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return l->linger_ms > core->now_ms &&
-	       (w == NULL || w->session->id != l->linger_session);
+	return more_of(l)->linger_ms > core->now_ms &&
+	       (w == NULL || w->session->id != more_of(l)->linger_session);
 }
 
 bool
@@ -246,8 +246,12 @@ bool
 lease_covers(const struct core *core, const struct lock *l, int64_t keep_ms,
     int64_t delay_ms)
 {
-	return delay_ms <= l->delay_ms &&
-	       (keep_ms == 0 || l->sure_end_ms >= core->now_ms + keep_ms);
+	const struct more *m = more_of(l);
+	int64_t sure_end_ms = l->confirmed_ms + core->config.lease_ms +
+			      core->pad_ms + m->longer_ms;
+
+	return delay_ms <= m->delay_ms &&
+	       (keep_ms == 0 || sure_end_ms >= core->now_ms + keep_ms);
 }
 
 /* Does the key live long enough for what the next grant promises? */
@@ -255,6 +259,12 @@ static bool
 covers(const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return lease_covers(core, l, w->keep_ms, w->delay_ms);
+}
+
+bool
+lease_paused(const struct core *core, const struct lock *l)
+{
+	return l->paused && l->wake_ms > core->now_ms;
 }
 
 /* Can an operation be sent now?  Else it waits for the guard or a pause. */
@@ -267,7 +277,7 @@ can_send(struct core *core, struct lock *l)
 		guard_block(core, l);
 		return false;
 	}
-	return l->pause_ms <= core->now_ms;
+	return !lease_paused(core, l);
 }
 
 bool
@@ -281,8 +291,7 @@ lease_fits(struct core *core, struct lock *l, const struct waiter *w)
 	if (!lease_vouched(core, l) || l->converting ||
 	    (joins && !again && turn_over(core, l)))
 		return false;
-	if (same && (again || joins || l->fence_next < l->fence_end) &&
-	    covers(core, l, w))
+	if (same && (again || joins || l->fences > 0) && covers(core, l, w))
 		return true;
 	if (!can_send(core, l))
 		return false;
@@ -321,8 +330,8 @@ kept_for_group(const struct core *core, const struct lock *l, bool firm)
 	TAILQ_FOREACH (w, &l->queue, in_lock)
 		if (w->group != NULL && group_in_turn(core, w) &&
 		    (!firm || (group_firm(core, w->group) &&
-				  (l->remote_ms == 0 ||
-				      w->since_ms <= l->remote_ms))))
+				  (more_of(l)->remote_ms == 0 ||
+				      w->since_ms <= more_of(l)->remote_ms))))
 			return true;
 	return false;
 }
@@ -335,10 +344,10 @@ kept_for_group(const struct core *core, const struct lock *l, bool firm)
 static bool
 next_idle(struct core *core, struct lock *l)
 {
-	if (l->idle_ms == 0)
-		l->idle_ms = core->now_ms;
-	if (l->remote_ms != 0 && !kept_for_group(core, l, true) &&
-	    (core->now_ms - l->idle_ms >= IDLE_YIELD_MS ||
+	if (more_of(l)->idle_ms == 0)
+		need_more(l)->idle_ms = core->now_ms;
+	if (more_of(l)->remote_ms != 0 && !kept_for_group(core, l, true) &&
+	    (core->now_ms - more_of(l)->idle_ms >= IDLE_YIELD_MS ||
 		!kept_for_group(core, l, false))) {
 		lease_set_state(l, LEASE_ENDING);
 		return true;
@@ -366,7 +375,7 @@ next_free(struct core *core, struct lock *l)
 static bool
 next_held(struct core *core, struct lock *l)
 {
-	uint64_t left = l->fence_end - l->fence_next;
+	uint32_t left = l->fences;
 
 	if (TAILQ_EMPTY(&l->holders))
 		return next_free(core, l);
@@ -403,26 +412,28 @@ next_lingering(struct core *core, struct lock *l)
 {
 	const struct waiter *w = TAILQ_FIRST(&l->queue);
 
-	if (l->linger_ms <= core->now_ms) {
-		l->linger_ms = 0;
-		if (w == NULL && l->remote_ms == 0 && !l->early_waits)
+	if (more_of(l)->linger_ms <= core->now_ms) {
+		lock_linger_over(l);
+		if (w == NULL && more_of(l)->remote_ms == 0 && !l->early_waits)
 			lease_set_state(l, LEASE_NONE);
 		else
 			lease_set_state(l, LEASE_ENDING);
 		return true;
 	}
-	if (w != NULL && w->session->id == l->linger_session &&
-	    l->again_ms <= core->now_ms && guard_ready(core, l->shard)) {
+	if (w != NULL && w->session->id == more_of(l)->linger_session &&
+	    more_of(l)->again_ms <= core->now_ms &&
+	    guard_ready(core, l->shard)) {
 		lease_set_state(l, LEASE_CONFIRMING);
 		return true;
 	}
 	arm(core, l,
-	    l->again_ms > core->now_ms ? min_ms(l->again_ms, l->linger_ms)
-				       : l->linger_ms);
+	    more_of(l)->again_ms > core->now_ms
+		? min_ms(more_of(l)->again_ms, more_of(l)->linger_ms)
+		: more_of(l)->linger_ms);
 	if (lease_unasserted(core, l)) {
 		if (may_ask(core, l, guard_up(core, l->shard)))
 			lease_ask_renew(core, l, false);
-	} else if (w != NULL && w->session->id == l->linger_session)
+	} else if (w != NULL && w->session->id == more_of(l)->linger_session)
 		guard_block(core, l);
 	return false;
 }
@@ -481,6 +492,6 @@ lease_reassert(struct core *core, struct lock *l)
 {
 	if (!lease_unasserted(core, l))
 		return;
-	l->wake_ms = l->pause_ms = core->now_ms;
+	l->wake_ms = core->now_ms;
 	arm(core, l, core->now_ms);
 }

@@ -15,6 +15,9 @@ bool lease_next(struct core *core, struct lock *l);
 /* Does the broker vouch for the lease at this moment? */
 bool lease_vouched(const struct core *core, const struct lock *l);
 
+/* After trouble: nothing is asked for it before wake_ms. */
+bool lease_paused(const struct core *core, const struct lock *l);
+
 /* Does it linger for another than this one? */
 bool lease_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w);

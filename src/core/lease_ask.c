@@ -9,6 +9,7 @@
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/lease_parts.h"
+#include "core/lock.h"
 #include "core/quorum.h"
 
 #define RESERVE_MAX 64	   /* fences drawn at once */
@@ -62,7 +63,7 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 	}
 	if (l->state == LEASE_LINGERING)
 		least_ms = delay_ms = keep_ms = 0; /* a tombstone */
-	keep_ms = max_ms(keep_ms, l->linger_ms - core->now_ms);
+	keep_ms = max_ms(keep_ms, more_of(l)->linger_ms - core->now_ms);
 	l->asked->delay_ms = delay_ms;
 	l->asked->ttl_ms = max_ms(least_ms + delay_ms, keep_ms);
 	l->key_end_ms = max_ms(l->key_end_ms, core->now_ms + l->asked->ttl_ms);
@@ -144,7 +145,7 @@ lease_ask_renew(struct core *core, struct lock *l, bool draw)
 	struct op *op = submit(core, l, OP_RENEW);
 
 	set_ttl(core, l, op);
-	op->fence = l->fence_end - 1;
+	op->fence = l->fence_next + l->fences - 1;
 	op->timeout_ms = min_ms(op->timeout_ms, core->config.lease_ms / 6);
 	l->asked->reserve = 0;
 	if (l->shared)
@@ -163,7 +164,8 @@ queues_again(const struct core *core, const struct lock *l)
 	const struct waiter *w = TAILQ_FIRST(&l->queue);
 
 	return w != NULL && !w->shared && w->group == NULL &&
-	       l->nimpatient == 0 && l->remote_ms != 0 && !quorum_used(core);
+	       l->nimpatient == 0 && more_of(l)->remote_ms != 0 &&
+	       !quorum_used(core);
 }
 
 void
@@ -171,11 +173,12 @@ lease_ask_end(struct core *core, struct lock *l)
 {
 	struct op *op = submit(core, l, OP_END);
 
-	op->linger_ms = max_ms(l->linger_ms - core->now_ms, 0);
-	if (l->again_seq == 0 && op->linger_ms == 0 && queues_again(core, l)) {
-		l->again_seq = ++core->last_seq;
+	op->linger_ms = max_ms(more_of(l)->linger_ms - core->now_ms, 0);
+	if (more_of(l)->again_seq == 0 && op->linger_ms == 0 &&
+	    queues_again(core, l)) {
+		need_more(l)->again_seq = ++core->last_seq;
 		l->hint = l->early_waits = false;
 	}
-	op->again = l->again_seq;
+	op->again = more_of(l)->again_seq;
 	l->asked->linger = op->linger_ms > 0;
 }

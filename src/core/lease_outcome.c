@@ -29,25 +29,24 @@ try_later(struct core *core, struct lock *l, const struct outcome *o)
 	int64_t pause_ms = RETRY_LOST_MS;
 
 	if (o->status == OUTCOME_REFUSED) {
-		free(l->why);
-		l->why = xstrndup(o->text, o->text_len);
+		lock_set_why(l, xstrndup(o->text, o->text_len));
 		pause_ms =
 		    RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
 	}
 	if (o->status == OUTCOME_PENDING)
 		pause_ms = 0;
-	l->wake_ms = l->pause_ms = core->now_ms + pause_ms;
+	l->wake_ms = core->now_ms + pause_ms;
+	l->paused = true;
 }
 
 void
 lease_told_waiting(struct core *core, struct lock *l, bool waiting)
 {
-	if (!waiting)
-		l->remote_ms = 0;
-	else if (l->remote_ms == 0) {
-		l->remote_ms = core->now_ms;
-		l->row = 0;
-	}
+	if (waiting && more_of(l)->remote_ms == 0) {
+		need_more(l)->remote_ms = core->now_ms;
+		l->more->row = 0;
+	} else if (!waiting && l->more != NULL)
+		l->more->remote_ms = 0;
 }
 
 /* What the operation wrote is what the key promises now. */
@@ -55,18 +54,24 @@ static void
 confirmed(struct core *core, struct lock *l, const struct asked *asked,
     int64_t sent_ms, const struct outcome *o)
 {
+	int64_t longer_ms =
+	    asked->ttl_ms - core->config.lease_ms - core->pad_ms;
+
 	l->confirmed_ms = sent_ms;
-	l->delay_ms = asked->delay_ms;
-	l->key_end_ms = l->sure_end_ms = sent_ms + asked->ttl_ms;
-	l->pause_ms = 0;
+	l->key_end_ms = sent_ms + asked->ttl_ms;
+	l->paused = false;
 	l->spell = asked->spell;
+	if (asked->delay_ms != more_of(l)->delay_ms ||
+	    longer_ms != more_of(l)->longer_ms) {
+		need_more(l)->delay_ms = asked->delay_ms;
+		l->more->longer_ms = longer_ms;
+	}
 	if (o->fence != 0) {
 		l->fence_next = o->fence;
-		l->fence_end = o->fence + asked->reserve;
+		l->fences = (uint8_t)asked->reserve;
 	}
 	lease_told_waiting(core, l, o->waiting);
-	free(l->why);
-	l->why = NULL;
+	lock_set_why(l, NULL);
 }
 
 static void
@@ -77,8 +82,8 @@ on_granted(struct core *core, struct lock *l, const struct asked *asked,
 	lease_set_state(l, LEASE_HELD);
 	l->shared = l->asked_shared;
 	l->handed = l->hint = l->foreign = l->doubt = false;
-	l->remote_ms = l->idle_ms = 0;
-	l->row = 0;
+	lease_told_waiting(core, l, false);
+	lock_not_idle(l);
 	confirmed(core, l, asked, sent_ms, o);
 	if (l->early_waits)
 		lease_told_waiting(core, l, true);
@@ -139,7 +144,7 @@ on_confirm(struct core *core, struct lock *l, struct asked *asked,
 			asked->reserve = 1;
 		on_granted(core, l, asked, sent_ms, o);
 	} else if (o->status == OUTCOME_LOST) {
-		l->linger_ms = 0;
+		lock_linger_over(l);
 		lease_set_state(l, LEASE_NONE);
 	} else
 		try_later(core, l, o);
@@ -175,7 +180,7 @@ taken(struct core *core, struct lock *l)
 
 	lose_holders(core, l, moved ? "failover" : "taken");
 	unlock_parted(core, l, false);
-	l->linger_ms = 0;
+	lock_linger_over(l);
 	lease_set_state(l, LEASE_NONE);
 }
 
@@ -230,7 +235,7 @@ on_convert(struct core *core, struct lock *l, const struct asked *asked,
 		return;
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);
-		l->again_ms = core->now_ms + RETRY_REFUSED_MS;
+		need_more(l)->again_ms = core->now_ms + RETRY_REFUSED_MS;
 		/* Without a holder it gets in line behind those who share. */
 		if (TAILQ_EMPTY(&l->holders))
 			lease_set_state(l, LEASE_ENDING);
@@ -252,10 +257,10 @@ on_convert(struct core *core, struct lock *l, const struct asked *asked,
 bool
 lease_queued_again(struct core *core, struct lock *l)
 {
-	if (l->again_seq == 0)
+	if (more_of(l)->again_seq == 0)
 		return false;
-	l->seq = l->again_seq;
-	l->again_seq = 0;
+	l->seq = more_of(l)->again_seq;
+	l->more->again_seq = 0;
 	l->asked_shared = l->foreign = false;
 	l->key_end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
 	lease_set_state(l, LEASE_QUEUED);
@@ -267,7 +272,7 @@ on_end(struct core *core, struct lock *l, const struct asked *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	/* A quorum hands nothing over: the others must come first. */
-	bool others = quorum_used(core) && l->remote_ms != 0;
+	bool others = quorum_used(core) && more_of(l)->remote_ms != 0;
 
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
@@ -278,12 +283,13 @@ on_end(struct core *core, struct lock *l, const struct asked *asked,
 	unlock_parted(core, l, false);
 	if (o->status == OUTCOME_ENDED && asked->linger) {
 		lease_set_state(l, LEASE_LINGERING);
-		l->again_seq = 0;
+		if (l->more != NULL)
+			l->more->again_seq = 0;
 		l->confirmed_ms = sent_ms;
 		return;
 	}
-	l->linger_ms = 0;
-	l->remote_ms = 0;
+	lock_linger_over(l);
+	lease_told_waiting(core, l, false);
 	if (!lease_queued_again(core, l)) {
 		lease_set_state(l, LEASE_NONE);
 		if (others)

@@ -45,6 +45,36 @@ lock_find(const struct core *core, const char *name, size_t len)
 	return lock_of(table_find(&core->locks, name, len));
 }
 
+struct more *
+need_more(struct lock *l)
+{
+	if (l->more == NULL)
+		l->more = xcalloc(1, sizeof(*l->more));
+	return l->more;
+}
+
+void
+lock_linger_over(struct lock *l)
+{
+	if (l->more != NULL)
+		l->more->linger_ms = 0;
+}
+
+void
+lock_not_idle(struct lock *l)
+{
+	if (l->more != NULL)
+		l->more->idle_ms = 0;
+}
+
+void
+lock_set_why(struct lock *l, char *why)
+{
+	free(more_of(l)->why);
+	if (why != NULL || l->more != NULL)
+		need_more(l)->why = why;
+}
+
 struct lock *
 lock_first(const struct core *core, struct table_walk *walk)
 {
@@ -65,12 +95,12 @@ lock_get(struct core *core, const char *name, size_t len)
 	if (l != NULL)
 		return l;
 	assert(len > 0 && len <= UINT8_MAX);
-	l = xcalloc(1, sizeof(*l) + len);
+	l = xcalloc(1, offsetof(struct lock, name) + len);
 	TAILQ_INIT(&l->holders);
 	TAILQ_INIT(&l->queue);
 	l->timer.kind = TIMER_LEASE;
 	l->name_len = (uint8_t)len;
-	l->shard = core_shard(core, name, len);
+	l->shard = (uint16_t)core_shard(core, name, len);
 	memcpy(l->name, name, len);
 	table_add(&core->locks, &l->by_name);
 	return l;
@@ -85,7 +115,8 @@ lock_free(struct core *core, struct lock *l)
 	core_disarm(core, &l->timer);
 	table_remove(&core->locks, &l->by_name);
 	unlock_parted(core, l, true);
-	free(l->why);
+	lock_set_why(l, NULL);
+	free(l->more);
 	free(l->asked);
 	free(l);
 }
@@ -113,14 +144,23 @@ count_grant(struct core *core, struct lock *l)
 {
 	core->stats.grants++;
 	if (l->handed) {
-		l->handovers++;
+		need_more(l)->handovers++;
 		core->stats.handovers++;
 	}
-	if (l->remote_ms != 0)
-		l->row++;
+	if (more_of(l)->remote_ms != 0)
+		l->more->row++;
 	l->handed = true;
-	l->linger_ms = l->idle_ms = 0;
+	lock_linger_over(l);
+	lock_not_idle(l);
 	unlock_parted(core, l, false);
+}
+
+static uint64_t
+take_fence(struct lock *l)
+{
+	assert(l->fences > 0);
+	l->fences--;
+	return l->fence_next++;
 }
 
 /* All who share a name in one phase have the same. */
@@ -131,8 +171,7 @@ next_fence(struct lock *l)
 
 	if (h != NULL)
 		return h->fence;
-	assert(l->fence_next < l->fence_end);
-	return l->shared ? l->fence_next : l->fence_next++;
+	return l->shared ? l->fence_next : take_fence(l);
 }
 
 void
@@ -149,7 +188,7 @@ lock_grant(struct core *core, struct waiter *w)
 		return;
 	}
 	if (upgrade)
-		hold_upgrade(core, h, w, l->fence_next++);
+		hold_upgrade(core, h, w, take_fence(l));
 	else
 		h = hold_new(core, w, next_fence(l));
 	l->shared_hold = w->shared;

@@ -10,6 +10,13 @@ struct lock *lock_find(const struct core *core, const char *name, size_t len);
 struct lock *lock_get(struct core *core, const char *name, size_t len);
 void lock_free(struct core *core, struct lock *l);
 
+/* What is more to be known of it, to be written. */
+struct more *need_more(struct lock *l);
+
+void lock_linger_over(struct lock *l);
+void lock_not_idle(struct lock *l);
+void lock_set_why(struct lock *l, char *why); /* takes it over; may be NULL */
+
 /* All of them: see table_first(). */
 struct lock *lock_first(const struct core *core, struct table_walk *walk);
 struct lock *lock_next(struct table_walk *walk);

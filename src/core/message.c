@@ -97,7 +97,8 @@ static const struct {
 static bool
 is_of(const struct lock *l, uint64_t seq)
 {
-	return l->seq == seq || (l->again_seq != 0 && l->again_seq == seq);
+	return l->seq == seq ||
+	       (more_of(l)->again_seq != 0 && more_of(l)->again_seq == seq);
 }
 
 static void

@@ -55,8 +55,8 @@ goes_first(const struct core *core, const struct waiter *w)
 {
 	const struct lock *l = w->lock;
 
-	return (l->linger_ms > core->now_ms &&
-		   l->linger_session == w->session->id) ||
+	return (more_of(l)->linger_ms > core->now_ms &&
+		   more_of(l)->linger_session == w->session->id) ||
 	       hold_find(l, w->session) != NULL;
 }
 
@@ -218,9 +218,9 @@ why_unavailable(
 		guard_why(core, l->shard, why, size);
 		return true;
 	}
-	if (l->why == NULL)
+	if (more_of(l)->why == NULL)
 		return false;
-	strncpy(why, l->why, size - 1);
+	strncpy(why, more_of(l)->why, size - 1);
 	why[size - 1] = '\0';
 	return true;
 }
@@ -259,9 +259,9 @@ settle_unasked(struct core *core, struct waiter *w)
 	if (!w->try_only)
 		return false;
 	wait_ms = guard_why(core, l->shard, why, sizeof(why));
-	if (l->why == NULL && wait_ms < w->since_ms +
-					    core->config.reply_timeout_ms -
-					    core->now_ms)
+	if (more_of(l)->why == NULL &&
+	    wait_ms <
+		w->since_ms + core->config.reply_timeout_ms - core->now_ms)
 		return false;
 	if (!why_unavailable(core, l, why, sizeof(why)))
 		return false;
@@ -274,7 +274,7 @@ static bool
 is_kept(const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return w->group == NULL && l->asked == NULL && lease_vouched(core, l) &&
-	       guard_ready(core, l->shard) && l->pause_ms <= core->now_ms;
+	       guard_ready(core, l->shard) && !lease_paused(core, l);
 }
 
 /* True: answered, and so gone. */
@@ -302,7 +302,7 @@ settle_one(struct core *core, struct waiter *w, uint64_t position, bool taken)
 		return false;
 	}
 	if (l->asked == NULL &&
-	    (l->why != NULL || !guard_ready(core, l->shard)))
+	    (more_of(l)->why != NULL || !guard_ready(core, l->shard)))
 		return settle_unasked(core, w);
 	return false;
 }

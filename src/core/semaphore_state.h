@@ -41,7 +41,7 @@ struct semaphore {
 	int64_t look_ms;   /* queued: when to look again */
 	int64_t end_ms;	   /* the store has nothing of ours after it */
 	int64_t remote_ms; /* since when another broker waits; 0: none */
-	uint64_t spell;	   /* of the guard, when last confirmed */
+	uint32_t spell;	   /* of the guard, when last confirmed */
 	uint32_t row;	   /* handovers since another broker waits */
 	bool unsure;	   /* the store may have more for us than we count */
 	bool atrisk;

@@ -219,60 +219,82 @@ TAILQ_HEAD(ask_list, ask);
 struct asked {
 	int64_t delay_ms; /* by which the key outlives lease and pad */
 	int64_t ttl_ms;	  /* of the key */
-	uint64_t spell;	  /* of the guard */
+	uint32_t spell;	  /* of the guard */
 	uint32_t reserve; /* fences */
 	bool queue;	  /* ACQUIRE: it queues up */
 	bool linger;	  /* END: it leaves a tombstone */
 };
 
-/* All that this broker knows of one name. */
+/*
+ * What is known of few names only: those that were passed on, that linger, for
+ * which another broker or a group waits, or that Redis had something against.
+ * Made by need_more(), freed with its lock.
+ */
+struct more {
+	char *why;		 /* owned; what Redis refused with last */
+	uint64_t again_seq;	 /* ENDING: of the next token; 0: none yet */
+	uint64_t handovers;	 /* in all */
+	int64_t delay_ms;	 /* by which the key outlives lease and pad */
+	int64_t longer_ms;	 /* it lives longer than these by so much */
+	int64_t linger_ms;	 /* nobody new before then; 0: no linger */
+	uint64_t linger_session; /* but this one may lock it again */
+	/* LINGERING: others shared it, so not before then. */
+	int64_t again_ms;
+	/* Since when it is here for groups only; 0: it is not. */
+	int64_t idle_ms;
+	int64_t remote_ms; /* since when another broker waits; 0: none */
+	uint32_t row;	   /* handovers since then */
+};
+
+/*
+ * All that this broker knows of one name.  A lock that is merely held should
+ * cost little: there are many of them.
+ */
 struct lock {
 	struct table_link by_name; /* in core.locks */
 	struct hold_list holders;
 	struct waiter_list queue;
 	struct timer timer;	 /* when the lease wants attention next */
 	struct parting *parting; /* that waits for the end of ENDING */
-	char *why;		 /* owned; what Redis refused with last */
 	struct asked *asked;	 /* owned; NULL: no operation is in flight */
+	struct more *more;	 /* owned; NULL: nothing, see more_of() */
 	uint64_t seq;		 /* of the token */
-	uint64_t again_seq;	 /* ENDING: of the next one; 0: none yet */
-	uint64_t fence_next;	 /* the reserve: next to be given ... */
-	uint64_t fence_end;	 /* ... up to, not including, this */
+	uint64_t fence_next;	 /* of the reserve */
 	int64_t confirmed_ms;	 /* when what keeps the lease was sent */
 	int64_t key_end_ms;	 /* the key in the store lives no longer */
-	int64_t delay_ms;	 /* by which the key outlives lease and pad */
 	int64_t wake_ms;	 /* HELD: renew; QUEUED: look; else: retry */
-	int64_t sure_end_ms; /* the key in the store lives at least so long */
-	int64_t pause_ms;    /* held: no operation before then */
-	int64_t again_ms;  /* LINGERING: others shared it, so not before then */
-	int64_t linger_ms; /* nobody new before then; 0: no linger */
-	int64_t
-	    idle_ms; /* since when it is here for groups only; 0: it is not */
-	int64_t remote_ms;	 /* since when another broker waits; 0: none */
-	uint64_t linger_session; /* but this one may lock it again */
-	uint64_t handovers;	 /* in all */
-	uint64_t spell;		 /* of the guard, when last confirmed */
-	uint32_t shard;
-	uint32_t row; /* handovers since another broker waits */
+	uint32_t spell;		 /* of the guard, when last confirmed */
 	uint32_t nholders;
 	uint32_t nwaiting;
 	uint32_t nuntold;    /* granted and not told yet */
 	uint32_t nimpatient; /* of them: may have to be answered at once */
-	enum lease_state state;
-	bool hint;	   /* a message says that it was handed to us */
-	bool blocked;	   /* counted in guard.nblocked */
-	bool touched;	   /* in core.touched */
-	bool shared;	   /* the lease is shared with other brokers */
-	bool shared_hold;  /* and so are the holds, where there are any */
-	bool asked_shared; /* so is the one asked for last */
-	bool early_waits;  /* a message said so before it was held */
-	bool foreign;	   /* QUEUED behind a plain client's key */
-	bool converting;   /* a CONVERT is in flight */
-	bool doubt;	   /* one was carried out perhaps, unheard */
-	bool handed;	   /* this lease has been granted once */
+	uint16_t shard;
+	uint8_t fences;	       /* in reserve */
+	uint8_t state;	       /* enum lease_state */
+	bool paused : 1;       /* HELD: nothing is asked before wake_ms */
+	bool hint : 1;	       /* a message says that it was handed to us */
+	bool blocked : 1;      /* counted in guard.nblocked */
+	bool touched : 1;      /* in core.touched */
+	bool shared : 1;       /* the lease is shared with other brokers */
+	bool shared_hold : 1;  /* and so are the holds, where there are any */
+	bool asked_shared : 1; /* so is the one asked for last */
+	bool early_waits : 1;  /* a message said so before it was held */
+	bool foreign : 1;      /* QUEUED behind a plain client's key */
+	bool converting : 1;   /* a CONVERT is in flight */
+	bool doubt : 1;	       /* one was carried out perhaps, unheard */
+	bool handed : 1;       /* this lease has been granted once */
 	uint8_t name_len;
 	char name[];
 };
+
+/* All zero where there is nothing. */
+static inline const struct more *
+more_of(const struct lock *l)
+{
+	static const struct more nothing;
+
+	return l->more != NULL ? l->more : &nothing;
+}
 
 /* What is known of one guard; guards[shard]. */
 struct guard {
@@ -285,7 +307,7 @@ struct guard {
 	bool known; /* it was blessed once: a new one has lost its data */
 	bool fresh;
 	bool idled;	  /* stopping: signed off */
-	uint64_t spell;	  /* counts changes of history seen */
+	uint32_t spell;	  /* counts changes of history seen */
 	int64_t spell_ms; /* arrival of the present pend */
 	int64_t seen_ms;  /* when the latest answered call was sent */
 	int64_t told_ms;  /* the same, of those that told the state */

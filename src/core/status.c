@@ -42,7 +42,7 @@ from_here(
 			emit_text(core, FIELD_LABEL, h->session->label);
 		emit_num(core, FIELD_FENCE, h->fence);
 	} else {
-		left_ms = l->linger_ms - core->now_ms;
+		left_ms = more_of(l)->linger_ms - core->now_ms;
 	}
 	emit_num(core, FIELD_TTL, left_ms > 0 ? (uint64_t)left_ms : 0);
 }

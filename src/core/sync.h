@@ -34,7 +34,7 @@ struct sync {
 	int64_t at_ms;		 /* the same, while next() collects it */
 	int64_t pause_ms;	 /* no operation before then */
 	uint64_t op;		 /* in flight; 0: none */
-	uint64_t asked_spell;	 /* of the guard, when it was sent */
+	uint32_t asked_spell;	 /* of the guard, when it was sent */
 	char *why;		 /* owned; what Redis refused with last */
 	uint32_t shard;
 	enum sync_kind kind;

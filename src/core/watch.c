@@ -196,7 +196,8 @@ look(struct core *core, struct watched *w)
 static bool
 lingers(const struct core *core, const struct lock *l)
 {
-	return l->linger_ms > core->now_ms && l->state >= LEASE_CONFIRMING;
+	return more_of(l)->linger_ms > core->now_ms &&
+	       l->state >= LEASE_CONFIRMING;
 }
 
 /* What this broker itself has of the name.  False: nothing. */
@@ -256,7 +257,7 @@ settle(struct core *core, struct watched *w)
 		core_disarm(core, &w->timer);
 		change(core, w, &scene);
 	} else if (l != NULL && between(l)) {
-		w->passing = l->remote_ms != 0;
+		w->passing = more_of(l)->remote_ms != 0;
 	} else if (w->here) {
 		gone_from_here(core, w);
 	} else if (taken && !w->now.held) {
