@@ -232,13 +232,25 @@ lease_lingers(
 	       (w == NULL || w->session->id != more_of(l)->linger_session);
 }
 
+/*
+ * Is it kept for w, a member of a firm group, though another broker waits?  Not
+ * for a group that came after that broker: one after the other, they could keep
+ * it waiting for ever.
+ */
+static bool
+kept_for(const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return w->group != NULL && group_firm(core, w->group) &&
+	       (more_of(l)->remote_ms == 0 ||
+		   w->since_ms <= more_of(l)->remote_ms);
+}
+
 bool
 lease_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	bool firm = w->group != NULL && group_firm(core, w->group);
-
-	return lease_vouched(core, l) && (firm || !turn_over(core, l)) &&
+	return lease_vouched(core, l) &&
+	       (!turn_over(core, l) || kept_for(core, l, w)) &&
 	       !lease_lingers(core, l, w);
 }
 
@@ -317,11 +329,7 @@ renew(struct core *core, struct lock *l, bool draw)
 	lease_ask_renew(core, l, draw);
 }
 
-/*
- * Nobody passes the groups for which it is kept; they are in turn for it.  A
- * firm one is not kept for that came after another broker: one after the other,
- * they could keep that waiting for ever.
- */
+/* Nobody passes the groups for which it is kept; they are in turn for it. */
 static bool
 kept_for_group(const struct core *core, const struct lock *l, bool firm)
 {
@@ -329,9 +337,7 @@ kept_for_group(const struct core *core, const struct lock *l, bool firm)
 
 	TAILQ_FOREACH (w, &l->queue, in_lock)
 		if (w->group != NULL && group_in_turn(core, w) &&
-		    (!firm || (group_firm(core, w->group) &&
-				  (more_of(l)->remote_ms == 0 ||
-				      w->since_ms <= more_of(l)->remote_ms))))
+		    (!firm || kept_for(core, l, w)))
 			return true;
 	return false;
 }

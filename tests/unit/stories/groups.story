@@ -325,3 +325,47 @@
 40 < granted c fence=300
 50 gone 1
 > 2 OK fence=110,200,300 depth=1,1,1
+
+== a firm group that came after another broker does not pass it
+# b is over for this broker, and the renewal under way keeps it from ending.
+0 ready 3
+10 2 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100 waiting
+> 2 OK fence=100 depth=1
+30 3 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+40 < granted a fence=200
+> 3 OK fence=200 depth=1
+50 1 LOCK a b
+> op renew a seq=2 ttl=13000 fence=200 reserve=1
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+60 < renewed a fence=210
+60 < renewed b fence=110 waiting
+3400 until
+> 3050 op renew b seq=1 ttl=13000 fence=110
+> 3210 op renew a seq=2 ttl=13000 fence=210
+3400 < renewed a
+3400 < renewed b waiting
+6740 until
+> 6300 op renew b seq=1 ttl=13000 fence=110
+> 6380 op renew a seq=2 ttl=13000 fence=210
+6740 < renewed a
+6740 < renewed b waiting
+10070 until
+> 9420 op renew a seq=2 ttl=13000 fence=210
+> 9520 op renew b seq=1 ttl=13000 fence=110
+10070 < renewed a
+10075 2 UNLOCK b
+> 2 OK depth=0
+10080 3 UNLOCK a
+> 3 OK depth=0
+10090 < renewed b waiting
+> op end b seq=1
+10100 < ended b
+> op acquire b seq=3 ttl=13000 reserve=1 queue
+10110 < queued b ttl=1s
+10120 message grant 3 b
+> op confirm b seq=3 ttl=13000 reserve=1
+10130 < granted b fence=300
+> 1 OK fence=210,300 depth=1,1
