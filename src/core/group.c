@@ -34,6 +34,24 @@ member_free(const struct core *core, const struct waiter *w)
 					   lock_compatible(w->lock, w));
 }
 
+/* Nobody stands before it in that queue whom it may not pass. */
+static bool
+member_first(const struct core *core, const struct waiter *w)
+{
+	const struct waiter *other, *wall = NULL;
+
+	if (has_already(core, w))
+		return true;
+	TAILQ_FOREACH (other, &w->lock->queue, in_lock) {
+		if (other == w)
+			break;
+		if (other->group == NULL)
+			return false;
+		wall = group_wall(core, wall, other);
+	}
+	return !group_walled(wall, w);
+}
+
 bool
 group_free_but(
     const struct core *core, const struct group *g, const struct lock *l)
@@ -46,6 +64,10 @@ group_free_but(
 		if (g->members[i]->lock != l &&
 		    !member_free(core, g->members[i]))
 			return false;
+	for (i = 0; i < g->n; i++)
+		if (g->members[i]->lock != l &&
+		    !member_first(core, g->members[i]))
+			return false;
 	return true;
 }
 
@@ -53,6 +75,22 @@ bool
 group_firm(const struct core *core, const struct group *g)
 {
 	return core->now_ms - g->since_ms >= core->config.lease_ms;
+}
+
+const struct waiter *
+group_wall(
+    const struct core *core, const struct waiter *wall, const struct waiter *w)
+{
+	if (w->group == NULL || group_walled(wall, w) ||
+	    !group_firm(core, w->group) || !group_in_turn(core, w))
+		return wall;
+	return w;
+}
+
+bool
+group_walled(const struct waiter *wall, const struct waiter *w)
+{
+	return wall != NULL && waiter_came_before(wall, w);
 }
 
 static int
@@ -105,7 +143,7 @@ member_fits(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 	const struct asked *asked = l->asked;
 
-	if (has_already(core, w) || lease_fits(core, l, w))
+	if (lease_fits(core, l, w))
 		return true;
 	if (l->asked != asked)
 		core_touch(core, l);

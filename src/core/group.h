@@ -22,7 +22,10 @@
 void group_request(
     struct core *core, struct session *s, const struct core_request *rq);
 
-/* Could all its names but `l` be granted, were their leases made to fit? */
+/*
+ * Could all its names but `l` be granted, were their leases made to fit?  In
+ * their queues it passes nobody whom it may not.
+ */
 bool group_free_but(
     const struct core *core, const struct group *g, const struct lock *l);
 
@@ -31,6 +34,19 @@ bool group_firm(const struct core *core, const struct group *g);
 
 /* Are all its names before this member's here? */
 bool group_in_turn(const struct core *core, const struct waiter *w);
+
+/*
+ * A waiter that can not be granted yet is a *wall* for those who stand behind
+ * it and came later: they may not have the name before it.  One of a group is
+ * where that is firm, and in turn for the name: kept for another, the name
+ * could be what the broker waits for that has an earlier name of the group.
+ * (Who came earlier may: one that jumped the queue of one name stands behind
+ * others in those of its other names, and they would wait for each other.)
+ * group_wall() tells the wall behind w, of all members that stand there.
+ */
+const struct waiter *group_wall(
+    const struct core *core, const struct waiter *wall, const struct waiter *w);
+bool group_walled(const struct waiter *wall, const struct waiter *w);
 
 /* A name is here: looks at the others of the groups that wait for it. */
 void group_arrived(struct core *core, struct lock *l);

@@ -292,22 +292,63 @@ can_send(struct core *core, struct lock *l)
 	return !lease_paused(core, l);
 }
 
+/* The session has it, in a way that will do: only its hold grows. */
+static bool
+reenters(const struct lock *l, const struct waiter *w)
+{
+	return hold_find(l, w->session) != NULL &&
+	       (w->shared || !l->shared_hold);
+}
+
+/* It comes to those who share it. */
+static bool
+joins(const struct lock *l, const struct waiter *w)
+{
+	return !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
+}
+
+/* May it be had at all, whatever it lacks yet?  `again`: it is re-entered. */
+static bool
+can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
+    bool again)
+{
+	return lease_vouched(core, l) && !l->converting &&
+	       (again || !joins(l, w) || !turn_over(core, l));
+}
+
+static bool
+mode_suits(const struct lock *l, const struct waiter *w, bool again)
+{
+	return again || joins(l, w) || (!l->doubt && l->shared == w->shared);
+}
+
+/* Is there nothing to ask the store for? */
+static bool
+suits(const struct core *core, const struct lock *l, const struct waiter *w,
+    bool again)
+{
+	return can_suit(core, l, w, again) && mode_suits(l, w, again) &&
+	       (again || joins(l, w) || l->fences > 0) &&
+	       covers(core, l, w);
+}
+
+bool
+lease_suits(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return suits(core, l, w, reenters(l, w));
+}
+
 bool
 lease_fits(struct core *core, struct lock *l, const struct waiter *w)
 {
-	bool again =
-	    hold_find(l, w->session) != NULL && (w->shared || !l->shared_hold);
-	bool joins = !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
-	bool same = again || joins || (!l->doubt && l->shared == w->shared);
+	bool again = reenters(l, w);
 
-	if (!lease_vouched(core, l) || l->converting ||
-	    (joins && !again && turn_over(core, l)))
-		return false;
-	if (same && (again || joins || l->fences > 0) && covers(core, l, w))
+	if (suits(core, l, w, again))
 		return true;
-	if (!can_send(core, l))
+	if (!can_suit(core, l, w, again) || !can_send(core, l))
 		return false;
-	if (same)
+	if (mode_suits(l, w, again))
 		lease_ask_renew(core, l, true);
 	else if (guard_ready(core, l->shard))
 		lease_ask_convert(core, l, w->shared);

@@ -31,8 +31,10 @@ bool lease_free_for(
 
 /*
  * Does it fit w: its mode, a fence to give, a key that lives long enough?
- * Where it does not, what makes it fit is sent.
+ * lease_fits() sends what makes it fit where it does not.
  */
+bool lease_suits(
+    const struct core *core, const struct lock *l, const struct waiter *w);
 bool lease_fits(struct core *core, struct lock *l, const struct waiter *w);
 
 /* Does the key live long enough for such a keep and delay? */

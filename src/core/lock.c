@@ -199,21 +199,23 @@ lock_grant(struct core *core, struct waiter *w)
 }
 
 /*
- * The first in line, but for groups that can't be granted yet and are not
- * firm, or not in turn for the name: kept for one of those, it could be what
- * the broker waits for that has an earlier name of the group.  NULL: nobody
- * may have the name now.
+ * The first in line, but for groups that can't be granted yet and may be
+ * passed.  NULL: nobody may have the name now.
  */
 static struct waiter *
 candidate(const struct core *core, const struct lock *l)
 {
+	const struct waiter *wall = NULL;
 	struct waiter *w;
 
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (wall != NULL && !wall->jumped)
+			return NULL; /* all that follow came later */
+		if (group_walled(wall, w))
+			continue;
 		if (w->group == NULL || group_free_but(core, w->group, l))
 			return w;
-		if (group_firm(core, w->group) && group_in_turn(core, w))
-			return NULL;
+		wall = group_wall(core, wall, w);
 	}
 	return NULL;
 }

@@ -75,7 +75,8 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	struct lock *l = w->lock;
 	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
 
-	if (goes_first(core, w))
+	w->jumped = goes_first(core, w);
+	if (w->jumped)
 		TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
 	else
 		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
@@ -129,6 +130,13 @@ told(struct core *core, struct waiter *w)
 		core_touch(core, l);
 }
 
+bool
+waiter_came_before(const struct waiter *w, const struct waiter *other)
+{
+	return w->since_ms < other->since_ms ||
+	       (w->since_ms == other->since_ms && w->ref < other->ref);
+}
+
 /* Before all that came later. */
 static void
 insert_by_arrival(struct lock *l, struct waiter *w)
@@ -136,8 +144,7 @@ insert_by_arrival(struct lock *l, struct waiter *w)
 	struct waiter *other;
 
 	TAILQ_FOREACH (other, &l->queue, in_lock)
-		if (other->since_ms > w->since_ms ||
-		    (other->since_ms == w->since_ms && other->ref > w->ref))
+		if (waiter_came_before(w, other))
 			break;
 	if (other != NULL)
 		TAILQ_INSERT_BEFORE(other, w, in_lock);
@@ -225,15 +232,41 @@ why_unavailable(
 	return true;
 }
 
+/* Nobody else here has the name, and Redis does not give it: in words. */
+static bool
+why_not_given(
+    const struct core *core, const struct waiter *w, char *why, size_t size)
+{
+	const struct lock *l = w->lock;
+	unsigned others = l->nholders - (hold_find(l, w->session) != NULL);
+
+	return others == 0 && why_unavailable(core, l, why, size);
+}
+
+/* The same, of all names of a request that it in fact lacks. */
+static bool
+why_waited(
+    const struct core *core, const struct waiter *w, char *why, size_t size)
+{
+	const struct group *g = w->group;
+	unsigned i;
+
+	if (g == NULL)
+		return why_not_given(core, w, why, size);
+	for (i = 0; i < g->n; i++)
+		if (!lease_suits(core, g->members[i]->lock, g->members[i]) &&
+		    why_not_given(core, g->members[i], why, size))
+			return true;
+	return false;
+}
+
 void
 waiter_timer(struct core *core, struct waiter *w)
 {
-	struct lock *l = w->lock;
 	char why[WHY_SIZE];
 
 	assert(!w->granted);
-	if (TAILQ_EMPTY(&l->holders) &&
-	    why_unavailable(core, l, why, sizeof(why)))
+	if (why_waited(core, w, why, sizeof(why)))
 		waiter_error(core, w, ERR_UNAVAILABLE, why);
 	else if (w->try_only)
 		waiter_error(core, w, ERR_UNAVAILABLE,
@@ -269,21 +302,29 @@ settle_unasked(struct core *core, struct waiter *w)
 	return true;
 }
 
-/* Whom it could be granted has it: is it kept for a group nobody passes? */
+/*
+ * The name is here and free: is it kept for a group that nobody passes?  A
+ * request for it alone would have it otherwise; one for several may lack
+ * another of its names.
+ */
 static bool
-is_kept(const struct core *core, const struct lock *l, const struct waiter *w)
+is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
+    bool firm)
 {
-	return w->group == NULL && l->asked == NULL && lease_vouched(core, l) &&
-	       guard_ready(core, l->shard) && !lease_paused(core, l);
+	return (w->group == NULL || firm) && l->asked == NULL &&
+	       lease_vouched(core, l) && guard_ready(core, l->shard) &&
+	       !lease_paused(core, l);
 }
 
-/* True: answered, and so gone. */
+/* `firm`: a group is before it that nobody passes.  True: answered, and so
+ * gone. */
 static bool
-settle_one(struct core *core, struct waiter *w, uint64_t position, bool taken)
+settle_one(struct core *core, struct waiter *w, uint64_t position, bool firm,
+    bool taken)
 {
 	struct lock *l = w->lock;
 
-	if (lease_lingers(core, l, w) || is_kept(core, l, w))
+	if (lease_lingers(core, l, w) || is_kept(core, l, w, firm))
 		taken = true;
 	if (hold_find(l, w->session) != NULL)
 		taken = false;
@@ -311,15 +352,20 @@ void
 queue_settle(struct core *core, struct lock *l, bool taken)
 {
 	struct waiter *w, *next;
+	const struct waiter *wall = NULL;
 	uint64_t position = 0;
 
 	if (l->nimpatient == 0)
 		return;
 	if (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_QUEUED)
 		taken = true;
-	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next)
-		if (!w->impatient || !settle_one(core, w, position, taken))
-			position++;
+	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+		if (w->impatient &&
+		    settle_one(core, w, position, group_walled(wall, w), taken))
+			continue;
+		position++;
+		wall = group_wall(core, wall, w);
+	}
 }
 
 void

@@ -172,6 +172,7 @@ struct waiter {
 	bool shared;
 	bool untagged;
 	bool try_only;	/* wait=0 */
+	bool jumped;	/* to the head of the queue: it had a right to it */
 	bool impatient; /* counted in lock.nimpatient */
 	bool tried;	/* the lease was asked for while it waited */
 	bool granted;

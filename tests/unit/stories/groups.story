@@ -369,3 +369,164 @@
 > op confirm b seq=3 ttl=13000 reserve=1
 10130 < granted b fence=300
 > 1 OK fence=210,300 depth=1,1
+
+== several names are not granted past a firm group
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < renewed a fence=110
+40 < granted b fence=200
+3400 until
+> 2730 op renew b seq=2 ttl=13000 fence=200
+> 3260 op renew a seq=1 ttl=13000 fence=110
+3400 < renewed a
+3400 < renewed b
+6740 until
+> 5900 op renew b seq=2 ttl=13000 fence=200
+> 6260 op renew a seq=1 ttl=13000 fence=110
+6740 < renewed a
+6740 < renewed b
+10040 until
+> 8940 op renew b seq=2 ttl=13000 fence=200
+> 9510 op renew a seq=1 ttl=13000 fence=110
+10040 < renewed a
+10040 < renewed b
+10050 3 TRYLOCK b c
+> 3 BUSY
+10060 4 LOCK b c
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+10070 < granted c fence=300
+10080 1 UNLOCK a
+> 1 OK depth=0
+> op renew b seq=2 ttl=13000 fence=200 reserve=1
+> 2 OK fence=110,200 depth=1,1
+10090 2 UNLOCK b
+> 2 OK depth=0
+10100 < renewed b fence=210
+> 4 OK fence=210,300 depth=1,1
+
+== several names are not granted past one who wants one of them alone
+# Readers of a and b would come in for ever.
+0 ready 4
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+40 3 LOCK a b mode=shared
+> op acquire b seq=2 ttl=13000 reserve=1 shared queue
+50 < granted b fence=200
+60 4 TRYLOCK a b mode=shared
+> 4 BUSY
+70 1 UNLOCK a
+> op convert a seq=1 ttl=13000 reserve=2
+> 1 OK depth=0
+80 < granted a fence=300
+> 2 OK fence=300 depth=1
+90 2 UNLOCK a
+> op convert a seq=1 ttl=13000 reserve=1 shared
+> 2 OK depth=0
+100 < granted a fence=400
+> 3 OK fence=400,200 depth=1,1
+
+== several names in time tell the reason of the one that was waited for
+# a is held by another, and there is no memory for b.
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b wait=400
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < renewed a fence=110
+40 < refused b OOM
+430 until
+> 430 2 ERR unavailable 
+> 430 op end b seq=2
+# The session has c; Redis goes away.
+500 3 LOCK c
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+510 < granted c fence=300
+> 3 OK fence=300 depth=1
+520 down
+530 3 LOCK c d wait=1s
+1530 until
+> 1530 3 ERR unavailable Redis can't be used
+
+== a keep of a name that is had already is in the store before it is told
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 1 OK fence=200 depth=1
+50 1 LOCK a b keep=1m
+> op renew a seq=1 ttl=61000 fence=100 reserve=1
+> op renew b seq=2 ttl=61000 fence=200 reserve=1
+60 < renewed a
+> op renew a seq=1 ttl=61000 fence=100 reserve=1
+70 < renewed b
+> 1 OK fence=100,200 depth=2,2
+
+== several names that stand first in one queue and last in another
+# 1 jumps the queue of a, which it has then; and 2 came before it.
+config lease=1s
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=1500 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 3 LOCK b
+> op acquire b seq=2 ttl=1500 reserve=1 queue
+40 < granted b fence=200
+> 3 OK fence=200 depth=1
+50 2 LOCK a b
+> op renew a seq=1 ttl=1500 fence=100 reserve=1
+> op renew b seq=2 ttl=1500 fence=200 reserve=1
+60 < renewed a fence=110
+60 < renewed b fence=210
+70 1 @1 LOCK a b
+80 1 UNLOCK a
+> 1 OK depth=0
+300 until
+300 < renewed a
+> no operation of that name
+300 < renewed b
+> no operation of that name
+600 until
+> 370 op renew b seq=2 ttl=1500 fence=210
+> 370 op renew a seq=1 ttl=1500 fence=110
+> 550 3 !ATRISK b fence=200 left=488
+600 < renewed a
+600 < renewed b
+> 3 !SAFE b fence=200
+900 until
+> 660 op renew b seq=2 ttl=1500 fence=210
+> 670 op renew a seq=1 ttl=1500 fence=110
+> 870 3 !ATRISK b fence=200 left=488
+900 < renewed a
+900 < renewed b
+> 3 !SAFE b fence=200
+1200 until
+> 960 op renew a seq=1 ttl=1500 fence=110
+> 960 op renew b seq=2 ttl=1500 fence=210
+> 1160 3 !ATRISK b fence=200 left=488
+1200 < renewed a
+1200 < renewed b
+> 3 !SAFE b fence=200
+1210 3 UNLOCK b
+> op renew b seq=2 ttl=1500 fence=210 reserve=1
+> 3 OK depth=0
+> op renew a seq=1 ttl=1500 fence=110 reserve=1
+> 2 OK fence=110,210 depth=1,1
+1220 2 UNLOCK a b
+> 2 OK depth=0,0
