@@ -187,16 +187,14 @@ timer_run(struct core *core, struct timer *t)
 	abort();
 }
 
-/* Of a lease that has run out; of permits, which may have. */
+/* Of a lease, or of permits, that has run out. */
 static bool
 tells_loss(const struct core *core, struct timer *t)
 {
-	const struct lock *l;
-
-	if (t->kind != TIMER_LEASE)
-		return t->kind == TIMER_SYNC;
-	l = container_of(t, struct lock, timer);
-	return lease_overdue(core, l);
+	if (t->kind == TIMER_SYNC)
+		return sync_overdue(core, container_of(t, struct sync, timer));
+	return t->kind == TIMER_LEASE &&
+	       lease_overdue(core, container_of(t, struct lock, timer));
 }
 
 /*

@@ -63,6 +63,15 @@ lose_all(struct core *core, struct semaphore *m, const char *reason)
 	m->atrisk = false;
 }
 
+static bool
+semaphore_overdue(const struct core *core, const struct sync *y)
+{
+	const struct semaphore *m =
+	    container_of((struct sync *)(uintptr_t)y, struct semaphore, y);
+
+	return m->used > 0 && !vouched(core, m);
+}
+
 static void
 semaphore_timer(struct core *core, struct sync *y)
 {
@@ -526,6 +535,7 @@ const struct sync_class semaphore_class = {
 	.next = semaphore_next,
 	.outcome = semaphore_outcome,
 	.timer = semaphore_timer,
+	.overdue = semaphore_overdue,
 	.expired = semaphore_expired,
 	.message = semaphore_message,
 	.unasserted = semaphore_unasserted,

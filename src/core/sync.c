@@ -153,6 +153,12 @@ sync_timer(struct core *core, struct sync *y)
 	sync_touch(core, y);
 }
 
+bool
+sync_overdue(const struct core *core, const struct sync *y)
+{
+	return y->class->overdue != NULL && y->class->overdue(core, y);
+}
+
 int64_t
 sync_look_ms(const struct core *core, int64_t ttl_ms)
 {

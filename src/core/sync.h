@@ -89,6 +89,8 @@ struct sync_class {
 	void (*outcome)(struct core *core, struct sync *y, enum op_kind op,
 	    int64_t sent_ms, const struct outcome *o);
 	void (*timer)(struct core *core, struct sync *y);
+	/* Will the timer tell that something is lost? */
+	bool (*overdue)(const struct core *core, const struct sync *y);
 	/* The time of a claim is up. */
 	void (*expired)(struct core *core, struct claim *c);
 	/* A claim shall end: must the store know before it is answered? */
@@ -119,6 +121,7 @@ void sync_tell_granted(struct core *core);
 void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void sync_timer(struct core *core, struct sync *y);
+bool sync_overdue(const struct core *core, const struct sync *y);
 void claim_timer(struct core *core, struct claim *c);
 bool sync_message(struct core *core, const char *text, size_t len);
 void sync_look_all(struct core *core);

@@ -227,3 +227,24 @@ config max_hold=2s default_hold=1s
 21 drain 1 ...
 9930 flush
 > op end a seq=1
+
+== frozen: what was lost is told before what is at risk
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 ACQUIRE s limit=2
+> op take s seq=2 queue
+40 < taken s first=1
+> 1 OK permits=1 free=0
+3500 until
+> 2970 op renew a seq=1 ttl=13000 fence=100
+> 3264 op hold s seq=3
+3500 < kept s first=1
+8000 until
+> 5010 1 !ATRISK a fence=100 left=4898
+> 6433 op hold s seq=4
+10000 time
+> 1 !LOST a fence=100 reason=unreachable
+> 1 !ATRISK s kind=semaphore permits=1 left=3162
