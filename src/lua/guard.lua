@@ -56,9 +56,9 @@ if g[4] ~= cfg then
 end
 
 -- A server that nobody reached for so long was frozen, or its clock jumped:
--- what was granted may have run out unseen.  An idle mark says that nothing
--- was held; it replaces this check only.
-if blessed and now_ms - at > stall_ms and idle ~= replid then
+-- what was granted, or written again in a spell, may have run out unseen.  An
+-- idle mark says that nothing was held; it replaces this check only.
+if (blessed or pend) and now_ms - at > stall_ms and idle ~= replid then
 	redis.call("HDEL", guard, "id", "pend")
 	blessed, pend = false, false
 end
