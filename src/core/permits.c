@@ -126,6 +126,12 @@ permits_end(struct core *core, struct permits *p)
 }
 
 void
+permits_outlive(struct permits *p)
+{
+	semaphore_of(p->sync)->left += p->n;
+}
+
+void
 permits_take_back(struct core *core, struct claim *c)
 {
 	if (c->permits == NULL)

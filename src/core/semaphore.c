@@ -58,7 +58,7 @@ lose_all(struct core *core, struct semaphore *m, const char *reason)
 	while (!TAILQ_EMPTY(&m->holders))
 		permits_lose(core, TAILQ_FIRST(&m->holders), reason);
 	assert(m->used == 0);
-	m->owned = m->fresh = 0;
+	m->owned = m->fresh = m->left = 0;
 	m->unsure = true;
 	m->atrisk = false;
 }
@@ -194,7 +194,7 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 	m->unsure = true;
 	m->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
 	op->seq = ++core->last_seq;
-	op->have = m->used;
+	op->have = m->used + m->left;
 	op->limit = m->asked_limit = m->limit;
 	return op;
 }
@@ -426,6 +426,7 @@ on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
     const struct outcome *o)
 {
 	confirmed(core, m, sent_ms, o);
+	m->left = 0;
 	if (m->asked_have > 0)
 		core->stats.renewals++;
 	if (!m->asked_queue)

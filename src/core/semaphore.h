@@ -29,6 +29,9 @@ void semaphore_release(
 /* Gives all of them back; the session is gone. */
 void permits_end(struct core *core, struct permits *p);
 
+/* They will be ended, but shall be nobody else's for one more lease. */
+void permits_outlive(struct permits *p);
+
 /* A grant that will not be told: as if it had not been made. */
 void permits_take_back(struct core *core, struct claim *c);
 

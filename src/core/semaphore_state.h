@@ -28,6 +28,7 @@ struct semaphore {
 	uint64_t limit;		    /* as of those who hold or wait */
 	uint64_t taken_limit;	    /* as of those that are owned */
 	uint64_t used;
+	uint64_t left; /* not used, but left in the store to run out */
 	uint64_t owned;
 	uint64_t fresh;	    /* of them, not yet granted since they were taken */
 	uint64_t free;	    /* nobody's, when last told */

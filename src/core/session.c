@@ -147,8 +147,10 @@ take_back_untold(struct core *core, struct session *s)
 		core_touch(core, h->lock);
 		if (h->depth > 1)
 			h->depth--;
-		else
+		else {
+			hold_promise_nothing(h);
 			hold_end(core, h, true);
+		}
 	}
 }
 
@@ -178,14 +180,13 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	int64_t until_ms = lives_until(core, s, orderly, quit);
 
 	s->conn = 0;
+	take_back_untold(core, s);
+	leave_queues(core, s);
 	if (until_ms <= core->now_ms) {
-		leave_queues(core, s);
 		let_go(core, s, quit);
 		session_free(core, s);
 		return;
 	}
-	take_back_untold(core, s);
-	leave_queues(core, s);
 	s->draining = false;
 	s->detached = true;
 	core->ndetached++;
@@ -200,15 +201,35 @@ session_timer(struct core *core, struct session *s)
 	session_free(core, s);
 }
 
-/* Its client may count on the last valid= it was told, and is not there to be
- * told otherwise: its names linger until that has run out. */
+/*
+ * Its client may count on the last valid= it was told, and is not there to be
+ * told otherwise: its names linger until that has run out, and then for their
+ * delay, as if they had been held so long.  Nobody is left to write them again
+ * where the clock of Redis jumps: hence the pad, as behind a lease.
+ */
 static void
-outlive(struct session *s)
+outlive(struct core *core, struct session *s)
 {
 	struct hold *h;
 
+	if (!s->detached || s->valid_ms <= core->now_ms)
+		return;
 	TAILQ_FOREACH (h, &s->holds, in_session)
-		hold_keep_until(h, s->valid_ms);
+		hold_keep_until(
+		    h, s->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);
+	sync_outlive(s);
+}
+
+/* No request is left to which a name could go when all is let go. */
+static void
+refuse_waiting(struct core *core, struct session *s)
+{
+	emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
+	take_back_untold(core, s);
+	while (!TAILQ_EMPTY(&s->waiting))
+		waiter_error(core, TAILQ_FIRST(&s->waiting), ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+	sync_shutdown(core, s);
 }
 
 void
@@ -216,15 +237,10 @@ session_stop_all(struct core *core)
 {
 	struct session *s, *next;
 
+	HASH_ITER (hh, core->sessions, s, next)
+		refuse_waiting(core, s);
 	HASH_ITER (hh, core->sessions, s, next) {
-		emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
-		while (!TAILQ_EMPTY(&s->waiting))
-			waiter_error(core, TAILQ_FIRST(&s->waiting),
-			    ERR_SHUTDOWN,
-			    "the broker is stopping; try another one");
-		sync_shutdown(core, s);
-		if (s->detached)
-			outlive(s);
+		outlive(core, s);
 		let_go(core, s, false);
 		if (s->detached)
 			session_free(core, s);

@@ -518,6 +518,15 @@ sync_let_go(struct core *core, struct session *s)
 		permits_end(core, TAILQ_FIRST(&s->permits));
 }
 
+void
+sync_outlive(struct session *s)
+{
+	struct permits *p;
+
+	TAILQ_FOREACH (p, &s->permits, in_session)
+		permits_outlive(p);
+}
+
 /* The broker stops: nothing waits any more. */
 void
 sync_shutdown(struct core *core, struct session *s)

@@ -115,6 +115,9 @@ bool sync_cancel(
 void sync_drain(struct core *core, struct session *s);
 void sync_leave(struct core *core, struct session *s);
 void sync_let_go(struct core *core, struct session *s);
+
+/* The broker stops, and the client of s counts on what it had. */
+void sync_outlive(struct session *s);
 void sync_shutdown(struct core *core, struct session *s);
 void sync_settle(struct core *core);
 void sync_tell_granted(struct core *core);

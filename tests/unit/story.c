@@ -266,6 +266,7 @@ write_op(struct story *st, const struct op *op)
 	write_num(st, "linger", (uint64_t)op->linger_ms);
 	write_num(st, "fence", op->fence);
 	write_num(st, "reserve", op->reserve);
+	write_num(st, "have", op->have);
 	if (op->flags & OP_SHARED)
 		buf_adds(st->out, " shared");
 	if (op->flags & OP_QUEUE)

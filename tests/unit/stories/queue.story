@@ -288,10 +288,10 @@ config holds=2 waiters=1
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
 > 2 ERR shutdown the broker is stopping; try another one
-> op end a seq=1
 > 3 !SHUTDOWN
 > 3 ERR shutdown the broker is stopping; try another one
 > 4 !SHUTDOWN
+> op end a seq=1
 61 stop
 70 1 LOCK d
 > 1 ERR shutdown the broker is stopping; try another one
@@ -447,3 +447,41 @@ config owned
 20 cancel 1 1
 > 1 ERR not-found no request with that tag is waiting
 > 1 @1 OK fence=100 depth=1
+
+== stop: what one lets go passes to nobody, nor is kept for what was not told
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a delay=1m
+> op renew a seq=1 ttl=73000 fence=100 reserve=1
+40 < renewed a fence=110
+50 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 2 ERR shutdown the broker is stopping; try another one
+> 3 !SHUTDOWN
+> op end a seq=1
+60 < ended a
+> op idle
+
+== stop: a grant that was not told leaves no delay
+0 ready 3
+10 1 LOCK a keep=1m delay=1m
+> op acquire a seq=1 ttl=73000 reserve=1 queue
+20 < granted a fence=100 ...
+20 stop
+> 1 !SHUTDOWN
+> 1 ERR shutdown the broker is stopping; try another one
+> 2 !SHUTDOWN
+> 3 !SHUTDOWN
+> op end a seq=1
+
+== gone before a grant was told: its keep is nobody's
+0 ready 3
+10 1 LOCK a keep=1m delay=1m
+> op acquire a seq=1 ttl=73000 reserve=1 queue
+20 < granted a fence=100 ...
+20 gone 1
+> op end a seq=1

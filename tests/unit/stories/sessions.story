@@ -58,7 +58,29 @@
 50 stop
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
-> op end a seq=1 linger=9858
+> op end a seq=1 linger=12858
+
+== stop while a session is detached, which has permits
+# They are left to run out; those of the other go back.
+0 ready 1
+0 open 2 tcp
+10 2 ACQUIRE s limit=3
+> op take s seq=1 queue
+20 < taken s first=1
+> 2 OK permits=1 free=0
+30 1 ACQUIRE s limit=3
+> op take s seq=2 have=1 queue
+40 < taken s first=2
+> 1 OK permits=1 free=0
+50 ping 2
+> valid 9877
+60 gone 2
+70 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> op hold s seq=3 have=1
+80 < kept s
+> op idle
 
 == STATUS: here, elsewhere, nowhere
 0 ready 3

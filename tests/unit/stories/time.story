@@ -240,11 +240,11 @@ config max_hold=2s default_hold=1s
 > 1 OK permits=1 free=0
 3500 until
 > 2970 op renew a seq=1 ttl=13000 fence=100
-> 3264 op hold s seq=3
+> 3264 op hold s seq=3 have=1
 3500 < kept s first=1
 8000 until
 > 5010 1 !ATRISK a fence=100 left=4898
-> 6433 op hold s seq=4
+> 6433 op hold s seq=4 have=1
 10000 time
 > 1 !LOST a fence=100 reason=unreachable
 > 1 !ATRISK s kind=semaphore permits=1 left=3162
