@@ -328,8 +328,7 @@ suits(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
 {
 	return can_suit(core, l, w, again) && mode_suits(l, w, again) &&
-	       (again || joins(l, w) || l->fences > 0) &&
-	       covers(core, l, w);
+	       (again || joins(l, w) || l->fences > 0) && covers(core, l, w);
 }
 
 bool
