@@ -39,12 +39,12 @@ broker_world_us(const struct broker *b, int64_t ms)
 }
 
 struct input *
-input_new(enum input_kind kind, uint64_t session)
+input_new(enum input_kind kind, uint64_t sitting)
 {
 	struct input *in = xcalloc(1, sizeof(*in));
 
 	in->kind = kind;
-	in->session = session;
+	in->sitting = sitting;
 	return in;
 }
 
@@ -126,90 +126,6 @@ do_op(struct broker *b, const struct op *op)
 	gather_add(b->gather, op);
 }
 
-/* One number for each name, of a field that the reply has for each. */
-static void
-take_nums(const struct effects *fx, const struct effect *e, enum field_id id,
-    uint64_t nums[CLIENT_NAMES_MAX])
-{
-	unsigned n = 0;
-	uint32_t i;
-
-	for (i = 0; i < e->nfields && n < CLIENT_NAMES_MAX; i++)
-		if (fx->fields[e->field + i].id == id)
-			nums[n++] = fx->fields[e->field + i].num;
-}
-
-/* 0 where the field is not there. */
-static uint64_t
-first_num(const struct effects *fx, const struct effect *e, enum field_id id)
-{
-	uint64_t nums[CLIENT_NAMES_MAX] = { 0 };
-
-	take_nums(fx, e, id, nums);
-	return nums[0];
-}
-
-/* A client that sends no more has been answered everything: it is over. */
-static void
-broker_drained(struct broker *b, uint64_t session)
-{
-	struct input *in;
-
-	if (b->w->failed || !checker_drained(b->w, session))
-		return;
-	in = input_new(INPUT_GONE, session);
-	in->orderly = true;
-	broker_input(b, in);
-	client_hung_up(b->w, session);
-}
-
-/* What clients are told; written at the end of the turn. */
-static void
-tell_effects(struct broker *b, struct effects *fx, int64_t early_us)
-{
-	struct effect *e;
-	struct answer a;
-	size_t i;
-
-	for (i = 0; i < fx->n && !b->w->failed; i++) {
-		e = &fx->v[i];
-		/* A session may outlive its connection; nobody reads then. */
-		if (e->kind != EFFECT_OP && e->kind != EFFECT_LOG &&
-		    checker_sitting_gone(b->w, e->session))
-			continue;
-		memset(&a, 0, sizeof(a));
-		a.early_us = early_us;
-		a.session = e->session;
-		a.ref = e->ref;
-		a.status = e->status;
-		a.code = e->code;
-		a.event = e->event;
-		take_nums(fx, e, FIELD_FENCE, a.fences);
-		take_nums(fx, e, FIELD_DEPTH, a.depths);
-		a.permits = first_num(fx, e, FIELD_PERMITS);
-		a.count = first_num(fx, e, FIELD_COUNT);
-		a.index = first_num(fx, e, FIELD_INDEX);
-		a.generation = first_num(fx, e, FIELD_GENERATION);
-		a.fence = a.fences[0];
-		a.depth = a.depths[0];
-		if (e->kind == EFFECT_EVENT) {
-			a.is_event = true;
-			snprintf(a.name, sizeof(a.name), "%.*s",
-			    (int)e->name_len, buf_data(&fx->text) + e->name);
-		}
-		if (e->kind == EFFECT_LOG)
-			TRACE(b->w, "%s log %s %.*s", b->name, e->word,
-			    (int)e->text_len, buf_data(&fx->text) + e->text);
-		else if (e->kind == EFFECT_CLOSE)
-			client_closed(b->w, b, e->session);
-		else if (e->kind == EFFECT_REPLY || e->kind == EFFECT_EVENT) {
-			client_tell(b->w, b, &a);
-			broker_drained(b, e->session);
-		}
-	}
-	effects_clear(fx);
-}
-
 /* Steps.  Operations are gathered at once, lines wait for the write. */
 void
 broker_step(struct broker *b, const struct core_event *event)
@@ -225,80 +141,8 @@ broker_step(struct broker *b, const struct core_event *event)
 	for (i = before; i < fx->n; i++)
 		if (fx->v[i].kind == EFFECT_OP)
 			do_op(b, effects_op(fx, &fx->v[i]));
-}
-
-static void
-do_ping(struct broker *b, const struct input *in)
-{
-	struct core_event event = { .kind = CORE_TIME };
-	struct answer a;
-	int64_t valid_ms;
-
-	memset(&a, 0, sizeof(a));
-	/* Time comes first, and what it has ended is told first. */
-	broker_step(b, &event);
-	tell_effects(b, &b->fx, b->turn_us);
-	valid_ms = core_ping(b->core, broker_clock_ms(b), in->session);
-	a.session = in->session;
-	a.ref = in->ref;
-	a.status = STATUS_OK;
-	a.valid_ms = valid_ms;
-	client_tell(b->w, b, &a);
-}
-
-static void
-do_input(struct broker *b, struct input *in)
-{
-	struct core_event event = { .kind = CORE_TIME };
-
-	if (in->session != 0 && checker_sitting_gone(b->w, in->session))
-		return;
-	switch (in->kind) {
-	case INPUT_OPEN:
-		event.kind = CORE_OPEN;
-		event.u.open.session = in->session;
-		event.u.open.peer = "sim";
-		event.u.open.tcp = true;
-		break;
-	case INPUT_REQUEST:
-		checker_received(b->w, b, in->ref);
-		event.kind = CORE_REQUEST;
-		event.u.request.session = in->session;
-		event.u.request.request = &in->request;
-		break;
-	case INPUT_CANCEL:
-		checker_received(b->w, b, in->ref);
-		event.kind = CORE_CANCEL;
-		event.u.cancel.session = in->session;
-		event.u.cancel.ref = in->request.ref;
-		event.u.cancel.by = in->ref;
-		break;
-	case INPUT_DRAIN:
-		event.kind = CORE_DRAIN;
-		event.u.gone.session = in->session;
-		checker_draining(b->w, in->session);
-		break;
-	case INPUT_GONE:
-		checker_gone(b->w, b, in->session, in->orderly, in->quit);
-		event.kind = CORE_GONE;
-		event.u.gone.session = in->session;
-		event.u.gone.orderly = in->orderly;
-		event.u.gone.quit = in->quit;
-		break;
-	case INPUT_PING:
-		checker_received(b->w, b, in->ref);
-		do_ping(b, in);
-		return;
-	case INPUT_PACKET:
-		pool_packet(in->conn, in->reply, in->message);
-		return;
-	case INPUT_BROKEN:
-		pool_broken(in->conn);
-		return;
-	}
-	broker_step(b, &event);
-	if (in->kind == INPUT_DRAIN)
-		broker_drained(b, in->session);
+		else
+			broker_attach(b, &fx->v[i]);
 }
 
 static void
@@ -330,7 +174,7 @@ broker_on_turn(void *object, uint64_t tag)
 		step_time(b);
 	while (!b->w->failed && (in = STAILQ_FIRST(&b->inputs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&b->inputs, entry);
-		do_input(b, in);
+		broker_take(b, in);
 		input_free(in);
 	}
 	if (!clock_first)
@@ -380,8 +224,8 @@ broker_on_write(void *object, uint64_t tag)
 	/* What one flush brings about may be finished at once (unsent). */
 	for (round = 0; round < 4; round++) {
 		broker_step(b, &event);
-		tell_effects(b, &b->fx, b->turn_us);
-		tell_effects(b, &b->late, 0);
+		broker_tell(b, &b->fx, b->turn_us);
+		broker_tell(b, &b->late, 0);
 		if (b->w->failed)
 			return;
 		gather_clock(

@@ -29,6 +29,8 @@ enum input_kind {
 	INPUT_REQUEST,
 	INPUT_PING,
 	INPUT_CANCEL,
+	INPUT_TENURE,
+	INPUT_RESUME,
 	INPUT_DRAIN,
 	INPUT_GONE,
 	INPUT_PACKET,
@@ -39,10 +41,13 @@ enum input_kind {
 struct input {
 	STAILQ_ENTRY(input) entry;
 	enum input_kind kind;
-	uint64_t session;
+	uint64_t sitting; /* the connection; 0: none */
 	uint64_t ref;
 	bool orderly;
 	bool quit;
+	int64_t grace_ms;	   /* TENURE */
+	uint64_t resumes;	   /* RESUME: this session; 0: a forged key */
+	char key[CLIENT_KEY_SIZE]; /* RESUME */
 	struct core_request request;
 	struct core_name names[CLIENT_NAMES_MAX]; /* of the request ... */
 	char texts[CLIENT_NAMES_MAX][8];	  /* ... and their text */
@@ -139,7 +144,7 @@ int64_t broker_clock_ms(const struct broker *b);
 int64_t broker_world_us(const struct broker *b, int64_t ms);
 
 /* A client's line has arrived.  Takes the input over. */
-struct input *input_new(enum input_kind kind, uint64_t session);
+struct input *input_new(enum input_kind kind, uint64_t sitting);
 void broker_input(struct broker *b, struct input *in);
 
 /* From the server. */
@@ -148,6 +153,12 @@ void broker_packet(
 void broker_conn_broken(struct broker *b, struct conn *c);
 
 /* For link.c: steps, and the turn that must follow. */
+/* broker_talk.c: an input is acted upon; effects are told, or are about whose
+ * connection is whose. */
+void broker_take(struct broker *b, struct input *in);
+void broker_tell(struct broker *b, struct effects *fx, int64_t early_us);
+void broker_attach(struct broker *b, const struct effect *e);
+
 void broker_step(struct broker *b, const struct core_event *event);
 void broker_wake(struct broker *b);
 

@@ -53,17 +53,18 @@ checker_opened(struct world *w, const struct client *c)
 		    k->sittings, k->sittings_size * sizeof(*k->sittings));
 	}
 	s = &k->sittings[k->nsittings++];
-	assert(k->nsittings == c->session);
+	assert(k->nsittings == c->sitting);
 	memset(s, 0, sizeof(*s));
 	s->client = c->index;
 	s->broker = c->broker;
+	s->session = s->sitting = c->sitting;
 }
 
 struct client *
-checker_client(struct world *w, uint64_t session)
+checker_client(struct world *w, uint64_t sitting)
 {
-	assert(session > 0 && session <= w->checker.nsittings);
-	return &w->clients[w->checker.sittings[session - 1].client];
+	assert(sitting > 0 && sitting <= w->checker.nsittings);
+	return &w->clients[w->checker.sittings[sitting - 1].client];
 }
 
 /* Grants. */
@@ -134,6 +135,8 @@ checker_vouched(struct world *w, const struct grant *g)
 
 	if (g->detached || g->orphaned)
 		return world_now(w) < g->until_us;
+	if (g->away && world_now(w) >= g->until_us)
+		return false;
 	if (g->depth - g->parting <= 0)
 		return false;
 	/* A broker that is frozen can't say that its lease is over. */
@@ -262,7 +265,7 @@ check_order(struct world *w, const struct ask *ask)
 		    other->cancelled || other->wait_ms == 0 ||
 		    other->nnames > 1 || other->order >= ask->order ||
 		    other->session == ask->session ||
-		    k->sittings[other->session - 1].draining)
+		    k->sittings[other->sitting - 1].draining)
 			continue;
 		if (other->wait_ms != CORE_WAIT_FOREVER &&
 		    other->received_us + other->wait_ms * 995 <= world_now(w))
@@ -464,6 +467,10 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 	struct grant *g;
 	int i;
 
+	if (a->event == EVENT_SHUTDOWN && a->sitting == 0) {
+		checker_ends_away(w, a->session);
+		return;
+	}
 	if (a->event == EVENT_SHUTDOWN) {
 		for (i = k->ngrants - 1; i >= 0; i--)
 			if (k->grants[i].session == a->session)
@@ -484,6 +491,8 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		return;
 	}
 	g = checker_grant(w, a->session, a->name[1] - '0');
+	if (checker_told_again(w, a, g == NULL ? 0 : g->fence))
+		return;
 	if (g == NULL) {
 		world_fail(w, "P3",
 		    "%s tells session %llu !LOST %s, which it "
@@ -497,6 +506,7 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		    "%s tells session %llu !LOST %s, and nothing is wrong",
 		    b->name, (unsigned long long)a->session, a->name);
 	k->lost++;
+	checker_told_lost(w, a);
 	checker_drop_badly(w, g);
 }
 
@@ -529,7 +539,8 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 
 	assert(a->ref > 0 && a->ref <= k->nasks);
 	ask = &k->asks[a->ref - 1];
-	if (ask->answered || ask->session != a->session) {
+	if (ask->answered ||
+	    (ask->session != a->session && ask->kind != ASK_RESUME)) {
 		world_fail(w, "P7", "request %llu is answered twice",
 		    (unsigned long long)a->ref);
 		return;
@@ -545,6 +556,8 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	if ((ask->kind == ASK_LOCK && a->status == STATUS_OK) ||
 	    ask->kind == ASK_UNLOCK)
 		on_names(w, b, a, ask);
+	else if (ask->kind == ASK_RESUME)
+		checker_resume_answered(w, a, ask);
 	else if (ask->kind == ASK_EXTEND && a->status == STATUS_OK) {
 		g = checker_grant(w, ask->session, ask->name);
 		if (g != NULL)
@@ -580,7 +593,8 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 		    (unsigned long long)a->index,
 		    (unsigned long long)a->generation);
 	w->checker.told++;
-	if (!a->is_event || a->event != EVENT_LOST)
+	checker_session_line(w, b, a);
+	if ((!a->is_event || a->event != EVENT_LOST) && a->sitting != 0)
 		check_warned(w, b, a);
 	if (w->failed)
 		return;

@@ -39,7 +39,9 @@ struct world;
 	ASK(LATCH, "LATCH", ASK_TWICE) \
 	ASK(COUNTDOWN, "COUNTDOWN", ASK_TWICE) \
 	ASK(AWAIT, "AWAIT", ASK_WAITS) \
-	ASK(BARRIER, "BARRIER", ASK_WAITS | ASK_TWICE)
+	ASK(BARRIER, "BARRIER", ASK_WAITS | ASK_TWICE) \
+	ASK(SESSION, "SESSION", ASK_AT_ONCE) \
+	ASK(RESUME, "RESUME", ASK_AT_ONCE)
 /* clang-format on */
 
 enum ask_kind {
@@ -61,6 +63,7 @@ struct ask {
 	uint64_t ref;
 	enum ask_kind kind;
 	uint64_t session;
+	uint64_t sitting; /* the connection it came over */
 	int broker;
 	int name; /* the first; -1: none */
 	unsigned nnames;
@@ -82,18 +85,32 @@ struct ask {
 	/* Of a latch or barrier, what was known when it was received. */
 	uint64_t life, seen;
 	bool safe, open;
-	bool counted;  /* it is taken for a party of a generation */
-	bool departed; /* it has ended otherwise than with its generation */
+	bool counted;	  /* it is taken for a party of a generation */
+	uint64_t resumes; /* RESUME: this session */
+	bool departed;	  /* it has ended otherwise than with its generation */
 };
 
-/* One connection, from its start. */
+/* One connection, from its start, and the session that began with it. */
 struct sitting {
 	int client;
 	int broker;
 	bool draining, gone;
-	unsigned kept;	 /* names it ever had with a keep= or delay=, as bits */
-	int outstanding; /* requests received and not answered */
+	int outstanding;  /* requests received and not answered */
+	uint64_t session; /* that the connection has; 0: none any more */
+	/* Of the session. */
+	uint64_t sitting; /* the connection that has it; 0: nobody is there */
+	bool ended;
+	unsigned kept; /* names it ever had with a keep= or delay=, as bits */
 	int64_t valid_us; /* until when its client counts on what it was told */
+	int64_t grace_ms;
+	int64_t until_ms, until_us; /* it lives so long, if nobody comes back */
+	/* How often the loss of a name, or of permits, was told since the last
+	 * request, and is to be told again now, for nobody knows whether it
+	 * arrived; what was told to nobody, and must be told, as bits. */
+	unsigned lately[CHECKER_NAMES_MAX + 1];
+	unsigned echoes[CHECKER_NAMES_MAX + 1];
+	int64_t echo_us;
+	unsigned missed, owed;
 };
 
 /* One grant, for as long as a broker vouches for it. */
@@ -106,12 +123,13 @@ struct grant {
 	int parting;	  /* UNLOCKs received, not answered */
 	bool doubted;	  /* excused: its broker could not say that it ended */
 	bool detached;	  /* its client is gone, but was told a valid= */
+	bool away;	  /* its client is gone, and may come back */
 	bool orphaned;	  /* its broker is gone, but its client counts on it */
 	int64_t bound_us; /* hold=; INT64_MAX: none */
 	int64_t slack_us; /* by which clocks may differ at the bound */
 	int64_t keep_us;  /* keep=: nobody else until then */
 	int64_t delay_ms;
-	int64_t until_us; /* detached, orphaned: the end of it */
+	int64_t until_us; /* detached, orphaned, away: the end of it */
 };
 
 /* Permits of one session, for as long as a broker vouches for them. */
@@ -120,8 +138,9 @@ struct stake {
 	int broker;
 	uint64_t n, parting; /* of them; RELEASEs received, not answered */
 	bool alone;	     /* its client counts on it, and nobody is there */
+	bool away;	     /* its client may come back */
 	int64_t bound_us;    /* hold=; INT64_MAX: none */
-	int64_t until_us;    /* alone: the end of it */
+	int64_t until_us;    /* alone, away: the end of it */
 };
 
 /* Quorum: how long each server has confirmed a lease for, under one token. */
@@ -219,21 +238,41 @@ void checker_heard(struct world *w, const struct client *c,
     const struct answer *a, const struct ask *ask);
 const struct ask *checker_ask(const struct world *w, uint64_t ref);
 
-/* The client whose session it is, or was; NULL: none. */
-struct client *checker_client(struct world *w, uint64_t session);
+/* The client whose connection it is, or was. */
+struct client *checker_client(struct world *w, uint64_t sitting);
 
 /* Brokers: what they read, what they write, how they end. */
-bool checker_sitting_gone(const struct world *w, uint64_t session);
+bool checker_sitting_gone(const struct world *w, uint64_t sitting);
 void checker_received(struct world *w, const struct broker *b, uint64_t ref);
 void checker_line(
     struct world *w, const struct broker *b, const struct answer *a);
-void checker_gone(struct world *w, const struct broker *b, uint64_t session,
+void checker_gone(struct world *w, const struct broker *b, uint64_t sitting,
     bool orderly, bool quit);
 void checker_crashed(struct world *w, const struct broker *b);
 
-/* A session that sends no more; true: nothing is under way for it. */
-void checker_draining(struct world *w, uint64_t session);
-bool checker_drained(const struct world *w, uint64_t session);
+/* Sessions (checker_session.c): which one a connection has, and how it goes
+ * from one to another. */
+uint64_t checker_session(const struct world *w, uint64_t sitting);
+bool checker_is_away(const struct world *w, uint64_t session);
+void checker_tenure(struct world *w, uint64_t session, int64_t grace_ms);
+bool checker_survives(
+    const struct world *w, const struct broker *b, uint64_t sitting, bool quit);
+void checker_attached(struct world *w, uint64_t sitting, uint64_t session);
+void checker_taken_over(
+    struct world *w, const struct broker *b, uint64_t sitting);
+void checker_resuming(
+    struct world *w, const struct broker *b, uint64_t ref, uint64_t session);
+void checker_resumed(struct world *w, struct broker *b, uint64_t sitting);
+
+/* What a client can find out by LIST. */
+const struct grant *checker_grant_of(
+    struct world *w, uint64_t session, int name);
+uint64_t checker_permits_of(struct world *w, uint64_t session);
+int checker_broker(const struct world *w, uint64_t sitting);
+
+/* A connection that sends no more; true: nothing is under way for it. */
+void checker_draining(struct world *w, uint64_t sitting);
+bool checker_drained(const struct world *w, uint64_t sitting);
 
 /* Redis: a lease was confirmed, or an operation refused; data was lost. */
 void checker_lease(struct world *w, const struct broker *b,

@@ -46,6 +46,7 @@ checker_asked(struct world *w, const struct client *c, enum ask_kind kind,
 	a->ref = k->nasks;
 	a->kind = kind;
 	a->session = c->session;
+	a->sitting = c->sitting;
 	a->broker = c->broker;
 	a->nnames = nnames;
 	if (nnames > 0)
@@ -130,6 +131,9 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	char more[3 * CHECKER_NAMES_MAX + 1];
 	unsigned i;
 
+	ask->session = checker_session(w, ask->sitting);
+	if (!checker_ask_is(ask, ASK_AT_ONCE) || ask->kind == ASK_SESSION)
+		checker_forgets_lost(w, ask->session);
 	TRACE(w,
 	    "%s from %llu: @%llu %s %d%s%s n=%llu of %llu wait=%lld hold=%lld "
 	    "keep=%lld delay=%lld",
@@ -151,7 +155,7 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	}
 	k->open[k->nopen++] = ref;
 	if (!checker_ask_is(ask, ASK_AT_ONCE))
-		k->sittings[ask->session - 1].outstanding++;
+		k->sittings[ask->sitting - 1].outstanding++;
 	checker_permits_received(w, ask);
 	checker_latch_received(w, ask);
 	checker_barrier_received(w, ask);
@@ -177,5 +181,5 @@ checker_close_ask(struct world *w, struct ask *ask)
 			break;
 		}
 	if (!checker_ask_is(ask, ASK_AT_ONCE))
-		k->sittings[ask->session - 1].outstanding--;
+		k->sittings[ask->sitting - 1].outstanding--;
 }

@@ -242,7 +242,7 @@ static bool
 is_leaving(const struct world *w, const struct ask *ask)
 {
 	return ask->cancelled ||
-	       w->checker.sittings[ask->session - 1].draining ||
+	       w->checker.sittings[ask->sitting - 1].draining ||
 	       (ask->wait_ms != CORE_WAIT_FOREVER &&
 		   ask->received_us + ask->wait_ms * 990 - SLACK_US <=
 		       world_now(w));

@@ -10,16 +10,35 @@
 #include "checker_state.h"
 #include "world.h"
 
-/* The requests of a session that nobody will read the answers to. */
+/* An UNLOCK or RELEASE whose answer nobody will read was carried out, though
+ * Redis may not have heard of it. */
 static void
-abandon_asks(struct world *w, uint64_t session)
+settle_ask(struct world *w, const struct ask *ask)
+{
+	struct grant *g;
+	unsigned i;
+
+	if (ask->kind == ASK_RELEASE)
+		checker_permits_settle(w, ask->session);
+	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
+		g = checker_grant(w, ask->session, ask->names[i]);
+		if (g == NULL || g->parting == 0)
+			continue;
+		g->parting--;
+		if (--g->depth == 0)
+			checker_drop(w, g);
+	}
+}
+
+void
+checker_abandon(struct world *w, uint64_t sitting, bool settle)
 {
 	struct checker *k = &w->checker;
 	struct ask *ask;
 	size_t i = 0;
 
 	while (i < k->nopen) {
-		if (k->asks[k->open[i] - 1].session != session) {
+		if (k->asks[k->open[i] - 1].sitting != sitting) {
 			i++;
 			continue;
 		}
@@ -27,15 +46,16 @@ abandon_asks(struct world *w, uint64_t session)
 		ask->gone = true;
 		ask->ended_us = world_now(w);
 		k->open[i] = k->open[--k->nopen];
+		if (settle)
+			settle_ask(w, ask);
 		checker_latch_gone(w, ask);
 		checker_barrier_gone(w, ask);
 	}
 }
 
-/* The grants of a session whose connection has ended. */
-static void
-end_grants(struct world *w, uint64_t session, bool quit, int64_t valid_us,
-    bool orphaned)
+void
+checker_end_grants(struct world *w, uint64_t session, bool quit,
+    int64_t valid_us, bool orphaned)
 {
 	struct checker *k = &w->checker;
 	struct grant *g;
@@ -71,23 +91,34 @@ end_grants(struct world *w, uint64_t session, bool quit, int64_t valid_us,
 }
 
 bool
-checker_sitting_gone(const struct world *w, uint64_t session)
+checker_sitting_gone(const struct world *w, uint64_t sitting)
 {
-	assert(session > 0 && session <= w->checker.nsittings);
-	return w->checker.sittings[session - 1].gone;
+	assert(sitting > 0 && sitting <= w->checker.nsittings);
+	return w->checker.sittings[sitting - 1].gone;
 }
 
 void
-checker_gone(struct world *w, const struct broker *b, uint64_t session,
+checker_gone(struct world *w, const struct broker *b, uint64_t sitting,
     bool orderly, bool quit)
 {
-	struct sitting *s = &w->checker.sittings[session - 1];
+	struct checker *k = &w->checker;
+	bool survives = checker_survives(w, b, sitting, quit);
+	uint64_t session = checker_session(w, sitting);
+	struct sitting *s = &k->sittings[session - 1];
 
-	TRACE(w, "%s: session %llu is gone%s", b->name,
-	    (unsigned long long)session, orderly ? " in order" : "");
-	s->gone = true;
-	abandon_asks(w, session);
-	end_grants(w, session, quit, orderly ? 0 : s->valid_us, false);
+	TRACE(w, "%s: connection %llu of session %llu is gone%s", b->name,
+	    (unsigned long long)sitting, (unsigned long long)session,
+	    orderly ? " in order" : "");
+	k->sittings[sitting - 1].gone = true;
+	checker_abandon(w, sitting, survives);
+	if (survives) {
+		checker_goes_away(w, b, session, orderly);
+	} else {
+		s->ended = true;
+		s->sitting = 0;
+		checker_end_grants(
+		    w, session, quit, orderly ? 0 : s->valid_us, false);
+	}
 	checker_hunger(w);
 }
 
@@ -99,11 +130,17 @@ checker_crashed(struct world *w, const struct broker *b)
 	size_t i;
 
 	for (i = 0; i < k->nsittings; i++) {
-		if (k->sittings[i].gone || k->sittings[i].broker != b->index)
+		if (k->sittings[i].broker != b->index)
 			continue;
+		if (!k->sittings[i].gone)
+			checker_abandon(w, i + 1, false);
 		k->sittings[i].gone = true;
-		abandon_asks(w, i + 1);
-		end_grants(w, i + 1, false, k->sittings[i].valid_us, true);
+		if (k->sittings[i].ended)
+			continue;
+		k->sittings[i].ended = true;
+		k->sittings[i].sitting = 0;
+		checker_end_grants(
+		    w, i + 1, false, k->sittings[i].valid_us, true);
 	}
 	/* Holds that lived on without their client ended just now. */
 	for (i = 0; i < (size_t)k->ngrants; i++) {
@@ -122,15 +159,15 @@ checker_crashed(struct world *w, const struct broker *b)
 }
 
 void
-checker_draining(struct world *w, uint64_t session)
+checker_draining(struct world *w, uint64_t sitting)
 {
-	w->checker.sittings[session - 1].draining = true;
+	w->checker.sittings[sitting - 1].draining = true;
 }
 
 bool
-checker_drained(const struct world *w, uint64_t session)
+checker_drained(const struct world *w, uint64_t sitting)
 {
-	const struct sitting *s = &w->checker.sittings[session - 1];
+	const struct sitting *s = &w->checker.sittings[sitting - 1];
 
 	return s->draining && !s->gone && s->outstanding == 0;
 }

@@ -49,6 +49,8 @@ vouched(const struct world *w, const struct stake *s)
 
 	if (s->alone)
 		return world_now(w) < s->until_us ? s->n : 0;
+	if (s->away && world_now(w) >= s->until_us)
+		return 0;
 	/* A broker that is frozen can't say that its lease is over. */
 	if (checker_is_mute(w, b) &&
 	    world_now(w) >= w->checker.permits_us[s->broker])
@@ -140,6 +142,9 @@ checker_permits_lost(
 {
 	struct stake *s = stake_find(w, a->session);
 
+	if (checker_told_again(w, a, UINT64_MAX))
+		return;
+	checker_told_lost(w, a);
 	if (s == NULL)
 		world_fail(w, "P3",
 		    "%s tells session %llu !LOST of permits, of which it has "
@@ -152,6 +157,41 @@ checker_permits_lost(
 		    b->name, (unsigned long long)a->session);
 	else
 		stake_drop(w, s);
+}
+
+/* A RELEASE was carried out whose answer nobody will read. */
+void
+checker_permits_settle(struct world *w, uint64_t session)
+{
+	struct stake *s = stake_find(w, session);
+
+	if (s == NULL)
+		return;
+	s->n -= s->parting;
+	s->parting = 0;
+	if (s->n == 0)
+		stake_drop(w, s);
+}
+
+/* Nobody is there until until_us at the latest; or somebody is again. */
+void
+checker_permits_away(
+    struct world *w, uint64_t session, bool away, int64_t until_us)
+{
+	struct stake *s = stake_find(w, session);
+
+	if (s == NULL)
+		return;
+	s->away = away;
+	s->until_us = until_us;
+}
+
+uint64_t
+checker_permits_of(struct world *w, uint64_t session)
+{
+	const struct stake *s = stake_find(w, session);
+
+	return s == NULL ? 0 : s->n;
 }
 
 /* The connection is gone; what was promised over it may go on. */

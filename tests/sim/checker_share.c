@@ -50,7 +50,7 @@ checker_joins(struct world *w, const struct ask *ask)
 		other = &k->asks[k->open[i] - 1];
 		if (!checker_waits(other) || other->shared ||
 		    other->nnames > 1 || other->name != ask->name ||
-		    k->sittings[other->session - 1].draining ||
+		    k->sittings[other->sitting - 1].draining ||
 		    behind_group(k, other) ||
 		    (ask->nnames > 1 && ask->order < other->order))
 			continue;

@@ -99,6 +99,31 @@ void checker_barrier_amnesia(struct world *w);
 void checker_barrier_look(struct world *w);
 void checker_barrier_end(struct world *w);
 
+/* The requests of a connection that nobody will read the answers to; `settle`:
+ * its session goes on.  And what a session has, at its end (checker_ends.c). */
+void checker_abandon(struct world *w, uint64_t sitting, bool settle);
+void checker_end_grants(struct world *w, uint64_t session, bool quit,
+    int64_t valid_us, bool orphaned);
+
+/* Sessions (checker_session.c). */
+void checker_goes_away(
+    struct world *w, const struct broker *b, uint64_t session, bool orderly);
+void checker_session_line(
+    struct world *w, const struct broker *b, const struct answer *a);
+void checker_forgets_lost(struct world *w, uint64_t session);
+void checker_told_lost(struct world *w, const struct answer *a);
+
+/* It was told before; `fence` is of what the session has now, 0: nothing. */
+bool checker_told_again(
+    struct world *w, const struct answer *a, uint64_t fence);
+void checker_resume_answered(
+    struct world *w, const struct answer *a, const struct ask *ask);
+void checker_ends_away(struct world *w, uint64_t session);
+void checker_session_look(struct world *w);
+void checker_permits_settle(struct world *w, uint64_t session);
+void checker_permits_away(
+    struct world *w, uint64_t session, bool away, int64_t until_us);
+
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);
 

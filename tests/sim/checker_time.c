@@ -114,7 +114,8 @@ is_taken(struct world *w, int name)
 		return true;
 	for (i = 0; i < k->ngrants; i++)
 		if (k->grants[i].name == name &&
-		    (!k->grants[i].detached || k->grants[i].until_us > now_us))
+		    ((!k->grants[i].detached && !k->grants[i].away) ||
+			k->grants[i].until_us > now_us))
 			return true;
 	return false;
 }
@@ -284,6 +285,7 @@ void
 checker_look(struct world *w)
 {
 	look_at_asks(w);
+	checker_session_look(w);
 	look_at_grants(w);
 	look_at_names(w);
 	checker_look_share(w);

@@ -62,12 +62,18 @@ client_on_letter(void *object, uint64_t tag)
 void
 client_tell(struct world *w, struct broker *b, const struct answer *a)
 {
-	struct client *c = checker_client(w, a->session);
+	struct client *c;
 	struct answer *copy;
-	int64_t at_us = world_now(w) + world_delay_us(w);
+	int64_t at_us;
 
+	if (a->sitting == 0) {
+		checker_line(w, b, a);
+		return;
+	}
+	c = checker_client(w, a->sitting);
+	at_us = world_now(w) + world_delay_us(w);
 	checker_line(w, b, a);
-	if (w->failed || c->session != a->session)
+	if (w->failed || c->sitting != a->sitting)
 		return;
 	copy = xmalloc(sizeof(*copy));
 	*copy = *a;
@@ -78,13 +84,20 @@ client_tell(struct world *w, struct broker *b, const struct answer *a)
 	events_at(&w->events, at_us, client_on_answer, c, 0);
 }
 
-static void
-client_forget(struct client *c)
+void
+client_lose(struct client *c)
 {
-	c->session = 0;
+	c->sitting = 0;
 	c->untagged = 0;
 	c->tagged = 0;
 	c->closing = false;
+}
+
+void
+client_forget(struct client *c)
+{
+	client_lose(c);
+	c->key[0] = '\0';
 	memset(c->beliefs, 0, sizeof(c->beliefs));
 	c->permits = 0;
 }
@@ -103,11 +116,14 @@ client_on_reset(void *object, uint64_t tag)
 {
 	struct client *c = object;
 
-	if (c->session != tag)
+	if (c->sitting != tag)
 		return;
 	history_note(&c->w->history, world_now(c->w), HISTORY_INFO, c->session,
 	    HISTORY_CLOSED, NULL, 0);
-	client_forget(c);
+	if (c->key[0] != '\0')
+		client_lose(c);
+	else
+		client_forget(c);
 	client_plan(c, 1000, 500000);
 }
 
@@ -116,28 +132,18 @@ client_reset_later(struct client *c)
 {
 	struct world *w = c->w;
 
-	if (c->session != 0)
+	if (c->sitting != 0)
 		events_at(&w->events, world_now(w) + world_delay_us(w),
-		    client_on_reset, c, c->session);
+		    client_on_reset, c, c->sitting);
 }
 
 void
-client_hung_up(struct world *w, uint64_t session)
+client_hung_up(struct world *w, uint64_t sitting)
 {
-	struct client *c = checker_client(w, session);
+	struct client *c = checker_client(w, sitting);
 
-	if (c->session == session)
+	if (c->sitting == sitting)
 		client_reset_later(c);
-}
-
-void
-client_closed(struct world *w, struct broker *b, uint64_t session)
-{
-	struct input *in = input_new(INPUT_GONE, session);
-
-	in->orderly = true;
-	broker_input(b, in);
-	client_hung_up(w, session);
 }
 
 void
@@ -161,20 +167,23 @@ send_open(struct client *c)
 	struct world *w = c->w;
 	struct broker *b;
 
-	if (prng_chance(&w->prng, 200))
+	if (prng_chance(&w->prng, 200) && c->key[0] == '\0')
 		c->broker = (int)prng_below(&w->prng, (uint64_t)w->nbrokers);
 	b = &w->brokers[c->broker];
 	if (!b->alive || b->stopping) {
+		client_forget(c);
 		c->broker = (c->broker + 1) % w->nbrokers;
 		client_plan(c, 10000, 500000);
 		return;
 	}
-	c->session = ++w->next_session;
+	c->session = c->sitting = ++w->next_session;
 	c->life = b->life;
 	c->letter_us = 0;
 	c->answer_us = 0;
 	checker_opened(w, c);
-	client_send(c, input_new(INPUT_OPEN, c->session));
+	client_send(c, input_new(INPUT_OPEN, c->sitting));
+	if (c->key[0] != '\0')
+		client_resume(c);
 	client_plan(c, 1000, 100000);
 }
 
@@ -183,7 +192,7 @@ static struct input *
 names_input(
     struct client *c, enum ask_kind kind, enum core_verb verb, unsigned mask)
 {
-	struct input *in = input_new(INPUT_REQUEST, c->session);
+	struct input *in = input_new(INPUT_REQUEST, c->sitting);
 	struct core_request *rq = &in->request;
 	int first = (int)prng_below(&c->w->prng, CLIENT_NAMES_MAX), i, at;
 	int names[CLIENT_NAMES_MAX];
@@ -307,7 +316,7 @@ send_extend(struct client *c, int name)
 static void
 send_ping(struct client *c)
 {
-	struct input *in = input_new(INPUT_PING, c->session);
+	struct input *in = input_new(INPUT_PING, c->sitting);
 
 	in->ref = checker_asked(c->w, c, ASK_PING, 0, NULL);
 	c->untagged = in->ref;
@@ -317,7 +326,7 @@ send_ping(struct client *c)
 static void
 send_cancel(struct client *c)
 {
-	struct input *in = input_new(INPUT_CANCEL, c->session);
+	struct input *in = input_new(INPUT_CANCEL, c->sitting);
 
 	in->ref = checker_asked(c->w, c, ASK_CANCEL, 0, NULL);
 	in->request.ref = c->tagged;
@@ -334,10 +343,10 @@ send_close(struct client *c, bool reset)
 
 	if (!reset && prng_chance(&c->w->prng, 500)) {
 		c->closing = true;
-		client_send(c, input_new(INPUT_DRAIN, c->session));
+		client_send(c, input_new(INPUT_DRAIN, c->sitting));
 		return;
 	}
-	in = input_new(INPUT_GONE, c->session);
+	in = input_new(INPUT_GONE, c->sitting);
 	in->orderly = !reset;
 	in->quit = !reset && c->untagged == 0 && c->tagged == 0;
 	client_send(c, in);
@@ -384,7 +393,7 @@ struct input *
 client_object(struct client *c, enum ask_kind kind, enum core_verb verb,
     char letter, int number)
 {
-	struct input *in = input_new(INPUT_REQUEST, c->session);
+	struct input *in = input_new(INPUT_REQUEST, c->sitting);
 	struct core_request *rq = &in->request;
 
 	snprintf(in->texts[0], sizeof(in->texts[0]), "%c%d", letter, number);
@@ -469,8 +478,8 @@ act_leaving(struct client *c)
 {
 	int name = client_held_name(c);
 
-	if (c->session == 0 || c->closing) {
-		c->left = c->session == 0;
+	if (c->sitting == 0 || c->closing) {
+		c->left = c->sitting == 0;
 		return;
 	}
 	if (name >= 0 && c->untagged == 0)
@@ -495,7 +504,7 @@ client_on_tick(void *object, uint64_t tag)
 		act_leaving(c);
 	else if (c->closing)
 		return;
-	else if (c->session == 0)
+	else if (c->sitting == 0)
 		send_open(c);
 	else
 		act(c);
@@ -544,6 +553,7 @@ hear(struct client *c, const struct answer *a)
 	if (ask->kind == ASK_ACQUIRE && a->status == STATUS_OK)
 		c->permits += ask->number;
 	believe(c, a, ask);
+	client_hear_session(c, a, ask);
 }
 
 static void
@@ -557,7 +567,7 @@ client_on_answer(void *object, uint64_t tag)
 	if (a == NULL)
 		return;
 	STAILQ_REMOVE_HEAD(&c->answers, entry);
-	if (a->session == c->session) {
+	if (a->sitting == c->sitting) {
 		hear(c, a);
 		if (c->untagged == 0 && !c->closing)
 			client_plan(c, 200,

@@ -18,12 +18,14 @@ struct input;
 struct world;
 
 #define CLIENT_NAMES_MAX 4
+#define CLIENT_KEY_SIZE 56 /* of a session's key, as text */
 
 /* A reply or an event, as far as it matters here. */
 struct answer {
 	STAILQ_ENTRY(answer) entry;
 	uint64_t session;
-	uint64_t ref; /* of the request; replies only */
+	uint64_t sitting; /* the connection it goes to; 0: nobody reads it */
+	uint64_t ref;	  /* of the request; replies only */
 	enum status status;
 	enum err_code code;
 	bool is_event;
@@ -37,6 +39,7 @@ struct answer {
 	int64_t early_us;		   /* when it was decided; 0: now */
 	int64_t valid_ms;		   /* of PING; -1: nothing held */
 	uint64_t count, index, generation; /* of latches and barriers */
+	char key[CLIENT_KEY_SIZE];	   /* of SESSION */
 };
 
 STAILQ_HEAD(answer_list, answer);
@@ -62,14 +65,18 @@ struct client {
 	struct world *w;
 	int index;
 	int broker;
-	uint64_t session;  /* 0: not connected */
-	uint64_t life;	   /* of its broker */
-	uint64_t tick;	   /* the tag of the next deed that counts */
-	uint64_t untagged; /* the request that it waits for; 0: none */
-	uint64_t tagged;   /* a LOCK that it may cancel; 0: none */
-	bool closing;	   /* has shut down sending */
-	bool left;	   /* has gone home */
-	bool pings;	   /* watches its own clock */
+	uint64_t sitting;	   /* its connection; 0: it has none */
+	uint64_t session;	   /* that it believes to have */
+	char key[CLIENT_KEY_SIZE]; /* to resume a session; "": none */
+	uint64_t resumes;	   /* the session of that key */
+	int64_t grace_ms;	   /* that was asked for last */
+	uint64_t life;		   /* of its broker */
+	uint64_t tick;		   /* the tag of the next deed that counts */
+	uint64_t untagged;	   /* the request that it waits for; 0: none */
+	uint64_t tagged;	   /* a LOCK that it may cancel; 0: none */
+	bool closing;		   /* has shut down sending */
+	bool left;		   /* has gone home */
+	bool pings;		   /* watches its own clock */
 	struct belief beliefs[CLIENT_NAMES_MAX];
 	uint64_t permits;	      /* that it believes to have */
 	struct answer_list answers;   /* on their way here */
@@ -86,11 +93,8 @@ void client_leave(struct client *c);
 /* The broker has written a line. */
 void client_tell(struct world *w, struct broker *b, const struct answer *a);
 
-/* The broker has closed the connection. */
-void client_closed(struct world *w, struct broker *b, uint64_t session);
-
-/* The connection of a session is at its end. */
-void client_hung_up(struct world *w, uint64_t session);
+/* A connection is at its end. */
+void client_hung_up(struct world *w, uint64_t sitting);
 void client_broker_died(struct world *w, struct broker *b);
 
 #endif

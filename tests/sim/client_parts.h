@@ -21,6 +21,17 @@ int client_held_name(struct client *c);
 struct input *client_object(struct client *c, enum ask_kind kind,
     enum core_verb verb, char letter, int number);
 
+/* It has no connection any more; and it knows nothing of a session either. */
+void client_lose(struct client *c);
+void client_forget(struct client *c);
+
+/* client_session.c: asks for its session, over a new connection; what it makes
+ * of an answer; and a deed. */
+void client_resume(struct client *c);
+void client_hear_session(
+    struct client *c, const struct answer *a, const struct ask *ask);
+void client_use_session(struct client *c);
+
 /* Deeds of client_sync.c. */
 void client_use_latch(struct client *c);
 void client_use_barrier(struct client *c);

@@ -47,6 +47,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/ablate.h \
 	tests/sim/broker.c \
 	tests/sim/broker.h \
+	tests/sim/broker_talk.c \
 	tests/sim/checker.c \
 	tests/sim/checker.h \
 	tests/sim/checker_asks.c \
@@ -54,12 +55,14 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker_barrier.c \
 	tests/sim/checker_latch.c \
 	tests/sim/checker_permits.c \
+	tests/sim/checker_session.c \
 	tests/sim/checker_share.c \
 	tests/sim/checker_state.h \
 	tests/sim/checker_time.c \
 	tests/sim/client.c \
 	tests/sim/client.h \
 	tests/sim/client_parts.h \
+	tests/sim/client_session.c \
 	tests/sim/client_sync.c \
 	tests/sim/events.c \
 	tests/sim/events.h \

@@ -77,6 +77,7 @@ static const struct deed {
 } deeds[] = {
 	{ USE_LATCH, 150, client_use_latch },
 	{ USE_BARRIER, 250, client_use_barrier },
+	{ USE_SESSION, 150, client_use_session },
 };
 
 bool

@@ -18,7 +18,8 @@ struct world;
 /* clang-format off */
 #define USES(USE) \
 	USE(LATCH, "latch", "LATCH, COUNTDOWN, AWAIT") \
-	USE(BARRIER, "barrier", "BARRIER")
+	USE(BARRIER, "barrier", "BARRIER") \
+	USE(SESSION, "session", "SESSION grace=, RESUME")
 /* clang-format on */
 
 enum use_bit {

@@ -1,0 +1,293 @@
+/*
+ * What a broker hears from clients and tells them: the driver's part of
+ * daemon/broker.c and of the handlers.  A client's connection is a "sitting";
+ * it has a session, which may have begun with another.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/dump.h"
+
+#include "world.h"
+
+/* One number for each name, of a field that the reply has for each. */
+static void
+take_nums(const struct effects *fx, const struct effect *e, enum field_id id,
+    uint64_t nums[CLIENT_NAMES_MAX])
+{
+	unsigned n = 0;
+	uint32_t i;
+
+	for (i = 0; i < e->nfields && n < CLIENT_NAMES_MAX; i++)
+		if (fx->fields[e->field + i].id == id)
+			nums[n++] = fx->fields[e->field + i].num;
+}
+
+/* 0 where the field is not there. */
+static uint64_t
+first_num(const struct effects *fx, const struct effect *e, enum field_id id)
+{
+	uint64_t nums[CLIENT_NAMES_MAX] = { 0 };
+
+	take_nums(fx, e, id, nums);
+	return nums[0];
+}
+
+/* A client that sends no more has been answered everything: it is over. */
+static void
+broker_drained(struct broker *b, uint64_t sitting)
+{
+	struct input *in;
+
+	if (b->w->failed || !checker_drained(b->w, sitting))
+		return;
+	in = input_new(INPUT_GONE, sitting);
+	in->orderly = true;
+	broker_input(b, in);
+	client_hung_up(b->w, sitting);
+}
+
+/* The text of a field; "" where it is not there. */
+static void
+take_text(const struct effects *fx, const struct effect *e, enum field_id id,
+    char *out, size_t size)
+{
+	const struct field *f;
+	uint32_t i;
+
+	for (i = 0; i < e->nfields; i++) {
+		f = &fx->fields[e->field + i];
+		if (f->id == id)
+			snprintf(out, size, "%.*s", (int)f->len,
+			    buf_data(&fx->text) + f->str);
+	}
+}
+
+static void
+make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
+{
+	memset(a, 0, sizeof(*a));
+	a->session = e->session;
+	a->sitting = e->conn;
+	a->ref = e->ref;
+	a->status = e->status;
+	a->code = e->code;
+	a->event = e->event;
+	take_nums(fx, e, FIELD_FENCE, a->fences);
+	take_nums(fx, e, FIELD_DEPTH, a->depths);
+	take_text(fx, e, FIELD_KEY, a->key, sizeof(a->key));
+	a->permits = first_num(fx, e, FIELD_PERMITS);
+	a->count = first_num(fx, e, FIELD_COUNT);
+	a->index = first_num(fx, e, FIELD_INDEX);
+	a->generation = first_num(fx, e, FIELD_GENERATION);
+	a->fence = a->fences[0];
+	a->depth = a->depths[0];
+	a->is_event = e->kind == EFFECT_EVENT;
+	if (a->is_event)
+		snprintf(a->name, sizeof(a->name), "%.*s", (int)e->name_len,
+		    buf_data(&fx->text) + e->name);
+}
+
+static void
+tell_one(struct broker *b, struct answer *a)
+{
+	if (a->sitting != 0 && checker_sitting_gone(b->w, a->sitting))
+		a->sitting = 0;
+	/* A session may outlive its connection; nobody reads then. */
+	if (a->sitting == 0 &&
+	    !(a->is_event && checker_is_away(b->w, a->session)))
+		return;
+	/* Over another connection nobody waits for it. */
+	if (!a->is_event && checker_ask(b->w, a->ref)->sitting != a->sitting)
+		return;
+	client_tell(b->w, b, a);
+	if (a->sitting != 0)
+		broker_drained(b, a->sitting);
+}
+
+void
+broker_tell(struct broker *b, struct effects *fx, int64_t early_us)
+{
+	struct effect *e;
+	struct answer a;
+	size_t i;
+
+	for (i = 0; i < fx->n && !b->w->failed; i++) {
+		e = &fx->v[i];
+		if (e->kind == EFFECT_LOG)
+			TRACE(b->w, "%s log %s %.*s", b->name, e->word,
+			    (int)e->text_len, buf_data(&fx->text) + e->text);
+		if (e->kind != EFFECT_REPLY && e->kind != EFFECT_EVENT)
+			continue;
+		make_answer(&a, fx, e);
+		a.early_us = early_us;
+		tell_one(b, &a);
+	}
+	effects_clear(fx);
+}
+
+/* A connection has another session from now on, or none. */
+void
+broker_attach(struct broker *b, const struct effect *e)
+{
+	if (e->kind == EFFECT_ATTACH)
+		checker_attached(b->w, e->conn, e->session);
+	if (e->kind != EFFECT_CLOSE)
+		return;
+	checker_taken_over(b->w, b, e->conn);
+	client_hung_up(b->w, e->conn);
+}
+
+/* What comes in. */
+
+/* Time comes first, and what it has ended is told first. */
+static void
+bring_up_to_date(struct broker *b)
+{
+	struct core_event event = { .kind = CORE_TIME };
+
+	broker_step(b, &event);
+	broker_tell(b, &b->fx, b->turn_us);
+}
+
+static void
+do_ping(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct answer a;
+
+	bring_up_to_date(b);
+	memset(&a, 0, sizeof(a));
+	a.valid_ms = core_ping(b->core, broker_clock_ms(b), session);
+	a.session = session;
+	a.sitting = in->sitting;
+	a.ref = in->ref;
+	a.status = STATUS_OK;
+	client_tell(b->w, b, &a);
+}
+
+static void
+do_tenure(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct core_event event = { .kind = CORE_TENURE };
+	struct core_tenure tenure = {
+		.ref = in->ref, .has_grace = true, .grace_ms = in->grace_ms
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(tenure.secret); i++)
+		tenure.secret[i] =
+		    (unsigned char)prng_below(&b->w->uses.prng, 256);
+	event.u.tenure.session = session;
+	event.u.tenure.tenure = &tenure;
+	checker_tenure(b->w, session, in->grace_ms);
+	broker_step(b, &event);
+}
+
+static void
+do_resume(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct core_event event = { .kind = CORE_RESUME };
+	size_t i;
+
+	bring_up_to_date(b);
+	checker_resuming(b->w, b, in->ref, in->resumes);
+	event.u.resume.session = session;
+	event.u.resume.ref = in->ref;
+	event.u.resume.key = in->key;
+	event.u.resume.key_len = strlen(in->key);
+	broker_step(b, &event);
+	for (i = 0; i < b->fx.n && world_ablated(b->w, ABLATE_KEPT); i++)
+		if (b->fx.v[i].kind == EFFECT_EVENT)
+			b->fx.v[i].kind = EFFECT_OP;
+	checker_resumed(b->w, b, in->sitting);
+}
+
+static void
+do_gone(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct core_event event = { .kind = CORE_GONE };
+
+	if (checker_survives(b->w, b, in->sitting, in->quit))
+		bring_up_to_date(b);
+	checker_gone(b->w, b, in->sitting, in->orderly, in->quit);
+	event.u.gone.session = session;
+	event.u.gone.orderly = in->orderly;
+	event.u.gone.quit = in->quit || world_ablated(b->w, ABLATE_GRACE);
+	broker_step(b, &event);
+}
+
+static void
+do_open(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct core_event event = { .kind = CORE_OPEN };
+
+	event.u.open.session = session;
+	event.u.open.peer = "sim";
+	event.u.open.tcp = true;
+	(void)in;
+	broker_step(b, &event);
+}
+
+static void
+do_request(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct core_event event = { .kind = CORE_REQUEST };
+
+	event.u.request.session = session;
+	event.u.request.request = &in->request;
+	broker_step(b, &event);
+}
+
+static void
+do_cancel(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct core_event event = { .kind = CORE_CANCEL };
+
+	event.u.cancel.session = session;
+	event.u.cancel.ref = in->request.ref;
+	event.u.cancel.by = in->ref;
+	broker_step(b, &event);
+}
+
+static void
+do_drain(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct core_event event = { .kind = CORE_DRAIN };
+
+	event.u.gone.session = session;
+	checker_draining(b->w, in->sitting);
+	broker_step(b, &event);
+	broker_drained(b, in->sitting);
+}
+
+/* One row: what is done with a line of a client. */
+static const struct {
+	void (*act)(struct broker *b, const struct input *in, uint64_t session);
+	bool asks; /* it is a request, with an answer */
+} lines[] = {
+	[INPUT_OPEN] = { do_open, false },
+	[INPUT_REQUEST] = { do_request, true },
+	[INPUT_PING] = { do_ping, true },
+	[INPUT_CANCEL] = { do_cancel, true },
+	[INPUT_TENURE] = { do_tenure, true },
+	[INPUT_RESUME] = { do_resume, true },
+	[INPUT_DRAIN] = { do_drain, false },
+	[INPUT_GONE] = { do_gone, false },
+};
+
+void
+broker_take(struct broker *b, struct input *in)
+{
+	if (in->kind == INPUT_PACKET)
+		pool_packet(in->conn, in->reply, in->message);
+	else if (in->kind == INPUT_BROKEN)
+		pool_broken(in->conn);
+	if (in->kind == INPUT_PACKET || in->kind == INPUT_BROKEN ||
+	    checker_sitting_gone(b->w, in->sitting))
+		return;
+	if (lines[in->kind].asks)
+		checker_received(b->w, b, in->ref);
+	lines[in->kind].act(b, in, checker_session(b->w, in->sitting));
+}

@@ -1,0 +1,125 @@
+/*
+ * Clients whose sessions survive: they ask for grace, lose their connections in
+ * all ways there are, and come back for what they had.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "client_parts.h"
+#include "world.h"
+
+static event_fn client_on_late_end;
+
+static void
+send_tenure(struct client *c)
+{
+	struct prng *p = &c->w->uses.prng;
+	struct input *in = input_new(INPUT_TENURE, c->sitting);
+
+	in->ref = checker_asked(c->w, c, ASK_SESSION, 0, NULL);
+	in->grace_ms = prng_skewed(p, 1, 4 * c->w->lease_ms);
+	if (prng_chance(p, 50))
+		in->grace_ms = 0;
+	c->grace_ms = in->grace_ms;
+	c->untagged = in->ref;
+	client_send(c, in);
+}
+
+/* The broker learns late that a connection is broken. */
+static void
+client_on_late_end(void *object, uint64_t tag)
+{
+	struct client *c = object;
+	struct world *w = c->w;
+	struct broker *b = &w->brokers[checker_broker(w, tag)];
+
+	if (b->alive && !checker_sitting_gone(w, tag))
+		broker_input(b, input_new(INPUT_GONE, tag));
+}
+
+static void
+drop(struct client *c)
+{
+	struct world *w = c->w;
+	struct prng *p = &w->uses.prng;
+	struct input *in;
+
+	if (prng_chance(p, 330)) {
+		events_at(&w->events,
+		    world_now(w) + prng_skewed(p, 1000, 2 * w->lease_ms * 1000),
+		    client_on_late_end, c, c->sitting);
+	} else {
+		in = input_new(INPUT_GONE, c->sitting);
+		in->orderly = prng_chance(p, 500);
+		client_send(c, in);
+	}
+	history_note(&w->history, world_now(w), HISTORY_INFO, c->session,
+	    HISTORY_CLOSED, NULL, 0);
+	client_lose(c);
+	client_plan(c, 1000, 1000 + c->grace_ms * 1200);
+}
+
+void
+client_use_session(struct client *c)
+{
+	if (c->key[0] != '\0' && prng_chance(&c->w->uses.prng, 800))
+		drop(c);
+	else
+		send_tenure(c);
+}
+
+void
+client_resume(struct client *c)
+{
+	struct prng *p = &c->w->uses.prng;
+	struct input *in = input_new(INPUT_RESUME, c->sitting);
+
+	in->ref = checker_asked(c->w, c, ASK_RESUME, 0, NULL);
+	memcpy(in->key, c->key, sizeof(in->key));
+	in->resumes = c->resumes;
+	if (prng_chance(p, 50)) {
+		in->key[prng_below(p, strlen(c->key))] ^= 1;
+		in->resumes = 0;
+	}
+	c->untagged = in->ref;
+	client_send(c, in);
+}
+
+/* It looks by LIST what it has, for answers may have been lost. */
+static void
+believe_all(struct client *c)
+{
+	const struct grant *g;
+	int i;
+
+	for (i = 0; i < CLIENT_NAMES_MAX; i++) {
+		g = checker_grant_of(c->w, c->session, i);
+		c->beliefs[i].depth = g == NULL ? 0 : (unsigned)g->depth;
+		c->beliefs[i].fence = g == NULL ? 0 : g->fence;
+	}
+	c->permits = checker_permits_of(c->w, c->session);
+}
+
+void
+client_hear_session(
+    struct client *c, const struct answer *a, const struct ask *ask)
+{
+	if (ask->kind == ASK_SESSION && a->status == STATUS_OK) {
+		memcpy(c->key, a->key, sizeof(c->key));
+		c->resumes = a->session;
+		/* Without grace it may be there for a while, or not. */
+		if (c->grace_ms == 0)
+			c->key[0] = '\0';
+	}
+	if (ask->kind != ASK_RESUME)
+		return;
+	if (a->status == STATUS_OK) {
+		c->session = a->session;
+		believe_all(c);
+		return;
+	}
+	c->key[0] = '\0';
+	memset(c->beliefs, 0, sizeof(c->beliefs));
+	c->permits = 0;
+}
