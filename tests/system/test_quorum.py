@@ -4,7 +4,7 @@ import unittest
 
 from lib.case import SystemTest, grace_of
 from lib.history import check_history, run_contenders
-from lib.wait import eventually, let_time_pass
+from lib.wait import eventually, let_time_pass, now
 
 LEASE = 1
 NODES = 5
@@ -102,6 +102,14 @@ class Quorum(SystemTest):
             seen = fence
             self.a.ok("UNLOCK x")
             node.restart()
+
+    def test_brokers_take_turns(self):
+        """However many wait at each: who has had its turn gives the others time to try."""
+        begin = now()
+        crowd = run_contenders([broker.unix_path for broker in self.brokers], "hot", 4)
+        for one in crowd:
+            self.assertTrue([held for held in one.held if held[0] > begin + 1],
+                            f"one was granted it {len(one.held)} times, all at the beginning")
 
     def test_many_fight(self):
         crowd = run_contenders([broker.unix_path for broker in self.brokers], "hot", 3, 60)
