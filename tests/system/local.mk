@@ -1,14 +1,23 @@
 # tests/system: the real programs against a real redis-server. They are found
 # in $top_builddir; list every file in EXTRA_DIST.
 TESTS += tests/system/run
+
+# To be preloaded into the servers, so neither a program nor position-bound.
+check_PROGRAMS += tests/system/clockshim.so
+tests_system_clockshim_so_SOURCES = tests/system/clockshim.c
+tests_system_clockshim_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(WERROR) -fPIC
+tests_system_clockshim_so_LDFLAGS = -shared
+
 EXTRA_DIST += \
 	tests/system/README.md \
 	tests/system/lib/__init__.py \
 	tests/system/lib/broker.py \
 	tests/system/lib/case.py \
 	tests/system/lib/client.py \
+	tests/system/lib/clock.py \
 	tests/system/lib/cluster.py \
 	tests/system/lib/history.py \
+	tests/system/lib/net.py \
 	tests/system/lib/ports.py \
 	tests/system/lib/proc.py \
 	tests/system/lib/proxy.py \
@@ -21,11 +30,13 @@ EXTRA_DIST += \
 	tests/system/test_brokers.py \
 	tests/system/test_cli.py \
 	tests/system/test_clients.py \
+	tests/system/test_clocks.py \
 	tests/system/test_cluster.py \
 	tests/system/test_harness.py \
 	tests/system/test_leases.py \
 	tests/system/test_lifecycle.py \
 	tests/system/test_lost_replies.py \
+	tests/system/test_partitions.py \
 	tests/system/test_probe.py \
 	tests/system/test_quorum.py \
 	tests/system/test_recipes.py \

@@ -33,7 +33,7 @@ class SentinelTest(SystemTest):
             "trust_new": True, **redis})
 
     def follows(self, broker, server, timeout=15):
-        eventually(lambda: broker.log_lines(rf" (master|master-changed) .*:{server.port}\b"),
+        eventually(lambda: broker.log_lines(rf" (master|master-changed) .*:{server.seen_port}\b"),
                    timeout, "the broker follows")
 
     def all_follow(self, server, timeout=15):

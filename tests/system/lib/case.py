@@ -9,6 +9,8 @@ import tempfile
 import unittest
 
 from .broker import Broker
+from .clock import Clock
+from .net import Network
 from .proxy import Proxy
 from .redisd import RedisServer
 from .wait import hang
@@ -48,6 +50,7 @@ class SystemTest(unittest.TestCase):
         self._watch_sanitizers()
         self.brokers = []
         self.servers = []
+        self.clocks = 0
 
     def _watch_sanitizers(self):
         """What ASan, LSan and UBSan have to say, whichever program it is of, goes to files that
@@ -96,17 +99,22 @@ class SystemTest(unittest.TestCase):
             return
         print(f"--- {title}", *[line.rstrip() for line in tail], sep="\n", file=sys.stderr)
 
-    def redis(self, tcp=False, start=True, **options):
+    def clock(self):
+        """One that this test sets, for servers and brokers."""
+        self.clocks += 1
+        return Clock(self.directory, f"clock{self.clocks}")
+
+    def redis(self, tcp=False, start=True, clock=None, **options):
         """A redis-server; options as in redis.conf, with _ for -."""
         options = {key.replace("_", "-"): value for key, value in options.items()}
         directory = os.path.join(self.directory, f"r{len(self.servers) + 1}")
-        server = RedisServer(directory, tcp=tcp, options=options)
+        server = RedisServer(directory, tcp=tcp, options=options, clock=clock)
         self.servers.append(server)
         self.addCleanup(server.stop)
         return server.start() if start else server
 
     def broker(self, server=None, start=True, lease=None, trust_new=None, name=None, ready=None,
-               **settings):
+               clock=None, **settings):
         """A lockbrokerd on a RedisServer, on an address, or on an embedded Redis; sections of
         lockbrokerd.yaml as keywords: limits={"clients": 5}. Where Redis can grant at once, it
         is waited for, unless ready=False."""
@@ -120,10 +128,15 @@ class SystemTest(unittest.TestCase):
         self.addCleanup(broker.check_end)
         if not start:
             return broker
-        broker.start()
+        broker.start(env=clock.environment if clock else None)
         if ready is None:
             ready = server is None or settings.get("redis", {}).get("trust_new", False)
         return broker.wait_granting() if ready else broker
+
+    def network(self):
+        net = Network()
+        self.addCleanup(net.stop)
+        return net
 
     def proxy(self, server):
         proxy = Proxy(server.unix_address)

@@ -2,7 +2,7 @@
 
 import os
 
-from .ports import free_port
+from .ports import BUS, free_port
 from .redisd import RedisServer
 from .resp import RedisError
 from .wait import eventually
@@ -33,13 +33,15 @@ def slot_of(name):
 
 
 class Cluster:
-    """`masters` masters that share the slots evenly, each with `replicas` replicas."""
+    """`masters` masters that share the slots evenly, each with `replicas` replicas. With `net`
+    all are in that Network."""
 
-    def __init__(self, directory, masters=3, replicas=0, **options):
+    def __init__(self, directory, masters=3, replicas=0, net=None, **options):
         self.options = {"cluster-enabled": "yes", "cluster-node-timeout": "2000",
                         "cluster-replica-validity-factor": "0", "repl-backlog-ttl": "0",
                         "repl-diskless-sync-delay": "0", **options}
         self.directory = directory
+        self.net = net
         self.nodes = [self._node(number) for number in range(masters * (1 + replicas))]
         self.masters = self.nodes[:masters]
         self.replicas = self.nodes[masters:]
@@ -54,6 +56,13 @@ class Cluster:
         node = RedisServer(os.path.join(self.directory, f"c{number}"), tcp=True,
                            options=self.options)
         node.port = free_port()
+        node.bus_port = node.port + BUS
+        if self.net:
+            node.far_port = self.net.listen(node, node.port)
+            node.bus_port = self.net.listen(node, node.port + BUS)
+            node.options = {**node.options, "cluster-announce-ip": "127.0.0.1",
+                            "cluster-announce-port": node.far_port,
+                            "cluster-announce-bus-port": node.bus_port}
         return node
 
     def _create(self):
@@ -65,7 +74,8 @@ class Cluster:
             node.cmd("CLUSTER", "ADDSLOTSRANGE", SLOTS * number // count,
                      SLOTS * (number + 1) // count - 1)
         for node in self.nodes[1:]:
-            node.cmd("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port)
+            node.cmd("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].seen_port,
+                     self.nodes[0].bus_port)
         eventually(lambda: all(self.knows(node) == len(self.nodes) for node in self.nodes), 20,
                    "all know each other")
         for number, node in enumerate(self.replicas):
@@ -102,7 +112,7 @@ class Cluster:
         if kind == "master":
             return node not in self.master_of
         _, port, state, _ = rest
-        master = next(one for one in self.nodes if one.port == port)
+        master = next(one for one in self.nodes if one.seen_port == port)
         return state == "connected" and \
             f",port={node.port},state=online," in master.cmd("INFO", "replication")
 
@@ -122,7 +132,7 @@ class Cluster:
                 continue
             for first, last, master, *_ in view:
                 if first <= slot <= last:
-                    return next(one for one in self.nodes if one.port == master[1])
+                    return next(one for one in self.nodes if one.seen_port == master[1])
         raise AssertionError(f"nobody has slot {slot}")
 
     def get(self, name):
@@ -137,7 +147,7 @@ class Cluster:
             keys = source.cmd("CLUSTER", "GETKEYSINSLOT", slot, 10)
             if not keys:
                 break
-            source.cmd("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
+            source.cmd("MIGRATE", "127.0.0.1", target.seen_port, "", 0, 5000, "KEYS", *keys)
         for node in (target, source):
             node.cmd("CLUSTER", "SETSLOT", slot, "NODE", self.id_of(target))
         return source

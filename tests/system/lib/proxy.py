@@ -131,6 +131,7 @@ class Proxy:
                 continue
             downstream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             link = _Link(self, downstream, upstream)
+            self.welcome(link)
             with self._lock:
                 late = self.refuse or self._cuts != cuts
                 if not late:
@@ -150,6 +151,18 @@ class Proxy:
             return sock
         host, port = self.upstream.rsplit(":", 1)
         return socket.create_connection((host, int(port)))
+
+    # What a proxy with ideas of its own may replace.
+
+    def welcome(self, _link):
+        """Called with each connection, before anything passes."""
+
+    def hold(self, _link, _is_request):
+        """Called with each chunk; returns when it may pass."""
+        self._flow.wait()
+
+    def hold_end(self, _link, _is_request):
+        """The same for the end of what one side sends."""
 
     def _judge_request(self, link, data):
         """Whether this request may pass; marks the link whose reply must not."""
@@ -181,7 +194,7 @@ class Proxy:
                     break
                 if self.delay:
                     time.sleep(self.delay)
-                self._flow.wait()
+                self.hold(link, source is link.downstream)
                 if not judge(link, data):
                     break
                 if self.split:
@@ -191,6 +204,7 @@ class Proxy:
                     target.sendall(data)
         except OSError:
             pass
+        self.hold_end(link, source is link.downstream)
         with self._lock:
             if link in self._links:
                 self._links.remove(link)

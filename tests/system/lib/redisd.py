@@ -13,15 +13,17 @@ class RedisServer:
     """redis-server in a directory of its own; on a Unix socket, and on a TCP port if asked.
 
     It keeps nothing over a restart unless `options` say so, for example
-    {"appendonly": "yes", "appendfsync": "always"}.
+    {"appendonly": "yes", "appendfsync": "always"}. With a `clock` the test sets its time.
     """
 
-    def __init__(self, directory, tcp=False, options=None):
+    def __init__(self, directory, tcp=False, options=None, clock=None):
         self.directory = directory
         os.makedirs(directory, exist_ok=True)
         self.options = dict(options or {})
         self.unix_path = os.path.join(directory, "redis.sock")
         self.port = free_port() if tcp else 0
+        self.far_port = None  # where others reach it, if not at its port
+        self.clock = clock
         self.process = None
         self._admin = None
 
@@ -32,7 +34,11 @@ class RedisServer:
     @property
     def tcp_address(self):
         assert self.port, "this server has no TCP port"
-        return f"127.0.0.1:{self.port}"
+        return f"127.0.0.1:{self.seen_port}"
+
+    @property
+    def seen_port(self):
+        return self.far_port or self.port
 
     @property
     def address(self):
@@ -48,7 +54,8 @@ class RedisServer:
         argv = [program]
         for key, value in options.items():
             argv += ["--" + key, *(value if isinstance(value, list) else [str(value)])]
-        self.process = Process(argv, os.path.join(self.directory, "redis.log"),
+        env = {**os.environ, **self.clock.environment} if self.clock else None
+        self.process = Process(argv, os.path.join(self.directory, "redis.log"), env=env,
                                cwd=self.directory)
         eventually(lambda: self._is_up(wait_loaded), 10, "redis-server is up")
         return self

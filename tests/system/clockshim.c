@@ -1,0 +1,117 @@
+/*
+ * Clocks that a test can set while a program runs.  Preloaded into a
+ * redis-server or a lockbrokerd, it adds to what the kernel says about the
+ * time of day and about the time since boot.  What to add is in the file that
+ * $CLOCKSHIM names, which the test maps and writes (lib/clock.py).
+ *
+ * It calls the kernel and nothing else: looking up the functions it replaces
+ * would allocate memory, which asks for the time in Redis' allocator.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* The file.  Each field is written by itself, so none is ever torn. */
+struct clockshim {
+	_Atomic int64_t real_us;  /* added to the time of day */
+	_Atomic int64_t boot_us;  /* added to the time since boot */
+	_Atomic int64_t rate_ppm; /* how much too fast the time of day goes */
+	_Atomic int64_t since_us; /* CLOCK_MONOTONIC when it began to */
+};
+
+static struct clockshim *shim; /* NULL: none, the time is right */
+
+__attribute__((constructor)) static void
+clockshim_open(void)
+{
+	const char *path = getenv("CLOCKSHIM");
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	void *map;
+
+	if (fd < 0)
+		return;
+	map = mmap(
+	    NULL, sizeof(*shim), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map != MAP_FAILED)
+		shim = map;
+	(void)close(fd);
+}
+
+/* Nanoseconds; -1 where there is no such clock. */
+static int64_t
+kernel_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	if (syscall(SYS_clock_gettime, id, &ts) != 0)
+		return -1;
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+static int64_t
+add_real_ns(void)
+{
+	int64_t since_us = atomic_load(&shim->since_us);
+	int64_t passed_us = kernel_ns(CLOCK_MONOTONIC) / 1000 - since_us;
+
+	return atomic_load(&shim->real_us) * 1000 +
+	       passed_us * atomic_load(&shim->rate_ppm) / 1000;
+}
+
+static int64_t
+add_ns(clockid_t id)
+{
+	if (!shim)
+		return 0;
+	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
+		return add_real_ns();
+	return id == CLOCK_BOOTTIME ? atomic_load(&shim->boot_us) * 1000 : 0;
+}
+
+int
+clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int64_t ns = kernel_ns(id);
+
+	if (ns < 0)
+		return -1;
+	ns += add_ns(id);
+	ts->tv_sec = ns / NS_PER_S;
+	ts->tv_nsec = ns % NS_PER_S;
+	return 0;
+}
+
+int
+gettimeofday(struct timeval *restrict tv, void *restrict zone)
+{
+	struct timespec ts;
+
+	(void)zone;
+	if (clock_gettime(CLOCK_REALTIME, &ts) != 0)
+		return -1;
+	tv->tv_sec = ts.tv_sec;
+	tv->tv_usec = ts.tv_nsec / 1000;
+	return 0;
+}
+
+time_t
+time(time_t *out)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_REALTIME, &ts) != 0)
+		return -1;
+	if (out)
+		*out = ts.tv_sec;
+	return ts.tv_sec;
+}
