@@ -39,7 +39,7 @@ visit(struct core *core, struct walk *walk, const struct lock *l,
 	struct hold *h;
 	struct session *s;
 
-	TAILQ_FOREACH (h, &l->holders, in_lock) {
+	LIST_FOREACH (h, &l->holders, in_lock) {
 		s = h->session;
 		if (s == from || (s->walk == core->walks && s != start))
 			continue;

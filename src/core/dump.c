@@ -143,12 +143,33 @@ row_session(struct row *r, const struct session *s, bool shared)
 	row_str(r, FIELD_MODE, mode_name(shared));
 }
 
+/* As they came; in the list the latest is first. */
+static size_t
+list_holders(struct row *r, int64_t now_ms, const struct lock *l)
+{
+	const struct hold **v, *h;
+	size_t i, n = 0;
+
+	v = xmalloc((l->nholders + 1) * sizeof(*v));
+	LIST_FOREACH (h, &l->holders, in_lock)
+		v[n++] = h;
+	assert(n == l->nholders);
+	for (i = n; i > 0; i--) {
+		h = v[i - 1];
+		row_session(r, h->session, l->shared_hold);
+		row_num(r, FIELD_FENCE, h->fence);
+		row_num(r, FIELD_AGE, age(now_ms, h->since_ms));
+		row_end(r, "holder", NULL);
+	}
+	free(v);
+	return n;
+}
+
 size_t
 core_queue(struct core *core, int64_t now_ms, const char *name, size_t name_len,
     core_row_fn fn, void *arg)
 {
 	const struct lock *l = lock_find(core, name, name_len);
-	const struct hold *h;
 	const struct waiter *w;
 	struct row r;
 	size_t n = 0;
@@ -156,13 +177,7 @@ core_queue(struct core *core, int64_t now_ms, const char *name, size_t name_len,
 	if (l == NULL)
 		return 0;
 	row_init(&r, fn, arg);
-	TAILQ_FOREACH (h, &l->holders, in_lock) {
-		row_session(&r, h->session, l->shared_hold);
-		row_num(&r, FIELD_FENCE, h->fence);
-		row_num(&r, FIELD_AGE, age(now_ms, h->since_ms));
-		row_end(&r, "holder", NULL);
-		n++;
-	}
+	n = list_holders(&r, now_ms, l);
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		row_session(&r, w->session, w->shared);
 		row_num(&r, FIELD_AGE, age(now_ms, w->since_ms));
@@ -194,7 +209,7 @@ busier(const void *a, const void *b)
 static const char *
 name_state(const struct lock *l)
 {
-	bool held = !TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING ||
+	bool held = !LIST_EMPTY(&l->holders) || l->state == LEASE_LINGERING ||
 		    l->state == LEASE_QUEUED;
 
 	if (l->nholders > 0 && l->shared_hold)

@@ -111,7 +111,7 @@ arm(struct core *core, struct force *f)
 static bool
 is_here(const struct core *core, const struct lock *l)
 {
-	return l != NULL && (!TAILQ_EMPTY(&l->holders) ||
+	return l != NULL && (!LIST_EMPTY(&l->holders) ||
 				(more_of(l)->linger_ms > core->now_ms &&
 				    (l->state == LEASE_LINGERING ||
 					l->state == LEASE_ENDING)));
@@ -124,8 +124,8 @@ is_here(const struct core *core, const struct lock *l)
 static void
 end_lease(struct core *core, struct lock *l)
 {
-	while (!TAILQ_EMPTY(&l->holders))
-		hold_lose(core, TAILQ_FIRST(&l->holders), "forced");
+	while (!LIST_EMPTY(&l->holders))
+		hold_lose(core, LIST_FIRST(&l->holders), "forced");
 	if (!lease_is_held(l) && l->state != LEASE_LINGERING)
 		return;
 	lock_linger_over(l);

@@ -19,7 +19,7 @@ hold_find(const struct lock *l, const struct session *s)
 	struct hold *h;
 
 	if (l->nholders <= s->nholds) {
-		TAILQ_FOREACH (h, &l->holders, in_lock)
+		LIST_FOREACH (h, &l->holders, in_lock)
 			if (h->session == s)
 				return h;
 		return NULL;
@@ -102,7 +102,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	h->since_ms = core->now_ms;
 	h->depth = 1;
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
-	TAILQ_INSERT_TAIL(&l->holders, h, in_lock);
+	LIST_INSERT_HEAD(&l->holders, h, in_lock);
 	s->nholds++;
 	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
@@ -186,7 +186,7 @@ static void
 hold_free(struct core *core, struct hold *h)
 {
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
-	TAILQ_REMOVE(&h->lock->holders, h, in_lock);
+	LIST_REMOVE(h, in_lock);
 	h->session->nholds--;
 	h->lock->nholders--;
 	if (h->terms != NULL)

@@ -304,7 +304,7 @@ reenters(const struct lock *l, const struct waiter *w)
 static bool
 joins(const struct lock *l, const struct waiter *w)
 {
-	return !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
+	return !LIST_EMPTY(&l->holders) && l->shared_hold && w->shared;
 }
 
 /* May it be had at all, whatever it lacks yet?  `again`: it is re-entered. */
@@ -423,7 +423,7 @@ next_held(struct core *core, struct lock *l)
 {
 	uint32_t left = l->fences;
 
-	if (TAILQ_EMPTY(&l->holders))
+	if (LIST_EMPTY(&l->holders))
 		return next_free(core, l);
 	if (l->nwaiting > 0 && lock_grant_next(core, l))
 		return true;
@@ -499,7 +499,7 @@ static bool
 is_idle(const struct lock *l)
 {
 	return l->state == LEASE_NONE && l->asked == NULL && l->nuntold == 0 &&
-	       TAILQ_EMPTY(&l->queue) && TAILQ_EMPTY(&l->holders);
+	       TAILQ_EMPTY(&l->queue) && LIST_EMPTY(&l->holders);
 }
 
 bool

@@ -49,7 +49,7 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 	int64_t delay_ms = 0, keep_ms = 0;
 	int64_t least_ms = core->config.lease_ms + core->pad_ms;
 
-	TAILQ_FOREACH (h, &l->holders, in_lock) {
+	LIST_FOREACH (h, &l->holders, in_lock) {
 		delay_ms = max_ms(delay_ms, hold_terms(h)->delay_ms);
 		keep_ms = max_ms(
 		    keep_ms, hold_terms(h)->keep_until_ms - core->now_ms);

@@ -153,8 +153,8 @@ on_confirm(struct core *core, struct lock *l, struct asked *asked,
 static void
 lose_holders(struct core *core, struct lock *l, const char *reason)
 {
-	while (!TAILQ_EMPTY(&l->holders))
-		hold_lose(core, TAILQ_FIRST(&l->holders), reason);
+	while (!LIST_EMPTY(&l->holders))
+		hold_lose(core, LIST_FIRST(&l->holders), reason);
 }
 
 static void
@@ -163,7 +163,7 @@ tell_holders(struct core *core, struct lock *l, enum event_id event)
 	const struct hold *h;
 	int64_t left_ms = lease_deadline_ms(core, l) - core->now_ms;
 
-	TAILQ_FOREACH (h, &l->holders, in_lock) {
+	LIST_FOREACH (h, &l->holders, in_lock) {
 		emit_event(core, h->session->id, event, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
 		if (event == EVENT_ATRISK)
@@ -237,7 +237,7 @@ on_convert(struct core *core, struct lock *l, const struct asked *asked,
 		lease_told_waiting(core, l, true);
 		need_more(l)->again_ms = core->now_ms + RETRY_REFUSED_MS;
 		/* Without a holder it gets in line behind those who share. */
-		if (TAILQ_EMPTY(&l->holders))
+		if (LIST_EMPTY(&l->holders))
 			lease_set_state(l, LEASE_ENDING);
 		else
 			lock_upgrade_refused(core, l);

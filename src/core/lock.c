@@ -96,7 +96,7 @@ lock_get(struct core *core, const char *name, size_t len)
 		return l;
 	assert(len > 0 && len <= UINT8_MAX);
 	l = xcalloc(1, offsetof(struct lock, name) + len);
-	TAILQ_INIT(&l->holders);
+	LIST_INIT(&l->holders);
 	TAILQ_INIT(&l->queue);
 	l->timer.kind = TIMER_LEASE;
 	l->name_len = (uint8_t)len;
@@ -109,7 +109,7 @@ lock_get(struct core *core, const char *name, size_t len)
 void
 lock_free(struct core *core, struct lock *l)
 {
-	assert(TAILQ_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
+	assert(LIST_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
 	guard_unblock(core, l);
 	core_untouch(core, l);
 	core_disarm(core, &l->timer);
@@ -167,7 +167,7 @@ take_fence(struct lock *l)
 static uint64_t
 next_fence(struct lock *l)
 {
-	const struct hold *h = TAILQ_FIRST(&l->holders);
+	const struct hold *h = LIST_FIRST(&l->holders);
 
 	if (h != NULL)
 		return h->fence;
@@ -223,9 +223,9 @@ candidate(const struct core *core, const struct lock *l)
 bool
 lock_compatible(const struct lock *l, const struct waiter *w)
 {
-	if (TAILQ_EMPTY(&l->holders))
+	if (LIST_EMPTY(&l->holders))
 		return true;
-	if (l->nholders == 1 && TAILQ_FIRST(&l->holders)->session == w->session)
+	if (l->nholders == 1 && LIST_FIRST(&l->holders)->session == w->session)
 		return true;
 	return l->shared_hold && w->shared;
 }

@@ -357,7 +357,7 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 
 	if (l->nimpatient == 0)
 		return;
-	if (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_QUEUED)
+	if (!LIST_EMPTY(&l->holders) || l->state == LEASE_QUEUED)
 		taken = true;
 	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
 		if (w->impatient &&

@@ -72,7 +72,8 @@ enum lease_state {
 /* Objects that are no locks; each kind has names of its own (sync.h). */
 enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
 
-TAILQ_HEAD(hold_list, hold);
+TAILQ_HEAD(hold_list, hold);  /* of a session */
+LIST_HEAD(holder_list, hold); /* of a lock; the latest comes first */
 TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(vote_list, vote);
 TAILQ_HEAD(sync_list, sync);
@@ -137,7 +138,7 @@ struct terms {
 /* One session's hold of one name, on top of the lease. */
 struct hold {
 	TAILQ_ENTRY(hold) in_session;
-	TAILQ_ENTRY(hold) in_lock;
+	LIST_ENTRY(hold) in_lock;
 	struct session *session;
 	struct lock *lock;
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
@@ -253,7 +254,7 @@ struct more {
  */
 struct lock {
 	struct table_link by_name; /* in core.locks */
-	struct hold_list holders;
+	struct holder_list holders;
 	struct waiter_list queue;
 	struct timer timer;	 /* when the lease wants attention next */
 	struct parting *parting; /* that waits for the end of ENDING */

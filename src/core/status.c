@@ -28,7 +28,7 @@ static void
 from_here(
     struct core *core, uint64_t session, uint64_t ref, const struct lock *l)
 {
-	const struct hold *h = TAILQ_FIRST(&l->holders);
+	const struct hold *h = LIST_FIRST(&l->holders);
 	int64_t left_ms = lease_deadline_ms(core, l) - core->now_ms;
 
 	emit_reply(core, session, ref, STATUS_OK);
@@ -137,7 +137,7 @@ status_request(
 	struct lock *l = lock_find(core, name->p, name->n);
 
 	if (l != NULL &&
-	    (!TAILQ_EMPTY(&l->holders) || l->state == LEASE_LINGERING))
+	    (!LIST_EMPTY(&l->holders) || l->state == LEASE_LINGERING))
 		from_here(core, s->id, rq->ref, l);
 	else if (guard_up(core, core_shard(core, name->p, name->n)))
 		look(core, s->id, rq->ref, name->p, name->n);
@@ -204,7 +204,7 @@ status_outcome(
 		    (int)o->text_len, o->text_len > 0 ? o->text : "");
 		return;
 	}
-	if (l != NULL && !TAILQ_EMPTY(&l->holders)) {
+	if (l != NULL && !LIST_EMPTY(&l->holders)) {
 		from_here(core, slot->session, slot->ref, l);
 		return;
 	}

@@ -77,7 +77,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	if (h->depth > 1)
 		return --h->depth;
 	hold_end(core, h, true);
-	if (!lease_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
+	if (!lease_next(core, l) || !LIST_EMPTY(&l->holders) ||
 	    !TAILQ_EMPTY(&l->queue) || l->state == LEASE_NONE)
 		return 0;
 	if (l->asked == NULL) {

@@ -205,7 +205,7 @@ static bool
 look_here(const struct core *core, const struct watched *w, struct scene *scene)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
-	const struct hold *h = l == NULL ? NULL : TAILQ_FIRST(&l->holders);
+	const struct hold *h = l == NULL ? NULL : LIST_FIRST(&l->holders);
 
 	memset(scene, 0, sizeof(*scene));
 	if (h == NULL && (l == NULL || !lingers(core, l)))

@@ -161,18 +161,18 @@
 > 2 OK fence=100 depth=1
 5010 until
 > 2970 op renew a seq=1 ttl=13000 fence=100 shared
-> 5010 1 !ATRISK a fence=100 left=4898
 > 5010 2 !ATRISK a fence=100 left=4898
+> 5010 1 !ATRISK a fence=100 left=4898
 5020 < renewed a sent=5000
-> 1 !SAFE a fence=100
 > 2 !SAFE a fence=100
+> 1 !SAFE a fence=100
 10000 until
 > 8230 op renew a seq=1 ttl=13000 fence=100 shared
-> 10000 1 !ATRISK a fence=100 left=4898
 > 10000 2 !ATRISK a fence=100 left=4898
+> 10000 1 !ATRISK a fence=100 left=4898
 14900 until
-> 14898 1 !LOST a fence=100 reason=unreachable
 > 14898 2 !LOST a fence=100 reason=unreachable
+> 14898 1 !LOST a fence=100 reason=unreachable
 
 == acquiring: in one mode at a time under one token
 0 ready 3
