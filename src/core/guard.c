@@ -30,6 +30,7 @@
 #define MANY_GUARDS 16	      /* their heartbeats are spread, ... */
 #define BEAT_GROUPS 8	      /* ... but not one by one */
 #define NOTE_MS 250	      /* of many guards, one line in so long */
+#define CLOCK_SLACK_MS 2      /* clocks are read in whole milliseconds */
 
 static struct guard *
 guard_at(const struct core *core, uint32_t shard)
@@ -102,6 +103,39 @@ guard_any(const struct core *core)
 		if (core->guards[i].up)
 			return i;
 	return 0;
+}
+
+/*
+ * A call cannot have run before it was sent: so the server's clock, as that
+ * call told it, is no further ahead than this.  Both clocks are trusted for as
+ * long as the guard trusts the server's: one stall.
+ */
+int64_t
+guard_when_ms(const struct core *core, uint32_t shard, const char *history,
+    int64_t server_ms)
+{
+	const struct guard *g = guard_at(core, shard);
+	int64_t at_ms;
+
+	if (quorum_used(core) || g->server_ms == 0 ||
+	    memcmp(g->history, history, HISTORY_BYTES) != 0 ||
+	    core->now_ms - g->clock_ms > core->stall_ms)
+		return -1;
+	at_ms = g->clock_ms + (server_ms - g->server_ms);
+	if (at_ms > core->now_ms + CLOCK_SLACK_MS)
+		return -1; /* its clock was moved */
+	return at_ms < core->now_ms ? at_ms : core->now_ms;
+}
+
+static void
+note_clock(struct guard *g, int64_t sent_ms, const struct guard_report *report)
+{
+	if (report->server_ms == 0 || sent_ms < g->clock_ms ||
+	    report->history_len != HISTORY_BYTES)
+		return;
+	g->clock_ms = sent_ms;
+	g->server_ms = report->server_ms;
+	memcpy(g->history, report->history, HISTORY_BYTES);
 }
 
 /* May this broker bless without waiting for G? */
@@ -529,6 +563,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		g->seen_ms = sent_ms;
 	if (sent_ms > g->told_ms)
 		g->told_ms = sent_ms;
+	note_clock(g, sent_ms, report);
 	if (report->state == GUARD_CONFIG)
 		snprintf(g->text, sizeof(g->text), "%.*s",
 		    (int)report->text_len, report->text);

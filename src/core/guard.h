@@ -17,6 +17,13 @@ bool guard_ready(const struct core *core, uint32_t shard);
 /* Changes of history that were seen: what was confirmed before is in doubt. */
 uint32_t guard_spell(const struct core *core, uint32_t shard);
 
+/*
+ * When it was, at the earliest, that a server of that history had this time;
+ * -1 where that is not known well enough.
+ */
+int64_t guard_when_ms(const struct core *core, uint32_t shard,
+    const char *history, int64_t server_ms);
+
 /* Quorum: a server that can be asked. */
 uint32_t guard_any(const struct core *core);
 

@@ -63,10 +63,25 @@ lease_is_held(const struct lock *l)
 	return l->state == LEASE_HELD || l->state == LEASE_ATRISK;
 }
 
+/* How long what keeps the lease is good for. */
+static int64_t
+term_ms(const struct core *core, const struct lock *l)
+{
+	return l->brief ? core->pad_ms : core->config.lease_ms;
+}
+
 int64_t
 lease_deadline_ms(const struct core *core, const struct lock *l)
 {
-	return l->confirmed_ms + core->vouch_ms;
+	int64_t term = term_ms(core, l);
+
+	return l->confirmed_ms + term - term / 100 - 2;
+}
+
+int64_t
+lease_risk_ms(const struct core *core, const struct lock *l)
+{
+	return l->confirmed_ms + term_ms(core, l) / 2;
 }
 
 bool
@@ -113,8 +128,7 @@ arm_held(struct core *core, struct lock *l)
 	int64_t at_ms = lease_deadline_ms(core, l);
 
 	if (l->state == LEASE_HELD)
-		at_ms =
-		    min_ms(at_ms, l->confirmed_ms + core->config.lease_ms / 2);
+		at_ms = min_ms(at_ms, lease_risk_ms(core, l));
 	if (l->asked == NULL && guard_up(core, l->shard))
 		at_ms = min_ms(at_ms, l->wake_ms);
 	if (more_of(l)->remote_ms != 0 && more_of(l)->idle_ms != 0 &&
@@ -164,7 +178,7 @@ next_none(struct core *core, struct lock *l)
 		return false;
 	lock_set_why(l, NULL);
 	l->seq = ++core->last_seq;
-	l->hint = l->foreign = l->early_waits = false;
+	l->hint = l->given = l->foreign = l->early_waits = false;
 	l->key_end_ms = 0;
 	lease_set_state(l, LEASE_ACQUIRING);
 	lease_ask_acquire(core, l);
@@ -194,7 +208,8 @@ next_queued(struct core *core, struct lock *l)
 		return true;
 	}
 	if (l->hint && guard_ready(core, l->shard)) {
-		lease_set_state(l, LEASE_CONFIRMING);
+		if (!lease_take_given(core, l))
+			lease_set_state(l, LEASE_CONFIRMING);
 		return true;
 	}
 	if (may_ask(core, l, guard_ready(core, l->shard)))
@@ -259,8 +274,9 @@ lease_covers(const struct core *core, const struct lock *l, int64_t keep_ms,
     int64_t delay_ms)
 {
 	const struct more *m = more_of(l);
-	int64_t sure_end_ms = l->confirmed_ms + core->config.lease_ms +
-			      core->pad_ms + m->longer_ms;
+	int64_t ttl_ms =
+	    l->brief ? 2 * core->pad_ms : core->config.lease_ms + core->pad_ms;
+	int64_t sure_end_ms = l->confirmed_ms + ttl_ms + m->longer_ms;
 
 	return delay_ms <= m->delay_ms &&
 	       (keep_ms == 0 || sure_end_ms >= core->now_ms + keep_ms);
@@ -431,7 +447,8 @@ next_held(struct core *core, struct lock *l)
 		return false;
 	if (l->wake_ms <= core->now_ms)
 		renew(core, l, left * 4 < l->nwaiting);
-	else if (l->nwaiting > 0 && left == 0 && !l->shared)
+	else if (l->nwaiting > 0 && left == 0 && !l->shared &&
+		 !(l->brief && turn_over(core, l)))
 		renew(core, l, true);
 	return false;
 }

@@ -177,8 +177,10 @@ lease_ask_end(struct core *core, struct lock *l)
 	if (more_of(l)->again_seq == 0 && op->linger_ms == 0 &&
 	    queues_again(core, l)) {
 		need_more(l)->again_seq = ++core->last_seq;
-		l->hint = l->early_waits = false;
+		l->hint = l->given = l->early_waits = false;
 	}
 	op->again = more_of(l)->again_seq;
+	if (l->brief) /* no reply has told it yet */
+		op->fence = l->fence_next + l->fences - 1;
 	l->asked->linger = op->linger_ms > 0;
 }

@@ -20,6 +20,7 @@
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
 #define QUORUM_RETRY_MS 200  /* full jitter, as Redlock asks for */
 #define QUORUM_YIELD_MS 50   /* for others to come first, after a turn */
+#define BRIEF_RENEW_MS 20    /* most holds are shorter */
 #define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
 
 /* Nothing is known, or nothing can be done now: again, a little later. */
@@ -60,6 +61,7 @@ confirmed(struct core *core, struct lock *l, const struct asked *asked,
 	l->confirmed_ms = sent_ms;
 	l->key_end_ms = sent_ms + asked->ttl_ms;
 	l->paused = false;
+	l->brief = false;
 	l->spell = asked->spell;
 	if (asked->delay_ms != more_of(l)->delay_ms ||
 	    longer_ms != more_of(l)->longer_ms) {
@@ -74,6 +76,24 @@ confirmed(struct core *core, struct lock *l, const struct asked *asked,
 	lock_set_why(l, NULL);
 }
 
+/* The lease is ours from now on. */
+static void
+begin(struct core *core, struct lock *l)
+{
+	l->handed = l->hint = l->given = l->foreign = l->doubt = false;
+	lease_told_waiting(core, l, false);
+	lock_not_idle(l);
+}
+
+static void
+arrived(struct core *core, struct lock *l)
+{
+	if (l->early_waits)
+		lease_told_waiting(core, l, true);
+	l->early_waits = false;
+	group_arrived(core, l);
+}
+
 static void
 on_granted(struct core *core, struct lock *l, const struct asked *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -81,15 +101,52 @@ on_granted(struct core *core, struct lock *l, const struct asked *asked,
 	assert(o->fence != 0);
 	lease_set_state(l, LEASE_HELD);
 	l->shared = l->asked_shared;
-	l->handed = l->hint = l->foreign = l->doubt = false;
-	lease_told_waiting(core, l, false);
-	lock_not_idle(l);
+	begin(core, l);
 	confirmed(core, l, asked, sent_ms, o);
-	if (l->early_waits)
-		lease_told_waiting(core, l, true);
-	l->early_waits = false;
+	arrived(core, l);
 	lease_plan_renewal(core, l, true);
-	group_arrived(core, l);
+}
+
+void
+lease_given(struct core *core, struct lock *l, const struct heritage *heritage)
+{
+	int64_t when_ms = guard_when_ms(
+	    core, l->shard, heritage->history, heritage->server_ms);
+
+	/* Where replicas must have it, only the confirmation waits for them. */
+	if (l->given || when_ms < 0 || core->config.replicas > 0 ||
+	    core->now_ms - when_ms >= core->pad_ms / 4)
+		return;
+	l->given = true;
+	l->confirmed_ms = when_ms;
+	l->fence_next = heritage->fence;
+	l->fences = 1;
+	if (heritage->waiting)
+		l->early_waits = true;
+}
+
+/*
+ * The hand-over lease: the key is ours for two pads from when the message was
+ * sent, by the server's clock; one is for all that a clock may be moved.  It is
+ * a lease like any, only shorter, and renewed soon, unless it is over by then.
+ */
+bool
+lease_take_given(struct core *core, struct lock *l)
+{
+	if (!l->given || core->now_ms - l->confirmed_ms >= core->pad_ms / 4)
+		return false;
+	lease_set_state(l, LEASE_HELD);
+	begin(core, l);
+	l->brief = true;
+	l->shared = l->paused = false;
+	if (l->more != NULL)
+		l->more->delay_ms = l->more->longer_ms = 0;
+	l->key_end_ms = core->now_ms + 2 * core->pad_ms;
+	l->spell = guard_spell(core, l->shard);
+	lock_set_why(l, NULL);
+	arrived(core, l);
+	l->wake_ms = core->now_ms + BRIEF_RENEW_MS;
+	return true;
 }
 
 /* When to look at another's key: when it ends, or once a lease. */
@@ -330,8 +387,7 @@ lease_timer(struct core *core, struct lock *l)
 		lose_holders(core, l, "unreachable");
 		lease_set_state(l, LEASE_ENDING);
 	} else if (l->state == LEASE_HELD &&
-		   core->now_ms >=
-		       l->confirmed_ms + core->config.lease_ms / 2) {
+		   core->now_ms >= lease_risk_ms(core, l)) {
 		lease_set_state(l, LEASE_ATRISK);
 		tell_holders(core, l, EVENT_ATRISK);
 	}

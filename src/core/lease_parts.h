@@ -28,6 +28,24 @@ void lease_set_state(struct lock *l, enum lease_state state);
 /* Held or at risk. */
 bool lease_is_held(const struct lock *l);
 
+/* When a lease that is held comes to be at risk, unless renewed. */
+int64_t lease_risk_ms(const struct core *core, const struct lock *l);
+
+/* What a message tells of a lease that was handed to us. */
+struct heritage {
+	uint64_t fence;
+	int64_t server_ms;   /* when, by the server's clock */
+	const char *history; /* of the server; HISTORY_BYTES */
+	bool waiting;	     /* others do */
+};
+
+/* Notes it where it can be relied on, for lease_take_given(). */
+void lease_given(
+    struct core *core, struct lock *l, const struct heritage *heritage);
+
+/* Begins to hold by it; false: it must be confirmed. */
+bool lease_take_given(struct core *core, struct lock *l);
+
 /* ENDING is over; was a place in the queue asked for with it? */
 bool lease_queued_again(struct core *core, struct lock *l);
 

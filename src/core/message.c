@@ -1,5 +1,6 @@
 /*
- * Messages from other brokers, through the store: `WORD SEQ NAME`.
+ * Messages from other brokers, through the store: `WORD SEQ NAME`, or
+ * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`.
  */
 #include "config.h"
 
@@ -13,21 +14,65 @@
 #include "core/message.h"
 
 #define FREE_JITTER_MS 4
+#define MORE_MAX 5
+
+/* One message, taken apart; all but seq points into its text. */
+struct message {
+	uint64_t seq;
+	struct {
+		const char *p;
+		size_t n;
+	} more[MORE_MAX]; /* the words between SEQ and NAME */
+	const char *name;
+	size_t name_len;
+};
 
 /* Messages: hints, each of which may be lost, late, doubled or wrong. */
 
 static void
-on_grant_message(struct core *core, struct lock *l, uint64_t seq)
+on_grant_message(struct core *core, struct lock *l, const struct message *m)
 {
-	(void)seq;
+	(void)m;
 	l->hint = true;
 	lease_next(core, l);
 }
 
-static void
-on_waits_message(struct core *core, struct lock *l, uint64_t seq)
+/* May it be of a place in the queue, and not of a lease that is held? */
+static bool
+may_be_queued(const struct lock *l, uint64_t seq)
 {
-	(void)seq;
+	if (l->state == LEASE_ENDING)
+		return more_of(l)->again_seq == seq;
+	return l->state == LEASE_ACQUIRING || l->state == LEASE_QUEUED;
+}
+
+static bool
+more_number(const struct message *m, unsigned i, uint64_t max, uint64_t *out)
+{
+	return parse_number(m->more[i].p, m->more[i].n, max, out);
+}
+
+static void
+on_given_message(struct core *core, struct lock *l, const struct message *m)
+{
+	struct heritage heritage = { .history = m->more[3].p };
+	uint64_t s, us, waiting;
+
+	if (may_be_queued(l, m->seq) && m->more[3].n == HISTORY_BYTES &&
+	    more_number(m, 0, FENCE_MAX, &heritage.fence) &&
+	    more_number(m, 1, FENCE_MAX / 1000000, &s) &&
+	    more_number(m, 2, 999999, &us) && more_number(m, 4, 1, &waiting)) {
+		heritage.server_ms = (int64_t)(s * 1000 + us / 1000);
+		heritage.waiting = waiting > 0;
+		lease_given(core, l, &heritage);
+	}
+	on_grant_message(core, l, m);
+}
+
+static void
+on_waits_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)m;
 	if (!lease_is_held(l)) {
 		/* It may overtake the reply that grants. */
 		l->early_waits = true;
@@ -38,28 +83,28 @@ on_waits_message(struct core *core, struct lock *l, uint64_t seq)
 }
 
 static void
-on_look_message(struct core *core, struct lock *l, uint64_t seq)
+on_look_message(struct core *core, struct lock *l, const struct message *m)
 {
-	(void)seq;
+	(void)m;
 	if (l->state != LEASE_QUEUED)
 		return;
 	l->wake_ms =
-	    min_ms(l->wake_ms, core->now_ms + core->pad_ms + LOOK_SLACK_MS);
+	    min_ms(l->wake_ms, core->now_ms + 2 * core->pad_ms + LOOK_SLACK_MS);
 	lease_next(core, l);
 }
 
 static void
-on_force_message(struct core *core, struct lock *l, uint64_t seq)
+on_force_message(struct core *core, struct lock *l, const struct message *m)
 {
-	(void)seq;
+	(void)m;
 	force_message(core, l);
 }
 
 /* Quorum: a name was let go; whoever waits for it may try, not all at once. */
 static void
-on_free_message(struct core *core, struct lock *l, uint64_t seq)
+on_free_message(struct core *core, struct lock *l, const struct message *m)
 {
-	(void)seq;
+	(void)m;
 	if (l->state != LEASE_NONE)
 		return;
 	l->wake_ms = min_ms(
@@ -72,25 +117,29 @@ on_free_message(struct core *core, struct lock *l, uint64_t seq)
  * what an ending that was given up has left.  Pass it on.
  */
 static void
-stray(struct core *core, const char *name, size_t len, uint64_t seq)
+stray(struct core *core, const struct message *m)
 {
-	struct lock *l = lock_get(core, name, len);
+	struct lock *l = lock_get(core, m->name, m->name_len);
 
-	l->seq = seq;
-	l->key_end_ms = core->now_ms + core->pad_ms;
+	l->seq = m->seq;
+	l->key_end_ms = core->now_ms + 2 * core->pad_ms;
 	lease_set_state(l, LEASE_ENDING);
 	lease_next(core, l);
 }
 
-static const struct {
+/* `more`: words between SEQ and NAME. */
+static const struct word {
 	const char *word;
-	void (*run)(struct core *core, struct lock *l, uint64_t seq);
-} messages[] = {
-	{ "grant", on_grant_message },
-	{ "waits", on_waits_message },
-	{ "look", on_look_message },
-	{ "free", on_free_message },
-	{ "force", on_force_message },
+	unsigned more;
+	bool hands_over;
+	void (*run)(struct core *core, struct lock *l, const struct message *m);
+} words[] = {
+	{ "grant", 0, true, on_grant_message },
+	{ "given", MORE_MAX, true, on_given_message },
+	{ "waits", 0, false, on_waits_message },
+	{ "look", 0, false, on_look_message },
+	{ "free", 0, false, on_free_message },
+	{ "force", 0, false, on_force_message },
 };
 
 /* Of the token that it has, or of the next one, which is heard of first. */
@@ -102,39 +151,64 @@ is_of(const struct lock *l, uint64_t seq)
 }
 
 static void
-dispatch(
-    struct core *core, size_t kind, uint64_t seq, const char *name, size_t len)
+dispatch(struct core *core, const struct word *word, const struct message *m)
 {
-	struct lock *l = lock_find(core, name, len);
+	struct lock *l = lock_find(core, m->name, m->name_len);
 
-	if (l != NULL &&
-	    (is_of(l, seq) || messages[kind].run == on_free_message))
-		messages[kind].run(core, l, seq);
-	else if (l == NULL && messages[kind].run == on_grant_message)
-		stray(core, name, len, seq);
+	if (l != NULL && (is_of(l, m->seq) || word->run == on_free_message))
+		word->run(core, l, m);
+	else if (l == NULL && word->hands_over)
+		stray(core, m);
 }
 
-/* `WORD SEQ NAME`; anything else is none of ours and ignored. */
+/* The length of the word at *at, which a space must end; moves behind that. */
+static size_t
+take_word(const char **at, const char *end)
+{
+	const char *start = *at;
+	const char *space = memchr(start, ' ', (size_t)(end - start));
+
+	if (space == NULL)
+		return 0;
+	*at = space + 1;
+	return (size_t)(space - start);
+}
+
+static bool
+parse(
+    struct message *m, const struct word *word, const char *at, const char *end)
+{
+	const char *seq = at;
+	size_t n = take_word(&at, end);
+	unsigned i;
+
+	if (!parse_number(seq, n, UINT64_MAX, &m->seq))
+		return false;
+	for (i = 0; i < word->more; i++) {
+		m->more[i].p = at;
+		m->more[i].n = take_word(&at, end);
+		if (m->more[i].n == 0)
+			return false;
+	}
+	m->name = at;
+	m->name_len = (size_t)(end - at);
+	return m->name_len > 0 && m->name_len <= UINT8_MAX;
+}
+
+/* `WORD SEQ [MORE ...] NAME`; anything else is none of ours and ignored. */
 void
 message_take(struct core *core, const char *text, size_t len)
 {
-	const char *seq, *name, *end = text + len;
-	uint64_t number;
+	struct message m = { .seq = 0 };
 	size_t i, n;
 
-	for (i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
-		n = strlen(messages[i].word);
-		if (len <= n || memcmp(text, messages[i].word, n) != 0 ||
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		n = strlen(words[i].word);
+		if (len <= n || memcmp(text, words[i].word, n) != 0 ||
 		    text[n] != ' ')
 			continue;
-		seq = text + n + 1;
-		name = memchr(seq, ' ', (size_t)(end - seq));
-		if (name == NULL || name + 1 == end ||
-		    end - name - 1 > UINT8_MAX ||
-		    !parse_number(
-			seq, (size_t)(name - seq), UINT64_MAX, &number))
-			return;
-		dispatch(core, i, number, name + 1, (size_t)(end - name - 1));
+		if (parse(&m, &words[i], text + n + 1, text + len))
+			dispatch(core, &words[i], &m);
 		return;
 	}
 }

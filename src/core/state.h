@@ -275,6 +275,8 @@ struct lock {
 	uint8_t state;	       /* enum lease_state */
 	bool paused : 1;       /* HELD: nothing is asked before wake_ms */
 	bool hint : 1;	       /* a message says that it was handed to us */
+	bool given : 1;	       /* and when, and the fence: good for one pad */
+	bool brief : 1;	       /* held by such a message, not confirmed yet */
 	bool blocked : 1;      /* counted in guard.nblocked */
 	bool touched : 1;      /* in core.touched */
 	bool shared : 1;       /* the lease is shared with other brokers */
@@ -308,15 +310,18 @@ struct guard {
 	bool busy;  /* a guard operation is in flight */
 	bool known; /* it was blessed once: a new one has lost its data */
 	bool fresh;
-	bool idled;	  /* stopping: signed off */
-	uint32_t spell;	  /* counts changes of history seen */
-	int64_t spell_ms; /* arrival of the present pend */
-	int64_t seen_ms;  /* when the latest answered call was sent */
-	int64_t told_ms;  /* the same, of those that told the state */
-	int64_t pause_ms; /* no heartbeat or bless before then */
+	bool idled;	   /* stopping: signed off */
+	uint32_t spell;	   /* counts changes of history seen */
+	int64_t spell_ms;  /* arrival of the present pend */
+	int64_t seen_ms;   /* when the latest answered call was sent */
+	int64_t told_ms;   /* the same, of those that told the state */
+	int64_t clock_ms;  /* when the one was sent that told ... */
+	int64_t server_ms; /* ... the server's clock, as this; 0: none did */
+	int64_t pause_ms;  /* no heartbeat or bless before then */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
-	char text[128]; /* CONFIG: what the other brokers use */
+	char history[HISTORY_BYTES]; /* of server_ms */
+	char text[128];		     /* CONFIG: what the other brokers use */
 	char down[128]; /* why it can not be reached; "": unknown */
 };
 

@@ -23,7 +23,9 @@ local info = redis.call("INFO", "replication")
 if not string.find(info, "role:master", 1, true) then
 	return { { "readonly", "" } }
 end
-local replid = string.match(info, "master_replid:(%x+)")
+local _, before = string.find(info, "master_replid:", 1, true)
+local replid = string.sub(info, before + 1, before + 40)
+local history = string.sub(replid, 1, 16)
 
 local clock = redis.call("TIME")
 local now_us = clock[1] * 1000000 + clock[2]

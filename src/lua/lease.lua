@@ -28,12 +28,12 @@ local function write(key, token, n, ttl_ms)
 		"PX", ttl_ms)
 end
 
--- Sends `WORD SEQ NAME` to the broker that a token belongs to; true if it
--- listens.
-local function tell(token, word, key)
+-- Sends `WORD SEQ NAME`, or more before the name, to the broker that a token
+-- belongs to; true if it listens.
+local function tell(token, word, key, more)
 	local broker, seq = string.match(token, "^(.*)%.(%d+)$")
-	return redis.call("PUBLISH", prefix .. "@" .. broker,
-		word .. " " .. seq .. " " .. string.sub(key, cut + 1)) > 0
+	return redis.call("PUBLISH", prefix .. "@" .. broker, word .. " " .. seq
+		.. " " .. (more or "") .. string.sub(key, cut + 1)) > 0
 end
 
 -- Those who share a name, without those whose time is over.
@@ -84,22 +84,35 @@ local function begin_phase(key, queue, shared, token, ttl_ms)
 end
 
 -- Gives a free name to the first broker of its queue that listens, for a
--- hand-over lease of one pad, which that broker must confirm; the next in the
--- queue is told when to look.  Stops before `stop`, unless nil, which is out of
--- the queue then.  Returns whose the name is: nil, nobody's.
-local function pass_on(key, queue, shared, stop)
+-- hand-over lease of two pads; that broker may go by it for one, or confirms:
+-- it is told the fence, when this was, by whose clock, and whether others wait.
+-- The next in the queue is told when to look.  Stops before `stop`, unless nil,
+-- which is out of the queue then.  `again`: the caller will get in line.
+-- Returns whose the name is: nil, nobody's.
+local function pass_on(key, queue, shared, stop, again)
 	local heir, shares = entry(redis.call("LPOP", queue) or nil)
+	local first, next, heard
 	while heir and heir ~= stop do
-		if tell(heir, "grant", key) then
-			if shares then
-				begin_phase(key, queue, shared, heir, pad_ms)
-			else
-				write(key, heir, top, pad_ms)
-			end
-			local next = entry(redis.call("LINDEX", queue, 0) or nil)
-			if next then
-				tell(next, "look", key)
-			end
+		next = entry(redis.call("LINDEX", queue, 0) or nil)
+		if shares then
+			heard = tell(heir, "grant", key)
+		else
+			first = first or string.format("%.0f", draw(1))
+			heard = tell(heir, "given", key, first .. " " .. clock[1]
+				.. " " .. clock[2] .. " " .. history
+				.. ((next or again) and " 1 " or " 0 "))
+		end
+		if heard and shares then
+			begin_phase(key, queue, shared, heir, pad_ms)
+			next = entry(redis.call("LINDEX", queue, 0) or nil)
+		elseif heard then
+			redis.call("SET", key, heir .. "|" .. first,
+				"PX", 2 * pad_ms)
+		end
+		if heard and next then
+			tell(next, "look", key)
+		end
+		if heard then
 			return heir
 		end
 		heir, shares = entry(redis.call("LPOP", queue) or nil)

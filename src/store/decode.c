@@ -3,7 +3,7 @@
  * other: whatever does not fit makes the outcomes unknown, and the sender
  * gives the connection up.
  *
- *	[ [state, text, fresh, fence],
+ *	[ [state, text, fresh, fence, server's ms, history],
  *	  [status, fence, ttl, waiting, text, first, second], ... ]
  *
  * Elements at the end of an inner array may be missing.
@@ -17,8 +17,6 @@
 
 #include "base/parse.h"
 #include "store/call.h"
-
-#define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
 
 static const struct word {
 	const char *text;
@@ -141,7 +139,7 @@ static bool
 decode_guard(struct call *call, const redisReply *r)
 {
 	struct guard_report *out = &call->guard;
-	int64_t fresh, fence;
+	int64_t fresh, fence, server_ms;
 	unsigned state;
 
 	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
@@ -149,11 +147,14 @@ decode_guard(struct call *call, const redisReply *r)
 	state = find_word(r->element[0], guards, GUARD_MAX);
 	if (state == GUARD_MAX || state == GUARD_UNKNOWN ||
 	    !get_text(call, r, 1, &out->text, &out->text_len) ||
-	    !get_number(r, 2, 0, &fresh) || !get_number(r, 3, 0, &fence))
+	    !get_number(r, 2, 0, &fresh) || !get_number(r, 3, 0, &fence) ||
+	    !get_number(r, 4, 0, &server_ms) ||
+	    !get_text(call, r, 5, &out->history, &out->history_len))
 		return false;
 	out->state = (enum guard_state)state;
 	out->fresh = fresh != 0;
 	out->fence = (uint64_t)fence;
+	out->server_ms = server_ms;
 	return true;
 }
 

@@ -544,6 +544,8 @@ gather_add(struct gather *g, const struct op *op)
 	args_of[op->kind](call, op);
 	call->mixed = call->mixed || op->kind != OP_RENEW;
 	call->can_wait = call->can_wait && op_can_wait(op);
+	if (op->kind == OP_END)
+		gather_saw(g, op->shard, op->fence); /* a message told it */
 	call->ids[call->nops] = op->id;
 	call->kinds[call->nops++] = op->kind;
 	if (op->timeout_ms > 0 && op->timeout_ms < call->timeout_ms)

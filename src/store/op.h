@@ -57,7 +57,9 @@ enum op_flags {
 	OP_NOTED = 1 << 2,  /* LEAVE: what became of the places is known */
 };
 
-#define PEND_MAX_BYTES 96 /* of a guard's pend value */
+#define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
+#define HISTORY_BYTES 16	      /* stand for a server and its history */
+#define PEND_MAX_BYTES 96	      /* of a guard's pend value */
 
 /*
  * One operation.  Copied by whoever submits it; `name` points into the
@@ -73,7 +75,8 @@ struct op {
 	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key */
 	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
 	uint64_t again;	    /* END: the seq to queue up with again; 0: none */
-	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert */
+	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert;
+			       END: one that only a message has told */
 	uint32_t reserve;   /* fences to draw */
 	uint32_t flags;	    /* enum op_flags */
 	uint64_t have;	    /* TAKE, HOLD: permits in use */
@@ -200,7 +203,10 @@ struct guard_report {
 	bool fresh;
 	const char *text;
 	size_t text_len;
-	uint64_t fence; /* the highest fence of the shard */
+	uint64_t fence;	     /* the highest fence of the shard */
+	int64_t server_ms;   /* the server's clock in that call; 0: not told */
+	const char *history; /* what stands for its master_replid */
+	size_t history_len;
 };
 
 #endif

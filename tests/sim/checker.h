@@ -23,6 +23,7 @@ struct answer;
 struct broker;
 struct client;
 struct flight;
+struct server;
 struct world;
 
 /* ASK(identifier, "verb", the forms that its answer may take; see below) */
@@ -274,9 +275,14 @@ int checker_broker(const struct world *w, uint64_t sitting);
 void checker_draining(struct world *w, uint64_t sitting);
 bool checker_drained(const struct world *w, uint64_t sitting);
 
-/* Redis: a lease was confirmed, or an operation refused; data was lost. */
+/*
+ * Redis: a lease was confirmed, or handed over by a message that is good for
+ * one pad; an operation was refused; data was lost.
+ */
 void checker_lease(struct world *w, const struct broker *b,
     const struct flight *op, int64_t sent_ms);
+void checker_given(struct world *w, const struct server *s,
+    const struct broker *b, const char *name);
 void checker_refused(
     struct world *w, const char *name, const char *text, size_t len);
 void checker_amnesia(struct world *w);

@@ -63,6 +63,23 @@ checker_lease(struct world *w, const struct broker *b, const struct flight *op,
 		ground->lease_us[b->index] = end_us;
 }
 
+/*
+ * The clock of the server, by which the broker counts, may have been moved by
+ * up to a pad since the broker knew it.
+ */
+void
+checker_given(struct world *w, const struct server *s, const struct broker *b,
+    const char *name)
+{
+	struct ground *ground = &w->checker.grounds[name[1] - '0'];
+	int64_t end_ms = broker_clock_ms(b) + w->pad_ms;
+
+	if (world_now(w) - s->last_jump_us <= 2 * w->pad_ms * 1000)
+		end_ms += w->pad_ms;
+	/* Whatever it had before has ended, or it would not be in the queue. */
+	ground->lease_us[b->index] = broker_world_us(b, end_ms);
+}
+
 /* A script must never fail; Redis may refuse what there is no room for. */
 void
 checker_refused(struct world *w, const char *name, const char *text, size_t len)

@@ -91,13 +91,14 @@ same_text(const redisReply *a, const redisReply *b)
 	return a->len == b->len && memcmp(a->str, b->str, a->len) == 0;
 }
 
-/* Times to live differ a little, fences must not. */
+/* Times to live and times of day differ a little, fences must not. */
 static bool
 same_number(long long a, long long b)
 {
 	long long d = a > b ? a - b : b - a;
 
-	return a == b || (a > 1000 && a < 1000000 && d <= TTL_SLACK_MS);
+	return a == b || (a > 1000 && a < (long long)(FENCE_FLOOR / 1000) &&
+			     d <= TTL_SLACK_MS);
 }
 
 /* As deep as scripts nest their results: three levels. */

@@ -573,7 +573,7 @@ faults_patience_us(const struct world *w)
 	/* A spell, a dead broker's key with its delay and keep, a hand-over
 	 * lease for each broker in the queue, looks, links that come back. */
 	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
-		  4 * w->lease_ms + w->nbrokers * w->pad_ms +
+		  4 * w->lease_ms + 2 * w->nbrokers * w->pad_ms +
 		  2 * w->reply_timeout_ms + 3000;
 	return most_ms * 1010 + w->faults.back_us + retries_us;
 }

@@ -29,7 +29,8 @@ told_guard(void *arg, uint32_t shard, int64_t sent_ms,
 	struct core_event event = { .kind = CORE_GUARD };
 
 	event.u.guard.shard = shard;
-	event.u.guard.sent_ms = sent_ms;
+	event.u.guard.sent_ms =
+	    world_ablated(b->w, ABLATE_ARRIVAL) ? broker_clock_ms(b) : sent_ms;
 	event.u.guard.report = report;
 	broker_step(b, &event);
 }

@@ -60,6 +60,18 @@ packet_push(struct conn *c, redisReply *reply, const char *message, size_t len,
 	events_at(&c->w->events, at_us, conn_on_packet, c, 0);
 }
 
+/* A name that is handed over is the last word of `given ...`. */
+static void
+check_given(const struct server *s, const struct conn *c, struct text message)
+{
+	char name[3] = { 0 };
+
+	if (message.len < 8 || memcmp(message.p, "given ", 6) != 0)
+		return;
+	memcpy(name, message.p + message.len - 2, 2);
+	checker_given(s->w, s, c->pool->broker, name);
+}
+
 /* PUBLISH: how many listen, as far as the server knows. */
 static int
 server_publish(void *arg, struct text channel, struct text message)
@@ -74,6 +86,7 @@ server_publish(void *arg, struct text channel, struct text message)
 		    memcmp(c->name, channel.p, channel.len) != 0)
 			continue;
 		n++;
+		check_given(s, c, message);
 		faults_message(s->w, c, message);
 	}
 	TRACE(s->w, "%s publish %.*s '%.*s' -> %d", s->name, (int)channel.len,

@@ -132,6 +132,7 @@ endif
 
 # Stories of leases, queues and guards; data, one file for each subject.
 STORIES = tests/unit/stories/deadlock.story \
+	tests/unit/stories/given.story \
 	tests/unit/stories/groups.story \
 	tests/unit/stories/guard.story \
 	tests/unit/stories/keep.story \

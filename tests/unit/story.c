@@ -18,7 +18,8 @@
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
  *	TIME until		every deadline up to TIME
  * A FLUSH follows each at the same time, unless the line ends with `...`.
- * Heartbeats are answered at once and not shown.  `#` begins a comment.
+ * Heartbeats are answered at once and not shown.  The server's clock shows
+ * 1000000 s at time 0; its history is 0123456789abcdef.  `#` begins a comment.
  */
 #include "config.h"
 
@@ -38,6 +39,7 @@
 #define WORDS_MAX 24
 #define FLIGHT_MAX 256
 #define SHARDS_MAX 9
+#define SERVER_ZERO_MS INT64_C(1000000000)
 
 /* An operation that was not answered yet. */
 struct flight {
@@ -349,6 +351,7 @@ answer_heartbeat(struct story *st, size_t i)
 	seen.u.guard.shard = st->flights[i].shard;
 	seen.u.guard.sent_ms = st->now_ms;
 	seen.u.guard.report = &said->report;
+	said->report.server_ms = SERVER_ZERO_MS + st->now_ms;
 	st->flights[i] = st->flights[--st->nflights];
 	if (said->reported)
 		step_once(st, &seen);
@@ -409,6 +412,9 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		said->report.fresh = fresh;
 		said->report.text = said->text;
 		said->report.text_len = strlen(text);
+		said->report.server_ms = SERVER_ZERO_MS + st->now_ms;
+		said->report.history = "0123456789abcdef";
+		said->report.history_len = HISTORY_BYTES;
 		said->reported = true;
 		ev.u.guard.shard = i;
 		ev.u.guard.sent_ms = st->now_ms;
@@ -663,6 +669,7 @@ configure(struct story *st)
 	c->trust_new = flag(st, "trust_new");
 	c->quorum = option(st, "quorum") != NULL;
 	c->shards = (unsigned)option_num(st, "quorum", 1);
+	c->replicas = (unsigned)option_num(st, "replicas", 0);
 	assert(c->shards <= SHARDS_MAX);
 	if (st->core != NULL)
 		core_reconfigure(st->core, c);

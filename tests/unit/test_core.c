@@ -24,6 +24,7 @@ static const char *const subjects[] = {
 	"shared",
 	"groups",
 	"deadlock",
+	"given",
 	"keep",
 	"guard",
 	"turns",

@@ -174,7 +174,7 @@ static const struct {
 	    "lock:@shared:n " COMMON("0", "5") " convert 7 13000 3 x" },
 	{ OP_END, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
-	    "lock:@shared:n " COMMON("0", "5") " end 7 500 0" },
+	    "lock:@shared:n " COMMON("9007199254740991", "5") " end 7 500 0" },
 	{ OP_STATUS, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },
@@ -670,7 +670,10 @@ END_TEST
 START_TEST(the_highest_fence_is_passed_on)
 {
 	begin_plain();
-	answer(OP_ACQUIRE, 1, "[[blessed _ :0 :41] [granted :40]]");
+	answer(OP_ACQUIRE, 1,
+	    "[[blessed _ :0 :41 :1763692800123 0123456789abcdef] [granted :40]]");
+	ck_assert_int_eq(seen.guard.server_ms, 1763692800123);
+	ck_assert_mem_eq(seen.guard.history, "0123456789abcdef", 16);
 	ck_assert_uint_eq(gather_seen(g, 0), 41);
 	seen.told = 0;
 	answer(OP_RENEW, 1, "[[blessed _ :0 :7] [renewed :52]]");

@@ -71,16 +71,16 @@
 20050 until
 > 20040 op acquire a seq=1 ttl=13000 reserve=1 queue
 
-== queued: the place before this one was handed over: a look a pad later
+== queued: the place before this one was handed over: a look two pads later
 0 ready 2
 10 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < queued a ttl=1m
 30 message look 1 a
-3040 until
-> 3032 op acquire a seq=1 ttl=13000 reserve=1 queue
-3050 message look 1 a
-3060 < queued a ttl=3s
+6040 until
+> 6032 op acquire a seq=1 ttl=13000 reserve=1 queue
+6050 message look 1 a
+6060 < queued a ttl=3s
 
 == queued: nobody waits any more
 0 ready 2
