@@ -67,7 +67,7 @@ class Endings(SystemTest):
         pid = self.victim("LOCK x", "LOCK y")
         eventually(lambda: self.server.get("x") and self.server.get("y"))
         self.bury(pid)
-        eventually(lambda: self.server.keys("lock:[xy]") == [], 0.5, "released in Redis")
+        eventually(lambda: self.server.keys("lock:[xy]") == [], 2, "released in Redis")
 
     def test_a_killed_waiter_leaves_its_queue(self):
         holder = self.client()
@@ -124,7 +124,7 @@ class Endings(SystemTest):
         holder.close()
         self.await_waiters("wanted", 0)
         eventually(lambda: self.control.stats()["locks_held"] == "1")
-        eventually(lambda: self.server.keys("lock:many-*") == [], 1, "released in Redis")
+        eventually(lambda: self.server.keys("lock:many-*") == [], 2, "released in Redis")
 
     def test_nc_half_closes(self):
         program = shutil.which("nc")
@@ -251,8 +251,8 @@ class Vanished(SystemTest):
         waiter.send("LOCK x")
         for request in requests:
             holder.send(request)
-        self.in_their_network(lambda: _set_loopback(False))
         start = now()
+        self.in_their_network(lambda: _set_loopback(False))
         self.assertTrue(waiter.reply(10).ok)
         return now() - start
 
@@ -400,14 +400,14 @@ class Crowds(SystemTest):
         resource.prlimit(broker.pid, resource.RLIMIT_NOFILE, limits)
 
     def test_a_client_that_says_nothing_is_dropped_where_asked(self):
-        self.broker(limits={"first_line": "300ms"})
-        mute, partial, speaker = self.clients(3)
+        self.broker(limits={"first_line": "1s"})
         start = now()
+        mute, partial, speaker = self.clients(3)
         speaker.ok("PING")
         partial.send_raw(b"PIN")
-        mute.expect_eof(3)
-        partial.expect_eof(3)
-        self.assert_within(0.25, now() - start, patience(1.5))
+        mute.expect_eof()
+        partial.expect_eof()
+        self.assert_within(1, now() - start, patience(2.5))
         speaker.ok("PING")
         self.assertTrue(speaker.silent(0.5))
 

@@ -1,7 +1,7 @@
 """The watchdog: what is held is renewed for as long as it is held, and then no longer."""
 
 from lib.case import SystemTest, pad_of
-from lib.wait import eventually, let_time_pass, now, parse_ms, patience
+from lib.wait import PATIENCE, eventually, let_time_pass, now, parse_ms, patience
 
 LEASE = 1
 
@@ -86,7 +86,7 @@ class Leases(SystemTest):
                            (2 + pad_of(2)) * 1000)
 
     def test_many_locks_are_renewed(self):
-        lease, count = 5, 20000
+        lease, count = 8, 20000
         self.prepare(lease=lease, limits={"holds": count})
         for start in range(0, count, 1000):
             self.holder.send(*[f"LOCK n{i}" for i in range(start, start + 1000)])
@@ -95,7 +95,7 @@ class Leases(SystemTest):
         self.server.cmd("CONFIG", "RESETSTAT")
         cpu, begin = self.brokers[0].process.cpu_seconds(), now()
         slowest = 0.0
-        while now() - begin < 2 * lease:
+        while now() - begin < 1.5 * lease:
             asked = now()
             self.other.ok("TRYLOCK probe")
             self.other.ok("UNLOCK probe")
@@ -105,9 +105,9 @@ class Leases(SystemTest):
         self.assertEqual(self.holder.events, [])
         self.assertEqual(len(self.server.keys("lock:n*")), count)
         self.assertEqual(self.holder.stats()["locks_held"], str(count))
-        # Up to 100 go out together; a call each would be 120,000.
+        # Up to 100 go out together; a call each would be 72,000.
         self.assertLess(self.server.calls("evalsha"), 20000)
-        self.assertLess(self.brokers[0].process.cpu_seconds() - cpu, 2 * lease * 0.5)
+        self.assertLess(self.brokers[0].process.cpu_seconds() - cpu, 5 * PATIENCE)
         self.assertLess(slowest, patience(0.5))
         self.assertGreater(int(self.holder.stats()["renewals_total"]), count)
 
@@ -125,14 +125,14 @@ class Leases(SystemTest):
 
     def test_keep_is_kept_over_the_holders_end(self):
         self.prepare()
-        fence = self.holder.lock("x", "keep=3s")
         granted = now()
+        fence = self.holder.lock("x", "keep=3s")
         self.holder.close()
         let_time_pass(1.5 * LEASE)
         self.assertEqual(self.other.ask("TRYLOCK x").status, "BUSY")
         self.assertIsNone(self.server.cmd("SET", "lock:x", "plain", "NX", "PX", "1000"))
         self.assertGreater(self.other.lock("x", timeout=10), fence)
-        self.assert_within(2.95, now() - granted, patience(4))
+        self.assert_within(2.99, now() - granted, patience(4))
 
     def test_keep_bounds_the_key(self):
         """Every grant and renewal writes a time to live of max(lease + pad + delay, keep)."""

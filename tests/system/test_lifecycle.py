@@ -75,16 +75,16 @@ class Stopping(SystemTest):
         second = self.broker(server, lease=3)
         start = now()
         self.assertGreater(self.client(second).lock("x", timeout=15), fence)
-        self.assertLess(now() - start, 2)
+        self.assertLess(now() - start, patience(2))
 
     def test_the_next_broker_waits_where_it_was_no_clean_stop(self):
         server = self.redis()
         self.broker(server, trust_new=True, lease=3).kill()
         let_time_pass(stall_of(3) + 0.3)
-        second = self.broker(server, lease=3)
         start = now()
+        second = self.broker(server, lease=3)
         self.client(second).lock("x", timeout=15)
-        self.assertGreater(now() - start, grace_of(3) - 1)
+        self.assertGreater(now() - start, grace_of(3) - 0.1)
 
     def test_it_ends_though_redis_is_frozen(self):
         server = self.redis()
@@ -249,17 +249,17 @@ class Dying(SystemTest):
         second = self.broker(server, trust_new=True, lease=1)
         holder, other = self.client(first), self.client(second)
         holder.lock("delayed", "delay=2s")
-        holder.lock("kept", "keep=3s")
         granted = now()
-        first.kill()
+        holder.lock("kept", "keep=3s")
         killed = now()
+        first.kill()
         self.assertEqual(other.ask("TRYLOCK delayed").status, "BUSY")
         self.assertEqual(other.ask("TRYLOCK kept").status, "BUSY")
         other.send("@d LOCK delayed", "@k LOCK kept")
         self.assertTrue(other.reply(10, tag="d").ok)
         self.assertGreater(now() - killed, 2)
         self.assertTrue(other.reply(10, tag="k").ok)
-        self.assertGreater(now() - granted, 2.9)
+        self.assertGreater(now() - granted, 2.99)
 
 
 class Reloading(SystemTest):

@@ -54,13 +54,13 @@ class Restarts(SystemTest):
 
     def test_a_new_server_costs_one_grace(self):
         server = self.redis()
-        self.broker(server, lease=1, redis={"reply_timeout": "500ms"})
         start = now()
+        self.broker(server, lease=1, redis={"reply_timeout": "500ms"})
         client = self.client()
         client.err("TRYLOCK x", "unavailable")
         client.err("LOCK x wait=300ms", "unavailable")
         client.lock("x", timeout=15)
-        self.assertGreater(now() - start, grace_of(1) - 0.5)
+        self.assertGreater(now() - start, grace_of(1) - 0.05)
 
     def test_trust_new_costs_nothing(self):
         self.broker(self.redis(), trust_new=True, lease=10)
@@ -111,8 +111,8 @@ class Restarts(SystemTest):
 
     def test_flushall(self):
         self.prepare()
-        self.server.cmd("FLUSHALL")
         flushed = now()
+        self.server.cmd("FLUSHALL")
         self.put_back()
         self.new_grant_takes_a_grace(flushed)
         self.still_held()
@@ -123,8 +123,9 @@ class Restarts(SystemTest):
         self.server.cmd("FLUSHALL")
         self.put_back()
         let_time_pass(self.grace / 2)
+        flushed = now()
         self.server.cmd("FLUSHALL")
-        self.new_grant_takes_a_grace(now())
+        self.new_grant_takes_a_grace(flushed)
         self.still_held()
 
     def test_fences_rise_over_the_loss_of_all_data(self):
@@ -170,8 +171,8 @@ class Restarts(SystemTest):
         self.prepare(lease=3)
         self.server.freeze()
         let_time_pass(stall_of(3) + 0.3)
-        self.server.thaw()
         thawed = now()
+        self.server.thaw()
         self.new_grant_takes_a_grace(thawed)
         self.still_held()
 
@@ -194,8 +195,8 @@ class Restarts(SystemTest):
     def test_frozen_longer_than_the_lease(self):
         self.prepare()
         self.waiter.send("LOCK held")
-        valid = parse_ms(self.holder.ok("PING")["valid"])
         asked = now()
+        valid = parse_ms(self.holder.ok("PING")["valid"])
         self.server.freeze()
         self.assertEqual(self.holder.event(3).status, "!ATRISK")
         event = self.holder.event(3)
@@ -217,11 +218,11 @@ class Restarts(SystemTest):
         self.server.kill()
         self.assertEqual(self.holder.event(5, kind="LOST")["reason"], "unreachable")
         self.assertEqual(self.holder.ok("STATS").ok, True)
-        self.server.start()
         started = now()
+        self.server.start()
         self.assertEqual(self.other.ask("TRYLOCK held").code, "unavailable")
         self.assertGreater(self.other.lock("held", timeout=self.grace + 10), self.fence)
-        self.assertGreater(now() - started, self.grace - 0.3)
+        self.assertGreater(now() - started, self.grace - 0.05)
 
     def test_valid_is_never_more_than_what_is_vouched_for(self):
         """PING counts down while Redis is frozen, and never past the loss."""

@@ -12,7 +12,7 @@ from lib.wait import eventually, let_time_pass, now
 
 
 class SentinelTest(SystemTest):
-    limit = 40
+    limit = 60
 
     def prepare(self, lease=2, replicas=1, brokers=2, confirm=0, nodes=None, **options):
         """A master, replicas, Sentinels, and brokers that grant."""
@@ -32,11 +32,11 @@ class SentinelTest(SystemTest):
             "mode": "sentinel", "nodes": nodes, "master": NAME, "replicas": confirm,
             "trust_new": True, **redis})
 
-    def follows(self, broker, server, timeout=15):
+    def follows(self, broker, server, timeout=40):
         eventually(lambda: broker.log_lines(rf" (master|master-changed) .*:{server.seen_port}\b"),
                    timeout, "the broker follows")
 
-    def all_follow(self, server, timeout=15):
+    def all_follow(self, server, timeout=40):
         for broker in self.brokers:
             self.follows(broker, server, timeout)
 
@@ -64,8 +64,7 @@ class Failover(SentinelTest):
         waiter.send("LOCK held")
         pids = [broker.pid for broker in self.brokers]
         old.kill()
-        self.watched.promoted(new)
-        promoted = now()
+        promoted = self.watched.promoted(new)
         old.start()
         self.watched.attach(old, new)
         self.all_follow(new)
@@ -158,12 +157,12 @@ class Failover(SentinelTest):
         self.watched.hand_over()
         self.watched.promoted(b)
         self.all_follow(b)
-        eventually(lambda: "master_link_status:up" in a.cmd("INFO", "replication"), 15,
+        eventually(lambda: "master_link_status:up" in a.cmd("INFO", "replication"), 60,
                    "A is a replica of B")
         second = holder.lock("second", timeout=self.grace + 10)
         self.assertGreater(second, first)
         for sentinel in self.watched.sentinels:
-            eventually(lambda: sentinel.sees(1, 2) and sentinel.master_port() == b.port, 15)
+            eventually(lambda: sentinel.sees(1, 2) and sentinel.master_port() == b.port, 40)
         self.watched.cut_off(a, b)
         holder.ok("UNLOCK second")
         third = holder.lock("second")
@@ -172,7 +171,7 @@ class Failover(SentinelTest):
         a.thaw()
         self.watched.promoted(a)
         eventually(lambda: all(len(broker.log_lines("master-changed")) == 2
-                               for broker in self.brokers), 15, "back to A")
+                               for broker in self.brokers), 40, "back to A")
         eventually(lambda: a.get("second"), 3, "the lock is put back")
         self.keep_alive(holder, 2)
         self.assertTrue(rival.silent(), "granted twice")
@@ -352,7 +351,7 @@ class Sentinels(SentinelTest):
         client.err("TRYLOCK x", "unavailable")
         for sentinel in self.watched.sentinels:
             sentinel.spawn()
-        client.lock("x", timeout=15)
+        client.lock("x", timeout=40)
 
     def test_one_that_disagrees_is_outvoted(self):
         """Also when it is the only one left, as long as the master serves."""

@@ -206,7 +206,7 @@ class Semaphores(Synchronizers):
         start = now()
         self.assertEqual(self.a.event(kind="LOST").text,
                          "!LOST s kind=semaphore permits=2 reason=unreachable")
-        self.assertLess(now() - start, patience(self.lease))
+        self.assertLess(now() - start, patience(self.lease + pad_of(self.lease)))
         self.a.err("RELEASE s", "not-held")
         self.assertTrue(self.b.ask("ACQUIRE s limit=2 permits=2", 10).ok)
 

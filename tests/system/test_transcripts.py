@@ -36,7 +36,7 @@ class Transcripts(SystemTest):
             stats = control.stats()
             return [stats[key] for key in ("locks_held", "waiters", "clients")] == ["0", "0", "1"]
         try:
-            return eventually(is_idle, 5)
+            return eventually(is_idle, 30)
         except AssertionError:
             return False
 

@@ -8,7 +8,7 @@ from .ports import free_port
 from .proc import Process
 from .redisd import RedisServer
 from .resp import RedisError, Resp
-from .wait import eventually
+from .wait import eventually, moment
 
 NAME = "mymaster"
 
@@ -126,7 +126,7 @@ class Watched:
                            f"sentinel down-after-milliseconds {NAME} {int(down_after * 1000)}",
                            self.sentinels)
         for sentinel in self.sentinels:
-            eventually(lambda: sentinel.sees(replicas, 2), 15, "a Sentinel sees everybody")
+            eventually(lambda: sentinel.sees(replicas, 2), 40, "a Sentinel sees everybody")
 
     @staticmethod
     def tls_server(test, number, options):
@@ -183,10 +183,10 @@ class Watched:
                 return self.sentinels[0].cmd("SENTINEL", "FAILOVER", NAME)
             except RedisError:
                 return False
-        eventually(accepted, 15, "a failover", every=0.2)
+        eventually(accepted, 40, "a failover", every=0.2)
 
     @staticmethod
-    def promoted(server, timeout=15):
-        """Wait until it is a master by its own word."""
-        eventually(lambda: "role:master" in server.cmd("INFO", "replication"), timeout,
-                   "promoted")
+    def promoted(server, timeout=40):
+        """Wait until it is a master by its own word. Returns a moment before that."""
+        return moment(lambda: "role:master" in server.cmd("INFO", "replication"), timeout,
+                      "promoted")

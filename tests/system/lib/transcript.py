@@ -17,6 +17,7 @@ story) and stories (`== title`). A story has clients, made when first named, and
     time T                remember the time ...
     since T 900..1600     ... and insist that so many ms are over
     pause 300             let so many ms pass (where time is the subject)
+    settle                let what was sent take effect, where nothing tells that it has
 
 What is expected has words, which must be those of the line, in order, and then fields, which
 must be among those of the line, in any order: a reply may have fields that we don't know. In a
@@ -204,6 +205,8 @@ class Player:
             self._since(*rest.split(" "))
         elif head == "pause":
             let_time_pass(int(rest) / 1000)
+        elif head == "settle":
+            let_time_pass(patience(0.2))
         else:
             found = re.fullmatch(r"([a-z]\w*)(>>|[><:!.|])(?: (.*))?", line)
             assert found, "not a line of a story"

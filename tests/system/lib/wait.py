@@ -105,6 +105,18 @@ def eventually(check, timeout=PROMPT, what="", every=0.01):
         time.sleep(every)
 
 
+def moment(check, timeout=PROMPT, what="", every=0.01):
+    """Wait as eventually() does. Returns a moment at which it was surely not so yet: lower limits
+    count from there."""
+    looks = []
+
+    def look():
+        looks.append(now())
+        return check()
+    eventually(look, timeout, what, every)
+    return looks[-2] if len(looks) > 1 else looks[0]
+
+
 def let_time_pass(seconds):
     """Sleep. Only for tests whose subject is time itself."""
     time.sleep(seconds)

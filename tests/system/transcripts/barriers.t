@@ -36,11 +36,11 @@ a< @2 OK index=0 generation=<G>
 
 == a place is listed
 a> @1 BARRIER bar-4 parties=2
-b> BARRIER bar-4 parties=2 wait=300ms
+b> BARRIER bar-4 parties=2 wait=5s
 a< @1 OK index=1|0 generation=<G>
 b< OK index=0|1 generation=<G>
-a> @1 BARRIER bar-4 parties=2 wait=400ms
-pause 100
+a> @1 BARRIER bar-4 parties=2 wait=2s
+settle
 a> LIST
 a< OK lines=1
 a: barrier bar-4 age=<N>ms
@@ -65,7 +65,7 @@ b< @1 OK index=<0..1> generation=<G>
 == a CANCEL breaks it
 a> @1 BARRIER bar-6 parties=3
 b> @1 BARRIER bar-6 parties=3
-pause 100
+settle
 b> CANCEL 1
 b< @1 CANCELLED
 b< OK
@@ -74,11 +74,11 @@ a< @1 ERR broken
 == a drop breaks it; so does a half-close
 a> @1 BARRIER bar-7 parties=3
 b> BARRIER bar-7 parties=3
-pause 100
+settle
 b| close
 a< @1 ERR broken
 a> @1 BARRIER bar-7 parties=3
-pause 100
+settle
 c> BARRIER bar-7 parties=3
 c| shut
 c< CANCELLED
@@ -89,14 +89,14 @@ a< @1 ERR broken
 a> BARRIER bar-8 parties=2 wait=0
 a< TIMEOUT
 a> @1 BARRIER bar-8 parties=2
-pause 100
+settle
 b> BARRIER bar-8 parties=2 wait=0
 b< OK index=0 generation=<G>
 a< @1 OK index=1 generation=<G>
 
 == all must say the same number
 a> @1 BARRIER bar-9 parties=2
-pause 100
+settle
 b> BARRIER bar-9 parties=3
 b< ERR mismatch ~2
 b> BARRIER bar-9 parties=2

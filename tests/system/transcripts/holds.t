@@ -2,14 +2,14 @@
 
 == after hold= it is lost, and the client is told
 time T
-a> LOCK holds-d hold=300ms
+a> LOCK holds-d hold=1s
 a< OK fence=<F> depth=1
 b> LOCK holds-d
 ? STATUS holds-d => OK waiters=1
 a! LOST holds-d fence=<F> reason=hold
-since T 299..800
+since T 999..1500
 b< OK fence=<G>F> depth=1
-since T 299..900
+since T 999..1600
 
 == UNLOCK of a lost one is ERR lost once, then not-held
 a> LOCK holds-lost hold=100ms
@@ -44,28 +44,28 @@ b< OK fence=<G>F> depth=1
 
 == on re-entry hold= replaces the bound if given
 time T
-a> LOCK holds-re hold=300ms
+a> LOCK holds-re hold=1s
 a< OK fence=<F> depth=1
-a> LOCK holds-re hold=900ms
+a> LOCK holds-re hold=1500ms
 a< OK fence=<F> depth=2
 a! LOST holds-re fence=<F> reason=hold
-since T 890..1500
+since T 1499..2100
 
 == on re-entry without hold= the bound stays
 time T
-a> LOCK holds-re-2 hold=300ms
+a> LOCK holds-re-2 hold=1s
 a< OK fence=<F> depth=1
 a> LOCK holds-re-2
 a< OK fence=<F> depth=2
 a! LOST holds-re-2 fence=<F> reason=hold
-since T 299..800
+since T 999..1500
 
 == on re-entry hold=0 removes it
-a> LOCK holds-re-3 hold=200ms
+a> LOCK holds-re-3 hold=1s
 a< OK fence=<F> depth=1
 a> LOCK holds-re-3 hold=0
 a< OK fence=<F> depth=2
-pause 400
+pause 1200
 a.
 a> UNLOCK holds-re-3
 a< OK depth=1
@@ -81,16 +81,16 @@ a> UNLOCK holds-wait
 a< OK depth=0
 b< OK fence=<G>F> depth=1
 b! LOST holds-wait fence=<G> reason=hold
-since T 390..900
+since T 399..900
 
 == EXTEND moves the bound to D from now
 time T
-a> LOCK holds-ext hold=300ms
+a> LOCK holds-ext hold=1s
 a< OK fence=<F> depth=1
-a> EXTEND holds-ext hold=800ms
+a> EXTEND holds-ext hold=1500ms
 a< OK
 a! LOST holds-ext fence=<F> reason=hold
-since T 790..1400
+since T 1499..2100
 
 == EXTEND can shorten
 time T
@@ -104,11 +104,11 @@ since T 199..700
 == EXTEND can bound what had no bound, and hold=0 removes the bound
 a> LOCK holds-zero
 a< OK fence=<F> depth=1
-a> EXTEND holds-zero hold=300ms
+a> EXTEND holds-zero hold=1s
 a< OK
 a> EXTEND holds-zero hold=0
 a< OK
-pause 500
+pause 1200
 a.
 a> UNLOCK holds-zero
 a< OK depth=0
@@ -127,11 +127,11 @@ a> EXTEND holds-gone hold=1s
 a< ERR lost|not-held
 
 == UNLOCK in time, and nothing is lost later
-a> LOCK holds-intime hold=200ms
+a> LOCK holds-intime hold=1s
 a< OK fence=<F> depth=1
 a> UNLOCK holds-intime
 a< OK depth=0
 a> LOCK holds-intime
 a< OK fence=<G>F> depth=1
-pause 300
+pause 1200
 a.

@@ -2,7 +2,7 @@
 
 == keep: however early it is released, nobody else is granted it until D after the grant
 time T
-a> LOCK keep-d keep=600ms
+a> LOCK keep-d keep=1500ms
 a< OK fence=<F> depth=1
 a> UNLOCK keep-d
 a< OK depth=0
@@ -14,7 +14,7 @@ b> LOCK keep-d wait=50ms
 b< TIMEOUT
 b> LOCK keep-d
 b< OK fence=<G>F> depth=1
-since T 599..1300
+since T 1499..2200
 
 == keep: the session that had it may lock it again
 a> LOCK keep-again keep=5s
@@ -32,7 +32,7 @@ b< BUSY
 
 == keep outlives the session, whether it quits or closes
 time T
-a> LOCK keep-quit keep=500ms
+a> LOCK keep-quit keep=1s
 a< OK fence=<F> depth=1
 a> QUIT
 a< OK
@@ -41,7 +41,7 @@ b> TRYLOCK keep-quit
 b< BUSY
 b> LOCK keep-quit
 b< OK fence=<G>F> depth=1
-since T 499..1200
+since T 999..1700
 
 == keep: who waits is granted it when the time is over
 time T
@@ -94,7 +94,7 @@ b> LOCK delay-quit wait=2s
 b< OK fence=<G>F> depth=1
 
 == delay: after a close nobody else is granted it for D
-a> LOCK delay-close delay=500ms
+a> LOCK delay-close delay=1s
 a< OK fence=<F> depth=1
 b> LOCK delay-close
 ? STATUS delay-close => OK waiters=1
@@ -104,7 +104,7 @@ c> TRYLOCK delay-close
 c< BUSY
 ? STATUS delay-close => OK state=held no:session
 b< OK fence=<G>F> depth=1
-since T 490..1200
+since T 990..1700
 
 == delay: after a reset too
 a| tcp
@@ -119,14 +119,14 @@ since T 490..1200
 
 == delay: after a bound too
 time T
-a> LOCK delay-hold hold=200ms delay=500ms
+a> LOCK delay-hold hold=1s delay=1s
 a< OK fence=<F> depth=1
 b> LOCK delay-hold
 ? STATUS delay-hold => OK waiters=1
 a! LOST delay-hold fence=<F> reason=hold
 b.
 b< OK fence=<G>F> depth=1
-since T 690..1400
+since T 1990..2700
 
 == on re-entry delay only ever lengthens
 a> LOCK delay-re delay=500ms

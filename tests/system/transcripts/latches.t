@@ -86,15 +86,15 @@ b> COUNTDOWN latch-7
 b< OK count=0
 
 == it goes away ttl= after its last use
-a> LATCH latch-8 count=2 ttl=400ms
+a> LATCH latch-8 count=2 ttl=2s
 a< OK count=2
-pause 250
+pause 1100
 a> COUNTDOWN latch-8
 a< OK count=1
-pause 250
+pause 1100
 a> COUNTDOWN latch-8
 a< OK count=0
-pause 600
+pause 2500
 a> AWAIT latch-8
 a< ERR not-found
 a> LATCH latch-8 count=1

@@ -77,9 +77,9 @@ a! FREE watch-own
 a> WATCH watch-keep
 a< OK
 a! FREE watch-keep
-b> LOCK watch-keep keep=700ms
-b< OK fence=<F>
 time T
+b> LOCK watch-keep keep=1500ms
+b< OK fence=<F>
 a! HELD watch-keep fence=<F>
 b> UNLOCK watch-keep
 b< OK
@@ -87,7 +87,7 @@ c> WATCH watch-keep
 c< OK
 c! HELD watch-keep broker=b1
 a! FREE watch-keep
-since T 500..1500
+since T 1499..2500
 c! FREE watch-keep
 a.
 
