@@ -33,6 +33,8 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/redis.h \
 	src/redis/resolve.c \
 	src/redis/resolve.h \
+	src/redis/sentinel_answer.c \
+	src/redis/sentinel_answer.h \
 	src/redis/sentinels.c \
 	src/redis/sentinels.h \
 	src/redis/slot.c \

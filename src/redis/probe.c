@@ -10,9 +10,11 @@
 
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "redis/cluster_map.h"
 #include "redis/probe.h"
 #include "redis/probe_conn.h"
 #include "redis/probe_server.h"
+#include "redis/slot.h"
 #include "redis/tls.h"
 #include "store/times.h"
 
@@ -80,67 +82,63 @@ probe_sentinels(struct probe *probe)
 
 /* ---- a cluster ---- */
 
-/* A node of CLUSTER SLOTS: host, port. */
-static bool
-read_node(const redisReply *node, const struct config_address *asked,
-    struct config_address *out)
-{
-	const redisReply *host;
-
-	if (node->type != REDIS_REPLY_ARRAY || node->elements < 2 ||
-	    node->element[1]->type != REDIS_REPLY_INTEGER)
-		return false;
-	host = node->element[0];
-	out->path = NULL;
-	out->port = (uint16_t)node->element[1]->integer;
-	/* An unknown host is that of the node we asked. */
-	if (host->type == REDIS_REPLY_STRING && host->len > 0)
-		out->host = xstrdup(host->str);
-	else
-		out->host = xstrdup(asked->host ? asked->host : "localhost");
-	return true;
-}
+/* What is gathered from the map: each master once. */
+struct masters {
+	struct config_address *v; /* owned */
+	size_t n;
+	size_t room;
+	unsigned covered; /* slots */
+};
 
 static bool
-is_among(const struct config_address *list, size_t n,
-    const struct config_address *one)
+is_among(const struct masters *m, const struct config_address *one)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (config_address_same(&list[i], one))
+	for (i = 0; i < m->n; i++)
+		if (config_address_same(&m->v[i], one))
 			return true;
 	return false;
 }
 
-/* Each master once. */
 static void
+add_master(void *arg, const struct cluster_range *range)
+{
+	struct config_address one = { .port = range->port };
+	struct masters *m = arg;
+
+	if (!range->master || range->last < range->first)
+		return;
+	m->covered += range->last - range->first + 1;
+	one.host = xstrdup(range->host);
+	if (m->n < m->room && !is_among(m, &one))
+		m->v[m->n++] = one;
+	else
+		config_address_fini(&one);
+}
+
+static bool
 probe_masters(struct probe *probe, const struct config_address *asked,
     const redisReply *slots)
 {
-	struct config_address *seen = xcalloc(slots->elements, sizeof(*seen));
-	const redisReply *range;
-	int64_t covered = 0;
-	size_t i, n = 0;
+	struct masters m = { .room = slots->elements };
+	size_t i;
+	bool ok;
 
-	for (i = 0; i < slots->elements; i++) {
-		range = slots->element[i];
-		if (range->type != REDIS_REPLY_ARRAY || range->elements < 3 ||
-		    !read_node(range->element[2], asked, &seen[n]))
-			continue;
-		covered +=
-		    range->element[1]->integer - range->element[0]->integer + 1;
-		if (is_among(seen, n, &seen[n]))
-			config_address_fini(&seen[n]);
-		else
-			probe_server(probe, &seen[n++]);
+	m.v = xcalloc(m.room, sizeof(*m.v));
+	ok = cluster_slots_read(
+	    slots, asked->host ? asked->host : "localhost", add_master, &m);
+	for (i = 0; i < m.n; i++) {
+		if (ok)
+			probe_server(probe, &m.v[i]);
+		config_address_fini(&m.v[i]);
 	}
-	probe_say(probe, covered == 16384 ? FINDING_OK : FINDING_FAIL,
-	    "cluster", "%" PRId64 " of 16384 slots have a master, %zu masters",
-	    covered, n);
-	for (i = 0; i < n; i++)
-		config_address_fini(&seen[i]);
-	free(seen);
+	free(m.v);
+	if (ok)
+		probe_say(probe, m.covered == SLOTS ? FINDING_OK : FINDING_FAIL,
+		    "cluster", "%u of %d slots have a master, %zu masters",
+		    m.covered, SLOTS, m.n);
+	return ok;
 }
 
 /* Asks one node for the map; true where it had one. */
@@ -158,10 +156,11 @@ probe_map(struct probe *probe, const struct config_address *address)
 	reply = probe_ask(&c, "CLUSTER SLOTS");
 	if (reply && probe_is_error(reply))
 		probe_find(&c, FINDING_FAIL, "CLUSTER SLOTS: %s", reply->str);
-	else if (reply && reply->type == REDIS_REPLY_ARRAY) {
-		ok = true;
-		probe_masters(probe, address, reply);
-	}
+	else if (reply && reply->type == REDIS_REPLY_ARRAY)
+		ok = probe_masters(probe, address, reply);
+	if (reply && !probe_is_error(reply) && !ok)
+		probe_find(&c, FINDING_FAIL,
+		    "CLUSTER SLOTS: an answer that no cluster gives");
 	if (reply)
 		freeReplyObject(reply);
 	probe_close(&c);

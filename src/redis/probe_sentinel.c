@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "redis/probe_conn.h"
 #include "redis/probe_server.h"
+#include "redis/sentinel_answer.h"
 #include "store/times.h"
 
 static bool
@@ -18,22 +19,25 @@ ask_master(struct probe_conn *c, struct config_address *master)
 	const char *name = c->probe->config->redis.master;
 	redisReply *reply =
 	    probe_ask(c, "SENTINEL get-master-addr-by-name %s", name);
+	struct sentinel_answer said;
 	bool ok;
 
 	if (!reply)
 		return false;
-	ok = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;
+	ok = sentinel_answer_read(reply, &said);
 	if (probe_is_error(reply))
 		probe_find(c, FINDING_FAIL, "SENTINEL: %s", reply->str);
-	else if (!ok)
+	else if (reply->type == REDIS_REPLY_NIL)
 		probe_find(c, FINDING_FAIL, "knows no master '%s'", name);
+	else if (!ok)
+		probe_find(
+		    c, FINDING_FAIL, "gives an answer that no Sentinel gives");
 	if (ok) {
 		master->path = NULL;
-		master->host = xstrdup(reply->element[0]->str);
-		master->port =
-		    (uint16_t)strtoul(reply->element[1]->str, NULL, 10);
-		probe_find(c, FINDING_OK, "says '%s' is %s:%s", name,
-		    reply->element[0]->str, reply->element[1]->str);
+		master->host = xstrdup(said.host);
+		master->port = said.port;
+		probe_find(c, FINDING_OK, "says '%s' is %s:%u", name, said.host,
+		    said.port);
 	}
 	freeReplyObject(reply);
 	return ok;

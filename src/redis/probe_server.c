@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/parse.h"
 #include "config/config.h"
 #include "lua/scripts.h"
 #include "redis/info.h"
@@ -137,6 +138,25 @@ check_memory(struct server *s)
 		    s->info.policy);
 }
 
+static bool
+read_time(const redisReply *reply, int64_t *us)
+{
+	const redisReply *const *v;
+	uint64_t seconds, rest;
+
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2)
+		return false;
+	v = (const redisReply *const *)reply->element;
+	if (v[0]->type != REDIS_REPLY_STRING ||
+	    v[1]->type != REDIS_REPLY_STRING ||
+	    !parse_number(
+		v[0]->str, (size_t)v[0]->len, INT64_MAX / 2000000, &seconds) ||
+	    !parse_number(v[1]->str, (size_t)v[1]->len, 999999, &rest))
+		return false;
+	*us = (int64_t)(seconds * 1000000 + rest);
+	return true;
+}
+
 /* Only a moment of it: what matters is that it does not jump. */
 static void
 check_clock(struct server *s)
@@ -149,14 +169,12 @@ check_clock(struct server *s)
 	if (!reply)
 		return;
 	clock_gettime(CLOCK_REALTIME, &t);
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2) {
+	if (!read_time(reply, &theirs_us)) {
 		probe_find(&s->conn, FINDING_WARN, "TIME: %s",
 		    reply->str ? reply->str : "unexpected reply");
 		freeReplyObject(reply);
 		return;
 	}
-	theirs_us = strtoll(reply->element[0]->str, NULL, 10) * 1000000 +
-		    strtoll(reply->element[1]->str, NULL, 10);
 	freeReplyObject(reply);
 	off_us = theirs_us - ((int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000);
 	if (!probe->clock_known || off_us < probe->clock_min_us)
@@ -345,7 +363,8 @@ check_scripts(struct server *s)
 		probe_find(&s->conn, FINDING_FAIL, "EVALSHA: %s", reply->str);
 	for (i = 0; i < reply->elements; i++)
 		probe_find(&s->conn, FINDING_FAIL, "in a script, %s",
-		    reply->element[i]->str);
+		    reply->element[i]->str ? reply->element[i]->str
+					   : "unexpected reply");
 	freeReplyObject(reply);
 	return ok;
 }

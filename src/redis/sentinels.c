@@ -19,6 +19,7 @@
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/link.h"
+#include "redis/sentinel_answer.h"
 #include "redis/sentinels.h"
 #include "redis/topology.h"
 
@@ -34,8 +35,7 @@ struct sentinel {
 	struct link *listening;
 	bool asked; /* and not answered yet */
 
-	char host[SENTINELS_HOST_MAX]; /* its answer; "": none */
-	uint16_t port;
+	struct sentinel_answer said; /* host "": nothing */
 
 	/* Spells. */
 	bool down_told;
@@ -60,7 +60,8 @@ struct sentinels {
 static bool
 same_answer(const struct sentinel *a, const struct sentinel *b)
 {
-	return a->port == b->port && strcmp(a->host, b->host) == 0;
+	return a->said.port == b->said.port &&
+	       strcmp(a->said.host, b->said.host) == 0;
 }
 
 static unsigned
@@ -81,7 +82,7 @@ count_answers(const struct sentinels *s)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		answers += s->v[i].host[0] != '\0';
+		answers += s->v[i].said.host[0] != '\0';
 	return answers;
 }
 
@@ -95,12 +96,12 @@ sentinels_answer(const struct sentinels *s)
 
 	for (i = 0; i < s->n; i++) {
 		one = &s->v[i];
-		votes = one->host[0] != '\0' ? votes_for(s, one) : 0;
+		votes = one->said.host[0] != '\0' ? votes_for(s, one) : 0;
 		if (votes <= out.votes)
 			continue;
 		out.votes = votes;
-		out.port = one->port;
-		memcpy(out.host, one->host, sizeof(out.host));
+		out.port = one->said.port;
+		memcpy(out.host, one->said.host, sizeof(out.host));
 	}
 	if (out.votes > s->n / 2)
 		out.verdict = SENTINELS_AGREED;
@@ -131,16 +132,27 @@ log_spells(struct sentinels *s)
 
 /* ---- asking ---- */
 
+/* It can't be reached, or what it says is of no use. */
 static void
-answer_set(struct sentinel *one, const char *host, const char *port)
+log_down(struct sentinel *one, const char *why, const char *advice)
 {
-	unsigned long number = strtoul(port, NULL, 10);
-
-	if (strlen(host) >= sizeof(one->host) || number == 0 ||
-	    number > UINT16_MAX)
+	if (one->down_told)
 		return;
-	strcpy(one->host, host);
-	one->port = (uint16_t)number;
+	one->down_told = true;
+	if (advice)
+		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
+		    LOG_S("why", why), LOG_S("advice", advice));
+	else
+		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
+		    LOG_S("why", why));
+}
+
+static void
+log_up(struct sentinel *one)
+{
+	if (one->down_told)
+		LOG(NOTICE, "sentinel-up", LOG_S("node", one->node));
+	one->down_told = false;
 }
 
 static void
@@ -162,18 +174,20 @@ on_master(void *arg, const redisReply *reply)
 	one->asked = false;
 	if (!reply)
 		return; /* on_down() tells */
-	one->host[0] = '\0';
-	if (reply->type == REDIS_REPLY_NIL)
-		log_stranger(one);
-	else if (reply->type == REDIS_REPLY_ERROR)
-		link_cut(one->asking, reply->str,
+	one->said.host[0] = '\0';
+	if (reply->type == REDIS_REPLY_ERROR) {
+		log_down(one, reply->str,
 		    "redis.sentinel_user must be permitted SENTINEL");
-	else if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-		 reply->element[0]->type == REDIS_REPLY_STRING &&
-		 reply->element[1]->type == REDIS_REPLY_STRING)
-		answer_set(one, reply->element[0]->str, reply->element[1]->str);
-	if (one->host[0] != '\0')
+	} else if (reply->type == REDIS_REPLY_NIL) {
+		log_up(one);
+		log_stranger(one);
+	} else if (sentinel_answer_read(reply, &one->said)) {
+		log_up(one);
 		one->stranger_told = false;
+	} else {
+		log_down(one, "an answer that no Sentinel gives",
+		    "redis.nodes must name Sentinels");
+	}
 	s->answered(s->arg);
 }
 
@@ -236,9 +250,6 @@ on_asking_up(void *arg, struct link *l)
 	struct sentinel *one = arg;
 
 	(void)l;
-	if (one->down_told)
-		LOG(NOTICE, "sentinel-up", LOG_S("node", one->node));
-	one->down_told = false;
 	ask(one);
 }
 
@@ -250,16 +261,8 @@ on_asking_down(
 
 	(void)l;
 	(void)was_up;
-	one->host[0] = '\0';
-	if (one->down_told)
-		return;
-	one->down_told = true;
-	if (advice)
-		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
-		    LOG_S("why", why), LOG_S("advice", advice));
-	else
-		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
-		    LOG_S("why", why));
+	one->said.host[0] = '\0';
+	log_down(one, why, advice);
 }
 
 static void

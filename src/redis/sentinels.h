@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "redis/sentinel_answer.h"
+
 struct sentinels;
 struct topology_env;
 
@@ -22,12 +24,10 @@ enum sentinels_verdict {
 	SENTINELS_AGREED, /* more than half of those configured */
 };
 
-#define SENTINELS_HOST_MAX 256
-
 /* What they say.  Plain data. */
 struct sentinels_answer {
 	enum sentinels_verdict verdict;
-	char host[SENTINELS_HOST_MAX]; /* a name or an address */
+	char host[SENTINEL_HOST_SIZE]; /* a name or an address */
 	uint16_t port;
 	unsigned votes; /* for it */
 };

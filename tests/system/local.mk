@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	tests/system/lib/client.py \
 	tests/system/lib/clock.py \
 	tests/system/lib/cluster.py \
+	tests/system/lib/fake.py \
 	tests/system/lib/history.py \
 	tests/system/lib/net.py \
 	tests/system/lib/ports.py \

@@ -6,6 +6,8 @@ import subprocess
 
 from lib.broker import find_program
 from lib.case import SystemTest
+from lib.cluster import Cluster
+from lib.fake import FakeServer
 from lib.sentinel import NAME, Watched
 from lib.wait import eventually, hang
 
@@ -143,6 +145,105 @@ class Probe(SystemTest):
         lines = self.probe(watched.addresses, **sentinel)[1]
         self.finds(lines, "fail", "can't be reached")
         self.finds(lines, "fail", "majority")
+
+    def cluster(self):
+        """As the manual has it."""
+        cluster = Cluster(self.directory, 3, 1, **{"min-replicas-to-write": 1,
+                                                   "min-replicas-max-lag": 2})
+        self.addCleanup(cluster.stop)
+        return cluster
+
+    def masters(self, lines):
+        return {line[1] for line in lines if line[1].startswith("redis ")}
+
+    def test_a_cluster(self):
+        """Every master is looked at, whichever nodes are named."""
+        cluster = self.cluster()
+        redis = {"mode": "cluster", "replicas": 1}
+        masters = {f"redis {node.address}" for node in cluster.masters}
+        for nodes in (cluster.addresses[:1], [cluster.replicas[2].tcp_address]):
+            self.finds_no_fault(nodes, **redis)
+            self.assertEqual(self.masters(self.probe(nodes, **redis)[1]), masters)
+        self.finds(self.probe(cluster.addresses, **redis)[1], "ok",
+                   "16384 of 16384 slots.*3 masters")
+        self.assertEqual([key for node in cluster.masters for key in node.keys()], [])
+        status, lines = self.probe(["127.0.0.1:1", cluster.addresses[1]], **redis)
+        self.assertEqual((status, self.masters(lines)), (1, masters))
+        self.finds(lines, "fail", "can't be reached")
+
+    def test_a_cluster_that_is_not_fit(self):
+        cluster = self.cluster()
+        redis = {"mode": "cluster", "replicas": 1}
+        nodes = cluster.addresses
+        self.finds(self.probe(nodes, lease=10, **redis)[1], "fail",
+                   "cluster-node-timeout 2000.*0.3 of locks.lease")
+        self.finds(self.probe(nodes, **{**redis, "replicas": 0})[1], "warn",
+                   "redis.replicas is 0")
+        cluster.masters[1].config("min-replicas-to-write", "0")
+        self.finds(self.probe(nodes, **redis)[1], "warn", "min-replicas-to-write 0")
+        cluster.masters[2].cmd("CLUSTER", "DELSLOTS", 16383)
+        lines = self.probe(cluster.addresses[2:3], **redis)[1]
+        self.finds(lines, "fail", "16383 of 16384 slots")
+        self.finds(lines, "fail", "CLUSTERDOWN")
+        cluster.replicas[0].kill()
+        eventually(lambda: "connected_slaves:0" in cluster.masters[0].cmd(
+            "INFO", "replication"), 10, "it is gone")
+        self.finds(self.probe(nodes, **redis)[1], "fail", "no grant would count")
+        self.finds(self.probe([self.redis().address], **redis)[1], "fail",
+                   "cluster support disabled")
+
+    def test_a_quorum(self):
+        """Every server is looked at, and all is said of each that is not fit."""
+        clock = self.clock()
+        nodes = [self.redis(clock=clock if number == 4 else None) for number in range(5)]
+        addresses = [node.address for node in nodes]
+        status, lines = self.probe(addresses, mode="quorum")
+        self.assertEqual((status, {line[0] for line in lines}), (0, {"ok"}))
+        self.assertEqual(self.masters(lines), {f"redis {address}" for address in addresses})
+        nodes[0].kill()
+        nodes[1].config("maxmemory-policy", "allkeys-lru")
+        nodes[1].config("maxmemory", "100mb")
+        nodes[2].config("requirepass", "geheim")
+        Watched.attach(nodes[3], self.redis(tcp=True, repl_diskless_sync_delay=0))
+        clock.step(3600)
+        status, lines = self.probe(addresses, mode="quorum")
+        self.assertEqual(status, 1)
+        for number, level, pattern in (
+                (0, "fail", "can't be reached"), (1, "fail", "may evict"),
+                (2, "fail", "NOAUTH"), (3, "fail", "is a replica"),
+                (4, "warn", r"clock differs by \+3[56][0-9]{5} ms")):
+            self.finds([line for line in lines if addresses[number] in line[1]], level, pattern)
+        self.finds(lines, "warn", "3[56][0-9]{5} ms apart")
+
+    def rubbish(self, **answers):
+        """A server that answers with these, and +OK otherwise."""
+        server = FakeServer({"": b"+OK\r\n", **{
+            key.replace("_", " "): answer for key, answer in answers.items()}})
+        self.addCleanup(server.stop)
+        return server.address
+
+    def test_servers_that_are_none(self):
+        """Whatever they answer is said to be wrong, and does no harm."""
+        two = b"*2\r\n"
+        for kind in (b"+OK\r\n", b":1\r\n", b"$-1\r\n", b"*0\r\n", b"*1\r\n*0\r\n",
+                     two + b":1\r\n:2\r\n", two + b"$-1\r\n$-1\r\n",
+                     two + b"$1\r\na\r\n$5\r\n65536\r\n",
+                     two + b"$1\r\na\r\n$25\r\n" + 25 * b"9" + b"\r\n",
+                     b"*1\r\n*3\r\n:0\r\n:9223372036854775807\r\n*0\r\n",
+                     b"*1\r\n*3\r\n:5\r\n:1\r\n*2\r\n$1\r\na\r\n:70000\r\n"):
+            for answer in (kind, two + kind + kind):
+                sentinel = self.rubbish(SENTINEL=answer)
+                status, lines = self.probe([sentinel], mode="sentinel", master=NAME,
+                                           replicas=0)
+                self.assertEqual(status, 1, answer)
+                self.finds(lines, "fail", "majority")
+                node = self.rubbish(CLUSTER=answer)
+                status, lines = self.probe([node], mode="cluster", replicas=0)
+                self.assertEqual(status, 1, answer)
+                info = b"redis_version:7.0.15\r\nrole:master\r\n"
+                server = self.rubbish(TIME=answer, EVALSHA=answer, CONFIG=answer,
+                                      INFO=b"$%d\r\n%s\r\n" % (len(info), info))
+                self.assertEqual(self.probe([server])[0], 1, answer)
 
     def test_the_manual_names_what_the_scripts_call(self):
         rules, _ = manual_acls()

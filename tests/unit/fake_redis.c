@@ -86,7 +86,8 @@ answer_one(struct server_state *s, int fd, const char *at)
 {
 	size_t i;
 
-	if (strncmp(at, "EVALSHA\r\n", 9) == 0) {
+	if (strncmp(at, "EVALSHA\r\n", 9) == 0 ||
+	    strncmp(at, "SENTINEL\r\n", 10) == 0) {
 		say(fd, s->answer);
 		return;
 	}

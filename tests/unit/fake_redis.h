@@ -13,7 +13,10 @@ struct fake {
 	char path[80];
 };
 
-/* Greeted, it says `hello` (if any) and answers each EVALSHA with `answer`. */
+/*
+ * Greeted, it says `hello` (if any) and answers each EVALSHA and SENTINEL with
+ * `answer`.
+ */
 void fake_start(struct fake *f, const char *hello, const char *answer);
 
 /* Says to be Redis 6, which can't read a script that begins with `#!`. */

@@ -14,6 +14,7 @@ main(void)
 		cluster_cases,
 		misbehaviour_cases,
 		embedded_cases,
+		sentinel_cases,
 	};
 
 	return suite_run("redis", cases, COUNT(cases));

@@ -10,5 +10,6 @@ TCase *redis_cases(void);
 TCase *cluster_cases(void);
 TCase *misbehaviour_cases(void);
 TCase *embedded_cases(void);
+TCase *sentinel_cases(void);
 
 #endif

@@ -1,0 +1,26 @@
+/*
+ * What a Sentinel answers to SENTINEL get-master-addr-by-name, taken apart.
+ *
+ * An answer is input like any other: it may come from anything that listens
+ * where a Sentinel was configured.
+ */
+#ifndef LOCKBROKER_REDIS_SENTINEL_ANSWER_H
+#define LOCKBROKER_REDIS_SENTINEL_ANSWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hiredis/hiredis.h> /* only for redisReply */
+
+#define SENTINEL_HOST_SIZE 256
+
+/* A host, by name or by number, and its port.  Plain data. */
+struct sentinel_answer {
+	char host[SENTINEL_HOST_SIZE];
+	uint16_t port;
+};
+
+/* False, and *out untouched, where it names no place to connect to. */
+bool sentinel_answer_read(const redisReply *reply, struct sentinel_answer *out);
+
+#endif
