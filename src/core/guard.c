@@ -180,6 +180,18 @@ recovers(const struct core *core, const struct guard *g)
 	       whole_others(core, g, &unknown) >= quorum_majority(core);
 }
 
+/* Was anything ever granted, as far as the servers know? */
+static bool
+any_fence(const struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		if (core->guards[i].fenced)
+			return true;
+	return false;
+}
+
 /*
  * Quorum: where this broker can't reach a majority that has all fences, and
  * there may be one, another broker that can reach it has as long again.
@@ -380,7 +392,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
-	if (kind == OP_BLESS && !g->fresh && !recovers(core, g))
+	if (kind == OP_BLESS && any_fence(core) && !recovers(core, g))
 		emit_log(core, true, "guard-fences",
 		    "shard %" PRIu32 ": fewer than a majority of the other"
 		    " servers can tell their fences; that fences rise rests on"
@@ -564,6 +576,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (sent_ms > g->told_ms)
 		g->told_ms = sent_ms;
 	note_clock(g, sent_ms, report);
+	g->fenced = g->fenced || report->fence > 0;
 	if (report->state == GUARD_CONFIG)
 		snprintf(g->text, sizeof(g->text), "%.*s",
 		    (int)report->text_len, report->text);

@@ -310,6 +310,7 @@ struct guard {
 	bool busy;  /* a guard operation is in flight */
 	bool known; /* it was blessed once: a new one has lost its data */
 	bool fresh;
+	bool fenced;	   /* it has told a fence */
 	bool idled;	   /* stopping: signed off */
 	uint32_t spell;	   /* counts changes of history seen */
 	int64_t spell_ms;  /* arrival of the present pend */

@@ -7,7 +7,7 @@
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
- *	TIME guard STATE [TEXT] [fresh] [on=SHARD]
+ *	TIME guard STATE [TEXT] [fresh] [fence=F] [on=SHARD]
  *	TIME open ID [tcp]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME cancel ID TAG	TIME ping ID	TIME resume ID KEY-OF-ID
@@ -410,6 +410,7 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		snprintf(said->text, sizeof(said->text), "%s", text);
 		said->report.state = state;
 		said->report.fresh = fresh;
+		said->report.fence = (uint64_t)option_num(st, "fence", 0);
 		said->report.text = said->text;
 		said->report.text_len = strlen(text);
 		said->report.server_ms = SERVER_ZERO_MS + st->now_ms;

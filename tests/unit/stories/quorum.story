@@ -152,7 +152,7 @@ config quorum=3
 config quorum=3
 0 ready 1
 10 down on=1
-20 guard pending p1 on=2
+20 guard pending p1 fence=90 on=2
 27180 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
 > 1000 log guard-pending shard 2: its history changed; grants begin in 13600ms
@@ -164,7 +164,7 @@ config quorum=3
 config quorum=3
 0 ready 1
 10 guard pending p1 on=1
-20 guard pending p2 on=2
+20 guard pending p2 fence=90 on=2
 13690 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
 > 1000 log guard-pending 2 of 3 shards: its history changed; grants begin in 13600ms
@@ -172,6 +172,17 @@ config quorum=3
 > 13610 log guard-fences shard 1: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
 > 13620 op bless pend=p2 on=2
 > 13620 log guard-fences shard 2: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
+
+== nothing was ever granted: there is nothing to say
+config quorum=3
+0 ready 1
+10 guard pending p1 fresh on=1
+20 guard pending p2 fresh on=2
+13690 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 1000 log guard-pending 2 of 3 shards: its history changed; grants begin in 13600ms
+> 13610 op bless pend=p1 on=1
+> 13620 op bless pend=p2 on=2
 
 == another broker waits: after a turn it comes first
 config quorum=3 handovers=1
