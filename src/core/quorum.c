@@ -224,16 +224,16 @@ fail(struct core *core, struct vote *v)
 
 	o.text = v->no.text_len > 0 ? "a server of the quorum refused" : "";
 	o.text_len = strlen(o.text);
-	if (v->asked == OP_ACQUIRE || v->asked == OP_CONFIRM)
-		end_everywhere(core, v);
 	/* It is lost only where no majority can have it any more. */
 	if (o.status == OUTCOME_LOST &&
 	    v->lost + quorum_majority(core) <= core->config.shards)
 		o.status = OUTCOME_UNKNOWN;
-	if (v->op.kind == OP_RAISE && v->asked != OP_RENEW)
+	if (v->op.kind == OP_RAISE && v->asked == OP_ACQUIRE)
 		o.status = OUTCOME_BUSY;
-	if (v->asked == OP_CONFIRM && o.status == OUTCOME_BUSY)
-		o.status = OUTCOME_LOST;
+	/* What is confirmed is a tombstone, which stays where it is. */
+	if (v->asked == OP_ACQUIRE ||
+	    (v->asked == OP_CONFIRM && o.status == OUTCOME_LOST))
+		end_everywhere(core, v);
 	deliver(core, v, &o);
 }
 

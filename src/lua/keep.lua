@@ -119,10 +119,13 @@ local function end_share(key, queue, shared, token, linger)
 end
 
 -- In a quorum the queue is a list of those to be told that the name is free.
-local function end_in_quorum(key, queue, token, value)
+local function end_in_quorum(key, queue, token, value, linger)
 	if parse(value) ~= token then
-		redis.call("LREM", queue, 0, token)
 		return { "gone" }
+	end
+	if tonumber(linger) > 0 then
+		redis.call("PEXPIRE", key, linger)
+		return { "ended" }
 	end
 	redis.call("DEL", key)
 	for _, waiting in ipairs(redis.call("LRANGE", queue, 0, -1)) do
@@ -140,8 +143,8 @@ op["end"] = { keys = 3, args = 3,
 run = function(key, queue, shared, seq, linger, again)
 	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
-	if quorum and tonumber(linger) == 0 then
-		return end_in_quorum(key, queue, token, value)
+	if quorum then
+		return end_in_quorum(key, queue, token, value, linger)
 	end
 	-- As parse(), which takes longer.
 	if value and string.sub(value, 1, #token + 1) == token .. "|" then

@@ -215,3 +215,43 @@ config quorum=3 handovers=1
 > 102 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
 > 102 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
 > 102 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+
+== a keep that can not be confirmed now is kept
+config quorum=3
+0 ready 1
+10 1 LOCK a keep=8s
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=2
+20 1 UNLOCK a
+> op end a seq=1 linger=7992 on=0
+> op end a seq=1 linger=7992 on=1
+> op end a seq=1 linger=7992 on=2
+21 < ended a on=0
+22 < ended a on=1
+> 1 OK depth=0
+23 < ended a on=2
+30 1 LOCK a
+> op confirm a seq=1 ttl=13000 reserve=1 on=0
+> op confirm a seq=1 ttl=13000 reserve=1 on=1
+> op confirm a seq=1 ttl=13000 reserve=1 on=2
+31 < granted a fence=101 on=0
+32 < unknown a on=1
+33 < unknown a on=2
+100 until
+> 83 op confirm a seq=1 ttl=13000 reserve=1 on=0
+> 83 op confirm a seq=1 ttl=13000 reserve=1 on=1
+> 83 op confirm a seq=1 ttl=13000 reserve=1 on=2
+101 < granted a fence=102 on=0
+102 < granted a fence=101 on=1
+> op raise a seq=1 ttl=13000 fence=102 on=0
+> op raise a seq=1 ttl=13000 fence=102 on=1
+> op raise a seq=1 ttl=13000 fence=102 on=2
+103 < granted a fence=101 on=2
+104 < renewed a on=0
+105 < unknown a on=1
+106 < unknown a on=2
