@@ -10,6 +10,7 @@
 
 #include "ablate.h"
 #include "faults.h"
+#include "topology.h"
 #include "uses.h"
 
 #define DATA_LOSS (FAULT_RESTART | FAULT_FLUSH)
@@ -149,6 +150,32 @@ const struct ablation ablations[] = {
 	    FAULT_DELAY | FAULT_PAUSE | FAULT_FREEZE, 0, { { NULL, NULL } } },
 	{ "flush", "grants are told without looking at the clock again", 200,
 	    ABLATE_FLUSH, FAULT_HICCUP, 0, { { NULL, NULL } } },
+	{ "quorum/few", "fewer than a majority will do", 20, ABLATE_FEW, 0, 0,
+	    { { NULL, NULL } } },
+	{ "quorum/guard", "a server that has lost its data votes at once", 100,
+	    ABLATE_SCRIPT, DATA_LOSS, 0,
+	    { { "local blessed = g[1] == replid", "local blessed = true" },
+		{ "blessed, pend = false, false", "" } } },
+	{ "quorum/grace", "it is blessed at once", 100, ABLATE_SCRIPT,
+	    DATA_LOSS, 0,
+	    { { "local blessed = g[1] == replid",
+		"redis.call('HSET', guard, 'id', replid, 'at', now_ms) "
+		"local blessed = true" } } },
+	{ "quorum/stall",
+	    "a server votes that was frozen or whose clock jumped", 100,
+	    ABLATE_SCRIPT, FAULT_CLOCK | FAULT_PAUSE, 0,
+	    { { "if blessed and now_ms - at > stall_ms", "if false" } } },
+	{ "quorum/raise", "no hints for fences, and none is written back", 50,
+	    ABLATE_SCRIPT, 0, 0,
+	    { { "op.raise =|raise(tonumber(n))", "" },
+		{ "op.raise =|write(key, token, tonumber(n), ttl)", "" },
+		{ "local function draw|quorum and 0 or now_us, seen + 1",
+		    "0" } } },
+	{ "quorum/counter", "fences are counted, also by who comes back empty",
+	    200, ABLATE_SCRIPT, DATA_LOSS, 0,
+	    { { "op.bless =|raise(seen)", "" },
+		{ "local function draw|quorum and 0 or now_us, seen + 1",
+		    "0" } } },
 	{ NULL, NULL, 0, ABLATE_SCRIPT, 0, 0, { { NULL, NULL } } },
 };
 
@@ -161,6 +188,21 @@ ablation_find(const char *name)
 		if (strcmp(a->name, name) == 0)
 			return a;
 	return NULL;
+}
+
+const struct topology *
+ablation_topology(const struct ablation *a)
+{
+	const char *slash = strchr(a->name, '/');
+	const struct topology *t;
+	char *word;
+
+	if (slash == NULL)
+		return &topologies[0];
+	word = xstrndup(a->name, (size_t)(slash - a->name));
+	t = topology_find(word);
+	free(word);
+	return t;
 }
 
 /*

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct topology;
+
 /* What is switched off outside the scripts. */
 enum ablation_switch {
 	ABLATE_SCRIPT,
@@ -16,14 +18,15 @@ enum ablation_switch {
 	ABLATE_ARRIVAL,
 	ABLATE_FLUSH,
 	ABLATE_GRACE,
-	ABLATE_KEPT
+	ABLATE_KEPT,
+	ABLATE_FEW
 };
 
 #define ABLATION_EDITS_MAX 3
 
 /* One row: edits of the text of both scripts, or a switch. */
 struct ablation {
-	const char *name;
+	const char *name; /* TOPOLOGY/NAME, where it is not standalone */
 	const char *what;
 	unsigned seeds; /* within so many it must be noticed */
 	enum ablation_switch off;
@@ -37,6 +40,9 @@ struct ablation {
 extern const struct ablation ablations[]; /* a NULL name ends it */
 
 const struct ablation *ablation_find(const char *name);
+
+/* Where the protection matters; NULL: there is no topology of that name. */
+const struct topology *ablation_topology(const struct ablation *a);
 
 /*
  * The text of a script without the protection; the caller frees it.

@@ -107,6 +107,14 @@ tell_one(struct broker *b, struct answer *a)
 		broker_drained(b, a->sitting);
 }
 
+static void
+tell_log(struct broker *b, const struct effect *e, const char *text)
+{
+	TRACE(b->w, "%s log %s %.*s", b->name, e->word, (int)e->text_len, text);
+	if (strcmp(e->word, "guard-fences") == 0)
+		b->w->checker.by_clocks = true;
+}
+
 void
 broker_tell(struct broker *b, struct effects *fx, int64_t early_us)
 {
@@ -117,8 +125,7 @@ broker_tell(struct broker *b, struct effects *fx, int64_t early_us)
 	for (i = 0; i < fx->n && !b->w->failed; i++) {
 		e = &fx->v[i];
 		if (e->kind == EFFECT_LOG)
-			TRACE(b->w, "%s log %s %.*s", b->name, e->word,
-			    (int)e->text_len, buf_data(&fx->text) + e->text);
+			tell_log(b, e, buf_data(&fx->text) + e->text);
 		if (e->kind != EFFECT_REPLY && e->kind != EFFECT_EVENT)
 			continue;
 		make_answer(&a, fx, e);

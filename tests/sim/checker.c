@@ -318,7 +318,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 		checker_joins(w, ask);
 	else
 		ground->phase_us = world_now(w);
-	if (a->fence <= ground->fence && !joins)
+	if (a->fence <= ground->fence && !joins && checker_fences_rise(w))
 		world_fail(w, "P2", "n%d: fence %llu after fence %llu, by %s",
 		    ask->name, (unsigned long long)a->fence,
 		    (unsigned long long)ground->fence, b->name);

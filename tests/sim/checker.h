@@ -220,6 +220,7 @@ struct checker {
 	struct barrier_facts barriers[CHECKER_BARRIERS_MAX];
 	struct generation *generations; /* owned */
 	size_t ngenerations, generations_size;
+	bool by_clocks; /* a broker has said that fences rest on clocks now */
 	uint64_t next_order;
 	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */

@@ -60,6 +60,13 @@ bool checker_ask_is(const struct ask *ask, enum ask_form form);
 /* It was answered, and waits no more (checker_asks.c). */
 void checker_close_ask(struct world *w, struct ask *ask);
 
+/* Said to rest on clocks, which may be wrong. */
+static inline bool
+checker_fences_rise(const struct world *w)
+{
+	return !(w->clocks_apart && w->checker.by_clocks);
+}
+
 /* A session shares a name that others share (checker_share.c). */
 void checker_joins(struct world *w, const struct ask *ask);
 

@@ -20,12 +20,12 @@ static int64_t
 majority_us(const struct world *w, const struct votes *votes)
 {
 	int64_t best_us = 0;
-	int i, j, n;
+	int shards = (int)w->shards, i, j, n;
 
-	for (i = 0; i < w->nservers; i++) {
-		for (j = n = 0; j < w->nservers; j++)
+	for (i = 0; i < shards; i++) {
+		for (j = n = 0; j < shards; j++)
 			n += votes->until_us[j] >= votes->until_us[i];
-		if (n > w->nservers / 2 && votes->until_us[i] > best_us)
+		if (n > shards / 2 && votes->until_us[i] > best_us)
 			best_us = votes->until_us[i];
 	}
 	return best_us;
@@ -422,6 +422,6 @@ checker_end(struct world *w)
 	end_of_keys(w);
 	checker_barrier_end(w);
 	/* A history knows neither sharing nor several names at once. */
-	if (!w->failed && !w->shares && !w->groups)
+	if (!w->failed && !w->shares && !w->groups && checker_fences_rise(w))
 		history_check(&w->history, &limits, history_fault, w);
 }

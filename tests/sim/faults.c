@@ -252,12 +252,19 @@ die(void *object, uint64_t tag)
 	later(s->w, some_us(s->w, 5, s->w->lease_ms), restart_server, s);
 }
 
+/* Where the clocks of brokers are no help, a quorum loses only so much. */
+static bool
+may_lose(struct world *w, const struct server *s)
+{
+	return !w->clocks_apart || quorum_bears(w, s);
+}
+
 static void
 strike_restart(struct world *w)
 {
 	struct server *s = some_server(w);
 
-	if (!s->up)
+	if (!s->up || !may_lose(w, s))
 		return;
 	/* Data that are only a little older are the hardest to notice. */
 	if (prng_chance(&w->prng, 300)) {
@@ -275,7 +282,7 @@ strike_flush(struct world *w)
 
 	struct server *s = some_server(w);
 
-	if (!s->up || s->frozen)
+	if (!s->up || s->frozen || !may_lose(w, s))
 		return;
 	TRACE(w, "%s FLUSHALL", s->name);
 	answer_free(server_command(s, words));
@@ -499,7 +506,11 @@ faults_on_tick(void *object, uint64_t tag)
 	}
 	if (tries < FAULT_BITS)
 		strikes[bit](w);
-	later(w, some_us(w, 50, 4 * w->lease_ms), faults_on_tick, w);
+	/* What befalls one server of a quorum may befall others with it. */
+	while (tries < FAULT_BITS && w->quorum && prng_chance(&w->prng, 400))
+		strikes[bit](w);
+	later(w, some_us(w, 50, (w->quorum ? 2 : 4) * w->lease_ms),
+	    faults_on_tick, w);
 }
 
 void

@@ -290,11 +290,13 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 	unsigned n;
 	bool good = true;
 
-	if (!ablation_fits(a, lua_keep, lua_acquire)) {
+	if (ablation_topology(a) == NULL ||
+	    !ablation_fits(a, lua_keep, lua_acquire)) {
 		printf("%-16s no longer fits the scripts\n", a->name);
 		return false;
 	}
 	o.ablation = a;
+	o.topology = ablation_topology(a);
 	o.faults = a->faults;
 	o.uses = a->uses;
 	o.faults_given = o.uses_given = true;
@@ -363,6 +365,7 @@ take_ablation(struct sim_options *o, struct command *cmd)
 	o->ablation = ablation_find(optarg);
 	if (o->ablation == NULL)
 		usage();
+	o->topology = ablation_topology(o->ablation);
 	if (!o->faults_given)
 		o->faults = o->ablation->faults;
 	if (!o->uses_given)

@@ -9,6 +9,9 @@
  */
 #include "config.h"
 
+#include <string.h>
+
+#include "answer.h"
 #include "topology.h"
 #include "world.h"
 
@@ -17,16 +20,22 @@
 void
 quorum_draw(struct world *w)
 {
-	static const int sizes[] = { 3, 3, 3, 3, 4, 5, 5, 7, 9 };
+	static const int sizes[] = { 3, 3, 3, 3, 3, 3, 4, 5, 5, 5, 7, 9 };
 	size_t at = prng_below(&w->prng, sizeof(sizes) / sizeof(sizes[0]));
 
 	w->nservers = sizes[at];
 	w->shards = (uint32_t)w->nservers;
+	if (world_ablated(w, ABLATE_FEW))
+		w->shards -= 2;
 	w->quorum = true;
 	/* ERR unsupported. */
 	w->shares = false;
 	w->permits = 0;
 	w->clocks_apart = prng_chance(&w->prng, 500);
+	/* The servers answer one after the other: brokers pass each other. */
+	w->latency_us = prng_skewed(&w->prng, 20, 20000);
+	/* Each server costs as much as a world with one. */
+	w->heal_us /= 2;
 }
 
 /* The wall clock outlives the process. */
@@ -43,17 +52,46 @@ set_wall(struct broker *b)
 void
 quorum_begin(struct broker *b)
 {
-	int i;
+	int i, at;
 
 	if (b->wall_us == 0)
 		set_wall(b);
-	b->npools = b->w->nservers;
-	for (i = 0; i < b->npools; i++)
-		b->pools[i].server = &b->w->servers[i];
+	b->npools = (int)b->w->shards;
+	for (i = 0; i < b->npools; i++) {
+		at = i;
+		if (world_ablated(b->w, ABLATE_FEW))
+			at = (i + 2 * b->index) % b->w->nservers;
+		b->pools[i].server = &b->w->servers[at];
+	}
 }
 
 struct pool *
 quorum_route(struct broker *b, uint32_t shard)
 {
 	return &b->pools[shard];
+}
+
+/* Is all that was ever granted on it known to it? */
+static bool
+is_whole(struct server *s)
+{
+	static const char *const words[] = { "HGET", WORLD_PREFIX "@guard",
+		"id", NULL };
+	redisReply *reply = server_command(s, words);
+	bool whole = s->up && !s->frozen && reply->type == REDIS_REPLY_STRING &&
+		     strcmp(reply->str, s->db.replid) == 0;
+
+	answer_free(reply);
+	return whole;
+}
+
+bool
+quorum_bears(struct world *w, const struct server *lost)
+{
+	int i;
+
+	for (i = 0; i < w->nservers; i++)
+		if (&w->servers[i] != lost && !is_whole(&w->servers[i]))
+			return false;
+	return true;
 }

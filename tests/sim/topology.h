@@ -12,10 +12,12 @@
 #ifndef LOCKBROKER_SIM_TOPOLOGY_H
 #define LOCKBROKER_SIM_TOPOLOGY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct broker;
 struct pool;
+struct server;
 struct world;
 
 struct topology {
@@ -35,6 +37,9 @@ struct topology {
 void quorum_draw(struct world *w);
 void quorum_begin(struct broker *b);
 struct pool *quorum_route(struct broker *b, uint32_t shard);
+
+/* May this one lose its data, and fences rise without clocks all the same? */
+bool quorum_bears(struct world *w, const struct server *lost);
 
 extern const struct topology topologies[]; /* a NULL word ends it */
 
