@@ -2,6 +2,8 @@
  * A walk through the wait-for graph, breadth first, from the names that are
  * asked for: to who holds them, to what those wait for, and so on.  Each
  * session is visited once in a walk; how it was reached is written into it.
+ * A walk can take as long as the longest list of those who share a name; so
+ * there is none for a session that nobody waits for.
  */
 #include "config.h"
 
@@ -88,6 +90,18 @@ write_circle(const struct session *start, struct buf *out)
 	buf_add(out, first->name, first->name_len);
 }
 
+/* Could a way lead back: does anybody wait for what the session holds? */
+static bool
+is_waited_for(const struct session *s)
+{
+	const struct hold *h;
+
+	TAILQ_FOREACH (h, &s->holds, in_session)
+		if (h->lock->nwaiting > 0)
+			return true;
+	return false;
+}
+
 bool
 deadlock_find(struct core *core, struct session *s, struct lock *const *locks,
     unsigned n, struct buf *circle)
@@ -96,6 +110,8 @@ deadlock_find(struct core *core, struct session *s, struct lock *const *locks,
 	bool found = false;
 	unsigned i;
 
+	if (!is_waited_for(s))
+		return false;
 	core->walks++;
 	for (i = 0; i < n; i++)
 		visit(core, &walk, locks[i], s, s);

@@ -507,6 +507,8 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		    b->name, (unsigned long long)a->session, a->name);
 	k->lost++;
 	checker_told_lost(w, a);
+	/* It was held until now: an UNLOCK read meanwhile came too late. */
+	g->parting = 0;
 	checker_drop_badly(w, g);
 }
 
