@@ -63,7 +63,6 @@ core_new(const struct core_config *config)
 	TAILQ_INIT(&core->votes);
 	TAILQ_INIT(&core->watched_touched);
 	TAILQ_INIT(&core->forces);
-	table_init(&core->locks, lock_name);
 	heap_init(&core->timers);
 	guard_init(core);
 	sync_init(core);
@@ -83,7 +82,6 @@ core_free(struct core *core)
 	quorum_free_all(core);
 	free(core->touched);
 	heap_fini(&core->timers);
-	table_fini(&core->locks);
 	guard_fini(core);
 	for (i = 0; i < core->nslots; i++)
 		free(core->slots[i].name);

@@ -221,8 +221,8 @@ size_t
 core_names(
     struct core *core, int64_t now_ms, size_t limit, core_row_fn fn, void *arg)
 {
-	size_t i, n = core->locks.n;
-	struct table_walk walk;
+	size_t i, n = core->nlocks;
+	struct lock_walk walk;
 	struct lock **v, *l;
 	struct row r;
 
@@ -295,7 +295,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 
 	memset(gauges, 0, sizeof(*gauges));
 	gauges->sessions = HASH_COUNT(core->sessions);
-	gauges->names = core->locks.n;
+	gauges->names = core->nlocks;
 	gauges->waiters = core->nwaiting;
 	for (s = core->sessions; s != NULL; s = s->hh.next) {
 		gauges->locks_held += s->nholds;

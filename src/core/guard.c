@@ -53,6 +53,7 @@ guard_init(struct core *core)
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
+		table_init(&core->guards[i].locks, lock_name);
 		core->guards[i].spell = 1;
 	}
 }
@@ -60,6 +61,10 @@ guard_init(struct core *core)
 void
 guard_fini(struct core *core)
 {
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		table_fini(&core->guards[i].locks);
 	free(core->guards);
 }
 
@@ -315,16 +320,16 @@ guard_unblock(struct core *core, struct lock *l)
 static void
 unblock_all(struct core *core, struct guard *g)
 {
-	struct table_walk walk;
+	struct lock_walk walk;
 	struct lock *l;
 	uint32_t left;
 
 	sync_unblock(core, g);
 	g = lobby(core, shard_of(core, g));
 	left = g->nblocked;
-	l = left > 0 ? lock_first(core, &walk) : NULL;
+	l = left > 0 ? lock_first_of(core, shard_of(core, g), &walk) : NULL;
 	for (; left > 0 && l != NULL; l = lock_next(&walk)) {
-		if (!l->blocked || lobby(core, l->shard) != g)
+		if (!l->blocked)
 			continue;
 		left--;
 		guard_unblock(core, l);
@@ -406,12 +411,12 @@ static bool
 all_asserted(const struct core *core, const struct guard *g)
 {
 	const struct lock *l;
-	struct table_walk walk;
+	struct lock_walk walk;
 	uint32_t shard = shard_of(core, g);
 
-	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
-		if ((l->shard == shard || quorum_used(core)) &&
-		    lease_unasserted(core, l))
+	l = lock_first_of(core, shard, &walk);
+	for (; l != NULL; l = lock_next(&walk))
+		if (lease_unasserted(core, l))
 			return false;
 	return sync_asserted(core, shard);
 }
@@ -503,13 +508,13 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 static void
 reassert_all(struct core *core, uint32_t shard)
 {
-	struct table_walk walk;
+	struct lock_walk walk;
 	struct lock *l;
 
 	sync_reassert(core, shard);
-	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
-		if (l->shard == shard || quorum_used(core))
-			lease_reassert(core, l);
+	l = lock_first_of(core, shard, &walk);
+	for (; l != NULL; l = lock_next(&walk))
+		lease_reassert(core, l);
 }
 
 static void
@@ -611,7 +616,7 @@ static bool
 all_over(const struct core *core)
 {
 	const struct lock *l;
-	struct table_walk walk;
+	struct lock_walk walk;
 
 	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
 		if (l->state != LEASE_LINGERING)

@@ -39,10 +39,19 @@ lock_name(const struct table_link *link, size_t *len)
 	return l->name;
 }
 
+/* The names of a guard, which are looked at when its history has changed. */
+static struct table *
+table_of(const struct core *core, uint32_t shard)
+{
+	return &core->guards[core->config.quorum ? 0 : shard].locks;
+}
+
 struct lock *
 lock_find(const struct core *core, const char *name, size_t len)
 {
-	return lock_of(table_find(&core->locks, name, len));
+	uint32_t shard = core->config.quorum ? 0 : core_shard(core, name, len);
+
+	return lock_of(table_find(table_of(core, shard), name, len));
 }
 
 struct more *
@@ -76,15 +85,32 @@ lock_set_why(struct lock *l, char *why)
 }
 
 struct lock *
-lock_first(const struct core *core, struct table_walk *walk)
+lock_first(const struct core *core, struct lock_walk *walk)
 {
-	return lock_of(table_first(&core->locks, walk));
+	struct lock *l = lock_first_of(core, 0, walk);
+
+	if (!core->config.quorum)
+		walk->last = core->config.shards - 1;
+	return l != NULL ? l : lock_next(walk);
 }
 
 struct lock *
-lock_next(struct table_walk *walk)
+lock_first_of(const struct core *core, uint32_t shard, struct lock_walk *walk)
 {
-	return lock_of(table_next(walk));
+	walk->core = core;
+	walk->shard = walk->last = core->config.quorum ? 0 : shard;
+	return lock_of(table_first(table_of(core, shard), &walk->in));
+}
+
+struct lock *
+lock_next(struct lock_walk *walk)
+{
+	struct table_link *link = table_next(&walk->in);
+
+	while (link == NULL && walk->shard < walk->last)
+		link =
+		    table_first(table_of(walk->core, ++walk->shard), &walk->in);
+	return lock_of(link);
 }
 
 struct lock *
@@ -102,7 +128,8 @@ lock_get(struct core *core, const char *name, size_t len)
 	l->name_len = (uint8_t)len;
 	l->shard = (uint16_t)core_shard(core, name, len);
 	memcpy(l->name, name, len);
-	table_add(&core->locks, &l->by_name);
+	table_add(table_of(core, l->shard), &l->by_name);
+	core->nlocks++;
 	return l;
 }
 
@@ -113,7 +140,8 @@ lock_free(struct core *core, struct lock *l)
 	guard_unblock(core, l);
 	core_untouch(core, l);
 	core_disarm(core, &l->timer);
-	table_remove(&core->locks, &l->by_name);
+	table_remove(table_of(core, l->shard), &l->by_name);
+	core->nlocks--;
 	unlock_parted(core, l, true);
 	lock_set_why(l, NULL);
 	free(l->more);

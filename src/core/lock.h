@@ -17,9 +17,18 @@ void lock_linger_over(struct lock *l);
 void lock_not_idle(struct lock *l);
 void lock_set_why(struct lock *l, char *why); /* takes it over; may be NULL */
 
-/* All of them: see table_first(). */
-struct lock *lock_first(const struct core *core, struct table_walk *walk);
-struct lock *lock_next(struct table_walk *walk);
+/* How far a walk has come; what goes for a table_walk goes for it. */
+struct lock_walk {
+	const struct core *core;
+	uint32_t shard, last;
+	struct table_walk in; /* the names of the present one */
+};
+
+/* All names; those of one guard. */
+struct lock *lock_first(const struct core *core, struct lock_walk *walk);
+struct lock *lock_first_of(
+    const struct core *core, uint32_t shard, struct lock_walk *walk);
+struct lock *lock_next(struct lock_walk *walk);
 
 /* For the table. */
 const char *lock_name(const struct table_link *link, size_t *len);

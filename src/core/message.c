@@ -217,7 +217,7 @@ message_take(struct core *core, const char *text, size_t len)
 void
 message_resubscribed(struct core *core)
 {
-	struct table_walk walk;
+	struct lock_walk walk;
 	struct lock *l;
 
 	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk)) {

@@ -252,7 +252,7 @@ void
 session_free_all(struct core *core)
 {
 	struct session *s, *next;
-	struct table_walk walk;
+	struct lock_walk walk;
 	struct lock *l;
 	struct hold *h;
 

@@ -253,7 +253,7 @@ struct more {
  * cost little: there are many of them.
  */
 struct lock {
-	struct table_link by_name; /* in core.locks */
+	struct table_link by_name; /* in guard.locks */
 	struct holder_list holders;
 	struct waiter_list queue;
 	struct timer timer;	 /* when the lease wants attention next */
@@ -303,7 +303,8 @@ more_of(const struct lock *l)
 /* What is known of one guard; guards[shard]. */
 struct guard {
 	struct timer timer; /* next heartbeat, or bless */
-	uint32_t nblocked;  /* locks that wait for link or bless */
+	struct table locks; /* by name; in a quorum the first has all */
+	uint32_t nblocked;  /* of them, that wait for link or bless */
 	struct sync_list sync_blocked;
 	enum guard_state state;
 	bool up;    /* the store can be reached */
@@ -369,7 +370,7 @@ struct core {
 	int64_t now_ms;			    /* of the present step */
 	struct effects *fx;		    /* of the present step */
 	struct session *sessions;	    /* by id */
-	struct table locks;		    /* by name */
+	size_t nlocks;			    /* names, of all guards */
 	uint64_t nwaiting;		    /* waiters in their queues */
 	struct heap timers;
 	struct guard *guards;
