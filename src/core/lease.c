@@ -39,7 +39,7 @@ static const unsigned legal[LEASE_MAX] = {
 	[LEASE_NONE] = TO(ACQUIRING) | TO(ENDING),
 	[LEASE_ACQUIRING] = TO(HELD) | TO(QUEUED) | TO(NONE) | TO(ENDING),
 	[LEASE_QUEUED] = TO(HELD) | TO(CONFIRMING) | TO(NONE) | TO(ENDING),
-	[LEASE_CONFIRMING] = TO(HELD) | TO(NONE) | TO(ENDING),
+	[LEASE_CONFIRMING] = TO(HELD) | TO(NONE) | TO(ENDING) | TO(LINGERING),
 	[LEASE_HELD] = TO(ATRISK) | TO(ENDING) | TO(NONE),
 	[LEASE_ATRISK] = TO(HELD) | TO(ENDING) | TO(NONE),
 	[LEASE_ENDING] = TO(NONE) | TO(QUEUED) | TO(LINGERING),
@@ -222,6 +222,11 @@ next_confirming(struct core *core, struct lock *l)
 {
 	if (TAILQ_EMPTY(&l->queue)) {
 		lease_set_state(l, LEASE_ENDING);
+		return true;
+	}
+	/* A tombstone is written again first, if that must be. */
+	if (lease_unasserted(core, l)) {
+		lease_set_state(l, LEASE_LINGERING);
 		return true;
 	}
 	if (may_ask(core, l, guard_ready(core, l->shard)))
@@ -485,7 +490,7 @@ next_lingering(struct core *core, struct lock *l)
 	}
 	if (w != NULL && w->session->id == more_of(l)->linger_session &&
 	    more_of(l)->again_ms <= core->now_ms &&
-	    guard_ready(core, l->shard)) {
+	    guard_ready(core, l->shard) && !lease_unasserted(core, l)) {
 		lease_set_state(l, LEASE_CONFIRMING);
 		return true;
 	}
@@ -546,7 +551,11 @@ lease_next(struct core *core, struct lock *l)
 bool
 lease_unasserted(const struct core *core, const struct lock *l)
 {
-	return (lease_is_held(l) || l->state == LEASE_LINGERING) &&
+	bool tombstone = l->state == LEASE_LINGERING ||
+			 (l->state == LEASE_CONFIRMING &&
+			     more_of(l)->linger_ms > core->now_ms);
+
+	return (lease_is_held(l) || tombstone) &&
 	       l->spell != guard_spell(core, l->shard);
 }
 

@@ -267,3 +267,29 @@
 > 1 OK depth=0
 70 2 TRYLOCK a
 > 2 BUSY
+
+== a tombstone is written again, too, while its session takes it up
+0 ready 2
+10 1 LOCK a keep=1m
+> op acquire a seq=1 ttl=61000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=59990
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op confirm a seq=1 ttl=59970 reserve=1
+60 guard pending y
+> log guard-pending shard 0: its history changed; grants begin in 13600ms
+70 < pending a
+> op renew a seq=1 ttl=59950 fence=100
+80 < unknown a
+200 until
+> 130 op renew a seq=1 ttl=59890 fence=100
+200 < renewed a
+300 guard blessed
+> log guard-blessed shard 0: may grant
+> op confirm a seq=1 ttl=59720 reserve=1
+310 < granted a fence=101
+> 1 OK fence=101 depth=1
