@@ -386,6 +386,9 @@ claim_error(
     struct core *core, struct claim *c, enum err_code code, const char *why)
 {
 	emit_error(core, c->session->id, c->ref, code, "%s", why);
+	if (c->by != 0)
+		emit_error(core, c->session->id, c->by, ERR_NOT_FOUND,
+		    "that request has failed before");
 	claim_free(core, c);
 }
 

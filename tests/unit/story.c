@@ -10,7 +10,7 @@
  *	TIME guard STATE [TEXT] [fresh] [fence=F] [on=SHARD]
  *	TIME open ID [tcp]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
- *	TIME cancel ID TAG	TIME ping ID	TIME resume ID KEY-OF-ID
+ *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
  *	TIME < OUTCOME NAME [fence=F] [first=N] [ttl=D] [waiting] [sent=TIME]
  *				[on=SHARD]
  *				of the oldest operation of that name; `@guard`
@@ -485,6 +485,8 @@ do_cancel(struct story *st)
 
 	ev.u.cancel.session = (uint64_t)number(st, word(st, 2));
 	ev.u.cancel.ref = (uint64_t)number(st, word(st, 3));
+	if (st->nwords > 4)
+		ev.u.cancel.by = (uint64_t)number(st, word(st, 4));
 	step(st, &ev);
 }
 

@@ -119,3 +119,15 @@
 > op status b
 2180 < value b
 > 2 OK state=free waiters=0
+
+== stop while a party is leaving a barrier
+0 ready 1
+10 1 @1 BARRIER g parties=2
+> op arrive g seq=1
+20 < waiting g first=0 second=1
+30 cancel 1 1 2
+> op leave g seq=1
+40 stop
+> 1 !SHUTDOWN
+> 1 @1 ERR shutdown the broker is stopping; try another one
+> 1 @2 ERR not-found that request has failed before
