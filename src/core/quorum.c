@@ -31,6 +31,7 @@ struct vote {
 	bool waiting;	   /* one of them knows of a broker that waits */
 	struct outcome no; /* the weightiest other answer */
 	bool decided;
+	unsigned without; /* servers that don't have the token, as bits */
 	size_t name_len;
 	char name[];
 };
@@ -55,6 +56,10 @@ static const unsigned weight[OUTCOME_MAX] = {
 	[OUTCOME_BUSY] = 7,
 	[OUTCOME_QUEUED] = 7,
 };
+
+/* Which answers say that the server has another token, or none. */
+static const unsigned not_ours = 1u << OUTCOME_LOST | 1u << OUTCOME_FOREIGN |
+				 1u << OUTCOME_BUSY | 1u << OUTCOME_QUEUED;
 
 bool
 quorum_used(const struct core *core)
@@ -116,6 +121,8 @@ send_all(struct core *core, struct vote *v)
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
+		if ((v->without & (1u << i)) != 0)
+			continue;
 		op = slot_submit(core, &slot, v->op.kind, SLOT_VOTE, i, v->name,
 		    v->name_len);
 		id = op->id;
@@ -139,13 +146,18 @@ quorum_send(struct core *core)
 	}
 }
 
-/* Whatever became of the token anywhere: it ends. */
+/* Wherever the token may be, whatever became of it: it ends. */
 static void
 end_everywhere(struct core *core, const struct vote *v)
 {
-	struct vote *end = vote_new(core, v->name, v->name_len, OP_END);
+	struct vote *end;
 
+	if (v->without == (1u << core->config.shards) - 1)
+		return;
+	end = vote_new(core, v->name, v->name_len, OP_END);
 	end->op.seq = v->op.seq;
+	end->without = v->without;
+	end->decided = true;
 }
 
 static void
@@ -238,7 +250,7 @@ fail(struct core *core, struct vote *v)
 }
 
 static void
-count(struct vote *v, int64_t sent_ms, const struct outcome *o)
+count(struct vote *v, uint32_t shard, int64_t sent_ms, const struct outcome *o)
 {
 	if (yes_answers[v->op.kind] & (1u << o->status)) {
 		v->yes++;
@@ -251,6 +263,8 @@ count(struct vote *v, int64_t sent_ms, const struct outcome *o)
 	}
 	if (o->status == OUTCOME_LOST)
 		v->lost++;
+	if ((not_ours & (1u << o->status)) != 0)
+		v->without |= 1u << shard;
 	if (weight[o->status] >= weight[v->no.status])
 		v->no = *o;
 	v->no.text = ""; /* it does not outlive this call */
@@ -264,7 +278,7 @@ quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	assert(v->left > 0);
 	v->left--;
-	count(v, sent_ms, o);
+	count(v, slot->shard, sent_ms, o);
 	if (!v->decided && v->yes >= quorum_majority(core))
 		succeed(core, v);
 	else if (!v->decided && v->yes + v->left < quorum_majority(core))

@@ -52,9 +52,7 @@ config quorum=3
 13 < granted a fence=100 on=2
 14 < lost a on=0
 15 < lost a on=2
-> op end a seq=1 on=0
 > op end a seq=1 on=1
-> op end a seq=1 on=2
 
 == a majority says no: what a minority granted is ended
 config quorum=3
@@ -68,8 +66,6 @@ config quorum=3
 13 < busy a ttl=1000 on=2
 > 1 BUSY
 > op end a seq=1 on=0
-> op end a seq=1 on=1
-> op end a seq=1 on=2
 
 == a minority that has lost the key does not end the lease
 config quorum=3
