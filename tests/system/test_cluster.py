@@ -1,6 +1,7 @@
 """Redis Cluster: buckets on several masters, slots that move, masters that die."""
 
 from lib.case import SystemTest, grace_of, pad_of
+from lib.client import first_of
 from lib.cluster import Cluster, bucket_of, key_of, names_in, slot_of
 from lib.history import Contender, check_history, stop_contenders
 from lib.wait import eventually, let_time_pass, moment, now, patience
@@ -193,6 +194,34 @@ class Moving(Clusters):
         self.assertGreater(self.b.reply(self.grace + 10).fence, fence)
         self.assert_kept(self.a, name, fence)
 
+    def test_there_and_back(self):
+        """A to B by hand; then B dies with a lock that A lacks, and A is the master again."""
+        self.prepare(lease=5, replicas=1, confirm=0)
+        a = self.cluster.masters[0]
+        b = next(one for one in self.cluster.replicas if self.cluster.master_of[one] is a)
+        first, second, new = names_in(bucket_of(self.name_on(a)), 3)
+        fence = self.a.lock(first)
+        eventually(lambda: self.fail_over(b), 15, "promoted", every=0.1)
+        self.wait_grace(self.a)
+        eventually(lambda: b.cmd("INFO", "replication").count("state=online") == 1, 15,
+                   "A is a replica of B")
+        a.freeze()
+        last = self.a.lock(second)
+        self.assertGreater(last, fence)
+        self.b.send(f"LOCK {second}")
+        b.kill()
+        a.thaw()
+        eventually(lambda: self.cluster.role(a) == "master", 20, "A is the master again")
+        self.assertGreater(self.client().lock(new, timeout=self.grace + 20), last)
+        # A failover may take longer than the lease: then the holder was told.
+        self.a.pump()
+        if not [line for line in self.a.events if line.status == "!LOST"]:
+            self.assertTrue(self.b.silent(), "granted twice")
+            self.assert_kept(self.a, first, fence)
+            self.assert_kept(self.a, second, last)
+            self.a.ok(f"UNLOCK {second}")
+        self.assertGreater(self.b.reply(self.grace + 15).fence, last)
+
     def fail_over(self, replica):
         """Redis gives a failover up after 5 s; then it must be asked for again. Without FORCE
         the master pauses its clients meanwhile, which can last longer than a lease."""
@@ -273,6 +302,37 @@ class Dying(Clusters):
         self.assertTrue(self.b.silent())
         self.a.ok(f"UNLOCK {name}")
         self.assertGreater(self.b.reply(self.grace + 10).fence, fence)
+
+    def test_a_woken_master(self):
+        """It was stopped with grants in its sockets, and another promoted: they don't count,
+        though it has not heard of that yet."""
+        net = self.network()
+        self.prepare(lease=3, replicas=1, confirm=0, net=net)
+        old = self.cluster.masters[0]
+        new = self.replica_of(old)
+        name = self.name_on(old)
+        fence = self.a.lock(name)
+        self.a.ok(f"UNLOCK {name}")
+        old.freeze()
+        net.cut([old], [one for one in self.cluster.nodes if one is not old])
+        self.a.send(f"LOCK {name}")
+        self.b.send(f"LOCK {name}")
+        eventually(lambda: self.cluster.role(new) == "master", 20, "promoted")
+        woken = old.connect()
+        woken.send("ROLE")
+        woken.send("GET", key_of(name))
+        old.thaw()
+        role, value = woken.read(), woken.read()
+        self.assertEqual(role[0], "master", "no old master woke")
+        self.assertIsNone(value, "the old master granted what was queued in its sockets")
+        net.heal()
+        first, second = first_of(self.a, self.b, self.grace + 15)
+        last = first.reply().fence
+        self.assertGreater(last, fence)
+        self.assertIn(f"|{last}", new.cmd("GET", key_of(name)))
+        self.assertTrue(second.silent(0.3), "granted twice")
+        first.ok(f"UNLOCK {name}")
+        self.assertGreater(second.reply(10).fence, last)
 
     def test_a_history_with_a_master_killed(self):
         self.prepare(lease=2, replicas=1, confirm=0)

@@ -3,6 +3,7 @@
 import unittest
 
 from lib.case import SystemTest, grace_of
+from lib.client import first_of
 from lib.history import Contender, check_history, granted, run_contenders, stop_contenders
 from lib.wait import eventually, let_time_pass, now
 
@@ -87,6 +88,73 @@ class Quorum(SystemTest):
         self.assertEqual(self.b.ask("TRYLOCK x", timeout=3).status in ("BUSY", "ERR"), True)
         self.a.ok("UNLOCK x")
         self.assertGreater(self.b.lock("x", timeout=10), fence)
+
+    def freeze(self, count):
+        for node in self.nodes[:count]:
+            node.freeze()
+
+    def thaw(self, count):
+        for node in self.nodes[:count]:
+            node.thaw()
+
+    def test_a_frozen_majority(self):
+        """As without one; what was queued in their sockets counts for nothing when they wake."""
+        fence = self.a.lock("x")
+        self.b.send("LOCK x")
+        self.freeze(3)
+        queued = self.client(self.brokers[1])
+        queued.send("LOCK queued")
+        self.assertEqual(self.a.event(3 * LEASE, kind="LOST")["reason"], "unreachable")
+        self.assertTrue(self.b.silent())
+        self.thaw(3)
+        woken = now()
+        self.a.send("LOCK queued")
+        last = self.b.reply(grace_of(LEASE) + 10)
+        self.assertGreater(last.fence, fence)
+        self.assertGreater(last.at - woken, grace_of(LEASE) - 0.1, "no grace period")
+        first, second = first_of(queued, self.a)
+        fence = first.reply().fence
+        self.assertTrue(second.silent(0.3), "granted twice")
+        first.ok("UNLOCK queued")
+        self.assertGreater(second.reply(10).fence, fence)
+
+    def come_back_empty(self, count):
+        """So many at once, while one broker holds a name and the other waits for it."""
+        fence = self.a.lock("x")
+        self.b.send("LOCK x")
+        eventually(lambda: self.client(self.brokers[1]).ok("STATUS x")["waiters"] == "1")
+        for node in self.nodes[:count]:
+            node.kill()
+        emptied = now()
+        for node in self.nodes[:count]:
+            node.start()
+        other = self.client()
+        if count > NODES // 2:
+            other.err("TRYLOCK new", "unavailable", timeout=3)
+        last = other.lock("new", timeout=grace_of(LEASE) + 10)
+        self.assertGreater(last, fence)
+        if count > NODES // 2:
+            self.assertGreater(now() - emptied, grace_of(LEASE) - 0.1, "no grace period")
+        self.a.pump()
+        lost = [line for line in self.a.events if line.status == "!LOST"]
+        if count <= NODES // 2:
+            self.assertEqual(lost, [])
+        if not lost:
+            self.assertTrue(self.b.silent(), "granted twice")
+            self.a.ask("UNLOCK x")
+        self.assertGreater(self.b.reply(grace_of(LEASE) + 10).fence, fence)
+
+    def test_one_empty(self):
+        self.come_back_empty(1)
+
+    def test_two_empty(self):
+        self.come_back_empty(2)
+
+    def test_three_empty(self):
+        self.come_back_empty(3)
+
+    def test_all_empty(self):
+        self.come_back_empty(5)
 
     def test_a_dead_broker(self):
         fence = self.a.lock("x")

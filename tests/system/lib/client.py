@@ -231,6 +231,16 @@ class Client:
         self.eof = True
 
 
+def first_of(one, other, timeout=10.0):
+    """Wait until one of the two has a reply to read; the one that has it first."""
+    deadline = now() + hang(timeout)
+    while not (one.replies or other.replies):
+        assert now() < deadline, f"no reply to either within {timeout}s"
+        one.pump(0.02)
+        other.pump(0.02)
+    return (one, other) if one.replies else (other, one)
+
+
 def fork_client(address, requests):
     """A client that is a process of its own, so that it can be killed. Returns its pid once it
     has sent its requests (and read nothing)."""
