@@ -35,6 +35,9 @@
 #define PATIENCE_MS 20
 #define PATIENCE_MAX 50
 
+/* Of one reply that is not whole yet; none comes near it. */
+#define REPLY_BYTES_MAX ((size_t)4 << 20)
+
 /* hiredis words this in two ways. */
 static const char closed_text[] = "Redis closed the connection";
 
@@ -68,6 +71,13 @@ is_unsolicited(struct link *l)
 	       recv(l->ac->c.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }
 
+/* Redis may announce 512 MB, and something else even more. */
+static bool
+is_endless(const struct link *l)
+{
+	return l->ac && l->ac->c.reader->len > REPLY_BYTES_MAX;
+}
+
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -82,6 +92,9 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	}
 	l->depth++;
 	redisAsyncHandleRead(l->ac);
+	if (is_endless(l))
+		link_cut(l, "a reply that is too long",
+		    "is this address a Redis server?");
 	l->depth--;
 	after_hiredis(l);
 }

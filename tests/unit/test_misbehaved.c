@@ -73,6 +73,36 @@ START_TEST(a_malformed_answer_cuts_the_link)
 }
 END_TEST
 
+/* It is given up long before the reply would be overdue. */
+START_TEST(an_endless_answer_cuts_the_link)
+{
+	static const char announced[] = "$2147483647\r\n";
+	const size_t n = (size_t)8 << 20;
+	char *answer = malloc(n);
+	struct fake fake;
+
+	ck_assert_ptr_nonnull(answer);
+	memset(answer, 'x', n);
+	memcpy(answer, announced, sizeof(announced) - 1);
+	answer[n - 1] = '\0';
+	fake_start(&fake, NULL, answer);
+	rig_config(&rig, fake.path);
+	rig.config.redis.connections = 1;
+	rig.config.redis.reply_timeout_ms = 30000;
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_up, "the link");
+	rig_op(&rig, 1, OP_HEARTBEAT, NULL);
+	redis_flush(rig.redis);
+	rig_until(&rig, rig_answered, "the cut");
+	ck_status(&rig, 1, UNKNOWN);
+	ck_assert_msg(strstr(rig.why, "too long"), "%s", rig.why);
+	rig_close(&rig);
+	fake_stop(&fake);
+	free(answer);
+}
+END_TEST
+
 /* hiredis would abort. */
 START_TEST(an_answer_nobody_asked_for_cuts_the_link)
 {
@@ -202,6 +232,7 @@ misbehaviour_cases(void)
 	tcase_set_timeout(tc, 30);
 	tcase_add_loop_test(
 	    tc, a_malformed_answer_cuts_the_link, 0, COUNT(answers));
+	tcase_add_test(tc, an_endless_answer_cuts_the_link);
 	tcase_add_test(tc, an_answer_nobody_asked_for_cuts_the_link);
 	tcase_add_test(tc, an_old_server_gets_scripts_it_understands);
 	tcase_add_loop_test(tc, a_silent_server_is_given_up, 0, 2);
