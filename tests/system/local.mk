@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	tests/system/test_partitions.py \
 	tests/system/test_probe.py \
 	tests/system/test_quorum.py \
+	tests/system/test_rare_faults.py \
 	tests/system/test_recipes.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_redis_restarts.py \
