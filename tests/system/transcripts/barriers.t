@@ -39,12 +39,14 @@ a> @1 BARRIER bar-4 parties=2
 b> BARRIER bar-4 parties=2 wait=5s
 a< @1 OK index=1|0 generation=<G>
 b< OK index=0|1 generation=<G>
-a> @1 BARRIER bar-4 parties=2 wait=2s
+a> @1 BARRIER bar-4 parties=2
 settle
 a> LIST
 a< OK lines=1
 a: barrier bar-4 age=<N>ms
-a< @1 TIMEOUT
+a> CANCEL 1
+a< @1 CANCELLED
+a< OK
 a> LIST
 a< OK lines=0
 
