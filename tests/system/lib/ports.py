@@ -4,32 +4,29 @@ They are none that the kernel gives to whoever connects, so that nobody takes on
 the start of its server, and each process of the tests has a hundred of its own.
 """
 
-import fcntl
 import os
 import socket
-import tempfile
 
 FIRST, A_PROCESS, PROCESSES = 11000, 100, 100
 BUS = 10000  # a node of a cluster also uses the port so much higher
 
 
 class _Range:
-    """The ports of this process, given in turn. A locked file says whose they are."""
+    """The ports of this process, given in turn. A socket with their number for a name says whose
+    they are: it is seen where the ports are seen, whoever runs the tests, and ends with us."""
 
     def __init__(self):
         self.owner, self.given = None, 0
 
     def claim(self):
-        folder = os.path.join(tempfile.gettempdir(), f"lockbroker-ports-{os.getuid()}")
-        os.makedirs(folder, exist_ok=True)
         for number in range(PROCESSES):
-            file = open(os.path.join(folder, str(number)), "w", encoding="ascii")
+            name = socket.socket(socket.AF_UNIX)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                name.bind(f"\0lockbroker-test-ports-{number}")
             except OSError:
-                file.close()
+                name.close()
                 continue
-            self.owner, self.file, self.first = os.getpid(), file, FIRST + number * A_PROCESS
+            self.owner, self.name, self.first = os.getpid(), name, FIRST + number * A_PROCESS
             return
         raise RuntimeError(f"{PROCESSES} processes of tests have ports already")
 
