@@ -212,7 +212,7 @@ broker_on_write(void *object, uint64_t tag)
 {
 	struct broker *b = object;
 	struct core_event event = { .kind = CORE_FLUSH };
-	int round;
+	int round, i;
 
 	if (!b->alive || tag != b->life)
 		return;
@@ -231,6 +231,8 @@ broker_on_write(void *object, uint64_t tag)
 		gather_clock(
 		    b->gather, (uint64_t)(b->wall_us + world_now(b->w)));
 		gather_flush(b->gather, pool_send, b);
+		for (i = 0; i < b->npools; i++)
+			pool_flush(&b->pools[i]);
 		if (b->fx.n == 0 && gather_empty(b->gather) &&
 		    !core_has_grants(b->core))
 			break;
@@ -320,7 +322,8 @@ broker_start(struct broker *b)
 	TRACE(b->w, "%s starts", b->name);
 	b->w->o->topology->begin(b);
 	for (i = 0; i < b->npools; i++)
-		pool_start(&b->pools[i]);
+		if (b->pools[i].server != NULL)
+			pool_start(&b->pools[i]);
 	broker_wake(b);
 }
 

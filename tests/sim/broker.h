@@ -17,6 +17,7 @@
 #include "store/gather.h"
 
 #include "client.h"
+#include "sentinel.h"
 #include "server.h"
 
 #define BROKER_OPS_MAX 4096
@@ -69,16 +70,28 @@ struct flight {
 
 enum link_state { LINK_DOWN, LINK_HELLO, LINK_UP };
 
+/* What a connection will be answered: a call, or a WAIT.  Owned by its link. */
+struct errand {
+	TAILQ_ENTRY(errand) entry;
+	struct call *call; /* NULL: a WAIT */
+	int64_t until_ms;  /* by the broker's clock */
+};
+
+TAILQ_HEAD(errand_list, errand);
+
 /* The connection that carries calls. */
 struct link {
 	enum link_state state;
 	struct conn *conn;
-	struct call_list calls; /* sent, not answered; in order */
+	struct errand_list errands; /* sent, not answered; in order */
+	struct call_list held;	    /* answered; a WAIT is under way */
+	bool unconfirmed;	    /* calls were sent and no WAIT behind */
 	struct victim victims[VICTIMS_MAX];
 	int nvictims;
 	int failures; /* in a row */
 	uint64_t generation;
 	int64_t hello_us; /* when the handshake gives up */
+	int64_t armed_us; /* when its timer looks again; past: it does not */
 };
 
 /* The connection that carries messages. */
@@ -119,6 +132,8 @@ struct broker {
 	struct effects fx;
 	struct effects late; /* of the step that tells grants */
 	struct input_list inputs;
+	int side; /* of the network, while it is in two */
+	struct follower follower;
 	struct pool pools[WORLD_SERVERS_MAX];
 	int npools;
 	struct flight flights[BROKER_OPS_MAX];
@@ -165,10 +180,13 @@ void broker_wake(struct broker *b);
 /* link.c */
 void pool_init(struct pool *p, struct broker *b, int index);
 void pool_start(struct pool *p);
+void pool_move(struct pool *p, struct server *server);
+void pool_refuse(struct pool *p);  /* its server; later again */
 void pool_abandon(struct pool *p); /* the broker dies */
 void pool_packet(struct conn *c, const redisReply *reply, const char *message);
 void pool_broken(struct conn *c);
 void pool_check(struct pool *p);	      /* what has taken too long */
 void pool_send(void *arg, struct call *call); /* of a broker */
+void pool_flush(struct pool *p);	      /* behind the calls of a turn */
 
 #endif

@@ -180,7 +180,7 @@ checker_heard(struct world *w, const struct client *c, const struct answer *a,
 static void
 check_phase(struct world *w, const struct grant *g, const struct answer *a)
 {
-	if (g->fence != a->fence)
+	if (g->fence != a->fence && !faults_excuse(w))
 		world_fail(w, "P2",
 		    "n%d: session %llu shares it with fence %llu, "
 		    "session %llu with fence %llu",
@@ -213,6 +213,8 @@ check_exclusion(struct world *w, const struct broker *b, const struct answer *a,
 			check_phase(w, g, a);
 			continue;
 		}
+		if (faults_excuse(w))
+			continue;
 		world_fail(w, "P1",
 		    "n%d: %s grants it to session %llu (fence %llu) while b%d "
 		    "vouches for session %llu (fence %llu)%s",
@@ -229,6 +231,24 @@ check_exclusion(struct world *w, const struct broker *b, const struct answer *a,
 		    name, b->name, (unsigned long long)a->session);
 }
 
+/* Has the session whose keep= it is asked to share the name? */
+static bool
+shares_keep(const struct world *w, const struct ask *ask)
+{
+	const struct checker *k = &w->checker;
+	const struct ask *other;
+	size_t i;
+
+	for (i = 0; i < k->nopen && ask->shared; i++) {
+		other = &k->asks[k->open[i] - 1];
+		if (other->kind == ASK_LOCK && other->shared &&
+		    checker_asks_for(other, ask->name) &&
+		    other->session == k->grounds[ask->name].quiet_session)
+			return true;
+	}
+	return false;
+}
+
 /* keep= and delay=, where nothing is lost that remembers them. */
 static void
 check_quiet(struct world *w, const struct ask *ask)
@@ -236,7 +256,7 @@ check_quiet(struct world *w, const struct ask *ask)
 	const struct ground *ground = &w->checker.grounds[ask->name];
 
 	if (faults_forget(w) || ask->session == ground->quiet_session ||
-	    (ask->shared && ground->shared))
+	    (ask->shared && ground->shared) || shares_keep(w, ask))
 		return;
 	if (world_now(w) + KEEP_SLACK_US < ground->quiet_us)
 		world_fail(w, "keep",
@@ -318,7 +338,8 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 		checker_joins(w, ask);
 	else
 		ground->phase_us = world_now(w);
-	if (a->fence <= ground->fence && !joins && checker_fences_rise(w))
+	if (a->fence <= ground->fence && !joins && checker_fences_rise(w) &&
+	    !faults_excuse(w))
 		world_fail(w, "P2", "n%d: fence %llu after fence %llu, by %s",
 		    ask->name, (unsigned long long)a->fence,
 		    (unsigned long long)ground->fence, b->name);
@@ -355,7 +376,7 @@ on_upgrade(struct world *w, const struct broker *b, const struct answer *a,
 	struct ground *ground = &w->checker.grounds[ask->name];
 
 	check_exclusion(w, b, a, ask->name, false);
-	if (a->fence <= ground->fence)
+	if (a->fence <= ground->fence && !faults_excuse(w))
 		world_fail(w, "P2",
 		    "n%d: an upgrade has fence %llu after fence %llu",
 		    ask->name, (unsigned long long)a->fence,
@@ -551,6 +572,8 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	k->timeouts += a->status == STATUS_TIMEOUT;
 	k->unavailable += a->code == ERR_UNAVAILABLE;
 	checker_permits_answered(w, b, a, ask);
+	if (faults_split(w))
+		checker_amnesia(w);
 	checker_latch_answered(w, b, a, ask);
 	checker_barrier_answered(w, b, a, ask);
 	if (ask->kind == ASK_LOCK && a->code == ERR_DEADLOCK)

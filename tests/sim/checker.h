@@ -224,6 +224,7 @@ struct checker {
 	uint64_t next_order;
 	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */
+	uint64_t excused; /* broken, where only best effort is promised */
 };
 
 void checker_init(struct world *w);

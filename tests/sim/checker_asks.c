@@ -149,6 +149,10 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	ask->order = ++k->next_order;
 	if (ask->name >= 0)
 		ask->privileged = is_privileged(w, ask);
+	/* It may be in Redis before it is answered. */
+	if (ask->name >= 0 && (ask->keep_ms > 0 || ask->delay_ms > 0) &&
+	    checker_grant(w, ask->session, ask->name) != NULL)
+		k->sittings[ask->session - 1].kept |= 1u << ask->name;
 	if (k->nopen == k->open_size) {
 		k->open_size = k->open_size * 2 + 64;
 		k->open = xrealloc(k->open, k->open_size * sizeof(*k->open));

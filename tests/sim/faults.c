@@ -28,6 +28,7 @@ static event_fn await_stop;
 static event_fn memory_back;
 static event_fn late_run;
 static event_fn plain_ends;
+static event_fn on_reunion;
 
 static const char *const fault_words[] = {
 #define FAULT(id, word, what) word,
@@ -85,12 +86,14 @@ some_broker(struct world *w)
 	return &w->brokers[prng_below(&w->prng, (uint64_t)w->nbrokers)];
 }
 
-/* Draws nothing where there is no choice. */
+/* Draws nothing where there is no choice.  A master has more to lose. */
 static struct server *
 some_server(struct world *w)
 {
 	if (w->nservers == 1)
 		return &w->servers[0];
+	if (w->replicates && prng_chance(&w->prng, 500))
+		return w->sentinels.master;
 	return &w->servers[prng_below(&w->prng, (uint64_t)w->nservers)];
 }
 
@@ -116,6 +119,14 @@ faults_delay_us(struct world *w, int64_t usual_us)
 	if (active(w, FAULT_DELAY) && prng_chance(&w->prng, 10))
 		return usual_us + some_us(w, 1, 2 * w->lease_ms);
 	return usual_us;
+}
+
+int64_t
+faults_lag_us(struct world *w)
+{
+	if (active(w, FAULT_LAG) && prng_chance(&w->prng, 15))
+		return some_us(w, 1, 2 * w->lease_ms);
+	return 0;
 }
 
 int64_t
@@ -282,7 +293,7 @@ strike_flush(struct world *w)
 
 	struct server *s = some_server(w);
 
-	if (!s->up || s->frozen || !may_lose(w, s))
+	if (!s->up || s->frozen || !s->db.master || !may_lose(w, s))
 		return;
 	TRACE(w, "%s FLUSHALL", s->name);
 	answer_free(server_command(s, words));
@@ -300,10 +311,13 @@ strike_clock(struct world *w)
 	if (world_now(w) - s->last_jump_us <
 	    2 * (w->lease_ms + w->pad_ms) * 1000)
 		return;
-	if (has(w, FAULT_RESTART) || has(w, FAULT_FLUSH)) {
+	if (has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) || w->replicates) {
 		least_us = -s->jumped_us;
 		most_us = w->grace_ms * 800 - s->jumped_us;
 	}
+	/* Here fences may rest on the clocks of two servers. */
+	if (w->replicates)
+		most_us = w->grace_ms * 500 - s->jumped_us;
 	by_us = prng_range(&w->prng, least_us, most_us);
 	if (by_us > 0 && prng_chance(&w->prng, 500))
 		by_us = prng_range(&w->prng, 0,
@@ -470,6 +484,75 @@ strike_plain(struct world *w)
 	answer_free(reply);
 }
 
+static void
+on_reunion(void *object, uint64_t tag)
+{
+	struct world *w = object;
+	int i;
+
+	(void)tag;
+	if (!w->faults.parted)
+		return;
+	TRACE(w, "the network is whole again");
+	w->faults.parted = false;
+	for (i = 0; i < w->nbrokers; i++)
+		w->brokers[i].side = 0;
+	for (i = 0; i < SENTINELS; i++)
+		w->sentinels.v[i].side = 0;
+	for (i = 0; i < w->nservers; i++)
+		w->servers[i].side = 0;
+	for (i = 0; i < w->nservers; i++)
+		server_reunite(&w->servers[i]);
+}
+
+static void
+trace_sides(struct world *w)
+{
+	char sides[64];
+	int i, n = 0;
+
+	for (i = 0; i < w->nservers; i++)
+		n += sprintf(sides + n, "%d", w->servers[i].side);
+	n += sprintf(sides + n, " ");
+	for (i = 0; i < w->nbrokers; i++)
+		n += sprintf(sides + n, "%d", w->brokers[i].side);
+	n += sprintf(sides + n, " ");
+	for (i = 0; i < SENTINELS; i++)
+		n += sprintf(sides + n, "%d", w->sentinels.v[i].side);
+	TRACE(w, "the network falls apart: %s", sides);
+}
+
+/* Both parts get something; Sentinels, too. */
+static void
+strike_partition(struct world *w)
+{
+	struct prng *p = &w->prng;
+	bool alone = prng_chance(p, 500); /* one server, with some brokers */
+	struct server *one = some_server(w);
+	int i;
+
+	if (w->faults.parted)
+		return;
+	w->faults.parted = true;
+	for (i = 0; i < w->nservers; i++)
+		w->servers[i].side =
+		    alone ? &w->servers[i] == one : (int)prng_below(p, 2);
+	for (i = 0; i < w->nbrokers; i++)
+		w->brokers[i].side = (int)prng_below(p, 2);
+	for (i = 0; i < SENTINELS; i++)
+		w->sentinels.v[i].side = prng_chance(p, alone ? 200 : 500);
+	trace_sides(w);
+	later(w, some_us(w, 50, 8 * w->lease_ms), on_reunion, w);
+}
+
+/* As SENTINEL FAILOVER does it. */
+static void
+strike_failover(struct world *w)
+{
+	if (w->replicates && sentinels_failover(w))
+		TRACE(w, "a failover was asked for");
+}
+
 static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_CUT] = strike_cut,
 	[FAULT_BIT_CHANNEL] = strike_channel,
@@ -483,6 +566,8 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_OOM] = strike_oom,
 	[FAULT_BIT_FORGET] = strike_forget,
 	[FAULT_BIT_PLAIN] = strike_plain,
+	[FAULT_BIT_PARTITION] = strike_partition,
+	[FAULT_BIT_FAILOVER] = strike_failover,
 };
 
 static void
@@ -490,8 +575,9 @@ faults_on_tick(void *object, uint64_t tag)
 {
 	struct world *w = object;
 	struct server *s;
-	unsigned bit = (unsigned)prng_below(&w->prng, FAULT_BITS);
-	int tries;
+	unsigned bits =
+	    w->o->topology->faults != 0 ? FAULT_BITS : FAULT_BIT_SEVERAL;
+	unsigned bit = (unsigned)prng_below(&w->prng, bits), tries;
 
 	(void)tag;
 	if (world_now(w) >= w->heal_us)
@@ -499,15 +585,15 @@ faults_on_tick(void *object, uint64_t tag)
 	s = some_server(w);
 	if (s->up && prng_chance(&w->prng, 300))
 		server_save(s);
-	for (tries = 0; tries < FAULT_BITS; tries++) {
-		bit = (bit + 1) % FAULT_BITS;
+	for (tries = 0; tries < bits; tries++) {
+		bit = (bit + 1) % bits;
 		if (has(w, (enum fault)(1u << bit)) && strikes[bit] != NULL)
 			break;
 	}
-	if (tries < FAULT_BITS)
+	if (tries < bits)
 		strikes[bit](w);
 	/* What befalls one server of a quorum may befall others with it. */
-	while (tries < FAULT_BITS && w->quorum && prng_chance(&w->prng, 400))
+	while (tries < bits && w->quorum && prng_chance(&w->prng, 400))
 		strikes[bit](w);
 	later(w, some_us(w, 50, (w->quorum ? 2 : 4) * w->lease_ms),
 	    faults_on_tick, w);
@@ -516,7 +602,8 @@ faults_on_tick(void *object, uint64_t tag)
 void
 faults_start(struct world *w)
 {
-	if (w->quorum)
+	/* A plain client does not wait for replicas. */
+	if (w->quorum || w->replicates)
 		w->faults.on &= ~(unsigned)FAULT_PLAIN;
 	if (has(w, FAULT_PLAIN))
 		w->faults.on &=
@@ -532,6 +619,7 @@ faults_heal(struct world *w)
 	int i;
 
 	TRACE(w, "all is healed");
+	on_reunion(w, 0);
 	for (i = 0; i < w->nservers; i++) {
 		s = &w->servers[i];
 		if (!s->up)
@@ -561,8 +649,33 @@ faults_none(const struct world *w)
 bool
 faults_forget(const struct world *w)
 {
+	if (w->replicates && (has(w, FAULT_PAUSE) || has(w, FAULT_PARTITION) ||
+				 has(w, FAULT_FAILOVER)))
+		return true;
 	return has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) ||
 	       has(w, FAULT_CLOCK);
+}
+
+/*
+ * lockbrokerd(8): where fewer replicas confirm than may be promoted, two
+ * masters at once may grant the same lock, each to those that it can reach,
+ * and for as long as what they granted lasts.
+ */
+bool
+faults_split(const struct world *w)
+{
+	return w->replicates && w->replicas + 1 < (unsigned)w->nservers &&
+	       w->split_us >= 0 &&
+	       world_now(w) <= w->split_us + (w->lease_ms + w->grace_ms) * 1000;
+}
+
+bool
+faults_excuse(struct world *w)
+{
+	bool split = faults_split(w);
+
+	w->checker.excused += split;
+	return split;
 }
 
 /* A new server costs one G; then, or when all is healed, nothing excuses. */
@@ -586,5 +699,8 @@ faults_patience_us(const struct world *w)
 	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
 		  4 * w->lease_ms + 2 * w->nbrokers * w->pad_ms +
 		  2 * w->reply_timeout_ms + 3000;
+	/* Masters that are one too many, and copies of all data. */
+	if (w->replicates)
+		most_ms += w->sentinels.demote_us / 1000 + 4000;
 	return most_ms * 1010 + w->faults.back_us + retries_us;
 }

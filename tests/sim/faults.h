@@ -31,7 +31,10 @@ struct world;
 	FAULT(HICCUP, "hiccup", "a broker freezes between deciding and writing") \
 	FAULT(OOM, "oom", "Redis has no memory left") \
 	FAULT(FORGET, "forget", "Redis forgets the scripts") \
-	FAULT(PLAIN, "plain", "plain clients lock the same names with SET NX PX")
+	FAULT(PLAIN, "plain", "plain clients lock the same names with SET NX PX") \
+	FAULT(LAG, "lag", "replicas lag behind their master") \
+	FAULT(PARTITION, "partition", "the network falls into two parts") \
+	FAULT(FAILOVER, "failover", "another server becomes the master while the old one works")
 /* clang-format on */
 
 enum fault_bit {
@@ -48,11 +51,15 @@ enum fault {
 	    FAULT_ALL = (1 << FAULT_BITS) - 1
 };
 
+/* The first of those that take several servers. */
+#define FAULT_BIT_SEVERAL FAULT_BIT_LAG
+
 /* Owned by the world. */
 struct faults {
 	unsigned on;	 /* enum fault */
 	int64_t back_us; /* the longest jump backwards */
 	uint64_t plain_token;
+	bool parted;
 };
 
 /* Parses "cut,pause"; false: an unknown word. */
@@ -63,6 +70,7 @@ void faults_heal(struct world *w);
 
 /* What happens to the things that pass by. */
 int64_t faults_delay_us(struct world *w, int64_t usual_us);
+int64_t faults_lag_us(struct world *w); /* of replication, further */
 int64_t faults_turn_us(struct world *w, struct broker *b);
 void faults_message(struct world *w, struct conn *c, struct text message);
 bool faults_reply(struct world *w, struct conn *c); /* false: it is lost */
@@ -71,6 +79,8 @@ void faults_abandoned(struct world *w, struct conn *c);
 /* What may be expected. */
 bool faults_none(const struct world *w);   /* nothing was ever wrong */
 bool faults_forget(const struct world *w); /* Redis may lose what it knew */
+bool faults_split(const struct world *w);  /* two masters may both grant */
+bool faults_excuse(struct world *w); /* the same, and something was broken */
 int64_t faults_calm_us(const struct world *w);
 int64_t faults_patience_us(const struct world *w);
 

@@ -2,13 +2,18 @@
  * The links of a broker to one server (a pool): one for calls, one for
  * messages, with the habits of the real ones (src/redis): every outcome unknown
  * after a cut, the old connection killed before anything is repeated, scripts
- * sent again on NOSCRIPT, a deadline for every call.
+ * sent again on NOSCRIPT, a deadline for every call.  Where replicas must
+ * confirm, a WAIT follows the calls of a turn, and their answers are kept until
+ * its answer is there (redis/pool.c).
  */
 #include "config.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/xmalloc.h"
 
 #include "world.h"
 
@@ -27,11 +32,15 @@ told_guard(void *arg, uint32_t shard, int64_t sent_ms,
 {
 	struct broker *b = arg;
 	struct core_event event = { .kind = CORE_GUARD };
+	void (*refused)(struct pool *, bool) = b->w->o->topology->refused;
 
 	event.u.guard.shard = shard;
 	event.u.guard.sent_ms =
 	    world_ablated(b->w, ABLATE_ARRIVAL) ? broker_clock_ms(b) : sent_ms;
 	event.u.guard.report = report;
+	if (refused != NULL)
+		refused(b->w->o->topology->route(b, shard),
+		    report->state == GUARD_READONLY);
 	broker_step(b, &event);
 }
 
@@ -88,6 +97,13 @@ told_outcome(
 
 static const struct store_handler handler = { told_guard, told_outcome };
 
+/* The replicas that WAIT waits for. */
+static int
+link_wanted(const struct world *w)
+{
+	return (int)w->replicas - world_ablated(w, ABLATE_WAIT);
+}
+
 /* All shards whose calls this pool takes. */
 static void
 tell_link(struct pool *p, bool up)
@@ -96,12 +112,71 @@ tell_link(struct pool *p, bool up)
 	struct core_event event = { .kind = CORE_LINK };
 	uint32_t shard;
 
+	if (b->w->o->topology->link != NULL)
+		b->w->o->topology->link(p, up);
 	for (shard = 0; shard < b->w->shards; shard++) {
 		if (b->w->o->topology->route(b, shard) != p)
 			continue;
 		event.u.link.shard = shard;
 		event.u.link.up = up;
 		broker_step(b, &event);
+	}
+}
+
+/* What a connection will be answered. */
+
+static void
+errand_add(struct pool *p, struct call *call, int64_t until_ms)
+{
+	struct errand *e = xcalloc(1, sizeof(*e));
+
+	e->call = call;
+	e->until_ms = until_ms;
+	TAILQ_INSERT_TAIL(&p->link.errands, e, entry);
+}
+
+static struct call *
+errand_pop(struct link *l)
+{
+	struct errand *e = TAILQ_FIRST(&l->errands);
+	struct call *call = e->call;
+
+	TAILQ_REMOVE(&l->errands, e, entry);
+	free(e);
+	return call;
+}
+
+/* A call was answered; NULL: the connection is lost. */
+static void
+call_answered(struct pool *p, struct call *call, const redisReply *reply)
+{
+	struct broker *b = p->broker;
+	enum call_verdict verdict = call_decode(call, reply, false);
+
+	if (verdict == CALL_MALFORMED)
+		world_fail(b->w, "P7", "a reply was not understood");
+	if (verdict == CALL_ANSWERED && b->w->replicas > 0)
+		TAILQ_INSERT_TAIL(&p->link.held, call, entry);
+	else
+		call_deliver(b->gather, call, &handler, b);
+}
+
+/* Everything held was sent before this WAIT was. */
+static void
+wait_answered(struct pool *p, const redisReply *reply)
+{
+	struct broker *b = p->broker;
+	struct call_list held = TAILQ_HEAD_INITIALIZER(held);
+	struct call *call;
+	bool enough = reply != NULL && reply->type == REDIS_REPLY_INTEGER &&
+		      reply->integer >= link_wanted(b->w);
+
+	TAILQ_CONCAT(&held, &p->link.held, entry);
+	while ((call = TAILQ_FIRST(&held)) != NULL) {
+		TAILQ_REMOVE(&held, call, entry);
+		if (!enough)
+			call_doubt(call);
+		call_deliver(b->gather, call, &handler, b);
 	}
 }
 
@@ -130,10 +205,14 @@ link_lost(struct pool *p, bool abandon)
 		return;
 	if (state == LINK_UP)
 		tell_link(p, false);
-	while ((call = TAILQ_FIRST(&l->calls)) != NULL) {
-		TAILQ_REMOVE(&l->calls, call, entry);
-		call_finish(b->gather, call, NULL, false, &handler, b);
+	while (!TAILQ_EMPTY(&l->errands)) {
+		call = errand_pop(l);
+		if (call != NULL)
+			call_answered(p, call, NULL);
+		else
+			wait_answered(p, NULL);
 	}
+	l->unconfirmed = false;
 	wait_ms = BACKOFF_FIRST_MS << (l->failures < 7 ? l->failures : 7);
 	if (wait_ms > BACKOFF_LAST_MS)
 		wait_ms = BACKOFF_LAST_MS;
@@ -159,26 +238,30 @@ static int64_t
 link_deadline_us(const struct pool *p)
 {
 	const struct link *l = &p->link;
-	const struct call *call;
+	const struct errand *e;
 	int64_t least_ms = INT64_MAX;
 
 	if (l->state == LINK_HELLO)
 		return l->hello_us;
-	TAILQ_FOREACH (call, &l->calls, entry)
-		if (call->sent_ms + call->timeout_ms < least_ms)
-			least_ms = call->sent_ms + call->timeout_ms;
+	TAILQ_FOREACH (e, &l->errands, entry)
+		if (e->until_ms < least_ms)
+			least_ms = e->until_ms;
 	return least_ms == INT64_MAX ? least_ms
 				     : broker_world_us(p->broker, least_ms);
 }
 
+/* One timer for the earliest of them. */
 static void
 link_arm(struct pool *p)
 {
-	int64_t at_us = link_deadline_us(p);
+	int64_t at_us = link_deadline_us(p), now_us = world_now(p->broker->w);
 
-	if (at_us != INT64_MAX)
-		events_at(&p->broker->w->events, at_us, link_on_timer, p,
-		    p->link.generation);
+	if (at_us == INT64_MAX ||
+	    (p->link.armed_us > now_us && p->link.armed_us <= at_us))
+		return;
+	p->link.armed_us = at_us;
+	events_at(
+	    &p->broker->w->events, at_us, link_on_timer, p, p->link.generation);
 }
 
 void
@@ -198,9 +281,13 @@ link_on_timer(void *object, uint64_t tag)
 {
 	struct pool *p = object;
 
-	if (p->broker->alive && !broker_stalled(p->broker) &&
-	    tag == p->link.generation)
-		pool_check(p);
+	if (!p->broker->alive || broker_stalled(p->broker) ||
+	    tag != p->link.generation)
+		return;
+	pool_check(p);
+	/* It was set for what has been answered meanwhile. */
+	if (p->link.conn != NULL && tag == p->link.generation)
+		link_arm(p);
 }
 
 void
@@ -210,6 +297,8 @@ pool_start(struct pool *p)
 	struct link *l = &p->link;
 	struct request *r = request_new(REQUEST_HELLO, 0, 0, NULL, NULL);
 
+	if (w->o->topology->locate != NULL)
+		p->server = w->o->topology->locate(p);
 	if (!world_ablated(w, ABLATE_KILL)) {
 		memcpy(r->victims, l->victims, sizeof(r->victims));
 		r->nvictims = l->nvictims;
@@ -217,6 +306,7 @@ pool_start(struct pool *p)
 	l->conn = conn_open(p, false);
 	l->state = LINK_HELLO;
 	l->hello_us = world_now(w) + w->reply_timeout_ms * 1000;
+	l->armed_us = 0;
 	conn_send(l->conn, r);
 	link_arm(p);
 	if (p->channel.conn == NULL)
@@ -234,7 +324,8 @@ link_send_request(struct pool *p, struct call *call, bool load)
 	r->script = call->script;
 	r->load = load;
 	conn_send(p->link.conn, r);
-	TAILQ_INSERT_TAIL(&p->link.calls, call, entry);
+	errand_add(p, call, call->sent_ms + call->timeout_ms);
+	p->link.unconfirmed = true;
 	link_arm(p);
 }
 
@@ -253,6 +344,24 @@ pool_send(void *arg, struct call *call)
 	link_send_request(p, call, false);
 }
 
+void
+pool_flush(struct pool *p)
+{
+	struct world *w = p->broker->w;
+	struct request *r;
+
+	if (p->link.unconfirmed && w->replicas > 0) {
+		r = request_new(REQUEST_WAIT, 0, 0, NULL, NULL);
+		r->replicas = link_wanted(w);
+		r->wait_us = w->lease_ms / 10 * 1000;
+		conn_send(p->link.conn, r);
+		errand_add(
+		    p, NULL, broker_clock_ms(p->broker) + w->reply_timeout_ms);
+		link_arm(p);
+	}
+	p->link.unconfirmed = false;
+}
+
 static void
 link_reply(struct pool *p, const redisReply *reply)
 {
@@ -265,21 +374,22 @@ link_reply(struct pool *p, const redisReply *reply)
 		l->failures = 0;
 		l->nvictims = 0;
 		l->generation++;
+		l->armed_us = 0;
 		TRACE(b->w, "%s link up", b->name);
 		tell_link(p, true);
 		return;
 	}
-	call = TAILQ_FIRST(&l->calls);
-	assert(call != NULL);
-	TAILQ_REMOVE(&l->calls, call, entry);
-	if (reply->type == REDIS_REPLY_ERROR &&
-	    strncmp(reply->str, "NOSCRIPT", 8) == 0) {
+	assert(!TAILQ_EMPTY(&l->errands));
+	call = errand_pop(l);
+	if (call == NULL) {
+		wait_answered(p, reply);
+	} else if (reply->type == REDIS_REPLY_ERROR &&
+		   strncmp(reply->str, "NOSCRIPT", 8) == 0) {
 		link_send_request(p, call, true);
-		return;
+		pool_flush(p);
+	} else {
+		call_answered(p, call, reply);
 	}
-	if (call_finish(b->gather, call, reply, false, &handler, b) ==
-	    CALL_MALFORMED)
-		world_fail(b->w, "P7", "a reply was not understood");
 }
 
 /* The channel for messages. */
@@ -312,7 +422,7 @@ channel_on_timer(void *object, uint64_t tag)
 	if (!b->alive || tag != ch->generation || ch->conn == NULL)
 		return;
 	/* The real one is asked for a PONG now and then. */
-	if (ch->conn->mute || !ch->ready)
+	if (ch->conn->mute || !ch->ready || p->server->side != b->side)
 		channel_lost(p);
 	else
 		events_at(&b->w->events,
@@ -365,7 +475,8 @@ pool_init(struct pool *p, struct broker *b, int index)
 {
 	p->broker = b;
 	p->index = index;
-	TAILQ_INIT(&p->link.calls);
+	TAILQ_INIT(&p->link.errands);
+	TAILQ_INIT(&p->link.held);
 }
 
 void
@@ -387,18 +498,40 @@ pool_broken(struct conn *c)
 }
 
 void
+pool_move(struct pool *p, struct server *server)
+{
+	link_lost(p, false);
+	channel_lost(p);
+	p->server = server;
+	p->link.failures = 0;
+	p->link.generation++;
+	pool_start(p);
+}
+
+void
+pool_refuse(struct pool *p)
+{
+	link_lost(p, false);
+	channel_lost(p);
+	broker_wake(p->broker);
+}
+
+void
 pool_abandon(struct pool *p)
 {
 	struct call *call;
 
 	link_lost(p, true);
+	p->link.generation++;
 	if (p->channel.conn != NULL)
 		conn_abandon(p->channel.conn);
 	p->channel.conn = NULL;
 	p->channel.ready = false;
 	p->channel.generation++;
-	while ((call = TAILQ_FIRST(&p->link.calls)) != NULL) {
-		TAILQ_REMOVE(&p->link.calls, call, entry);
+	while (!TAILQ_EMPTY(&p->link.errands))
+		call_free(errand_pop(&p->link));
+	while ((call = TAILQ_FIRST(&p->link.held)) != NULL) {
+		TAILQ_REMOVE(&p->link.held, call, entry);
 		call_free(call);
 	}
 	p->link.nvictims = 0;

@@ -71,6 +71,10 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/link.c \
 	tests/sim/main.c \
 	tests/sim/quorum.c \
+	tests/sim/replica.c \
+	tests/sim/replica.h \
+	tests/sim/sentinel.c \
+	tests/sim/sentinel.h \
 	tests/sim/server.c \
 	tests/sim/server.h \
 	tests/sim/topology.c \

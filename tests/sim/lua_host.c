@@ -121,7 +121,7 @@ call_checked(struct lua_host *host, int argc, const struct text *argv)
 		return answer_error("ERR This Redis command is not allowed "
 				    "from script");
 	host->commands++;
-	return c->run(host->db, argc, argv);
+	return redis_db_execute(host->db, c, argc, argv);
 }
 
 static int

@@ -43,7 +43,8 @@ struct tally {
 	uint64_t runs;
 	double simulated_s;
 	uint64_t grants, lost, lines, events;
-	uint64_t hash;	   /* of the last one, where lines are kept */
+	uint64_t hash; /* of the last one, where lines are kept */
+	uint64_t failovers, excused;
 	char failure[256]; /* the last one */
 };
 
@@ -119,6 +120,8 @@ tally_add(struct tally *t, const struct world *w)
 	t->lost += w->checker.lost;
 	t->lines += w->checker.told;
 	t->events += w->events.fired;
+	t->failovers += w->sentinels.failovers;
+	t->excused += w->checker.excused;
 	if (w->failed)
 		memcpy(t->failure, w->failure, sizeof(t->failure));
 	for (i = 0; i < WORLD_NAMES_MAX; i++)
@@ -134,6 +137,8 @@ tally_join(struct tally *t, const struct tally *part)
 	t->lost += part->lost;
 	t->lines += part->lines;
 	t->events += part->events;
+	t->failovers += part->failovers;
+	t->excused += part->excused;
 }
 
 static void
@@ -270,12 +275,15 @@ run_seeds(struct sim_options *o, const struct command *cmd)
 	int status = cmd->jobs > 1 ? run_jobs(o, cmd, &t)
 				   : run_range(o, cmd, cmd->seeds, &t);
 
-	printf("%llu seeds, %.1f simulated days in %.0f s: %llu grants, "
-	       "%llu lost, %llu lines, %llu events: %s\n",
-	    (unsigned long long)t.runs, t.simulated_s / 86400,
-	    seconds_now() - start, (unsigned long long)t.grants,
-	    (unsigned long long)t.lost, (unsigned long long)t.lines,
-	    (unsigned long long)t.events, status == 0 ? "all good" : "FAILED");
+	printf("%s: %llu seeds, %.2f simulated days in %.0f s: %llu grants, "
+	       "%llu lost, %llu failovers, %llu excused, %llu lines, "
+	       "%llu events: %s\n",
+	    o->topology->word, (unsigned long long)t.runs,
+	    t.simulated_s / 86400, seconds_now() - start,
+	    (unsigned long long)t.grants, (unsigned long long)t.lost,
+	    (unsigned long long)t.failovers, (unsigned long long)t.excused,
+	    (unsigned long long)t.lines, (unsigned long long)t.events,
+	    status == 0 ? "all good" : "FAILED");
 	return status;
 }
 

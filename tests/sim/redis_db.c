@@ -19,6 +19,8 @@
 #include "answer.h"
 #include "redis_db.h"
 
+#define DB_WORDS_MAX 64
+
 void
 redis_db_init(struct redis_db *db)
 {
@@ -91,6 +93,9 @@ redis_db_find(struct redis_db *db, struct text name)
 	if (key == NULL)
 		return NULL;
 	if (key_ended(db, key)) {
+		if (db->changed != NULL)
+			db->changed(db->arg, 2,
+			    (const struct text[]){ { "DEL", 3 }, name });
 		redis_db_delete(db, key);
 		return NULL;
 	}
@@ -270,6 +275,62 @@ redis_command_find(struct text name)
 	return NULL;
 }
 
+/* The index of a number of milliseconds from now; 0: there is none. */
+static int
+relative_at(int argc, const struct text *argv)
+{
+	int i;
+
+	if (text_is(argv[0], "PEXPIRE"))
+		return 2;
+	for (i = 3; i + 1 < argc && text_is(argv[0], "SET"); i++)
+		if (text_is(argv[i], "PX"))
+			return i + 1;
+	return 0;
+}
+
+/*
+ * Redis replicates what a command has done, and when: a key ends on a replica
+ * when it would have ended on its master.
+ */
+static void
+tell_change(struct redis_db *db, int argc, const struct text *argv)
+{
+	struct text words[DB_WORDS_MAX];
+	char end[24];
+	int at = relative_at(argc, argv), len;
+	const struct redis_key *key;
+
+	assert(argc <= DB_WORDS_MAX);
+	memcpy(words, argv, (size_t)argc * sizeof(*argv));
+	key = at > 0 ? redis_db_find(db, argv[1]) : NULL;
+	if (key != NULL) {
+		len =
+		    snprintf(end, sizeof(end), "%lld", (long long)key->end_ms);
+		words[at] = (struct text){ end, (size_t)len };
+		if (text_is(argv[0], "SET"))
+			words[at - 1] = (struct text){ "PXAT", 4 };
+		else
+			words[0] = (struct text){ "PEXPIREAT", 9 };
+	} else if (at > 0) {
+		words[0] = (struct text){ "DEL", 3 };
+		argc = 2;
+	}
+	db->changed(db->arg, argc, words);
+}
+
+redisReply *
+redis_db_execute(struct redis_db *db, const struct redis_command *c, int argc,
+    const struct text *argv)
+{
+	redisReply *reply = c->run(db, argc, argv);
+
+	if ((c->flags & REDIS_WRITE) && db->changed != NULL &&
+	    reply->type != REDIS_REPLY_ERROR && reply->type != REDIS_REPLY_NIL)
+		tell_change(db, argc, argv);
+	return reply;
+}
+
 redisReply *
 redis_db_run(struct redis_db *db, int argc, const struct text *argv)
 {
@@ -283,5 +344,5 @@ redis_db_run(struct redis_db *db, int argc, const struct text *argv)
 	}
 	if (c->arity > 0 ? argc != c->arity : argc < -c->arity)
 		return answer_error("ERR wrong number of arguments");
-	return c->run(db, argc, argv);
+	return redis_db_execute(db, c, argc, argv);
 }

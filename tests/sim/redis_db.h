@@ -48,6 +48,10 @@ struct redis_key {
 /* The number of those who got the message. */
 typedef int publish_fn(void *arg, struct text channel, struct text message);
 
+/* Told each change of the data, as a command that a replica can repeat:
+ * times are absolute. */
+typedef void change_fn(void *arg, int argc, const struct text *argv);
+
 /* All of one server's data, and what commands need to know of the server. */
 struct redis_db {
 	struct redis_key *keys;
@@ -55,6 +59,7 @@ struct redis_db {
 	bool master;
 	char replid[REDIS_REPLID_LEN + 1];
 	publish_fn *publish;
+	change_fn *changed; /* NULL: nobody repeats it */
 	void *arg;
 };
 
@@ -107,6 +112,10 @@ extern const struct redis_command redis_list_commands[];
 extern const struct redis_command redis_zset_commands[];
 
 const struct redis_command *redis_command_find(struct text name);
+
+/* Runs it, and tells what it has changed. */
+redisReply *redis_db_execute(struct redis_db *db, const struct redis_command *c,
+    int argc, const struct text *argv);
 
 /* Looks the command up, checks the number of arguments and runs it. */
 redisReply *redis_db_run(

@@ -19,6 +19,7 @@
 #define RUNS_MAX 1000000
 
 static event_fn conn_on_request;
+static event_fn conn_on_waited;
 static event_fn conn_on_packet;
 static event_fn conn_on_break;
 
@@ -30,8 +31,8 @@ server_clock_us(const struct server *s)
 	return s->zero_us + now_us + now_us / 1000 * s->rate_ppm / 1000;
 }
 
-static void
-new_replid(struct server *s)
+void
+server_new_replid(struct server *s)
 {
 	static const char digits[] = "0123456789abcdef";
 	int i;
@@ -203,12 +204,59 @@ do_call(struct server *s, const struct request *r)
 		return answer_error("NOSCRIPT No matching script. Please use "
 				    "EVAL.");
 	s->knows[r->script] = true;
+	if (!s->db.master && !w->writable)
+		return answer_error("READONLY You can't write against a read "
+				    "only replica.");
 	s->db.now_us = server_clock_us(s);
 	reply = lua_host_run(w->lua, w->scripts[r->script], s->full, &s->db,
 	    r->nkeys, r->words, r->nargs, r->words + r->nkeys);
+	replica_commit(s);
 	if (reply->type == REDIS_REPLY_ERROR)
 		TRACE(w, "%s error %.100s", s->name, reply->str);
 	return reply;
+}
+
+static void
+conn_reply(struct server *s, struct conn *c, redisReply *reply)
+{
+	if (c->client_open && !c->mute && faults_reply(s->w, c))
+		packet_push(c, reply, NULL, 0, 0);
+	else
+		answer_free(reply);
+}
+
+/* The answer to a WAIT; NULL: there is none yet. */
+static redisReply *
+wait_answer(const struct server *s, const struct conn *c)
+{
+	int n = replica_count(s, c->offset);
+
+	if (!s->db.master)
+		return answer_error("UNBLOCKED force unblock from blocking "
+				    "operation, instance state changed "
+				    "(master -> replica?)");
+	if (n < c->wait_replicas && world_now(s->w) < c->wait_until)
+		return NULL;
+	return answer_int(n);
+}
+
+static redisReply *
+do_wait(struct server *s, struct conn *c, const struct request *r)
+{
+	redisReply *reply;
+
+	if (!s->db.master)
+		return answer_error("ERR WAIT cannot be used with replica "
+				    "instances.");
+	c->wait_replicas = r->replicas;
+	c->wait_until = world_now(s->w) + r->wait_us;
+	reply = wait_answer(s, c);
+	if (reply != NULL)
+		return reply;
+	c->waiting = true;
+	events_at(&s->w->events, c->wait_until, conn_on_waited, c, 0);
+	replica_getack(s);
+	return NULL;
 }
 
 static void
@@ -217,6 +265,9 @@ conn_execute(struct server *s, struct conn *c, const struct request *r)
 	redisReply *reply;
 
 	switch (r->kind) {
+	case REQUEST_WAIT:
+		reply = do_wait(s, c, r);
+		break;
 	case REQUEST_HELLO:
 		reply = do_hello(s, c, r);
 		break;
@@ -227,11 +278,30 @@ conn_execute(struct server *s, struct conn *c, const struct request *r)
 		break;
 	default:
 		reply = do_call(s, r);
+		c->offset = s->repl.offset;
 	}
-	if (c->client_open && !c->mute && faults_reply(s->w, c))
-		packet_push(c, reply, NULL, 0, 0);
-	else
-		answer_free(reply);
+	if (reply != NULL)
+		conn_reply(s, c, reply);
+}
+
+/* A connection that waits for replicas: can it go on? */
+static bool
+conn_waits(struct server *s, struct conn *c)
+{
+	redisReply *reply = c->waiting ? wait_answer(s, c) : NULL;
+
+	if (reply != NULL) {
+		c->waiting = false;
+		conn_reply(s, c, reply);
+	}
+	return c->waiting;
+}
+
+/* Does the network carry anything between its ends? */
+static bool
+conn_carries(const struct conn *c)
+{
+	return c->server->side == c->pool->broker->side;
 }
 
 static void
@@ -239,14 +309,33 @@ server_serve(struct server *s, struct conn *c)
 {
 	struct request *r;
 
-	while (s->up && !s->frozen && c->server_open && !c->held_back &&
-	       c->arrived > 0) {
+	while (s->up && !s->frozen && c->server_open && !conn_waits(s, c) &&
+	       !c->held_back && c->arrived > 0 && conn_carries(c)) {
 		r = STAILQ_FIRST(&c->requests);
 		STAILQ_REMOVE_HEAD(&c->requests, entry);
 		c->arrived--;
 		conn_execute(s, c, r);
 		request_free(r);
 	}
+}
+
+static void
+conn_on_waited(void *object, uint64_t tag)
+{
+	struct conn *c = object;
+
+	(void)tag;
+	server_serve(c->server, c);
+}
+
+void
+server_acked(struct server *s)
+{
+	struct conn *c;
+
+	TAILQ_FOREACH (c, &s->conns, entry)
+		if (c->waiting)
+			server_serve(s, c);
 }
 
 static void
@@ -262,22 +351,34 @@ conn_on_request(void *object, uint64_t tag)
 }
 
 static void
+conn_land(struct conn *c)
+{
+	struct packet *p;
+
+	while (c->landed > 0 && conn_carries(c)) {
+		c->landed--;
+		p = STAILQ_FIRST(&c->packets);
+		if (p == NULL)
+			continue; /* they were dropped */
+		STAILQ_REMOVE_HEAD(&c->packets, entry);
+		if (c->client_open && !c->mute)
+			broker_packet(c->pool->broker, c, p->reply, p->message);
+		else {
+			answer_free(p->reply);
+			free(p->message);
+		}
+		free(p);
+	}
+}
+
+static void
 conn_on_packet(void *object, uint64_t tag)
 {
 	struct conn *c = object;
-	struct packet *p = STAILQ_FIRST(&c->packets);
 
 	(void)tag;
-	if (p == NULL)
-		return;
-	STAILQ_REMOVE_HEAD(&c->packets, entry);
-	if (c->client_open && !c->mute)
-		broker_packet(c->pool->broker, c, p->reply, p->message);
-	else {
-		answer_free(p->reply);
-		free(p->message);
-	}
-	free(p);
+	c->landed++;
+	conn_land(c);
 }
 
 /* Connections. */
@@ -332,7 +433,7 @@ void
 conn_discard(struct conn *c)
 {
 	c->server_open = false;
-	c->subscribed = false;
+	c->subscribed = c->waiting = false;
 	conn_drop_requests(c);
 }
 
@@ -358,7 +459,8 @@ conn_on_break(void *object, uint64_t tag)
 	struct conn *c = object;
 
 	(void)tag;
-	if (c->client_open)
+	c->breaking = !conn_carries(c);
+	if (c->client_open && !c->breaking)
 		broker_conn_broken(c->pool->broker, c);
 }
 
@@ -396,8 +498,10 @@ server_init(struct server *s, struct world *w, int index)
 			     prng_range(&w->prng, -APART_US, APART_US);
 	s->rate_ppm = prng_range(&w->prng, -4000, 4000);
 	s->up = true;
+	s->master_us = -1;
 	s->run = (uint64_t)index * RUNS_MAX + 1;
-	new_replid(s);
+	server_new_replid(s);
+	replica_init(s);
 }
 
 void
@@ -413,12 +517,14 @@ server_fini(struct server *s)
 	}
 	redis_db_clear(&s->db);
 	redis_db_clear(&s->saved);
+	replica_fini(s);
 }
 
 redisReply *
 server_command(struct server *s, const char *const *words)
 {
 	struct text argv[16];
+	redisReply *reply;
 	int n = 0;
 
 	for (; words[n] != NULL; n++) {
@@ -426,7 +532,9 @@ server_command(struct server *s, const char *const *words)
 		argv[n] = (struct text){ words[n], strlen(words[n]) };
 	}
 	s->db.now_us = server_clock_us(s);
-	return redis_db_run(&s->db, n, argv);
+	reply = redis_db_run(&s->db, n, argv);
+	replica_commit(s);
+	return reply;
 }
 
 void
@@ -443,22 +551,23 @@ server_freeze(struct server *s, bool frozen)
 		n++;
 	skip = (unsigned)prng_below(&s->w->prng, n);
 	/* Sockets are read in an order that nobody chose. */
+	if (n > 0 && skip % 2 == 0)
+		replica_go_on(s);
 	n = 0;
 	TAILQ_FOREACH (c, &s->conns, entry)
 		if (n++ >= skip)
 			server_serve(s, c);
 	TAILQ_FOREACH (c, &s->conns, entry)
 		server_serve(s, c);
+	replica_go_on(s);
 }
 
+/* As CLIENT KILL does. */
 void
-server_stop(struct server *s)
+server_disconnect(struct server *s)
 {
 	struct conn *c;
 
-	TRACE(s->w, "%s dies", s->name);
-	s->up = false;
-	s->frozen = false;
 	TAILQ_FOREACH (c, &s->conns, entry) {
 		if (!c->server_open)
 			continue;
@@ -468,10 +577,35 @@ server_stop(struct server *s)
 }
 
 void
+server_reunite(struct server *s)
+{
+	struct conn *c;
+
+	replica_go_on(s);
+	TAILQ_FOREACH (c, &s->conns, entry) {
+		server_serve(s, c);
+		conn_land(c);
+		if (c->breaking)
+			conn_on_break(c, 0);
+	}
+}
+
+void
+server_stop(struct server *s)
+{
+	TRACE(s->w, "%s dies", s->name);
+	s->up = false;
+	s->frozen = false;
+	server_disconnect(s);
+	replica_died(s);
+}
+
+void
 server_save(struct server *s)
 {
 	s->db.now_us = server_clock_us(s);
 	redis_db_copy(&s->saved, &s->db);
+	replica_saved(s);
 }
 
 void
@@ -487,7 +621,7 @@ server_start(struct server *s, enum server_data data)
 	memset(s->knows, 0, sizeof(s->knows));
 	s->run++;
 	s->up = true;
-	new_replid(s);
+	replica_started(s, data == SERVER_KEPT, data == SERVER_SAVED);
 	TRACE(s->w, "%s starts %s, replid %.8s", s->name, words[data],
 	    s->db.replid);
 }

@@ -16,12 +16,18 @@
 #include "store/call.h"
 
 #include "redis_db.h"
+#include "replica.h"
 
 struct world;
 struct pool;
 struct server;
 
-enum request_kind { REQUEST_HELLO, REQUEST_CALL, REQUEST_SUBSCRIBE };
+enum request_kind {
+	REQUEST_HELLO,
+	REQUEST_CALL,
+	REQUEST_WAIT,
+	REQUEST_SUBSCRIBE
+};
 
 /* What one old connection is killed by: its id, under one run of the server. */
 struct victim {
@@ -41,6 +47,8 @@ struct request {
 	struct text *words; /* owned, bytes included: keys, then args */
 	struct victim victims[VICTIMS_MAX];
 	int nvictims;
+	int replicas;	 /* WAIT: for so many ... */
+	int64_t wait_us; /* ... for so long */
 };
 
 /* One reply or message in a stream.  Owned by its connection. */
@@ -69,7 +77,13 @@ struct conn {
 	bool mute;	/* nothing arrives any more, and nobody says so */
 	char name[128]; /* of the channel */
 	struct request_list requests;
-	unsigned arrived; /* requests that are at the server */
+	unsigned arrived;   /* requests that are at the server */
+	unsigned landed;    /* packets that are at the broker */
+	bool breaking;	    /* the broker will see the end of it */
+	uint64_t offset;    /* of the server, behind the last request */
+	bool waiting;	    /* a WAIT is under way ... */
+	int wait_replicas;  /* ... for so many ... */
+	int64_t wait_until; /* ... until this world time */
 	struct packet_list packets;
 	int64_t request_us, packet_us; /* arrival of the last one sent */
 };
@@ -82,6 +96,10 @@ struct server {
 	char name[8];
 	struct redis_db db;
 	struct redis_db saved; /* an older state of it, on disk */
+	struct replication repl;
+	int side;	       /* of the network, while it is in two */
+	bool rogue;	       /* a master, after another one was made */
+	int64_t master_us;     /* since when a Sentinel sees that; -1 */
 	bool up, frozen, full; /* full: memory used up */
 	bool knows[SCRIPT_MAX];
 	uint64_t run;	      /* counts starts; no other server has the same */
@@ -125,6 +143,10 @@ void conn_message(struct conn *c, struct text message, int64_t extra_us);
 void conn_break(struct conn *c);
 
 /* What happens to servers. */
+void server_new_replid(struct server *s);
+void server_disconnect(struct server *s); /* all clients */
+void server_acked(struct server *s);	  /* replicas have come further */
+void server_reunite(struct server *s);	  /* the network is whole again */
 void server_freeze(struct server *s, bool frozen);
 void server_stop(struct server *s);
 enum server_data { SERVER_EMPTY, SERVER_SAVED, SERVER_KEPT };

@@ -23,14 +23,29 @@ struct world;
 struct topology {
 	const char *word; /* on the command line */
 
+	/* Those of FAULT_BIT_SEVERAL and further on that it may have. */
+	unsigned faults;
+
 	/* How many servers, shards and replicas the world has. */
 	void (*draw)(struct world *w);
 
 	/* A broker begins: how many pools it has, and where they connect. */
 	void (*begin)(struct broker *b);
 
+	/* The servers are made; all is made, and begins.  May be NULL. */
+	void (*make)(struct world *w);
+	void (*start)(struct world *w);
+
 	/* The pool for the calls of a shard; NULL: none.  It may be down. */
 	struct pool *(*route)(struct broker *b, uint32_t shard);
+
+	/* Where a pool connects to now; NULL: where it did. */
+	struct server *(*locate)(struct pool *p);
+
+	/* A pool is up or down; a guard said that its server is no master,
+	 * or that it is one; both may be NULL. */
+	void (*link)(struct pool *p, bool up);
+	void (*refused)(struct pool *p, bool refused);
 };
 
 /* quorum.c */

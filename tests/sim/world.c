@@ -61,8 +61,8 @@ world_draw(struct world *w)
 	const struct sim_options *o = w->o;
 	struct prng *p = &w->prng;
 	int64_t seconds;
-	unsigned mask = (unsigned)prng_below(p, 1u << FAULT_BITS) &
-			(unsigned)prng_below(p, 1u << FAULT_BITS);
+	unsigned mask = (unsigned)prng_below(p, 1u << FAULT_BIT_SEVERAL) &
+			(unsigned)prng_below(p, 1u << FAULT_BIT_SEVERAL);
 
 	w->nbrokers = (int)prng_range(p, 1, WORLD_BROKERS_MAX);
 	w->nclients = (int)prng_range(p, 2, 10);
@@ -88,7 +88,11 @@ world_draw(struct world *w)
 	w->pad_ms = w->pad_ms < 500 ? 500 : w->pad_ms;
 	w->grace_ms = w->lease_ms + (w->lease_ms + 99) / 100 + w->pad_ms + 500;
 	w->heal_us = seconds * 1000000;
+	w->split_us = -1;
 	o->topology->draw(w);
+	if (mask != 0 && o->topology->faults != 0 && !o->faults_given)
+		w->faults.on |= (unsigned)prng_below(p, 1u << FAULT_BITS) &
+				o->topology->faults & o->faults;
 	uses_draw(w);
 }
 
@@ -99,6 +103,8 @@ world_make(struct world *w)
 
 	for (i = 0; i < w->nservers; i++)
 		server_init(&w->servers[i], w, i);
+	if (w->o->topology->make != NULL)
+		w->o->topology->make(w);
 	for (i = 0; i < w->nbrokers; i++)
 		broker_init(&w->brokers[i], w, i);
 	for (i = 0; i < w->nclients; i++)
@@ -112,6 +118,8 @@ world_make(struct world *w)
 	    (unsigned long long)w->permits);
 	for (i = 0; i < w->nbrokers; i++)
 		broker_start(&w->brokers[i]);
+	if (w->o->topology->start != NULL)
+		w->o->topology->start(w);
 	faults_start(w);
 	w->leave_us =
 	    w->heal_us + faults_patience_us(w) + 2 * w->lease_ms * 1000;

@@ -23,6 +23,7 @@
 #include "history.h"
 #include "lua_host.h"
 #include "prng.h"
+#include "sentinel.h"
 #include "server.h"
 #include "topology.h"
 #include "trace.h"
@@ -57,6 +58,7 @@ struct world {
 	struct lua_host *lua; /* not owned: compiled once for all runs */
 	const int *scripts;   /* by enum script_id */
 	struct server servers[WORLD_SERVERS_MAX];
+	struct sentinels sentinels;
 	struct broker brokers[WORLD_BROKERS_MAX];
 	struct client clients[WORLD_CLIENTS_MAX];
 	struct checker checker;
@@ -66,6 +68,8 @@ struct world {
 	int nservers, nbrokers, nclients, nnames;
 	uint32_t shards;   /* as the core sees them */
 	unsigned replicas; /* redis.replicas */
+	bool replicates;   /* servers have replicas */
+	bool writable;	   /* replicas carry out scripts that write */
 	bool quorum;	   /* the shards are servers that vote */
 	bool clocks_apart; /* the wall clocks of brokers, by days */
 	bool tagged;	   /* the shards are buckets of a cluster */
@@ -76,6 +80,7 @@ struct world {
 	int64_t lease_ms, pad_ms, grace_ms, reply_timeout_ms;
 	int64_t latency_us; /* of the network, the usual one */
 	int64_t heal_us;    /* no fault from then on */
+	int64_t split_us;   /* there were two masters until then; -1: never */
 	int64_t leave_us;   /* clients go home */
 	int64_t end_us;
 	uint64_t next_session;
