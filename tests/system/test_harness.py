@@ -1,6 +1,8 @@
 """The harness itself: what it says about a broker is worth nothing if it can't fail."""
 
+import importlib
 import os
+import re
 import unittest
 
 from lib.broker import merge, to_yaml
@@ -188,3 +190,37 @@ class Histories(unittest.TestCase):
         for fence in (5, 4):
             with self.assertRaisesRegex(AssertionError, "fence"):
                 self.check((0.0, 1.0, 5), (1.5, 2.0, fence))
+
+
+class Readme(unittest.TestCase):
+    """The list of faults names tests that there are."""
+
+    here = os.path.dirname(os.path.abspath(__file__))
+
+    def rows(self):
+        with open(os.path.join(self.here, "README.md"), encoding="utf-8") as file:
+            found = re.findall(r"^\| (\d+) \| (.*) \|$", file.read(), re.M)
+        return [(int(number), cells.split(" | ")) for number, cells in found]
+
+    def exists(self, name):
+        """A test, its class or its file; a transcript, a story; a unit test."""
+        if name.endswith((".t", ".story")):
+            folder = "transcripts" if name.endswith(".t") else "../unit/stories"
+            return os.path.exists(os.path.join(self.here, folder, name))
+        module, *names = name.split(".")
+        if not os.path.exists(os.path.join(self.here, module + ".py")):
+            return not names and os.path.exists(
+                os.path.join(self.here, "..", "unit", module + ".c"))
+        thing = importlib.import_module(module)
+        for part in names:
+            thing = getattr(thing, part, None)
+        return thing is not None
+
+    def test_the_list_of_faults(self):
+        rows = self.rows()
+        self.assertEqual([number for number, _ in rows], list(range(1, 56)))
+        for number, (_, shown, _) in rows:
+            names = re.findall(r"`((?:test_)[A-Za-z_.]+|[a-z-]+\.(?:t|story))`", shown)
+            self.assertTrue(names or "S: " in shown, f"row {number} has no test")
+            for name in names:
+                self.assertTrue(self.exists(name), f"row {number}: there is no {name}")

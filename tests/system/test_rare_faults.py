@@ -11,7 +11,7 @@ import unittest
 
 from lib.broker import find_program
 from lib.case import SystemTest, grace_of, pad_of
-from lib.client import fork_client
+from lib.client import Line, fork_client
 from lib.history import Contender, check_history, stop_contenders
 from lib.sentinel import Watched
 from lib.wait import eventually, let_time_pass, now, patience
@@ -258,6 +258,57 @@ class OfRedis(SystemTest):
         self.server.cmd("ACL", "SETUSER", "keeper", *account)
         self.other.lock("new", timeout=10)
         self.assert_kept()
+
+
+class Herd(SystemTest):
+    """Very many who want the same."""
+
+    limit = 60
+    count = 2000
+
+    def setUp(self):
+        super().setUp()
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[1], 3 * self.count), limits[1]))
+        self.server = self.redis()
+        self.broker(self.server, trust_new=True)
+        self.holder, self.other = self.clients(2)
+        self.fence = self.holder.lock("x")
+        self.herd = [self.join(number) for number in range(1, self.count + 1)]
+
+    def join(self, number):
+        """Plain sockets: select() knows no more than 1024."""
+        sock = socket.socket(socket.AF_UNIX)
+        self.addCleanup(sock.close)
+        sock.settimeout(patience(20))
+        sock.connect(self.brokers[0].unix_path)
+        sock.sendall(b"LOCK x\n")
+        if number % 100 == 0:
+            eventually(lambda: self.other.ok("STATUS x")["waiters"] == str(number), 20)
+        return sock
+
+    def test_all_are_served(self):
+        """In the order of arrival, and Redis hears nothing of most of them."""
+        self.server.cmd("CONFIG", "RESETSTAT")
+        self.holder.ok("UNLOCK x")
+        for sock in self.herd:
+            line = b""
+            while not line.endswith(b"\n"):
+                line += sock.recv(200)
+            grant = Line(line.decode().strip())
+            self.assertGreater(grant.fence, self.fence)
+            self.fence = grant.fence
+            sock.sendall(b"UNLOCK x\n")
+        self.assertLess(self.server.calls("evalsha"), self.count / 4)
+
+    def test_all_die(self):
+        """Who comes then is served at once."""
+        for sock in self.herd:
+            sock.close()
+        self.holder.ok("UNLOCK x")
+        self.other.lock("x")
+        eventually(lambda: self.other.stats()["clients"] == "2", 20, "all are gone")
 
 
 class Names(SystemTest):
