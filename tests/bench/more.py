@@ -2,6 +2,9 @@
 them than one server. `run` takes every case_NAME of this file as its own."""
 
 import contextlib
+import socket
+import statistics
+import time
 
 
 def pairs(bench, *server, mode="broker", **options):
@@ -92,3 +95,75 @@ def case_cluster(bench):
     with bench.cluster(3) as masters:
         against_one(bench, "cluster of 3", masters[0], mode="cluster",
                     nodes=[node.tcp for node in masters], replicas=0)
+
+
+# ---- failover ----
+
+LEASE_S = 5
+# More than the stall, which is 0.3 lease.
+DOWN_AFTER_S = 2
+GRACE_S = LEASE_S * 1.01 + LEASE_S * 0.3 + 0.5
+
+
+@contextlib.contextmanager
+def watched(bench):
+    """A master, its replica, three Sentinels that know each other, a broker."""
+    with contextlib.ExitStack() as stack:
+        master = stack.enter_context(bench.redis())
+        replica = stack.enter_context(bench.replica(master))
+        sentinels = [stack.enter_context(
+            bench.sentinel(master, int(DOWN_AFTER_S * 1000)))
+            for _ in range(3)]
+        for one in sentinels:
+            for expect in (b"num-other-sentinels\r\n$1\r\n2\r\n",
+                           b"num-slaves\r\n$1\r\n1\r\n"):
+                bench.await_answer("a Sentinel", one.address,
+                                   b"SENTINEL master bench\r\n", expect)
+        broker = stack.enter_context(bench.broker(
+            master, lease=f"{LEASE_S}s", settings={
+                "mode": "sentinel", "master": "bench", "replicas": 0,
+                "nodes": [one.address for one in sentinels]}))
+        yield master, replica, broker
+
+
+def connect(server):
+    if server.address.startswith("/"):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(server.address)
+    else:
+        host, port = server.address.rsplit(":", 1)
+        client = socket.create_connection((host, int(port)))
+    client.settimeout(60)
+    return client
+
+
+def ask(client, request):
+    client.sendall(request)
+    reply = client.recv(4096)
+    assert reply.startswith(b"OK"), reply
+
+
+def fail_over(bench):
+    """Seconds from the death of a master to the next one, and to a grant."""
+    with watched(bench) as (master, replica, broker), \
+            connect(broker) as client:
+        ask(client, b"LOCK before\r\n")
+        ask(client, b"UNLOCK before\r\n")
+        master.process.kill()
+        died = time.monotonic()
+        client.sendall(b"LOCK after\r\n")
+        bench.await_answer("the next master", replica.tcp,
+                           b"INFO replication\r\n", b"role:master")
+        promoted = time.monotonic()
+        assert client.recv(4096).startswith(b"OK")
+        return promoted - died, time.monotonic() - died
+
+
+def case_failover(bench):
+    """a master dies: the first new grant, against Sentinel's own time and G"""
+    runs = [fail_over(bench) for _ in range(bench.options.rounds)]
+    promoted, granted = map(statistics.median, zip(*runs))
+    bench.row("failover: to a master, to down-after", promoted, DOWN_AFTER_S,
+              unit=" s")
+    bench.row("failover: to a grant, to Sentinel's time + G", granted,
+              promoted + GRACE_S, 1.15, unit=" s", less=True)

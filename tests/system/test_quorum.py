@@ -105,6 +105,7 @@ class Quorum(SystemTest):
         queued = self.client(self.brokers[1])
         queued.send("LOCK queued")
         self.assertEqual(self.a.event(3 * LEASE, kind="LOST")["reason"], "unreachable")
+        self.a.events.clear()
         self.assertTrue(self.b.silent())
         self.thaw(3)
         woken = now()
