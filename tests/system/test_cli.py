@@ -102,8 +102,8 @@ class Run(CommandTest):
         self.assertEqual(self.run_it("run", "x", "-c", "echo a && exit 3")[:2], (3, "a\n"))
 
     def test_it_holds_while_the_child_runs_and_no_longer(self):
-        child = self.start("run", "x", "--", "sh", "-c", f"read line < {self.path('fifo')}")
         os.mkfifo(self.path("fifo"))
+        child = self.start("run", "x", "--", "sh", "-c", f"read line < {self.path('fifo')}")
         self.await_held()
         let_time_pass(2.5)
         self.assertTrue(self.held())
