@@ -5,7 +5,7 @@ import os
 import signal
 
 from lib.proxy import Proxy
-from lib.wait import eventually, let_time_pass
+from lib.wait import eventually, hang, let_time_pass, patience
 from test_cli import CommandTest
 
 
@@ -111,10 +111,11 @@ class Runs(CommandTest):
     def test_a_cut_is_survived(self):
         self.behind_a_net()
         child, session = self.graced("--grace", "10s")
-        for number in range(3):
+        for _ in range(3):
+            self.net.notice("RESUME")
             self.net.cut()
-            eventually(lambda n=number: self.net.connections > n + 1)
-            let_time_pass(0.2)
+            self.assertTrue(self.net.fired.wait(hang()))
+            let_time_pass(patience(0.2))
             self.assertEqual(self.control.ok("STATUS x")["session"], session)
         # Longer than what was vouched for when it was cut.
         let_time_pass(1.2 * self.lease)
@@ -122,7 +123,7 @@ class Runs(CommandTest):
         self.let_it_end()
         status, _, err = self.end(child)
         self.assertEqual((status, err.count("resumed")), (7, 3))
-        self.await_state("free", timeout=1)
+        self.await_state("free", timeout=2)
         self.assertEqual(self.control.stats()["sessions"], "1")
 
     def test_a_long_cut_is_not(self):
@@ -146,7 +147,7 @@ class Runs(CommandTest):
         let_time_pass(0.5)
         self.net.refuse = False
         self.assertEqual(self.end(child)[0], 7)
-        self.await_state("free", timeout=1)
+        self.await_state("free", timeout=2)
 
     def test_without_grace_a_cut_is_the_end(self):
         self.behind_a_net()
