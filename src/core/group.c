@@ -102,6 +102,17 @@ order(const struct lock *a, const struct lock *b)
 	return c != 0 ? c : (int)a->name_len - (int)b->name_len;
 }
 
+/* A tombstone that nobody but the session can take up is as good as here. */
+static bool
+lingers_for(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+
+	return (l->state == LEASE_LINGERING || l->state == LEASE_CONFIRMING) &&
+	       more_of(l)->linger_ms > core->now_ms &&
+	       more_of(l)->linger_session == w->session->id;
+}
+
 bool
 group_in_turn(const struct core *core, const struct waiter *w)
 {
@@ -114,7 +125,25 @@ group_in_turn(const struct core *core, const struct waiter *w)
 	for (i = 0; i < g->n; i++) {
 		m = g->members[i];
 		if (order(m->lock, w->lock) < 0 && !has_already(core, m) &&
-		    !lease_vouched(core, m->lock))
+		    !lease_vouched(core, m->lock) && !lingers_for(core, m))
+			return false;
+	}
+	return true;
+}
+
+bool
+group_takes_up(const struct core *core, const struct waiter *w)
+{
+	const struct group *g = w->group;
+	const struct waiter *m;
+	unsigned i;
+
+	if (g->left < g->n)
+		return false;
+	for (i = 0; i < g->n; i++) {
+		m = g->members[i];
+		if (m != w && !member_free(core, m) &&
+		    (order(m->lock, w->lock) < 0 || !lingers_for(core, m)))
 			return false;
 	}
 	return true;

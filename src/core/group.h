@@ -32,7 +32,7 @@ bool group_free_but(
 /* Nobody passes it any more. */
 bool group_firm(const struct core *core, const struct group *g);
 
-/* Are all its names before this member's here? */
+/* Are all its names before this member's here, or linger for it? */
 bool group_in_turn(const struct core *core, const struct waiter *w);
 
 /*
@@ -47,6 +47,13 @@ bool group_in_turn(const struct core *core, const struct waiter *w);
 const struct waiter *group_wall(
     const struct core *core, const struct waiter *wall, const struct waiter *w);
 bool group_walled(const struct waiter *wall, const struct waiter *w);
+
+/*
+ * The name lingers for the session: is it time to take it up for this member?
+ * When its other names are here, or linger for it, too, and come later: else it
+ * would go back to where it is, and that over and over.
+ */
+bool group_takes_up(const struct core *core, const struct waiter *w);
 
 /* A name is here: looks at the others of the groups that wait for it. */
 void group_arrived(struct core *core, struct lock *l);

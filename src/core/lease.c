@@ -188,7 +188,7 @@ next_none(struct core *core, struct lock *l)
 static bool
 next_acquiring(struct core *core, struct lock *l)
 {
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	const struct waiter *w = lock_in_line(core, l);
 
 	/* One token is asked for in one mode: it may be ours in that already. */
 	if (w == NULL || w->shared != l->asked_shared) {
@@ -475,10 +475,21 @@ next_ending(struct core *core, struct lock *l)
 	return false;
 }
 
+/* Does the session for which it lingers take it up? */
+static bool
+taken_up(const struct core *core, const struct lock *l)
+{
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	return w != NULL && w->session->id == more_of(l)->linger_session &&
+	       (w->group == NULL || group_takes_up(core, w));
+}
+
 static bool
 next_lingering(struct core *core, struct lock *l)
 {
 	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	bool up = taken_up(core, l);
 
 	if (more_of(l)->linger_ms <= core->now_ms) {
 		lock_linger_over(l);
@@ -488,8 +499,7 @@ next_lingering(struct core *core, struct lock *l)
 			lease_set_state(l, LEASE_ENDING);
 		return true;
 	}
-	if (w != NULL && w->session->id == more_of(l)->linger_session &&
-	    more_of(l)->again_ms <= core->now_ms &&
+	if (up && more_of(l)->again_ms <= core->now_ms &&
 	    guard_ready(core, l->shard) && !lease_unasserted(core, l)) {
 		lease_set_state(l, LEASE_CONFIRMING);
 		return true;
@@ -501,7 +511,7 @@ next_lingering(struct core *core, struct lock *l)
 	if (lease_unasserted(core, l)) {
 		if (may_ask(core, l, guard_up(core, l->shard)))
 			lease_ask_renew(core, l, false);
-	} else if (w != NULL && w->session->id == more_of(l)->linger_session)
+	} else if (up)
 		guard_block(core, l);
 	return false;
 }

@@ -96,12 +96,13 @@ void
 lease_ask_acquire(struct core *core, struct lock *l)
 {
 	struct op *op = submit(core, l, OP_ACQUIRE);
-	struct waiter *w = TAILQ_FIRST(&l->queue);
 	bool queued = l->state == LEASE_QUEUED;
+	struct waiter *w;
 	unsigned looked = 0;
 
 	/* One token has one place in the queue, of one kind. */
-	set_reserve(core, l, op, queued ? l->asked_shared : w->shared);
+	set_reserve(core, l, op,
+	    queued ? l->asked_shared : lock_in_line(core, l)->shared);
 	l->asked->queue = queued;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		if (l->asked->queue && ++looked > LOOK_MAX)

@@ -248,6 +248,14 @@ candidate(const struct core *core, const struct lock *l)
 	return NULL;
 }
 
+const struct waiter *
+lock_in_line(const struct core *core, const struct lock *l)
+{
+	const struct waiter *w = candidate(core, l);
+
+	return w != NULL ? w : TAILQ_FIRST(&l->queue);
+}
+
 bool
 lock_compatible(const struct lock *l, const struct waiter *w)
 {

@@ -43,6 +43,14 @@ bool lock_allowed(
 bool lock_refuse_deadlock(struct core *core, struct session *s,
     const struct core_request *rq, struct lock *const *locks);
 
+/*
+ * Whose mode the lease should have when it comes; NULL: nobody waits.  Not that
+ * of several names of which others are lacking, where another could be granted
+ * at once: the lease would go back and come again in the same mode.
+ */
+const struct waiter *lock_in_line(
+    const struct core *core, const struct lock *l);
+
 /* May w come to those who hold the name? */
 bool lock_compatible(const struct lock *l, const struct waiter *w);
 

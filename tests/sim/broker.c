@@ -123,6 +123,8 @@ do_op(struct broker *b, const struct op *op)
 	TRACE(b->w, "%s op %llu %s %s seq=%llu on=%u", b->name,
 	    (unsigned long long)op->id, words[op->kind], f->name,
 	    (unsigned long long)op->seq, op->shard);
+	if (op->name_len > 0)
+		checker_op(b->w, b, f->name);
 	gather_add(b->gather, op);
 }
 

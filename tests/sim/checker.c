@@ -481,6 +481,18 @@ awaits_bound(const struct world *w, const struct grant *g)
 	return false;
 }
 
+/* It was held until the turn that says so, or its lease was over: an UNLOCK
+ * that was read meanwhile came too late. */
+static void
+drop_lost(struct world *w, const struct broker *b, struct grant *g)
+{
+	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
+
+	checker_set_quiet(w, g, end_us < b->turn_us ? end_us : b->turn_us);
+	g->delay_ms = 0;
+	checker_drop_badly(w, g);
+}
+
 static void
 on_event(struct world *w, const struct broker *b, const struct answer *a)
 {
@@ -528,9 +540,7 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		    b->name, (unsigned long long)a->session, a->name);
 	k->lost++;
 	checker_told_lost(w, a);
-	/* It was held until now: an UNLOCK read meanwhile came too late. */
-	g->parting = 0;
-	checker_drop_badly(w, g);
+	drop_lost(w, b, g);
 }
 
 /* What a reply says of each of several names. */
@@ -618,6 +628,7 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 		    (unsigned long long)a->index,
 		    (unsigned long long)a->generation);
 	w->checker.told++;
+	w->checker.ops = 0;
 	checker_session_line(w, b, a);
 	if ((!a->is_event || a->event != EVENT_LOST) && a->sitting != 0)
 		check_warned(w, b, a);

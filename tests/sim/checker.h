@@ -222,6 +222,8 @@ struct checker {
 	size_t ngenerations, generations_size;
 	bool by_clocks; /* a broker has said that fences rest on clocks now */
 	uint64_t next_order;
+	unsigned ops;	/* sent by brokers, while nothing else happened, ... */
+	int64_t ops_us; /* ... since then */
 	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */
 	uint64_t excused; /* broken, where only best effort is promised */
@@ -281,6 +283,7 @@ bool checker_drained(const struct world *w, uint64_t sitting);
  * Redis: a lease was confirmed, or handed over by a message that is good for
  * one pad; an operation was refused; data was lost.
  */
+void checker_op(struct world *w, const struct broker *b, const char *name);
 void checker_lease(struct world *w, const struct broker *b,
     const struct flight *op, int64_t sent_ms);
 void checker_given(struct world *w, const struct server *s,

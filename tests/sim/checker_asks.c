@@ -144,6 +144,7 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	    (long long)(ask->wait_ms == CORE_WAIT_FOREVER ? -1 : ask->wait_ms),
 	    (long long)(ask->has_hold ? ask->hold_ms : -1),
 	    (long long)ask->keep_ms, (long long)ask->delay_ms);
+	k->ops = 0;
 	ask->received = true;
 	ask->received_us = ask->idle_us = world_now(w);
 	ask->order = ++k->next_order;

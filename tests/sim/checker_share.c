@@ -89,8 +89,17 @@ checker_had(struct world *w, int broker, int name)
 static void
 look_at_idle(struct world *w)
 {
-	const struct checker *k = &w->checker;
+	struct checker *k = &w->checker;
+	struct ask *ask;
 	int i, name;
+	size_t j;
+
+	/* What is kept for several names has a reason of its own. */
+	for (j = 0; j < k->nopen; j++) {
+		ask = &k->asks[k->open[j] - 1];
+		if (checker_waits(ask) && behind_group(k, ask))
+			ask->idle_us = world_now(w);
+	}
 
 	for (i = 0; i < k->ngrants; i++)
 		checker_had(w, k->grants[i].broker, k->grants[i].name);

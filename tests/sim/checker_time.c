@@ -13,7 +13,8 @@
 #include "checker_state.h"
 #include "world.h"
 
-#define SLACK_US 30000 /* timers, turns, the network */
+#define SLACK_US 30000	 /* timers, turns, the network */
+#define OPS_A_SECOND 150 /* of a broker, while nothing happens */
 
 /* Until when a majority has confirmed it. */
 static int64_t
@@ -78,6 +79,24 @@ checker_given(struct world *w, const struct server *s, const struct broker *b,
 		end_ms += w->pad_ms;
 	/* Whatever it had before has ended, or it would not be in the queue. */
 	ground->lease_us[b->index] = broker_world_us(b, end_ms);
+}
+
+/*
+ * P5: nobody polls.  Where nobody asks and nobody is told anything, names are
+ * renewed and looked at, a few times in a lease.
+ */
+void
+checker_op(struct world *w, const struct broker *b, const char *name)
+{
+	struct checker *k = &w->checker;
+
+	if (world_now(w) - k->ops_us > 1000000) {
+		k->ops_us = world_now(w);
+		k->ops = 0;
+	}
+	if (++k->ops > OPS_A_SECOND * (unsigned)(w->nbrokers * w->nservers))
+		world_fail(
+		    w, "P5", "%s asks for %s over and over", b->name, name);
 }
 
 /* A script must never fail; Redis may refuse what there is no room for. */

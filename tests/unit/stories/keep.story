@@ -293,3 +293,51 @@
 > op confirm a seq=1 ttl=59720 reserve=1
 310 < granted a fence=101
 > 1 OK fence=101 depth=1
+
+== keep: several names, one of which lingers, and another broker waits for that
+# It is taken up when the others are here, and does not come and go till then.
+0 ready 2
+10 1 LOCK b keep=1m
+> op acquire b seq=1 ttl=61000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK b
+> op end b seq=1 linger=59990
+40 < ended b
+> 1 OK depth=0
+50 message waits 1 b
+60 1 LOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+70 < queued a ttl=13s
+80 message grant 2 a
+> op confirm a seq=2 ttl=13000 reserve=1
+90 < granted a fence=200
+> op confirm b seq=1 ttl=59930 reserve=1
+100 < granted b fence=101
+> 1 OK fence=200,101 depth=1,1
+
+== keep: several names that all linger, and one behind them that does not
+0 ready 2
+10 1 LOCK a b keep=1m
+> op acquire a seq=1 ttl=61000 reserve=1 queue
+> op acquire b seq=2 ttl=61000 reserve=1
+20 < granted a fence=100
+20 < granted b fence=200
+> 1 OK fence=100,200 depth=1,1
+30 1 UNLOCK a b
+> op end a seq=1 linger=59990
+> op end b seq=2 linger=59990
+40 < ended a
+40 < ended b
+> 1 OK depth=0,0
+50 1 LOCK c b a
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+60 < queued c ttl=13s
+80 message grant 3 c
+> op confirm c seq=3 ttl=13000 reserve=1
+90 < granted c fence=300
+> op confirm a seq=1 ttl=59930 reserve=1
+100 < granted a fence=101
+> op confirm b seq=2 ttl=59920 reserve=1
+110 < granted b fence=201
+> 1 OK fence=300,201,101 depth=1,1,1

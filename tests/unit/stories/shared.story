@@ -199,3 +199,20 @@
 1030 until
 > 1030 2 TIMEOUT
 > 1030 3 OK fence=100 depth=1
+
+== several names that would share do not keep a lease coming back
+# Another broker shares a, and 1 lacks b: 2 gets in line for a at once.
+0 ready 2
+10 1 LOCK a b mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+> op acquire b seq=2 ttl=13000 reserve=1 shared
+20 < granted a fence=100
+20 < queued b ttl=1m
+> op acquire b seq=3 ttl=13000 reserve=1 shared queue
+30 2 LOCK a
+> op convert a seq=1 ttl=13000 reserve=2
+40 < busy a
+> op end a seq=1
+50 < ended a
+> op acquire a seq=4 ttl=13000 reserve=2 queue
+60 < queued a ttl=13s
