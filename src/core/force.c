@@ -119,16 +119,19 @@ is_here(const struct core *core, const struct lock *l)
 
 /*
  * Ends a lease, whoever has it, and what lingers of it.  One that is ending
- * already, and leaves a tombstone, is ended once more when that is there.
+ * already, and leaves a tombstone, is ended once more when that is there
+ * (lease_outcome.c).
  */
 static void
 end_lease(struct core *core, struct lock *l)
 {
 	while (!LIST_EMPTY(&l->holders))
 		hold_lose(core, LIST_FIRST(&l->holders), "forced");
+	if (lease_is_held(l) || l->state == LEASE_LINGERING ||
+	    l->state == LEASE_ENDING)
+		lock_linger_over(l);
 	if (!lease_is_held(l) && l->state != LEASE_LINGERING)
 		return;
-	lock_linger_over(l);
 	lease_set_state(l, LEASE_ENDING);
 	lease_next(core, l);
 }
@@ -255,6 +258,26 @@ found_ours(struct core *core, struct force *f)
 	refuse(core, f, ERR_NOT_HELD, "nobody holds it");
 }
 
+/*
+ * It is not in the store.  Where that has forgotten something, it may be held
+ * all the same, and is written again.
+ */
+static void
+not_there(struct core *core, struct force *f)
+{
+	uint32_t shard = core_shard(core, f->name, f->name_len);
+	char why[WHY_SIZE];
+
+	if (!guard_ready(core, shard)) {
+		guard_why(core, shard, why, sizeof(why));
+		refuse(core, f, ERR_UNAVAILABLE, why);
+		return;
+	}
+	f->there = false;
+	if (!f->here)
+		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+}
+
 /* Others hold it: now they know. */
 static void
 asked(struct core *core, struct force *f, const struct outcome *o)
@@ -282,10 +305,7 @@ on_force(struct core *core, struct force *f, const struct outcome *o)
 		asked(core, f, o);
 		return;
 	case OUTCOME_GONE:
-		f->there = false;
-		if (f->here)
-			return;
-		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+		not_there(core, f);
 		return;
 	case OUTCOME_ENDED:
 		f->there = false;
@@ -300,7 +320,9 @@ on_force(struct core *core, struct force *f, const struct outcome *o)
 static void
 on_look(struct core *core, struct force *f, const struct outcome *o)
 {
-	if (o->status == OUTCOME_VALUE && !still_there(f, o)) {
+	bool ready = guard_ready(core, core_shard(core, f->name, f->name_len));
+
+	if (o->status == OUTCOME_VALUE && !still_there(f, o) && ready) {
 		f->there = false;
 		check(core, f);
 		return;

@@ -338,6 +338,10 @@ on_end(struct core *core, struct lock *l, const struct asked *asked,
 		return;
 	}
 	unlock_parted(core, l, false);
+	/* It was forced meanwhile: once more, and for good. */
+	if (o->status == OUTCOME_ENDED && asked->linger &&
+	    more_of(l)->linger_ms == 0)
+		return;
 	if (o->status == OUTCOME_ENDED && asked->linger) {
 		lease_set_state(l, LEASE_LINGERING);
 		if (l->more != NULL)
