@@ -337,10 +337,22 @@ can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
 	       (again || !joins(l, w) || !turn_over(core, l));
 }
 
-static bool
-mode_suits(const struct lock *l, const struct waiter *w, bool again)
+bool
+lease_keeps_alone(
+    const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return again || joins(l, w) || (!l->doubt && l->shared == w->shared);
+	return w->shared && !l->shared &&
+	       more_of(l)->linger_ms > core->now_ms &&
+	       w->session->id == more_of(l)->linger_session;
+}
+
+static bool
+mode_suits(const struct core *core, const struct lock *l,
+    const struct waiter *w, bool again)
+{
+	return again || joins(l, w) ||
+	       (!l->doubt &&
+		   (l->shared == w->shared || lease_keeps_alone(core, l, w)));
 }
 
 /* Is there nothing to ask the store for? */
@@ -348,7 +360,7 @@ static bool
 suits(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
 {
-	return can_suit(core, l, w, again) && mode_suits(l, w, again) &&
+	return can_suit(core, l, w, again) && mode_suits(core, l, w, again) &&
 	       (again || joins(l, w) || l->fences > 0) && covers(core, l, w);
 }
 
@@ -368,7 +380,7 @@ lease_fits(struct core *core, struct lock *l, const struct waiter *w)
 		return true;
 	if (!can_suit(core, l, w, again) || !can_send(core, l))
 		return false;
-	if (mode_suits(l, w, again))
+	if (mode_suits(core, l, w, again))
 		lease_ask_renew(core, l, true);
 	else if (guard_ready(core, l->shard))
 		lease_ask_convert(core, l, w->shared);

@@ -18,6 +18,11 @@ bool lease_vouched(const struct core *core, const struct lock *l);
 /* After trouble: nothing is asked for it before wake_ms. */
 bool lease_paused(const struct core *core, const struct lock *l);
 
+/* Does it linger for w alone, who would share it now?  Then it is not shared:
+ * nobody else may come before that is over. */
+bool lease_keeps_alone(
+    const struct core *core, const struct lock *l, const struct waiter *w);
+
 /* Does it linger for another than this one? */
 bool lease_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w);

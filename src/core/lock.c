@@ -208,6 +208,7 @@ lock_grant(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 	struct hold *h = hold_find(l, w->session);
 	bool upgrade = h != NULL && !w->shared && l->shared_hold;
+	bool shared = w->shared && !lease_keeps_alone(core, l, w);
 
 	assert(lease_vouched(core, l));
 	waiter_granted(core, w);
@@ -219,7 +220,7 @@ lock_grant(struct core *core, struct waiter *w)
 		hold_upgrade(core, h, w, take_fence(l));
 	else
 		h = hold_new(core, w, next_fence(l));
-	l->shared_hold = w->shared;
+	l->shared_hold = shared;
 	count_grant(core, l);
 	reenter_others(core, h);
 	if (w->group == NULL) /* else when it has all of it */
