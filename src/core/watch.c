@@ -166,6 +166,17 @@ welcome(struct core *core, struct watch *one)
 	tell(core, one);
 }
 
+/* How the name is at present is known now. */
+static void
+welcome_all(struct core *core, struct watched *w)
+{
+	struct watch *one;
+
+	TAILQ_FOREACH (one, &w->watches, in_watched)
+		if (one->pending)
+			welcome(core, one);
+}
+
 /* Looks are a little shorter than a lease apart: that is the promise. */
 static void
 plan_look(struct core *core, struct watched *w)
@@ -241,6 +252,7 @@ gone_from_here(struct core *core, struct watched *w)
 		return;
 	}
 	change(core, w, &nobody);
+	welcome_all(core, w);
 	plan_look(core, w);
 }
 
@@ -256,12 +268,13 @@ settle(struct core *core, struct watched *w)
 		w->here = true;
 		core_disarm(core, &w->timer);
 		change(core, w, &scene);
+		welcome_all(core, w);
 	} else if (l != NULL && between(l)) {
 		w->passing = more_of(l)->remote_ms != 0;
 	} else if (w->here) {
 		gone_from_here(core, w);
 	} else if (taken && !w->now.held) {
-		look(core, w);
+		watch_timer(core, w);
 	}
 }
 
@@ -390,7 +403,6 @@ watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct watched *w = find(core, slot->name, slot->name_len);
-	struct watch *one;
 	struct scene scene;
 
 	if (w == NULL)
@@ -403,9 +415,7 @@ watch_outcome(
 	if (look_here(core, w, &scene) || look_there(core, o, &scene) ||
 	    !w->known)
 		change(core, w, &scene);
-	TAILQ_FOREACH (one, &w->watches, in_watched)
-		if (one->pending)
-			welcome(core, one);
+	welcome_all(core, w);
 }
 
 /* Requests. */
