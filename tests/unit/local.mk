@@ -139,6 +139,7 @@ STORIES = tests/unit/stories/deadlock.story \
 	tests/unit/stories/keep.story \
 	tests/unit/stories/lease.story \
 	tests/unit/stories/queue.story \
+	tests/unit/stories/outside.story \
 	tests/unit/stories/quorum.story \
 	tests/unit/stories/sessions.story \
 	tests/unit/stories/shared.story \

@@ -29,6 +29,7 @@ static const char *const subjects[] = {
 	"guard",
 	"turns",
 	"sessions",
+	"outside",
 };
 
 static char *

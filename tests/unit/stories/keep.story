@@ -210,6 +210,48 @@
 80 < granted a fence=200
 > 2 OK fence=200 depth=1
 
+== keep: forced away while it ends
+0 ready 4
+10 1 LOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=3599990
+40 message force 1 a
+> log forced a, by another broker
+50 < ended a
+> 1 OK depth=0
+> op end a seq=1
+60 < ended a
+70 2 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+80 < granted a fence=200
+> 2 OK fence=200 depth=1
+
+== keep: who keeps a name does not share it
+0 ready 4
+10 1 LOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=3599990
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a mode=shared
+> op confirm a seq=1 ttl=3599970 reserve=1
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 2 TRYLOCK a mode=shared
+> op renew a seq=1 ttl=3599950 fence=200 reserve=1
+> 2 BUSY
+80 1 LOCK a
+> 1 OK fence=200 depth=2
+90 1 UNLOCK a
+> 1 OK depth=1
+100 1 UNLOCK a
+
 == keep: nobody comes before it is over
 0 ready 4
 10 1 LOCK a keep=2s
