@@ -68,6 +68,8 @@ take_text(const struct effects *fx, const struct effect *e, enum field_id id,
 static void
 make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 {
+	char word[16] = "";
+
 	memset(a, 0, sizeof(*a));
 	a->session = e->session;
 	a->sitting = e->conn;
@@ -84,6 +86,11 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 	a->generation = first_num(fx, e, FIELD_GENERATION);
 	a->fence = a->fences[0];
 	a->depth = a->depths[0];
+	take_text(fx, e, FIELD_REASON, word, sizeof(word));
+	a->forced = strcmp(word, "forced") == 0;
+	word[0] = '\0';
+	take_text(fx, e, FIELD_BROKER, word, sizeof(word));
+	a->broker = word[0] == 'b' ? word[1] - '0' : -1;
 	a->is_event = e->kind == EFFECT_EVENT;
 	if (a->is_event)
 		snprintf(a->name, sizeof(a->name), "%.*s", (int)e->name_len,
@@ -101,6 +108,9 @@ tell_one(struct broker *b, struct answer *a)
 		return;
 	/* Over another connection nobody waits for it. */
 	if (!a->is_event && checker_ask(b->w, a->ref)->sitting != a->sitting)
+		return;
+	if (a->is_event && a->event == EVENT_FREE &&
+	    world_ablated(b->w, ABLATE_WATCH))
 		return;
 	client_tell(b->w, b, a);
 	if (a->sitting != 0)

@@ -90,7 +90,11 @@ checker_drop(struct world *w, struct grant *g)
 	struct ground *ground = &k->grounds[g->name];
 
 	checker_had(w, g->broker, g->name);
-	if (g->keep_us > world_now(w) && g->keep_us > ground->quiet_us) {
+	ground->changed_us = world_now(w);
+	if (checker_forced(w, g->name)) {
+		if (g->keep_us > ground->hush_us)
+			ground->hush_us = g->keep_us;
+	} else if (g->keep_us > world_now(w) && g->keep_us > ground->quiet_us) {
 		ground->quiet_us = g->keep_us;
 		ground->quiet_session = g->session;
 	}
@@ -104,7 +108,10 @@ checker_set_quiet(struct world *w, const struct grant *g, int64_t end_us)
 	struct ground *ground = &w->checker.grounds[g->name];
 	int64_t until_us = end_us + g->delay_ms * 1000;
 
-	if (g->delay_ms > 0 && until_us > ground->quiet_us) {
+	if (checker_forced(w, g->name)) {
+		if (until_us > ground->hush_us)
+			ground->hush_us = until_us;
+	} else if (g->delay_ms > 0 && until_us > ground->quiet_us) {
 		ground->quiet_us = until_us;
 		ground->quiet_session = g->session;
 	}
@@ -134,7 +141,7 @@ checker_vouched(struct world *w, const struct grant *g)
 	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
 
 	if (g->detached || g->orphaned)
-		return world_now(w) < g->until_us;
+		return !g->forced && world_now(w) < g->until_us;
 	if (g->away && world_now(w) >= g->until_us)
 		return false;
 	if (g->depth - g->parting <= 0)
@@ -327,6 +334,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	struct ground *ground = &k->grounds[ask->name];
 	struct grant *g;
 	int64_t keep_us = 0;
+	bool either = false;
 
 	bool joins = ask->shared && ground->shared && a->fence == ground->fence;
 
@@ -354,6 +362,9 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 		keep_us = ground->quiet_us;
 		ground->quiet_us = 0;
 	}
+	if (ask->shared)
+		either = keep_us + KEEP_SLACK_US > world_now(w) ||
+			 ground->hush_us > world_now(w);
 	assert(k->ngrants < CHECKER_HOLDS_MAX);
 	g = &k->grants[k->ngrants++];
 	memset(g, 0, sizeof(*g));
@@ -364,7 +375,9 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	g->fence = a->fence;
 	g->depth = 1;
 	g->bound_us = INT64_MAX;
+	g->since_us = ground->changed_us = world_now(w);
 	g->keep_us = keep_us;
+	g->either = either;
 	set_terms(w, g, ask);
 }
 
@@ -383,6 +396,7 @@ on_upgrade(struct world *w, const struct broker *b, const struct answer *a,
 		    (unsigned long long)ground->fence);
 	ground->fence = g->fence = a->fence;
 	ground->shared = g->shared = false;
+	g->since_us = ground->changed_us = world_now(w);
 	ground->grants++;
 	g->depth++;
 	set_terms(w, g, ask);
@@ -404,7 +418,8 @@ on_lock_ok(struct world *w, const struct broker *b, const struct answer *a,
 		on_new_grant(w, b, a, ask);
 		return;
 	}
-	if (g != NULL && g->shared && !ask->shared) {
+	if (g != NULL && g->shared && !ask->shared &&
+	    !(g->either && a->fence == g->fence)) {
 		on_upgrade(w, b, a, ask, g);
 		return;
 	}
@@ -511,6 +526,10 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		checker_permits_end(w, a->session, 0);
 		return;
 	}
+	if (a->event == EVENT_HELD || a->event == EVENT_FREE) {
+		checker_watch_event(w, b, a);
+		return;
+	}
 	if (a->event != EVENT_LOST) {
 		if (faults_none(w))
 			world_fail(w, "P5",
@@ -533,8 +552,17 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		    b->name, (unsigned long long)a->session, a->name);
 		return;
 	}
-	if (faults_none(w) && world_now(w) < g->bound_us - g->slack_us &&
-	    !awaits_bound(w, g))
+	if (a->forced && !checker_forced(w, g->name))
+		world_fail(w, "force",
+		    "%s tells session %llu !LOST %s by force, which nobody "
+		    "has used",
+		    b->name, (unsigned long long)a->session, a->name);
+	/* What is forced ends at once, whatever it asked for. */
+	if (a->forced) {
+		g->keep_us = 0;
+		g->delay_ms = 0;
+	} else if (faults_none(w) && world_now(w) < g->bound_us - g->slack_us &&
+		   !awaits_bound(w, g))
 		world_fail(w, "P5",
 		    "%s tells session %llu !LOST %s, and nothing is wrong",
 		    b->name, (unsigned long long)a->session, a->name);
@@ -584,6 +612,8 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	checker_permits_answered(w, b, a, ask);
 	if (faults_split(w))
 		checker_amnesia(w);
+	checker_watch_answered(w, a, ask);
+	checker_force_answered(w, b, a, ask);
 	checker_latch_answered(w, b, a, ask);
 	checker_barrier_answered(w, b, a, ask);
 	if (ask->kind == ASK_LOCK && a->code == ERR_DEADLOCK)
@@ -630,6 +660,7 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 	w->checker.told++;
 	w->checker.ops = 0;
 	checker_session_line(w, b, a);
+	checker_watch_line(w, b, a);
 	if ((!a->is_event || a->event != EVENT_LOST) && a->sitting != 0)
 		check_warned(w, b, a);
 	if (w->failed)

@@ -42,7 +42,10 @@ struct world;
 	ASK(AWAIT, "AWAIT", ASK_WAITS) \
 	ASK(BARRIER, "BARRIER", ASK_WAITS | ASK_TWICE) \
 	ASK(SESSION, "SESSION", ASK_AT_ONCE) \
-	ASK(RESUME, "RESUME", ASK_AT_ONCE)
+	ASK(RESUME, "RESUME", ASK_AT_ONCE) \
+	ASK(WATCH, "WATCH", ASK_TWICE) \
+	ASK(UNWATCH, "UNWATCH", 0) \
+	ASK(FORCE, "UNLOCK-FORCE", 0)
 /* clang-format on */
 
 enum ask_kind {
@@ -91,6 +94,17 @@ struct ask {
 	bool departed;	  /* it has ended otherwise than with its generation */
 };
 
+/* What a session was told of a name that it watches. */
+struct watching {
+	bool on;
+	bool known, held; /* told; HELD */
+	bool welcome;	  /* its OK was told, and what is comes next */
+	bool unsure;	  /* told since the last request */
+	uint64_t fence;
+	int by_broker;
+	int64_t since_us; /* of the OK, or of the RESUME */
+};
+
 /* One connection, from its start, and the session that began with it. */
 struct sitting {
 	int client;
@@ -112,6 +126,7 @@ struct sitting {
 	unsigned echoes[CHECKER_NAMES_MAX + 1];
 	int64_t echo_us;
 	unsigned missed, owed;
+	struct watching watches[CHECKER_NAMES_MAX];
 };
 
 /* One grant, for as long as a broker vouches for it. */
@@ -125,6 +140,9 @@ struct grant {
 	bool doubted;	  /* excused: its broker could not say that it ended */
 	bool detached;	  /* its client is gone, but was told a valid= */
 	bool away;	  /* its client is gone, and may come back */
+	bool either;	  /* shared, or alone for a keep= that goes on */
+	bool forced;	  /* UNLOCK-FORCE was asked for while it was there */
+	int64_t since_us; /* when it was told */
 	bool orphaned;	  /* its broker is gone, but its client counts on it */
 	int64_t bound_us; /* hold=; INT64_MAX: none */
 	int64_t slack_us; /* by which clocks may differ at the bound */
@@ -198,6 +216,9 @@ struct ground {
 	uint64_t quiet_session; /* ... but this one */
 	int64_t hungry_us;	/* since when it is free and wanted; -1: not */
 	int64_t plain_us;	/* a plain client has it until then */
+	int64_t hush_us;	/* either, till it was forced */
+	int64_t force_us;	/* when it was last forced; 0: never */
+	int64_t changed_us;	/* when somebody got it or let it go */
 	uint64_t grants;
 };
 

@@ -132,8 +132,9 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	unsigned i;
 
 	ask->session = checker_session(w, ask->sitting);
-	if (!checker_ask_is(ask, ASK_AT_ONCE) || ask->kind == ASK_SESSION)
-		checker_forgets_lost(w, ask->session);
+	if (!checker_ask_is(ask, ASK_AT_ONCE) || ask->kind == ASK_SESSION ||
+	    ask->kind == ASK_PING)
+		checker_hears(w, ask->session);
 	TRACE(w,
 	    "%s from %llu: @%llu %s %d%s%s n=%llu of %llu wait=%lld hold=%lld "
 	    "keep=%lld delay=%lld",
@@ -162,6 +163,7 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	if (!checker_ask_is(ask, ASK_AT_ONCE))
 		k->sittings[ask->sitting - 1].outstanding++;
 	checker_permits_received(w, ask);
+	checker_force_received(w, ask);
 	checker_latch_received(w, ask);
 	checker_barrier_received(w, ask);
 	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {

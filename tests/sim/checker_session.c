@@ -150,6 +150,8 @@ checker_resume_answered(
 {
 	struct sitting *s = sitting_of(w, a->session);
 
+	if (a->status == STATUS_OK)
+		checker_watch_resumed(w, a->session);
 	memcpy(s->echoes, s->lately, sizeof(s->echoes));
 	s->echo_us = world_now(w);
 	if (a->status == STATUS_OK && a->session != ask->resumes)
@@ -266,10 +268,13 @@ checker_session_line(
 	s->owed &= ~(1u << subject(a));
 }
 
+/* A request has come: what was told before has arrived. */
 void
-checker_forgets_lost(struct world *w, uint64_t session)
+checker_hears(struct world *w, uint64_t session)
 {
 	struct sitting *s = sitting_of(w, session);
+
+	checker_watch_sure(w, session);
 
 	memset(s->lately, 0, sizeof(s->lately));
 }

@@ -117,7 +117,7 @@ void checker_goes_away(
     struct world *w, const struct broker *b, uint64_t session, bool orderly);
 void checker_session_line(
     struct world *w, const struct broker *b, const struct answer *a);
-void checker_forgets_lost(struct world *w, uint64_t session);
+void checker_hears(struct world *w, uint64_t session);
 void checker_told_lost(struct world *w, const struct answer *a);
 
 /* It was told before; `fence` is of what the session has now, 0: nothing. */
@@ -130,6 +130,21 @@ void checker_session_look(struct world *w);
 void checker_permits_settle(struct world *w, uint64_t session);
 void checker_permits_away(
     struct world *w, uint64_t session, bool away, int64_t until_us);
+
+/* Watchers and force (checker_watch.c). */
+void checker_watch_answered(
+    struct world *w, const struct answer *a, const struct ask *ask);
+void checker_watch_line(
+    struct world *w, const struct broker *b, const struct answer *a);
+void checker_watch_event(
+    struct world *w, const struct broker *b, const struct answer *a);
+void checker_watch_sure(struct world *w, uint64_t session);
+void checker_watch_resumed(struct world *w, uint64_t session);
+void checker_watch_look(struct world *w);
+void checker_force_received(struct world *w, const struct ask *ask);
+void checker_force_answered(struct world *w, const struct broker *b,
+    const struct answer *a, const struct ask *ask);
+bool checker_forced(const struct world *w, int name);
 
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);

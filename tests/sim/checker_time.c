@@ -148,6 +148,7 @@ is_taken(struct world *w, int name)
 	int i;
 
 	if (k->grounds[name].quiet_us > now_us ||
+	    k->grounds[name].hush_us > now_us ||
 	    k->grounds[name].plain_us > now_us)
 		return true;
 	for (i = 0; i < k->ngrants; i++)
@@ -329,6 +330,7 @@ checker_look(struct world *w)
 	look_at_names(w);
 	checker_look_share(w);
 	checker_permits_look(w);
+	checker_watch_look(w);
 	checker_latch_look(w);
 	checker_barrier_look(w);
 }

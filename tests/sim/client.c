@@ -218,8 +218,8 @@ names_input(
 	return in;
 }
 
-static struct input *
-request_input(
+struct input *
+client_request(
     struct client *c, enum ask_kind kind, enum core_verb verb, int name)
 {
 	return names_input(c, kind, verb, 1u << name);
@@ -303,7 +303,7 @@ static void
 send_extend(struct client *c, int name)
 {
 	struct world *w = c->w;
-	struct input *in = request_input(c, ASK_EXTEND, CORE_EXTEND, name);
+	struct input *in = client_request(c, ASK_EXTEND, CORE_EXTEND, name);
 	struct core_request *rq = &in->request;
 
 	rq->has_hold = true;
@@ -384,7 +384,8 @@ act_holding(struct client *c, int name)
 	else if (dice < 85)
 		send_ping(c);
 	else if (dice < 90)
-		client_send(c, request_input(c, ASK_STATUS, CORE_STATUS, name));
+		client_send(
+		    c, client_request(c, ASK_STATUS, CORE_STATUS, name));
 	else
 		send_lock(c, true);
 }
@@ -440,7 +441,7 @@ send_status(struct client *c)
 {
 	int name = (int)prng_below(&c->w->prng, (uint64_t)c->w->nnames);
 
-	client_send(c, request_input(c, ASK_STATUS, CORE_STATUS, name));
+	client_send(c, client_request(c, ASK_STATUS, CORE_STATUS, name));
 }
 
 static void

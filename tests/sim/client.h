@@ -39,7 +39,9 @@ struct answer {
 	int64_t early_us;		   /* when it was decided; 0: now */
 	int64_t valid_ms;		   /* of PING; -1: nothing held */
 	uint64_t count, index, generation; /* of latches and barriers */
-	char key[CLIENT_KEY_SIZE];	   /* of SESSION */
+	int broker;		   /* of HELD: its number; -1: not said */
+	bool forced;		   /* of LOST: the reason */
+	char key[CLIENT_KEY_SIZE]; /* of SESSION */
 };
 
 STAILQ_HEAD(answer_list, answer);

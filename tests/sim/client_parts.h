@@ -17,6 +17,10 @@ void client_plan(struct client *c, int64_t least_us, int64_t most_us);
 /* A name that it believes to hold, or -1. */
 int client_held_name(struct client *c);
 
+/* An untagged request about one name. */
+struct input *client_request(
+    struct client *c, enum ask_kind kind, enum core_verb verb, int name);
+
 /* An untagged request about an object that is no lock: "s0", "l1". */
 struct input *client_object(struct client *c, enum ask_kind kind,
     enum core_verb verb, char letter, int number);
@@ -35,5 +39,9 @@ void client_use_session(struct client *c);
 /* Deeds of client_sync.c. */
 void client_use_latch(struct client *c);
 void client_use_barrier(struct client *c);
+
+/* Deeds of client_watch.c. */
+void client_use_watch(struct client *c);
+void client_use_force(struct client *c);
 
 #endif

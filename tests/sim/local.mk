@@ -59,11 +59,13 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker_share.c \
 	tests/sim/checker_state.h \
 	tests/sim/checker_time.c \
+	tests/sim/checker_watch.c \
 	tests/sim/client.c \
 	tests/sim/client.h \
 	tests/sim/client_parts.h \
 	tests/sim/client_session.c \
 	tests/sim/client_sync.c \
+	tests/sim/client_watch.c \
 	tests/sim/events.c \
 	tests/sim/events.h \
 	tests/sim/faults.c \

@@ -78,6 +78,8 @@ static const struct deed {
 	{ USE_LATCH, 150, client_use_latch },
 	{ USE_BARRIER, 250, client_use_barrier },
 	{ USE_SESSION, 150, client_use_session },
+	{ USE_WATCH, 100, client_use_watch },
+	{ USE_FORCE, 40, client_use_force },
 };
 
 bool

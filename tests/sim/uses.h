@@ -19,7 +19,9 @@ struct world;
 #define USES(USE) \
 	USE(LATCH, "latch", "LATCH, COUNTDOWN, AWAIT") \
 	USE(BARRIER, "barrier", "BARRIER") \
-	USE(SESSION, "session", "SESSION grace=, RESUME")
+	USE(SESSION, "session", "SESSION grace=, RESUME") \
+	USE(WATCH, "watch", "WATCH, UNWATCH") \
+	USE(FORCE, "force", "UNLOCK-FORCE")
 /* clang-format on */
 
 enum use_bit {
