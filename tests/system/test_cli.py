@@ -9,7 +9,7 @@ import termios
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.proc import die_with_parent, pid_gone
-from lib.wait import eventually, let_time_pass, now, patience
+from lib.wait import eventually, hang, let_time_pass, now, patience
 
 
 class CommandTest(SystemTest):
@@ -41,7 +41,7 @@ class CommandTest(SystemTest):
                 pipe.close()
 
     def end(self, child, timeout=10):
-        out, err = child.communicate(timeout=patience(timeout))
+        out, err = child.communicate(timeout=hang(timeout))
         return child.returncode, out, err
 
     def run_it(self, *args, **options):
@@ -88,7 +88,7 @@ class Run(CommandTest):
     def test_streams(self):
         child = self.start("run", "x", "--", "sh", "-c", "cat; echo err >&2",
                            stdin=subprocess.PIPE)
-        out, err = child.communicate("in\n", timeout=10)
+        out, err = child.communicate("in\n", timeout=hang())
         self.assertEqual((child.returncode, out, err), (0, "in\n", "err\n"))
 
     def test_environment(self):
@@ -326,7 +326,7 @@ class Others(CommandTest):
         while b"held" not in seen.rpartition(b"NAME")[2]:
             seen += os.read(ours, 4096)
         os.write(ours, b"q")
-        self.assertEqual(child.wait(patience(5)), 0)
+        self.assertEqual(child.wait(hang()), 0)
         seen += os.read(ours, 4096)
         self.assertRegex(seen, rb"(?s)^\033\[\?1049h.*\033\[\?1049l$")
         self.assertEqual(termios.tcgetattr(theirs), before)
@@ -341,7 +341,7 @@ class Others(CommandTest):
 
     def test_shell(self):
         child = self.start("shell", stdin=subprocess.PIPE)
-        out, _ = child.communicate("PING\nSTATUS x\nQUIT\n", timeout=patience(10))
+        out, _ = child.communicate("PING\nSTATUS x\nQUIT\n", timeout=hang())
         self.assertEqual(child.returncode, 0)
         self.assertIn("OK", out)
         self.assertIn("state=held", out)

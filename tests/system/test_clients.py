@@ -15,7 +15,7 @@ import unittest
 
 from lib.case import SystemTest
 from lib.client import Client, fork_client
-from lib.wait import eventually, let_time_pass, now, parse_ms, patience
+from lib.wait import eventually, hang, let_time_pass, now, parse_ms, patience
 
 
 class Endings(SystemTest):
@@ -131,7 +131,7 @@ class Endings(SystemTest):
         if not program:
             self.skipTest("nc is not installed")
         done = subprocess.run([program, "-N", "127.0.0.1", str(self.brokers[0].port)],
-                              input=b"LOCK a\nSTATUS a\n", stdout=subprocess.PIPE, timeout=10,
+                              input=b"LOCK a\nSTATUS a\n", stdout=subprocess.PIPE, timeout=hang(),
                               check=True)
         first, second = done.stdout.decode().split("\r\n")[:2]
         self.assertRegex(first, r"^OK .*depth=1")

@@ -13,7 +13,7 @@ from lib.broker import find_program
 from lib.case import SystemTest, grace_of, pad_of, stall_of
 from lib.client import Client
 from lib.proc import pid_gone
-from lib.wait import eventually, let_time_pass, now, parse_ms, patience
+from lib.wait import eventually, hang, let_time_pass, now, parse_ms, patience
 
 
 class Starting(SystemTest):
@@ -329,7 +329,7 @@ class CommandLine(SystemTest):
                 file.write(config)
             argv += ["-c", path]
         done = subprocess.run(argv + list(options), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=hang(),
                               cwd=self.directory, text=True,
                               env=dict(os.environ, RUNTIME_DIRECTORY=self.directory,
                                        **(env or {})))
@@ -502,7 +502,7 @@ class Systemd(SystemTest):
         path = os.path.join(self.directory, "notify")
         address = "\0" + path if abstract else path
         sock.bind(address)
-        sock.settimeout(patience(5))
+        sock.settimeout(hang())
         self.notify = sock
         return "@" + path if abstract else path
 
