@@ -6,7 +6,7 @@ granted the name; fences rise; what was under way comes late, when the network i
 
 from lib.case import SystemTest, grace_of, pad_of
 from lib.cluster import Cluster, key_of
-from lib.history import Contender, check_history, stop_contenders
+from lib.history import Contender, check_history, granted, stop_contenders
 from lib.sentinel import NAME, Watched
 from lib.wait import eventually, let_time_pass, now, patience
 
@@ -198,11 +198,14 @@ class OfSentinels(Partition):
         self.is_passed_back(self.grace + 15)
 
     def test_a_history(self):
+        """The other side grants while the network is torn."""
         self.prepare(lease=2)
         crowd = self.contend()
         let_time_pass(0.5)
         self.tear()
-        self.watched.promoted(self.new)
+        self.add_replica()
+        torn = now()
+        eventually(lambda: granted(crowd[2:], torn), self.grace + 15, "it is granted there")
         let_time_pass(0.5)
         self.heal()
         self.check(crowd)
