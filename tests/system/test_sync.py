@@ -54,6 +54,7 @@ class Semaphores(Synchronizers):
     def test_permits_are_shared_between_brokers(self):
         self.prepare()
         self.assertEqual(self.a.ok("ACQUIRE s limit=3 permits=2")["free"], "1")
+        self.b.err("ACQUIRE s limit=4 wait=0", "mismatch")
         self.assertEqual(self.b.ok("ACQUIRE s limit=3")["free"], "0")
         self.assertEqual(self.b.ask("ACQUIRE s limit=3 wait=0").status, "BUSY")
         self.assertEqual(self.b.ask("ACQUIRE s limit=3 wait=100ms").status, "TIMEOUT")
