@@ -72,6 +72,18 @@ class Brokers(SystemTest):
         self.assertGreater(self.b.reply(10).fence, fence)
         self.assertLess(now() - start, self.longest_wait())
 
+    def test_nothing_is_left_of_brokers_that_are_killed(self):
+        """Neither the key nor the queue, though nobody is there to look."""
+        self.prepare(lease=1)
+        self.a.lock("x")
+        self.b.send("LOCK x")
+        eventually(lambda: self.client(self.brokers[1]).ok("STATUS x")["waiters"] == "1")
+        eventually(lambda: len(self.server.keys("*x*")) == 2, 5, "one holds, one is queued")
+        for broker in self.brokers:
+            broker.kill()
+        eventually(lambda: not self.server.keys("*x*"), 2 * (self.lease + pad_of(self.lease)) + 2,
+                   "nothing is left")
+
     def test_a_history_without_faults(self):
         self.prepare()
         crowd = run_contenders([broker.unix_path for broker in self.brokers], "x", 4, 30)

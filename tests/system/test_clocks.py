@@ -103,6 +103,19 @@ class OfServer(ClockTest):
             let_time_pass(0.3)
         self.assert_kept()
 
+    def test_beyond_what_fences_can_count(self):
+        """Nothing is granted, and why is said; all is well when the clock is set right."""
+        self.prepare()
+        far = 2 ** 53 / 10 ** 6 - time.time() + 1
+        self.time.step(far)
+        refused = self.other.ask("TRYLOCK new")
+        self.assertEqual(refused.code, "unavailable")
+        self.assertIn("2255", refused.text)
+        self.time.step(-far)
+        self.assertGreater(self.other.lock("new", timeout=self.grace + 10), self.fence)
+        self.rival.send("LOCK held")
+        self.is_given_back()
+
     def test_back_by_an_hour(self):
         """Keys live longer than they should, until their lease is renewed; fences rise."""
         self.prepare()

@@ -77,6 +77,17 @@ class Stopping(SystemTest):
         self.assertGreater(self.client(second).lock("x", timeout=15), fence)
         self.assertLess(now() - start, patience(2))
 
+    def test_no_idle_mark_while_another_broker_may_hold_something(self):
+        server = self.redis()
+        first, second = (self.broker(server, trust_new=True, lease=3) for _ in range(2))
+        self.client(second).lock("x")
+        second.freeze()
+        self.assertEqual(first.stop(), 0)
+        self.assertIsNone(server.cmd("HGET", "lock:@guard", "idle"))
+        second.thaw()
+        self.assertEqual(second.stop(), 0)
+        self.assertIsNotNone(server.cmd("HGET", "lock:@guard", "idle"))
+
     def test_the_next_broker_waits_where_it_was_no_clean_stop(self):
         server = self.redis()
         self.broker(server, trust_new=True, lease=3).kill()

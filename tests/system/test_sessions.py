@@ -323,6 +323,9 @@ class Brokers(SystemTest):
         self.b.ok("UNLOCK-FORCE x")
         self.assertTrue(waiter.reply().ok)
         self.assertLess(now() - start, patience(0.5))
+        self.server.cmd("SET", "lock:y", "somebody")
+        self.b.ok("UNLOCK-FORCE y")
+        self.assertIsNone(self.server.cmd("GET", "lock:y"))
 
     def test_a_frozen_broker_keeps_its_lease(self):
         self.prepare(lease=2)

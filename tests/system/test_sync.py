@@ -312,7 +312,7 @@ class Latches(Synchronizers):
     """A latch seen from two brokers."""
 
     def test_across_brokers(self):
-        self.prepare()
+        self.prepare(lease=3)
         self.a.ok("LATCH l count=3")
         self.b.err("LATCH l count=3", "exists")
         waiting = [self.client(broker) for broker in self.brokers for _ in range(2)]
@@ -321,7 +321,7 @@ class Latches(Synchronizers):
         for broker in self.brokers:
             self.waits(broker, 2)
         self.assertEqual(self.b.ok("COUNTDOWN l")["count"], "2")
-        let_time_pass(2.5 * self.lease)
+        let_time_pass(1.5 * self.lease)
         self.assertEqual(self.a.ok("COUNTDOWN l")["count"], "1")
         self.assertTrue(all(client.silent(0.02) for client in waiting))
         start = now()
@@ -509,6 +509,14 @@ class Barriers(Synchronizers):
             self.arrive(self.a, 2)
             self.arrive(self.b, 2)
             self.complete([self.a, self.b], 2)
+
+    def test_redis_comes_back_with_its_data(self):
+        """It may lack the latest arrivals all the same: the generation is broken."""
+        self.prepare(trust_new=False, appendonly="yes", appendfsync="always")
+        self.arrive(self.a, 2)
+        eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
+        self.server.restart()
+        self.assertEqual(self.a.reply(grace_of(self.lease) + 10).code, "broken")
 
     def test_an_arrival_that_redis_has_forgotten(self):
         """Its generation was complete, for the other one; only its broker was not told."""
