@@ -27,10 +27,12 @@
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/quorum.h"
 #include "core/unlock.h"
 #include "core/watch.h"
 
 #define RENEW_TICK_MS 10 /* renewals due within it go out together */
+#define FENCES_LOW 8	 /* where many wait, more are drawn by then */
 #define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
 
 #define TO(state) (1u << LEASE_##state)
@@ -451,6 +453,23 @@ next_free(struct core *core, struct lock *l)
 	return l->asked == NULL && next_idle(core, l);
 }
 
+/*
+ * Will there be no fence for the next handover, or soon none?  What is drawn
+ * in time is here when it is needed.  A short lease whose turn is over ends
+ * soon, and that would have to wait for what is drawn.
+ */
+static bool
+runs_short(const struct core *core, const struct lock *l)
+{
+	bool many = l->nwaiting >= 2 * FENCES_LOW && !quorum_used(core);
+
+	if (l->shared || l->nwaiting == 0)
+		return false;
+	if (turn_over(core, l))
+		return l->fences == 0 && !l->brief;
+	return l->fences == 0 || (many && l->fences <= FENCES_LOW);
+}
+
 static bool
 next_held(struct core *core, struct lock *l)
 {
@@ -464,8 +483,7 @@ next_held(struct core *core, struct lock *l)
 		return false;
 	if (l->wake_ms <= core->now_ms)
 		renew(core, l, left * 4 < l->nwaiting);
-	else if (l->nwaiting > 0 && left == 0 && !l->shared &&
-		 !(l->brief && turn_over(core, l)))
+	else if (runs_short(core, l))
 		renew(core, l, true);
 	return false;
 }
@@ -546,12 +564,30 @@ is_idle(const struct lock *l)
 	       TAILQ_EMPTY(&l->queue) && LIST_EMPTY(&l->holders);
 }
 
+/*
+ * While an operation is under way the name passes on here all the same, if
+ * nothing has to be asked for that: a renewal changes nothing of what is
+ * vouched for, and what it draws is above what is left of the reserve.
+ */
+static void
+pass_on_meanwhile(struct core *core, struct lock *l)
+{
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	if (!lease_is_held(l) || !LIST_EMPTY(&l->holders) || w == NULL ||
+	    w->group != NULL || !lease_free_for(core, l, w))
+		return;
+	(void)lock_grant_next(core, l);
+}
+
 bool
 lease_next(struct core *core, struct lock *l)
 {
 	watch_touch(core, l);
 	while (l->asked == NULL && nexts[l->state](core, l))
 		;
+	if (l->asked != NULL)
+		pass_on_meanwhile(core, l);
 	queue_settle(core, l, false);
 	while (l->asked == NULL && TAILQ_EMPTY(&l->queue) &&
 	       nexts[l->state](core, l))

@@ -389,3 +389,26 @@ class HeirsBroker(ThreeBrokers):
         self.brokers[1].kill()
         end = now() + self.server.pttl("x") / 1000
         self.given(self.c, start, end - start - 0.05, end - start + LATE, "the one after")
+
+
+class OneBroker(SystemTest):
+    def test_passes_on_while_a_renewal_is_under_way(self):
+        """Whatever Redis does, for as long as the lease is vouched for."""
+        server = self.redis()
+        through = self.proxy(server)
+        self.broker(through.address, trust_new=True, lease=12)
+        holder, waiter = self.clients(2)
+        fence = holder.lock("x")
+        waiter.send("LOCK x")
+        eventually(lambda: int(server.get("@fence")) > fence, what="the next fence is drawn")
+        through.notice("renew")
+        through.delay = 0.3  # each way; `fired` is between
+        eventually(through.fired.is_set, what="it is renewed")
+        through.stalled = True
+        start = now()
+        holder.send("UNLOCK x")
+        self.assertGreater(waiter.reply(5).fence, fence)
+        self.assertLess(now() - start, patience(LATE, start))
+        through.delay, through.stalled = 0, False
+        self.assertTrue(holder.reply().ok)
+        waiter.ok("UNLOCK x")

@@ -477,3 +477,25 @@
 70 < ended b
 80 < unknown a
 > 1 OK depth=0,0 deferred=1
+
+== held: the name passes on here while a renewal is under way
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+31 3 LOCK a
+40 < renewed a fence=200
+3500 until
+> 3260 op renew a seq=1 ttl=13000 fence=200
+3500 1 UNLOCK a
+> 1 OK depth=0
+> 2 OK fence=200 depth=1
+3510 2 UNLOCK a
+> 2 OK depth=0
+3520 < renewed a
+> op renew a seq=1 ttl=13000 fence=200 reserve=1
+3530 < renewed a fence=300
+> 3 OK fence=300 depth=1

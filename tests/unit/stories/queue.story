@@ -485,3 +485,85 @@ config owned
 20 < granted a fence=100 ...
 20 gone 1
 > op end a seq=1
+
+== many wait: fences are drawn before they run out
+0 ready 20
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+31 3 LOCK a
+32 4 LOCK a
+33 5 LOCK a
+34 6 LOCK a
+35 7 LOCK a
+36 8 LOCK a
+37 9 LOCK a
+38 10 LOCK a
+39 11 LOCK a
+40 12 LOCK a
+41 13 LOCK a
+42 14 LOCK a
+43 15 LOCK a
+44 16 LOCK a
+45 17 LOCK a
+46 18 LOCK a
+47 19 LOCK a
+50 < renewed a fence=200
+> op renew a seq=1 ttl=13000 fence=200 reserve=18
+51 1 UNLOCK a
+> 1 OK depth=0
+> 2 OK fence=200 depth=1
+51 1 LOCK a
+52 < renewed a fence=300
+60 2 UNLOCK a
+> 2 OK depth=0
+> 3 OK fence=300 depth=1
+60 2 LOCK a
+61 3 UNLOCK a
+> 3 OK depth=0
+> 4 OK fence=301 depth=1
+61 3 LOCK a
+62 4 UNLOCK a
+> 4 OK depth=0
+> 5 OK fence=302 depth=1
+62 4 LOCK a
+63 5 UNLOCK a
+> 5 OK depth=0
+> 6 OK fence=303 depth=1
+63 5 LOCK a
+64 6 UNLOCK a
+> 6 OK depth=0
+> 7 OK fence=304 depth=1
+64 6 LOCK a
+65 7 UNLOCK a
+> 7 OK depth=0
+> 8 OK fence=305 depth=1
+65 7 LOCK a
+66 8 UNLOCK a
+> 8 OK depth=0
+> 9 OK fence=306 depth=1
+66 8 LOCK a
+67 9 UNLOCK a
+> 9 OK depth=0
+> 10 OK fence=307 depth=1
+67 9 LOCK a
+68 10 UNLOCK a
+> 10 OK depth=0
+> 11 OK fence=308 depth=1
+68 10 LOCK a
+69 11 UNLOCK a
+> op renew a seq=1 ttl=13000 fence=317 reserve=17
+> 11 OK depth=0
+> 12 OK fence=309 depth=1
+69 11 LOCK a
+70 12 UNLOCK a
+> 12 OK depth=0
+> 13 OK fence=310 depth=1
+70 12 LOCK a
+80 < renewed a fence=400
+81 13 UNLOCK a
+> 13 OK depth=0
+> 14 OK fence=400 depth=1

@@ -19,6 +19,7 @@
 9920 until
 > 6440 op renew a seq=1 ttl=13000 fence=110
 > 8280 2 !ATRISK a fence=100 left=4898
+> 9908 1 OK fence=110 depth=1
 
 == an orderly end is an end
 0 ready 1
