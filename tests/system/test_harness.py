@@ -3,6 +3,7 @@
 import importlib
 import os
 import re
+import select
 import unittest
 
 from lib.broker import merge, to_yaml
@@ -169,6 +170,50 @@ class Machinery(SystemTest):
             Resp(proxy.address)("PING")
         proxy.refuse = False
         self.assertEqual(Resp(proxy.address)("PING"), "PONG")
+
+    def test_network_swallows_and_delivers_late(self):
+        server = self.redis(tcp=True)
+        net = self.network()
+        direct = Resp(f"127.0.0.1:{net.way(self, server, server.port)}")
+        self.assertEqual(direct("PING"), "PONG")
+        net.cut([self], [server])
+        direct.send("SET", "late", "1")
+        self.assertTrue(self.stays_silent(direct))
+        self.assertIsNone(server.cmd("GET", "late"))
+        direct.close()
+        net.heal()
+        eventually(lambda: server.cmd("GET", "late") == "1", 5, "it comes, though we are gone")
+
+    def test_network_one_way(self):
+        server = self.redis(tcp=True)
+        net = self.network()
+        direct = Resp(f"127.0.0.1:{net.way(self, server, server.port)}")
+        net.cut_one_way([server], [self])
+        direct.send("SET", "heard", "1")
+        eventually(lambda: server.cmd("GET", "heard") == "1", 5)
+        self.assertTrue(self.stays_silent(direct))
+        net.heal()
+        self.assertEqual(direct.read(), "OK")
+
+    def test_network_knows_who_connects(self):
+        """The master's side of a replica's connection, not that of others."""
+        master, replica = self.redis(tcp=True, repl_diskless_sync_delay=0), self.redis()
+        net = self.network()
+        port = net.listen(master, master.port)
+        net.join(replica)
+        replica.cmd("REPLICAOF", "127.0.0.1", str(port))
+        eventually(lambda: master.cmd("WAIT", 1, 100) == 1, 10, "the replica answers")
+        net.cut([replica], [master])
+        master.cmd("SET", "a", "1")
+        self.assertEqual(master.cmd("WAIT", 1, 300), 0)
+        self.assertEqual(Resp(f"127.0.0.1:{port}")("GET", "a"), "1")
+        net.heal()
+        self.assertEqual(master.cmd("WAIT", 1, 5000), 1)
+        self.assertEqual(replica.cmd("GET", "a"), "1")
+
+    @staticmethod
+    def stays_silent(direct, seconds=0.3):
+        return not select.select([direct.sock], [], [], seconds)[0]
 
 
 class Histories(unittest.TestCase):

@@ -15,6 +15,7 @@ apart by the port that they are given, that is cheaper.
 Members have a `process`, as servers, Sentinels and brokers have.
 """
 
+import errno
 import os
 import socket
 import struct
@@ -28,21 +29,46 @@ _SOCK_DIAG, _DIAG_BY_FAMILY, _REQUEST, _ERROR = 4, 20, 1, 2
 _ANY_COOKIE = b"\xff" * 8
 
 
-def _inode_of_peer(sock):
-    """The inode of the socket at the other end of a TCP connection of this machine: sock_diag(7)
-    is asked for just that one, as /proc/net/tcp can be long. 0 where it is gone."""
-    (host, port), (here, here_port) = sock.getpeername(), sock.getsockname()
-    ends = struct.pack("!HH4s12x4s12x4x", port, here_port, socket.inet_aton(host),
-                       socket.inet_aton(here)) + _ANY_COOKIE
+def _ask_kernel(source, target):
+    """The inode of the TCP socket between two addresses, by sock_diag(7); 0 where there is none.
+    OSError where the kernel does not know how."""
+    (host, port), (other, other_port) = source, target
+    ends = struct.pack("!HH4s12x4s12x4x", port, other_port, socket.inet_aton(host),
+                       socket.inet_aton(other)) + _ANY_COOKIE
     body = struct.pack("=BBBxI", socket.AF_INET, socket.IPPROTO_TCP, 0, 0xffffffff) + ends
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as kernel:
         kernel.settimeout(5)
         kernel.send(struct.pack("=IHHII", 16 + len(body), _DIAG_BY_FAMILY, _REQUEST, 1, 0)
                     + body)
         answer = kernel.recv(4096)
-    if struct.unpack_from("=H", answer, 4)[0] == _ERROR:
-        return 0
-    return struct.unpack_from("=I", answer, 16 + 68)[0]
+    if struct.unpack_from("=H", answer, 4)[0] != _ERROR:
+        return struct.unpack_from("=I", answer, 16 + 68)[0]
+    code = -struct.unpack_from("=i", answer, 16)[0]
+    if code != errno.ENOENT:
+        raise OSError(code, os.strerror(code))
+    return 0
+
+
+def _look_up(source, target):
+    """The same, in a table that can be long."""
+    def entry(address):
+        number, = struct.unpack("=I", socket.inet_aton(address[0]))
+        return f"{number:08X}:{address[1]:04X}"
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        for line in table:
+            fields = line.split()
+            if fields[1:3] == [entry(source), entry(target)]:
+                return int(fields[9])
+    return 0
+
+
+def _inode_of_peer(sock):
+    """The inode of the socket at the other end of a connection of this machine; 0: it is gone."""
+    ends = sock.getpeername(), sock.getsockname()
+    try:
+        return _ask_kernel(*ends)
+    except OSError:
+        return _look_up(*ends)
 
 
 def _link_of(path):
