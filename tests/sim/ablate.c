@@ -208,6 +208,14 @@ const struct ablation ablations[] = {
 		{ "if not quorum then raise(seen)", "if false then" } } },
 	{ "sentinel/wait", "one replica need not confirm", 500, ABLATE_WAIT,
 	    FAULT_PARTITION, 0, { { NULL, NULL } } },
+	{ "cluster/guard", "every server may grant, whatever its history", 50,
+	    ABLATE_SCRIPT, FAULT_MOVE | FAULT_FLUSH, 0,
+	    { { "local blessed = g[1] == replid", "local blessed = true" },
+		{ "blessed, pend = false, false", "" } } },
+	{ "cluster/fence-clock", "fences are counted, without clock and memory",
+	    200, ABLATE_SCRIPT, FAULT_MOVE | FAULT_FLUSH, 0,
+	    { { "local function draw|quorum and 0 or now_us, seen + 1", "0" },
+		{ "if not quorum then raise(seen)", "if false then" } } },
 	{ NULL, NULL, 0, ABLATE_SCRIPT, 0, 0, { { NULL, NULL } } },
 };
 

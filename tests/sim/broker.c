@@ -341,6 +341,8 @@ broker_forget(struct broker *b)
 	}
 	for (i = 0; i < b->npools; i++)
 		pool_abandon(&b->pools[i]);
+	if (b->w->tagged)
+		cluster_forget(b);
 	effects_clear(&b->fx);
 	effects_clear(&b->late);
 	core_free(b->core);

@@ -17,6 +17,7 @@
 #include "store/gather.h"
 
 #include "client.h"
+#include "cluster.h"
 #include "sentinel.h"
 #include "server.h"
 
@@ -135,6 +136,7 @@ struct broker {
 	int side; /* of the network, while it is in two */
 	struct follower follower;
 	struct pool pools[WORLD_SERVERS_MAX];
+	struct routes routes; /* cluster */
 	int npools;
 	struct flight flights[BROKER_OPS_MAX];
 	int nflights;
@@ -188,5 +190,6 @@ void pool_broken(struct conn *c);
 void pool_check(struct pool *p);	      /* what has taken too long */
 void pool_send(void *arg, struct call *call); /* of a broker */
 void pool_flush(struct pool *p);	      /* behind the calls of a turn */
+void pool_send_to(struct pool *p, struct call *call); /* it is up */
 
 #endif

@@ -553,6 +553,13 @@ strike_failover(struct world *w)
 		TRACE(w, "a failover was asked for");
 }
 
+static void
+strike_move(struct world *w)
+{
+	if (w->tagged)
+		cluster_move(w);
+}
+
 static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_CUT] = strike_cut,
 	[FAULT_BIT_CHANNEL] = strike_channel,
@@ -568,15 +575,27 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_PLAIN] = strike_plain,
 	[FAULT_BIT_PARTITION] = strike_partition,
 	[FAULT_BIT_FAILOVER] = strike_failover,
+	[FAULT_BIT_MOVE] = strike_move,
 };
+
+/* Those that this topology may have are below; a new one for others changes
+ * no seed. */
+static unsigned
+bits_of(const struct world *w)
+{
+	unsigned bits = FAULT_BIT_SEVERAL;
+
+	while (w->o->topology->faults >> bits != 0)
+		bits++;
+	return bits;
+}
 
 static void
 faults_on_tick(void *object, uint64_t tag)
 {
 	struct world *w = object;
 	struct server *s;
-	unsigned bits =
-	    w->o->topology->faults != 0 ? FAULT_BITS : FAULT_BIT_SEVERAL;
+	unsigned bits = bits_of(w);
 	unsigned bit = (unsigned)prng_below(&w->prng, bits), tries;
 
 	(void)tag;
@@ -603,7 +622,7 @@ void
 faults_start(struct world *w)
 {
 	/* A plain client does not wait for replicas. */
-	if (w->quorum || w->replicates)
+	if (w->quorum || w->tagged || w->replicates)
 		w->faults.on &= ~(unsigned)FAULT_PLAIN;
 	if (has(w, FAULT_PLAIN))
 		w->faults.on &=

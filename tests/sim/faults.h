@@ -34,7 +34,8 @@ struct world;
 	FAULT(PLAIN, "plain", "plain clients lock the same names with SET NX PX") \
 	FAULT(LAG, "lag", "replicas lag behind their master") \
 	FAULT(PARTITION, "partition", "the network falls into two parts") \
-	FAULT(FAILOVER, "failover", "another server becomes the master while the old one works")
+	FAULT(FAILOVER, "failover", "another server becomes the master while the old one works") \
+	FAULT(MOVE, "move", "buckets move between the masters of a cluster")
 /* clang-format on */
 
 enum fault_bit {

@@ -323,6 +323,8 @@ link_send_request(struct pool *p, struct call *call, bool load)
 	    call->argvlen + CALL_HEAD);
 	r->script = call->script;
 	r->load = load;
+	r->shard = call->shard;
+	r->asking = call->asking;
 	conn_send(p->link.conn, r);
 	errand_add(p, call, call->sent_ms + call->timeout_ms);
 	p->link.unconfirmed = true;
@@ -340,7 +342,13 @@ pool_send(void *arg, struct call *call)
 		broker_wake(b);
 		return;
 	}
-	call->sent_ms = broker_clock_ms(b);
+	pool_send_to(p, call);
+}
+
+void
+pool_send_to(struct pool *p, struct call *call)
+{
+	call->sent_ms = broker_clock_ms(p->broker);
 	link_send_request(p, call, false);
 }
 
@@ -383,6 +391,8 @@ link_reply(struct pool *p, const redisReply *reply)
 	call = errand_pop(l);
 	if (call == NULL) {
 		wait_answered(p, reply);
+	} else if (b->w->tagged && cluster_redirected(p, call, reply)) {
+		return;
 	} else if (reply->type == REDIS_REPLY_ERROR &&
 		   strncmp(reply->str, "NOSCRIPT", 8) == 0) {
 		link_send_request(p, call, true);

@@ -62,6 +62,9 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker_watch.c \
 	tests/sim/client.c \
 	tests/sim/client.h \
+	tests/sim/cluster.c \
+	tests/sim/cluster.h \
+	tests/sim/cluster_route.c \
 	tests/sim/client_parts.h \
 	tests/sim/client_session.c \
 	tests/sim/client_sync.c \

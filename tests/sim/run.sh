@@ -18,7 +18,8 @@ run() {
 	run standalone 1400
 	run sentinel 1000
 	run replicated 300
-	run quorum 100
+	run quorum 1000
+	run cluster 1000
 } | tee "$out"
 
 awk '$3 == "seeds," {
@@ -32,5 +33,5 @@ END {
 			days[t], good[t] == 3 ? "" : ", FAILED"
 		all += good[t]
 	}
-	exit all != 3 * 4
+	exit all != 3 * 5
 }' "$out"

@@ -198,8 +198,10 @@ static redisReply *
 do_call(struct server *s, const struct request *r)
 {
 	struct world *w = s->w;
-	redisReply *reply;
+	redisReply *reply = w->tagged ? cluster_check(s, r) : NULL;
 
+	if (reply != NULL)
+		return reply;
 	if (!r->load && !s->knows[r->script])
 		return answer_error("NOSCRIPT No matching script. Please use "
 				    "EVAL.");

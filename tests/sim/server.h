@@ -42,7 +42,9 @@ struct request {
 	STAILQ_ENTRY(request) entry;
 	enum request_kind kind;
 	enum script_id script;
-	bool load; /* sent with the script's text */
+	bool load;	/* sent with the script's text */
+	bool asking;	/* behind an ASKING */
+	uint32_t shard; /* that the keys are of */
 	int nkeys, nargs;
 	struct text *words; /* owned, bytes included: keys, then args */
 	struct victim victims[VICTIMS_MAX];

@@ -107,9 +107,16 @@ const struct topology topologies[] = {
 	    .link = follower_link,
 	    .refused = follower_refused },
 	{ .word = "quorum",
+	    .faults = FAULT_PARTITION,
 	    .draw = quorum_draw,
 	    .begin = quorum_begin,
 	    .route = quorum_route },
+	{ .word = "cluster",
+	    .faults = FAULT_PARTITION | FAULT_MOVE,
+	    .draw = cluster_draw,
+	    .begin = cluster_begin,
+	    .route = cluster_route,
+	    .link = cluster_link },
 	{ .word = NULL },
 };
 

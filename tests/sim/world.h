@@ -60,6 +60,7 @@ struct world {
 	struct server servers[WORLD_SERVERS_MAX];
 	struct sentinels sentinels;
 	struct broker brokers[WORLD_BROKERS_MAX];
+	struct cluster cluster;
 	struct client clients[WORLD_CLIENTS_MAX];
 	struct checker checker;
 	struct faults faults;

@@ -1,0 +1,214 @@
+/*
+ * The servers' side of a cluster: who has which bucket, and how one moves: its
+ * keys one by one, each with what is left of its time, then the bucket itself.
+ * Other servers hear of that later.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "cluster.h"
+#include "world.h"
+
+#define GOSSIP_US 2000000
+#define PAUSE_US 20000 /* between keys that move, mostly */
+
+static event_fn cluster_on_move;
+static event_fn cluster_on_gossip;
+
+static void
+place_buckets(struct world *w)
+{
+	struct cluster *c = &w->cluster;
+	uint32_t i;
+	int s;
+
+	for (i = 0; i < w->shards; i++) {
+		c->owner[i] = (int)prng_below(&w->prng, (uint64_t)w->nservers);
+		c->target[i] = -1;
+		for (s = 0; s < w->nservers; s++)
+			c->heard[s][i] = c->owner[i];
+	}
+}
+
+void
+cluster_draw(struct world *w)
+{
+	struct prng *p = &w->prng;
+
+	w->nservers = (int)prng_range(p, 2, CLUSTER_SERVERS_MAX);
+	w->shards = (uint32_t)prng_range(p, 2, 6);
+	if (prng_chance(p, 50))
+		w->shards = CLUSTER_BUCKETS_MAX;
+	w->tagged = true;
+	w->cluster.ask_early = prng_chance(p, 300);
+	w->heal_us = w->heal_us * 2 / 3;
+	place_buckets(w);
+}
+
+/* Calls. */
+
+/* How many of its keys are there. */
+static int
+keys_here(struct server *s, const struct request *r)
+{
+	int i, n = 0;
+
+	s->db.now_us = server_clock_us(s);
+	for (i = 0; i < r->nkeys; i++)
+		n += redis_db_find(&s->db, r->words[i]) != NULL;
+	return n;
+}
+
+static redisReply *
+redirect(const char *how, uint32_t bucket, int server)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s %u %d", how, bucket, server);
+	return answer_error(text);
+}
+
+redisReply *
+cluster_check(struct server *s, const struct request *r)
+{
+	const struct cluster *c = &s->w->cluster;
+	uint32_t at = r->shard;
+	int here;
+
+	if (c->owner[at] == s->index && c->target[at] < 0)
+		return NULL;
+	here = keys_here(s, r);
+	if (c->owner[at] == s->index && here == r->nkeys)
+		return NULL;
+	if (c->owner[at] == s->index && (here == 0 || c->ask_early))
+		return redirect("ASK", at, c->target[at]);
+	if (c->target[at] == s->index && r->asking && here == r->nkeys)
+		return NULL;
+	if (c->owner[at] == s->index ||
+	    (c->target[at] == s->index && r->asking))
+		return answer_error("TRYAGAIN Multiple keys request during "
+				    "rehashing of slot");
+	return redirect("MOVED", at, c->heard[s->index][at]);
+}
+
+/* Moves. */
+
+static bool
+in_bucket(const struct redis_key *key, uint32_t bucket)
+{
+	char head[24];
+
+	snprintf(head, sizeof(head), WORLD_PREFIX "{%u}:", bucket);
+	return strncmp(key->name, head, strlen(head)) == 0;
+}
+
+/* One of its keys, or NULL. */
+static struct redis_key *
+some_key(struct server *s, uint32_t bucket)
+{
+	struct redis_key *key, *found = NULL;
+	unsigned n = 0;
+
+	s->db.now_us = server_clock_us(s);
+	redis_db_expire(&s->db);
+	for (key = s->db.keys; key != NULL; key = key->hh.next)
+		if (in_bucket(key, bucket) && prng_below(&s->w->prng, ++n) == 0)
+			found = key;
+	return found;
+}
+
+/* MIGRATE: it has as long to live there as it had here. */
+static void
+move_key(struct server *from, struct server *to, struct redis_key *key)
+{
+	struct text name = { key->name, key->name_len };
+	struct redis_key *old;
+
+	to->db.now_us = server_clock_us(to);
+	old = redis_db_find(&to->db, name);
+	if (old != NULL)
+		redis_db_delete(&to->db, old);
+	HASH_DEL(from->db.keys, key);
+	if (key->end_ms >= 0)
+		key->end_ms += (to->db.now_us - from->db.now_us) / 1000;
+	HASH_ADD(hh, to->db.keys, name, key->name_len, key);
+}
+
+static void
+cluster_on_gossip(void *object, uint64_t tag)
+{
+	struct server *s = object;
+	struct cluster *c = &s->w->cluster;
+
+	c->heard[s->index][tag] = c->owner[tag];
+}
+
+static void
+settle(struct world *w, uint32_t bucket)
+{
+	struct cluster *c = &w->cluster;
+	int from = c->owner[bucket], i;
+
+	c->owner[bucket] = c->target[bucket];
+	c->target[bucket] = -1;
+	TRACE(w, "bucket %u is on r%d", bucket, c->owner[bucket]);
+	for (i = 0; i < w->nservers; i++)
+		if (i == from || i == c->owner[bucket])
+			c->heard[i][bucket] = c->owner[bucket];
+		else
+			events_at(&w->events,
+			    world_now(w) +
+				prng_skewed(&w->prng, 1000, GOSSIP_US),
+			    cluster_on_gossip, &w->servers[i], bucket);
+}
+
+static void
+cluster_on_move(void *object, uint64_t tag)
+{
+	struct world *w = object;
+	struct cluster *c = &w->cluster;
+	struct server *from = &w->servers[c->owner[tag]], *to;
+	struct redis_key *key;
+	uint32_t bucket = (uint32_t)tag;
+
+	if (c->target[bucket] < 0)
+		return;
+	to = &w->servers[c->target[bucket]];
+	if (from->up && to->up && !from->frozen && !to->frozen) {
+		key = some_key(from, bucket);
+		if (key == NULL) {
+			settle(w, bucket);
+			return;
+		}
+		TRACE(w, "%s moves to %s", key->name, to->name);
+		move_key(from, to, key);
+	}
+	events_at(&w->events,
+	    world_now(w) + prng_skewed(&w->prng, 100, PAUSE_US * 10),
+	    cluster_on_move, w, bucket);
+}
+
+void
+cluster_move(struct world *w)
+{
+	struct cluster *c = &w->cluster;
+	uint32_t bucket = (uint32_t)prng_below(&w->prng, w->shards);
+	int to = (int)prng_below(&w->prng, (uint64_t)w->nservers);
+
+	if (c->target[bucket] >= 0 || c->owner[bucket] == to)
+		return;
+	c->target[bucket] = to;
+	TRACE(w, "bucket %u begins to move from r%d to r%d", bucket,
+	    c->owner[bucket], to);
+	/* Without its keys; what was there before is there again. */
+	if (faults_forget(w) && prng_chance(&w->prng, 300)) {
+		settle(w, bucket);
+		return;
+	}
+	events_at(
+	    &w->events, world_now(w) + PAUSE_US, cluster_on_move, w, bucket);
+}
