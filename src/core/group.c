@@ -261,6 +261,8 @@ group_tell(struct core *core, struct group *g)
 		emit_num(core, FIELD_FENCE, g->members[i]->fence);
 	for (i = 0; i < g->n; i++)
 		emit_num(core, FIELD_DEPTH, g->members[i]->depth);
+	for (i = 0; i < g->n; i++)
+		hold_told(core, g->members[i]);
 	group_free(core, g);
 }
 

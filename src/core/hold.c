@@ -120,9 +120,16 @@ hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
 	h->depth++;
 	lengthen(core, h, w);
-	if (w->has_hold)
-		hold_bind(core, h, w->hold_ms);
 	to_be_told(h, w);
+}
+
+void
+hold_told(struct core *core, const struct waiter *w)
+{
+	struct hold *h = w->hold;
+
+	if (h != NULL && w->depth > 1 && w->has_hold)
+		hold_bind(core, h, w->hold_ms);
 }
 
 void

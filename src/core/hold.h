@@ -18,6 +18,9 @@ void hold_upgrade(
 /* Once more by the session that has it. */
 void hold_reenter(struct core *core, struct hold *h, struct waiter *w);
 
+/* That is told: a new bound holds from now on. */
+void hold_told(struct core *core, const struct waiter *w);
+
 /* What was agreed on for it; all zero where that is nothing. */
 const struct terms *hold_terms(const struct hold *h);
 

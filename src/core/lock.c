@@ -323,6 +323,7 @@ lock_tell_granted(struct core *core)
 			waiter_ungranted(core, w);
 			continue;
 		}
+		hold_told(core, w);
 		emit_reply(core, w->session->id, w->ref, STATUS_OK);
 		emit_num(core, FIELD_FENCE, w->fence);
 		emit_num(core, FIELD_DEPTH, w->depth);

@@ -248,3 +248,16 @@ config max_hold=2s default_hold=1s
 10000 time
 > 1 !LOST a fence=100 reason=unreachable
 > 1 !ATRISK s kind=semaphore permits=1 left=3162
+
+== hold: a new bound that is not told is none
+0 ready 1
+0 open 2 tcp
+10 2 LOCK a hold=9s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 ping 2
+> valid 8989
+40 2 LOCK a hold=1s ...
+40 gone 2
+2000 until
