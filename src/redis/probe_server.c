@@ -33,7 +33,7 @@
 static const char try_commands[] =
     "local k, ch, failed, refused = KEYS[1], ARGV[1], {}, {}\n"
     "for _, c in ipairs({\n"
-    "{'SET', k, 'x', 'PX', 1000}, {'GET', k}, {'EXISTS', k},\n"
+    "{'SET', k, 'x', 'PX', 1000}, {'GET', k}, {'MGET', k}, {'EXISTS', k},\n"
     "{'PEXPIRE', k, 1000}, {'PTTL', k}, {'DEL', k},\n"
     "{'HSET', k, 'f', '1'}, {'HGET', k, 'f'}, {'HMGET', k, 'f'},\n"
     "{'HGETALL', k}, {'HINCRBY', k, 'n', 1}, {'HLEN', k},\n"

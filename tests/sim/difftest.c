@@ -200,6 +200,7 @@ static const char *const shapes[] = {
 	"SET k w PX w",
 	"DEL k",
 	"DEL k k",
+	"MGET k k k",
 	"EXISTS k k",
 	"PEXPIRE k t",
 	"PEXPIRE k 0",

@@ -149,6 +149,24 @@ cmd_exists(struct redis_db *db, int argc, const struct text *argv)
 	return answer_int(n);
 }
 
+/* What is no string is nil. */
+static redisReply *
+cmd_mget(struct redis_db *db, int argc, const struct text *argv)
+{
+	redisReply *reply = answer_array((size_t)argc - 1);
+	const struct redis_key *key;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		key = redis_db_find(db, argv[i]);
+		reply->element[i - 1] =
+		    key != NULL && key->type == REDIS_STRING
+			? answer_bytes(item_text(&key->items[0]))
+			: answer_nil();
+	}
+	return reply;
+}
+
 static redisReply *
 expire_at(struct redis_db *db, struct text name, long long at_ms)
 {
@@ -492,6 +510,7 @@ const struct redis_command redis_key_commands[] = {
 	{ "SET", -3, cmd_set, REDIS_WRITE | REDIS_DENY_OOM },
 	{ "DEL", -2, cmd_del, REDIS_WRITE },
 	{ "UNLINK", -2, cmd_del, REDIS_WRITE },
+	{ "MGET", -2, cmd_mget, 0 },
 	{ "EXISTS", -2, cmd_exists, 0 },
 	{ "PEXPIRE", 3, cmd_pexpire, REDIS_WRITE },
 	{ "PEXPIREAT", 3, cmd_pexpireat, REDIS_WRITE },
