@@ -26,6 +26,7 @@
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
+#include "core/pace.h"
 #include "core/queue.h"
 #include "core/quorum.h"
 #include "core/unlock.h"
@@ -103,15 +104,15 @@ lease_vouched(const struct core *core, const struct lock *l)
 /*
  * Renewals are due every third of the lease.  The first is brought forward by
  * up to a sixth, the others by up to a 24th, so that leases taken in a burst
- * don't stay one.
+ * don't stay one (pace.h).
  */
 void
 lease_plan_renewal(struct core *core, struct lock *l, bool first)
 {
 	int64_t lease_ms = core->config.lease_ms;
-	int64_t at_ms = l->confirmed_ms + lease_ms / 3;
+	int64_t at_ms = pace_plan(core, l->confirmed_ms + lease_ms / 3,
+	    first ? lease_ms / 6 : lease_ms / 24);
 
-	at_ms -= core_jitter(core, first ? lease_ms / 6 : lease_ms / 24);
 	l->wake_ms = at_ms - at_ms % RENEW_TICK_MS;
 	if (l->spell != guard_spell(core, l->shard))
 		l->wake_ms = core->now_ms;

@@ -32,6 +32,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/lock.h \
 	src/core/message.c \
 	src/core/message.h \
+	src/core/pace.c \
+	src/core/pace.h \
 	src/core/permits.c \
 	src/core/queue.c \
 	src/core/queue.h \

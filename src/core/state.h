@@ -362,6 +362,14 @@ struct slot {
 	size_t name_len;
 };
 
+/* A slice of time, and the renewals planned for it (pace.c). */
+struct slice {
+	int64_t number;
+	uint32_t planned;
+};
+
+#define PACE_SLICES 128 /* half of them are a third of a lease */
+
 struct core {
 	struct core_config config;
 	char broker[BROKER_MAX_BYTES + 1];
@@ -398,6 +406,7 @@ struct core {
 	uint64_t last_seq;
 	uint64_t random[2];
 	unsigned renewals_left; /* of this step */
+	struct slice pace[PACE_SLICES];
 	bool stopping;
 	struct core_stats stats;
 };

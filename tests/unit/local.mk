@@ -129,6 +129,12 @@ tests_unit_test_session_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_session.c
 tests_unit_test_session_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_pace
+TESTS += tests/unit/test_pace
+tests_unit_test_pace_SOURCES = $(UNIT_SUITE) tests/unit/test_pace.c
+tests_unit_test_pace_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_pace_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 endif
 
 # Stories of leases, queues and guards; data, one file for each subject.

@@ -120,6 +120,67 @@ START_TEST(operations_of_a_turn_share_calls)
 }
 END_TEST
 
+/* With the token of operation `as`. */
+static void
+renew(uint64_t id, uint64_t as, const char *name)
+{
+	struct op op = { .id = id,
+		.kind = OP_RENEW,
+		.name = name,
+		.name_len = strlen(name),
+		.seq = as,
+		.ttl_ms = 26000,
+		.fence = rig.ops[as].outcome.fence,
+		.timeout_ms = 2000 };
+
+	rig.expected++;
+	redis_submit(rig.redis, &op);
+}
+
+/* Renewals of one call are looked at together, and answered one by one. */
+START_TEST(renewals_of_a_call_are_told_apart)
+{
+	redisReply *r;
+
+	begin(none);
+	rig.config.redis.connections = 1;
+	rig_open(&rig);
+	rig_ready(&rig);
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	rig_op(&rig, 2, OP_ACQUIRE, "b");
+	rig_op(&rig, 3, OP_ACQUIRE, "c");
+	rig_turn(&rig);
+	renew(4, 1, "a");
+	renew(5, 1, "b"); /* which is not theirs */
+	renew(6, 3, "c");
+	renew(7, 1, "gone");
+	rig_turn(&rig);
+	ck_status(&rig, 4, RENEWED);
+	ck_status(&rig, 5, LOST);
+	ck_status(&rig, 6, RENEWED);
+	ck_status(&rig, 7, LOST);
+	r = server_do(&server, "PTTL lock:c");
+	ck_assert_int_gt(r->integer, 20000);
+	freeReplyObject(r);
+	r = server_do(&server, "PTTL lock:b");
+	ck_assert_int_lt(r->integer, 20000);
+	freeReplyObject(r);
+
+	server_ok(&server, "SET lock:c another");
+	freeReplyObject(server_do(&server, "RPUSH lock:@queue:a x"));
+	renew(8, 1, "a");
+	renew(9, 2, "b");
+	renew(10, 3, "c");
+	rig_turn(&rig);
+	ck_status(&rig, 8, RENEWED);
+	ck_status(&rig, 9, RENEWED);
+	ck_status(&rig, 10, LOST);
+	ck_assert(rig.ops[8].outcome.waiting);
+	ck_assert(!rig.ops[9].outcome.waiting);
+	end();
+}
+END_TEST
+
 #define FLOOD 2000
 
 static unsigned answered_before_renewal;
@@ -624,6 +685,7 @@ redis_cases(void)
 	tcase_add_test(tc, a_lease_is_taken_kept_and_ended);
 	tcase_add_test(tc, a_plain_clients_key_is_foreign);
 	tcase_add_test(tc, operations_of_a_turn_share_calls);
+	tcase_add_test(tc, renewals_of_a_call_are_told_apart);
 	tcase_add_loop_test(tc, a_flood_does_not_delay_a_renewal, 0, 2);
 	tcase_add_test(
 	    tc, what_stands_in_line_when_the_server_dies_was_not_sent);
