@@ -35,6 +35,12 @@
 #define PATIENCE_MS 20
 #define PATIENCE_MAX 50
 
+/*
+ * hiredis reads 16 KB at a time.  Were it only one a turn, a turn that takes
+ * long because there is much to do would be the next one's reason.
+ */
+#define READS_MAX 16
+
 /* Of one reply that is not whole yet; none comes near it. */
 #define REPLY_BYTES_MAX ((size_t)4 << 20)
 
@@ -78,10 +84,21 @@ is_endless(const struct link *l)
 	return l->ac && l->ac->c.reader->len > REPLY_BYTES_MAX;
 }
 
+/* Is there more to be read of what was asked for? */
+static bool
+has_more(const struct link *l)
+{
+	int waiting = 0;
+
+	return l->ac && !l->doomed && !TAILQ_EMPTY(&l->requests) &&
+	       ioctl(l->ac->c.fd, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct link *l = arg;
+	int reads = 0;
 
 	(void)fd;
 	(void)what;
@@ -91,10 +108,12 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	l->depth++;
-	redisAsyncHandleRead(l->ac);
-	if (is_endless(l))
-		link_cut(l, "a reply that is too long",
-		    "is this address a Redis server?");
+	do {
+		redisAsyncHandleRead(l->ac);
+		if (is_endless(l))
+			link_cut(l, "a reply that is too long",
+			    "is this address a Redis server?");
+	} while (++reads < READS_MAX && has_more(l));
 	l->depth--;
 	after_hiredis(l);
 }
