@@ -23,7 +23,7 @@ class Brokers(SystemTest):
             client.ok("UNLOCK warm-up")
 
     def longest_wait(self):
-        """Promise P5."""
+        """How long anybody waits for what is free."""
         return patience(self.lease + pad_of(self.lease) + 0.5)
 
     def test_exclusion(self):

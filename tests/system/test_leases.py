@@ -7,7 +7,7 @@ LEASE = 1
 
 
 class Leases(SystemTest):
-    """Promises P5 and P6, and the data in Redis (design, section 5)."""
+    """What is promised in time, what is left at the end, and the data in Redis."""
 
     def prepare(self, lease=LEASE, **settings):
         self.server = self.redis()

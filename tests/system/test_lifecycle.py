@@ -65,7 +65,7 @@ class Stopping(SystemTest):
         self.stop_with(signal.SIGINT)
 
     def test_the_next_broker_grants_at_once(self):
-        """The idle mark of the last broker's clean stop (design, section 7)."""
+        """The idle mark of the last broker's clean stop (ARCHITECTURE, "The guard")."""
         server = self.redis()
         first = self.broker(server, trust_new=True, lease=3)
         fence = self.client(first).lock("x")

@@ -29,7 +29,7 @@ class Synchronizers(SystemTest):
         self.a, self.b = self.each[0], self.each[-1]
 
     def longest_wait(self):
-        """Promise P5: until what a dead broker had has run out, and somebody has looked."""
+        """Until what a dead broker had has run out, and somebody has looked."""
         return patience(self.lease + pad_of(self.lease) + 0.5)
 
     def waits(self, broker, count=1):

@@ -20,7 +20,7 @@ class TimedOut(Exception):
     """The test as a whole took too long."""
 
 
-# Constants that the broker derives from a lease (design, section 7), in seconds.
+# Constants that the broker derives from a lease (ARCHITECTURE, "The guard"), in seconds.
 
 def pad_of(lease):
     return min(max(0.3 * lease, 0.5), 3.0)
