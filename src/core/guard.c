@@ -152,8 +152,8 @@ at_once(const struct core *core, const struct guard *g)
 
 /*
  * Quorum: how many others can tell all fences that were granted without this
- * server, because they were blessed when they were asked in this spell; and of
- * how many that is not known.
+ * server, because they were blessed whenever they were asked in this spell; and
+ * of how many that is not known.
  */
 static unsigned
 whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
@@ -169,7 +169,8 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 			continue;
 		if (!other->up || other->told_ms < g->spell_ms)
 			(*unknown)++;
-		else if (other->state == GUARD_BLESSED)
+		else if (other->state == GUARD_BLESSED &&
+			 other->pended_ms < g->spell_ms)
 			whole++;
 	}
 	return whole;
@@ -582,6 +583,8 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		g->told_ms = sent_ms;
 	note_clock(g, sent_ms, report);
 	g->fenced = g->fenced || report->fence > 0;
+	if (report->state == GUARD_PENDING && sent_ms > g->pended_ms)
+		g->pended_ms = sent_ms;
 	if (report->state == GUARD_CONFIG)
 		snprintf(g->text, sizeof(g->text), "%.*s",
 		    (int)report->text_len, report->text);

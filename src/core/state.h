@@ -317,6 +317,7 @@ struct guard {
 	int64_t spell_ms;  /* arrival of the present pend */
 	int64_t seen_ms;   /* when the latest answered call was sent */
 	int64_t told_ms;   /* the same, of those that told the state */
+	int64_t pended_ms; /* the same, that it was pending */
 	int64_t clock_ms;  /* when the one was sent that told ... */
 	int64_t server_ms; /* ... the server's clock, as this; 0: none did */
 	int64_t pause_ms;  /* no heartbeat or bless before then */

@@ -55,9 +55,9 @@ uses_draw(struct world *w)
 		u->on = 0;
 	if (o->uses_given)
 		u->on = o->uses;
-	/* Counts can't be voted on. */
+	/* ERR unsupported. */
 	if (w->quorum)
-		u->on &= ~(unsigned)(USE_LATCH | USE_BARRIER);
+		u->on &= ~(unsigned)(USE_LATCH | USE_BARRIER | USE_FORCE);
 	u->parties = (uint64_t)prng_range(p, 2, 1 + w->nclients / 2);
 	if (u->parties > 4)
 		u->parties = 4;

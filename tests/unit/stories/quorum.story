@@ -169,6 +169,22 @@ config quorum=3
 > 13620 op bless pend=p2 on=2
 > 13620 log guard-fences shard 2: fewer than a majority of the other servers can tell their fences; that fences rise rests on the clocks of the brokers now
 
+== a start while one is dead: no grace period comes after the other
+config quorum=3
+0 ready 1
+10 down on=1
+20 guard pending p1 on=0
+500 guard pending p2 on=2
+> log guard-blessed 3 of 3 shards: may grant
+> log guard-pending 2 of 3 shards: its history changed; grants begin in 13600ms
+13630 until
+> 13620 op bless pend=p1 on=0
+13640 < done @guard
+13640 guard blessed on=0
+14140 until
+> 14100 log guard-blessed shard 0: may grant
+> 14100 op bless pend=p2 on=2
+
 == nothing was ever granted: there is nothing to say
 config quorum=3
 0 ready 1
