@@ -152,6 +152,8 @@ const struct ablation ablations[] = {
 	{ "force-waits", "who forces does not wait for the other broker", 50,
 	    ABLATE_SCRIPT, 0, USE_FORCE,
 	    { { "op.force =|return { \"value\"", "return { \"ended\"" } } },
+	{ "pass", "a request for several names waits at the end", 50,
+	    ABLATE_PASS, 0, 0, { { NULL, NULL } } },
 	{ "kill", "the old connection is not killed", 1500, ABLATE_KILL,
 	    FAULT_CUT | FAULT_DELAY | FAULT_PAUSE, 0, { { NULL, NULL } } },
 	{ "sent", "a lease counts from the reply", 1500, ABLATE_ARRIVAL,

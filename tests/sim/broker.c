@@ -169,7 +169,7 @@ broker_on_turn(void *object, uint64_t tag)
 	b->due = false;
 	if (broker_stalled(b))
 		return;
-	if (b->fx.n == 0)
+	if (b->fx.n == 0 && !core_has_grants(b->core))
 		b->turn_us = world_now(b->w);
 	clock_first = prng_chance(&b->w->prng, 500);
 	if (clock_first)

@@ -48,6 +48,7 @@ struct input {
 	bool orderly;
 	bool quit;
 	int64_t grace_ms;	   /* TENURE */
+	struct broker *broker;	   /* it was held back by this one; or NULL */
 	uint64_t resumes;	   /* RESUME: this session; 0: a forged key */
 	char key[CLIENT_KEY_SIZE]; /* RESUME */
 	struct core_request request;

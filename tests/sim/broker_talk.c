@@ -6,8 +6,10 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/xmalloc.h"
 #include "core/dump.h"
 
 #include "world.h"
@@ -247,10 +249,44 @@ do_open(struct broker *b, const struct input *in, uint64_t session)
 	broker_step(b, &event);
 }
 
+/* One that was held back, without a protection. */
+static void
+on_held_back(void *object, uint64_t tag)
+{
+	struct input *in = object;
+	struct broker *b = in->broker;
+
+	if (b->alive && b->life == tag)
+		broker_input(b, in);
+	else
+		free(in);
+}
+
+static void
+hold_back(struct broker *b, const struct input *in)
+{
+	struct input *copy = xmalloc(sizeof(*copy));
+	unsigned i;
+
+	*copy = *in;
+	copy->broker = b;
+	copy->request.names = copy->names;
+	for (i = 0; i < copy->request.nnames; i++)
+		copy->names[i].p = copy->texts[i];
+	events_at(&b->w->events, world_now(b->w) + 2 * b->w->lease_ms * 1000,
+	    on_held_back, copy, b->life);
+}
+
 static void
 do_request(struct broker *b, const struct input *in, uint64_t session)
 {
 	struct core_event event = { .kind = CORE_REQUEST };
+
+	if (world_ablated(b->w, ABLATE_PASS) && in->request.nnames > 1 &&
+	    in->request.wait_ms == CORE_WAIT_FOREVER && in->broker == NULL) {
+		hold_back(b, in);
+		return;
+	}
 
 	event.u.request.session = session;
 	event.u.request.request = &in->request;
@@ -304,7 +340,7 @@ broker_take(struct broker *b, struct input *in)
 	if (in->kind == INPUT_PACKET || in->kind == INPUT_BROKEN ||
 	    checker_sitting_gone(b->w, in->sitting))
 		return;
-	if (lines[in->kind].asks)
+	if (lines[in->kind].asks && in->broker == NULL)
 		checker_received(b->w, b, in->ref);
 	lines[in->kind].act(b, in, checker_session(b->w, in->sitting));
 }

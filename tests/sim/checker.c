@@ -334,13 +334,13 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	struct ground *ground = &k->grounds[ask->name];
 	struct grant *g;
 	int64_t keep_us = 0;
-	bool either = false;
 
 	bool joins = ask->shared && ground->shared && a->fence == ground->fence;
 
 	check_exclusion(w, b, a, ask->name, ask->shared);
 	check_quiet(w, ask);
 	check_order(w, ask);
+	checker_passes(w, ask);
 	checker_had(w, b->index, ask->name);
 	if (joins)
 		checker_joins(w, ask);
@@ -362,9 +362,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 		keep_us = ground->quiet_us;
 		ground->quiet_us = 0;
 	}
-	if (ask->shared)
-		either = keep_us + KEEP_SLACK_US > world_now(w) ||
-			 ground->hush_us > world_now(w);
+
 	assert(k->ngrants < CHECKER_HOLDS_MAX);
 	g = &k->grants[k->ngrants++];
 	memset(g, 0, sizeof(*g));
@@ -377,7 +375,8 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	g->bound_us = INT64_MAX;
 	g->since_us = ground->changed_us = world_now(w);
 	g->keep_us = keep_us;
-	g->either = either;
+	g->either =
+	    ((k->sittings[ask->session - 1].kept >> ask->name) & 1) != 0;
 	set_terms(w, g, ask);
 }
 

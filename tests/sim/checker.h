@@ -80,7 +80,8 @@ struct ask {
 	bool received, answered, cancelled, gone;
 	bool has_hold;
 	bool untagged;
-	bool privileged; /* it may pass those who came before */
+	bool privileged; /* it may pass those who came before ... */
+	unsigned ahead;	 /* ... for these names, as bits */
 	int64_t sent_us, received_us;
 	int64_t wait_ms, hold_ms, keep_ms, delay_ms;
 	uint64_t order;	  /* of arrival, over all brokers */
@@ -91,7 +92,8 @@ struct ask {
 	bool safe, open;
 	bool counted;	  /* it is taken for a party of a generation */
 	uint64_t resumes; /* RESUME: this session */
-	bool departed;	  /* it has ended otherwise than with its generation */
+	unsigned passed; /* others were granted a name of it since it is firm */
+	bool departed;	 /* it has ended otherwise than with its generation */
 };
 
 /* What a session was told of a name that it watches. */

@@ -102,12 +102,12 @@ checker_ask(const struct world *w, uint64_t ref)
  * longer keep= or delay= and an UNLOCK overtakes it meanwhile.
  */
 static bool
-is_privileged(struct world *w, const struct ask *ask)
+is_privileged(struct world *w, const struct ask *ask, int name)
 {
 	const struct sitting *s = &w->checker.sittings[ask->session - 1];
-	const struct grant *g = checker_grant(w, ask->session, ask->name);
+	const struct grant *g = checker_grant(w, ask->session, name);
 
-	return ((s->kept >> ask->name) & 1) != 0 ||
+	return ((s->kept >> name) & 1) != 0 ||
 	       (g != NULL && g->depth - g->parting > 0);
 }
 
@@ -149,8 +149,10 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	ask->received = true;
 	ask->received_us = ask->idle_us = world_now(w);
 	ask->order = ++k->next_order;
-	if (ask->name >= 0)
-		ask->privileged = is_privileged(w, ask);
+	for (i = 0; i < ask->nnames; i++)
+		if (is_privileged(w, ask, ask->names[i]))
+			ask->ahead |= 1u << ask->names[i];
+	ask->privileged = ask->name >= 0 && ((ask->ahead >> ask->name) & 1);
 	/* It may be in Redis before it is answered. */
 	if (ask->name >= 0 && (ask->keep_ms > 0 || ask->delay_ms > 0) &&
 	    checker_grant(w, ask->session, ask->name) != NULL)

@@ -67,6 +67,9 @@ checker_fences_rise(const struct world *w)
 	return !(w->clocks_apart && w->checker.by_clocks);
 }
 
+/* A session is granted a name (checker_group.c). */
+void checker_passes(struct world *w, const struct ask *ask);
+
 /* A session shares a name that others share (checker_share.c). */
 void checker_joins(struct world *w, const struct ask *ask);
 

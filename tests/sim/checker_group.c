@@ -1,0 +1,94 @@
+/*
+ * Promises about requests for several names (P5): that others pass one for no
+ * longer than a lease, and that it does not starve.
+ *
+ * Between brokers names are taken in byte order, so a request for several is
+ * in turn for a name when those before it are here: then nobody who came later
+ * to its broker gets that name after a lease.
+ */
+#include "config.h"
+
+#include "checker_state.h"
+#include "world.h"
+
+#define SLACK_US 100000 /* turns, and what was decided before they were told */
+#define PASSED_MAX 60	/* no seed of some thousands needs more than 20 */
+
+static bool
+is_held_at(const struct checker *k, int name, int broker)
+{
+	const struct grant *g;
+	int i;
+
+	for (i = 0; i < k->ngrants; i++) {
+		g = &k->grants[i];
+		if (g->name == name && g->broker == broker && !g->orphaned &&
+		    !g->detached && !g->away && g->depth - g->parting > 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+in_turn(const struct checker *k, const struct ask *group, int name)
+{
+	unsigned i;
+
+	for (i = 0; i < group->nnames; i++)
+		if (group->names[i] < name &&
+		    !is_held_at(k, group->names[i], group->broker))
+			return false;
+	return true;
+}
+
+/* Since when nobody may pass it; INT64_MAX: not yet. */
+static int64_t
+firm_us(const struct world *w, const struct ask *group)
+{
+	int64_t since_us = group->received_us;
+
+	if (since_us < faults_calm_us(w))
+		since_us = faults_calm_us(w);
+	return since_us + w->lease_ms * 1010 + SLACK_US;
+}
+
+static bool
+is_waiting_group(const struct world *w, const struct ask *ask, int name)
+{
+	const struct checker *k = &w->checker;
+
+	return ask->nnames > 1 && checker_waits(ask) &&
+	       checker_asks_for(ask, name) &&
+	       !k->sittings[ask->sitting - 1].draining;
+}
+
+/* Somebody is granted the name anew. */
+void
+checker_passes(struct world *w, const struct ask *ask)
+{
+	struct checker *k = &w->checker;
+	struct ask *group;
+	size_t i;
+
+	for (i = 0; i < k->nopen && !w->failed; i++) {
+		group = &k->asks[k->open[i] - 1];
+		if (!is_waiting_group(w, group, ask->name) ||
+		    group->session == ask->session ||
+		    world_now(w) < firm_us(w, group))
+			continue;
+		if (++group->passed > PASSED_MAX)
+			world_fail(w, "groups",
+			    "request %llu for several names starves",
+			    (unsigned long long)group->ref);
+		if (group->broker != ask->broker ||
+		    ((ask->ahead >> ask->name) & 1) != 0 ||
+		    ask->order < group->order || !in_turn(k, group, ask->name))
+			continue;
+		world_fail(w, "groups",
+		    "n%d: request %llu passes request %llu for several names, "
+		    "which waits for %lld ms",
+		    ask->name, (unsigned long long)ask->ref,
+		    (unsigned long long)group->ref,
+		    (long long)(world_now(w) - group->received_us) / 1000);
+	}
+}
