@@ -227,8 +227,8 @@ checker_extra_us(const struct world *w)
 static void
 look_at_names(struct world *w)
 {
-	int64_t bound_us = faults_patience_us(w) + checker_extra_us(w);
-	int64_t since_us;
+	int64_t bound_us = faults_names_patience_us(w) + checker_extra_us(w);
+	int64_t calm_us = faults_names_calm_us(w), since_us;
 	int name;
 
 	checker_hunger(w);
@@ -236,8 +236,8 @@ look_at_names(struct world *w)
 		since_us = w->checker.grounds[name].hungry_us;
 		if (since_us < 0)
 			continue;
-		if (since_us < faults_calm_us(w))
-			since_us = faults_calm_us(w);
+		if (since_us < calm_us)
+			since_us = calm_us;
 		if (world_now(w) - since_us > bound_us)
 			world_fail(w, "P5",
 			    "n%d is free and wanted for %lld ms", name,

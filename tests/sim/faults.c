@@ -16,6 +16,11 @@
 #include "answer.h"
 #include "world.h"
 
+/* Those that befall a single server. */
+#define OF_SERVERS                                                         \
+	(unsigned)(FAULT_CUT | FAULT_PAUSE | FAULT_RESTART | FAULT_FLUSH | \
+		   FAULT_CLOCK | FAULT_OOM | FAULT_FORGET)
+
 #define QUORUM_RETRIES_US 300000 /* brokers that all try at once */
 
 static event_fn faults_on_tick;
@@ -86,6 +91,13 @@ some_broker(struct world *w)
 	return &w->brokers[prng_below(&w->prng, (uint64_t)w->nbrokers)];
 }
 
+/* How many servers faults may befall. */
+static int
+choice(const struct world *w)
+{
+	return w->faults.few > 0 ? w->faults.few : w->nservers;
+}
+
 /* Draws nothing where there is no choice.  A master has more to lose. */
 static struct server *
 some_server(struct world *w)
@@ -94,7 +106,7 @@ some_server(struct world *w)
 		return &w->servers[0];
 	if (w->replicates && prng_chance(&w->prng, 500))
 		return w->sentinels.master;
-	return &w->servers[prng_below(&w->prng, (uint64_t)w->nservers)];
+	return &w->servers[prng_below(&w->prng, (uint64_t)choice(w))];
 }
 
 static struct pool *
@@ -102,7 +114,8 @@ some_pool(struct world *w, struct broker *b)
 {
 	if (b->npools <= 1)
 		return &b->pools[0];
-	return &b->pools[prng_below(&w->prng, (uint64_t)b->npools)];
+	return &b->pools[prng_below(
+	    &w->prng, (uint64_t)(w->faults.few > 0 ? choice(w) : b->npools))];
 }
 
 static void
@@ -158,7 +171,8 @@ faults_message(struct world *w, struct conn *c, struct text message)
 bool
 faults_reply(struct world *w, struct conn *c)
 {
-	if (!active(w, FAULT_CUT) || !prng_chance(&w->prng, 8))
+	if (!active(w, FAULT_CUT) || c->server->index >= choice(w) ||
+	    !prng_chance(&w->prng, 8))
 		return true;
 	TRACE(w, "%s: connection %llu breaks, a reply is lost",
 	    c->pool->broker->name, (unsigned long long)c->id);
@@ -621,6 +635,8 @@ faults_on_tick(void *object, uint64_t tag)
 void
 faults_start(struct world *w)
 {
+	if (w->faults.few > 0)
+		w->faults.on &= OF_SERVERS;
 	/* A plain client does not wait for replicas. */
 	if (w->quorum || w->tagged || w->replicates)
 		w->faults.on &= ~(unsigned)FAULT_PLAIN;
@@ -662,7 +678,8 @@ faults_heal(struct world *w)
 bool
 faults_none(const struct world *w)
 {
-	return w->faults.on == 0 && w->o->ablation == NULL;
+	return (w->faults.on == 0 || w->faults.few > 0) &&
+	       w->o->ablation == NULL;
 }
 
 bool
@@ -722,4 +739,21 @@ faults_patience_us(const struct world *w)
 	if (w->replicates)
 		most_ms += w->sentinels.demote_us / 1000 + 4000;
 	return most_ms * 1010 + w->faults.back_us + retries_us;
+}
+
+int64_t
+faults_names_calm_us(const struct world *w)
+{
+	if (w->faults.few > 0)
+		return (w->grace_ms + 2000) * 1000;
+	return faults_calm_us(w);
+}
+
+/* A vote that one server spoils is tried again. */
+int64_t
+faults_names_patience_us(const struct world *w)
+{
+	if (w->faults.few > 0)
+		return 100000 + 40 * w->latency_us + 10 * QUORUM_RETRIES_US;
+	return faults_patience_us(w);
 }

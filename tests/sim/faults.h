@@ -61,6 +61,7 @@ struct faults {
 	int64_t back_us; /* the longest jump backwards */
 	uint64_t plain_token;
 	bool parted;
+	int few; /* they befall so many servers, the first; 0: all, brokers */
 };
 
 /* Parses "cut,pause"; false: an unknown word. */
@@ -84,5 +85,10 @@ bool faults_split(const struct world *w);  /* two masters may both grant */
 bool faults_excuse(struct world *w); /* the same, and something was broken */
 int64_t faults_calm_us(const struct world *w);
 int64_t faults_patience_us(const struct world *w);
+
+/* The same, for whoever waits for a name: what befalls fewer servers than a
+ * majority is no excuse. */
+int64_t faults_names_calm_us(const struct world *w);
+int64_t faults_names_patience_us(const struct world *w);
 
 #endif

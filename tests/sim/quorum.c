@@ -32,6 +32,8 @@ quorum_draw(struct world *w)
 	w->shares = false;
 	w->permits = 0;
 	w->clocks_apart = prng_chance(&w->prng, 500);
+	if (w->o->ablation == NULL && prng_chance(&w->prng, 300))
+		w->faults.few = (w->nservers - 1) / 2;
 	/* The servers answer one after the other: brokers pass each other. */
 	w->latency_us = prng_skewed(&w->prng, 20, 20000);
 	/* Each server costs as much as a world with one. */
