@@ -7,19 +7,19 @@ sim=${LOCKBROKER_BUILD:-.}/tests/sim/sim
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 
-# TOPOLOGY SEEDS
+# TOPOLOGY SEEDS SEEDS-WITHOUT-FAULTS
 run() {
 	"$sim" --topology "$1" --jobs 2 --seed 1 --seeds "${SIM_SEEDS:-$2}"
-	"$sim" --topology "$1" --jobs 2 --seed 100001 --seeds 100 --faults none
+	"$sim" --topology "$1" --jobs 2 --seed 100001 --seeds "$3" --faults none
 	"$sim" --topology "$1" --seed 200001 --seeds 25 --twice
 }
 
 {
-	run standalone 1400
-	run sentinel 1000
-	run replicated 300
-	run quorum 1000
-	run cluster 1000
+	run standalone 20000 1000
+	run sentinel 1000 100
+	run replicated 300 100
+	run quorum 1000 100
+	run cluster 1000 100
 } | tee "$out"
 
 awk '$3 == "seeds," {
