@@ -735,13 +735,13 @@ pool_start(struct pool *p)
  * finds another run_id and lets go.  The guard there answers for it.
  */
 void
-pool_move(struct pool *p)
+pool_move(struct pool *p, const char *why)
 {
 	uint32_t i;
 
 	for (i = 0; i < p->nlanes; i++)
-		link_move(p->lanes[i].link, "another server is the master");
-	listener_move(p->listener, "another server is the master");
+		link_move(p->lanes[i].link, why);
+	listener_move(p->listener, why);
 	(void)config_address_format(p->config.address, p->node);
 	p->down_lines = 0;
 	memset(p->spells, 0, sizeof(p->spells));

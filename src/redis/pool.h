@@ -80,11 +80,11 @@ void pool_start(struct pool *p);
 void pool_free(struct pool *p); /* not from its callbacks */
 
 /*
- * The address in its config has changed: it is told down, if it was up, and
- * everything under way becomes unknown; then it connects to the new address.
- * Not from its callbacks.
+ * The address in its config has changed, or may lead elsewhere: it is told
+ * down, if it was up, and everything under way becomes unknown; then it
+ * connects again.  Not from its callbacks.
  */
-void pool_move(struct pool *p);
+void pool_move(struct pool *p, const char *why);
 
 bool pool_is_up(const struct pool *p);
 

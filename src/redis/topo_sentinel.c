@@ -149,7 +149,7 @@ follow(struct topology *t, const struct sentinels_answer *said)
 	LOG(NOTICE, "master-changed", LOG_S("from", from), LOG_S("to", to),
 	    LOG_N("sentinels", said->votes));
 	t->env.stats->failovers++;
-	pool_move(t->pool);
+	pool_move(t->pool, "another server is the master");
 	sentinels_hurry(t->sentinels, true);
 }
 

@@ -1,12 +1,19 @@
 /*
  * One shard on one server: one that is there, or one that we start ourselves
  * (embedded.h).
+ *
+ * The address may lead to another server one day, where an operator or a cloud
+ * makes a replica the master.  The old master may live on as a replica and
+ * keep our connections; so they are given up when it says for a while that it
+ * is one, and the name is resolved again.
  */
 #include "config.h"
 
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/embedded.h"
@@ -17,12 +24,57 @@
 #define OWN_RETRY_MS_MAX 100 /* to our own server */
 #define OWN_QUIET_MS 3000    /* it may take so long to start */
 
+/* How long a replica is put up with, at first and at last. */
+#define REPLICA_MS_MIN 5000
+#define REPLICA_MS_MAX 60000
+
 struct topology {
 	struct topology_env env;
 	struct pool *pool;
 	struct embedded *embedded; /* NULL: the server is not ours */
 	struct config_address address;
+	bool replica;	       /* the server says that it is one */
+	int64_t replica_ms;    /* put up with next time */
+	struct event *look_up; /* when that is over */
 };
+
+static void
+look_up_later(struct topology *t)
+{
+	struct timeval tv = ms_to_timeval(t->replica_ms);
+
+	(void)evtimer_add(t->look_up, &tv);
+}
+
+static void
+on_look_up(evutil_socket_t fd, short what, void *arg)
+{
+	struct topology *t = arg;
+
+	(void)fd;
+	(void)what;
+	pool_move(t->pool, "it is a replica, and stays one");
+	t->replica_ms *= 2;
+	if (t->replica_ms > REPLICA_MS_MAX)
+		t->replica_ms = REPLICA_MS_MAX;
+	look_up_later(t);
+}
+
+static void
+on_guard(void *arg, const struct guard_report *report)
+{
+	struct topology *t = arg;
+	bool replica = report->state == GUARD_READONLY;
+
+	if (replica == t->replica)
+		return;
+	t->replica = replica;
+	t->replica_ms = REPLICA_MS_MIN;
+	if (replica)
+		look_up_later(t);
+	else
+		(void)evtimer_del(t->look_up);
+}
 
 static void
 on_up(void *arg)
@@ -46,6 +98,7 @@ static const struct pool_handler pool_handler = {
 	.up = on_up,
 	.down = on_down,
 	.failed = on_down,
+	.guard = on_guard,
 };
 
 static void
@@ -73,6 +126,7 @@ standalone_free(struct topology *t)
 	if (!t)
 		return;
 	pool_free(t->pool);
+	event_free(t->look_up);
 	embedded_free(t->embedded);
 	free(t);
 }
@@ -107,6 +161,9 @@ standalone_new(const struct topology_env *env, char *why, size_t why_size)
 	struct pool_config c = topology_pool(env, &t->address, RETRY_MS_MAX);
 
 	t->env = *env;
+	t->look_up = evtimer_new(env->base, on_look_up, t);
+	if (!t->look_up)
+		abort();
 	if (!find_server(t, why, why_size)) {
 		standalone_free(t);
 		return NULL;

@@ -131,6 +131,21 @@ class RedisErrors(SystemTest):
         self.works_again()
         self.assertGreater(self.holder.lock("held"), self.fence)
 
+    def test_readonly_at_a_moved_address(self):
+        """Another server becomes the master behind the address; the old one lives on."""
+        old, new = self.redis(), self.redis()
+        link = os.path.join(self.directory, "address")
+        os.symlink(old.address.removeprefix("unix:"), link)
+        self.broker("unix:" + link, trust_new=True, lease=LEASE)
+        self.holder, self.other = self.clients(2)
+        self.fence = self.holder.lock("held")
+        old.cmd("REPLICAOF", "127.0.0.1", "1")
+        os.unlink(link)
+        os.symlink(new.address.removeprefix("unix:"), link)
+        self.works_again(20)
+        self.assertIsNotNone(new.get("@fence"))
+        self.assertGreater(self.holder.lock("held"), self.fence)
+
     def test_masterdown(self):
         self.prepare(options={"replica_serve_stale_data": "no"})
         self.server.cmd("REPLICAOF", "127.0.0.1", "1")
