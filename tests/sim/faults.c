@@ -737,7 +737,7 @@ faults_patience_us(const struct world *w)
 		  2 * w->reply_timeout_ms + 3000;
 	/* Masters that are one too many, and copies of all data. */
 	if (w->replicates)
-		most_ms += w->sentinels.demote_us / 1000 + 4000;
+		most_ms += w->sentinels.demote_us / 1000 + 9000;
 	return most_ms * 1010 + w->faults.back_us + retries_us;
 }
 

@@ -8,6 +8,8 @@
 #include "topology.h"
 #include "world.h"
 
+#define REPLICA_US 5000000
+
 /* One server, one shard. */
 static void
 standalone_draw(struct world *w)
@@ -60,27 +62,44 @@ replicated_locate(struct pool *p)
 	return p->broker->w->sentinels.v[0].says;
 }
 
-/* The links are given up when nothing of them is on the stack. */
+/* As redis/topo_standalone.c: a replica is put up with for a while. */
 static void
-on_refused(void *object, uint64_t tag)
+on_look_up(void *object, uint64_t tag)
 {
 	struct pool *p = object;
 	struct world *w = p->broker->w;
+	int64_t again_us = REPLICA_US;
 
-	if (!p->broker->alive || tag != p->link.generation)
+	if (!p->broker->alive || tag != p->broker->follower.polls)
 		return;
 	if (broker_stalled(p->broker))
-		events_at(&w->events, world_now(w) + 10000, on_refused, p, tag);
+		again_us = 10000;
 	else
 		pool_refuse(p);
+	events_at(&w->events, world_now(w) + again_us, on_look_up, p, tag);
 }
 
 static void
 replicated_refused(struct pool *p, bool refused)
 {
+	struct world *w = p->broker->w;
+	struct follower *f = &p->broker->follower;
+
+	if (refused == f->refused)
+		return;
+	f->refused = refused;
+	f->polls++;
 	if (refused)
-		events_at(&p->broker->w->events, world_now(p->broker->w),
-		    on_refused, p, p->link.generation);
+		events_at(&w->events, world_now(w) + REPLICA_US, on_look_up, p,
+		    f->polls);
+}
+
+static void
+replicated_begin(struct broker *b)
+{
+	standalone_begin(b);
+	b->follower.refused = false;
+	b->follower.polls++;
 }
 
 const struct topology topologies[] = {
@@ -93,7 +112,7 @@ const struct topology topologies[] = {
 	    .draw = replicas_draw,
 	    .make = sentinels_init,
 	    .start = sentinels_start,
-	    .begin = standalone_begin,
+	    .begin = replicated_begin,
 	    .route = standalone_route,
 	    .locate = replicated_locate,
 	    .refused = replicated_refused },
