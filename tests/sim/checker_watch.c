@@ -275,7 +275,7 @@ checker_force_answered(struct world *w, const struct broker *b,
 	if (ask->kind != ASK_FORCE)
 		return;
 	g = survivor(w, ask);
-	if (g == NULL)
+	if (g == NULL || faults_excuse(w))
 		return;
 	if (a->status == STATUS_OK)
 		world_fail(w, "force",

@@ -109,6 +109,8 @@ world_make(struct world *w)
 		broker_init(&w->brokers[i], w, i);
 	for (i = 0; i < w->nclients; i++)
 		client_init(&w->clients[i], w, i);
+	TRACE(w, "%s, %d servers, %u replicas confirm", w->o->topology->word,
+	    w->nservers, w->replicas);
 	TRACE(w,
 	    "%d brokers, %d clients, %d names, lease %lld ms, "
 	    "latency %lld us, faults %x%s%s%s, %llu permits",
