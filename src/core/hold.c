@@ -66,8 +66,10 @@ hold_keep_until(struct hold *h, int64_t at_ms)
 void
 hold_promise_nothing(struct hold *h)
 {
-	if (h->terms != NULL)
-		h->terms->keep_until_ms = h->terms->delay_ms = 0;
+	if (h->terms == NULL)
+		return;
+	h->terms->delay_ms = 0;
+	h->terms->keep_until_ms = h->terms->before_ms;
 }
 
 /* keep and delay only ever lengthen. */
@@ -106,8 +108,10 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	s->nholds++;
 	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
-	if (more_of(l)->linger_ms > core->now_ms)
-		hold_keep_until(h, more_of(l)->linger_ms); /* a keep goes on */
+	if (more_of(l)->linger_ms > core->now_ms) { /* a keep goes on */
+		hold_keep_until(h, more_of(l)->linger_ms);
+		h->terms->before_ms = more_of(l)->linger_ms;
+	}
 	lengthen(core, h, w);
 	hold_bind(
 	    core, h, w->has_hold ? w->hold_ms : core->config.default_hold_ms);

@@ -132,6 +132,7 @@ struct terms {
 	struct timer bound;    /* armed where the time of holding is bounded */
 	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
 	int64_t keep_until_ms; /* nobody else before then */
+	int64_t before_ms;     /* of that, what an earlier hold has promised */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
 };
 

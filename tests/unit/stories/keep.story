@@ -383,3 +383,19 @@
 > op confirm b seq=2 ttl=59920 reserve=1
 110 < granted b fence=201
 > 1 OK fence=300,201,101 depth=1,1,1
+
+== keep: it goes on where the next grant is not told
+0 ready 2
+10 1 LOCK a keep=1m
+> op acquire a seq=1 ttl=61000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=59990
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op confirm a seq=1 ttl=59970 reserve=1
+60 < granted a fence=101 ...
+60 gone 1
+> op end a seq=1 linger=59960
