@@ -207,6 +207,7 @@ cluster_move(struct world *w)
 	/* Without its keys; what was there before is there again. */
 	if (faults_forget(w) && prng_chance(&w->prng, 300)) {
 		settle(w, bucket);
+		checker_amnesia(w);
 		return;
 	}
 	events_at(
