@@ -1,7 +1,8 @@
 /*
  * Compares the model of Redis with the real one: the same random commands,
  * and the same random operations by the real scripts, run on both; every
- * reply must be the same.
+ * reply must be the same.  What the model tells replicas is carried out on a
+ * copy, which must have the same data then.
  *
  *	difftest [--seed N] [--rounds N]
  *
@@ -44,6 +45,7 @@ struct rig {
 	redisContext *real;
 	redisContext *listener; /* subscribed to broker 0 */
 	struct redis_db model;
+	struct redis_db copy; /* of the model, as a replica has it */
 	struct lua_host *lua;
 	int scripts[SCRIPT_MAX];
 	struct gather *gathers[BROKERS];
@@ -197,7 +199,7 @@ run_command(struct rig *rig, int argc, const char **argv)
 }
 
 /* One row: a command, words drawn by letter: k key, w word, n small number,
- * t time to live, r a score's bound; anything else as it is. */
+ * t time to live, a an end, r a score's bound; anything else as it is. */
 static const char *const shapes[] = {
 	"GET k",
 	"SET k w",
@@ -207,6 +209,8 @@ static const char *const shapes[] = {
 	"SET k w XX",
 	"SET k w KEEPTTL",
 	"SET k w XX PX t KEEPTTL",
+	"SET k w PXAT a",
+	"PEXPIREAT k a",
 	"SET k w PX 0",
 	"SET k w PX -1",
 	"SET k w PX w",
@@ -262,7 +266,7 @@ static const char *const shapes[] = {
 static const char *
 draw_word(struct rig *rig, const char *letter)
 {
-	static char buffers[WORDS_MAX][16];
+	static char buffers[WORDS_MAX][24];
 	static const char *const bounds[] = { "-inf", "+inf", "(1", "2", "-1",
 		"(3" };
 	static unsigned at;
@@ -284,6 +288,11 @@ draw_word(struct rig *rig, const char *letter)
 	case 't':
 		snprintf(buffer, 16, "%d", (int)prng_range(p, 20000, 500000));
 		return buffer;
+	case 'a':
+		snprintf(buffer, 24, "%lld",
+		    (long long)(clock_us() / 1000 +
+				prng_range(p, 20000, 500000)));
+		return buffer;
 	case 'r':
 		return bounds[prng_below(p, 6)];
 	default:
@@ -304,6 +313,70 @@ random_command(struct rig *rig)
 	     word = strtok_r(NULL, " ", &save))
 		argv[argc++] = draw_word(rig, word);
 	run_command(rig, argc, argv);
+}
+
+/* What replicas are told. */
+
+static void
+on_changed(void *arg, int argc, const struct text *argv)
+{
+	struct rig *rig = arg;
+
+	/* A replica ends nothing by itself. */
+	rig->copy.now_us = 0;
+	answer_free(redis_db_run(&rig->copy, argc, argv));
+}
+
+static bool
+same_item(const struct redis_item *a, const struct redis_item *b)
+{
+	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0 &&
+	       a->value_len == b->value_len &&
+	       (a->value_len == 0 ||
+		   memcmp(a->value, b->value, a->value_len) == 0) &&
+	       a->score == b->score;
+}
+
+static bool
+same_key(const struct redis_key *a, const struct redis_key *b)
+{
+	size_t i;
+
+	if (a == NULL || b == NULL || a->type != b->type || a->n != b->n ||
+	    a->end_ms != b->end_ms)
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (!same_item(&a->items[i], &b->items[i]))
+			return false;
+	return true;
+}
+
+/* What has ended ends on both as soon as somebody looks. */
+static void
+compare_copy(struct rig *rig)
+{
+	struct redis_key *key, *next;
+	struct text name;
+
+	rig->model.now_us = clock_us();
+	for (key = rig->model.keys; key != NULL; key = next) {
+		next = key->hh.next;
+		name = (struct text){ key->name, key->name_len };
+		if (redis_db_find(&rig->model, name) == NULL)
+			continue;
+		rig->copy.now_us = 0;
+		if (same_key(key, redis_db_find(&rig->copy, name)))
+			continue;
+		printf("a replica has another %s\n", key->name);
+		stop(rig);
+		exit(1);
+	}
+	if (HASH_COUNT(rig->copy.keys) == HASH_COUNT(rig->model.keys))
+		return;
+	printf("a replica has %u keys, its master %u\n",
+	    HASH_COUNT(rig->copy.keys), HASH_COUNT(rig->model.keys));
+	stop(rig);
+	exit(1);
 }
 
 /* Scripts. */
@@ -537,6 +610,8 @@ make(struct rig *rig)
 
 	map_seed(1, 2);
 	redis_db_init(&rig->model);
+	redis_db_init(&rig->copy);
+	rig->model.changed = on_changed;
 	rig->model.publish = publish;
 	rig->model.arg = rig;
 	rig->lua = lua_host_new();
@@ -583,16 +658,21 @@ main(int argc, char **argv)
 		return 77;
 	}
 	copy_replid(&rig);
-	for (i = 0; i < rounds * 5; i++)
+	for (i = 0; i < rounds * 5; i++) {
 		random_command(&rig);
-	for (i = 0; i < rounds; i++)
+		compare_copy(&rig);
+	}
+	for (i = 0; i < rounds; i++) {
 		random_turn(&rig);
+		compare_copy(&rig);
+	}
 	printf("%ld replies are the same\n", rig.compared);
 	all = rounds < 1000 || saw_all(&rig);
 	redisFree(rig.real);
 	redisFree(rig.listener);
 	stop(&rig);
 	redis_db_clear(&rig.model);
+	redis_db_clear(&rig.copy);
 	lua_host_free(rig.lua);
 	for (i = 0; i < BROKERS; i++)
 		gather_free(rig.gathers[i]);
