@@ -412,6 +412,17 @@ class RedisErrors(SystemTest):
         self.assertIn("app1:x", server.keys())
         self.assertEqual([key for key in server.keys() if not key.startswith("app1:")], [])
 
+    def test_attempts_to_connect_become_rare(self):
+        """From 50 ms on each pause is twice the one before, or half of that."""
+        server = self.redis(start=False)
+        broker = self.broker(server, ready=False, log={"level": "debug"},
+                             redis={"connections": 1})
+        eventually(lambda: broker.log_lines("to=connecting"), 5, "it tries")
+        let_time_pass(2)
+        # Two connections, for calls and for messages: 50, 100, 200, 400, 800 ms of pause, if not
+        # half of it, then 1 s to 2 s.
+        self.assert_within(6, len(broker.log_lines("to=connecting")), 22)
+
     def test_no_redis_at_first(self):
         """The broker starts without Redis, says so, and grants when it comes."""
         server = self.redis(start=False)

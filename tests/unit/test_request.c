@@ -207,6 +207,7 @@ static const struct bad_row bad[] = {
 	BAD("@@7 PING", "", BAD_REQUEST, "tag"),
 	BAD("@a=b PING", "", BAD_REQUEST, "tag"),
 	BAD("@a/b PING", "", BAD_REQUEST, "tag"),
+	BAD("@a+b PING", "", BAD_REQUEST, "tag"),
 	BAD("@caf\xc3\xa9 PING", "", BAD_REQUEST, "tag"),
 	BAD("@0123456789abcdefg PING", "", BAD_REQUEST, "tag"),
 	BAD("@a\0 PING", "", BAD_REQUEST, "tag"),
