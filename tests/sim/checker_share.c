@@ -34,7 +34,7 @@ behind_group(const struct checker *k, const struct ask *ask)
  * Phases are fair: once somebody has waited to have the name alone for two leases,
  * by a broker that has nothing of it itself, nobody new comes to share it.  But
  * who had asked for several names by then is passed by nobody, however long the
- * others of them take.
+ * others of them take; and who had waited before stands before it in Redis.
  */
 void
 checker_joins(struct world *w, const struct ask *ask)
@@ -60,6 +60,8 @@ checker_joins(struct world *w, const struct ask *ask)
 		if (since_us < faults_calm_us(w))
 			since_us = faults_calm_us(w);
 		if (ask->nnames > 1 && ask->received_us - since_us <= bound_us)
+			continue;
+		if (ask->received_us < other->received_us)
 			continue;
 		if (world_now(w) - since_us > bound_us)
 			world_fail(w, "P5",
