@@ -152,14 +152,28 @@ checker_vouched(struct world *w, const struct grant *g)
 	return true;
 }
 
+/* One name of an answer. */
+static void
+note_answer(struct world *w, const struct client *c, const struct answer *a,
+    const struct ask *ask, unsigned i)
+{
+	const char *name = checker_name(ask->names[i]);
+	struct history_event *e;
+
+	e = history_note(&w->history, world_now(w),
+	    a->status == STATUS_OK ? HISTORY_OK : HISTORY_FAIL, c->session,
+	    ask->kind == ASK_LOCK ? HISTORY_LOCK : HISTORY_UNLOCK, name,
+	    ask->ref);
+	e->fence = a->fences[i];
+	e->depth = a->depths[i];
+}
+
 void
 checker_heard(struct world *w, const struct client *c, const struct answer *a,
     const struct ask *ask)
 {
-	struct history_event *e;
-	struct grant *g;
-	enum history_phase phase =
-	    a->status == STATUS_OK ? HISTORY_OK : HISTORY_FAIL;
+	const struct grant *g;
+	unsigned i;
 
 	if (a->is_event) {
 		if (a->event == EVENT_LOST && a->name[0] != 's')
@@ -169,18 +183,19 @@ checker_heard(struct world *w, const struct client *c, const struct answer *a,
 	}
 	if (ask->kind != ASK_LOCK && ask->kind != ASK_UNLOCK)
 		return;
-	e = history_note(&w->history, world_now(w), phase, c->session,
-	    ask->kind == ASK_LOCK ? HISTORY_LOCK : HISTORY_UNLOCK,
-	    checker_name(ask->name), ask->ref);
-	e->fence = a->fence;
-	e->depth = a->depth;
-	if (ask->kind != ASK_LOCK || phase != HISTORY_OK)
+	for (i = 0; i < ask->nnames; i++)
+		note_answer(w, c, a, ask, i);
+	if (ask->kind != ASK_LOCK || a->status != STATUS_OK)
 		return;
 	/* Over before it was heard of: only a client that pings can know. */
-	g = checker_grant(w, c->session, ask->name);
-	if (g == NULL || g->fence != a->fence || !checker_vouched(w, g))
-		history_note(&w->history, world_now(w), HISTORY_INFO,
-		    c->session, HISTORY_DOUBT, checker_name(ask->name), 0);
+	for (i = 0; i < ask->nnames; i++) {
+		g = checker_grant(w, c->session, ask->names[i]);
+		if (g == NULL || g->fence != a->fences[i] ||
+		    !checker_vouched(w, g))
+			history_note(&w->history, world_now(w), HISTORY_INFO,
+			    c->session, HISTORY_DOUBT,
+			    checker_name(ask->names[i]), 0);
+	}
 }
 
 /* Both share the name: then they have the fence of one phase. */

@@ -36,6 +36,7 @@ checker_asked(struct world *w, const struct client *c, enum ask_kind kind,
 {
 	struct checker *k = &w->checker;
 	struct ask *a;
+	unsigned i;
 
 	if (k->nasks == k->asks_size) {
 		k->asks_size = k->asks_size * 2 + 256;
@@ -53,9 +54,9 @@ checker_asked(struct world *w, const struct client *c, enum ask_kind kind,
 		memcpy(a->names, names, nnames * sizeof(*names));
 	a->name = nnames > 0 ? names[0] : -1;
 	a->sent_us = world_now(w);
-	if (kind == ASK_UNLOCK)
+	for (i = 0; i < nnames && kind == ASK_UNLOCK; i++)
 		history_note(&w->history, a->sent_us, HISTORY_INVOKE,
-		    c->session, HISTORY_UNLOCK, checker_name(a->name), a->ref);
+		    c->session, HISTORY_UNLOCK, checker_name(names[i]), a->ref);
 	return a->ref;
 }
 
@@ -64,6 +65,7 @@ checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
 {
 	struct ask *a = &w->checker.asks[ref - 1];
 	struct history_event *e;
+	unsigned i;
 
 	a->wait_ms = rq->wait_ms;
 	a->has_hold = rq->has_hold;
@@ -76,11 +78,14 @@ checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
 	a->limit = rq->limit;
 	a->ttl_ms = rq->ttl_ms;
 	a->object = rq->names[0].p[1] - '0';
-	if (a->kind != ASK_LOCK)
-		return;
-	e = history_note(&w->history, a->sent_us, HISTORY_INVOKE, a->session,
-	    HISTORY_LOCK, checker_name(a->name), a->ref);
-	e->wait_us = a->wait_ms == CORE_WAIT_FOREVER ? -1 : a->wait_ms * 1000;
+	for (i = 0; i < a->nnames && a->kind == ASK_LOCK; i++) {
+		e = history_note(&w->history, a->sent_us, HISTORY_INVOKE,
+		    a->session, HISTORY_LOCK, checker_name(a->names[i]),
+		    a->ref);
+		e->wait_us =
+		    a->wait_ms == CORE_WAIT_FOREVER ? -1 : a->wait_ms * 1000;
+		e->shared = a->shared;
+	}
 }
 
 void

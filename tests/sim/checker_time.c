@@ -450,8 +450,6 @@ checker_end(struct world *w)
 			end_of_core(w, &w->brokers[i]);
 	end_of_keys(w);
 	checker_barrier_end(w);
-	/* A history knows neither sharing nor several names at once. */
-	if (!w->failed && !w->shares && !w->groups && w->checker.excused == 0 &&
-	    checker_fences_rise(w))
+	if (!w->failed && w->checker.excused == 0 && checker_fences_rise(w))
 		history_check(&w->history, &limits, history_fault, w);
 }

@@ -128,6 +128,8 @@ parse_extra(struct history_event *e, const char *word)
 		e->depth = (uint64_t)n;
 	else if (strncmp(word, "id=", 3) == 0)
 		e->id = (uint64_t)n;
+	else if (strncmp(word, "shared=", 7) == 0)
+		e->shared = n != 0;
 	else
 		return false;
 	return true;
@@ -215,6 +217,8 @@ history_write(const struct history *h, FILE *out)
 			fprintf(out, " depth=%" PRIu64, e->depth);
 		if (e->phase == HISTORY_INVOKE && e->kind == HISTORY_LOCK)
 			fprintf(out, " wait=%" PRId64, e->wait_us);
+		if (e->shared)
+			fputs(" shared=1", out);
 		if (e->limit_us != 0)
 			fprintf(out, " limit=%" PRId64, e->limit_us);
 		fputc('\n', out);

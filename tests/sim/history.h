@@ -42,6 +42,7 @@ struct history_event {
 	uint64_t depth;	  /* of a grant; 0: not said, which is 1 */
 	int64_t wait_us;  /* of a LOCK; -1: for ever */
 	int64_t limit_us; /* a time: the hold is over then; 0: none */
+	bool shared;	  /* of a LOCK: mode=shared */
 	size_t line;
 };
 

@@ -31,6 +31,7 @@ struct span {
 	int64_t wait_us;
 	size_t line;
 	enum history_kind kind;
+	bool shared;
 };
 
 struct spans {
@@ -48,6 +49,7 @@ struct check {
 	struct spans held;  /* not yet ended */
 	struct spans done;  /* all definite holds that have ended */
 	int64_t last_us;
+	struct history_event answer; /* the last one that joined a question */
 };
 
 static void fault(struct check *c, const char *fmt, ...)
@@ -95,7 +97,7 @@ asked_find(const struct check *c, const struct history_event *e)
 		s = &c->asked.v[i];
 		if (s->session != e->session || s->kind != e->kind)
 			continue;
-		if (e->id != 0 ? s->id != e->id : s->lock != e->lock)
+		if (s->lock != e->lock || (e->id != 0 && s->id != e->id))
 			continue;
 		if (best == c->asked.n || s->line < c->asked.v[best].line)
 			best = i;
@@ -135,7 +137,8 @@ on_invoke(struct check *c, const struct history_event *e)
 		.invoke_us = e->at_us,
 		.wait_us = e->wait_us,
 		.line = e->line,
-		.kind = e->kind };
+		.kind = e->kind,
+		.shared = e->shared };
 	size_t at;
 
 	spans_add(&c->asked, &s);
@@ -157,19 +160,24 @@ on_lock_ok(
 
 	if (e->fence == 0)
 		fault(c, "line %zu: a grant without a fence", e->line);
+	uint64_t depth = 0;
+
 	if (at < c->held.n) {
 		if (c->held.v[at].fence == e->fence) {
 			c->held.v[at].depth++;
 			return;
 		}
-		/* Granted anew: the earlier hold ended unnoticed. */
+		/* Who shares it and wants it alone gets a fence of its own. */
+		if (c->held.v[at].shared && !s.shared && e->depth > 1)
+			depth = c->held.v[at].depth;
+		/* Else granted anew: the earlier hold ended unnoticed. */
 		hold_over(c, at, e->at_us);
 	}
 	/* A re-entry into a hold that was let go meanwhile. */
-	if (e->depth > 1)
+	if (e->depth > 1 && depth == 0)
 		return;
 	s.fence = e->fence;
-	s.depth = 1;
+	s.depth = depth + 1;
 	s.from_us = e->at_us;
 	s.to_us = e->limit_us;
 	s.line = e->line;
@@ -196,6 +204,21 @@ check_duration(
 		    e->line, e->session, took_us, asked->lock);
 }
 
+/* The lines of one answer, for several names, say the same of all. */
+static void
+check_together(struct check *c, const struct history_event *e)
+{
+	const struct history_event *last = &c->answer;
+
+	if (e->id != 0 && last->id == e->id && last->session == e->session &&
+	    last->kind == e->kind && last->phase != e->phase)
+		fault(c,
+		    "line %zu: session %" PRIu64
+		    " is granted some of the names that it asked for at once",
+		    e->line, e->session);
+	c->answer = *e;
+}
+
 static void
 on_answer(struct check *c, const struct history_event *e)
 {
@@ -211,6 +234,7 @@ on_answer(struct check *c, const struct history_event *e)
 	}
 	asked = c->asked.v[at];
 	spans_remove(&c->asked, at);
+	check_together(c, e);
 	check_duration(c, e, &asked);
 	if (e->kind == HISTORY_LOCK && e->phase == HISTORY_OK)
 		on_lock_ok(c, e, &asked);
@@ -272,10 +296,24 @@ by_fence(const void *va, const void *vb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
+/* The later one of two begins while the other goes on, and they don't share. */
+static void
+check_two(struct check *c, const struct span *last, const struct span *s)
+{
+	if (last == NULL || last->lock != s->lock || s->from_us >= last->to_us)
+		return;
+	fault(c,
+	    "line %zu: session %" PRIu64 " is granted %s %" PRId64
+	    " us before session %" PRIu64 " has let it go (line %zu)",
+	    s->line, s->session, s->lock, last->to_us - s->from_us,
+	    last->session, last->line);
+}
+
+/* Of those who have it alone, and of those who share it, who ends last? */
 static void
 check_overlap(struct check *c)
 {
-	struct span *v = c->done.v, *last = NULL;
+	struct span *v = c->done.v, *last[2] = { NULL, NULL }, **mine;
 	size_t i;
 
 	if (c->done.n > 0)
@@ -283,41 +321,40 @@ check_overlap(struct check *c)
 	for (i = 0; i < c->done.n; i++) {
 		if (v[i].to_us <= v[i].from_us)
 			continue;
-		if (last != NULL && last->lock == v[i].lock &&
-		    v[i].from_us < last->to_us)
-			fault(c,
-			    "line %zu: session %" PRIu64
-			    " is granted %s %" PRId64
-			    " us before session %" PRIu64
-			    " has let it go (line %zu)",
-			    v[i].line, v[i].session, v[i].lock,
-			    last->to_us - v[i].from_us, last->session,
-			    last->line);
-		if (last == NULL || last->lock != v[i].lock ||
-		    v[i].to_us > last->to_us)
-			last = &v[i];
+		check_two(c, last[false], &v[i]);
+		if (!v[i].shared ||
+		    (last[true] != NULL && last[true]->fence != v[i].fence))
+			check_two(c, last[true], &v[i]);
+		mine = &last[v[i].shared];
+		if (*mine == NULL || (*mine)->lock != v[i].lock ||
+		    v[i].to_us > (*mine)->to_us)
+			*mine = &v[i];
 	}
 }
 
 /*
- * Fences are distinct, and no grant that was asked for after another was told
- * has the smaller fence: walking down the fences, the earliest OK so far must
- * not be before the present LOCK.
+ * Fences are distinct, but of those who share, and no grant that was asked for
+ * after another was told has the smaller fence: walking down the fences, the
+ * earliest OK of all that are greater must not be before the present LOCK.
  */
 static void
 check_fences(struct check *c)
 {
 	struct span *v = c->done.v;
-	const struct span *least = NULL;
+	const struct span *least = NULL, *same = NULL;
 	size_t i;
 
 	if (c->done.n > 0)
 		qsort(v, c->done.n, sizeof(*v), by_fence);
 	for (i = c->done.n; i-- > 0;) {
-		if (least != NULL && least->lock != v[i].lock)
-			least = NULL;
-		if (i + 1 < c->done.n && v[i + 1].lock == v[i].lock &&
-		    v[i + 1].fence == v[i].fence)
+		if (same != NULL && same->lock != v[i].lock)
+			least = same = NULL;
+		if (same != NULL && same->fence != v[i].fence) {
+			if (least == NULL || same->from_us < least->from_us)
+				least = same;
+			same = NULL;
+		}
+		if (same != NULL && !(v[i + 1].shared && v[i].shared))
 			fault(c,
 			    "line %zu: fence %" PRIu64 " of %s is given "
 			    "twice (line %zu)",
@@ -328,8 +365,8 @@ check_fences(struct check *c)
 			    " was told before that was asked for (line %zu)",
 			    v[i].line, v[i].fence, v[i].lock, least->fence,
 			    least->line);
-		if (least == NULL || v[i].from_us < least->from_us)
-			least = &v[i];
+		if (same == NULL || v[i].from_us < same->from_us)
+			same = &v[i];
 	}
 }
 

@@ -176,6 +176,81 @@ static const struct history_case cases[] = {
 	    "10 invoke 1 lock a - wait=-1\n"
 	    "60000 ok 1 lock a 100\n",
 	    "waits 59990 us for a" },
+	{ "two share it",
+	    "10 invoke 1 lock a - shared=1\n"
+	    "20 ok 1 lock a 100\n"
+	    "30 invoke 2 lock a - shared=1\n"
+	    "40 ok 2 lock a 100\n"
+	    "50 info 0 end - -\n",
+	    NULL },
+	{ "two share it with two fences",
+	    "10 invoke 1 lock a - shared=1\n"
+	    "20 ok 1 lock a 100\n"
+	    "30 invoke 2 lock a - shared=1\n"
+	    "40 ok 2 lock a 101\n"
+	    "50 info 0 end - -\n",
+	    "before session 1 has let it go" },
+	{ "alone, and somebody shares it",
+	    "10 invoke 1 lock a - shared=1\n"
+	    "20 ok 1 lock a 100\n"
+	    "30 invoke 2 lock a -\n"
+	    "40 ok 2 lock a 101\n"
+	    "50 info 0 end - -\n",
+	    "before session 1 has let it go" },
+	{ "shared, and somebody has it alone",
+	    "10 invoke 1 lock a -\n"
+	    "20 ok 1 lock a 100\n"
+	    "30 invoke 2 lock a - shared=1\n"
+	    "40 ok 2 lock a 101\n"
+	    "50 info 0 end - -\n",
+	    "before session 1 has let it go" },
+	{ "shared with the fence of one who had it alone",
+	    "10 invoke 1 lock a -\n"
+	    "20 ok 1 lock a 100\n"
+	    "30 invoke 1 unlock a -\n"
+	    "40 ok 1 unlock a -\n"
+	    "50 invoke 2 lock a - shared=1\n"
+	    "60 ok 2 lock a 100\n",
+	    "given twice" },
+	{ "who shares it gets it alone",
+	    "10 invoke 1 lock a - shared=1\n"
+	    "20 ok 1 lock a 100\n"
+	    "30 invoke 1 lock a -\n"
+	    "40 ok 1 lock a 101 depth=2\n"
+	    "50 invoke 1 unlock a -\n"
+	    "60 ok 1 unlock a -\n"
+	    "70 invoke 1 unlock a -\n"
+	    "80 invoke 2 lock a -\n"
+	    "90 ok 1 unlock a -\n"
+	    "95 ok 2 lock a 102\n",
+	    NULL },
+	{ "who shares it gets it alone, and another shares it",
+	    "10 invoke 1 lock a - shared=1\n"
+	    "20 ok 1 lock a 100\n"
+	    "30 invoke 1 lock a -\n"
+	    "40 ok 1 lock a 101 depth=2\n"
+	    "50 invoke 1 unlock a -\n"
+	    "60 ok 1 unlock a -\n"
+	    "70 invoke 2 lock a - shared=1\n"
+	    "80 ok 2 lock a 102\n"
+	    "90 info 0 end - -\n",
+	    "before session 1 has let it go" },
+	{ "several names at once",
+	    "10 invoke 1 lock a - id=7\n"
+	    "10 invoke 1 lock b - id=7\n"
+	    "20 ok 1 lock a 100 id=7\n"
+	    "20 ok 1 lock b 101 id=7\n"
+	    "30 invoke 1 unlock a - id=8\n"
+	    "30 invoke 1 unlock b - id=8\n"
+	    "40 ok 1 unlock a - id=8\n"
+	    "40 ok 1 unlock b - id=8\n",
+	    NULL },
+	{ "one of several names",
+	    "10 invoke 1 lock a - id=7\n"
+	    "10 invoke 1 lock b - id=7\n"
+	    "20 ok 1 lock a 100 id=7\n"
+	    "20 fail 1 lock b - id=7\n",
+	    "some of the names" },
 	{ "time runs backwards",
 	    "20 invoke 1 lock a -\n"
 	    "10 fail 1 lock a -\n",
