@@ -362,7 +362,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	else
 		ground->phase_us = world_now(w);
 	if (a->fence <= ground->fence && !joins && checker_fences_rise(w) &&
-	    !faults_excuse(w))
+	    !faults_excuse_fence(w))
 		world_fail(w, "P2", "n%d: fence %llu after fence %llu, by %s",
 		    ask->name, (unsigned long long)a->fence,
 		    (unsigned long long)ground->fence, b->name);
@@ -403,7 +403,7 @@ on_upgrade(struct world *w, const struct broker *b, const struct answer *a,
 	struct ground *ground = &w->checker.grounds[ask->name];
 
 	check_exclusion(w, b, a, ask->name, false);
-	if (a->fence <= ground->fence && !faults_excuse(w))
+	if (a->fence <= ground->fence && !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: an upgrade has fence %llu after fence %llu",
 		    ask->name, (unsigned long long)a->fence,

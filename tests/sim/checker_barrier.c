@@ -208,7 +208,7 @@ on_ok(struct world *w, const struct answer *a, struct ask *ask)
 	struct barrier_facts *f = facts_of(w, ask);
 	struct generation *g = find(&w->checker, ask->object, a->generation);
 
-	if (a->generation <= ask->seen && !faults_excuse(w))
+	if (a->generation <= ask->seen && !faults_excuse_fence(w))
 		world_fail(w, "barrier",
 		    "g%d: request %llu is of generation %llu, and came after "
 		    "generation %llu",

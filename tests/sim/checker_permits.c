@@ -10,6 +10,8 @@
 #include "checker_state.h"
 #include "world.h"
 
+#define BOUND_SLACK_US 15000 /* clocks, and their milliseconds */
+
 static struct stake *
 stake_find(struct world *w, uint64_t session)
 {
@@ -202,8 +204,8 @@ checker_permits_end(struct world *w, uint64_t session, int64_t valid_us)
 
 	if (s == NULL)
 		return;
-	if (valid_us > s->bound_us)
-		valid_us = s->bound_us;
+	if (s->bound_us != INT64_MAX && valid_us > s->bound_us - BOUND_SLACK_US)
+		valid_us = s->bound_us - BOUND_SLACK_US;
 	s->n -= s->parting;
 	s->parting = 0;
 	s->alone = true;
