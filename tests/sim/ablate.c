@@ -156,7 +156,7 @@ const struct ablation ablations[] = {
 	    ABLATE_PASS, 0, 0, { { NULL, NULL } } },
 	{ "kill", "the old connection is not killed", 1500, ABLATE_KILL,
 	    FAULT_CUT | FAULT_DELAY | FAULT_PAUSE, 0, { { NULL, NULL } } },
-	{ "sent", "a lease counts from the reply", 1500, ABLATE_ARRIVAL,
+	{ "sent", "a lease counts from the reply", 4000, ABLATE_ARRIVAL,
 	    FAULT_DELAY | FAULT_PAUSE | FAULT_FREEZE, 0, { { NULL, NULL } } },
 	{ "flush", "grants are told without looking at the clock again", 200,
 	    ABLATE_FLUSH, FAULT_HICCUP, 0, { { NULL, NULL } } },
