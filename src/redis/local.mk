@@ -39,6 +39,8 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/sentinels.h \
 	src/redis/slot.c \
 	src/redis/slot.h \
+	src/redis/spells.c \
+	src/redis/spells.h \
 	src/redis/tls.c \
 	src/redis/tls.h \
 	src/redis/topo_cluster.c \

@@ -26,6 +26,7 @@
 #include "redis/listener.h"
 #include "redis/now.h"
 #include "redis/pool.h"
+#include "redis/spells.h"
 
 #define PROBE_MS 2000
 #define POLICY_EVERY 5	 /* probes */
@@ -45,22 +46,13 @@ struct lane {
 	struct call_list held; /* answered; a WAIT is under way */
 	bool unconfirmed;      /* calls were sent and no WAIT behind them */
 
-	/* The connection before, which may still have commands to run. */
-	uint64_t stale_id; /* 0: none */
+	/* Connections before, which may still have commands to run. */
+	uint64_t *stale; /* owned; their ids */
+	unsigned nstale;
 	char stale_run_id[RUN_ID_MAX];
-	uint32_t killer;	  /* the lane that was sent its CLIENT KILL */
+	uint32_t killer;	  /* the lane that was sent their CLIENT KILL */
 	unsigned kills;		  /* not answered yet */
 	bool loading[SCRIPT_MAX]; /* a SCRIPT LOAD is under way */
-};
-
-/*
- * What the latest call of a script met with.  One for each script, because
- * Redis may refuse the one and carry out the other: when it is full, or where
- * a command of only one is not permitted.  Part of its pool.
- */
-struct spell {
-	const struct refusal *refusal; /* NULL: none */
-	char failure[128];	       /* an error we don't know, or "" */
 };
 
 struct pool {
@@ -82,7 +74,7 @@ struct pool {
 	unsigned down_lines; /* logged of this spell */
 	char down_why[160];  /* the last of them */
 	char told_why[160];  /* what the owner was told, of this spell */
-	struct spell spells[SCRIPT_MAX];
+	struct spells spells;
 	bool short_told; /* of replicas */
 	bool policy_told;
 };
@@ -113,7 +105,39 @@ any_lane(struct pool *p, uint32_t first)
 	return NULL;
 }
 
-/* Ids start again with the server: kill only where it is still the same. */
+/* Ids start again with the server. */
+static void
+note_stale(struct lane *lane, const struct link *l)
+{
+	const char *run_id = link_info(l)->run_id;
+
+	if (strcmp(lane->stale_run_id, run_id) != 0)
+		lane->nstale = 0;
+	(void)snprintf(
+	    lane->stale_run_id, sizeof(lane->stale_run_id), "%s", run_id);
+	lane->stale =
+	    xrealloc(lane->stale, (lane->nstale + 1) * sizeof(*lane->stale));
+	lane->stale[lane->nstale++] = link_client_id(l);
+	lane->killer = NO_LANE;
+}
+
+/* All by one connection, in order, so that the last answer is for all. */
+static void
+kill_all(struct lane *lane, const struct lane *by)
+{
+	unsigned i;
+
+	for (i = 0; i < lane->nstale; i++) {
+		if (!link_sendf(by->link, 0, on_killed, lane,
+			"CLIENT KILL ID %llu",
+			(unsigned long long)lane->stale[i]))
+			return;
+		lane->kills++;
+	}
+	lane->killer = by->index;
+}
+
+/* Only where the server is still the same. */
 static void
 kill_stale(struct pool *p)
 {
@@ -123,18 +147,12 @@ kill_stale(struct pool *p)
 	for (i = 0; i < p->nlanes; i++) {
 		lane = &p->lanes[i];
 		by = any_lane(p, i);
-		if (lane->stale_id == 0 || lane->killer != NO_LANE || !by)
+		if (lane->nstale == 0 || lane->killer != NO_LANE || !by)
 			continue;
-		if (strcmp(lane->stale_run_id, link_info(by->link)->run_id)) {
-			lane->stale_id = 0;
-			continue;
-		}
-		if (!link_sendf(by->link, 0, on_killed, lane,
-			"CLIENT KILL ID %llu",
-			(unsigned long long)lane->stale_id))
-			continue;
-		lane->killer = by->index;
-		lane->kills++;
+		if (strcmp(lane->stale_run_id, link_info(by->link)->run_id))
+			lane->nstale = 0;
+		else
+			kill_all(lane, by);
 	}
 }
 
@@ -150,7 +168,7 @@ on_killed(void *arg, const redisReply *reply)
 		return; /* the last one counts */
 	lane->killer = NO_LANE;
 	if (reply)
-		lane->stale_id = 0;
+		lane->nstale = 0;
 	else if (!lane->pool->closing)
 		kill_stale(lane->pool); /* somebody else must do it */
 }
@@ -161,9 +179,9 @@ route(struct pool *p, uint32_t index)
 {
 	struct lane *lane = &p->lanes[index % p->nlanes];
 
-	if (lane->stale_id == 0)
+	if (lane->nstale == 0)
 		return any_lane(p, lane->index);
-	/* Behind its CLIENT KILL, on the same connection. */
+	/* Behind each CLIENT KILL, on the same connection. */
 	if (lane->killer == NO_LANE || !link_is_up(p->lanes[lane->killer].link))
 		return NULL;
 	return &p->lanes[lane->killer];
@@ -241,10 +259,7 @@ on_down(
 		assert(p->nup > 0);
 		p->nup--;
 		p->config.stats->reconnects++;
-		lane->stale_id = link_client_id(l);
-		lane->killer = NO_LANE;
-		(void)snprintf(lane->stale_run_id, sizeof(lane->stale_run_id),
-		    "%s", link_info(l)->run_id);
+		note_stale(lane, l);
 		kill_stale(p);
 	}
 	if (p->nup > 0) {
@@ -265,65 +280,6 @@ on_down(
 static const struct link_handler lane_handler = { on_up, on_down, NULL };
 
 /* ---- what calls say ---- */
-
-static bool
-is_refused(const struct pool *p, const struct refusal *refusal)
-{
-	size_t i;
-
-	for (i = 0; i < SCRIPT_MAX; i++)
-		if (p->spells[i].refusal == refusal)
-			return true;
-	return false;
-}
-
-static bool
-has_failed(const struct pool *p, const char *error)
-{
-	size_t i;
-
-	for (i = 0; i < SCRIPT_MAX; i++)
-		if (strcmp(p->spells[i].failure, error) == 0)
-			return true;
-	return false;
-}
-
-static void
-log_good(struct pool *p, struct spell *spell)
-{
-	if (!spell->refusal && spell->failure[0] == '\0')
-		return;
-	memset(spell, 0, sizeof(*spell));
-	for (spell = p->spells; spell < p->spells + SCRIPT_MAX; spell++)
-		if (spell->refusal || spell->failure[0] != '\0')
-			return;
-	LOG(NOTICE, "redis-ok", LOG_S("node", p->node));
-}
-
-static void
-log_verdict(struct pool *p, const struct call *call)
-{
-	struct spell *spell = &p->spells[call->script];
-
-	if (call->verdict == CALL_ANSWERED) {
-		log_good(p, spell);
-	} else if (call->verdict == CALL_REFUSED) {
-		if (!is_refused(p, call->refusal))
-			LOG(WARNING, call->refusal->event,
-			    LOG_S("node", p->node), LOG_S("error", call->error),
-			    LOG_S("advice", call->refusal->text));
-		spell->refusal = call->refusal;
-	} else if (call->verdict == CALL_FAILED ||
-		   call->verdict == CALL_MALFORMED) {
-		if (!has_failed(p, call->error))
-			LOG(ERROR, "redis-reply", LOG_S("node", p->node),
-			    LOG_S(call->verdict == CALL_FAILED ? "error"
-							       : "malformed",
-				call->error));
-		(void)snprintf(
-		    spell->failure, sizeof(spell->failure), "%s", call->error);
-	}
-}
 
 /* Behind the calls of a turn, on their connection. */
 static void
@@ -453,7 +409,7 @@ on_call(void *arg, const redisReply *reply)
 	if (taken_over(lane->pool, call, reply))
 		return;
 	verdict = call_decode(call, reply, false);
-	log_verdict(lane->pool, call);
+	spells_note(&lane->pool->spells, lane->pool->node, call);
 	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
 		lane->pool->handler.refused(lane->pool->arg, call->refusal);
 	if (verdict == CALL_MALFORMED)
@@ -744,7 +700,7 @@ pool_move(struct pool *p, const char *why)
 	listener_move(p->listener, why);
 	(void)config_address_format(p->config.address, p->node);
 	p->down_lines = 0;
-	memset(p->spells, 0, sizeof(p->spells));
+	memset(&p->spells, 0, sizeof(p->spells));
 	p->short_told = p->policy_told = false;
 }
 
@@ -778,6 +734,7 @@ lane_fini(struct lane *lane)
 		TAILQ_REMOVE(&lane->line, call, entry);
 		gather_drop(lane->pool->config.gather, call);
 	}
+	free(lane->stale);
 }
 
 void

@@ -12,11 +12,11 @@ class LostReplies(SystemTest):
 
     limit = 40
 
-    def prepare(self, lease=LEASE):
+    def prepare(self, lease=LEASE, **redis):
         self.lease = lease
         self.server = self.redis()
         self.through = self.proxy(self.server)
-        self.broker(self.through.address, trust_new=True, lease=lease)
+        self.broker(self.through.address, trust_new=True, lease=lease, redis=redis)
         self.client_a, self.client_b = self.clients(2)
         # All is connected and loaded before the trouble begins.
         self.client_a.lock("warm-up", timeout=15)
@@ -29,6 +29,17 @@ class LostReplies(SystemTest):
         """Nothing is left in Redis; after a longer stall, grants need a grace as well."""
         eventually(lambda: self.server.get("x") is None, 3, "nothing is left in Redis")
         self.client_b.lock("x", timeout=3 + (grace_of(self.lease) if stalled else 0))
+
+    def test_each_old_connection_is_killed(self):
+        """Also where the connection that was to kill one is cut before it has."""
+        self.prepare(connections=1)
+        self.client_a.lock("x")
+        before = self.server.calls("client|kill")
+        self.through.drop_request("KILL")
+        self.through.cut()
+        self.fired()
+        eventually(lambda: self.server.calls("client|kill") == before + 2, 5, "both are killed")
+        self.client_a.ok("UNLOCK x")
 
     def test_acquire_that_waits(self):
         self.prepare()
