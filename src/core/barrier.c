@@ -11,6 +11,11 @@
  * A party that leaves is answered when the store has broken the generation; if
  * that was complete before, the party was part of it.  So a generation is
  * complete or broken for all.
+ *
+ * One whose time is up and of whom the store can't be asked is answered all the
+ * same.  Where all places of the generation are of this broker, nobody else was
+ * told of it, and it is broken for the others.  Else it may be complete for the
+ * parties of other brokers, and so it is for ours.
  */
 #include "config.h"
 
@@ -26,6 +31,7 @@ struct barrier {
 	uint64_t seq;	  /* of the batch */
 	uint64_t asked;	  /* parties in the batch */
 	uint64_t dropped; /* the first place of the batch that was left */
+	uint64_t places;  /* ever ours in the generation */
 	uint64_t spell;	  /* of the guard, when the batch was first sent */
 	int64_t sent_ms;  /* the same moment */
 	int64_t look_ms;  /* when to look what became of our places */
@@ -33,6 +39,7 @@ struct barrier {
 	bool unsure;	  /* the batch may have arrived */
 	bool doubt;	  /* and if so, the store may have forgotten it */
 	bool left;	  /* somebody has left who had a place */
+	bool denied;	  /* and it may be one who was answered so */
 	bool note;	  /* the store keeps for us what we know by now */
 };
 
@@ -99,6 +106,10 @@ ask_arrive(struct core *core, struct barrier *b)
 	b->asked = 0;
 	b->dropped = UINT64_MAX;
 	b->note = false;
+	if (b->gen == 0) {
+		b->places = 0;
+		b->denied = false;
+	}
 	TAILQ_FOREACH (c, &b->y.queue, in_sync) {
 		if (c->state != CLAIM_NEW || b->asked == b->parties)
 			continue;
@@ -233,6 +244,7 @@ seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 {
 	struct claim *c, *next;
 
+	b->places += took;
 	b->left = b->left || b->dropped < took;
 	b->dropped = UINT64_MAX;
 	b->unsure = false;
@@ -287,6 +299,24 @@ break_up(struct core *core, struct barrier *b)
 	}
 }
 
+/*
+ * Is a generation that tripped nobody's but ours, and has one of its parties
+ * been told that it is none?
+ */
+static bool
+is_denied(const struct barrier *b)
+{
+	const struct claim *c;
+	uint64_t here = 0;
+
+	if (!b->denied || b->places != b->parties)
+		return false;
+	TAILQ_FOREACH (c, &b->y.queue, in_sync)
+		if (c->state == CLAIM_PARKED || c->state == CLAIM_LEAVING)
+			here++;
+	return here < b->parties;
+}
+
 /* What became of the generation in which we have places. */
 static void
 told(struct core *core, struct barrier *b, const struct outcome *o)
@@ -301,7 +331,7 @@ told(struct core *core, struct barrier *b, const struct outcome *o)
 	b->gen = 0;
 	b->left = false;
 	b->note = true;
-	if (o->status == OUTCOME_TRIPPED)
+	if (o->status == OUTCOME_TRIPPED && !is_denied(b))
 		trip(core, b, o->fence);
 	else
 		break_up(core, b);
@@ -373,6 +403,14 @@ barrier_dropped(struct core *core, struct claim *c)
 		b->left = true;
 }
 
+/* It is answered that it has left, though the store was not told. */
+static void
+deny(struct core *core, struct claim *c)
+{
+	barrier_dropped(core, c);
+	of(c->sync)->denied = true;
+}
+
 static bool
 barrier_leave(struct core *core, struct claim *c)
 {
@@ -381,7 +419,7 @@ barrier_leave(struct core *core, struct claim *c)
 	if (c->state == CLAIM_NEW)
 		return false;
 	if (!guard_up(core, c->sync->shard)) {
-		barrier_dropped(core, c);
+		deny(core, c);
 		return false;
 	}
 	if (!c->batch)
@@ -395,7 +433,7 @@ static void
 barrier_expired(struct core *core, struct claim *c)
 {
 	if (c->state == CLAIM_LEAVING) {
-		barrier_dropped(core, c);
+		deny(core, c);
 		answer_leaving(core, c);
 	} else if (c->state == CLAIM_NEW) {
 		claim_give_up(

@@ -211,6 +211,97 @@ START_TEST(the_dead_do_not_arrive)
 }
 END_TEST
 
+/* Two arrive with one operation. */
+static void
+ask_for_two(uint64_t ref, unsigned parties, int64_t wait_ms)
+{
+	rig_barrier(1, ref, "b", parties, wait_ms);
+	rig_barrier(2, ref, "b", parties, FOREVER);
+	outcome(OUTCOME_UNSENT, 0, 0);
+	rig_pass(60);
+}
+
+/* Nobody knows whether they have, until one of them has been answered. */
+static void
+deny_one_of_two(uint64_t ref, unsigned parties)
+{
+	ask_for_two(ref, parties, 1000);
+	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
+	rig_pass(1000 + RIG_REPLY_MS);
+}
+
+START_TEST(ours_alone_and_one_was_answered)
+{
+	rig_start();
+	deny_one_of_two(1, 2);
+	rig_did("arrive b need=1 limit=2; arrive b need=2 limit=2; "
+		"arrive b need=2 limit=2; 1/1 TIMEOUT");
+	outcome(OUTCOME_TRIPPED, 0, 2);
+	rig_did("2/1 ERR broken; leave b limit=2 noted");
+	/* The same once more, in the next generation. */
+	deny_one_of_two(2, 2);
+	outcome(OUTCOME_TRIPPED, 0, 2);
+	rig_did("arrive b need=2 limit=2; arrive b need=2 limit=2; "
+		"1/2 TIMEOUT; 2/2 ERR broken; leave b limit=2 noted");
+	/* Who is gone was not answered. */
+	ask_for_two(3, 2, FOREVER);
+	rig_gone(1);
+	outcome(OUTCOME_TRIPPED, 0, 2);
+	rig_did("arrive b need=2 limit=2; 2/3 OK index=0 generation=70; "
+		"leave b limit=2 noted");
+}
+END_TEST
+
+/* The third, elsewhere, may have been told that it is complete. */
+START_TEST(others_may_have_been_told)
+{
+	rig_start();
+	deny_one_of_two(1, 3);
+	rig_did("arrive b need=1 limit=3; arrive b need=2 limit=3; "
+		"arrive b need=2 limit=3; 1/1 TIMEOUT");
+	outcome(OUTCOME_TRIPPED, 0, 2);
+	rig_did("2/1 OK index=1 generation=70; leave b limit=3 noted");
+}
+END_TEST
+
+/* Who was answered had no place in it. */
+START_TEST(ours_alone_and_all_are_here)
+{
+	rig_start();
+	rig_barrier(1, 1, "b", 2, FOREVER);
+	outcome(OUTCOME_WAITING, 0, 1);
+	rig_barrier(2, 1, "b", 2, FOREVER);
+	rig_barrier(3, 1, "b", 2, 1000);
+	outcome(OUTCOME_UNSENT, 0, 0);
+	rig_pass(60);
+	rig_did("arrive b need=1 limit=2; arrive b need=1 limit=2 gen=70; "
+		"arrive b need=2 limit=2 gen=70");
+	rig_pass(1000 + RIG_REPLY_MS);
+	outcome(OUTCOME_TRIPPED, 1, 1);
+	rig_did("3/1 TIMEOUT; 1/1 OK index=1 generation=70; "
+		"2/1 OK index=0 generation=70; leave b limit=2 noted");
+}
+END_TEST
+
+START_TEST(one_is_cancelled_while_another_arrives)
+{
+	rig_start();
+	rig_barrier(1, 1, "b", 2, FOREVER);
+	outcome(OUTCOME_WAITING, 0, 1);
+	rig_barrier(2, 1, "b", 2, FOREVER);
+	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
+	rig_link(false);
+	rig_cancel(1, 1, 2);
+	rig_did("arrive b need=1 limit=2; arrive b need=1 limit=2 gen=70; "
+		"1/1 CANCELLED; 1/2 OK");
+	rig_pass(60);
+	rig_link(true);
+	rig_did("arrive b need=1 limit=2 gen=70");
+	outcome(OUTCOME_TRIPPED, 1, 1);
+	rig_did("2/1 ERR broken; leave b limit=2 noted");
+}
+END_TEST
+
 START_TEST(more_than_there_is_room_for)
 {
 	rig_start();
@@ -310,6 +401,10 @@ case_barrier(void)
 	tcase_add_test(t, kept_by_another_history);
 	tcase_add_test(t, too_long_unknown);
 	tcase_add_test(t, the_dead_do_not_arrive);
+	tcase_add_test(t, ours_alone_and_one_was_answered);
+	tcase_add_test(t, others_may_have_been_told);
+	tcase_add_test(t, ours_alone_and_all_are_here);
+	tcase_add_test(t, one_is_cancelled_while_another_arrives);
 	tcase_add_test(t, more_than_there_is_room_for);
 	tcase_add_test(t, over_before_the_next_could_join);
 	tcase_add_test(t, mismatches);
