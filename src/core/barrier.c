@@ -83,16 +83,19 @@ may_be_forgotten(const struct core *core, const struct barrier *b)
 }
 
 /*
- * What is not known to have arrived does not where one of it has left, or
- * where it can't be known any more: this only asks what became of it.
+ * What is not known to have arrived does not where one of it has left, or one
+ * with whom it would arrive, or where it can't be known any more: this only
+ * asks what became of it.
  */
 static void
 send_batch(struct core *core, struct barrier *b)
 {
 	struct op *op = submit(core, b, OP_ARRIVE);
+	bool left;
 
 	b->doubt = b->unsure && may_be_forgotten(core, b);
-	op->need = b->dropped == UINT64_MAX && !b->doubt ? b->asked : 0;
+	left = b->left || b->dropped != UINT64_MAX;
+	op->need = left || b->doubt ? 0 : b->asked;
 }
 
 static void

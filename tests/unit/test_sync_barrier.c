@@ -296,9 +296,27 @@ START_TEST(one_is_cancelled_while_another_arrives)
 		"1/1 CANCELLED; 1/2 OK");
 	rig_pass(60);
 	rig_link(true);
-	rig_did("arrive b need=1 limit=2 gen=70");
+	/* It must not complete now what the other has left. */
+	rig_did("arrive b limit=2 gen=70");
 	outcome(OUTCOME_TRIPPED, 1, 1);
 	rig_did("2/1 ERR broken; leave b limit=2 noted");
+}
+END_TEST
+
+START_TEST(one_has_left_what_another_did_not_reach)
+{
+	start_with_one();
+	rig_barrier(2, 1, "b", 3, FOREVER);
+	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
+	rig_link(false);
+	rig_gone(1);
+	rig_pass(60);
+	rig_link(true);
+	rig_did("arrive b need=1 limit=3 gen=70; arrive b limit=3 gen=70");
+	outcome(OUTCOME_WAITING, 0, 0);
+	rig_did("leave b limit=3");
+	rig_outcome(OUTCOME_ENDED, 0, 0);
+	rig_did("arrive b need=1 limit=3");
 }
 END_TEST
 
@@ -405,6 +423,7 @@ case_barrier(void)
 	tcase_add_test(t, others_may_have_been_told);
 	tcase_add_test(t, ours_alone_and_all_are_here);
 	tcase_add_test(t, one_is_cancelled_while_another_arrives);
+	tcase_add_test(t, one_has_left_what_another_did_not_reach);
 	tcase_add_test(t, more_than_there_is_room_for);
 	tcase_add_test(t, over_before_the_next_could_join);
 	tcase_add_test(t, mismatches);
