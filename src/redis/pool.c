@@ -5,6 +5,11 @@
  * answers of the calls are kept until its answer is there: too few replicas,
  * and the grants and renewals among them do not count.
  *
+ * A WAIT blocks its connection, in vain for all its time.  Therefore only one
+ * is under way on it: the next one follows when it is answered, behind all that
+ * was sent meanwhile.  Where the last one was in vain, what can wait is not
+ * sent before that either.
+ *
  * What is sent is answered in order, so a flood of requests would make every
  * renewal wait for all of it.  Therefore only so many operations that can wait
  * are under way on a connection; the rest stands in line here.
@@ -43,7 +48,8 @@ struct lane {
 	struct link *link;
 	struct call_list line; /* not sent yet: they can wait */
 	unsigned patient;      /* operations under way that could have waited */
-	struct call_list held; /* answered; a WAIT is under way */
+	struct call_list held; /* answered, but not yet the WAIT behind them */
+	bool waiting;	       /* a WAIT is under way */
 	bool unconfirmed;      /* calls were sent and no WAIT behind them */
 
 	/* Connections before, which may still have commands to run. */
@@ -281,17 +287,18 @@ static const struct link_handler lane_handler = { on_up, on_down, NULL };
 
 /* ---- what calls say ---- */
 
-/* Behind the calls of a turn, on their connection. */
+/* Behind calls, on their connection; later, where one is under way. */
 static void
 send_wait(struct lane *lane)
 {
 	unsigned replicas = lane->pool->config.redis->replicas;
 	int64_t wait_ms = lane->pool->config.lease_ms / 10;
 
-	if (lane->unconfirmed && replicas > 0)
-		(void)link_sendf(lane->link, 0, on_wait, lane, "WAIT %u %lld",
-		    replicas, (long long)wait_ms);
+	if (!lane->unconfirmed || lane->waiting || replicas == 0)
+		return;
 	lane->unconfirmed = false;
+	lane->waiting = link_sendf(lane->link, 0, on_wait, lane, "WAIT %u %lld",
+	    replicas, (long long)wait_ms);
 }
 
 static bool
@@ -434,7 +441,7 @@ on_load(void *arg, const redisReply *reply)
 		    LOG_B("error", reply->str, (size_t)reply->len));
 }
 
-/* Everything held was sent before this WAIT was. */
+/* Answers come in order: all that is held was sent before this WAIT was. */
 static void
 on_wait(void *arg, const redisReply *reply)
 {
@@ -459,6 +466,9 @@ on_wait(void *arg, const redisReply *reply)
 			call_doubt(call);
 		deliver(lane, call);
 	}
+	lane->waiting = false;
+	admit(p);
+	send_wait(lane);
 }
 
 /* ---- sending: what can wait does, so that what can't need not ---- */
@@ -490,34 +500,45 @@ give_back(struct pool *p, struct call *call)
 	    p->config.gather, call, NULL, true, &store_handler, p);
 }
 
-/* Sends of the line of one lane what there is room for. */
-static void
+/* Is what can wait not to be sent now? */
+static bool
+is_full(const struct lane *lane)
+{
+	return lane->patient >= PATIENT_MAX ||
+	       (lane->waiting && lane->pool->short_told);
+}
+
+/* Sends of the line of one lane what there is room for: is there any? */
+static bool
 admit_lane(struct pool *p, struct lane *lane)
 {
+	bool sent = false;
 	struct call *call;
 	struct lane *by;
 
 	while ((call = TAILQ_FIRST(&lane->line))) {
 		by = route(p, lane->index);
-		if (by && by->patient >= PATIENT_MAX)
+		if (by && is_full(by))
 			break;
 		TAILQ_REMOVE(&lane->line, call, entry);
-		if (!by || !start(by, call)) {
+		if (by && start(by, call))
+			sent = true;
+		else
 			give_back(p, call);
-			continue;
-		}
-		send_wait(by);
-		link_flush(by->link);
 	}
+	return sent;
 }
 
 static void
 admit(struct pool *p)
 {
+	bool sent = false;
 	uint32_t i;
 
 	for (i = 0; i < p->nlanes && !p->closing; i++)
-		admit_lane(p, &p->lanes[i]);
+		sent = admit_lane(p, &p->lanes[i]) || sent;
+	if (sent)
+		pool_flush(p);
 }
 
 bool
@@ -528,8 +549,7 @@ pool_send(struct pool *p, struct call *call)
 
 	if (!by)
 		return false;
-	if (call->can_wait &&
-	    (by->patient >= PATIENT_MAX || !TAILQ_EMPTY(&lane->line)))
+	if (call->can_wait && (is_full(by) || !TAILQ_EMPTY(&lane->line)))
 		TAILQ_INSERT_TAIL(&lane->line, call, entry);
 	else if (!start(by, call))
 		return false;

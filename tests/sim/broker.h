@@ -86,8 +86,11 @@ struct link {
 	enum link_state state;
 	struct conn *conn;
 	struct errand_list errands; /* sent, not answered; in order */
-	struct call_list held;	    /* answered; a WAIT is under way */
+	struct call_list line;	    /* not sent yet: they can wait */
+	struct call_list held;	    /* answered, but not yet their WAIT */
+	bool waiting;		    /* a WAIT is under way */
 	bool unconfirmed;	    /* calls were sent and no WAIT behind */
+	bool in_vain;		    /* the last WAIT was */
 	struct victim victims[VICTIMS_MAX];
 	int nvictims;
 	int failures; /* in a row */

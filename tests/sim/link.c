@@ -4,7 +4,8 @@
  * after a cut, the old connection killed before anything is repeated, scripts
  * sent again on NOSCRIPT, a deadline for every call.  Where replicas must
  * confirm, a WAIT follows the calls of a turn, and their answers are kept until
- * its answer is there (redis/pool.c).
+ * its answer is there; one is under way at a time, and what can wait stands in
+ * line while replicas are away (redis/pool.c).
  */
 #include "config.h"
 
@@ -23,6 +24,7 @@
 static event_fn link_on_retry;
 static event_fn link_on_timer;
 static event_fn channel_on_retry;
+static void link_admit(struct pool *p);
 
 /* What a reply says is told to the core. */
 
@@ -161,23 +163,29 @@ call_answered(struct pool *p, struct call *call, const redisReply *reply)
 		call_deliver(b->gather, call, &handler, b);
 }
 
-/* Everything held was sent before this WAIT was. */
+/* Answers come in order: all that is held was sent before this WAIT was. */
 static void
 wait_answered(struct pool *p, const redisReply *reply)
 {
 	struct broker *b = p->broker;
+	struct link *l = &p->link;
 	struct call_list held = TAILQ_HEAD_INITIALIZER(held);
 	struct call *call;
 	bool enough = reply != NULL && reply->type == REDIS_REPLY_INTEGER &&
 		      reply->integer >= link_wanted(b->w);
 
-	TAILQ_CONCAT(&held, &p->link.held, entry);
+	if (reply != NULL)
+		l->in_vain = !enough;
+	TAILQ_CONCAT(&held, &l->held, entry);
 	while ((call = TAILQ_FIRST(&held)) != NULL) {
 		TAILQ_REMOVE(&held, call, entry);
 		if (!enough)
 			call_doubt(call);
 		call_deliver(b->gather, call, &handler, b);
 	}
+	l->waiting = false;
+	link_admit(p);
+	pool_flush(p);
 }
 
 /* The link for calls. */
@@ -200,6 +208,7 @@ link_lost(struct pool *p, bool abandon)
 	conn_abandon(l->conn);
 	l->conn = NULL;
 	l->state = LINK_DOWN;
+	l->unconfirmed = false;
 	l->generation++;
 	if (abandon)
 		return;
@@ -212,7 +221,6 @@ link_lost(struct pool *p, bool abandon)
 		else
 			wait_answered(p, NULL);
 	}
-	l->unconfirmed = false;
 	wait_ms = BACKOFF_FIRST_MS << (l->failures < 7 ? l->failures : 7);
 	if (wait_ms > BACKOFF_LAST_MS)
 		wait_ms = BACKOFF_LAST_MS;
@@ -331,25 +339,58 @@ link_send_request(struct pool *p, struct call *call, bool load)
 	link_arm(p);
 }
 
+static void
+link_start(struct pool *p, struct call *call)
+{
+	call->sent_ms = broker_clock_ms(p->broker);
+	link_send_request(p, call, false);
+}
+
+static void
+call_unsent(struct broker *b, struct call *call)
+{
+	call_finish(b->gather, call, NULL, true, &handler, b);
+	broker_wake(b);
+}
+
+/* The answer of a WAIT ends the line. */
+static void
+link_admit(struct pool *p)
+{
+	struct call_list line = TAILQ_HEAD_INITIALIZER(line);
+	struct call *call;
+
+	TAILQ_CONCAT(&line, &p->link.line, entry);
+	while ((call = TAILQ_FIRST(&line)) != NULL) {
+		TAILQ_REMOVE(&line, call, entry);
+		if (p->link.state == LINK_UP)
+			link_start(p, call);
+		else
+			call_unsent(p->broker, call);
+	}
+}
+
 void
 pool_send(void *arg, struct call *call)
 {
 	struct broker *b = arg;
 	struct pool *p = b->w->o->topology->route(b, call->shard);
 
-	if (p == NULL || p->link.state != LINK_UP) {
-		call_finish(b->gather, call, NULL, true, &handler, b);
-		broker_wake(b);
-		return;
-	}
-	pool_send_to(p, call);
+	if (p == NULL || p->link.state != LINK_UP)
+		call_unsent(b, call);
+	else
+		pool_send_to(p, call);
 }
 
 void
 pool_send_to(struct pool *p, struct call *call)
 {
-	call->sent_ms = broker_clock_ms(p->broker);
-	link_send_request(p, call, false);
+	struct link *l = &p->link;
+
+	if (call->can_wait && l->waiting && l->in_vain)
+		TAILQ_INSERT_TAIL(&l->line, call, entry);
+	else
+		link_start(p, call);
 }
 
 void
@@ -358,16 +399,16 @@ pool_flush(struct pool *p)
 	struct world *w = p->broker->w;
 	struct request *r;
 
-	if (p->link.unconfirmed && w->replicas > 0) {
-		r = request_new(REQUEST_WAIT, 0, 0, NULL, NULL);
-		r->replicas = link_wanted(w);
-		r->wait_us = w->lease_ms / 10 * 1000;
-		conn_send(p->link.conn, r);
-		errand_add(
-		    p, NULL, broker_clock_ms(p->broker) + w->reply_timeout_ms);
-		link_arm(p);
-	}
+	if (!p->link.unconfirmed || p->link.waiting || w->replicas == 0)
+		return;
 	p->link.unconfirmed = false;
+	p->link.waiting = true;
+	r = request_new(REQUEST_WAIT, 0, 0, NULL, NULL);
+	r->replicas = link_wanted(w);
+	r->wait_us = w->lease_ms / 10 * 1000;
+	conn_send(p->link.conn, r);
+	errand_add(p, NULL, broker_clock_ms(p->broker) + w->reply_timeout_ms);
+	link_arm(p);
 }
 
 static void
@@ -486,6 +527,7 @@ pool_init(struct pool *p, struct broker *b, int index)
 	p->broker = b;
 	p->index = index;
 	TAILQ_INIT(&p->link.errands);
+	TAILQ_INIT(&p->link.line);
 	TAILQ_INIT(&p->link.held);
 }
 
@@ -514,6 +556,7 @@ pool_move(struct pool *p, struct server *server)
 	channel_lost(p);
 	p->server = server;
 	p->link.failures = 0;
+	p->link.in_vain = false;
 	p->link.generation++;
 	pool_start(p);
 }
@@ -540,10 +583,12 @@ pool_abandon(struct pool *p)
 	p->channel.generation++;
 	while (!TAILQ_EMPTY(&p->link.errands))
 		call_free(errand_pop(&p->link));
+	TAILQ_CONCAT(&p->link.held, &p->link.line, entry);
 	while ((call = TAILQ_FIRST(&p->link.held)) != NULL) {
 		TAILQ_REMOVE(&p->link.held, call, entry);
 		call_free(call);
 	}
+	p->link.waiting = p->link.unconfirmed = p->link.in_vain = false;
 	p->link.nvictims = 0;
 	p->link.failures = 0;
 }

@@ -535,6 +535,92 @@ START_TEST(a_grant_without_its_replicas_does_not_count)
 }
 END_TEST
 
+#define TURNS 20
+
+static long
+count_waits(void)
+{
+	return server_info(&server, "commandstats", "cmdstat_wait:calls=");
+}
+
+/*
+ * TURNS turns whose answers are not waited for, and one that renews; returns
+ * how many WAITs they took.
+ */
+static long
+hurry(uint64_t first)
+{
+	long waits = count_waits();
+	char name[16];
+	uint64_t id;
+
+	for (id = first; id <= first + TURNS; id++) {
+		(void)snprintf(name, sizeof(name), "n%u", (unsigned)id);
+		rig_op(
+		    &rig, id, id < first + TURNS ? OP_ACQUIRE : OP_RENEW, name);
+		redis_flush(rig.redis);
+		event_base_loop(rig.base, EVLOOP_NONBLOCK);
+	}
+	rig_until(&rig, rig_answered, "outcomes");
+	return count_waits() - waits;
+}
+
+static void
+replica_start(struct server *replica)
+{
+	server_start(replica, none);
+	server_ok(replica, "REPLICAOF 127.0.0.1 %d", server_listen(&server));
+	server_ok(&server, "WAIT 1 20000");
+}
+
+/*
+ * Each WAIT may block the connection for its time: what would be sent behind
+ * several would be late.
+ */
+START_TEST(a_replica_that_is_away_is_waited_for_once)
+{
+	static const char *const at_once[] = { "--repl-diskless-sync-delay",
+		"0", NULL };
+	struct server replica;
+	uint64_t id;
+
+	begin(at_once);
+	replica_start(&replica);
+	rig.config.redis.replicas = 1;
+	rig.config.redis.connections = 1;
+	rig.config.locks.lease_ms = 4000; /* WAIT ends after a tenth */
+	rig_open(&rig);
+	rig_ready(&rig);
+	(void)hurry(100);
+	for (id = 100; id < 100 + TURNS; id++)
+		ck_status(&rig, id, GRANTED);
+
+	kill(replica.pid, SIGSTOP);
+	/* Behind the first turn, and behind the others. */
+	ck_assert_int_le(hurry(200), 2);
+	ck_assert_int_le(hurry(300), 2);
+	for (id = 200; id < 200 + TURNS; id++) {
+		ck_status(&rig, id, UNKNOWN);
+		ck_status(&rig, id + 100, UNKNOWN);
+		ck_assert_int_gt(rig.ops[id].sent_ms, 0);
+	}
+	ck_assert_int_lt(
+	    rig.ops[200 + TURNS].sent_ms - rig.ops[200].sent_ms, 300);
+	/* These stood in line, and their leases count from when they left. */
+	ck_assert_int_ge(rig.ops[301].sent_ms - rig.ops[300].sent_ms, 300);
+	ck_assert_int_lt(
+	    rig.ops[300 + TURNS].sent_ms - rig.ops[300].sent_ms, 300);
+	ck_assert_uint_eq(rig.downs, 0);
+
+	kill(replica.pid, SIGCONT);
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	rig_turn(&rig);
+	ck_status(&rig, 1, GRANTED);
+	server_stop(&replica);
+	end();
+}
+END_TEST
+
 static bool
 got_message(struct rig *r)
 {
@@ -701,6 +787,7 @@ redis_cases(void)
 	tcase_add_test(tc, when_memory_is_full_locks_are_kept_but_not_taken);
 	tcase_add_test(tc, a_replica_is_told_apart);
 	tcase_add_test(tc, a_grant_without_its_replicas_does_not_count);
+	tcase_add_test(tc, a_replica_that_is_away_is_waited_for_once);
 	tcase_add_test(tc, messages_arrive_and_survive_a_cut);
 	tcase_add_test(tc, a_busy_server_is_said_to_be_busy);
 	tcase_add_test(tc, a_handler_may_submit);
