@@ -105,3 +105,17 @@ end
 if not quorum then
 	raise(seen)
 end
+
+-- The answers, and where the keys and arguments of the next operation are.
+local out, next_key, next_arg = { false }, 3, 12
+
+-- An operation by itself: one that fails says so in its own place and leaves
+-- the others alone.
+local function attempt(...)
+	local ok, result = pcall(...)
+	if not ok then
+		result = { "refused", 0, 0, 0,
+			type(result) == "table" and result.err or tostring(result) }
+	end
+	return result
+end

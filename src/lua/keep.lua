@@ -28,37 +28,12 @@ local function renew_shared(key, queue, shared, token, ttl, held)
 	return { "renewed", 0, 0, redis.call("EXISTS", queue) }
 end
 
--- Renewals come many in a call.  What those at its head will look at is read
--- at once: their values, and whether anybody waits for any of them.  A user
--- who may not MGET has each look for itself.
-local function read_ahead()
-	local keys, queues, n = {}, {}, 0
-	while ARGV[12 + 6 * n] == "renew" do
-		n = n + 1
-		keys[n], queues[n] = KEYS[3 * n], KEYS[3 * n + 1]
-	end
-	if n < 2 then
-		return {}
-	end
-	return redis.pcall("MGET", unpack(keys)),
-		redis.call("EXISTS", unpack(queues))
-end
-
-local values, waiting = read_ahead()
-local turn, mine, renewed = 0, me .. ".", { "renewed" }
-
 -- Keeps a lease.  Matched by the token alone, so that a renewal that drew
 -- fences and whose reply was lost does no harm.  On a server that is not
 -- blessed it re-asserts: what is absent, or of our form with a lower fence, is
 -- older than what the broker vouches for.
 op.renew = { keys = 3, args = 5,
 run = function(key, queue, shared, seq, ttl, held, n, mode)
-	turn = turn + 1
-	if values[turn] and waiting == 0 and n == "0" and mode == "x"
-		and string.find(values[turn], mine .. seq .. "|", 1, true) == 1
-		and redis.call("PEXPIRE", key, ttl) == 1 then
-		return renewed -- as nearly all are
-	end
 	local token = me .. "." .. seq
 	held, n = tonumber(held), tonumber(n)
 	if mode == "s" then
@@ -92,6 +67,40 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	end
 	return { "renewed", first, 0, redis.call("EXISTS", queue) }
 end }
+
+-- Renewals come many in a call.  At its head are those that draw no fences and
+-- have one ttl in common, each with its seq and fence only.  What they look at
+-- is read at once: their values, and whether anybody waits for any of them.  A
+-- user who may not MGET has each look for itself.
+local function keep_head()
+	local keys, queues, n, ttl = {}, {}, 0, ARGV[13]
+	local values, waiting = {}, 1
+	local mine, renewed = me .. ".", { "renewed" }
+	while tonumber(ARGV[14 + 2 * n]) do
+		n = n + 1
+		keys[n], queues[n] = KEYS[3 * n], KEYS[3 * n + 1]
+	end
+	if n > 1 then
+		values = redis.pcall("MGET", unpack(keys))
+		waiting = redis.call("EXISTS", unpack(queues))
+	end
+	for i = 1, n do
+		local key, seq = keys[i], ARGV[12 + 2 * i]
+		if values[i] and waiting == 0
+			and string.find(values[i], mine .. seq .. "|", 1, true) == 1
+			and redis.pcall("PEXPIRE", key, ttl) == 1 then
+			out[i + 1] = renewed -- as nearly all are
+		else
+			out[i + 1] = attempt(op.renew.run, key, queues[i],
+				KEYS[3 * i + 2], seq, ttl, ARGV[13 + 2 * i], "0", "x")
+		end
+	end
+	next_key, next_arg = 3 + 3 * n, 14 + 2 * n
+end
+
+if ARGV[12] == "keep" then
+	keep_head()
+end
 
 -- The heir of a handover takes the lease up: only where the key holds exactly
 -- its token, or it was let in to share.  It never re-asserts.  Which of both

@@ -104,7 +104,8 @@ struct call {
 
 	/* The gather's own. */
 	unsigned nargs;
-	bool mixed; /* not only renewals */
+	bool mixed;	     /* not only renewals */
+	int64_t head_ttl_ms; /* of the renewals at its head; 0: it is over */
 	const char *args[CALL_ARGS_MAX];
 	size_t arglen[CALL_ARGS_MAX];
 	const char *cfg; /* what the guard may disagree with */

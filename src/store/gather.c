@@ -521,6 +521,28 @@ op_can_wait(const struct op *op)
 	return can_wait[op->kind] && op->have == 0;
 }
 
+/* Renewals at the head of a call take less; see keep.lua. */
+static bool
+head_add(struct call *call, const struct op *op)
+{
+	bool first = call->nops == 0;
+
+	if (op->kind != OP_RENEW || op->reserve > 0 || op->ttl_ms == 0 ||
+	    op->flags & OP_SHARED ||
+	    (!first && call->head_ttl_ms != op->ttl_ms)) {
+		call->head_ttl_ms = 0;
+		return false;
+	}
+	if (first) {
+		call->head_ttl_ms = op->ttl_ms;
+		arg_add(call, "keep", 4);
+		arg_number(call, (uint64_t)op->ttl_ms);
+	}
+	arg_number(call, op->seq);
+	arg_number(call, op->fence);
+	return true;
+}
+
 void
 gather_add(struct gather *g, const struct op *op)
 {
@@ -540,8 +562,10 @@ gather_add(struct gather *g, const struct op *op)
 	call = open_call(g, slot, op->kind);
 	for (i = 0; keys_of[kinds[op->kind].keys][i]; i++)
 		key_build(call, s, keys_of[kinds[op->kind].keys][i], op);
-	arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
-	args_of[op->kind](call, op);
+	if (!head_add(call, op)) {
+		arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
+		args_of[op->kind](call, op);
+	}
 	call->mixed = call->mixed || op->kind != OP_RENEW;
 	call->can_wait = call->can_wait && op_can_wait(op);
 	if (op->kind == OP_END)

@@ -366,7 +366,7 @@ class HeirsBroker(ThreeBrokers):
         """It holds by the message alone: it says that this is lost before another is granted."""
         self.prepare(lease=2, proxied=1)
         self.hold_and_line_up()
-        self.through.notice("renew")
+        self.through.notice("keep")
         start = now()
         self.a.ok("UNLOCK x")
         self.given(self.b, start, 0, LATE, "the heir")
@@ -401,7 +401,7 @@ class OneBroker(SystemTest):
         fence = holder.lock("x")
         waiter.send("LOCK x")
         eventually(lambda: int(server.get("@fence")) > fence, what="the next fence is drawn")
-        through.notice("renew")
+        through.notice("keep")
         through.delay = 0.3  # each way; `fired` is between
         eventually(through.fired.is_set, what="it is renewed")
         through.stalled = True

@@ -95,7 +95,10 @@ tests_unit_test_sync_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_store
 TESTS += tests/unit/test_store
-tests_unit_test_store_SOURCES = tests/unit/test_store.c $(UNIT_SUITE)
+tests_unit_test_store_SOURCES = $(UNIT_SUITE) \
+	tests/unit/test_renewals.c \
+	tests/unit/test_store.c \
+	tests/unit/test_store.h
 tests_unit_test_store_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_store_LDADD = $(LIB_STORE) $(LIB_BASE) $(CHECK_LIBS)
 

@@ -13,6 +13,7 @@
 #include "store/gather.h"
 #include "store/times.h"
 #include "suite.h"
+#include "test_store.h"
 
 #define TOLD_MAX 512
 
@@ -791,7 +792,7 @@ store_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { store_cases };
+	static const suite_case cases[] = { store_cases, renewals_cases };
 
 	return suite_run("store", cases, COUNT(cases));
 }
