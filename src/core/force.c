@@ -5,9 +5,10 @@
  *	        --> [asked others] --> key changed ----+
  *	                           --> time is up --------> ERR unavailable
  *
- * A shared name may be in both brackets.  The others are asked before the
- * share of this broker ends, in the same call: once it has ended, the name may
- * be somebody's who is not meant.
+ * A shared name may be in both brackets; so may one that only lingers here, and
+ * whose tombstone is over by the clock of Redis.  The others are asked before
+ * the lease of this broker ends, in the same call: once it has ended, the name
+ * may be somebody's who is not meant.
  */
 #include "config.h"
 
@@ -181,7 +182,7 @@ force_request(
 	f->name_len = name->n;
 	memcpy(f->name, name->p, name->n);
 	TAILQ_INSERT_TAIL(&core->forces, f, link);
-	f->there = !here || l->shared;
+	f->there = !here || l->shared || LIST_EMPTY(&l->holders);
 	if (f->there)
 		submit(core, f, OP_FORCE);
 	if (here)
@@ -251,6 +252,8 @@ found_ours(struct core *core, struct force *f)
 	struct lock *l = lock_find(core, f->name, f->name_len);
 
 	f->there = false;
+	if (f->here)
+		return;
 	if (is_here(core, l)) {
 		end_here(core, f, l);
 		return;

@@ -15,7 +15,7 @@
 #include "core/queue.h"
 
 /* How far in a queue others are looked for that a name concerns. */
-#define ARRIVED_LOOK 100
+#define GROUPS_LOOK 100
 
 /* The session has the name in a way that will do: it only re-enters. */
 static bool
@@ -34,6 +34,45 @@ member_free(const struct core *core, const struct waiter *w)
 					   lock_compatible(w->lock, w));
 }
 
+static int
+order(const struct lock *a, const struct lock *b)
+{
+	size_t n = a->name_len < b->name_len ? a->name_len : b->name_len;
+	int c = memcmp(a->name, b->name, n);
+
+	return c != 0 ? c : (int)a->name_len - (int)b->name_len;
+}
+
+/* A tombstone that nobody but the session can take up is as good as here. */
+static bool
+lingers_for(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+
+	return (l->state == LEASE_LINGERING || l->state == LEASE_CONFIRMING) &&
+	       more_of(l)->linger_ms > core->now_ms &&
+	       more_of(l)->linger_session == w->session->id;
+}
+
+/* Are all the names before this one here, or linger for it? */
+static bool
+follows_here(const struct core *core, const struct waiter *w)
+{
+	const struct group *g = w->group;
+	const struct waiter *m;
+	unsigned i;
+
+	if (g->left < g->n)
+		return false;
+	for (i = 0; i < g->n; i++) {
+		m = g->members[i];
+		if (order(m->lock, w->lock) < 0 && !has_already(core, m) &&
+		    !lease_vouched(core, m->lock) && !lingers_for(core, m))
+			return false;
+	}
+	return true;
+}
+
 /* Nobody stands before it in that queue whom it may not pass. */
 static bool
 member_first(const struct core *core, const struct waiter *w)
@@ -50,6 +89,12 @@ member_first(const struct core *core, const struct waiter *w)
 		wall = group_wall(core, wall, other);
 	}
 	return !group_walled(wall, w);
+}
+
+static bool
+member_open(const struct core *core, const struct waiter *w)
+{
+	return member_free(core, w) && member_first(core, w);
 }
 
 bool
@@ -82,7 +127,7 @@ group_wall(
     const struct core *core, const struct waiter *wall, const struct waiter *w)
 {
 	if (w->group == NULL || group_walled(wall, w) ||
-	    !group_firm(core, w->group) || !group_in_turn(core, w))
+	    !group_firm(core, w->group) || !follows_here(core, w))
 		return wall;
 	return w;
 }
@@ -93,26 +138,10 @@ group_walled(const struct waiter *wall, const struct waiter *w)
 	return wall != NULL && waiter_came_before(wall, w);
 }
 
-static int
-order(const struct lock *a, const struct lock *b)
-{
-	size_t n = a->name_len < b->name_len ? a->name_len : b->name_len;
-	int c = memcmp(a->name, b->name, n);
-
-	return c != 0 ? c : (int)a->name_len - (int)b->name_len;
-}
-
-/* A tombstone that nobody but the session can take up is as good as here. */
-static bool
-lingers_for(const struct core *core, const struct waiter *w)
-{
-	const struct lock *l = w->lock;
-
-	return (l->state == LEASE_LINGERING || l->state == LEASE_CONFIRMING) &&
-	       more_of(l)->linger_ms > core->now_ms &&
-	       more_of(l)->linger_session == w->session->id;
-}
-
+/*
+ * That they are here is not enough: a name may be kept for another group, which
+ * waits for what the broker has that waits for this one.
+ */
 bool
 group_in_turn(const struct core *core, const struct waiter *w)
 {
@@ -120,12 +149,12 @@ group_in_turn(const struct core *core, const struct waiter *w)
 	const struct waiter *m;
 	unsigned i;
 
-	if (g->left < g->n)
+	if (!follows_here(core, w))
 		return false;
 	for (i = 0; i < g->n; i++) {
 		m = g->members[i];
-		if (order(m->lock, w->lock) < 0 && !has_already(core, m) &&
-		    !lease_vouched(core, m->lock) && !lingers_for(core, m))
+		if (order(m->lock, w->lock) < 0 && !lingers_for(core, m) &&
+		    !member_open(core, m))
 			return false;
 	}
 	return true;
@@ -142,27 +171,50 @@ group_takes_up(const struct core *core, const struct waiter *w)
 		return false;
 	for (i = 0; i < g->n; i++) {
 		m = g->members[i];
-		if (m != w && !member_free(core, m) &&
+		if (m != w && !member_open(core, m) &&
 		    (order(m->lock, w->lock) < 0 || !lingers_for(core, m)))
 			return false;
 	}
 	return true;
 }
 
+static void
+touch_members(struct core *core, const struct group *g, bool absent)
+{
+	struct lock *l;
+	unsigned i;
+
+	for (i = 0; i < g->n; i++) {
+		l = g->members[i]->lock;
+		if (!absent || (l->state == LEASE_NONE && l->asked == NULL))
+			core_touch(core, l);
+	}
+}
+
+static void
+touch_groups(struct core *core, const struct lock *l, bool absent)
+{
+	const struct waiter *w;
+	unsigned looked = 0;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (++looked > GROUPS_LOOK)
+			return;
+		if (w->group != NULL && w->group->left == w->group->n)
+			touch_members(core, w->group, absent);
+	}
+}
+
 void
 group_arrived(struct core *core, struct lock *l)
 {
-	const struct waiter *w;
-	unsigned i, looked = 0;
+	touch_groups(core, l, false);
+}
 
-	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		if (++looked > ARRIVED_LOOK)
-			return;
-		if (w->group == NULL || w->group->left < w->group->n)
-			continue;
-		for (i = 0; i < w->group->n; i++)
-			core_touch(core, w->group->members[i]->lock);
-	}
+void
+group_idle(struct core *core, struct lock *l)
+{
+	touch_groups(core, l, true);
 }
 
 /* Does the lease of a member fit?  What makes it fit is under way then. */

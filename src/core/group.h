@@ -9,7 +9,7 @@
  * Groups of one broker queue up for all their names in one step, so that they
  * stand in the same order everywhere.  Between brokers, names are taken in byte
  * order: a group is *in turn* for a name when all its names before that one are
- * here.  Only then does the broker queue up for the name, and keep it idle for
+ * here for it.  Only then does the broker queue up for the name, and keep it idle for
  * a moment (or, for a firm group, for as long as it takes) while another broker
  * waits.  So no two brokers can wait for each other.  The first attempt asks
  * for all names in one call all the same: mostly they are free.
@@ -32,14 +32,17 @@ bool group_free_but(
 /* Nobody passes it any more. */
 bool group_firm(const struct core *core, const struct group *g);
 
-/* Are all its names before this member's here, or linger for it? */
+/*
+ * Are all its names before this member's here and free for it, before all
+ * others, or linger for it?
+ */
 bool group_in_turn(const struct core *core, const struct waiter *w);
 
 /*
  * A waiter that can not be granted yet is a *wall* for those who stand behind
  * it and came later: they may not have the name before it.  One of a group is
- * where that is firm, and in turn for the name: kept for another, the name
- * could be what the broker waits for that has an earlier name of the group.
+ * where that is firm, and all its names before are here: kept for another, the
+ * name could be what the broker waits for that has an earlier name of it.
  * (Who came earlier may: one that jumped the queue of one name stands behind
  * others in those of its other names, and they would wait for each other.)
  * group_wall() tells the wall behind w, of all members that stand there.
@@ -57,6 +60,12 @@ bool group_takes_up(const struct core *core, const struct waiter *w);
 
 /* A name is here: looks at the others of the groups that wait for it. */
 void group_arrived(struct core *core, struct lock *l);
+
+/*
+ * It is here, and nobody has it: groups may be in turn for others now that are
+ * not, and are to be asked for.
+ */
+void group_idle(struct core *core, struct lock *l);
 
 /*
  * Grants all names, where all leases fit; else sees to it that the others

@@ -428,6 +428,7 @@ next_idle(struct core *core, struct lock *l)
 {
 	if (more_of(l)->idle_ms == 0)
 		need_more(l)->idle_ms = core->now_ms;
+	group_idle(core, l);
 	if (more_of(l)->remote_ms != 0 && !kept_for_group(core, l, true) &&
 	    (core->now_ms - more_of(l)->idle_ms >= IDLE_YIELD_MS ||
 		!kept_for_group(core, l, false))) {

@@ -82,7 +82,7 @@
 30 < granted b fence=200
 > 2 OK fence=200 depth=1
 40 1 LOCK c b
-> op acquire c seq=3 ttl=13000 reserve=1 queue
+> op acquire c seq=3 ttl=13000 reserve=1
 > op renew b seq=2 ttl=13000 fence=200 reserve=1
 50 2 LOCK a
 > 2 ERR deadlock it would wait for itself: b -> a -> b

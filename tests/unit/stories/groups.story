@@ -318,7 +318,7 @@
 > 1 OK fence=100 depth=1
 30 2 LOCK a b c
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
-> op acquire b seq=2 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
 > op acquire c seq=3 ttl=13000 reserve=1
 40 < renewed a fence=110
 40 < granted b fence=200
@@ -378,7 +378,7 @@
 > 1 OK fence=100 depth=1
 30 2 LOCK a b
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
-> op acquire b seq=2 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
 40 < renewed a fence=110
 40 < granted b fence=200
 3400 until
@@ -399,7 +399,7 @@
 10050 3 TRYLOCK b c
 > 3 BUSY
 10060 4 LOCK b c
-> op acquire c seq=3 ttl=13000 reserve=1 queue
+> op acquire c seq=3 ttl=13000 reserve=1
 10070 < granted c fence=300
 10080 1 UNLOCK a
 > 1 OK depth=0
@@ -419,7 +419,7 @@
 > 1 OK fence=100 depth=1
 30 2 LOCK a
 40 3 LOCK a b mode=shared
-> op acquire b seq=2 ttl=13000 reserve=1 shared queue
+> op acquire b seq=2 ttl=13000 reserve=1 shared
 50 < granted b fence=200
 60 4 TRYLOCK a b mode=shared
 > 4 BUSY
@@ -443,7 +443,7 @@
 > 1 OK fence=100 depth=1
 30 2 LOCK a b wait=400
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
-> op acquire b seq=2 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
 40 < renewed a fence=110
 40 < refused b OOM
 430 until
@@ -530,3 +530,61 @@ config lease=1s
 > 2 OK fence=110,210 depth=1,1
 1220 2 UNLOCK a b
 > 2 OK depth=0,0
+
+== a later name is not kept for a group while an earlier one is for another
+config lease=3s
+0 ready 4
+10 1 LOCK a b
+> op acquire a seq=1 ttl=3900 reserve=1 queue
+> op acquire b seq=2 ttl=3900 reserve=1
+20 < granted a fence=100
+20 < queued b ttl=1m
+> op acquire b seq=3 ttl=3900 reserve=1 queue
+1050 until
+> 830 op renew a seq=1 ttl=3900 fence=100
+1050 < renewed a
+2050 until
+> 1810 op renew a seq=1 ttl=3900 fence=100
+2050 < renewed a
+2800 until
+> 2710 op renew a seq=1 ttl=3900 fence=100
+2800 < renewed a
+3301 2 LOCK a c
+> op acquire c seq=4 ttl=3900 reserve=1
+3302 < granted c fence=300
+3802 until
+> 3700 op renew a seq=1 ttl=3900 fence=100
+3802 < renewed a
+4302 until
+> 4120 op renew c seq=4 ttl=3900 fence=300
+4302 < renewed c
+4802 until
+> 4580 op renew a seq=1 ttl=3900 fence=100
+4802 < renewed a
+5052 until
+> 5000 op renew c seq=4 ttl=3900 fence=300
+5052 < renewed c
+5552 until
+> 5500 op renew a seq=1 ttl=3900 fence=100
+5552 < renewed a
+6052 until
+> 5920 op renew c seq=4 ttl=3900 fence=300
+6052 < renewed c
+6552 until
+> 6390 op renew a seq=1 ttl=3900 fence=100
+6552 < renewed a
+7052 until
+> 6890 op renew c seq=4 ttl=3900 fence=300
+7052 < renewed c
+7552 until
+> 7350 op renew a seq=1 ttl=3900 fence=100
+7552 < renewed a
+7802 until
+> 7800 op renew c seq=4 ttl=3900 fence=300
+7802 < renewed c
+8302 until
+> 8300 op renew a seq=1 ttl=3900 fence=100
+8302 < renewed a
+8303 message waits 4 c
+> op end c seq=4
+8402 until

@@ -58,3 +58,42 @@
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
 20 < gone a
 > 1 ERR unavailable Redis is new or has lost its history (a restart, a failover, a freeze); grants begin again in 13600ms, when every earlier lease is known or over
+
+== forced: it only lingers here, and is another broker's by now
+0 ready 4
+10 1 LOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=3599990
+40 < ended a
+> 1 OK depth=0
+50 2 UNLOCK-FORCE a
+> log unlock-force session 2: a
+> op force a
+> op end a seq=1
+60 < value a text=b9.0000000000000009.7|200 waiting
+60 < gone a
+75 time
+> op status a
+80 < value a
+> 2 OK
+
+== forced: it only lingers here
+0 ready 4
+10 1 LOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=3599990
+40 < ended a
+> 1 OK depth=0
+50 2 UNLOCK-FORCE a
+> log unlock-force session 2: a
+> op force a
+> op end a seq=1
+60 < value a text=b.0000000000000000.1|100
+60 < ended a
+> 2 OK
