@@ -191,6 +191,13 @@ touch_members(struct core *core, const struct group *g, bool absent)
 	}
 }
 
+void
+group_has(struct core *core, const struct group *g)
+{
+	if (g->left == g->n)
+		touch_members(core, g, true);
+}
+
 static void
 touch_groups(struct core *core, const struct lock *l, bool absent)
 {

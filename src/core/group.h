@@ -61,9 +61,12 @@ bool group_takes_up(const struct core *core, const struct waiter *w);
 /* A name is here: looks at the others of the groups that wait for it. */
 void group_arrived(struct core *core, struct lock *l);
 
+/* Its session has one of the names now, by another request. */
+void group_has(struct core *core, const struct group *g);
+
 /*
- * It is here, and nobody has it: groups may be in turn for others now that are
- * not, and are to be asked for.
+ * It is here, and a group comes first: that may be in turn for others now that
+ * are not, and are to be asked for.
  */
 void group_idle(struct core *core, struct lock *l);
 

@@ -481,6 +481,8 @@ next_held(struct core *core, struct lock *l)
 		return next_free(core, l);
 	if (l->nwaiting > 0 && lock_grant_next(core, l))
 		return true;
+	if (l->nwaiting > 0 && TAILQ_FIRST(&l->queue)->group != NULL)
+		group_idle(core, l);
 	if (l->asked != NULL)
 		return false;
 	if (l->wake_ms <= core->now_ms)

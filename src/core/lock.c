@@ -159,6 +159,8 @@ reenter_others(struct core *core, struct hold *h)
 	struct waiter *w, *next;
 
 	TAILQ_FOREACH_SAFE (w, &h->session->waiting, in_session, next) {
+		if (w->lock == l && !w->granted && w->group != NULL)
+			group_has(core, w->group);
 		if (w->lock != l || w->granted || w->group != NULL ||
 		    (l->shared_hold && !w->shared))
 			continue;
