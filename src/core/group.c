@@ -107,11 +107,7 @@ group_free_but(
 		return false;
 	for (i = 0; i < g->n; i++)
 		if (g->members[i]->lock != l &&
-		    !member_free(core, g->members[i]))
-			return false;
-	for (i = 0; i < g->n; i++)
-		if (g->members[i]->lock != l &&
-		    !member_first(core, g->members[i]))
+		    !member_open(core, g->members[i]))
 			return false;
 	return true;
 }
