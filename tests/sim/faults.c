@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "words.h"
 #include "world.h"
 
 /* Those that befall a single server. */
@@ -44,26 +45,7 @@ static const char *const fault_words[] = {
 bool
 faults_parse(const char *text, unsigned *out)
 {
-	size_t len, i;
-
-	*out = 0;
-	if (strcmp(text, "none") == 0)
-		return true;
-	if (strcmp(text, "all") == 0) {
-		*out = FAULT_ALL;
-		return true;
-	}
-	for (; *text != '\0'; text += len + (text[len] == ',')) {
-		len = strcspn(text, ",");
-		for (i = 0; i < FAULT_BITS; i++)
-			if (strlen(fault_words[i]) == len &&
-			    memcmp(fault_words[i], text, len) == 0)
-				break;
-		if (i == FAULT_BITS)
-			return false;
-		*out |= 1u << i;
-	}
-	return true;
+	return words_parse(text, fault_words, FAULT_BITS, out);
 }
 
 static bool

@@ -89,6 +89,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/trace.h \
 	tests/sim/uses.c \
 	tests/sim/uses.h \
+	tests/sim/words.c \
+	tests/sim/words.h \
 	tests/sim/world.c \
 	tests/sim/world.h
 tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client_parts.h"
+#include "words.h"
 #include "world.h"
 
 static const char *const use_words[] = {
@@ -17,26 +18,7 @@ static const char *const use_words[] = {
 bool
 uses_parse(const char *text, unsigned *out)
 {
-	size_t len, i;
-
-	*out = 0;
-	if (strcmp(text, "none") == 0)
-		return true;
-	if (strcmp(text, "all") == 0) {
-		*out = USE_ALL;
-		return true;
-	}
-	for (; *text != '\0'; text += len + (text[len] == ',')) {
-		len = strcspn(text, ",");
-		for (i = 0; i < USE_BITS; i++)
-			if (strlen(use_words[i]) == len &&
-			    memcmp(use_words[i], text, len) == 0)
-				break;
-		if (i == USE_BITS)
-			return false;
-		*out |= 1u << i;
-	}
-	return true;
+	return words_parse(text, use_words, USE_BITS, out);
 }
 
 /* Half of the seeds have none of it. */

@@ -1,0 +1,13 @@
+/*
+ * Sets of words on the command line: "cut,pause", "all", "none".
+ */
+#ifndef LOCKBROKER_SIM_WORDS_H
+#define LOCKBROKER_SIM_WORDS_H
+
+#include <stdbool.h>
+
+/* Bit i of *out is set for words[i]; false: a word that is none of the n. */
+bool words_parse(
+    const char *text, const char *const *words, unsigned n, unsigned *out);
+
+#endif
