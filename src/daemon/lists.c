@@ -111,6 +111,7 @@ struct sources {
 	STATISTIC("redis_up", s->redis.nodes > 0 && s->redis.up == s->redis.nodes) \
 	STATISTIC("redis_nodes", s->redis.nodes) \
 	STATISTIC("redis_nodes_up", s->redis.up) \
+	STATISTIC("redis_nodes_subscribed", s->redis.listening) \
 	STATISTIC("redis_reconnects_total", s->redis.reconnects) \
 	STATISTIC("redis_failovers_total", s->redis.failovers) \
 	STATISTIC("redis_calls_total", s->redis.calls) \

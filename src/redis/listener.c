@@ -24,10 +24,20 @@ struct listener {
 	uint64_t next;	   /* number of the last probe sent */
 	uint64_t awaited;  /* the one that must come back; 0: none */
 	int64_t probed_ms; /* when it was sent */
-	bool told;	   /* the present spell of being down, in the log */
+	bool listening;
+	bool told; /* the present spell of being down, in the log */
 	char why[160];
 	const char *advice;
 };
+
+static void
+set_listening(struct listener *s, bool on)
+{
+	if (on == s->listening)
+		return;
+	s->listening = on;
+	s->handler->listening(s->arg, on);
+}
 
 static void
 on_up(void *arg, struct link *l)
@@ -40,7 +50,7 @@ on_up(void *arg, struct link *l)
 		LOG(NOTICE, "redis-subscribed");
 	s->told = false;
 	s->why[0] = '\0';
-	s->handler->subscribed(s->arg);
+	set_listening(s, true);
 }
 
 static void
@@ -54,6 +64,7 @@ on_down(
 	s->awaited = 0;
 	(void)snprintf(s->why, sizeof(s->why), "%s", why);
 	s->advice = advice;
+	set_listening(s, false);
 }
 
 /* Its command links are up: that this one is not is news. */
@@ -120,6 +131,7 @@ listener_free(struct listener *s)
 	if (!s)
 		return;
 	link_free(s->link);
+	set_listening(s, false);
 	free(s);
 }
 

@@ -17,7 +17,8 @@ struct listener;
 
 struct listener_handler {
 	void (*message)(void *arg, const char *text, size_t len);
-	void (*subscribed)(void *arg); /* messages may have been missed */
+	/* We listen (messages may have been missed), or don't any more. */
+	void (*listening)(void *arg, bool on);
 };
 
 /* The config names the channel. */

@@ -652,15 +652,20 @@ on_message(void *arg, const char *text, size_t len)
 }
 
 static void
-on_subscribed(void *arg)
+on_listening(void *arg, bool on)
 {
 	const struct pool *p = arg;
 
-	p->config.owner->resubscribed(p->config.owner_arg);
+	if (on) {
+		p->config.stats->listening++;
+		p->config.owner->resubscribed(p->config.owner_arg);
+	} else {
+		p->config.stats->listening--;
+	}
 }
 
 static const struct listener_handler listener_handler = { on_message,
-	on_subscribed };
+	on_listening };
 
 struct pool *
 pool_new(const struct pool_config *config, const struct pool_handler *handler,

@@ -52,6 +52,7 @@ struct redis_handler {
 struct redis_stats {
 	unsigned nodes;	     /* servers we know */
 	unsigned up;	     /* of them: those that can be used */
+	unsigned listening;  /* of them: those whose messages we hear */
 	uint64_t reconnects; /* connections that were lost */
 	uint64_t failovers;  /* times that another server became the master */
 	uint64_t calls;	     /* script calls sent */

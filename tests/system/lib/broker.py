@@ -143,19 +143,24 @@ class Broker:
         return Client(address, **options)
 
     def wait_granting(self, timeout=15.0):
-        """Return when Redis is fit to grant: reached, and blessed."""
+        """Return when Redis is fit to grant: reached, blessed, and all that is up is heard."""
         probe, control = self.client(), self.client()
         try:
             probe.lock("wait-granting", timeout=timeout)
             probe.ok("UNLOCK wait-granting")
             probe.close()
             eventually(lambda: control.stats()["clients"] == "1", 5, "the probe is gone")
+            eventually(lambda: self._listens(control.stats()), 5, "messages are heard")
             control.ok("QUIT")
             control.expect_eof()
         finally:
             probe.close()
             control.close()
         return self
+
+    @staticmethod
+    def _listens(stats):
+        return stats["redis_nodes_subscribed"] == stats["redis_nodes_up"]
 
     def log(self):
         with open(self.log_path, "rb") as file:
