@@ -12,15 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How the broker writes the fields it has; what is not in here is a string. */
-enum { HOW_STR, HOW_NUM, HOW_MS };
+/*
+ * How the broker writes the fields it has, and how the rate of `top` is
+ * written; what is not in here is a string.
+ */
+enum { HOW_STR, HOW_NUM, HOW_MS, HOW_TENTHS };
 
 static const struct {
 	const char *key;
 	int how;
 } fields[] = {
 #define FIELD(id, key, how) { key, HOW_##how },
-	FIELDS(FIELD)
+	FIELDS(FIELD) FIELD(RATE, "rate", TENTHS)
 #undef FIELD
 };
 
@@ -127,6 +130,17 @@ how_of(const struct pair *p)
 	return HOW_STR;
 }
 
+/* Digits, a point, a digit. */
+static bool
+is_tenths(const struct pair *p)
+{
+	uint64_t n;
+
+	return p->value_len > 2 && p->value[p->value_len - 2] == '.' &&
+	       parse_number(p->value, p->value_len - 2, UINT64_MAX, &n) &&
+	       parse_number(p->value + p->value_len - 1, 1, 9, &n);
+}
+
 static void
 pair_add(struct json *j, const struct pair *p)
 {
@@ -143,6 +157,8 @@ pair_add(struct json *j, const struct pair *p)
 	if (how == HOW_NUM &&
 	    parse_number(p->value, p->value_len, UINT64_MAX, &num))
 		buf_add_u64(&j->text, num);
+	else if (how == HOW_TENTHS && is_tenths(p))
+		buf_add(&j->text, p->value, p->value_len);
 	else
 		string_add(&j->text, p->value, p->value_len);
 }

@@ -82,7 +82,7 @@ static void
 line_make(const struct top_lines *t, const char *line,
     const struct top_seen *now, int64_t elapsed_ms, struct top_line *out)
 {
-	char text[LINE_BYTES], rate[32] = "-";
+	char text[LINE_BYTES], rate[40] = "";
 	struct pair p = { NULL, 0, "-", 1 };
 	int64_t oldest_ms = 0;
 	uint64_t n;
@@ -91,13 +91,13 @@ line_make(const struct top_lines *t, const char *line,
 	out->waiters = number_of(line, "waiters");
 	if (elapsed_ms > 0 && changes(t, now, &n)) {
 		out->rate_tenths = n * 10000 / (uint64_t)elapsed_ms;
-		snprintf(rate, sizeof(rate), "%" PRIu64 ".%" PRIu64,
+		snprintf(rate, sizeof(rate), " rate=%" PRIu64 ".%" PRIu64,
 		    out->rate_tenths / 10, out->rate_tenths % 10);
 	}
 	(void)pair_find(line, "state", &p);
 	(void)pair_find_ms(line, "oldest", &oldest_ms);
 	snprintf(text, sizeof(text),
-	    "%s state=%.*s waiters=%" PRIu64 " rate=%s oldest=%" PRId64 "ms",
+	    "%s state=%.*s waiters=%" PRIu64 "%s oldest=%" PRId64 "ms",
 	    now->name, (int)p.value_len, p.value, out->waiters, rate,
 	    oldest_ms);
 	out->text = xstrdup(text);

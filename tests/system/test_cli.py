@@ -291,7 +291,7 @@ class Others(CommandTest):
         waiter.send("@1 LOCK queued", "@2 LOCK hot")
         child = self.start("--json", "top", "-n", "2", bufsize=1)
         first = [json.loads(child.stdout.readline()) for _ in range(3)]
-        self.assertEqual({line["rate"] for line in first}, {"-"})
+        self.assertFalse([line for line in first if "rate" in line])
         self.assertEqual([line["name"] for line in first][2], "x")
         holder.ok("UNLOCK hot")
         self.assertTrue(waiter.reply(tag="2").ok)
@@ -300,8 +300,8 @@ class Others(CommandTest):
         second = [json.loads(line) for line in out.splitlines()]
         self.assertEqual([(line["name"], line["state"], line["waiters"]) for line in second],
                          [("hot", "held", 0), ("queued", "held", 1), ("x", "held", 0)])
-        self.assertGreater(float(second[0]["rate"]), 0)
-        self.assertEqual(float(second[1]["rate"]), 0)
+        self.assertGreater(second[0]["rate"], 0)
+        self.assertEqual(second[1]["rate"], 0)
         self.assertGreater(second[1]["oldest_ms"], 500)
 
     def test_top_as_text(self):
