@@ -430,6 +430,26 @@ check_backlog(struct server *s)
 		   " period");
 }
 
+/* A full copy that begins late is confirmed late. */
+static void
+check_copy(struct server *s)
+{
+	char value[64];
+	bool at_once;
+
+	if (s->replicas == 0 && s->config->redis.replicas == 0)
+		return;
+	if (!probe_setting(
+		&s->conn, "repl-diskless-sync-delay", value, sizeof(value)))
+		return;
+	at_once = strcmp(value, "0") == 0;
+	probe_find(&s->conn, at_once ? FINDING_OK : FINDING_WARN,
+	    "repl-diskless-sync-delay %s%s", value,
+	    at_once ? ""
+		    : "; with 0, a replica that comes back confirms"
+		      " sooner");
+}
+
 static void
 check_saving(struct server *s)
 {
@@ -461,6 +481,22 @@ check_node_timeout(struct server *s)
 }
 
 static void
+check_coverage(struct server *s)
+{
+	char value[64];
+	bool no;
+
+	if (s->config->redis.mode != CONFIG_MODE_CLUSTER ||
+	    !probe_setting(&s->conn, "cluster-require-full-coverage", value,
+		sizeof(value)))
+		return;
+	no = strcmp(value, "no") == 0;
+	probe_find(&s->conn, no ? FINDING_OK : FINDING_WARN,
+	    "cluster-require-full-coverage %s%s", value,
+	    no ? "" : "; with no, the other names go on when a master is gone");
+}
+
+static void
 check_settings(struct server *s)
 {
 	char value[64];
@@ -473,8 +509,10 @@ check_settings(struct server *s)
 	}
 	check_min_replicas(s);
 	check_backlog(s);
+	check_copy(s);
 	check_saving(s);
 	check_node_timeout(s);
+	check_coverage(s);
 }
 
 static void

@@ -128,6 +128,9 @@ class Probe(SystemTest):
         master.config("min-replicas-max-lag", "2")
         master.config("repl-backlog-ttl", "0")
         self.finds_no_fault([master.address], replicas=1)
+        master.config("repl-diskless-sync-delay", "5")
+        self.finds(self.probe([master.address], replicas=1)[1], "warn",
+                   "repl-diskless-sync-delay 5")
 
     def test_sentinels(self):
         watched = self.watched()
@@ -149,7 +152,8 @@ class Probe(SystemTest):
     def cluster(self):
         """As the manual has it."""
         cluster = Cluster(self.directory, 3, 1, **{"min-replicas-to-write": 1,
-                                                   "min-replicas-max-lag": 2})
+                                                   "min-replicas-max-lag": 2,
+                                                   "cluster-require-full-coverage": "no"})
         self.addCleanup(cluster.stop)
         return cluster
 
@@ -181,6 +185,9 @@ class Probe(SystemTest):
                    "redis.replicas is 0")
         cluster.masters[1].config("min-replicas-to-write", "0")
         self.finds(self.probe(nodes, **redis)[1], "warn", "min-replicas-to-write 0")
+        for master in cluster.masters:
+            master.config("cluster-require-full-coverage", "yes")
+        self.finds(self.probe(nodes, **redis)[1], "warn", "cluster-require-full-coverage yes")
         cluster.masters[2].cmd("CLUSTER", "DELSLOTS", 16383)
         lines = self.probe(cluster.addresses[2:3], **redis)[1]
         self.finds(lines, "fail", "16383 of 16384 slots")
