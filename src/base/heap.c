@@ -6,9 +6,9 @@
  * of what the counter can count was set between the two, it is the other way
  * round, which is as good.
  *
- * Each slot has four children, and a copy of the deadline beside the pointer:
- * with 100,000 timers it is the misses of the cache that cost, and so a timer
- * is moved past others without looking at them, a cache line a level.
+ * Each slot has four children, and the deadline beside the pointer: with
+ * 100,000 timers it is the misses of the cache that cost, and so a timer is
+ * moved past others without looking at them, a cache line a level.
  */
 #include "config.h"
 
@@ -37,6 +37,13 @@ heap_fini(struct heap *h)
 		h->slots[i].timer->slot = 0;
 	free(h->slots);
 	heap_init(h);
+}
+
+static bool
+heap_has(const struct heap *h, const struct timer *t)
+{
+	return t->slot != 0 && t->slot <= h->len &&
+	       h->slots[t->slot - 1].timer == t;
 }
 
 static bool
@@ -119,10 +126,9 @@ heap_set(struct heap *h, struct timer *t, int64_t at_ms)
 {
 	struct heap_slot s = { at_ms, t };
 
-	t->at_ms = at_ms;
 	t->order = h->next_order++ & ((1u << TIMER_ORDER_BITS) - 1);
 	if (t->slot != 0) {
-		assert(t->slot <= h->len && h->slots[t->slot - 1].timer == t);
+		assert(heap_has(h, t));
 		heap_place(h, t->slot - 1, s);
 		return;
 	}
@@ -142,9 +148,16 @@ heap_remove(struct heap *h, struct timer *t)
 
 	if (t->slot == 0)
 		return;
-	assert(i < h->len && h->slots[i].timer == t);
+	assert(heap_has(h, t));
 	t->slot = 0;
 	last = h->slots[--h->len];
 	if (last.timer != t)
 		heap_place(h, i, last);
+}
+
+int64_t
+heap_at_ms(const struct heap *h, const struct timer *t)
+{
+	assert(heap_has(h, t));
+	return h->slots[t->slot - 1].at_ms;
 }

@@ -14,9 +14,11 @@
 
 #define TIMER_ORDER_BITS 27
 
-/* Small, since everything that is held has one. */
+/*
+ * Small, since everything that is held has one: its deadline is in the heap
+ * only, see heap_at_ms().
+ */
 struct timer {
-	int64_t at_ms; /* deadline, CLOCK_BOOTTIME milliseconds */
 	uint32_t slot; /* 1 + index in the heap; 0: not in a heap */
 	uint32_t kind : 32 - TIMER_ORDER_BITS; /* the owner's: what it is in */
 	uint32_t order : TIMER_ORDER_BITS;     /* set by the heap; wraps */
@@ -24,7 +26,7 @@ struct timer {
 
 /* A timer, and its deadline beside it: see heap.c. */
 struct heap_slot {
-	int64_t at_ms;
+	int64_t at_ms; /* CLOCK_BOOTTIME milliseconds */
 	struct timer *timer;
 };
 
@@ -47,6 +49,9 @@ timer_armed(const struct timer *t)
 {
 	return t->slot != 0;
 }
+
+/* The deadline of a timer that is in the heap. */
+int64_t heap_at_ms(const struct heap *h, const struct timer *t);
 
 /* The earliest timer, still in the heap, or NULL. */
 static inline struct timer *

@@ -209,7 +209,8 @@ run_leases(struct core *core)
 
 	for (i = 0; i < core->timers.len; i++) {
 		t = core->timers.slots[i].timer;
-		if (t->at_ms <= core->now_ms && tells_loss(core, t))
+		if (core->timers.slots[i].at_ms <= core->now_ms &&
+		    tells_loss(core, t))
 			due[n++] = t;
 	}
 	for (i = 0; i < n; i++) {
@@ -225,7 +226,7 @@ run_timers(struct core *core)
 	struct timer *t;
 
 	while ((t = heap_first(&core->timers)) != NULL &&
-	       t->at_ms <= core->now_ms) {
+	       heap_at_ms(&core->timers, t) <= core->now_ms) {
 		heap_remove(&core->timers, t);
 		timer_run(core, t);
 	}
@@ -475,7 +476,7 @@ core_deadline(const struct core *core)
 {
 	const struct timer *t = heap_first(&core->timers);
 
-	return t == NULL ? INT64_MAX : t->at_ms;
+	return t == NULL ? INT64_MAX : heap_at_ms(&core->timers, t);
 }
 
 bool

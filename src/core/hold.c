@@ -249,8 +249,10 @@ hold_valid_ms(const struct core *core, const struct hold *h)
 {
 	int64_t at_ms = lease_deadline_ms(core, h->lock);
 	const struct timer *bound = &hold_terms(h)->bound;
+	int64_t bound_ms;
 
-	if (timer_armed(bound) && bound->at_ms < at_ms)
-		return bound->at_ms;
-	return at_ms;
+	if (!timer_armed(bound))
+		return at_ms;
+	bound_ms = heap_at_ms(&core->timers, bound);
+	return bound_ms < at_ms ? bound_ms : at_ms;
 }

@@ -386,7 +386,7 @@ reenter(struct core *core, struct lock *l, struct session *s,
 		return true;
 	}
 	/* Should the lease run out before it is told, it waits like any. */
-	w->deadline.at_ms = waiter_deadline_ms(core, w, rq->wait_ms);
+	w->deadline_ms = waiter_deadline_ms(core, w, rq->wait_ms);
 	waiter_to_tell(core, w);
 	hold_reenter(core, h, w);
 	return true;

@@ -179,8 +179,10 @@ int64_t
 permits_valid_ms(const struct core *core, const struct permits *p)
 {
 	int64_t at_ms = semaphore_deadline_ms(core, semaphore_of(p->sync));
+	int64_t bound_ms;
 
-	if (timer_armed(&p->bound) && p->bound.at_ms < at_ms)
-		return p->bound.at_ms;
-	return at_ms;
+	if (!timer_armed(&p->bound))
+		return at_ms;
+	bound_ms = heap_at_ms(&core->timers, &p->bound);
+	return bound_ms < at_ms ? bound_ms : at_ms;
 }

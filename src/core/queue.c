@@ -84,8 +84,10 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	core->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
-	if (at_ms > 0 && w->place == 0)
+	if (at_ms > 0 && w->place == 0) {
+		w->deadline_ms = at_ms;
 		core_arm(core, &w->deadline, at_ms);
+	}
 }
 
 static void
@@ -166,8 +168,8 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	core->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
-	if (w->deadline.at_ms > 0)
-		core_arm(core, &w->deadline, w->deadline.at_ms);
+	if (w->deadline_ms > 0)
+		core_arm(core, &w->deadline, w->deadline_ms);
 	core_touch(core, l);
 }
 

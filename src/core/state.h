@@ -158,10 +158,11 @@ struct waiter {
 	TAILQ_ENTRY(waiter) in_lock; /* in core.granted once granted */
 	struct session *session;
 	struct lock *lock;
-	struct hold *hold;   /* granted; NULL again once that is gone */
-	struct group *group; /* of a LOCK of several names; else NULL */
-	unsigned place;	     /* in the group */
-	struct timer deadline;
+	struct hold *hold;     /* granted; NULL again once that is gone */
+	struct group *group;   /* of a LOCK of several names; else NULL */
+	unsigned place;	       /* in the group */
+	struct timer deadline; /* disarmed while it is granted ... */
+	int64_t deadline_ms;   /* ... and armed for then again; 0: for ever */
 	uint64_t ref;
 	uint64_t queue_limit;
 	int64_t since_ms;

@@ -110,7 +110,8 @@ status_link_up(struct core *core, uint32_t shard)
 		/* A part of the time it may take is over. */
 		op = look(
 		    core, ask->session, ask->ref, ask->name, ask->name_len);
-		op->timeout_ms = ask->deadline.at_ms - core->now_ms;
+		op->timeout_ms =
+		    heap_at_ms(&core->timers, &ask->deadline) - core->now_ms;
 		ask_free(core, ask);
 	}
 }

@@ -437,7 +437,9 @@ claim_settle_unasked(struct core *core, struct claim *c)
 		return true;
 	}
 	wait_ms = guard_why(core, y->shard, why, sizeof(why));
-	if (y->why == NULL && core->now_ms + wait_ms < c->deadline.at_ms)
+	/* Whoever does not wait has a deadline. */
+	if (y->why == NULL &&
+	    core->now_ms + wait_ms < heap_at_ms(&core->timers, &c->deadline))
 		return false;
 	claim_give_up(core, c, STATUS_ERR);
 	return true;

@@ -23,13 +23,13 @@ static void
 beats_arm(struct front *f, int64_t now)
 {
 	const struct timer *first = heap_first(&f->beats);
-	int64_t in_ms;
+	int64_t at_ms;
 	struct timeval tv;
 
 	if (!first)
 		return;
-	in_ms = first->at_ms > now ? first->at_ms - now : 1;
-	tv = ms_to_timeval(in_ms);
+	at_ms = heap_at_ms(&f->beats, first);
+	tv = ms_to_timeval(at_ms > now ? at_ms - now : 1);
 	(void)event_add(f->beat, &tv);
 }
 
@@ -68,7 +68,8 @@ beats_look(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	while ((t = heap_first(&f->beats)) != NULL && t->at_ms <= now)
+	while ((t = heap_first(&f->beats)) != NULL &&
+	       heap_at_ms(&f->beats, t) <= now)
 		beat_due(CONN_OF_BEAT(t), now);
 	beats_arm(f, now);
 }

@@ -72,21 +72,19 @@ END_TEST
 
 /* The earliest armed timer, found by looking at all of them. */
 static struct timer *
-model_first(struct timer *timers)
+model_first(struct timer *timers, const int64_t *at_ms)
 {
-	struct timer *best = NULL;
-	unsigned i;
+	unsigned i, best = TIMERS;
 
 	for (i = 0; i < TIMERS; i++) {
-		struct timer *t = &timers[i];
-
-		if (!timer_armed(t))
+		if (!timer_armed(&timers[i]))
 			continue;
-		if (!best || t->at_ms < best->at_ms ||
-		    (t->at_ms == best->at_ms && t->order < best->order))
-			best = t;
+		if (best == TIMERS || at_ms[i] < at_ms[best] ||
+		    (at_ms[i] == at_ms[best] &&
+			timers[i].order < timers[best].order))
+			best = i;
 	}
-	return best;
+	return best < TIMERS ? &timers[best] : NULL;
 }
 
 static unsigned
@@ -103,27 +101,32 @@ START_TEST(random_operations_match_the_model)
 {
 	unsigned seed = 4711 + (unsigned)_i;
 	struct timer timers[TIMERS];
+	int64_t at_ms[TIMERS];
 	struct heap h;
 	int step;
 
 	heap_init(&h);
 	memset(timers, 0, sizeof(timers));
 	for (step = 0; step < 4000; step++) {
-		struct timer *t = &timers[(unsigned)rand_r(&seed) % TIMERS];
+		unsigned i = (unsigned)rand_r(&seed) % TIMERS;
 		struct timer *first;
 
-		if (rand_r(&seed) % 3 == 0)
-			heap_remove(&h, t);
-		else
-			heap_set(&h, t, rand_r(&seed) % 50);
+		if (rand_r(&seed) % 3 == 0) {
+			heap_remove(&h, &timers[i]);
+		} else {
+			at_ms[i] = rand_r(&seed) % 50;
+			heap_set(&h, &timers[i], at_ms[i]);
+		}
 		ck_assert_uint_eq(h.len, model_count(timers));
-		first = model_first(timers);
+		first = model_first(timers, at_ms);
 		ck_assert_ptr_eq(heap_first(&h), first);
+		if (timer_armed(&timers[i]))
+			ck_assert_int_eq(heap_at_ms(&h, &timers[i]), at_ms[i]);
 		if (first && rand_r(&seed) % 4 == 0)
 			heap_remove(&h, first);
 	}
 	while (heap_first(&h)) {
-		ck_assert_ptr_eq(heap_first(&h), model_first(timers));
+		ck_assert_ptr_eq(heap_first(&h), model_first(timers, at_ms));
 		heap_remove(&h, heap_first(&h));
 	}
 	ck_assert_uint_eq(model_count(timers), 0);
