@@ -171,15 +171,15 @@ struct waiter {
 	int64_t delay_ms;
 	uint64_t fence; /* granted */
 	uint32_t depth; /* granted */
-	bool has_hold;
-	bool shared;
-	bool untagged;
-	bool try_only;	/* wait=0 */
-	bool jumped;	/* to the head of the queue: it had a right to it */
-	bool impatient; /* counted in lock.nimpatient */
-	bool tried;	/* the lease was asked for while it waited */
-	bool granted;
-	bool withdrawn; /* the lease ran out before the grant was told */
+	bool has_hold : 1;
+	bool shared : 1;
+	bool untagged : 1;
+	bool try_only : 1;  /* wait=0 */
+	bool jumped : 1;    /* to the head of the queue: it had a right to it */
+	bool impatient : 1; /* counted in lock.nimpatient */
+	bool tried : 1;	    /* the lease was asked for while it waited */
+	bool granted : 1;
+	bool withdrawn : 1; /* the lease ran out before the grant was told */
 };
 
 /*
