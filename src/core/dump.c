@@ -122,7 +122,7 @@ core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
 	row_init(&r, fn, arg);
 	TAILQ_FOREACH (h, &s->holds, in_session) {
 		row_str(&r, FIELD_MODE, mode_name(h->lock->shared_hold));
-		row_num(&r, FIELD_DEPTH, h->depth);
+		row_num(&r, FIELD_DEPTH, hold_depth(h));
 		row_num(&r, FIELD_FENCE, h->fence);
 		row_num(&r, FIELD_AGE, age(now_ms, h->since_ms));
 		row_end(&r, "lock", h->lock);

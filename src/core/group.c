@@ -288,10 +288,7 @@ withdraw(struct core *core, struct group *g)
 
 	for (i = 0; i < g->n; i++) {
 		h = g->members[i]->hold;
-		if (h != NULL && h->depth > 1) {
-			h->depth--;
-			h->untold--;
-		} else if (h != NULL) {
+		if (h != NULL && !hold_step_out(h)) {
 			hold_promise_nothing(h);
 			hold_end(core, h, true);
 		}

@@ -56,6 +56,35 @@ terms(struct hold *h)
 	return h->terms;
 }
 
+uint32_t
+hold_depth(const struct hold *h)
+{
+	return 1 + hold_terms(h)->reentries;
+}
+
+bool
+hold_step_out(struct hold *h)
+{
+	if (hold_depth(h) == 1)
+		return false;
+	h->terms->reentries--;
+	return true;
+}
+
+/* Grants of it that wait for a FLUSH: counted, as there are few, and rarely. */
+static uint32_t
+untold(const struct hold *h)
+{
+	const struct waiter *w;
+	uint32_t n = 0;
+
+	if (h->lock->nuntold == 0)
+		return 0;
+	TAILQ_FOREACH (w, &h->session->waiting, in_session)
+		n += w->hold == h;
+	return n;
+}
+
 void
 hold_keep_until(struct hold *h, int64_t at_ms)
 {
@@ -85,10 +114,9 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 static void
 to_be_told(struct hold *h, struct waiter *w)
 {
-	h->untold++;
 	w->hold = h;
 	w->fence = h->fence;
-	w->depth = h->depth;
+	w->depth = hold_depth(h);
 }
 
 struct hold *
@@ -102,7 +130,6 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	h->lock = l;
 	h->fence = fence;
 	h->since_ms = core->now_ms;
-	h->depth = 1;
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
 	LIST_INSERT_HEAD(&l->holders, h, in_lock);
 	s->nholds++;
@@ -122,7 +149,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 void
 hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
-	h->depth++;
+	terms(h)->reentries++;
 	lengthen(core, h, w);
 	to_be_told(h, w);
 }
@@ -167,7 +194,7 @@ hold_timer(struct core *core, struct hold *h)
 	struct lock *l = h->lock;
 
 	/* It begins to count when the grant is told. */
-	if (h->untold == h->depth) {
+	if (untold(h) == hold_depth(h)) {
 		core_arm(
 		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
 		return;
@@ -182,7 +209,7 @@ forget_untold(struct hold *h, bool withdrawn)
 {
 	struct waiter *w;
 
-	if (h->untold == 0)
+	if (h->lock->nuntold == 0)
 		return;
 	TAILQ_FOREACH (w, &h->session->waiting, in_session) {
 		if (w->hold != h)
@@ -190,7 +217,6 @@ forget_untold(struct hold *h, bool withdrawn)
 		w->hold = NULL;
 		w->withdrawn = withdrawn;
 	}
-	h->untold = 0;
 }
 
 static void
@@ -230,7 +256,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason)
 	struct session *s = h->session;
 	struct lock *l = h->lock;
 
-	if (h->depth > h->untold) {
+	if (hold_depth(h) > untold(h)) {
 		emit_event(core, s->id, EVENT_LOST, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));

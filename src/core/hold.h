@@ -24,6 +24,12 @@ void hold_told(struct core *core, const struct waiter *w);
 /* What was agreed on for it; all zero where that is nothing. */
 const struct terms *hold_terms(const struct hold *h);
 
+/* How often its session has locked it and not unlocked it. */
+uint32_t hold_depth(const struct hold *h);
+
+/* Lets one level go.  False: it is the only one, and is left as it is. */
+bool hold_step_out(struct hold *h);
+
 /* Nobody else has the name before then.  It is only ever put off. */
 void hold_keep_until(struct hold *h, int64_t at_ms);
 

@@ -180,8 +180,6 @@ waiter_free(struct core *core, struct waiter *w)
 
 	if (w->granted) {
 		told(core, w);
-		if (w->hold != NULL)
-			w->hold->untold--;
 	} else {
 		leave_queue(core, w);
 		core_touch(core, w->lock);

@@ -145,12 +145,10 @@ take_back_untold(struct core *core, struct session *s)
 		if (!w->granted || h == NULL)
 			continue;
 		core_touch(core, h->lock);
-		if (h->depth > 1)
-			h->depth--;
-		else {
-			hold_promise_nothing(h);
-			hold_end(core, h, true);
-		}
+		if (hold_step_out(h))
+			continue;
+		hold_promise_nothing(h);
+		hold_end(core, h, true);
 	}
 }
 

@@ -134,9 +134,13 @@ struct terms {
 	int64_t keep_until_ms; /* nobody else before then */
 	int64_t before_ms;     /* of that, what an earlier hold has promised */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
+	uint32_t reentries;    /* not undone by an UNLOCK yet */
 };
 
-/* One session's hold of one name, on top of the lease. */
+/*
+ * One session's hold of one name, on top of the lease.  Small, as a lock is: it
+ * has only what every hold has.
+ */
 struct hold {
 	TAILQ_ENTRY(hold) in_session;
 	LIST_ENTRY(hold) in_lock;
@@ -145,8 +149,6 @@ struct hold {
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
 	uint64_t fence;
 	int64_t since_ms; /* of the grant */
-	uint32_t depth;
-	uint32_t untold; /* grants of it that wait for a FLUSH */
 };
 
 /*

@@ -74,8 +74,8 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 {
 	struct lock *l = h->lock;
 
-	if (h->depth > 1)
-		return --h->depth;
+	if (hold_step_out(h))
+		return hold_depth(h);
 	hold_end(core, h, true);
 	if (!lease_next(core, l) || !LIST_EMPTY(&l->holders) ||
 	    !TAILQ_EMPTY(&l->queue) || l->state == LEASE_NONE)
