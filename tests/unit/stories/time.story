@@ -14,6 +14,41 @@
 > op end a seq=1
 9930 < granted a fence=200
 
+== frozen with a grant not told yet: it waits on until its wait= is over
+0 ready 2
+10 1 LOCK a wait=12s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+9908 time ...
+> op end a seq=1
+9908 flush
+9920 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+9930 < queued a
+12009 time
+12010 time
+> 1 TIMEOUT
+> op end a seq=2
+
+== frozen with a re-entry not told yet: it waits until its wait= is over
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK a wait=12s ...
+9908 time ...
+> 1 !LOST a fence=100 reason=unreachable
+> op end a seq=1
+9908 flush
+9920 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+9930 < queued a
+12029 time
+12030 time
+> 1 TIMEOUT
+> op end a seq=2
+
 == frozen for a moment with a grant not told yet
 0 ready 2
 10 1 LOCK a
