@@ -141,7 +141,8 @@ checker_vouched(struct world *w, const struct grant *g)
 	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
 
 	if (g->detached || g->orphaned)
-		return !g->forced && world_now(w) < g->until_us;
+		return !g->forced && !checker_forced(w, g->name) &&
+		       world_now(w) < g->until_us && world_now(w) < g->valid_us;
 	if (g->away && world_now(w) >= g->until_us)
 		return false;
 	if (g->depth - g->parting <= 0)
@@ -605,6 +606,20 @@ on_names(struct world *w, const struct broker *b, const struct answer *a,
 	}
 }
 
+/* A PING's answer is for what the session has; not for what comes later. */
+static void
+on_valid(struct world *w, const struct ask *ask, int64_t valid_us)
+{
+	struct checker *k = &w->checker;
+	int i;
+
+	k->sittings[ask->session - 1].valid_us = valid_us;
+	for (i = 0; i < k->ngrants; i++)
+		if (k->grants[i].session == ask->session)
+			k->grants[i].valid_us = valid_us;
+	checker_permits_valid(w, ask->session, valid_us);
+}
+
 static void
 on_reply(struct world *w, const struct broker *b, const struct answer *a)
 {
@@ -642,8 +657,7 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 		if (g != NULL)
 			set_terms(w, g, ask);
 	} else if (ask->kind == ASK_PING && a->valid_ms >= 0)
-		k->sittings[ask->session - 1].valid_us =
-		    ask->sent_us + a->valid_ms * 995;
+		on_valid(w, ask, ask->sent_us + a->valid_ms * 995);
 }
 
 void

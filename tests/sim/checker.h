@@ -146,6 +146,7 @@ struct grant {
 	bool forced;	  /* UNLOCK-FORCE was asked for while it was there */
 	int64_t since_us; /* when it was told */
 	bool orphaned;	  /* its broker is gone, but its client counts on it */
+	int64_t valid_us; /* its client counts on it until then, by a PING */
 	int64_t bound_us; /* hold=; INT64_MAX: none */
 	int64_t slack_us; /* by which clocks may differ at the bound */
 	int64_t keep_us;  /* keep=: nobody else until then */
@@ -160,6 +161,7 @@ struct stake {
 	uint64_t n, parting; /* of them; RELEASEs received, not answered */
 	bool alone;	     /* its client counts on it, and nobody is there */
 	bool away;	     /* its client may come back */
+	int64_t valid_us;    /* as of a grant */
 	int64_t bound_us;    /* hold=; INT64_MAX: none */
 	int64_t until_us;    /* alone, away: the end of it */
 };

@@ -50,7 +50,9 @@ vouched(const struct world *w, const struct stake *s)
 	const struct broker *b = &w->brokers[s->broker];
 
 	if (s->alone)
-		return world_now(w) < s->until_us ? s->n : 0;
+		return world_now(w) < s->until_us && world_now(w) < s->valid_us
+			   ? s->n
+			   : 0;
 	if (s->away && world_now(w) >= s->until_us)
 		return 0;
 	/* A broker that is frozen can't say that its lease is over. */
@@ -104,6 +106,7 @@ on_acquired(struct world *w, const struct broker *b, const struct answer *a,
 		s->bound_us = INT64_MAX;
 	}
 	s->n += ask->number;
+	s->valid_us = 0; /* which of them it is for, nobody knows */
 	if (ask->has_hold)
 		s->bound_us = world_now(w) + ask->hold_ms * 995;
 	if (a->permits != s->n)
@@ -194,6 +197,15 @@ checker_permits_of(struct world *w, uint64_t session)
 	const struct stake *s = stake_find(w, session);
 
 	return s == NULL ? 0 : s->n;
+}
+
+void
+checker_permits_valid(struct world *w, uint64_t session, int64_t valid_us)
+{
+	struct stake *s = stake_find(w, session);
+
+	if (s != NULL)
+		s->valid_us = valid_us;
 }
 
 /* The connection is gone; what was promised over it may go on. */

@@ -88,6 +88,7 @@ void checker_permits_answered(struct world *w, const struct broker *b,
     const struct answer *a, const struct ask *ask);
 void checker_permits_lost(
     struct world *w, const struct broker *b, const struct answer *a);
+void checker_permits_valid(struct world *w, uint64_t session, int64_t valid_us);
 void checker_permits_end(struct world *w, uint64_t session, int64_t valid_us);
 void checker_permits_look(struct world *w);
 
