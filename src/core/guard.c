@@ -124,7 +124,8 @@ guard_when_ms(const struct core *core, uint32_t shard, const char *history,
 
 	if (quorum_used(core) || g->server_ms == 0 ||
 	    memcmp(g->history, history, HISTORY_BYTES) != 0 ||
-	    core->now_ms - g->clock_ms > core->stall_ms)
+	    core->now_ms - g->clock_ms > core->stall_ms ||
+	    core->now_ms < g->distrust_ms)
 		return -1;
 	at_ms = g->clock_ms + (server_ms - g->server_ms);
 	if (at_ms > core->now_ms + CLOCK_SLACK_MS)
@@ -132,12 +133,22 @@ guard_when_ms(const struct core *core, uint32_t shard, const char *history,
 	return at_ms < core->now_ms ? at_ms : core->now_ms;
 }
 
+/*
+ * What was sent before a clock was put back looks younger by as much; for a
+ * lease no such message is gone by.
+ */
 static void
-note_clock(struct guard *g, int64_t sent_ms, const struct guard_report *report)
+note_clock(struct core *core, struct guard *g, int64_t sent_ms,
+    const struct guard_report *report)
 {
+	int64_t back_ms;
+
 	if (report->server_ms == 0 || sent_ms < g->clock_ms ||
 	    report->history_len != HISTORY_BYTES)
 		return;
+	back_ms = (sent_ms - g->clock_ms) - (report->server_ms - g->server_ms);
+	if (g->server_ms != 0 && back_ms > core->pad_ms / 4)
+		g->distrust_ms = core->now_ms + core->config.lease_ms;
 	g->clock_ms = sent_ms;
 	g->server_ms = report->server_ms;
 	memcpy(g->history, report->history, HISTORY_BYTES);
@@ -581,7 +592,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		g->seen_ms = sent_ms;
 	if (sent_ms > g->told_ms)
 		g->told_ms = sent_ms;
-	note_clock(g, sent_ms, report);
+	note_clock(core, g, sent_ms, report);
 	g->fenced = g->fenced || report->fence > 0;
 	if (report->state == GUARD_PENDING && sent_ms > g->pended_ms)
 		g->pended_ms = sent_ms;

@@ -315,16 +315,17 @@ struct guard {
 	bool busy;  /* a guard operation is in flight */
 	bool known; /* it was blessed once: a new one has lost its data */
 	bool fresh;
-	bool fenced;	   /* it has told a fence */
-	bool idled;	   /* stopping: signed off */
-	uint32_t spell;	   /* counts changes of history seen */
-	int64_t spell_ms;  /* arrival of the present pend */
-	int64_t seen_ms;   /* when the latest answered call was sent */
-	int64_t told_ms;   /* the same, of those that told the state */
-	int64_t pended_ms; /* the same, that it was pending */
-	int64_t clock_ms;  /* when the one was sent that told ... */
-	int64_t server_ms; /* ... the server's clock, as this; 0: none did */
-	int64_t pause_ms;  /* no heartbeat or bless before then */
+	bool fenced;	     /* it has told a fence */
+	bool idled;	     /* stopping: signed off */
+	uint32_t spell;	     /* counts changes of history seen */
+	int64_t spell_ms;    /* arrival of the present pend */
+	int64_t seen_ms;     /* when the latest answered call was sent */
+	int64_t told_ms;     /* the same, of those that told the state */
+	int64_t pended_ms;   /* the same, that it was pending */
+	int64_t clock_ms;    /* when the one was sent that told ... */
+	int64_t server_ms;   /* ... the server's clock, as this; 0: none did */
+	int64_t distrust_ms; /* ages of messages are not, before then */
+	int64_t pause_ms;    /* no heartbeat or bless before then */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
@@ -411,6 +412,8 @@ struct core {
 	uint64_t last_seq;
 	uint64_t random[2];
 	unsigned renewals_left; /* of this step */
+	bool along;		/* something was ended in it, by ... */
+	uint32_t along_shard, along_lane;
 	struct slice pace[PACE_SLICES];
 	bool stopping;
 	struct core_stats stats;
