@@ -196,11 +196,11 @@ tells_loss(const struct core *core, struct timer *t)
 }
 
 /*
- * After a jump of time: what was lost meanwhile is told before anything else
- * that was due, whatever was due first.
+ * What was lost is told before anything else that is due, whatever was due
+ * first, and before what comes of it: the answers to those who wait.
  */
 static void
-run_leases(struct core *core)
+tell_losses(struct core *core)
 {
 	struct timer **due =
 	    xmalloc((core->timers.len + 1) * sizeof(struct timer *));
@@ -213,10 +213,15 @@ run_leases(struct core *core)
 		    tells_loss(core, t))
 			due[n++] = t;
 	}
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		core_disarm(core, due[i]);
-		timer_run(core, due[i]);
-	}
+	for (i = 0; i < n; i++)
+		if (due[i]->kind == TIMER_LEASE)
+			lease_run_out(
+			    core, container_of(due[i], struct lock, timer));
+	for (i = 0; i < n; i++)
+		if (due[i]->kind != TIMER_LEASE)
+			timer_run(core, due[i]);
 	free(due);
 }
 
@@ -227,6 +232,10 @@ run_timers(struct core *core)
 
 	while ((t = heap_first(&core->timers)) != NULL &&
 	       heap_at_ms(&core->timers, t) <= core->now_ms) {
+		if (tells_loss(core, t)) {
+			tell_losses(core);
+			continue;
+		}
 		heap_remove(&core->timers, t);
 		timer_run(core, t);
 	}
@@ -456,7 +465,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	core->fx_first = fx->n;
 	core->renewals_left = RENEWALS_A_STEP;
 	if (jumped)
-		run_leases(core);
+		tell_losses(core);
 	run_timers(core);
 	run_touched(core);
 	handlers[event->kind](core, event);

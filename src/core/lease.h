@@ -54,6 +54,9 @@ void lease_outcome(struct core *core, struct lock *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o);
 void lease_timer(struct core *core, struct lock *l);
 
+/* It is overdue: tells those who hold it, and nothing else yet. */
+void lease_run_out(struct core *core, struct lock *l);
+
 /* The history of the server has changed: write what is held again. */
 void lease_reassert(struct core *core, struct lock *l);
 

@@ -385,13 +385,19 @@ lease_outcome(struct core *core, struct lock *l, enum op_kind op,
 /* Time. */
 
 void
+lease_run_out(struct core *core, struct lock *l)
+{
+	assert(lease_overdue(core, l));
+	lose_holders(core, l, "unreachable");
+	lease_set_state(l, LEASE_ENDING);
+	core_touch(core, l);
+}
+
+void
 lease_timer(struct core *core, struct lock *l)
 {
-	if (lease_overdue(core, l)) {
-		lose_holders(core, l, "unreachable");
-		lease_set_state(l, LEASE_ENDING);
-	} else if (l->state == LEASE_HELD &&
-		   core->now_ms >= lease_risk_ms(core, l)) {
+	assert(!lease_overdue(core, l)); /* that was told already */
+	if (l->state == LEASE_HELD && core->now_ms >= lease_risk_ms(core, l)) {
 		lease_set_state(l, LEASE_ATRISK);
 		tell_holders(core, l, EVENT_ATRISK);
 	}
