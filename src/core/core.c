@@ -18,6 +18,7 @@
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/message.h"
+#include "core/pace.h"
 #include "core/queue.h"
 #include "core/quorum.h"
 #include "core/semaphore.h"
@@ -49,6 +50,8 @@ core_new(const struct core_config *config)
 	assert(config->shards > 0 && config->shards <= UINT16_MAX);
 	assert(lease_ms >= 1000);
 	core->config = *config;
+	if (core->config.lanes == 0)
+		core->config.lanes = 1;
 	strcpy(core->broker, config->broker);
 	core->config.broker = core->broker;
 	core->pad_ms = clamp_ms(lease_ms * 3 / 10, 500, 3000);
@@ -472,6 +475,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	run_touched(core);
 	force_run(core);
 	watch_run(core);
+	pace_send_along(core);
 	if (core->nkeepers > 0)
 		kept_collect(core, core->fx_first);
 	quorum_send(core);

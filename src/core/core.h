@@ -38,6 +38,8 @@ struct core_config {
 	uint64_t instance;  /* random, drawn at start, part of every token */
 	uint64_t seed[2];   /* of the core's own generator */
 	unsigned shards;    /* how many guards there are */
+	unsigned lanes;	    /* of the store; 0 is 1; a name's is
+			       crc16() modulo these */
 	bool trust_new;	    /* bless a server never seen before at once */
 	bool owned;	    /* the store is this broker's own (embedded) */
 	bool quorum; /* the shards are servers of which a majority decides */

@@ -32,7 +32,6 @@
 #include "core/unlock.h"
 #include "core/watch.h"
 
-#define RENEW_TICK_MS 10 /* renewals due within it go out together */
 #define FENCES_LOW 8	 /* where many wait, more are drawn by then */
 #define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
 
@@ -101,19 +100,10 @@ lease_vouched(const struct core *core, const struct lock *l)
 
 /* Timing. */
 
-/*
- * Renewals are due every third of the lease.  The first is brought forward by
- * up to a sixth, the others by up to a 24th, so that leases taken in a burst
- * don't stay one (pace.h).
- */
 void
 lease_plan_renewal(struct core *core, struct lock *l, bool first)
 {
-	int64_t lease_ms = core->config.lease_ms;
-	int64_t at_ms = pace_plan(core, l->confirmed_ms + lease_ms / 3,
-	    first ? lease_ms / 6 : lease_ms / 24);
-
-	l->wake_ms = at_ms - at_ms % RENEW_TICK_MS;
+	l->wake_ms = pace_plan(core, l, l->confirmed_ms, first);
 	if (l->spell != guard_spell(core, l->shard))
 		l->wake_ms = core->now_ms;
 }

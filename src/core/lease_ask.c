@@ -10,6 +10,7 @@
 #include "core/hold.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
+#include "core/pace.h"
 #include "core/quorum.h"
 
 #define RESERVE_MAX 64	   /* fences drawn at once */
@@ -184,4 +185,5 @@ lease_ask_end(struct core *core, struct lock *l)
 	if (l->brief) /* no reply has told it yet */
 		op->fence = l->fence_next + l->fences - 1;
 	l->asked->linger = op->linger_ms > 0;
+	pace_ending(core, l);
 }

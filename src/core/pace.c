@@ -5,10 +5,27 @@
  */
 #include "config.h"
 
+#include "base/crc16.h"
+#include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/pace.h"
 
 #define A_THIRD (PACE_SLICES / 2) /* of a lease, in slices */
+#define TICK_MS 10
+#define ALONG_MAX 8 /* renewals that one end takes along */
+
+/* What goes by one lane can go in one call; see gather.c. */
+static uint32_t
+lane_of(const struct core *core, const struct lock *l)
+{
+	return crc16(l->name, l->name_len) % core->config.lanes;
+}
+
+static int64_t
+slice_ms(const struct core *core)
+{
+	return core->config.lease_ms / 3 / A_THIRD;
+}
 
 static struct slice *
 slice_at(struct core *core, int64_t at_ms)
@@ -25,25 +42,82 @@ slice_at(struct core *core, int64_t at_ms)
 static int64_t
 find_room(struct core *core, int64_t at_ms, int64_t early_ms, uint32_t share)
 {
-	int64_t slice_ms = core->config.lease_ms / 3 / A_THIRD;
 	int64_t end_ms = at_ms - early_ms;
 
-	for (; at_ms > end_ms; at_ms -= slice_ms)
+	for (; at_ms > end_ms; at_ms -= slice_ms(core))
 		if (slice_at(core, at_ms)->planned < share)
 			return at_ms;
 	return 0;
 }
 
-int64_t
-pace_plan(struct core *core, int64_t at_ms, int64_t early_ms)
+/*
+ * The ticks of the lanes alternate: one tick, one call.
+ */
+static int64_t
+to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
 {
-	uint32_t share = core->nlocks / A_THIRD + 1;
-	int64_t plan_ms = at_ms - core_jitter(core, early_ms), other_ms;
+	int64_t phase_ms = lane * TICK_MS / core->config.lanes;
 
+	return at_ms - (at_ms - phase_ms) % TICK_MS;
+}
+
+int64_t
+pace_plan(
+    struct core *core, const struct lock *l, int64_t confirmed_ms, bool first)
+{
+	const int64_t early_ms = core->config.lease_ms / 6;
+	int64_t at_ms = confirmed_ms + core->config.lease_ms / 3;
+	uint32_t share = core->nlocks / A_THIRD + 1;
+	int64_t plan_ms, other_ms;
+
+	/* Or what fills a slice would all be at the beginning of it. */
+	at_ms -= core_jitter(core, slice_ms(core));
+	plan_ms = first ? at_ms - core_jitter(core, early_ms) : at_ms;
 	if (slice_at(core, plan_ms)->planned >= share) {
 		other_ms = find_room(core, at_ms, early_ms, share);
-		plan_ms = other_ms > 0 ? other_ms : plan_ms;
+		plan_ms = other_ms > 0 ? other_ms
+				       : at_ms - core_jitter(core, early_ms);
 	}
 	slice_at(core, plan_ms)->planned++;
-	return plan_ms;
+	return to_tick(core, lane_of(core, l), plan_ms);
+}
+
+void
+pace_ending(struct core *core, const struct lock *l)
+{
+	core->along = !core->config.quorum;
+	core->along_shard = l->shard;
+	core->along_lane = lane_of(core, l);
+}
+
+/* Is a renewal all that it wants, soon, and in the same call? */
+static bool
+goes_along(const struct core *core, const struct lock *l)
+{
+	return l->state == LEASE_HELD && l->asked == NULL &&
+	       heap_at_ms(&core->timers, &l->timer) == l->wake_ms &&
+	       l->wake_ms < core->now_ms + TICK_MS &&
+	       l->shard == core->along_shard &&
+	       lane_of(core, l) == core->along_lane;
+}
+
+void
+pace_send_along(struct core *core)
+{
+	struct timer *t;
+	struct lock *l;
+	unsigned i;
+
+	for (i = 0; core->along && i < ALONG_MAX; i++) {
+		t = heap_first(&core->timers);
+		if (t == NULL || t->kind != TIMER_LEASE)
+			break;
+		l = container_of(t, struct lock, timer);
+		if (!goes_along(core, l))
+			break;
+		heap_remove(&core->timers, t);
+		l->wake_ms = core->now_ms;
+		(void)lease_next(core, l);
+	}
+	core->along = false;
 }

@@ -5,13 +5,29 @@
  * is counted how many renewals are planned for each slice of the time ahead.
  * Each has a share of them, and what is beyond that is planned for another, a
  * little earlier.  So a burst is flat after a few renewals.
+ *
+ * A call to the store takes long, whatever it is for.  So what is due within a
+ * tick goes out together; and some of it goes along with a lease that is ended
+ * meanwhile, in the same call.  The busier the broker is, the less is left for
+ * the tick, which all others would have to wait for.
  */
 #ifndef LOCKBROKER_CORE_PACE_H
 #define LOCKBROKER_CORE_PACE_H
 
 #include "core/state.h"
 
-/* A moment for a renewal, at most early_ms before at_ms; it is counted. */
-int64_t pace_plan(struct core *core, int64_t at_ms, int64_t early_ms);
+/*
+ * A moment for the renewal of a lease that was confirmed then; it is counted.
+ * It is due after a third of the lease.  The first is early by chance, by up
+ * to a sixth; later ones only where they must be.
+ */
+int64_t pace_plan(
+    struct core *core, const struct lock *l, int64_t confirmed_ms, bool first);
+
+/* The end of this lease is on its way: others may go along with it. */
+void pace_ending(struct core *core, const struct lock *l);
+
+/* Sends renewals along with what the step has ended. */
+void pace_send_along(struct core *core);
 
 #endif

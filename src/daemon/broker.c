@@ -351,6 +351,7 @@ core_settings(struct core_config *out, const struct config *config)
 	memset(out, 0, sizeof(*out));
 	out->broker = config->broker.name;
 	out->shards = redis_shards(config);
+	out->lanes = config->redis.connections;
 	out->trust_new = config->redis.trust_new;
 	out->owned = config->redis.mode == CONFIG_MODE_EMBEDDED;
 	out->quorum = config->redis.mode == CONFIG_MODE_QUORUM;

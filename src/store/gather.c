@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crc16.h"
 #include "base/xmalloc.h"
 #include "store/gather.h"
 #include "store/times.h"
@@ -254,14 +255,9 @@ gather_random(struct gather *g)
 static uint32_t
 name_lane(const struct gather *g, const struct op *op)
 {
-	uint32_t h = 2166136261u;
-	size_t i;
-
-	if (g->nlanes == 1 || kinds[op->kind].keys == KEYS_NONE)
+	if (kinds[op->kind].keys == KEYS_NONE)
 		return 0;
-	for (i = 0; i < op->name_len; i++)
-		h = (h ^ (unsigned char)op->name[i]) * 16777619u;
-	return (h ^ h >> 15) % g->nlanes;
+	return crc16(op->name, op->name_len) % g->nlanes;
 }
 
 static void

@@ -3,72 +3,142 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/crc16.h"
 #include "core/pace.h"
 #include "suite.h"
 
 #define LEASES 20000
 #define LEASE_MS 30000
 #define PERIODS 8
-#define BINS 50
+#define SLICE_MS (LEASE_MS / 3 / 50)
+#define TICK_MS 10
 
-static int64_t at_ms[LEASES];
+/* A name, and when it is renewed. */
+struct plan {
+	struct lock *lock; /* owned */
+	int64_t at_ms;
+};
+
+static struct plan plans[LEASES];
 
 static int
 earlier(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	const struct plan *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->at_ms > y->at_ms) - (x->at_ms < y->at_ms);
 }
 
-/* Each lease is renewed when that is due, and planned again then. */
-static void
-renew_all(struct core *core, int64_t early_ms)
+/*
+ * Each lease is renewed when that is due, and planned again then.  Returns by
+ * how much of the time from one renewal to the next that is early.
+ */
+static double
+renew_all(struct core *core)
 {
+	int64_t due_ms, early_ms = 0;
 	unsigned i;
 
-	qsort(at_ms, LEASES, sizeof(at_ms[0]), earlier);
-	for (i = 0; i < LEASES; i++)
-		at_ms[i] = pace_plan(core, at_ms[i] + LEASE_MS / 3, early_ms);
+	qsort(plans, LEASES, sizeof(plans[0]), earlier);
+	for (i = 0; i < LEASES; i++) {
+		due_ms = plans[i].at_ms + LEASE_MS / 3;
+		plans[i].at_ms =
+		    pace_plan(core, plans[i].lock, plans[i].at_ms, false);
+		ck_assert_int_le(plans[i].at_ms, due_ms);
+		early_ms += due_ms - plans[i].at_ms;
+	}
+	return (double)early_ms / LEASES / (LEASE_MS / 3);
 }
 
-/* The most renewals in a bin, as a multiple of what each would have. */
+/* The most renewals in so much time, as a multiple of what each would have. */
 static double
-peak(void)
+peak(int64_t bin_ms)
 {
-	unsigned n[BINS] = { 0 }, i, most = 0;
-	int64_t first = INT64_MAX;
+	static unsigned n[LEASE_MS / 3 / TICK_MS];
+	unsigned i, most = 0, bins = (unsigned)(LEASE_MS / 3 / bin_ms);
 
+	memset(n, 0, sizeof(n));
 	for (i = 0; i < LEASES; i++)
-		first = at_ms[i] < first ? at_ms[i] : first;
-	for (i = 0; i < LEASES; i++)
-		n[(at_ms[i] - first) * BINS / (LEASE_MS / 3) % BINS]++;
-	for (i = 0; i < BINS; i++)
+		n[plans[i].at_ms / bin_ms % bins]++;
+	for (i = 0; i < bins; i++)
 		most = n[i] > most ? n[i] : most;
-	return (double)most * BINS / LEASES;
+	return (double)most * bins / LEASES;
 }
 
-START_TEST(a_burst_becomes_flat)
+static struct core *
+make_core(unsigned lanes)
 {
 	struct core_config config = { .broker = "b",
 		.shards = 1,
+		.lanes = lanes,
 		.lease_ms = LEASE_MS,
 		.reply_timeout_ms = 1000,
 		.seed = { 1, 2 } };
-	struct core *core = core_new(&config);
+
+	return core_new(&config);
+}
+
+static struct lock *
+make_lock(unsigned i)
+{
+	struct lock *l = calloc(1, sizeof(*l) + 16);
+
+	l->name_len = (uint8_t)sprintf(l->name, "name-%u", i);
+	return l;
+}
+
+/* Of all together, and of the ticks, one by one. */
+START_TEST(a_burst_becomes_flat)
+{
+	struct core *core = make_core(1);
 	unsigned i;
 
 	core->nlocks = LEASES;
-	for (i = 0; i < LEASES; i++)
-		at_ms[i] = pace_plan(
-		    core, 100000 + LEASE_MS / 3 + i / 100, LEASE_MS / 6);
-	ck_assert_double_gt(peak(), 1.8);
+	for (i = 0; i < LEASES; i++) {
+		plans[i].lock = make_lock(i);
+		plans[i].at_ms =
+		    pace_plan(core, plans[i].lock, 100000 + i / 100, true);
+	}
+	ck_assert_double_gt(peak(SLICE_MS), 1.8);
 	for (i = 0; i < PERIODS; i++)
-		renew_all(core, LEASE_MS / 24);
-	ck_assert_double_lt(peak(), 1.5);
+		(void)renew_all(core);
+	ck_assert_double_lt(peak(SLICE_MS), 1.3);
+	ck_assert_double_lt(peak(TICK_MS), 2.5);
+	/* What is flat stays it, and costs few renewals more. */
+	ck_assert_double_lt(renew_all(core), 0.02);
+	for (i = 0; i < LEASES; i++)
+		free(plans[i].lock);
 	core->nlocks = 0;
+	core_free(core);
+}
+END_TEST
+
+/* What is due at once goes by one lane. */
+START_TEST(a_tick_is_of_one_lane)
+{
+	struct core *core = make_core(2);
+	int64_t at_ms, lane_of[2 * TICK_MS];
+	unsigned i, seen = 0;
+	struct lock *l;
+
+	memset(lane_of, -1, sizeof(lane_of));
+	for (i = 0; i < 1000; i++) {
+		l = make_lock(i);
+		at_ms = pace_plan(core, l, 100000, true);
+		at_ms %= 2 * TICK_MS;
+		if (lane_of[at_ms] < 0)
+			seen++;
+		if (lane_of[at_ms] < 0)
+			lane_of[at_ms] = crc16(l->name, l->name_len) % 2;
+		ck_assert_int_eq(
+		    lane_of[at_ms], crc16(l->name, l->name_len) % 2);
+		free(l);
+	}
+	ck_assert_uint_eq(seen, 4); /* ticks of either, in this time */
 	core_free(core);
 }
 END_TEST
@@ -79,6 +149,7 @@ pace_cases(void)
 	TCase *tc = tcase_create("pace");
 
 	tcase_add_test(tc, a_burst_becomes_flat);
+	tcase_add_test(tc, a_tick_is_of_one_lane);
 	return tc;
 }
 

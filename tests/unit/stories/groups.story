@@ -54,9 +54,9 @@
 30 < renewed b fence=110 sent=20
 3000 < renewed a fence=210 sent=3000
 9880 until
-> 3180 op renew b seq=1 ttl=13000 fence=110
+> 3340 op renew b seq=1 ttl=13000 fence=110
 > 5020 1 !ATRISK b fence=100 left=4898
-> 6000 op renew a seq=2 ttl=13000 fence=210
+> 6300 op renew a seq=2 ttl=13000 fence=210
 > 8000 2 !ATRISK a fence=200 left=4898
 9925 time
 > 2 !LOST a fence=200 reason=hold
@@ -74,42 +74,42 @@
 > op acquire c seq=4 ttl=13000 reserve=1 queue
 30 < queued c ttl=60s
 3500 until
-> 2250 op renew b seq=2 ttl=13000 fence=200
-> 2970 op renew a seq=1 ttl=13000 fence=100
+> 2210 op renew a seq=1 ttl=13000 fence=100
+> 3290 op renew b seq=2 ttl=13000 fence=200
 3500 < renewed a
 3500 < renewed b
 6900 until
-> 5250 op renew b seq=2 ttl=13000 fence=200
-> 6130 op renew a seq=1 ttl=13000 fence=100
+> 5530 op renew a seq=1 ttl=13000 fence=100
+> 6590 op renew b seq=2 ttl=13000 fence=200
 6900 < renewed a
 6900 < renewed b
 10300 until
-> 8500 op renew b seq=2 ttl=13000 fence=200
-> 9300 op renew a seq=1 ttl=13000 fence=100
+> 8830 op renew a seq=1 ttl=13000 fence=100
+> 9910 op renew b seq=2 ttl=13000 fence=200
 > 10030 op acquire c seq=4 ttl=13000 reserve=1 queue
 10300 < renewed a
 10300 < renewed b
 10300 < queued c ttl=60s
 13700 until
-> 11720 op renew b seq=2 ttl=13000 fence=200
-> 12340 op renew a seq=1 ttl=13000 fence=100
+> 12160 op renew a seq=1 ttl=13000 fence=100
+> 13220 op renew b seq=2 ttl=13000 fence=200
 13700 < renewed a waiting
 13700 < renewed b waiting
 17100 until
-> 14870 op renew b seq=2 ttl=13000 fence=200
-> 15410 op renew a seq=1 ttl=13000 fence=100
+> 15470 op renew a seq=1 ttl=13000 fence=100
+> 16500 op renew b seq=2 ttl=13000 fence=200
 17100 < renewed a waiting
 17100 < renewed b waiting
 20500 until
-> 18150 op renew b seq=2 ttl=13000 fence=200
-> 18610 op renew a seq=1 ttl=13000 fence=100
+> 18760 op renew a seq=1 ttl=13000 fence=100
+> 19810 op renew b seq=2 ttl=13000 fence=200
 > 20300 op acquire c seq=4 ttl=13000 reserve=1 queue
 20500 < renewed a waiting
 20500 < renewed b waiting
 20500 < queued c ttl=60s
 23800 until
-> 21300 op renew b seq=2 ttl=13000 fence=200
-> 21750 op renew a seq=1 ttl=13000 fence=100
+> 22080 op renew a seq=1 ttl=13000 fence=100
+> 23120 op renew b seq=2 ttl=13000 fence=200
 23800 < renewed a waiting
 23800 < renewed b waiting
 23900 message grant 4 c
@@ -128,20 +128,20 @@
 > op acquire b seq=3 ttl=13000 reserve=1 queue
 30 < queued b ttl=60s
 3500 until
-> 2970 op renew a seq=1 ttl=13000 fence=100
+> 2210 op renew a seq=1 ttl=13000 fence=100
 3500 < renewed a
 6900 until
-> 6200 op renew a seq=1 ttl=13000 fence=100
+> 5530 op renew a seq=1 ttl=13000 fence=100
 6900 < renewed a
 10300 until
-> 9360 op renew a seq=1 ttl=13000 fence=100
+> 8850 op renew a seq=1 ttl=13000 fence=100
 > 10030 op acquire b seq=3 ttl=13000 reserve=1 queue
 10300 < renewed a
 10300 < queued b ttl=60s
 10320 2 TRYLOCK a
 > 2 BUSY
 13000 until
-> 12360 op renew a seq=1 ttl=13000 fence=100
+> 12170 op renew a seq=1 ttl=13000 fence=100
 
 == all are free
 0 ready 4
@@ -176,18 +176,18 @@
 > 3 OK depth=0
 70 < renewed a fence=300
 3400 until
-> 3050 op renew a seq=2 ttl=13000 fence=300
-> 3260 op renew b seq=1 ttl=13000 fence=110
+> 3300 op renew a seq=2 ttl=13000 fence=300
+> 3350 op renew b seq=1 ttl=13000 fence=110
 3400 < renewed b
 3410 < renewed a
 6800 until
-> 6300 op renew a seq=2 ttl=13000 fence=300
-> 6430 op renew b seq=1 ttl=13000 fence=110
+> 6570 op renew a seq=2 ttl=13000 fence=300
+> 6650 op renew b seq=1 ttl=13000 fence=110
 6800 < renewed b
 6800 < renewed a
 10030 until
-> 9470 op renew b seq=1 ttl=13000 fence=110
-> 9520 op renew a seq=2 ttl=13000 fence=300
+> 9880 op renew a seq=2 ttl=13000 fence=300
+> 9980 op renew b seq=1 ttl=13000 fence=110
 10040 < renewed b
 10040 < renewed a
 10050 3 LOCK a
@@ -343,18 +343,18 @@
 60 < renewed a fence=210
 60 < renewed b fence=110 waiting
 3400 until
-> 3050 op renew b seq=1 ttl=13000 fence=110
-> 3210 op renew a seq=2 ttl=13000 fence=210
+> 3250 op renew b seq=1 ttl=13000 fence=110
+> 3370 op renew a seq=2 ttl=13000 fence=210
 3400 < renewed a
 3400 < renewed b waiting
 6740 until
-> 6300 op renew b seq=1 ttl=13000 fence=110
-> 6380 op renew a seq=2 ttl=13000 fence=210
+> 6570 op renew b seq=1 ttl=13000 fence=110
+> 6670 op renew a seq=2 ttl=13000 fence=210
 6740 < renewed a
 6740 < renewed b waiting
 10070 until
-> 9420 op renew a seq=2 ttl=13000 fence=210
-> 9520 op renew b seq=1 ttl=13000 fence=110
+> 9880 op renew b seq=1 ttl=13000 fence=110
+> 10000 op renew a seq=2 ttl=13000 fence=210
 10070 < renewed a
 10075 2 UNLOCK b
 > 2 OK depth=0
@@ -382,18 +382,18 @@
 40 < renewed a fence=110
 40 < granted b fence=200
 3400 until
-> 2730 op renew b seq=2 ttl=13000 fence=200
-> 3260 op renew a seq=1 ttl=13000 fence=110
+> 1970 op renew b seq=2 ttl=13000 fence=200
+> 3350 op renew a seq=1 ttl=13000 fence=110
 3400 < renewed a
 3400 < renewed b
 6740 until
-> 5900 op renew b seq=2 ttl=13000 fence=200
-> 6260 op renew a seq=1 ttl=13000 fence=110
+> 5270 op renew b seq=2 ttl=13000 fence=200
+> 6650 op renew a seq=1 ttl=13000 fence=110
 6740 < renewed a
 6740 < renewed b
 10040 until
-> 8940 op renew b seq=2 ttl=13000 fence=200
-> 9510 op renew a seq=1 ttl=13000 fence=110
+> 8600 op renew b seq=2 ttl=13000 fence=200
+> 9970 op renew a seq=1 ttl=13000 fence=110
 10040 < renewed a
 10040 < renewed b
 10050 3 TRYLOCK b c
@@ -503,23 +503,23 @@ config lease=1s
 300 < renewed b
 > no operation of that name
 600 until
-> 370 op renew b seq=2 ttl=1500 fence=210
 > 370 op renew a seq=1 ttl=1500 fence=110
+> 380 op renew b seq=2 ttl=1500 fence=210
 > 550 3 !ATRISK b fence=200 left=488
 600 < renewed a
 600 < renewed b
 > 3 !SAFE b fence=200
 900 until
-> 660 op renew b seq=2 ttl=1500 fence=210
-> 670 op renew a seq=1 ttl=1500 fence=110
-> 870 3 !ATRISK b fence=200 left=488
+> 700 op renew a seq=1 ttl=1500 fence=110
+> 700 op renew b seq=2 ttl=1500 fence=210
+> 880 3 !ATRISK b fence=200 left=488
 900 < renewed a
 900 < renewed b
 > 3 !SAFE b fence=200
 1200 until
-> 960 op renew a seq=1 ttl=1500 fence=110
-> 960 op renew b seq=2 ttl=1500 fence=210
-> 1160 3 !ATRISK b fence=200 left=488
+> 1020 op renew b seq=2 ttl=1500 fence=210
+> 1030 op renew a seq=1 ttl=1500 fence=110
+> 1200 3 !ATRISK b fence=200 left=488
 1200 < renewed a
 1200 < renewed b
 > 3 !SAFE b fence=200
@@ -541,50 +541,42 @@ config lease=3s
 20 < queued b ttl=1m
 > op acquire b seq=3 ttl=3900 reserve=1 queue
 1050 until
-> 830 op renew a seq=1 ttl=3900 fence=100
+> 980 op renew a seq=1 ttl=3900 fence=100
 1050 < renewed a
 2050 until
-> 1810 op renew a seq=1 ttl=3900 fence=100
+> 1960 op renew a seq=1 ttl=3900 fence=100
 2050 < renewed a
-2800 until
-> 2710 op renew a seq=1 ttl=3900 fence=100
-2800 < renewed a
+3000 until
+> 2950 op renew a seq=1 ttl=3900 fence=100
+3000 < renewed a
 3301 2 LOCK a c
 > op acquire c seq=4 ttl=3900 reserve=1
 3302 < granted c fence=300
-3802 until
-> 3700 op renew a seq=1 ttl=3900 fence=100
-3802 < renewed a
 4302 until
-> 4120 op renew c seq=4 ttl=3900 fence=300
+> 3940 op renew a seq=1 ttl=3900 fence=100
+> 4180 op renew c seq=4 ttl=3900 fence=300
+4302 < renewed a
 4302 < renewed c
-4802 until
-> 4580 op renew a seq=1 ttl=3900 fence=100
-4802 < renewed a
-5052 until
-> 5000 op renew c seq=4 ttl=3900 fence=300
-5052 < renewed c
-5552 until
-> 5500 op renew a seq=1 ttl=3900 fence=100
-5552 < renewed a
-6052 until
-> 5920 op renew c seq=4 ttl=3900 fence=300
-6052 < renewed c
-6552 until
-> 6390 op renew a seq=1 ttl=3900 fence=100
-6552 < renewed a
-7052 until
-> 6890 op renew c seq=4 ttl=3900 fence=300
-7052 < renewed c
-7552 until
-> 7350 op renew a seq=1 ttl=3900 fence=100
-7552 < renewed a
-7802 until
-> 7800 op renew c seq=4 ttl=3900 fence=300
-7802 < renewed c
+5302 until
+> 4930 op renew a seq=1 ttl=3900 fence=100
+> 5170 op renew c seq=4 ttl=3900 fence=300
+5302 < renewed a
+5302 < renewed c
+6302 until
+> 5920 op renew a seq=1 ttl=3900 fence=100
+> 6160 op renew c seq=4 ttl=3900 fence=300
+6302 < renewed a
+6302 < renewed c
+7302 until
+> 6910 op renew a seq=1 ttl=3900 fence=100
+> 7150 op renew c seq=4 ttl=3900 fence=300
+7302 < renewed a
+7302 < renewed c
 8302 until
-> 8300 op renew a seq=1 ttl=3900 fence=100
+> 7900 op renew a seq=1 ttl=3900 fence=100
+> 8140 op renew c seq=4 ttl=3900 fence=300
 8302 < renewed a
+8302 < renewed c
 8303 message waits 4 c
 > op end c seq=4
 8402 until

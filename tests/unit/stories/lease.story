@@ -114,7 +114,7 @@
 > 2 OK fence=100 depth=1
 50 resubscribed
 2000 until
-> 569 op acquire a seq=1 ttl=13000 reserve=1 queue
+> 766 op acquire a seq=1 ttl=13000 reserve=1 queue
 
 == confirming: the key is another's by now
 0 ready 2
@@ -197,10 +197,10 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2970 op renew a seq=1 ttl=13000 fence=100
+> 2210 op renew a seq=1 ttl=13000 fence=100
 3400 < renewed a
 6800 until
-> 6200 op renew a seq=1 ttl=13000 fence=100
+> 5530 op renew a seq=1 ttl=13000 fence=100
 6800 < renewed a
 
 == held: handed to the next here, while the reserve lasts
@@ -269,7 +269,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 4000 until
-> 2970 op renew a seq=1 ttl=13000 fence=100
+> 2210 op renew a seq=1 ttl=13000 fence=100
 4000 < unknown a
 4100 until
 > 4050 op renew a seq=1 ttl=13000 fence=100
@@ -279,7 +279,7 @@
 5020 < renewed a sent=4990
 > 1 !SAFE a fence=100
 8400 until
-> 8220 op renew a seq=1 ttl=13000 fence=100
+> 8310 op renew a seq=1 ttl=13000 fence=100
 
 == at risk and lost, to the millisecond
 0 ready 2
@@ -371,7 +371,7 @@
 40 < refused a text=LOADING
 > 1 OK depth=0 deferred=1
 1100 until
-> 559 op end a seq=1
+> 756 op end a seq=1
 1110 < ended a
 
 == ending: who comes meanwhile waits for it
@@ -396,7 +396,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2970 op renew a seq=1 ttl=13000 fence=100
+> 2210 op renew a seq=1 ttl=13000 fence=100
 3410 1 UNLOCK a
 3420 < renewed a
 > op end a seq=1
@@ -410,7 +410,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2970 op renew a seq=1 ttl=13000 fence=100
+> 2210 op renew a seq=1 ttl=13000 fence=100
 3410 1 UNLOCK a
 3415 2 LOCK a
 > 1 OK depth=0
@@ -489,7 +489,7 @@
 31 3 LOCK a
 40 < renewed a fence=200
 3500 until
-> 3260 op renew a seq=1 ttl=13000 fence=200
+> 3350 op renew a seq=1 ttl=13000 fence=200
 3500 1 UNLOCK a
 > 1 OK depth=0
 > 2 OK fence=200 depth=1
@@ -499,3 +499,24 @@
 > op renew a seq=1 ttl=13000 fence=200 reserve=1
 3530 < renewed a fence=300
 > 3 OK fence=300 depth=1
+
+== a renewal that is due within a tick goes along with an end
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+20 1 LOCK b c
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+> op acquire c seq=3 ttl=13000 reserve=1
+30 < granted b fence=200
+30 < granted c fence=300
+> 1 OK fence=200,300 depth=1,1
+2190 1 UNLOCK b
+> op end b seq=2
+2192 < ended b
+> 1 OK depth=0
+2205 1 UNLOCK c
+> op end c seq=3
+> op renew a seq=1 ttl=13000 fence=100
+2210 until

@@ -114,7 +114,7 @@
 > 90 op convert a seq=1 ttl=13000 reserve=1
 110 < refused a text=x
 1200 until
-> 629 op convert a seq=1 ttl=13000 reserve=1
+> 826 op convert a seq=1 ttl=13000 reserve=1
 1300 < lost a
 > 1 !LOST a fence=100 reason=taken
 > op acquire a seq=2 ttl=13000 reserve=1 queue
@@ -160,14 +160,14 @@
 > 1 OK fence=100 depth=1
 > 2 OK fence=100 depth=1
 5010 until
-> 2970 op renew a seq=1 ttl=13000 fence=100 shared
+> 2210 op renew a seq=1 ttl=13000 fence=100 shared
 > 5010 2 !ATRISK a fence=100 left=4898
 > 5010 1 !ATRISK a fence=100 left=4898
 5020 < renewed a sent=5000
 > 2 !SAFE a fence=100
 > 1 !SAFE a fence=100
 10000 until
-> 8230 op renew a seq=1 ttl=13000 fence=100 shared
+> 8320 op renew a seq=1 ttl=13000 fence=100 shared
 > 10000 2 !ATRISK a fence=100 left=4898
 > 10000 1 !ATRISK a fence=100 left=4898
 14900 until

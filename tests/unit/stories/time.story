@@ -146,9 +146,9 @@
 600 1 LOCK a hold=2s
 > 1 OK fence=100 depth=3
 2500 1 EXTEND a hold=1s
+> op renew a seq=1 ttl=13000 fence=100
 > 1 OK
 3400 1 EXTEND a hold=0
-> op renew a seq=1 ttl=13000 fence=100
 > 1 OK
 3500 until
 3600 1 EXTEND b hold=1s
@@ -227,8 +227,8 @@ config max_hold=2s default_hold=1s
 > 1 OK fence=200 depth=1
 5000 ping 1
 > valid 19
-> op renew b seq=2 ttl=13000 fence=200
 > op renew a seq=1 ttl=13000 fence=100
+> op renew b seq=2 ttl=13000 fence=200
 5020 until
 > 5010 1 !ATRISK a fence=100 left=4898
 > 5020 1 !LOST a fence=100 reason=hold
@@ -274,15 +274,15 @@ config max_hold=2s default_hold=1s
 40 < taken s first=1
 > 1 OK permits=1 free=0
 3500 until
-> 2970 op renew a seq=1 ttl=13000 fence=100
-> 3264 op hold s seq=3 have=1
+> 2210 op renew a seq=1 ttl=13000 fence=100
+> 3199 op hold s seq=3 have=1
 3500 < kept s first=1
 8000 until
 > 5010 1 !ATRISK a fence=100 left=4898
-> 6433 op hold s seq=4 have=1
+> 6207 op hold s seq=4 have=1
 10000 time
 > 1 !LOST a fence=100 reason=unreachable
-> 1 !ATRISK s kind=semaphore permits=1 left=3162
+> 1 !ATRISK s kind=semaphore permits=1 left=3097
 
 == hold: a new bound that is not told is none
 0 ready 1
