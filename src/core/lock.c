@@ -230,6 +230,28 @@ lock_grant(struct core *core, struct waiter *w)
 }
 
 /*
+ * A group that jumped this queue stands behind others in those of its other
+ * names.  All of them must agree on one, or each would change its lease for
+ * another, and back: the one that came first, of those that could be granted.
+ */
+static struct waiter *
+senior(const struct core *core, const struct lock *l, const struct waiter *wall,
+    struct waiter *w)
+{
+	struct waiter *other = w;
+
+	if (w->group == NULL || !w->jumped)
+		return w;
+	while ((other = TAILQ_NEXT(other, in_lock)) != NULL &&
+	       other->group != NULL)
+		if (waiter_came_before(other, w) &&
+		    !group_walled(wall, other) &&
+		    group_free_but(core, other->group, l))
+			w = other;
+	return w;
+}
+
+/*
  * The first in line, but for groups that can't be granted yet and may be
  * passed.  NULL: nobody may have the name now.
  */
@@ -245,7 +267,7 @@ candidate(const struct core *core, const struct lock *l)
 		if (group_walled(wall, w))
 			continue;
 		if (w->group == NULL || group_free_but(core, w->group, l))
-			return w;
+			return senior(core, l, wall, w);
 		wall = group_wall(core, wall, w);
 	}
 	return NULL;

@@ -580,3 +580,33 @@ config lease=3s
 8303 message waits 4 c
 > op end c seq=4
 8402 until
+
+== two that each stand first in one queue don't change the leases in turn
+# 1 jumps the queue of a, which it has then; 2, which shares, came before it.
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 3 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 3 OK fence=200 depth=1
+50 2 LOCK a b mode=shared
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> op renew b seq=2 ttl=13000 fence=200 reserve=1
+60 < renewed a fence=110
+60 < renewed b fence=210
+70 1 @1 LOCK a b
+80 1 UNLOCK a
+> 1 OK depth=0
+90 3 UNLOCK b
+> op convert b seq=2 ttl=13000 reserve=1 shared
+> 3 OK depth=0
+100 < granted b fence=300
+> op convert a seq=1 ttl=13000 reserve=1 shared
+110 < granted a fence=400
+> 2 OK fence=400,300 depth=1,1
+130 2 UNLOCK a b
+> op convert b seq=2 ttl=13000 reserve=1
+> 2 OK depth=0,0
