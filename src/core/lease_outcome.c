@@ -72,7 +72,8 @@ confirmed(struct core *core, struct lock *l, const struct asked *asked,
 		l->fence_next = o->fence;
 		l->fences = (uint8_t)asked->reserve;
 	}
-	lease_told_waiting(core, l, o->waiting);
+	lease_told_waiting(core, l, o->waiting || l->early_waits);
+	l->early_waits = false;
 	lock_set_why(l, NULL);
 }
 

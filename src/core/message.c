@@ -73,11 +73,10 @@ static void
 on_waits_message(struct core *core, struct lock *l, const struct message *m)
 {
 	(void)m;
-	if (!lease_is_held(l)) {
-		/* It may overtake the reply that grants. */
-		l->early_waits = true;
+	/* It may overtake the reply that grants, or renews. */
+	l->early_waits = !lease_is_held(l) || l->asked != NULL;
+	if (!lease_is_held(l))
 		return;
-	}
 	lease_told_waiting(core, l, true);
 	lease_next(core, l);
 }

@@ -286,7 +286,7 @@ struct lock {
 	bool shared : 1;       /* the lease is shared with other brokers */
 	bool shared_hold : 1;  /* and so are the holds, where there are any */
 	bool asked_shared : 1; /* so is the one asked for last */
-	bool early_waits : 1;  /* a message said so before it was held */
+	bool early_waits : 1;  /* a message said so before a reply */
 	bool foreign : 1;      /* QUEUED behind a plain client's key */
 	bool converting : 1;   /* a CONVERT is in flight */
 	bool doubt : 1;	       /* one was carried out perhaps, unheard */

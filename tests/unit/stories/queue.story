@@ -567,3 +567,20 @@ config owned
 81 13 UNLOCK a
 > 13 OK depth=0
 > 14 OK fence=400 depth=1
+
+== who waits is told before the reply to a renewal that was before
+0 ready 1
+10 1 LOCK a keep=5s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+3500 until
+> 2210 op renew a seq=1 ttl=13000 fence=100
+3501 message waits 1 a
+3502 < renewed a
+3503 1 UNLOCK a
+> op end a seq=1 linger=1517
+3504 < ended a
+> 1 OK depth=0
+5100 until
+> 5020 op end a seq=1
