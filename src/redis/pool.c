@@ -291,9 +291,13 @@ static const struct link_handler lane_handler = { on_up, on_down, NULL };
 static void
 send_wait(struct lane *lane)
 {
-	unsigned replicas = lane->pool->config.redis->replicas;
+	const struct config_redis *redis = lane->pool->config.redis;
+	unsigned replicas = redis->replicas;
 	int64_t wait_ms = lane->pool->config.lease_ms / 10;
 
+	/* In vain is an answer, too: it must come before it is given up. */
+	if (wait_ms > redis->reply_timeout_ms / 2)
+		wait_ms = redis->reply_timeout_ms / 2;
 	if (!lane->unconfirmed || lane->waiting || replicas == 0)
 		return;
 	lane->unconfirmed = false;
@@ -455,9 +459,12 @@ on_wait(void *arg, const redisReply *reply)
 		have = reply->integer;
 	if (reply && (have < wanted) != p->short_told) {
 		p->short_told = have < wanted;
-		LOG(WARNING, p->short_told ? "redis-replicas" : "redis-ok",
-		    LOG_S("node", p->node), LOG_N("replicas", have),
-		    LOG_N("wanted", wanted));
+		if (p->short_told)
+			LOG(WARNING, "redis-replicas", LOG_S("node", p->node),
+			    LOG_N("replicas", have), LOG_N("wanted", wanted));
+		else
+			LOG(NOTICE, "redis-ok", LOG_S("node", p->node),
+			    LOG_N("replicas", have), LOG_N("wanted", wanted));
 	}
 	TAILQ_CONCAT(&held, &lane->held, entry);
 	while ((call = TAILQ_FIRST(&held))) {

@@ -535,6 +535,27 @@ START_TEST(a_grant_without_its_replicas_does_not_count)
 }
 END_TEST
 
+/* A long lease has a long WAIT, which is not given up before its end. */
+START_TEST(replicas_that_are_away_cut_no_connection)
+{
+	begin(none);
+	rig.config.redis.replicas = 1;
+	rig.config.redis.connections = 1;
+	rig.config.redis.reply_timeout_ms = 400;
+	rig.config.locks.lease_ms = 20000;
+	rig_open(&rig);
+	rig_ready(&rig);
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	rig_turn(&rig);
+	ck_status(&rig, 1, UNKNOWN);
+	rig_op(&rig, 2, OP_STATUS, "a");
+	rig_turn(&rig);
+	ck_status(&rig, 2, VALUE);
+	ck_assert_uint_eq(rig.downs, 0);
+	end();
+}
+END_TEST
+
 #define TURNS 20
 
 static long
@@ -787,6 +808,7 @@ redis_cases(void)
 	tcase_add_test(tc, when_memory_is_full_locks_are_kept_but_not_taken);
 	tcase_add_test(tc, a_replica_is_told_apart);
 	tcase_add_test(tc, a_grant_without_its_replicas_does_not_count);
+	tcase_add_test(tc, replicas_that_are_away_cut_no_connection);
 	tcase_add_test(tc, a_replica_that_is_away_is_waited_for_once);
 	tcase_add_test(tc, messages_arrive_and_survive_a_cut);
 	tcase_add_test(tc, a_busy_server_is_said_to_be_busy);
