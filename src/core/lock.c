@@ -151,7 +151,10 @@ lock_free(struct core *core, struct lock *l)
 
 /* Granting. */
 
-/* The other requests of a session that now has the name re-enter at once. */
+/*
+ * The other requests of a session that now has the name re-enter at once.  What
+ * asks for more than the key promises comes next, when it does.
+ */
 static void
 reenter_others(struct core *core, struct hold *h)
 {
@@ -164,6 +167,10 @@ reenter_others(struct core *core, struct hold *h)
 		if (w->lock != l || w->granted || w->group != NULL ||
 		    (l->shared_hold && !w->shared))
 			continue;
+		if (!lease_covers(core, l, w->keep_ms, w->delay_ms)) {
+			waiter_jump(w);
+			continue;
+		}
 		waiter_granted(core, w);
 		hold_reenter(core, h, w);
 	}

@@ -90,6 +90,16 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	}
 }
 
+void
+waiter_jump(struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	w->jumped = true;
+	TAILQ_REMOVE(&l->queue, w, in_lock);
+	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+}
+
 static void
 leave_queue(struct core *core, struct waiter *w)
 {

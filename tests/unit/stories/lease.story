@@ -520,3 +520,22 @@
 > op end c seq=3
 > op renew a seq=1 ttl=13000 fence=100
 2210 until
+
+== of a session that waits twice, a keep= is told when the key lives for it
+0 ready 2
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 1 @1 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 1 @2 LOCK a keep=20s
+50 1 @3 LOCK a
+60 2 UNLOCK a
+> 2 OK depth=0
+70 < renewed a fence=110
+> op renew a seq=1 ttl=21000 fence=110 reserve=1
+> 1 @1 OK fence=110 depth=1
+> 1 @3 OK fence=110 depth=2
+80 < renewed a
+> 1 @2 OK fence=110 depth=3
