@@ -114,6 +114,7 @@ tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_misbehaved.c \
 	tests/unit/test_redis.c \
 	tests/unit/test_redis.h \
+	tests/unit/test_replicas.c \
 	tests/unit/test_sentinels.c \
 	tests/unit/test_servers.c
 tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -11,6 +11,7 @@ main(void)
 {
 	static const suite_case cases[] = {
 		redis_cases,
+		replica_cases,
 		cluster_cases,
 		misbehaviour_cases,
 		embedded_cases,

@@ -7,6 +7,7 @@
 #include <check.h>
 
 TCase *redis_cases(void);
+TCase *replica_cases(void);
 TCase *cluster_cases(void);
 TCase *misbehaviour_cases(void);
 TCase *embedded_cases(void);
