@@ -13,16 +13,20 @@
 #define CIRCLE_US 60000 /* a circle is refused when it closes */
 #define WALK_MAX 64
 
-/* A request for several names came before it, which it may not pass. */
+/*
+ * Its broker has another to think of first: one for several names, which it may
+ * not pass; or one that shares, for which the broker stands in the queue.
+ */
 static bool
-behind_group(const struct checker *k, const struct ask *ask)
+behind_another(const struct checker *k, const struct ask *ask)
 {
 	const struct ask *other;
 	size_t i;
 
 	for (i = 0; i < k->nopen; i++) {
 		other = &k->asks[k->open[i] - 1];
-		if (checker_waits(other) && other->nnames > 1 &&
+		if (checker_waits(other) &&
+		    (other->nnames > 1 || other->shared) &&
 		    other->broker == ask->broker && other->order < ask->order &&
 		    checker_asks_for(other, ask->name))
 			return true;
@@ -51,7 +55,7 @@ checker_joins(struct world *w, const struct ask *ask)
 		if (!checker_waits(other) || other->shared ||
 		    other->nnames > 1 || other->name != ask->name ||
 		    k->sittings[other->sitting - 1].draining ||
-		    behind_group(k, other) ||
+		    behind_another(k, other) ||
 		    (ask->nnames > 1 && ask->order < other->order))
 			continue;
 		since_us = other->idle_us;
@@ -99,7 +103,7 @@ look_at_idle(struct world *w)
 	/* What is kept for several names has a reason of its own. */
 	for (j = 0; j < k->nopen; j++) {
 		ask = &k->asks[k->open[j] - 1];
-		if (checker_waits(ask) && behind_group(k, ask))
+		if (checker_waits(ask) && behind_another(k, ask))
 			ask->idle_us = world_now(w);
 	}
 
