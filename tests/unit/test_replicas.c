@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,7 @@ replica_cases(void)
 {
 	TCase *tc = tcase_create("replicas");
 
+	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, a_replica_is_told_apart);
 	tcase_add_test(tc, a_grant_without_its_replicas_does_not_count);
 	tcase_add_test(tc, replicas_that_are_away_cut_no_connection);
