@@ -342,6 +342,24 @@ set_terms(struct world *w, struct grant *g, const struct ask *ask)
 		w->checker.sittings[ask->session - 1].kept |= 1u << ask->name;
 }
 
+/* Its session has the name: what else it waits for may pass the others. */
+static void
+lets_pass(struct world *w, const struct ask *ask)
+{
+	struct checker *k = &w->checker;
+	struct ask *other;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		other = &k->asks[k->open[i] - 1];
+		if (other->kind != ASK_LOCK || other->nnames > 1 ||
+		    other->session != ask->session || other->name != ask->name)
+			continue;
+		other->ahead |= 1u << ask->name;
+		other->privileged = true;
+	}
+}
+
 static void
 on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
     const struct ask *ask)
@@ -356,6 +374,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	check_exclusion(w, b, a, ask->name, ask->shared);
 	check_quiet(w, ask);
 	check_order(w, ask);
+	lets_pass(w, ask);
 	checker_passes(w, ask);
 	checker_had(w, b->index, ask->name);
 	if (joins)
