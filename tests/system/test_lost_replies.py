@@ -212,8 +212,8 @@ class LostReplies(SystemTest):
 
     def test_unlock_while_a_renewal_is_under_way(self):
         self.prepare(lease=2)
-        self.through.delay = 0.2
         self.client_a.lock("x")
+        self.through.delay = 0.1  # each way, of the third of a second that a renewal may take
         self.through.notice("lock:x")
         self.fired()
         self.assertNotIn("deferred", self.client_a.ok("UNLOCK x").fields)

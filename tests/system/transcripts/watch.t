@@ -117,12 +117,13 @@ b> LOCK watch-1
 b< OK
 
 == a tagged WATCH; two at once
+# Names that go by one connection to Redis: the answers are in this order.
 a> @1 WATCH watch-tag
-a> @2 WATCH watch-tag-2
+a> @2 WATCH watch-tag-3
 a< @1 OK
 a< @2 OK
 a! FREE watch-tag
-a! FREE watch-tag-2
+a! FREE watch-tag-3
 
 == a watch survives with grace, and changes meanwhile are merged
 a> SESSION grace=4s
