@@ -11,8 +11,7 @@
 #include "core/pace.h"
 
 #define A_THIRD (PACE_SLICES / 2) /* of a lease, in slices */
-#define TICK_MS 10
-#define ALONG_MAX 8 /* renewals that one end takes along */
+#define ALONG_MAX 8		  /* renewals that one end takes along */
 
 /* What goes by one lane can go in one call; see gather.c. */
 static uint32_t
@@ -56,9 +55,9 @@ find_room(struct core *core, int64_t at_ms, int64_t early_ms, uint32_t share)
 static int64_t
 to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
 {
-	int64_t phase_ms = lane * TICK_MS / core->config.lanes;
+	int64_t phase_ms = lane * PACE_TICK_MS / core->config.lanes;
 
-	return at_ms - (at_ms - phase_ms) % TICK_MS;
+	return at_ms - (at_ms - phase_ms) % PACE_TICK_MS;
 }
 
 int64_t
@@ -67,7 +66,8 @@ pace_plan(
 {
 	const int64_t early_ms = core->config.lease_ms / 6;
 	int64_t at_ms = confirmed_ms + core->config.lease_ms / 3;
-	uint32_t share = core->nlocks / A_THIRD + 1;
+	/* A little more than its part, or all would be searched for room. */
+	uint32_t share = core->nlocks / A_THIRD * 9 / 8 + 1;
 	int64_t plan_ms, other_ms;
 
 	/* Or what fills a slice would all be at the beginning of it. */
@@ -96,7 +96,7 @@ goes_along(const struct core *core, const struct lock *l)
 {
 	return l->state == LEASE_HELD && l->asked == NULL &&
 	       heap_at_ms(&core->timers, &l->timer) == l->wake_ms &&
-	       l->wake_ms < core->now_ms + TICK_MS &&
+	       l->wake_ms < core->now_ms + PACE_TICK_MS &&
 	       l->shard == core->along_shard &&
 	       lane_of(core, l) == core->along_lane;
 }

@@ -16,6 +16,8 @@
 
 #include "core/state.h"
 
+#define PACE_TICK_MS 16 /* what is due within it goes out together */
+
 /*
  * A moment for the renewal of a lease that was confirmed then; it is counted.
  * It is due after a third of the lease.  The first is early by chance, by up

@@ -15,7 +15,6 @@
 #define LEASE_MS 30000
 #define PERIODS 8
 #define SLICE_MS (LEASE_MS / 3 / 50)
-#define TICK_MS 10
 
 /* A name, and when it is renewed. */
 struct plan {
@@ -58,7 +57,7 @@ renew_all(struct core *core)
 static double
 peak(int64_t bin_ms)
 {
-	static unsigned n[LEASE_MS / 3 / TICK_MS];
+	static unsigned n[LEASE_MS / 3 / PACE_TICK_MS];
 	unsigned i, most = 0, bins = (unsigned)(LEASE_MS / 3 / bin_ms);
 
 	memset(n, 0, sizeof(n));
@@ -107,7 +106,7 @@ START_TEST(a_burst_becomes_flat)
 	for (i = 0; i < PERIODS; i++)
 		(void)renew_all(core);
 	ck_assert_double_lt(peak(SLICE_MS), 1.3);
-	ck_assert_double_lt(peak(TICK_MS), 2.5);
+	ck_assert_double_lt(peak(PACE_TICK_MS), 2.5);
 	/* What is flat stays it, and costs few renewals more. */
 	ck_assert_double_lt(renew_all(core), 0.02);
 	for (i = 0; i < LEASES; i++)
@@ -121,7 +120,7 @@ END_TEST
 START_TEST(a_tick_is_of_one_lane)
 {
 	struct core *core = make_core(2);
-	int64_t at_ms, lane_of[2 * TICK_MS];
+	int64_t at_ms, lane_of[2 * PACE_TICK_MS];
 	unsigned i, seen = 0;
 	struct lock *l;
 
@@ -129,7 +128,7 @@ START_TEST(a_tick_is_of_one_lane)
 	for (i = 0; i < 1000; i++) {
 		l = make_lock(i);
 		at_ms = pace_plan(core, l, 100000, true);
-		at_ms %= 2 * TICK_MS;
+		at_ms %= 2 * PACE_TICK_MS;
 		if (lane_of[at_ms] < 0)
 			seen++;
 		if (lane_of[at_ms] < 0)

@@ -24,7 +24,7 @@
 > 50 op renew a seq=1 ttl=13000 fence=100
 60 < renewed a
 4000 until
-> 3340 op renew a seq=1 ttl=13000 fence=100
+> 3344 op renew a seq=1 ttl=13000 fence=100
 
 == not confirmed: at risk, and lost, by the clock of the server
 0 ready 2

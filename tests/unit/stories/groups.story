@@ -54,9 +54,9 @@
 30 < renewed b fence=110 sent=20
 3000 < renewed a fence=210 sent=3000
 9880 until
-> 3340 op renew b seq=1 ttl=13000 fence=110
+> 3344 op renew b seq=1 ttl=13000 fence=110
 > 5020 1 !ATRISK b fence=100 left=4898
-> 6300 op renew a seq=2 ttl=13000 fence=210
+> 6304 op renew a seq=2 ttl=13000 fence=210
 > 8000 2 !ATRISK a fence=200 left=4898
 9925 time
 > 2 !LOST a fence=200 reason=hold
@@ -74,42 +74,42 @@
 > op acquire c seq=4 ttl=13000 reserve=1 queue
 30 < queued c ttl=60s
 3500 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
-> 3290 op renew b seq=2 ttl=13000 fence=200
+> 2208 op renew a seq=1 ttl=13000 fence=100
+> 3280 op renew b seq=2 ttl=13000 fence=200
 3500 < renewed a
 3500 < renewed b
 6900 until
-> 5530 op renew a seq=1 ttl=13000 fence=100
-> 6590 op renew b seq=2 ttl=13000 fence=200
+> 5520 op renew a seq=1 ttl=13000 fence=100
+> 6576 op renew b seq=2 ttl=13000 fence=200
 6900 < renewed a
 6900 < renewed b
 10300 until
-> 8830 op renew a seq=1 ttl=13000 fence=100
-> 9910 op renew b seq=2 ttl=13000 fence=200
+> 8816 op renew a seq=1 ttl=13000 fence=100
+> 9888 op renew b seq=2 ttl=13000 fence=200
 > 10030 op acquire c seq=4 ttl=13000 reserve=1 queue
 10300 < renewed a
 10300 < renewed b
 10300 < queued c ttl=60s
 13700 until
-> 12160 op renew a seq=1 ttl=13000 fence=100
-> 13220 op renew b seq=2 ttl=13000 fence=200
+> 12144 op renew a seq=1 ttl=13000 fence=100
+> 13200 op renew b seq=2 ttl=13000 fence=200
 13700 < renewed a waiting
 13700 < renewed b waiting
 17100 until
-> 15470 op renew a seq=1 ttl=13000 fence=100
-> 16500 op renew b seq=2 ttl=13000 fence=200
+> 15440 op renew a seq=1 ttl=13000 fence=100
+> 16480 op renew b seq=2 ttl=13000 fence=200
 17100 < renewed a waiting
 17100 < renewed b waiting
 20500 until
-> 18760 op renew a seq=1 ttl=13000 fence=100
-> 19810 op renew b seq=2 ttl=13000 fence=200
+> 18736 op renew a seq=1 ttl=13000 fence=100
+> 19776 op renew b seq=2 ttl=13000 fence=200
 > 20300 op acquire c seq=4 ttl=13000 reserve=1 queue
 20500 < renewed a waiting
 20500 < renewed b waiting
 20500 < queued c ttl=60s
 23800 until
-> 22080 op renew a seq=1 ttl=13000 fence=100
-> 23120 op renew b seq=2 ttl=13000 fence=200
+> 22048 op renew a seq=1 ttl=13000 fence=100
+> 23088 op renew b seq=2 ttl=13000 fence=200
 23800 < renewed a waiting
 23800 < renewed b waiting
 23900 message grant 4 c
@@ -128,20 +128,20 @@
 > op acquire b seq=3 ttl=13000 reserve=1 queue
 30 < queued b ttl=60s
 3500 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
+> 2208 op renew a seq=1 ttl=13000 fence=100
 3500 < renewed a
 6900 until
-> 5530 op renew a seq=1 ttl=13000 fence=100
+> 5520 op renew a seq=1 ttl=13000 fence=100
 6900 < renewed a
 10300 until
-> 8850 op renew a seq=1 ttl=13000 fence=100
+> 8832 op renew a seq=1 ttl=13000 fence=100
 > 10030 op acquire b seq=3 ttl=13000 reserve=1 queue
 10300 < renewed a
 10300 < queued b ttl=60s
 10320 2 TRYLOCK a
 > 2 BUSY
 13000 until
-> 12170 op renew a seq=1 ttl=13000 fence=100
+> 12144 op renew a seq=1 ttl=13000 fence=100
 
 == all are free
 0 ready 4
@@ -176,18 +176,18 @@
 > 3 OK depth=0
 70 < renewed a fence=300
 3400 until
-> 3300 op renew a seq=2 ttl=13000 fence=300
-> 3350 op renew b seq=1 ttl=13000 fence=110
+> 3296 op renew a seq=2 ttl=13000 fence=300
+> 3344 op renew b seq=1 ttl=13000 fence=110
 3400 < renewed b
 3410 < renewed a
 6800 until
-> 6570 op renew a seq=2 ttl=13000 fence=300
-> 6650 op renew b seq=1 ttl=13000 fence=110
+> 6560 op renew a seq=2 ttl=13000 fence=300
+> 6640 op renew b seq=1 ttl=13000 fence=110
 6800 < renewed b
 6800 < renewed a
 10030 until
-> 9880 op renew a seq=2 ttl=13000 fence=300
-> 9980 op renew b seq=1 ttl=13000 fence=110
+> 9872 op renew a seq=2 ttl=13000 fence=300
+> 9968 op renew b seq=1 ttl=13000 fence=110
 10040 < renewed b
 10040 < renewed a
 10050 3 LOCK a
@@ -343,17 +343,17 @@
 60 < renewed a fence=210
 60 < renewed b fence=110 waiting
 3400 until
-> 3250 op renew b seq=1 ttl=13000 fence=110
-> 3370 op renew a seq=2 ttl=13000 fence=210
+> 3248 op renew b seq=1 ttl=13000 fence=110
+> 3376 op renew a seq=2 ttl=13000 fence=210
 3400 < renewed a
 3400 < renewed b waiting
 6740 until
-> 6570 op renew b seq=1 ttl=13000 fence=110
-> 6670 op renew a seq=2 ttl=13000 fence=210
+> 6560 op renew b seq=1 ttl=13000 fence=110
+> 6672 op renew a seq=2 ttl=13000 fence=210
 6740 < renewed a
 6740 < renewed b waiting
 10070 until
-> 9880 op renew b seq=1 ttl=13000 fence=110
+> 9872 op renew b seq=1 ttl=13000 fence=110
 > 10000 op renew a seq=2 ttl=13000 fence=210
 10070 < renewed a
 10075 2 UNLOCK b
@@ -382,18 +382,18 @@
 40 < renewed a fence=110
 40 < granted b fence=200
 3400 until
-> 1970 op renew b seq=2 ttl=13000 fence=200
-> 3350 op renew a seq=1 ttl=13000 fence=110
+> 1968 op renew b seq=2 ttl=13000 fence=200
+> 3344 op renew a seq=1 ttl=13000 fence=110
 3400 < renewed a
 3400 < renewed b
 6740 until
-> 5270 op renew b seq=2 ttl=13000 fence=200
-> 6650 op renew a seq=1 ttl=13000 fence=110
+> 5264 op renew b seq=2 ttl=13000 fence=200
+> 6640 op renew a seq=1 ttl=13000 fence=110
 6740 < renewed a
 6740 < renewed b
 10040 until
-> 8600 op renew b seq=2 ttl=13000 fence=200
-> 9970 op renew a seq=1 ttl=13000 fence=110
+> 8592 op renew b seq=2 ttl=13000 fence=200
+> 9952 op renew a seq=1 ttl=13000 fence=110
 10040 < renewed a
 10040 < renewed b
 10050 3 TRYLOCK b c
@@ -503,23 +503,23 @@ config lease=1s
 300 < renewed b
 > no operation of that name
 600 until
-> 370 op renew a seq=1 ttl=1500 fence=110
-> 380 op renew b seq=2 ttl=1500 fence=210
+> 368 op renew b seq=2 ttl=1500 fence=210
+> 368 op renew a seq=1 ttl=1500 fence=110
 > 550 3 !ATRISK b fence=200 left=488
 600 < renewed a
 600 < renewed b
 > 3 !SAFE b fence=200
 900 until
-> 700 op renew a seq=1 ttl=1500 fence=110
-> 700 op renew b seq=2 ttl=1500 fence=210
-> 880 3 !ATRISK b fence=200 left=488
+> 688 op renew a seq=1 ttl=1500 fence=110
+> 688 op renew b seq=2 ttl=1500 fence=210
+> 868 3 !ATRISK b fence=200 left=488
 900 < renewed a
 900 < renewed b
 > 3 !SAFE b fence=200
 1200 until
-> 1020 op renew b seq=2 ttl=1500 fence=210
-> 1030 op renew a seq=1 ttl=1500 fence=110
-> 1200 3 !ATRISK b fence=200 left=488
+> 1008 op renew a seq=1 ttl=1500 fence=110
+> 1008 op renew b seq=2 ttl=1500 fence=210
+> 1188 3 !ATRISK b fence=200 left=488
 1200 < renewed a
 1200 < renewed b
 > 3 !SAFE b fence=200
@@ -541,40 +541,40 @@ config lease=3s
 20 < queued b ttl=1m
 > op acquire b seq=3 ttl=3900 reserve=1 queue
 1050 until
-> 980 op renew a seq=1 ttl=3900 fence=100
+> 976 op renew a seq=1 ttl=3900 fence=100
 1050 < renewed a
 2050 until
-> 1960 op renew a seq=1 ttl=3900 fence=100
+> 1952 op renew a seq=1 ttl=3900 fence=100
 2050 < renewed a
 3000 until
-> 2950 op renew a seq=1 ttl=3900 fence=100
+> 2928 op renew a seq=1 ttl=3900 fence=100
 3000 < renewed a
 3301 2 LOCK a c
 > op acquire c seq=4 ttl=3900 reserve=1
 3302 < granted c fence=300
 4302 until
-> 3940 op renew a seq=1 ttl=3900 fence=100
-> 4180 op renew c seq=4 ttl=3900 fence=300
+> 3920 op renew a seq=1 ttl=3900 fence=100
+> 4176 op renew c seq=4 ttl=3900 fence=300
 4302 < renewed a
 4302 < renewed c
 5302 until
-> 4930 op renew a seq=1 ttl=3900 fence=100
-> 5170 op renew c seq=4 ttl=3900 fence=300
+> 4896 op renew a seq=1 ttl=3900 fence=100
+> 5168 op renew c seq=4 ttl=3900 fence=300
 5302 < renewed a
 5302 < renewed c
 6302 until
-> 5920 op renew a seq=1 ttl=3900 fence=100
+> 5888 op renew a seq=1 ttl=3900 fence=100
 > 6160 op renew c seq=4 ttl=3900 fence=300
 6302 < renewed a
 6302 < renewed c
 7302 until
-> 6910 op renew a seq=1 ttl=3900 fence=100
-> 7150 op renew c seq=4 ttl=3900 fence=300
+> 6880 op renew a seq=1 ttl=3900 fence=100
+> 7152 op renew c seq=4 ttl=3900 fence=300
 7302 < renewed a
 7302 < renewed c
 8302 until
-> 7900 op renew a seq=1 ttl=3900 fence=100
-> 8140 op renew c seq=4 ttl=3900 fence=300
+> 7872 op renew a seq=1 ttl=3900 fence=100
+> 8128 op renew c seq=4 ttl=3900 fence=300
 8302 < renewed a
 8302 < renewed c
 8303 message waits 4 c

@@ -110,7 +110,7 @@ config trust_new
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
+> 2208 op renew a seq=1 ttl=13000 fence=100
 3410 guard pending p1
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
 3420 < renewed a

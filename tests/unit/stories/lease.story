@@ -197,10 +197,10 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
+> 2208 op renew a seq=1 ttl=13000 fence=100
 3400 < renewed a
 6800 until
-> 5530 op renew a seq=1 ttl=13000 fence=100
+> 5520 op renew a seq=1 ttl=13000 fence=100
 6800 < renewed a
 
 == held: handed to the next here, while the reserve lasts
@@ -269,7 +269,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 4000 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
+> 2208 op renew a seq=1 ttl=13000 fence=100
 4000 < unknown a
 4100 until
 > 4050 op renew a seq=1 ttl=13000 fence=100
@@ -279,7 +279,7 @@
 5020 < renewed a sent=4990
 > 1 !SAFE a fence=100
 8400 until
-> 8310 op renew a seq=1 ttl=13000 fence=100
+> 8304 op renew a seq=1 ttl=13000 fence=100
 
 == at risk and lost, to the millisecond
 0 ready 2
@@ -396,7 +396,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
+> 2208 op renew a seq=1 ttl=13000 fence=100
 3410 1 UNLOCK a
 3420 < renewed a
 > op end a seq=1
@@ -410,7 +410,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
+> 2208 op renew a seq=1 ttl=13000 fence=100
 3410 1 UNLOCK a
 3415 2 LOCK a
 > 1 OK depth=0
@@ -489,7 +489,7 @@
 31 3 LOCK a
 40 < renewed a fence=200
 3500 until
-> 3350 op renew a seq=1 ttl=13000 fence=200
+> 3344 op renew a seq=1 ttl=13000 fence=200
 3500 1 UNLOCK a
 > 1 OK depth=0
 > 2 OK fence=200 depth=1

@@ -80,9 +80,9 @@ config quorum=3
 13 < granted a fence=100 on=2
 3400 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
-> 2210 op renew a seq=1 ttl=13000 fence=100 on=0
-> 2210 op renew a seq=1 ttl=13000 fence=100 on=1
-> 2210 op renew a seq=1 ttl=13000 fence=100 on=2
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
 3401 < lost a on=0
 3402 < renewed a on=1
 3403 < renewed a on=2
@@ -100,9 +100,9 @@ config quorum=3
 13 < granted a fence=100 on=2
 3400 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
-> 2210 op renew a seq=1 ttl=13000 fence=100 on=0
-> 2210 op renew a seq=1 ttl=13000 fence=100 on=1
-> 2210 op renew a seq=1 ttl=13000 fence=100 on=2
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
 3401 < lost a on=0
 3402 < lost a on=1
 > 1 !LOST a fence=100 reason=taken

@@ -14,11 +14,11 @@
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 60 < renewed a fence=110
 3500 until
-> 3370 op renew a seq=1 ttl=13000 fence=110
+> 3360 op renew a seq=1 ttl=13000 fence=110
 3510 < renewed a
 9920 until
-> 6690 op renew a seq=1 ttl=13000 fence=110
-> 8370 2 !ATRISK a fence=100 left=4898
+> 6672 op renew a seq=1 ttl=13000 fence=110
+> 8360 2 !ATRISK a fence=100 left=4898
 > 9908 1 OK fence=110 depth=1
 
 == an orderly end is an end

@@ -160,7 +160,7 @@
 > 1 OK fence=100 depth=1
 > 2 OK fence=100 depth=1
 5010 until
-> 2210 op renew a seq=1 ttl=13000 fence=100 shared
+> 2208 op renew a seq=1 ttl=13000 fence=100 shared
 > 5010 2 !ATRISK a fence=100 left=4898
 > 5010 1 !ATRISK a fence=100 left=4898
 5020 < renewed a sent=5000

@@ -274,7 +274,7 @@ config max_hold=2s default_hold=1s
 40 < taken s first=1
 > 1 OK permits=1 free=0
 3500 until
-> 2210 op renew a seq=1 ttl=13000 fence=100
+> 2208 op renew a seq=1 ttl=13000 fence=100
 > 3199 op hold s seq=3 have=1
 3500 < kept s first=1
 8000 until

@@ -39,13 +39,13 @@ config handovers=2
 31 3 LOCK a
 40 < renewed a fence=200 waiting
 3400 until
-> 3350 op renew a seq=1 ttl=13000 fence=200
+> 3344 op renew a seq=1 ttl=13000 fence=200
 3400 < renewed a waiting
 6800 until
-> 6670 op renew a seq=1 ttl=13000 fence=200
+> 6656 op renew a seq=1 ttl=13000 fence=200
 6800 < renewed a waiting
 10000 until
-> 9990 op renew a seq=1 ttl=13000 fence=200
+> 9968 op renew a seq=1 ttl=13000 fence=200
 10010 < renewed a waiting
 10039 1 UNLOCK a
 > op renew a seq=1 ttl=13000 fence=200 reserve=1
@@ -100,10 +100,10 @@ config handovers=1
 30 2 LOCK a mode=shared
 > 2 OK fence=100 depth=1
 3400 until
-> 2210 op renew a seq=1 ttl=13000 fence=100 shared
+> 2208 op renew a seq=1 ttl=13000 fence=100 shared
 3400 < renewed a waiting
 6800 until
-> 5530 op renew a seq=1 ttl=13000 fence=100 shared
+> 5520 op renew a seq=1 ttl=13000 fence=100 shared
 6800 < renewed a waiting
 10030 3 LOCK a mode=shared
 > op renew a seq=1 ttl=13000 fence=100 shared

@@ -117,7 +117,7 @@
 > 3360 op renew a seq=1 ttl=13000 fence=100 shared
 3500 < renewed a
 13640 until
-> 6680 op renew a seq=1 ttl=13000 fence=100 shared
+> 6672 op renew a seq=1 ttl=13000 fence=100 shared
 > 8360 1 !ATRISK a fence=100 left=4898
 > 13258 1 !LOST a fence=100 reason=unreachable
 > 13640 op bless pend=p1
