@@ -250,11 +250,13 @@ senior(const struct core *core, const struct lock *l, const struct waiter *wall,
 	if (w->group == NULL || !w->jumped)
 		return w;
 	while ((other = TAILQ_NEXT(other, in_lock)) != NULL &&
-	       other->group != NULL)
+	       other->group != NULL) {
 		if (waiter_came_before(other, w) &&
 		    !group_walled(wall, other) &&
 		    group_free_but(core, other->group, l))
 			w = other;
+		wall = group_wall(core, wall, other);
+	}
 	return w;
 }
 
