@@ -394,3 +394,27 @@ rig_ready(struct rig *rig)
 	rig_turn(rig);
 	ck_assert_int_eq(rig->guard.state, GUARD_BLESSED);
 }
+
+void
+rig_begin(struct rig *rig, struct server *server, const char *const *argv)
+{
+	static const char *const none[] = { NULL };
+
+	server_start(server, argv != NULL ? argv : none);
+	rig_config(rig, server->path);
+}
+
+void
+rig_begin_ready(struct rig *rig, struct server *server)
+{
+	rig_begin(rig, server, NULL);
+	rig_open(rig);
+	rig_ready(rig);
+}
+
+void
+rig_end(struct rig *rig, struct server *server)
+{
+	rig_close(rig);
+	server_stop(server);
+}

@@ -87,6 +87,12 @@ void rig_turn(struct rig *rig);
 /* Starts, waits for the link, and blesses. */
 void rig_ready(struct rig *rig);
 
+/* A server (argv as of server_start(); NULL: none), configured and no more; the
+ * same with all of it ready; and the end of both. */
+void rig_begin(struct rig *rig, struct server *server, const char *const *argv);
+void rig_begin_ready(struct rig *rig, struct server *server);
+void rig_end(struct rig *rig, struct server *server);
+
 #define ck_status(rig, id, is)                                                 \
 	do {                                                                   \
 		ck_assert_uint_eq((rig)->ops[id].times, 1);                    \

@@ -19,20 +19,6 @@ static const char *const none[] = { NULL };
 static struct rig rig;
 static struct server server;
 
-static void
-begin(const char *const *argv)
-{
-	server_start(&server, argv);
-	rig_config(&rig, server.path);
-}
-
-static void
-end(void)
-{
-	rig_close(&rig);
-	server_stop(&server);
-}
-
 static bool
 was_cut(struct rig *r)
 {
@@ -147,7 +133,7 @@ START_TEST(with_too_few_connections_one_will_do)
 	char name[16];
 	unsigned i;
 
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	server_ok(&server, "CONFIG SET maxclients 2");
 	rig.config.redis.connections = 4;
 	rig_open(&rig);
@@ -162,7 +148,7 @@ START_TEST(with_too_few_connections_one_will_do)
 	rig_turn(&rig);
 	for (i = 0; i < 64; i++)
 		ck_status(&rig, i, PENDING);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -174,7 +160,7 @@ START_TEST(with_its_replicas_a_grant_counts)
 	int port;
 	int64_t until_ms;
 
-	begin(tcp);
+	rig_begin(&rig, &server, tcp);
 	port = server_listen(&server);
 	server_start(&replica, none);
 	server_ok(&replica, "REPLICAOF 127.0.0.1 %d", port);
@@ -202,7 +188,7 @@ START_TEST(with_its_replicas_a_grant_counts)
 	ck_status(&rig, 2, LOST);
 	ck_status(&rig, 3, GRANTED);
 	server_stop(&replica);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 

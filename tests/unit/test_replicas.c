@@ -16,43 +16,21 @@ static const char *const none[] = { NULL };
 static struct rig rig;
 static struct server server;
 
-static void
-begin(const char *const *argv)
-{
-	server_start(&server, argv);
-	rig_config(&rig, server.path);
-}
-
-static void
-end(void)
-{
-	rig_close(&rig);
-	server_stop(&server);
-}
-
-static void
-ready(void)
-{
-	begin(none);
-	rig_open(&rig);
-	rig_ready(&rig);
-}
-
 START_TEST(a_replica_is_told_apart)
 {
-	ready();
+	rig_begin_ready(&rig, &server);
 	server_ok(&server, "REPLICAOF 127.0.0.1 1");
 	rig_op(&rig, 1, OP_HEARTBEAT, NULL);
 	rig_turn(&rig);
 	ck_assert(rig.ops[1].outcome.status == OUTCOME_REFUSED);
 	ck_assert_ptr_nonnull(strstr(rig.ops[1].text, "replica"));
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
 START_TEST(a_grant_without_its_replicas_does_not_count)
 {
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.replicas = 1;
 	rig.config.locks.lease_ms = 1000; /* WAIT ends after a tenth */
 	rig_open(&rig);
@@ -62,14 +40,14 @@ START_TEST(a_grant_without_its_replicas_does_not_count)
 	rig_turn(&rig);
 	ck_status(&rig, 1, UNKNOWN);
 	ck_status(&rig, 2, VALUE);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
 /* A long lease has a long WAIT, which is not given up before its end. */
 START_TEST(replicas_that_are_away_cut_no_connection)
 {
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.replicas = 1;
 	rig.config.redis.connections = 1;
 	rig.config.redis.reply_timeout_ms = 400;
@@ -83,7 +61,7 @@ START_TEST(replicas_that_are_away_cut_no_connection)
 	rig_turn(&rig);
 	ck_status(&rig, 2, VALUE);
 	ck_assert_uint_eq(rig.downs, 0);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -136,7 +114,7 @@ START_TEST(a_replica_that_is_away_is_waited_for_once)
 	struct server replica;
 	uint64_t id;
 
-	begin(at_once);
+	rig_begin(&rig, &server, at_once);
 	replica_start(&replica);
 	rig.config.redis.replicas = 1;
 	rig.config.redis.connections = 1;
@@ -169,7 +147,7 @@ START_TEST(a_replica_that_is_away_is_waited_for_once)
 	rig_turn(&rig);
 	ck_status(&rig, 1, GRANTED);
 	server_stop(&replica);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 

@@ -20,34 +20,12 @@ static const char *const none[] = { NULL };
 static struct rig rig;
 static struct server server;
 
-static void
-begin(const char *const *argv)
-{
-	server_start(&server, argv);
-	rig_config(&rig, server.path);
-}
-
-static void
-end(void)
-{
-	rig_close(&rig);
-	server_stop(&server);
-}
-
-static void
-ready(void)
-{
-	begin(none);
-	rig_open(&rig);
-	rig_ready(&rig);
-}
-
 START_TEST(a_lease_is_taken_kept_and_ended)
 {
 	redisReply *r;
 	uint64_t fence;
 
-	ready();
+	rig_begin_ready(&rig, &server);
 	rig_op(&rig, 1, OP_ACQUIRE, "a b\"c");
 	rig_op(&rig, 2, OP_STATUS, "other");
 	rig_turn(&rig);
@@ -72,13 +50,13 @@ START_TEST(a_lease_is_taken_kept_and_ended)
 	rig_op(&rig, 4, OP_RENEW, "a b\"c");
 	rig_turn(&rig);
 	ck_status(&rig, 4, LOST); /* another token */
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
 START_TEST(a_plain_clients_key_is_foreign)
 {
-	ready();
+	rig_begin_ready(&rig, &server);
 	server_ok(&server, "SET lock:n plain PX 60000");
 	rig_op(&rig, 1, OP_ACQUIRE, "n");
 	rig_op(&rig, 2, OP_STATUS, "n");
@@ -87,7 +65,7 @@ START_TEST(a_plain_clients_key_is_foreign)
 	ck_assert_int_gt(rig.ops[1].outcome.ttl_ms, 50000);
 	ck_status(&rig, 2, VALUE);
 	ck_assert_str_eq(rig.ops[2].text, "plain");
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -99,7 +77,7 @@ START_TEST(operations_of_a_turn_share_calls)
 	long calls;
 	unsigned i;
 
-	ready();
+	rig_begin_ready(&rig, &server);
 	redis_stats(rig.redis, &before);
 	calls = server_info(&server, "commandstats", "cmdstat_evalsha:calls=");
 	for (i = 0; i < 500; i++) {
@@ -116,7 +94,7 @@ START_TEST(operations_of_a_turn_share_calls)
 	    server_info(&server, "commandstats", "cmdstat_evalsha:calls=") -
 		calls,
 	    (long)(after.calls - before.calls));
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -142,7 +120,7 @@ START_TEST(renewals_of_a_call_are_told_apart)
 {
 	redisReply *r;
 
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.connections = 1;
 	rig_open(&rig);
 	rig_ready(&rig);
@@ -177,7 +155,7 @@ START_TEST(renewals_of_a_call_are_told_apart)
 	ck_status(&rig, 10, LOST);
 	ck_assert(rig.ops[8].outcome.waiting);
 	ck_assert(!rig.ops[9].outcome.waiting);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -198,7 +176,7 @@ START_TEST(a_flood_does_not_delay_a_renewal)
 	char name[16];
 	uint64_t id;
 
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.connections = 1;
 	rig_open(&rig);
 	rig_ready(&rig);
@@ -214,7 +192,7 @@ START_TEST(a_flood_does_not_delay_a_renewal)
 	ck_assert_uint_lt(answered_before_renewal, 1200);
 	for (id = 1; id <= FLOOD; id++)
 		ck_assert_uint_eq(rig.ops[id].times, 1);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -224,7 +202,7 @@ START_TEST(what_stands_in_line_when_the_server_dies_was_not_sent)
 	char name[16];
 	uint64_t id;
 
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.connections = 1;
 	rig_open(&rig);
 	rig_ready(&rig);
@@ -243,7 +221,7 @@ START_TEST(what_stands_in_line_when_the_server_dies_was_not_sent)
 	ck_assert_uint_gt(n[OUTCOME_UNSENT], 0);
 	ck_assert_uint_gt(n[OUTCOME_UNKNOWN], 0);
 	ck_assert_uint_eq(n[OUTCOME_UNSENT] + n[OUTCOME_UNKNOWN], FLOOD);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -253,7 +231,7 @@ START_TEST(scripts_that_were_flushed_are_loaded_again)
 	char name[16];
 	unsigned i;
 
-	ready();
+	rig_begin_ready(&rig, &server);
 	server_ok(&server, "SCRIPT FLUSH");
 	for (i = 0; i < 300; i++) {
 		(void)snprintf(name, sizeof(name), "n%u", i);
@@ -267,13 +245,13 @@ START_TEST(scripts_that_were_flushed_are_loaded_again)
 	ck_assert_int_le(
 	    server_info(&server, "commandstats", "cmdstat_script|load:calls="),
 	    4 + 2);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
 START_TEST(a_server_that_dies_makes_outcomes_unknown)
 {
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.connections = 1;
 	rig_open(&rig);
 	rig_ready(&rig);
@@ -299,7 +277,7 @@ START_TEST(a_server_that_dies_makes_outcomes_unknown)
 	rig_op(&rig, 4, OP_HEARTBEAT, NULL);
 	rig_turn(&rig);
 	ck_assert_int_eq(rig.guard.state, GUARD_PENDING);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -307,7 +285,7 @@ START_TEST(a_server_that_freezes_is_given_up_in_time)
 {
 	int64_t sent_ms;
 
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.reply_timeout_ms = 150;
 	rig_open(&rig);
 	rig_ready(&rig);
@@ -323,7 +301,7 @@ START_TEST(a_server_that_freezes_is_given_up_in_time)
 	rig_op(&rig, 2, OP_HEARTBEAT, NULL);
 	rig_turn(&rig);
 	ck_status(&rig, 2, DONE);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -365,7 +343,7 @@ use_many_names(enum op_kind kind)
 /* The answer is there; that we come late is no reason to drop it. */
 START_TEST(a_broker_that_was_frozen_reads_its_answers)
 {
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	rig.config.redis.reply_timeout_ms = 50;
 	rig_open(&rig);
 	rig_ready(&rig);
@@ -374,7 +352,7 @@ START_TEST(a_broker_that_was_frozen_reads_its_answers)
 	usleep(150000);
 	rig_until(&rig, rig_answered, "the outcome");
 	ck_status(&rig, 1, GRANTED);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -384,7 +362,7 @@ START_TEST(a_cut_link_is_killed_before_it_is_replaced)
 	struct redis_stats stats;
 	long kills, id = 0;
 
-	ready();
+	rig_begin_ready(&rig, &server);
 	kills =
 	    server_info(&server, "commandstats", "cmdstat_client|kill:calls=");
 	do
@@ -404,7 +382,7 @@ START_TEST(a_cut_link_is_killed_before_it_is_replaced)
 	redis_stats(rig.redis, &stats);
 	ck_assert_uint_eq(stats.reconnects, 1);
 	ck_assert_uint_eq(stats.up, 1);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -414,7 +392,7 @@ START_TEST(without_its_password_it_stays_down)
 	redisReply *r;
 	redisContext *c;
 
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	server_kill(&server);
 	server.pid = 0;
 	server_again(&server, locked);
@@ -431,7 +409,7 @@ START_TEST(without_its_password_it_stays_down)
 	freeReplyObject(r);
 	redisFree(c);
 	rig_until(&rig, rig_is_up, "the link");
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -441,7 +419,7 @@ START_TEST(it_uses_its_password_and_database)
 	redisReply *r;
 	redisContext *c;
 
-	begin(locked);
+	rig_begin(&rig, &server, locked);
 	free(rig.config.redis.password);
 	rig.config.redis.password = strdup("s3cret");
 	rig.config.redis.database = 3;
@@ -457,7 +435,7 @@ START_TEST(it_uses_its_password_and_database)
 	ck_assert_int_eq(r->integer, 1);
 	freeReplyObject(r);
 	redisFree(c);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -466,14 +444,14 @@ START_TEST(a_server_that_may_evict_is_refused)
 	static const char *const evicting[] = { "--maxmemory", "100mb",
 		"--maxmemory-policy", "volatile-lru", NULL };
 
-	begin(evicting);
+	rig_begin(&rig, &server, evicting);
 	rig_open(&rig);
 	redis_start(rig.redis);
 	rig_for(&rig, 200);
 	ck_assert_uint_eq(rig.ups, 0);
 	server_ok(&server, "CONFIG SET maxmemory-policy noeviction");
 	rig_until(&rig, rig_is_up, "the link");
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -482,16 +460,16 @@ START_TEST(without_a_limit_any_policy_will_do)
 	static const char *const harmless[] = { "--maxmemory-policy",
 		"allkeys-lru", NULL };
 
-	begin(harmless);
+	rig_begin(&rig, &server, harmless);
 	rig_open(&rig);
 	rig_ready(&rig);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
 START_TEST(when_memory_is_full_locks_are_kept_but_not_taken)
 {
-	ready();
+	rig_begin_ready(&rig, &server);
 	rig_op(&rig, 1, OP_ACQUIRE, "a");
 	rig_turn(&rig);
 	ck_status(&rig, 1, GRANTED);
@@ -503,7 +481,7 @@ START_TEST(when_memory_is_full_locks_are_kept_but_not_taken)
 	ck_assert_ptr_nonnull(strstr(rig.ops[2].text, "out of memory"));
 	ck_status(&rig, 3, DONE);
 	ck_assert_uint_eq(rig.downs, 0);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -535,7 +513,7 @@ was_probed(struct rig *r)
 
 START_TEST(messages_arrive_and_survive_a_cut)
 {
-	ready();
+	rig_begin_ready(&rig, &server);
 	rig_until(&rig, is_subscribed, "the subscription");
 	server_ok(&server, "PUBLISH lock:@b1.1122334455667788 %s",
 	    "grant 7 some name");
@@ -550,7 +528,7 @@ START_TEST(messages_arrive_and_survive_a_cut)
 	rig_turn(&rig);
 	ck_assert_uint_eq(rig.messages, 1);
 	ck_assert_uint_eq(rig.resubscribed, 2);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -559,7 +537,7 @@ START_TEST(a_busy_server_is_said_to_be_busy)
 	redisContext *c;
 	int done = 0;
 
-	ready();
+	rig_begin_ready(&rig, &server);
 	server_ok(&server, "CONFIG SET busy-reply-threshold 20");
 	c = redisConnectUnix(server.path);
 	redisAppendCommand(c, "EVAL %s 0", "while true do end");
@@ -578,7 +556,7 @@ START_TEST(a_busy_server_is_said_to_be_busy)
 		rig_turn(&rig);
 	} while (rig.ops[2].outcome.status == OUTCOME_REFUSED);
 	ck_status(&rig, 2, GRANTED);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -597,7 +575,7 @@ submit_again(struct rig *r, uint64_t id)
 
 START_TEST(a_handler_may_submit)
 {
-	ready();
+	rig_begin_ready(&rig, &server);
 	rig.on_outcome = submit_again;
 	rig_op(&rig, 1, OP_ACQUIRE, "a");
 	redis_flush(rig.redis);
@@ -610,7 +588,7 @@ START_TEST(a_handler_may_submit)
 	rig_until(&rig, rig_answered, "all of them");
 	ck_status(&rig, 2, UNSENT);
 	ck_status(&rig, 10, UNSENT);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
@@ -619,7 +597,7 @@ START_TEST(names_are_resolved)
 {
 	int port;
 
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	port = server_listen(&server);
 	free(rig.config.redis.nodes.v[0].path);
 	rig.config.redis.nodes.v[0].path = NULL;
@@ -627,13 +605,13 @@ START_TEST(names_are_resolved)
 	rig.config.redis.nodes.v[0].port = (uint16_t)port;
 	rig_open(&rig);
 	rig_ready(&rig);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
 START_TEST(a_name_that_nobody_knows_does_no_harm)
 {
-	begin(none);
+	rig_begin(&rig, &server, NULL);
 	free(rig.config.redis.nodes.v[0].path);
 	rig.config.redis.nodes.v[0].path = NULL;
 	rig.config.redis.nodes.v[0].host = strdup("no-such-host.invalid");
@@ -644,7 +622,7 @@ START_TEST(a_name_that_nobody_knows_does_no_harm)
 	rig_op(&rig, 1, OP_ACQUIRE, "a");
 	rig_turn(&rig);
 	ck_status(&rig, 1, UNSENT);
-	end();
+	rig_end(&rig, &server);
 }
 END_TEST
 
