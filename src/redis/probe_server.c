@@ -412,42 +412,20 @@ check_min_replicas(struct server *s)
 	    n > 2 ? "; 2 stops a master that was cut off sooner" : "");
 }
 
+/* A setting that should be 0 where there are replicas. */
 static void
-check_backlog(struct server *s)
+check_zero(struct server *s, const char *name, const char *with_0)
 {
 	char value[64];
-	bool kept;
+	bool zero;
 
 	if (s->replicas == 0 && s->config->redis.replicas == 0)
 		return;
-	if (!probe_setting(&s->conn, "repl-backlog-ttl", value, sizeof(value)))
+	if (!probe_setting(&s->conn, name, value, sizeof(value)))
 		return;
-	kept = strcmp(value, "0") == 0;
-	probe_find(&s->conn, kept ? FINDING_OK : FINDING_WARN,
-	    "repl-backlog-ttl %s%s", value,
-	    kept ? ""
-		 : "; with 0, replicas that come back late cost no grace"
-		   " period");
-}
-
-/* A full copy that begins late is confirmed late. */
-static void
-check_copy(struct server *s)
-{
-	char value[64];
-	bool at_once;
-
-	if (s->replicas == 0 && s->config->redis.replicas == 0)
-		return;
-	if (!probe_setting(
-		&s->conn, "repl-diskless-sync-delay", value, sizeof(value)))
-		return;
-	at_once = strcmp(value, "0") == 0;
-	probe_find(&s->conn, at_once ? FINDING_OK : FINDING_WARN,
-	    "repl-diskless-sync-delay %s%s", value,
-	    at_once ? ""
-		    : "; with 0, a replica that comes back confirms"
-		      " sooner");
+	zero = strcmp(value, "0") == 0;
+	probe_find(&s->conn, zero ? FINDING_OK : FINDING_WARN, "%s %s%s%s",
+	    name, value, zero ? "" : "; with 0, ", zero ? "" : with_0);
 }
 
 static void
@@ -508,8 +486,11 @@ check_settings(struct server *s)
 		return;
 	}
 	check_min_replicas(s);
-	check_backlog(s);
-	check_copy(s);
+	check_zero(s, "repl-backlog-ttl",
+	    "replicas that come back late cost no grace period");
+	/* A full copy that begins late is confirmed late. */
+	check_zero(s, "repl-diskless-sync-delay",
+	    "a replica that comes back confirms sooner");
 	check_saving(s);
 	check_node_timeout(s);
 	check_coverage(s);
