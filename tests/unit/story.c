@@ -17,6 +17,7 @@
  *				is the name of those that have none
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
  *	TIME until		every deadline up to TIME
+ *	TIME clock MS		the server's clock is moved by so much
  * A FLUSH follows each at the same time, unless the line ends with `...`.
  * Heartbeats are answered at once and not shown.  The server's clock shows
  * 1000000 s at time 0; its history is 0123456789abcdef.  `#` begins a comment.
@@ -65,7 +66,8 @@ struct story {
 	struct flight flights[FLIGHT_MAX];
 	size_t nflights;
 	int64_t now_ms;
-	bool stamped; /* effects say when */
+	int64_t clock_ms; /* the server's clock was moved by so much */
+	bool stamped;	  /* effects say when */
 	struct said said[SHARDS_MAX];
 	struct buf *out;
 	const char *words[WORDS_MAX];
@@ -351,7 +353,7 @@ answer_heartbeat(struct story *st, size_t i)
 	seen.u.guard.shard = st->flights[i].shard;
 	seen.u.guard.sent_ms = st->now_ms;
 	seen.u.guard.report = &said->report;
-	said->report.server_ms = SERVER_ZERO_MS + st->now_ms;
+	said->report.server_ms = SERVER_ZERO_MS + st->now_ms + st->clock_ms;
 	st->flights[i] = st->flights[--st->nflights];
 	if (said->reported)
 		step_once(st, &seen);
@@ -413,7 +415,8 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		said->report.fence = (uint64_t)option_num(st, "fence", 0);
 		said->report.text = said->text;
 		said->report.text_len = strlen(text);
-		said->report.server_ms = SERVER_ZERO_MS + st->now_ms;
+		said->report.server_ms =
+		    SERVER_ZERO_MS + st->now_ms + st->clock_ms;
 		said->report.history = "0123456789abcdef";
 		said->report.history_len = HISTORY_BYTES;
 		said->reported = true;
@@ -550,6 +553,12 @@ do_message(struct story *st)
 }
 
 static void
+do_clock(struct story *st)
+{
+	st->clock_ms += strtol(st->words[2], NULL, 10);
+}
+
+static void
 do_plain(struct story *st)
 {
 	static const char *const words[] = { [CORE_TIME] = "time",
@@ -653,6 +662,7 @@ static const struct {
 	{ "time", do_plain },
 	{ "flush", do_plain },
 	{ "until", do_until },
+	{ "clock", do_clock },
 };
 
 /* Stories. */

@@ -254,3 +254,15 @@ config handovers=1
 > op confirm a seq=1 ttl=13000 reserve=1
 910 < lost a
 > op acquire a seq=2 ttl=13000 reserve=1 queue
+
+== a clock that was put back: what was sent before is not as young as it looks
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=20s
+30 clock -3000
+40 guard blessed fence=90
+3030 message given 1 100 1000000 29000 0123456789abcdef 0 a
+> op confirm a seq=1 ttl=13000 reserve=1
+3040 < granted a fence=200
+> 1 OK fence=200 depth=1
