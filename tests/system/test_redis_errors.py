@@ -439,4 +439,7 @@ class RedisErrors(SystemTest):
         server.start()
         self.assertTrue(waiter.reply(15).ok)
         self.assertEqual(client.stats()["redis_up"], "1")
+        eventually(lambda: client.stats()["redis_nodes_subscribed"] == "1", what="it is heard")
+        server.kill()
+        eventually(lambda: client.stats()["redis_nodes_subscribed"] == "0", what="it is not")
         self.assert_within(1, len(broker.log_lines("(?i)refused|No such file|connect")), 6)
