@@ -54,23 +54,39 @@ lingers_for(const struct core *core, const struct waiter *w)
 	       more_of(l)->linger_session == w->session->id;
 }
 
-/* Are all the names before this one here, or linger for it? */
+/* Will a member do, as the member w sees it? */
+typedef bool member_test(
+    const struct core *core, const struct waiter *m, const struct waiter *w);
+
+/* Is the group whole, and will all other members of it do? */
 static bool
-follows_here(const struct core *core, const struct waiter *w)
+others_will_do(
+    const struct core *core, const struct waiter *w, member_test *will_do)
 {
 	const struct group *g = w->group;
-	const struct waiter *m;
 	unsigned i;
 
 	if (g->left < g->n)
 		return false;
-	for (i = 0; i < g->n; i++) {
-		m = g->members[i];
-		if (order(m->lock, w->lock) < 0 && !has_already(core, m) &&
-		    !lease_vouched(core, m->lock) && !lingers_for(core, m))
+	for (i = 0; i < g->n; i++)
+		if (g->members[i] != w && !will_do(core, g->members[i], w))
 			return false;
-	}
 	return true;
+}
+
+static bool
+here_if_before(
+    const struct core *core, const struct waiter *m, const struct waiter *w)
+{
+	return order(m->lock, w->lock) >= 0 || has_already(core, m) ||
+	       lease_vouched(core, m->lock) || lingers_for(core, m);
+}
+
+/* Are all the names before this one here, or linger for it? */
+static bool
+follows_here(const struct core *core, const struct waiter *w)
+{
+	return others_will_do(core, w, here_if_before);
 }
 
 /* Nobody stands before it in that queue whom it may not pass. */
@@ -134,6 +150,14 @@ group_walled(const struct waiter *wall, const struct waiter *w)
 	return wall != NULL && waiter_came_before(wall, w);
 }
 
+static bool
+free_if_before(
+    const struct core *core, const struct waiter *m, const struct waiter *w)
+{
+	return order(m->lock, w->lock) >= 0 || lingers_for(core, m) ||
+	       member_open(core, m);
+}
+
 /*
  * That they are here is not enough: a name may be kept for another group, which
  * waits for what the broker has that waits for this one.
@@ -141,37 +165,21 @@ group_walled(const struct waiter *wall, const struct waiter *w)
 bool
 group_in_turn(const struct core *core, const struct waiter *w)
 {
-	const struct group *g = w->group;
-	const struct waiter *m;
-	unsigned i;
+	return follows_here(core, w) && others_will_do(core, w, free_if_before);
+}
 
-	if (!follows_here(core, w))
-		return false;
-	for (i = 0; i < g->n; i++) {
-		m = g->members[i];
-		if (order(m->lock, w->lock) < 0 && !lingers_for(core, m) &&
-		    !member_open(core, m))
-			return false;
-	}
-	return true;
+static bool
+free_or_follows(
+    const struct core *core, const struct waiter *m, const struct waiter *w)
+{
+	return member_open(core, m) ||
+	       (order(m->lock, w->lock) >= 0 && lingers_for(core, m));
 }
 
 bool
 group_takes_up(const struct core *core, const struct waiter *w)
 {
-	const struct group *g = w->group;
-	const struct waiter *m;
-	unsigned i;
-
-	if (g->left < g->n)
-		return false;
-	for (i = 0; i < g->n; i++) {
-		m = g->members[i];
-		if (m != w && !member_open(core, m) &&
-		    (order(m->lock, w->lock) < 0 || !lingers_for(core, m)))
-			return false;
-	}
-	return true;
+	return others_will_do(core, w, free_or_follows);
 }
 
 static void
