@@ -324,6 +324,7 @@ stderr_write(const char *p, size_t n)
 		if (done >= 0 || errno != ENOTSOCK)
 			return done;
 	}
+	errno = EAGAIN; /* poll() that finds it full sets none */
 	if (poll(&pfd, 1, 0) != 1 || !(pfd.revents & POLLOUT))
 		return -1;
 	return write(STDERR_FILENO, p, n);
