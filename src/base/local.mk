@@ -18,6 +18,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/parse.c \
 	src/base/parse.h \
 	src/base/status.h \
+	src/base/streams.c \
+	src/base/streams.h \
 	src/base/table.c \
 	src/base/table.h \
 	src/base/timeval.h \

@@ -5,18 +5,17 @@
 
 #include "cli/cli.h"
 
+#include "base/streams.h"
 #include "cli/exit.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
 #include "cli/top.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* How a command's own line is read. */
 enum words {
@@ -301,24 +300,6 @@ command_start(struct cli *cli, int argc, char **argv)
 	if (command == NULL)
 		return say_usage("'%s' is not a command", argv[optind]);
 	return command_run(cli, command, argc - optind, argv + optind);
-}
-
-/*
- * A connection must not get the number of a standard stream that is closed:
- * messages would go to the broker. A command still finds it closed.
- */
-static bool
-streams_fill(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-		if (fd < 0)
-			return false;
-	} while (fd <= STDERR_FILENO);
-	(void)close(fd);
-	return true;
 }
 
 int

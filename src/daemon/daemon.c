@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/streams.h"
 #include "config/config.h"
 #include "daemon/broker.h"
 #include "daemon/daemon.h"
@@ -174,6 +175,8 @@ daemon_main(int argc, char **argv)
 	struct config config;
 	int status = EXIT_SUCCESS;
 
+	if (!streams_fill())
+		return EXIT_FAILURE;
 	if (!args_parse(&args, argc, argv)) {
 		(void)fputs(usage, stderr);
 		return EXIT_USAGE;

@@ -38,6 +38,15 @@ class Starting(SystemTest):
         self.assertEqual(self.first_words("STATUS x").reply()["state"], "free")
 
 
+    def test_closed_standard_streams(self):
+        """No socket gets the number of one: the log would be written into it."""
+        broker = self.broker(start=False)
+        broker.start(preexec=lambda: os.closerange(0, 3))
+        self.client(broker).lock("x")
+        self.assertEqual([os.readlink(f"/proc/{broker.pid}/fd/{fd}") for fd in range(3)],
+                         ["/dev/null"] * 3)
+
+
 class Stopping(SystemTest):
     """SIGTERM and SIGINT release what is held, tell the clients, and end with status 0."""
 
