@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "cli/now.h"
+#include "cli/say.h"
 #include "cli/timespan.h"
 
 #include <stdio.h>
@@ -47,20 +48,11 @@ progress_start(struct progress *p, const struct client *like, const char *name,
 	p->ahead = 0;
 }
 
-static void
-line_write(const char *text, size_t n)
-{
-	ssize_t rc;
-
-	rc = write(STDERR_FILENO, text, n);
-	(void)rc;
-}
-
 void
 progress_stop(struct progress *p)
 {
 	if (p->shown)
-		line_write("\r\033[K", 4);
+		say_bytes("\r\033[K", 4);
 	p->shown = false;
 	p->next_ms = NEVER_MS;
 	client_close(&p->client);
@@ -107,8 +99,8 @@ progress_draw(struct progress *p, int64_t now)
 	if (p->ahead > 0 && n > 0 && (size_t)n < sizeof(line))
 		snprintf(line + n, sizeof(line) - (size_t)n, ", %u before us",
 		    p->ahead);
-	line_write("\r\033[K", 4);
-	line_write(line, line_fit(line, terminal_columns()));
+	say_bytes("\r\033[K", 4);
+	say_bytes(line, line_fit(line, terminal_columns()));
 	p->shown = true;
 }
 

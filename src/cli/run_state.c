@@ -127,12 +127,12 @@ run_lost(struct run *run, const char *why)
 	};
 	const enum on_lost on_lost = run->options->on_lost;
 
-	say("%s: lock lost (%s): %s", run->names, why, act[on_lost].what);
 	run->lost = true;
 	if (on_lost == ON_LOST_IGNORE)
 		run->state = &unguarded;
 	else
 		run_end(run, act[on_lost].number);
+	say("%s: lock lost (%s): %s", run->names, why, act[on_lost].what);
 }
 
 static void

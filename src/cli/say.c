@@ -11,11 +11,28 @@
 
 #include "cli/exit.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define SAY_MAX 1024
+
+/* How long it is waited for a reader who is only slow. */
+#define SAY_WAIT_MS 100
+
+/* A pipe that takes anything takes PIPE_BUF bytes, and no text is longer. */
+void
+say_bytes(const char *text, size_t n)
+{
+	struct pollfd pfd = { .fd = STDERR_FILENO, .events = POLLOUT };
+	ssize_t rc;
+
+	if (poll(&pfd, 1, SAY_WAIT_MS) != 1)
+		return;
+	rc = write(STDERR_FILENO, text, n);
+	(void)rc; /* There is nobody left to tell. */
+}
 
 static void __attribute__((format(printf, 1, 0)))
 say_v(const char *fmt, va_list ap)
@@ -23,7 +40,6 @@ say_v(const char *fmt, va_list ap)
 	char line[SAY_MAX];
 	size_t i, n;
 	int len, text;
-	ssize_t rc;
 
 	len = snprintf(line, sizeof(line), "lockbroker: ");
 	text = vsnprintf(line + len, sizeof(line) - (size_t)len - 1, fmt, ap);
@@ -37,8 +53,7 @@ say_v(const char *fmt, va_list ap)
 			line[i] = '?';
 	}
 	line[n++] = '\n';
-	rc = write(STDERR_FILENO, line, n);
-	(void)rc; /* There is nobody left to tell. */
+	say_bytes(line, n);
 }
 
 void

@@ -1,5 +1,6 @@
 """The `lockbroker` command against a real broker: what `run` promises, and the rest."""
 
+import contextlib
 import json
 import os
 import signal
@@ -26,9 +27,9 @@ class CommandTest(SystemTest):
         full.update(env or {})
         argv = [self.program] + (["-S", address] if address else []) + [str(a) for a in args]
         options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stderr", subprocess.PIPE)
         child = subprocess.Popen(argv, env=full, stdout=subprocess.PIPE, cwd=self.directory,
-                                 stderr=subprocess.PIPE, text=True,
-                                 preexec_fn=die_with_parent, **options)
+                                 text=True, preexec_fn=die_with_parent, **options)
         self.addCleanup(self.bury, child)
         return child
 
@@ -198,6 +199,24 @@ class Run(CommandTest):
         status, took = self.lost()
         self.assertEqual(status, 123)
         self.assertLess(took, patience(2.5))
+
+    def test_lost_and_nobody_reads_what_it_says(self):
+        """A pager that stands still, a terminal that was stopped: the command is ended."""
+        reader, writer = os.pipe()
+        for fd in (reader, writer):
+            self.addCleanup(os.close, fd)
+        os.set_blocking(writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        os.set_blocking(writer, True)
+        for name, options in (("x", ()), ("y", ("-v",))):
+            with self.subTest(options):
+                child = self.start("run", *options, name, "--", "sh", "-c",
+                                   f"echo up > {self.path(name)}; exec sleep 60", stderr=writer)
+                self.await_file(name)
+                self.server.cmd("DEL", f"lock:{name}")
+                self.assertEqual(child.wait(hang()), 123)
 
     def test_lost_and_deaf_to_term(self):
         status, took = self.lost("-k", "1", trap="trap '' TERM;")
