@@ -33,7 +33,6 @@ struct step {
 	const char *argv[4];
 };
 
-/* A greeting has no deadline for each reply but one for all: link.timer. */
 static void
 greet_send(struct link *l, link_reply *done, const char *const *words)
 {

@@ -393,7 +393,9 @@ request_new(struct link *l, int64_t timeout_ms, link_reply *done, void *arg)
 	request->link = l;
 	request->done = done;
 	request->arg = arg;
-	request->deadline_ms = now + timeout_ms;
+	/* A greeting has no deadline for each reply but one for all: timer. */
+	request->deadline_ms =
+	    l->state == LINK_UP ? now + timeout_ms : INT64_MAX;
 	TAILQ_INSERT_TAIL(&l->requests, request, entry);
 	if (request->deadline_ms < l->overdue_ms)
 		overdue_set(l, request->deadline_ms, timeout_ms);

@@ -21,7 +21,7 @@ struct request {
 	struct link *link;
 	link_reply *done;
 	void *arg;
-	int64_t deadline_ms;
+	int64_t deadline_ms; /* INT64_MAX: none of its own */
 };
 TAILQ_HEAD(request_list, request);
 

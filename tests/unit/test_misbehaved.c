@@ -128,6 +128,30 @@ START_TEST(a_silent_server_is_given_up)
 }
 END_TEST
 
+static bool
+is_told_why(struct rig *r)
+{
+	return r->why[0] != '\0';
+}
+
+/* A short time for answers is none for connecting and greeting. */
+START_TEST(connecting_has_its_own_time)
+{
+	struct fake fake;
+
+	fake_start_silent(&fake);
+	rig_config(&rig, fake.path);
+	rig.config.redis.connect_timeout_ms = 300;
+	rig.config.redis.reply_timeout_ms = 20;
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, is_told_why, "the end of the attempt");
+	ck_assert_str_eq(rig.why, "timed out while greeting");
+	rig_close(&rig);
+	fake_stop(&fake);
+}
+END_TEST
+
 START_TEST(with_too_few_connections_one_will_do)
 {
 	char name[16];
@@ -222,6 +246,7 @@ misbehaviour_cases(void)
 	tcase_add_test(tc, an_answer_nobody_asked_for_cuts_the_link);
 	tcase_add_test(tc, an_old_server_gets_scripts_it_understands);
 	tcase_add_loop_test(tc, a_silent_server_is_given_up, 0, 2);
+	tcase_add_test(tc, connecting_has_its_own_time);
 	tcase_add_test(tc, with_too_few_connections_one_will_do);
 	tcase_add_test(tc, with_its_replicas_a_grant_counts);
 	return tc;
