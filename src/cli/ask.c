@@ -27,19 +27,25 @@ refused(const struct message *m)
 	return CLI_EXIT_NO;
 }
 
-int
-ask_on(struct client *c, const char *line, struct message *m)
+enum client_got
+ask_send(struct client *c, const char *line, struct message *m)
 {
 	enum client_got got;
-	int status;
 
 	client_send(c, "%s", line);
 	for (;;) {
 		got = client_wait(c, now_ms() + ASK_MS, m);
 		if (got != CLIENT_MESSAGE || !m->event)
-			break;
+			return got;
 		message_fini(m);
 	}
+}
+
+int
+ask_status(const struct client *c, enum client_got got, struct message *m)
+{
+	int status;
+
 	if (got == CLIENT_GARBAGE) {
 		say("%s does not speak the protocol", c->address->text);
 		return CLI_EXIT_PROTOCOL;
@@ -54,6 +60,12 @@ ask_on(struct client *c, const char *line, struct message *m)
 	status = refused(m);
 	message_fini(m);
 	return status;
+}
+
+int
+ask_on(struct client *c, const char *line, struct message *m)
+{
+	return ask_status(c, ask_send(c, line, m), m);
 }
 
 bool

@@ -349,6 +349,8 @@ client_wait(struct client *c, int64_t deadline_ms, struct message *m)
 		got = client_next(c, m);
 		if (got != CLIENT_NOTHING || !open)
 			return got;
+		if (c->stop != NULL && *c->stop != 0)
+			return CLIENT_NOTHING;
 		if (deadline_ms != NEVER_MS) {
 			left_ms = deadline_ms - now_ms();
 			if (left_ms <= 0)

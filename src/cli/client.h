@@ -11,6 +11,7 @@
 #include "cli/address.h"
 #include "cli/message.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -35,6 +36,8 @@ struct client {
 	socklen_t peer_len;
 	const struct address *address; /* borrowed from the list */
 	char why[128];		       /* why it ended */
+	/* Ends client_wait() once it is not 0; NULL: nothing does. */
+	const volatile sig_atomic_t *stop;
 };
 
 void client_init(struct client *c);
@@ -68,7 +71,10 @@ bool client_pump(struct client *c) __attribute__((warn_unused_result));
 enum client_got client_next(struct client *c, struct message *m)
     __attribute__((warn_unused_result));
 
-/* Waits for one message: CLIENT_NOTHING when the time is up or it ended. */
+/*
+ * Waits for one message: CLIENT_NOTHING when the time is up, it ended, or it
+ * is stopped.
+ */
 enum client_got client_wait(struct client *c, int64_t deadline_ms,
     struct message *m) __attribute__((warn_unused_result));
 

@@ -51,7 +51,8 @@ struct top {
 	uint64_t count;	  /* 0: without end */
 	int64_t asked_ms; /* of the last answer; 0: none yet */
 	struct termios before;
-	bool keys; /* standard input is a terminal, and is ours */
+	bool keys;   /* standard input is a terminal, and is ours */
+	bool screen; /* and so is the screen */
 };
 
 /* The signal that asks us to end; 0: none yet. */
@@ -95,13 +96,15 @@ screen_begin(struct top *t)
 		t->keys = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 	}
 	(void)fputs(SCREEN_BEGIN, stdout);
+	t->screen = true;
 }
 
 static void
 screen_end(struct top *t)
 {
-	if (t->batch)
+	if (!t->screen)
 		return;
+	t->screen = false;
 	(void)fputs(SCREEN_END, stdout);
 	(void)fflush(stdout);
 	if (t->keys)
@@ -190,6 +193,20 @@ pause_until(struct top *t, int64_t at_ms)
 	return false;
 }
 
+/* What is said of a question that failed must not go with the screen. */
+static int
+question(struct top *t, const char *line, struct message *m)
+{
+	enum client_got got = ask_send(&t->client, line, m);
+
+	/* Then nobody waits for an answer any more, and an empty one will do. */
+	if (got == CLIENT_NOTHING && ended_by != 0)
+		return CLI_EXIT_OK;
+	if (got != CLIENT_MESSAGE || message_status(m) != STATUS_OK)
+		screen_end(t);
+	return ask_status(&t->client, got, m);
+}
+
 static int
 turn(struct top *t)
 {
@@ -199,7 +216,7 @@ turn(struct top *t)
 	int status;
 
 	snprintf(line, sizeof(line), "NAMES limit=%d", NAMES_LIMIT);
-	status = ask_on(&t->client, line, &m);
+	status = question(t, line, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
 	top_lines_take(&t->lines, m.lines,
@@ -219,7 +236,7 @@ loop(struct top *t)
 	screen_begin(t);
 	do {
 		status = turn(t);
-		if (status != CLI_EXIT_OK)
+		if (status != CLI_EXIT_OK || ended_by != 0)
 			break;
 		draw(t);
 		done++;
@@ -289,6 +306,7 @@ top_main(struct cli *cli, int argc, char **argv)
 	status = CLI_EXIT_UNREACHABLE;
 	if (ask_open(cli, &t.client)) {
 		signals_catch();
+		t.client.stop = &ended_by;
 		status = loop(&t);
 	}
 	top_lines_fini(&t.lines);

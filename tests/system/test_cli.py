@@ -331,25 +331,58 @@ class Others(CommandTest):
         self.assertEqual(self.run_it("top", "-n", "0")[0], 64)
         self.assertEqual(self.run_it("top", "surplus")[0], 64)
 
-    def test_top_on_a_terminal(self):
-        """It draws on another screen, q quits, and the terminal is as it was."""
+    def on_a_terminal(self, *words):
+        """A command with a terminal of its own; returns it, our end of that, and its own."""
         ours, theirs = os.openpty()
-        self.addCleanup(os.close, ours)
-        before = termios.tcgetattr(theirs)
-        child = subprocess.Popen([self.program, "-S", self.brokers[0].unix_path, "top"],
+        for fd in (ours, theirs):
+            self.addCleanup(os.close, fd)
+        child = subprocess.Popen([self.program, "-S", self.brokers[0].unix_path, *words],
                                  stdin=theirs, stdout=theirs, stderr=theirs,
                                  preexec_fn=die_with_parent)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
+        return child, ours, theirs
+
+    @staticmethod
+    def read_until_drawn(terminal):
         seen = b""
         while b"held" not in seen.rpartition(b"NAME")[2]:
-            seen += os.read(ours, 4096)
+            seen += os.read(terminal, 4096)
+        return seen
+
+    def test_top_on_a_terminal(self):
+        """It draws on another screen, q quits, and the terminal is as it was."""
+        child, ours, theirs = self.on_a_terminal("top")
+        seen = self.read_until_drawn(ours)
         os.write(ours, b"q")
         self.assertEqual(child.wait(hang()), 0)
         seen += os.read(ours, 4096)
         self.assertRegex(seen, rb"(?s)^\033\[\?1049h.*\033\[\?1049l$")
-        self.assertEqual(termios.tcgetattr(theirs), before)
-        os.close(theirs)
+        fresh = os.openpty()
+        for fd in fresh:
+            self.addCleanup(os.close, fd)
+        self.assertEqual(termios.tcgetattr(theirs), termios.tcgetattr(fresh[1]))
+
+    def test_top_of_a_broker_that_hangs(self):
+        """A signal ends it, whether or not an answer is to come."""
+        child, ours, _ = self.on_a_terminal("top")
+        self.read_until_drawn(ours)
+        self.brokers[0].freeze()
+        let_time_pass(1.5)  # it has asked again by then
+        start = now()
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(hang()), 0)
+        self.assertLess(now() - start, patience(2))
+        self.brokers[0].thaw()
+
+    def test_top_of_a_broker_that_goes_away(self):
+        """What is said of that is not lost with the screen."""
+        child, ours, _ = self.on_a_terminal("top")
+        self.read_until_drawn(ours)
+        self.brokers[0].kill()
+        self.assertEqual(child.wait(hang()), 69)
+        seen = os.read(ours, 4096).rpartition(b"\033[?1049l")[2]
+        self.assertIn(b"the connection was closed", seen)
 
     def test_send(self):
         status, out, _ = self.run_it("send", "STATUS", "x")
