@@ -50,6 +50,8 @@ struct top {
 	bool batch;
 	uint64_t count;	  /* 0: without end */
 	int64_t asked_ms; /* of the last answer; 0: none yet */
+	uint64_t up;	  /* Redis servers that the broker reaches */
+	uint64_t heard;	  /* and those whose messages it hears */
 	struct termios before;
 	bool keys;   /* standard input is a terminal, and is ours */
 	bool screen; /* and so is the screen */
@@ -111,10 +113,18 @@ screen_end(struct top *t)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
 }
 
+/* A server that is reached and not heard passes our waiters by. */
+static bool
+is_deaf(const struct top *t)
+{
+	return t->heard != t->up;
+}
+
 /* How many names the screen has room for. */
 static size_t
 screen_rows(const struct top *t)
 {
+	const size_t head = HEAD_LINES + is_deaf(t);
 	struct winsize size;
 	size_t rows = ROWS_DEFAULT;
 
@@ -122,7 +132,20 @@ screen_rows(const struct top *t)
 		return NAMES_LIMIT;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0)
 		rows = size.ws_row;
-	return rows > HEAD_LINES ? rows - HEAD_LINES : 1;
+	return rows > head ? rows - head : 1;
+}
+
+static void
+head_print(const struct top *t)
+{
+	printf("%s: %zu%s names, %" PRIu64 " held, %" PRIu64 " waiting\n",
+	    t->client.address->text, t->lines.n, t->lines.all ? "" : " busiest",
+	    t->lines.held, t->lines.waiters);
+	if (is_deaf(t))
+		printf("Redis: messages of %" PRIu64 " of %" PRIu64
+		       " servers are heard; waiters may be passed by\n",
+		    t->heard, t->up);
+	(void)putchar('\n');
 }
 
 static void
@@ -146,11 +169,7 @@ draw(struct top *t)
 	if (!t->batch)
 		(void)fputs(SCREEN_CLEAR, stdout);
 	if (!t->json)
-		printf("%s: %zu%s names, %" PRIu64 " held, %" PRIu64
-		       " waiting\n\n",
-		    t->client.address->text, t->lines.n,
-		    t->lines.all ? "" : " busiest", t->lines.held,
-		    t->lines.waiters);
+		head_print(t);
 	table_print(&table, shown, n, t->json);
 	if (t->batch && !t->json)
 		(void)putchar('\n');
@@ -215,6 +234,12 @@ turn(struct top *t)
 	int64_t now = now_ms();
 	int status;
 
+	status = question(t, "STATS", &m);
+	if (status != CLI_EXIT_OK)
+		return status;
+	t->up = top_stat(m.lines, m.lines_n, "redis_nodes_up");
+	t->heard = top_stat(m.lines, m.lines_n, "redis_nodes_subscribed");
+	message_fini(&m);
 	snprintf(line, sizeof(line), "NAMES limit=%d", NAMES_LIMIT);
 	status = question(t, line, &m);
 	if (status != CLI_EXIT_OK)

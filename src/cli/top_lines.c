@@ -1,6 +1,6 @@
 /*
  * From two answers to NAMES, what happened between them: how often each name
- * changed hands in a second, the busiest first.
+ * changed hands in a second, the busiest first.  And one line of STATS.
  */
 #include "config.h"
 
@@ -157,4 +157,22 @@ top_lines_fini(struct top_lines *t)
 {
 	lines_free(t);
 	seen_free(t->seen, t->nseen);
+}
+
+uint64_t
+top_stat(char *const *lines, size_t n, const char *name)
+{
+	const size_t len = strlen(name);
+	const char *text;
+	uint64_t value;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (strncmp(lines[i], name, len) != 0 || lines[i][len] != ' ')
+			continue;
+		text = lines[i] + len + 1;
+		if (parse_number(text, strlen(text), UINT64_MAX, &value))
+			return value;
+	}
+	return 0;
 }

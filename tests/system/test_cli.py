@@ -331,6 +331,18 @@ class Others(CommandTest):
         self.assertEqual(self.run_it("top", "-n", "0")[0], 64)
         self.assertEqual(self.run_it("top", "surplus")[0], 64)
 
+    def test_top_of_a_broker_that_hears_nothing(self):
+        server = self.redis()
+        broker = self.broker(server, name="b2", trust_new=True)
+        client = self.client(broker)
+        address = broker.unix_path
+        self.assertNotIn("heard", self.run_it("top", "-b", "-n", "1", address=address)[1])
+        server.cmd("ACL", "SETUSER", "default", "-subscribe")
+        server.cmd("CLIENT", "KILL", "TYPE", "pubsub")
+        eventually(lambda: client.stats()["redis_nodes_subscribed"] == "0", what="it is deaf")
+        self.assertIn("waiting\nRedis: messages of 0 of 1 servers are heard; waiters may be"
+                      " passed by\n\n", self.run_it("top", "-b", "-n", "1", address=address)[1])
+
     def on_a_terminal(self, *words):
         """A command with a terminal of its own; returns it, our end of that, and its own."""
         ours, theirs = os.openpty()
