@@ -21,6 +21,12 @@
 
 #define INPUT_BYTES 4096
 
+/* Beyond so much that the broker has not taken yet, no more is read. */
+#define OUTPUT_BYTES_MAX 65536
+
+/* No broker takes a longer line. */
+#define LINE_BYTES_MAX (1024 * 1024)
+
 /* One session at the prompt. Lives on the stack of shell_main(). */
 struct shell {
 	struct client client;
@@ -112,6 +118,11 @@ read_input(struct shell *s)
 		type_line(s, data, n);
 		buf_consume(&s->typed, end != NULL ? n + 1 : n);
 	}
+	if (buf_len(&s->typed) > LINE_BYTES_MAX) {
+		say("shell: this line is too long");
+		s->status = CLI_EXIT_USAGE;
+		got = 0;
+	}
 	if (got <= 0)
 		end_input(s);
 }
@@ -150,7 +161,10 @@ shell_loop(struct shell *s)
 	for (;;) {
 		pfd[0].fd = s->client.fd;
 		pfd[0].events = client_events(&s->client);
-		pfd[1].fd = s->reading ? STDIN_FILENO : -1;
+		pfd[1].fd =
+		    s->reading && buf_len(&s->client.out) < OUTPUT_BYTES_MAX
+			? STDIN_FILENO
+			: -1;
 		pfd[1].events = POLLIN;
 		if (poll(pfd, 2, -1) < 0)
 			continue;

@@ -3,9 +3,12 @@
 import contextlib
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import termios
+import threading
 
 from lib.broker import find_program
 from lib.case import SystemTest
@@ -409,6 +412,46 @@ class Others(CommandTest):
         self.assertEqual(child.returncode, 0)
         self.assertIn("OK", out)
         self.assertIn("state=held", out)
+
+    def deaf_server(self):
+        """Answers a PING and reads no more; returns its address."""
+        path = os.path.join(self.directory, "deaf")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen()
+
+        def serve():
+            with contextlib.suppress(OSError):
+                link, _ = listener.accept()
+                self.addCleanup(link.close)
+                link.recv(4096)
+                link.sendall(b"OK\r\n")
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        self.addCleanup(listener.close)
+        return path
+
+    def fed(self, child, data, most):
+        """How much of endless input it takes before it takes no more."""
+        os.set_blocking(child.stdin.fileno(), False)
+        total = 0
+        while total < most and select.select([], [child.stdin], [], 1)[1]:
+            try:
+                total += os.write(child.stdin.fileno(), data)
+            except BrokenPipeError:
+                break
+        return total
+
+    def test_shell_does_not_run_ahead(self):
+        """What the broker does not take is not read, and memory is not filled with it."""
+        child = self.start("shell", stdin=subprocess.PIPE, address=self.deaf_server())
+        self.assertLess(self.fed(child, b"STATUS x\n" * 4096, 16 << 20), 8 << 20)
+
+    def test_shell_ends_an_endless_line(self):
+        child = self.start("shell", stdin=subprocess.PIPE)
+        self.assertLess(self.fed(child, b"x" * 65536, 16 << 20), 8 << 20)
+        self.assertEqual(child.wait(hang()), 64)
+        self.assertIn("too long", child.stderr.read())
 
     def test_addresses(self):
         broker = self.brokers[0]
