@@ -11,9 +11,10 @@ from lib.case import SystemTest
 from lib.client import Line
 from lib.history import check_history
 from lib.proc import pid_gone
+from lib.proxy import Trickle
 from lib.resp import RedisError, Resp
 from lib.transcript import line_matches
-from lib.wait import eventually
+from lib.wait import eventually, now
 
 
 class Matching(unittest.TestCase):
@@ -126,6 +127,16 @@ class Machinery(SystemTest):
         direct = Resp(proxy.address)
         self.assertEqual(direct("SET", "a", "x" * 300), "OK")
         self.assertEqual(direct("GET", "a"), "x" * 300)
+
+    def test_proxy_trickles_and_stalls(self):
+        proxy = self.proxy(self.redis())
+        direct = Resp(proxy.address)
+        proxy.trickle = Trickle(4, every=50)
+        start = now()
+        self.assertEqual(direct("SET", "a", "x" * 1000), "OK")
+        self.assertEqual(direct("GET", "a"), "x" * 1000)
+        self.assertGreater(proxy.trickle.stalls, 0)
+        self.assertGreater(now() - start, proxy.trickle.stalls * proxy.trickle.stall)
 
     def test_proxy_drops_a_reply_after_the_command_has_run(self):
         server = self.redis()

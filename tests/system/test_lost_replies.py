@@ -2,7 +2,10 @@
 outcome is unknown, and must come out right. A fault proxy sits between broker and Redis."""
 
 from lib.case import SystemTest, grace_of, pad_of
-from lib.wait import eventually, let_time_pass, now, patience
+from lib.client import Client
+from lib.history import check_history, run_contenders, stop_contenders
+from lib.proxy import Proxy, Trickle
+from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
 LEASE = 6
 
@@ -242,3 +245,79 @@ class LostReplies(SystemTest):
         let_time_pass(1)
         self.soon_free(stalled=True)
         self.assertLess(self.server.pttl("x"), (self.lease + pad_of(self.lease)) * 1000 + 1)
+
+
+class SlowLine(SystemTest):
+    """A line that passes a few bytes at a time and stands still now and then: nothing is lost
+    or taken for something else, and leases hold, because all of it is within their bounds."""
+
+    limit = 90
+    lease = 6  # a renewal may take a sixth of it: three stalls
+
+    def assert_all_told(self, client, names):
+        """Each of them is granted under its own tag, and shown."""
+        client.send(*[f"@{i} LOCK {name}" for i, name in enumerate(names)])
+        fences = [client.reply(30, tag=str(i)).fence for i in range(len(names))]
+        self.assertEqual(len(set(fences)), len(fences))
+        client.send("LIST", *[f"STATUS {name}" for name in names])
+        self.assertEqual(sorted(line.split()[1] for line in client.reply(30).body),
+                         sorted(names))
+        self.assertEqual([client.reply(30).fence for _ in names], fences)
+        return fences
+
+    def test_between_broker_and_redis(self):
+        server = self.redis()
+        through = self.proxy(server)
+        slow = self.broker(through.address, lease=self.lease, trust_new=True,
+                           redis={"connect_timeout": "30s"})
+        quick = self.broker(server, lease=self.lease, ready=False)
+        through.trickle = Trickle(512)
+        through.cut()  # it greets slowly, too: that is some 40 KB
+        holder = self.client(slow)
+        eventually(lambda: holder.ask("LOCK held wait=1s").ok, 30, "it is there again")
+        through.trickle = Trickle(24)
+        fence = holder.ok("STATUS held").fence
+        crowd = run_contenders([slow.unix_path, quick.unix_path], "x", 0, 1)
+        begin = now()
+        many = self.client(slow)
+        names = [f"many-{i}" for i in range(20)]
+        self.assert_all_told(many, names)
+        let_time_pass(max(0, self.lease * 1.5 - (now() - begin)))
+        stop_contenders(crowd, 40)
+        check_history(crowd)
+        self.assertEqual([one.fault for one in crowd], [None] * len(crowd))
+        self.assertGreater(through.trickle.stalls, 0)
+        self.assertEqual(many.ok("UNLOCK " + " ".join(names), 30)["depth"], ",".join("0" * 20))
+        self.assertEqual(holder.ok("LOCK held").fence, fence)
+        self.assertEqual([line for line in holder.events + many.events if line.status == "!LOST"],
+                         [])
+
+    def test_between_client_and_broker(self):
+        broker = self.broker(self.redis(), lease=self.lease, trust_new=True)
+        through = Proxy("unix:" + broker.unix_path)
+        self.addCleanup(through.stop)
+        through.trickle = Trickle(5, every=200)
+        client, direct = Client(("127.0.0.1", through.port)), self.client()
+        self.addCleanup(client.close)
+        # Characters of several bytes are taken apart as well.
+        names = [f"\u00fc-\u20ac-\U0001f512-{i}" for i in range(20)]
+        self.assert_all_told(client, names)
+        client.ok("WATCH x", 30)
+        fences = [direct.lock("x")]
+        for _ in range(10):
+            direct.ok("UNLOCK x")
+            fences.append(direct.lock("x"))
+        client.send("STATS", "@p PING", "NAMES")
+        for line in client.reply(30).body:
+            self.assertRegex(line, r"^[a-z_]+ \d+$")
+        self.assertGreater(parse_ms(client.reply(30, tag="p")["valid"]), 0)
+        self.assertEqual(len(client.reply(30).body), 21)
+        eventually(lambda: client.pump() or client.events[-1].fields.get("fence") ==
+                   str(fences[-1]), 30, "the last change is told")
+        for line in client.events:
+            self.assertRegex(line.text, r"^!HELD x fence=\d+ broker=b1$|^!FREE x$")
+        told = [line.fence for line in client.events if line.status == "!HELD"]
+        self.assertEqual(told, sorted(told))
+        self.assertLessEqual(set(told), set(fences))
+        self.assertEqual(client.ok("UNLOCK " + " ".join(names), 30)["depth"], ",".join("0" * 20))
+        self.assertEqual(client.ok("LIST", 30).body, [])

@@ -5,6 +5,7 @@ Faults are attributes, changed while it runs:
     delay        seconds that each chunk is held back, in both directions
     stalled      nothing passes; what was held passes late when it is false again
     split        every byte is passed on by itself
+    trickle      a Trickle: a few bytes at a time, with pauses, and a stall now and then
     refuse       new connections are closed at once
     cut()        all connections are closed, what was under way is gone
     drop_reply(match)    the next request that contains `match` passes; its reply does not,
@@ -14,10 +15,34 @@ Faults are attributes, changed while it runs:
     notice(match)        nothing is broken; `fired` is set when such a request comes
 """
 
+import random
 import socket
 import struct
 import threading
 import time
+
+
+class Trickle:
+    """A line that is slow and loses packets, as TCP makes that look to those at its ends."""
+
+    def __init__(self, most, pause=0.002, stall=0.3, every=150):
+        """At most so many bytes at a time; a stall, in seconds, about every so many pieces."""
+        self.most = most
+        self.pause = pause
+        self.stall = stall
+        self.every = every
+        self.stalls = 0
+
+    def pass_on(self, data, target):
+        while data:
+            n = random.randint(1, self.most)
+            target.sendall(data[:n])
+            data = data[n:]
+            if random.randrange(self.every) == 0:
+                self.stalls += 1
+                time.sleep(self.stall)
+            else:
+                time.sleep(random.random() * self.pause)
 
 
 class _Link:
@@ -50,6 +75,7 @@ class Proxy:
         self.upstream = upstream
         self.delay = 0.0
         self.split = False
+        self.trickle = None
         self.refuse = False
         self.connections = 0
         self.fired = threading.Event()
@@ -197,7 +223,10 @@ class Proxy:
                 self.hold(link, source is link.downstream)
                 if not judge(link, data):
                     break
-                if self.split:
+                trickle = self.trickle
+                if trickle:
+                    trickle.pass_on(data, target)
+                elif self.split:
                     for byte in data:
                         target.sendall(bytes((byte,)))
                 else:
