@@ -59,6 +59,7 @@ struct lane {
 	uint32_t killer;	  /* the lane that was sent their CLIENT KILL */
 	unsigned kills;		  /* not answered yet */
 	bool loading[SCRIPT_MAX]; /* a SCRIPT LOAD is under way */
+	unsigned down_lines;	  /* logged since it was up */
 };
 
 struct pool {
@@ -216,6 +217,17 @@ log_down(struct pool *p, const char *why, const char *advice)
 		    LOG_S("why", why));
 }
 
+/* The others do its work. */
+static void
+log_lane_down(struct lane *lane, const char *why)
+{
+	if (lane->down_lines >= DOWN_LINES_MAX)
+		return;
+	lane->down_lines++;
+	LOG(INFO, "redis-link-down", LOG_S("node", lane->pool->node),
+	    LOG_N("lane", lane->index), LOG_S("why", why));
+}
+
 static void
 log_up(struct pool *p, const struct info *info)
 {
@@ -246,6 +258,7 @@ on_up(void *arg, struct link *l)
 	struct lane *lane = arg;
 	struct pool *p = lane->pool;
 
+	lane->down_lines = 0;
 	kill_stale(p);
 	if (p->nup++ > 0)
 		return;
@@ -269,8 +282,7 @@ on_down(
 		kill_stale(p);
 	}
 	if (p->nup > 0) {
-		LOG(INFO, "redis-link-down", LOG_S("node", p->node),
-		    LOG_N("lane", lane->index), LOG_S("why", why));
+		log_lane_down(lane, why);
 		return;
 	}
 	log_down(p, why, advice);

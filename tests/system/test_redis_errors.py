@@ -403,6 +403,16 @@ class RedisErrors(SystemTest):
             one.close()
         client.lock("x", timeout=15)
 
+    def test_redis_has_a_place_for_some_of_us(self):
+        """Those that find none try again and again; that is not said each time."""
+        server = self.redis(maxclients="4")
+        broker = self.broker(server, trust_new=True, ready=False, log={"level": "debug"},
+                             redis={"connections": 8})
+        self.client().lock("x", timeout=15)
+        # Each of them has tried ten times by then.
+        eventually(lambda: len(broker.log_lines("to=connecting")) > 8 * 10, 40, "it tries")
+        self.assert_within(1, len(broker.log_lines("redis-link-down")), 8 * 4)
+
     def test_database_and_prefix(self):
         server = self.redis()
         self.broker(server, redis={"trust_new": True, "database": 3, "prefix": "app1:"})
