@@ -22,6 +22,9 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/once.h \
 	src/redis/pool.c \
 	src/redis/pool.h \
+	src/redis/pool_calls.c \
+	src/redis/pool_stale.c \
+	src/redis/pool_state.h \
 	src/redis/probe.c \
 	src/redis/probe.h \
 	src/redis/probe_conn.c \

@@ -5,7 +5,7 @@
  * sent again on NOSCRIPT, a deadline for every call.  Where replicas must
  * confirm, a WAIT follows the calls of a turn, and their answers are kept until
  * its answer is there; one is under way at a time, and what can wait stands in
- * line while replicas are away (redis/pool.c).
+ * line while replicas are away (redis/pool_calls.c).
  */
 #include "config.h"
 

@@ -1,0 +1,322 @@
+/*
+ * What happens to calls on lanes.
+ *
+ * With redis.replicas a WAIT follows the calls of a turn on each lane.  The
+ * answers of the calls are kept until its answer is there: too few replicas,
+ * and the grants and renewals among them do not count.
+ *
+ * A WAIT blocks its connection, in vain for all its time.  Therefore only one
+ * is under way on it: the next one follows when it is answered, behind all that
+ * was sent meanwhile.  Where the last one was in vain, what can wait is not
+ * sent before that either.
+ *
+ * What is sent is answered in order, so a flood of requests would make every
+ * renewal wait for all of it.  Therefore only so many operations that can wait
+ * are under way on a connection; the rest stands in line here.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "redis/now.h"
+#include "redis/pool_state.h"
+
+/* Some milliseconds of Redis' time, and enough to keep it busy meanwhile. */
+#define PATIENT_MAX 1024
+
+static void on_call(void *arg, const redisReply *reply);
+static void on_load(void *arg, const redisReply *reply);
+static void on_wait(void *arg, const redisReply *reply);
+
+/* ---- what calls say ---- */
+
+/* Behind calls, on their connection; later, where one is under way. */
+static void
+send_wait(struct lane *lane)
+{
+	const struct config_redis *redis = lane->pool->config.redis;
+	unsigned replicas = redis->replicas;
+	int64_t wait_ms = lane->pool->config.lease_ms / 10;
+
+	/* In vain is an answer, too: it must come before it is given up. */
+	if (wait_ms > redis->reply_timeout_ms / 2)
+		wait_ms = redis->reply_timeout_ms / 2;
+	if (!lane->unconfirmed || lane->waiting || replicas == 0)
+		return;
+	lane->unconfirmed = false;
+	lane->waiting = link_sendf(lane->link, 0, on_wait, lane, "WAIT %u %lld",
+	    replicas, (long long)wait_ms);
+}
+
+static bool
+load(struct lane *lane, enum script_id script)
+{
+	const char *words[] = { "SCRIPT", "LOAD",
+		link_script(lane->link, script) };
+	size_t lens[] = { 6, 4, strlen(words[2]) };
+
+	if (lane->loading[script])
+		return true;
+	lane->loading[script] = link_send(
+	    lane->link, 3, words, lens, 0, on_load, &lane->loading[script]);
+	return lane->loading[script];
+}
+
+static bool
+send_on(struct lane *lane, struct call *call)
+{
+	struct link *l = lane->link;
+
+	if (call->asking &&
+	    !link_sendf(l, call->timeout_ms, pool_ignore, NULL, "ASKING"))
+		return false;
+	call->sent_ms = now_ms();
+	if (!link_send(l, call->argc, call->argv, call->argvlen,
+		call->timeout_ms, on_call, call))
+		return false;
+	lane->unconfirmed = true;
+	return true;
+}
+
+/* The script may be gone (SCRIPT FLUSH): load it, and try once more. */
+static bool
+resend(struct lane *lane, struct call *call)
+{
+	if (call->resent > 0 || !load(lane, call->script))
+		return false;
+	call->resent++;
+	lane->pool->config.stats->reloads++;
+	if (!send_on(lane, call))
+		return false;
+	send_wait(lane);
+	return true;
+}
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct pool *p = arg;
+
+	if (p->handler.guard)
+		p->handler.guard(p->arg, report);
+	p->config.owner->guard(p->config.owner_arg, shard, sent_ms, report);
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	const struct pool *p = arg;
+
+	p->config.owner->outcome(p->config.owner_arg, op, sent_ms, outcome);
+}
+
+static const struct store_handler store_handler = { on_guard, on_outcome };
+
+static void
+deliver(struct lane *lane, struct call *call)
+{
+	struct pool *p = lane->pool;
+
+	p->under_way--;
+	if (p->closing) {
+		gather_drop(p->config.gather, call);
+		return;
+	}
+	if (call->verdict != CALL_ANSWERED && call->verdict != CALL_REFUSED)
+		p->config.stats->unknown += call->nops;
+	call_deliver(p->config.gather, call, &store_handler, p);
+}
+
+static bool
+is_noscript(const redisReply *reply)
+{
+	return reply && reply->type == REDIS_REPLY_ERROR &&
+	       strncmp(reply->str, "NOSCRIPT", 8) == 0;
+}
+
+/* Does somebody else take the call, now that it was refused here? */
+static bool
+taken_over(struct pool *p, struct call *call, const redisReply *reply)
+{
+	if (!p->handler.redirected || p->closing || !reply ||
+	    reply->type != REDIS_REPLY_ERROR ||
+	    !p->handler.redirected(p->arg, call, reply))
+		return false;
+	p->under_way--;
+	return true;
+}
+
+static void
+on_call(void *arg, const redisReply *reply)
+{
+	struct call *call = arg;
+	struct lane *lane = call->sender;
+	enum call_verdict verdict;
+
+	if (is_noscript(reply) && resend(lane, call))
+		return;
+	if (call->can_wait)
+		lane->patient -= call->nops;
+	pool_admit(lane->pool);
+	if (taken_over(lane->pool, call, reply))
+		return;
+	verdict = call_decode(call, reply, false);
+	spells_note(&lane->pool->spells, lane->pool->node, call);
+	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
+		lane->pool->handler.refused(lane->pool->arg, call->refusal);
+	if (verdict == CALL_MALFORMED)
+		link_cut(lane->link, "a malformed reply", NULL);
+	else if (verdict == CALL_REFUSED &&
+		 call->refusal->action == REFUSAL_RECONNECT)
+		link_refuse(lane->link, call->error, call->refusal->text);
+	if (verdict == CALL_ANSWERED && lane->pool->config.redis->replicas > 0)
+		TAILQ_INSERT_TAIL(&lane->held, call, entry);
+	else
+		deliver(lane, call);
+}
+
+static void
+on_load(void *arg, const redisReply *reply)
+{
+	bool *loading = arg;
+
+	*loading = false;
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		LOG(WARNING, "redis-load",
+		    LOG_B("error", reply->str, (size_t)reply->len));
+}
+
+/* Answers come in order: all that is held was sent before this WAIT was. */
+static void
+on_wait(void *arg, const redisReply *reply)
+{
+	struct lane *lane = arg;
+	struct pool *p = lane->pool;
+	long long wanted = p->config.redis->replicas, have = 0;
+	struct call_list held = TAILQ_HEAD_INITIALIZER(held);
+	struct call *call;
+
+	if (reply && reply->type == REDIS_REPLY_INTEGER)
+		have = reply->integer;
+	if (reply && (have < wanted) != p->short_told) {
+		p->short_told = have < wanted;
+		if (p->short_told)
+			LOG(WARNING, "redis-replicas", LOG_S("node", p->node),
+			    LOG_N("replicas", have), LOG_N("wanted", wanted));
+		else
+			LOG(NOTICE, "redis-ok", LOG_S("node", p->node),
+			    LOG_N("replicas", have), LOG_N("wanted", wanted));
+	}
+	TAILQ_CONCAT(&held, &lane->held, entry);
+	while ((call = TAILQ_FIRST(&held))) {
+		TAILQ_REMOVE(&held, call, entry);
+		if (have < wanted)
+			call_doubt(call);
+		deliver(lane, call);
+	}
+	lane->waiting = false;
+	pool_admit(p);
+	send_wait(lane);
+}
+
+/* ---- sending: what can wait does, so that what can't need not ---- */
+
+static bool
+start(struct lane *lane, struct call *call)
+{
+	struct pool *p = lane->pool;
+	const char *sha = link_sha(lane->link, call->script);
+
+	call->argv[1] = sha;
+	call->argvlen[1] = strlen(sha);
+	call->sender = lane;
+	if (!send_on(lane, call))
+		return false;
+	if (call->can_wait)
+		lane->patient += call->nops;
+	p->config.stats->calls++;
+	p->config.stats->ops += call->nops;
+	return true;
+}
+
+/* It stood in line in vain. */
+static void
+give_back(struct pool *p, struct call *call)
+{
+	p->under_way--;
+	(void)call_finish(
+	    p->config.gather, call, NULL, true, &store_handler, p);
+}
+
+/* Is what can wait not to be sent now? */
+static bool
+is_full(const struct lane *lane)
+{
+	return lane->patient >= PATIENT_MAX ||
+	       (lane->waiting && lane->pool->short_told);
+}
+
+/* Sends of the line of one lane what there is room for: is there any? */
+static bool
+admit_lane(struct pool *p, struct lane *lane)
+{
+	bool sent = false;
+	struct call *call;
+	struct lane *by;
+
+	while ((call = TAILQ_FIRST(&lane->line))) {
+		by = pool_route(p, lane->index);
+		if (by && is_full(by))
+			break;
+		TAILQ_REMOVE(&lane->line, call, entry);
+		if (by && start(by, call))
+			sent = true;
+		else
+			give_back(p, call);
+	}
+	return sent;
+}
+
+void
+pool_admit(struct pool *p)
+{
+	bool sent = false;
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes && !p->closing; i++)
+		sent = admit_lane(p, &p->lanes[i]) || sent;
+	if (sent)
+		pool_flush(p);
+}
+
+bool
+pool_send(struct pool *p, struct call *call)
+{
+	struct lane *lane = &p->lanes[call->lane % p->nlanes];
+	struct lane *by = pool_route(p, lane->index);
+
+	if (!by)
+		return false;
+	if (call->can_wait && (is_full(by) || !TAILQ_EMPTY(&lane->line)))
+		TAILQ_INSERT_TAIL(&lane->line, call, entry);
+	else if (!start(by, call))
+		return false;
+	p->under_way++;
+	return true;
+}
+
+void
+pool_flush(struct pool *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++) {
+		send_wait(&p->lanes[i]);
+		link_flush(p->lanes[i].link);
+	}
+}

@@ -1,0 +1,107 @@
+/*
+ * Connections that were lost.  What they had still to run may run yet, so they
+ * are killed before anything takes their place.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "redis/pool_state.h"
+
+static void on_killed(void *arg, const redisReply *reply);
+
+struct lane *
+pool_any_lane(struct pool *p, uint32_t first)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++)
+		if (link_is_up(p->lanes[(first + i) % p->nlanes].link))
+			return &p->lanes[(first + i) % p->nlanes];
+	return NULL;
+}
+
+/* Ids start again with the server. */
+void
+pool_note_stale(struct lane *lane, const struct link *l)
+{
+	const char *run_id = link_info(l)->run_id;
+
+	if (strcmp(lane->stale_run_id, run_id) != 0)
+		lane->nstale = 0;
+	(void)snprintf(
+	    lane->stale_run_id, sizeof(lane->stale_run_id), "%s", run_id);
+	lane->stale =
+	    xrealloc(lane->stale, (lane->nstale + 1) * sizeof(*lane->stale));
+	lane->stale[lane->nstale++] = link_client_id(l);
+	lane->killer = NO_LANE;
+}
+
+/* All by one connection, in order, so that the last answer is for all. */
+static void
+kill_all(struct lane *lane, const struct lane *by)
+{
+	unsigned i;
+
+	for (i = 0; i < lane->nstale; i++) {
+		if (!link_sendf(by->link, 0, on_killed, lane,
+			"CLIENT KILL ID %llu",
+			(unsigned long long)lane->stale[i]))
+			return;
+		lane->kills++;
+	}
+	lane->killer = by->index;
+}
+
+/* Only where the server is still the same. */
+void
+pool_kill_stale(struct pool *p)
+{
+	struct lane *lane, *by;
+	uint32_t i;
+
+	for (i = 0; i < p->nlanes; i++) {
+		lane = &p->lanes[i];
+		by = pool_any_lane(p, i);
+		if (lane->nstale == 0 || lane->killer != NO_LANE || !by)
+			continue;
+		if (strcmp(lane->stale_run_id, link_info(by->link)->run_id))
+			lane->nstale = 0;
+		else
+			kill_all(lane, by);
+	}
+}
+
+static void
+on_killed(void *arg, const redisReply *reply)
+{
+	struct lane *lane = arg;
+
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		LOG(NOTICE, "redis-kill",
+		    LOG_B("error", reply->str, (size_t)reply->len));
+	if (--lane->kills > 0)
+		return; /* the last one counts */
+	lane->killer = NO_LANE;
+	if (reply)
+		lane->nstale = 0;
+	else if (!lane->pool->closing)
+		pool_kill_stale(lane->pool); /* somebody else must do it */
+}
+
+struct lane *
+pool_route(struct pool *p, uint32_t index)
+{
+	struct lane *lane = &p->lanes[index % p->nlanes];
+
+	if (lane->nstale == 0)
+		return pool_any_lane(p, lane->index);
+	/* Behind each CLIENT KILL, on the same connection. */
+	if (lane->killer == NO_LANE || !link_is_up(p->lanes[lane->killer].link))
+		return NULL;
+	return &p->lanes[lane->killer];
+}
