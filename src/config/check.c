@@ -99,7 +99,19 @@ check_master(const struct config_draft *draft)
 		    "sentinel");
 }
 
-/* Settings that mean nothing but with Sentinel: the mode is likely wrong. */
+/* A text that means nothing in this mode: the mode is likely wrong. */
+static void
+refuse_text(const struct config_draft *draft, enum config_field_id id,
+    const char *expected)
+{
+	const char *const *value =
+	    config_field_slot_const(&config_fields[id], draft->config);
+
+	if (usable(draft, id) && (*value)[0] != '\0')
+		MODE_FAULT(draft, id, "given with redis.mode %s, expected %s",
+		    mode_name(draft), expected);
+}
+
 static void
 check_sentinel_only(const struct config_draft *draft)
 {
@@ -111,16 +123,24 @@ check_sentinel_only(const struct config_draft *draft)
 
 	if (draft->config->redis.mode == CONFIG_MODE_SENTINEL)
 		return;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		const char *const *value = config_field_slot_const(
-		    &config_fields[ids[i]], draft->config);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		refuse_text(draft, ids[i], "only with redis.mode sentinel");
+}
 
-		if (usable(draft, ids[i]) && (*value)[0] != '\0')
-			MODE_FAULT(draft, ids[i],
-			    "given with redis.mode %s, expected only with "
-			    "redis.mode sentinel",
-			    mode_name(draft));
-	}
+/* The server that the broker starts for itself has no users, no passwords. */
+static void
+check_embedded(const struct config_draft *draft)
+{
+	static const enum config_field_id ids[] = {
+		CONFIG_FIELD_REDIS_USER,
+		CONFIG_FIELD_REDIS_PASSWORD,
+		CONFIG_FIELD_REDIS_PASSWORD_FILE,
+	};
+
+	if (draft->config->redis.mode != CONFIG_MODE_EMBEDDED)
+		return;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		refuse_text(draft, ids[i], "none: its server is private");
 }
 
 /* Safety rests on this number, so nobody gets it by not knowing of it. */
@@ -156,6 +176,11 @@ check_database(const struct config_draft *draft)
 		MODE_FAULT(draft, CONFIG_FIELD_REDIS_DATABASE,
 		    "%u given, expected 0 with redis.mode cluster, which has "
 		    "no others",
+		    redis->database);
+	if (redis->mode == CONFIG_MODE_EMBEDDED && redis->database != 0)
+		MODE_FAULT(draft, CONFIG_FIELD_REDIS_DATABASE,
+		    "%u given, expected 0 with redis.mode embedded, whose "
+		    "server is private",
 		    redis->database);
 }
 
@@ -265,6 +290,7 @@ static check *const checks[] = {
 	check_nodes,
 	check_master,
 	check_sentinel_only,
+	check_embedded,
 	check_replicas,
 	check_database,
 	check_prefix,

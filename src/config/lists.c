@@ -1,11 +1,13 @@
 /*
  * The types of settings that are lists: `listen` and `redis.nodes`.  Each
- * item has a place of its own, so these add their faults themselves.  Opens
- * and resolves nothing.
+ * item has a place of its own, so these add their faults themselves.  Looks up
+ * groups; opens nothing and resolves no host.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
 #include <assert.h>
+#include <errno.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +150,18 @@ parse_mode(const struct config_node *node, unsigned *mode,
 	return true;
 }
 
+/*
+ * Is there such a group?  Where the system can't say, as when a directory of
+ * users is not up yet, the attempt to listen decides: that is worth repeating.
+ */
+static bool
+group_may_be(const char *name)
+{
+	errno = 0;
+	return name[0] == '\0' || getgrnam(name) != NULL ||
+	       (errno != 0 && errno != ENOENT);
+}
+
 static bool
 parse_group(
     const struct config_node *node, char **group, struct config_faults *faults)
@@ -162,6 +176,9 @@ parse_group(
 	if (strlen(text) > GROUP_MAX)
 		return fault_value(
 		    node, faults, "is too long", "the name of a group");
+	if (!group_may_be(text))
+		return fault_value(
+		    node, faults, "is no group here", "the name of a group");
 	*group = xstrdup(text);
 	return true;
 }

@@ -39,8 +39,8 @@ static const struct good_case good_cases[] = {
 	    "  - tcp: \"0.0.0.0:0\"\n  - tcp: \"0.0.0.0:0\"\n" },
 	{ "listen: [{unix: /run/a}]",
 	    "  - unix: \"/run/a\"\n    mode: \"0660\"\n    group: \"\"\n" },
-	{ "listen: [{unix: /run/a, mode: 0600, group: lock}]",
-	    "  - unix: \"/run/a\"\n    mode: \"0600\"\n    group: \"lock\"\n" },
+	{ "listen: [{unix: /run/a, mode: 0600, group: root}]",
+	    "  - unix: \"/run/a\"\n    mode: \"0600\"\n    group: \"root\"\n" },
 	{ "listen: [{unix: /run/a, mode: \"777\"}]", "    mode: \"0777\"\n" },
 	{ "listen: [{unix: \"\"}]", "listen: []\n" },
 
@@ -262,7 +262,7 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:10: listen: has neither tcp nor unix, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", unix: /a}]",
 	    "t:1:23: listen.unix: given beside tcp, " IN_ENTRY },
-	{ "listen: [{tcp: \"a:1\", mode: \"0660\", group: g}]",
+	{ "listen: [{tcp: \"a:1\", mode: \"0660\", group: root}]",
 	    "t:1:23: listen.mode: given beside tcp, expected only beside "
 	    "unix\n"
 	    "t:1:37: listen.group: given beside tcp, expected only beside "
@@ -326,6 +326,9 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{unix: /a, group: a b}]",
 	    "t:1:28: listen.group: 'a b' has a character that no group has, "
 	    "expected the name of a group\n" },
+	{ "listen: [{unix: /a, group: no-such-group}]",
+	    "t:1:28: listen.group: 'no-such-group' is no group here, expected "
+	    "the name of a group\n" },
 	{ "listen: [{unix: a, mode: x, group: \"a:\"}]",
 	    "t:1:17: listen.unix: 'a' is no absolute path, " IN_UNIX
 	    "t:1:26: listen.mode: 'x' is no mode, " IN_MODE
@@ -436,6 +439,18 @@ static const struct fault_case fault_cases[] = {
 	    "standalone, expected only with redis.mode sentinel\n"
 	    "t:6:27: redis.sentinel_password_file: '/f' can't be used (No such "
 	    "file or directory), expected a readable file with a password\n" },
+	{ "redis: {user: u, password: p, database: 1}",
+	    "t:1:15: redis.user: given with redis.mode embedded, expected "
+	    "none: its server is private\n"
+	    "t:1:28: redis.password: given with redis.mode embedded, expected "
+	    "none: its server is private\n"
+	    "t:1:41: redis.database: 1 given, expected 0 with redis.mode "
+	    "embedded, whose server is private\n" },
+	{ "redis: {password_file: /none}",
+	    "t:1:24: redis.password_file: given with redis.mode embedded, "
+	    "expected none: its server is private\n"
+	    "t:1:24: redis.password_file: '/none' can't be used (No such file "
+	    "or directory), expected a readable file with a password\n" },
 	{ CLUSTER "  database: 1",
 	    "t:5:13: redis.database: 1 given, expected 0 with redis.mode "
 	    "cluster, which has no others\n" },

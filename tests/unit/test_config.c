@@ -494,19 +494,20 @@ static const struct {
 	{ "", "listen: []", 0, "listen " },
 	{ "listen: [{unix: /a}]", "listen: [{unix: /a, mode: 600}]", 0,
 	    "listen " },
-	{ "listen: [{unix: /a}]", "listen: [{unix: /a, group: g}]", 0,
+	{ "listen: [{unix: /a}]", "listen: [{unix: /a, group: root}]", 0,
 	    "listen " },
 	{ "listen: [{unix: /a}]", "listen: [{tcp: \"a:1\"}]", 0, "listen " },
-	{ STANDALONE, STANDALONE "  password: x\nlog: {level: error}", 1,
-	    "redis.password " },
+	{ STANDALONE,
+	    STANDALONE "  password: x\n  database: 1\nlog: {level: error}", 1,
+	    "redis.password redis.database " },
 	{ STANDALONE, "redis: {mode: standalone, nodes: [r:2]}", 0,
 	    "redis.nodes " },
 	{ STANDALONE, CLUSTER, 0, "redis.mode redis.replicas " },
 	{ "",
 	    "redis: {server: x, connections: 3, connect_timeout: 1s, "
-	    "reply_timeout: 1s, prefix: x, trust_new: true, database: 1}",
+	    "reply_timeout: 1s, prefix: x, trust_new: true}",
 	    0,
-	    "redis.server redis.database redis.connections "
+	    "redis.server redis.connections "
 	    "redis.connect_timeout redis.reply_timeout redis.prefix "
 	    "redis.trust_new " },
 };
