@@ -20,6 +20,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/status.h \
 	src/base/streams.c \
 	src/base/streams.h \
+	src/base/syslog_out.c \
+	src/base/syslog_out.h \
 	src/base/table.c \
 	src/base/table.h \
 	src/base/timeval.h \

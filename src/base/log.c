@@ -8,9 +8,10 @@
  *
  * The log must not stop the broker: leases are renewed by the thread that
  * writes it.  A stderr that can take nothing at the moment costs the line, not
- * the time.  stderr is shared with others, so it is not made non-blocking;
- * it is asked first whether it can take a line.  A pipe that says yes takes
- * PIPE_BUF bytes, and a line is no longer than that.
+ * the time, and so does a system log that nobody reads.  stderr is shared with
+ * others, so it is not made non-blocking; it is asked first whether it can take
+ * a line.  A pipe that says yes takes PIPE_BUF bytes, and a line is no longer
+ * than that.
  */
 #include "config.h"
 
@@ -30,6 +31,7 @@
 
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/syslog_out.h"
 
 /* A line with its end; what is longer is cut, and "..." says so. */
 #define LINE_BYTES_MAX PIPE_BUF
@@ -54,8 +56,9 @@ static struct {
 	enum log_format format;
 	enum log_stderr kind;
 	bool torn; /* the last line is only partly written */
+	struct syslog_out syslog;
 	uint64_t dropped;
-} logger = { .level = LOG_LEVEL_NOTICE };
+} logger = { .level = LOG_LEVEL_NOTICE, .syslog = { "/dev/log", -1 } };
 
 static const struct {
 	const char *word;
@@ -106,11 +109,9 @@ log_setup(enum log_level level, enum log_target target, enum log_format format)
 	logger.level = level;
 	logger.format = format;
 	logger.kind = log_probe();
-	if (target != logger.target && target == LOG_TO_SYSLOG)
-		openlog("lockbrokerd", LOG_PID, LOG_DAEMON);
-	if (target != logger.target && target == LOG_TO_STDERR)
-		closelog();
 	logger.target = target;
+	if (target == LOG_TO_STDERR)
+		syslog_out_close(&logger.syslog);
 }
 
 bool
@@ -362,10 +363,10 @@ log_values(enum log_level level, const char *event,
 	if (logger.kind == STDERR_UNKNOWN)
 		logger.kind = log_probe();
 	line_build(&l, level, event, values, n);
-	if (logger.target == LOG_TO_SYSLOG)
-		syslog(levels[level].priority, "%.*s", (int)(l.len - 1),
-		    l.mem + 1);
-	else
+	if (logger.target == LOG_TO_STDERR)
 		line_to_stderr(&l);
+	else if (!syslog_out_send(&logger.syslog, levels[level].priority,
+		     l.mem + 1, l.len - 1))
+		logger.dropped += l.len - 1;
 	errno = saved;
 }

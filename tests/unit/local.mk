@@ -22,6 +22,7 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_log.c \
 	tests/unit/test_map.c \
 	tests/unit/test_parse.c \
+	tests/unit/test_syslog_out.c \
 	tests/unit/test_table.c \
 	tests/unit/test_xmalloc.c
 tests_unit_test_base_CPPFLAGS = $(UNIT_CPPFLAGS)

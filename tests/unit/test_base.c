@@ -16,6 +16,7 @@ main(void)
 		log_cases,
 		map_cases,
 		parse_cases,
+		syslog_out_cases,
 		table_cases,
 		xmalloc_cases,
 	};

@@ -12,6 +12,7 @@ TCase *heap_cases(void);
 TCase *log_cases(void);
 TCase *map_cases(void);
 TCase *parse_cases(void);
+TCase *syslog_out_cases(void);
 TCase *table_cases(void);
 TCase *xmalloc_cases(void);
 
