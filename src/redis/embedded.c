@@ -98,7 +98,8 @@ sweep(const char *parent)
 		    !S_ISSOCK(st.st_mode) || time(NULL) - st.st_mtime < STALE_S)
 			continue;
 		strcpy(sun.sun_path, path);
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		fd = socket(
+		    AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 		if (fd >= 0 &&
 		    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 &&
 		    errno == ECONNREFUSED && unlink(path) == 0) {
