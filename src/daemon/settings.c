@@ -9,9 +9,13 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/settings.h"
+#include "front/front.h"
 
-/* Kept for listening, Redis, the log, and clients on their way out. */
-#define DESCRIPTORS_KEPT 64
+/* Kept for the loop, listening, the log and an embedded server. */
+#define DESCRIPTORS_OWN 32
+
+/* A cluster has more nodes than those that are configured. */
+#define CLUSTER_NODES 16
 
 const char *
 settings_default_file(void)
@@ -29,9 +33,29 @@ settings_load(
 	return config_load(config, file, faults);
 }
 
+/* As many as all connections to Redis and to Sentinels need. */
+static rlim_t
+redis_descriptors(const struct config_redis *redis)
+{
+	rlim_t to_server = redis->connections + 1, n = redis->nodes.n;
+
+	switch (redis->mode) {
+	case CONFIG_MODE_SENTINEL:
+		return 2 * n + to_server;
+	case CONFIG_MODE_CLUSTER:
+		return (n < CLUSTER_NODES ? CLUSTER_NODES : n) * to_server;
+	case CONFIG_MODE_QUORUM:
+		return n * to_server;
+	default:
+		return to_server;
+	}
+}
+
 void
 settings_fit_descriptors(struct config *config)
 {
+	rlim_t kept = DESCRIPTORS_OWN + FRONT_DESCRIPTORS +
+		      redis_descriptors(&config->redis);
 	struct rlimit rl;
 	rlim_t room;
 
@@ -44,9 +68,7 @@ settings_fit_descriptors(struct config *config)
 	}
 	if (rl.rlim_cur == RLIM_INFINITY)
 		return;
-	room = rl.rlim_cur > 2 * DESCRIPTORS_KEPT
-		   ? rl.rlim_cur - DESCRIPTORS_KEPT
-		   : rl.rlim_cur / 2;
+	room = rl.rlim_cur > 2 * kept ? rl.rlim_cur - kept : rl.rlim_cur / 2;
 	if (config->limits.clients <= room)
 		return;
 	LOG(WARNING, "descriptors-few", LOG_N("descriptors", rl.rlim_cur),

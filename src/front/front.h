@@ -29,6 +29,12 @@ struct event_base;
 struct front;
 struct conn;
 
+/*
+ * What the front may need beside a descriptor for each of limits.clients: for
+ * those who are refused, and for those on their way out.
+ */
+#define FRONT_DESCRIPTORS 64
+
 /* What one client, and all of them, may use.  Copied. */
 struct front_limits {
 	unsigned clients;

@@ -5,6 +5,9 @@
  * for ever.  One descriptor is kept in reserve for that moment: it is given
  * up to accept one client and tell it so, and then nobody is accepted for a
  * tenth of a second.
+ *
+ * What is beyond limits.clients is refused a few at a time: each that is refused
+ * needs a descriptor until it has heard so, and others rely on there being some.
  */
 #include "config.h"
 
@@ -23,6 +26,8 @@
 #include "front/state.h"
 
 #define ACCEPTS_PER_TURN 64
+#define REFUSALS_PER_TURN 8 /* at each place */
+#define SPELL_MS 10000	    /* what did not happen for so long is news again */
 #define ACCEPT_AGAIN_MS 100
 
 /* One listening socket.  Owned by the front. */
@@ -61,6 +66,17 @@ accept_again(evutil_socket_t fd, short what, void *arg)
 		(void)event_add(l->event, NULL);
 }
 
+/* Is it to be said in the log, or has it been, for this spell? */
+static bool
+is_news(int64_t *last_ms)
+{
+	int64_t now = front_now_ms();
+	bool news = *last_ms == 0 || now - *last_ms >= SPELL_MS;
+
+	*last_ms = now;
+	return news;
+}
+
 static void
 reserve(struct front *f)
 {
@@ -77,10 +93,9 @@ accept_exhausted(struct listener *l, int err)
 	struct front *f = l->front;
 	int fd;
 
-	if (!f->exhausted)
+	if (is_news(&f->exhausted_ms))
 		LOG(WARNING, "descriptors-exhausted",
 		    LOG_S("error", strerror(err)), LOG_N("clients", f->nlive));
-	f->exhausted = true;
 	accept_later(f);
 	if (f->reserve_fd < 0)
 		return;
@@ -95,36 +110,35 @@ accept_exhausted(struct listener *l, int err)
 	reserve(f);
 }
 
-static void
+/* False where it is one too many. */
+static bool
 accept_one(struct listener *l, int fd)
 {
 	struct front *f = l->front;
 
-	f->exhausted = false;
 	reserve(f);
 	if (front_has_room(f)) {
-		f->crowded = false;
 		front_accepted(f, fd, l->tcp);
-		return;
+		return true;
 	}
-	if (!f->crowded)
+	if (is_news(&f->crowded_ms))
 		LOG(WARNING, "clients-exhausted",
 		    LOG_N("limit", f->limits.clients));
-	f->crowded = true;
 	front_rejected(f, fd, l->tcp);
+	return false;
 }
 
 static void
 listener_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct listener *l = arg;
-	int i, client;
+	int i, client, refused = 0;
 
 	(void)what;
-	for (i = 0; i < ACCEPTS_PER_TURN; i++) {
+	for (i = 0; i < ACCEPTS_PER_TURN && refused < REFUSALS_PER_TURN; i++) {
 		client = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (client >= 0) {
-			accept_one(l, client);
+			refused += !accept_one(l, client);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||

@@ -22,7 +22,7 @@ struct listener;
 #define FRONT_CROWDED "all %u places for clients are taken"
 
 /* Beyond so many lingering ones the oldest is closed. */
-#define LINGERERS_MAX 256
+#define LINGERERS_MAX 32
 
 /* Read at once from one connection; also what is kept beyond a line. */
 #define FRONT_READ_BYTES ((size_t)64 * 1024)
@@ -61,8 +61,8 @@ struct front {
 	struct event *accept_again; /* after descriptors were used up */
 	int reserve_fd; /* given up to refuse a client when none is left */
 	bool held_back; /* nobody is accepted yet */
-	bool exhausted; /* descriptors: said in the log */
-	bool crowded;	/* limits.clients: said in the log */
+	int64_t exhausted_ms; /* when descriptors last were; 0: never */
+	int64_t crowded_ms;   /* when limits.clients last was; 0: never */
 
 	struct buf why; /* scratch of the gate */
 	char *scratch;	/* FRONT_READ_BYTES that are read into */

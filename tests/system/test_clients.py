@@ -403,6 +403,34 @@ class Crowds(SystemTest):
         eventually(lambda: self.client().ok("PING"), 5, "new clients come in again")
         resource.prlimit(broker.pid, resource.RLIMIT_NOFILE, limits)
 
+    def test_a_flood_leaves_descriptors_for_redis(self):
+        """Clients beyond the limit are refused before they use up what is kept for others."""
+        ours = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, ours)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(2048, ours[1]), ours[1]))
+        server = self.redis()
+        broker = self.broker(server, start=False, redis={"trust_new": True})
+        broker.start(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (400, 400)))
+        holder = self.client()
+        holder.lock("x", timeout=15)
+        told = broker.log_lines("descriptors-few")[0]
+        clients = [Client(broker.unix_path) for _ in range(int(told.rsplit("=", 1)[1]) - 1)]
+        flood = []
+        for client in clients:
+            self.addCleanup(client.close)
+            client.ok("PING")
+        most = 0
+        for _ in range(4):
+            for _ in range(100):
+                flood.append(Client(broker.unix_path))
+                self.addCleanup(flood[-1].close)
+            holder.ok("PING")
+            most = max(most, broker.process.open_fds())
+        for client in flood:
+            self.assertEqual(client.reply().code, "limit")
+        self.assertEqual(broker.log_lines("descriptors-exhausted"), [])
+        self.assertLess(most, 400 - 8)
+
     def test_a_client_that_says_nothing_is_dropped_where_asked(self):
         self.broker(limits={"first_line": "1s"})
         start = now()
