@@ -156,10 +156,9 @@ remove_stale(const struct sockaddr_un *sa, struct buf *why)
 	return true;
 }
 
-/* Created without any permission, and not listened on before it has them. */
+/* Without any permission, and not listened on before it has them. */
 static bool
-bind_unix(int fd, const struct sockaddr_un *sa, unsigned mode, gid_t gid,
-    struct buf *why)
+bind_closed(int fd, const struct sockaddr_un *sa, struct buf *why)
 {
 	const struct sockaddr *addr = (const struct sockaddr *)sa;
 	mode_t old = umask(0777);
@@ -173,15 +172,32 @@ bind_unix(int fd, const struct sockaddr_un *sa, unsigned mode, gid_t gid,
 		rc = bind(fd, addr, sizeof(*sa));
 	}
 	(void)umask(old);
-	if (rc < 0)
-		return fail(why, "can't bind");
-	if (gid != (gid_t)-1 && lchown(sa->sun_path, (uid_t)-1, gid) < 0)
+	return rc == 0 ? true : fail(why, "can't bind");
+}
+
+static bool
+open_up(int fd, const char *path, unsigned mode, gid_t gid, struct buf *why)
+{
+	if (gid != (gid_t)-1 && lchown(path, (uid_t)-1, gid) < 0)
 		return fail(why, "can't set its group");
-	if (chmod(sa->sun_path, (mode_t)mode) < 0)
+	if (chmod(path, (mode_t)mode) < 0)
 		return fail(why, "can't set its mode");
 	if (listen(fd, BACKLOG) < 0)
 		return fail(why, "can't listen there");
 	return true;
+}
+
+/* One that could not be opened up would not even tell that nobody is there. */
+static bool
+bind_unix(int fd, const struct sockaddr_un *sa, unsigned mode, gid_t gid,
+    struct buf *why)
+{
+	if (!bind_closed(fd, sa, why))
+		return false;
+	if (open_up(fd, sa->sun_path, mode, gid, why))
+		return true;
+	(void)unlink(sa->sun_path);
+	return false;
 }
 
 static bool

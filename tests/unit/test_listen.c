@@ -129,6 +129,36 @@ START_TEST(unix_socket_live_or_stale)
 }
 END_TEST
 
+/* Nothing is left behind that would be in the way once the group is right. */
+START_TEST(unix_socket_for_a_group_of_others)
+{
+	const char *group = "daemon"; /* of nobody who runs tests */
+	char path[sizeof(((struct rig *)0)->path)];
+	uid_t self = geteuid();
+	struct buf why;
+	struct rig rig;
+	bool ok;
+
+	rig_init(&rig);
+	buf_init(&why);
+	(void)strcpy(path, rig.path);
+	(void)snprintf(rig.path, sizeof(rig.path), "%s/t", rig.dir);
+	if (self == 0) {
+		ck_assert_int_eq(setgroups(0, NULL), 0);
+		ck_assert_int_eq(chown(rig.dir, 65534, 65534), 0);
+		ck_assert_int_eq(seteuid(65534), 0);
+	}
+	ok = front_listen_unix(rig.front, rig.path, 0600, group, &why);
+	expect_failure(ok, &why, "can't set its group");
+	ck_assert(front_listen_unix(rig.front, rig.path, 0600, "", &why));
+	expect_service(&rig, OVER_UNIX);
+	ck_assert_int_eq(seteuid(self), 0);
+	(void)unlink(path);
+	buf_fini(&why);
+	rig_fini(&rig);
+}
+END_TEST
+
 START_TEST(unix_socket_impossible)
 {
 	char path[200];
@@ -192,6 +222,7 @@ listen_cases(void)
 	tcase_add_test(tc, unix_socket);
 	tcase_add_test(tc, unix_socket_that_is_there);
 	tcase_add_test(tc, unix_socket_live_or_stale);
+	tcase_add_test(tc, unix_socket_for_a_group_of_others);
 	tcase_add_test(tc, unix_socket_impossible);
 	tcase_add_test(tc, tcp);
 	return tc;
