@@ -8,12 +8,14 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -168,11 +170,30 @@ serve(struct config *config, const char *file)
 	return status;
 }
 
+/* What needs a configuration; returns the exit status. */
+static int
+act(const struct args *args)
+{
+	struct config config;
+	int status = EXIT_SUCCESS;
+
+	if (!load(&config, args->file))
+		return EXIT_USAGE;
+	if (args->dump)
+		config_dump(&config, stdout);
+	else if (args->probe)
+		status =
+		    probe_run(&config, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
+	else if (!args->test)
+		status = serve(&config, args->file);
+	config_free(&config);
+	return status;
+}
+
 int
 daemon_main(int argc, char **argv)
 {
 	struct args args = { .file = NULL };
-	struct config config;
 	int status = EXIT_SUCCESS;
 
 	if (!streams_fill())
@@ -184,21 +205,16 @@ daemon_main(int argc, char **argv)
 	if (args.help) {
 		(void)fputs(usage, stdout);
 		(void)printf(help, settings_default_file());
-		return EXIT_SUCCESS;
-	}
-	if (args.version) {
+	} else if (args.version) {
 		(void)printf("lockbrokerd %s\n", PACKAGE_VERSION);
-		return EXIT_SUCCESS;
+	} else {
+		status = act(&args);
 	}
-	if (!load(&config, args.file))
-		return EXIT_USAGE;
-	if (args.dump)
-		config_dump(&config, stdout);
-	else if (args.probe)
-		status =
-		    probe_run(&config, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
-	else if (!args.test)
-		status = serve(&config, args.file);
-	config_free(&config);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		(void)fprintf(stderr,
+		    "lockbrokerd: can't write to standard output: %s\n",
+		    strerror(errno));
+		return EXIT_FAILURE;
+	}
 	return status;
 }

@@ -368,6 +368,15 @@ class CommandLine(SystemTest):
         for option in ("-c", "-t", "-T", "-V", "-h"):
             self.assertIn(option, out)
 
+    def test_output_that_nobody_takes(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for option in ("-T", "-h", "-V"):
+                with self.subTest(option):
+                    done = subprocess.run([find_program(), option], stdout=full, timeout=hang(),
+                                          stderr=subprocess.PIPE, text=True, check=False)
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn("No space left", done.stderr)
+
     def test_usage(self):
         for options in (("-x",), ("-c",), ("surplus",)):
             with self.subTest(options):
