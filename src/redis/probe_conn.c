@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/timeval.h"
 #include "config/config.h"
 #include "redis/now.h"
 #include "redis/probe_conn.h"
 #include "redis/tls.h"
 #include "store/refusal.h"
+#include "wire/text.h"
 
 static const char *const words[] = {
 #define FINDING(id, word) [FINDING_##id] = word,
@@ -27,9 +29,16 @@ static void
 say(struct probe *probe, enum finding finding, const char *what,
     const char *fmt, va_list ap)
 {
-	(void)fprintf(probe->out, "%-4s  %s: ", words[finding], what);
-	(void)vfprintf(probe->out, fmt, ap);
-	(void)fputc('\n', probe->out);
+	struct buf line;
+
+	buf_init(&line);
+	buf_addf(&line, "%-4s  %s: ", words[finding], what);
+	buf_addv(&line, fmt, ap);
+	/* Servers have a say in it, and must not drive a terminal. */
+	text_clean(buf_data(&line), buf_len(&line), ' ');
+	buf_addc(&line, '\n');
+	(void)fwrite(buf_data(&line), 1, buf_len(&line), probe->out);
+	buf_fini(&line);
 	if (finding == FINDING_FAIL)
 		probe->failed = true;
 }
