@@ -82,7 +82,7 @@ duration_set(int64_t *ms, const char *option, const char *arg)
 {
 	if (timespan_parse(arg, ms))
 		return 0;
-	return say_usage("run: %s: '%s' is not a duration (1.5, 500ms, 30s, "
+	return say_usage("%s: '%s' is not a duration (1.5, 500ms, 30s, "
 			 "5m, 2h, 1d; at most 365d)",
 	    option, arg);
 }
@@ -98,8 +98,7 @@ on_lost_set(struct run_options *o, const char *arg)
 			return 0;
 		}
 	}
-	return say_usage(
-	    "run: --on-lost: '%s' is not term, kill or ignore", arg);
+	return say_usage("--on-lost: '%s' is not term, kill or ignore", arg);
 }
 
 static int
@@ -111,7 +110,7 @@ conflict_set(struct run_options *o, const char *arg)
 	n = strtol(arg, &end, 10);
 	if (arg[0] < '0' || arg[0] > '9' || *end != '\0' || n > 255)
 		return say_usage(
-		    "run: -E: '%s' is not an exit status (0 to 255)", arg);
+		    "-E: '%s' is not an exit status (0 to 255)", arg);
 	o->conflict_exit = (int)n;
 	return 0;
 }
@@ -120,7 +119,7 @@ static int
 label_set(struct run_options *o, const char *arg)
 {
 	if (!request_name_ok(arg) || strlen(arg) > 64)
-		return say_usage("run: --label: '%s' is not a label (1 to 64 "
+		return say_usage("--label: '%s' is not a label (1 to 64 "
 				 "bytes, no space, no '=')",
 		    arg);
 	o->label = arg;
@@ -133,7 +132,7 @@ limit_set(struct run_options *o, const char *arg)
 	if (parse_number(arg, strlen(arg), INT32_MAX, &o->request.limit) &&
 	    o->request.limit > 0)
 		return 0;
-	return say_usage("run: -l: '%s' is not a number of at least 1", arg);
+	return say_usage("-l: '%s' is not a number of at least 1", arg);
 }
 
 static int
@@ -143,15 +142,15 @@ name_add(struct run_options *o, const char *name)
 	unsigned i;
 
 	if (!request_name_ok(name))
-		return say_usage("run: '%s' is not a name (1 to 255 bytes of "
+		return say_usage("'%s' is not a name (1 to 255 bytes of "
 				 "UTF-8 without space, control or '=', not "
 				 "beginning with '@' or '!')",
 		    name);
 	if (r->names_n == REQUEST_NAMES_MAX)
-		return say_usage("run: more than %d names", REQUEST_NAMES_MAX);
+		return say_usage("more than %d names", REQUEST_NAMES_MAX);
 	for (i = 0; i < r->names_n; i++)
 		if (strcmp(r->names[i], name) == 0)
-			return say_usage("run: '%s' is named twice", name);
+			return say_usage("'%s' is named twice", name);
 	r->names[r->names_n++] = name;
 	return 0;
 }
@@ -214,7 +213,7 @@ command_set(struct run_options *o, int argc, char **argv)
 	    (strcmp(argv[0], "-c") == 0 || strcmp(argv[0], "--command") == 0)) {
 		if (argc != 2)
 			return say_usage(
-			    "run: %s takes exactly one string", argv[0]);
+			    "%s takes exactly one string", argv[0]);
 		o->string = argv[1];
 		return 0;
 	}
@@ -223,11 +222,11 @@ command_set(struct run_options *o, int argc, char **argv)
 		argv++;
 	}
 	if (argc == 0 && o->string == NULL)
-		return say_usage("run: what is to be run?");
+		return say_usage("what is to be run?");
 	if (argc > 0 && o->string != NULL)
-		return say_usage("run: either -c STRING or COMMAND, not both");
+		return say_usage("either -c STRING or COMMAND, not both");
 	if (argc > 0 && argv[0][0] == '\0')
-		return say_usage("run: the command is empty");
+		return say_usage("the command is empty");
 	o->argv = argc > 0 ? argv : NULL;
 	return 0;
 }
@@ -254,7 +253,7 @@ combination_check(const struct run_options *o)
 
 	if (r->limit > 0 && (r->shared || r->names_n > 1 || r->keep_ms >= 0 ||
 				r->delay_ms >= 0))
-		return say_usage("run: -l goes with neither -s, -a, --keep nor "
+		return say_usage("-l goes with neither -s, -a, --keep nor "
 				 "--delay");
 	return 0;
 }
@@ -283,7 +282,7 @@ run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
 			return rc;
 	}
 	if (optind >= argc)
-		return say_usage("%s: which lock?", elect ? "elect" : "run");
+		return say_usage("which lock?");
 	rc = name_first(o, argv[optind]);
 	if (rc == 0)
 		rc = combination_check(o);
