@@ -17,6 +17,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/map.h \
 	src/base/parse.c \
 	src/base/parse.h \
+	src/base/slips.c \
+	src/base/slips.h \
 	src/base/status.h \
 	src/base/streams.c \
 	src/base/streams.h \

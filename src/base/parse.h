@@ -29,4 +29,11 @@ bool parse_utf8(const char *s, size_t n);
 /* The bytes of the character at s; 0 where it is malformed, or n is 0. */
 size_t parse_utf8_char(const char *s, size_t n);
 
+/* The locale has no say in what is upper and lower case here. */
+static inline char
+parse_upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/slips.h"
 #include "config/config.h"
 
 /* In the order of enum config_mode, log_level, log_target, log_format. */
@@ -39,7 +40,7 @@ const struct config_field config_fields[CONFIG_FIELDS] = {
 #undef FIELD
 };
 
-/* Longest key that is compared when looking for what was meant. */
+/* No name of a setting or section is longer. */
 #define WORD_MAX 40
 
 void *
@@ -100,49 +101,10 @@ config_field_is_section(const char *name)
 	return false;
 }
 
-static size_t
-min3(size_t a, size_t b, size_t c)
-{
-	size_t m = a < b ? a : b;
-
-	return m < c ? m : c;
-}
-
-/*
- * The edit distance of two words, two letters swapped counting as one edit.
- * Words that are too long to be meant are as far apart as can be.
- */
-static size_t
-distance(const char *a, const char *b)
-{
-	size_t rows[WORD_MAX + 1][WORD_MAX + 1];
-	size_t na = strlen(a);
-	size_t nb = strlen(b);
-
-	if (na > WORD_MAX || nb > WORD_MAX)
-		return SIZE_MAX;
-	for (size_t i = 0; i <= na; i++)
-		rows[i][0] = i;
-	for (size_t j = 0; j <= nb; j++)
-		rows[0][j] = j;
-	for (size_t i = 1; i <= na; i++)
-		for (size_t j = 1; j <= nb; j++) {
-			size_t edit = a[i - 1] != b[j - 1];
-
-			rows[i][j] = min3(rows[i - 1][j] + 1,
-			    rows[i][j - 1] + 1, rows[i - 1][j - 1] + edit);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1] &&
-			    rows[i - 2][j - 2] + edit < rows[i][j])
-				rows[i][j] = rows[i - 2][j - 2] + edit;
-		}
-	return rows[na][nb];
-}
-
 /* The nearest of the candidates seen so far. */
 struct nearest {
 	const char *word; /* what was written */
-	size_t distance;
+	unsigned slips;	  /* to get there */
 	char *buf;
 };
 
@@ -151,11 +113,12 @@ static void
 offer(struct nearest *nearest, const char *word, const char *path, size_t n)
 {
 	size_t most = 1 + strlen(word) / 5;
-	size_t d = distance(nearest->word, word);
+	unsigned n_slips =
+	    slips(nearest->word, strlen(nearest->word), word, strlen(word));
 
-	if (d > most || d >= nearest->distance)
+	if (n_slips > most || n_slips >= nearest->slips)
 		return;
-	nearest->distance = d;
+	nearest->slips = n_slips;
 	snprintf(nearest->buf, CONFIG_SUGGEST_SIZE, "%.*s", (int)n, path);
 }
 
@@ -163,7 +126,7 @@ const char *
 config_field_suggest(
     const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE])
 {
-	struct nearest nearest = { leaf, SIZE_MAX, buf };
+	struct nearest nearest = { leaf, SLIPS_FAR, buf };
 
 	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
@@ -177,7 +140,7 @@ config_field_suggest(
 		else if (section[0] == '\0')
 			offer(&nearest, name, field->path, n);
 	}
-	if (nearest.distance != SIZE_MAX)
+	if (nearest.slips != SLIPS_FAR)
 		return buf;
 	for (size_t i = 0; i < CONFIG_FIELDS; i++)
 		if (strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
