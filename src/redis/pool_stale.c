@@ -1,6 +1,11 @@
 /*
  * Connections that were lost.  What they had still to run may run yet, so they
  * are killed before anything takes their place.
+ *
+ * One connection is sent all the CLIENT KILLs of a lane, and calls may follow
+ * them there at once.  A lane that is lost again meanwhile waits for the answers
+ * and then has all of them sent anew: nobody could tell answers of two from each
+ * other, and those of one may never come.
  */
 #include "config.h"
 
@@ -38,7 +43,7 @@ pool_note_stale(struct lane *lane, const struct link *l)
 	lane->stale =
 	    xrealloc(lane->stale, (lane->nstale + 1) * sizeof(*lane->stale));
 	lane->stale[lane->nstale++] = link_client_id(l);
-	lane->killer = NO_LANE;
+	lane->more_stale = lane->kills > 0;
 }
 
 /* All by one connection, in order, so that the last answer is for all. */
@@ -48,13 +53,14 @@ kill_all(struct lane *lane, const struct lane *by)
 	unsigned i;
 
 	for (i = 0; i < lane->nstale; i++) {
-		if (!link_sendf(by->link, 0, on_killed, lane,
-			"CLIENT KILL ID %llu",
-			(unsigned long long)lane->stale[i]))
-			return;
+		lane->more_stale = !link_sendf(by->link, 0, on_killed, lane,
+		    "CLIENT KILL ID %llu", (unsigned long long)lane->stale[i]);
+		if (lane->more_stale)
+			break;
 		lane->kills++;
 	}
-	lane->killer = by->index;
+	if (lane->kills > 0)
+		lane->killer = by->index;
 }
 
 /* Only where the server is still the same. */
@@ -87,7 +93,7 @@ on_killed(void *arg, const redisReply *reply)
 	if (--lane->kills > 0)
 		return; /* the last one counts */
 	lane->killer = NO_LANE;
-	if (reply)
+	if (reply && !lane->more_stale)
 		lane->nstale = 0;
 	else if (!lane->pool->closing)
 		pool_kill_stale(lane->pool); /* somebody else must do it */
@@ -101,7 +107,8 @@ pool_route(struct pool *p, uint32_t index)
 	if (lane->nstale == 0)
 		return pool_any_lane(p, lane->index);
 	/* Behind each CLIENT KILL, on the same connection. */
-	if (lane->killer == NO_LANE || !link_is_up(p->lanes[lane->killer].link))
+	if (lane->killer == NO_LANE || lane->more_stale ||
+	    !link_is_up(p->lanes[lane->killer].link))
 		return NULL;
 	return &p->lanes[lane->killer];
 }

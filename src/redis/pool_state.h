@@ -35,6 +35,7 @@ struct lane {
 	char stale_run_id[RUN_ID_MAX];
 	uint32_t killer;	  /* the lane that was sent their CLIENT KILL */
 	unsigned kills;		  /* not answered yet */
+	bool more_stale;	  /* than the CLIENT KILLs under way are for */
 	bool loading[SCRIPT_MAX]; /* a SCRIPT LOAD is under way */
 	unsigned down_lines;	  /* logged since it was up */
 };

@@ -122,6 +122,13 @@ tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
 	$(LIB_CONFIG) $(LIB_BASE) $(HIREDIS_LIBS) $(LIBEVENT_LIBS) \
 	$(YAML_LIBS) $(CHECK_LIBS)
+
+# Links of its own instead of those of the library.
+check_PROGRAMS += tests/unit/test_stale
+TESTS += tests/unit/test_stale
+tests_unit_test_stale_SOURCES = $(UNIT_SUITE) tests/unit/test_stale.c
+tests_unit_test_stale_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_stale_LDADD = $(LIB_REDIS) $(LIB_BASE) $(CHECK_LIBS)
 endif
 
 # The core by itself: stories of what it is told and what it says.
