@@ -435,7 +435,7 @@ class Others(CommandTest):
         """How much of endless input it takes before it takes no more."""
         os.set_blocking(child.stdin.fileno(), False)
         total = 0
-        while total < most and select.select([], [child.stdin], [], 1)[1]:
+        while total < most and select.select([], [child.stdin], [], patience(1))[1]:
             try:
                 total += os.write(child.stdin.fileno(), data)
             except BrokenPipeError:
