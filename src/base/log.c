@@ -58,7 +58,10 @@ static struct {
 	bool torn; /* the last line is only partly written */
 	struct syslog_out syslog;
 	uint64_t dropped;
-} logger = { .level = LOG_LEVEL_NOTICE, .syslog = { "/dev/log", -1 } };
+} logger = {
+	.level = LOG_LEVEL_NOTICE,
+	.syslog = { .path = "/dev/log", .fd = -1 },
+};
 
 static const struct {
 	const char *word;
