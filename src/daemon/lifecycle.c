@@ -38,6 +38,7 @@ struct lifecycle {
 	const char *file;
 	const struct notify *notify;
 	enum stage stage;
+	bool ready; /* the start is over */
 	struct event *term;
 	struct event *interrupt;
 	struct event *hangup;
@@ -137,10 +138,13 @@ on_hangup(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (l->stage != STAGE_RUNNING)
 		return;
-	notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
-	    (long long)clock_monotonic_us());
+	if (l->ready)
+		notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		    (long long)clock_monotonic_us());
 	reload(l);
-	notify_send(l->notify, "READY=1");
+	/* Else it is said when it is so: a start is not over by a reload. */
+	if (l->ready)
+		notify_send(l->notify, "READY=1");
 }
 
 static void
@@ -226,6 +230,7 @@ lifecycle_free(struct lifecycle *l)
 void
 lifecycle_ready(struct lifecycle *l)
 {
+	l->ready = true;
 	notify_send(l->notify, "READY=1");
 	if (l->notify->fd < 0)
 		return;

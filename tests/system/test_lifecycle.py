@@ -590,6 +590,22 @@ class Systemd(SystemTest):
         self.assertGreaterEqual(int(usec[0].split("=")[1]), before)
         self.assertLess(lines.index("RELOADING=1"), lines.index("READY=1"))
 
+    def test_reloading_before_it_is_ready(self):
+        """A start that is not over is not declared to be by a reload."""
+        server = os.path.join(self.directory, "slow-redis-server")
+        with open(server, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nsleep 1\nexec redis-server "$@"\n')
+        os.chmod(server, 0o755)
+        path = self.notify_socket()
+        broker = self.broker(start=False, redis={"server": server})
+        begin = now()
+        broker.spawn(env={"NOTIFY_SOCKET": path})
+        eventually(lambda: broker.log_lines("listening"), 5, "it listens")
+        broker.signal(signal.SIGHUP)
+        self.told("READY=1")
+        self.assertGreater(now() - begin, 1)
+        self.assertEqual(len(broker.log_lines("reloaded")), 1)
+
     def test_watchdog(self):
         path = self.notify_socket()
         broker = self.broker(start=False)
