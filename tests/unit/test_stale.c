@@ -237,7 +237,8 @@ START_TEST(whatever_happens)
 
 	begin();
 	srand((unsigned)_i);
-	for (step = 0; next_id < IDS - 1 && nkills < KILLS / 2; step++) {
+	for (step = 0; next_id < IDS - 1 - LANES && nkills < KILLS / 2;
+	     step++) {
 		i = (unsigned)rand() % LANES;
 		if (rand() % 3 == 0)
 			answer_all(links[i].id);
