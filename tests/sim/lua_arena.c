@@ -40,8 +40,11 @@ lua_arena_alloc(void *ud, void *p, size_t old, size_t wanted)
 	size_t room = (wanted + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
 	char *block;
 
+	/* An empty block would have the address of the next one. */
+	if (wanted == 0)
+		return NULL;
 	if (p != NULL && wanted <= old)
-		return wanted == 0 ? NULL : p;
+		return p;
 	assert(room < ARENA_BYTES - arena->used);
 	if (p != NULL && p == arena->base + arena->last) {
 		arena->used = arena->last + room;
