@@ -150,6 +150,9 @@ lease_ask_renew(struct core *core, struct lock *l, bool draw)
 	op->fence = l->fence_next + l->fences - 1;
 	op->timeout_ms = min_ms(op->timeout_ms, core->config.lease_ms / 6);
 	l->asked->reserve = 0;
+	if (l->whole)
+		op->flags |= OP_WHOLE;
+	l->whole = false;
 	if (l->shared)
 		op->flags |= OP_SHARED;
 	else if (draw)

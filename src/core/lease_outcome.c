@@ -264,6 +264,11 @@ on_renew(struct core *core, struct lock *l, const struct asked *asked,
 		taken(core, l);
 		return;
 	}
+	if (o->status == OUTCOME_AGAIN) {
+		l->whole = true;
+		l->wake_ms = core->now_ms;
+		return;
+	}
 	if (o->status != OUTCOME_RENEWED) {
 		try_later(core, l, o);
 		return;

@@ -113,25 +113,28 @@ quorum_submit(struct core *core, struct lock *l, enum op_kind kind)
 }
 
 static void
-send_all(struct core *core, struct vote *v)
+send_one(struct core *core, struct vote *v, uint32_t shard)
 {
 	struct slot *slot;
-	struct op *op;
-	uint64_t id;
+	struct op *op = slot_submit(
+	    core, &slot, v->op.kind, SLOT_VOTE, shard, v->name, v->name_len);
+	uint64_t id = op->id;
+
+	*op = v->op;
+	op->id = id;
+	op->shard = shard;
+	slot->vote = v;
+	v->left++;
+}
+
+static void
+send_all(struct core *core, struct vote *v)
+{
 	uint32_t i;
 
-	for (i = 0; i < core->config.shards; i++) {
-		if ((v->without & (1u << i)) != 0)
-			continue;
-		op = slot_submit(core, &slot, v->op.kind, SLOT_VOTE, i, v->name,
-		    v->name_len);
-		id = op->id;
-		*op = v->op;
-		op->id = id;
-		op->shard = i;
-		slot->vote = v;
-		v->left++;
-	}
+	for (i = 0; i < core->config.shards; i++)
+		if ((v->without & (1u << i)) == 0)
+			send_one(core, v, i);
 }
 
 void
@@ -278,6 +281,11 @@ quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	assert(v->left > 0);
 	v->left--;
+	if (o->status == OUTCOME_AGAIN) {
+		v->op.flags |= OP_WHOLE;
+		send_one(core, v, slot->shard);
+		return;
+	}
 	count(v, slot->shard, sent_ms, o);
 	if (!v->decided && v->yes >= quorum_majority(core))
 		succeed(core, v);

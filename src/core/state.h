@@ -291,6 +291,7 @@ struct lock {
 	bool converting : 1;   /* a CONVERT is in flight */
 	bool doubt : 1;	       /* one was carried out perhaps, unheard */
 	bool handed : 1;       /* this lease has been granted once */
+	bool whole : 1;	       /* the next renewal goes by itself */
 	uint8_t name_len;
 	char name[];
 };

@@ -106,8 +106,8 @@ if not quorum then
 	raise(seen)
 end
 
--- The answers, and where the keys and arguments of the next operation are.
-local out, next_key, next_arg = { false }, 3, 12
+-- The answers, behind what is said of the guard.
+local out = { false }
 
 -- An operation by itself: one that fails says so in its own place and leaves
 -- the others alone.

@@ -68,39 +68,50 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	return { "renewed", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- Renewals come many in a call.  At its head are those that draw no fences and
--- have one ttl in common, each with its seq and fence only.  What they look at
--- is read at once: their values, and whether anybody waits for any of them.  A
--- user who may not MGET has each look for itself.
-local function keep_head()
-	local keys, queues, n, ttl = {}, {}, 0, ARGV[13]
-	local values, waiting = {}, 1
-	local mine, renewed = me .. ".", { "renewed" }
-	while tonumber(ARGV[14 + 2 * n]) do
-		n = n + 1
-		keys[n], queues[n] = KEYS[3 * n], KEYS[3 * n + 1]
+-- Renewals come many in a row: those that draw no fences, of leases that are
+-- not shared, with one ttl in common.  Each has its seq only, and two keys, of
+-- the name and of its queue.  What they look at is read at once: their values,
+-- and whether anybody waits for any of them.  The answers, too, come together:
+-- a number stands for so many that went as nearly all do.  What would need
+-- more than this is to be sent by itself.
+
+-- Their values; a user who may not MGET has each by itself.
+local function look(keys)
+	local values = #keys > 1 and redis.pcall("MGET", unpack(keys)) or {}
+	for i = 1, (#keys == 1 or values.err) and #keys or 0 do
+		local value = redis.pcall("GET", keys[i])
+		values[i] = type(value) == "string" and value
 	end
-	if n > 1 then
-		values = redis.pcall("MGET", unpack(keys))
-		waiting = redis.call("EXISTS", unpack(queues))
-	end
-	for i = 1, n do
-		local key, seq = keys[i], ARGV[12 + 2 * i]
-		if values[i] and waiting == 0
-			and string.find(values[i], mine .. seq .. "|", 1, true) == 1
-			and redis.pcall("PEXPIRE", key, ttl) == 1 then
-			out[i + 1] = renewed -- as nearly all are
-		else
-			out[i + 1] = attempt(op.renew.run, key, queues[i],
-				KEYS[3 * i + 2], seq, ttl, ARGV[13 + 2 * i], "0", "x")
-		end
-	end
-	next_key, next_arg = 3 + 3 * n, 14 + 2 * n
+	return values
 end
 
-if ARGV[12] == "keep" then
-	keep_head()
-end
+op.keep = { many = true, run = function(k, a)
+	local keys, queues, seqs, n, ttl = {}, {}, {}, 0, ARGV[a]
+	while tonumber(ARGV[a + n + 1]) do
+		n = n + 1
+		keys[n], queues[n] = KEYS[k + 2 * n - 2], KEYS[k + 2 * n - 1]
+		seqs[n] = ARGV[a + n]
+	end
+	local values, mine, kept = look(keys), me .. ".", 0
+	local waiting = redis.call("EXISTS", unpack(queues)) > 0
+	for i = 1, n do
+		local value, answer = values[i], nil
+		if not value
+			or string.find(value, mine .. seqs[i] .. "|", 1, true) ~= 1
+			or redis.pcall("PEXPIRE", keys[i], ttl) ~= 1 then
+			answer = { "again" }
+		elseif waiting and redis.call("EXISTS", queues[i]) == 1 then
+			answer = { "renewed", 0, 0, 1 }
+		else
+			kept = kept + 1
+		end
+		if kept > 0 and (answer or i == n) then
+			out[#out + 1], kept = kept, 0
+		end
+		out[#out + 1] = answer
+	end
+	return k + 2 * n, a + n + 1
+end }
 
 -- The heir of a handover takes the lease up: only where the key holds exactly
 -- its token, or it was let in to share.  It never re-asserts.  Which of both

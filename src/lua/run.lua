@@ -1,21 +1,24 @@
 -- Runs the operations of the call, or what is left of them.  Included last.
 
-while next_arg <= #ARGV do
-	local k, a = next_key, next_arg
+local k, a = 3, 12 -- where the keys and arguments of the next one are
+
+while a <= #ARGV do
 	local o = op[ARGV[a]]
 	if not o then
 		define_others()
 		o = op[ARGV[a]]
 	end
-	if o.keys then
+	if o.many then
+		k, a = o.run(k, a + 1)
+	elseif o.keys then
 		out[#out + 1] = attempt(o.run, KEYS[k], KEYS[k + 1],
 			KEYS[k + 2], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3],
 			ARGV[a + 4], ARGV[a + 5], ARGV[a + 6])
+		k, a = k + o.keys, a + 1 + o.args
 	else
 		out[#out + 1] = attempt(o.run, ARGV[a + 1])
+		a = a + 1 + o.args
 	end
-	next_key = k + (o.keys or 0)
-	next_arg = a + 1 + o.args
 end
 if top > stored_top then
 	redis.call("SET", fence, string.format("%.0f", top))

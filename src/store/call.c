@@ -75,7 +75,7 @@ call_reset(struct call *call)
 	call->has_guard = false;
 	call->error[0] = '\0';
 	call->mixed = false;
-	call->head_ttl_ms = 0;
+	call->row_ttl_ms = 0;
 	call->cfg = "";
 }
 

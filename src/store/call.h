@@ -16,6 +16,8 @@
  *	       its word and
  *	       acquire    seq ttl reserve flags mode (q: queue up, t: only try)
  *	       renew      seq ttl fence reserve mode (x: exclusive, s: shared)
+ *	       keep       ttl, and the seqs of renewals in a row, of which
+ *	                  each has the first two keys only
  *	       confirm    seq ttl reserve
  *	       convert    seq ttl reserve mode
  *	       raise      seq ttl fence
@@ -104,8 +106,8 @@ struct call {
 
 	/* The gather's own. */
 	unsigned nargs;
-	bool mixed;	     /* not only renewals */
-	int64_t head_ttl_ms; /* of the renewals at its head; 0: it is over */
+	bool mixed;	    /* not only renewals */
+	int64_t row_ttl_ms; /* of the renewals in a row; 0: it is over */
 	const char *args[CALL_ARGS_MAX];
 	size_t arglen[CALL_ARGS_MAX];
 	const char *cfg; /* what the guard may disagree with */

@@ -6,7 +6,8 @@
  *	[ [state, text, fresh, fence, server's ms, history],
  *	  [status, fence, ttl, waiting, text, first, second], ... ]
  *
- * Elements at the end of an inner array may be missing.
+ * Elements at the end of an inner array may be missing.  A number in place of
+ * one stands for so many renewals that drew nothing and for which nobody waits.
  */
 #include "config.h"
 
@@ -43,7 +44,7 @@ static const struct word {
 static const unsigned answers[] = {
 	[OP_ACQUIRE] =
 	    BIT(GRANTED) | BIT(QUEUED) | BIT(BUSY) | BIT(FOREIGN) | ANY,
-	[OP_RENEW] = BIT(RENEWED) | BIT(LOST) | ANY,
+	[OP_RENEW] = BIT(RENEWED) | BIT(AGAIN) | BIT(LOST) | ANY,
 	[OP_CONFIRM] = BIT(GRANTED) | BIT(LOST) | ANY,
 	[OP_RAISE] = BIT(RENEWED) | BIT(LOST) | ANY,
 	[OP_CONVERT] = BIT(GRANTED) | BIT(BUSY) | BIT(LOST) | ANY,
@@ -254,10 +255,50 @@ decode_error(struct call *call, const redisReply *r)
 	return CALL_REFUSED;
 }
 
+/* n renewals from i on went as they should. */
+static bool
+decode_row(struct call *call, unsigned i, int64_t n)
+{
+	unsigned end;
+
+	if (n <= 0 || n > call->nops - i)
+		return false;
+	for (end = i + (unsigned)n; i < end; i++) {
+		if (call->kinds[i] != OP_RENEW)
+			return false;
+		call->outcomes[i] = no_outcome;
+		call->outcomes[i].status = OUTCOME_RENEWED;
+	}
+	return true;
+}
+
+static enum call_verdict
+decode_outcomes(struct call *call, const redisReply *r)
+{
+	const redisReply *one;
+	unsigned i = 0;
+	size_t e;
+
+	for (e = 1; e < r->elements && i < call->nops; e++) {
+		one = r->element[e];
+		if (one->type == REDIS_REPLY_INTEGER) {
+			if (!decode_row(call, i, one->integer))
+				return malformed(call, "row of results");
+			i += (unsigned)one->integer;
+			continue;
+		}
+		call->outcomes[i] = no_outcome;
+		if (!decode_outcome(call, i++, one))
+			return malformed(call, "result");
+	}
+	if (i < call->nops || e < r->elements)
+		return malformed(call, "number of results");
+	return CALL_ANSWERED;
+}
+
 static enum call_verdict
 decode_array(struct call *call, const redisReply *r)
 {
-	unsigned i;
 	bool ran;
 
 	if (r->elements == 0 || !decode_guard(call, r->element[0]))
@@ -269,14 +310,7 @@ decode_array(struct call *call, const redisReply *r)
 		set_all(call, OUTCOME_REFUSED, guard_text(call));
 		return CALL_ANSWERED;
 	}
-	if (r->elements != call->nops + 1)
-		return malformed(call, "number of results");
-	for (i = 0; i < call->nops; i++) {
-		call->outcomes[i] = no_outcome;
-		if (!decode_outcome(call, i, r->element[i + 1]))
-			return malformed(call, "result");
-	}
-	return CALL_ANSWERED;
+	return decode_outcomes(call, r);
 }
 
 enum call_verdict

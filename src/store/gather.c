@@ -517,26 +517,42 @@ op_can_wait(const struct op *op)
 	return can_wait[op->kind] && op->have == 0;
 }
 
-/* Renewals at the head of a call take less; see keep.lua. */
+/* Renewals in a row take less, where they ask for nothing else. */
 static bool
-head_add(struct call *call, const struct op *op)
+is_plain(const struct op *op)
 {
-	bool first = call->nops == 0;
+	return op->kind == OP_RENEW && op->reserve == 0 && op->ttl_ms > 0 &&
+	       (op->flags & (OP_SHARED | OP_WHOLE)) == 0;
+}
 
-	if (op->kind != OP_RENEW || op->reserve > 0 || op->ttl_ms == 0 ||
-	    op->flags & OP_SHARED ||
-	    (!first && call->head_ttl_ms != op->ttl_ms)) {
-		call->head_ttl_ms = 0;
-		return false;
-	}
-	if (first) {
-		call->head_ttl_ms = op->ttl_ms;
+/* A row has one word, and one ttl; see op.keep in keep.lua. */
+static void
+row_add(struct call *call, const struct op *op)
+{
+	if (call->row_ttl_ms != op->ttl_ms) {
+		call->row_ttl_ms = op->ttl_ms;
 		arg_add(call, "keep", 4);
 		arg_number(call, (uint64_t)op->ttl_ms);
 	}
 	arg_number(call, op->seq);
-	arg_number(call, op->fence);
-	return true;
+}
+
+static void
+op_add(struct call *call, const struct shard_keys *s, const struct op *op)
+{
+	const char *const *middles = keys_of[kinds[op->kind].keys];
+	bool plain = is_plain(op);
+	size_t i;
+
+	for (i = 0; middles[i] != NULL && i < (plain ? 2 : KEYS_PER_OP); i++)
+		key_build(call, s, middles[i], op);
+	if (plain) {
+		row_add(call, op);
+		return;
+	}
+	call->row_ttl_ms = 0;
+	arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
+	args_of[op->kind](call, op);
 }
 
 void
@@ -545,7 +561,6 @@ gather_add(struct gather *g, const struct op *op)
 	const struct shard_keys *s;
 	struct slot *slot;
 	struct call *call;
-	size_t i;
 
 	assert(op->kind < OP_MAX && op->shard < g->nshards);
 	assert(op->ttl_ms >= 0 && op->linger_ms >= 0);
@@ -556,12 +571,7 @@ gather_add(struct gather *g, const struct op *op)
 		TAILQ_INSERT_TAIL(&g->active, slot, entry);
 	}
 	call = open_call(g, slot, op->kind);
-	for (i = 0; keys_of[kinds[op->kind].keys][i]; i++)
-		key_build(call, s, keys_of[kinds[op->kind].keys][i], op);
-	if (!head_add(call, op)) {
-		arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
-		args_of[op->kind](call, op);
-	}
+	op_add(call, s, op);
 	call->mixed = call->mixed || op->kind != OP_RENEW;
 	call->can_wait = call->can_wait && op_can_wait(op);
 	if (op->kind == OP_END)

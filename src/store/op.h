@@ -55,6 +55,7 @@ enum op_flags {
 	OP_QUEUE = 1 << 0,  /* ACQUIRE: queue up where it is not free */
 	OP_SHARED = 1 << 1, /* ACQUIRE, RENEW, CONVERT: shared with others */
 	OP_NOTED = 1 << 2,  /* LEAVE: what became of the places is known */
+	OP_WHOLE = 1 << 3,  /* RENEW: by itself, not in a row; after AGAIN */
 };
 
 #define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
@@ -103,6 +104,7 @@ struct op {
 	OUTCOME(BUSY, "busy") \
 	OUTCOME(FOREIGN, "foreign") \
 	OUTCOME(RENEWED, "renewed") \
+	OUTCOME(AGAIN, "again") \
 	OUTCOME(LOST, "lost") \
 	OUTCOME(ENDED, "ended") \
 	OUTCOME(GONE, "gone") \
@@ -140,6 +142,8 @@ enum outcome_status {
  *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
  *                                waiting: another is at the head of the queue
  *   RENEWED  fence (0: none drawn), waiting
+ *   AGAIN                        RENEW: nothing was done, and it takes a
+ *                                WHOLE one to know more
  *   LOST                         RENEW, CONFIRM: the key is not ours
  *   ENDED    waiting, ttl_ms     the key was ours, and is no more; waiting: it
  *                                is another's, and `again` is in the queue

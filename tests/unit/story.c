@@ -273,6 +273,8 @@ write_op(struct story *st, const struct op *op)
 	write_num(st, "have", op->have);
 	if (op->flags & OP_SHARED)
 		buf_adds(st->out, " shared");
+	if (op->flags & OP_WHOLE)
+		buf_adds(st->out, " whole");
 	if (op->flags & OP_QUEUE)
 		buf_adds(st->out, " queue");
 	if (op->pend[0] != '\0')

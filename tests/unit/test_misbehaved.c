@@ -209,7 +209,7 @@ START_TEST(with_its_replicas_a_grant_counts)
 	rig_op(&rig, 2, OP_RENEW, "b");
 	rig_op(&rig, 3, OP_ACQUIRE, "c");
 	rig_turn(&rig);
-	ck_status(&rig, 2, LOST);
+	ck_status(&rig, 2, AGAIN);
 	ck_status(&rig, 3, GRANTED);
 	server_stop(&replica);
 	rig_end(&rig, &server);

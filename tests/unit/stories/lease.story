@@ -203,6 +203,19 @@
 > 5520 op renew a seq=1 ttl=13000 fence=100
 6800 < renewed a
 
+== held: a renewal that needs more words than a row has goes by itself
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+3400 until
+> 2208 op renew a seq=1 ttl=13000 fence=100
+3400 < again a
+> op renew a seq=1 ttl=13000 fence=100 whole
+3410 < lost a
+> 1 !LOST a fence=100 reason=taken
+
 == held: handed to the next here, while the reserve lasts
 0 ready 4
 10 1 LOCK a

@@ -87,6 +87,30 @@ config quorum=3
 3402 < renewed a on=1
 3403 < renewed a on=2
 
+== a server that needs more words for a renewal is asked again, alone
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=2
+3400 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+3401 < again a on=0
+> op renew a seq=1 ttl=13000 fence=100 whole on=0
+3402 < renewed a on=1
+3403 < renewed a on=0
+3404 < again a on=2
+> op renew a seq=1 ttl=13000 fence=100 whole on=2
+3405 < lost a on=2
+
 == a lease that no majority can have is lost
 config quorum=3
 0 ready 1
