@@ -86,31 +86,37 @@ local function look(keys)
 end
 
 op.keep = { many = true, run = function(k, a)
-	local keys, queues, seqs, n, ttl = {}, {}, {}, 0, ARGV[a]
-	while tonumber(ARGV[a + n + 1]) do
+	local argv, find, pcall = ARGV, string.find, redis.pcall
+	local keys, queues, n, ttl = {}, {}, 0, argv[a]
+	while tonumber(argv[a + n + 1]) do
 		n = n + 1
-		keys[n], queues[n] = KEYS[k + 2 * n - 2], KEYS[k + 2 * n - 1]
-		seqs[n] = ARGV[a + n]
+		keys[n], queues[n] = KEYS[k], KEYS[k + 1]
+		k = k + 2
 	end
 	local values, mine, kept = look(keys), me .. ".", 0
 	local waiting = redis.call("EXISTS", unpack(queues)) > 0
 	for i = 1, n do
 		local value, answer = values[i], nil
 		if not value
-			or string.find(value, mine .. seqs[i] .. "|", 1, true) ~= 1
-			or redis.pcall("PEXPIRE", keys[i], ttl) ~= 1 then
+			or find(value, mine .. argv[a + i] .. "|", 1, true) ~= 1
+			or pcall("PEXPIRE", keys[i], ttl) ~= 1 then
 			answer = { "again" }
 		elseif waiting and redis.call("EXISTS", queues[i]) == 1 then
 			answer = { "renewed", 0, 0, 1 }
 		else
 			kept = kept + 1
 		end
-		if kept > 0 and (answer or i == n) then
+		if answer and kept > 0 then
 			out[#out + 1], kept = kept, 0
 		end
-		out[#out + 1] = answer
+		if answer then
+			out[#out + 1] = answer
+		end
 	end
-	return k + 2 * n, a + n + 1
+	if kept > 0 then
+		out[#out + 1] = kept
+	end
+	return k, a + n + 1
 end }
 
 -- The heir of a handover takes the lease up: only where the key holds exactly
