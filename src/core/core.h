@@ -45,6 +45,7 @@ struct core_config {
 	bool quorum; /* the shards are servers of which a majority decides */
 	int64_t lease_ms;
 	unsigned replicas; /* that confirm what is written; to be told */
+	unsigned fences;   /* drawn at a time, at least; 0 is 1 */
 	int64_t reply_timeout_ms;
 	int64_t max_hold_ms;	 /* 0: none; reloadable, as all below */
 	int64_t default_hold_ms; /* 0: none */

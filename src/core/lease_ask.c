@@ -86,8 +86,11 @@ set_reserve(const struct core *core, struct lock *l, struct op *op, bool shared)
 		op->reserve = l->asked->reserve = 1;
 		return;
 	}
-	l->asked->reserve =
-	    l->nwaiting < RESERVE_MAX ? l->nwaiting : RESERVE_MAX;
+	l->asked->reserve = l->nwaiting;
+	if (l->asked->reserve < core->config.fences)
+		l->asked->reserve = core->config.fences;
+	if (l->asked->reserve > RESERVE_MAX)
+		l->asked->reserve = RESERVE_MAX;
 	if (l->asked->reserve == 0)
 		l->asked->reserve = 1;
 	op->reserve = l->asked->reserve;

@@ -3,7 +3,8 @@
  * the core has in flight; it knows no rule of the core.
  *
  * Before the first line that drives:
- *	config lease=10s handovers=2 owned trust_new max_hold=D quorum=N ...
+ *	config lease=10s handovers=2 owned trust_new max_hold=D quorum=N
+ *		fences=N ...
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
@@ -685,6 +686,7 @@ configure(struct story *st)
 	c->quorum = option(st, "quorum") != NULL;
 	c->shards = (unsigned)option_num(st, "quorum", 1);
 	c->replicas = (unsigned)option_num(st, "replicas", 0);
+	c->fences = (unsigned)option_num(st, "fences", 0);
 	assert(c->shards <= SHARDS_MAX);
 	if (st->core != NULL)
 		core_reconfigure(st->core, c);

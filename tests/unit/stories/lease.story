@@ -552,3 +552,23 @@
 > 1 @3 OK fence=110 depth=2
 80 < renewed a
 > 1 @2 OK fence=110 depth=3
+
+== drawn ahead: names pass on while the store is away
+config fences=3
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=3 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 down
+40 2 LOCK a
+40 3 LOCK a
+50 1 UNLOCK a
+> 1 OK depth=0
+> 2 OK fence=101 depth=1
+60 2 UNLOCK a
+> 2 OK depth=0
+> 3 OK fence=102 depth=1
+70 1 LOCK a
+80 3 UNLOCK a
+> 3 OK depth=0
