@@ -351,6 +351,21 @@ group_new(struct core *core, struct session *s, const struct core_request *rq,
 	return g;
 }
 
+/* Is one of the names held by others here?  Then nothing need be asked. */
+static bool
+held_by_others(const struct session *s, const struct core_request *rq,
+    struct lock *const *locks)
+{
+	unsigned i;
+
+	for (i = 0; i < rq->nnames; i++)
+		if (!LIST_EMPTY(&locks[i]->holders) &&
+		    hold_find(locks[i], s) == NULL &&
+		    !(rq->shared && locks[i]->shared_hold))
+			return true;
+	return false;
+}
+
 /* The session has all of it already. */
 static bool
 all_held(const struct core *core, const struct group *g)
@@ -380,6 +395,10 @@ group_request(
 	}
 	if (lock_refuse_deadlock(core, s, rq, locks))
 		return;
+	if (rq->wait_ms == 0 && held_by_others(s, rq, locks)) {
+		emit_reply(core, s->id, rq->ref, STATUS_BUSY);
+		return;
+	}
 	g = group_new(core, s, rq, locks);
 	if (all_held(core, g))
 		group_grant(core, g);

@@ -11,6 +11,7 @@
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
+#include "core/lock.h"
 #include "core/queue.h"
 
 #define WHY_SIZE 256
@@ -358,12 +359,21 @@ settle_one(struct core *core, struct waiter *w, uint64_t position, bool firm,
 	return false;
 }
 
+/* One of several names, shared by others, that waits for the rest alone. */
+static bool
+may_share(const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return w->group != NULL && !LIST_EMPTY(&l->holders) &&
+	       lock_compatible(l, w) && lease_free_for(core, l, w);
+}
+
 void
 queue_settle(struct core *core, struct lock *l, bool taken)
 {
 	struct waiter *w, *next;
 	const struct waiter *wall = NULL;
 	uint64_t position = 0;
+	bool sharers = true; /* so far */
 
 	if (l->nimpatient == 0)
 		return;
@@ -371,9 +381,11 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 		taken = true;
 	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
 		if (w->impatient &&
-		    settle_one(core, w, position, group_walled(wall, w), taken))
+		    settle_one(core, w, position, group_walled(wall, w),
+			taken && !(sharers && may_share(core, l, w))))
 			continue;
 		position++;
+		sharers = sharers && w->shared;
 		wall = group_wall(core, wall, w);
 	}
 }

@@ -216,19 +216,64 @@
 > op acquire a seq=3 ttl=13000 reserve=1 queue
 170 < queued a ttl=5s
 
-== try: one of them is taken
+== try: one of them is taken, so the others are not asked for
 0 ready 4
 10 1 LOCK b
 > op acquire b seq=1 ttl=13000 reserve=1 queue
 20 < granted b fence=100
 > 1 OK fence=100 depth=1
 30 2 TRYLOCK a b
+> 2 BUSY
+40 2 TRYLOCK a b mode=shared
+> 2 BUSY
+50 1 TRYLOCK a b
 > op acquire a seq=2 ttl=13000 reserve=1
 > op renew b seq=1 ttl=13000 fence=100 reserve=1
+60 < granted a fence=200
+> 1 OK fence=200,100 depth=1,2
+
+== try: one of them is shared
+0 ready 4
+10 1 LOCK b mode=shared
+> op acquire b seq=1 ttl=13000 reserve=1 shared queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 TRYLOCK a b
 > 2 BUSY
-40 < granted a fence=200
+40 2 TRYLOCK a b mode=shared
+> op acquire a seq=2 ttl=13000 reserve=1 shared
+50 < granted a fence=200
+> 2 OK fence=200,100 depth=1,1
+60 2 UNLOCK a b
 > op end a seq=2
-50 < ended a
+70 < ended a
+> 2 OK depth=0,0
+80 2 TRYLOCK a b mode=shared
+> op acquire a seq=3 ttl=13000 reserve=1 shared
+90 < foreign a ttl=5s
+> 2 BUSY
+
+== try: one of them is shared, and a writer waits for it
+0 ready 4
+10 1 LOCK b mode=shared
+> op acquire b seq=1 ttl=13000 reserve=1 shared queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 3 LOCK b
+40 2 TRYLOCK a b mode=shared
+> op acquire a seq=2 ttl=13000 reserve=1 shared
+> 2 BUSY
+
+== queue=0: one of them is shared
+0 ready 4
+10 1 LOCK b mode=shared
+> op acquire b seq=1 ttl=13000 reserve=1 shared queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b mode=shared queue=0
+> op acquire a seq=2 ttl=13000 reserve=1 shared
+40 < granted a fence=200
+> 2 OK fence=200,100 depth=1,1
 
 == time is up
 0 ready 4
