@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "core/status.h"
 
 #define WHY_SIZE 256
+#define INSTANCE_DIGITS 16 /* of a broker, in a token */
 
 static void
 emit_text(struct core *core, enum field_id id, const char *text)
@@ -45,6 +47,13 @@ from_here(
 		left_ms = more_of(l)->linger_ms - core->now_ms;
 	}
 	emit_num(core, FIELD_TTL, left_ms > 0 ? (uint64_t)left_ms : 0);
+}
+
+static bool
+told_here(const struct lock *l)
+{
+	return l != NULL &&
+	       (!LIST_EMPTY(&l->holders) || l->state == LEASE_LINGERING);
 }
 
 static struct op *
@@ -137,8 +146,7 @@ status_request(
 	const struct core_name *name = &rq->names[0];
 	struct lock *l = lock_find(core, name->p, name->n);
 
-	if (l != NULL &&
-	    (!LIST_EMPTY(&l->holders) || l->state == LEASE_LINGERING))
+	if (told_here(l))
 		from_here(core, s->id, rq->ref, l);
 	else if (guard_up(core, core_shard(core, name->p, name->n)))
 		look(core, s->id, rq->ref, name->p, name->n);
@@ -148,17 +156,24 @@ status_request(
 		ask_later(core, s, rq->ref, name);
 }
 
-/* Where the broker's name ends in BROKER.INSTANCE.SEQ; 0: nowhere. */
+/*
+ * Where the broker's name ends in BROKER.INSTANCE.SEQ; 0: nowhere.  A plain
+ * client's value may look much like that.
+ */
 static size_t
 broker_end(const char *token, size_t n)
 {
-	size_t i;
-	int dots = 0;
+	size_t end = n, i;
 
-	for (i = n; i > 0; i--)
-		if (token[i - 1] == '.' && ++dots == 2)
-			return i - 1;
-	return 0;
+	while (end > 0 && isdigit((unsigned char)token[end - 1]))
+		end--;
+	if (end == n || end < INSTANCE_DIGITS + 3 || token[end - 1] != '.')
+		return 0;
+	end -= INSTANCE_DIGITS + 1;
+	for (i = 0; i < INSTANCE_DIGITS; i++)
+		if (!isxdigit((unsigned char)token[end + i]))
+			return 0;
+	return token[end - 1] == '.' ? end - 1 : 0;
 }
 
 bool
@@ -192,24 +207,15 @@ status_parse(const char *p, size_t n)
 	return v;
 }
 
-void
-status_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+/* What nobody has here: a lease of ours on its way, in or out, is no hold. */
+static void
+from_key(struct core *core, const struct slot *slot, const struct lock *l,
+    const struct outcome *o)
 {
-	struct lock *l = lock_find(core, slot->name, slot->name_len);
-	struct status_value v;
+	bool ours = l != NULL && status_is_ours(core, o->text, o->text_len);
+	size_t n = ours ? 0 : o->text_len;
+	struct status_value v = status_parse(o->text, n);
 
-	if (o->status != OUTCOME_VALUE) {
-		emit_error(core, slot->session, slot->ref, ERR_UNAVAILABLE,
-		    "Redis did not answer%s%.*s", o->text_len > 0 ? ": " : "",
-		    (int)o->text_len, o->text_len > 0 ? o->text : "");
-		return;
-	}
-	if (l != NULL && !LIST_EMPTY(&l->holders)) {
-		from_here(core, slot->session, slot->ref, l);
-		return;
-	}
-	v = status_parse(o->text, o->text_len);
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, v.state);
 	emit_num(core, FIELD_WAITERS, l == NULL ? 0 : l->nwaiting);
@@ -217,6 +223,24 @@ status_outcome(
 		emit_str(core, FIELD_BROKER, o->text, v.broker_len);
 	if (v.fence > 0)
 		emit_num(core, FIELD_FENCE, v.fence);
-	if (o->text_len > 0 && o->ttl_ms >= 0)
+	if (n > 0 && o->ttl_ms >= 0)
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
+}
+
+void
+status_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct lock *l = lock_find(core, slot->name, slot->name_len);
+
+	if (o->status != OUTCOME_VALUE) {
+		emit_error(core, slot->session, slot->ref, ERR_UNAVAILABLE,
+		    "Redis did not answer%s%.*s", o->text_len > 0 ? ": " : "",
+		    (int)o->text_len, o->text_len > 0 ? o->text : "");
+		return;
+	}
+	if (told_here(l))
+		from_here(core, slot->session, slot->ref, l);
+	else
+		from_key(core, slot, l, o);
 }

@@ -273,10 +273,11 @@ run = function(key, queue, shared, seq, ttl, n, mode)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- Only looks.
+-- Only looks.  No text is no key: a plain client's value may be empty.
 op.status = { keys = 3, args = 0, run = function(key, queue)
+	local value = redis.call("GET", key)
 	return { "value", 0, redis.call("PTTL", key),
-		redis.call("EXISTS", queue), redis.call("GET", key) or "" }
+		redis.call("EXISTS", queue), value == "" and "-" or value or "" }
 end }
 
 -- Asks the brokers that have a name to end that; a plain client's key is

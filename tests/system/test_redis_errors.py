@@ -360,6 +360,35 @@ class RedisErrors(SystemTest):
         self.server.cmd("DEL", "lock:theirs")
         self.assertTrue(self.other.reply(10).ok)
 
+    def test_a_name_passes_on_to_who_came_while_redis_was_frozen(self):
+        self.prepare(lease=10)
+        third = self.client()
+        self.server.freeze()
+        for count, client in enumerate((self.other, third), 1):
+            client.send("LOCK held")
+            eventually(lambda: self.holder.ok("STATUS held")["waiters"] == str(count), 2,
+                       "it waits")
+        self.holder.ok("UNLOCK held")
+        first = self.other.reply(2).fence
+        self.assertGreater(first, self.fence)
+        self.other.ok("UNLOCK held")
+        self.assertGreater(third.reply(2).fence, first)
+        self.server.thaw()
+
+    def test_plain_keys_of_any_value(self):
+        self.prepare()
+        # The last two are not quite what a broker writes.
+        for value in ("", "-", "@shared|x", "a.b.c|12", "b.0123456789abcde.1|12",
+                      "b.0123456789abcdef.|12"):
+            self.server.cmd("SET", "lock:theirs", value, "PX", "60000")
+            self.assertEqual(self.other.ask("TRYLOCK theirs").status, "BUSY", value)
+            status = self.other.ok("STATUS theirs")
+            self.assertEqual(status["state"], "held", value)
+            self.assertNotIn("broker", status.fields, value)
+            self.assertNotIn("fence", status.fields, value)
+        self.server.cmd("DEL", "lock:theirs")
+        self.assertEqual(self.other.ok("STATUS theirs")["state"], "free")
+
     def test_script_flush(self):
         self.prepare()
         for _ in range(3):

@@ -132,3 +132,22 @@
 > 1 !SHUTDOWN
 > 1 @1 ERR shutdown the broker is stopping; try another one
 > 1 @2 ERR not-found that request has failed before
+
+== STATUS: a lease of ours on its way is nobody's
+0 ready 3
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 < granted a fence=200
+50 3 STATUS a
+> op status a
+60 < value a text=b.0000000000000000.2|200 ttl=12s
+> 3 OK state=free waiters=1
+70 3 STATUS a
+> op status a
+80 < value a text=b.0000000000000009.2|200 ttl=12s
+> 3 OK state=held waiters=1 broker=b fence=200 ttl=12000
