@@ -290,20 +290,34 @@ session_note_lost(
 	s->nlost++;
 }
 
-bool
-session_take_lost(struct session *s, const char *name, size_t len)
+static struct lost *
+find_lost(const struct session *s, const char *name, size_t len)
 {
 	struct lost *lost;
 
-	TAILQ_FOREACH (lost, &s->lost, link) {
-		if (lost->name_len != len || memcmp(lost->name, name, len) != 0)
-			continue;
-		TAILQ_REMOVE(&s->lost, lost, link);
-		s->nlost--;
-		free(lost);
-		return true;
-	}
-	return false;
+	TAILQ_FOREACH (lost, &s->lost, link)
+		if (lost->name_len == len && memcmp(lost->name, name, len) == 0)
+			return lost;
+	return NULL;
+}
+
+bool
+session_has_lost(const struct session *s, const char *name, size_t len)
+{
+	return find_lost(s, name, len) != NULL;
+}
+
+bool
+session_take_lost(struct session *s, const char *name, size_t len)
+{
+	struct lost *lost = find_lost(s, name, len);
+
+	if (lost == NULL)
+		return false;
+	TAILQ_REMOVE(&s->lost, lost, link);
+	s->nlost--;
+	free(lost);
+	return true;
 }
 
 /* SESSION and RESUME. */

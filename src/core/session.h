@@ -33,6 +33,7 @@ void session_free_all(struct core *core);
 /* Remembers, and asks once, that a name was lost. */
 void session_note_lost(
     struct core *core, struct session *s, const char *name, size_t len);
+bool session_has_lost(const struct session *s, const char *name, size_t len);
 bool session_take_lost(struct session *s, const char *name, size_t len);
 
 #endif

@@ -57,9 +57,9 @@ find_hold(const struct core *core, const struct session *s,
 
 static void
 not_held(struct core *core, struct session *s, uint64_t ref,
-    const struct core_name *name)
+    const struct core_name *name, bool lost)
 {
-	if (session_take_lost(s, name->p, name->n))
+	if (lost)
 		emit_error(core, s->id, ref, ERR_LOST,
 		    "this session held %.*s and lost it", (int)name->n,
 		    name->p);
@@ -100,7 +100,8 @@ unlock_request(
 	for (i = 0; i < rq->nnames; i++) {
 		if (find_hold(core, s, &rq->names[i]) != NULL)
 			continue;
-		not_held(core, s, rq->ref, &rq->names[i]);
+		not_held(core, s, rq->ref, &rq->names[i],
+		    session_take_lost(s, rq->names[i].p, rq->names[i].n));
 		return;
 	}
 	p = xcalloc(1, sizeof(*p) + rq->nnames * sizeof(p->depth[0]));
@@ -118,10 +119,13 @@ void
 extend_request(
     struct core *core, struct session *s, const struct core_request *rq)
 {
-	struct hold *h = find_hold(core, s, &rq->names[0]);
+	const struct core_name *name = &rq->names[0];
+	struct hold *h = find_hold(core, s, name);
 
+	/* An UNLOCK will still be told of a loss: it is owed one answer. */
 	if (h == NULL) {
-		not_held(core, s, rq->ref, &rq->names[0]);
+		not_held(core, s, rq->ref, name,
+		    session_has_lost(s, name->p, name->n));
 		return;
 	}
 	hold_bind(core, h, rq->hold_ms);

@@ -296,3 +296,23 @@ config max_hold=2s default_hold=1s
 40 2 LOCK a hold=1s ...
 40 gone 2
 2000 until
+
+== a loss is told to an EXTEND, and still to the next UNLOCK
+0 ready 1
+10 1 LOCK a hold=1s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1100 until
+> 1020 1 !LOST a fence=100 reason=hold
+> 1020 op end a seq=1
+1200 1 EXTEND a hold=1s
+> 1 ERR lost this session held a and lost it
+1210 1 EXTEND a hold=1s
+> 1 ERR lost this session held a and lost it
+1220 1 UNLOCK a
+> 1 ERR lost this session held a and lost it
+1230 1 UNLOCK a
+> 1 ERR not-held this session does not hold a
+1240 1 EXTEND a hold=1s
+> 1 ERR not-held this session does not hold a
