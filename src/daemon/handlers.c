@@ -252,12 +252,13 @@ handle_quit(struct broker *b, struct conn *c, const struct request *r)
 	conn_quit(c);
 }
 
+/* Nobody is known by a password yet, so whoever comes with one is wrong. */
 static void
-unsupported(struct broker *b, struct conn *c, const struct request *r)
+handle_auth(struct broker *b, struct conn *c, const struct request *r)
 {
 	(void)b;
-	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
-	    "this broker does not know %s yet", verbs[r->verb].word);
+	reply_error(
+	    conn_output(c), r->tag, ERR_AUTH, "this broker has no users");
 }
 
 typedef void (*handler)(
@@ -288,7 +289,7 @@ static const handler handlers[VERB_MAX] = {
 	[VERB_STATS] = handle_stats,
 	[VERB_VERSION] = handle_version,
 	[VERB_HELP] = handle_help,
-	[VERB_AUTH] = unsupported,
+	[VERB_AUTH] = handle_auth,
 	[VERB_QUIT] = handle_quit,
 };
 

@@ -73,5 +73,5 @@ EXTRA_DIST += \
 	tests/system/transcripts/several-names.t \
 	tests/system/transcripts/shared.t \
 	tests/system/transcripts/tags.t \
-	tests/system/transcripts/unsupported.t \
+	tests/system/transcripts/users.t \
 	tests/system/transcripts/watch.t
