@@ -13,4 +13,10 @@
 	     (var) && ((next) = TAILQ_NEXT(var, field), 1); (var) = (next))
 #endif
 
+#ifndef LIST_FOREACH_SAFE
+#define LIST_FOREACH_SAFE(var, head, field, next) \
+	for ((var) = LIST_FIRST(head);            \
+	     (var) && ((next) = LIST_NEXT(var, field), 1); (var) = (next))
+#endif
+
 #endif

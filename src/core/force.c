@@ -90,12 +90,17 @@ check(struct core *core, struct force *f)
 static void
 submit(struct core *core, struct force *f, enum op_kind kind)
 {
+	uint32_t shard = core_shard(core, f->name, f->name_len);
 	struct slot *slot;
+	struct op *op;
 
 	f->looking = true;
-	slot_submit(core, &slot, kind, SLOT_FORCE,
-	    core_shard(core, f->name, f->name_len), f->name, f->name_len);
+	op = slot_submit(
+	    core, &slot, kind, SLOT_FORCE, shard, f->name, f->name_len);
 	slot->ref = f->id;
+	/* It may lie about in a socket until others have the name. */
+	if (kind == OP_FORCE)
+		op->limit = (uint64_t)guard_server_ms(core, shard, f->until_ms);
 }
 
 static void
@@ -119,30 +124,50 @@ is_here(const struct core *core, const struct lock *l)
 }
 
 /*
- * Ends a lease, whoever has it, and what lingers of it.  One that is ending
- * already, and leaves a tombstone, is ended once more when that is there
- * (lease_outcome.c).
+ * Ends a lease, whoever has had it since then or before, and what lingers of
+ * it.  It goes on for those who came later.  One that is ending already, and
+ * leaves a tombstone, is ended once more when that is there (lease_outcome.c).
  */
 static void
-end_lease(struct core *core, struct lock *l)
+end_lease(struct core *core, struct lock *l, int64_t since_ms)
 {
-	while (!LIST_EMPTY(&l->holders))
-		hold_lose(core, LIST_FIRST(&l->holders), "forced");
-	if (lease_is_held(l) || l->state == LEASE_LINGERING ||
-	    l->state == LEASE_ENDING)
+	struct hold *h, *next;
+
+	LIST_FOREACH_SAFE (h, &l->holders, in_lock, next)
+		if (h->since_ms <= since_ms)
+			hold_lose(core, h, "forced");
+	if ((lease_is_held(l) || l->state == LEASE_LINGERING ||
+		l->state == LEASE_ENDING) &&
+	    more_of(l)->linger_since_ms <= since_ms)
 		lock_linger_over(l);
-	if (!lease_is_held(l) && l->state != LEASE_LINGERING)
+	if (!LIST_EMPTY(&l->holders) || more_of(l)->linger_ms > core->now_ms ||
+	    (!lease_is_held(l) && l->state != LEASE_LINGERING))
 		return;
 	lease_set_state(l, LEASE_ENDING);
 	lease_next(core, l);
 }
 
-void
-force_message(struct core *core, struct lock *l)
+/* Is there anything of that time? */
+static bool
+is_meant(const struct lock *l, int64_t asked_ms)
 {
+	const struct hold *h;
+
+	LIST_FOREACH (h, &l->holders, in_lock)
+		if (h->since_ms <= asked_ms)
+			return true;
+	return LIST_EMPTY(&l->holders) &&
+	       more_of(l)->linger_since_ms <= asked_ms;
+}
+
+void
+force_message(struct core *core, struct lock *l, int64_t asked_ms)
+{
+	if (!is_meant(l, asked_ms))
+		return;
 	emit_log(core, false, "forced", "%.*s, by another broker",
 	    (int)l->name_len, l->name);
-	end_lease(core, l);
+	end_lease(core, l, asked_ms);
 }
 
 /* Ends what this broker has; `f` waits for the end of it in Redis. */
@@ -151,7 +176,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 {
 	f->here = true;
 	f->seq = l->seq;
-	end_lease(core, l);
+	end_lease(core, l, core->now_ms);
 }
 
 void
@@ -201,7 +226,7 @@ force_run(struct core *core)
 			continue;
 		l = lock_find(core, f->name, f->name_len);
 		if (l != NULL && l->seq == f->seq && l->state != LEASE_NONE) {
-			end_lease(core, l);
+			end_lease(core, l, core->now_ms);
 			continue;
 		}
 		f->here = false;

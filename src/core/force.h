@@ -18,8 +18,11 @@ void force_outcome(
 void force_timer(struct core *core, struct force *f);
 struct force *force_of_timer(struct timer *t);
 
-/* Another broker was told to end what we have of a name. */
-void force_message(struct core *core, struct lock *l);
+/*
+ * Another broker was told to end what we had of a name at that time.  Who got
+ * it later is not meant: messages may be late.
+ */
+void force_message(struct core *core, struct lock *l, int64_t asked_ms);
 
 /* End of a step: answers those whose lease here has ended in it. */
 void force_run(struct core *core);

@@ -111,26 +111,65 @@ guard_any(const struct core *core)
 }
 
 /*
- * A call cannot have run before it was sent: so the server's clock, as that
- * call told it, is no further ahead than this.  Both clocks are trusted for as
- * long as the guard trusts the server's: one stall.
+ * A call cannot have run before it was sent, nor after it was answered: so the
+ * server's clock, as that call told it, is no further ahead than this, and no
+ * further behind.  Both clocks are trusted for as long as the guard trusts the
+ * server's: one stall.
  */
+static bool
+when(const struct core *core, const struct guard *g, const char *history,
+    int64_t server_ms, int64_t *from_ms, int64_t *to_ms)
+{
+	int64_t since_ms = server_ms - g->server_ms;
+
+	if (g->server_ms == 0 ||
+	    memcmp(g->history, history, HISTORY_BYTES) != 0 ||
+	    core->now_ms - g->clock_ms > core->stall_ms ||
+	    core->now_ms < g->distrust_ms ||
+	    g->clock_ms + since_ms > core->now_ms + CLOCK_SLACK_MS)
+		return false; /* the last: its clock was moved */
+	*from_ms = g->clock_ms + since_ms;
+	*to_ms = g->heard_ms + since_ms + CLOCK_SLACK_MS;
+	return true;
+}
+
 int64_t
 guard_when_ms(const struct core *core, uint32_t shard, const char *history,
     int64_t server_ms)
 {
-	const struct guard *g = guard_at(core, shard);
-	int64_t at_ms;
+	int64_t from_ms, to_ms;
 
-	if (quorum_used(core) || g->server_ms == 0 ||
-	    memcmp(g->history, history, HISTORY_BYTES) != 0 ||
-	    core->now_ms - g->clock_ms > core->stall_ms ||
-	    core->now_ms < g->distrust_ms)
+	if (quorum_used(core) || !when(core, guard_at(core, shard), history,
+				     server_ms, &from_ms, &to_ms))
 		return -1;
-	at_ms = g->clock_ms + (server_ms - g->server_ms);
-	if (at_ms > core->now_ms + CLOCK_SLACK_MS)
-		return -1; /* its clock was moved */
-	return at_ms < core->now_ms ? at_ms : core->now_ms;
+	return from_ms < core->now_ms ? from_ms : core->now_ms;
+}
+
+/* In a quorum the history says which of the servers it is. */
+int64_t
+guard_by_when_ms(const struct core *core, uint32_t shard, const char *history,
+    int64_t server_ms)
+{
+	int64_t from_ms, to_ms;
+	uint32_t i, n = 1;
+
+	if (quorum_used(core)) {
+		shard = 0;
+		n = core->config.shards;
+	}
+	for (i = shard; i < shard + n; i++)
+		if (when(core, guard_at(core, i), history, server_ms, &from_ms,
+			&to_ms))
+			return to_ms < core->now_ms ? to_ms : core->now_ms;
+	return -1;
+}
+
+int64_t
+guard_server_ms(const struct core *core, uint32_t shard, int64_t at_ms)
+{
+	const struct guard *g = guard_at(core, shard);
+
+	return g->server_ms == 0 ? 0 : g->server_ms + (at_ms - g->clock_ms);
 }
 
 /*
@@ -150,6 +189,7 @@ note_clock(struct core *core, struct guard *g, int64_t sent_ms,
 	if (g->server_ms != 0 && back_ms > core->pad_ms / 4)
 		g->distrust_ms = core->now_ms + core->config.lease_ms;
 	g->clock_ms = sent_ms;
+	g->heard_ms = core->now_ms;
 	g->server_ms = report->server_ms;
 	memcpy(g->history, report->history, HISTORY_BYTES);
 }

@@ -24,6 +24,13 @@ uint32_t guard_spell(const struct core *core, uint32_t shard);
 int64_t guard_when_ms(const struct core *core, uint32_t shard,
     const char *history, int64_t server_ms);
 
+/* The same, when it was at the latest. */
+int64_t guard_by_when_ms(const struct core *core, uint32_t shard,
+    const char *history, int64_t server_ms);
+
+/* What the server's clock shows then, at the most; 0: not known. */
+int64_t guard_server_ms(const struct core *core, uint32_t shard, int64_t at_ms);
+
 /* Quorum: a server that can be asked. */
 uint32_t guard_any(const struct core *core);
 

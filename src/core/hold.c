@@ -244,6 +244,7 @@ hold_end(struct core *core, struct hold *h, bool clean)
 	if (until_ms > core->now_ms && until_ms > more_of(l)->linger_ms) {
 		need_more(l)->linger_ms = until_ms;
 		l->more->linger_session = h->session->id;
+		l->more->linger_since_ms = h->since_ms;
 	}
 	core->stats.releases++;
 	forget_untold(h, false);

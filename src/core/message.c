@@ -1,6 +1,7 @@
 /*
- * Messages from other brokers, through the store: `WORD SEQ NAME`, or
- * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`.
+ * Messages from other brokers, through the store: `WORD SEQ NAME`,
+ * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`, or
+ * `force SEQ SECONDS MICROSECONDS HISTORY NAME`.
  */
 #include "config.h"
 
@@ -8,6 +9,7 @@
 
 #include "base/parse.h"
 #include "core/force.h"
+#include "core/guard.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
@@ -52,17 +54,30 @@ more_number(const struct message *m, unsigned i, uint64_t max, uint64_t *out)
 	return parse_number(m->more[i].p, m->more[i].n, max, out);
 }
 
+/* SECONDS MICROSECONDS HISTORY, from the word i on. */
+static bool
+more_time(const struct message *m, unsigned i, int64_t *server_ms)
+{
+	uint64_t s, us;
+
+	if (!more_number(m, i, FENCE_MAX / 1000000, &s) ||
+	    !more_number(m, i + 1, 999999, &us) ||
+	    m->more[i + 2].n != HISTORY_BYTES)
+		return false;
+	*server_ms = (int64_t)(s * 1000 + us / 1000);
+	return true;
+}
+
 static void
 on_given_message(struct core *core, struct lock *l, const struct message *m)
 {
 	struct heritage heritage = { .history = m->more[3].p };
-	uint64_t s, us, waiting;
+	uint64_t waiting;
 
-	if (may_be_queued(l, m->seq) && m->more[3].n == HISTORY_BYTES &&
+	if (may_be_queued(l, m->seq) &&
 	    more_number(m, 0, FENCE_MAX, &heritage.fence) &&
-	    more_number(m, 1, FENCE_MAX / 1000000, &s) &&
-	    more_number(m, 2, 999999, &us) && more_number(m, 4, 1, &waiting)) {
-		heritage.server_ms = (int64_t)(s * 1000 + us / 1000);
+	    more_time(m, 1, &heritage.server_ms) &&
+	    more_number(m, 4, 1, &waiting)) {
 		heritage.waiting = waiting > 0;
 		lease_given(core, l, &heritage);
 	}
@@ -95,8 +110,13 @@ on_look_message(struct core *core, struct lock *l, const struct message *m)
 static void
 on_force_message(struct core *core, struct lock *l, const struct message *m)
 {
-	(void)m;
-	force_message(core, l);
+	int64_t server_ms, asked_ms;
+
+	if (!more_time(m, 0, &server_ms))
+		return;
+	asked_ms = guard_by_when_ms(core, l->shard, m->more[2].p, server_ms);
+	if (asked_ms >= 0)
+		force_message(core, l, asked_ms);
 }
 
 /* Quorum: a name was let go; whoever waits for it may try, not all at once. */
@@ -138,7 +158,7 @@ static const struct word {
 	{ "waits", 0, false, on_waits_message },
 	{ "look", 0, false, on_look_message },
 	{ "free", 0, false, on_free_message },
-	{ "force", 0, false, on_force_message },
+	{ "force", 3, false, on_force_message },
 };
 
 /* Of the token that it has, or of the next one, which is heard of first. */

@@ -243,7 +243,8 @@ struct more {
 	int64_t delay_ms;	 /* by which the key outlives lease and pad */
 	int64_t longer_ms;	 /* it lives longer than these by so much */
 	int64_t linger_ms;	 /* nobody new before then; 0: no linger */
-	uint64_t linger_session; /* but this one may lock it again */
+	uint64_t linger_session; /* but this one may lock it again ... */
+	int64_t linger_since_ms; /* ... who had it since then */
 	/* LINGERING: others shared it, so not before then. */
 	int64_t again_ms;
 	/* Since when it is here for groups only; 0: it is not. */
@@ -324,6 +325,7 @@ struct guard {
 	int64_t told_ms;     /* the same, of those that told the state */
 	int64_t pended_ms;   /* the same, that it was pending */
 	int64_t clock_ms;    /* when the one was sent that told ... */
+	int64_t heard_ms;    /* ... and when it was answered ... */
 	int64_t server_ms;   /* ... the server's clock, as this; 0: none did */
 	int64_t distrust_ms; /* ages of messages are not, before then */
 	int64_t pause_ms;    /* no heartbeat or bless before then */

@@ -280,9 +280,15 @@ op.status = { keys = 3, args = 0, run = function(key, queue)
 		redis.call("EXISTS", queue), value == "" and "-" or value or "" }
 end }
 
--- Asks the brokers that have a name to end that; a plain client's key is
--- deleted.  Tells whether anybody listened.
-op.force = { keys = 3, args = 0, run = function(key, queue, shared)
+-- Asks the brokers that have a name to end that, and says when this was, for
+-- those who come next are not meant; a plain client's key is deleted.  Tells
+-- whether anybody listened.  After `by` (server time, ms; 0: no end) nobody
+-- waits for it any more, and it would befall somebody else.
+op.force = { keys = 3, args = 1, run = function(key, queue, shared, by)
+	if tonumber(by) > 0 and now_ms > tonumber(by) then
+		return { "late" }
+	end
+	local now = clock[1] .. " " .. clock[2] .. " " .. history .. " "
 	local value = redis.call("GET", key)
 	local owner, at = parse(value), phase(value)
 	if not value then
@@ -298,7 +304,7 @@ op.force = { keys = 3, args = 0, run = function(key, queue, shared)
 	for _, token in ipairs(at and sharers(shared) or { owner }) do
 		if string.sub(token, 1, #me + 1) ~= me .. "." then
 			others = others + 1
-			heard = heard + (tell(token, "force", key) and 1 or 0)
+			heard = heard + (tell(token, "force", key, now) and 1 or 0)
 		end
 	end
 	if at and others == 0 then

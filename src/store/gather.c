@@ -438,6 +438,12 @@ args_leave(struct call *call, const struct op *op)
 }
 
 static void
+args_force(struct call *call, const struct op *op)
+{
+	arg_number(call, op->limit);
+}
+
+static void
 args_none(struct call *call, const struct op *op)
 {
 	(void)call;
@@ -460,7 +466,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_ARRIVE] = args_arrive,
 	[OP_PARTY] = args_party,
 	[OP_LEAVE] = args_leave,
-	[OP_FORCE] = args_none,
+	[OP_FORCE] = args_force,
 	[OP_HEARTBEAT] = args_none,
 	[OP_BLESS] = args_bless,
 	[OP_IDLE] = args_none,

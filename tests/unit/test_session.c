@@ -402,29 +402,6 @@ START_TEST(a_forced_release_that_is_not_heeded)
 }
 END_TEST
 
-START_TEST(a_forced_release_by_another)
-{
-	struct core_event ev = { .kind = CORE_MESSAGE };
-	struct rig r;
-
-	rig_init(&r, 1);
-	rig_ask(&r, 1, CORE_LOCK, "a");
-	buf_clear(&r.said);
-	ev.u.message.text = "force 2 a";
-	ev.u.message.len = strlen(ev.u.message.text);
-	rig_step(&r, &ev);
-	rig_expect(&r, "");
-	ev.u.message.text = "force 1 a";
-	rig_step(&r, &ev);
-	rig_expect(&r, "1: !LOST a fence=10 reason=forced\n");
-	rig_ask(&r, 1, CORE_UNLOCK, "a");
-	rig_ask(&r, 1, CORE_LOCK, "a");
-	rig_expect(&r, "1: ERR lost\n"
-		       "1: OK fence=20 depth=1\n");
-	rig_fini(&r);
-}
-END_TEST
-
 static TCase *
 session_cases(void)
 {
@@ -462,7 +439,6 @@ force_cases(void)
 	tcase_add_test(tc, a_forced_release_here);
 	tcase_add_loop_test(tc, a_forced_release_elsewhere, 0, 7);
 	tcase_add_test(tc, a_forced_release_that_is_not_heeded);
-	tcase_add_test(tc, a_forced_release_by_another);
 	return tc;
 }
 

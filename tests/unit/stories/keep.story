@@ -201,7 +201,7 @@
 > op end a seq=1 linger=3599990
 40 < ended a
 > 1 OK depth=0
-50 message force 1 a
+50 message force 1 1000000 45000 0123456789abcdef a
 > log forced a, by another broker
 > op end a seq=1
 60 < ended a
@@ -218,7 +218,7 @@
 > 1 OK fence=100 depth=1
 30 1 UNLOCK a
 > op end a seq=1 linger=3599990
-40 message force 1 a
+40 message force 1 1000000 38000 0123456789abcdef a
 > log forced a, by another broker
 50 < ended a
 > 1 OK depth=0

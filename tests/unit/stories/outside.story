@@ -38,7 +38,7 @@
 0 ready 2
 10 1 UNLOCK-FORCE a
 > log unlock-force session 1: a
-> op force a
+> op force a by=1000002010
 20 < value a text=b9.0000000000000009.1|50 waiting
 30 until
 > 30 op status a
@@ -53,7 +53,7 @@
 0 ready 2
 10 1 UNLOCK-FORCE a
 > log unlock-force session 1: a
-> op force a
+> op force a by=1000002010
 20 guard pending p2
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
 20 < gone a
@@ -71,7 +71,7 @@
 > 1 OK depth=0
 50 2 UNLOCK-FORCE a
 > log unlock-force session 2: a
-> op force a
+> op force a by=1000002050
 > op end a seq=1
 60 < value a text=b9.0000000000000009.7|200 waiting
 60 < gone a
@@ -92,8 +92,130 @@
 > 1 OK depth=0
 50 2 UNLOCK-FORCE a
 > log unlock-force session 2: a
-> op force a
+> op force a by=1000002050
 > op end a seq=1
 60 < value a text=b.0000000000000000.1|100
 60 < ended a
 > 2 OK
+
+== forced by another broker
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+3000 until
+> 2208 op renew a seq=1 ttl=13000 fence=100
+3000 < renewed a
+3100 message force 2 1000003 90000 0123456789abcdef a
+3101 message force 1 1000003 90000 0123456789abcdef a
+> log forced a, by another broker
+> 1 !LOST a fence=100 reason=forced
+> op end a seq=1
+3110 1 UNLOCK a
+> 1 ERR lost this session held a and lost it
+
+== forced by another broker: a message of that kind that says less, or nothing
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message force 1 a
+31 message force 1 1000000 25000 0123456789abcde a
+32 message force 1 1000000 1000000 0123456789abcdef a
+33 message force 1 1000000 0123456789abcdef a
+
+== forced by another broker: of another history, or of a clock that was moved
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message force 1 1000000 25000 0123456789abcdee a
+31 message force 1 1000000 34000 0123456789abcdef a
+32 message force 1 1000000 33000 0123456789abcdef a
+> log forced a, by another broker
+> 1 !LOST a fence=100 reason=forced
+> op end a seq=1
+
+== forced by another broker: late, it finds who came next here
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+50 1 UNLOCK a
+> 1 OK depth=0
+> 2 OK fence=110 depth=1
+60 message force 1 1000000 47000 0123456789abcdef a
+61 2 UNLOCK a
+> op end a seq=1
+
+== forced by another broker: it may be meant, and is
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+50 1 UNLOCK a
+> 1 OK depth=0
+> 2 OK fence=110 depth=1
+60 message force 1 1000000 48000 0123456789abcdef a
+> log forced a, by another broker
+> 2 !LOST a fence=110 reason=forced
+> op end a seq=1
+
+== forced by another broker: who came later shares it on
+0 ready 3
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+50 2 LOCK a mode=shared
+> 2 OK fence=100 depth=1
+60 message force 1 1000000 40000 0123456789abcdef a
+> log forced a, by another broker
+> 1 !LOST a fence=100 reason=forced
+70 3 STATUS a
+> 3 OK state=shared waiters=0 broker=b session=2 fence=100 ttl=9838
+
+== forced by another broker: what lingers of who came later stays
+0 ready 2
+10 1 LOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1 linger=3599990
+40 < ended a
+> 1 OK depth=0
+50 message force 1 1000000 10000 0123456789abcdef a
+60 message force 1 1000000 35000 0123456789abcdef a
+> log forced a, by another broker
+> op end a seq=1
+
+== forced by another broker, on a quorum: any of the servers says when
+config quorum=3
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+20 < granted a fence=100 on=0
+20 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+30 message force 1 1000000 25000 0123456789abcdee a
+31 message force 1 1000000 17000 0123456789abcdef a
+32 message force 1 1000000 25000 0123456789abcdef a
+> log forced a, by another broker
+> 1 !LOST a fence=100 reason=forced
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2

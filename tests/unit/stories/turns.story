@@ -120,7 +120,7 @@ config handovers=1
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
-30 message force 1 a
+30 message force 1 1000000 25000 0123456789abcdef a
 > log forced a, by another broker
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
