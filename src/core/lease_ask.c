@@ -8,6 +8,7 @@
 #include "core/group.h"
 #include "core/guard.h"
 #include "core/hold.h"
+#include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/pace.h"
@@ -144,6 +145,14 @@ lease_ask_convert(struct core *core, struct lock *l, bool shared)
 	set_reserve(core, l, op, shared);
 }
 
+/* By the clock of the server. */
+static uint64_t
+vouched_until(const struct core *core, const struct lock *l)
+{
+	return (uint64_t)guard_server_ms(core, l->shard,
+	    max_ms(lease_deadline_ms(core, l), more_of(l)->linger_ms));
+}
+
 void
 lease_ask_renew(struct core *core, struct lock *l, bool draw)
 {
@@ -156,9 +165,10 @@ lease_ask_renew(struct core *core, struct lock *l, bool draw)
 	if (l->whole)
 		op->flags |= OP_WHOLE;
 	l->whole = false;
-	if (l->shared)
+	if (l->shared) {
 		op->flags |= OP_SHARED;
-	else if (draw)
+		op->limit = vouched_until(core, l);
+	} else if (draw)
 		set_reserve(core, l, op, false);
 }
 

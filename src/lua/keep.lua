@@ -7,7 +7,9 @@
 
 -- Keeps a lease that is shared.  On a server that is not blessed the phases
 -- are compared by their fences: the same goes on, what is older is replaced.
-local function renew_shared(key, queue, shared, token, ttl, held)
+-- Nothing is written again after `by` (server time, ms; 0: no end), when the
+-- broker vouches for it no more: others would join a phase that has ended.
+local function renew_shared(key, queue, shared, token, ttl, held, by)
 	local value = redis.call("GET", key)
 	local owner, stored = parse(value)
 	local at = phase(value)
@@ -19,6 +21,8 @@ local function renew_shared(key, queue, shared, token, ttl, held)
 		share(key, shared, token, ttl)
 	elseif blessed or value and (at or stored or held) >= held then
 		return { "lost" }
+	elseif by > 0 and now_ms > by then
+		return { "late" }
 	else
 		raise(held)
 		write(key, "@shared", held, ttl)
@@ -37,7 +41,7 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	local token = me .. "." .. seq
 	held, n = tonumber(held), tonumber(n)
 	if mode == "s" then
-		return renew_shared(key, queue, shared, token, ttl, held)
+		return renew_shared(key, queue, shared, token, ttl, held, n)
 	end
 	local value = redis.call("GET", key)
 	-- As parse(), which would cost a quarter of a renewal.

@@ -44,7 +44,7 @@ static const struct word {
 static const unsigned answers[] = {
 	[OP_ACQUIRE] =
 	    BIT(GRANTED) | BIT(QUEUED) | BIT(BUSY) | BIT(FOREIGN) | ANY,
-	[OP_RENEW] = BIT(RENEWED) | BIT(AGAIN) | BIT(LOST) | ANY,
+	[OP_RENEW] = BIT(RENEWED) | BIT(AGAIN) | BIT(LOST) | BIT(LATE) | ANY,
 	[OP_CONFIRM] = BIT(GRANTED) | BIT(LOST) | ANY,
 	[OP_RAISE] = BIT(RENEWED) | BIT(LOST) | ANY,
 	[OP_CONVERT] = BIT(GRANTED) | BIT(BUSY) | BIT(LOST) | ANY,

@@ -330,7 +330,7 @@ args_renew(struct call *call, const struct op *op)
 	arg_number(call, op->seq);
 	arg_number(call, (uint64_t)op->ttl_ms);
 	arg_number(call, op->fence);
-	arg_number(call, op->reserve);
+	arg_number(call, op->flags & OP_SHARED ? op->limit : op->reserve);
 	arg_mode(call, op);
 }
 

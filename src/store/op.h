@@ -85,8 +85,8 @@ struct op {
 			       COUNTDOWN: by; ARRIVE: parties that arrive */
 	uint64_t want;	    /* TAKE: at most so many more */
 	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties;
-			       FORCE: ms of the server's clock, not later than
-			       then; 0: whenever */
+			       FORCE, and RENEW what is shared: ms of the
+			       server's clock, not later; 0: whenever */
 	int64_t timeout_ms; /* no reply for so long: outcome unknown */
 	char pend[PEND_MAX_BYTES]; /* BLESS: the spell to end; NUL-terminated */
 };
@@ -164,7 +164,7 @@ enum outcome_status {
  *                                new ones, from first on; others' run out in
  *                                ttl_ms (-1: there are none)
  *   MISMATCH                     ARRIVE: others wait for another number
- *   LATE                         FORCE: its time was up, so it was not done
+ *   LATE                         FORCE, RENEW: it was too late, and not done
  *   DONE                         HEARTBEAT, BLESS, IDLE
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why

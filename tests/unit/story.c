@@ -272,7 +272,7 @@ write_op(struct story *st, const struct op *op)
 	write_num(st, "fence", op->fence);
 	write_num(st, "reserve", op->reserve);
 	write_num(st, "have", op->have);
-	if (op->kind == OP_FORCE)
+	if (op->kind == OP_FORCE || op->kind == OP_RENEW)
 		write_num(st, "by", op->limit);
 	if (op->flags & OP_SHARED)
 		buf_adds(st->out, " shared");

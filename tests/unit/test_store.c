@@ -234,7 +234,7 @@ static const struct {
 	const char *end;
 } shared_rows[] = {
 	{ OP_ACQUIRE, " acquire 7 13000 3 t s" },
-	{ OP_RENEW, " renew 7 13000 9007199254740991 3 s" },
+	{ OP_RENEW, " renew 7 13000 9007199254740991 5 s" },
 	{ OP_CONVERT, " convert 7 13000 3 s" },
 };
 

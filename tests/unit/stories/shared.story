@@ -160,14 +160,14 @@
 > 1 OK fence=100 depth=1
 > 2 OK fence=100 depth=1
 5010 until
-> 2208 op renew a seq=1 ttl=13000 fence=100 shared
+> 2208 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 > 5010 2 !ATRISK a fence=100 left=4898
 > 5010 1 !ATRISK a fence=100 left=4898
 5020 < renewed a sent=5000
 > 2 !SAFE a fence=100
 > 1 !SAFE a fence=100
 10000 until
-> 8320 op renew a seq=1 ttl=13000 fence=100 shared
+> 8320 op renew a seq=1 ttl=13000 fence=100 by=1000014898 shared
 > 10000 2 !ATRISK a fence=100 left=4898
 > 10000 1 !ATRISK a fence=100 left=4898
 14900 until

@@ -100,13 +100,13 @@ config handovers=1
 30 2 LOCK a mode=shared
 > 2 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100 shared
+> 2208 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 3400 < renewed a waiting
 6800 until
-> 5520 op renew a seq=1 ttl=13000 fence=100 shared
+> 5520 op renew a seq=1 ttl=13000 fence=100 by=1000012106 shared
 6800 < renewed a waiting
 10030 3 LOCK a mode=shared
-> op renew a seq=1 ttl=13000 fence=100 shared
+> op renew a seq=1 ttl=13000 fence=100 by=1000015418 shared
 10040 1 UNLOCK a
 > 1 OK depth=0
 10050 2 UNLOCK a

@@ -111,13 +111,13 @@
 40 guard pending p1
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
 40 < pending a
-> op renew a seq=1 ttl=13000 fence=100 shared
+> op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 50 < renewed a
 3500 until
-> 3360 op renew a seq=1 ttl=13000 fence=100 shared
+> 3360 op renew a seq=1 ttl=13000 fence=100 by=1000009938 shared
 3500 < renewed a
 13640 until
-> 6672 op renew a seq=1 ttl=13000 fence=100 shared
+> 6672 op renew a seq=1 ttl=13000 fence=100 by=1000013258 shared
 > 8360 1 !ATRISK a fence=100 left=4898
 > 13258 1 !LOST a fence=100 reason=unreachable
 > 13640 op bless pend=p1
