@@ -125,15 +125,22 @@ static void (*const redirects[REDIRECT_MAX])(
 	[REDIRECT_TRYAGAIN] = on_tryagain,
 };
 
-/* It has gone to and fro for as long as it may. */
+/*
+ * It has gone to and fro for as long as it may.  What is left of that is all
+ * that the next node has.
+ */
 static bool
-is_spent(const struct topology *t, const struct call *call)
+is_spent(const struct topology *t, struct call *call)
 {
 	int64_t limit_ms = t->env.config->redis.reply_timeout_ms;
 
-	if (call->timeout_ms < limit_ms)
-		limit_ms = call->timeout_ms;
-	return now_ms() + PARK_MS - call->since_ms >= limit_ms;
+	if (call->redirects++ == 0) {
+		if (call->timeout_ms < limit_ms)
+			limit_ms = call->timeout_ms;
+		call->until_ms = call->sent_ms + limit_ms;
+	}
+	call->timeout_ms = call->until_ms - now_ms();
+	return call->timeout_ms <= PARK_MS;
 }
 
 bool
@@ -146,10 +153,8 @@ cluster_redirected(void *arg, struct call *call, const redisReply *reply)
 
 	if (!redirect_read(&r, reply->str, n->address.host))
 		return false;
-	if (call->redirects++ == 0)
-		call->since_ms = call->sent_ms;
 	call->asking = false;
-	if (redirects[r.kind] && !is_spent(t, call) &&
+	if (!is_spent(t, call) && redirects[r.kind] &&
 	    (r.kind != REDIRECT_MOVED || call->redirects < REDIRECTS_MAX)) {
 		redirects[r.kind](n, call, &r);
 		return true;

@@ -67,7 +67,7 @@ call_reset(struct call *call)
 	call->can_wait = true;
 	call->sent_ms = 0;
 	call->resent = call->redirects = 0;
-	call->since_ms = 0;
+	call->until_ms = 0;
 	call->asking = false;
 	call->sender = NULL;
 	call->verdict = CALL_VERDICT_MAX;

@@ -92,7 +92,7 @@ struct call {
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
 	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
 	unsigned redirects; /* how often, in a cluster; the topology's */
-	int64_t since_ms;   /* first sent, where redirected since; the same */
+	int64_t until_ms;   /* may it go to and fro, once it was; the same */
 	bool asking;	    /* to go behind an ASKING; the same */
 	void *sender;	    /* the sender's own */
 

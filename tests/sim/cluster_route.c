@@ -171,15 +171,22 @@ on_ask(struct pool *p, struct call *call, int server)
 		park(b, call);
 }
 
-/* It has gone to and fro for as long as it may. */
+/*
+ * It has gone to and fro for as long as it may.  What is left of that is all
+ * that the next node has.
+ */
 static bool
-is_spent(const struct broker *b, const struct call *call)
+is_spent(const struct broker *b, struct call *call)
 {
 	int64_t limit_ms = b->w->reply_timeout_ms;
 
-	if (call->timeout_ms < limit_ms)
-		limit_ms = call->timeout_ms;
-	return broker_clock_ms(b) + PARK_MS - call->since_ms >= limit_ms;
+	if (call->redirects++ == 0) {
+		if (call->timeout_ms < limit_ms)
+			limit_ms = call->timeout_ms;
+		call->until_ms = call->sent_ms + limit_ms;
+	}
+	call->timeout_ms = call->until_ms - broker_clock_ms(b);
+	return call->timeout_ms <= PARK_MS;
 }
 
 bool
@@ -194,8 +201,6 @@ cluster_redirected(struct pool *p, struct call *call, const redisReply *reply)
 	    sscanf(reply->str, "%11s %u %d", word, &bucket, &server) < 1 ||
 	    (strcmp(word, "TRYAGAIN") != 0 && server < 0))
 		return false;
-	if (call->redirects++ == 0)
-		call->since_ms = call->sent_ms;
 	call->asking = false;
 	if (is_spent(b, call) || call->redirects >= REDIRECTS_MAX)
 		return false;
