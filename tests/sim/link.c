@@ -277,11 +277,16 @@ pool_check(struct pool *p)
 {
 	struct broker *b = p->broker;
 
-	if (p->link.conn != NULL && link_deadline_us(p) <= world_now(b->w)) {
-		TRACE(b->w, "%s link: no reply in time", b->name);
-		link_lost(p, false);
-		broker_wake(b);
+	if (p->link.conn == NULL)
+		return;
+	if (link_deadline_us(p) > world_now(b->w)) {
+		/* It was set for what has been answered meanwhile. */
+		link_arm(p);
+		return;
 	}
+	TRACE(b->w, "%s link: no reply in time", b->name);
+	link_lost(p, false);
+	broker_wake(b);
 }
 
 static void
@@ -289,13 +294,10 @@ link_on_timer(void *object, uint64_t tag)
 {
 	struct pool *p = object;
 
-	if (!p->broker->alive || broker_stalled(p->broker) ||
-	    tag != p->link.generation)
-		return;
-	pool_check(p);
-	/* It was set for what has been answered meanwhile. */
-	if (p->link.conn != NULL && tag == p->link.generation)
-		link_arm(p);
+	/* One that is stalled looks when it comes back. */
+	if (p->broker->alive && !broker_stalled(p->broker) &&
+	    tag == p->link.generation)
+		pool_check(p);
 }
 
 void
