@@ -34,6 +34,7 @@
 
 #define FENCES_LOW 8	 /* where many wait, more are drawn by then */
 #define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
+#define WALLED_MS 250	 /* between tries for who may not have it yet */
 
 #define TO(state) (1u << LEASE_##state)
 
@@ -57,6 +58,7 @@ lease_set_state(struct lock *l, enum lease_state state)
 	l->state = state;
 	if (state != LEASE_ATRISK)
 		l->wake_ms = 0;
+	l->walled = false;
 }
 
 bool
@@ -151,23 +153,48 @@ may_ask(struct core *core, struct lock *l, bool ready)
 
 /*
  * Does anybody want the lease now?  Members of groups that are not in turn for
- * it are tried for once.
+ * it are tried for once.  Who may not pass a group is `walled`.
  */
 static bool
-wanted(const struct core *core, const struct lock *l)
+wanted(const struct core *core, const struct lock *l, bool *walled)
 {
-	const struct waiter *w;
+	const struct waiter *w, *wall = NULL;
 
-	TAILQ_FOREACH (w, &l->queue, in_lock)
-		if (w->group == NULL || !w->tried || group_in_turn(core, w))
+	*walled = false;
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (w->group != NULL && (!w->tried || group_in_turn(core, w)))
 			return true;
+		if (w->group == NULL && !w->impatient && group_walled(wall, w))
+			*walled = true;
+		else if (w->group == NULL)
+			return true;
+		wall = group_wall(core, wall, w);
+	}
 	return false;
+}
+
+/*
+ * Those who are walled would not be granted it.  Two brokers that took it for
+ * them would hand it to and fro, so it is asked for now and then.
+ */
+static bool
+wanted_in_time(struct core *core, struct lock *l)
+{
+	bool walled, now = wanted(core, l, &walled);
+
+	if (now && l->walled)
+		l->wake_ms = 0;
+	if (!now && walled && !l->walled)
+		l->wake_ms = max_ms(l->wake_ms, core->now_ms + WALLED_MS);
+	l->walled = !now && walled;
+	return now || walled;
 }
 
 static bool
 next_none(struct core *core, struct lock *l)
 {
-	if (!wanted(core, l) || !may_ask(core, l, guard_ready(core, l->shard)))
+	if (!wanted_in_time(core, l) ||
+	    !may_ask(core, l, guard_ready(core, l->shard)))
 		return false;
 	lock_set_why(l, NULL);
 	l->seq = ++core->last_seq;

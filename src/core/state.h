@@ -293,6 +293,7 @@ struct lock {
 	bool doubt : 1;	       /* one was carried out perhaps, unheard */
 	bool handed : 1;       /* this lease has been granted once */
 	bool whole : 1;	       /* the next renewal goes by itself */
+	bool walled : 1;       /* NONE: wake_ms is for those who are */
 	uint8_t name_len;
 	char name[];
 };

@@ -655,3 +655,50 @@ config lease=3s
 130 2 UNLOCK a b
 > op convert b seq=2 ttl=13000 reserve=1
 > 2 OK depth=0,0
+
+== a name that nobody may have before a group is not asked for over and over
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a b
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> op acquire b seq=2 ttl=13000 reserve=1
+40 < granted b fence=200
+40 < renewed a fence=110
+5000 until
+> 3312 op renew b seq=2 ttl=13000 fence=200
+> 3344 op renew a seq=1 ttl=13000 fence=110
+5000 < renewed a
+5000 < renewed b
+9000 until
+> 6608 op renew b seq=2 ttl=13000 fence=200
+> 6640 op renew a seq=1 ttl=13000 fence=110
+> 8344 1 !ATRISK a fence=100 left=4898
+9000 < renewed a
+> 1 !SAFE a fence=100
+9000 < renewed b
+10100 3 LOCK b
+> op renew b seq=2 ttl=13000 fence=200
+> op renew a seq=1 ttl=13000 fence=110
+10105 message waits 2 b
+10110 < renewed a
+10110 < renewed b waiting
+> op end b seq=2
+10120 < ended b
+10369 until
+10370 until
+> 10370 op acquire b seq=3 ttl=13000 reserve=2 queue
+10380 < queued b
+10390 message grant 3 b
+> op confirm b seq=3 ttl=13000 reserve=2
+10400 < granted b fence=300
+10410 message waits 3 b
+> op end b seq=3
+10420 < ended b
+10430 1 UNLOCK a
+> 1 OK depth=0
+> op acquire b seq=4 ttl=13000 reserve=2 queue
+10440 < granted b fence=400
+> 2 OK fence=110,400 depth=1,1
