@@ -316,3 +316,49 @@ config max_hold=2s default_hold=1s
 > 1 ERR not-held this session does not hold a
 1240 1 EXTEND a hold=1s
 > 1 ERR not-held this session does not hold a
+
+== all losses of one moment are told before an answer that was due in between
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+20 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+30 < granted b fence=200
+> 2 OK fence=200 depth=1
+40 down
+8000 until
+> 5010 1 !ATRISK a fence=100 left=4898
+> 5020 2 !ATRISK b fence=200 left=4898
+8000 2 LOCK a wait=1910ms
+9900 time
+9920 time
+> 1 !LOST a fence=100 reason=unreachable
+> 2 !LOST b fence=200 reason=unreachable
+> 2 ERR unavailable Redis can't be used
+
+== all losses of one moment are told before what comes of them
+0 ready 2
+10 1 LOCK a mode=shared delay=1h
+> op acquire a seq=1 ttl=3613000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a mode=shared
+> 2 OK fence=100 depth=1
+40 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+50 < granted b fence=200
+> 2 OK fence=200 depth=1
+60 down
+9000 until
+> 5010 2 !ATRISK a fence=100 left=4898
+> 5010 1 !ATRISK a fence=100 left=4898
+> 5040 2 !ATRISK b fence=200 left=4898
+9800 2 TRYLOCK a mode=shared keep=2h
+9900 time
+9940 time
+> 2 !LOST a fence=100 reason=unreachable
+> 1 !LOST a fence=100 reason=unreachable
+> 2 !LOST b fence=200 reason=unreachable
+> 2 BUSY
