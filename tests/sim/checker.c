@@ -91,7 +91,7 @@ checker_drop(struct world *w, struct grant *g)
 
 	checker_had(w, g->broker, g->name);
 	ground->changed_us = world_now(w);
-	if (checker_forced(w, g->name)) {
+	if (checker_forced(w, g)) {
 		if (g->keep_us > ground->hush_us)
 			ground->hush_us = g->keep_us;
 	} else if (g->keep_us > world_now(w) && g->keep_us > ground->quiet_us) {
@@ -108,7 +108,7 @@ checker_set_quiet(struct world *w, const struct grant *g, int64_t end_us)
 	struct ground *ground = &w->checker.grounds[g->name];
 	int64_t until_us = end_us + g->delay_ms * 1000;
 
-	if (checker_forced(w, g->name)) {
+	if (checker_forced(w, g)) {
 		if (until_us > ground->hush_us)
 			ground->hush_us = until_us;
 	} else if (g->delay_ms > 0 && until_us > ground->quiet_us) {
@@ -141,7 +141,7 @@ checker_vouched(struct world *w, const struct grant *g)
 	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
 
 	if (g->detached || g->orphaned)
-		return !g->forced && !checker_forced(w, g->name) &&
+		return !g->forced && !checker_forced(w, g) &&
 		       world_now(w) < g->until_us && world_now(w) < g->valid_us;
 	if (g->away && world_now(w) >= g->until_us)
 		return false;
@@ -408,7 +408,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	g->fence = a->fence;
 	g->depth = 1;
 	g->bound_us = INT64_MAX;
-	g->since_us = ground->changed_us = world_now(w);
+	g->since_us = g->had_us = ground->changed_us = world_now(w);
 	g->keep_us = keep_us;
 	g->either =
 	    ((k->sittings[ask->session - 1].kept >> ask->name) & 1) != 0;
@@ -608,10 +608,10 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		    b->name, (unsigned long long)a->session, a->name);
 		return;
 	}
-	if (a->forced && !checker_forced(w, g->name))
+	if (a->forced && !checker_forced(w, g))
 		world_fail(w, "force",
 		    "%s tells session %llu !LOST %s by force, which nobody "
-		    "has used",
+		    "has used since",
 		    b->name, (unsigned long long)a->session, a->name);
 	/* What is forced ends at once, whatever it asked for. */
 	if (a->forced) {

@@ -144,7 +144,8 @@ struct grant {
 	bool away;	  /* its client is gone, and may come back */
 	bool either;	  /* shared, or alone for a keep= that goes on */
 	bool forced;	  /* UNLOCK-FORCE was asked for while it was there */
-	int64_t since_us; /* when it was told */
+	int64_t since_us; /* when it was told ... */
+	int64_t had_us;	  /* ... and before any upgrade */
 	bool orphaned;	  /* its broker is gone, but its client counts on it */
 	int64_t valid_us; /* its client counts on it until then, by a PING */
 	int64_t bound_us; /* hold=; INT64_MAX: none */
@@ -221,7 +222,8 @@ struct ground {
 	int64_t hungry_us;	/* since when it is free and wanted; -1: not */
 	int64_t plain_us;	/* a plain client has it until then */
 	int64_t hush_us;	/* either, till it was forced */
-	int64_t force_us;	/* when it was last forced; 0: never */
+	int64_t force_us;	/* when it was last forced; 0: never ... */
+	int64_t meant_us;	/* ... who had it by then is meant by that */
 	int64_t changed_us;	/* when somebody got it or let it go */
 	uint64_t grants;
 };
@@ -316,6 +318,9 @@ void checker_given(struct world *w, const struct server *s,
 void checker_refused(
     struct world *w, const char *name, const char *text, size_t len);
 void checker_amnesia(struct world *w);
+
+/* A broker is asked to let go of a name that is forced. */
+void checker_forces(struct world *w, const char *name);
 
 /* A plain client has taken the name, or let it go. */
 void checker_plain(struct world *w, int name, int64_t until_us);

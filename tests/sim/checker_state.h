@@ -148,7 +148,7 @@ void checker_watch_look(struct world *w);
 void checker_force_received(struct world *w, const struct ask *ask);
 void checker_force_answered(struct world *w, const struct broker *b,
     const struct answer *a, const struct ask *ask);
-bool checker_forced(const struct world *w, int name);
+bool checker_forced(const struct world *w, const struct grant *g);
 
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);

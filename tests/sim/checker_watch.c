@@ -237,7 +237,7 @@ checker_force_received(struct world *w, const struct ask *ask)
 	if (ask->kind != ASK_FORCE)
 		return;
 	ground = &k->grounds[ask->name];
-	ground->force_us = world_now(w);
+	ground->force_us = ground->meant_us = world_now(w);
 	if (ground->quiet_us > ground->hush_us)
 		ground->hush_us = ground->quiet_us;
 	if (ground->plain_us > ground->hush_us)
@@ -289,13 +289,48 @@ checker_force_answered(struct world *w, const struct broker *b,
 		    b->name, ask->name, (unsigned long long)g->session);
 }
 
-/* Was the name forced just now?  The message may have been late. */
-bool
-checker_forced(const struct world *w, int name)
+/*
+ * Nobody is asked when who forces it has given up.  Where there are several
+ * servers, or clocks that jump, a broker may not know when that is.
+ */
+void
+checker_forces(struct world *w, const char *name)
 {
-	const struct ground *ground = &w->checker.grounds[name];
+	struct ground *ground = &w->checker.grounds[name[1] - '0'];
+	int64_t late_us = world_now(w) - ground->force_us;
 
-	if (ground->force_us == 0)
+	ground->meant_us = world_now(w);
+	if (w->nservers == 1 && !(w->faults.on & FAULT_CLOCK) &&
+	    late_us > w->reply_timeout_ms * 2020 + w->pad_ms * 1000)
+		world_fail(w, "force", "%s is forced after %lld ms", name,
+		    (long long)late_us / 1000);
+}
+
+/*
+ * How wrong a broker may be about when another was asked: by as long as a call
+ * has taken, which is a stall at most.  What was granted in a turn may be told
+ * much later.
+ */
+static int64_t
+blur_us(const struct world *w)
+{
+	if (w->faults.on == 0)
+		return 50000 + 20 * w->latency_us;
+	if (w->faults.on & FAULT_CLOCK)
+		return INT64_MAX / 2;
+	return (w->pad_ms + 10 +
+		   (w->faults.on & FAULT_HICCUP ? w->lease_ms : 0)) *
+	       1010;
+}
+
+/* Was the name forced just now, when it was held already?  The message may have
+ * been late. */
+bool
+checker_forced(const struct world *w, const struct grant *g)
+{
+	const struct ground *ground = &w->checker.grounds[g->name];
+
+	if (ground->force_us == 0 || g->had_us > ground->meant_us + blur_us(w))
 		return false;
 	return world_now(w) - ground->force_us <
 	       faults_patience_us(w) + w->reply_timeout_ms * 1000;

@@ -61,16 +61,19 @@ packet_push(struct conn *c, redisReply *reply, const char *message, size_t len,
 	events_at(&c->w->events, at_us, conn_on_packet, c, 0);
 }
 
-/* A name that is handed over is the last word of `given ...`. */
+/* A name that is handed over, or forced, is the last word of the message. */
 static void
-check_given(const struct server *s, const struct conn *c, struct text message)
+check_message(const struct server *s, const struct conn *c, struct text message)
 {
 	char name[3] = { 0 };
 
-	if (message.len < 8 || memcmp(message.p, "given ", 6) != 0)
+	if (message.len < 8)
 		return;
 	memcpy(name, message.p + message.len - 2, 2);
-	checker_given(s->w, s, c->pool->broker, name);
+	if (memcmp(message.p, "given ", 6) == 0)
+		checker_given(s->w, s, c->pool->broker, name);
+	if (memcmp(message.p, "force ", 6) == 0)
+		checker_forces(s->w, name);
 }
 
 /* PUBLISH: how many listen, as far as the server knows. */
@@ -87,7 +90,7 @@ server_publish(void *arg, struct text channel, struct text message)
 		    memcmp(c->name, channel.p, channel.len) != 0)
 			continue;
 		n++;
-		check_given(s, c, message);
+		check_message(s, c, message);
 		faults_message(s->w, c, message);
 	}
 	TRACE(s->w, "%s publish %.*s '%.*s' -> %d", s->name, (int)channel.len,

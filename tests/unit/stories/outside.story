@@ -219,3 +219,19 @@ config quorum=3
 > op end a seq=1 on=0
 > op end a seq=1 on=1
 > op end a seq=1 on=2
+
+== force: the broker that has it does not listen
+0 ready 2
+10 1 UNLOCK-FORCE a
+> log unlock-force session 1: a
+> op force a by=1000002010
+20 < value a text=b9.0000000000000009.1|50
+> 1 ERR unavailable the broker that has the name does not listen; its lease ends by itself
+
+== force: it came too late
+0 ready 2
+10 1 UNLOCK-FORCE a
+> log unlock-force session 1: a
+> op force a by=1000002010
+20 < late a
+> 1 ERR unavailable Redis did not answer in time; try again

@@ -216,3 +216,17 @@
 50 < ended a
 > op acquire a seq=4 ttl=13000 reserve=2 queue
 60 < queued a ttl=13s
+
+== renewed too late: as if nobody had answered
+0 ready 2
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+3000 until
+> 2208 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
+3000 < late a
+3100 until
+> 3050 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
+3100 < renewed a
+3200 until
