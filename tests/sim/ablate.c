@@ -153,6 +153,10 @@ const struct ablation ablations[] = {
 	{ "force-waits", "who forces does not wait for the other broker", 50,
 	    ABLATE_SCRIPT, 0, USE_FORCE,
 	    { { "op.force =|return { \"value\"", "return { \"ended\"" } } },
+	{ "force-late", "an old request to force is carried out", 400,
+	    ABLATE_SCRIPT, FAULT_CUT | FAULT_DELAY | FAULT_PAUSE, USE_FORCE,
+	    { { "op.force =|if tonumber(by) > 0 and now_ms > tonumber(by) then",
+		"if false then" } } },
 	{ "pass", "a request for several names waits at the end", 50,
 	    ABLATE_PASS, 0, 0, { { NULL, NULL } } },
 	{ "kill", "the old connection is not killed", 1500, ABLATE_KILL,
@@ -219,6 +223,11 @@ const struct ablation ablations[] = {
 	    400, ABLATE_SCRIPT, FAULT_MOVE | FAULT_FLUSH, 0,
 	    { { "local function draw|quorum and 0 or now_us, seen + 1", "0" },
 		{ "if not quorum then raise(seen)", "if false then" } } },
+	{ "cluster/phase-late", "a phase is written again when it is over",
+	    1500, ABLATE_SCRIPT,
+	    FAULT_CUT | FAULT_PARTITION | FAULT_FLUSH | FAULT_MOVE, 0,
+	    { { "local function renew_shared|elseif by > 0 and now_ms > by then",
+		"elseif false then" } } },
 	{ NULL, NULL, 0, ABLATE_SCRIPT, 0, 0, { { NULL, NULL } } },
 };
 
