@@ -194,6 +194,26 @@ class Moving(Clusters):
         self.assertGreater(self.b.reply(self.grace + 10).fence, fence)
         self.assert_kept(self.a, name, fence)
 
+    def test_a_redirected_call_has_what_is_left_of_its_time(self):
+        """The node that has the slot says late who has the keys, and that one says nothing."""
+        self.prepare(lease=10, brokers=1)
+        first, second, _ = self.cluster.masters
+        name = self.name_on(first)
+        slot = slot_of(name)
+        second.cmd("CLUSTER", "SETSLOT", slot, "IMPORTING", self.cluster.id_of(first))
+        first.cmd("CLUSTER", "SETSLOT", slot, "MIGRATING", self.cluster.id_of(second))
+        keys = first.cmd("CLUSTER", "GETKEYSINSLOT", slot, 100)
+        first.cmd("MIGRATE", "127.0.0.1", second.port, "", 0, 5000, "KEYS", *keys)
+        first.freeze()
+        sent = now()
+        self.a.send(f"STATUS {name}")
+        let_time_pass(1.2)
+        second.freeze()
+        first.thaw()
+        self.assertEqual(self.a.reply(10).code, "unavailable")
+        self.assertLess(now() - sent, 2.8, "longer than redis.reply_timeout")
+        second.thaw()
+
     def test_there_and_back(self):
         """A to B by hand; then B dies with a lock that A lacks, and A is the master again."""
         self.prepare(lease=5, replicas=1, confirm=0)
