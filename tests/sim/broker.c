@@ -124,7 +124,7 @@ do_op(struct broker *b, const struct op *op)
 	    (unsigned long long)op->id, words[op->kind], f->name,
 	    (unsigned long long)op->seq, op->shard);
 	if (op->name_len > 0)
-		checker_op(b->w, b, f->name);
+		checker_op(b->w, b, f);
 	gather_add(b->gather, op);
 }
 

@@ -254,6 +254,8 @@ struct checker {
 	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */
 	uint64_t excused; /* broken, where only best effort is promised */
+	uint64_t attempts, calls; /* acquires asked for; operations on names */
+	int64_t free_us; /* names were free and wanted so long, after a grant */
 };
 
 void checker_init(struct world *w);
@@ -310,7 +312,8 @@ bool checker_drained(const struct world *w, uint64_t sitting);
  * Redis: a lease was confirmed, or handed over by a message that is good for
  * one pad; an operation was refused; data was lost.
  */
-void checker_op(struct world *w, const struct broker *b, const char *name);
+void checker_op(
+    struct world *w, const struct broker *b, const struct flight *op);
 void checker_lease(struct world *w, const struct broker *b,
     const struct flight *op, int64_t sent_ms);
 void checker_given(struct world *w, const struct server *s,

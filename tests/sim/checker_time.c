@@ -86,9 +86,13 @@ checker_given(struct world *w, const struct server *s, const struct broker *b,
  * renewed and looked at, a few times in a lease.
  */
 void
-checker_op(struct world *w, const struct broker *b, const char *name)
+checker_op(struct world *w, const struct broker *b, const struct flight *op)
 {
 	struct checker *k = &w->checker;
+
+	k->calls++;
+	/* Each server of a quorum is asked. */
+	k->attempts += op->kind == OP_ACQUIRE && (!w->quorum || op->shard == 0);
 
 	if (world_now(w) - k->ops_us > 1000000) {
 		k->ops_us = world_now(w);
@@ -96,7 +100,7 @@ checker_op(struct world *w, const struct broker *b, const char *name)
 	}
 	if (++k->ops > OPS_A_SECOND * (unsigned)(w->nbrokers * w->nservers))
 		world_fail(
-		    w, "P5", "%s asks for %s over and over", b->name, name);
+		    w, "P5", "%s asks for %s over and over", b->name, op->name);
 }
 
 /* A script must never fail; Redis may refuse what there is no room for. */
@@ -209,9 +213,13 @@ checker_hunger(struct world *w)
 		if (is_taken(w, name))
 			taken[parts[name]] = true;
 	for (name = 0; name < w->nnames; name++) {
-		if (!wanted[name] || taken[parts[name]])
+		if (!wanted[name] || taken[parts[name]]) {
+			if (k->grounds[name].hungry_us >= 0 &&
+			    k->grounds[name].grants > 1)
+				k->free_us +=
+				    world_now(w) - k->grounds[name].hungry_us;
 			k->grounds[name].hungry_us = -1;
-		else if (k->grounds[name].hungry_us < 0)
+		} else if (k->grounds[name].hungry_us < 0)
 			k->grounds[name].hungry_us = world_now(w);
 	}
 }

@@ -45,6 +45,8 @@ struct tally {
 	uint64_t grants, lost, lines, events;
 	uint64_t hash; /* of the last one, where lines are kept */
 	uint64_t failovers, excused;
+	uint64_t attempts, calls;
+	double free_s;
 	char failure[256]; /* the last one */
 };
 
@@ -122,6 +124,9 @@ tally_add(struct tally *t, const struct world *w)
 	t->events += w->events.fired;
 	t->failovers += w->sentinels.failovers;
 	t->excused += w->checker.excused;
+	t->attempts += w->checker.attempts;
+	t->calls += w->checker.calls;
+	t->free_s += (double)w->checker.free_us / 1e6;
 	if (w->failed)
 		memcpy(t->failure, w->failure, sizeof(t->failure));
 	for (i = 0; i < WORLD_NAMES_MAX; i++)
@@ -139,6 +144,9 @@ tally_join(struct tally *t, const struct tally *part)
 	t->events += part->events;
 	t->failovers += part->failovers;
 	t->excused += part->excused;
+	t->attempts += part->attempts;
+	t->calls += part->calls;
+	t->free_s += part->free_s;
 }
 
 static void
@@ -276,14 +284,18 @@ run_seeds(struct sim_options *o, const struct command *cmd)
 				   : run_range(o, cmd, cmd->seeds, &t);
 
 	printf("%s: %llu seeds, %.2f simulated days in %.0f s: %llu grants, "
+	       "%.2f attempts and %.2f operations each, free for %.0f ms, "
 	       "%llu lost, %llu failovers, %llu excused, %llu lines, "
 	       "%llu events: %s\n",
 	    o->topology->word, (unsigned long long)t.runs,
 	    t.simulated_s / 86400, seconds_now() - start,
-	    (unsigned long long)t.grants, (unsigned long long)t.lost,
-	    (unsigned long long)t.failovers, (unsigned long long)t.excused,
-	    (unsigned long long)t.lines, (unsigned long long)t.events,
-	    status == 0 ? "all good" : "FAILED");
+	    (unsigned long long)t.grants,
+	    (double)t.attempts / (double)(t.grants + (t.grants == 0)),
+	    (double)t.calls / (double)(t.grants + (t.grants == 0)),
+	    1000 * t.free_s / (double)(t.grants + (t.grants == 0)),
+	    (unsigned long long)t.lost, (unsigned long long)t.failovers,
+	    (unsigned long long)t.excused, (unsigned long long)t.lines,
+	    (unsigned long long)t.events, status == 0 ? "all good" : "FAILED");
 	return status;
 }
 
