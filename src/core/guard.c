@@ -343,6 +343,35 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 	}
 }
 
+/*
+ * The servers of a quorum tell of themselves only.  One that is back counts
+ * when it has said that it may grant.
+ */
+static void
+tell_quorum(struct core *core)
+{
+	const struct guard *g = core->guards;
+	unsigned i, n = 0, all = core->config.shards;
+	bool enough;
+
+	for (i = 0; i < all; i++)
+		n += g[i].up && g[i].state == GUARD_BLESSED &&
+		     g[i].told_ms >= g[i].up_ms;
+	enough = n >= quorum_majority(core);
+	if (!quorum_used(core) || core->stopping || enough == core->quorum)
+		return;
+	core->quorum = enough;
+	if (!enough)
+		emit_log(core, true, "quorum-lost",
+		    "%u of %u Redis servers can be reached and %u may grant;"
+		    " %u must",
+		    quorum_count(core, false), all, n, quorum_majority(core));
+	else if (core->quorum_lost)
+		emit_log(core, false, "quorum-back",
+		    "%u of %u Redis servers may grant", n, all);
+	core->quorum_lost = !enough;
+}
+
 /* Where locks wait for this guard; for any of a quorum. */
 static struct guard *
 lobby(const struct core *core, uint32_t shard)
@@ -549,6 +578,9 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 	if (g->up == up)
 		return;
 	g->up = up;
+	if (up)
+		g->up_ms = core->now_ms;
+	tell_quorum(core);
 	if (up && !g->busy && !g->idled)
 		submit(core, g, OP_HEARTBEAT);
 	plan(core, g);
@@ -642,6 +674,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (report->state == GUARD_PENDING && !same_spell(g, report))
 		begin_spell(core, g, report);
 	note_state(core, g, report->state);
+	tell_quorum(core);
 	plan(core, g);
 	plan_others(core, g);
 	if (!was_ready && guard_ready(core, shard))

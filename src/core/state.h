@@ -332,6 +332,7 @@ struct guard {
 	int64_t pause_ms;    /* no heartbeat or bless before then */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
+	int64_t up_ms;	     /* when it could be reached again */
 	char history[HISTORY_BYTES]; /* of server_ms */
 	char text[128];		     /* CONFIG: what the other brokers use */
 	char down[128]; /* why it can not be reached; "": unknown */
@@ -426,6 +427,8 @@ struct core {
 /* core.c */
 uint32_t core_shard(const struct core *core, const char *name, size_t len);
 uint64_t core_random(struct core *core);
+	bool quorum;	  /* there is one, as far as the servers have told */
+	bool quorum_lost; /* that was told, and none of it since */
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 void core_arm(struct core *core, struct timer *t, int64_t at_ms);
 void core_disarm(struct core *core, struct timer *t);

@@ -75,9 +75,14 @@ class Quorum(SystemTest):
             node.kill()
         self.assertEqual(self.a.event(3 * LEASE, kind="LOST")["reason"], "unreachable")
         self.b.err("TRYLOCK x", "unavailable", timeout=3)
+        for broker in self.brokers:
+            self.assertEqual(len(broker.log_lines("error quorum-lost")), 1)
         for node in self.nodes[:3]:
             node.start()
         self.assertGreater(self.b.lock("x", timeout=10), fence)
+        for broker in self.brokers:
+            eventually(lambda one=broker: one.log_lines("notice quorum-back"), 5)
+            self.assertEqual(len(broker.log_lines("quorum-(lost|back)")), 2)
 
     def test_who_comes_back_empty_is_told(self):
         fence = self.a.lock("x")

@@ -161,10 +161,12 @@ config quorum=3
 0 ready 1
 10 down on=1
 20 guard pending p1 on=2
+> log quorum-lost 2 of 3 Redis servers can be reached and 1 may grant; 2 must
 13650 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
 > 1000 log guard-pending shard 2: its history changed; grants begin in 13600ms
 13660 up on=1
+> log quorum-back 2 of 3 Redis servers may grant
 13661 until
 > 13661 op bless pend=p1 on=2
 
@@ -173,6 +175,7 @@ config quorum=3
 0 ready 1
 10 down on=1
 20 guard pending p1 fence=90 on=2
+> log quorum-lost 2 of 3 Redis servers can be reached and 1 may grant; 2 must
 27180 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
 > 1000 log guard-pending shard 2: its history changed; grants begin in 13600ms
@@ -185,6 +188,7 @@ config quorum=3
 0 ready 1
 10 guard pending p1 on=1
 20 guard pending p2 fence=90 on=2
+> log quorum-lost 3 of 3 Redis servers can be reached and 1 may grant; 2 must
 13690 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
 > 1000 log guard-pending 2 of 3 shards: its history changed; grants begin in 13600ms
@@ -198,6 +202,7 @@ config quorum=3
 0 ready 1
 10 down on=1
 20 guard pending p1 on=0
+> log quorum-lost 2 of 3 Redis servers can be reached and 1 may grant; 2 must
 500 guard pending p2 on=2
 > log guard-blessed 3 of 3 shards: may grant
 > log guard-pending 2 of 3 shards: its history changed; grants begin in 13600ms
@@ -214,6 +219,7 @@ config quorum=3
 0 ready 1
 10 guard pending p1 fresh on=1
 20 guard pending p2 fresh on=2
+> log quorum-lost 3 of 3 Redis servers can be reached and 1 may grant; 2 must
 13690 until
 > 1000 log guard-blessed 3 of 3 shards: may grant
 > 1000 log guard-pending 2 of 3 shards: its history changed; grants begin in 13600ms
