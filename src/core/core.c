@@ -182,6 +182,9 @@ timer_run(struct core *core, struct timer *t)
 	case TIMER_FORCE:
 		force_timer(core, force_of_timer(t));
 		return;
+	case TIMER_VOTE:
+		quorum_timer(core, t);
+		return;
 	case TIMER_MAX:
 		break;
 	}

@@ -30,6 +30,7 @@
 #include "core/queue.h"
 #include "core/quorum.h"
 #include "core/unlock.h"
+#include "core/wait.h"
 #include "core/watch.h"
 
 #define FENCES_LOW 8	 /* where many wait, more are drawn by then */
@@ -197,6 +198,7 @@ next_none(struct core *core, struct lock *l)
 	    !may_ask(core, l, guard_ready(core, l->shard)))
 		return false;
 	lock_set_why(l, NULL);
+	wait_over(l);
 	l->seq = ++core->last_seq;
 	l->hint = l->given = l->foreign = l->early_waits = false;
 	l->key_end_ms = 0;

@@ -34,6 +34,7 @@ submit(struct core *core, struct lock *l, enum op_kind kind)
 		slot->lock = l;
 	}
 	op->seq = l->seq;
+	l->asked->since_ms = core->now_ms;
 	l->asked->spell = guard_spell(core, l->shard);
 	return op;
 }
@@ -120,9 +121,13 @@ lease_ask_acquire(struct core *core, struct lock *l)
 	}
 	if (l->asked->queue)
 		op->flags |= OP_QUEUE;
-	/* A quorum has no order to queue in: who waits is only told. */
-	if (quorum_used(core))
+	/* A quorum has no order to queue in: who waits is only told.  What an
+	 * attempt has meanwhile may be what another needs to keep its lease. */
+	if (quorum_used(core)) {
 		l->asked->queue = false;
+		op->timeout_ms =
+		    min_ms(op->timeout_ms, core->config.lease_ms / 6);
+	}
 	set_ttl(core, l, op);
 }
 

@@ -14,11 +14,11 @@
 #include "core/queue.h"
 #include "core/quorum.h"
 #include "core/unlock.h"
+#include "core/wait.h"
 #include "core/watch.h"
 
 #define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
-#define QUORUM_RETRY_MS 200  /* full jitter, as Redlock asks for */
 #define QUORUM_YIELD_MS 50   /* for others to come first, after a turn */
 #define BRIEF_RENEW_MS 20    /* most holds are shorter */
 #define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
@@ -150,9 +150,8 @@ lease_take_given(struct core *core, struct lock *l)
 	return true;
 }
 
-/* When to look at another's key: when it ends, or once a lease. */
-static void
-plan_look(struct core *core, struct lock *l, const struct outcome *o)
+void
+lease_plan_look(struct core *core, struct lock *l, const struct outcome *o)
 {
 	int64_t pause_ms = core->config.lease_ms;
 
@@ -178,13 +177,12 @@ on_acquire(struct core *core, struct lock *l, const struct asked *asked,
 		watch_taken(core, l);
 		l->foreign = o->status == OUTCOME_FOREIGN;
 		lease_set_state(l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
-		plan_look(core, l, o);
-		if (!asked->queue)
-			l->wake_ms =
-			    quorum_used(core)
-				? core->now_ms + 1 +
-				      core_jitter(core, QUORUM_RETRY_MS)
-				: 0;
+		if (quorum_used(core))
+			wait_plan(core, l, core->now_ms - asked->since_ms, o);
+		else if (asked->queue)
+			lease_plan_look(core, l, o);
+		else
+			l->wake_ms = 0;
 		queue_settle(core, l, true);
 		return;
 	default:
@@ -363,7 +361,7 @@ on_end(struct core *core, struct lock *l, const struct asked *asked,
 			l->wake_ms = core->now_ms + QUORUM_YIELD_MS;
 	} else if (o->waiting) {
 		watch_taken(core, l);
-		plan_look(core, l, o);
+		lease_plan_look(core, l, o);
 	}
 }
 

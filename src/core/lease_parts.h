@@ -49,6 +49,10 @@ bool lease_take_given(struct core *core, struct lock *l);
 /* ENDING is over; was a place in the queue asked for with it? */
 bool lease_queued_again(struct core *core, struct lock *l);
 
+/* When to look at another's key: when it ends, or once a lease. */
+void lease_plan_look(
+    struct core *core, struct lock *l, const struct outcome *o);
+
 /* When to renew next; `first` after the lease was taken. */
 void lease_plan_renewal(struct core *core, struct lock *l, bool first);
 

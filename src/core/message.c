@@ -1,7 +1,7 @@
 /*
  * Messages from other brokers, through the store: `WORD SEQ NAME`,
- * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`, or
- * `force SEQ SECONDS MICROSECONDS HISTORY NAME`.
+ * `free 0 TOKEN NAME`, `force SEQ SECONDS MICROSECONDS HISTORY NAME`, or
+ * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`.
  */
 #include "config.h"
 
@@ -14,8 +14,8 @@
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/message.h"
+#include "core/wait.h"
 
-#define FREE_JITTER_MS 4
 #define MORE_MAX 5
 
 /* One message, taken apart; all but seq points into its text. */
@@ -119,16 +119,12 @@ on_force_message(struct core *core, struct lock *l, const struct message *m)
 		force_message(core, l, asked_ms);
 }
 
-/* Quorum: a name was let go; whoever waits for it may try, not all at once. */
+/* Quorum: a name was let go, by whom the token says. */
 static void
 on_free_message(struct core *core, struct lock *l, const struct message *m)
 {
-	(void)m;
-	if (l->state != LEASE_NONE)
-		return;
-	l->wake_ms = min_ms(
-	    l->wake_ms, core->now_ms + core_jitter(core, FREE_JITTER_MS));
-	lease_next(core, l);
+	if (wait_freed(core, l, m->more[0].p, m->more[0].n))
+		lease_next(core, l);
 }
 
 /*
@@ -157,7 +153,7 @@ static const struct word {
 	{ "given", MORE_MAX, true, on_given_message },
 	{ "waits", 0, false, on_waits_message },
 	{ "look", 0, false, on_look_message },
-	{ "free", 0, false, on_free_message },
+	{ "free", 1, false, on_free_message },
 	{ "force", 3, false, on_force_message },
 };
 
@@ -240,7 +236,7 @@ message_resubscribed(struct core *core)
 	struct lock *l;
 
 	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk)) {
-		if (l->state != LEASE_QUEUED)
+		if (l->state != LEASE_QUEUED && !wait_goes_on(l))
 			continue;
 		l->wake_ms = min_ms(l->wake_ms,
 		    core->now_ms + core_jitter(core, core->pad_ms / 2));

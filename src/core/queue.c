@@ -13,6 +13,7 @@
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/wait.h"
 
 #define WHY_SIZE 256
 
@@ -377,7 +378,8 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 
 	if (l->nimpatient == 0)
 		return;
-	if (!LIST_EMPTY(&l->holders) || l->state == LEASE_QUEUED)
+	if (!LIST_EMPTY(&l->holders) || l->state == LEASE_QUEUED ||
+	    wait_goes_on(l))
 		taken = true;
 	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
 		if (w->impatient &&

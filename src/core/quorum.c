@@ -11,7 +11,12 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lease.h"
+#include "core/lease_parts.h"
+#include "core/lock.h"
 #include "core/quorum.h"
+#include "core/wait.h"
+
+#define RETRY_VOTE_MS 50 /* a server that a renewal needs */
 
 /*
  * One operation and what the servers say.  Freed with the last answer.  `lock`
@@ -25,13 +30,20 @@ struct vote {
 	unsigned left;	    /* answers outstanding */
 	unsigned yes;
 	unsigned lost; /* answers that the key is not ours */
+	/* ACQUIRE: whose the name is on each server (wait_token()), 0: not
+	 * known; and when that ends. */
+	uint32_t rivals[QUORUM_MAX];
+	int64_t ends_ms[QUORUM_MAX];
 	unsigned nfences;
 	uint64_t fences[QUORUM_MAX];
 	int64_t sent_ms;   /* the earliest of those that said yes */
 	bool waiting;	   /* one of them knows of a broker that waits */
 	struct outcome no; /* the weightiest other answer */
 	bool decided;
-	unsigned without; /* servers that don't have the token, as bits */
+	bool failed;	    /* ACQUIRE: and that nobody is known to have won */
+	unsigned without;   /* servers that don't have the token, as bits */
+	unsigned again;	    /* RENEW: of these, who will be asked once more */
+	struct timer timer; /* armed where there are any */
 	size_t name_len;
 	char name[];
 };
@@ -97,6 +109,7 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 	v->asked = kind;
 	v->sent_ms = INT64_MAX;
 	v->no.status = OUTCOME_UNKNOWN;
+	v->timer.kind = TIMER_VOTE;
 	v->name_len = len;
 	memcpy(v->name, name, len);
 	TAILQ_INSERT_TAIL(&core->votes, v, link);
@@ -149,15 +162,33 @@ quorum_send(struct core *core)
 	}
 }
 
-/* Wherever the token may be, whatever became of it: it ends. */
+/* How many of them are in a set. */
+static unsigned
+members(const struct core *core, unsigned set)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < core->config.shards; i++)
+		n += set >> i & 1;
+	return n;
+}
+
+/*
+ * Wherever the token may be, whatever became of it: it ends.  Those who wait
+ * are told, unless it was a mere attempt: no majority can have had it, so
+ * nobody takes it for who has the name.
+ */
 static void
 end_everywhere(struct core *core, const struct vote *v)
 {
 	struct vote *end;
+	bool mere = v->op.kind == OP_ACQUIRE &&
+		    members(core, v->without) + quorum_majority(core) >
+			core->config.shards;
 
 	if (v->without == (1u << core->config.shards) - 1)
 		return;
-	end = vote_new(core, v->name, v->name_len, OP_END);
+	end = vote_new(core, v->name, v->name_len, mere ? OP_UNDO : OP_END);
 	end->op.seq = v->op.seq;
 	end->without = v->without;
 	end->decided = true;
@@ -168,6 +199,7 @@ deliver(struct core *core, struct vote *v, const struct outcome *o)
 {
 	struct lock *l = v->lock;
 
+	core_disarm(core, &v->timer);
 	v->decided = true;
 	v->lock = NULL;
 	if (l != NULL)
@@ -205,6 +237,7 @@ write_back(struct core *core, struct vote *v, uint64_t top)
 	w->sent_ms = v->sent_ms;
 	w->waiting = v->waiting;
 	v->lock = NULL;
+	core_disarm(core, &v->timer);
 	v->decided = true;
 }
 
@@ -232,6 +265,50 @@ succeed(struct core *core, struct vote *v)
 	deliver(core, v, &o);
 }
 
+/*
+ * Whose token a majority has; 0: nobody's is known to.  It may have the name
+ * for as long as the keys of so many live that the rest are no majority.
+ */
+static uint32_t
+rival_of(const struct core *core, const struct vote *v, int64_t *ttl_ms)
+{
+	unsigned i, j, same, over, n = core->config.shards;
+	int64_t end_ms = INT64_MAX;
+	uint32_t rival = 0;
+
+	for (i = 0; i < n; i++) {
+		for (j = same = over = 0; j < n; j++) {
+			same += v->rivals[j] == v->rivals[i];
+			over += v->rivals[j] != v->rivals[i] ||
+				v->ends_ms[j] <= v->ends_ms[i];
+		}
+		if (v->rivals[i] == 0 || same < quorum_majority(core))
+			continue;
+		rival = v->rivals[i];
+		if (over >= quorum_majority(core) && v->ends_ms[i] < end_ms)
+			end_ms = v->ends_ms[i];
+	}
+	*ttl_ms = end_ms == INT64_MAX ? -1 : max_ms(end_ms - core->now_ms, 0);
+	return rival;
+}
+
+/* An answer that comes after the verdict may say who has won. */
+static void
+look_again(struct core *core, struct vote *v)
+{
+	struct lock *l = lock_find(core, v->name, v->name_len);
+	int64_t ttl_ms;
+	uint32_t rival = rival_of(core, v, &ttl_ms);
+
+	if (rival == 0)
+		return;
+	v->failed = false;
+	if (l == NULL || l->seq != v->op.seq || (v->op.flags & OP_QUEUE) == 0)
+		return;
+	wait_known(core, l, rival, ttl_ms);
+	lease_next(core, l);
+}
+
 static void
 fail(struct core *core, struct vote *v)
 {
@@ -245,6 +322,8 @@ fail(struct core *core, struct vote *v)
 		o.status = OUTCOME_UNKNOWN;
 	if (v->op.kind == OP_RAISE && v->asked == OP_ACQUIRE)
 		o.status = OUTCOME_BUSY;
+	o.first = rival_of(core, v, &o.ttl_ms);
+	v->failed = o.first == 0 && v->asked == OP_ACQUIRE;
 	/* What is confirmed is a tombstone, which stays where it is. */
 	if (v->asked == OP_ACQUIRE ||
 	    (v->asked == OP_CONFIRM && o.status == OUTCOME_LOST))
@@ -253,7 +332,8 @@ fail(struct core *core, struct vote *v)
 }
 
 static void
-count(struct vote *v, uint32_t shard, int64_t sent_ms, const struct outcome *o)
+count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
+    const struct outcome *o)
 {
 	if (yes_answers[v->op.kind] & (1u << o->status)) {
 		v->yes++;
@@ -268,9 +348,30 @@ count(struct vote *v, uint32_t shard, int64_t sent_ms, const struct outcome *o)
 		v->lost++;
 	if ((not_ours & (1u << o->status)) != 0)
 		v->without |= 1u << shard;
+	if (v->op.kind == OP_ACQUIRE && o->text_len > 0) {
+		v->rivals[shard] = wait_token(o->text, o->text_len);
+		v->ends_ms[shard] = o->ttl_ms == -1
+					? INT64_MAX
+					: core->now_ms + max_ms(o->ttl_ms, 0);
+	}
 	if (weight[o->status] >= weight[v->no.status])
 		v->no = *o;
 	v->no.text = ""; /* it does not outlive this call */
+}
+
+/*
+ * Another has a server that a renewal needs, for a moment only if it is a mere
+ * attempt.  It is not waited for where others are silent: their silence may
+ * last for as long as the lease can wait.
+ */
+static void
+ask_again(struct core *core, struct vote *v, uint32_t shard)
+{
+	if (v->op.kind != OP_RENEW || (v->without >> shard & 1) == 0)
+		return;
+	if (v->again == 0)
+		core_arm(core, &v->timer, core->now_ms + RETRY_VOTE_MS);
+	v->again |= 1u << shard;
 }
 
 void
@@ -286,13 +387,33 @@ quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		send_one(core, v, slot->shard);
 		return;
 	}
-	count(v, slot->shard, sent_ms, o);
-	if (!v->decided && v->yes >= quorum_majority(core))
+	count(core, v, slot->shard, sent_ms, o);
+	if (v->decided && v->failed)
+		look_again(core, v);
+	else if (!v->decided && v->yes >= quorum_majority(core))
 		succeed(core, v);
 	else if (!v->decided && v->yes + v->left < quorum_majority(core))
 		fail(core, v);
+	else if (!v->decided)
+		ask_again(core, v, slot->shard);
 	if (v->left == 0)
 		free(v);
+}
+
+void
+quorum_timer(struct core *core, struct timer *t)
+{
+	struct vote *v = container_of(t, struct vote, timer);
+	unsigned again = v->again;
+	uint32_t i;
+
+	assert(!v->decided);
+	v->again = 0;
+	v->without &= ~again;
+	v->lost -= members(core, again);
+	for (i = 0; i < core->config.shards; i++)
+		if ((again >> i & 1) != 0)
+			send_one(core, v, i);
 }
 
 /* For core_free(): each vote is freed with the last of its slots. */

@@ -31,6 +31,9 @@ void quorum_send(struct core *core);
 void quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 
+/* A server that has said no to a renewal is asked again. */
+void quorum_timer(struct core *core, struct timer *t);
+
 /* How many servers can be reached, or grant; what a majority is. */
 unsigned quorum_count(const struct core *core, bool ready);
 unsigned quorum_majority(const struct core *core);

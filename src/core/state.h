@@ -41,6 +41,7 @@ enum timer_kind {
 	TIMER_WATCH,
 	TIMER_FORCE,
 	TIMER_ASK,
+	TIMER_VOTE,
 	TIMER_MAX
 };
 _Static_assert(
@@ -225,6 +226,7 @@ TAILQ_HEAD(ask_list, ask);
 struct asked {
 	int64_t delay_ms; /* by which the key outlives lease and pad */
 	int64_t ttl_ms;	  /* of the key */
+	int64_t since_ms;
 	uint32_t spell;	  /* of the guard */
 	uint32_t reserve; /* fences */
 	bool queue;	  /* ACQUIRE: it queues up */
@@ -251,6 +253,10 @@ struct more {
 	int64_t idle_ms;
 	int64_t remote_ms; /* since when another broker waits; 0: none */
 	uint32_t row;	   /* handovers since then */
+	/* Quorum: tokens, each as a number that stands for it (wait.c). */
+	uint32_t rival;	 /* NONE: of who has the name; 0: not known */
+	uint32_t freed;	 /* of the latest that was told to be over; 0: none */
+	uint32_t failed; /* attempts in a row that nobody has won */
 };
 
 /*
@@ -324,6 +330,7 @@ struct guard {
 	int64_t spell_ms;    /* arrival of the present pend */
 	int64_t seen_ms;     /* when the latest answered call was sent */
 	int64_t told_ms;     /* the same, of those that told the state */
+	int64_t up_ms;	     /* when it could be reached again */
 	int64_t pended_ms;   /* the same, that it was pending */
 	int64_t clock_ms;    /* when the one was sent that told ... */
 	int64_t heard_ms;    /* ... and when it was answered ... */
@@ -332,7 +339,6 @@ struct guard {
 	int64_t pause_ms;    /* no heartbeat or bless before then */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
-	int64_t up_ms;	     /* when it could be reached again */
 	char history[HISTORY_BYTES]; /* of server_ms */
 	char text[128];		     /* CONFIG: what the other brokers use */
 	char down[128]; /* why it can not be reached; "": unknown */
@@ -420,6 +426,8 @@ struct core {
 	bool along;		/* something was ended in it, by ... */
 	uint32_t along_shard, along_lane;
 	struct slice pace[PACE_SLICES];
+	bool quorum;	  /* there is one, as far as the servers have told */
+	bool quorum_lost; /* that was told, and none of it since */
 	bool stopping;
 	struct core_stats stats;
 };
@@ -427,8 +435,6 @@ struct core {
 /* core.c */
 uint32_t core_shard(const struct core *core, const char *name, size_t len);
 uint64_t core_random(struct core *core);
-	bool quorum;	  /* there is one, as far as the servers have told */
-	bool quorum_lost; /* that was told, and none of it since */
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 void core_arm(struct core *core, struct timer *t, int64_t at_ms);
 void core_disarm(struct core *core, struct timer *t);

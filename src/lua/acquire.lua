@@ -42,7 +42,10 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	local value = redis.call("GET", key)
 	local owner, waiting = parse(value), true
 	local holders = phase(value) and sharers(shared) or {}
-	if quorum and not value then
+	local claim, ends = quorum and not value and redis.call("GET", shared), key
+	if claim and claim ~= token then
+		owner, ends = claim, shared -- who has the name wants it here, too
+	elseif quorum and not value then
 		owner = token -- nothing is handed over: a majority decides
 		redis.call("LREM", queue, 0, me .. ".0")
 	elseif not value or phase(value) and #holders == 0 then
@@ -80,9 +83,11 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	end
 	if #holders == 0 then
 		return { "foreign", 0, redis.call("PTTL", key),
-			redis.call("LINDEX", queue, 0) ~= text and 1 or 0 }
+			redis.call("LINDEX", queue, 0) ~= text and 1 or 0,
+			quorum and string.sub(value, 1, 100) or "" }
 	end
-	return { how == "q" and "queued" or "busy", 0, redis.call("PTTL", key) }
+	return { how == "q" and "queued" or "busy", 0, redis.call("PTTL", ends),
+		0, quorum and owner or "" }
 end }
 
 -- What most calls have no use for: to make functions costs more than to look.

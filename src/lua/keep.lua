@@ -56,6 +56,11 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 		-- One server of a quorum may have missed the acquire.
 		if (blessed and not (quorum and not value))
 			or value and (stored or phase(value) or held) >= held then
+			if quorum and blessed then
+				-- Perhaps a mere attempt: nobody else before us, when
+				-- that is over.
+				redis.call("SET", shared, token, "PX", pad_ms)
+			end
 			return { "lost" }
 		end
 		raise(held)
@@ -173,21 +178,25 @@ local function end_share(key, queue, shared, token, linger)
 	return { "ended" }
 end
 
--- In a quorum the queue is a list of those to be told that the name is free.
-local function end_in_quorum(key, queue, token, value, linger)
-	if parse(value) ~= token then
+-- In a quorum the queue is a list of those to be told that the name is free,
+-- and who had it; also where its key has run out just now.
+local function end_in_quorum(key, queue, claim, token, value, linger)
+	if redis.call("GET", claim) == token then
+		redis.call("DEL", claim)
+	end
+	if value and parse(value) ~= token then
 		return { "gone" }
 	end
-	if tonumber(linger) > 0 then
+	if value and tonumber(linger) > 0 then
 		redis.call("PEXPIRE", key, linger)
 		return { "ended" }
 	end
 	redis.call("DEL", key)
 	for _, waiting in ipairs(redis.call("LRANGE", queue, 0, -1)) do
-		tell(waiting, "free", key)
+		tell(waiting, "free", key, token .. " ")
 	end
 	redis.call("DEL", queue)
-	return { "ended" }
+	return { value and "ended" or "gone" }
 end
 
 -- Ends a lease or a place in the queue, whichever this token has.  With a
@@ -199,7 +208,7 @@ run = function(key, queue, shared, seq, linger, again)
 	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
 	if quorum then
-		return end_in_quorum(key, queue, token, value, linger)
+		return end_in_quorum(key, queue, shared, token, value, linger)
 	end
 	-- As parse(), which takes longer.
 	if value and string.sub(value, 1, #token + 1) == token .. "|" then
@@ -240,6 +249,16 @@ op.raise = { keys = 3, args = 3, run = function(key, _, _, seq, ttl, n)
 	raise(tonumber(n))
 	write(key, token, tonumber(n), ttl)
 	return { "renewed" }
+end }
+
+-- Quorum: takes back a vote in an attempt that no majority can have granted.
+-- Nobody waits for that, so nobody is told.
+op.undo = { keys = 3, args = 1, run = function(key, _, _, seq)
+	if parse(redis.call("GET", key)) ~= me .. "." .. seq then
+		return { "gone" }
+	end
+	redis.call("DEL", key)
+	return { "ended" }
 end }
 
 -- Changes a lease that is ours between exclusive and shared, without letting

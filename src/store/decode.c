@@ -49,6 +49,7 @@ static const unsigned answers[] = {
 	[OP_RAISE] = BIT(RENEWED) | BIT(LOST) | ANY,
 	[OP_CONVERT] = BIT(GRANTED) | BIT(BUSY) | BIT(LOST) | ANY,
 	[OP_END] = BIT(ENDED) | BIT(GONE) | ANY,
+	[OP_UNDO] = BIT(ENDED) | BIT(GONE) | ANY,
 	[OP_STATUS] = BIT(VALUE) | ANY,
 	[OP_TAKE] = BIT(TAKEN) | BIT(QUEUED) | BIT(BUSY) | BIT(LOST) |
 		    BIT(MISMATCH) | ANY,

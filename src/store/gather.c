@@ -366,6 +366,12 @@ args_end(struct call *call, const struct op *op)
 }
 
 static void
+args_undo(struct call *call, const struct op *op)
+{
+	arg_number(call, op->seq);
+}
+
+static void
 args_bless(struct call *call, const struct op *op)
 {
 	size_t n = strnlen(op->pend, sizeof(op->pend));
@@ -457,6 +463,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_CONVERT] = args_convert,
 	[OP_RAISE] = args_raise,
 	[OP_END] = args_end,
+	[OP_UNDO] = args_undo,
 	[OP_STATUS] = args_none,
 	[OP_TAKE] = args_take,
 	[OP_HOLD] = args_hold,
@@ -512,6 +519,7 @@ op_can_wait(const struct op *op)
 	static const bool can_wait[OP_MAX] = {
 		[OP_ACQUIRE] = true,
 		[OP_END] = true,
+		[OP_UNDO] = true,
 		[OP_STATUS] = true,
 		[OP_TAKE] = true,
 		[OP_LATCH] = true,

@@ -29,6 +29,7 @@
 	OP(RAISE, "raise", KEEP, LEASE)                 \
 	OP(CONVERT, "convert", KEEP, LEASE) \
 	OP(END, "end", KEEP, LEASE) \
+	OP(UNDO, "undo", KEEP, LEASE) \
 	OP(STATUS, "status", KEEP, LEASE) \
 	OP(TAKE, "take", ACQUIRE, SEMAPHORE) \
 	OP(HOLD, "hold", KEEP, SEMAPHORE) \
@@ -140,7 +141,9 @@ enum outcome_status {
  *
  *   GRANTED  fence, waiting      the lease is ours (ACQUIRE, CONFIRM,
  *                                CONVERT; CONFIRM: text "s" where shared)
- *   QUEUED   ttl_ms              in the queue; the key ends then (-1: never)
+ *   QUEUED   ttl_ms              in the queue; the key ends then (-1: never);
+ *                                over a quorum BUSY and FOREIGN, too: text
+ *                                stands for whose it is
  *   BUSY     ttl_ms              not free, not queued; CONVERT: others share
  *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
  *                                waiting: another is at the head of the queue
@@ -150,7 +153,7 @@ enum outcome_status {
  *   LOST                         RENEW, CONFIRM: the key is not ours
  *   ENDED    waiting, ttl_ms     the key was ours, and is no more; waiting: it
  *                                is another's, and `again` is in the queue
- *   GONE                         END: the key was not ours
+ *   GONE                         END, UNDO: the key was not ours
  *   VALUE    text, ttl_ms        STATUS: the key (empty: none)
  *   TAKEN, KEPT, QUEUED, BUSY, MISMATCH  ttl_ms, waiting, first, second
  *                                TAKE, HOLD: first permits are ours, second

@@ -542,28 +542,6 @@ drop_lost(struct world *w, const struct broker *b, struct grant *g)
 	checker_drop_badly(w, g);
 }
 
-/*
- * While a few servers of a quorum are away, another broker that tries for the
- * name may have one of those that are left when it is to be renewed there.
- */
-static bool
-votes_spoilt(
-    const struct world *w, const struct broker *b, const struct answer *a)
-{
-	const struct checker *k = &w->checker;
-	const struct ask *ask;
-	size_t i;
-
-	for (i = 0; w->faults.few > 0 && i < k->nopen; i++) {
-		ask = &k->asks[k->open[i] - 1];
-		if (ask->kind == ASK_LOCK && ask->broker != b->index &&
-		    a->name[0] == 'n' &&
-		    checker_asks_for(ask, a->name[1] - '0'))
-			return true;
-	}
-	return false;
-}
-
 static void
 on_event(struct world *w, const struct broker *b, const struct answer *a)
 {
@@ -587,7 +565,7 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 		return;
 	}
 	if (a->event != EVENT_LOST) {
-		if (faults_none(w) && !votes_spoilt(w, b, a))
+		if (faults_none(w))
 			world_fail(w, "P5",
 			    "%s tells session %llu !ATRISK, and nothing "
 			    "is wrong",
@@ -617,8 +595,7 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 	if (a->forced) {
 		g->keep_us = 0;
 		g->delay_ms = 0;
-	} else if (faults_none(w) && !votes_spoilt(w, b, a) &&
-		   world_now(w) < g->bound_us - g->slack_us &&
+	} else if (faults_none(w) && world_now(w) < g->bound_us - g->slack_us &&
 		   !awaits_bound(w, g))
 		world_fail(w, "P5",
 		    "%s tells session %llu !LOST %s, and nothing is wrong",

@@ -1,8 +1,9 @@
 """Redlock: one broker's lock on a majority of independent servers."""
 
+import threading
 import unittest
 
-from lib.case import SystemTest, grace_of
+from lib.case import SystemTest, grace_of, pad_of
 from lib.client import first_of
 from lib.history import Contender, check_history, granted, run_contenders, stop_contenders
 from lib.wait import eventually, let_time_pass, now
@@ -193,6 +194,110 @@ class Quorum(SystemTest):
     def test_many_fight(self):
         crowd = run_contenders([broker.unix_path for broker in self.brokers], "hot", 3, 60)
         self.assertGreater(check_history(crowd), 50)
+
+
+class Rivals(SystemTest):
+    """Brokers that try for a name which another has, while it needs each server that is left."""
+
+    LEASE = 4
+
+    def setUp(self):
+        super().setUp()
+        self.nodes = [self.redis() for _ in range(3)]
+        for _ in range(2):
+            self.broker(self.nodes[0], lease=self.LEASE, ready=True, redis={
+                "mode": "quorum", "nodes": [node.address for node in self.nodes],
+                "trust_new": True})
+        self.a = self.client(self.brokers[0])
+        self.stopped = threading.Event()
+        self.addCleanup(self.stopped.set)
+
+    def try_for(self, name):
+        """Over and over, until the test ends."""
+        client = self.client(self.brokers[1])
+
+        def run():
+            while not self.stopped.is_set():
+                client.ask(f"TRYLOCK {name}", timeout=10)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.stopped.set)
+
+    def test_they_do_not_cost_it_its_majority(self):
+        self.a.lock("x")
+        eventually(lambda: all(node.get("x") for node in self.nodes), 2)
+        self.nodes[0].freeze()
+        self.try_for("x")
+        self.nodes[2].cmd("DEL", "lock:x")
+        let_time_pass(2 * self.LEASE)
+        self.a.pump()
+        self.assertEqual(self.a.events, [])
+        self.assertEqual(self.nodes[2].get("x"), self.nodes[1].get("x"))
+        self.nodes[0].thaw()
+
+    def claimed(self, node):
+        """A renewal finds another's vote there, and leaves a claim."""
+        self.a.lock("x")
+        eventually(lambda: node.get("x"), 2)
+        node.cmd("SET", "lock:x", "other.0123456789abcdef.1|1", "PX", "60000")
+        eventually(lambda: node.get("@shared:x"), self.LEASE, "it is claimed")
+        claim = node.get("@shared:x")
+        self.assertTrue(self.nodes[1].get("x").startswith(claim + "|"))
+
+    def test_a_claim_keeps_others_out(self):
+        node, other = self.nodes[2], self.client(self.brokers[1])
+        self.claimed(node)
+        self.nodes[0].freeze()
+        node.cmd("DEL", "lock:x")
+        begin = now()
+        # No vote there, and none where it is held: the third need not be waited for.
+        self.assertEqual(other.ask("TRYLOCK x").status, "BUSY")
+        self.assert_within(0, now() - begin, self.LEASE / 12)
+        eventually(lambda: node.get("x") == self.nodes[1].get("x"), self.LEASE)
+        self.assertIsNone(node.get("@shared:x"))
+        self.nodes[0].thaw()
+
+    def test_a_claim_ends_with_the_lock(self):
+        node = self.nodes[2]
+        self.claimed(node)
+        self.a.ok("UNLOCK x")
+        eventually(lambda: node.get("@shared:x") is None, pad_of(self.LEASE) / 2)
+
+    def test_an_attempt_waits_for_no_silent_server(self):
+        self.a.lock("x")
+        eventually(lambda: all(node.get("x") for node in self.nodes), 2)
+        self.nodes[0].freeze()
+        self.nodes[2].cmd("DEL", "lock:x")
+        begin = now()
+        self.assertEqual(self.client(self.brokers[1]).ask("TRYLOCK x").status, "BUSY")
+        # A sixth of the lease, and not redis.reply_timeout, which is 2 s.
+        self.assert_within(0, now() - begin, self.LEASE / 6 + 0.5)
+        self.nodes[0].thaw()
+
+    def test_the_end_of_a_keep_is_told(self):
+        self.a.lock("x", "keep=1s")
+        waiter = self.client(self.brokers[1])
+        waiter.send("LOCK x")
+        eventually(lambda: all(node.cmd("EXISTS", "lock:@queue:x") for node in self.nodes), 2)
+        self.a.ok("UNLOCK x")
+        waiter.reply(self.LEASE / 2)
+
+    def test_a_waiter_asks_seldom(self):
+        """Who waits is told; it looks when the other's key ends, and once a lease."""
+        self.a.lock("x")
+        waiter = self.client(self.brokers[1])
+        waiter.send("LOCK x")
+        eventually(lambda: self.a.ok("STATUS x")["state"] == "held")
+        eventually(lambda: all(node.cmd("EXISTS", "lock:@queue:x") for node in self.nodes), 2)
+        for node in self.nodes:
+            node.cmd("CONFIG", "RESETSTAT")
+        let_time_pass(self.LEASE)
+        # An attempt that finds the name taken looks into the queue for its place.
+        self.assertLess(max(node.calls("lpos") for node in self.nodes), 4)
+        self.a.ok("UNLOCK x")
+        waiter.reply(1)
 
 
 class Restarted(SystemTest):

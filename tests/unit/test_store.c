@@ -22,9 +22,8 @@ static struct gather *g;
 /* What send() got and what handlers were told. */
 static struct {
 	struct call *calls[16];
-	unsigned ncalls;
+	unsigned ncalls, guards;
 	struct guard_report guard;
-	unsigned guards;
 	struct outcome outcomes[TOLD_MAX];
 	uint64_t ids[TOLD_MAX];
 	char text[TOLD_MAX][160];
@@ -176,6 +175,9 @@ static const struct {
 	{ OP_END, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("9007199254740991", "5") " end 7 500 0" },
+	{ OP_UNDO, SCRIPT_KEEP,
+	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
+	    "lock:@shared:n " COMMON("0", "5") " undo 7" },
 	{ OP_STATUS, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },

@@ -65,7 +65,7 @@ config quorum=3
 12 < busy a ttl=1000 on=1
 13 < busy a ttl=1000 on=2
 > 1 BUSY
-> op end a seq=1 on=0
+> op undo a seq=1 on=0
 
 == a minority that has lost the key does not end the lease
 config quorum=3
@@ -297,3 +297,221 @@ config quorum=3
 104 < renewed a on=0
 105 < unknown a on=1
 106 < unknown a on=2
+
+== another has it on a majority: nobody tries before that is over
+config quorum=3
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < queued a ttl=12s text=h on=0
+12 < queued a ttl=12s text=h on=1
+> op undo a seq=1 on=2
+13 < queued a ttl=12s text=h on=2
+20 2 TRYLOCK a
+> 2 BUSY
+1000 message free 0 other a
+> log guard-blessed 3 of 3 shards: may grant
+2000 until
+2001 message free 0 h a
+2002 message free 0 h a
+2010 until
+> 2004 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> 2004 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> 2004 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+2011 < granted a fence=100 on=0
+2012 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+2013 message free 0 h a
+2020 until
+
+== ... or its keys end on so many servers that the rest are no majority
+config quorum=4
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=3
+11 < queued a ttl=8s text=h on=0
+12 < queued a ttl=4s text=h on=1
+> op undo a seq=1 on=2
+> op undo a seq=1 on=3
+13 < queued a ttl=3s text=h on=2
+4010 until
+> 1000 log guard-blessed 4 of 4 shards: may grant
+4040 until
+> 4033 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> 4033 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> 4033 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+> 4033 op acquire a seq=2 ttl=13000 reserve=1 queue on=3
+
+== ... or a lease has passed, whatever was not heard
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < queued a ttl=1d text=h on=0
+12 < queued a ttl=1d text=h on=1
+> op undo a seq=1 on=2
+10010 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+10040 until
+> 10029 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> 10029 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> 10029 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+
+== ... or messages were missed
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < queued a ttl=12s text=h on=0
+12 < queued a ttl=12s text=h on=1
+> op undo a seq=1 on=2
+1000 resubscribed
+> log guard-blessed 3 of 3 shards: may grant
+2500 until
+> 1519 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> 1519 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> 1519 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+
+== it is over before all servers have heard of that: soon again
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < queued a ttl=12s text=h on=0
+12 message free 0 h a
+13 < queued a ttl=12s text=h on=1
+> op undo a seq=1 on=2
+40 until
+> 17 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> 17 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> 17 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+
+== they came in each other's way: a random part of a time that doubles
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < queued a ttl=13s text=x on=1
+13 < queued a ttl=13s text=y on=2
+> op undo a seq=1 on=0
+30 until
+> 17 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> 17 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> 17 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+31 < ended a on=0
+31 < queued a ttl=13s text=x on=0
+31 < queued a ttl=13s text=y on=1
+> op undo a seq=2 on=2
+31 < granted a fence=101 on=2
+90 until
+> 35 op acquire a seq=3 ttl=13000 reserve=1 queue on=0
+> 35 op acquire a seq=3 ttl=13000 reserve=1 queue on=1
+> 35 op acquire a seq=3 ttl=13000 reserve=1 queue on=2
+91 < ended a on=2
+91 < queued a ttl=13s text=x on=0
+91 < queued a ttl=13s text=y on=1
+> op undo a seq=3 on=2
+91 < granted a fence=101 on=2
+500 until
+> 208 op acquire a seq=4 ttl=13000 reserve=1 queue on=0
+> 208 op acquire a seq=4 ttl=13000 reserve=1 queue on=1
+> 208 op acquire a seq=4 ttl=13000 reserve=1 queue on=2
+
+== an answer that comes late tells who has it
+config quorum=5
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=3
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=4
+11 < queued a ttl=12s text=h on=0
+12 < queued a ttl=12s text=h on=1
+13 < queued a ttl=13s text=x on=2
+> op undo a seq=1 on=3
+> op undo a seq=1 on=4
+14 < queued a ttl=12s text=h on=3
+1000 until
+> 1000 log guard-blessed 5 of 5 shards: may grant
+1001 message free 0 h a
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=3
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=4
+1010 until
+
+== a majority may have had it: who waits is told of the end
+config quorum=3
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 on=0
+> op acquire a seq=1 ttl=13000 reserve=1 on=1
+> op acquire a seq=1 ttl=13000 reserve=1 on=2
+11 < granted a fence=100 on=0
+12 < queued a ttl=12s text=h on=1
+13 < unknown a on=2
+> 1 BUSY
+> op end a seq=1 on=0
+> op end a seq=1 on=2
+
+== another has a server that a renewal needs, for a moment
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=2
+3400 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+3401 < renewed a on=0
+3402 < lost a on=1
+3440 until
+3452 until
+> 3452 op renew a seq=1 ttl=13000 fence=100 on=1
+3453 < lost a on=1
+3503 until
+> 3503 op renew a seq=1 ttl=13000 fence=100 on=1
+3504 < renewed a on=1
+3600 until
+3601 ping 1
+> valid 8504
+
+== who did not wait is not told: another who does tries at once
+config quorum=3
+0 ready 2
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 on=0
+> op acquire a seq=1 ttl=13000 reserve=1 on=1
+> op acquire a seq=1 ttl=13000 reserve=1 on=2
+11 2 LOCK a
+12 < busy a ttl=12s text=h on=0
+13 < busy a ttl=12s text=h on=1
+> 1 BUSY
+> op undo a seq=1 on=2
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+20 until
