@@ -125,7 +125,9 @@ arm_held(struct core *core, struct lock *l)
 
 	if (l->state == LEASE_HELD)
 		at_ms = min_ms(at_ms, lease_risk_ms(core, l));
-	if (l->asked == NULL && guard_up(core, l->shard))
+	/* What is due waits for the guard then, which does not arm it. */
+	if (l->asked == NULL &&
+	    (l->wake_ms > core->now_ms || guard_up(core, l->shard)))
 		at_ms = min_ms(at_ms, l->wake_ms);
 	if (more_of(l)->remote_ms != 0 && more_of(l)->idle_ms != 0 &&
 	    more_of(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)

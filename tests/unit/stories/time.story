@@ -362,3 +362,18 @@ config max_hold=2s default_hold=1s
 > 1 !LOST a fence=100 reason=unreachable
 > 2 !LOST b fence=200 reason=unreachable
 > 2 BUSY
+
+== a link that was away for a moment puts nothing at risk
+# The renewal that was planned before it went comes when it is due.
+config fences=2
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=2 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1000 down
+1010 2 TRYLOCK a
+> 2 BUSY
+1500 up
+5000 until
+> 2208 op renew a seq=1 ttl=13000 fence=101
