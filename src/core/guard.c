@@ -586,7 +586,7 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 	plan(core, g);
 	unblock_all(core, g);
 	if (up)
-		status_link_up(core, shard);
+		status_link_up(core);
 }
 
 static void

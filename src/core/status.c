@@ -108,13 +108,13 @@ status_timer(struct core *core, struct ask *ask)
 }
 
 void
-status_link_up(struct core *core, uint32_t shard)
+status_link_up(struct core *core)
 {
 	struct ask *ask, *next;
 	struct op *op;
 
 	TAILQ_FOREACH_SAFE (ask, &core->asks, link, next) {
-		if (ask->shard != shard)
+		if (!guard_up(core, ask->shard))
 			continue;
 		/* A part of the time it may take is over. */
 		op = look(

@@ -10,7 +10,7 @@ void status_request(
     struct core *core, struct session *s, const struct core_request *rq);
 /* Those that wait for Redis: their time is up, or it can be reached again. */
 void status_timer(struct core *core, struct ask *ask);
-void status_link_up(struct core *core, uint32_t shard);
+void status_link_up(struct core *core);
 
 /* The session does not wait any more, or is gone (then nothing is told). */
 void status_cancel(struct core *core, const struct session *s, bool tell);

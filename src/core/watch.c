@@ -196,6 +196,8 @@ look(struct core *core, struct watched *w)
 	plan_look(core, w);
 	if (w->looking || !guard_up(core, w->shard))
 		return;
+	/* Over a quorum any server will do, if it can be reached. */
+	w->shard = core_shard(core, w->name, w->name_len);
 	w->looking = true;
 	slot_submit(
 	    core, &slot, OP_STATUS, SLOT_WATCH, w->shard, w->name, w->name_len);

@@ -235,3 +235,27 @@ config quorum=3
 > op force a by=1000002010
 20 < late a
 > 1 ERR unavailable Redis did not answer in time; try again
+
+== a watched name over a quorum: a server that can be reached is looked at
+config quorum=3
+0 ready 2
+10 1 WATCH a
+> op status a on=0
+11 < value a on=0
+> 1 OK
+> 1 !FREE a
+20 down on=0
+9990 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 7583 op status a on=1
+
+== a STATUS over a quorum that comes back with another server
+config quorum=3
+0 ready 2
+10 down on=1
+11 down on=2
+20 1 STATUS a
+30 up on=2
+> op status a on=0
+40 < value a on=0
+> 1 OK state=free waiters=0
