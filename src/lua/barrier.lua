@@ -2,7 +2,9 @@
 --
 -- KEYS[k] is one hash:
 --   gen, n, parties  the present generation, how many have arrived, of how many
---   id               master_replid of the history in which it is so
+--   id               REPLID:N of the guard when it was blessed for the history
+--                    in which it is so: a bucket of a cluster may come back to a
+--                    history that it has left, but is blessed anew then
 --   b:BROKER         "GEN STATE SEQ BASE TOOK TILL": the places of a broker in
 --                    a generation; STATE is w (waits), t (it tripped) or x (it
 --                    is broken); the latest arrival, SEQ, took TOOK places from
@@ -34,14 +36,15 @@ local function bar_next(b, state)
 			end
 		end
 	end
-	b.gen = b.gen and b.id == replid and b.gen + 1 or draw(1)
+	b.gen = b.gen and b.id == b.now and b.gen + 1 or draw(1)
 	raise(b.gen)
-	b.n, b.id = 0, replid
-	redis.call("HSET", b.key, "gen", int(b.gen), "n", 0, "id", replid)
+	b.n, b.id = 0, b.now
+	redis.call("HSET", b.key, "gen", int(b.gen), "n", 0, "id", b.now)
 end
 
 local function bar_load(key)
 	local b = { key = key, at = {}, n = 0 }
+	b.now = replid .. ":" .. (redis.call("HGET", guard, "n") or "0")
 	local all, over = redis.call("HGETALL", key), false
 	for i = 1, #all, 2 do
 		local who = string.match(all[i], "^b:(.*)$")
@@ -62,7 +65,7 @@ local function bar_load(key)
 		end
 	end
 	-- Another history may lack arrivals of this one, or have them twice.
-	if b.gen and (over or b.id ~= replid) then
+	if b.gen and (over or b.id ~= b.now) then
 		bar_next(b, "x")
 	end
 	return b

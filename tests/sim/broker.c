@@ -286,8 +286,7 @@ broker_make_core(struct broker *b)
 		.quorum = w->quorum,
 		.lease_ms = w->lease_ms,
 		.replicas = w->replicas,
-		/* Buckets may find a barrier where they left it: not yet. */
-		.fences = w->tagged ? 1 : 1u << b->instance % 4,
+		.fences = 1u << b->instance % 4,
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.max_grace_ms = 300000,
 		.handovers = (unsigned)prng_range(&w->prng, 1, 8),

@@ -518,6 +518,19 @@ class Barriers(Synchronizers):
         self.server.restart()
         self.assertEqual(self.a.reply(grace_of(self.lease) + 10).code, "broken")
 
+    def test_a_history_that_comes_back(self):
+        """As for a bucket of a cluster that was elsewhere: higher numbers were told meanwhile."""
+        self.prepare(trust_new=False)
+        self.arrive(self.a, 2)
+        self.arrive(self.b, 2)
+        told = self.complete([self.a, self.b], 2) + 1000
+        self.server.cmd("SET", "lock:@fence", told)
+        self.server.cmd("HDEL", "lock:@guard", "id")
+        eventually(lambda: self.server.cmd("HGET", "lock:@guard", "id"), grace_of(self.lease) + 10)
+        self.arrive(self.a, 2)
+        self.arrive(self.b, 2)
+        self.assertGreater(self.complete([self.a, self.b], 2), told)
+
     def test_an_arrival_that_redis_has_forgotten(self):
         """Its generation was complete, for the other one; only its broker was not told."""
         self.prepare(via_proxy=True)
