@@ -254,8 +254,10 @@ config quorum=3
 0 ready 2
 10 down on=1
 11 down on=2
+> log quorum-lost 1 of 3 Redis servers can be reached and 1 may grant; 2 must
 20 1 STATUS a
 30 up on=2
 > op status a on=0
+> log quorum-back 2 of 3 Redis servers may grant
 40 < value a on=0
 > 1 OK state=free waiters=0
