@@ -374,6 +374,19 @@ ask_again(struct core *core, struct vote *v, uint32_t shard)
 	v->again |= 1u << shard;
 }
 
+/*
+ * Is a renewal worth more than it was in a row?  Behind the end of the lease it
+ * would write the key again, for nobody.
+ */
+static bool
+is_wanted(const struct core *core, const struct vote *v)
+{
+	const struct lock *l = lock_find(core, v->name, v->name_len);
+
+	return !v->decided ||
+	       (l != NULL && l->seq == v->op.seq && lease_is_held(l));
+}
+
 void
 quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
@@ -382,7 +395,7 @@ quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	assert(v->left > 0);
 	v->left--;
-	if (o->status == OUTCOME_AGAIN) {
+	if (o->status == OUTCOME_AGAIN && is_wanted(core, v)) {
 		v->op.flags |= OP_WHOLE;
 		send_one(core, v, slot->shard);
 		return;

@@ -515,3 +515,32 @@ config quorum=3
 > op acquire a seq=2 ttl=13000 reserve=1 queue on=1
 > op acquire a seq=2 ttl=13000 reserve=1 queue on=2
 20 until
+
+== a renewal in a row that is to be sent by itself, and the name is let go
+# Behind the end it would write the key again, for nobody.
+config quorum=3
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+11 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+12 < unknown a on=2
+3000 until
+> 1000 log guard-blessed 3 of 3 shards: may grant
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+3000 < renewed a on=0
+3000 < renewed a on=1
+3010 1 UNLOCK a
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+3020 < again a on=2
+3030 < ended a on=0
+3030 < ended a on=1
+> 1 OK depth=0
+3030 < gone a on=2
