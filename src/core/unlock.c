@@ -78,7 +78,10 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 		return hold_depth(h);
 	hold_end(core, h, true);
 	if (!lease_next(core, l) || !LIST_EMPTY(&l->holders) ||
-	    !TAILQ_EMPTY(&l->queue) || l->state == LEASE_NONE)
+	    l->state == LEASE_NONE)
+		return 0;
+	/* Kept for who waits here, that is; not where others' turn has come. */
+	if (l->state != LEASE_ENDING && !TAILQ_EMPTY(&l->queue))
 		return 0;
 	if (l->asked == NULL) {
 		p->deferred = true;

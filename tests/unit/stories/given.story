@@ -152,9 +152,9 @@ config handovers=1
 35 < renewed a fence=200 waiting
 40 1 UNLOCK a
 > op end a seq=1
-> 1 OK depth=0
 45 message given 2 300 1000000 44000 0123456789abcdef 1 a
 50 < ended a waiting ttl=6s
+> 1 OK depth=0
 > 2 OK fence=300 depth=1
 60 2 UNLOCK a
 > op end a seq=2 fence=300
@@ -183,8 +183,8 @@ config handovers=1
 > 1 OK fence=100 depth=1
 40 1 UNLOCK a
 > op end a seq=1 fence=100
-> 1 OK depth=0
 45 < ended a waiting ttl=6s
+> 1 OK depth=0
 
 == nobody else waits: more fences are drawn
 config handovers=1

@@ -36,8 +36,8 @@
 50 3 LOCK a mode=shared
 60 2 UNLOCK a
 > op end a seq=1 linger=29960
-> 2 OK depth=0
 70 < ended a
+> 2 OK depth=0
 30010 until
 
 == a tombstone is written again for no longer than it lasts
@@ -152,8 +152,8 @@
 40 < renewed a fence=110
 50 1 UNLOCK a
 > op end a seq=1 linger=1970
-> 1 OK depth=0
 60 < ended a
+> 1 OK depth=0
 2020 until
 > 2020 op end a seq=1
 2030 < ended a

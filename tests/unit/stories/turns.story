@@ -23,8 +23,8 @@ config handovers=2
 > 3 OK fence=300 depth=1
 80 3 UNLOCK a
 > op end a seq=1
-> 3 OK depth=0
 90 < ended a
+> 3 OK depth=0
 > op acquire a seq=2 ttl=13000 reserve=1 queue
 100 < queued a ttl=5s
 
@@ -54,8 +54,8 @@ config handovers=2
 10045 < renewed a fence=300 waiting
 10050 2 UNLOCK a
 > op end a seq=1
-> 2 OK depth=0
 10060 < ended a
+> 2 OK depth=0
 > op acquire a seq=2 ttl=13000 reserve=1 queue
 
 == the other does not wait any more
@@ -77,6 +77,21 @@ config handovers=1
 80 2 UNLOCK a
 > 2 OK depth=0
 > 3 OK fence=300 depth=1
+
+== a turn is over, and whether the other has it is not known
+config handovers=1
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 waiting
+> 1 OK fence=100 depth=1
+25 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+30 < renewed a fence=200 waiting
+40 1 UNLOCK a
+> op end a seq=1
+50 < unknown a
+> 1 OK depth=0 deferred=1
 
 == a message that somebody waits before the grant
 config handovers=1

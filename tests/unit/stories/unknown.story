@@ -147,7 +147,6 @@
 180 < unknown a
 190 2 UNLOCK a
 > op end a seq=1 linger=3599970
-> 2 OK depth=0
 
 == an acquire that was to share, unheard, is not asked for again as another
 0 ready 2
