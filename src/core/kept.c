@@ -8,7 +8,9 @@
 
 #include "base/xmalloc.h"
 #include "core/emit.h"
+#include "core/hold.h"
 #include "core/kept.h"
+#include "core/lock.h"
 #include "core/session.h"
 
 #define KEPT_FIELDS_MAX 4
@@ -120,6 +122,28 @@ kept_collect(struct core *core, size_t first)
 	}
 }
 
+/*
+ * It shares the name again, in the phase in which it had lost it: now that
+ * would seem to be said of what it has.
+ */
+static bool
+has_again(struct core *core, const struct session *s, const struct kept *k)
+{
+	const struct lock *l;
+	const struct hold *h;
+	size_t i;
+
+	if (k->event != EVENT_LOST || of_permits(k))
+		return false;
+	l = lock_find(core, buf_data(&k->text), k->name_len);
+	h = l != NULL ? hold_find(l, s) : NULL;
+	for (i = 0; h != NULL && i < k->nfields; i++)
+		if (k->fields[i].id == FIELD_FENCE &&
+		    k->fields[i].num == h->fence)
+			return true;
+	return false;
+}
+
 void
 kept_tell(struct core *core, struct session *s)
 {
@@ -128,6 +152,8 @@ kept_tell(struct core *core, struct session *s)
 	size_t i;
 
 	TAILQ_FOREACH (k, &s->kept, link) {
+		if (has_again(core, s, k))
+			continue;
 		text = buf_len(&k->text) == 0 ? "" : buf_data(&k->text);
 		emit_event(core, s->id, k->event, text, k->name_len);
 		for (i = 0; i < k->nfields; i++)

@@ -109,7 +109,8 @@ answer_once(struct rig *r, struct asked a)
 	struct core_event ev = { .kind = CORE_OUTCOME };
 	struct outcome o = { .status = OUTCOME_DONE, .text = "" };
 
-	if (a.kind == OP_ACQUIRE || a.kind == OP_CONFIRM) {
+	if (a.kind == OP_ACQUIRE || a.kind == OP_CONFIRM ||
+	    a.kind == OP_CONVERT) {
 		o.status = OUTCOME_GRANTED;
 		o.fence = r->fence += 10;
 	} else if (a.kind == OP_RENEW) {

@@ -228,6 +228,57 @@ START_TEST(events_are_told_again)
 }
 END_TEST
 
+/* LOCK of one or two names, shared. */
+static void
+share(struct rig *r, uint64_t session, const char *names, unsigned n,
+    int64_t hold_ms)
+{
+	struct core_name v[] = { { names, 1 }, { names + 1, 1 } };
+	struct core_request rq = { .verb = CORE_LOCK,
+		.ref = 100,
+		.names = v,
+		.nnames = n,
+		.shared = true,
+		.wait_ms = CORE_WAIT_FOREVER,
+		.hold_ms = hold_ms,
+		.has_hold = hold_ms > 0,
+		.queue_limit = UINT64_MAX };
+	struct core_event ev = { .kind = CORE_REQUEST };
+
+	ev.u.request.session = session;
+	ev.u.request.request = &rq;
+	rig_step(r, &ev);
+	rig_tick(r, CORE_FLUSH);
+}
+
+/* With the same fence, it would seem that what it has now is lost. */
+START_TEST(what_is_shared_again_is_not_told_to_be_lost)
+{
+	struct rig r;
+
+	rig_init(&r, 3);
+	rig_tenure(&r, 1, 50000);
+	share(&r, 3, "a", 1, 0); /* goes on with the phase */
+	rig_ask(&r, 2, CORE_LOCK, "b");
+	share(&r, 1, "a", 1, 100);
+	share(&r, 1, "ab", 2, 0);
+	buf_clear(&r.said);
+	rig_pass(&r, 200);
+	rig_expect(&r, "1: !LOST a fence=10 reason=hold\n");
+	rig_ask(&r, 2, CORE_UNLOCK, "b");
+	rig_tick(&r, CORE_FLUSH);
+	rig_expect(&r, "2: OK depth=0\n"
+		       "1: OK fence=10 fence=40 depth=1 depth=1\n");
+	rig_gone(&r, 1, false, false);
+	rig_open(&r, 4);
+	buf_clear(&r.said);
+	rig_resume(&r, 4);
+	rig_expect(&r, "4: has 1\n"
+		       "4: OK id=1 locks=2\n");
+	rig_fini(&r);
+}
+END_TEST
+
 START_TEST(watches_outlive_the_connection)
 {
 	struct rig r;
@@ -416,6 +467,7 @@ session_cases(void)
 	tcase_add_test(tc, an_untold_grant_is_taken_back);
 	tcase_add_test(tc, what_waits_leaves_its_queue);
 	tcase_add_test(tc, events_are_told_again);
+	tcase_add_test(tc, what_is_shared_again_is_not_told_to_be_lost);
 	return tc;
 }
 
