@@ -223,14 +223,14 @@ class Readme(ShellTest):
 
     def test_commands(self):
         self.program("report", "echo reported >>did")
-        commands = self.block("$ build/lockbroker").splitlines()
-        self.assertEqual(len(commands), 2)
-        for command in commands:
-            text = command.removeprefix("$ build/").replace("sleep 10", "sleep 0")
-            self.assertEqual(self.end(self.shell(text)), (0, ""))
+        first, second, said = self.block("$ build/lockbroker").splitlines()
+        text = first.removeprefix("$ build/").removesuffix(" &").replace("sleep 10", "sleep 0")
+        self.assertEqual(self.end(self.shell(text)), (0, ""))
+        text = second.removeprefix("$ build/").replace(" -v", "")
+        self.assertEqual(self.end(self.shell(text)), (0, ""))
         self.assertEqual(self.lines(), ["reported"])
         self.control.lock("nightly-report")
-        self.assertEqual(self.end(self.shell(text)), (0, "somebody has it\n"))
+        self.assertEqual(self.end(self.shell(second.removeprefix("$ build/"))), (1, said + "\n"))
 
     def test_configuration(self):
         path = os.path.join(self.directory, "readme.yaml")

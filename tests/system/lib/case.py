@@ -34,6 +34,11 @@ def grace_of(lease):
     return lease * 1.01 + pad_of(lease) + 0.5
 
 
+def top_fence(value):
+    """The highest fence that the key of a lease reserves; -1 where there is no key."""
+    return int(value.rsplit("|", 1)[1]) if value else -1
+
+
 class SystemTest(unittest.TestCase):
     """Start things with self.redis(), self.broker(), self.proxy(), self.client()."""
 
