@@ -118,18 +118,19 @@ guard_any(const struct core *core)
  */
 static bool
 when(const struct core *core, const struct guard *g, const char *history,
-    int64_t server_ms, int64_t *from_ms, int64_t *to_ms)
+    int64_t server_ms, int64_t drift_ms, int64_t *from_ms, int64_t *to_ms)
 {
 	int64_t since_ms = server_ms - g->server_ms;
+	int64_t slack_ms = CLOCK_SLACK_MS + drift_ms;
 
 	if (g->server_ms == 0 ||
 	    memcmp(g->history, history, HISTORY_BYTES) != 0 ||
 	    core->now_ms - g->clock_ms > core->stall_ms ||
 	    core->now_ms < g->distrust_ms ||
-	    g->clock_ms + since_ms > core->now_ms + CLOCK_SLACK_MS)
+	    g->clock_ms + since_ms > core->now_ms + slack_ms)
 		return false; /* the last: its clock was moved */
 	*from_ms = g->clock_ms + since_ms;
-	*to_ms = g->heard_ms + since_ms + CLOCK_SLACK_MS;
+	*to_ms = g->heard_ms + since_ms + slack_ms;
 	return true;
 }
 
@@ -140,16 +141,20 @@ guard_when_ms(const struct core *core, uint32_t shard, const char *history,
 	int64_t from_ms, to_ms;
 
 	if (quorum_used(core) || !when(core, guard_at(core, shard), history,
-				     server_ms, &from_ms, &to_ms))
+				     server_ms, 0, &from_ms, &to_ms))
 		return -1;
 	return from_ms < core->now_ms ? from_ms : core->now_ms;
 }
 
-/* In a quorum the history says which of the servers it is. */
+/*
+ * In a quorum the history says which of the servers it is.  Clocks that differ
+ * in speed by a hundredth are no reason to take no notice of a message.
+ */
 int64_t
 guard_by_when_ms(const struct core *core, uint32_t shard, const char *history,
     int64_t server_ms)
 {
+	const struct guard *g;
 	int64_t from_ms, to_ms;
 	uint32_t i, n = 1;
 
@@ -157,10 +162,12 @@ guard_by_when_ms(const struct core *core, uint32_t shard, const char *history,
 		shard = 0;
 		n = core->config.shards;
 	}
-	for (i = shard; i < shard + n; i++)
-		if (when(core, guard_at(core, i), history, server_ms, &from_ms,
-			&to_ms))
+	for (i = shard; i < shard + n; i++) {
+		g = guard_at(core, i);
+		if (when(core, g, history, server_ms,
+			(core->now_ms - g->clock_ms) / 100, &from_ms, &to_ms))
 			return to_ms < core->now_ms ? to_ms : core->now_ms;
+	}
 	return -1;
 }
 

@@ -139,6 +139,18 @@
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
 
+== forced by another broker: of a clock that runs a little faster
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+420 message force 1 1000000 427000 0123456789abcdef a
+430 message force 1 1000000 436000 0123456789abcdef a
+> log forced a, by another broker
+> 1 !LOST a fence=100 reason=forced
+> op end a seq=1
+
 == forced by another broker: late, it finds who came next here
 0 ready 2
 10 1 LOCK a
