@@ -2,9 +2,10 @@
 --
 -- KEYS[k] is one hash:
 --   gen, n, parties  the present generation, how many have arrived, of how many
---   id               REPLID:N of the guard when it was blessed for the history
---                    in which it is so: a bucket of a cluster may come back to a
---                    history that it has left, but is blessed anew then
+--   id               master_replid of the history in which it is so
+--   times            how often the guard was blessed when this one began: a
+--                    bucket of a cluster may come back to a history that it has
+--                    left, and higher generations were told meanwhile
 --   b:BROKER         "GEN STATE SEQ BASE TOOK TILL": the places of a broker in
 --                    a generation; STATE is w (waits), t (it tripped) or x (it
 --                    is broken); the latest arrival, SEQ, took TOOK places from
@@ -36,15 +37,17 @@ local function bar_next(b, state)
 			end
 		end
 	end
-	b.gen = b.gen and b.id == b.now and b.gen + 1 or draw(1)
+	b.gen = b.gen and b.id == replid and b.times == b.now and b.gen + 1
+		or draw(1)
 	raise(b.gen)
-	b.n, b.id = 0, b.now
-	redis.call("HSET", b.key, "gen", int(b.gen), "n", 0, "id", b.now)
+	b.n, b.id, b.times = 0, replid, b.now
+	redis.call("HSET", b.key, "gen", int(b.gen), "n", 0, "id", replid,
+		"times", b.now)
 end
 
 local function bar_load(key)
-	local b = { key = key, at = {}, n = 0 }
-	b.now = replid .. ":" .. (redis.call("HGET", guard, "n") or "0")
+	local b = { key = key, at = {}, n = 0,
+		now = tonumber(redis.call("HGET", guard, "n") or "0") }
 	local all, over = redis.call("HGETALL", key), false
 	for i = 1, #all, 2 do
 		local who = string.match(all[i], "^b:(.*)$")
@@ -65,8 +68,10 @@ local function bar_load(key)
 		end
 	end
 	-- Another history may lack arrivals of this one, or have them twice.
-	if b.gen and (over or b.id ~= b.now) then
+	if b.gen and (over or b.id ~= replid) then
 		bar_next(b, "x")
+	elseif b.gen and b.n == 0 and b.times ~= b.now then
+		bar_next(b, "x") -- in which nobody is: it gets another number
 	end
 	return b
 end
