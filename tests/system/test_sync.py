@@ -429,7 +429,7 @@ class Barriers(Synchronizers):
         self.nothing_left("*barrier*", 2 * (self.lease + pad_of(self.lease)) + 1)
 
     def test_in_order_of_arrival(self):
-        self.prepare()
+        self.prepare(lease=3)
         self.arrive(self.a, 3)
         self.waits(self.brokers[0])
         eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
