@@ -25,6 +25,7 @@
 #include "core/session.h"
 #include "core/status.h"
 #include "core/watch.h"
+#include "core/work.h"
 
 /* Renewals that one step may send; the rest follow in the next one. */
 #define RENEWALS_A_STEP 1000
@@ -50,6 +51,7 @@ core_new(const struct core_config *config)
 	assert(config->shards > 0 && config->shards <= UINT16_MAX);
 	assert(lease_ms >= 1000);
 	core->config = *config;
+	core->work = xcalloc(1, sizeof(*core->work));
 	if (core->config.lanes == 0)
 		core->config.lanes = 1;
 	strcpy(core->broker, config->broker);
@@ -89,6 +91,7 @@ core_free(struct core *core)
 	for (i = 0; i < core->nslots; i++)
 		free(core->slots[i].name);
 	free(core->slots);
+	free(core->work);
 	free(core);
 }
 
@@ -214,6 +217,7 @@ tell_losses(struct core *core)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < core->timers.len; i++) {
+		core_visit(core, 1);
 		t = core->timers.slots[i].timer;
 		if (core->timers.slots[i].at_ms <= core->now_ms &&
 		    tells_loss(core, t))
@@ -242,6 +246,7 @@ run_timers(struct core *core)
 			tell_losses(core);
 			continue;
 		}
+		core_visit(core, 1);
 		heap_remove(&core->timers, t);
 		timer_run(core, t);
 	}
@@ -284,6 +289,7 @@ run_touched(struct core *core)
 		l = core->touched[i];
 		if (l == NULL)
 			continue;
+		core_visit(core, 1);
 		l->touched = false;
 		core->touched[i] = NULL;
 		lease_next(core, l);
@@ -470,6 +476,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	core->fx = fx;
 	core->fx_first = fx->n;
 	core->renewals_left = RENEWALS_A_STEP;
+	work_begin(core, event->kind == CORE_TIME);
 	if (jumped)
 		tell_losses(core);
 	run_timers(core);
@@ -484,6 +491,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	quorum_send(core);
 	if (core->stopping)
 		guard_sign_off(core);
+	work_end(core);
 	core->fx = NULL;
 }
 

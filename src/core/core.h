@@ -54,6 +54,9 @@ struct core_config {
 	unsigned max_holds;    /* things one session may hold or wait for */
 	unsigned max_detached; /* sessions that may be left; 0: any number */
 	unsigned max_waiters;  /* requests waiting for one name */
+	/* Things that a step looks at before it leaves the rest to the next;
+	 * 0: as many as is good.  Tests have few. */
+	unsigned work;
 };
 
 enum core_verb {
@@ -253,6 +256,23 @@ int64_t core_deadline(const struct core *core);
 
 /* After CORE_STOP: is everything released? */
 bool core_stopped(const struct core *core);
+
+/*
+ * Work is bounded (work.h): no step looks at more things than this.  What is
+ * larger goes on in the next one, for which core_deadline() asks at once.
+ */
+#define CORE_WORK_MAX 1000
+
+/* How many things were looked at. */
+struct core_work {
+	uint64_t step; /* by the latest step */
+	uint64_t most; /* by one step, ever */
+};
+
+struct core_work core_work(const struct core *core);
+
+/* For tests: abort in the loop that looks at more in one step; 0: never. */
+void core_work_bound(struct core *core, uint64_t most);
 
 /* Are there grants that wait for a FLUSH? */
 bool core_has_grants(const struct core *core);

@@ -50,7 +50,8 @@ int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 	STAT(timeouts, "timeouts_total", "Requests whose time was up.") \
 	STAT(reasserted, "reasserted_total", "Leases written again on a server that had lost its history.") \
 	STAT(spells, "unblessed_spells_total", "Times a server's history was found changed.") \
-	STAT(withdrawn, "withdrawn_total", "Grants that ran out before they could be told.")
+	STAT(withdrawn, "withdrawn_total", "Grants that ran out before they could be told.") \
+	STAT(step_visits_max, "step_visits_max", "The most things that one step of the core has looked at.")
 /* clang-format on */
 
 struct core_stats {

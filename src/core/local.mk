@@ -55,4 +55,6 @@ src_core_libcore_a_SOURCES = \
 	src/core/wait.c \
 	src/core/wait.h \
 	src/core/watch.c \
-	src/core/watch.h
+	src/core/watch.h \
+	src/core/work.c \
+	src/core/work.h

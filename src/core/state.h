@@ -385,6 +385,14 @@ struct slice {
 	uint32_t planned;
 };
 
+/* Things looked at (work.h). */
+struct work {
+	uint64_t step;	 /* by the present step */
+	uint64_t most;	 /* by one step, ever */
+	uint64_t budget; /* what can wait waits when so many were */
+	uint64_t bound;	 /* a test is to fail beyond it; 0: none */
+};
+
 #define PACE_SLICES 128 /* half of them are a third of a lease */
 
 struct core {
@@ -430,6 +438,7 @@ struct core {
 	bool quorum_lost; /* that was told, and none of it since */
 	bool stopping;
 	struct core_stats stats;
+	struct work *work; /* owned; counts what is looked at, too */
 };
 
 /* core.c */
