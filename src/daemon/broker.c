@@ -54,9 +54,12 @@ do_event(struct broker *b, const struct effect *e, const char *text)
 	if (e->event == EVENT_LOST)
 		LOG(WARNING, "lock-lost", LOG_N("session", e->session),
 		    LOG_B("name", name.p, name.n));
-	if (c != NULL)
-		reply_event(conn_output(c), e->event, name,
-		    b->effects.fields + e->field, e->nfields, text);
+	if (c == NULL)
+		return;
+	reply_event(conn_output(c), e->event, name,
+	    b->effects.fields + e->field, e->nfields, text);
+	if (e->event == EVENT_LOST || e->event == EVENT_SHUTDOWN)
+		conn_hurry(c);
 }
 
 static void
@@ -138,6 +141,17 @@ bridge_step(struct broker *b, struct core_event *ev)
 	carry_out(b);
 }
 
+/* What has run out by now is told, and given back. */
+static void
+catch_up(void *arg)
+{
+	struct broker *b = arg;
+	struct core_event ev = { .kind = CORE_TIME };
+
+	if (core_deadline(b->core) <= clock_now_ms())
+		bridge_step(b, &ev);
+}
+
 /* From the front. */
 
 uint64_t
@@ -192,6 +206,7 @@ on_gone(void *arg, struct conn *c, bool orderly)
 
 static const struct front_handler front_handler = {
 	.opened = on_opened,
+	.catch_up = catch_up,
 	.request = handler_request,
 	.drain = on_drain,
 	.gone = on_gone,
@@ -327,6 +342,11 @@ broker_accepts(const struct broker *b)
 	return b->accept_ms == 0;
 }
 
+/*
+ * Whoever has lost something is told before Redis is, from which others would
+ * hear of it, and before anybody else here: by front_hurry(), which comes
+ * before each redis_flush(), and first of all in front_flush().
+ */
 void
 broker_turn(struct broker *b)
 {
@@ -334,12 +354,19 @@ broker_turn(struct broker *b)
 
 	if (b->accept_ms > 0)
 		accept_when_ready(b);
+	catch_up(b);
+	front_hurry(b->front);
 	front_run(b->front);
+	catch_up(b);
+	front_hurry(b->front);
 	redis_flush(b->redis);
 	if (core_has_grants(b->core))
 		bridge_step(b, &flush);
+	else
+		catch_up(b);
 	front_flush(b->front);
 	redis_flush(b->redis);
+	front_hurry(b->front);
 	arm_timer(b);
 }
 

@@ -87,7 +87,8 @@ struct conn {
 	bool stuck : 1;	  /* the socket takes no more output */
 	bool ready : 1;	  /* on front->ready */
 	bool serving : 1; /* its turn is now */
-	bool dirty : 1;	  /* on front->dirty */
+	bool dirty : 1;	  /* on front->dirty or front->hurried: */
+	bool hurried : 1; /* which of them */
 	bool idle : 1;	  /* no complete line was left */
 	bool timed : 1;	  /* on front->timed[timeout] */
 	uint8_t timeout;  /* enum timeout */

@@ -55,6 +55,7 @@ front_new(struct event_base *base, const struct front_limits *limits,
 	f->arg = arg;
 	TAILQ_INIT(&f->ready);
 	TAILQ_INIT(&f->dirty);
+	TAILQ_INIT(&f->hurried);
 	timeouts_init(f);
 	heartbeat_init(f);
 	listeners_init(f);
@@ -64,6 +65,34 @@ front_new(struct event_base *base, const struct front_limits *limits,
 	if (!f->wake)
 		abort();
 	return f;
+}
+
+/* The list that a connection with output is on. */
+static struct conn_list *
+front_list_of(const struct conn *c)
+{
+	return c->hurried ? &c->front->hurried : &c->front->dirty;
+}
+
+static void
+front_clean(struct conn *c)
+{
+	if (!c->dirty)
+		return;
+	TAILQ_REMOVE(front_list_of(c), c, dirty_link);
+	c->dirty = c->hurried = false;
+}
+
+/*
+ * The last first: a grant comes behind the answer to the UNLOCK that made it
+ * possible, and it is the grant that somebody waits for.
+ */
+static struct conn *
+front_next_dirty(const struct front *f)
+{
+	if (!TAILQ_EMPTY(&f->hurried))
+		return TAILQ_FIRST(&f->hurried);
+	return TAILQ_LAST(&f->dirty, conn_list);
 }
 
 static void
@@ -85,9 +114,8 @@ front_free(struct front *f)
 	front_stop_listening(f);
 	listeners_fini(f);
 	/* Whoever closes is either timed or still to be written to. */
-	while ((c = TAILQ_LAST(&f->dirty, conn_list)) != NULL) {
-		TAILQ_REMOVE(&f->dirty, c, dirty_link);
-		c->dirty = false;
+	while ((c = front_next_dirty(f)) != NULL) {
+		front_clean(c);
 		if (c->stage != CONN_LIVE && !c->timed)
 			front_drop(c);
 	}
@@ -170,7 +198,17 @@ front_dirty(struct conn *c)
 	if (c->dirty)
 		return;
 	c->dirty = true;
-	TAILQ_INSERT_TAIL(&c->front->dirty, c, dirty_link);
+	TAILQ_INSERT_TAIL(front_list_of(c), c, dirty_link);
+}
+
+void
+conn_hurry(struct conn *c)
+{
+	if (c->hurried)
+		return;
+	front_clean(c);
+	c->hurried = true;
+	front_dirty(c);
 }
 
 void
@@ -192,8 +230,7 @@ front_close(struct conn *c)
 		f->nflushing--;
 	else
 		f->nlingering--;
-	if (c->dirty)
-		TAILQ_REMOVE(&f->dirty, c, dirty_link);
+	front_clean(c);
 	timeouts_remove(c);
 	conn_free(c);
 }
@@ -240,13 +277,16 @@ front_refuse(struct conn *c)
 static bool
 front_hand(struct conn *c)
 {
+	struct front *f = c->front;
 	const char *line;
 	size_t len;
 	bool too_long;
 
 	if (!conn_line(c, &line, &len, &too_long)) {
-		if (too_long)
+		if (too_long) {
+			f->handler->catch_up(f->arg);
 			front_refuse(c);
+		}
 		/* A full buffer without a line is to be read on. */
 		c->full = false;
 		return false;
@@ -256,6 +296,7 @@ front_hand(struct conn *c)
 		timeouts_remove(c);
 	}
 	heartbeat_heard(c);
+	f->handler->catch_up(f->arg);
 	if (!gate_line(c, line, len))
 		front_end(c, CONN_END_REFUSED);
 	conn_line_done(c);
@@ -408,17 +449,38 @@ front_flush_one(struct conn *c)
 }
 
 /*
- * The last first: a grant comes behind the answer to the UNLOCK that made it
- * possible, and it is the grant that somebody waits for.
+ * A client that does not read its socket empty can't be told: the line stands
+ * behind what it has not read, and the name passes on.
  */
+static void
+front_flush_hurried(struct conn *c)
+{
+	bool live = c->stage == CONN_LIVE;
+
+	front_clean(c);
+	front_flush_one(c);
+	if (live && c->stuck)
+		LOG(NOTICE, "loss-unread", LOG_S("peer", c->peer),
+		    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
+}
+
+void
+front_hurry(struct front *f)
+{
+	struct conn *c;
+
+	while ((c = TAILQ_FIRST(&f->hurried)) != NULL)
+		front_flush_hurried(c);
+}
+
 void
 front_flush(struct front *f)
 {
 	struct conn *c;
 
-	while ((c = TAILQ_LAST(&f->dirty, conn_list)) != NULL) {
-		TAILQ_REMOVE(&f->dirty, c, dirty_link);
-		c->dirty = false;
+	front_hurry(f);
+	while ((c = front_next_dirty(f)) != NULL) {
+		front_clean(c);
 		front_flush_one(c);
 	}
 	if (f->nready > 0)

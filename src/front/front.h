@@ -49,6 +49,12 @@ struct front_handler {
 	void (*opened)(void *arg, struct conn *c);
 
 	/*
+	 * A line has come, and will be answered: what is overdue is to be
+	 * told before.  The process may have been frozen since the last one.
+	 */
+	void (*catch_up)(void *arg);
+
+	/*
 	 * A request that passed the gate.  It must be answered into
 	 * conn_output() at once, or be deferred.
 	 */
@@ -104,7 +110,13 @@ void front_stop_listening(struct front *f);
 /* End of a turn, 1: hands out lines, a bounded number a connection. */
 void front_run(struct front *f);
 
-/* End of a turn, 2: one write for each connection with output. */
+/* At any time: one write for each connection that is hurried. */
+void front_hurry(struct front *f);
+
+/*
+ * End of a turn, 2: one write for each connection with output, those that are
+ * hurried first.
+ */
 void front_flush(struct front *f);
 
 /* NULL when it is gone; ids are never reused. */
@@ -125,6 +137,12 @@ void conn_set_data(struct conn *c, void *data);
 
 /* Where reply and event lines are appended; they leave in front_flush(). */
 struct buf *conn_output(struct conn *c);
+
+/*
+ * What its output tells by now, a loss, is to be known before others hear of
+ * it: it leaves before the output of others, with front_hurry() at once.
+ */
+void conn_hurry(struct conn *c);
 
 /*
  * The reply comes later.  Returns a reference, never 0 and never reused.  An

@@ -37,11 +37,12 @@ struct front {
 	void *arg;
 	struct front_limits limits;
 
-	struct conn *conns;	/* by id: LIVE */
-	struct pending *by_ref; /* what is deferred and tagged */
-	struct pending *by_tag; /* the same */
-	struct conn_list ready; /* something is to be handed out */
-	struct conn_list dirty; /* something is to be written */
+	struct conn *conns;	  /* by id: LIVE */
+	struct pending *by_ref;	  /* what is deferred and tagged */
+	struct pending *by_tag;	  /* the same */
+	struct conn_list ready;	  /* something is to be handed out */
+	struct conn_list dirty;	  /* something is to be written */
+	struct conn_list hurried; /* the same, before all others */
 	struct conn_list timed[TIMEOUT_MAX];
 	unsigned nready;
 	unsigned nlive;

@@ -4,8 +4,8 @@
  *
  * Calls that can't be sent are answered at the end of redis_flush(), when
  * everything else has been written.  What is submitted from a handler goes
- * out with the next flush; where the owner does not flush again, the loop
- * does.
+ * out with the next flush, for which the loop turns at once.  It does not flush
+ * by itself: the owner may have something to tell its clients before.
  */
 #include "config.h"
 
@@ -93,7 +93,7 @@ on_again(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	redis_flush(arg);
+	(void)arg;
 }
 
 struct redis *
@@ -121,7 +121,7 @@ redis_new(struct event_base *base, const struct config *config,
 	TAILQ_INIT(&r->unsent);
 	if (asprintf(&r->client_name, "lockbroker-%s", broker) < 0)
 		abort();
-	r->again = evtimer_new(base, on_again, r);
+	r->again = evtimer_new(base, on_again, NULL);
 	if (!r->again)
 		abort();
 	r->env = (struct topology_env){

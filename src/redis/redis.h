@@ -27,7 +27,8 @@ struct redis;
 
 /*
  * What the owner is told.  Strings live until the callback returns.  A handler
- * may submit operations and may flush; it must not free the redis.
+ * may submit operations, which leave with the owner's next flush; it must not
+ * free the redis.
  */
 struct redis_handler {
 	/* What a call said about a guard, before its outcomes. */

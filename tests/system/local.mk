@@ -8,6 +8,11 @@ tests_system_clockshim_so_SOURCES = tests/system/clockshim.c
 tests_system_clockshim_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(WERROR) -fPIC
 tests_system_clockshim_so_LDFLAGS = -shared
 
+check_PROGRAMS += tests/system/sendshim.so
+tests_system_sendshim_so_SOURCES = tests/system/sendshim.c
+tests_system_sendshim_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(WERROR) -fPIC
+tests_system_sendshim_so_LDFLAGS = -shared
+
 EXTRA_DIST += \
 	tests/system/README.md \
 	tests/system/lib/__init__.py \
@@ -24,6 +29,7 @@ EXTRA_DIST += \
 	tests/system/lib/proxy.py \
 	tests/system/lib/redisd.py \
 	tests/system/lib/resp.py \
+	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
 	tests/system/lib/transcript.py \
 	tests/system/lib/wait.py \
@@ -37,6 +43,7 @@ EXTRA_DIST += \
 	tests/system/test_harness.py \
 	tests/system/test_leases.py \
 	tests/system/test_lifecycle.py \
+	tests/system/test_losses.py \
 	tests/system/test_lost_replies.py \
 	tests/system/test_partitions.py \
 	tests/system/test_probe.py \

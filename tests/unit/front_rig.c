@@ -93,6 +93,18 @@ on_lock(struct rig *rig, struct conn *c, const struct request *r)
 }
 
 static void
+on_catch_up(void *arg)
+{
+	struct rig *rig = arg;
+
+	rig->caught_up++;
+	if (rig->overdue == NULL)
+		return;
+	buf_adds(conn_output(rig->overdue), "!LOST a\r\n");
+	rig->overdue = NULL;
+}
+
+static void
 on_request(void *arg, struct conn *c, const struct request *r)
 {
 	struct rig *rig = arg;
@@ -197,6 +209,7 @@ rig_init(struct rig *rig)
 {
 	static const struct front_handler handler = {
 		on_opened,
+		on_catch_up,
 		on_request,
 		on_drain,
 		on_gone,
@@ -467,6 +480,13 @@ client_expect(struct client *cl, const char *text)
 	ck_assert_str_eq(got, text);
 	free(got);
 	buf_consume(&cl->got, n);
+}
+
+void
+client_pump(struct client *cl)
+{
+	rig_turn(cl->rig);
+	client_take(cl);
 }
 
 void

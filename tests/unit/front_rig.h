@@ -40,9 +40,11 @@ struct rig {
 	size_t ndeferred;
 	bool drain_cancels; /* answer what waits at a drain; default yes */
 	unsigned requests;
-	unsigned admins; /* connections that are */
-	uint64_t last;	 /* id of the connection opened last */
-	char peer[64];	 /* of it */
+	unsigned caught_up;   /* times that it was asked to */
+	struct conn *overdue; /* is told of a loss then */
+	unsigned admins;      /* connections that are */
+	uint64_t last;	      /* id of the connection opened last */
+	char peer[64];	      /* of it */
 };
 
 /* The other end.  fd is -1 when closed. */
@@ -86,6 +88,8 @@ void client_shut(struct client *cl); /* the sending side */
 
 /* Turns until this was received, and checks it; it is then forgotten. */
 void client_expect(struct client *cl, const char *text);
+/* One turn, and takes what is there. */
+void client_pump(struct client *cl);
 void client_expect_eof(struct client *cl);
 /* Turns until the end; what came is in `got`, with a NUL behind it. */
 void client_gather(struct client *cl);

@@ -73,7 +73,8 @@ tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_front.h \
 	tests/unit/test_heartbeat.c \
 	tests/unit/test_lines.c \
-	tests/unit/test_listen.c
+	tests/unit/test_listen.c \
+	tests/unit/test_turns.c
 tests_unit_test_front_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_front_LDADD = $(LIB_FRONT) $(LIB_WIRE) $(LIB_BASE) \
 	$(LIBEVENT_LIBS) $(CHECK_LIBS)
