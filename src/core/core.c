@@ -24,6 +24,7 @@
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/status.h"
+#include "core/stop.h"
 #include "core/watch.h"
 #include "core/work.h"
 
@@ -68,6 +69,7 @@ core_new(const struct core_config *config)
 	TAILQ_INIT(&core->votes);
 	TAILQ_INIT(&core->watched_touched);
 	TAILQ_INIT(&core->forces);
+	core->stop.kind = TIMER_STOP;
 	heap_init(&core->timers);
 	guard_init(core);
 	sync_init(core);
@@ -187,6 +189,9 @@ timer_run(struct core *core, struct timer *t)
 		return;
 	case TIMER_VOTE:
 		quorum_timer(core, t);
+		return;
+	case TIMER_STOP:
+		stop_timer(core);
 		return;
 	case TIMER_MAX:
 		break;
@@ -444,7 +449,7 @@ on_stop(struct core *core, const struct core_event *ev)
 	if (core->stopping)
 		return;
 	core->stopping = true;
-	session_stop_all(core);
+	stop_begin(core);
 }
 
 static void (*const handlers[])(

@@ -273,6 +273,9 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	}
 	if (least_ms == INT64_MAX)
 		return -1;
+	/* A broker that stops promises nothing more than it has. */
+	if (core->stopping && least_ms > s->valid_ms)
+		least_ms = s->valid_ms;
 	if (least_ms < now_ms)
 		least_ms = now_ms;
 	s->valid_ms = least_ms;

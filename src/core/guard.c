@@ -724,7 +724,8 @@ guard_sign_off(struct core *core)
 	struct guard *g;
 	uint32_t i;
 
-	if (!all_over(core))
+	/* Not looked for while answers come in: there may be many. */
+	if (core->inflight > 0 || !all_over(core))
 		return;
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
@@ -740,7 +741,7 @@ core_stopped(const struct core *core)
 {
 	uint32_t i;
 
-	if (!core->stopping || !all_over(core))
+	if (!core->stopping || core->inflight > 0 || !all_over(core))
 		return false;
 	for (i = 0; i < core->config.shards; i++)
 		if (core->guards[i].up && !core->guards[i].idled)

@@ -48,6 +48,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/state.h \
 	src/core/status.c \
 	src/core/status.h \
+	src/core/stop.c \
+	src/core/stop.h \
 	src/core/sync.c \
 	src/core/sync.h \
 	src/core/unlock.c \

@@ -426,7 +426,6 @@ on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
     const struct outcome *o)
 {
 	confirmed(core, m, sent_ms, o);
-	m->left = 0;
 	if (m->asked_have > 0)
 		core->stats.renewals++;
 	if (!m->asked_queue)

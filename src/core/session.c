@@ -23,6 +23,7 @@
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/status.h"
+#include "core/stop.h"
 #include "core/sync.h"
 #include "core/watch.h"
 
@@ -75,7 +76,7 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 		kept_forget(s);
 }
 
-static void
+void
 session_free(struct core *core, struct session *s)
 {
 	struct lost *lost, *next;
@@ -115,8 +116,8 @@ leave_queues(struct core *core, struct session *s)
 	status_cancel(core, s, false);
 }
 
-static void
-let_go(struct core *core, struct session *s, bool clean)
+void
+session_let_go(struct core *core, struct session *s, bool clean)
 {
 	struct hold *h;
 	struct lock *l;
@@ -130,9 +131,8 @@ let_go(struct core *core, struct session *s, bool clean)
 	}
 }
 
-/* Grants that will not be told any more are as if they had not been made. */
-static void
-take_back_untold(struct core *core, struct session *s)
+void
+session_take_back(struct core *core, struct session *s)
 {
 	struct waiter *w, *next;
 	struct claim *c;
@@ -152,6 +152,13 @@ take_back_untold(struct core *core, struct session *s)
 	}
 }
 
+/* Did its client end it, so that it does not count on a valid= any more? */
+static bool
+ended_by_client(const struct session *s, bool orderly, bool quit)
+{
+	return quit || orderly || !s->tcp;
+}
+
 /* Until when it goes on without a connection; not after now: not at all. */
 static int64_t
 lives_until(
@@ -166,7 +173,7 @@ lives_until(
 	if (core->config.max_detached == 0 ||
 	    core->ndetached < core->config.max_detached)
 		until_ms += grace_ms;
-	if (!orderly && s->tcp && s->valid_ms > until_ms &&
+	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
 	    s->nholds + s->npermits > 0)
 		until_ms = s->valid_ms;
 	return until_ms;
@@ -178,10 +185,12 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	int64_t until_ms = lives_until(core, s, orderly, quit);
 
 	s->conn = 0;
-	take_back_untold(core, s);
+	session_take_back(core, s);
 	leave_queues(core, s);
 	if (until_ms <= core->now_ms) {
-		let_go(core, s, quit);
+		if (core->stopping && !ended_by_client(s, orderly, quit))
+			stop_outlive(core, s);
+		session_let_go(core, s, quit);
 		session_free(core, s);
 		return;
 	}
@@ -195,54 +204,8 @@ void
 session_timer(struct core *core, struct session *s)
 {
 	assert(s->detached);
-	let_go(core, s, false);
+	session_let_go(core, s, false);
 	session_free(core, s);
-}
-
-/*
- * Its client may count on the last valid= it was told, and is not there to be
- * told otherwise: its names linger until that has run out, and then for their
- * delay, as if they had been held so long.  Nobody is left to write them again
- * where the clock of Redis jumps: hence the pad, as behind a lease.
- */
-static void
-outlive(struct core *core, struct session *s)
-{
-	struct hold *h;
-
-	if (!s->detached || s->valid_ms <= core->now_ms)
-		return;
-	TAILQ_FOREACH (h, &s->holds, in_session)
-		hold_keep_until(
-		    h, s->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);
-	sync_outlive(s);
-}
-
-/* No request is left to which a name could go when all is let go. */
-static void
-refuse_waiting(struct core *core, struct session *s)
-{
-	emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
-	take_back_untold(core, s);
-	while (!TAILQ_EMPTY(&s->waiting))
-		waiter_error(core, TAILQ_FIRST(&s->waiting), ERR_SHUTDOWN,
-		    "the broker is stopping; try another one");
-	sync_shutdown(core, s);
-}
-
-void
-session_stop_all(struct core *core)
-{
-	struct session *s, *next;
-
-	HASH_ITER (hh, core->sessions, s, next)
-		refuse_waiting(core, s);
-	HASH_ITER (hh, core->sessions, s, next) {
-		outlive(core, s);
-		let_go(core, s, false);
-		if (s->detached)
-			session_free(core, s);
-	}
 }
 
 /* For core_free(): drops everything without a word to anybody. */
@@ -400,7 +363,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 {
 	char *peer = s->peer;
 
-	take_back_untold(core, s);
+	session_take_back(core, s);
 	leave_queues(core, s);
 	if (s->conn != 0)
 		emit_close(core, s->conn);

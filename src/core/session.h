@@ -26,8 +26,14 @@ void session_gone(
     struct core *core, struct session *s, bool orderly, bool quit);
 void session_timer(struct core *core, struct session *s);
 
-/* The broker stops: everything of everybody is given back. */
-void session_stop_all(struct core *core);
+/* All that it holds is given back; not `clean`: its delays begin. */
+void session_let_go(struct core *core, struct session *s, bool clean);
+
+/* Grants that will not be told any more are as if they had not been made. */
+void session_take_back(struct core *core, struct session *s);
+
+/* It holds nothing and waits for nothing any more. */
+void session_free(struct core *core, struct session *s);
 void session_free_all(struct core *core);
 
 /* Remembers, and asks once, that a name was lost. */

@@ -42,6 +42,7 @@ enum timer_kind {
 	TIMER_FORCE,
 	TIMER_ASK,
 	TIMER_VOTE,
+	TIMER_STOP,
 	TIMER_MAX
 };
 _Static_assert(
@@ -437,6 +438,7 @@ struct core {
 	bool quorum;	  /* there is one, as far as the servers have told */
 	bool quorum_lost; /* that was told, and none of it since */
 	bool stopping;
+	struct timer stop; /* the end of the second that clients have then */
 	struct core_stats stats;
 	struct work *work; /* owned; counts what is looked at, too */
 };

@@ -547,17 +547,13 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 {
 	struct checker *k = &w->checker;
 	struct grant *g;
-	int i;
 
 	if (a->event == EVENT_SHUTDOWN && a->sitting == 0) {
 		checker_ends_away(w, a->session);
 		return;
 	}
 	if (a->event == EVENT_SHUTDOWN) {
-		for (i = k->ngrants - 1; i >= 0; i--)
-			if (k->grants[i].session == a->session)
-				checker_drop_badly(w, &k->grants[i]);
-		checker_permits_end(w, a->session, 0);
+		checker_leaves(w, a->session);
 		return;
 	}
 	if (a->event == EVENT_HELD || a->event == EVENT_FREE) {
@@ -572,6 +568,8 @@ on_event(struct world *w, const struct broker *b, const struct answer *a)
 			    b->name, (unsigned long long)a->session);
 		return;
 	}
+	if (checker_gives_back(w, a->session, true))
+		return;
 	if (a->name[0] == 's') {
 		checker_permits_lost(w, b, a);
 		return;

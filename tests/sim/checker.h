@@ -119,6 +119,7 @@ struct sitting {
 	bool ended;
 	unsigned kept; /* names it ever had with a keep= or delay=, as bits */
 	int64_t valid_us; /* until when its client counts on what it was told */
+	bool leaving;	  /* its broker stops; it may still give back */
 	int64_t grace_ms;
 	int64_t until_ms, until_us; /* it lives so long, if nobody comes back */
 	/* How often the loss of a name, or of permits, was told since the last

@@ -169,6 +169,8 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	k->open[k->nopen++] = ref;
 	if (!checker_ask_is(ask, ASK_AT_ONCE))
 		k->sittings[ask->sitting - 1].outstanding++;
+	if (ask->kind == ASK_UNLOCK || ask->kind == ASK_RELEASE)
+		checker_gives_back(w, ask->session, true);
 	checker_permits_received(w, ask);
 	checker_force_received(w, ask);
 	checker_latch_received(w, ask);

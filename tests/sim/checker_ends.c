@@ -90,6 +90,46 @@ checker_end_grants(struct world *w, uint64_t session, bool quit,
 	}
 }
 
+void
+checker_leaves(struct world *w, uint64_t session)
+{
+	struct sitting *s = &w->checker.sittings[session - 1];
+	const struct checker *k = &w->checker;
+	int i;
+
+	for (i = 0; i < k->ngrants; i++)
+		if (k->grants[i].session == session)
+			history_note(&w->history, world_now(w), HISTORY_INFO,
+			    session, HISTORY_DOUBT,
+			    checker_name(k->grants[i].name), 0);
+	s->leaving = true;
+	checker_end_grants(w, session, false, s->valid_us, false);
+}
+
+bool
+checker_gives_back(struct world *w, uint64_t session, bool clean)
+{
+	struct checker *k = &w->checker;
+	struct ground *ground;
+	struct grant *g;
+	int i;
+
+	if (!k->sittings[session - 1].leaving)
+		return false;
+	for (i = k->ngrants - 1; i >= 0; i--) {
+		g = &k->grants[i];
+		if (g->session != session || !g->detached)
+			continue;
+		ground = &k->grounds[g->name];
+		if (ground->quiet_session == session)
+			ground->quiet_us =
+			    world_now(w) + (clean ? 0 : g->delay_ms * 1000);
+		checker_drop(w, g);
+	}
+	checker_permits_back(w, session);
+	return true;
+}
+
 bool
 checker_sitting_gone(const struct world *w, uint64_t sitting)
 {
@@ -118,6 +158,8 @@ checker_gone(struct world *w, const struct broker *b, uint64_t sitting,
 		s->sitting = 0;
 		checker_end_grants(
 		    w, session, quit, orderly ? 0 : s->valid_us, false);
+		if (orderly)
+			checker_gives_back(w, session, quit);
 	}
 	checker_hunger(w);
 }

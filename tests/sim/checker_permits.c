@@ -226,6 +226,18 @@ checker_permits_end(struct world *w, uint64_t session, int64_t valid_us)
 		stake_drop(w, s);
 }
 
+/* What lived on for a valid= is given back after all. */
+void
+checker_permits_back(struct world *w, uint64_t session)
+{
+	struct checker *k = &w->checker;
+	int i;
+
+	for (i = k->nstakes - 1; i >= 0; i--)
+		if (k->stakes[i].session == session && k->stakes[i].alone)
+			stake_drop(w, &k->stakes[i]);
+}
+
 static bool
 is_wanted(const struct world *w)
 {

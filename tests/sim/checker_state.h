@@ -90,6 +90,7 @@ void checker_permits_lost(
     struct world *w, const struct broker *b, const struct answer *a);
 void checker_permits_valid(struct world *w, uint64_t session, int64_t valid_us);
 void checker_permits_end(struct world *w, uint64_t session, int64_t valid_us);
+void checker_permits_back(struct world *w, uint64_t session);
 void checker_permits_look(struct world *w);
 
 /* Latches (checker_latch.c). */
@@ -130,6 +131,11 @@ bool checker_told_again(
 void checker_resume_answered(
     struct world *w, const struct answer *a, const struct ask *ask);
 void checker_ends_away(struct world *w, uint64_t session);
+
+/* Its broker stops: what it has lives on for its valid=, unless it gives it
+ * back; false: it is not leaving. */
+void checker_leaves(struct world *w, uint64_t session);
+bool checker_gives_back(struct world *w, uint64_t session, bool clean);
 void checker_session_look(struct world *w);
 void checker_permits_settle(struct world *w, uint64_t session);
 void checker_permits_away(

@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	tests/system/test_runs.py \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
+	tests/system/test_stopping.py \
 	tests/system/test_tls.py \
 	tests/system/test_transcripts.py \
 	tests/system/transcripts/barriers.t \

@@ -162,6 +162,7 @@ STORIES = tests/unit/stories/deadlock.story \
 	tests/unit/stories/quorum.story \
 	tests/unit/stories/sessions.story \
 	tests/unit/stories/shared.story \
+	tests/unit/stories/stop.story \
 	tests/unit/stories/time.story \
 	tests/unit/stories/turns.story \
 	tests/unit/stories/unknown.story

@@ -30,6 +30,7 @@ static const char *const subjects[] = {
 	"turns",
 	"sessions",
 	"outside",
+	"stop",
 };
 
 static char *

@@ -1,0 +1,18 @@
+/*
+ * The end of a broker: who keeps what for how long (protocol, section 7).
+ */
+#ifndef LOCKBROKER_CORE_STOP_H
+#define LOCKBROKER_CORE_STOP_H
+
+#include "core/state.h"
+
+/* Tells everybody, refuses what waits, and releases all that may be. */
+void stop_begin(struct core *core);
+
+/* The second is over. */
+void stop_timer(struct core *core);
+
+/* What it holds is kept for nobody until the last valid= it was told is over. */
+void stop_outlive(struct core *core, struct session *s);
+
+#endif
