@@ -1,10 +1,11 @@
 /*
  * The greeting: two rounds of pipelined commands.
  *
- *	first    AUTH  SELECT  CLIENT SETNAME  CLIENT ID  INFO x 3
+ *	first    AUTH  SELECT  CLIENT SETNAME  CLIENT ID  INFO x 4
  *	second   SCRIPT LOAD x 2, or SUBSCRIBE
  *
- * A plain link says AUTH and CLIENT SETNAME, and has no second round.  The
+ * A subscriber asks only who is there (AUTH, CLIENT SETNAME, INFO server).  A
+ * plain link says AUTH and CLIENT SETNAME, and has no second round.  The
  * first is sent before the connection is known to be there.  What is
  * refused in it for want of a permission that we can do without (naming the
  * connection, knowing its id) is not held against the server.
@@ -26,10 +27,21 @@ static void on_setname(void *arg, const redisReply *reply);
 static void on_id(void *arg, const redisReply *reply);
 static void on_info(void *arg, const redisReply *reply);
 
+/* What a link is for. */
+enum link_kind { STORE = 1, SUBSCRIBER = 2, PLAIN = 4 };
+
+static enum link_kind
+kind_of(const struct link *l)
+{
+	if (l->config.plain)
+		return PLAIN;
+	return l->config.channel ? SUBSCRIBER : STORE;
+}
+
 /* One command of the first round; argv ends with NULL. */
 struct step {
 	link_reply *done;
-	bool store_only; /* not on a subscriber, not on a plain link */
+	unsigned kinds; /* of links that send it */
 	const char *argv[4];
 };
 
@@ -66,14 +78,14 @@ link_greet(struct link *l)
 {
 	char number[16];
 	const struct step steps[] = {
-		{ on_select, true, { "SELECT", number, NULL } },
-		{ on_setname, false,
+		{ on_select, STORE, { "SELECT", number, NULL } },
+		{ on_setname, STORE | SUBSCRIBER | PLAIN,
 		    { "CLIENT", "SETNAME", l->config.client_name, NULL } },
-		{ on_id, true, { "CLIENT", "ID", NULL } },
-		{ on_info, true, { "INFO", "server", NULL } },
-		{ on_info, true, { "INFO", "memory", NULL } },
-		{ on_info, true, { "INFO", "replication", NULL } },
-		{ on_info, true, { "INFO", "persistence", NULL } },
+		{ on_id, STORE, { "CLIENT", "ID", NULL } },
+		{ on_info, STORE | SUBSCRIBER, { "INFO", "server", NULL } },
+		{ on_info, STORE, { "INFO", "memory", NULL } },
+		{ on_info, STORE, { "INFO", "replication", NULL } },
+		{ on_info, STORE, { "INFO", "persistence", NULL } },
 	};
 	size_t i;
 
@@ -83,8 +95,7 @@ link_greet(struct link *l)
 	l->greetings = 0;
 	greet_auth(l);
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		if (!(steps[i].store_only && l->config.channel) &&
-		    !(steps[i].store_only && l->config.plain) &&
+		if (steps[i].kinds & kind_of(l) &&
 		    !(steps[i].done == on_select && l->config.database == 0))
 			greet_send(l, steps[i].done, steps[i].argv);
 }

@@ -126,6 +126,18 @@ listener_move(struct listener *s, const char *why)
 }
 
 void
+listener_cut(struct listener *s, const char *why)
+{
+	link_cut(s->link, why, NULL);
+}
+
+const struct link *
+listener_link(const struct listener *s)
+{
+	return s->link;
+}
+
+void
 listener_free(struct listener *s)
 {
 	if (!s)

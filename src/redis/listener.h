@@ -26,8 +26,12 @@ struct listener *listener_new(const struct link_config *config,
     const struct listener_handler *handler, void *arg);
 void listener_start(struct listener *s); /* or ends a pause */
 
-/* As link_move(). */
+/* As link_move() and link_cut(). */
 void listener_move(struct listener *s, const char *why);
+void listener_cut(struct listener *s, const char *why);
+
+/* For link_info(): the server that it listens to. */
+const struct link *listener_link(const struct listener *s);
 void listener_free(struct listener *s);
 
 /*

@@ -84,15 +84,63 @@ log_up(struct pool *p, const struct info *info)
 	p->told_why[0] = '\0';
 }
 
+/* A server that does not tell its run_id is not judged. */
+static bool
+is_elsewhere(const struct link *l, const struct link *other)
+{
+	const char *here = link_info(l)->run_id;
+	const char *there = link_info(other)->run_id;
+
+	return l != other && link_is_up(other) && *here && *there &&
+	       strcmp(here, there) != 0;
+}
+
+/*
+ * A link has come up.  Those that lead to another server are given up: a load
+ * balancer or a name may have led this one elsewhere, and a broker that went on
+ * with both would hold some of its names in a server that nobody else looks at.
+ * The newest link is believed, because an old one may also be what is left of a
+ * server that was restarted.
+ *
+ * What is still in the sockets of the old server is not waited for:
+ * pool_kill_stale() finds another run_id and lets go.  The guard of the new one
+ * answers for it.
+ */
+static void
+leave_other_servers(struct pool *p, const struct link *l)
+{
+	static const char why[] = "a new connection leads to another server";
+	const struct link *ear = listener_link(p->listener);
+	bool left = is_elsewhere(l, ear);
+	uint32_t i;
+
+	if (left)
+		listener_cut(p->listener, why);
+	for (i = 0; i < p->nlanes; i++) {
+		if (!is_elsewhere(l, p->lanes[i].link))
+			continue;
+		link_cut(p->lanes[i].link, why, NULL);
+		left = true;
+	}
+	if (left)
+		LOG(WARNING, "redis-two-servers", LOG_S("node", p->node),
+		    LOG_S("why", why),
+		    LOG_S("advice",
+			"unless Redis was restarted just now, make redis.nodes"
+			" lead to one server, or use mode sentinel"));
+}
+
 static void
 on_up(void *arg, struct link *l)
 {
 	struct lane *lane = arg;
 	struct pool *p = lane->pool;
+	bool first = p->nup++ == 0;
 
 	lane->down_lines = 0;
+	leave_other_servers(p, l);
 	pool_kill_stale(p);
-	if (p->nup++ > 0)
+	if (!first)
 		return;
 	log_up(p, link_info(l));
 	p->config.stats->up++;
@@ -216,9 +264,10 @@ on_message(void *arg, const char *text, size_t len)
 static void
 on_listening(void *arg, bool on)
 {
-	const struct pool *p = arg;
+	struct pool *p = arg;
 
 	if (on) {
+		leave_other_servers(p, listener_link(p->listener));
 		p->config.stats->listening++;
 		p->config.owner->resubscribed(p->config.owner_arg);
 	} else {

@@ -60,6 +60,7 @@ EXTRA_DIST += \
 	tests/system/test_stopping.py \
 	tests/system/test_tls.py \
 	tests/system/test_transcripts.py \
+	tests/system/test_two_servers.py \
 	tests/system/transcripts/barriers.t \
 	tests/system/transcripts/deadlock.t \
 	tests/system/transcripts/default-hold.t \
