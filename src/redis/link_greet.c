@@ -1,14 +1,17 @@
 /*
  * The greeting: two rounds of pipelined commands.
  *
- *	first    AUTH  SELECT  CLIENT SETNAME  CLIENT ID  INFO x 4
+ *	first    AUTH  SELECT  CLIENT SETNAME, ID, KILL  INFO x 4
  *	second   SCRIPT LOAD x 2, or SUBSCRIBE
  *
  * A subscriber asks only who is there (AUTH, CLIENT SETNAME, INFO server).  A
- * plain link says AUTH and CLIENT SETNAME, and has no second round.  The
- * first is sent before the connection is known to be there.  What is
- * refused in it for want of a permission that we can do without (naming the
- * connection, knowing its id) is not held against the server.
+ * plain link says AUTH and CLIENT SETNAME, and has no second round.
+ *
+ * The first is sent before the connection is known to be there.  A server that
+ * refuses only to name the connection will do.  One that refuses CLIENT ID or
+ * CLIENT KILL will not: a connection that is lost could not be killed then, and
+ * what it has still to run could run when nobody expects it any more.  So the
+ * greeting tries to kill an id that no client has.
  */
 #include "config.h"
 
@@ -25,7 +28,10 @@ static void on_auth(void *arg, const redisReply *reply);
 static void on_select(void *arg, const redisReply *reply);
 static void on_setname(void *arg, const redisReply *reply);
 static void on_id(void *arg, const redisReply *reply);
+static void on_kill(void *arg, const redisReply *reply);
 static void on_info(void *arg, const redisReply *reply);
+
+#define GREET_WORDS 5 /* of a command, and the NULL that ends them */
 
 /* What a link is for. */
 enum link_kind { STORE = 1, SUBSCRIBER = 2, PLAIN = 4 };
@@ -42,17 +48,17 @@ kind_of(const struct link *l)
 struct step {
 	link_reply *done;
 	unsigned kinds; /* of links that send it */
-	const char *argv[4];
+	const char *argv[GREET_WORDS];
 };
 
 static void
 greet_send(struct link *l, link_reply *done, const char *const *words)
 {
-	const char *argv[4];
-	size_t argvlen[4];
+	const char *argv[GREET_WORDS];
+	size_t argvlen[GREET_WORDS];
 	int argc = 0;
 
-	for (; argc < 4 && words[argc]; argc++) {
+	for (; words[argc]; argc++) {
 		argv[argc] = words[argc];
 		argvlen[argc] = strlen(words[argc]);
 	}
@@ -82,6 +88,8 @@ link_greet(struct link *l)
 		{ on_setname, STORE | SUBSCRIBER | PLAIN,
 		    { "CLIENT", "SETNAME", l->config.client_name, NULL } },
 		{ on_id, STORE, { "CLIENT", "ID", NULL } },
+		{ on_kill, STORE,
+		    { "CLIENT", "KILL", "ID", "9223372036854775807", NULL } },
 		{ on_info, STORE | SUBSCRIBER, { "INFO", "server", NULL } },
 		{ on_info, STORE, { "INFO", "memory", NULL } },
 		{ on_info, STORE, { "INFO", "replication", NULL } },
@@ -267,9 +275,25 @@ on_id(void *arg, const redisReply *reply)
 
 	if (!reply)
 		return;
-	if (reply->type == REDIS_REPLY_INTEGER)
-		l->client_id = (uint64_t)reply->integer;
+	if (reply->type != REDIS_REPLY_INTEGER) {
+		greet_fail(l, "CLIENT ID", reply);
+		return;
+	}
+	l->client_id = (uint64_t)reply->integer;
 	greet_answered(l);
+}
+
+static void
+on_kill(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+
+	if (!reply)
+		return;
+	if (reply->type == REDIS_REPLY_ERROR)
+		greet_fail(l, "CLIENT KILL", reply);
+	else
+		greet_answered(l);
 }
 
 static void

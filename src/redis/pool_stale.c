@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/xmalloc.h"
 #include "redis/pool_state.h"
 
@@ -82,14 +81,28 @@ pool_kill_stale(struct pool *p)
 	}
 }
 
+/*
+ * The old connection may live on, so it must not be forgotten.  The broker has
+ * lost a right that its greeting had: the next greeting says so, too.
+ */
+static void
+kill_refused(struct lane *lane, const redisReply *reply)
+{
+	char why[160];
+
+	(void)snprintf(why, sizeof(why), "CLIENT KILL: %s", reply->str);
+	lane->more_stale = true;
+	link_refuse(lane->pool->lanes[lane->killer].link, why,
+	    "permit redis.user +client|kill in the ACL of Redis");
+}
+
 static void
 on_killed(void *arg, const redisReply *reply)
 {
 	struct lane *lane = arg;
 
 	if (reply && reply->type == REDIS_REPLY_ERROR)
-		LOG(NOTICE, "redis-kill",
-		    LOG_B("error", reply->str, (size_t)reply->len));
+		kill_refused(lane, reply);
 	if (--lane->kills > 0)
 		return; /* the last one counts */
 	lane->killer = NO_LANE;

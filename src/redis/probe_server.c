@@ -250,8 +250,8 @@ check_commands(struct server *s)
 	const struct needed needed[] = {
 		{ FINDING_FAIL, ALWAYS, { "PING" } },
 		{ FINDING_WARN, ALWAYS, { "CLIENT", "SETNAME", "lockbroker" } },
-		{ FINDING_WARN, ALWAYS, { "CLIENT", "ID" } },
-		{ FINDING_WARN, ALWAYS,
+		{ FINDING_FAIL, ALWAYS, { "CLIENT", "ID" } },
+		{ FINDING_FAIL, ALWAYS,
 		    { "CLIENT", "KILL", "ID", "9223372036854775807" } },
 		{ FINDING_FAIL, ALWAYS, { "PUBLISH", channel, "probe" } },
 		{ FINDING_FAIL, WITH_REPLICAS, { "WAIT", "0", "1" } },

@@ -245,6 +245,32 @@ class RedisErrors(SystemTest):
         self.server.cmd("ACL", "SETUSER", "lb", "+evalsha")
         self.works_again()
 
+    def test_no_right_to_kill_connections(self):
+        """Nothing is granted: what a lost connection has still to run could not be stopped."""
+        self.server = self.redis()
+        self.server.cmd("ACL", "SETUSER", "lb", "on", ">pw", "~lock:*", "&*", "+@all",
+                        "-client|kill")
+        self.broker(self.server, lease=LEASE,
+                    redis={"trust_new": True, "user": "lb", "password": "pw"}, ready=False)
+        (self.other,) = self.clients(1)
+        self.is_unavailable("CLIENT KILL")
+        self.logged_once("redis-down .*CLIENT KILL.*permi")
+        self.server.cmd("ACL", "SETUSER", "lb", "+client|kill")
+        self.works_again()
+        self.server.cmd("ACL", "SETUSER", "lb", "-client|kill")
+        self.server.cmd("CLIENT", "KILL", "ID", self.link_ids()[0])
+        self.until_unavailable()
+        eventually(lambda: self.link_ids() == [], 5, "no link is used without it")
+        self.server.cmd("ACL", "SETUSER", "lb", "+client|kill")
+        self.works_again()
+
+    def link_ids(self):
+        """The broker's connections for commands."""
+        rows = [dict(word.split("=", 1) for word in line.split())
+                for line in self.server.cmd("CLIENT", "LIST").splitlines()]
+        return [row["id"] for row in rows
+                if row["name"] == "lockbroker-b1" and row["sub"] == "0"]
+
     def test_a_user_with_few_rights_is_enough(self):
         server = self.redis()
         server.cmd("ACL", "SETUSER", "lb", "on", ">pw", "~lock:*", "&lock:*", "-@all", "+auth",

@@ -39,6 +39,7 @@ static struct kill kills[KILLS];
 static unsigned nkills;
 static uint64_t next_id;
 static bool killed[IDS];
+static unsigned refused; /* links given up, because Redis would not kill */
 
 bool
 link_is_up(const struct link *l)
@@ -56,6 +57,14 @@ uint64_t
 link_client_id(const struct link *l)
 {
 	return l->id;
+}
+
+void
+link_refuse(struct link *l, const char *why, const char *advice)
+{
+	ck_assert(strncmp(why, "CLIENT KILL: NOPERM", 19) == 0 && advice);
+	l->up = false;
+	refused++;
 }
 
 bool
@@ -105,7 +114,7 @@ answer(uint64_t by_id, const redisReply *reply)
 		return false;
 	kill = kills[i];
 	memmove(&kills[i], &kills[i + 1], (--nkills - i) * sizeof(*kills));
-	if (reply)
+	if (reply && reply->type == REDIS_REPLY_INTEGER)
 		killed[kill.id] = true;
 	kill.done(kill.arg, reply);
 	return true;
@@ -180,6 +189,31 @@ START_TEST(a_lost_connection_is_killed)
 	answer_all(links[1].id);
 	ck_assert_ptr_eq(pool_route(&pool, 0), &lanes[0]);
 	ck_assert(killed[1]);
+	end();
+}
+END_TEST
+
+/* Who is refused is given up; somebody else has to do it. */
+START_TEST(a_kill_that_is_refused_is_not_done)
+{
+	static char text[] = "NOPERM this user has no permissions";
+	static const redisReply error = { .type = REDIS_REPLY_ERROR,
+		.str = text };
+
+	begin();
+	cut(0);
+	ck_assert(answer(links[1].id, &error));
+	ck_assert_uint_eq(refused, 1);
+	ck_assert_uint_eq(lanes[0].nstale, 1);
+	ck_assert_ptr_eq(pool_route(&pool, 0), &lanes[2]);
+	check_order(0);
+	ck_assert(answer(links[2].id, &error));
+	ck_assert_uint_eq(refused, 2);
+	ck_assert_ptr_null(pool_route(&pool, 0));
+	back(0);
+	answer_all(links[0].id);
+	ck_assert(killed[1]);
+	ck_assert_ptr_eq(pool_route(&pool, 0), &lanes[0]);
 	end();
 }
 END_TEST
@@ -268,6 +302,7 @@ stale_cases(void)
 	TCase *tc = tcase_create("stale");
 
 	tcase_add_test(tc, a_lost_connection_is_killed);
+	tcase_add_test(tc, a_kill_that_is_refused_is_not_done);
 	tcase_add_test(tc, another_takes_over_from_a_killer_that_is_lost);
 	tcase_add_test(tc, a_slow_killer_does_not_answer_for_another);
 	tcase_add_loop_test(tc, whatever_happens, 0, 200);
