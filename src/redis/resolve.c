@@ -1,7 +1,15 @@
 /*
- * A look-up belongs to its thread until the thread has written its address
- * into the pipe; from then on to the loop.  A resolver that is freed closes
- * the reading end: a thread that ends later gets EPIPE and frees the look-up.
+ * One thread for each host that is being looked up, however many ask for it,
+ * and however often they have given up meanwhile: a name service that does not
+ * answer costs no more threads than there are hosts in the configuration.
+ *
+ *	struct lookup   one who asks; belongs to the loop
+ *	struct query    what the thread does; it belongs to the thread until that
+ *	                has written its address into the pipe, and to the loop
+ *	                from then on.  Its list of lookups is always the loop's.
+ *
+ * A resolver that is freed closes the reading end: a thread that ends later
+ * gets EPIPE and frees its query.
  */
 #include "config.h"
 
@@ -15,35 +23,43 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 #include "base/xmalloc.h"
 #include "redis/resolve.h"
 
 struct lookup {
+	LIST_ENTRY(lookup) entry; /* in query.lookups */
+	resolve_done *done;
+	void *arg;
+};
+
+struct query {
 	char *host;
 	int fd; /* the thread's own duplicate of the writing end */
 	struct resolved result;
 	const char *why;
-	resolve_done *done; /* only the loop looks at these two; */
-	void *arg;	    /* done is NULL when cancelled */
+	LIST_ENTRY(query) entry;     /* in resolver.queries; the loop's */
+	LIST_HEAD(, lookup) lookups; /* the loop's */
 };
 
 struct resolver {
 	int fds[2];
 	struct event *readable;
+	LIST_HEAD(, query) queries; /* under way */
 };
 
 static void
-lookup_free(struct lookup *l)
+query_free(struct query *q)
 {
-	close(l->fd);
-	free(l->host);
-	free(l);
+	close(q->fd);
+	free(q->host);
+	free(q);
 }
 
 static void
-lookup_add(struct lookup *l, const struct sockaddr *sa)
+add_address(struct query *q, const struct sockaddr *sa)
 {
 	const void *address;
 
@@ -55,50 +71,56 @@ lookup_add(struct lookup *l, const struct sockaddr *sa)
 		    &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr;
 	else
 		return;
-	if (inet_ntop(sa->sa_family, address, l->result.text[l->result.n],
+	if (inet_ntop(sa->sa_family, address, q->result.text[q->result.n],
 		INET6_ADDRSTRLEN))
-		l->result.n++;
+		q->result.n++;
 }
 
 static void *
-lookup_run(void *arg)
+query_run(void *arg)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct addrinfo *list = NULL, *ai;
-	struct lookup *l = arg;
+	struct query *q = arg;
 	ssize_t n;
 	int rc;
 
-	rc = getaddrinfo(l->host, NULL, &hints, &list);
+	rc = getaddrinfo(q->host, NULL, &hints, &list);
 	if (rc != 0)
-		l->why = gai_strerror(rc);
-	for (ai = rc == 0 ? list : NULL; ai && l->result.n < RESOLVED_MAX;
+		q->why = gai_strerror(rc);
+	for (ai = rc == 0 ? list : NULL; ai && q->result.n < RESOLVED_MAX;
 	     ai = ai->ai_next)
-		lookup_add(l, ai->ai_addr);
+		add_address(q, ai->ai_addr);
 	if (list)
 		freeaddrinfo(list);
 	do
-		n = write(l->fd, &l, sizeof(l));
+		n = write(q->fd, &q, sizeof(q));
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		lookup_free(l);
+		query_free(q);
 	return NULL;
 }
 
+/* A callback may cancel others, or ask anew. */
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct lookup *l;
+	struct query *q;
 
 	(void)what;
 	(void)arg;
 	/* A pipe keeps writes of this size whole. */
-	if (read(fd, &l, sizeof(l)) != (ssize_t)sizeof(l))
+	if (read(fd, &q, sizeof(q)) != (ssize_t)sizeof(q))
 		return;
-	if (l->done)
-		l->done(l->arg, l->result.n > 0 ? &l->result : NULL,
-		    l->why ? l->why : "no address");
-	lookup_free(l);
+	LIST_REMOVE(q, entry);
+	while ((l = LIST_FIRST(&q->lookups))) {
+		LIST_REMOVE(l, entry);
+		l->done(l->arg, q->result.n > 0 ? &q->result : NULL,
+		    q->why ? q->why : "no address");
+		free(l);
+	}
+	query_free(q);
 }
 
 struct resolver *
@@ -116,16 +138,33 @@ resolver_new(struct event_base *base)
 	return r;
 }
 
+/* Nobody is told any more; the threads still have their queries. */
+static void
+forget_queries(struct resolver *r)
+{
+	struct lookup *l;
+	struct query *q;
+
+	while ((q = LIST_FIRST(&r->queries))) {
+		LIST_REMOVE(q, entry);
+		while ((l = LIST_FIRST(&q->lookups))) {
+			LIST_REMOVE(l, entry);
+			free(l);
+		}
+	}
+}
+
 void
 resolver_free(struct resolver *r)
 {
-	struct lookup *l;
+	struct query *q;
 
 	if (!r)
 		return;
 	event_free(r->readable);
-	while (read(r->fds[0], &l, sizeof(l)) == (ssize_t)sizeof(l))
-		lookup_free(l);
+	forget_queries(r);
+	while (read(r->fds[0], &q, sizeof(q)) == (ssize_t)sizeof(q))
+		query_free(q);
 	close(r->fds[0]);
 	close(r->fds[1]);
 	free(r);
@@ -133,7 +172,7 @@ resolver_free(struct resolver *r)
 
 /* All signals are the main thread's. */
 static bool
-thread_start(struct lookup *l)
+thread_start(struct query *q)
 {
 	sigset_t all, old;
 	pthread_attr_t attr;
@@ -144,33 +183,63 @@ thread_start(struct lookup *l)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	rc = pthread_create(&thread, &attr, lookup_run, l);
+	rc = pthread_create(&thread, &attr, query_run, q);
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc == 0;
+}
+
+static struct query *
+query_start(struct resolver *r, const char *host)
+{
+	struct query *q = xcalloc(1, sizeof(*q));
+
+	q->host = xstrdup(host);
+	LIST_INIT(&q->lookups);
+	q->fd = fcntl(r->fds[1], F_DUPFD_CLOEXEC, 3);
+	if (q->fd >= 0 && thread_start(q)) {
+		LIST_INSERT_HEAD(&r->queries, q, entry);
+		return q;
+	}
+	if (q->fd >= 0)
+		close(q->fd);
+	free(q->host);
+	free(q);
+	return NULL;
+}
+
+static struct query *
+query_find(const struct resolver *r, const char *host)
+{
+	struct query *q;
+
+	LIST_FOREACH (q, &r->queries, entry)
+		if (strcmp(q->host, host) == 0)
+			return q;
+	return NULL;
 }
 
 struct lookup *
 resolver_start(
     struct resolver *r, const char *host, resolve_done *done, void *arg)
 {
-	struct lookup *l = xcalloc(1, sizeof(*l));
+	struct query *q = query_find(r, host);
+	struct lookup *l;
 
-	l->host = xstrdup(host);
+	if (!q)
+		q = query_start(r, host);
+	if (!q)
+		return NULL;
+	l = xcalloc(1, sizeof(*l));
 	l->done = done;
 	l->arg = arg;
-	l->fd = fcntl(r->fds[1], F_DUPFD_CLOEXEC, 3);
-	if (l->fd >= 0 && thread_start(l))
-		return l;
-	if (l->fd >= 0)
-		close(l->fd);
-	free(l->host);
-	free(l);
-	return NULL;
+	LIST_INSERT_HEAD(&q->lookups, l, entry);
+	return l;
 }
 
 void
 resolver_cancel(struct lookup *l)
 {
-	l->done = NULL;
+	LIST_REMOVE(l, entry);
+	free(l);
 }

@@ -1,7 +1,8 @@
 /*
- * Names to addresses, without stopping the loop: getaddrinfo(3) in a helper
- * thread for each look-up, so that /etc/hosts, nsswitch and search domains
- * count as everywhere else.
+ * Names to addresses, without stopping the loop: getaddrinfo(3) in a thread for
+ * each host that is being looked up, so that /etc/hosts, nsswitch and search
+ * domains count as everywhere else.  Those who ask for the same host meanwhile
+ * share its answer.
  */
 #ifndef LOCKBROKER_REDIS_RESOLVE_H
 #define LOCKBROKER_REDIS_RESOLVE_H

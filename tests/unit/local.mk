@@ -130,6 +130,12 @@ TESTS += tests/unit/test_stale
 tests_unit_test_stale_SOURCES = $(UNIT_SUITE) tests/unit/test_stale.c
 tests_unit_test_stale_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_stale_LDADD = $(LIB_REDIS) $(LIB_BASE) $(CHECK_LIBS)
+check_PROGRAMS += tests/unit/test_resolve
+TESTS += tests/unit/test_resolve
+tests_unit_test_resolve_SOURCES = $(UNIT_SUITE) tests/unit/test_resolve.c
+tests_unit_test_resolve_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_resolve_LDADD = $(LIB_REDIS) $(LIB_BASE) $(LIBEVENT_LIBS) \
+	$(CHECK_LIBS)
 endif
 
 # The core by itself: stories of what it is told and what it says.
