@@ -125,8 +125,7 @@ lease_ask_acquire(struct core *core, struct lock *l)
 	 * attempt has meanwhile may be what another needs to keep its lease. */
 	if (quorum_used(core)) {
 		l->asked->queue = false;
-		op->timeout_ms =
-		    min_ms(op->timeout_ms, core->config.lease_ms / 6);
+		slot_hurry(core, op);
 	}
 	set_ttl(core, l, op);
 }
@@ -146,6 +145,7 @@ lease_ask_convert(struct core *core, struct lock *l, bool shared)
 	struct op *op = submit(core, l, OP_CONVERT);
 
 	l->converting = true;
+	slot_hurry(core, op);
 	set_ttl(core, l, op);
 	set_reserve(core, l, op, shared);
 }
@@ -165,7 +165,7 @@ lease_ask_renew(struct core *core, struct lock *l, bool draw)
 
 	set_ttl(core, l, op);
 	op->fence = l->fence_next + l->fences - 1;
-	op->timeout_ms = min_ms(op->timeout_ms, core->config.lease_ms / 6);
+	slot_hurry(core, op);
 	l->asked->reserve = 0;
 	if (l->whole)
 		op->flags |= OP_WHOLE;

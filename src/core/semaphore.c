@@ -220,6 +220,8 @@ ask_take(struct core *core, struct semaphore *m)
 	if (op->want < op->need)
 		op->want = op->need;
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
+	if (m->used > 0)
+		slot_hurry(core, op);
 }
 
 static void
@@ -229,8 +231,7 @@ ask_hold(struct core *core, struct semaphore *m)
 
 	m->asked_queue = m->told_need != 0 && !TAILQ_EMPTY(&m->y.queue);
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
-	if (op->timeout_ms > core->config.lease_ms / 6)
-		op->timeout_ms = core->config.lease_ms / 6;
+	slot_hurry(core, op);
 }
 
 static bool

@@ -56,6 +56,13 @@ slot_submit(struct core *core, struct slot **out, enum op_kind kind,
 	return op;
 }
 
+void
+slot_hurry(const struct core *core, struct op *op)
+{
+	if (op->timeout_ms > core->config.lease_ms / 6)
+		op->timeout_ms = core->config.lease_ms / 6;
+}
+
 struct slot *
 slot_find(struct core *core, uint64_t id)
 {

@@ -457,6 +457,12 @@ void core_untouch(struct core *core, struct lock *l);
 /* slot.c: operations in flight; submit returns it for more to be filled in */
 struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
     enum slot_kind kind, uint32_t shard, const char *name, size_t name_len);
+
+/*
+ * A lease that is held can't be renewed before this operation is answered: its
+ * reply must come, or be given up, in time for a renewal after it.
+ */
+void slot_hurry(const struct core *core, struct op *op);
 struct slot *slot_find(struct core *core, uint64_t id);
 void slot_free(struct core *core, struct slot *slot);
 

@@ -1,6 +1,8 @@
 """The reply of a command is lost after the command has run, or the command itself: the
 outcome is unknown, and must come out right. A fault proxy sits between broker and Redis."""
 
+import threading
+
 from lib.case import SystemTest, grace_of, pad_of
 from lib.client import Client
 from lib.history import check_history, run_contenders, stop_contenders
@@ -8,6 +10,44 @@ from lib.proxy import Proxy, Trickle
 from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
 LEASE = 6
+
+
+class Swallowing(Proxy):
+    """One whose drop_reply() cuts nothing: no reply comes over that connection any more."""
+
+    def hold(self, link, is_request):
+        super().hold(link, is_request)
+        if link.doomed and not is_request:
+            self.fired.set()
+            threading.Event().wait()
+
+
+class SwallowedReplies(SystemTest):
+    """An operation that stands before the renewal of what is held is given up in time for that."""
+
+    lease = 3
+
+    def setUp(self):
+        super().setUp()
+        self.through = Swallowing(self.redis().unix_address)
+        self.addCleanup(self.through.stop)
+        self.broker(self.through.address, trust_new=True, lease=self.lease)
+        self.holder, = self.clients(1)
+
+    def swallow(self, word, request):
+        """The reply to this; what was held before is not even at risk."""
+        self.through.drop_reply(word)
+        self.assertTrue(self.holder.ask(request, timeout=self.lease).ok)
+        self.assertTrue(self.through.fired.is_set())
+        self.assertEqual(self.holder.events, [])
+
+    def test_of_an_upgrade(self):
+        self.holder.lock("x", "mode=shared")
+        self.swallow("convert", "LOCK x")
+
+    def test_of_more_permits(self):
+        self.holder.ok("ACQUIRE s limit=3")
+        self.swallow("take", "ACQUIRE s limit=3")
 
 
 class LostReplies(SystemTest):
@@ -37,11 +77,15 @@ class LostReplies(SystemTest):
         """Also where the connection that was to kill one is cut before it has."""
         self.prepare(connections=1)
         self.client_a.lock("x")
+        old = next(row["id"] for row in self.server.clients() if row["name"] == "lockbroker-b1"
+                   and row["sub"] == "0")
         before = self.server.calls("client|kill")
-        self.through.drop_request("KILL")
+        self.through.drop_request(f"KILL\r\n$2\r\nID\r\n${len(old)}\r\n{old}\r\n")
         self.through.cut()
         self.fired()
-        eventually(lambda: self.server.calls("client|kill") == before + 2, 5, "both are killed")
+        greetings = 2  # each tries the command
+        eventually(lambda: self.server.calls("client|kill") == before + greetings + 2, 5,
+                   "both are killed")
         self.client_a.ok("UNLOCK x")
 
     def test_acquire_that_waits(self):

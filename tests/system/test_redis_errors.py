@@ -266,9 +266,7 @@ class RedisErrors(SystemTest):
 
     def link_ids(self):
         """The broker's connections for commands."""
-        rows = [dict(word.split("=", 1) for word in line.split())
-                for line in self.server.cmd("CLIENT", "LIST").splitlines()]
-        return [row["id"] for row in rows
+        return [row["id"] for row in self.server.clients()
                 if row["name"] == "lockbroker-b1" and row["sub"] == "0"]
 
     def test_a_user_with_few_rights_is_enough(self):

@@ -22,9 +22,7 @@ class TwoServers(SystemTest):
 
     def links(self, server, subscriber):
         """The ids of the broker's connections to a server."""
-        rows = [dict(word.split("=", 1) for word in line.split())
-                for line in server.cmd("CLIENT", "LIST").splitlines()]
-        return [row["id"] for row in rows
+        return [row["id"] for row in server.clients()
                 if self.moved.name in row["name"] and (row["sub"] != "0") == subscriber]
 
     def lead_to_second(self):

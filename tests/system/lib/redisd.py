@@ -101,6 +101,11 @@ class RedisServer:
     def keys(self, pattern="*"):
         return sorted(self.cmd("KEYS", pattern))
 
+    def clients(self):
+        """A dict for each connection, as CLIENT LIST has it."""
+        return [dict(word.split("=", 1) for word in line.split())
+                for line in self.cmd("CLIENT", "LIST").splitlines()]
+
     def calls(self, command):
         """How often Redis ran a command since the last CONFIG RESETSTAT."""
         for line in self.cmd("INFO", "commandstats").splitlines():
