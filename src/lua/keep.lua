@@ -296,11 +296,17 @@ run = function(key, queue, shared, seq, ttl, n, mode)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- Only looks.  No text is no key: a plain client's value may be empty.
+-- A value as it is told.  One of our form is shorter; a plain client's may be
+-- of any size, and nobody needs the rest.  No text is no key.
+local function shown(value)
+	return value == "" and "-" or string.sub(value or "", 1, 200)
+end
+
+-- Only looks.
 op.status = { keys = 3, args = 0, run = function(key, queue)
 	local value = redis.call("GET", key)
 	return { "value", 0, redis.call("PTTL", key),
-		redis.call("EXISTS", queue), value == "" and "-" or value or "" }
+		redis.call("EXISTS", queue), shown(value) }
 end }
 
 -- Asks the brokers that have a name to end that, and says when this was, for
@@ -333,7 +339,7 @@ op.force = { keys = 3, args = 1, run = function(key, queue, shared, by)
 	if at and others == 0 then
 		return { "gone" }
 	end
-	return { "value", 0, redis.call("PTTL", key), heard, value }
+	return { "value", 0, redis.call("PTTL", key), heard, shown(value) }
 end }
 
 -- Being called is the heartbeat; here the brokers that have died without

@@ -413,6 +413,17 @@ class RedisErrors(SystemTest):
         self.server.cmd("DEL", "lock:theirs")
         self.assertEqual(self.other.ok("STATUS theirs")["state"], "free")
 
+    def test_a_plain_value_of_any_size(self):
+        """It is looked at as often as anybody likes; the link and the locks live on."""
+        self.prepare()
+        self.server.cmd("SET", "lock:theirs", "x" * 6000000, "PX", "60000")
+        for _ in range(5):
+            self.assertEqual(self.other.ok("STATUS theirs")["state"], "held")
+        self.other.ok("WATCH theirs")
+        self.assertEqual(self.other.event(kind="HELD").words[1], "theirs")
+        self.assertEqual(self.brokers[0].log_lines("redis-link-down|redis-down"), [])
+        self.not_lost()
+
     def test_script_flush(self):
         self.prepare()
         for _ in range(3):
