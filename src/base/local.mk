@@ -19,6 +19,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/parse.h \
 	src/base/slips.c \
 	src/base/slips.h \
+	src/base/span.h \
 	src/base/status.h \
 	src/base/streams.c \
 	src/base/streams.h \
@@ -26,6 +27,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/syslog_out.h \
 	src/base/table.c \
 	src/base/table.h \
+	src/base/text.c \
+	src/base/text.h \
 	src/base/timeval.h \
 	src/base/xmalloc.c \
 	src/base/xmalloc.h

@@ -1,8 +1,8 @@
 /*
  * Bytes that belong to somebody else.
  */
-#ifndef LOCKBROKER_WIRE_SPAN_H
-#define LOCKBROKER_WIRE_SPAN_H
+#ifndef LOCKBROKER_BASE_SPAN_H
+#define LOCKBROKER_BASE_SPAN_H
 
 #include <stddef.h>
 

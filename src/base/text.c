@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "wire/text.h"
-#include "wire/verbs.h"
+#include "base/text.h"
 
 /* The length of a printable character; 0 for a control or malformed one. */
 static size_t

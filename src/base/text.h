@@ -1,13 +1,16 @@
 /*
  * Bytes from outside, made fit to be part of a line.
  */
-#ifndef LOCKBROKER_WIRE_TEXT_H
-#define LOCKBROKER_WIRE_TEXT_H
+#ifndef LOCKBROKER_BASE_TEXT_H
+#define LOCKBROKER_BASE_TEXT_H
 
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "wire/span.h"
+#include "base/span.h"
+
+#define NAME_MAX_BYTES 255
+#define LABEL_MAX_BYTES 64
 
 /*
  * Replaces, in place, each byte of a control character (C0, DEL, C1) and of

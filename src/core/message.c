@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "core/force.h"
 #include "core/guard.h"
 #include "core/lease.h"
@@ -207,7 +208,8 @@ parse(
 	}
 	m->name = at;
 	m->name_len = (size_t)(end - at);
-	return m->name_len > 0 && m->name_len <= UINT8_MAX;
+	return text_name_why((struct span){ m->name, m->name_len },
+		   NAME_MAX_BYTES) == NULL;
 }
 
 /* `WORD SEQ [MORE ...] NAME`; anything else is none of ours and ignored. */

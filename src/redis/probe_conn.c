@@ -14,7 +14,7 @@
 #include "redis/probe_conn.h"
 #include "redis/tls.h"
 #include "store/refusal.h"
-#include "wire/text.h"
+#include "base/text.h"
 
 static const char *const words[] = {
 #define FINDING(id, word) [FINDING_##id] = word,

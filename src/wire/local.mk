@@ -6,9 +6,6 @@ src_wire_libwire_a_SOURCES = \
 	src/wire/reply.h \
 	src/wire/request.c \
 	src/wire/request.h \
-	src/wire/span.h \
-	src/wire/text.c \
-	src/wire/text.h \
 	src/wire/value.c \
 	src/wire/value.h \
 	src/wire/verbs.c \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "wire/reply.h"
-#include "wire/text.h"
+#include "base/text.h"
 
 enum field_how { HOW_NUM, HOW_MS, HOW_STR };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "wire/request.h"
-#include "wire/text.h"
+#include "base/text.h"
 
 #define QUOTE_BYTES_MAX 64
 

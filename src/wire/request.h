@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "wire/span.h"
+#include "base/span.h"
 #include "wire/value.h"
 #include "wire/verbs.h"
 

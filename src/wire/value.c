@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "wire/text.h"
+#include "base/text.h"
 #include "wire/value.h"
 
 #define QUOTE_BYTES_MAX 64

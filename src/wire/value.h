@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "wire/span.h"
+#include "base/span.h"
 #include "wire/verbs.h"
 
 /* Numbers stay exact in every language that computes in doubles. */

@@ -8,8 +8,6 @@
 #include <stdint.h>
 
 #define NAMES_MAX 64 /* names in one request */
-#define NAME_MAX_BYTES 255
-#define LABEL_MAX_BYTES 64
 #define TAG_MAX_BYTES 16
 
 enum verb_id {

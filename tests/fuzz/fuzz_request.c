@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "base/xmalloc.h"
 #include "wire/reply.h"
 #include "wire/request.h"

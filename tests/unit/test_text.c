@@ -8,7 +8,7 @@
 
 #include "suite.h"
 #include "test_wire.h"
-#include "wire/text.h"
+#include "base/text.h"
 #include "wire/verbs.h"
 
 struct name_row {

@@ -266,3 +266,11 @@ config handovers=1
 > op confirm a seq=1 ttl=13000 reserve=1
 3040 < granted a fence=200
 > 1 OK fence=200 depth=1
+
+== a name that no client could give comes by a message, and is ignored
+0 ready 1
+10 message grant 7 @guard
+20 message grant 7 two words
+30 message grant 7 a=b
+40 message grant 7 a
+> op end a seq=7
