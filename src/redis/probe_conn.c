@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "base/timeval.h"
 #include "config/config.h"
 #include "redis/now.h"
 #include "redis/probe_conn.h"
 #include "redis/tls.h"
 #include "store/refusal.h"
-#include "base/text.h"
 
 static const char *const words[] = {
 #define FINDING(id, word) [FINDING_##id] = word,

@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "wire/reply.h"
 #include "base/text.h"
+#include "wire/reply.h"
 
 enum field_how { HOW_NUM, HOW_MS, HOW_STR };
 

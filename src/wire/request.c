@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "wire/request.h"
 #include "base/text.h"
+#include "wire/request.h"
 
 #define QUOTE_BYTES_MAX 64
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "suite.h"
 #include "test_wire.h"
-#include "base/text.h"
 #include "wire/verbs.h"
 
 struct name_row {
