@@ -147,21 +147,68 @@ broker_step(struct broker *b, const struct core_event *event)
 			broker_attach(b, &fx->v[i]);
 }
 
+/* The timer of the daemon's loop: nothing else steps the time by itself. */
 static void
 step_time(struct broker *b)
 {
 	struct core_event event = { .kind = CORE_TIME };
 
-	if (core_deadline(b->core) <= broker_clock_ms(b))
-		broker_step(b, &event);
+	if (!b->fired)
+		return;
+	b->fired = false;
+	b->timer_ms = INT64_MAX;
+	broker_step(b, &event);
 }
 
-/* The first half of a turn. */
+/* What servers say is taken in as it is read, before any line. */
+static bool
+is_line(const struct input *in)
+{
+	return in->kind != INPUT_PACKET && in->kind != INPUT_BROKEN;
+}
+
+static void
+take_inputs(struct broker *b, bool lines)
+{
+	struct input_list all = STAILQ_HEAD_INITIALIZER(all);
+	struct input_list rest = STAILQ_HEAD_INITIALIZER(rest);
+	struct input *in;
+
+	STAILQ_CONCAT(&all, &b->inputs);
+	while ((in = STAILQ_FIRST(&all)) != NULL) {
+		STAILQ_REMOVE_HEAD(&all, entry);
+		if (is_line(in) != lines) {
+			STAILQ_INSERT_TAIL(&rest, in, entry);
+			continue;
+		}
+		if (!b->w->failed)
+			broker_take(b, in);
+		input_free(in);
+	}
+	/* In front of what this has brought in. */
+	STAILQ_CONCAT(&rest, &b->inputs);
+	STAILQ_CONCAT(&b->inputs, &rest);
+}
+
+static void
+send_calls(struct broker *b)
+{
+	int i;
+
+	gather_clock(b->gather, (uint64_t)(b->wall_us + world_now(b->w)));
+	gather_flush(b->gather, pool_send, b);
+	for (i = 0; i < b->npools; i++)
+		pool_flush(&b->pools[i]);
+}
+
+/*
+ * The first half of a turn: what the loop has read, then lines of clients;
+ * then calls leave.
+ */
 static void
 broker_on_turn(void *object, uint64_t tag)
 {
 	struct broker *b = object;
-	struct input *in;
 	bool clock_first;
 
 	if (!b->alive || tag != b->life)
@@ -174,13 +221,11 @@ broker_on_turn(void *object, uint64_t tag)
 	clock_first = prng_chance(&b->w->prng, 500);
 	if (clock_first)
 		step_time(b);
-	while (!b->w->failed && (in = STAILQ_FIRST(&b->inputs)) != NULL) {
-		STAILQ_REMOVE_HEAD(&b->inputs, entry);
-		broker_take(b, in);
-		input_free(in);
-	}
+	take_inputs(b, false);
 	if (!clock_first)
 		step_time(b);
+	take_inputs(b, true);
+	send_calls(b);
 	b->in_turn = true;
 	events_at(&b->w->events, world_now(b->w) + faults_turn_us(b->w, b),
 	    broker_on_write, b, b->life);
@@ -195,26 +240,30 @@ check_pools(struct broker *b)
 		pool_check(&b->pools[i]);
 }
 
+/* It is only ever moved forward (arm_timer() of daemon/broker.c). */
 static void
-broker_rearm(struct broker *b)
+arm_timer(struct broker *b)
 {
 	int64_t at_ms = core_deadline(b->core);
 
+	if (at_ms >= b->timer_ms)
+		return;
+	b->timer_ms = at_ms;
 	b->wake++;
-	if (at_ms != INT64_MAX)
-		events_at(&b->w->events,
-		    broker_world_us(b, at_ms) +
-			prng_range(&b->w->prng, 0, 1000),
-		    broker_on_wake, b, b->wake);
+	events_at(&b->w->events,
+	    broker_world_us(b, at_ms) + prng_range(&b->w->prng, 0, 1000),
+	    broker_on_wake, b, b->wake);
 }
 
-/* The second half. */
+/*
+ * The second half: grants are told with a fresh clock, lines are written, and
+ * calls leave that this has brought about.
+ */
 static void
 broker_on_write(void *object, uint64_t tag)
 {
 	struct broker *b = object;
 	struct core_event event = { .kind = CORE_FLUSH };
-	int round, i;
 
 	if (!b->alive || tag != b->life)
 		return;
@@ -223,25 +272,18 @@ broker_on_write(void *object, uint64_t tag)
 		b->awake_us = world_now(b->w);
 	if (b->frozen)
 		return;
-	/* What one flush brings about may be finished at once (unsent). */
-	for (round = 0; round < 4; round++) {
+	if (core_has_grants(b->core))
 		broker_step(b, &event);
-		broker_tell(b, &b->fx, b->turn_us);
-		broker_tell(b, &b->late, 0);
-		if (b->w->failed)
-			return;
-		gather_clock(
-		    b->gather, (uint64_t)(b->wall_us + world_now(b->w)));
-		gather_flush(b->gather, pool_send, b);
-		for (i = 0; i < b->npools; i++)
-			pool_flush(&b->pools[i]);
-		if (b->fx.n == 0 && gather_empty(b->gather) &&
-		    !core_has_grants(b->core))
-			break;
-	}
+	broker_tell(b, &b->fx, b->turn_us);
+	broker_tell(b, &b->late, 0);
+	if (b->w->failed)
+		return;
+	send_calls(b);
+	arm_timer(b);
 	check_pools(b);
-	broker_rearm(b);
-	if (!STAILQ_EMPTY(&b->inputs) || b->fx.n > 0)
+	/* What was finished at once (unsent) is for the next turn. */
+	if (!STAILQ_EMPTY(&b->inputs) || b->fired || b->fx.n > 0 ||
+	    !gather_empty(b->gather) || core_has_grants(b->core))
 		broker_wake(b);
 }
 
@@ -250,8 +292,10 @@ broker_on_wake(void *object, uint64_t tag)
 {
 	struct broker *b = object;
 
-	if (b->alive && tag == b->wake)
-		broker_wake(b);
+	if (!b->alive || tag != b->wake)
+		return;
+	b->fired = true;
+	broker_wake(b);
 }
 
 /* Life and death. */
@@ -321,6 +365,8 @@ broker_start(struct broker *b)
 	b->alive = true;
 	b->life++;
 	b->due = false;
+	b->fired = false;
+	b->timer_ms = INT64_MAX;
 	b->awake_us = world_now(b->w);
 	TRACE(b->w, "%s starts", b->name);
 	b->w->o->topology->begin(b);

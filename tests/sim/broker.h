@@ -2,9 +2,10 @@
  * One broker of a simulated world: the real core and the real gather, driven
  * as the daemon drives them, over links that can break.
  *
- * A turn: what has come in is stepped through; time passes, as much as a
- * fault likes; then grants are told (CORE_FLUSH, with a fresh clock), lines
- * are written and calls leave.
+ * A turn is what broker_turn() of daemon/broker.c is, in its order: what has
+ * come in is stepped through, and calls leave; time passes, as much as a fault
+ * likes; then grants are told (CORE_FLUSH, with a fresh clock), lines are
+ * written, and calls leave again.
  */
 #ifndef LOCKBROKER_SIM_BROKER_H
 #define LOCKBROKER_SIM_BROKER_H
@@ -129,7 +130,9 @@ struct broker {
 	int64_t rate_ppm;
 	int64_t wall_us;       /* its wall clock at world time 0 */
 	uint64_t life;	       /* counts starts; the tag of its events */
-	uint64_t wake;	       /* the tag of the wake-up that counts */
+	uint64_t wake;	       /* the tag of the timer that counts */
+	int64_t timer_ms;      /* when it fires; INT64_MAX: it is not set */
+	bool fired;	       /* it has, and the time was not stepped yet */
 	int64_t turn_us;       /* when the first unwritten step was made */
 	int64_t awake_us;      /* since when it is not stalled */
 	struct core *core;     /* owned while alive */

@@ -94,6 +94,7 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 	take_text(fx, e, FIELD_BROKER, word, sizeof(word));
 	a->broker = word[0] == 'b' ? word[1] - '0' : -1;
 	a->is_event = e->kind == EFFECT_EVENT;
+	a->valid_ms = e->heartbeat_ms;
 	if (a->is_event)
 		snprintf(a->name, sizeof(a->name), "%.*s", (int)e->name_len,
 		    buf_data(&fx->text) + e->name);
@@ -171,19 +172,25 @@ bring_up_to_date(struct broker *b)
 	broker_tell(b, &b->fx, b->turn_us);
 }
 
+/* The core is only asked; the answer stands behind what was written before. */
 static void
 do_ping(struct broker *b, const struct input *in, uint64_t session)
 {
-	struct answer a;
+	struct effects *fx = &b->fx;
+	struct effect *e;
 
-	bring_up_to_date(b);
-	memset(&a, 0, sizeof(a));
-	a.valid_ms = core_ping(b->core, broker_clock_ms(b), session);
-	a.session = session;
-	a.sitting = in->sitting;
-	a.ref = in->ref;
-	a.status = STATUS_OK;
-	client_tell(b->w, b, &a);
+	if (fx->n == fx->size) {
+		fx->size = fx->size * 2 + 64;
+		fx->v = xrealloc(fx->v, fx->size * sizeof(*fx->v));
+	}
+	e = &fx->v[fx->n++];
+	memset(e, 0, sizeof(*e));
+	e->kind = EFFECT_REPLY;
+	e->session = session;
+	e->conn = in->sitting;
+	e->ref = in->ref;
+	e->status = STATUS_OK;
+	e->heartbeat_ms = core_ping(b->core, broker_clock_ms(b), session);
 }
 
 static void
