@@ -16,6 +16,7 @@
 #include "world.h"
 
 static event_fn broker_on_turn;
+static event_fn broker_on_lines;
 static event_fn broker_on_write;
 static event_fn broker_on_wake;
 
@@ -160,6 +161,17 @@ step_time(struct broker *b)
 	broker_step(b, &event);
 }
 
+/* What has run out by now is told, and given back. */
+void
+broker_catch_up(struct broker *b)
+{
+	struct core_event event = { .kind = CORE_TIME };
+
+	if (!world_ablated(b->w, ABLATE_CATCH_UP) &&
+	    core_deadline(b->core) <= broker_clock_ms(b))
+		broker_step(b, &event);
+}
+
 /* What servers say is taken in as it is read, before any line. */
 static bool
 is_line(const struct input *in)
@@ -201,14 +213,30 @@ send_calls(struct broker *b)
 		pool_flush(&b->pools[i]);
 }
 
-/*
- * The first half of a turn: what the loop has read, then lines of clients;
- * then calls leave.
- */
+/* The middle: lines of clients, then calls leave. */
+static void
+broker_on_lines(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	if (!b->alive || tag != b->life || b->frozen)
+		return;
+	broker_catch_up(b);
+	broker_hurry(b);
+	take_inputs(b, true);
+	broker_catch_up(b);
+	broker_hurry(b);
+	send_calls(b);
+	events_at(&b->w->events, world_now(b->w) + faults_turn_us(b->w, b),
+	    broker_on_write, b, b->life);
+}
+
+/* The first part of a turn: what the loop has read. */
 static void
 broker_on_turn(void *object, uint64_t tag)
 {
 	struct broker *b = object;
+	int64_t pause_us;
 	bool clock_first;
 
 	if (!b->alive || tag != b->life)
@@ -224,11 +252,13 @@ broker_on_turn(void *object, uint64_t tag)
 	take_inputs(b, false);
 	if (!clock_first)
 		step_time(b);
-	take_inputs(b, true);
-	send_calls(b);
 	b->in_turn = true;
-	events_at(&b->w->events, world_now(b->w) + faults_turn_us(b->w, b),
-	    broker_on_write, b, b->life);
+	pause_us = faults_pause_us(b->w);
+	if (pause_us == 0)
+		broker_on_lines(b, tag);
+	else
+		events_at(&b->w->events, world_now(b->w) + pause_us,
+		    broker_on_lines, b, tag);
 }
 
 static void
@@ -240,6 +270,14 @@ check_pools(struct broker *b)
 		pool_check(&b->pools[i]);
 }
 
+static void
+set_timer(struct broker *b, int64_t at_us)
+{
+	b->wake++;
+	b->timer_us = at_us;
+	events_at(&b->w->events, at_us, broker_on_wake, b, b->wake);
+}
+
 /* It is only ever moved forward (arm_timer() of daemon/broker.c). */
 static void
 arm_timer(struct broker *b)
@@ -249,10 +287,19 @@ arm_timer(struct broker *b)
 	if (at_ms >= b->timer_ms)
 		return;
 	b->timer_ms = at_ms;
-	b->wake++;
-	events_at(&b->w->events,
-	    broker_world_us(b, at_ms) + prng_range(&b->w->prng, 0, 1000),
-	    broker_on_wake, b, b->wake);
+	set_timer(
+	    b, broker_world_us(b, at_ms) + prng_range(&b->w->prng, 0, 1000));
+}
+
+/* By a clock that stands still while the machine sleeps, what was to come
+ * meanwhile comes as much later. */
+static void
+timer_slept(struct broker *b)
+{
+	if (b->timer_ms == INT64_MAX || b->timer_us < b->frozen_us)
+		return;
+	b->fired = false;
+	set_timer(b, b->timer_us + world_now(b->w) - b->frozen_us);
 }
 
 /*
@@ -274,11 +321,13 @@ broker_on_write(void *object, uint64_t tag)
 		return;
 	if (core_has_grants(b->core))
 		broker_step(b, &event);
-	broker_tell(b, &b->fx, b->turn_us);
-	broker_tell(b, &b->late, 0);
+	else
+		broker_catch_up(b);
+	broker_tell(b);
 	if (b->w->failed)
 		return;
 	send_calls(b);
+	broker_hurry(b);
 	arm_timer(b);
 	check_pools(b);
 	/* What was finished at once (unsent) is for the next turn. */
@@ -423,8 +472,12 @@ broker_freeze(struct broker *b, bool frozen)
 		return;
 	TRACE(b->w, "%s %s", b->name, frozen ? "freezes" : "thaws");
 	b->frozen = frozen;
-	if (frozen)
+	if (frozen) {
+		b->frozen_us = world_now(b->w);
 		return;
+	}
+	if (world_ablated(b->w, ABLATE_SLEEP))
+		timer_slept(b);
 	b->awake_us = world_now(b->w);
 	b->in_turn = false;
 	if (prng_chance(&b->w->prng, 500))

@@ -131,7 +131,9 @@ struct broker {
 	int64_t wall_us;       /* its wall clock at world time 0 */
 	uint64_t life;	       /* counts starts; the tag of its events */
 	uint64_t wake;	       /* the tag of the timer that counts */
-	int64_t timer_ms;      /* when it fires; INT64_MAX: it is not set */
+	int64_t timer_ms;      /* when it fires; INT64_MAX: it is not set ... */
+	int64_t timer_us;      /* ... in the world */
+	int64_t frozen_us;     /* when it froze last */
 	bool fired;	       /* it has, and the time was not stepped yet */
 	int64_t turn_us;       /* when the first unwritten step was made */
 	int64_t awake_us;      /* since when it is not stalled */
@@ -176,13 +178,20 @@ void broker_packet(
     struct broker *b, struct conn *c, redisReply *reply, char *message);
 void broker_conn_broken(struct broker *b, struct conn *c);
 
-/* For link.c: steps, and the turn that must follow. */
-/* broker_talk.c: an input is acted upon; effects are told, or are about whose
- * connection is whose. */
+/* broker_talk.c: an input is acted upon; an effect is about whose connection is
+ * whose. */
 void broker_take(struct broker *b, struct input *in);
-void broker_tell(struct broker *b, struct effects *fx, int64_t early_us);
 void broker_attach(struct broker *b, const struct effect *e);
 
+/* What the steps of a turn have said is written: to the connections that hear
+ * of a loss; to all, those first. */
+void broker_hurry(struct broker *b);
+void broker_tell(struct broker *b);
+
+/* Steps the time, where something is overdue. */
+void broker_catch_up(struct broker *b);
+
+/* For link.c: steps, and the turn that must follow. */
 void broker_step(struct broker *b, const struct core_event *event);
 void broker_wake(struct broker *b);
 

@@ -128,24 +128,67 @@ tell_log(struct broker *b, const struct effect *e, const char *text)
 		b->w->checker.by_clocks = true;
 }
 
-void
-broker_tell(struct broker *b, struct effects *fx, int64_t early_us)
+/* What is told is done with. */
+static void
+tell_effect(
+    struct broker *b, struct effects *fx, struct effect *e, int64_t early_us)
 {
-	struct effect *e;
 	struct answer a;
-	size_t i;
 
-	for (i = 0; i < fx->n && !b->w->failed; i++) {
-		e = &fx->v[i];
-		if (e->kind == EFFECT_LOG)
-			tell_log(b, e, buf_data(&fx->text) + e->text);
-		if (e->kind != EFFECT_REPLY && e->kind != EFFECT_EVENT)
-			continue;
+	if (e->kind == EFFECT_LOG)
+		tell_log(b, e, buf_data(&fx->text) + e->text);
+	if (e->kind == EFFECT_REPLY || e->kind == EFFECT_EVENT) {
 		make_answer(&a, fx, e);
 		a.early_us = early_us;
 		tell_one(b, &a);
 	}
-	effects_clear(fx);
+	e->kind = EFFECT_OP;
+}
+
+/* What this turn has said so far to one connection; or to all. */
+static void
+tell_some(struct broker *b, bool all, uint64_t conn)
+{
+	size_t i;
+
+	for (i = 0; i < b->fx.n && !b->w->failed; i++)
+		if (all || b->fx.v[i].conn == conn)
+			tell_effect(b, &b->fx, &b->fx.v[i], b->turn_us);
+	for (i = 0; i < b->late.n && !b->w->failed; i++)
+		if (all || b->late.v[i].conn == conn)
+			tell_effect(b, &b->late, &b->late.v[i], 0);
+}
+
+static void
+hurry_some(struct broker *b, const struct effects *fx)
+{
+	const struct effect *e;
+	size_t i;
+
+	for (i = 0; i < fx->n && !b->w->failed; i++) {
+		e = &fx->v[i];
+		if (e->kind == EFFECT_EVENT && e->conn != 0 &&
+		    (e->event == EVENT_LOST || e->event == EVENT_SHUTDOWN))
+			tell_some(b, false, e->conn);
+	}
+}
+
+void
+broker_hurry(struct broker *b)
+{
+	if (world_ablated(b->w, ABLATE_HURRY))
+		return;
+	hurry_some(b, &b->fx);
+	hurry_some(b, &b->late);
+}
+
+void
+broker_tell(struct broker *b)
+{
+	broker_hurry(b);
+	tell_some(b, true, 0);
+	effects_clear(&b->fx);
+	effects_clear(&b->late);
 }
 
 /* A connection has another session from now on, or none. */
@@ -161,16 +204,6 @@ broker_attach(struct broker *b, const struct effect *e)
 }
 
 /* What comes in. */
-
-/* Time comes first, and what it has ended is told first. */
-static void
-bring_up_to_date(struct broker *b)
-{
-	struct core_event event = { .kind = CORE_TIME };
-
-	broker_step(b, &event);
-	broker_tell(b, &b->fx, b->turn_us);
-}
 
 /* The core is only asked; the answer stands behind what was written before. */
 static void
@@ -217,7 +250,7 @@ do_resume(struct broker *b, const struct input *in, uint64_t session)
 	struct core_event event = { .kind = CORE_RESUME };
 	size_t i;
 
-	bring_up_to_date(b);
+	tell_some(b, false, 0);
 	checker_resuming(b->w, b, in->ref, in->resumes);
 	event.u.resume.session = session;
 	event.u.resume.ref = in->ref;
@@ -235,8 +268,10 @@ do_gone(struct broker *b, const struct input *in, uint64_t session)
 {
 	struct core_event event = { .kind = CORE_GONE };
 
-	if (checker_survives(b->w, b, in->sitting, in->quit))
-		bring_up_to_date(b);
+	if (checker_survives(b->w, b, in->sitting, in->quit)) {
+		broker_catch_up(b);
+		tell_some(b, false, in->sitting);
+	}
 	checker_gone(b->w, b, in->sitting, in->orderly, in->quit);
 	event.u.gone.session = session;
 	event.u.gone.orderly = in->orderly;
@@ -347,6 +382,8 @@ broker_take(struct broker *b, struct input *in)
 	if (in->kind == INPUT_PACKET || in->kind == INPUT_BROKEN ||
 	    checker_sitting_gone(b->w, in->sitting))
 		return;
+	if (lines[in->kind].asks)
+		broker_catch_up(b);
 	if (lines[in->kind].asks && in->broker == NULL)
 		checker_received(b->w, b, in->ref);
 	lines[in->kind].act(b, in, checker_session(b->w, in->sitting));

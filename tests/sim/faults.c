@@ -125,6 +125,14 @@ faults_lag_us(struct world *w)
 }
 
 int64_t
+faults_pause_us(struct world *w)
+{
+	if (active(w, FAULT_HICCUP) && prng_chance(&w->prng, 2))
+		return some_us(w, 1, 2 * w->lease_ms);
+	return 0;
+}
+
+int64_t
 faults_turn_us(struct world *w, struct broker *b)
 {
 	(void)b;

@@ -72,7 +72,8 @@ void faults_heal(struct world *w);
 
 /* What happens to the things that pass by. */
 int64_t faults_delay_us(struct world *w, int64_t usual_us);
-int64_t faults_lag_us(struct world *w); /* of replication, further */
+int64_t faults_lag_us(struct world *w);	  /* of replication, further */
+int64_t faults_pause_us(struct world *w); /* of a broker, before lines */
 int64_t faults_turn_us(struct world *w, struct broker *b);
 void faults_message(struct world *w, struct conn *c, struct text message);
 bool faults_reply(struct world *w, struct conn *c); /* false: it is lost */
