@@ -170,8 +170,6 @@ const struct ablation ablations[] = {
 	{ "catch-up", "a PING is answered before it is told what was lost",
 	    2000, ABLATE_CATCH_UP, FAULT_FREEZE | FAULT_HICCUP, 0,
 	    { { NULL, NULL } } },
-	{ "sleep", "the timer stands still while the machine sleeps", 200,
-	    ABLATE_SLEEP, FAULT_FREEZE, 0, { { NULL, NULL } } },
 	{ "quorum/few", "fewer than a majority will do", 20, ABLATE_FEW, 0, 0,
 	    { { NULL, NULL } } },
 	{ "quorum/guard", "a server that has lost its data votes at once", 200,

@@ -270,14 +270,6 @@ check_pools(struct broker *b)
 		pool_check(&b->pools[i]);
 }
 
-static void
-set_timer(struct broker *b, int64_t at_us)
-{
-	b->wake++;
-	b->timer_us = at_us;
-	events_at(&b->w->events, at_us, broker_on_wake, b, b->wake);
-}
-
 /* It is only ever moved forward (arm_timer() of daemon/broker.c). */
 static void
 arm_timer(struct broker *b)
@@ -287,19 +279,10 @@ arm_timer(struct broker *b)
 	if (at_ms >= b->timer_ms)
 		return;
 	b->timer_ms = at_ms;
-	set_timer(
-	    b, broker_world_us(b, at_ms) + prng_range(&b->w->prng, 0, 1000));
-}
-
-/* By a clock that stands still while the machine sleeps, what was to come
- * meanwhile comes as much later. */
-static void
-timer_slept(struct broker *b)
-{
-	if (b->timer_ms == INT64_MAX || b->timer_us < b->frozen_us)
-		return;
-	b->fired = false;
-	set_timer(b, b->timer_us + world_now(b->w) - b->frozen_us);
+	b->wake++;
+	events_at(&b->w->events,
+	    broker_world_us(b, at_ms) + prng_range(&b->w->prng, 0, 1000),
+	    broker_on_wake, b, b->wake);
 }
 
 /*
@@ -472,12 +455,8 @@ broker_freeze(struct broker *b, bool frozen)
 		return;
 	TRACE(b->w, "%s %s", b->name, frozen ? "freezes" : "thaws");
 	b->frozen = frozen;
-	if (frozen) {
-		b->frozen_us = world_now(b->w);
+	if (frozen)
 		return;
-	}
-	if (world_ablated(b->w, ABLATE_SLEEP))
-		timer_slept(b);
 	b->awake_us = world_now(b->w);
 	b->in_turn = false;
 	if (prng_chance(&b->w->prng, 500))

@@ -131,9 +131,7 @@ struct broker {
 	int64_t wall_us;       /* its wall clock at world time 0 */
 	uint64_t life;	       /* counts starts; the tag of its events */
 	uint64_t wake;	       /* the tag of the timer that counts */
-	int64_t timer_ms;      /* when it fires; INT64_MAX: it is not set ... */
-	int64_t timer_us;      /* ... in the world */
-	int64_t frozen_us;     /* when it froze last */
+	int64_t timer_ms;      /* when it fires; INT64_MAX: it is not set */
 	bool fired;	       /* it has, and the time was not stepped yet */
 	int64_t turn_us;       /* when the first unwritten step was made */
 	int64_t awake_us;      /* since when it is not stalled */
