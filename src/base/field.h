@@ -32,14 +32,21 @@
 	FIELD(HANDOVERS, "handovers", NUM) \
 	FIELD(OLDEST, "oldest", MS) \
 	FIELD(BROKER, "broker", STR) \
+	FIELD(ADDRESS, "address", STR) \
 	FIELD(SESSION, "session", NUM) \
 	FIELD(PEER, "peer", STR) \
 	FIELD(MODE, "mode", STR) \
 	FIELD(AGE, "age", MS) \
+	FIELD(UNTIL, "until", MS) \
+	FIELD(AWAY, "away", MS) \
 	FIELD(TTL, "ttl", MS) \
 	FIELD(LEFT, "left", MS) \
 	FIELD(REASON, "reason", STR) \
 	FIELD(KIND, "kind", STR) \
+	FIELD(OTHER, "other", STR) \
+	FIELD(LIMIT, "limit", NUM) \
+	FIELD(PARTIES, "parties", NUM) \
+	FIELD(ARRIVED, "arrived", NUM) \
 	FIELD(PERMITS, "permits", NUM) \
 	FIELD(FREE, "free", NUM) \
 	FIELD(COUNT, "count", NUM) \

@@ -10,6 +10,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/field.h \
 	src/base/heap.c \
 	src/base/heap.h \
+	src/base/human.c \
+	src/base/human.h \
 	src/base/list.h \
 	src/base/log.c \
 	src/base/log.h \

@@ -44,7 +44,8 @@ struct config_nodes {
 };
 
 struct config_broker {
-	char *name; /* never empty: letters, digits, . _ - */
+	char *name;    /* never empty: letters, digits, . _ - */
+	char *address; /* HOST:PORT that people are told; "": none */
 };
 
 struct config_redis {

@@ -14,6 +14,7 @@
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
+#include "config/address.h"
 #include "config/faults.h"
 #include "config/fields.h"
 #include "config/node.h"
@@ -364,6 +365,30 @@ word_parse(const struct config_field *field, const char *text, void *slot)
 }
 
 static const char *
+address_parse(const struct config_field *field, const char *text, void *slot)
+{
+	struct config_address address;
+	const char *why;
+
+	(void)field;
+	if (text[0] != '\0') {
+		why = config_address_parse_tcp(&address, text, 1);
+		if (why != NULL)
+			return why;
+		config_address_fini(&address);
+	}
+	*(char **)slot = xstrdup(text);
+	return NULL;
+}
+
+static void
+address_expected(const struct config_field *field, char *buf, size_t size)
+{
+	(void)field;
+	snprintf(buf, size, "HOST:PORT or [V6]:PORT");
+}
+
+static const char *
 name_parse(const struct config_field *field, const char *text, void *slot)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
@@ -565,6 +590,15 @@ const struct config_type config_type_NAME = {
 const struct config_type config_type_WORD = {
 	.parse = word_parse,
 	.expected = word_expected,
+	.dump = string_dump,
+	.same = string_same,
+	.copy = string_copy,
+	.fini = string_fini,
+};
+
+const struct config_type config_type_ADDRESS = {
+	.parse = address_parse,
+	.expected = address_expected,
 	.dump = string_dump,
 	.same = string_same,
 	.copy = string_copy,

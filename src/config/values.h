@@ -58,6 +58,7 @@ extern const struct config_type config_type_CHOICE;   /* an enum */
 extern const struct config_type config_type_STRING;   /* char * */
 extern const struct config_type config_type_NAME;     /* letters . _ - */
 extern const struct config_type config_type_WORD;     /* without spaces */
+extern const struct config_type config_type_ADDRESS;  /* HOST:PORT, or "" */
 extern const struct config_type config_type_SECRET;   /* any text */
 extern const struct config_type config_type_LISTEN;   /* config_listen */
 extern const struct config_type config_type_NODES;    /* config_nodes */

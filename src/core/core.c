@@ -57,6 +57,8 @@ core_new(const struct core_config *config)
 		core->config.lanes = 1;
 	strcpy(core->broker, config->broker);
 	core->config.broker = core->broker;
+	core->address = xstrdup(config->address != NULL ? config->address : "");
+	core->config.address = core->address;
 	core->pad_ms = clamp_ms(lease_ms * 3 / 10, 500, 3000);
 	core->stall_ms = core->pad_ms;
 	core->grace_ms = lease_ms + lease_ms / 100 + core->pad_ms + 500;
@@ -94,6 +96,7 @@ core_free(struct core *core)
 		free(core->slots[i].name);
 	free(core->slots);
 	free(core->work);
+	free(core->address);
 	free(core);
 }
 

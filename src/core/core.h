@@ -34,14 +34,16 @@
 
 /* What the core must know of the configuration.  Strings are copied. */
 struct core_config {
-	const char *broker; /* its name, part of every token */
-	uint64_t instance;  /* random, drawn at start, part of every token */
-	uint64_t seed[2];   /* of the core's own generator */
-	unsigned shards;    /* how many guards there are */
-	unsigned lanes;	    /* of the store; 0 is 1; a name's is
+	const char *broker;  /* its name, part of every token */
+	const char *address; /* where people reach it; NULL or "": not told */
+	uint64_t instance;   /* random, drawn at start, part of every token */
+	uint64_t seed[2];    /* of the core's own generator */
+	unsigned shards;     /* how many guards there are */
+	unsigned lanes;	     /* of the store; 0 is 1; a name's is
 			       crc16() modulo these */
-	bool trust_new;	    /* bless a server never seen before at once */
-	bool owned;	    /* the store is this broker's own (embedded) */
+	bool trust_new;	     /* bless a server never seen before at once */
+	bool owned;	     /* the store is this broker's own (embedded) */
+	bool failover;	     /* another server may take the place of one */
 	bool quorum; /* the shards are servers of which a majority decides */
 	int64_t lease_ms;
 	unsigned replicas; /* that confirm what is written; to be told */
@@ -64,6 +66,7 @@ enum core_verb {
 	CORE_UNLOCK,
 	CORE_EXTEND,
 	CORE_STATUS,
+	CORE_QUEUE, /* who has a lock, where that is not known here */
 	CORE_WATCH,
 	CORE_UNWATCH,
 	CORE_FORCE, /* UNLOCK-FORCE; who may is the driver's to know */
@@ -73,6 +76,15 @@ enum core_verb {
 	CORE_COUNTDOWN,
 	CORE_AWAIT,
 	CORE_BARRIER
+};
+
+/* What a STATUS asks for. */
+enum core_kind {
+	CORE_KIND_ANY, /* the lock, and what else there is */
+	CORE_KIND_LOCK,
+	CORE_KIND_SEMAPHORE,
+	CORE_KIND_LATCH,
+	CORE_KIND_BARRIER
 };
 
 /* A name, checked: 1 to 255 bytes. */
@@ -99,6 +111,7 @@ struct core_request {
 	uint64_t number;      /* permits; count of a latch; by how much */
 	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties */
 	int64_t ttl_ms;	      /* LATCH */
+	enum core_kind kind;  /* STATUS */
 	bool has_hold;
 };
 
@@ -193,6 +206,8 @@ struct core_event {
 enum effect_kind {
 	EFFECT_REPLY,  /* to the request `ref` of a session */
 	EFFECT_EVENT,  /* to a session, without being asked */
+	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue(), and the fields of who
+			  has the name elsewhere */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
 	EFFECT_ATTACH, /* the connection has this session from now on */
@@ -210,7 +225,7 @@ struct effect {
 	uint32_t text;	      /* of an error or LOG; offset in effects.text */
 	uint32_t text_len;
 	enum event_id event; /* EVENT */
-	uint32_t name;	     /* EVENT, OP: offset in effects.text */
+	uint32_t name;	     /* EVENT, QUEUE, OP: offset in effects.text */
 	uint32_t name_len;
 	uint32_t field; /* index of the first in effects.fields */
 	uint32_t nfields;

@@ -3,6 +3,8 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/xmalloc.h"
@@ -134,18 +136,24 @@ core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
 }
 
 static void
-row_session(struct row *r, const struct session *s, bool shared)
+row_session(struct row *r, const struct core *core, int64_t now_ms,
+    const struct session *s, bool shared)
 {
 	row_num(r, FIELD_SESSION, s->id);
 	if (s->label != NULL)
 		row_str(r, FIELD_LABEL, s->label);
-	row_str(r, FIELD_PEER, s->peer);
+	if (s->detached)
+		row_num(r, FIELD_AWAY,
+		    age(heap_at_ms(&core->timers, &s->end), now_ms));
+	else
+		row_str(r, FIELD_PEER, s->peer);
 	row_str(r, FIELD_MODE, mode_name(shared));
 }
 
 /* As they came; in the list the latest is first. */
 static size_t
-list_holders(struct row *r, int64_t now_ms, const struct lock *l)
+list_holders(struct row *r, const struct core *core, int64_t now_ms,
+    const struct lock *l)
 {
 	const struct hold **v, *h;
 	size_t i, n = 0;
@@ -156,13 +164,33 @@ list_holders(struct row *r, int64_t now_ms, const struct lock *l)
 	assert(n == l->nholders);
 	for (i = n; i > 0; i--) {
 		h = v[i - 1];
-		row_session(r, h->session, l->shared_hold);
+		row_session(r, core, now_ms, h->session, l->shared_hold);
 		row_num(r, FIELD_FENCE, h->fence);
 		row_num(r, FIELD_AGE, age(now_ms, h->since_ms));
 		row_end(r, "holder", NULL);
 	}
 	free(v);
 	return n;
+}
+
+/* Nobody's, and kept from everybody for a while. */
+static void
+list_lingering(struct row *r, const struct core *core, int64_t now_ms,
+    const struct lock *l)
+{
+	row_str(r, FIELD_BROKER, core->broker);
+	if (core->address[0] != '\0')
+		row_str(r, FIELD_ADDRESS, core->address);
+	row_num(r, FIELD_UNTIL, age(more_of(l)->linger_ms, now_ms));
+	row_end(r, "holder", NULL);
+}
+
+size_t
+core_waiting(const struct core *core, const char *name, size_t name_len)
+{
+	const struct lock *l = lock_find(core, name, name_len);
+
+	return l == NULL ? 0 : l->nwaiting;
 }
 
 size_t
@@ -177,9 +205,13 @@ core_queue(struct core *core, int64_t now_ms, const char *name, size_t name_len,
 	if (l == NULL)
 		return 0;
 	row_init(&r, fn, arg);
-	n = list_holders(&r, now_ms, l);
+	n = list_holders(&r, core, now_ms, l);
+	if (n == 0 && l->state == LEASE_LINGERING) {
+		list_lingering(&r, core, now_ms, l);
+		n++;
+	}
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		row_session(&r, w->session, w->shared);
+		row_session(&r, core, now_ms, w->session, w->shared);
 		row_num(&r, FIELD_AGE, age(now_ms, w->since_ms));
 		row_end(&r, "waiter", NULL);
 		n++;
@@ -289,12 +321,39 @@ core_stats(const struct core *core)
 	return &core->stats;
 }
 
+/* What keeps the first of them keeps them all, mostly. */
+static void
+gauge_guards(const struct core *core, struct core_gauges *gauges)
+{
+	uint32_t i, n = 0, all = core->config.shards;
+	char why[sizeof(gauges->why) - 64], none[sizeof(why)];
+	int64_t left_ms;
+
+	for (i = 0; i < all; i++) {
+		if (guard_ready(core, i))
+			continue;
+		left_ms = guard_why(core, i, n == 0 ? why : none, sizeof(why));
+		if (left_ms < GUARD_FOR_GOOD && left_ms > gauges->grace_ms)
+			gauges->grace_ms = left_ms;
+		n++;
+	}
+	gauges->ready = n == 0;
+	if (n == 0)
+		return;
+	if (n < all && !core->config.quorum)
+		(void)snprintf(gauges->why, sizeof(gauges->why),
+		    "%" PRIu32 " in %" PRIu32 " of all names can't be"
+		    " locked: %s",
+		    n, all, why);
+	else
+		(void)snprintf(gauges->why, sizeof(gauges->why), "%s", why);
+}
+
 void
 core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
 	const struct session *s;
 	const struct permits *p;
-	uint32_t i;
 
 	memset(gauges, 0, sizeof(*gauges));
 	gauges->sessions = HASH_COUNT(core->sessions);
@@ -309,13 +368,11 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->semaphores = HASH_COUNT(core->syncs[SYNC_SEMAPHORE]);
 	gauges->latches = HASH_COUNT(core->syncs[SYNC_LATCH]);
 	gauges->barriers = HASH_COUNT(core->syncs[SYNC_BARRIER]);
-	gauges->ready = true;
+	gauges->ready = !core->stopping;
+	if (core->stopping)
+		(void)snprintf(gauges->why, sizeof(gauges->why),
+		    "the broker is stopping; try another one");
 	(void)now_ms;
-	for (i = 0; i < core->config.shards; i++) {
-		if (guard_ready(core, i) || !gauges->ready)
-			continue;
-		gauges->ready = false;
-		gauges->grace_ms =
-		    guard_why(core, i, gauges->why, sizeof(gauges->why));
-	}
+	if (gauges->ready)
+		gauge_guards(core, gauges);
 }

@@ -29,6 +29,8 @@ size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
     core_row_fn row, void *arg);
 size_t core_queue(struct core *core, int64_t now_ms, const char *name,
     size_t name_len, core_row_fn row, void *arg);
+/* How many wait for it through this broker. */
+size_t core_waiting(const struct core *core, const char *name, size_t name_len);
 size_t core_names(struct core *core, int64_t now_ms, size_t limit,
     core_row_fn row, void *arg);
 
@@ -67,7 +69,7 @@ struct core_gauges {
 	uint64_t semaphores, latches, barriers; /* names of each kind */
 	bool ready;				/* every guard grants */
 	int64_t grace_ms; /* until the last of them does; 0: none pending */
-	char why[256];	  /* not ready: why, in words */
+	char why[320];	  /* not ready: why, in words */
 };
 
 const struct core_stats *core_stats(const struct core *core);

@@ -147,6 +147,17 @@ emit_event(struct core *core, uint64_t session, enum event_id event,
 }
 
 void
+emit_queue(struct core *core, uint64_t session, uint64_t ref, const char *name,
+    size_t name_len)
+{
+	struct effect *e = add_effect(core, EFFECT_QUEUE, session);
+
+	e->ref = ref;
+	e->name = add_text(core->fx, name, name_len);
+	e->name_len = (uint32_t)name_len;
+}
+
+void
 emit_attach(struct core *core, const struct session *s)
 {
 	struct effect *e = add_effect(core, EFFECT_ATTACH, s->id);

@@ -19,6 +19,10 @@ void emit_error(struct core *core, uint64_t session, uint64_t ref,
 void emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len);
 
+/* The reply to a QUEUE; fields of who has the name elsewhere may follow. */
+void emit_queue(struct core *core, uint64_t session, uint64_t ref,
+    const char *name, size_t name_len);
+
 /* The session has its connection from now on; a connection has none. */
 void emit_attach(struct core *core, const struct session *s);
 void emit_close(struct core *core, uint64_t conn);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/xmalloc.h"
 #include "core/emit.h"
 #include "core/guard.h"
@@ -31,6 +32,7 @@
 #define BEAT_GROUPS 8	      /* ... but not one by one */
 #define NOTE_MS 250	      /* of many guards, one line in so long */
 #define CLOCK_SLACK_MS 2      /* clocks are read in whole milliseconds */
+#define SAY_LEASES 5	      /* between tellings where we are reached */
 
 static struct guard *
 guard_at(const struct core *core, uint32_t shard)
@@ -302,10 +304,20 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 	return most_ms;
 }
 
+static const struct {
+	const char *word;
+	const char *text;
+} causes[CAUSE_MAX] = {
+#define CAUSE(id, word, text) [CAUSE_##id] = { word, text },
+	GUARD_CAUSES(CAUSE)
+#undef CAUSE
+};
+
 int64_t
 guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 {
 	const struct guard *g = guard_at(core, shard);
+	char left[HUMAN_SIZE];
 	int64_t left_ms;
 
 	if (quorum_used(core))
@@ -323,27 +335,25 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 		left_ms = bless_ms(core, g) - core->now_ms;
 		left_ms = left_ms > 0 ? left_ms : 0;
 		snprintf(why, size,
-		    "Redis is new or has lost its history (a restart, a"
-		    " failover, a freeze); grants begin again in %" PRId64
-		    "ms, when every earlier lease is known or over",
-		    left_ms);
+		    "no new locks for %s: %s; locks that are held are kept",
+		    human_ms(left, left_ms), causes[g->cause].text);
 		return left_ms;
 	case GUARD_READONLY:
 		snprintf(why, size,
 		    "that Redis server is a replica; redis.nodes must"
 		    " name the master, or its Sentinels");
-		return INT64_MAX / 2;
+		return GUARD_FOR_GOOD;
 	case GUARD_CONFIG:
 		snprintf(why, size,
 		    "the brokers on that Redis use other settings (%s) than"
 		    " this one (lease=%" PRId64 ",replicas=%u); make them"
 		    " equal on all",
 		    g->text, core->config.lease_ms, core->config.replicas);
-		return INT64_MAX / 2;
+		return GUARD_FOR_GOOD;
 	case GUARD_CLOCK:
 		snprintf(why, size,
 		    "the clock of the Redis server is beyond the year 2255");
-		return INT64_MAX / 2;
+		return GUARD_FOR_GOOD;
 	default:
 		snprintf(why, size, "Redis has not answered yet");
 		return 0;
@@ -525,6 +535,19 @@ heartbeat_ms(const struct core *core, const struct guard *g)
 	return at_ms - (at_ms + beat_ms - phase_ms) % beat_ms;
 }
 
+/*
+ * Heartbeats tell where people reach this broker.  Other calls stand for them,
+ * so one is due now and then, and where the server may have forgotten it.
+ */
+static bool
+must_say(const struct core *core, const struct guard *g)
+{
+	int64_t pause_ms = SAY_LEASES * (core->config.lease_ms + core->pad_ms);
+
+	return core->address[0] != '\0' &&
+	       (g->said_ms == 0 || core->now_ms - g->said_ms > pause_ms);
+}
+
 /* The next heartbeat; or, in a spell, its end. */
 static void
 plan(struct core *core, struct guard *g)
@@ -537,6 +560,8 @@ plan(struct core *core, struct guard *g)
 	}
 	if (g->state == GUARD_PENDING && bless_ms(core, g) < at_ms)
 		at_ms = bless_ms(core, g);
+	if (must_say(core, g))
+		at_ms = core->now_ms;
 	if (at_ms < g->pause_ms)
 		at_ms = g->pause_ms;
 	if (at_ms <= core->now_ms)
@@ -564,7 +589,8 @@ guard_timer(struct core *core, struct guard *g)
 	tell_notes(core);
 	if (!g->up || g->busy)
 		return;
-	if (g->state != GUARD_PENDING || core->now_ms < bless_ms(core, g)) {
+	if (g->state != GUARD_PENDING || core->now_ms < bless_ms(core, g) ||
+	    must_say(core, g)) {
 		submit(core, g, OP_HEARTBEAT);
 	} else if (!at_once(core, g) || all_asserted(core, g)) {
 		submit(core, g, OP_BLESS);
@@ -608,6 +634,30 @@ reassert_all(struct core *core, uint32_t shard)
 		lease_reassert(core, l);
 }
 
+/*
+ * What has happened, as far as it can be told from here.  `g` is as it was
+ * before; the pend value begins with the history that the server has now.
+ */
+static enum guard_cause
+cause_of(const struct core *core, const struct guard *g,
+    const struct guard_report *report)
+{
+	bool same = report->text_len >= HISTORY_BYTES &&
+		    memcmp(report->text, g->blessed, HISTORY_BYTES) == 0;
+
+	if (report->fresh)
+		return g->known ? CAUSE_EMPTIED : CAUSE_NEW;
+	if (g->state == GUARD_CONFIG)
+		return CAUSE_SETTINGS;
+	if (!g->known)
+		return CAUSE_UNWATCHED;
+	if (same)
+		return CAUSE_FROZEN;
+	if (g->up_ms <= g->blessed_ms)
+		return CAUSE_REPLICA;
+	return core->config.failover ? CAUSE_MASTER : CAUSE_RESTARTED;
+}
+
 static void
 begin_spell(
     struct core *core, struct guard *g, const struct guard_report *report)
@@ -618,8 +668,10 @@ begin_spell(
 	memcpy(g->pend, report->text, n);
 	g->pend[n] = '\0';
 	g->fresh = report->fresh && !g->known;
+	g->cause = cause_of(core, g, report);
 	g->spell++;
 	g->spell_ms = core->now_ms;
+	g->said_ms = 0;
 	core->stats.spells++;
 	note(core, g, GUARD_PENDING, "%s; grants begin in %" PRId64 "ms",
 	    g->fresh ? "a server never used before" : "its history changed",
@@ -660,6 +712,16 @@ note_state(struct core *core, struct guard *g, enum guard_state state)
 	note(core, g, state, "%s: %s", state_names[state], why);
 }
 
+static void
+note_blessed(
+    struct guard *g, int64_t sent_ms, const struct guard_report *report)
+{
+	if (sent_ms > g->blessed_ms)
+		g->blessed_ms = sent_ms;
+	if (report->history_len == HISTORY_BYTES)
+		memcpy(g->blessed, report->history, HISTORY_BYTES);
+}
+
 void
 guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report)
@@ -675,6 +737,8 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	g->fenced = g->fenced || report->fence > 0;
 	if (report->state == GUARD_PENDING && sent_ms > g->pended_ms)
 		g->pended_ms = sent_ms;
+	if (report->state == GUARD_BLESSED)
+		note_blessed(g, sent_ms, report);
 	if (report->state == GUARD_CONFIG)
 		snprintf(g->text, sizeof(g->text), "%.*s",
 		    (int)report->text_len, report->text);
@@ -697,6 +761,8 @@ guard_outcome(
 	g->busy = false;
 	if (op == OP_IDLE)
 		g->idled = true;
+	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE)
+		g->said_ms = core->now_ms;
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;
 		if (g->seen_ms < core->now_ms)

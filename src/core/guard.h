@@ -34,7 +34,13 @@ int64_t guard_server_ms(const struct core *core, uint32_t shard, int64_t at_ms);
 /* Quorum: a server that can be asked. */
 uint32_t guard_any(const struct core *core);
 
-/* Why not, in plain words with what to do; and for how long at least. */
+/* Somebody must do something before it grants. */
+#define GUARD_FOR_GOOD (INT64_MAX / 2)
+
+/*
+ * Why not, in plain words with what to do; and for how long: 0 where that is
+ * not known.
+ */
 int64_t guard_why(
     const struct core *core, uint32_t shard, char *why, size_t size);
 

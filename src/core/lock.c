@@ -472,6 +472,7 @@ static void (*const requests[])(
 	[CORE_UNLOCK] = unlock_request,
 	[CORE_EXTEND] = extend_request,
 	[CORE_STATUS] = status_request,
+	[CORE_QUEUE] = status_request,
 	[CORE_WATCH] = watch_request,
 	[CORE_UNWATCH] = watch_end_request,
 	[CORE_FORCE] = force_request,

@@ -208,13 +208,14 @@ struct parting {
 	uint32_t depth[]; /* as asked */
 };
 
-/* A STATUS that waits for Redis to be reached.  Freed when it is answered. */
+/* A STATUS or QUEUE that waits for Redis to be reached.  Freed when it is answered. */
 struct ask {
 	TAILQ_ENTRY(ask) link;
 	struct timer deadline;
 	uint64_t session; /* id */
 	uint64_t ref;
 	uint32_t shard;
+	uint8_t kind; /* enum core_kind */
 	size_t name_len;
 	char name[];
 };
@@ -314,6 +315,29 @@ more_of(const struct lock *l)
 	return l->more != NULL ? l->more : &nothing;
 }
 
+/*
+ * CAUSE(identifier, "word", "for people"): why a server may have forgotten
+ * something.
+ */
+/* clang-format off */
+#define GUARD_CAUSES(CAUSE) \
+	CAUSE(NEW, "new", "no broker has used this Redis before") \
+	CAUSE(UNWATCHED, "unwatched", "no broker has watched this Redis for a while, or it was restarted") \
+	CAUSE(EMPTIED, "emptied", "Redis was emptied") \
+	CAUSE(RESTARTED, "restarted", "Redis was restarted") \
+	CAUSE(MASTER, "new-master", "Redis has another master, or it was restarted") \
+	CAUSE(REPLICA, "replica", "Redis has begun another history (its first replica does that)") \
+	CAUSE(FROZEN, "frozen", "Redis was frozen, or its clock was moved") \
+	CAUSE(SETTINGS, "settings", "the last broker with other settings is gone")
+/* clang-format on */
+
+enum guard_cause {
+#define CAUSE(id, word, text) CAUSE_##id,
+	GUARD_CAUSES(CAUSE)
+#undef CAUSE
+	    CAUSE_MAX
+};
+
 /* What is known of one guard; guards[shard]. */
 struct guard {
 	struct timer timer; /* next heartbeat, or bless */
@@ -325,16 +349,20 @@ struct guard {
 	bool busy;  /* a guard operation is in flight */
 	bool known; /* it was blessed once: a new one has lost its data */
 	bool fresh;
-	bool fenced;	     /* it has told a fence */
-	bool idled;	     /* stopping: signed off */
-	uint32_t spell;	     /* counts changes of history seen */
-	int64_t spell_ms;    /* arrival of the present pend */
-	int64_t seen_ms;     /* when the latest answered call was sent */
-	int64_t told_ms;     /* the same, of those that told the state */
-	int64_t up_ms;	     /* when it could be reached again */
-	int64_t pended_ms;   /* the same, that it was pending */
-	int64_t clock_ms;    /* when the one was sent that told ... */
-	int64_t heard_ms;    /* ... and when it was answered ... */
+	bool fenced;		/* it has told a fence */
+	bool idled;		/* stopping: signed off */
+	int64_t said_ms;	/* when it was told our address; 0: not yet */
+	enum guard_cause cause; /* PENDING */
+	uint32_t spell;		/* counts changes of history seen */
+	int64_t spell_ms;	/* arrival of the present pend */
+	int64_t seen_ms;	/* when the latest answered call was sent */
+	int64_t told_ms;	/* the same, of those that told the state */
+	int64_t up_ms;		/* when it could be reached again */
+	int64_t blessed_ms;	/* when it told last that it may grant ... */
+	char blessed[HISTORY_BYTES]; /* ... in which history */
+	int64_t pended_ms;	     /* the same, that it was pending */
+	int64_t clock_ms;	     /* when the one was sent that told ... */
+	int64_t heard_ms;	     /* ... and when it was answered ... */
 	int64_t server_ms;   /* ... the server's clock, as this; 0: none did */
 	int64_t distrust_ms; /* ages of messages are not, before then */
 	int64_t pause_ms;    /* no heartbeat or bless before then */
@@ -377,6 +405,8 @@ struct slot {
 	uint64_t session;  /* ASK: who is to be answered */
 	uint64_t ref;	   /* and to what; FORCE: its id */
 	char *name;	   /* ASK, WATCH: owned */
+	uint8_t verb;	   /* ASK: CORE_STATUS or CORE_QUEUE */
+	uint8_t about;	   /* ASK: enum core_kind */
 	size_t name_len;
 };
 
@@ -399,6 +429,7 @@ struct work {
 struct core {
 	struct core_config config;
 	char broker[BROKER_MAX_BYTES + 1];
+	char *address;			    /* owned; "": none */
 	int64_t pad_ms, stall_ms, grace_ms; /* design: from the lease */
 	int64_t vouch_ms;		    /* a lease is vouched for so long */
 	int64_t now_ms;			    /* of the present step */

@@ -1,6 +1,6 @@
 /*
- * STATUS.  What this broker holds it tells from memory; for anything else it
- * reads the key.
+ * STATUS and QUEUE.  What this broker holds it tells from memory; for anything
+ * else, and for what else there is under the name, it looks into the store.
  */
 #include "config.h"
 
@@ -13,9 +13,13 @@
 #include "base/xmalloc.h"
 #include "core/emit.h"
 #include "core/guard.h"
+#include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/quorum.h"
+#include "core/semaphore.h"
 #include "core/status.h"
+#include "core/sync.h"
 
 #define WHY_SIZE 256
 #define INSTANCE_DIGITS 16 /* of a broker, in a token */
@@ -27,26 +31,80 @@ emit_text(struct core *core, enum field_id id, const char *text)
 }
 
 static void
-from_here(
-    struct core *core, uint64_t session, uint64_t ref, const struct lock *l)
+emit_ms(struct core *core, enum field_id id, int64_t ms)
+{
+	emit_num(core, id, ms > 0 ? (uint64_t)ms : 0);
+}
+
+static const char *const kind_words[] = {
+	[CORE_KIND_LOCK] = "lock",
+	[CORE_KIND_SEMAPHORE] = "semaphore",
+	[CORE_KIND_LATCH] = "latch",
+	[CORE_KIND_BARRIER] = "barrier",
+};
+
+/* Bits of what else there is (1 << LOOK_x) as words. */
+static void
+emit_other(struct core *core, unsigned others)
+{
+	static const enum core_kind kinds[LOOK_MAX] = {
+		[LOOK_SEMAPHORE] = CORE_KIND_SEMAPHORE,
+		[LOOK_LATCH] = CORE_KIND_LATCH,
+		[LOOK_BARRIER] = CORE_KIND_BARRIER,
+	};
+	char text[64] = "";
+	unsigned i;
+
+	for (i = LOOK_SEMAPHORE; i < LOOK_MAX; i++) {
+		if ((others >> i & 1) == 0)
+			continue;
+		if (text[0] != '\0')
+			strcat(text, ",");
+		strcat(text, kind_words[kinds[i]]);
+	}
+	if (text[0] != '\0')
+		emit_text(core, FIELD_OTHER, text);
+}
+
+/* The one who has it, and until when; of several, the latest. */
+static void
+emit_holder(struct core *core, const struct hold *h)
+{
+	const struct timer *bound = &hold_terms(h)->bound;
+
+	emit_num(core, FIELD_SESSION, h->session->id);
+	if (h->session->label != NULL)
+		emit_text(core, FIELD_LABEL, h->session->label);
+	emit_num(core, FIELD_FENCE, h->fence);
+	emit_ms(
+	    core, FIELD_TTL, lease_deadline_ms(core, h->lock) - core->now_ms);
+	emit_ms(core, FIELD_AGE, core->now_ms - h->since_ms);
+	if (timer_armed(bound))
+		emit_ms(core, FIELD_UNTIL,
+		    heap_at_ms(&core->timers, bound) - core->now_ms);
+}
+
+static void
+from_here(struct core *core, uint64_t session, uint64_t ref,
+    const struct lock *l, unsigned others)
 {
 	const struct hold *h = LIST_FIRST(&l->holders);
-	int64_t left_ms = lease_deadline_ms(core, l) - core->now_ms;
+	int64_t left_ms = more_of(l)->linger_ms - core->now_ms;
 
 	emit_reply(core, session, ref, STATUS_OK);
 	emit_text(
 	    core, FIELD_STATE, h != NULL && l->shared_hold ? "shared" : "held");
 	emit_num(core, FIELD_WAITERS, l->nwaiting);
 	emit_text(core, FIELD_BROKER, core->broker);
+	if (core->address[0] != '\0')
+		emit_text(core, FIELD_ADDRESS, core->address);
 	if (h != NULL) {
-		emit_num(core, FIELD_SESSION, h->session->id);
-		if (h->session->label != NULL)
-			emit_text(core, FIELD_LABEL, h->session->label);
-		emit_num(core, FIELD_FENCE, h->fence);
+		emit_holder(core, h);
 	} else {
-		left_ms = more_of(l)->linger_ms - core->now_ms;
+		emit_ms(core, FIELD_TTL, left_ms);
+		emit_ms(core, FIELD_UNTIL, left_ms);
 	}
-	emit_num(core, FIELD_TTL, left_ms > 0 ? (uint64_t)left_ms : 0);
+	emit_other(core, others);
 }
 
 static bool
@@ -56,16 +114,32 @@ told_here(const struct lock *l)
 	       (!LIST_EMPTY(&l->holders) || l->state == LEASE_LINGERING);
 }
 
+/* What is asked: of which kind, by which verb. */
+struct question {
+	enum core_verb verb;
+	enum core_kind kind;
+};
+
 static struct op *
-look(struct core *core, uint64_t session, uint64_t ref, const char *name,
-    size_t len)
+look(struct core *core, uint64_t session, uint64_t ref, struct question q,
+    const char *name, size_t len)
 {
+	static const enum op_look looks[] = {
+		[CORE_KIND_ANY] = LOOK_LOCK,
+		[CORE_KIND_LOCK] = LOOK_LOCK,
+		[CORE_KIND_SEMAPHORE] = LOOK_SEMAPHORE,
+		[CORE_KIND_LATCH] = LOOK_LATCH,
+		[CORE_KIND_BARRIER] = LOOK_BARRIER,
+	};
 	struct slot *slot;
-	struct op *op = slot_submit(core, &slot, OP_STATUS, SLOT_ASK,
+	struct op *op = slot_submit(core, &slot, OP_LOOK, SLOT_ASK,
 	    core_shard(core, name, len), name, len);
 
+	op->look = looks[q.kind];
 	slot->session = session;
 	slot->ref = ref;
+	slot->verb = (uint8_t)q.verb;
+	slot->about = (uint8_t)q.kind;
 	slot->name = xstrndup(name, len);
 	slot->name_len = len;
 	return op;
@@ -81,13 +155,15 @@ ask_free(struct core *core, struct ask *ask)
 
 /* Redis can't be reached: for as long as it may take to answer, wait. */
 static void
-ask_later(struct core *core, const struct session *s, uint64_t ref,
-    const struct core_name *name)
+ask_later(
+    struct core *core, const struct session *s, const struct core_request *rq)
 {
+	const struct core_name *name = &rq->names[0];
 	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
 
 	ask->session = s->id;
-	ask->ref = ref;
+	ask->ref = rq->ref;
+	ask->kind = (uint8_t)rq->kind;
 	ask->shard = core_shard(core, name->p, name->n);
 	ask->name_len = name->n;
 	memcpy(ask->name, name->p, name->n);
@@ -117,8 +193,9 @@ status_link_up(struct core *core)
 		if (!guard_up(core, ask->shard))
 			continue;
 		/* A part of the time it may take is over. */
-		op = look(
-		    core, ask->session, ask->ref, ask->name, ask->name_len);
+		op = look(core, ask->session, ask->ref,
+		    (struct question){ CORE_STATUS, ask->kind }, ask->name,
+		    ask->name_len);
 		op->timeout_ms =
 		    heap_at_ms(&core->timers, &ask->deadline) - core->now_ms;
 		ask_free(core, ask);
@@ -139,21 +216,42 @@ status_cancel(struct core *core, const struct session *s, bool tell)
 	}
 }
 
+/*
+ * Is it known here who has the lock, and is nothing else asked for?  While
+ * Redis does not answer, or can't be reached, what is known has to do.
+ */
+static bool
+known_here(const struct core *core, const struct lock *l,
+    const struct core_request *rq)
+{
+	uint32_t shard = core_shard(core, rq->names[0].p, rq->names[0].n);
+
+	if (rq->verb == CORE_QUEUE)
+		return told_here(l) || !guard_up(core, shard);
+	if (rq->kind > CORE_KIND_LOCK || !told_here(l))
+		return false;
+	return rq->kind == CORE_KIND_LOCK || quorum_used(core) ||
+	       l->state == LEASE_ATRISK || !guard_up(core, shard);
+}
+
 void
 status_request(
     struct core *core, struct session *s, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct lock *l = lock_find(core, name->p, name->n);
+	struct question q = { rq->verb, rq->kind };
 
-	if (told_here(l))
-		from_here(core, s->id, rq->ref, l);
+	if (known_here(core, l, rq) && rq->verb == CORE_QUEUE)
+		emit_queue(core, s->id, rq->ref, name->p, name->n);
+	else if (known_here(core, l, rq))
+		from_here(core, s->id, rq->ref, l, 0);
 	else if (guard_up(core, core_shard(core, name->p, name->n)))
-		look(core, s->id, rq->ref, name->p, name->n);
+		look(core, s->id, rq->ref, q, name->p, name->n);
 	else if (s->draining)
 		emit_reply(core, s->id, rq->ref, STATUS_CANCELLED);
 	else
-		ask_later(core, s, rq->ref, name);
+		ask_later(core, s, rq);
 }
 
 /*
@@ -191,7 +289,8 @@ status_parse(const char *p, size_t n)
 {
 	static const char marker[] = "@shared";
 	const char *bar = memchr(p, '|', n);
-	struct status_value v = { .state = n == 0 ? "free" : "held" };
+	struct status_value v = { .state = n == 0 ? "free" : "held",
+		.free = n == 0 };
 	size_t token = bar == NULL ? 0 : (size_t)(bar - p);
 
 	if (bar == NULL ||
@@ -208,23 +307,116 @@ status_parse(const char *p, size_t n)
 }
 
 /* What nobody has here: a lease of ours on its way, in or out, is no hold. */
+static struct status_value
+elsewhere(
+    const struct core *core, const struct lock *l, const struct outcome *o)
+{
+	bool ours = l != NULL && status_is_ours(core, o->text, o->text_len);
+
+	return status_parse(o->text, ours ? 0 : o->text_len);
+}
+
+/* Which broker, and where that is. */
+static void
+emit_broker(
+    struct core *core, const struct status_value *v, const struct outcome *o)
+{
+	if (v->broker_len == 0)
+		return;
+	emit_str(core, FIELD_BROKER, o->text, v->broker_len);
+	if (o->also_len > 0)
+		emit_str(core, FIELD_ADDRESS, o->also, o->also_len);
+}
+
 static void
 from_key(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
 {
-	bool ours = l != NULL && status_is_ours(core, o->text, o->text_len);
-	size_t n = ours ? 0 : o->text_len;
-	struct status_value v = status_parse(o->text, n);
+	struct status_value v = elsewhere(core, l, o);
 
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, v.state);
 	emit_num(core, FIELD_WAITERS, l == NULL ? 0 : l->nwaiting);
-	if (v.broker_len > 0)
-		emit_str(core, FIELD_BROKER, o->text, v.broker_len);
+	emit_broker(core, &v, o);
 	if (v.fence > 0)
 		emit_num(core, FIELD_FENCE, v.fence);
-	if (n > 0 && o->ttl_ms >= 0)
+	if (!v.free && o->ttl_ms >= 0)
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
+	if (slot->about == CORE_KIND_ANY)
+		emit_other(core, (unsigned)o->first);
+}
+
+/* Of another broker or a plain client; what is here, core_queue() tells. */
+static void
+queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
+    const struct outcome *o)
+{
+	struct status_value v = { .free = true };
+
+	emit_queue(core, slot->session, slot->ref, slot->name, slot->name_len);
+	if (o->status == OUTCOME_VALUE && !told_here(l))
+		v = elsewhere(core, l, o);
+	if (v.free)
+		return;
+	emit_broker(core, &v, o);
+	emit_text(core, FIELD_MODE,
+	    strcmp(v.state, "shared") == 0 ? "shared" : "exclusive");
+	if (o->ttl_ms >= 0)
+		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
+}
+
+static const enum sync_kind sync_kinds[] = {
+	[CORE_KIND_SEMAPHORE] = SYNC_SEMAPHORE,
+	[CORE_KIND_LATCH] = SYNC_LATCH,
+	[CORE_KIND_BARRIER] = SYNC_BARRIER,
+};
+
+/* A semaphore, a latch or a barrier. */
+static void
+object_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	const char *word = kind_words[slot->about];
+	const struct sync *y = sync_find(
+	    core, sync_kinds[slot->about], slot->name, slot->name_len);
+
+	if (o->status == OUTCOME_GONE) {
+		emit_error(core, slot->session, slot->ref, ERR_NOT_FOUND,
+		    "there is no %s %.*s", word, (int)slot->name_len,
+		    slot->name);
+		return;
+	}
+	emit_reply(core, slot->session, slot->ref, STATUS_OK);
+	emit_text(core, FIELD_KIND, word);
+	switch (slot->about) {
+	case CORE_KIND_SEMAPHORE:
+		emit_num(core, FIELD_LIMIT, o->first);
+		emit_num(core, FIELD_FREE, o->second);
+		emit_num(core, FIELD_WAITERS, y == NULL ? 0 : y->nclaims);
+		return;
+	case CORE_KIND_LATCH:
+		emit_num(core, FIELD_COUNT, o->first);
+		return;
+	default:
+		emit_num(core, FIELD_PARTIES, o->first);
+		emit_num(core, FIELD_ARRIVED, o->second);
+	}
+}
+
+/* Redis refused, or was silent: in its words, or in those of the guard. */
+static void
+not_answered(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	char why[WHY_SIZE] = "";
+
+	if (o->text_len == 0)
+		guard_why(core, core_shard(core, slot->name, slot->name_len),
+		    why, sizeof(why));
+	if (o->text_len > 0)
+		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
+	emit_error(core, slot->session, slot->ref, ERR_UNAVAILABLE, "%s",
+	    why[0] != '\0' ? why : "Redis did not answer in time; try again");
 }
 
 void
@@ -232,15 +424,19 @@ status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct lock *l = lock_find(core, slot->name, slot->name_len);
+	bool answered = o->status == OUTCOME_VALUE || o->status == OUTCOME_GONE;
 
-	if (o->status != OUTCOME_VALUE) {
-		emit_error(core, slot->session, slot->ref, ERR_UNAVAILABLE,
-		    "Redis did not answer%s%.*s", o->text_len > 0 ? ": " : "",
-		    (int)o->text_len, o->text_len > 0 ? o->text : "");
-		return;
-	}
-	if (told_here(l))
-		from_here(core, slot->session, slot->ref, l);
+	if (slot->verb == CORE_QUEUE)
+		queue_outcome(core, slot, l, o);
+	else if (slot->about <= CORE_KIND_LOCK && told_here(l))
+		from_here(core, slot->session, slot->ref, l,
+		    answered && slot->about == CORE_KIND_ANY
+			? (unsigned)o->first
+			: 0);
+	else if (!answered)
+		not_answered(core, slot, o);
+	else if (slot->about > CORE_KIND_LOCK)
+		object_outcome(core, slot, o);
 	else
 		from_key(core, slot, l, o);
 }

@@ -1,5 +1,5 @@
 /*
- * STATUS: who has a name, from here or from its key in the store.
+ * STATUS and QUEUE: who has a name, from here or from the store.
  */
 #ifndef LOCKBROKER_CORE_STATUS_H
 #define LOCKBROKER_CORE_STATUS_H
@@ -21,6 +21,7 @@ void status_outcome(
 /* What the value of a key says; see lua/lease.lua. */
 struct status_value {
 	const char *state;
+	bool free;
 	size_t broker_len; /* at its beginning; 0: unknown */
 	uint64_t fence;	   /* 0: unknown */
 };

@@ -50,7 +50,9 @@ void handler_request(void *arg, struct conn *c, const struct request *r);
 
 /* lists.c: verbs that answer with several lines */
 void handle_list(struct broker *b, struct conn *c, const struct request *r);
-void handle_queue(struct broker *b, struct conn *c, const struct request *r);
+/* The answer to QUEUE; `elsewhere` has fields where another has the name. */
+void lists_queue(struct broker *b, struct buf *out, struct span tag,
+    struct span name, const struct core_row *elsewhere);
 void handle_names(struct broker *b, struct conn *c, const struct request *r);
 void handle_help(struct broker *b, struct conn *c, const struct request *r);
 void handle_stats(struct broker *b, struct conn *c, const struct request *r);

@@ -63,6 +63,23 @@ do_event(struct broker *b, const struct effect *e, const char *text)
 }
 
 static void
+do_queue(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+	char mem[TAG_MAX_BYTES + 1];
+	struct span tag;
+
+	if (c == NULL || !conn_answer(c, e->ref, mem, &tag))
+		return;
+	lists_queue(b, conn_output(c), tag,
+	    (struct span){ text + e->name, e->name_len },
+	    &(struct core_row){ .word = "holder",
+		.fields = b->effects.fields + e->field,
+		.nfields = e->nfields,
+		.text = text });
+}
+
+static void
 do_log(const struct effect *e, const char *text)
 {
 	if (e->urgent)
@@ -115,6 +132,9 @@ carry_out(struct broker *b)
 			break;
 		case EFFECT_EVENT:
 			do_event(b, e, text);
+			break;
+		case EFFECT_QUEUE:
+			do_queue(b, e, text);
 			break;
 		case EFFECT_OP:
 			redis_submit(b->redis, effects_op(fx, e));
@@ -385,10 +405,13 @@ core_settings(struct core_config *out, const struct config *config)
 {
 	memset(out, 0, sizeof(*out));
 	out->broker = config->broker.name;
+	out->address = config->broker.address;
 	out->shards = redis_shards(config);
 	out->lanes = config->redis.connections;
 	out->trust_new = config->redis.trust_new;
 	out->owned = config->redis.mode == CONFIG_MODE_EMBEDDED;
+	out->failover = config->redis.mode == CONFIG_MODE_SENTINEL ||
+			config->redis.mode == CONFIG_MODE_CLUSTER;
 	out->quorum = config->redis.mode == CONFIG_MODE_QUORUM;
 	out->lease_ms = config->locks.lease_ms;
 	out->replicas = config->redis.replicas;

@@ -42,6 +42,13 @@ amount(const struct request *r)
 	return number_or(r, OPTION_PERMITS, number_or(r, OPTION_BY, 1));
 }
 
+static const enum core_kind kinds[] = {
+	[KIND_LOCK] = CORE_KIND_LOCK,
+	[KIND_SEMAPHORE] = CORE_KIND_SEMAPHORE,
+	[KIND_LATCH] = CORE_KIND_LATCH,
+	[KIND_BARRIER] = CORE_KIND_BARRIER,
+};
+
 /* Gives a request on names to the core. */
 static void
 ask_core(struct broker *b, struct conn *c, const struct request *r,
@@ -70,6 +77,8 @@ ask_core(struct broker *b, struct conn *c, const struct request *r,
 	rq.limit = (uint64_t)number_or(
 	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
 	rq.ttl_ms = number_or(r, OPTION_TTL, LATCH_TTL_MS);
+	if (request_has(r, OPTION_KIND))
+		rq.kind = kinds[r->num[OPTION_KIND]];
 	rq.ref = conn_defer(c, r);
 	ev.u.request.session = bridge_session(c);
 	ev.u.request.request = &rq;
@@ -105,6 +114,12 @@ static void
 handle_status(struct broker *b, struct conn *c, const struct request *r)
 {
 	ask_core(b, c, r, CORE_STATUS, 0);
+}
+
+static void
+handle_queue(struct broker *b, struct conn *c, const struct request *r)
+{
+	ask_core(b, c, r, CORE_QUEUE, 0);
 }
 
 static void
@@ -229,6 +244,19 @@ handle_ping(struct broker *b, struct conn *c, const struct request *r)
 }
 
 static void
+handle_ready(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct core_gauges gauges;
+
+	core_gauges(b->core, clock_now_ms(), &gauges);
+	if (gauges.ready)
+		reply_ok(c, r);
+	else
+		reply_error(
+		    conn_output(c), r->tag, ERR_UNAVAILABLE, "%s", gauges.why);
+}
+
+static void
 handle_version(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct buf *out = conn_output(c);
@@ -286,6 +314,7 @@ static const handler handlers[VERB_MAX] = {
 	[VERB_LIST] = handle_list,
 	[VERB_CANCEL] = handle_cancel,
 	[VERB_PING] = handle_ping,
+	[VERB_READY] = handle_ready,
 	[VERB_STATS] = handle_stats,
 	[VERB_VERSION] = handle_version,
 	[VERB_HELP] = handle_help,
@@ -312,11 +341,15 @@ refuse_in_quorum(
 	bool shared = number_or(r, OPTION_MODE, MODE_EXCLUSIVE) == MODE_SHARED;
 
 	if (b->config->redis.mode != CONFIG_MODE_QUORUM ||
-	    (!unsound_in_quorum[r->verb] && !shared))
+	    (!unsound_in_quorum[r->verb] && !shared &&
+		number_or(r, OPTION_KIND, KIND_LOCK) == KIND_LOCK))
 		return false;
 	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
 	    "%s is not to be had over a quorum of Redis servers",
-	    shared ? "mode=shared" : verbs[r->verb].word);
+	    shared ? "mode=shared"
+	    : unsound_in_quorum[r->verb]
+		? verbs[r->verb].word
+		: "STATUS of a semaphore, latch or barrier");
 	return true;
 }
 

@@ -15,6 +15,17 @@
 
 #define NAMES_LIMIT 100 /* where NAMES gives none */
 
+/* Ends the first line, and puts the N lines behind it. */
+static void
+end_rows(struct broker *b, struct buf *out, size_t n)
+{
+	reply_end(out);
+	if (n > 0)
+		buf_add(out, buf_data(&b->rows), buf_len(&b->rows));
+	buf_clear(&b->rows);
+	buf_trim(&b->rows, 64 * 1024);
+}
+
 /* Sends the N lines that were written to b->rows. */
 static void
 send_rows(struct broker *b, struct conn *c, const struct request *r, size_t n)
@@ -23,11 +34,7 @@ send_rows(struct broker *b, struct conn *c, const struct request *r, size_t n)
 
 	reply_begin(out, r->tag, STATUS_OK);
 	reply_field_num(out, FIELD_LINES, n);
-	reply_end(out);
-	if (n > 0)
-		buf_add(out, buf_data(&b->rows), buf_len(&b->rows));
-	buf_clear(&b->rows);
-	buf_trim(&b->rows, 64 * 1024);
+	end_rows(b, out, n);
 }
 
 static void
@@ -54,11 +61,21 @@ handle_list(struct broker *b, struct conn *c, const struct request *r)
 }
 
 void
-handle_queue(struct broker *b, struct conn *c, const struct request *r)
+lists_queue(struct broker *b, struct buf *out, struct span tag,
+    struct span name, const struct core_row *elsewhere)
 {
-	send_rows(b, c, r,
-	    core_queue(b->core, clock_now_ms(), r->words[0].p, r->words[0].n,
-		add_row, b));
+	size_t n = 0;
+
+	if (elsewhere->nfields > 0) {
+		add_row(b, elsewhere);
+		n++;
+	}
+	n += core_queue(b->core, clock_now_ms(), name.p, name.n, add_row, b);
+	reply_begin(out, tag, STATUS_OK);
+	reply_field_num(out, FIELD_LINES, n);
+	reply_field_num(
+	    out, FIELD_WAITERS, core_waiting(b->core, name.p, name.n));
+	end_rows(b, out, n);
 }
 
 void

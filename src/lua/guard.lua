@@ -10,6 +10,7 @@
 --   idle  replid under which the last broker left, holding nothing
 --   n     how often it was blessed
 --   b:X   when broker X called last
+--   a:X   where people reach broker X
 -- KEYS[2] is the highest fence given out or reserved.
 
 local guard, fence = KEYS[1], KEYS[2]

@@ -342,14 +342,26 @@ op.force = { keys = 3, args = 1, run = function(key, queue, shared, by)
 	return { "value", 0, redis.call("PTTL", key), heard, shown(value) }
 end }
 
--- Being called is the heartbeat; here the brokers that have died without
--- signing off are forgotten.
-op.heartbeat = { args = 0, run = function()
-	if redis.call("HLEN", guard) > 24 then
-		local all = redis.call("HGETALL", guard)
+-- Being called is the heartbeat; here a broker says where people reach it, and
+-- those that have died without signing off are forgotten.
+op.heartbeat = { args = 1, run = function(address)
+	if address ~= "" and redis.call("HGET", guard, "a:" .. me) ~= address then
+		redis.call("HSET", guard, "a:" .. me, address)
+	end
+	if redis.call("HLEN", guard) > 40 then
+		local all, seen = redis.call("HGETALL", guard), {}
 		for i = 1, #all, 2 do
-			if string.sub(all[i], 1, 2) == "b:" and math.abs(now_ms
-				- tonumber(all[i + 1])) > 10 * (lease_ms + pad_ms) then
+			local broker = string.match(all[i], "^b:(.*)$")
+			if broker and math.abs(now_ms - tonumber(all[i + 1]))
+				> 10 * (lease_ms + pad_ms) then
+				redis.call("HDEL", guard, all[i])
+			elseif broker then
+				seen["a:" .. broker] = true
+			end
+		end
+		for i = 1, #all, 2 do
+			if string.sub(all[i], 1, 2) == "a:" and not seen[all[i]]
+				and all[i] ~= "a:" .. me then
 				redis.call("HDEL", guard, all[i])
 			end
 		end
@@ -373,7 +385,7 @@ end }
 -- Signs a broker off.  Where no other can hold anything, the guard is marked
 -- idle, so that the next start need not wait.
 op.idle = { args = 0, run = function()
-	redis.call("HDEL", guard, "b:" .. me)
+	redis.call("HDEL", guard, "b:" .. me, "a:" .. me)
 	local all = redis.call("HGETALL", guard)
 	for i = 1, #all, 2 do
 		if string.sub(all[i], 1, 2) == "b:" and math.abs(now_ms
@@ -391,6 +403,7 @@ end }
 -- include semaphore.lua
 -- include latch.lua
 -- include barrier.lua
+-- include look.lua
 
 end
 

@@ -75,6 +75,7 @@ make_gather(const struct config *config, const char *broker, uint64_t instance)
 		.prefix = config->redis.prefix,
 		.broker = broker,
 		.instance = instance,
+		.address = config->broker.address,
 		.lease_ms = config->locks.lease_ms,
 		.replicas = config->redis.replicas,
 		.shards = redis_shards(config),

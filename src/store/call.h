@@ -10,6 +10,8 @@
  *
  *	KEYS   PREFIX@guard PREFIX@fence, then for each operation on a name
  *	       PREFIX NAME, PREFIX@queue:NAME, PREFIX@shared:NAME, or
+ *	       PREFIX NAME, PREFIX@sem:NAME, PREFIX@latch:NAME,
+ *	       PREFIX@barrier:NAME (look), or
  *	       PREFIX@sem:NAME, PREFIX@latch:NAME, PREFIX@barrier:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
  *	       key_prefix_length quorum (q or nothing), then for each operation
@@ -30,7 +32,9 @@
  *	       party      generation
  *	       leave      how (l: leaves, n: has noted what became of it)
  *	       bless      pend
- *	       status, await, heartbeat, idle: nothing
+ *	       heartbeat  where people reach the broker (or nothing)
+ *	       look       at what (l: lock, s: semaphore, t: latch, b: barrier)
+ *	       status, await, idle: nothing
  */
 #ifndef LOCKBROKER_STORE_CALL_H
 #define LOCKBROKER_STORE_CALL_H
@@ -110,7 +114,8 @@ struct call {
 	int64_t row_ttl_ms; /* of the renewals in a row; 0: it is over */
 	const char *args[CALL_ARGS_MAX];
 	size_t arglen[CALL_ARGS_MAX];
-	const char *cfg; /* what the guard may disagree with */
+	const char *cfg;     /* what the guard may disagree with */
+	const char *address; /* where people reach this broker; or "" */
 	struct call_block *blocks, *block; /* first, current; bytes of argv */
 };
 

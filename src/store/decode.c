@@ -4,7 +4,7 @@
  * gives the connection up.
  *
  *	[ [state, text, fresh, fence, server's ms, history],
- *	  [status, fence, ttl, waiting, text, first, second], ... ]
+ *	  [status, fence, ttl, waiting, text, first, second, also], ... ]
  *
  * Elements at the end of an inner array may be missing.  A number in place of
  * one stands for so many renewals that drew nothing and for which nobody waits.
@@ -51,6 +51,7 @@ static const unsigned answers[] = {
 	[OP_END] = BIT(ENDED) | BIT(GONE) | ANY,
 	[OP_UNDO] = BIT(ENDED) | BIT(GONE) | ANY,
 	[OP_STATUS] = BIT(VALUE) | ANY,
+	[OP_LOOK] = BIT(VALUE) | BIT(GONE) | ANY,
 	[OP_TAKE] = BIT(TAKEN) | BIT(QUEUED) | BIT(BUSY) | BIT(LOST) |
 		    BIT(MISMATCH) | ANY,
 	[OP_HOLD] = BIT(KEPT) | BIT(LOST) | ANY,
@@ -176,7 +177,8 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	    !get_number(r, 2, -2, &out->ttl_ms) ||
 	    !get_number(r, 3, 0, &waiting) ||
 	    !get_text(call, r, 4, &out->text, &out->text_len) ||
-	    !get_number(r, 5, 0, &first) || !get_number(r, 6, 0, &second))
+	    !get_number(r, 5, 0, &first) || !get_number(r, 6, 0, &second) ||
+	    !get_text(call, r, 7, &out->also, &out->also_len))
 		return false;
 	if (status == OUTCOME_GRANTED && fence == 0)
 		return false;

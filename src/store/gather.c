@@ -56,6 +56,7 @@ struct gather {
 	char *prefix;
 	char *me;
 	char *channel;
+	char *address;
 	char cfg[64];
 	char lease[DIGITS_MAX];
 	char pad[DIGITS_MAX];
@@ -66,16 +67,18 @@ struct gather {
 enum keys {
 	KEYS_NONE,
 	KEYS_LEASE,
+	KEYS_LOOK,
 	KEYS_SEMAPHORE,
 	KEYS_LATCH,
 	KEYS_BARRIER,
 	KEYS_MAX
 };
 
-#define KEYS_PER_OP 3
+#define KEYS_PER_OP 4
 
 static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
 	[KEYS_LEASE] = { "", "@queue:", "@shared:" },
+	[KEYS_LOOK] = { "", "@sem:", "@latch:", "@barrier:" },
 	[KEYS_SEMAPHORE] = { "@sem:" },
 	[KEYS_LATCH] = { "@latch:" },
 	[KEYS_BARRIER] = { "@barrier:" },
@@ -159,6 +162,7 @@ gather_new(const struct store_config *c)
 	g->prefix = xstrdup(c->prefix);
 	g->me = format("%s.%016" PRIx64, c->broker, c->instance);
 	g->channel = format("%s@%s", c->prefix, g->me);
+	g->address = xstrdup(c->address != NULL ? c->address : "");
 	(void)snprintf(g->cfg, sizeof(g->cfg),
 	    "v1,lease=%" PRId64 ",replicas=%u", c->lease_ms, c->replicas);
 	if (c->quorum)
@@ -202,6 +206,7 @@ gather_free(struct gather *g)
 	free(g->prefix);
 	free(g->me);
 	free(g->channel);
+	free(g->address);
 	free(g);
 }
 
@@ -450,6 +455,26 @@ args_force(struct call *call, const struct op *op)
 }
 
 static void
+args_look(struct call *call, const struct op *op)
+{
+	static const char *const words[LOOK_MAX] = {
+		[LOOK_LOCK] = "l",
+		[LOOK_SEMAPHORE] = "s",
+		[LOOK_LATCH] = "t",
+		[LOOK_BARRIER] = "b",
+	};
+
+	arg_add(call, words[op->look], 1);
+}
+
+static void
+args_heartbeat(struct call *call, const struct op *op)
+{
+	(void)op;
+	arg_add(call, call->address, strlen(call->address));
+}
+
+static void
 args_none(struct call *call, const struct op *op)
 {
 	(void)call;
@@ -465,6 +490,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_END] = args_end,
 	[OP_UNDO] = args_undo,
 	[OP_STATUS] = args_none,
+	[OP_LOOK] = args_look,
 	[OP_TAKE] = args_take,
 	[OP_HOLD] = args_hold,
 	[OP_LATCH] = args_latch,
@@ -474,7 +500,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_PARTY] = args_party,
 	[OP_LEAVE] = args_leave,
 	[OP_FORCE] = args_force,
-	[OP_HEARTBEAT] = args_none,
+	[OP_HEARTBEAT] = args_heartbeat,
 	[OP_BLESS] = args_bless,
 	[OP_IDLE] = args_none,
 };
@@ -502,6 +528,7 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	call->shard = slot->shard;
 	call->lane = (uint32_t)(slot - g->slots) % g->nlanes;
 	call->cfg = g->cfg;
+	call->address = g->address;
 	call->nkeys = 2; /* guard and fence: put in by seal() */
 	call->nargs = CALL_COMMON;
 	TAILQ_INSERT_TAIL(list, call, entry);
@@ -521,6 +548,7 @@ op_can_wait(const struct op *op)
 		[OP_END] = true,
 		[OP_UNDO] = true,
 		[OP_STATUS] = true,
+		[OP_LOOK] = true,
 		[OP_TAKE] = true,
 		[OP_LATCH] = true,
 		[OP_COUNTDOWN] = true,

@@ -24,9 +24,10 @@
 
 /* Strings are copied. */
 struct store_config {
-	const char *prefix; /* redis.prefix */
-	const char *broker; /* its name */
-	uint64_t instance;  /* random, drawn at start */
+	const char *prefix;  /* redis.prefix */
+	const char *broker;  /* its name */
+	uint64_t instance;   /* random, drawn at start */
+	const char *address; /* where it is reached; NULL or "": not told */
 	int64_t lease_ms;
 	unsigned replicas; /* that must confirm: part of the guard's cfg */
 	unsigned shards;

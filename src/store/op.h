@@ -31,6 +31,7 @@
 	OP(END, "end", KEEP, LEASE) \
 	OP(UNDO, "undo", KEEP, LEASE) \
 	OP(STATUS, "status", KEEP, LEASE) \
+	OP(LOOK, "look", KEEP, LOOK) \
 	OP(TAKE, "take", ACQUIRE, SEMAPHORE) \
 	OP(HOLD, "hold", KEEP, SEMAPHORE) \
 	OP(LATCH, "latch", ACQUIRE, LATCH) \
@@ -51,6 +52,9 @@ enum op_kind {
 #undef OP
 	    OP_MAX
 };
+
+/* What a LOOK looks at.  The last three are bits 1 << LOOK_x, too. */
+enum op_look { LOOK_LOCK, LOOK_SEMAPHORE, LOOK_LATCH, LOOK_BARRIER, LOOK_MAX };
 
 enum op_flags {
 	OP_QUEUE = 1 << 0,  /* ACQUIRE: queue up where it is not free */
@@ -81,6 +85,7 @@ struct op {
 			       END: one that only a message has told */
 	uint32_t reserve;   /* fences to draw */
 	uint32_t flags;	    /* enum op_flags */
+	enum op_look look;  /* LOOK */
 	uint64_t have;	    /* TAKE, HOLD: permits in use */
 	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
 			       COUNTDOWN: by; ARRIVE: parties that arrive */
@@ -154,7 +159,12 @@ enum outcome_status {
  *   ENDED    waiting, ttl_ms     the key was ours, and is no more; waiting: it
  *                                is another's, and `again` is in the queue
  *   GONE                         END, UNDO: the key was not ours
- *   VALUE    text, ttl_ms        STATUS: the key (empty: none)
+ *   VALUE    text, ttl_ms        STATUS: the key (empty: none); LOOK at a
+ *            first, also         lock: the same, bits of what else there is,
+ *                                and the address of the broker that has it
+ *   VALUE    first, second       LOOK: limit and free permits, a count, parties
+ *                                and how many of them have arrived
+ *   GONE                         LOOK: there is none
  *   TAKEN, KEPT, QUEUED, BUSY, MISMATCH  ttl_ms, waiting, first, second
  *                                TAKE, HOLD: first permits are ours, second
  *                                nobody's; others' run out in ttl_ms (-1: no)
@@ -180,6 +190,8 @@ struct outcome {
 	uint64_t first, second;
 	const char *text;
 	size_t text_len;
+	const char *also; /* LOOK; else NULL */
+	size_t also_len;
 };
 
 /* GUARD(identifier, "word of the script") */

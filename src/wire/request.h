@@ -28,7 +28,8 @@ struct request {
 	unsigned nwords;
 	uint32_t given; /* bits 1 << OPTION_x */
 	/*
-	 * Numbers and durations (ms; WAIT_FOREVER), modes (enum lock_mode);
+	 * Numbers and durations (ms; WAIT_FOREVER), modes (enum lock_mode),
+	 * kinds (enum object_kind);
 	 * 0 where not given.
 	 */
 	int64_t num[OPTION_MAX];

@@ -78,6 +78,28 @@ value_mode(
 }
 
 static const char *
+value_kind(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	static const char *const words[] = {
+		[KIND_LOCK] = "lock",
+		[KIND_SEMAPHORE] = "semaphore",
+		[KIND_LATCH] = "latch",
+		[KIND_BARRIER] = "barrier",
+	};
+	size_t i;
+
+	(void)o;
+	(void)str;
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (value_is(value, words[i])) {
+			*num = (int64_t)i;
+			return NULL;
+		}
+	return "";
+}
+
+static const char *
 value_label(
     const struct option *o, struct span value, int64_t *num, struct span *str)
 {
@@ -102,6 +124,7 @@ static const value_parser parsers[] = {
 	[OPTION_TYPE_WAIT] = value_wait,
 	[OPTION_TYPE_NUMBER] = value_number,
 	[OPTION_TYPE_MODE] = value_mode,
+	[OPTION_TYPE_KIND] = value_kind,
 	[OPTION_TYPE_LABEL] = value_label,
 	[OPTION_TYPE_SECRET] = value_secret,
 };

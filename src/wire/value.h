@@ -19,6 +19,8 @@
 
 enum lock_mode { MODE_EXCLUSIVE, MODE_SHARED };
 
+enum object_kind { KIND_LOCK, KIND_SEMAPHORE, KIND_LATCH, KIND_BARRIER };
+
 /*
  * Reads the value of an option: LABEL and SECRET to *str, all others to *num.
  * False when it is malformed or out of range, with a sentence in `why`.

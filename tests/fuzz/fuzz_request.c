@@ -98,6 +98,9 @@ check_option(
 	case OPTION_TYPE_MODE:
 		assert(num == MODE_EXCLUSIVE || num == MODE_SHARED);
 		break;
+	case OPTION_TYPE_KIND:
+		assert(num >= KIND_LOCK && num <= KIND_BARRIER);
+		break;
 	case OPTION_TYPE_LABEL:
 		check_name(r->str[id], LABEL_MAX_BYTES);
 		/* FALLTHROUGH */

@@ -357,6 +357,7 @@ broker_make_core(struct broker *b)
 	struct core_config core = {
 		.broker = b->name,
 		.instance = b->instance,
+		.address = b->instance % 2 == 0 ? "host:5625" : "",
 		.seed = { prng_next(&w->prng), prng_next(&w->prng) },
 		.shards = w->shards,
 		.quorum = w->quorum,
@@ -373,6 +374,7 @@ broker_make_core(struct broker *b)
 		.prefix = WORLD_PREFIX,
 		.broker = b->name,
 		.instance = b->instance,
+		.address = core.address,
 		.lease_ms = w->lease_ms,
 		.replicas = w->replicas,
 		.shards = w->shards,

@@ -467,9 +467,10 @@ random_op(struct rig *rig, char *name)
 {
 	static const enum op_kind kinds[] = { OP_ACQUIRE, OP_ACQUIRE,
 		OP_ACQUIRE, OP_RENEW, OP_RENEW, OP_CONFIRM, OP_END, OP_END,
-		OP_UNDO, OP_STATUS, OP_HEARTBEAT, OP_BLESS, OP_BLESS, OP_IDLE,
-		OP_CONVERT, OP_FORCE, OP_TAKE, OP_HOLD, OP_LATCH, OP_COUNTDOWN,
-		OP_AWAIT, OP_ARRIVE, OP_ARRIVE, OP_PARTY, OP_LEAVE };
+		OP_UNDO, OP_STATUS, OP_LOOK, OP_HEARTBEAT, OP_BLESS, OP_BLESS,
+		OP_IDLE, OP_CONVERT, OP_FORCE, OP_TAKE, OP_HOLD, OP_LATCH,
+		OP_COUNTDOWN, OP_AWAIT, OP_ARRIVE, OP_ARRIVE, OP_PARTY,
+		OP_LEAVE };
 	struct prng *p = &rig->prng;
 	struct op op = { .id = ++rig->next_op };
 
@@ -489,6 +490,7 @@ random_op(struct rig *rig, char *name)
 	op.again = prng_chance(p, 300) ? prng_below(p, 3) : 0;
 	op.fence = FENCE_FLOOR + prng_below(p, 100);
 	op.reserve = (uint32_t)prng_range(p, op.kind != OP_RENEW, 4);
+	op.look = (enum op_look)prng_below(p, LOOK_MAX);
 	op.flags = prng_chance(p, 600) ? OP_QUEUE : 0;
 	if (prng_chance(p, 300))
 		op.flags |= OP_SHARED | OP_NOTED;
@@ -621,6 +623,7 @@ make(struct rig *rig)
 	for (i = 0; i < BROKERS; i++) {
 		snprintf(name, sizeof(name), "b%d", i);
 		config.broker = name;
+		config.address = i % 2 == 0 ? "host:5625" : "";
 		config.instance = prng_next(&rig->prng);
 		config.seed[0]++;
 		rig->gathers[i] = gather_new(&config);

@@ -28,6 +28,10 @@ struct fault_case {
 
 static const struct good_case good_cases[] = {
 	{ "broker: {name: Az09._-}", "  name: \"Az09._-\"\n" },
+	{ "broker: {address: \"db-1.example.org:5625\"}",
+	    "  address: \"db-1.example.org:5625\"\n" },
+	{ "broker: {address: \"[2001:db8::1]:5625\"}",
+	    "  address: \"[2001:db8::1]:5625\"\n" },
 
 	{ "listen: []", "listen: []\n" },
 	{ "listen:", "\nlisten:\n  - tcp: \"127.0.0.1:5625\"\n\n" },
@@ -252,6 +256,15 @@ static const struct fault_case fault_cases[] = {
 	{ "broker: {name: [a]}",
 	    "t:1:16: broker.name: is a list, expected at most 64 letters, "
 	    "digits, '.', '_' and '-'\n" },
+	{ "broker: {address: a}",
+	    "t:1:19: broker.address: 'a' has no port, expected HOST:PORT or "
+	    "[V6]:PORT\n" },
+	{ "broker: {address: \"a:0\"}",
+	    "t:1:19: broker.address: 'a:0' has no valid port, expected "
+	    "HOST:PORT or [V6]:PORT\n" },
+	{ "broker: {address: \"a b:1\"}",
+	    "t:1:19: broker.address: 'a b:1' has a character that no host "
+	    "name has, expected HOST:PORT or [V6]:PORT\n" },
 
 	/* listen */
 	{ "listen: 127.0.0.1:1",

@@ -12,7 +12,8 @@
  *	TIME open ID [tcp]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
- *	TIME < OUTCOME NAME [fence=F] [first=N] [ttl=D] [waiting] [sent=TIME]
+ *	TIME < OUTCOME NAME [fence=F] [first=N] [second=N] [ttl=D]
+ *				[waiting] [also=TEXT] [sent=TIME]
  *				[on=SHARD]
  *				of the oldest operation of that name; `@guard`
  *				is the name of those that have none
@@ -115,6 +116,7 @@ static const char *const verb_words[] = { [CORE_LOCK] = "LOCK",
 	[CORE_UNLOCK] = "UNLOCK",
 	[CORE_EXTEND] = "EXTEND",
 	[CORE_STATUS] = "STATUS",
+	[CORE_QUEUE] = "QUEUE",
 	[CORE_WATCH] = "WATCH",
 	[CORE_UNWATCH] = "UNWATCH",
 	[CORE_FORCE] = "UNLOCK-FORCE",
@@ -124,6 +126,9 @@ static const char *const verb_words[] = { [CORE_LOCK] = "LOCK",
 	[CORE_COUNTDOWN] = "COUNTDOWN",
 	[CORE_AWAIT] = "AWAIT",
 	[CORE_BARRIER] = "BARRIER" };
+
+static const char *const kind_words[] = { "any", "lock", "semaphore", "latch",
+	"barrier" };
 
 static void
 fail(const struct story *st, const char *what)
@@ -298,7 +303,10 @@ write_effect(struct story *st, const struct effect *e)
 		return;
 	}
 	begin_line(st);
-	if (e->kind == EFFECT_LOG)
+	if (e->kind == EFFECT_QUEUE)
+		buf_addf(st->out, "%" PRIu64 " queue %.*s", e->session,
+		    (int)e->name_len, text + e->name);
+	else if (e->kind == EFFECT_LOG)
 		buf_addf(st->out, "log %s %.*s", e->word, (int)e->text_len,
 		    text + e->text);
 	else if (e->kind == EFFECT_CLOSE)
@@ -510,7 +518,7 @@ static void
 do_outcome(struct story *st)
 {
 	struct core_event ev = { .kind = CORE_OUTCOME };
-	const char *text = option(st, "text");
+	const char *text = option(st, "text"), *also = option(st, "also");
 	struct outcome o;
 	size_t i;
 
@@ -523,6 +531,8 @@ do_outcome(struct story *st)
 	o.waiting = flag(st, "waiting");
 	o.text = text == NULL ? "" : text;
 	o.text_len = strlen(o.text);
+	o.also = also == NULL ? "" : also;
+	o.also_len = strlen(o.also);
 	for (i = 0; i < st->nflights; i++)
 		if (strcmp(st->flights[i].name, word(st, 3)) == 0 &&
 		    concerns(st, st->flights[i].shard))
@@ -637,6 +647,9 @@ do_request(struct story *st)
 	rq.keep_ms = option_num(st, "keep", 0);
 	rq.delay_ms = option_num(st, "delay", 0);
 	rq.queue_limit = (uint64_t)option_num(st, "queue", -1);
+	if (option(st, "kind") != NULL)
+		rq.kind =
+		    (enum core_kind)FIND(st, kind_words, option(st, "kind"));
 	rq.number = (uint64_t)option_num(st, "n", 1);
 	rq.limit = (uint64_t)option_num(st, "limit", 1);
 	ev.u.request.session = (uint64_t)number(st, st->words[1]);
@@ -683,6 +696,7 @@ configure(struct story *st)
 	c->default_hold_ms = option_num(st, "default_hold", 0);
 	c->max_holds = (unsigned)option_num(st, "holds", c->max_holds);
 	c->max_waiters = (unsigned)option_num(st, "waiters", c->max_waiters);
+	c->address = option(st, "address");
 	c->owned = flag(st, "owned");
 	c->trust_new = flag(st, "trust_new");
 	c->quorum = option(st, "quorum") != NULL;

@@ -109,6 +109,7 @@ make(enum op_kind kind, uint64_t id, const char *name)
 		.need = 2,
 		.want = 4,
 		.limit = 5,
+		.look = LOOK_LATCH,
 		.timeout_ms = 2000,
 		.pend = "id:nonce" };
 
@@ -181,6 +182,9 @@ static const struct {
 	{ OP_STATUS, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },
+	{ OP_LOOK, SCRIPT_KEEP,
+	    "EVALSHA  6 lock:@guard lock:@fence lock:n lock:@sem:n "
+	    "lock:@latch:n lock:@barrier:n " COMMON("0", "5") " look t" },
 	{ OP_TAKE, SCRIPT_ACQUIRE,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@sem:n " COMMON(
 		"0", "5") " take 7 1 2 4 5 t" },
@@ -207,7 +211,7 @@ static const struct {
 		"0", "5") " leave l" },
 	{ OP_HEARTBEAT, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
-		"0", "5") " heartbeat" },
+		"0", "5") " heartbeat " },
 	{ OP_BLESS, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
 		"0", "5") " bless id:nonce" },
@@ -687,7 +691,7 @@ START_TEST(the_highest_fence_is_passed_on)
 	flush();
 	ck_assert_str_eq(
 	    words(seen.calls[0]), "EVALSHA  2 lock:@guard lock:@fence " COMMON(
-				      "60", "5") " heartbeat");
+				      "60", "5") " heartbeat ");
 	gather_drop(g, seen.calls[0]);
 	gather_free(g);
 }

@@ -14,6 +14,94 @@ b< OK state=held waiters=0 broker=b1 session=<A> label=cron fence=<F> ttl=<1..13
 a> STATUS intro-held
 a< OK state=held broker=b1 session=<A> fence=<F>
 
+== STATUS tells since when, and until when with a hold=
+a> LOCK intro-age hold=1h
+a< OK fence=<F> depth=1
+pause 30
+b> STATUS intro-age
+b< OK state=held age=<30..5000>ms until=<3500000..3599970>ms
+b> LOCK intro-ageless
+b< OK
+a> STATUS intro-ageless
+a< OK state=held age=<0..5000>ms no:until
+
+== STATUS: what is left of a keep or delay window, without a session
+a> LOCK intro-keep keep=1h
+a< OK
+a> UNLOCK intro-keep
+a< OK depth=0
+b> STATUS intro-keep
+b< OK state=held until=<3500000..3600000>ms no:session no:age
+b> QUEUE intro-keep
+b< OK lines=1 waiters=0
+b: holder broker=b1 until=<3500000..3600000>ms
+
+== STATUS kind=: semaphores, latches and barriers, as far as there are any
+a> STATUS intro-kinds kind=semaphore
+a< ERR not-found ~semaphore
+a> STATUS intro-kinds kind=latch
+a< ERR not-found ~latch
+a> STATUS intro-kinds kind=barrier
+a< ERR not-found ~barrier
+a> STATUS intro-kinds kind=lock
+a< OK state=free waiters=0 no:other
+a> STATUS intro-kinds kind=door
+a< ERR bad-option ~kind
+b> ACQUIRE intro-kinds limit=5 permits=2
+b< OK permits=2
+a> STATUS intro-kinds kind=semaphore
+a< OK kind=semaphore limit=5 free=3 waiters=0
+c> ACQUIRE intro-kinds limit=5 permits=4
+? STATUS intro-kinds kind=semaphore => OK waiters=1
+d> LATCH intro-kinds count=7
+d< OK count=7
+d> COUNTDOWN intro-kinds by=2
+d< OK count=5
+a> STATUS intro-kinds kind=latch
+a< OK kind=latch count=5
+d> BARRIER intro-kinds parties=3
+? STATUS intro-kinds kind=barrier => OK kind=barrier parties=3 arrived=1
+e> @1 BARRIER intro-kinds parties=3
+? STATUS intro-kinds kind=barrier => OK kind=barrier parties=3 arrived=2
+a> STATUS intro-kinds
+a< OK state=free other=semaphore,latch,barrier
+a> LOCK intro-kinds
+a< OK
+a> STATUS intro-kinds
+a< OK state=held other=semaphore,latch,barrier session=<A> broker=b1
+a> STATUS intro-kinds kind=lock
+a< OK state=held no:other session=<A>
+e> BARRIER intro-kinds parties=3
+d< OK index=2
+e< @1 OK index=1
+e< OK index=0
+b> RELEASE intro-kinds permits=2
+b< OK permits=0
+c< OK permits=4
+c> RELEASE intro-kinds permits=4
+c< OK permits=0
+? STATUS intro-kinds kind=semaphore => ERR not-found
+? STATUS intro-kinds kind=barrier => ERR not-found
+a> STATUS intro-kinds
+a< OK state=held other=latch
+
+== READY, with no right at all
+a> READY
+a< OK
+a> ready now
+a< ERR bad-request
+
+== QUEUE: a session that waits to be resumed has been away
+a> SESSION grace=2s label=gone
+a< OK id=<A>
+a> LOCK intro-away
+a< OK fence=<F> depth=1
+a| close
+? QUEUE intro-away => OK lines=1 waiters=0
+b> QUEUE intro-away
+b< OK lines=1 waiters=0
+b: holder session=<A> label=gone away=<0..2000>ms mode=exclusive fence=<F> no:peer
+
 == STATUS counts who waits through this broker
 a> LOCK intro-count
 a< OK fence=<F> depth=1
@@ -23,7 +111,7 @@ b> @2 LOCK intro-count
 
 == QUEUE of a free name
 a> QUEUE intro-nobody
-a< OK lines=0
+a< OK lines=0 waiters=0
 
 == QUEUE: who holds it and who waits, in order
 a> SESSION label=cron
@@ -40,7 +128,7 @@ c< OK id=<C>
 c> LOCK intro-queue
 ? STATUS intro-queue => OK waiters=2
 d> QUEUE intro-queue
-d< OK lines=3
+d< OK lines=3 waiters=2
 d: holder session=<A> label=cron peer=pid:<*> mode=exclusive fence=<F> age=<0..5000>ms
 d: waiter session=<B> peer=pid:<*> mode=exclusive age=<0..5000>ms no:label
 d: waiter session=<C> label=late peer=127.0.0.1:<*> mode=exclusive age=<0..5000>ms

@@ -57,7 +57,7 @@
 20 guard pending p2
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
 20 < gone a
-> 1 ERR unavailable Redis is new or has lost its history (a restart, a failover, a freeze); grants begin again in 13600ms, when every earlier lease is known or over
+> 1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
 
 == forced: it only lingers here, and is another broker's by now
 0 ready 4
@@ -195,8 +195,8 @@
 60 message force 1 1000000 40000 0123456789abcdef a
 > log forced a, by another broker
 > 1 !LOST a fence=100 reason=forced
-70 3 STATUS a
-> 3 OK state=shared waiters=0 broker=b session=2 fence=100 ttl=9838
+70 3 STATUS a kind=lock
+> 3 OK state=shared waiters=0 broker=b session=2 fence=100 ttl=9838 age=20
 
 == forced by another broker: what lingers of who came later stays
 0 ready 2
@@ -269,7 +269,7 @@ config quorum=3
 > log quorum-lost 1 of 3 Redis servers can be reached and 1 may grant; 2 must
 20 1 STATUS a
 30 up on=2
-> op status a on=0
+> op look a on=0
 > log quorum-back 2 of 3 Redis servers may grant
 40 < value a on=0
 > 1 OK state=free waiters=0

@@ -85,7 +85,7 @@
 10 guard pending p1
 > log guard-pending shard 0: its history changed; grants begin in 13600ms
 20 1 TRYLOCK a
-> 1 ERR unavailable Redis is new or has lost its history (a restart, a failover, a freeze); grants begin again in 13590ms, when every earlier lease is known or over
+> 1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
 
 == try: while it is being ended
 0 ready 3

@@ -90,36 +90,126 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 2 STATUS a
-> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=9878
+> op look a
+35 < value a text=b.0000000000000000.1|100 ttl=12s first=6
+> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=9873 age=15 other=semaphore,latch
+36 2 STATUS a kind=lock
+> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=9872 age=16
 40 2 STATUS b
-> op status b
+> op look b
 50 < value b text=c.0123456789abcdef.7|33 ttl=5s
 > 2 OK state=held waiters=0 broker=c fence=33 ttl=5000
 60 2 STATUS b
-> op status b
+> op look b
 70 < value b text=@shared|44 ttl=5s
 > 2 OK state=shared waiters=0 fence=44 ttl=5000
 80 2 STATUS b
-> op status b
+> op look b
 90 < value b text=plain ttl=5s
 > 2 OK state=held waiters=0 ttl=5000
 100 2 STATUS b
-> op status b
+> op look b
 110 < value b
 > 2 OK state=free waiters=0
 120 2 STATUS b
-> op status b
+> op look b
 130 < unknown b
-> 2 ERR unavailable Redis did not answer
+> 2 ERR unavailable Redis did not answer in time; try again
 140 down
 150 2 STATUS b
 2150 until
 > 2150 2 ERR unavailable Redis can't be used
 2160 2 STATUS b
 2170 up
-> op status b
+> op look b
 2180 < value b
 > 2 OK state=free waiters=0
+
+== STATUS: until when, and where
+config address=host:5625
+0 ready 3
+10 1 LOCK a hold=20s keep=30s
+> op acquire a seq=1 ttl=31000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 STATUS a kind=lock
+> 2 OK state=held waiters=0 broker=b address=host:5625 session=1 fence=100 ttl=9878 age=10 until=19990
+40 1 UNLOCK a
+> op end a seq=1 linger=29980
+50 < ended a
+> 1 OK depth=0
+60 2 STATUS a kind=lock
+> 2 OK state=held waiters=0 broker=b address=host:5625 ttl=29960 until=29960
+70 2 STATUS b
+> op look b
+80 < value b text=c.0123456789abcdef.7|33 ttl=5s also=other:5625 first=8
+> 2 OK state=held waiters=0 broker=c address=other:5625 fence=33 ttl=5000 other=barrier
+
+== STATUS: Redis is silent, and what is here is told all the same
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 STATUS a
+> op look a
+2030 < unknown a
+> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=7878 age=2010
+2040 down
+2050 2 STATUS a
+> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=7858 age=2030
+
+== STATUS: semaphores, latches, barriers
+0 ready 1
+10 1 STATUS a kind=semaphore
+> op look a
+20 < value a first=5 second=3
+> 1 OK kind=semaphore limit=5 free=3 waiters=0
+30 1 STATUS a kind=latch
+> op look a
+40 < value a first=7
+> 1 OK kind=latch count=7
+50 1 STATUS a kind=barrier
+> op look a
+60 < value a first=3 second=1
+> 1 OK kind=barrier parties=3 arrived=1
+70 1 STATUS a kind=barrier
+> op look a
+80 < gone a
+> 1 ERR not-found there is no barrier a
+90 1 STATUS a kind=latch
+> op look a
+100 < refused a text=why
+> 1 ERR unavailable why
+
+== QUEUE: here, elsewhere, while Redis is silent or away
+config address=host:5625
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 QUEUE a
+> 2 queue a
+40 2 QUEUE b
+> op look b
+50 < value b text=c.0123456789abcdef.7|33 ttl=5s also=other:5625
+> 2 queue b broker=c address=other:5625 mode=exclusive ttl=5000
+60 2 QUEUE b
+> op look b
+70 < value b text=plain
+> 2 queue b mode=exclusive
+80 2 QUEUE b
+> op look b
+90 < unknown b
+> 2 queue b
+100 2 QUEUE b
+> op look b
+110 < value b
+> 2 queue b
+120 down
+130 2 QUEUE b
+> 2 queue b
 
 == stop while a party is leaving a barrier
 0 ready 1
@@ -144,10 +234,10 @@
 > op renew b seq=1 ttl=13000 fence=100 reserve=1
 40 < granted a fence=200
 50 3 STATUS a
-> op status a
+> op look a
 60 < value a text=b.0000000000000000.2|200 ttl=12s
 > 3 OK state=free waiters=1
 70 3 STATUS a
-> op status a
+> op look a
 80 < value a text=b.0000000000000009.2|200 ttl=12s
 > 3 OK state=held waiters=1 broker=b fence=200 ttl=12000
