@@ -44,6 +44,9 @@ uint32_t guard_any(const struct core *core);
 int64_t guard_why(
     const struct core *core, uint32_t shard, char *why, size_t size);
 
+/* When it may grant again, for guards that are pending. */
+int64_t guard_bless_ms(const struct core *core, const struct guard *g);
+
 void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report);

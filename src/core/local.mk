@@ -17,6 +17,7 @@ src_core_libcore_a_SOURCES = \
 	src/core/group.h \
 	src/core/guard.c \
 	src/core/guard.h \
+	src/core/guard_why.c \
 	src/core/hold.c \
 	src/core/hold.h \
 	src/core/kept.c \

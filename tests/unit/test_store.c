@@ -96,7 +96,7 @@ static const struct store_handler handler = { on_guard, on_outcome };
 static struct op
 make(enum op_kind kind, uint64_t id, const char *name)
 {
-	struct op op = { .id = id,
+	return (struct op){ .id = id,
 		.kind = kind,
 		.name = name,
 		.name_len = name ? strlen(name) : 0,
@@ -112,8 +112,6 @@ make(enum op_kind kind, uint64_t id, const char *name)
 		.look = LOOK_LATCH,
 		.timeout_ms = 2000,
 		.pend = "id:nonce" };
-
-	return op;
 }
 
 static void
@@ -271,8 +269,7 @@ START_TEST(names_are_bytes)
 	flush();
 	call = seen.calls[0];
 	ck_assert_uint_eq(call->argvlen[CALL_HEAD + 2], 11);
-	ck_assert_int_eq(
-	    memcmp(call->argv[CALL_HEAD + 2], "lock:a\0 b\r\n", 11), 0);
+	ck_assert_mem_eq(call->argv[CALL_HEAD + 2], "lock:a\0 b\r\n", 11);
 	gather_drop(g, call);
 	gather_free(g);
 }
@@ -320,8 +317,7 @@ START_TEST(what_keeps_goes_first)
 	ck_assert_uint_eq(seen.calls[1]->ids[0], 1);
 	ck_assert_uint_eq(seen.calls[1]->ids[1], 3);
 	/* A nonce is never the same again. */
-	ck_assert_int_ne(
-	    memcmp(seen.calls[0]->args[0], seen.calls[1]->args[0], 16), 0);
+	ck_assert_mem_ne(seen.calls[0]->args[0], seen.calls[1]->args[0], 16);
 	gather_drop(g, seen.calls[0]);
 	gather_drop(g, seen.calls[1]);
 	gather_free(g);
