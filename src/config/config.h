@@ -28,6 +28,7 @@ enum config_mode {
 /* One place to listen on.  Owned by struct config_listen. */
 struct config_endpoint {
 	struct config_address address;
+	bool proxied;  /* tcp: proxies may close for their clients */
 	unsigned mode; /* permissions of a Unix socket: 0660 */
 	char *group;   /* of a Unix socket; "": the daemon's own */
 };

@@ -18,6 +18,7 @@
 #include "config/values.h"
 
 #define EXPECTED_LISTEN "HOST:PORT or [V6]:PORT"
+#define EXPECTED_BOOL "true or false"
 #define EXPECTED_NODE "HOST:PORT, [V6]:PORT or unix:/PATH"
 #define EXPECTED_UNIX "an absolute path of at most 107 bytes, or \"\""
 #define EXPECTED_MODE "3 or 4 octal digits such as \"0660\""
@@ -28,10 +29,18 @@
 
 /* --- listen */
 
-enum entry_key { ENTRY_TCP, ENTRY_UNIX, ENTRY_MODE, ENTRY_GROUP, ENTRY_KEYS };
+enum entry_key {
+	ENTRY_TCP,
+	ENTRY_PROXIED,
+	ENTRY_UNIX,
+	ENTRY_MODE,
+	ENTRY_GROUP,
+	ENTRY_KEYS
+};
 
 static const char *const entry_keys[ENTRY_KEYS] = {
 	[ENTRY_TCP] = "tcp",
+	[ENTRY_PROXIED] = "proxied",
 	[ENTRY_UNIX] = "unix",
 	[ENTRY_MODE] = "mode",
 	[ENTRY_GROUP] = "group",
@@ -87,7 +96,8 @@ entry_read(struct entry *entry, const struct config_node *item,
 		key = entry_key_find(n->key);
 		if (key == ENTRY_KEYS) {
 			config_node_fault_key(n, faults,
-			    "unknown key, expected tcp, unix, mode or group");
+			    "unknown key, expected tcp, proxied, unix, mode or "
+			    "group");
 			ok = false;
 			continue;
 		}
@@ -106,8 +116,14 @@ entry_check(const struct entry *entry, struct config_faults *faults)
 	static const enum entry_key not_beside_tcp[] = { ENTRY_UNIX, ENTRY_MODE,
 		ENTRY_GROUP };
 	size_t n = sizeof(not_beside_tcp) / sizeof(not_beside_tcp[0]);
+	const struct config_node *proxied = entry->at[ENTRY_PROXIED];
 	bool ok = true;
 
+	if (entry->at[ENTRY_TCP] == NULL && proxied != NULL) {
+		config_node_fault_key(
+		    proxied, faults, "given, expected only beside tcp");
+		return false;
+	}
 	if (entry->at[ENTRY_TCP] == NULL)
 		return true;
 	for (size_t i = 0; i < n; i++) {
@@ -132,6 +148,15 @@ fault_value(const struct config_node *node, struct config_faults *faults,
 	config_node_fault(node, faults, "%s %s, expected %s",
 	    config_quote(quoted, node->text), why, expected);
 	return false;
+}
+
+static bool
+parse_proxied(
+    const struct config_node *node, bool *proxied, struct config_faults *faults)
+{
+	const char *why = config_type_BOOL.parse(NULL, node->text, proxied);
+
+	return why == NULL || fault_value(node, faults, why, EXPECTED_BOOL);
 }
 
 static bool
@@ -250,6 +275,10 @@ endpoint_parse(struct config_endpoint *endpoint, const struct entry *entry,
 		    config_address_parse_tcp(&endpoint->address, tcp->text, 0);
 	if (why != NULL)
 		ok = fault_value(tcp, faults, why, EXPECTED_LISTEN);
+	if (entry->at[ENTRY_PROXIED] != NULL)
+		ok = parse_proxied(entry->at[ENTRY_PROXIED], &endpoint->proxied,
+			 faults) &&
+		     ok;
 	why = NULL;
 	if (path != NULL) {
 		config_address_fini(&endpoint->address);
@@ -376,8 +405,9 @@ listen_dump(const struct config_field *field, const void *slot, FILE *out)
 		const struct config_endpoint *e = &listen->v[i];
 
 		if (e->address.path == NULL) {
-			fprintf(out, "  - tcp: \"%s\"\n",
-			    config_address_format(&e->address, text));
+			fprintf(out, "  - tcp: \"%s\"\n    proxied: %s\n",
+			    config_address_format(&e->address, text),
+			    e->proxied ? "true" : "false");
 			continue;
 		}
 		fputs("  - unix: ", out);
@@ -399,6 +429,7 @@ listen_same(const void *a, const void *b)
 	for (size_t i = 0; i < la->n; i++)
 		if (!config_address_same(
 			&la->v[i].address, &lb->v[i].address) ||
+		    la->v[i].proxied != lb->v[i].proxied ||
 		    la->v[i].mode != lb->v[i].mode ||
 		    strcmp(la->v[i].group, lb->v[i].group) != 0)
 			return false;

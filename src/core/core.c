@@ -324,7 +324,8 @@ on_flush(struct core *core, const struct core_event *ev)
 static void
 on_open(struct core *core, const struct core_event *ev)
 {
-	session_open(core, ev->u.open.session, ev->u.open.peer, ev->u.open.tcp);
+	session_open(core, ev->u.open.session, ev->u.open.peer, ev->u.open.tcp,
+	    ev->u.open.proxied);
 }
 
 static void

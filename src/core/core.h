@@ -156,6 +156,7 @@ struct core_event {
 			uint64_t session;
 			const char *peer; /* copied */
 			bool tcp;
+			bool proxied; /* a close may be a proxy's */
 		} open;
 		struct {
 			uint64_t session;

@@ -32,7 +32,8 @@
 #define KEY_DIGITS (ID_DIGITS + 2 * CORE_SECRET_BYTES)
 
 void
-session_open(struct core *core, uint64_t id, const char *peer, bool tcp)
+session_open(
+    struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 
@@ -40,6 +41,7 @@ session_open(struct core *core, uint64_t id, const char *peer, bool tcp)
 	s->id = s->conn = id;
 	s->peer = xstrdup(peer);
 	s->tcp = tcp;
+	s->proxied = proxied;
 	s->end.kind = TIMER_SESSION;
 	TAILQ_INIT(&s->holds);
 	TAILQ_INIT(&s->waiting);
@@ -152,11 +154,14 @@ session_take_back(struct core *core, struct session *s)
 	}
 }
 
-/* Did its client end it, so that it does not count on a valid= any more? */
+/*
+ * Did its client end it, so that it does not count on a valid= any more?  A
+ * proxy closes in order, too, when its client is cut off.
+ */
 static bool
 ended_by_client(const struct session *s, bool orderly, bool quit)
 {
-	return quit || orderly || !s->tcp;
+	return quit || (orderly && !s->proxied) || !s->tcp;
 }
 
 /* Until when it goes on without a connection; not after now: not at all. */
@@ -372,6 +377,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	s->detached = false;
 	s->conn = own->conn;
 	s->tcp = own->tcp;
+	s->proxied = own->proxied;
 	s->draining = own->draining;
 	s->peer = own->peer;
 	own->peer = peer;

@@ -6,7 +6,8 @@
 
 #include "core/state.h"
 
-void session_open(struct core *core, uint64_t id, const char *peer, bool tcp);
+void session_open(
+    struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied);
 struct session *session_find(const struct core *core, uint64_t id);
 
 /* How many things it holds or waits for (limits.holds). */

@@ -103,6 +103,7 @@ struct session {
 	char *label;   /* owned; NULL: none */
 	char *peer;    /* owned */
 	bool tcp;
+	bool proxied;	      /* a close may be a proxy's */
 	bool draining;	      /* will send nothing more: it does not wait */
 	bool detached;	      /* its connection is gone */
 	int64_t valid_ms;     /* until when it was told that all is well */

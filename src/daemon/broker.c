@@ -195,6 +195,7 @@ on_opened(void *arg, struct conn *c)
 	ev.u.open.session = conn_id(c);
 	ev.u.open.peer = conn_peer(c);
 	ev.u.open.tcp = conn_is_tcp(c);
+	ev.u.open.proxied = conn_is_proxied(c);
 	bridge_step(b, &ev);
 }
 
@@ -511,7 +512,7 @@ listen_one(struct broker *b, const struct config_endpoint *e, struct buf *why)
 	if (a->path != NULL)
 		return front_listen_unix(
 		    b->front, a->path, e->mode, e->group, why);
-	return front_listen_tcp(b->front, a->host, a->port, why);
+	return front_listen_tcp(b->front, a->host, a->port, e->proxied, why);
 }
 
 bool

@@ -288,6 +288,12 @@ conn_is_tcp(const struct conn *c)
 }
 
 bool
+conn_is_proxied(const struct conn *c)
+{
+	return c->proxied;
+}
+
+bool
 conn_is_admin(const struct conn *c)
 {
 	return c->admin;

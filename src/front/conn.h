@@ -75,6 +75,7 @@ struct conn {
 	uint8_t stage; /* enum conn_stage */
 	uint8_t end;   /* enum conn_end */
 	bool tcp : 1;
+	bool proxied : 1; /* the peer is a proxy */
 	bool admin : 1;
 	bool opened : 1;  /* the handler knows it */
 	bool spoke : 1;	  /* a first line came */

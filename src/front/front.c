@@ -159,10 +159,11 @@ front_has_room(const struct front *f)
 }
 
 void
-front_accepted(struct front *f, int fd, bool tcp)
+front_accepted(struct front *f, int fd, bool tcp, bool proxied)
 {
 	struct conn *c = conn_new(f, fd, tcp);
 
+	c->proxied = proxied;
 	HASH_ADD(by_id, f->conns, id, sizeof(c->id), c);
 	f->nlive++;
 	timeouts_set(c, TIMEOUT_SILENT);

@@ -90,8 +90,9 @@ void front_set_limits(struct front *f, const struct front_limits *limits);
  * is listened on already (a socket that systemd passed) is no failure.  Each
  * logs `listening address=HOST:PORT` or `address=unix:/PATH`.
  */
+/* proxied: clients come through proxies, which may close for them. */
 bool front_listen_tcp(struct front *f, const char *host, uint16_t port,
-    struct buf *why) __attribute__((warn_unused_result));
+    bool proxied, struct buf *why) __attribute__((warn_unused_result));
 /* group: "" for the process' own. */
 bool front_listen_unix(struct front *f, const char *path, unsigned mode,
     const char *group, struct buf *why) __attribute__((warn_unused_result));
@@ -130,6 +131,7 @@ void front_each(
 uint64_t conn_id(const struct conn *c);
 const char *conn_peer(const struct conn *c); /* 10.0.0.7:5512 or pid:4711 */
 bool conn_is_tcp(const struct conn *c);
+bool conn_is_proxied(const struct conn *c);
 /* At a Unix socket, and root or of the broker's own user. */
 bool conn_is_admin(const struct conn *c);
 void *conn_data(const struct conn *c);

@@ -49,21 +49,24 @@ socket_new(int family)
 
 /* An address that a passed socket listens on already is fine as it is. */
 static bool
-listen_at(struct front *f, const struct addrinfo *ai, struct buf *why)
+listen_at(
+    struct front *f, const struct addrinfo *ai, bool proxied, struct buf *why)
 {
 	struct sockaddr_storage sa;
 	const int one = 1;
+	struct listener *there;
 	char *name;
 	int fd;
 
 	memset(&sa, 0, sizeof(sa));
 	memcpy(&sa, ai->ai_addr, ai->ai_addrlen);
 	name = sockopt_name(&sa, ai->ai_addrlen);
-	if (listener_there(f, name)) {
-		free(name);
+	there = listener_find(f, name);
+	free(name);
+	if (there != NULL) {
+		listener_set_proxied(there, proxied);
 		return true;
 	}
-	free(name);
 	fd = socket_new(ai->ai_family);
 	if (fd < 0)
 		return fail(why, "socket");
@@ -74,13 +77,15 @@ listen_at(struct front *f, const struct addrinfo *ai, struct buf *why)
 		(void)close(fd);
 		return false;
 	}
-	listener_add(f, fd, true, socket_name(fd), NULL);
+	there = listener_add(f, fd, true, socket_name(fd), NULL);
+	listener_set_proxied(there, proxied);
 	return true;
 }
 
 /* A name may stand for several addresses; one that works is enough. */
 static bool
-listen_tcp(struct front *f, const char *host, uint16_t port, struct buf *why)
+listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
+    struct buf *why)
 {
 	struct addrinfo hints, *list, *ai;
 	struct buf each;
@@ -100,7 +105,7 @@ listen_tcp(struct front *f, const char *host, uint16_t port, struct buf *why)
 	buf_init(&each);
 	for (ai = list; ai; ai = ai->ai_next) {
 		buf_clear(&each);
-		if (listen_at(f, ai, &each))
+		if (listen_at(f, ai, proxied, &each))
 			ok = true;
 	}
 	if (!ok)
@@ -111,14 +116,14 @@ listen_tcp(struct front *f, const char *host, uint16_t port, struct buf *why)
 }
 
 bool
-front_listen_tcp(
-    struct front *f, const char *host, uint16_t port, struct buf *why)
+front_listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
+    struct buf *why)
 {
 	struct buf inner;
 	bool ok;
 
 	buf_init(&inner);
-	ok = listen_tcp(f, host, port, &inner);
+	ok = listen_tcp(f, host, port, proxied, &inner);
 	if (!ok) {
 		buf_addf(why, strchr(host, ':') ? "[%s]:%u: " : "%s:%u: ", host,
 		    (unsigned)port);
@@ -237,7 +242,7 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
 	buf_init(&name);
 	buf_addf(&name, "unix:%s", path);
 	buf_addc(&name, '\0');
-	there = listener_there(f, buf_data(&name));
+	there = listener_find(f, buf_data(&name)) != NULL;
 	buf_fini(&name);
 	if (there)
 		return true;
@@ -250,7 +255,7 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
 		(void)close(fd);
 		return false;
 	}
-	listener_add(f, fd, false, socket_name(fd), xstrdup(path));
+	(void)listener_add(f, fd, false, socket_name(fd), xstrdup(path));
 	return true;
 }
 
@@ -296,6 +301,6 @@ front_listen_fd(struct front *f, int fd, struct buf *why)
 	flags = fcntl(fd, F_GETFL);
 	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL);
+	(void)listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL);
 	return true;
 }

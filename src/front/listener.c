@@ -35,6 +35,7 @@ struct listener {
 	struct front *front;
 	int fd;
 	bool tcp;
+	bool proxied;
 	char *name; /* owned; as the log has it */
 	char *path; /* owned; to be unlinked, or NULL */
 	dev_t dev;  /* of path, so that only our own is unlinked */
@@ -118,7 +119,7 @@ accept_one(struct listener *l, int fd)
 
 	reserve(f);
 	if (front_has_room(f)) {
-		front_accepted(f, fd, l->tcp);
+		front_accepted(f, fd, l->tcp, l->proxied);
 		return true;
 	}
 	if (is_news(&f->crowded_ms))
@@ -221,19 +222,25 @@ front_listeners(const struct front *f)
 	return n;
 }
 
-bool
-listener_there(const struct front *f, const char *name)
+struct listener *
+listener_find(const struct front *f, const char *name)
 {
-	const struct listener *l;
+	struct listener *l;
 
 	LIST_FOREACH (l, &f->listeners, link) {
 		if (strcmp(l->name, name) == 0)
-			return true;
+			return l;
 	}
-	return false;
+	return NULL;
 }
 
 void
+listener_set_proxied(struct listener *l, bool proxied)
+{
+	l->proxied = proxied;
+}
+
+struct listener *
 listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 {
 	struct listener *l = xcalloc(1, sizeof(*l));
@@ -254,4 +261,5 @@ listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 		abort();
 	LIST_INSERT_HEAD(&f->listeners, l, link);
 	LOG(NOTICE, "listening", LOG_S("address", name));
+	return l;
 }

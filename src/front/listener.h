@@ -7,15 +7,20 @@
 #include <stdbool.h>
 
 struct front;
+struct listener;
 
 /*
  * Accepts clients from now on.  Takes over the socket, its name as the log
  * has it, and the path to unlink in the end, or NULL.
  */
-void listener_add(struct front *f, int fd, bool tcp, char *name, char *path);
+struct listener *listener_add(
+    struct front *f, int fd, bool tcp, char *name, char *path);
 
-/* Is there one with this name? */
-bool listener_there(const struct front *f, const char *name);
+/* The one with this name, or NULL. */
+struct listener *listener_find(const struct front *f, const char *name);
+
+/* Whoever comes to it from now on is a proxy, or not. */
+void listener_set_proxied(struct listener *l, bool proxied);
 
 /* Once for each front, before and after all others. */
 void listeners_init(struct front *f);

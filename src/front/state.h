@@ -80,7 +80,7 @@ front_now_ms(void)
 }
 
 /* A new client, or one too many; the socket is taken over. */
-void front_accepted(struct front *f, int fd, bool tcp);
+void front_accepted(struct front *f, int fd, bool tcp, bool proxied);
 void front_rejected(struct front *f, int fd, bool tcp);
 
 /* May another client come in? */

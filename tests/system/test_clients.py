@@ -200,6 +200,33 @@ class Promised(SystemTest):
         took, _ = self.ends(lambda client: client.reset(), ping=False)
         self.assertLess(took, patience(0.5))
 
+    def behind_proxies(self):
+        broker = self.broker(start=False, lease=2)
+        broker.settings["listen"][1]["proxied"] = True
+        broker.start().wait_granting()
+
+    def test_a_close_waits_for_it_where_a_proxy_may_close(self):
+        self.behind_proxies()
+        for how in (lambda client: client.close(), lambda client: client.shut()):
+            took, valid = self.ends(how)
+            self.assertGreater(valid, 0.5)
+            self.assert_within(valid - 0.02, took, patience(valid + 0.5))
+
+    def test_a_close_without_it_does_not_even_there(self):
+        self.behind_proxies()
+        took, _ = self.ends(lambda client: client.close(), ping=False)
+        self.assertLess(took, patience(0.5))
+
+    def test_quit_does_not_even_there(self):
+        self.behind_proxies()
+        took, _ = self.ends(lambda client: client.ok("QUIT"))
+        self.assertLess(took, patience(0.5))
+
+    def test_a_unix_socket_does_not_even_there(self):
+        self.behind_proxies()
+        took, _ = self.ends(lambda client: client.close(), tcp=False)
+        self.assertLess(took, patience(0.5))
+
     def test_a_unix_socket_does_not(self):
         self.prepare()
         took, _ = self.ends(lambda client: client.close(), tcp=False)

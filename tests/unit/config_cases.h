@@ -34,13 +34,18 @@ static const struct good_case good_cases[] = {
 	    "  address: \"[2001:db8::1]:5625\"\n" },
 
 	{ "listen: []", "listen: []\n" },
-	{ "listen:", "\nlisten:\n  - tcp: \"127.0.0.1:5625\"\n\n" },
+	{ "listen:", "\nlisten:\n  - tcp: \"127.0.0.1:5625\"\n"
+		     "    proxied: false\n\n" },
 	{ "listen: [{tcp: \"[::1]:0\"}]", "\nlisten:\n  - tcp: \"[::1]:0\"\n" },
 	{ "listen: [{tcp: \"[fe80::1%eth0]:65535\"}]",
 	    "  - tcp: \"[fe80::1%eth0]:65535\"\n" },
 	{ "listen: [{tcp: \"a-b.c_d:1\"}]", "  - tcp: \"a-b.c_d:1\"\n" },
 	{ "listen: [{tcp: \"0.0.0.0:0\"}, {tcp: \"0.0.0.0:0\"}]",
-	    "  - tcp: \"0.0.0.0:0\"\n  - tcp: \"0.0.0.0:0\"\n" },
+	    "  - tcp: \"0.0.0.0:0\"\n    proxied: false\n"
+	    "  - tcp: \"0.0.0.0:0\"\n    proxied: false\n" },
+	{ "listen: [{tcp: \"a:1\", proxied: true}, {tcp: \"a:2\"}]",
+	    "  - tcp: \"a:1\"\n    proxied: true\n"
+	    "  - tcp: \"a:2\"\n    proxied: false\n" },
 	{ "listen: [{unix: /run/a}]",
 	    "  - unix: \"/run/a\"\n    mode: \"0660\"\n    group: \"\"\n" },
 	{ "listen: [{unix: /run/a, mode: 0600, group: root}]",
@@ -281,7 +286,13 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:37: listen.group: given beside tcp, expected only beside "
 	    "unix\n" },
 	{ "listen: [{tpc: \"a:1\"}]", "t:1:11: listen.tpc: unknown key, "
-				      "expected tcp, unix, mode or group\n" },
+				      "expected tcp, proxied, unix, mode or "
+				      "group\n" },
+	{ "listen: [{tcp: \"a:1\", proxied: yes}]",
+	    "t:1:32: listen.proxied: 'yes' is neither true nor false, "
+	    "expected true or false\n" },
+	{ "listen: [{unix: /a, proxied: true}]",
+	    "t:1:21: listen.proxied: given, expected only beside tcp\n" },
 	{ "listen: [{tcp: [a]}]", "t:1:16: listen.tcp: is a list, expected a "
 				  "single value\n" },
 	{ "listen: [{tcp: }]", "t:1:16: listen.tcp: '' is empty, " IN_TCP },

@@ -9,7 +9,7 @@
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
  *	TIME guard STATE [TEXT] [fresh] [fence=F] [on=SHARD]
- *	TIME open ID [tcp]	TIME drain|gone|close|quit ID
+ *	TIME open ID [tcp [proxied]]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
  *	TIME < OUTCOME NAME [fence=F] [first=N] [second=N] [ttl=D]
@@ -448,20 +448,22 @@ do_guard(struct story *st)
 }
 
 static void
-open_session(struct story *st, int64_t id, bool tcp)
+open_session(struct story *st, int64_t id, bool tcp, bool proxied)
 {
 	struct core_event ev = { .kind = CORE_OPEN };
 
 	ev.u.open.session = (uint64_t)id;
 	ev.u.open.peer = "peer";
 	ev.u.open.tcp = tcp;
+	ev.u.open.proxied = proxied;
 	step(st, &ev);
 }
 
 static void
 do_open(struct story *st)
 {
-	open_session(st, number(st, word(st, 2)), flag(st, "tcp"));
+	open_session(
+	    st, number(st, word(st, 2)), flag(st, "tcp"), flag(st, "proxied"));
 }
 
 static void
@@ -475,7 +477,7 @@ do_ready(struct story *st)
 	link_all(st, true);
 	report(st, GUARD_BLESSED, "", false);
 	for (i = 1; i <= number(st, word(st, 2)); i++)
-		open_session(st, i, false);
+		open_session(st, i, false, false);
 	st->out = out;
 	buf_fini(&quiet);
 }

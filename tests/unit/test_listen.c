@@ -183,6 +183,40 @@ START_TEST(unix_socket_impossible)
 }
 END_TEST
 
+static void
+expect_proxied(struct rig *rig, bool proxied)
+{
+	const struct conn *c;
+	struct client cl;
+
+	client_open(&cl, rig, OVER_TCP);
+	client_send(&cl, "PING\n");
+	client_expect(&cl, OK);
+	c = front_find(rig->front, rig->last);
+	ck_assert(c != NULL && conn_is_proxied(c) == proxied);
+	client_close(&cl);
+}
+
+/* Of a socket that was passed in, where `listen` has its address. */
+START_TEST(proxies)
+{
+	struct buf why;
+	struct rig rig;
+	uint16_t port;
+
+	rig_init(&rig);
+	buf_init(&why);
+	port = rig.port;
+	expect_proxied(&rig, false);
+	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", port, true, &why));
+	expect_proxied(&rig, true);
+	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", port, false, &why));
+	expect_proxied(&rig, false);
+	buf_fini(&why);
+	rig_fini(&rig);
+}
+END_TEST
+
 START_TEST(tcp)
 {
 	struct buf why;
@@ -195,19 +229,19 @@ START_TEST(tcp)
 	buf_init(&why);
 	port = rig.port;
 	/* The passed socket has that address already. */
-	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", port, &why));
+	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", port, false, &why));
 	ck_assert_uint_eq(front_listeners(rig.front), 2);
-	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", 0, &why));
+	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", 0, false, &why));
 	ck_assert_uint_eq(front_listeners(rig.front), 3);
 	front_stop_listening(rig.front);
-	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", port, &why));
+	ck_assert(front_listen_tcp(rig.front, "127.0.0.1", port, false, &why));
 	expect_service(&rig, OVER_TCP);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	ok = front_listen_fd(rig.front, fd, &why);
 	expect_failure(ok, &why, "not a listening stream socket");
 	ck_assert_int_lt(fcntl(fd, F_GETFD), 0);
 	/* TEST-NET-1 is nobody's address. */
-	ok = front_listen_tcp(rig.front, "192.0.2.1", 0, &why);
+	ok = front_listen_tcp(rig.front, "192.0.2.1", 0, false, &why);
 	expect_failure(ok, &why, "can't listen there");
 	buf_fini(&why);
 	rig_fini(&rig);
@@ -225,5 +259,6 @@ listen_cases(void)
 	tcase_add_test(tc, unix_socket_for_a_group_of_others);
 	tcase_add_test(tc, unix_socket_impossible);
 	tcase_add_test(tc, tcp);
+	tcase_add_test(tc, proxies);
 	return tc;
 }

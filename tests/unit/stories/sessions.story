@@ -241,3 +241,30 @@ config address=host:5625
 > op look a
 80 < value a text=b.0000000000000009.2|200 ttl=12s
 > 3 OK state=held waiters=1 broker=b fence=200 ttl=12000
+
+== where clients come through proxies a close is no word of theirs; QUIT is
+0 ready 1
+0 open 2 tcp proxied
+0 open 3 tcp proxied
+0 open 4 tcp proxied
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 3 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 3 OK fence=200 depth=1
+50 4 LOCK c
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+60 < granted c fence=300
+> 4 OK fence=300 depth=1
+70 ping 2
+> valid 9837
+70 ping 3
+> valid 9857
+80 close 2
+90 quit 3
+> op end b seq=2
+100 close 4
+> op end c seq=3

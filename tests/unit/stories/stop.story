@@ -263,3 +263,28 @@
 > 1 OK permits=0
 > op idle
 120 < done @guard
+
+== where clients come through proxies a close gives nothing back
+0 ready 1
+0 open 2 tcp proxied
+0 open 3 tcp proxied
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 3 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 3 OK fence=200 depth=1
+50 ping 2
+> valid 9857
+50 ping 3
+> valid 9877
+60 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 3 !SHUTDOWN
+70 close 2
+> op end a seq=1 linger=12838
+80 quit 3
+> op end b seq=2
