@@ -135,7 +135,6 @@ link_cut(struct link *l, const char *why, const char *advice)
 	(void)snprintf(l->why, sizeof(l->why), "%s", why);
 	l->advice = advice;
 	if (l->depth > 0) {
-		/* hiredis 0.14 must not lose a context under its feet. */
 		l->doomed = true;
 		return;
 	}
@@ -167,29 +166,29 @@ static void
 connect_to(struct link *l, const char *ip)
 {
 	const struct config_address *a = l->config.address;
-	redisAsyncContext *ac;
+	redisContext *c;
 
 	link_set_state(l, LINK_CONNECTING);
 	timer_set(l, l->config.connect_timeout_ms);
-	ac = a->path ? redisAsyncConnectUnix(a->path)
-		     : redisAsyncConnect(ip, a->port);
-	if (!ac) {
+	c = a->path ? redisConnectUnixNonBlock(a->path)
+		    : redisConnectNonBlock(ip, a->port);
+	if (!c) {
 		link_lost(l, "out of memory", NULL);
 		return;
 	}
-	if (ac->err) {
-		(void)snprintf(l->why, sizeof(l->why), "%s", ac->errstr);
-		redisAsyncFree(ac);
+	if (c->err) {
+		(void)snprintf(l->why, sizeof(l->why), "%s", c->errstr);
+		redisFree(c);
 		link_lost(l, l->why, NULL);
 		return;
 	}
 	if (l->config.tls &&
-	    !tls_begin(l->config.tls, &ac->c, l->why, sizeof(l->why))) {
-		redisAsyncFree(ac);
+	    !tls_begin(l->config.tls, c, l->why, sizeof(l->why))) {
+		redisFree(c);
 		link_lost(l, l->why, "check redis.tls_ca and redis.tls_cert");
 		return;
 	}
-	link_attach(l, ac);
+	link_attach(l, c);
 	link_greet(l);
 }
 
@@ -224,7 +223,7 @@ attempt(struct link *l)
 	const struct config_address *a = l->config.address;
 	struct in6_addr ip;
 
-	assert(!l->ac);
+	assert(!l->c);
 	if (a->path) {
 		connect_to(l, NULL);
 		return;

@@ -179,6 +179,31 @@ check_memory(struct link *l)
 	return false;
 }
 
+static void
+on_subscribe(void *arg, const redisReply *reply)
+{
+	struct link *l = arg;
+
+	if (!reply)
+		return;
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
+	    reply->element[0]->type != REDIS_REPLY_STRING ||
+	    strcmp(reply->element[0]->str, "subscribe") != 0) {
+		greet_fail(l, "SUBSCRIBE", reply);
+		return;
+	}
+	l->greetings--;
+	link_greeted(l);
+}
+
+static void
+subscribe(struct link *l)
+{
+	const char *words[] = { "SUBSCRIBE", l->config.channel, NULL };
+
+	greet_send(l, on_subscribe, words);
+}
+
 /* All of the first round is answered: is this a server for us? */
 static void
 greet_second(struct link *l)
@@ -189,8 +214,7 @@ greet_second(struct link *l)
 	unsigned i;
 
 	if (l->config.channel) {
-		if (!link_subscribe(l))
-			link_cut(l, "can't subscribe", NULL);
+		subscribe(l);
 		return;
 	}
 	if (l->config.plain) {

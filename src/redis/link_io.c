@@ -1,16 +1,20 @@
 /*
  * The socket of a link, and the commands on it.
  *
- * hiredis asks its event library to "add write" at every command.  Here that
- * only marks the link dirty: link_flush() then writes all commands of a turn
- * with one write(2), and an event is needed only for what the socket did not
- * take.  That saves two epoll_ctl(2) a turn.
+ *	link_command() -> output buffer -> link_flush() -> socket
+ *	socket -> bytes -> whole replies -> the oldest request, or a message
  *
- * hiredis owns a context from connect to cleanup; ours ends in on_cleanup(),
- * whichever way it went.  While hiredis is on the stack (depth > 0) a context
- * is never freed from outside: link_cut() only marks it, and after_hiredis()
- * carries it out.  Commands of a dying context are answered NULL by hiredis,
- * one after the other; the first of them tells that the link is lost.
+ * hiredis makes the connection, writes commands down, moves bytes and makes
+ * replies of them.  Which request a reply belongs to is decided here and not by
+ * its asynchronous layer: that one ends the process when a reply comes that
+ * nobody asked for, or a message that is none, and what a server or a proxy
+ * says must not do so.  Here it only cuts the link.
+ *
+ * All commands of a turn leave with one write(2); an event is needed only for
+ * what the socket did not take.
+ *
+ * While a reply is being told (depth > 0) the connection stays: link_cut()
+ * only marks it, and after_work() carries it out.
  */
 #include "config.h"
 
@@ -30,6 +34,8 @@
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
 #include "redis/now.h"
+#include "redis/reader.h"
+#include "redis/tls.h"
 
 /* A reply that is being read when it is overdue gets 50 times 20 ms more. */
 #define PATIENCE_MS 20
@@ -44,12 +50,13 @@
 /* Of one reply that is not whole yet; none comes near it. */
 #define REPLY_BYTES_MAX ((size_t)4 << 20)
 
-/* hiredis words this in two ways. */
-static const char closed_text[] = "Redis closed the connection";
+static const char is_it_redis[] = "is this address a Redis server?";
 
-/* What has to wait until hiredis is off the stack. */
+static void write_out(struct link *l);
+
+/* What has to wait until no reply is being told. */
 static void
-after_hiredis(struct link *l)
+after_work(struct link *l)
 {
 	if (l->depth > 0)
 		return;
@@ -62,26 +69,104 @@ after_hiredis(struct link *l)
 	}
 }
 
-/*
- * hiredis aborts the process when a reply comes that nobody asked for.  What
- * can be seen beforehand: something to read while nothing is under way.  (TLS
- * has things to say of its own.)
- */
-static bool
-is_unsolicited(struct link *l)
+/* hiredis has given the connection up, and knows why. */
+static void
+io_failed(struct link *l)
 {
-	char byte;
+	const char *why = l->c->errstr, *tls = tls_failure(l->config.tls);
 
-	return l->state == LINK_UP && !l->config.channel && !l->config.tls &&
-	       TAILQ_EMPTY(&l->requests) &&
-	       recv(l->ac->c.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+	if (tls)
+		link_cut(l, tls, "check redis.tls_ca and redis.tls_cert");
+	else if (strstr(why, "closed the connection"))
+		link_cut(l, "Redis closed the connection", NULL);
+	else
+		link_cut(l, why, NULL);
 }
 
-/* Redis may announce 512 MB, and something else even more. */
-static bool
-is_endless(const struct link *l)
+static void
+request_done(struct link *l, struct request *request, const redisReply *reply)
 {
-	return l->ac && l->ac->c.reader->len > REPLY_BYTES_MAX;
+	link_reply *done = request->done;
+	void *done_arg = request->arg;
+
+	l->patience = 0;
+	TAILQ_REMOVE(&l->requests, request, entry);
+	TAILQ_INSERT_HEAD(&l->spare, request, entry);
+	done(done_arg, reply);
+}
+
+static bool
+is_text(const redisReply *reply, const char *text)
+{
+	return reply->type == REDIS_REPLY_STRING &&
+	       (size_t)reply->len == strlen(text) &&
+	       memcmp(reply->str, text, strlen(text)) == 0;
+}
+
+/* A subscription is told again and again what nobody asked for. */
+static void
+on_message(struct link *l, const redisReply *reply)
+{
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
+	    !is_text(reply->element[0], "message") ||
+	    !is_text(reply->element[1], l->config.channel) ||
+	    reply->element[2]->type != REDIS_REPLY_STRING) {
+		link_cut(l, "a message that is not understood", is_it_redis);
+		return;
+	}
+	l->handler->message(
+	    l->arg, reply->element[2]->str, (size_t)reply->element[2]->len);
+}
+
+static void
+on_reply(struct link *l, const redisReply *reply)
+{
+	struct request *request = TAILQ_FIRST(&l->requests);
+
+	if (request)
+		request_done(l, request, reply);
+	else if (l->config.channel && l->state == LINK_UP)
+		on_message(l, reply);
+	else
+		link_cut(l, "a reply that was not asked for", is_it_redis);
+}
+
+/* Tells the replies that are whole. */
+static void
+tell_replies(struct link *l)
+{
+	void *reply;
+
+	while (!l->doomed) {
+		reply = NULL;
+		if (redisReaderGetReply(l->c->reader, &reply) != REDIS_OK) {
+			link_cut(l, l->c->reader->errstr, is_it_redis);
+			return;
+		}
+		if (!reply)
+			return;
+		l->unfinished = 0;
+		l->heard = true;
+		on_reply(l, reply);
+		freeReplyObject(reply);
+	}
+}
+
+static void
+read_once(struct link *l)
+{
+	size_t before = l->c->reader->len;
+
+	tls_forget_failure(l->config.tls);
+	if (redisBufferRead(l->c) != REDIS_OK) {
+		io_failed(l);
+		return;
+	}
+	l->unfinished += l->c->reader->len - before;
+	tell_replies(l);
+	/* Redis may announce 512 MB, and something else even more. */
+	if (l->unfinished > REPLY_BYTES_MAX)
+		link_cut(l, "a reply that is too long", is_it_redis);
 }
 
 /* Is there more to be read of what was asked for? */
@@ -90,8 +175,8 @@ has_more(const struct link *l)
 {
 	int waiting = 0;
 
-	return l->ac && !l->doomed && !TAILQ_EMPTY(&l->requests) &&
-	       ioctl(l->ac->c.fd, FIONREAD, &waiting) == 0 && waiting > 0;
+	return !l->doomed && !TAILQ_EMPTY(&l->requests) &&
+	       ioctl(l->c->fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
 static void
@@ -102,179 +187,85 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (is_unsolicited(l)) {
-		link_cut(l, "a reply that was not asked for",
-		    "is this address a Redis server?");
+	l->depth++;
+	do
+		read_once(l);
+	while (++reads < READS_MAX && has_more(l));
+	if (l->unsent && !l->doomed)
+		write_out(l);
+	l->depth--;
+	after_work(l);
+}
+
+/*
+ * TLS may have to read before it can write, until it has shaken hands: the
+ * socket would be writable all the time.  on_readable() writes then.
+ */
+static void
+write_out(struct link *l)
+{
+	int done = 0;
+
+	l->dirty = false;
+	tls_forget_failure(l->config.tls);
+	if (redisBufferWrite(l->c, &done) != REDIS_OK) {
+		io_failed(l);
 		return;
 	}
-	l->depth++;
-	do {
-		redisAsyncHandleRead(l->ac);
-		if (is_endless(l))
-			link_cut(l, "a reply that is too long",
-			    "is this address a Redis server?");
-	} while (++reads < READS_MAX && has_more(l));
-	l->depth--;
-	after_hiredis(l);
-}
-
-static void
-handle_write(struct link *l)
-{
-	l->dirty = false;
-	l->writing = true;
-	l->depth++;
-	redisAsyncHandleWrite(l->ac);
-	l->depth--;
-	l->writing = false;
-	after_hiredis(l);
-}
-
-static void
-on_writable(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	handle_write(arg);
+	l->unsent = !done && l->config.tls && !l->heard;
+	if (!done && !l->unsent)
+		(void)event_add(l->writable, NULL);
+	else if (event_pending(l->writable, EV_WRITE, NULL))
+		(void)event_del(l->writable);
 }
 
 void
 link_flush(struct link *l)
 {
 	/* Before it is connected, the event for that is set anyway. */
-	if (l->dirty && l->depth == 0 && l->ac && l->state >= LINK_GREETING)
-		handle_write(l);
+	if (!l->dirty || l->depth > 0 || !l->c || l->state < LINK_GREETING)
+		return;
+	l->depth++;
+	write_out(l);
+	l->depth--;
+	after_work(l);
 }
 
-/* The hooks of hiredis; privdata is the link. */
+/* The first time that the socket is writable: is it connected? */
+static bool
+is_connected(struct link *l)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer), error_len = sizeof(int);
+	int error = 0;
+
+	if (getsockopt(l->c->fd, SOL_SOCKET, SO_ERROR, &error, &error_len) != 0)
+		error = errno;
+	/* A Unix socket whose server has no room is neither. */
+	if (error == 0 &&
+	    getpeername(l->c->fd, (struct sockaddr *)&peer, &len) != 0)
+		error = errno == ENOTCONN ? EAGAIN : errno;
+	if (error == 0)
+		return true;
+	link_cut(l, strerror(error), NULL);
+	return false;
+}
 
 static void
-on_add_read(void *arg)
+on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	struct link *l = arg;
 
-	if (!event_pending(l->readable, EV_READ, NULL))
-		(void)event_add(l->readable, NULL);
-}
-
-static void
-on_del_read(void *arg)
-{
-	struct link *l = arg;
-
-	(void)event_del(l->readable);
-}
-
-static void
-on_add_write(void *arg)
-{
-	struct link *l = arg;
-
-	if (l->writing || l->state < LINK_GREETING)
-		(void)event_add(l->writable, NULL);
-	else
-		l->dirty = true;
-}
-
-static void
-on_del_write(void *arg)
-{
-	struct link *l = arg;
-
-	if (event_pending(l->writable, EV_WRITE, NULL))
-		(void)event_del(l->writable);
-}
-
-/* The end of every context. */
-static void
-on_cleanup(void *arg)
-{
-	struct link *l = arg;
-
-	event_free(l->readable);
-	event_free(l->writable);
-	l->readable = l->writable = NULL;
-	l->ac = NULL;
-	l->dirty = false;
-}
-
-static const char *
-context_error(const redisAsyncContext *ac)
-{
-	if (!ac->err || !ac->errstr || !*ac->errstr)
-		return closed_text;
-	return strstr(ac->errstr, "closed the connection") ? closed_text
-							   : ac->errstr;
-}
-
-/* Never free or cut here: hiredis 0.14 goes on to use the context. */
-static void
-on_connect(const redisAsyncContext *ac, int status)
-{
-	struct link *l = ac->data;
-
-	if (status != REDIS_OK)
-		link_lost(l, context_error(ac), NULL);
-	else if (l->state == LINK_CONNECTING)
+	(void)fd;
+	(void)what;
+	if (l->state == LINK_CONNECTING) {
+		if (!is_connected(l))
+			return;
 		link_set_state(l, LINK_GREETING);
-}
-
-static void
-on_disconnect(const redisAsyncContext *ac, int status)
-{
-	(void)status;
-	link_lost(ac->data, context_error(ac), NULL);
-}
-
-static void
-on_reply(redisAsyncContext *ac, void *r, void *arg)
-{
-	struct request *request = arg;
-	struct link *l = request->link;
-	link_reply *done = request->done;
-	void *done_arg = request->arg;
-
-	if (!r || l->doomed) {
-		link_lost(l, l->doomed ? l->why : context_error(ac),
-		    l->doomed ? l->advice : NULL);
-		r = NULL;
+		(void)event_add(l->readable, NULL);
 	}
-	l->patience = 0;
-	TAILQ_REMOVE(&l->requests, request, entry);
-	TAILQ_INSERT_HEAD(&l->spare, request, entry);
-	done(done_arg, r);
-}
-
-/* A subscription answers again and again, so it is no request. */
-static void
-on_push(redisAsyncContext *ac, void *r, void *arg)
-{
-	const redisReply *reply = r;
-	struct link *l = arg;
-	const char *kind;
-
-	if (!r) {
-		link_lost(l, context_error(ac), NULL);
-		return;
-	}
-	if (l->doomed || reply->type != REDIS_REPLY_ARRAY ||
-	    reply->elements != 3 ||
-	    reply->element[0]->type != REDIS_REPLY_STRING)
-		return;
-	kind = reply->element[0]->str;
-	if (strcmp(kind, "subscribe") == 0 && l->state == LINK_GREETING)
-		link_greeted(l);
-	else if (strcmp(kind, "message") == 0 && l->state == LINK_UP &&
-		 reply->element[2]->type == REDIS_REPLY_STRING)
-		l->handler->message(l->arg, reply->element[2]->str,
-		    (size_t)reply->element[2]->len);
-}
-
-bool
-link_subscribe(struct link *l)
-{
-	return redisAsyncCommand(l->ac, on_push, l, "SUBSCRIBE %s",
-		   l->config.channel) == REDIS_OK;
+	l->dirty = true;
+	link_flush(l);
 }
 
 /* How long a vanished host goes unnoticed: the reply timeout, roughly. */
@@ -298,42 +289,41 @@ set_options(struct link *l, int fd)
 }
 
 void
-link_attach(struct link *l, redisAsyncContext *ac)
+link_attach(struct link *l, redisContext *c)
 {
-	assert(!l->ac && TAILQ_EMPTY(&l->requests));
-	l->ac = ac;
-	l->dirty = l->doomed = false;
-	ac->data = l;
-	set_options(l, ac->c.fd);
+	assert(!l->c && TAILQ_EMPTY(&l->requests));
+	l->c = c;
+	l->dirty = l->doomed = l->unsent = l->heard = false;
+	l->unfinished = 0;
+	reader_limit(c->reader);
+	set_options(l, c->fd);
 	l->readable = event_new(
-	    l->config.base, ac->c.fd, EV_READ | EV_PERSIST, on_readable, l);
+	    l->config.base, c->fd, EV_READ | EV_PERSIST, on_readable, l);
 	l->writable = event_new(
-	    l->config.base, ac->c.fd, EV_WRITE | EV_PERSIST, on_writable, l);
+	    l->config.base, c->fd, EV_WRITE | EV_PERSIST, on_writable, l);
 	if (!l->readable || !l->writable)
 		abort();
-	ac->ev.addRead = on_add_read;
-	ac->ev.delRead = on_del_read;
-	ac->ev.addWrite = on_add_write;
-	ac->ev.delWrite = on_del_write;
-	ac->ev.cleanup = on_cleanup;
-	ac->ev.data = l;
-	(void)redisAsyncSetConnectCallback(ac, on_connect);
-	(void)redisAsyncSetDisconnectCallback(ac, on_disconnect);
-	(void)event_add(l->readable, NULL);
 	(void)event_add(l->writable, NULL);
 }
 
 void
 link_detach(struct link *l)
 {
+	struct request *request;
+
 	assert(l->depth == 0);
-	if (!l->ac)
+	if (!l->c)
 		return;
-	l->depth++; /* its last answers must not cut or flush it */
-	redisAsyncFree(l->ac);
+	event_free(l->readable);
+	event_free(l->writable);
+	l->readable = l->writable = NULL;
+	redisFree(l->c);
+	l->c = NULL;
+	l->dirty = l->doomed = false;
+	l->depth++; /* the last answers must not cut or flush it */
+	while ((request = TAILQ_FIRST(&l->requests)) != NULL)
+		request_done(l, request, NULL);
 	l->depth--;
-	l->doomed = false;
-	assert(!l->ac && TAILQ_EMPTY(&l->requests));
 }
 
 static void
@@ -363,14 +353,14 @@ on_overdue(evutil_socket_t fd, short what, void *arg)
 	TAILQ_FOREACH (request, &l->requests, entry)
 		if (request->deadline_ms < first_ms)
 			first_ms = request->deadline_ms;
-	if (first_ms == INT64_MAX || !l->ac)
+	if (first_ms == INT64_MAX || !l->c)
 		return;
 	if (first_ms > now) {
 		overdue_set(l, first_ms, first_ms - now);
 		return;
 	}
 	/* It was us who were late, if something is there to be read. */
-	if (ioctl(l->ac->c.fd, FIONREAD, &waiting) == 0 && waiting > 0 &&
+	if (ioctl(l->c->fd, FIONREAD, &waiting) == 0 && waiting > 0 &&
 	    l->patience++ < PATIENCE_MAX) {
 		overdue_set(l, now + PATIENCE_MS, PATIENCE_MS);
 		return;
@@ -402,12 +392,14 @@ request_new(struct link *l, int64_t timeout_ms, link_reply *done, void *arg)
 	return request;
 }
 
-/* A command that hiredis did not take is never answered. */
+/* A command that could not be written down is never answered. */
 static bool
 request_sent(struct link *l, struct request *request, int rc)
 {
-	if (rc == REDIS_OK)
+	if (rc == REDIS_OK) {
+		l->dirty = true;
 		return true;
+	}
 	TAILQ_REMOVE(&l->requests, request, entry);
 	TAILQ_INSERT_HEAD(&l->spare, request, entry);
 	return false;
@@ -419,11 +411,10 @@ link_command(struct link *l, int64_t timeout_ms, link_reply *done, void *arg,
 {
 	struct request *request;
 
-	assert(l->ac);
+	assert(l->c);
 	request = request_new(l, timeout_ms, done, arg);
-	return request_sent(l, request,
-	    redisAsyncCommandArgv(
-		l->ac, on_reply, request, argc, argv, argvlen));
+	return request_sent(
+	    l, request, redisAppendCommandArgv(l->c, argc, argv, argvlen));
 }
 
 bool
@@ -447,7 +438,7 @@ link_sendf(struct link *l, int64_t timeout_ms, link_reply *done, void *arg,
 		return false;
 	request = request_new(l, timeout_ms, done, arg);
 	va_start(ap, fmt);
-	rc = redisvAsyncCommand(l->ac, on_reply, request, fmt, ap);
+	rc = redisvAppendCommand(l->c, fmt, ap);
 	va_end(ap);
 	return request_sent(l, request, rc);
 }
@@ -468,7 +459,7 @@ link_io_fini(struct link *l)
 {
 	struct request *request, *next;
 
-	assert(!l->ac && TAILQ_EMPTY(&l->requests));
+	assert(!l->c && TAILQ_EMPTY(&l->requests));
 	event_free(l->overdue);
 	TAILQ_FOREACH_SAFE (request, &l->spare, entry, next)
 		free(request);

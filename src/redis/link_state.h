@@ -6,7 +6,6 @@
 #define LOCKBROKER_REDIS_LINK_STATE_H
 
 #include <event2/event.h>
-#include <hiredis/async.h>
 #include <hiredis/hiredis.h>
 
 #include "base/list.h"
@@ -31,13 +30,14 @@ struct link {
 	void *arg;
 	enum link_state state;
 
-	/* The connection; NULL from when hiredis has cleaned it up. */
-	redisAsyncContext *ac;
+	redisContext *c; /* the connection, or NULL */
 	struct event *readable;
 	struct event *writable;
 	bool dirty;	    /* something waits for link_flush() */
-	bool writing;	    /* within redisAsyncHandleWrite() */
-	unsigned depth;	    /* of hiredis calls on the stack */
+	bool unsent;	    /* it waits for something to be read first */
+	bool heard;	    /* a reply has come */
+	size_t unfinished;  /* bytes of the reply that is not whole yet */
+	unsigned depth;	    /* of work that needs the connection to stay */
 	bool doomed;	    /* to be cut when that is 0 */
 	bool refused;	    /* it is cut for what the server said */
 	char why[160];	    /* it is cut, or was */
@@ -75,7 +75,7 @@ void link_io_init(struct link *l);
 void link_io_fini(struct link *l);
 
 /* Puts a new context to use; sets the options of its socket. */
-void link_attach(struct link *l, redisAsyncContext *ac);
+void link_attach(struct link *l, redisContext *c);
 
 /* Frees the context, if any; what was under way is answered NULL. */
 void link_detach(struct link *l);
@@ -83,9 +83,6 @@ void link_detach(struct link *l);
 /* As link_send(), in any state that has a connection. */
 bool link_command(struct link *l, int64_t timeout_ms, link_reply *done,
     void *arg, int argc, const char **argv, const size_t *argvlen);
-
-/* The answer is link_greeted(), or the end of the connection. */
-bool link_subscribe(struct link *l);
 
 /* link_greet.c */
 void link_greet(struct link *l);

@@ -1,7 +1,7 @@
 /*
  * The connection that listens on our channel, and whether it really does.
  *
- * On hiredis 0.14 a subscribed connection can't be asked anything, so every
+ * A subscribed connection can be asked nothing but PING, so every
  * probe is a message to ourselves: published over a command link, it must
  * come back here.
  */

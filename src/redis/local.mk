@@ -32,6 +32,8 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/probe_sentinel.c \
 	src/redis/probe_server.c \
 	src/redis/probe_server.h \
+	src/redis/reader.c \
+	src/redis/reader.h \
 	src/redis/redis.c \
 	src/redis/redis.h \
 	src/redis/resolve.c \

@@ -1,5 +1,5 @@
 /*
- * The only file that knows hiredis_ssl.
+ * The only file that knows hiredis_ssl and OpenSSL.
  */
 #include "config.h"
 
@@ -9,6 +9,7 @@
 #include <hiredis/hiredis.h>
 #ifdef HAVE_HIREDIS_SSL
 #include <hiredis/hiredis_ssl.h>
+#include <openssl/err.h>
 #endif
 
 #include "base/xmalloc.h"
@@ -61,6 +62,21 @@ tls_free(struct tls *tls)
 	free(tls);
 }
 
+const char *
+tls_failure(const struct tls *tls)
+{
+	unsigned long error = tls ? ERR_peek_last_error() : 0;
+
+	return error != 0 ? ERR_reason_error_string(error) : NULL;
+}
+
+void
+tls_forget_failure(const struct tls *tls)
+{
+	if (tls)
+		ERR_clear_error();
+}
+
 bool
 tls_begin(struct tls *tls, struct redisContext *connection, char *why,
     size_t why_size)
@@ -84,6 +100,19 @@ tls_new(const struct config_redis *config, char *why, size_t why_size)
 
 void
 tls_free(struct tls *tls)
+{
+	(void)tls;
+}
+
+const char *
+tls_failure(const struct tls *tls)
+{
+	(void)tls;
+	return NULL;
+}
+
+void
+tls_forget_failure(const struct tls *tls)
 {
 	(void)tls;
 }

@@ -24,6 +24,14 @@ struct tls *tls_new(
     const struct config_redis *config, char *why, size_t why_size);
 void tls_free(struct tls *tls);
 
+/*
+ * What has failed in TLS since tls_forget_failure(): text that lives on, or
+ * NULL.  That goes before each read and write, because OpenSSL takes an old
+ * failure of another connection for one of this.  tls may be NULL.
+ */
+const char *tls_failure(const struct tls *tls);
+void tls_forget_failure(const struct tls *tls);
+
 /* Begins TLS on a new connection; false, with a line in why. */
 bool tls_begin(struct tls *tls, struct redisContext *connection, char *why,
     size_t why_size);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -40,9 +41,8 @@ static const struct {
 };
 
 struct server_state {
-	const char *hello;
-	const char *answer;
-	const char *version;
+	struct fake_words words;
+	unsigned *subscribed;
 	unsigned loads; /* of scripts, on the present connection */
 };
 
@@ -53,12 +53,20 @@ say(int fd, const char *text)
 	(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
+/* In a segment of its own. */
+static void
+say_later(int fd, const char *text)
+{
+	usleep(20000);
+	say(fd, text);
+}
+
 static void
 say_info(const struct server_state *s, int fd)
 {
 	char info[120], reply[160];
 
-	(void)snprintf(info, sizeof(info), INFO, s->version);
+	(void)snprintf(info, sizeof(info), INFO, s->words.version);
 	(void)snprintf(
 	    reply, sizeof(reply), "$%zu\r\n%s\r\n", strlen(info), info);
 	say(fd, reply);
@@ -71,14 +79,21 @@ say_sha(struct server_state *s, int fd, const char *at, const char *reply)
 	const char *text = strstr(at, "LOAD\r\n$");
 
 	text = text ? strchr(text + 7, '\n') : NULL;
-	if (s->version[0] < '7' && text && strncmp(text + 1, "#!", 2) == 0)
+	if (s->words.version[0] < '7' && text &&
+	    strncmp(text + 1, "#!", 2) == 0)
 		reply = "-ERR Error compiling script\r\n";
 	say(fd, reply);
-	if (++s->loads % 2 == 0 && s->hello) {
-		/* In a segment of its own. */
-		usleep(20000);
-		say(fd, s->hello);
-	}
+	if (++s->loads % 2 == 0 && s->words.hello)
+		say_later(fd, s->words.hello);
+}
+
+static void
+say_subscribed(struct server_state *s, int fd, const char *reply)
+{
+	++*s->subscribed;
+	say(fd, s->words.subscribed ? s->words.subscribed : reply);
+	if (s->words.news)
+		say_later(fd, s->words.news);
 }
 
 static void
@@ -88,7 +103,7 @@ answer_one(struct server_state *s, int fd, const char *at)
 
 	if (strncmp(at, "EVALSHA\r\n", 9) == 0 ||
 	    strncmp(at, "SENTINEL\r\n", 10) == 0) {
-		say(fd, s->answer);
+		say(fd, s->words.answer);
 		return;
 	}
 	for (i = 0; i < sizeof(replies) / sizeof(replies[0]); i++)
@@ -96,7 +111,11 @@ answer_one(struct server_state *s, int fd, const char *at)
 			break;
 	if (i == sizeof(replies) / sizeof(replies[0]))
 		return;
-	if (!replies[i].reply)
+	if (strncmp(at, "SUBSCRIBE", 9) == 0)
+		say_subscribed(s, fd, replies[i].reply);
+	else if (s->words.greeting)
+		say(fd, s->words.greeting);
+	else if (!replies[i].reply)
 		say_info(s, fd);
 	else if (strncmp(at, "SCRIPT", 6) == 0)
 		say_sha(s, fd, at, replies[i].reply);
@@ -143,17 +162,18 @@ serve(struct server_state *s, int listener)
 			if (n <= 0) {
 				close(fds[i].fd);
 				fds[i--] = fds[--nfds];
-			} else if (s->answer) {
+			} else if (s->words.answer) {
 				answer_all(s, fds[i].fd, text, (size_t)n);
 			}
 		}
 	}
 }
 
-static void
-start(struct fake *f, struct server_state *s)
+void
+fake_start_words(struct fake *f, const struct fake_words *words)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct server_state s = { *words, NULL, 0 };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	strcpy(f->dir, "/tmp/lockbroker-test-XXXXXX");
@@ -162,11 +182,17 @@ start(struct fake *f, struct server_state *s)
 	strcpy(sun.sun_path, f->path);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&sun, sizeof(sun)), 0);
 	ck_assert_int_eq(listen(fd, 16), 0);
+	f->subscribed = mmap(NULL, sizeof(*f->subscribed),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(f->subscribed, MAP_FAILED);
+	s.subscribed = f->subscribed;
+	if (!s.words.version)
+		s.words.version = "7.0.15";
 	f->pid = fork();
 	ck_assert_int_ge(f->pid, 0);
 	if (f->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		serve(s, fd);
+		serve(&s, fd);
 	}
 	close(fd);
 }
@@ -174,17 +200,18 @@ start(struct fake *f, struct server_state *s)
 void
 fake_start(struct fake *f, const char *hello, const char *answer)
 {
-	struct server_state s = { hello, answer, "7.0.15", 0 };
+	const struct fake_words words = { .hello = hello, .answer = answer };
 
-	start(f, &s);
+	fake_start_words(f, &words);
 }
 
 void
 fake_start_old(struct fake *f, const char *answer)
 {
-	struct server_state s = { NULL, answer, "6.2.14", 0 };
+	const struct fake_words words = { .answer = answer,
+		.version = "6.2.14" };
 
-	start(f, &s);
+	fake_start_words(f, &words);
 }
 
 void
@@ -198,6 +225,7 @@ fake_stop(struct fake *f)
 {
 	kill(f->pid, SIGKILL);
 	waitpid(f->pid, NULL, 0);
+	munmap(f->subscribed, sizeof(*f->subscribed));
 	unlink(f->path);
 	ck_assert_int_eq(rmdir(f->dir), 0);
 }

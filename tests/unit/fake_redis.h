@@ -9,14 +9,25 @@
 
 struct fake {
 	pid_t pid;
+	unsigned *subscribed; /* how often it was asked to; shared with it */
 	char dir[64];
 	char path[80];
 };
 
-/*
- * Greeted, it says `hello` (if any) and answers each EVALSHA and SENTINEL with
- * `answer`.
+/* What it says in place of what Redis would; NULL: nothing, or what Redis says.
  */
+struct fake_words {
+	const char *hello;    /* to a command connection, when it is greeted */
+	const char *answer;   /* to each EVALSHA and SENTINEL */
+	const char *greeting; /* to each command of a greeting */
+	const char *subscribed; /* to SUBSCRIBE */
+	const char *news;	/* to a subscriber, a little later */
+	const char *version;	/* of Redis */
+};
+
+void fake_start_words(struct fake *f, const struct fake_words *words);
+
+/* With only those two. */
 void fake_start(struct fake *f, const char *hello, const char *answer);
 
 /* Says to be Redis 6, which can't read a script that begins with `#!`. */

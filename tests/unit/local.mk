@@ -121,8 +121,19 @@ tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_servers.c
 tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
-	$(LIB_CONFIG) $(LIB_BASE) $(HIREDIS_LIBS) $(LIBEVENT_LIBS) \
-	$(YAML_LIBS) $(CHECK_LIBS)
+	$(LIB_CONFIG) $(LIB_BASE) $(HIREDIS_SSL_LIBS) $(HIREDIS_LIBS) \
+	$(LIBEVENT_LIBS) $(YAML_LIBS) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_nonsense
+TESTS += tests/unit/test_nonsense
+tests_unit_test_nonsense_SOURCES = $(UNIT_SUITE) \
+	tests/unit/fake_redis.c \
+	tests/unit/fake_redis.h \
+	tests/unit/redis_rig.c \
+	tests/unit/redis_rig.h \
+	tests/unit/test_nonsense.c
+tests_unit_test_nonsense_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_nonsense_LDADD = $(tests_unit_test_redis_LDADD)
 
 # Links of its own instead of those of the library.
 check_PROGRAMS += tests/unit/test_stale

@@ -1,0 +1,43 @@
+/*
+ * An array is made when it is announced.  One of 2147483647 elements would take
+ * 16 GB, and seconds to look through, though none of them ever comes.
+ */
+#include "config.h"
+
+#include <stddef.h>
+
+#include "redis/reader.h"
+
+#ifdef HAVE_REDISREADER_MAXELEMENTS
+
+void
+reader_limit(redisReader *reader)
+{
+	reader->maxelements = READER_ELEMENTS_MAX;
+}
+
+#else
+
+/* Those of hiredis, with one of ours among them. */
+static redisReplyObjectFunctions functions;
+static void *(*create_array)(const redisReadTask *task, int elements);
+
+static void *
+create_small_array(const redisReadTask *task, int elements)
+{
+	return elements > READER_ELEMENTS_MAX ? NULL
+					      : create_array(task, elements);
+}
+
+void
+reader_limit(redisReader *reader)
+{
+	if (!create_array) {
+		functions = *reader->fn;
+		create_array = functions.createArray;
+		functions.createArray = create_small_array;
+	}
+	reader->fn = &functions;
+}
+
+#endif
