@@ -13,6 +13,7 @@ from lib.broker import find_program
 from lib.case import SystemTest, grace_of, pad_of, stall_of
 from lib.client import Client
 from lib.proc import pid_gone
+from lib.redisd import PROGRAM
 from lib.wait import eventually, hang, let_time_pass, now, parse_ms, patience
 
 
@@ -594,7 +595,7 @@ class Systemd(SystemTest):
         """A start that is not over is not declared to be by a reload."""
         server = os.path.join(self.directory, "slow-redis-server")
         with open(server, "w", encoding="ascii") as file:
-            file.write('#!/bin/sh\nsleep 1\nexec redis-server "$@"\n')
+            file.write(f'#!/bin/sh\nsleep 1\nexec {PROGRAM} "$@"\n')
         os.chmod(server, 0o755)
         path = self.notify_socket()
         broker = self.broker(start=False, redis={"server": server})

@@ -378,7 +378,8 @@ class Sentinels(SentinelTest):
 
     def test_host_names_and_passwords(self):
         self.lease, self.grace = 1, grace_of(1)
-        self.watched = Watched(self, host="localhost", lines=[
+        # Sentinels take the first address of a name, which may be the one of IPv6.
+        self.watched = Watched(self, host="localhost", bind=["127.0.0.1", "-::1"], lines=[
             "sentinel resolve-hostnames yes", "sentinel announce-hostnames yes"])
         for sentinel in self.watched.sentinels:
             sentinel.cmd("ACL", "SETUSER", "asker", "on", ">geheim", "-@all", "+client",

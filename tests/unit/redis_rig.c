@@ -26,12 +26,20 @@
 
 /* ---- the server ---- */
 
+const char *
+server_program(void)
+{
+	const char *program = getenv("REDIS_SERVER");
+
+	return program && *program ? program : "redis-server";
+}
+
 static void
 server_exec(const struct server *s, const char *const *more)
 {
-	const char *argv[64] = { "redis-server", "--port", "0", "--unixsocket",
-		s->path, "--save", "", "--appendonly", "no", "--logfile", "log",
-		"--dir", s->dir };
+	const char *argv[64] = { server_program(), "--port", "0",
+		"--unixsocket", s->path, "--save", "", "--appendonly", "no",
+		"--logfile", "log", "--dir", s->dir };
 	size_t n = 13;
 
 	for (; *more; more++)
@@ -59,7 +67,7 @@ server_wait(struct server *s)
 		if (!ready)
 			usleep(2000);
 	} while (!ready && now_ms() < until_ms);
-	ck_assert_msg(ready, "redis-server did not start");
+	ck_assert_msg(ready, "%s did not start", server_program());
 }
 
 void
@@ -264,6 +272,8 @@ rig_config(struct rig *rig, const char *path)
 
 	memset(rig, 0, sizeof(*rig));
 	config_default(&rig->config);
+	free(redis->server);
+	redis->server = strdup(server_program());
 	if (!path)
 		return;
 	redis->mode = CONFIG_MODE_STANDALONE;

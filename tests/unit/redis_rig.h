@@ -50,7 +50,10 @@ struct rig {
 	void (*on_outcome)(struct rig *rig, uint64_t id);
 };
 
-/* argv: more words for redis-server, ending with NULL. */
+/* The one to be tested: $REDIS_SERVER, else redis-server. */
+const char *server_program(void);
+
+/* argv: more words for the server, ending with NULL. */
 void server_start(struct server *s, const char *const *argv);
 void server_again(struct server *s, const char *const *argv);
 void server_kill(struct server *s);

@@ -266,13 +266,12 @@ END_TEST
 /* Any order of events: nothing is sent before the KILLs it must follow. */
 START_TEST(whatever_happens)
 {
-	unsigned step, i;
+	unsigned i;
 	uint64_t ids;
 
 	begin();
 	srand((unsigned)_i);
-	for (step = 0; next_id < IDS - 1 - LANES && nkills < KILLS / 2;
-	     step++) {
+	while (next_id < IDS - 1 - LANES && nkills < KILLS / 2) {
 		i = (unsigned)rand() % LANES;
 		if (rand() % 3 == 0)
 			answer_all(links[i].id);

@@ -7,6 +7,7 @@ import signal
 
 from .client import Client
 from .proc import Process
+from .redisd import PROGRAM
 from .wait import eventually
 
 # What a sanitizer or an assertion leaves in the output.
@@ -85,7 +86,7 @@ class Broker:
             "broker": {"name": name},
             "listen": [{"unix": self.unix_path}, {"tcp": "127.0.0.1:0"}],
             "redis": {"mode": "standalone", "nodes": [address]} if address
-                     else {"mode": "embedded"},
+                     else {"mode": "embedded", "server": PROGRAM},
         }, settings or {})
 
     def write_config(self, settings=None):

@@ -8,6 +8,9 @@ from .proc import Process
 from .resp import RedisError, Resp
 from .wait import eventually
 
+# Another program that is to be tested: valkey-server.
+PROGRAM = os.environ.get("REDIS_SERVER", "redis-server")
+
 
 class RedisServer:
     """redis-server in a directory of its own; on a Unix socket, and on a TCP port if asked.
@@ -45,8 +48,8 @@ class RedisServer:
         return self.tcp_address if self.port else self.unix_address
 
     def start(self, wait_loaded=True, **more_options):
-        program = shutil.which("redis-server")
-        assert program, "redis-server is not installed"
+        program = shutil.which(PROGRAM)
+        assert program, f"{PROGRAM} is not installed"
         options = {
             "port": self.port, "bind": "127.0.0.1", "unixsocket": self.unix_path,
             "dir": self.directory, "save": "", "daemonize": "no", "loglevel": "notice",

@@ -6,7 +6,7 @@ import shutil
 
 from .ports import free_port
 from .proc import Process
-from .redisd import RedisServer
+from .redisd import PROGRAM, RedisServer
 from .resp import RedisError, Resp
 from .wait import eventually, moment
 
@@ -55,7 +55,7 @@ class Sentinel:
     def spawn(self):
         path = os.path.join(self.directory, "sentinel.conf")
         env = {**os.environ, **self.clock.environment} if self.clock else None
-        self.process = Process([shutil.which("redis-server"), path, "--sentinel"],
+        self.process = Process([shutil.which(PROGRAM), path, "--sentinel"],
                                os.path.join(self.directory, "log"), env=env,
                                cwd=self.directory)
 
