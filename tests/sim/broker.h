@@ -24,6 +24,7 @@
 
 #define BROKER_OPS_MAX 4096
 #define WORLD_SERVERS_MAX 9
+#define LANES_MAX 3
 
 struct world;
 
@@ -73,17 +74,21 @@ struct flight {
 
 enum link_state { LINK_DOWN, LINK_HELLO, LINK_UP };
 
-/* What a connection will be answered: a call, or a WAIT.  Owned by its link. */
+/* What a connection will be answered: a call, a WAIT, a CLIENT KILL.  Owned by
+ * its link. */
 struct errand {
 	TAILQ_ENTRY(errand) entry;
-	struct call *call; /* NULL: a WAIT */
+	struct call *call; /* NULL: one of the others */
+	struct link *kill; /* whose old connections it kills; NULL: a WAIT */
 	int64_t until_ms;  /* by the broker's clock */
 };
 
 TAILQ_HEAD(errand_list, errand);
 
-/* The connection that carries calls. */
+/* A connection that carries calls: a lane of its pool. */
 struct link {
+	struct pool *pool;
+	int index;
 	enum link_state state;
 	struct conn *conn;
 	struct errand_list errands; /* sent, not answered; in order */
@@ -91,10 +96,12 @@ struct link {
 	struct call_list held;	    /* answered, but not yet their WAIT */
 	bool waiting;		    /* a WAIT is under way */
 	bool unconfirmed;	    /* calls were sent and no WAIT behind */
-	bool in_vain;		    /* the last WAIT was */
-	struct victim victims[VICTIMS_MAX];
-	int nvictims;
-	int failures; /* in a row */
+	unsigned patient;	    /* operations under way that could wait */
+	struct victim stale[VICTIMS_MAX]; /* connections before, of one run */
+	int nstale;
+	struct link *killer; /* it was sent their CLIENT KILL; or NULL */
+	bool more_stale;     /* than that one is for */
+	int failures;	     /* in a row */
 	uint64_t generation;
 	int64_t hello_us; /* when the handshake gives up */
 	int64_t armed_us; /* when its timer looks again; past: it does not */
@@ -107,12 +114,15 @@ struct channel {
 	bool ready;
 };
 
-/* The connections to one server.  Part of its broker, and outlives it. */
+/* The connections to one server, one of them for messages.  Part of its broker,
+ * and outlives it. */
 struct pool {
 	struct broker *broker;
 	int index;
 	struct server *server; /* where it connects to */
-	struct link link;
+	struct link links[LANES_MAX];
+	int nlinks, nup;
+	bool in_vain; /* the last WAIT was */
 	struct channel channel;
 };
 
@@ -204,6 +214,19 @@ void pool_broken(struct conn *c);
 void pool_check(struct pool *p);	      /* what has taken too long */
 void pool_send(void *arg, struct call *call); /* of a broker */
 void pool_flush(struct pool *p);	      /* behind the calls of a turn */
-void pool_send_to(struct pool *p, struct call *call); /* it is up */
+void pool_send_to(struct pool *p, struct call *call); /* another one's */
+
+/* link_stale.c; link_send_kill() is link.c's */
+void link_note_stale(struct link *l);
+void pool_kill_stale(struct pool *p);
+void link_send_kill(struct link *by, struct link *of);
+void link_killed(struct link *l, const redisReply *reply);
+struct link *pool_lane(struct pool *p, int index); /* NULL: none, now */
+
+static inline bool
+pool_is_up(const struct pool *p)
+{
+	return p->nup > 0;
+}
 
 #endif

@@ -159,15 +159,17 @@ tell_some(struct broker *b, bool all, uint64_t conn)
 			tell_effect(b, &b->late, &b->late.v[i], 0);
 }
 
+/* What is lost by a session that nobody reads for is lost at once. */
 static void
 hurry_some(struct broker *b, const struct effects *fx)
 {
 	const struct effect *e;
+	bool hurries = !world_ablated(b->w, ABLATE_HURRY);
 	size_t i;
 
 	for (i = 0; i < fx->n && !b->w->failed; i++) {
 		e = &fx->v[i];
-		if (e->kind == EFFECT_EVENT && e->conn != 0 &&
+		if (e->kind == EFFECT_EVENT && (hurries || e->conn == 0) &&
 		    (e->event == EVENT_LOST || e->event == EVENT_SHUTDOWN))
 			tell_some(b, false, e->conn);
 	}
@@ -176,8 +178,6 @@ hurry_some(struct broker *b, const struct effects *fx)
 void
 broker_hurry(struct broker *b)
 {
-	if (world_ablated(b->w, ABLATE_HURRY))
-		return;
 	hurry_some(b, &b->fx);
 	hurry_some(b, &b->late);
 }

@@ -41,7 +41,7 @@ place(struct broker *b, uint32_t shard, struct pool *p)
 	TRACE(b->w, "%s: bucket %u is on %s", b->name, shard, p->server->name);
 	tell(b, shard, false);
 	r->pool = p;
-	if (p->link.state == LINK_UP)
+	if (pool_is_up(p))
 		tell(b, shard, true);
 }
 
@@ -78,8 +78,7 @@ cluster_on_tick(void *object, uint64_t tag)
 		return;
 	all->tick_due = false;
 	p = &b->pools[prng_below(&w->prng, (uint64_t)b->npools)];
-	if (p->link.state == LINK_UP && !p->server->frozen &&
-	    !broker_stalled(b)) {
+	if (pool_is_up(p) && !p->server->frozen && !broker_stalled(b)) {
 		all->stale = false;
 		for (i = 0; i < w->shards; i++) {
 			r = &all->of[i];
@@ -89,7 +88,7 @@ cluster_on_tick(void *object, uint64_t tag)
 			r->hint_us = 0;
 			place(b, i,
 			    &b->pools[w->cluster.heard[p->server->index][i]]);
-			all->stale |= r->pool->link.state != LINK_UP;
+			all->stale |= !pool_is_up(r->pool);
 		}
 		broker_wake(b);
 	}
@@ -165,7 +164,7 @@ on_ask(struct pool *p, struct call *call, int server)
 	struct pool *target = &b->pools[server];
 
 	call->asking = true;
-	if (target->link.state == LINK_UP)
+	if (pool_is_up(target))
 		pool_send_to(target, call);
 	else
 		park(b, call);

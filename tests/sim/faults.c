@@ -203,9 +203,11 @@ strike_cut(struct world *w)
 	struct broker *b = some_broker(w);
 	struct pool *p = some_pool(w, b);
 
-	if (b->alive && p->link.conn != NULL) {
-		TRACE(w, "%s: the link breaks", b->name);
-		conn_break(p->link.conn);
+	struct link *l = &p->links[prng_below(&w->prng, (uint64_t)p->nlinks)];
+
+	if (b->alive && l->conn != NULL) {
+		TRACE(w, "%s: link %d breaks", b->name, l->index);
+		conn_break(l->conn);
 	}
 }
 

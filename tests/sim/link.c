@@ -1,11 +1,12 @@
 /*
- * The links of a broker to one server (a pool): one for calls, one for
+ * The links of a broker to one server (a pool): some for calls, one for
  * messages, with the habits of the real ones (src/redis): every outcome unknown
- * after a cut, the old connection killed before anything is repeated, scripts
- * sent again on NOSCRIPT, a deadline for every call.  Where replicas must
- * confirm, a WAIT follows the calls of a turn, and their answers are kept until
- * its answer is there; one is under way at a time, and what can wait stands in
- * line while replicas are away (redis/pool_calls.c).
+ * after a cut, the old connection killed by another one before anything is
+ * repeated, behind it (link_stale.c), scripts sent again on NOSCRIPT, a deadline
+ * for every call.  Where replicas must confirm, a WAIT follows the calls of a
+ * turn, and their answers are kept until its answer is there; one is under way
+ * at a time, and what can wait stands in line while replicas are away, or too
+ * many that can are under way (redis/pool_calls.c).
  */
 #include "config.h"
 
@@ -20,11 +21,14 @@
 
 #define BACKOFF_FIRST_MS 10
 #define BACKOFF_LAST_MS 1000
+#define PATIENT_MAX 1024 /* as redis/pool_calls.c */
 
 static event_fn link_on_retry;
 static event_fn link_on_timer;
 static event_fn channel_on_retry;
-static void link_admit(struct pool *p);
+static void pool_admit(struct pool *p);
+static void link_start(struct link *l);
+static void leave_other_servers(struct pool *p, const struct conn *newest);
 
 /* What a reply says is told to the core. */
 
@@ -127,55 +131,49 @@ tell_link(struct pool *p, bool up)
 
 /* What a connection will be answered. */
 
-static void
-errand_add(struct pool *p, struct call *call, int64_t until_ms)
+static struct errand *
+errand_add(struct link *l, struct call *call, int64_t until_ms)
 {
 	struct errand *e = xcalloc(1, sizeof(*e));
 
 	e->call = call;
 	e->until_ms = until_ms;
-	TAILQ_INSERT_TAIL(&p->link.errands, e, entry);
-}
-
-static struct call *
-errand_pop(struct link *l)
-{
-	struct errand *e = TAILQ_FIRST(&l->errands);
-	struct call *call = e->call;
-
-	TAILQ_REMOVE(&l->errands, e, entry);
-	free(e);
-	return call;
+	TAILQ_INSERT_TAIL(&l->errands, e, entry);
+	return e;
 }
 
 /* A call was answered; NULL: the connection is lost. */
 static void
-call_answered(struct pool *p, struct call *call, const redisReply *reply)
+call_answered(struct link *l, struct call *call, const redisReply *reply)
 {
-	struct broker *b = p->broker;
-	enum call_verdict verdict = call_decode(call, reply, false);
+	struct broker *b = l->pool->broker;
+	enum call_verdict verdict;
 
+	pool_admit(l->pool);
+	verdict = call_decode(call, reply, false);
 	if (verdict == CALL_MALFORMED)
 		world_fail(b->w, "P7", "a reply was not understood");
 	if (verdict == CALL_ANSWERED && b->w->replicas > 0)
-		TAILQ_INSERT_TAIL(&p->link.held, call, entry);
+		TAILQ_INSERT_TAIL(&l->held, call, entry);
 	else
 		call_deliver(b->gather, call, &handler, b);
 }
 
+static void link_flush(struct link *l);
+
 /* Answers come in order: all that is held was sent before this WAIT was. */
 static void
-wait_answered(struct pool *p, const redisReply *reply)
+wait_answered(struct link *l, const redisReply *reply)
 {
+	struct pool *p = l->pool;
 	struct broker *b = p->broker;
-	struct link *l = &p->link;
 	struct call_list held = TAILQ_HEAD_INITIALIZER(held);
 	struct call *call;
 	bool enough = reply != NULL && reply->type == REDIS_REPLY_INTEGER &&
 		      reply->integer >= link_wanted(b->w);
 
 	if (reply != NULL)
-		l->in_vain = !enough;
+		p->in_vain = !enough;
 	TAILQ_CONCAT(&held, &l->held, entry);
 	while ((call = TAILQ_FIRST(&held)) != NULL) {
 		TAILQ_REMOVE(&held, call, entry);
@@ -184,68 +182,95 @@ wait_answered(struct pool *p, const redisReply *reply)
 		call_deliver(b->gather, call, &handler, b);
 	}
 	l->waiting = false;
-	link_admit(p);
-	pool_flush(p);
+	pool_admit(p);
+	link_flush(l);
 }
 
-/* The link for calls. */
+static void
+errand_done(struct link *l, struct errand *e, const redisReply *reply)
+{
+	if (e->call != NULL)
+		call_answered(l, e->call, reply);
+	else if (e->kill != NULL)
+		link_killed(e->kill, reply);
+	else
+		wait_answered(l, reply);
+}
+
+static struct errand *
+errand_pop(struct link *l)
+{
+	struct errand *e = TAILQ_FIRST(&l->errands);
+
+	TAILQ_REMOVE(&l->errands, e, entry);
+	if (e->call != NULL && e->call->can_wait)
+		l->patient -= e->call->nops;
+	return e;
+}
+
+/* A link for calls. */
 
 static void
-link_lost(struct pool *p, bool abandon)
+link_retry_later(struct link *l)
 {
-	struct broker *b = p->broker;
-	struct link *l = &p->link;
+	struct world *w = l->pool->broker->w;
+	int64_t wait_ms = BACKOFF_FIRST_MS
+			  << (l->failures < 7 ? l->failures : 7);
+
+	if (wait_ms > BACKOFF_LAST_MS)
+		wait_ms = BACKOFF_LAST_MS;
+	l->failures++;
+	events_at(&w->events,
+	    world_now(w) + prng_range(&w->prng, wait_ms / 2, wait_ms) * 1000,
+	    link_on_retry, l, l->generation);
+}
+
+static void
+link_lost(struct link *l, bool abandon)
+{
+	struct pool *p = l->pool;
 	enum link_state state = l->state;
-	struct call *call;
-	int64_t wait_ms;
+	struct errand *e;
 
 	if (l->conn == NULL)
 		return;
-	TRACE(b->w, "%s link lost", b->name);
-	if (l->conn->run != 0 && l->nvictims < VICTIMS_MAX)
-		l->victims[l->nvictims++] =
-		    (struct victim){ l->conn->id, l->conn->run };
+	TRACE(p->broker->w, "%s link %d lost", p->broker->name, l->index);
+	if (state == LINK_UP)
+		link_note_stale(l);
 	conn_abandon(l->conn);
 	l->conn = NULL;
 	l->state = LINK_DOWN;
 	l->unconfirmed = false;
 	l->generation++;
+	if (state == LINK_UP)
+		p->nup--;
 	if (abandon)
 		return;
 	if (state == LINK_UP)
+		pool_kill_stale(p);
+	if (state == LINK_UP && p->nup == 0)
 		tell_link(p, false);
 	while (!TAILQ_EMPTY(&l->errands)) {
-		call = errand_pop(l);
-		if (call != NULL)
-			call_answered(p, call, NULL);
-		else
-			wait_answered(p, NULL);
+		e = errand_pop(l);
+		errand_done(l, e, NULL);
+		free(e);
 	}
-	wait_ms = BACKOFF_FIRST_MS << (l->failures < 7 ? l->failures : 7);
-	if (wait_ms > BACKOFF_LAST_MS)
-		wait_ms = BACKOFF_LAST_MS;
-	l->failures++;
-	events_at(&b->w->events,
-	    world_now(b->w) +
-		prng_range(&b->w->prng, wait_ms / 2, wait_ms) * 1000,
-	    link_on_retry, p, l->generation);
+	link_retry_later(l);
 }
 
 static void
 link_on_retry(void *object, uint64_t tag)
 {
-	struct pool *p = object;
+	struct link *l = object;
 
-	if (p->broker->alive && tag == p->link.generation &&
-	    p->link.conn == NULL)
-		pool_start(p);
+	if (l->pool->broker->alive && tag == l->generation && l->conn == NULL)
+		link_start(l);
 }
 
 /* The earliest deadline of what is under way; INT64_MAX: none. */
 static int64_t
-link_deadline_us(const struct pool *p)
+link_deadline_us(const struct link *l)
 {
-	const struct link *l = &p->link;
 	const struct errand *e;
 	int64_t least_ms = INT64_MAX;
 
@@ -254,77 +279,113 @@ link_deadline_us(const struct pool *p)
 	TAILQ_FOREACH (e, &l->errands, entry)
 		if (e->until_ms < least_ms)
 			least_ms = e->until_ms;
-	return least_ms == INT64_MAX ? least_ms
-				     : broker_world_us(p->broker, least_ms);
+	return least_ms == INT64_MAX
+		   ? least_ms
+		   : broker_world_us(l->pool->broker, least_ms);
 }
 
 /* One timer for the earliest of them. */
 static void
-link_arm(struct pool *p)
+link_arm(struct link *l)
 {
-	int64_t at_us = link_deadline_us(p), now_us = world_now(p->broker->w);
+	struct world *w = l->pool->broker->w;
+	int64_t at_us = link_deadline_us(l), now_us = world_now(w);
 
 	if (at_us == INT64_MAX ||
-	    (p->link.armed_us > now_us && p->link.armed_us <= at_us))
+	    (l->armed_us > now_us && l->armed_us <= at_us))
 		return;
-	p->link.armed_us = at_us;
-	events_at(
-	    &p->broker->w->events, at_us, link_on_timer, p, p->link.generation);
+	l->armed_us = at_us;
+	events_at(&w->events, at_us, link_on_timer, l, l->generation);
+}
+
+static void
+link_check(struct link *l)
+{
+	struct broker *b = l->pool->broker;
+
+	if (l->conn == NULL)
+		return;
+	if (link_deadline_us(l) > world_now(b->w)) {
+		/* It was set for what has been answered meanwhile. */
+		link_arm(l);
+		return;
+	}
+	TRACE(b->w, "%s link %d: no reply in time", b->name, l->index);
+	link_lost(l, false);
+	broker_wake(b);
 }
 
 void
 pool_check(struct pool *p)
 {
-	struct broker *b = p->broker;
+	int i;
 
-	if (p->link.conn == NULL)
-		return;
-	if (link_deadline_us(p) > world_now(b->w)) {
-		/* It was set for what has been answered meanwhile. */
-		link_arm(p);
-		return;
-	}
-	TRACE(b->w, "%s link: no reply in time", b->name);
-	link_lost(p, false);
-	broker_wake(b);
+	for (i = 0; i < p->nlinks; i++)
+		link_check(&p->links[i]);
 }
 
 static void
 link_on_timer(void *object, uint64_t tag)
 {
-	struct pool *p = object;
+	struct link *l = object;
 
 	/* One that is stalled looks when it comes back. */
-	if (p->broker->alive && !broker_stalled(p->broker) &&
-	    tag == p->link.generation)
-		pool_check(p);
+	if (l->pool->broker->alive && !broker_stalled(l->pool->broker) &&
+	    tag == l->generation)
+		link_check(l);
+}
+
+static void
+link_start(struct link *l)
+{
+	struct pool *p = l->pool;
+	struct world *w = p->broker->w;
+
+	if (w->o->topology->locate != NULL)
+		p->server = w->o->topology->locate(p);
+	l->conn = conn_open(p, false);
+	l->state = LINK_HELLO;
+	l->hello_us = world_now(w) + w->reply_timeout_ms * 1000;
+	l->armed_us = 0;
+	conn_send(l->conn, request_new(REQUEST_HELLO, 0, 0, NULL, NULL));
+	link_arm(l);
 }
 
 void
 pool_start(struct pool *p)
 {
-	struct world *w = p->broker->w;
-	struct link *l = &p->link;
-	struct request *r = request_new(REQUEST_HELLO, 0, 0, NULL, NULL);
+	int i;
 
-	if (w->o->topology->locate != NULL)
-		p->server = w->o->topology->locate(p);
-	if (!world_ablated(w, ABLATE_KILL)) {
-		memcpy(r->victims, l->victims, sizeof(r->victims));
-		r->nvictims = l->nvictims;
-	}
-	l->conn = conn_open(p, false);
-	l->state = LINK_HELLO;
-	l->hello_us = world_now(w) + w->reply_timeout_ms * 1000;
-	l->armed_us = 0;
-	conn_send(l->conn, r);
-	link_arm(p);
+	p->nlinks = (int)p->broker->w->lanes;
+	for (i = 0; i < p->nlinks; i++)
+		if (p->links[i].conn == NULL)
+			link_start(&p->links[i]);
 	if (p->channel.conn == NULL)
 		channel_on_retry(p, p->channel.generation);
 }
 
+/* Behind what was sent before on this link. */
+void
+link_send_kill(struct link *by, struct link *of)
+{
+	struct world *w = by->pool->broker->w;
+	struct request *r = request_new(REQUEST_KILL, 0, 0, NULL, NULL);
+
+	if (!world_ablated(w, ABLATE_KILL)) {
+		r->nvictims = of->nstale;
+		r->victims = xcalloc((size_t)of->nstale, sizeof(*r->victims));
+		memcpy(r->victims, of->stale,
+		    (size_t)of->nstale * sizeof(*r->victims));
+	}
+	conn_send(by->conn, r);
+	errand_add(
+	    by, NULL, broker_clock_ms(by->pool->broker) + w->reply_timeout_ms)
+	    ->kill = of;
+	link_arm(by);
+}
+
 static void
-link_send_request(struct pool *p, struct call *call, bool load)
+link_send_request(struct link *l, struct call *call, bool load)
 {
 	struct request *r;
 
@@ -335,17 +396,19 @@ link_send_request(struct pool *p, struct call *call, bool load)
 	r->load = load;
 	r->shard = call->shard;
 	r->asking = call->asking;
-	conn_send(p->link.conn, r);
-	errand_add(p, call, call->sent_ms + call->timeout_ms);
-	p->link.unconfirmed = true;
-	link_arm(p);
+	conn_send(l->conn, r);
+	errand_add(l, call, call->sent_ms + call->timeout_ms);
+	if (call->can_wait)
+		l->patient += call->nops;
+	l->unconfirmed = true;
+	link_arm(l);
 }
 
 static void
-link_start(struct pool *p, struct call *call)
+link_take_call(struct link *l, struct call *call)
 {
-	call->sent_ms = broker_clock_ms(p->broker);
-	link_send_request(p, call, false);
+	call->sent_ms = broker_clock_ms(l->pool->broker);
+	link_send_request(l, call, false);
 }
 
 static void
@@ -355,21 +418,40 @@ call_unsent(struct broker *b, struct call *call)
 	broker_wake(b);
 }
 
-/* The answer of a WAIT ends the line. */
-static void
-link_admit(struct pool *p)
+/* Is what can wait not to be sent now? */
+static bool
+is_full(const struct link *l)
 {
-	struct call_list line = TAILQ_HEAD_INITIALIZER(line);
-	struct call *call;
+	return l->patient >= PATIENT_MAX || (l->waiting && l->pool->in_vain);
+}
 
-	TAILQ_CONCAT(&line, &p->link.line, entry);
-	while ((call = TAILQ_FIRST(&line)) != NULL) {
-		TAILQ_REMOVE(&line, call, entry);
-		if (p->link.state == LINK_UP)
-			link_start(p, call);
+/* Sends of the line what there is room for. */
+static void
+link_admit(struct link *l)
+{
+	struct call *call;
+	struct link *by;
+
+	while ((call = TAILQ_FIRST(&l->line)) != NULL) {
+		by = pool_lane(l->pool, l->index);
+		if (by != NULL && is_full(by))
+			return;
+		TAILQ_REMOVE(&l->line, call, entry);
+		if (by != NULL)
+			link_take_call(by, call);
 		else
-			call_unsent(p->broker, call);
+			call_unsent(l->pool->broker, call);
 	}
+}
+
+static void
+pool_admit(struct pool *p)
+{
+	int i;
+
+	for (i = 0; i < p->nlinks; i++)
+		link_admit(&p->links[i]);
+	pool_flush(p);
 }
 
 void
@@ -378,7 +460,7 @@ pool_send(void *arg, struct call *call)
 	struct broker *b = arg;
 	struct pool *p = b->w->o->topology->route(b, call->shard);
 
-	if (p == NULL || p->link.state != LINK_UP)
+	if (p == NULL)
 		call_unsent(b, call);
 	else
 		pool_send_to(p, call);
@@ -387,62 +469,95 @@ pool_send(void *arg, struct call *call)
 void
 pool_send_to(struct pool *p, struct call *call)
 {
-	struct link *l = &p->link;
+	struct link *l = &p->links[call->lane % (uint32_t)p->nlinks];
+	struct link *by = pool_lane(p, l->index);
 
-	if (call->can_wait && l->waiting && l->in_vain)
+	if (by == NULL)
+		call_unsent(p->broker, call);
+	else if (call->can_wait && (is_full(by) || !TAILQ_EMPTY(&l->line)))
 		TAILQ_INSERT_TAIL(&l->line, call, entry);
 	else
-		link_start(p, call);
+		link_take_call(by, call);
+}
+
+/* In vain is an answer, too: it must come before it is given up. */
+static int64_t
+wait_for_us(const struct world *w)
+{
+	int64_t ms = w->lease_ms / 10;
+
+	return (ms < w->reply_timeout_ms / 2 ? ms : w->reply_timeout_ms / 2) *
+	       1000;
+}
+
+static void
+link_flush(struct link *l)
+{
+	struct broker *b = l->pool->broker;
+	struct world *w = b->w;
+	struct request *r;
+
+	if (!l->unconfirmed || l->waiting || w->replicas == 0)
+		return;
+	l->unconfirmed = false;
+	l->waiting = true;
+	r = request_new(REQUEST_WAIT, 0, 0, NULL, NULL);
+	r->replicas = link_wanted(w);
+	r->wait_us = wait_for_us(w);
+	conn_send(l->conn, r);
+	errand_add(l, NULL, broker_clock_ms(b) + w->reply_timeout_ms);
+	link_arm(l);
 }
 
 void
 pool_flush(struct pool *p)
 {
-	struct world *w = p->broker->w;
-	struct request *r;
+	int i;
 
-	if (!p->link.unconfirmed || p->link.waiting || w->replicas == 0)
-		return;
-	p->link.unconfirmed = false;
-	p->link.waiting = true;
-	r = request_new(REQUEST_WAIT, 0, 0, NULL, NULL);
-	r->replicas = link_wanted(w);
-	r->wait_us = w->lease_ms / 10 * 1000;
-	conn_send(p->link.conn, r);
-	errand_add(p, NULL, broker_clock_ms(p->broker) + w->reply_timeout_ms);
-	link_arm(p);
+	for (i = 0; i < p->nlinks; i++)
+		link_flush(&p->links[i]);
 }
 
 static void
-link_reply(struct pool *p, const redisReply *reply)
+link_greeted(struct link *l)
 {
-	struct broker *b = p->broker;
-	struct link *l = &p->link;
-	struct call *call;
+	struct pool *p = l->pool;
+	bool first = p->nup++ == 0;
+
+	l->state = LINK_UP;
+	l->failures = 0;
+	l->generation++;
+	l->armed_us = 0;
+	TRACE(p->broker->w, "%s link %d up", p->broker->name, l->index);
+	leave_other_servers(p, l->conn);
+	pool_kill_stale(p);
+	if (first)
+		tell_link(p, true);
+}
+
+static void
+link_reply(struct link *l, const redisReply *reply)
+{
+	struct broker *b = l->pool->broker;
+	struct errand *e;
 
 	if (l->state == LINK_HELLO) {
-		l->state = LINK_UP;
-		l->failures = 0;
-		l->nvictims = 0;
-		l->generation++;
-		l->armed_us = 0;
-		TRACE(b->w, "%s link up", b->name);
-		tell_link(p, true);
+		link_greeted(l);
 		return;
 	}
 	assert(!TAILQ_EMPTY(&l->errands));
-	call = errand_pop(l);
-	if (call == NULL) {
-		wait_answered(p, reply);
-	} else if (b->w->tagged && cluster_redirected(p, call, reply)) {
-		return;
-	} else if (reply->type == REDIS_REPLY_ERROR &&
-		   strncmp(reply->str, "NOSCRIPT", 8) == 0) {
-		link_send_request(p, call, true);
-		pool_flush(p);
+	e = errand_pop(l);
+	if (e->call != NULL && b->w->tagged &&
+	    cluster_redirected(l->pool, e->call, reply))
+		pool_admit(l->pool);
+	else if (e->call != NULL && reply->type == REDIS_REPLY_ERROR &&
+		 strncmp(reply->str, "NOSCRIPT", 8) == 0) {
+		link_send_request(l, e->call, true);
+		link_flush(l);
 	} else {
-		call_answered(p, call, reply);
+		errand_done(l, e, reply);
 	}
+	free(e);
 }
 
 /* The channel for messages. */
@@ -475,7 +590,7 @@ channel_on_timer(void *object, uint64_t tag)
 	if (!b->alive || tag != ch->generation || ch->conn == NULL)
 		return;
 	/* The real one is asked for a PONG now and then. */
-	if (ch->conn->mute || !ch->ready || p->server->side != b->side)
+	if (ch->conn->mute || !ch->ready || ch->conn->server->side != b->side)
 		channel_lost(p);
 	else
 		events_at(&b->w->events,
@@ -516,6 +631,7 @@ channel_packet(struct pool *p, const char *message)
 		event.u.message.len = strlen(message);
 	} else {
 		p->channel.ready = true;
+		leave_other_servers(p, p->channel.conn);
 		TRACE(b->w, "%s subscribed", b->name);
 	}
 	broker_step(b, &event);
@@ -523,74 +639,143 @@ channel_packet(struct pool *p, const char *message)
 
 /* Both. */
 
+/*
+ * A connection has come up.  Those that lead to another server are given up,
+ * for an address may lead new ones elsewhere while old ones live on.
+ */
+static void
+leave_other_servers(struct pool *p, const struct conn *newest)
+{
+	struct channel *ch = &p->channel;
+	int i;
+
+	if (world_ablated(p->broker->w, ABLATE_LEAVE))
+		return;
+	if (ch->conn != NULL && ch->ready && ch->conn->run != newest->run)
+		channel_lost(p);
+	for (i = 0; i < p->nlinks; i++)
+		if (p->links[i].state == LINK_UP &&
+		    p->links[i].conn->run != newest->run)
+			link_lost(&p->links[i], false);
+}
+
 void
 pool_init(struct pool *p, struct broker *b, int index)
 {
+	struct link *l;
+	int i;
+
 	p->broker = b;
 	p->index = index;
-	TAILQ_INIT(&p->link.errands);
-	TAILQ_INIT(&p->link.line);
-	TAILQ_INIT(&p->link.held);
+	for (i = 0; i < LANES_MAX; i++) {
+		l = &p->links[i];
+		l->pool = p;
+		l->index = i;
+		TAILQ_INIT(&l->errands);
+		TAILQ_INIT(&l->line);
+		TAILQ_INIT(&l->held);
+	}
 }
 
 void
 pool_packet(struct conn *c, const redisReply *reply, const char *message)
 {
-	if (c == c->pool->link.conn)
-		link_reply(c->pool, reply);
-	else if (c == c->pool->channel.conn)
-		channel_packet(c->pool, message);
+	struct pool *p = c->pool;
+	int i;
+
+	for (i = 0; i < p->nlinks; i++)
+		if (c == p->links[i].conn) {
+			link_reply(&p->links[i], reply);
+			return;
+		}
+	if (c == p->channel.conn)
+		channel_packet(p, message);
 }
 
 void
 pool_broken(struct conn *c)
 {
-	if (c == c->pool->link.conn)
-		link_lost(c->pool, false);
-	else if (c == c->pool->channel.conn)
-		channel_lost(c->pool);
+	struct pool *p = c->pool;
+	int i;
+
+	for (i = 0; i < p->nlinks; i++)
+		if (c == p->links[i].conn) {
+			link_lost(&p->links[i], false);
+			return;
+		}
+	if (c == p->channel.conn)
+		channel_lost(p);
+}
+
+/* All links, and what they wait for. */
+static void
+lose_all(struct pool *p)
+{
+	int i;
+
+	for (i = 0; i < p->nlinks; i++)
+		link_lost(&p->links[i], false);
+	channel_lost(p);
 }
 
 void
 pool_move(struct pool *p, struct server *server)
 {
-	link_lost(p, false);
-	channel_lost(p);
+	int i;
+
+	lose_all(p);
 	p->server = server;
-	p->link.failures = 0;
-	p->link.in_vain = false;
-	p->link.generation++;
+	p->in_vain = false;
+	for (i = 0; i < p->nlinks; i++) {
+		p->links[i].failures = 0;
+		p->links[i].generation++;
+	}
 	pool_start(p);
 }
 
 void
 pool_refuse(struct pool *p)
 {
-	link_lost(p, false);
-	channel_lost(p);
+	lose_all(p);
 	broker_wake(p->broker);
+}
+
+static void
+link_abandon(struct link *l)
+{
+	struct errand *e;
+	struct call *call;
+
+	link_lost(l, true);
+	l->generation++;
+	while (!TAILQ_EMPTY(&l->errands)) {
+		e = errand_pop(l);
+		if (e->call != NULL)
+			call_free(e->call);
+		free(e);
+	}
+	TAILQ_CONCAT(&l->held, &l->line, entry);
+	while ((call = TAILQ_FIRST(&l->held)) != NULL) {
+		TAILQ_REMOVE(&l->held, call, entry);
+		call_free(call);
+	}
+	l->waiting = l->unconfirmed = l->more_stale = false;
+	l->nstale = 0;
+	l->killer = NULL;
+	l->failures = 0;
 }
 
 void
 pool_abandon(struct pool *p)
 {
-	struct call *call;
+	int i;
 
-	link_lost(p, true);
-	p->link.generation++;
+	for (i = 0; i < p->nlinks; i++)
+		link_abandon(&p->links[i]);
 	if (p->channel.conn != NULL)
 		conn_abandon(p->channel.conn);
 	p->channel.conn = NULL;
 	p->channel.ready = false;
 	p->channel.generation++;
-	while (!TAILQ_EMPTY(&p->link.errands))
-		call_free(errand_pop(&p->link));
-	TAILQ_CONCAT(&p->link.held, &p->link.line, entry);
-	while ((call = TAILQ_FIRST(&p->link.held)) != NULL) {
-		TAILQ_REMOVE(&p->link.held, call, entry);
-		call_free(call);
-	}
-	p->link.waiting = p->link.unconfirmed = p->link.in_vain = false;
-	p->link.nvictims = 0;
-	p->link.failures = 0;
+	p->in_vain = false;
 }

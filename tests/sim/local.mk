@@ -75,6 +75,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/faults.c \
 	tests/sim/faults.h \
 	tests/sim/link.c \
+	tests/sim/link_stale.c \
 	tests/sim/main.c \
 	tests/sim/quorum.c \
 	tests/sim/replica.c \

@@ -234,7 +234,7 @@ decide(struct broker *b)
 	}
 	if (best == NULL || best == p->server || votes <= answers / 2)
 		return;
-	if (votes <= SENTINELS / 2 && p->link.state == LINK_UP && !f->refused)
+	if (votes <= SENTINELS / 2 && pool_is_up(p) && !f->refused)
 		return;
 	TRACE(
 	    b->w, "%s follows %u Sentinels to %s", b->name, votes, best->name);
@@ -306,7 +306,7 @@ void
 follower_refused(struct pool *p, bool refused)
 {
 	p->broker->follower.refused = refused;
-	hurry(p->broker, refused || p->link.state != LINK_UP);
+	hurry(p->broker, refused || !pool_is_up(p));
 	if (refused)
 		events_at(&p->broker->w->events, world_now(p->broker->w),
 		    on_answers, p->broker, p->broker->life);

@@ -111,6 +111,7 @@ static void
 request_free(struct request *r)
 {
 	free(r->words);
+	free(r->victims);
 	free(r);
 }
 
@@ -174,10 +175,17 @@ conn_find(struct server *s, uint64_t id)
 	return NULL;
 }
 
-/* The first request: where the server still is the one of the old
- * connections, they are killed, with all that they have not yet said. */
+/* The first request. */
 static redisReply *
-do_hello(struct server *s, struct conn *c, const struct request *r)
+do_hello(struct server *s, struct conn *c)
+{
+	c->run = s->run;
+	return answer_int((long long)s->run);
+}
+
+/* Old connections, with all that they have not yet said. */
+static redisReply *
+do_kill(struct server *s, const struct request *r)
 {
 	struct conn *old;
 	int i;
@@ -193,8 +201,7 @@ do_hello(struct server *s, struct conn *c, const struct request *r)
 		old->server_open = false;
 		conn_drop_requests(old);
 	}
-	c->run = s->run;
-	return answer_int((long long)s->run);
+	return answer_int(1);
 }
 
 static redisReply *
@@ -274,11 +281,15 @@ conn_execute(struct server *s, struct conn *c, const struct request *r)
 		reply = do_wait(s, c, r);
 		break;
 	case REQUEST_HELLO:
-		reply = do_hello(s, c, r);
+		reply = do_hello(s, c);
+		break;
+	case REQUEST_KILL:
+		reply = do_kill(s, r);
 		break;
 	case REQUEST_SUBSCRIBE:
 		snprintf(c->name, sizeof(c->name), "%s", r->words[0].p);
 		c->subscribed = true;
+		c->run = s->run;
 		reply = answer_status("OK");
 		break;
 	default:

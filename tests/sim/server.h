@@ -26,6 +26,7 @@ enum request_kind {
 	REQUEST_HELLO,
 	REQUEST_CALL,
 	REQUEST_WAIT,
+	REQUEST_KILL,
 	REQUEST_SUBSCRIBE
 };
 
@@ -35,7 +36,7 @@ struct victim {
 	uint64_t run;
 };
 
-#define VICTIMS_MAX 8
+#define VICTIMS_MAX 64
 
 /* One request in a stream.  Owned by its connection. */
 struct request {
@@ -46,8 +47,8 @@ struct request {
 	bool asking;	/* behind an ASKING */
 	uint32_t shard; /* that the keys are of */
 	int nkeys, nargs;
-	struct text *words; /* owned, bytes included: keys, then args */
-	struct victim victims[VICTIMS_MAX];
+	struct text *words;	/* owned, bytes included: keys, then args */
+	struct victim *victims; /* KILL: owned */
 	int nvictims;
 	int replicas;	 /* WAIT: for so many ... */
 	int64_t wait_us; /* ... for so long */

@@ -65,6 +65,7 @@ world_draw(struct world *w)
 			(unsigned)prng_below(p, 1u << FAULT_BIT_SEVERAL);
 
 	w->nbrokers = (int)prng_range(p, 1, WORLD_BROKERS_MAX);
+	w->lanes = (uint32_t)prng_range(p, 1, LANES_MAX);
 	w->nclients = (int)prng_range(p, 2, 10);
 	w->nnames = (int)prng_range(p, 1, 3);
 	w->lease_ms = prng_skewed(p, 1000, 4000);
@@ -109,8 +110,8 @@ world_make(struct world *w)
 		broker_init(&w->brokers[i], w, i);
 	for (i = 0; i < w->nclients; i++)
 		client_init(&w->clients[i], w, i);
-	TRACE(w, "%s, %d servers, %u replicas confirm", w->o->topology->word,
-	    w->nservers, w->replicas);
+	TRACE(w, "%s, %d servers, %u replicas confirm, %u lanes",
+	    w->o->topology->word, w->nservers, w->replicas, w->lanes);
 	TRACE(w,
 	    "%d brokers, %d clients, %d names, lease %lld ms, "
 	    "latency %lld us, faults %x%s%s%s, %llu permits",

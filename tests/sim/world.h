@@ -68,6 +68,7 @@ struct world {
 	struct history history;
 	int nservers, nbrokers, nclients, nnames;
 	uint32_t shards;   /* as the core sees them */
+	uint32_t lanes;	   /* redis.connections */
 	unsigned replicas; /* redis.replicas */
 	bool replicates;   /* servers have replicas */
 	bool writable;	   /* replicas carry out scripts that write */
