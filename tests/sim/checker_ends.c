@@ -93,15 +93,23 @@ checker_end_grants(struct world *w, uint64_t session, bool quit,
 void
 checker_leaves(struct world *w, uint64_t session)
 {
-	struct sitting *s = &w->checker.sittings[session - 1];
-	const struct checker *k = &w->checker;
+	struct checker *k = &w->checker;
+	struct sitting *s = &k->sittings[session - 1];
+	struct grant *g;
+	int64_t over_us = world_now(w) - s->valid_us;
 	int i;
 
-	for (i = 0; i < k->ngrants; i++)
-		if (k->grants[i].session == session)
-			history_note(&w->history, world_now(w), HISTORY_INFO,
-			    session, HISTORY_DOUBT,
-			    checker_name(k->grants[i].name), 0);
+	for (i = 0; i < k->ngrants; i++) {
+		g = &k->grants[i];
+		if (g->session != session)
+			continue;
+		history_note(&w->history, world_now(w), HISTORY_INFO, session,
+		    HISTORY_DOUBT, checker_name(g->name), 0);
+		/* To its broker the valid= may last a moment longer: then it is
+		 * still to be given back, perhaps without its delay=. */
+		if (over_us >= 0 && over_us < w->lease_ms * 10)
+			g->delay_ms = 0;
+	}
 	s->leaving = true;
 	checker_end_grants(w, session, false, s->valid_us, false);
 }
