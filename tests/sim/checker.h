@@ -243,6 +243,7 @@ struct checker {
 	struct stake stakes[CHECKER_HOLDS_MAX];
 	int nstakes;
 	int64_t permits_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
+	bool too_many;	   /* permits are out, of two masters */
 	int64_t hungry_us; /* since when all permits are free and wanted */
 	struct latch_facts latches[CHECKER_LATCHES_MAX];
 	struct barrier_facts barriers[CHECKER_BARRIERS_MAX];

@@ -74,16 +74,30 @@ checker_permits_received(struct world *w, const struct ask *ask)
 		s->parting = ask->number < s->n ? ask->number : s->n;
 }
 
-static void
-check_sum(struct world *w, const struct broker *b, uint64_t session)
+static uint64_t
+permits_out(const struct world *w)
 {
-	struct checker *k = &w->checker;
+	const struct checker *k = &w->checker;
 	uint64_t sum = 0;
 	int i;
 
 	for (i = 0; i < k->nstakes; i++)
 		sum += vouched(w, &k->stakes[i]);
-	if (sum > w->permits && !faults_excuse(w))
+	return sum;
+}
+
+/* Too many of two masters are too many until some of them are given back. */
+static void
+check_sum(struct world *w, const struct broker *b, uint64_t session)
+{
+	struct checker *k = &w->checker;
+	uint64_t sum = permits_out(w);
+
+	if (sum > w->permits && faults_excuse(w))
+		k->too_many = true;
+	else if (sum > w->permits && k->too_many)
+		k->excused++;
+	else if (sum > w->permits)
 		world_fail(w, "P1",
 		    "%s grants permits to session %llu, and %llu of %llu are "
 		    "out",
@@ -264,6 +278,8 @@ checker_permits_look(struct world *w)
 	for (i = k->nstakes - 1; i >= 0; i--)
 		if (k->stakes[i].alone && world_now(w) >= k->stakes[i].until_us)
 			stake_drop(w, &k->stakes[i]);
+	if (k->too_many && permits_out(w) <= w->permits)
+		k->too_many = false;
 	if (k->nstakes > 0 || !is_wanted(w))
 		k->hungry_us = world_now(w);
 	since_us = k->hungry_us;

@@ -80,8 +80,6 @@ pool_lane(struct pool *p, int index)
 
 	if (l->nstale == 0)
 		return any_link(p, index);
-	if (world_ablated(p->broker->w, ABLATE_BEHIND))
-		return any_link(p, index);
 	/* Behind the CLIENT KILL, on the same connection. */
 	if (l->killer == NULL || l->more_stale || l->killer->state != LINK_UP)
 		return NULL;
