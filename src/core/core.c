@@ -512,6 +512,12 @@ core_deadline(const struct core *core)
 	return t == NULL ? INT64_MAX : heap_at_ms(&core->timers, t);
 }
 
+int64_t
+core_promised_ms(const struct core *core)
+{
+	return core->stopping ? core->left_ms : core->promised_ms;
+}
+
 bool
 core_has_grants(const struct core *core)
 {

@@ -42,6 +42,7 @@ struct core_config {
 	unsigned lanes;	     /* of the store; 0 is 1; a name's is
 			       crc16() modulo these */
 	bool trust_new;	     /* bless a server never seen before at once */
+	int64_t floor_ms;    /* owned: nothing is granted before then */
 	bool owned;	     /* the store is this broker's own (embedded) */
 	bool failover;	     /* another server may take the place of one */
 	bool quorum; /* the shards are servers of which a majority decides */
@@ -289,6 +290,12 @@ struct core_work core_work(const struct core *core);
 
 /* For tests: abort in the loop that looks at more in one step; 0: never. */
 void core_work_bound(struct core *core, uint64_t most);
+
+/*
+ * Until when clients count on a valid= that they were told; while it stops,
+ * and after that, on what they have not given back.
+ */
+int64_t core_promised_ms(const struct core *core);
 
 /* Are there grants that wait for a FLUSH? */
 bool core_has_grants(const struct core *core);

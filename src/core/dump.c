@@ -311,6 +311,8 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	if (least_ms < now_ms)
 		least_ms = now_ms;
 	s->valid_ms = least_ms;
+	if (least_ms > core->promised_ms)
+		core->promised_ms = least_ms;
 	/* Of the present millisecond a part is over. */
 	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }

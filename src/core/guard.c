@@ -274,6 +274,8 @@ others_first(const struct core *core, const struct guard *g)
 int64_t
 guard_bless_ms(const struct core *core, const struct guard *g)
 {
+	if (core->config.owned && core->config.floor_ms > g->spell_ms)
+		return core->config.floor_ms;
 	if (at_once(core, g))
 		return g->spell_ms;
 	return g->spell_ms + core->grace_ms * (others_first(core, g) ? 2 : 1);
@@ -564,6 +566,8 @@ cause_of(const struct core *core, const struct guard *g,
 	bool same = report->text_len >= HISTORY_BYTES &&
 		    memcmp(report->text, g->blessed, HISTORY_BYTES) == 0;
 
+	if (core->config.owned && core->config.floor_ms > core->now_ms)
+		return CAUSE_PROMISED;
 	if (report->fresh)
 		return g->known ? CAUSE_EMPTIED : CAUSE_NEW;
 	if (g->state == GUARD_CONFIG)
@@ -594,7 +598,8 @@ begin_spell(
 	core->stats.spells++;
 	note(core, g, GUARD_PENDING, "%s; grants begin in %" PRId64 "ms",
 	    g->fresh ? "a server never used before" : "its history changed",
-	    at_once(core, g) ? 0 : core->grace_ms);
+	    at_once(core, g) ? guard_bless_ms(core, g) - core->now_ms
+			     : core->grace_ms);
 	reassert_all(core, shard_of(core, g));
 }
 

@@ -329,7 +329,8 @@ more_of(const struct lock *l)
 	CAUSE(MASTER, "new-master", "Redis has another master, or it was restarted") \
 	CAUSE(REPLICA, "replica", "Redis has begun another history (its first replica does that)") \
 	CAUSE(FROZEN, "frozen", "Redis was frozen, or its clock was moved") \
-	CAUSE(SETTINGS, "settings", "the last broker with other settings is gone")
+	CAUSE(SETTINGS, "settings", "the last broker with other settings is gone") \
+	CAUSE(PROMISED, "promised", "clients may still count on what the broker before this one told them")
 /* clang-format on */
 
 enum guard_cause {
@@ -467,8 +468,10 @@ struct core {
 	bool along;		/* something was ended in it, by ... */
 	uint32_t along_shard, along_lane;
 	struct slice pace[PACE_SLICES];
-	bool quorum;	  /* there is one, as far as the servers have told */
-	bool quorum_lost; /* that was told, and none of it since */
+	bool quorum;	     /* there is one, as far as the servers have told */
+	bool quorum_lost;    /* that was told, and none of it since */
+	int64_t promised_ms; /* the latest valid= that was told */
+	int64_t left_ms;     /* the same, of what was not given back */
 	bool stopping;
 	struct timer stop; /* the end of the second that clients have then */
 	struct core_stats stats;

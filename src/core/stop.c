@@ -41,6 +41,8 @@ stop_outlive(struct core *core, struct session *s)
 
 	if (s->valid_ms <= core->now_ms)
 		return;
+	if (s->nholds + s->npermits > 0 && s->valid_ms > core->left_ms)
+		core->left_ms = s->valid_ms;
 	TAILQ_FOREACH (h, &s->holds, in_session)
 		hold_keep_until(
 		    h, s->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);

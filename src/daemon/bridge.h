@@ -29,8 +29,9 @@ struct broker {
 	struct core *core;
 	struct front *front;
 	struct redis *redis;
-	struct event *timer; /* core_deadline() */
-	int64_t timer_ms;    /* when it fires; INT64_MAX: not armed */
+	struct promise *promise; /* NULL: the store itself remembers */
+	struct event *timer;	 /* core_deadline() */
+	int64_t timer_ms;	 /* when it fires; INT64_MAX: not armed */
 	int64_t start_ms;
 	int64_t accept_ms; /* when clients are accepted at the latest; 0: now */
 	uint64_t clients_total;
@@ -41,6 +42,12 @@ struct broker {
 
 /* Gives the core one event at the present time, and does what it says. */
 void bridge_step(struct broker *b, struct core_event *ev);
+
+/*
+ * What the session of a connection may be told to be vouched for, from now on;
+ * -1: it holds nothing.
+ */
+int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
 
 /* The session of a connection that makes a request. */
 uint64_t bridge_session(const struct conn *c);

@@ -20,6 +20,7 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/clock.h"
+#include "daemon/promise.h"
 #include "wire/reply.h"
 
 /* Effects. */
@@ -180,6 +181,16 @@ bridge_session(const struct conn *c)
 	const struct client *client = conn_data(c);
 
 	return client->session;
+}
+
+int64_t
+bridge_valid_ms(struct broker *b, const struct conn *c)
+{
+	int64_t valid_ms =
+	    core_ping(b->core, clock_now_ms(), bridge_session(c));
+
+	promise_cover(b->promise, core_promised_ms(b->core));
+	return valid_ms;
 }
 
 static void
@@ -351,7 +362,9 @@ accept_when_ready(struct broker *b)
 	struct core_gauges gauges;
 
 	core_gauges(b->core, clock_now_ms(), &gauges);
-	if (!gauges.ready && clock_now_ms() < b->accept_ms)
+	/* Where it is known for how long, clients may as well hear of that. */
+	if (!gauges.ready && gauges.grace_ms == 0 &&
+	    clock_now_ms() < b->accept_ms)
 		return;
 	b->accept_ms = 0;
 	front_hold_back(b->front, false);
@@ -464,6 +477,11 @@ broker_new(struct event_base *base, const struct config *config)
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	core_settings(&core_config, config);
+	if (core_config.owned) {
+		b->promise = promise_new(
+		    config->broker.name, config->locks.lease_ms, b->start_ms);
+		core_config.floor_ms = promise_floor_ms(b->promise);
+	}
 	core_config.instance = random[0];
 	core_config.seed[0] = random[1];
 	core_config.seed[1] = random[2];
@@ -497,6 +515,10 @@ broker_free(struct broker *b)
 	front_each(b->front, free_client, b);
 	front_free(b->front);
 	redis_free(b->redis);
+	if (core_stopped(b->core))
+		promise_close(
+		    b->promise, core_promised_ms(b->core), clock_now_ms());
+	promise_free(b->promise);
 	core_free(b->core);
 	event_free(b->timer);
 	effects_fini(&b->effects);

@@ -234,8 +234,7 @@ static void
 handle_ping(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct buf *out = conn_output(c);
-	int64_t valid_ms =
-	    core_ping(b->core, clock_now_ms(), bridge_session(c));
+	int64_t valid_ms = bridge_valid_ms(b, c);
 
 	reply_begin(out, r->tag, STATUS_OK);
 	if (valid_ms >= 0)

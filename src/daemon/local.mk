@@ -16,6 +16,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/loop.h \
 	src/daemon/notify.c \
 	src/daemon/notify.h \
+	src/daemon/promise.c \
+	src/daemon/promise.h \
 	src/daemon/settings.c \
 	src/daemon/settings.h
 

@@ -3,7 +3,7 @@
  * the core has in flight; it knows no rule of the core.
  *
  * Before the first line that drives:
- *	config lease=10s handovers=2 owned trust_new max_hold=D quorum=N
+ *	config lease=10s handovers=2 owned floor=D trust_new max_hold=D quorum=N
  *		fences=N ...
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
@@ -700,6 +700,7 @@ configure(struct story *st)
 	c->max_waiters = (unsigned)option_num(st, "waiters", c->max_waiters);
 	c->address = option(st, "address");
 	c->owned = flag(st, "owned");
+	c->floor_ms = option_num(st, "floor", 0);
 	c->trust_new = flag(st, "trust_new");
 	c->quorum = option(st, "quorum") != NULL;
 	c->shards = (unsigned)option_num(st, "quorum", 1);

@@ -49,6 +49,23 @@ config owned
 200 until
 > 100 op renew a seq=1 ttl=13000 fence=100
 
+== the store is this broker's own, and clients count on what the last one told
+config owned floor=5s
+0 up
+0 open 1
+10 guard pending p1 fresh
+> log guard-pending shard 0: a server never used before; grants begin in 4990ms
+20 1 LOCK a
+30 1 TRYLOCK b
+> 1 ERR unavailable no new locks for 5.0 s: clients may still count on what the broker before this one told them; locks that are held are kept
+4999 until
+5000 until
+> 5000 op bless pend=p1
+5010 < done @guard
+5010 guard blessed
+> log guard-blessed shard 0: may grant
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+
 == a server never seen before is trusted
 config trust_new
 0 up
