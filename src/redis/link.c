@@ -106,6 +106,7 @@ void
 link_lost(struct link *l, const char *why, const char *advice)
 {
 	bool was_up = l->state == LINK_UP;
+	bool goes_on = !was_up && l->next_address < l->addresses.n;
 
 	if (l->state == LINK_DOWN)
 		return;
@@ -120,11 +121,13 @@ link_lost(struct link *l, const char *why, const char *advice)
 	    now_ms() - l->up_ms >= (l->refused ? STEADY_REFUSED_MS : STEADY_MS))
 		l->attempts = 0;
 	l->refused = false;
-	if (!was_up && l->next_address < l->addresses.n)
+	if (goes_on)
 		timer_set(l, 0); /* the name has another address */
 	else
 		retry_later(l);
-	l->handler->down(l->arg, l, was_up, l->why, advice);
+	/* localhost is ::1, too: that nobody listens there is no news. */
+	if (!goes_on || advice)
+		l->handler->down(l->arg, l, was_up, l->why, advice);
 }
 
 void

@@ -73,7 +73,8 @@ struct link_handler {
 	void (*up)(void *arg, struct link *l);
 	/*
 	 * It was up and is no more (told before its commands are), or an
-	 * attempt failed.  The advice, if not NULL, says what to do.
+	 * attempt failed: with each address of the name, or with one where
+	 * the server has refused.  The advice, if not NULL, says what to do.
 	 */
 	void (*down)(void *arg, struct link *l, bool was_up, const char *why,
 	    const char *advice);

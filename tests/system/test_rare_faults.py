@@ -356,6 +356,12 @@ class Names(SystemTest):
         self.assertIsNotNone(two.get("x"))
         self.assertGreater(len(broker.log_lines("redis-up")), 1)
 
+    def test_nobody_at_the_first_address(self):
+        """There is another one, so it is no news."""
+        server = self.redis(tcp=True)
+        broker = self.start(server.port, f"::1 {self.name}\n127.0.0.1").wait_granting()
+        self.assertFalse(broker.log_lines("redis-down"))
+
     def test_nobody_answers_for_names(self):
         """Requests that need no Redis are answered at once; it works as soon as names do."""
         server = self.redis(tcp=True)
