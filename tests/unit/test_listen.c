@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -248,6 +250,57 @@ START_TEST(tcp)
 }
 END_TEST
 
+/* The front is in this process, so its end of a connection can be found. */
+static int
+other_end(int fd)
+{
+	struct sockaddr_in ours, peer;
+	socklen_t n = sizeof(ours);
+	int other;
+
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&ours, &n), 0);
+	for (other = 0; other < 1024; other++) {
+		n = sizeof(peer);
+		if (getpeername(other, (struct sockaddr *)&peer, &n) == 0 &&
+		    peer.sin_family == AF_INET &&
+		    peer.sin_port == ours.sin_port)
+			return other;
+	}
+	ck_abort_msg("the other end is not here");
+}
+
+static int
+option(int fd, int level, int name)
+{
+	socklen_t n = sizeof(int);
+	int value = -1;
+
+	ck_assert_int_eq(getsockopt(fd, level, name, &value, &n), 0);
+	return value;
+}
+
+START_TEST(a_host_that_vanishes_is_noticed)
+{
+	struct client cl;
+	struct rig rig;
+	int fd;
+
+	rig_init(&rig);
+	rig.limits.unreachable_ms = 12000;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, OVER_TCP);
+	client_send(&cl, "PING\n");
+	client_expect(&cl, OK);
+	fd = other_end(cl.fd);
+	ck_assert_int_eq(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+	ck_assert_int_eq(option(fd, IPPROTO_TCP, TCP_KEEPIDLE), 4);
+	ck_assert_int_eq(option(fd, IPPROTO_TCP, TCP_KEEPINTVL), 2);
+	ck_assert_int_eq(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 9000);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
 TCase *
 listen_cases(void)
 {
@@ -260,5 +313,6 @@ listen_cases(void)
 	tcase_add_test(tc, unix_socket_impossible);
 	tcase_add_test(tc, tcp);
 	tcase_add_test(tc, proxies);
+	tcase_add_test(tc, a_host_that_vanishes_is_noticed);
 	return tc;
 }
