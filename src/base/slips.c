@@ -6,6 +6,8 @@
 #include "base/parse.h"
 #include "base/slips.h"
 
+#include <string.h>
+
 static unsigned
 least(unsigned a, unsigned b)
 {
@@ -39,4 +41,26 @@ slips(const char *a, size_t alen, const char *b, size_t blen)
 		}
 	}
 	return d[alen][blen];
+}
+
+void
+slips_begin(struct slips_nearest *nearest, const char *word)
+{
+	nearest->word = word;
+	nearest->found = NULL;
+	nearest->slips = SLIPS_FAR;
+}
+
+bool
+slips_offer(struct slips_nearest *nearest, const char *candidate)
+{
+	const size_t len = strlen(candidate);
+	const unsigned n =
+	    slips(nearest->word, strlen(nearest->word), candidate, len);
+
+	if (n > 1 + len / 5 || n >= nearest->slips)
+		return false;
+	nearest->slips = n;
+	nearest->found = candidate;
+	return true;
 }

@@ -5,6 +5,7 @@
 #define LOCKBROKER_BASE_SLIPS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Longer words are not compared: nobody means them. */
@@ -17,5 +18,20 @@
  * where one of them is too long.
  */
 unsigned slips(const char *a, size_t alen, const char *b, size_t blen);
+
+/* The nearest of the candidates seen so far. */
+struct slips_nearest {
+	const char *word;  /* what was written */
+	const char *found; /* NULL: no candidate was near enough */
+	unsigned slips;	   /* to get there */
+};
+
+void slips_begin(struct slips_nearest *nearest, const char *word);
+
+/*
+ * Is the candidate the nearest so far, and near enough to be meant: one slip,
+ * and one more for each five of its letters?
+ */
+bool slips_offer(struct slips_nearest *nearest, const char *candidate);
 
 #endif

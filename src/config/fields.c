@@ -101,33 +101,22 @@ config_field_is_section(const char *name)
 	return false;
 }
 
-/* The nearest of the candidates seen so far. */
-struct nearest {
-	const char *word; /* what was written */
-	unsigned slips;	  /* to get there */
-	char *buf;
-};
-
-/* Near enough to be a slip: one edit, and one more for each five letters. */
+/* What is suggested is a whole path, and not only the word that is near. */
 static void
-offer(struct nearest *nearest, const char *word, const char *path, size_t n)
+offer(struct slips_nearest *nearest, const char *word, const char *path,
+    size_t n, char buf[CONFIG_SUGGEST_SIZE])
 {
-	size_t most = 1 + strlen(word) / 5;
-	unsigned n_slips =
-	    slips(nearest->word, strlen(nearest->word), word, strlen(word));
-
-	if (n_slips > most || n_slips >= nearest->slips)
-		return;
-	nearest->slips = n_slips;
-	snprintf(nearest->buf, CONFIG_SUGGEST_SIZE, "%.*s", (int)n, path);
+	if (slips_offer(nearest, word))
+		snprintf(buf, CONFIG_SUGGEST_SIZE, "%.*s", (int)n, path);
 }
 
 const char *
 config_field_suggest(
     const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE])
 {
-	struct nearest nearest = { leaf, SLIPS_FAR, buf };
+	struct slips_nearest nearest;
 
+	slips_begin(&nearest, leaf);
 	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
 		size_t n = config_field_section_length(field);
@@ -136,11 +125,11 @@ config_field_suggest(
 		snprintf(name, sizeof(name), "%.*s", (int)n, field->path);
 		if (in_section(field, section))
 			offer(&nearest, config_field_leaf(field), field->path,
-			    strlen(field->path));
+			    strlen(field->path), buf);
 		else if (section[0] == '\0')
-			offer(&nearest, name, field->path, n);
+			offer(&nearest, name, field->path, n, buf);
 	}
-	if (nearest.slips != SLIPS_FAR)
+	if (nearest.found != NULL)
 		return buf;
 	for (size_t i = 0; i < CONFIG_FIELDS; i++)
 		if (strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
