@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 
 #ifndef LOCKBROKER_SOCKET
@@ -123,12 +122,8 @@ address_list_parse(
 void
 address_list_local(struct address_list *list)
 {
-	struct stat st;
-
 	memset(list, 0, sizeof(*list));
-	if (stat(LOCKBROKER_SOCKET, &st) == 0 && S_ISSOCK(st.st_mode))
-		(void)path_parse(
-		    list, LOCKBROKER_SOCKET, strlen(LOCKBROKER_SOCKET));
+	(void)path_parse(list, LOCKBROKER_SOCKET, strlen(LOCKBROKER_SOCKET));
 	list_add(list, xstrdup("127.0.0.1:" ADDRESS_PORT), NULL,
 	    xstrdup("127.0.0.1"), xstrdup(ADDRESS_PORT));
 }

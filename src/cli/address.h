@@ -31,7 +31,7 @@ struct address_list {
 bool address_list_parse(
     struct address_list *list, const char *text, const char **why);
 
-/* The local socket where there is one, then the local port. */
+/* The local socket, then the local port. Either may not be there yet. */
 void address_list_local(struct address_list *list);
 
 void address_list_fini(struct address_list *list);

@@ -6,8 +6,8 @@
 
 #include "cli/cli.h"
 
-/* Connects; says so where nobody answers. */
-bool ask_open(struct cli *cli, struct client *c);
+/* Connects: 0, or an exit status after the reason was said. */
+int ask_open(struct cli *cli, struct client *c);
 
 /* Asks on an open connection; events are passed over. */
 enum client_got ask_send(struct client *c, const char *line, struct message *m);

@@ -1,8 +1,6 @@
 /*
- * The lockbroker command: options common to all, the table of commands, help.
- *
- * To add a command, add a row to the table in cli.c, a handler, a test, and
- * its lines in lockbroker(1).
+ * The lockbroker command: options common to all, and the gate before every
+ * command.
  */
 #ifndef LOCKBROKER_CLI_CLI_H
 #define LOCKBROKER_CLI_CLI_H
@@ -16,16 +14,27 @@
 struct cli {
 	struct address_list addresses;
 	bool json;
+	const char *kind; /* of an object; NULL: not given */
+	bool local;	  /* asks no other broker */
+	bool ready;	  /* asks whether locks can be granted, too */
 };
+
+#define CLI_KINDS "lock", "semaphore", "latch", "barrier"
 
 /* argv[0] is the command's name; returns an exit status. */
 typedef int (*cli_handler)(struct cli *cli, int argc, char **argv);
 
 int cli_main(int argc, char **argv);
 
-/* Connects to the first that answers `probe`, or says why not. */
-bool cli_open(struct cli *cli, struct client *c, size_t first,
-    const char *probe, struct message *reply);
+/* Connects to the first that answers a PING: 0, or says why not. */
+int cli_open(struct cli *cli, struct client *c, struct message *reply);
+
+/* What client_open() found nobody for, and the exit status for that. */
+void cli_unreachable(enum client_got got, const struct buf *errors);
+int cli_unreachable_exit(enum client_got got);
+
+/* Where the broker is if nothing has said so yet: 0, or an exit status. */
+int cli_servers_default(struct cli *cli);
 
 /* The handlers, each in the file of its kind. */
 int run_main(struct cli *cli, int argc, char **argv);

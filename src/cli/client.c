@@ -112,37 +112,42 @@ client_open_like(struct client *c, const struct client *other)
 }
 
 /* Does the peer answer the first line in time? */
-static bool
+static enum client_got
 client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
-    const char *probe, struct message *reply)
+    const struct client_probe *probe, struct message *reply)
 {
-	const int64_t deadline_ms = now_ms() + CLIENT_ANSWER_MS;
+	int64_t deadline_ms = now_ms() + CLIENT_ANSWER_MS;
 	enum client_got got;
 
+	if (probe->deadline_ms < deadline_ms)
+		deadline_ms = probe->deadline_ms;
 	if (!client_connect(c, sa, len))
-		return false;
-	client_send(c, "%s", probe);
-	for (;;) {
+		return CLIENT_NOTHING;
+	client_send(c, "%s", probe->line);
+	do {
 		got = client_wait(c, deadline_ms, reply);
-		if (got != CLIENT_MESSAGE)
-			break;
-		if (!reply->event && message_status(reply) != STATUS_MAX)
-			return true;
+		if (got == CLIENT_MESSAGE && !reply->event &&
+		    message_status(reply) != STATUS_MAX)
+			return got;
 		/* Other servers have words of their own for "what?". */
-		got = reply->event ? CLIENT_NOTHING : CLIENT_GARBAGE;
+		if (got == CLIENT_MESSAGE && !reply->event)
+			got = CLIENT_GARBAGE;
 		message_fini(reply);
-		if (got == CLIENT_GARBAGE)
-			break;
-	}
-	client_ended(c, got == CLIENT_GARBAGE ? "does not speak the protocol"
-					      : "does not answer");
+	} while (got == CLIENT_MESSAGE);
+	/* An alert of TLS, perhaps: it is not a line, and nothing follows. */
+	if (buf_len(&c->in) > 0)
+		got = CLIENT_GARBAGE;
+	if (got == CLIENT_GARBAGE)
+		c->why[0] = '\0';
+	client_ended(
+	    c, got == CLIENT_GARBAGE ? CLIENT_GARBAGE_WHY : "does not answer");
 	client_close(c);
-	return false;
+	return got;
 }
 
-static bool
-client_try_path(struct client *c, const char *path, const char *probe,
-    struct message *reply)
+static enum client_got
+client_try_path(struct client *c, const char *path,
+    const struct client_probe *probe, struct message *reply)
 {
 	struct sockaddr_un un;
 
@@ -154,12 +159,14 @@ client_try_path(struct client *c, const char *path, const char *probe,
 	    c, (const struct sockaddr *)&un, sizeof(un), probe, reply);
 }
 
-static bool
-client_try_host(struct client *c, const struct address *a, const char *probe,
-    struct message *reply)
+/* One that speaks something else is told of, whichever of them it was. */
+static enum client_got
+client_try_host(struct client *c, const struct address *a,
+    const struct client_probe *probe, struct message *reply)
 {
 	struct addrinfo hints, *all, *ai;
-	bool ok = false;
+	enum client_got got = CLIENT_NOTHING;
+	bool foreign = false;
 	int rc;
 
 	memset(&hints, 0, sizeof(hints));
@@ -168,33 +175,41 @@ client_try_host(struct client *c, const struct address *a, const char *probe,
 	if (rc != 0) {
 		c->why[0] = '\0';
 		client_ended(c, gai_strerror(rc));
-		return false;
+		return CLIENT_NOTHING;
 	}
-	for (ai = all; ai != NULL && !ok; ai = ai->ai_next)
-		ok = client_try(c, ai->ai_addr, ai->ai_addrlen, probe, reply);
+	for (ai = all; ai != NULL && got != CLIENT_MESSAGE; ai = ai->ai_next) {
+		got = client_try(c, ai->ai_addr, ai->ai_addrlen, probe, reply);
+		foreign = foreign || got == CLIENT_GARBAGE;
+	}
 	freeaddrinfo(all);
-	return ok;
+	if (got == CLIENT_MESSAGE || !foreign)
+		return got;
+	snprintf(c->why, sizeof(c->why), "%s", CLIENT_GARBAGE_WHY);
+	return CLIENT_GARBAGE;
 }
 
-bool
-client_open(struct client *c, const struct address_list *list, size_t first,
-    const char *probe, struct message *reply, struct buf *errors)
+enum client_got
+client_open(struct client *c, const struct address_list *list,
+    const struct client_probe *probe, struct message *reply, struct buf *errors)
 {
+	enum client_got got, all = CLIENT_GARBAGE;
 	const struct address *a;
 	size_t i;
-	bool ok;
 
 	for (i = 0; i < list->n; i++) {
-		a = &list->items[(first + i) % list->n];
-		ok = a->path != NULL ? client_try_path(c, a->path, probe, reply)
-				     : client_try_host(c, a, probe, reply);
+		a = &list->items[(probe->first + i) % list->n];
+		got = a->path != NULL
+			  ? client_try_path(c, a->path, probe, reply)
+			  : client_try_host(c, a, probe, reply);
 		c->address = a;
-		if (ok)
-			return true;
+		if (got == CLIENT_MESSAGE)
+			return got;
+		if (got == CLIENT_NOTHING)
+			all = got;
 		buf_addf(
 		    errors, "%s%s: %s", i > 0 ? "; " : "", a->text, c->why);
 	}
-	return false;
+	return all;
 }
 
 static bool

@@ -44,13 +44,24 @@ void client_init(struct client *c);
 void client_fini(struct client *c);
 void client_close(struct client *c);
 
+/* Why CLIENT_GARBAGE is no use. */
+#define CLIENT_GARBAGE_WHY "does not speak the protocol; is that a lockbroker?"
+
+/* How to find a broker that answers. */
+struct client_probe {
+	const char *line;    /* what it has to answer */
+	size_t first;	     /* the address to begin with */
+	int64_t deadline_ms; /* tried no longer than that; NEVER_MS */
+};
+
 /*
- * Tries the addresses in order, beginning at `first`, until one answers
- * `probe`, whose reply goes to `*reply`. Says why each failed, in `errors`,
- * when none did.
+ * Tries the addresses in order until one answers, whose reply goes to
+ * `*reply`. When none did, says why each failed, in `errors`; CLIENT_GARBAGE
+ * if all of them speak something else.
  */
-bool client_open(struct client *c, const struct address_list *list,
-    size_t first, const char *probe, struct message *reply, struct buf *errors);
+enum client_got client_open(struct client *c, const struct address_list *list,
+    const struct client_probe *probe, struct message *reply, struct buf *errors)
+    __attribute__((warn_unused_result));
 
 /* Begins a connection to where another one leads; it may fail later. */
 bool client_open_like(struct client *c, const struct client *other);

@@ -6,11 +6,13 @@
 #ifndef LOCKBROKER_CLI_EXIT_H
 #define LOCKBROKER_CLI_EXIT_H
 
+struct message;
+
 /* clang-format off */
 #define EXITS(EXIT) \
 	EXIT(OK, 0, "done") \
 	EXIT(NO, 1, "busy, timed out, cancelled, or refused by the broker") \
-	EXIT(USAGE, 64, "wrong usage") \
+	EXIT(USAGE, 64, "wrong usage, here or in the eyes of the broker") \
 	EXIT(UNREACHABLE, 69, "no broker answers, or it can't serve") \
 	EXIT(INTERNAL, 70, "something failed here or in the broker") \
 	EXIT(PROTOCOL, 76, "the other side doesn't speak the protocol") \
@@ -26,5 +28,8 @@ enum cli_exit {
 	EXITS(EXIT)
 #undef EXIT
 };
+
+/* What a reply means as an exit status, the same for every command. */
+int exit_of(const struct message *reply);
 
 #endif

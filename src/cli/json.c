@@ -35,9 +35,15 @@ json_begin(struct json *j)
 }
 
 void
-json_end(struct json *j)
+json_close(struct json *j)
 {
 	buf_adds(&j->text, "}\n");
+}
+
+void
+json_end(struct json *j)
+{
+	json_close(j);
 	(void)fwrite(buf_data(&j->text), 1, buf_len(&j->text), stdout);
 	buf_fini(&j->text);
 }
@@ -78,13 +84,21 @@ string_add(struct buf *b, const char *s, size_t n)
 }
 
 static void
+comma_add(struct json *j)
+{
+	const char last = buf_data(&j->text)[buf_len(&j->text) - 1];
+
+	if (last != '{' && last != '[')
+		buf_addc(&j->text, ',');
+}
+
+static void
 key_add(struct json *j, const char *key, size_t n, const char *suffix)
 {
 	char text[80];
 
 	snprintf(text, sizeof(text), "%.*s%s", (int)n, key, suffix);
-	if (buf_len(&j->text) > 1)
-		buf_addc(&j->text, ',');
+	comma_add(j);
 	string_add(&j->text, text, strlen(text));
 	buf_addc(&j->text, ':');
 }
@@ -101,6 +115,48 @@ json_raw(struct json *j, const char *key, const char *value, size_t n)
 {
 	key_add(j, key, strlen(key), "");
 	buf_add(&j->text, value, n);
+}
+
+void
+json_open(struct json *j, const char *key, char bracket)
+{
+	if (key != NULL)
+		key_add(j, key, strlen(key), "");
+	else
+		comma_add(j);
+	buf_addc(&j->text, bracket);
+}
+
+void
+json_shut(struct json *j, char bracket)
+{
+	buf_addc(&j->text, bracket);
+}
+
+void
+json_stat(struct json *j, const char *line)
+{
+	const char *space = strchr(line, ' ');
+	uint64_t n;
+
+	if (space == NULL)
+		return;
+	key_add(j, line, (size_t)(space - line), "");
+	if (parse_number(space + 1, strlen(space + 1), UINT64_MAX, &n))
+		buf_adds(&j->text, space + 1);
+	else
+		string_add(&j->text, space + 1, strlen(space + 1));
+}
+
+void
+json_bare(struct json *j, const char *line, const char *const *keys)
+{
+	struct pair p;
+
+	while (*keys != NULL && pair_next(&line, &p)) {
+		if (p.key == NULL)
+			json_str(j, *keys++, p.value, p.value_len);
+	}
 }
 
 void

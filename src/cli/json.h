@@ -21,6 +21,16 @@ void json_str(struct json *j, const char *key, const char *value, size_t n);
 /* "key":NUMBER; the caller answers for the number. */
 void json_raw(struct json *j, const char *key, const char *value, size_t n);
 
+/* "key":{ or "key":[, or without a key inside [; and their end. */
+void json_open(struct json *j, const char *key, char bracket);
+void json_shut(struct json *j, char bracket);
+
+/* A line of STATS, `name value`, as a member. */
+void json_stat(struct json *j, const char *line);
+
+/* The bare words of a line under these keys, which end with NULL. */
+void json_bare(struct json *j, const char *line, const char *const *keys);
+
 /* "key":["line", ...] */
 void json_strs(struct json *j, const char *key, char *const *values, size_t n);
 
@@ -30,7 +40,10 @@ void json_strs(struct json *j, const char *key, char *const *values, size_t n);
  */
 void json_pairs(struct json *j, const char *line);
 
-/* Writes the line to standard output. */
+/* Ends the line, which is the caller's to write and to free. */
+void json_close(struct json *j);
+
+/* Ends the line and writes it to standard output. */
 void json_end(struct json *j);
 
 #endif

@@ -11,13 +11,23 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/cli.h \
 	src/cli/client.c \
 	src/cli/client.h \
+	src/cli/commands.c \
+	src/cli/commands.h \
+	src/cli/complete.c \
+	src/cli/complete.h \
+	src/cli/exit.c \
 	src/cli/exit.h \
+	src/cli/force.c \
+	src/cli/holder.c \
+	src/cli/holder.h \
 	src/cli/json.c \
 	src/cli/json.h \
 	src/cli/message.c \
 	src/cli/message.h \
 	src/cli/now.c \
 	src/cli/now.h \
+	src/cli/options.c \
+	src/cli/options.h \
 	src/cli/progress.c \
 	src/cli/progress.h \
 	src/cli/request.c \
@@ -34,6 +44,7 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/show.c \
 	src/cli/signals.c \
 	src/cli/signals.h \
+	src/cli/status.c \
 	src/cli/table.c \
 	src/cli/table.h \
 	src/cli/timespan.c \
@@ -42,7 +53,9 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/top.h \
 	src/cli/top_lines.c \
 	src/cli/validity.c \
-	src/cli/validity.h
+	src/cli/validity.h \
+	src/cli/verb_words.c \
+	src/cli/verb_words.h
 
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c

@@ -1,5 +1,5 @@
 /*
- * What a person sees on a terminal while `run` waits.
+ * What a person learns while `run` waits.
  */
 #include "config.h"
 
@@ -10,14 +10,20 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
+#include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A lock that is free in a moment is not worth a line. */
 #define FIRST_MS 300
 #define ASK_EVERY_MS 2000
+#define DRAW_EVERY_MS 1000
+/* What needs Redis may take longer, and is not waited for if that is away. */
+#define LATE_MS 300
 
 void
 progress_init(struct progress *p)
@@ -35,17 +41,26 @@ progress_fini(struct progress *p)
 }
 
 void
-progress_start(struct progress *p, const struct client *like, const char *name,
-    uint64_t session)
+progress_begin(struct progress *p, enum progress_mode mode, const char *name,
+    bool semaphore)
 {
-	if (!isatty(STDERR_FILENO) || !client_open_like(&p->client, like))
-		return;
+	p->mode = mode;
 	p->name = name;
+	p->semaphore = semaphore;
+	p->began_ms = now_ms();
+	p->drawn_ms = 0;
+	p->reason[0] = p->told[0] = '\0';
+}
+
+void
+progress_start(struct progress *p, const struct client *like, uint64_t session)
+{
+	if (p->mode == PROGRESS_OFF || !client_open_like(&p->client, like))
+		return;
 	p->session = session;
-	p->began_ms = p->began_ms != 0 ? p->began_ms : now_ms();
 	p->next_ms = now_ms() + FIRST_MS;
-	p->holder[0] = '\0';
-	p->ahead = 0;
+	p->due = 0;
+	p->reason[0] = '\0';
 }
 
 void
@@ -88,20 +103,68 @@ line_fit(char *text, size_t columns)
 }
 
 static void
-progress_draw(struct progress *p, int64_t now)
+line_draw(struct progress *p, int64_t now)
 {
 	char line[768], waited[TIMESPAN_TEXT_MAX];
-	int n;
 
-	n = snprintf(line, sizeof(line), "waiting for %s (%s)%s%s", p->name,
-	    timespan_text(now - p->began_ms, waited),
-	    p->holder[0] != '\0' ? ": " : "", p->holder);
-	if (p->ahead > 0 && n > 0 && (size_t)n < sizeof(line))
-		snprintf(line + n, sizeof(line) - (size_t)n, ", %u before us",
-		    p->ahead);
+	snprintf(line, sizeof(line), "waiting for %s (%s)%s%s", p->name,
+	    timespan_text((now - p->began_ms) / 1000 * 1000, waited),
+	    p->reason[0] != '\0' ? ": " : "", p->reason);
 	say_bytes("\r\033[K", 4);
 	say_bytes(line, line_fit(line, terminal_columns()));
 	p->shown = true;
+}
+
+/* The same reason with other numbers in it is no news. */
+static bool
+is_told(const struct progress *p)
+{
+	const char *a = p->reason, *b = p->told;
+
+	for (;;) {
+		a += strspn(a, "0123456789.:");
+		b += strspn(b, "0123456789.:");
+		if (*a != *b)
+			return false;
+		if (*a == '\0')
+			return true;
+		a++;
+		b++;
+	}
+}
+
+static void
+words_say(struct progress *p)
+{
+	if (p->told[0] != '\0' && is_told(p))
+		return;
+	memcpy(p->told, p->reason, sizeof(p->told));
+	if (p->reason[0] != '\0')
+		say("%s: waiting; %s", p->name, p->reason);
+}
+
+static void
+progress_show(struct progress *p, int64_t now)
+{
+	if (p->mode == PROGRESS_LINE)
+		line_draw(p, now);
+	else if (p->mode == PROGRESS_WORDS)
+		words_say(p);
+}
+
+void
+progress_reason(struct progress *p, const char *fmt, ...)
+{
+	const int64_t now = now_ms();
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(p->reason, sizeof(p->reason), fmt, ap);
+	va_end(ap);
+	if (now - p->began_ms < FIRST_MS || now < p->drawn_ms + DRAW_EVERY_MS)
+		return;
+	progress_show(p, now);
+	p->drawn_ms = now;
 }
 
 /* The value of a field, or "" where the line has none. */
@@ -116,21 +179,42 @@ value_of(const char *line, const char *key, char *text, size_t size)
 	return text;
 }
 
+/* By our own clock, which is the one that people here look at. */
 static void
-holder_read(struct progress *p, const char *line)
+clock_text(int64_t age_ms, char *text, size_t size)
 {
-	char label[80], peer[80], age[TIMESPAN_TEXT_MAX];
-	int64_t age_ms = 0;
+	const time_t now = time(NULL), then = now - (time_t)(age_ms / 1000);
+	struct tm tm;
+
+	text[0] = '\0';
+	if (localtime_r(&then, &tm) == NULL)
+		return;
+	if (now - then < 24 * 3600)
+		(void)strftime(text, size, "%H:%M:%S", &tm);
+	else
+		(void)strftime(text, size, "%Y-%m-%d %H:%M", &tm);
+}
+
+static void
+holder_read(struct progress_seen *seen, const char *line)
+{
+	char label[80], peer[80], away[80];
 
 	value_of(line, "label", label, sizeof(label));
 	value_of(line, "peer", peer, sizeof(peer));
-	(void)pair_find_ms(line, "age", &age_ms);
-	snprintf(p->holder, sizeof(p->holder), "held by %s%s%s%s for %s",
+	if (label[0] == '\0' && peer[0] == '\0') {
+		value_of(line, "session", away, sizeof(away));
+		snprintf(label, sizeof(label), "session %.60s", away);
+	}
+	if (value_of(line, "away", away, sizeof(away))[0] != '\0')
+		snprintf(peer, sizeof(peer), "disconnected");
+	snprintf(seen->holder, sizeof(seen->holder), "held by %s%s%s%s",
 	    label[0] != '\0' ? label : peer,
 	    label[0] != '\0' && peer[0] != '\0' ? " (" : "",
 	    label[0] != '\0' ? peer : "",
-	    label[0] != '\0' && peer[0] != '\0' ? ")" : "",
-	    timespan_text(age_ms, age));
+	    label[0] != '\0' && peer[0] != '\0' ? ")" : "");
+	if (!pair_find_ms(line, "age", &seen->age_ms))
+		seen->age_ms = -1;
 }
 
 static bool
@@ -144,53 +228,128 @@ is_us(const struct progress *p, const char *line)
 	       session == p->session;
 }
 
+/* A holder without a session is one that STATUS knows as much about. */
 static void
 queue_read(struct progress *p, const struct message *m)
 {
 	bool before_us = true;
+	struct pair session;
 	size_t i;
 
-	p->ahead = 0;
 	for (i = 0; i < m->lines_n; i++) {
 		if (strncmp(m->lines[i], "holder ", 7) == 0) {
-			holder_read(p, m->lines[i]);
+			if (pair_find(m->lines[i], "session", &session))
+				holder_read(&p->seen, m->lines[i]);
 			continue;
 		}
 		before_us = before_us && !is_us(p, m->lines[i]);
 		if (before_us)
-			p->ahead++;
+			p->seen.ahead++;
 	}
 }
 
-/* For what the queue of this broker does not show: other brokers' holds. */
 static void
-status_read(struct progress *p, const struct message *m)
+semaphore_read(struct progress_seen *seen, const struct message *m)
 {
-	char state[32], broker[80];
+	char limit[32], available[32];
+
+	value_of(m->text, "limit", limit, sizeof(limit));
+	value_of(m->text, "free", available, sizeof(available));
+	if (strcmp(available, "0") == 0)
+		snprintf(seen->holder, sizeof(seen->holder),
+		    "all of the %s permits are taken", limit);
+}
+
+/*
+ * For what the queue of this broker does not show: other brokers' holds. Its
+ * answer comes last, or later, because Redis may have to be asked.
+ */
+static void
+status_read(struct progress_seen *seen, const struct message *m)
+{
+	char state[32], broker[80], address[300], span[TIMESPAN_TEXT_MAX];
+	int64_t until_ms;
 
 	value_of(m->text, "state", state, sizeof(state));
 	value_of(m->text, "broker", broker, sizeof(broker));
+	value_of(m->text, "address", address, sizeof(address));
 	if (state[0] == '\0' || strcmp(state, "free") == 0)
-		p->holder[0] = '\0';
+		return;
+	if (seen->holder[0] != '\0')
+		return;
+	if (pair_find_ms(m->text, "until", &until_ms))
+		snprintf(seen->holder, sizeof(seen->holder),
+		    "kept after its last holder for another %s",
+		    timespan_text(until_ms, span));
 	else if (broker[0] != '\0')
-		snprintf(p->holder, sizeof(p->holder), "held through broker %s",
-		    broker);
+		snprintf(seen->holder, sizeof(seen->holder),
+		    "held through broker %s%s%.200s", broker,
+		    address[0] != '\0' ? " at " : "", address);
 	else
-		snprintf(p->holder, sizeof(p->holder),
+		snprintf(seen->holder, sizeof(seen->holder),
 		    "held by a plain Redis client, or kept");
+}
+
+/* The reason, from all the answers of a round. */
+static void
+reason_make(struct progress *p)
+{
+	const struct progress_seen *seen = &p->seen;
+	const bool line = p->mode == PROGRESS_LINE;
+	char when[TIMESPAN_TEXT_MAX], ahead[64] = "";
+
+	p->reason[0] = '\0';
+	if (seen->ahead > 0)
+		snprintf(ahead, sizeof(ahead), ", %u in front", seen->ahead);
+	if (seen->holder[0] == '\0') {
+		snprintf(p->reason, sizeof(p->reason), "%s", seen->unready);
+		return;
+	}
+	if (seen->age_ms < 0) {
+		snprintf(p->reason, sizeof(p->reason), "%.300s%s", seen->holder,
+		    ahead);
+		return;
+	}
+	if (line)
+		timespan_text(seen->age_ms / 1000 * 1000, when);
+	else
+		clock_text(seen->age_ms, when, sizeof(when));
+	snprintf(p->reason, sizeof(p->reason), "%.300s %s %s%s", seen->holder,
+	    line ? "for" : "since", when, ahead);
+}
+
+static void
+unready_read(struct progress_seen *seen, const struct message *m)
+{
+	const char *text = message_error(m);
+
+	if (!message_error_is(m, "unavailable"))
+		return;
+	text += strcspn(text, " ");
+	timespans_in_text(
+	    text + strspn(text, " "), seen->unready, sizeof(seen->unready));
 }
 
 static void
 progress_read(struct progress *p, const struct message *m)
 {
-	if (m->event || message_status(m) != STATUS_OK)
+	if (m->event)
 		return;
-	if (message_answers(m, "status"))
-		status_read(p, m);
-	else if (message_answers(m, "queue"))
+	if (message_status(m) != STATUS_OK) {
+		unready_read(&p->seen, m);
+		p->next_ms = now_ms() + LATE_MS;
+	} else if (message_answers(m, "queue")) {
 		queue_read(p, m);
-	if (message_answers(m, "queue"))
-		progress_draw(p, now_ms());
+	} else if (message_answers(m, "status") && p->semaphore) {
+		semaphore_read(&p->seen, m);
+	} else if (message_answers(m, "status")) {
+		status_read(&p->seen, m);
+	}
+	if (p->due > 0 && --p->due == 0) {
+		reason_make(p);
+		progress_show(p, now_ms());
+		p->next_ms = now_ms() + ASK_EVERY_MS;
+	}
 }
 
 void
@@ -210,15 +369,32 @@ progress_pump(struct progress *p)
 		client_close(&p->client);
 }
 
+static void
+progress_ask(struct progress *p)
+{
+	memset(&p->seen, 0, sizeof(p->seen));
+	p->seen.age_ms = -1;
+	p->due = 2;
+	client_send(&p->client, "@ready READY");
+	if (!p->semaphore) {
+		p->due++;
+		client_send(&p->client, "@queue QUEUE %s", p->name);
+	}
+	client_send(&p->client, "@status STATUS %s%s", p->name,
+	    p->semaphore ? " kind=semaphore" : "");
+}
+
+/* An answer that is late may be waiting for Redis, as we are. */
 void
 progress_turn(struct progress *p, int64_t now)
 {
 	p->next_ms = now + ASK_EVERY_MS;
 	if (p->client.fd < 0) {
-		progress_draw(p, now);
-		return;
+		progress_show(p, now);
+	} else if (p->due == 0) {
+		progress_ask(p);
+	} else {
+		reason_make(p);
+		progress_show(p, now);
 	}
-	/* In this order: the queue knows more about the same holder. */
-	client_send(&p->client, "@status STATUS %s", p->name);
-	client_send(&p->client, "@queue QUEUE %s", p->name);
 }

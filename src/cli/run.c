@@ -25,12 +25,18 @@
 #include <unistd.h>
 
 /*
- * Brokers that go away while we wait: another, or the same restarted, is
- * looked for this long, so many times.
+ * Without -w, a broker that is not there at the start is an error, because a
+ * mistyped address would be waited for without end. One that goes away while
+ * we wait, or another, is looked for this long, so many times.
  */
 #define RETRY_MS 5000
-#define RETRY_PAUSE_MS 200
 #define RETRIES_MAX 10
+
+/* Between attempts; little is lost by one, and a restart takes no longer. */
+#define RETRY_PAUSE_MS 100
+
+/* However short -w is, a broker that is there gets this long to answer. */
+#define ANSWER_LEAST_MS 1000
 
 static void
 run_messages(struct run *run)
@@ -49,8 +55,7 @@ run_messages(struct run *run)
 	}
 	if (run->state == NULL || (open && got != CLIENT_GARBAGE))
 		return;
-	run->state->closed(
-	    run, open ? "it does not speak the protocol" : run->client.why);
+	run->state->closed(run, open ? CLIENT_GARBAGE_WHY : run->client.why);
 }
 
 static void
@@ -145,65 +150,123 @@ label_make(const struct run_options *o, char label[65])
 	}
 }
 
-/* A session with a label is also how we find out whether a broker answers. */
-static bool
-run_connect(struct run *run, size_t first, struct buf *errors)
+static void
+session_read(struct run *run, const struct message *reply)
 {
-	struct message reply;
 	struct pair p;
-	char label[65], probe[96];
 
-	label_make(run->options, label);
-	snprintf(probe, sizeof(probe), "SESSION label=%s",
-	    run->options->label != NULL ? run->options->label : label);
-	buf_clear(errors);
-	if (!client_open(&run->client, &run->cli->addresses, first, probe,
-		&reply, errors))
-		return false;
 	free(run->key);
 	run->key = NULL;
-	if (pair_find(reply.text, "key", &p))
+	if (pair_find(reply->text, "key", &p))
 		run->key = xstrndup(p.value, p.value_len);
 	run->graced = false;
 	run->session = 0;
-	if (!pair_find(reply.text, "id", &p) ||
+	if (!pair_find(reply->text, "id", &p) ||
 	    !parse_number(p.value, p.value_len, UINT64_MAX, &run->session))
 		run->session = 0;
-	message_fini(&reply);
-	return true;
 }
 
-/* As run_connect(), again and again until `until_ms`; says why it gave up. */
-static bool
+/* A session with a label is also how we find out whether a broker answers. */
+static enum client_got
+run_connect(
+    struct run *run, size_t first, int64_t deadline_ms, struct buf *errors)
+{
+	char label[65], line[96];
+	const struct client_probe probe = { line, first, deadline_ms };
+	struct message reply;
+	enum client_got got;
+
+	label_make(run->options, label);
+	snprintf(line, sizeof(line), "SESSION label=%s",
+	    run->options->label != NULL ? run->options->label : label);
+	buf_clear(errors);
+	got = client_open(
+	    &run->client, &run->cli->addresses, &probe, &reply, errors);
+	if (got == CLIENT_MESSAGE) {
+		session_read(run, &reply);
+		message_fini(&reply);
+	}
+	return got;
+}
+
+static void
+pause_until(int64_t until_ms)
+{
+	int64_t pause_ms = until_ms - now_ms();
+
+	if (pause_ms > RETRY_PAUSE_MS)
+		pause_ms = RETRY_PAUSE_MS;
+	if (pause_ms > 0)
+		(void)poll(NULL, 0, (int)pause_ms);
+}
+
+/*
+ * As run_connect(), again and again until `until_ms`, if what answers is no
+ * broker or nobody answers: 0, or the exit status after it said why. What
+ * speaks something else will not become a broker.
+ */
+static int
 run_reach(struct run *run, size_t first, int64_t until_ms)
 {
+	int64_t deadline_ms = NEVER_MS;
+	enum client_got got;
 	struct buf errors;
-	bool ok;
 
 	buf_init(&errors);
+	if (until_ms > now_ms())
+		deadline_ms = now_ms() + ANSWER_LEAST_MS;
 	for (;;) {
-		ok = run_connect(run, first, &errors);
-		if (ok || now_ms() >= until_ms)
+		if (until_ms > deadline_ms)
+			deadline_ms = until_ms;
+		got = run_connect(run, first, deadline_ms, &errors);
+		if (got != CLIENT_NOTHING || now_ms() >= until_ms)
 			break;
-		(void)poll(NULL, 0, RETRY_PAUSE_MS);
+		deadline_ms = until_ms;
+		progress_reason(&run->progress, "no broker answers: %.*s",
+		    (int)buf_len(&errors), buf_data(&errors));
+		pause_until(until_ms);
 	}
-	if (!ok)
-		say("no broker answers: %.*s", (int)buf_len(&errors),
-		    buf_data(&errors));
+	progress_stop(&run->progress);
+	if (got != CLIENT_MESSAGE)
+		cli_unreachable(got, &errors);
 	buf_fini(&errors);
-	return ok;
+	return got == CLIENT_MESSAGE ? CLI_EXIT_OK : cli_unreachable_exit(got);
 }
 
-/* From the loss of a connection: no longer than it was to wait. */
+/* Until when a broker is looked for: as long as we would wait for the lock. */
 static int64_t
-retry_until(const struct run *run)
+reach_until(const struct run *run, bool again)
 {
-	const int64_t until_ms = now_ms() + RETRY_MS;
 	const int64_t wait_ms = run->options->request.wait_ms;
 
-	if (wait_ms == REQUEST_FOREVER || run->began_ms + wait_ms > until_ms)
-		return until_ms;
-	return run->began_ms + wait_ms;
+	if (wait_ms != REQUEST_FOREVER)
+		return run->began_ms + wait_ms;
+	return again ? now_ms() + RETRY_MS : run->began_ms;
+}
+
+/* Has it been tried often enough? Each address is, whatever the time. */
+static bool
+is_enough(const struct run *run, unsigned tries)
+{
+	if (run->options->request.wait_ms == REQUEST_FOREVER)
+		return tries > RETRIES_MAX;
+	return tries >= run->cli->addresses.n &&
+	       now_ms() >= reach_until(run, true);
+}
+
+static void
+run_wait_begin(struct run *run)
+{
+	const struct run_options *o = run->options;
+	enum progress_mode mode = PROGRESS_OFF;
+
+	if (o->request.wait_ms != 0 && !o->quiet && isatty(STDERR_FILENO))
+		mode = PROGRESS_LINE;
+	else if (o->request.wait_ms != 0 && o->verbose)
+		mode = PROGRESS_WORDS;
+	run->began_ms = now_ms();
+	progress_begin(
+	    &run->progress, mode, o->request.names[0], o->request.limit > 0);
 }
 
 /* Turns the machine until it is done. */
@@ -229,25 +292,29 @@ run_next(const struct run *run)
 static int
 run_all(struct run *run)
 {
-	int64_t until_ms;
 	size_t first = 0;
-	int retries;
+	unsigned tries = 0;
+	int status;
 
-	run->began_ms = until_ms = now_ms();
-	for (retries = 0; retries <= RETRIES_MAX; retries++) {
-		if (!run_reach(run, first, until_ms))
-			return CLI_EXIT_UNREACHABLE;
+	run_wait_begin(run);
+	for (;;) {
+		status = run_reach(run, first, reach_until(run, tries > 0));
+		if (status != CLI_EXIT_OK)
+			return status;
 		run_once(run);
 		if (!run->again)
 			return run->status;
 		client_close(&run->client);
 		/* A signal that came meanwhile ends us here. */
 		signals_release(&run->signals);
-		until_ms = retry_until(run);
+		if (is_enough(run, ++tries))
+			break;
 		first = run_next(run);
-		(void)poll(NULL, 0, RETRY_PAUSE_MS);
+		pause_until(reach_until(run, true));
 	}
-	say("%s: %s", run->client.address->text, run->client.why);
+	say_code("unreachable", "%s: %s", run->client.address->text,
+	    run->client.why[0] != '\0' ? run->client.why
+				       : "the broker is stopping");
 	return CLI_EXIT_UNREACHABLE;
 }
 
@@ -266,10 +333,13 @@ static int
 elect_all(struct run *run)
 {
 	size_t first = 0;
+	int status;
 
 	for (;;) {
-		run->began_ms = now_ms();
-		(void)run_reach(run, first, NEVER_MS);
+		run_wait_begin(run);
+		status = run_reach(run, first, NEVER_MS);
+		if (status != CLI_EXIT_OK)
+			return status;
 		memset(&run->child, 0, sizeof(run->child));
 		run->lost = false;
 		run_once(run);
@@ -278,7 +348,7 @@ elect_all(struct run *run)
 		client_close(&run->client);
 		signals_release(&run->signals);
 		first = run_next(run);
-		(void)poll(NULL, 0, RETRY_PAUSE_MS);
+		pause_until(NEVER_MS);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "cli/exit.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -19,30 +20,35 @@
 /* Long options without a letter. */
 enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL, OPT_GRACE };
 
-static const struct option longs[] = {
+/* clang-format off */
+#define LONGS_HOLDING \
+	{ "kill-after", required_argument, NULL, 'k' }, \
+	{ "command", required_argument, NULL, 'c' }, \
+	{ "verbose", no_argument, NULL, 'v' }, \
+	{ "quiet", no_argument, NULL, 'q' }, \
+	{ "exclusive", no_argument, NULL, 'x' }, \
+	{ "grace", required_argument, NULL, OPT_GRACE }, \
+	{ "hold", required_argument, NULL, OPT_HOLD }, \
+	{ "keep", required_argument, NULL, OPT_KEEP }, \
+	{ "delay", required_argument, NULL, OPT_DELAY }, \
+	{ "on-lost", required_argument, NULL, OPT_ON_LOST }, \
+	{ "label", required_argument, NULL, OPT_LABEL }, \
+	{ NULL, 0, NULL, 0 }
+
+const struct option run_longs[] = {
 	{ "nonblock", no_argument, NULL, 'n' },
 	{ "nb", no_argument, NULL, 'n' },
 	{ "wait", required_argument, NULL, 'w' },
 	{ "timeout", required_argument, NULL, 'w' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
-	{ "kill-after", required_argument, NULL, 'k' },
-	{ "command", required_argument, NULL, 'c' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "exclusive", no_argument, NULL, 'x' },
 	{ "shared", no_argument, NULL, 's' },
 	{ "limit", required_argument, NULL, 'l' },
 	{ "also", required_argument, NULL, 'a' },
-	{ "grace", required_argument, NULL, OPT_GRACE },
-	{ "hold", required_argument, NULL, OPT_HOLD },
-	{ "keep", required_argument, NULL, OPT_KEEP },
-	{ "delay", required_argument, NULL, OPT_DELAY },
-	{ "on-lost", required_argument, NULL, OPT_ON_LOST },
-	{ "label", required_argument, NULL, OPT_LABEL },
-	{ NULL, 0, NULL, 0 },
+	LONGS_HOLDING,
 };
 
-/* clang-format off */
+const struct option elect_longs[] = { LONGS_HOLDING };
+
 #define HELP_WAITING \
 "  -n, --nonblock              don't wait: busy at once\n" \
 "  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m)\n" \
@@ -68,14 +74,7 @@ const char *const run_options_help = HELP_WAITING HELP_WHAT HELP_HOLDING;
 const char *const elect_options_help = HELP_HOLDING;
 /* clang-format on */
 
-static const struct {
-	const char *word;
-	enum on_lost what;
-} on_lost_words[] = {
-	{ "term", ON_LOST_TERM },
-	{ "kill", ON_LOST_KILL },
-	{ "ignore", ON_LOST_IGNORE },
-};
+static const char *const on_lost_words[] = { ON_LOST_WORDS };
 
 static int
 duration_set(int64_t *ms, const char *option, const char *arg)
@@ -93,8 +92,8 @@ on_lost_set(struct run_options *o, const char *arg)
 	size_t i;
 
 	for (i = 0; i < sizeof(on_lost_words) / sizeof(on_lost_words[0]); i++) {
-		if (strcmp(on_lost_words[i].word, arg) == 0) {
-			o->on_lost = on_lost_words[i].what;
+		if (strcmp(on_lost_words[i], arg) == 0) {
+			o->on_lost = (enum on_lost)i;
 			return 0;
 		}
 	}
@@ -160,7 +159,7 @@ option_set(struct run_options *o, int opt, const char *arg)
 {
 	switch (opt) {
 	case 'n':
-		o->request.wait_ms = 0;
+		o->nonblock = true;
 		return 0;
 	case 'w':
 		return duration_set(&o->request.wait_ms, "-w", arg);
@@ -200,7 +199,6 @@ option_set(struct run_options *o, int opt, const char *arg)
 	case OPT_LABEL:
 		return label_set(o, arg);
 	default:
-		/* getopt has said what is wrong. */
 		return CLI_EXIT_USAGE;
 	}
 }
@@ -222,9 +220,9 @@ command_set(struct run_options *o, int argc, char **argv)
 		argv++;
 	}
 	if (argc == 0 && o->string == NULL)
-		return say_usage("what is to be run?");
+		return say_usage("no command given");
 	if (argc > 0 && o->string != NULL)
-		return say_usage("either -c STRING or COMMAND, not both");
+		return say_usage("-c STRING and COMMAND exclude each other");
 	if (argc > 0 && argv[0][0] == '\0')
 		return say_usage("the command is empty");
 	o->argv = argc > 0 ? argv : NULL;
@@ -247,13 +245,17 @@ name_first(struct run_options *o, const char *name)
 
 /* What does not go together. */
 static int
-combination_check(const struct run_options *o)
+combination_check(struct run_options *o)
 {
-	const struct request *r = &o->request;
+	struct request *r = &o->request;
 
+	if (o->nonblock && r->wait_ms != REQUEST_FOREVER)
+		return say_usage("-n and -w exclude each other");
+	if (o->nonblock)
+		r->wait_ms = 0;
 	if (r->limit > 0 && (r->shared || r->names_n > 1 || r->keep_ms >= 0 ||
 				r->delay_ms >= 0))
-		return say_usage("-l goes with neither -s, -a, --keep nor "
+		return say_usage("-l can't be combined with -s, -a, --keep or "
 				 "--delay");
 	return 0;
 }
@@ -261,7 +263,8 @@ combination_check(const struct run_options *o)
 int
 run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
 {
-	const char *shorts = elect ? "+k:c:vqx" : "+nw:E:k:c:vqxsl:a:";
+	const char *shorts = elect ? "+:k:c:vqx" : "+:nw:E:k:c:vqxsl:a:";
+	const struct option *longs = elect ? elect_longs : run_longs;
 	int opt, rc;
 
 	memset(o, 0, sizeof(*o));
@@ -275,14 +278,14 @@ run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
 	o->request.names[0] = "";
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		if (elect && strchr("nwEsla", opt) != NULL)
-			return say_usage("elect: -%c is not for it", opt);
+		if (opt == '?' || opt == ':')
+			return options_fault(opt, argv, longs);
 		rc = option_set(o, opt, optarg);
 		if (rc != 0)
 			return rc;
 	}
 	if (optind >= argc)
-		return say_usage("which lock?");
+		return say_usage("no lock given");
 	rc = name_first(o, argv[optind]);
 	if (rc == 0)
 		rc = combination_check(o);

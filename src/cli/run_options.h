@@ -6,15 +6,20 @@
 
 #include "cli/request.h"
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What to do with the command when its lock is lost. */
 enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };
 
+/* Their words, in the same order. */
+#define ON_LOST_WORDS "term", "kill", "ignore"
+
 /* Texts belong to the command line. */
 struct run_options {
 	struct request request;
+	bool nonblock;	       /* -n, which wait_ms follows */
 	int conflict_exit;     /* status when busy or timed out */
 	int64_t kill_after_ms; /* from TERM to KILL */
 	int64_t grace_ms;      /* of the session; 0: none */
@@ -29,6 +34,10 @@ struct run_options {
 
 /* 0, or the exit status for usage, about which a line was written. */
 int run_options_parse(struct run_options *o, bool elect, int argc, char **argv);
+
+/* As getopt_long(3) wants them. */
+extern const struct option run_longs[];
+extern const struct option elect_longs[];
 
 /* For the help: one line for each option. */
 extern const char *const run_options_help;

@@ -214,35 +214,6 @@ message_ignore(struct run *run, const struct message *m)
 
 /* ----------------------------------------------------------------- WAITING */
 
-/* What `run` makes of an error; others are 70. */
-static int
-error_status(const struct message *m)
-{
-	static const struct {
-		const char *code;
-		int status;
-	} table[] = {
-		{ "bad-name", CLI_EXIT_USAGE },
-		{ "bad-option", CLI_EXIT_USAGE },
-		{ "too-long", CLI_EXIT_USAGE },
-		{ "auth", CLI_EXIT_AUTH },
-		{ "denied", CLI_EXIT_AUTH },
-		{ "unavailable", CLI_EXIT_UNREACHABLE },
-		{ "limit", CLI_EXIT_UNREACHABLE },
-		{ "shutdown", CLI_EXIT_UNREACHABLE },
-		{ "bad-request", CLI_EXIT_PROTOCOL },
-		{ "unknown-command", CLI_EXIT_PROTOCOL },
-		{ "unsupported", CLI_EXIT_PROTOCOL },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (message_error_is(m, table[i].code))
-			return table[i].status;
-	}
-	return CLI_EXIT_INTERNAL;
-}
-
 static void
 waiting_granted(struct run *run, const struct message *m)
 {
@@ -272,9 +243,28 @@ waiting_refused(struct run *run, const struct message *m)
 		return;
 	}
 	progress_stop(&run->progress);
-	say("%s: %s", run->names,
-	    message_error(m)[0] != '\0' ? message_error(m) : m->text);
-	run_finish(run, error_status(m));
+	say_error(run->names, m);
+	run_finish(run, exit_of(m));
+}
+
+/* A script hears of it by the exit status; a person was shown a line. */
+static void
+waiting_in_vain(struct run *run, bool busy)
+{
+	const bool told = run->progress.mode != PROGRESS_OFF;
+	const char *reason = run->progress.reason;
+	char waited[TIMESPAN_TEXT_MAX];
+
+	progress_stop(&run->progress);
+	if (busy && run->options->request.wait_ms == 0) {
+		if (run->options->verbose)
+			say("%s: busy", run->names);
+	} else if (run->options->verbose || told) {
+		say("%s: timed out after %s%s%s", run->names,
+		    timespan_text(now_ms() - run->began_ms, waited),
+		    reason[0] != '\0' ? "; " : "", reason);
+	}
+	run_finish(run, run->options->conflict_exit);
 }
 
 static void
@@ -288,12 +278,7 @@ waiting_message(struct run *run, const struct message *m)
 		return;
 	case STATUS_BUSY:
 	case STATUS_TIMEOUT:
-		progress_stop(&run->progress);
-		if (run->options->verbose)
-			say("%s: %s", run->names,
-			    message_status(m) == STATUS_BUSY ? "busy"
-							     : "timed out");
-		run_finish(run, run->options->conflict_exit);
+		waiting_in_vain(run, message_status(m) == STATUS_BUSY);
 		return;
 	default:
 		waiting_refused(run, m);
@@ -319,7 +304,8 @@ waiting_time(struct run *run, int64_t now)
 	if (now < run->deadline_ms)
 		return;
 	progress_stop(&run->progress);
-	say("%s: the broker does not answer", run->client.address->text);
+	say_code("unreachable", "%s: the broker does not answer",
+	    run->client.address->text);
 	run_finish(run, CLI_EXIT_UNREACHABLE);
 }
 
@@ -415,8 +401,8 @@ checking_message(struct run *run, const struct message *m)
 	if (!message_answers(m, TAG_PING))
 		return;
 	if (!run_told(run, m)) {
-		say("%s: the broker does not vouch for the lock: %s",
-		    run->names, m->text);
+		say("%s: the broker does not confirm the lock: %s", run->names,
+		    m->text);
 		run_give(run, CLI_EXIT_LOST);
 		return;
 	}
@@ -476,7 +462,7 @@ running_message(struct run *run, const struct message *m)
 	if (m->event)
 		running_event(run, m);
 	else if (message_answers(m, TAG_PING) && !run_told(run, m))
-		run_lost(run, "the broker does not vouch for it any more");
+		run_lost(run, "the broker does not confirm it any more");
 }
 
 static void
@@ -548,10 +534,9 @@ static void
 running_time(struct run *run, int64_t now)
 {
 	if (now >= running_act_at(run))
-		run_lost(
-		    run, running_hold_ends(run)
-			     ? "its hold ends"
-			     : "the broker has not vouched for it in time");
+		run_lost(run, running_hold_ends(run)
+				  ? "its hold ends"
+				  : "the broker could not confirm it in time");
 	else if (now >= validity_ask_at(&run->validity))
 		run_ask(run);
 }
@@ -771,7 +756,5 @@ run_begin(struct run *run)
 	client_send(&run->client, "@" TAG_TAKE " %.*s", (int)buf_len(&line),
 	    buf_data(&line));
 	buf_fini(&line);
-	if (!o->quiet && wait_ms != 0 && o->request.limit == 0)
-		progress_start(&run->progress, &run->client,
-		    o->request.names[0], run->session);
+	progress_start(&run->progress, &run->client, run->session);
 }

@@ -10,16 +10,36 @@
 #include "cli/say.h"
 
 #include "cli/exit.h"
+#include "cli/json.h"
+#include "cli/message.h"
+#include "cli/timespan.h"
 
 #include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SAY_MAX 1024
 
 /* How long it is waited for a reader who is only slow. */
 #define SAY_WAIT_MS 100
+
+static bool as_json;
+static const char *about = "";
+
+void
+say_as_json(void)
+{
+	as_json = true;
+}
+
+void
+say_about(const char *command)
+{
+	about = command;
+}
 
 /* A pipe that takes anything takes PIPE_BUF bytes, and no text is longer. */
 void
@@ -34,26 +54,46 @@ say_bytes(const char *text, size_t n)
 	(void)rc; /* There is nobody left to tell. */
 }
 
-static void __attribute__((format(printf, 1, 0)))
-say_v(const char *fmt, va_list ap)
+static void
+line_json(const char *code, const char *text)
 {
-	char line[SAY_MAX];
-	size_t i, n;
-	int len, text;
+	struct json j;
 
-	len = snprintf(line, sizeof(line), "lockbroker: ");
-	text = vsnprintf(line + len, sizeof(line) - (size_t)len - 1, fmt, ap);
-	if (text < 0)
-		return;
-	n = (size_t)len + (size_t)text;
-	if (n > sizeof(line) - 2)
-		n = sizeof(line) - 2;
+	json_begin(&j);
+	if (code != NULL)
+		json_str(&j, "code", code, strlen(code));
+	json_str(&j, "text", text, strlen(text));
+	json_close(&j);
+	say_bytes(buf_data(&j.text), buf_len(&j.text));
+	buf_fini(&j.text);
+}
+
+static void
+line_text(const char *text)
+{
+	char line[SAY_MAX + 16];
+	int i, n;
+
+	n = snprintf(line, sizeof(line), "lockbroker: %s", text);
 	for (i = 0; i < n; i++) {
 		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
 			line[i] = '?';
 	}
 	line[n++] = '\n';
-	say_bytes(line, n);
+	say_bytes(line, (size_t)n);
+}
+
+static void __attribute__((format(printf, 2, 0)))
+say_v(const char *code, const char *fmt, va_list ap)
+{
+	char text[SAY_MAX];
+
+	if (vsnprintf(text, sizeof(text), fmt, ap) < 0)
+		return;
+	if (as_json)
+		line_json(code, text);
+	else
+		line_text(text);
 }
 
 void
@@ -62,18 +102,55 @@ say(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_v(fmt, ap);
+	say_v(NULL, fmt, ap);
+	va_end(ap);
+}
+
+void
+say_code(const char *code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_v(code, fmt, ap);
 	va_end(ap);
 }
 
 int
 say_usage(const char *fmt, ...)
 {
+	const char *colon = about[0] != '\0' ? ": " : "";
+	char text[SAY_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_v(fmt, ap);
+	if (vsnprintf(text, sizeof(text), fmt, ap) < 0)
+		text[0] = '\0';
 	va_end(ap);
-	say("try 'lockbroker help'");
+	say_code("usage", "%s%s%s", about, colon, text);
+	if (!as_json)
+		say("try 'lockbroker help%s%s'", about[0] != '\0' ? " " : "",
+		    about);
 	return CLI_EXIT_USAGE;
+}
+
+void
+say_error(const char *what, const struct message *m)
+{
+	const char *error = message_error(m);
+	const size_t n = strcspn(error, " ");
+	char code[64], text[SAY_MAX];
+
+	what = what != NULL ? what : "";
+	timespans_in_text(
+	    error + n + strspn(error + n, " "), text, sizeof(text));
+	snprintf(code, sizeof(code), "%.*s", (int)n, error);
+	if (n == 0)
+		say_code("protocol", "%s%sthis is not an answer: %s", what,
+		    what[0] != '\0' ? ": " : "", m->text);
+	else if (as_json)
+		say_code(code, "%s", text);
+	else
+		say("%s%s%s%s%s", what, what[0] != '\0' ? ": " : "", code,
+		    text[0] != '\0' ? ": " : "", text);
 }

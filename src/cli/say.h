@@ -1,16 +1,27 @@
 /*
- * What the command tells people: one line on standard error, with its name in
- * front. Standard output is for results alone.
- *
- * Telling must not hold up what is done about it: where nobody reads standard
- * error, what is said is lost.
+ * What the command tells people, on standard error; with --json, programs.
  */
 #ifndef LOCKBROKER_CLI_SAY_H
 #define LOCKBROKER_CLI_SAY_H
 
 #include <stddef.h>
 
+struct message;
+
+/* From here on everything is said as JSON: one object a line. */
+void say_as_json(void);
+
+/* The command that usage errors are about; borrowed. */
+void say_about(const char *command);
+
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* As say(); `code` is for programs. */
+void say_code(const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* An ERR, or what else is not an OK; `what` it was about, or NULL. */
+void say_error(const char *what, const struct message *m);
 
 /* As say(), and where the usage is; returns the exit status for usage. */
 int say_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/json.h"
@@ -13,9 +14,66 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+/* How the lines of a reply are read: the keys of their bare words. */
+static const struct body {
+	const char *verb;
+	const char *keys[3];
+	bool pair; /* a name and its value are one member */
+} bodies[] = {
+	{ "QUEUE", { "role" }, false },
+	{ "NAMES", { "name" }, false },
+	{ "HISTORY", { "event" }, false },
+	{ "LIST", { "kind", "name" }, false },
+	{ "STATS", { NULL }, true },
+};
+
+/* By the verb of the request, which may have a tag before it. */
+static const struct body *
+body_of(const char *request)
+{
+	struct pair word;
+	size_t i;
+
+	if (!pair_next(&request, &word) ||
+	    (word.value[0] == '@' && !pair_next(&request, &word)))
+		return NULL;
+	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		if (strlen(bodies[i].verb) == word.value_len &&
+		    strncasecmp(bodies[i].verb, word.value, word.value_len) ==
+			0)
+			return &bodies[i];
+	}
+	return NULL;
+}
 
 static void
-message_json(const struct message *m)
+body_json(struct json *j, const struct message *m, const char *request)
+{
+	const struct body *body = body_of(request);
+	size_t i;
+
+	if (body == NULL) {
+		json_strs(j, "body", m->lines, m->lines_n);
+		return;
+	}
+	json_open(j, "body", body->pair ? '{' : '[');
+	for (i = 0; i < m->lines_n; i++) {
+		if (body->pair) {
+			json_stat(j, m->lines[i]);
+			continue;
+		}
+		json_open(j, NULL, '{');
+		json_bare(j, m->lines[i], body->keys);
+		json_pairs(j, m->lines[i]);
+		json_shut(j, '}');
+	}
+	json_shut(j, body->pair ? '}' : ']');
+}
+
+static void
+message_json(const struct message *m, const char *request)
 {
 	const char *error = message_error(m), *cursor = m->text;
 	struct pair p, name;
@@ -41,17 +99,17 @@ message_json(const struct message *m)
 		json_str(&j, "name", name.value, name.value_len);
 	json_pairs(&j, m->text);
 	if (pair_find(m->text, "lines", &p))
-		json_strs(&j, "body", m->lines, m->lines_n);
+		body_json(&j, m, request);
 	json_end(&j);
 }
 
 static void
-message_show(const struct message *m, bool json)
+message_show(const struct message *m, const char *request, bool json)
 {
 	size_t i;
 
 	if (json) {
-		message_json(m);
+		message_json(m, request);
 	} else {
 		printf("%s%s%s%s\n", m->tag[0] != '\0' ? "@" : "", m->tag,
 		    m->tag[0] != '\0' ? " " : "", m->text);
@@ -61,21 +119,10 @@ message_show(const struct message *m, bool json)
 	(void)fflush(stdout);
 }
 
-static int
-status_of(const struct message *m)
-{
-	if (message_status(m) == STATUS_OK)
-		return CLI_EXIT_OK;
-	if (message_status(m) == STATUS_MAX)
-		return CLI_EXIT_PROTOCOL;
-	if (message_error_is(m, "auth") || message_error_is(m, "denied"))
-		return CLI_EXIT_AUTH;
-	return CLI_EXIT_NO;
-}
-
 /* A malformed tag is answered without one (protocol, section 1). */
 static int
-until_answered(struct client *c, const char *tag, bool json)
+until_answered(
+    struct client *c, const char *request, const char *tag, bool json)
 {
 	enum client_got got;
 	struct message m;
@@ -86,16 +133,14 @@ until_answered(struct client *c, const char *tag, bool json)
 		got = client_wait(c, NEVER_MS, &m);
 		if (got != CLIENT_MESSAGE)
 			break;
-		message_show(&m, json);
+		message_show(&m, request, json);
 		answered = message_answers(&m, tag) || message_answers(&m, "");
-		status = answered ? status_of(&m) : CLI_EXIT_OK;
+		status = answered ? exit_of(&m) : CLI_EXIT_OK;
 		message_fini(&m);
 		if (answered)
 			return status;
 	}
-	say("%s: %s", c->address->text,
-	    got == CLIENT_GARBAGE ? "does not speak the protocol" : c->why);
-	return got == CLIENT_GARBAGE ? CLI_EXIT_PROTOCOL : CLI_EXIT_UNREACHABLE;
+	return ask_status(c, got, &m);
 }
 
 /* The words as one line; false when they would not be one line. */
@@ -128,21 +173,21 @@ tag_of(const char *line, char tag[32])
 int
 send_main(struct cli *cli, int argc, char **argv)
 {
-	struct message hello;
 	struct client c;
 	struct buf line;
 	char tag[32];
-	int status = CLI_EXIT_UNREACHABLE;
+	int status;
 
 	buf_init(&line);
-	client_init(&c);
 	if (!line_join(&line, argc, argv)) {
-		status = say_usage("send: a request is one line of words");
-	} else if (cli_open(cli, &c, 0, "PING", &hello)) {
-		message_fini(&hello);
+		buf_fini(&line);
+		return say_usage("a request is one line of words");
+	}
+	status = ask_open(cli, &c);
+	if (status == CLI_EXIT_OK) {
 		client_send(&c, "%s", buf_data(&line));
-		status =
-		    until_answered(&c, tag_of(buf_data(&line), tag), cli->json);
+		status = until_answered(&c, buf_data(&line),
+		    tag_of(buf_data(&line), tag), cli->json);
 	}
 	client_fini(&c);
 	buf_fini(&line);
@@ -162,33 +207,29 @@ watch_on(struct client *c, bool json)
 		if (got != CLIENT_MESSAGE)
 			break;
 		if (m.event)
-			message_show(&m, json);
+			message_show(&m, "WATCH", json);
 		else if (message_status(&m) != STATUS_OK) {
-			say("%s", message_error(&m));
-			status = status_of(&m);
+			say_error(NULL, &m);
+			status = exit_of(&m);
 		}
 		message_fini(&m);
 		if (status != CLI_EXIT_OK)
 			return status;
 	}
-	say("%s: %s", c->address->text,
-	    got == CLIENT_GARBAGE ? "does not speak the protocol" : c->why);
-	return got == CLIENT_GARBAGE ? CLI_EXIT_PROTOCOL : CLI_EXIT_UNREACHABLE;
+	return ask_status(c, got, &m);
 }
 
 int
 watch_main(struct cli *cli, int argc, char **argv)
 {
-	struct message hello;
 	struct client c;
-	int i, status = CLI_EXIT_UNREACHABLE;
+	int i, status;
 
 	for (i = 1; i < argc; i++)
 		if (!request_name_ok(argv[i]))
-			return say_usage("watch: '%s' is not a name", argv[i]);
-	client_init(&c);
-	if (cli_open(cli, &c, 0, "PING", &hello)) {
-		message_fini(&hello);
+			return say_usage("'%s' is not a name", argv[i]);
+	status = ask_open(cli, &c);
+	if (status == CLI_EXIT_OK) {
 		for (i = 1; i < argc; i++)
 			client_send(&c, "WATCH %s", argv[i]);
 		status = watch_on(&c, cli->json);

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/say.h"
@@ -119,8 +120,7 @@ read_input(struct shell *s)
 		buf_consume(&s->typed, end != NULL ? n + 1 : n);
 	}
 	if (buf_len(&s->typed) > LINE_BYTES_MAX) {
-		say("shell: this line is too long");
-		s->status = CLI_EXIT_USAGE;
+		s->status = say_usage("this line is too long");
 		got = 0;
 	}
 	if (got <= 0)
@@ -142,7 +142,8 @@ read_broker(struct shell *s)
 		message_fini(&m);
 	}
 	if (got == CLIENT_GARBAGE) {
-		say("%s does not speak the protocol", s->client.address->text);
+		say_code("protocol", "%s: %s", s->client.address->text,
+		    CLIENT_GARBAGE_WHY);
 		s->status = CLI_EXIT_PROTOCOL;
 		return false;
 	}
@@ -182,22 +183,19 @@ int
 shell_main(struct cli *cli, int argc, char **argv)
 {
 	struct shell s;
-	struct message hello;
 
 	(void)argc;
 	(void)argv;
 	memset(&s, 0, sizeof(s));
-	client_init(&s.client);
 	buf_init(&s.typed);
-	s.status = CLI_EXIT_UNREACHABLE;
-	if (cli_open(cli, &s.client, 0, "PING", &hello)) {
-		message_fini(&hello);
-		s.status = CLI_EXIT_OK;
+	s.status = ask_open(cli, &s.client);
+	if (s.status == CLI_EXIT_OK) {
 		s.prompting = isatty(STDIN_FILENO) == 1;
 		s.reading = true;
 		shell_loop(&s);
 		if (s.reading && !s.leaving && s.status == CLI_EXIT_OK) {
-			say("%s: %s", s.client.address->text, s.client.why);
+			say_code("unreachable", "%s: %s",
+			    s.client.address->text, s.client.why);
 			s.status = CLI_EXIT_UNREACHABLE;
 		}
 	}

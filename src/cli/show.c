@@ -30,36 +30,6 @@ ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 }
 
 int
-show_status(struct cli *cli, int argc, char **argv)
-{
-	struct message m;
-	struct json j;
-	struct pair p;
-	const char *cursor;
-	int status;
-
-	(void)argc;
-	status = ask_name(cli, "STATUS", argv[1], &m);
-	if (status != 0)
-		return status;
-	if (cli->json) {
-		json_begin(&j);
-		json_str(&j, "name", argv[1], strlen(argv[1]));
-		json_pairs(&j, m.text);
-		json_end(&j);
-	} else {
-		printf("%-8s %s\n", "name", argv[1]);
-		for (cursor = m.text; pair_next(&cursor, &p);) {
-			if (p.key != NULL)
-				printf("%-8.*s %.*s\n", (int)p.key_len, p.key,
-				    (int)p.value_len, p.value);
-		}
-	}
-	message_fini(&m);
-	return CLI_EXIT_OK;
-}
-
-int
 show_queue(struct cli *cli, int argc, char **argv)
 {
 	static const struct table_column columns[] = {
@@ -83,19 +53,6 @@ show_queue(struct cli *cli, int argc, char **argv)
 	table_print(&queue, m.lines, m.lines_n, cli->json);
 	message_fini(&m);
 	return CLI_EXIT_OK;
-}
-
-int
-show_unlock_force(struct cli *cli, int argc, char **argv)
-{
-	struct message m;
-	int status;
-
-	(void)argc;
-	status = ask_name(cli, "UNLOCK-FORCE", argv[1], &m);
-	if (status == CLI_EXIT_OK)
-		message_fini(&m);
-	return status;
 }
 
 /* The names the broker has to do with, the busiest first. */
@@ -161,23 +118,6 @@ show_names(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
-/* A line is `name value`; a value that is no number stays a string. */
-static void
-stat_json(struct json *j, const char *line)
-{
-	const char *space = strchr(line, ' ');
-	char key[80];
-	uint64_t n;
-
-	if (space == NULL)
-		return;
-	snprintf(key, sizeof(key), "%.*s", (int)(space - line), line);
-	if (parse_number(space + 1, strlen(space + 1), UINT64_MAX, &n))
-		json_raw(j, key, space + 1, strlen(space + 1));
-	else
-		json_str(j, key, space + 1, strlen(space + 1));
-}
-
 int
 show_stats(struct cli *cli, int argc, char **argv)
 {
@@ -195,7 +135,7 @@ show_stats(struct cli *cli, int argc, char **argv)
 		json_begin(&j);
 	for (i = 0; i < m.lines_n; i++) {
 		if (cli->json)
-			stat_json(&j, m.lines[i]);
+			json_stat(&j, m.lines[i]);
 		else
 			printf("%s\n", m.lines[i]);
 	}
@@ -205,36 +145,50 @@ show_stats(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
+static void
+ping_print(const struct cli *cli, const char *address, int64_t took_us)
+{
+	struct json j;
+	char ms[32];
+
+	snprintf(ms, sizeof(ms), "%ld.%03ld", (long)(took_us / 1000),
+	    (long)(took_us % 1000));
+	if (!cli->json) {
+		printf("OK from %s in %s ms%s\n", address, ms,
+		    cli->ready ? "; new locks can be granted" : "");
+		return;
+	}
+	json_begin(&j);
+	json_str(&j, "address", address, strlen(address));
+	json_raw(&j, "ms", ms, strlen(ms));
+	if (cli->ready)
+		json_raw(&j, "ready", "true", 4);
+	json_end(&j);
+}
+
 /* Opening has asked once already, so that this is the bare round trip. */
 int
 show_ping(struct cli *cli, int argc, char **argv)
 {
 	struct client c;
 	struct message m;
-	struct json j;
-	int64_t sent_us, took_us;
-	char ms[32];
-	int status = CLI_EXIT_UNREACHABLE;
+	int64_t sent_us, took_us = 0;
+	int status;
 
 	(void)argc;
 	(void)argv;
-	if (ask_open(cli, &c)) {
+	status = ask_open(cli, &c);
+	if (status == CLI_EXIT_OK) {
 		sent_us = now_us();
 		status = ask_on(&c, "PING", &m);
 		took_us = now_us() - sent_us;
 	}
+	if (status == CLI_EXIT_OK && cli->ready) {
+		message_fini(&m);
+		status = ask_on(&c, "READY", &m);
+	}
 	if (status == CLI_EXIT_OK) {
-		snprintf(ms, sizeof(ms), "%ld.%03ld", (long)(took_us / 1000),
-		    (long)(took_us % 1000));
-		if (cli->json) {
-			json_begin(&j);
-			json_str(&j, "address", c.address->text,
-			    strlen(c.address->text));
-			json_raw(&j, "ms", ms, strlen(ms));
-			json_end(&j);
-		} else {
-			printf("OK from %s in %s ms\n", c.address->text, ms);
-		}
+		ping_print(cli, c.address->text, took_us);
 		message_fini(&m);
 	}
 	client_fini(&c);

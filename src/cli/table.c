@@ -46,7 +46,7 @@ cell_text(const char *line, const struct table_column *column, bool first,
 	if (!first && p.value_len > 2 &&
 	    memcmp(p.value + p.value_len - 2, "ms", 2) == 0 &&
 	    parse_duration(p.value, p.value_len, &ms))
-		snprintf(text, CELL_MAX, "%s", timespan_text(ms, span));
+		snprintf(text, CELL_MAX, "%s", timespan_cell(ms, span));
 	else
 		snprintf(text, CELL_MAX, "%.*s", (int)p.value_len, p.value);
 	return text;

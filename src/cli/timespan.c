@@ -7,9 +7,14 @@
 
 #include "base/parse.h"
 
+#include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* From so many seconds on, tenths of one are not told. */
+#define TENTHS_BELOW_S 20
 
 /* The protocol's units (section 2), the longest match first. */
 static const struct {
@@ -84,23 +89,116 @@ timespan_parse(const char *s, int64_t *out_ms)
 	return *out_ms <= DURATION_MS_MAX;
 }
 
+/* The two units that a duration is told in. */
+enum span { SPAN_TENTHS, SPAN_S, SPAN_M, SPAN_H, SPAN_D };
+
+/* Tenths of a second are worth telling as long as there are few seconds. */
+static enum span
+span_split(int64_t ms, int64_t *big, int64_t *small)
+{
+	const int64_t s = ms / 1000, m = s / 60, h = m / 60;
+
+	*big = s;
+	*small = ms / 100 % 10;
+	if (s < TENTHS_BELOW_S && *small != 0)
+		return SPAN_TENTHS;
+	if (m == 0)
+		return SPAN_S;
+	*big = m;
+	*small = s % 60;
+	if (h == 0)
+		return SPAN_M;
+	*big = h;
+	*small = m % 60;
+	if (h < 24)
+		return SPAN_H;
+	*big = h / 24;
+	*small = h % 24;
+	return SPAN_D;
+}
+
 const char *
 timespan_text(int64_t ms, char text[TIMESPAN_TEXT_MAX])
 {
-	const int64_t s = ms / 1000, m = s / 60, h = m / 60, d = h / 24;
+	static const char *const words[][2] = {
+		[SPAN_M] = { "min", "s" },
+		[SPAN_H] = { "h", "min" },
+		[SPAN_D] = { "d", "h" },
+	};
+	int64_t big, small;
+	const enum span span = span_split(ms, &big, &small);
 
-	if (ms < 1000)
-		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 "ms", ms);
-	else if (s < 60)
-		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 "s", s);
-	else if (m < 60)
-		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 "m%02" PRId64 "s",
-		    m, s % 60);
-	else if (h < 24)
-		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 "h%02" PRId64 "m",
-		    h, m % 60);
+	if (span == SPAN_TENTHS)
+		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 ".%" PRId64 " s",
+		    big, small);
+	else if (span == SPAN_S)
+		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 " s", big);
+	else if (small == 0)
+		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 " %s", big,
+		    words[span][0]);
 	else
-		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 "d%02" PRId64 "h",
-		    d, h % 24);
+		snprintf(text, TIMESPAN_TEXT_MAX,
+		    "%" PRId64 " %s %" PRId64 " %s", big, words[span][0], small,
+		    words[span][1]);
 	return text;
+}
+
+const char *
+timespan_cell(int64_t ms, char text[TIMESPAN_TEXT_MAX])
+{
+	static const char words[][2] = {
+		[SPAN_M] = { 'm', 's' },
+		[SPAN_H] = { 'h', 'm' },
+		[SPAN_D] = { 'd', 'h' },
+	};
+	int64_t big, small;
+	const enum span span = span_split(ms, &big, &small);
+
+	if (span == SPAN_TENTHS)
+		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 ".%" PRId64 "s",
+		    big, small);
+	else if (span == SPAN_S)
+		snprintf(text, TIMESPAN_TEXT_MAX, "%" PRId64 "s", big);
+	else
+		snprintf(text, TIMESPAN_TEXT_MAX,
+		    "%" PRId64 "%c%02" PRId64 "%c", big, words[span][0], small,
+		    words[span][1]);
+	return text;
+}
+
+/* The bytes of "12635ms" at `s`, where nothing else is joined to it; or 0. */
+static size_t
+span_at(const char *s, int64_t *ms)
+{
+	const size_t digits = strspn(s, "0123456789");
+
+	if (digits == 0 || strncmp(s + digits, "ms", 2) != 0 ||
+	    isalnum((unsigned char)s[digits + 2]) ||
+	    !parse_duration(s, digits + 2, ms))
+		return 0;
+	return digits + 2;
+}
+
+void
+timespans_in_text(const char *from, char *to, size_t size)
+{
+	char span[TIMESPAN_TEXT_MAX];
+	size_t n, used = 0;
+	bool joined = false;
+	int64_t ms;
+
+	assert(size > 0);
+	while (*from != '\0' && used + 1 < size) {
+		n = joined ? 0 : span_at(from, &ms);
+		if (n > 0) {
+			snprintf(to + used, size - used, "%s",
+			    timespan_text(ms, span));
+			used += strlen(to + used);
+			from += n;
+		} else {
+			to[used++] = *from++;
+		}
+		joined = isalnum((unsigned char)from[-1]) || from[-1] == '=';
+	}
+	to[used] = '\0';
 }

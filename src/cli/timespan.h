@@ -18,7 +18,13 @@
 bool timespan_parse(const char *s, int64_t *out_ms)
     __attribute__((warn_unused_result));
 
-/* "350ms", "12s", "3m12s", "2h05m", "3d04h"; returns `text`. */
+/* "0.4 s", "12.6 s", "3 min 12 s", "2 h 5 min"; returns `text`. */
 const char *timespan_text(int64_t ms, char text[TIMESPAN_TEXT_MAX]);
+
+/* The same as one word, for tables: "0.4s", "12.6s", "3m12s", "2h05m". */
+const char *timespan_cell(int64_t ms, char text[TIMESPAN_TEXT_MAX]);
+
+/* Copies a text of the broker's, with its milliseconds for people. */
+void timespans_in_text(const char *from, char *to, size_t size);
 
 #endif

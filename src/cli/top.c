@@ -13,6 +13,7 @@
 #include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/now.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "cli/table.h"
 
@@ -41,6 +42,14 @@ const char *const top_options_help =
     "  -b, --batch        one table after the other, without control codes\n"
     "  -n, --count COUNT  end after so many\n\n"
     "On a terminal, q quits.\n";
+
+const struct option top_longs[] = {
+	{ "batch", no_argument, NULL, 'b' },
+	{ "count", required_argument, NULL, 'n' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
 
 /* One run of it. Lives on the stack of top_main(). */
 struct top {
@@ -271,54 +280,57 @@ loop(struct top *t)
 	return status;
 }
 
-/* 0, or an exit status. `*done` where help was all that was asked for. */
+static int
+count_set(struct top *t, const char *text)
+{
+	if (parse_number(text, strlen(text), UINT32_MAX, &t->count) &&
+	    t->count > 0)
+		return 0;
+	return say_usage("'%s' is not a count", text);
+}
+
+/* 0, or an exit status. `*done` if help was all that was asked for. */
 static int
 options_read(struct top *t, int argc, char **argv, bool *done)
 {
-	static const struct option longs[] = {
-		{ "batch", no_argument, NULL, 'b' },
-		{ "count", required_argument, NULL, 'n' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int opt;
+	int opt, rc = 0;
 
-	*done = true;
 	optind = 0;
-	while ((opt = getopt_long(argc, argv, "bn:h", longs, NULL)) != -1) {
+	while (rc == 0) {
+		opt = getopt_long(argc, argv, ":bn:h", top_longs, NULL);
+		if (opt == -1)
+			break;
 		switch (opt) {
 		case 'b':
 			t->batch = true;
 			break;
 		case 'n':
-			if (!parse_number(optarg, strlen(optarg), UINT32_MAX,
-				&t->count) ||
-			    t->count == 0)
-				return say_usage("'%s' is not a count", optarg);
+			rc = count_set(t, optarg);
 			break;
 		case 'j':
 			t->json = true;
+			say_as_json();
 			break;
 		case 'h':
+			*done = true;
 			printf("usage: lockbroker top [-b] [-n COUNT]\n\n%s",
 			    top_options_help);
 			return CLI_EXIT_OK;
 		default:
-			return CLI_EXIT_USAGE;
+			return options_fault(opt, argv, top_longs);
 		}
 	}
-	*done = false;
-	if (optind < argc)
-		return say_usage("usage: lockbroker top [-b] [-n COUNT]");
-	return CLI_EXIT_OK;
+	if (rc == 0 && optind < argc)
+		return say_usage("too many words; usage: lockbroker top [-b] "
+				 "[-n COUNT]");
+	return rc;
 }
 
 int
 top_main(struct cli *cli, int argc, char **argv)
 {
 	struct top t;
-	bool done;
+	bool done = false;
 	int status;
 
 	memset(&t, 0, sizeof(t));
@@ -327,9 +339,8 @@ top_main(struct cli *cli, int argc, char **argv)
 	if (done || status != CLI_EXIT_OK)
 		return status;
 	t.batch = t.batch || t.json || isatty(STDOUT_FILENO) != 1;
-	client_init(&t.client);
-	status = CLI_EXIT_UNREACHABLE;
-	if (ask_open(cli, &t.client)) {
+	status = ask_open(cli, &t.client);
+	if (status == CLI_EXIT_OK) {
 		signals_catch();
 		t.client.stop = &ended_by;
 		status = loop(&t);

@@ -4,6 +4,7 @@
 #ifndef LOCKBROKER_CLI_TOP_H
 #define LOCKBROKER_CLI_TOP_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +49,6 @@ void top_lines_fini(struct top_lines *t);
 uint64_t top_stat(char *const *lines, size_t n, const char *name);
 
 extern const char *const top_options_help;
+extern const struct option top_longs[];
 
 #endif

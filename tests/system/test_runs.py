@@ -56,7 +56,7 @@ class Runs(CommandTest):
     def test_one_of_n(self):
         workers = [self.start("run", "-l", "2", "s", "--", "cat", stdin=-1) for _ in range(2)]
         eventually(lambda: self.run_it("run", "-n", "-l", "2", "s", "true")[0] == 1)
-        self.assertEqual(self.run_it("run", "-n", "-l", "3", "s", "true")[0], 70)
+        self.assertEqual(self.run_it("run", "-n", "-l", "3", "s", "true")[0], 64)
         waiting = self.start("run", "-l", "2", "s", "--", "echo", "ran")
         workers[0].stdin.close()
         workers[0].stdin = None

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/xmalloc.h"
 #include "cli/address.h"
+#include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/message.h"
 #include "cli/now.h"
@@ -70,21 +72,55 @@ START_TEST(timespan_words)
 {
 	static const struct {
 		int64_t ms;
-		const char *text;
+		const char *text, *cell;
 	} rows[] = {
-		{ 0, "0ms" },
-		{ 999, "999ms" },
-		{ 1000, "1s" },
-		{ 59999, "59s" },
-		{ 192000, "3m12s" },
-		{ 7500000, "2h05m" },
-		{ INT64_C(273600000), "3d04h" },
+		{ 0, "0 s", "0s" },
+		{ 99, "0 s", "0s" },
+		{ 999, "0.9 s", "0.9s" },
+		{ 1000, "1 s", "1s" },
+		{ 12635, "12.6 s", "12.6s" },
+		{ 20600, "20 s", "20s" },
+		{ 59999, "59 s", "59s" },
+		{ 60000, "1 min", "1m00s" },
+		{ 192000, "3 min 12 s", "3m12s" },
+		{ 7500000, "2 h 5 min", "2h05m" },
+		{ INT64_C(273600000), "3 d 4 h", "3d04h" },
 	};
 	char text[TIMESPAN_TEXT_MAX];
 	size_t i;
 
-	for (i = 0; i < COUNT(rows); i++)
+	for (i = 0; i < COUNT(rows); i++) {
 		ck_assert_str_eq(timespan_text(rows[i].ms, text), rows[i].text);
+		ck_assert_str_eq(timespan_cell(rows[i].ms, text), rows[i].cell);
+	}
+}
+END_TEST
+
+/* Milliseconds of the broker's texts are for people, too; its fields aren't. */
+START_TEST(timespan_in_text)
+{
+	static const struct {
+		const char *from, *to;
+	} rows[] = {
+		{ "", "" },
+		{ "grants begin again in 12635ms, when", "grants begin again "
+							 "in 12.6 s, when" },
+		{ "(+3000ms)", "(+3 s)" },
+		{ "lease=10000ms", "lease=10000ms" },
+		{ "a12ms 12msx 12m", "a12ms 12msx 12m" },
+		{ "99999999999999999999ms", "99999999999999999999ms" },
+	};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < COUNT(rows); i++) {
+		timespans_in_text(rows[i].from, text, sizeof(text));
+		ck_assert_str_eq(text, rows[i].to);
+	}
+	timespans_in_text("abcdefgh", text, 4);
+	ck_assert_str_eq(text, "abc");
+	timespans_in_text("ab 12635ms", text, 6);
+	ck_assert_str_eq(text, "ab 12");
 }
 END_TEST
 
@@ -224,6 +260,70 @@ START_TEST(message_words)
 	ck_assert(pair_find_ms("OK valid=9898ms", "valid", &ms));
 	ck_assert_int_eq(ms, 9898);
 	ck_assert(!pair_find_ms("OK valid=9898", "valid", &ms));
+}
+END_TEST
+
+/* ----------------------------------------------------------- exit statuses */
+
+/* One row for each error of the protocol; the manual has the statuses. */
+static const struct {
+	const char *reply;
+	int status;
+} replies[] = {
+	{ "OK", 0 },
+	{ "BUSY", 1 },
+	{ "TIMEOUT", 1 },
+	{ "CANCELLED", 1 },
+	{ "ERR not-held x", 1 },
+	{ "ERR not-found x", 1 },
+	{ "ERR lost x", 1 },
+	{ "ERR deadlock x", 1 },
+	{ "ERR exists x", 1 },
+	{ "ERR broken x", 1 },
+	{ "ERR unknown-command x", 64 },
+	{ "ERR bad-request x", 64 },
+	{ "ERR bad-name x", 64 },
+	{ "ERR bad-option x", 64 },
+	{ "ERR too-long x", 64 },
+	{ "ERR mismatch x", 64 },
+	{ "ERR unsupported x", 64 },
+	{ "ERR limit x", 69 },
+	{ "ERR unavailable x", 69 },
+	{ "ERR shutdown x", 69 },
+	{ "ERR internal x", 70 },
+	{ "HTTP/1.1 400 Bad Request", 76 },
+	{ "ERR auth x", 77 },
+	{ "ERR denied x", 77 },
+	{ "ERR of-the-future x", 1 },
+};
+
+START_TEST(exit_row)
+{
+	struct message m;
+
+	ck_assert(
+	    message_parse(&m, replies[_i].reply, strlen(replies[_i].reply)));
+	ck_assert_msg(exit_of(&m) == replies[_i].status, "'%s': %d",
+	    replies[_i].reply, exit_of(&m));
+	message_fini(&m);
+}
+END_TEST
+
+START_TEST(exit_of_every_error)
+{
+	enum err_code code;
+	size_t i, n;
+
+	for (code = ERR_NONE + 1; code < ERR_MAX; code++) {
+		n = strlen(err_word(code));
+		for (i = 0; i < COUNT(replies); i++)
+			if (strncmp(replies[i].reply, "ERR ", 4) == 0 &&
+			    strncmp(replies[i].reply + 4, err_word(code), n) ==
+				0 &&
+			    replies[i].reply[4 + n] == ' ')
+				break;
+		ck_assert_msg(i < COUNT(replies), "%s", err_word(code));
+	}
 }
 END_TEST
 
@@ -456,10 +556,13 @@ cli_words(void)
 
 	tcase_add_loop_test(tc, timespan_row, 0, COUNT(spans));
 	tcase_add_test(tc, timespan_words);
+	tcase_add_test(tc, timespan_in_text);
 	tcase_add_loop_test(tc, address_row, 0, COUNT(addresses));
 	tcase_add_test(tc, address_long_path);
 	tcase_add_loop_test(tc, message_row, 0, COUNT(messages));
 	tcase_add_test(tc, message_words);
+	tcase_add_loop_test(tc, exit_row, 0, COUNT(replies));
+	tcase_add_test(tc, exit_of_every_error);
 	return tc;
 }
 

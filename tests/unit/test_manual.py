@@ -270,7 +270,7 @@ class Command(unittest.TestCase):
 
     def test_every_command(self):
         commands = re.findall(r'\{ "([\w-]+)", -?\d+, -?\d+, WORDS_',
-                              source("src/cli/cli.c"))
+                              source("src/cli/commands.c"))
         self.assertGreater(len(commands), 8)
         for command in commands:
             with self.subTest(command=command):
@@ -278,7 +278,7 @@ class Command(unittest.TestCase):
                                  rf"(?m)^\.(It Cm|Ss) {command}( |$)")
 
     def test_every_option(self):
-        for path in ("src/cli/cli.c", "src/cli/run_options.c",
+        for path in ("src/cli/commands.c", "src/cli/run_options.c",
                      "src/cli/top.c"):
             names = re.findall(r'\{ "([\w-]+)", \w+_argument',
                                source(path))

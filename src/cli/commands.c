@@ -1,0 +1,199 @@
+/*
+ * The table of commands, and the help that is made of it.
+ */
+#include "config.h"
+
+#include "cli/commands.h"
+
+#include "base/slips.h"
+#include "cli/complete.h"
+#include "cli/exit.h"
+#include "cli/run_options.h"
+#include "cli/say.h"
+#include "cli/top.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const char *const status_options_help =
+    "      --kind KIND    lock, semaphore, latch or barrier\n"
+    "      --local        don't ask the broker that has the lock\n";
+
+static const char *const ping_options_help =
+    "      --ready        and can new locks be granted now?\n";
+
+/* clang-format off */
+const struct option common_longs[] = {
+	{ "server", required_argument, NULL, 'S' },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option status_longs[] = {
+	{ "kind", required_argument, NULL, OPT_KIND },
+	{ "local", no_argument, NULL, OPT_LOCAL },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option ping_longs[] = {
+	{ "ready", no_argument, NULL, OPT_READY },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct command commands[] = {
+	{ "run", 1, -1, WORDS_OWN, COMPLETE_RUN, run_main,
+	    "run [OPTION ...] NAME [--] COMMAND ... | NAME -c STRING",
+	    "run a command while holding a lock",
+	    &run_options_help, run_longs },
+	{ "elect", 1, -1, WORDS_OWN, COMPLETE_RUN, elect_main,
+	    "elect [OPTION ...] NAME [--] COMMAND ... | NAME -c STRING",
+	    "run a command whenever we are the leader",
+	    &elect_options_help, elect_longs },
+	{ "status", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_status,
+	    "status [--kind KIND] [--local] NAME",
+	    "show whether a lock is free, and who has it",
+	    &status_options_help, status_longs },
+	{ "queue", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_queue,
+	    "queue NAME", "show who holds a lock and who waits for it",
+	    NULL, NULL },
+	{ "list", 0, 1, WORDS_MIXED, COMPLETE_NOTHING, show_list,
+	    "list [LIMIT]", "show the busiest names of the broker",
+	    NULL, NULL },
+	{ "names", 0, 1, WORDS_MIXED, COMPLETE_NOTHING, show_names,
+	    "names [LIMIT]", "show the same names and nothing else",
+	    NULL, NULL },
+	{ "top", 0, -1, WORDS_OWN, COMPLETE_NOTHING, top_main,
+	    "top [-b] [-n COUNT]", "show the busiest names, once a second",
+	    &top_options_help, top_longs },
+	{ "stats", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_stats,
+	    "stats", "show the counters of the broker", NULL, NULL },
+	{ "ping", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_ping,
+	    "ping [--ready]", "show whether the broker answers, and how fast",
+	    &ping_options_help, ping_longs },
+	{ "version", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_version,
+	    "version", "show the versions of command and broker",
+	    NULL, NULL },
+	{ "watch", 1, -1, WORDS_MIXED, COMPLETE_NAMES, watch_main,
+	    "watch NAME ...", "show when locks are taken and free",
+	    NULL, NULL },
+	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
+	    "unlock-force NAME", "end whoever holds a lock", NULL, NULL },
+	{ "send", 1, -1, WORDS_LAST, COMPLETE_REQUEST, send_main,
+	    "send WORD ...", "send one request as it is, show what comes",
+	    NULL, NULL },
+	{ "shell", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, shell_main,
+	    "shell", "type requests, see replies and events", NULL, NULL },
+	{ "complete", 0, -1, WORDS_OWN, COMPLETE_NOTHING, complete_main,
+	    "complete -- WORD ...", "show what the last word may become",
+	    NULL, NULL },
+	{ "help", 0, 1, WORDS_MIXED, COMPLETE_COMMAND, help_main,
+	    "help [COMMAND]", "show this, or more about a command",
+	    NULL, NULL },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+static const struct {
+	int status;
+	const char *when;
+} exits[] = {
+#define EXIT(id, status, when) { status, when },
+	EXITS(EXIT)
+#undef EXIT
+};
+
+const struct command *
+command_find(const char *name)
+{
+	const struct command *command;
+
+	for (command = commands; command->name != NULL; command++) {
+		if (strcmp(command->name, name) == 0)
+			return command;
+	}
+	return NULL;
+}
+
+int
+command_unknown(const char *name)
+{
+	struct slips_nearest nearest;
+	const struct command *command;
+
+	slips_begin(&nearest, name);
+	for (command = commands; command->name != NULL; command++)
+		(void)slips_offer(&nearest, command->name);
+	if (nearest.found != NULL)
+		return say_usage("'%s' is not a command; did you mean '%s'?",
+		    name, nearest.found);
+	return say_usage("'%s' is not a command", name);
+}
+
+void
+command_longs(
+    const struct command *command, struct option longs[COMMAND_OPTIONS_MAX])
+{
+	const struct option *from = common_longs;
+	size_t n = 0;
+
+	for (; from->name != NULL; from++)
+		longs[n++] = *from;
+	from = command != NULL ? command->longs : NULL;
+	for (; from != NULL && from->name != NULL; from++) {
+		assert(n + 1 < COMMAND_OPTIONS_MAX);
+		longs[n++] = *from;
+	}
+	memset(&longs[n], 0, sizeof(longs[n]));
+}
+
+void
+help_all(FILE *out)
+{
+	const struct command *command;
+	size_t i;
+
+	fprintf(out, "usage: lockbroker [-S HOST:PORT|/PATH[,...]] [--json] "
+		     "COMMAND [ARG ...]\n\n");
+	for (command = commands; command->name != NULL; command++)
+		fprintf(out, "  %-12s %s\n", command->name, command->help);
+	fprintf(out, "\n"
+		     "  -S, --server LIST  the brokers; the next one is tried "
+		     "if one does not answer\n"
+		     "      --json         one JSON object for each line\n"
+		     "  -h, --help         show this\n"
+		     "  -V, --version      show the version of this command\n\n"
+		     "Without -S: $LOCKBROKER, else the local socket, else "
+		     "127.0.0.1:" ADDRESS_PORT ".\n\n"
+		     "Exit status:\n");
+	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
+		fprintf(out, "  %3d  %s\n", exits[i].status, exits[i].when);
+	fprintf(out,
+	    "\n'lockbroker help run' has more, and so has lockbroker(1).\n");
+}
+
+void
+help_one(const struct command *command)
+{
+	printf("usage: lockbroker %s\n\n%s\n", command->usage, command->help);
+	if (command->options != NULL)
+		printf("\n%s", *command->options);
+}
+
+int
+help_main(struct cli *cli, int argc, char **argv)
+{
+	const struct command *command;
+
+	(void)cli;
+	if (argc < 2) {
+		help_all(stdout);
+		return CLI_EXIT_OK;
+	}
+	command = command_find(argv[1]);
+	if (command == NULL)
+		return command_unknown(argv[1]);
+	help_one(command);
+	return CLI_EXIT_OK;
+}

@@ -1,0 +1,70 @@
+/*
+ * The table of commands, and the help that is made of it.
+ *
+ * To add a command, add a row to the table in commands.c, a handler, a test,
+ * and its lines in lockbroker(1). Completion follows the table.
+ */
+#ifndef LOCKBROKER_CLI_COMMANDS_H
+#define LOCKBROKER_CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+/* How a command's own line is read. */
+enum words {
+	WORDS_MIXED, /* common options anywhere */
+	WORDS_LAST,  /* common options before the first word only */
+	WORDS_OWN,   /* the command reads all of it itself */
+};
+
+/* What the words of a command are, for completion. */
+enum complete {
+	COMPLETE_NOTHING,
+	COMPLETE_NAME,	  /* one lock */
+	COMPLETE_NAMES,	  /* any number of locks */
+	COMPLETE_RUN,	  /* a lock, and then a command with its words */
+	COMPLETE_REQUEST, /* a verb of the protocol, and then locks */
+	COMPLETE_COMMAND, /* a command of ours */
+};
+
+/* A command. The gate checks the count before the handler runs. */
+struct command {
+	const char *name;
+	int min, max; /* words after the name; -1 is any number */
+	enum words words;
+	enum complete complete;
+	cli_handler handler;
+	const char *usage;
+	const char *help;
+	const char *const *options; /* more for the help, or NULL */
+	const struct option *longs; /* options of its own, or NULL */
+};
+
+/* Options without a letter that the gate reads for a command. */
+enum { OPT_JSON = 256, OPT_KIND, OPT_LOCAL, OPT_READY };
+
+/* Ends with a command without a name. */
+extern const struct command commands[];
+
+/* The options of every command; ends as getopt_long(3) wants it. */
+extern const struct option common_longs[];
+
+/* NULL when there is none. */
+const struct command *command_find(const char *name);
+
+/* Says that there is no such command, and which was probably meant. */
+int command_unknown(const char *name);
+
+#define COMMAND_OPTIONS_MAX 32
+
+/* The common options and those of the command; `command` may be NULL. */
+void command_longs(
+    const struct command *command, struct option longs[COMMAND_OPTIONS_MAX]);
+
+void help_all(FILE *out);
+void help_one(const struct command *command);
+int help_main(struct cli *cli, int argc, char **argv);
+
+#endif

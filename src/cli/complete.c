@@ -1,0 +1,287 @@
+/*
+ * `lockbroker complete -- WORD ...`: what the last word may become, one
+ * candidate a line. The words are those of a command line of lockbroker, up to
+ * the cursor and without its name.
+ *
+ * The scripts for bash, zsh and fish do nothing but call this, so they know
+ * every command and option that the tables have. What the shell knows better
+ * is left to it: "@command" stands for the programs that it finds, and "@file"
+ * for its files; no lock has a name that begins with '@'.
+ */
+#include "config.h"
+
+#include "cli/complete.h"
+
+#include "cli/ask.h"
+#include "cli/commands.h"
+#include "cli/exit.h"
+#include "cli/now.h"
+#include "cli/run_options.h"
+#include "cli/say.h"
+#include "cli/verb_words.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A person waits at the prompt. */
+#define NAMES_MS 1000
+#define NAMES_LIMIT "1000"
+
+/* The line so far. Texts belong to the command line. */
+struct typed {
+	const struct command *command; /* NULL: none yet */
+	struct option longs[COMMAND_OPTIONS_MAX];
+	const struct option *wants; /* an option whose value comes next */
+	const char *server;	    /* of -S, or NULL */
+	int words;		    /* of the command, so far */
+	bool closed;		    /* no option can follow */
+};
+
+static void
+offer(const char *candidate, const char *typed)
+{
+	if (strncmp(candidate, typed, strlen(typed)) == 0)
+		printf("%s\n", candidate);
+}
+
+static const struct option *
+long_find(const struct option *longs, const char *name, size_t n)
+{
+	for (; longs->name != NULL; longs++) {
+		if (strlen(longs->name) == n &&
+		    memcmp(longs->name, name, n) == 0)
+			return longs;
+	}
+	return NULL;
+}
+
+static const struct option *
+letter_find(const struct option *longs, char letter)
+{
+	for (; longs->name != NULL; longs++) {
+		if (longs->val == letter)
+			return longs;
+	}
+	return NULL;
+}
+
+static void
+value_take(struct typed *t, const struct option *option, const char *value)
+{
+	t->wants = NULL;
+	if (option->val == 'S')
+		t->server = value;
+}
+
+/* -nE 75: letters, until one of them takes the rest, or the next word. */
+static void
+letters_take(struct typed *t, const char *word)
+{
+	const struct option *option;
+
+	while (*++word != '\0') {
+		option = letter_find(t->longs, *word);
+		if (option == NULL || option->has_arg != required_argument)
+			continue;
+		if (word[1] != '\0')
+			value_take(t, option, word + 1);
+		else
+			t->wants = option;
+		return;
+	}
+}
+
+static void
+option_take(struct typed *t, const char *word)
+{
+	const size_t n = strcspn(word, "=");
+	const struct option *option;
+
+	if (word[1] != '-') {
+		letters_take(t, word);
+		return;
+	}
+	option = long_find(t->longs, word + 2, n - 2);
+	if (option == NULL || option->has_arg != required_argument)
+		return;
+	if (word[n] == '=')
+		value_take(t, option, word + n + 1);
+	else
+		t->wants = option;
+}
+
+static bool
+is_run(const struct typed *t)
+{
+	return t->command != NULL && t->command->complete == COMPLETE_RUN;
+}
+
+static void
+word_take(struct typed *t, const char *word)
+{
+	if (t->wants != NULL) {
+		value_take(t, t->wants, word);
+	} else if (!t->closed && strcmp(word, "--") == 0) {
+		t->closed = true;
+	} else if (!t->closed && word[0] == '-' && word[1] != '\0') {
+		option_take(t, word);
+	} else if (t->command == NULL) {
+		t->command = command_find(word);
+		t->closed = t->command == NULL;
+		command_longs(t->command, t->longs);
+	} else {
+		/* After NAME, `--` may still come, and then a command. */
+		t->closed = t->closed || (is_run(t) && t->words > 0) ||
+			    t->command->words == WORDS_LAST;
+		t->words++;
+	}
+}
+
+static void
+offer_options(const struct typed *t, const char *typed)
+{
+	const struct option *option;
+	char word[64];
+
+	for (option = t->longs; option->name != NULL; option++) {
+		snprintf(word, sizeof(word), "--%s", option->name);
+		offer(word, typed);
+	}
+}
+
+static void
+offer_commands(const char *typed)
+{
+	const struct command *command;
+
+	for (command = commands; command->name != NULL; command++)
+		offer(command->name, typed);
+}
+
+/* Typed in small letters, offered in small letters. */
+static void
+offer_verbs(const char *typed)
+{
+	const bool small = islower((unsigned char)typed[0]) != 0;
+	const char *verb;
+	char word[32];
+	unsigned v;
+	size_t i;
+
+	for (v = 0; verb_word(v) != NULL; v++) {
+		verb = verb_word(v);
+		for (i = 0; verb[i] != '\0' && i < sizeof(word) - 1; i++)
+			word[i] = small ? (char)tolower((unsigned char)verb[i])
+					: verb[i];
+		word[i] = '\0';
+		offer(word, typed);
+	}
+}
+
+/* Whatever is amiss is not said: it would stand in the middle of a prompt. */
+static void
+offer_names(struct cli *cli, const struct typed *t, const char *typed)
+{
+	struct client_probe probe = { "NAMES limit=" NAMES_LIMIT, 0, 0 };
+	struct message m;
+	struct client c;
+	struct buf errors;
+	const char *why;
+	size_t i;
+
+	if (t->server != NULL) {
+		address_list_fini(&cli->addresses);
+		if (!address_list_parse(&cli->addresses, t->server, &why))
+			return;
+	}
+	client_init(&c);
+	buf_init(&errors);
+	probe.deadline_ms = now_ms() + NAMES_MS;
+	if (client_open(&c, &cli->addresses, &probe, &m, &errors) ==
+	    CLIENT_MESSAGE) {
+		for (i = 0; i < m.lines_n; i++) {
+			m.lines[i][strcspn(m.lines[i], " ")] = '\0';
+			offer(m.lines[i], typed);
+		}
+		message_fini(&m);
+	}
+	buf_fini(&errors);
+	client_fini(&c);
+}
+
+static void
+offer_value(struct cli *cli, const struct typed *t, const char *typed)
+{
+	static const char *const kinds[] = { CLI_KINDS };
+	static const char *const losses[] = { ON_LOST_WORDS };
+	size_t i;
+
+	if (t->wants->val == OPT_KIND)
+		for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			offer(kinds[i], typed);
+	else if (strcmp(t->wants->name, "on-lost") == 0)
+		for (i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+			offer(losses[i], typed);
+	else if (strcmp(t->wants->name, "also") == 0)
+		offer_names(cli, t, typed);
+	else if (t->wants->val == 'S')
+		printf("@file\n");
+}
+
+static void
+offer_word(struct cli *cli, const struct typed *t, const char *typed)
+{
+	switch (t->command->complete) {
+	case COMPLETE_NAME:
+		if (t->words == 0)
+			offer_names(cli, t, typed);
+		break;
+	case COMPLETE_NAMES:
+		offer_names(cli, t, typed);
+		break;
+	case COMPLETE_RUN:
+		if (t->words == 0)
+			offer_names(cli, t, typed);
+		else
+			printf(t->words == 1 ? "@command\n" : "@file\n");
+		break;
+	case COMPLETE_REQUEST:
+		if (t->words == 0)
+			offer_verbs(typed);
+		else
+			offer_names(cli, t, typed);
+		break;
+	case COMPLETE_COMMAND:
+		if (t->words == 0)
+			offer_commands(typed);
+		break;
+	default:
+		break;
+	}
+}
+
+int
+complete_main(struct cli *cli, int argc, char **argv)
+{
+	struct typed t;
+	const char *typed;
+	int i = 1;
+
+	memset(&t, 0, sizeof(t));
+	command_longs(NULL, t.longs);
+	if (i < argc && strcmp(argv[i], "--") == 0)
+		i++;
+	for (; i + 1 < argc; i++)
+		word_take(&t, argv[i]);
+	typed = i < argc ? argv[i] : "";
+	if (t.wants != NULL)
+		offer_value(cli, &t, typed);
+	else if (!t.closed && typed[0] == '-')
+		offer_options(&t, typed);
+	else if (t.command == NULL && !t.closed)
+		offer_commands(typed);
+	else if (t.command != NULL)
+		offer_word(cli, &t, typed);
+	return CLI_EXIT_OK;
+}

@@ -1,0 +1,12 @@
+/*
+ * `lockbroker complete`: what the word under the cursor may become, for the
+ * completion of shells.
+ */
+#ifndef LOCKBROKER_CLI_COMPLETE_H
+#define LOCKBROKER_CLI_COMPLETE_H
+
+#include "cli/cli.h"
+
+int complete_main(struct cli *cli, int argc, char **argv);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * Who has a lock, from whichever broker knows: one question to the broker that
+ * has it, at the address which the one we asked has told us.
+ */
+#include "config.h"
+
+#include "cli/holder.h"
+
+#include "base/xmalloc.h"
+#include "cli/client.h"
+#include "cli/now.h"
+#include "cli/say.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* It is only for the details: a host that is gone must not cost more. */
+#define FOLLOW_MS 1000
+
+static bool
+has_key(const char *line, const struct pair *like, struct pair *out)
+{
+	while (pair_next(&line, out)) {
+		if (out->key != NULL && out->key_len == like->key_len &&
+		    memcmp(out->key, like->key, like->key_len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+pair_add(struct buf *line, const struct pair *p)
+{
+	buf_addf(line, "%s%.*s", buf_len(line) > 0 ? " " : "",
+	    (int)((p->key != NULL ? p->key_len + 1 : 0) + p->value_len),
+	    p->key != NULL ? p->key : p->value);
+}
+
+/* In the order of the near one. How many wait is different at each. */
+static char *
+answers_join(const char *near, const char *far)
+{
+	const char *cursor;
+	struct pair p, other;
+	struct buf line;
+	char *copy;
+
+	buf_init(&line);
+	for (cursor = near; pair_next(&cursor, &p);) {
+		if (p.key != NULL && !pair_is(&p, "waiters") &&
+		    has_key(far, &p, &other))
+			p = other;
+		pair_add(&line, &p);
+	}
+	for (cursor = far; pair_next(&cursor, &p);) {
+		if (p.key != NULL && !has_key(near, &p, &other))
+			pair_add(&line, &p);
+	}
+	copy = xstrndup(buf_data(&line), buf_len(&line));
+	buf_fini(&line);
+	return copy;
+}
+
+/* NULL where nobody answers, or knows no more. */
+static char *
+far_answer(const struct address_list *list, const char *name, const char *near)
+{
+	struct client_probe probe = { NULL, 0, now_ms() + FOLLOW_MS };
+	char question[300], *joined = NULL;
+	struct message m;
+	struct client c;
+	struct buf errors;
+
+	snprintf(question, sizeof(question), "STATUS %s", name);
+	probe.line = question;
+	client_init(&c);
+	buf_init(&errors);
+	if (client_open(&c, list, &probe, &m, &errors) == CLIENT_MESSAGE) {
+		if (message_status(&m) == STATUS_OK)
+			joined = answers_join(near, m.text);
+		message_fini(&m);
+	}
+	buf_fini(&errors);
+	client_fini(&c);
+	return joined;
+}
+
+char *
+holder_details(const char *name, const char *near)
+{
+	struct address_list list;
+	struct pair session, address;
+	const char *why;
+	char *text, *joined = NULL;
+
+	if (pair_find(near, "session", &session) ||
+	    !pair_find(near, "address", &address))
+		return xstrdup(near);
+	text = xstrndup(address.value, address.value_len);
+	if (address_list_parse(&list, text, &why)) {
+		joined = far_answer(&list, name, near);
+		address_list_fini(&list);
+	}
+	if (joined == NULL)
+		say("%s does not answer; only that broker knows the label and "
+		    "the age",
+		    text);
+	free(text);
+	return joined != NULL ? joined : xstrdup(near);
+}

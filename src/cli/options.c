@@ -1,0 +1,67 @@
+/*
+ * What getopt_long(3) makes of a command line, in our own words.
+ */
+#include "config.h"
+
+#include "cli/options.h"
+
+#include "base/slips.h"
+#include "cli/say.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool
+is_long(const char *word)
+{
+	return word[0] == '-' && word[1] == '-';
+}
+
+/* How many options begin like this? getopt takes the only one. */
+static unsigned
+count_of(const char *name, size_t n, const struct option *longs)
+{
+	unsigned count = 0;
+
+	for (; longs->name != NULL; longs++)
+		count += strncmp(longs->name, name, n) == 0;
+	return count;
+}
+
+static int
+unknown_long(const char *written, const struct option *longs)
+{
+	const size_t n = strcspn(written, "=");
+	struct slips_nearest nearest;
+	char name[SLIPS_LEN_MAX + 1];
+
+	if (count_of(written, n, longs) > 1)
+		return say_usage("'--%s' may be more than one option", written);
+	snprintf(name, sizeof(name), "%.*s", (int)n, written);
+	slips_begin(&nearest, name);
+	for (; longs->name != NULL; longs++)
+		(void)slips_offer(&nearest, longs->name);
+	if (nearest.found != NULL)
+		return say_usage("'--%s' is not an option; did you mean --%s?",
+		    name, nearest.found);
+	return say_usage("'--%s' is not an option", name);
+}
+
+int
+options_fault(int opt, char *const *argv, const struct option *longs)
+{
+	/* The one that getopt looked at last; letters may stand together. */
+	const char *word = argv[optind - 1];
+
+	if (opt == ':' && is_long(word))
+		return say_usage("%s needs a value", word);
+	if (opt == ':')
+		return say_usage("-%c needs a value", optopt);
+	if (optopt == 0 && is_long(word))
+		return unknown_long(word + 2, longs);
+	if (is_long(word) && strchr(word, '=') != NULL)
+		return say_usage(
+		    "%.*s takes no value", (int)strcspn(word, "="), word);
+	return say_usage("'-%c' is not an option", optopt);
+}

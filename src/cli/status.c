@@ -1,0 +1,134 @@
+/*
+ * `lockbroker status`: everything that is known by one name.
+ */
+#include "config.h"
+
+#include "cli/ask.h"
+#include "cli/exit.h"
+#include "cli/holder.h"
+#include "cli/json.h"
+#include "cli/request.h"
+#include "cli/say.h"
+#include "cli/timespan.h"
+
+#include "base/parse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+field_print(const struct pair *p)
+{
+	char span[TIMESPAN_TEXT_MAX];
+	int64_t ms;
+
+	if (p->value_len > 2 &&
+	    memcmp(p->value + p->value_len - 2, "ms", 2) == 0 &&
+	    parse_duration(p->value, p->value_len, &ms))
+		printf("%-8.*s %s\n", (int)p->key_len, p->key,
+		    timespan_text(ms, span));
+	else
+		printf("%-8.*s %.*s\n", (int)p->key_len, p->key,
+		    (int)p->value_len, p->value);
+}
+
+static void
+answer_print(const char *name, const char *text)
+{
+	struct pair p;
+
+	printf("%-8s %s\n", "name", name);
+	while (pair_next(&text, &p)) {
+		if (p.key != NULL)
+			field_print(&p);
+	}
+}
+
+static void
+answer_json(const char *name, const char *text)
+{
+	struct json j;
+
+	json_begin(&j);
+	json_str(&j, "name", name, strlen(name));
+	json_pairs(&j, text);
+	json_end(&j);
+}
+
+static int
+kind_ask(struct client *c, const char *name, const char *kind, size_t n,
+    struct message *m)
+{
+	char line[330];
+
+	snprintf(line, sizeof(line), "STATUS %s%s%.*s", name,
+	    n > 0 ? " kind=" : "", (int)n, kind);
+	return ask_on(c, line, m);
+}
+
+/* What else has the name: people see it all, programs ask for a kind. */
+static int
+others_print(struct client *c, const char *name, const char *text)
+{
+	struct message m;
+	struct pair kinds;
+	size_t n;
+	int status;
+
+	if (!pair_find(text, "other", &kinds))
+		return CLI_EXIT_OK;
+	while (kinds.value_len > 0) {
+		for (n = 0; n < kinds.value_len && kinds.value[n] != ',';)
+			n++;
+		status = kind_ask(c, name, kinds.value, n, &m);
+		if (status != CLI_EXIT_OK)
+			return status;
+		(void)putchar('\n');
+		answer_print(name, m.text);
+		message_fini(&m);
+		n += n < kinds.value_len;
+		kinds.value += n;
+		kinds.value_len -= n;
+	}
+	return CLI_EXIT_OK;
+}
+
+static int
+status_on(struct cli *cli, struct client *c, const char *name)
+{
+	struct message m;
+	char *text;
+	int status;
+
+	status = kind_ask(
+	    c, name, cli->kind, cli->kind != NULL ? strlen(cli->kind) : 0, &m);
+	if (status != CLI_EXIT_OK)
+		return status;
+	text = cli->local ? NULL : holder_details(name, m.text);
+	if (cli->json)
+		answer_json(name, text != NULL ? text : m.text);
+	else
+		answer_print(name, text != NULL ? text : m.text);
+	if (!cli->json && cli->kind == NULL)
+		status = others_print(c, name, m.text);
+	free(text);
+	message_fini(&m);
+	return status;
+}
+
+int
+show_status(struct cli *cli, int argc, char **argv)
+{
+	struct client c;
+	int status;
+
+	(void)argc;
+	if (!request_name_ok(argv[1]))
+		return say_usage("'%s' is not a name", argv[1]);
+	status = ask_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = status_on(cli, &c, argv[1]);
+	client_fini(&c);
+	return status;
+}

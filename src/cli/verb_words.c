@@ -1,0 +1,16 @@
+/*
+ * The verbs of the protocol as words alone.
+ */
+#include "config.h"
+
+#include "cli/verb_words.h"
+
+#include "wire/verbs.h"
+
+#include <stddef.h>
+
+const char *
+verb_word(unsigned int i)
+{
+	return i < VERB_MAX ? verbs[i].word : NULL;
+}
