@@ -145,7 +145,10 @@ char *call_room(struct call *call, size_t n);
 enum call_verdict call_decode(
     struct call *call, const redisReply *reply, bool unsent);
 
-/* A decoded grant or renewal that too few replicas have does not count. */
+/*
+ * A decoded grant or renewal that too few replicas have does not count; other
+ * answers are marked, for some renew by the way (TAKE, whatever it is told).
+ */
 void call_doubt(struct call *call);
 
 #endif

@@ -342,6 +342,7 @@ call_doubt(struct call *call)
 
 	for (i = 0; i < call->nops; i++) {
 		o = &call->outcomes[i];
+		o->alone = true;
 		if (1u << o->status & DOUBTFUL)
 			o->status = OUTCOME_UNKNOWN;
 	}
