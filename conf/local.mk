@@ -1,5 +1,6 @@
 # conf: commented examples; nothing is installed where the daemon reads it.
-EXTRA_DIST += \
+examplesdir = $(docdir)/examples
+dist_examples_DATA = \
 	conf/cluster.yaml \
 	conf/lockbrokerd.yaml \
 	conf/quorum.yaml \

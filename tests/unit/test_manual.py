@@ -300,6 +300,30 @@ class Command(unittest.TestCase):
                               lines)
 
 
+class Paths(unittest.TestCase):
+    """Everything that names a file of the configuration names the same one."""
+
+    WHERE = ("README.md", "NEWS", "conf/*.yaml", "man/*.[1-9]", "systemd/*")
+
+    def test_one_directory_of_the_configuration(self):
+        found = set()
+        for pattern in self.WHERE:
+            paths = sorted(TOP.glob(pattern))
+            self.assertTrue(paths, pattern)
+            for path in paths:
+                if path.is_file():
+                    found |= set(re.findall(r"/etc/lockbroker\w*/?",
+                                            path.read_text(encoding="utf-8")))
+        self.assertEqual(found, {"/etc/lockbroker/"})
+        self.assertIn("\nConfigurationDirectory=lockbroker\n",
+                      source("systemd/lockbrokerd.service.in"))
+
+    def test_every_example_is_installed(self):
+        listed = re.findall(r"conf/[\w.-]+\.yaml", source("conf/local.mk"))
+        there = [f"conf/{path.name}" for path in (TOP / "conf").glob("*.yaml")]
+        self.assertEqual(sorted(listed), sorted(there))
+
+
 @unittest.skipUnless((TOP / "man/lockbrokerd.8").exists(), "no page yet")
 class Daemon(unittest.TestCase):
     def test_every_option(self):
