@@ -33,16 +33,21 @@ int
 show_queue(struct cli *cli, int argc, char **argv)
 {
 	static const struct table_column columns[] = {
-		{ "role", "ROLE" },
-		{ "session", "SESSION" },
-		{ "label", "LABEL" },
-		{ "peer", "PEER" },
-		{ "mode", "MODE" },
-		{ "fence", "FENCE" },
-		{ "age", "AGE" },
+		{ "role", "ROLE", TABLE_ALWAYS },
+		{ "session", "SESSION", TABLE_ALWAYS },
+		{ "label", "LABEL", TABLE_ALWAYS },
+		{ "peer", "PEER", TABLE_ALWAYS },
+		{ "away", "AWAY", TABLE_IF_ANY },
+		{ "broker", "BROKER", TABLE_IF_ANY },
+		{ "address", "ADDRESS", TABLE_IF_ANY },
+		{ "ttl", "TTL", TABLE_IF_ANY },
+		{ "until", "UNTIL", TABLE_IF_ANY },
+		{ "mode", "MODE", TABLE_ALWAYS },
+		{ "fence", "FENCE", TABLE_ALWAYS },
+		{ "age", "AGE", TABLE_ALWAYS },
 	};
 	static const struct table queue = { "role", columns,
-		sizeof(columns) / sizeof(columns[0]) };
+		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
 	int status;
 
@@ -74,14 +79,14 @@ int
 show_list(struct cli *cli, int argc, char **argv)
 {
 	static const struct table_column columns[] = {
-		{ "name", "NAME" },
-		{ "state", "STATE" },
-		{ "waiters", "WAITERS" },
-		{ "handovers", "HANDOVERS" },
-		{ "oldest", "OLDEST" },
+		{ "name", "NAME", TABLE_ALWAYS },
+		{ "state", "STATE", TABLE_ALWAYS },
+		{ "waiters", "WAITERS", TABLE_ALWAYS },
+		{ "handovers", "HANDOVERS", TABLE_ALWAYS },
+		{ "oldest", "OLDEST", TABLE_NOT_0 },
 	};
 	static const struct table names = { "name", columns,
-		sizeof(columns) / sizeof(columns[0]) };
+		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
 	int status;
 
@@ -202,6 +207,8 @@ show_version(struct cli *cli, int argc, char **argv)
 	struct json j;
 	struct pair version = { NULL, 0, "unknown", 7 };
 	struct pair protocol = { NULL, 0, "0", 1 };
+	const char *cursor;
+	struct pair p;
 	int status;
 
 	(void)argc;
@@ -221,6 +228,11 @@ show_version(struct cli *cli, int argc, char **argv)
 		printf("lockbroker %s\nlockbrokerd %.*s (protocol %.*s)\n",
 		    PACKAGE_VERSION, (int)version.value_len, version.value,
 		    (int)protocol.value_len, protocol.value);
+		for (cursor = m.text; pair_next(&cursor, &p);)
+			if (p.key != NULL && !pair_is(&p, "version") &&
+			    !pair_is(&p, "protocol"))
+				printf("%.*s: %.*s\n", (int)p.key_len, p.key,
+				    (int)p.value_len, p.value);
 	}
 	message_fini(&m);
 	return CLI_EXIT_OK;

@@ -14,8 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS_MAX 8
+#define COLUMNS_MAX 12
 #define CELL_MAX 320
+#define BARE_MIN 4
 
 /* The bare word of a line: a name, or what kind of line it is. */
 static struct pair
@@ -30,25 +31,34 @@ bare_of(const char *line)
 	return (struct pair){ NULL, 0, "-", 1 };
 }
 
-/* What goes into a cell; "-" where the line has nothing for it. */
+static bool
+is_bare(const struct table *t, const struct table_column *column)
+{
+	return strcmp(column->key, t->bare) == 0;
+}
+
+/* What goes into a cell; "-" if the line has nothing for it. */
 static const char *
-cell_text(const char *line, const struct table_column *column, bool first,
-    char text[CELL_MAX])
+cell_text(const struct table *t, const char *line,
+    const struct table_column *column, char text[CELL_MAX])
 {
 	char span[TIMESPAN_TEXT_MAX];
 	struct pair p = { NULL, 0, "-", 1 };
+	const bool bare = is_bare(t, column);
 	int64_t ms;
 
-	if (first)
+	if (bare)
 		p = bare_of(line);
 	else if (!pair_find(line, column->key, &p))
 		p = (struct pair){ NULL, 0, "-", 1 };
-	if (!first && p.value_len > 2 &&
+	snprintf(text, CELL_MAX, "%.*s", (int)p.value_len, p.value);
+	if (!bare && p.value_len > 2 &&
 	    memcmp(p.value + p.value_len - 2, "ms", 2) == 0 &&
 	    parse_duration(p.value, p.value_len, &ms))
-		snprintf(text, CELL_MAX, "%s", timespan_cell(ms, span));
-	else
-		snprintf(text, CELL_MAX, "%.*s", (int)p.value_len, p.value);
+		snprintf(text, CELL_MAX, "%s",
+		    ms == 0 && column->how == TABLE_NOT_0
+			? "-"
+			: timespan_cell(ms, span));
 	return text;
 }
 
@@ -63,11 +73,28 @@ text_width(const char *s)
 	return n;
 }
 
+/* Cuts a text that is too wide, at a whole character, and marks it. */
 static void
-cell_print(const char *text, size_t width, bool last)
+text_cut(char *text, size_t width)
+{
+	size_t n = 0;
+	char *p;
+
+	if (text_width(text) <= width)
+		return;
+	for (p = text; *p != '\0'; p++) {
+		if (((unsigned char)*p & 0xc0) != 0x80 && ++n == width)
+			break;
+	}
+	(void)strcpy(p, "~");
+}
+
+static void
+cell_print(char *text, size_t width, bool last)
 {
 	size_t n;
 
+	text_cut(text, width);
 	(void)fputs(text, stdout);
 	if (last) {
 		(void)putchar('\n');
@@ -93,11 +120,66 @@ lines_json(const struct table *t, char *const *lines, size_t n)
 	}
 }
 
+/* 0 for a column that is left out. */
+static size_t
+column_width(const struct table *t, const struct table_column *column,
+    char *const *lines, size_t n)
+{
+	size_t i, w, width = strlen(column->title);
+	bool any = column->how != TABLE_IF_ANY;
+	char text[CELL_MAX];
+	struct pair p;
+
+	for (i = 0; i < n; i++) {
+		any = any || pair_find(lines[i], column->key, &p);
+		w = text_width(cell_text(t, lines[i], column, text));
+		width = w > width ? w : width;
+	}
+	return any ? width : 0;
+}
+
+/* What is too wide is taken from the bare words, down to a few letters. */
+static void
+widths_fit(const struct table *t, size_t width[COLUMNS_MAX])
+{
+	size_t c, others = 0, bare = 0;
+
+	for (c = 0; c < t->columns_n; c++) {
+		if (is_bare(t, &t->columns[c]))
+			bare = c;
+		else if (width[c] > 0)
+			others += width[c] + 2;
+	}
+	if (t->width == 0 || others + width[bare] <= t->width)
+		return;
+	width[bare] =
+	    t->width > others + BARE_MIN ? t->width - others : BARE_MIN;
+}
+
+static void
+row_print(
+    const struct table *t, const char *line, const size_t width[COLUMNS_MAX])
+{
+	size_t c, last = t->columns_n - 1;
+	char text[CELL_MAX];
+
+	while (last > 0 && width[last] == 0)
+		last--;
+	for (c = 0; c <= last; c++) {
+		if (width[c] == 0)
+			continue;
+		if (line == NULL)
+			snprintf(text, CELL_MAX, "%s", t->columns[c].title);
+		else
+			(void)cell_text(t, line, &t->columns[c], text);
+		cell_print(text, width[c], c == last);
+	}
+}
+
 void
 table_print(const struct table *t, char *const *lines, size_t n, bool json)
 {
-	size_t width[COLUMNS_MAX], i, c, w;
-	char text[CELL_MAX];
+	size_t width[COLUMNS_MAX], i, c;
 
 	assert(t->columns_n <= COLUMNS_MAX);
 	if (json) {
@@ -106,21 +188,10 @@ table_print(const struct table *t, char *const *lines, size_t n, bool json)
 	}
 	if (n == 0)
 		return;
-	for (c = 0; c < t->columns_n; c++) {
-		width[c] = strlen(t->columns[c].title);
-		for (i = 0; i < n; i++) {
-			w = text_width(
-			    cell_text(lines[i], &t->columns[c], c == 0, text));
-			width[c] = w > width[c] ? w : width[c];
-		}
-	}
 	for (c = 0; c < t->columns_n; c++)
-		cell_print(
-		    t->columns[c].title, width[c], c + 1 == t->columns_n);
-	for (i = 0; i < n; i++) {
-		for (c = 0; c < t->columns_n; c++)
-			cell_print(
-			    cell_text(lines[i], &t->columns[c], c == 0, text),
-			    width[c], c + 1 == t->columns_n);
-	}
+		width[c] = column_width(t, &t->columns[c], lines, n);
+	widths_fit(t, width);
+	row_print(t, NULL, width);
+	for (i = 0; i < n; i++)
+		row_print(t, lines[i], width);
 }

@@ -7,17 +7,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Which field goes into a column; the first column is the line's bare word. */
+/* How a column differs from the usual. */
+enum table_how {
+	TABLE_ALWAYS,
+	TABLE_IF_ANY, /* left out if no line has the field */
+	TABLE_NOT_0,  /* a time of 0 means that there is none */
+};
+
+/* Which field goes into a column; the key of the bare word is the table's. */
 struct table_column {
 	const char *key;
 	const char *title;
+	enum table_how how;
 };
 
-/* `bare` is the key of the bare word in JSON. */
+/* `bare` is the key of the bare word, in JSON, too. */
 struct table {
 	const char *bare;
 	const struct table_column *columns;
 	size_t columns_n;
+	size_t width; /* to which bare words are shortened; 0: no limit */
 };
 
 void table_print(

@@ -144,12 +144,42 @@ screen_rows(const struct top *t)
 	return rows > head ? rows - head : 1;
 }
 
+/* The widest screen on which the numbers come first, under short titles. */
+#define NARROW_COLUMNS 59
+
+static const struct table_column columns_wide[] = {
+	{ "name", "NAME", TABLE_ALWAYS },
+	{ "state", "STATE", TABLE_ALWAYS },
+	{ "waiters", "WAITING", TABLE_ALWAYS },
+	{ "rate", "HANDOVERS/S", TABLE_ALWAYS },
+	{ "oldest", "OLDEST", TABLE_NOT_0 },
+};
+
+static const struct table_column columns_narrow[] = {
+	{ "waiters", "WAIT", TABLE_ALWAYS },
+	{ "rate", "RATE", TABLE_ALWAYS },
+	{ "oldest", "OLDEST", TABLE_NOT_0 },
+	{ "state", "STATE", TABLE_ALWAYS },
+	{ "name", "NAME", TABLE_ALWAYS },
+};
+
+/* 0: as many as are needed. */
+static size_t
+screen_columns(const struct top *t)
+{
+	struct winsize size;
+
+	if (!t->batch && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	return 0;
+}
+
 static void
 head_print(const struct top *t)
 {
-	printf("%s: %zu%s names, %" PRIu64 " held, %" PRIu64 " waiting\n",
+	printf("%s: %zu%s name%s, %" PRIu64 " held, %" PRIu64 " waiting\n",
 	    t->client.address->text, t->lines.n, t->lines.all ? "" : " busiest",
-	    t->lines.held, t->lines.waiters);
+	    t->lines.n == 1 ? "" : "s", t->lines.held, t->lines.waiters);
 	if (is_deaf(t))
 		printf("Redis: messages of %" PRIu64 " of %" PRIu64
 		       " servers are heard; waiters may be passed by\n",
@@ -160,15 +190,11 @@ head_print(const struct top *t)
 static void
 draw(struct top *t)
 {
-	static const struct table_column columns[] = {
-		{ "name", "NAME" },
-		{ "state", "STATE" },
-		{ "waiters", "WAITING" },
-		{ "rate", "HANDOVERS/S" },
-		{ "oldest", "OLDEST" },
-	};
-	static const struct table table = { "name", columns,
-		sizeof(columns) / sizeof(columns[0]) };
+	const size_t width = screen_columns(t);
+	const bool narrow = width > 0 && width <= NARROW_COLUMNS;
+	const struct table table = { "name",
+		narrow ? columns_narrow : columns_wide,
+		sizeof(columns_wide) / sizeof(columns_wide[0]), width };
 	char *shown[NAMES_LIMIT];
 	size_t n = screen_rows(t), i;
 

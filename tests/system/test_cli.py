@@ -12,6 +12,7 @@ import threading
 
 from lib.broker import find_program
 from lib.case import SystemTest
+from lib.ports import free_port
 from lib.proc import die_with_parent, pid_gone
 from lib.wait import eventually, hang, let_time_pass, now, patience
 
@@ -329,8 +330,8 @@ class Others(CommandTest):
     def test_top_as_text(self):
         status, out, err = self.run_it("top", "-b", "-n", "1")
         self.assertEqual((status, err), (0, ""))
-        self.assertRegex(out, r": 1 names, 1 held, 0 waiting\n\nNAME +STATE +WAITING +HANDOVERS/S"
-                              r" +OLDEST\nx +held +0 +- +0")
+        self.assertRegex(out, r": 1 name, 1 held, 0 waiting\n\nNAME +STATE +WAITING +HANDOVERS/S"
+                              r" +OLDEST\nx +held +0 +- +-\n")
         self.assertEqual(self.run_it("top", "-n", "0")[0], 64)
         self.assertEqual(self.run_it("top", "surplus")[0], 64)
 
@@ -460,3 +461,155 @@ class Others(CommandTest):
         self.assertEqual(self.run_it("ping", env={"LOCKBROKER": f"127.0.0.1:{broker.port}"})[0],
                          0)
         self.assertEqual(self.run_it("ping", address="nonsense:port")[0], 64)
+
+
+class Whereabouts(CommandTest):
+    """Who has it, since when and where, from whichever broker is asked."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.redis()
+
+    def two(self, address=None):
+        """b1, which has x and is found at the address; and b2, which is asked."""
+        port = free_port()
+        b1 = self.broker(self.server, trust_new=True, lease=2, listen=[
+            {"unix": os.path.join(self.directory, "b1", "s")}, {"tcp": f"127.0.0.1:{port}"}],
+            broker={"address": address or f"127.0.0.1:{port}"})
+        self.b2 = self.broker(self.server, trust_new=True, lease=2)
+        self.holder = self.client(b1)
+        self.holder.ok("SESSION label=cron")
+        self.fence = self.holder.lock("x")
+        return f"127.0.0.1:{port}"
+
+    def shown(self, *words):
+        """What `status` prints, as a dictionary for each block."""
+        status, out, err = self.run_it("status", *words, "x", address=self.b2.unix_path)
+        self.assertEqual((status, err), (0, ""))
+        return [dict(line.split(None, 1) for line in block.splitlines())
+                for block in out.split("\n\n")]
+
+    def test_on_another_broker(self):
+        address = self.two()
+        self.client(self.b2).send("LOCK x")
+        eventually(lambda: self.client(self.b2).ok("STATUS x")["waiters"] == "1")
+        (shown,) = self.shown()
+        self.assertEqual({key: shown[key] for key in ("state", "broker", "address", "label",
+                                                      "fence", "waiters")},
+                         {"state": "held", "broker": "b1", "address": address, "label": "cron",
+                          "fence": str(self.fence), "waiters": "1"})
+        self.assertRegex(shown["age"], r"^[\d.]+ s$")
+        (local,) = self.shown("--local")
+        self.assertEqual((local["broker"], local["address"]), ("b1", address))
+        self.assertNotIn("label", local)
+        out = self.run_it("--json", "status", "x", address=self.b2.unix_path)[1]
+        self.assertEqual(json.loads(out)["label"], "cron")
+        self.assertIn("age_ms", json.loads(out))
+
+    def test_an_address_where_nobody_answers(self):
+        hole = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(hole.close)
+        self.two(f"127.0.0.1:{hole.getsockname()[1]}")
+        start = now()
+        status, out, err = self.run_it("status", "x", address=self.b2.unix_path)
+        self.assertEqual(status, 0)
+        self.assertRegex(out, "broker +b1")
+        self.assertIn("does not answer; only that broker knows", err)
+        self.assert_within(0.9, now() - start, patience(2.5))
+
+    def test_queue_has_a_row_for_it(self):
+        address = self.two()
+        out = self.run_it("queue", "x", address=self.b2.unix_path)[1]
+        title, row = out.splitlines()
+        self.assertRegex(title, r"^ROLE .* BROKER +ADDRESS")
+        self.assertRegex(row, rf"^holder .* b1 +{address} ")
+        self.assertNotIn("BROKER", self.run_it("queue", "x")[1])
+
+    def test_who_was_ended(self):
+        self.two()
+        status, out, err = self.run_it("unlock-force", "x", address=self.b2.unix_path)
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"^ended cron \(held [\d.]+ s\)\n$")
+        self.holder.lock("y")
+        self.assertRegex(self.run_it("unlock-force", "y")[1], r"^ended cron \(held [\d.]+ s\)\n$")
+        self.holder.lock("z")
+        shown = json.loads(self.run_it("--json", "unlock-force", "z")[1])
+        self.assertEqual((shown["name"], shown["ended"]), ("z", "cron"))
+        self.server.cmd("SET", "lock:plain", "token", "PX", "60000")
+        self.assertEqual(self.run_it("unlock-force", "plain")[1], "ended a plain Redis client\n")
+
+    def test_other_kinds(self):
+        self.two()
+        for request in ("UNLOCK x", "ACQUIRE x limit=2", "LATCH x count=3"):
+            self.holder.ok(request)
+        lock, *others = self.shown()
+        self.assertEqual(lock["state"], "free")
+        self.assertEqual({shown["kind"] for shown in others}, {"semaphore", "latch"})
+        (latch,) = self.shown("--kind", "latch")
+        self.assertEqual((latch["kind"], latch["count"]), ("latch", "3"))
+        (semaphore,) = self.shown("--kind", "semaphore")
+        self.assertEqual((semaphore["limit"], semaphore["free"]), ("2", "1"))
+        self.assertEqual(self.run_it("status", "--kind", "barrier", "x")[0], 1)
+
+
+class Ready(CommandTest):
+    """ping --ready: can a lock be had now?"""
+
+    def test_by_the_exit_status(self):
+        server = self.redis()
+        self.broker(server, trust_new=True)
+        status, out, err = self.run_it("ping", "--ready")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"^OK from \S+ in [\d.]+ ms; new locks can be granted$")
+        shown = json.loads(self.run_it("ping", "--ready", "--json")[1])
+        self.assertIs(shown["ready"], True)
+        server.stop()
+        eventually(lambda: self.run_it("ping", "--ready")[0] == 69, what="it is not ready")
+        self.assertRegex(self.run_it("ping", "--ready")[2], r"^lockbroker: unavailable: .*Redis")
+        self.assertEqual(self.run_it("ping")[0], 0)
+        err = self.run_it("--json", "ping", "--ready")[2]
+        self.assertEqual(json.loads(err)["code"], "unavailable")
+
+    def test_how_long_it_lasts(self):
+        self.broker(self.redis(), lease=5)
+        status, _, err = self.run_it("ping", "--ready")
+        self.assertEqual(status, 69)
+        self.assertRegex(err, r"\d s\b")
+
+
+class Narrow(CommandTest):
+    """top on terminals of any width."""
+
+    def setUp(self):
+        super().setUp()
+        self.broker()
+        self.client().lock("n" * 100)
+
+    def drawn(self, columns):
+        ours, theirs = os.openpty()
+        for fd in (ours, theirs):
+            self.addCleanup(os.close, fd)
+        termios.tcsetwinsize(theirs, (24, columns))
+        child = subprocess.Popen([self.program, "-S", self.brokers[0].unix_path, "top", "-n", "1"],
+                                 stdin=theirs, stdout=theirs, stderr=theirs,
+                                 preexec_fn=die_with_parent)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        self.assertEqual(child.wait(hang()), 0)
+        text = os.read(ours, 8192).decode().replace("\r", "").split("\033[H\033[J")[1]
+        return [line for line in text.split("\033[?7h")[0].splitlines() if line]
+
+    def test_long_names_are_shortened(self):
+        title, row = self.drawn(80)[1:]
+        self.assertRegex(title, r"^NAME +STATE +WAITING +HANDOVERS/S +OLDEST$")
+        self.assertRegex(row, r"^n+~ +held +0 +- +-$")
+        self.assertLessEqual(len(row), 80)
+
+    def test_numbers_first_where_it_is_narrow(self):
+        title, row = self.drawn(40)[1:]
+        self.assertRegex(title, r"^WAIT +RATE +OLDEST +STATE +NAME$")
+        self.assertRegex(row, r"^0 +- +- +held +n{5,}~$")
+        self.assertLessEqual(len(row), 40)
+
+    def test_where_there_is_room(self):
+        self.assertIn("n" * 100, self.drawn(200)[2])
