@@ -58,7 +58,7 @@ port_ok(const char *s, size_t n)
 	return port > 0 && port <= 65535;
 }
 
-/* A bare V6 address has more than one colon, and no port behind it. */
+/* A bare V6 address has more than one colon, and no port after it. */
 static const char *
 host_parse(struct address_list *list, const char *s, size_t n)
 {
@@ -71,7 +71,7 @@ host_parse(struct address_list *list, const char *s, size_t n)
 		if (host_end == NULL)
 			return "lacks a ']'";
 		if (host_end + 1 < end && host_end[1] != ':')
-			return "has something other than :PORT behind the ']'";
+			return "has something other than :PORT after the ']'";
 		host = s + 1;
 		port = host_end + 1 < end ? host_end + 2 : NULL;
 	} else if (colon != NULL &&

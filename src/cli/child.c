@@ -82,7 +82,7 @@ child_signal(const struct child *c, const struct signals_one *one)
 	(void)kill(c->pid, one->number);
 }
 
-/* "PID (NAME) STATE PARENT ...": the name may hold anything, so from behind. */
+/* "PID (NAME) STATE PARENT ...": the name may hold anything, so read from the end. */
 static bool
 parent_of(const char *pid, pid_t *parent)
 {

@@ -25,7 +25,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A line of the broker is never near that: it is not a broker. */
+/* No broker sends a line nearly as long. */
 #define LINE_MAX_BYTES (1024 * 1024)
 #define READ_BYTES 16384
 #define READS_MAX 64
@@ -159,7 +159,7 @@ client_try_path(struct client *c, const char *path,
 	    c, (const struct sockaddr *)&un, sizeof(un), probe, reply);
 }
 
-/* One that speaks something else is told of, whichever of them it was. */
+/* If one of its addresses speaks something else, that is the reason given. */
 static enum client_got
 client_try_host(struct client *c, const struct address *a,
     const struct client_probe *probe, struct message *reply)
@@ -230,7 +230,7 @@ client_flush(struct client *c)
 			break;
 		buf_consume(&c->out, (size_t)n);
 	}
-	/* Whether it is the end is for recv to say, but why is told once. */
+	/* recv decides whether this is the end; the reason is noted here. */
 	if (n <= 0 && !again() && errno != EPIPE)
 		client_ended(c, strerror(errno));
 }

@@ -44,7 +44,7 @@ void client_init(struct client *c);
 void client_fini(struct client *c);
 void client_close(struct client *c);
 
-/* Why CLIENT_GARBAGE is no use. */
+/* What people are told of CLIENT_GARBAGE. */
 #define CLIENT_GARBAGE_WHY "does not speak the protocol; is that a lockbroker?"
 
 /* How to find a broker that answers. */

@@ -37,7 +37,7 @@ pair_add(struct buf *line, const struct pair *p)
 	    p->key != NULL ? p->key : p->value);
 }
 
-/* In the order of the near one. How many wait is different at each. */
+/* In the order of the near answer. Each broker counts its own waiters. */
 static char *
 answers_join(const char *near, const char *far)
 {
@@ -62,7 +62,7 @@ answers_join(const char *near, const char *far)
 	return copy;
 }
 
-/* NULL where nobody answers, or knows no more. */
+/* NULL if nobody answers, or nobody knows more. */
 static char *
 far_answer(const struct address_list *list, const char *name, const char *near)
 {

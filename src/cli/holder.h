@@ -6,9 +6,9 @@
 
 /*
  * A broker knows session, label and age only of locks that it has itself.
- * Where `near`, the answer to a STATUS, says at which address another broker
- * has the lock, that one is asked, too: returns both answers as one, which the
- * caller frees. Says so if it does not answer in time.
+ * If `near`, the answer to a STATUS, gives the address of another broker that
+ * has the lock, this asks that broker as well. Returns both answers as one,
+ * which the caller frees. Says so if that broker does not answer in time.
  */
 char *holder_details(const char *name, const char *near);
 

@@ -48,7 +48,7 @@ json_end(struct json *j)
 	buf_fini(&j->text);
 }
 
-/* The bytes of the character at s: 0 where it is not UTF-8. */
+/* The bytes of the character at s: 0 if it is not UTF-8. */
 static size_t
 utf8_len(const char *s, size_t n)
 {

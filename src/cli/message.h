@@ -18,7 +18,7 @@
 struct message {
 	bool event;
 	char *tag;    /* without '@'; "" for none */
-	char *text;   /* the line behind the tag */
+	char *text;   /* the line after the tag */
 	char **lines; /* what followed because of lines=N */
 	size_t lines_n;
 };

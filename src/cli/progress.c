@@ -115,7 +115,7 @@ line_draw(struct progress *p, int64_t now)
 	p->shown = true;
 }
 
-/* The same reason with other numbers in it is no news. */
+/* The same reason with other numbers in it is not news. */
 static bool
 is_told(const struct progress *p)
 {
@@ -167,7 +167,7 @@ progress_reason(struct progress *p, const char *fmt, ...)
 	p->drawn_ms = now;
 }
 
-/* The value of a field, or "" where the line has none. */
+/* The value of a field, or "" if the line does not have it. */
 static const char *
 value_of(const char *line, const char *key, char *text, size_t size)
 {

@@ -18,7 +18,7 @@
 
 /*
  * What is wanted: locks, all or none of them, or with `limit` one permit of a
- * semaphore. Texts belong to the command line. -1 where not given.
+ * semaphore. Texts belong to the command line. -1 means not given.
  */
 struct request {
 	const char *names[REQUEST_NAMES_MAX]; /* the first is the main one */

@@ -51,7 +51,7 @@ const struct option elect_longs[] = { LONGS_HOLDING };
 
 #define HELP_WAITING \
 "  -n, --nonblock              don't wait: busy at once\n" \
-"  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m)\n" \
+"  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m), for a broker, too\n" \
 "  -E, --conflict-exit-code N  exit status when busy or timed out (1)\n"
 #define HELP_WHAT \
 "  -s, --shared                share it with others who do the same\n" \
@@ -60,14 +60,14 @@ const struct option elect_longs[] = { LONGS_HOLDING };
 #define HELP_HOLDING \
 "  -k, --kill-after D          from TERM to KILL, when the lock is lost (5s)\n" \
 "  -c, --command STRING        run STRING with $SHELL -c, else /bin/sh\n" \
-"      --hold D                give the lock up after D at the latest\n" \
+"      --hold D                hold the lock for at most D\n" \
 "      --keep D                nobody else gets it until D after the grant\n" \
 "      --delay D               nobody else gets it for D after a crash\n" \
 "      --grace D               go on for D without a connection, and resume\n" \
 "      --on-lost=WHAT          term (then kill), kill, ignore (term)\n" \
 "      --label L               who we are, to others (COMMAND@HOST:PID)\n" \
 "  -x, --exclusive             the default\n" \
-"  -v, --verbose               say what happens\n" \
+"  -v, --verbose               say what happens, and why it waits\n" \
 "  -q, --quiet                 no progress on a terminal\n"
 
 const char *const run_options_help = HELP_WAITING HELP_WHAT HELP_HOLDING;
@@ -229,7 +229,7 @@ command_set(struct run_options *o, int argc, char **argv)
 	return 0;
 }
 
-/* The name behind the options, in front of those that go with it. */
+/* The name after the options comes before those of -a. */
 static int
 name_first(struct run_options *o, const char *name)
 {
@@ -273,7 +273,7 @@ run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
 	o->request.hold_ms = o->request.keep_ms = o->request.delay_ms = -1;
 	o->conflict_exit = CLI_EXIT_NO;
 	o->kill_after_ms = KILL_AFTER_MS;
-	/* The first is the one behind the options. */
+	/* The first is the one after the options. */
 	o->request.names_n = 1;
 	o->request.names[0] = "";
 	optind = 0;

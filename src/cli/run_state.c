@@ -285,7 +285,7 @@ waiting_message(struct run *run, const struct message *m)
 	}
 }
 
-/* Out of the queue first: nobody else is to wait for us. */
+/* Leave the queue first, so that nobody else waits for us. */
 static void
 waiting_signal(struct run *run, const struct signals_one *one)
 {
@@ -321,7 +321,7 @@ static const struct run_state waiting = {
 
 /* -------------------------------------------------------------- CANCELLING */
 
-/* The grant may have crossed the signal: then it is given back. */
+/* If the grant has crossed the signal, it is given back. */
 static void
 cancelling_message(struct run *run, const struct message *m)
 {
@@ -563,7 +563,7 @@ static const struct run_state running = {
 /* ---------------------------------------------------------------- RESUMING */
 
 /*
- * No connection, and the command goes on: for as long as was vouched for, and
+ * The command goes on without a connection for as long as was vouched for, and
  * as the broker waits for us.
  */
 static int64_t
@@ -603,7 +603,7 @@ resuming_closed(struct run *run, const char *why)
 	run->try_ms = now_ms() + TRY_PAUSE_MS;
 }
 
-/* The command has ended: what is left is to give the lock back. */
+/* The command has ended; only giving the lock back is left. */
 static void
 resuming_reaped(struct run *run)
 {

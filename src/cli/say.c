@@ -23,7 +23,7 @@
 
 #define SAY_MAX 1024
 
-/* How long it is waited for a reader who is only slow. */
+/* How long we wait for a reader that is only slow. */
 #define SAY_WAIT_MS 100
 
 static bool as_json;

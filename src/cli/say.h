@@ -23,7 +23,7 @@ void say_code(const char *code, const char *fmt, ...)
 /* An ERR, or what else is not an OK; `what` it was about, or NULL. */
 void say_error(const char *what, const struct message *m);
 
-/* As say(), and where the usage is; returns the exit status for usage. */
+/* As say(), with a hint at the help; returns the exit status for usage. */
 int say_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Bytes as they are, in one piece. */

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "VERB NAME", or the exit status for usage where NAME can't be one. */
+/* "VERB NAME", or the exit status for usage if NAME can't be one. */
 static int
 ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 {

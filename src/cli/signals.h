@@ -16,7 +16,7 @@ struct signals {
 	int fd;		   /* signalfd: those passed on, and SIGCHLD */
 	sigset_t held;	   /* what the descriptor gives */
 	sigset_t blocked;  /* that, and SIGPIPE */
-	sigset_t before;   /* the mask that a command is to get */
+	sigset_t before;   /* the mask for the command */
 	bool chld_ignored; /* and its disposition of SIGCHLD */
 };
 

@@ -49,7 +49,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Nanounits: the digits behind the point, nine of them at most. */
+/* Nanounits: the digits after the point, nine of them at most. */
 static const char *
 fraction_read(const char *s, int64_t *nano)
 {
@@ -166,7 +166,7 @@ timespan_cell(int64_t ms, char text[TIMESPAN_TEXT_MAX])
 	return text;
 }
 
-/* The bytes of "12635ms" at `s`, where nothing else is joined to it; or 0. */
+/* The bytes of "12635ms" at `s`, if nothing else is joined to it; else 0. */
 static size_t
 span_at(const char *s, int64_t *ms)
 {

@@ -1,6 +1,6 @@
 /*
  * `lockbroker top`: a screen that is drawn anew once a second, or with -b, and
- * where standard output is no terminal, one table after the other.
+ * if standard output is not a terminal, one table after the other.
  *
  * The terminal is borrowed: whatever ends this, a key, a signal or a broker
  * that went away, it is given back as it was.

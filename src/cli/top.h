@@ -45,7 +45,7 @@ void top_lines_take(struct top_lines *t, char *const *lines, size_t n,
     size_t limit, int64_t elapsed_ms);
 void top_lines_fini(struct top_lines *t);
 
-/* One of the lines of STATS; 0 where it is missing. */
+/* One of the lines of STATS; 0 if it is missing. */
 uint64_t top_stat(char *const *lines, size_t n, const char *name);
 
 extern const char *const top_options_help;

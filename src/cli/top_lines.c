@@ -60,8 +60,8 @@ is_held(const char *line)
 
 /*
  * The handovers since the answer before. A name that was not there, or has
- * fewer now, was forgotten in between and began again. False where nobody
- * knows, because the broker may not have told it then.
+ * fewer now, was forgotten in between and began again. False if nobody
+ * knows, because the broker may not have listed it then.
  */
 static bool
 changes(const struct top_lines *t, const struct top_seen *now, uint64_t *out)
