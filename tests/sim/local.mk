@@ -41,7 +41,7 @@ tests_sim_difftest_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
 
 check_PROGRAMS += tests/sim/sim
 TESTS += tests/sim/run.sh
-EXTRA_DIST += tests/sim/run.sh
+EXTRA_DIST += tests/sim/run.sh tests/sim/soak.sh tests/sim/ledger
 tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/ablate.c \
 	tests/sim/ablate.h \
@@ -98,3 +98,8 @@ tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
 tests_sim_sim_LDADD = $(LIB_CORE) $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
 	$(LUA_LIBS)
 endif
+
+# The long run, which goes on where it stopped (README).
+soak: all $(check_PROGRAMS)
+	LOCKBROKER_BUILD=. $(srcdir)/tests/sim/soak.sh
+.PHONY: soak
