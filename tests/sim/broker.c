@@ -141,6 +141,9 @@ broker_step(struct broker *b, const struct core_event *event)
 	if (event->kind == CORE_FLUSH && world_ablated(b->w, ABLATE_FLUSH))
 		timed.now_ms = 0;
 	core_step(b->core, &timed, fx);
+	if (core_work(b->core).step > CORE_WORK_MAX)
+		world_fail(b->w, "work", "a step of %s looks at %llu things",
+		    b->name, (unsigned long long)core_work(b->core).step);
 	for (i = before; i < fx->n; i++)
 		if (fx->v[i].kind == EFFECT_OP)
 			do_op(b, effects_op(fx, &fx->v[i]));
@@ -368,6 +371,7 @@ broker_make_core(struct broker *b)
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.max_grace_ms = 300000,
 		.handovers = (unsigned)prng_range(&w->prng, 1, 8),
+		.work = w->work,
 		.max_holds = 100,
 		.max_waiters = 1000,
 	};

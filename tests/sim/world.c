@@ -71,6 +71,8 @@ world_draw(struct world *w)
 	w->lease_ms = prng_skewed(p, 1000, 4000);
 	w->reply_timeout_ms = prng_range(p, w->lease_ms / 6, 2000);
 	w->latency_us = prng_skewed(p, 20, 2000);
+	if (prng_chance(p, 300))
+		w->work = (unsigned)prng_skewed(p, 1, 60);
 	w->shares = prng_chance(p, 400);
 	w->groups = prng_chance(p, 300);
 	w->circles = prng_chance(p, 400);
@@ -110,8 +112,8 @@ world_make(struct world *w)
 		broker_init(&w->brokers[i], w, i);
 	for (i = 0; i < w->nclients; i++)
 		client_init(&w->clients[i], w, i);
-	TRACE(w, "%s, %d servers, %u replicas confirm, %u lanes",
-	    w->o->topology->word, w->nservers, w->replicas, w->lanes);
+	TRACE(w, "%s, %d servers, %u replicas confirm, %u lanes, work %u",
+	    w->o->topology->word, w->nservers, w->replicas, w->lanes, w->work);
 	TRACE(w,
 	    "%d brokers, %d clients, %d names, lease %lld ms, "
 	    "latency %lld us, faults %x%s%s%s, %llu permits",

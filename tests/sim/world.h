@@ -70,6 +70,7 @@ struct world {
 	uint32_t shards;   /* as the core sees them */
 	uint32_t lanes;	   /* redis.connections */
 	unsigned replicas; /* redis.replicas */
+	unsigned work;	   /* of a step of the core; 0: as much as ever */
 	bool replicates;   /* servers have replicas */
 	bool writable;	   /* replicas carry out scripts that write */
 	bool quorum;	   /* the shards are servers that vote */
