@@ -274,7 +274,7 @@ do_gone(struct broker *b, const struct input *in, uint64_t session)
 	}
 	checker_gone(b->w, b, in->sitting, in->orderly, in->quit);
 	event.u.gone.session = session;
-	event.u.gone.orderly = in->orderly;
+	event.u.gone.orderly = in->orderly || world_ablated(b->w, ABLATE_RESET);
 	event.u.gone.quit = in->quit || world_ablated(b->w, ABLATE_GRACE);
 	broker_step(b, &event);
 }
@@ -287,7 +287,8 @@ do_open(struct broker *b, const struct input *in, uint64_t session)
 	event.u.open.session = session;
 	event.u.open.peer = "sim";
 	event.u.open.tcp = true;
-	(void)in;
+	event.u.open.proxied = checker_is_proxied(b->w, in->sitting) &&
+			       !world_ablated(b->w, ABLATE_PROXIED);
 	broker_step(b, &event);
 }
 

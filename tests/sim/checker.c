@@ -57,6 +57,7 @@ checker_opened(struct world *w, const struct client *c)
 	memset(s, 0, sizeof(*s));
 	s->client = c->index;
 	s->broker = c->broker;
+	s->proxied = w->proxies && prng_chance(&w->prng, 500);
 	s->session = s->sitting = c->sitting;
 }
 

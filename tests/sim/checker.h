@@ -112,6 +112,7 @@ struct sitting {
 	int client;
 	int broker;
 	bool draining, gone;
+	bool proxied;	  /* a close may be a proxy's */
 	int outstanding;  /* requests received and not answered */
 	uint64_t session; /* that the connection has; 0: none any more */
 	/* Of the session. */
@@ -305,6 +306,7 @@ const struct grant *checker_grant_of(
     struct world *w, uint64_t session, int name);
 uint64_t checker_permits_of(struct world *w, uint64_t session);
 int checker_broker(const struct world *w, uint64_t sitting);
+bool checker_is_proxied(const struct world *w, uint64_t sitting);
 
 /* A connection that sends no more; true: nothing is under way for it. */
 void checker_draining(struct world *w, uint64_t sitting);

@@ -153,6 +153,7 @@ checker_gone(struct world *w, const struct broker *b, uint64_t sitting,
 	bool survives = checker_survives(w, b, sitting, quit);
 	uint64_t session = checker_session(w, sitting);
 	struct sitting *s = &k->sittings[session - 1];
+	bool counts = !quit && (!orderly || checker_is_proxied(w, sitting));
 
 	TRACE(w, "%s: connection %llu of session %llu is gone%s", b->name,
 	    (unsigned long long)sitting, (unsigned long long)session,
@@ -160,13 +161,13 @@ checker_gone(struct world *w, const struct broker *b, uint64_t sitting,
 	k->sittings[sitting - 1].gone = true;
 	checker_abandon(w, sitting, survives);
 	if (survives) {
-		checker_goes_away(w, b, session, orderly);
+		checker_goes_away(w, b, session, !counts);
 	} else {
 		s->ended = true;
 		s->sitting = 0;
 		checker_end_grants(
-		    w, session, quit, orderly ? 0 : s->valid_us, false);
-		if (orderly)
+		    w, session, quit, counts ? s->valid_us : 0, false);
+		if (!counts)
 			checker_gives_back(w, session, quit);
 	}
 	checker_hunger(w);

@@ -36,6 +36,12 @@ checker_broker(const struct world *w, uint64_t sitting)
 }
 
 bool
+checker_is_proxied(const struct world *w, uint64_t sitting)
+{
+	return sitting_of(w, sitting)->proxied;
+}
+
+bool
 checker_is_away(const struct world *w, uint64_t session)
 {
 	const struct sitting *s = sitting_of(w, session);

@@ -18,6 +18,7 @@ static event_fn client_on_answer;
 static event_fn client_on_letter;
 static event_fn client_on_tick;
 static event_fn client_on_reset;
+static event_fn client_on_unreachable;
 
 /* To the broker. */
 
@@ -354,6 +355,51 @@ send_close(struct client *c, bool reset)
 	    HISTORY_CLOSED, NULL, 0);
 	client_forget(c);
 	client_plan(c, 1000, 1000000);
+}
+
+static void
+client_on_unreachable(void *object, uint64_t tag)
+{
+	struct client *c = object;
+	struct world *w = c->w;
+	struct broker *b = &w->brokers[checker_broker(w, tag)];
+	struct input *in;
+
+	if (!b->alive || checker_sitting_gone(w, tag))
+		return;
+	in = input_new(INPUT_GONE, tag);
+	/* A proxy closes as if its client had. */
+	in->orderly = checker_is_proxied(w, tag) && prng_chance(&w->prng, 800);
+	broker_input(b, in);
+}
+
+/*
+ * What it was told it counts on (the checker does); what it had sent is lost;
+ * and it comes back over another connection, as somebody new.
+ */
+void
+client_cut_off(struct client *c)
+{
+	struct world *w = c->w;
+	int64_t most_us = 6 * w->lease_ms * 1000;
+	struct letter *l;
+
+	if (c->sitting == 0 || c->closing || c->key[0] != '\0')
+		return;
+	/* The broker must know of the connection. */
+	STAILQ_FOREACH (l, &c->letters, entry)
+		if (l->in->kind == INPUT_OPEN)
+			return;
+	TRACE(w, "client %d is cut off, with connection %llu", c->index,
+	    (unsigned long long)c->sitting);
+	STAILQ_FOREACH (l, &c->letters, entry)
+		l->life = 0;
+	events_at(&w->events, world_now(w) + prng_skewed(&w->prng, 1, most_us),
+	    client_on_unreachable, c, c->sitting);
+	history_note(&w->history, world_now(w), HISTORY_INFO, c->session,
+	    HISTORY_CLOSED, NULL, 0);
+	client_forget(c);
+	client_plan(c, 1000, w->lease_ms * 1000);
 }
 
 int

@@ -95,6 +95,9 @@ void client_leave(struct client *c);
 /* The broker has written a line. */
 void client_tell(struct world *w, struct broker *b, const struct answer *a);
 
+/* The network is cut between it and its broker. */
+void client_cut_off(struct client *c);
+
 /* A connection is at its end. */
 void client_hung_up(struct world *w, uint64_t sitting);
 void client_broker_died(struct world *w, struct broker *b);

@@ -437,6 +437,17 @@ strike_forget(struct world *w)
 	memset(s->knows, 0, sizeof(s->knows));
 }
 
+/* Some of them at once, as when a part of the network is gone. */
+static void
+strike_apart(struct world *w)
+{
+	int i, n = (int)prng_range(&w->prng, 1, 3);
+
+	for (i = 0; i < n; i++)
+		client_cut_off(
+		    &w->clients[prng_below(&w->prng, (uint64_t)w->nclients)]);
+}
+
 /* The plain client lets go, if it still has the name. */
 static void
 plain_ends(void *object, uint64_t tag)
@@ -578,6 +589,7 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_STOP] = strike_stop,
 	[FAULT_BIT_OOM] = strike_oom,
 	[FAULT_BIT_FORGET] = strike_forget,
+	[FAULT_BIT_APART] = strike_apart,
 	[FAULT_BIT_PLAIN] = strike_plain,
 	[FAULT_BIT_PARTITION] = strike_partition,
 	[FAULT_BIT_FAILOVER] = strike_failover,

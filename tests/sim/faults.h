@@ -32,6 +32,7 @@ struct world;
 	FAULT(OOM, "oom", "Redis has no memory left") \
 	FAULT(FORGET, "forget", "Redis forgets the scripts") \
 	FAULT(PLAIN, "plain", "plain clients lock the same names with SET NX PX") \
+	FAULT(APART, "apart", "clients are cut off, and brokers hear of that late, or that they have closed") \
 	FAULT(LAG, "lag", "replicas lag behind their master") \
 	FAULT(PARTITION, "partition", "the network falls into two parts") \
 	FAULT(FAILOVER, "failover", "another server becomes the master while the old one works") \

@@ -75,6 +75,7 @@ world_draw(struct world *w)
 		w->work = (unsigned)prng_skewed(p, 1, 60);
 	w->shares = prng_chance(p, 400);
 	w->groups = prng_chance(p, 300);
+	w->proxies = prng_chance(p, 400);
 	w->circles = prng_chance(p, 400);
 	if (prng_chance(p, 300))
 		w->permits = (uint64_t)prng_range(p, 1, 6);
