@@ -52,13 +52,42 @@
 	FIELD(COUNT, "count", NUM) \
 	FIELD(INDEX, "index", NUM) \
 	FIELD(GENERATION, "generation", NUM)
+
+/*
+ * LOGFIELD, the same: keys of log lines only.  There durations are numbers, and
+ * the key ends with "_ms".
+ */
+#define LOG_FIELDS(LOGFIELD) \
+	LOGFIELD(NAME, "name", STR) \
+	LOGFIELD(TEXT, "text", STR) \
+	LOGFIELD(SHARD, "node", NUM) \
+	LOGFIELD(CAUSE, "cause", STR) \
+	LOGFIELD(WAIT, "wait", MS) \
+	LOGFIELD(AFTER, "after", MS) \
+	LOGFIELD(DOWN, "down", MS) \
+	LOGFIELD(OF, "of", NUM) \
+	LOGFIELD(UP, "up", NUM) \
+	LOGFIELD(READY, "ready", NUM) \
+	LOGFIELD(NEEDED, "needed", NUM) \
+	LOGFIELD(WAITED, "waited", MS) \
+	LOGFIELD(HELD, "held", MS) \
+	LOGFIELD(UID, "uid", NUM) \
+	LOGFIELD(BY, "by", STR) \
+	LOGFIELD(HOLDER, "holder", NUM) \
+	LOGFIELD(HOLDER_LABEL, "holder_label", STR) \
+	LOGFIELD(HOLDER_PEER, "holder_peer", STR)
 /* clang-format on */
 
 enum field_id {
 #define FIELD(id, key, how) FIELD_##id,
 	FIELDS(FIELD)
 #undef FIELD
-	    FIELD_MAX
+	    FIELD_MAX, /* of replies and events */
+	FIELD_LOG_FIRST = FIELD_MAX - 1,
+#define LOGFIELD(id, key, how) FIELD_##id,
+	LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
+	    FIELD_LOG_MAX
 };
 
 /*

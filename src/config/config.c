@@ -369,6 +369,39 @@ config_dump(const struct config *config, FILE *out)
 	}
 }
 
+/* A value as it stands in a file, without the end of the line. */
+static char *
+as_text(const struct config_field *field, const void *slot)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out;
+
+	if (field->type->is_secret || field->type->is_list)
+		return xstrdup("");
+	out = open_memstream(&text, &n);
+	if (out == NULL)
+		abort();
+	field->type->dump(field, slot, out);
+	if (fclose(out) != 0)
+		abort();
+	text[strcspn(text, "\n")] = '\0';
+	if (text[0] == ' ')
+		memmove(text, text + 1, strlen(text));
+	return text;
+}
+
+static void
+tell_change(const struct config_field *field, const void *from, const void *to,
+    config_changed *changed, void *arg)
+{
+	char *old = as_text(field, from), *new = as_text(field, to);
+
+	changed(arg, field->path, field->reloadable, old, new);
+	free(old);
+	free(new);
+}
+
 size_t
 config_reload_diff(struct config *config, const struct config *fresh,
     config_changed *changed, void *arg)
@@ -382,10 +415,9 @@ config_reload_diff(struct config *config, const struct config *fresh,
 
 		if (field->type->same(to, from))
 			continue;
-		if (!field->reloadable) {
-			changed(arg, field->path);
+		tell_change(field, to, from, changed, arg);
+		if (!field->reloadable)
 			continue;
-		}
 		assert(field->type->copy != NULL);
 		clear(field, to);
 		field->type->copy(to, from);
@@ -396,6 +428,6 @@ config_reload_diff(struct config *config, const struct config *fresh,
 		fresh->redis.sentinel_password) != 0 &&
 	    strcmp(config->redis.sentinel_password_file,
 		fresh->redis.sentinel_password_file) == 0)
-		changed(arg, "redis.sentinel_password_file");
+		changed(arg, "redis.sentinel_password_file", false, "", "");
 	return copied;
 }

@@ -139,13 +139,17 @@ void config_free(struct config *config);
  */
 void config_dump(const struct config *config, FILE *out);
 
-/* Told of a changed setting ("redis.mode") that needs a restart. */
-typedef void config_changed(void *arg, const char *setting);
+/*
+ * Told of a changed setting ("redis.mode"), with both values as in YAML ("" of
+ * a list, and of what is secret); not copied: it needs a restart.
+ */
+typedef void config_changed(void *arg, const char *setting, bool copied,
+    const char *from, const char *to);
 
 /*
  * Takes over a new configuration while running: copies the settings that may
  * change (log, limits, and of locks all but the lease) from fresh, and calls
- * back for each other one that differs, which stays as it was.  Returns the
+ * back for each one that differs; the others stay as they were.  Returns the
  * number of settings copied that differed.  Fresh still belongs to the
  * caller.
  */

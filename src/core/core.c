@@ -18,6 +18,7 @@
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/message.h"
+#include "core/notify.h"
 #include "core/pace.h"
 #include "core/queue.h"
 #include "core/quorum.h"
@@ -106,6 +107,7 @@ core_reconfigure(struct core *core, const struct core_config *config)
 	core->config.max_hold_ms = config->max_hold_ms;
 	core->config.default_hold_ms = config->default_hold_ms;
 	core->config.max_grace_ms = config->max_grace_ms;
+	core->config.debug = config->debug;
 	core->config.handovers = config->handovers;
 	core->config.max_holds = config->max_holds;
 	core->config.max_waiters = config->max_waiters;
@@ -324,8 +326,13 @@ on_flush(struct core *core, const struct core_event *ev)
 static void
 on_open(struct core *core, const struct core_event *ev)
 {
+	struct session *s;
+
 	session_open(core, ev->u.open.session, ev->u.open.peer, ev->u.open.tcp,
 	    ev->u.open.proxied);
+	s = session_find(core, ev->u.open.session);
+	s->uid = ev->u.open.uid;
+	notify_session(core, NOTICE_SESSION_BEGINS, s);
 }
 
 static void
@@ -495,6 +502,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	force_run(core);
 	watch_run(core);
 	pace_send_along(core);
+	notify_run(core);
 	if (core->nkeepers > 0)
 		kept_collect(core, core->fx_first);
 	quorum_send(core);

@@ -28,6 +28,7 @@
 #include "base/err.h"
 #include "base/field.h"
 #include "base/status.h"
+#include "core/notice.h"
 #include "store/op.h"
 
 #define CORE_WAIT_FOREVER INT64_MAX
@@ -53,6 +54,7 @@ struct core_config {
 	int64_t max_hold_ms;	 /* 0: none; reloadable, as all below */
 	int64_t default_hold_ms; /* 0: none */
 	int64_t max_grace_ms;
+	bool debug; /* lines of debugging are read */
 	unsigned handovers;
 	unsigned max_holds;    /* things one session may hold or wait for */
 	unsigned max_detached; /* sessions that may be left; 0: any number */
@@ -156,6 +158,7 @@ struct core_event {
 			 * connection. */
 			uint64_t session;
 			const char *peer; /* copied */
+			int64_t uid;	  /* of the peer; -1: not known */
 			bool tcp;
 			bool proxied; /* a close may be a proxy's */
 		} open;
@@ -224,16 +227,15 @@ struct effect {
 	int64_t heartbeat_ms; /* ATTACH: owed by the client; 0: none */
 	enum status status;   /* REPLY */
 	enum err_code code;   /* REPLY with STATUS_ERR */
-	uint32_t text;	      /* of an error or LOG; offset in effects.text */
+	uint32_t text;	      /* of an error; offset in effects.text */
 	uint32_t text_len;
 	enum event_id event; /* EVENT */
 	uint32_t name;	     /* EVENT, QUEUE, OP: offset in effects.text */
 	uint32_t name_len;
 	uint32_t field; /* index of the first in effects.fields */
 	uint32_t nfields;
-	uint32_t op;	  /* OP: index in effects.ops */
-	bool urgent;	  /* LOG: somebody must do something */
-	const char *word; /* LOG: name of the event, static */
+	uint32_t op;	       /* OP: index in effects.ops */
+	enum notice_id notice; /* LOG */
 };
 
 /*

@@ -123,16 +123,9 @@ emit_error(struct core *core, uint64_t session, uint64_t ref,
 }
 
 void
-emit_log(struct core *core, bool urgent, const char *word, const char *fmt, ...)
+emit_notice(struct core *core, enum notice_id id)
 {
-	struct effect *e = add_effect(core, EFFECT_LOG, 0);
-	va_list ap;
-
-	e->urgent = urgent;
-	e->word = word;
-	va_start(ap, fmt);
-	set_text(core->fx, e, fmt, ap);
-	va_end(ap);
+	add_effect(core, EFFECT_LOG, 0)->notice = id;
 }
 
 void
@@ -216,4 +209,18 @@ emit_str(struct core *core, enum field_id id, const char *str, size_t len)
 
 	f->str = add_text(core->fx, str, len);
 	f->len = (uint32_t)len;
+}
+
+void
+emit_fmt(struct core *core, enum field_id id, const char *fmt, ...)
+{
+	struct field *f = add_field(core->fx, id);
+	struct buf *text = &core->fx->text;
+	va_list ap;
+
+	f->str = (uint32_t)buf_len(text);
+	va_start(ap, fmt);
+	buf_addv(text, fmt, ap);
+	va_end(ap);
+	f->len = (uint32_t)buf_len(text) - f->str;
 }

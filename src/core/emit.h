@@ -27,9 +27,12 @@ void emit_queue(struct core *core, uint64_t session, uint64_t ref,
 void emit_attach(struct core *core, const struct session *s);
 void emit_close(struct core *core, uint64_t conn);
 
-/* A line for the operator; `word` is static, `urgent` asks for action. */
-void emit_log(struct core *core, bool urgent, const char *word, const char *fmt,
-    ...) __attribute__((format(printf, 4, 5)));
+/* A line for the operator; its fields follow. */
+void emit_notice(struct core *core, enum notice_id id);
+
+/* A field of text, made up as by printf(). */
+void emit_fmt(struct core *core, enum field_id id, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A zeroed operation; the caller fills it in before anything else is emitted. */
 struct op *emit_op(struct core *core, const char *name, size_t name_len);

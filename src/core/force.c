@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/xmalloc.h"
@@ -23,6 +24,7 @@
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
+#include "core/notify.h"
 #include "core/status.h"
 
 #define WHY_SIZE 256
@@ -35,8 +37,9 @@ struct force {
 	uint64_t id;	  /* what its operations carry */
 	uint64_t session; /* id of who asked */
 	uint64_t ref;
-	struct timer timer; /* the next look, or the end of patience */
-	int64_t until_ms;   /* the latter */
+	char by[PEND_MAX_BYTES]; /* who asked, for the log of another broker */
+	struct timer timer;	 /* the next look, or the end of patience */
+	int64_t until_ms;	 /* the latter */
 	int64_t pause_ms;
 	uint64_t seq; /* here: of the lease that ends */
 	bool here;    /* a lease of this broker is ending */
@@ -101,6 +104,8 @@ submit(struct core *core, struct force *f, enum op_kind kind)
 	/* It may lie about in a socket until others have the name. */
 	if (kind == OP_FORCE)
 		op->limit = (uint64_t)guard_server_ms(core, shard, f->until_ms);
+	if (kind == OP_FORCE)
+		memcpy(op->pend, f->by, sizeof(op->pend));
 }
 
 static void
@@ -160,13 +165,27 @@ is_meant(const struct lock *l, int64_t asked_ms)
 	       more_of(l)->linger_since_ms <= asked_ms;
 }
 
+/* Those who lose it; who asked for it another broker has told, perhaps. */
+static void
+notify_all_forced(
+    struct core *core, const struct lock *l, int64_t asked_ms, const char *by)
+{
+	const struct hold *h;
+
+	if (LIST_EMPTY(&l->holders))
+		notify_forced(core, l, NULL, by);
+	LIST_FOREACH (h, &l->holders, in_lock)
+		if (h->since_ms <= asked_ms)
+			notify_forced(core, l, h, by);
+}
+
 void
-force_message(struct core *core, struct lock *l, int64_t asked_ms)
+force_message(
+    struct core *core, struct lock *l, int64_t asked_ms, const char *by)
 {
 	if (!is_meant(l, asked_ms))
 		return;
-	emit_log(core, false, "forced", "%.*s, by another broker",
-	    (int)l->name_len, l->name);
+	notify_all_forced(core, l, asked_ms, by);
 	end_lease(core, l, asked_ms);
 }
 
@@ -177,6 +196,19 @@ end_here(struct core *core, struct force *f, struct lock *l)
 	f->here = true;
 	f->seq = l->seq;
 	end_lease(core, l, core->now_ms);
+}
+
+/* One word: it goes into a message. */
+static void
+describe_asker(
+    const struct core *core, const struct session *s, char by[PEND_MAX_BYTES])
+{
+	char uid[32] = "";
+
+	if (s->uid >= 0)
+		snprintf(uid, sizeof(uid), "uid=%" PRId64 ",", s->uid);
+	snprintf(by, PEND_MAX_BYTES, "%s%s,session=%" PRIu64 ",broker=%s", uid,
+	    s->peer, s->id, core->broker);
 }
 
 void
@@ -195,12 +227,13 @@ force_request(
 		emit_error(core, s->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
 		return;
 	}
-	emit_log(core, false, "unlock-force", "session %" PRIu64 ": %.*s",
-	    s->id, (int)name->n, name->p);
+	notify_force(
+	    core, s, here ? LIST_FIRST(&l->holders) : NULL, name->p, name->n);
 	f = xcalloc(1, sizeof(*f) + name->n);
 	f->id = ++core->last_force;
 	f->session = s->id;
 	f->ref = rq->ref;
+	describe_asker(core, s, f->by);
 	f->timer.kind = TIMER_FORCE;
 	f->until_ms = core->now_ms + core->config.reply_timeout_ms;
 	f->pause_ms = PAUSE_MS;
@@ -310,6 +343,8 @@ not_there(struct core *core, struct force *f)
 static void
 asked(struct core *core, struct force *f, const struct outcome *o)
 {
+	size_t broker_len;
+
 	if (status_is_ours(core, o->text, o->text_len)) {
 		found_ours(core, f);
 		return;
@@ -320,6 +355,10 @@ asked(struct core *core, struct force *f, const struct outcome *o)
 		    " ends by itself");
 		return;
 	}
+	emit_notice(core, NOTICE_FORCE_ASKED);
+	emit_str(core, FIELD_NAME, f->name, f->name_len);
+	broker_len = status_parse(o->text, o->text_len).broker_len;
+	emit_str(core, FIELD_BROKER, o->text, broker_len);
 	f->value = xstrndup(o->text, o->text_len);
 	f->value_len = o->text_len;
 	arm(core, f);

@@ -22,7 +22,8 @@ struct force *force_of_timer(struct timer *t);
  * Another broker was told to end what we had of a name at that time.  Who got
  * it later is not meant: messages may be late.
  */
-void force_message(struct core *core, struct lock *l, int64_t asked_ms);
+void force_message(
+    struct core *core, struct lock *l, int64_t asked_ms, const char *by);
 
 /* End of a step: answers those whose lease here has ended in it. */
 void force_run(struct core *core);

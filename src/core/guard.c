@@ -12,11 +12,9 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "base/xmalloc.h"
 #include "core/emit.h"
 #include "core/guard.h"
@@ -30,9 +28,9 @@
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
 #define MANY_GUARDS 16	      /* their heartbeats are spread, ... */
 #define BEAT_GROUPS 8	      /* ... but not one by one */
-#define NOTE_MS 250	      /* of many guards, one line in so long */
 #define CLOCK_SLACK_MS 2      /* clocks are read in whole milliseconds */
-#define SAY_LEASES 5	      /* between tellings where we are reached */
+#define REMIND_MS (INT64_C(5) * 60 * 1000) /* of what goes on */
+#define SAY_LEASES 5 /* between tellings where we are reached */
 
 static struct guard *
 guard_at(const struct core *core, uint32_t shard)
@@ -203,9 +201,8 @@ note_clock(struct core *core, struct guard *g, int64_t sent_ms,
 	memcpy(g->history, report->history, HISTORY_BYTES);
 }
 
-/* May this broker bless without waiting for G? */
-static bool
-at_once(const struct core *core, const struct guard *g)
+bool
+guard_at_once(const struct core *core, const struct guard *g)
 {
 	return core->config.owned || (g->fresh && core->config.trust_new);
 }
@@ -276,9 +273,19 @@ guard_bless_ms(const struct core *core, const struct guard *g)
 {
 	if (core->config.owned && core->config.floor_ms > g->spell_ms)
 		return core->config.floor_ms;
-	if (at_once(core, g))
+	if (guard_at_once(core, g))
 		return g->spell_ms;
 	return g->spell_ms + core->grace_ms * (others_first(core, g) ? 2 : 1);
+}
+
+static void
+note_quorum(struct core *core, enum notice_id id, unsigned ready)
+{
+	emit_notice(core, id);
+	emit_num(core, FIELD_OF, core->config.shards);
+	emit_num(core, FIELD_UP, quorum_count(core, false));
+	emit_num(core, FIELD_READY, ready);
+	emit_num(core, FIELD_NEEDED, quorum_majority(core));
 }
 
 /*
@@ -300,13 +307,9 @@ tell_quorum(struct core *core)
 		return;
 	core->quorum = enough;
 	if (!enough)
-		emit_log(core, true, "quorum-lost",
-		    "%u of %u Redis servers can be reached and %u may grant;"
-		    " %u must",
-		    quorum_count(core, false), all, n, quorum_majority(core));
+		note_quorum(core, NOTICE_QUORUM_LOST, n);
 	else if (core->quorum_lost)
-		emit_log(core, false, "quorum-back",
-		    "%u of %u Redis servers may grant", n, all);
+		note_quorum(core, NOTICE_QUORUM_BACK, n);
 	core->quorum_lost = !enough;
 }
 
@@ -356,55 +359,14 @@ unblock_all(struct core *core, struct guard *g)
 	}
 }
 
-/* What goes for many guards at once is told in one line. */
 static void
-tell_notes(struct core *core)
+note_fences(struct core *core, const struct guard *g)
 {
-	static const char *const words[GUARD_MAX] = {
-		[GUARD_BLESSED] = "guard-blessed",
-		[GUARD_PENDING] = "guard-pending",
-	};
-	struct guard_note *note;
-	const char *word;
-	int i;
-
-	for (i = 0; i < GUARD_MAX; i++) {
-		note = &core->notes[i];
-		word = words[i] != NULL ? words[i] : "guard-refuses";
-		if (note->n == 0 ||
-		    (core->config.shards > 1 &&
-			core->now_ms - note->since_ms < NOTE_MS))
-			continue;
-		if (note->n == 1)
-			emit_log(core, words[i] == NULL, word,
-			    "shard %" PRIu32 ": %s", note->shard, note->text);
-		else
-			emit_log(core, words[i] == NULL, word,
-			    "%" PRIu32 " of %" PRIu32 " shards: %s", note->n,
-			    core->config.shards, note->text);
-		note->n = 0;
-	}
-}
-
-static void note(struct core *core, const struct guard *g,
-    enum guard_state state, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void
-note(struct core *core, const struct guard *g, enum guard_state state,
-    const char *fmt, ...)
-{
-	struct guard_note *note = &core->notes[state];
-	va_list ap;
-
-	if (note->n++ == 0) {
-		note->shard = shard_of(core, g);
-		note->since_ms = core->now_ms;
-	}
-	va_start(ap, fmt);
-	vsnprintf(note->text, sizeof(note->text), fmt, ap);
-	va_end(ap);
-	tell_notes(core);
+	emit_notice(core, NOTICE_GUARD_FENCES);
+	emit_num(core, FIELD_SHARD, shard_of(core, g));
+	emit_fmt(core, FIELD_TEXT,
+	    "fewer than a majority of the other servers can tell their fences;"
+	    " that fences rise rests on the clocks of the brokers now");
 }
 
 static void
@@ -417,11 +379,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
 	if (kind == OP_BLESS && any_fence(core) && !recovers(core, g))
-		emit_log(core, true, "guard-fences",
-		    "shard %" PRIu32 ": fewer than a majority of the other"
-		    " servers can tell their fences; that fences rise rests on"
-		    " the clocks of the brokers now",
-		    shard_of(core, g));
+		note_fences(core, g);
 	g->busy = true;
 }
 
@@ -507,13 +465,13 @@ plan_others(struct core *core, const struct guard *g)
 void
 guard_timer(struct core *core, struct guard *g)
 {
-	tell_notes(core);
+	guard_tell_notes(core);
 	if (!g->up || g->busy)
 		return;
 	if (g->state != GUARD_PENDING ||
 	    core->now_ms < guard_bless_ms(core, g) || must_say(core, g)) {
 		submit(core, g, OP_HEARTBEAT);
-	} else if (!at_once(core, g) || all_asserted(core, g)) {
+	} else if (!guard_at_once(core, g) || all_asserted(core, g)) {
 		submit(core, g, OP_BLESS);
 	} else {
 		core_arm(core, &g->timer, core->now_ms + OWN_BLESS_PAUSE_MS);
@@ -534,6 +492,8 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 	g->up = up;
 	if (up)
 		g->up_ms = core->now_ms;
+	else
+		g->was_down = true;
 	tell_quorum(core);
 	if (up && !g->busy && !g->idled)
 		submit(core, g, OP_HEARTBEAT);
@@ -576,7 +536,7 @@ cause_of(const struct core *core, const struct guard *g,
 		return CAUSE_UNWATCHED;
 	if (same)
 		return CAUSE_FROZEN;
-	if (g->up_ms <= g->blessed_ms)
+	if (!g->was_down)
 		return CAUSE_REPLICA;
 	return core->config.failover ? CAUSE_MASTER : CAUSE_RESTARTED;
 }
@@ -596,10 +556,6 @@ begin_spell(
 	g->spell_ms = core->now_ms;
 	g->said_ms = 0;
 	core->stats.spells++;
-	note(core, g, GUARD_PENDING, "%s; grants begin in %" PRId64 "ms",
-	    g->fresh ? "a server never used before" : "its history changed",
-	    at_once(core, g) ? guard_bless_ms(core, g) - core->now_ms
-			     : core->grace_ms);
 	reassert_all(core, shard_of(core, g));
 }
 
@@ -611,37 +567,28 @@ same_spell(const struct guard *g, const struct guard_report *report)
 	       memcmp(g->pend, report->text, report->text_len) == 0;
 }
 
-static const char *const state_names[GUARD_MAX] = {
-#define GUARD(id, word) [GUARD_##id] = word,
-	GUARDS(GUARD)
-#undef GUARD
-};
-
+/* New lines where it is new, and now and then while it goes on. */
 static void
-note_state(struct core *core, struct guard *g, enum guard_state state)
+note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 {
-	char why[256];
+	bool changed = new || g->state != state;
 
-	if (g->state == state)
-		return;
+	if (changed && (g->state == GUARD_BLESSED || g->unready_ms == 0))
+		g->unready_ms = core->now_ms;
 	g->state = state;
-	if (state == GUARD_BLESSED) {
+	if (state == GUARD_BLESSED)
 		g->known = true;
-		note(core, g, state, "may grant");
+	if (!changed &&
+	    (state == GUARD_BLESSED || core->now_ms - g->noted_ms < REMIND_MS))
 		return;
-	}
-	if (state == GUARD_PENDING)
-		return;
-	guard_why(core, shard_of(core, g), why, sizeof(why));
-	note(core, g, state, "%s: %s", state_names[state], why);
+	g->noted_ms = core->now_ms;
+	guard_note(core, g);
 }
 
 static void
-note_blessed(
-    struct guard *g, int64_t sent_ms, const struct guard_report *report)
+note_blessed(struct guard *g, const struct guard_report *report)
 {
-	if (sent_ms > g->blessed_ms)
-		g->blessed_ms = sent_ms;
+	g->was_down = false;
 	if (report->history_len == HISTORY_BYTES)
 		memcpy(g->blessed, report->history, HISTORY_BYTES);
 }
@@ -651,7 +598,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report)
 {
 	struct guard *g = guard_at(core, shard);
-	bool was_ready = guard_ready(core, shard);
+	bool was_ready = guard_ready(core, shard), new;
 
 	if (sent_ms > g->seen_ms)
 		g->seen_ms = sent_ms;
@@ -662,13 +609,14 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (report->state == GUARD_PENDING && sent_ms > g->pended_ms)
 		g->pended_ms = sent_ms;
 	if (report->state == GUARD_BLESSED)
-		note_blessed(g, sent_ms, report);
+		note_blessed(g, report);
 	if (report->state == GUARD_CONFIG)
 		snprintf(g->text, sizeof(g->text), "%.*s",
 		    (int)report->text_len, report->text);
-	if (report->state == GUARD_PENDING && !same_spell(g, report))
+	new = report->state == GUARD_PENDING && !same_spell(g, report);
+	if (new)
 		begin_spell(core, g, report);
-	note_state(core, g, report->state);
+	note_state(core, g, report->state, new);
 	tell_quorum(core);
 	plan(core, g);
 	plan_others(core, g);

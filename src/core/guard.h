@@ -47,6 +47,13 @@ int64_t guard_why(
 /* When it may grant again, for guards that are pending. */
 int64_t guard_bless_ms(const struct core *core, const struct guard *g);
 
+/* May this broker bless it without waiting for the grace period? */
+bool guard_at_once(const struct core *core, const struct guard *g);
+
+/* A line about its present state, and those that are due. */
+void guard_note(struct core *core, const struct guard *g);
+void guard_tell_notes(struct core *core);
+
 void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report);

@@ -1,14 +1,19 @@
 /*
- * Why a server does not grant, in plain words with what to do.
+ * What is said of guards: why a server does not grant, in plain words with what
+ * to do, to clients and in the log.
  */
 #include "config.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/human.h"
+#include "core/emit.h"
 #include "core/guard.h"
 #include "core/quorum.h"
+
+#define NOTE_MS 250 /* of many guards, one line in so long */
 
 /* How many are there, how many grant; and when the last of them does. */
 static int64_t
@@ -44,15 +49,14 @@ static const struct {
 #undef CAUSE
 };
 
-int64_t
-guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
+/* One server, also of a quorum. */
+static int64_t
+why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 {
 	const struct guard *g = &core->guards[shard];
 	char left[HUMAN_SIZE];
 	int64_t left_ms;
 
-	if (quorum_used(core))
-		return why_no_quorum(core, why, size);
 	if (!g->up) {
 		snprintf(why, size, "Redis can't be used%s%s",
 		    g->down[0] != '\0' ? ": " : "", g->down);
@@ -89,4 +93,128 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 		snprintf(why, size, "Redis has not answered yet");
 		return 0;
 	}
+}
+
+int64_t
+guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
+{
+	if (quorum_used(core))
+		return why_no_quorum(core, why, size);
+	return why_one(core, shard, why, size);
+}
+
+/* Lines. */
+
+static const enum notice_id notices[GUARD_MAX] = {
+	[GUARD_UNKNOWN] = NOTICE_GUARD_REFUSES,
+	[GUARD_BLESSED] = NOTICE_GUARD_READY,
+	[GUARD_PENDING] = NOTICE_GUARD_PENDING,
+	[GUARD_READONLY] = NOTICE_GUARD_REFUSES,
+	[GUARD_CONFIG] = NOTICE_GUARD_REFUSES,
+	[GUARD_CLOCK] = NOTICE_GUARD_REFUSES,
+};
+
+static void
+emit_text(struct core *core, enum field_id id, const char *text)
+{
+	emit_str(core, id, text, strlen(text));
+}
+
+static void
+tell_note(struct core *core, struct guard_note *note, enum guard_state state)
+{
+	emit_notice(core, notices[state]);
+	if (note->n == 1) {
+		emit_num(core, FIELD_SHARD, note->shard);
+	} else {
+		emit_num(core, FIELD_COUNT, note->n);
+		emit_num(core, FIELD_OF, core->config.shards);
+	}
+	if (note->cause != NULL)
+		emit_text(core, FIELD_CAUSE, note->cause);
+	if (state == GUARD_PENDING)
+		emit_num(core, FIELD_WAIT, (uint64_t)note->wait_ms);
+	if (note->down_ms > 0)
+		emit_num(core,
+		    state == GUARD_BLESSED ? FIELD_AFTER : FIELD_DOWN,
+		    (uint64_t)note->down_ms);
+	emit_text(core, FIELD_TEXT, note->text);
+	note->n = 0;
+}
+
+void
+guard_tell_notes(struct core *core)
+{
+	struct guard_note *note;
+	int i;
+
+	for (i = 0; i < GUARD_MAX; i++) {
+		note = &core->notes[i];
+		if (note->n == 0 ||
+		    (core->config.shards > 1 &&
+			core->now_ms - note->since_ms < NOTE_MS))
+			continue;
+		tell_note(core, note, (enum guard_state)i);
+	}
+}
+
+/* Of a quorum one server says little about when new locks can be granted. */
+static void
+describe(
+    const struct core *core, const struct guard *g, struct guard_note *note)
+{
+	uint32_t shard = (uint32_t)(g - core->guards);
+	char left[HUMAN_SIZE];
+
+	switch (g->state) {
+	case GUARD_BLESSED:
+		(void)snprintf(
+		    note->text, sizeof(note->text), "new locks are granted");
+		return;
+	case GUARD_PENDING:
+		note->cause = causes[g->cause].word;
+		note->wait_ms = guard_bless_ms(core, g) - core->now_ms;
+		if (note->wait_ms < 0)
+			note->wait_ms = 0;
+		if (note->wait_ms == 0)
+			(void)snprintf(note->text, sizeof(note->text),
+			    "%s; new locks in a moment", causes[g->cause].text);
+		else
+			(void)snprintf(note->text, sizeof(note->text),
+			    "%s for %s: %s; locks that are held are kept",
+			    quorum_used(core) ? "no vote for new locks"
+					      : "no new locks",
+			    human_ms(left, note->wait_ms),
+			    causes[g->cause].text);
+		return;
+	case GUARD_CONFIG:
+		note->cause = "settings";
+		break;
+	case GUARD_READONLY:
+		note->cause = "replica";
+		break;
+	case GUARD_CLOCK:
+		note->cause = "clock";
+		break;
+	default:
+		note->cause = "unknown";
+	}
+	why_one(core, shard, note->text, sizeof(note->text));
+}
+
+void
+guard_note(struct core *core, const struct guard *g)
+{
+	struct guard_note *note = &core->notes[g->state];
+
+	if (note->n++ == 0) {
+		note->shard = (uint32_t)(g - core->guards);
+		note->since_ms = core->now_ms;
+	}
+	note->cause = NULL;
+	note->down_ms = core->now_ms - g->unready_ms;
+	if (g->unready_ms == 0)
+		note->down_ms = 0;
+	describe(core, g, note);
+	guard_tell_notes(core);
 }

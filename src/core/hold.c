@@ -10,6 +10,7 @@
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/notify.h"
 #include "core/session.h"
 
 /* Through the shorter of both lists. */
@@ -159,6 +160,7 @@ hold_told(struct core *core, const struct waiter *w)
 {
 	struct hold *h = w->hold;
 
+	notify_granted(core, w);
 	if (h != NULL && w->depth > 1 && w->has_hold)
 		hold_bind(core, h, w->hold_ms);
 }
@@ -232,8 +234,8 @@ hold_free(struct core *core, struct hold *h)
 	free(h);
 }
 
-void
-hold_end(struct core *core, struct hold *h, bool clean)
+static void
+end_hold(struct core *core, struct hold *h, bool clean)
 {
 	struct lock *l = h->lock;
 	const struct terms *t = hold_terms(h);
@@ -252,6 +254,13 @@ hold_end(struct core *core, struct hold *h, bool clean)
 }
 
 void
+hold_end(struct core *core, struct hold *h, bool clean)
+{
+	notify_released(core, h);
+	end_hold(core, h, clean);
+}
+
+void
 hold_lose(struct core *core, struct hold *h, const char *reason)
 {
 	struct session *s = h->session;
@@ -261,6 +270,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason)
 		emit_event(core, s->id, EVENT_LOST, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		notify_lost(core, h, reason);
 		session_note_lost(core, s, l->name, l->name_len);
 		core->stats.lost++;
 	} else {
@@ -268,7 +278,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason)
 		core->stats.withdrawn++;
 	}
 	forget_untold(h, true);
-	hold_end(core, h, false);
+	end_hold(core, h, false);
 }
 
 int64_t

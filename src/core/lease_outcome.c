@@ -11,6 +11,7 @@
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
+#include "core/notify.h"
 #include "core/queue.h"
 #include "core/quorum.h"
 #include "core/unlock.h"
@@ -225,6 +226,7 @@ tell_holders(struct core *core, struct lock *l, enum event_id event)
 		if (event == EVENT_ATRISK)
 			emit_num(
 			    core, FIELD_LEFT, (uint64_t)max_ms(left_ms, 0));
+		notify_risk(core, h, event == EVENT_SAFE, max_ms(left_ms, 0));
 	}
 }
 

@@ -33,6 +33,9 @@ src_core_libcore_a_SOURCES = \
 	src/core/lock.h \
 	src/core/message.c \
 	src/core/message.h \
+	src/core/notice.h \
+	src/core/notify.c \
+	src/core/notify.h \
 	src/core/pace.c \
 	src/core/pace.h \
 	src/core/permits.c \

@@ -1,10 +1,12 @@
 /*
  * Messages from other brokers, through the store: `WORD SEQ NAME`,
- * `free 0 TOKEN NAME`, `force SEQ SECONDS MICROSECONDS HISTORY NAME`, or
+ * `free 0 TOKEN NAME`, `force SEQ SECONDS MICROSECONDS HISTORY NAME` and before
+ * it `force-by SEQ WHO NAME`, or
  * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`.
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -108,16 +110,27 @@ on_look_message(struct core *core, struct lock *l, const struct message *m)
 	lease_next(core, l);
 }
 
+/* Who will ask for a forced release, for the log; a "force" follows. */
+static void
+on_force_by_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)l;
+	snprintf(core->asker, sizeof(core->asker), "%.*s", (int)m->more[0].n,
+	    m->more[0].p);
+	core->asker_seq = m->seq;
+}
+
 static void
 on_force_message(struct core *core, struct lock *l, const struct message *m)
 {
+	const char *by = core->asker_seq == m->seq ? core->asker : "";
 	int64_t server_ms, asked_ms;
 
 	if (!more_time(m, 0, &server_ms))
 		return;
 	asked_ms = guard_by_when_ms(core, l->shard, m->more[2].p, server_ms);
 	if (asked_ms >= 0)
-		force_message(core, l, asked_ms);
+		force_message(core, l, asked_ms, by);
 }
 
 /* Quorum: a name was let go, by whom the token says. */
@@ -156,6 +169,7 @@ static const struct word {
 	{ "look", 0, false, on_look_message },
 	{ "free", 1, false, on_free_message },
 	{ "force", 3, false, on_force_message },
+	{ "force-by", 1, false, on_force_by_message },
 };
 
 /* Of the token that it has, or of the next one, which is heard of first. */

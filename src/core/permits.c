@@ -9,6 +9,7 @@
 
 #include "base/xmalloc.h"
 #include "core/emit.h"
+#include "core/notify.h"
 #include "core/semaphore_state.h"
 
 struct permits *
@@ -73,6 +74,7 @@ permits_grant(struct core *core, struct claim *c)
 	p->untold += c->n;
 	m->used += c->n;
 	c->permits = p;
+	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
 	c->held = p->n;
 	c->free = m->free + m->owned - m->used;
 	core->stats.grants++;
@@ -83,6 +85,7 @@ permits_reduce(struct core *core, struct permits *p, uint64_t n)
 {
 	assert(n < p->n);
 	p->n -= n;
+	notify_permits(core, NOTICE_PERMITS_RELEASED, p, n);
 	semaphore_of(p->sync)->used -= n;
 	core->stats.releases++;
 	sync_touch(core, p->sync);
@@ -121,6 +124,7 @@ void
 permits_end(struct core *core, struct permits *p)
 {
 	core->stats.releases++;
+	notify_permits(core, NOTICE_PERMITS_RELEASED, p, p->n);
 	forget_untold(p, false);
 	permits_free(core, p);
 }
@@ -160,6 +164,7 @@ permits_lose(struct core *core, struct permits *p, const char *reason)
 	if (p->n > p->untold) {
 		permits_tell(core, p, EVENT_LOST);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		notify_permits_lost(core, p, reason);
 		core->stats.lost++;
 	} else {
 		core->stats.withdrawn++;

@@ -19,6 +19,7 @@
 #include "core/kept.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "core/notify.h"
 #include "core/queue.h"
 #include "core/semaphore.h"
 #include "core/session.h"
@@ -87,6 +88,7 @@ session_free(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	TAILQ_FOREACH_SAFE (lost, &s->lost, link, next)
 		free(lost);
+	notify_session(core, NOTICE_SESSION_ENDS, s);
 	watch_leave(core, s);
 	set_grace(core, s, 0);
 	core_disarm(core, &s->end);
@@ -201,6 +203,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	}
 	s->draining = false;
 	s->detached = true;
+	notify_session(core, NOTICE_SESSION_AWAY, s);
 	core->ndetached++;
 	core_arm(core, &s->end, until_ms);
 }
@@ -340,6 +343,7 @@ session_tenure(
 	if (t->label != NULL) {
 		free(s->label);
 		s->label = xstrndup(t->label, t->label_len);
+		notify_session(core, NOTICE_SESSION_NAMED, s);
 	}
 	if (t->has_grace)
 		set_grace(core, s, t->grace_ms);
@@ -381,6 +385,8 @@ take_over(struct core *core, struct session *own, struct session *s)
 	s->draining = own->draining;
 	s->peer = own->peer;
 	own->peer = peer;
+	s->uid = own->uid;
+	notify_session(core, NOTICE_SESSION_RESUMED, s);
 	session_free(core, own);
 	emit_attach(core, s);
 }

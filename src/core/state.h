@@ -102,6 +102,7 @@ struct session {
 	uint64_t conn; /* its connection; 0: detached */
 	char *label;   /* owned; NULL: none */
 	char *peer;    /* owned */
+	int64_t uid;   /* of the peer; -1: not known */
 	bool tcp;
 	bool proxied;	      /* a close may be a proxy's */
 	bool draining;	      /* will send nothing more: it does not wait */
@@ -353,6 +354,8 @@ struct guard {
 	bool fresh;
 	bool fenced;		/* it has told a fence */
 	bool idled;		/* stopping: signed off */
+	int64_t unready_ms;	/* since when it does not grant */
+	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told our address; 0: not yet */
 	enum guard_cause cause; /* PENDING */
 	uint32_t spell;		/* counts changes of history seen */
@@ -360,8 +363,8 @@ struct guard {
 	int64_t seen_ms;	/* when the latest answered call was sent */
 	int64_t told_ms;	/* the same, of those that told the state */
 	int64_t up_ms;		/* when it could be reached again */
-	int64_t blessed_ms;	/* when it told last that it may grant ... */
-	char blessed[HISTORY_BYTES]; /* ... in which history */
+	bool was_down;		/* since it told last that it may grant ... */
+	char blessed[HISTORY_BYTES]; /* ... in this history */
 	int64_t pended_ms;	     /* the same, that it was pending */
 	int64_t clock_ms;	     /* when the one was sent that told ... */
 	int64_t heard_ms;	     /* ... and when it was answered ... */
@@ -380,7 +383,17 @@ struct guard_note {
 	uint32_t n;	/* guards; 0: there is nothing to tell */
 	uint32_t shard; /* the first */
 	int64_t since_ms;
+	const char *cause; /* static; NULL: none */
+	int64_t wait_ms;   /* PENDING: before it grants */
+	int64_t down_ms;   /* since it granted last, or was seen first */
 	char text[320];
+};
+
+/* Log lines of a kind that many names may cause at once (notify.c). */
+struct tally {
+	int64_t last_ms, told_ms;
+	uint32_t named; /* in this spell, by name */
+	uint64_t more;	/* not told yet */
 };
 
 enum slot_kind {
@@ -442,6 +455,9 @@ struct core {
 	struct heap timers;
 	struct guard *guards;
 	struct guard_note notes[GUARD_MAX];
+	struct tally tallies[2];    /* at risk; safe again */
+	char asker[PEND_MAX_BYTES]; /* who said it in the latest "force-by" */
+	uint64_t asker_seq;	    /* of that message */
 	struct waiter_list granted;
 	struct ask_list asks;
 	struct vote_list votes; /* to be sent before the step ends */

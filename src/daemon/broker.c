@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <event2/event.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,9 +53,6 @@ do_event(struct broker *b, const struct effect *e, const char *text)
 	struct conn *c = front_find(b->front, e->conn);
 	struct span name = { text + e->name, e->name_len };
 
-	if (e->event == EVENT_LOST)
-		LOG(WARNING, "lock-lost", LOG_N("session", e->session),
-		    LOG_B("name", name.p, name.n));
 	if (c == NULL)
 		return;
 	reply_event(conn_output(c), e->event, name,
@@ -80,14 +78,68 @@ do_queue(struct broker *b, const struct effect *e, const char *text)
 		.text = text });
 }
 
-static void
-do_log(const struct effect *e, const char *text)
+/* Lines of the core (core/notice.h) and the keys of their fields. */
+static const struct {
+	enum log_level level;
+	const char *name;
+} notices[NOTICE_MAX] = {
+#define ROW(id, level, name) [NOTICE_##id] = { LOG_LEVEL_##level, name },
+	CORE_NOTICES(ROW)
+#undef ROW
+};
+
+#define END_NUM ""
+#define END_STR ""
+#define END_MS "_ms"
+static const char *const log_keys[FIELD_LOG_MAX] = {
+#define FIELD(id, key, how) [FIELD_##id] = key END_##how,
+	FIELDS(FIELD)
+#undef FIELD
+#define LOGFIELD(id, key, how) [FIELD_##id] = key END_##how,
+	    LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
+};
+
+static bool
+is_text(enum field_id id)
 {
-	if (e->urgent)
-		LOG(ERROR, e->word, LOG_B("text", text + e->text, e->text_len));
-	else
-		LOG(NOTICE, e->word,
-		    LOG_B("text", text + e->text, e->text_len));
+	enum { NUM, MS, STR };
+	static const int how[FIELD_LOG_MAX] = {
+#define FIELD(id, key, how) [FIELD_##id] = how,
+		FIELDS(FIELD)
+#undef FIELD
+#define LOGFIELD(id, key, how) [FIELD_##id] = how,
+		    LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
+	};
+
+	return how[id] == STR;
+}
+
+#define LOG_VALUES_MAX 16
+
+/* The core knows shards by number; people know servers by address. */
+static void
+do_log(struct broker *b, const struct effect *e, const char *text)
+{
+	struct log_value v[LOG_VALUES_MAX];
+	const struct field *f = b->effects.fields + e->field;
+	size_t i;
+
+	assert(e->nfields <= LOG_VALUES_MAX);
+	if (!log_enabled(notices[e->notice].level))
+		return;
+	for (i = 0; i < e->nfields; i++, f++) {
+		v[i] = (struct log_value)LOG_N(log_keys[f->id], f->num);
+		if (f->id == FIELD_SHARD)
+			v[i] = (struct log_value)LOG_S(log_keys[f->id],
+			    redis_node(b->redis, (uint32_t)f->num));
+		else if (is_text(f->id))
+			v[i] = (struct log_value)LOG_B(
+			    log_keys[f->id], text + f->str, f->len);
+	}
+	log_values(
+	    notices[e->notice].level, notices[e->notice].name, v, e->nfields);
 }
 
 static void
@@ -141,7 +193,7 @@ carry_out(struct broker *b)
 			redis_submit(b->redis, effects_op(fx, e));
 			break;
 		case EFFECT_LOG:
-			do_log(e, text);
+			do_log(b, e, text);
 			break;
 		case EFFECT_ATTACH:
 			do_attach(b, e);
@@ -205,6 +257,7 @@ on_opened(void *arg, struct conn *c)
 	b->clients_total++;
 	ev.u.open.session = conn_id(c);
 	ev.u.open.peer = conn_peer(c);
+	ev.u.open.uid = conn_uid(c);
 	ev.u.open.tcp = conn_is_tcp(c);
 	ev.u.open.proxied = conn_is_proxied(c);
 	bridge_step(b, &ev);
@@ -434,6 +487,7 @@ core_settings(struct core_config *out, const struct config *config)
 	out->max_hold_ms = config->locks.max_hold_ms;
 	out->default_hold_ms = config->locks.default_hold_ms;
 	out->max_grace_ms = config->locks.max_grace_ms;
+	out->debug = config->log.level == LOG_LEVEL_DEBUG;
 	out->handovers = config->locks.handovers;
 	out->max_holds = config->limits.holds;
 	out->max_waiters = config->limits.waiters;

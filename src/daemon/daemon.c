@@ -159,6 +159,8 @@ serve(struct config *config, const char *file)
 	base = loop_new();
 	LOG(NOTICE, "starting", LOG_S("version", PACKAGE_VERSION),
 	    LOG_S("broker", config->broker.name));
+	if (config->redis.mode == CONFIG_MODE_EMBEDDED)
+		LOG(WARNING, "embedded-redis", LOG_S("text", PROBE_EMBEDDED));
 	broker = broker_new(base, config);
 	life = lifecycle_new(base, broker, config, file, &notify);
 	if (broker && broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))

@@ -93,11 +93,31 @@ on_stop(evutil_socket_t number, short what, void *arg)
 	broker_stop(l->broker);
 }
 
+/* What can't change meanwhile is said line by line, the rest in one. */
 static void
-on_unchangeable(void *arg, const char *setting)
+on_changed(void *arg, const char *setting, bool copied, const char *from,
+    const char *to)
 {
-	(void)arg;
-	LOG(WARNING, "setting-needs-restart", LOG_S("setting", setting));
+	struct buf *names = arg;
+
+	if (copied) {
+		if (buf_len(names) > 0)
+			buf_addc(names, ',');
+		buf_adds(names, setting);
+	} else if (strcmp(setting, "locks.lease") == 0) {
+		LOG(WARNING, "setting-needs-restart", LOG_S("setting", setting),
+		    LOG_S("from", from), LOG_S("to", to),
+		    LOG_S("advice",
+			"it must be equal on all brokers of a Redis: restarted"
+			" alone, this one would grant nothing; see CHANGING THE"
+			" LEASE in lockbrokerd(8)"));
+	} else if (from[0] == '\0' && to[0] == '\0') {
+		LOG(WARNING, "setting-needs-restart",
+		    LOG_S("setting", setting));
+	} else {
+		LOG(WARNING, "setting-needs-restart", LOG_S("setting", setting),
+		    LOG_S("from", from), LOG_S("to", to));
+	}
 }
 
 static void
@@ -105,6 +125,7 @@ reload(struct lifecycle *l)
 {
 	struct config_faults faults;
 	struct config fresh;
+	struct buf names;
 	size_t i, changed;
 
 	config_faults_init(&faults);
@@ -118,13 +139,17 @@ reload(struct lifecycle *l)
 		return;
 	}
 	config_faults_fini(&faults);
-	changed = config_reload_diff(l->config, &fresh, on_unchangeable, l);
+	buf_init(&names);
+	changed = config_reload_diff(l->config, &fresh, on_changed, &names);
 	config_free(&fresh);
 	log_setup(
 	    l->config->log.level, l->config->log.to, l->config->log.format);
 	settings_fit_descriptors(l->config);
 	broker_reload(l->broker, l->config);
-	LOG(NOTICE, "reloaded", LOG_N("changed", changed));
+	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
+	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
+		buf_len(&names)));
+	buf_fini(&names);
 	notify_send(l->notify, "STATUS=Reloaded");
 	buf_clear(&l->said);
 }

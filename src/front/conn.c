@@ -155,8 +155,9 @@ conn_new(struct front *f, int fd, bool tcp)
 	if (tcp) {
 		sockopt_client(fd, f->limits.unreachable_ms);
 		c->peer = sockopt_peer_tcp(fd);
+		c->uid = -1;
 	} else {
-		c->peer = sockopt_peer_unix(fd, &admin);
+		c->peer = sockopt_peer_unix(fd, &admin, &c->uid);
 		c->admin = admin;
 	}
 	return c;
@@ -279,6 +280,12 @@ const char *
 conn_peer(const struct conn *c)
 {
 	return c->peer;
+}
+
+int64_t
+conn_uid(const struct conn *c)
+{
+	return c->uid;
 }
 
 bool

@@ -71,6 +71,7 @@ struct conn {
 	struct front *front;
 	void *data;    /* the handler's */
 	char *peer;    /* owned */
+	int64_t uid;   /* of the peer; -1: not known */
 	int fd;	       /* owned */
 	uint8_t stage; /* enum conn_stage */
 	uint8_t end;   /* enum conn_end */

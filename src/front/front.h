@@ -129,6 +129,7 @@ void front_each(
     struct front *f, void (*fn)(void *arg, struct conn *c), void *arg);
 
 uint64_t conn_id(const struct conn *c);
+int64_t conn_uid(const struct conn *c);	     /* -1: not known */
 const char *conn_peer(const struct conn *c); /* 10.0.0.7:5512 or pid:4711 */
 bool conn_is_tcp(const struct conn *c);
 bool conn_is_proxied(const struct conn *c);

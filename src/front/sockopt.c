@@ -139,15 +139,17 @@ sockopt_peer_tcp(int fd)
 }
 
 char *
-sockopt_peer_unix(int fd, bool *admin)
+sockopt_peer_unix(int fd, bool *admin, int64_t *uid)
 {
 	struct ucred who;
 	socklen_t len = sizeof(who);
 	char name[NAME_BYTES_MAX];
 
 	*admin = false;
+	*uid = -1;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		return xstrdup("pid:0");
+	*uid = (int64_t)who.uid;
 	*admin = who.uid == 0 || who.uid == geteuid();
 	(void)snprintf(name, sizeof(name), "pid:%ld", (long)who.pid);
 	return xstrdup(name);

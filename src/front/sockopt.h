@@ -17,8 +17,8 @@ void sockopt_client(int fd, int64_t unreachable_ms);
 /* "10.0.0.7:5512"; the caller frees it. */
 char *sockopt_peer_tcp(int fd);
 
-/* "pid:4711"; admin: root or the user this process runs as. */
-char *sockopt_peer_unix(int fd, bool *admin);
+/* "pid:4711"; admin: root or the user this process runs as; uid: -1: unknown. */
+char *sockopt_peer_unix(int fd, bool *admin, int64_t *uid);
 
 /* "HOST:PORT", "[V6]:PORT" or "unix:/PATH"; the caller frees it. */
 char *sockopt_name(const struct sockaddr_storage *sa, socklen_t len);

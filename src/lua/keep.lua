@@ -313,7 +313,7 @@ end }
 -- those who come next are not meant; a plain client's key is deleted.  Tells
 -- whether anybody listened.  After `by` (server time, ms; 0: no end) nobody
 -- waits for it any more, and it would befall somebody else.
-op.force = { keys = 3, args = 1, run = function(key, queue, shared, by)
+op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 	if tonumber(by) > 0 and now_ms > tonumber(by) then
 		return { "late" }
 	end
@@ -333,6 +333,7 @@ op.force = { keys = 3, args = 1, run = function(key, queue, shared, by)
 	for _, token in ipairs(at and sharers(shared) or { owner }) do
 		if string.sub(token, 1, #me + 1) ~= me .. "." then
 			others = others + 1
+			tell(token, "force-by", key, who .. " ")
 			heard = heard + (tell(token, "force", key, now) and 1 or 0)
 		end
 	end

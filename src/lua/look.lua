@@ -45,7 +45,7 @@ local function look_at(key, sem, latch, barrier, what)
 		local value = redis.call("GET", key)
 		local broker = string.match(parse(value) or "", "^(.*)%.%d+$")
 		return { "value", 0, redis.call("PTTL", key), 0,
-			value == "" and "-" or value or "",
+			shown(value),
 			(look_semaphore(sem) and 2 or 0)
 				+ (look_latch(latch) and 4 or 0)
 				+ (look_barrier(barrier) and 8 or 0), 0,

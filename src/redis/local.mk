@@ -29,6 +29,7 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/probe.h \
 	src/redis/probe_conn.c \
 	src/redis/probe_conn.h \
+	src/redis/probe_guard.c \
 	src/redis/probe_sentinel.c \
 	src/redis/probe_server.c \
 	src/redis/probe_server.h \

@@ -26,6 +26,12 @@ pool_ignore(void *arg, const redisReply *reply)
 	(void)reply;
 }
 
+const char *
+pool_node(const struct pool *p)
+{
+	return p->node;
+}
+
 /* ---- up and down ---- */
 
 static void
@@ -37,16 +43,19 @@ log_down(struct pool *p, const char *why, const char *advice)
 		p->down_ms = now;
 	if (!advice && now - p->down_ms < p->config.quiet_ms)
 		return;
-	if (p->down_lines >= DOWN_LINES_MAX || strcmp(why, p->down_why) == 0)
+	if (now - p->down_told_ms < p->config.remind_ms &&
+	    (p->down_lines >= DOWN_LINES_MAX || strcmp(why, p->down_why) == 0))
 		return;
 	(void)snprintf(p->down_why, sizeof(p->down_why), "%s", why);
 	p->down_lines++;
+	p->down_told_ms = now;
 	if (advice)
 		LOG(WARNING, "redis-down", LOG_S("node", p->node),
-		    LOG_S("why", why), LOG_S("advice", advice));
+		    LOG_S("why", why), LOG_N("down_ms", now - p->down_ms),
+		    LOG_S("advice", advice));
 	else
 		LOG(WARNING, "redis-down", LOG_S("node", p->node),
-		    LOG_S("why", why));
+		    LOG_S("why", why), LOG_N("down_ms", now - p->down_ms));
 }
 
 /* The others do its work. */
@@ -80,6 +89,7 @@ log_up(struct pool *p, const struct info *info)
 	}
 	p->down_ms = 0;
 	p->down_lines = 0;
+	p->down_told_ms = 0;
 	p->down_why[0] = '\0';
 	p->told_why[0] = '\0';
 }

@@ -41,6 +41,7 @@ struct pool_config {
 	int64_t lease_ms;
 	int64_t retry_ms_max;
 	int64_t quiet_ms;	   /* not to be called down before so long */
+	int64_t remind_ms;	   /* it is called down again so often */
 	bool own;		   /* embedded: no password */
 	struct redis_stats *stats; /* counted into */
 	const struct redis_handler
@@ -104,5 +105,8 @@ void pool_flush(struct pool *p);
  */
 bool pool_ask(
     struct pool *p, const char *command, pool_answer *done, void *arg);
+
+/* The address of its server, for people. */
+const char *pool_node(const struct pool *p);
 
 #endif

@@ -55,10 +55,11 @@ struct pool {
 	bool closing;	    /* nobody is told any more */
 
 	/* Spells, so that each is logged once. */
-	int64_t down_ms;     /* since when; 0: it is not */
-	unsigned down_lines; /* logged of this spell */
-	char down_why[160];  /* the last of them */
-	char told_why[160];  /* what the owner was told, of this spell */
+	int64_t down_ms;      /* since when; 0: it is not */
+	unsigned down_lines;  /* logged of this spell */
+	int64_t down_told_ms; /* when it was logged last; 0: it was not */
+	char down_why[160];   /* the last of them */
+	char told_why[160];   /* what the owner was told, of this spell */
 	struct spells spells;
 	bool short_told; /* of replicas */
 	bool policy_told;

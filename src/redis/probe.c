@@ -24,6 +24,7 @@ probe_embedded(struct probe *probe)
 	probe_say(probe, FINDING_OK, "embedded",
 	    "the broker starts %s by itself; there is nothing to ask yet",
 	    probe->config->redis.server);
+	probe_say(probe, FINDING_WARN, "embedded", PROBE_EMBEDDED);
 }
 
 static void

@@ -18,6 +18,11 @@
 
 struct config;
 
+/* What is to be known of redis.mode embedded. */
+#define PROBE_EMBEDDED                                                   \
+	"locks hold among the clients of this broker only; for several " \
+	"hosts give redis.mode and redis.nodes"
+
 /* One line for each finding.  False where one of them is a failure. */
 bool probe_run(const struct config *config, FILE *out);
 

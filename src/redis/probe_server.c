@@ -62,6 +62,7 @@ struct server {
 	struct info info;
 	char sha[SHA_BYTES + 1]; /* of try_commands */
 	long replicas;		 /* connected */
+	int64_t server_us;	 /* its clock; 0: not told */
 };
 
 /* ---- what it is ---- */
@@ -176,6 +177,7 @@ check_clock(struct server *s)
 		return;
 	}
 	freeReplyObject(reply);
+	s->server_us = theirs_us;
 	off_us = theirs_us - ((int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000);
 	if (!probe->clock_known || off_us < probe->clock_min_us)
 		probe->clock_min_us = off_us;
@@ -537,6 +539,7 @@ check_all(struct server *s)
 	check_settings(s);
 	if (s->info.replica)
 		return;
+	probe_guard(&s->conn, s->config, s->server_us / 1000);
 	ok = check_commands(s);
 	ok &= check_scripts(s);
 	ok &= check_subscribe(s);

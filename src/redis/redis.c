@@ -200,6 +200,14 @@ redis_flush(struct redis *r)
 		(void)evtimer_add(r->again, &now);
 }
 
+const char *
+redis_node(const struct redis *r, uint32_t shard)
+{
+	const struct pool *pool = r->ops->route(r->topology, shard);
+
+	return pool ? pool_node(pool) : "";
+}
+
 void
 redis_stats(const struct redis *r, struct redis_stats *out)
 {

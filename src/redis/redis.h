@@ -79,6 +79,9 @@ void redis_start(struct redis *redis);
 void redis_submit(struct redis *redis, const struct op *op); /* copies */
 void redis_flush(struct redis *redis);
 
+/* The server that a shard is on at the moment, for people; "": none. */
+const char *redis_node(const struct redis *redis, uint32_t shard);
+
 void redis_stats(const struct redis *redis, struct redis_stats *out);
 
 /* Answers nothing that is still under way. Embedded: stops the server. */

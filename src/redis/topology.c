@@ -7,6 +7,9 @@
 #include "redis/pool.h"
 #include "redis/topology.h"
 
+/* What stays down is said again; who reads the log may have come later. */
+#define REMIND_MS (INT64_C(5) * 60 * 1000)
+
 struct pool_config
 topology_pool(const struct topology_env *env,
     const struct config_address *address, int64_t retry_ms_max)
@@ -21,6 +24,7 @@ topology_pool(const struct topology_env *env,
 		.tls = env->tls,
 		.lease_ms = env->config->locks.lease_ms,
 		.retry_ms_max = retry_ms_max,
+		.remind_ms = REMIND_MS,
 		.stats = env->stats,
 		.owner = env->handler,
 		.owner_arg = env->arg,

@@ -32,6 +32,7 @@
  *	       party      generation
  *	       leave      how (l: leaves, n: has noted what became of it)
  *	       bless      pend
+ *	       force      until (ms of the server's clock) who
  *	       heartbeat  where people reach the broker (or nothing)
  *	       look       at what (l: lock, s: semaphore, t: latch, b: barrier)
  *	       status, await, idle: nothing

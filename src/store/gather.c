@@ -57,7 +57,7 @@ struct gather {
 	char *me;
 	char *channel;
 	char *address;
-	char cfg[64];
+	char cfg[STORE_CFG_SIZE];
 	char lease[DIGITS_MAX];
 	char pad[DIGITS_MAX];
 	char grace[DIGITS_MAX];
@@ -142,6 +142,18 @@ slots_init(struct gather *g)
 	}
 }
 
+void
+store_cfg(char out[STORE_CFG_SIZE], const struct store_config *c)
+{
+	if (c->quorum)
+		(void)snprintf(out, STORE_CFG_SIZE,
+		    "v1,lease=%" PRId64 ",quorum=%u", c->lease_ms, c->shards);
+	else
+		(void)snprintf(out, STORE_CFG_SIZE,
+		    "v1,lease=%" PRId64 ",replicas=%u", c->lease_ms,
+		    c->replicas);
+}
+
 struct gather *
 gather_new(const struct store_config *c)
 {
@@ -163,11 +175,7 @@ gather_new(const struct store_config *c)
 	g->me = format("%s.%016" PRIx64, c->broker, c->instance);
 	g->channel = format("%s@%s", c->prefix, g->me);
 	g->address = xstrdup(c->address != NULL ? c->address : "");
-	(void)snprintf(g->cfg, sizeof(g->cfg),
-	    "v1,lease=%" PRId64 ",replicas=%u", c->lease_ms, c->replicas);
-	if (c->quorum)
-		(void)snprintf(g->cfg, sizeof(g->cfg),
-		    "v1,lease=%" PRId64 ",quorum=%u", c->lease_ms, c->shards);
+	store_cfg(g->cfg, c);
 	(void)snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
 	(void)snprintf(
 	    g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
@@ -452,6 +460,7 @@ static void
 args_force(struct call *call, const struct op *op)
 {
 	arg_number(call, op->limit);
+	args_bless(call, op); /* who asks */
 }
 
 static void

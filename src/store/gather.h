@@ -39,6 +39,10 @@ struct store_config {
 
 struct gather;
 
+/* What must be the same for all brokers, as it stands in the guard. */
+#define STORE_CFG_SIZE 64
+void store_cfg(char out[STORE_CFG_SIZE], const struct store_config *config);
+
 struct gather *gather_new(const struct store_config *config);
 void gather_free(struct gather *g);
 

@@ -94,7 +94,8 @@ struct op {
 			       FORCE, and RENEW what is shared: ms of the
 			       server's clock, not later; 0: whenever */
 	int64_t timeout_ms; /* no reply for so long: outcome unknown */
-	char pend[PEND_MAX_BYTES]; /* BLESS: the spell to end; NUL-terminated */
+	/* NUL-terminated.  BLESS: the spell to end; FORCE: who asks. */
+	char pend[PEND_MAX_BYTES];
 };
 
 /*

@@ -32,8 +32,12 @@ dump(const struct config *config, size_t *size)
 }
 
 static void
-count(void *arg, const char *setting)
+count(void *arg, const char *setting, bool copied, const char *from,
+    const char *to)
 {
+	(void)copied;
+	(void)from;
+	(void)to;
 	/* The one thing that a dump leaves out. */
 	if (strcmp(setting, "redis.password") != 0)
 		(*(size_t *)arg)++;

@@ -121,10 +121,16 @@ tell_one(struct broker *b, struct answer *a)
 }
 
 static void
-tell_log(struct broker *b, const struct effect *e, const char *text)
+tell_log(struct broker *b, const struct effect *e)
 {
-	TRACE(b->w, "%s log %s %.*s", b->name, e->word, (int)e->text_len, text);
-	if (strcmp(e->word, "guard-fences") == 0)
+	static const char *const names[] = {
+#define ROW(id, level, name) name,
+		CORE_NOTICES(ROW)
+#undef ROW
+	};
+
+	TRACE(b->w, "%s log %s", b->name, names[e->notice]);
+	if (e->notice == NOTICE_GUARD_FENCES)
 		b->w->checker.by_clocks = true;
 }
 
@@ -136,7 +142,7 @@ tell_effect(
 	struct answer a;
 
 	if (e->kind == EFFECT_LOG)
-		tell_log(b, e, buf_data(&fx->text) + e->text);
+		tell_log(b, e);
 	if (e->kind == EFFECT_REPLY || e->kind == EFFECT_EVENT) {
 		make_answer(&a, fx, e);
 		a.early_us = early_us;

@@ -1,6 +1,12 @@
 """What people are told who run brokers: who has what, where and since when; what the log says
 of a night; and whether new locks can be granted."""
 
+import os
+import re
+import signal
+import subprocess
+
+from lib.broker import find_program
 from lib.case import SystemTest, grace_of
 from lib.wait import eventually
 
@@ -90,3 +96,184 @@ class Ready(SystemTest):
         self.assertEqual(reply.code, "unavailable")
         self.assertEqual(client.stats()["grants_ready_in_ms"], "0")
         self.assertNotIn("did not answer", client.err("STATUS x", "unavailable").text)
+
+
+def fields(line):
+    """The key=value pairs of a line of the log, quoted or not."""
+    return {key: quoted or plain for key, quoted, plain in
+            re.findall(r'([\w.]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))', line)}
+
+
+class Log(SystemTest):
+    """What was seen and said, for those who come later."""
+
+    def one(self, broker, pattern, timeout=10):
+        lines = eventually(lambda: broker.log_lines(pattern), timeout, pattern)
+        self.assertEqual(len(lines), 1, lines)
+        return fields(lines[0])
+
+    def test_redis_refuses_connections(self):
+        """Nothing listens there, and that is what is said."""
+        broker = self.broker("127.0.0.1:1")
+        line = self.one(broker, "warning redis-down")
+        self.assertEqual((line["node"], line["why"]), ("127.0.0.1:1", "Connection refused"))
+        self.assertIn("Connection refused",
+                      self.client().err("TRYLOCK x", "unavailable").text)
+
+    def test_an_embedded_redis(self):
+        broker = self.broker()
+        self.assertIn("this broker only", self.one(broker, "warning embedded-redis")["text"])
+        probe = subprocess.run([find_program(), "-t", "--probe", "-c", broker.config_path],
+                               capture_output=True, text=True, check=True)
+        self.assertRegex(probe.stdout, "(?m)^warn .*this broker only")
+
+    def test_a_reload(self):
+        server = self.redis()
+        broker = self.broker(server, lease=2.0, trust_new=True)
+        broker.write_config({"locks": {"lease": "3s", "handovers": 7},
+                             "log": {"level": "debug"}})
+        broker.signal(signal.SIGHUP)
+        done = self.one(broker, "notice reloaded")
+        self.assertEqual((done["changed"], done["settings"]), ("2", "locks.handovers,log.level"))
+        other = self.one(broker, "setting-needs-restart")
+        self.assertEqual((other["setting"], other["from"], other["to"]),
+                         ("locks.lease", "2s", "3s"))
+        self.assertIn("CHANGING THE LEASE", other["advice"])
+        probe = subprocess.run([find_program(), "-t", "--probe", "-c", broker.config_path],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(probe.returncode, 1)
+        self.assertRegex(probe.stdout, "(?m)^fail .*lease=2000,replicas=0, .*lease=3000")
+
+    def test_debugging(self):
+        """A session's number leads to its label, and each grant and release has a line."""
+        broker = self.broker(log={"level": "debug"})
+        client = self.client()
+        number = client.ok("SESSION label=nightly grace=5s")["id"]
+        fence = client.lock("x")
+        client.ok("UNLOCK x")
+        client.ok("QUIT")
+        named = self.one(broker, "debug session-named .*label=nightly")
+        self.assertEqual((named["session"], named["uid"]), (number, str(os.getuid())))
+        for event in ("lock-granted", "lock-released"):
+            line = self.one(broker, f"debug {event} name=x")
+            self.assertEqual((line["session"], line["label"], line["fence"]),
+                             (number, "nightly", str(fence)))
+        self.one(broker, f"debug session-ends session={number}")
+
+
+class Night(SystemTest):
+    """Redis killed, emptied, brokers killed, forced, changed; and in the morning somebody reads
+    the log, and nothing else, to tell who lost what, when, why, and where it is now."""
+
+    limit = 90
+
+    def lines(self, broker, event):
+        return [fields(line) | {"at": line.split(" ")[0], "level": line.split(" ")[1]}
+                for line in broker.log_lines(rf"^\S+ \w+ {event}( |$)")]
+
+    def lost(self, broker, name):
+        found = [line for line in self.lines(broker, "lock-lost") if line["name"] == name]
+        self.assertEqual(len(found), 1, f"{name}: {found}")
+        return found[0]
+
+    def named(self, broker, label):
+        client = self.client(broker)
+        client.ok(f"SESSION label={label}")
+        return client
+
+    def start(self):
+        self.server = self.redis(tcp=True)
+        self.first = self.broker(self.server, name="first", lease=1.0, trust_new=True)
+        self.second = self.broker(self.server, name="second", lease=1.0, trust_new=True)
+
+    def wait_ready(self, *brokers):
+        for broker in brokers:
+            client = self.client(broker)
+            eventually(lambda: client.ask("READY").ok, 20, f"{broker.name} grants")
+
+    def test_what_the_log_tells(self):
+        self.start()
+        importer, backup = self.named(self.first, "import"), self.named(self.second, "backup")
+        self.hold_runs_out()
+        importer.lock("import")
+        self.redis_is_killed(importer)
+        self.redis_is_emptied(backup)
+        self.it_is_forced(backup)
+        self.a_broker_is_killed(importer)
+        self.the_lease_is_changed()
+
+    def hold_runs_out(self):
+        client = self.named(self.first, "report")
+        fence = client.lock("report", "hold=200ms")
+        client.event(5, kind="LOST")
+        line = self.lost(self.first, "report")
+        self.assertEqual((line["level"], line["reason"], line["label"], line["fence"]),
+                         ("info", "hold", "report", str(fence)))
+        self.assert_within(200, int(line["held_ms"]), 2000)
+
+    def redis_is_killed(self, importer):
+        self.server.kill()
+        importer.event(10, kind="LOST")
+        line = self.lost(self.first, "import")
+        self.assertEqual((line["level"], line["reason"], line["label"]),
+                         ("warning", "unreachable", "import"))
+        self.assertTrue(line["peer"].startswith("pid:"))
+        risk, = (one for one in self.lines(self.first, "lock-at-risk") if
+                 one["name"] == "import")
+        self.assertEqual(risk["session"], line["session"])
+        self.assertLess(risk["at"], line["at"])
+        down = self.lines(self.first, "redis-down")
+        self.assertLess(down[0]["at"], line["at"])
+        self.server.start()
+        self.wait_ready(self.first, self.second)
+        pending = self.lines(self.first, "guard-pending")[-1]
+        self.assertIn(pending["cause"], ("restarted", "emptied"))
+        self.assertEqual(pending["node"], self.lines(self.first, "redis-up")[0]["node"])
+        self.assertIn("locks that are held are kept", pending["text"])
+        ready = self.lines(self.first, "guard-ready")[-1]
+        self.assertGreater(int(ready["after_ms"]), 1000)
+
+    def redis_is_emptied(self, backup):
+        """What is held is kept, and no line says that it was lost."""
+        backup.lock("backup")
+        before = len(self.lines(self.second, "guard-pending"))
+        self.server.cmd("FLUSHALL")
+        eventually(lambda: len(self.lines(self.second, "guard-pending")) > before, 10)
+        self.assertEqual(self.lines(self.second, "guard-pending")[-1]["cause"], "emptied")
+        self.wait_ready(self.first, self.second)
+        self.assertEqual(self.lines(self.second, "lock-lost"), [])
+
+    def it_is_forced(self, backup):
+        self.client(self.first).ok("UNLOCK-FORCE backup", timeout=10)
+        backup.event(5, kind="LOST")
+        asked, = self.lines(self.first, "unlock-force")
+        self.assertEqual((asked["name"], asked["uid"], asked["peer"]),
+                         ("backup", str(os.getuid()), f"pid:{os.getpid()}"))
+        self.assertEqual(self.lines(self.first, "unlock-force-asked")[0]["broker"], "second")
+        forced, = self.lines(self.second, "forced")
+        self.assertEqual((forced["name"], forced["label"]), ("backup", "backup"))
+        for part in (f"uid={os.getuid()}", f"pid:{os.getpid()}", "broker=first"):
+            self.assertIn(part, forced["by"])
+        self.assertEqual(self.lost(self.second, "backup")["reason"], "forced")
+
+    def a_broker_is_killed(self, importer):
+        """Its clients lose all; the other broker says nothing was lost there, and has it now."""
+        importer.lock("import")
+        heir = self.named(self.second, "heir")
+        self.first.kill()
+        heir.lock("import", timeout=15)
+        status = heir.ok("STATUS import")
+        self.assertEqual((status["broker"], status["label"]), ("second", "heir"))
+        heir.ok("UNLOCK import")
+
+    def the_lease_is_changed(self):
+        third = self.broker(self.server, name="third", lease=2.0)
+        eventually(lambda: self.lines(third, "guard-refuses"), 10)
+        refuses, = self.lines(third, "guard-refuses")
+        self.assertEqual((refuses["level"], refuses["cause"]), ("error", "settings"))
+        self.assertIn("lease=1000", refuses["text"])
+        self.second.stop()
+        self.wait_ready(third)
+        pending = self.lines(third, "guard-pending")[-1]
+        self.assertEqual(pending["cause"], "settings")
+        self.assertTrue(self.lines(third, "guard-ready"))

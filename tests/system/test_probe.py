@@ -88,7 +88,7 @@ class Probe(SystemTest):
         fence = client.lock("x")
         before = server.cmd("HGET", "lock:@guard", "n")
         for _ in range(3):
-            self.assertEqual(self.probe([server.address])[0], 0)
+            self.assertEqual(self.probe([server.address], lease=1)[0], 0)
         self.assertEqual(server.cmd("HGET", "lock:@guard", "n"), before)
         self.assertEqual(client.ok("LOCK x").fence, fence)
         self.assertEqual(client.events, [])

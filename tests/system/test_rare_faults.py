@@ -203,7 +203,7 @@ class OfRedis(SystemTest):
         replica = self.redis()
         Watched.attach(replica, self.server)
         self.costs_a_grace()
-        self.assertTrue(self.brokers[0].log_lines("guard-pending.*history changed"))
+        self.assertTrue(self.brokers[0].log_lines("guard-pending.*cause=replica"))
         replica.kill()
 
         def is_freed():

@@ -174,6 +174,7 @@ STORIES = tests/unit/stories/deadlock.story \
 	tests/unit/stories/guard.story \
 	tests/unit/stories/keep.story \
 	tests/unit/stories/lease.story \
+	tests/unit/stories/notices.story \
 	tests/unit/stories/queue.story \
 	tests/unit/stories/outside.story \
 	tests/unit/stories/quorum.story \

@@ -3,6 +3,7 @@
  * the core has in flight; it knows no rule of the core.
  *
  * Before the first line that drives:
+ *	config debug (shows the log lines of holds and sessions)
  *	config lease=10s handovers=2 owned floor=D trust_new max_hold=D quorum=N
  *		fences=N ...
  * Lines that drive, TIME in milliseconds:
@@ -13,8 +14,7 @@
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
  *	TIME < OUTCOME NAME [fence=F] [first=N] [second=N] [ttl=D]
- *				[waiting] [also=TEXT] [sent=TIME]
- *				[on=SHARD]
+ *				[waiting] [also=TEXT] [sent=TIME] [on=SHARD]
  *				of the oldest operation of that name; `@guard`
  *				is the name of those that have none
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
@@ -107,6 +107,15 @@ static const struct {
 #define FIELD(id, key, how) [FIELD_##id] = { key, how },
 	FIELDS(FIELD)
 #undef FIELD
+#define LOGFIELD(id, key, how) [FIELD_##id] = { key, how },
+	    LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
+};
+
+static const char *const notice_words[] = {
+#define ROW(id, level, name) [NOTICE_##id] = name,
+	CORE_NOTICES(ROW)
+#undef ROW
 };
 
 static const char *const status_words[] = { "OK", "BUSY", "TIMEOUT",
@@ -231,6 +240,8 @@ write_fields(struct story *st, const struct effect *e)
 
 	for (i = 0; i < e->nfields; i++, last = f) {
 		f = &st->fx.fields[e->field + i];
+		if (f->id == FIELD_TEXT)
+			continue; /* of a log line: for people */
 		if (last != NULL && last->id == f->id &&
 		    field_words[f->id].how == NUM)
 			buf_addc(st->out, ',');
@@ -285,7 +296,7 @@ write_op(struct story *st, const struct op *op)
 		buf_adds(st->out, " whole");
 	if (op->flags & OP_QUEUE)
 		buf_adds(st->out, " queue");
-	if (op->pend[0] != '\0')
+	if (op->kind == OP_BLESS && op->pend[0] != '\0')
 		buf_addf(st->out, " pend=%s", op->pend);
 	if (st->config.shards > 1)
 		buf_addf(st->out, " on=%" PRIu32, op->shard);
@@ -298,6 +309,9 @@ write_effect(struct story *st, const struct effect *e)
 	const char *text =
 	    st->fx.text.mem == NULL ? "" : buf_data(&st->fx.text);
 
+	if (e->kind == EFFECT_LOG && e->notice < NOTICE_UNLOCK_FORCE &&
+	    !st->config.debug)
+		return;
 	if (e->kind == EFFECT_OP) {
 		write_op(st, effects_op(&st->fx, e));
 		return;
@@ -307,8 +321,7 @@ write_effect(struct story *st, const struct effect *e)
 		buf_addf(st->out, "%" PRIu64 " queue %.*s", e->session,
 		    (int)e->name_len, text + e->name);
 	else if (e->kind == EFFECT_LOG)
-		buf_addf(st->out, "log %s %.*s", e->word, (int)e->text_len,
-		    text + e->text);
+		buf_addf(st->out, "log %s", notice_words[e->notice]);
 	else if (e->kind == EFFECT_CLOSE)
 		buf_addf(st->out, "close %" PRIu64, e->conn);
 	else
@@ -455,6 +468,7 @@ open_session(struct story *st, int64_t id, bool tcp, bool proxied)
 	ev.u.open.session = (uint64_t)id;
 	ev.u.open.peer = "peer";
 	ev.u.open.tcp = tcp;
+	ev.u.open.uid = -1;
 	ev.u.open.proxied = proxied;
 	step(st, &ev);
 }
@@ -699,6 +713,8 @@ configure(struct story *st)
 	c->max_holds = (unsigned)option_num(st, "holds", c->max_holds);
 	c->max_waiters = (unsigned)option_num(st, "waiters", c->max_waiters);
 	c->address = option(st, "address");
+	c->failover = flag(st, "failover");
+	c->debug = flag(st, "debug");
 	c->owned = flag(st, "owned");
 	c->floor_ms = option_num(st, "floor", 0);
 	c->trust_new = flag(st, "trust_new");

@@ -467,10 +467,25 @@ END_TEST
 /* --- Reload */
 
 static void
-note_change(void *arg, const char *setting)
+note_change(void *arg, const char *setting, bool copied, const char *from,
+    const char *to)
 {
+	(void)from;
+	(void)to;
+	if (copied)
+		return;
 	strcat(arg, setting);
 	strcat(arg, " ");
+}
+
+static void
+note_values(void *arg, const char *setting, bool copied, const char *from,
+    const char *to)
+{
+	char *out = arg;
+
+	sprintf(out + strlen(out), "%s%s %s>%s;", copied ? "" : "!", setting,
+	    from, to);
 }
 
 static const struct {
@@ -529,6 +544,25 @@ START_TEST(reload)
 	ck_assert_uint_eq(
 	    config_reload_diff(&config, &fresh, note_change, refused), 0);
 	ck_assert_str_eq(refused, reloads[_i].refused);
+	config_free(&config);
+	config_free(&fresh);
+}
+END_TEST
+
+START_TEST(reload_tells_the_values)
+{
+	struct config config, fresh;
+	char told[512] = "";
+
+	load(&config, STANDALONE "  password: old\nlocks: {lease: 10s}");
+	load(&fresh,
+	    STANDALONE "  password: new\nlocks: {lease: 1500ms, handovers: 2}\n"
+		       "log: {level: debug}\nlisten: []");
+	ck_assert_uint_eq(
+	    config_reload_diff(&config, &fresh, note_values, told), 2);
+	ck_assert_str_eq(told,
+	    "!listen >;!redis.password >;!locks.lease 10s>1500ms;"
+	    "locks.handovers 64>2;log.level info>debug;");
 	config_free(&config);
 	config_free(&fresh);
 }
@@ -605,6 +639,7 @@ config_cases(void)
 	tcase_add_test(t, faults_are_bounded);
 	tcase_add_test(t, quoting);
 	tcase_add_loop_test(t, reload, 0, COUNT(reloads));
+	tcase_add_test(t, reload_tells_the_values);
 	tcase_add_loop_test(t, example, 0, COUNT(examples));
 	tcase_add_test(t, example_is_the_defaults);
 	return t;

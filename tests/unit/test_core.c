@@ -16,6 +16,7 @@
 #include "suite.h"
 
 static const char *const subjects[] = {
+	"notices",
 	"lease",
 	"unknown",
 	"time",

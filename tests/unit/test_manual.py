@@ -337,6 +337,26 @@ class Daemon(unittest.TestCase):
                 self.assertRegex("\n".join(page.lines),
                                  rf"(?m)^\.It Fl {letter}\b")
 
+    def test_every_event_of_the_log(self):
+        """From the tables, and from each LOG() that names its event."""
+        there = {string(row[2]) for row in rows(
+            re.sub(r"#define \w+\(\w+\)", "", source("src/core/notice.h")),
+            "ROW") if len(row) == 3 and '"' in row[2]}
+        there |= {string(row[2]) for row in rows(
+            re.sub(r"#define \w+\(\w+\)", "", source("src/store/refusal.h")),
+            "REFUSAL") if len(row) == 4}
+        self.assertGreater(len(there), 35)
+        for path in sorted((TOP / "src").rglob("*.c")):
+            there |= set(re.findall(r'\bLOG\(\s*[A-Z]+,\s*"([a-z-]+)"',
+                                    path.read_text(encoding="utf-8")))
+        self.assertGreater(len(there), 80)
+        heads = {word for line in Page("lockbrokerd.8").lines
+                 if line.startswith(".It Li")
+                 for word in line[len(".It Li"):].replace(",", " ").split()}
+        for event in sorted(there):
+            with self.subTest(event=event):
+                self.assertIn(event, heads)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -237,7 +237,7 @@ config handovers=1
 30 message given 1 100 1000000 29000 0123456789abcdef 0 a
 > 1 OK fence=100 depth=1
 35 guard pending x:1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 > op renew a seq=1 ttl=13000 fence=100
 40 < renewed a
 
@@ -247,10 +247,10 @@ config handovers=1
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < queued a ttl=5s
 25 guard pending x:1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 30 message given 1 100 1000000 29000 0123456789abcdef 0 a
 900 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=875
 > op confirm a seq=1 ttl=13000 reserve=1
 910 < lost a
 > op acquire a seq=2 ttl=13000 reserve=1 queue

@@ -4,14 +4,14 @@
 0 up
 0 open 1
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=unwatched wait=13600
 10 1 LOCK a
 13600 until
 13610 until
 > 13610 op bless pend=p1
 13620 < done @guard
 13620 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=13610
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 13630 < granted a fence=100
 > 1 OK fence=100 depth=1
@@ -19,9 +19,9 @@
 == the pend value has changed: the grace period begins again
 0 up
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=unwatched wait=13600
 10000 guard pending p2
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=unwatched wait=13600 down=9990
 13650 until
 23600 until
 > 23600 op bless pend=p2
@@ -31,18 +31,18 @@ config owned
 0 up
 0 open 1
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 0ms
+> log guard-pending node=0 cause=unwatched wait=0
 11 until
 > 11 op bless pend=p1
 20 < done @guard
 20 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=10
 20 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 30 < granted a fence=100
 > 1 OK fence=100 depth=1
 40 guard pending p2
-> log guard-pending shard 0: its history changed; grants begin in 0ms
+> log guard-pending node=0 cause=replica wait=0
 > op renew a seq=1 ttl=13000 fence=100
 42 until
 50 < unknown a
@@ -54,7 +54,7 @@ config owned floor=5s
 0 up
 0 open 1
 10 guard pending p1 fresh
-> log guard-pending shard 0: a server never used before; grants begin in 4990ms
+> log guard-pending node=0 cause=promised wait=4990
 20 1 LOCK a
 30 1 TRYLOCK b
 > 1 ERR unavailable no new locks for 5.0 s: clients may still count on what the broker before this one told them; locks that are held are kept
@@ -63,14 +63,14 @@ config owned floor=5s
 > 5000 op bless pend=p1
 5010 < done @guard
 5010 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=5000
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 
 == a server never seen before is trusted
 config trust_new
 0 up
 10 guard pending p1 fresh
-> log guard-pending shard 0: a server never used before; grants begin in 0ms
+> log guard-pending node=0 cause=new wait=0
 12 until
 > 11 op bless pend=p1
 
@@ -78,7 +78,7 @@ config trust_new
 config trust_new
 0 up
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=unwatched wait=13600
 100 until
 
 == what is held is written again at once
@@ -94,7 +94,7 @@ config trust_new
 50 1 UNLOCK b
 > op end b seq=2
 60 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 > op renew a seq=1 ttl=13000 fence=100
 61 until
 70 < renewed a
@@ -114,7 +114,7 @@ config trust_new
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 60 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 > op renew a seq=1 ttl=13000 fence=100
 61 until
 70 < lost a
@@ -129,7 +129,7 @@ config trust_new
 3400 until
 > 2208 op renew a seq=1 ttl=13000 fence=100
 3410 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 3420 < renewed a
 > op renew a seq=1 ttl=13000 fence=100
 3430 < renewed a
@@ -137,20 +137,20 @@ config trust_new
 == other states: why a request waits
 0 ready 3
 10 guard readonly
-> log guard-refuses shard 0: readonly: that Redis server is a replica; redis.nodes must name the master, or its Sentinels
+> log guard-refuses node=0 cause=replica
 20 1 LOCK a wait=1s
 1020 until
 > 1020 1 ERR unavailable that Redis server is a replica; redis.nodes must name the master, or its Sentinels
 1030 guard config lease=30000
-> log guard-refuses shard 0: config: the brokers on that Redis use other settings (lease=30000) than this one (lease=10000,replicas=0); make them equal on all
+> log guard-refuses node=0 cause=settings down=1020
 1040 1 TRYLOCK a
 > 1 ERR unavailable the brokers on that Redis use other settings (lease=30000) than this one (lease=10000,replicas=0); make them equal on all
 1050 guard clock
-> log guard-refuses shard 0: clock: the clock of the Redis server is beyond the year 2255
+> log guard-refuses node=0 cause=clock down=1040
 1060 1 TRYLOCK a
 > 1 ERR unavailable the clock of the Redis server is beyond the year 2255
 1070 guard unknown
-> log guard-refuses shard 0: unknown: Redis has not answered yet
+> log guard-refuses node=0 cause=unknown down=1060
 1080 1 LOCK a wait=1s
 2080 until
 > 2080 1 ERR unavailable Redis has not answered yet
@@ -159,7 +159,7 @@ config trust_new
 3100 until
 > 3100 1 ERR unavailable Redis can't be used
 3110 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=3100
 
 == the link is lost and comes back
 0 ready 3
@@ -185,7 +185,7 @@ config trust_new
 40 < ended a
 > 1 OK depth=0
 50 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 > op renew a seq=1 ttl=4970 fence=100
 51 until
 60 < renewed a
@@ -203,7 +203,7 @@ config trust_new
 40 < ended a
 > 1 OK depth=0
 50 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 > op renew a seq=1 ttl=4970 fence=100
 51 until
 60 < unknown a
@@ -214,7 +214,7 @@ config trust_new
 == a bless that is refused, or of unknown outcome, is not repeated in haste
 0 up
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=unwatched wait=13600
 13610 until
 > 13610 op bless pend=p1
 13611 < refused @guard text=x

@@ -51,7 +51,7 @@
 40 < ended a
 > 1 OK depth=0
 50 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 > op renew a seq=1 ttl=19970 fence=100
 60 < renewed a
 20010 until
@@ -202,7 +202,7 @@
 40 < ended a
 > 1 OK depth=0
 50 message force 1 1000000 45000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker
 > op end a seq=1
 60 < ended a
 70 2 LOCK a
@@ -219,7 +219,7 @@
 30 1 UNLOCK a
 > op end a seq=1 linger=3599990
 40 message force 1 1000000 38000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker
 50 < ended a
 > 1 OK depth=0
 > op end a seq=1
@@ -323,7 +323,7 @@
 50 1 LOCK a
 > op confirm a seq=1 ttl=59970 reserve=1
 60 guard pending y
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 70 < pending a
 > op renew a seq=1 ttl=59950 fence=100
 80 < unknown a
@@ -331,7 +331,7 @@
 > 130 op renew a seq=1 ttl=59890 fence=100
 200 < renewed a
 300 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=240
 > op confirm a seq=1 ttl=59720 reserve=1
 310 < granted a fence=101
 > 1 OK fence=101 depth=1

@@ -160,10 +160,10 @@
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < queued a ttl=1m
 30 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 40 message grant 1 a
 50 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=20
 > op confirm a seq=1 ttl=13000 reserve=1
 60 < granted a fence=100
 > 1 OK fence=100 depth=1

@@ -37,13 +37,14 @@
 == force: the clock of the store has jumped, and the key is not there
 0 ready 2
 10 1 UNLOCK-FORCE a
-> log unlock-force session 1: a
+> log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 < value a text=b9.0000000000000009.1|50 waiting
+> log unlock-force-asked name=a broker=b9
 30 until
 > 30 op status a
 40 guard pending p2
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 40 < value a
 5000 until
 > 60 op status a
@@ -52,10 +53,10 @@
 == force: the store is empty, and the holder writes its key again
 0 ready 2
 10 1 UNLOCK-FORCE a
-> log unlock-force session 1: a
+> log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 guard pending p2
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 20 < gone a
 > 1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
 
@@ -70,10 +71,11 @@
 40 < ended a
 > 1 OK depth=0
 50 2 UNLOCK-FORCE a
-> log unlock-force session 2: a
+> log unlock-force name=a session=2 peer=peer
 > op force a by=1000002050
 > op end a seq=1
 60 < value a text=b9.0000000000000009.7|200 waiting
+> log unlock-force-asked name=a broker=b9
 60 < gone a
 75 time
 > op status a
@@ -91,7 +93,7 @@
 40 < ended a
 > 1 OK depth=0
 50 2 UNLOCK-FORCE a
-> log unlock-force session 2: a
+> log unlock-force name=a session=2 peer=peer
 > op force a by=1000002050
 > op end a seq=1
 60 < value a text=b.0000000000000000.1|100
@@ -109,7 +111,7 @@
 3000 < renewed a
 3100 message force 2 1000003 90000 0123456789abcdef a
 3101 message force 1 1000003 90000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker fence=100 session=1 peer=peer held=3081
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
 3110 1 UNLOCK a
@@ -135,7 +137,7 @@
 30 message force 1 1000000 25000 0123456789abcdee a
 31 message force 1 1000000 34000 0123456789abcdef a
 32 message force 1 1000000 33000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker fence=100 session=1 peer=peer held=12
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
 
@@ -147,7 +149,7 @@
 > 1 OK fence=100 depth=1
 420 message force 1 1000000 427000 0123456789abcdef a
 430 message force 1 1000000 436000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker fence=100 session=1 peer=peer held=410
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
 
@@ -180,7 +182,7 @@
 > 1 OK depth=0
 > 2 OK fence=110 depth=1
 60 message force 1 1000000 48000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker fence=110 session=2 peer=peer held=10
 > 2 !LOST a fence=110 reason=forced
 > op end a seq=1
 
@@ -193,7 +195,7 @@
 50 2 LOCK a mode=shared
 > 2 OK fence=100 depth=1
 60 message force 1 1000000 40000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker fence=100 session=1 peer=peer held=40
 > 1 !LOST a fence=100 reason=forced
 70 3 STATUS a kind=lock
 > 3 OK state=shared waiters=0 broker=b session=2 fence=100 ttl=9838 age=20
@@ -210,7 +212,7 @@
 > 1 OK depth=0
 50 message force 1 1000000 10000 0123456789abcdef a
 60 message force 1 1000000 35000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker
 > op end a seq=1
 
 == forced by another broker, on a quorum: any of the servers says when
@@ -226,7 +228,7 @@ config quorum=3
 30 message force 1 1000000 25000 0123456789abcdee a
 31 message force 1 1000000 17000 0123456789abcdef a
 32 message force 1 1000000 25000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker fence=100 session=1 peer=peer held=12
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1 on=0
 > op end a seq=1 on=1
@@ -235,7 +237,7 @@ config quorum=3
 == force: the broker that has it does not listen
 0 ready 2
 10 1 UNLOCK-FORCE a
-> log unlock-force session 1: a
+> log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 < value a text=b9.0000000000000009.1|50
 > 1 ERR unavailable the broker that has the name does not listen; its lease ends by itself
@@ -243,7 +245,7 @@ config quorum=3
 == force: it came too late
 0 ready 2
 10 1 UNLOCK-FORCE a
-> log unlock-force session 1: a
+> log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 < late a
 > 1 ERR unavailable Redis did not answer in time; try again
@@ -258,7 +260,7 @@ config quorum=3
 > 1 !FREE a
 20 down on=0
 9990 until
-> 1000 log guard-blessed 3 of 3 shards: may grant
+> 1000 log guard-ready count=3 of=3
 > 7583 op status a on=1
 
 == a STATUS over a quorum that comes back with another server
@@ -266,10 +268,10 @@ config quorum=3
 0 ready 2
 10 down on=1
 11 down on=2
-> log quorum-lost 1 of 3 Redis servers can be reached and 1 may grant; 2 must
+> log quorum-lost of=3 up=1 ready=1 needed=2
 20 1 STATUS a
 30 up on=2
 > op look a on=0
-> log quorum-back 2 of 3 Redis servers may grant
+> log quorum-back of=3 up=2 ready=2 needed=2
 40 < value a on=0
 > 1 OK state=free waiters=0

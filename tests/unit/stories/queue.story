@@ -83,7 +83,7 @@
 == try: the guard is pending for longer
 0 ready 3
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 20 1 TRYLOCK a
 > 1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
 
@@ -210,7 +210,7 @@
 == drain: the guard is pending
 0 ready 2
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 13600ms
+> log guard-pending node=0 cause=replica wait=13600
 20 1 LOCK a
 21 drain 1
 > 1 CANCELLED
@@ -350,13 +350,13 @@ config holds=2 waiters=1
 config owned
 0 ready 2
 10 guard pending p1
-> log guard-pending shard 0: its history changed; grants begin in 0ms
+> log guard-pending node=0 cause=replica wait=0
 10 1 TRYLOCK a
 11 until
 > 11 op bless pend=p1
 12 < done @guard
 12 guard blessed
-> log guard-blessed shard 0: may grant
+> log guard-ready node=0 after=2
 > op acquire a seq=1 ttl=13000 reserve=1
 20 < granted a fence=100
 > 1 OK fence=100 depth=1

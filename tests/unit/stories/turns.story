@@ -136,7 +136,7 @@ config handovers=1
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 message force 1 1000000 25000 0123456789abcdef a
-> log forced a, by another broker
+> log forced name=a by=another broker fence=100 session=1 peer=peer held=10
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
 40 < ended a

@@ -1,0 +1,47 @@
+/*
+ * What the core says to the operator: THE list of its log lines.  A line is an
+ * effect with fields; lockbrokerd(8) describes each.
+ *
+ * ROW(identifier, level, "name of the event")
+ */
+#ifndef LOCKBROKER_CORE_NOTICE_H
+#define LOCKBROKER_CORE_NOTICE_H
+
+/* clang-format off */
+#define CORE_NOTICES(ROW) \
+	ROW(SESSION_BEGINS, DEBUG, "session-begins") \
+	ROW(SESSION_NAMED, DEBUG, "session-named") \
+	ROW(SESSION_AWAY, DEBUG, "session-away") \
+	ROW(SESSION_RESUMED, DEBUG, "session-resumed") \
+	ROW(SESSION_ENDS, DEBUG, "session-ends") \
+	ROW(LOCK_GRANTED, DEBUG, "lock-granted") \
+	ROW(LOCK_RELEASED, DEBUG, "lock-released") \
+	ROW(PERMITS_GRANTED, DEBUG, "permits-granted") \
+	ROW(PERMITS_RELEASED, DEBUG, "permits-released") \
+	ROW(LOCK_LOST, WARNING, "lock-lost") \
+	ROW(LOCK_BOUND, INFO, "lock-lost") \
+	ROW(PERMITS_LOST, WARNING, "permits-lost") \
+	ROW(PERMITS_BOUND, INFO, "permits-lost") \
+	ROW(LOCK_AT_RISK, WARNING, "lock-at-risk") \
+	ROW(MORE_AT_RISK, WARNING, "locks-at-risk") \
+	ROW(LOCK_SAFE, NOTICE, "lock-safe") \
+	ROW(MORE_SAFE, NOTICE, "locks-safe") \
+	ROW(UNLOCK_FORCE, NOTICE, "unlock-force") \
+	ROW(FORCE_ASKED, NOTICE, "unlock-force-asked") \
+	ROW(FORCED, NOTICE, "forced") \
+	ROW(GUARD_PENDING, NOTICE, "guard-pending") \
+	ROW(GUARD_READY, NOTICE, "guard-ready") \
+	ROW(GUARD_REFUSES, ERROR, "guard-refuses") \
+	ROW(GUARD_FENCES, ERROR, "guard-fences") \
+	ROW(QUORUM_LOST, ERROR, "quorum-lost") \
+	ROW(QUORUM_BACK, NOTICE, "quorum-back")
+/* clang-format on */
+
+enum notice_id {
+#define ROW(id, level, name) NOTICE_##id,
+	CORE_NOTICES(ROW)
+#undef ROW
+	    NOTICE_MAX
+};
+
+#endif
