@@ -704,7 +704,7 @@ faults_forget(const struct world *w)
 bool
 faults_split(const struct world *w)
 {
-	return w->replicates && w->replicas + 1 < (unsigned)w->nservers &&
+	return w->replicates && w->replicas + 1 < (unsigned)w->members &&
 	       w->split_us >= 0 &&
 	       world_now(w) <= w->split_us + (w->lease_ms + w->grace_ms) * 1000;
 }
@@ -713,7 +713,7 @@ faults_split(const struct world *w)
 bool
 faults_excuse_fence(struct world *w)
 {
-	bool fewer = w->replicates && w->replicas + 1 < (unsigned)w->nservers;
+	bool fewer = w->replicates && w->replicas + 1 < (unsigned)w->members;
 
 	w->checker.excused += fewer && w->split_us >= 0;
 	return fewer && w->split_us >= 0;

@@ -440,6 +440,19 @@ replica_promote(struct server *s)
 }
 
 void
+replica_retire(struct server *s)
+{
+	TRACE(s->w, "%s is a spare one now", s->name);
+	drop_replicas(s);
+	unlink_replica(s);
+	s->repl.master = NULL;
+	s->db.master = false;
+	s->spare = true;
+	s->retiring = s->rogue = false;
+	server_disconnect(s);
+}
+
+void
 replica_attach(struct server *s, struct server *master)
 {
 	s->repl.master = master;

@@ -96,6 +96,9 @@ void replica_fini(struct server *s);
 void replica_follow(struct server *s, struct server *master);
 void replica_promote(struct server *s);
 
+/* It has nothing to do with the others any more, nor with anybody else. */
+void replica_retire(struct server *s);
+
 /* All replicas are there and have what their master has. */
 void replica_attach(struct server *s, struct server *master);
 

@@ -47,7 +47,7 @@ best_replica(struct world *w)
 
 	for (s = w->servers; s < w->servers + w->nservers; s++) {
 		if (s == w->sentinels.master || !is_there(w, s) ||
-		    s->repl.master == NULL)
+		    s->repl.master == NULL || s->humble)
 			continue;
 		if (best != NULL && s->repl.offset < best->repl.offset)
 			continue;
@@ -57,6 +57,29 @@ best_replica(struct world *w)
 			best = s;
 	}
 	return best;
+}
+
+/*
+ * A spare server takes the place of the old master, which never comes back, so
+ * that there are no more of them than redis.replicas says.  It joins the new
+ * master while the old one may still go on: never the old one, which would have
+ * enough replicas then.
+ */
+static void
+call_spare(struct world *w, struct server *old)
+{
+	struct server *s;
+
+	if (old->retiring || !prng_chance(&w->prng, 500))
+		return;
+	for (s = w->servers; s < w->servers + w->nservers; s++) {
+		if (!s->spare || !s->up)
+			continue;
+		s->spare = false;
+		old->retiring = true;
+		replica_follow(s, w->sentinels.master);
+		return;
+	}
 }
 
 bool
@@ -76,6 +99,7 @@ sentinels_failover(struct world *w)
 	s->rogue = false;
 	all->master = s;
 	all->failovers++;
+	call_spare(w, old);
 	checker_amnesia(w);
 	all->down_us = -1;
 	if (all->v[leader].side == sentinels_side(w))
@@ -103,7 +127,7 @@ watch_server(struct world *w, struct server *s)
 {
 	struct sentinels *all = &w->sentinels;
 
-	if (!is_there(w, s) || s->repl.master == all->master) {
+	if (s->spare || !is_there(w, s) || s->repl.master == all->master) {
 		s->master_us = -1;
 		return;
 	}
@@ -118,7 +142,10 @@ watch_server(struct world *w, struct server *s)
 		return;
 	s->master_us = -1;
 	s->rogue = false;
-	replica_follow(s, all->master);
+	if (s->retiring)
+		replica_retire(s);
+	else
+		replica_follow(s, all->master);
 	checker_amnesia(w);
 }
 
@@ -176,8 +203,13 @@ sentinels_init(struct world *w)
 	all->down_us = -1;
 	for (i = 0; i < SENTINELS; i++)
 		all->v[i].says = all->master;
-	for (i = 1; i < w->nservers; i++)
+	for (i = 1; i < w->members; i++)
 		replica_attach(&w->servers[i], all->master);
+	for (; i < w->nservers; i++)
+		replica_retire(&w->servers[i]);
+	/* It counts for WAIT all the same. */
+	if (w->members > 2 && prng_chance(p, 300))
+		w->servers[w->members - 1].humble = true;
 }
 
 void

@@ -102,6 +102,9 @@ struct server {
 	struct replication repl;
 	int side;	       /* of the network, while it is in two */
 	bool rogue;	       /* a master, after another one was made */
+	bool spare;	       /* it belongs to nobody, and may join */
+	bool retiring;	       /* a spare took its place: it won't be back */
+	bool humble;	       /* replica-priority 0: it is never promoted */
 	int64_t master_us;     /* since when a Sentinel sees that; -1 */
 	bool up, frozen, full; /* full: memory used up */
 	bool knows[SCRIPT_MAX];

@@ -38,13 +38,14 @@ replicas_draw(struct world *w)
 {
 	struct prng *p = &w->prng;
 
-	w->nservers = (int)prng_range(p, 2, 4);
+	w->nservers = w->members = (int)prng_range(p, 2, 4);
 	w->shards = 1;
 	w->replicates = true;
-	w->replicas = (unsigned)w->nservers - 1;
+	w->replicas = (unsigned)w->members - 1;
 	if (prng_chance(p, 300))
 		w->replicas = (unsigned)prng_below(p, w->replicas);
 	w->writable = prng_chance(p, 200);
+	w->nservers += prng_chance(p, 500);
 }
 
 static void

@@ -69,6 +69,7 @@ struct world {
 	int nservers, nbrokers, nclients, nnames;
 	uint32_t shards;   /* as the core sees them */
 	uint32_t lanes;	   /* redis.connections */
+	int members;	   /* servers but for spare ones */
 	unsigned replicas; /* redis.replicas */
 	unsigned work;	   /* of a step of the core; 0: as much as ever */
 	bool replicates;   /* servers have replicas */
