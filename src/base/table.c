@@ -113,9 +113,31 @@ table_remove(struct table *t, struct table_link *link)
 struct table_link *
 table_first(const struct table *t, struct table_walk *walk)
 {
+	table_rewind(t, walk);
+	return table_next(walk);
+}
+
+void
+table_rewind(const struct table *t, struct table_walk *walk)
+{
 	walk->table = t;
 	walk->head = 0;
+	walk->size = t->size;
 	walk->next = NULL;
+}
+
+/*
+ * In a table that has grown, what was in the chains before this one is in
+ * those, and in chains behind.  In one that has shrunk, chains behind it may
+ * have been joined to those before.
+ */
+struct table_link *
+table_go_on(struct table_walk *walk)
+{
+	assert(table_rests(walk));
+	if (walk->table->size < walk->size)
+		walk->head = 0;
+	walk->size = walk->table->size;
 	return table_next(walk);
 }
 

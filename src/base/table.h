@@ -11,6 +11,7 @@
 #ifndef LOCKBROKER_BASE_TABLE_H
 #define LOCKBROKER_BASE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct table {
 struct table_walk {
 	const struct table *table;
 	uint32_t head;		 /* the next one */
+	uint32_t size;		 /* of the table; see table_go_on() */
 	struct table_link *next; /* behind the present object */
 };
 
@@ -53,5 +55,28 @@ void table_remove(struct table *t, struct table_link *link);
  */
 struct table_link *table_first(const struct table *t, struct table_walk *walk);
 struct table_link *table_next(struct table_walk *walk);
+
+/*
+ * A walk in parts.  It may rest where table_rests() says so; then any object
+ * may be added or removed, and table_go_on() goes on, from the beginning where
+ * the table was rewound.  It comes by all objects that are there all the time,
+ * by some of them twice.
+ */
+void table_rewind(const struct table *t, struct table_walk *walk);
+struct table_link *table_go_on(struct table_walk *walk);
+
+/* The walk rests, and will come by the chain of the present object again. */
+static inline void
+table_stay(struct table_walk *walk)
+{
+	walk->head--;
+	walk->next = NULL;
+}
+
+static inline bool
+table_rests(const struct table_walk *walk)
+{
+	return walk->next == NULL;
+}
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/crc16.h"
 #include "base/xmalloc.h"
+#include "core/agenda.h"
 #include "core/force.h"
 #include "core/guard.h"
 #include "core/hold.h"
@@ -28,12 +29,6 @@
 #include "core/stop.h"
 #include "core/watch.h"
 #include "core/work.h"
-
-/* Renewals that one step may send; the rest follow in the next one. */
-#define RENEWALS_A_STEP 1000
-
-/* A process that was away for longer may have been frozen. */
-#define JUMP_MS 50
 
 static int64_t
 clamp_ms(int64_t ms, int64_t low, int64_t high)
@@ -73,7 +68,7 @@ core_new(const struct core_config *config)
 	TAILQ_INIT(&core->watched_touched);
 	TAILQ_INIT(&core->forces);
 	core->stop.kind = TIMER_STOP;
-	heap_init(&core->timers);
+	agenda_init(core);
 	guard_init(core);
 	sync_init(core);
 	return core;
@@ -90,8 +85,7 @@ core_free(struct core *core)
 	force_free_all(core);
 	sync_free_all(core);
 	quorum_free_all(core);
-	free(core->touched);
-	heap_fini(&core->timers);
+	agenda_fini(core);
 	guard_fini(core);
 	for (i = 0; i < core->nslots; i++)
 		free(core->slots[i].name);
@@ -132,18 +126,6 @@ core_jitter(struct core *core, int64_t ms)
 	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
 }
 
-void
-core_arm(struct core *core, struct timer *t, int64_t at_ms)
-{
-	heap_set(&core->timers, t, at_ms);
-}
-
-void
-core_disarm(struct core *core, struct timer *t)
-{
-	heap_remove(&core->timers, t);
-}
-
 /* One server is one shard; a cluster has a fixed number of buckets. */
 uint32_t
 core_shard(const struct core *core, const char *name, size_t len)
@@ -153,159 +135,6 @@ core_shard(const struct core *core, const char *name, size_t len)
 	if (core->config.quorum)
 		return guard_any(core);
 	return crc16(name, len) % core->config.shards;
-}
-
-static void
-timer_run(struct core *core, struct timer *t)
-{
-	switch ((enum timer_kind)t->kind) {
-	case TIMER_LEASE:
-		lease_timer(core, container_of(t, struct lock, timer));
-		return;
-	case TIMER_WAITER:
-		waiter_timer(core, container_of(t, struct waiter, deadline));
-		return;
-	case TIMER_HOLD:
-		hold_timer(core, container_of(t, struct terms, bound)->hold);
-		return;
-	case TIMER_SESSION:
-		session_timer(core, container_of(t, struct session, end));
-		return;
-	case TIMER_GUARD:
-		guard_timer(core, container_of(t, struct guard, timer));
-		return;
-	case TIMER_ASK:
-		status_timer(core, container_of(t, struct ask, deadline));
-		return;
-	case TIMER_SYNC:
-		sync_timer(core, container_of(t, struct sync, timer));
-		return;
-	case TIMER_CLAIM:
-		claim_timer(core, container_of(t, struct claim, deadline));
-		return;
-	case TIMER_PERMITS:
-		permits_timer(core, container_of(t, struct permits, bound));
-		return;
-	case TIMER_WATCH:
-		watch_timer(core, watch_of_timer(t));
-		return;
-	case TIMER_FORCE:
-		force_timer(core, force_of_timer(t));
-		return;
-	case TIMER_VOTE:
-		quorum_timer(core, t);
-		return;
-	case TIMER_STOP:
-		stop_timer(core);
-		return;
-	case TIMER_MAX:
-		break;
-	}
-	abort();
-}
-
-/* Of a lease, or of permits, that has run out. */
-static bool
-tells_loss(const struct core *core, struct timer *t)
-{
-	if (t->kind == TIMER_SYNC)
-		return sync_overdue(core, container_of(t, struct sync, timer));
-	return t->kind == TIMER_LEASE &&
-	       lease_overdue(core, container_of(t, struct lock, timer));
-}
-
-/*
- * What was lost is told before anything else that is due, whatever was due
- * first, and before what comes of it: the answers to those who wait.
- */
-static void
-tell_losses(struct core *core)
-{
-	struct timer **due =
-	    xmalloc((core->timers.len + 1) * sizeof(struct timer *));
-	struct timer *t;
-	uint32_t i, n = 0;
-
-	for (i = 0; i < core->timers.len; i++) {
-		core_visit(core, 1);
-		t = core->timers.slots[i].timer;
-		if (core->timers.slots[i].at_ms <= core->now_ms &&
-		    tells_loss(core, t))
-			due[n++] = t;
-	}
-	for (i = 0; i < n; i++)
-		core_disarm(core, due[i]);
-	for (i = 0; i < n; i++)
-		if (due[i]->kind == TIMER_LEASE)
-			lease_run_out(
-			    core, container_of(due[i], struct lock, timer));
-	for (i = 0; i < n; i++)
-		if (due[i]->kind != TIMER_LEASE)
-			timer_run(core, due[i]);
-	free(due);
-}
-
-static void
-run_timers(struct core *core)
-{
-	struct timer *t;
-
-	while ((t = heap_first(&core->timers)) != NULL &&
-	       heap_at_ms(&core->timers, t) <= core->now_ms) {
-		if (tells_loss(core, t)) {
-			tell_losses(core);
-			continue;
-		}
-		core_visit(core, 1);
-		heap_remove(&core->timers, t);
-		timer_run(core, t);
-	}
-}
-
-void
-core_touch(struct core *core, struct lock *l)
-{
-	if (l->touched)
-		return;
-	if (core->ntouched == core->touched_size) {
-		core->touched_size = 2 * core->touched_size + 16;
-		core->touched = xrealloc(
-		    core->touched, core->touched_size * sizeof(struct lock *));
-	}
-	l->touched = true;
-	core->touched[core->ntouched++] = l;
-}
-
-void
-core_untouch(struct core *core, struct lock *l)
-{
-	size_t i = core->ntouched;
-
-	if (!l->touched)
-		return;
-	l->touched = false;
-	while (core->touched[--i] != l)
-		;
-	core->touched[i] = NULL;
-}
-
-static void
-run_touched(struct core *core)
-{
-	struct lock *l;
-	size_t i;
-
-	for (i = 0; i < core->ntouched; i++) {
-		l = core->touched[i];
-		if (l == NULL)
-			continue;
-		core_visit(core, 1);
-		l->touched = false;
-		core->touched[i] = NULL;
-		lease_next(core, l);
-	}
-	core->ntouched = 0;
-	sync_settle(core);
 }
 
 static void
@@ -485,20 +314,14 @@ static void (*const handlers[])(
 void
 core_step(struct core *core, const struct core_event *event, struct effects *fx)
 {
-	bool jumped = event->now_ms > core->now_ms + JUMP_MS;
-
 	if (event->now_ms > core->now_ms)
 		core->now_ms = event->now_ms;
 	core->fx = fx;
 	core->fx_first = fx->n;
-	core->renewals_left = RENEWALS_A_STEP;
-	work_begin(core, event->kind == CORE_TIME);
-	if (jumped)
-		tell_losses(core);
-	run_timers(core);
-	run_touched(core);
+	work_begin(core);
+	agenda_run(core, event->kind == CORE_TIME);
 	handlers[event->kind](core, event);
-	run_touched(core);
+	agenda_settle(core);
 	force_run(core);
 	watch_run(core);
 	pace_send_along(core);
@@ -515,9 +338,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 int64_t
 core_deadline(const struct core *core)
 {
-	const struct timer *t = heap_first(&core->timers);
-
-	return t == NULL ? INT64_MAX : heap_at_ms(&core->timers, t);
+	return agenda_deadline(core);
 }
 
 int64_t

@@ -12,6 +12,13 @@
 #include "base/xmalloc.h"
 #include "core/deadlock.h"
 #include "core/queue.h"
+#include "core/work.h"
+
+/*
+ * Circles are looked for among so many sessions, and where one has more holds
+ * than that, it may be waited for.
+ */
+#define WALK_MAX 300
 
 /* A session that the walk has reached and not gone on from. */
 struct walk {
@@ -42,6 +49,9 @@ visit(struct core *core, struct walk *walk, const struct lock *l,
 	struct session *s;
 
 	LIST_FOREACH (h, &l->holders, in_lock) {
+		if (walk->n >= WALK_MAX)
+			return false;
+		core_visit(core, 1);
 		s = h->session;
 		if (s == from || (s->walk == core->walks && s != start))
 			continue;
@@ -62,10 +72,12 @@ follow(struct core *core, struct walk *walk, struct session *s,
 {
 	const struct waiter *w;
 
-	TAILQ_FOREACH (w, &s->waiting, in_session)
-		if (w->untagged && !w->granted &&
-		    visit(core, walk, w->lock, s, start))
+	TAILQ_FOREACH (w, &s->waiting, in_session) {
+		if (!w->untagged)
+			break;
+		if (visit(core, walk, w->lock, s, start))
 			return true;
+	}
 	return false;
 }
 
@@ -92,10 +104,13 @@ write_circle(const struct session *start, struct buf *out)
 
 /* Could a way lead back: does anybody wait for what the session holds? */
 static bool
-is_waited_for(const struct session *s)
+is_waited_for(const struct core *core, const struct session *s)
 {
 	const struct hold *h;
 
+	if (s->nholds > WALK_MAX)
+		return true;
+	core_visit(core, s->nholds);
 	TAILQ_FOREACH (h, &s->holds, in_session)
 		if (h->lock->nwaiting > 0)
 			return true;
@@ -110,7 +125,7 @@ deadlock_find(struct core *core, struct session *s, struct lock *const *locks,
 	bool found = false;
 	unsigned i;
 
-	if (!is_waited_for(s))
+	if (!is_waited_for(core, s))
 		return false;
 	core->walks++;
 	for (i = 0; i < n; i++)
@@ -129,17 +144,14 @@ deadlock_check(struct core *core, struct session *s)
 	struct waiter *w, *next;
 	struct buf text;
 
-	TAILQ_FOREACH (w, &s->waiting, in_session)
-		if (w->untagged && !w->granted)
-			break;
-	if (w == NULL)
+	w = TAILQ_FIRST(&s->waiting);
+	if (w == NULL || !w->untagged)
 		return;
 	buf_init(&text);
 	buf_adds(&text, "it would wait for itself: ");
-	for (; w != NULL; w = next) {
+	for (; w != NULL && w->untagged; w = next) {
 		next = TAILQ_NEXT(w, in_session);
-		if (!w->untagged || w->granted ||
-		    !deadlock_find(core, s, &w->lock, 1, &text))
+		if (!deadlock_find(core, s, &w->lock, 1, &text))
 			continue;
 		buf_addc(&text, '\0');
 		waiter_error(core, w, ERR_DEADLOCK, buf_data(&text));

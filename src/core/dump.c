@@ -143,8 +143,8 @@ row_session(struct row *r, const struct core *core, int64_t now_ms,
 	if (s->label != NULL)
 		row_str(r, FIELD_LABEL, s->label);
 	if (s->detached)
-		row_num(r, FIELD_AWAY,
-		    age(heap_at_ms(&core->timers, &s->end), now_ms));
+		row_num(
+		    r, FIELD_AWAY, age(core_armed_ms(core, &s->end), now_ms));
 	else
 		row_str(r, FIELD_PEER, s->peer);
 	row_str(r, FIELD_MODE, mode_name(shared));

@@ -148,7 +148,7 @@ end_lease(struct core *core, struct lock *l, int64_t since_ms)
 	if (!LIST_EMPTY(&l->holders) || more_of(l)->linger_ms > core->now_ms ||
 	    (!lease_is_held(l) && l->state != LEASE_LINGERING))
 		return;
-	lease_set_state(l, LEASE_ENDING);
+	lease_set_state(core, l, LEASE_ENDING);
 	lease_next(core, l);
 }
 
@@ -218,10 +218,13 @@ force_request(
 	const struct core_name *name = &rq->names[0];
 	uint32_t shard = core_shard(core, name->p, name->n);
 	struct lock *l = lock_find(core, name->p, name->n);
-	bool here = is_here(core, l);
+	bool here;
 	struct force *f;
 	char why[WHY_SIZE];
 
+	if (l != NULL)
+		lock_look(core, l);
+	here = is_here(core, l);
 	if (!here && !guard_up(core, shard)) {
 		guard_why(core, shard, why, sizeof(why));
 		emit_error(core, s->id, rq->ref, ERR_UNAVAILABLE, "%s", why);

@@ -13,9 +13,13 @@
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/work.h"
 
-/* How far in a queue others are looked for that a name concerns. */
-#define GROUPS_LOOK 100
+/* Of how many groups in a queue the other names are looked at. */
+#define GROUPS_TOUCHED 3
+
+/* What is asked of members, and which of them failed it last: group.failed. */
+enum test { TEST_HERE, TEST_FREE, TEST_IN_TURN };
 
 /* The session has the name in a way that will do: it only re-enters. */
 static bool
@@ -58,19 +62,28 @@ lingers_for(const struct core *core, const struct waiter *w)
 typedef bool member_test(
     const struct core *core, const struct waiter *m, const struct waiter *w);
 
-/* Is the group whole, and will all other members of it do? */
+/*
+ * Is the group whole, and will all other members of it do?  The one that would
+ * not do the last time is the first to be asked: mostly it still won't, and a
+ * group that waits costs one look.
+ */
 static bool
-others_will_do(
-    const struct core *core, const struct waiter *w, member_test *will_do)
+others_will_do(const struct core *core, const struct waiter *w,
+    member_test *will_do, enum test test)
 {
-	const struct group *g = w->group;
-	unsigned i;
+	struct group *g = w->group;
+	unsigned n, i = g->failed[test];
 
 	if (g->left < g->n)
 		return false;
-	for (i = 0; i < g->n; i++)
-		if (g->members[i] != w && !will_do(core, g->members[i], w))
+	for (n = 0; n < g->n; n++) {
+		core_visit(core, 1);
+		if (g->members[i] != w && !will_do(core, g->members[i], w)) {
+			g->failed[test] = (uint8_t)i;
 			return false;
+		}
+		i = i + 1 < g->n ? i + 1 : 0;
+	}
 	return true;
 }
 
@@ -86,7 +99,7 @@ here_if_before(
 static bool
 follows_here(const struct core *core, const struct waiter *w)
 {
-	return others_will_do(core, w, here_if_before);
+	return others_will_do(core, w, here_if_before, TEST_HERE);
 }
 
 /* Nobody stands before it in that queue whom it may not pass. */
@@ -94,13 +107,15 @@ static bool
 member_first(const struct core *core, const struct waiter *w)
 {
 	const struct waiter *other, *wall = NULL;
+	unsigned looked = 0;
 
 	if (has_already(core, w))
 		return true;
 	TAILQ_FOREACH (other, &w->lock->queue, in_lock) {
 		if (other == w)
 			break;
-		if (other->group == NULL)
+		core_visit(core, 1);
+		if (other->group == NULL || ++looked == GROUPS_FIRST)
 			return false;
 		wall = group_wall(core, wall, other);
 	}
@@ -113,19 +128,17 @@ member_open(const struct core *core, const struct waiter *w)
 	return member_free(core, w) && member_first(core, w);
 }
 
-bool
-group_free_but(
-    const struct core *core, const struct group *g, const struct lock *l)
+static bool
+open_to(const struct core *core, const struct waiter *m, const struct waiter *w)
 {
-	unsigned i;
+	(void)w;
+	return member_open(core, m);
+}
 
-	if (g->left < g->n)
-		return false;
-	for (i = 0; i < g->n; i++)
-		if (g->members[i]->lock != l &&
-		    !member_open(core, g->members[i]))
-			return false;
-	return true;
+bool
+group_free_but(const struct core *core, const struct waiter *w)
+{
+	return others_will_do(core, w, open_to, TEST_FREE);
 }
 
 bool
@@ -165,7 +178,8 @@ free_if_before(
 bool
 group_in_turn(const struct core *core, const struct waiter *w)
 {
-	return follows_here(core, w) && others_will_do(core, w, free_if_before);
+	return follows_here(core, w) &&
+	       others_will_do(core, w, free_if_before, TEST_IN_TURN);
 }
 
 static bool
@@ -179,7 +193,7 @@ free_or_follows(
 bool
 group_takes_up(const struct core *core, const struct waiter *w)
 {
-	return others_will_do(core, w, free_or_follows);
+	return others_will_do(core, w, free_or_follows, TEST_IN_TURN);
 }
 
 static void
@@ -188,6 +202,7 @@ touch_members(struct core *core, const struct group *g, bool absent)
 	struct lock *l;
 	unsigned i;
 
+	core_visit(core, g->n);
 	for (i = 0; i < g->n; i++) {
 		l = g->members[i]->lock;
 		if (!absent || (l->state == LEASE_NONE && l->asked == NULL))
@@ -209,7 +224,7 @@ touch_groups(struct core *core, const struct lock *l, bool absent)
 	unsigned looked = 0;
 
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		if (++looked > GROUPS_LOOK)
+		if (++looked > GROUPS_TOUCHED)
 			return;
 		if (w->group != NULL && w->group->left == w->group->n)
 			touch_members(core, w->group, absent);
@@ -249,6 +264,7 @@ group_grant(struct core *core, struct group *g)
 	bool fit = true;
 	unsigned i;
 
+	core_visit(core, g->n);
 	for (i = 0; i < g->n; i++)
 		if (!member_fits(core, g->members[i]))
 			fit = false;
@@ -310,7 +326,9 @@ group_tell(struct core *core, struct group *g)
 	unsigned i;
 
 	assert(g->left == g->n);
+	core_visit(core, g->n);
 	for (i = 0; i < g->n; i++) {
+		lock_look(core, g->members[i]->lock);
 		if (!g->members[i]->withdrawn)
 			continue;
 		withdraw(core, g);
@@ -391,6 +409,7 @@ group_request(
 		return;
 	for (i = 0; i < rq->nnames; i++) {
 		locks[i] = lock_get(core, rq->names[i].p, rq->names[i].n);
+		lock_look(core, locks[i]);
 		core_touch(core, locks[i]);
 	}
 	if (lock_refuse_deadlock(core, s, rq, locks))

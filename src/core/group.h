@@ -23,11 +23,18 @@ void group_request(
     struct core *core, struct session *s, const struct core_request *rq);
 
 /*
- * Could all its names but `l` be granted, were their leases made to fit?  In
- * their queues it passes nobody whom it may not.
+ * Work is bounded: in a queue, the first GROUPS_FIRST groups are looked at, and
+ * what stands behind so many waits until one of them has gone.  Some always
+ * goes: the group that came first stands before all others in all its queues,
+ * but for those that have a right to the name and soon use it.
  */
-bool group_free_but(
-    const struct core *core, const struct group *g, const struct lock *l);
+#define GROUPS_FIRST 8
+
+/*
+ * Could all names of its group but this member's be granted, were their leases
+ * made to fit?  In their queues it passes nobody whom it may not.
+ */
+bool group_free_but(const struct core *core, const struct waiter *w);
 
 /* Nobody passes it any more. */
 bool group_firm(const struct core *core, const struct group *g);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "core/agenda.h"
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/lease.h"
@@ -23,6 +24,7 @@
 #include "core/quorum.h"
 #include "core/status.h"
 #include "core/sync.h"
+#include "core/work.h"
 
 #define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
@@ -54,6 +56,7 @@ guard_init(struct core *core)
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
 		table_init(&core->guards[i].locks, lock_name);
+		guard_unproved(core, i);
 		core->guards[i].spell = 1;
 	}
 }
@@ -342,21 +345,10 @@ guard_unblock(struct core *core, struct lock *l)
 static void
 unblock_all(struct core *core, struct guard *g)
 {
-	struct lock_walk walk;
-	struct lock *l;
-	uint32_t left;
-
 	sync_unblock(core, g);
 	g = lobby(core, shard_of(core, g));
-	left = g->nblocked;
-	l = left > 0 ? lock_first_of(core, shard_of(core, g), &walk) : NULL;
-	for (; left > 0 && l != NULL; l = lock_next(&walk)) {
-		if (!l->blocked)
-			continue;
-		left--;
-		guard_unblock(core, l);
-		lease_next(core, l);
-	}
+	if (g->nblocked > 0)
+		agenda_sweep(core, g, SWEEP_UNBLOCK);
 }
 
 static void
@@ -383,19 +375,26 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	g->busy = true;
 }
 
-/* Is everything written again that this broker holds there? */
+/*
+ * Is everything written again that this broker holds there?  What is so in a
+ * spell stays so: each look goes on where the last one has stopped.
+ */
 static bool
-all_asserted(const struct core *core, const struct guard *g)
+all_asserted(struct core *core, struct guard *g)
 {
-	const struct lock *l;
-	struct lock_walk walk;
-	uint32_t shard = shard_of(core, g);
+	struct guard *names = lobby(core, shard_of(core, g));
+	struct table_link *link = table_go_on(&names->proof);
 
-	l = lock_first_of(core, shard, &walk);
-	for (; l != NULL; l = lock_next(&walk))
-		if (lease_unasserted(core, l))
+	for (; link != NULL; link = table_next(&names->proof)) {
+		core_visit(core, 1);
+		if (lease_unasserted(core, lock_of(link))) {
+			table_stay(&names->proof);
 			return false;
-	return sync_asserted(core, shard);
+		}
+		if (!work_left(core) && table_rests(&names->proof))
+			return false;
+	}
+	return sync_asserted(core, shard_of(core, g));
 }
 
 /*
@@ -506,13 +505,19 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 static void
 reassert_all(struct core *core, uint32_t shard)
 {
-	struct lock_walk walk;
-	struct lock *l;
+	struct guard *g = lobby(core, shard);
 
 	sync_reassert(core, shard);
-	l = lock_first_of(core, shard, &walk);
-	for (; l != NULL; l = lock_next(&walk))
-		lease_reassert(core, l);
+	table_rewind(&g->locks, &g->proof);
+	agenda_sweep(core, g, SWEEP_REASSERT);
+}
+
+void
+guard_unproved(struct core *core, uint32_t shard)
+{
+	struct guard *g = lobby(core, shard);
+
+	table_rewind(&g->locks, &g->proof);
 }
 
 /*
@@ -647,13 +652,7 @@ guard_outcome(
 static bool
 all_over(const struct core *core)
 {
-	const struct lock *l;
-	struct lock_walk walk;
-
-	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
-		if (l->state != LEASE_LINGERING)
-			return false;
-	return sync_all_over(core);
+	return core->nlocks == core->nlingering && sync_all_over(core);
 }
 
 void

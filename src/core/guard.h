@@ -65,6 +65,9 @@ void guard_timer(struct core *core, struct guard *g);
 void guard_block(struct core *core, struct lock *l);
 void guard_unblock(struct core *core, struct lock *l);
 
+/* A lease turned up that is yet to be written again. */
+void guard_unproved(struct core *core, uint32_t shard);
+
 /* Stopping: signs off where nothing is held any more. */
 void guard_sign_off(struct core *core);
 

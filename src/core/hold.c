@@ -81,7 +81,7 @@ untold(const struct hold *h)
 
 	if (h->lock->nuntold == 0)
 		return 0;
-	TAILQ_FOREACH (w, &h->session->waiting, in_session)
+	TAILQ_FOREACH (w, &h->session->granted, in_session)
 		n += w->hold == h;
 	return n;
 }
@@ -213,7 +213,7 @@ forget_untold(struct hold *h, bool withdrawn)
 
 	if (h->lock->nuntold == 0)
 		return;
-	TAILQ_FOREACH (w, &h->session->waiting, in_session) {
+	TAILQ_FOREACH (w, &h->session->granted, in_session) {
 		if (w->hold != h)
 			continue;
 		w->hold = NULL;
@@ -290,6 +290,6 @@ hold_valid_ms(const struct core *core, const struct hold *h)
 
 	if (!timer_armed(bound))
 		return at_ms;
-	bound_ms = heap_at_ms(&core->timers, bound);
+	bound_ms = core_armed_ms(core, bound);
 	return bound_ms < at_ms ? bound_ms : at_ms;
 }

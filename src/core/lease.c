@@ -32,10 +32,13 @@
 #include "core/unlock.h"
 #include "core/wait.h"
 #include "core/watch.h"
+#include "core/work.h"
 
-#define FENCES_LOW 8	 /* where many wait, more are drawn by then */
-#define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
-#define WALLED_MS 250	 /* between tries for who may not have it yet */
+#define FENCES_LOW 8	   /* where many wait, more are drawn by then */
+#define IDLE_YIELD_MS 50   /* a lease kept for a group stays so long */
+#define OUT_OF_ORDER_MAX 8 /* how far an answer is put in order */
+#define WANTED_MAX 100 /* how far in a queue one is looked for who wants it */
+#define WALLED_MS 250  /* between tries for who may not have it yet */
 
 #define TO(state) (1u << LEASE_##state)
 
@@ -50,13 +53,54 @@ static const unsigned legal[LEASE_MAX] = {
 	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
 };
 
+/* Takes it out of the line of those that are vouched for. */
+static void
+disown(struct core *core, struct lock *l)
+{
+	if (l->vouched)
+		TAILQ_REMOVE(&core->held, l, in_held);
+	else if (l->vouched_briefly)
+		TAILQ_REMOVE(&core->held_briefly, l, in_held);
+	l->vouched = l->vouched_briefly = false;
+}
+
+/*
+ * Leases are confirmed in the order in which they were sent, or nearly; so this
+ * line is in the order in which they run out, or nearly.  One that is out of
+ * order by more is found by its timer.
+ */
 void
-lease_set_state(struct lock *l, enum lease_state state)
+lease_vouch(struct core *core, struct lock *l)
+{
+	struct held_list *line = l->brief ? &core->held_briefly : &core->held;
+	struct lock *last;
+	unsigned i;
+
+	disown(core, l);
+	last = TAILQ_LAST(line, held_list);
+	for (i = 0; i < OUT_OF_ORDER_MAX && last != NULL &&
+		    last->confirmed_ms > l->confirmed_ms;
+	     i++)
+		last = TAILQ_PREV(last, held_list, in_held);
+	if (last != NULL)
+		TAILQ_INSERT_AFTER(line, last, l, in_held);
+	else
+		TAILQ_INSERT_HEAD(line, l, in_held);
+	l->vouched = !l->brief;
+	l->vouched_briefly = l->brief;
+}
+
+void
+lease_set_state(struct core *core, struct lock *l, enum lease_state state)
 {
 	if (l->state == state)
 		return;
 	assert(legal[l->state] & (1u << state));
+	core->nlingering +=
+	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
 	l->state = state;
+	if (!lease_is_held(l))
+		disown(core, l);
 	if (state != LEASE_ATRISK)
 		l->wake_ms = 0;
 	l->walled = false;
@@ -107,8 +151,10 @@ void
 lease_plan_renewal(struct core *core, struct lock *l, bool first)
 {
 	l->wake_ms = pace_plan(core, l, l->confirmed_ms, first);
-	if (l->spell != guard_spell(core, l->shard))
-		l->wake_ms = core->now_ms;
+	if (l->spell == guard_spell(core, l->shard))
+		return;
+	l->wake_ms = core->now_ms;
+	guard_unproved(core, l->shard);
 }
 
 static void
@@ -162,9 +208,13 @@ static bool
 wanted(const struct core *core, const struct lock *l, bool *walled)
 {
 	const struct waiter *w, *wall = NULL;
+	unsigned looked = 0;
 
 	*walled = false;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (looked++ == WANTED_MAX)
+			break;
+		core_visit(core, 1);
 		if (w->group != NULL && (!w->tried || group_in_turn(core, w)))
 			return true;
 		if (w->group == NULL && !w->impatient && group_walled(wall, w))
@@ -204,7 +254,7 @@ next_none(struct core *core, struct lock *l)
 	l->seq = ++core->last_seq;
 	l->hint = l->given = l->foreign = l->early_waits = false;
 	l->key_end_ms = 0;
-	lease_set_state(l, LEASE_ACQUIRING);
+	lease_set_state(core, l, LEASE_ACQUIRING);
 	lease_ask_acquire(core, l);
 	return false;
 }
@@ -216,7 +266,7 @@ next_acquiring(struct core *core, struct lock *l)
 
 	/* One token is asked for in one mode: it may be ours in that already. */
 	if (w == NULL || w->shared != l->asked_shared) {
-		lease_set_state(l, LEASE_ENDING);
+		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	if (may_ask(core, l, guard_ready(core, l->shard)))
@@ -228,12 +278,12 @@ static bool
 next_queued(struct core *core, struct lock *l)
 {
 	if (TAILQ_EMPTY(&l->queue)) {
-		lease_set_state(l, LEASE_ENDING);
+		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	if (l->hint && guard_ready(core, l->shard)) {
 		if (!lease_take_given(core, l))
-			lease_set_state(l, LEASE_CONFIRMING);
+			lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
 	if (may_ask(core, l, guard_ready(core, l->shard)))
@@ -245,12 +295,12 @@ static bool
 next_confirming(struct core *core, struct lock *l)
 {
 	if (TAILQ_EMPTY(&l->queue)) {
-		lease_set_state(l, LEASE_ENDING);
+		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	/* A tombstone is written again first, if that must be. */
 	if (lease_unasserted(core, l)) {
-		lease_set_state(l, LEASE_LINGERING);
+		lease_set_state(core, l, LEASE_LINGERING);
 		return true;
 	}
 	if (may_ask(core, l, guard_ready(core, l->shard)))
@@ -418,12 +468,8 @@ renew(struct core *core, struct lock *l, bool draw)
 {
 	if (!can_send(core, l))
 		return;
-	if (core->renewals_left == 0) {
-		l->wake_ms = core->now_ms + 1;
-		return;
-	}
-	core->renewals_left--;
-	lease_ask_renew(core, l, draw);
+	if (pace_room(core, l))
+		lease_ask_renew(core, l, draw);
 }
 
 /* Nobody passes the groups for which it is kept; they are in turn for it. */
@@ -431,11 +477,16 @@ static bool
 kept_for_group(const struct core *core, const struct lock *l, bool firm)
 {
 	const struct waiter *w;
+	unsigned looked = 0;
 
-	TAILQ_FOREACH (w, &l->queue, in_lock)
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (looked++ == GROUPS_FIRST)
+			break;
+		core_visit(core, 1);
 		if (w->group != NULL && group_in_turn(core, w) &&
 		    (!firm || kept_for(core, l, w)))
 			return true;
+	}
 	return false;
 }
 
@@ -453,7 +504,7 @@ next_idle(struct core *core, struct lock *l)
 	if (more_of(l)->remote_ms != 0 && !kept_for_group(core, l, true) &&
 	    (core->now_ms - more_of(l)->idle_ms >= IDLE_YIELD_MS ||
 		!kept_for_group(core, l, false))) {
-		lease_set_state(l, LEASE_ENDING);
+		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	if (l->wake_ms <= core->now_ms)
@@ -468,7 +519,7 @@ next_free(struct core *core, struct lock *l)
 	if (TAILQ_EMPTY(&l->queue) || !lease_vouched(core, l) ||
 	    lease_lingers(core, l, TAILQ_FIRST(&l->queue)) ||
 	    (turn_over(core, l) && !kept_for_group(core, l, true))) {
-		lease_set_state(l, LEASE_ENDING);
+		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	if (lock_grant_next(core, l))
@@ -519,7 +570,7 @@ next_ending(struct core *core, struct lock *l)
 	if (l->key_end_ms <= core->now_ms) {
 		unlock_parted(core, l, true);
 		if (!lease_queued_again(core, l))
-			lease_set_state(l, LEASE_NONE);
+			lease_set_state(core, l, LEASE_NONE);
 		return true;
 	}
 	arm(core, l, l->key_end_ms);
@@ -549,14 +600,14 @@ next_lingering(struct core *core, struct lock *l)
 	if (more_of(l)->linger_ms <= core->now_ms) {
 		lock_linger_over(l);
 		if (w == NULL && more_of(l)->remote_ms == 0 && !l->early_waits)
-			lease_set_state(l, LEASE_NONE);
+			lease_set_state(core, l, LEASE_NONE);
 		else
-			lease_set_state(l, LEASE_ENDING);
+			lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	if (up && more_of(l)->again_ms <= core->now_ms &&
 	    guard_ready(core, l->shard) && !lease_unasserted(core, l)) {
-		lease_set_state(l, LEASE_CONFIRMING);
+		lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
 	arm(core, l,
@@ -647,6 +698,6 @@ lease_reassert(struct core *core, struct lock *l)
 {
 	if (!lease_unasserted(core, l))
 		return;
-	l->wake_ms = core->now_ms;
-	arm(core, l, core->now_ms);
+	(void)pace_room(core, l);
+	arm(core, l, l->wake_ms);
 }

@@ -13,6 +13,7 @@
 #include "core/lock.h"
 #include "core/pace.h"
 #include "core/quorum.h"
+#include "core/work.h"
 
 #define RESERVE_MAX 64	   /* fences drawn at once */
 #define LOOK_MAX 100	   /* how far in a queue groups are looked for */
@@ -50,9 +51,11 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 	const struct waiter *w;
 	const struct hold *h;
 	int64_t delay_ms = 0, keep_ms = 0;
+	unsigned looked = 0;
 	int64_t least_ms = core->config.lease_ms + core->pad_ms;
 
 	LIST_FOREACH (h, &l->holders, in_lock) {
+		core_visit(core, 1);
 		delay_ms = max_ms(delay_ms, hold_terms(h)->delay_ms);
 		keep_ms = max_ms(
 		    keep_ms, hold_terms(h)->keep_until_ms - core->now_ms);
@@ -61,7 +64,8 @@ set_ttl(struct core *core, struct lock *l, struct op *op)
 		delay_ms = max_ms(delay_ms, w->delay_ms);
 		if (w->keep_ms > 0)
 			keep_ms = max_ms(keep_ms, w->keep_ms + KEEP_SLACK_MS);
-		if (w->group == NULL)
+		core_visit(core, 1);
+		if (w->group == NULL || ++looked == GROUPS_FIRST)
 			break; /* but groups may be passed by */
 	}
 	if (l->state == LEASE_LINGERING)
@@ -111,8 +115,9 @@ lease_ask_acquire(struct core *core, struct lock *l)
 	    queued ? l->asked_shared : lock_in_line(core, l)->shared);
 	l->asked->queue = queued;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		if (l->asked->queue && ++looked > LOOK_MAX)
+		if (++looked > LOOK_MAX)
 			break;
+		core_visit(core, 1);
 		w->tried = true;
 		if (!w->try_only && w->queue_limit > 0 &&
 		    !w->session->draining &&
@@ -187,7 +192,7 @@ queues_again(const struct core *core, const struct lock *l)
 	const struct waiter *w = TAILQ_FIRST(&l->queue);
 
 	return w != NULL && !w->shared && w->group == NULL &&
-	       l->nimpatient == 0 && more_of(l)->remote_ms != 0 &&
+	       TAILQ_EMPTY(&l->impatient) && more_of(l)->remote_ms != 0 &&
 	       !quorum_used(core);
 }
 

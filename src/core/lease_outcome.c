@@ -17,6 +17,7 @@
 #include "core/unlock.h"
 #include "core/wait.h"
 #include "core/watch.h"
+#include "core/work.h"
 
 #define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
@@ -63,6 +64,8 @@ confirmed(struct core *core, struct lock *l, const struct asked *asked,
 	l->key_end_ms = sent_ms + asked->ttl_ms;
 	l->paused = false;
 	l->brief = false;
+	if (lease_is_held(l))
+		lease_vouch(core, l);
 	l->spell = asked->spell;
 	if (asked->delay_ms != more_of(l)->delay_ms ||
 	    longer_ms != more_of(l)->longer_ms) {
@@ -101,7 +104,7 @@ on_granted(struct core *core, struct lock *l, const struct asked *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	assert(o->fence != 0);
-	lease_set_state(l, LEASE_HELD);
+	lease_set_state(core, l, LEASE_HELD);
 	l->shared = l->asked_shared;
 	begin(core, l);
 	confirmed(core, l, asked, sent_ms, o);
@@ -137,9 +140,10 @@ lease_take_given(struct core *core, struct lock *l)
 {
 	if (!l->given || core->now_ms - l->confirmed_ms >= core->pad_ms / 4)
 		return false;
-	lease_set_state(l, LEASE_HELD);
+	lease_set_state(core, l, LEASE_HELD);
 	begin(core, l);
 	l->brief = true;
+	lease_vouch(core, l);
 	l->shared = l->paused = false;
 	if (l->more != NULL)
 		l->more->delay_ms = l->more->longer_ms = 0;
@@ -177,7 +181,8 @@ on_acquire(struct core *core, struct lock *l, const struct asked *asked,
 	case OUTCOME_FOREIGN:
 		watch_taken(core, l);
 		l->foreign = o->status == OUTCOME_FOREIGN;
-		lease_set_state(l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
+		lease_set_state(
+		    core, l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
 		if (quorum_used(core))
 			wait_plan(core, l, core->now_ms - asked->since_ms, o);
 		else if (asked->queue)
@@ -202,7 +207,7 @@ on_confirm(struct core *core, struct lock *l, struct asked *asked,
 		on_granted(core, l, asked, sent_ms, o);
 	} else if (o->status == OUTCOME_LOST) {
 		lock_linger_over(l);
-		lease_set_state(l, LEASE_NONE);
+		lease_set_state(core, l, LEASE_NONE);
 	} else
 		try_later(core, l, o);
 }
@@ -210,8 +215,10 @@ on_confirm(struct core *core, struct lock *l, struct asked *asked,
 static void
 lose_holders(struct core *core, struct lock *l, const char *reason)
 {
-	while (!LIST_EMPTY(&l->holders))
+	while (!LIST_EMPTY(&l->holders)) {
+		core_visit(core, 1);
 		hold_lose(core, LIST_FIRST(&l->holders), reason);
+	}
 }
 
 static void
@@ -221,6 +228,7 @@ tell_holders(struct core *core, struct lock *l, enum event_id event)
 	int64_t left_ms = lease_deadline_ms(core, l) - core->now_ms;
 
 	LIST_FOREACH (h, &l->holders, in_lock) {
+		core_visit(core, 1);
 		emit_event(core, h->session->id, event, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
 		if (event == EVENT_ATRISK)
@@ -239,7 +247,7 @@ taken(struct core *core, struct lock *l)
 	lose_holders(core, l, moved ? "failover" : "taken");
 	unlock_parted(core, l, false);
 	lock_linger_over(l);
-	lease_set_state(l, LEASE_NONE);
+	lease_set_state(core, l, LEASE_NONE);
 }
 
 /* What was at risk is safe again, and the next renewal is planned. */
@@ -247,7 +255,7 @@ static void
 kept(struct core *core, struct lock *l)
 {
 	if (l->state == LEASE_ATRISK && lease_vouched(core, l)) {
-		lease_set_state(l, LEASE_HELD);
+		lease_set_state(core, l, LEASE_HELD);
 		tell_holders(core, l, EVENT_SAFE);
 	}
 	if (lease_is_held(l))
@@ -301,7 +309,7 @@ on_convert(struct core *core, struct lock *l, const struct asked *asked,
 		need_more(l)->again_ms = core->now_ms + RETRY_REFUSED_MS;
 		/* Without a holder it gets in line behind those who share. */
 		if (LIST_EMPTY(&l->holders))
-			lease_set_state(l, LEASE_ENDING);
+			lease_set_state(core, l, LEASE_ENDING);
 		else
 			lock_upgrade_refused(core, l);
 		return;
@@ -326,7 +334,7 @@ lease_queued_again(struct core *core, struct lock *l)
 	l->more->again_seq = 0;
 	l->asked_shared = l->foreign = false;
 	l->key_end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
-	lease_set_state(l, LEASE_QUEUED);
+	lease_set_state(core, l, LEASE_QUEUED);
 	return true;
 }
 
@@ -349,7 +357,7 @@ on_end(struct core *core, struct lock *l, const struct asked *asked,
 	    more_of(l)->linger_ms == 0)
 		return;
 	if (o->status == OUTCOME_ENDED && asked->linger) {
-		lease_set_state(l, LEASE_LINGERING);
+		lease_set_state(core, l, LEASE_LINGERING);
 		if (l->more != NULL)
 			l->more->again_seq = 0;
 		l->confirmed_ms = sent_ms;
@@ -358,7 +366,7 @@ on_end(struct core *core, struct lock *l, const struct asked *asked,
 	lock_linger_over(l);
 	lease_told_waiting(core, l, false);
 	if (!lease_queued_again(core, l)) {
-		lease_set_state(l, LEASE_NONE);
+		lease_set_state(core, l, LEASE_NONE);
 		if (others)
 			l->wake_ms = core->now_ms + QUORUM_YIELD_MS;
 	} else if (o->waiting) {
@@ -395,16 +403,19 @@ lease_run_out(struct core *core, struct lock *l)
 {
 	assert(lease_overdue(core, l));
 	lose_holders(core, l, "unreachable");
-	lease_set_state(l, LEASE_ENDING);
+	lease_set_state(core, l, LEASE_ENDING);
 	core_touch(core, l);
 }
 
 void
 lease_timer(struct core *core, struct lock *l)
 {
-	assert(!lease_overdue(core, l)); /* that was told already */
+	if (lease_overdue(core, l)) {
+		lease_run_out(core, l);
+		return;
+	}
 	if (l->state == LEASE_HELD && core->now_ms >= lease_risk_ms(core, l)) {
-		lease_set_state(l, LEASE_ATRISK);
+		lease_set_state(core, l, LEASE_ATRISK);
 		tell_holders(core, l, EVENT_ATRISK);
 	}
 	lease_next(core, l);

@@ -1,6 +1,8 @@
 # src/core: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/core/libcore.a
 src_core_libcore_a_SOURCES = \
+	src/core/agenda.c \
+	src/core/agenda.h \
 	src/core/barrier.c \
 	src/core/barrier.h \
 	src/core/core.c \

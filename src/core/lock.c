@@ -22,8 +22,9 @@
 #include "core/status.h"
 #include "core/unlock.h"
 #include "core/watch.h"
+#include "core/work.h"
 
-static struct lock *
+struct lock *
 lock_of(struct table_link *link)
 {
 	return link == NULL ? NULL : container_of(link, struct lock, by_name);
@@ -52,6 +53,13 @@ lock_find(const struct core *core, const char *name, size_t len)
 	uint32_t shard = core->config.quorum ? 0 : core_shard(core, name, len);
 
 	return lock_of(table_find(table_of(core, shard), name, len));
+}
+
+void
+lock_look(struct core *core, struct lock *l)
+{
+	if (lease_overdue(core, l))
+		lease_run_out(core, l);
 }
 
 struct more *
@@ -124,6 +132,7 @@ lock_get(struct core *core, const char *name, size_t len)
 	l = xcalloc(1, offsetof(struct lock, name) + len);
 	LIST_INIT(&l->holders);
 	TAILQ_INIT(&l->queue);
+	TAILQ_INIT(&l->impatient);
 	l->timer.kind = TIMER_LEASE;
 	l->name_len = (uint8_t)len;
 	l->shard = (uint16_t)core_shard(core, name, len);
@@ -151,29 +160,49 @@ lock_free(struct core *core, struct lock *l)
 
 /* Granting. */
 
+/* One of the session's other requests for the name. */
+static void
+reenter_other(struct core *core, struct hold *h, struct waiter *w)
+{
+	struct lock *l = h->lock;
+
+	if (w->group != NULL) {
+		group_has(core, w->group);
+		return;
+	}
+	if (l->shared_hold && !w->shared)
+		return;
+	if (!lease_covers(core, l, w->keep_ms, w->delay_ms)) {
+		waiter_jump(w);
+		return;
+	}
+	waiter_granted(core, w);
+	hold_reenter(core, h, w);
+}
+
 /*
  * The other requests of a session that now has the name re-enter at once.  What
- * asks for more than the key promises comes next, when it does.
+ * asks for more than the key promises comes next, when it does.  They are in
+ * two lists, of which the shorter is walked.
  */
 static void
 reenter_others(struct core *core, struct hold *h)
 {
+	struct session *s = h->session;
 	struct lock *l = h->lock;
 	struct waiter *w, *next;
 
-	TAILQ_FOREACH_SAFE (w, &h->session->waiting, in_session, next) {
-		if (w->lock == l && !w->granted && w->group != NULL)
-			group_has(core, w->group);
-		if (w->lock != l || w->granted || w->group != NULL ||
-		    (l->shared_hold && !w->shared))
-			continue;
-		if (!lease_covers(core, l, w->keep_ms, w->delay_ms)) {
-			waiter_jump(w);
-			continue;
-		}
-		waiter_granted(core, w);
-		hold_reenter(core, h, w);
+	if (l->nwaiting < s->nwaiting) {
+		core_visit(core, l->nwaiting);
+		TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next)
+			if (w->session == s)
+				reenter_other(core, h, w);
+		return;
 	}
+	core_visit(core, s->nwaiting);
+	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next)
+		if (w->lock == l)
+			reenter_other(core, h, w);
 }
 
 static void
@@ -242,18 +271,18 @@ lock_grant(struct core *core, struct waiter *w)
  * another, and back: the one that came first, of those that could be granted.
  */
 static struct waiter *
-senior(const struct core *core, const struct lock *l, const struct waiter *wall,
-    struct waiter *w)
+senior(const struct core *core, const struct waiter *wall, struct waiter *w)
 {
 	struct waiter *other = w;
+	unsigned looked = 0;
 
 	if (w->group == NULL || !w->jumped)
 		return w;
 	while ((other = TAILQ_NEXT(other, in_lock)) != NULL &&
-	       other->group != NULL) {
+	       other->group != NULL && ++looked < GROUPS_FIRST) {
+		core_visit(core, 1);
 		if (waiter_came_before(other, w) &&
-		    !group_walled(wall, other) &&
-		    group_free_but(core, other->group, l))
+		    !group_walled(wall, other) && group_free_but(core, other))
 			w = other;
 		wall = group_wall(core, wall, other);
 	}
@@ -269,14 +298,16 @@ candidate(const struct core *core, const struct lock *l)
 {
 	const struct waiter *wall = NULL;
 	struct waiter *w;
+	unsigned looked = 0;
 
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		if (wall != NULL && !wall->jumped)
-			return NULL; /* all that follow came later */
+		if ((wall != NULL && !wall->jumped) || looked++ == GROUPS_FIRST)
+			return NULL; /* all that follow come later */
+		core_visit(core, 1);
 		if (group_walled(wall, w))
 			continue;
-		if (w->group == NULL || group_free_but(core, w->group, l))
-			return senior(core, l, wall, w);
+		if (w->group == NULL || group_free_but(core, w))
+			return senior(core, wall, w);
 		wall = group_wall(core, wall, w);
 	}
 	return NULL;
@@ -346,12 +377,14 @@ lock_tell_granted(struct core *core)
 {
 	struct waiter *w;
 
-	while (!TAILQ_EMPTY(&core->granted)) {
+	while (work_left(core) && !TAILQ_EMPTY(&core->granted)) {
 		w = TAILQ_FIRST(&core->granted);
+		core_visit(core, 1);
 		if (w->group != NULL) {
 			group_tell(core, w->group);
 			continue;
 		}
+		lock_look(core, w->lock);
 		if (w->withdrawn) {
 			waiter_ungranted(core, w);
 			continue;
@@ -454,6 +487,8 @@ request_lock(
 		return;
 	}
 	l = lock_find(core, name->p, name->n);
+	if (l != NULL)
+		lock_look(core, l);
 	if (l != NULL && !core->stopping && reenter(core, l, s, rq))
 		return;
 	if (!lock_allowed(core, s, rq))

@@ -30,7 +30,14 @@ struct lock *lock_first_of(
     const struct core *core, uint32_t shard, struct lock_walk *walk);
 struct lock *lock_next(struct lock_walk *walk);
 
-/* For the table. */
+/*
+ * Brings it up to date before somebody does something about it: a loss that
+ * there was no time to tell yet is told first.
+ */
+void lock_look(struct core *core, struct lock *l);
+
+/* For the table; and back. */
+struct lock *lock_of(struct table_link *link);
 const char *lock_name(const struct table_link *link, size_t *len);
 
 /* A request of a session (protocol, section 5). */
@@ -66,7 +73,7 @@ bool lock_grant_next(struct core *core, struct lock *l);
 /* A CONVERT was answered that other brokers share the name, too. */
 void lock_upgrade_refused(struct core *core, struct lock *l);
 
-/* Tells the grants that are still good; withdraws the others. */
+/* Tells grants that are still good, a part of them; withdraws the others. */
 void lock_tell_granted(struct core *core);
 
 #endif

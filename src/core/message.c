@@ -11,6 +11,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "core/agenda.h"
 #include "core/force.h"
 #include "core/guard.h"
 #include "core/lease.h"
@@ -152,7 +153,7 @@ stray(struct core *core, const struct message *m)
 
 	l->seq = m->seq;
 	l->key_end_ms = core->now_ms + 2 * core->pad_ms;
-	lease_set_state(l, LEASE_ENDING);
+	lease_set_state(core, l, LEASE_ENDING);
 	lease_next(core, l);
 }
 
@@ -248,14 +249,18 @@ message_take(struct core *core, const char *text, size_t len)
 void
 message_resubscribed(struct core *core)
 {
-	struct lock_walk walk;
-	struct lock *l;
+	uint32_t i;
 
-	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk)) {
-		if (l->state != LEASE_QUEUED && !wait_goes_on(l))
-			continue;
-		l->wake_ms = min_ms(l->wake_ms,
-		    core->now_ms + core_jitter(core, core->pad_ms / 2));
-		lease_next(core, l);
-	}
+	for (i = 0; i < core->config.shards; i++)
+		agenda_sweep(core, &core->guards[i], SWEEP_LOOK);
+}
+
+bool
+message_missed(struct core *core, struct lock *l)
+{
+	if (l->state != LEASE_QUEUED && !wait_goes_on(l))
+		return false;
+	l->wake_ms = min_ms(
+	    l->wake_ms, core->now_ms + core_jitter(core, core->pad_ms / 2));
+	return true;
 }

@@ -11,6 +11,7 @@
 #include "core/pace.h"
 
 #define A_THIRD (PACE_SLICES / 2) /* of a lease, in slices */
+#define ROOM 300		  /* renewals a millisecond, if many are due */
 #define ALONG_MAX 8		  /* renewals that one end takes along */
 
 /* What goes by one lane can go in one call; see gather.c. */
@@ -82,6 +83,33 @@ pace_plan(
 	return to_tick(core, lane_of(core, l), plan_ms);
 }
 
+/* Has it not the time to stand in line with others that are due? */
+static bool
+is_pressed(const struct core *core, const struct lock *l)
+{
+	return lease_deadline_ms(core, l) - core->now_ms <
+	       core->config.lease_ms / 4;
+}
+
+bool
+pace_room(struct core *core, struct lock *l)
+{
+	bool now = l->paced || is_pressed(core, l);
+
+	l->paced = false;
+	if (core->room_ms < core->now_ms) {
+		core->room_ms = core->now_ms;
+		core->room_taken = 0;
+	} else if (core->room_taken >= ROOM && !now) {
+		core->room_ms++;
+		core->room_taken = 0;
+	}
+	core->room_taken += !now;
+	l->wake_ms = now ? core->now_ms : core->room_ms;
+	l->paced = l->wake_ms > core->now_ms;
+	return !l->paced;
+}
+
 void
 pace_ending(struct core *core, const struct lock *l)
 {
@@ -95,7 +123,7 @@ static bool
 goes_along(const struct core *core, const struct lock *l)
 {
 	return l->state == LEASE_HELD && l->asked == NULL &&
-	       heap_at_ms(&core->timers, &l->timer) == l->wake_ms &&
+	       core_armed_ms(core, &l->timer) == l->wake_ms &&
 	       l->wake_ms < core->now_ms + PACE_TICK_MS &&
 	       l->shard == core->along_shard &&
 	       lane_of(core, l) == core->along_lane;
@@ -109,13 +137,13 @@ pace_send_along(struct core *core)
 	unsigned i;
 
 	for (i = 0; core->along && i < ALONG_MAX; i++) {
-		t = heap_first(&core->timers);
+		t = heap_first(&core->timers[AGENDA_URGENT]);
 		if (t == NULL || t->kind != TIMER_LEASE)
 			break;
 		l = container_of(t, struct lock, timer);
 		if (!goes_along(core, l))
 			break;
-		heap_remove(&core->timers, t);
+		core_disarm(core, t);
 		l->wake_ms = core->now_ms;
 		(void)lease_next(core, l);
 	}

@@ -26,6 +26,13 @@
 int64_t pace_plan(
     struct core *core, const struct lock *l, int64_t confirmed_ms, bool first);
 
+/*
+ * Its renewal is due: may it go in this millisecond?  Else sets wake_ms to one
+ * that has room.  Where very many are due at once, as when a server has lost
+ * its data, each is put off once and not over and over.
+ */
+bool pace_room(struct core *core, struct lock *l);
+
 /* The end of this lease is on its way: others may go along with it. */
 void pace_ending(struct core *core, const struct lock *l);
 

@@ -188,6 +188,6 @@ permits_valid_ms(const struct core *core, const struct permits *p)
 
 	if (!timer_armed(&p->bound))
 		return at_ms;
-	bound_ms = heap_at_ms(&core->timers, &p->bound);
+	bound_ms = core_armed_ms(core, &p->bound);
 	return bound_ms < at_ms ? bound_ms : at_ms;
 }

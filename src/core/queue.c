@@ -14,8 +14,28 @@
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/wait.h"
+#include "core/work.h"
 
 #define WHY_SIZE 256
+#define LOOK_MAX 100  /* how far in a queue groups are looked for */
+#define SETTLE_MAX 50 /* who are answered at once, of one queue */
+
+/* Of one that does not wait, in its queue. */
+struct place {
+	uint64_t position;
+	bool walled;  /* a group is before it that nobody passes */
+	bool sharers; /* all before it share */
+};
+
+/* A walk that looks for untagged ones ends with them. */
+static void
+list_waiting(struct waiter *w)
+{
+	if (w->untagged)
+		TAILQ_INSERT_HEAD(&w->session->waiting, w, in_session);
+	else
+		TAILQ_INSERT_TAIL(&w->session->waiting, w, in_session);
+}
 
 struct waiter *
 waiter_new(struct core *core, struct session *s, struct lock *l,
@@ -36,7 +56,7 @@ waiter_new(struct core *core, struct session *s, struct lock *l,
 	w->shared = rq->shared;
 	w->untagged = rq->untagged;
 	w->try_only = rq->wait_ms == 0;
-	TAILQ_INSERT_TAIL(&s->waiting, w, in_session);
+	list_waiting(w);
 	s->nwaiting++;
 	return w;
 }
@@ -47,7 +67,15 @@ set_impatient(struct waiter *w)
 	if (w->impatient || w->granted)
 		return;
 	w->impatient = true;
-	w->lock->nimpatient++;
+	TAILQ_INSERT_TAIL(&w->lock->impatient, w, in_impatient);
+}
+
+static void
+set_patient(struct waiter *w)
+{
+	if (w->impatient)
+		TAILQ_REMOVE(&w->lock->impatient, w, in_impatient);
+	w->impatient = false;
 }
 
 /* A name that lingers for its last holder is free for that one; and whoever
@@ -78,11 +106,13 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
 
 	w->jumped = goes_first(core, w);
+	w->ahead = w->jumped ? 0 : l->nwaiting;
 	if (w->jumped)
 		TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
 	else
 		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
 	l->nwaiting++;
+	l->ngroups += w->group != NULL;
 	core->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
@@ -110,9 +140,8 @@ leave_queue(struct core *core, struct waiter *w)
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	l->nwaiting--;
 	core->nwaiting--;
-	if (w->impatient)
-		l->nimpatient--;
-	w->impatient = false;
+	l->ngroups -= w->group != NULL;
+	set_patient(w);
 }
 
 void
@@ -127,6 +156,8 @@ void
 waiter_to_tell(struct core *core, struct waiter *w)
 {
 	w->granted = true;
+	TAILQ_REMOVE(&w->session->waiting, w, in_session);
+	TAILQ_INSERT_TAIL(&w->session->granted, w, in_session);
 	w->lock->nuntold++;
 	TAILQ_INSERT_TAIL(&core->granted, w, in_lock);
 }
@@ -173,10 +204,13 @@ waiter_ungranted(struct core *core, struct waiter *w)
 
 	assert(w->granted);
 	told(core, w);
+	TAILQ_REMOVE(&w->session->granted, w, in_session);
+	list_waiting(w);
 	w->granted = w->withdrawn = false;
 	w->hold = NULL;
 	insert_by_arrival(l, w);
 	l->nwaiting++;
+	l->ngroups += w->group != NULL;
 	core->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
@@ -198,7 +232,10 @@ waiter_free(struct core *core, struct waiter *w)
 	}
 	if (w->group != NULL)
 		group_forget(w);
-	TAILQ_REMOVE(&s->waiting, w, in_session);
+	if (w->granted)
+		TAILQ_REMOVE(&s->granted, w, in_session);
+	else
+		TAILQ_REMOVE(&s->waiting, w, in_session);
 	s->nwaiting--;
 	core_disarm(core, &w->deadline);
 	free(w);
@@ -350,8 +387,7 @@ settle_one(struct core *core, struct waiter *w, uint64_t position, bool firm,
 	}
 	if (taken) { /* and let in, whoever comes before it yet */
 		w->queue_limit = UINT64_MAX;
-		w->impatient = false;
-		l->nimpatient--;
+		set_patient(w);
 		return false;
 	}
 	if (l->asked == NULL &&
@@ -368,28 +404,57 @@ may_share(const struct core *core, const struct lock *l, const struct waiter *w)
 	       lock_compatible(l, w) && lease_free_for(core, l, w);
 }
 
+/*
+ * Who stands before it: how many, whether one of them is a wall for it, and
+ * whether all would share.  It is asked of those that do not wait, of whom most
+ * come last in a long queue; where that has no groups, their number is enough.
+ */
+static struct place
+place_of(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+	const struct waiter *other, *wall = NULL;
+	struct place place = { .position = w->ahead, .sharers = true };
+	uint64_t n = 0;
+
+	if (place.position >= l->nwaiting)
+		place.position = l->nwaiting - 1;
+	if (l->ngroups == 0)
+		return place;
+	for (other = TAILQ_FIRST(&l->queue); other != w && n < LOOK_MAX; n++) {
+		core_visit(core, 1);
+		place.sharers = place.sharers && other->shared;
+		wall = group_wall(core, wall, other);
+		other = TAILQ_NEXT(other, in_lock);
+	}
+	place.walled = group_walled(wall, w);
+	if (other == w)
+		place.position = n;
+	else
+		place.sharers = false;
+	return place;
+}
+
 void
 queue_settle(struct core *core, struct lock *l, bool taken)
 {
 	struct waiter *w, *next;
-	const struct waiter *wall = NULL;
-	uint64_t position = 0;
-	bool sharers = true; /* so far */
+	unsigned looked = 0, answered = 0;
+	struct place place;
 
-	if (l->nimpatient == 0)
-		return;
 	if (!LIST_EMPTY(&l->holders) || l->state == LEASE_QUEUED ||
 	    wait_goes_on(l))
 		taken = true;
-	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
-		if (w->impatient &&
-		    settle_one(core, w, position, group_walled(wall, w),
-			taken && !(sharers && may_share(core, l, w))))
-			continue;
-		position++;
-		sharers = sharers && w->shared;
-		wall = group_wall(core, wall, w);
+	TAILQ_FOREACH_SAFE (w, &l->impatient, in_impatient, next) {
+		if (looked++ == SETTLE_MAX)
+			break;
+		core_visit(core, 1);
+		place = place_of(core, w);
+		answered += settle_one(core, w, place.position, place.walled,
+		    taken && !(place.sharers && may_share(core, l, w)));
 	}
+	if (answered > 0 && looked > SETTLE_MAX)
+		core_touch(core, l); /* the rest in its turn */
 }
 
 void
@@ -398,8 +463,6 @@ queue_hasten(struct core *core, struct session *s)
 	struct waiter *w;
 
 	TAILQ_FOREACH (w, &s->waiting, in_session) {
-		if (w->granted)
-			continue;
 		set_impatient(w);
 		core_touch(core, w->lock);
 	}
@@ -411,7 +474,7 @@ queue_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
 	struct waiter *w;
 
 	TAILQ_FOREACH (w, &s->waiting, in_session)
-		if (w->ref == ref && !w->granted)
+		if (w->ref == ref)
 			break;
 	if (w == NULL) {
 		emit_error(core, s->id, by, ERR_NOT_FOUND,

@@ -357,10 +357,7 @@ told_waiting(struct core *core, struct semaphore *m, bool waiting)
 	}
 }
 
-/*
- * The store has confirmed what the operation said.  Where too few replicas
- * have it, the master knows it all the same, but it renews nothing.
- */
+/* The store has confirmed what the operation said. */
 static void
 confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
     const struct outcome *o)
@@ -369,21 +366,19 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 	struct permits *p;
 
 	sync_answered(&m->y);
-	m->free = o->second;
-	m->unsure = false;
-	answer_givings(core, m, true, o->alone);
-	if (o->alone)
-		return;
 	if (m->used > 0 && m->spell != m->y.asked_spell && m->spell != 0)
 		core->stats.reasserted++;
 	m->spell = m->y.asked_spell;
 	m->confirmed_ms = sent_ms;
 	m->renew_ms = sent_ms + lease_ms / 3 - core_jitter(core, lease_ms / 24);
+	m->free = o->second;
+	m->unsure = false;
 	if (m->atrisk && core->now_ms < semaphore_deadline_ms(core, m)) {
 		m->atrisk = false;
 		TAILQ_FOREACH (p, &m->holders, in_sync)
 			permits_tell(core, p, EVENT_SAFE);
 	}
+	answer_givings(core, m, true, false);
 }
 
 /* What was asked for is known; `why` NULL, or why none of it can be. */

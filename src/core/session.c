@@ -27,6 +27,7 @@
 #include "core/stop.h"
 #include "core/sync.h"
 #include "core/watch.h"
+#include "core/work.h"
 
 /* The id as 16 hexadecimal digits, then the secret. */
 #define ID_DIGITS 16
@@ -46,6 +47,7 @@ session_open(
 	s->end.kind = TIMER_SESSION;
 	TAILQ_INIT(&s->holds);
 	TAILQ_INIT(&s->waiting);
+	TAILQ_INIT(&s->granted);
 	TAILQ_INIT(&s->lost);
 	TAILQ_INIT(&s->kept);
 	TAILQ_INIT(&s->watches);
@@ -84,7 +86,7 @@ session_free(struct core *core, struct session *s)
 {
 	struct lost *lost, *next;
 
-	assert(TAILQ_EMPTY(&s->holds) && TAILQ_EMPTY(&s->waiting));
+	assert(TAILQ_EMPTY(&s->holds) && s->nwaiting == 0);
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	TAILQ_FOREACH_SAFE (lost, &s->lost, link, next)
 		free(lost);
@@ -115,6 +117,8 @@ static void
 leave_queues(struct core *core, struct session *s)
 {
 	sync_leave(core, s);
+	while (!TAILQ_EMPTY(&s->granted))
+		waiter_free(core, TAILQ_FIRST(&s->granted));
 	while (!TAILQ_EMPTY(&s->waiting))
 		waiter_free(core, TAILQ_FIRST(&s->waiting));
 	status_cancel(core, s, false);
@@ -144,9 +148,10 @@ session_take_back(struct core *core, struct session *s)
 
 	TAILQ_FOREACH (c, &s->claims, in_session)
 		permits_take_back(core, c);
-	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next) {
+	TAILQ_FOREACH_SAFE (w, &s->granted, in_session, next) {
+		core_visit(core, 1);
 		h = w->hold;
-		if (!w->granted || h == NULL)
+		if (h == NULL)
 			continue;
 		core_touch(core, h->lock);
 		if (hold_step_out(h))

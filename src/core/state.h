@@ -45,6 +45,9 @@ enum timer_kind {
 	TIMER_STOP,
 	TIMER_MAX
 };
+/* Timers that are due are run in this order (agenda.c). */
+enum agenda { AGENDA_SYNC, AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
+
 _Static_assert(
     TIMER_MAX <= 1u << (32 - TIMER_ORDER_BITS), "a kind fits into a timer");
 
@@ -77,6 +80,8 @@ enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
 TAILQ_HEAD(hold_list, hold);  /* of a session */
 LIST_HEAD(holder_list, hold); /* of a lock; the latest comes first */
 TAILQ_HEAD(waiter_list, waiter);
+TAILQ_HEAD(held_list, lock);
+TAILQ_HEAD(guard_list, guard);
 TAILQ_HEAD(vote_list, vote);
 TAILQ_HEAD(sync_list, sync);
 TAILQ_HEAD(claim_list, claim);
@@ -112,7 +117,8 @@ struct session {
 	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
 	struct timer end;     /* of a detached session */
 	struct hold_list holds;
-	struct waiter_list waiting;
+	struct waiter_list waiting; /* untagged ones first */
+	struct waiter_list granted; /* that wait to be told */
 	struct lost_list lost;
 	struct claim_list claims;    /* requests on syncs, unanswered */
 	struct permits_list permits; /* of semaphores */
@@ -160,8 +166,10 @@ struct hold {
  * granted and waiting for the FLUSH that tells it.
  */
 struct waiter {
-	TAILQ_ENTRY(waiter) in_session;
-	TAILQ_ENTRY(waiter) in_lock; /* in core.granted once granted */
+	TAILQ_ENTRY(waiter) in_session;	  /* waiting or granted there */
+	TAILQ_ENTRY(waiter) in_lock;	  /* in core.granted once granted */
+	TAILQ_ENTRY(waiter) in_impatient; /* of the lock, if impatient */
+	uint64_t ahead;			  /* waited for the name when it came */
 	struct session *session;
 	struct lock *lock;
 	struct hold *hold;     /* granted; NULL again once that is gone */
@@ -182,7 +190,7 @@ struct waiter {
 	bool untagged : 1;
 	bool try_only : 1;  /* wait=0 */
 	bool jumped : 1;    /* to the head of the queue: it had a right to it */
-	bool impatient : 1; /* counted in lock.nimpatient */
+	bool impatient : 1; /* in lock.impatient */
 	bool tried : 1;	    /* the lease was asked for while it waited */
 	bool granted : 1;
 	bool withdrawn : 1; /* the lease ran out before the grant was told */
@@ -196,7 +204,8 @@ struct group {
 	struct session *session;
 	uint64_t ref;
 	int64_t since_ms;
-	unsigned n, left; /* waiters in all; not yet freed */
+	unsigned n, left;  /* waiters in all; not yet freed */
+	uint8_t failed[3]; /* the members that failed a test last: group.c */
 	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
 };
 
@@ -269,22 +278,25 @@ struct more {
  */
 struct lock {
 	struct table_link by_name; /* in guard.locks */
+	TAILQ_ENTRY(lock) in_held; /* or in core.held_briefly; see `vouched` */
 	struct holder_list holders;
 	struct waiter_list queue;
-	struct timer timer;	 /* when the lease wants attention next */
-	struct parting *parting; /* that waits for the end of ENDING */
-	struct asked *asked;	 /* owned; NULL: no operation is in flight */
-	struct more *more;	 /* owned; NULL: nothing, see more_of() */
-	uint64_t seq;		 /* of the token */
-	uint64_t fence_next;	 /* of the reserve */
-	int64_t confirmed_ms;	 /* when what keeps the lease was sent */
-	int64_t key_end_ms;	 /* the key in the store lives no longer */
-	int64_t wake_ms;	 /* HELD: renew; QUEUED: look; else: retry */
-	uint32_t spell;		 /* of the guard, when last confirmed */
+	struct waiter_list impatient; /* of them: may be answered at once */
+	struct timer timer;	      /* when the lease wants attention next */
+	struct parting *parting;      /* that waits for the end of ENDING */
+	struct asked *asked;  /* owned; NULL: no operation is in flight */
+	struct more *more;    /* owned; NULL: nothing, see more_of() */
+	uint64_t seq;	      /* of the token */
+	uint64_t fence_next;  /* of the reserve */
+	int64_t confirmed_ms; /* when what keeps the lease was sent */
+	int64_t key_end_ms;   /* the key in the store lives no longer */
+	int64_t wake_ms;      /* HELD: renew; QUEUED: look; else: retry */
+	uint32_t spell;	      /* of the guard, when last confirmed */
 	uint32_t nholders;
 	uint32_t nwaiting;
 	uint32_t nuntold;    /* granted and not told yet */
-	uint32_t nimpatient; /* of them: may have to be answered at once */
+	uint32_t ngroups;    /* of them, members of groups */
+	uint32_t touched_at; /* where in core.touched */
 	uint16_t shard;
 	uint8_t fences;	       /* in reserve */
 	uint8_t state;	       /* enum lease_state */
@@ -304,6 +316,9 @@ struct lock {
 	bool handed : 1;       /* this lease has been granted once */
 	bool whole : 1;	       /* the next renewal goes by itself */
 	bool walled : 1;       /* NONE: wake_ms is for those who are */
+	bool vouched : 1;      /* in core.held ... */
+	bool vouched_briefly : 1; /* ... or in core.held_briefly */
+	bool paced : 1;		  /* its renewal has room in wake_ms */
 	uint8_t name_len;
 	char name[];
 };
@@ -345,7 +360,11 @@ enum guard_cause {
 struct guard {
 	struct timer timer; /* next heartbeat, or bless */
 	struct table locks; /* by name; in a quorum the first has all */
-	uint32_t nblocked;  /* of them, that wait for link or bless */
+	TAILQ_ENTRY(guard) in_sweeping;
+	struct table_walk sweep; /* over all of them: how far it has come */
+	unsigned sweeping;	 /* enum sweep; 0: there is none */
+	struct table_walk proof; /* all before are written again */
+	uint32_t nblocked;	 /* of them, that wait for link or bless */
 	struct sync_list sync_blocked;
 	enum guard_state state;
 	bool up;    /* the store can be reached */
@@ -451,8 +470,13 @@ struct core {
 	struct effects *fx;		    /* of the present step */
 	struct session *sessions;	    /* by id */
 	size_t nlocks;			    /* names, of all guards */
+	size_t nlingering;		    /* of them, tombstones */
 	uint64_t nwaiting;		    /* waiters in their queues */
-	struct heap timers;
+	struct heap timers[AGENDA_MAX];
+	/* Leases that are vouched for, in the order in which they run out but
+	 * for few; those of the hand-over, which are shorter. */
+	struct held_list held, held_briefly;
+	struct guard_list sweeping;
 	struct guard *guards;
 	struct guard_note notes[GUARD_MAX];
 	struct tally tallies[2];    /* at risk; safe again */
@@ -461,9 +485,9 @@ struct core {
 	struct waiter_list granted;
 	struct ask_list asks;
 	struct vote_list votes; /* to be sent before the step ends */
-	/* To be looked at before the step ends; NULL: not any more.  Owned. */
+	/* To be looked at, a ring; NULL: not any more.  Owned. */
 	struct lock **touched;
-	size_t ntouched, touched_size;
+	uint32_t touched_first, touched_end, touched_size;
 	struct watched *watched;	     /* by name */
 	struct watched_list watched_touched; /* as touched */
 	struct force_list forces;	     /* under way */
@@ -480,8 +504,9 @@ struct core {
 	uint32_t inflight;
 	uint64_t last_seq;
 	uint64_t random[2];
-	unsigned renewals_left; /* of this step */
-	bool along;		/* something was ended in it, by ... */
+	int64_t room_ms; /* pace.c: has room for renewals that are due */
+	uint32_t room_taken;
+	bool along; /* something was ended in it, by ... */
 	uint32_t along_shard, along_lane;
 	struct slice pace[PACE_SLICES];
 	bool quorum;	     /* there is one, as far as the servers have told */
@@ -498,10 +523,14 @@ struct core {
 uint32_t core_shard(const struct core *core, const char *name, size_t len);
 uint64_t core_random(struct core *core);
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
+
+/* agenda.c */
 void core_arm(struct core *core, struct timer *t, int64_t at_ms);
 void core_disarm(struct core *core, struct timer *t);
+int64_t core_armed_ms(const struct core *core, const struct timer *t);
 
-/* Something has changed for the name: lease_next() before the step ends. */
+/* Something has changed for the name: lease_next() before the step ends, or in
+ * the next ones. */
 void core_touch(struct core *core, struct lock *l);
 void core_untouch(struct core *core, struct lock *l);
 

@@ -81,7 +81,7 @@ emit_holder(struct core *core, const struct hold *h)
 	emit_ms(core, FIELD_AGE, core->now_ms - h->since_ms);
 	if (timer_armed(bound))
 		emit_ms(core, FIELD_UNTIL,
-		    heap_at_ms(&core->timers, bound) - core->now_ms);
+		    core_armed_ms(core, bound) - core->now_ms);
 }
 
 static void
@@ -197,7 +197,7 @@ status_link_up(struct core *core)
 		    (struct question){ CORE_STATUS, ask->kind }, ask->name,
 		    ask->name_len);
 		op->timeout_ms =
-		    heap_at_ms(&core->timers, &ask->deadline) - core->now_ms;
+		    core_armed_ms(core, &ask->deadline) - core->now_ms;
 		ask_free(core, ask);
 	}
 }
@@ -242,6 +242,8 @@ status_request(
 	struct lock *l = lock_find(core, name->p, name->n);
 	struct question q = { rq->verb, rq->kind };
 
+	if (l != NULL)
+		lock_look(core, l);
 	if (known_here(core, l, rq) && rq->verb == CORE_QUEUE)
 		emit_queue(core, s->id, rq->ref, name->p, name->n);
 	else if (known_here(core, l, rq))

@@ -20,6 +20,7 @@
 #include "core/sync.h"
 
 #define STOP_GIVE_BACK_MS 1000
+#define STOPPING "the broker is stopping; try another one"
 
 /* Does its client count on what it holds, and is it there to give it back? */
 static bool
@@ -55,9 +56,12 @@ refuse_waiting(struct core *core, struct session *s)
 {
 	emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
 	session_take_back(core, s);
+	while (!TAILQ_EMPTY(&s->granted))
+		waiter_error(
+		    core, TAILQ_FIRST(&s->granted), ERR_SHUTDOWN, STOPPING);
 	while (!TAILQ_EMPTY(&s->waiting))
-		waiter_error(core, TAILQ_FIRST(&s->waiting), ERR_SHUTDOWN,
-		    "the broker is stopping; try another one");
+		waiter_error(
+		    core, TAILQ_FIRST(&s->waiting), ERR_SHUTDOWN, STOPPING);
 	sync_shutdown(core, s);
 }
 

@@ -14,6 +14,7 @@
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/sync.h"
+#include "core/work.h"
 
 #define WHY_SIZE 256
 #define RETRY_LOST_MS 50     /* after an unknown outcome */
@@ -120,7 +121,8 @@ sync_settle(struct core *core)
 {
 	struct sync *y;
 
-	while (!TAILQ_EMPTY(&core->sync_touched)) {
+	while (work_left(core) && !TAILQ_EMPTY(&core->sync_touched)) {
+		core_visit(core, 1);
 		y = TAILQ_FIRST(&core->sync_touched);
 		TAILQ_REMOVE(&core->sync_touched, y, in_touched);
 		y->touched = false;
@@ -439,7 +441,7 @@ claim_settle_unasked(struct core *core, struct claim *c)
 	wait_ms = guard_why(core, y->shard, why, sizeof(why));
 	/* Whoever does not wait has a deadline. */
 	if (y->why == NULL &&
-	    core->now_ms + wait_ms < heap_at_ms(&core->timers, &c->deadline))
+	    core->now_ms + wait_ms < core_armed_ms(core, &c->deadline))
 		return false;
 	claim_give_up(core, c, STATUS_ERR);
 	return true;
@@ -551,8 +553,11 @@ sync_tell_granted(struct core *core)
 {
 	struct claim *c;
 
-	while (!TAILQ_EMPTY(&core->sync_granted)) {
+	while (work_left(core) && !TAILQ_EMPTY(&core->sync_granted)) {
 		c = TAILQ_FIRST(&core->sync_granted);
+		core_visit(core, 1);
+		if (sync_overdue(core, c->sync))
+			sync_timer(core, c->sync);
 		if (c->withdrawn) {
 			claim_error(core, c, ERR_UNAVAILABLE,
 			    "the lease ran out before the grant could be"

@@ -47,12 +47,15 @@ unlock_parted(struct core *core, struct lock *l, bool deferred)
 }
 
 static struct hold *
-find_hold(const struct core *core, const struct session *s,
-    const struct core_name *name)
+find_hold(
+    struct core *core, const struct session *s, const struct core_name *name)
 {
 	struct lock *l = lock_find(core, name->p, name->n);
 
-	return l == NULL ? NULL : hold_find(l, s);
+	if (l == NULL)
+		return NULL;
+	lock_look(core, l);
+	return hold_find(l, s);
 }
 
 static void

@@ -5,23 +5,21 @@
 
 #include "core/work.h"
 
-/*
- * What a step does of what was left to it: with an event to take, little, or
- * the many events of a turn would each pay for it.  The rest of CORE_WORK_MAX
- * is for the last thing that is begun, and for the event.
- */
-#define BUDGET_BARE (CORE_WORK_MAX / 2)
-#define BUDGET_EVENT (CORE_WORK_MAX / 10)
+void
+work_begin(struct core *core)
+{
+	core->work->step = 0;
+	core->work->budget = 0;
+}
 
 void
-work_begin(struct core *core, bool bare)
+work_allow(struct core *core, uint64_t n)
 {
 	struct work *work = core->work;
 
-	work->step = 0;
-	work->budget = bare ? BUDGET_BARE : BUDGET_EVENT;
+	work->budget = work->step + n;
 	if (core->config.work > 0)
-		work->budget = core->config.work;
+		work->budget = work->step + core->config.work;
 }
 
 void

@@ -34,8 +34,9 @@ work_left(const struct core *core)
 	return core->work->step < core->work->budget;
 }
 
-/* A step begins; `bare`: it has nothing else to do. */
-void work_begin(struct core *core, bool bare);
+/* A step begins; of what comes next, it may look at so much; it ends. */
+void work_begin(struct core *core);
+void work_allow(struct core *core, uint64_t n);
 void work_end(struct core *core);
 
 #endif

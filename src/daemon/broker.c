@@ -206,12 +206,23 @@ carry_out(struct broker *b)
 	effects_clear(fx);
 }
 
-void
-bridge_step(struct broker *b, struct core_event *ev)
+static void
+step(struct broker *b, struct core_event *ev)
 {
 	ev->now_ms = clock_now_ms();
 	core_step(b->core, ev, &b->effects);
 	carry_out(b);
+}
+
+/* What was lost is told before anything else, however much it is. */
+void
+bridge_step(struct broker *b, struct core_event *ev)
+{
+	struct core_event time = { .kind = CORE_TIME };
+
+	while (core_has_losses(b->core, clock_now_ms()))
+		step(b, &time);
+	step(b, ev);
 }
 
 /* What has run out by now is told, and given back. */
@@ -447,10 +458,10 @@ broker_turn(struct broker *b)
 	catch_up(b);
 	front_hurry(b->front);
 	redis_flush(b->redis);
-	if (core_has_grants(b->core))
-		bridge_step(b, &flush);
-	else
+	if (!core_has_grants(b->core))
 		catch_up(b);
+	while (core_has_grants(b->core))
+		bridge_step(b, &flush);
 	front_flush(b->front);
 	redis_flush(b->redis);
 	front_hurry(b->front);

@@ -146,10 +146,7 @@ char *call_room(struct call *call, size_t n);
 enum call_verdict call_decode(
     struct call *call, const redisReply *reply, bool unsent);
 
-/*
- * A decoded grant or renewal that too few replicas have does not count; other
- * answers are marked, for some renew by the way (TAKE, whatever it is told).
- */
+/* A decoded grant or renewal that too few replicas have does not count. */
 void call_doubt(struct call *call);
 
 #endif

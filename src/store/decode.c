@@ -342,7 +342,6 @@ call_doubt(struct call *call)
 
 	for (i = 0; i < call->nops; i++) {
 		o = &call->outcomes[i];
-		o->alone = true;
 		if (1u << o->status & DOUBTFUL)
 			o->status = OUTCOME_UNKNOWN;
 	}

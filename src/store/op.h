@@ -188,8 +188,6 @@ struct outcome {
 	uint64_t fence;
 	int64_t ttl_ms;
 	bool waiting; /* another broker waits for the name */
-	bool alone;   /* too few replicas have it: it is so on the master, and
-			 keeps nothing */
 	uint64_t first, second;
 	const char *text;
 	size_t text_len;

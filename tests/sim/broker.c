@@ -130,8 +130,8 @@ do_op(struct broker *b, const struct op *op)
 }
 
 /* Steps.  Operations are gathered at once, lines wait for the write. */
-void
-broker_step(struct broker *b, const struct core_event *event)
+static void
+step(struct broker *b, const struct core_event *event)
 {
 	struct core_event timed = *event;
 	struct effects *fx = event->kind == CORE_FLUSH ? &b->late : &b->fx;
@@ -149,6 +149,17 @@ broker_step(struct broker *b, const struct core_event *event)
 			do_op(b, effects_op(fx, &fx->v[i]));
 		else
 			broker_attach(b, &fx->v[i]);
+}
+
+void
+broker_step(struct broker *b, const struct core_event *event)
+{
+	struct core_event time = { .kind = CORE_TIME };
+
+	while (!world_ablated(b->w, ABLATE_CATCH_UP) &&
+	       core_has_losses(b->core, broker_clock_ms(b)))
+		step(b, &time);
+	step(b, event);
 }
 
 /* The timer of the daemon's loop: nothing else steps the time by itself. */

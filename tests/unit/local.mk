@@ -160,6 +160,16 @@ tests_unit_test_session_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_session_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_work
+TESTS += tests/unit/test_work
+tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
+	tests/unit/test_work.c \
+	tests/unit/test_work.h \
+	tests/unit/work_rig.c \
+	tests/unit/work_rig.h
+tests_unit_test_work_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_work_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_pace
 TESTS += tests/unit/test_pace
 tests_unit_test_pace_SOURCES = $(UNIT_SUITE) tests/unit/test_pace.c

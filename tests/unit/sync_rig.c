@@ -25,7 +25,6 @@ static struct {
 	uint64_t ops[OPS_MAX]; /* in flight, without those of the guard */
 	int64_t sent_ms[OPS_MAX];
 	unsigned nops;
-	bool alone; /* the next outcome: too few replicas have it */
 	struct buf done;
 } rig;
 
@@ -393,12 +392,10 @@ rig_outcome_full(enum outcome_status status, uint64_t first, uint64_t second,
 		.ttl_ms = ttl_ms,
 		.waiting = waiting,
 		.fence = fence,
-		.alone = rig.alone,
 		.text = "",
 	};
 	unsigned i;
 
-	rig.alone = false;
 	ck_assert_uint_gt(rig.nops, 0);
 	ev.u.outcome.op = rig.ops[0];
 	ev.u.outcome.sent_ms = rig.sent_ms[0];
@@ -419,13 +416,6 @@ void
 rig_outcome(enum outcome_status status, uint64_t first, uint64_t second)
 {
 	rig_outcome_full(status, first, second, -1, false, 0);
-}
-
-void
-rig_outcome_alone(enum outcome_status status, uint64_t first, uint64_t second)
-{
-	rig.alone = true;
-	rig_outcome(status, first, second);
 }
 
 void

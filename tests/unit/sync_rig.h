@@ -48,8 +48,6 @@ void rig_pass(int64_t ms);
  * first, second, ttl_ms and fence as in struct outcome.
  */
 void rig_outcome(enum outcome_status status, uint64_t first, uint64_t second);
-void rig_outcome_alone(enum outcome_status status, uint64_t first,
-    uint64_t second); /* and too few replicas have it */
 void rig_outcome_full(enum outcome_status status, uint64_t first,
     uint64_t second, int64_t ttl_ms, bool waiting, uint64_t fence);
 

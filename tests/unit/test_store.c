@@ -695,20 +695,20 @@ END_TEST
 
 START_TEST(too_few_replicas_make_a_grant_unknown)
 {
-	const char *text = "[[blessed] [renewed :5] [busy]]";
+	const char *text = "[[blessed] [renewed :5] [lost]]";
 	redisReply *r = reply_parse(&text);
 
 	begin_plain();
 	add(OP_RENEW, 1, "a");
-	add(OP_CONVERT, 2, "b");
+	add(OP_RENEW, 2, "b");
 	flush();
 	ck_assert_int_eq(call_decode(seen.calls[0], r, false), CALL_ANSWERED);
 	reply_free(r);
 	call_doubt(seen.calls[0]);
 	call_deliver(g, seen.calls[0], &handler, &seen);
 	ck_assert_int_eq(seen.outcomes[0].status, OUTCOME_UNKNOWN);
-	ck_assert_int_eq(seen.outcomes[1].status, OUTCOME_BUSY);
-	ck_assert(seen.outcomes[1].alone && seen.guards == 1);
+	ck_assert_int_eq(seen.outcomes[1].status, OUTCOME_LOST);
+	ck_assert_uint_eq(seen.guards, 1);
 	ck_assert_uint_eq(gather_seen(g, 0), 5);
 	gather_free(g);
 }

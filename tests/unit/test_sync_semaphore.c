@@ -228,32 +228,6 @@ START_TEST(lost_when_nothing_is_confirmed)
 }
 END_TEST
 
-/* To be told that others have the rest does not keep what one has. */
-START_TEST(an_answer_that_too_few_replicas_have_renews_nothing)
-{
-	rig_start();
-	rig_acquire(1, 1, "s", 2, 1, FOREVER);
-	rig_did("take s need=1 want=1 limit=2 queue");
-	rig_outcome(OUTCOME_TAKEN, 1, 0);
-	rig_did("1/1 OK permits=1 free=0");
-	rig_pass(2000);
-	rig_acquire(2, 1, "s", 2, 1, 0);
-	rig_did("take s have=1 need=1 want=1 limit=2");
-	rig_outcome_alone(OUTCOME_BUSY, 1, 0);
-	rig_did("2/1 BUSY");
-	rig_pass(1333);
-	rig_did("hold s have=1 limit=2");
-	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
-	rig_pass(1667);
-	rig_did("hold s have=1 limit=2; "
-		"1 !ATRISK s kind=semaphore permits=1 left=4898");
-	rig_outcome(OUTCOME_UNKNOWN, 0, 0);
-	rig_pass(4898);
-	rig_did("hold s have=1 limit=2; "
-		"1 !LOST s kind=semaphore permits=1 reason=unreachable");
-}
-END_TEST
-
 START_TEST(lost_in_the_store)
 {
 	start_with_two();
@@ -394,7 +368,6 @@ case_semaphore(void)
 	tcase_add_test(t, unknown_and_given_up);
 	tcase_add_test(t, at_risk_and_safe_again);
 	tcase_add_test(t, lost_when_nothing_is_confirmed);
-	tcase_add_test(t, an_answer_that_too_few_replicas_have_renews_nothing);
 	tcase_add_test(t, lost_in_the_store);
 	tcase_add_test(t, written_again_on_another_history);
 	tcase_add_test(t, a_late_grant_is_none);

@@ -59,8 +59,8 @@
 > 6304 op renew a seq=2 ttl=13000 fence=210
 > 8000 2 !ATRISK a fence=200 left=4898
 9925 time
-> 2 !LOST a fence=200 reason=hold
 > 1 !LOST b fence=100 reason=unreachable
+> 2 !LOST a fence=200 reason=hold
 
 == three names for a firm group, for two of which another broker waits
 0 ready 4

@@ -1,0 +1,164 @@
+/*
+ * Work is bounded: with 100,000 names, waiters or sessions, no step looks at
+ * more than CORE_WORK_MAX things, and what is larger goes on at once, in the
+ * right order.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "suite.h"
+#include "test_work.h"
+#include "work_rig.h"
+
+/* 100,000 names, held by as many sessions as there are in the rig. */
+void
+hold_many(struct work_rig *r, unsigned sessions)
+{
+	unsigned i;
+
+	for (i = 0; i < WORK_MANY; i++)
+		work_lock_n(r, 1 + i % sessions, "n", i);
+	work_settle(r);
+	ck_assert_uint_eq(r->replies[STATUS_OK], WORK_MANY);
+	work_forget(r);
+}
+
+/* A server has lost its data: all leases are written again, none is lost. */
+START_TEST(all_leases_are_written_again)
+{
+	struct work_rig r;
+
+	work_init(&r, 1);
+	hold_many(&r, 1);
+	r.now_ms += 1;
+	work_guard(&r, GUARD_PENDING, "p1");
+	work_pass(&r, WORK_LEASE_MS / 3);
+	ck_assert_uint_ge(r.asked[OP_RENEW], WORK_MANY);
+	/* Each is put off once at most: no step runs the same timers again. */
+	ck_assert_uint_lt(r.steps, 3 * WORK_MANY);
+	ck_assert_uint_eq(r.events[EVENT_ATRISK] + r.events[EVENT_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Redis was away for a moment in which all of them were to be renewed. */
+START_TEST(all_renewals_are_due_at_once)
+{
+	struct work_rig r;
+
+	work_init(&r, 1);
+	hold_many(&r, 1);
+	work_link(&r, false);
+	r.now_ms += WORK_LEASE_MS / 3 + 100;
+	work_tick(&r, CORE_TIME);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.asked[OP_RENEW], 0);
+	work_link(&r, true);
+	work_pass(&r, 1000);
+	ck_assert_uint_ge(r.asked[OP_RENEW], WORK_MANY);
+	ck_assert_uint_lt(r.steps, 4 * WORK_MANY);
+	ck_assert_uint_eq(r.events[EVENT_ATRISK] + r.events[EVENT_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* The broker was frozen: all is lost, and told before anything is asked. */
+START_TEST(all_leases_are_lost_at_once)
+{
+	struct work_rig r;
+
+	work_init(&r, 2);
+	hold_many(&r, 1);
+	work_lock(&r, 2, "n0");
+	r.now_ms += WORK_LEASE_MS + 100;
+	ck_assert_uint_le(work_catch_up(&r), WORK_MANY / 100);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_eq(r.first_event_step[EVENT_LOST], 2);
+	ck_assert_uint_eq(r.events[EVENT_ATRISK], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* One whose loss there was no time to tell yet is not granted or kept. */
+START_TEST(what_is_overdue_is_lost_first)
+{
+	struct core_request rq = work_request(CORE_UNLOCK);
+	struct work_rig r;
+	char last[16];
+
+	work_init(&r, 2);
+	hold_many(&r, 1);
+	r.now_ms += WORK_LEASE_MS + 100;
+	snprintf(last, sizeof(last), "n%u", WORK_MANY - 1);
+	work_ask(&r, 1, &rq, last);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 1);
+	ck_assert_uint_lt(r.events[EVENT_LOST], 1000);
+	work_fini(&r);
+}
+END_TEST
+
+/* Messages may have been missed for all names that others have. */
+START_TEST(all_names_are_looked_at)
+{
+	struct work_rig r;
+
+	work_init(&r, 1);
+	hold_many(&r, 1);
+	work_tick(&r, CORE_RESUBSCRIBED);
+	work_catch_up(&r);
+	ck_assert_uint_gt(r.steps, WORK_MANY / CORE_WORK_MAX);
+	work_fini(&r);
+}
+END_TEST
+
+/* The time of all who wait is up in one millisecond; renewals go first. */
+START_TEST(all_waiters_time_out_at_once)
+{
+	struct core_request rq = work_request(CORE_LOCK);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 3);
+	work_lock(&r, 1, "a");
+	work_settle(&r);
+	rq.wait_ms = 5000;
+	for (i = 0; i < WORK_MANY; i++)
+		work_ask(&r, 2, &rq, "a");
+	work_lock(&r, 3, "b");
+	work_settle(&r);
+	work_pass(&r, 4990);
+	work_forget(&r);
+	r.now_ms += 20;
+	work_tick(&r, CORE_TIME);
+	ck_assert_uint_eq(r.asked[OP_RENEW], 0);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.replies[STATUS_TIMEOUT], WORK_MANY);
+	ck_assert_uint_le(r.steps, WORK_MANY / 100 + 10);
+	work_fini(&r);
+}
+END_TEST
+
+static TCase *
+work_cases(void)
+{
+	TCase *tc = tcase_create("work");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, all_leases_are_written_again);
+	tcase_add_test(tc, all_renewals_are_due_at_once);
+	tcase_add_test(tc, all_leases_are_lost_at_once);
+	tcase_add_test(tc, what_is_overdue_is_lost_first);
+	tcase_add_test(tc, all_names_are_looked_at);
+	tcase_add_test(tc, all_waiters_time_out_at_once);
+	return tc;
+}
+
+int
+main(void)
+{
+	static const suite_case cases[] = { work_cases };
+
+	return suite_run("work", cases, COUNT(cases));
+}

@@ -1,0 +1,15 @@
+/*
+ * What the tests of bounded work share.
+ */
+#ifndef LOCKBROKER_TESTS_UNIT_TEST_WORK_H
+#define LOCKBROKER_TESTS_UNIT_TEST_WORK_H
+
+#include <check.h>
+#include <stdio.h>
+
+#include "work_rig.h"
+
+/* 100,000 names, held by so many sessions. */
+void hold_many(struct work_rig *r, unsigned sessions);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * The core with very many names, waiters and sessions: what it says is counted,
+ * not written down, and no step may look at more things than it may.
+ *
+ * Sessions have the ids 1, 2, ...; a name is a prefix and a number.  The store
+ * answers each operation in a step of its own when the rig is told so.
+ */
+#ifndef LOCKBROKER_TESTS_UNIT_WORK_RIG_H
+#define LOCKBROKER_TESTS_UNIT_WORK_RIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/core.h"
+
+#define WORK_MANY 100000
+#define WORK_LEASE_MS 10000
+
+struct work_op {
+	uint64_t id;
+	enum op_kind kind;
+	bool draws;
+};
+
+/* One core, the time, and what was said since work_forget(). */
+struct work_rig {
+	struct core *core;
+	struct effects fx;
+	int64_t now_ms;
+	uint64_t fence;
+	struct work_op *ops; /* not answered yet; owned */
+	size_t nops, ops_size;
+	uint64_t steps;
+	uint64_t replies[STATUS_ERR + 1];
+	uint64_t events[EVENT_MAX];
+	uint64_t asked[OP_MAX];
+	uint64_t first_event_step[EVENT_MAX]; /* the `steps` of the first */
+	uint64_t last_event_step[EVENT_MAX];
+	uint64_t last_reply_step;
+};
+
+/* `sessions` are open, and Redis grants. */
+void work_init(struct work_rig *r, unsigned sessions);
+void work_fini(struct work_rig *r);
+void work_forget(struct work_rig *r);
+
+void work_step(struct work_rig *r, struct core_event *ev);
+void work_tick(struct work_rig *r, enum core_event_kind kind);
+
+/* Answers all that was asked, and what that leads to; tells grants. */
+void work_settle(struct work_rig *r);
+
+/* Steps while the core asks for it at once; returns how often. */
+unsigned work_catch_up(struct work_rig *r);
+
+/* Time passes; what is due happens when it is due, and is answered. */
+void work_pass(struct work_rig *r, int64_t ms);
+
+/* All fields but names, ref and session may be set before. */
+void work_ask(struct work_rig *r, uint64_t session, struct core_request *rq,
+    const char *name);
+void work_lock(struct work_rig *r, uint64_t session, const char *name);
+void work_lock_n(
+    struct work_rig *r, uint64_t session, const char *prefix, unsigned i);
+struct core_request work_request(enum core_verb verb);
+
+void work_link(struct work_rig *r, bool up);
+void work_guard(struct work_rig *r, enum guard_state state, const char *pend);
+void work_gone(struct work_rig *r, uint64_t session, bool quit);
+void work_grace(struct work_rig *r, uint64_t session, int64_t grace_ms);
+
+#endif
