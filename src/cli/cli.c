@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 
+#include "base/parse.h"
 #include "base/streams.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
@@ -57,6 +58,17 @@ kind_set(struct cli *cli, const char *text)
 	    "--kind: '%s' is not lock, semaphore, latch or barrier", text);
 }
 
+static int
+limit_set(struct cli *cli, const char *text)
+{
+	uint64_t n;
+
+	if (!parse_number(text, strlen(text), UINT32_MAX, &n))
+		return say_usage("--limit: '%s' is not a number", text);
+	cli->limit = text;
+	return 0;
+}
+
 int
 cli_open(struct cli *cli, struct client *c, struct message *reply)
 {
@@ -98,6 +110,8 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 		return 0;
 	case OPT_KIND:
 		return kind_set(cli, optarg);
+	case OPT_LIMIT:
+		return limit_set(cli, optarg);
 	case OPT_LOCAL:
 		cli->local = true;
 		return 0;

@@ -14,9 +14,10 @@
 struct cli {
 	struct address_list addresses;
 	bool json;
-	const char *kind; /* of an object; NULL: not given */
-	bool local;	  /* asks no other broker */
-	bool ready;	  /* asks whether locks can be granted, too */
+	const char *kind;  /* of an object; NULL: not given */
+	const char *limit; /* of lines, a number; NULL: the broker's */
+	bool local;	   /* asks no other broker */
+	bool ready;	   /* asks whether locks can be granted, too */
 };
 
 #define CLI_KINDS "lock", "semaphore", "latch", "barrier"

@@ -19,6 +19,9 @@ static const char *const status_options_help =
     "      --kind KIND    lock, semaphore, latch or barrier\n"
     "      --local        don't ask the broker that has the lock\n";
 
+static const char *const queue_options_help =
+    "      --limit N      show at most N of them (100)\n";
+
 static const char *const ping_options_help =
     "      --ready        and can new locks be granted now?\n";
 
@@ -34,6 +37,11 @@ const struct option common_longs[] = {
 static const struct option status_longs[] = {
 	{ "kind", required_argument, NULL, OPT_KIND },
 	{ "local", no_argument, NULL, OPT_LOCAL },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option queue_longs[] = {
+	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -56,8 +64,9 @@ const struct command commands[] = {
 	    "show whether a lock is free, and who has it",
 	    &status_options_help, status_longs },
 	{ "queue", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_queue,
-	    "queue NAME", "show who holds a lock and who waits for it",
-	    NULL, NULL },
+	    "queue [--limit N] NAME",
+	    "show who holds a lock and who waits for it",
+	    &queue_options_help, queue_longs },
 	{ "list", 0, 1, WORDS_MIXED, COMPLETE_NOTHING, show_list,
 	    "list [LIMIT]", "show the busiest names of the broker",
 	    NULL, NULL },

@@ -43,7 +43,7 @@ struct command {
 };
 
 /* Options without a letter that the gate reads for a command. */
-enum { OPT_JSON = 256, OPT_KIND, OPT_LOCAL, OPT_READY };
+enum { OPT_JSON = 256, OPT_KIND, OPT_LIMIT, OPT_LOCAL, OPT_READY };
 
 /* Ends with a command without a name. */
 extern const struct command commands[];

@@ -90,11 +90,12 @@ char *
 holder_details(const char *name, const char *near)
 {
 	struct address_list list;
-	struct pair session, address;
+	struct pair p, address;
 	const char *why;
 	char *text, *joined = NULL;
 
-	if (pair_find(near, "session", &session) ||
+	/* With until= and no session it is kept for nobody, as that one knows. */
+	if (pair_find(near, "session", &p) || pair_find(near, "until", &p) ||
 	    !pair_find(near, "address", &address))
 		return xstrdup(near);
 	text = xstrndup(address.value, address.value_len);

@@ -246,6 +246,7 @@ queue_read(struct progress *p, const struct message *m)
 		if (before_us)
 			p->seen.ahead++;
 	}
+	p->seen.more = before_us;
 }
 
 static void
@@ -300,7 +301,8 @@ reason_make(struct progress *p)
 
 	p->reason[0] = '\0';
 	if (seen->ahead > 0)
-		snprintf(ahead, sizeof(ahead), ", %u in front", seen->ahead);
+		snprintf(ahead, sizeof(ahead), ", %s%u in front",
+		    seen->more ? "at least " : "", seen->ahead);
 	if (seen->holder[0] == '\0') {
 		snprintf(p->reason, sizeof(p->reason), "%s", seen->unready);
 		return;

@@ -25,6 +25,7 @@ struct progress_seen {
 	int64_t age_ms;			 /* of that hold; -1: not known */
 	char unready[PROGRESS_TEXT_MAX]; /* why nothing can be granted; "" */
 	unsigned int ahead;		 /* waiting before us */
+	bool more; /* the list ended before it came to us */
 };
 
 /* Embedded in a run. */

@@ -14,19 +14,39 @@
 
 #include "base/parse.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* "VERB NAME", or the exit status for usage if NAME can't be one. */
+/* "VERB NAME [limit=N]", or the exit status for usage if NAME can't be one. */
 static int
 ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 {
-	char line[300];
+	char line[330];
 
 	if (!request_name_ok(name))
 		return say_usage("'%s' is not a name", name);
-	snprintf(line, sizeof(line), "%s %s", verb, name);
+	snprintf(line, sizeof(line), "%s %s%s%s", verb, name,
+	    cli->limit != NULL ? " limit=" : "",
+	    cli->limit != NULL ? cli->limit : "");
 	return ask(cli, line, m);
+}
+
+/* The broker lists no more than its limit; the others are counted. */
+static void
+queue_more(const struct message *m)
+{
+	uint64_t waiters = 0, shown = 0;
+	struct pair p;
+	size_t i;
+
+	if (!pair_find(m->text, "waiters", &p) ||
+	    !parse_number(p.value, p.value_len, UINT64_MAX, &waiters))
+		return;
+	for (i = 0; i < m->lines_n; i++)
+		shown += strncmp(m->lines[i], "waiter ", 7) == 0;
+	if (waiters > shown)
+		printf("and %" PRIu64 " more that wait\n", waiters - shown);
 }
 
 int
@@ -56,6 +76,8 @@ show_queue(struct cli *cli, int argc, char **argv)
 	if (status != 0)
 		return status;
 	table_print(&queue, m.lines, m.lines_n, cli->json);
+	if (!cli->json)
+		queue_more(&m);
 	message_fini(&m);
 	return CLI_EXIT_OK;
 }
