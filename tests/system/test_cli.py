@@ -292,6 +292,19 @@ class Others(CommandTest):
         self.assertIn("held", out)
         self.assertIn(str(self.fence), out)
 
+    def test_queue_says_what_it_does_not_list(self):
+        waiters = self.clients(3)
+        for waiter in waiters:
+            waiter.send("LOCK x")
+        eventually(lambda: self.holder.ok("STATUS x")["waiters"] == "3")
+        self.assertNotIn("more", self.run_it("queue", "x")[1])
+        status, out, err = self.run_it("queue", "--limit", "2", "x")
+        self.assertEqual((status, err), (0, ""))
+        shown = out.count("\nwaiter ")
+        self.assertIn(shown, (1, 2))
+        self.assertEqual(out.splitlines()[-1], f"and {3 - shown} more that wait")
+        self.assertEqual(self.run_it("queue", "--limit", "many", "x")[0], 64)
+
     def test_json(self):
         self.holder.ok("SESSION label=cron")
         for args in (("status", "x"), ("queue", "x"), ("list",), ("stats",), ("ping",),
