@@ -111,6 +111,13 @@ table_remove(struct table *t, struct table_link *link)
 }
 
 struct table_link *
+table_chain(const struct table *t, uint32_t i)
+{
+	assert(i < t->size);
+	return t->heads[i];
+}
+
+struct table_link *
 table_first(const struct table *t, struct table_walk *walk)
 {
 	table_rewind(t, walk);

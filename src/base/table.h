@@ -50,6 +50,12 @@ void table_add(struct table *t, struct table_link *link);
 void table_remove(struct table *t, struct table_link *link);
 
 /*
+ * The objects of one chain, of `size`.  When the table doubles, what was in
+ * chain i is in i, or in i and the old size together.
+ */
+struct table_link *table_chain(const struct table *t, uint32_t i);
+
+/*
  * NULL at the end.  During a walk the object that it is at may be removed, but
  * no other, and none may be added.
  */

@@ -63,6 +63,7 @@ core_new(const struct core_config *config)
 	core->random[1] = config->seed[1] | 1;
 	core->free_slot = UINT32_MAX;
 	TAILQ_INIT(&core->granted);
+	LIST_INIT(&core->listings);
 	TAILQ_INIT(&core->asks);
 	TAILQ_INIT(&core->votes);
 	TAILQ_INIT(&core->watched_touched);
@@ -84,6 +85,8 @@ core_free(struct core *core)
 	session_free_all(core);
 	force_free_all(core);
 	sync_free_all(core);
+	assert(core->nholds == 0 && core->npermits == 0 && core->nclaims == 0);
+	assert(LIST_EMPTY(&core->listings));
 	quorum_free_all(core);
 	agenda_fini(core);
 	guard_fini(core);

@@ -112,7 +112,8 @@ struct core_request {
 	int64_t delay_ms;     /* 0: none */
 	uint64_t queue_limit; /* BUSY where so many wait; UINT64_MAX: none */
 	uint64_t number;      /* permits; count of a latch; by how much */
-	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties */
+	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties;
+				 QUEUE: of lines */
 	int64_t ttl_ms;	      /* LATCH */
 	enum core_kind kind;  /* STATUS */
 	bool has_hold;
@@ -211,8 +212,8 @@ struct core_event {
 enum effect_kind {
 	EFFECT_REPLY,  /* to the request `ref` of a session */
 	EFFECT_EVENT,  /* to a session, without being asked */
-	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue(), and the fields of who
-			  has the name elsewhere */
+	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin(), and the fields
+			  of who has the name elsewhere */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
 	EFFECT_ATTACH, /* the connection has this session from now on */
@@ -222,8 +223,9 @@ enum effect_kind {
 struct effect {
 	enum effect_kind kind;
 	uint64_t session;
-	uint64_t conn; /* of that session at the moment; 0: nobody is there */
-	uint64_t ref;  /* of a request that came over whatever connection */
+	uint64_t conn;	/* of that session at the moment; 0: nobody is there */
+	uint64_t ref;	/* of a request that came over whatever connection */
+	uint64_t limit; /* QUEUE: as the request had it */
 	int64_t heartbeat_ms; /* ATTACH: owed by the client; 0: none */
 	enum status status;   /* REPLY */
 	enum err_code code;   /* REPLY with STATUS_ERR */

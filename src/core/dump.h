@@ -25,13 +25,31 @@ struct core_row {
 };
 typedef void (*core_row_fn)(void *arg, const struct core_row *row);
 
+/*
+ * A list is made in parts of less than a millisecond; between them the core may
+ * step.  LIST of a session; QUEUE of a name and NAMES with so many rows at most.
+ */
+struct listing;
+struct listing *core_list_begin(struct core *core, uint64_t session);
+struct listing *core_queue_begin(
+    struct core *core, const char *name, size_t name_len, size_t limit);
+struct listing *core_names_begin(struct core *core, size_t limit);
+
+/*
+ * Makes the next part.  False: it was the last one.  A row that is NULL: what
+ * came until now is not true any more, and all comes again.
+ */
+bool core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
+    core_row_fn row, void *arg) __attribute__((warn_unused_result));
+
+/* QUEUE: how many wait for the name. */
+uint64_t core_listing_waiters(const struct listing *g);
+
+/* Frees it, when it is whole or is given up. */
+void core_listing_end(struct listing *g);
+
+/* LIST in one piece; tells how many rows there were. */
 size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
-    core_row_fn row, void *arg);
-size_t core_queue(struct core *core, int64_t now_ms, const char *name,
-    size_t name_len, core_row_fn row, void *arg);
-/* How many wait for it through this broker. */
-size_t core_waiting(const struct core *core, const char *name, size_t name_len);
-size_t core_names(struct core *core, int64_t now_ms, size_t limit,
     core_row_fn row, void *arg);
 
 /*
@@ -62,7 +80,7 @@ struct core_stats {
 #undef STAT
 };
 
-/* Gauges, counted when asked. */
+/* Gauges: they cost nothing but a look at each guard. */
 struct core_gauges {
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t permits_held;

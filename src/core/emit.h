@@ -21,7 +21,7 @@ void emit_event(struct core *core, uint64_t session, enum event_id event,
 
 /* The reply to a QUEUE; fields of who has the name elsewhere may follow. */
 void emit_queue(struct core *core, uint64_t session, uint64_t ref,
-    const char *name, size_t name_len);
+    uint64_t limit, const char *name, size_t name_len);
 
 /* The session has its connection from now on; a connection has none. */
 void emit_attach(struct core *core, const struct session *s);

@@ -9,6 +9,7 @@
 #include "core/emit.h"
 #include "core/hold.h"
 #include "core/lease.h"
+#include "core/listing.h"
 #include "core/lock.h"
 #include "core/notify.h"
 #include "core/session.h"
@@ -134,6 +135,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
 	LIST_INSERT_HEAD(&l->holders, h, in_lock);
 	s->nholds++;
+	core->nholds++;
 	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
 	if (more_of(l)->linger_ms > core->now_ms) { /* a keep goes on */
@@ -221,12 +223,24 @@ forget_untold(struct hold *h, bool withdrawn)
 	}
 }
 
+struct hold *
+hold_later(const struct hold *h)
+{
+	struct hold **link = h->in_lock.le_prev;
+
+	return link == &h->lock->holders.lh_first
+		   ? NULL
+		   : container_of(link, struct hold, in_lock.le_next);
+}
+
 static void
 hold_free(struct core *core, struct hold *h)
 {
+	listing_leave_hold(core, h);
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	LIST_REMOVE(h, in_lock);
 	h->session->nholds--;
+	core->nholds--;
 	h->lock->nholders--;
 	if (h->terms != NULL)
 		core_disarm(core, &h->terms->bound);

@@ -8,6 +8,9 @@
 
 struct hold *hold_find(const struct lock *l, const struct session *s);
 
+/* The next holder of the name, in the order in which they came; NULL: none. */
+struct hold *hold_later(const struct hold *h);
+
 /* The session gets the name: for waiter w, with this fence. */
 struct hold *hold_new(struct core *core, struct waiter *w, uint64_t fence);
 

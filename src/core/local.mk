@@ -5,6 +5,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/agenda.h \
 	src/core/barrier.c \
 	src/core/barrier.h \
+	src/core/busiest.c \
+	src/core/busiest.h \
 	src/core/core.c \
 	src/core/core.h \
 	src/core/deadlock.c \
@@ -31,6 +33,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/lease_ask.c \
 	src/core/lease_outcome.c \
 	src/core/lease_parts.h \
+	src/core/listing.c \
+	src/core/listing.h \
 	src/core/lock.c \
 	src/core/lock.h \
 	src/core/message.c \

@@ -16,6 +16,7 @@
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
+#include "core/listing.h"
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/session.h"
@@ -146,6 +147,7 @@ void
 lock_free(struct core *core, struct lock *l)
 {
 	assert(LIST_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
+	listing_leave_lock(core, l);
 	guard_unblock(core, l);
 	core_untouch(core, l);
 	core_disarm(core, &l->timer);
@@ -173,7 +175,7 @@ reenter_other(struct core *core, struct hold *h, struct waiter *w)
 	if (l->shared_hold && !w->shared)
 		return;
 	if (!lease_covers(core, l, w->keep_ms, w->delay_ms)) {
-		waiter_jump(w);
+		waiter_jump(core, w);
 		return;
 	}
 	waiter_granted(core, w);

@@ -9,6 +9,7 @@
 
 #include "base/xmalloc.h"
 #include "core/emit.h"
+#include "core/listing.h"
 #include "core/notify.h"
 #include "core/semaphore_state.h"
 
@@ -73,6 +74,7 @@ permits_grant(struct core *core, struct claim *c)
 	p->n += c->n;
 	p->untold += c->n;
 	m->used += c->n;
+	core->npermits += c->n;
 	c->permits = p;
 	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
 	c->held = p->n;
@@ -87,6 +89,7 @@ permits_reduce(struct core *core, struct permits *p, uint64_t n)
 	p->n -= n;
 	notify_permits(core, NOTICE_PERMITS_RELEASED, p, n);
 	semaphore_of(p->sync)->used -= n;
+	core->npermits -= n;
 	core->stats.releases++;
 	sync_touch(core, p->sync);
 }
@@ -112,6 +115,8 @@ permits_free(struct core *core, struct permits *p)
 	struct semaphore *m = semaphore_of(p->sync);
 
 	m->used -= p->n;
+	core->npermits -= p->n;
+	listing_leave_permits(core, p);
 	TAILQ_REMOVE(&p->session->permits, p, in_session);
 	TAILQ_REMOVE(&m->holders, p, in_sync);
 	p->session->npermits--;

@@ -11,6 +11,7 @@
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
+#include "core/listing.h"
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/wait.h"
@@ -123,11 +124,12 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 }
 
 void
-waiter_jump(struct waiter *w)
+waiter_jump(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
 	w->jumped = true;
+	listing_leave_waiter(core, w);
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
 }
@@ -137,6 +139,7 @@ leave_queue(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
+	listing_leave_waiter(core, w);
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	l->nwaiting--;
 	core->nwaiting--;

@@ -12,7 +12,7 @@ struct waiter *waiter_new(struct core *core, struct session *s, struct lock *l,
 void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
 
 /* To the head of its queue. */
-void waiter_jump(struct waiter *w);
+void waiter_jump(struct core *core, struct waiter *w);
 
 /* In the order of arrival, which is not always that of the queue. */
 bool waiter_came_before(const struct waiter *w, const struct waiter *other);

@@ -18,6 +18,7 @@
 #include "core/hold.h"
 #include "core/kept.h"
 #include "core/lease.h"
+#include "core/listing.h"
 #include "core/lock.h"
 #include "core/notify.h"
 #include "core/queue.h"
@@ -90,6 +91,7 @@ session_free(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	TAILQ_FOREACH_SAFE (lost, &s->lost, link, next)
 		free(lost);
+	listing_leave_session(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, s);
 	watch_leave(core, s);
 	set_grace(core, s, 0);
@@ -396,17 +398,6 @@ take_over(struct core *core, struct session *own, struct session *s)
 	emit_attach(core, s);
 }
 
-static uint64_t
-count_locks(const struct session *s)
-{
-	const struct hold *h;
-	uint64_t n = 0;
-
-	TAILQ_FOREACH (h, &s->holds, in_session)
-		n++;
-	return n;
-}
-
 void
 session_resume(struct core *core, struct session *own, uint64_t ref,
     const char *key, size_t key_len)
@@ -429,7 +420,7 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 		take_over(core, own, s);
 	emit_reply(core, s->id, ref, STATUS_OK);
 	emit_num(core, FIELD_ID, s->id);
-	emit_num(core, FIELD_LOCKS, count_locks(s));
+	emit_num(core, FIELD_LOCKS, s->nholds);
 	core->fx_first = core->fx->n;
 	kept_tell(core, s);
 }

@@ -97,6 +97,7 @@ TAILQ_HEAD(lost_list, lost);
 
 TAILQ_HEAD(kept_list, kept);	   /* kept.c */
 TAILQ_HEAD(watch_list, watch);	   /* watch.c */
+LIST_HEAD(listing_list, listing);  /* listing.h */
 TAILQ_HEAD(watched_list, watched); /* watch.c */
 TAILQ_HEAD(force_list, force);	   /* force.c */
 
@@ -441,6 +442,7 @@ struct slot {
 	char *name;	   /* ASK, WATCH: owned */
 	uint8_t verb;	   /* ASK: CORE_STATUS or CORE_QUEUE */
 	uint8_t about;	   /* ASK: enum core_kind */
+	uint64_t limit;	   /* ASK: of a QUEUE */
 	size_t name_len;
 };
 
@@ -472,6 +474,8 @@ struct core {
 	size_t nlocks;			    /* names, of all guards */
 	size_t nlingering;		    /* of them, tombstones */
 	uint64_t nwaiting;		    /* waiters in their queues */
+	uint64_t nclaims;		    /* of all sessions */
+	uint64_t nholds, npermits;	    /* given out */
 	struct heap timers[AGENDA_MAX];
 	/* Leases that are vouched for, in the order in which they run out but
 	 * for few; those of the hand-over, which are shorter. */
@@ -492,8 +496,9 @@ struct core {
 	struct watched_list watched_touched; /* as touched */
 	struct force_list forces;	     /* under way */
 	uint64_t last_force;		     /* id */
-	size_t fx_first;   /* effects from here on are of this step */
-	unsigned nkeepers; /* sessions with grace */
+	size_t fx_first; /* effects from here on are of this step */
+	struct listing_list listings; /* being made */
+	unsigned nkeepers;	      /* sessions with grace */
 	unsigned ndetached;
 	uint64_t walks;		      /* deadlock.c */
 	struct sync *syncs[SYNC_MAX]; /* by name */

@@ -118,6 +118,7 @@ told_here(const struct lock *l)
 struct question {
 	enum core_verb verb;
 	enum core_kind kind;
+	uint64_t limit; /* QUEUE: of lines */
 };
 
 static struct op *
@@ -140,6 +141,7 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 	slot->ref = ref;
 	slot->verb = (uint8_t)q.verb;
 	slot->about = (uint8_t)q.kind;
+	slot->limit = q.limit;
 	slot->name = xstrndup(name, len);
 	slot->name_len = len;
 	return op;
@@ -194,7 +196,7 @@ status_link_up(struct core *core)
 			continue;
 		/* A part of the time it may take is over. */
 		op = look(core, ask->session, ask->ref,
-		    (struct question){ CORE_STATUS, ask->kind }, ask->name,
+		    (struct question){ CORE_STATUS, ask->kind, 0 }, ask->name,
 		    ask->name_len);
 		op->timeout_ms =
 		    core_armed_ms(core, &ask->deadline) - core->now_ms;
@@ -240,12 +242,12 @@ status_request(
 {
 	const struct core_name *name = &rq->names[0];
 	struct lock *l = lock_find(core, name->p, name->n);
-	struct question q = { rq->verb, rq->kind };
+	struct question q = { rq->verb, rq->kind, rq->limit };
 
 	if (l != NULL)
 		lock_look(core, l);
 	if (known_here(core, l, rq) && rq->verb == CORE_QUEUE)
-		emit_queue(core, s->id, rq->ref, name->p, name->n);
+		emit_queue(core, s->id, rq->ref, q.limit, name->p, name->n);
 	else if (known_here(core, l, rq))
 		from_here(core, s->id, rq->ref, l, 0);
 	else if (guard_up(core, core_shard(core, name->p, name->n)))
@@ -355,7 +357,8 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 {
 	struct status_value v = { .free = true };
 
-	emit_queue(core, slot->session, slot->ref, slot->name, slot->name_len);
+	emit_queue(core, slot->session, slot->ref, slot->limit, slot->name,
+	    slot->name_len);
 	if (o->status == OUTCOME_VALUE && !told_here(l))
 		v = elsewhere(core, l, o);
 	if (v.free)

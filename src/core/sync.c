@@ -11,6 +11,7 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/latch.h"
+#include "core/listing.h"
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/sync.h"
@@ -350,6 +351,7 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 		core_arm(core, &c->deadline, core->now_ms + wait_ms);
 	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
 	s->nclaims++;
+	core->nclaims++;
 	TAILQ_INSERT_TAIL(&c->sync->queue, c, in_sync);
 	c->sync->nclaims++;
 	sync_touch(core, c->sync);
@@ -368,8 +370,10 @@ claim_free(struct core *core, struct claim *c)
 		c->sync->nclaims--;
 		sync_touch(core, c->sync);
 	}
+	listing_leave_claim(core, c);
 	TAILQ_REMOVE(&c->session->claims, c, in_session);
 	c->session->nclaims--;
+	core->nclaims--;
 	core_disarm(core, &c->deadline);
 	free(c);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "core/core.h"
 #include "core/dump.h"
 #include "front/front.h"
@@ -21,6 +22,8 @@ struct client {
 	uint64_t session; /* of this connection; 0: it went to another */
 	bool quit;	  /* said QUIT */
 };
+
+TAILQ_HEAD(job_list, job); /* lists.c */
 
 /* The broker of a process.  Owned by daemon_main(). */
 struct broker {
@@ -36,7 +39,8 @@ struct broker {
 	int64_t accept_ms; /* when clients are accepted at the latest; 0: now */
 	uint64_t clients_total;
 	struct effects effects;
-	struct buf rows; /* scratch of the list verbs */
+	struct buf rows;      /* scratch of the list verbs */
+	struct job_list jobs; /* lists that are being made */
 	bool failed;
 };
 
@@ -49,6 +53,9 @@ void bridge_step(struct broker *b, struct core_event *ev);
  */
 int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
 
+/* What has run out by now is told, and given back. */
+void bridge_catch_up(struct broker *b);
+
 /* The session of a connection that makes a request. */
 uint64_t bridge_session(const struct conn *c);
 
@@ -57,11 +64,18 @@ void handler_request(void *arg, struct conn *c, const struct request *r);
 
 /* lists.c: verbs that answer with several lines */
 void handle_list(struct broker *b, struct conn *c, const struct request *r);
-/* The answer to QUEUE; `elsewhere` has fields where another has the name. */
-void lists_queue(struct broker *b, struct buf *out, struct span tag,
-    struct span name, const struct core_row *elsewhere);
+/*
+ * Answers a QUEUE, with so many lines at most; 0: as many as usual.
+ * `elsewhere` has fields where another has the name.
+ */
+void lists_queue(struct broker *b, struct conn *c, struct span tag,
+    struct span name, size_t limit, const struct core_row *elsewhere);
 void handle_names(struct broker *b, struct conn *c, const struct request *r);
 void handle_help(struct broker *b, struct conn *c, const struct request *r);
 void handle_stats(struct broker *b, struct conn *c, const struct request *r);
+
+/* Goes on with lists that are being made, for a moment. */
+void lists_run(struct broker *b);
+void lists_fini(struct broker *b);
 
 #endif

@@ -70,8 +70,8 @@ do_queue(struct broker *b, const struct effect *e, const char *text)
 
 	if (c == NULL || !conn_answer(c, e->ref, mem, &tag))
 		return;
-	lists_queue(b, conn_output(c), tag,
-	    (struct span){ text + e->name, e->name_len },
+	lists_queue(b, c, tag, (struct span){ text + e->name, e->name_len },
+	    (size_t)e->limit,
 	    &(struct core_row){ .word = "holder",
 		.fields = b->effects.fields + e->field,
 		.nfields = e->nfields,
@@ -225,11 +225,9 @@ bridge_step(struct broker *b, struct core_event *ev)
 	step(b, ev);
 }
 
-/* What has run out by now is told, and given back. */
-static void
-catch_up(void *arg)
+void
+bridge_catch_up(struct broker *b)
 {
-	struct broker *b = arg;
 	struct core_event ev = { .kind = CORE_TIME };
 
 	if (core_deadline(b->core) <= clock_now_ms())
@@ -237,6 +235,12 @@ catch_up(void *arg)
 }
 
 /* From the front. */
+
+static void
+on_catch_up(void *arg)
+{
+	bridge_catch_up(arg);
+}
 
 uint64_t
 bridge_session(const struct conn *c)
@@ -302,7 +306,7 @@ on_gone(void *arg, struct conn *c, bool orderly)
 
 static const struct front_handler front_handler = {
 	.opened = on_opened,
-	.catch_up = catch_up,
+	.catch_up = on_catch_up,
 	.request = handler_request,
 	.drain = on_drain,
 	.gone = on_gone,
@@ -452,14 +456,15 @@ broker_turn(struct broker *b)
 
 	if (b->accept_ms > 0)
 		accept_when_ready(b);
-	catch_up(b);
+	bridge_catch_up(b);
 	front_hurry(b->front);
 	front_run(b->front);
-	catch_up(b);
+	lists_run(b);
+	bridge_catch_up(b);
 	front_hurry(b->front);
 	redis_flush(b->redis);
 	if (!core_has_grants(b->core))
-		catch_up(b);
+		bridge_catch_up(b);
 	while (core_has_grants(b->core))
 		bridge_step(b, &flush);
 	front_flush(b->front);
@@ -505,12 +510,19 @@ core_settings(struct core_config *out, const struct config *config)
 	out->max_detached = config->limits.clients;
 }
 
+/* Unread by all clients together: at least so much, or so many limits. */
+#define OUTPUT_ALL_BYTES ((size_t)64 << 20)
+#define OUTPUT_ALL_TIMES 8
+
 static void
 front_settings(struct front_limits *out, const struct config *config)
 {
 	out->clients = config->limits.clients;
 	out->line = config->limits.line;
 	out->output = config->limits.output;
+	out->output_all = OUTPUT_ALL_TIMES * config->limits.output;
+	if (out->output_all < OUTPUT_ALL_BYTES)
+		out->output_all = OUTPUT_ALL_BYTES;
 	out->requests = config->limits.requests;
 	out->first_line_ms = config->limits.first_line_ms;
 	out->unreachable_ms = config->limits.unreachable_ms;
@@ -541,6 +553,7 @@ broker_new(struct event_base *base, const struct config *config)
 	b->start_ms = clock_now_ms();
 	effects_init(&b->effects);
 	buf_init(&b->rows);
+	TAILQ_INIT(&b->jobs);
 	core_settings(&core_config, config);
 	if (core_config.owned) {
 		b->promise = promise_new(
@@ -577,6 +590,7 @@ broker_free(struct broker *b)
 {
 	if (b == NULL)
 		return;
+	lists_fini(b);
 	front_each(b->front, free_client, b);
 	front_free(b->front);
 	redis_free(b->redis);

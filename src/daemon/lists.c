@@ -6,24 +6,50 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/xmalloc.h"
 #include "daemon/bridge.h"
 #include "daemon/clock.h"
 #include "wire/reply.h"
 
-#define NAMES_LIMIT 100 /* where NAMES gives none */
+#define LIMIT 100   /* of rows, where the request gives none */
+#define TURN_US 500 /* on lists in a turn */
 
-/* Ends the first line, and puts the N lines behind it. */
+/*
+ * A list that is made in parts, one after the other's: 100,000 rows take their
+ * time, and others have theirs meanwhile.  Its connection waits.
+ */
+struct job {
+	TAILQ_ENTRY(job) link;
+	uint64_t conn; /* id */
+	enum verb_id verb;
+	struct listing *listing; /* owned; NULL: it has not begun */
+	struct buf rows;
+	size_t nrows;
+	size_t limit;
+	size_t tag_len, name_len;
+	char tag[TAG_MAX_BYTES];
+	char name[];
+};
+
+/* `OK lines=N`, to which more fields may be added. */
 static void
-end_rows(struct broker *b, struct buf *out, size_t n)
+begin_rows(struct buf *out, struct span tag, size_t n)
+{
+	reply_begin(out, tag, STATUS_OK);
+	reply_field_num(out, FIELD_LINES, n);
+}
+
+/* Ends that line; the others follow. */
+static void
+end_rows(struct buf *out, const struct buf *rows)
 {
 	reply_end(out);
-	if (n > 0)
-		buf_add(out, buf_data(&b->rows), buf_len(&b->rows));
-	buf_clear(&b->rows);
-	buf_trim(&b->rows, 64 * 1024);
+	if (buf_len(rows) > 0)
+		buf_add(out, buf_data(rows), buf_len(rows));
 }
 
 /* Sends the N lines that were written to b->rows. */
@@ -32,17 +58,24 @@ send_rows(struct broker *b, struct conn *c, const struct request *r, size_t n)
 {
 	struct buf *out = conn_output(c);
 
-	reply_begin(out, r->tag, STATUS_OK);
-	reply_field_num(out, FIELD_LINES, n);
-	end_rows(b, out, n);
+	begin_rows(out, r->tag, n);
+	end_rows(out, &b->rows);
+	buf_clear(&b->rows);
+	buf_trim(&b->rows, 64 * 1024);
 }
 
+/* NULL: all over again. */
 static void
 add_row(void *arg, const struct core_row *row)
 {
-	struct broker *b = arg;
-	struct buf *out = &b->rows;
+	struct job *job = arg;
+	struct buf *out = &job->rows;
 
+	if (row == NULL) {
+		buf_clear(out);
+		job->nrows = 0;
+		return;
+	}
 	if (row->word != NULL)
 		buf_adds(out, row->word);
 	if (row->word != NULL && row->name != NULL)
@@ -51,42 +84,131 @@ add_row(void *arg, const struct core_row *row)
 		buf_add(out, row->name, row->name_len);
 	reply_fields(out, row->fields, row->nfields, row->text);
 	reply_end(out);
+	job->nrows++;
+}
+
+static void
+job_free(struct broker *b, struct job *job)
+{
+	TAILQ_REMOVE(&b->jobs, job, link);
+	if (job->listing != NULL)
+		core_listing_end(job->listing);
+	buf_fini(&job->rows);
+	free(job);
+}
+
+static struct listing *
+job_begin(struct broker *b, const struct job *job, const struct conn *c)
+{
+	if (job->verb == VERB_LIST)
+		return core_list_begin(b->core, bridge_session(c));
+	if (job->verb == VERB_QUEUE)
+		return core_queue_begin(
+		    b->core, job->name, job->name_len, job->limit);
+	return core_names_begin(b->core, job->limit);
+}
+
+static void
+job_answer(struct job *job, struct conn *c)
+{
+	struct span tag = { job->tag, job->tag_len };
+	struct buf *out = conn_output(c);
+
+	begin_rows(out, tag, job->nrows);
+	if (job->verb == VERB_QUEUE)
+		reply_field_num(
+		    out, FIELD_WAITERS, core_listing_waiters(job->listing));
+	end_rows(out, &job->rows);
+	conn_busy(c, false);
+}
+
+static void
+job_go_on(struct broker *b, struct job *job)
+{
+	struct conn *c = front_find(b->front, job->conn);
+
+	if (c == NULL) {
+		job_free(b, job);
+		return;
+	}
+	bridge_catch_up(b);
+	if (job->listing == NULL)
+		job->listing = job_begin(b, job, c);
+	if (core_listing_part(
+		b->core, job->listing, clock_now_ms(), add_row, job))
+		return;
+	job_answer(job, c);
+	job_free(b, job);
+}
+
+void
+lists_run(struct broker *b)
+{
+	int64_t until_us = clock_monotonic_us() + TURN_US;
+	struct job *job;
+
+	while ((job = TAILQ_FIRST(&b->jobs)) != NULL) {
+		job_go_on(b, job);
+		if (clock_monotonic_us() >= until_us)
+			break;
+	}
+	if (!TAILQ_EMPTY(&b->jobs))
+		front_wake(b->front);
+}
+
+void
+lists_fini(struct broker *b)
+{
+	while (!TAILQ_EMPTY(&b->jobs))
+		job_free(b, TAILQ_FIRST(&b->jobs));
+}
+
+static struct job *
+job_new(struct broker *b, struct conn *c, enum verb_id verb, struct span tag,
+    struct span name)
+{
+	struct job *job = xcalloc(1, sizeof(*job) + name.n);
+
+	job->conn = conn_id(c);
+	job->verb = verb;
+	job->tag_len = tag.n;
+	memcpy(job->tag, tag.p, tag.n);
+	job->name_len = name.n;
+	memcpy(job->name, name.p, name.n);
+	buf_init(&job->rows);
+	TAILQ_INSERT_TAIL(&b->jobs, job, link);
+	conn_busy(c, true);
+	return job;
 }
 
 void
 handle_list(struct broker *b, struct conn *c, const struct request *r)
 {
-	send_rows(b, c, r,
-	    core_list(b->core, clock_now_ms(), bridge_session(c), add_row, b));
-}
-
-void
-lists_queue(struct broker *b, struct buf *out, struct span tag,
-    struct span name, const struct core_row *elsewhere)
-{
-	size_t n = 0;
-
-	if (elsewhere->nfields > 0) {
-		add_row(b, elsewhere);
-		n++;
-	}
-	n += core_queue(b->core, clock_now_ms(), name.p, name.n, add_row, b);
-	reply_begin(out, tag, STATUS_OK);
-	reply_field_num(out, FIELD_LINES, n);
-	reply_field_num(
-	    out, FIELD_WAITERS, core_waiting(b->core, name.p, name.n));
-	end_rows(b, out, n);
+	(void)job_new(b, c, r->verb, r->tag, (struct span){ "", 0 });
 }
 
 void
 handle_names(struct broker *b, struct conn *c, const struct request *r)
 {
-	size_t limit = NAMES_LIMIT;
+	struct job *job =
+	    job_new(b, c, r->verb, r->tag, (struct span){ "", 0 });
 
+	job->limit = LIMIT;
 	if (request_has(r, OPTION_LIMIT))
-		limit = (size_t)r->num[OPTION_LIMIT];
-	send_rows(
-	    b, c, r, core_names(b->core, clock_now_ms(), limit, add_row, b));
+		job->limit = (size_t)r->num[OPTION_LIMIT];
+}
+
+void
+lists_queue(struct broker *b, struct conn *c, struct span tag, struct span name,
+    size_t limit, const struct core_row *elsewhere)
+{
+	struct job *job = job_new(b, c, VERB_QUEUE, tag, name);
+
+	job->limit = limit > 0 ? limit : LIMIT;
+	if (elsewhere->nfields == 0)
+		return;
+	add_row(job, elsewhere);
+	job->limit--;
 }
 
 void
@@ -117,6 +239,8 @@ struct sources {
 #define STATISTICS(STATISTIC) \
 	STATISTIC("clients", s->clients) \
 	STATISTIC("clients_total", s->broker->clients_total) \
+	STATISTIC("clients_too_slow_total", front_too_slow_total(s->broker->front)) \
+	STATISTIC("output_unread_bytes", front_unread(s->broker->front)) \
 	STATISTIC("sessions", s->gauges.sessions) \
 	STATISTIC("names", s->gauges.names) \
 	STATISTIC("locks_held", s->gauges.locks_held) \

@@ -168,6 +168,7 @@ conn_free(struct conn *c)
 {
 	conn_forget(c);
 	heartbeat_forget(c);
+	output_forget(c);
 	if (c->armed)
 		(void)event_del(&c->event);
 	(void)close(c->fd);

@@ -92,14 +92,17 @@ struct conn {
 	bool dirty : 1;	  /* on front->dirty or front->hurried: */
 	bool hurried : 1; /* which of them */
 	bool idle : 1;	  /* no complete line was left */
+	bool choked : 1;  /* the next line waits until all is written */
 	bool timed : 1;	  /* on front->timed[timeout] */
 	uint8_t timeout;  /* enum timeout */
 	short armed;	  /* events that libevent watches; 0: none */
 	unsigned npending;
+	unsigned busy;	  /* answers that are being made */
 	uint64_t blocked; /* reference of the untagged request; 0: none */
 	size_t scanned;	  /* bytes of input known to hold no line end */
 	size_t discard;	  /* lingering: bytes that may still be thrown away */
-	size_t unread;	  /* bytes of output left by the last write */
+	size_t unread;	  /* bytes of output left by the last write ... */
+	size_t counted;	  /* ... and their memory, counted in front->output */
 	int64_t until_ms; /* timed: then it is over */
 	int64_t heartbeat_ms; /* a line is owed so often; 0: never */
 	int64_t heard_ms;     /* when the latest came, or was answered */
@@ -111,6 +114,7 @@ struct conn {
 	TAILQ_ENTRY(conn) ready_link;
 	TAILQ_ENTRY(conn) dirty_link;
 	TAILQ_ENTRY(conn) timed_link;
+	TAILQ_ENTRY(conn) unread_link; /* where counted > 0 */
 	UT_hash_handle by_id;
 };
 

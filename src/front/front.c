@@ -7,10 +7,11 @@
  *	              deferred --+  +-- answered, or more lines than a share
  *
  * A connection is in line at most once.  In one turn each gets at most
- * LINES_PER_TURN lines; with more it goes to the end of the line, and the
- * next turn comes at once.  So a client that floods costs every other client
- * one share of a turn and no more.  All together have a limit, too, so that a
- * turn stays short: Redis has its answers read once a turn.
+ * LINES_PER_TURN lines and SHARE_US; with more it goes to the end of the line,
+ * and the next turn comes at once.  So a client that floods costs every other
+ * client one share of a turn and no more.  All together have TURN_US, so that a
+ * turn stays short, whatever its lines cost: Redis has its answers read once a
+ * turn, and renewals leave.  The next turn goes on where this one stopped.
  *
  * Nothing is freed while a handler runs: killing marks, front_run() ends.
  */
@@ -31,7 +32,8 @@
 #include "wire/reply.h"
 
 #define LINES_PER_TURN 64 /* of one connection */
-#define LINES_A_TURN 2048 /* of all; some 10 ms */
+#define SHARE_US 250	  /* of one connection */
+#define TURN_US 1000	  /* of all */
 
 static const struct span no_tag = { "", 0 };
 
@@ -56,6 +58,7 @@ front_new(struct event_base *base, const struct front_limits *limits,
 	TAILQ_INIT(&f->ready);
 	TAILQ_INIT(&f->dirty);
 	TAILQ_INIT(&f->hurried);
+	TAILQ_INIT(&f->unread);
 	timeouts_init(f);
 	heartbeat_init(f);
 	listeners_init(f);
@@ -263,7 +266,9 @@ front_gone(struct conn *c, bool orderly)
 static bool
 front_may_hand(const struct conn *c)
 {
-	return c->blocked == 0 && !c->quit && !c->end && !conn_behind(c);
+	if (c->blocked != 0 || c->busy > 0 || c->choked)
+		return false;
+	return !c->quit && !c->end && !conn_behind(c);
 }
 
 static void
@@ -298,8 +303,16 @@ front_hand(struct conn *c)
 	}
 	heartbeat_heard(c);
 	f->handler->catch_up(f->arg);
-	if (!gate_line(c, line, len))
+	switch (gate_line(c, line, len)) {
+	case GATE_LATER:
+		c->choked = true;
+		return true;
+	case GATE_CLOSED:
 		front_end(c, CONN_END_REFUSED);
+		break;
+	case GATE_DONE:
+		break;
+	}
 	conn_line_done(c);
 	return true;
 }
@@ -308,18 +321,16 @@ front_hand(struct conn *c)
 static bool
 front_is_over(const struct conn *c)
 {
-	if (c->blocked || c->npending > 0)
+	if (conn_owes(c))
 		return false;
 	return c->quit || (c->eof && c->idle);
 }
 
-/*
- * One turn of one connection: what the handler is to know of it.  Tells how
- * many lines that were.
- */
-static unsigned
+/* One turn of one connection: what the handler is to know of it. */
+static void
 front_serve_lines(struct conn *c)
 {
+	int64_t until_us = front_now_us() + SHARE_US;
 	struct front *f = c->front;
 	unsigned n;
 
@@ -337,48 +348,48 @@ front_serve_lines(struct conn *c)
 			c->idle = true;
 			break;
 		}
+		if (front_now_us() >= until_us)
+			break;
 	}
 	buf_trim(&c->in, 0);
-	return n;
 }
 
-static unsigned
+static void
 front_serve(struct conn *c)
 {
-	unsigned n;
-
 	c->serving = true;
-	n = front_serve_lines(c);
+	front_serve_lines(c);
 	if (c->end || front_is_over(c)) {
 		front_gone(c, c->end == CONN_END_NONE);
-		return n;
+		return;
 	}
 	c->serving = false;
 	if ((c->quit && !c->drained) || (!c->idle && front_may_hand(c)))
 		front_ready(c);
 	conn_arm(c);
-	return n;
 }
 
 void
 front_run(struct front *f)
 {
-	unsigned n = f->nready, lines = 0;
+	int64_t until_us = front_now_us() + TURN_US;
+	unsigned n = f->nready;
 	struct conn *c;
 
 	/* Those that come in line meanwhile have their turn next time. */
-	while (n-- > 0 && lines < LINES_A_TURN &&
+	while (n-- > 0 && front_now_us() < until_us &&
 	       (c = TAILQ_FIRST(&f->ready)) != NULL) {
 		TAILQ_REMOVE(&f->ready, c, ready_link);
 		f->nready--;
 		c->ready = false;
-		lines += front_serve(c);
+		front_serve(c);
 	}
 }
 
-static void
+void
 front_too_slow(struct conn *c)
 {
+	c->front->ntoo_slow++;
 	LOG(NOTICE, "client-too-slow", LOG_S("peer", c->peer),
 	    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
 	front_end(c, CONN_END_DEAD);
@@ -403,6 +414,10 @@ front_flush_live(struct conn *c, bool was_behind)
 		timeouts_set(c, TIMEOUT_UNREAD);
 	}
 	c->unread = len;
+	if (c->choked && c->counted == 0) {
+		c->choked = false;
+		front_ready(c);
+	}
 	if (was_behind && !conn_behind(c))
 		front_ready(c);
 	conn_arm(c);
@@ -443,6 +458,7 @@ front_flush_one(struct conn *c)
 			front_close(c);
 		return;
 	}
+	output_count(c);
 	if (c->stage == CONN_LIVE)
 		front_flush_live(c, was_behind);
 	else
@@ -484,8 +500,15 @@ front_flush(struct front *f)
 		front_clean(c);
 		front_flush_one(c);
 	}
+	output_bound(f);
 	if (f->nready > 0)
-		event_active(f->wake, EV_TIMEOUT, 0);
+		front_wake(f);
+}
+
+void
+front_wake(struct front *f)
+{
+	event_active(f->wake, EV_TIMEOUT, 0);
 }
 
 struct conn *

@@ -40,6 +40,7 @@ struct front_limits {
 	unsigned clients;
 	size_t line;		/* bytes, without the line end */
 	size_t output;		/* bytes not yet read by the client */
+	size_t output_all;	/* the same, of all clients together */
 	unsigned requests;	/* tagged and waiting, of one connection */
 	int64_t first_line_ms;	/* 0: for ever */
 	int64_t unreachable_ms; /* until a vanished host is given up */
@@ -120,6 +121,13 @@ void front_hurry(struct front *f);
  */
 void front_flush(struct front *f);
 
+/* The next turn is to come at once. */
+void front_wake(struct front *f);
+
+/* Memory that is taken by what clients have not read; clients dropped for it. */
+size_t front_unread(const struct front *f);
+uint64_t front_too_slow_total(const struct front *f);
+
 /* NULL when it is gone; ids are never reused. */
 struct conn *front_find(const struct front *f, uint64_t id);
 unsigned front_count(const struct front *f);
@@ -160,7 +168,13 @@ uint64_t conn_defer(struct conn *c, const struct request *r);
 bool conn_answer(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
     struct span *tag) __attribute__((warn_unused_result));
 
-/* Are there requests of it that are deferred and not answered? */
+/*
+ * An answer is being made, over some turns: the lines behind it are kept back
+ * until there are as many calls with `false` as with `true`.
+ */
+void conn_busy(struct conn *c, bool busy);
+
+/* Are there requests of it that are deferred or being made? */
 bool conn_owes(const struct conn *c);
 
 /* The deferred request with this tag; 0: none. */

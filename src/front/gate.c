@@ -22,6 +22,14 @@ gate_relieves(enum verb_id verb)
 	       verbs[verb].kind != VERB_WORDS_NAMES;
 }
 
+/* Verbs with an answer of many lines. */
+static bool
+gate_is_long(enum verb_id verb)
+{
+	return verb == VERB_LIST || verb == VERB_QUEUE || verb == VERB_NAMES ||
+	       verb == VERB_STATS || verb == VERB_HELP;
+}
+
 static bool
 gate_refuse(struct conn *c, const struct request *r)
 {
@@ -48,7 +56,7 @@ gate_refuse(struct conn *c, const struct request *r)
 	return false;
 }
 
-bool
+enum gate_verdict
 gate_line(struct conn *c, const char *line, size_t len)
 {
 	struct front *f = c->front;
@@ -58,17 +66,19 @@ gate_line(struct conn *c, const char *line, size_t len)
 	buf_clear(&f->why);
 	switch (request_parse(&r, line, len, &code, &f->why)) {
 	case REQUEST_EMPTY:
-		return true;
+		return GATE_DONE;
 	case REQUEST_HTTP:
-		return false;
+		return GATE_CLOSED;
 	case REQUEST_BAD:
 		reply_error(conn_output(c), r.tag, code, "%.*s",
 		    (int)buf_len(&f->why), buf_data(&f->why));
-		return true;
+		return GATE_DONE;
 	case REQUEST_OK:
 		break;
 	}
+	if (c->counted > 0 && gate_is_long(r.verb))
+		return GATE_LATER;
 	if (!gate_refuse(c, &r))
 		f->handler->request(f->arg, c, &r);
-	return true;
+	return GATE_DONE;
 }

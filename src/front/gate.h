@@ -8,13 +8,17 @@
 #ifndef LOCKBROKER_FRONT_GATE_H
 #define LOCKBROKER_FRONT_GATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct conn;
 
-/* False: the connection is to be closed without an answer. */
-bool gate_line(struct conn *c, const char *line, size_t len)
+enum gate_verdict {
+	GATE_DONE,
+	GATE_LATER, /* when the client has read what it was told before */
+	GATE_CLOSED /* the connection is to be closed without an answer */
+};
+
+enum gate_verdict gate_line(struct conn *c, const char *line, size_t len)
     __attribute__((warn_unused_result));
 
 #endif

@@ -46,7 +46,7 @@ beat_due(struct conn *c, int64_t now)
 	struct front *f = c->front;
 
 	heap_remove(&f->beats, &c->beat);
-	if (c->blocked || c->eof || c->quit || c->end)
+	if (c->blocked || c->busy || c->eof || c->quit || c->end)
 		return;
 	if (c->heard_ms + c->heartbeat_ms > now) {
 		heap_set(&f->beats, &c->beat, c->heard_ms + c->heartbeat_ms);

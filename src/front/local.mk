@@ -11,6 +11,7 @@ src_front_libfront_a_SOURCES = \
 	src/front/listen.c \
 	src/front/listener.c \
 	src/front/listener.h \
+	src/front/output.c \
 	src/front/pending.c \
 	src/front/sockopt.c \
 	src/front/sockopt.h \

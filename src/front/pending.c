@@ -111,7 +111,20 @@ conn_tag_ref(const struct conn *c, struct span tag)
 bool
 conn_owes(const struct conn *c)
 {
-	return c->blocked != 0 || c->npending > 0;
+	return c->blocked != 0 || c->npending > 0 || c->busy > 0;
+}
+
+void
+conn_busy(struct conn *c, bool busy)
+{
+	if (busy) {
+		c->busy++;
+		return;
+	}
+	assert(c->busy > 0);
+	c->busy--;
+	heartbeat_heard(c);
+	wake(c);
 }
 
 void

@@ -44,6 +44,10 @@ struct front {
 	struct conn_list dirty;	  /* something is to be written */
 	struct conn_list hurried; /* the same, before all others */
 	struct conn_list timed[TIMEOUT_MAX];
+	struct conn_list unread; /* what was written was not all taken */
+	size_t output;		 /* bytes of them all */
+	int64_t full_ms;	 /* when limits.output_all last was; 0: never */
+	uint64_t ntoo_slow;	 /* clients dropped for not reading */
 	unsigned nready;
 	unsigned nlive;
 	unsigned nflushing;
@@ -79,6 +83,16 @@ front_now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* What a turn is measured by. */
+static inline int64_t
+front_now_us(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
 /* A new client, or one too many; the socket is taken over. */
 void front_accepted(struct front *f, int fd, bool tcp, bool proxied);
 void front_rejected(struct front *f, int fd, bool tcp);
@@ -95,8 +109,16 @@ void front_dirty(struct conn *c);
 /* Ends a connection, in the next front_run(). */
 void front_end(struct conn *c, enum conn_end end);
 
+/* Ends one that does not read, and says so. */
+void front_too_slow(struct conn *c);
+
 /* Frees a connection that is closing. */
 void front_close(struct conn *c);
+
+/* What clients have not read, all together: output.c. */
+void output_count(struct conn *c); /* it was written to */
+void output_forget(struct conn *c);
+void output_bound(struct front *f); /* drops those that read least */
 
 /* Time-outs of connections: timeouts.c. */
 void timeouts_init(struct front *f);

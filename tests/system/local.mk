@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	tests/system/test_clocks.py \
 	tests/system/test_cluster.py \
 	tests/system/test_completion.py \
+	tests/system/test_floods.py \
 	tests/system/test_handover.py \
 	tests/system/test_harness.py \
 	tests/system/test_leases.py \

@@ -1,7 +1,7 @@
 /*
  * In what order a program writes to its sockets.  Preloaded, it notes every
- * send(2) and write(2) in the file that $SENDSHIM names: a line with the
- * length, then the bytes.  What arrives at two sockets does not say which of
+ * send(2) and write(2), before it is done, in the file that $SENDSHIM names: a
+ * line with the length, then the bytes.  What arrives at two sockets does not say which of
  * them was written first.
  */
 #include "config.h"
@@ -27,17 +27,17 @@ sendshim_open(void)
 }
 
 static void
-note(const void *data, ssize_t n)
+note(const void *data, size_t n)
 {
 	struct iovec pieces[2];
 	char head[24];
 
-	if (n <= 0 || notes < 0)
+	if (n == 0 || notes < 0)
 		return;
 	pieces[0].iov_base = head;
-	pieces[0].iov_len = (size_t)snprintf(head, sizeof(head), "%zd\n", n);
+	pieces[0].iov_len = (size_t)snprintf(head, sizeof(head), "%zu\n", n);
 	pieces[1].iov_base = (void *)(unsigned long)data;
-	pieces[1].iov_len = (size_t)n;
+	pieces[1].iov_len = n;
 	if (writev(notes, pieces, 2) < 0)
 		abort();
 }
@@ -46,18 +46,14 @@ note(const void *data, ssize_t n)
 ssize_t
 send(int fd, const void *data, size_t len, int flags)
 {
-	ssize_t n = syscall(SYS_sendto, fd, data, len, flags, NULL, 0);
-
-	note(data, n);
-	return n;
+	note(data, len);
+	return syscall(SYS_sendto, fd, data, len, flags, NULL, 0);
 }
 
 /* That of hiredis. */
 ssize_t
 write(int fd, const void *data, size_t len)
 {
-	ssize_t n = syscall(SYS_write, fd, data, len);
-
-	note(data, n);
-	return n;
+	note(data, len);
+	return syscall(SYS_write, fd, data, len);
 }

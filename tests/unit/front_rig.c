@@ -28,6 +28,15 @@
 #define CALM_TURNS_MAX 5
 #define CALM_TRIES 40
 
+static int64_t
+now_us(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
 static void
 say(struct rig *rig, const char *word)
 {
@@ -105,6 +114,15 @@ on_catch_up(void *arg)
 }
 
 static void
+spend(int64_t us)
+{
+	int64_t until_us = now_us() + us;
+
+	while (us > 0 && now_us() < until_us)
+		;
+}
+
+static void
 on_request(void *arg, struct conn *c, const struct request *r)
 {
 	struct rig *rig = arg;
@@ -113,6 +131,14 @@ on_request(void *arg, struct conn *c, const struct request *r)
 	ck_assert_ptr_eq(conn_data(c), rig);
 	ck_assert_ptr_eq(front_find(rig->front, conn_id(c)), c);
 	rig->requests++;
+	rig->by = conn_id(c);
+	spend(rig->costs_us);
+	if (r->verb == VERB_NAMES) {
+		ck_assert_uint_eq(rig->making, 0);
+		rig->making = conn_id(c);
+		conn_busy(c, true);
+		return;
+	}
 	if (r->verb == VERB_LOCK) {
 		on_lock(rig, c, r);
 		return;
@@ -220,7 +246,12 @@ rig_init(struct rig *rig)
 	ck_assert_ptr_nonnull(mkdtemp(rig->dir));
 	(void)snprintf(rig->path, sizeof(rig->path), "%s/s", rig->dir);
 	rig->base = event_base_new();
-	rig->limits = (struct front_limits){ 100, 4096, 1 << 20, 8, 0, 30000 };
+	rig->limits = (struct front_limits){ .clients = 100,
+		.line = 4096,
+		.output = 1 << 20,
+		.output_all = 64 << 20,
+		.requests = 8,
+		.unreachable_ms = 30000 };
 	rig->drain_cancels = true;
 	buf_init(&rig->trace);
 	rig->front = front_new(rig->base, &rig->limits, &handler, rig);
@@ -254,10 +285,7 @@ rig_turn(struct rig *rig)
 static int64_t
 now_s(void)
 {
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
+	return now_us() / 1000000;
 }
 
 void
@@ -329,6 +357,17 @@ rig_answer(struct rig *rig, enum status status)
 	c = front_find(rig->front, d.conn);
 	ck_assert_ptr_nonnull(c);
 	answer(c, d.ref, status);
+}
+
+void
+rig_made(struct rig *rig)
+{
+	struct conn *c = front_find(rig->front, rig->making);
+
+	ck_assert_ptr_nonnull(c);
+	buf_adds(conn_output(c), "OK lines=0\r\n");
+	conn_busy(c, false);
+	rig->making = 0;
 }
 
 static void

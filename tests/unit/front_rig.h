@@ -1,9 +1,10 @@
 /*
  * A front with a handler that tests can steer, and clients in the same process.
  *
- * The handler knows four habits: PING is answered at once; STATUS NAME is
+ * The handler knows five habits: PING is answered at once; STATUS NAME is
  * answered at once with the name; LOCK is deferred until the test, a drain or
- * a CANCEL answers it; QUIT quits.  What it is told is written to `trace`, one
+ * a CANCEL answers it; NAMES is being made until the test says that it was made;
+ * QUIT quits.  What it is told is written to `trace`, one
  * word each: open, drain, gone+ (orderly), gone-.
  */
 #ifndef LOCKBROKER_TESTS_UNIT_FRONT_RIG_H
@@ -40,6 +41,9 @@ struct rig {
 	size_t ndeferred;
 	bool drain_cancels; /* answer what waits at a drain; default yes */
 	unsigned requests;
+	uint64_t by;	      /* id of the connection of the latest */
+	int64_t costs_us;     /* each of them */
+	uint64_t making;      /* id of the connection that NAMES is made for */
 	unsigned caught_up;   /* times that it was asked to */
 	struct conn *overdue; /* is told of a loss then */
 	unsigned admins;      /* connections that are */
@@ -68,6 +72,9 @@ void rig_expect_trace(struct rig *rig, const char *words);
 
 /* Nothing is to be done, so the loop sleeps instead of spinning. */
 void rig_expect_calm(struct rig *rig);
+
+/* NAMES is made. */
+void rig_made(struct rig *rig);
 
 /* Answers the LOCK that has waited longest. */
 void rig_answer(struct rig *rig, enum status status);

@@ -170,6 +170,15 @@ tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_work_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_work_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_listing
+TESTS += tests/unit/test_listing
+tests_unit_test_listing_SOURCES = $(UNIT_SUITE) \
+	tests/unit/session_rig.c \
+	tests/unit/session_rig.h \
+	tests/unit/test_listing.c
+tests_unit_test_listing_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_listing_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_pace
 TESTS += tests/unit/test_pace
 tests_unit_test_pace_SOURCES = $(UNIT_SUITE) tests/unit/test_pace.c

@@ -16,7 +16,7 @@
 #include "core/core.h"
 
 #define LEASE_MS 10000
-#define OPS_MAX 64
+#define OPS_MAX 1024
 
 /* An operation that is to be answered. */
 struct asked {

@@ -243,37 +243,6 @@ START_TEST(a_flood_gets_its_share)
 }
 END_TEST
 
-#define CROWD 50
-#define LINES_EACH 100
-
-/* Counted: a turn that took in all would keep the answers of Redis waiting. */
-START_TEST(many_that_flood_make_no_long_turn)
-{
-	char lines[LINES_EACH * 5 + 1] = "";
-	struct client crowd[CROWD];
-	struct rig rig;
-	unsigned before;
-	int i;
-
-	for (i = 0; i < LINES_EACH; i++)
-		strcat(lines, "PING\n");
-	rig_init(&rig);
-	for (i = 0; i < CROWD; i++)
-		client_open(&crowd[i], &rig, OVER_UNIX);
-	for (i = 0; i < CROWD; i++)
-		client_send(&crowd[i], lines);
-	for (i = 0; i < 20 && rig.requests < CROWD * LINES_EACH; i++) {
-		before = rig.requests;
-		rig_turn(&rig);
-		ck_assert_uint_lt(rig.requests - before, 2048 + 64);
-	}
-	ck_assert_uint_eq(rig.requests, CROWD * LINES_EACH);
-	for (i = 0; i < CROWD; i++)
-		client_close(&crowd[i]);
-	rig_fini(&rig);
-}
-END_TEST
-
 START_TEST(silent_clients)
 {
 	struct client mute, partial, speaker;
@@ -409,7 +378,6 @@ bounds_cases(void)
 	    tc, one_huge_reply_is_no_fault_where_it_is_read, 0, TRANSPORTS);
 	tcase_add_test(tc, one_huge_reply_must_be_read);
 	tcase_add_test(tc, a_flood_gets_its_share);
-	tcase_add_test(tc, many_that_flood_make_no_long_turn);
 	tcase_add_test(tc, silent_clients);
 	tcase_add_test(tc, silence_can_be_forbidden_later);
 	tcase_add_loop_test(tc, too_many_clients, 0, TRANSPORTS);

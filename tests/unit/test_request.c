@@ -87,6 +87,7 @@ static const struct good_row good[] = {
 	{ "EXTEND a hold=0", "EXTEND a hold=0" },
 	{ "STATUS a", "STATUS a" },
 	{ "QUEUE a", "QUEUE a" },
+	{ "QUEUE a limit=5", "QUEUE a limit=5" },
 	{ "NAMES", "NAMES" },
 	{ "NAMES limit=5", "NAMES limit=5" },
 	{ "UNLOCK-FORCE a", "UNLOCK-FORCE a" },
@@ -314,6 +315,7 @@ static const struct bad_row bad[] = {
 	BAD("COUNTDOWN a by=0", "", BAD_OPTION, "by=0"),
 	BAD("BARRIER a parties=0", "", BAD_OPTION, "parties=0"),
 	BAD("NAMES limit=0", "", BAD_OPTION, "limit=0"),
+	BAD("QUEUE a limit=0", "", BAD_OPTION, "limit=0"),
 	/* Options: the others. */
 	BAD("LOCK a mode=Shared", "", BAD_OPTION, "exclusive or shared"),
 	BAD("LOCK a mode=", "", BAD_OPTION, "exclusive or shared"),

@@ -12,6 +12,8 @@
 #define OK "OK\r\n"
 #define LOST "!LOST a\r\n"
 
+static const char noise[1 << 20];
+
 /* A client, and its connection in the front. */
 static struct conn *
 meet(struct client *cl, struct rig *rig)
@@ -49,7 +51,6 @@ END_TEST
 /* It can't be written: others need not wait for a client that does not read. */
 START_TEST(a_loss_that_is_not_read_holds_up_nobody)
 {
-	static const char noise[1 << 20];
 	struct client loser, heir;
 	struct conn *lost;
 	struct rig rig;
@@ -128,6 +129,197 @@ START_TEST(what_is_overdue_is_told_before_any_answer)
 }
 END_TEST
 
+#define CROWD 8
+#define LINES_EACH 20
+
+/* A crowd that sends many lines at a time. */
+static void
+crowd_open(struct client crowd[CROWD], struct rig *rig, int64_t costs_us)
+{
+	char flood[LINES_EACH * 5 + 1] = "";
+	int i;
+
+	rig_init(rig);
+	for (i = 0; i < LINES_EACH; i++)
+		strcat(flood, "PING\n");
+	for (i = 0; i < CROWD; i++)
+		(void)meet(&crowd[i], rig);
+	rig->costs_us = costs_us;
+	rig->requests = 0;
+	for (i = 0; i < CROWD; i++)
+		client_send(&crowd[i], flood);
+}
+
+static void
+crowd_close(struct client crowd[CROWD], struct rig *rig)
+{
+	int i;
+
+	for (i = 0; i < CROWD; i++)
+		client_close(&crowd[i]);
+	rig_fini(rig);
+}
+
+/* Lines that cost 0.1 ms: a turn ends with the share in which 1 ms is over. */
+START_TEST(many_that_flood_make_no_long_turn)
+{
+	struct client crowd[CROWD];
+	unsigned before, turns = 0;
+	struct rig rig;
+
+	crowd_open(crowd, &rig, 100);
+	while (rig.requests < CROWD * LINES_EACH) {
+		before = rig.requests;
+		rig_turn(&rig);
+		ck_assert_uint_le(rig.requests - before, 12);
+		ck_assert_uint_lt(++turns, 1000);
+	}
+	crowd_close(crowd, &rig);
+}
+END_TEST
+
+/* One line takes all of a turn: the next turn is the next client's. */
+START_TEST(a_turn_goes_on_where_the_last_one_stopped)
+{
+	struct client crowd[CROWD];
+	uint64_t order[CROWD] = { 0 };
+	unsigned i, before;
+	struct rig rig;
+
+	crowd_open(crowd, &rig, 1000);
+	while (rig.requests < CROWD * LINES_EACH) {
+		before = rig.requests;
+		rig_turn(&rig);
+		ck_assert_uint_le(rig.requests - before, 1);
+		if (rig.requests == before)
+			continue;
+		i = before % CROWD;
+		if (before < CROWD)
+			order[i] = rig.by;
+		ck_assert_uint_eq(rig.by, order[i]);
+	}
+	crowd_close(crowd, &rig);
+}
+END_TEST
+
+/* One line takes more than a share: a turn has room for the first of two. */
+START_TEST(a_share_is_bounded_by_time)
+{
+	struct client crowd[CROWD];
+	struct rig rig;
+	unsigned before;
+
+	crowd_open(crowd, &rig, 600);
+	while (rig.requests < CROWD * LINES_EACH) {
+		before = rig.requests;
+		rig_turn(&rig);
+		ck_assert_uint_le(rig.requests - before, 2);
+	}
+	crowd_close(crowd, &rig);
+}
+END_TEST
+
+/* Tagged or not: what is made keeps back the lines behind it. */
+START_TEST(an_answer_that_is_being_made)
+{
+	static const char *const asked[] = { "NAMES\nPING\n",
+		"@t NAMES\nPING\n" };
+	struct client cl, other;
+	struct rig rig;
+
+	rig_init(&rig);
+	(void)meet(&cl, &rig);
+	(void)meet(&other, &rig);
+	client_send(&cl, asked[_i]);
+	client_expect_silence(&cl);
+	ck_assert_uint_eq(rig.requests, 3);
+	client_send(&other, "PING\n");
+	client_expect(&other, OK);
+	client_shut(&cl);
+	client_expect_silence(&cl);
+	rig_made(&rig);
+	client_expect(&cl, "OK lines=0\r\n" OK);
+	client_expect_eof(&cl);
+	client_close(&cl);
+	client_close(&other);
+	rig_fini(&rig);
+}
+END_TEST
+
+/* Says so much to a client that its socket is full. */
+static void
+fill(struct rig *rig, struct conn *c)
+{
+	buf_add(conn_output(c), noise, sizeof(noise));
+	rig_turn(rig);
+	ck_assert_uint_gt(buf_len(conn_output(c)), 0);
+}
+
+START_TEST(long_answers_wait_until_all_is_read)
+{
+	struct client cl;
+	struct rig rig;
+	struct conn *c;
+
+	rig_init(&rig);
+	rig.limits.output = 4 * sizeof(noise);
+	rig_set_limits(&rig);
+	c = meet(&cl, &rig);
+	fill(&rig, c);
+	client_send(&cl, "PING\nNAMES\nPING\n");
+	rig_expect_calm(&rig);
+	ck_assert_uint_eq(rig.requests, 2);
+	while (buf_len(&cl.got) < sizeof(noise))
+		client_pump(&cl);
+	buf_consume(&cl.got, sizeof(noise));
+	client_expect(&cl, OK);
+	while (rig.making == 0)
+		rig_turn(&rig);
+	rig_made(&rig);
+	client_expect(&cl, "OK lines=0\r\n" OK);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+/* Each of them is within its own limit. */
+START_TEST(unread_by_all_together)
+{
+	struct client clients[4], reader;
+	struct rig rig;
+	int i;
+
+	rig_init(&rig);
+	rig.limits.output = 2 * sizeof(noise);
+	rig.limits.output_all = 2 * sizeof(noise);
+	rig_set_limits(&rig);
+	(void)meet(&reader, &rig);
+	for (i = 0; i < 4; i++)
+		fill(&rig, meet(&clients[i], &rig));
+	ck_assert_uint_le(front_unread(rig.front), 2 * sizeof(noise));
+	ck_assert_uint_gt(front_unread(rig.front), 0);
+	ck_assert_uint_gt(front_too_slow_total(rig.front), 0);
+	/* The first ones, who have had the most time to read. */
+	rig_turn(&rig);
+	ck_assert_uint_eq(front_count(rig.front),
+	    5 - (unsigned)front_too_slow_total(rig.front));
+	while (!clients[0].eof && !clients[0].reset)
+		client_pump(&clients[0]);
+	ck_assert_uint_lt(buf_len(&clients[0].got), sizeof(noise));
+	while (buf_len(&clients[3].got) < sizeof(noise))
+		client_pump(&clients[3]);
+	client_send(&reader, "PING\n");
+	client_expect(&reader, OK);
+	client_close(&reader);
+	for (i = 0; i < 4; i++)
+		client_close(&clients[i]);
+	rig_turn(&rig);
+	rig_turn(&rig);
+	ck_assert_uint_eq(front_unread(rig.front), 0);
+	rig_fini(&rig);
+}
+END_TEST
+
 TCase *
 turns_cases(void)
 {
@@ -139,5 +331,11 @@ turns_cases(void)
 	tcase_add_test(tc, who_is_hurried_may_go);
 	tcase_add_loop_test(tc, what_is_overdue_is_told_before_any_answer, 0,
 	    (int)COUNT(lines));
+	tcase_add_test(tc, many_that_flood_make_no_long_turn);
+	tcase_add_test(tc, a_turn_goes_on_where_the_last_one_stopped);
+	tcase_add_test(tc, a_share_is_bounded_by_time);
+	tcase_add_loop_test(tc, an_answer_that_is_being_made, 0, 2);
+	tcase_add_test(tc, long_answers_wait_until_all_is_read);
+	tcase_add_test(tc, unread_by_all_together);
 	return tc;
 }

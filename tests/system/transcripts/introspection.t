@@ -132,6 +132,13 @@ d< OK lines=3 waiters=2
 d: holder session=<A> label=cron peer=pid:<*> mode=exclusive fence=<F> age=<0..5000>ms
 d: waiter session=<B> peer=pid:<*> mode=exclusive age=<0..5000>ms no:label
 d: waiter session=<C> label=late peer=127.0.0.1:<*> mode=exclusive age=<0..5000>ms
+d> QUEUE intro-queue limit=2
+d< OK lines=2 waiters=2
+d: holder session=<A> label=cron
+d: waiter session=<B>
+d> @q QUEUE intro-queue limit=1
+d< @q OK lines=1 waiters=2
+d: holder session=<A> label=cron
 
 == NAMES: those this broker has to do with, busiest first
 a> LOCK intro-names-1

@@ -186,7 +186,9 @@ a> UNLOCK names-o wait=0
 a< ERR bad-option ~wait
 a> STATUS names-o wait=0
 a< ERR bad-option ~wait
-a> QUEUE names-o limit=1
+a> QUEUE names-o wait=1s
+a< ERR bad-option ~wait
+a> QUEUE names-o limit=0
 a< ERR bad-option ~limit
 a> EXTEND names-o hold=1s wait=1s
 a< ERR bad-option ~wait

@@ -1,0 +1,543 @@
+/*
+ * LIST, QUEUE and NAMES: lists of things of which there may be 100,000.
+ *
+ *	LIST	holds -> permits -> claims	of a session
+ *	QUEUE	find the first holder -> holders -> waiters	of a name
+ *	NAMES	visit all -> order them -> tell the busiest
+ *
+ * They are made in parts, between which the core goes on.  What was passed by
+ * is as it was then.  A list knows what comes next, and is told when that goes
+ * away.  Of names it knows a place in a table, and each name which list has
+ * come by last, as that place moves when the table is resized.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/busiest.h"
+#include "core/hold.h"
+#include "core/listing.h"
+#include "core/lock.h"
+#include "core/semaphore.h"
+#include "core/session.h"
+
+/* Rows, names or comparisons: some tenths of a millisecond. */
+#define PART 256
+
+/* Then the rest is made at once. */
+#define ANEW_MAX 3
+
+#define ROW_FIELDS 8
+
+/* One row being built; strings go to its arena. */
+struct row {
+	struct field fields[ROW_FIELDS];
+	size_t n;
+	struct buf text;
+	core_row_fn fn;
+	void *arg;
+	size_t count; /* that were finished */
+};
+
+static void
+row_init(struct row *r)
+{
+	memset(r, 0, sizeof(*r));
+	buf_init(&r->text);
+}
+
+static void
+row_num(struct row *r, enum field_id id, uint64_t num)
+{
+	assert(r->n < ROW_FIELDS);
+	r->fields[r->n++] = (struct field){ .id = id, .num = num };
+}
+
+static void
+row_str(struct row *r, enum field_id id, const char *str)
+{
+	assert(r->n < ROW_FIELDS);
+	r->fields[r->n++] = (struct field){ .id = id,
+		.str = (uint32_t)buf_len(&r->text),
+		.len = (uint32_t)strlen(str) };
+	buf_adds(&r->text, str);
+}
+
+static void
+row_finish(struct row *r, const char *word, const char *name, size_t len)
+{
+	struct core_row row = { .word = word,
+		.name = name,
+		.name_len = len,
+		.fields = r->fields,
+		.nfields = r->n,
+		.text = buf_len(&r->text) == 0 ? "" : buf_data(&r->text) };
+
+	r->fn(r->arg, &row);
+	r->count++;
+	r->n = 0;
+	buf_clear(&r->text);
+}
+
+static void
+row_end(struct row *r, const char *word, const struct lock *l)
+{
+	row_finish(
+	    r, word, l == NULL ? NULL : l->name, l == NULL ? 0 : l->name_len);
+}
+
+static uint64_t
+age(int64_t now_ms, int64_t since_ms)
+{
+	return now_ms > since_ms ? (uint64_t)(now_ms - since_ms) : 0;
+}
+
+static const char *
+mode_name(bool shared)
+{
+	return shared ? "shared" : "exclusive";
+}
+
+/* A stage does a bit of the work, and says so when it is another's turn. */
+typedef void (*stage_fn)(struct core *core, struct listing *g);
+
+/* Made by core_..._begin(), freed by core_listing_end(). */
+struct listing {
+	LIST_ENTRY(listing) link;
+	struct row row;
+	stage_fn stage; /* NULL: that was all */
+	unsigned anew;	/* times that it was begun again */
+	bool spoilt;	/* a hold was lost that is listed perhaps */
+	int64_t now_ms;
+	size_t left;		       /* rows that are wanted */
+	const struct session *session; /* LIST; NULL: it ended */
+	const struct lock *lock;       /* QUEUE; NULL: nothing is known of it */
+	/* What comes next: of the present stage. */
+	const struct hold *hold;
+	const struct permits *permits;
+	const struct claim *claim;
+	const struct waiter *waiter;
+	/* NAMES. */
+	struct busiest busiest;
+	size_t most;	/* names that are wanted */
+	uint32_t shard; /* the table, ... */
+	uint32_t chain; /* ... the chain that comes next, ... */
+	uint32_t size;	/* ... of so many, then */
+};
+
+static struct listing *
+listing_new(struct core *core, stage_fn stage)
+{
+	struct listing *g = xcalloc(1, sizeof(*g));
+
+	g->stage = stage;
+	row_init(&g->row);
+	LIST_INSERT_HEAD(&core->listings, g, link);
+	return g;
+}
+
+void
+core_listing_end(struct listing *g)
+{
+	LIST_REMOVE(g, link);
+	busiest_fini(&g->busiest);
+	buf_fini(&g->row.text);
+	free(g);
+}
+
+/* LIST. */
+
+/* Places at barriers; what else waits, waits. */
+static void
+list_claim(struct core *core, struct listing *g)
+{
+	const struct claim *c = g->claim;
+
+	(void)core;
+	if (c == NULL) {
+		g->stage = NULL;
+		return;
+	}
+	g->claim = TAILQ_NEXT(c, in_session);
+	if (c->verb != CORE_BARRIER || c->state != CLAIM_PARKED)
+		return;
+	row_num(&g->row, FIELD_AGE, age(g->now_ms, c->since_ms));
+	row_finish(&g->row, "barrier", c->sync->name, c->sync->name_len);
+}
+
+static void
+list_permits(struct core *core, struct listing *g)
+{
+	const struct permits *p = g->permits;
+
+	(void)core;
+	if (p == NULL) {
+		g->stage = list_claim;
+		if (g->session != NULL)
+			g->claim = TAILQ_FIRST(&g->session->claims);
+		return;
+	}
+	g->permits = TAILQ_NEXT(p, in_session);
+	row_num(&g->row, FIELD_PERMITS, p->n);
+	row_num(&g->row, FIELD_AGE, age(g->now_ms, p->since_ms));
+	row_finish(&g->row, "semaphore", p->sync->name, p->sync->name_len);
+}
+
+static void
+list_hold(struct core *core, struct listing *g)
+{
+	const struct hold *h = g->hold;
+
+	(void)core;
+	if (h == NULL) {
+		g->stage = list_permits;
+		if (g->session != NULL)
+			g->permits = TAILQ_FIRST(&g->session->permits);
+		return;
+	}
+	g->hold = TAILQ_NEXT(h, in_session);
+	row_str(&g->row, FIELD_MODE, mode_name(h->lock->shared_hold));
+	row_num(&g->row, FIELD_DEPTH, hold_depth(h));
+	row_num(&g->row, FIELD_FENCE, h->fence);
+	row_num(&g->row, FIELD_AGE, age(g->now_ms, h->since_ms));
+	row_end(&g->row, "lock", h->lock);
+}
+
+struct listing *
+core_list_begin(struct core *core, uint64_t session)
+{
+	struct listing *g = listing_new(core, list_hold);
+
+	g->session = session_find(core, session);
+	if (g->session != NULL)
+		g->hold = TAILQ_FIRST(&g->session->holds);
+	return g;
+}
+
+/* Its client is told of the loss before the list: it must not be in there. */
+static void
+list_anew(struct listing *g)
+{
+	g->spoilt = false;
+	g->anew++;
+	g->stage = list_hold;
+	g->hold = g->session != NULL ? TAILQ_FIRST(&g->session->holds) : NULL;
+	g->permits = NULL;
+	g->claim = NULL;
+	g->row.count = 0;
+	g->row.fn(g->row.arg, NULL);
+}
+
+/* QUEUE. */
+
+static void
+row_session(const struct core *core, struct listing *g, const struct session *s,
+    bool shared)
+{
+	struct row *r = &g->row;
+
+	row_num(r, FIELD_SESSION, s->id);
+	if (s->label != NULL)
+		row_str(r, FIELD_LABEL, s->label);
+	if (s->detached)
+		row_num(r, FIELD_AWAY,
+		    age(core_armed_ms(core, &s->end), g->now_ms));
+	else
+		row_str(r, FIELD_PEER, s->peer);
+	row_str(r, FIELD_MODE, mode_name(shared));
+}
+
+static void
+queue_waiter(struct core *core, struct listing *g)
+{
+	const struct waiter *w = g->waiter;
+
+	if (w == NULL || g->left == 0) {
+		g->stage = NULL;
+		return;
+	}
+	g->left--;
+	g->waiter = TAILQ_NEXT(w, in_lock);
+	row_session(core, g, w->session, w->shared);
+	row_num(&g->row, FIELD_AGE, age(g->now_ms, w->since_ms));
+	row_end(&g->row, "waiter", NULL);
+}
+
+static void
+queue_holder(struct core *core, struct listing *g)
+{
+	const struct hold *h = g->hold;
+
+	if (h == NULL || g->left == 0) {
+		g->stage = queue_waiter;
+		if (g->lock != NULL)
+			g->waiter = TAILQ_FIRST(&g->lock->queue);
+		return;
+	}
+	g->left--;
+	g->hold = hold_later(h);
+	row_session(core, g, h->session, h->lock->shared_hold);
+	row_num(&g->row, FIELD_FENCE, h->fence);
+	row_num(&g->row, FIELD_AGE, age(g->now_ms, h->since_ms));
+	row_end(&g->row, "holder", NULL);
+}
+
+/* In the list the latest is first. */
+static void
+queue_first(struct core *core, struct listing *g)
+{
+	const struct hold *h = g->hold;
+
+	(void)core;
+	if (h == NULL || LIST_NEXT(h, in_lock) == NULL)
+		g->stage = queue_holder;
+	else
+		g->hold = LIST_NEXT(h, in_lock);
+}
+
+/* Nobody's, and kept from everybody for a while. */
+static void
+queue_lingering(struct core *core, struct listing *g)
+{
+	const struct lock *l = g->lock;
+	struct row *r = &g->row;
+
+	g->stage = queue_holder;
+	if (l == NULL || l->state != LEASE_LINGERING || g->hold != NULL ||
+	    g->left == 0)
+		return;
+	g->left--;
+	row_str(r, FIELD_BROKER, core->broker);
+	if (core->address[0] != '\0')
+		row_str(r, FIELD_ADDRESS, core->address);
+	row_num(r, FIELD_UNTIL, age(more_of(l)->linger_ms, g->now_ms));
+	row_end(r, "holder", NULL);
+}
+
+struct listing *
+core_queue_begin(
+    struct core *core, const char *name, size_t name_len, size_t limit)
+{
+	struct listing *g = listing_new(core, queue_first);
+
+	g->left = limit;
+	g->lock = lock_find(core, name, name_len);
+	if (g->lock != NULL)
+		g->hold = LIST_FIRST(&g->lock->holders);
+	if (g->lock != NULL && g->lock->state == LEASE_LINGERING)
+		g->stage = queue_lingering;
+	return g;
+}
+
+uint64_t
+core_listing_waiters(const struct listing *g)
+{
+	return g->lock != NULL ? g->lock->nwaiting : 0;
+}
+
+/* NAMES. */
+
+static void
+names_tell(struct core *core, struct listing *g)
+{
+	const struct busy *one = busiest_take(&g->busiest);
+	struct row *r = &g->row;
+
+	(void)core;
+	if (one == NULL) {
+		g->stage = NULL;
+		return;
+	}
+	row_str(r, FIELD_STATE, one->state);
+	row_num(r, FIELD_WAITERS, one->nwaiting);
+	row_num(r, FIELD_HANDOVERS, one->handovers);
+	row_num(r, FIELD_OLDEST,
+	    one->nwaiting == 0 ? 0 : age(g->now_ms, one->since_ms));
+	row_finish(r, NULL, one->name, one->name_len);
+}
+
+static void
+names_order(struct core *core, struct listing *g)
+{
+	(void)core;
+	if (!busiest_order(&g->busiest))
+		g->stage = names_tell;
+}
+
+static uint32_t
+backwards(uint32_t bits)
+{
+	bits = (bits & 0x55555555) << 1 | (bits >> 1 & 0x55555555);
+	bits = (bits & 0x33333333) << 2 | (bits >> 2 & 0x33333333);
+	bits = (bits & 0x0f0f0f0f) << 4 | (bits >> 4 & 0x0f0f0f0f);
+	return __builtin_bswap32(bits);
+}
+
+/* 0 behind the last one.  The size is a power of two. */
+static uint32_t
+chain_after(uint32_t chain, uint32_t size)
+{
+	return backwards(backwards(chain | ~(size - 1)) + 1);
+}
+
+static void
+names_from(struct listing *g, uint32_t shard)
+{
+	g->shard = shard;
+	g->chain = g->size = 0;
+}
+
+/* It has shrunk: what was split is joined, and seen or not. */
+static void
+names_anew(struct listing *g)
+{
+	busiest_fini(&g->busiest);
+	busiest_init(&g->busiest, g->most);
+	names_from(g, 0);
+}
+
+static void
+names_visit(struct core *core, struct listing *g)
+{
+	const struct table *t = &core->guards[g->shard].locks;
+	struct table_link *link;
+
+	if (t->size < g->size) {
+		names_anew(g);
+		return;
+	}
+	g->size = t->size;
+	if (t->size > 0) {
+		for (link = table_chain(t, g->chain); link; link = link->next)
+			busiest_offer(&g->busiest,
+			    container_of(link, struct lock, by_name));
+		g->chain = chain_after(g->chain, t->size);
+	}
+	if (g->chain > 0)
+		return;
+	names_from(g, g->shard + 1);
+	if (g->shard == core->config.shards)
+		g->stage = names_order;
+}
+
+struct listing *
+core_names_begin(struct core *core, size_t limit)
+{
+	struct listing *g = listing_new(core, names_visit);
+
+	g->most = limit;
+	busiest_init(&g->busiest, limit);
+	return g;
+}
+
+/* All of them. */
+
+bool
+core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
+    core_row_fn fn, void *arg)
+{
+	unsigned i;
+
+	g->row.fn = fn;
+	g->row.arg = arg;
+	g->now_ms = now_ms;
+	if (g->spoilt)
+		list_anew(g);
+	for (i = 0; (i < PART || g->anew >= ANEW_MAX) && g->stage != NULL; i++)
+		g->stage(core, g);
+	return g->stage != NULL;
+}
+
+/* What goes away. */
+
+static const struct hold *
+after(const struct listing *g, const struct hold *h)
+{
+	if (g->lock == NULL)
+		return TAILQ_NEXT(h, in_session);
+	if (g->stage == queue_first && LIST_NEXT(h, in_lock) != NULL)
+		return LIST_NEXT(h, in_lock);
+	return hold_later(h);
+}
+
+void
+listing_leave_hold(struct core *core, const struct hold *h)
+{
+	struct listing *g;
+
+	LIST_FOREACH (g, &core->listings, link) {
+		if (g->session == h->session)
+			g->spoilt = true;
+		if (g->hold == h)
+			g->hold = after(g, h);
+	}
+}
+
+void
+listing_leave_waiter(struct core *core, const struct waiter *w)
+{
+	struct listing *g;
+
+	LIST_FOREACH (g, &core->listings, link)
+		if (g->waiter == w)
+			g->waiter = TAILQ_NEXT(w, in_lock);
+}
+
+void
+listing_leave_permits(struct core *core, const struct permits *p)
+{
+	struct listing *g;
+
+	LIST_FOREACH (g, &core->listings, link) {
+		if (g->session == p->session)
+			g->spoilt = true;
+		if (g->permits == p)
+			g->permits = TAILQ_NEXT(p, in_session);
+	}
+}
+
+void
+listing_leave_claim(struct core *core, const struct claim *c)
+{
+	struct listing *g;
+
+	LIST_FOREACH (g, &core->listings, link)
+		if (g->claim == c)
+			g->claim = TAILQ_NEXT(c, in_session);
+}
+
+void
+listing_leave_session(struct core *core, const struct session *s)
+{
+	struct listing *g;
+
+	LIST_FOREACH (g, &core->listings, link)
+		if (g->session == s)
+			g->session = NULL;
+}
+
+void
+listing_leave_lock(struct core *core, const struct lock *l)
+{
+	struct listing *g;
+
+	LIST_FOREACH (g, &core->listings, link)
+		if (g->lock == l)
+			g->lock = NULL;
+}
+
+/* All at once, for those who can wait. */
+size_t
+core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
+    void *arg)
+{
+	struct listing *g = core_list_begin(core, session);
+	size_t n;
+
+	while (core_listing_part(core, g, now_ms, fn, arg))
+		;
+	n = g->row.count;
+	core_listing_end(g);
+	return n;
+}

@@ -1,0 +1,17 @@
+/*
+ * Lists that are made in parts (dump.h): what goes away meanwhile is told here
+ * before, so that a list that would come by it next goes on behind it.
+ */
+#ifndef LOCKBROKER_CORE_LISTING_H
+#define LOCKBROKER_CORE_LISTING_H
+
+#include "core/state.h"
+
+void listing_leave_hold(struct core *core, const struct hold *h);
+void listing_leave_waiter(struct core *core, const struct waiter *w);
+void listing_leave_permits(struct core *core, const struct permits *p);
+void listing_leave_claim(struct core *core, const struct claim *c);
+void listing_leave_session(struct core *core, const struct session *s);
+void listing_leave_lock(struct core *core, const struct lock *l);
+
+#endif

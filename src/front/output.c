@@ -1,0 +1,102 @@
+/*
+ * What all clients together have not read.
+ *
+ * Each may leave limits.output unread, and many of them may do so at a time:
+ * together they have a bound, too.  Beyond it, some of those with the most are
+ * dropped.  What counts is the memory that it takes.
+ */
+#include "config.h"
+
+#include "base/log.h"
+#include "front/conn.h"
+#include "front/state.h"
+
+#define SPELL_MS 10000 /* a spell is over when it was not so for so long */
+
+void
+output_forget(struct conn *c)
+{
+	if (c->counted == 0)
+		return;
+	TAILQ_REMOVE(&c->front->unread, c, unread_link);
+	c->front->output -= c->counted;
+	c->counted = 0;
+}
+
+void
+output_count(struct conn *c)
+{
+	output_forget(c);
+	c->counted = buf_len(&c->out) > 0 ? c->out.size : 0;
+	if (c->counted == 0)
+		return;
+	TAILQ_INSERT_TAIL(&c->front->unread, c, unread_link);
+	c->front->output += c->counted;
+}
+
+static size_t
+most_unread(const struct front *f)
+{
+	const struct conn *c;
+	size_t most = 0;
+
+	TAILQ_FOREACH (c, &f->unread, unread_link)
+		if (c->counted > most)
+			most = c->counted;
+	return most;
+}
+
+/* Nothing can be delivered to it any more. */
+static void
+drop(struct conn *c)
+{
+	if (c->stage != CONN_LIVE) {
+		front_close(c);
+		return;
+	}
+	front_too_slow(c);
+	output_forget(c);
+	buf_fini(&c->out);
+	c->stuck = false;
+	c->deaf = true;
+	conn_arm(c);
+}
+
+/* First those that have taken nothing for the longest time. */
+static void
+drop_from(struct front *f, size_t bytes)
+{
+	struct conn *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &f->unread, unread_link, next)
+		if (c->counted >= bytes && f->output > f->limits.output_all)
+			drop(c);
+}
+
+void
+output_bound(struct front *f)
+{
+	int64_t now_ms;
+
+	if (f->output <= f->limits.output_all)
+		return;
+	now_ms = front_now_ms();
+	if (f->full_ms == 0 || now_ms - f->full_ms > SPELL_MS)
+		LOG(WARNING, "output-exhausted", LOG_N("bytes", f->output),
+		    LOG_N("limit", f->limits.output_all));
+	f->full_ms = now_ms;
+	while (f->output > f->limits.output_all)
+		drop_from(f, most_unread(f) / 2 + 1);
+}
+
+size_t
+front_unread(const struct front *f)
+{
+	return f->output;
+}
+
+uint64_t
+front_too_slow_total(const struct front *f)
+{
+	return f->ntoo_slow;
+}

@@ -1,0 +1,532 @@
+/*
+ * LIST, QUEUE and NAMES, made in parts while things come and go.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dump.h"
+#include "session_rig.h"
+#include "suite.h"
+
+#define PART 256 /* things looked at in one part */
+
+static struct rig rig;
+
+/* What came, a word each: a name, or the session of a row without one. */
+struct seen {
+	char **words;
+	size_t n, in_part, most_in_part;
+	unsigned anew;
+};
+
+static void
+forget(struct seen *s)
+{
+	while (s->n > 0)
+		free(s->words[--s->n]);
+}
+
+static void
+on_row(void *arg, const struct core_row *row)
+{
+	struct seen *s = arg;
+	char word[300] = "";
+	size_t i;
+
+	if (row == NULL) {
+		forget(s);
+		s->anew++;
+		return;
+	}
+	if (row->name != NULL)
+		(void)snprintf(
+		    word, sizeof(word), "%.*s", (int)row->name_len, row->name);
+	for (i = 0; row->name == NULL && i < row->nfields; i++)
+		if (row->fields[i].id == FIELD_SESSION)
+			(void)snprintf(word, sizeof(word), "%s %d", row->word,
+			    (int)row->fields[i].num);
+	s->words = realloc(s->words, (s->n + 1) * sizeof(char *));
+	s->words[s->n++] = strdup(word);
+	if (++s->in_part > s->most_in_part)
+		s->most_in_part = s->in_part;
+}
+
+static bool
+part(struct seen *s, struct listing *g)
+{
+	s->in_part = 0;
+	return core_listing_part(rig.core, g, rig.now_ms, on_row, s);
+}
+
+/* The rest of it; how many parts that were. */
+static unsigned
+finish(struct seen *s, struct listing *g)
+{
+	unsigned parts = 1;
+
+	while (part(s, g))
+		parts++;
+	ck_assert_uint_le(s->most_in_part, PART);
+	core_listing_end(g);
+	return parts;
+}
+
+static void
+fini(struct seen *s)
+{
+	forget(s);
+	free(s->words);
+	buf_clear(&rig.said);
+}
+
+static bool
+has(const struct seen *s, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (strcmp(s->words[i], word) == 0)
+			return true;
+	return false;
+}
+
+static void
+expect(const struct seen *s, size_t i, const char *word)
+{
+	ck_assert_uint_lt(i, s->n);
+	ck_assert_str_eq(s->words[i], word);
+}
+
+static void
+begin(unsigned sessions)
+{
+	static const struct core_config config = {
+		.max_grace_ms = 60000,
+		.handovers = 16,
+		.max_holds = 100000,
+		.max_waiters = 100000,
+	};
+
+	rig_init(&rig, sessions);
+	core_reconfigure(rig.core, &config);
+}
+
+static void
+lock(uint64_t session, const char *name, bool shared, int64_t hold_ms)
+{
+	struct core_name one = { name, strlen(name) };
+	struct core_request rq = { .verb = CORE_LOCK,
+		.ref = 100,
+		.names = &one,
+		.nnames = 1,
+		.shared = shared,
+		.wait_ms = CORE_WAIT_FOREVER,
+		.hold_ms = hold_ms,
+		.has_hold = hold_ms > 0,
+		.queue_limit = UINT64_MAX };
+	struct core_event ev = { .kind = CORE_REQUEST };
+
+	ev.u.request.session = session;
+	ev.u.request.request = &rq;
+	rig_step(&rig, &ev);
+	rig_tick(&rig, CORE_FLUSH);
+}
+
+static const char *
+name_of(unsigned i)
+{
+	static char name[32];
+
+	(void)snprintf(name, sizeof(name), "n%05u", i);
+	return name;
+}
+
+static void
+lock_many(uint64_t session, unsigned from, unsigned to)
+{
+	for (; from < to; from++)
+		lock(session, name_of(from), false, 0);
+}
+
+static void
+unlock_many(uint64_t session, unsigned from, unsigned to)
+{
+	for (; from < to; from++)
+		rig_ask(&rig, session, CORE_UNLOCK, name_of(from));
+}
+
+START_TEST(a_list_comes_in_parts)
+{
+	struct seen s = { NULL };
+	unsigned i;
+
+	begin(2);
+	lock_many(1, 0, 1000);
+	ck_assert_uint_ge(finish(&s, core_list_begin(rig.core, 1)), 4);
+	ck_assert_uint_eq(s.n, 1000);
+	for (i = 0; i < s.n; i++)
+		expect(&s, i, name_of(i));
+	forget(&s);
+	(void)finish(&s, core_list_begin(rig.core, 2));
+	(void)finish(&s, core_list_begin(rig.core, 12345));
+	ck_assert_uint_eq(s.n, 0);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+/* Its client hears of the loss first: the list may not have it. */
+START_TEST(what_is_lost_meanwhile_is_not_listed)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+	unsigned i;
+
+	begin(1);
+	lock(1, "brief", false, 1000);
+	lock_many(1, 0, 1000);
+	g = core_list_begin(rig.core, 1);
+	ck_assert(part(&s, g));
+	ck_assert(has(&s, "brief"));
+	rig_pass(&rig, 1000);
+	(void)finish(&s, g);
+	ck_assert_uint_eq(s.anew, 1);
+	ck_assert(!has(&s, "brief"));
+	ck_assert_uint_eq(s.n, 1000);
+	/* However often: in the end it is made at once. */
+	forget(&s);
+	g = core_list_begin(rig.core, 1);
+	for (i = 0; i < 3; i++) {
+		ck_assert(part(&s, g));
+		unlock_many(1, i, i + 1);
+	}
+	ck_assert(!part(&s, g));
+	ck_assert_uint_eq(s.n, 997);
+	expect(&s, 0, "n00003");
+	core_listing_end(g);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(a_session_ends_while_it_is_listed)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+
+	begin(1);
+	lock_many(1, 0, 1000);
+	g = core_list_begin(rig.core, 1);
+	ck_assert(part(&s, g));
+	rig_gone(&rig, 1, true, true);
+	(void)finish(&s, g);
+	ck_assert_uint_eq(s.n, 0);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+#define CROWD 600
+
+/* Session 1 to CROWD share the name, CROWD more wait for it alone. */
+static void
+crowd(void)
+{
+	unsigned i;
+
+	begin(2 * CROWD);
+	for (i = 1; i <= 2 * CROWD; i++)
+		lock(i, "a", i <= CROWD, 0);
+}
+
+START_TEST(a_queue_is_in_order)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+	char word[32];
+	unsigned i;
+
+	crowd();
+	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
+	ck_assert_uint_eq(core_listing_waiters(g), CROWD);
+	ck_assert_uint_ge(finish(&s, g), 4);
+	ck_assert_uint_eq(s.n, 2 * CROWD);
+	for (i = 1; i <= s.n; i++) {
+		(void)snprintf(word, sizeof(word), "%s %u",
+		    i <= CROWD ? "holder" : "waiter", i);
+		expect(&s, i - 1, word);
+	}
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(a_queue_is_cut_at_its_limit)
+{
+	static const size_t limits[] = { 1, CROWD, CROWD + 1, 2 * CROWD + 1 };
+	struct seen s = { NULL };
+	size_t i;
+
+	crowd();
+	for (i = 0; i < COUNT(limits); i++) {
+		(void)finish(&s, core_queue_begin(rig.core, "a", 1, limits[i]));
+		ck_assert_uint_eq(
+		    s.n, limits[i] < 2 * CROWD ? limits[i] : 2 * CROWD);
+		expect(&s, 0, "holder 1");
+		forget(&s);
+	}
+	(void)finish(&s, core_queue_begin(rig.core, "b", 1, 100));
+	ck_assert_uint_eq(s.n, 0);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+static void
+expect_session(const struct seen *s, size_t i, const char *word, size_t session)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%s %zu", word, session);
+	expect(s, i, text);
+}
+
+START_TEST(who_comes_next_may_leave)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+	size_t n;
+
+	crowd();
+	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
+	/* From the latest it goes to the first one. */
+	ck_assert(part(&s, g));
+	ck_assert_uint_eq(s.n, 0);
+	rig_gone(&rig, CROWD - PART, true, true);
+	rig_gone(&rig, 1, true, true);
+	while (s.n == 0)
+		ck_assert(part(&s, g));
+	n = s.n;
+	ck_assert_uint_lt(n, CROWD - PART - 3);
+	expect_session(&s, 0, "holder", 2);
+	expect_session(&s, n - 1, "holder", n + 1);
+	rig_gone(&rig, n + 2, true, true);
+	rig_gone(&rig, n + 3, true, true);
+	while (s.n < CROWD)
+		ck_assert(part(&s, g));
+	expect_session(&s, n, "holder", n + 4);
+	expect_session(&s, CROWD - 5, "holder", CROWD);
+	expect_session(&s, CROWD - 4, "waiter", CROWD + 1);
+	n = s.n;
+	expect_session(&s, n - 1, "waiter", n + 4);
+	rig_gone(&rig, n + 5, true, true);
+	rig_gone(&rig, 2 * CROWD, true, true);
+	(void)finish(&s, g);
+	expect_session(&s, n, "waiter", n + 6);
+	expect_session(&s, s.n - 1, "waiter", 2 * CROWD - 1);
+	ck_assert_uint_eq(s.n, 2 * CROWD - 6);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+/* Whoever it would come by when it looks for the first one. */
+START_TEST(all_may_leave_at_the_beginning)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+	unsigned i;
+
+	crowd();
+	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
+	ck_assert(part(&s, g));
+	for (i = 1; i < CROWD; i++)
+		rig_gone(&rig, i, true, true);
+	(void)finish(&s, g);
+	ck_assert_uint_eq(s.n, CROWD + 1);
+	expect_session(&s, 0, "holder", CROWD);
+	expect_session(&s, 1, "waiter", CROWD + 1);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(a_name_may_be_over)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+	size_t n;
+	unsigned i;
+
+	crowd();
+	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
+	while (s.n == 0)
+		ck_assert(part(&s, g));
+	n = s.n;
+	for (i = 1; i <= 2 * CROWD; i++)
+		rig_gone(&rig, i, true, true);
+	(void)finish(&s, g);
+	ck_assert_uint_eq(s.n, n);
+	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
+	ck_assert_uint_eq(core_listing_waiters(g), 0);
+	core_listing_end(g);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+#define NAMES 3000
+
+START_TEST(the_busiest_names)
+{
+	static const char *const busy[] = { "n01000", "n00007", "n02999",
+		"n00000", "n00001" };
+	struct seen s = { NULL };
+	unsigned i, j;
+
+	begin(20);
+	lock_many(1, 0, NAMES);
+	for (i = 0; i < 3; i++)
+		for (j = i; j < 3; j++)
+			lock(2 + j, busy[i], false, 0);
+	for (i = 1; i <= COUNT(busy); i++) {
+		ck_assert_uint_ge(finish(&s, core_names_begin(rig.core, i)), 4);
+		ck_assert_uint_eq(s.n, i);
+		for (j = 0; j < i; j++)
+			expect(&s, j, busy[j]);
+		forget(&s);
+	}
+	(void)finish(&s, core_names_begin(rig.core, SIZE_MAX));
+	ck_assert_uint_eq(s.n, NAMES);
+	expect(&s, 2, "n02999");
+	for (i = 3; i < NAMES - 1; i++)
+		ck_assert_str_lt(s.words[i], s.words[i + 1]);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+/* Names 0 to n are there all the time: each of them is listed once. */
+static void
+expect_once(struct seen *s, unsigned n)
+{
+	unsigned i;
+
+	for (i = 1; i < s->n; i++)
+		ck_assert_str_lt(s->words[i - 1], s->words[i]);
+	for (i = 0; i < n; i++)
+		ck_assert_msg(has(s, name_of(i)), "%s", name_of(i));
+}
+
+/* After _i parts. */
+START_TEST(names_are_listed_once_while_tables_grow)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+	int i;
+
+	begin(1);
+	lock_many(1, 0, NAMES);
+	g = core_names_begin(rig.core, SIZE_MAX);
+	for (i = 0; i < _i; i++)
+		ck_assert(part(&s, g));
+	lock_many(1, NAMES, 4 * NAMES);
+	(void)finish(&s, g);
+	expect_once(&s, NAMES);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(names_are_listed_once_while_tables_shrink)
+{
+	struct seen s = { NULL };
+	struct listing *g;
+	int i;
+
+	begin(1);
+	lock_many(1, 0, NAMES);
+	g = core_names_begin(rig.core, SIZE_MAX);
+	for (i = 0; i < _i; i++)
+		ck_assert(part(&s, g));
+	unlock_many(1, 20, NAMES);
+	/* With each that is added it shrinks by half. */
+	lock_many(1, NAMES, NAMES + 10);
+	(void)finish(&s, g);
+	expect_once(&s, 20);
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(there_may_be_no_names)
+{
+	struct seen s = { NULL };
+
+	begin(1);
+	(void)finish(&s, core_names_begin(rig.core, 100));
+	ck_assert_uint_eq(s.n, 0);
+	lock(1, "a", false, 0);
+	core_listing_end(core_names_begin(rig.core, 100));
+	fini(&s);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(gauges_are_kept)
+{
+	struct core_gauges gauges;
+
+	begin(3);
+	lock_many(1, 0, 10);
+	lock(2, "n00003", false, 0);
+	lock(2, "b", true, 0);
+	lock(3, "b", true, 0);
+	core_gauges(rig.core, rig.now_ms, &gauges);
+	ck_assert_uint_eq(gauges.locks_held, 12);
+	ck_assert_uint_eq(gauges.waiters, 1);
+	ck_assert_uint_eq(gauges.names, 11);
+	rig_gone(&rig, 1, true, true);
+	rig_gone(&rig, 3, true, true);
+	core_gauges(rig.core, rig.now_ms, &gauges);
+	ck_assert_uint_eq(gauges.locks_held, 1 + 1);
+	ck_assert_uint_eq(gauges.waiters, 0);
+	buf_clear(&rig.said);
+	rig_fini(&rig);
+}
+END_TEST
+
+static TCase *
+listing_cases(void)
+{
+	TCase *tc = tcase_create("listing");
+
+	tcase_set_timeout(tc, 20);
+	tcase_add_test(tc, a_list_comes_in_parts);
+	tcase_add_test(tc, what_is_lost_meanwhile_is_not_listed);
+	tcase_add_test(tc, a_session_ends_while_it_is_listed);
+	tcase_add_test(tc, a_queue_is_in_order);
+	tcase_add_test(tc, a_queue_is_cut_at_its_limit);
+	tcase_add_test(tc, who_comes_next_may_leave);
+	tcase_add_test(tc, all_may_leave_at_the_beginning);
+	tcase_add_test(tc, a_name_may_be_over);
+	tcase_add_test(tc, the_busiest_names);
+	tcase_add_loop_test(tc, names_are_listed_once_while_tables_grow, 1, 5);
+	tcase_add_loop_test(
+	    tc, names_are_listed_once_while_tables_shrink, 1, 5);
+	tcase_add_test(tc, there_may_be_no_names);
+	tcase_add_test(tc, gauges_are_kept);
+	return tc;
+}
+
+int
+main(void)
+{
+	static const suite_case cases[] = { listing_cases };
+
+	return suite_run("listing", cases, COUNT(cases));
+}
