@@ -11,8 +11,8 @@ local ours = "^([%w_.-]+%." .. string.rep("%x", 16) .. "%.%d+)|(%d+)$"
 
 -- Token and fence (a number) of a value of our form; else nil.
 local function parse(value)
-	if not value then
-		return nil
+	if not value or #value > 200 then
+		return nil -- some megabytes would take long to look through
 	end
 	local token, n = string.match(value, ours)
 	return token, tonumber(n)
