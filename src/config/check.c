@@ -286,6 +286,25 @@ check_hold(const struct config_draft *draft)
 		    "longer than locks.max_hold, expected at most that");
 }
 
+void
+config_tell_idle(const struct config *config, FILE *out)
+{
+	const struct config_redis *redis = &config->redis;
+	const char *server = config_fields[CONFIG_FIELD_REDIS_SERVER].def;
+	bool embedded = redis->mode == CONFIG_MODE_EMBEDDED;
+
+	if (embedded && redis->trust_new)
+		fputs("redis.trust_new: has no effect with redis.mode "
+		      "embedded, which knows its server\n",
+		    out);
+	if (!embedded && strcmp(redis->server, server) != 0)
+		fprintf(out,
+		    "redis.server: has no effect with redis.mode %s, only "
+		    "with embedded\n",
+		    config_fields[CONFIG_FIELD_REDIS_MODE]
+			.choices[redis->mode]);
+}
+
 static check *const checks[] = {
 	check_nodes,
 	check_master,

@@ -139,6 +139,9 @@ void config_free(struct config *config);
  */
 void config_dump(const struct config *config, FILE *out);
 
+/* Tells settings that have no effect in this mode: a line each, no faults. */
+void config_tell_idle(const struct config *config, FILE *out);
+
 /*
  * Told of a changed setting ("redis.mode"), with both values as in YAML ("" of
  * a list, and of what is secret); not copied: it needs a restart.

@@ -186,7 +186,9 @@ act(const struct args *args)
 	else if (args->probe)
 		status =
 		    probe_run(&config, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
-	else if (!args->test)
+	else if (args->test)
+		config_tell_idle(&config, stderr);
+	else
 		status = serve(&config, args->file);
 	config_free(&config);
 	return status;

@@ -19,6 +19,12 @@ read_version(struct info *info, const char *value)
 }
 
 static void
+read_valkey(struct info *info, const char *value)
+{
+	(void)snprintf(info->valkey, sizeof(info->valkey), "%.23s", value);
+}
+
+static void
 read_run_id(struct info *info, const char *value)
 {
 	(void)snprintf(info->run_id, sizeof(info->run_id), "%s", value);
@@ -53,6 +59,7 @@ static const struct {
 	void (*read)(struct info *info, const char *value);
 } keys[] = {
 	{ "redis_version:", read_version },
+	{ "valkey_version:", read_valkey },
 	{ "run_id:", read_run_id },
 	{ "loading:", read_loading },
 	{ "role:", read_role },
@@ -90,6 +97,20 @@ info_read(struct info *info, const char *text, size_t len)
 		text += n;
 		len -= n;
 	}
+}
+
+const char *
+info_version(const struct info *info, char text[INFO_VERSION_SIZE])
+{
+	const unsigned *v = info->version;
+
+	if (info->valkey[0] != '\0')
+		(void)snprintf(
+		    text, INFO_VERSION_SIZE, "Valkey %s", info->valkey);
+	else
+		(void)snprintf(
+		    text, INFO_VERSION_SIZE, "%u.%u.%u", v[0], v[1], v[2]);
+	return text;
 }
 
 bool

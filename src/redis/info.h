@@ -12,7 +12,8 @@
 
 /* Plain data; zeroed before the first section is read. */
 struct info {
-	unsigned version[3]; /* major, minor, patch */
+	unsigned version[3]; /* major, minor, patch: of Redis */
+	char valkey[24];     /* version of Valkey; "": it is none */
 	char run_id[RUN_ID_MAX];
 	bool loading;
 	bool replica;
@@ -22,6 +23,10 @@ struct info {
 
 /* Takes in the text of one or more sections; what is not there stays. */
 void info_read(struct info *info, const char *text, size_t len);
+
+/* Its name and version as people know them; returns text. */
+#define INFO_VERSION_SIZE 48
+const char *info_version(const struct info *info, char text[INFO_VERSION_SIZE]);
 
 /* May it throw our keys away, once it has a limit? All have a time to live. */
 bool info_evicts(const struct info *info);

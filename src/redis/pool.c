@@ -72,12 +72,10 @@ log_lane_down(struct lane *lane, const char *why)
 static void
 log_up(struct pool *p, const struct info *info)
 {
-	char version[40];
+	char version[INFO_VERSION_SIZE];
 
-	(void)snprintf(version, sizeof(version), "%u.%u.%u", info->version[0],
-	    info->version[1], info->version[2]);
 	LOG(NOTICE, "redis-up", LOG_S("node", p->node),
-	    LOG_S("version", version),
+	    LOG_S("version", info_version(info, version)),
 	    LOG_S("role", info->replica ? "replica" : "master"),
 	    LOG_N("down_ms", p->down_ms > 0 ? now_ms() - p->down_ms : 0));
 	if (info_evicts(info) && !p->policy_told) {

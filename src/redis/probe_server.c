@@ -100,10 +100,11 @@ static void
 check_version(struct server *s)
 {
 	const unsigned *v = s->info.version;
+	char text[INFO_VERSION_SIZE];
 	bool old = v[0] < 6 || (v[0] == 6 && v[1] == 0 && v[2] < 6);
 
-	probe_find(&s->conn, old ? FINDING_FAIL : FINDING_OK,
-	    "version %u.%u.%u%s", v[0], v[1], v[2],
+	probe_find(&s->conn, old ? FINDING_FAIL : FINDING_OK, "version %s%s",
+	    info_version(&s->info, text),
 	    old ? " is too old: use Redis 6.0.6 or later" : "");
 	if (v[0] == 6 && !old)
 		probe_find(&s->conn, FINDING_WARN,

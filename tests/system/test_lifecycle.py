@@ -396,6 +396,18 @@ class CommandLine(SystemTest):
             with self.subTest(config):
                 self.assertEqual(self.run_it("-t", config=config)[0], 0)
 
+    def test_what_has_no_effect_is_told(self):
+        """It is no fault."""
+        for config, key in (("redis: {trust_new: true}\n", "redis.trust_new"),
+                            ("redis:\n  mode: standalone\n  nodes: ['127.0.0.1:1']\n"
+                             "  server: valkey-server\n", "redis.server")):
+            status, out, err = self.run_it("-t", config=config)
+            self.assertEqual((status, out), (0, ""))
+            self.assertRegex(err, f"^{key}: has no effect with redis.mode ")
+        for config in ("redis: {server: valkey-server}\n",
+                       "redis: {mode: standalone, nodes: ['127.0.0.1:1'], trust_new: true}\n"):
+            self.assertEqual(self.run_it("-t", config=config), (0, "", ""))
+
     def test_effective_configuration(self):
         status, out, _ = self.run_it("-T", config="locks:\n  lease: 7s\n")
         self.assertEqual(status, 0)

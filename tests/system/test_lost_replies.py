@@ -319,7 +319,7 @@ class SlowLine(SystemTest):
         through.cut()  # it greets slowly, too: that is some 40 KB
         holder = self.client(slow)
         eventually(lambda: holder.ask("LOCK held wait=1s").ok, 30, "it is there again")
-        through.trickle = Trickle(24)
+        through.trickle = Trickle(48)
         fence = holder.ok("STATUS held").fence
         crowd = run_contenders([slow.unix_path, quick.unix_path], "x", 0, 1)
         begin = now()

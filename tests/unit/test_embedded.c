@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "redis/info.h"
 #include "redis_rig.h"
 #include "suite.h"
 #include "test_redis.h"
@@ -209,6 +210,7 @@ START_TEST(tls_that_cannot_be_had_is_refused)
 
 	rig_config(&rig, NULL);
 	rig.config.redis.tls = true;
+	free(rig.config.redis.tls_ca);
 	rig.config.redis.tls_ca = strdup("/no/such/file");
 	ck_assert_ptr_null(redis_new(
 	    base, &rig.config, "b", 1, &handler, NULL, why, sizeof(why)));
@@ -219,6 +221,23 @@ START_TEST(tls_that_cannot_be_had_is_refused)
 #endif
 	event_base_free(base);
 	config_free(&rig.config);
+}
+END_TEST
+
+START_TEST(a_server_has_its_own_name)
+{
+	static const char redis[] = "# Server\r\nredis_version:8.0.2\r\n";
+	static const char valkey[] = "# Server\r\nredis_version:7.2.4\r\n"
+				     "server_name:valkey\r\n"
+				     "valkey_version:8.1.1\r\n";
+	char text[INFO_VERSION_SIZE];
+	struct info info = { .loading = false };
+
+	info_read(&info, redis, sizeof(redis) - 1);
+	ck_assert_str_eq(info_version(&info, text), "8.0.2");
+	info_read(&info, valkey, sizeof(valkey) - 1);
+	ck_assert_str_eq(info_version(&info, text), "Valkey 8.1.1");
+	ck_assert_uint_eq(info.version[0], 7);
 }
 END_TEST
 
@@ -234,5 +253,6 @@ embedded_cases(void)
 	tcase_add_test(tc, without_the_program_it_says_what_to_do);
 	tcase_add_test(tc, a_program_that_is_no_server_is_fatal);
 	tcase_add_test(tc, tls_that_cannot_be_had_is_refused);
+	tcase_add_test(tc, a_server_has_its_own_name);
 	return tc;
 }
