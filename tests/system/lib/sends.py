@@ -2,6 +2,8 @@
 
 import os
 
+from .wait import eventually
+
 
 class Sends:
     """What the process writes that is started with `environment`."""
@@ -27,8 +29,9 @@ class Sends:
         return pieces
 
     def first(self, start, *words):
-        """The number of the first piece from `start` on that has all these words."""
-        for number, piece in enumerate(self.all()):
-            if number >= start and all(word.encode() in piece for word in words):
-                return number
-        raise AssertionError(f"{words} was never written")
+        """The number of the first piece from `start` on that has all these words; it is noted
+        when it may have been read already."""
+        def found():
+            return [number for number, piece in enumerate(self.all())
+                    if number >= start and all(word.encode() in piece for word in words)]
+        return eventually(found, 5, f"{words} is written")[0]
