@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	tests/system/lib/cluster.py \
 	tests/system/lib/fake.py \
 	tests/system/lib/history.py \
+	tests/system/lib/lossy.py \
 	tests/system/lib/net.py \
 	tests/system/lib/ports.py \
 	tests/system/lib/proc.py \
@@ -46,6 +47,7 @@ EXTRA_DIST += \
 	tests/system/test_leases.py \
 	tests/system/test_lifecycle.py \
 	tests/system/test_losses.py \
+	tests/system/test_lossy.py \
 	tests/system/test_lost_replies.py \
 	tests/system/test_operators.py \
 	tests/system/test_partitions.py \
