@@ -11,6 +11,7 @@
 #include "core/force.h"
 #include "core/guard.h"
 #include "core/hold.h"
+#include "core/kept.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/message.h"
@@ -53,6 +54,7 @@ agenda_init(struct core *core)
 	TAILQ_INIT(&core->held);
 	TAILQ_INIT(&core->held_briefly);
 	TAILQ_INIT(&core->sweeping);
+	TAILQ_INIT(&core->kept_over);
 }
 
 void
@@ -60,6 +62,11 @@ agenda_fini(struct core *core)
 {
 	unsigned i;
 
+	while (!TAILQ_EMPTY(&core->kept_over)) {
+		work_begin(core);
+		work_allow(core, CORE_WORK_MAX);
+		kept_free_over(core);
+	}
 	for (i = 0; i < AGENDA_MAX; i++)
 		heap_fini(&core->timers[i]);
 	free(core->touched);
@@ -343,6 +350,7 @@ agenda_run(struct core *core, bool bare)
 	run_sweeps(core);
 	run_touched(core);
 	sync_settle(core);
+	kept_free_over(core);
 	allow(core, own, bare);
 }
 
@@ -363,7 +371,8 @@ agenda_deadline(const struct core *core)
 	unsigned i;
 
 	if (core->touched_first != core->touched_end ||
-	    !TAILQ_EMPTY(&core->sync_touched) || !TAILQ_EMPTY(&core->sweeping))
+	    !TAILQ_EMPTY(&core->sync_touched) ||
+	    !TAILQ_EMPTY(&core->sweeping) || !TAILQ_EMPTY(&core->kept_over))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++) {
 		t = heap_first(&core->timers[i]);

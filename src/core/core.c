@@ -173,7 +173,7 @@ on_request(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.request.session);
 
 	assert(s != NULL && !s->detached);
-	kept_forget(s);
+	kept_forget(core, s);
 	if (sync_takes(ev->u.request.request->verb))
 		sync_request(core, s, ev->u.request.request);
 	else
@@ -186,7 +186,7 @@ on_tenure(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.tenure.session);
 
 	assert(s != NULL && !s->detached);
-	kept_forget(s);
+	kept_forget(core, s);
 	session_tenure(core, s, ev->u.tenure.tenure);
 }
 

@@ -23,7 +23,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	int64_t least_ms = INT64_MAX, at_ms;
 
 	assert(s != NULL);
-	kept_forget(s);
+	kept_forget(core, s);
 	TAILQ_FOREACH (h, &s->holds, in_session) {
 		at_ms = hold_valid_ms(core, h);
 		if (at_ms < least_ms)

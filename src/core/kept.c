@@ -12,17 +12,20 @@
 #include "core/kept.h"
 #include "core/lock.h"
 #include "core/session.h"
+#include "core/work.h"
 
 #define KEPT_FIELDS_MAX 4
 
 /* One event.  Owned by its session. */
 struct kept {
-	TAILQ_ENTRY(kept) link;
+	TAILQ_ENTRY(kept) link;	   /* in session.kept, or core.kept_over */
+	struct table_link by_name; /* in session.kept_news */
+	bool news;		   /* it is: later news may replace it */
 	enum event_id event;
 	size_t name_len;
 	size_t nfields;
 	struct field fields[KEPT_FIELDS_MAX];
-	struct buf text; /* the name, then strings of fields */
+	struct buf text; /* what it is about, the name, strings of fields */
 };
 
 /* What each event says something about; LOST is not taken back by any. */
@@ -37,12 +40,31 @@ static const enum subject subjects[EVENT_MAX] = {
 };
 
 static void
-drop(struct session *s, struct kept *k)
+kept_free(struct kept *k)
 {
-	TAILQ_REMOVE(&s->kept, k, link);
-	s->nkept--;
 	buf_fini(&k->text);
 	free(k);
+}
+
+static void
+drop(struct session *s, struct kept *k)
+{
+	if (k->news)
+		table_remove(&s->kept_news, &k->by_name);
+	TAILQ_REMOVE(&s->kept, k, link);
+	s->nkept--;
+	kept_free(k);
+}
+
+/* For the table: what it is about, and the name. */
+const char *
+kept_name(const struct table_link *link, size_t *len)
+{
+	const struct kept *k =
+	    (const void *)((const char *)link - offsetof(struct kept, by_name));
+
+	*len = 1 + k->name_len;
+	return buf_data(&k->text);
 }
 
 /* Semaphores have names of their own. */
@@ -52,26 +74,34 @@ of_permits(const struct kept *k)
 	return k->nfields > 0 && k->fields[0].id == FIELD_KIND;
 }
 
-static bool
-replaces(const struct kept *fresh, const struct kept *old)
+/* What it is about, in a letter; 0: it replaces nothing. */
+static char
+about(const struct kept *k)
 {
-	return subjects[fresh->event] != SUBJECT_NONE &&
-	       subjects[fresh->event] == subjects[old->event] &&
-	       old->event != EVENT_LOST &&
-	       of_permits(fresh) == of_permits(old) &&
-	       fresh->name_len == old->name_len &&
-	       memcmp(buf_data(&fresh->text), buf_data(&old->text),
-		   fresh->name_len) == 0;
+	static const char letters[] = {
+		[SUBJECT_HOLD] = 'h', [SUBJECT_NAME] = 'n'
+	};
+
+	if (subjects[k->event] == SUBJECT_HOLD && of_permits(k))
+		return 'p';
+	return letters[subjects[k->event]];
 }
 
+/* It replaces older news of the same; LOST stays, whatever comes. */
 static void
-drop_older(struct session *s, const struct kept *fresh)
+drop_older(struct session *s, struct kept *fresh)
 {
-	struct kept *k, *next;
+	const char *text = buf_data(&fresh->text);
+	struct table_link *old;
 
-	TAILQ_FOREACH_SAFE (k, &s->kept, link, next)
-		if (replaces(fresh, k))
-			drop(s, k);
+	if (subjects[fresh->event] == SUBJECT_NONE)
+		return;
+	old = table_find(&s->kept_news, text, 1 + fresh->name_len);
+	if (old != NULL)
+		drop(s, container_of(old, struct kept, by_name));
+	fresh->news = fresh->event != EVENT_LOST;
+	if (fresh->news)
+		table_add(&s->kept_news, &fresh->by_name);
 }
 
 static struct kept *
@@ -86,11 +116,13 @@ copy(const struct effects *fx, const struct effect *e)
 	k->event = e->event;
 	k->name_len = e->name_len;
 	k->nfields = e->nfields;
+	for (i = 0; i < k->nfields; i++)
+		k->fields[i] = fx->fields[e->field + i];
 	buf_init(&k->text);
+	buf_addc(&k->text, about(k));
 	buf_add(&k->text, text + e->name, e->name_len);
 	for (i = 0; i < k->nfields; i++) {
 		f = &k->fields[i];
-		*f = fx->fields[e->field + i];
 		f->str = (uint32_t)buf_len(&k->text);
 		buf_add(&k->text, text + fx->fields[e->field + i].str, f->len);
 	}
@@ -110,6 +142,7 @@ kept_collect(struct core *core, size_t first)
 		e = &fx->v[i];
 		if (e->kind != EFFECT_EVENT)
 			continue;
+		core_visit(core, 1);
 		s = session_find(core, e->session);
 		if (s == NULL || s->grace_ms == 0)
 			continue;
@@ -135,7 +168,7 @@ has_again(struct core *core, const struct session *s, const struct kept *k)
 
 	if (k->event != EVENT_LOST || of_permits(k))
 		return false;
-	l = lock_find(core, buf_data(&k->text), k->name_len);
+	l = lock_find(core, buf_data(&k->text) + 1, k->name_len);
 	h = l != NULL ? hold_find(l, s) : NULL;
 	for (i = 0; h != NULL && i < k->nfields; i++)
 		if (k->fields[i].id == FIELD_FENCE &&
@@ -154,8 +187,8 @@ kept_tell(struct core *core, struct session *s)
 	TAILQ_FOREACH (k, &s->kept, link) {
 		if (has_again(core, s, k))
 			continue;
-		text = buf_len(&k->text) == 0 ? "" : buf_data(&k->text);
-		emit_event(core, s->id, k->event, text, k->name_len);
+		text = buf_data(&k->text);
+		emit_event(core, s->id, k->event, text + 1, k->name_len);
 		for (i = 0; i < k->nfields; i++)
 			if (k->fields[i].len > 0)
 				emit_str(core, k->fields[i].id,
@@ -164,12 +197,26 @@ kept_tell(struct core *core, struct session *s)
 				emit_num(
 				    core, k->fields[i].id, k->fields[i].num);
 	}
-	kept_forget(s);
+	kept_forget(core, s);
+}
+
+/* There may be many, and the step has other things to do. */
+void
+kept_forget(struct core *core, struct session *s)
+{
+	TAILQ_CONCAT(&core->kept_over, &s->kept, link);
+	s->nkept = 0;
+	table_fini(&s->kept_news);
 }
 
 void
-kept_forget(struct session *s)
+kept_free_over(struct core *core)
 {
-	while (!TAILQ_EMPTY(&s->kept))
-		drop(s, TAILQ_FIRST(&s->kept));
+	struct kept *k;
+
+	while (work_left(core) && (k = TAILQ_FIRST(&core->kept_over)) != NULL) {
+		core_visit(core, 1);
+		TAILQ_REMOVE(&core->kept_over, k, link);
+		kept_free(k);
+	}
 }

@@ -17,6 +17,12 @@ void kept_collect(struct core *core, size_t first);
 void kept_tell(struct core *core, struct session *s);
 
 /* The client has said something, or is no more. */
-void kept_forget(struct session *s);
+void kept_forget(struct core *core, struct session *s);
+
+/* Frees some of what was forgotten. */
+void kept_free_over(struct core *core);
+
+/* For the table of a session. */
+const char *kept_name(const struct table_link *link, size_t *len);
 
 #endif

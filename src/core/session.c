@@ -51,6 +51,7 @@ session_open(
 	TAILQ_INIT(&s->granted);
 	TAILQ_INIT(&s->lost);
 	TAILQ_INIT(&s->kept);
+	table_init(&s->kept_news, kept_name);
 	TAILQ_INIT(&s->watches);
 	sync_session_init(s);
 	HASH_ADD(hh, core->sessions, id, sizeof(s->id), s);
@@ -79,7 +80,7 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 	core->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
 	s->grace_ms = grace_ms;
 	if (grace_ms == 0)
-		kept_forget(s);
+		kept_forget(core, s);
 }
 
 void

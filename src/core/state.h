@@ -125,6 +125,7 @@ struct session {
 	struct permits_list permits; /* of semaphores */
 	unsigned nclaims, npermits;
 	struct kept_list kept;
+	struct table kept_news; /* of them, what later news may replace */
 	struct watch_list watches;
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
 	bool has_secret; /* SESSION was asked for its key */
@@ -481,6 +482,7 @@ struct core {
 	 * for few; those of the hand-over, which are shorter. */
 	struct held_list held, held_briefly;
 	struct guard_list sweeping;
+	struct kept_list kept_over; /* to be freed */
 	struct guard *guards;
 	struct guard_note notes[GUARD_MAX];
 	struct tally tallies[2];    /* at risk; safe again */

@@ -80,6 +80,26 @@ START_TEST(all_leases_are_lost_at_once)
 }
 END_TEST
 
+/* Each event of a session with grace is kept, and replaces older news. */
+START_TEST(all_losses_are_kept)
+{
+	struct work_rig r;
+
+	work_init(&r, 2);
+	work_grace(&r, 1, 60000);
+	work_forget(&r);
+	hold_many(&r, 1);
+	work_link(&r, false);
+	work_pass(&r, WORK_LEASE_MS / 2 + 1000);
+	ck_assert_uint_eq(r.events[EVENT_ATRISK], WORK_MANY);
+	work_pass(&r, WORK_LEASE_MS / 2);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	work_lock(&r, 1, "another"); /* its client is there: they are over */
+	work_settle(&r);
+	work_fini(&r);
+}
+END_TEST
+
 /* One whose loss there was no time to tell yet is not granted or kept. */
 START_TEST(what_is_overdue_is_lost_first)
 {
@@ -149,6 +169,7 @@ work_cases(void)
 	tcase_add_test(tc, all_leases_are_written_again);
 	tcase_add_test(tc, all_renewals_are_due_at_once);
 	tcase_add_test(tc, all_leases_are_lost_at_once);
+	tcase_add_test(tc, all_losses_are_kept);
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
 	tcase_add_test(tc, all_waiters_time_out_at_once);
