@@ -544,6 +544,16 @@ runs_short(const struct core *core, const struct lock *l)
 	return l->fences == 0 || (many && l->fences <= FENCES_LOW);
 }
 
+/* One has been granted it: may more be in this step?  Else in the next. */
+static bool
+grants_on(struct core *core, struct lock *l)
+{
+	if (work_left(core))
+		return true;
+	core_touch(core, l);
+	return false;
+}
+
 static bool
 next_held(struct core *core, struct lock *l)
 {
@@ -552,7 +562,7 @@ next_held(struct core *core, struct lock *l)
 	if (LIST_EMPTY(&l->holders))
 		return next_free(core, l);
 	if (l->nwaiting > 0 && lock_grant_next(core, l))
-		return true;
+		return grants_on(core, l);
 	if (l->nwaiting > 0 && TAILQ_FIRST(&l->queue)->group != NULL)
 		group_idle(core, l);
 	if (l->asked != NULL)

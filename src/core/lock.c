@@ -185,26 +185,37 @@ reenter_other(struct core *core, struct hold *h, struct waiter *w)
 /*
  * The other requests of a session that now has the name re-enter at once.  What
  * asks for more than the key promises comes next, when it does.  They are in
- * two lists, of which the shorter is walked.
+ * two lists, of which the shorter is walked; not to its end where only groups
+ * wait, of which a few are looked at; nor where it was granted as one of
+ * `several`: those look at the others themselves.
  */
 static void
-reenter_others(struct core *core, struct hold *h)
+reenter_others(struct core *core, struct hold *h, bool several)
 {
 	struct session *s = h->session;
 	struct lock *l = h->lock;
+	uint32_t left = l->nwaiting > l->ngroups ? UINT32_MAX : GROUPS_FIRST;
 	struct waiter *w, *next;
 
+	if (several && l->nwaiting == l->ngroups)
+		return;
 	if (l->nwaiting < s->nwaiting) {
-		core_visit(core, l->nwaiting);
-		TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next)
+		TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+			if (left-- == 0)
+				return;
+			core_visit(core, 1);
 			if (w->session == s)
 				reenter_other(core, h, w);
+		}
 		return;
 	}
-	core_visit(core, s->nwaiting);
-	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next)
+	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next) {
+		if (left-- == 0)
+			return;
+		core_visit(core, 1);
 		if (w->lock == l)
 			reenter_other(core, h, w);
+	}
 }
 
 static void
@@ -262,7 +273,7 @@ lock_grant(struct core *core, struct waiter *w)
 		h = hold_new(core, w, next_fence(l));
 	l->shared_hold = shared;
 	count_grant(core, l);
-	reenter_others(core, h);
+	reenter_others(core, h, w->group != NULL);
 	if (w->group == NULL) /* else when it has all of it */
 		deadlock_check(core, h->session);
 }

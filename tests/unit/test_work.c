@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "suite.h"
 #include "test_work.h"
@@ -160,6 +161,86 @@ START_TEST(all_waiters_time_out_at_once)
 }
 END_TEST
 
+/* Behind a long queue, those who do not wait are answered at once. */
+START_TEST(tries_behind_a_long_queue)
+{
+	struct core_request rq = work_request(CORE_LOCK);
+	struct work_rig r;
+	uint64_t before;
+	unsigned i;
+
+	work_init(&r, 3);
+	work_lock(&r, 1, "a");
+	work_settle(&r);
+	for (i = 0; i < WORK_MANY; i++)
+		work_lock(&r, 2, "a");
+	work_forget(&r);
+	rq.wait_ms = 0;
+	before = core_work(r.core).most;
+	for (i = 0; i < 1000; i++)
+		work_ask(&r, 3, &rq, "a");
+	ck_assert_uint_eq(r.replies[STATUS_BUSY], 1000);
+	rq.wait_ms = CORE_WAIT_FOREVER;
+	rq.queue_limit = WORK_MANY;
+	work_ask(&r, 3, &rq, "a");
+	ck_assert_uint_eq(r.replies[STATUS_BUSY], 1001);
+	rq.queue_limit++;
+	work_ask(&r, 3, &rq, "a");
+	ck_assert_uint_eq(r.replies[STATUS_BUSY], 1001);
+	ck_assert_uint_le(core_work(r.core).most, before);
+	work_fini(&r);
+}
+END_TEST
+
+#define GROUPS 1200
+
+/* n0, n1, ... and zz, which somebody else has. */
+static void
+lock_several(struct work_rig *r, uint64_t session, unsigned n)
+{
+	struct core_request rq = work_request(CORE_LOCK);
+	struct core_name names[CORE_NAMES_MAX];
+	char text[CORE_NAMES_MAX][8];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(text[i], sizeof(text[i]), i + 1 < n ? "n%u" : "zz", i);
+		names[i] = (struct core_name){ text[i], strlen(text[i]) };
+	}
+	rq.names = names;
+	rq.nnames = n;
+	work_ask(r, session, &rq, NULL);
+	work_settle(r);
+}
+
+/* Each waits for 64 names, of which the last is taken. */
+START_TEST(very_many_of_several_names)
+{
+	struct core_request unlock = work_request(CORE_UNLOCK);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 3);
+	work_lock(&r, 1, "zz");
+	work_settle(&r);
+	for (i = 0; i < GROUPS; i++)
+		lock_several(&r, 2, CORE_NAMES_MAX);
+	/* Firm, with all names but the last here. */
+	work_pass(&r, 2 * WORK_LEASE_MS);
+	ck_assert_uint_eq(r.events[EVENT_LOST] + r.events[EVENT_ATRISK], 0);
+	for (i = 0; i < GROUPS / 100; i++)
+		lock_several(&r, 3, CORE_NAMES_MAX);
+	work_forget(&r);
+	work_ask(&r, 1, &unlock, "zz");
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1 + GROUPS);
+	work_gone(&r, 2, true);
+	work_settle(&r);
+	ck_assert_uint_ge(r.replies[STATUS_OK], 1 + GROUPS + GROUPS / 100);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -173,6 +254,8 @@ work_cases(void)
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
 	tcase_add_test(tc, all_waiters_time_out_at_once);
+	tcase_add_test(tc, tries_behind_a_long_queue);
+	tcase_add_test(tc, very_many_of_several_names);
 	return tc;
 }
 
