@@ -48,6 +48,7 @@ EXTRA_DIST += \
 	tests/system/test_lifecycle.py \
 	tests/system/test_losses.py \
 	tests/system/test_lossy.py \
+	tests/system/test_many.py \
 	tests/system/test_lost_replies.py \
 	tests/system/test_operators.py \
 	tests/system/test_partitions.py \
