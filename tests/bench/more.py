@@ -2,6 +2,8 @@
 them than one server. `run` takes every case_NAME of this file as its own."""
 
 import contextlib
+import multiprocessing
+import selectors
 import socket
 import statistics
 import time
@@ -167,3 +169,77 @@ def case_failover(bench):
               unit=" s")
     bench.row("failover: to a grant, to Sentinel's time + G", granted,
               promoted + GRACE_S, 1.15, unit=" s", less=True)
+
+
+# ---- hostile clients ----
+
+HELD = 100_000
+HOSTILE = 8
+MANY_NAMES = " ".join(f"hostile-{i}" for i in range(64))
+FLOODS = {
+    "NAMES": ["NAMES"],
+    "a mixture": ["NAMES limit=1000000", f"LOCK {MANY_NAMES} wait=0", "STATS",
+                  "QUEUE hostile-1 limit=100000", "LIST", "HELP", "PING"],
+}
+
+
+def flood(broker, lines):
+    """Sends them until it is killed, and reads all answers."""
+    data = "".join(one + "\r\n" for one in lines * 64).encode()
+    left = {connect(broker): b"" for _ in range(HOSTILE)}
+    with selectors.DefaultSelector() as selector:
+        for client in left:
+            client.setblocking(False)
+            selector.register(client, selectors.EVENT_READ
+                              | selectors.EVENT_WRITE)
+        while True:
+            for key, events in selector.select():
+                client = key.fileobj
+                if events & selectors.EVENT_READ:
+                    client.recv(1 << 20)
+                if events & selectors.EVENT_WRITE:
+                    rest = left[client] or data
+                    left[client] = rest[client.send(rest):]
+
+
+def pings(broker, seconds):
+    """The 99th percentile of what a PING takes, in ms."""
+    times = []
+    with connect(broker) as client:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            start = time.monotonic()
+            ask(client, b"PING\r\n")
+            times.append(time.monotonic() - start)
+            time.sleep(0.002)
+    return sorted(times)[len(times) * 99 // 100] * 1000
+
+
+def counter(broker, name):
+    with connect(broker) as client, client.makefile("rb") as lines:
+        client.sendall(b"STATS\r\n")
+        count = int(lines.readline().split(b"=")[1])
+        stats = dict(lines.readline().split() for _ in range(count))
+    return int(stats[name.encode()])
+
+
+def case_hostile(bench):
+    """8 clients that send costly requests without end, beside 100,000 locks"""
+    held = HELD // (10 if bench.options.quick else 1)
+    seconds = bench.options.seconds * 2
+    for what, lines in FLOODS.items():
+        with bench.redis() as redis, bench.broker(redis) as broker, \
+                bench.stay("hold", broker, "-c", 100, "-m", held // 100):
+            without = pings(broker, seconds)
+            hostile = multiprocessing.Process(target=flood,
+                                              args=(broker, lines))
+            hostile.start()
+            time.sleep(0.5)
+            during = pings(broker, seconds)
+            hostile.kill()
+            hostile.join()
+            lost = counter(broker, "lost_total")
+        bench.row(f"8 that flood with {what}: p99 of PING", during,
+                  target=20, unit=" ms", less=True)
+        bench.row("  without them", without, unit=" ms")
+        bench.row("  locks lost", lost, target=0, less=True)
