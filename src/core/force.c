@@ -370,6 +370,8 @@ asked(struct core *core, struct force *f, const struct outcome *o)
 static void
 on_force(struct core *core, struct force *f, const struct outcome *o)
 {
+	char why[WHY_SIZE];
+
 	switch (o->status) {
 	case OUTCOME_VALUE:
 		asked(core, f, o);
@@ -380,6 +382,10 @@ on_force(struct core *core, struct force *f, const struct outcome *o)
 	case OUTCOME_ENDED:
 		f->there = false;
 		check(core, f);
+		return;
+	case OUTCOME_REFUSED:
+		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
+		refuse(core, f, ERR_UNAVAILABLE, why);
 		return;
 	default:
 		refuse(core, f, ERR_UNAVAILABLE,

@@ -19,24 +19,31 @@
 static int64_t
 why_no_quorum(const struct core *core, char *why, size_t size)
 {
+	unsigned ready = quorum_count(core, true), pending = 0;
 	int64_t left_ms = 0, most_ms = 0;
+	char left[HUMAN_SIZE];
+	int n;
 	uint32_t i;
 
 	why[0] = '\0';
-	if (quorum_count(core, true) >= quorum_majority(core))
+	if (ready >= quorum_majority(core))
 		return 0;
 	for (i = 0; i < core->config.shards; i++) {
 		if (core->guards[i].state != GUARD_PENDING)
 			continue;
+		pending += core->guards[i].up;
 		left_ms = guard_bless_ms(core, &core->guards[i]) - core->now_ms;
 		most_ms = left_ms > most_ms ? left_ms : most_ms;
 	}
-	snprintf(why, size,
-	    "%u of %u Redis servers can be reached and %u may grant; %u must"
-	    " (one that is new or has lost its history may again when every"
-	    " earlier lease is over)",
-	    quorum_count(core, false), core->config.shards,
-	    quorum_count(core, true), quorum_majority(core));
+	n = snprintf(why, size,
+	    "%u of %u Redis servers can be reached and %u may vote; %u must",
+	    quorum_count(core, false), core->config.shards, ready,
+	    quorum_majority(core));
+	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
+		(void)snprintf(why + n, size - (size_t)n,
+		    "; no new locks for %s at most: some are new, or have lost"
+		    " data",
+		    human_ms(left, most_ms));
 	return most_ms;
 }
 

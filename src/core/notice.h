@@ -23,6 +23,8 @@
 	ROW(PERMITS_LOST, WARNING, "permits-lost") \
 	ROW(PERMITS_BOUND, INFO, "permits-lost") \
 	ROW(LOCK_AT_RISK, WARNING, "lock-at-risk") \
+	ROW(PERMITS_AT_RISK, WARNING, "permits-at-risk") \
+	ROW(PERMITS_SAFE, NOTICE, "permits-safe") \
 	ROW(MORE_AT_RISK, WARNING, "locks-at-risk") \
 	ROW(LOCK_SAFE, NOTICE, "lock-safe") \
 	ROW(MORE_SAFE, NOTICE, "locks-safe") \

@@ -130,28 +130,43 @@ notify_permits_lost(
 	emit_text(core, FIELD_REASON, reason);
 }
 
-/* Those of one spell: it is over when a lease has passed without any. */
-static struct tally *
-tally(struct core *core, bool safe)
+/*
+ * Is this one to be named, or only counted?  A spell is over when a lease has
+ * passed without any.
+ */
+static bool
+is_named(struct core *core, bool safe)
 {
 	struct tally *t = &core->tallies[safe];
 
 	if (core->now_ms - t->last_ms > core->config.lease_ms)
 		t->named = 0;
 	t->last_ms = core->now_ms;
-	return t;
+	if (t->named >= NAMED_MAX) {
+		t->more++;
+		return false;
+	}
+	t->named++;
+	return true;
+}
+
+void
+notify_permits_risk(
+    struct core *core, const struct permits *p, bool safe, int64_t left_ms)
+{
+	if (!is_named(core, safe))
+		return;
+	emit_permits(
+	    core, safe ? NOTICE_PERMITS_SAFE : NOTICE_PERMITS_AT_RISK, p, p->n);
+	if (!safe)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
 }
 
 void
 notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 {
-	struct tally *t = tally(core, safe);
-
-	if (t->named >= NAMED_MAX) {
-		t->more++;
+	if (!is_named(core, safe))
 		return;
-	}
-	t->named++;
 	emit_lock(core, safe ? NOTICE_LOCK_SAFE : NOTICE_LOCK_AT_RISK, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
 	emit_who(core, h->session);

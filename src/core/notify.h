@@ -23,6 +23,8 @@ void notify_permits_lost(
 /* At risk, or safe again: the first ones by name, then how many more. */
 void notify_risk(
     struct core *core, const struct hold *h, bool safe, int64_t left_ms);
+void notify_permits_risk(
+    struct core *core, const struct permits *p, bool safe, int64_t left_ms);
 void notify_run(struct core *core);
 
 /* UNLOCK-FORCE: who asks, of whoever has it here (NULL: nobody has). */

@@ -19,6 +19,7 @@
 #include "base/xmalloc.h"
 #include "core/emit.h"
 #include "core/guard.h"
+#include "core/notify.h"
 #include "core/semaphore.h"
 #include "core/semaphore_state.h"
 
@@ -92,6 +93,7 @@ semaphore_timer(struct core *core, struct sync *y)
 	TAILQ_FOREACH (p, &m->holders, in_sync) {
 		permits_tell(core, p, EVENT_ATRISK);
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+		notify_permits_risk(core, p, false, left_ms);
 	}
 }
 
@@ -375,8 +377,10 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 	m->unsure = false;
 	if (m->atrisk && core->now_ms < semaphore_deadline_ms(core, m)) {
 		m->atrisk = false;
-		TAILQ_FOREACH (p, &m->holders, in_sync)
+		TAILQ_FOREACH (p, &m->holders, in_sync) {
 			permits_tell(core, p, EVENT_SAFE);
+			notify_permits_risk(core, p, true, 0);
+		}
 	}
 	answer_givings(core, m, true, false);
 }

@@ -338,7 +338,7 @@ refuse(struct core *core, struct watch *one, const char *why, size_t len)
 static void
 refuse_all(struct core *core, struct watched *w, const struct outcome *o)
 {
-	static const char lost[] = "Redis did not answer";
+	static const char lost[] = "Redis did not answer in time; try again";
 	struct watch *one, *next;
 
 	TAILQ_FOREACH_SAFE (one, &w->watches, in_watched, next) {
