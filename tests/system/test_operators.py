@@ -120,6 +120,16 @@ class Log(SystemTest):
         self.assertIn("Connection refused",
                       self.client().err("TRYLOCK x", "unavailable").text)
 
+    def test_redis_stays_away(self):
+        """It is said again after five minutes, with the time that has passed."""
+        clock = self.clock()
+        broker = self.broker("127.0.0.1:1", clock=clock)
+        self.one(broker, "warning redis-down")
+        clock.suspend(301)
+        lines = eventually(lambda: len(broker.log_lines("redis-down")) > 1 and
+                           broker.log_lines("redis-down"), 10)
+        self.assert_within(300000, int(fields(lines[1])["down_ms"]), 330000)
+
     def test_an_embedded_redis(self):
         broker = self.broker()
         self.assertIn("this broker only", self.one(broker, "warning embedded-redis")["text"])

@@ -21,7 +21,7 @@
  *	TIME until		every deadline up to TIME
  *	TIME clock MS		the server's clock is moved by so much
  * A FLUSH follows each at the same time, unless the line ends with `...`.
- * Heartbeats are answered at once and not shown.  The server's clock shows
+ * Heartbeats are answered at once, and shown with address=.  The server's clock shows
  * 1000000 s at time 0; its history is 0123456789abcdef.  `#` begins a comment.
  */
 #include "config.h"
@@ -276,7 +276,7 @@ write_op(struct story *st, const struct op *op)
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
 	if (op->name_len == 0)
 		strcpy(f->name, "@guard");
-	if (op->kind == OP_HEARTBEAT)
+	if (op->kind == OP_HEARTBEAT && st->config.address == NULL)
 		return;
 	begin_line(st);
 	buf_addf(st->out, "op %s", op_words[op->kind]);

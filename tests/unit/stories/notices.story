@@ -273,3 +273,11 @@ config failover
 30 guard pending 1123456789abcdef:y
 > log guard-pending node=0 cause=new-master wait=13600
 40 up
+
+== where a broker is reached: told again where Redis may have forgotten it
+config address=host:5625
+10 ready 1
+500 guard pending 1123456789abcdef:y
+> log guard-pending node=0 cause=replica wait=13600
+520 until
+> 501 op heartbeat

@@ -127,7 +127,7 @@
 
 == STATUS: until when, and where
 config address=host:5625
-0 ready 3
+1 ready 3
 10 1 LOCK a hold=20s keep=30s
 > op acquire a seq=1 ttl=31000 reserve=1 queue
 20 < granted a fence=100
@@ -184,7 +184,7 @@ config address=host:5625
 
 == QUEUE: here, elsewhere, while Redis is silent or away
 config address=host:5625
-0 ready 2
+1 ready 2
 10 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < granted a fence=100
