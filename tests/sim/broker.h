@@ -37,6 +37,7 @@ enum input_kind {
 	INPUT_RESUME,
 	INPUT_DRAIN,
 	INPUT_GONE,
+	INPUT_CROWD,
 	INPUT_PACKET,
 	INPUT_BROKEN
 };
@@ -150,7 +151,8 @@ struct broker {
 	struct effects fx;
 	struct effects late; /* of the step that tells grants */
 	struct input_list inputs;
-	int side; /* of the network, while it is in two */
+	uint64_t crowd; /* the session of the crowd; 0: none */
+	int side;	/* of the network, while it is in two */
 	struct follower follower;
 	struct pool pools[WORLD_SERVERS_MAX];
 	struct routes routes; /* cluster */

@@ -143,7 +143,9 @@ tell_effect(
 
 	if (e->kind == EFFECT_LOG)
 		tell_log(b, e);
-	if (e->kind == EFFECT_REPLY || e->kind == EFFECT_EVENT) {
+	if (e->conn >= CROWD_FIRST) {
+		crowd_tell(b, fx, e);
+	} else if (e->kind == EFFECT_REPLY || e->kind == EFFECT_EVENT) {
 		make_answer(&a, fx, e);
 		a.early_us = early_us;
 		tell_one(b, &a);
@@ -382,6 +384,10 @@ static const struct {
 void
 broker_take(struct broker *b, struct input *in)
 {
+	if (in->kind == INPUT_CROWD) {
+		crowd_act(b);
+		return;
+	}
 	if (in->kind == INPUT_PACKET)
 		pool_packet(in->conn, in->reply, in->message);
 	else if (in->kind == INPUT_BROKEN)

@@ -89,8 +89,12 @@ told_outcome(
 	if (outcome->status == OUTCOME_REFUSED)
 		checker_refused(
 		    b->w, flight.name, outcome->text, outcome->text_len);
-	if (outcome->status == OUTCOME_GRANTED ||
-	    outcome->status == OUTCOME_RENEWED)
+	if (outcome->status != OUTCOME_GRANTED &&
+	    outcome->status != OUTCOME_RENEWED)
+		; /* no lease */
+	else if (crowd_has(flight.name))
+		crowd_lease(b, flight.name, sent_ms);
+	else
 		checker_lease(b->w, b, &flight, sent_ms);
 	if (outcome->status == OUTCOME_TAKEN ||
 	    outcome->status == OUTCOME_KEPT || flight.kind == OP_TAKE)

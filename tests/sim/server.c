@@ -70,6 +70,8 @@ check_message(const struct server *s, const struct conn *c, struct text message)
 	if (message.len < 8)
 		return;
 	memcpy(name, message.p + message.len - 2, 2);
+	if (name[0] != 'n')
+		return; /* the crowd's */
 	if (memcmp(message.p, "given ", 6) == 0)
 		checker_given(s->w, s, c->pool->broker, name);
 	if (memcmp(message.p, "force ", 6) == 0)

@@ -98,6 +98,10 @@ world_draw(struct world *w)
 		w->faults.on |= (unsigned)prng_below(p, 1u << FAULT_BITS) &
 				o->topology->faults & o->faults;
 	uses_draw(w);
+	if (prng_chance(p, 10)) {
+		w->crowd.n = (int)prng_skewed(p, 50, w->quorum ? 100 : 600);
+		w->heal_us /= 3;
+	}
 }
 
 static void
@@ -122,6 +126,7 @@ world_make(struct world *w)
 	    (long long)w->latency_us, w->faults.on, w->shares ? ", shares" : "",
 	    w->groups ? ", groups" : "", w->circles ? ", circles" : "",
 	    (unsigned long long)w->permits);
+	crowd_make(w);
 	for (i = 0; i < w->nbrokers; i++)
 		broker_start(&w->brokers[i]);
 	if (w->o->topology->start != NULL)
@@ -210,6 +215,7 @@ world_free(struct world *w)
 	for (i = 0; i < w->nservers; i++)
 		server_fini(&w->servers[i]);
 	checker_fini(w);
+	crowd_free(w);
 	history_fini(&w->history);
 	events_fini(&w->events);
 }

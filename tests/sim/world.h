@@ -18,6 +18,7 @@
 #include "broker.h"
 #include "checker.h"
 #include "client.h"
+#include "crowd.h"
 #include "events.h"
 #include "faults.h"
 #include "history.h"
@@ -65,6 +66,7 @@ struct world {
 	struct checker checker;
 	struct faults faults;
 	struct uses uses;
+	struct crowd crowd;
 	struct history history;
 	int nservers, nbrokers, nclients, nnames;
 	uint32_t shards;   /* as the core sees them */
