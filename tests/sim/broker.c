@@ -141,7 +141,7 @@ step(struct broker *b, const struct core_event *event)
 	if (event->kind == CORE_FLUSH && world_ablated(b->w, ABLATE_FLUSH))
 		timed.now_ms = 0;
 	core_step(b->core, &timed, fx);
-	if (core_work(b->core).step > CORE_WORK_MAX && b->w->crowd.n == 0)
+	if (core_work(b->core).step > CORE_WORK_MAX)
 		world_fail(b->w, "work", "a step of %s looks at %llu things",
 		    b->name, (unsigned long long)core_work(b->core).step);
 	for (i = before; i < fx->n; i++)

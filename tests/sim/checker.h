@@ -221,12 +221,14 @@ struct ground {
 	struct votes votes[CHECKER_BROKERS_MAX];
 	int64_t quiet_us;	/* keep= and delay=: nobody until then ... */
 	uint64_t quiet_session; /* ... but this one */
-	int64_t hungry_us;	/* since when it is free and wanted; -1: not */
-	int64_t plain_us;	/* a plain client has it until then */
-	int64_t hush_us;	/* either, till it was forced */
-	int64_t force_us;	/* when it was last forced; 0: never ... */
-	int64_t meant_us;	/* ... who had it by then is meant by that */
-	int64_t changed_us;	/* when somebody got it or let it go */
+	/* When a broker had it last, or nobody there wanted it. */
+	int64_t placeless_us[CHECKER_BROKERS_MAX];
+	int64_t hungry_us;  /* since when it is free and wanted; -1: not */
+	int64_t plain_us;   /* a plain client has it until then */
+	int64_t hush_us;    /* either, till it was forced */
+	int64_t force_us;   /* when it was last forced; 0: never ... */
+	int64_t meant_us;   /* ... who had it by then is meant by that */
+	int64_t changed_us; /* when somebody got it or let it go */
 	uint64_t grants;
 };
 

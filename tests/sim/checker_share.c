@@ -38,7 +38,8 @@ behind_another(const struct checker *k, const struct ask *ask)
  * Phases are fair: once somebody has waited to have the name alone for two leases,
  * by a broker that has nothing of it itself, nobody new comes to share it.  But
  * who had asked for several names by then is passed by nobody, however long the
- * others of them take; and who had waited before stands before it in Redis.
+ * others of them take; and a broker where somebody had waited before stands before
+ * it in Redis, whoever waits there now.
  */
 void
 checker_joins(struct world *w, const struct ask *ask)
@@ -65,7 +66,8 @@ checker_joins(struct world *w, const struct ask *ask)
 			since_us = faults_calm_us(w);
 		if (ask->nnames > 1 && ask->received_us - since_us <= bound_us)
 			continue;
-		if (ask->received_us < other->received_us)
+		if (ask->received_us < other->received_us ||
+		    ground->placeless_us[ask->broker] < other->received_us)
 			continue;
 		if (world_now(w) - since_us > bound_us)
 			world_fail(w, "P5",
@@ -90,6 +92,30 @@ checker_had(struct world *w, int broker, int name)
 		if (ask->broker == broker && checker_asks_for(ask, name))
 			ask->idle_us = world_now(w);
 	}
+}
+
+/* Since when has each broker stood in the queue of a name? */
+static void
+look_at_places(struct world *w)
+{
+	struct checker *k = &w->checker;
+	bool wants[CHECKER_BROKERS_MAX][CHECKER_NAMES_MAX] = { { false } };
+	const struct ask *ask;
+	unsigned j;
+	size_t i;
+	int b, name;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		for (j = 0; checker_waits(ask) && j < ask->nnames; j++)
+			wants[ask->broker][ask->names[j]] = true;
+	}
+	for (i = 0; i < (size_t)k->ngrants; i++)
+		wants[k->grants[i].broker][k->grants[i].name] = false;
+	for (b = 0; b < w->nbrokers; b++)
+		for (name = 0; name < CHECKER_NAMES_MAX; name++)
+			if (!wants[b][name])
+				k->grounds[name].placeless_us[b] = world_now(w);
 }
 
 static void
@@ -206,6 +232,8 @@ void
 checker_look_share(struct world *w)
 {
 	look_at_idle(w);
+	if (w->shares)
+		look_at_places(w);
 	if (faults_calm_us(w) <= world_now(w) || w->faults.on == 0)
 		look_at_circles(w);
 }
