@@ -15,7 +15,7 @@ run() {
 }
 
 {
-	run standalone 20000 1000
+	run standalone 16000 1000
 	run sentinel 1000 100
 	run replicated 300 100
 	run quorum 1000 100
