@@ -316,10 +316,10 @@ broker_on_write(void *object, uint64_t tag)
 		b->awake_us = world_now(b->w);
 	if (b->frozen)
 		return;
-	if (core_has_grants(b->core))
-		broker_step(b, &event);
-	else
+	if (!core_has_grants(b->core))
 		broker_catch_up(b);
+	while (core_has_grants(b->core) && !b->w->failed)
+		broker_step(b, &event);
 	broker_tell(b);
 	if (b->w->failed)
 		return;
