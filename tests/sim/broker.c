@@ -155,8 +155,10 @@ void
 broker_step(struct broker *b, const struct core_event *event)
 {
 	struct core_event time = { .kind = CORE_TIME };
+	bool late =
+	    event->kind == CORE_FLUSH && world_ablated(b->w, ABLATE_FLUSH);
 
-	while (!world_ablated(b->w, ABLATE_CATCH_UP) &&
+	while (!late && !world_ablated(b->w, ABLATE_CATCH_UP) &&
 	       core_has_losses(b->core, broker_clock_ms(b)))
 		step(b, &time);
 	step(b, event);
