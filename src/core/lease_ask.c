@@ -210,6 +210,8 @@ lease_ask_end(struct core *core, struct lock *l)
 	op->again = more_of(l)->again_seq;
 	if (l->brief) /* no reply has told it yet */
 		op->fence = l->fence_next + l->fences - 1;
+	if (more_of(l)->remote_ms != 0 && op->linger_ms == 0)
+		op->flags |= OP_PROMPT;
 	l->asked->linger = op->linger_ms > 0;
 	pace_ending(core, l);
 }

@@ -3,6 +3,43 @@
 -- It creates keys, so it does not run when memory is full.
 
 -- include guard.lua
+
+local define_others
+
+-- Acquires in a row, of leases that are not shared: nearly all find their names
+-- free.  `first` and the number of those that follow each other stand for so
+-- many grants, of n fences each.  What is not as usual goes by itself.
+op.grab = { many = true, run = function(k, a)
+	local ttl, n, how = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
+	local count, keys, queues = row(k, a + 3)
+	local mine, format, pcall = me .. ".", string.format, redis.pcall
+	local free = blessed and not quorum
+		and pcall("EXISTS", unpack(queues)) == 0
+	local fence = free and draw(count * n)
+	local grants
+	for i = 1, count do
+		local seq = ARGV[a + 2 + i]
+		local done = free and pcall("SET", keys[i],
+			format("%s%s|%.0f", mine, seq, fence), "PX", ttl, "NX")
+		if done and done.ok then
+			if not grants then
+				grants = { "grants", fence, 0, n }
+				out[#out + 1] = grants
+			end
+			grants[3] = grants[3] + 1
+		else
+			grants = nil
+			out[#out + 1] = attempt(need("acquire").run, keys[i],
+				queues[i], KEYS[k + 3 * i - 1], seq, ttl, n, how, "x")
+		end
+		fence = free and fence + n
+	end
+	return k + 3 * count, a + 3 + count
+end }
+
+-- The other operations on leases.
+local function define_leases()
+
 -- include lease.lua
 
 -- Behind others: get into the queue, once, and tell the brokers that have the
@@ -90,13 +127,15 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		0, quorum and owner or "" }
 end }
 
--- What most calls have no use for: to make functions costs more than to look.
-local function define_others()
+-- Those on other objects.
+function define_others()
 
 -- include object.lua
 -- include semaphore.lua
 -- include latch.lua
 -- include barrier.lua
+
+end
 
 end
 

@@ -120,3 +120,21 @@ local function attempt(...)
 	end
 	return result
 end
+
+-- The operations, by their words.  Those that nearly all calls consist of, in
+-- rows, are here at once.  The rest is made when need() is asked for it: to
+-- make functions takes longer than to run such a call.
+local op, need = {}, nil
+
+-- A row of operations has one word, what they have in common, and a number for
+-- each of them, its seq.  Returns how many there are, and the keys of which
+-- each has three: of its name, of the queue, and of those who share.
+local function row(k, a)
+	local keys, queues, n = {}, {}, 0
+	while tonumber(ARGV[a + n]) do
+		n = n + 1
+		keys[n], queues[n] = KEYS[k], KEYS[k + 1]
+		k = k + 3
+	end
+	return n, keys, queues
+end

@@ -3,6 +3,99 @@
 -- would die of it.
 
 -- include guard.lua
+
+local define_others
+
+-- Renewals come many in a row: those that draw no fences, of leases that are
+-- not shared, with one ttl in common.  Each has its seq only, and two keys, of
+-- the name and of its queue.  What they look at is read at once: their values,
+-- and whether anybody waits for any of them.  The answers, too, come together:
+-- a number stands for so many that went as nearly all do.  What would need
+-- more than this is to be sent by itself.
+
+-- Their values; a user who may not MGET has each by itself.
+local function look(keys)
+	local values = #keys > 1 and redis.pcall("MGET", unpack(keys)) or {}
+	for i = 1, (#keys == 1 or values.err) and #keys or 0 do
+		local value = redis.pcall("GET", keys[i])
+		values[i] = type(value) == "string" and value
+	end
+	return values
+end
+
+op.keep = { many = true, run = function(k, a)
+	local argv, find, pcall = ARGV, string.find, redis.pcall
+	local keys, queues, n, ttl = {}, {}, 0, argv[a]
+	while tonumber(argv[a + n + 1]) do
+		n = n + 1
+		keys[n], queues[n] = KEYS[k], KEYS[k + 1]
+		k = k + 2
+	end
+	local values, mine, kept = look(keys), me .. ".", 0
+	local waiting = redis.call("EXISTS", unpack(queues)) > 0
+	for i = 1, n do
+		local value, answer = values[i], nil
+		if not value
+			or find(value, mine .. argv[a + i] .. "|", 1, true) ~= 1
+			or pcall("PEXPIRE", keys[i], ttl) ~= 1 then
+			answer = { "again" }
+		elseif waiting and redis.call("EXISTS", queues[i]) == 1 then
+			answer = { "renewed", 0, 0, 1 }
+		else
+			kept = kept + 1
+		end
+		if answer and kept > 0 then
+			out[#out + 1], kept = kept, 0
+		end
+		if answer then
+			out[#out + 1] = answer
+		end
+	end
+	if kept > 0 then
+		out[#out + 1] = kept
+	end
+	return k, a + n + 1
+end }
+
+-- Leases that are ended in a row: exclusive, without a tombstone, and nobody
+-- here gets in line again.  A number stands for so many of which the key was
+-- the token's, and for which nobody waits.  What is not as usual goes by itself.
+op.drop = { many = true, run = function(k, a)
+	local find, pcall = string.find, redis.pcall
+	local count, keys, queues = row(k, a)
+	local values, mine, gone = look(keys), me .. ".", {}
+	local waiting = pcall("EXISTS", unpack(queues)) ~= 0
+	for i = 1, count do
+		local value = values[i]
+		if value and find(value, mine .. ARGV[a + i - 1] .. "|", 1, true) == 1
+			and not (waiting and pcall("EXISTS", queues[i]) ~= 0) then
+			gone[#gone + 1], values[i] = keys[i], true
+		end
+	end
+	if quorum or #gone > 0 and type(pcall("DEL", unpack(gone))) ~= "number" then
+		gone = {}
+	end
+	local ended = 0
+	for i = 1, count do
+		if #gone > 0 and values[i] == true then
+			ended = ended + 1
+		else
+			if ended > 0 then
+				out[#out + 1], ended = ended, 0
+			end
+			out[#out + 1] = attempt(need("end").run, keys[i], queues[i],
+				KEYS[k + 3 * i - 1], ARGV[a + i - 1], "0", "0")
+		end
+	end
+	if ended > 0 then
+		out[#out + 1] = ended
+	end
+	return k + 3 * count, a + count
+end }
+
+-- The other operations on leases.
+local function define_leases()
+
 -- include lease.lua
 
 -- Keeps a lease that is shared.  On a server that is not blessed the phases
@@ -75,57 +168,6 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 		write(key, token, first, ttl)
 	end
 	return { "renewed", first, 0, redis.call("EXISTS", queue) }
-end }
-
--- Renewals come many in a row: those that draw no fences, of leases that are
--- not shared, with one ttl in common.  Each has its seq only, and two keys, of
--- the name and of its queue.  What they look at is read at once: their values,
--- and whether anybody waits for any of them.  The answers, too, come together:
--- a number stands for so many that went as nearly all do.  What would need
--- more than this is to be sent by itself.
-
--- Their values; a user who may not MGET has each by itself.
-local function look(keys)
-	local values = #keys > 1 and redis.pcall("MGET", unpack(keys)) or {}
-	for i = 1, (#keys == 1 or values.err) and #keys or 0 do
-		local value = redis.pcall("GET", keys[i])
-		values[i] = type(value) == "string" and value
-	end
-	return values
-end
-
-op.keep = { many = true, run = function(k, a)
-	local argv, find, pcall = ARGV, string.find, redis.pcall
-	local keys, queues, n, ttl = {}, {}, 0, argv[a]
-	while tonumber(argv[a + n + 1]) do
-		n = n + 1
-		keys[n], queues[n] = KEYS[k], KEYS[k + 1]
-		k = k + 2
-	end
-	local values, mine, kept = look(keys), me .. ".", 0
-	local waiting = redis.call("EXISTS", unpack(queues)) > 0
-	for i = 1, n do
-		local value, answer = values[i], nil
-		if not value
-			or find(value, mine .. argv[a + i] .. "|", 1, true) ~= 1
-			or pcall("PEXPIRE", keys[i], ttl) ~= 1 then
-			answer = { "again" }
-		elseif waiting and redis.call("EXISTS", queues[i]) == 1 then
-			answer = { "renewed", 0, 0, 1 }
-		else
-			kept = kept + 1
-		end
-		if answer and kept > 0 then
-			out[#out + 1], kept = kept, 0
-		end
-		if answer then
-			out[#out + 1] = answer
-		end
-	end
-	if kept > 0 then
-		out[#out + 1] = kept
-	end
-	return k, a + n + 1
 end }
 
 -- The heir of a handover takes the lease up: only where the key holds exactly
@@ -236,8 +278,8 @@ run = function(key, queue, shared, seq, linger, again)
 	return { "gone" }
 end }
 
--- What most calls have no use for: to make functions costs more than to look.
-local function define_others()
+-- Those that few calls have, and those on other objects.
+function define_others()
 
 -- Quorum: writes back the fence that was granted, where the key is still ours
 -- (the second phase of an ABD register).
@@ -405,6 +447,9 @@ end }
 -- include latch.lua
 -- include barrier.lua
 -- include look.lua
+
+
+end
 
 end
 

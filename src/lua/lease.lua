@@ -125,5 +125,3 @@ local function leave(queue, token)
 		redis.call("LREM", queue, 0, token .. "/s")
 	end
 end
-
-local op = {}

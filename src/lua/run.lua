@@ -1,13 +1,19 @@
 -- Runs the operations of the call, or what is left of them.  Included last.
 
+need = function(word)
+	if not op[word] then
+		define_leases()
+	end
+	if not op[word] then
+		define_others()
+	end
+	return op[word]
+end
+
 local k, a = 3, 12 -- where the keys and arguments of the next one are
 
 while a <= #ARGV do
-	local o = op[ARGV[a]]
-	if not o then
-		define_others()
-		o = op[ARGV[a]]
-	end
+	local o = op[ARGV[a]] or need(ARGV[a])
 	if o.many then
 		k, a = o.run(k, a + 1)
 	elseif o.keys then

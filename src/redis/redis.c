@@ -196,7 +196,7 @@ redis_flush(struct redis *r)
 		answer_unsent(r);
 		r->flushing = false;
 	}
-	if (!gather_empty(r->env.gather))
+	if (gather_is_due(r->env.gather))
 		(void)evtimer_add(r->again, &now);
 }
 

@@ -75,7 +75,10 @@ call_reset(struct call *call)
 	call->has_guard = false;
 	call->error[0] = '\0';
 	call->mixed = false;
+	call->row = ROW_NONE;
 	call->row_ttl_ms = 0;
+	call->prompt = false;
+	call->counted = false;
 	call->cfg = "";
 }
 

@@ -20,6 +20,8 @@
  *	       renew      seq ttl fence reserve mode (x: exclusive, s: shared)
  *	       keep       ttl, and the seqs of renewals in a row, of which
  *	                  each has the first two keys only
+ *	       grab       ttl reserve flags, and the seqs of acquires in a row
+ *	       drop       the seqs of ends in a row
  *	       confirm    seq ttl reserve
  *	       convert    seq ttl reserve mode
  *	       raise      seq ttl fence
@@ -51,6 +53,12 @@
 #include "store/refusal.h"
 
 enum script_id { SCRIPT_KEEP, SCRIPT_ACQUIRE, SCRIPT_MAX };
+
+/*
+ * Operations of one kind that have much in common stand in a row: one word and
+ * what they share, then a seq for each.
+ */
+enum call_row { ROW_NONE, ROW_KEEP, ROW_GRAB, ROW_DROP };
 
 #define CALL_OPS_MAX 64	      /* of any kind */
 #define CALL_RENEWALS_MAX 100 /* where there is nothing but renewals */
@@ -112,7 +120,12 @@ struct call {
 	/* The gather's own. */
 	unsigned nargs;
 	bool mixed;	    /* not only renewals */
-	int64_t row_ttl_ms; /* of the renewals in a row; 0: it is over */
+	bool prompt;	    /* somebody elsewhere waits for one of them */
+	bool counted;	    /* in what is under way */
+	enum call_row row;  /* that the latest operation stands in ... */
+	int64_t row_ttl_ms; /* ... and what all of that row share */
+	uint32_t row_reserve;
+	uint32_t row_flags;
 	const char *args[CALL_ARGS_MAX];
 	size_t arglen[CALL_ARGS_MAX];
 	const char *cfg;     /* what the guard may disagree with */

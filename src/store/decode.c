@@ -7,7 +7,9 @@
  *	  [status, fence, ttl, waiting, text, first, second, also], ... ]
  *
  * Elements at the end of an inner array may be missing.  A number in place of
- * one stands for so many renewals that drew nothing and for which nobody waits.
+ * one stands for so many renewals that drew nothing and for which nobody waits,
+ * or for so many leases that were ended; [ "grants", first, n, fences ] for n
+ * grants of so many fences each, of which the first begin with that one.
  */
 #include "config.h"
 
@@ -258,41 +260,83 @@ decode_error(struct call *call, const redisReply *r)
 	return CALL_REFUSED;
 }
 
-/* n renewals from i on went as they should. */
-static bool
+/*
+ * From i on, n operations of a kind went as nearly all do; returns how many
+ * they are, 0 if that can't be.
+ */
+static unsigned
 decode_row(struct call *call, unsigned i, int64_t n)
 {
+	enum op_kind kind = call->kinds[i];
 	unsigned end;
 
-	if (n <= 0 || n > call->nops - i)
-		return false;
+	if ((kind != OP_RENEW && kind != OP_END) || n <= 0 ||
+	    n > call->nops - i)
+		return 0;
 	for (end = i + (unsigned)n; i < end; i++) {
-		if (call->kinds[i] != OP_RENEW)
-			return false;
+		if (call->kinds[i] != kind)
+			return 0;
 		call->outcomes[i] = no_outcome;
-		call->outcomes[i].status = OUTCOME_RENEWED;
+		call->outcomes[i].status =
+		    kind == OP_RENEW ? OUTCOME_RENEWED : OUTCOME_ENDED;
 	}
-	return true;
+	return (unsigned)n;
+}
+
+static bool
+is_grants(const redisReply *r)
+{
+	static const struct word grants = { "grants", 6 };
+
+	return r->type == REDIS_REPLY_ARRAY && r->elements == 4 &&
+	       find_word(r->element[0], &grants, 1) == 0;
+}
+
+/* The same for grants. */
+static unsigned
+decode_grants(struct call *call, unsigned i, const redisReply *r)
+{
+	int64_t first, n, fences;
+	unsigned end;
+
+	if (!get_number(r, 1, 1, &first) || !get_number(r, 2, 1, &n) ||
+	    !get_number(r, 3, 1, &fences) || n > call->nops - i ||
+	    fences > INT32_MAX || first + n * fences > (int64_t)FENCE_MAX)
+		return 0;
+	for (end = i + (unsigned)n; i < end; i++) {
+		if (call->kinds[i] != OP_ACQUIRE)
+			return 0;
+		call->outcomes[i] = no_outcome;
+		call->outcomes[i].status = OUTCOME_GRANTED;
+		call->outcomes[i].fence = (uint64_t)first;
+		first += fences;
+	}
+	return (unsigned)n;
+}
+
+/* One element of the answer: for how many operations?  0: none understood. */
+static unsigned
+decode_element(struct call *call, unsigned i, const redisReply *r)
+{
+	if (r->type == REDIS_REPLY_INTEGER)
+		return decode_row(call, i, r->integer);
+	if (is_grants(r))
+		return decode_grants(call, i, r);
+	call->outcomes[i] = no_outcome;
+	return decode_outcome(call, i, r) ? 1 : 0;
 }
 
 static enum call_verdict
 decode_outcomes(struct call *call, const redisReply *r)
 {
-	const redisReply *one;
-	unsigned i = 0;
+	unsigned i = 0, n;
 	size_t e;
 
 	for (e = 1; e < r->elements && i < call->nops; e++) {
-		one = r->element[e];
-		if (one->type == REDIS_REPLY_INTEGER) {
-			if (!decode_row(call, i, one->integer))
-				return malformed(call, "row of results");
-			i += (unsigned)one->integer;
-			continue;
-		}
-		call->outcomes[i] = no_outcome;
-		if (!decode_outcome(call, i++, one))
+		n = decode_element(call, i, r->element[e]);
+		if (n == 0)
 			return malformed(call, "result");
+		i += n;
 	}
 	if (i < call->nops || e < r->elements)
 		return malformed(call, "number of results");

@@ -18,29 +18,30 @@
 #include "base/crc16.h"
 #include "base/xmalloc.h"
 #include "store/gather.h"
+#include "store/put.h"
 #include "store/times.h"
 
-#define DIGITS_MAX 21 /* of a 64-bit number, with its sign */
 #define SPARE_CALLS_MAX 16
+
+/*
+ * With so many operations under way, what comes next waits for their answer
+ * and shares a call (group commit: DeWitt et al., SIGMOD 1984).  A call costs
+ * Redis as much as some ten operations, so under load calls should grow and
+ * not their number.  With fewer under way there is little to be saved, and
+ * each is sent at once.
+ */
+#define GROUP_MIN 8
 
 /* The calls of one shard and lane in this turn.  Owned by the gather. */
 struct slot {
 	TAILQ_ENTRY(slot) entry; /* while there is anything in it */
 	uint32_t shard;
+	unsigned
+	    under_way; /* operations that were sent and could have waited */
 	bool active;
 	struct call_list calls[SCRIPT_MAX]; /* the last one is open */
 };
 TAILQ_HEAD(slot_list, slot);
-
-/* What is the same in every call of one shard.  Owned by the gather. */
-struct shard_keys {
-	uint64_t seen; /* the highest fence it was told about */
-	size_t head_len;
-	char *head; /* what keys begin with: PREFIX or PREFIX{N}: */
-	char *guard;
-	char *fence;
-	char head_digits[DIGITS_MAX]; /* head_len, as text */
-};
 
 struct gather {
 	uint32_t nshards;
@@ -61,39 +62,6 @@ struct gather {
 	char lease[DIGITS_MAX];
 	char pad[DIGITS_MAX];
 	char grace[DIGITS_MAX];
-};
-
-/* The keys of a class: what stands between PREFIX and NAME. */
-enum keys {
-	KEYS_NONE,
-	KEYS_LEASE,
-	KEYS_LOOK,
-	KEYS_SEMAPHORE,
-	KEYS_LATCH,
-	KEYS_BARRIER,
-	KEYS_MAX
-};
-
-#define KEYS_PER_OP 4
-
-static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
-	[KEYS_LEASE] = { "", "@queue:", "@shared:" },
-	[KEYS_LOOK] = { "", "@sem:", "@latch:", "@barrier:" },
-	[KEYS_SEMAPHORE] = { "@sem:" },
-	[KEYS_LATCH] = { "@latch:" },
-	[KEYS_BARRIER] = { "@barrier:" },
-};
-
-static const struct {
-	const char *word;
-	size_t len;
-	enum script_id script;
-	enum keys keys;
-} kinds[] = {
-#define OP(id, word, script, keys) \
-	[OP_##id] = { word, sizeof(word) - 1, SCRIPT_##script, KEYS_##keys },
-	OPS(OP)
-#undef OP
 };
 
 static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -268,257 +236,16 @@ gather_random(struct gather *g)
 static uint32_t
 name_lane(const struct gather *g, const struct op *op)
 {
-	if (kinds[op->kind].keys == KEYS_NONE)
+	if (!put_has_name(op->kind))
 		return 0;
 	return crc16(op->name, op->name_len) % g->nlanes;
 }
-
-static void
-arg_add(struct call *call, const char *s, size_t n)
-{
-	assert(call->nargs < CALL_ARGS_MAX);
-	call->args[call->nargs] = s;
-	call->arglen[call->nargs++] = n;
-}
-
-static void
-arg_number(struct call *call, uint64_t n)
-{
-	char digits[DIGITS_MAX];
-	char *p = digits + sizeof(digits), *room;
-	size_t len;
-
-	do
-		*--p = (char)('0' + n % 10);
-	while ((n /= 10) > 0);
-	len = (size_t)(digits + sizeof(digits) - p);
-	room = call_room(call, len);
-	memcpy(room, p, len);
-	arg_add(call, room, len);
-}
-
-static void
-key_add(struct call *call, const char *s, size_t n)
-{
-	size_t i = CALL_HEAD + call->nkeys++;
-
-	assert(call->nkeys <= CALL_KEYS_MAX);
-	call->argv[i] = s;
-	call->argvlen[i] = n;
-}
-
-static void
-key_build(struct call *call, const struct shard_keys *s, const char *middle,
-    const struct op *op)
-{
-	size_t middle_len = strlen(middle);
-	size_t n = s->head_len + middle_len + op->name_len;
-	char *p = call_room(call, n);
-
-	memcpy(p, s->head, s->head_len);
-	memcpy(p + s->head_len, middle, middle_len);
-	memcpy(p + s->head_len + middle_len, op->name, op->name_len);
-	key_add(call, p, n);
-}
-
-static void
-arg_mode(struct call *call, const struct op *op)
-{
-	arg_add(call, op->flags & OP_SHARED ? "s" : "x", 1);
-}
-
-static void
-args_acquire(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->reserve);
-	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
-	arg_mode(call, op);
-}
-
-static void
-args_renew(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->fence);
-	arg_number(call, op->flags & OP_SHARED ? op->limit : op->reserve);
-	arg_mode(call, op);
-}
-
-static void
-args_confirm(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->reserve);
-}
-
-static void
-args_raise(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->fence);
-}
-
-static void
-args_convert(struct call *call, const struct op *op)
-{
-	args_confirm(call, op);
-	arg_mode(call, op);
-}
-
-static void
-args_end(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->linger_ms);
-	arg_number(call, op->again);
-}
-
-static void
-args_undo(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-}
-
-static void
-args_bless(struct call *call, const struct op *op)
-{
-	size_t n = strnlen(op->pend, sizeof(op->pend));
-	char *p = call_room(call, n);
-
-	memcpy(p, op->pend, n);
-	arg_add(call, p, n);
-}
-
-static void
-arg_queue(struct call *call, const struct op *op)
-{
-	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
-}
-
-static void
-args_take(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->have);
-	arg_number(call, op->need);
-	arg_number(call, op->want);
-	arg_number(call, op->limit);
-	arg_queue(call, op);
-}
-
-static void
-args_hold(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->have);
-	arg_number(call, op->limit);
-	arg_queue(call, op);
-}
-
-static void
-args_latch(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->need);
-	arg_number(call, (uint64_t)op->ttl_ms);
-}
-
-static void
-args_countdown(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->need);
-}
-
-static void
-args_arrive(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->fence);
-	arg_number(call, op->need);
-	arg_number(call, op->limit);
-}
-
-static void
-args_party(struct call *call, const struct op *op)
-{
-	arg_number(call, op->fence);
-}
-
-static void
-args_leave(struct call *call, const struct op *op)
-{
-	arg_add(call, op->flags & OP_NOTED ? "n" : "l", 1);
-}
-
-static void
-args_force(struct call *call, const struct op *op)
-{
-	arg_number(call, op->limit);
-	args_bless(call, op); /* who asks */
-}
-
-static void
-args_look(struct call *call, const struct op *op)
-{
-	static const char *const words[LOOK_MAX] = {
-		[LOOK_LOCK] = "l",
-		[LOOK_SEMAPHORE] = "s",
-		[LOOK_LATCH] = "t",
-		[LOOK_BARRIER] = "b",
-	};
-
-	arg_add(call, words[op->look], 1);
-}
-
-static void
-args_heartbeat(struct call *call, const struct op *op)
-{
-	(void)op;
-	arg_add(call, call->address, strlen(call->address));
-}
-
-static void
-args_none(struct call *call, const struct op *op)
-{
-	(void)call;
-	(void)op;
-}
-
-static void (*const args_of[])(struct call *, const struct op *) = {
-	[OP_ACQUIRE] = args_acquire,
-	[OP_RENEW] = args_renew,
-	[OP_CONFIRM] = args_confirm,
-	[OP_CONVERT] = args_convert,
-	[OP_RAISE] = args_raise,
-	[OP_END] = args_end,
-	[OP_UNDO] = args_undo,
-	[OP_STATUS] = args_none,
-	[OP_LOOK] = args_look,
-	[OP_TAKE] = args_take,
-	[OP_HOLD] = args_hold,
-	[OP_LATCH] = args_latch,
-	[OP_COUNTDOWN] = args_countdown,
-	[OP_AWAIT] = args_none,
-	[OP_ARRIVE] = args_arrive,
-	[OP_PARTY] = args_party,
-	[OP_LEAVE] = args_leave,
-	[OP_FORCE] = args_force,
-	[OP_HEARTBEAT] = args_heartbeat,
-	[OP_BLESS] = args_bless,
-	[OP_IDLE] = args_none,
-};
 
 /* The call that takes one more operation of this kind. */
 static struct call *
 open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 {
-	struct call_list *list = &slot->calls[kinds[kind].script];
+	struct call_list *list = &slot->calls[put_script(kind)];
 	struct call *call = TAILQ_LAST(list, call_list);
 	bool mixed = kind != OP_RENEW;
 
@@ -533,7 +260,7 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	} else {
 		call = call_new();
 	}
-	call->script = kinds[kind].script;
+	call->script = put_script(kind);
 	call->shard = slot->shard;
 	call->lane = (uint32_t)(slot - g->slots) % g->nlanes;
 	call->cfg = g->cfg;
@@ -568,63 +295,24 @@ op_can_wait(const struct op *op)
 	return can_wait[op->kind] && op->have == 0;
 }
 
-/* Renewals in a row take less, where they ask for nothing else. */
-static bool
-is_plain(const struct op *op)
-{
-	return op->kind == OP_RENEW && op->reserve == 0 && op->ttl_ms > 0 &&
-	       (op->flags & (OP_SHARED | OP_WHOLE)) == 0;
-}
-
-/* A row has one word, and one ttl; see op.keep in keep.lua. */
-static void
-row_add(struct call *call, const struct op *op)
-{
-	if (call->row_ttl_ms != op->ttl_ms) {
-		call->row_ttl_ms = op->ttl_ms;
-		arg_add(call, "keep", 4);
-		arg_number(call, (uint64_t)op->ttl_ms);
-	}
-	arg_number(call, op->seq);
-}
-
-static void
-op_add(struct call *call, const struct shard_keys *s, const struct op *op)
-{
-	const char *const *middles = keys_of[kinds[op->kind].keys];
-	bool plain = is_plain(op);
-	size_t i;
-
-	for (i = 0; middles[i] != NULL && i < (plain ? 2 : KEYS_PER_OP); i++)
-		key_build(call, s, middles[i], op);
-	if (plain) {
-		row_add(call, op);
-		return;
-	}
-	call->row_ttl_ms = 0;
-	arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
-	args_of[op->kind](call, op);
-}
-
 void
 gather_add(struct gather *g, const struct op *op)
 {
-	const struct shard_keys *s;
 	struct slot *slot;
 	struct call *call;
 
 	assert(op->kind < OP_MAX && op->shard < g->nshards);
 	assert(op->ttl_ms >= 0 && op->linger_ms >= 0);
-	s = &g->shards[op->shard];
 	slot = &g->slots[op->shard * g->nlanes + name_lane(g, op)];
 	if (!slot->active) {
 		slot->active = true;
 		TAILQ_INSERT_TAIL(&g->active, slot, entry);
 	}
 	call = open_call(g, slot, op->kind);
-	op_add(call, s, op);
+	call_put(call, &g->shards[op->shard], op, !g->quorum);
 	call->mixed = call->mixed || op->kind != OP_RENEW;
 	call->can_wait = call->can_wait && op_can_wait(op);
+	call->prompt = call->prompt || (op->flags & OP_PROMPT) != 0;
 	if (op->kind == OP_END)
 		gather_saw(g, op->shard, op->fence); /* a message told it */
 	call->ids[call->nops] = op->id;
@@ -701,26 +389,93 @@ seal(struct gather *g, struct call *call)
 	    call->nargs * sizeof(call->arglen[0]));
 }
 
+/* Is this call, the last of its slot and script, to grow for a while? */
+static bool
+may_grow(
+    const struct gather *g, const struct slot *slot, const struct call *call)
+{
+	return !g->quorum && call->can_wait && !call->prompt &&
+	       call->nops < CALL_OPS_MAX && slot->under_way >= GROUP_MIN;
+}
+
+/* Moves what is to be sent of one slot behind `calls`. */
+static void
+take_due(struct gather *g, struct slot *slot, struct call_list *calls)
+{
+	struct call *last[SCRIPT_MAX];
+	unsigned k;
+
+	slot->active = false;
+	for (k = 0; k < SCRIPT_MAX; k++) {
+		last[k] = TAILQ_LAST(&slot->calls[k], call_list);
+		if (last[k] && may_grow(g, slot, last[k]))
+			TAILQ_REMOVE(&slot->calls[k], last[k], entry);
+		else
+			last[k] = NULL;
+		TAILQ_CONCAT(calls, &slot->calls[k], entry);
+	}
+	for (k = 0; k < SCRIPT_MAX; k++) {
+		if (!last[k])
+			continue;
+		TAILQ_INSERT_TAIL(&slot->calls[k], last[k], entry);
+		slot->active = true;
+	}
+}
+
+static struct slot *
+slot_of(const struct gather *g, const struct call *call)
+{
+	return &g->slots[call->shard * g->nlanes + call->lane];
+}
+
+static void
+send_call(struct gather *g, struct call *call, gather_send *send, void *arg)
+{
+	seal(g, call);
+	if (call->can_wait) {
+		call->counted = true;
+		slot_of(g, call)->under_way += call->nops;
+	}
+	send(arg, call);
+}
+
 void
 gather_flush(struct gather *g, gather_send *send, void *arg)
 {
 	struct call_list calls = TAILQ_HEAD_INITIALIZER(calls);
+	struct slot_list growing = TAILQ_HEAD_INITIALIZER(growing);
 	struct slot *slot;
 	struct call *call;
-	unsigned k;
 
 	/* Taken out first: send() may add what is for the next flush. */
 	while ((slot = TAILQ_FIRST(&g->active))) {
 		TAILQ_REMOVE(&g->active, slot, entry);
-		slot->active = false;
-		for (k = 0; k < SCRIPT_MAX; k++)
-			TAILQ_CONCAT(&calls, &slot->calls[k], entry);
+		take_due(g, slot, &calls);
+		if (slot->active)
+			TAILQ_INSERT_TAIL(&growing, slot, entry);
 	}
+	TAILQ_CONCAT(&g->active, &growing, entry);
 	while ((call = TAILQ_FIRST(&calls))) {
 		TAILQ_REMOVE(&calls, call, entry);
-		seal(g, call);
-		send(arg, call);
+		send_call(g, call, send, arg);
 	}
+}
+
+bool
+gather_is_due(const struct gather *g)
+{
+	const struct slot *slot;
+	const struct call *last;
+	unsigned k;
+
+	TAILQ_FOREACH (slot, &g->active, entry)
+		for (k = 0; k < SCRIPT_MAX; k++) {
+			last = TAILQ_LAST(&slot->calls[k], call_list);
+			if (last && (last != TAILQ_FIRST(&slot->calls[k]) ||
+					!may_grow(g, slot, last)))
+				return true;
+		}
+	return false;
 }
 
 /* Fences rise even where the server forgets: nothing told is forgotten. */
@@ -738,6 +493,9 @@ learn(struct gather *g, const struct call *call)
 void
 gather_drop(struct gather *g, struct call *call)
 {
+	if (call->counted)
+		slot_of(g, call)->under_way -= call->nops;
+	call->counted = false;
 	if (g->nspare >= SPARE_CALLS_MAX) {
 		call_free(call);
 		return;

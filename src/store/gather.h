@@ -51,10 +51,15 @@ bool gather_empty(const struct gather *g);
 
 /*
  * Builds the calls of everything added and hands each to send(), which owns
- * it from then on.  What is added meanwhile waits for the next flush.
+ * it from then on.  What is added meanwhile waits for the next flush.  While
+ * enough is under way, what can wait stays here and goes along with what comes
+ * next: it leaves with a flush after the answer of what is under way.
  */
 typedef void gather_send(void *arg, struct call *call);
 void gather_flush(struct gather *g, gather_send *send, void *arg);
+
+/* Would a flush send anything now? */
+bool gather_is_due(const struct gather *g);
 
 /*
  * One answer: call_decode(), then call_deliver().  NULL is an answer.

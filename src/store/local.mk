@@ -7,6 +7,8 @@ src_store_libstore_a_SOURCES = \
 	src/store/gather.c \
 	src/store/gather.h \
 	src/store/op.h \
+	src/store/put.c \
+	src/store/put.h \
 	src/store/refusal.c \
 	src/store/refusal.h \
 	src/store/times.h

@@ -61,6 +61,7 @@ enum op_flags {
 	OP_SHARED = 1 << 1, /* ACQUIRE, RENEW, CONVERT: shared with others */
 	OP_NOTED = 1 << 2,  /* LEAVE: what became of the places is known */
 	OP_WHOLE = 1 << 3,  /* RENEW: by itself, not in a row; after AGAIN */
+	OP_PROMPT = 1 << 4, /* END: another broker waits for the name */
 };
 
 #define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */

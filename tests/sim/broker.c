@@ -331,7 +331,7 @@ broker_on_write(void *object, uint64_t tag)
 	check_pools(b);
 	/* What was finished at once (unsent) is for the next turn. */
 	if (!STAILQ_EMPTY(&b->inputs) || b->fired || b->fx.n > 0 ||
-	    !gather_empty(b->gather) || core_has_grants(b->core))
+	    gather_is_due(b->gather) || core_has_grants(b->core))
 		broker_wake(b);
 }
 

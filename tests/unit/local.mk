@@ -98,7 +98,8 @@ tests_unit_test_sync_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_store
 TESTS += tests/unit/test_store
 tests_unit_test_store_SOURCES = $(UNIT_SUITE) \
-	tests/unit/test_renewals.c \
+	tests/unit/test_growth.c \
+	tests/unit/test_rows.c \
 	tests/unit/test_store.c \
 	tests/unit/test_store.h
 tests_unit_test_store_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -296,6 +296,8 @@ write_op(struct story *st, const struct op *op)
 		buf_adds(st->out, " whole");
 	if (op->flags & OP_QUEUE)
 		buf_adds(st->out, " queue");
+	if (op->flags & OP_PROMPT)
+		buf_adds(st->out, " prompt");
 	if (op->kind == OP_BLESS && op->pend[0] != '\0')
 		buf_addf(st->out, " pend=%s", op->pend);
 	if (st->config.shards > 1)

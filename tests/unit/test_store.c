@@ -160,7 +160,7 @@ static const struct {
 } op_rows[] = {
 	{ OP_ACQUIRE, SCRIPT_ACQUIRE,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
-	    "lock:@shared:n " COMMON("0", "5") " acquire 7 13000 3 t x" },
+	    "lock:@shared:n " COMMON("0", "5") " grab 13000 3 t 7" },
 	{ OP_RENEW, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON(
@@ -291,7 +291,7 @@ START_TEST(keys_of_a_cluster_have_a_tag)
 	ck_assert_str_eq(words(seen.calls[0]),
 	    "EVALSHA  5 lock:{17}:@guard lock:{17}:@fence lock:{17}:n "
 	    "lock:{17}:@queue:n lock:{17}:@shared:n " COMMON(
-		"0", "10") " acquire 7 13000 3 q x");
+		"0", "10") " grab 13000 3 q 7");
 	gather_drop(g, seen.calls[0]);
 	gather_free(g);
 }
@@ -794,7 +794,7 @@ store_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { store_cases, renewals_cases };
-
+	static const suite_case cases[] = { store_cases, rows_cases,
+		growth_cases };
 	return suite_run("store", cases, COUNT(cases));
 }

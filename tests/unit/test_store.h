@@ -6,6 +6,7 @@
 
 #include <check.h>
 
-TCase *renewals_cases(void);
+TCase *growth_cases(void);
+TCase *rows_cases(void);
 
 #endif

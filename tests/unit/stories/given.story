@@ -151,13 +151,13 @@ config handovers=1
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 35 < renewed a fence=200 waiting
 40 1 UNLOCK a
-> op end a seq=1
+> op end a seq=1 prompt
 45 message given 2 300 1000000 44000 0123456789abcdef 1 a
 50 < ended a waiting ttl=6s
 > 1 OK depth=0
 > 2 OK fence=300 depth=1
 60 2 UNLOCK a
-> op end a seq=2 fence=300
+> op end a seq=2 fence=300 prompt
 
 == comes again while it is held
 0 ready 2
@@ -182,7 +182,7 @@ config handovers=1
 30 message given 1 100 1000000 29000 0123456789abcdef 1 a
 > 1 OK fence=100 depth=1
 40 1 UNLOCK a
-> op end a seq=1 fence=100
+> op end a seq=1 fence=100 prompt
 45 < ended a waiting ttl=6s
 > 1 OK depth=0
 

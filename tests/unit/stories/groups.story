@@ -211,7 +211,7 @@
 40 < granted a fence=200
 50 message waits 2 a
 150 until
-> 90 op end a seq=2
+> 90 op end a seq=2 prompt
 160 < ended a
 > op acquire a seq=3 ttl=13000 reserve=1 queue
 170 < queued a ttl=5s
@@ -406,7 +406,7 @@
 10080 3 UNLOCK a
 > 3 OK depth=0
 10090 < renewed b waiting
-> op end b seq=1
+> op end b seq=1 prompt
 10100 < ended b
 > op acquire b seq=3 ttl=13000 reserve=1 queue
 10110 < queued b ttl=1s
@@ -623,7 +623,7 @@ config lease=3s
 8302 < renewed a
 8302 < renewed c
 8303 message waits 4 c
-> op end c seq=4
+> op end c seq=4 prompt
 8402 until
 
 == two that each stand first in one queue don't change the leases in turn
@@ -685,7 +685,7 @@ config lease=3s
 10105 message waits 2 b
 10110 < renewed a
 10110 < renewed b waiting
-> op end b seq=2
+> op end b seq=2 prompt
 10120 < ended b
 10369 until
 10370 until
@@ -695,7 +695,7 @@ config lease=3s
 > op confirm b seq=3 ttl=13000 reserve=2
 10400 < granted b fence=300
 10410 message waits 3 b
-> op end b seq=3
+> op end b seq=3 prompt
 10420 < ended b
 10430 1 UNLOCK a
 > 1 OK depth=0

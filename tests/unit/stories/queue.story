@@ -583,4 +583,4 @@ config owned
 3504 < ended a
 > 1 OK depth=0
 5100 until
-> 5020 op end a seq=1
+> 5020 op end a seq=1 prompt

@@ -246,9 +246,9 @@ config quorum=3 handovers=1
 > 1 OK depth=0
 41 < renewed a fence=101 on=0
 42 < renewed a fence=101 waiting on=2
-> op end a seq=1 on=0
-> op end a seq=1 on=1
-> op end a seq=1 on=2
+> op end a seq=1 prompt on=0
+> op end a seq=1 prompt on=1
+> op end a seq=1 prompt on=2
 50 < renewed a fence=101 on=1
 51 < ended a on=0
 52 < ended a on=1

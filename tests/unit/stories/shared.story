@@ -34,7 +34,7 @@
 > op convert a seq=1 ttl=13000 reserve=1
 > 1 OK depth=0
 50 < busy a ttl=5s waiting
-> op end a seq=1
+> op end a seq=1 prompt
 60 < ended a
 > op acquire a seq=2 ttl=13000 reserve=1 queue
 70 < queued a ttl=5s
@@ -97,7 +97,7 @@
 40 < busy a ttl=5s
 > 1 ERR deadlock others share the name; two that wait for each other to leave would wait for ever: release it first
 50 1 UNLOCK a
-> op end a seq=1
+> op end a seq=1 prompt
 60 < ended a
 > 1 OK depth=0
 
@@ -212,7 +212,7 @@
 30 2 LOCK a
 > op convert a seq=1 ttl=13000 reserve=2
 40 < busy a
-> op end a seq=1
+> op end a seq=1 prompt
 50 < ended a
 > op acquire a seq=4 ttl=13000 reserve=2 queue
 60 < queued a ttl=13s

@@ -22,7 +22,7 @@ config handovers=2
 > 2 OK depth=0
 > 3 OK fence=300 depth=1
 80 3 UNLOCK a
-> op end a seq=1
+> op end a seq=1 prompt
 90 < ended a
 > 3 OK depth=0
 > op acquire a seq=2 ttl=13000 reserve=1 queue
@@ -53,7 +53,7 @@ config handovers=2
 > 2 OK fence=200 depth=1
 10045 < renewed a fence=300 waiting
 10050 2 UNLOCK a
-> op end a seq=1
+> op end a seq=1 prompt
 10060 < ended a
 > 2 OK depth=0
 > op acquire a seq=2 ttl=13000 reserve=1 queue
@@ -89,7 +89,7 @@ config handovers=1
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 30 < renewed a fence=200 waiting
 40 1 UNLOCK a
-> op end a seq=1
+> op end a seq=1 prompt
 50 < unknown a
 > 1 OK depth=0 deferred=1
 
@@ -127,7 +127,7 @@ config handovers=1
 10050 2 UNLOCK a
 > 2 OK depth=0
 10060 < ended a
-> op end a seq=1
+> op end a seq=1 prompt
 
 == a forced release by another broker
 0 ready 5

@@ -1,11 +1,12 @@
 /*
- * Renewals in a row take less: how they are written into a call, and how the
+ * Operations in a row take less: how they are written into a call, and how the
  * answers to them are read.
  */
 #include "config.h"
 
 #include <check.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,35 @@ static const struct {
 	      { .kind = OP_STATUS, .seq = 1 },
 	      { .kind = OP_RENEW, .seq = 8, .ttl_ms = 900, .fence = 51 } },
 	    "keep 900 7 status keep 900 8", { 2, 3, 2 } },
+	/* Acquires have more in common. */
+	{ { { .kind = OP_ACQUIRE, .seq = 7, .ttl_ms = 900, .reserve = 8 },
+	      { .kind = OP_ACQUIRE, .seq = 8, .ttl_ms = 900, .reserve = 8 } },
+	    "grab 900 8 t 7 8", { 3, 3 } },
+	{ { { .kind = OP_ACQUIRE, .seq = 7, .ttl_ms = 900, .reserve = 8 },
+	      { .kind = OP_ACQUIRE, .seq = 8, .ttl_ms = 901, .reserve = 8 },
+	      { .kind = OP_ACQUIRE, .seq = 9, .ttl_ms = 901, .reserve = 9 },
+	      { .kind = OP_ACQUIRE,
+		  .seq = 10,
+		  .ttl_ms = 901,
+		  .reserve = 9,
+		  .flags = OP_QUEUE } },
+	    "grab 900 8 t 7 grab 901 8 t 8 grab 901 9 t 9 grab 901 9 q 10",
+	    { 3, 3, 3, 3 } },
+	{ { { .kind = OP_ACQUIRE,
+	      .seq = 7,
+	      .ttl_ms = 900,
+	      .reserve = 8,
+	      .flags = OP_SHARED } },
+	    "acquire 7 900 8 t s", { 3 } },
+	/* Ends that leave nothing, whoever waits for them. */
+	{ { { .kind = OP_END, .seq = 7 },
+	      { .kind = OP_END, .seq = 8, .flags = OP_PROMPT } },
+	    "drop 7 8", { 3, 3 } },
+	{ { { .kind = OP_END, .seq = 7 },
+	      { .kind = OP_END, .seq = 8, .linger_ms = 500 },
+	      { .kind = OP_END, .seq = 9, .again = 10 },
+	      { .kind = OP_END, .seq = 11 } },
+	    "drop 7 end 8 500 0 end 9 0 10 drop 11", { 3, 3, 3, 3 } },
 };
 
 static void
@@ -100,7 +130,7 @@ call_of(struct gather *g, const struct op *ops, unsigned n)
 	return call;
 }
 
-START_TEST(renewals_in_a_row_take_less)
+START_TEST(operations_in_a_row_take_less)
 {
 	struct gather *g = gather_of_one();
 	struct call *call;
@@ -126,7 +156,7 @@ END_TEST
 
 #define ANSWERS_MAX 4
 
-/* Three operations, and what is answered: words, or numbers of renewals. */
+/* Three operations, and what is answered: words, or how many went as usual. */
 static const struct {
 	enum op_kind kind;
 	const char *answers[ANSWERS_MAX];
@@ -147,33 +177,57 @@ static const struct {
 	{ OP_RENEW, { "-1", "3", "1" }, { OUTCOME_UNKNOWN } },
 	{ OP_RENEW, { "4294967299" }, { OUTCOME_UNKNOWN } },
 	{ OP_RENEW, { "3", "lost" }, { OUTCOME_UNKNOWN } },
+	{ OP_END, { "3" }, { OUTCOME_ENDED, OUTCOME_ENDED, OUTCOME_ENDED } },
+	{ OP_END, { "gone", "2" },
+	    { OUTCOME_GONE, OUTCOME_ENDED, OUTCOME_ENDED } },
+	{ OP_ACQUIRE, { "grants 100 3 8" },
+	    { OUTCOME_GRANTED, OUTCOME_GRANTED, OUTCOME_GRANTED } },
+	{ OP_ACQUIRE, { "grants 100 1 8", "busy", "grants 116 1 8" },
+	    { OUTCOME_GRANTED, OUTCOME_BUSY, OUTCOME_GRANTED } },
+	{ OP_ACQUIRE, { "3" }, { OUTCOME_UNKNOWN } },
+	{ OP_ACQUIRE, { "grants 100 4 8" }, { OUTCOME_UNKNOWN } },
+	{ OP_ACQUIRE, { "grants 100 0 8" }, { OUTCOME_UNKNOWN } },
+	{ OP_ACQUIRE, { "grants 0 3 8" }, { OUTCOME_UNKNOWN } },
+	{ OP_ACQUIRE, { "grants 100 3 0" }, { OUTCOME_UNKNOWN } },
+	{ OP_ACQUIRE, { "grants 9007199254740990 3 8" }, { OUTCOME_UNKNOWN } },
+	{ OP_ACQUIRE, { "grants 100 3" }, { OUTCOME_UNKNOWN } },
+	{ OP_RENEW, { "grants 100 3 8" }, { OUTCOME_UNKNOWN } },
 	{ OP_CONFIRM, { "3" }, { OUTCOME_UNKNOWN } },
 	{ OP_CONFIRM, { "lost", "lost", "again" }, { OUTCOME_UNKNOWN } },
 };
 
-/* A reply of one word, or a number; `in` is where the array has it. */
-static void
-reply_one(redisReply *r, redisReply *word, redisReply **in, const char *text)
-{
-	char *end;
+#define WORDS_MAX 4
 
-	r->integer = strtoll(text, &end, 10);
-	r->type = *end == '\0' ? REDIS_REPLY_INTEGER : REDIS_REPLY_ARRAY;
-	word->type = REDIS_REPLY_STRING;
-	word->str = (char *)(uintptr_t)text;
-	word->len = strlen(text);
-	*in = word;
-	r->elements = 1;
-	r->element = in;
+/* One element of a reply: a number, or an array of words. */
+struct element {
+	redisReply reply, words[WORDS_MAX], *in[WORDS_MAX];
+	char text[64];
+};
+
+static void
+element_make(struct element *e, const char *text)
+{
+	char *end, *word, *rest;
+
+	e->reply.integer = strtoll(text, &end, 10);
+	e->reply.type = *end == '\0' ? REDIS_REPLY_INTEGER : REDIS_REPLY_ARRAY;
+	e->reply.element = e->in;
+	(void)snprintf(e->text, sizeof(e->text), "%s", text);
+	for (word = strtok_r(e->text, " ", &rest); word;
+	     word = strtok_r(NULL, " ", &rest)) {
+		e->in[e->reply.elements] = &e->words[e->reply.elements];
+		e->words[e->reply.elements].type = REDIS_REPLY_STRING;
+		e->words[e->reply.elements].str = word;
+		e->words[e->reply.elements++].len = strlen(word);
+	}
 }
 
 START_TEST(answers_come_in_rows)
 {
 	static const struct op three[] = { { .seq = 1, .ttl_ms = 900 },
 		{ .seq = 2, .ttl_ms = 900 }, { .seq = 3, .ttl_ms = 900 } };
-	redisReply ones[ANSWERS_MAX + 1] = { 0 },
-				      words[ANSWERS_MAX + 1] = { 0 };
-	redisReply *in[ANSWERS_MAX + 1], *all[ANSWERS_MAX + 1];
+	struct element elements[ANSWERS_MAX + 1] = { 0 };
+	redisReply *all[ANSWERS_MAX + 1];
 	redisReply reply = { .type = REDIS_REPLY_ARRAY, .element = all };
 	struct gather *g = gather_of_one();
 	struct call *call;
@@ -188,27 +242,30 @@ START_TEST(answers_come_in_rows)
 	for (i = 0; i <= ANSWERS_MAX; i++) {
 		if (i > 0 && answered[_i].answers[i - 1] == NULL)
 			break;
-		reply_one(&ones[i], &words[i], &in[i],
+		element_make(&elements[i],
 		    i == 0 ? "blessed" : answered[_i].answers[i - 1]);
-		all[i] = &ones[i];
+		all[i] = &elements[i].reply;
 	}
 	reply.elements = i;
 	(void)call_decode(call, &reply, false);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		ck_assert_int_eq(
 		    call->outcomes[i].status, answered[_i].statuses[i]);
+		if (answered[_i].statuses[i] == OUTCOME_GRANTED)
+			ck_assert_uint_eq(call->outcomes[i].fence, 100 + 8 * i);
+	}
 	gather_drop(g, call);
 	gather_free(g);
 }
 END_TEST
 
 TCase *
-renewals_cases(void)
+rows_cases(void)
 {
-	TCase *tc = tcase_create("renewals");
+	TCase *tc = tcase_create("rows");
 
 	tcase_add_loop_test(
-	    tc, renewals_in_a_row_take_less, 0, (int)COUNT(rows));
+	    tc, operations_in_a_row_take_less, 0, (int)COUNT(rows));
 	tcase_add_loop_test(tc, answers_come_in_rows, 0, (int)COUNT(answered));
 	return tc;
 }
