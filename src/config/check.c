@@ -155,7 +155,7 @@ check_replicas(const struct config_draft *draft)
 	if (!given && (redis->mode == CONFIG_MODE_SENTINEL ||
 			  redis->mode == CONFIG_MODE_CLUSTER))
 		MODE_FAULT(draft, CONFIG_FIELD_REDIS_REPLICAS,
-		    "not given, expected the number of promotable replicas "
+		    "not given, expected the number of attached replicas "
 		    "with redis.mode %s (0 is allowed, and unsafe)",
 		    mode_name(draft));
 	if (redis->mode == CONFIG_MODE_EMBEDDED && redis->replicas > 0)

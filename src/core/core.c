@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/crc16.h"
@@ -38,6 +39,23 @@ clamp_ms(int64_t ms, int64_t low, int64_t high)
 	return ms > high ? high : ms;
 }
 
+static void
+copy_nodes(struct core *core, const struct core_config *config)
+{
+	char number[24];
+	unsigned i;
+
+	core->config.nodes = NULL;
+	if (!config->quorum)
+		return;
+	core->nodes = xcalloc(config->shards, sizeof(*core->nodes));
+	for (i = 0; i < config->shards; i++) {
+		snprintf(number, sizeof(number), "server %u", i + 1);
+		core->nodes[i] =
+		    xstrdup(config->nodes != NULL ? config->nodes[i] : number);
+	}
+}
+
 struct core *
 core_new(const struct core_config *config)
 {
@@ -55,6 +73,7 @@ core_new(const struct core_config *config)
 	core->config.broker = core->broker;
 	core->address = xstrdup(config->address != NULL ? config->address : "");
 	core->config.address = core->address;
+	copy_nodes(core, config);
 	core->pad_ms = clamp_ms(lease_ms * 3 / 10, 500, 3000);
 	core->stall_ms = core->pad_ms;
 	core->grace_ms = lease_ms + lease_ms / 100 + core->pad_ms + 500;
@@ -89,6 +108,9 @@ core_free(struct core *core)
 	assert(LIST_EMPTY(&core->listings));
 	quorum_free_all(core);
 	agenda_fini(core);
+	for (i = 0; core->nodes != NULL && i < core->config.shards; i++)
+		free(core->nodes[i]);
+	free(core->nodes);
 	guard_fini(core);
 	for (i = 0; i < core->nslots; i++)
 		free(core->slots[i].name);
@@ -265,7 +287,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 		watch_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_FORCE)
 		force_outcome(core, &was, ev->u.outcome.outcome);
-	else
+	else if (was.kind != SLOT_STRAY)
 		status_outcome(core, &was, ev->u.outcome.outcome);
 	free(was.name);
 }

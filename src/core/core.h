@@ -47,6 +47,7 @@ struct core_config {
 	bool owned;	     /* the store is this broker's own (embedded) */
 	bool failover;	     /* another server may take the place of one */
 	bool quorum; /* the shards are servers of which a majority decides */
+	const char *const *nodes; /* where these are; NULL: they have numbers */
 	int64_t lease_ms;
 	unsigned replicas; /* that confirm what is written; to be told */
 	unsigned fences;   /* drawn at a time, at least; 0 is 1 */

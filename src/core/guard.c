@@ -24,6 +24,7 @@
 #include "core/quorum.h"
 #include "core/status.h"
 #include "core/sync.h"
+#include "core/voters.h"
 #include "core/work.h"
 
 #define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
@@ -581,6 +582,8 @@ note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 	if (changed && (g->state == GUARD_BLESSED || g->unready_ms == 0))
 		g->unready_ms = core->now_ms;
 	g->state = state;
+	if (state == GUARD_NODES)
+		return; /* voters.c says why, where it is no passing thing */
 	if (state == GUARD_BLESSED)
 		g->known = true;
 	if (!changed &&
@@ -611,7 +614,8 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		g->told_ms = sent_ms;
 	note_clock(core, g, sent_ms, report);
 	g->fenced = g->fenced || report->fence > 0;
-	if (report->state == GUARD_PENDING && sent_ms > g->pended_ms)
+	if ((report->state == GUARD_PENDING || report->state == GUARD_NODES) &&
+	    sent_ms > g->pended_ms)
 		g->pended_ms = sent_ms;
 	if (report->state == GUARD_BLESSED)
 		note_blessed(g, report);
@@ -622,6 +626,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (new)
 		begin_spell(core, g, report);
 	note_state(core, g, report->state, new);
+	voters_report(core, g, sent_ms, report);
 	tell_quorum(core);
 	plan(core, g);
 	plan_others(core, g);
@@ -640,6 +645,7 @@ guard_outcome(
 		g->idled = true;
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE)
 		g->said_ms = core->now_ms;
+	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;
 		if (g->seen_ms < core->now_ms)

@@ -28,6 +28,10 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 	why[0] = '\0';
 	if (ready >= quorum_majority(core))
 		return 0;
+	if (core->voters_why[0] != '\0') {
+		snprintf(why, size, "%s", core->voters_why);
+		return GUARD_FOR_GOOD;
+	}
 	for (i = 0; i < core->config.shards; i++) {
 		if (core->guards[i].state != GUARD_PENDING)
 			continue;
@@ -118,6 +122,7 @@ static const enum notice_id notices[GUARD_MAX] = {
 	[GUARD_PENDING] = NOTICE_GUARD_PENDING,
 	[GUARD_READONLY] = NOTICE_GUARD_REFUSES,
 	[GUARD_CONFIG] = NOTICE_GUARD_REFUSES,
+	[GUARD_NODES] = NOTICE_GUARD_REFUSES,
 	[GUARD_CLOCK] = NOTICE_GUARD_REFUSES,
 };
 

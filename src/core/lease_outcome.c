@@ -206,8 +206,10 @@ on_confirm(struct core *core, struct lock *l, struct asked *asked,
 			asked->reserve = 1;
 		on_granted(core, l, asked, sent_ms, o);
 	} else if (o->status == OUTCOME_LOST) {
+		/* Its place in the queue may be there, if the hint was stale. */
+		lease_set_state(core, l,
+		    more_of(l)->linger_ms > 0 ? LEASE_NONE : LEASE_ENDING);
 		lock_linger_over(l);
-		lease_set_state(core, l, LEASE_NONE);
 	} else
 		try_later(core, l, o);
 }

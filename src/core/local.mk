@@ -64,6 +64,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/sync.h \
 	src/core/unlock.c \
 	src/core/unlock.h \
+	src/core/voters.c \
+	src/core/voters.h \
 	src/core/wait.c \
 	src/core/wait.h \
 	src/core/watch.c \

@@ -18,6 +18,7 @@
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/message.h"
+#include "core/quorum.h"
 #include "core/wait.h"
 
 #define MORE_MAX 5
@@ -173,12 +174,33 @@ static const struct word {
 	{ "force-by", 1, false, on_force_by_message },
 };
 
-/* Of the token that it has, or of the next one, which is heard of first. */
+/*
+ * Of the token that it has, or of the next one, which is heard of first.  What
+ * is being given back is not handed over any more: that is an old message.
+ */
 static bool
-is_of(const struct lock *l, uint64_t seq)
+is_of(const struct lock *l, const struct word *word, uint64_t seq)
 {
-	return l->seq == seq ||
-	       (more_of(l)->again_seq != 0 && more_of(l)->again_seq == seq);
+	if (more_of(l)->again_seq != 0 && more_of(l)->again_seq == seq)
+		return true;
+	return l->seq == seq && !(word->hands_over && l->state == LEASE_ENDING);
+}
+
+/*
+ * It was handed to a token that this broker has no use for, while it is busy
+ * with another one: that goes to the next in line, and not to nobody.
+ */
+static void
+give_back(struct core *core, const struct lock *l, const struct message *m)
+{
+	struct slot *slot;
+
+	if (m->seq == l->seq || m->seq > core->last_seq ||
+	    !guard_up(core, l->shard) || quorum_used(core))
+		return;
+	slot_submit(
+	    core, &slot, OP_END, SLOT_STRAY, l->shard, l->name, l->name_len)
+	    ->seq = m->seq;
 }
 
 static void
@@ -186,10 +208,13 @@ dispatch(struct core *core, const struct word *word, const struct message *m)
 {
 	struct lock *l = lock_find(core, m->name, m->name_len);
 
-	if (l != NULL && (is_of(l, m->seq) || word->run == on_free_message))
+	if (l != NULL &&
+	    (is_of(l, word, m->seq) || word->run == on_free_message))
 		word->run(core, l, m);
 	else if (l == NULL && word->hands_over)
 		stray(core, m);
+	else if (l != NULL && word->hands_over)
+		give_back(core, l, m);
 }
 
 /* The length of the word at *at, which a space must end; moves behind that. */

@@ -231,6 +231,9 @@ ask_hold(struct core *core, struct semaphore *m)
 {
 	struct op *op = submit(core, m, OP_HOLD);
 
+	if (m->used > 0)
+		op->by_ms = guard_server_ms(
+		    core, m->y.shard, semaphore_deadline_ms(core, m));
 	m->asked_queue = m->told_need != 0 && !TAILQ_EMPTY(&m->y.queue);
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
 	slot_hurry(core, op);

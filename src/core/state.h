@@ -396,7 +396,15 @@ struct guard {
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
 	char text[128];		     /* CONFIG: what the other brokers use */
-	char down[128]; /* why it can not be reached; "": unknown */
+	/* Quorum (voters.c): */
+	char node[NODE_BYTES + 1];   /* its id */
+	char set[SET_MAX_BYTES + 1]; /* whom it votes with; "": none yet */
+	char sent[NODE_BYTES + 1 + SET_MAX_BYTES + 1]; /* what it is told */
+	char open;	 /* the set is not agreed on: k, n (lua/guard.lua) */
+	bool quiet;	 /* nobody has asked for its vote for long */
+	int64_t node_ms; /* when it told all that ... */
+	int64_t node_asked_ms; /* ... and when it was asked */
+	char down[128];	       /* why it can not be reached; "": unknown */
 };
 
 /* What became of several guards, for one line in the log. */
@@ -425,6 +433,7 @@ enum slot_kind {
 	SLOT_ASK,
 	SLOT_SYNC,
 	SLOT_WATCH,
+	SLOT_STRAY, /* nobody waits for it */
 	SLOT_FORCE
 };
 
@@ -520,6 +529,14 @@ struct core {
 	bool quorum_lost;    /* that was told, and none of it since */
 	int64_t promised_ms; /* the latest valid= that was told */
 	int64_t left_ms;     /* the same, of what was not given back */
+	char **nodes; /* quorum: where the servers are, for people; owned */
+	char voters[SET_MAX_BYTES + 1]; /* the set to go by; "": none yet */
+	char voters_why[512];		/* why there is none */
+	/* Where the latest ids were found: 16 digits each, as a ring. */
+	char places[4 * QUORUM_SERVERS_MAX][2 * NODE_BYTES + 1];
+	int64_t places_ms[4 * QUORUM_SERVERS_MAX]; /* when that was learned */
+	unsigned next_place;
+	int64_t voters_ms; /* since when a new one lacks servers; 0: none */
 	bool stopping;
 	struct timer stop; /* the end of the second that clients have then */
 	struct core_stats stats;

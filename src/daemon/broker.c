@@ -535,12 +535,27 @@ draw(void *out, size_t n)
 		abort();
 }
 
+/* Freed by the caller; the texts are in one piece with it. */
+static const char **
+node_texts(const struct config_nodes *nodes)
+{
+	const char **v =
+	    xcalloc(1, nodes->n * (sizeof(char *) + CONFIG_ADDRESS_SIZE) + 1);
+	char *text = (char *)(v + nodes->n);
+	size_t i;
+
+	for (i = 0; i < nodes->n; i++, text += CONFIG_ADDRESS_SIZE)
+		v[i] = config_address_format(&nodes->v[i], text);
+	return v;
+}
+
 struct broker *
 broker_new(struct event_base *base, const struct config *config)
 {
 	struct broker *b = xcalloc(1, sizeof(*b));
 	struct core_config core_config;
 	struct front_limits limits;
+	const char **nodes = NULL;
 	uint64_t random[4];
 	char why[256];
 
@@ -563,7 +578,11 @@ broker_new(struct event_base *base, const struct config *config)
 	core_config.instance = random[0];
 	core_config.seed[0] = random[1];
 	core_config.seed[1] = random[2];
+	if (core_config.quorum)
+		nodes = node_texts(&config->redis.nodes);
+	core_config.nodes = nodes;
 	b->core = core_new(&core_config);
+	free(nodes);
 	front_settings(&limits, config);
 	b->front = front_new(base, &limits, &front_handler, b);
 	b->timer = event_new(base, -1, 0, on_timer, b);

@@ -11,6 +11,9 @@
 --   n     how often it was blessed
 --   b:X   when broker X called last
 --   a:X   where people reach broker X
+--   node, set, places, open  in a quorum: the random id of this server; who votes, as
+--         VERSION:ID,ID,...; where these were found (core/voters.c); and while a new set is not agreed on yet: k, had
+--         a say in the one before, or n, had none
 -- KEYS[2] is the highest fence given out or reserved.
 
 local guard, fence = KEYS[1], KEYS[2]
@@ -18,7 +21,9 @@ local nonce, seen, cfg, me = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local lease_ms, pad_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local stall_ms, grace_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
 local prefix, cut = ARGV[9], tonumber(ARGV[10])
-local quorum = ARGV[11] == "q" -- one of several independent servers
+-- In a quorum, one of several independent servers: q, and who the broker takes
+-- this one for and goes by, `ID SET`.
+local quorum = string.sub(ARGV[11], 1, 1) == "q"
 
 local info = redis.call("INFO", "replication")
 if not string.find(info, "role:master", 1, true) then
@@ -58,6 +63,56 @@ if g[4] ~= cfg then
 	redis.call("HSET", guard, "cfg", cfg, "grace", grace_ms)
 end
 
+-- Who votes in a quorum.  No server votes for a broker that goes by another set,
+-- or that takes it for another server; one that has lost its data has lost its
+-- id, too.  `enlist` moves it to another set, as core/voters.c says.
+local node, set, open, quiet
+if quorum then
+	local v = redis.call("HMGET", guard, "node", "set", "open")
+	node, set, open = v[1] or nonce, v[2] or "", v[3] or ""
+	quiet = (idle or math.abs(now_ms - at) > grace_ms) and 1 or 0
+	local id, to, from, settled, places
+	if ARGV[12] == "enlist" then
+		id, to, from, settled, places = string.match(ARGV[13],
+			"^(%x+) (%S+) (%S*) ([msf]) (%x*)$")
+	end
+	if id == node and from == set and settled == "m" and to ~= set then
+		open = (set == "" or open == "n") and "n" or "k"
+		set = to
+		redis.call("HSET", guard, "set", set, "open", open,
+			"places", places)
+		if open == "n" then
+			redis.call("HDEL", guard, "id", "pend", "idle")
+			blessed, pend, idle = false, false, false
+		end
+	elseif id == node and to == set and settled == "s" and open ~= "" then
+		-- From now on a grace period may be waited through.
+		redis.call("HDEL", guard, "open")
+		if open == "n" then
+			redis.call("HDEL", guard, "pend")
+			pend = false
+		end
+		open = ""
+	elseif id == node and from == set and settled == "f" then
+		-- Its data went back behind a time when it was replaced.
+		redis.call("HDEL", guard, "set", "open", "id", "pend", "idle")
+		v[1], node, set, open = nil, nonce, "", ""
+		blessed, pend, idle = false, false, false
+	end
+	if not v[1] then
+		redis.call("HSET", guard, "node", node)
+	end
+end
+
+local function not_agreed()
+	return { { "nodes", redis.call("HGET", guard, "places") or "", set == "" and 1 or 0, top, now_ms, history,
+		node, set, open, quiet } }
+end
+
+if quorum and string.sub(ARGV[11], 2) ~= node .. " " .. set then
+	return not_agreed()
+end
+
 -- A server that nobody reached for so long was frozen, or its clock jumped:
 -- what was granted, or written again in a spell, may have run out unseen.  An
 -- idle mark says that nothing was held; it replaces this check only.
@@ -67,6 +122,9 @@ if (blessed or pend) and now_ms - at > stall_ms and idle ~= replid then
 end
 if idle then
 	redis.call("HDEL", guard, "idle")
+end
+if open == "n" then
+	return not_agreed()
 end
 
 if not blessed

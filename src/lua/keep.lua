@@ -412,6 +412,11 @@ op.heartbeat = { args = 1, run = function(address)
 	return { "done" }
 end }
 
+-- What is to be done is done by the guard, before it looks who votes.
+op.enlist = { args = 1, run = function()
+	return { "done" }
+end }
+
 -- Ends an unblessed spell, if it is still the one that the broker has waited
 -- through.
 op.bless = { args = 1, run = function(spell)

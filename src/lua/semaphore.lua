@@ -161,9 +161,11 @@ op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
 end }
 
 -- This broker uses `have` permits and needs no more: a renewal, or a giving
--- back.  On a server that is not blessed it writes again what was forgotten.
-op.hold = { keys = 1, args = 4, run = function(key, _, _, seq, have, limit, how)
-	have, limit = tonumber(have), tonumber(limit)
+-- back.  On a server that is not blessed it writes again what was forgotten,
+-- but not after `by` (server time, ms; 0: no end), when nobody vouches for it.
+op.hold = { keys = 1, args = 5,
+run = function(key, _, _, seq, have, limit, how, by)
+	have, limit, by = tonumber(have), tonumber(limit), tonumber(by)
 	local s = sem_load(key)
 	local mine = s.has[me]
 	if mine and mine.seq > tonumber(seq) then
@@ -174,6 +176,9 @@ op.hold = { keys = 1, args = 4, run = function(key, _, _, seq, have, limit, how)
 		sem_wake(s)
 		sem_answer(s, "lost", limit)
 		return { "lost" }
+	end
+	if have > sem_mine(s) and by > 0 and now_ms > by then
+		return { "late" }
 	end
 	if have > 0 and not s.limit then
 		redis.call("HSET", key, "limit", int(limit))

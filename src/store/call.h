@@ -14,8 +14,8 @@
  *	       PREFIX@barrier:NAME (look), or
  *	       PREFIX@sem:NAME, PREFIX@latch:NAME, PREFIX@barrier:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
- *	       key_prefix_length quorum (q or nothing), then for each operation
- *	       its word and
+ *	       key_prefix_length quorum (q and `ID SET`, or nothing), then for
+ *	       each operation its word and
  *	       acquire    seq ttl reserve flags mode (q: queue up, t: only try)
  *	       renew      seq ttl fence reserve mode (x: exclusive, s: shared)
  *	       keep       ttl, and the seqs of renewals in a row, of which
@@ -27,13 +27,14 @@
  *	       raise      seq ttl fence
  *	       end        seq linger again (the seq to queue up with; or 0)
  *	       take       seq have need want limit flags
- *	       hold       seq have limit flags (q: still waits)
+ *	       hold       seq have limit flags (q: still waits) by
  *	       latch      seq count ttl
  *	       countdown  seq by
  *	       arrive     seq generation parties_here parties
  *	       party      generation
  *	       leave      how (l: leaves, n: has noted what became of it)
  *	       bless      pend
+ *	       enlist     `ID SET FROM HOW` (lua/guard.lua), by itself
  *	       force      until (ms of the server's clock) who
  *	       heartbeat  where people reach the broker (or nothing)
  *	       look       at what (l: lock, s: semaphore, t: latch, b: barrier)

@@ -3,7 +3,8 @@
  * other: whatever does not fit makes the outcomes unknown, and the sender
  * gives the connection up.
  *
- *	[ [state, text, fresh, fence, server's ms, history],
+ *	[ [state, text, fresh, fence, server's ms, history, node, set, open,
+ *	   quiet],
  *	  [status, fence, ttl, waiting, text, first, second, also], ... ]
  *
  * Elements at the end of an inner array may be missing.  A number in place of
@@ -56,7 +57,7 @@ static const unsigned answers[] = {
 	[OP_LOOK] = BIT(VALUE) | BIT(GONE) | ANY,
 	[OP_TAKE] = BIT(TAKEN) | BIT(QUEUED) | BIT(BUSY) | BIT(LOST) |
 		    BIT(MISMATCH) | ANY,
-	[OP_HOLD] = BIT(KEPT) | BIT(LOST) | ANY,
+	[OP_HOLD] = BIT(KEPT) | BIT(LOST) | BIT(LATE) | ANY,
 	[OP_LATCH] = BIT(MADE) | BIT(EXISTS) | ANY,
 	[OP_COUNTDOWN] = BIT(COUNTED) | BIT(GONE) | ANY,
 	[OP_AWAIT] = BIT(OPEN) | BIT(SHUT) | BIT(GONE) | ANY,
@@ -67,6 +68,7 @@ static const unsigned answers[] = {
 	[OP_FORCE] = BIT(VALUE) | BIT(ENDED) | BIT(GONE) | BIT(LATE) | ANY,
 	[OP_HEARTBEAT] = BIT(DONE) | ANY,
 	[OP_BLESS] = BIT(DONE) | ANY,
+	[OP_ENLIST] = BIT(DONE) | ANY,
 	[OP_IDLE] = BIT(DONE) | ANY,
 };
 
@@ -144,7 +146,7 @@ static bool
 decode_guard(struct call *call, const redisReply *r)
 {
 	struct guard_report *out = &call->guard;
-	int64_t fresh, fence, server_ms;
+	int64_t fresh, fence, server_ms, quiet;
 	unsigned state;
 
 	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
@@ -154,12 +156,17 @@ decode_guard(struct call *call, const redisReply *r)
 	    !get_text(call, r, 1, &out->text, &out->text_len) ||
 	    !get_number(r, 2, 0, &fresh) || !get_number(r, 3, 0, &fence) ||
 	    !get_number(r, 4, 0, &server_ms) ||
-	    !get_text(call, r, 5, &out->history, &out->history_len))
+	    !get_text(call, r, 5, &out->history, &out->history_len) ||
+	    !get_text(call, r, 6, &out->node, &out->node_len) ||
+	    !get_text(call, r, 7, &out->set, &out->set_len) ||
+	    !get_text(call, r, 8, &out->open, &out->open_len) ||
+	    !get_number(r, 9, 0, &quiet))
 		return false;
 	out->state = (enum guard_state)state;
 	out->fresh = fresh != 0;
 	out->fence = (uint64_t)fence;
 	out->server_ms = server_ms;
+	out->quiet = quiet != 0;
 	return true;
 }
 
@@ -254,7 +261,10 @@ decode_error(struct call *call, const redisReply *r)
 	/* Redis 7 says so itself, before the guard of the script could. */
 	if (strcmp(call->refusal->prefix, "READONLY") == 0) {
 		call->guard = (struct guard_report){ .state = GUARD_READONLY,
-			.text = "" };
+			.text = "",
+			.node = "",
+			.set = "",
+			.open = "" };
 		call->has_guard = true;
 	}
 	return CALL_REFUSED;
@@ -354,7 +364,11 @@ decode_array(struct call *call, const redisReply *r)
 	ran = call->guard.state == GUARD_BLESSED ||
 	      call->guard.state == GUARD_PENDING;
 	if (!ran && r->elements == 1) {
-		set_all(call, OUTCOME_REFUSED, guard_text(call));
+		/* Who votes: that is agreed on anew in a moment, mostly. */
+		if (call->guard.state == GUARD_NODES)
+			set_all(call, OUTCOME_UNSENT, "");
+		else
+			set_all(call, OUTCOME_REFUSED, guard_text(call));
 		return CALL_ANSWERED;
 	}
 	return decode_outcomes(call, r);

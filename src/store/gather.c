@@ -94,6 +94,7 @@ shard_init(struct gather *g, const struct store_config *c, uint32_t i)
 	s->fence = format("%s@fence", s->head);
 	(void)snprintf(
 	    s->head_digits, sizeof(s->head_digits), "%zu", s->head_len);
+	(void)snprintf(s->voter, sizeof(s->voter), "%s", c->quorum ? "q" : "");
 }
 
 static void
@@ -115,7 +116,7 @@ store_cfg(char out[STORE_CFG_SIZE], const struct store_config *c)
 {
 	if (c->quorum)
 		(void)snprintf(out, STORE_CFG_SIZE,
-		    "v1,lease=%" PRId64 ",quorum=%u", c->lease_ms, c->shards);
+		    "v2,lease=%" PRId64 ",quorum=%u", c->lease_ms, c->shards);
 	else
 		(void)snprintf(out, STORE_CFG_SIZE,
 		    "v1,lease=%" PRId64 ",replicas=%u", c->lease_ms,
@@ -249,8 +250,10 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	struct call *call = TAILQ_LAST(list, call_list);
 	bool mixed = kind != OP_RENEW;
 
-	if (call && call->nops < (call->mixed || mixed ? CALL_OPS_MAX
-						       : CALL_RENEWALS_MAX))
+	/* The guard looks for ENLIST at the first operation only. */
+	if (call && kind != OP_ENLIST && call->kinds[0] != OP_ENLIST &&
+	    call->nops <
+		(call->mixed || mixed ? CALL_OPS_MAX : CALL_RENEWALS_MAX))
 		return call;
 	call = TAILQ_FIRST(&g->spare);
 	if (call) {
@@ -295,6 +298,20 @@ op_can_wait(const struct op *op)
 	return can_wait[op->kind] && op->have == 0;
 }
 
+/* From now on every call to that server says so. */
+static void
+voter_set(struct shard_keys *s, const struct op *op)
+{
+	const char *end = memchr(op->name, ' ', op->name_len);
+
+	end = end != NULL ? memchr(end + 1, ' ',
+				op->name_len - (size_t)(end + 1 - op->name))
+			  : NULL;
+	assert(end != NULL);
+	(void)snprintf(s->voter, sizeof(s->voter), "q%.*s",
+	    (int)(end - op->name), op->name);
+}
+
 void
 gather_add(struct gather *g, const struct op *op)
 {
@@ -313,6 +330,8 @@ gather_add(struct gather *g, const struct op *op)
 	call->mixed = call->mixed || op->kind != OP_RENEW;
 	call->can_wait = call->can_wait && op_can_wait(op);
 	call->prompt = call->prompt || (op->flags & OP_PROMPT) != 0;
+	if (op->kind == OP_ENLIST)
+		voter_set(&g->shards[op->shard], op);
 	if (op->kind == OP_END)
 		gather_saw(g, op->shard, op->fence); /* a message told it */
 	call->ids[call->nops] = op->id;
@@ -369,7 +388,10 @@ seal(struct gather *g, struct call *call)
 	arg_set(call, 7, g->grace, strlen(g->grace));
 	arg_set(call, 8, g->prefix, strlen(g->prefix));
 	arg_set(call, 9, s->head_digits, strlen(s->head_digits));
-	arg_set(call, 10, g->quorum ? "q" : "", g->quorum ? 1 : 0);
+	len = (int)strlen(s->voter);
+	arg_set(call, 10,
+	    memcpy(call_room(call, (size_t)len + 1), s->voter, (size_t)len + 1),
+	    (size_t)len);
 
 	call->argv[0] = "EVALSHA";
 	call->argvlen[0] = 7;

@@ -43,6 +43,7 @@
 	OP(FORCE, "force", KEEP, LEASE) \
 	OP(HEARTBEAT, "heartbeat", KEEP, NONE) \
 	OP(BLESS, "bless", KEEP, NONE) \
+	OP(ENLIST, "enlist", KEEP, NONE) \
 	OP(IDLE, "idle", KEEP, NONE)
 /* clang-format on */
 
@@ -67,6 +68,10 @@ enum op_flags {
 #define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
 #define HISTORY_BYTES 16	      /* stand for a server and its history */
 #define PEND_MAX_BYTES 96	      /* of a guard's pend value */
+#define NODE_BYTES 16		      /* of the id of a server of a quorum */
+#define QUORUM_SERVERS_MAX 9
+/* VERSION:ID,ID,...; a version is 10 digits at most. */
+#define SET_MAX_BYTES (11 + QUORUM_SERVERS_MAX * (NODE_BYTES + 1))
 
 /*
  * One operation.  Copied by whoever submits it; `name` points into the
@@ -76,7 +81,9 @@ struct op {
 	uint64_t id;
 	enum op_kind kind;
 	uint32_t shard;
-	const char *name; /* not for HEARTBEAT, BLESS, IDLE */
+	const char *name; /* not for HEARTBEAT, BLESS, IDLE; ENLIST: the id
+			     and the set to go by there from now on, and what
+			     its guard must have (lua/guard.lua) */
 	size_t name_len;
 	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ */
 	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key */
@@ -94,6 +101,7 @@ struct op {
 	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties;
 			       FORCE, and RENEW what is shared: ms of the
 			       server's clock, not later; 0: whenever */
+	int64_t by_ms;	    /* HOLD: not later, by the server's clock; 0 */
 	int64_t timeout_ms; /* no reply for so long: outcome unknown */
 	/* NUL-terminated.  BLESS: the spell to end; FORCE: who asks. */
 	char pend[PEND_MAX_BYTES];
@@ -179,8 +187,9 @@ enum outcome_status {
  *                                new ones, from first on; others' run out in
  *                                ttl_ms (-1: there are none)
  *   MISMATCH                     ARRIVE: others wait for another number
- *   LATE                         FORCE, RENEW: it was too late, and not done
- *   DONE                         HEARTBEAT, BLESS, IDLE
+ *   LATE                         FORCE, RENEW, HOLD: it was too late, and
+ *                                not done
+ *   DONE                         HEARTBEAT, BLESS, ENLIST, IDLE
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why
  */
@@ -204,6 +213,7 @@ struct outcome {
 	GUARD(PENDING, "pending") \
 	GUARD(READONLY, "readonly") \
 	GUARD(CONFIG, "config") \
+	GUARD(NODES, "nodes") \
 	GUARD(CLOCK, "clock")
 /* clang-format on */
 
@@ -221,6 +231,9 @@ enum guard_state {
  *   PENDING  text is the pend value; `fresh` where no broker ever used it
  *   READONLY the server is no master
  *   CONFIG   text is the configuration that the brokers there use
+ *   NODES    quorum: the server votes with other servers; `fresh` where it has
+ *            none yet; `quiet`: nobody has asked it to for a grace period; text
+ *            says where they were found (core/voters.c)
  *   CLOCK    the server's clock is beyond what a fence can hold
  */
 struct guard_report {
@@ -232,6 +245,13 @@ struct guard_report {
 	int64_t server_ms;   /* the server's clock in that call; 0: not told */
 	const char *history; /* what stands for its master_replid */
 	size_t history_len;
+	const char *node; /* quorum: its id, ... */
+	size_t node_len;
+	const char *set; /* ... whom it votes with, ... */
+	size_t set_len;
+	const char *open; /* ... and "", or "k" or "n" (lua/guard.lua) */
+	size_t open_len;
+	bool quiet;
 };
 
 #endif

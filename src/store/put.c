@@ -199,6 +199,7 @@ args_hold(struct call *call, const struct op *op)
 	arg_number(call, op->have);
 	arg_number(call, op->limit);
 	arg_queue(call, op);
+	arg_number(call, (uint64_t)op->by_ms);
 }
 
 static void
@@ -242,6 +243,15 @@ args_force(struct call *call, const struct op *op)
 {
 	arg_number(call, op->limit);
 	args_bless(call, op); /* who asks */
+}
+
+static void
+args_enlist(struct call *call, const struct op *op)
+{
+	char *p = call_room(call, op->name_len);
+
+	memcpy(p, op->name, op->name_len);
+	arg_add(call, p, op->name_len);
 }
 
 static void
@@ -292,6 +302,7 @@ static void (*const args_of[])(struct call *, const struct op *) = {
 	[OP_FORCE] = args_force,
 	[OP_HEARTBEAT] = args_heartbeat,
 	[OP_BLESS] = args_bless,
+	[OP_ENLIST] = args_enlist,
 	[OP_IDLE] = args_none,
 };
 

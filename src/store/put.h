@@ -20,6 +20,8 @@ struct shard_keys {
 	char *guard;
 	char *fence;
 	char head_digits[DIGITS_MAX]; /* head_len, as text */
+	/* Quorum: q, and what the broker goes by there, `ID SET`. */
+	char voter[1 + NODE_BYTES + 1 + SET_MAX_BYTES + 1];
 };
 
 /* The script that runs operations of a kind, and whether they have a name. */

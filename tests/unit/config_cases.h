@@ -438,13 +438,13 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:15: redis.master: not given, expected the master's name with "
 	    "redis.mode sentinel\n"
 	    "t:1:15: redis.replicas: not given, expected the number of "
-	    "promotable replicas with redis.mode sentinel (0 is allowed, and "
+	    "attached replicas with redis.mode sentinel (0 is allowed, and "
 	    "unsafe)\n" },
 	{ "redis: {mode: cluster}",
 	    "t:1:15: redis.nodes: 0 nodes are given, expected at least 1 with "
 	    "redis.mode cluster\n"
 	    "t:1:15: redis.replicas: not given, expected the number of "
-	    "promotable replicas with redis.mode cluster (0 is allowed, and "
+	    "attached replicas with redis.mode cluster (0 is allowed, and "
 	    "unsafe)\n" },
 	{ "redis: {mode: quorum, nodes: [a:1, a:2]}",
 	    "t:1:30: redis.nodes: 2 nodes are given, expected 3 to 9 with "

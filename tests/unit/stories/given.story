@@ -159,6 +159,43 @@ config handovers=1
 60 2 UNLOCK a
 > op end a seq=2 fence=300 prompt
 
+== comes again while it is given back: it is none of the next token
+config handovers=1
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 waiting
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+35 < renewed a fence=200 waiting
+40 1 UNLOCK a
+> op end a seq=1
+45 message given 1 300 1000000 44000 0123456789abcdef 1 a
+46 message grant 1 a
+50 < ended a waiting ttl=6s
+> 1 OK depth=0
+6100 until
+> 6052 op acquire a seq=2 ttl=13000 reserve=1 queue
+
+== of a token that is over: it goes to the next in line
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+60 message given 1 300 1000000 44000 0123456789abcdef 1 a
+> op end a seq=1
+65 message given 9 300 1000000 44000 0123456789abcdef 1 a
+70 < ended a
+75 < queued a ttl=5s
+
 == comes again while it is held
 0 ready 2
 10 1 LOCK a
@@ -253,6 +290,8 @@ config handovers=1
 > log guard-ready node=0 after=875
 > op confirm a seq=1 ttl=13000 reserve=1
 910 < lost a
+> op end a seq=1
+915 < gone a
 > op acquire a seq=2 ttl=13000 reserve=1 queue
 
 == a clock that was put back: what was sent before is not as young as it looks

@@ -116,7 +116,7 @@
 2000 until
 > 766 op acquire a seq=1 ttl=13000 reserve=1 queue
 
-== confirming: the key is another's by now
+== confirming: the key is another's by now, and the place may be in the queue
 0 ready 2
 10 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
@@ -124,6 +124,8 @@
 30 message grant 1 a
 > op confirm a seq=1 ttl=13000 reserve=1
 40 < lost a
+> op end a seq=1
+45 < gone a
 > op acquire a seq=2 ttl=13000 reserve=1 queue
 50 < granted a fence=100
 > 1 OK fence=100 depth=1

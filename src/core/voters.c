@@ -1,0 +1,571 @@
+/*
+ * Who votes in a quorum: that no two majorities miss each other.
+ *
+ * Each server has a random id, and a set: the ids of those that vote, with a
+ * version.  It votes only for brokers that go by the same set, and that take it
+ * for the server it is.  Under one set any two majorities share a server; what
+ * needs care is the way from one set to the next.  Here is decided which set
+ * this broker goes by, and which servers it moves to it (OP_ENLIST):
+ *
+ *	founded   none of the servers has a set, and all of them can be reached
+ *	joined    the highest set that is told has all of ours in it
+ *	mended    one of those that vote has lost its data, and so its id: a
+ *	          server that has none is where that one was, and takes its place
+ *	changed   redis.nodes has other servers: when nobody has asked for the
+ *	          old set for a grace period, or the last broker has signed off,
+ *	          and so many of the old ones are in the new set that the rest
+ *	          is no majority
+ *
+ * A new set is *open* until so many servers of the one before have moved to it
+ * that the rest is no majority there.  Before that, who had no say in the one
+ * before has none in the new one, and afterwards not for a grace period.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/emit.h"
+#include "core/quorum.h"
+#include "core/voters.h"
+
+/* A set, taken apart.  Ids are in order. */
+struct set {
+	uint64_t version;
+	unsigned n;
+	char ids[QUORUM_SERVERS_MAX][NODE_BYTES + 1];
+};
+
+static void
+copy(char *to, size_t size, const char *from, size_t n)
+{
+	n = n < size ? n : size - 1;
+	if (n > 0)
+		memcpy(to, from, n);
+	to[n] = '\0';
+}
+
+/* What is no set has no members. */
+static void
+set_parse(struct set *s, const char *text)
+{
+	char *end;
+
+	memset(s, 0, sizeof(*s));
+	s->version = strtoul(text, &end, 10);
+	while ((*end == ':' || *end == ',') && s->n < QUORUM_SERVERS_MAX &&
+	       strlen(end) > NODE_BYTES) {
+		copy(s->ids[s->n++], NODE_BYTES + 1, end + 1, NODE_BYTES);
+		end += 1 + NODE_BYTES;
+	}
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void
+set_write(struct set *s, char *text, size_t size)
+{
+	size_t n;
+	unsigned i;
+
+	qsort(s->ids, s->n, sizeof(s->ids[0]), compare);
+	n = (size_t)snprintf(text, size, "%" PRIu64, s->version);
+	for (i = 0; i < s->n; i++)
+		n += (size_t)snprintf(
+		    text + n, size - n, "%c%s", i == 0 ? ':' : ',', s->ids[i]);
+}
+
+static bool
+set_has(const struct set *s, const char *id)
+{
+	unsigned i;
+
+	for (i = 0; i < s->n; i++)
+		if (strcmp(s->ids[i], id) == 0)
+			return true;
+	return false;
+}
+
+/* How many must leave a set so that no majority of it is left. */
+static unsigned
+blocking(unsigned n)
+{
+	return n - n / 2;
+}
+
+/* Has it told who it is since it can be reached? */
+static bool
+is_known(const struct guard *g)
+{
+	return g->up && g->node[0] != '\0' && g->node_ms >= g->up_ms;
+}
+
+/* It has no say in any set, and had none before. */
+static bool
+is_new(const struct guard *g)
+{
+	return g->set[0] == '\0' || g->open == 'n';
+}
+
+static unsigned
+count_known(const struct core *core)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < core->config.shards; i++)
+		n += is_known(&core->guards[i]);
+	return n;
+}
+
+/* The highest set that any of them has told. */
+static const char *
+highest(const struct core *core)
+{
+	const struct guard *g;
+	const char *best = "";
+	uint64_t version, most = 0;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!is_known(g) || g->set[0] == '\0')
+			continue;
+		version = strtoul(g->set, NULL, 10);
+		if (version < most ||
+		    (version == most && strcmp(g->set, best) <= 0))
+			continue;
+		most = version;
+		best = g->set;
+	}
+	return best;
+}
+
+static const char *
+address(const struct core *core, uint32_t shard)
+{
+	return core->nodes[shard];
+}
+
+/* Our calls to that server ask for no vote any more. */
+static void
+withdraw(struct core *core, struct guard *g)
+{
+	static const char text[] = "0 - - m ";
+	struct slot *slot;
+
+	if (g->sent[0] == '\0')
+		return;
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD,
+	    (uint32_t)(g - core->guards), text, sizeof(text) - 1);
+	g->sent[0] = '\0';
+	g->busy = true;
+}
+
+static void
+withdraw_all(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		withdraw(core, &core->guards[i]);
+}
+
+static void disagree(struct core *core, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says once why there is no set to go by, if that lasts. */
+static void
+disagree(struct core *core, const char *fmt, ...)
+{
+	char why[sizeof(core->voters_why)];
+	va_list ap;
+
+	/* Servers are reached, and tell of a change, one after the other. */
+	if (core->voters_ms == 0)
+		core->voters_ms = core->now_ms;
+	if (core->now_ms < core->voters_ms + core->stall_ms)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	if (strcmp(why, core->voters_why) == 0)
+		return;
+	strcpy(core->voters_why, why);
+	emit_notice(core, NOTICE_QUORUM_SERVERS);
+	emit_str(core, FIELD_TEXT, core->voters_why, strlen(why));
+}
+
+/* Are two of them one server under two names? */
+static bool
+is_twice(struct core *core)
+{
+	const struct guard *g = core->guards;
+	uint32_t i, j;
+
+	for (i = 0; i < core->config.shards; i++)
+		for (j = 0; j < i; j++) {
+			if (!is_known(&g[i]) || !is_known(&g[j]) ||
+			    strcmp(g[i].node, g[j].node) != 0)
+				continue;
+			withdraw_all(core);
+			disagree(core,
+			    "%s and %s of redis.nodes are one and the same"
+			    " server: name each server once",
+			    address(core, j), address(core, i));
+			return true;
+		}
+	return false;
+}
+
+/* A set of all servers of this broker. */
+static void
+own_set(const struct core *core, uint64_t version, char *text)
+{
+	struct set s = { .version = version, .n = core->config.shards };
+	uint32_t i;
+
+	for (i = 0; i < s.n; i++)
+		strcpy(s.ids[i], core->guards[i].node);
+	set_write(&s, text, SET_MAX_BYTES + 1);
+}
+
+static bool
+found(struct core *core, char *text)
+{
+	uint32_t i;
+
+	if (count_known(core) == core->config.shards) {
+		own_set(core, strtoul(core->voters, NULL, 10), text);
+		if (strcmp(text, core->voters) != 0)
+			own_set(
+			    core, strtoul(core->voters, NULL, 10) + 1, text);
+		return true;
+	}
+	for (i = 0; is_known(&core->guards[i]); i++)
+		;
+	disagree(core,
+	    "a new quorum begins when all of its servers can be"
+	    " reached; %s can't",
+	    address(core, i));
+	return false;
+}
+
+/* An address in few bytes: its FNV-1a. */
+static void
+place_write(const struct core *core, uint32_t shard, char *out)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	const char *p = address(core, shard);
+
+	for (; *p != '\0'; p++)
+		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+	snprintf(out, NODE_BYTES + 1, "%016" PRIx64, hash);
+}
+
+/* The place of an id, and since when it is known; "": it is not. */
+static const char *
+place_of(const struct core *core, const char *id, int64_t *since_ms)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(core->places) / sizeof(core->places[0]); i++) {
+		if (strncmp(core->places[i], id, NODE_BYTES) != 0)
+			continue;
+		*since_ms = core->places_ms[i];
+		return core->places[i] + NODE_BYTES;
+	}
+	return "";
+}
+
+/*
+ * Was the one with the id where that server is?  It was asked since that is
+ * known: the id may as well be the newer one of the two.
+ */
+static bool
+was_at(const struct core *core, const char *id, const struct guard *g)
+{
+	char place[NODE_BYTES + 1];
+	int64_t since_ms = INT64_MAX;
+
+	place_write(core, (uint32_t)(g - core->guards), place);
+	return strcmp(place_of(core, id, &since_ms), place) == 0 &&
+	       g->node_asked_ms > since_ms;
+}
+
+static void
+place_note(struct core *core, const char *id, const char *place)
+{
+	unsigned n = sizeof(core->places) / sizeof(core->places[0]);
+	int64_t since_ms;
+
+	if (place_of(core, id, &since_ms)[0] != '\0')
+		return;
+	core->places_ms[core->next_place] = core->now_ms;
+	snprintf(core->places[core->next_place], sizeof(core->places[0]),
+	    "%s%s", id, place);
+	core->next_place = (core->next_place + 1) % n;
+}
+
+/* What another broker knew of places. */
+static void
+places_learn(struct core *core, const char *text, size_t len)
+{
+	char id[NODE_BYTES + 1], place[NODE_BYTES + 1];
+	size_t at;
+
+	for (at = 0; at + 2 * NODE_BYTES <= len; at += 2 * NODE_BYTES) {
+		copy(id, sizeof(id), text + at, NODE_BYTES);
+		copy(place, sizeof(place), text + at + NODE_BYTES, NODE_BYTES);
+		place_note(core, id, place);
+	}
+}
+
+/* Those that are in place of one that voted, and have nothing, take its place. */
+static bool
+mend(const struct core *core, struct set *s)
+{
+	const struct guard *g;
+	uint32_t i;
+	unsigned k;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!is_known(g) || set_has(s, g->node))
+			continue;
+		for (k = 0; k < s->n && !was_at(core, s->ids[k], g); k++)
+			;
+		if (!is_new(g) || k == s->n)
+			return false;
+		strcpy(s->ids[k], g->node);
+	}
+	s->version++;
+	return true;
+}
+
+/*
+ * One whose data went back to a time before it was emptied has an id that was
+ * replaced since: it becomes an empty one again.
+ */
+static void
+forget(struct core *core, const struct set *s)
+{
+	char text[NODE_BYTES + SET_MAX_BYTES + 8];
+	struct slot *slot;
+	struct guard *g;
+	uint32_t i;
+	unsigned k;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!is_known(g) || is_new(g) || g->busy ||
+		    core->now_ms < g->pause_ms || set_has(s, g->node) ||
+		    strtoul(g->set, NULL, 10) >= s->version)
+			continue;
+		for (k = 0; k < s->n && !was_at(core, s->ids[k], g); k++)
+			;
+		if (k == s->n)
+			continue;
+		k = (unsigned)snprintf(
+		    text, sizeof(text), "%s - %s f ", g->node, g->set);
+		slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, i, text, k);
+		g->sent[0] = '\0';
+		g->busy = true;
+	}
+}
+
+/* May the set of redis.nodes take the place of this one? */
+static bool
+may_change(const struct core *core, const struct set *s, const char *text)
+{
+	const struct guard *g;
+	unsigned old = 0;
+	uint32_t i;
+
+	if (count_known(core) < core->config.shards)
+		return false;
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!set_has(s, g->node)) {
+			if (!is_new(g))
+				return false;
+			continue;
+		}
+		if (strcmp(g->set, text) != 0 || g->open != '\0' || !g->quiet)
+			return false;
+		old++;
+	}
+	return old >= blocking(s->n);
+}
+
+static bool
+all_in(const struct core *core, const struct set *s, uint32_t *stranger)
+{
+	const struct guard *g;
+
+	for (*stranger = 0; *stranger < core->config.shards; ++*stranger) {
+		g = &core->guards[*stranger];
+		if (is_known(g) && !set_has(s, g->node))
+			return false;
+	}
+	return s->n == core->config.shards;
+}
+
+/* The set to go by, from what is known now; false: there is none yet. */
+static bool
+choose(struct core *core, char *text)
+{
+	const char *best = highest(core);
+	struct set s, mended;
+	uint32_t stranger;
+
+	if (count_known(core) == 0 || is_twice(core))
+		return false;
+	if (best[0] == '\0')
+		return found(core, text);
+	set_parse(&s, best);
+	strcpy(text, best);
+	if (all_in(core, &s, &stranger))
+		return true;
+	mended = s;
+	if (s.n == core->config.shards && mend(core, &mended)) {
+		set_write(&mended, text, SET_MAX_BYTES + 1);
+		return true;
+	}
+	forget(core, &s);
+	if (may_change(core, &s, best)) {
+		own_set(core, s.version + 1, text);
+		return true;
+	}
+	/* It was joined when less was known. */
+	if (strcmp(best, core->voters) == 0)
+		withdraw_all(core);
+	if (stranger < core->config.shards)
+		disagree(core,
+		    "the other servers of redis.nodes do not vote with %s:"
+		    " redis.nodes must be the same on all brokers (see"
+		    " \"Replacing a server\" in lockbrokerd(8))",
+		    address(core, stranger));
+	else
+		disagree(core,
+		    "the servers of redis.nodes vote in a quorum of %u", s.n);
+	return false;
+}
+
+/* Have so many moved to the set that there is no other way to a majority? */
+static bool
+is_settled(const struct core *core)
+{
+	const struct guard *g;
+	unsigned here = 0, old = 0;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (strcmp(g->set, core->voters) != 0)
+			continue;
+		if (g->open == '\0')
+			return true; /* somebody saw that it is */
+		here++;
+		old += g->open == 'k';
+	}
+	return here == core->config.shards ||
+	       old >= blocking(core->config.shards);
+}
+
+static void
+enlist(struct core *core, struct guard *g, bool settle)
+{
+	char text[NODE_BYTES + 2 * SET_MAX_BYTES + 8 +
+		  QUORUM_SERVERS_MAX * 2 * NODE_BYTES];
+	struct slot *slot;
+	int64_t since_ms;
+	struct set s;
+	unsigned i;
+	int n = snprintf(text, sizeof(text), "%s %s %s %c ", g->node,
+	    core->voters, g->set, settle ? 's' : 'm');
+
+	/* One server has one vote, whichever way it is reached. */
+	for (i = 0; i < core->config.shards; i++)
+		if (&core->guards[i] != g &&
+		    strncmp(core->guards[i].sent, g->node, NODE_BYTES) == 0)
+			withdraw(core, &core->guards[i]);
+
+	set_parse(&s, core->voters);
+	for (i = 0; i < s.n; i++)
+		if (place_of(core, s.ids[i], &since_ms)[0] != '\0')
+			n +=
+			    snprintf(text + n, sizeof(text) - (size_t)n, "%s%s",
+				s.ids[i], place_of(core, s.ids[i], &since_ms));
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD,
+	    (uint32_t)(g - core->guards), text, (size_t)n);
+	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, core->voters);
+	g->busy = true;
+}
+
+/* Does it go by the set, and do our calls to it say so? */
+static bool
+in_line(const struct core *core, const struct guard *g)
+{
+	size_t n = strlen(g->node);
+
+	return strcmp(g->set, core->voters) == 0 &&
+	       strncmp(g->sent, g->node, n) == 0 && g->sent[n] == ' ' &&
+	       strcmp(g->sent + n + 1, core->voters) == 0;
+}
+
+void
+voters_decide(struct core *core)
+{
+	char text[SET_MAX_BYTES + 1];
+	struct guard *g;
+	struct set s;
+	bool settled;
+	uint32_t i;
+
+	if (!quorum_used(core) || core->stopping || !choose(core, text))
+		return;
+	core->voters_why[0] = '\0';
+	core->voters_ms = 0;
+	strcpy(core->voters, text);
+	set_parse(&s, text);
+	settled = is_settled(core);
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!is_known(g) || g->busy || core->now_ms < g->pause_ms ||
+		    !set_has(&s, g->node))
+			continue;
+		if (!in_line(core, g))
+			enlist(core, g, false);
+		else if (g->open != '\0' && settled)
+			enlist(core, g, true);
+	}
+}
+
+void
+voters_report(struct core *core, struct guard *g, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	char place[NODE_BYTES + 1];
+
+	if (!quorum_used(core) || report->node_len == 0)
+		return;
+	copy(g->node, sizeof(g->node), report->node, report->node_len);
+	copy(g->set, sizeof(g->set), report->set, report->set_len);
+	g->open = report->open_len > 0 ? report->open[0] : '\0';
+	g->quiet = report->quiet;
+	g->node_ms = core->now_ms;
+	g->node_asked_ms = sent_ms;
+	place_write(core, (uint32_t)(g - core->guards), place);
+	place_note(core, g->node, place);
+	if (report->state == GUARD_NODES)
+		places_learn(core, report->text, report->text_len);
+	voters_decide(core);
+}

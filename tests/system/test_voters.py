@@ -1,0 +1,131 @@
+"""Who votes in a quorum: brokers with other servers are refused, and servers are replaced."""
+
+import unittest
+
+from lib.case import SystemTest, grace_of
+from lib.history import Contender, check_history, granted, stop_contenders
+from lib.wait import eventually, let_time_pass, now
+
+LEASE = 1
+
+
+class Voters(SystemTest):
+    """Servers, of which each broker has its own list."""
+
+    limit = 60
+
+    def setUp(self):
+        super().setUp()
+        self.nodes = [self.redis(tcp=True) for _ in range(5)]
+
+    def settings(self, numbers):
+        return {"mode": "quorum", "nodes": [self.nodes[number - 1].address for number in numbers],
+                "reply_timeout": "500ms", "trust_new": True}
+
+    def start(self, *numbers, ready=True):
+        return self.broker(self.nodes[0], lease=LEASE, ready=ready, redis=self.settings(numbers))
+
+    def restart(self, broker, *numbers):
+        broker.stop()
+        broker.settings["redis"].update(self.settings(numbers))
+        broker.start()
+
+    def is_refused(self, broker, text, client=None):
+        client = client or self.client(broker)
+        reply = eventually(lambda: self.refusal(client, text), 10, "a refusal that says why")
+        self.assertEqual(reply.code, "unavailable")
+        eventually(lambda: broker.log_lines(f"quorum-servers.*{text}"), 5)
+
+    @staticmethod
+    def refusal(client, text):
+        reply = client.ask("TRYLOCK other", timeout=10)
+        assert not reply.ok, "granted by servers that vote for others"
+        return reply if text in reply.text else None
+
+    def test_with_another_server(self):
+        here = self.client(self.start(1, 2, 3))
+        here.lock("x")
+        there = self.start(1, 2, 4, ready=False)
+        self.is_refused(there, self.nodes[3].address)
+        let_time_pass(2 * grace_of(LEASE))
+        self.is_refused(there, self.nodes[3].address)
+        self.assertTrue(here.silent(), "lost")
+        here.lock("other")
+
+    def test_with_one_server_in_common(self):
+        """Two majorities that miss each other, had they a say."""
+        here = self.client(self.start(1, 2, 3))
+        here.lock("other")
+        there = self.start(3, 4, 5, ready=False)
+        self.is_refused(there, "redis.nodes must be the same")
+        here.lock("new")
+
+    def test_a_new_quorum_begins_with_all_its_servers(self):
+        self.nodes[2].kill()
+        here = self.start(1, 2, 3, ready=False)
+        self.is_refused(here, "all of its servers")
+        self.nodes[2].start()
+        self.client(here).lock("other", timeout=10)
+
+    def test_brokers_start_without_a_minority(self):
+        fence = self.client(self.start(1, 2, 3)).lock("x")
+        self.nodes[2].kill()
+        self.brokers[0].stop()
+        there = self.start(1, 2, 3)
+        self.assertGreater(self.client(there).lock("x", timeout=10), fence)
+
+    def test_one_server_twice(self):
+        one = self.nodes[0]
+        broker = self.broker(one, lease=LEASE, ready=False, redis={
+            **self.settings([1, 2]),
+            "nodes": [one.address, self.nodes[1].address, f"localhost:{one.port}"]})
+        self.is_refused(broker, "one and the same server")
+
+    def test_replacing_a_server(self):
+        """Broker after broker, while clients contend: those of the new list wait for the last
+        one of the old list. Nobody is granted what another has."""
+        brokers = [self.start(1, 2, 3) for _ in range(2)]
+        crowd = [Contender(broker.unix_path, "x") for broker in brokers]
+        for one in crowd:
+            one.start()
+        self.addCleanup(stop_contenders, crowd)
+        begin = now()
+        eventually(lambda: all(granted([one], begin) for one in crowd), 20)
+        self.nodes[2].kill()
+        stop_contenders(crowd[:1], 10)
+        self.restart(brokers[0], 1, 2, 4)
+        self.is_refused(brokers[0], self.nodes[3].address)
+        begin = now()
+        eventually(lambda: granted(crowd[1:], begin), 10, "the old list goes on")
+        stop_contenders(crowd[1:], 10)
+        self.restart(brokers[1], 1, 2, 4)
+        again = [Contender(broker.unix_path, "x") for broker in brokers]
+        for one in again:
+            one.start()
+        self.addCleanup(stop_contenders, again)
+        begin = now()
+        eventually(lambda: all(granted([one], begin) for one in again), grace_of(LEASE) + 20,
+                   "grants begin again")
+        # The new one votes: another one may die.
+        let_time_pass(grace_of(LEASE))
+        self.nodes[0].kill()
+        begin = now()
+        eventually(lambda: all(granted([one], begin) for one in again), grace_of(LEASE) + 20,
+                   "the new server votes")
+        stop_contenders(again, 10)
+        check_history(crowd + again)
+
+    def test_too_many_servers_at_once(self):
+        broker = self.start(1, 2, 3)
+        self.client(broker).lock("x")
+        self.restart(broker, 1, 4, 5)
+        self.is_refused(broker, "redis.nodes must be the same")
+        # What the manual says: all brokers are stopped, and the guards deleted.
+        broker.stop()
+        self.nodes[0].cmd("DEL", "lock:@guard")
+        broker.start()
+        self.client(broker).lock("y", timeout=grace_of(LEASE) + 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
