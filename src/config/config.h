@@ -79,6 +79,9 @@ struct config_locks {
 	int64_t max_grace_ms;
 	int64_t max_hold_ms;	 /* 0: no bound */
 	int64_t default_hold_ms; /* 0: none */
+	int64_t max_keep_ms;
+	int64_t max_delay_ms;
+	int64_t max_ttl_ms; /* of latches */
 };
 
 struct config_limits {
@@ -88,6 +91,7 @@ struct config_limits {
 	unsigned holds;		/* of one session */
 	unsigned requests;	/* tagged and waiting, of one connection */
 	unsigned waiters;	/* for one name */
+	unsigned unowned;	/* names that are kept for nobody */
 	int64_t first_line_ms;	/* 0: for ever */
 	int64_t unreachable_ms; /* until a vanished host is given up */
 };

@@ -22,6 +22,7 @@
 #include "core/status.h"
 #include "core/stop.h"
 #include "core/sync.h"
+#include "core/unowned.h"
 #include "core/watch.h"
 #include "core/work.h"
 
@@ -89,6 +90,7 @@ static const enum agenda agendas[TIMER_MAX] = {
 	[TIMER_FORCE] = AGENDA_PATIENT,
 	[TIMER_ASK] = AGENDA_PATIENT,
 	[TIMER_STOP] = AGENDA_PATIENT,
+	[TIMER_MADE] = AGENDA_PATIENT,
 };
 
 void
@@ -151,6 +153,9 @@ timer_run(struct core *core, struct timer *t)
 		return;
 	case TIMER_STOP:
 		stop_timer(core);
+		return;
+	case TIMER_MADE:
+		unowned_latch_timer(core, t);
 		return;
 	case TIMER_MAX:
 		break;

@@ -28,6 +28,7 @@
 #include "core/session.h"
 #include "core/status.h"
 #include "core/stop.h"
+#include "core/unowned.h"
 #include "core/watch.h"
 #include "core/work.h"
 
@@ -87,6 +88,7 @@ core_new(const struct core_config *config)
 	TAILQ_INIT(&core->votes);
 	TAILQ_INIT(&core->watched_touched);
 	TAILQ_INIT(&core->forces);
+	LIST_INIT(&core->made);
 	core->stop.kind = TIMER_STOP;
 	agenda_init(core);
 	guard_init(core);
@@ -107,6 +109,7 @@ core_free(struct core *core)
 	assert(core->nholds == 0 && core->npermits == 0 && core->nclaims == 0);
 	assert(LIST_EMPTY(&core->listings));
 	quorum_free_all(core);
+	unowned_fini(core);
 	agenda_fini(core);
 	for (i = 0; core->nodes != NULL && i < core->config.shards; i++)
 		free(core->nodes[i]);
@@ -131,6 +134,10 @@ core_reconfigure(struct core *core, const struct core_config *config)
 	core->config.max_holds = config->max_holds;
 	core->config.max_waiters = config->max_waiters;
 	core->config.max_detached = config->max_detached;
+	core->config.max_keep_ms = config->max_keep_ms;
+	core->config.max_delay_ms = config->max_delay_ms;
+	core->config.max_ttl_ms = config->max_ttl_ms;
+	core->config.max_unowned = config->max_unowned;
 }
 
 /* xorshift128+ (Vigna, 2014): for jitter and seeds, nothing secret. */

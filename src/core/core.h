@@ -60,6 +60,10 @@ struct core_config {
 	unsigned max_holds;    /* things one session may hold or wait for */
 	unsigned max_detached; /* sessions that may be left; 0: any number */
 	unsigned max_waiters;  /* requests waiting for one name */
+	int64_t max_keep_ms;
+	int64_t max_delay_ms;
+	int64_t max_ttl_ms;   /* of latches */
+	unsigned max_unowned; /* names that are kept for nobody */
 	/* Things that a step looks at before it leaves the rest to the next;
 	 * 0: as many as is good.  Tests have few. */
 	unsigned work;

@@ -91,6 +91,9 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->locks_held = core->nholds;
 	gauges->permits_held = core->npermits;
 	gauges->waiters = core->nwaiting + core->nclaims;
+	gauges->unowned = core->nunowned;
+	gauges->bound = core->ncounted;
+	gauges->latches_made = core->nmade;
 	gauges->semaphores = HASH_COUNT(core->syncs[SYNC_SEMAPHORE]);
 	gauges->latches = HASH_COUNT(core->syncs[SYNC_LATCH]);
 	gauges->barriers = HASH_COUNT(core->syncs[SYNC_BARRIER]);

@@ -83,6 +83,9 @@ struct core_stats {
 /* Gauges: they cost nothing but a look at each guard. */
 struct core_gauges {
 	uint64_t sessions, locks_held, waiters, names;
+	uint64_t unowned;      /* names that are kept for nobody */
+	uint64_t bound;	       /* those that may come to be so, too */
+	uint64_t latches_made; /* whose ttl= is not over */
 	uint64_t permits_held;
 	uint64_t semaphores, latches, barriers; /* names of each kind */
 	bool ready;				/* every guard grants */

@@ -13,6 +13,7 @@
 #include "core/lock.h"
 #include "core/notify.h"
 #include "core/session.h"
+#include "core/unowned.h"
 
 /* Through the shorter of both lists. */
 struct hold *
@@ -111,6 +112,11 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 		hold_keep_until(h, core->now_ms + w->keep_ms);
 	if (w->delay_ms > hold_terms(h)->delay_ms)
 		terms(h)->delay_ms = w->delay_ms;
+	if (h->terms == NULL || h->terms->binds ||
+	    (h->terms->keep_until_ms == 0 && h->terms->delay_ms == 0))
+		return;
+	h->terms->binds = true;
+	unowned_bind(core, h->lock, 1);
 }
 
 static void
@@ -242,6 +248,10 @@ hold_free(struct core *core, struct hold *h)
 	h->session->nholds--;
 	core->nholds--;
 	h->lock->nholders--;
+	if (h->session->gone)
+		unowned_hold_ended(core, h->lock);
+	if (h->terms != NULL && h->terms->binds)
+		unowned_bind(core, h->lock, -1);
 	if (h->terms != NULL)
 		core_disarm(core, &h->terms->bound);
 	free(h->terms);

@@ -11,6 +11,7 @@
 #include "core/emit.h"
 #include "core/guard.h"
 #include "core/latch.h"
+#include "core/unowned.h"
 
 /* A latch as this broker knows it. */
 struct latch {
@@ -207,6 +208,7 @@ on_made(struct core *core, struct latch *la, bool exists)
 		    "there is a latch of this name already");
 		return;
 	}
+	unowned_latch_made(core, c->ttl_ms);
 	emit_reply(core, c->session->id, c->ref, STATUS_OK);
 	emit_num(core, FIELD_COUNT, c->n);
 	claim_free(core, c);
@@ -309,6 +311,9 @@ latch_request(
 {
 	int64_t wait_ms = rq->wait_ms;
 
+	if (rq->verb == CORE_LATCH && !core->stopping &&
+	    !unowned_allows_latch(core, s, rq))
+		return;
 	if (rq->verb != CORE_AWAIT)
 		wait_ms = core->config.reply_timeout_ms;
 	claim_new(core, s, SYNC_LATCH, rq, wait_ms);

@@ -30,6 +30,7 @@
 #include "core/queue.h"
 #include "core/quorum.h"
 #include "core/unlock.h"
+#include "core/unowned.h"
 #include "core/wait.h"
 #include "core/watch.h"
 #include "core/work.h"
@@ -685,6 +686,7 @@ lease_next(struct core *core, struct lock *l)
 		lock_free(core, l);
 		return false;
 	}
+	unowned_look(core, l);
 	if (lease_is_held(l))
 		arm_held(core, l);
 	return true;

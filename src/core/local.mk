@@ -66,6 +66,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/unlock.h \
 	src/core/voters.c \
 	src/core/voters.h \
+	src/core/unowned.c \
+	src/core/unowned.h \
 	src/core/wait.c \
 	src/core/wait.h \
 	src/core/watch.c \

@@ -22,6 +22,7 @@
 #include "core/session.h"
 #include "core/status.h"
 #include "core/unlock.h"
+#include "core/unowned.h"
 #include "core/watch.h"
 #include "core/work.h"
 
@@ -149,6 +150,7 @@ lock_free(struct core *core, struct lock *l)
 	assert(LIST_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
 	listing_leave_lock(core, l);
 	guard_unblock(core, l);
+	unowned_forget(core, l);
 	core_untouch(core, l);
 	core_disarm(core, &l->timer);
 	table_remove(table_of(core, l->shard), &l->by_name);
@@ -495,6 +497,8 @@ request_lock(
 	const struct core_name *name = &rq->names[0];
 	struct lock *l;
 
+	if (!core->stopping && !unowned_allows(core, s, rq))
+		return;
 	if (rq->nnames > 1) {
 		group_request(core, s, rq);
 		return;

@@ -14,6 +14,7 @@
 #include "core/listing.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/unowned.h"
 #include "core/wait.h"
 #include "core/work.h"
 
@@ -38,6 +39,13 @@ list_waiting(struct waiter *w)
 		TAILQ_INSERT_TAIL(&w->session->waiting, w, in_session);
 }
 
+/* Does it ask for more than the time for which it holds? */
+static bool
+binds(const struct waiter *w)
+{
+	return w->keep_ms > 0 || w->delay_ms > 0;
+}
+
 struct waiter *
 waiter_new(struct core *core, struct session *s, struct lock *l,
     const struct core_request *rq)
@@ -59,6 +67,8 @@ waiter_new(struct core *core, struct session *s, struct lock *l,
 	w->try_only = rq->wait_ms == 0;
 	list_waiting(w);
 	s->nwaiting++;
+	if (binds(w))
+		unowned_bind(core, l, 1);
 	return w;
 }
 
@@ -227,6 +237,8 @@ waiter_free(struct core *core, struct waiter *w)
 {
 	struct session *s = w->session;
 
+	if (binds(w))
+		unowned_bind(core, w->lock, -1);
 	if (w->granted) {
 		told(core, w);
 	} else {

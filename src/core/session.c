@@ -27,6 +27,7 @@
 #include "core/status.h"
 #include "core/stop.h"
 #include "core/sync.h"
+#include "core/unowned.h"
 #include "core/watch.h"
 #include "core/work.h"
 
@@ -213,6 +214,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	s->detached = true;
 	notify_session(core, NOTICE_SESSION_AWAY, s);
 	core->ndetached++;
+	unowned_gone(core, s, s->grace_ms == 0);
 	core_arm(core, &s->end, until_ms);
 }
 
@@ -387,6 +389,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	core_disarm(core, &s->end);
 	core->ndetached -= s->detached;
 	s->detached = false;
+	unowned_gone(core, s, false);
 	s->conn = own->conn;
 	s->tcp = own->tcp;
 	s->proxied = own->proxied;

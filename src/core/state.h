@@ -43,6 +43,7 @@ enum timer_kind {
 	TIMER_ASK,
 	TIMER_VOTE,
 	TIMER_STOP,
+	TIMER_MADE,
 	TIMER_MAX
 };
 /* Timers that are due are run in this order (agenda.c). */
@@ -128,6 +129,7 @@ struct session {
 	struct table kept_news; /* of them, what later news may replace */
 	struct watch_list watches;
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
+	bool gone;	 /* detached for a valid= alone */
 	bool has_secret; /* SESSION was asked for its key */
 	unsigned char secret[CORE_SECRET_BYTES];
 	uint64_t walk; /* deadlock.c: the walk that came by last ... */
@@ -147,6 +149,7 @@ struct terms {
 	int64_t before_ms;     /* of that, what an earlier hold has promised */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
 	uint32_t reentries;    /* not undone by an UNLOCK yet */
+	bool binds;	       /* counted in more.nbinding */
 };
 
 /*
@@ -272,6 +275,8 @@ struct more {
 	uint32_t rival;	 /* NONE: of who has the name; 0: not known */
 	uint32_t freed;	 /* of the latest that was told to be over; 0: none */
 	uint32_t failed; /* attempts in a row that nobody has won */
+	/* Holds and requests with keep= or delay=; holds of the gone. */
+	uint32_t nbinding, ngone;
 };
 
 /*
@@ -321,6 +326,8 @@ struct lock {
 	bool vouched : 1;      /* in core.held ... */
 	bool vouched_briefly : 1; /* ... or in core.held_briefly */
 	bool paced : 1;		  /* its renewal has room in wake_ms */
+	bool unowned : 1;      /* counted in core.nunowned */
+	bool counted : 1;      /* and in core.ncounted */
 	uint8_t name_len;
 	char name[];
 };
@@ -511,6 +518,10 @@ struct core {
 	struct listing_list listings; /* being made */
 	unsigned nkeepers;	      /* sessions with grace */
 	unsigned ndetached;
+	uint64_t nunowned; /* names that are kept for nobody */
+	uint64_t ncounted; /* those that may come to be so, too */
+	LIST_HEAD(, made) made;
+	uint64_t nmade, nmaking;      /* latches; that are being made */
 	uint64_t walks;		      /* deadlock.c */
 	struct sync *syncs[SYNC_MAX]; /* by name */
 	struct sync_list sync_touched;

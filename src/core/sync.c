@@ -349,6 +349,7 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 		wait_ms = core->config.reply_timeout_ms;
 	if (wait_ms != CORE_WAIT_FOREVER)
 		core_arm(core, &c->deadline, core->now_ms + wait_ms);
+	core->nmaking += c->verb == CORE_LATCH;
 	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
 	s->nclaims++;
 	core->nclaims++;
@@ -371,6 +372,7 @@ claim_free(struct core *core, struct claim *c)
 		sync_touch(core, c->sync);
 	}
 	listing_leave_claim(core, c);
+	core->nmaking -= c->verb == CORE_LATCH;
 	TAILQ_REMOVE(&c->session->claims, c, in_session);
 	c->session->nclaims--;
 	core->nclaims--;

@@ -508,6 +508,10 @@ core_settings(struct core_config *out, const struct config *config)
 	out->max_holds = config->limits.holds;
 	out->max_waiters = config->limits.waiters;
 	out->max_detached = config->limits.clients;
+	out->max_keep_ms = config->locks.max_keep_ms;
+	out->max_delay_ms = config->locks.max_delay_ms;
+	out->max_ttl_ms = config->locks.max_ttl_ms;
+	out->max_unowned = config->limits.unowned;
 }
 
 /* Unread by all clients together: at least so much, or so many limits. */

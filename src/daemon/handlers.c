@@ -49,6 +49,15 @@ static const enum core_kind kinds[] = {
 	[KIND_BARRIER] = CORE_KIND_BARRIER,
 };
 
+/* Where the request has none. */
+static int64_t
+latch_ttl_ms(const struct broker *b)
+{
+	int64_t most_ms = b->config->locks.max_ttl_ms;
+
+	return LATCH_TTL_MS < most_ms ? LATCH_TTL_MS : most_ms;
+}
+
 /* Gives a request on names to the core. */
 static void
 ask_core(struct broker *b, struct conn *c, const struct request *r,
@@ -76,7 +85,7 @@ ask_core(struct broker *b, struct conn *c, const struct request *r,
 	rq.number = (uint64_t)amount(r);
 	rq.limit = (uint64_t)number_or(
 	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
-	rq.ttl_ms = number_or(r, OPTION_TTL, LATCH_TTL_MS);
+	rq.ttl_ms = number_or(r, OPTION_TTL, latch_ttl_ms(b));
 	if (request_has(r, OPTION_KIND))
 		rq.kind = kinds[r->num[OPTION_KIND]];
 	rq.ref = conn_defer(c, r);

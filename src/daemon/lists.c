@@ -243,11 +243,14 @@ struct sources {
 	STATISTIC("output_unread_bytes", front_unread(s->broker->front)) \
 	STATISTIC("sessions", s->gauges.sessions) \
 	STATISTIC("names", s->gauges.names) \
+	STATISTIC("names_unowned", s->gauges.unowned) \
+	STATISTIC("names_bound", s->gauges.bound) \
 	STATISTIC("locks_held", s->gauges.locks_held) \
 	STATISTIC("waiters", s->gauges.waiters) \
 	STATISTIC("permits_held", s->gauges.permits_held) \
 	STATISTIC("semaphores", s->gauges.semaphores) \
 	STATISTIC("latches", s->gauges.latches) \
+	STATISTIC("latches_made", s->gauges.latches_made) \
 	STATISTIC("barriers", s->gauges.barriers) \
 	STATISTIC("redis_up", s->redis.nodes > 0 && s->redis.up == s->redis.nodes) \
 	STATISTIC("redis_nodes", s->redis.nodes) \

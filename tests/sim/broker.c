@@ -386,6 +386,10 @@ broker_make_core(struct broker *b)
 		.handovers = (unsigned)prng_range(&w->prng, 1, 8),
 		.work = w->work,
 		.max_holds = 100 + (unsigned)w->crowd.n,
+		.max_keep_ms = INT64_MAX,
+		.max_delay_ms = INT64_MAX,
+		.max_ttl_ms = INT64_MAX,
+		.max_unowned = 1000 + (unsigned)w->crowd.n,
 		.max_waiters = 1000,
 	};
 	struct store_config store = {

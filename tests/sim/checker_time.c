@@ -423,7 +423,8 @@ end_of_core(struct world *w, const struct broker *b)
 	if (gauges.sessions != 0 || gauges.locks_held != 0 ||
 	    gauges.permits_held != 0 || gauges.waiters != 0 ||
 	    gauges.names != 0 || gauges.semaphores != 0 ||
-	    gauges.latches != 0 || gauges.barriers != 0)
+	    gauges.latches != 0 || gauges.barriers != 0 ||
+	    gauges.unowned + gauges.bound != 0)
 		world_fail(w, "P6",
 		    "%s is left with %llu sessions, %llu locks, %llu waiters, "
 		    "%llu names, %llu semaphores, %llu latches, %llu barriers",

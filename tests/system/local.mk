@@ -91,5 +91,6 @@ EXTRA_DIST += \
 	tests/system/transcripts/several-names.t \
 	tests/system/transcripts/shared.t \
 	tests/system/transcripts/tags.t \
+	tests/system/transcripts/unowned.t \
 	tests/system/transcripts/users.t \
 	tests/system/transcripts/watch.t

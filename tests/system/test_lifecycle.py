@@ -313,6 +313,33 @@ class Reloading(SystemTest):
         surplus = self.client()
         surplus.expect_eof()
 
+    def test_bounds_on_what_is_kept_for_nobody(self):
+        broker = self.broker(limits={"unowned": 1})
+        client = self.client()
+        client.lock("x", "keep=1h")
+        client.ok("UNLOCK x")
+        client.err("LOCK y keep=1s", "limit")
+        stats = client.stats()
+        self.assertEqual([stats[key] for key in ("names_unowned", "names_bound")], ["1", "1"])
+        log = self.reload(broker, {"limits": {"unowned": 10},
+                                   "locks": {"max_keep": "2s", "max_delay": 0, "max_ttl": "1s"}})
+        eventually(lambda: "reloaded" in log(), 5, "it is read again")
+        client.lock("y", "keep=2s")
+        for request in ("LOCK z keep=3s", "LOCK z delay=1ms", "LATCH z count=1 ttl=2s"):
+            client.err(request, "limit")
+
+    def test_names_of_those_who_disconnect_are_counted(self):
+        self.broker(limits={"unowned": 5})
+        for i in range(5):
+            client = self.client(tcp=True)
+            client.lock(f"x{i}", "delay=1h")
+            client.close()
+        client = self.client()
+        eventually(lambda: client.stats()["names_unowned"] == "5", 5, "all are counted")
+        client.err("LOCK y delay=1ms", "limit")
+        client.ok("UNLOCK-FORCE x0")
+        client.lock("y", "delay=1ms")
+
     def test_an_invalid_file_changes_nothing_and_is_reported(self):
         broker = self.broker()
         holder = self.client()

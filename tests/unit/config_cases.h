@@ -92,6 +92,8 @@ static const struct good_case good_cases[] = {
 	{ "locks: {handovers: 1}", "  handovers: 1\n" },
 	{ "locks: {max_grace: 0}", "  max_grace: 0\n" },
 	{ "locks: {max_hold: 365d}", "  max_hold: 365d\n" },
+	{ "locks: {max_keep: 0, max_delay: 365d, max_ttl: 1000ms}",
+	    "  max_keep: 0\n  max_delay: 365d\n  max_ttl: 1s\n" },
 	{ "locks: {max_hold: 1m, default_hold: 60s}", "  default_hold: 1m\n" },
 	{ "locks: {default_hold: 2h}", "  default_hold: 2h\n" },
 
@@ -103,6 +105,7 @@ static const struct good_case good_cases[] = {
 	{ "limits: {holds: 1}", "  holds: 1\n" },
 	{ "limits: {requests: 1}", "  requests: 1\n" },
 	{ "limits: {waiters: 1}", "  waiters: 1\n" },
+	{ "limits: {unowned: 0}", "  unowned: 0\n" },
 	{ "limits: {first_line: 10s}", "  first_line: 10s\n" },
 	{ "limits: {unreachable: 8h}", "  unreachable: 8h\n" },
 

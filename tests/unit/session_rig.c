@@ -201,6 +201,10 @@ rig_init(struct rig *r, unsigned sessions)
 		.max_grace_ms = 60000,
 		.handovers = 16,
 		.max_holds = 4,
+		.max_keep_ms = INT64_MAX,
+		.max_delay_ms = INT64_MAX,
+		.max_ttl_ms = INT64_MAX,
+		.max_unowned = 1000,
 		.max_waiters = 16,
 	};
 	struct guard_report report = { .state = GUARD_BLESSED, .text = "" };

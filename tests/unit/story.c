@@ -19,6 +19,7 @@
  *				is the name of those that have none
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
  *	TIME until		every deadline up to TIME
+ *	TIME unowned?		what counts against limits.unowned
  *	TIME clock MS		the server's clock is moved by so much
  * A FLUSH follows each at the same time, unless the line ends with `...`.
  * Heartbeats are answered at once, and shown with address=.  The server's clock shows
@@ -630,6 +631,18 @@ do_until(struct story *st)
 }
 
 static void
+do_unowned(struct story *st)
+{
+	struct core_gauges gauges;
+
+	core_gauges(st->core, st->now_ms, &gauges);
+	begin_line(st);
+	buf_addf(st->out,
+	    "unowned %" PRIu64 " bound %" PRIu64 " latches %" PRIu64 "\n",
+	    gauges.unowned, gauges.bound, gauges.latches_made);
+}
+
+static void
 do_stopped(struct story *st)
 {
 	begin_line(st);
@@ -664,6 +677,7 @@ do_request(struct story *st)
 	rq.hold_ms = option_num(st, "hold", 0);
 	rq.keep_ms = option_num(st, "keep", 0);
 	rq.delay_ms = option_num(st, "delay", 0);
+	rq.ttl_ms = option_num(st, "ttl", 0);
 	rq.queue_limit = (uint64_t)option_num(st, "queue", -1);
 	if (option(st, "kind") != NULL)
 		rq.kind =
@@ -699,6 +713,7 @@ static const struct {
 	{ "flush", do_plain },
 	{ "until", do_until },
 	{ "clock", do_clock },
+	{ "unowned?", do_unowned },
 };
 
 /* Stories. */
@@ -714,6 +729,10 @@ configure(struct story *st)
 	c->default_hold_ms = option_num(st, "default_hold", 0);
 	c->max_holds = (unsigned)option_num(st, "holds", c->max_holds);
 	c->max_waiters = (unsigned)option_num(st, "waiters", c->max_waiters);
+	c->max_keep_ms = option_num(st, "max_keep", c->max_keep_ms);
+	c->max_delay_ms = option_num(st, "max_delay", c->max_delay_ms);
+	c->max_ttl_ms = option_num(st, "max_ttl", c->max_ttl_ms);
+	c->max_unowned = (unsigned)option_num(st, "unowned", c->max_unowned);
 	c->address = option(st, "address");
 	c->failover = flag(st, "failover");
 	c->debug = flag(st, "debug");
@@ -768,6 +787,10 @@ story_init(struct story *st, struct buf *out)
 		.max_grace_ms = 60000,
 		.handovers = 100,
 		.max_holds = 100,
+		.max_keep_ms = INT64_MAX,
+		.max_delay_ms = INT64_MAX,
+		.max_ttl_ms = INT64_MAX,
+		.max_unowned = 1000,
 		.max_waiters = 100,
 	};
 

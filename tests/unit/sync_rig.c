@@ -169,6 +169,10 @@ rig_start(void)
 		.reply_timeout_ms = RIG_REPLY_MS,
 		.handovers = 4,
 		.max_holds = 8,
+		.max_keep_ms = INT64_MAX,
+		.max_delay_ms = INT64_MAX,
+		.max_ttl_ms = INT64_MAX,
+		.max_unowned = 1000,
 		.max_waiters = 8,
 	};
 

@@ -181,12 +181,16 @@ START_TEST(defaults)
 	ck_assert_int_eq(c.locks.max_grace_ms, 300000);
 	ck_assert_int_eq(c.locks.max_hold_ms, 0);
 	ck_assert_int_eq(c.locks.default_hold_ms, 0);
+	ck_assert_int_eq(c.locks.max_keep_ms, 86400000);
+	ck_assert_int_eq(c.locks.max_delay_ms, 3600000);
+	ck_assert_int_eq(c.locks.max_ttl_ms, INT64_C(2592000000));
 	ck_assert_uint_eq(c.limits.clients, 10000);
 	ck_assert_uint_eq(c.limits.line, 4096);
 	ck_assert_uint_eq(c.limits.output, 1048576);
 	ck_assert_uint_eq(c.limits.holds, 10000);
 	ck_assert_uint_eq(c.limits.requests, 1000);
 	ck_assert_uint_eq(c.limits.waiters, 100000);
+	ck_assert_uint_eq(c.limits.unowned, 100000);
 	ck_assert_int_eq(c.limits.first_line_ms, 0);
 	ck_assert_int_eq(c.limits.unreachable_ms, 30000);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_INFO);
@@ -498,12 +502,12 @@ static const struct {
 	{ "log: {level: debug, to: syslog, format: json}", "", 3, "" },
 	{ "",
 	    "limits: {clients: 1, line: 64, output: 1KB, holds: 1, requests: "
-	    "1, waiters: 1, first_line: 1s, unreachable: 1s}",
-	    8, "" },
+	    "1, waiters: 1, unowned: 1, first_line: 1s, unreachable: 1s}",
+	    9, "" },
 	{ "",
 	    "locks: {handovers: 1, max_grace: 1s, max_hold: 1h, "
-	    "default_hold: 1s}",
-	    4, "" },
+	    "default_hold: 1s, max_keep: 1s, max_delay: 1s, max_ttl: 1s}",
+	    7, "" },
 	{ "", "locks: {lease: 5s}", 0, "locks.lease " },
 	{ "broker: {name: a}", "broker: {name: b}", 0, "broker.name " },
 	{ "", "listen: []", 0, "listen " },
@@ -512,6 +516,8 @@ static const struct {
 	{ "listen: [{unix: /a}]", "listen: [{unix: /a, group: root}]", 0,
 	    "listen " },
 	{ "listen: [{unix: /a}]", "listen: [{tcp: \"a:1\"}]", 0, "listen " },
+	{ "listen: [{tcp: \"a:1\"}]", "listen: [{tcp: \"a:1\", proxied: true}]",
+	    0, "listen " },
 	{ STANDALONE,
 	    STANDALONE "  password: x\n  database: 1\nlog: {level: error}", 1,
 	    "redis.password redis.database " },

@@ -32,6 +32,7 @@ static const char *const subjects[] = {
 	"sessions",
 	"outside",
 	"stop",
+	"unowned",
 };
 
 static char *

@@ -94,6 +94,38 @@ START_TEST(a_living_connection_is_closed)
 }
 END_TEST
 
+static uint64_t
+unowned(const struct rig *r)
+{
+	struct core_gauges gauges;
+
+	core_gauges(r->core, r->now_ms, &gauges);
+	return gauges.unowned;
+}
+
+/* After a reset it lives for the valid= alone: then nobody is waited for. */
+START_TEST(who_is_back_has_what_was_kept_for_nobody)
+{
+	int64_t grace_ms = _i == 0 ? 0 : 5000;
+	struct rig r;
+
+	rig_init(&r, 3);
+	rig_tenure(&r, 1, grace_ms);
+	rig_ask(&r, 1, CORE_LOCK, "a");
+	ck_assert_int_gt(core_ping(r.core, r.now_ms, 1), 0);
+	rig_gone(&r, 1, false, false);
+	ck_assert_uint_eq(unowned(&r), grace_ms == 0);
+	rig_resume(&r, 2);
+	ck_assert_uint_eq(unowned(&r), 0);
+	rig_gone(&r, 1, false, false);
+	ck_assert_uint_eq(unowned(&r), grace_ms == 0);
+	rig_resume(&r, 3);
+	rig_gone(&r, 1, true, true);
+	ck_assert_uint_eq(unowned(&r), 0);
+	rig_fini(&r);
+}
+END_TEST
+
 START_TEST(only_a_bare_session_takes_over)
 {
 	struct rig r;
@@ -462,6 +494,7 @@ session_cases(void)
 	tcase_add_test(tc, its_grace_runs_out);
 	tcase_add_test(tc, quit_does_not_wait);
 	tcase_add_test(tc, a_living_connection_is_closed);
+	tcase_add_loop_test(tc, who_is_back_has_what_was_kept_for_nobody, 0, 2);
 	tcase_add_test(tc, only_a_bare_session_takes_over);
 	tcase_add_test(tc, no_other_key_will_do);
 	tcase_add_test(tc, an_untold_grant_is_taken_back);
