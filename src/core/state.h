@@ -326,8 +326,8 @@ struct lock {
 	bool vouched : 1;      /* in core.held ... */
 	bool vouched_briefly : 1; /* ... or in core.held_briefly */
 	bool paced : 1;		  /* its renewal has room in wake_ms */
-	bool unowned : 1;      /* counted in core.nunowned */
-	bool counted : 1;      /* and in core.ncounted */
+	bool unowned : 1;	  /* counted in core.nunowned */
+	bool counted : 1;	  /* and in core.ncounted */
 	uint8_t name_len;
 	char name[];
 };

@@ -1,6 +1,7 @@
 /*
  * The teller of stories (story.h).  It owns the core, and the operations that
- * the core has in flight; it knows no rule of the core.
+ * the core has in flight; it knows no rule of the core.  What the core says is
+ * written by story_said.c.
  *
  * Before the first line that drives:
  *	config debug (shows the log lines of holds and sessions)
@@ -39,49 +40,7 @@
 #include "core/dump.h"
 
 #include "story.h"
-
-#define WORDS_MAX 24
-#define FLIGHT_MAX 256
-#define SHARDS_MAX 9
-#define SERVER_ZERO_MS INT64_C(1000000000)
-
-/* An operation that was not answered yet. */
-struct flight {
-	uint64_t id;
-	int64_t sent_ms;
-	enum op_kind kind;
-	uint32_t shard;
-	char name[256];
-};
-
-/* What the guard of a shard was said to be last. */
-struct said {
-	bool reported;
-	struct guard_report report;
-	char text[128];
-};
-
-/* One story being told. */
-struct story {
-	struct core_config config;
-	struct core *core; /* NULL until the first line that drives */
-	struct effects fx;
-	struct flight flights[FLIGHT_MAX];
-	size_t nflights;
-	int64_t now_ms;
-	int64_t clock_ms; /* the server's clock was moved by so much */
-	bool stamped;	  /* effects say when */
-	struct said said[SHARDS_MAX];
-	struct buf *out;
-	const char *words[WORDS_MAX];
-	size_t nwords;
-};
-
-static const char *const op_words[] = {
-#define OP(id, word, script, keys) [OP_##id] = word,
-	OPS(OP)
-#undef OP
-};
+#include "story_state.h"
 
 static const char *const outcome_words[] = {
 #define OUTCOME(id, word) [OUTCOME_##id] = word,
@@ -94,33 +53,6 @@ static const char *const guard_words[] = {
 	GUARDS(GUARD)
 #undef GUARD
 };
-
-static const char *const event_words[] = {
-#define EVENT(id, word) [EVENT_##id] = word,
-	EVENTS(EVENT)
-#undef EVENT
-};
-
-static const struct {
-	const char *key;
-	enum { NUM, MS, STR } how;
-} field_words[] = {
-#define FIELD(id, key, how) [FIELD_##id] = { key, how },
-	FIELDS(FIELD)
-#undef FIELD
-#define LOGFIELD(id, key, how) [FIELD_##id] = { key, how },
-	    LOG_FIELDS(LOGFIELD)
-#undef LOGFIELD
-};
-
-static const char *const notice_words[] = {
-#define ROW(id, level, name) [NOTICE_##id] = name,
-	CORE_NOTICES(ROW)
-#undef ROW
-};
-
-static const char *const status_words[] = { "OK", "BUSY", "TIMEOUT",
-	"CANCELLED", "ERR" };
 
 static const char *const verb_words[] = { [CORE_LOCK] = "LOCK",
 	[CORE_UNLOCK] = "UNLOCK",
@@ -140,8 +72,8 @@ static const char *const verb_words[] = { [CORE_LOCK] = "LOCK",
 static const char *const kind_words[] = { "any", "lock", "semaphore", "latch",
 	"barrier" };
 
-static void
-fail(const struct story *st, const char *what)
+void
+story_fail(const struct story *st, const char *what)
 {
 	size_t i;
 
@@ -163,7 +95,7 @@ find(const struct story *st, const char *const *table, size_t n,
 	for (i = 0; i < n; i++)
 		if (table[i] != NULL && strcmp(table[i], word) == 0)
 			return i;
-	fail(st, word);
+	story_fail(st, word);
 	return 0;
 }
 #define FIND(st, table, word) \
@@ -181,7 +113,7 @@ number(const struct story *st, const char *s)
 	if (parse_number(s, strlen(s), INT64_MAX, &n))
 		return (int64_t)n;
 	if (!parse_duration(s, strlen(s), &ms))
-		fail(st, s);
+		story_fail(st, s);
 	return ms;
 }
 
@@ -223,140 +155,6 @@ word(const struct story *st, size_t i)
 	return i < st->nwords ? st->words[i] : "";
 }
 
-/* What the core said. */
-
-static void
-begin_line(struct story *st)
-{
-	buf_adds(st->out, "> ");
-	if (st->stamped)
-		buf_addf(st->out, "%" PRId64 " ", st->now_ms);
-}
-
-static void
-write_fields(struct story *st, const struct effect *e)
-{
-	const struct field *f, *last = NULL;
-	uint32_t i;
-
-	for (i = 0; i < e->nfields; i++, last = f) {
-		f = &st->fx.fields[e->field + i];
-		if (f->id == FIELD_TEXT)
-			continue; /* of a log line: for people */
-		if (last != NULL && last->id == f->id &&
-		    field_words[f->id].how == NUM)
-			buf_addc(st->out, ',');
-		else
-			buf_addf(st->out, " %s=", field_words[f->id].key);
-		if (field_words[f->id].how == STR)
-			buf_add(
-			    st->out, buf_data(&st->fx.text) + f->str, f->len);
-		else
-			buf_add_u64(st->out, f->num);
-	}
-}
-
-static void
-write_num(struct story *st, const char *key, uint64_t n)
-{
-	if (n != 0)
-		buf_addf(st->out, " %s=%" PRIu64, key, n);
-}
-
-static void
-write_op(struct story *st, const struct op *op)
-{
-	struct flight *f = &st->flights[st->nflights++];
-
-	if (st->nflights == FLIGHT_MAX)
-		fail(st, "too many operations");
-	f->id = op->id;
-	f->kind = op->kind;
-	f->shard = op->shard;
-	f->sent_ms = st->now_ms;
-	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
-	if (op->name_len == 0)
-		strcpy(f->name, "@guard");
-	if (op->kind == OP_HEARTBEAT && st->config.address == NULL)
-		return;
-	begin_line(st);
-	buf_addf(st->out, "op %s", op_words[op->kind]);
-	if (op->name_len > 0)
-		buf_addf(st->out, " %s", f->name);
-	write_num(st, "seq", op->seq);
-	write_num(st, "ttl", (uint64_t)op->ttl_ms);
-	write_num(st, "linger", (uint64_t)op->linger_ms);
-	write_num(st, "fence", op->fence);
-	write_num(st, "reserve", op->reserve);
-	write_num(st, "have", op->have);
-	if (op->kind == OP_FORCE || op->kind == OP_RENEW)
-		write_num(st, "by", op->limit);
-	if (op->flags & OP_SHARED)
-		buf_adds(st->out, " shared");
-	if (op->flags & OP_WHOLE)
-		buf_adds(st->out, " whole");
-	if (op->flags & OP_QUEUE)
-		buf_adds(st->out, " queue");
-	if (op->flags & OP_PROMPT)
-		buf_adds(st->out, " prompt");
-	if (op->kind == OP_BLESS && op->pend[0] != '\0')
-		buf_addf(st->out, " pend=%s", op->pend);
-	if (st->config.shards > 1)
-		buf_addf(st->out, " on=%" PRIu32, op->shard);
-	buf_addc(st->out, '\n');
-}
-
-static void
-write_effect(struct story *st, const struct effect *e)
-{
-	const char *text =
-	    st->fx.text.mem == NULL ? "" : buf_data(&st->fx.text);
-
-	if (e->kind == EFFECT_LOG && e->notice < NOTICE_UNLOCK_FORCE &&
-	    !st->config.debug)
-		return;
-	if (e->kind == EFFECT_OP) {
-		write_op(st, effects_op(&st->fx, e));
-		return;
-	}
-	begin_line(st);
-	if (e->kind == EFFECT_QUEUE)
-		buf_addf(st->out, "%" PRIu64 " queue %.*s", e->session,
-		    (int)e->name_len, text + e->name);
-	else if (e->kind == EFFECT_LOG)
-		buf_addf(st->out, "log %s", notice_words[e->notice]);
-	else if (e->kind == EFFECT_CLOSE)
-		buf_addf(st->out, "close %" PRIu64, e->conn);
-	else
-		buf_addf(st->out, "%" PRIu64, e->session);
-	if (e->kind == EFFECT_ATTACH)
-		buf_adds(st->out, " attach");
-	if (e->kind == EFFECT_EVENT)
-		buf_addf(st->out, " %s%s%.*s", event_words[e->event],
-		    e->name_len > 0 ? " " : "", (int)e->name_len,
-		    text + e->name);
-	if (e->kind == EFFECT_REPLY) {
-		if (e->ref != 0)
-			buf_addf(st->out, " @%" PRIu64, e->ref);
-		buf_addf(st->out, " %s", status_words[e->status]);
-		if (e->status == STATUS_ERR)
-			buf_addf(st->out, " %s %.*s", err_word(e->code),
-			    (int)e->text_len, text + e->text);
-	}
-	write_fields(st, e);
-	buf_addc(st->out, '\n');
-}
-
-static void
-write_effects(struct story *st)
-{
-	size_t i;
-
-	for (i = 0; i < st->fx.n; i++)
-		write_effect(st, &st->fx.v[i]);
-	effects_clear(&st->fx);
-}
-
 /* Events. */
 
 static void
@@ -364,7 +162,7 @@ step_once(struct story *st, struct core_event *ev)
 {
 	ev->now_ms = st->now_ms;
 	core_step(st->core, ev, &st->fx);
-	write_effects(st);
+	story_write(st);
 }
 
 /* What the guard was said to be last is what a heartbeat says. */
@@ -528,7 +326,7 @@ do_cancel(struct story *st)
 static void
 do_ping(struct story *st)
 {
-	begin_line(st);
+	story_begin_line(st);
 	buf_addf(st->out, "valid %" PRId64 "\n",
 	    core_ping(st->core, st->now_ms, (uint64_t)number(st, word(st, 2))));
 }
@@ -557,7 +355,7 @@ do_outcome(struct story *st)
 		    concerns(st, st->flights[i].shard))
 			break;
 	if (i == st->nflights) {
-		begin_line(st);
+		story_begin_line(st);
 		buf_adds(st->out, "no operation of that name\n");
 		return;
 	}
@@ -616,7 +414,7 @@ do_until(struct story *st)
 	st->stamped = true;
 	for (; at_ms <= end_ms; at_ms = core_deadline(st->core)) {
 		if (++steps > 5000) {
-			begin_line(st);
+			story_begin_line(st);
 			buf_adds(st->out, "the core spins\n");
 			break;
 		}
@@ -636,7 +434,7 @@ do_unowned(struct story *st)
 	struct core_gauges gauges;
 
 	core_gauges(st->core, st->now_ms, &gauges);
-	begin_line(st);
+	story_begin_line(st);
 	buf_addf(st->out,
 	    "unowned %" PRIu64 " bound %" PRIu64 " latches %" PRIu64 "\n",
 	    gauges.unowned, gauges.bound, gauges.latches_made);
@@ -645,7 +443,7 @@ do_unowned(struct story *st)
 static void
 do_stopped(struct story *st)
 {
-	begin_line(st);
+	story_begin_line(st);
 	buf_adds(st->out, core_stopped(st->core) ? "yes\n" : "no\n");
 }
 
@@ -818,7 +616,7 @@ tell_line(struct story *st, const char *line)
 	for (p = strtok_r(copy, " ", &save); p != NULL;
 	     p = strtok_r(NULL, " ", &save)) {
 		if (st->nwords == WORDS_MAX)
-			fail(st, "too many words");
+			story_fail(st, "too many words");
 		st->words[st->nwords++] = p;
 	}
 	if (st->nwords > 0 && strchr(">#", copy[0]) == NULL)

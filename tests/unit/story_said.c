@@ -1,0 +1,175 @@
+/*
+ * What the core says in a story, as text.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "story_state.h"
+
+static const char *const op_words[] = {
+#define OP(id, word, script, keys) [OP_##id] = word,
+	OPS(OP)
+#undef OP
+};
+
+static const char *const event_words[] = {
+#define EVENT(id, word) [EVENT_##id] = word,
+	EVENTS(EVENT)
+#undef EVENT
+};
+
+static const struct {
+	const char *key;
+	enum { NUM, MS, STR } how;
+} field_words[] = {
+#define FIELD(id, key, how) [FIELD_##id] = { key, how },
+	FIELDS(FIELD)
+#undef FIELD
+#define LOGFIELD(id, key, how) [FIELD_##id] = { key, how },
+	    LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
+};
+
+static const char *const notice_words[] = {
+#define ROW(id, level, name) [NOTICE_##id] = name,
+	CORE_NOTICES(ROW)
+#undef ROW
+};
+
+static const char *const status_words[] = { "OK", "BUSY", "TIMEOUT",
+	"CANCELLED", "ERR" };
+
+void
+story_begin_line(struct story *st)
+{
+	buf_adds(st->out, "> ");
+	if (st->stamped)
+		buf_addf(st->out, "%" PRId64 " ", st->now_ms);
+}
+
+static void
+write_fields(struct story *st, const struct effect *e)
+{
+	const struct field *f, *last = NULL;
+	uint32_t i;
+
+	for (i = 0; i < e->nfields; i++, last = f) {
+		f = &st->fx.fields[e->field + i];
+		if (f->id == FIELD_TEXT)
+			continue; /* of a log line: for people */
+		if (last != NULL && last->id == f->id &&
+		    field_words[f->id].how == NUM)
+			buf_addc(st->out, ',');
+		else
+			buf_addf(st->out, " %s=", field_words[f->id].key);
+		if (field_words[f->id].how == STR)
+			buf_add(
+			    st->out, buf_data(&st->fx.text) + f->str, f->len);
+		else
+			buf_add_u64(st->out, f->num);
+	}
+}
+
+static void
+write_num(struct story *st, const char *key, uint64_t n)
+{
+	if (n != 0)
+		buf_addf(st->out, " %s=%" PRIu64, key, n);
+}
+
+static void
+write_op(struct story *st, const struct op *op)
+{
+	struct flight *f = &st->flights[st->nflights++];
+
+	if (st->nflights == FLIGHT_MAX)
+		story_fail(st, "too many operations");
+	f->id = op->id;
+	f->kind = op->kind;
+	f->shard = op->shard;
+	f->sent_ms = st->now_ms;
+	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
+	if (op->name_len == 0)
+		strcpy(f->name, "@guard");
+	if (op->kind == OP_HEARTBEAT && st->config.address == NULL)
+		return;
+	story_begin_line(st);
+	buf_addf(st->out, "op %s", op_words[op->kind]);
+	if (op->name_len > 0)
+		buf_addf(st->out, " %s", f->name);
+	write_num(st, "seq", op->seq);
+	write_num(st, "ttl", (uint64_t)op->ttl_ms);
+	write_num(st, "linger", (uint64_t)op->linger_ms);
+	write_num(st, "fence", op->fence);
+	write_num(st, "reserve", op->reserve);
+	write_num(st, "have", op->have);
+	if (op->kind == OP_FORCE || op->kind == OP_RENEW)
+		write_num(st, "by", op->limit);
+	if (op->flags & OP_SHARED)
+		buf_adds(st->out, " shared");
+	if (op->flags & OP_WHOLE)
+		buf_adds(st->out, " whole");
+	if (op->flags & OP_QUEUE)
+		buf_adds(st->out, " queue");
+	if (op->flags & OP_PROMPT)
+		buf_adds(st->out, " prompt");
+	if (op->kind == OP_BLESS && op->pend[0] != '\0')
+		buf_addf(st->out, " pend=%s", op->pend);
+	if (st->config.shards > 1)
+		buf_addf(st->out, " on=%" PRIu32, op->shard);
+	buf_addc(st->out, '\n');
+}
+
+static void
+write_effect(struct story *st, const struct effect *e)
+{
+	const char *text =
+	    st->fx.text.mem == NULL ? "" : buf_data(&st->fx.text);
+
+	if (e->kind == EFFECT_LOG && e->notice < NOTICE_UNLOCK_FORCE &&
+	    !st->config.debug)
+		return;
+	if (e->kind == EFFECT_OP) {
+		write_op(st, effects_op(&st->fx, e));
+		return;
+	}
+	story_begin_line(st);
+	if (e->kind == EFFECT_QUEUE)
+		buf_addf(st->out, "%" PRIu64 " queue %.*s", e->session,
+		    (int)e->name_len, text + e->name);
+	else if (e->kind == EFFECT_LOG)
+		buf_addf(st->out, "log %s", notice_words[e->notice]);
+	else if (e->kind == EFFECT_CLOSE)
+		buf_addf(st->out, "close %" PRIu64, e->conn);
+	else
+		buf_addf(st->out, "%" PRIu64, e->session);
+	if (e->kind == EFFECT_ATTACH)
+		buf_adds(st->out, " attach");
+	if (e->kind == EFFECT_EVENT)
+		buf_addf(st->out, " %s%s%.*s", event_words[e->event],
+		    e->name_len > 0 ? " " : "", (int)e->name_len,
+		    text + e->name);
+	if (e->kind == EFFECT_REPLY) {
+		if (e->ref != 0)
+			buf_addf(st->out, " @%" PRIu64, e->ref);
+		buf_addf(st->out, " %s", status_words[e->status]);
+		if (e->status == STATUS_ERR)
+			buf_addf(st->out, " %s %.*s", err_word(e->code),
+			    (int)e->text_len, text + e->text);
+	}
+	write_fields(st, e);
+	buf_addc(st->out, '\n');
+}
+
+void
+story_write(struct story *st)
+{
+	size_t i;
+
+	for (i = 0; i < st->fx.n; i++)
+		write_effect(st, &st->fx.v[i]);
+	effects_clear(&st->fx);
+}

@@ -1,0 +1,62 @@
+/*
+ * A story being told, for those who tell it: story.c, which drives the core,
+ * and story_said.c, which writes what the core says.
+ */
+#ifndef LOCKBROKER_TESTS_UNIT_STORY_STATE_H
+#define LOCKBROKER_TESTS_UNIT_STORY_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "core/core.h"
+
+#define WORDS_MAX 24
+#define FLIGHT_MAX 256
+#define SHARDS_MAX 9
+#define SERVER_ZERO_MS INT64_C(1000000000)
+
+/* An operation that was not answered yet. */
+struct flight {
+	uint64_t id;
+	int64_t sent_ms;
+	enum op_kind kind;
+	uint32_t shard;
+	char name[256];
+};
+
+/* What the guard of a shard was said to be last. */
+struct said {
+	bool reported;
+	struct guard_report report;
+	char text[128];
+};
+
+/* One story being told. */
+struct story {
+	struct core_config config;
+	struct core *core; /* NULL until the first line that drives */
+	struct effects fx;
+	struct flight flights[FLIGHT_MAX];
+	size_t nflights;
+	int64_t now_ms;
+	int64_t clock_ms; /* the server's clock was moved by so much */
+	bool stamped;	  /* effects say when */
+	struct said said[SHARDS_MAX];
+	struct buf *out;
+	const char *words[WORDS_MAX];
+	size_t nwords;
+};
+
+/* The story can't go on like that. */
+void story_fail(const struct story *st, const char *what)
+    __attribute__((noreturn));
+
+/* Begins a line of what is said. */
+void story_begin_line(struct story *st);
+
+/* Writes all that the core says must be done, and keeps its operations. */
+void story_write(struct story *st);
+
+#endif
