@@ -214,8 +214,6 @@ tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
 	tests/unit/story.h \
 	tests/unit/story_said.c \
 	tests/unit/story_state.h \
-	tests/unit/story_said.c \
-	tests/unit/story_state.h \
 	tests/unit/test_core.c
 tests_unit_test_core_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_core_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)

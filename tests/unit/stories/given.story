@@ -170,7 +170,7 @@ config handovers=1
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 35 < renewed a fence=200 waiting
 40 1 UNLOCK a
-> op end a seq=1
+> op end a seq=1 prompt
 45 message given 1 300 1000000 44000 0123456789abcdef 1 a
 46 message grant 1 a
 50 < ended a waiting ttl=6s
