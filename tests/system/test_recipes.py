@@ -5,6 +5,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import sys
 
 from lib.broker import find_program
 from lib.case import SystemTest
@@ -231,6 +232,28 @@ class Readme(ShellTest):
         self.assertEqual(self.lines(), ["reported"])
         self.control.lock("nightly-report")
         self.assertEqual(self.end(self.shell(second.removeprefix("$ build/"))), (1, said + "\n"))
+
+    def test_a_program(self):
+        text = self.block("import socket").replace("5625", str(self.brokers[0].port))
+        done = subprocess.run([sys.executable, "-c", text], check=False, timeout=patience(20),
+                              capture_output=True, text=True)
+        self.assertRegex(done.stdout, r"^OK fence=\d+ depth=1\n\nhere we work\n$", done.stderr)
+        eventually(lambda: "state=free" in self.control.ok("STATUS nightly-report").text, 5)
+
+    def test_brokers_elsewhere(self):
+        self.program("report", "echo reported >>did")
+        text = self.block("export LOCKBROKER")
+        for name, port in (("lock1", 1), ("lock2", self.brokers[0].port)):
+            text = text.replace(name + ".example.net", f"127.0.0.1:{port}")
+        self.assertEqual(self.end(self.shell(text)), (0, ""))
+        self.assertEqual(self.lines(), ["reported"])
+
+    def test_cron(self):
+        self.program("report", "echo reported >>did")
+        text = re.sub(r"^([^ ]+ ){5}", "", self.block("0 3 * * *")).replace("-w 1m", "-w 1")
+        for _ in range(2):
+            self.assertEqual(self.end(self.shell(text)), (0, ""))
+        self.assertEqual(self.lines(), ["reported"])
 
     def test_configuration(self):
         path = os.path.join(self.directory, "readme.yaml")
