@@ -14,8 +14,8 @@
 #include "front/front.h"
 #include "redis/redis.h"
 
+struct alarm;
 struct config;
-struct event;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
 struct client {
@@ -33,8 +33,7 @@ struct broker {
 	struct front *front;
 	struct redis *redis;
 	struct promise *promise; /* NULL: the store itself remembers */
-	struct event *timer;	 /* core_deadline() */
-	int64_t timer_ms;	 /* when it fires; INT64_MAX: not armed */
+	struct alarm *alarm;	 /* core_deadline() */
 	int64_t start_ms;
 	int64_t accept_ms; /* when clients are accepted at the latest; 0: now */
 	uint64_t clients_total;

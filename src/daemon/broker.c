@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include <assert.h>
-#include <event2/event.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 
 #include "base/log.h"
 #include "base/map.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "daemon/alarm.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/clock.h"
@@ -390,38 +390,21 @@ static const struct redis_handler redis_handler = {
 #define ACCEPT_MS 3000 /* the longest that clients wait for our own Redis */
 
 static void
-on_timer(evutil_socket_t fd, short what, void *arg)
+on_alarm(void *arg)
 {
-	struct broker *b = arg;
 	struct core_event ev = { .kind = CORE_TIME };
 
-	(void)fd;
-	(void)what;
-	b->timer_ms = INT64_MAX;
-	bridge_step(b, &ev);
+	bridge_step(arg, &ev);
 }
 
-/*
- * A timer that fires too early does no harm, so it is only ever moved forward:
- * most deadlines are put off before they come.
- */
 static void
-arm_timer(struct broker *b)
+set_alarm(struct broker *b)
 {
-	int64_t at_ms = core_deadline(b->core), left_ms;
-	struct timeval tv;
+	int64_t at_ms = core_deadline(b->core);
 
 	if (b->accept_ms > 0 && b->accept_ms < at_ms)
 		at_ms = b->accept_ms;
-	if (at_ms >= b->timer_ms)
-		return;
-	left_ms = at_ms - clock_now_ms();
-	if (left_ms < 0)
-		left_ms = 0;
-	tv = ms_to_timeval(left_ms);
-	if (event_add(b->timer, &tv) < 0)
-		abort();
-	b->timer_ms = at_ms;
+	alarm_set(b->alarm, at_ms);
 }
 
 static void
@@ -470,7 +453,7 @@ broker_turn(struct broker *b)
 	front_flush(b->front);
 	redis_flush(b->redis);
 	front_hurry(b->front);
-	arm_timer(b);
+	set_alarm(b);
 }
 
 /* Life. */
@@ -568,7 +551,6 @@ broker_new(struct event_base *base, const struct config *config)
 	draw(random, sizeof(random));
 	b->base = base;
 	b->config = config;
-	b->timer_ms = INT64_MAX;
 	b->start_ms = clock_now_ms();
 	effects_init(&b->effects);
 	buf_init(&b->rows);
@@ -589,9 +571,12 @@ broker_new(struct event_base *base, const struct config *config)
 	free(nodes);
 	front_settings(&limits, config);
 	b->front = front_new(base, &limits, &front_handler, b);
-	b->timer = event_new(base, -1, 0, on_timer, b);
-	if (b->timer == NULL)
-		abort();
+	b->alarm = alarm_new(base, on_alarm, b);
+	if (b->alarm == NULL) {
+		LOG(ERROR, "loop-failed", LOG_S("why", strerror(errno)));
+		broker_free(b);
+		return NULL;
+	}
 	b->redis = redis_new(base, config, config->broker.name, random[0],
 	    &redis_handler, b, why, sizeof(why));
 	if (b->redis != NULL)
@@ -622,7 +607,7 @@ broker_free(struct broker *b)
 		    b->promise, core_promised_ms(b->core), clock_now_ms());
 	promise_free(b->promise);
 	core_free(b->core);
-	event_free(b->timer);
+	alarm_free(b->alarm);
 	effects_fini(&b->effects);
 	buf_fini(&b->rows);
 	free(b);

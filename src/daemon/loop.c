@@ -5,8 +5,8 @@
  *
  * Not PRECISE_TIMER: libevent would use a timerfd and set it by a system call
  * in each turn.  Without it a timer is late by a few milliseconds, which
- * nothing here minds: leases are judged by clock_now_ms() at every step, and
- * all margins are far larger.
+ * nothing here minds: what the core waits for has a timer of its own (alarm.h),
+ * and all other margins are far larger.
  */
 #include "config.h"
 

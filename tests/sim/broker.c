@@ -286,7 +286,7 @@ check_pools(struct broker *b)
 		pool_check(&b->pools[i]);
 }
 
-/* It is only ever moved forward (arm_timer() of daemon/broker.c). */
+/* It is only ever moved forward (daemon/alarm.c). */
 static void
 arm_timer(struct broker *b)
 {

@@ -4,6 +4,10 @@
  * time of day and about the time since boot.  What to add is in the file that
  * $CLOCKSHIM names, which the test maps and writes (lib/clock.py).
  *
+ * A timerfd that was set to a time since boot comes by that clock, too: who
+ * sleeps in epoll_wait() with one looks every few milliseconds whether it was
+ * set, and sets the kernel's timer anew.  Nobody else notices.
+ *
  * It calls the kernel and nothing else: looking up the functions it replaces
  * would allocate memory, which asks for the time in Redis' allocator.
  */
@@ -11,15 +15,19 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NS_PER_S INT64_C(1000000000)
+#define SLICE_MS 5
 
 /* The file.  Each field is written by itself, so none is ever torn. */
 struct clockshim {
@@ -114,4 +122,79 @@ time(time_t *out)
 	if (out)
 		*out = ts.tv_sec;
 	return ts.tv_sec;
+}
+
+/* The timer on the time since boot; a process that has several is not fooled. */
+static struct {
+	int fd;
+	bool made;
+	struct itimerspec spec;
+	int64_t
+	    added_ns; /* that the clock was ahead when the kernel was told */
+} timer;
+
+int
+timerfd_create(clockid_t id, int flags)
+{
+	int fd = (int)syscall(SYS_timerfd_create, id, flags);
+
+	if (fd >= 0 && id == CLOCK_BOOTTIME) {
+		timer.fd = fd;
+		timer.made = true;
+	}
+	return fd;
+}
+
+static int
+timer_tell(struct itimerspec *old)
+{
+	struct itimerspec spec = timer.spec;
+	int64_t ns = spec.it_value.tv_sec * NS_PER_S + spec.it_value.tv_nsec;
+
+	timer.added_ns = add_ns(CLOCK_BOOTTIME);
+	if (ns > 0) {
+		ns -= timer.added_ns;
+		ns = ns > 0 ? ns : 1;
+	}
+	spec.it_value.tv_sec = ns / NS_PER_S;
+	spec.it_value.tv_nsec = ns % NS_PER_S;
+	return (int)syscall(
+	    SYS_timerfd_settime, timer.fd, TFD_TIMER_ABSTIME, &spec, old);
+}
+
+int
+timerfd_settime(
+    int fd, int flags, const struct itimerspec *spec, struct itimerspec *old)
+{
+	if (!shim || !timer.made || fd != timer.fd ||
+	    flags != TFD_TIMER_ABSTIME)
+		return (int)syscall(SYS_timerfd_settime, fd, flags, spec, old);
+	timer.spec = *spec;
+	return timer_tell(old);
+}
+
+static int
+wait_slice(int fd, struct epoll_event *events, int n, int ms)
+{
+	return (int)syscall(SYS_epoll_pwait, fd, events, n, ms, NULL, 0);
+}
+
+int
+epoll_wait(int fd, struct epoll_event *events, int n, int ms)
+{
+	int slice_ms, rc;
+
+	if (!shim || !timer.made)
+		return wait_slice(fd, events, n, ms);
+	for (;;) {
+		if (timer.added_ns != add_ns(CLOCK_BOOTTIME) &&
+		    timer_tell(NULL) < 0)
+			return -1;
+		slice_ms = ms >= 0 && ms < SLICE_MS ? ms : SLICE_MS;
+		rc = wait_slice(fd, events, n, slice_ms);
+		if (rc != 0 || ms == slice_ms)
+			return rc;
+		if (ms > 0)
+			ms -= slice_ms;
+	}
 }

@@ -350,3 +350,26 @@ class OfBroker(ClockTest):
         let_time_pass(self.lease)
         self.assertEqual(self.holder.ok("LOCK held").fence, self.fence)
         self.assertEqual(self.lost(), [])
+
+    def test_an_idle_broker_wakes_with_its_machine(self):
+        """What ran out meanwhile is told at once, and not when some timer goes on that slept."""
+        alone = self.redis()
+        holder = self.client(self.broker(alone, lease=10, trust_new=True, clock=self.time))
+        for second in (1, 2):
+            name = f"nap-{second}"
+            holder.lock(name)
+            # With this lease a broker calls once a second: the next call is far.
+            before = self.calls(alone)
+            eventually(lambda: self.calls(alone) > before, 5, "a heartbeat")
+            woken = now()
+            self.time.suspend(60)
+            told = holder.event(5, kind="LOST")
+            self.assertEqual(told.words[1], name)
+            self.assertLess(told.at - woken, 0.5)
+
+    @staticmethod
+    def calls(server):
+        """How many scripts it has run."""
+        return sum(int(calls) for calls in
+                   re.findall(r"cmdstat_evalsha:calls=(\d+)",
+                              server.cmd("INFO", "commandstats")))
