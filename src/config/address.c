@@ -105,7 +105,7 @@ config_address_parse_unix(struct config_address *out, const char *path)
 {
 	memset(out, 0, sizeof(*out));
 	if (path[0] != '/')
-		return "is no absolute path";
+		return "is not an absolute path";
 	if (strlen(path) > UNIX_PATH_MAX)
 		return "is longer than the path of a Unix socket may be";
 	for (const char *p = path; *p != '\0'; p++)

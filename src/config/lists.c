@@ -167,7 +167,8 @@ parse_mode(const struct config_node *node, unsigned *mode,
 	size_t n = strlen(text);
 
 	if ((n != 3 && n != 4) || strspn(text, "01234567") != n)
-		return fault_value(node, faults, "is no mode", EXPECTED_MODE);
+		return fault_value(
+		    node, faults, "is not a mode", EXPECTED_MODE);
 	*mode = (unsigned)strtoul(text, NULL, 8);
 	if (*mode > 0777)
 		return fault_value(
@@ -202,8 +203,8 @@ parse_group(
 		return fault_value(
 		    node, faults, "is too long", "the name of a group");
 	if (!group_may_be(text))
-		return fault_value(
-		    node, faults, "is no group here", "the name of a group");
+		return fault_value(node, faults, "is not a group on this host",
+		    "the name of a group");
 	*group = xstrdup(text);
 	return true;
 }

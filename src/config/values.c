@@ -109,7 +109,7 @@ number_parse(const struct config_field *field, const char *text, void *slot)
 	uint64_t value;
 
 	if (text[strspn(text, "0123456789")] != '\0' || text[0] == '\0')
-		return "is no whole number";
+		return "is not a whole number";
 	if (text[0] == '0' && text[1] != '\0')
 		return "begins with a zero";
 	if (!parse_number(text, strlen(text), UINT32_MAX, &value) ||
@@ -211,7 +211,7 @@ size_parse(const struct config_field *field, const char *text, void *slot)
 	uint64_t value;
 
 	if (digits == 0)
-		return "is no size";
+		return "is not a size";
 	if (text[0] == '0' && digits > 1)
 		return "begins with a zero";
 	if (text[digits] == '\0' &&

@@ -96,7 +96,7 @@ args_parse(struct args *args, int argc, char **argv)
 		}
 	}
 	if (optind < argc) {
-		(void)fprintf(stderr, "lockbrokerd: surplus argument '%s'\n",
+		(void)fprintf(stderr, "lockbrokerd: unexpected argument '%s'\n",
 		    argv[optind]);
 		return false;
 	}

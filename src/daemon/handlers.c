@@ -353,7 +353,7 @@ refuse_in_quorum(
 		number_or(r, OPTION_KIND, KIND_LOCK) == KIND_LOCK))
 		return false;
 	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
-	    "%s is not to be had over a quorum of Redis servers",
+	    "%s is not available over a quorum of Redis servers",
 	    shared ? "mode=shared"
 	    : unsound_in_quorum[r->verb]
 		? verbs[r->verb].word

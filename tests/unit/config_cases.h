@@ -337,7 +337,7 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:24: listen: the same address is given twice, expected it "
 	    "once\n" },
 	{ "listen: [{unix: a}]",
-	    "t:1:17: listen.unix: 'a' is no absolute path, " IN_UNIX },
+	    "t:1:17: listen.unix: 'a' is not an absolute path, " IN_UNIX },
 	{ "listen: [{unix: \"/a\\tb\"}]",
 	    "t:1:17: listen.unix: '/a\\x09b' has a control character in "
 	    "it, " IN_UNIX },
@@ -345,20 +345,20 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:17: listen.unix: '/" X20 "xxxxxxxxxxxxxxxxxxx...' is longer "
 	    "than the path of a Unix socket may be, " IN_UNIX },
 	{ "listen: [{unix: /a, mode: \"0888\"}]",
-	    "t:1:27: listen.mode: '0888' is no mode, " IN_MODE },
+	    "t:1:27: listen.mode: '0888' is not a mode, " IN_MODE },
 	{ "listen: [{unix: /a, mode: 66}]",
-	    "t:1:27: listen.mode: '66' is no mode, " IN_MODE },
+	    "t:1:27: listen.mode: '66' is not a mode, " IN_MODE },
 	{ "listen: [{unix: /a, mode: 4755}]",
 	    "t:1:27: listen.mode: '4755' has more than permissions, " IN_MODE },
 	{ "listen: [{unix: /a, group: a b}]",
 	    "t:1:28: listen.group: 'a b' has a character that no group has, "
 	    "expected the name of a group\n" },
 	{ "listen: [{unix: /a, group: no-such-group}]",
-	    "t:1:28: listen.group: 'no-such-group' is no group here, expected "
+	    "t:1:28: listen.group: 'no-such-group' is not a group on this host, expected "
 	    "the name of a group\n" },
 	{ "listen: [{unix: a, mode: x, group: \"a:\"}]",
-	    "t:1:17: listen.unix: 'a' is no absolute path, " IN_UNIX
-	    "t:1:26: listen.mode: 'x' is no mode, " IN_MODE
+	    "t:1:17: listen.unix: 'a' is not an absolute path, " IN_UNIX
+	    "t:1:26: listen.mode: 'x' is not a mode, " IN_MODE
 	    "t:1:36: listen.group: 'a:' has a character that no group has, "
 	    "expected the name of a group\n" },
 
@@ -374,7 +374,7 @@ static const struct fault_case fault_cases[] = {
 	{ "redis: {mode: standalone, nodes: [a:0]}",
 	    "t:1:35: redis.nodes: 'a:0' has no valid port, " IN_NODE },
 	{ "redis: {mode: standalone, nodes: [\"unix:a\"]}",
-	    "t:1:35: redis.nodes: 'unix:a' is no absolute path, " IN_NODE },
+	    "t:1:35: redis.nodes: 'unix:a' is not an absolute path, " IN_NODE },
 	{ "redis: {mode: quorum, nodes: [a:1, b:1, a:1]}",
 	    "t:1:41: redis.nodes: 'a:1' is given twice, expected each node "
 	    "once\n" },
@@ -398,7 +398,7 @@ static const struct fault_case fault_cases[] = {
 	{ "redis: {trust_new: }", "t:1:20: redis.trust_new: has no value, "
 				  "expected true or false\n" },
 	{ "redis: {database: -1}",
-	    "t:1:19: redis.database: '-1' is no whole number, expected a "
+	    "t:1:19: redis.database: '-1' is not a whole number, expected a "
 	    "number from 0 to 65535\n" },
 	{ "redis: {connections: 65}",
 	    "t:1:22: redis.connections: '65' is out of range, expected a "
@@ -522,7 +522,7 @@ static const struct fault_case fault_cases[] = {
 
 	/* limits */
 	{ "limits: {clients: 1.5}",
-	    "t:1:19: limits.clients: '1.5' is no whole number, " IN_10M },
+	    "t:1:19: limits.clients: '1.5' is not a whole number, " IN_10M },
 	{ "limits: {clients: 0}",
 	    "t:1:19: limits.clients: '0' is out of range, " IN_10M },
 	{ "limits: {line: 63}",
@@ -539,7 +539,7 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:18: limits.output: '0' is out of range, expected a size such "
 	    "as 64KB or 1MB, from 1KB to 1GB\n" },
 	{ "limits: {output: KB}",
-	    "t:1:18: limits.output: 'KB' is no size, expected a size such as "
+	    "t:1:18: limits.output: 'KB' is not a size, expected a size such as "
 	    "64KB or 1MB, from 1KB to 1GB\n" },
 	{ "limits: {output: 01KB}",
 	    "t:1:18: limits.output: '01KB' begins with a zero, expected a size "
@@ -550,7 +550,7 @@ static const struct fault_case fault_cases[] = {
 	{ "limits: {holds: 0}",
 	    "t:1:17: limits.holds: '0' is out of range, " IN_10M },
 	{ "limits: {requests: x}",
-	    "t:1:20: limits.requests: 'x' is no whole number, expected a "
+	    "t:1:20: limits.requests: 'x' is not a whole number, expected a "
 	    "number from 1 to 1000000\n" },
 	{ "limits: {waiters: 4294967297}",
 	    "t:1:19: limits.waiters: '4294967297' is out of range, " IN_10M },
