@@ -17,7 +17,9 @@
 -- KEYS[2] is the highest fence given out or reserved.
 
 local guard, fence = KEYS[1], KEYS[2]
-local nonce, seen, cfg, me = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+-- Behind the nonce, the history in which the broker knows that it was noted.
+local nonce, seen = string.sub(ARGV[1], 1, 16), tonumber(ARGV[2])
+local cfg, me = ARGV[3], ARGV[4]
 local lease_ms, pad_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local stall_ms, grace_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
 local prefix, cut = ARGV[9], tonumber(ARGV[10])
@@ -53,10 +55,12 @@ if g[4] ~= cfg then
 		return { { "config", g[4], 0, top } }
 	end
 	-- Nobody is left who goes by the other settings, or nobody ever was.
-	if g[4] then
+	-- What is idle has nothing that other settings could be wrong for; but in
+	-- a quorum others may have been voted for without this server.
+	if g[4] and (quorum or idle ~= replid) then
 		redis.call("HDEL", guard, "id", "pend", "idle")
 		blessed, pend, idle = false, false, false
-	elseif not g[1] then
+	elseif not g[4] and not g[1] then
 		redis.call("HSET", guard, "new", 1)
 		g[6] = "1"
 	end
@@ -122,6 +126,12 @@ if (blessed or pend) and now_ms - at > stall_ms and idle ~= replid then
 end
 if idle then
 	redis.call("HDEL", guard, "idle")
+end
+-- A broker that was noted here and is not any more: the data went back behind
+-- that, and behind all that was granted since, in a history that goes on.
+if not g[8] and (blessed or pend) and string.sub(ARGV[1], 17) == history then
+	redis.call("HDEL", guard, "id", "pend")
+	blessed, pend = false, false
 end
 if open == "n" then
 	return not_agreed()

@@ -14,8 +14,9 @@
  *	       PREFIX@barrier:NAME (look), or
  *	       PREFIX@sem:NAME, PREFIX@latch:NAME, PREFIX@barrier:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
- *	       key_prefix_length quorum (q and `ID SET`, or nothing), then for
- *	       each operation its word and
+ *	       key_prefix_length quorum (q and `ID SET`, or nothing), where
+ *	       the nonce is followed by the history that has noted the broker,
+ *	       then for each operation its word and
  *	       acquire    seq ttl reserve flags mode (q: queue up, t: only try)
  *	       renew      seq ttl fence reserve mode (x: exclusive, s: shared)
  *	       keep       ttl, and the seqs of renewals in a row, of which

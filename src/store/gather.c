@@ -32,6 +32,8 @@
  */
 #define GROUP_MIN 8
 
+#define NONCE_MAX (16 + HISTORY_BYTES + 1)
+
 /* The calls of one shard and lane in this turn.  Owned by the gather. */
 struct slot {
 	TAILQ_ENTRY(slot) entry; /* while there is anything in it */
@@ -87,6 +89,7 @@ shard_init(struct gather *g, const struct store_config *c, uint32_t i)
 	struct shard_keys *s = &g->shards[i];
 
 	s->seen = 0;
+	s->noted[0] = '\0';
 	s->head = c->tagged ? format("%s{%" PRIu32 "}:", c->prefix, i)
 			    : xstrdup(c->prefix);
 	s->head_len = strlen(s->head);
@@ -372,12 +375,13 @@ static void
 seal(struct gather *g, struct call *call)
 {
 	const struct shard_keys *s = &g->shards[call->shard];
-	char *numbers = call_room(call, 16 + 1 + 2 * DIGITS_MAX);
-	char *seen = numbers + 17, *nkeys = seen + DIGITS_MAX;
+	char *nonce = call_room(call, NONCE_MAX + 2 * DIGITS_MAX);
+	char *seen = nonce + NONCE_MAX, *nkeys = seen + DIGITS_MAX;
 	int len;
 
-	(void)snprintf(numbers, 17, "%016" PRIx64, gather_random(g));
-	arg_set(call, 0, numbers, 16);
+	len = snprintf(
+	    nonce, NONCE_MAX, "%016" PRIx64 "%s", gather_random(g), s->noted);
+	arg_set(call, 0, nonce, (size_t)len);
 	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, hint(g, s));
 	arg_set(call, 1, seen, (size_t)len);
 	arg_set(call, 2, g->cfg, strlen(g->cfg));
@@ -500,14 +504,33 @@ gather_is_due(const struct gather *g)
 	return false;
 }
 
+/*
+ * The guard has noted this broker, in that history: one that goes on and knows
+ * nothing of it has gone back.  A broker that has signed off is noted no more.
+ */
+static void
+note_history(struct shard_keys *s, const struct call *call)
+{
+	const struct guard_report *guard = &call->guard;
+
+	if ((guard->state != GUARD_BLESSED && guard->state != GUARD_PENDING) ||
+	    guard->history_len != HISTORY_BYTES)
+		return;
+	memcpy(s->noted, guard->history, HISTORY_BYTES);
+	s->noted[call->kinds[call->nops - 1] == OP_IDLE ? 0 : HISTORY_BYTES] =
+	    '\0';
+}
+
 /* Fences rise even where the server forgets: nothing told is forgotten. */
 static void
 learn(struct gather *g, const struct call *call)
 {
 	unsigned i;
 
-	if (call->has_guard)
+	if (call->has_guard) {
 		gather_saw(g, call->shard, call->guard.fence);
+		note_history(&g->shards[call->shard], call);
+	}
 	for (i = 0; i < call->nops; i++)
 		gather_saw(g, call->shard, call->outcomes[i].fence);
 }

@@ -19,7 +19,8 @@ struct shard_keys {
 	char *head; /* what keys begin with: PREFIX or PREFIX{N}: */
 	char *guard;
 	char *fence;
-	char head_digits[DIGITS_MAX]; /* head_len, as text */
+	char head_digits[DIGITS_MAX];  /* head_len, as text */
+	char noted[HISTORY_BYTES + 1]; /* where the guard knows us; or "" */
 	/* Quorum: q, and what the broker goes by there, `ID SET`. */
 	char voter[1 + NODE_BYTES + 1 + SET_MAX_BYTES + 1];
 };

@@ -87,6 +87,39 @@ class Stopping(SystemTest):
         self.assertGreater(self.client(second).lock("x", timeout=15), fence)
         self.assertLess(now() - start, patience(2))
 
+    def test_the_next_broker_grants_at_once_with_another_lease(self):
+        """Nothing is held that the other settings could be wrong for."""
+        server = self.redis()
+        first = self.broker(server, trust_new=True, lease=3)
+        fence = self.client(first).lock("x")
+        self.assertEqual(first.stop(), 0)
+        second = self.broker(server, lease=4)
+        start = now()
+        self.assertGreater(self.client(second).lock("x", timeout=15), fence)
+        self.assertLess(now() - start, patience(2))
+
+    def test_data_of_an_idle_time_that_come_back(self):
+        """As of a snapshot: the history goes on and is idle, but a broker was noted since."""
+        server = self.redis()
+        first = self.broker(server, trust_new=True, lease=3)
+        self.client(first).lock("x")
+        self.assertEqual(first.stop(), 0)
+        idle = server.cmd("HGETALL", "lock:@guard")
+        second, third = (self.broker(server, lease=3) for _ in range(2))
+        fence = self.client(second).lock("x")
+        self.assertIsNone(server.cmd("HGET", "lock:@guard", "idle"))
+        server.cmd("EVAL", "redis.call('FLUSHDB') redis.call('HSET', 'lock:@guard', unpack(ARGV))",
+                   0, *idle)
+        start = now()
+        eventually(lambda: server.get("x"), 3, "the lease is put back")
+        rival = self.client(third)
+        rival.send("LOCK x")
+        self.assertTrue(rival.silent(1), "granted twice")
+        other = self.client(third)
+        self.assertGreater(other.lock("y", timeout=15), fence)
+        self.assertGreater(now() - start, grace_of(3) - 0.1)
+        self.assertTrue(rival.silent(), "granted twice")
+
     def test_no_idle_mark_while_another_broker_may_hold_something(self):
         server = self.redis()
         first, second = (self.broker(server, trust_new=True, lease=3) for _ in range(2))

@@ -282,7 +282,7 @@ class Night(SystemTest):
         refuses, = self.lines(third, "guard-refuses")
         self.assertEqual((refuses["level"], refuses["cause"]), ("error", "settings"))
         self.assertIn("lease=1000", refuses["text"])
-        self.second.stop()
+        self.second.kill()
         self.wait_ready(third)
         pending = self.lines(third, "guard-pending")[-1]
         self.assertEqual(pending["cause"], "settings")

@@ -259,6 +259,66 @@ START_TEST(answers_come_in_rows)
 }
 END_TEST
 
+/* What histories tell, and what stands behind the nonce of the next call. */
+static const struct {
+	enum op_kind kind;
+	enum guard_state state;
+	const char *history, *noted;
+} histories[] = {
+	{ OP_RENEW, GUARD_CONFIG, "", "" },
+	{ OP_RENEW, GUARD_PENDING, "0123456789abcdef", "0123456789abcdef" },
+	{ OP_RENEW, GUARD_NODES, "1123456789abcdef", "0123456789abcdef" },
+	{ OP_RENEW, GUARD_BLESSED, "2123456789abcdef", "2123456789abcdef" },
+	{ OP_IDLE, GUARD_BLESSED, "2123456789abcdef", "" },
+};
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	(void)arg, (void)shard, (void)sent_ms, (void)report;
+}
+
+static void
+on_outcome(
+    void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
+{
+	(void)arg, (void)op, (void)sent_ms, (void)outcome;
+}
+
+static struct call *
+call_to(struct gather *g, enum op_kind kind)
+{
+	const struct op op = { .kind = kind, .seq = 7, .ttl_ms = 900 };
+
+	return call_of(g, &op, 1);
+}
+
+START_TEST(the_history_that_has_noted_the_broker_is_passed_on)
+{
+	const struct store_handler handler = { on_guard, on_outcome };
+	struct gather *g = gather_of_one();
+	struct call *call;
+	unsigned i;
+
+	for (i = 0; i < COUNT(histories); i++) {
+		call = call_to(g, histories[i].kind);
+		call->verdict = CALL_ANSWERED;
+		call->has_guard = true;
+		call->guard.state = histories[i].state;
+		call->guard.history = histories[i].history;
+		call->guard.history_len = strlen(histories[i].history);
+		call_deliver(g, call, &handler, NULL);
+		call = call_to(g, OP_RENEW);
+		ck_assert_uint_eq(
+		    call->arglen[0], 16 + strlen(histories[i].noted));
+		ck_assert_str_eq(call->args[0] + 16, histories[i].noted);
+		gather_drop(g, call);
+	}
+	gather_free(g);
+}
+END_TEST
+
 TCase *
 rows_cases(void)
 {
@@ -267,5 +327,6 @@ rows_cases(void)
 	tcase_add_loop_test(
 	    tc, operations_in_a_row_take_less, 0, (int)COUNT(rows));
 	tcase_add_loop_test(tc, answers_come_in_rows, 0, (int)COUNT(answered));
+	tcase_add_test(tc, the_history_that_has_noted_the_broker_is_passed_on);
 	return tc;
 }
