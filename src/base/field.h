@@ -24,6 +24,7 @@
 	FIELD(VALID, "valid", MS) \
 	FIELD(VERSION, "version", STR) \
 	FIELD(PROTOCOL, "protocol", NUM) \
+	FIELD(REDIS, "redis", STR) \
 	FIELD(FENCE, "fence", NUM) \
 	FIELD(DEPTH, "depth", NUM) \
 	FIELD(DEFERRED, "deferred", NUM) \

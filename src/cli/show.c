@@ -222,6 +222,23 @@ show_ping(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
+/* Whoever starts a second broker next to this one should have read this. */
+static void
+version_field_print(const struct pair *p)
+{
+	static const char embedded[] = "embedded";
+
+	if (p->key == NULL || pair_is(p, "version") || pair_is(p, "protocol"))
+		return;
+	if (pair_is(p, "redis") && p->value_len == strlen(embedded) &&
+	    memcmp(p->value, embedded, p->value_len) == 0)
+		printf("embedded Redis: locks hold among clients of this "
+		       "broker only\n");
+	else
+		printf("%.*s: %.*s\n", (int)p->key_len, p->key,
+		    (int)p->value_len, p->value);
+}
+
 int
 show_version(struct cli *cli, int argc, char **argv)
 {
@@ -251,10 +268,7 @@ show_version(struct cli *cli, int argc, char **argv)
 		    PACKAGE_VERSION, (int)version.value_len, version.value,
 		    (int)protocol.value_len, protocol.value);
 		for (cursor = m.text; pair_next(&cursor, &p);)
-			if (p.key != NULL && !pair_is(&p, "version") &&
-			    !pair_is(&p, "protocol"))
-				printf("%.*s: %.*s\n", (int)p.key_len, p.key,
-				    (int)p.value_len, p.value);
+			version_field_print(&p);
 	}
 	message_fini(&m);
 	return CLI_EXIT_OK;

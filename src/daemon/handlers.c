@@ -267,13 +267,16 @@ handle_ready(struct broker *b, struct conn *c, const struct request *r)
 static void
 handle_version(struct broker *b, struct conn *c, const struct request *r)
 {
+	static const char embedded[] = "embedded";
 	struct buf *out = conn_output(c);
 
-	(void)b;
 	reply_begin(out, r->tag, STATUS_OK);
 	reply_field_str(out, FIELD_VERSION,
 	    (struct span){ PACKAGE_VERSION, strlen(PACKAGE_VERSION) });
 	reply_field_num(out, FIELD_PROTOCOL, 1);
+	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED)
+		reply_field_str(out, FIELD_REDIS,
+		    (struct span){ embedded, strlen(embedded) });
 	reply_end(out);
 }
 

@@ -286,6 +286,18 @@ class Others(CommandTest):
         self.assertEqual(status, 0)
         self.assertIn(self.holder.ok("VERSION")["version"], out)
 
+    def test_version_says_that_nobody_else_shares_the_locks(self):
+        """Of an embedded Redis, and of no other."""
+        self.assertEqual(self.holder.ok("VERSION")["redis"], "embedded")
+        self.assertRegex(self.run_it("version")[1],
+                         r"(?m)^embedded Redis: .* clients of this broker only$")
+        self.assertEqual(json.loads(self.run_it("version", "--json")[1])["redis"], "embedded")
+        shared = self.broker(self.redis(), trust_new=True)
+        self.assertNotIn("redis", self.client(shared).ok("VERSION").fields)
+        status, out, _ = self.run_it("version", address=shared.unix_path)
+        self.assertEqual(status, 0)
+        self.assertNotIn("edis", out)
+
     def test_status(self):
         status, out, _ = self.run_it("status", "x")
         self.assertEqual(status, 0)
