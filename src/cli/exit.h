@@ -12,7 +12,7 @@ struct message;
 #define EXITS(EXIT) \
 	EXIT(OK, 0, "done") \
 	EXIT(NO, 1, "busy, timed out, cancelled, or refused by the broker") \
-	EXIT(USAGE, 64, "wrong usage, here or in the eyes of the broker") \
+	EXIT(USAGE, 64, "wrong usage, found here or by the broker") \
 	EXIT(UNREACHABLE, 69, "no broker answers, or it can't serve") \
 	EXIT(INTERNAL, 70, "something failed here or in the broker") \
 	EXIT(PROTOCOL, 76, "the other side doesn't speak the protocol") \

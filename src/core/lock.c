@@ -354,9 +354,9 @@ is_hopeless(const struct lock *l, const struct waiter *w)
 	       hold_find(l, w->session) != NULL;
 }
 
-#define HOPELESS                                                             \
-	"others share the name; two that wait for each other to leave would" \
-	" wait for ever: release it first"
+#define HOPELESS                                                          \
+	"others share the lock; release it first: two sessions that wait" \
+	" for each other to leave would wait for ever"
 
 bool
 lock_grant_next(struct core *core, struct lock *l)
