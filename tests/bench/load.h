@@ -84,12 +84,14 @@ void hold_run(struct load *load);
 void idle_run(struct load *load);
 
 extern const struct mode mode_broker;
+extern const struct mode mode_fresh;
 extern const struct mode mode_shared;
 extern const struct mode mode_permits;
 extern const struct mode mode_several;
 extern const struct mode mode_each;
 extern const struct mode mode_direct;
 extern const struct mode mode_simple;
+extern const struct mode mode_simple_fresh;
 extern const struct mode mode_token;
 extern const struct mode mode_pubsub;
 

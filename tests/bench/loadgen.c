@@ -18,12 +18,14 @@ static const struct {
 	const char *help;
 } kinds[] = {
 	{ "broker", load_run, &mode_broker, NULL },
+	{ "fresh", load_run, &mode_fresh, NULL },
 	{ "shared", load_run, &mode_shared, NULL },
 	{ "permits", load_run, &mode_permits, NULL },
 	{ "several", load_run, &mode_several, NULL },
 	{ "each", load_run, &mode_each, NULL },
 	{ "direct", load_run, &mode_direct, NULL },
 	{ "simple", load_run, &mode_simple, NULL },
+	{ "simple-fresh", load_run, &mode_simple_fresh, NULL },
 	{ "token", load_run, &mode_token, NULL },
 	{ "pubsub", load_run, &mode_pubsub, NULL },
 	{ "hold", hold_run, NULL, "hold locks at a broker until stdin ends" },

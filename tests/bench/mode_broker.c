@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/xmalloc.h"
 #include "line.h"
 #include "load.h"
 
@@ -41,6 +42,36 @@ const struct mode mode_broker = {
 	.frame = line_frame,
 	.take = broker_take,
 	.give = broker_give,
+	.answer = broker_answer,
+};
+
+/* The number of the present name is all that such a client owns. */
+static unsigned long long *
+fresh_number(struct peer *p)
+{
+	if (p->own == NULL)
+		p->own = xcalloc(1, sizeof(unsigned long long));
+	return p->own;
+}
+
+static void
+fresh_take(struct peer *p)
+{
+	line_say(p, "LOCK %s/%llu", p->name, ++*fresh_number(p));
+}
+
+static void
+fresh_give(struct peer *p)
+{
+	line_say(p, "UNLOCK %s/%llu", p->name, *fresh_number(p));
+}
+
+const struct mode mode_fresh = {
+	.name = "fresh",
+	.help = "the same with a name for each pair",
+	.frame = line_frame,
+	.take = fresh_take,
+	.give = fresh_give,
 	.answer = broker_answer,
 };
 

@@ -24,14 +24,16 @@
 #define SEQ_DIGITS 10
 #define SEQ_FIRST UINT64_C(1000000000) /* has so many */
 #define SEQ_EACH UINT64_C(1000000)
+#define PLACES_MAX 2
 
 #define LEASE_MS 10000
 #define KEY_MS 13000 /* lease and pad */
 
-/* A command with a place for a number. */
+/* A command with places for a number. */
 struct command {
 	size_t n;
-	size_t seq_at;
+	unsigned nplaces;
+	size_t seq_at[PLACES_MAX];
 	char text[1024];
 };
 
@@ -140,18 +142,23 @@ prepare(struct peers *peers)
 
 /* ---- commands ---- */
 
-/* Takes a command that has the number SEQ_FIRST in it. */
+/* Takes a command that has the number SEQ_FIRST in it, once or twice. */
 static void
 command_set(struct command *c, const struct buf *text)
 {
-	static const char first[] = "\r\n1000000000\r\n";
-	const char *at =
-	    memmem(buf_data(text), buf_len(text), first, sizeof(first) - 1);
+	static const char first[] = "1000000000";
+	const char *at = buf_data(text), *end = at + buf_len(text);
 
-	if (buf_len(text) > sizeof(c->text) || at == NULL)
+	c->nplaces = 0;
+	while (
+	    (at = memmem(at, (size_t)(end - at), first, SEQ_DIGITS)) != NULL &&
+	    c->nplaces < PLACES_MAX) {
+		c->seq_at[c->nplaces++] = (size_t)(at - buf_data(text));
+		at += SEQ_DIGITS;
+	}
+	if (buf_len(text) > sizeof(c->text) || c->nplaces == 0)
 		fail("not a command to be sent again");
 	c->n = buf_len(text);
-	c->seq_at = (size_t)(at - buf_data(text)) + 2;
 	memcpy(c->text, buf_data(text), c->n);
 }
 
@@ -159,13 +166,17 @@ static void
 command_send(struct peer *p, struct command *c)
 {
 	const struct direct *own = p->own;
+	char digits[SEQ_DIGITS];
 	uint64_t n = own->seq;
 	size_t digit = SEQ_DIGITS;
+	unsigned i;
 
 	while (digit-- > 0) {
-		c->text[c->seq_at + digit] = (char)('0' + n % 10);
+		digits[digit] = (char)('0' + n % 10);
 		n /= 10;
 	}
+	for (i = 0; i < c->nplaces; i++)
+		memcpy(c->text + c->seq_at[i], digits, SEQ_DIGITS);
 	peer_send(p, c->text, c->n);
 }
 
@@ -224,7 +235,7 @@ direct_give(struct peer *p)
 static void
 direct_answer(struct peer *p, const char *text, size_t n)
 {
-	const char *word = p->step == STEP_TAKE ? "granted" : "ended";
+	const char *word = p->step == STEP_TAKE ? "grants" : "\r\n:1\r\n";
 
 	if (memmem(text, n, word, strlen(word)) == NULL)
 		fail("not %s: %.*s", word, (int)n, text);
@@ -248,13 +259,11 @@ const struct mode mode_direct = {
 /* ---- SET NX PX ---- */
 
 static void
-simple_open(struct peer *p)
+simple_begin(struct peer *p, const char *key)
 {
 	struct direct *own = own_new(p);
-	char key[128];
 	struct buf text;
 
-	snprintf(key, sizeof(key), "simple:%s", p->name);
 	buf_init(&text);
 	resp_words(
 	    &text, "SET %s %" PRIu64 " NX PX %d", key, SEQ_FIRST, LEASE_MS);
@@ -264,6 +273,25 @@ simple_open(struct peer *p)
 	    &text, "EVALSHA %s 1 %s %" PRIu64, sha_delete, key, SEQ_FIRST);
 	command_set(&own->give, &text);
 	buf_fini(&text);
+}
+
+static void
+simple_open(struct peer *p)
+{
+	char key[128];
+
+	snprintf(key, sizeof(key), "simple:%s", p->name);
+	simple_begin(p, key);
+}
+
+/* Another name each time, by the number of its token. */
+static void
+simple_fresh_open(struct peer *p)
+{
+	char key[128];
+
+	snprintf(key, sizeof(key), "simple:%s/%" PRIu64, p->name, SEQ_FIRST);
+	simple_begin(p, key);
 }
 
 static void
@@ -283,6 +311,17 @@ const struct mode mode_simple = {
 	.frame = resp_frame,
 	.prepare = prepare,
 	.open = simple_open,
+	.take = direct_take,
+	.give = direct_give,
+	.answer = simple_answer,
+};
+
+const struct mode mode_simple_fresh = {
+	.name = "simple-fresh",
+	.help = "the same with a name for each pair",
+	.frame = resp_frame,
+	.prepare = prepare,
+	.open = simple_fresh_open,
 	.take = direct_take,
 	.give = direct_give,
 	.answer = simple_answer,
