@@ -13,6 +13,7 @@
 #include "core/hold.h"
 #include "core/kept.h"
 #include "core/lease.h"
+#include "core/leave.h"
 #include "core/lock.h"
 #include "core/message.h"
 #include "core/queue.h"
@@ -34,8 +35,8 @@
  */
 static const struct share {
 	unsigned bare, event;
-} urgent = { 300, 50 }, patient = { 100, 25 }, rest = { 150, 25 },
-  own = { 150, 200 };
+} urgent = { 300, 50 }, patient = { 100, 25 }, leaving = { 100, 25 },
+  rest = { 150, 25 }, own = { 150, 200 };
 
 #define BUCKETS_A_VISIT 16 /* of a table; most are empty or near */
 
@@ -56,6 +57,8 @@ agenda_init(struct core *core)
 	TAILQ_INIT(&core->held_briefly);
 	TAILQ_INIT(&core->sweeping);
 	TAILQ_INIT(&core->kept_over);
+	TAILQ_INIT(&core->withdrawing);
+	TAILQ_INIT(&core->letting_go);
 }
 
 void
@@ -198,6 +201,7 @@ core_has_losses(const struct core *core, int64_t now_ms)
 	const struct timer *t = heap_first(heap);
 
 	return first_overdue(core, now_ms) != NULL ||
+	       !TAILQ_EMPTY(&core->withdrawing) ||
 	       (t != NULL && heap_at_ms(heap, t) <= now_ms);
 }
 
@@ -346,11 +350,14 @@ agenda_run(struct core *core, bool bare)
 	allow(core, urgent, bare);
 	tell_losses(core);
 	run_timers(core, AGENDA_SYNC);
+	leave_withdraw_on(core);
 	if (core_has_losses(core, core->now_ms))
 		return;
 	run_timers(core, AGENDA_URGENT);
 	allow(core, patient, bare);
 	run_timers(core, AGENDA_PATIENT);
+	allow(core, leaving, bare);
+	leave_let_go_on(core);
 	allow(core, rest, bare);
 	run_sweeps(core);
 	run_touched(core);
@@ -377,7 +384,9 @@ agenda_deadline(const struct core *core)
 
 	if (core->touched_first != core->touched_end ||
 	    !TAILQ_EMPTY(&core->sync_touched) ||
-	    !TAILQ_EMPTY(&core->sweeping) || !TAILQ_EMPTY(&core->kept_over))
+	    !TAILQ_EMPTY(&core->withdrawing) ||
+	    !TAILQ_EMPTY(&core->letting_go) || !TAILQ_EMPTY(&core->sweeping) ||
+	    !TAILQ_EMPTY(&core->kept_over))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++) {
 		t = heap_first(&core->timers[i]);

@@ -33,6 +33,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/lease_ask.c \
 	src/core/lease_outcome.c \
 	src/core/lease_parts.h \
+	src/core/leave.c \
+	src/core/leave.h \
 	src/core/listing.c \
 	src/core/listing.h \
 	src/core/lock.c \

@@ -100,6 +100,8 @@ forget_untold(struct permits *p, bool withdrawn)
 {
 	struct claim *c;
 
+	if (p->untold == 0)
+		return;
 	TAILQ_FOREACH (c, &p->session->claims, in_session) {
 		if (c->permits != p)
 			continue;
@@ -143,12 +145,16 @@ permits_outlive(struct permits *p)
 void
 permits_take_back(struct core *core, struct claim *c)
 {
-	if (c->permits == NULL)
+	struct permits *p = c->permits;
+
+	if (p == NULL)
 		return;
-	if (c->permits->n > c->n)
-		permits_reduce(core, c->permits, c->n);
+	c->permits = NULL;
+	p->untold -= c->n;
+	if (p->n > c->n)
+		permits_reduce(core, p, c->n);
 	else
-		permits_end(core, c->permits);
+		permits_end(core, p);
 }
 
 /* Tells the session about those of its permits that it was told of. */

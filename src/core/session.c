@@ -18,6 +18,7 @@
 #include "core/hold.h"
 #include "core/kept.h"
 #include "core/lease.h"
+#include "core/leave.h"
 #include "core/listing.h"
 #include "core/lock.h"
 #include "core/notify.h"
@@ -87,15 +88,12 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 void
 session_free(struct core *core, struct session *s)
 {
-	struct lost *lost, *next;
-
 	assert(TAILQ_EMPTY(&s->holds) && s->nwaiting == 0);
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
-	TAILQ_FOREACH_SAFE (lost, &s->lost, link, next)
-		free(lost);
+	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
+	leave_forget(core, s);
 	listing_leave_session(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, s);
-	watch_leave(core, s);
 	set_grace(core, s, 0);
 	core_disarm(core, &s->end);
 	core->ndetached -= s->detached;
@@ -114,55 +112,6 @@ session_drain(struct core *core, struct session *s)
 	queue_hasten(core, s);
 	sync_drain(core, s);
 	status_cancel(core, s, true);
-}
-
-/* Everything that waits leaves its queue; nobody is there to be told. */
-static void
-leave_queues(struct core *core, struct session *s)
-{
-	sync_leave(core, s);
-	while (!TAILQ_EMPTY(&s->granted))
-		waiter_free(core, TAILQ_FIRST(&s->granted));
-	while (!TAILQ_EMPTY(&s->waiting))
-		waiter_free(core, TAILQ_FIRST(&s->waiting));
-	status_cancel(core, s, false);
-}
-
-void
-session_let_go(struct core *core, struct session *s, bool clean)
-{
-	struct hold *h;
-	struct lock *l;
-
-	sync_let_go(core, s);
-	while (!TAILQ_EMPTY(&s->holds)) {
-		h = TAILQ_FIRST(&s->holds);
-		l = h->lock;
-		hold_end(core, h, clean);
-		lease_next(core, l);
-	}
-}
-
-void
-session_take_back(struct core *core, struct session *s)
-{
-	struct waiter *w, *next;
-	struct claim *c;
-	struct hold *h;
-
-	TAILQ_FOREACH (c, &s->claims, in_session)
-		permits_take_back(core, c);
-	TAILQ_FOREACH_SAFE (w, &s->granted, in_session, next) {
-		core_visit(core, 1);
-		h = w->hold;
-		if (h == NULL)
-			continue;
-		core_touch(core, h->lock);
-		if (hold_step_out(h))
-			continue;
-		hold_promise_nothing(h);
-		hold_end(core, h, true);
-	}
 }
 
 /*
@@ -201,13 +150,11 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	int64_t until_ms = lives_until(core, s, orderly, quit);
 
 	s->conn = 0;
-	session_take_back(core, s);
-	leave_queues(core, s);
+	leave_withdraw(core, s);
 	if (until_ms <= core->now_ms) {
 		if (core->stopping && !ended_by_client(s, orderly, quit))
 			stop_outlive(core, s);
-		session_let_go(core, s, quit);
-		session_free(core, s);
+		leave_end(core, s, quit);
 		return;
 	}
 	s->draining = false;
@@ -222,8 +169,7 @@ void
 session_timer(struct core *core, struct session *s)
 {
 	assert(s->detached);
-	session_let_go(core, s, false);
-	session_free(core, s);
+	leave_end(core, s, false);
 }
 
 /* For core_free(): drops everything without a word to anybody. */
@@ -233,15 +179,9 @@ session_free_all(struct core *core)
 	struct session *s, *next;
 	struct lock_walk walk;
 	struct lock *l;
-	struct hold *h;
 
 	HASH_ITER (hh, core->sessions, s, next) {
-		leave_queues(core, s);
-		sync_let_go(core, s);
-		while (!TAILQ_EMPTY(&s->holds)) {
-			h = TAILQ_FIRST(&s->holds);
-			hold_end(core, h, true);
-		}
+		leave_drop(core, s);
 		session_free(core, s);
 	}
 	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
@@ -301,6 +241,20 @@ session_take_lost(struct session *s, const char *name, size_t len)
 	return true;
 }
 
+bool
+session_forget_lost(struct core *core, struct session *s)
+{
+	struct lost *lost;
+
+	while (work_left(core) && (lost = TAILQ_FIRST(&s->lost)) != NULL) {
+		core_visit(core, 1);
+		TAILQ_REMOVE(&s->lost, lost, link);
+		s->nlost--;
+		free(lost);
+	}
+	return TAILQ_EMPTY(&s->lost);
+}
+
 /* SESSION and RESUME. */
 
 static void
@@ -336,7 +290,7 @@ find_by_key(struct core *core, const char *key, size_t len)
 		id = id << 4 |
 		     (((unsigned)key[i] & 15u) + (key[i] > '9' ? 9u : 0u));
 	s = session_find(core, id);
-	if (s == NULL || !s->has_secret)
+	if (s == NULL || !s->has_secret || s->over)
 		return NULL;
 	write_key(s, right);
 	for (i = 0; i < KEY_DIGITS; i++)
@@ -382,8 +336,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 {
 	char *peer = s->peer;
 
-	session_take_back(core, s);
-	leave_queues(core, s);
+	leave_withdraw(core, s);
 	if (s->conn != 0)
 		emit_close(core, s->conn);
 	core_disarm(core, &s->end);
@@ -398,7 +351,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	own->peer = peer;
 	s->uid = own->uid;
 	notify_session(core, NOTICE_SESSION_RESUMED, s);
-	session_free(core, own);
+	leave_end(core, own, true);
 	emit_attach(core, s);
 }
 

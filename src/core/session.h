@@ -27,12 +27,6 @@ void session_gone(
     struct core *core, struct session *s, bool orderly, bool quit);
 void session_timer(struct core *core, struct session *s);
 
-/* All that it holds is given back; not `clean`: its delays begin. */
-void session_let_go(struct core *core, struct session *s, bool clean);
-
-/* Grants that will not be told any more are as if they had not been made. */
-void session_take_back(struct core *core, struct session *s);
-
 /* It holds nothing and waits for nothing any more. */
 void session_free(struct core *core, struct session *s);
 void session_free_all(struct core *core);
@@ -42,5 +36,8 @@ void session_note_lost(
     struct core *core, struct session *s, const char *name, size_t len);
 bool session_has_lost(const struct session *s, const char *name, size_t len);
 bool session_take_lost(struct session *s, const char *name, size_t len);
+
+/* All of them, in parts (work.h); true: that was all. */
+bool session_forget_lost(struct core *core, struct session *s);
 
 #endif

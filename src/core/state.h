@@ -83,6 +83,7 @@ LIST_HEAD(holder_list, hold); /* of a lock; the latest comes first */
 TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(held_list, lock);
 TAILQ_HEAD(guard_list, guard);
+TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(vote_list, vote);
 TAILQ_HEAD(sync_list, sync);
 TAILQ_HEAD(claim_list, claim);
@@ -105,6 +106,7 @@ TAILQ_HEAD(force_list, force);	   /* force.c */
 /* One client, or what is left of it while its holds live on. */
 struct session {
 	UT_hash_handle hh;
+	TAILQ_ENTRY(session) in_withdrawing, in_letting_go; /* leave.h */
 	uint64_t id;
 	uint64_t conn; /* its connection; 0: detached */
 	char *label;   /* owned; NULL: none */
@@ -114,6 +116,11 @@ struct session {
 	bool proxied;	      /* a close may be a proxy's */
 	bool draining;	      /* will send nothing more: it does not wait */
 	bool detached;	      /* its connection is gone */
+	bool withdrawing;     /* in core.withdrawing: it stops waiting */
+	bool letting_go;      /* in core.letting_go: it gives all back, ... */
+	bool clean;	      /* ... by its client's will, ... */
+	bool outlived;	      /* ... not for others before its valid= is over */
+	bool over;	      /* nobody comes back to it */
 	int64_t valid_ms;     /* until when it was told that all is well */
 	int64_t grace_ms;     /* it outlives its connection by so much */
 	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
@@ -499,6 +506,7 @@ struct core {
 	struct held_list held, held_briefly;
 	struct guard_list sweeping;
 	struct kept_list kept_over; /* to be freed */
+	struct session_list withdrawing, letting_go;
 	struct guard *guards;
 	struct guard_note notes[GUARD_MAX];
 	struct tally tallies[2];    /* at risk; safe again */

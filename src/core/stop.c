@@ -14,6 +14,7 @@
 
 #include "core/emit.h"
 #include "core/hold.h"
+#include "core/leave.h"
 #include "core/queue.h"
 #include "core/session.h"
 #include "core/stop.h"
@@ -38,30 +39,38 @@ may_give_back(const struct core *core, const struct session *s)
 void
 stop_outlive(struct core *core, struct session *s)
 {
-	struct hold *h;
-
 	if (s->valid_ms <= core->now_ms)
 		return;
 	if (s->nholds + s->npermits > 0 && s->valid_ms > core->left_ms)
 		core->left_ms = s->valid_ms;
-	TAILQ_FOREACH (h, &s->holds, in_session)
-		hold_keep_until(
-		    h, s->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);
-	sync_outlive(s);
+	s->outlived = true;
+}
+
+void
+stop_keep(struct core *core, struct hold *h)
+{
+	hold_keep_until(
+	    h, h->session->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);
+}
+
+static void
+refuse(struct core *core, struct waiter *w)
+{
+	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, STOPPING);
+	leave_request(core, w);
 }
 
 /* No request is left to which a name could go when all is let go. */
 static void
 refuse_waiting(struct core *core, struct session *s)
 {
+	if (s->over)
+		return;
 	emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
-	session_take_back(core, s);
 	while (!TAILQ_EMPTY(&s->granted))
-		waiter_error(
-		    core, TAILQ_FIRST(&s->granted), ERR_SHUTDOWN, STOPPING);
+		refuse(core, TAILQ_FIRST(&s->granted));
 	while (!TAILQ_EMPTY(&s->waiting))
-		waiter_error(
-		    core, TAILQ_FIRST(&s->waiting), ERR_SHUTDOWN, STOPPING);
+		refuse(core, TAILQ_FIRST(&s->waiting));
 	sync_shutdown(core, s);
 }
 
@@ -69,9 +78,10 @@ static void
 release(struct core *core, struct session *s)
 {
 	stop_outlive(core, s);
-	session_let_go(core, s, false);
 	if (s->detached)
-		session_free(core, s);
+		leave_end(core, s, false);
+	else if (!s->over)
+		leave_let_go(core, s, false);
 }
 
 void

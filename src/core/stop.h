@@ -15,4 +15,7 @@ void stop_timer(struct core *core);
 /* What it holds is kept for nobody until the last valid= it was told is over. */
 void stop_outlive(struct core *core, struct session *s);
 
+/* One of these, as it is given back. */
+void stop_keep(struct core *core, struct hold *h);
+
 #endif

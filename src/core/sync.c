@@ -517,27 +517,13 @@ sync_leave(struct core *core, struct session *s)
 {
 	struct claim *c;
 
-	while (!TAILQ_EMPTY(&s->claims)) {
+	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
+		core_visit(core, 1);
 		c = TAILQ_FIRST(&s->claims);
+		permits_take_back(core, c);
 		drop(core, c);
 		claim_free(core, c);
 	}
-}
-
-void
-sync_let_go(struct core *core, struct session *s)
-{
-	while (!TAILQ_EMPTY(&s->permits))
-		permits_end(core, TAILQ_FIRST(&s->permits));
-}
-
-void
-sync_outlive(struct session *s)
-{
-	struct permits *p;
-
-	TAILQ_FOREACH (p, &s->permits, in_session)
-		permits_outlive(p);
 }
 
 /* The broker stops: nothing waits any more. */
@@ -548,6 +534,7 @@ sync_shutdown(struct core *core, struct session *s)
 
 	while (!TAILQ_EMPTY(&s->claims)) {
 		c = TAILQ_FIRST(&s->claims);
+		permits_take_back(core, c);
 		drop(core, c);
 		claim_error(core, c, ERR_SHUTDOWN,
 		    "the broker is stopping; try another one");

@@ -114,7 +114,6 @@ bool sync_cancel(
     struct core *core, struct session *s, uint64_t ref, uint64_t by);
 void sync_drain(struct core *core, struct session *s);
 void sync_leave(struct core *core, struct session *s);
-void sync_let_go(struct core *core, struct session *s);
 
 /* The broker stops, and the client of s counts on what it had. */
 void sync_outlive(struct session *s);

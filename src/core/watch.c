@@ -19,6 +19,7 @@
 #include "core/session.h"
 #include "core/status.h"
 #include "core/watch.h"
+#include "core/work.h"
 
 #define WHY_SIZE 256
 #define REACH_MS 50  /* between looks whether Redis can be reached */
@@ -114,11 +115,14 @@ leave(struct core *core, struct watch *one)
 	free(w);
 }
 
-void
+bool
 watch_leave(struct core *core, struct session *s)
 {
-	while (!TAILQ_EMPTY(&s->watches))
+	while (work_left(core) && !TAILQ_EMPTY(&s->watches)) {
+		core_visit(core, 1);
 		leave(core, TAILQ_FIRST(&s->watches));
+	}
+	return TAILQ_EMPTY(&s->watches);
 }
 
 static void

@@ -28,6 +28,6 @@ void watch_timer(struct core *core, struct watched *w);
 struct watched *watch_of_timer(struct timer *t);
 
 /* All watches of a session end. */
-void watch_leave(struct core *core, struct session *s);
+bool watch_leave(struct core *core, struct session *s);
 
 #endif

@@ -236,6 +236,129 @@ START_TEST(very_many_of_several_names)
 }
 END_TEST
 
+/* What it had goes to those who wait for it. */
+START_TEST(a_session_with_very_much_ends)
+{
+	struct work_rig r;
+
+	work_init(&r, 3);
+	hold_many(&r, 1);
+	work_lock(&r, 2, "n0");
+	work_lock_n(&r, 3, "n", WORK_MANY - 1);
+	work_gone(&r, 1, true);
+	ck_assert_uint_gt(r.asked[OP_END], 0);
+	ck_assert_uint_lt(r.asked[OP_END], CORE_WORK_MAX);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 2);
+	ck_assert_uint_eq(r.asked[OP_END], WORK_MANY - 2);
+	ck_assert_uint_lt(r.steps, 2 * WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* Nobody is judged by what nobody waits for any more. */
+START_TEST(a_session_that_waits_for_very_much_ends)
+{
+	struct core_request rq = work_request(CORE_LOCK);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 3);
+	work_lock(&r, 1, "a");
+	work_settle(&r);
+	for (i = 0; i < WORK_MANY; i++)
+		work_lock(&r, 2, "a");
+	work_forget(&r);
+	work_gone(&r, 2, true);
+	ck_assert(core_has_losses(r.core, r.now_ms));
+	while (core_has_losses(r.core, r.now_ms))
+		work_tick(&r, CORE_TIME);
+	ck_assert_uint_lt(r.steps, WORK_MANY / 100);
+	rq.queue_limit = 1;
+	work_ask(&r, 3, &rq, "a");
+	ck_assert_uint_eq(r.replies[STATUS_BUSY], 0);
+	work_gone(&r, 1, true);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
+	work_fini(&r);
+}
+END_TEST
+
+/* Grants of one turn, which its client does not wait for. */
+START_TEST(a_session_ends_with_very_many_untold_grants)
+{
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 3);
+	hold_many(&r, 1);
+	for (i = 0; i < WORK_MANY; i++)
+		work_lock_n(&r, 2, "n", i);
+	work_lock(&r, 3, "n0");
+	work_gone(&r, 1, true);
+	work_catch_up(&r);
+	work_gone(&r, 2, true);
+	while (core_has_losses(r.core, r.now_ms))
+		work_tick(&r, CORE_TIME);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
+	work_fini(&r);
+}
+END_TEST
+
+/* The time for which very many live on is over in one millisecond. */
+START_TEST(very_many_detached_sessions_end_at_once)
+{
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	for (i = 1; i <= WORK_MANY; i++)
+		work_grace(&r, i, 5000);
+	work_forget(&r);
+	hold_many(&r, WORK_MANY);
+	for (i = 1; i <= WORK_MANY; i++)
+		work_gone(&r, i, false);
+	work_forget(&r);
+	work_pass(&r, 4000);
+	ck_assert_uint_eq(r.asked[OP_END], 0);
+	work_pass(&r, 1010);
+	ck_assert_uint_eq(r.asked[OP_END], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* Its time is over, though there is much that it has to give back yet. */
+START_TEST(what_is_over_is_not_resumed)
+{
+	struct core_event ev = { .kind = CORE_RESUME };
+	char key[16 + 2 * CORE_SECRET_BYTES + 1];
+	struct work_rig r;
+
+	work_init(&r, 3);
+	work_grace(&r, 1, 5000);
+	work_forget(&r);
+	hold_many(&r, 1);
+	work_gone(&r, 1, false);
+	work_pass(&r, 4999);
+	work_forget(&r);
+	r.now_ms += 1;
+	work_tick(&r, CORE_TIME);
+	ck_assert_uint_lt(r.asked[OP_END], WORK_MANY);
+	snprintf(key, sizeof(key), "%016d%0*d", 1, 2 * CORE_SECRET_BYTES, 0);
+	ev.u.resume.session = 2;
+	ev.u.resume.key = key;
+	ev.u.resume.key_len = strlen(key);
+	work_step(&r, &ev);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 1);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_settle(&r);
+	ck_assert_uint_eq(r.asked[OP_END], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -251,6 +374,11 @@ work_cases(void)
 	tcase_add_test(tc, all_waiters_time_out_at_once);
 	tcase_add_test(tc, tries_behind_a_long_queue);
 	tcase_add_test(tc, very_many_of_several_names);
+	tcase_add_test(tc, a_session_with_very_much_ends);
+	tcase_add_test(tc, a_session_that_waits_for_very_much_ends);
+	tcase_add_test(tc, a_session_ends_with_very_many_untold_grants);
+	tcase_add_test(tc, very_many_detached_sessions_end_at_once);
+	tcase_add_test(tc, what_is_over_is_not_resumed);
 	return tc;
 }
 

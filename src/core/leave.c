@@ -1,0 +1,206 @@
+/*
+ * Sessions that leave: those in core.withdrawing, and those in core.letting_go.
+ */
+#include "config.h"
+
+#include "core/hold.h"
+#include "core/lease.h"
+#include "core/leave.h"
+#include "core/queue.h"
+#include "core/semaphore.h"
+#include "core/session.h"
+#include "core/status.h"
+#include "core/stop.h"
+#include "core/sync.h"
+#include "core/watch.h"
+#include "core/work.h"
+
+/* What waits. */
+
+/* The waiter goes first: its name then knows of one less that is untold. */
+static void
+withdraw_one(struct core *core, struct waiter *w)
+{
+	struct hold *h = w->hold;
+
+	core_visit(core, 1);
+	if (h != NULL)
+		core_touch(core, h->lock);
+	waiter_free(core, w);
+	if (h == NULL || hold_step_out(h))
+		return;
+	hold_promise_nothing(h);
+	hold_end(core, h, true);
+}
+
+/* A group goes as a whole. */
+void
+leave_request(struct core *core, struct waiter *w)
+{
+	struct group *g = w->group;
+	unsigned i, n, left;
+
+	if (g == NULL) {
+		withdraw_one(core, w);
+		return;
+	}
+	n = g->n;
+	left = g->left;
+	for (i = 0; i < n && left > 0; i++) {
+		if (g->members[i] == NULL)
+			continue;
+		left--;
+		withdraw_one(core, g->members[i]);
+	}
+}
+
+/* True: it waits for nothing any more. */
+static bool
+withdraw_some(struct core *core, struct session *s)
+{
+	sync_leave(core, s);
+	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
+		leave_request(core, TAILQ_FIRST(&s->granted));
+	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
+		leave_request(core, TAILQ_FIRST(&s->waiting));
+	return TAILQ_EMPTY(&s->claims) && TAILQ_EMPTY(&s->granted) &&
+	       TAILQ_EMPTY(&s->waiting);
+}
+
+static void
+withdrawn(struct core *core, struct session *s)
+{
+	if (s->withdrawing)
+		TAILQ_REMOVE(&core->withdrawing, s, in_withdrawing);
+	s->withdrawing = false;
+}
+
+void
+leave_withdraw_on(struct core *core)
+{
+	struct session *s;
+
+	while ((s = TAILQ_FIRST(&core->withdrawing)) != NULL) {
+		if (!withdraw_some(core, s))
+			return;
+		core_visit(core, 1);
+		withdrawn(core, s);
+	}
+}
+
+void
+leave_withdraw(struct core *core, struct session *s)
+{
+	status_cancel(core, s, false);
+	if (!s->withdrawing)
+		TAILQ_INSERT_TAIL(&core->withdrawing, s, in_withdrawing);
+	s->withdrawing = true;
+	leave_withdraw_on(core);
+}
+
+/* What it has. */
+
+static void
+let_go_hold(struct core *core, struct hold *h)
+{
+	const struct session *s = h->session;
+	struct lock *l = h->lock;
+
+	core_visit(core, 1);
+	if (s->outlived)
+		stop_keep(core, h);
+	hold_end(core, h, s->clean);
+	lease_next(core, l);
+}
+
+static void
+let_go_permits(struct core *core, struct permits *p)
+{
+	core_visit(core, 1);
+	if (p->session->outlived)
+		permits_outlive(p);
+	permits_end(core, p);
+}
+
+/* True: it has nothing any more. */
+static bool
+let_go_some(struct core *core, struct session *s)
+{
+	while (work_left(core) && !TAILQ_EMPTY(&s->permits))
+		let_go_permits(core, TAILQ_FIRST(&s->permits));
+	while (work_left(core) && !TAILQ_EMPTY(&s->holds))
+		let_go_hold(core, TAILQ_FIRST(&s->holds));
+	if (!TAILQ_EMPTY(&s->permits) || !TAILQ_EMPTY(&s->holds))
+		return false;
+	return !s->over ||
+	       (watch_leave(core, s) && session_forget_lost(core, s));
+}
+
+void
+leave_let_go_on(struct core *core)
+{
+	struct session *s;
+
+	while (
+	    work_left(core) && (s = TAILQ_FIRST(&core->letting_go)) != NULL) {
+		if (s->withdrawing || !let_go_some(core, s))
+			return;
+		core_visit(core, 1);
+		TAILQ_REMOVE(&core->letting_go, s, in_letting_go);
+		s->letting_go = false;
+		if (s->over)
+			session_free(core, s);
+	}
+}
+
+void
+leave_let_go(struct core *core, struct session *s, bool clean)
+{
+	s->clean = clean;
+	if (!s->letting_go)
+		TAILQ_INSERT_TAIL(&core->letting_go, s, in_letting_go);
+	s->letting_go = true;
+	leave_let_go_on(core);
+}
+
+void
+leave_end(struct core *core, struct session *s, bool clean)
+{
+	assert(!s->over);
+	s->over = true;
+	s->conn = 0;
+	core_disarm(core, &s->end);
+	core->ndetached -= s->detached;
+	s->detached = false;
+	leave_let_go(core, s, clean);
+}
+
+void
+leave_forget(struct core *core, struct session *s)
+{
+	withdrawn(core, s);
+	if (s->letting_go)
+		TAILQ_REMOVE(&core->letting_go, s, in_letting_go);
+	s->letting_go = false;
+}
+
+void
+leave_drop(struct core *core, struct session *s)
+{
+	bool done;
+
+	do {
+		work_begin(core);
+		work_allow(core, CORE_WORK_MAX);
+		done = withdraw_some(core, s);
+	} while (!done);
+	while (!TAILQ_EMPTY(&s->permits))
+		permits_end(core, TAILQ_FIRST(&s->permits));
+	while (!TAILQ_EMPTY(&s->holds))
+		hold_end(core, TAILQ_FIRST(&s->holds), true);
+	do {
+		work_begin(core);
+		work_allow(core, CORE_WORK_MAX);
+		done = watch_leave(core, s) && session_forget_lost(core, s);
+	} while (!done);
+}
