@@ -22,6 +22,8 @@
 	ROW(LOCK_BOUND, INFO, "lock-lost") \
 	ROW(PERMITS_LOST, WARNING, "permits-lost") \
 	ROW(PERMITS_BOUND, INFO, "permits-lost") \
+	ROW(MORE_LOST, WARNING, "locks-lost") \
+	ROW(MORE_BOUND, INFO, "locks-lost") \
 	ROW(LOCK_AT_RISK, WARNING, "lock-at-risk") \
 	ROW(PERMITS_AT_RISK, WARNING, "permits-at-risk") \
 	ROW(PERMITS_SAFE, NOTICE, "permits-safe") \

@@ -10,10 +10,19 @@
 #include "core/semaphore.h"
 #include "core/sync.h"
 
-/* Of many that are at risk at once so many are named. */
-#define NAMED_MAX 20
-/* And how many more there are is told so often. */
+/* How many more there are than are named is told so often. */
 #define MORE_MS 1000
+
+/* Of many at once so many are named. */
+static const struct {
+	enum notice_id more; /* how many there are beside these */
+	uint32_t named_max;
+} tally_rules[TALLY_MAX] = {
+	[TALLY_AT_RISK] = { NOTICE_MORE_AT_RISK, 20 },
+	[TALLY_SAFE] = { NOTICE_MORE_SAFE, 20 },
+	[TALLY_LOST] = { NOTICE_MORE_LOST, 100 },
+	[TALLY_BOUND] = { NOTICE_MORE_BOUND, 100 },
+};
 
 static bool
 is_debugged(const struct core *core)
@@ -109,11 +118,40 @@ is_bound(const char *reason)
 	return strcmp(reason, "hold") == 0;
 }
 
+/*
+ * Is this one to be named, or only counted?  A spell of risk is over when a
+ * lease has passed without any.  Losses come one by one on other days, so
+ * their spell is over after a second, and a hold that many set themselves to
+ * may run out every second: of these as many are named in each.
+ */
+static bool
+is_named(struct core *core, enum tally_kind kind)
+{
+	struct tally *t = &core->tallies[kind];
+	int64_t over_ms = MORE_MS;
+
+	if (kind == TALLY_AT_RISK || kind == TALLY_SAFE)
+		over_ms = core->config.lease_ms;
+	if (core->now_ms - t->last_ms > over_ms)
+		t->named = 0;
+	if (kind != TALLY_BOUND || t->named == 0)
+		t->last_ms = core->now_ms;
+	if (t->named >= tally_rules[kind].named_max) {
+		t->more++;
+		return false;
+	}
+	t->named++;
+	return true;
+}
+
 void
 notify_lost(struct core *core, const struct hold *h, const char *reason)
 {
-	emit_lock(core, is_bound(reason) ? NOTICE_LOCK_BOUND : NOTICE_LOCK_LOST,
-	    h->lock);
+	const bool bound = is_bound(reason);
+
+	if (!is_named(core, bound ? TALLY_BOUND : TALLY_LOST))
+		return;
+	emit_lock(core, bound ? NOTICE_LOCK_BOUND : NOTICE_LOCK_LOST, h->lock);
 	emit_text(core, FIELD_REASON, reason);
 	emit_num(core, FIELD_FENCE, h->fence);
 	emit_who(core, h->session);
@@ -124,37 +162,20 @@ void
 notify_permits_lost(
     struct core *core, const struct permits *p, const char *reason)
 {
-	emit_permits(core,
-	    is_bound(reason) ? NOTICE_PERMITS_BOUND : NOTICE_PERMITS_LOST, p,
-	    p->n);
+	const bool bound = is_bound(reason);
+
+	if (!is_named(core, bound ? TALLY_BOUND : TALLY_LOST))
+		return;
+	emit_permits(
+	    core, bound ? NOTICE_PERMITS_BOUND : NOTICE_PERMITS_LOST, p, p->n);
 	emit_text(core, FIELD_REASON, reason);
-}
-
-/*
- * Is this one to be named, or only counted?  A spell is over when a lease has
- * passed without any.
- */
-static bool
-is_named(struct core *core, bool safe)
-{
-	struct tally *t = &core->tallies[safe];
-
-	if (core->now_ms - t->last_ms > core->config.lease_ms)
-		t->named = 0;
-	t->last_ms = core->now_ms;
-	if (t->named >= NAMED_MAX) {
-		t->more++;
-		return false;
-	}
-	t->named++;
-	return true;
 }
 
 void
 notify_permits_risk(
     struct core *core, const struct permits *p, bool safe, int64_t left_ms)
 {
-	if (!is_named(core, safe))
+	if (!is_named(core, safe ? TALLY_SAFE : TALLY_AT_RISK))
 		return;
 	emit_permits(
 	    core, safe ? NOTICE_PERMITS_SAFE : NOTICE_PERMITS_AT_RISK, p, p->n);
@@ -165,7 +186,7 @@ notify_permits_risk(
 void
 notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 {
-	if (!is_named(core, safe))
+	if (!is_named(core, safe ? TALLY_SAFE : TALLY_AT_RISK))
 		return;
 	emit_lock(core, safe ? NOTICE_LOCK_SAFE : NOTICE_LOCK_AT_RISK, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
@@ -178,16 +199,14 @@ notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 void
 notify_run(struct core *core)
 {
-	static const enum notice_id ids[] = { NOTICE_MORE_AT_RISK,
-		NOTICE_MORE_SAFE };
 	struct tally *t;
 	unsigned i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < TALLY_MAX; i++) {
 		t = &core->tallies[i];
 		if (t->more == 0 || core->now_ms - t->told_ms < MORE_MS)
 			continue;
-		emit_notice(core, ids[i]);
+		emit_notice(core, tally_rules[i].more);
 		emit_num(core, FIELD_COUNT, t->more);
 		t->more = 0;
 		t->told_ms = core->now_ms;

@@ -432,7 +432,15 @@ struct guard_note {
 	char text[320];
 };
 
-/* Log lines of a kind that many names may cause at once (notify.c). */
+/* Log lines that many names may cause at once, each kind by itself. */
+enum tally_kind {
+	TALLY_AT_RISK,
+	TALLY_SAFE,
+	TALLY_LOST,
+	TALLY_BOUND, /* lost by its own hold= */
+	TALLY_MAX
+};
+
 struct tally {
 	int64_t last_ms, told_ms;
 	uint32_t named; /* in this spell, by name */
@@ -509,7 +517,7 @@ struct core {
 	struct session_list withdrawing, letting_go;
 	struct guard *guards;
 	struct guard_note notes[GUARD_MAX];
-	struct tally tallies[2];    /* at risk; safe again */
+	struct tally tallies[TALLY_MAX];
 	char asker[PEND_MAX_BYTES]; /* who said it in the latest "force-by" */
 	uint64_t asker_seq;	    /* of that message */
 	struct waiter_list granted;

@@ -18,6 +18,7 @@
 
 struct listener {
 	struct link *link;
+	const char *node; /* for the log; not owned */
 	const struct listener_handler *handler;
 	void *arg;
 	int64_t reply_timeout_ms;
@@ -47,7 +48,7 @@ on_up(void *arg, struct link *l)
 	(void)l;
 	s->awaited = 0;
 	if (s->told)
-		LOG(NOTICE, "redis-subscribed");
+		LOG(NOTICE, "redis-subscribed", LOG_S("node", s->node));
 	s->told = false;
 	s->why[0] = '\0';
 	set_listening(s, true);
@@ -75,10 +76,11 @@ log_down(struct listener *s)
 		return;
 	s->told = true;
 	if (s->advice)
-		LOG(WARNING, "redis-unsubscribed", LOG_S("why", s->why),
-		    LOG_S("advice", s->advice));
+		LOG(WARNING, "redis-unsubscribed", LOG_S("node", s->node),
+		    LOG_S("why", s->why), LOG_S("advice", s->advice));
 	else
-		LOG(WARNING, "redis-unsubscribed", LOG_S("why", s->why));
+		LOG(WARNING, "redis-unsubscribed", LOG_S("node", s->node),
+		    LOG_S("why", s->why));
 }
 
 static void
@@ -101,11 +103,12 @@ on_message(void *arg, const char *text, size_t len)
 static const struct link_handler link_handler = { on_up, on_down, on_message };
 
 struct listener *
-listener_new(const struct link_config *config,
+listener_new(const struct link_config *config, const char *node,
     const struct listener_handler *handler, void *arg)
 {
 	struct listener *s = xcalloc(1, sizeof(*s));
 
+	s->node = node;
 	s->handler = handler;
 	s->arg = arg;
 	s->reply_timeout_ms = config->reply_timeout_ms;

@@ -21,9 +21,12 @@ struct listener_handler {
 	void (*listening)(void *arg, bool on);
 };
 
-/* The config names the channel. */
+/*
+ * The config names the channel.  `node` is the server in the log, and lives as
+ * long as the listener.
+ */
 struct listener *listener_new(const struct link_config *config,
-    const struct listener_handler *handler, void *arg);
+    const char *node, const struct listener_handler *handler, void *arg);
 void listener_start(struct listener *s); /* or ends a pause */
 
 /* As link_move() and link_cut(). */

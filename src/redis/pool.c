@@ -310,7 +310,7 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 		p->lanes[i].link = link_new(&c, &lane_handler, &p->lanes[i]);
 	}
 	c.channel = gather_channel(config->gather);
-	p->listener = listener_new(&c, &listener_handler, p);
+	p->listener = listener_new(&c, p->node, &listener_handler, p);
 	p->probe = event_new(config->base, -1, EV_PERSIST, on_probe, p);
 	if (!p->probe)
 		abort();

@@ -371,6 +371,10 @@ class Others(CommandTest):
         eventually(lambda: client.stats()["redis_nodes_subscribed"] == "0", what="it is deaf")
         self.assertIn("waiting\nRedis: messages of 0 of 1 servers are heard; waiters may be"
                       " passed by\n\n", self.run_it("top", "-b", "-n", "1", address=address)[1])
+        node = f"node=unix:{server.unix_path}"
+        eventually(lambda: broker.log_lines(f"warning redis-unsubscribed {node} why="))
+        server.cmd("ACL", "SETUSER", "default", "+subscribe")
+        eventually(lambda: broker.log_lines(f"notice redis-subscribed {node}$"), patience(5))
 
     def on_a_terminal(self, *words):
         """A command with a terminal of its own; returns it, our end of that, and its own."""

@@ -76,6 +76,18 @@ say(struct rig *r, const struct effect *e)
 	buf_adds(&r->said, "\n");
 }
 
+static void
+note(struct rig *r, const struct effect *e)
+{
+	const struct field *f = &r->fx.fields[e->field];
+	size_t i;
+
+	r->noted[e->notice]++;
+	for (i = 0; i < e->nfields; i++)
+		if (f[i].id == FIELD_COUNT)
+			r->counted[e->notice] += f[i].num;
+}
+
 /* One step: what it says is written down, what it asks for is noted. */
 static void
 step_once(struct rig *r, struct core_event *ev)
@@ -86,8 +98,10 @@ step_once(struct rig *r, struct core_event *ev)
 	ev->now_ms = r->now_ms;
 	core_step(r->core, ev, &r->fx);
 	for (i = 0; i < r->fx.n; i++) {
-		if (r->fx.v[i].kind == EFFECT_LOG)
+		if (r->fx.v[i].kind == EFFECT_LOG) {
+			note(r, &r->fx.v[i]);
 			continue;
+		}
 		if (r->fx.v[i].kind != EFFECT_OP) {
 			say(r, &r->fx.v[i]);
 			continue;

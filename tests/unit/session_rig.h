@@ -39,6 +39,8 @@ struct rig {
 	size_t nwaiting;
 	struct asked asked[OPS_MAX];
 	size_t nasked;
+	unsigned noted[NOTICE_MAX];   /* lines of the log */
+	uint64_t counted[NOTICE_MAX]; /* by their field "count" */
 };
 
 void rig_tick(struct rig *r, enum core_event_kind kind);

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/dump.h"
@@ -485,6 +486,71 @@ START_TEST(a_forced_release_that_is_not_heeded)
 }
 END_TEST
 
+/* Sessions that have something to lose. */
+#define MANY 150
+
+static void
+many_hold(struct rig *r, int64_t hold_ms)
+{
+	char name[24];
+	unsigned i;
+
+	for (i = 1; i <= MANY; i++) {
+		(void)snprintf(name, sizeof(name), "n%u", i);
+		rig_ask_quietly(r, i, CORE_LOCK, name, hold_ms);
+	}
+	rig_tick(r, CORE_FLUSH);
+}
+
+START_TEST(of_many_losses_the_first_are_named)
+{
+	struct core_event down = { .kind = CORE_LINK };
+	struct rig r;
+
+	rig_init(&r, MANY);
+	many_hold(&r, 0);
+	down.u.link.why = "test";
+	rig_step(&r, &down);
+	rig_pass(&r, 2 * LEASE_MS);
+	ck_assert_uint_eq(r.noted[NOTICE_LOCK_LOST], 100);
+	ck_assert_uint_eq(r.counted[NOTICE_MORE_LOST], MANY - 100);
+	/* A line at once, and one a second later. */
+	ck_assert_uint_ge(r.noted[NOTICE_MORE_LOST], 1);
+	ck_assert_uint_le(r.noted[NOTICE_MORE_LOST], 2);
+	ck_assert_uint_eq(r.noted[NOTICE_LOCK_BOUND], 0);
+	rig_fini(&r);
+}
+END_TEST
+
+/* Their clients had set it; and the next second is another. */
+START_TEST(of_many_bounds_the_first_are_named)
+{
+	struct rig r;
+	unsigned i;
+
+	rig_init(&r, MANY);
+	for (i = 1; i <= 3; i++) {
+		many_hold(&r, 500);
+		rig_pass(&r, 1500);
+		ck_assert_uint_eq(r.noted[NOTICE_LOCK_BOUND], 100 * i);
+	}
+	rig_pass(&r, 1500);
+	ck_assert_uint_eq(r.counted[NOTICE_MORE_BOUND], 3 * (MANY - 100));
+	ck_assert_uint_eq(r.noted[NOTICE_LOCK_LOST], 0);
+	rig_fini(&r);
+}
+END_TEST
+
+static TCase *
+log_cases(void)
+{
+	TCase *tc = tcase_create("log");
+
+	tcase_add_test(tc, of_many_losses_the_first_are_named);
+	tcase_add_test(tc, of_many_bounds_the_first_are_named);
+	return tc;
+}
+
 static TCase *
 session_cases(void)
 {
@@ -534,6 +600,7 @@ main(void)
 		session_cases,
 		watch_cases,
 		force_cases,
+		log_cases,
 	};
 
 	return suite_run("session", cases, COUNT(cases));
