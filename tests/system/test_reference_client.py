@@ -163,6 +163,22 @@ class ReferenceClient(SystemTest):
         eventually(lambda: self.control.stats()["clients"] == "1", 5)
         self.held_once(fence)
 
+    def test_the_longest_line(self):
+        """It is that of a circle of waiting sessions, with the longest names that there are."""
+        self.prepare(lease=60)
+        names = [f"{i:03}".ljust(255, "x") for i in range(40)]
+        clients = self.clients(len(names))
+        for client, name in zip(clients, names):
+            client.lock(name)
+        for i, client in enumerate(clients[:-1]):
+            client.send("LOCK " + names[i + 1])
+            eventually(lambda n=i: self.control.stats()["waiters"] == str(n + 1), 5)
+        longest = clients[-1].ask("LOCK " + names[0])
+        self.assertEqual(longest.code, "deadlock")
+        with open(os.path.join(SOURCE, "man/lockbroker-protocol.7"), encoding="utf-8") as page:
+            bound = int(re.search(r"is longer than (\d+) bytes", page.read()).group(1))
+        self.assert_within(bound // 2, len(longest.text.encode()), bound)
+
     def test_a_refusal(self):
         self.prepare()
         lock = self.lock()
