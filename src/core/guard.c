@@ -648,6 +648,9 @@ guard_outcome(
 	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;
+		/* A heartbeat may have failed since it must be moved. */
+		if (op == OP_ENLIST)
+			g->enlist_ms = g->pause_ms;
 		if (g->seen_ms < core->now_ms)
 			g->seen_ms = core->now_ms;
 	}

@@ -418,6 +418,7 @@ struct guard {
 	bool quiet;	 /* nobody has asked for its vote for long */
 	int64_t node_ms; /* when it told all that ... */
 	int64_t node_asked_ms; /* ... and when it was asked */
+	int64_t enlist_ms;     /* it is not moved before then */
 	char down[128];	       /* why it can not be reached; "": unknown */
 };
 

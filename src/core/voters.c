@@ -352,10 +352,12 @@ mend(const struct core *core, struct set *s)
 
 /*
  * One whose data went back to a time before it was emptied has an id that was
- * replaced since: it becomes an empty one again.
+ * replaced since: it becomes an empty one again.  Its set is none that is higher
+ * than `best`; two brokers may have drawn two of one version, and servers have
+ * moved from one of them to the other.
  */
 static void
-forget(struct core *core, const struct set *s)
+forget(struct core *core, const struct set *s, const char *best)
 {
 	char text[NODE_BYTES + SET_MAX_BYTES + 8];
 	struct slot *slot;
@@ -366,8 +368,8 @@ forget(struct core *core, const struct set *s)
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
 		if (!is_known(g) || is_new(g) || g->busy ||
-		    core->now_ms < g->pause_ms || set_has(s, g->node) ||
-		    strtoul(g->set, NULL, 10) >= s->version)
+		    core->now_ms < g->enlist_ms || set_has(s, g->node) ||
+		    strcmp(g->set, best) == 0)
 			continue;
 		for (k = 0; k < s->n && !was_at(core, s->ids[k], g); k++)
 			;
@@ -439,7 +441,7 @@ choose(struct core *core, char *text)
 		set_write(&mended, text, SET_MAX_BYTES + 1);
 		return true;
 	}
-	forget(core, &s);
+	forget(core, &s, best);
 	if (may_change(core, &s, best)) {
 		own_set(core, s.version + 1, text);
 		return true;
@@ -539,7 +541,7 @@ voters_decide(struct core *core)
 	settled = is_settled(core);
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (!is_known(g) || g->busy || core->now_ms < g->pause_ms ||
+		if (!is_known(g) || g->busy || core->now_ms < g->enlist_ms ||
 		    !set_has(&s, g->node))
 			continue;
 		if (!in_line(core, g))

@@ -204,6 +204,7 @@ STORIES = tests/unit/stories/deadlock.story \
 	tests/unit/stories/time.story \
 	tests/unit/stories/turns.story \
 	tests/unit/stories/unowned.story \
+	tests/unit/stories/voters.story \
 	tests/unit/stories/unknown.story
 EXTRA_DIST += $(STORIES)
 if HAVE_CHECK

@@ -10,7 +10,7 @@
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
- *	TIME guard STATE [TEXT] [fresh] [fence=F] [on=SHARD]
+ *	TIME guard STATE [TEXT] [fresh] [fence=F] [node=ID [set=SET]] [on=SHARD]
  *	TIME open ID [tcp [proxied]]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
@@ -182,6 +182,8 @@ answer_heartbeat(struct story *st, size_t i)
 	seen.u.guard.report = &said->report;
 	said->report.server_ms = SERVER_ZERO_MS + st->now_ms + st->clock_ms;
 	st->flights[i] = st->flights[--st->nflights];
+	if (said->reported && said->report.state == GUARD_NODES)
+		outcome.status = OUTCOME_UNSENT;
 	if (said->reported)
 		step_once(st, &seen);
 	step_once(st, &done);
@@ -225,6 +227,20 @@ do_link(struct story *st)
 	link_all(st, strcmp(st->words[1], "up") == 0);
 }
 
+/* Which server of a quorum it is, and whom it votes with. */
+static void
+tell_node(struct story *st, struct said *said)
+{
+	const char *node = option(st, "node"), *set = option(st, "set");
+
+	snprintf(said->node, sizeof(said->node), "%s", node ? node : "");
+	snprintf(said->set, sizeof(said->set), "%s", set ? set : "");
+	said->report.node = said->node;
+	said->report.node_len = strlen(said->node);
+	said->report.set = said->set;
+	said->report.set_len = strlen(said->set);
+}
+
 static void
 report(struct story *st, enum guard_state state, const char *text, bool fresh)
 {
@@ -246,6 +262,7 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		    SERVER_ZERO_MS + st->now_ms + st->clock_ms;
 		said->report.history = "0123456789abcdef";
 		said->report.history_len = HISTORY_BYTES;
+		tell_node(st, said);
 		said->reported = true;
 		ev.u.guard.shard = i;
 		ev.u.guard.sent_ms = st->now_ms;

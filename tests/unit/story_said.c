@@ -80,6 +80,18 @@ write_num(struct story *st, const char *key, uint64_t n)
 		buf_addf(st->out, " %s=%" PRIu64, key, n);
 }
 
+/* Without the places of the servers. */
+static size_t
+enlist_len(const struct op *op)
+{
+	size_t n, words = 0;
+
+	for (n = 0; n < op->name_len; n++)
+		if (op->name[n] == ' ' && ++words == 4)
+			return n;
+	return n;
+}
+
 static void
 write_op(struct story *st, const struct op *op)
 {
@@ -94,12 +106,17 @@ write_op(struct story *st, const struct op *op)
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
 	if (op->name_len == 0)
 		strcpy(f->name, "@guard");
+	if (op->kind == OP_ENLIST)
+		f->name[strcspn(f->name, " ")] = '\0';
 	if (op->kind == OP_HEARTBEAT && st->config.address == NULL)
 		return;
 	story_begin_line(st);
 	buf_addf(st->out, "op %s", op_words[op->kind]);
 	if (op->name_len > 0)
-		buf_addf(st->out, " %s", f->name);
+		buf_addf(st->out, " %.*s",
+		    (int)(op->kind == OP_ENLIST ? enlist_len(op)
+						: op->name_len),
+		    op->name);
 	write_num(st, "seq", op->seq);
 	write_num(st, "ttl", (uint64_t)op->ttl_ms);
 	write_num(st, "linger", (uint64_t)op->linger_ms);

@@ -31,6 +31,8 @@ struct said {
 	bool reported;
 	struct guard_report report;
 	char text[128];
+	char node[NODE_BYTES + 1];
+	char set[SET_MAX_BYTES + 1];
 };
 
 /* One story being told. */

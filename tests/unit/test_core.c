@@ -33,6 +33,7 @@ static const char *const subjects[] = {
 	"outside",
 	"stop",
 	"unowned",
+	"voters",
 };
 
 static char *
