@@ -5,7 +5,7 @@ import os
 import signal
 
 from lib.proxy import Proxy
-from lib.wait import eventually, hang, let_time_pass, patience
+from lib.wait import eventually, hang, let_time_pass, now, patience
 from test_cli import CommandTest
 
 
@@ -81,6 +81,20 @@ class Runs(CommandTest):
         self.assertEqual(status, 123)
         self.assertIn("forced", err)
         self.await_state("free", "x")
+
+    def test_a_forced_release_and_a_command_that_is_deaf_to_term(self):
+        """KILL comes with the end of what the broker had vouched for, however long -k is."""
+        child = self.start("run", "-k", "60", "x", "--", "sh", "-c",
+                           f"trap '' TERM; echo up > {self.path('up')}; "
+                           "while :; do sleep 0.05; done")
+        self.await_lines("up", 1)
+        start = now()
+        self.assertEqual(self.run_it("unlock-force", "x")[0], 0)
+        self.await_state("free", "x")
+        status, _, err = self.end(child)
+        self.assertEqual(status, 123)
+        self.assertIn("forced", err)
+        self.assertLess(now() - start, patience(self.lease + 1))
 
     def test_usage(self):
         for words in (("-l", "0", "x"), ("-l", "x", "x"), ("-s", "-l", "1", "x"),
