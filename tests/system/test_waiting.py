@@ -142,6 +142,15 @@ class Words(CommandTest):
         child = self.start("run", "-v", "x", "true", address=other.unix_path)
         self.assertIn("waiting; held through broker b1", child.stderr.readline())
 
+    def test_where_the_other_broker_is(self):
+        """Its address, as it tells it, is for people who want to ask there."""
+        there = self.broker(self.server, name="there", trust_new=True,
+                            broker={"name": "there", "address": "there.example:5625"})
+        self.client(there).lock("y")
+        child = self.start("run", "-v", "y", "true")
+        self.assertEqual(child.stderr.readline(), "lockbroker: y: waiting; held through broker "
+                                                  "there at there.example:5625\n")
+
     def test_permits(self):
         self.holder.ok("ACQUIRE s limit=1")
         child = self.start("run", "-v", "-l", "1", "s", "true")
