@@ -28,6 +28,7 @@
 	FIELD(FENCE, "fence", NUM) \
 	FIELD(DEPTH, "depth", NUM) \
 	FIELD(DEFERRED, "deferred", NUM) \
+	FIELD(USER, "user", STR) \
 	FIELD(STATE, "state", STR) \
 	FIELD(WAITERS, "waiters", NUM) \
 	FIELD(HANDOVERS, "handovers", NUM) \

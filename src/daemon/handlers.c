@@ -300,6 +300,20 @@ handle_auth(struct broker *b, struct conn *c, const struct request *r)
 	    conn_output(c), r->tag, ERR_AUTH, "this broker has no users");
 }
 
+/* Without users, everybody is nobody in particular. */
+static void
+handle_whoami(struct broker *b, struct conn *c, const struct request *r)
+{
+	static const char nobody[] = "-";
+	struct buf *out = conn_output(c);
+
+	(void)b;
+	reply_begin(out, r->tag, STATUS_OK);
+	reply_field_str(
+	    out, FIELD_USER, (struct span){ nobody, strlen(nobody) });
+	reply_end(out);
+}
+
 typedef void (*handler)(
     struct broker *b, struct conn *c, const struct request *r);
 
@@ -330,6 +344,7 @@ static const handler handlers[VERB_MAX] = {
 	[VERB_VERSION] = handle_version,
 	[VERB_HELP] = handle_help,
 	[VERB_AUTH] = handle_auth,
+	[VERB_WHOAMI] = handle_whoami,
 	[VERB_QUIT] = handle_quit,
 };
 

@@ -9,3 +9,11 @@ a> @5 AUTH user password
 a< @5 ERR auth
 a> PING
 a< OK
+
+== WHOAMI: nobody in particular
+a> WHOAMI
+a< OK user=-
+a> @7 WHOAMI
+a< @7 OK user=-
+a> WHOAMI me
+a< ERR bad-request
