@@ -111,6 +111,23 @@ client_open_like(struct client *c, const struct client *other)
 	return client_connect(c, (struct sockaddr *)&peer, other->peer_len);
 }
 
+bool
+client_open_at(struct client *c, const struct address *a)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
+	struct addrinfo *list;
+	bool ok;
+
+	client_close(c);
+	if (a->host == NULL ||
+	    getaddrinfo(a->host, a->port, &hints, &list) != 0)
+		return false;
+	ok = client_connect(c, list->ai_addr, list->ai_addrlen);
+	freeaddrinfo(list);
+	return ok;
+}
+
 /* Does the peer answer the first line in time? */
 static enum client_got
 client_try(struct client *c, const struct sockaddr *sa, socklen_t len,

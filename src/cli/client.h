@@ -66,6 +66,12 @@ enum client_got client_open(struct client *c, const struct address_list *list,
 /* Begins a connection to where another one leads; it may fail later. */
 bool client_open_like(struct client *c, const struct client *other);
 
+/*
+ * The same to an address that needs no look-up, which could take long; false
+ * if it does.
+ */
+bool client_open_at(struct client *c, const struct address *a);
+
 /* Queues a line and sends what the socket takes. */
 void client_send(struct client *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -30,6 +30,7 @@ progress_init(struct progress *p)
 {
 	memset(p, 0, sizeof(*p));
 	client_init(&p->client);
+	client_init(&p->far);
 	p->next_ms = NEVER_MS;
 }
 
@@ -38,6 +39,7 @@ progress_fini(struct progress *p)
 {
 	progress_stop(p);
 	client_fini(&p->client);
+	client_fini(&p->far);
 }
 
 void
@@ -71,6 +73,7 @@ progress_stop(struct progress *p)
 	p->shown = false;
 	p->next_ms = NEVER_MS;
 	client_close(&p->client);
+	client_close(&p->far);
 }
 
 static size_t
@@ -261,36 +264,6 @@ semaphore_read(struct progress_seen *seen, const struct message *m)
 		    "all of the %s permits are taken", limit);
 }
 
-/*
- * For what the queue of this broker does not show: other brokers' holds. Its
- * answer comes last, or later, because Redis may have to be asked.
- */
-static void
-status_read(struct progress_seen *seen, const struct message *m)
-{
-	char state[32], broker[80], address[300], span[TIMESPAN_TEXT_MAX];
-	int64_t until_ms;
-
-	value_of(m->text, "state", state, sizeof(state));
-	value_of(m->text, "broker", broker, sizeof(broker));
-	value_of(m->text, "address", address, sizeof(address));
-	if (state[0] == '\0' || strcmp(state, "free") == 0)
-		return;
-	if (seen->holder[0] != '\0')
-		return;
-	if (pair_find_ms(m->text, "until", &until_ms))
-		snprintf(seen->holder, sizeof(seen->holder),
-		    "kept after its last holder for another %s",
-		    timespan_text(until_ms, span));
-	else if (broker[0] != '\0')
-		snprintf(seen->holder, sizeof(seen->holder),
-		    "held through broker %s%s%.200s", broker,
-		    address[0] != '\0' ? " at " : "", address);
-	else
-		snprintf(seen->holder, sizeof(seen->holder),
-		    "held by a plain Redis client, or kept");
-}
-
 /* The reason, from all the answers of a round. */
 static void
 reason_make(struct progress *p)
@@ -320,6 +293,95 @@ reason_make(struct progress *p)
 	    line ? "for" : "since", when, ahead);
 }
 
+/* One answer less to come. */
+static void
+round_end(struct progress *p)
+{
+	if (p->due == 0 || --p->due > 0)
+		return;
+	reason_make(p);
+	progress_show(p, now_ms());
+	p->next_ms = now_ms() + ASK_EVERY_MS;
+}
+
+/* It answers in the same round, or is not waited for. */
+static void
+far_ask(struct progress *p, const char *text)
+{
+	struct address_list list;
+	const char *why;
+
+	if (!address_list_parse(&list, text, &why))
+		return;
+	if (list.n == 1 && client_open_at(&p->far, &list.items[0])) {
+		client_send(&p->far, "STATUS %s", p->name);
+		p->due++;
+		p->next_ms = now_ms() + LATE_MS;
+	}
+	address_list_fini(&list);
+}
+
+/* What only the broker knows that has it: the label, and since when. */
+static void
+far_read(struct progress *p, const struct message *m)
+{
+	struct progress_seen *seen = &p->seen;
+	char label[80], broker[80], address[300];
+	struct pair session;
+
+	if (m->event)
+		return;
+	if (message_status(m) == STATUS_OK &&
+	    pair_find(m->text, "session", &session)) {
+		value_of(m->text, "label", label, sizeof(label));
+		value_of(m->text, "broker", broker, sizeof(broker));
+		value_of(m->text, "address", address, sizeof(address));
+		snprintf(seen->holder, sizeof(seen->holder),
+		    "held by %s%.*s through broker %s at %.150s",
+		    label[0] != '\0' ? label : "session ",
+		    label[0] != '\0' ? 0 : (int)session.value_len,
+		    session.value, broker, address);
+		if (!pair_find_ms(m->text, "age", &seen->age_ms))
+			seen->age_ms = -1;
+	}
+	client_close(&p->far);
+	round_end(p);
+}
+
+/*
+ * For what the queue of this broker does not show: other brokers' holds. Its
+ * answer comes last, or later, because Redis may have to be asked.
+ */
+static void
+status_read(struct progress *p, const struct message *m)
+{
+	struct progress_seen *seen = &p->seen;
+	char state[32], broker[80], address[300], span[TIMESPAN_TEXT_MAX];
+	int64_t until_ms;
+
+	value_of(m->text, "state", state, sizeof(state));
+	value_of(m->text, "broker", broker, sizeof(broker));
+	value_of(m->text, "address", address, sizeof(address));
+	if (state[0] == '\0' || strcmp(state, "free") == 0)
+		return;
+	if (seen->holder[0] != '\0')
+		return;
+	if (broker[0] != '\0' && address[0] != '\0' &&
+	    !pair_find_ms(m->text, "until", &until_ms))
+		far_ask(p, address);
+	if (pair_find_ms(m->text, "until", &until_ms))
+		snprintf(seen->holder, sizeof(seen->holder),
+		    "kept after its last holder for another %s",
+		    timespan_text(until_ms, span));
+	else if (broker[0] != '\0')
+		snprintf(seen->holder, sizeof(seen->holder),
+		    "held through broker %s%s%.200s", broker,
+		    address[0] != '\0' ? " at " : "", address);
+	else
+		snprintf(seen->holder, sizeof(seen->holder),
+		    "held by a plain Redis client, or kept");
+}
+
 static void
 unready_read(struct progress_seen *seen, const struct message *m)
 {
@@ -345,13 +407,9 @@ progress_read(struct progress *p, const struct message *m)
 	} else if (message_answers(m, "status") && p->semaphore) {
 		semaphore_read(&p->seen, m);
 	} else if (message_answers(m, "status")) {
-		status_read(&p->seen, m);
+		status_read(p, m);
 	}
-	if (p->due > 0 && --p->due == 0) {
-		reason_make(p);
-		progress_show(p, now_ms());
-		p->next_ms = now_ms() + ASK_EVERY_MS;
-	}
+	round_end(p);
 }
 
 void
@@ -371,10 +429,29 @@ progress_pump(struct progress *p)
 		client_close(&p->client);
 }
 
+void
+progress_pump_far(struct progress *p)
+{
+	struct message m;
+	enum client_got got;
+	bool open;
+
+	open = client_pump(&p->far);
+	got = client_next(&p->far, &m);
+	if (got == CLIENT_MESSAGE) {
+		far_read(p, &m);
+		message_fini(&m);
+	} else if (!open || got == CLIENT_GARBAGE) {
+		client_close(&p->far);
+		round_end(p);
+	}
+}
+
 static void
 progress_ask(struct progress *p)
 {
 	memset(&p->seen, 0, sizeof(p->seen));
+	client_close(&p->far);
 	p->seen.age_ms = -1;
 	p->due = 2;
 	client_send(&p->client, "@ready READY");
@@ -384,6 +461,15 @@ progress_ask(struct progress *p)
 	}
 	client_send(&p->client, "@status STATUS %s%s", p->name,
 	    p->semaphore ? " kind=semaphore" : "");
+}
+
+static void
+far_give_up(struct progress *p)
+{
+	if (p->far.fd < 0)
+		return;
+	client_close(&p->far);
+	p->due--;
 }
 
 /* An answer that is late may be waiting for Redis, as we are. */
@@ -396,6 +482,7 @@ progress_turn(struct progress *p, int64_t now)
 	} else if (p->due == 0) {
 		progress_ask(p);
 	} else {
+		far_give_up(p);
 		reason_make(p);
 		progress_show(p, now);
 	}

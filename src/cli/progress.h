@@ -32,14 +32,15 @@ struct progress_seen {
 struct progress {
 	enum progress_mode mode;
 	struct client client;
-	const char *name; /* borrowed */
-	bool semaphore;	  /* what the name is of; else a lock */
-	uint64_t session; /* who we are in the queue */
-	int64_t began_ms; /* when we began to wait */
-	int64_t next_ms;  /* when to ask or draw again; NEVER_MS when off */
-	int64_t drawn_ms; /* when it was last told without a broker */
-	bool shown;	  /* is there a line to wipe? */
-	unsigned int due; /* answers of this round that are to come */
+	struct client far; /* to the broker that has it, if that is another */
+	const char *name;  /* borrowed */
+	bool semaphore;	   /* what the name is of; else a lock */
+	uint64_t session;  /* who we are in the queue */
+	int64_t began_ms;  /* when we began to wait */
+	int64_t next_ms;   /* when to ask or draw again; NEVER_MS when off */
+	int64_t drawn_ms;  /* when it was last told without a broker */
+	bool shown;	   /* is there a line to wipe? */
+	unsigned int due;  /* answers of this round that are to come */
 	struct progress_seen seen;
 	char reason[PROGRESS_TEXT_MAX]; /* what was learnt last; "": nothing */
 	char told[PROGRESS_TEXT_MAX];	/* in words, without its numbers */
@@ -65,6 +66,8 @@ void progress_stop(struct progress *p);
 
 /* After its descriptor was polled: takes what came. */
 void progress_pump(struct progress *p);
+/* The same of the other broker. */
+void progress_pump_far(struct progress *p);
 
 /* At next_ms: asks and draws. */
 void progress_turn(struct progress *p, int64_t now_ms);

@@ -4,8 +4,10 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 
+from lib.ports import free_port
 from lib.proc import die_with_parent
 from lib.wait import eventually, hang, let_time_pass, now, patience
 from test_cli import CommandTest
@@ -142,14 +144,38 @@ class Words(CommandTest):
         child = self.start("run", "-v", "x", "true", address=other.unix_path)
         self.assertIn("waiting; held through broker b1", child.stderr.readline())
 
-    def test_where_the_other_broker_is(self):
-        """Its address, as it tells it, is for people who want to ask there."""
+    def held_there(self, address, port=None):
+        """What a waiting run says of a lock that a broker has which is found at the address."""
         there = self.broker(self.server, name="there", trust_new=True,
-                            broker={"name": "there", "address": "there.example:5625"})
-        self.client(there).lock("y")
-        child = self.start("run", "-v", "y", "true")
-        self.assertEqual(child.stderr.readline(), "lockbroker: y: waiting; held through broker "
-                                                  "there at there.example:5625\n")
+                            listen=[{"unix": os.path.join(self.directory, "there", "s")},
+                                    {"tcp": f"127.0.0.1:{port or free_port()}"}],
+                            broker={"address": address})
+        holder = self.client(there)
+        holder.ok("SESSION label=cron")
+        holder.lock("y")
+        return self.start("run", "-v", "y", "true").stderr.readline()
+
+    def test_who_has_it_at_another_broker(self):
+        """That one is asked, because only it knows."""
+        port = free_port()
+        self.assertRegex(self.held_there(f"127.0.0.1:{port}", port),
+                         rf"^lockbroker: y: waiting; held by cron through broker there at "
+                         rf"127\.0\.0\.1:{port} since \d\d:\d\d:\d\d$")
+
+    def test_another_broker_that_nobody_asks(self):
+        """To look up a name could take longer than a command has to be stopped."""
+        self.assertEqual(self.held_there("there.example:5625"), "lockbroker: y: waiting; "
+                         "held through broker there at there.example:5625\n")
+
+    def test_another_broker_that_is_not_reached(self):
+        self.assertEqual(self.held_there("127.0.0.1:1"), "lockbroker: y: waiting; "
+                         "held through broker there at 127.0.0.1:1\n")
+
+    def test_another_broker_that_does_not_answer(self):
+        with socket.create_server(("127.0.0.1", 0)) as deaf:
+            address = f"127.0.0.1:{deaf.getsockname()[1]}"
+            self.assertEqual(self.held_there(address), "lockbroker: y: waiting; "
+                             f"held through broker there at {address}\n")
 
     def test_permits(self):
         self.holder.ok("ACQUIRE s limit=1")
