@@ -18,6 +18,7 @@
 #include "base/xmalloc.h"
 #include "core/agenda.h"
 #include "core/emit.h"
+#include "core/gain.h"
 #include "core/guard.h"
 #include "core/lease.h"
 #include "core/lock.h"
@@ -606,12 +607,13 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report)
 {
 	struct guard *g = guard_at(core, shard);
-	bool was_ready = guard_ready(core, shard), new;
+	bool was_ready = guard_ready(core, shard), new, gained;
 
 	if (sent_ms > g->seen_ms)
 		g->seen_ms = sent_ms;
 	if (sent_ms > g->told_ms)
 		g->told_ms = sent_ms;
+	gained = gain_note(core, g, sent_ms, report);
 	note_clock(core, g, sent_ms, report);
 	g->fenced = g->fenced || report->fence > 0;
 	if ((report->state == GUARD_PENDING || report->state == GUARD_NODES) &&
@@ -625,6 +627,8 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	new = report->state == GUARD_PENDING && !same_spell(g, report);
 	if (new)
 		begin_spell(core, g, report);
+	if (gained)
+		reassert_all(core, shard);
 	note_state(core, g, report->state, new);
 	voters_report(core, g, sent_ms, report);
 	tell_quorum(core);

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "core/gain.h"
 #include "core/group.h"
 #include "core/guard.h"
 #include "core/hold.h"
@@ -125,7 +126,8 @@ lease_deadline_ms(const struct core *core, const struct lock *l)
 {
 	int64_t term = term_ms(core, l);
 
-	return l->confirmed_ms + term - term / 100 - 2;
+	return l->confirmed_ms + term - term / 100 - 2 -
+	       gain_since(core, l->shard, l->confirmed_ms);
 }
 
 int64_t
@@ -711,5 +713,7 @@ lease_reassert(struct core *core, struct lock *l)
 	if (!lease_unasserted(core, l))
 		return;
 	(void)pace_room(core, l);
-	arm(core, l, l->wake_ms);
+	arm(core, l,
+	    lease_is_held(l) ? min_ms(l->wake_ms, lease_deadline_ms(core, l))
+			     : l->wake_ms);
 }

@@ -19,6 +19,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/force.h \
 	src/core/group.c \
 	src/core/group.h \
+	src/core/gain.c \
+	src/core/gain.h \
 	src/core/guard.c \
 	src/core/guard.h \
 	src/core/guard_why.c \

@@ -37,6 +37,7 @@
 	ROW(GUARD_READY, NOTICE, "guard-ready") \
 	ROW(GUARD_REFUSES, ERROR, "guard-refuses") \
 	ROW(GUARD_FENCES, ERROR, "guard-fences") \
+	ROW(CLOCK_GAINED, WARNING, "clock-gained") \
 	ROW(QUORUM_SERVERS, ERROR, "quorum-servers") \
 	ROW(QUORUM_LOST, ERROR, "quorum-lost") \
 	ROW(QUORUM_BACK, NOTICE, "quorum-back")

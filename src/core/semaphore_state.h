@@ -5,6 +5,7 @@
 #ifndef LOCKBROKER_CORE_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_SEMAPHORE_STATE_H
 
+#include "core/gain.h"
 #include "core/semaphore.h"
 
 /* A RELEASE whose permits are being given back in the store. */
@@ -61,7 +62,8 @@ semaphore_of(struct sync *y)
 static inline int64_t
 semaphore_deadline_ms(const struct core *core, const struct semaphore *m)
 {
-	return m->confirmed_ms + core->vouch_ms;
+	return m->confirmed_ms + core->vouch_ms -
+	       gain_since(core, m->y.shard, m->confirmed_ms);
 }
 
 /* permits.c: what the session has of the semaphore; NULL: nothing. */

@@ -372,6 +372,12 @@ enum guard_cause {
 	    CAUSE_MAX
 };
 
+/* By how much a server's clock gained on ours, and when that was noticed. */
+struct gain {
+	int64_t at_ms;
+	int64_t by_ms;
+};
+
 /* What is known of one guard; guards[shard]. */
 struct guard {
 	struct timer timer; /* next heartbeat, or bless */
@@ -405,7 +411,12 @@ struct guard {
 	int64_t heard_ms;	     /* ... and when it was answered ... */
 	int64_t server_ms;   /* ... the server's clock, as this; 0: none did */
 	int64_t distrust_ms; /* ages of messages are not, before then */
-	int64_t pause_ms;    /* no heartbeat or bless before then */
+	/* How far that clock is ahead of ours (gain.c): */
+	int64_t ahead_since_ms; /* when a period of a lease began; 0: none */
+	int64_t ahead_ms, was_ahead_ms; /* the least in it, and before it */
+	struct gain own_gain;
+	struct gain gain; /* what counts for leases; quorum: of the first */
+	int64_t pause_ms; /* no heartbeat or bless before then */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */

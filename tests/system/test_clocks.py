@@ -313,6 +313,21 @@ class OfBroker(ClockTest):
         self.rival = self.client(self.brokers[1])
         self.fence = self.holder.lock("held")
 
+    def test_a_machine_that_was_paused_with_its_clocks(self):
+        """As of a snapshot: its own time stood still, but the server's went on."""
+        broker = self.brokers[0]
+        broker.freeze()
+        paused = now()
+        fence = self.rival.lock("held", timeout=30)
+        self.assertGreater(fence, self.fence)
+        self.time.suspend(paused - now())
+        broker.thaw()
+        thawed = now()
+        self.assertEqual(self.holder.event(5, kind="LOST").words[1], "held")
+        self.assertLess(now() - thawed, patience(stall_of(self.lease)))
+        self.assertTrue(broker.log_lines("clock-gained"))
+        self.assertEqual(self.holder.ask("TRYLOCK held").status, "BUSY")
+
     def test_the_time_of_day_means_nothing(self):
         """But for the stamps of log lines."""
         last = self.fence

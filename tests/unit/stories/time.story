@@ -377,3 +377,78 @@ config fences=2
 1500 up
 5000 until
 > 2208 op renew a seq=1 ttl=13000 fence=101
+
+== the server's clock gains: what is held is confirmed at once
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1000 guard blessed
+1010 clock 700
+1020 guard blessed
+1030 clock 700
+1040 guard blessed
+> log clock-gained node=0
+> op renew a seq=1 ttl=13000 fence=100
+1050 until
+1060 < renewed a
+1070 ping 1
+> valid 9867
+
+== it gains by more than what is left: lost
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1000 guard blessed
+1010 clock 3600000
+1020 guard blessed
+> log clock-gained node=0
+> 1 !LOST a fence=100 reason=unreachable
+> op end a seq=1
+1030 until
+
+== it gains, and the server grants nothing new: what is held is written again
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1000 guard blessed
+1010 clock 3600000
+1020 guard pending p1
+> log guard-pending node=0 cause=replica wait=13600
+> op renew a seq=1 ttl=13000 fence=100
+1030 until
+
+== quorum: the clock of one server does not matter, those of two of three do
+config quorum=3
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=2
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=1
+1000 guard blessed on=0
+> log guard-ready count=3 of=3
+1000 guard blessed on=1
+1000 guard blessed on=2
+1010 clock 2000
+1020 guard blessed on=0
+> log clock-gained node=0
+> op renew a seq=1 ttl=13000 fence=100 on=0
+> op renew a seq=1 ttl=13000 fence=100 on=1
+> op renew a seq=1 ttl=13000 fence=100 on=2
+1030 until
+1040 ping 1
+> valid 8867
+1050 guard blessed on=1
+> log clock-gained node=1
+1060 until
+1070 ping 1
+> valid 6839

@@ -1,0 +1,134 @@
+/*
+ * A server's clock that gains on ours ends leases sooner than we think: it was
+ * put forward by less than its guard notices, twice perhaps; or it is ours that
+ * stood still, with the virtual machine that this broker runs in.
+ *
+ * A call is carried out between when it was sent and when it was answered, so
+ * each reply says how far ahead the server's clock is, at the least and at the
+ * most.  What this reply says at the least, beyond what one of the last lease
+ * said at the most, was gained for certain, however late replies are.
+ *
+ * What was confirmed before runs out sooner by that, and is confirmed at once.
+ * A server that is pending grants nothing: there a new spell does all that.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/emit.h"
+#include "core/gain.h"
+#include "core/quorum.h"
+
+#define SLACK_MS 2 /* clocks are read in whole milliseconds */
+
+static int64_t
+least_ms(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The least of this period and of the one before: of a lease, or two. */
+static void
+note_ahead(const struct core *core, struct guard *g, int64_t ahead_ms)
+{
+	if (core->now_ms - g->ahead_since_ms >= core->config.lease_ms) {
+		g->was_ahead_ms = g->ahead_ms;
+		g->ahead_ms = ahead_ms;
+		g->ahead_since_ms = core->now_ms;
+	}
+	g->ahead_ms = least_ms(g->ahead_ms, ahead_ms);
+}
+
+static void
+begin(const struct core *core, struct guard *g, int64_t ahead_ms)
+{
+	g->ahead_since_ms = core->now_ms;
+	g->ahead_ms = g->was_ahead_ms = ahead_ms;
+}
+
+static bool
+recent(const struct core *core, const struct gain *gain)
+{
+	return gain->by_ms > 0 &&
+	       core->now_ms - gain->at_ms < core->config.lease_ms;
+}
+
+static void
+add(const struct core *core, struct gain *gain, int64_t by_ms)
+{
+	gain->by_ms = by_ms + (recent(core, gain) ? gain->by_ms : 0);
+	gain->at_ms = core->now_ms;
+}
+
+/*
+ * Quorum: a lease runs out when it has run out at so many servers that the
+ * others are no majority; clocks of fewer don't matter.
+ */
+static void
+find_common(struct core *core)
+{
+	unsigned n, needed = core->config.shards + 1 - quorum_majority(core);
+	struct gain *common = &core->guards[0].gain;
+	const struct guard *g;
+	uint32_t i, k;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!recent(core, &g->own_gain))
+			continue;
+		for (n = k = 0; k < core->config.shards; k++)
+			n +=
+			    recent(core, &core->guards[k].own_gain) &&
+			    core->guards[k].own_gain.by_ms >= g->own_gain.by_ms;
+		if (n < needed || (common->at_ms == core->now_ms &&
+				      common->by_ms >= g->own_gain.by_ms))
+			continue;
+		*common = g->own_gain;
+		common->at_ms = core->now_ms;
+	}
+}
+
+static void
+tell(struct core *core, const struct guard *g, int64_t by_ms)
+{
+	emit_notice(core, NOTICE_CLOCK_GAINED);
+	emit_num(core, FIELD_SHARD, (uint64_t)(g - core->guards));
+	emit_fmt(core, FIELD_TEXT,
+	    "the clock of the Redis server gained %" PRId64
+	    " ms on this broker's; what is held is confirmed anew",
+	    by_ms);
+}
+
+bool
+gain_note(struct core *core, struct guard *g, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	int64_t by_ms, much_ms, quarter_ms = core->pad_ms / 4;
+
+	if (report->server_ms == 0 || report->history_len != HISTORY_BYTES)
+		return false;
+	if (g->ahead_since_ms == 0 || report->state != GUARD_BLESSED ||
+	    memcmp(g->history, report->history, HISTORY_BYTES) != 0) {
+		begin(core, g, report->server_ms - sent_ms);
+		return false;
+	}
+	note_ahead(core, g, report->server_ms - sent_ms);
+	by_ms = report->server_ms - core->now_ms - SLACK_MS -
+		least_ms(g->ahead_ms, g->was_ahead_ms);
+	/* In two leases, clocks of the right speed are apart by so much. */
+	much_ms = quarter_ms + least_ms(core->config.lease_ms / 50, quarter_ms);
+	if (by_ms <= much_ms)
+		return false;
+	g->ahead_ms += by_ms;
+	g->was_ahead_ms += by_ms;
+	g->distrust_ms = core->now_ms + core->config.lease_ms;
+	g->spell++;
+	add(core, &g->own_gain, by_ms);
+	if (quorum_used(core))
+		find_common(core);
+	else
+		g->gain = g->own_gain;
+	tell(core, g, by_ms);
+	return true;
+}

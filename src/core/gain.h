@@ -1,0 +1,26 @@
+/*
+ * What a server's clock has gained on ours, as every reply tells.
+ */
+#ifndef LOCKBROKER_CORE_GAIN_H
+#define LOCKBROKER_CORE_GAIN_H
+
+#include "core/state.h"
+
+/*
+ * A reply, before the guard notes its time.  True: the clock has gained so much
+ * that what is held there is to be confirmed at once.
+ */
+bool gain_note(struct core *core, struct guard *g, int64_t sent_ms,
+    const struct guard_report *report);
+
+/* How much sooner what was confirmed then runs out there. */
+static inline int64_t
+gain_since(const struct core *core, uint32_t shard, int64_t confirmed_ms)
+{
+	const struct gain *gain =
+	    &core->guards[core->config.quorum ? 0 : shard].gain;
+
+	return confirmed_ms < gain->at_ms ? gain->by_ms : 0;
+}
+
+#endif
