@@ -27,7 +27,7 @@ class ReferenceClient(SystemTest):
     limit = 60
     blocks = blocks()
 
-    def prepare(self, lease=2, **settings):
+    def prepare(self, lease=10, **settings):
         self.server = self.redis()
         self.main = self.broker(self.server, lease=lease, trust_new=True, **settings)
         self.net = Proxy(f"127.0.0.1:{self.main.port}")
@@ -115,9 +115,9 @@ class ReferenceClient(SystemTest):
         self.assertGreater(again[0], fence)
 
     def test_a_broker_that_is_killed(self):
-        self.prepare()
-        other = self.broker(self.server, lease=2, trust_new=True)
-        lock = self.lock()
+        self.prepare(lease=4)
+        other = self.broker(self.server, lease=4, trust_new=True)
+        lock = self.lock(spare=1.0)
         lock.acquire()
         self.main.kill()
         at, _ = self.until_lost(lock)
@@ -126,7 +126,7 @@ class ReferenceClient(SystemTest):
 
     def test_another_broker_does_not_know_the_session(self):
         self.prepare()
-        other = self.broker(self.server, lease=2, trust_new=True)
+        other = self.broker(self.server, lease=10, trust_new=True)
         lock = self.lock()
         lock.acquire()
         self.net.upstream = f"127.0.0.1:{other.port}"
@@ -134,14 +134,14 @@ class ReferenceClient(SystemTest):
         self.assertEqual(self.until_lost(lock)[1], "the session has ended")
 
     def test_a_broker_that_is_frozen(self):
-        self.prepare()
-        lock = self.lock(spare=0.5)
+        self.prepare(lease=4)
+        lock = self.lock(spare=1.0)
         lock.acquire()
         self.main.freeze()
         at, why = self.until_lost(lock)
         self.main.thaw()
         self.assertIn("could not confirm", why)
-        self.assertGreaterEqual(at, lock.until - 0.5)
+        self.assertGreaterEqual(at, lock.until - 1.0)
         self.assertLess(at, lock.until)
 
     def test_a_loss(self):
@@ -156,7 +156,7 @@ class ReferenceClient(SystemTest):
 
     def test_a_connection_that_is_given_up(self):
         """Without grace, too, what is counted on stays held: a reset gives nothing back."""
-        self.prepare(lease=10, locks={"max_grace": 0})
+        self.prepare(locks={"max_grace": 0})
         lock = self.lock(port=self.main.port)
         fence = lock.acquire()
         lock.close()
