@@ -357,6 +357,7 @@ agenda_run(struct core *core, bool bare)
 	allow(core, patient, bare);
 	run_timers(core, AGENDA_PATIENT);
 	allow(core, leaving, bare);
+	stop_on(core);
 	leave_let_go_on(core);
 	allow(core, rest, bare);
 	run_sweeps(core);
@@ -383,7 +384,7 @@ agenda_deadline(const struct core *core)
 	unsigned i;
 
 	if (core->touched_first != core->touched_end ||
-	    !TAILQ_EMPTY(&core->sync_touched) ||
+	    !TAILQ_EMPTY(&core->sync_touched) || core->stop_walk != STOP_NONE ||
 	    !TAILQ_EMPTY(&core->withdrawing) ||
 	    !TAILQ_EMPTY(&core->letting_go) || !TAILQ_EMPTY(&core->sweeping) ||
 	    !TAILQ_EMPTY(&core->kept_over))

@@ -665,7 +665,8 @@ guard_outcome(
 static bool
 all_over(const struct core *core)
 {
-	return core->nlocks == core->nlingering && sync_all_over(core);
+	return core->stop_walk == STOP_NONE &&
+	       core->nlocks == core->nlingering && sync_all_over(core);
 }
 
 void

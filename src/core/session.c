@@ -92,6 +92,7 @@ session_free(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
 	leave_forget(core, s);
+	stop_forget(core, s);
 	listing_leave_session(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, s);
 	set_grace(core, s, 0);

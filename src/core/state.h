@@ -120,6 +120,7 @@ struct session {
 	bool letting_go;      /* in core.letting_go: it gives all back, ... */
 	bool clean;	      /* ... by its client's will, ... */
 	bool outlived;	      /* ... not for others before its valid= is over */
+	bool refused;	      /* it was told that the broker stops */
 	bool over;	      /* nobody comes back to it */
 	int64_t valid_ms;     /* until when it was told that all is well */
 	int64_t grace_ms;     /* it outlives its connection by so much */
@@ -506,6 +507,9 @@ struct work {
 
 #define PACE_SLICES 128 /* half of them are a third of a lease */
 
+/* Over all sessions, when the broker stops (stop.c). */
+enum stop_walk { STOP_NONE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
+
 struct core {
 	struct core_config config;
 	char broker[BROKER_MAX_BYTES + 1];
@@ -577,6 +581,8 @@ struct core {
 	unsigned next_place;
 	int64_t voters_ms; /* since when a new one lacks servers; 0: none */
 	bool stopping;
+	enum stop_walk stop_walk;  /* under way ... */
+	struct session *stop_next; /* ... and how far; NULL: at its end */
 	struct timer stop; /* the end of the second that clients have then */
 	struct core_stats stats;
 	struct work *work; /* owned; counts what is looked at, too */

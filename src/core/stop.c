@@ -19,6 +19,7 @@
 #include "core/session.h"
 #include "core/stop.h"
 #include "core/sync.h"
+#include "core/work.h"
 
 #define STOP_GIVE_BACK_MS 1000
 #define STOPPING "the broker is stopping; try another one"
@@ -61,17 +62,20 @@ refuse(struct core *core, struct waiter *w)
 }
 
 /* No request is left to which a name could go when all is let go. */
-static void
+static bool
 refuse_waiting(struct core *core, struct session *s)
 {
 	if (s->over)
-		return;
-	emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
-	while (!TAILQ_EMPTY(&s->granted))
+		return true;
+	if (!s->refused)
+		emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
+	s->refused = true;
+	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
 		refuse(core, TAILQ_FIRST(&s->granted));
-	while (!TAILQ_EMPTY(&s->waiting))
+	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
 		refuse(core, TAILQ_FIRST(&s->waiting));
-	sync_shutdown(core, s);
+	return sync_shutdown(core, s) && TAILQ_EMPTY(&s->granted) &&
+	       TAILQ_EMPTY(&s->waiting);
 }
 
 static void
@@ -84,29 +88,64 @@ release(struct core *core, struct session *s)
 		leave_let_go(core, s, false);
 }
 
+/* False: it has more that is to be refused. */
+static bool
+visit(struct core *core, struct session *s)
+{
+	if (core->stop_walk == STOP_REFUSE)
+		return refuse_waiting(core, s);
+	core->stop_next = s->hh.next;
+	if (core->stop_walk == STOP_REST || !may_give_back(core, s))
+		release(core, s);
+	else if (!timer_armed(&core->stop))
+		core_arm(core, &core->stop, core->now_ms + STOP_GIVE_BACK_MS);
+	return true;
+}
+
+static void
+walk(struct core *core, enum stop_walk which)
+{
+	core->stop_walk = which;
+	core->stop_next = core->sessions;
+}
+
+void
+stop_on(struct core *core)
+{
+	struct session *s;
+
+	while (work_left(core) && core->stop_walk != STOP_NONE) {
+		s = core->stop_next;
+		if (s == NULL) {
+			walk(core, core->stop_walk == STOP_REFUSE ? STOP_RELEASE
+								  : STOP_NONE);
+			continue;
+		}
+		if (!visit(core, s))
+			return;
+		if (core->stop_walk == STOP_REFUSE)
+			core->stop_next = s->hh.next;
+		core_visit(core, 1);
+	}
+}
+
 void
 stop_begin(struct core *core)
 {
-	struct session *s, *next;
-	bool waits = false;
-
-	HASH_ITER (hh, core->sessions, s, next)
-		refuse_waiting(core, s);
-	HASH_ITER (hh, core->sessions, s, next) {
-		if (may_give_back(core, s))
-			waits = true;
-		else
-			release(core, s);
-	}
-	if (waits)
-		core_arm(core, &core->stop, core->now_ms + STOP_GIVE_BACK_MS);
+	walk(core, STOP_REFUSE);
+	stop_on(core);
 }
 
 void
 stop_timer(struct core *core)
 {
-	struct session *s, *next;
+	walk(core, STOP_REST);
+	stop_on(core);
+}
 
-	HASH_ITER (hh, core->sessions, s, next)
-		release(core, s);
+void
+stop_forget(struct core *core, const struct session *s)
+{
+	if (core->stop_next == s)
+		core->stop_next = s->hh.next;
 }

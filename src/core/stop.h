@@ -12,6 +12,10 @@ void stop_begin(struct core *core);
 /* The second is over. */
 void stop_timer(struct core *core);
 
+/* What former steps have left; a session is being freed. */
+void stop_on(struct core *core);
+void stop_forget(struct core *core, const struct session *s);
+
 /* What it holds is kept for nobody until the last valid= it was told is over. */
 void stop_outlive(struct core *core, struct session *s);
 

@@ -527,18 +527,20 @@ sync_leave(struct core *core, struct session *s)
 }
 
 /* The broker stops: nothing waits any more. */
-void
+bool
 sync_shutdown(struct core *core, struct session *s)
 {
 	struct claim *c;
 
-	while (!TAILQ_EMPTY(&s->claims)) {
+	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
+		core_visit(core, 1);
 		c = TAILQ_FIRST(&s->claims);
 		permits_take_back(core, c);
 		drop(core, c);
 		claim_error(core, c, ERR_SHUTDOWN,
 		    "the broker is stopping; try another one");
 	}
+	return TAILQ_EMPTY(&s->claims);
 }
 
 void

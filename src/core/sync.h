@@ -117,7 +117,7 @@ void sync_leave(struct core *core, struct session *s);
 
 /* The broker stops, and the client of s counts on what it had. */
 void sync_outlive(struct session *s);
-void sync_shutdown(struct core *core, struct session *s);
+bool sync_shutdown(struct core *core, struct session *s);
 void sync_settle(struct core *core);
 void sync_tell_granted(struct core *core);
 void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,

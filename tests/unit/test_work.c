@@ -359,6 +359,28 @@ START_TEST(what_is_over_is_not_resumed)
 }
 END_TEST
 
+/* All are told that the broker stops, and all that is free of promises goes. */
+START_TEST(a_broker_with_very_much_stops)
+{
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY + 1);
+	hold_many(&r, WORK_MANY);
+	for (i = 0; i < WORK_MANY; i++)
+		work_lock(&r, WORK_MANY + 1, "n0");
+	work_forget(&r);
+	work_tick(&r, CORE_STOP);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.events[EVENT_SHUTDOWN], WORK_MANY + 1);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_settle(&r);
+	ck_assert_uint_eq(r.asked[OP_END], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -379,6 +401,7 @@ work_cases(void)
 	tcase_add_test(tc, a_session_ends_with_very_many_untold_grants);
 	tcase_add_test(tc, very_many_detached_sessions_end_at_once);
 	tcase_add_test(tc, what_is_over_is_not_resumed);
+	tcase_add_test(tc, a_broker_with_very_much_stops);
 	return tc;
 }
 
