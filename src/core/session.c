@@ -36,6 +36,16 @@
 #define ID_DIGITS 16
 #define KEY_DIGITS (ID_DIGITS + 2 * CORE_SECRET_BYTES)
 
+static const char *
+lost_name(const struct table_link *link, size_t *len)
+{
+	const struct lost *lost =
+	    (const void *)((const char *)link - offsetof(struct lost, by_name));
+
+	*len = lost->name_len;
+	return lost->name;
+}
+
 void
 session_open(
     struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied)
@@ -52,6 +62,7 @@ session_open(
 	TAILQ_INIT(&s->waiting);
 	TAILQ_INIT(&s->granted);
 	TAILQ_INIT(&s->lost);
+	table_init(&s->lost_names, lost_name);
 	TAILQ_INIT(&s->kept);
 	table_init(&s->kept_news, kept_name);
 	TAILQ_INIT(&s->watches);
@@ -93,6 +104,7 @@ session_free(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
 	leave_forget(core, s);
 	stop_forget(core, s);
+	table_fini(&s->lost_names);
 	listing_leave_session(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, s);
 	set_grace(core, s, 0);
@@ -189,38 +201,40 @@ session_free_all(struct core *core)
 		lock_free(core, l);
 }
 
-/*
- * The list is searched only when an UNLOCK found no hold, and is as long as
- * what a session may hold: the oldest is forgotten then.
- */
+static struct lost *
+find_lost(const struct session *s, const char *name, size_t len)
+{
+	struct table_link *link = table_find(&s->lost_names, name, len);
+
+	return link == NULL ? NULL : container_of(link, struct lost, by_name);
+}
+
+static void
+lost_free(struct session *s, struct lost *lost)
+{
+	table_remove(&s->lost_names, &lost->by_name);
+	TAILQ_REMOVE(&s->lost, lost, link);
+	s->nlost--;
+	free(lost);
+}
+
+/* As many as a session may hold: the oldest is forgotten then. */
 void
 session_note_lost(
     struct core *core, struct session *s, const char *name, size_t len)
 {
-	struct lost *lost;
+	struct lost *lost = find_lost(s, name, len);
 
-	if (s->nlost >= core->config.max_holds) {
+	if (lost == NULL && s->nlost >= core->config.max_holds)
 		lost = TAILQ_FIRST(&s->lost);
-		TAILQ_REMOVE(&s->lost, lost, link);
-		free(lost);
-		s->nlost--;
-	}
+	if (lost != NULL)
+		lost_free(s, lost);
 	lost = xmalloc(sizeof(*lost) + len);
 	lost->name_len = len;
 	memcpy(lost->name, name, len);
 	TAILQ_INSERT_TAIL(&s->lost, lost, link);
+	table_add(&s->lost_names, &lost->by_name);
 	s->nlost++;
-}
-
-static struct lost *
-find_lost(const struct session *s, const char *name, size_t len)
-{
-	struct lost *lost;
-
-	TAILQ_FOREACH (lost, &s->lost, link)
-		if (lost->name_len == len && memcmp(lost->name, name, len) == 0)
-			return lost;
-	return NULL;
 }
 
 bool
@@ -236,9 +250,7 @@ session_take_lost(struct session *s, const char *name, size_t len)
 
 	if (lost == NULL)
 		return false;
-	TAILQ_REMOVE(&s->lost, lost, link);
-	s->nlost--;
-	free(lost);
+	lost_free(s, lost);
 	return true;
 }
 
@@ -249,9 +261,7 @@ session_forget_lost(struct core *core, struct session *s)
 
 	while (work_left(core) && (lost = TAILQ_FIRST(&s->lost)) != NULL) {
 		core_visit(core, 1);
-		TAILQ_REMOVE(&s->lost, lost, link);
-		s->nlost--;
-		free(lost);
+		lost_free(s, lost);
 	}
 	return TAILQ_EMPTY(&s->lost);
 }

@@ -92,6 +92,7 @@ TAILQ_HEAD(permits_list, permits);
 /* A name that was lost and of which UNLOCK has not been told yet. */
 struct lost {
 	TAILQ_ENTRY(lost) link;
+	struct table_link by_name; /* in session.lost_names */
 	size_t name_len;
 	char name[];
 };
@@ -130,6 +131,7 @@ struct session {
 	struct waiter_list waiting; /* untagged ones first */
 	struct waiter_list granted; /* that wait to be told */
 	struct lost_list lost;
+	struct table lost_names;
 	struct claim_list claims;    /* requests on syncs, unanswered */
 	struct permits_list permits; /* of semaphores */
 	unsigned nclaims, npermits;

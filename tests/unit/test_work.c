@@ -381,6 +381,29 @@ START_TEST(a_broker_with_very_much_stops)
 }
 END_TEST
 
+/* Each grant forgets a loss of its name, of which there may be many. */
+START_TEST(very_many_lost_names_are_held_again)
+{
+	struct core_request rq = work_request(CORE_UNLOCK);
+	struct work_rig r;
+
+	work_init(&r, 1);
+	hold_many(&r, 1);
+	r.now_ms += WORK_LEASE_MS + 100;
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	work_settle(&r);
+	work_forget(&r);
+	hold_many(&r, 1);
+	work_ask(&r, 1, &rq, "n1");
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
+	work_ask(&r, 1, &rq, "n1");
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 1);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -402,6 +425,7 @@ work_cases(void)
 	tcase_add_test(tc, very_many_detached_sessions_end_at_once);
 	tcase_add_test(tc, what_is_over_is_not_resumed);
 	tcase_add_test(tc, a_broker_with_very_much_stops);
+	tcase_add_test(tc, very_many_lost_names_are_held_again);
 	return tc;
 }
 
