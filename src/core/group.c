@@ -312,7 +312,7 @@ withdraw(struct core *core, struct group *g)
 
 	for (i = 0; i < g->n; i++) {
 		h = g->members[i]->hold;
-		if (h != NULL && !hold_step_out(h)) {
+		if (h != NULL && !hold_take_back(h, g->members[i])) {
 			hold_promise_nothing(h);
 			hold_end(core, h, true);
 		}

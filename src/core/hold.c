@@ -74,6 +74,19 @@ hold_step_out(struct hold *h)
 	return true;
 }
 
+bool
+hold_take_back(struct hold *h, const struct waiter *w)
+{
+	struct waiter *other;
+
+	if (!hold_step_out(h))
+		return false;
+	TAILQ_FOREACH (other, &h->session->granted, in_session)
+		if (other->hold == h && other->depth > w->depth)
+			other->depth--;
+	return true;
+}
+
 /* Grants of it that wait for a FLUSH: counted, as there are few, and rarely. */
 static uint32_t
 untold(const struct hold *h)

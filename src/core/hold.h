@@ -33,6 +33,12 @@ uint32_t hold_depth(const struct hold *h);
 /* Lets one level go.  False: it is the only one, and is left as it is. */
 bool hold_step_out(struct hold *h);
 
+/*
+ * The same for a grant that was not told and never will be: grants of the hold
+ * that were made after it, and are still to be told, are one level less deep.
+ */
+bool hold_take_back(struct hold *h, const struct waiter *w);
+
 /* Nobody else has the name before then.  It is only ever put off. */
 void hold_keep_until(struct hold *h, int64_t at_ms);
 

@@ -161,7 +161,7 @@ unlock_many(uint64_t session, unsigned from, unsigned to)
 
 START_TEST(a_list_comes_in_parts)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	unsigned i;
 
 	begin(2);
@@ -182,7 +182,7 @@ END_TEST
 /* Its client hears of the loss first: the list may not have it. */
 START_TEST(what_is_lost_meanwhile_is_not_listed)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 	unsigned i;
 
@@ -215,7 +215,7 @@ END_TEST
 
 START_TEST(a_session_ends_while_it_is_listed)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 
 	begin(1);
@@ -245,7 +245,7 @@ crowd(void)
 
 START_TEST(a_queue_is_in_order)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 	char word[32];
 	unsigned i;
@@ -268,7 +268,7 @@ END_TEST
 START_TEST(a_queue_is_cut_at_its_limit)
 {
 	static const size_t limits[] = { 1, CROWD, CROWD + 1, 2 * CROWD + 1 };
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	size_t i;
 
 	crowd();
@@ -297,7 +297,7 @@ expect_session(const struct seen *s, size_t i, const char *word, size_t session)
 
 START_TEST(who_comes_next_may_leave)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 	size_t n;
 
@@ -337,7 +337,7 @@ END_TEST
 /* Whoever it would come by when it looks for the first one. */
 START_TEST(all_may_leave_at_the_beginning)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 	unsigned i;
 
@@ -357,7 +357,7 @@ END_TEST
 
 START_TEST(a_name_may_be_over)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 	size_t n;
 	unsigned i;
@@ -385,7 +385,7 @@ START_TEST(the_busiest_names)
 {
 	static const char *const busy[] = { "n01000", "n00007", "n02999",
 		"n00000", "n00001" };
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	unsigned i, j;
 
 	begin(20);
@@ -425,7 +425,7 @@ expect_once(struct seen *s, unsigned n)
 /* After _i parts. */
 START_TEST(names_are_listed_once_while_tables_grow)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 	int i;
 
@@ -444,7 +444,7 @@ END_TEST
 
 START_TEST(names_are_listed_once_while_tables_shrink)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 	struct listing *g;
 	int i;
 
@@ -465,7 +465,7 @@ END_TEST
 
 START_TEST(there_may_be_no_names)
 {
-	struct seen s = { NULL };
+	struct seen s = { 0 };
 
 	begin(1);
 	(void)finish(&s, core_names_begin(rig.core, 100));

@@ -702,3 +702,25 @@ config lease=3s
 > op acquire b seq=4 ttl=13000 reserve=2 queue
 10440 < granted b fence=400
 > 2 OK fence=110,400 depth=1,1
+
+== several names, taken back before they were told: a re-entry is as deep as what is left
+0 ready 3
+10 2 LOCK a b
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1
+20 < granted a fence=100
+20 < granted b fence=200
+> 2 OK fence=100,200 depth=1,1
+30 1 @1 LOCK a b
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> op renew b seq=2 ttl=13000 fence=200 reserve=1
+35 < renewed a fence=110
+35 < renewed b fence=210
+40 1 @2 LOCK a
+50 2 UNLOCK a b ...
+> op renew a seq=1 ttl=13000 fence=110 reserve=1
+> 2 OK depth=0,0
+50 3 UNLOCK-FORCE b
+> log unlock-force name=b session=3 peer=peer holder=1 holder_peer=peer fence=210 held=0
+> op end b seq=2
+> 1 @2 OK fence=110 depth=1
