@@ -189,6 +189,7 @@ leave_drop(struct core *core, struct session *s)
 {
 	bool done;
 
+	status_cancel(core, s, false);
 	do {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);

@@ -62,6 +62,25 @@ is_waiting_group(const struct world *w, const struct ask *ask, int name)
 	       !k->sittings[ask->sitting - 1].draining;
 }
 
+/*
+ * Was one of its names forced in this very turn?  Then it may have been granted
+ * and taken back before anybody was told, and what came along with it was not.
+ */
+static bool
+was_taken_back(const struct world *w, const struct ask *group)
+{
+	const struct checker *k = &w->checker;
+	int64_t force_us;
+	unsigned i;
+
+	for (i = 0; i < group->nnames; i++) {
+		force_us = k->grounds[group->names[i]].force_us;
+		if (force_us != 0 && world_now(w) - force_us < SLACK_US)
+			return true;
+	}
+	return false;
+}
+
 /* Somebody is granted the name anew. */
 void
 checker_passes(struct world *w, const struct ask *ask)
@@ -82,7 +101,8 @@ checker_passes(struct world *w, const struct ask *ask)
 			    (unsigned long long)group->ref);
 		if (group->broker != ask->broker ||
 		    ((ask->ahead >> ask->name) & 1) != 0 ||
-		    ask->order < group->order || !in_turn(k, group, ask->name))
+		    ask->order < group->order ||
+		    !in_turn(k, group, ask->name) || was_taken_back(w, group))
 			continue;
 		world_fail(w, "groups",
 		    "n%d: request %llu passes request %llu for several names, "
