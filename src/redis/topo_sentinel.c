@@ -20,14 +20,19 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "redis/now.h"
 #include "redis/pool.h"
 #include "redis/sentinels.h"
 #include "redis/topology.h"
 #include "store/refusal.h"
 
 #define RETRY_MS_MAX 1000
+
+/* How long the first master that fewer than a majority name is not believed. */
+#define FIRST_MS 300
 
 struct topology {
 	struct topology_env env;
@@ -36,6 +41,7 @@ struct topology {
 	struct pool *pool;	       /* NULL until there is one */
 	bool refused;		       /* it says that it is no master */
 	struct event *decide;
+	int64_t first_ms; /* when the first of them answered; 0: none did */
 };
 
 /* Moving cuts links, so it is done from the loop and from nowhere else. */
@@ -153,6 +159,28 @@ follow(struct topology *t, const struct sentinels_answer *said)
 	sentinels_hurry(t->sentinels, true);
 }
 
+/*
+ * Nobody is followed yet, and most Sentinels have not answered: those that did
+ * may be the ones that err, and the others may answer in a moment.
+ */
+static bool
+is_too_early(struct topology *t, const struct sentinels_answer *said)
+{
+	int64_t now = now_ms(), left_ms;
+	struct timeval tv;
+
+	if (t->pool || said->verdict != SENTINELS_SOME)
+		return false;
+	if (t->first_ms == 0)
+		t->first_ms = now;
+	left_ms = t->first_ms + FIRST_MS - now;
+	if (left_ms <= 0)
+		return false;
+	tv = ms_to_timeval(left_ms);
+	(void)evtimer_add(t->decide, &tv);
+	return true;
+}
+
 static void
 on_decide(evutil_socket_t fd, short what, void *arg)
 {
@@ -162,7 +190,8 @@ on_decide(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (said.verdict == SENTINELS_NONE ||
-	    (said.verdict == SENTINELS_SOME && serves(t)))
+	    (said.verdict == SENTINELS_SOME && serves(t)) ||
+	    is_too_early(t, &said))
 		return;
 	if (t->address.host && t->address.port == said.port &&
 	    strcmp(t->address.host, said.host) == 0)

@@ -353,14 +353,33 @@ class Sentinels(SentinelTest):
             sentinel.spawn()
         client.lock("x", timeout=40)
 
-    def test_one_that_disagrees_is_outvoted(self):
-        """Also when it is the only one left, as long as the master serves."""
-        self.prepare(lease=1, brokers=0)
+    def odd_one(self):
+        """A Sentinel that names another master, and that master."""
         elsewhere = self.redis(tcp=True)
         odd = Sentinel(self.directory + "/odd")
         self.addCleanup(odd.stop)
         odd.start(f"127.0.0.1 {elsewhere.port} 1")
         eventually(lambda: odd.master_port() == elsewhere.port, 5)
+        return odd, elsewhere
+
+    def test_the_first_to_answer_is_not_believed_alone(self):
+        """The others are a little slower, and name another master."""
+        self.prepare(lease=1, brokers=0)
+        odd, elsewhere = self.odd_one()
+        slow = [Proxy(address) for address in self.watched.addresses[:2]]
+        for proxy in slow:
+            proxy.delay = 0.03
+            self.addCleanup(proxy.stop)
+        broker = self.join([odd.address] + [proxy.address for proxy in slow])
+        broker.wait_granting()
+        self.follows(broker, self.watched.master)
+        self.assertEqual(broker.log_lines("master-changed"), [])
+        self.assertEqual(elsewhere.keys(), [])
+
+    def test_one_that_disagrees_is_outvoted(self):
+        """Also when it is the only one left, as long as the master serves."""
+        self.prepare(lease=1, brokers=0)
+        odd, elsewhere = self.odd_one()
         broker = self.join([odd.address] + self.watched.addresses[:2])
         broker.wait_granting()
         self.follows(broker, self.watched.master)
