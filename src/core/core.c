@@ -180,6 +180,10 @@ static void
 on_flush(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
+	if (core->told_loss) {
+		core->told_loss = false;
+		return;
+	}
 	lock_tell_granted(core);
 	sync_tell_granted(core);
 }

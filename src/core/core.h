@@ -13,7 +13,9 @@
  * Grants are the one thing that is held back: they are replied to in the step
  * that handles a FLUSH, after every deadline was checked against the time of
  * that very step.  So nobody is told "granted" about a lease that ran out
- * while the process was busy or frozen (etcd issue 11456).
+ * while the process was busy or frozen (etcd issue 11456).  A FLUSH behind a loss
+ * tells no grant: the driver writes what was lost after each FLUSH, and comes
+ * with another one while core_has_grants().
  *
  * All times are CLOCK_BOOTTIME milliseconds.
  */

@@ -134,6 +134,7 @@ emit_event(struct core *core, uint64_t session, enum event_id event,
 {
 	struct effect *e = add_effect(core, EFFECT_EVENT, session);
 
+	core->told_loss = core->told_loss || event == EVENT_LOST;
 	e->event = event;
 	e->name = add_text(core->fx, name, name_len);
 	e->name_len = (uint32_t)name_len;

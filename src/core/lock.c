@@ -392,7 +392,8 @@ lock_tell_granted(struct core *core)
 {
 	struct waiter *w;
 
-	while (work_left(core) && !TAILQ_EMPTY(&core->granted)) {
+	while (work_left(core) && !core->told_loss &&
+	       !TAILQ_EMPTY(&core->granted)) {
 		w = TAILQ_FIRST(&core->granted);
 		core_visit(core, 1);
 		if (w->group != NULL) {

@@ -548,7 +548,8 @@ sync_tell_granted(struct core *core)
 {
 	struct claim *c;
 
-	while (work_left(core) && !TAILQ_EMPTY(&core->sync_granted)) {
+	while (work_left(core) && !core->told_loss &&
+	       !TAILQ_EMPTY(&core->sync_granted)) {
 		c = TAILQ_FIRST(&core->sync_granted);
 		core_visit(core, 1);
 		if (sync_overdue(core, c->sync))

@@ -448,8 +448,10 @@ broker_turn(struct broker *b)
 	redis_flush(b->redis);
 	if (!core_has_grants(b->core))
 		bridge_catch_up(b);
-	while (core_has_grants(b->core))
+	while (core_has_grants(b->core)) {
 		bridge_step(b, &flush);
+		front_hurry(b->front);
+	}
 	front_flush(b->front);
 	redis_flush(b->redis);
 	front_hurry(b->front);

@@ -172,9 +172,11 @@ job_new(struct broker *b, struct conn *c, enum verb_id verb, struct span tag,
 	job->conn = conn_id(c);
 	job->verb = verb;
 	job->tag_len = tag.n;
-	memcpy(job->tag, tag.p, tag.n);
+	if (tag.n > 0)
+		memcpy(job->tag, tag.p, tag.n);
 	job->name_len = name.n;
-	memcpy(job->name, name.p, name.n);
+	if (name.n > 0)
+		memcpy(job->name, name.p, name.n);
 	buf_init(&job->rows);
 	TAILQ_INSERT_TAIL(&b->jobs, job, link);
 	conn_busy(c, true);

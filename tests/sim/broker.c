@@ -320,8 +320,10 @@ broker_on_write(void *object, uint64_t tag)
 		return;
 	if (!core_has_grants(b->core))
 		broker_catch_up(b);
-	while (core_has_grants(b->core) && !b->w->failed)
+	while (core_has_grants(b->core) && !b->w->failed) {
 		broker_step(b, &event);
+		broker_hurry(b);
+	}
 	broker_tell(b);
 	if (b->w->failed)
 		return;

@@ -184,6 +184,23 @@ on_lock_ok(
 	spans_add(&c->held, &s);
 }
 
+/*
+ * An UNLOCK lets go when it is sent; but one that was sent before the session
+ * was granted the lock, of a hold that it lost meanwhile, lets that grant go,
+ * some time before it is answered.
+ */
+static void
+on_unlock_ok(
+    struct check *c, const struct history_event *e, const struct span *asked)
+{
+	size_t at = held_find(c, e->session, e->lock);
+
+	if (at == c->held.n || c->held.v[at].from_us <= asked->invoke_us)
+		return;
+	if (--c->held.v[at].depth == 0)
+		hold_over(c, at, e->at_us);
+}
+
 static void
 check_duration(
     struct check *c, const struct history_event *e, const struct span *asked)
@@ -238,6 +255,8 @@ on_answer(struct check *c, const struct history_event *e)
 	check_duration(c, e, &asked);
 	if (e->kind == HISTORY_LOCK && e->phase == HISTORY_OK)
 		on_lock_ok(c, e, &asked);
+	if (e->kind == HISTORY_UNLOCK && e->phase == HISTORY_OK)
+		on_unlock_ok(c, e, &asked);
 }
 
 static void

@@ -35,7 +35,8 @@ struct command {
 	double budget_s; /* stop after so much real time; 0: no */
 	bool ablations;
 	bool twice;
-	bool go_on; /* to the next seed after a broken promise */
+	bool go_on;	    /* to the next seed after a broken promise */
+	const char *except; /* seeds that are not run: N,N,...; NULL: none */
 };
 
 /* Sums over the runs of one command. */
@@ -203,6 +204,20 @@ run_again(
 	run_seed(&loud, host, scripts, &none, &hash, true);
 }
 
+static bool
+is_excepted(const struct command *cmd, uint64_t seed)
+{
+	const char *at = cmd->except;
+	char *end;
+
+	while (at != NULL && *at != '\0') {
+		if (strtoull(at, &end, 10) == seed)
+			return true;
+		at = *end == ',' ? end + 1 : "";
+	}
+	return false;
+}
+
 /* Seeds from o->seed on; 0: all are good. */
 static int
 run_range(struct sim_options *o, const struct command *cmd, uint64_t seeds,
@@ -215,6 +230,8 @@ run_range(struct sim_options *o, const struct command *cmd, uint64_t seeds,
 
 	for (i = 0; i < seeds && (status == 0 || cmd->go_on); i++) {
 		o->seed = first + i;
+		if (is_excepted(cmd, o->seed))
+			continue;
 		if (!run_seed(o, host, scripts, tally, &tally->hash,
 			o->lines && !cmd->go_on)) {
 			status = 1;
@@ -353,7 +370,7 @@ usage(void)
 	    "[--seconds S]\n"
 	    "           [--topology NAME] [--brokers N] "
 	    "[--faults LIST|all|none]\n"
-	    "           [--trace] [--twice] [--go-on] [--jobs N]\n"
+	    "           [--trace] [--twice] [--go-on] [--except N,...] [--jobs N]\n"
 	    "           [--lines] [--history FILE]\n"
 	    "           [--uses LIST|all|none] [--ablate NAME | --ablations]\n");
 	exit(2);
@@ -372,6 +389,7 @@ static const struct option options[] = {
 	{ "uses", required_argument, NULL, 'U' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
+	{ "except", required_argument, NULL, 'x' },
 	{ "twice", no_argument, NULL, '2' },
 	{ "history", required_argument, NULL, 'H' },
 	{ "ablate", required_argument, NULL, 'a' },
@@ -443,6 +461,9 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 		return;
 	case 'g':
 		cmd->go_on = true;
+		return;
+	case 'x':
+		cmd->except = optarg;
 		return;
 	case '2':
 		cmd->twice = o->lines = true;

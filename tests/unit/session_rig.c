@@ -174,7 +174,9 @@ rig_tick(struct rig *r, enum core_event_kind kind)
 {
 	struct core_event ev = { .kind = kind };
 
-	rig_step(r, &ev);
+	do
+		rig_step(r, &ev);
+	while (kind == CORE_FLUSH && core_has_grants(r->core));
 }
 
 void

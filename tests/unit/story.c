@@ -437,7 +437,7 @@ do_until(struct story *st)
 		}
 		st->now_ms = at_ms;
 		step(st, &ev);
-		if (core_has_grants(st->core))
+		while (core_has_grants(st->core))
 			step(st, &flush);
 	}
 	st->stamped = false;
@@ -586,8 +586,11 @@ drive(struct story *st)
 		drives[i].run(st);
 	else
 		do_request(st);
-	if (!untold)
+	if (untold)
+		return;
+	do
 		step(st, &flush);
+	while (core_has_grants(st->core));
 }
 
 static void
