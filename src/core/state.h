@@ -582,7 +582,7 @@ struct core {
 	int64_t places_ms[4 * QUORUM_SERVERS_MAX]; /* when that was learned */
 	unsigned next_place;
 	int64_t voters_ms; /* since when a new one lacks servers; 0: none */
-	bool told_loss; /* the next FLUSH tells no grant */
+	bool told_loss;	   /* the next FLUSH tells no grant */
 	bool stopping;
 	enum stop_walk stop_walk;  /* under way ... */
 	struct session *stop_next; /* ... and how far; NULL: at its end */
