@@ -452,3 +452,17 @@ config quorum=3
 1060 until
 1070 ping 1
 > valid 6839
+
+== no grant is told by the FLUSH behind a loss: the loss is written first
+config fences=8
+0 ready 2
+10 1 LOCK a hold=1s
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+1100 time ...
+> 1 !LOST a fence=100 reason=hold
+1100 flush ...
+1100 flush ...
+> 2 OK fence=101 depth=1
