@@ -7,9 +7,10 @@ sim=${LOCKBROKER_BUILD:-.}/tests/sim/sim
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 
-# Seeds of one server that the checker takes for unfair to who waits for a name
-# alone while brokers share it: it does not see that a broker which was let in
-# for a moment, and gave the name back, stands behind the others again.
+# Known bad seeds of one server, left out until they are understood: a request
+# for a name alone waits while others come to share it.  The trace of 14729 shows
+# a broker that was let in for a moment, gave the name back, and stands behind
+# the others again, which the checker does not see; 2875 was not followed so far.
 known=2875,14729
 
 # TOPOLOGY SEEDS SEEDS-WITHOUT-FAULTS
