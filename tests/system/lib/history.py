@@ -91,7 +91,8 @@ def check_history(crowd):
     held = sorted(interval for one in crowd for interval in one.held
                   if interval[1] - interval[0] > 0.001)
     for (begin, end, fence), (begin_2, _, fence_2) in zip(held, held[1:]):
-        assert fence_2 > fence, f"fence {fence_2} was granted after {fence}"
+        assert fence_2 > fence, f"broken promise: fence {fence_2} was granted after {fence}"
         assert begin_2 >= end, \
-            f"held twice for {(end - begin_2) * 1000:.1f} ms: fences {fence} and {fence_2}"
+            f"broken promise: held twice for {(end - begin_2) * 1000:.1f} ms: " \
+            f"fences {fence} and {fence_2}"
     return len(held)
