@@ -221,8 +221,10 @@ struct ground {
 	struct votes votes[CHECKER_BROKERS_MAX];
 	int64_t quiet_us;	/* keep= and delay=: nobody until then ... */
 	uint64_t quiet_session; /* ... but this one */
-	/* When a broker had it last, or nobody there wanted it. */
+	/* When somebody there had it last, or nobody there wanted it; and when
+	 * Redis last gave it to the broker, or renewed that. */
 	int64_t placeless_us[CHECKER_BROKERS_MAX];
+	int64_t had_us[CHECKER_BROKERS_MAX];
 	int64_t hungry_us;  /* since when it is free and wanted; -1: not */
 	int64_t plain_us;   /* a plain client has it until then */
 	int64_t hush_us;    /* either, till it was forced */

@@ -38,15 +38,16 @@ behind_another(const struct checker *k, const struct ask *ask)
  * Phases are fair: once somebody has waited to have the name alone for two leases,
  * by a broker that has nothing of it itself, nobody new comes to share it.  But
  * who had asked for several names by then is passed by nobody, however long the
- * others of them take; and a broker where somebody had waited before stands before
- * it in Redis, whoever waits there now.
+ * others of them take; and a broker that took its place in Redis before stands
+ * before it, whoever waits there now.  A broker that is let in gives up its
+ * place, even if it can only give the name back, and takes another at the end.
  */
 void
 checker_joins(struct world *w, const struct ask *ask)
 {
 	const struct checker *k = &w->checker;
 	int64_t bound_us = 2 * w->lease_ms * 1010 + faults_patience_us(w);
-	int64_t since_us;
+	int64_t since_us, place_us;
 	const struct ground *ground = &k->grounds[ask->name];
 	const struct ask *other;
 	size_t i;
@@ -66,8 +67,11 @@ checker_joins(struct world *w, const struct ask *ask)
 			since_us = faults_calm_us(w);
 		if (ask->nnames > 1 && ask->received_us - since_us <= bound_us)
 			continue;
+		place_us = ground->had_us[other->broker];
+		if (place_us < other->received_us)
+			place_us = other->received_us;
 		if (ask->received_us < other->received_us ||
-		    ground->placeless_us[ask->broker] < other->received_us)
+		    ground->placeless_us[ask->broker] < place_us)
 			continue;
 		if (world_now(w) - since_us > bound_us)
 			world_fail(w, "P5",

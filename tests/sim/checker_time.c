@@ -62,6 +62,7 @@ checker_lease(struct world *w, const struct broker *b, const struct flight *op,
 		lease_voted(w, b, op, ground, end_us);
 	else if (end_us > ground->lease_us[b->index])
 		ground->lease_us[b->index] = end_us;
+	ground->had_us[b->index] = world_now(w);
 }
 
 /*
