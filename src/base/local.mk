@@ -32,5 +32,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/text.c \
 	src/base/text.h \
 	src/base/timeval.h \
+	src/base/verb.h \
+	src/base/verbs.def \
 	src/base/xmalloc.c \
 	src/base/xmalloc.h

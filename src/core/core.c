@@ -13,10 +13,12 @@
 #include "base/crc16.h"
 #include "base/xmalloc.h"
 #include "core/agenda.h"
+#include "core/barrier.h"
 #include "core/force.h"
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/kept.h"
+#include "core/latch.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/message.h"
@@ -28,6 +30,7 @@
 #include "core/session.h"
 #include "core/status.h"
 #include "core/stop.h"
+#include "core/unlock.h"
 #include "core/unowned.h"
 #include "core/watch.h"
 #include "core/work.h"
@@ -200,17 +203,37 @@ on_open(struct core *core, const struct core_event *ev)
 	notify_session(core, NOTICE_SESSION_BEGINS, s);
 }
 
+/* The verbs that the core answers. */
+static const struct {
+	void (*answer)(struct core *core, struct session *s,
+	    const struct core_request *rq);
+	unsigned flags; /* enum verb_flag */
+} requests[VERB_MAX] = {
+#define CORE(function) function
+#define BROKER(function) NULL
+#define F(x) VERB_FLAG_##x
+#define VERB(id, word, min, max, kind, options, required, answer, wait_ms, \
+    right, flags, ...)                                                     \
+	[VERB_##id] = { answer, flags },
+#include "base/verbs.def"
+#undef VERB
+#undef F
+#undef BROKER
+#undef CORE
+};
+
 static void
 on_request(struct core *core, const struct core_event *ev)
 {
 	struct session *s = session_find(core, ev->u.request.session);
+	const struct core_request *rq = ev->u.request.request;
 
 	assert(s != NULL && !s->detached);
+	assert(rq->verb < VERB_MAX && requests[rq->verb].answer != NULL);
+	assert(!core->config.quorum ||
+	       !(requests[rq->verb].flags & VERB_FLAG_ONE_SERVER));
 	kept_forget(core, s);
-	if (sync_takes(ev->u.request.request->verb))
-		sync_request(core, s, ev->u.request.request);
-	else
-		lock_request(core, s, ev->u.request.request);
+	requests[rq->verb].answer(core, s, rq);
 }
 
 static void

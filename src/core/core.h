@@ -30,6 +30,7 @@
 #include "base/err.h"
 #include "base/field.h"
 #include "base/status.h"
+#include "base/verb.h"
 #include "core/notice.h"
 #include "store/op.h"
 
@@ -71,23 +72,6 @@ struct core_config {
 	unsigned work;
 };
 
-enum core_verb {
-	CORE_LOCK,
-	CORE_UNLOCK,
-	CORE_EXTEND,
-	CORE_STATUS,
-	CORE_QUEUE, /* who has a lock, where that is not known here */
-	CORE_WATCH,
-	CORE_UNWATCH,
-	CORE_FORCE, /* UNLOCK-FORCE; who may is the driver's to know */
-	CORE_ACQUIRE,
-	CORE_RELEASE,
-	CORE_LATCH,
-	CORE_COUNTDOWN,
-	CORE_AWAIT,
-	CORE_BARRIER
-};
-
 /* What a STATUS asks for. */
 enum core_kind {
 	CORE_KIND_ANY, /* the lock, and what else there is */
@@ -107,8 +91,8 @@ struct core_name {
 
 /* One request, taken apart and checked.  Copied by the core as needed. */
 struct core_request {
-	enum core_verb verb;
-	uint64_t ref; /* the driver's: comes back with the reply */
+	enum verb_id verb; /* one that the core answers */
+	uint64_t ref;	   /* the driver's: comes back with the reply */
 	const struct core_name *names;
 	unsigned nnames;      /* at least 1; no name twice */
 	bool shared;	      /* LOCK: mode=shared */

@@ -38,9 +38,9 @@ latch_init(struct sync *y)
 }
 
 static const enum op_kind ops[] = {
-	[CORE_LATCH] = OP_LATCH,
-	[CORE_COUNTDOWN] = OP_COUNTDOWN,
-	[CORE_AWAIT] = OP_AWAIT,
+	[VERB_LATCH] = OP_LATCH,
+	[VERB_COUNTDOWN] = OP_COUNTDOWN,
+	[VERB_AWAIT] = OP_AWAIT,
 };
 
 /* Sends the batch, and again what may have been lost of it. */
@@ -65,7 +65,7 @@ ask(struct core *core, struct latch *la, struct claim *first)
 	la->asked_by = 0;
 	la->unsure = OP_AWAIT;
 	for (c = first; c != NULL; c = TAILQ_NEXT(c, in_sync)) {
-		if ((c->verb == CORE_LATCH && c != first) ||
+		if ((c->verb == VERB_LATCH && c != first) ||
 		    la->asked_by + c->n > BATCH_MAX)
 			break;
 		if (c->verb != first->verb || c->state != CLAIM_NEW)
@@ -73,7 +73,7 @@ ask(struct core *core, struct latch *la, struct claim *first)
 		c->state = CLAIM_ASKED;
 		la->asked_by += c->n;
 		c->place = la->asked_by;
-		if (c->verb == CORE_LATCH)
+		if (c->verb == VERB_LATCH)
 			break;
 	}
 	send(core, la, ops[first->verb], first);
@@ -101,7 +101,7 @@ settle(struct core *core, struct latch *la)
 			claim_answer(core, c,
 			    c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED);
 		else if (c->state == CLAIM_NEW &&
-			 (claim_impatient(c) || c->verb != CORE_AWAIT))
+			 (claim_impatient(c) || c->verb != VERB_AWAIT))
 			claim_settle_unasked(core, c);
 	}
 }
@@ -143,7 +143,7 @@ static bool
 is_concerned(const struct claim *c)
 {
 	return c->state == CLAIM_ASKED ||
-	       (c->state == CLAIM_PARKED && c->verb == CORE_AWAIT);
+	       (c->state == CLAIM_PARKED && c->verb == VERB_AWAIT);
 }
 
 /* It was never there, or it was lost with the data of Redis. */
@@ -163,7 +163,7 @@ on_open(struct core *core, struct latch *la)
 	struct claim *c, *next;
 
 	TAILQ_FOREACH_SAFE (c, &la->y.queue, in_sync, next)
-		if (c->verb == CORE_AWAIT && is_concerned(c))
+		if (c->verb == VERB_AWAIT && is_concerned(c))
 			claim_answer(core, c, STATUS_OK);
 }
 
@@ -269,7 +269,7 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 static void
 latch_expired(struct core *core, struct claim *c)
 {
-	if (c->verb == CORE_AWAIT) {
+	if (c->verb == VERB_AWAIT) {
 		claim_give_up(core, c, STATUS_TIMEOUT);
 	} else if (c->state == CLAIM_NEW) {
 		claim_give_up(core, c, STATUS_ERR);
@@ -311,10 +311,10 @@ latch_request(
 {
 	int64_t wait_ms = rq->wait_ms;
 
-	if (rq->verb == CORE_LATCH && !core->stopping &&
+	if (rq->verb == VERB_LATCH && !core->stopping &&
 	    !unowned_allows_latch(core, s, rq))
 		return;
-	if (rq->verb != CORE_AWAIT)
+	if (rq->verb != VERB_AWAIT)
 		wait_ms = core->config.reply_timeout_ms;
 	claim_new(core, s, SYNC_LATCH, rq, wait_ms);
 }

@@ -160,7 +160,7 @@ list_claim(struct core *core, struct listing *g)
 		return;
 	}
 	g->claim = TAILQ_NEXT(c, in_session);
-	if (c->verb != CORE_BARRIER || c->state != CLAIM_PARKED)
+	if (c->verb != VERB_BARRIER || c->state != CLAIM_PARKED)
 		return;
 	row_num(&g->row, FIELD_AGE, age(g->now_ms, c->since_ms));
 	row_finish(&g->row, "barrier", c->sync->name, c->sync->name_len);

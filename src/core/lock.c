@@ -491,8 +491,8 @@ lock_refuse_deadlock(struct core *core, struct session *s,
 	return found;
 }
 
-static void
-request_lock(
+void
+lock_request(
     struct core *core, struct session *s, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
@@ -517,23 +517,4 @@ request_lock(
 		return;
 	waiter_enqueue(core, waiter_new(core, s, l, rq), rq->wait_ms);
 	lease_next(core, l);
-}
-
-static void (*const requests[])(
-    struct core *core, struct session *s, const struct core_request *rq) = {
-	[CORE_LOCK] = request_lock,
-	[CORE_UNLOCK] = unlock_request,
-	[CORE_EXTEND] = extend_request,
-	[CORE_STATUS] = status_request,
-	[CORE_QUEUE] = status_request,
-	[CORE_WATCH] = watch_request,
-	[CORE_UNWATCH] = watch_end_request,
-	[CORE_FORCE] = force_request,
-};
-
-void
-lock_request(
-    struct core *core, struct session *s, const struct core_request *rq)
-{
-	requests[rq->verb](core, s, rq);
 }

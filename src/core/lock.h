@@ -40,7 +40,7 @@ void lock_look(struct core *core, struct lock *l);
 struct lock *lock_of(struct table_link *link);
 const char *lock_name(const struct table_link *link, size_t *len);
 
-/* A request of a session (protocol, section 5). */
+/* LOCK and TRYLOCK (protocol, section 5). */
 void lock_request(
     struct core *core, struct session *s, const struct core_request *rq);
 

@@ -487,7 +487,7 @@ struct slot {
 	uint64_t session;  /* ASK: who is to be answered */
 	uint64_t ref;	   /* and to what; FORCE: its id */
 	char *name;	   /* ASK, WATCH: owned */
-	uint8_t verb;	   /* ASK: CORE_STATUS or CORE_QUEUE */
+	uint8_t verb;	   /* ASK: VERB_STATUS or VERB_QUEUE */
 	uint8_t about;	   /* ASK: enum core_kind */
 	uint64_t limit;	   /* ASK: of a QUEUE */
 	size_t name_len;

@@ -116,7 +116,7 @@ told_here(const struct lock *l)
 
 /* What is asked: of which kind, by which verb. */
 struct question {
-	enum core_verb verb;
+	enum verb_id verb;
 	enum core_kind kind;
 	uint64_t limit; /* QUEUE: of lines */
 };
@@ -196,7 +196,7 @@ status_link_up(struct core *core)
 			continue;
 		/* A part of the time it may take is over. */
 		op = look(core, ask->session, ask->ref,
-		    (struct question){ CORE_STATUS, ask->kind, 0 }, ask->name,
+		    (struct question){ VERB_STATUS, ask->kind, 0 }, ask->name,
 		    ask->name_len);
 		op->timeout_ms =
 		    core_armed_ms(core, &ask->deadline) - core->now_ms;
@@ -228,7 +228,7 @@ known_here(const struct core *core, const struct lock *l,
 {
 	uint32_t shard = core_shard(core, rq->names[0].p, rq->names[0].n);
 
-	if (rq->verb == CORE_QUEUE)
+	if (rq->verb == VERB_QUEUE)
 		return told_here(l) || !guard_up(core, shard);
 	if (rq->kind > CORE_KIND_LOCK || !told_here(l))
 		return false;
@@ -246,7 +246,7 @@ status_request(
 
 	if (l != NULL)
 		lock_look(core, l);
-	if (known_here(core, l, rq) && rq->verb == CORE_QUEUE)
+	if (known_here(core, l, rq) && rq->verb == VERB_QUEUE)
 		emit_queue(core, s->id, rq->ref, q.limit, name->p, name->n);
 	else if (known_here(core, l, rq))
 		from_here(core, s->id, rq->ref, l, 0);
@@ -431,7 +431,7 @@ status_outcome(
 	struct lock *l = lock_find(core, slot->name, slot->name_len);
 	bool answered = o->status == OUTCOME_VALUE || o->status == OUTCOME_GONE;
 
-	if (slot->verb == CORE_QUEUE)
+	if (slot->verb == VERB_QUEUE)
 		queue_outcome(core, slot, l, o);
 	else if (slot->about <= CORE_KIND_LOCK && told_here(l))
 		from_here(core, slot->session, slot->ref, l,

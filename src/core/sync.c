@@ -349,7 +349,7 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 		wait_ms = core->config.reply_timeout_ms;
 	if (wait_ms != CORE_WAIT_FOREVER)
 		core_arm(core, &c->deadline, core->now_ms + wait_ms);
-	core->nmaking += c->verb == CORE_LATCH;
+	core->nmaking += c->verb == VERB_LATCH;
 	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
 	s->nclaims++;
 	core->nclaims++;
@@ -372,7 +372,7 @@ claim_free(struct core *core, struct claim *c)
 		sync_touch(core, c->sync);
 	}
 	listing_leave_claim(core, c);
-	core->nmaking -= c->verb == CORE_LATCH;
+	core->nmaking -= c->verb == VERB_LATCH;
 	TAILQ_REMOVE(&c->session->claims, c, in_session);
 	c->session->nclaims--;
 	core->nclaims--;
@@ -615,37 +615,4 @@ sync_look_all(struct core *core)
 			y->class->message(core, y, NULL);
 			sync_touch(core, y);
 		}
-}
-
-/* Requests. */
-
-static void (*const requests[])(
-    struct core *core, struct session *s, const struct core_request *rq) = {
-	[CORE_ACQUIRE] = semaphore_acquire,
-	[CORE_RELEASE] = semaphore_release,
-	[CORE_LATCH] = latch_request,
-	[CORE_COUNTDOWN] = latch_request,
-	[CORE_AWAIT] = latch_request,
-	[CORE_BARRIER] = barrier_request,
-};
-
-bool
-sync_takes(enum core_verb verb)
-{
-	return (size_t)verb < sizeof(requests) / sizeof(requests[0]) &&
-	       requests[verb] != NULL;
-}
-
-void
-sync_request(
-    struct core *core, struct session *s, const struct core_request *rq)
-{
-	/* Counts and permits can't be voted on: with three servers, three
-	 * brokers could each have a majority's word for the same permit. */
-	if (core->config.quorum)
-		emit_error(core, s->id, rq->ref, ERR_UNSUPPORTED,
-		    "over a quorum of servers there are only locks; use one"
-		    " server, Sentinel or a cluster");
-	else
-		requests[rq->verb](core, s, rq);
 }

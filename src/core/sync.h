@@ -61,7 +61,7 @@ struct claim {
 	struct sync *sync;
 	struct permits *permits; /* GRANTED; NULL again once those are gone */
 	struct timer deadline;
-	enum core_verb verb;
+	enum verb_id verb;
 	enum claim_state state;
 	uint64_t ref;
 	uint64_t by; /* LEAVING: the CANCEL to be answered with it; 0: none */
@@ -107,9 +107,6 @@ struct sync_class {
 void sync_init(struct core *core);
 void sync_free_all(struct core *core);
 void sync_session_init(struct session *s);
-bool sync_takes(enum core_verb verb);
-void sync_request(
-    struct core *core, struct session *s, const struct core_request *rq);
 bool sync_cancel(
     struct core *core, struct session *s, uint64_t ref, uint64_t by);
 void sync_drain(struct core *core, struct session *s);

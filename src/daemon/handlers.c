@@ -1,6 +1,8 @@
 /*
- * What each verb does: one row, one handler.  A handler answers into
- * conn_output(), or defers the request and gives it to the core.
+ * What each verb does: requests on names go to the core, all of them through
+ * ask_core(); the other verbs have a handler each, here or in lists.c, which
+ * answers into conn_output(), or defers the request and tells the core.
+ * base/verbs.def says which.
  *
  * The gate has checked words and options, so a handler takes them as they
  * are.
@@ -60,10 +62,9 @@ latch_ttl_ms(const struct broker *b)
 
 /* Gives a request on names to the core. */
 static void
-ask_core(struct broker *b, struct conn *c, const struct request *r,
-    enum core_verb verb, int64_t wait_ms)
+ask_core(struct broker *b, struct conn *c, const struct request *r)
 {
-	struct core_request rq = { .verb = verb };
+	struct core_request rq = { .verb = r->verb };
 	struct core_event ev = { .kind = CORE_REQUEST };
 	struct core_name names[CORE_NAMES_MAX];
 	unsigned i;
@@ -74,7 +75,7 @@ ask_core(struct broker *b, struct conn *c, const struct request *r,
 	rq.nnames = r->nwords;
 	rq.shared = number_or(r, OPTION_MODE, MODE_EXCLUSIVE) == MODE_SHARED;
 	rq.untagged = r->tag.n == 0;
-	rq.wait_ms = wait_ms;
+	rq.wait_ms = number_or(r, OPTION_WAIT, verbs[r->verb].wait_ms);
 	rq.has_hold = request_has(r, OPTION_HOLD);
 	rq.hold_ms = number_or(r, OPTION_HOLD, 0);
 	rq.keep_ms = number_or(r, OPTION_KEEP, 0);
@@ -95,82 +96,6 @@ ask_core(struct broker *b, struct conn *c, const struct request *r,
 }
 
 static void
-handle_lock(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(
-	    b, c, r, CORE_LOCK, number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
-}
-
-static void
-handle_trylock(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_LOCK, 0);
-}
-
-static void
-handle_unlock(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_UNLOCK, 0);
-}
-
-static void
-handle_extend(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_EXTEND, 0);
-}
-
-static void
-handle_status(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_STATUS, 0);
-}
-
-static void
-handle_queue(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_QUEUE, 0);
-}
-
-static void
-handle_acquire(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_ACQUIRE,
-	    number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
-}
-
-static void
-handle_release(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_RELEASE, 0);
-}
-
-static void
-handle_latch(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_LATCH, 0);
-}
-
-static void
-handle_countdown(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_COUNTDOWN, 0);
-}
-
-static void
-handle_await(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(
-	    b, c, r, CORE_AWAIT, number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
-}
-
-static void
-handle_barrier(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_BARRIER,
-	    number_or(r, OPTION_WAIT, CORE_WAIT_FOREVER));
-}
-
-static void
 handle_cancel(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct core_event ev = { .kind = CORE_CANCEL };
@@ -179,24 +104,6 @@ handle_cancel(struct broker *b, struct conn *c, const struct request *r)
 	ev.u.cancel.ref = conn_tag_ref(c, r->words[0]);
 	ev.u.cancel.by = conn_defer(c, r);
 	bridge_step(b, &ev);
-}
-
-static void
-handle_watch(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_WATCH, 0);
-}
-
-static void
-handle_unwatch(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_UNWATCH, 0);
-}
-
-static void
-handle_unlock_force(struct broker *b, struct conn *c, const struct request *r)
-{
-	ask_core(b, c, r, CORE_FORCE, 0);
 }
 
 static void
@@ -318,45 +225,14 @@ typedef void (*handler)(
     struct broker *b, struct conn *c, const struct request *r);
 
 static const handler handlers[VERB_MAX] = {
-	[VERB_LOCK] = handle_lock,
-	[VERB_TRYLOCK] = handle_trylock,
-	[VERB_UNLOCK] = handle_unlock,
-	[VERB_EXTEND] = handle_extend,
-	[VERB_STATUS] = handle_status,
-	[VERB_QUEUE] = handle_queue,
-	[VERB_NAMES] = handle_names,
-	[VERB_UNLOCK_FORCE] = handle_unlock_force,
-	[VERB_ACQUIRE] = handle_acquire,
-	[VERB_RELEASE] = handle_release,
-	[VERB_LATCH] = handle_latch,
-	[VERB_COUNTDOWN] = handle_countdown,
-	[VERB_AWAIT] = handle_await,
-	[VERB_BARRIER] = handle_barrier,
-	[VERB_WATCH] = handle_watch,
-	[VERB_UNWATCH] = handle_unwatch,
-	[VERB_SESSION] = handle_session,
-	[VERB_RESUME] = handle_resume,
-	[VERB_LIST] = handle_list,
-	[VERB_CANCEL] = handle_cancel,
-	[VERB_PING] = handle_ping,
-	[VERB_READY] = handle_ready,
-	[VERB_STATS] = handle_stats,
-	[VERB_VERSION] = handle_version,
-	[VERB_HELP] = handle_help,
-	[VERB_AUTH] = handle_auth,
-	[VERB_WHOAMI] = handle_whoami,
-	[VERB_QUIT] = handle_quit,
-};
-
-/* What would be unsound over servers that vote, or is not built for them. */
-static const bool unsound_in_quorum[VERB_MAX] = {
-	[VERB_UNLOCK_FORCE] = true,
-	[VERB_ACQUIRE] = true,
-	[VERB_RELEASE] = true,
-	[VERB_LATCH] = true,
-	[VERB_COUNTDOWN] = true,
-	[VERB_AWAIT] = true,
-	[VERB_BARRIER] = true,
+#define CORE(function) ask_core
+#define BROKER(function) function
+#define VERB(id, word, min, max, kind, options, required, answer, ...) \
+	[VERB_##id] = answer,
+#include "base/verbs.def"
+#undef VERB
+#undef BROKER
+#undef CORE
 };
 
 /* True: it was refused. */
@@ -365,17 +241,17 @@ refuse_in_quorum(
     const struct broker *b, struct conn *c, const struct request *r)
 {
 	bool shared = number_or(r, OPTION_MODE, MODE_EXCLUSIVE) == MODE_SHARED;
+	bool never = verb_has(r->verb, VERB_FLAG_ONE_SERVER);
 
 	if (b->config->redis.mode != CONFIG_MODE_QUORUM ||
-	    (!unsound_in_quorum[r->verb] && !shared &&
+	    (!never && !shared &&
 		number_or(r, OPTION_KIND, KIND_LOCK) == KIND_LOCK))
 		return false;
 	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
 	    "%s is not available over a quorum of Redis servers",
-	    shared ? "mode=shared"
-	    : unsound_in_quorum[r->verb]
-		? verbs[r->verb].word
-		: "STATUS of a semaphore, latch or barrier");
+	    shared  ? "mode=shared"
+	    : never ? verbs[r->verb].word
+		    : "STATUS of a semaphore, latch or barrier");
 	return true;
 }
 

@@ -17,17 +17,9 @@
 static bool
 gate_relieves(enum verb_id verb)
 {
-	return verb == VERB_UNLOCK || verb == VERB_RELEASE ||
+	return verb_has(verb, VERB_FLAG_GIVES_BACK) ||
 	       verbs[verb].words_min == 0 ||
 	       verbs[verb].kind != VERB_WORDS_NAMES;
-}
-
-/* Verbs with an answer of many lines. */
-static bool
-gate_is_long(enum verb_id verb)
-{
-	return verb == VERB_LIST || verb == VERB_QUEUE || verb == VERB_NAMES ||
-	       verb == VERB_STATS || verb == VERB_HELP;
 }
 
 static bool
@@ -35,7 +27,7 @@ gate_refuse(struct conn *c, const struct request *r)
 {
 	const struct front *f = c->front;
 
-	if (verbs[r->verb].privilege == PRIVILEGE_ADMIN && !c->admin) {
+	if (verb_has(r->verb, VERB_FLAG_LOCAL) && !c->admin) {
 		reply_error(conn_output(c), r->tag, ERR_DENIED,
 		    "%s is for administrators, at the Unix socket",
 		    verbs[r->verb].word);
@@ -76,7 +68,7 @@ gate_line(struct conn *c, const char *line, size_t len)
 	case REQUEST_OK:
 		break;
 	}
-	if (c->counted > 0 && gate_is_long(r.verb))
+	if (c->counted > 0 && verb_has(r.verb, VERB_FLAG_ROWS))
 		return GATE_LATER;
 	if (!gate_refuse(c, &r))
 		f->handler->request(f->arg, c, &r);

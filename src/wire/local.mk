@@ -9,5 +9,4 @@ src_wire_libwire_a_SOURCES = \
 	src/wire/value.c \
 	src/wire/value.h \
 	src/wire/verbs.c \
-	src/wire/verbs.def \
 	src/wire/verbs.h

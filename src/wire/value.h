@@ -14,9 +14,6 @@
 /* Numbers stay exact in every language that computes in doubles. */
 #define VALUE_NUMBER_MAX ((UINT64_C(1) << 53) - 1)
 
-/* WAIT options: wait until it is granted. */
-#define WAIT_FOREVER INT64_MAX
-
 enum lock_mode { MODE_EXCLUSIVE, MODE_SHARED };
 
 enum object_kind { KIND_LOCK, KIND_SEMAPHORE, KIND_LATCH, KIND_BARRIER };

@@ -18,14 +18,17 @@
 #define SUGGEST_SLIPS_MAX 2
 
 #define O(x) (UINT32_C(1) << OPTION_##x)
+#define F(x) VERB_FLAG_##x
 const struct verb verbs[VERB_MAX] = {
-#define VERB(                                                                \
-    id, word, min, max, kind, options, required, privilege, usage, help)     \
+#define VERB(id, word, min, max, kind, options, required, answer, wait_ms,   \
+    right, flags, usage, help)                                               \
 	[VERB_##id] = { word, sizeof(word) - 1, min, max, VERB_WORDS_##kind, \
-		options, required, PRIVILEGE_##privilege, usage, help },
-#include "wire/verbs.def"
+		options, required, wait_ms, RIGHT_##right, flags, usage,     \
+		help },
+#include "base/verbs.def"
 #undef VERB
 };
+#undef F
 #undef O
 
 const struct option options[OPTION_MAX] = {
@@ -36,10 +39,8 @@ const struct option options[OPTION_MAX] = {
 };
 
 static const unsigned char verb_lens[VERB_MAX] = {
-#define VERB(                                                            \
-    id, word, min, max, kind, options, required, privilege, usage, help) \
-	[VERB_##id] = sizeof(word) - 1,
-#include "wire/verbs.def"
+#define VERB(id, word, ...) [VERB_##id] = sizeof(word) - 1,
+#include "base/verbs.def"
 #undef VERB
 };
 

@@ -1,23 +1,17 @@
 /*
- * Verbs and options: the rows of verbs.def and option.def as tables.
+ * Verbs and options: the rows of base/verbs.def and option.def as tables.
  */
 #ifndef LOCKBROKER_WIRE_VERBS_H
 #define LOCKBROKER_WIRE_VERBS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/verb.h"
+
 #define NAMES_MAX 64 /* names in one request */
 #define TAG_MAX_BYTES 16
-
-enum verb_id {
-#define VERB(                                                            \
-    id, word, min, max, kind, options, required, privilege, usage, help) \
-	VERB_##id,
-#include "wire/verbs.def"
-#undef VERB
-	VERB_MAX
-};
 
 enum option_id {
 #define OPTION(id, key, type, min, what) OPTION_##id,
@@ -27,7 +21,9 @@ enum option_id {
 };
 
 enum verb_words { VERB_WORDS_NAMES, VERB_WORDS_WORDS, VERB_WORDS_RAW };
-enum privilege { PRIVILEGE_ANY, PRIVILEGE_USER, PRIVILEGE_ADMIN };
+
+/* What a user must be granted; each is more than the one before. */
+enum right { RIGHT_NONE, RIGHT_USER, RIGHT_WATCH, RIGHT_LOCK, RIGHT_ADMIN };
 
 enum option_type {
 	OPTION_TYPE_DURATION,
@@ -39,7 +35,10 @@ enum option_type {
 	OPTION_TYPE_SECRET
 };
 
-/* A row of verbs.def. */
+/* WAIT options: wait until it is granted. */
+#define WAIT_FOREVER INT64_MAX
+
+/* A row of verbs.def: all but who answers. */
 struct verb {
 	const char *word;
 	size_t len;
@@ -47,7 +46,9 @@ struct verb {
 	enum verb_words kind;
 	uint32_t options;  /* bits 1 << OPTION_x of what it takes */
 	uint32_t required; /* those of them that must be given */
-	enum privilege privilege;
+	int64_t wait_ms;   /* where the request has no wait= */
+	enum right right;
+	unsigned flags; /* enum verb_flag */
 	const char *usage, *help;
 };
 
@@ -66,6 +67,12 @@ extern const struct option options[OPTION_MAX];
 /* Whole word, any case; VERB_MAX or OPTION_MAX when there is none. */
 enum verb_id verb_find(const char *word, size_t len);
 enum option_id option_find(const char *key, size_t len);
+
+static inline bool
+verb_has(enum verb_id id, enum verb_flag flag)
+{
+	return (verbs[id].flags & flag) != 0;
+}
 
 /*
  * The verb that was probably meant, one or two slips of the finger away from

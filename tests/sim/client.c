@@ -191,7 +191,7 @@ send_open(struct client *c)
 /* A request for the names of the mask, in an order that is drawn. */
 static struct input *
 names_input(
-    struct client *c, enum ask_kind kind, enum core_verb verb, unsigned mask)
+    struct client *c, enum ask_kind kind, enum verb_id verb, unsigned mask)
 {
 	struct input *in = input_new(INPUT_REQUEST, c->sitting);
 	struct core_request *rq = &in->request;
@@ -221,7 +221,7 @@ names_input(
 
 struct input *
 client_request(
-    struct client *c, enum ask_kind kind, enum core_verb verb, int name)
+    struct client *c, enum ask_kind kind, enum verb_id verb, int name)
 {
 	return names_input(c, kind, verb, 1u << name);
 }
@@ -258,7 +258,7 @@ send_lock(struct client *c, bool holds)
 	struct world *w = c->w;
 	struct prng *p = &w->prng;
 	unsigned mask = choose_names(w);
-	struct input *in = names_input(c, ASK_LOCK, CORE_LOCK, mask);
+	struct input *in = names_input(c, ASK_LOCK, VERB_LOCK, mask);
 	struct core_request *rq = &in->request;
 
 	rq->shared = w->shares && prng_chance(p, 600);
@@ -297,14 +297,14 @@ send_unlock(struct client *c, int name)
 	for (i = 0; i < CLIENT_NAMES_MAX; i++)
 		if (((mask >> i) & 1) != 0 && c->beliefs[i].depth > 0)
 			c->beliefs[i].depth--;
-	client_send(c, names_input(c, ASK_UNLOCK, CORE_UNLOCK, mask));
+	client_send(c, names_input(c, ASK_UNLOCK, VERB_UNLOCK, mask));
 }
 
 static void
 send_extend(struct client *c, int name)
 {
 	struct world *w = c->w;
-	struct input *in = client_request(c, ASK_EXTEND, CORE_EXTEND, name);
+	struct input *in = client_request(c, ASK_EXTEND, VERB_EXTEND, name);
 	struct core_request *rq = &in->request;
 
 	rq->has_hold = true;
@@ -431,13 +431,13 @@ act_holding(struct client *c, int name)
 		send_ping(c);
 	else if (dice < 90)
 		client_send(
-		    c, client_request(c, ASK_STATUS, CORE_STATUS, name));
+		    c, client_request(c, ASK_STATUS, VERB_STATUS, name));
 	else
 		send_lock(c, true);
 }
 
 struct input *
-client_object(struct client *c, enum ask_kind kind, enum core_verb verb,
+client_object(struct client *c, enum ask_kind kind, enum verb_id verb,
     char letter, int number)
 {
 	struct input *in = input_new(INPUT_REQUEST, c->sitting);
@@ -464,7 +464,7 @@ send_permits(struct client *c, bool release)
 	struct world *w = c->w;
 	struct prng *p = &w->prng;
 	struct input *in = client_object(c, release ? ASK_RELEASE : ASK_ACQUIRE,
-	    release ? CORE_RELEASE : CORE_ACQUIRE, 's', 0);
+	    release ? VERB_RELEASE : VERB_ACQUIRE, 's', 0);
 	struct core_request *rq = &in->request;
 	uint64_t most = release ? c->permits : w->permits;
 
@@ -487,7 +487,7 @@ send_status(struct client *c)
 {
 	int name = (int)prng_below(&c->w->prng, (uint64_t)c->w->nnames);
 
-	client_send(c, client_request(c, ASK_STATUS, CORE_STATUS, name));
+	client_send(c, client_request(c, ASK_STATUS, VERB_STATUS, name));
 }
 
 static void

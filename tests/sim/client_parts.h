@@ -19,11 +19,11 @@ int client_held_name(struct client *c);
 
 /* An untagged request about one name. */
 struct input *client_request(
-    struct client *c, enum ask_kind kind, enum core_verb verb, int name);
+    struct client *c, enum ask_kind kind, enum verb_id verb, int name);
 
 /* An untagged request about an object that is no lock: "s0", "l1". */
 struct input *client_object(struct client *c, enum ask_kind kind,
-    enum core_verb verb, char letter, int number);
+    enum verb_id verb, char letter, int number);
 
 /* It has no connection any more; and it knows nothing of a session either. */
 void client_lose(struct client *c);

@@ -43,7 +43,7 @@ static void
 send_count(struct client *c, int latch)
 {
 	struct input *in =
-	    client_object(c, ASK_COUNTDOWN, CORE_COUNTDOWN, 'l', latch);
+	    client_object(c, ASK_COUNTDOWN, VERB_COUNTDOWN, 'l', latch);
 
 	in->request.number = (uint64_t)prng_skewed(&c->w->uses.prng, 1, 4);
 	checker_wants(c->w, in->ref, &in->request);
@@ -54,7 +54,7 @@ static void
 send_make(struct client *c, int latch)
 {
 	struct prng *p = &c->w->uses.prng;
-	struct input *in = client_object(c, ASK_LATCH, CORE_LATCH, 'l', latch);
+	struct input *in = client_object(c, ASK_LATCH, VERB_LATCH, 'l', latch);
 
 	in->request.number = (uint64_t)prng_range(p, 1, 10);
 	in->request.ttl_ms = prng_range(p, c->w->lease_ms, 6 * c->w->lease_ms);
@@ -74,7 +74,7 @@ client_use_latch(struct client *c)
 		send_count(c, latch);
 	else
 		send_waiting(
-		    c, client_object(c, ASK_AWAIT, CORE_AWAIT, 'l', latch));
+		    c, client_object(c, ASK_AWAIT, VERB_AWAIT, 'l', latch));
 }
 
 void
@@ -83,7 +83,7 @@ client_use_barrier(struct client *c)
 	struct prng *p = &c->w->uses.prng;
 	int barrier = (int)prng_below(p, CHECKER_BARRIERS_MAX);
 	struct input *in =
-	    client_object(c, ASK_BARRIER, CORE_BARRIER, 'g', barrier);
+	    client_object(c, ASK_BARRIER, VERB_BARRIER, 'g', barrier);
 
 	in->request.limit = c->w->uses.parties;
 	if (prng_chance(p, 30))

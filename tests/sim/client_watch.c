@@ -17,7 +17,7 @@ client_use_watch(struct client *c)
 {
 	bool ends = prng_chance(&c->w->uses.prng, 300);
 	struct input *in = client_request(c, ends ? ASK_UNWATCH : ASK_WATCH,
-	    ends ? CORE_UNWATCH : CORE_WATCH, some_name(c));
+	    ends ? VERB_UNWATCH : VERB_WATCH, some_name(c));
 
 	client_send(c, in);
 }
@@ -25,5 +25,6 @@ client_use_watch(struct client *c)
 void
 client_use_force(struct client *c)
 {
-	client_send(c, client_request(c, ASK_FORCE, CORE_FORCE, some_name(c)));
+	client_send(
+	    c, client_request(c, ASK_FORCE, VERB_UNLOCK_FORCE, some_name(c)));
 }

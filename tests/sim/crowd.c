@@ -97,7 +97,7 @@ ask(struct broker *b, int at, bool unlock)
 {
 	struct world *w = b->w;
 	struct core_event event = { .kind = CORE_REQUEST };
-	struct core_request rq = { .verb = unlock ? CORE_UNLOCK : CORE_LOCK };
+	struct core_request rq = { .verb = unlock ? VERB_UNLOCK : VERB_LOCK };
 	struct core_name name;
 	char text[16];
 

@@ -262,7 +262,7 @@ rig_expect(struct rig *r, const char *text)
 }
 
 void
-rig_ask_quietly(struct rig *r, uint64_t session, enum core_verb verb,
+rig_ask_quietly(struct rig *r, uint64_t session, enum verb_id verb,
     const char *name, int64_t hold_ms)
 {
 	struct core_name one = { name, strlen(name) };
@@ -282,7 +282,7 @@ rig_ask_quietly(struct rig *r, uint64_t session, enum core_verb verb,
 }
 
 void
-rig_ask(struct rig *r, uint64_t session, enum core_verb verb, const char *name)
+rig_ask(struct rig *r, uint64_t session, enum verb_id verb, const char *name)
 {
 	rig_ask_quietly(r, session, verb, name, 0);
 	rig_tick(r, CORE_FLUSH);

@@ -51,10 +51,10 @@ void rig_init(struct rig *r, unsigned sessions);
 void rig_fini(struct rig *r);
 /* All that was said since the last time. */
 void rig_expect(struct rig *r, const char *text);
-void rig_ask_quietly(struct rig *r, uint64_t session, enum core_verb verb,
+void rig_ask_quietly(struct rig *r, uint64_t session, enum verb_id verb,
     const char *name, int64_t hold_ms);
 void rig_ask(
-    struct rig *r, uint64_t session, enum core_verb verb, const char *name);
+    struct rig *r, uint64_t session, enum verb_id verb, const char *name);
 void rig_tenure(struct rig *r, uint64_t session, int64_t grace_ms);
 void rig_resume(struct rig *r, uint64_t session);
 void rig_gone(struct rig *r, uint64_t session, bool orderly, bool quit);

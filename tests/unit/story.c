@@ -54,20 +54,11 @@ static const char *const guard_words[] = {
 #undef GUARD
 };
 
-static const char *const verb_words[] = { [CORE_LOCK] = "LOCK",
-	[CORE_UNLOCK] = "UNLOCK",
-	[CORE_EXTEND] = "EXTEND",
-	[CORE_STATUS] = "STATUS",
-	[CORE_QUEUE] = "QUEUE",
-	[CORE_WATCH] = "WATCH",
-	[CORE_UNWATCH] = "UNWATCH",
-	[CORE_FORCE] = "UNLOCK-FORCE",
-	[CORE_ACQUIRE] = "ACQUIRE",
-	[CORE_RELEASE] = "RELEASE",
-	[CORE_LATCH] = "LATCH",
-	[CORE_COUNTDOWN] = "COUNTDOWN",
-	[CORE_AWAIT] = "AWAIT",
-	[CORE_BARRIER] = "BARRIER" };
+static const char *const verb_words[VERB_MAX] = {
+#define VERB(id, word, ...) [VERB_##id] = word,
+#include "base/verbs.def"
+#undef VERB
+};
 
 static const char *const kind_words[] = { "any", "lock", "semaphore", "latch",
 	"barrier" };
@@ -477,8 +468,7 @@ do_request(struct story *st)
 	if (word(st, i)[0] == '@')
 		rq.ref = (uint64_t)number(st, st->words[i++] + 1);
 	verb = word(st, i++);
-	if (strcmp(verb, "TRYLOCK") != 0)
-		rq.verb = (enum core_verb)FIND(st, verb_words, verb);
+	rq.verb = (enum verb_id)FIND(st, verb_words, verb);
 	for (; i < st->nwords && strchr(st->words[i], '=') == NULL; i++) {
 		names[rq.nnames].p = st->words[i];
 		names[rq.nnames++].n = strlen(st->words[i]);

@@ -268,7 +268,7 @@ void
 rig_acquire(uint64_t session, uint64_t ref, const char *name, uint64_t limit,
     uint64_t permits, int64_t wait_ms)
 {
-	struct core_request rq = { .verb = CORE_ACQUIRE,
+	struct core_request rq = { .verb = VERB_ACQUIRE,
 		.ref = ref,
 		.limit = limit,
 		.number = permits,
@@ -281,7 +281,7 @@ void
 rig_hold(uint64_t session, uint64_t ref, const char *name, uint64_t limit,
     int64_t hold_ms)
 {
-	struct core_request rq = { .verb = CORE_ACQUIRE,
+	struct core_request rq = { .verb = VERB_ACQUIRE,
 		.ref = ref,
 		.limit = limit,
 		.number = 1,
@@ -296,7 +296,7 @@ void
 rig_release(uint64_t session, uint64_t ref, const char *name, uint64_t permits)
 {
 	struct core_request rq = {
-		.verb = CORE_RELEASE, .ref = ref, .number = permits
+		.verb = VERB_RELEASE, .ref = ref, .number = permits
 	};
 
 	ask(session, &rq, name);
@@ -306,7 +306,7 @@ void
 rig_latch(uint64_t session, uint64_t ref, const char *name, uint64_t count)
 {
 	struct core_request rq = {
-		.verb = CORE_LATCH, .ref = ref, .number = count, .ttl_ms = 1000
+		.verb = VERB_LATCH, .ref = ref, .number = count, .ttl_ms = 1000
 	};
 
 	ask(session, &rq, name);
@@ -316,7 +316,7 @@ void
 rig_countdown(uint64_t session, uint64_t ref, const char *name, uint64_t by)
 {
 	struct core_request rq = {
-		.verb = CORE_COUNTDOWN, .ref = ref, .number = by
+		.verb = VERB_COUNTDOWN, .ref = ref, .number = by
 	};
 
 	ask(session, &rq, name);
@@ -326,7 +326,7 @@ void
 rig_await(uint64_t session, uint64_t ref, const char *name, int64_t wait_ms)
 {
 	struct core_request rq = {
-		.verb = CORE_AWAIT, .ref = ref, .wait_ms = wait_ms
+		.verb = VERB_AWAIT, .ref = ref, .wait_ms = wait_ms
 	};
 
 	ask(session, &rq, name);
@@ -336,7 +336,7 @@ void
 rig_barrier(uint64_t session, uint64_t ref, const char *name, uint64_t parties,
     int64_t wait_ms)
 {
-	struct core_request rq = { .verb = CORE_BARRIER,
+	struct core_request rq = { .verb = VERB_BARRIER,
 		.ref = ref,
 		.limit = parties,
 		.wait_ms = wait_ms };

@@ -119,7 +119,7 @@ static void
 lock(uint64_t session, const char *name, bool shared, int64_t hold_ms)
 {
 	struct core_name one = { name, strlen(name) };
-	struct core_request rq = { .verb = CORE_LOCK,
+	struct core_request rq = { .verb = VERB_LOCK,
 		.ref = 100,
 		.names = &one,
 		.nnames = 1,
@@ -156,7 +156,7 @@ static void
 unlock_many(uint64_t session, unsigned from, unsigned to)
 {
 	for (; from < to; from++)
-		rig_ask(&rig, session, CORE_UNLOCK, name_of(from));
+		rig_ask(&rig, session, VERB_UNLOCK, name_of(from));
 }
 
 START_TEST(a_list_comes_in_parts)

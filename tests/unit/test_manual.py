@@ -118,7 +118,7 @@ class Protocol(unittest.TestCase):
     def setUp(self):
         self.page = Page("lockbroker-protocol.7")
         self.heads = self.page.heads()
-        self.verbs = rows(source("src/wire/verbs.def"), "VERB")
+        self.verbs = rows(source("src/base/verbs.def"), "VERB")
         self.options = {row[0]: string(row[1])
                         for row in rows(source("src/wire/option.def"),
                                         "OPTION")}
@@ -127,7 +127,7 @@ class Protocol(unittest.TestCase):
         self.assertGreater(len(self.verbs), 20)
         for row in self.verbs:
             with self.subTest(verb=string(row[1])):
-                self.assertIn(string(row[8]), self.heads)
+                self.assertIn(string(row[11]), self.heads)
 
     def test_every_option_of_every_verb(self):
         self.assertGreater(len(self.options), 10)

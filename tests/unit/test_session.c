@@ -16,19 +16,19 @@ START_TEST(a_session_survives_its_connection)
 
 	rig_init(&r, 3);
 	rig_tenure(&r, 1, 5000);
-	rig_ask(&r, 1, CORE_LOCK, "a");
-	rig_ask(&r, 1, CORE_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
 	rig_expect(&r, "1: OK id=1 key=K grace=5000\n"
 		       "1: OK fence=10 depth=1\n"
 		       "1: OK fence=10 depth=2\n");
 	rig_gone(&r, 1, _i == 0, false);
-	rig_ask_quietly(&r, 2, CORE_LOCK, "a", 0);
+	rig_ask_quietly(&r, 2, VERB_LOCK, "a", 0);
 	rig_pass(&r, 4000);
 	rig_resume(&r, 3);
 	rig_expect(&r, "3: has 1\n"
 		       "3: OK id=1 locks=1\n");
-	rig_ask(&r, 1, CORE_UNLOCK, "a");
-	rig_ask(&r, 1, CORE_UNLOCK, "a");
+	rig_ask(&r, 1, VERB_UNLOCK, "a");
+	rig_ask(&r, 1, VERB_UNLOCK, "a");
 	rig_tick(&r, CORE_FLUSH);
 	rig_expect(&r, "3: OK depth=1\n"
 		       "3: OK depth=0\n"
@@ -43,9 +43,9 @@ START_TEST(its_grace_runs_out)
 
 	rig_init(&r, 3);
 	rig_tenure(&r, 1, 5000);
-	rig_ask(&r, 1, CORE_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
 	rig_gone(&r, 1, false, false);
-	rig_ask_quietly(&r, 2, CORE_LOCK, "a", 0);
+	rig_ask_quietly(&r, 2, VERB_LOCK, "a", 0);
 	buf_clear(&r.said);
 	rig_pass(&r, 4999);
 	rig_tick(&r, CORE_FLUSH);
@@ -65,10 +65,10 @@ START_TEST(quit_does_not_wait)
 
 	rig_init(&r, 2);
 	rig_tenure(&r, 1, 5000);
-	rig_ask(&r, 1, CORE_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
 	rig_gone(&r, 1, true, true);
 	buf_clear(&r.said);
-	rig_ask(&r, 2, CORE_LOCK, "a");
+	rig_ask(&r, 2, VERB_LOCK, "a");
 	rig_resume(&r, 2);
 	rig_expect(&r, "2: OK fence=20 depth=1\n"
 		       "2: ERR not-found\n");
@@ -82,13 +82,13 @@ START_TEST(a_living_connection_is_closed)
 
 	rig_init(&r, 2);
 	rig_tenure(&r, 1, 0);
-	rig_ask(&r, 1, CORE_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
 	buf_clear(&r.said);
 	rig_resume(&r, 2);
 	rig_expect(&r, "1: closed\n"
 		       "2: has 1\n"
 		       "2: OK id=1 locks=1\n");
-	rig_ask(&r, 1, CORE_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
 	rig_expect(&r, "2: OK fence=10 depth=2\n");
 	rig_gone(&r, 1, false, false);
 	rig_fini(&r);
@@ -112,7 +112,7 @@ START_TEST(who_is_back_has_what_was_kept_for_nobody)
 
 	rig_init(&r, 3);
 	rig_tenure(&r, 1, grace_ms);
-	rig_ask(&r, 1, CORE_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
 	ck_assert_int_gt(core_ping(r.core, r.now_ms, 1), 0);
 	rig_gone(&r, 1, false, false);
 	ck_assert_uint_eq(unowned(&r), grace_ms == 0);
@@ -133,7 +133,7 @@ START_TEST(only_a_bare_session_takes_over)
 
 	rig_init(&r, 2);
 	rig_tenure(&r, 1, 0);
-	rig_ask(&r, 2, CORE_LOCK, "a");
+	rig_ask(&r, 2, VERB_LOCK, "a");
 	buf_clear(&r.said);
 	rig_resume(&r, 2);
 	rig_expect(&r, "2: ERR bad-request\n");
@@ -176,15 +176,15 @@ START_TEST(an_untold_grant_is_taken_back)
 
 	rig_init(&r, 3);
 	rig_tenure(&r, 1, 5000);
-	rig_ask(&r, 1, CORE_LOCK, "b");
-	rig_ask_quietly(&r, 1, CORE_LOCK, "b", 0);
-	rig_ask_quietly(&r, 1, CORE_LOCK, "a", 0);
+	rig_ask(&r, 1, VERB_LOCK, "b");
+	rig_ask_quietly(&r, 1, VERB_LOCK, "b", 0);
+	rig_ask_quietly(&r, 1, VERB_LOCK, "a", 0);
 	rig_gone(&r, 1, false, false);
 	buf_clear(&r.said);
-	rig_ask(&r, 2, CORE_LOCK, "a");
+	rig_ask(&r, 2, VERB_LOCK, "a");
 	rig_expect(&r, "2: OK fence=30 depth=1\n");
 	rig_resume(&r, 3);
-	rig_ask(&r, 1, CORE_UNLOCK, "b");
+	rig_ask(&r, 1, VERB_UNLOCK, "b");
 	rig_expect(&r, "3: has 1\n"
 		       "3: OK id=1 locks=1\n"
 		       "3: OK depth=0\n");
@@ -197,11 +197,11 @@ START_TEST(what_waits_leaves_its_queue)
 	struct rig r;
 
 	rig_init(&r, 3);
-	rig_ask(&r, 2, CORE_LOCK, "a");
+	rig_ask(&r, 2, VERB_LOCK, "a");
 	rig_tenure(&r, 1, 5000);
-	rig_ask(&r, 1, CORE_LOCK, "a");
+	rig_ask(&r, 1, VERB_LOCK, "a");
 	rig_gone(&r, 1, false, false);
-	rig_ask(&r, 2, CORE_UNLOCK, "a");
+	rig_ask(&r, 2, VERB_UNLOCK, "a");
 	buf_clear(&r.said);
 	rig_resume(&r, 3);
 	rig_expect(&r, "3: has 1\n"
@@ -216,8 +216,8 @@ START_TEST(events_are_told_again)
 
 	rig_init(&r, 3);
 	rig_tenure(&r, 1, 50000);
-	rig_ask_quietly(&r, 1, CORE_LOCK, "a", 1000);
-	rig_ask(&r, 1, CORE_LOCK, "b");
+	rig_ask_quietly(&r, 1, VERB_LOCK, "a", 1000);
+	rig_ask(&r, 1, VERB_LOCK, "b");
 	buf_clear(&r.said);
 	r.hold_back[OP_RENEW] = true;
 	rig_pass(&r, 1000);
@@ -247,10 +247,10 @@ START_TEST(events_are_told_again)
 	rig_expect(&r, "4: has 1\n"
 		       "4: OK id=1 locks=1\n");
 	/* A request says that the client is there. */
-	rig_ask_quietly(&r, 1, CORE_LOCK, "c", 100);
+	rig_ask_quietly(&r, 1, VERB_LOCK, "c", 100);
 	rig_tick(&r, CORE_FLUSH);
 	rig_pass(&r, 200);
-	rig_ask(&r, 1, CORE_UNLOCK, "b");
+	rig_ask(&r, 1, VERB_UNLOCK, "b");
 	rig_gone(&r, 1, false, false);
 	rig_open(&r, 5);
 	buf_clear(&r.said);
@@ -267,7 +267,7 @@ share(struct rig *r, uint64_t session, const char *names, unsigned n,
     int64_t hold_ms)
 {
 	struct core_name v[] = { { names, 1 }, { names + 1, 1 } };
-	struct core_request rq = { .verb = CORE_LOCK,
+	struct core_request rq = { .verb = VERB_LOCK,
 		.ref = 100,
 		.names = v,
 		.nnames = n,
@@ -292,13 +292,13 @@ START_TEST(what_is_shared_again_is_not_told_to_be_lost)
 	rig_init(&r, 3);
 	rig_tenure(&r, 1, 50000);
 	share(&r, 3, "a", 1, 0); /* goes on with the phase */
-	rig_ask(&r, 2, CORE_LOCK, "b");
+	rig_ask(&r, 2, VERB_LOCK, "b");
 	share(&r, 1, "a", 1, 100);
 	share(&r, 1, "ab", 2, 0);
 	buf_clear(&r.said);
 	rig_pass(&r, 200);
 	rig_expect(&r, "1: !LOST a fence=10 reason=hold\n");
-	rig_ask(&r, 2, CORE_UNLOCK, "b");
+	rig_ask(&r, 2, VERB_UNLOCK, "b");
 	rig_tick(&r, CORE_FLUSH);
 	rig_expect(&r, "2: OK depth=0\n"
 		       "1: OK fence=10 fence=40 depth=1 depth=1\n");
@@ -318,13 +318,13 @@ START_TEST(watches_outlive_the_connection)
 
 	rig_init(&r, 3);
 	rig_tenure(&r, 1, 50000);
-	rig_ask(&r, 1, CORE_WATCH, "a");
-	rig_ask(&r, 1, CORE_WATCH, "b");
+	rig_ask(&r, 1, VERB_WATCH, "a");
+	rig_ask(&r, 1, VERB_WATCH, "b");
 	rig_gone(&r, 1, false, false);
 	buf_clear(&r.said);
-	rig_ask(&r, 2, CORE_LOCK, "a");
-	rig_ask(&r, 2, CORE_UNLOCK, "a");
-	rig_ask(&r, 2, CORE_LOCK, "a");
+	rig_ask(&r, 2, VERB_LOCK, "a");
+	rig_ask(&r, 2, VERB_UNLOCK, "a");
+	rig_ask(&r, 2, VERB_LOCK, "a");
 	buf_clear(&r.said);
 	rig_resume(&r, 3);
 	rig_expect(&r, "3: has 1\n"
@@ -341,11 +341,11 @@ START_TEST(quick_changes_are_one)
 	struct rig r;
 
 	rig_init(&r, 3);
-	rig_ask(&r, 1, CORE_LOCK, "a");
-	rig_ask(&r, 3, CORE_WATCH, "a");
-	rig_ask_quietly(&r, 2, CORE_LOCK, "a", 0);
+	rig_ask(&r, 1, VERB_LOCK, "a");
+	rig_ask(&r, 3, VERB_WATCH, "a");
+	rig_ask_quietly(&r, 2, VERB_LOCK, "a", 0);
 	buf_clear(&r.said);
-	rig_ask(&r, 1, CORE_UNLOCK, "a");
+	rig_ask(&r, 1, VERB_UNLOCK, "a");
 	rig_expect(&r, "1: OK depth=0\n"
 		       "3: !HELD a fence=20 broker=b1\n"
 		       "2: OK fence=20 depth=1\n");
@@ -361,8 +361,8 @@ START_TEST(others_are_looked_at_once_a_lease)
 
 	rig_init(&r, 3);
 	r.hold_back[OP_STATUS] = true;
-	rig_ask(&r, 1, CORE_WATCH, "a");
-	rig_ask(&r, 2, CORE_WATCH, "a");
+	rig_ask(&r, 1, VERB_WATCH, "a");
+	rig_ask(&r, 2, VERB_WATCH, "a");
 	ck_assert_uint_eq(r.nwaiting, 1);
 	r.hold_back[OP_STATUS] = false;
 	rig_answer(&r, r.waiting[--r.nwaiting], OP_STATUS);
@@ -379,8 +379,8 @@ START_TEST(others_are_looked_at_once_a_lease)
 	rig_pass(&r, LEASE_MS);
 	looks = r.nwaiting;
 	ck_assert_uint_eq(looks, 1);
-	rig_ask(&r, 1, CORE_UNWATCH, "a");
-	rig_ask(&r, 2, CORE_UNWATCH, "a");
+	rig_ask(&r, 1, VERB_UNWATCH, "a");
+	rig_ask(&r, 2, VERB_UNWATCH, "a");
 	rig_answer(&r, r.waiting[0], OP_STATUS);
 	rig_pass(&r, 3 * LEASE_MS);
 	ck_assert_uint_eq(r.nwaiting, looks);
@@ -398,10 +398,10 @@ START_TEST(watches_are_bounded)
 
 	rig_init(&r, 1);
 	for (i = 0; i < COUNT(names); i++)
-		rig_ask(&r, 1, CORE_WATCH, names[i]);
+		rig_ask(&r, 1, VERB_WATCH, names[i]);
 	buf_clear(&r.said);
-	rig_ask(&r, 1, CORE_WATCH, "e");
-	rig_ask(&r, 1, CORE_WATCH, "a");
+	rig_ask(&r, 1, VERB_WATCH, "e");
+	rig_ask(&r, 1, VERB_WATCH, "a");
 	rig_expect(&r, "1: ERR limit\n"
 		       "1: OK\n"
 		       "1: !FREE a\n");
@@ -414,11 +414,11 @@ START_TEST(a_forced_release_here)
 	struct rig r;
 
 	rig_init(&r, 3);
-	rig_ask(&r, 1, CORE_LOCK, "a");
-	rig_ask_quietly(&r, 2, CORE_LOCK, "a", 0);
+	rig_ask(&r, 1, VERB_LOCK, "a");
+	rig_ask_quietly(&r, 2, VERB_LOCK, "a", 0);
 	buf_clear(&r.said);
 	r.hold_back[OP_END] = true;
-	rig_ask(&r, 3, CORE_FORCE, "a");
+	rig_ask(&r, 3, VERB_UNLOCK_FORCE, "a");
 	rig_expect(&r, "1: !LOST a fence=10 reason=forced\n");
 	rig_answer(&r, r.waiting[0], OP_END);
 	rig_tick(&r, CORE_FLUSH);
@@ -453,7 +453,7 @@ START_TEST(a_forced_release_elsewhere)
 		.text = rows[_i].text,
 		.text_len = strlen(rows[_i].text),
 		.waiting = rows[_i].heard };
-	rig_ask(&r, 1, CORE_FORCE, "a");
+	rig_ask(&r, 1, VERB_UNLOCK_FORCE, "a");
 	rig_expect(&r, rows[_i].said);
 	if (rows[_i].heard) {
 		/* A renewal that drew fences has not let it go. */
@@ -477,7 +477,7 @@ START_TEST(a_forced_release_that_is_not_heeded)
 	r.status.text = "b2.0123456789abcdef.7|4";
 	r.status.text_len = strlen(r.status.text);
 	r.status.waiting = true;
-	rig_ask(&r, 1, CORE_FORCE, "a");
+	rig_ask(&r, 1, VERB_UNLOCK_FORCE, "a");
 	rig_pass(&r, 999);
 	rig_expect(&r, "");
 	rig_pass(&r, 1);
@@ -497,7 +497,7 @@ many_hold(struct rig *r, int64_t hold_ms)
 
 	for (i = 1; i <= MANY; i++) {
 		(void)snprintf(name, sizeof(name), "n%u", i);
-		rig_ask_quietly(r, i, CORE_LOCK, name, hold_ms);
+		rig_ask_quietly(r, i, VERB_LOCK, name, hold_ms);
 	}
 	rig_tick(r, CORE_FLUSH);
 }

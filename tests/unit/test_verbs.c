@@ -84,16 +84,37 @@ START_TEST(the_usage_names_the_options)
 }
 END_TEST
 
-START_TEST(only_one_verb_is_for_administrators)
+START_TEST(without_users_one_verb_is_for_administrators)
 {
 	unsigned i;
 
 	for (i = 0; i < VERB_MAX; i++)
-		ck_assert_int_eq(verbs[i].privilege == PRIVILEGE_ADMIN,
+		ck_assert_int_eq(verb_has((enum verb_id)i, VERB_FLAG_LOCAL),
 		    i == VERB_UNLOCK_FORCE);
-	ck_assert_int_eq(verbs[VERB_AUTH].privilege, PRIVILEGE_ANY);
-	ck_assert_int_eq(verbs[VERB_QUIT].privilege, PRIVILEGE_ANY);
-	ck_assert_int_eq(verbs[VERB_LOCK].privilege, PRIVILEGE_USER);
+}
+END_TEST
+
+/* What has a wait= may wait; so it says how long where that isn't given. */
+START_TEST(what_waits_has_a_wait)
+{
+	const struct verb *v = &verbs[_i];
+	bool waits = v->options & (UINT32_C(1) << OPTION_WAIT);
+
+	ck_assert_int_eq(v->wait_ms, waits ? WAIT_FOREVER : 0);
+}
+END_TEST
+
+/* Whoever may do something to a name may do it to that name alone. */
+START_TEST(rights_on_names_are_of_verbs_with_names)
+{
+	const struct verb *v = &verbs[_i];
+
+	if (v->right == RIGHT_LOCK || v->right == RIGHT_WATCH)
+		ck_assert_uint_gt(v->words_min, 0);
+	if (v->right == RIGHT_NONE)
+		ck_assert(v->kind != VERB_WORDS_NAMES || v->words_max == 0);
+	if (verb_has((enum verb_id)_i, VERB_FLAG_LOCAL))
+		ck_assert_int_eq(v->right, RIGHT_ADMIN);
 }
 END_TEST
 
@@ -196,7 +217,10 @@ verbs_cases(void)
 	tcase_add_loop_test(tc, each_row_makes_sense, 0, VERB_MAX);
 	tcase_add_loop_test(tc, the_usage_names_the_options, 0, VERB_MAX);
 	tcase_add_test(tc, the_manual_has_every_verb_and_code);
-	tcase_add_test(tc, only_one_verb_is_for_administrators);
+	tcase_add_test(tc, without_users_one_verb_is_for_administrators);
+	tcase_add_loop_test(tc, what_waits_has_a_wait, 0, VERB_MAX);
+	tcase_add_loop_test(
+	    tc, rights_on_names_are_of_verbs_with_names, 0, VERB_MAX);
 	tcase_add_loop_test(tc, suggestion, 0, (int)COUNT(suggestions));
 	return tc;
 }

@@ -104,7 +104,7 @@ END_TEST
 /* One whose loss there was no time to tell yet is not granted or kept. */
 START_TEST(what_is_overdue_is_lost_first)
 {
-	struct core_request rq = work_request(CORE_UNLOCK);
+	struct core_request rq = work_request(VERB_UNLOCK);
 	struct work_rig r;
 	char last[16];
 
@@ -137,7 +137,7 @@ END_TEST
 /* The time of all who wait is up in one millisecond; renewals go first. */
 START_TEST(all_waiters_time_out_at_once)
 {
-	struct core_request rq = work_request(CORE_LOCK);
+	struct core_request rq = work_request(VERB_LOCK);
 	struct work_rig r;
 	unsigned i;
 
@@ -164,7 +164,7 @@ END_TEST
 /* Behind a long queue, those who do not wait are answered at once. */
 START_TEST(tries_behind_a_long_queue)
 {
-	struct core_request rq = work_request(CORE_LOCK);
+	struct core_request rq = work_request(VERB_LOCK);
 	struct work_rig r;
 	uint64_t before;
 	unsigned i;
@@ -198,7 +198,7 @@ END_TEST
 static void
 lock_several(struct work_rig *r, uint64_t session, unsigned n)
 {
-	struct core_request rq = work_request(CORE_LOCK);
+	struct core_request rq = work_request(VERB_LOCK);
 	struct core_name names[CORE_NAMES_MAX];
 	char text[CORE_NAMES_MAX][8];
 	unsigned i;
@@ -216,7 +216,7 @@ lock_several(struct work_rig *r, uint64_t session, unsigned n)
 /* Each waits for 64 names, of which the last is taken. */
 START_TEST(very_many_of_several_names)
 {
-	struct core_request unlock = work_request(CORE_UNLOCK);
+	struct core_request unlock = work_request(VERB_UNLOCK);
 	struct work_rig r;
 	unsigned i;
 
@@ -259,7 +259,7 @@ END_TEST
 /* Nobody is judged by what nobody waits for any more. */
 START_TEST(a_session_that_waits_for_very_much_ends)
 {
-	struct core_request rq = work_request(CORE_LOCK);
+	struct core_request rq = work_request(VERB_LOCK);
 	struct work_rig r;
 	unsigned i;
 
@@ -384,7 +384,7 @@ END_TEST
 /* Each grant forgets a loss of its name, of which there may be many. */
 START_TEST(very_many_lost_names_are_held_again)
 {
-	struct core_request rq = work_request(CORE_UNLOCK);
+	struct core_request rq = work_request(VERB_UNLOCK);
 	struct work_rig r;
 
 	work_init(&r, 1);

@@ -136,7 +136,7 @@ work_pass(struct work_rig *r, int64_t ms)
 }
 
 struct core_request
-work_request(enum core_verb verb)
+work_request(enum verb_id verb)
 {
 	return (struct core_request){ .verb = verb,
 		.wait_ms = CORE_WAIT_FOREVER,
@@ -165,7 +165,7 @@ work_ask(struct work_rig *r, uint64_t session, struct core_request *rq,
 void
 work_lock(struct work_rig *r, uint64_t session, const char *name)
 {
-	struct core_request rq = work_request(CORE_LOCK);
+	struct core_request rq = work_request(VERB_LOCK);
 
 	work_ask(r, session, &rq, name);
 }

@@ -63,7 +63,7 @@ void work_ask(struct work_rig *r, uint64_t session, struct core_request *rq,
 void work_lock(struct work_rig *r, uint64_t session, const char *name);
 void work_lock_n(
     struct work_rig *r, uint64_t session, const char *prefix, unsigned i);
-struct core_request work_request(enum core_verb verb);
+struct core_request work_request(enum verb_id verb);
 
 void work_link(struct work_rig *r, bool up);
 void work_guard(struct work_rig *r, enum guard_state state, const char *pend);

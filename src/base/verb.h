@@ -1,0 +1,23 @@
+/*
+ * The identifiers and flags of the verbs (verbs.def), for those who know a verb
+ * without its word: the core, and whoever makes requests for it.
+ */
+#ifndef LOCKBROKER_BASE_VERB_H
+#define LOCKBROKER_BASE_VERB_H
+
+enum verb_id {
+#define VERB(id, ...) VERB_##id,
+#include "base/verbs.def"
+#undef VERB
+	VERB_MAX
+};
+
+/* What verbs.def says of them. */
+enum verb_flag {
+	VERB_FLAG_ROWS = 1,
+	VERB_FLAG_GIVES_BACK = 2,
+	VERB_FLAG_ONE_SERVER = 4,
+	VERB_FLAG_LOCAL = 8
+};
+
+#endif
