@@ -41,6 +41,19 @@ tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_wire_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_wire_LDADD = $(LIB_WIRE) $(LIB_BASE) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_auth
+TESTS += tests/unit/test_auth
+tests_unit_test_auth_SOURCES = $(UNIT_SUITE) \
+	tests/unit/test_auth.c \
+	tests/unit/test_auth.h \
+	tests/unit/test_hasher.c \
+	tests/unit/test_pattern.c \
+	tests/unit/test_secret.c \
+	tests/unit/test_users.c
+tests_unit_test_auth_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_auth_LDADD = $(LIB_AUTH) $(LIB_BASE) $(LIBEVENT_LIBS) \
+	$(AUTH_LIBS) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_config
 TESTS += tests/unit/test_config
 tests_unit_test_config_SOURCES = $(UNIT_SUITE) \

@@ -1,0 +1,280 @@
+/*
+ * A job belongs to the loop, except while it is in `jobs` or in the worker's
+ * hands; the mutex guards both lists.  The pipe only wakes the loop: results
+ * are in `results`.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "auth/hasher.h"
+#include "auth/secret.h"
+#include "base/list.h"
+#include "base/xmalloc.h"
+
+#define KEY_BYTES 32
+
+/* As many successes as this are remembered; the oldest goes first. */
+#define REMEMBERED_MAX 1024
+
+/* A comparison.  Freed by the loop. */
+struct job {
+	uint64_t id;
+	char *password;
+	char *hash;
+	bool right;
+	TAILQ_ENTRY(job) link;
+};
+
+TAILQ_HEAD(job_queue, job);
+
+struct success {
+	uint8_t digest[SECRET_DIGEST_BYTES];
+	int64_t until_ms;
+};
+
+struct hasher {
+	hasher_done *done;
+	void *arg;
+	struct event *readable;
+	int wake; /* an eventfd: results were added */
+
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t mutex; /* guards what follows, to the empty line */
+	pthread_cond_t more;
+	struct job_queue jobs;
+	struct job_queue results;
+	bool stopping;
+
+	unsigned njobs; /* under way, wherever they are; the loop's */
+	uint8_t key[KEY_BYTES];
+	struct success *successes; /* a ring */
+	unsigned next;
+	int64_t now_ms; /* of the last check */
+};
+
+static void
+forget_text(char *text)
+{
+	explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+static void
+job_free(struct job *job)
+{
+	forget_text(job->password);
+	free(job->hash);
+	free(job);
+}
+
+/* Waits for a job; NULL when the hasher is to end. */
+static struct job *
+next_job(struct hasher *h)
+{
+	struct job *job;
+
+	pthread_mutex_lock(&h->mutex);
+	while (!h->stopping && TAILQ_EMPTY(&h->jobs))
+		pthread_cond_wait(&h->more, &h->mutex);
+	job = h->stopping ? NULL : TAILQ_FIRST(&h->jobs);
+	if (job != NULL)
+		TAILQ_REMOVE(&h->jobs, job, link);
+	pthread_mutex_unlock(&h->mutex);
+	return job;
+}
+
+static void *
+work(void *arg)
+{
+	const uint64_t one = 1;
+	struct hasher *h = arg;
+	struct job *job;
+
+	while ((job = next_job(h)) != NULL) {
+		job->right = secret_matches_slowly(job->hash, job->password);
+		pthread_mutex_lock(&h->mutex);
+		TAILQ_INSERT_TAIL(&h->results, job, link);
+		pthread_mutex_unlock(&h->mutex);
+		while (write(h->wake, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+	}
+	return NULL;
+}
+
+/* All signals are the main thread's. */
+static bool
+start_thread(struct hasher *h)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&h->thread, NULL, work, h);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	h->running = rc == 0;
+	return h->running;
+}
+
+/* One digest a pair: the key and the hash have lengths that can't be mixed. */
+static void
+digest_of(const struct hasher *h, const char *hash, struct span password,
+    uint8_t digest[SECRET_DIGEST_BYTES])
+{
+	const struct span pieces[] = {
+		{ (const char *)h->key, sizeof(h->key) },
+		{ hash, strlen(hash) + 1 },
+		password,
+	};
+
+	secret_digest(digest, pieces, sizeof(pieces) / sizeof(pieces[0]));
+}
+
+static bool
+is_remembered(const struct hasher *h, const char *hash, struct span password,
+    int64_t now_ms)
+{
+	uint8_t digest[SECRET_DIGEST_BYTES];
+	bool known = false;
+	unsigned i;
+
+	if (h->successes == NULL)
+		return false;
+	digest_of(h, hash, password, digest);
+	for (i = 0; i < REMEMBERED_MAX; i++)
+		known |=
+		    h->successes[i].until_ms > now_ms &&
+		    secret_same(h->successes[i].digest, digest, sizeof(digest));
+	return known;
+}
+
+static void
+remember(struct hasher *h, const struct job *job)
+{
+	struct success *s;
+
+	if (h->successes == NULL)
+		h->successes = xcalloc(REMEMBERED_MAX, sizeof(*h->successes));
+	s = &h->successes[h->next++ % REMEMBERED_MAX];
+	digest_of(h, job->hash,
+	    (struct span){ job->password, strlen(job->password) }, s->digest);
+	s->until_ms = h->now_ms + HASHER_REMEMBERS_MS;
+}
+
+static void
+on_results(evutil_socket_t fd, short what, void *arg)
+{
+	struct hasher *h = arg;
+	struct job_queue results;
+	struct job *job;
+	uint64_t n;
+
+	(void)what;
+	if (read(fd, &n, sizeof(n)) < 0)
+		return;
+	TAILQ_INIT(&results);
+	pthread_mutex_lock(&h->mutex);
+	TAILQ_CONCAT(&results, &h->results, link);
+	pthread_mutex_unlock(&h->mutex);
+	while ((job = TAILQ_FIRST(&results)) != NULL) {
+		TAILQ_REMOVE(&results, job, link);
+		assert(h->njobs > 0);
+		h->njobs--;
+		if (job->right)
+			remember(h, job);
+		h->done(h->arg, job->id, job->right);
+		job_free(job);
+	}
+}
+
+struct hasher *
+hasher_new(struct event_base *base, hasher_done *done, void *arg)
+{
+	struct hasher *h = xcalloc(1, sizeof(*h));
+
+	h->done = done;
+	h->arg = arg;
+	TAILQ_INIT(&h->jobs);
+	TAILQ_INIT(&h->results);
+	pthread_mutex_init(&h->mutex, NULL);
+	pthread_cond_init(&h->more, NULL);
+	if (getrandom(h->key, sizeof(h->key), 0) != (ssize_t)sizeof(h->key))
+		abort();
+	h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h->wake < 0)
+		abort();
+	h->readable =
+	    event_new(base, h->wake, EV_READ | EV_PERSIST, on_results, h);
+	if (h->readable == NULL || event_add(h->readable, NULL) < 0)
+		abort();
+	return h;
+}
+
+static void
+free_queue(struct job_queue *queue)
+{
+	struct job *job;
+
+	while ((job = TAILQ_FIRST(queue)) != NULL) {
+		TAILQ_REMOVE(queue, job, link);
+		job_free(job);
+	}
+}
+
+void
+hasher_free(struct hasher *h)
+{
+	if (h == NULL)
+		return;
+	pthread_mutex_lock(&h->mutex);
+	h->stopping = true;
+	pthread_cond_signal(&h->more);
+	pthread_mutex_unlock(&h->mutex);
+	if (h->running)
+		pthread_join(h->thread, NULL);
+	free_queue(&h->jobs);
+	free_queue(&h->results);
+	event_free(h->readable);
+	close(h->wake);
+	pthread_cond_destroy(&h->more);
+	pthread_mutex_destroy(&h->mutex);
+	explicit_bzero(h->key, sizeof(h->key));
+	free(h->successes);
+	free(h);
+}
+
+enum hasher_answer
+hasher_check(struct hasher *h, uint64_t id, struct span password,
+    const char *hash, int64_t now_ms)
+{
+	struct job *job;
+
+	assert(!secret_is_cheap(hash));
+	h->now_ms = now_ms;
+	if (is_remembered(h, hash, password, now_ms))
+		return HASHER_RIGHT;
+	if (h->njobs >= HASHER_JOBS_MAX || (!h->running && !start_thread(h)))
+		return HASHER_FULL;
+	job = xcalloc(1, sizeof(*job));
+	job->id = id;
+	job->password = xstrndup(password.p, password.n);
+	job->hash = xstrdup(hash);
+	h->njobs++;
+	pthread_mutex_lock(&h->mutex);
+	TAILQ_INSERT_TAIL(&h->jobs, job, link);
+	pthread_cond_signal(&h->more);
+	pthread_mutex_unlock(&h->mutex);
+	return HASHER_LATER;
+}

@@ -1,0 +1,50 @@
+/*
+ * The section auth of the configuration, as src/config fills it in and as a
+ * set of users is made of it.
+ */
+#ifndef LOCKBROKER_AUTH_SETTINGS_H
+#define LOCKBROKER_AUTH_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Strings; the configuration owns them. */
+struct auth_words {
+	char **v;
+	size_t n;
+};
+
+/* What somebody may do: patterns of names (auth/pattern.h). */
+struct auth_rights {
+	struct auth_words lock;
+	struct auth_words watch;
+	struct auth_words deny;
+	bool admin;
+};
+
+struct auth_user {
+	char *name;
+	char *hash;		 /* "": in users_file, or none */
+	struct auth_words peers; /* users and %groups of this host */
+	struct auth_words certificates;
+	struct auth_rights rights;
+};
+
+struct auth_users {
+	struct auth_user *v;
+	size_t n;
+};
+
+struct auth_anonymous {
+	bool given; /* otherwise those who don't say who they are are nobody */
+	struct auth_rights rights;
+};
+
+struct auth_settings {
+	bool given; /* otherwise everybody may do everything */
+	char *users_file;
+	struct auth_users users;
+	struct auth_anonymous anonymous;
+};
+
+#endif
