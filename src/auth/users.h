@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/span.h"
+#include "base/verb.h"
 
 struct auth_settings;
 struct user;
@@ -21,15 +22,6 @@ struct users;
 
 /* What WHOAMI calls those who did not say who they are. */
 #define USERS_ANONYMOUS "anonymous"
-
-/* What a request needs; each verb has one (wire/verbs.def). */
-enum right {
-	RIGHT_NONE,  /* also before AUTH */
-	RIGHT_USER,  /* any user, anonymous or not */
-	RIGHT_WATCH, /* on each name: `watch` or `lock` */
-	RIGHT_LOCK,  /* on each name */
-	RIGHT_ADMIN
-};
 
 /* How somebody came to be a user; the words of via= in that order. */
 enum via { VIA_NOBODY, VIA_PASSWORD, VIA_UNIX, VIA_CERTIFICATE, VIA_ANONYMOUS };

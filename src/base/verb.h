@@ -12,6 +12,15 @@ enum verb_id {
 	VERB_MAX
 };
 
+/* What a user must be granted, where there are users. */
+enum right {
+	RIGHT_NONE,  /* nothing: also before AUTH */
+	RIGHT_USER,  /* to be any user, anonymous or not */
+	RIGHT_WATCH, /* on each name: `watch` or `lock` */
+	RIGHT_LOCK,  /* on each name */
+	RIGHT_ADMIN
+};
+
 /* What verbs.def says of them. */
 enum verb_flag {
 	VERB_FLAG_ROWS = 1,

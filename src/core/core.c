@@ -257,6 +257,15 @@ on_resume(struct core *core, const struct core_event *ev)
 }
 
 static void
+on_user(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.user.session);
+
+	assert(s != NULL && !s->detached);
+	session_set_user(s, ev->u.user.name);
+}
+
+static void
 on_cancel(struct core *core, const struct core_event *ev)
 {
 	struct session *s = session_find(core, ev->u.cancel.session);
@@ -359,6 +368,7 @@ static void (*const handlers[])(
 	[CORE_REQUEST] = on_request,
 	[CORE_TENURE] = on_tenure,
 	[CORE_RESUME] = on_resume,
+	[CORE_USER] = on_user,
 	[CORE_CANCEL] = on_cancel,
 	[CORE_DRAIN] = on_drain,
 	[CORE_GONE] = on_gone,

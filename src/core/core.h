@@ -130,6 +130,7 @@ enum core_event_kind {
 	CORE_REQUEST, /* of a session */
 	CORE_TENURE,  /* SESSION: how a session is named and survives */
 	CORE_RESUME,  /* a connection takes over the session of a key */
+	CORE_USER,    /* a session is that of a user from now on */
 	CORE_CANCEL,  /* the waiting request `ref` of a session */
 	CORE_DRAIN,   /* the client has shut down sending: do not wait */
 	CORE_GONE,    /* the connection of a session ended */
@@ -168,6 +169,10 @@ struct core_event {
 			const char *key;
 			size_t key_len;
 		} resume;
+		struct {
+			uint64_t session;
+			const char *name; /* copied; NULL: of nobody */
+		} user;
 		struct {
 			uint64_t session;
 			uint64_t ref; /* the request to cancel */

@@ -11,6 +11,7 @@
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/kept.h"
+#include "core/lock.h"
 #include "core/semaphore.h"
 #include "core/session.h"
 
@@ -46,6 +47,28 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 		core->promised_ms = least_ms;
 	/* Of the present millisecond a part is over. */
 	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
+}
+
+bool
+core_holds(const struct core *core, uint64_t session, const char *name,
+    size_t name_len)
+{
+	const struct session *s = session_find(core, session);
+	const struct lock *l = lock_find(core, name, name_len);
+	const struct sync *y = sync_find(core, SYNC_SEMAPHORE, name, name_len);
+
+	assert(s != NULL);
+	return (l != NULL && hold_find(l, s) != NULL) ||
+	       (y != NULL && permits_find(y, s) != NULL);
+}
+
+bool
+core_is_idle(const struct core *core, uint64_t session)
+{
+	const struct session *s = session_find(core, session);
+
+	assert(s != NULL);
+	return session_load(s) == s->nwatches;
 }
 
 const struct core_stats *

@@ -59,6 +59,13 @@ size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
  */
 int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 
+/* Does the session hold the name, as a lock or permits of it? */
+bool core_holds(const struct core *core, uint64_t session, const char *name,
+    size_t name_len);
+
+/* Does it hold nothing, and wait for nothing? */
+bool core_is_idle(const struct core *core, uint64_t session);
+
 /* STAT(identifier, "name on the wire", "help"): counters of the core */
 /* clang-format off */
 #define CORE_STATS(STAT) \

@@ -41,4 +41,7 @@ void permits_timer(struct core *core, struct permits *p);
 /* When what is vouched for ends: the lease or the bound. */
 int64_t permits_valid_ms(const struct core *core, const struct permits *p);
 
+/* What the session has of the semaphore; NULL: nothing. */
+struct permits *permits_find(const struct sync *y, const struct session *s);
+
 #endif

@@ -66,9 +66,6 @@ semaphore_deadline_ms(const struct core *core, const struct semaphore *m)
 	       gain_since(core, m->y.shard, m->confirmed_ms);
 }
 
-/* permits.c: what the session has of the semaphore; NULL: nothing. */
-struct permits *permits_find(const struct sync *y, const struct session *s);
-
 /* A claim is granted; it is told at the FLUSH. */
 void permits_grant(struct core *core, struct claim *c);
 

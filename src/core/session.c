@@ -113,6 +113,7 @@ session_free(struct core *core, struct session *s)
 	HASH_DELETE(hh, core->sessions, s);
 	free(s->label);
 	free(s->peer);
+	free(s->user);
 	free(s);
 }
 
@@ -310,6 +311,21 @@ find_by_key(struct core *core, const char *key, size_t len)
 }
 
 void
+session_set_user(struct session *s, const char *name)
+{
+	free(s->user);
+	s->user = name != NULL ? xstrdup(name) : NULL;
+}
+
+static bool
+same_user(const struct session *a, const struct session *b)
+{
+	if (a->user == NULL || b->user == NULL)
+		return a->user == b->user;
+	return strcmp(a->user, b->user) == 0;
+}
+
+void
 session_tenure(
     struct core *core, struct session *s, const struct core_tenure *t)
 {
@@ -372,7 +388,7 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 {
 	struct session *s = find_by_key(core, key, key_len);
 
-	if (s == NULL) {
+	if (s == NULL || !same_user(s, own)) {
 		emit_error(core, own->id, ref, ERR_NOT_FOUND,
 		    "no session has that key, or it has ended");
 		return;

@@ -10,6 +10,9 @@ void session_open(
     struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied);
 struct session *session_find(const struct core *core, uint64_t id);
 
+/* Whose it is from now on; NULL: nobody's.  Only the same user resumes it. */
+void session_set_user(struct session *s, const char *name);
+
 /* How many things it holds or waits for (limits.holds). */
 unsigned session_load(const struct session *s);
 

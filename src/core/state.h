@@ -112,6 +112,7 @@ struct session {
 	uint64_t conn; /* its connection; 0: detached */
 	char *label;   /* owned; NULL: none */
 	char *peer;    /* owned */
+	char *user;    /* owned; only the same user resumes it; NULL: nobody */
 	int64_t uid;   /* of the peer; -1: not known */
 	bool tcp;
 	bool proxied;	      /* a close may be a proxy's */

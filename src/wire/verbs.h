@@ -22,9 +22,6 @@ enum option_id {
 
 enum verb_words { VERB_WORDS_NAMES, VERB_WORDS_WORDS, VERB_WORDS_RAW };
 
-/* What a user must be granted; each is more than the one before. */
-enum right { RIGHT_NONE, RIGHT_USER, RIGHT_WATCH, RIGHT_LOCK, RIGHT_ADMIN };
-
 enum option_type {
 	OPTION_TYPE_DURATION,
 	OPTION_TYPE_WAIT,

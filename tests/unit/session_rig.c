@@ -312,6 +312,16 @@ rig_resume(struct rig *r, uint64_t session)
 }
 
 void
+rig_user(struct rig *r, uint64_t session, const char *name)
+{
+	struct core_event ev = { .kind = CORE_USER };
+
+	ev.u.user.session = session;
+	ev.u.user.name = name;
+	rig_step(r, &ev);
+}
+
+void
 rig_gone(struct rig *r, uint64_t session, bool orderly, bool quit)
 {
 	struct core_event ev = { .kind = CORE_GONE };

@@ -57,6 +57,7 @@ void rig_ask(
     struct rig *r, uint64_t session, enum verb_id verb, const char *name);
 void rig_tenure(struct rig *r, uint64_t session, int64_t grace_ms);
 void rig_resume(struct rig *r, uint64_t session);
+void rig_user(struct rig *r, uint64_t session, const char *name);
 void rig_gone(struct rig *r, uint64_t session, bool orderly, bool quit);
 void rig_step(struct rig *r, struct core_event *ev);
 /* Answers what was held back. */

@@ -143,6 +143,45 @@ START_TEST(only_a_bare_session_takes_over)
 }
 END_TEST
 
+START_TEST(only_its_user_resumes_it)
+{
+	static const char *const users[] = { "deploy", NULL, "ops" };
+	struct rig r;
+
+	rig_init(&r, 3);
+	rig_user(&r, 1, users[_i]);
+	rig_tenure(&r, 1, 5000);
+	rig_ask(&r, 1, VERB_LOCK, "a");
+	rig_gone(&r, 1, false, false);
+	buf_clear(&r.said);
+	rig_user(&r, 2, users[(_i + 1) % 3]);
+	rig_resume(&r, 2);
+	rig_expect(&r, "2: ERR not-found\n");
+	rig_user(&r, 2, users[_i]);
+	rig_resume(&r, 2);
+	rig_expect(&r, "2: has 1\n"
+		       "2: OK id=1 locks=1\n");
+	rig_fini(&r);
+}
+END_TEST
+
+START_TEST(what_it_holds_is_known)
+{
+	struct rig r;
+
+	rig_init(&r, 2);
+	ck_assert(core_is_idle(r.core, 1));
+	rig_ask(&r, 1, VERB_LOCK, "a");
+	rig_ask_quietly(&r, 2, VERB_LOCK, "a", 0);
+	ck_assert(!core_is_idle(r.core, 1));
+	ck_assert(!core_is_idle(r.core, 2));
+	ck_assert(core_holds(r.core, 1, "a", 1));
+	ck_assert(!core_holds(r.core, 2, "a", 1));
+	ck_assert(!core_holds(r.core, 1, "b", 1));
+	rig_fini(&r);
+}
+END_TEST
+
 /* Each digit counts, and there is no other session of that key. */
 START_TEST(no_other_key_will_do)
 {
@@ -557,6 +596,8 @@ session_cases(void)
 	TCase *tc = tcase_create("session");
 
 	tcase_add_loop_test(tc, a_session_survives_its_connection, 0, 2);
+	tcase_add_loop_test(tc, only_its_user_resumes_it, 0, 3);
+	tcase_add_test(tc, what_it_holds_is_known);
 	tcase_add_test(tc, its_grace_runs_out);
 	tcase_add_test(tc, quit_does_not_wait);
 	tcase_add_test(tc, a_living_connection_is_closed);
