@@ -2,12 +2,12 @@
  * Turns libyaml's events into a tree.  Owns the tree while it grows; knows no
  * setting, opens no file.
  *
- *	text -> libyaml events -> handlers[] -> builder.top -> tree
+ *	text -> libyaml events -> builder.top -> tree
  *
- * The event interface is used, not libyaml's document loader: that one
- * expands nothing but checks nothing either, and is slow on hostile input.
- * There is no recursion: `top` is the innermost open list or mapping, and
- * its parents lead back to the root.
+ * The event interface is used, and not libyaml's document loader, which
+ * forgets anchors and tags, and does not look at the depth.  There is no
+ * recursion: `top` is the innermost open list or mapping, and its parents lead
+ * back to the root.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -31,17 +31,12 @@ struct builder {
 	struct config_node *root;
 	struct config_node *top; /* innermost open list or mapping, or NULL */
 	int depth;		 /* of top: the root has 1 */
-	size_t count;		 /* nodes so far */
 	int documents;
 	char *key; /* read, its value still to come; owned */
-	int key_line;
-	int key_column;
-	bool key_refused;
+	yaml_mark_t key_mark;
 	bool failed; /* the rest can't be understood: stop */
 	bool ended;  /* the end of the text was seen */
 };
-
-typedef void handler(struct builder *b, const yaml_event_t *event);
 
 static int
 line_of(yaml_mark_t mark)
@@ -140,355 +135,246 @@ config_node_fault_key(const struct config_node *node,
 	va_end(args);
 }
 
-/* Frees leaves first, climbing by the parents: no recursion. */
 void
 config_node_free(struct config_node *root)
 {
-	struct config_node *node = root;
+	while (root != NULL) {
+		struct config_node *node = root;
 
-	while (node != NULL) {
-		struct config_node *child = node->first;
-		struct config_node *parent = node->parent;
-
-		if (child != NULL) {
-			node->first = child->next;
-			node = child;
-			continue;
-		}
+		root = node->chain;
 		free(node->key);
 		free(node->text);
 		free(node);
-		node = parent;
 	}
 }
 
-/* A fault where no node stands, after which nothing can be understood. */
+/* A fault where no node stands yet: in what is open. */
 static void
-fail(struct builder *b, yaml_mark_t mark, const char *what)
+fault_inside(struct builder *b, yaml_mark_t mark, const char *what)
 {
 	char path[CONFIG_PATH_SIZE];
 
 	config_faults_at(b->faults, line_of(mark), column_of(mark),
 	    config_node_path(b->top, path), "%s", what);
+}
+
+/* The same, after which nothing can be understood. */
+static void
+fail(struct builder *b, yaml_mark_t mark, const char *what)
+{
+	fault_inside(b, mark, what);
 	b->failed = true;
 }
 
-static bool
-wants_key(const struct builder *b)
+/* What an event has that is refused wherever it stands; NULL if nothing. */
+static const char *
+not_plain(const yaml_event_t *event)
 {
-	return b->top != NULL && b->top->kind == CONFIG_NODE_MAPPING &&
-	       b->key == NULL;
-}
+	const yaml_char_t *anchor = NULL, *tag = NULL;
+	bool hidden = false; /* the tag `!`: a plain scalar that isn't one */
 
-static void
-set_key(struct builder *b, const char *text, yaml_mark_t mark)
-{
-	assert(b->key == NULL);
-	b->key = xstrdup(text);
-	b->key_line = line_of(mark);
-	b->key_column = column_of(mark);
-	b->key_refused = false;
-}
-
-/* Two equal keys: libyaml accepts them, and the last would win silently. */
-static void
-check_duplicate(struct builder *b, const struct config_node *node)
-{
-	const struct config_node *other = b->top->first;
-
-	while (other != node && strcmp(other->key, node->key) != 0)
-		other = other->next;
-	if (other == node)
-		return;
-	config_node_fault_key(node, b->faults,
-	    "given twice, expected once: it stands in line %d already",
-	    other->key_line);
-}
-
-/* Makes a node under top; a mapping's takes the key that was read. */
-static struct config_node *
-append(struct builder *b, enum config_node_kind kind, yaml_mark_t mark)
-{
-	struct config_node *node = xcalloc(1, sizeof(*node));
-
-	node->kind = kind;
-	node->line = line_of(mark);
-	node->column = column_of(mark);
-	node->parent = b->top;
-	b->count++;
-	if (b->top == NULL) {
-		assert(b->root == NULL);
-		b->root = node;
-		return node;
+	if (event->type == YAML_ALIAS_EVENT)
+		return "is an alias (*), expected a plain value: anchors and "
+		       "aliases are refused";
+	if (event->type == YAML_SCALAR_EVENT) {
+		anchor = event->data.scalar.anchor;
+		tag = event->data.scalar.tag;
+		hidden = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+			 !event->data.scalar.plain_implicit;
+	} else if (event->type == YAML_SEQUENCE_START_EVENT) {
+		anchor = event->data.sequence_start.anchor;
+		tag = event->data.sequence_start.tag;
+	} else {
+		anchor = event->data.mapping_start.anchor;
+		tag = event->data.mapping_start.tag;
 	}
-	if (b->top->first == NULL)
-		b->top->first = node;
-	else
-		b->top->last->next = node;
-	b->top->last = node;
-	b->top->count++;
-	if (b->top->kind != CONFIG_NODE_MAPPING)
-		return node;
-	node->key = b->key;
-	node->key_line = b->key_line;
-	node->key_column = b->key_column;
-	node->refused = b->key_refused;
-	b->key = NULL;
-	if (!node->refused)
-		check_duplicate(b, node);
-	return node;
-}
-
-static bool
-has_room(struct builder *b, yaml_mark_t mark)
-{
-	char text[80];
-
-	if (b->count < CONFIG_NODE_COUNT_MAX)
-		return true;
-	snprintf(text, sizeof(text), "too many values, expected at most %d",
-	    CONFIG_NODE_COUNT_MAX);
-	fail(b, mark, text);
-	return false;
-}
-
-/* Anchors and tags are refused wherever they stand, but hide nothing. */
-static void
-check_plain_yaml(
-    struct builder *b, const struct config_node *node, bool anchor, bool tag)
-{
-	if (anchor)
-		config_node_fault(node, b->faults,
-		    "has an anchor (&), expected a plain value: anchors and "
-		    "aliases are refused");
-	if (tag)
-		config_node_fault(node, b->faults,
-		    "has a tag (!), expected a plain value: tags are refused");
+	if (anchor != NULL)
+		return "has an anchor (&), expected a plain value: anchors and "
+		       "aliases are refused";
+	return tag == NULL && !hidden ? NULL
+				      : "has a tag (!), expected a plain "
+					"value: tags are refused";
 }
 
 static void
-on_nothing(struct builder *b, const yaml_event_t *event)
-{
-	(void)b;
-	(void)event;
-}
-
-static void
-on_stream_end(struct builder *b, const yaml_event_t *event)
-{
-	(void)event;
-	b->ended = true;
-}
-
-/* What a second document says is not looked at; the first one still is. */
-static void
-on_document(struct builder *b, const yaml_event_t *event)
-{
-	if (b->documents++ == 0)
-		return;
-	fail(b, event->start_mark,
-	    "a second document begins here, expected only one");
-	b->failed = false;
-	b->ended = true;
-}
-
-/* The key just read is no plain one: what stands under it is not looked at. */
-static void
-refuse_key(struct builder *b, const char *what)
-{
-	char path[CONFIG_PATH_SIZE];
-	char quoted[CONFIG_QUOTE_SIZE];
-
-	b->key_refused = true;
-	config_faults_at(b->faults, b->key_line, b->key_column,
-	    config_node_path(b->top, path),
-	    "the key %s %s, expected a plain key: anchors, aliases and tags "
-	    "are refused",
-	    config_quote(quoted, b->key), what);
-}
-
-static void
-on_key(struct builder *b, const yaml_event_t *event)
+take_key(struct builder *b, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
+	const char *fault = not_plain(event);
 
+	if (event->type != YAML_SCALAR_EVENT) {
+		fail(b, event->start_mark,
+		    "a list, mapping or alias as a key, expected the name of a "
+		    "setting");
+		return;
+	}
 	if (strlen(text) != event->data.scalar.length) {
 		fail(b, event->start_mark,
 		    "a key with a NUL character in it, expected the name of a "
 		    "setting");
 		return;
 	}
-	set_key(b, text, event->start_mark);
-	if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL)
-		refuse_key(b, "has an anchor (&) or a tag (!)");
+	if (fault != NULL)
+		fault_inside(b, event->start_mark, fault);
+	b->key = xstrdup(text);
+	b->key_mark = event->start_mark;
+}
+
+/* Two equal keys: libyaml accepts them, and the last would win silently. */
+static void
+check_duplicate(const struct builder *b, const struct config_node *node)
+{
+	const struct config_node *other = b->top->first;
+
+	while (other != node && strcmp(other->key, node->key) != 0)
+		other = other->next;
+	if (other != node)
+		config_node_fault_key(node, b->faults,
+		    "given twice, expected once: it stands in line %d already",
+		    other->key_line);
 }
 
 static void
-on_scalar(struct builder *b, const yaml_event_t *event)
+append(struct builder *b, struct config_node *node)
 {
-	const char *text = (const char *)event->data.scalar.value;
-	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	struct config_node *node;
+	struct config_node *top = b->top;
 
-	if (wants_key(b)) {
-		on_key(b, event);
+	node->parent = top;
+	if (b->root == NULL) {
+		b->root = node;
 		return;
 	}
-	if (!has_room(b, event->start_mark))
+	node->chain = b->root->chain;
+	b->root->chain = node;
+	if (top->first == NULL)
+		top->first = node;
+	else
+		top->last->next = node;
+	top->last = node;
+	top->count++;
+	if (top->kind != CONFIG_NODE_MAPPING)
 		return;
-	node = append(b, CONFIG_NODE_SCALAR, event->start_mark);
+	node->key = b->key;
+	node->key_line = line_of(b->key_mark);
+	node->key_column = column_of(b->key_mark);
+	b->key = NULL;
+	check_duplicate(b, node);
+}
+
+static void
+set_text(struct config_node *node, const yaml_event_t *event,
+    struct config_faults *faults)
+{
+	bool is_text = event->type == YAML_SCALAR_EVENT;
+	const char *text =
+	    is_text ? (const char *)event->data.scalar.value : "";
+
 	node->text = xstrdup(text);
-	node->quoted = !plain;
-	/* The tag `!` alone shows only as a plain scalar that isn't one. */
-	check_plain_yaml(b, node, event->data.scalar.anchor != NULL,
-	    event->data.scalar.tag != NULL ||
-		(plain && !event->data.scalar.plain_implicit));
-	if (strlen(text) == event->data.scalar.length)
+	node->refused = !is_text;
+	if (!is_text)
 		return;
-	config_node_fault(node, b->faults,
-	    "has a NUL character in it, expected text without");
-	node->refused = true;
+	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	node->refused = strlen(text) != event->data.scalar.length;
+	if (node->refused)
+		config_node_fault(node, faults,
+		    "has a NUL character in it, expected text without");
 }
 
+/* Makes a node under top, which the next ones are under if it is no text. */
 static void
-on_alias(struct builder *b, const yaml_event_t *event)
+take_value(struct builder *b, const yaml_event_t *event)
 {
-	const char *name = (const char *)event->data.alias.anchor;
-	struct config_node *node;
+	struct config_node *node = xcalloc(1, sizeof(*node));
+	const char *fault = not_plain(event);
 
-	if (wants_key(b)) {
-		set_key(b, name, event->start_mark);
-		refuse_key(b, "is an alias (*)");
+	node->line = line_of(event->start_mark);
+	node->column = column_of(event->start_mark);
+	append(b, node);
+	if (fault != NULL)
+		config_node_fault(node, b->faults, "%s", fault);
+	if (event->type == YAML_SCALAR_EVENT ||
+	    event->type == YAML_ALIAS_EVENT) {
+		node->kind = CONFIG_NODE_SCALAR;
+		set_text(node, event, b->faults);
 		return;
 	}
-	if (!has_room(b, event->start_mark))
-		return;
-	node = append(b, CONFIG_NODE_SCALAR, event->start_mark);
-	node->text = xstrdup("");
-	node->refused = true;
-	config_node_fault(node, b->faults,
-	    "is an alias (*), expected a plain value: anchors and aliases are "
-	    "refused");
-}
-
-static void
-open_container(struct builder *b, const yaml_event_t *event,
-    enum config_node_kind kind, bool anchor, bool tag)
-{
-	char text[80];
-
-	if (wants_key(b)) {
+	node->kind = event->type == YAML_SEQUENCE_START_EVENT
+			 ? CONFIG_NODE_LIST
+			 : CONFIG_NODE_MAPPING;
+	b->top = node;
+	if (++b->depth > CONFIG_NODE_DEPTH_MAX)
 		fail(b, event->start_mark,
-		    "a list or mapping as a key, expected the name of a "
-		    "setting");
-		return;
+		    "nested too deeply, expected at most 8 levels");
+}
+
+static void
+take(struct builder *b, const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_STREAM_END_EVENT:
+		b->ended = true;
+		break;
+	case YAML_DOCUMENT_START_EVENT:
+		b->ended = b->documents++ > 0;
+		if (b->ended)
+			fault_inside(b, event->start_mark,
+			    "a second document begins here, expected only "
+			    "one");
+		break;
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT:
+		b->top = b->top->parent;
+		b->depth--;
+		break;
+	case YAML_ALIAS_EVENT:
+	case YAML_SCALAR_EVENT:
+	case YAML_SEQUENCE_START_EVENT:
+	case YAML_MAPPING_START_EVENT:
+		if (b->top != NULL && b->top->kind == CONFIG_NODE_MAPPING &&
+		    b->key == NULL)
+			take_key(b, event);
+		else
+			take_value(b, event);
+		break;
+	default:
+		break;
 	}
-	if (b->depth == CONFIG_NODE_DEPTH_MAX) {
-		snprintf(text, sizeof(text),
-		    "nested too deeply, expected at most %d levels",
-		    CONFIG_NODE_DEPTH_MAX);
-		fail(b, event->start_mark, text);
-		return;
-	}
-	if (!has_room(b, event->start_mark))
-		return;
-	b->top = append(b, kind, event->start_mark);
-	b->depth++;
-	check_plain_yaml(b, b->top, anchor, tag);
 }
-
-static void
-on_list(struct builder *b, const yaml_event_t *event)
-{
-	open_container(b, event, CONFIG_NODE_LIST,
-	    event->data.sequence_start.anchor != NULL,
-	    event->data.sequence_start.tag != NULL);
-}
-
-static void
-on_mapping(struct builder *b, const yaml_event_t *event)
-{
-	open_container(b, event, CONFIG_NODE_MAPPING,
-	    event->data.mapping_start.anchor != NULL,
-	    event->data.mapping_start.tag != NULL);
-}
-
-static void
-on_close(struct builder *b, const yaml_event_t *event)
-{
-	(void)event;
-	assert(b->top != NULL && b->key == NULL);
-	b->top = b->top->parent;
-	b->depth--;
-}
-
-static handler *const handlers[] = {
-	[YAML_NO_EVENT] = on_nothing,
-	[YAML_STREAM_START_EVENT] = on_nothing,
-	[YAML_STREAM_END_EVENT] = on_stream_end,
-	[YAML_DOCUMENT_START_EVENT] = on_document,
-	[YAML_DOCUMENT_END_EVENT] = on_nothing,
-	[YAML_ALIAS_EVENT] = on_alias,
-	[YAML_SCALAR_EVENT] = on_scalar,
-	[YAML_SEQUENCE_START_EVENT] = on_list,
-	[YAML_SEQUENCE_END_EVENT] = on_close,
-	[YAML_MAPPING_START_EVENT] = on_mapping,
-	[YAML_MAPPING_END_EVENT] = on_close,
-};
 
 /* libyaml gives the bytes of a bad character no line: count them. */
 static void
-fault_reader(struct builder *b, const yaml_parser_t *parser, const char *text,
-    size_t length)
+fault_reader(
+    const yaml_parser_t *parser, const char *text, struct config_faults *faults)
 {
-	size_t end =
-	    parser->problem_offset < length ? parser->problem_offset : length;
 	int line = 1;
 	int column = 1;
 
-	for (size_t i = 0; i < end; i++) {
+	for (size_t i = 0; i < parser->problem_offset; i++) {
 		column++;
 		if (text[i] == '\n') {
 			line++;
 			column = 1;
 		}
 	}
-	config_faults_at(b->faults, line, column, "syntax",
+	config_faults_at(faults, line, column, "syntax",
 	    "%s, expected UTF-8 text", parser->problem);
 }
 
 static void
-fault_syntax(struct builder *b, const yaml_parser_t *parser, const char *text,
-    size_t length)
+fault_syntax(
+    const yaml_parser_t *parser, const char *text, struct config_faults *faults)
 {
 	const char *context = parser->context;
 
-	b->failed = true;
 	if (parser->error == YAML_READER_ERROR) {
-		fault_reader(b, parser, text, length);
+		fault_reader(parser, text, faults);
 		return;
 	}
-	config_faults_at(b->faults, line_of(parser->problem_mark),
+	config_faults_at(faults, line_of(parser->problem_mark),
 	    column_of(parser->problem_mark), "syntax",
 	    "%s%s%s, expected valid YAML",
 	    parser->problem == NULL ? "not understood" : parser->problem,
 	    context == NULL ? "" : " ", context == NULL ? "" : context);
-}
-
-static void
-build(struct builder *b, yaml_parser_t *parser, const char *text, size_t length)
-{
-	yaml_event_t event;
-
-	while (!b->failed && !b->ended) {
-		if (!yaml_parser_parse(parser, &event)) {
-			fault_syntax(b, parser, text, length);
-			return;
-		}
-		assert(event.type < sizeof(handlers) / sizeof(handlers[0]));
-		handlers[event.type](b, &event);
-		yaml_event_delete(&event);
-	}
 }
 
 bool
@@ -497,12 +383,13 @@ config_node_parse(struct config_node **root, const char *text, size_t length,
 {
 	struct builder b = { .faults = faults };
 	yaml_parser_t parser;
+	yaml_event_t event;
 
 	*root = NULL;
 	if (length > CONFIG_NODE_TEXT_MAX) {
 		config_faults_add(faults,
-		    "larger than %d KB, which is the "
-		    "most a configuration may have",
+		    "larger than %d KB, which is the most a configuration may "
+		    "have",
 		    CONFIG_NODE_TEXT_MAX / 1024);
 		return false;
 	}
@@ -511,7 +398,15 @@ config_node_parse(struct config_node **root, const char *text, size_t length,
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(
 	    &parser, (const unsigned char *)text, length);
-	build(&b, &parser, text, length);
+	while (!b.failed && !b.ended) {
+		if (!yaml_parser_parse(&parser, &event)) {
+			fault_syntax(&parser, text, faults);
+			b.failed = true;
+			break;
+		}
+		take(&b, &event);
+		yaml_event_delete(&event);
+	}
 	yaml_parser_delete(&parser);
 	free(b.key);
 	*root = b.root;

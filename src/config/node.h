@@ -14,14 +14,9 @@
 
 struct config_faults;
 
-/*
- * Bounds on what is parsed.  libyaml takes time quadratic in the number of
- * open brackets, so the depth is checked while parsing, and a file's size
- * before it.
- */
+/* Bounds on what is parsed: libyaml needs seconds for thousands of brackets. */
 #define CONFIG_NODE_TEXT_MAX (64 * 1024) /* bytes */
 #define CONFIG_NODE_DEPTH_MAX 8
-#define CONFIG_NODE_COUNT_MAX 4096
 
 /* Room for a dotted path as config_node_path() writes it. */
 #define CONFIG_PATH_SIZE 256
@@ -51,6 +46,7 @@ struct config_node {
 	struct config_node *first; /* child */
 	struct config_node *last;  /* child */
 	struct config_node *next;  /* sibling */
+	struct config_node *chain; /* any other of the tree, from the root on */
 };
 
 /*

@@ -230,11 +230,12 @@ static const struct fault_case fault_cases[] = {
 			  "value: " REFUSED },
 	{ "redis: {nodes: [*a]}", "t:1:17: redis.nodes: is an alias (*), "
 				  "expected a plain value: " REFUSED },
-	{ "*a : 1", "t:1:1: (top): the key 'a' is an alias (*), expected a "
-		    "plain key: anchors, aliases and tags are refused\n" },
-	{ "&a log: {}",
-	    "t:1:1: (top): the key 'log' has an anchor (&) or a tag (!), "
-	    "expected a plain key: anchors, aliases and tags are refused\n" },
+	{ "*a : 1", "t:1:1: (top): a list, mapping or alias as a key, "
+		    "expected the name of a setting\n" },
+	{ "&a log: {}", "t:1:1: (top): has an anchor (&), expected a plain "
+			"value: " REFUSED },
+	{ "!!str log: {}", "t:1:1: (top): has a tag (!), expected a plain "
+			   "value: tags are refused\n" },
 	{ "log: !!map {}", "t:1:6: log: has a tag (!), expected a plain "
 			   "value: tags are refused\n" },
 	{ "listen: !!seq []", "t:1:9: listen: has a tag (!), expected a plain "
@@ -244,8 +245,8 @@ static const struct fault_case fault_cases[] = {
 	    "refused\n"
 	    "t:1:32: log.level: has a tag (!), expected a plain value: tags "
 	    "are refused\n" },
-	{ "? [a]\n: b", "t:1:3: (top): a list or mapping as a key, expected "
-			"the name of a setting\n" },
+	{ "? [a]\n: b", "t:1:3: (top): a list, mapping or alias as a key, "
+			"expected the name of a setting\n" },
 	{ "\"a\\0b\": 1", "t:1:1: (top): a key with a NUL character in it, "
 			  "expected the name of a setting\n" },
 	{ "redis: {user: \"a\\0b\"}", "t:1:15: redis.user: has a NUL "
