@@ -4,6 +4,8 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -104,6 +106,17 @@ parse_duration_why(const char *s, size_t n)
 	if (number && find_unit(s + digits, n - digits))
 		return "is longer than 365d";
 	return "is not a duration such as 500ms, 30s, 5m, 2h or 1d";
+}
+
+void
+parse_duration_text(char buf[DURATION_SIZE], int64_t ms)
+{
+	size_t i = sizeof(units) / sizeof(units[0]) - 1;
+
+	while (ms % units[i].ms != 0)
+		i--;
+	(void)snprintf(buf, DURATION_SIZE, "%" PRId64 "%s", ms / units[i].ms,
+	    ms == 0 ? "" : units[i].word);
 }
 
 /*

@@ -23,6 +23,10 @@ bool parse_duration(const char *s, size_t n, int64_t *out_ms)
 /* The end of the sentence "VALUE ..." for a duration that did not parse. */
 const char *parse_duration_why(const char *s, size_t n);
 
+/* In the largest unit that leaves no remainder: it parses to the same. */
+#define DURATION_SIZE 32
+void parse_duration_text(char buf[DURATION_SIZE], int64_t ms);
+
 /* Well-formed UTF-8 (RFC 3629: shortest form, no surrogates)? */
 bool parse_utf8(const char *s, size_t n);
 

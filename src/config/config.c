@@ -45,13 +45,6 @@ fault_unknown(const struct config_node *node, const char *section,
 		    config_field_list(section, list, sizeof(list)));
 }
 
-static void
-clear(const struct config_field *field, void *slot)
-{
-	if (field->type->fini != NULL)
-		field->type->fini(slot);
-}
-
 /* Takes one value.  `listen:` with nothing behind it is not given. */
 static void
 take(struct config_draft *draft, const struct config_field *field,
@@ -62,7 +55,8 @@ take(struct config_draft *draft, const struct config_field *field,
 
 	if (field->type->is_list && config_node_is_empty(node))
 		return;
-	clear(field, slot); /* holds something when the key is there twice */
+	config_value_clear(
+	    field, slot); /* holds something when the key is there twice */
 	draft->given[id] = node;
 	if (!config_value_set(field, node, slot, draft->faults))
 		draft->bad[id] = true;
@@ -150,7 +144,8 @@ set_defaults(struct config_draft *draft)
 
 		if (draft->given[i] != NULL && !draft->bad[i])
 			continue;
-		clear(field, config_field_slot(field, draft->config));
+		config_value_clear(
+		    field, config_field_slot(field, draft->config));
 		set_default(draft->config, field);
 	}
 }
@@ -166,10 +161,7 @@ name_of_host(void)
 		name[NAME_MAX_BYTES] = '\0';
 	name[NAME_MAX_BYTES] = '\0';
 	for (char *p = name; *p != '\0'; p++)
-		if (strchr("abcdefghijklmnopqrstuvwxyz"
-			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			   "0123456789._-",
-			*p) == NULL)
+		if (strchr(CONFIG_NAME_CHARACTERS, *p) == NULL)
 			*p = '-';
 	return xstrdup(name[0] == '\0' ? "broker" : name);
 }
@@ -319,7 +311,7 @@ config_free(struct config *config)
 	char *secret = config->redis.sentinel_password;
 
 	for (size_t i = 0; i < CONFIG_FIELDS; i++)
-		clear(&config_fields[i],
+		config_value_clear(&config_fields[i],
 		    config_field_slot(&config_fields[i], config));
 	if (secret != NULL)
 		explicit_bzero(secret, strlen(secret));
@@ -344,7 +336,7 @@ dump_field(const struct config *config, const struct config_field *field,
 	fprintf(out, "%s%s:", indent, config_field_leaf(field));
 	if (!field->type->is_list)
 		fputc(' ', out);
-	field->type->dump(field, slot, out);
+	config_value_dump(field, slot, out);
 }
 
 void
@@ -382,7 +374,7 @@ as_text(const struct config_field *field, const void *slot)
 	out = open_memstream(&text, &n);
 	if (out == NULL)
 		abort();
-	field->type->dump(field, slot, out);
+	config_value_dump(field, slot, out);
 	if (fclose(out) != 0)
 		abort();
 	text[strcspn(text, "\n")] = '\0';
@@ -413,14 +405,12 @@ config_reload_diff(struct config *config, const struct config *fresh,
 		void *to = config_field_slot(field, config);
 		const void *from = config_field_slot_const(field, fresh);
 
-		if (field->type->same(to, from))
+		if (config_value_same(field, to, from))
 			continue;
 		tell_change(field, to, from, changed, arg);
 		if (!field->reloadable)
 			continue;
-		assert(field->type->copy != NULL);
-		clear(field, to);
-		field->type->copy(to, from);
+		config_value_copy(field, to, from);
 		copied++;
 	}
 	/* A file of the same name may hold another password by now. */

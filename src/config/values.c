@@ -1,6 +1,9 @@
 /*
  * The types of settings that are single values.  Owns nothing: values live in
  * struct config.  Lists are in lists.c.
+ *
+ * A value is stored as a number (also a choice, and true or false) or as a
+ * text; how it is compared, copied and freed follows from that alone.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -8,7 +11,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,306 +21,148 @@
 #include "config/fields.h"
 #include "config/node.h"
 
-/* A unit, and how much of the smallest it is; the largest first. */
-struct unit {
+#define DIGITS "0123456789"
+#define OUT_OF_RANGE "is out of range"
+
+/* --- Numbers */
+
+static const struct size_unit {
 	const char *name;
 	int64_t factor;
-};
-
-static const struct unit size_units[] = {
+} size_units[] = {
 	{ "GB", INT64_C(1) << 30 },
 	{ "MB", INT64_C(1) << 20 },
 	{ "KB", INT64_C(1) << 10 },
 	{ "B", 1 },
-	{ NULL, 0 },
 };
 
-static const struct unit duration_units[] = {
-	{ "d", INT64_C(24) * 3600 * 1000 },
-	{ "h", INT64_C(3600) * 1000 },
-	{ "m", INT64_C(60) * 1000 },
-	{ "s", 1000 },
-	{ "ms", 1 },
-	{ NULL, 0 },
-};
+#define SIZE_UNITS (sizeof(size_units) / sizeof(size_units[0]))
 
-#define AMOUNT_SIZE 32
+static void
+number_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
+{
+	snprintf(buf, CONFIG_NUMBER_SIZE, "%" PRId64, value);
+}
 
 /* In the largest unit that leaves no remainder; 0 needs none. */
-static const char *
-format_amount(char buf[AMOUNT_SIZE], const struct unit *units, int64_t value)
+static void
+size_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
 {
-	if (value == 0)
-		return strcpy(buf, "0");
-	while (value % units->factor != 0)
-		units++;
-	snprintf(buf, AMOUNT_SIZE, "%" PRId64 "%s", value / units->factor,
-	    units->name);
-	return buf;
-}
+	const struct size_unit *unit = size_units;
 
-static bool
-in_range(const struct config_field *field, uint64_t value)
-{
-	return value >= (uint64_t)field->min && value <= (uint64_t)field->max;
+	while (value % unit->factor != 0)
+		unit++;
+	snprintf(buf, CONFIG_NUMBER_SIZE, "%" PRId64 "%s", value / unit->factor,
+	    value == 0 ? "" : unit->name);
 }
-
-/* --- Booleans */
 
 static const char *
-bool_parse(const struct config_field *field, const char *text, void *slot)
+in_range(const struct config_field *field, int64_t value)
 {
-	(void)field;
-	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-		return "is neither true nor false";
-	*(bool *)slot = strcmp(text, "true") == 0;
-	return NULL;
+	return value < field->min || value > field->max ? OUT_OF_RANGE : NULL;
 }
-
-static void
-bool_expected(const struct config_field *field, char *buf, size_t size)
-{
-	(void)field;
-	snprintf(buf, size, "true or false");
-}
-
-static void
-bool_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	(void)field;
-	fprintf(out, "%s\n", *(const bool *)slot ? "true" : "false");
-}
-
-static bool
-bool_same(const void *a, const void *b)
-{
-	return *(const bool *)a == *(const bool *)b;
-}
-
-static void
-bool_copy(void *to, const void *from)
-{
-	*(bool *)to = *(const bool *)from;
-}
-
-/* --- Numbers */
 
 static const char *
-number_parse(const struct config_field *field, const char *text, void *slot)
+bool_parse(const struct config_field *field, const char *text, int64_t *value)
 {
-	uint64_t value;
+	(void)field;
+	*value = strcmp(text, "true") == 0;
+	return *value || strcmp(text, "false") == 0
+		   ? NULL
+		   : "is neither true nor false";
+}
 
-	if (text[strspn(text, "0123456789")] != '\0' || text[0] == '\0')
+static const char *
+number_parse(const struct config_field *field, const char *text, int64_t *value)
+{
+	uint64_t number;
+
+	if (text[strspn(text, DIGITS)] != '\0' || text[0] == '\0')
 		return "is not a whole number";
 	if (text[0] == '0' && text[1] != '\0')
 		return "begins with a zero";
-	if (!parse_number(text, strlen(text), UINT32_MAX, &value) ||
-	    !in_range(field, value))
-		return "is out of range";
-	*(unsigned *)slot = (unsigned)value;
-	return NULL;
+	if (!parse_number(text, strlen(text), UINT32_MAX, &number))
+		return OUT_OF_RANGE;
+	*value = (int64_t)number;
+	return in_range(field, *value);
 }
-
-static void
-number_expected(const struct config_field *field, char *buf, size_t size)
-{
-	snprintf(buf, size, "a number from %" PRId64 " to %" PRId64, field->min,
-	    field->max);
-}
-
-static void
-number_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	(void)field;
-	fprintf(out, "%u\n", *(const unsigned *)slot);
-}
-
-static bool
-number_same(const void *a, const void *b)
-{
-	return *(const unsigned *)a == *(const unsigned *)b;
-}
-
-static void
-number_copy(void *to, const void *from)
-{
-	*(unsigned *)to = *(const unsigned *)from;
-}
-
-/* --- Durations */
 
 static const char *
-duration_parse(const struct config_field *field, const char *text, void *slot)
+duration_parse(
+    const struct config_field *field, const char *text, int64_t *value)
 {
-	int64_t ms;
-
-	if (!parse_duration(text, strlen(text), &ms))
+	if (!parse_duration(text, strlen(text), value))
 		return parse_duration_why(text, strlen(text));
-	if (ms < field->min || ms > field->max)
-		return "is out of range";
-	*(int64_t *)slot = ms;
-	return NULL;
-}
-
-static void
-duration_expected(const struct config_field *field, char *buf, size_t size)
-{
-	char min[AMOUNT_SIZE];
-	char max[AMOUNT_SIZE];
-
-	snprintf(buf, size, "a duration such as 30s or 500ms, from %s to %s",
-	    format_amount(min, duration_units, field->min),
-	    format_amount(max, duration_units, field->max));
-}
-
-static void
-duration_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	char text[AMOUNT_SIZE];
-
-	(void)field;
-	fprintf(out, "%s\n",
-	    format_amount(text, duration_units, *(const int64_t *)slot));
-}
-
-static bool
-duration_same(const void *a, const void *b)
-{
-	return *(const int64_t *)a == *(const int64_t *)b;
-}
-
-static void
-duration_copy(void *to, const void *from)
-{
-	*(int64_t *)to = *(const int64_t *)from;
-}
-
-/* --- Sizes */
-
-static const struct unit *
-find_unit(const struct unit *units, const char *name)
-{
-	while (units->name != NULL && strcmp(units->name, name) != 0)
-		units++;
-	return units->name == NULL ? NULL : units;
+	return in_range(field, *value);
 }
 
 static const char *
-size_parse(const struct config_field *field, const char *text, void *slot)
+size_parse(const struct config_field *field, const char *text, int64_t *value)
 {
-	size_t digits = strspn(text, "0123456789");
-	const struct unit *unit = find_unit(size_units, text + digits);
-	uint64_t value;
+	size_t digits = strspn(text, DIGITS), i = 0;
+	const char *unit = text + digits;
+	uint64_t count;
 
 	if (digits == 0)
 		return "is not a size";
 	if (text[0] == '0' && digits > 1)
 		return "begins with a zero";
-	if (text[digits] == '\0' &&
-	    (strcmp(text, "0") == 0 || field->type == &config_type_BYTES))
-		unit = find_unit(size_units, "B");
-	else if (text[digits] == '\0')
+	if (unit[0] == '\0' && strcmp(text, "0") != 0 && !field->type->is_bare)
 		return "has no unit (B, KB, MB or GB)";
-	if (unit == NULL)
+	if (unit[0] == '\0')
+		unit = "B";
+	while (i < SIZE_UNITS && strcmp(size_units[i].name, unit) != 0)
+		i++;
+	if (i == SIZE_UNITS)
 		return "has an unknown unit (there are B, KB, MB and GB)";
-	if (!parse_number(
-		text, digits, (uint64_t)(INT64_MAX / unit->factor), &value) ||
-	    !in_range(field, value * (uint64_t)unit->factor))
-		return "is out of range";
-	*(size_t *)slot = (size_t)(value * (uint64_t)unit->factor);
-	return NULL;
+	if (!parse_number(text, digits,
+		(uint64_t)(INT64_MAX / size_units[i].factor), &count))
+		return OUT_OF_RANGE;
+	*value = (int64_t)count * size_units[i].factor;
+	return in_range(field, *value);
 }
 
-static void
-size_expected(const struct config_field *field, char *buf, size_t size)
+static const char *
+choice_parse(const struct config_field *field, const char *text, int64_t *value)
 {
-	char min[AMOUNT_SIZE];
-	char max[AMOUNT_SIZE];
-
-	snprintf(buf, size, "a size such as 64KB or 1MB, from %s to %s",
-	    format_amount(min, size_units, field->min),
-	    format_amount(max, size_units, field->max));
+	*value = 0;
+	while (field->choices[*value] != NULL &&
+	       strcmp(field->choices[*value], text) != 0)
+		(*value)++;
+	return field->choices[*value] == NULL ? "is unknown" : NULL;
 }
 
-static void
-bytes_expected(const struct config_field *field, char *buf, size_t size)
-{
-	char min[AMOUNT_SIZE];
-	char max[AMOUNT_SIZE];
-
-	snprintf(buf, size,
-	    "a number of bytes or a size such as 4KB, from %s to %s",
-	    format_amount(min, size_units, field->min),
-	    format_amount(max, size_units, field->max));
-}
-
-static void
-size_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	char text[AMOUNT_SIZE];
-
-	(void)field;
-	fprintf(out, "%s\n",
-	    format_amount(text, size_units, (int64_t) * (const size_t *)slot));
-}
-
-static void
-bytes_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	(void)field;
-	fprintf(out, "%zu\n", *(const size_t *)slot);
-}
-
-static bool
-size_same(const void *a, const void *b)
-{
-	return *(const size_t *)a == *(const size_t *)b;
-}
-
-static void
-size_copy(void *to, const void *from)
-{
-	*(size_t *)to = *(const size_t *)from;
-}
-
-/* --- Choices: the enums of struct config, which gcc makes unsigned int */
-
+/* An unsigned is also the enum of a choice, which gcc makes one. */
 _Static_assert(sizeof(enum config_field_id) == sizeof(unsigned),
     "an enum must be as large as unsigned");
 
-static const char *
-choice_parse(const struct config_field *field, const char *text, void *slot)
+static int64_t
+load(const struct config_type *type, const void *slot)
 {
-	for (unsigned i = 0; field->choices[i] != NULL; i++) {
-		if (strcmp(field->choices[i], text) != 0)
-			continue;
-		*(unsigned *)slot = i;
-		return NULL;
+	int64_t large;
+	unsigned small;
+
+	if (type->size == sizeof(bool))
+		return *(const bool *)slot;
+	if (type->size == sizeof(large)) {
+		memcpy(&large, slot, sizeof(large));
+		return large;
 	}
-	return "is unknown";
+	memcpy(&small, slot, sizeof(small));
+	return small;
 }
 
 static void
-choice_expected(const struct config_field *field, char *buf, size_t size)
+store(const struct config_type *type, void *slot, int64_t value)
 {
-	size_t used = 0;
+	unsigned small = (unsigned)value;
 
-	for (size_t i = 0; field->choices[i] != NULL; i++) {
-		const char *before = i == 0			     ? ""
-				     : field->choices[i + 1] == NULL ? " or "
-								     : ", ";
-		int n = snprintf(
-		    buf + used, size - used, "%s%s", before, field->choices[i]);
-
-		assert(n > 0 && (size_t)n < size - used);
-		used += (size_t)n;
-	}
-}
-
-static void
-choice_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	fprintf(out, "%s\n", field->choices[*(const unsigned *)slot]);
+	if (type->size == sizeof(bool))
+		*(bool *)slot = value != 0;
+	else if (type->size == sizeof(small))
+		memcpy(slot, &small, sizeof(small));
+	else
+		memcpy(slot, &value, sizeof(value));
 }
 
 /* --- Text */
@@ -336,91 +180,48 @@ has_control(const char *text)
 }
 
 static const char *
-secret_parse(const struct config_field *field, const char *text, void *slot)
+secret_check(const struct config_field *field, const char *text)
 {
 	size_t n = strlen(text);
 
 	if (n == 0 && field->min > 0)
 		return "is empty";
-	if (!in_range(field, n))
-		return "is too long";
-	*(char **)slot = xstrdup(text);
-	return NULL;
+	return in_range(field, (int64_t)n) != NULL ? "is too long" : NULL;
 }
 
 static const char *
-string_parse(const struct config_field *field, const char *text, void *slot)
+string_check(const struct config_field *field, const char *text)
 {
-	if (has_control(text))
-		return "has a control character in it";
-	return secret_parse(field, text, slot);
+	return has_control(text) ? "has a control character in it"
+				 : secret_check(field, text);
 }
 
 static const char *
-word_parse(const struct config_field *field, const char *text, void *slot)
+word_check(const struct config_field *field, const char *text)
 {
-	if (strchr(text, ' ') != NULL)
-		return "has a space in it";
-	return string_parse(field, text, slot);
+	return strchr(text, ' ') != NULL ? "has a space in it"
+					 : string_check(field, text);
 }
 
 static const char *
-address_parse(const struct config_field *field, const char *text, void *slot)
+name_check(const struct config_field *field, const char *text)
 {
-	struct config_address address;
-	const char *why;
+	return text[strspn(text, CONFIG_NAME_CHARACTERS)] != '\0'
+		   ? "has a character that is not allowed"
+		   : string_check(field, text);
+}
+
+static const char *
+address_check(const struct config_field *field, const char *text)
+{
+	struct config_address address = { 0 };
+	const char *why = NULL;
 
 	(void)field;
-	if (text[0] != '\0') {
+	if (text[0] != '\0')
 		why = config_address_parse_tcp(&address, text, 1);
-		if (why != NULL)
-			return why;
-		config_address_fini(&address);
-	}
-	*(char **)slot = xstrdup(text);
-	return NULL;
-}
-
-static void
-address_expected(const struct config_field *field, char *buf, size_t size)
-{
-	(void)field;
-	snprintf(buf, size, "HOST:PORT or [V6]:PORT");
-}
-
-static const char *
-name_parse(const struct config_field *field, const char *text, void *slot)
-{
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789._-";
-
-	if (text[strspn(text, allowed)] != '\0')
-		return "has a character that is not allowed";
-	return string_parse(field, text, slot);
-}
-
-static void
-string_expected(const struct config_field *field, char *buf, size_t size)
-{
-	snprintf(buf, size, "text of %" PRId64 " to %" PRId64 " bytes",
-	    field->min, field->max);
-}
-
-static void
-word_expected(const struct config_field *field, char *buf, size_t size)
-{
-	snprintf(buf, size, "at most %" PRId64 " bytes of text without spaces",
-	    field->max);
-}
-
-static void
-name_expected(const struct config_field *field, char *buf, size_t size)
-{
-	snprintf(buf, size,
-	    "at most %" PRId64 " letters, digits, '.', '_' and "
-	    "'-'",
-	    field->max);
+	config_address_fini(&address);
+	return why;
 }
 
 /* Decodes one character and moves *p behind it; a stray byte is Latin-1. */
@@ -472,175 +273,212 @@ config_value_write_quoted(const char *text, FILE *out)
 	fputc('"', out);
 }
 
-static void
-string_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	(void)field;
-	config_value_write_quoted(*(char *const *)slot, out);
-	fputc('\n', out);
-}
-
-static bool
-string_same(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b) == 0;
-}
-
-static void
-string_copy(void *to, const void *from)
-{
-	*(char **)to = xstrdup(*(char *const *)from);
-}
-
-static void
-string_fini(void *slot)
-{
-	free(*(char **)slot);
-	*(char **)slot = NULL;
-}
-
-/* Only an empty one can be shown; config_dump() comments out the others. */
-static void
-secret_dump(const struct config_field *field, const void *slot, FILE *out)
-{
-	assert(**(char *const *)slot == '\0');
-	string_dump(field, slot, out);
-}
-
-static void
-secret_fini(void *slot)
-{
-	char *text = *(char **)slot;
-
-	if (text != NULL)
-		explicit_bzero(text, strlen(text));
-	string_fini(slot);
-}
-
 /* --- The rows */
 
 const struct config_type config_type_BOOL = {
 	.unquoted = true,
+	.size = sizeof(bool),
 	.parse = bool_parse,
-	.expected = bool_expected,
-	.dump = bool_dump,
-	.same = bool_same,
-	.copy = bool_copy,
+	.expected = "true or false",
 };
 
 const struct config_type config_type_NUMBER = {
 	.unquoted = true,
+	.size = sizeof(unsigned),
 	.parse = number_parse,
-	.expected = number_expected,
-	.dump = number_dump,
-	.same = number_same,
-	.copy = number_copy,
+	.format = number_format,
+	.expected = "a number from < to >",
 };
 
 const struct config_type config_type_DURATION = {
+	.size = sizeof(int64_t),
 	.parse = duration_parse,
-	.expected = duration_expected,
-	.dump = duration_dump,
-	.same = duration_same,
-	.copy = duration_copy,
+	.format = parse_duration_text,
+	.expected = "a duration such as 30s or 500ms, from < to >",
 };
 
 const struct config_type config_type_SIZE = {
+	.size = sizeof(size_t),
 	.parse = size_parse,
-	.expected = size_expected,
-	.dump = size_dump,
-	.same = size_same,
-	.copy = size_copy,
+	.format = size_format,
+	.expected = "a size such as 64KB or 1MB, from < to >",
 };
 
 const struct config_type config_type_BYTES = {
+	.is_bare = true,
+	.size = sizeof(size_t),
 	.parse = size_parse,
-	.expected = bytes_expected,
-	.dump = bytes_dump,
-	.same = size_same,
-	.copy = size_copy,
+	.format = size_format,
+	.expected = "a number of bytes or a size such as 4KB, from < to >",
 };
 
 const struct config_type config_type_CHOICE = {
+	.size = sizeof(unsigned),
 	.parse = choice_parse,
-	.expected = choice_expected,
-	.dump = choice_dump,
-	.same = number_same,
-	.copy = number_copy,
 };
 
 const struct config_type config_type_STRING = {
-	.parse = string_parse,
-	.expected = string_expected,
-	.dump = string_dump,
-	.same = string_same,
-	.copy = string_copy,
-	.fini = string_fini,
+	.check = string_check,
+	.expected = "text of < to > bytes",
 };
 
 const struct config_type config_type_NAME = {
-	.parse = name_parse,
-	.expected = name_expected,
-	.dump = string_dump,
-	.same = string_same,
-	.copy = string_copy,
-	.fini = string_fini,
+	.check = name_check,
+	.expected = "at most > letters, digits, '.', '_' and '-'",
 };
 
 const struct config_type config_type_WORD = {
-	.parse = word_parse,
-	.expected = word_expected,
-	.dump = string_dump,
-	.same = string_same,
-	.copy = string_copy,
-	.fini = string_fini,
+	.check = word_check,
+	.expected = "at most > bytes of text without spaces",
 };
 
 const struct config_type config_type_ADDRESS = {
-	.parse = address_parse,
-	.expected = address_expected,
-	.dump = string_dump,
-	.same = string_same,
-	.copy = string_copy,
-	.fini = string_fini,
+	.check = address_check,
+	.expected = "HOST:PORT or [V6]:PORT",
 };
 
 const struct config_type config_type_SECRET = {
 	.is_secret = true,
-	.parse = secret_parse,
-	.expected = string_expected,
-	.dump = secret_dump,
-	.same = string_same,
-	.copy = string_copy,
-	.fini = secret_fini,
+	.check = secret_check,
+	.expected = "text of < to > bytes",
 };
+
+/* --- What is the same for all of them */
+
+bool
+config_value_same(
+    const struct config_field *field, const void *a, const void *b)
+{
+	const struct config_type *type = field->type;
+
+	if (type->is_list)
+		return type->same(a, b);
+	if (type->size > 0)
+		return memcmp(a, b, type->size) == 0;
+	return strcmp(*(char *const *)a, *(char *const *)b) == 0;
+}
+
+void
+config_value_clear(const struct config_field *field, void *slot)
+{
+	char **text = slot;
+
+	if (field->type->is_list)
+		field->type->fini(slot);
+	if (field->type->is_list || field->type->size > 0 || *text == NULL)
+		return;
+	explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+void
+config_value_copy(const struct config_field *field, void *to, const void *from)
+{
+	assert(!field->type->is_list); /* no list is reloadable */
+	config_value_clear(field, to);
+	if (field->type->size > 0)
+		memcpy(to, from, field->type->size);
+	else
+		*(char **)to = xstrdup(*(char *const *)from);
+}
+
+void
+config_value_dump(const struct config_field *field, const void *slot, FILE *out)
+{
+	const struct config_type *type = field->type;
+	char text[CONFIG_NUMBER_SIZE];
+
+	if (type->is_list) {
+		type->dump(slot, out);
+		return;
+	}
+	if (type->size == 0) {
+		/* config_dump() comments out what can't be shown. */
+		assert(!type->is_secret || **(char *const *)slot == '\0');
+		config_value_write_quoted(*(char *const *)slot, out);
+	} else if (type == &config_type_BOOL) {
+		fputs(load(type, slot) != 0 ? "true" : "false", out);
+	} else if (type == &config_type_CHOICE) {
+		fputs(field->choices[load(type, slot)], out);
+	} else if (type->is_bare) {
+		fprintf(out, "%" PRId64, load(type, slot));
+	} else {
+		type->format(text, load(type, slot));
+		fputs(text, out);
+	}
+	fputc('\n', out);
+}
 
 /* --- From a node */
 
-static bool
-set_scalar(const struct config_field *field, const struct config_node *node,
-    void *slot, struct config_faults *faults)
+/* "debug, info or error" */
+static void
+list_choices(const char *const *choices, FILE *out)
+{
+	for (size_t i = 0; choices[i] != NULL; i++) {
+		if (i > 0)
+			fputs(choices[i + 1] == NULL ? " or " : ", ", out);
+		fputs(choices[i], out);
+	}
+}
+
+/* What a value should have been, with the bounds in place of < and >. */
+static void
+expected(const struct config_field *field, char text[CONFIG_EXPECTED_SIZE])
 {
 	const struct config_type *type = field->type;
-	char expected[CONFIG_EXPECTED_SIZE];
-	char quoted[CONFIG_QUOTE_SIZE];
-	const char *why;
+	FILE *out = fmemopen(text, CONFIG_EXPECTED_SIZE, "w");
+	char number[CONFIG_NUMBER_SIZE];
 
-	type->expected(field, expected, sizeof(expected));
-	if (type->unquoted && config_node_is_empty(node)) {
-		config_node_fault(
-		    node, faults, "has no value, expected %s", expected);
-		return false;
+	if (out == NULL)
+		abort();
+	if (type->expected == NULL)
+		list_choices(field->choices, out);
+	for (const char *p = type->expected; p != NULL && *p != '\0'; p++) {
+		if (*p != '<' && *p != '>') {
+			fputc(*p, out);
+			continue;
+		}
+		(type->format == NULL ? number_format : type->format)(
+		    number, *p == '<' ? field->min : field->max);
+		fputs(number, out);
 	}
+	fclose(out);
+}
+
+static const char *
+set_scalar(const struct config_field *field, const struct config_node *node,
+    void *slot)
+{
+	const struct config_type *type = field->type;
+	const char *why;
+	int64_t value;
+
 	if (type->unquoted && node->quoted)
-		why = "is in quotes";
+		return "is in quotes";
+	if (type->size > 0)
+		why = type->parse(field, node->text, &value);
 	else
-		why = type->parse(field, node->text, slot);
-	if (why == NULL)
-		return true;
-	config_node_fault(node, faults, "%s %s, expected %s",
-	    type->is_secret ? "the value" : config_quote(quoted, node->text),
-	    why, expected);
+		why = type->check(field, node->text);
+	if (why != NULL)
+		return why;
+	if (type->size > 0)
+		store(type, slot, value);
+	else
+		*(char **)slot = xstrdup(node->text);
+	return NULL;
+}
+
+static bool
+fault(const struct config_field *field, const struct config_node *node,
+    const char *subject, const char *why, struct config_faults *faults)
+{
+	char text[CONFIG_EXPECTED_SIZE];
+
+	expected(field, text);
+	config_node_fault(
+	    node, faults, "%s %s, expected %s", subject, why, text);
 	return false;
 }
 
@@ -648,18 +486,24 @@ bool
 config_value_set(const struct config_field *field,
     const struct config_node *node, void *slot, struct config_faults *faults)
 {
-	enum config_node_kind kind =
-	    field->type->is_list ? CONFIG_NODE_LIST : CONFIG_NODE_SCALAR;
-	char expected[CONFIG_EXPECTED_SIZE];
+	const struct config_type *type = field->type;
+	char quoted[CONFIG_QUOTE_SIZE];
+	const char *why;
 
 	if (node->refused)
 		return false;
-	if (node->kind == kind && field->type->is_list)
-		return field->type->parse_list(field, node, slot, faults);
-	if (node->kind == kind)
-		return set_scalar(field, node, slot, faults);
-	field->type->expected(field, expected, sizeof(expected));
-	config_node_fault(node, faults, "is %s, expected %s",
-	    config_node_kind_name(node), expected);
-	return false;
+	if (node->kind !=
+	    (type->is_list ? CONFIG_NODE_LIST : CONFIG_NODE_SCALAR))
+		return fault(
+		    field, node, "is", config_node_kind_name(node), faults);
+	if (type->is_list)
+		return type->parse_list(node, slot, faults);
+	if (type->unquoted && config_node_is_empty(node))
+		return fault(field, node, "has", "no value", faults);
+	why = set_scalar(field, node, slot);
+	if (why == NULL)
+		return true;
+	return fault(field, node,
+	    type->is_secret ? "the value" : config_quote(quoted, node->text),
+	    why, faults);
 }

@@ -1,6 +1,6 @@
 /*
- * The types of settings: how a value of each is read from a node, written as
- * YAML, compared, copied and freed.
+ * The types of settings: how a value of each is read from a node and written
+ * as YAML; and what is done with values of any type.
  *
  * To add a type: a row in values.c (or lists.c), a line here.
  */
@@ -9,44 +9,47 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct config_faults;
 struct config_field;
 struct config_node;
 
+/* Room for a number with its unit, and for what was expected. */
+#define CONFIG_NUMBER_SIZE 32
+#define CONFIG_EXPECTED_SIZE 256
+
 /*
- * What a type can do with a value, which lives in a slot of struct config.  A
- * slot of all zeroes holds nothing and may be freed or set.  Constant.
+ * A type of settings.  Its values live in slots of struct config: as a number
+ * of `size` bytes, as a text (char *, owned), or as a list.  A slot of all
+ * zeroes holds nothing and may be cleared or set.  Constant.
  */
 struct config_type {
-	bool is_list;	/* else a single value */
+	bool is_list;	/* the last four are its own */
 	bool unquoted;	/* a word of YAML, such as true or 7: no quotes */
 	bool is_secret; /* never shown */
+	bool is_bare;	/* a size that is also read and written as bytes */
+	size_t size;	/* of a number, also of a bool or an enum; else 0 */
 
-	/*
-	 * Sets an empty slot.  A single value returns NULL, or the end of the
-	 * sentence "'TEXT' ..."; then the slot stays empty.
-	 */
+	/* What is taken; < and > are the bounds.  NULL: one of the choices. */
+	const char *expected;
+
+	/* Of a number; NULL, or the end of the sentence "'TEXT' ...". */
 	const char *(*parse)(
-	    const struct config_field *field, const char *text, void *slot);
+	    const struct config_field *field, const char *text, int64_t *value);
+	void (*format)(char buf[CONFIG_NUMBER_SIZE], int64_t value);
 
-	/* The same for a list, which adds faults itself: false if any. */
-	bool (*parse_list)(const struct config_field *field,
-	    const struct config_node *node, void *slot,
+	/* Of a text, as parse. */
+	const char *(*check)(
+	    const struct config_field *field, const char *text);
+
+	/* Adds faults itself, as items have places: false if any. */
+	bool (*parse_list)(const struct config_node *node, void *slot,
 	    struct config_faults *faults);
-
-	/* What parse takes: "a duration such as 30s, from 1s to 1d". */
-	void (*expected)(
-	    const struct config_field *field, char *buf, size_t size);
-
-	/* Writes what follows `key:`, with the line end. */
-	void (*dump)(
-	    const struct config_field *field, const void *slot, FILE *out);
-
+	void (*dump)(const void *slot, FILE *out); /* what follows `key:` */
 	bool (*same)(const void *a, const void *b);
-	void (*copy)(void *to, const void *from); /* to holds nothing */
-	void (*fini)(void *slot);		  /* NULL: nothing to free */
+	void (*fini)(void *slot);
 };
 
 extern const struct config_type config_type_BOOL;
@@ -63,7 +66,11 @@ extern const struct config_type config_type_SECRET;   /* any text */
 extern const struct config_type config_type_LISTEN;   /* config_listen */
 extern const struct config_type config_type_NODES;    /* config_nodes */
 
-#define CONFIG_EXPECTED_SIZE 256
+/* What the name of a broker is made of. */
+#define CONFIG_NAME_CHARACTERS       \
+	"abcdefghijklmnopqrstuvwxyz" \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"0123456789._-"
 
 /*
  * Reads the value of a setting into its slot, which must be empty.  False
@@ -72,6 +79,18 @@ extern const struct config_type config_type_NODES;    /* config_nodes */
 bool config_value_set(const struct config_field *field,
     const struct config_node *node, void *slot, struct config_faults *faults)
     __attribute__((warn_unused_result));
+
+bool config_value_same(
+    const struct config_field *field, const void *a, const void *b);
+
+/* Only numbers and texts; what `to` held is freed. */
+void config_value_copy(
+    const struct config_field *field, void *to, const void *from);
+void config_value_clear(const struct config_field *field, void *slot);
+
+/* Writes what follows `key:` in YAML, with the line end. */
+void config_value_dump(
+    const struct config_field *field, const void *slot, FILE *out);
 
 /* Writes text in double quotes, escaped so that YAML reads it back. */
 void config_value_write_quoted(const char *text, FILE *out);
