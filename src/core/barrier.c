@@ -20,8 +20,8 @@
 #include "config.h"
 
 #include "core/barrier.h"
-#include "core/emit.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
+#include "core/turn/emit.h"
 
 /* A barrier as this broker knows it. */
 struct barrier {

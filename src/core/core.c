@@ -7,33 +7,34 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/crc16.h"
 #include "base/xmalloc.h"
 #include "core/agenda.h"
 #include "core/barrier.h"
 #include "core/force.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "core/hold.h"
 #include "core/kept.h"
 #include "core/latch.h"
 #include "core/lease.h"
+#include "core/listing.h"
 #include "core/lock.h"
 #include "core/message.h"
-#include "core/notify.h"
 #include "core/pace.h"
 #include "core/queue.h"
-#include "core/quorum.h"
 #include "core/semaphore.h"
 #include "core/session.h"
+#include "core/session/notify.h"
 #include "core/status.h"
 #include "core/stop.h"
+#include "core/sweep.h"
+#include "core/turn/tally.h"
+#include "core/turn/work.h"
 #include "core/unlock.h"
 #include "core/unowned.h"
+#include "core/votes.h"
 #include "core/watch.h"
-#include "core/work.h"
 
 static int64_t
 clamp_ms(int64_t ms, int64_t low, int64_t high)
@@ -43,85 +44,113 @@ clamp_ms(int64_t ms, int64_t low, int64_t high)
 	return ms > high ? high : ms;
 }
 
-static void
-copy_nodes(struct core *core, const struct core_config *config)
-{
-	char number[24];
-	unsigned i;
+/* Who is told what; who asks whom is in the modules themselves. */
 
-	core->config.nodes = NULL;
-	if (!config->quorum)
-		return;
-	core->nodes = xcalloc(config->shards, sizeof(*core->nodes));
-	for (i = 0; i < config->shards; i++) {
-		snprintf(number, sizeof(number), "server %u", i + 1);
-		core->nodes[i] =
-		    xstrdup(config->nodes != NULL ? config->nodes[i] : number);
-	}
+static const struct timer_row timers[TIMER_MAX] = {
+	/* Semaphores come first, since their timers may tell of a loss. */
+	[TIMER_SYNC] = { AGENDA_SYNC, sync_timer },
+	[TIMER_LEASE] = { AGENDA_URGENT, lease_timer },
+	[TIMER_HOLD] = { AGENDA_URGENT, hold_timer },
+	[TIMER_PERMITS] = { AGENDA_URGENT, permits_timer },
+	[TIMER_GUARD] = { AGENDA_URGENT, guard_timer },
+	[TIMER_VOTE] = { AGENDA_URGENT, votes_timer },
+	[TIMER_WAITER] = { AGENDA_PATIENT, waiter_timer },
+	[TIMER_CLAIM] = { AGENDA_PATIENT, claim_timer },
+	[TIMER_SESSION] = { AGENDA_PATIENT, session_timer },
+	[TIMER_WATCH] = { AGENDA_PATIENT, watch_timer },
+	[TIMER_FORCE] = { AGENDA_PATIENT, force_timer },
+	[TIMER_ASK] = { AGENDA_PATIENT, status_timer },
+	[TIMER_STOP] = { AGENDA_PATIENT, stop_timer },
+	[TIMER_MADE] = { AGENDA_PATIENT, unowned_latch_timer },
+};
+
+static const struct turn_listener of_turn = {
+	.timers = timers,
+	.conn_of = session_conn,
+};
+
+static const struct guard_listener sync_of_guard = {
+	.changed = sync_unblock,
+	.history_changed = sync_reassert,
+	.reclaimed = sync_asserted,
+	.all_over = sync_all_over,
+};
+
+static const struct guard_listener locks_of_guard = {
+	.changed = sweep_blocked,
+	.history_changed = sweep_history,
+	.reclaimed = sweep_reclaimed,
+	.all_over = names_all_over,
+};
+
+static const struct guard_listener asks_of_guard = {
+	.link_up = status_link_up,
+	.all_over = stop_all_over,
+};
+
+static const struct guard_listener *const of_guards[] = { &sync_of_guard,
+	&locks_of_guard, &asks_of_guard, NULL };
+
+/* Times that follow from the lease (ARCHITECTURE, "The guard"). */
+static void
+set_times(struct core *core, int64_t lease_ms)
+{
+	core->pad_ms = clamp_ms(lease_ms * 3 / 10, 500, 3000);
+	core->stall_ms = core->pad_ms;
+	core->grace_ms = lease_ms + lease_ms / 100 + core->pad_ms + 500;
+	core->vouch_ms = lease_ms - lease_ms / 100 - 2;
 }
 
 struct core *
 core_new(const struct core_config *config)
 {
 	struct core *core = xcalloc(1, sizeof(*core));
-	int64_t lease_ms = config->lease_ms;
 
 	assert(strlen(config->broker) <= BROKER_MAX_BYTES);
 	assert(config->shards > 0 && config->shards <= UINT16_MAX);
-	assert(lease_ms >= 1000);
+	assert(config->lease_ms >= 1000);
 	core->config = *config;
-	core->work = xcalloc(1, sizeof(*core->work));
 	if (core->config.lanes == 0)
 		core->config.lanes = 1;
 	strcpy(core->broker, config->broker);
 	core->config.broker = core->broker;
 	core->address = xstrdup(config->address != NULL ? config->address : "");
 	core->config.address = core->address;
-	copy_nodes(core, config);
-	core->pad_ms = clamp_ms(lease_ms * 3 / 10, 500, 3000);
-	core->stall_ms = core->pad_ms;
-	core->grace_ms = lease_ms + lease_ms / 100 + core->pad_ms + 500;
-	core->vouch_ms = lease_ms - lease_ms / 100 - 2;
-	core->random[0] = config->seed[0];
-	core->random[1] = config->seed[1] | 1;
-	core->free_slot = UINT32_MAX;
-	TAILQ_INIT(&core->granted);
-	LIST_INIT(&core->listings);
-	TAILQ_INIT(&core->asks);
-	TAILQ_INIT(&core->votes);
-	TAILQ_INIT(&core->watched_touched);
-	TAILQ_INIT(&core->forces);
-	LIST_INIT(&core->made);
-	core->stop.kind = TIMER_STOP;
-	agenda_init(core);
-	guard_init(core);
+	set_times(core, config->lease_ms);
+	turn_init(core, &of_turn);
+	session_init(core);
+	guard_init(core, of_guards);
+	core->config.nodes = NULL; /* copied */
+	names_init(core);
+	leases_init(core);
+	watch_init(core);
+	force_init(core);
+	status_init(core);
 	sync_init(core);
+	stop_init(core);
+	listing_init(core);
 	return core;
 }
 
 void
 core_free(struct core *core)
 {
-	uint32_t i;
-
 	if (core == NULL)
 		return;
 	session_free_all(core);
-	force_free_all(core);
-	sync_free_all(core);
-	assert(core->nholds == 0 && core->npermits == 0 && core->nclaims == 0);
-	assert(LIST_EMPTY(&core->listings));
-	quorum_free_all(core);
+	listing_fini(core);
+	stop_fini(core);
 	unowned_fini(core);
-	agenda_fini(core);
-	for (i = 0; core->nodes != NULL && i < core->config.shards; i++)
-		free(core->nodes[i]);
-	free(core->nodes);
+	sync_fini(core);
+	status_fini(core);
+	force_fini(core);
+	watch_fini(core);
+	leases_fini(core);
+	names_fini(core);
 	guard_fini(core);
-	for (i = 0; i < core->nslots; i++)
-		free(core->slots[i].name);
-	free(core->slots);
-	free(core->work);
+	kept_fini(core);
+	session_fini(core);
+	turn_fini(core);
 	free(core->address);
 	free(core);
 }
@@ -141,35 +170,6 @@ core_reconfigure(struct core *core, const struct core_config *config)
 	core->config.max_delay_ms = config->max_delay_ms;
 	core->config.max_ttl_ms = config->max_ttl_ms;
 	core->config.max_unowned = config->max_unowned;
-}
-
-/* xorshift128+ (Vigna, 2014): for jitter and seeds, nothing secret. */
-uint64_t
-core_random(struct core *core)
-{
-	uint64_t x = core->random[0], y = core->random[1];
-
-	core->random[0] = y;
-	x ^= x << 23;
-	core->random[1] = x ^ y ^ (x >> 17) ^ (y >> 26);
-	return core->random[1] + y;
-}
-
-int64_t
-core_jitter(struct core *core, int64_t ms)
-{
-	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
-}
-
-/* One server is one shard; a cluster has a fixed number of buckets. */
-uint32_t
-core_shard(const struct core *core, const char *name, size_t len)
-{
-	if (core->config.shards == 1)
-		return 0;
-	if (core->config.quorum)
-		return guard_any(core);
-	return crc16(name, len) % core->config.shards;
 }
 
 static void
@@ -316,7 +316,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 	slot->name = NULL;
 	slot_free(core, slot);
 	if (was.kind == SLOT_VOTE)
-		quorum_outcome(
+		votes_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_LEASE)
 		lease_outcome(core, was.lock, was.op, ev->u.outcome.sent_ms,
@@ -346,7 +346,7 @@ static void
 on_resubscribed(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
-	message_resubscribed(core);
+	sweep_look(core);
 	sync_look_all(core);
 }
 
@@ -383,25 +383,20 @@ static void (*const handlers[])(
 void
 core_step(struct core *core, const struct core_event *event, struct effects *fx)
 {
-	if (event->now_ms > core->now_ms)
-		core->now_ms = event->now_ms;
-	core->fx = fx;
-	core->fx_first = fx->n;
-	work_begin(core);
+	turn_begin(core, event->now_ms, fx);
 	agenda_run(core, event->kind == CORE_TIME);
 	handlers[event->kind](core, event);
 	agenda_settle(core);
 	force_run(core);
 	watch_run(core);
 	pace_send_along(core);
-	notify_run(core);
-	if (core->nkeepers > 0)
+	tally_run(core);
+	if (core->sessions->nkeepers > 0)
 		kept_collect(core, core->fx_first);
-	quorum_send(core);
+	votes_send(core);
 	if (core->stopping)
 		guard_sign_off(core);
-	work_end(core);
-	core->fx = NULL;
+	turn_end(core);
 }
 
 int64_t
@@ -413,12 +408,20 @@ core_deadline(const struct core *core)
 int64_t
 core_promised_ms(const struct core *core)
 {
-	return core->stopping ? core->left_ms : core->promised_ms;
+	return core->stopping ? core->sessions->left_ms
+			      : core->sessions->promised_ms;
+}
+
+bool
+core_stopped(const struct core *core)
+{
+	return core->stopping && core->slots->inflight == 0 &&
+	       guard_all_over(core) && guard_signed_off(core);
 }
 
 bool
 core_has_grants(const struct core *core)
 {
-	return !TAILQ_EMPTY(&core->granted) ||
-	       !TAILQ_EMPTY(&core->sync_granted);
+	return !TAILQ_EMPTY(&core->locks->granted) ||
+	       !TAILQ_EMPTY(&core->syncs->granted);
 }

@@ -12,7 +12,7 @@
 #include "base/xmalloc.h"
 #include "core/deadlock.h"
 #include "core/queue.h"
-#include "core/work.h"
+#include "core/turn/work.h"
 
 /*
  * Circles are looked for among so many sessions, and where one has more holds
@@ -53,9 +53,9 @@ visit(struct core *core, struct walk *walk, const struct lock *l,
 			return false;
 		core_visit(core, 1);
 		s = h->session;
-		if (s == from || (s->walk == core->walks && s != start))
+		if (s == from || (s->walk == core->locks->walks && s != start))
 			continue;
-		s->walk = core->walks;
+		s->walk = core->locks->walks;
 		s->walk_via = l;
 		s->walk_from = from;
 		if (s == start)
@@ -127,7 +127,7 @@ deadlock_find(struct core *core, struct session *s, struct lock *const *locks,
 
 	if (!is_waited_for(core, s))
 		return false;
-	core->walks++;
+	core->locks->walks++;
 	for (i = 0; i < n; i++)
 		visit(core, &walk, locks[i], s, s);
 	while (!found && walk.head < walk.n)

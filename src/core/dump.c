@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "core/hold.h"
 #include "core/kept.h"
 #include "core/lock.h"
@@ -43,8 +43,8 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	if (least_ms < now_ms)
 		least_ms = now_ms;
 	s->valid_ms = least_ms;
-	if (least_ms > core->promised_ms)
-		core->promised_ms = least_ms;
+	if (least_ms > core->sessions->promised_ms)
+		core->sessions->promised_ms = least_ms;
 	/* Of the present millisecond a part is over. */
 	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }
@@ -109,17 +109,17 @@ void
 core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
 	memset(gauges, 0, sizeof(*gauges));
-	gauges->sessions = HASH_COUNT(core->sessions);
-	gauges->names = core->nlocks;
-	gauges->locks_held = core->nholds;
-	gauges->permits_held = core->npermits;
-	gauges->waiters = core->nwaiting + core->nclaims;
-	gauges->unowned = core->nunowned;
-	gauges->bound = core->ncounted;
-	gauges->latches_made = core->nmade;
-	gauges->semaphores = HASH_COUNT(core->syncs[SYNC_SEMAPHORE]);
-	gauges->latches = HASH_COUNT(core->syncs[SYNC_LATCH]);
-	gauges->barriers = HASH_COUNT(core->syncs[SYNC_BARRIER]);
+	gauges->sessions = HASH_COUNT(core->sessions->by_id);
+	gauges->names = core->locks->n;
+	gauges->locks_held = core->locks->nholds;
+	gauges->permits_held = core->syncs->npermits;
+	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims;
+	gauges->unowned = core->locks->nunowned;
+	gauges->bound = core->locks->ncounted;
+	gauges->latches_made = core->syncs->nmade;
+	gauges->semaphores = HASH_COUNT(core->syncs->by_name[SYNC_SEMAPHORE]);
+	gauges->latches = HASH_COUNT(core->syncs->by_name[SYNC_LATCH]);
+	gauges->barriers = HASH_COUNT(core->syncs->by_name[SYNC_BARRIER]);
 	gauges->ready = !core->stopping;
 	if (core->stopping)
 		(void)snprintf(gauges->why, sizeof(gauges->why),

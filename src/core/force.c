@@ -17,15 +17,16 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/force.h"
-#include "core/guard.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
-#include "core/notify.h"
+#include "core/notify_lock.h"
 #include "core/status.h"
+#include "core/turn/emit.h"
 
 #define WHY_SIZE 256
 #define PAUSE_MS 10	 /* before the first look whether they have ended */
@@ -51,26 +52,34 @@ struct force {
 	char name[];
 };
 
-struct force *
-force_of_timer(struct timer *t)
+/* All that are under way. */
+struct forces {
+	TAILQ_HEAD(, force) list;
+	uint64_t last; /* id */
+};
+
+void
+force_init(struct core *core)
 {
-	return container_of(t, struct force, timer);
+	core->forces = xcalloc(1, sizeof(*core->forces));
+	TAILQ_INIT(&core->forces->list);
 }
 
 static void
 end(struct core *core, struct force *f)
 {
-	TAILQ_REMOVE(&core->forces, f, link);
+	TAILQ_REMOVE(&core->forces->list, f, link);
 	core_disarm(core, &f->timer);
 	free(f->value);
 	free(f);
 }
 
 void
-force_free_all(struct core *core)
+force_fini(struct core *core)
 {
-	while (!TAILQ_EMPTY(&core->forces))
-		end(core, TAILQ_FIRST(&core->forces));
+	while (!TAILQ_EMPTY(&core->forces->list))
+		end(core, TAILQ_FIRST(&core->forces->list));
+	free(core->forces);
 }
 
 static void
@@ -93,7 +102,7 @@ check(struct core *core, struct force *f)
 static void
 submit(struct core *core, struct force *f, enum op_kind kind)
 {
-	uint32_t shard = core_shard(core, f->name, f->name_len);
+	uint32_t shard = guard_shard(core, f->name, f->name_len);
 	struct slot *slot;
 	struct op *op;
 
@@ -216,7 +225,7 @@ force_request(
     struct core *core, struct session *s, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
-	uint32_t shard = core_shard(core, name->p, name->n);
+	uint32_t shard = guard_shard(core, name->p, name->n);
 	struct lock *l = lock_find(core, name->p, name->n);
 	bool here;
 	struct force *f;
@@ -233,7 +242,7 @@ force_request(
 	notify_force(
 	    core, s, here ? LIST_FIRST(&l->holders) : NULL, name->p, name->n);
 	f = xcalloc(1, sizeof(*f) + name->n);
-	f->id = ++core->last_force;
+	f->id = ++core->forces->last;
 	f->session = s->id;
 	f->ref = rq->ref;
 	describe_asker(core, s, f->by);
@@ -242,7 +251,7 @@ force_request(
 	f->pause_ms = PAUSE_MS;
 	f->name_len = name->n;
 	memcpy(f->name, name->p, name->n);
-	TAILQ_INSERT_TAIL(&core->forces, f, link);
+	TAILQ_INSERT_TAIL(&core->forces->list, f, link);
 	f->there = !here || l->shared || LIST_EMPTY(&l->holders);
 	if (f->there)
 		submit(core, f, OP_FORCE);
@@ -257,7 +266,7 @@ force_run(struct core *core)
 	struct force *f, *next;
 	struct lock *l;
 
-	TAILQ_FOREACH_SAFE (f, &core->forces, link, next) {
+	TAILQ_FOREACH_SAFE (f, &core->forces->list, link, next) {
 		if (!f->here)
 			continue;
 		l = lock_find(core, f->name, f->name_len);
@@ -271,8 +280,10 @@ force_run(struct core *core)
 }
 
 void
-force_timer(struct core *core, struct force *f)
+force_timer(struct core *core, struct timer *t)
 {
+	struct force *f = container_of(t, struct force, timer);
+
 	if (core->now_ms < f->until_ms) {
 		submit(core, f, OP_STATUS);
 		arm(core, f);
@@ -329,7 +340,7 @@ found_ours(struct core *core, struct force *f)
 static void
 not_there(struct core *core, struct force *f)
 {
-	uint32_t shard = core_shard(core, f->name, f->name_len);
+	uint32_t shard = guard_shard(core, f->name, f->name_len);
 	char why[WHY_SIZE];
 
 	if (!guard_ready(core, shard)) {
@@ -396,7 +407,7 @@ on_force(struct core *core, struct force *f, const struct outcome *o)
 static void
 on_look(struct core *core, struct force *f, const struct outcome *o)
 {
-	bool ready = guard_ready(core, core_shard(core, f->name, f->name_len));
+	bool ready = guard_ready(core, guard_shard(core, f->name, f->name_len));
 
 	if (o->status == OUTCOME_VALUE && !still_there(f, o) && ready) {
 		f->there = false;
@@ -414,7 +425,7 @@ force_outcome(
 {
 	struct force *f;
 
-	TAILQ_FOREACH (f, &core->forces, link)
+	TAILQ_FOREACH (f, &core->forces->list, link)
 		if (f->id == slot->ref)
 			break;
 	if (f == NULL)

@@ -11,12 +11,12 @@
 
 #include "core/state.h"
 
+void force_init(struct core *core);
 void force_request(
     struct core *core, struct session *s, const struct core_request *rq);
 void force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
-void force_timer(struct core *core, struct force *f);
-struct force *force_of_timer(struct timer *t);
+void force_timer(struct core *core, struct timer *t);
 
 /*
  * Another broker was told to end what we had of a name at that time.  Who got
@@ -27,6 +27,6 @@ void force_message(
 
 /* End of a step: answers those whose lease here has ended in it. */
 void force_run(struct core *core);
-void force_free_all(struct core *core);
+void force_fini(struct core *core);
 
 #endif

@@ -7,13 +7,13 @@
 
 #include "base/xmalloc.h"
 #include "core/deadlock.h"
-#include "core/emit.h"
 #include "core/group.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/queue.h"
-#include "core/work.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 
 /* Of how many groups in a queue the other names are looked at. */
 #define GROUPS_TOUCHED 3
@@ -206,7 +206,7 @@ touch_members(struct core *core, const struct group *g, bool absent)
 	for (i = 0; i < g->n; i++) {
 		l = g->members[i]->lock;
 		if (!absent || (l->state == LEASE_NONE && l->asked == NULL))
-			core_touch(core, l);
+			lock_touch(core, l);
 	}
 }
 
@@ -253,7 +253,7 @@ member_fits(struct core *core, struct waiter *w)
 	if (lease_fits(core, l, w))
 		return true;
 	if (l->asked != asked)
-		core_touch(core, l);
+		lock_touch(core, l);
 	return false;
 }
 
@@ -271,7 +271,7 @@ group_grant(struct core *core, struct group *g)
 	if (!fit)
 		return false;
 	for (i = 0; i < g->n; i++) {
-		core_touch(core, g->members[i]->lock);
+		lock_touch(core, g->members[i]->lock);
 		lock_grant(core, g->members[i]);
 	}
 	deadlock_check(core, s);
@@ -364,7 +364,7 @@ group_new(struct core *core, struct session *s, const struct core_request *rq,
 	}
 	for (i = 0; i < g->n; i++) {
 		waiter_enqueue(core, g->members[i], rq->wait_ms);
-		core_touch(core, locks[i]);
+		lock_touch(core, locks[i]);
 	}
 	return g;
 }
@@ -410,7 +410,7 @@ group_request(
 	for (i = 0; i < rq->nnames; i++) {
 		locks[i] = lock_get(core, rq->names[i].p, rq->names[i].n);
 		lock_look(core, locks[i]);
-		core_touch(core, locks[i]);
+		lock_touch(core, locks[i]);
 	}
 	if (lock_refuse_deadlock(core, s, rq, locks))
 		return;

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/listing.h"
 #include "core/lock.h"
-#include "core/notify.h"
+#include "core/notify_lock.h"
 #include "core/session.h"
+#include "core/turn/emit.h"
 #include "core/unowned.h"
 
 /* Through the shorter of both lists. */
@@ -154,7 +154,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
 	LIST_INSERT_HEAD(&l->holders, h, in_lock);
 	s->nholds++;
-	core->nholds++;
+	core->locks->nholds++;
 	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
 	if (more_of(l)->linger_ms > core->now_ms) { /* a keep goes on */
@@ -212,8 +212,9 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 }
 
 void
-hold_timer(struct core *core, struct hold *h)
+hold_timer(struct core *core, struct timer *t)
 {
+	struct hold *h = container_of(t, struct terms, bound)->hold;
 	struct lock *l = h->lock;
 
 	/* It begins to count when the grant is told. */
@@ -259,7 +260,7 @@ hold_free(struct core *core, struct hold *h)
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	LIST_REMOVE(h, in_lock);
 	h->session->nholds--;
-	core->nholds--;
+	core->locks->nholds--;
 	h->lock->nholders--;
 	if (h->session->gone)
 		unowned_hold_ended(core, h->lock);

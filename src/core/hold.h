@@ -47,7 +47,7 @@ void hold_promise_nothing(struct hold *h);
 
 /* Bounds the time of holding from now on; 0: no bound, where that is allowed. */
 void hold_bind(struct core *core, struct hold *h, int64_t hold_ms);
-void hold_timer(struct core *core, struct hold *h);
+void hold_timer(struct core *core, struct timer *t);
 
 /*
  * Ends a hold and frees it.  `clean` where the owner let go itself; otherwise

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/hold.h"
 #include "core/kept.h"
 #include "core/lock.h"
 #include "core/session.h"
-#include "core/work.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 
 #define KEPT_FIELDS_MAX 4
 
@@ -204,7 +204,7 @@ kept_tell(struct core *core, struct session *s)
 void
 kept_forget(struct core *core, struct session *s)
 {
-	TAILQ_CONCAT(&core->kept_over, &s->kept, link);
+	TAILQ_CONCAT(&core->sessions->kept_over, &s->kept, link);
 	s->nkept = 0;
 	table_fini(&s->kept_news);
 }
@@ -214,9 +214,20 @@ kept_free_over(struct core *core)
 {
 	struct kept *k;
 
-	while (work_left(core) && (k = TAILQ_FIRST(&core->kept_over)) != NULL) {
+	while (work_left(core) &&
+	       (k = TAILQ_FIRST(&core->sessions->kept_over)) != NULL) {
 		core_visit(core, 1);
-		TAILQ_REMOVE(&core->kept_over, k, link);
+		TAILQ_REMOVE(&core->sessions->kept_over, k, link);
 		kept_free(k);
+	}
+}
+
+void
+kept_fini(struct core *core)
+{
+	while (!TAILQ_EMPTY(&core->sessions->kept_over)) {
+		work_begin(core);
+		work_allow(core, CORE_WORK_MAX);
+		kept_free_over(core);
 	}
 }

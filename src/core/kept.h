@@ -19,6 +19,9 @@ void kept_tell(struct core *core, struct session *s);
 /* The client has said something, or is no more. */
 void kept_forget(struct core *core, struct session *s);
 
+/* For core_free(). */
+void kept_fini(struct core *core);
+
 /* Frees some of what was forgotten. */
 void kept_free_over(struct core *core);
 

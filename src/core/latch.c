@@ -8,9 +8,9 @@
  */
 #include "config.h"
 
-#include "core/emit.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "core/latch.h"
+#include "core/turn/emit.h"
 #include "core/unowned.h"
 
 /* A latch as this broker knows it. */

@@ -20,21 +20,22 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/gain.h"
 #include "core/group.h"
-#include "core/guard.h"
+#include "core/guard/gain.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/pace.h"
 #include "core/queue.h"
-#include "core/quorum.h"
+#include "core/turn/work.h"
 #include "core/unlock.h"
 #include "core/unowned.h"
+#include "core/votes.h"
 #include "core/wait.h"
 #include "core/watch.h"
-#include "core/work.h"
 
 #define FENCES_LOW 8	   /* where many wait, more are drawn by then */
 #define IDLE_YIELD_MS 50   /* a lease kept for a group stays so long */
@@ -55,14 +56,31 @@ static const unsigned legal[LEASE_MAX] = {
 	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
 };
 
-/* Takes it out of the line of those that are vouched for. */
-static void
-disown(struct core *core, struct lock *l)
+void
+leases_init(struct core *core)
+{
+	core->leases = xcalloc(1, sizeof(*core->leases));
+	TAILQ_INIT(&core->leases->held);
+	TAILQ_INIT(&core->leases->held_briefly);
+	TAILQ_INIT(&core->leases->votes);
+}
+
+void
+leases_fini(struct core *core)
+{
+	assert(TAILQ_EMPTY(&core->leases->held));
+	assert(TAILQ_EMPTY(&core->leases->held_briefly));
+	votes_fini(core);
+	free(core->leases);
+}
+
+void
+lease_disown(struct core *core, struct lock *l)
 {
 	if (l->vouched)
-		TAILQ_REMOVE(&core->held, l, in_held);
+		TAILQ_REMOVE(&core->leases->held, l, in_held);
 	else if (l->vouched_briefly)
-		TAILQ_REMOVE(&core->held_briefly, l, in_held);
+		TAILQ_REMOVE(&core->leases->held_briefly, l, in_held);
 	l->vouched = l->vouched_briefly = false;
 }
 
@@ -74,11 +92,12 @@ disown(struct core *core, struct lock *l)
 void
 lease_vouch(struct core *core, struct lock *l)
 {
-	struct held_list *line = l->brief ? &core->held_briefly : &core->held;
+	struct held_list *line =
+	    l->brief ? &core->leases->held_briefly : &core->leases->held;
 	struct lock *last;
 	unsigned i;
 
-	disown(core, l);
+	lease_disown(core, l);
 	last = TAILQ_LAST(line, held_list);
 	for (i = 0; i < OUT_OF_ORDER_MAX && last != NULL &&
 		    last->confirmed_ms > l->confirmed_ms;
@@ -98,11 +117,11 @@ lease_set_state(struct core *core, struct lock *l, enum lease_state state)
 	if (l->state == state)
 		return;
 	assert(legal[l->state] & (1u << state));
-	core->nlingering +=
+	core->leases->nlingering +=
 	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
 	l->state = state;
 	if (!lease_is_held(l))
-		disown(core, l);
+		lease_disown(core, l);
 	if (state != LEASE_ATRISK)
 		l->wake_ms = 0;
 	l->walled = false;
@@ -157,7 +176,7 @@ lease_plan_renewal(struct core *core, struct lock *l, bool first)
 	if (l->spell == guard_spell(core, l->shard))
 		return;
 	l->wake_ms = core->now_ms;
-	guard_unproved(core, l->shard);
+	lock_unproved(core, l->shard);
 }
 
 static void
@@ -191,7 +210,7 @@ static bool
 may_ask(struct core *core, struct lock *l, bool ready)
 {
 	if (!ready) {
-		guard_block(core, l);
+		lock_block(core, l);
 		return false;
 	}
 	if (l->wake_ms > core->now_ms) {
@@ -384,7 +403,7 @@ can_send(struct core *core, struct lock *l)
 	if (l->asked != NULL)
 		return false;
 	if (!guard_up(core, l->shard)) {
-		guard_block(core, l);
+		lock_block(core, l);
 		return false;
 	}
 	return !lease_paused(core, l);
@@ -462,7 +481,7 @@ lease_fits(struct core *core, struct lock *l, const struct waiter *w)
 	else if (guard_ready(core, l->shard))
 		lease_ask_convert(core, l, w->shared);
 	else
-		guard_block(core, l);
+		lock_block(core, l);
 	return false;
 }
 
@@ -553,7 +572,7 @@ grants_on(struct core *core, struct lock *l)
 {
 	if (work_left(core))
 		return true;
-	core_touch(core, l);
+	lock_touch(core, l);
 	return false;
 }
 
@@ -631,7 +650,7 @@ next_lingering(struct core *core, struct lock *l)
 		if (may_ask(core, l, guard_up(core, l->shard)))
 			lease_ask_renew(core, l, false);
 	} else if (up)
-		guard_block(core, l);
+		lock_block(core, l);
 	return false;
 }
 

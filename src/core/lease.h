@@ -6,11 +6,17 @@
 
 #include "core/state.h"
 
+void leases_init(struct core *core);
+void leases_fini(struct core *core);
+
 /*
  * Decides what a name needs next, and does it: the one function through which
  * every change of holders, waiters, outcome or time goes.  False: nothing was left to know, and the lock is freed.
  */
 bool lease_next(struct core *core, struct lock *l);
+
+/* Vouched for no more, or about to be freed: out of the line of those that are. */
+void lease_disown(struct core *core, struct lock *l);
 
 /* Does the broker vouch for the lease at this moment? */
 bool lease_vouched(const struct core *core, const struct lock *l);
@@ -52,7 +58,7 @@ int64_t lease_deadline_ms(const struct core *core, const struct lock *l);
 /* An operation on the name has ended. */
 void lease_outcome(struct core *core, struct lock *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o);
-void lease_timer(struct core *core, struct lock *l);
+void lease_timer(struct core *core, struct timer *t);
 
 /* It is overdue: tells those who hold it, and nothing else yet. */
 void lease_run_out(struct core *core, struct lock *l);

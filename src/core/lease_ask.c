@@ -6,14 +6,16 @@
 
 #include "base/xmalloc.h"
 #include "core/group.h"
-#include "core/guard.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/pace.h"
-#include "core/quorum.h"
-#include "core/work.h"
+#include "core/turn/work.h"
+#include "core/votes.h"
 
 #define RESERVE_MAX 64	   /* fences drawn at once */
 #define LOOK_MAX 100	   /* how far in a queue groups are looked for */
@@ -28,7 +30,7 @@ submit(struct core *core, struct lock *l, enum op_kind kind)
 	assert(l->asked == NULL);
 	l->asked = xcalloc(1, sizeof(*l->asked));
 	if (quorum_used(core)) {
-		op = quorum_submit(core, l, kind);
+		op = votes_submit(core, l, kind);
 	} else {
 		op = slot_submit(core, &slot, kind, SLOT_LEASE, l->shard,
 		    l->name, l->name_len);

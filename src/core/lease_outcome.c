@@ -4,20 +4,21 @@
 #include "config.h"
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/group.h"
-#include "core/guard.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
-#include "core/notify.h"
+#include "core/notify_lock.h"
 #include "core/queue.h"
-#include "core/quorum.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 #include "core/unlock.h"
 #include "core/wait.h"
 #include "core/watch.h"
-#include "core/work.h"
 
 #define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
@@ -406,12 +407,14 @@ lease_run_out(struct core *core, struct lock *l)
 	assert(lease_overdue(core, l));
 	lose_holders(core, l, "unreachable");
 	lease_set_state(core, l, LEASE_ENDING);
-	core_touch(core, l);
+	lock_touch(core, l);
 }
 
 void
-lease_timer(struct core *core, struct lock *l)
+lease_timer(struct core *core, struct timer *t)
 {
+	struct lock *l = container_of(t, struct lock, timer);
+
 	if (lease_overdue(core, l)) {
 		lease_run_out(core, l);
 		return;

@@ -1,19 +1,20 @@
 /*
- * Sessions that leave: those in core.withdrawing, and those in core.letting_go.
+ * Sessions that leave: those in sessions.withdrawing, and those in sessions.letting_go.
  */
 #include "config.h"
 
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/leave.h"
+#include "core/names.h"
 #include "core/queue.h"
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/status.h"
 #include "core/stop.h"
 #include "core/sync.h"
+#include "core/turn/work.h"
 #include "core/watch.h"
-#include "core/work.h"
 
 /* What waits. */
 
@@ -25,7 +26,7 @@ withdraw_one(struct core *core, struct waiter *w)
 
 	core_visit(core, 1);
 	if (h != NULL)
-		core_touch(core, h->lock);
+		lock_touch(core, h->lock);
 	waiter_free(core, w);
 	if (h == NULL || hold_step_out(h))
 		return;
@@ -71,7 +72,7 @@ static void
 withdrawn(struct core *core, struct session *s)
 {
 	if (s->withdrawing)
-		TAILQ_REMOVE(&core->withdrawing, s, in_withdrawing);
+		TAILQ_REMOVE(&core->sessions->withdrawing, s, in_withdrawing);
 	s->withdrawing = false;
 }
 
@@ -80,7 +81,7 @@ leave_withdraw_on(struct core *core)
 {
 	struct session *s;
 
-	while ((s = TAILQ_FIRST(&core->withdrawing)) != NULL) {
+	while ((s = TAILQ_FIRST(&core->sessions->withdrawing)) != NULL) {
 		if (!withdraw_some(core, s))
 			return;
 		core_visit(core, 1);
@@ -93,7 +94,8 @@ leave_withdraw(struct core *core, struct session *s)
 {
 	status_cancel(core, s, false);
 	if (!s->withdrawing)
-		TAILQ_INSERT_TAIL(&core->withdrawing, s, in_withdrawing);
+		TAILQ_INSERT_TAIL(
+		    &core->sessions->withdrawing, s, in_withdrawing);
 	s->withdrawing = true;
 	leave_withdraw_on(core);
 }
@@ -141,12 +143,12 @@ leave_let_go_on(struct core *core)
 {
 	struct session *s;
 
-	while (
-	    work_left(core) && (s = TAILQ_FIRST(&core->letting_go)) != NULL) {
+	while (work_left(core) &&
+	       (s = TAILQ_FIRST(&core->sessions->letting_go)) != NULL) {
 		if (s->withdrawing || !let_go_some(core, s))
 			return;
 		core_visit(core, 1);
-		TAILQ_REMOVE(&core->letting_go, s, in_letting_go);
+		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
 		s->letting_go = false;
 		if (s->over)
 			session_free(core, s);
@@ -158,7 +160,8 @@ leave_let_go(struct core *core, struct session *s, bool clean)
 {
 	s->clean = clean;
 	if (!s->letting_go)
-		TAILQ_INSERT_TAIL(&core->letting_go, s, in_letting_go);
+		TAILQ_INSERT_TAIL(
+		    &core->sessions->letting_go, s, in_letting_go);
 	s->letting_go = true;
 	leave_let_go_on(core);
 }
@@ -170,7 +173,7 @@ leave_end(struct core *core, struct session *s, bool clean)
 	s->over = true;
 	s->conn = 0;
 	core_disarm(core, &s->end);
-	core->ndetached -= s->detached;
+	core->sessions->ndetached -= s->detached;
 	s->detached = false;
 	leave_let_go(core, s, clean);
 }
@@ -180,7 +183,7 @@ leave_forget(struct core *core, struct session *s)
 {
 	withdrawn(core, s);
 	if (s->letting_go)
-		TAILQ_REMOVE(&core->letting_go, s, in_letting_go);
+		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
 	s->letting_go = false;
 }
 

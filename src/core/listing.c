@@ -126,6 +126,25 @@ struct listing {
 	uint32_t size;	/* ... of so many, then */
 };
 
+/* All that are being made. */
+struct listings {
+	LIST_HEAD(, listing) list;
+};
+
+void
+listing_init(struct core *core)
+{
+	core->listings = xcalloc(1, sizeof(*core->listings));
+	LIST_INIT(&core->listings->list);
+}
+
+void
+listing_fini(struct core *core)
+{
+	assert(LIST_EMPTY(&core->listings->list));
+	free(core->listings);
+}
+
 static struct listing *
 listing_new(struct core *core, stage_fn stage)
 {
@@ -133,7 +152,7 @@ listing_new(struct core *core, stage_fn stage)
 
 	g->stage = stage;
 	row_init(&g->row);
-	LIST_INSERT_HEAD(&core->listings, g, link);
+	LIST_INSERT_HEAD(&core->listings->list, g, link);
 	return g;
 }
 
@@ -400,7 +419,7 @@ names_anew(struct listing *g)
 static void
 names_visit(struct core *core, struct listing *g)
 {
-	const struct table *t = &core->guards[g->shard].locks;
+	const struct table *t = &core->locks->names[g->shard].table;
 	struct table_link *link;
 
 	if (t->size < g->size) {
@@ -466,7 +485,7 @@ listing_leave_hold(struct core *core, const struct hold *h)
 {
 	struct listing *g;
 
-	LIST_FOREACH (g, &core->listings, link) {
+	LIST_FOREACH (g, &core->listings->list, link) {
 		if (g->session == h->session)
 			g->spoilt = true;
 		if (g->hold == h)
@@ -479,7 +498,7 @@ listing_leave_waiter(struct core *core, const struct waiter *w)
 {
 	struct listing *g;
 
-	LIST_FOREACH (g, &core->listings, link)
+	LIST_FOREACH (g, &core->listings->list, link)
 		if (g->waiter == w)
 			g->waiter = TAILQ_NEXT(w, in_lock);
 }
@@ -489,7 +508,7 @@ listing_leave_permits(struct core *core, const struct permits *p)
 {
 	struct listing *g;
 
-	LIST_FOREACH (g, &core->listings, link) {
+	LIST_FOREACH (g, &core->listings->list, link) {
 		if (g->session == p->session)
 			g->spoilt = true;
 		if (g->permits == p)
@@ -502,7 +521,7 @@ listing_leave_claim(struct core *core, const struct claim *c)
 {
 	struct listing *g;
 
-	LIST_FOREACH (g, &core->listings, link)
+	LIST_FOREACH (g, &core->listings->list, link)
 		if (g->claim == c)
 			g->claim = TAILQ_NEXT(c, in_session);
 }
@@ -512,7 +531,7 @@ listing_leave_session(struct core *core, const struct session *s)
 {
 	struct listing *g;
 
-	LIST_FOREACH (g, &core->listings, link)
+	LIST_FOREACH (g, &core->listings->list, link)
 		if (g->session == s)
 			g->session = NULL;
 }
@@ -522,7 +541,7 @@ listing_leave_lock(struct core *core, const struct lock *l)
 {
 	struct listing *g;
 
-	LIST_FOREACH (g, &core->listings, link)
+	LIST_FOREACH (g, &core->listings->list, link)
 		if (g->lock == l)
 			g->lock = NULL;
 }

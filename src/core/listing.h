@@ -7,6 +7,9 @@
 
 #include "core/state.h"
 
+void listing_init(struct core *core);
+void listing_fini(struct core *core);
+
 void listing_leave_hold(struct core *core, const struct hold *h);
 void listing_leave_waiter(struct core *core, const struct waiter *w);
 void listing_leave_permits(struct core *core, const struct permits *p);

@@ -10,10 +10,9 @@
 
 #include "base/xmalloc.h"
 #include "core/deadlock.h"
-#include "core/emit.h"
 #include "core/force.h"
 #include "core/group.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/listing.h"
@@ -21,41 +20,11 @@
 #include "core/queue.h"
 #include "core/session.h"
 #include "core/status.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 #include "core/unlock.h"
 #include "core/unowned.h"
 #include "core/watch.h"
-#include "core/work.h"
-
-struct lock *
-lock_of(struct table_link *link)
-{
-	return link == NULL ? NULL : container_of(link, struct lock, by_name);
-}
-
-const char *
-lock_name(const struct table_link *link, size_t *len)
-{
-	const struct lock *l =
-	    (const void *)((const char *)link - offsetof(struct lock, by_name));
-
-	*len = l->name_len;
-	return l->name;
-}
-
-/* The names of a guard, which are looked at when its history has changed. */
-static struct table *
-table_of(const struct core *core, uint32_t shard)
-{
-	return &core->guards[core->config.quorum ? 0 : shard].locks;
-}
-
-struct lock *
-lock_find(const struct core *core, const char *name, size_t len)
-{
-	uint32_t shard = core->config.quorum ? 0 : core_shard(core, name, len);
-
-	return lock_of(table_find(table_of(core, shard), name, len));
-}
 
 void
 lock_look(struct core *core, struct lock *l)
@@ -64,102 +33,18 @@ lock_look(struct core *core, struct lock *l)
 		lease_run_out(core, l);
 }
 
-struct more *
-need_more(struct lock *l)
-{
-	if (l->more == NULL)
-		l->more = xcalloc(1, sizeof(*l->more));
-	return l->more;
-}
-
-void
-lock_linger_over(struct lock *l)
-{
-	if (l->more != NULL)
-		l->more->linger_ms = 0;
-}
-
-void
-lock_not_idle(struct lock *l)
-{
-	if (l->more != NULL)
-		l->more->idle_ms = 0;
-}
-
-void
-lock_set_why(struct lock *l, char *why)
-{
-	free(more_of(l)->why);
-	if (why != NULL || l->more != NULL)
-		need_more(l)->why = why;
-}
-
-struct lock *
-lock_first(const struct core *core, struct lock_walk *walk)
-{
-	struct lock *l = lock_first_of(core, 0, walk);
-
-	if (!core->config.quorum)
-		walk->last = core->config.shards - 1;
-	return l != NULL ? l : lock_next(walk);
-}
-
-struct lock *
-lock_first_of(const struct core *core, uint32_t shard, struct lock_walk *walk)
-{
-	walk->core = core;
-	walk->shard = walk->last = core->config.quorum ? 0 : shard;
-	return lock_of(table_first(table_of(core, shard), &walk->in));
-}
-
-struct lock *
-lock_next(struct lock_walk *walk)
-{
-	struct table_link *link = table_next(&walk->in);
-
-	while (link == NULL && walk->shard < walk->last)
-		link =
-		    table_first(table_of(walk->core, ++walk->shard), &walk->in);
-	return lock_of(link);
-}
-
-struct lock *
-lock_get(struct core *core, const char *name, size_t len)
-{
-	struct lock *l = lock_find(core, name, len);
-
-	if (l != NULL)
-		return l;
-	assert(len > 0 && len <= UINT8_MAX);
-	l = xcalloc(1, offsetof(struct lock, name) + len);
-	LIST_INIT(&l->holders);
-	TAILQ_INIT(&l->queue);
-	TAILQ_INIT(&l->impatient);
-	l->timer.kind = TIMER_LEASE;
-	l->name_len = (uint8_t)len;
-	l->shard = (uint16_t)core_shard(core, name, len);
-	memcpy(l->name, name, len);
-	table_add(table_of(core, l->shard), &l->by_name);
-	core->nlocks++;
-	return l;
-}
-
 void
 lock_free(struct core *core, struct lock *l)
 {
 	assert(LIST_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
 	listing_leave_lock(core, l);
-	guard_unblock(core, l);
+	lock_unblock(core, l);
+	lease_disown(core, l);
 	unowned_forget(core, l);
-	core_untouch(core, l);
+	lock_untouch(core, l);
 	core_disarm(core, &l->timer);
-	table_remove(table_of(core, l->shard), &l->by_name);
-	core->nlocks--;
 	unlock_parted(core, l, true);
-	lock_set_why(l, NULL);
-	free(l->more);
-	free(l->asked);
-	free(l);
+	names_remove(core, l);
 }
 
 /* Granting. */
@@ -393,8 +278,8 @@ lock_tell_granted(struct core *core)
 	struct waiter *w;
 
 	while (work_left(core) && !core->told_loss &&
-	       !TAILQ_EMPTY(&core->granted)) {
-		w = TAILQ_FIRST(&core->granted);
+	       !TAILQ_EMPTY(&core->locks->granted)) {
+		w = TAILQ_FIRST(&core->locks->granted);
 		core_visit(core, 1);
 		if (w->group != NULL) {
 			group_tell(core, w->group);

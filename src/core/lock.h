@@ -4,41 +4,15 @@
 #ifndef LOCKBROKER_CORE_LOCK_H
 #define LOCKBROKER_CORE_LOCK_H
 
-#include "core/state.h"
+#include "core/names.h"
 
-struct lock *lock_find(const struct core *core, const char *name, size_t len);
-struct lock *lock_get(struct core *core, const char *name, size_t len);
 void lock_free(struct core *core, struct lock *l);
-
-/* What is more to be known of it, to be written. */
-struct more *need_more(struct lock *l);
-
-void lock_linger_over(struct lock *l);
-void lock_not_idle(struct lock *l);
-void lock_set_why(struct lock *l, char *why); /* takes it over; may be NULL */
-
-/* How far a walk has come; what goes for a table_walk goes for it. */
-struct lock_walk {
-	const struct core *core;
-	uint32_t shard, last;
-	struct table_walk in; /* the names of the present one */
-};
-
-/* All names; those of one guard. */
-struct lock *lock_first(const struct core *core, struct lock_walk *walk);
-struct lock *lock_first_of(
-    const struct core *core, uint32_t shard, struct lock_walk *walk);
-struct lock *lock_next(struct lock_walk *walk);
 
 /*
  * Brings it up to date before somebody does something about it: a loss that
  * there was no time to tell yet is told first.
  */
 void lock_look(struct core *core, struct lock *l);
-
-/* For the table; and back. */
-struct lock *lock_of(struct table_link *link);
-const char *lock_name(const struct table_link *link, size_t *len);
 
 /* LOCK and TRYLOCK (protocol, section 5). */
 void lock_request(

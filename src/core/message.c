@@ -11,14 +11,14 @@
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "core/agenda.h"
 #include "core/force.h"
-#include "core/guard.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/message.h"
-#include "core/quorum.h"
 #include "core/wait.h"
 
 #define MORE_MAX 5
@@ -117,15 +117,16 @@ static void
 on_force_by_message(struct core *core, struct lock *l, const struct message *m)
 {
 	(void)l;
-	snprintf(core->asker, sizeof(core->asker), "%.*s", (int)m->more[0].n,
-	    m->more[0].p);
-	core->asker_seq = m->seq;
+	snprintf(core->leases->asker, sizeof(core->leases->asker), "%.*s",
+	    (int)m->more[0].n, m->more[0].p);
+	core->leases->asker_seq = m->seq;
 }
 
 static void
 on_force_message(struct core *core, struct lock *l, const struct message *m)
 {
-	const char *by = core->asker_seq == m->seq ? core->asker : "";
+	const char *by =
+	    core->leases->asker_seq == m->seq ? core->leases->asker : "";
 	int64_t server_ms, asked_ms;
 
 	if (!more_time(m, 0, &server_ms))
@@ -268,16 +269,6 @@ message_take(struct core *core, const char *text, size_t len)
 			dispatch(core, &words[i], &m);
 		return;
 	}
-}
-
-/* Messages may have been missed: look at every queued name, spread out. */
-void
-message_resubscribed(struct core *core)
-{
-	uint32_t i;
-
-	for (i = 0; i < core->config.shards; i++)
-		agenda_sweep(core, &core->guards[i], SWEEP_LOOK);
 }
 
 bool

@@ -9,10 +9,7 @@
 
 void message_take(struct core *core, const char *text, size_t len);
 
-/* Messages may have been missed: look at every queued name, spread out. */
-void message_resubscribed(struct core *core);
-
-/* They may have been missed for this one: true if it is to be looked at. */
+/* They may have been missed for this name: true if it is to be looked at. */
 bool message_missed(struct core *core, struct lock *l);
 
 #endif

@@ -31,7 +31,7 @@ static struct slice *
 slice_at(struct core *core, int64_t at_ms)
 {
 	int64_t number = at_ms * A_THIRD / (core->config.lease_ms / 3);
-	struct slice *slice = &core->pace[number % PACE_SLICES];
+	struct slice *slice = &core->leases->pace[number % PACE_SLICES];
 
 	if (slice->number != number)
 		*slice = (struct slice){ .number = number };
@@ -68,7 +68,7 @@ pace_plan(
 	const int64_t early_ms = core->config.lease_ms / 6;
 	int64_t at_ms = confirmed_ms + core->config.lease_ms / 3;
 	/* A little more than its part, or all would be searched for room. */
-	uint32_t share = core->nlocks / A_THIRD * 9 / 8 + 1;
+	uint32_t share = core->locks->n / A_THIRD * 9 / 8 + 1;
 	int64_t plan_ms, other_ms;
 
 	/* Or what fills a slice would all be at the beginning of it. */
@@ -97,15 +97,15 @@ pace_room(struct core *core, struct lock *l)
 	bool now = l->paced || is_pressed(core, l);
 
 	l->paced = false;
-	if (core->room_ms < core->now_ms) {
-		core->room_ms = core->now_ms;
-		core->room_taken = 0;
-	} else if (core->room_taken >= ROOM && !now) {
-		core->room_ms++;
-		core->room_taken = 0;
+	if (core->leases->room_ms < core->now_ms) {
+		core->leases->room_ms = core->now_ms;
+		core->leases->room_taken = 0;
+	} else if (core->leases->room_taken >= ROOM && !now) {
+		core->leases->room_ms++;
+		core->leases->room_taken = 0;
 	}
-	core->room_taken += !now;
-	l->wake_ms = now ? core->now_ms : core->room_ms;
+	core->leases->room_taken += !now;
+	l->wake_ms = now ? core->now_ms : core->leases->room_ms;
 	l->paced = l->wake_ms > core->now_ms;
 	return !l->paced;
 }
@@ -113,9 +113,9 @@ pace_room(struct core *core, struct lock *l)
 void
 pace_ending(struct core *core, const struct lock *l)
 {
-	core->along = !core->config.quorum;
-	core->along_shard = l->shard;
-	core->along_lane = lane_of(core, l);
+	core->leases->along = !core->config.quorum;
+	core->leases->along_shard = l->shard;
+	core->leases->along_lane = lane_of(core, l);
 }
 
 /* Is a renewal all that it wants, soon, and in the same call? */
@@ -125,8 +125,8 @@ goes_along(const struct core *core, const struct lock *l)
 	return l->state == LEASE_HELD && l->asked == NULL &&
 	       core_armed_ms(core, &l->timer) == l->wake_ms &&
 	       l->wake_ms < core->now_ms + PACE_TICK_MS &&
-	       l->shard == core->along_shard &&
-	       lane_of(core, l) == core->along_lane;
+	       l->shard == core->leases->along_shard &&
+	       lane_of(core, l) == core->leases->along_lane;
 }
 
 void
@@ -136,7 +136,7 @@ pace_send_along(struct core *core)
 	struct lock *l;
 	unsigned i;
 
-	for (i = 0; core->along && i < ALONG_MAX; i++) {
+	for (i = 0; core->leases->along && i < ALONG_MAX; i++) {
 		t = heap_first(&core->timers[AGENDA_URGENT]);
 		if (t == NULL || t->kind != TIMER_LEASE)
 			break;
@@ -147,5 +147,5 @@ pace_send_along(struct core *core)
 		l->wake_ms = core->now_ms;
 		(void)lease_next(core, l);
 	}
-	core->along = false;
+	core->leases->along = false;
 }

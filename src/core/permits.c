@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/listing.h"
-#include "core/notify.h"
+#include "core/notify_permits.h"
 #include "core/semaphore_state.h"
+#include "core/turn/emit.h"
 
 struct permits *
 permits_find(const struct sync *y, const struct session *s)
@@ -62,7 +62,7 @@ permits_grant(struct core *core, struct claim *c)
 	c->sync->nclaims--;
 	core_disarm(core, &c->deadline);
 	c->state = CLAIM_GRANTED;
-	TAILQ_INSERT_TAIL(&core->sync_granted, c, in_sync);
+	TAILQ_INSERT_TAIL(&core->syncs->granted, c, in_sync);
 	if (first) {
 		p = permits_new(c->sync, c->session);
 		p->since_ms = core->now_ms;
@@ -74,7 +74,7 @@ permits_grant(struct core *core, struct claim *c)
 	p->n += c->n;
 	p->untold += c->n;
 	m->used += c->n;
-	core->npermits += c->n;
+	core->syncs->npermits += c->n;
 	c->permits = p;
 	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
 	c->held = p->n;
@@ -89,7 +89,7 @@ permits_reduce(struct core *core, struct permits *p, uint64_t n)
 	p->n -= n;
 	notify_permits(core, NOTICE_PERMITS_RELEASED, p, n);
 	semaphore_of(p->sync)->used -= n;
-	core->npermits -= n;
+	core->syncs->npermits -= n;
 	core->stats.releases++;
 	sync_touch(core, p->sync);
 }
@@ -117,7 +117,7 @@ permits_free(struct core *core, struct permits *p)
 	struct semaphore *m = semaphore_of(p->sync);
 
 	m->used -= p->n;
-	core->npermits -= p->n;
+	core->syncs->npermits -= p->n;
 	listing_leave_permits(core, p);
 	TAILQ_REMOVE(&p->session->permits, p, in_session);
 	TAILQ_REMOVE(&m->holders, p, in_sync);
@@ -186,8 +186,10 @@ permits_lose(struct core *core, struct permits *p, const char *reason)
 }
 
 void
-permits_timer(struct core *core, struct permits *p)
+permits_timer(struct core *core, struct timer *t)
 {
+	struct permits *p = container_of(t, struct permits, bound);
+
 	permits_lose(core, p, "hold");
 }
 

@@ -6,17 +6,17 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/group.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/listing.h"
 #include "core/lock.h"
 #include "core/queue.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 #include "core/unowned.h"
 #include "core/wait.h"
-#include "core/work.h"
 
 #define WHY_SIZE 256
 #define LOOK_MAX 100  /* how far in a queue groups are looked for */
@@ -124,7 +124,7 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
 	l->nwaiting++;
 	l->ngroups += w->group != NULL;
-	core->nwaiting++;
+	core->locks->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
 	if (at_ms > 0 && w->place == 0) {
@@ -152,7 +152,7 @@ leave_queue(struct core *core, struct waiter *w)
 	listing_leave_waiter(core, w);
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	l->nwaiting--;
-	core->nwaiting--;
+	core->locks->nwaiting--;
 	l->ngroups -= w->group != NULL;
 	set_patient(w);
 }
@@ -172,7 +172,7 @@ waiter_to_tell(struct core *core, struct waiter *w)
 	TAILQ_REMOVE(&w->session->waiting, w, in_session);
 	TAILQ_INSERT_TAIL(&w->session->granted, w, in_session);
 	w->lock->nuntold++;
-	TAILQ_INSERT_TAIL(&core->granted, w, in_lock);
+	TAILQ_INSERT_TAIL(&core->locks->granted, w, in_lock);
 }
 
 /* What is told keeps its name; a name may be over once all are told. */
@@ -181,11 +181,11 @@ told(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
-	TAILQ_REMOVE(&core->granted, w, in_lock);
+	TAILQ_REMOVE(&core->locks->granted, w, in_lock);
 	assert(l->nuntold > 0);
 	l->nuntold--;
 	if (l->nuntold == 0 && l->state == LEASE_NONE)
-		core_touch(core, l);
+		lock_touch(core, l);
 }
 
 bool
@@ -224,12 +224,12 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	insert_by_arrival(l, w);
 	l->nwaiting++;
 	l->ngroups += w->group != NULL;
-	core->nwaiting++;
+	core->locks->nwaiting++;
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
 	if (w->deadline_ms > 0)
 		core_arm(core, &w->deadline, w->deadline_ms);
-	core_touch(core, l);
+	lock_touch(core, l);
 }
 
 void
@@ -243,7 +243,7 @@ waiter_free(struct core *core, struct waiter *w)
 		told(core, w);
 	} else {
 		leave_queue(core, w);
-		core_touch(core, w->lock);
+		lock_touch(core, w->lock);
 	}
 	if (w->group != NULL)
 		group_forget(w);
@@ -325,8 +325,9 @@ why_waited(
 }
 
 void
-waiter_timer(struct core *core, struct waiter *w)
+waiter_timer(struct core *core, struct timer *t)
 {
+	struct waiter *w = container_of(t, struct waiter, deadline);
 	char why[WHY_SIZE];
 
 	assert(!w->granted);
@@ -469,7 +470,7 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 		    taken && !(place.sharers && may_share(core, l, w)));
 	}
 	if (answered > 0 && looked > SETTLE_MAX)
-		core_touch(core, l); /* the rest in its turn */
+		lock_touch(core, l); /* the rest in its turn */
 }
 
 void
@@ -479,7 +480,7 @@ queue_hasten(struct core *core, struct session *s)
 
 	TAILQ_FOREACH (w, &s->waiting, in_session) {
 		set_impatient(w);
-		core_touch(core, w->lock);
+		lock_touch(core, w->lock);
 	}
 }
 

@@ -38,7 +38,7 @@ void waiter_error(
 
 /* Frees one waiter without a word. */
 void waiter_free(struct core *core, struct waiter *w);
-void waiter_timer(struct core *core, struct waiter *w);
+void waiter_timer(struct core *core, struct timer *t);
 
 /*
  * Answers those who do not wait (wait=0, queue=, a client that has shut down)

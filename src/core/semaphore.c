@@ -17,11 +17,12 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
-#include "core/guard.h"
-#include "core/notify.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
+#include "core/notify_permits.h"
 #include "core/semaphore.h"
 #include "core/semaphore_state.h"
+#include "core/turn/emit.h"
 
 static void
 semaphore_init(struct sync *y)

@@ -36,7 +36,7 @@ void permits_outlive(struct permits *p);
 void permits_take_back(struct core *core, struct claim *c);
 
 /* The time of holding them is over. */
-void permits_timer(struct core *core, struct permits *p);
+void permits_timer(struct core *core, struct timer *t);
 
 /* When what is vouched for ends: the lease or the bound. */
 int64_t permits_valid_ms(const struct core *core, const struct permits *p);

@@ -5,7 +5,7 @@
 #ifndef LOCKBROKER_CORE_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_SEMAPHORE_STATE_H
 
-#include "core/gain.h"
+#include "core/guard/gain.h"
 #include "core/semaphore.h"
 
 /* A RELEASE whose permits are being given back in the store. */

@@ -14,75 +14,37 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/hold.h"
 #include "core/kept.h"
 #include "core/lease.h"
 #include "core/leave.h"
 #include "core/listing.h"
 #include "core/lock.h"
-#include "core/notify.h"
 #include "core/queue.h"
 #include "core/semaphore.h"
 #include "core/session.h"
+#include "core/session/notify.h"
 #include "core/status.h"
 #include "core/stop.h"
 #include "core/sync.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 #include "core/unowned.h"
 #include "core/watch.h"
-#include "core/work.h"
 
 /* The id as 16 hexadecimal digits, then the secret. */
 #define ID_DIGITS 16
 #define KEY_DIGITS (ID_DIGITS + 2 * CORE_SECRET_BYTES)
 
-static const char *
-lost_name(const struct table_link *link, size_t *len)
-{
-	const struct lost *lost =
-	    (const void *)((const char *)link - offsetof(struct lost, by_name));
-
-	*len = lost->name_len;
-	return lost->name;
-}
-
 void
 session_open(
     struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied)
 {
-	struct session *s = xcalloc(1, sizeof(*s));
+	struct session *s = session_new(core, id, peer);
 
-	assert(session_find(core, id) == NULL);
-	s->id = s->conn = id;
-	s->peer = xstrdup(peer);
 	s->tcp = tcp;
 	s->proxied = proxied;
-	s->end.kind = TIMER_SESSION;
-	TAILQ_INIT(&s->holds);
-	TAILQ_INIT(&s->waiting);
-	TAILQ_INIT(&s->granted);
-	TAILQ_INIT(&s->lost);
-	table_init(&s->lost_names, lost_name);
-	TAILQ_INIT(&s->kept);
 	table_init(&s->kept_news, kept_name);
-	TAILQ_INIT(&s->watches);
-	sync_session_init(s);
-	HASH_ADD(hh, core->sessions, id, sizeof(s->id), s);
-}
-
-struct session *
-session_find(const struct core *core, uint64_t id)
-{
-	struct session *s;
-
-	HASH_FIND(hh, core->sessions, &id, sizeof(id), s);
-	return s;
-}
-
-unsigned
-session_load(const struct session *s)
-{
-	return s->nholds + s->nwaiting + s->npermits + s->nclaims + s->nwatches;
 }
 
 static void
@@ -90,7 +52,7 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 {
 	if (grace_ms > core->config.max_grace_ms)
 		grace_ms = core->config.max_grace_ms;
-	core->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
+	core->sessions->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
 	s->grace_ms = grace_ms;
 	if (grace_ms == 0)
 		kept_forget(core, s);
@@ -99,22 +61,12 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 void
 session_free(struct core *core, struct session *s)
 {
-	assert(TAILQ_EMPTY(&s->holds) && s->nwaiting == 0);
-	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
-	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
 	leave_forget(core, s);
 	stop_forget(core, s);
-	table_fini(&s->lost_names);
 	listing_leave_session(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, s);
 	set_grace(core, s, 0);
-	core_disarm(core, &s->end);
-	core->ndetached -= s->detached;
-	HASH_DELETE(hh, core->sessions, s);
-	free(s->label);
-	free(s->peer);
-	free(s->user);
-	free(s);
+	session_delete(core, s);
 }
 
 void
@@ -150,7 +102,7 @@ lives_until(
 	if (grace_ms > core->config.max_grace_ms)
 		grace_ms = core->config.max_grace_ms;
 	if (core->config.max_detached == 0 ||
-	    core->ndetached < core->config.max_detached)
+	    core->sessions->ndetached < core->config.max_detached)
 		until_ms += grace_ms;
 	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
 	    s->nholds + s->npermits > 0)
@@ -174,14 +126,16 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	s->draining = false;
 	s->detached = true;
 	notify_session(core, NOTICE_SESSION_AWAY, s);
-	core->ndetached++;
+	core->sessions->ndetached++;
 	unowned_gone(core, s, s->grace_ms == 0);
 	core_arm(core, &s->end, until_ms);
 }
 
 void
-session_timer(struct core *core, struct session *s)
+session_timer(struct core *core, struct timer *t)
 {
+	struct session *s = container_of(t, struct session, end);
+
 	assert(s->detached);
 	leave_end(core, s, false);
 }
@@ -194,77 +148,12 @@ session_free_all(struct core *core)
 	struct lock_walk walk;
 	struct lock *l;
 
-	HASH_ITER (hh, core->sessions, s, next) {
+	HASH_ITER (hh, core->sessions->by_id, s, next) {
 		leave_drop(core, s);
 		session_free(core, s);
 	}
 	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
 		lock_free(core, l);
-}
-
-static struct lost *
-find_lost(const struct session *s, const char *name, size_t len)
-{
-	struct table_link *link = table_find(&s->lost_names, name, len);
-
-	return link == NULL ? NULL : container_of(link, struct lost, by_name);
-}
-
-static void
-lost_free(struct session *s, struct lost *lost)
-{
-	table_remove(&s->lost_names, &lost->by_name);
-	TAILQ_REMOVE(&s->lost, lost, link);
-	s->nlost--;
-	free(lost);
-}
-
-/* As many as a session may hold: the oldest is forgotten then. */
-void
-session_note_lost(
-    struct core *core, struct session *s, const char *name, size_t len)
-{
-	struct lost *lost = find_lost(s, name, len);
-
-	if (lost == NULL && s->nlost >= core->config.max_holds)
-		lost = TAILQ_FIRST(&s->lost);
-	if (lost != NULL)
-		lost_free(s, lost);
-	lost = xmalloc(sizeof(*lost) + len);
-	lost->name_len = len;
-	memcpy(lost->name, name, len);
-	TAILQ_INSERT_TAIL(&s->lost, lost, link);
-	table_add(&s->lost_names, &lost->by_name);
-	s->nlost++;
-}
-
-bool
-session_has_lost(const struct session *s, const char *name, size_t len)
-{
-	return find_lost(s, name, len) != NULL;
-}
-
-bool
-session_take_lost(struct session *s, const char *name, size_t len)
-{
-	struct lost *lost = find_lost(s, name, len);
-
-	if (lost == NULL)
-		return false;
-	lost_free(s, lost);
-	return true;
-}
-
-bool
-session_forget_lost(struct core *core, struct session *s)
-{
-	struct lost *lost;
-
-	while (work_left(core) && (lost = TAILQ_FIRST(&s->lost)) != NULL) {
-		core_visit(core, 1);
-		lost_free(s, lost);
-	}
-	return TAILQ_EMPTY(&s->lost);
 }
 
 /* SESSION and RESUME. */
@@ -354,7 +243,7 @@ session_tenure(
 	if (s->heartbeat_ms > 0)
 		emit_num(core, FIELD_HEARTBEAT, (uint64_t)s->heartbeat_ms);
 	if (t->has_heartbeat)
-		emit_attach(core, s);
+		emit_attach(core, s->id, s->heartbeat_ms);
 }
 
 /* The connection of `own`, which is dropped, has session `s` from now on. */
@@ -367,7 +256,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	if (s->conn != 0)
 		emit_close(core, s->conn);
 	core_disarm(core, &s->end);
-	core->ndetached -= s->detached;
+	core->sessions->ndetached -= s->detached;
 	s->detached = false;
 	unowned_gone(core, s, false);
 	s->conn = own->conn;
@@ -379,7 +268,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	s->uid = own->uid;
 	notify_session(core, NOTICE_SESSION_RESUMED, s);
 	leave_end(core, own, true);
-	emit_attach(core, s);
+	emit_attach(core, s->id, s->heartbeat_ms);
 }
 
 void

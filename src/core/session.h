@@ -4,17 +4,13 @@
 #ifndef LOCKBROKER_CORE_SESSION_H
 #define LOCKBROKER_CORE_SESSION_H
 
-#include "core/state.h"
+#include "core/session/record.h"
 
 void session_open(
     struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied);
-struct session *session_find(const struct core *core, uint64_t id);
 
 /* Whose it is from now on; NULL: nobody's.  Only the same user resumes it. */
 void session_set_user(struct session *s, const char *name);
-
-/* How many things it holds or waits for (limits.holds). */
-unsigned session_load(const struct session *s);
 
 /* SESSION and RESUME; the latter frees `own`, the connection's session. */
 void session_tenure(
@@ -28,19 +24,10 @@ void session_drain(struct core *core, struct session *s);
 /* The connection is gone: everything is given back, now or some time later. */
 void session_gone(
     struct core *core, struct session *s, bool orderly, bool quit);
-void session_timer(struct core *core, struct session *s);
+void session_timer(struct core *core, struct timer *t);
 
 /* It holds nothing and waits for nothing any more. */
 void session_free(struct core *core, struct session *s);
 void session_free_all(struct core *core);
-
-/* Remembers, and asks once, that a name was lost. */
-void session_note_lost(
-    struct core *core, struct session *s, const char *name, size_t len);
-bool session_has_lost(const struct session *s, const char *name, size_t len);
-bool session_take_lost(struct session *s, const char *name, size_t len);
-
-/* All of them, in parts (work.h); true: that was all. */
-bool session_forget_lost(struct core *core, struct session *s);
 
 #endif

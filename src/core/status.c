@@ -11,24 +11,18 @@
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "core/emit.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
-#include "core/quorum.h"
 #include "core/semaphore.h"
 #include "core/status.h"
 #include "core/sync.h"
+#include "core/turn/emit.h"
 
 #define WHY_SIZE 256
 #define INSTANCE_DIGITS 16 /* of a broker, in a token */
-
-static void
-emit_text(struct core *core, enum field_id id, const char *text)
-{
-	emit_str(core, id, text, strlen(text));
-}
 
 static void
 emit_ms(struct core *core, enum field_id id, int64_t ms)
@@ -134,7 +128,7 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 	};
 	struct slot *slot;
 	struct op *op = slot_submit(core, &slot, OP_LOOK, SLOT_ASK,
-	    core_shard(core, name, len), name, len);
+	    guard_shard(core, name, len), name, len);
 
 	op->look = looks[q.kind];
 	slot->session = session;
@@ -147,10 +141,40 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 	return op;
 }
 
+/* A STATUS or QUEUE that waits for Redis to be reached.  Freed when it is answered. */
+struct ask {
+	TAILQ_ENTRY(ask) link;
+	struct timer deadline;
+	uint64_t session; /* id */
+	uint64_t ref;
+	uint32_t shard;
+	uint8_t kind; /* enum core_kind */
+	size_t name_len;
+	char name[];
+};
+/* All that wait. */
+struct asks {
+	TAILQ_HEAD(, ask) list;
+};
+
+void
+status_init(struct core *core)
+{
+	core->asks = xcalloc(1, sizeof(*core->asks));
+	TAILQ_INIT(&core->asks->list);
+}
+
+void
+status_fini(struct core *core)
+{
+	assert(TAILQ_EMPTY(&core->asks->list));
+	free(core->asks);
+}
+
 static void
 ask_free(struct core *core, struct ask *ask)
 {
-	TAILQ_REMOVE(&core->asks, ask, link);
+	TAILQ_REMOVE(&core->asks->list, ask, link);
 	core_disarm(core, &ask->deadline);
 	free(ask);
 }
@@ -166,18 +190,19 @@ ask_later(
 	ask->session = s->id;
 	ask->ref = rq->ref;
 	ask->kind = (uint8_t)rq->kind;
-	ask->shard = core_shard(core, name->p, name->n);
+	ask->shard = guard_shard(core, name->p, name->n);
 	ask->name_len = name->n;
 	memcpy(ask->name, name->p, name->n);
 	ask->deadline.kind = TIMER_ASK;
-	TAILQ_INSERT_TAIL(&core->asks, ask, link);
+	TAILQ_INSERT_TAIL(&core->asks->list, ask, link);
 	core_arm(
 	    core, &ask->deadline, core->now_ms + core->config.reply_timeout_ms);
 }
 
 void
-status_timer(struct core *core, struct ask *ask)
+status_timer(struct core *core, struct timer *t)
 {
+	struct ask *ask = container_of(t, struct ask, deadline);
 	char why[WHY_SIZE];
 
 	guard_why(core, ask->shard, why, sizeof(why));
@@ -191,7 +216,7 @@ status_link_up(struct core *core)
 	struct ask *ask, *next;
 	struct op *op;
 
-	TAILQ_FOREACH_SAFE (ask, &core->asks, link, next) {
+	TAILQ_FOREACH_SAFE (ask, &core->asks->list, link, next) {
 		if (!guard_up(core, ask->shard))
 			continue;
 		/* A part of the time it may take is over. */
@@ -209,7 +234,7 @@ status_cancel(struct core *core, const struct session *s, bool tell)
 {
 	struct ask *ask, *next;
 
-	TAILQ_FOREACH_SAFE (ask, &core->asks, link, next) {
+	TAILQ_FOREACH_SAFE (ask, &core->asks->list, link, next) {
 		if (ask->session != s->id)
 			continue;
 		if (tell)
@@ -226,7 +251,7 @@ static bool
 known_here(const struct core *core, const struct lock *l,
     const struct core_request *rq)
 {
-	uint32_t shard = core_shard(core, rq->names[0].p, rq->names[0].n);
+	uint32_t shard = guard_shard(core, rq->names[0].p, rq->names[0].n);
 
 	if (rq->verb == VERB_QUEUE)
 		return told_here(l) || !guard_up(core, shard);
@@ -250,7 +275,7 @@ status_request(
 		emit_queue(core, s->id, rq->ref, q.limit, name->p, name->n);
 	else if (known_here(core, l, rq))
 		from_here(core, s->id, rq->ref, l, 0);
-	else if (guard_up(core, core_shard(core, name->p, name->n)))
+	else if (guard_up(core, guard_shard(core, name->p, name->n)))
 		look(core, s->id, rq->ref, q, name->p, name->n);
 	else if (s->draining)
 		emit_reply(core, s->id, rq->ref, STATUS_CANCELLED);
@@ -416,7 +441,7 @@ not_answered(
 	char why[WHY_SIZE] = "";
 
 	if (o->text_len == 0)
-		guard_why(core, core_shard(core, slot->name, slot->name_len),
+		guard_why(core, guard_shard(core, slot->name, slot->name_len),
 		    why, sizeof(why));
 	if (o->text_len > 0)
 		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);

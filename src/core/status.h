@@ -6,10 +6,13 @@
 
 #include "core/state.h"
 
+void status_init(struct core *core);
+void status_fini(struct core *core);
+
 void status_request(
     struct core *core, struct session *s, const struct core_request *rq);
 /* Those that wait for Redis: their time is up, or it can be reached again. */
-void status_timer(struct core *core, struct ask *ask);
+void status_timer(struct core *core, struct timer *t);
 void status_link_up(struct core *core);
 
 /* The session does not wait any more, or is gone (then nothing is told). */

@@ -12,17 +12,47 @@
  */
 #include "config.h"
 
-#include "core/emit.h"
+#include "base/xmalloc.h"
 #include "core/hold.h"
 #include "core/leave.h"
 #include "core/queue.h"
 #include "core/session.h"
 #include "core/stop.h"
 #include "core/sync.h"
-#include "core/work.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 
 #define STOP_GIVE_BACK_MS 1000
 #define STOPPING "the broker is stopping; try another one"
+
+/* Over all sessions, when the broker stops. */
+enum stop_walk { STOP_NONE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
+
+struct stop {
+	enum stop_walk walk;  /* under way ... */
+	struct session *next; /* ... and how far; NULL: at its end */
+	struct timer timer;   /* the end of the second that clients have */
+};
+
+void
+stop_init(struct core *core)
+{
+	core->stop = xcalloc(1, sizeof(*core->stop));
+	core->stop->timer.kind = TIMER_STOP;
+}
+
+void
+stop_fini(struct core *core)
+{
+	core_disarm(core, &core->stop->timer);
+	free(core->stop);
+}
+
+bool
+stop_all_over(const struct core *core)
+{
+	return core->stop->walk == STOP_NONE;
+}
 
 /* Does its client count on what it holds, and is it there to give it back? */
 static bool
@@ -42,8 +72,9 @@ stop_outlive(struct core *core, struct session *s)
 {
 	if (s->valid_ms <= core->now_ms)
 		return;
-	if (s->nholds + s->npermits > 0 && s->valid_ms > core->left_ms)
-		core->left_ms = s->valid_ms;
+	if (s->nholds + s->npermits > 0 &&
+	    s->valid_ms > core->sessions->left_ms)
+		core->sessions->left_ms = s->valid_ms;
 	s->outlived = true;
 }
 
@@ -92,21 +123,22 @@ release(struct core *core, struct session *s)
 static bool
 visit(struct core *core, struct session *s)
 {
-	if (core->stop_walk == STOP_REFUSE)
+	if (core->stop->walk == STOP_REFUSE)
 		return refuse_waiting(core, s);
-	core->stop_next = s->hh.next;
-	if (core->stop_walk == STOP_REST || !may_give_back(core, s))
+	core->stop->next = s->hh.next;
+	if (core->stop->walk == STOP_REST || !may_give_back(core, s))
 		release(core, s);
-	else if (!timer_armed(&core->stop))
-		core_arm(core, &core->stop, core->now_ms + STOP_GIVE_BACK_MS);
+	else if (!timer_armed(&core->stop->timer))
+		core_arm(
+		    core, &core->stop->timer, core->now_ms + STOP_GIVE_BACK_MS);
 	return true;
 }
 
 static void
 walk(struct core *core, enum stop_walk which)
 {
-	core->stop_walk = which;
-	core->stop_next = core->sessions;
+	core->stop->walk = which;
+	core->stop->next = core->sessions->by_id;
 }
 
 void
@@ -114,17 +146,18 @@ stop_on(struct core *core)
 {
 	struct session *s;
 
-	while (work_left(core) && core->stop_walk != STOP_NONE) {
-		s = core->stop_next;
+	while (work_left(core) && core->stop->walk != STOP_NONE) {
+		s = core->stop->next;
 		if (s == NULL) {
-			walk(core, core->stop_walk == STOP_REFUSE ? STOP_RELEASE
-								  : STOP_NONE);
+			walk(core, core->stop->walk == STOP_REFUSE
+				       ? STOP_RELEASE
+				       : STOP_NONE);
 			continue;
 		}
 		if (!visit(core, s))
 			return;
-		if (core->stop_walk == STOP_REFUSE)
-			core->stop_next = s->hh.next;
+		if (core->stop->walk == STOP_REFUSE)
+			core->stop->next = s->hh.next;
 		core_visit(core, 1);
 	}
 }
@@ -137,8 +170,9 @@ stop_begin(struct core *core)
 }
 
 void
-stop_timer(struct core *core)
+stop_timer(struct core *core, struct timer *t)
 {
+	(void)t;
 	walk(core, STOP_REST);
 	stop_on(core);
 }
@@ -146,6 +180,6 @@ stop_timer(struct core *core)
 void
 stop_forget(struct core *core, const struct session *s)
 {
-	if (core->stop_next == s)
-		core->stop_next = s->hh.next;
+	if (core->stop->next == s)
+		core->stop->next = s->hh.next;
 }

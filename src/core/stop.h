@@ -6,11 +6,17 @@
 
 #include "core/state.h"
 
+void stop_init(struct core *core);
+void stop_fini(struct core *core);
+
+/* Has it come by all sessions? */
+bool stop_all_over(const struct core *core);
+
 /* Tells everybody, refuses what waits, and releases all that may be. */
 void stop_begin(struct core *core);
 
 /* The second is over. */
-void stop_timer(struct core *core);
+void stop_timer(struct core *core, struct timer *t);
 
 /* What former steps have left; a session is being freed. */
 void stop_on(struct core *core);

@@ -8,14 +8,14 @@
 
 #include "base/xmalloc.h"
 #include "core/barrier.h"
-#include "core/emit.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "core/latch.h"
 #include "core/listing.h"
 #include "core/semaphore.h"
 #include "core/session.h"
 #include "core/sync.h"
-#include "core/work.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 
 #define WHY_SIZE 256
 #define RETRY_LOST_MS 50     /* after an unknown outcome */
@@ -31,19 +31,16 @@ static const struct sync_class *const classes[SYNC_MAX] = {
 void
 sync_init(struct core *core)
 {
+	struct syncs *syncs = xcalloc(1, sizeof(*syncs));
 	uint32_t i;
 
-	TAILQ_INIT(&core->sync_touched);
-	TAILQ_INIT(&core->sync_granted);
+	core->syncs = syncs;
+	TAILQ_INIT(&syncs->touched);
+	TAILQ_INIT(&syncs->granted);
+	LIST_INIT(&syncs->made);
+	syncs->blocked = xcalloc(core->config.shards, sizeof(struct sync_list));
 	for (i = 0; i < core->config.shards; i++)
-		TAILQ_INIT(&core->guards[i].sync_blocked);
-}
-
-void
-sync_session_init(struct session *s)
-{
-	TAILQ_INIT(&s->claims);
-	TAILQ_INIT(&s->permits);
+		TAILQ_INIT(&syncs->blocked[i]);
 }
 
 /* Objects. */
@@ -54,7 +51,7 @@ sync_find(
 {
 	struct sync *y;
 
-	HASH_FIND(hh, core->syncs[kind], name, len, y);
+	HASH_FIND(hh, core->syncs->by_name[kind], name, len, y);
 	return y;
 }
 
@@ -69,12 +66,12 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 	y->class = classes[kind];
 	y->kind = kind;
 	y->timer.kind = TIMER_SYNC;
-	y->shard = core_shard(core, name, len);
+	y->shard = guard_shard(core, name, len);
 	y->name = xstrndup(name, len);
 	y->name_len = len;
 	TAILQ_INIT(&y->queue);
 	y->class->init(y);
-	HASH_ADD_KEYPTR(hh, core->syncs[kind], y->name, len, y);
+	HASH_ADD_KEYPTR(hh, core->syncs->by_name[kind], y->name, len, y);
 	return y;
 }
 
@@ -85,12 +82,11 @@ sync_free(struct core *core, struct sync *y)
 	if (y->class->fini != NULL)
 		y->class->fini(core, y);
 	if (y->touched)
-		TAILQ_REMOVE(&core->sync_touched, y, in_touched);
+		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
 	if (y->blocked)
-		TAILQ_REMOVE(
-		    &core->guards[y->shard].sync_blocked, y, in_blocked);
+		TAILQ_REMOVE(&core->syncs->blocked[y->shard], y, in_blocked);
 	core_disarm(core, &y->timer);
-	HASH_DELETE(hh, core->syncs[y->kind], y);
+	HASH_DELETE(hh, core->syncs->by_name[y->kind], y);
 	free(y->why);
 	free(y->name);
 	free(y);
@@ -98,14 +94,17 @@ sync_free(struct core *core, struct sync *y)
 
 /* For core_free(): drops everything without a word to anybody. */
 void
-sync_free_all(struct core *core)
+sync_fini(struct core *core)
 {
 	struct sync *y, *next;
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		HASH_ITER (hh, core->syncs[kind], y, next)
+		HASH_ITER (hh, core->syncs->by_name[kind], y, next)
 			sync_free(core, y);
+	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
+	free(core->syncs->blocked);
+	free(core->syncs);
 }
 
 void
@@ -114,7 +113,7 @@ sync_touch(struct core *core, struct sync *y)
 	if (y->touched)
 		return;
 	y->touched = true;
-	TAILQ_INSERT_TAIL(&core->sync_touched, y, in_touched);
+	TAILQ_INSERT_TAIL(&core->syncs->touched, y, in_touched);
 }
 
 void
@@ -122,10 +121,10 @@ sync_settle(struct core *core)
 {
 	struct sync *y;
 
-	while (work_left(core) && !TAILQ_EMPTY(&core->sync_touched)) {
+	while (work_left(core) && !TAILQ_EMPTY(&core->syncs->touched)) {
 		core_visit(core, 1);
-		y = TAILQ_FIRST(&core->sync_touched);
-		TAILQ_REMOVE(&core->sync_touched, y, in_touched);
+		y = TAILQ_FIRST(&core->syncs->touched);
+		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
 		y->touched = false;
 		y->at_ms = INT64_MAX;
 		if (!y->class->next(core, y)) {
@@ -148,12 +147,18 @@ sync_want(struct sync *y, int64_t at_ms)
 		y->at_ms = at_ms;
 }
 
-void
-sync_timer(struct core *core, struct sync *y)
+static void
+look_at_time(struct core *core, struct sync *y)
 {
 	if (y->class->timer != NULL)
 		y->class->timer(core, y);
 	sync_touch(core, y);
+}
+
+void
+sync_timer(struct core *core, struct timer *t)
+{
+	look_at_time(core, container_of(t, struct sync, timer));
 }
 
 bool
@@ -177,11 +182,10 @@ sync_look_ms(const struct core *core, int64_t ttl_ms)
 bool
 sync_may_ask(struct core *core, struct sync *y, bool ready)
 {
-	struct guard *g = &core->guards[y->shard];
-
 	if (!ready) {
 		if (!y->blocked)
-			TAILQ_INSERT_TAIL(&g->sync_blocked, y, in_blocked);
+			TAILQ_INSERT_TAIL(
+			    &core->syncs->blocked[y->shard], y, in_blocked);
 		y->blocked = true;
 		return false;
 	}
@@ -245,13 +249,14 @@ sync_answered(struct sync *y)
 /* Guards. */
 
 void
-sync_unblock(struct core *core, struct guard *g)
+sync_unblock(struct core *core, uint32_t shard)
 {
+	struct sync_list *blocked = &core->syncs->blocked[shard];
 	struct sync *y;
 
-	while (!TAILQ_EMPTY(&g->sync_blocked)) {
-		y = TAILQ_FIRST(&g->sync_blocked);
-		TAILQ_REMOVE(&g->sync_blocked, y, in_blocked);
+	while (!TAILQ_EMPTY(blocked)) {
+		y = TAILQ_FIRST(blocked);
+		TAILQ_REMOVE(&core->syncs->blocked[y->shard], y, in_blocked);
 		y->blocked = false;
 		sync_touch(core, y);
 	}
@@ -264,19 +269,19 @@ sync_reassert(struct core *core, uint32_t shard)
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		for (y = core->syncs[kind]; y != NULL; y = y->hh.next)
+		for (y = core->syncs->by_name[kind]; y != NULL; y = y->hh.next)
 			if (y->shard == shard)
 				sync_touch(core, y);
 }
 
 bool
-sync_asserted(const struct core *core, uint32_t shard)
+sync_asserted(struct core *core, uint32_t shard)
 {
 	const struct sync *y;
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		for (y = core->syncs[kind]; y != NULL; y = y->hh.next)
+		for (y = core->syncs->by_name[kind]; y != NULL; y = y->hh.next)
 			if (y->shard == shard && y->class->unasserted != NULL &&
 			    y->class->unasserted(core, y))
 				return false;
@@ -289,7 +294,7 @@ sync_all_over(const struct core *core)
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		if (core->syncs[kind] != NULL)
+		if (core->syncs->by_name[kind] != NULL)
 			return false;
 	return true;
 }
@@ -349,10 +354,10 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 		wait_ms = core->config.reply_timeout_ms;
 	if (wait_ms != CORE_WAIT_FOREVER)
 		core_arm(core, &c->deadline, core->now_ms + wait_ms);
-	core->nmaking += c->verb == VERB_LATCH;
+	core->syncs->nmaking += c->verb == VERB_LATCH;
 	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
 	s->nclaims++;
-	core->nclaims++;
+	core->syncs->nclaims++;
 	TAILQ_INSERT_TAIL(&c->sync->queue, c, in_sync);
 	c->sync->nclaims++;
 	sync_touch(core, c->sync);
@@ -363,7 +368,7 @@ void
 claim_free(struct core *core, struct claim *c)
 {
 	if (c->state == CLAIM_GRANTED) {
-		TAILQ_REMOVE(&core->sync_granted, c, in_sync);
+		TAILQ_REMOVE(&core->syncs->granted, c, in_sync);
 		if (c->permits != NULL)
 			c->permits->untold -= c->n;
 	} else {
@@ -372,10 +377,10 @@ claim_free(struct core *core, struct claim *c)
 		sync_touch(core, c->sync);
 	}
 	listing_leave_claim(core, c);
-	core->nmaking -= c->verb == VERB_LATCH;
+	core->syncs->nmaking -= c->verb == VERB_LATCH;
 	TAILQ_REMOVE(&c->session->claims, c, in_session);
 	c->session->nclaims--;
-	core->nclaims--;
+	core->syncs->nclaims--;
 	core_disarm(core, &c->deadline);
 	free(c);
 }
@@ -407,8 +412,10 @@ claim_impatient(const struct claim *c)
 }
 
 void
-claim_timer(struct core *core, struct claim *c)
+claim_timer(struct core *core, struct timer *t)
 {
+	struct claim *c = container_of(t, struct claim, deadline);
+
 	c->sync->class->expired(core, c);
 }
 
@@ -549,11 +556,11 @@ sync_tell_granted(struct core *core)
 	struct claim *c;
 
 	while (work_left(core) && !core->told_loss &&
-	       !TAILQ_EMPTY(&core->sync_granted)) {
-		c = TAILQ_FIRST(&core->sync_granted);
+	       !TAILQ_EMPTY(&core->syncs->granted)) {
+		c = TAILQ_FIRST(&core->syncs->granted);
 		core_visit(core, 1);
 		if (sync_overdue(core, c->sync))
-			sync_timer(core, c->sync);
+			look_at_time(core, c->sync);
 		if (c->withdrawn) {
 			claim_error(core, c, ERR_UNAVAILABLE,
 			    "the lease ran out before the grant could be"
@@ -611,7 +618,8 @@ sync_look_all(struct core *core)
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		for (y = core->syncs[kind]; y != NULL; y = y->hh.next) {
+		for (y = core->syncs->by_name[kind]; y != NULL;
+		     y = y->hh.next) {
 			y->class->message(core, y, NULL);
 			sync_touch(core, y);
 		}

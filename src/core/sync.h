@@ -18,9 +18,15 @@
 #ifndef LOCKBROKER_CORE_SYNC_H
 #define LOCKBROKER_CORE_SYNC_H
 
-#include "core/state.h"
+#include "core/guard/guard.h"
+#include "core/session/record.h"
+#include "core/turn/slot.h"
+
+/* Each kind has names of its own. */
+enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
 
 struct sync_class;
+TAILQ_HEAD(sync_list, sync);
 
 /* One object of one name.  Owned by the core; freed when it is idle. */
 struct sync {
@@ -50,13 +56,13 @@ enum claim_state {
 	CLAIM_ASKED,  /* by the operation in flight */
 	CLAIM_PARKED, /* the store knows that it waits */
 	CLAIM_LEAVING, /* BARRIER: is to be answered when its place is given up */
-	CLAIM_GRANTED /* ACQUIRE: in core.sync_granted, until the FLUSH */
+	CLAIM_GRANTED /* ACQUIRE: in syncs.granted, until the FLUSH */
 };
 
 /* One request that has not been answered.  Freed by claim_free(). */
 struct claim {
 	TAILQ_ENTRY(claim) in_session;
-	TAILQ_ENTRY(claim) in_sync; /* in core.sync_granted once granted */
+	TAILQ_ENTRY(claim) in_sync; /* in syncs.granted once granted */
 	struct session *session;
 	struct sync *sync;
 	struct permits *permits; /* GRANTED; NULL again once those are gone */
@@ -103,10 +109,21 @@ struct sync_class {
 	bool (*unasserted)(const struct core *core, const struct sync *y);
 };
 
+/* All objects of this broker. */
+struct syncs {
+	struct sync *by_name[SYNC_MAX];
+	struct sync_list touched;
+	struct sync_list *blocked; /* by their guards: one list each; owned */
+	struct claim_list granted; /* to be told at the FLUSH */
+	uint64_t nclaims;	   /* of all sessions */
+	uint64_t npermits;	   /* given out */
+	LIST_HEAD(, made) made;	   /* unowned.c */
+	uint64_t nmade, nmaking;   /* latches; that are being made */
+};
+
 /* For the rest of the core. */
 void sync_init(struct core *core);
-void sync_free_all(struct core *core);
-void sync_session_init(struct session *s);
+void sync_fini(struct core *core);
 bool sync_cancel(
     struct core *core, struct session *s, uint64_t ref, uint64_t by);
 void sync_drain(struct core *core, struct session *s);
@@ -119,14 +136,14 @@ void sync_settle(struct core *core);
 void sync_tell_granted(struct core *core);
 void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
-void sync_timer(struct core *core, struct sync *y);
+void sync_timer(struct core *core, struct timer *t);
 bool sync_overdue(const struct core *core, const struct sync *y);
-void claim_timer(struct core *core, struct claim *c);
+void claim_timer(struct core *core, struct timer *t);
 bool sync_message(struct core *core, const char *text, size_t len);
 void sync_look_all(struct core *core);
-void sync_unblock(struct core *core, struct guard *g);
+void sync_unblock(struct core *core, uint32_t shard);
 void sync_reassert(struct core *core, uint32_t shard);
-bool sync_asserted(const struct core *core, uint32_t shard);
+bool sync_asserted(struct core *core, uint32_t shard);
 bool sync_all_over(const struct core *core);
 
 /* For the kinds. */

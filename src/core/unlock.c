@@ -5,11 +5,11 @@
 #include "config.h"
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/hold.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "core/session.h"
+#include "core/turn/emit.h"
 #include "core/unlock.h"
 
 static void

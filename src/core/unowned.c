@@ -15,8 +15,9 @@
 
 #include "base/human.h"
 #include "base/xmalloc.h"
-#include "core/emit.h"
 #include "core/lock.h"
+#include "core/sync.h"
+#include "core/turn/emit.h"
 #include "core/unowned.h"
 
 /* One LATCH that was answered OK.  Freed by its timer. */
@@ -36,8 +37,8 @@ unowned_look(struct core *core, struct lock *l)
 	lingers = m->linger_ms > core->now_ms;
 	unowned = l->nholders == m->ngone && (m->ngone > 0 || lingers);
 	counts = unowned || lingers || m->nbinding > 0;
-	core->nunowned += (uint64_t)unowned - l->unowned;
-	core->ncounted += (uint64_t)counts - l->counted;
+	core->locks->nunowned += (uint64_t)unowned - l->unowned;
+	core->locks->ncounted += (uint64_t)counts - l->counted;
 	l->unowned = unowned;
 	l->counted = counts;
 }
@@ -45,8 +46,8 @@ unowned_look(struct core *core, struct lock *l)
 void
 unowned_forget(struct core *core, struct lock *l)
 {
-	core->nunowned -= l->unowned;
-	core->ncounted -= l->counted;
+	core->locks->nunowned -= l->unowned;
+	core->locks->ncounted -= l->counted;
 	l->unowned = l->counted = false;
 }
 
@@ -84,7 +85,8 @@ static bool
 has_room(struct core *core, struct session *s, uint64_t ref, uint64_t more,
     const char *instead)
 {
-	uint64_t n = core->ncounted + core->nmade + core->nmaking;
+	uint64_t n =
+	    core->locks->ncounted + core->syncs->nmade + core->syncs->nmaking;
 
 	if (more == 0 || n + more <= core->config.max_unowned)
 		return true;
@@ -147,8 +149,8 @@ unowned_latch_made(struct core *core, int64_t ttl_ms)
 	struct made *m = xcalloc(1, sizeof(*m));
 
 	m->over.kind = TIMER_MADE;
-	LIST_INSERT_HEAD(&core->made, m, link);
-	core->nmade++;
+	LIST_INSERT_HEAD(&core->syncs->made, m, link);
+	core->syncs->nmade++;
 	core_arm(core, &m->over, core->now_ms + ttl_ms);
 }
 
@@ -157,7 +159,7 @@ made_free(struct core *core, struct made *m)
 {
 	core_disarm(core, &m->over);
 	LIST_REMOVE(m, link);
-	core->nmade--;
+	core->syncs->nmade--;
 	free(m);
 }
 
@@ -170,6 +172,6 @@ unowned_latch_timer(struct core *core, struct timer *t)
 void
 unowned_fini(struct core *core)
 {
-	while (!LIST_EMPTY(&core->made))
-		made_free(core, LIST_FIRST(&core->made));
+	while (!LIST_EMPTY(&core->syncs->made))
+		made_free(core, LIST_FIRST(&core->syncs->made));
 }

@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
-#include "core/guard.h"
+#include "core/guard/guard.h"
 #include "core/lock.h"
 #include "core/session.h"
 #include "core/status.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
 #include "core/watch.h"
-#include "core/work.h"
 
 #define WHY_SIZE 256
 #define REACH_MS 50  /* between looks whether Redis can be reached */
@@ -58,15 +58,29 @@ struct watched {
 	bool passing; /* ... and may have passed it on to another since */
 	bool taken;   /* it was seen in another's hands */
 	bool looking; /* an operation is in flight */
-	bool touched; /* in core.watched_touched */
+	bool touched; /* in watches.touched */
 	uint8_t name_len;
 	char name[];
 };
 
-struct watched *
-watch_of_timer(struct timer *t)
+/* All watched names. */
+struct watches {
+	struct watched *by_name;
+	TAILQ_HEAD(, watched) touched; /* in that order */
+};
+
+void
+watch_init(struct core *core)
 {
-	return container_of(t, struct watched, timer);
+	core->watches = xcalloc(1, sizeof(*core->watches));
+	TAILQ_INIT(&core->watches->touched);
+}
+
+void
+watch_fini(struct core *core)
+{
+	assert(core->watches->by_name == NULL);
+	free(core->watches);
 }
 
 static struct watched *
@@ -74,7 +88,7 @@ find(const struct core *core, const char *name, size_t len)
 {
 	struct watched *w;
 
-	HASH_FIND(hh, core->watched, name, len, w);
+	HASH_FIND(hh, core->watches->by_name, name, len, w);
 	return w;
 }
 
@@ -89,10 +103,10 @@ get(struct core *core, const char *name, size_t len)
 	w = xcalloc(1, sizeof(*w) + len);
 	TAILQ_INIT(&w->watches);
 	w->timer.kind = TIMER_WATCH;
-	w->shard = core_shard(core, name, len);
+	w->shard = guard_shard(core, name, len);
 	w->name_len = (uint8_t)len;
 	memcpy(w->name, name, len);
-	HASH_ADD_KEYPTR(hh, core->watched, w->name, len, w);
+	HASH_ADD_KEYPTR(hh, core->watches->by_name, w->name, len, w);
 	return w;
 }
 
@@ -109,9 +123,9 @@ leave(struct core *core, struct watch *one)
 	if (!TAILQ_EMPTY(&w->watches))
 		return;
 	if (w->touched)
-		TAILQ_REMOVE(&core->watched_touched, w, in_touched);
+		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
 	core_disarm(core, &w->timer);
-	HASH_DELETE(hh, core->watched, w);
+	HASH_DELETE(hh, core->watches->by_name, w);
 	free(w);
 }
 
@@ -201,7 +215,7 @@ look(struct core *core, struct watched *w)
 	if (w->looking || !guard_up(core, w->shard))
 		return;
 	/* Over a quorum any server will do, if it can be reached. */
-	w->shard = core_shard(core, w->name, w->name_len);
+	w->shard = guard_shard(core, w->name, w->name_len);
 	w->looking = true;
 	slot_submit(
 	    core, &slot, OP_STATUS, SLOT_WATCH, w->shard, w->name, w->name_len);
@@ -262,6 +276,8 @@ gone_from_here(struct core *core, struct watched *w)
 	plan_look(core, w);
 }
 
+static void look_if_up(struct core *core, struct watched *w);
+
 static void
 settle(struct core *core, struct watched *w)
 {
@@ -280,7 +296,7 @@ settle(struct core *core, struct watched *w)
 	} else if (w->here) {
 		gone_from_here(core, w);
 	} else if (taken && !w->now.held) {
-		watch_timer(core, w);
+		look_if_up(core, w);
 	}
 }
 
@@ -289,7 +305,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 {
 	struct watched *w;
 
-	if (core->watched == NULL)
+	if (core->watches->by_name == NULL)
 		return;
 	w = find(core, l->name, l->name_len);
 	if (w == NULL)
@@ -298,7 +314,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 	if (w->touched)
 		return;
 	w->touched = true;
-	TAILQ_INSERT_TAIL(&core->watched_touched, w, in_touched);
+	TAILQ_INSERT_TAIL(&core->watches->touched, w, in_touched);
 }
 
 void
@@ -318,10 +334,10 @@ watch_run(struct core *core)
 {
 	struct watched *w;
 
-	while (!TAILQ_EMPTY(&core->watched_touched)) {
-		w = TAILQ_FIRST(&core->watched_touched);
+	while (!TAILQ_EMPTY(&core->watches->touched)) {
+		w = TAILQ_FIRST(&core->watches->touched);
 		w->touched = false;
-		TAILQ_REMOVE(&core->watched_touched, w, in_touched);
+		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
 		settle(core, w);
 	}
 }
@@ -375,13 +391,19 @@ wait_for_redis(struct core *core, struct watched *w)
 	}
 }
 
-void
-watch_timer(struct core *core, struct watched *w)
+static void
+look_if_up(struct core *core, struct watched *w)
 {
 	if (guard_up(core, w->shard))
 		look(core, w);
 	else
 		wait_for_redis(core, w);
+}
+
+void
+watch_timer(struct core *core, struct timer *t)
+{
+	look_if_up(core, container_of(t, struct watched, timer));
 }
 
 /*
@@ -486,7 +508,7 @@ begin(struct core *core, struct watch *one, uint64_t ref)
 		return;
 	}
 	one->until_ms = core->now_ms + core->config.reply_timeout_ms;
-	watch_timer(core, w);
+	look_if_up(core, w);
 }
 
 void

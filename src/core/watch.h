@@ -11,6 +11,9 @@
 
 #include "core/state.h"
 
+void watch_init(struct core *core);
+void watch_fini(struct core *core);
+
 void watch_request(
     struct core *core, struct session *s, const struct core_request *rq);
 void watch_end_request(
@@ -24,8 +27,7 @@ void watch_run(struct core *core);
 
 void watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
-void watch_timer(struct core *core, struct watched *w);
-struct watched *watch_of_timer(struct timer *t);
+void watch_timer(struct core *core, struct timer *t);
 
 /* All watches of a session end. */
 bool watch_leave(struct core *core, struct session *s);

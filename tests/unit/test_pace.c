@@ -96,7 +96,7 @@ START_TEST(a_burst_becomes_flat)
 	struct core *core = make_core(1);
 	unsigned i;
 
-	core->nlocks = LEASES;
+	core->locks->n = LEASES;
 	for (i = 0; i < LEASES; i++) {
 		plans[i].lock = make_lock(i);
 		plans[i].at_ms =
@@ -111,7 +111,7 @@ START_TEST(a_burst_becomes_flat)
 	ck_assert_double_lt(renew_all(core), 0.02);
 	for (i = 0; i < LEASES; i++)
 		free(plans[i].lock);
-	core->nlocks = 0;
+	core->locks->n = 0;
 	core_free(core);
 }
 END_TEST

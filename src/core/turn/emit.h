@@ -4,12 +4,10 @@
  *
  * Fields belong to the effect emitted last.
  */
-#ifndef LOCKBROKER_CORE_EMIT_H
-#define LOCKBROKER_CORE_EMIT_H
+#ifndef LOCKBROKER_CORE_TURN_EMIT_H
+#define LOCKBROKER_CORE_TURN_EMIT_H
 
 #include "core/core.h"
-
-struct session;
 
 void emit_reply(
     struct core *core, uint64_t session, uint64_t ref, enum status status);
@@ -23,8 +21,9 @@ void emit_event(struct core *core, uint64_t session, enum event_id event,
 void emit_queue(struct core *core, uint64_t session, uint64_t ref,
     uint64_t limit, const char *name, size_t name_len);
 
-/* The session has its connection from now on; a connection has none. */
-void emit_attach(struct core *core, const struct session *s);
+/* The session has its connection from now on, and its client owes a line so
+ * often (0: never); a connection has none. */
+void emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms);
 void emit_close(struct core *core, uint64_t conn);
 
 /* A line for the operator; its fields follow. */
@@ -39,5 +38,12 @@ struct op *emit_op(struct core *core, const char *name, size_t name_len);
 
 void emit_num(struct core *core, enum field_id id, uint64_t num);
 void emit_str(struct core *core, enum field_id id, const char *str, size_t len);
+void emit_text(struct core *core, enum field_id id, const char *text);
+
+/* The milliseconds that have passed since then. */
+void emit_since(struct core *core, enum field_id id, int64_t since_ms);
+
+/* Does anybody read lines of debugging? */
+bool emit_debugs(const struct core *core);
 
 #endif

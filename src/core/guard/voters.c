@@ -29,9 +29,10 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
-#include "core/quorum.h"
-#include "core/voters.h"
+#include "core/guard/quorum.h"
+#include "core/guard/voters.h"
+#include "core/turn/emit.h"
+#include "core/turn/slot.h"
 
 /* A set, taken apart.  Ids are in order. */
 struct set {
@@ -39,6 +40,37 @@ struct set {
 	unsigned n;
 	char ids[QUORUM_SERVERS_MAX][NODE_BYTES + 1];
 };
+
+void
+voters_init(struct core *core)
+{
+	const struct core_config *config = &core->config;
+	char number[24];
+	struct voters *v = xcalloc(1, sizeof(*v));
+	unsigned i;
+
+	core->voters = v;
+	if (!config->quorum)
+		return;
+	v->nodes = xcalloc(config->shards, sizeof(*v->nodes));
+	for (i = 0; i < config->shards; i++) {
+		snprintf(number, sizeof(number), "server %u", i + 1);
+		v->nodes[i] =
+		    xstrdup(config->nodes != NULL ? config->nodes[i] : number);
+	}
+}
+
+void
+voters_fini(struct core *core)
+{
+	struct voters *v = core->voters;
+	unsigned i;
+
+	for (i = 0; v->nodes != NULL && i < core->config.shards; i++)
+		free(v->nodes[i]);
+	free(v->nodes);
+	free(v);
+}
 
 static void
 copy(char *to, size_t size, const char *from, size_t n)
@@ -151,7 +183,7 @@ highest(const struct core *core)
 static const char *
 address(const struct core *core, uint32_t shard)
 {
-	return core->nodes[shard];
+	return core->voters->nodes[shard];
 }
 
 /* Our calls to that server ask for no vote any more. */
@@ -163,8 +195,8 @@ withdraw(struct core *core, struct guard *g)
 
 	if (g->sent[0] == '\0')
 		return;
-	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD,
-	    (uint32_t)(g - core->guards), text, sizeof(text) - 1);
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
+	    text, sizeof(text) - 1);
 	g->sent[0] = '\0';
 	g->busy = true;
 }
@@ -185,22 +217,22 @@ static void disagree(struct core *core, const char *fmt, ...)
 static void
 disagree(struct core *core, const char *fmt, ...)
 {
-	char why[sizeof(core->voters_why)];
+	char why[sizeof(core->voters->why)];
 	va_list ap;
 
 	/* Servers are reached, and tell of a change, one after the other. */
-	if (core->voters_ms == 0)
-		core->voters_ms = core->now_ms;
-	if (core->now_ms < core->voters_ms + core->stall_ms)
+	if (core->voters->since_ms == 0)
+		core->voters->since_ms = core->now_ms;
+	if (core->now_ms < core->voters->since_ms + core->stall_ms)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	if (strcmp(why, core->voters_why) == 0)
+	if (strcmp(why, core->voters->why) == 0)
 		return;
-	strcpy(core->voters_why, why);
+	strcpy(core->voters->why, why);
 	emit_notice(core, NOTICE_QUORUM_SERVERS);
-	emit_str(core, FIELD_TEXT, core->voters_why, strlen(why));
+	emit_str(core, FIELD_TEXT, core->voters->why, strlen(why));
 }
 
 /* Are two of them one server under two names? */
@@ -243,10 +275,10 @@ found(struct core *core, char *text)
 	uint32_t i;
 
 	if (count_known(core) == core->config.shards) {
-		own_set(core, strtoul(core->voters, NULL, 10), text);
-		if (strcmp(text, core->voters) != 0)
-			own_set(
-			    core, strtoul(core->voters, NULL, 10) + 1, text);
+		own_set(core, strtoul(core->voters->set, NULL, 10), text);
+		if (strcmp(text, core->voters->set) != 0)
+			own_set(core, strtoul(core->voters->set, NULL, 10) + 1,
+			    text);
 		return true;
 	}
 	for (i = 0; is_known(&core->guards[i]); i++)
@@ -276,11 +308,13 @@ place_of(const struct core *core, const char *id, int64_t *since_ms)
 {
 	unsigned i;
 
-	for (i = 0; i < sizeof(core->places) / sizeof(core->places[0]); i++) {
-		if (strncmp(core->places[i], id, NODE_BYTES) != 0)
+	for (i = 0;
+	     i < sizeof(core->voters->places) / sizeof(core->voters->places[0]);
+	     i++) {
+		if (strncmp(core->voters->places[i], id, NODE_BYTES) != 0)
 			continue;
-		*since_ms = core->places_ms[i];
-		return core->places[i] + NODE_BYTES;
+		*since_ms = core->voters->places_ms[i];
+		return core->voters->places[i] + NODE_BYTES;
 	}
 	return "";
 }
@@ -295,7 +329,7 @@ was_at(const struct core *core, const char *id, const struct guard *g)
 	char place[NODE_BYTES + 1];
 	int64_t since_ms = INT64_MAX;
 
-	place_write(core, (uint32_t)(g - core->guards), place);
+	place_write(core, guard_index(core, g), place);
 	return strcmp(place_of(core, id, &since_ms), place) == 0 &&
 	       g->node_asked_ms > since_ms;
 }
@@ -303,15 +337,16 @@ was_at(const struct core *core, const char *id, const struct guard *g)
 static void
 place_note(struct core *core, const char *id, const char *place)
 {
-	unsigned n = sizeof(core->places) / sizeof(core->places[0]);
+	unsigned n =
+	    sizeof(core->voters->places) / sizeof(core->voters->places[0]);
 	int64_t since_ms;
 
 	if (place_of(core, id, &since_ms)[0] != '\0')
 		return;
-	core->places_ms[core->next_place] = core->now_ms;
-	snprintf(core->places[core->next_place], sizeof(core->places[0]),
-	    "%s%s", id, place);
-	core->next_place = (core->next_place + 1) % n;
+	core->voters->places_ms[core->voters->next_place] = core->now_ms;
+	snprintf(core->voters->places[core->voters->next_place],
+	    sizeof(core->voters->places[0]), "%s%s", id, place);
+	core->voters->next_place = (core->voters->next_place + 1) % n;
 }
 
 /* What another broker knew of places. */
@@ -447,7 +482,7 @@ choose(struct core *core, char *text)
 		return true;
 	}
 	/* It was joined when less was known. */
-	if (strcmp(best, core->voters) == 0)
+	if (strcmp(best, core->voters->set) == 0)
 		withdraw_all(core);
 	if (stranger < core->config.shards)
 		disagree(core,
@@ -471,7 +506,7 @@ is_settled(const struct core *core)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (strcmp(g->set, core->voters) != 0)
+		if (strcmp(g->set, core->voters->set) != 0)
 			continue;
 		if (g->open == '\0')
 			return true; /* somebody saw that it is */
@@ -492,7 +527,7 @@ enlist(struct core *core, struct guard *g, bool settle)
 	struct set s;
 	unsigned i;
 	int n = snprintf(text, sizeof(text), "%s %s %s %c ", g->node,
-	    core->voters, g->set, settle ? 's' : 'm');
+	    core->voters->set, g->set, settle ? 's' : 'm');
 
 	/* One server has one vote, whichever way it is reached. */
 	for (i = 0; i < core->config.shards; i++)
@@ -500,15 +535,15 @@ enlist(struct core *core, struct guard *g, bool settle)
 		    strncmp(core->guards[i].sent, g->node, NODE_BYTES) == 0)
 			withdraw(core, &core->guards[i]);
 
-	set_parse(&s, core->voters);
+	set_parse(&s, core->voters->set);
 	for (i = 0; i < s.n; i++)
 		if (place_of(core, s.ids[i], &since_ms)[0] != '\0')
 			n +=
 			    snprintf(text + n, sizeof(text) - (size_t)n, "%s%s",
 				s.ids[i], place_of(core, s.ids[i], &since_ms));
-	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD,
-	    (uint32_t)(g - core->guards), text, (size_t)n);
-	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, core->voters);
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
+	    text, (size_t)n);
+	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, core->voters->set);
 	g->busy = true;
 }
 
@@ -518,9 +553,9 @@ in_line(const struct core *core, const struct guard *g)
 {
 	size_t n = strlen(g->node);
 
-	return strcmp(g->set, core->voters) == 0 &&
+	return strcmp(g->set, core->voters->set) == 0 &&
 	       strncmp(g->sent, g->node, n) == 0 && g->sent[n] == ' ' &&
-	       strcmp(g->sent + n + 1, core->voters) == 0;
+	       strcmp(g->sent + n + 1, core->voters->set) == 0;
 }
 
 void
@@ -534,9 +569,9 @@ voters_decide(struct core *core)
 
 	if (!quorum_used(core) || core->stopping || !choose(core, text))
 		return;
-	core->voters_why[0] = '\0';
-	core->voters_ms = 0;
-	strcpy(core->voters, text);
+	core->voters->why[0] = '\0';
+	core->voters->since_ms = 0;
+	strcpy(core->voters->set, text);
 	set_parse(&s, text);
 	settled = is_settled(core);
 	for (i = 0; i < core->config.shards; i++) {
@@ -565,7 +600,7 @@ voters_report(struct core *core, struct guard *g, int64_t sent_ms,
 	g->quiet = report->quiet;
 	g->node_ms = core->now_ms;
 	g->node_asked_ms = sent_ms;
-	place_write(core, (uint32_t)(g - core->guards), place);
+	place_write(core, guard_index(core, g), place);
 	place_note(core, g->node, place);
 	if (report->state == GUARD_NODES)
 		places_learn(core, report->text, report->text_len);

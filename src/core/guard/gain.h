@@ -1,10 +1,10 @@
 /*
  * What a server's clock has gained on ours, as every reply tells.
  */
-#ifndef LOCKBROKER_CORE_GAIN_H
-#define LOCKBROKER_CORE_GAIN_H
+#ifndef LOCKBROKER_CORE_GUARD_GAIN_H
+#define LOCKBROKER_CORE_GUARD_GAIN_H
 
-#include "core/state.h"
+#include "core/guard/guard.h"
 
 /*
  * A reply, before the guard notes its time.  True: the clock has gained so much

@@ -12,10 +12,18 @@
  * core_work() (core.h) tells the counters; core_work_bound() has the core abort
  * in the very loop that goes beyond a bound.
  */
-#ifndef LOCKBROKER_CORE_WORK_H
-#define LOCKBROKER_CORE_WORK_H
+#ifndef LOCKBROKER_CORE_TURN_WORK_H
+#define LOCKBROKER_CORE_TURN_WORK_H
 
-#include "core/state.h"
+#include "core/turn/turn.h"
+
+/* Things looked at. */
+struct work {
+	uint64_t step;	 /* by the present step */
+	uint64_t most;	 /* by one step, ever */
+	uint64_t budget; /* what can wait waits when so many were */
+	uint64_t bound;	 /* a test is to fail beyond it; 0: none */
+};
 
 /* `n` things have been looked at. */
 static inline void

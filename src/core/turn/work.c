@@ -3,7 +3,7 @@
  */
 #include "config.h"
 
-#include "core/work.h"
+#include "core/turn/work.h"
 
 void
 work_begin(struct core *core)

@@ -10,34 +10,27 @@
  *
  * A failed acquire is ended on all servers, also on those that did not answer.
  */
-#ifndef LOCKBROKER_CORE_QUORUM_H
-#define LOCKBROKER_CORE_QUORUM_H
+#ifndef LOCKBROKER_CORE_VOTES_H
+#define LOCKBROKER_CORE_VOTES_H
 
 #include "core/state.h"
 
 #define QUORUM_MAX 9
 
-/* Is this what the core runs on? */
-bool quorum_used(const struct core *core);
-
 /*
  * An operation on the lease, to be filled in by the caller: it is sent to all
  * servers before the step ends.  Its one outcome comes as lease_outcome().
  */
-struct op *quorum_submit(struct core *core, struct lock *l, enum op_kind kind);
-void quorum_send(struct core *core);
+struct op *votes_submit(struct core *core, struct lock *l, enum op_kind kind);
+void votes_send(struct core *core);
 
 /* One server has answered. */
-void quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+void votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 
 /* A server that has said no to a renewal is asked again. */
-void quorum_timer(struct core *core, struct timer *t);
+void votes_timer(struct core *core, struct timer *t);
 
-/* How many servers can be reached, or grant; what a majority is. */
-unsigned quorum_count(const struct core *core, bool ready);
-unsigned quorum_majority(const struct core *core);
-
-void quorum_free_all(struct core *core);
+void votes_fini(struct core *core);
 
 #endif

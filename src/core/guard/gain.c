@@ -16,9 +16,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/emit.h"
-#include "core/gain.h"
-#include "core/quorum.h"
+#include "core/guard/gain.h"
+#include "core/guard/quorum.h"
+#include "core/turn/emit.h"
 
 #define SLACK_MS 2 /* clocks are read in whole milliseconds */
 
@@ -93,7 +93,7 @@ static void
 tell(struct core *core, const struct guard *g, int64_t by_ms)
 {
 	emit_notice(core, NOTICE_CLOCK_GAINED);
-	emit_num(core, FIELD_SHARD, (uint64_t)(g - core->guards));
+	emit_num(core, FIELD_SHARD, guard_index(core, g));
 	emit_fmt(core, FIELD_TEXT,
 	    "the clock of the Redis server gained %" PRId64
 	    " ms on this broker's; what is held is confirmed anew",

@@ -6,11 +6,12 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
-#include "core/session.h"
+#include "core/turn/emit.h"
+#include "core/turn/turn.h"
 
 void
 effects_init(struct effects *fx)
@@ -72,8 +73,6 @@ static struct effect *
 add_effect(struct core *core, enum effect_kind kind, uint64_t session)
 {
 	struct effects *fx = core->fx;
-	const struct session *s =
-	    session == 0 ? NULL : session_find(core, session);
 	struct effect *e;
 
 	fx->v = grow(fx->v, fx->n, &fx->size, sizeof(*fx->v));
@@ -81,7 +80,7 @@ add_effect(struct core *core, enum effect_kind kind, uint64_t session)
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
 	e->session = session;
-	e->conn = s == NULL ? 0 : s->conn;
+	e->conn = session == 0 ? 0 : core->above->conn_of(core, session);
 	e->field = (uint32_t)fx->nfields;
 	return e;
 }
@@ -153,11 +152,11 @@ emit_queue(struct core *core, uint64_t session, uint64_t ref, uint64_t limit,
 }
 
 void
-emit_attach(struct core *core, const struct session *s)
+emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms)
 {
-	struct effect *e = add_effect(core, EFFECT_ATTACH, s->id);
+	struct effect *e = add_effect(core, EFFECT_ATTACH, session);
 
-	e->heartbeat_ms = s->heartbeat_ms;
+	e->heartbeat_ms = heartbeat_ms;
 }
 
 void
@@ -225,4 +224,24 @@ emit_fmt(struct core *core, enum field_id id, const char *fmt, ...)
 	buf_addv(text, fmt, ap);
 	va_end(ap);
 	f->len = (uint32_t)buf_len(text) - f->str;
+}
+
+void
+emit_text(struct core *core, enum field_id id, const char *text)
+{
+	emit_str(core, id, text, strlen(text));
+}
+
+void
+emit_since(struct core *core, enum field_id id, int64_t since_ms)
+{
+	int64_t ms = core->now_ms - since_ms;
+
+	emit_num(core, id, ms > 0 ? (uint64_t)ms : 0);
+}
+
+bool
+emit_debugs(const struct core *core)
+{
+	return core->fx != NULL && core->config.debug;
 }

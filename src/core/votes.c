@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/emit.h"
-#include "core/guard.h"
+#include "core/guard/quorum.h"
 #include "core/lease.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
-#include "core/quorum.h"
+#include "core/turn/emit.h"
+#include "core/votes.h"
 #include "core/wait.h"
 
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
@@ -23,7 +23,7 @@
  * is NULL where nobody waits for the verdict (any more).
  */
 struct vote {
-	TAILQ_ENTRY(vote) link; /* in core.votes until it is sent */
+	TAILQ_ENTRY(vote) link; /* in leases.votes until it is sent */
 	struct lock *lock;
 	enum op_kind asked; /* what the lease asked for */
 	struct op op;	    /* what is sent; `name` unused */
@@ -73,32 +73,6 @@ static const unsigned weight[OUTCOME_MAX] = {
 static const unsigned not_ours = 1u << OUTCOME_LOST | 1u << OUTCOME_FOREIGN |
 				 1u << OUTCOME_BUSY | 1u << OUTCOME_QUEUED;
 
-bool
-quorum_used(const struct core *core)
-{
-	return core->config.quorum;
-}
-
-unsigned
-quorum_majority(const struct core *core)
-{
-	return core->config.shards / 2 + 1;
-}
-
-unsigned
-quorum_count(const struct core *core, bool ready)
-{
-	const struct guard *g;
-	unsigned i, n = 0;
-
-	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (g->up && (!ready || g->state == GUARD_BLESSED))
-			n++;
-	}
-	return n;
-}
-
 static struct vote *
 vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 {
@@ -112,12 +86,12 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 	v->timer.kind = TIMER_VOTE;
 	v->name_len = len;
 	memcpy(v->name, name, len);
-	TAILQ_INSERT_TAIL(&core->votes, v, link);
+	TAILQ_INSERT_TAIL(&core->leases->votes, v, link);
 	return v;
 }
 
 struct op *
-quorum_submit(struct core *core, struct lock *l, enum op_kind kind)
+votes_submit(struct core *core, struct lock *l, enum op_kind kind)
 {
 	struct vote *v = vote_new(core, l->name, l->name_len, kind);
 
@@ -151,13 +125,13 @@ send_all(struct core *core, struct vote *v)
 }
 
 void
-quorum_send(struct core *core)
+votes_send(struct core *core)
 {
 	struct vote *v;
 
-	while (!TAILQ_EMPTY(&core->votes)) {
-		v = TAILQ_FIRST(&core->votes);
-		TAILQ_REMOVE(&core->votes, v, link);
+	while (!TAILQ_EMPTY(&core->leases->votes)) {
+		v = TAILQ_FIRST(&core->leases->votes);
+		TAILQ_REMOVE(&core->leases->votes, v, link);
 		send_all(core, v);
 	}
 }
@@ -388,7 +362,7 @@ is_wanted(const struct core *core, const struct vote *v)
 }
 
 void
-quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
 {
 	struct vote *v = slot->vote;
@@ -414,7 +388,7 @@ quorum_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 }
 
 void
-quorum_timer(struct core *core, struct timer *t)
+votes_timer(struct core *core, struct timer *t)
 {
 	struct vote *v = container_of(t, struct vote, timer);
 	unsigned again = v->again;
@@ -431,17 +405,18 @@ quorum_timer(struct core *core, struct timer *t)
 
 /* For core_free(): each vote is freed with the last of its slots. */
 void
-quorum_free_all(struct core *core)
+votes_fini(struct core *core)
 {
 	struct vote *v, *next;
 	uint32_t i;
 
-	TAILQ_FOREACH_SAFE (v, &core->votes, link, next)
+	TAILQ_FOREACH_SAFE (v, &core->leases->votes, link, next)
 		free(v);
-	for (i = 0; i < core->nslots; i++) {
-		if (core->slots[i].kind != SLOT_VOTE)
+	for (i = 0; i < core->slots->n; i++) {
+		if (core->slots->v[i].kind != SLOT_VOTE)
 			continue;
-		v = core->slots[i].vote;
+		v = core->slots->v[i].vote;
+		core_disarm(core, &v->timer);
 		if (--v->left == 0)
 			free(v);
 	}

@@ -1,0 +1,499 @@
+/*
+ * Guards: whether what a server remembers is all that was ever granted on it.
+ *
+ * A server that restarted, failed over, was frozen or emptied may have
+ * forgotten leases.  Its guard is then *pending*: nothing new is granted, every
+ * broker writes again what it still vouches for, and after a grace period G,
+ * counted from the arrival of the pend value, a broker blesses it: by then
+ * every earlier lease was written again or has run out.  The permission is one
+ * fact in one place, the guard in the server itself, which every script
+ * checks; what is kept here is only when to ask for what.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc16.h"
+#include "base/xmalloc.h"
+#include "core/guard/clock.h"
+#include "core/guard/gain.h"
+#include "core/guard/guard.h"
+#include "core/guard/journal.h"
+#include "core/guard/quorum.h"
+#include "core/guard/recovery.h"
+#include "core/guard/voters.h"
+#include "core/turn/slot.h"
+
+#define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
+#define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
+#define MANY_GUARDS 16	      /* their heartbeats are spread, ... */
+#define BEAT_GROUPS 8	      /* ... but not one by one */
+#define REMIND_MS (INT64_C(5) * 60 * 1000) /* of what goes on */
+#define SAY_LEASES 5 /* between tellings where we are reached */
+
+static struct guard *
+guard_at(const struct core *core, uint32_t shard)
+{
+	assert(shard < core->config.shards);
+	return &core->guards[shard];
+}
+
+void
+guard_init(struct core *core, const struct guard_listener *const *listeners)
+{
+	uint32_t i;
+
+	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
+	core->guard_notes = xcalloc(1, sizeof(*core->guard_notes));
+	core->guard_listeners = listeners;
+	for (i = 0; i < core->config.shards; i++) {
+		core->guards[i].timer.kind = TIMER_GUARD;
+		core->guards[i].spell = 1;
+	}
+	voters_init(core);
+}
+
+void
+guard_fini(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		core_disarm(core, &core->guards[i].timer);
+	voters_fini(core);
+	free(core->guard_notes);
+	free(core->guards);
+}
+
+/* Those who must know, in the order of their rows. */
+
+static void
+tell_changed(struct core *core, const struct guard *g)
+{
+	const struct guard_listener *const *to;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->changed != NULL)
+			(*to)->changed(core, guard_index(core, g));
+}
+
+static void
+tell_history(struct core *core, const struct guard *g)
+{
+	const struct guard_listener *const *to;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->history_changed != NULL)
+			(*to)->history_changed(core, guard_index(core, g));
+}
+
+static void
+tell_link_up(struct core *core)
+{
+	const struct guard_listener *const *to;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->link_up != NULL)
+			(*to)->link_up(core);
+}
+
+/* All are asked: some look at a part of what they have, each time. */
+static bool
+is_reclaimed(struct core *core, const struct guard *g)
+{
+	const struct guard_listener *const *to;
+	bool all = true;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->reclaimed != NULL &&
+		    !(*to)->reclaimed(core, guard_index(core, g)))
+			all = false;
+	return all;
+}
+
+bool
+guard_all_over(const struct core *core)
+{
+	const struct guard_listener *const *to;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->all_over != NULL && !(*to)->all_over(core))
+			return false;
+	return true;
+}
+
+/*
+ * One server is one shard; a cluster has a fixed number of buckets; of a quorum
+ * any server will do that can be reached.
+ */
+uint32_t
+guard_shard(const struct core *core, const char *name, size_t len)
+{
+	uint32_t i;
+
+	if (core->config.shards == 1)
+		return 0;
+	if (!quorum_used(core))
+		return crc16(name, len) % core->config.shards;
+	for (i = 0; i < core->config.shards; i++)
+		if (core->guards[i].up)
+			return i;
+	return 0;
+}
+
+bool
+guard_up(const struct core *core, uint32_t shard)
+{
+	if (quorum_used(core))
+		return quorum_count(core, false) >= quorum_majority(core);
+	return guard_at(core, shard)->up;
+}
+
+bool
+guard_ready(const struct core *core, uint32_t shard)
+{
+	const struct guard *g = guard_at(core, shard);
+
+	if (quorum_used(core))
+		return quorum_count(core, true) >= quorum_majority(core);
+	return g->up && g->state == GUARD_BLESSED;
+}
+
+uint32_t
+guard_spell(const struct core *core, uint32_t shard)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	if (!quorum_used(core))
+		return guard_at(core, shard)->spell;
+	for (i = 0; i < core->config.shards; i++)
+		sum += core->guards[i].spell;
+	return sum;
+}
+
+bool
+guard_at_once(const struct core *core, const struct guard *g)
+{
+	return core->config.owned || (g->fresh && core->config.trust_new);
+}
+
+int64_t
+guard_bless_ms(const struct core *core, const struct guard *g)
+{
+	if (core->config.owned && core->config.floor_ms > g->spell_ms)
+		return core->config.floor_ms;
+	if (guard_at_once(core, g))
+		return g->spell_ms;
+	return g->spell_ms +
+	       core->grace_ms * (recovery_others_first(core, g) ? 2 : 1);
+}
+
+static void
+submit(struct core *core, struct guard *g, enum op_kind kind)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(
+	    core, &slot, kind, SLOT_GUARD, guard_index(core, g), "", 0);
+
+	if (kind == OP_BLESS)
+		memcpy(op->pend, g->pend, sizeof(op->pend));
+	if (kind == OP_BLESS)
+		recovery_note(core, g);
+	g->busy = true;
+}
+
+/*
+ * When the next heartbeat is due.  Those of many guards come in a few groups:
+ * neither all at once nor each by itself.
+ */
+static int64_t
+heartbeat_ms(const struct core *core, const struct guard *g)
+{
+	int64_t beat_ms = core->stall_ms / 3, at_ms = g->seen_ms + beat_ms;
+	int64_t phase_ms;
+
+	if (core->config.shards < MANY_GUARDS)
+		return at_ms;
+	phase_ms = guard_index(core, g) % BEAT_GROUPS * beat_ms / BEAT_GROUPS;
+	return at_ms - (at_ms + beat_ms - phase_ms) % beat_ms;
+}
+
+/*
+ * Heartbeats tell where people reach this broker.  Other calls stand for them,
+ * so one is due now and then, and where the server may have forgotten it.
+ */
+static bool
+must_say(const struct core *core, const struct guard *g)
+{
+	int64_t pause_ms = SAY_LEASES * (core->config.lease_ms + core->pad_ms);
+
+	return core->address[0] != '\0' &&
+	       (g->said_ms == 0 || core->now_ms - g->said_ms > pause_ms);
+}
+
+/* The next heartbeat; or, in a spell, its end. */
+static void
+plan(struct core *core, struct guard *g)
+{
+	int64_t at_ms = heartbeat_ms(core, g);
+
+	if (!g->up || g->busy || g->idled) {
+		core_disarm(core, &g->timer);
+		return;
+	}
+	if (g->state == GUARD_PENDING && guard_bless_ms(core, g) < at_ms)
+		at_ms = guard_bless_ms(core, g);
+	if (must_say(core, g))
+		at_ms = core->now_ms;
+	if (at_ms < g->pause_ms)
+		at_ms = g->pause_ms;
+	if (at_ms <= core->now_ms)
+		at_ms = core->now_ms + 1;
+	core_arm(core, &g->timer, at_ms);
+}
+
+/* What one server of a quorum tells, others may have waited for. */
+static void
+plan_others(struct core *core, const struct guard *g)
+{
+	uint32_t i;
+
+	if (!quorum_used(core))
+		return;
+	for (i = 0; i < core->config.shards; i++)
+		if (&core->guards[i] != g &&
+		    core->guards[i].state == GUARD_PENDING)
+			plan(core, &core->guards[i]);
+}
+
+void
+guard_timer(struct core *core, struct timer *t)
+{
+	struct guard *g = container_of(t, struct guard, timer);
+
+	journal_tell(core);
+	if (!g->up || g->busy)
+		return;
+	if (g->state != GUARD_PENDING ||
+	    core->now_ms < guard_bless_ms(core, g) || must_say(core, g)) {
+		submit(core, g, OP_HEARTBEAT);
+	} else if (!guard_at_once(core, g) || is_reclaimed(core, g)) {
+		submit(core, g, OP_BLESS);
+	} else {
+		core_arm(core, &g->timer, core->now_ms + OWN_BLESS_PAUSE_MS);
+		return;
+	}
+	plan(core, g);
+}
+
+void
+guard_link(struct core *core, uint32_t shard, bool up, const char *why)
+{
+	struct guard *g = guard_at(core, shard);
+
+	if (!up)
+		snprintf(g->down, sizeof(g->down), "%s", why ? why : "");
+	if (g->up == up)
+		return;
+	g->up = up;
+	if (up)
+		g->up_ms = core->now_ms;
+	else
+		g->was_down = true;
+	quorum_tell(core);
+	if (up && !g->busy && !g->idled)
+		submit(core, g, OP_HEARTBEAT);
+	plan(core, g);
+	tell_changed(core, g);
+	if (up)
+		tell_link_up(core);
+}
+
+/*
+ * What has happened, as far as it can be told from here.  `g` is as it was
+ * before; the pend value begins with the history that the server has now.
+ */
+static enum guard_cause
+cause_of(const struct core *core, const struct guard *g,
+    const struct guard_report *report)
+{
+	bool same = report->text_len >= HISTORY_BYTES &&
+		    memcmp(report->text, g->blessed, HISTORY_BYTES) == 0;
+
+	if (core->config.owned && core->config.floor_ms > core->now_ms)
+		return CAUSE_PROMISED;
+	if (report->fresh)
+		return g->known ? CAUSE_EMPTIED : CAUSE_NEW;
+	if (g->state == GUARD_CONFIG)
+		return CAUSE_SETTINGS;
+	if (!g->known)
+		return CAUSE_UNWATCHED;
+	if (same)
+		return CAUSE_FROZEN;
+	if (!g->was_down)
+		return CAUSE_REPLICA;
+	return core->config.failover ? CAUSE_MASTER : CAUSE_RESTARTED;
+}
+
+static void
+begin_spell(
+    struct core *core, struct guard *g, const struct guard_report *report)
+{
+	size_t n = report->text_len;
+
+	n = n < sizeof(g->pend) ? n : sizeof(g->pend) - 1;
+	memcpy(g->pend, report->text, n);
+	g->pend[n] = '\0';
+	g->fresh = report->fresh && !g->known;
+	g->cause = cause_of(core, g, report);
+	g->spell++;
+	g->spell_ms = core->now_ms;
+	g->said_ms = 0;
+	core->stats.spells++;
+	tell_history(core, g);
+}
+
+static bool
+same_spell(const struct guard *g, const struct guard_report *report)
+{
+	return g->state == GUARD_PENDING &&
+	       strlen(g->pend) == report->text_len &&
+	       memcmp(g->pend, report->text, report->text_len) == 0;
+}
+
+/* New lines where it is new, and now and then while it goes on. */
+static void
+note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
+{
+	bool changed = new || g->state != state;
+
+	if (changed && (g->state == GUARD_BLESSED || g->unready_ms == 0))
+		g->unready_ms = core->now_ms;
+	g->state = state;
+	if (state == GUARD_NODES)
+		return; /* voters.c says why, where it is no passing thing */
+	if (state == GUARD_BLESSED)
+		g->known = true;
+	if (!changed &&
+	    (state == GUARD_BLESSED || core->now_ms - g->noted_ms < REMIND_MS))
+		return;
+	g->noted_ms = core->now_ms;
+	journal_note(core, g);
+}
+
+static void
+note_blessed(struct guard *g, const struct guard_report *report)
+{
+	g->was_down = false;
+	if (report->history_len == HISTORY_BYTES)
+		memcpy(g->blessed, report->history, HISTORY_BYTES);
+}
+
+void
+guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	struct guard *g = guard_at(core, shard);
+	bool was_ready = guard_ready(core, shard), new, gained;
+
+	if (sent_ms > g->seen_ms)
+		g->seen_ms = sent_ms;
+	if (sent_ms > g->told_ms)
+		g->told_ms = sent_ms;
+	gained = gain_note(core, g, sent_ms, report);
+	clock_note(core, g, sent_ms, report);
+	g->fenced = g->fenced || report->fence > 0;
+	if ((report->state == GUARD_PENDING || report->state == GUARD_NODES) &&
+	    sent_ms > g->pended_ms)
+		g->pended_ms = sent_ms;
+	if (report->state == GUARD_BLESSED)
+		note_blessed(g, report);
+	if (report->state == GUARD_CONFIG)
+		snprintf(g->text, sizeof(g->text), "%.*s",
+		    (int)report->text_len, report->text);
+	new = report->state == GUARD_PENDING && !same_spell(g, report);
+	if (new)
+		begin_spell(core, g, report);
+	if (gained)
+		tell_history(core, g);
+	note_state(core, g, report->state, new);
+	voters_report(core, g, sent_ms, report);
+	quorum_tell(core);
+	plan(core, g);
+	plan_others(core, g);
+	if (!was_ready && guard_ready(core, shard))
+		tell_changed(core, g);
+}
+
+void
+guard_outcome(
+    struct core *core, uint32_t shard, enum op_kind op, const struct outcome *o)
+{
+	struct guard *g = guard_at(core, shard);
+
+	g->busy = false;
+	if (op == OP_IDLE)
+		g->idled = true;
+	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE)
+		g->said_ms = core->now_ms;
+	voters_decide(core);
+	if (o->status != OUTCOME_DONE) {
+		g->pause_ms = core->now_ms + RETRY_MS;
+		/* A heartbeat may have failed since it must be moved. */
+		if (op == OP_ENLIST)
+			g->enlist_ms = g->pause_ms;
+		if (g->seen_ms < core->now_ms)
+			g->seen_ms = core->now_ms;
+	}
+	plan(core, g);
+}
+
+void
+guard_sign_off(struct core *core)
+{
+	struct guard *g;
+	uint32_t i;
+
+	/* Not looked for while answers come in: there may be many. */
+	if (core->slots->inflight > 0 || !guard_all_over(core))
+		return;
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (g->idled || g->busy || !g->up)
+			continue;
+		core_disarm(core, &g->timer);
+		submit(core, g, OP_IDLE);
+	}
+}
+
+bool
+guard_signed_off(const struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		if (core->guards[i].up && !core->guards[i].idled)
+			return false;
+	return true;
+}
+
+void
+guard_check(const struct core *core)
+{
+	const struct guard *g;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		assert(g->state < GUARD_MAX && g->spell > 0);
+		assert(!timer_armed(&g->timer) || (g->up && !g->idled));
+		assert(g->state != GUARD_PENDING || g->pend[0] != '\0');
+		assert(g->state != GUARD_BLESSED || g->known);
+		assert(g->up_ms <= core->now_ms && g->spell_ms <= core->now_ms);
+		assert(g->told_ms <= core->now_ms);
+		assert(g->heard_ms >= g->clock_ms);
+	}
+}

@@ -1,0 +1,126 @@
+/*
+ * Log lines about guards.  A cluster has 256 of them, which mostly change
+ * together: one line tells of all that did so within a moment.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "core/guard/journal.h"
+#include "core/guard/quorum.h"
+#include "core/guard/text.h"
+#include "core/turn/emit.h"
+
+#define NOTE_MS 250 /* of many guards, one line in so long */
+
+static const enum notice_id notices[GUARD_MAX] = {
+	[GUARD_UNKNOWN] = NOTICE_GUARD_REFUSES,
+	[GUARD_BLESSED] = NOTICE_GUARD_READY,
+	[GUARD_PENDING] = NOTICE_GUARD_PENDING,
+	[GUARD_READONLY] = NOTICE_GUARD_REFUSES,
+	[GUARD_CONFIG] = NOTICE_GUARD_REFUSES,
+	[GUARD_NODES] = NOTICE_GUARD_REFUSES,
+	[GUARD_CLOCK] = NOTICE_GUARD_REFUSES,
+};
+
+static void
+tell_note(struct core *core, struct guard_note *note, enum guard_state state)
+{
+	emit_notice(core, notices[state]);
+	if (note->n == 1) {
+		emit_num(core, FIELD_SHARD, note->shard);
+	} else {
+		emit_num(core, FIELD_COUNT, note->n);
+		emit_num(core, FIELD_OF, core->config.shards);
+	}
+	if (note->cause != NULL)
+		emit_text(core, FIELD_CAUSE, note->cause);
+	if (state == GUARD_PENDING)
+		emit_num(core, FIELD_WAIT, (uint64_t)note->wait_ms);
+	if (note->down_ms > 0)
+		emit_num(core,
+		    state == GUARD_BLESSED ? FIELD_AFTER : FIELD_DOWN,
+		    (uint64_t)note->down_ms);
+	emit_text(core, FIELD_TEXT, note->text);
+	note->n = 0;
+}
+
+void
+journal_tell(struct core *core)
+{
+	struct guard_note *note;
+	int i;
+
+	for (i = 0; i < GUARD_MAX; i++) {
+		note = &core->guard_notes->v[i];
+		if (note->n == 0 ||
+		    (core->config.shards > 1 &&
+			core->now_ms - note->since_ms < NOTE_MS))
+			continue;
+		tell_note(core, note, (enum guard_state)i);
+	}
+}
+
+/* Of a quorum one server says little about when new locks can be granted. */
+static void
+describe(
+    const struct core *core, const struct guard *g, struct guard_note *note)
+{
+	uint32_t shard = guard_index(core, g);
+	char left[HUMAN_SIZE];
+
+	switch (g->state) {
+	case GUARD_BLESSED:
+		(void)snprintf(
+		    note->text, sizeof(note->text), "new locks are granted");
+		return;
+	case GUARD_PENDING:
+		note->cause = guard_cause_word(g->cause);
+		note->wait_ms = guard_bless_ms(core, g) - core->now_ms;
+		if (note->wait_ms < 0)
+			note->wait_ms = 0;
+		if (note->wait_ms == 0)
+			(void)snprintf(note->text, sizeof(note->text),
+			    "%s; new locks in a moment",
+			    guard_cause_text(g->cause));
+		else
+			(void)snprintf(note->text, sizeof(note->text),
+			    "%s for %s: %s; locks that are held are kept",
+			    quorum_used(core) ? "no vote for new locks"
+					      : "no new locks",
+			    human_ms(left, note->wait_ms),
+			    guard_cause_text(g->cause));
+		return;
+	case GUARD_CONFIG:
+		note->cause = "settings";
+		break;
+	case GUARD_READONLY:
+		note->cause = "replica";
+		break;
+	case GUARD_CLOCK:
+		note->cause = "clock";
+		break;
+	default:
+		note->cause = "unknown";
+	}
+	guard_why_one(core, shard, note->text, sizeof(note->text));
+}
+
+void
+journal_note(struct core *core, const struct guard *g)
+{
+	struct guard_note *note = &core->guard_notes->v[g->state];
+
+	if (note->n++ == 0) {
+		note->shard = guard_index(core, g);
+		note->since_ms = core->now_ms;
+	}
+	note->cause = NULL;
+	note->down_ms = core->now_ms - g->unready_ms;
+	if (g->unready_ms == 0)
+		note->down_ms = 0;
+	describe(core, g, note);
+	journal_tell(core);
+}

@@ -1,0 +1,69 @@
+/*
+ * How many servers of a quorum there are, and whether they are enough.
+ */
+#include "config.h"
+
+#include "core/guard/quorum.h"
+#include "core/turn/emit.h"
+
+bool
+quorum_used(const struct core *core)
+{
+	return core->config.quorum;
+}
+
+unsigned
+quorum_majority(const struct core *core)
+{
+	return core->config.shards / 2 + 1;
+}
+
+unsigned
+quorum_count(const struct core *core, bool ready)
+{
+	const struct guard *g;
+	unsigned i, n = 0;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (g->up && (!ready || g->state == GUARD_BLESSED))
+			n++;
+	}
+	return n;
+}
+
+static void
+note_quorum(struct core *core, enum notice_id id, unsigned ready)
+{
+	emit_notice(core, id);
+	emit_num(core, FIELD_OF, core->config.shards);
+	emit_num(core, FIELD_UP, quorum_count(core, false));
+	emit_num(core, FIELD_READY, ready);
+	emit_num(core, FIELD_NEEDED, quorum_majority(core));
+}
+
+/*
+ * The servers of a quorum tell of themselves only.  One that is back counts
+ * when it has said that it may grant.
+ */
+void
+quorum_tell(struct core *core)
+{
+	struct guard_notes *notes = core->guard_notes;
+	const struct guard *g = core->guards;
+	unsigned i, n = 0, all = core->config.shards;
+	bool enough;
+
+	for (i = 0; i < all; i++)
+		n += g[i].up && g[i].state == GUARD_BLESSED &&
+		     g[i].told_ms >= g[i].up_ms;
+	enough = n >= quorum_majority(core);
+	if (!quorum_used(core) || core->stopping || enough == notes->quorum)
+		return;
+	notes->quorum = enough;
+	if (!enough)
+		note_quorum(core, NOTICE_QUORUM_LOST, n);
+	else if (notes->quorum_lost)
+		note_quorum(core, NOTICE_QUORUM_BACK, n);
+	notes->quorum_lost = !enough;
+}

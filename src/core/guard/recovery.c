@@ -1,0 +1,82 @@
+/*
+ * Recovery of a server of a quorum: it votes again when the others have told
+ * all fences that were granted without it.
+ */
+#include "config.h"
+
+#include "core/guard/quorum.h"
+#include "core/guard/recovery.h"
+#include "core/turn/emit.h"
+
+/*
+ * Quorum: how many others can tell all fences that were granted without this
+ * server, because they were blessed whenever they were asked in this spell; and
+ * of how many that is not known.
+ */
+static unsigned
+whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
+{
+	const struct guard *other;
+	unsigned whole = 0;
+	uint32_t i;
+
+	*unknown = 0;
+	for (i = 0; i < core->config.shards; i++) {
+		other = &core->guards[i];
+		if (other == g)
+			continue;
+		if (!other->up || other->told_ms < g->spell_ms)
+			(*unknown)++;
+		else if (other->state == GUARD_BLESSED &&
+			 other->pended_ms < g->spell_ms)
+			whole++;
+	}
+	return whole;
+}
+
+/* Does it get all fences from the others before it votes again? */
+static bool
+recovers(const struct core *core, const struct guard *g)
+{
+	unsigned unknown;
+
+	return !quorum_used(core) ||
+	       whole_others(core, g, &unknown) >= quorum_majority(core);
+}
+
+/* Was anything ever granted, as far as the servers know? */
+static bool
+any_fence(const struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		if (core->guards[i].fenced)
+			return true;
+	return false;
+}
+
+/*
+ * Quorum: where this broker can't reach a majority that has all fences, and
+ * there may be one, another broker that can reach it has as long again.
+ */
+bool
+recovery_others_first(const struct core *core, const struct guard *g)
+{
+	unsigned unknown, whole = whole_others(core, g, &unknown);
+
+	return quorum_used(core) && whole < quorum_majority(core) &&
+	       whole + unknown >= quorum_majority(core);
+}
+
+void
+recovery_note(struct core *core, const struct guard *g)
+{
+	if (!any_fence(core) || recovers(core, g))
+		return;
+	emit_notice(core, NOTICE_GUARD_FENCES);
+	emit_num(core, FIELD_SHARD, guard_index(core, g));
+	emit_fmt(core, FIELD_TEXT,
+	    "fewer than a majority of the other servers can tell their fences;"
+	    " that fences rise rests on the clocks of the brokers now");
+}

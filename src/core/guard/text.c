@@ -1,0 +1,123 @@
+/*
+ * Why a server does not grant, in plain words with what to do: for clients, and
+ * for the log.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/human.h"
+#include "core/guard/quorum.h"
+#include "core/guard/text.h"
+#include "core/guard/voters.h"
+
+/* How many are there, how many grant; and when the last of them does. */
+static int64_t
+why_no_quorum(const struct core *core, char *why, size_t size)
+{
+	unsigned ready = quorum_count(core, true), pending = 0;
+	int64_t left_ms = 0, most_ms = 0;
+	char left[HUMAN_SIZE];
+	int n;
+	uint32_t i;
+
+	why[0] = '\0';
+	if (ready >= quorum_majority(core))
+		return 0;
+	if (core->voters->why[0] != '\0') {
+		snprintf(why, size, "%s", core->voters->why);
+		return GUARD_FOR_GOOD;
+	}
+	for (i = 0; i < core->config.shards; i++) {
+		if (core->guards[i].state != GUARD_PENDING)
+			continue;
+		pending += core->guards[i].up;
+		left_ms = guard_bless_ms(core, &core->guards[i]) - core->now_ms;
+		most_ms = left_ms > most_ms ? left_ms : most_ms;
+	}
+	n = snprintf(why, size,
+	    "%u of %u Redis servers can be reached and %u may vote; %u must",
+	    quorum_count(core, false), core->config.shards, ready,
+	    quorum_majority(core));
+	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
+		(void)snprintf(why + n, size - (size_t)n,
+		    "; no new locks for %s at most: some are new, or have lost"
+		    " data",
+		    human_ms(left, most_ms));
+	return most_ms;
+}
+
+static const struct {
+	const char *word;
+	const char *text;
+} causes[CAUSE_MAX] = {
+#define CAUSE(id, word, text) [CAUSE_##id] = { word, text },
+	GUARD_CAUSES(CAUSE)
+#undef CAUSE
+};
+
+const char *
+guard_cause_word(enum guard_cause cause)
+{
+	return causes[cause].word;
+}
+
+const char *
+guard_cause_text(enum guard_cause cause)
+{
+	return causes[cause].text;
+}
+
+int64_t
+guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
+{
+	const struct guard *g = &core->guards[shard];
+	char left[HUMAN_SIZE];
+	int64_t left_ms;
+
+	if (!g->up) {
+		snprintf(why, size, "Redis can't be used%s%s",
+		    g->down[0] != '\0' ? ": " : "", g->down);
+		return 0;
+	}
+	switch (g->state) {
+	case GUARD_BLESSED:
+		why[0] = '\0';
+		return 0;
+	case GUARD_PENDING:
+		left_ms = guard_bless_ms(core, g) - core->now_ms;
+		left_ms = left_ms > 0 ? left_ms : 0;
+		snprintf(why, size,
+		    "no new locks for %s: %s; locks that are held are kept",
+		    human_ms(left, left_ms), causes[g->cause].text);
+		return left_ms;
+	case GUARD_READONLY:
+		snprintf(why, size,
+		    "that Redis server is a replica; redis.nodes must"
+		    " name the master, or its Sentinels");
+		return GUARD_FOR_GOOD;
+	case GUARD_CONFIG:
+		snprintf(why, size,
+		    "the brokers on that Redis use other settings (%s) than"
+		    " this one (lease=%" PRId64 ",replicas=%u); make them"
+		    " equal on all",
+		    g->text, core->config.lease_ms, core->config.replicas);
+		return GUARD_FOR_GOOD;
+	case GUARD_CLOCK:
+		snprintf(why, size,
+		    "the clock of the Redis server is beyond the year 2255");
+		return GUARD_FOR_GOOD;
+	default:
+		snprintf(why, size, "Redis has not answered yet");
+		return 0;
+	}
+}
+
+int64_t
+guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
+{
+	if (quorum_used(core))
+		return why_no_quorum(core, why, size);
+	return guard_why_one(core, shard, why, size);
+}

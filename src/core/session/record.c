@@ -1,0 +1,163 @@
+/*
+ * Records of sessions.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/session/record.h"
+#include "core/turn/work.h"
+
+void
+session_init(struct core *core)
+{
+	core->sessions = xcalloc(1, sizeof(*core->sessions));
+	TAILQ_INIT(&core->sessions->withdrawing);
+	TAILQ_INIT(&core->sessions->letting_go);
+	TAILQ_INIT(&core->sessions->kept_over);
+}
+
+void
+session_fini(struct core *core)
+{
+	assert(core->sessions->by_id == NULL);
+	free(core->sessions);
+}
+
+static const char *
+lost_name(const struct table_link *link, size_t *len)
+{
+	const struct lost *lost =
+	    (const void *)((const char *)link - offsetof(struct lost, by_name));
+
+	*len = lost->name_len;
+	return lost->name;
+}
+
+struct session *
+session_new(struct core *core, uint64_t id, const char *peer)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+
+	assert(session_find(core, id) == NULL);
+	s->id = s->conn = id;
+	s->peer = xstrdup(peer);
+	s->end.kind = TIMER_SESSION;
+	TAILQ_INIT(&s->holds);
+	TAILQ_INIT(&s->waiting);
+	TAILQ_INIT(&s->granted);
+	TAILQ_INIT(&s->lost);
+	table_init(&s->lost_names, lost_name);
+	TAILQ_INIT(&s->claims);
+	TAILQ_INIT(&s->permits);
+	TAILQ_INIT(&s->kept);
+	TAILQ_INIT(&s->watches);
+	HASH_ADD(hh, core->sessions->by_id, id, sizeof(s->id), s);
+	return s;
+}
+
+void
+session_delete(struct core *core, struct session *s)
+{
+	assert(TAILQ_EMPTY(&s->holds) && s->nwaiting == 0);
+	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
+	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
+	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
+	table_fini(&s->lost_names);
+	core_disarm(core, &s->end);
+	core->sessions->ndetached -= s->detached;
+	HASH_DELETE(hh, core->sessions->by_id, s);
+	free(s->label);
+	free(s->peer);
+	free(s->user);
+	free(s);
+}
+
+struct session *
+session_find(const struct core *core, uint64_t id)
+{
+	struct session *s;
+
+	HASH_FIND(hh, core->sessions->by_id, &id, sizeof(id), s);
+	return s;
+}
+
+uint64_t
+session_conn(const struct core *core, uint64_t id)
+{
+	const struct session *s = session_find(core, id);
+
+	return s == NULL ? 0 : s->conn;
+}
+
+unsigned
+session_load(const struct session *s)
+{
+	return s->nholds + s->nwaiting + s->npermits + s->nclaims + s->nwatches;
+}
+
+static struct lost *
+find_lost(const struct session *s, const char *name, size_t len)
+{
+	struct table_link *link = table_find(&s->lost_names, name, len);
+
+	return link == NULL ? NULL : container_of(link, struct lost, by_name);
+}
+
+static void
+lost_free(struct session *s, struct lost *lost)
+{
+	table_remove(&s->lost_names, &lost->by_name);
+	TAILQ_REMOVE(&s->lost, lost, link);
+	s->nlost--;
+	free(lost);
+}
+
+/* As many as a session may hold: the oldest is forgotten then. */
+void
+session_note_lost(
+    struct core *core, struct session *s, const char *name, size_t len)
+{
+	struct lost *lost = find_lost(s, name, len);
+
+	if (lost == NULL && s->nlost >= core->config.max_holds)
+		lost = TAILQ_FIRST(&s->lost);
+	if (lost != NULL)
+		lost_free(s, lost);
+	lost = xmalloc(sizeof(*lost) + len);
+	lost->name_len = len;
+	memcpy(lost->name, name, len);
+	TAILQ_INSERT_TAIL(&s->lost, lost, link);
+	table_add(&s->lost_names, &lost->by_name);
+	s->nlost++;
+}
+
+bool
+session_has_lost(const struct session *s, const char *name, size_t len)
+{
+	return find_lost(s, name, len) != NULL;
+}
+
+bool
+session_take_lost(struct session *s, const char *name, size_t len)
+{
+	struct lost *lost = find_lost(s, name, len);
+
+	if (lost == NULL)
+		return false;
+	lost_free(s, lost);
+	return true;
+}
+
+bool
+session_forget_lost(struct core *core, struct session *s)
+{
+	struct lost *lost;
+
+	while (work_left(core) && (lost = TAILQ_FIRST(&s->lost)) != NULL) {
+		core_visit(core, 1);
+		lost_free(s, lost);
+	}
+	return TAILQ_EMPTY(&s->lost);
+}

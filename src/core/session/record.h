@@ -1,0 +1,113 @@
+/*
+ * The record of a session: what it is, and what it has lost.  How it begins,
+ * goes on without a connection and ends is in core/session.h.
+ *
+ * What it holds and waits for hangs on it, of the modules above.
+ */
+#ifndef LOCKBROKER_CORE_SESSION_RECORD_H
+#define LOCKBROKER_CORE_SESSION_RECORD_H
+
+#include "base/map.h"
+#include "base/table.h"
+#include "core/turn/turn.h"
+
+TAILQ_HEAD(hold_list, hold);
+TAILQ_HEAD(waiter_list, waiter);
+TAILQ_HEAD(claim_list, claim);
+TAILQ_HEAD(permits_list, permits);
+TAILQ_HEAD(kept_list, kept);
+TAILQ_HEAD(watch_list, watch);
+TAILQ_HEAD(session_list, session);
+
+/* A name that was lost and of which UNLOCK has not been told yet. */
+struct lost {
+	TAILQ_ENTRY(lost) link;
+	struct table_link by_name; /* in session.lost_names */
+	size_t name_len;
+	char name[];
+};
+TAILQ_HEAD(lost_list, lost);
+
+/* One client, or what is left of it while its holds live on. */
+struct session {
+	UT_hash_handle hh;
+	TAILQ_ENTRY(session) in_withdrawing, in_letting_go; /* leave.h */
+	uint64_t id;
+	uint64_t conn; /* its connection; 0: detached */
+	char *label;   /* owned; NULL: none */
+	char *peer;    /* owned */
+	char *user;    /* owned; only the same user resumes it; NULL: nobody */
+	int64_t uid;   /* of the peer; -1: not known */
+	bool tcp;
+	bool proxied;	  /* a close may be a proxy's */
+	bool draining;	  /* will send nothing more: it does not wait */
+	bool detached;	  /* its connection is gone */
+	bool withdrawing; /* in sessions.withdrawing: it stops waiting */
+	bool letting_go;  /* in sessions.letting_go: it gives all back, ... */
+	bool clean;	  /* ... by its client's will, ... */
+	bool outlived;	  /* ... not for others before its valid= is over */
+	bool refused;	  /* it was told that the broker stops */
+	bool over;	  /* nobody comes back to it */
+	int64_t valid_ms; /* until when it was told that all is well */
+	int64_t grace_ms; /* it outlives its connection by so much */
+	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
+	struct timer end;     /* of a detached session */
+	struct hold_list holds;
+	struct waiter_list waiting; /* untagged ones first */
+	struct waiter_list granted; /* that wait to be told */
+	struct lost_list lost;
+	struct table lost_names;
+	struct claim_list claims;    /* requests on syncs, unanswered */
+	struct permits_list permits; /* of semaphores */
+	unsigned nclaims, npermits;
+	struct kept_list kept;
+	struct table kept_news; /* of them, what later news may replace */
+	struct watch_list watches;
+	unsigned nholds, nwaiting, nlost, nkept, nwatches;
+	bool gone;	 /* detached for a valid= alone */
+	bool has_secret; /* SESSION was asked for its key */
+	unsigned char secret[CORE_SECRET_BYTES];
+	uint64_t walk; /* deadlock.c: the walk that came by last ... */
+	const struct lock *walk_via; /* ... on the way to this name ... */
+	struct session *walk_from;   /* ... from this session */
+};
+
+/* All of them. */
+struct sessions {
+	struct session *by_id;
+	unsigned nkeepers; /* with grace */
+	unsigned ndetached;
+	struct session_list withdrawing, letting_go; /* leave.h */
+	struct kept_list kept_over;		     /* kept.h: to be freed */
+	int64_t promised_ms; /* the latest valid= that was told */
+	int64_t left_ms;     /* the same, of what was not given back */
+};
+
+void session_init(struct core *core);
+void session_fini(struct core *core);
+
+/* A new one; of that connection, which has its id. */
+struct session *session_new(struct core *core, uint64_t id, const char *peer);
+
+/* Frees it; it holds nothing and waits for nothing any more. */
+void session_delete(struct core *core, struct session *s);
+
+struct session *session_find(const struct core *core, uint64_t id);
+uint64_t session_conn(const struct core *core, uint64_t id);
+
+/* How many things it holds or waits for (limits.holds). */
+unsigned session_load(const struct session *s);
+
+/* Remembers, and asks once, that a name was lost. */
+void session_note_lost(
+    struct core *core, struct session *s, const char *name, size_t len);
+bool session_has_lost(const struct session *s, const char *name, size_t len);
+bool session_take_lost(struct session *s, const char *name, size_t len);
+
+/* All of them, in parts (work.h); true: that was all. */
+bool session_forget_lost(struct core *core, struct session *s);
+
+/* Do its lists and its counters agree?  For tests; aborts if not. */
+void session_check(const struct core *core);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * Operations in flight.
+ *
+ * An operation carries an id and nothing else across the asynchronous
+ * boundary: the number of a slot and the generation of that slot.  What the
+ * answer is for stands in the slot.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/turn/emit.h"
+#include "core/turn/slot.h"
+
+void
+slot_init(struct core *core)
+{
+	core->slots = xcalloc(1, sizeof(*core->slots));
+	core->slots->free = UINT32_MAX;
+}
+
+void
+slot_fini(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->slots->n; i++)
+		free(core->slots->v[i].name);
+	free(core->slots->v);
+	free(core->slots);
+}
+
+static void
+grow(struct slots *slots)
+{
+	uint32_t i, n = slots->n == 0 ? 64 : 2 * slots->n;
+
+	slots->v = xrealloc(slots->v, n * sizeof(*slots->v));
+	memset(slots->v + slots->n, 0, (n - slots->n) * sizeof(*slots->v));
+	for (i = n; i > slots->n; i--) {
+		slots->v[i - 1].next_free = slots->free;
+		slots->free = i - 1;
+	}
+	slots->n = n;
+}
+
+static uint32_t
+take(struct slots *slots)
+{
+	uint32_t i;
+
+	if (slots->free == UINT32_MAX)
+		grow(slots);
+	i = slots->free;
+	slots->free = slots->v[i].next_free;
+	return i;
+}
+
+struct op *
+slot_submit(struct core *core, struct slot **out, enum op_kind kind,
+    enum slot_kind what, uint32_t shard, const char *name, size_t name_len)
+{
+	uint32_t i = take(core->slots);
+	struct slot *slot = &core->slots->v[i];
+	struct op *op = emit_op(core, name, name_len);
+
+	assert(slot->kind == SLOT_FREE && what != SLOT_FREE);
+	slot->kind = what;
+	slot->op = kind;
+	slot->shard = shard;
+	slot->generation++;
+	core->slots->inflight++;
+	op->id = (uint64_t)slot->generation << 32 | i;
+	op->kind = kind;
+	op->shard = shard;
+	op->timeout_ms = core->config.reply_timeout_ms;
+	*out = slot;
+	return op;
+}
+
+void
+slot_hurry(const struct core *core, struct op *op)
+{
+	if (op->timeout_ms > core->config.lease_ms / 6)
+		op->timeout_ms = core->config.lease_ms / 6;
+}
+
+struct slot *
+slot_find(struct core *core, uint64_t id)
+{
+	uint32_t i = (uint32_t)id;
+
+	if (i >= core->slots->n || core->slots->v[i].kind == SLOT_FREE ||
+	    core->slots->v[i].generation != id >> 32)
+		return NULL;
+	return &core->slots->v[i];
+}
+
+void
+slot_free(struct core *core, struct slot *slot)
+{
+	assert(slot->kind != SLOT_FREE && core->slots->inflight > 0);
+	free(slot->name);
+	slot->name = NULL;
+	slot->lock = NULL;
+	slot->kind = SLOT_FREE;
+	slot->next_free = core->slots->free;
+	core->slots->free = (uint32_t)(slot - core->slots->v);
+	core->slots->inflight--;
+}
+
+void
+slot_check(const struct core *core)
+{
+	const struct slots *slots = core->slots;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < slots->n; i++)
+		n += slots->v[i].kind != SLOT_FREE;
+	assert(n == slots->inflight);
+	for (i = slots->free; i != UINT32_MAX; i = slots->v[i].next_free) {
+		assert(i < slots->n && slots->v[i].kind == SLOT_FREE);
+		assert(slots->v[i].name == NULL && n < slots->n);
+		n++;
+	}
+	assert(n == slots->n);
+}

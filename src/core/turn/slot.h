@@ -1,0 +1,66 @@
+/*
+ * Operations in flight: what the answer to each will be for.
+ */
+#ifndef LOCKBROKER_CORE_TURN_SLOT_H
+#define LOCKBROKER_CORE_TURN_SLOT_H
+
+#include "core/turn/turn.h"
+
+enum slot_kind {
+	SLOT_FREE,
+	SLOT_LEASE,
+	SLOT_VOTE,
+	SLOT_GUARD,
+	SLOT_ASK,
+	SLOT_SYNC,
+	SLOT_WATCH,
+	SLOT_STRAY, /* nobody waits for it */
+	SLOT_FORCE,
+	SLOT_MAX
+};
+
+/* An operation in flight; op ids are slot number and generation. */
+struct slot {
+	enum slot_kind kind;
+	enum op_kind op;
+	uint32_t generation;
+	uint32_t next_free;
+	struct lock *lock; /* LEASE */
+	struct vote *vote; /* VOTE */
+	struct sync *sync; /* SYNC */
+	uint32_t shard;	   /* GUARD */
+	uint64_t session;  /* ASK: who is to be answered */
+	uint64_t ref;	   /* and to what; FORCE: its id */
+	char *name;	   /* ASK, WATCH: owned */
+	uint8_t verb;	   /* ASK: VERB_STATUS or VERB_QUEUE */
+	uint8_t about;	   /* ASK: enum core_kind */
+	uint64_t limit;	   /* ASK: of a QUEUE */
+	size_t name_len;
+};
+
+/* All of them, and those that are free as a chain. */
+struct slots {
+	struct slot *v; /* owned */
+	uint32_t n, free;
+	uint32_t inflight;
+};
+
+void slot_init(struct core *core);
+void slot_fini(struct core *core);
+
+/* Sends an operation; the caller fills in more of it, and of its slot. */
+struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
+    enum slot_kind kind, uint32_t shard, const char *name, size_t name_len);
+
+/*
+ * A lease that is held can't be renewed before this operation is answered: its
+ * reply must come, or be given up, in time for a renewal after it.
+ */
+void slot_hurry(const struct core *core, struct op *op);
+struct slot *slot_find(struct core *core, uint64_t id);
+void slot_free(struct core *core, struct slot *slot);
+
+/* Do the numbers agree?  For tests and the simulator; aborts if not. */
+void slot_check(const struct core *core);
+
+#endif

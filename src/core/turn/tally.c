@@ -1,0 +1,89 @@
+/*
+ * Tallies.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/turn/emit.h"
+#include "core/turn/tally.h"
+
+/* How many more there are than are named is told so often. */
+#define MORE_MS 1000
+
+struct tally {
+	int64_t last_ms, told_ms;
+	uint32_t named; /* in this spell, by name */
+	uint64_t more;	/* not told yet */
+};
+
+struct tallies {
+	struct tally v[TALLY_MAX];
+};
+
+/* Of many at once so many are named. */
+static const struct {
+	enum notice_id more; /* how many there are beside these */
+	uint32_t named_max;
+} tally_rules[TALLY_MAX] = {
+	[TALLY_AT_RISK] = { NOTICE_MORE_AT_RISK, 20 },
+	[TALLY_SAFE] = { NOTICE_MORE_SAFE, 20 },
+	[TALLY_LOST] = { NOTICE_MORE_LOST, 100 },
+	[TALLY_BOUND] = { NOTICE_MORE_BOUND, 100 },
+};
+
+void
+tally_init(struct core *core)
+{
+	core->tallies = xcalloc(1, sizeof(*core->tallies));
+}
+
+void
+tally_fini(struct core *core)
+{
+	free(core->tallies);
+}
+
+/*
+ * A spell of risk is over when a lease has passed without any.  Losses come one
+ * by one on other days, so their spell is over after a second, and a hold that
+ * many set themselves to may run out every second: of these as many are named
+ * in each.
+ */
+bool
+tally_names(struct core *core, enum tally_kind kind)
+{
+	struct tally *t = &core->tallies->v[kind];
+	int64_t over_ms = MORE_MS;
+
+	if (kind == TALLY_AT_RISK || kind == TALLY_SAFE)
+		over_ms = core->config.lease_ms;
+	if (core->now_ms - t->last_ms > over_ms)
+		t->named = 0;
+	if (kind != TALLY_BOUND || t->named == 0)
+		t->last_ms = core->now_ms;
+	if (t->named >= tally_rules[kind].named_max) {
+		t->more++;
+		return false;
+	}
+	t->named++;
+	return true;
+}
+
+void
+tally_run(struct core *core)
+{
+	struct tally *t;
+	unsigned i;
+
+	for (i = 0; i < TALLY_MAX; i++) {
+		t = &core->tallies->v[i];
+		if (t->more == 0 || core->now_ms - t->told_ms < MORE_MS)
+			continue;
+		emit_notice(core, tally_rules[i].more);
+		emit_num(core, FIELD_COUNT, t->more);
+		t->more = 0;
+		t->told_ms = core->now_ms;
+	}
+}

@@ -1,0 +1,125 @@
+/*
+ * The time, the generator and the timers of a step.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/turn/slot.h"
+#include "core/turn/tally.h"
+#include "core/turn/turn.h"
+#include "core/turn/work.h"
+
+void
+turn_init(struct core *core, const struct turn_listener *above)
+{
+	unsigned i;
+
+	core->above = above;
+	core->random[0] = core->config.seed[0];
+	core->random[1] = core->config.seed[1] | 1;
+	core->work = xcalloc(1, sizeof(*core->work));
+	for (i = 0; i < AGENDA_MAX; i++)
+		heap_init(&core->timers[i]);
+	slot_init(core);
+	tally_init(core);
+}
+
+void
+turn_fini(struct core *core)
+{
+	unsigned i;
+
+	tally_fini(core);
+	slot_fini(core);
+	for (i = 0; i < AGENDA_MAX; i++) {
+		assert(heap_first(&core->timers[i]) == NULL);
+		heap_fini(&core->timers[i]);
+	}
+	free(core->work);
+}
+
+void
+turn_begin(struct core *core, int64_t now_ms, struct effects *fx)
+{
+	assert(core->fx == NULL && fx != NULL);
+	if (now_ms > core->now_ms)
+		core->now_ms = now_ms;
+	core->fx = fx;
+	core->fx_first = fx->n;
+	work_begin(core);
+}
+
+void
+turn_end(struct core *core)
+{
+	work_end(core);
+	core->fx = NULL;
+}
+
+uint64_t
+core_random(struct core *core)
+{
+	uint64_t x = core->random[0], y = core->random[1];
+
+	core->random[0] = y;
+	x ^= x << 23;
+	core->random[1] = x ^ y ^ (x >> 17) ^ (y >> 26);
+	return core->random[1] + y;
+}
+
+int64_t
+core_jitter(struct core *core, int64_t ms)
+{
+	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
+}
+
+/* Timers. */
+
+static const struct timer_row *
+row_of(const struct core *core, const struct timer *t)
+{
+	assert(t->kind < TIMER_MAX);
+	return &core->above->timers[t->kind];
+}
+
+void
+core_arm(struct core *core, struct timer *t, int64_t at_ms)
+{
+	heap_set(&core->timers[row_of(core, t)->agenda], t, at_ms);
+}
+
+void
+core_disarm(struct core *core, struct timer *t)
+{
+	heap_remove(&core->timers[row_of(core, t)->agenda], t);
+}
+
+int64_t
+core_armed_ms(const struct core *core, const struct timer *t)
+{
+	return heap_at_ms(&core->timers[row_of(core, t)->agenda], t);
+}
+
+void
+turn_run_timers(struct core *core, enum agenda which)
+{
+	struct heap *heap = &core->timers[which];
+	struct timer *t;
+
+	while (work_left(core) && (t = heap_first(heap)) != NULL &&
+	       heap_at_ms(heap, t) <= core->now_ms) {
+		core_visit(core, 1);
+		heap_remove(heap, t);
+		row_of(core, t)->run(core, t);
+	}
+}
+
+int64_t
+turn_timer_ms(const struct core *core, enum agenda which)
+{
+	const struct timer *t = heap_first(&core->timers[which]);
+
+	return t == NULL ? INT64_MAX : heap_at_ms(&core->timers[which], t);
+}

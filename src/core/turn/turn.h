@@ -1,0 +1,119 @@
+/*
+ * The turn: what every module of the core has of the present step, and the one
+ * struct that they all pass on.
+ *
+ * A module knows its own part of struct core and those of the modules below it;
+ * the parts of the others are pointers to structs that it does not see.
+ */
+#ifndef LOCKBROKER_CORE_TURN_TURN_H
+#define LOCKBROKER_CORE_TURN_TURN_H
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "core/core.h"
+#include "core/dump.h"
+
+#define container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+#define BROKER_MAX_BYTES 64
+
+/* What a struct timer is embedded in. */
+enum timer_kind {
+	TIMER_LEASE,
+	TIMER_WAITER,
+	TIMER_HOLD,
+	TIMER_SESSION,
+	TIMER_GUARD,
+	TIMER_SYNC,
+	TIMER_CLAIM,
+	TIMER_PERMITS,
+	TIMER_WATCH,
+	TIMER_FORCE,
+	TIMER_ASK,
+	TIMER_VOTE,
+	TIMER_STOP,
+	TIMER_MADE,
+	TIMER_MAX
+};
+_Static_assert(
+    TIMER_MAX <= 1u << (32 - TIMER_ORDER_BITS), "a kind fits into a timer");
+
+/* Timers that are due are run in this order (agenda.c). */
+enum agenda { AGENDA_SYNC, AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
+
+/* One kind of timers: when they are run, and by what. */
+struct timer_row {
+	enum agenda agenda;
+	void (*run)(struct core *core, struct timer *t);
+};
+
+/* What the turn asks of the modules above it.  Static; its row is in core.c. */
+struct turn_listener {
+	const struct timer_row *timers; /* TIMER_MAX of them */
+	/* The connection of a session; 0: it has none, or there is none. */
+	uint64_t (*conn_of)(const struct core *core, uint64_t session);
+};
+
+struct core {
+	struct core_config config;
+	char broker[BROKER_MAX_BYTES + 1];
+	char *address;			    /* owned; "": none */
+	int64_t pad_ms, stall_ms, grace_ms; /* design: from the lease */
+	int64_t vouch_ms;		    /* a lease is vouched for so long */
+	/* Of the present step. */
+	int64_t now_ms;
+	struct effects *fx;
+	size_t fx_first; /* effects from here on are of this step */
+	bool told_loss;	 /* the next FLUSH tells no grant */
+	bool stopping;
+	uint64_t last_seq; /* of tokens, and of what else is numbered */
+	uint64_t random[2];
+	struct core_stats stats;
+	const struct turn_listener *above;
+	struct heap timers[AGENDA_MAX];
+	struct slots *slots;	 /* slot.h */
+	struct tallies *tallies; /* tally.h */
+	struct work *work;	 /* work.h */
+	/* The parts of the other modules.  Each owns its own. */
+	struct sessions *sessions; /* session/record.h */
+	struct guard *guards;	   /* guard/guard.h; one a shard */
+	const struct guard_listener *const *guard_listeners;
+	struct guard_notes *guard_notes; /* guard/guard.h */
+	struct voters *voters;		 /* guard/voters.h */
+	struct leases *leases;		 /* state.h */
+	struct locks *locks;		 /* state.h */
+	struct watches *watches;	 /* watch.c */
+	struct forces *forces;		 /* force.c */
+	struct asks *asks;		 /* status.c */
+	struct syncs *syncs;		 /* sync.h */
+	struct stop *stop;		 /* stop.c */
+	struct listings *listings;	 /* listing.c */
+};
+
+void turn_init(struct core *core, const struct turn_listener *above);
+void turn_fini(struct core *core);
+
+/* The step has this time now, which never goes back, and these effects. */
+void turn_begin(struct core *core, int64_t now_ms, struct effects *fx);
+void turn_end(struct core *core);
+
+/* xorshift128+ (Vigna, 2014): for jitter and seeds, nothing secret. */
+uint64_t core_random(struct core *core);
+int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
+
+/* Timers. */
+void core_arm(struct core *core, struct timer *t, int64_t at_ms);
+void core_disarm(struct core *core, struct timer *t);
+int64_t core_armed_ms(const struct core *core, const struct timer *t);
+
+/* Those that are due, while there is work left. */
+void turn_run_timers(struct core *core, enum agenda which);
+
+/* When the next one of them is due; INT64_MAX: there is none. */
+int64_t turn_timer_ms(const struct core *core, enum agenda which);
+
+#endif
