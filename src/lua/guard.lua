@@ -190,7 +190,7 @@ local function attempt(...)
 end
 
 -- The operations, by their words.  Those that nearly all calls consist of, in
--- rows, are here at once.  The rest is made when need() is asked for it: to
+-- rows, and the heartbeat are here at once.  The rest is made when need() is asked for it: to
 -- make functions takes longer than to run such a call.
 local op, need = {}, nil
 

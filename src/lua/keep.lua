@@ -93,6 +93,34 @@ op.drop = { many = true, run = function(k, a)
 	return k + 3 * count, a + count
 end }
 
+-- Being called is the heartbeat; here a broker says where people reach it, and
+-- those that have died without signing off are forgotten.  Brokers with little
+-- to do send nothing else, so this, too, is here at once.
+op.heartbeat = { args = 1, run = function(address)
+	if address ~= "" and redis.call("HGET", guard, "a:" .. me) ~= address then
+		redis.call("HSET", guard, "a:" .. me, address)
+	end
+	if redis.call("HLEN", guard) > 40 then
+		local all, seen = redis.call("HGETALL", guard), {}
+		for i = 1, #all, 2 do
+			local broker = string.match(all[i], "^b:(.*)$")
+			if broker and math.abs(now_ms - tonumber(all[i + 1]))
+				> 10 * (lease_ms + pad_ms) then
+				redis.call("HDEL", guard, all[i])
+			elseif broker then
+				seen["a:" .. broker] = true
+			end
+		end
+		for i = 1, #all, 2 do
+			if string.sub(all[i], 1, 2) == "a:" and not seen[all[i]]
+				and all[i] ~= "a:" .. me then
+				redis.call("HDEL", guard, all[i])
+			end
+		end
+	end
+	return { "done" }
+end }
+
 -- The other operations on leases.
 local function define_leases()
 
@@ -383,33 +411,6 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 		return { "gone" }
 	end
 	return { "value", 0, redis.call("PTTL", key), heard, shown(value) }
-end }
-
--- Being called is the heartbeat; here a broker says where people reach it, and
--- those that have died without signing off are forgotten.
-op.heartbeat = { args = 1, run = function(address)
-	if address ~= "" and redis.call("HGET", guard, "a:" .. me) ~= address then
-		redis.call("HSET", guard, "a:" .. me, address)
-	end
-	if redis.call("HLEN", guard) > 40 then
-		local all, seen = redis.call("HGETALL", guard), {}
-		for i = 1, #all, 2 do
-			local broker = string.match(all[i], "^b:(.*)$")
-			if broker and math.abs(now_ms - tonumber(all[i + 1]))
-				> 10 * (lease_ms + pad_ms) then
-				redis.call("HDEL", guard, all[i])
-			elseif broker then
-				seen["a:" .. broker] = true
-			end
-		end
-		for i = 1, #all, 2 do
-			if string.sub(all[i], 1, 2) == "a:" and not seen[all[i]]
-				and all[i] ~= "a:" .. me then
-				redis.call("HDEL", guard, all[i])
-			end
-		end
-	end
-	return { "done" }
 end }
 
 -- What is to be done is done by the guard, before it looks who votes.
