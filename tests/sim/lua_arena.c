@@ -14,7 +14,7 @@
 #include "lua_arena.h"
 
 #define ARENA_BYTES ((size_t)256 << 20) /* of which little is ever touched */
-#define TIDY_BYTES ((size_t)4 << 20)	/* a cache holds about that */
+#define TIDY_BYTES ((size_t)512 << 10)	/* within a core's cache */
 #define ALIGN_BYTES ((size_t)16)
 
 void

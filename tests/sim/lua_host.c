@@ -24,16 +24,15 @@
 #define ARGS_MAX 64
 #define DEPTH_MAX 8 /* of tables in a result */
 
-/* The host that a Lua state belongs to. */
+/* The host that a Lua state belongs to: the arena is its first field, and what
+ * the allocator is called with. */
 static struct lua_host *
 host_of(lua_State *L)
 {
-	struct lua_host *host;
+	void *arena;
 
-	lua_getfield(L, LUA_REGISTRYINDEX, "sim_host");
-	host = lua_touserdata(L, -1);
-	lua_pop(L, 1);
-	return host;
+	lua_getallocf(L, &arena);
+	return arena;
 }
 
 static void
@@ -75,13 +74,27 @@ push_reply(lua_State *L, const redisReply *reply)
 	}
 }
 
-/* A number as Redis writes it; whole ones, which nearly all are, are cheap. */
-static int
-write_number(char *out, size_t size, double d)
+/* A number as Redis writes it, and where that begins; whole ones, which nearly
+ * all are, are cheap. */
+static const char *
+write_number(char *out, size_t size, double d, size_t *len)
 {
-	if (d > -1e15 && d < 1e15 && (double)(int64_t)d == d)
-		return snprintf(out, size, "%" PRId64, (int64_t)d);
-	return snprintf(out, size, "%.17g", d);
+	char *end = out + size, *p = end;
+	uint64_t n;
+
+	if (d > -1e15 && d < 1e15 && (double)(int64_t)d == d) {
+		n = (uint64_t)(d < 0 ? -d : d);
+		do {
+			*--p = (char)('0' + n % 10);
+			n /= 10;
+		} while (n > 0);
+		if (d < 0)
+			*--p = '-';
+		*len = (size_t)(end - p);
+		return p;
+	}
+	*len = (size_t)snprintf(out, size, "%.17g", d);
+	return out;
 }
 
 /* Takes the arguments of redis.call; false where one is neither string nor
@@ -90,13 +103,15 @@ static bool
 take_args(lua_State *L, struct text *args, int n)
 {
 	char number[64];
-	int i, len;
+	const char *text;
+	size_t len;
+	int i;
 
 	for (i = 0; i < n; i++) {
 		if (lua_type(L, i + 1) == LUA_TNUMBER) {
-			len = write_number(number, sizeof(number),
-			    (double)lua_tonumber(L, i + 1));
-			lua_pushlstring(L, number, (size_t)len);
+			text = write_number(number, sizeof(number),
+			    (double)lua_tonumber(L, i + 1), &len);
+			lua_pushlstring(L, text, len);
 			lua_replace(L, i + 1);
 		}
 		if (lua_type(L, i + 1) != LUA_TSTRING)
@@ -250,8 +265,6 @@ lua_host_new(void)
 		lua_pushstring(host->lua, lib->name);
 		lua_call(host->lua, 1, 0);
 	}
-	lua_pushlightuserdata(host->lua, host);
-	lua_setfield(host->lua, LUA_REGISTRYINDEX, "sim_host");
 	make_globals(host->lua);
 	return host;
 }
@@ -265,11 +278,50 @@ lua_host_free(struct lua_host *host)
 	free(host);
 }
 
+/* What a compiled script consists of. */
+struct chunk {
+	char *bytes; /* owned */
+	size_t n;
+};
+
+static int
+chunk_add(lua_State *L, const void *bytes, size_t n, void *arg)
+{
+	struct chunk *chunk = arg;
+
+	(void)L;
+	chunk->bytes = xrealloc(chunk->bytes, chunk->n + n);
+	memcpy(chunk->bytes + chunk->n, bytes, n);
+	chunk->n += n;
+	return 0;
+}
+
+/*
+ * Compiles in a state of its own: what the compiler throws away would stay in
+ * the arena, which is copied again and again.
+ */
+static struct chunk
+compile(const char *name, const char *body)
+{
+	struct chunk chunk = { NULL, 0 };
+	lua_State *L = luaL_newstate();
+
+	assert(L != NULL);
+	if (luaL_loadbuffer(L, body, strlen(body), name) != 0) {
+		fprintf(stderr, "sim: %s\n", lua_tostring(L, -1));
+		exit(1);
+	}
+	lua_dump(L, chunk_add, &chunk);
+	lua_close(L);
+	return chunk;
+}
+
 int
 lua_host_add(struct lua_host *host, const char *name, const char *source)
 {
 	const char *body = source;
-	int n = host->nscripts;
+	int n = host->nscripts, fault;
+	struct chunk chunk;
 
 	assert(n < LUA_HOST_SCRIPTS_MAX && host->arena.image == NULL);
 	if (source[0] == '#' && source[1] == '!') {
@@ -278,10 +330,11 @@ lua_host_add(struct lua_host *host, const char *name, const char *source)
 		host->allow_oom[n] = memmem(source, (size_t)(body - source),
 					 "allow-oom", 9) != NULL;
 	}
-	if (luaL_loadbuffer(host->lua, body, strlen(body), name) != 0) {
-		fprintf(stderr, "sim: %s\n", lua_tostring(host->lua, -1));
-		exit(1);
-	}
+	chunk = compile(name, body);
+	fault = luaL_loadbuffer(host->lua, chunk.bytes, chunk.n, name);
+	assert(fault == 0);
+	(void)fault;
+	free(chunk.bytes);
 	host->functions[n] = luaL_ref(host->lua, LUA_REGISTRYINDEX);
 	host->nscripts++;
 	return n;
@@ -310,7 +363,7 @@ static redisReply *
 table_reply(lua_State *L, int depth)
 {
 	redisReply *reply = pop_field(L, "err");
-	size_t n = 0, i;
+	size_t i, most = lua_objlen(L, -1);
 
 	if (reply == NULL)
 		reply = pop_field(L, "ok");
@@ -318,18 +371,16 @@ table_reply(lua_State *L, int depth)
 		return reply;
 	if (depth == 0)
 		return answer_error("ERR reached lua stack limit");
-	for (;; n++) {
-		lua_rawgeti(L, -1, (int)n + 1);
-		i = lua_isnil(L, -1);
-		lua_pop(L, 1);
-		if (i)
-			break;
-	}
-	reply = answer_array(n);
-	for (i = 0; i < n; i++) {
+	reply = answer_array(most);
+	for (i = 0; i < most; i++) {
 		lua_rawgeti(L, -1, (int)i + 1);
-		reply->element[i] = result_reply(L, depth - 1);
+		if (lua_isnil(L, -1))
+			reply->elements = i;
+		else
+			reply->element[i] = result_reply(L, depth - 1);
 		lua_pop(L, 1);
+		if (reply->elements == i)
+			break;
 	}
 	return reply;
 }
