@@ -1,6 +1,7 @@
 /*
- * Makes and frees replies.  One malloc a node and one for its text, as hiredis
- * does, so that sanitizers see a decoder that reads behind the end.
+ * Makes and frees replies.  A node is one block with its text, or the list of
+ * its elements, at the end, so that sanitizers see a decoder that reads behind
+ * that.
  */
 #include "config.h"
 
@@ -11,11 +12,13 @@
 
 #include "answer.h"
 
+/* With so many bytes behind it, which are not set. */
 static redisReply *
-answer_new(int type)
+answer_new(int type, size_t more)
 {
-	redisReply *reply = xcalloc(1, sizeof(*reply));
+	redisReply *reply = xmalloc(sizeof(*reply) + more);
 
+	memset(reply, 0, sizeof(*reply));
 	reply->type = type;
 	return reply;
 }
@@ -23,9 +26,9 @@ answer_new(int type)
 static redisReply *
 answer_string(int type, const char *text, size_t len)
 {
-	redisReply *reply = answer_new(type);
+	redisReply *reply = answer_new(type, len + 1);
 
-	reply->str = xmalloc(len + 1);
+	reply->str = (char *)(reply + 1);
 	if (len > 0)
 		memcpy(reply->str, text, len);
 	reply->str[len] = '\0';
@@ -36,7 +39,7 @@ answer_string(int type, const char *text, size_t len)
 redisReply *
 answer_int(long long n)
 {
-	redisReply *reply = answer_new(REDIS_REPLY_INTEGER);
+	redisReply *reply = answer_new(REDIS_REPLY_INTEGER, 0);
 
 	reply->integer = n;
 	return reply;
@@ -63,16 +66,18 @@ answer_error(const char *text)
 redisReply *
 answer_nil(void)
 {
-	return answer_new(REDIS_REPLY_NIL);
+	return answer_new(REDIS_REPLY_NIL, 0);
 }
 
 redisReply *
 answer_array(size_t n)
 {
-	redisReply *reply = answer_new(REDIS_REPLY_ARRAY);
+	size_t bytes = (n + 1) * sizeof(redisReply *);
+	redisReply *reply = answer_new(REDIS_REPLY_ARRAY, bytes);
 
 	reply->elements = n;
-	reply->element = xcalloc(n + 1, sizeof(*reply->element));
+	reply->element = (redisReply **)(void *)(reply + 1);
+	memset(reply->element, 0, bytes);
 	return reply;
 }
 
@@ -84,9 +89,7 @@ answer_free(redisReply *reply)
 
 	if (reply == NULL)
 		return;
-	for (i = 0; reply->element != NULL && i < reply->elements; i++)
+	for (i = 0; i < reply->elements; i++)
 		answer_free(reply->element[i]);
-	free(reply->element);
-	free(reply->str);
 	free(reply);
 }

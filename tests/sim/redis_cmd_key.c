@@ -453,7 +453,7 @@ cmd_publish(struct redis_db *db, int argc, const struct text *argv)
 	return answer_int(db->publish(db->arg, argv[1], argv[2]));
 }
 
-/* Twice in every script, and so without snprintf(). */
+/* These two are in every script, and so without snprintf(). */
 static redisReply *
 answer_digits(int64_t n)
 {
@@ -482,18 +482,21 @@ cmd_time(struct redis_db *db, int argc, const struct text *argv)
 static redisReply *
 cmd_info(struct redis_db *db, int argc, const struct text *argv)
 {
-	char text[512];
-	int len;
+	char text[512], *end;
 
 	(void)argc;
 	(void)argv;
-	len = snprintf(text, sizeof(text),
-	    "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n"
-	    "master_failover_state:no-failover\r\nmaster_replid:%s\r\n"
-	    "master_replid2:%040d\r\nmaster_repl_offset:0\r\n"
-	    "second_repl_offset:-1\r\nrepl_backlog_active:0\r\n",
-	    db->master ? "master" : "slave", db->replid, 0);
-	return answer_text(text, (size_t)len);
+	end = stpcpy(text, "# Replication\r\nrole:");
+	end = stpcpy(end, db->master ? "master" : "slave");
+	end =
+	    stpcpy(end, "\r\nconnected_slaves:0\r\n"
+			"master_failover_state:no-failover\r\nmaster_replid:");
+	end = stpcpy(end, db->replid);
+	end = stpcpy(end,
+	    "\r\nmaster_replid2:0000000000000000000000000000000000000000\r\n"
+	    "master_repl_offset:0\r\nsecond_repl_offset:-1\r\n"
+	    "repl_backlog_active:0\r\n");
+	return answer_text(text, (size_t)(end - text));
 }
 
 static redisReply *

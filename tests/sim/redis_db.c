@@ -181,8 +181,14 @@ void
 redis_key_set_value(struct redis_key *key, size_t at, struct text value)
 {
 	struct redis_item *item = &key->items[at];
-	char *copy = xstrndup(value.p, value.len);
+	char *copy;
 
+	/* Mostly it is a time, as long as the one before. */
+	if (item->value_len == value.len) {
+		memmove(item->value, value.p, value.len);
+		return;
+	}
+	copy = xstrndup(value.p, value.len);
 	free(item->value);
 	item->value = copy;
 	item->value_len = value.len;
@@ -258,8 +264,8 @@ answer_double(double d)
 	return answer_text(text, (size_t)len);
 }
 
-const struct redis_command *
-redis_command_find(struct text name)
+static const struct redis_command *
+search(struct text name)
 {
 	static const struct redis_command *const tables[] = {
 		redis_key_commands, redis_list_commands, redis_zset_commands
@@ -273,6 +279,22 @@ redis_command_find(struct text name)
 			    text_is(name, c->name))
 				return c;
 	return NULL;
+}
+
+/* What was found is remembered, by some of its letters. */
+const struct redis_command *
+redis_command_find(struct text name)
+{
+	static const struct redis_command *found[DB_WORDS_MAX];
+	const struct redis_command **at = found;
+
+	if (name.len > 1)
+		at += ((uint8_t)name.p[0] + 7u * (uint8_t)name.p[1] +
+			  11u * (uint8_t)name.p[name.len - 1] + name.len) %
+		      DB_WORDS_MAX;
+	if (*at == NULL || !text_is(name, (*at)->name))
+		*at = search(name);
+	return *at;
 }
 
 /* The index of a number of milliseconds from now; 0: there is none. */
