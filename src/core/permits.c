@@ -60,6 +60,7 @@ permits_grant(struct core *core, struct claim *c)
 
 	TAILQ_REMOVE(&c->sync->queue, c, in_sync);
 	c->sync->nclaims--;
+	c->sync->ngranted++;
 	core_disarm(core, &c->deadline);
 	c->state = CLAIM_GRANTED;
 	TAILQ_INSERT_TAIL(&core->syncs->granted, c, in_sync);

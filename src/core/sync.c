@@ -78,7 +78,7 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 static void
 sync_free(struct core *core, struct sync *y)
 {
-	assert(TAILQ_EMPTY(&y->queue));
+	assert(TAILQ_EMPTY(&y->queue) && y->ngranted == 0);
 	if (y->class->fini != NULL)
 		y->class->fini(core, y);
 	if (y->touched)
@@ -127,7 +127,7 @@ sync_settle(struct core *core)
 		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
 		y->touched = false;
 		y->at_ms = INT64_MAX;
-		if (!y->class->next(core, y)) {
+		if (!y->class->next(core, y) && y->ngranted == 0) {
 			assert(y->op == 0);
 			sync_free(core, y);
 		} else if (y->at_ms == INT64_MAX) {
@@ -369,8 +369,11 @@ claim_free(struct core *core, struct claim *c)
 {
 	if (c->state == CLAIM_GRANTED) {
 		TAILQ_REMOVE(&core->syncs->granted, c, in_sync);
+		c->sync->ngranted--;
 		if (c->permits != NULL)
 			c->permits->untold -= c->n;
+		else
+			sync_touch(core, c->sync);
 	} else {
 		TAILQ_REMOVE(&c->sync->queue, c, in_sync);
 		c->sync->nclaims--;

@@ -36,6 +36,7 @@ struct sync {
 	const struct sync_class *class;
 	struct claim_list queue; /* in order of arrival */
 	unsigned nclaims;	 /* in it */
+	unsigned ngranted;	 /* claims to be told; they keep it */
 	struct timer timer;	 /* when it wants attention next */
 	int64_t at_ms;		 /* the same, while next() collects it */
 	int64_t pause_ms;	 /* no operation before then */
