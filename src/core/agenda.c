@@ -36,7 +36,7 @@
 static const struct share {
 	unsigned bare, event;
 } urgent = { 300, 50 }, patient = { 100, 25 }, leaving = { 100, 25 },
-  rest = { 150, 25 }, own = { 150, 200 };
+  rest = { 150, 25 }, own = { 150, 200 }, telling = { 75, 25 };
 
 static void
 allow(struct core *core, struct share share, bool bare)
@@ -132,6 +132,15 @@ agenda_settle(struct core *core)
 	sync_settle(core);
 }
 
+/* What was lost is told to all who held it before anybody else hears of it. */
+void
+agenda_tell(struct core *core, bool bare)
+{
+	allow(core, telling, bare);
+	if (!core_has_losses(core, core->now_ms))
+		watch_run(core);
+}
+
 int64_t
 agenda_deadline(const struct core *core)
 {
@@ -143,7 +152,7 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) ||
-	    !TAILQ_EMPTY(&core->sessions->kept_over))
+	    !TAILQ_EMPTY(&core->sessions->kept_over) || watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)

@@ -14,8 +14,9 @@
 /* Before the event. */
 void agenda_run(struct core *core, bool bare);
 
-/* Behind it: what it has touched. */
+/* Behind it: what it has touched; and who watches that. */
 void agenda_settle(struct core *core);
+void agenda_tell(struct core *core, bool bare);
 
 /* When there is something to do; the present: something was left. */
 int64_t agenda_deadline(const struct core *core);

@@ -388,7 +388,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	handlers[event->kind](core, event);
 	agenda_settle(core);
 	force_run(core);
-	watch_run(core);
+	agenda_tell(core, event->kind == CORE_TIME);
 	pace_send_along(core);
 	tally_run(core);
 	if (core->sessions->nkeepers > 0)

@@ -113,4 +113,6 @@ src_core_libcore_a_SOURCES = \
 	src/core/wait.c \
 	src/core/wait.h \
 	src/core/watch.c \
-	src/core/watch.h
+	src/core/watch.h \
+	src/core/watchers.c \
+	src/core/watchers.h

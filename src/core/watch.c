@@ -4,7 +4,7 @@
  *	session --watches--> watch <--watches-- watched
  *
  * A watched name exists apart from the lock of that name, which comes and
- * goes.  Its `now` is what its watchers were told last.  Whoever changes a
+ * goes.  Its `now` is what its watchers are told (watchers.h).  Whoever changes a
  * lock touches it; at the end of the step `now` is compared with what the
  * lock says then, so that quick changes are told as one.
  */
@@ -20,68 +20,11 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 #include "core/watch.h"
+#include "core/watchers.h"
 
 #define WHY_SIZE 256
 #define REACH_MS 50  /* between looks whether Redis can be reached */
 #define PASSED_MS 20 /* until another broker has taken up what it was given */
-
-/* One session's WATCH of one name.  Owned by the watched name. */
-struct watch {
-	TAILQ_ENTRY(watch) in_session;
-	TAILQ_ENTRY(watch) in_watched;
-	struct session *session;
-	struct watched *watched;
-	bool told;	  /* it was, once */
-	bool pending;	  /* its OK waits for a look */
-	uint64_t ref;	  /* pending: of the request */
-	int64_t until_ms; /* pending: Redis must be reached before */
-};
-
-/* What a name looks like from outside. */
-struct scene {
-	bool held;
-	uint64_t fence;	   /* 0: unknown */
-	size_t broker_len; /* 0: unknown */
-	char broker[BROKER_MAX_BYTES];
-};
-
-/* A name with watchers.  Freed with the last of them. */
-struct watched {
-	UT_hash_handle hh;
-	TAILQ_ENTRY(watched) in_touched;
-	struct watch_list watches;
-	struct timer timer; /* the next look */
-	struct scene now;
-	uint32_t shard;
-	bool known;   /* `now` is */
-	bool here;    /* this broker had it when it was looked at last ... */
-	bool passing; /* ... and may have passed it on to another since */
-	bool taken;   /* it was seen in another's hands */
-	bool looking; /* an operation is in flight */
-	bool touched; /* in watches.touched */
-	uint8_t name_len;
-	char name[];
-};
-
-/* All watched names. */
-struct watches {
-	struct watched *by_name;
-	TAILQ_HEAD(, watched) touched; /* in that order */
-};
-
-void
-watch_init(struct core *core)
-{
-	core->watches = xcalloc(1, sizeof(*core->watches));
-	TAILQ_INIT(&core->watches->touched);
-}
-
-void
-watch_fini(struct core *core)
-{
-	assert(core->watches->by_name == NULL);
-	free(core->watches);
-}
 
 static struct watched *
 find(const struct core *core, const char *name, size_t len)
@@ -102,6 +45,7 @@ get(struct core *core, const char *name, size_t len)
 	assert(len > 0 && len <= UINT8_MAX);
 	w = xcalloc(1, sizeof(*w) + len);
 	TAILQ_INIT(&w->watches);
+	TAILQ_INIT(&w->asking);
 	w->timer.kind = TIMER_WATCH;
 	w->shard = guard_shard(core, name, len);
 	w->name_len = (uint8_t)len;
@@ -110,89 +54,14 @@ get(struct core *core, const char *name, size_t len)
 	return w;
 }
 
-/* Ends one watch; the name is freed with the last. */
-static void
-leave(struct core *core, struct watch *one)
-{
-	struct watched *w = one->watched;
-
-	TAILQ_REMOVE(&one->session->watches, one, in_session);
-	TAILQ_REMOVE(&w->watches, one, in_watched);
-	one->session->nwatches--;
-	free(one);
-	if (!TAILQ_EMPTY(&w->watches))
-		return;
-	if (w->touched)
-		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
-	core_disarm(core, &w->timer);
-	HASH_DELETE(hh, core->watches->by_name, w);
-	free(w);
-}
-
 bool
 watch_leave(struct core *core, struct session *s)
 {
 	while (work_left(core) && !TAILQ_EMPTY(&s->watches)) {
 		core_visit(core, 1);
-		leave(core, TAILQ_FIRST(&s->watches));
+		watchers_leave(core, TAILQ_FIRST(&s->watches));
 	}
 	return TAILQ_EMPTY(&s->watches);
-}
-
-static void
-tell(struct core *core, const struct watch *one)
-{
-	const struct watched *w = one->watched;
-	const struct scene *now = &w->now;
-
-	emit_event(core, one->session->id, now->held ? EVENT_HELD : EVENT_FREE,
-	    w->name, w->name_len);
-	if (now->fence > 0)
-		emit_num(core, FIELD_FENCE, now->fence);
-	if (now->broker_len > 0)
-		emit_str(core, FIELD_BROKER, now->broker, now->broker_len);
-}
-
-static bool
-same(const struct scene *a, const struct scene *b)
-{
-	return a->held == b->held && a->fence == b->fence &&
-	       a->broker_len == b->broker_len &&
-	       memcmp(a->broker, b->broker, a->broker_len) == 0;
-}
-
-static void
-change(struct core *core, struct watched *w, const struct scene *fresh)
-{
-	const struct watch *one;
-
-	if (w->known && same(&w->now, fresh))
-		return;
-	w->known = true;
-	w->now = *fresh;
-	TAILQ_FOREACH (one, &w->watches, in_watched)
-		if (!one->pending)
-			tell(core, one);
-}
-
-static void
-welcome(struct core *core, struct watch *one)
-{
-	one->pending = false;
-	one->told = true;
-	emit_reply(core, one->session->id, one->ref, STATUS_OK);
-	tell(core, one);
-}
-
-/* How the name is at present is known now. */
-static void
-welcome_all(struct core *core, struct watched *w)
-{
-	struct watch *one;
-
-	TAILQ_FOREACH (one, &w->watches, in_watched)
-		if (one->pending)
-			welcome(core, one);
 }
 
 /* Looks are a little shorter than a lease apart: that is the promise. */
@@ -271,8 +140,8 @@ gone_from_here(struct core *core, struct watched *w)
 		core_arm(core, &w->timer, core->now_ms + PASSED_MS);
 		return;
 	}
-	change(core, w, &nobody);
-	welcome_all(core, w);
+	watchers_change(core, w, &nobody);
+	watchers_answer(core, w, NULL);
 	plan_look(core, w);
 }
 
@@ -288,9 +157,10 @@ settle(struct core *core, struct watched *w)
 	w->taken = false;
 	if (look_here(core, w, &scene)) {
 		w->here = true;
+		w->passing = false;
 		core_disarm(core, &w->timer);
-		change(core, w, &scene);
-		welcome_all(core, w);
+		watchers_change(core, w, &scene);
+		watchers_answer(core, w, NULL);
 	} else if (l != NULL && between(l)) {
 		w->passing = more_of(l)->remote_ms != 0;
 	} else if (w->here) {
@@ -311,6 +181,9 @@ touch(struct core *core, const struct lock *l, bool taken)
 	if (w == NULL)
 		return;
 	w->taken = w->taken || taken;
+	/* It may be looked at in a later step, when that is forgotten. */
+	if (LIST_EMPTY(&l->holders) && between(l))
+		w->passing = more_of(l)->remote_ms != 0;
 	if (w->touched)
 		return;
 	w->touched = true;
@@ -334,61 +207,58 @@ watch_run(struct core *core)
 {
 	struct watched *w;
 
-	while (!TAILQ_EMPTY(&core->watches->touched)) {
-		w = TAILQ_FIRST(&core->watches->touched);
+	while (work_left(core) &&
+	       (w = TAILQ_FIRST(&core->watches->touched)) != NULL) {
+		core_visit(core, 1);
 		w->touched = false;
 		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
 		settle(core, w);
 	}
+	watchers_tell_on(core);
+}
+
+bool
+watch_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->watches->touched) ||
+	       !TAILQ_EMPTY(&core->watches->telling);
 }
 
 /* Outcomes of looks. */
-
-/* Whoever watched before goes on watching. */
-static void
-refuse(struct core *core, struct watch *one, const char *why, size_t len)
-{
-	emit_error(core, one->session->id, one->ref, ERR_UNAVAILABLE, "%.*s",
-	    (int)len, why);
-	one->pending = false;
-	if (!one->told)
-		leave(core, one);
-}
 
 static void
 refuse_all(struct core *core, struct watched *w, const struct outcome *o)
 {
 	static const char lost[] = "Redis did not answer in time; try again";
-	struct watch *one, *next;
 
-	TAILQ_FOREACH_SAFE (one, &w->watches, in_watched, next) {
-		if (!one->pending)
-			continue;
-		if (o->text_len > 0)
-			refuse(core, one, o->text, o->text_len);
-		else
-			refuse(core, one, lost, sizeof(lost) - 1);
-	}
+	watchers_answer(core, w,
+	    o->text_len > 0 ? xstrndup(o->text, o->text_len) : xstrdup(lost));
 }
 
-/* Redis can't be reached: some wait for that, but not for ever. */
+/*
+ * Redis can't be reached: some wait for that, but not for ever.  Each waits for
+ * as long, so the time of those who asked first is up first.
+ */
 static void
 wait_for_redis(struct core *core, struct watched *w)
 {
-	struct watch *one, *next;
+	struct watch *one;
+	int64_t again_ms = core->now_ms;
 	char why[WHY_SIZE];
 
-	plan_look(core, w);
 	guard_why(core, w->shard, why, sizeof(why));
-	TAILQ_FOREACH_SAFE (one, &w->watches, in_watched, next) {
-		if (!one->pending)
-			continue;
+	plan_look(core, w);
+	while (work_left(core) && (one = TAILQ_FIRST(&w->asking)) != NULL) {
+		core_visit(core, 1);
 		if (core->now_ms < one->until_ms) {
-			core_arm(core, &w->timer, core->now_ms + REACH_MS);
-			continue;
+			again_ms += REACH_MS;
+			break;
 		}
-		refuse(core, one, why, strlen(why));
+		if (watchers_refuse(core, one, why))
+			return;
 	}
+	if (!TAILQ_EMPTY(&w->asking))
+		core_arm(core, &w->timer, again_ms);
 }
 
 static void
@@ -442,22 +312,11 @@ watch_outcome(
 	}
 	if (look_here(core, w, &scene) || look_there(core, o, &scene) ||
 	    !w->known)
-		change(core, w, &scene);
-	welcome_all(core, w);
+		watchers_change(core, w, &scene);
+	watchers_answer(core, w, NULL);
 }
 
 /* Requests. */
-
-static struct watch *
-find_watch(const struct session *s, const struct watched *w)
-{
-	struct watch *one;
-
-	TAILQ_FOREACH (one, &s->watches, in_session)
-		if (one->watched == w)
-			return one;
-	return NULL;
-}
 
 static bool
 allowed(
@@ -479,32 +338,18 @@ allowed(
 	return false;
 }
 
-static struct watch *
-join(struct session *s, struct watched *w)
-{
-	struct watch *one = xcalloc(1, sizeof(*one));
-
-	one->session = s;
-	one->watched = w;
-	TAILQ_INSERT_TAIL(&s->watches, one, in_session);
-	TAILQ_INSERT_TAIL(&w->watches, one, in_watched);
-	s->nwatches++;
-	return one;
-}
-
 /* The present state comes right behind the OK, so it is looked at first. */
 static void
 begin(struct core *core, struct watch *one, uint64_t ref)
 {
-	struct watched *w = one->watched;
+	struct watched *w = one->key.watched;
 	struct scene scene;
 
-	one->pending = true;
-	one->ref = ref;
+	watchers_ask(one, ref);
 	if (look_here(core, w, &scene)) {
 		w->here = true;
-		change(core, w, &scene);
-		welcome(core, one);
+		watchers_change(core, w, &scene);
+		watchers_welcome(core, one);
 		return;
 	}
 	one->until_ms = core->now_ms + core->config.reply_timeout_ms;
@@ -517,9 +362,9 @@ watch_request(
 {
 	const struct core_name *name = &rq->names[0];
 	struct watched *w = find(core, name->p, name->n);
-	struct watch *one = w == NULL ? NULL : find_watch(s, w);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, s, w);
 
-	if (one != NULL && one->pending) {
+	if (one != NULL && one->asking) {
 		emit_error(core, s->id, rq->ref, ERR_BAD_REQUEST,
 		    "this session is about to watch it already");
 		return;
@@ -527,7 +372,7 @@ watch_request(
 	if (one == NULL) {
 		if (!allowed(core, s, rq))
 			return;
-		one = join(s, get(core, name->p, name->n));
+		one = watchers_join(core, s, get(core, name->p, name->n));
 	}
 	begin(core, one, rq->ref);
 }
@@ -538,15 +383,15 @@ watch_end_request(
 {
 	const struct core_name *name = &rq->names[0];
 	struct watched *w = find(core, name->p, name->n);
-	struct watch *one = w == NULL ? NULL : find_watch(s, w);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, s, w);
 
 	if (one == NULL) {
 		emit_error(core, s->id, rq->ref, ERR_NOT_FOUND,
 		    "this session does not watch %.*s", (int)name->n, name->p);
 		return;
 	}
-	if (one->pending)
+	if (one->asking)
 		emit_reply(core, s->id, one->ref, STATUS_CANCELLED);
-	leave(core, one);
+	watchers_leave(core, one);
 	emit_reply(core, s->id, rq->ref, STATUS_OK);
 }

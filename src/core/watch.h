@@ -19,11 +19,15 @@ void watch_request(
 void watch_end_request(
     struct core *core, struct session *s, const struct core_request *rq);
 
-/* Something may have changed for a name: its watchers hear before the step
- * ends.  `watch_taken`: it was seen in another's hands. */
+/*
+ * Something may have changed for a name: its watchers hear at the end of the
+ * step, or of one of the next where there are many.  `watch_taken`: it was seen
+ * in another's hands.
+ */
 void watch_touch(struct core *core, const struct lock *l);
 void watch_taken(struct core *core, const struct lock *l);
 void watch_run(struct core *core);
+bool watch_has_more(const struct core *core);
 
 void watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

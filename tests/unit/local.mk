@@ -177,6 +177,7 @@ tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_work
 TESTS += tests/unit/test_work
 tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
+	tests/unit/test_crowds.c \
 	tests/unit/test_work.c \
 	tests/unit/test_work.h \
 	tests/unit/work_rig.c \

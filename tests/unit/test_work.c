@@ -432,7 +432,7 @@ work_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { work_cases };
+	static const suite_case cases[] = { work_cases, crowd_cases };
 
 	return suite_run("work", cases, COUNT(cases));
 }

@@ -12,4 +12,6 @@
 /* 100,000 names, held by so many sessions. */
 void hold_many(struct work_rig *r, unsigned sessions);
 
+TCase *crowd_cases(void);
+
 #endif

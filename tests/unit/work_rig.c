@@ -92,13 +92,12 @@ answer(struct work_rig *r, struct work_op op)
 	}
 	ev.u.outcome.op = op.id;
 	ev.u.outcome.sent_ms = r->now_ms;
-	ev.u.outcome.outcome = &o;
+	ev.u.outcome.outcome = r->outcome != NULL ? r->outcome : &o;
 	work_step(r, &ev);
 }
 
-/* What has been asked by now. */
-static void
-answer_all(struct work_rig *r)
+void
+work_answer(struct work_rig *r)
 {
 	struct work_op *ops = r->ops;
 	size_t i, n = r->nops;
@@ -114,7 +113,7 @@ void
 work_settle(struct work_rig *r)
 {
 	do {
-		answer_all(r);
+		work_answer(r);
 		work_catch_up(r);
 		while (core_has_grants(r->core))
 			work_tick(r, CORE_FLUSH);

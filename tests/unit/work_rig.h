@@ -38,6 +38,7 @@ struct work_rig {
 	uint64_t first_event_step[EVENT_MAX]; /* the `steps` of the first */
 	uint64_t last_event_step[EVENT_MAX];
 	uint64_t last_reply_step;
+	const struct outcome *outcome; /* of all operations; NULL: success */
 };
 
 /* `sessions` are open, and Redis grants. */
@@ -47,6 +48,9 @@ void work_forget(struct work_rig *r);
 
 void work_step(struct work_rig *r, struct core_event *ev);
 void work_tick(struct work_rig *r, enum core_event_kind kind);
+
+/* Answers what has been asked by now, and no more. */
+void work_answer(struct work_rig *r);
 
 /* Answers all that was asked, and what that leads to; tells grants. */
 void work_settle(struct work_rig *r);

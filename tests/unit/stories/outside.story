@@ -17,9 +17,9 @@
 > 1 OK depth=0 deferred=1
 12900 3 WATCH a
 16000 until
-> 13010 2 !FREE a
 > 13010 3 OK
 > 13010 3 !FREE a
+> 13010 2 !FREE a
 
 == watch: Redis was away, and the name is taken here before a look
 0 ready 2

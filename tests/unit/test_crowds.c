@@ -1,0 +1,171 @@
+/*
+ * Very many at one name: they watch it, or share it.
+ */
+#include "config.h"
+
+#include "suite.h"
+#include "test_work.h"
+#include "work_rig.h"
+
+static void
+watch_all(struct work_rig *r, const char *name)
+{
+	struct core_request rq = work_request(VERB_WATCH);
+	unsigned i;
+
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(r, i, &rq, name);
+}
+
+/* Each is told what is, and then each change. */
+START_TEST(very_many_watch_a_name)
+{
+	struct core_request unlock = work_request(VERB_UNLOCK);
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY + 1);
+	watch_all(&r, "a");
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	ck_assert_uint_eq(r.events[EVENT_FREE], WORK_MANY);
+	work_lock(&r, WORK_MANY + 1, "a");
+	work_settle(&r);
+	ck_assert_uint_eq(r.events[EVENT_HELD], WORK_MANY);
+	work_forget(&r);
+	work_ask(&r, WORK_MANY + 1, &unlock, "a");
+	work_settle(&r);
+	ck_assert_uint_eq(r.events[EVENT_FREE], WORK_MANY);
+	ck_assert_uint_lt(r.steps, WORK_MANY / 10);
+	work_fini(&r);
+}
+END_TEST
+
+/* While they are told, it changes; who was not told yet hears the last. */
+START_TEST(a_name_changes_while_its_watchers_are_told)
+{
+	struct core_request unlock = work_request(VERB_UNLOCK);
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY + 2);
+	watch_all(&r, "a");
+	work_lock(&r, WORK_MANY + 2, "b");
+	work_settle(&r);
+	work_lock(&r, WORK_MANY + 1, "a");
+	work_lock(&r, WORK_MANY + 2, "a");
+	work_forget(&r);
+	work_answer(&r);
+	ck_assert_uint_gt(r.events[EVENT_HELD], 0);
+	ck_assert_uint_lt(r.events[EVENT_HELD], WORK_MANY);
+	work_ask(&r, WORK_MANY + 1, &unlock, "a");
+	work_settle(&r);
+	ck_assert_uint_ge(r.events[EVENT_HELD], WORK_MANY);
+	ck_assert_uint_lt(r.events[EVENT_HELD], WORK_MANY + CORE_WORK_MAX);
+	ck_assert_uint_eq(r.events[EVENT_FREE], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Who has not heard that it was taken need not hear that it is free. */
+START_TEST(a_name_is_free_again_before_all_were_told)
+{
+	struct core_request unlock = work_request(VERB_UNLOCK);
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY + 1);
+	watch_all(&r, "a");
+	work_settle(&r);
+	work_lock(&r, WORK_MANY + 1, "a");
+	work_forget(&r);
+	work_answer(&r);
+	work_ask(&r, WORK_MANY + 1, &unlock, "a");
+	work_answer(&r);
+	work_settle(&r);
+	ck_assert_uint_gt(r.events[EVENT_HELD], 0);
+	ck_assert_uint_lt(r.events[EVENT_HELD], CORE_WORK_MAX);
+	ck_assert_uint_eq(r.events[EVENT_FREE], r.events[EVENT_HELD]);
+	work_fini(&r);
+}
+END_TEST
+
+/* One session may watch very much, and goes. */
+START_TEST(a_session_watches_very_many_names)
+{
+	struct core_request rq = work_request(VERB_WATCH);
+	struct work_rig r;
+	char name[16];
+	unsigned i;
+
+	work_init(&r, 2);
+	for (i = 0; i < WORK_MANY; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		work_ask(&r, 1, &rq, name);
+	}
+	work_settle(&r);
+	ck_assert_uint_eq(r.events[EVENT_FREE], WORK_MANY);
+	rq.verb = VERB_UNWATCH;
+	work_forget(&r);
+	work_ask(&r, 1, &rq, name);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
+	work_gone(&r, 1, true);
+	work_lock(&r, 2, "n0");
+	work_settle(&r);
+	ck_assert_uint_eq(r.events[EVENT_HELD], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Nobody can say how it is: all are told that, when their time is up. */
+START_TEST(very_many_watch_while_redis_is_away)
+{
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	work_link(&r, false);
+	work_forget(&r);
+	watch_all(&r, "a");
+	work_pass(&r, 900);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 0);
+	work_pass(&r, 300);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	work_link(&r, true);
+	work_settle(&r);
+	watch_all(&r, "a");
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* Redis refuses to tell: those who ask hear that, in parts. */
+START_TEST(very_many_are_refused_a_watch)
+{
+	struct outcome o = {
+		.status = OUTCOME_REFUSED, .text = "no", .text_len = 2
+	};
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	watch_all(&r, "a");
+	r.outcome = &o;
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_fini(&r);
+}
+END_TEST
+
+TCase *
+crowd_cases(void)
+{
+	TCase *tc = tcase_create("crowds");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, very_many_watch_a_name);
+	tcase_add_test(tc, a_name_changes_while_its_watchers_are_told);
+	tcase_add_test(tc, a_name_is_free_again_before_all_were_told);
+	tcase_add_test(tc, a_session_watches_very_many_names);
+	tcase_add_test(tc, very_many_watch_while_redis_is_away);
+	tcase_add_test(tc, very_many_are_refused_a_watch);
+	return tc;
+}
