@@ -51,15 +51,13 @@ struct line {
 };
 
 static struct {
-	enum log_level level;
-	enum log_target target;
-	enum log_format format;
+	struct log_settings settings;
 	enum log_stderr kind;
 	bool torn; /* the last line is only partly written */
 	struct syslog_out syslog;
 	uint64_t dropped;
 } logger = {
-	.level = LOG_LEVEL_NOTICE,
+	.settings = { .level = LOG_LEVEL_NOTICE },
 	.syslog = { .path = "/dev/log", .fd = -1 },
 };
 
@@ -107,20 +105,18 @@ log_probe(void)
 }
 
 void
-log_setup(enum log_level level, enum log_target target, enum log_format format)
+log_setup(const struct log_settings *settings)
 {
-	logger.level = level;
-	logger.format = format;
+	logger.settings = *settings;
 	logger.kind = log_probe();
-	logger.target = target;
-	if (target == LOG_TO_STDERR)
+	if (settings->to == LOG_TO_STDERR)
 		syslog_out_close(&logger.syslog);
 }
 
 bool
 log_enabled(enum log_level level)
 {
-	return level >= logger.level;
+	return level >= logger.settings.level;
 }
 
 uint64_t
@@ -217,7 +213,8 @@ static void
 line_quote(struct line *l, const char *s, size_t n)
 {
 	size_t (*escape)(char *out, size_t *len, const char *s, size_t n) =
-	    logger.format == LOG_FORMAT_JSON ? escape_json : escape_text;
+	    logger.settings.format == LOG_FORMAT_JSON ? escape_json
+						      : escape_text;
 	char out[ESCAPE_BYTES_MAX + 1];
 	size_t i = 0, len = 0;
 
@@ -244,7 +241,8 @@ line_value(struct line *l, const struct log_value *v)
 		line_adds(l, digits);
 		return;
 	}
-	plain = logger.format == LOG_FORMAT_TEXT && is_plain(v->str, v->len);
+	plain = logger.settings.format == LOG_FORMAT_TEXT &&
+		is_plain(v->str, v->len);
 	if (plain && v->len <= line_room(l))
 		line_add(l, v->str, v->len);
 	else
@@ -269,9 +267,9 @@ line_time(char *out, size_t size)
 static void
 line_head(struct line *l, enum log_level level, const char *event)
 {
-	bool to_stderr = logger.target == LOG_TO_STDERR;
+	bool to_stderr = logger.settings.to == LOG_TO_STDERR;
 	bool journal = to_stderr && logger.kind == STDERR_JOURNAL;
-	bool json = logger.format == LOG_FORMAT_JSON;
+	bool json = logger.settings.format == LOG_FORMAT_JSON;
 	char when[40] = "", priority[16] = "", head[128];
 	int n;
 
@@ -299,7 +297,7 @@ static void
 line_build(struct line *l, enum log_level level, const char *event,
     const struct log_value *values, size_t n)
 {
-	bool json = logger.format == LOG_FORMAT_JSON;
+	bool json = logger.settings.format == LOG_FORMAT_JSON;
 	size_t i;
 
 	line_head(l, level, event);
@@ -366,7 +364,7 @@ log_values(enum log_level level, const char *event,
 	if (logger.kind == STDERR_UNKNOWN)
 		logger.kind = log_probe();
 	line_build(&l, level, event, values, n);
-	if (logger.target == LOG_TO_STDERR)
+	if (logger.settings.to == LOG_TO_STDERR)
 		line_to_stderr(&l);
 	else if (!syslog_out_send(&logger.syslog, levels[level].priority,
 		     l.mem + 1, l.len - 1))

@@ -25,6 +25,13 @@ enum log_level {
 enum log_target { LOG_TO_STDERR, LOG_TO_SYSLOG };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
+/* `log` of the configuration. */
+struct log_settings {
+	enum log_level level;
+	enum log_target to;
+	enum log_format format;
+};
+
 /* A value of a log line: a number, or bytes that are escaped as needed. */
 struct log_value {
 	const char *key;
@@ -47,8 +54,7 @@ size_t log_strlen(const char *s);
  * Before this was called, LOG_LEVEL_NOTICE and above go to stderr as text.  It
  * may be called again when the configuration was reloaded.
  */
-void log_setup(
-    enum log_level level, enum log_target target, enum log_format format);
+void log_setup(const struct log_settings *settings);
 bool log_enabled(enum log_level level);
 
 /* How many bytes could not be written and were dropped. */

@@ -279,8 +279,8 @@ check_hold(const struct config_draft *draft)
 	if (draft->bad[CONFIG_FIELD_LOCKS_MAX_HOLD] ||
 	    draft->bad[CONFIG_FIELD_LOCKS_DEFAULT_HOLD])
 		return;
-	if (locks->max_hold_ms != 0 &&
-	    locks->default_hold_ms > locks->max_hold_ms)
+	if (locks->limits.max_hold_ms != 0 &&
+	    locks->limits.default_hold_ms > locks->limits.max_hold_ms)
 		config_draft_fault(draft, CONFIG_FIELD_LOCKS_DEFAULT_HOLD,
 		    CONFIG_FIELD_LOCKS_MAX_HOLD,
 		    "longer than locks.max_hold, expected at most that");

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "config/address.h"
 #include "config/faults.h"
@@ -75,31 +76,7 @@ struct config_redis {
 
 struct config_locks {
 	int64_t lease_ms;
-	unsigned handovers; /* grants in a row while another broker waits */
-	int64_t max_grace_ms;
-	int64_t max_hold_ms;	 /* 0: no bound */
-	int64_t default_hold_ms; /* 0: none */
-	int64_t max_keep_ms;
-	int64_t max_delay_ms;
-	int64_t max_ttl_ms; /* of latches */
-};
-
-struct config_limits {
-	unsigned clients;
-	size_t line;		/* bytes, without the line end */
-	size_t output;		/* bytes */
-	unsigned holds;		/* of one session */
-	unsigned requests;	/* tagged and waiting, of one connection */
-	unsigned waiters;	/* for one name */
-	unsigned unowned;	/* names that are kept for nobody */
-	int64_t first_line_ms;	/* 0: for ever */
-	int64_t unreachable_ms; /* until a vanished host is given up */
-};
-
-struct config_log {
-	enum log_level level;
-	enum log_target to;
-	enum log_format format;
+	struct lock_limits limits;
 };
 
 /*
@@ -111,8 +88,8 @@ struct config {
 	struct config_listen listen;
 	struct config_redis redis;
 	struct config_locks locks;
-	struct config_limits limits;
-	struct config_log log;
+	struct client_limits limits;
+	struct log_settings log;
 };
 
 /*

@@ -156,20 +156,12 @@ core_free(struct core *core)
 }
 
 void
-core_reconfigure(struct core *core, const struct core_config *config)
+core_reconfigure(struct core *core, const struct lock_limits *locks,
+    const struct client_limits *limits, bool debug)
 {
-	core->config.max_hold_ms = config->max_hold_ms;
-	core->config.default_hold_ms = config->default_hold_ms;
-	core->config.max_grace_ms = config->max_grace_ms;
-	core->config.debug = config->debug;
-	core->config.handovers = config->handovers;
-	core->config.max_holds = config->max_holds;
-	core->config.max_waiters = config->max_waiters;
-	core->config.max_detached = config->max_detached;
-	core->config.max_keep_ms = config->max_keep_ms;
-	core->config.max_delay_ms = config->max_delay_ms;
-	core->config.max_ttl_ms = config->max_ttl_ms;
-	core->config.max_unowned = config->max_unowned;
+	core->config.locks = *locks;
+	core->config.limits = *limits;
+	core->config.debug = debug;
 }
 
 static void

@@ -29,6 +29,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/field.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "base/verb.h"
 #include "core/notice.h"
@@ -55,18 +56,9 @@ struct core_config {
 	unsigned replicas; /* that confirm what is written; to be told */
 	unsigned fences;   /* drawn at a time, at least; 0 is 1 */
 	int64_t reply_timeout_ms;
-	int64_t max_hold_ms;	 /* 0: none; reloadable, as all below */
-	int64_t default_hold_ms; /* 0: none */
-	int64_t max_grace_ms;
-	bool debug; /* lines of debugging are read */
-	unsigned handovers;
-	unsigned max_holds;    /* things one session may hold or wait for */
-	unsigned max_detached; /* sessions that may be left; 0: any number */
-	unsigned max_waiters;  /* requests waiting for one name */
-	int64_t max_keep_ms;
-	int64_t max_delay_ms;
-	int64_t max_ttl_ms;   /* of latches */
-	unsigned max_unowned; /* names that are kept for nobody */
+	bool debug; /* lines of debugging are read; reloadable, as: */
+	struct lock_limits locks;
+	struct client_limits limits;
 	/* Things that a step looks at before it leaves the rest to the next;
 	 * 0: as many as is good.  Tests have few. */
 	unsigned work;
@@ -262,8 +254,9 @@ struct core;
 struct core *core_new(const struct core_config *config);
 void core_free(struct core *core);
 
-/* Takes over the reloadable part of a configuration. */
-void core_reconfigure(struct core *core, const struct core_config *config);
+/* Takes over the reloadable part of a configuration, all of it at once. */
+void core_reconfigure(struct core *core, const struct lock_limits *locks,
+    const struct client_limits *limits, bool debug);
 
 void core_step(
     struct core *core, const struct core_event *event, struct effects *fx);

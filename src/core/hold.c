@@ -162,8 +162,8 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 		h->terms->before_ms = more_of(l)->linger_ms;
 	}
 	lengthen(core, h, w);
-	hold_bind(
-	    core, h, w->has_hold ? w->hold_ms : core->config.default_hold_ms);
+	hold_bind(core, h,
+	    w->has_hold ? w->hold_ms : core->config.locks.default_hold_ms);
 	to_be_told(h, w);
 	return h;
 }
@@ -198,7 +198,7 @@ hold_upgrade(
 void
 hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 {
-	int64_t most_ms = core->config.max_hold_ms;
+	int64_t most_ms = core->config.locks.max_hold_ms;
 
 	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
 		hold_ms = most_ms;

@@ -148,7 +148,7 @@ kept_collect(struct core *core, size_t first)
 			continue;
 		k = copy(fx, e);
 		drop_older(s, k);
-		if (s->nkept >= 2 * core->config.max_holds)
+		if (s->nkept >= 2 * core->config.limits.holds)
 			drop(s, TAILQ_FIRST(&s->kept));
 		TAILQ_INSERT_TAIL(&s->kept, k, link);
 		s->nkept++;

@@ -335,7 +335,7 @@ static bool
 turn_over(const struct core *core, const struct lock *l)
 {
 	return more_of(l)->remote_ms != 0 &&
-	       (more_of(l)->row >= core->config.handovers ||
+	       (more_of(l)->row >= core->config.locks.handovers ||
 		   core->now_ms - more_of(l)->remote_ms >=
 		       core->config.lease_ms);
 }

@@ -312,7 +312,7 @@ lock_allowed(
 		    "the broker is stopping; try another one");
 		return false;
 	}
-	if (session_load(s) + rq->nnames > core->config.max_holds) {
+	if (session_load(s) + rq->nnames > core->config.limits.holds) {
 		emit_error(core, s->id, rq->ref, ERR_LIMIT,
 		    "this session holds or waits for %u things already"
 		    " (limits.holds)",
@@ -322,7 +322,7 @@ lock_allowed(
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
 		if (l == NULL || rq->wait_ms == 0 ||
-		    l->nwaiting < core->config.max_waiters)
+		    l->nwaiting < core->config.limits.waiters)
 			continue;
 		emit_error(core, s->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for %.*s already (limits.waiters)",

@@ -27,7 +27,7 @@ permits_find(const struct sync *y, const struct session *s)
 static void
 bind(struct core *core, struct permits *p, int64_t hold_ms)
 {
-	int64_t most_ms = core->config.max_hold_ms;
+	int64_t most_ms = core->config.locks.max_hold_ms;
 
 	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
 		hold_ms = most_ms;
@@ -71,7 +71,7 @@ permits_grant(struct core *core, struct claim *c)
 	if (c->has_hold)
 		bind(core, p, c->hold_ms);
 	else if (first)
-		bind(core, p, core->config.default_hold_ms);
+		bind(core, p, core->config.locks.default_hold_ms);
 	p->n += c->n;
 	p->untold += c->n;
 	m->used += c->n;

@@ -105,7 +105,7 @@ static bool
 turn_over(const struct core *core, const struct semaphore *m)
 {
 	return m->remote_ms != 0 && m->fresh == 0 &&
-	       (m->row >= core->config.handovers ||
+	       (m->row >= core->config.locks.handovers ||
 		   core->now_ms - m->remote_ms >= core->config.lease_ms);
 }
 

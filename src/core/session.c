@@ -50,8 +50,8 @@ session_open(
 static void
 set_grace(struct core *core, struct session *s, int64_t grace_ms)
 {
-	if (grace_ms > core->config.max_grace_ms)
-		grace_ms = core->config.max_grace_ms;
+	if (grace_ms > core->config.locks.max_grace_ms)
+		grace_ms = core->config.locks.max_grace_ms;
 	core->sessions->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
 	s->grace_ms = grace_ms;
 	if (grace_ms == 0)
@@ -99,10 +99,10 @@ lives_until(
 
 	if (quit || core->stopping)
 		return until_ms;
-	if (grace_ms > core->config.max_grace_ms)
-		grace_ms = core->config.max_grace_ms;
-	if (core->config.max_detached == 0 ||
-	    core->sessions->ndetached < core->config.max_detached)
+	if (grace_ms > core->config.locks.max_grace_ms)
+		grace_ms = core->config.locks.max_grace_ms;
+	if (core->config.limits.clients == 0 ||
+	    core->sessions->ndetached < core->config.limits.clients)
 		until_ms += grace_ms;
 	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
 	    s->nholds + s->npermits > 0)

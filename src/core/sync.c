@@ -312,14 +312,14 @@ claim_allowed(struct core *core, struct session *s, const struct sync *y,
 		    "the broker is stopping; try another one");
 		return false;
 	}
-	if (n >= core->config.max_holds) {
+	if (n >= core->config.limits.holds) {
 		emit_error(core, s->id, rq->ref, ERR_LIMIT,
 		    "this session holds or waits for %u things already"
 		    " (limits.holds)",
 		    n);
 		return false;
 	}
-	if (y != NULL && y->nclaims >= core->config.max_waiters) {
+	if (y != NULL && y->nclaims >= core->config.limits.waiters) {
 		emit_error(core, s->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for this name already (limits.waiters)",
 		    y->nclaims);

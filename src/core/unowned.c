@@ -88,12 +88,12 @@ has_room(struct core *core, struct session *s, uint64_t ref, uint64_t more,
 	uint64_t n =
 	    core->locks->ncounted + core->syncs->nmade + core->syncs->nmaking;
 
-	if (more == 0 || n + more <= core->config.max_unowned)
+	if (more == 0 || n + more <= core->config.limits.unowned)
 		return true;
 	emit_error(core, s->id, ref, ERR_LIMIT,
 	    "this broker keeps %u names for nobody at most (limits.unowned),"
 	    " and %llu are kept, or may have to be; %s",
-	    core->config.max_unowned, (unsigned long long)n, instead);
+	    core->config.limits.unowned, (unsigned long long)n, instead);
 	return false;
 }
 
@@ -121,9 +121,9 @@ unowned_allows(
 	if (rq->keep_ms == 0 && rq->delay_ms == 0)
 		return true;
 	if (!in_bounds(core, s, rq->ref, "keep=", "locks.max_keep", rq->keep_ms,
-		core->config.max_keep_ms) ||
+		core->config.locks.max_keep_ms) ||
 	    !in_bounds(core, s, rq->ref, "delay=", "locks.max_delay",
-		rq->delay_ms, core->config.max_delay_ms))
+		rq->delay_ms, core->config.locks.max_delay_ms))
 		return false;
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
@@ -138,7 +138,7 @@ unowned_allows_latch(
     struct core *core, struct session *s, const struct core_request *rq)
 {
 	return in_bounds(core, s, rq->ref, "ttl=", "locks.max_ttl", rq->ttl_ms,
-		   core->config.max_ttl_ms) &&
+		   core->config.locks.max_ttl_ms) &&
 	       has_room(core, s, rq->ref, 1,
 		   "give latches a shorter ttl=, or make this one later");
 }

@@ -329,7 +329,7 @@ allowed(
 		    "the broker is stopping; try another one");
 		return false;
 	}
-	if (n < core->config.max_holds)
+	if (n < core->config.limits.holds)
 		return true;
 	emit_error(core, s->id, rq->ref, ERR_LIMIT,
 	    "this session holds, waits for or watches %u things already"

@@ -485,36 +485,9 @@ core_settings(struct core_config *out, const struct config *config)
 	out->replicas = config->redis.replicas;
 	out->fences = FENCES;
 	out->reply_timeout_ms = config->redis.reply_timeout_ms;
-	out->max_hold_ms = config->locks.max_hold_ms;
-	out->default_hold_ms = config->locks.default_hold_ms;
-	out->max_grace_ms = config->locks.max_grace_ms;
 	out->debug = config->log.level == LOG_LEVEL_DEBUG;
-	out->handovers = config->locks.handovers;
-	out->max_holds = config->limits.holds;
-	out->max_waiters = config->limits.waiters;
-	out->max_detached = config->limits.clients;
-	out->max_keep_ms = config->locks.max_keep_ms;
-	out->max_delay_ms = config->locks.max_delay_ms;
-	out->max_ttl_ms = config->locks.max_ttl_ms;
-	out->max_unowned = config->limits.unowned;
-}
-
-/* Unread by all clients together: at least so much, or so many limits. */
-#define OUTPUT_ALL_BYTES ((size_t)64 << 20)
-#define OUTPUT_ALL_TIMES 8
-
-static void
-front_settings(struct front_limits *out, const struct config *config)
-{
-	out->clients = config->limits.clients;
-	out->line = config->limits.line;
-	out->output = config->limits.output;
-	out->output_all = OUTPUT_ALL_TIMES * config->limits.output;
-	if (out->output_all < OUTPUT_ALL_BYTES)
-		out->output_all = OUTPUT_ALL_BYTES;
-	out->requests = config->limits.requests;
-	out->first_line_ms = config->limits.first_line_ms;
-	out->unreachable_ms = config->limits.unreachable_ms;
+	out->locks = config->locks.limits;
+	out->limits = config->limits;
 }
 
 static void
@@ -543,7 +516,6 @@ broker_new(struct event_base *base, const struct config *config)
 {
 	struct broker *b = xcalloc(1, sizeof(*b));
 	struct core_config core_config;
-	struct front_limits limits;
 	const char **nodes = NULL;
 	uint64_t random[4];
 	char why[256];
@@ -571,8 +543,7 @@ broker_new(struct event_base *base, const struct config *config)
 	core_config.nodes = nodes;
 	b->core = core_new(&core_config);
 	free(nodes);
-	front_settings(&limits, config);
-	b->front = front_new(base, &limits, &front_handler, b);
+	b->front = front_new(base, &config->limits, &front_handler, b);
 	b->alarm = alarm_new(base, on_alarm, b);
 	if (b->alarm == NULL) {
 		LOG(ERROR, "loop-failed", LOG_S("why", strerror(errno)));
@@ -660,13 +631,9 @@ broker_listen(struct broker *b, int first, size_t n)
 void
 broker_reload(struct broker *b, const struct config *config)
 {
-	struct core_config core_config;
-	struct front_limits limits;
-
-	core_settings(&core_config, config);
-	core_reconfigure(b->core, &core_config);
-	front_settings(&limits, config);
-	front_set_limits(b->front, &limits);
+	core_reconfigure(b->core, &config->locks.limits, &config->limits,
+	    config->log.level == LOG_LEVEL_DEBUG);
+	front_set_limits(b->front, &config->limits);
 }
 
 void

@@ -153,7 +153,7 @@ serve(struct config *config, const char *file)
 	int status = EXIT_FAILURE;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	log_setup(config->log.level, config->log.to, config->log.format);
+	log_setup(&config->log);
 	settings_fit_descriptors(config);
 	notify_init(&notify);
 	base = loop_new();

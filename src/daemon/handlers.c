@@ -55,7 +55,7 @@ static const enum core_kind kinds[] = {
 static int64_t
 latch_ttl_ms(const struct broker *b)
 {
-	int64_t most_ms = b->config->locks.max_ttl_ms;
+	int64_t most_ms = b->config->locks.limits.max_ttl_ms;
 
 	return LATCH_TTL_MS < most_ms ? LATCH_TTL_MS : most_ms;
 }

@@ -142,8 +142,7 @@ reload(struct lifecycle *l)
 	buf_init(&names);
 	changed = config_reload_diff(l->config, &fresh, on_changed, &names);
 	config_free(&fresh);
-	log_setup(
-	    l->config->log.level, l->config->log.to, l->config->log.format);
+	log_setup(&l->config->log);
 	settings_fit_descriptors(l->config);
 	broker_reload(l->broker, l->config);
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),

@@ -46,7 +46,7 @@ front_woken(evutil_socket_t fd, short what, void *arg)
 }
 
 struct front *
-front_new(struct event_base *base, const struct front_limits *limits,
+front_new(struct event_base *base, const struct client_limits *limits,
     const struct front_handler *handler, void *arg)
 {
 	struct front *f = xcalloc(1, sizeof(*f));
@@ -142,7 +142,7 @@ front_free(struct front *f)
 }
 
 void
-front_set_limits(struct front *f, const struct front_limits *limits)
+front_set_limits(struct front *f, const struct client_limits *limits)
 {
 	struct conn *c, *next;
 	bool same = f->limits.unreachable_ms == limits->unreachable_ms;

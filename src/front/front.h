@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "wire/request.h"
 
 struct event_base;
@@ -34,17 +35,6 @@ struct conn;
  * those who are refused, and for those on their way out.
  */
 #define FRONT_DESCRIPTORS 64
-
-/* What one client, and all of them, may use.  Copied. */
-struct front_limits {
-	unsigned clients;
-	size_t line;		/* bytes, without the line end */
-	size_t output;		/* bytes not yet read by the client */
-	size_t output_all;	/* the same, of all clients together */
-	unsigned requests;	/* tagged and waiting, of one connection */
-	int64_t first_line_ms;	/* 0: for ever */
-	int64_t unreachable_ms; /* until a vanished host is given up */
-};
 
 struct front_handler {
 	void (*opened)(void *arg, struct conn *c);
@@ -78,13 +68,16 @@ struct front_handler {
 
 /* The handler is not copied and must outlive the front. */
 struct front *front_new(struct event_base *base,
-    const struct front_limits *limits, const struct front_handler *handler,
+    const struct client_limits *limits, const struct front_handler *handler,
     void *arg);
 
 /* Tries once to deliver what is left, closes everything; calls nobody. */
 void front_free(struct front *f);
 
-void front_set_limits(struct front *f, const struct front_limits *limits);
+void front_set_limits(struct front *f, const struct client_limits *limits);
+
+/* For tests: so many bytes may be unread by all clients together. */
+void front_bound_output(struct front *f, size_t bytes);
 
 /*
  * Open a place to listen on.  On false, why says what failed.  An address that

@@ -13,6 +13,10 @@
 
 #define SPELL_MS 10000 /* a spell is over when it was not so for so long */
 
+/* What all may leave: at least so much, or so many times what one may. */
+#define ALL_BYTES ((size_t)64 << 20)
+#define ALL_TIMES 8
+
 void
 output_forget(struct conn *c)
 {
@@ -62,6 +66,22 @@ drop(struct conn *c)
 	conn_arm(c);
 }
 
+void
+front_bound_output(struct front *f, size_t bytes)
+{
+	f->output_bound = bytes;
+}
+
+static size_t
+output_max(const struct front *f)
+{
+	size_t bytes = ALL_TIMES * f->limits.output;
+
+	if (f->output_bound > 0)
+		return f->output_bound;
+	return bytes > ALL_BYTES ? bytes : ALL_BYTES;
+}
+
 /* First those that have taken nothing for the longest time. */
 static void
 drop_from(struct front *f, size_t bytes)
@@ -69,7 +89,7 @@ drop_from(struct front *f, size_t bytes)
 	struct conn *c, *next;
 
 	TAILQ_FOREACH_SAFE (c, &f->unread, unread_link, next)
-		if (c->counted >= bytes && f->output > f->limits.output_all)
+		if (c->counted >= bytes && f->output > output_max(f))
 			drop(c);
 }
 
@@ -78,14 +98,14 @@ output_bound(struct front *f)
 {
 	int64_t now_ms;
 
-	if (f->output <= f->limits.output_all)
+	if (f->output <= output_max(f))
 		return;
 	now_ms = front_now_ms();
 	if (f->full_ms == 0 || now_ms - f->full_ms > SPELL_MS)
 		LOG(WARNING, "output-exhausted", LOG_N("bytes", f->output),
-		    LOG_N("limit", f->limits.output_all));
+		    LOG_N("limit", output_max(f)));
 	f->full_ms = now_ms;
-	while (f->output > f->limits.output_all)
+	while (f->output > output_max(f))
 		drop_from(f, most_unread(f) / 2 + 1);
 }
 

@@ -35,7 +35,7 @@ struct front {
 	struct event_base *base;
 	const struct front_handler *handler;
 	void *arg;
-	struct front_limits limits;
+	struct client_limits limits;
 
 	struct conn *conns;	  /* by id: LIVE */
 	struct pending *by_ref;	  /* what is deferred and tagged */
@@ -46,7 +46,8 @@ struct front {
 	struct conn_list timed[TIMEOUT_MAX];
 	struct conn_list unread; /* what was written was not all taken */
 	size_t output;		 /* bytes of them all */
-	int64_t full_ms;	 /* when limits.output_all last was; 0: never */
+	size_t output_bound;	 /* 0: what follows from limits.output */
+	int64_t full_ms;	 /* when that last was reached; 0: never */
 	uint64_t ntoo_slow;	 /* clients dropped for not reading */
 	unsigned nready;
 	unsigned nlive;

@@ -246,10 +246,9 @@ rig_init(struct rig *rig)
 	ck_assert_ptr_nonnull(mkdtemp(rig->dir));
 	(void)snprintf(rig->path, sizeof(rig->path), "%s/s", rig->dir);
 	rig->base = event_base_new();
-	rig->limits = (struct front_limits){ .clients = 100,
+	rig->limits = (struct client_limits){ .clients = 100,
 		.line = 4096,
 		.output = 1 << 20,
-		.output_all = 64 << 20,
 		.requests = 8,
 		.unreachable_ms = 30000 };
 	rig->drain_cancels = true;

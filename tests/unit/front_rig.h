@@ -32,7 +32,7 @@ struct deferred {
 struct rig {
 	struct event_base *base;
 	struct front *front;
-	struct front_limits limits;
+	struct client_limits limits;
 	char dir[32];
 	char path[64];
 	uint16_t port;

@@ -93,6 +93,15 @@ tests_unit_test_front_LDADD = $(LIB_FRONT) $(LIB_WIRE) $(LIB_BASE) \
 	$(LIBEVENT_LIBS) $(CHECK_LIBS)
 endif
 
+# What is between the configuration and those who use it.
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_reload
+TESTS += tests/unit/test_reload
+tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/test_reload.c
+tests_unit_test_reload_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_reload_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
+endif
+
 # The real redis-server is needed for test_redis.
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_sync

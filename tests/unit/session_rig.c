@@ -214,14 +214,14 @@ rig_init(struct rig *r, unsigned sessions)
 		.shards = 1,
 		.lease_ms = LEASE_MS,
 		.reply_timeout_ms = 1000,
-		.max_grace_ms = 60000,
-		.handovers = 16,
-		.max_holds = 4,
-		.max_keep_ms = INT64_MAX,
-		.max_delay_ms = INT64_MAX,
-		.max_ttl_ms = INT64_MAX,
-		.max_unowned = 1000,
-		.max_waiters = 16,
+		.locks.max_grace_ms = 60000,
+		.locks.handovers = 16,
+		.limits.holds = 4,
+		.locks.max_keep_ms = INT64_MAX,
+		.locks.max_delay_ms = INT64_MAX,
+		.locks.max_ttl_ms = INT64_MAX,
+		.limits.unowned = 1000,
+		.limits.waiters = 16,
 	};
 	struct guard_report report = { .state = GUARD_BLESSED, .text = "" };
 	struct core_event ev = { .kind = CORE_LINK };

@@ -529,15 +529,19 @@ configure(struct story *st)
 	struct core_config *c = &st->config;
 
 	c->lease_ms = option_num(st, "lease", c->lease_ms);
-	c->handovers = (unsigned)option_num(st, "handovers", c->handovers);
-	c->max_hold_ms = option_num(st, "max_hold", 0);
-	c->default_hold_ms = option_num(st, "default_hold", 0);
-	c->max_holds = (unsigned)option_num(st, "holds", c->max_holds);
-	c->max_waiters = (unsigned)option_num(st, "waiters", c->max_waiters);
-	c->max_keep_ms = option_num(st, "max_keep", c->max_keep_ms);
-	c->max_delay_ms = option_num(st, "max_delay", c->max_delay_ms);
-	c->max_ttl_ms = option_num(st, "max_ttl", c->max_ttl_ms);
-	c->max_unowned = (unsigned)option_num(st, "unowned", c->max_unowned);
+	c->locks.handovers =
+	    (unsigned)option_num(st, "handovers", c->locks.handovers);
+	c->locks.max_hold_ms = option_num(st, "max_hold", 0);
+	c->locks.default_hold_ms = option_num(st, "default_hold", 0);
+	c->limits.holds = (unsigned)option_num(st, "holds", c->limits.holds);
+	c->limits.waiters =
+	    (unsigned)option_num(st, "waiters", c->limits.waiters);
+	c->locks.max_keep_ms = option_num(st, "max_keep", c->locks.max_keep_ms);
+	c->locks.max_delay_ms =
+	    option_num(st, "max_delay", c->locks.max_delay_ms);
+	c->locks.max_ttl_ms = option_num(st, "max_ttl", c->locks.max_ttl_ms);
+	c->limits.unowned =
+	    (unsigned)option_num(st, "unowned", c->limits.unowned);
 	c->address = option(st, "address");
 	c->failover = flag(st, "failover");
 	c->debug = flag(st, "debug");
@@ -550,7 +554,7 @@ configure(struct story *st)
 	c->fences = (unsigned)option_num(st, "fences", 0);
 	assert(c->shards <= SHARDS_MAX);
 	if (st->core != NULL)
-		core_reconfigure(st->core, c);
+		core_reconfigure(st->core, &c->locks, &c->limits, c->debug);
 }
 
 static void
@@ -592,14 +596,14 @@ story_init(struct story *st, struct buf *out)
 		.shards = 1,
 		.lease_ms = 10000,
 		.reply_timeout_ms = 2000,
-		.max_grace_ms = 60000,
-		.handovers = 100,
-		.max_holds = 100,
-		.max_keep_ms = INT64_MAX,
-		.max_delay_ms = INT64_MAX,
-		.max_ttl_ms = INT64_MAX,
-		.max_unowned = 1000,
-		.max_waiters = 100,
+		.locks.max_grace_ms = 60000,
+		.locks.handovers = 100,
+		.limits.holds = 100,
+		.locks.max_keep_ms = INT64_MAX,
+		.locks.max_delay_ms = INT64_MAX,
+		.locks.max_ttl_ms = INT64_MAX,
+		.limits.unowned = 1000,
+		.limits.waiters = 100,
 	};
 
 	memset(st, 0, sizeof(*st));

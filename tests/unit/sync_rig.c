@@ -167,13 +167,13 @@ rig_start(void)
 		.shards = 1,
 		.lease_ms = RIG_LEASE_MS,
 		.reply_timeout_ms = RIG_REPLY_MS,
-		.handovers = 4,
-		.max_holds = 8,
-		.max_keep_ms = INT64_MAX,
-		.max_delay_ms = INT64_MAX,
-		.max_ttl_ms = INT64_MAX,
-		.max_unowned = 1000,
-		.max_waiters = 8,
+		.locks.handovers = 4,
+		.limits.holds = 8,
+		.locks.max_keep_ms = INT64_MAX,
+		.locks.max_delay_ms = INT64_MAX,
+		.locks.max_ttl_ms = INT64_MAX,
+		.limits.unowned = 1000,
+		.limits.waiters = 8,
 	};
 
 	memset(&rig, 0, sizeof(rig));

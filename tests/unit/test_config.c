@@ -177,13 +177,13 @@ START_TEST(defaults)
 	ck_assert_uint_eq(c.redis.replicas, 0);
 	ck_assert(!c.redis.trust_new);
 	ck_assert_int_eq(c.locks.lease_ms, 10000);
-	ck_assert_uint_eq(c.locks.handovers, 64);
-	ck_assert_int_eq(c.locks.max_grace_ms, 300000);
-	ck_assert_int_eq(c.locks.max_hold_ms, 0);
-	ck_assert_int_eq(c.locks.default_hold_ms, 0);
-	ck_assert_int_eq(c.locks.max_keep_ms, 86400000);
-	ck_assert_int_eq(c.locks.max_delay_ms, 3600000);
-	ck_assert_int_eq(c.locks.max_ttl_ms, INT64_C(2592000000));
+	ck_assert_uint_eq(c.locks.limits.handovers, 64);
+	ck_assert_int_eq(c.locks.limits.max_grace_ms, 300000);
+	ck_assert_int_eq(c.locks.limits.max_hold_ms, 0);
+	ck_assert_int_eq(c.locks.limits.default_hold_ms, 0);
+	ck_assert_int_eq(c.locks.limits.max_keep_ms, 86400000);
+	ck_assert_int_eq(c.locks.limits.max_delay_ms, 3600000);
+	ck_assert_int_eq(c.locks.limits.max_ttl_ms, INT64_C(2592000000));
 	ck_assert_uint_eq(c.limits.clients, 10000);
 	ck_assert_uint_eq(c.limits.line, 4096);
 	ck_assert_uint_eq(c.limits.output, 1048576);
@@ -210,9 +210,9 @@ START_TEST(units)
 		 "log: {level: error, to: syslog, format: json}\n"
 		 "listen: [{unix: /a, mode: \"0640\"}]");
 	ck_assert_int_eq(c.locks.lease_ms, 1500);
-	ck_assert_int_eq(c.locks.max_grace_ms, 120000);
-	ck_assert_int_eq(c.locks.max_hold_ms, 259200000);
-	ck_assert_int_eq(c.locks.default_hold_ms, 14400000);
+	ck_assert_int_eq(c.locks.limits.max_grace_ms, 120000);
+	ck_assert_int_eq(c.locks.limits.max_hold_ms, 259200000);
+	ck_assert_int_eq(c.locks.limits.default_hold_ms, 14400000);
 	ck_assert_uint_eq(c.limits.line, 2048);
 	ck_assert_uint_eq(c.limits.output, 3145728);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_ERROR);

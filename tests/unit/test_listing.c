@@ -105,14 +105,14 @@ static void
 begin(unsigned sessions)
 {
 	static const struct core_config config = {
-		.max_grace_ms = 60000,
-		.handovers = 16,
-		.max_holds = 100000,
-		.max_waiters = 100000,
+		.locks.max_grace_ms = 60000,
+		.locks.handovers = 16,
+		.limits.holds = 100000,
+		.limits.waiters = 100000,
 	};
 
 	rig_init(&rig, sessions);
-	core_reconfigure(rig.core, &config);
+	core_reconfigure(rig.core, &config.locks, &config.limits, false);
 }
 
 static void

@@ -78,10 +78,18 @@ behind_time(const char *line)
 	return line + TIME_LEN;
 }
 
+static void
+setup(enum log_level level, enum log_target to, enum log_format format)
+{
+	struct log_settings settings = { level, to, format };
+
+	log_setup(&settings);
+}
+
 START_TEST(a_line_has_time_level_event_and_values)
 {
 	capture_begin();
-	log_setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(WARNING, "redis-down", LOG_S("node", "127.0.0.1:6379"),
 	    LOG_N("retry_ms", -250), LOG_B("name", "ab cd", 4));
 	capture_end();
@@ -94,7 +102,7 @@ END_TEST
 START_TEST(an_event_needs_no_value)
 {
 	capture_begin();
-	log_setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(DEBUG, "started");
 	capture_end();
 	ck_assert_str_eq(behind_time(text), " debug started\n");
@@ -107,7 +115,7 @@ START_TEST(levels_below_are_silent)
 	/* Before any setup: from notice on. */
 	LOG(INFO, "silent");
 	LOG(NOTICE, "yes");
-	log_setup(LOG_LEVEL_ERROR, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_ERROR, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(WARNING, "silent");
 	LOG(ERROR, "yes");
 	capture_end();
@@ -157,7 +165,7 @@ START_TEST(values_are_quoted)
 	char want[200];
 
 	capture_begin();
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(INFO, "e", LOG_B("k", row->value, row->len), LOG_N("n", 1));
 	capture_end();
 	(void)snprintf(want, sizeof(want), " info e k=%s n=1\n", row->plain);
@@ -172,7 +180,7 @@ START_TEST(values_are_quoted_as_json)
 	char want[200];
 
 	capture_begin();
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_JSON);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_JSON);
 	LOG(INFO, "e", LOG_B("k", row->value, row->len), LOG_N("n", -1));
 	capture_end();
 	(void)snprintf(want, sizeof(want),
@@ -188,7 +196,7 @@ START_TEST(null_is_an_empty_text)
 	const char *nothing = NULL;
 
 	capture_begin();
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(INFO, "e", LOG_S("k", nothing));
 	capture_end();
 	ck_assert_str_eq(behind_time(text), " info e k=\"\"\n");
@@ -204,7 +212,7 @@ START_TEST(long_lines_are_cut)
 
 	memset(value, _i < 2 ? 'v' : '\n', sizeof(value));
 	capture_begin();
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR,
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR,
 	    json ? LOG_FORMAT_JSON : LOG_FORMAT_TEXT);
 	LOG(INFO, "e", LOG_B("k", value, sizeof(value)), LOG_N("n", 1));
 	LOG(INFO, "next");
@@ -226,7 +234,7 @@ START_TEST(too_many_values_are_left_out)
 	for (i = 0; i < COUNT(values); i++)
 		values[i] = (struct log_value)LOG_S("key", "some-value");
 	capture_begin();
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_JSON);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_JSON);
 	log_values(LOG_LEVEL_INFO, "e", values, COUNT(values));
 	capture_end();
 	ck_assert_uint_le(strlen(text), PIPE_BUF);
@@ -250,13 +258,13 @@ START_TEST(the_journal_gets_priorities_and_no_time)
 {
 	capture_begin();
 	pretend_journal(captured, 0);
-	log_setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(DEBUG, "a");
 	LOG(INFO, "b");
 	LOG(NOTICE, "c");
 	LOG(WARNING, "d", LOG_N("n", 1));
 	LOG(ERROR, "e");
-	log_setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_JSON);
+	setup(LOG_LEVEL_DEBUG, LOG_TO_STDERR, LOG_FORMAT_JSON);
 	LOG(ERROR, "f");
 	capture_end();
 	ck_assert_str_eq(text,
@@ -270,7 +278,7 @@ START_TEST(the_journal_of_another_is_not_ours)
 {
 	capture_begin();
 	pretend_journal(captured, 1);
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(INFO, "a");
 	capture_end();
 	ck_assert_str_eq(behind_time(text), " info a\n");
@@ -281,9 +289,9 @@ END_TEST
 START_TEST(syslog_leaves_stderr_alone)
 {
 	capture_begin();
-	log_setup(LOG_LEVEL_INFO, LOG_TO_SYSLOG, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_SYSLOG, LOG_FORMAT_TEXT);
 	LOG(INFO, "a", LOG_S("percent", "%s%n"));
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(INFO, "b");
 	capture_end();
 	ck_assert_str_eq(behind_time(text), " info b\n");
@@ -296,7 +304,7 @@ START_TEST(errno_is_left_alone)
 
 	ck_assert_int_ge(full, 0);
 	stderr_to(full);
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	errno = EDOM;
 	LOG(INFO, "a");
 	stderr_back();
@@ -332,7 +340,7 @@ START_TEST(a_full_stderr_costs_no_time)
 	else
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	stderr_to(fds[1]);
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	alarm(10);
 	for (i = 0; i < 20000; i++) {
 		errno = EINTR; /* of whatever was called before */
@@ -361,11 +369,11 @@ START_TEST(a_closed_stderr_drops)
 	ck_assert_int_eq(pipe(fds), 0);
 	close(fds[0]);
 	stderr_to(fds[1]);
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(INFO, "a");
 	close(STDERR_FILENO);
 	LOG(INFO, "b");
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	LOG(INFO, "c");
 	stderr_back();
 	close(fds[1]);
@@ -383,7 +391,7 @@ START_TEST(a_torn_line_is_ended)
 	limit = old;
 	limit.rlim_cur = TIME_LEN + 5;
 	capture_begin();
-	log_setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
+	setup(LOG_LEVEL_INFO, LOG_TO_STDERR, LOG_FORMAT_TEXT);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	LOG(INFO, "torn");
 	LOG(INFO, "lost");

@@ -291,8 +291,8 @@ START_TEST(unread_by_all_together)
 
 	rig_init(&rig);
 	rig.limits.output = 2 * sizeof(noise);
-	rig.limits.output_all = 2 * sizeof(noise);
 	rig_set_limits(&rig);
+	front_bound_output(rig.front, 2 * sizeof(noise));
 	(void)meet(&reader, &rig);
 	for (i = 0; i < 4; i++)
 		fill(&rig, meet(&clients[i], &rig));

@@ -242,10 +242,10 @@ work_init(struct work_rig *r, unsigned sessions)
 		.shards = 1,
 		.lease_ms = WORK_LEASE_MS,
 		.reply_timeout_ms = 1000,
-		.max_grace_ms = 600000,
-		.handovers = 16,
-		.max_holds = WORK_MANY + 1,
-		.max_waiters = WORK_MANY + 1 };
+		.locks.max_grace_ms = 600000,
+		.locks.handovers = 16,
+		.limits.holds = WORK_MANY + 1,
+		.limits.waiters = WORK_MANY + 1 };
 	struct core_event ev = { .kind = CORE_OPEN };
 	unsigned i;
 

@@ -121,7 +121,7 @@ session_note_lost(
 {
 	struct lost *lost = find_lost(s, name, len);
 
-	if (lost == NULL && s->nlost >= core->config.max_holds)
+	if (lost == NULL && s->nlost >= core->config.limits.holds)
 		lost = TAILQ_FIRST(&s->lost);
 	if (lost != NULL)
 		lost_free(s, lost);

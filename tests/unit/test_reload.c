@@ -1,0 +1,162 @@
+/*
+ * A setting that is reloadable reaches whoever uses it.
+ *
+ * A reload changes every one of them; afterwards each is looked for in the core
+ * and the front, in the section where fields.def says it is.  So a setting that
+ * a new row calls reloadable, and nobody takes over, is found here.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <event2/event.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/fields.h"
+#include "core/core.h"
+#include "core/state.h"
+#include "daemon/bridge.h"
+#include "daemon/broker.h"
+#include "front/state.h"
+#include "suite.h"
+
+static const char before[] = "redis: {mode: standalone, nodes: [\"r:1\"]}\n";
+static const char after[] =
+    "redis: {mode: standalone, nodes: [\"r:1\"]}\n"
+    "locks: {handovers: 3, max_grace: 1s, max_hold: 2h, default_hold: 1h, "
+    "max_keep: 3s, max_delay: 4s, max_ttl: 5s}\n"
+    "limits: {clients: 11, line: 66, output: 2KB, holds: 12, requests: 13, "
+    "waiters: 14, unowned: 15, first_line: 6s, unreachable: 7s}\n"
+    "log: {level: debug, to: syslog, format: json}\n";
+
+static struct event_base *base;
+static struct broker *broker;
+static struct config config, fresh;
+
+static void
+load(struct config *c, const char *yaml)
+{
+	struct config_faults faults;
+
+	config_faults_init(&faults);
+	ck_assert(config_load_buffer(c, "t", yaml, strlen(yaml), &faults));
+	config_faults_fini(&faults);
+}
+
+static void
+noted(void *arg, const char *setting, bool copied, const char *from,
+    const char *to)
+{
+	(void)arg;
+	(void)from;
+	(void)to;
+	ck_assert_msg(copied, "%s", setting);
+}
+
+static void
+setup(void)
+{
+	base = event_base_new();
+	load(&config, before);
+	broker = broker_new(base, &config);
+	ck_assert_ptr_nonnull(broker);
+	load(&fresh, after);
+	ck_assert_uint_gt(config_reload_diff(&config, &fresh, noted, NULL), 0);
+	broker_reload(broker, &config);
+}
+
+static void
+teardown(void)
+{
+	broker_free(broker);
+	event_base_free(base);
+	config_free(&config);
+	config_free(&fresh);
+}
+
+/* A section of the configuration, which is handed on whole. */
+struct section {
+	size_t offset;
+	size_t size;
+};
+
+static bool
+is_in(const struct config_field *field, struct section section)
+{
+	return field->offset >= section.offset &&
+	       field->offset < section.offset + section.size;
+}
+
+/* Has the user of a section this setting as it stands in `fresh`? */
+static void
+check_in(
+    const struct config_field *field, struct section section, const void *user)
+{
+	const char *arrived =
+	    (const char *)user + field->offset - section.offset;
+
+	if (is_in(field, section))
+		ck_assert_msg(
+		    memcmp(arrived, config_field_slot_const(field, &fresh),
+			field->type->size) == 0,
+		    "%s did not arrive", field->path);
+}
+
+/* What was not changed could not be missed. */
+static void
+check_changed(const struct config_field *field)
+{
+	struct config defaults;
+
+	load(&defaults, before);
+	ck_assert_msg(
+	    !config_value_same(field, config_field_slot_const(field, &fresh),
+		config_field_slot_const(field, &defaults)),
+	    "`after` says nothing of %s", field->path);
+	config_free(&defaults);
+}
+
+START_TEST(a_setting_reaches_its_user)
+{
+	static const struct section locks = { offsetof(
+						  struct config, locks.limits),
+		sizeof(struct lock_limits) };
+	static const struct section limits = { offsetof(struct config, limits),
+		sizeof(struct client_limits) };
+	static const struct section log = { offsetof(struct config, log),
+		sizeof(struct log_settings) };
+	const struct config_field *field = &config_fields[_i];
+
+	if (!field->reloadable)
+		return;
+	check_changed(field);
+	ck_assert_msg(
+	    is_in(field, locks) || is_in(field, limits) || is_in(field, log),
+	    "%s is reloadable, and in no section that is handed on",
+	    field->path);
+	check_in(field, locks, &broker->core->config.locks);
+	check_in(field, limits, &broker->core->config.limits);
+	check_in(field, limits, &broker->front->limits);
+	if (field == &config_fields[CONFIG_FIELD_LOG_LEVEL])
+		ck_assert(broker->core->config.debug);
+}
+END_TEST
+
+static TCase *
+reload_cases(void)
+{
+	TCase *t = tcase_create("reload");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, a_setting_reaches_its_user, 0, CONFIG_FIELDS);
+	return t;
+}
+
+int
+main(void)
+{
+	static const suite_case cases[] = { reload_cases };
+
+	return suite_run("reload", cases, COUNT(cases));
+}
