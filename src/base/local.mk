@@ -32,6 +32,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/table.h \
 	src/base/text.c \
 	src/base/text.h \
+	src/base/times.h \
 	src/base/timeval.h \
 	src/base/verb.h \
 	src/base/verbs.def \

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/agenda.h"
 #include "core/barrier.h"
@@ -35,14 +36,6 @@
 #include "core/unowned.h"
 #include "core/votes.h"
 #include "core/watch.h"
-
-static int64_t
-clamp_ms(int64_t ms, int64_t low, int64_t high)
-{
-	if (ms < low)
-		return low;
-	return ms > high ? high : ms;
-}
 
 /* Who is told what; who asks whom is in the modules themselves. */
 
@@ -95,10 +88,10 @@ static const struct guard_listener *const of_guards[] = { &sync_of_guard,
 static void
 set_times(struct core *core, int64_t lease_ms)
 {
-	core->pad_ms = clamp_ms(lease_ms * 3 / 10, 500, 3000);
+	core->pad_ms = times_pad_ms(lease_ms);
 	core->stall_ms = core->pad_ms;
-	core->grace_ms = lease_ms + lease_ms / 100 + core->pad_ms + 500;
-	core->vouch_ms = lease_ms - lease_ms / 100 - 2;
+	core->grace_ms = times_grace_ms(lease_ms);
+	core->vouch_ms = times_vouch_ms(lease_ms);
 }
 
 struct core *

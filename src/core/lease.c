@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/group.h"
 #include "core/guard/gain.h"
@@ -143,9 +144,7 @@ term_ms(const struct core *core, const struct lock *l)
 int64_t
 lease_deadline_ms(const struct core *core, const struct lock *l)
 {
-	int64_t term = term_ms(core, l);
-
-	return l->confirmed_ms + term - term / 100 - 2 -
+	return l->confirmed_ms + times_vouch_ms(term_ms(core, l)) -
 	       gain_since(core, l->shard, l->confirmed_ms);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
@@ -16,7 +17,6 @@
 #include "redis/probe_server.h"
 #include "redis/slot.h"
 #include "redis/tls.h"
-#include "store/times.h"
 
 static void
 probe_embedded(struct probe *probe)

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "config/config.h"
 #include "redis/probe_conn.h"
 #include "redis/probe_server.h"
 #include "redis/redis.h"
 #include "store/gather.h"
-#include "store/times.h"
 
 /* Fields of the guard (lua/guard.lua) that are asked for, in this order. */
 enum { GUARD_CFG, GUARD_AT, GUARD_IDLE, GUARD_FIELDS };

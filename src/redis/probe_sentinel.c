@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/probe_conn.h"
 #include "redis/probe_server.h"
 #include "redis/sentinel_answer.h"
-#include "store/times.h"
 
 static bool
 ask_master(struct probe_conn *c, struct config_address *master)

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "base/parse.h"
+#include "base/times.h"
 #include "config/config.h"
 #include "lua/scripts.h"
 #include "redis/info.h"
 #include "redis/probe_conn.h"
 #include "redis/probe_server.h"
-#include "store/times.h"
 
 #define FENCE_US_MAX INT64_C(9007199254740992) /* 2^53 */
 #define CLOCK_US_MAX 1000000

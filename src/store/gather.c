@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "base/crc16.h"
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "store/gather.h"
 #include "store/put.h"
-#include "store/times.h"
 
 #define SPARE_CALLS_MAX 16
 

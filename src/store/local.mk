@@ -10,5 +10,4 @@ src_store_libstore_a_SOURCES = \
 	src/store/put.c \
 	src/store/put.h \
 	src/store/refusal.c \
-	src/store/refusal.h \
-	src/store/times.h
+	src/store/refusal.h

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "checker_state.h"
 #include "world.h"
 
@@ -37,7 +38,7 @@ checker_permits(struct world *w, const struct broker *b, int64_t sent_ms)
 {
 	int64_t *until_us = &w->checker.permits_us[b->index];
 	int64_t end_us =
-	    broker_world_us(b, sent_ms + w->lease_ms - w->lease_ms / 100 - 2);
+	    broker_world_us(b, sent_ms + times_vouch_ms(w->lease_ms));
 
 	if (end_us > *until_us)
 		*until_us = end_us;

@@ -24,6 +24,7 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_parse.c \
 	tests/unit/test_syslog_out.c \
 	tests/unit/test_table.c \
+	tests/unit/test_times.c \
 	tests/unit/test_xmalloc.c
 tests_unit_test_base_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_base_LDADD = $(LIB_BASE) $(CHECK_LIBS)

@@ -18,6 +18,7 @@ main(void)
 		parse_cases,
 		syslog_out_cases,
 		table_cases,
+		times_cases,
 		xmalloc_cases,
 	};
 

@@ -14,6 +14,7 @@ TCase *map_cases(void);
 TCase *parse_cases(void);
 TCase *syslog_out_cases(void);
 TCase *table_cases(void);
+TCase *times_cases(void);
 TCase *xmalloc_cases(void);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "base/buf.h"
 #include "store/gather.h"
-#include "store/times.h"
 #include "suite.h"
 #include "test_store.h"
 
@@ -754,16 +753,6 @@ START_TEST(calls_are_used_again)
 }
 END_TEST
 
-START_TEST(times_follow_from_the_lease)
-{
-	ck_assert_int_eq(times_pad_ms(1000), 500);
-	ck_assert_int_eq(times_pad_ms(5000), 1500);
-	ck_assert_int_eq(times_pad_ms(60000), 3000);
-	ck_assert_int_eq(times_grace_ms(10000), 10100 + 3000 + 500);
-	ck_assert_int_eq(times_grace_ms(1001), 1012 + 500 + 500);
-}
-END_TEST
-
 static TCase *
 store_cases(void)
 {
@@ -787,7 +776,6 @@ store_cases(void)
 	tcase_add_test(tc, too_few_replicas_make_a_grant_unknown);
 	tcase_add_test(tc, what_send_adds_waits_for_the_next_flush);
 	tcase_add_test(tc, calls_are_used_again);
-	tcase_add_test(tc, times_follow_from_the_lease);
 	return tc;
 }
 

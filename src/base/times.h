@@ -1,0 +1,46 @@
+/*
+ * The times that follow from the lease (ARCHITECTURE, "The guard").  All
+ * brokers on one server must use the same ones; the scripts are told them.
+ *
+ * Where they are no whole milliseconds, what is waited for is rounded up and
+ * what is promised down.
+ */
+#ifndef LOCKBROKER_BASE_TIMES_H
+#define LOCKBROKER_BASE_TIMES_H
+
+#include <stdint.h>
+
+/* What clocks may differ by in so long a time: a hundredth. */
+static inline int64_t
+times_drift_ms(int64_t ms)
+{
+	return (ms + 99) / 100;
+}
+
+/* What a key outlives its lease, and what a server may stall unnoticed. */
+static inline int64_t
+times_pad_ms(int64_t lease_ms)
+{
+	int64_t pad_ms = lease_ms * 3 / 10;
+
+	if (pad_ms < 500)
+		return 500;
+	return pad_ms > 3000 ? 3000 : pad_ms;
+}
+
+/* G: how long nothing is granted on a server with an unknown past. */
+static inline int64_t
+times_grace_ms(int64_t lease_ms)
+{
+	return lease_ms + times_drift_ms(lease_ms) + times_pad_ms(lease_ms) +
+	       500;
+}
+
+/* How long what was asked for so long a time is vouched for, from then on. */
+static inline int64_t
+times_vouch_ms(int64_t ms)
+{
+	return ms - times_drift_ms(ms) - 2;
+}
+
+#endif
