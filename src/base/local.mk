@@ -18,6 +18,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/log.h \
 	src/base/map.c \
 	src/base/map.h \
+	src/base/now.c \
+	src/base/now.h \
 	src/base/parse.c \
 	src/base/parse.h \
 	src/base/slips.c \

@@ -5,8 +5,8 @@
 
 #include "cli/ask.h"
 
+#include "base/now.h"
 #include "cli/exit.h"
-#include "cli/now.h"
 #include "cli/say.h"
 
 /* A broker that is up but takes longer for a question is of no use. */

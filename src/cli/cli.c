@@ -6,11 +6,11 @@
 
 #include "cli/cli.h"
 
+#include "base/now.h"
 #include "base/parse.h"
 #include "base/streams.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
-#include "cli/now.h"
 #include "cli/options.h"
 #include "cli/say.h"
 

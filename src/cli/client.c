@@ -9,8 +9,8 @@
 
 #include "cli/client.h"
 
+#include "base/now.h"
 #include "base/xmalloc.h"
-#include "cli/now.h"
 
 #include <assert.h>
 #include <errno.h>

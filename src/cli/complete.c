@@ -12,10 +12,10 @@
 
 #include "cli/complete.h"
 
+#include "base/now.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
-#include "cli/now.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
 #include "cli/verb_words.h"

@@ -6,9 +6,9 @@
 
 #include "cli/holder.h"
 
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "cli/client.h"
-#include "cli/now.h"
 #include "cli/say.h"
 
 #include <stdio.h>

@@ -24,8 +24,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/json.h \
 	src/cli/message.c \
 	src/cli/message.h \
-	src/cli/now.c \
-	src/cli/now.h \
 	src/cli/options.c \
 	src/cli/options.h \
 	src/cli/progress.c \

@@ -5,8 +5,8 @@
 
 #include "cli/progress.h"
 
+#include "base/now.h"
 #include "base/parse.h"
-#include "cli/now.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 

@@ -9,10 +9,10 @@
 
 #include "cli/run.h"
 
+#include "base/now.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "cli/exit.h"
-#include "cli/now.h"
 #include "cli/say.h"
 
 #include <errno.h>

@@ -19,9 +19,9 @@
 
 #include "cli/run.h"
 
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "cli/exit.h"
-#include "cli/now.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 

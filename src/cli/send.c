@@ -4,11 +4,11 @@
  */
 #include "config.h"
 
+#include "base/now.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/json.h"
-#include "cli/now.h"
 #include "cli/request.h"
 #include "cli/say.h"
 

@@ -9,10 +9,10 @@
 
 #include "cli/top.h"
 
+#include "base/now.h"
 #include "base/parse.h"
 #include "cli/ask.h"
 #include "cli/exit.h"
-#include "cli/now.h"
 #include "cli/options.h"
 #include "cli/say.h"
 #include "cli/table.h"

@@ -5,7 +5,7 @@
 
 #include "cli/validity.h"
 
-#include "cli/now.h"
+#include "base/now.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * One moment at which the loop has to wake, on the clock of clock_now_ms().
+ * One moment at which the loop has to wake, on the clock of now_ms().
  */
 #ifndef LOCKBROKER_DAEMON_ALARM_H
 #define LOCKBROKER_DAEMON_ALARM_H

@@ -15,12 +15,12 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/alarm.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
-#include "daemon/clock.h"
 #include "daemon/promise.h"
 #include "wire/reply.h"
 
@@ -209,7 +209,7 @@ carry_out(struct broker *b)
 static void
 step(struct broker *b, struct core_event *ev)
 {
-	ev->now_ms = clock_now_ms();
+	ev->now_ms = now_ms();
 	core_step(b->core, ev, &b->effects);
 	carry_out(b);
 }
@@ -220,7 +220,7 @@ bridge_step(struct broker *b, struct core_event *ev)
 {
 	struct core_event time = { .kind = CORE_TIME };
 
-	while (core_has_losses(b->core, clock_now_ms()))
+	while (core_has_losses(b->core, now_ms()))
 		step(b, &time);
 	step(b, ev);
 }
@@ -230,7 +230,7 @@ bridge_catch_up(struct broker *b)
 {
 	struct core_event ev = { .kind = CORE_TIME };
 
-	if (core_deadline(b->core) <= clock_now_ms())
+	if (core_deadline(b->core) <= now_ms())
 		bridge_step(b, &ev);
 }
 
@@ -253,8 +253,7 @@ bridge_session(const struct conn *c)
 int64_t
 bridge_valid_ms(struct broker *b, const struct conn *c)
 {
-	int64_t valid_ms =
-	    core_ping(b->core, clock_now_ms(), bridge_session(c));
+	int64_t valid_ms = core_ping(b->core, now_ms(), bridge_session(c));
 
 	promise_cover(b->promise, core_promised_ms(b->core));
 	return valid_ms;
@@ -412,10 +411,9 @@ accept_when_ready(struct broker *b)
 {
 	struct core_gauges gauges;
 
-	core_gauges(b->core, clock_now_ms(), &gauges);
+	core_gauges(b->core, now_ms(), &gauges);
 	/* Where it is known for how long, clients may as well hear of that. */
-	if (!gauges.ready && gauges.grace_ms == 0 &&
-	    clock_now_ms() < b->accept_ms)
+	if (!gauges.ready && gauges.grace_ms == 0 && now_ms() < b->accept_ms)
 		return;
 	b->accept_ms = 0;
 	front_hold_back(b->front, false);
@@ -525,7 +523,7 @@ broker_new(struct event_base *base, const struct config *config)
 	draw(random, sizeof(random));
 	b->base = base;
 	b->config = config;
-	b->start_ms = clock_now_ms();
+	b->start_ms = now_ms();
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	TAILQ_INIT(&b->jobs);
@@ -576,8 +574,7 @@ broker_free(struct broker *b)
 	front_free(b->front);
 	redis_free(b->redis);
 	if (core_stopped(b->core))
-		promise_close(
-		    b->promise, core_promised_ms(b->core), clock_now_ms());
+		promise_close(b->promise, core_promised_ms(b->core), now_ms());
 	promise_free(b->promise);
 	core_free(b->core);
 	alarm_free(b->alarm);
@@ -607,7 +604,7 @@ broker_listen(struct broker *b, int first, size_t n)
 
 	buf_init(&why);
 	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED) {
-		b->accept_ms = clock_now_ms() + ACCEPT_MS;
+		b->accept_ms = now_ms() + ACCEPT_MS;
 		front_hold_back(b->front, true);
 	}
 	for (i = 0; ok && i < n; i++)
@@ -662,7 +659,7 @@ broker_status(struct broker *b, struct buf *out)
 {
 	struct core_gauges gauges;
 
-	core_gauges(b->core, clock_now_ms(), &gauges);
+	core_gauges(b->core, now_ms(), &gauges);
 	buf_addf(out, "%s; %" PRIu64 " locks held, %" PRIu64 " waiters",
 	    gauges.ready ? "Redis up" : gauges.why, gauges.locks_held,
 	    gauges.waiters);

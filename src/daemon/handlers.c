@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/now.h"
 #include "config/config.h"
 #include "daemon/bridge.h"
-#include "daemon/clock.h"
 #include "wire/reply.h"
 
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* where LATCH has none */
@@ -163,7 +163,7 @@ handle_ready(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct core_gauges gauges;
 
-	core_gauges(b->core, clock_now_ms(), &gauges);
+	core_gauges(b->core, now_ms(), &gauges);
 	if (gauges.ready)
 		reply_ok(c, r);
 	else

@@ -11,11 +11,11 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/broker.h"
-#include "daemon/clock.h"
 #include "daemon/lifecycle.h"
 #include "daemon/notify.h"
 #include "daemon/settings.h"
@@ -164,7 +164,7 @@ on_hangup(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (l->ready)
 		notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
-		    (long long)clock_monotonic_us());
+		    (long long)now_awake_us());
 	reload(l);
 	/* Else it is said when it is so: a start is not over by a reload. */
 	if (l->ready)

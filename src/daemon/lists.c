@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge.h"
-#include "daemon/clock.h"
 #include "wire/reply.h"
 
 #define LIMIT 100   /* of rows, where the request gives none */
@@ -134,8 +134,7 @@ job_go_on(struct broker *b, struct job *job)
 	bridge_catch_up(b);
 	if (job->listing == NULL)
 		job->listing = job_begin(b, job, c);
-	if (core_listing_part(
-		b->core, job->listing, clock_now_ms(), add_row, job))
+	if (core_listing_part(b->core, job->listing, now_ms(), add_row, job))
 		return;
 	job_answer(job, c);
 	job_free(b, job);
@@ -144,12 +143,12 @@ job_go_on(struct broker *b, struct job *job)
 void
 lists_run(struct broker *b)
 {
-	int64_t until_us = clock_monotonic_us() + TURN_US;
+	int64_t until_us = now_awake_us() + TURN_US;
 	struct job *job;
 
 	while ((job = TAILQ_FIRST(&b->jobs)) != NULL) {
 		job_go_on(b, job);
-		if (clock_monotonic_us() >= until_us)
+		if (now_awake_us() >= until_us)
 			break;
 	}
 	if (!TAILQ_EMPTY(&b->jobs))
@@ -283,15 +282,15 @@ void
 handle_stats(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct sources sources, *s = &sources;
-	int64_t now_ms = clock_now_ms();
+	int64_t at_ms = now_ms();
 	size_t n = 0;
 
 	s->broker = b;
 	s->core = core_stats(b->core);
-	core_gauges(b->core, now_ms, &s->gauges);
+	core_gauges(b->core, at_ms, &s->gauges);
 	redis_stats(b->redis, &s->redis);
 	s->clients = front_count(b->front);
-	s->uptime_s = (uint64_t)(now_ms - b->start_ms) / 1000;
+	s->uptime_s = (uint64_t)(at_ms - b->start_ms) / 1000;
 #define STATISTIC(name, value) add_statistic(&b->rows, name, value), n++;
 	STATISTICS(STATISTIC)
 #undef STATISTIC

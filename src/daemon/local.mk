@@ -6,8 +6,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/bridge.h \
 	src/daemon/broker.c \
 	src/daemon/broker.h \
-	src/daemon/clock.c \
-	src/daemon/clock.h \
 	src/daemon/daemon.c \
 	src/daemon/daemon.h \
 	src/daemon/handlers.c \

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "front/conn.h"
 #include "front/front.h"
@@ -330,7 +331,7 @@ front_is_over(const struct conn *c)
 static void
 front_serve_lines(struct conn *c)
 {
-	int64_t until_us = front_now_us() + SHARE_US;
+	int64_t until_us = now_awake_us() + SHARE_US;
 	struct front *f = c->front;
 	unsigned n;
 
@@ -348,7 +349,7 @@ front_serve_lines(struct conn *c)
 			c->idle = true;
 			break;
 		}
-		if (front_now_us() >= until_us)
+		if (now_awake_us() >= until_us)
 			break;
 	}
 	buf_trim(&c->in, 0);
@@ -372,12 +373,12 @@ front_serve(struct conn *c)
 void
 front_run(struct front *f)
 {
-	int64_t until_us = front_now_us() + TURN_US;
+	int64_t until_us = now_awake_us() + TURN_US;
 	unsigned n = f->nready;
 	struct conn *c;
 
 	/* Those that come in line meanwhile have their turn next time. */
-	while (n-- > 0 && front_now_us() < until_us &&
+	while (n-- > 0 && now_awake_us() < until_us &&
 	       (c = TAILQ_FIRST(&f->ready)) != NULL) {
 		TAILQ_REMOVE(&f->ready, c, ready_link);
 		f->nready--;

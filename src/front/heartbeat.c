@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "front/conn.h"
 #include "front/state.h"
@@ -63,7 +64,7 @@ static void
 beats_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
-	int64_t now = front_now_ms();
+	int64_t now = now_awake_ms();
 	struct timer *t;
 
 	(void)fd;
@@ -97,7 +98,7 @@ heartbeat_heard(struct conn *c)
 
 	if (c->heartbeat_ms <= 0)
 		return;
-	c->heard_ms = front_now_ms();
+	c->heard_ms = now_awake_ms();
 	if (timer_armed(&c->beat))
 		return;
 	heap_set(&f->beats, &c->beat, c->heard_ms + c->heartbeat_ms);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "front/front.h"
 #include "front/listener.h"
@@ -71,7 +72,7 @@ accept_again(evutil_socket_t fd, short what, void *arg)
 static bool
 is_news(int64_t *last_ms)
 {
-	int64_t now = front_now_ms();
+	int64_t now = now_awake_ms();
 	bool news = *last_ms == 0 || now - *last_ms >= SPELL_MS;
 
 	*last_ms = now;

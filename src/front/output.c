@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "base/log.h"
+#include "base/now.h"
 #include "front/conn.h"
 #include "front/state.h"
 
@@ -96,15 +97,15 @@ drop_from(struct front *f, size_t bytes)
 void
 output_bound(struct front *f)
 {
-	int64_t now_ms;
+	int64_t at_ms;
 
 	if (f->output <= output_max(f))
 		return;
-	now_ms = front_now_ms();
-	if (f->full_ms == 0 || now_ms - f->full_ms > SPELL_MS)
+	at_ms = now_awake_ms();
+	if (f->full_ms == 0 || at_ms - f->full_ms > SPELL_MS)
 		LOG(WARNING, "output-exhausted", LOG_N("bytes", f->output),
 		    LOG_N("limit", output_max(f)));
-	f->full_ms = now_ms;
+	f->full_ms = at_ms;
 	while (f->output > output_max(f))
 		drop_from(f, most_unread(f) / 2 + 1);
 }

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/heap.h"
@@ -73,26 +72,6 @@ struct front {
 	struct buf why; /* scratch of the gate */
 	char *scratch;	/* FRONT_READ_BYTES that are read into */
 };
-
-/* What limits of time are counted by. */
-static inline int64_t
-front_now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/* What a turn is measured by. */
-static inline int64_t
-front_now_us(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
 
 /* A new client, or one too many; the socket is taken over. */
 void front_accepted(struct front *f, int fd, bool tcp, bool proxied);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "front/conn.h"
 #include "front/state.h"
@@ -79,7 +80,7 @@ static void
 timeouts_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
-	int64_t now = front_now_ms();
+	int64_t now = now_awake_ms();
 	struct conn *c;
 	int i;
 
@@ -133,7 +134,7 @@ timeouts_set(struct conn *c, enum timeout timeout)
 		return;
 	c->timed = true;
 	c->timeout = (uint8_t)timeout;
-	now = front_now_ms();
+	now = now_awake_ms();
 	c->until_ms = now + ms;
 	TAILQ_INSERT_TAIL(&f->timed[timeout], c, timed_link);
 	if (c->until_ms < f->look_ms)

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/now.h"
 #include "base/timeval.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
 #include "redis/cluster_state.h"
-#include "redis/now.h"
 
 #define PARK_MS 30 /* until a call that came too early is sent again */
 #define REDIRECTS_MAX 16

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/cluster_state.h"
-#include "redis/now.h"
 
 #define RETRY_MS_MAX 1000
 #define OPEN_MS 2000	/* a node may take so long to come up unneeded */

@@ -31,10 +31,10 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/embedded.h"
-#include "redis/now.h"
 
 #define RESTART_MS_MIN 20
 #define RESTART_MS_MAX 5000

@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
-#include "redis/now.h"
 #include "redis/tls.h"
 
 #define RETRY_MS_MIN 50

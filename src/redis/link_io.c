@@ -30,10 +30,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
-#include "redis/now.h"
 #include "redis/reader.h"
 #include "redis/tls.h"
 

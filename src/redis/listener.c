@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "redis/listener.h"
-#include "redis/now.h"
 
 #define PROBE_WORD "probe "
 

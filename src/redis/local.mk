@@ -17,7 +17,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/link_state.h \
 	src/redis/listener.c \
 	src/redis/listener.h \
-	src/redis/now.h \
 	src/redis/once.c \
 	src/redis/once.h \
 	src/redis/pool.c \

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
-#include "redis/now.h"
 #include "redis/pool_state.h"
 
 #define PROBE_MS 2000

@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "config/config.h"
-#include "redis/now.h"
 #include "redis/pool_state.h"
 
 /* Some milliseconds of Redis' time, and enough to keep it busy meanwhile. */

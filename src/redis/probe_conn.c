@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/now.h"
 #include "base/text.h"
 #include "base/timeval.h"
 #include "config/config.h"
-#include "redis/now.h"
 #include "redis/probe_conn.h"
 #include "redis/tls.h"
 #include "store/refusal.h"

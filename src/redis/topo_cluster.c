@@ -21,12 +21,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
 #include "redis/cluster_state.h"
-#include "redis/now.h"
 #include "redis/slot.h"
 
 #define TICK_MS 250	/* while something is wrong */

@@ -20,10 +20,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
-#include "redis/now.h"
 #include "redis/pool.h"
 #include "redis/sentinels.h"
 #include "redis/topology.h"

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/timeval.h"
-#include "redis/now.h"
 #include "redis_rig.h"
 
 #define PATIENCE_MS 30000

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "cli/address.h"
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/message.h"
-#include "cli/now.h"
 #include "cli/request.h"
 #include "cli/timespan.h"
 #include "cli/validity.h"

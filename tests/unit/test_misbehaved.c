@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "fake_redis.h"
-#include "redis/now.h"
 #include "redis_rig.h"
 #include "suite.h"
 #include "test_redis.h"
