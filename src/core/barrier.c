@@ -458,6 +458,8 @@ barrier_message(struct core *core, struct sync *y, const char *word)
 		b->look_ms = at_ms;
 }
 
+static const char *const words[] = { "barrier ", NULL };
+
 const struct sync_class barrier_class = {
 	.size = sizeof(struct barrier),
 	.init = barrier_init,
@@ -466,6 +468,7 @@ const struct sync_class barrier_class = {
 	.expired = barrier_expired,
 	.leave = barrier_leave,
 	.dropped = barrier_dropped,
+	.words = words,
 	.message = barrier_message,
 };
 

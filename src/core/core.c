@@ -19,6 +19,7 @@
 #include "core/kept.h"
 #include "core/latch.h"
 #include "core/lease.h"
+#include "core/leave.h"
 #include "core/listing.h"
 #include "core/lock.h"
 #include "core/message.h"
@@ -84,6 +85,23 @@ static const struct guard_listener asks_of_guard = {
 static const struct guard_listener *const of_guards[] = { &sync_of_guard,
 	&locks_of_guard, &asks_of_guard, NULL };
 
+static const struct lock_listener of_locks = {
+	.hold_leaves = listing_leave_hold,
+	.waiter_leaves = listing_leave_waiter,
+	.lock_leaves = listing_leave_lock,
+};
+
+static const struct sync_class *const sync_classes[SYNC_MAX] = {
+	[SYNC_SEMAPHORE] = &semaphore_class,
+	[SYNC_LATCH] = &latch_class,
+	[SYNC_BARRIER] = &barrier_class,
+};
+
+static const struct sync_listener of_syncs = {
+	.claim_leaves = listing_leave_claim,
+	.permits_leave = listing_leave_permits,
+};
+
 /* Times that follow from the lease (ARCHITECTURE, "The guard"). */
 static void
 set_times(struct core *core, int64_t lease_ms)
@@ -114,12 +132,12 @@ core_new(const struct core_config *config)
 	session_init(core);
 	guard_init(core, of_guards);
 	core->config.nodes = NULL; /* copied */
-	names_init(core);
+	names_init(core, &of_locks);
 	leases_init(core);
 	watch_init(core);
 	force_init(core);
 	status_init(core);
-	sync_init(core);
+	sync_init(core, sync_classes, &of_syncs);
 	stop_init(core);
 	listing_init(core);
 	return core;
@@ -130,7 +148,7 @@ core_free(struct core *core)
 {
 	if (core == NULL)
 		return;
-	session_free_all(core);
+	leave_drop_all(core);
 	listing_fini(core);
 	stop_fini(core);
 	unowned_fini(core);

@@ -25,7 +25,7 @@
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/notify_lock.h"
-#include "core/status.h"
+#include "core/stored.h"
 #include "core/turn/emit.h"
 
 #define WHY_SIZE 256
@@ -359,7 +359,7 @@ asked(struct core *core, struct force *f, const struct outcome *o)
 {
 	size_t broker_len;
 
-	if (status_is_ours(core, o->text, o->text_len)) {
+	if (stored_is_ours(core, o->text, o->text_len)) {
 		found_ours(core, f);
 		return;
 	}
@@ -371,7 +371,7 @@ asked(struct core *core, struct force *f, const struct outcome *o)
 	}
 	emit_notice(core, NOTICE_FORCE_ASKED);
 	emit_str(core, FIELD_NAME, f->name, f->name_len);
-	broker_len = status_parse(o->text, o->text_len).broker_len;
+	broker_len = stored_parse(o->text, o->text_len).broker_len;
 	emit_str(core, FIELD_BROKER, o->text, broker_len);
 	f->value = xstrndup(o->text, o->text_len);
 	f->value_len = o->text_len;

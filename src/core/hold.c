@@ -8,7 +8,6 @@
 #include "base/xmalloc.h"
 #include "core/hold.h"
 #include "core/lease.h"
-#include "core/listing.h"
 #include "core/lock.h"
 #include "core/notify_lock.h"
 #include "core/session.h"
@@ -256,7 +255,7 @@ hold_later(const struct hold *h)
 static void
 hold_free(struct core *core, struct hold *h)
 {
-	listing_leave_hold(core, h);
+	core->locks->above->hold_leaves(core, h);
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	LIST_REMOVE(h, in_lock);
 	h->session->nholds--;

@@ -296,12 +296,15 @@ latch_message(struct core *core, struct sync *y, const char *word)
 		la->look_ms = at_ms;
 }
 
+static const char *const words[] = { "open ", NULL };
+
 const struct sync_class latch_class = {
 	.size = sizeof(struct latch),
 	.init = latch_init,
 	.next = latch_next,
 	.outcome = latch_outcome,
 	.expired = latch_expired,
+	.words = words,
 	.message = latch_message,
 };
 

@@ -30,9 +30,9 @@
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/pace.h"
+#include "core/parting.h"
 #include "core/queue.h"
 #include "core/turn/work.h"
-#include "core/unlock.h"
 #include "core/unowned.h"
 #include "core/votes.h"
 #include "core/wait.h"
@@ -599,7 +599,7 @@ static bool
 next_ending(struct core *core, struct lock *l)
 {
 	if (l->key_end_ms <= core->now_ms) {
-		unlock_parted(core, l, true);
+		parting_over(core, l, true);
 		if (!lease_queued_again(core, l))
 			lease_set_state(core, l, LEASE_NONE);
 		return true;
@@ -608,7 +608,7 @@ next_ending(struct core *core, struct lock *l)
 	if (may_ask(core, l, guard_up(core, l->shard)))
 		lease_ask_end(core, l);
 	else
-		unlock_parted(core, l, true);
+		parting_over(core, l, true);
 	return false;
 }
 
@@ -701,7 +701,7 @@ lease_next(struct core *core, struct lock *l)
 		;
 	/* Let go, and kept for who waits here: that is as good as passed on. */
 	if (lease_is_held(l) && (l->asked == NULL || !TAILQ_EMPTY(&l->queue)))
-		unlock_parted(core, l, false);
+		parting_over(core, l, false);
 	if (is_idle(l)) {
 		lock_free(core, l);
 		return false;

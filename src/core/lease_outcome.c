@@ -13,10 +13,10 @@
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/notify_lock.h"
+#include "core/parting.h"
 #include "core/queue.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
-#include "core/unlock.h"
 #include "core/wait.h"
 #include "core/watch.h"
 
@@ -248,7 +248,7 @@ taken(struct core *core, struct lock *l)
 	bool moved = l->spell != guard_spell(core, l->shard);
 
 	lose_holders(core, l, moved ? "failover" : "taken");
-	unlock_parted(core, l, false);
+	parting_over(core, l, false);
 	lock_linger_over(l);
 	lease_set_state(core, l, LEASE_NONE);
 }
@@ -350,11 +350,11 @@ on_end(struct core *core, struct lock *l, const struct asked *asked,
 
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
-		unlock_parted(core, l, true);
+		parting_over(core, l, true);
 		try_later(core, l, o);
 		return;
 	}
-	unlock_parted(core, l, false);
+	parting_over(core, l, false);
 	/* It was forced meanwhile: once more, and for good. */
 	if (o->status == OUTCOME_ENDED && asked->linger &&
 	    more_of(l)->linger_ms == 0)

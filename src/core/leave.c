@@ -4,14 +4,16 @@
 #include "config.h"
 
 #include "core/hold.h"
+#include "core/kept.h"
 #include "core/lease.h"
 #include "core/leave.h"
+#include "core/listing.h"
+#include "core/lock.h"
 #include "core/names.h"
 #include "core/queue.h"
 #include "core/semaphore.h"
-#include "core/session.h"
+#include "core/session/notify.h"
 #include "core/status.h"
-#include "core/stop.h"
 #include "core/sync.h"
 #include "core/turn/work.h"
 #include "core/watch.h"
@@ -102,6 +104,14 @@ leave_withdraw(struct core *core, struct session *s)
 
 /* What it has. */
 
+/* It is kept for nobody until then, as it is given back. */
+static void
+keep_promise(struct core *core, struct hold *h)
+{
+	hold_keep_until(
+	    h, h->session->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);
+}
+
 static void
 let_go_hold(struct core *core, struct hold *h)
 {
@@ -110,7 +120,7 @@ let_go_hold(struct core *core, struct hold *h)
 
 	core_visit(core, 1);
 	if (s->outlived)
-		stop_keep(core, h);
+		keep_promise(core, h);
 	hold_end(core, h, s->clean);
 	lease_next(core, l);
 }
@@ -136,6 +146,19 @@ let_go_some(struct core *core, struct session *s)
 		return false;
 	return !s->over ||
 	       (watch_leave(core, s) && session_forget_lost(core, s));
+}
+
+static void
+session_free(struct core *core, struct session *s)
+{
+	withdrawn(core, s);
+	if (s->letting_go)
+		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
+	s->letting_go = false;
+	listing_leave_session(core, s);
+	notify_session(core, NOTICE_SESSION_ENDS, s);
+	kept_forget(core, s);
+	session_delete(core, s);
 }
 
 void
@@ -166,6 +189,22 @@ leave_let_go(struct core *core, struct session *s, bool clean)
 	leave_let_go_on(core);
 }
 
+/*
+ * Its names linger until the valid= has run out, and then for their delay, as
+ * if they had been held so long.  Nobody is left to write them again where the
+ * clock of Redis jumps: hence the pad, as behind a lease.
+ */
+void
+leave_outlive(struct core *core, struct session *s)
+{
+	if (s->valid_ms <= core->now_ms)
+		return;
+	if (s->nholds + s->npermits > 0 &&
+	    s->valid_ms > core->sessions->left_ms)
+		core->sessions->left_ms = s->valid_ms;
+	s->outlived = true;
+}
+
 void
 leave_end(struct core *core, struct session *s, bool clean)
 {
@@ -178,17 +217,8 @@ leave_end(struct core *core, struct session *s, bool clean)
 	leave_let_go(core, s, clean);
 }
 
-void
-leave_forget(struct core *core, struct session *s)
-{
-	withdrawn(core, s);
-	if (s->letting_go)
-		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
-	s->letting_go = false;
-}
-
-void
-leave_drop(struct core *core, struct session *s)
+static void
+drop(struct core *core, struct session *s)
 {
 	bool done;
 
@@ -207,4 +237,19 @@ leave_drop(struct core *core, struct session *s)
 		work_allow(core, CORE_WORK_MAX);
 		done = watch_leave(core, s) && session_forget_lost(core, s);
 	} while (!done);
+}
+
+void
+leave_drop_all(struct core *core)
+{
+	struct session *s, *next;
+	struct lock_walk walk;
+	struct lock *l;
+
+	HASH_ITER (hh, core->sessions->by_id, s, next) {
+		drop(core, s);
+		session_free(core, s);
+	}
+	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
+		lock_free(core, l);
 }

@@ -33,10 +33,10 @@ void leave_end(struct core *core, struct session *s, bool clean);
 void leave_withdraw_on(struct core *core);
 void leave_let_go_on(struct core *core);
 
-/* It is being freed. */
-void leave_forget(struct core *core, struct session *s);
+/* The broker stops, and the client of s counts on the valid= it was told. */
+void leave_outlive(struct core *core, struct session *s);
 
-/* For core_free(): drops all without a word to anybody. */
-void leave_drop(struct core *core, struct session *s);
+/* For core_free(): drops all of all sessions, without a word to anybody. */
+void leave_drop_all(struct core *core);
 
 #endif

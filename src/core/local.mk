@@ -87,6 +87,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/notify_permits.h \
 	src/core/pace.c \
 	src/core/pace.h \
+	src/core/parting.c \
+	src/core/parting.h \
 	src/core/permits.c \
 	src/core/queue.c \
 	src/core/queue.h \
@@ -100,6 +102,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/status.h \
 	src/core/stop.c \
 	src/core/stop.h \
+	src/core/stored.c \
+	src/core/stored.h \
 	src/core/sweep.c \
 	src/core/sweep.h \
 	src/core/sync.c \

@@ -15,14 +15,13 @@
 #include "core/guard/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
-#include "core/listing.h"
 #include "core/lock.h"
+#include "core/parting.h"
 #include "core/queue.h"
 #include "core/session.h"
 #include "core/status.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
-#include "core/unlock.h"
 #include "core/unowned.h"
 #include "core/watch.h"
 
@@ -37,13 +36,13 @@ void
 lock_free(struct core *core, struct lock *l)
 {
 	assert(LIST_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
-	listing_leave_lock(core, l);
+	core->locks->above->lock_leaves(core, l);
 	lock_unblock(core, l);
 	lease_disown(core, l);
 	unowned_forget(core, l);
 	lock_untouch(core, l);
 	core_disarm(core, &l->timer);
-	unlock_parted(core, l, true);
+	parting_over(core, l, true);
 	names_remove(core, l);
 }
 
@@ -118,7 +117,7 @@ count_grant(struct core *core, struct lock *l)
 	l->handed = true;
 	lock_linger_over(l);
 	lock_not_idle(l);
-	unlock_parted(core, l, false);
+	parting_over(core, l, false);
 }
 
 static uint64_t

@@ -10,12 +10,13 @@
 #include "core/names.h"
 
 void
-names_init(struct core *core)
+names_init(struct core *core, const struct lock_listener *above)
 {
 	struct locks *locks = xcalloc(1, sizeof(*locks));
 	uint32_t i;
 
 	core->locks = locks;
+	locks->above = above;
 	TAILQ_INIT(&locks->granted);
 	TAILQ_INIT(&locks->sweeping);
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));

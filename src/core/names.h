@@ -6,7 +6,7 @@
 
 #include "core/state.h"
 
-void names_init(struct core *core);
+void names_init(struct core *core, const struct lock_listener *above);
 void names_fini(struct core *core);
 
 /* Those of a guard, which are looked at when its history has changed. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/listing.h"
 #include "core/notify_permits.h"
 #include "core/semaphore_state.h"
 #include "core/turn/emit.h"
@@ -119,7 +118,7 @@ permits_free(struct core *core, struct permits *p)
 
 	m->used -= p->n;
 	core->syncs->npermits -= p->n;
-	listing_leave_permits(core, p);
+	core->syncs->above->permits_leave(core, p);
 	TAILQ_REMOVE(&p->session->permits, p, in_session);
 	TAILQ_REMOVE(&m->holders, p, in_sync);
 	p->session->npermits--;
@@ -148,14 +147,19 @@ permits_take_back(struct core *core, struct claim *c)
 {
 	struct permits *p = c->permits;
 
-	if (p == NULL)
-		return;
 	c->permits = NULL;
 	p->untold -= c->n;
 	if (p->n > c->n)
 		permits_reduce(core, p, c->n);
 	else
 		permits_end(core, p);
+}
+
+void
+permits_untold(struct claim *c)
+{
+	assert(c->permits->untold >= c->n);
+	c->permits->untold -= c->n;
 }
 
 /* Tells the session about those of its permits that it was told of. */

@@ -10,7 +10,6 @@
 #include "core/guard/guard.h"
 #include "core/hold.h"
 #include "core/lease.h"
-#include "core/listing.h"
 #include "core/lock.h"
 #include "core/queue.h"
 #include "core/turn/emit.h"
@@ -139,7 +138,7 @@ waiter_jump(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 
 	w->jumped = true;
-	listing_leave_waiter(core, w);
+	core->locks->above->waiter_leaves(core, w);
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
 }
@@ -149,7 +148,7 @@ leave_queue(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
-	listing_leave_waiter(core, w);
+	core->locks->above->waiter_leaves(core, w);
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	l->nwaiting--;
 	core->locks->nwaiting--;

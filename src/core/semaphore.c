@@ -537,6 +537,9 @@ semaphore_unasserted(const struct core *core, const struct sync *y)
 	return m->used > 0 && m->spell != core->guards[y->shard].spell;
 }
 
+static const char *const words[] = { "permit ", "permit-soon ",
+	"permit-wanted ", NULL };
+
 const struct sync_class semaphore_class = {
 	.size = sizeof(struct semaphore),
 	.init = semaphore_init,
@@ -546,7 +549,10 @@ const struct sync_class semaphore_class = {
 	.timer = semaphore_timer,
 	.overdue = semaphore_overdue,
 	.expired = semaphore_expired,
+	.words = words,
 	.message = semaphore_message,
+	.take_back = permits_take_back,
+	.untold = permits_untold,
 	.unasserted = semaphore_unasserted,
 };
 

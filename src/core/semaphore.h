@@ -35,6 +35,9 @@ void permits_outlive(struct permits *p);
 /* A grant that will not be told: as if it had not been made. */
 void permits_take_back(struct core *core, struct claim *c);
 
+/* One that is told, or not: its permits count as told. */
+void permits_untold(struct claim *c);
+
 /* The time of holding them is over. */
 void permits_timer(struct core *core, struct timer *t);
 

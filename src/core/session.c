@@ -59,17 +59,6 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 }
 
 void
-session_free(struct core *core, struct session *s)
-{
-	leave_forget(core, s);
-	stop_forget(core, s);
-	listing_leave_session(core, s);
-	notify_session(core, NOTICE_SESSION_ENDS, s);
-	set_grace(core, s, 0);
-	session_delete(core, s);
-}
-
-void
 session_drain(struct core *core, struct session *s)
 {
 	if (s->draining)
@@ -119,7 +108,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	leave_withdraw(core, s);
 	if (until_ms <= core->now_ms) {
 		if (core->stopping && !ended_by_client(s, orderly, quit))
-			stop_outlive(core, s);
+			leave_outlive(core, s);
 		leave_end(core, s, quit);
 		return;
 	}
@@ -138,22 +127,6 @@ session_timer(struct core *core, struct timer *t)
 
 	assert(s->detached);
 	leave_end(core, s, false);
-}
-
-/* For core_free(): drops everything without a word to anybody. */
-void
-session_free_all(struct core *core)
-{
-	struct session *s, *next;
-	struct lock_walk walk;
-	struct lock *l;
-
-	HASH_ITER (hh, core->sessions->by_id, s, next) {
-		leave_drop(core, s);
-		session_free(core, s);
-	}
-	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
-		lock_free(core, l);
 }
 
 /* SESSION and RESUME. */

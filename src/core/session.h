@@ -26,8 +26,4 @@ void session_gone(
     struct core *core, struct session *s, bool orderly, bool quit);
 void session_timer(struct core *core, struct timer *t);
 
-/* It holds nothing and waits for nothing any more. */
-void session_free(struct core *core, struct session *s);
-void session_free_all(struct core *core);
-
 #endif

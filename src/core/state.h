@@ -122,16 +122,6 @@ struct group {
 	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
 };
 
-/* An UNLOCK whose names are being released in the store. */
-struct parting {
-	uint64_t session; /* id */
-	uint64_t ref;
-	unsigned left; /* names still under way, and 1 while it begins */
-	unsigned n;
-	bool deferred;
-	uint32_t depth[]; /* as asked */
-};
-
 /*
  * The operation in flight for a name: what its answer will mean.  Made by
  * lease_ask.c, freed with the answer or with its lock.
@@ -271,9 +261,17 @@ struct leases {
 	struct slice pace[PACE_SLICES];
 };
 
+/* What locks tell those above: what a list may stand at is about to be freed. */
+struct lock_listener {
+	void (*hold_leaves)(struct core *core, const struct hold *h);
+	void (*waiter_leaves)(struct core *core, const struct waiter *w);
+	void (*lock_leaves)(struct core *core, const struct lock *l);
+};
+
 /* All names of this broker. */
 struct locks {
-	struct names *names; /* one a guard */
+	const struct lock_listener *above; /* static */
+	struct names *names;		   /* one a guard */
 	size_t n;
 	uint64_t nwaiting; /* waiters in their queues */
 	uint64_t nholds;   /* given out */

@@ -4,12 +4,9 @@
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
@@ -18,11 +15,11 @@
 #include "core/lock.h"
 #include "core/semaphore.h"
 #include "core/status.h"
+#include "core/stored.h"
 #include "core/sync.h"
 #include "core/turn/emit.h"
 
 #define WHY_SIZE 256
-#define INSTANCE_DIGITS 16 /* of a broker, in a token */
 
 static void
 emit_ms(struct core *core, enum field_id id, int64_t ms)
@@ -283,72 +280,19 @@ status_request(
 		ask_later(core, s, rq);
 }
 
-/*
- * Where the broker's name ends in BROKER.INSTANCE.SEQ; 0: nowhere.  A plain
- * client's value may look much like that.
- */
-static size_t
-broker_end(const char *token, size_t n)
-{
-	size_t end = n, i;
-
-	while (end > 0 && isdigit((unsigned char)token[end - 1]))
-		end--;
-	if (end == n || end < INSTANCE_DIGITS + 3 || token[end - 1] != '.')
-		return 0;
-	end -= INSTANCE_DIGITS + 1;
-	for (i = 0; i < INSTANCE_DIGITS; i++)
-		if (!isxdigit((unsigned char)token[end + i]))
-			return 0;
-	return token[end - 1] == '.' ? end - 1 : 0;
-}
-
-bool
-status_is_ours(const struct core *core, const char *value, size_t n)
-{
-	char us[BROKER_MAX_BYTES + 20];
-	int len = snprintf(us, sizeof(us), "%s.%016" PRIx64 ".", core->broker,
-	    core->config.instance);
-
-	return n > (size_t)len && memcmp(value, us, (size_t)len) == 0;
-}
-
-struct status_value
-status_parse(const char *p, size_t n)
-{
-	static const char marker[] = "@shared";
-	const char *bar = memchr(p, '|', n);
-	struct status_value v = { .state = n == 0 ? "free" : "held",
-		.free = n == 0 };
-	size_t token = bar == NULL ? 0 : (size_t)(bar - p);
-
-	if (bar == NULL ||
-	    !parse_number(bar + 1, n - token - 1, UINT64_MAX, &v.fence))
-		return v;
-	if (token == sizeof(marker) - 1 && memcmp(p, marker, token) == 0) {
-		v.state = "shared";
-		return v;
-	}
-	v.broker_len = broker_end(p, token);
-	if (v.broker_len == 0)
-		v.fence = 0;
-	return v;
-}
-
 /* What nobody has here: a lease of ours on its way, in or out, is no hold. */
-static struct status_value
+static struct stored
 elsewhere(
     const struct core *core, const struct lock *l, const struct outcome *o)
 {
-	bool ours = l != NULL && status_is_ours(core, o->text, o->text_len);
+	bool ours = l != NULL && stored_is_ours(core, o->text, o->text_len);
 
-	return status_parse(o->text, ours ? 0 : o->text_len);
+	return stored_parse(o->text, ours ? 0 : o->text_len);
 }
 
 /* Which broker, and where that is. */
 static void
-emit_broker(
-    struct core *core, const struct status_value *v, const struct outcome *o)
+emit_broker(struct core *core, const struct stored *v, const struct outcome *o)
 {
 	if (v->broker_len == 0)
 		return;
@@ -361,7 +305,7 @@ static void
 from_key(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
 {
-	struct status_value v = elsewhere(core, l, o);
+	struct stored v = elsewhere(core, l, o);
 
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, v.state);
@@ -380,7 +324,7 @@ static void
 queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
 {
-	struct status_value v = { .free = true };
+	struct stored v = { .free = true };
 
 	emit_queue(core, slot->session, slot->ref, slot->limit, slot->name,
 	    slot->name_len);

@@ -21,17 +21,4 @@ void status_cancel(struct core *core, const struct session *s, bool tell);
 void status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 
-/* What the value of a key says; see lua/lease.lua. */
-struct status_value {
-	const char *state;
-	bool free;
-	size_t broker_len; /* at its beginning; 0: unknown */
-	uint64_t fence;	   /* 0: unknown */
-};
-
-struct status_value status_parse(const char *value, size_t n);
-
-/* Is it a token of this broker, of this run of it? */
-bool status_is_ours(const struct core *core, const char *value, size_t n);
-
 #endif

@@ -29,9 +29,8 @@
 enum stop_walk { STOP_NONE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
 
 struct stop {
-	enum stop_walk walk;  /* under way ... */
-	struct session *next; /* ... and how far; NULL: at its end */
-	struct timer timer;   /* the end of the second that clients have */
+	enum stop_walk walk; /* under way; how far: sessions.stop_next */
+	struct timer timer;  /* the end of the second that clients have */
 };
 
 void
@@ -62,29 +61,6 @@ may_give_back(const struct core *core, const struct session *s)
 	       s->nholds + s->npermits > 0;
 }
 
-/*
- * Its names linger until the valid= has run out, and then for their delay, as
- * if they had been held so long.  Nobody is left to write them again where the
- * clock of Redis jumps: hence the pad, as behind a lease.
- */
-void
-stop_outlive(struct core *core, struct session *s)
-{
-	if (s->valid_ms <= core->now_ms)
-		return;
-	if (s->nholds + s->npermits > 0 &&
-	    s->valid_ms > core->sessions->left_ms)
-		core->sessions->left_ms = s->valid_ms;
-	s->outlived = true;
-}
-
-void
-stop_keep(struct core *core, struct hold *h)
-{
-	hold_keep_until(
-	    h, h->session->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);
-}
-
 static void
 refuse(struct core *core, struct waiter *w)
 {
@@ -112,7 +88,7 @@ refuse_waiting(struct core *core, struct session *s)
 static void
 release(struct core *core, struct session *s)
 {
-	stop_outlive(core, s);
+	leave_outlive(core, s);
 	if (s->detached)
 		leave_end(core, s, false);
 	else if (!s->over)
@@ -125,7 +101,7 @@ visit(struct core *core, struct session *s)
 {
 	if (core->stop->walk == STOP_REFUSE)
 		return refuse_waiting(core, s);
-	core->stop->next = s->hh.next;
+	core->sessions->stop_next = s->hh.next;
 	if (core->stop->walk == STOP_REST || !may_give_back(core, s))
 		release(core, s);
 	else if (!timer_armed(&core->stop->timer))
@@ -138,7 +114,7 @@ static void
 walk(struct core *core, enum stop_walk which)
 {
 	core->stop->walk = which;
-	core->stop->next = core->sessions->by_id;
+	core->sessions->stop_next = core->sessions->by_id;
 }
 
 void
@@ -147,7 +123,7 @@ stop_on(struct core *core)
 	struct session *s;
 
 	while (work_left(core) && core->stop->walk != STOP_NONE) {
-		s = core->stop->next;
+		s = core->sessions->stop_next;
 		if (s == NULL) {
 			walk(core, core->stop->walk == STOP_REFUSE
 				       ? STOP_RELEASE
@@ -157,7 +133,7 @@ stop_on(struct core *core)
 		if (!visit(core, s))
 			return;
 		if (core->stop->walk == STOP_REFUSE)
-			core->stop->next = s->hh.next;
+			core->sessions->stop_next = s->hh.next;
 		core_visit(core, 1);
 	}
 }
@@ -175,11 +151,4 @@ stop_timer(struct core *core, struct timer *t)
 	(void)t;
 	walk(core, STOP_REST);
 	stop_on(core);
-}
-
-void
-stop_forget(struct core *core, const struct session *s)
-{
-	if (core->stop->next == s)
-		core->stop->next = s->hh.next;
 }

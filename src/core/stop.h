@@ -18,14 +18,7 @@ void stop_begin(struct core *core);
 /* The second is over. */
 void stop_timer(struct core *core, struct timer *t);
 
-/* What former steps have left; a session is being freed. */
+/* What former steps have left. */
 void stop_on(struct core *core);
-void stop_forget(struct core *core, const struct session *s);
-
-/* What it holds is kept for nobody until the last valid= it was told is over. */
-void stop_outlive(struct core *core, struct session *s);
-
-/* One of these, as it is given back. */
-void stop_keep(struct core *core, struct hold *h);
 
 #endif

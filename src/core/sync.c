@@ -7,11 +7,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/barrier.h"
 #include "core/guard/guard.h"
-#include "core/latch.h"
-#include "core/listing.h"
-#include "core/semaphore.h"
 #include "core/session.h"
 #include "core/sync.h"
 #include "core/turn/emit.h"
@@ -22,19 +18,16 @@
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
 #define LOOK_SLACK_MS 2	     /* behind the end of what others have */
 
-static const struct sync_class *const classes[SYNC_MAX] = {
-	[SYNC_SEMAPHORE] = &semaphore_class,
-	[SYNC_LATCH] = &latch_class,
-	[SYNC_BARRIER] = &barrier_class,
-};
-
 void
-sync_init(struct core *core)
+sync_init(struct core *core, const struct sync_class *const *classes,
+    const struct sync_listener *above)
 {
 	struct syncs *syncs = xcalloc(1, sizeof(*syncs));
 	uint32_t i;
 
 	core->syncs = syncs;
+	syncs->classes = classes;
+	syncs->above = above;
 	TAILQ_INIT(&syncs->touched);
 	TAILQ_INIT(&syncs->granted);
 	LIST_INIT(&syncs->made);
@@ -62,8 +55,8 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 
 	if (y != NULL)
 		return y;
-	y = xcalloc(1, classes[kind]->size);
-	y->class = classes[kind];
+	y = xcalloc(1, core->syncs->classes[kind]->size);
+	y->class = core->syncs->classes[kind];
 	y->kind = kind;
 	y->timer.kind = TIMER_SYNC;
 	y->shard = guard_shard(core, name, len);
@@ -371,7 +364,7 @@ claim_free(struct core *core, struct claim *c)
 		TAILQ_REMOVE(&core->syncs->granted, c, in_sync);
 		c->sync->ngranted--;
 		if (c->permits != NULL)
-			c->permits->untold -= c->n;
+			c->sync->class->untold(c);
 		else
 			sync_touch(core, c->sync);
 	} else {
@@ -379,7 +372,7 @@ claim_free(struct core *core, struct claim *c)
 		c->sync->nclaims--;
 		sync_touch(core, c->sync);
 	}
-	listing_leave_claim(core, c);
+	core->syncs->above->claim_leaves(core, c);
 	core->syncs->nmaking -= c->verb == VERB_LATCH;
 	TAILQ_REMOVE(&c->session->claims, c, in_session);
 	c->session->nclaims--;
@@ -518,6 +511,8 @@ drop(struct core *core, struct claim *c)
 {
 	const struct sync_class *class = c->sync->class;
 
+	if (c->permits != NULL)
+		class->take_back(core, c);
 	if (class->dropped != NULL && c->state != CLAIM_GRANTED)
 		class->dropped(core, c);
 }
@@ -530,7 +525,6 @@ sync_leave(struct core *core, struct session *s)
 	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
 		core_visit(core, 1);
 		c = TAILQ_FIRST(&s->claims);
-		permits_take_back(core, c);
 		drop(core, c);
 		claim_free(core, c);
 	}
@@ -545,7 +539,6 @@ sync_shutdown(struct core *core, struct session *s)
 	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
 		core_visit(core, 1);
 		c = TAILQ_FIRST(&s->claims);
-		permits_take_back(core, c);
 		drop(core, c);
 		claim_error(core, c, ERR_SHUTDOWN,
 		    "the broker is stopping; try another one");
@@ -579,38 +572,38 @@ sync_tell_granted(struct core *core)
 
 /* Messages: hints, each of which may be lost, late, doubled or wrong. */
 
-static const struct {
-	const char *word;
-	enum sync_kind kind;
-} messages[] = {
-	{ "permit ", SYNC_SEMAPHORE },
-	{ "permit-soon ", SYNC_SEMAPHORE },
-	{ "permit-wanted ", SYNC_SEMAPHORE },
-	{ "open ", SYNC_LATCH },
-	{ "barrier ", SYNC_BARRIER },
-};
+/* Behind `word ` there is `0 NAME`. */
+static void
+take_message(struct core *core, enum sync_kind kind, const char *word,
+    const char *rest, size_t len)
+{
+	struct sync *y;
 
-/* `WORD 0 NAME`; false where it is none of ours. */
+	if (len < 3 || memcmp(rest, "0 ", 2) != 0)
+		return;
+	y = sync_find(core, kind, rest + 2, len - 2);
+	if (y == NULL)
+		return;
+	y->class->message(core, y, word);
+	sync_touch(core, y);
+}
+
+/* `WORD 0 NAME`; false: it is none of ours. */
 bool
 sync_message(struct core *core, const char *text, size_t len)
 {
-	struct sync *y;
-	size_t i, n;
+	const char *const *word;
+	unsigned kind;
+	size_t n;
 
-	for (i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
-		n = strlen(messages[i].word);
-		if (len < n + 3 || memcmp(text, messages[i].word, n) != 0)
-			continue;
-		if (memcmp(text + n, "0 ", 2) != 0)
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		for (word = core->syncs->classes[kind]->words; *word; word++) {
+			n = strlen(*word);
+			if (len <= n || memcmp(text, *word, n) != 0)
+				continue;
+			take_message(core, kind, *word, text + n, len - n);
 			return true;
-		n += 2;
-		y = sync_find(core, messages[i].kind, text + n, len - n);
-		if (y != NULL) {
-			y->class->message(core, y, messages[i].word);
-			sync_touch(core, y);
 		}
-		return true;
-	}
 	return false;
 }
 

@@ -104,14 +104,27 @@ struct sync_class {
 	bool (*leave)(struct core *core, struct claim *c);
 	/* The session of this claim is gone, and it is about to be freed. */
 	void (*dropped)(struct core *core, struct claim *c);
+	const char *const
+	    *words; /* of its messages, with a space; NULL ends them */
 	/* A message; word NULL: messages may have been missed. */
 	void (*message)(struct core *core, struct sync *y, const char *word);
+	/* A claim that was granted will not be told, or was: its permits. */
+	void (*take_back)(struct core *core, struct claim *c);
+	void (*untold)(struct claim *c);
 	/* Is something held that must be written again on a new history? */
 	bool (*unasserted)(const struct core *core, const struct sync *y);
 };
 
+/* What syncs tell those above: what a list may stand at is about to be freed. */
+struct sync_listener {
+	void (*claim_leaves)(struct core *core, const struct claim *c);
+	void (*permits_leave)(struct core *core, const struct permits *p);
+};
+
 /* All objects of this broker. */
 struct syncs {
+	const struct sync_class *const *classes; /* SYNC_MAX of them; static */
+	const struct sync_listener *above;	 /* static */
 	struct sync *by_name[SYNC_MAX];
 	struct sync_list touched;
 	struct sync_list *blocked; /* by their guards: one list each; owned */
@@ -123,7 +136,8 @@ struct syncs {
 };
 
 /* For the rest of the core. */
-void sync_init(struct core *core);
+void sync_init(struct core *core, const struct sync_class *const *classes,
+    const struct sync_listener *above);
 void sync_fini(struct core *core);
 bool sync_cancel(
     struct core *core, struct session *s, uint64_t ref, uint64_t by);

@@ -11,7 +11,4 @@ void unlock_request(
 void extend_request(
     struct core *core, struct session *s, const struct core_request *rq);
 
-/* A release has ended, in the store or by giving up. */
-void unlock_parted(struct core *core, struct lock *l, bool deferred);
-
 #endif

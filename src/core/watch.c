@@ -16,7 +16,7 @@
 #include "core/guard/guard.h"
 #include "core/lock.h"
 #include "core/session.h"
-#include "core/status.h"
+#include "core/stored.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 #include "core/watch.h"
@@ -284,7 +284,7 @@ static bool
 look_there(
     const struct core *core, const struct outcome *o, struct scene *scene)
 {
-	struct status_value v = status_parse(o->text, o->text_len);
+	struct stored v = stored_parse(o->text, o->text_len);
 
 	memset(scene, 0, sizeof(*scene));
 	scene->held = o->text_len > 0;
@@ -293,7 +293,7 @@ look_there(
 		scene->broker_len = v.broker_len;
 		memcpy(scene->broker, o->text, v.broker_len);
 	}
-	return !status_is_ours(core, o->text, o->text_len);
+	return !stored_is_ours(core, o->text, o->text_len);
 }
 
 void

@@ -174,23 +174,6 @@ guard_spell(const struct core *core, uint32_t shard)
 	return sum;
 }
 
-bool
-guard_at_once(const struct core *core, const struct guard *g)
-{
-	return core->config.owned || (g->fresh && core->config.trust_new);
-}
-
-int64_t
-guard_bless_ms(const struct core *core, const struct guard *g)
-{
-	if (core->config.owned && core->config.floor_ms > g->spell_ms)
-		return core->config.floor_ms;
-	if (guard_at_once(core, g))
-		return g->spell_ms;
-	return g->spell_ms +
-	       core->grace_ms * (recovery_others_first(core, g) ? 2 : 1);
-}
-
 static void
 submit(struct core *core, struct guard *g, enum op_kind kind)
 {

@@ -152,12 +152,6 @@ guard_index(const struct core *core, const struct guard *g)
 	return (uint32_t)(g - core->guards);
 }
 
-/* When it may grant again, for guards that are pending. */
-int64_t guard_bless_ms(const struct core *core, const struct guard *g);
-
-/* May this broker bless it without waiting for the grace period? */
-bool guard_at_once(const struct core *core, const struct guard *g);
-
 void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report);

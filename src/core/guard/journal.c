@@ -10,6 +10,7 @@
 #include "base/human.h"
 #include "core/guard/journal.h"
 #include "core/guard/quorum.h"
+#include "core/guard/recovery.h"
 #include "core/guard/text.h"
 #include "core/turn/emit.h"
 

@@ -1,6 +1,6 @@
 /*
- * Recovery of a server of a quorum: it votes again when the others have told
- * all fences that were granted without it.
+ * Recovery.  A server of a quorum votes again when the others have told all
+ * fences that were granted without it.
  */
 #include "config.h"
 
@@ -60,13 +60,29 @@ any_fence(const struct core *core)
  * Quorum: where this broker can't reach a majority that has all fences, and
  * there may be one, another broker that can reach it has as long again.
  */
-bool
-recovery_others_first(const struct core *core, const struct guard *g)
+static bool
+others_first(const struct core *core, const struct guard *g)
 {
 	unsigned unknown, whole = whole_others(core, g, &unknown);
 
 	return quorum_used(core) && whole < quorum_majority(core) &&
 	       whole + unknown >= quorum_majority(core);
+}
+
+bool
+guard_at_once(const struct core *core, const struct guard *g)
+{
+	return core->config.owned || (g->fresh && core->config.trust_new);
+}
+
+int64_t
+guard_bless_ms(const struct core *core, const struct guard *g)
+{
+	if (core->config.owned && core->config.floor_ms > g->spell_ms)
+		return core->config.floor_ms;
+	if (guard_at_once(core, g))
+		return g->spell_ms;
+	return g->spell_ms + core->grace_ms * (others_first(core, g) ? 2 : 1);
 }
 
 void

@@ -1,15 +1,21 @@
 /*
- * A server of a quorum that has lost its data: how it gets all fences back.
+ * Recovery: when a server that may have forgotten something grants again.
  */
 #ifndef LOCKBROKER_CORE_GUARD_RECOVERY_H
 #define LOCKBROKER_CORE_GUARD_RECOVERY_H
 
 #include "core/guard/guard.h"
 
-/* Can another broker do that better?  Then it has the time of a grace period. */
-bool recovery_others_first(const struct core *core, const struct guard *g);
+/* When it may grant again, for guards that are pending. */
+int64_t guard_bless_ms(const struct core *core, const struct guard *g);
 
-/* It is about to be blessed: says so if fences rest on the clocks alone. */
+/* May this broker bless it without waiting for the grace period? */
+bool guard_at_once(const struct core *core, const struct guard *g);
+
+/*
+ * A server of a quorum is about to be blessed: says so if that fences rise rests
+ * on the clocks alone.
+ */
 void recovery_note(struct core *core, const struct guard *g);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/human.h"
 #include "core/guard/quorum.h"
+#include "core/guard/recovery.h"
 #include "core/guard/text.h"
 #include "core/guard/voters.h"
 

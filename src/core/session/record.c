@@ -66,6 +66,9 @@ session_delete(struct core *core, struct session *s)
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
 	table_fini(&s->lost_names);
 	core_disarm(core, &s->end);
+	core->sessions->nkeepers -= s->grace_ms > 0;
+	if (core->sessions->stop_next == s)
+		core->sessions->stop_next = s->hh.next;
 	core->sessions->ndetached -= s->detached;
 	HASH_DELETE(hh, core->sessions->by_id, s);
 	free(s->label);

@@ -79,8 +79,9 @@ struct sessions {
 	unsigned ndetached;
 	struct session_list withdrawing, letting_go; /* leave.h */
 	struct kept_list kept_over;		     /* kept.h: to be freed */
-	int64_t promised_ms; /* the latest valid= that was told */
-	int64_t left_ms;     /* the same, of what was not given back */
+	struct session *stop_next; /* stop.c: how far it has come */
+	int64_t promised_ms;	   /* the latest valid= that was told */
+	int64_t left_ms;	   /* the same, of what was not given back */
 };
 
 void session_init(struct core *core);
