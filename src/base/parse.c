@@ -74,6 +74,14 @@ find_unit(const char *s, size_t n)
 	return NULL;
 }
 
+int64_t
+parse_duration_unit(const char *s, size_t n)
+{
+	const struct unit *u = find_unit(s, n);
+
+	return u ? u->ms : 0;
+}
+
 bool
 parse_duration(const char *s, size_t n, int64_t *out_ms)
 {

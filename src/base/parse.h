@@ -20,6 +20,9 @@ bool parse_number(const char *s, size_t n, uint64_t max, uint64_t *out)
 bool parse_duration(const char *s, size_t n, int64_t *out_ms)
     __attribute__((warn_unused_result));
 
+/* The milliseconds of "ms", "s", "m", "h", "d"; 0 of anything else. */
+int64_t parse_duration_unit(const char *s, size_t n);
+
 /* The end of the sentence "VALUE ..." for a duration that did not parse. */
 const char *parse_duration_why(const char *s, size_t n);
 

@@ -16,33 +16,6 @@
 /* From so many seconds on, tenths of one are not told. */
 #define TENTHS_BELOW_S 20
 
-/* The protocol's units (section 2), the longest match first. */
-static const struct {
-	const char *word;
-	int64_t ms;
-} units[] = {
-	{ "ms", 1 },
-	{ "s", 1000 },
-	{ "m", 60 * 1000 },
-	{ "h", 3600 * 1000 },
-	{ "d", 24 * 3600 * 1000 },
-	{ "", 1000 },
-};
-
-static bool
-unit_find(const char *word, int64_t *ms)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(units[i].word, word) == 0) {
-			*ms = units[i].ms;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool
 is_digit(char c)
 {
@@ -79,7 +52,8 @@ timespan_parse(const char *s, int64_t *out_ms)
 		return false;
 	if (*p == '.')
 		p = fraction_read(p + 1, &nano);
-	if (!unit_find(p, &unit) || whole > DURATION_MS_MAX / unit)
+	unit = *p == '\0' ? 1000 : parse_duration_unit(p, strlen(p));
+	if (unit == 0 || whole > DURATION_MS_MAX / unit)
 		return false;
 	/* Divided first: a fraction of a day in nanounits would overflow. */
 	part = (nano / 1000 * unit + nano % 1000 * unit / 1000 +
