@@ -1,6 +1,8 @@
 # src/base: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/base/libbase.a
 src_base_libbase_a_SOURCES = \
+	src/base/address.c \
+	src/base/address.h \
 	src/base/buf.c \
 	src/base/buf.h \
 	src/base/crc16.c \

@@ -5,7 +5,7 @@
 #ifndef LOCKBROKER_CLI_CLI_H
 #define LOCKBROKER_CLI_CLI_H
 
-#include "cli/address.h"
+#include "cli/addresses.h"
 #include "cli/client.h"
 
 #include <stdbool.h>

@@ -111,6 +111,16 @@ client_open_like(struct client *c, const struct client *other)
 	return client_connect(c, (struct sockaddr *)&peer, other->peer_len);
 }
 
+static int
+resolve(const struct address *a, const struct addrinfo *hints,
+    struct addrinfo **list)
+{
+	char port[8];
+
+	snprintf(port, sizeof(port), "%u", a->port);
+	return getaddrinfo(a->host, port, hints, list);
+}
+
 bool
 client_open_at(struct client *c, const struct address *a)
 {
@@ -120,8 +130,7 @@ client_open_at(struct client *c, const struct address *a)
 	bool ok;
 
 	client_close(c);
-	if (a->host == NULL ||
-	    getaddrinfo(a->host, a->port, &hints, &list) != 0)
+	if (a->host == NULL || resolve(a, &hints, &list) != 0)
 		return false;
 	ok = client_connect(c, list->ai_addr, list->ai_addrlen);
 	freeaddrinfo(list);
@@ -188,7 +197,7 @@ client_try_host(struct client *c, const struct address *a,
 
 	memset(&hints, 0, sizeof(hints));
 	hints.ai_socktype = SOCK_STREAM;
-	rc = getaddrinfo(a->host, a->port, &hints, &all);
+	rc = resolve(a, &hints, &all);
 	if (rc != 0) {
 		c->why[0] = '\0';
 		client_ended(c, gai_strerror(rc));
@@ -210,14 +219,14 @@ client_open(struct client *c, const struct address_list *list,
     const struct client_probe *probe, struct message *reply, struct buf *errors)
 {
 	enum client_got got, all = CLIENT_GARBAGE;
-	const struct address *a;
+	const struct place *a;
 	size_t i;
 
 	for (i = 0; i < list->n; i++) {
 		a = &list->items[(probe->first + i) % list->n];
-		got = a->path != NULL
-			  ? client_try_path(c, a->path, probe, reply)
-			  : client_try_host(c, a, probe, reply);
+		got = a->at.path != NULL
+			  ? client_try_path(c, a->at.path, probe, reply)
+			  : client_try_host(c, &a->at, probe, reply);
 		c->address = a;
 		if (got == CLIENT_MESSAGE)
 			return got;

@@ -8,7 +8,7 @@
 #define LOCKBROKER_CLI_CLIENT_H
 
 #include "base/buf.h"
-#include "cli/address.h"
+#include "cli/addresses.h"
 #include "cli/message.h"
 
 #include <signal.h>
@@ -34,8 +34,8 @@ struct client {
 	uint64_t lines_left;	/* of that reply */
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
-	const struct address *address; /* borrowed from the list */
-	char why[128];		       /* why it ended */
+	const struct place *address; /* borrowed from the list */
+	char why[128];		     /* why it ended */
 	/* Ends client_wait() once it is not 0; NULL: nothing does. */
 	const volatile sig_atomic_t *stop;
 };

@@ -174,7 +174,7 @@ help_all(FILE *out)
 		     "  -h, --help         show this\n"
 		     "  -V, --version      show the version of this command\n\n"
 		     "Without -S: $LOCKBROKER, else the local socket, else "
-		     "127.0.0.1:" ADDRESS_PORT ".\n\n"
+		     "127.0.0.1:" ADDRESS_PORT_TEXT ".\n\n"
 		     "Exit status:\n");
 	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
 		fprintf(out, "  %3d  %s\n", exits[i].status, exits[i].when);

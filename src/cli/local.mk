@@ -1,8 +1,8 @@
 # src/cli: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/cli/libcli.a
 src_cli_libcli_a_SOURCES = \
-	src/cli/address.c \
-	src/cli/address.h \
+	src/cli/addresses.c \
+	src/cli/addresses.h \
 	src/cli/ask.c \
 	src/cli/ask.h \
 	src/cli/child.c \

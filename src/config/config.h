@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/address.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "config/address.h"
 #include "config/faults.h"
 
 enum config_mode {
@@ -28,7 +28,7 @@ enum config_mode {
 
 /* One place to listen on.  Owned by struct config_listen. */
 struct config_endpoint {
-	struct config_address address;
+	struct address address;
 	bool proxied;  /* tcp: proxies may close for their clients */
 	unsigned mode; /* permissions of a Unix socket: 0660 */
 	char *group;   /* of a Unix socket; "": the daemon's own */
@@ -41,7 +41,7 @@ struct config_listen {
 };
 
 struct config_nodes {
-	struct config_address *v;
+	struct address *v;
 	size_t n;
 };
 

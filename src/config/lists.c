@@ -51,8 +51,8 @@ check_kind(const struct config_node *node, enum config_node_kind kind,
 static const char *
 parse_tcp(struct config_endpoint *endpoint, const char *text)
 {
-	config_address_fini(&endpoint->address);
-	return config_address_parse_tcp(&endpoint->address, text, 0);
+	address_fini(&endpoint->address);
+	return address_parse_tcp(&endpoint->address, text, ADDRESS_PORT_ANY);
 }
 
 static const char *
@@ -112,7 +112,7 @@ default_socket(void)
 {
 	static const char name[] = "/lockbrokerd.sock";
 	const char *directory = getenv("RUNTIME_DIRECTORY");
-	struct config_address address;
+	struct address address;
 	char *path;
 	size_t n;
 
@@ -122,8 +122,8 @@ default_socket(void)
 	path = xmalloc(n + sizeof(name));
 	memcpy(path, directory, n);
 	memcpy(path + n, name, sizeof(name));
-	if (config_address_parse_unix(&address, path) == NULL) {
-		config_address_fini(&address);
+	if (address_parse_unix(&address, path) == NULL) {
+		address_fini(&address);
 		return path;
 	}
 	free(path);
@@ -137,9 +137,9 @@ parse_unix(struct config_endpoint *endpoint, const char *text)
 	char *path = text[0] == '\0' ? default_socket() : xstrdup(text);
 	const char *why = NULL;
 
-	config_address_fini(&endpoint->address);
+	address_fini(&endpoint->address);
 	if (path != NULL)
-		why = config_address_parse_unix(&endpoint->address, path);
+		why = address_parse_unix(&endpoint->address, path);
 	free(path);
 	return why;
 }
@@ -248,7 +248,7 @@ endpoint_read(struct config_endpoint *endpoint, const struct config_node *item,
 static void
 endpoint_fini(struct config_endpoint *endpoint)
 {
-	config_address_fini(&endpoint->address);
+	address_fini(&endpoint->address);
 	free(endpoint->group);
 }
 
@@ -257,12 +257,12 @@ static bool
 endpoint_is_new(
     const struct config_listen *listen, const struct config_endpoint *endpoint)
 {
-	const struct config_address *address = &endpoint->address;
+	const struct address *address = &endpoint->address;
 
 	if (address->path == NULL && address->port == 0)
 		return true;
 	for (size_t i = 0; i < listen->n; i++)
-		if (config_address_same(&listen->v[i].address, address))
+		if (address_same(&listen->v[i].address, address))
 			return false;
 	return true;
 }
@@ -320,7 +320,7 @@ static void
 listen_dump(const void *slot, FILE *out)
 {
 	const struct config_listen *listen = slot;
-	char text[CONFIG_ADDRESS_SIZE];
+	char text[ADDRESS_SIZE];
 
 	fputs(listen->n == 0 ? " []\n" : "\n", out);
 	for (size_t i = 0; i < listen->n; i++) {
@@ -328,7 +328,7 @@ listen_dump(const void *slot, FILE *out)
 
 		if (e->address.path == NULL) {
 			fprintf(out, "  - tcp: \"%s\"\n    proxied: %s\n",
-			    config_address_format(&e->address, text),
+			    address_format(&e->address, text),
 			    e->proxied ? "true" : "false");
 			continue;
 		}
@@ -349,8 +349,7 @@ listen_same(const void *a, const void *b)
 	if (la->n != lb->n)
 		return false;
 	for (size_t i = 0; i < la->n; i++)
-		if (!config_address_same(
-			&la->v[i].address, &lb->v[i].address) ||
+		if (!address_same(&la->v[i].address, &lb->v[i].address) ||
 		    la->v[i].proxied != lb->v[i].proxied ||
 		    la->v[i].mode != lb->v[i].mode ||
 		    strcmp(la->v[i].group, lb->v[i].group) != 0)
@@ -373,21 +372,22 @@ static bool
 nodes_add(struct config_nodes *nodes, const struct config_node *item,
     struct config_faults *faults)
 {
-	struct config_address address;
+	struct address address;
 	const char *why;
 
 	if (!check_kind(item, CONFIG_NODE_SCALAR, faults, EXPECTED_NODE))
 		return false;
 	if (strncmp(item->text, "unix:", 5) == 0)
-		why = config_address_parse_unix(&address, item->text + 5);
+		why = address_parse_unix(&address, item->text + 5);
 	else
-		why = config_address_parse_tcp(&address, item->text, 1);
+		why =
+		    address_parse_tcp(&address, item->text, ADDRESS_PORT_GIVEN);
 	if (why != NULL)
 		return fault_value(item, faults, why, EXPECTED_NODE);
 	for (size_t i = 0; i < nodes->n; i++) {
-		if (!config_address_same(&nodes->v[i], &address))
+		if (!address_same(&nodes->v[i], &address))
 			continue;
-		config_address_fini(&address);
+		address_fini(&address);
 		return fault_value(
 		    item, faults, "is given twice", "each node once");
 	}
@@ -401,7 +401,7 @@ nodes_fini(void *slot)
 	struct config_nodes *nodes = slot;
 
 	for (size_t i = 0; i < nodes->n; i++)
-		config_address_fini(&nodes->v[i]);
+		address_fini(&nodes->v[i]);
 	free(nodes->v);
 	memset(nodes, 0, sizeof(*nodes));
 }
@@ -425,13 +425,13 @@ static void
 nodes_dump(const void *slot, FILE *out)
 {
 	const struct config_nodes *nodes = slot;
-	char text[CONFIG_ADDRESS_SIZE];
+	char text[ADDRESS_SIZE];
 
 	fputs(nodes->n == 0 ? " []\n" : "\n", out);
 	for (size_t i = 0; i < nodes->n; i++) {
 		fputs("    - ", out);
 		config_value_write_quoted(
-		    config_address_format(&nodes->v[i], text), out);
+		    address_format(&nodes->v[i], text), out);
 		fputc('\n', out);
 	}
 }
@@ -445,7 +445,7 @@ nodes_same(const void *a, const void *b)
 	if (na->n != nb->n)
 		return false;
 	for (size_t i = 0; i < na->n; i++)
-		if (!config_address_same(&na->v[i], &nb->v[i]))
+		if (!address_same(&na->v[i], &nb->v[i]))
 			return false;
 	return true;
 }

@@ -1,8 +1,6 @@
 # src/config: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/config/libconfig.a
 src_config_libconfig_a_SOURCES = \
-	src/config/address.c \
-	src/config/address.h \
 	src/config/check.c \
 	src/config/check.h \
 	src/config/config.c \

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "config/address.h"
 #include "config/faults.h"
 #include "config/fields.h"
 #include "config/node.h"
@@ -214,13 +214,13 @@ name_check(const struct config_field *field, const char *text)
 static const char *
 address_check(const struct config_field *field, const char *text)
 {
-	struct config_address address = { 0 };
+	struct address address = { 0 };
 	const char *why = NULL;
 
 	(void)field;
 	if (text[0] != '\0')
-		why = config_address_parse_tcp(&address, text, 1);
-	config_address_fini(&address);
+		why = address_parse_tcp(&address, text, ADDRESS_PORT_GIVEN);
+	address_fini(&address);
 	return why;
 }
 

@@ -500,12 +500,12 @@ static const char **
 node_texts(const struct config_nodes *nodes)
 {
 	const char **v =
-	    xcalloc(1, nodes->n * (sizeof(char *) + CONFIG_ADDRESS_SIZE) + 1);
+	    xcalloc(1, nodes->n * (sizeof(char *) + ADDRESS_SIZE) + 1);
 	char *text = (char *)(v + nodes->n);
 	size_t i;
 
-	for (i = 0; i < nodes->n; i++, text += CONFIG_ADDRESS_SIZE)
-		v[i] = config_address_format(&nodes->v[i], text);
+	for (i = 0; i < nodes->n; i++, text += ADDRESS_SIZE)
+		v[i] = address_format(&nodes->v[i], text);
 	return v;
 }
 
@@ -586,7 +586,7 @@ broker_free(struct broker *b)
 static bool
 listen_one(struct broker *b, const struct config_endpoint *e, struct buf *why)
 {
-	const struct config_address *a = &e->address;
+	const struct address *a = &e->address;
 
 	if (a->path != NULL)
 		return front_listen_unix(

@@ -104,7 +104,7 @@ cluster_open(struct node *n)
 }
 
 struct node *
-cluster_node_new(struct topology *t, const struct config_address *address)
+cluster_node_new(struct topology *t, const struct address *address)
 {
 	struct node *n = xcalloc(1, sizeof(*n));
 
@@ -128,14 +128,14 @@ cluster_node_free(struct node *n)
 		t->next = NULL;
 	TAILQ_REMOVE(&t->nodes, n, entry);
 	pool_free(n->pool);
-	config_address_fini(&n->address);
+	address_fini(&n->address);
 	free(n);
 }
 
 struct node *
 cluster_node_at(struct topology *t, const char *host, uint16_t port)
 {
-	struct config_address address = { .port = port };
+	struct address address = { .port = port };
 	struct node *n;
 
 	TAILQ_FOREACH (n, &t->nodes, entry)
@@ -145,7 +145,7 @@ cluster_node_at(struct topology *t, const char *host, uint16_t port)
 	address.host = xstrdup(host);
 	n = cluster_node_new(t, &address);
 	n->map = t->map;
-	config_address_fini(&address);
+	address_fini(&address);
 	return n;
 }
 
@@ -153,14 +153,14 @@ void
 cluster_place(struct topology *t, uint32_t shard, struct node *n)
 {
 	struct bucket *b = &t->buckets[shard];
-	char why[CONFIG_ADDRESS_SIZE + 32] = "nobody has its slot";
-	char text[CONFIG_ADDRESS_SIZE];
+	char why[ADDRESS_SIZE + 32] = "nobody has its slot";
+	char text[ADDRESS_SIZE];
 
 	if (b->node == n)
 		return;
 	if (n)
 		(void)snprintf(why, sizeof(why), "its slot is on %s",
-		    config_address_format(&n->address, text));
+		    address_format(&n->address, text));
 	cluster_tell(t, shard, false, why);
 	if (b->node && --b->node->buckets == 0)
 		b->node->unneeded_ms = now_ms();

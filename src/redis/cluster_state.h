@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/address.h"
 #include "base/list.h"
-#include "config/address.h"
 #include "redis/once.h"
 #include "redis/pool.h"
 #include "redis/topology.h"
@@ -25,13 +25,13 @@
 struct node {
 	TAILQ_ENTRY(node) entry;
 	struct topology *cluster;
-	struct config_address address; /* owned */
-	struct pool *pool;	       /* NULL: nothing is sent there */
-	unsigned buckets;	       /* that are on it */
-	unsigned map;		       /* number of the last map to name it */
-	bool seed;		       /* of redis.nodes */
-	int64_t unneeded_ms;	       /* since when it has no buckets */
-	uint64_t epoch;		       /* of its view of the cluster */
+	struct address address; /* owned */
+	struct pool *pool;	/* NULL: nothing is sent there */
+	unsigned buckets;	/* that are on it */
+	unsigned map;		/* number of the last map to name it */
+	bool seed;		/* of redis.nodes */
+	int64_t unneeded_ms;	/* since when it has no buckets */
+	uint64_t epoch;		/* of its view of the cluster */
 };
 TAILQ_HEAD(node_list, node);
 
@@ -83,7 +83,7 @@ void cluster_settle(struct topology *t, uint32_t shard);
 void cluster_place(struct topology *t, uint32_t shard, struct node *n);
 
 struct node *cluster_node_new(
-    struct topology *t, const struct config_address *address);
+    struct topology *t, const struct address *address);
 void cluster_node_free(struct node *n);
 
 /* The node of that address; a new one where there is none. */

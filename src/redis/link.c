@@ -168,7 +168,7 @@ link_greeted(struct link *l)
 static void
 connect_to(struct link *l, const char *ip)
 {
-	const struct config_address *a = l->config.address;
+	const struct address *a = l->config.address;
 	redisContext *c;
 
 	link_set_state(l, LINK_CONNECTING);
@@ -223,7 +223,7 @@ on_resolved(void *arg, const struct resolved *result, const char *why)
 static void
 attempt(struct link *l)
 {
-	const struct config_address *a = l->config.address;
+	const struct address *a = l->config.address;
 	struct in6_addr ip;
 
 	assert(!l->c);

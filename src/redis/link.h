@@ -25,7 +25,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "config/address.h"
+#include "base/address.h"
 #include "redis/info.h"
 #include "store/call.h"
 
@@ -53,7 +53,7 @@ enum link_state {
 struct link_config {
 	struct event_base *base;
 	struct resolver *resolver;
-	const struct config_address *address;
+	const struct address *address;
 	const char *user;     /* "": the default user */
 	const char *password; /* "": no AUTH */
 	unsigned database;

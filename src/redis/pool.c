@@ -297,7 +297,7 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 	p->config = *config;
 	p->handler = *handler;
 	p->arg = arg;
-	(void)config_address_format(config->address, p->node);
+	(void)address_format(config->address, p->node);
 	p->nlanes = config->redis->connections;
 	p->lanes = xcalloc(p->nlanes, sizeof(*p->lanes));
 	link_config_init(p, &c);
@@ -342,7 +342,7 @@ pool_move(struct pool *p, const char *why)
 	for (i = 0; i < p->nlanes; i++)
 		link_move(p->lanes[i].link, why);
 	listener_move(p->listener, why);
-	(void)config_address_format(p->config.address, p->node);
+	(void)address_format(p->config.address, p->node);
 	p->down_lines = 0;
 	memset(&p->spells, 0, sizeof(p->spells));
 	p->short_told = p->policy_told = false;

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/address.h"
+#include "base/address.h"
 #include "redis/redis.h"
 #include "store/gather.h"
 
@@ -35,7 +35,7 @@ struct pool_config {
 	struct resolver *resolver;
 	struct gather *gather;
 	const struct config_redis *redis;
-	const struct config_address *address;
+	const struct address *address;
 	const char *client_name;
 	struct tls *tls; /* NULL: plain text */
 	int64_t lease_ms;

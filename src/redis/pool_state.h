@@ -44,7 +44,7 @@ struct pool {
 	struct pool_config config;
 	struct pool_handler handler;
 	void *arg;
-	char node[CONFIG_ADDRESS_SIZE];
+	char node[ADDRESS_SIZE];
 	uint32_t nlanes;
 	struct lane *lanes;
 	uint32_t nup;

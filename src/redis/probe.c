@@ -40,15 +40,15 @@ probe_nodes(struct probe *probe)
 /* ---- Sentinels ---- */
 
 /* The address that most of them name, or NULL. */
-static const struct config_address *
-majority(const struct config_address *said, size_t n, size_t configured)
+static const struct address *
+majority(const struct address *said, size_t n, size_t configured)
 {
 	size_t i, k, votes;
 
 	for (i = 0; i < n; i++) {
 		votes = 0;
 		for (k = 0; k < n; k++)
-			votes += config_address_same(&said[i], &said[k]);
+			votes += address_same(&said[i], &said[k]);
 		if (votes > configured / 2)
 			return &said[i];
 	}
@@ -59,8 +59,8 @@ static void
 probe_sentinels(struct probe *probe)
 {
 	const struct config_nodes *nodes = &probe->config->redis.nodes;
-	struct config_address *said = xcalloc(nodes->n, sizeof(*said));
-	const struct config_address *master;
+	struct address *said = xcalloc(nodes->n, sizeof(*said));
+	const struct address *master;
 	size_t i, n = 0;
 
 	for (i = 0; i < nodes->n; i++)
@@ -77,7 +77,7 @@ probe_sentinels(struct probe *probe)
 		    "is 0: a failover may grant a lock twice; only fences"
 		    " help then");
 	for (i = 0; i < n; i++)
-		config_address_fini(&said[i]);
+		address_fini(&said[i]);
 	free(said);
 }
 
@@ -85,19 +85,19 @@ probe_sentinels(struct probe *probe)
 
 /* What is gathered from the map: each master once. */
 struct masters {
-	struct config_address *v; /* owned */
+	struct address *v; /* owned */
 	size_t n;
 	size_t room;
 	unsigned covered; /* slots */
 };
 
 static bool
-is_among(const struct masters *m, const struct config_address *one)
+is_among(const struct masters *m, const struct address *one)
 {
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		if (config_address_same(&m->v[i], one))
+		if (address_same(&m->v[i], one))
 			return true;
 	return false;
 }
@@ -105,7 +105,7 @@ is_among(const struct masters *m, const struct config_address *one)
 static void
 add_master(void *arg, const struct cluster_range *range)
 {
-	struct config_address one = { .port = range->port };
+	struct address one = { .port = range->port };
 	struct masters *m = arg;
 
 	if (!range->master || range->last < range->first)
@@ -115,12 +115,12 @@ add_master(void *arg, const struct cluster_range *range)
 	if (m->n < m->room && !is_among(m, &one))
 		m->v[m->n++] = one;
 	else
-		config_address_fini(&one);
+		address_fini(&one);
 }
 
 static bool
-probe_masters(struct probe *probe, const struct config_address *asked,
-    const redisReply *slots)
+probe_masters(
+    struct probe *probe, const struct address *asked, const redisReply *slots)
 {
 	struct masters m = { .room = slots->elements };
 	size_t i;
@@ -132,7 +132,7 @@ probe_masters(struct probe *probe, const struct config_address *asked,
 	for (i = 0; i < m.n; i++) {
 		if (ok)
 			probe_server(probe, &m.v[i]);
-		config_address_fini(&m.v[i]);
+		address_fini(&m.v[i]);
 	}
 	free(m.v);
 	if (ok)
@@ -144,7 +144,7 @@ probe_masters(struct probe *probe, const struct config_address *asked,
 
 /* Asks one node for the map; true where it had one. */
 static bool
-probe_map(struct probe *probe, const struct config_address *address)
+probe_map(struct probe *probe, const struct address *address)
 {
 	const struct config_redis *redis = &probe->config->redis;
 	struct probe_conn c;

@@ -65,7 +65,7 @@ probe_find(struct probe_conn *c, enum finding finding, const char *fmt, ...)
 }
 
 static redisContext *
-open_socket(const struct probe *probe, const struct config_address *a)
+open_socket(const struct probe *probe, const struct address *a)
 {
 	const struct config_redis *redis = &probe->config->redis;
 	struct timeval connect = ms_to_timeval(redis->connect_timeout_ms);
@@ -110,15 +110,14 @@ authenticate(struct probe_conn *c, const char *user, const char *password)
 
 bool
 probe_open(struct probe_conn *c, struct probe *probe, const char *kind,
-    const struct config_address *address, const char *user,
-    const char *password)
+    const struct address *address, const char *user, const char *password)
 {
-	char node[CONFIG_ADDRESS_SIZE], why[160];
+	char node[ADDRESS_SIZE], why[160];
 	int64_t began = now_ms();
 
 	c->probe = probe;
 	(void)snprintf(c->what, sizeof(c->what), "%s %s", kind,
-	    config_address_format(address, node));
+	    address_format(address, node));
 	c->context = open_socket(probe, address);
 	if (c->context->err)
 		probe_find(c, FINDING_FAIL, "can't be reached: %s",

@@ -10,7 +10,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "config/address.h"
+#include "base/address.h"
 
 struct config;
 struct tls;
@@ -43,7 +43,7 @@ struct probe {
 /* One server or Sentinel, connected. */
 struct probe_conn {
 	struct probe *probe;
-	char what[CONFIG_ADDRESS_SIZE + 16]; /* "redis HOST:PORT" */
+	char what[ADDRESS_SIZE + 16]; /* "redis HOST:PORT" */
 	redisContext *context;
 };
 
@@ -54,8 +54,7 @@ void probe_find(struct probe_conn *c, enum finding finding, const char *fmt,
 
 /* Connects and authenticates; where that fails it says so, and is false. */
 bool probe_open(struct probe_conn *c, struct probe *probe, const char *kind,
-    const struct config_address *address, const char *user,
-    const char *password);
+    const struct address *address, const char *user, const char *password);
 void probe_close(struct probe_conn *c);
 
 /*

@@ -14,7 +14,7 @@
 #include "redis/sentinel_answer.h"
 
 static bool
-ask_master(struct probe_conn *c, struct config_address *master)
+ask_master(struct probe_conn *c, struct address *master)
 {
 	const char *name = c->probe->config->redis.master;
 	redisReply *reply =
@@ -135,8 +135,8 @@ check_hints(struct probe_conn *c)
 }
 
 bool
-probe_sentinel(struct probe *probe, const struct config_address *address,
-    struct config_address *master)
+probe_sentinel(
+    struct probe *probe, const struct address *address, struct address *master)
 {
 	const struct config_redis *redis = &probe->config->redis;
 	struct probe_conn c;

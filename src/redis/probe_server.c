@@ -550,7 +550,7 @@ check_all(struct server *s)
 }
 
 void
-probe_server(struct probe *probe, const struct config_address *address)
+probe_server(struct probe *probe, const struct address *address)
 {
 	const struct config_redis *redis = &probe->config->redis;
 	struct server s = { .config = probe->config };

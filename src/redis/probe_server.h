@@ -8,20 +8,20 @@
 #include <stdint.h>
 
 struct config;
-struct config_address;
+struct address;
 struct probe;
 struct probe_conn;
 
 /* A server that should keep locks, in any mode. */
-void probe_server(struct probe *probe, const struct config_address *address);
+void probe_server(struct probe *probe, const struct address *address);
 
 /* Have the brokers that use it the same lease as the configuration? */
 void probe_guard(
     struct probe_conn *c, const struct config *config, int64_t server_ms);
 
 /* A Sentinel.  True, with what it says is the master; the caller frees that. */
-bool probe_sentinel(struct probe *probe, const struct config_address *address,
-    struct config_address *master);
+bool probe_sentinel(
+    struct probe *probe, const struct address *address, struct address *master);
 
 /* A setting of the server as it runs; false where it is not told. */
 bool probe_setting(

@@ -30,7 +30,7 @@
 /* One of them. Owned by its sentinels. */
 struct sentinel {
 	struct sentinels *all;
-	char node[CONFIG_ADDRESS_SIZE];
+	char node[ADDRESS_SIZE];
 	struct link *asking;
 	struct link *listening;
 	bool asked; /* and not answered yet */
@@ -304,8 +304,8 @@ static const struct link_handler listening_handler = { on_listening_up,
 /* ---- life ---- */
 
 static void
-sentinel_init(struct sentinels *s, struct sentinel *one,
-    const struct config_address *address)
+sentinel_init(
+    struct sentinels *s, struct sentinel *one, const struct address *address)
 {
 	const struct config_redis *redis = &s->env->config->redis;
 	struct link_config c = {
@@ -323,7 +323,7 @@ sentinel_init(struct sentinels *s, struct sentinel *one,
 	};
 
 	one->all = s;
-	(void)config_address_format(address, one->node);
+	(void)address_format(address, one->node);
 	one->asking = link_new(&c, &asking_handler, one);
 	c.channel = "+switch-master";
 	one->listening = link_new(&c, &listening_handler, one);

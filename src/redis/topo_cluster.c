@@ -121,14 +121,14 @@ on_range(void *arg, const struct cluster_range *range)
 static void
 log_map(const struct topology *t, const struct node *from, unsigned moved)
 {
-	char text[CONFIG_ADDRESS_SIZE];
+	char text[ADDRESS_SIZE];
 	const struct node *n;
 	int64_t masters = 0;
 
 	TAILQ_FOREACH (n, &t->nodes, entry)
 		masters += n->buckets > 0;
 	LOG(NOTICE, "cluster-map",
-	    LOG_S("from", config_address_format(&from->address, text)),
+	    LOG_S("from", address_format(&from->address, text)),
 	    LOG_N("masters", masters), LOG_N("buckets_moved", moved));
 }
 
@@ -155,13 +155,13 @@ take_over(struct topology *t, const struct reading *r, const struct node *from)
 static void
 complain(struct topology *t, const struct node *n, const redisReply *reply)
 {
-	char text[CONFIG_ADDRESS_SIZE];
+	char text[ADDRESS_SIZE];
 
 	if (t->deaf)
 		return;
 	t->deaf = true;
 	LOG(WARNING, "cluster-no-map",
-	    LOG_S("node", config_address_format(&n->address, text)),
+	    LOG_S("node", address_format(&n->address, text)),
 	    LOG_S("error", reply->type == REDIS_REPLY_ERROR ? reply->str : ""),
 	    LOG_S("advice", "is it a Redis Cluster, and may redis.user run"
 			    " CLUSTER SLOTS?"));

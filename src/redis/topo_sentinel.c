@@ -37,9 +37,9 @@
 struct topology {
 	struct topology_env env;
 	struct sentinels *sentinels;
-	struct config_address address; /* the master; host NULL: none yet */
-	struct pool *pool;	       /* NULL until there is one */
-	bool refused;		       /* it says that it is no master */
+	struct address address; /* the master; host NULL: none yet */
+	struct pool *pool;	/* NULL until there is one */
+	bool refused;		/* it says that it is no master */
 	struct event *decide;
 	int64_t first_ms; /* when the first of them answered; 0: none did */
 };
@@ -137,14 +137,14 @@ open_pool(struct topology *t)
 static void
 follow(struct topology *t, const struct sentinels_answer *said)
 {
-	char from[CONFIG_ADDRESS_SIZE] = "", to[CONFIG_ADDRESS_SIZE];
+	char from[ADDRESS_SIZE] = "", to[ADDRESS_SIZE];
 
 	if (t->address.host)
-		(void)config_address_format(&t->address, from);
+		(void)address_format(&t->address, from);
 	free(t->address.host);
 	t->address.host = xstrdup(said->host);
 	t->address.port = said->port;
-	(void)config_address_format(&t->address, to);
+	(void)address_format(&t->address, to);
 	t->refused = false;
 	if (!t->pool) {
 		LOG(NOTICE, "master", LOG_S("node", to),

@@ -32,7 +32,7 @@ struct topology {
 	struct topology_env env;
 	struct pool *pool;
 	struct embedded *embedded; /* NULL: the server is not ours */
-	struct config_address address;
+	struct address address;
 	bool replica;	       /* the server says that it is one */
 	int64_t replica_ms;    /* put up with next time */
 	struct event *look_up; /* when that is over */

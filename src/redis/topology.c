@@ -11,8 +11,8 @@
 #define REMIND_MS (INT64_C(5) * 60 * 1000)
 
 struct pool_config
-topology_pool(const struct topology_env *env,
-    const struct config_address *address, int64_t retry_ms_max)
+topology_pool(const struct topology_env *env, const struct address *address,
+    int64_t retry_ms_max)
 {
 	return (struct pool_config){
 		.base = env->base,

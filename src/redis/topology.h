@@ -17,7 +17,7 @@
 #include "store/gather.h"
 
 struct config;
-struct config_address;
+struct address;
 struct event_base;
 struct pool;
 struct pool_config;
@@ -52,7 +52,7 @@ struct topology_ops {
 
 /* For a pool of the topology's; the address must outlive it. */
 struct pool_config topology_pool(const struct topology_env *env,
-    const struct config_address *address, int64_t retry_ms_max);
+    const struct address *address, int64_t retry_ms_max);
 
 extern const struct topology_ops topo_standalone; /* and embedded */
 extern const struct topology_ops topo_sentinel;

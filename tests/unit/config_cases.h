@@ -316,7 +316,7 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{tcp: \"[::1]\"}]",
 	    "t:1:16: listen.tcp: '[::1]' has no port, " IN_TCP },
 	{ "listen: [{tcp: \"[:\"}]",
-	    "t:1:16: listen.tcp: '[:' has no port, " IN_TCP },
+	    "t:1:16: listen.tcp: '[:' lacks a ']', " IN_TCP },
 	{ "listen: [{tcp: \"[]:1\"}]",
 	    "t:1:16: listen.tcp: '[]:1' has no host, " IN_TCP },
 	{ "listen: [{tcp: \"[1.2.3.4]:1\"}]",

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
-#include "cli/address.h"
+#include "cli/addresses.h"
 #include "cli/exit.h"
 #include "cli/json.h"
 #include "cli/message.h"
@@ -138,7 +138,7 @@ static const struct {
 	{ "[::1]:77", "|::1|77;" },
 	{ "[::1]", "|::1|5625;" },
 	{ "::1", "|::1|5625;" },
-	{ "/a,b:2,[c]:3", "/a||;|b|2;|c|3;" },
+	{ "/a,b:2,[fe80::1%eth0]:3", "/a||;|b|2;|fe80::1%eth0|3;" },
 	{ "", NULL },
 	{ ",", NULL },
 	{ "a,", NULL },
@@ -151,6 +151,9 @@ static const struct {
 	{ "[]:1", NULL },
 	{ "[::1]1", NULL },
 	{ "[::1]:", NULL },
+	{ "a:b:c", NULL },
+	{ "[host]:1", NULL },
+	{ "a b", NULL },
 };
 
 START_TEST(address_row)
@@ -167,12 +170,14 @@ START_TEST(address_row)
 		return;
 	}
 	for (i = 0; i < list.n; i++) {
-		const struct address *a = &list.items[i];
+		const struct address *a = &list.items[i].at;
+		char port[8] = "";
 
+		if (a->port > 0)
+			snprintf(port, sizeof(port), "%u", a->port);
 		snprintf(parts + strlen(parts), sizeof(parts) - strlen(parts),
 		    "%s|%s|%s;", a->path != NULL ? a->path : "",
-		    a->host != NULL ? a->host : "",
-		    a->port != NULL ? a->port : "");
+		    a->host != NULL ? a->host : "", port);
 	}
 	ck_assert_ptr_nonnull(addresses[_i].parts);
 	ck_assert_str_eq(parts, addresses[_i].parts);

@@ -1,10 +1,10 @@
 /*
- * The form of addresses in the configuration.  Owns nothing beyond the
- * strings of an address; must not resolve or open anything.
+ * The form of addresses, in the configuration and on the command line.  Owns
+ * nothing beyond the strings of an address; must not resolve or open anything.
  */
-#include <config.h> /* not "config.h": this directory has one of its own */
+#include "config.h"
 
-#include "config/address.h"
+#include "base/address.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -73,35 +73,58 @@ check_host(const char *host, bool brackets)
 	return is_ipv6(host) ? NULL : "has no valid IPv6 address in brackets";
 }
 
-const char *
-config_address_parse_tcp(
-    struct config_address *out, const char *text, unsigned port_min)
+/* The host begins at text, or behind the bracket; *port is NULL if none is. */
+static const char *
+split(const char *text, bool optional, size_t *host_len, const char **port)
 {
-	const char *colon = strrchr(text, ':');
+	const char *colon = strrchr(text, ':'), *end = strchr(text, ']');
+
+	*port = NULL;
+	*host_len = strlen(text);
+	if (text[0] == '[' && end == NULL)
+		return "lacks a ']'";
+	if (text[0] == '[') {
+		*host_len = (size_t)(end - text - 1);
+		if (end[1] != '\0' && end[1] != ':')
+			return "has something other than :PORT after the ']'";
+		*port = end[1] == ':' ? end + 2 : NULL;
+	} else if (colon != NULL && (!optional || strchr(text, ':') == colon)) {
+		*host_len = (size_t)(colon - text);
+		*port = colon + 1;
+	}
+	return *port == NULL && !optional ? "has no port" : NULL;
+}
+
+const char *
+address_parse_tcp(struct address *out, const char *text, enum address_port need)
+{
 	bool brackets = text[0] == '[';
-	const char *why;
-	uint64_t port;
-	size_t n;
+	uint64_t number = ADDRESS_PORT;
+	const char *why, *port;
+	size_t host_len;
 
 	memset(out, 0, sizeof(*out));
 	if (text[0] == '\0')
 		return "is empty";
-	if (colon == NULL || (brackets && colon > text && colon[-1] != ']'))
-		return "has no port";
-	if (!parse_number(colon + 1, strlen(colon + 1), UINT16_MAX, &port) ||
-	    port < port_min)
-		return "has no valid port";
-	n = (size_t)(colon - text);
-	out->host = brackets ? xstrndup(text + 1, n - 2) : xstrndup(text, n);
-	out->port = (uint16_t)port;
-	why = check_host(out->host, brackets);
+	why = split(text, need == ADDRESS_PORT_ASSUMED, &host_len, &port);
 	if (why != NULL)
-		config_address_fini(out);
+		return why;
+	if (port != NULL &&
+	    (!parse_number(port, strlen(port), UINT16_MAX, &number) ||
+		(number == 0 && need != ADDRESS_PORT_ANY)))
+		return "has no valid port";
+	out->host = xstrndup(text + brackets, host_len);
+	out->port = (uint16_t)number;
+	/* A bare V6 address has more than one colon, and no port after it. */
+	why = check_host(
+	    out->host, brackets || (port == NULL && strchr(text, ':') != NULL));
+	if (why != NULL)
+		address_fini(out);
 	return why;
 }
 
 const char *
-config_address_parse_unix(struct config_address *out, const char *path)
+address_parse_unix(struct address *out, const char *path)
 {
 	memset(out, 0, sizeof(*out));
 	if (path[0] != '/')
@@ -116,28 +139,25 @@ config_address_parse_unix(struct config_address *out, const char *path)
 }
 
 const char *
-config_address_format(
-    const struct config_address *address, char buf[CONFIG_ADDRESS_SIZE])
+address_format(const struct address *address, char buf[ADDRESS_SIZE])
 {
 	int n;
 
 	if (address->path != NULL)
-		n = snprintf(
-		    buf, CONFIG_ADDRESS_SIZE, "unix:%s", address->path);
+		n = snprintf(buf, ADDRESS_SIZE, "unix:%s", address->path);
 	else if (strchr(address->host, ':') != NULL)
-		n = snprintf(buf, CONFIG_ADDRESS_SIZE, "[%s]:%u", address->host,
-		    address->port);
+		n = snprintf(
+		    buf, ADDRESS_SIZE, "[%s]:%u", address->host, address->port);
 	else
-		n = snprintf(buf, CONFIG_ADDRESS_SIZE, "%s:%u", address->host,
-		    address->port);
-	assert(n > 0 && n < CONFIG_ADDRESS_SIZE);
+		n = snprintf(
+		    buf, ADDRESS_SIZE, "%s:%u", address->host, address->port);
+	assert(n > 0 && n < ADDRESS_SIZE);
 	return buf;
 }
 
 /* Host names are compared as the DNS does, without regard to case. */
 bool
-config_address_same(
-    const struct config_address *a, const struct config_address *b)
+address_same(const struct address *a, const struct address *b)
 {
 	if ((a->path == NULL) != (b->path == NULL))
 		return false;
@@ -147,7 +167,7 @@ config_address_same(
 }
 
 void
-config_address_fini(struct config_address *address)
+address_fini(struct address *address)
 {
 	free(address->host);
 	free(address->path);

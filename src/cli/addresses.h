@@ -2,25 +2,23 @@
  * Where brokers are: HOST:PORT, [V6]:PORT, HOST, or /PATH of a Unix socket,
  * separated by commas. Knows the text only; client.c connects.
  */
-#ifndef LOCKBROKER_CLI_ADDRESS_H
-#define LOCKBROKER_CLI_ADDRESS_H
+#ifndef LOCKBROKER_CLI_ADDRESSES_H
+#define LOCKBROKER_CLI_ADDRESSES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ADDRESS_PORT "5625"
+#include "base/address.h"
 
 /* One place to try. Belongs to its list. */
-struct address {
+struct place {
 	char *text; /* as it was given, for messages and the prompt */
-	char *path; /* of a Unix socket, or NULL */
-	char *host; /* or NULL */
-	char *port; /* or NULL */
+	struct address at;
 };
 
 /* What to try, in order. Whoever holds it calls address_list_fini(). */
 struct address_list {
-	struct address *items;
+	struct place *items;
 	size_t n;
 };
 
