@@ -14,6 +14,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/heap.h \
 	src/base/human.c \
 	src/base/human.h \
+	src/base/json.c \
+	src/base/json.h \
 	src/base/limits.h \
 	src/base/list.h \
 	src/base/log.c \

@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/syslog_out.h"
@@ -38,9 +39,6 @@
 
 /* Kept free for "...", the closing quote, the closing brace and the end. */
 #define LINE_RESERVE 8
-
-/* The longest escape of one byte, "\u00ff". */
-#define ESCAPE_BYTES_MAX 6
 
 enum log_stderr { STDERR_UNKNOWN, STDERR_PLAIN, STDERR_SOCKET, STDERR_JOURNAL };
 
@@ -182,40 +180,13 @@ escape_text(char *out, size_t *len, const char *s, size_t n)
 	return 1;
 }
 
-/*
- * The same for JSON.  A byte that is no part of well-formed UTF-8 is written
- * as the text \xNN; control characters, C1 too, as \u00NN.
- */
-static size_t
-escape_json(char *out, size_t *len, const char *s, size_t n)
-{
-	unsigned char c = (unsigned char)s[0];
-	size_t took = parse_utf8_char(s, n);
-
-	if (took == 0) {
-		*len = (size_t)sprintf(out, "\\\\x%02x", c);
-		return 1;
-	}
-	if (took == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0)
-		*len = (size_t)sprintf(out, "\\u%04x", (unsigned)(s[1] & 0xff));
-	else if (c == '"' || c == '\\')
-		*len = (size_t)sprintf(out, "\\%c", c);
-	else if (c < ' ' || c == 0x7f)
-		*len = (size_t)sprintf(out, "\\u%04x", c);
-	else {
-		memcpy(out, s, took);
-		*len = took;
-	}
-	return took;
-}
-
 static void
 line_quote(struct line *l, const char *s, size_t n)
 {
 	size_t (*escape)(char *out, size_t *len, const char *s, size_t n) =
-	    logger.settings.format == LOG_FORMAT_JSON ? escape_json
+	    logger.settings.format == LOG_FORMAT_JSON ? json_escape
 						      : escape_text;
-	char out[ESCAPE_BYTES_MAX + 1];
+	char out[JSON_ESCAPE_SIZE];
 	size_t i = 0, len = 0;
 
 	line_add(l, "\"", 1);

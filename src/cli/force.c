@@ -6,7 +6,7 @@
 #include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/holder.h"
-#include "cli/json.h"
+#include "cli/json_reply.h"
 #include "cli/request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"

@@ -20,8 +20,8 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/force.c \
 	src/cli/holder.c \
 	src/cli/holder.h \
-	src/cli/json.c \
-	src/cli/json.h \
+	src/cli/json_reply.c \
+	src/cli/json_reply.h \
 	src/cli/message.c \
 	src/cli/message.h \
 	src/cli/options.c \

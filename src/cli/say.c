@@ -10,7 +10,7 @@
 #include "cli/say.h"
 
 #include "cli/exit.h"
-#include "cli/json.h"
+#include "cli/json_reply.h"
 #include "cli/message.h"
 #include "cli/timespan.h"
 

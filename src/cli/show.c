@@ -7,7 +7,7 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
-#include "cli/json.h"
+#include "cli/json_reply.h"
 #include "cli/request.h"
 #include "cli/say.h"
 #include "cli/table.h"

@@ -6,7 +6,7 @@
 #include "cli/table.h"
 
 #include "base/parse.h"
-#include "cli/json.h"
+#include "cli/json_reply.h"
 #include "cli/message.h"
 #include "cli/timespan.h"
 

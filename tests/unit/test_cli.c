@@ -13,7 +13,7 @@
 #include "base/xmalloc.h"
 #include "cli/addresses.h"
 #include "cli/exit.h"
-#include "cli/json.h"
+#include "cli/json_reply.h"
 #include "cli/message.h"
 #include "cli/request.h"
 #include "cli/timespan.h"
@@ -487,7 +487,7 @@ START_TEST(json_line)
 	json_strs(&j, "body", rows, 2);
 	buf_addc(&j.text, '\0');
 	ck_assert_str_eq(buf_data(&j.text),
-	    "{\"name\":\"\\\"\\\\\\u0001\\u007f\xc3\xbc\\ufffd\","
+	    "{\"name\":\"\\\"\\\\\\u0001\\u007f\xc3\xbc\\\\xff\","
 	    "\"fence\":17,\"ttl_ms\":9898,\"label\":\"17\","
 	    "\"waiters\":\"x\",\"age\":\"5\",\"new\":\"1\","
 	    "\"fence\":\"7,8\",\"body\":[\"x\\u0009y\",\"\"]");
