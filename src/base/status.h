@@ -15,13 +15,14 @@ enum status {
 };
 
 /* clang-format off */
+/* EVENT(identifier, "WORD") */
 #define EVENTS(EVENT) \
-	EVENT(ATRISK, "!ATRISK") \
-	EVENT(SAFE, "!SAFE") \
-	EVENT(LOST, "!LOST") \
-	EVENT(HELD, "!HELD") \
-	EVENT(FREE, "!FREE") \
-	EVENT(SHUTDOWN, "!SHUTDOWN")
+	EVENT(ATRISK, "ATRISK") \
+	EVENT(SAFE, "SAFE") \
+	EVENT(LOST, "LOST") \
+	EVENT(HELD, "HELD") \
+	EVENT(FREE, "FREE") \
+	EVENT(SHUTDOWN, "SHUTDOWN")
 /* clang-format on */
 
 enum event_id {

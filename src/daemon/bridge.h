@@ -64,11 +64,12 @@ void handler_request(void *arg, struct conn *c, const struct request *r);
 /* lists.c: verbs that answer with several lines */
 void handle_list(struct broker *b, struct conn *c, const struct request *r);
 /*
- * Answers a QUEUE, with so many lines at most; 0: as many as usual.
+ * Answers a QUEUE (`reply` says which), with so many lines at most; 0: as many as usual.
  * `elsewhere` has fields where another has the name.
  */
-void lists_queue(struct broker *b, struct conn *c, struct span tag,
-    struct span name, size_t limit, const struct core_row *elsewhere);
+void lists_queue(struct broker *b, struct conn *c,
+    const struct wire_reply *reply, struct span name, size_t limit,
+    const struct core_row *elsewhere);
 void handle_names(struct broker *b, struct conn *c, const struct request *r);
 void handle_help(struct broker *b, struct conn *c, const struct request *r);
 void handle_stats(struct broker *b, struct conn *c, const struct request *r);

@@ -22,7 +22,6 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/promise.h"
-#include "wire/reply.h"
 
 /* Effects. */
 
@@ -30,33 +29,30 @@ static void
 do_reply(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
-	char mem[TAG_MAX_BYTES + 1];
-	struct span tag;
-	struct buf *out;
 
-	if (c == NULL || !conn_answer(c, e->ref, mem, &tag))
+	if (c == NULL)
 		return;
-	out = conn_output(c);
-	if (e->status == STATUS_ERR) {
-		reply_error(out, tag, e->code, "%.*s", (int)e->text_len,
-		    text + e->text);
-		return;
-	}
-	reply_begin(out, tag, e->status);
-	reply_fields(out, b->effects.fields + e->field, e->nfields, text);
-	reply_end(out);
+	(void)conn_answer(c, e->ref,
+	    &(struct wire_reply){ .status = e->status,
+		.code = e->code,
+		.text = { text + e->text, e->text_len },
+		.fields = b->effects.fields + e->field,
+		.nfields = e->nfields,
+		.arena = text });
 }
 
 static void
 do_event(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
-	struct span name = { text + e->name, e->name_len };
 
 	if (c == NULL)
 		return;
-	reply_event(conn_output(c), e->event, name,
-	    b->effects.fields + e->field, e->nfields, text);
+	conn_tell(c, &(struct wire_event){ .id = e->event,
+			 .name = { text + e->name, e->name_len },
+			 .fields = b->effects.fields + e->field,
+			 .nfields = e->nfields,
+			 .arena = text });
 	if (e->event == EVENT_LOST || e->event == EVENT_SHUTDOWN)
 		conn_hurry(c);
 }
@@ -66,11 +62,11 @@ do_queue(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
 	char mem[TAG_MAX_BYTES + 1];
-	struct span tag;
+	struct wire_reply reply;
 
-	if (c == NULL || !conn_answer(c, e->ref, mem, &tag))
+	if (c == NULL || !conn_answered(c, e->ref, mem, &reply))
 		return;
-	lists_queue(b, c, tag, (struct span){ text + e->name, e->name_len },
+	lists_queue(b, c, &reply, (struct span){ text + e->name, e->name_len },
 	    (size_t)e->limit,
 	    &(struct core_row){ .word = "holder",
 		.fields = b->effects.fields + e->field,

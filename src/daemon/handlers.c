@@ -1,7 +1,7 @@
 /*
  * What each verb does: requests on names go to the core, all of them through
  * ask_core(); the other verbs have a handler each, here or in lists.c, which
- * answers into conn_output(), or defers the request and tells the core.
+ * answers with conn_reply(), or defers the request and tells the core.
  * base/verbs.def says which.
  *
  * The gate has checked words and options, so a handler takes them as they
@@ -16,17 +16,19 @@
 #include "base/now.h"
 #include "config/config.h"
 #include "daemon/bridge.h"
-#include "wire/reply.h"
 
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* where LATCH has none */
 
 static void
-reply_ok(struct conn *c, const struct request *r)
+reply_ok(struct conn *c, const struct request *r, const struct field *fields,
+    size_t nfields, const char *arena)
 {
-	struct buf *out = conn_output(c);
-
-	reply_begin(out, r->tag, STATUS_OK);
-	reply_end(out);
+	conn_reply(c, &(struct wire_reply){ .tag = r->tag,
+			  .verb = r->verb,
+			  .status = STATUS_OK,
+			  .fields = fields,
+			  .nfields = nfields,
+			  .arena = arena });
 }
 
 static int64_t
@@ -135,7 +137,7 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 	struct core_event ev = { .kind = CORE_RESUME };
 
 	if (conn_owes(c)) {
-		reply_error(conn_output(c), r->tag, ERR_BAD_REQUEST,
+		conn_refuse(c, r, ERR_BAD_REQUEST,
 		    "requests of this connection are still under way");
 		return;
 	}
@@ -149,13 +151,11 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 static void
 handle_ping(struct broker *b, struct conn *c, const struct request *r)
 {
-	struct buf *out = conn_output(c);
 	int64_t valid_ms = bridge_valid_ms(b, c);
+	const struct field valid = { .id = FIELD_VALID,
+		.num = (uint64_t)valid_ms };
 
-	reply_begin(out, r->tag, STATUS_OK);
-	if (valid_ms >= 0)
-		reply_field_num(out, FIELD_VALID, (uint64_t)valid_ms);
-	reply_end(out);
+	reply_ok(c, r, &valid, valid_ms >= 0, NULL);
 }
 
 static void
@@ -165,26 +165,26 @@ handle_ready(struct broker *b, struct conn *c, const struct request *r)
 
 	core_gauges(b->core, now_ms(), &gauges);
 	if (gauges.ready)
-		reply_ok(c, r);
+		reply_ok(c, r, NULL, 0, NULL);
 	else
-		reply_error(
-		    conn_output(c), r->tag, ERR_UNAVAILABLE, "%s", gauges.why);
+		conn_refuse(c, r, ERR_UNAVAILABLE, "%s", gauges.why);
 }
 
 static void
 handle_version(struct broker *b, struct conn *c, const struct request *r)
 {
-	static const char embedded[] = "embedded";
-	struct buf *out = conn_output(c);
+#define EMBEDDED "embedded"
+	static const char arena[] = EMBEDDED PACKAGE_VERSION;
+	static const struct field fields[] = {
+		{ .id = FIELD_VERSION,
+		    .str = sizeof(EMBEDDED) - 1,
+		    .len = sizeof(PACKAGE_VERSION) - 1 },
+		{ .id = FIELD_PROTOCOL, .num = 1 },
+		{ .id = FIELD_REDIS, .str = 0, .len = sizeof(EMBEDDED) - 1 },
+	};
+	bool embedded = b->config->redis.mode == CONFIG_MODE_EMBEDDED;
 
-	reply_begin(out, r->tag, STATUS_OK);
-	reply_field_str(out, FIELD_VERSION,
-	    (struct span){ PACKAGE_VERSION, strlen(PACKAGE_VERSION) });
-	reply_field_num(out, FIELD_PROTOCOL, 1);
-	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED)
-		reply_field_str(out, FIELD_REDIS,
-		    (struct span){ embedded, strlen(embedded) });
-	reply_end(out);
+	reply_ok(c, r, fields, embedded ? 3 : 2, arena);
 }
 
 static void
@@ -193,7 +193,7 @@ handle_quit(struct broker *b, struct conn *c, const struct request *r)
 	struct client *client = conn_data(c);
 
 	(void)b;
-	reply_ok(c, r);
+	reply_ok(c, r, NULL, 0, NULL);
 	client->quit = true;
 	conn_quit(c);
 }
@@ -203,22 +203,17 @@ static void
 handle_auth(struct broker *b, struct conn *c, const struct request *r)
 {
 	(void)b;
-	reply_error(
-	    conn_output(c), r->tag, ERR_AUTH, "this broker has no users");
+	conn_refuse(c, r, ERR_AUTH, "this broker has no users");
 }
 
 /* Without users, everybody is nobody in particular. */
 static void
 handle_whoami(struct broker *b, struct conn *c, const struct request *r)
 {
-	static const char nobody[] = "-";
-	struct buf *out = conn_output(c);
+	static const struct field user = { .id = FIELD_USER, .len = 1 };
 
 	(void)b;
-	reply_begin(out, r->tag, STATUS_OK);
-	reply_field_str(
-	    out, FIELD_USER, (struct span){ nobody, strlen(nobody) });
-	reply_end(out);
+	reply_ok(c, r, &user, 1, "-");
 }
 
 typedef void (*handler)(
@@ -247,7 +242,7 @@ refuse_in_quorum(
 	    (!never && !shared &&
 		number_or(r, OPTION_KIND, KIND_LOCK) == KIND_LOCK))
 		return false;
-	reply_error(conn_output(c), r->tag, ERR_UNSUPPORTED,
+	conn_refuse(c, r, ERR_UNSUPPORTED,
 	    "%s is not available over a quorum of Redis servers",
 	    shared  ? "mode=shared"
 	    : never ? verbs[r->verb].word

@@ -13,7 +13,6 @@
 #include "base/now.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge.h"
-#include "wire/reply.h"
 
 #define LIMIT 100   /* of rows, where the request gives none */
 #define TURN_US 500 /* on lists in a turn */
@@ -25,41 +24,26 @@
 struct job {
 	TAILQ_ENTRY(job) link;
 	uint64_t conn; /* id */
-	enum verb_id verb;
+	const struct wire_protocol *protocol;
+	struct wire_reply
+	    reply; /* which request is answered; its tag is below */
 	struct listing *listing; /* owned; NULL: it has not begun */
 	struct buf rows;
 	size_t nrows;
 	size_t limit;
-	size_t tag_len, name_len;
+	size_t name_len;
 	char tag[TAG_MAX_BYTES];
 	char name[];
 };
 
-/* `OK lines=N`, to which more fields may be added. */
-static void
-begin_rows(struct buf *out, struct span tag, size_t n)
-{
-	reply_begin(out, tag, STATUS_OK);
-	reply_field_num(out, FIELD_LINES, n);
-}
-
-/* Ends that line; the others follow. */
-static void
-end_rows(struct buf *out, const struct buf *rows)
-{
-	reply_end(out);
-	if (buf_len(rows) > 0)
-		buf_add(out, buf_data(rows), buf_len(rows));
-}
-
-/* Sends the N lines that were written to b->rows. */
+/* Answers with the N rows that were written to b->rows. */
 static void
 send_rows(struct broker *b, struct conn *c, const struct request *r, size_t n)
 {
-	struct buf *out = conn_output(c);
-
-	begin_rows(out, r->tag, n);
-	end_rows(out, &b->rows);
+	conn_rows(c,
+	    &(struct wire_reply){
+		.tag = r->tag, .verb = r->verb, .status = STATUS_OK },
+	    n, &b->rows);
 	buf_clear(&b->rows);
 	buf_trim(&b->rows, 64 * 1024);
 }
@@ -69,21 +53,19 @@ static void
 add_row(void *arg, const struct core_row *row)
 {
 	struct job *job = arg;
-	struct buf *out = &job->rows;
 
 	if (row == NULL) {
-		buf_clear(out);
+		buf_clear(&job->rows);
 		job->nrows = 0;
 		return;
 	}
-	if (row->word != NULL)
-		buf_adds(out, row->word);
-	if (row->word != NULL && row->name != NULL)
-		buf_addc(out, ' ');
-	if (row->name != NULL)
-		buf_add(out, row->name, row->name_len);
-	reply_fields(out, row->fields, row->nfields, row->text);
-	reply_end(out);
+	job->protocol->row(&job->rows,
+	    &(struct wire_row){
+		.word = { row->word, row->word ? strlen(row->word) : 0 },
+		.name = { row->name, row->name ? row->name_len : 0 },
+		.fields = row->fields,
+		.nfields = row->nfields,
+		.arena = row->text });
 	job->nrows++;
 }
 
@@ -100,9 +82,9 @@ job_free(struct broker *b, struct job *job)
 static struct listing *
 job_begin(struct broker *b, const struct job *job, const struct conn *c)
 {
-	if (job->verb == VERB_LIST)
+	if (job->reply.verb == VERB_LIST)
 		return core_list_begin(b->core, bridge_session(c));
-	if (job->verb == VERB_QUEUE)
+	if (job->reply.verb == VERB_QUEUE)
 		return core_queue_begin(
 		    b->core, job->name, job->name_len, job->limit);
 	return core_names_begin(b->core, job->limit);
@@ -111,14 +93,14 @@ job_begin(struct broker *b, const struct job *job, const struct conn *c)
 static void
 job_answer(struct job *job, struct conn *c)
 {
-	struct span tag = { job->tag, job->tag_len };
-	struct buf *out = conn_output(c);
+	struct field waiters = { .id = FIELD_WAITERS };
 
-	begin_rows(out, tag, job->nrows);
-	if (job->verb == VERB_QUEUE)
-		reply_field_num(
-		    out, FIELD_WAITERS, core_listing_waiters(job->listing));
-	end_rows(out, &job->rows);
+	if (job->reply.verb == VERB_QUEUE) {
+		waiters.num = core_listing_waiters(job->listing);
+		job->reply.fields = &waiters;
+		job->reply.nfields = 1;
+	}
+	conn_rows(c, &job->reply, job->nrows, &job->rows);
 	conn_busy(c, false);
 }
 
@@ -169,8 +151,10 @@ job_new(struct broker *b, struct conn *c, enum verb_id verb, struct span tag,
 	struct job *job = xcalloc(1, sizeof(*job) + name.n);
 
 	job->conn = conn_id(c);
-	job->verb = verb;
-	job->tag_len = tag.n;
+	job->protocol = conn_protocol(c);
+	job->reply.verb = verb;
+	job->reply.status = STATUS_OK;
+	job->reply.tag = (struct span){ job->tag, tag.n };
 	if (tag.n > 0)
 		memcpy(job->tag, tag.p, tag.n);
 	job->name_len = name.n;
@@ -200,10 +184,10 @@ handle_names(struct broker *b, struct conn *c, const struct request *r)
 }
 
 void
-lists_queue(struct broker *b, struct conn *c, struct span tag, struct span name,
-    size_t limit, const struct core_row *elsewhere)
+lists_queue(struct broker *b, struct conn *c, const struct wire_reply *reply,
+    struct span name, size_t limit, const struct core_row *elsewhere)
 {
-	struct job *job = job_new(b, c, VERB_QUEUE, tag, name);
+	struct job *job = job_new(b, c, reply->verb, reply->tag, name);
 
 	job->limit = limit > 0 ? limit : LIMIT;
 	if (elsewhere->nfields == 0)
@@ -212,17 +196,26 @@ lists_queue(struct broker *b, struct conn *c, struct span tag, struct span name,
 	job->limit--;
 }
 
+static const struct span help[VERB_MAX] = {
+#define HELP(text)                     \
+	{                              \
+		text, sizeof(text) - 1 \
+	}
+#define VERB(id, word, min, max, kind, options, required, answer, wait_ms, \
+    right, flags, usage, help)                                             \
+	[VERB_##id] = HELP(usage " - " help),
+#include "base/verbs.def"
+#undef VERB
+#undef HELP
+};
+
 void
 handle_help(struct broker *b, struct conn *c, const struct request *r)
 {
 	size_t i;
 
-	for (i = 0; i < VERB_MAX; i++) {
-		buf_adds(&b->rows, verbs[i].usage);
-		buf_adds(&b->rows, " - ");
-		buf_adds(&b->rows, verbs[i].help);
-		reply_end(&b->rows);
-	}
+	for (i = 0; i < VERB_MAX; i++)
+		conn_protocol(c)->row_text(&b->rows, help[i]);
 	send_rows(b, c, r, VERB_MAX);
 }
 
@@ -269,18 +262,10 @@ struct sources {
 	STATISTIC("uptime_seconds", s->uptime_s)
 /* clang-format on */
 
-static void
-add_statistic(struct buf *out, const char *name, uint64_t value)
-{
-	buf_adds(out, name);
-	buf_addc(out, ' ');
-	buf_add_u64(out, value);
-	reply_end(out);
-}
-
 void
 handle_stats(struct broker *b, struct conn *c, const struct request *r)
 {
+	const struct wire_protocol *protocol = conn_protocol(c);
 	struct sources sources, *s = &sources;
 	int64_t at_ms = now_ms();
 	size_t n = 0;
@@ -291,10 +276,11 @@ handle_stats(struct broker *b, struct conn *c, const struct request *r)
 	redis_stats(b->redis, &s->redis);
 	s->clients = front_count(b->front);
 	s->uptime_s = (uint64_t)(at_ms - b->start_ms) / 1000;
-#define STATISTIC(name, value) add_statistic(&b->rows, name, value), n++;
+#define STATISTIC(name, value) protocol->row_number(&b->rows, name, value), n++;
 	STATISTICS(STATISTIC)
 #undef STATISTIC
-#define STAT(id, name, help) add_statistic(&b->rows, name, s->core->id), n++;
+#define STAT(id, name, help) \
+	protocol->row_number(&b->rows, name, s->core->id), n++;
 	CORE_STATS(STAT)
 #undef STAT
 	send_rows(b, c, r, n);

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -147,6 +148,7 @@ conn_new(struct front *f, int fd, bool tcp)
 
 	c->id = ++f->next_id;
 	c->front = f;
+	c->protocol = &wire_lines;
 	c->fd = fd;
 	c->tcp = tcp;
 	buf_init(&c->in);
@@ -178,32 +180,22 @@ conn_free(struct conn *c)
 	free(c);
 }
 
-bool
-conn_line(struct conn *c, const char **line, size_t *len, bool *too_long)
+enum frame_status
+conn_frame(
+    struct conn *c, struct wire_frame *f, enum err_code *code, struct buf *why)
 {
-	size_t max = c->front->limits.line;
-	size_t have = buf_len(&c->in);
-	const char *data = buf_data(&c->in);
-	const char *end = NULL;
-	size_t n;
+	enum frame_status status;
 
-	if (have > c->scanned)
-		end = memchr(data + c->scanned, '\n', have - c->scanned);
-	n = end ? (size_t)(end - data) : have;
-	c->scanned = n;
-	/* Where the end is still missing, this may be the CR of a CRLF. */
-	if (n > 0 && data[n - 1] == '\r')
-		n--;
-	*too_long = n > max;
-	*line = data;
-	*len = n;
-	return end != NULL && n <= max;
+	status = c->protocol->frame(f, buf_data(&c->in), buf_len(&c->in),
+	    c->front->limits.line, &c->scanned, code, why);
+	c->framed = f->size;
+	return status;
 }
 
 void
-conn_line_done(struct conn *c)
+conn_frame_done(struct conn *c)
 {
-	buf_consume(&c->in, c->scanned + 1);
+	buf_consume(&c->in, c->framed);
 	c->scanned = 0;
 	/* Not before half of it is free: changing what is watched costs. */
 	if (c->full && buf_len(&c->in) <= input_bytes_max(c) / 2)
@@ -324,6 +316,61 @@ conn_output(struct conn *c)
 {
 	front_dirty(c);
 	return &c->out;
+}
+
+const struct wire_protocol *
+conn_protocol(const struct conn *c)
+{
+	return c->protocol;
+}
+
+void
+conn_reply(struct conn *c, const struct wire_reply *reply)
+{
+	c->protocol->reply(conn_output(c), reply);
+}
+
+void
+conn_tell(struct conn *c, const struct wire_event *event)
+{
+	c->protocol->event(conn_output(c), event);
+}
+
+void
+conn_rows(struct conn *c, const struct wire_reply *reply, size_t nrows,
+    const struct buf *rows)
+{
+	c->protocol->rows(conn_output(c), reply, nrows, rows);
+}
+
+void
+conn_refuse_with(struct conn *c, const struct request *r, enum err_code code,
+    const struct buf *text)
+{
+	struct wire_reply reply = { .verb = VERB_MAX,
+		.status = STATUS_ERR,
+		.code = code,
+		.text = { buf_data(text), buf_len(text) } };
+
+	if (r != NULL) {
+		reply.tag = r->tag;
+		reply.verb = r->verb;
+	}
+	conn_reply(c, &reply);
+}
+
+void
+conn_refuse(struct conn *c, const struct request *r, enum err_code code,
+    const char *fmt, ...)
+{
+	struct buf *text = &c->front->text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_clear(text);
+	buf_addv(text, fmt, ap);
+	va_end(ap);
+	conn_refuse_with(c, r, code, text);
 }
 
 void

@@ -53,6 +53,7 @@ enum timeout {
  */
 struct pending {
 	uint64_t ref;
+	enum verb_id verb;
 	struct pending_key {
 		uint64_t conn;
 		char tag[TAG_MAX_BYTES]; /* padded with zeroes */
@@ -69,6 +70,7 @@ struct pending {
 struct conn {
 	uint64_t id;
 	struct front *front;
+	const struct wire_protocol *protocol;
 	void *data;    /* the handler's */
 	char *peer;    /* owned */
 	int64_t uid;   /* of the peer; -1: not known */
@@ -99,7 +101,9 @@ struct conn {
 	unsigned npending;
 	unsigned busy;	  /* answers that are being made */
 	uint64_t blocked; /* reference of the untagged request; 0: none */
-	size_t scanned;	  /* bytes of input known to hold no line end */
+	enum verb_id blocked_verb;
+	size_t scanned;	  /* the protocol's note of how far it has looked */
+	size_t framed;	  /* bytes of input that the present request takes */
 	size_t discard;	  /* lingering: bytes that may still be thrown away */
 	size_t unread;	  /* bytes of output left by the last write ... */
 	size_t counted;	  /* ... and their memory, counted in front->output */
@@ -131,12 +135,19 @@ void conn_free(struct conn *c);
 void conn_arm(struct conn *c);
 
 /*
- * The next complete line, without its end, which points into the input and
- * goes with conn_line_done().  False: there is none; *too_long says whether
- * that is because it is longer than the limit.
+ * The next request that has come whole, which points into the input and goes
+ * with conn_frame_done().
  */
-bool conn_line(struct conn *c, const char **line, size_t *len, bool *too_long);
-void conn_line_done(struct conn *c);
+enum frame_status conn_frame(struct conn *c, struct wire_frame *f,
+    enum err_code *code, struct buf *why) __attribute__((warn_unused_result));
+void conn_frame_done(struct conn *c);
+
+/* As conn_refuse(), with a text that is there already. */
+void conn_refuse_with(struct conn *c, const struct request *r,
+    enum err_code code, const struct buf *text);
+
+/* Where all that is told is appended; the connection is in line after it. */
+struct buf *conn_output(struct conn *c);
 
 /* Writes once.  False when that showed that the connection is dead. */
 bool conn_write(struct conn *c);

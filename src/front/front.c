@@ -30,13 +30,10 @@
 #include "front/listener.h"
 #include "front/sockopt.h"
 #include "front/state.h"
-#include "wire/reply.h"
 
 #define LINES_PER_TURN 64 /* of one connection */
 #define SHARE_US 250	  /* of one connection */
 #define TURN_US 1000	  /* of all */
-
-static const struct span no_tag = { "", 0 };
 
 static void
 front_woken(evutil_socket_t fd, short what, void *arg)
@@ -64,6 +61,7 @@ front_new(struct event_base *base, const struct client_limits *limits,
 	heartbeat_init(f);
 	listeners_init(f);
 	buf_init(&f->why);
+	buf_init(&f->text);
 	f->scratch = xmalloc(FRONT_READ_BYTES);
 	f->wake = event_new(base, -1, 0, front_woken, f);
 	if (!f->wake)
@@ -138,6 +136,7 @@ front_free(struct front *f)
 	heartbeat_fini(f);
 	event_free(f->wake);
 	buf_fini(&f->why);
+	buf_fini(&f->text);
 	free(f->scratch);
 	free(f);
 }
@@ -182,8 +181,7 @@ front_rejected(struct front *f, int fd, bool tcp)
 
 	c->stage = CONN_FLUSHING;
 	f->nflushing++;
-	reply_error(conn_output(c), no_tag, ERR_LIMIT, FRONT_CROWDED,
-	    f->limits.clients);
+	conn_refuse(c, NULL, ERR_LIMIT, FRONT_CROWDED, f->limits.clients);
 }
 
 void
@@ -272,31 +270,27 @@ front_may_hand(const struct conn *c)
 	return !c->quit && !c->end && !conn_behind(c);
 }
 
-static void
-front_refuse(struct conn *c)
-{
-	reply_error(conn_output(c), no_tag, ERR_TOO_LONG,
-	    "a line may have %zu bytes", c->front->limits.line);
-	front_end(c, CONN_END_REFUSED);
-}
-
-/* Hands out one line; false when there is none. */
+/* Hands out one request; false when none has come whole. */
 static bool
 front_hand(struct conn *c)
 {
 	struct front *f = c->front;
-	const char *line;
-	size_t len;
-	bool too_long;
+	enum err_code code = ERR_NONE;
+	struct wire_frame frame;
 
-	if (!conn_line(c, &line, &len, &too_long)) {
-		if (too_long) {
-			f->handler->catch_up(f->arg);
-			front_refuse(c);
-		}
-		/* A full buffer without a line is to be read on. */
+	buf_clear(&f->why);
+	switch (conn_frame(c, &frame, &code, &f->why)) {
+	case FRAME_REFUSED:
+		f->handler->catch_up(f->arg);
+		conn_refuse_with(c, NULL, code, &f->why);
+		front_end(c, CONN_END_REFUSED);
+		/* FALLTHROUGH */
+	case FRAME_PART:
+		/* A full buffer without a request is to be read on. */
 		c->full = false;
 		return false;
+	case FRAME_WHOLE:
+		break;
 	}
 	if (!c->spoke) {
 		c->spoke = true;
@@ -304,7 +298,7 @@ front_hand(struct conn *c)
 	}
 	heartbeat_heard(c);
 	f->handler->catch_up(f->arg);
-	switch (gate_line(c, line, len)) {
+	switch (gate_pass(c, &frame)) {
 	case GATE_LATER:
 		c->choked = true;
 		return true;
@@ -314,7 +308,7 @@ front_hand(struct conn *c)
 	case GATE_DONE:
 		break;
 	}
-	conn_line_done(c);
+	conn_frame_done(c);
 	return true;
 }
 

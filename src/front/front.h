@@ -1,8 +1,8 @@
 /*
- * The front: clients' connections, their lines in, their replies out.
+ * The front: clients' connections, their requests in, their replies out.
  *
  *	 sockets --read--> input --front_run--> gate --> handler->request
- *	 sockets <-write-- output <-front_flush-- conn_output <-- the bridge
+ *	 sockets <-write-- output <-front_flush-- conn_reply <-- the bridge
  *
  * Runs in turns.  Between turns libevent calls back and bytes are read; then
  * the owner calls front_run(), which hands out requests, and front_flush(),
@@ -24,6 +24,8 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "wire/protocol.h"
+#include "wire/reply.h"
 #include "wire/request.h"
 
 struct event_base;
@@ -46,8 +48,8 @@ struct front_handler {
 	void (*catch_up)(void *arg);
 
 	/*
-	 * A request that passed the gate.  It must be answered into
-	 * conn_output() at once, or be deferred.
+	 * A request that passed the gate.  It must be answered with
+	 * conn_reply() at once, or be deferred.
 	 */
 	void (*request)(void *arg, struct conn *c, const struct request *r);
 
@@ -139,8 +141,18 @@ bool conn_is_admin(const struct conn *c);
 void *conn_data(const struct conn *c);
 void conn_set_data(struct conn *c, void *data);
 
-/* Where reply and event lines are appended; they leave in front_flush(). */
-struct buf *conn_output(struct conn *c);
+/* What it is told is written as it speaks, and leaves in front_flush(). */
+void conn_reply(struct conn *c, const struct wire_reply *reply);
+void conn_tell(struct conn *c, const struct wire_event *event);
+
+/* A reply that refuses; r is NULL when it is not about any request. */
+void conn_refuse(struct conn *c, const struct request *r, enum err_code code,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* An answer of many rows, which were written by conn_protocol(). */
+void conn_rows(struct conn *c, const struct wire_reply *reply, size_t nrows,
+    const struct buf *rows);
+const struct wire_protocol *conn_protocol(const struct conn *c);
 
 /*
  * What its output tells by now, a loss, is to be known before others hear of
@@ -155,11 +167,13 @@ void conn_hurry(struct conn *c);
 uint64_t conn_defer(struct conn *c, const struct request *r);
 
 /*
- * The reply comes now: gives the tag (in mem; empty where there was none) and
- * forgets the reference.  False: no such request.
+ * The reply to a deferred request comes now: conn_answered() says in `reply`
+ * what it answers (the tag is in mem) and forgets the reference.
+ * conn_answer() writes the reply, too.  False: no such request.
  */
-bool conn_answer(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
-    struct span *tag) __attribute__((warn_unused_result));
+bool conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
+    struct wire_reply *reply) __attribute__((warn_unused_result));
+bool conn_answer(struct conn *c, uint64_t ref, struct wire_reply *reply);
 
 /*
  * An answer is being made, over some turns: the lines behind it are kept back

@@ -9,8 +9,7 @@
 #include "front/front.h"
 #include "front/gate.h"
 #include "front/state.h"
-#include "wire/reply.h"
-#include "wire/request.h"
+#include "wire/protocol.h"
 #include "wire/verbs.h"
 
 /* Verbs that give back, or end a wait: a client at its limit needs them. */
@@ -28,7 +27,7 @@ gate_refuse(struct conn *c, const struct request *r)
 	const struct front *f = c->front;
 
 	if (verb_has(r->verb, VERB_FLAG_LOCAL) && !c->admin) {
-		reply_error(conn_output(c), r->tag, ERR_DENIED,
+		conn_refuse(c, r, ERR_DENIED,
 		    "%s is for administrators, at the Unix socket",
 		    verbs[r->verb].word);
 		return true;
@@ -36,12 +35,11 @@ gate_refuse(struct conn *c, const struct request *r)
 	if (r->tag.n == 0)
 		return false;
 	if (conn_tag_ref(c, r->tag) != 0) {
-		reply_error(conn_output(c), r->tag, ERR_BAD_REQUEST,
-		    "this tag is still in use");
+		conn_refuse(c, r, ERR_BAD_REQUEST, "this tag is still in use");
 		return true;
 	}
 	if (c->npending >= f->limits.requests && !gate_relieves(r->verb)) {
-		reply_error(conn_output(c), r->tag, ERR_LIMIT,
+		conn_refuse(c, r, ERR_LIMIT,
 		    "%u requests of this connection wait already", c->npending);
 		return true;
 	}
@@ -49,21 +47,19 @@ gate_refuse(struct conn *c, const struct request *r)
 }
 
 enum gate_verdict
-gate_line(struct conn *c, const char *line, size_t len)
+gate_pass(struct conn *c, const struct wire_frame *frame)
 {
 	struct front *f = c->front;
 	struct request r;
 	enum err_code code = ERR_NONE;
 
-	buf_clear(&f->why);
-	switch (request_parse(&r, line, len, &code, &f->why)) {
+	switch (c->protocol->parse(&r, frame->p, frame->n, &code, &f->why)) {
 	case REQUEST_EMPTY:
 		return GATE_DONE;
 	case REQUEST_HTTP:
 		return GATE_CLOSED;
 	case REQUEST_BAD:
-		reply_error(conn_output(c), r.tag, code, "%.*s",
-		    (int)buf_len(&f->why), buf_data(&f->why));
+		conn_refuse_with(c, &r, code, &f->why);
 		return GATE_DONE;
 	case REQUEST_OK:
 		break;

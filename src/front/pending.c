@@ -47,10 +47,12 @@ conn_defer(struct conn *c, const struct request *r)
 	if (r->tag.n == 0) {
 		assert(c->blocked == 0);
 		c->blocked = ref;
+		c->blocked_verb = r->verb;
 		return ref;
 	}
 	p = xcalloc(1, sizeof(*p));
 	p->ref = ref;
+	p->verb = r->verb;
 	key_set(&p->key, c, r->tag);
 	LIST_INSERT_HEAD(&c->pending, p, link);
 	HASH_ADD(by_ref, f->by_ref, ref, sizeof(p->ref), p);
@@ -68,18 +70,18 @@ wake(struct conn *c)
 }
 
 bool
-conn_answer(
-    struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1], struct span *tag)
+conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
+    struct wire_reply *reply)
 {
 	struct pending *p;
 
 	mem[0] = '\0';
-	tag->p = mem;
-	tag->n = 0;
+	reply->tag = (struct span){ mem, 0 };
 	if (ref == 0)
 		return false;
 	if (ref == c->blocked) {
 		c->blocked = 0;
+		reply->verb = c->blocked_verb;
 		heartbeat_heard(c);
 		wake(c);
 		return true;
@@ -89,9 +91,23 @@ conn_answer(
 		return false;
 	memcpy(mem, p->key.tag, sizeof(p->key.tag));
 	mem[TAG_MAX_BYTES] = '\0';
-	tag->n = strlen(mem);
+	reply->tag.n = strlen(mem);
+	reply->verb = p->verb;
 	pending_free(c, p);
 	wake(c);
+	return true;
+}
+
+bool
+conn_answer(struct conn *c, uint64_t ref, struct wire_reply *reply)
+{
+	char mem[TAG_MAX_BYTES + 1];
+
+	if (!conn_answered(c, ref, mem, reply))
+		return false;
+	conn_reply(c, reply);
+	/* It does not outlive this call. */
+	reply->tag = (struct span){ NULL, 0 };
 	return true;
 }
 

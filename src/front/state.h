@@ -69,8 +69,9 @@ struct front {
 	int64_t exhausted_ms; /* when descriptors last were; 0: never */
 	int64_t crowded_ms;   /* when limits.clients last was; 0: never */
 
-	struct buf why; /* scratch of the gate */
-	char *scratch;	/* FRONT_READ_BYTES that are read into */
+	struct buf why;	 /* scratch of the gate */
+	struct buf text; /* scratch of conn_refuse() */
+	char *scratch;	 /* FRONT_READ_BYTES that are read into */
 };
 
 /* A new client, or one too many; the socket is taken over. */

@@ -1,8 +1,9 @@
 # src/wire: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/wire/libwire.a
 src_wire_libwire_a_SOURCES = \
+	src/wire/lines.c \
 	src/wire/option.def \
-	src/wire/reply.c \
+	src/wire/protocol.h \
 	src/wire/reply.h \
 	src/wire/request.c \
 	src/wire/request.h \

@@ -1,35 +1,51 @@
 /*
- * Replies and events as lines (protocol, sections 3 and 7).
+ * What clients are told, as values: the answer to a request, an event, a row
+ * of a list.  Handlers make them and know no syntax; the protocol of the
+ * connection writes them (protocol.h).
  *
- * One reply is: reply_begin, fields, reply_end.  All functions append to a
- * buffer; texts are cleaned of control characters so that a reply is one line
- * whatever went into it.
+ * Nothing here owns anything: the maker keeps what it points to until it is
+ * written, which is before the call returns.
  */
 #ifndef LOCKBROKER_WIRE_REPLY_H
 #define LOCKBROKER_WIRE_REPLY_H
 
-#include "base/buf.h"
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/field.h"
+#include "base/span.h"
 #include "base/status.h"
-#include "wire/request.h"
+#include "base/verb.h"
 
-/* `@TAG STATUS`; for STATUS_ERR use reply_error instead. */
-void reply_begin(struct buf *b, struct span tag, enum status status);
+/* How a request ends. */
+struct wire_reply {
+	struct span tag;   /* of the request; empty: it has none */
+	enum verb_id verb; /* of the request; VERB_MAX: none was understood */
+	enum status status;
+	enum err_code code; /* STATUS_ERR: for programs ... */
+	struct span text;   /* ... and for people */
+	const struct field *fields;
+	size_t nfields;
+	const char *arena; /* where strings of the fields are */
+};
 
-/* ` key=value`; `text` is the arena that string fields point into. */
-void reply_fields(
-    struct buf *b, const struct field *fields, size_t n, const char *text);
-void reply_field_num(struct buf *b, enum field_id id, uint64_t num);
-void reply_field_str(struct buf *b, enum field_id id, struct span value);
-void reply_end(struct buf *b);
+/* What a session is told without asking. */
+struct wire_event {
+	enum event_id id;
+	struct span name; /* empty: it is about none */
+	const struct field *fields;
+	size_t nfields;
+	const char *arena;
+};
 
-/* `@TAG ERR code text` with its line end. */
-void reply_error(struct buf *b, struct span tag, enum err_code code,
-    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-
-/* `!EVENT` or `!EVENT NAME` with fields and line end. */
-void reply_event(struct buf *b, enum event_id event, struct span name,
-    const struct field *fields, size_t n, const char *text);
+/* One of many that answer a request. */
+struct wire_row {
+	struct span word; /* what it is: `holder`; empty: only one kind comes */
+	struct span name; /* empty: it has none */
+	const struct field *fields;
+	size_t nfields;
+	const char *arena;
+};
 
 #endif

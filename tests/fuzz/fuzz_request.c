@@ -16,7 +16,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/xmalloc.h"
-#include "wire/reply.h"
+#include "wire/protocol.h"
 #include "wire/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -131,13 +131,17 @@ check_request(const struct request *r, const char *line, size_t n)
 static void
 check_error(const struct request *r, enum err_code code, const struct buf *why)
 {
+	const struct wire_reply refusal = { .tag = r->tag,
+		.verb = r->verb,
+		.status = STATUS_ERR,
+		.code = code,
+		.text = { buf_data(why), buf_len(why) } };
 	struct buf reply;
 
 	assert(code > ERR_NONE && code < ERR_MAX);
 	assert(buf_len(why) > 0 && parse_utf8(buf_data(why), buf_len(why)));
 	buf_init(&reply);
-	reply_error(
-	    &reply, r->tag, code, "%.*s", (int)buf_len(why), buf_data(why));
+	wire_lines.reply(&reply, &refusal);
 	check_is_one_line(&reply);
 	buf_fini(&reply);
 }

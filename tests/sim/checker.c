@@ -684,7 +684,7 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 	static const char *const statuses[] = { "OK", "BUSY", "TIMEOUT",
 		"CANCELLED", "ERR" };
 	static const char *const events[] = {
-#define EVENT(id, word) word,
+#define EVENT(id, word) "!" word,
 		EVENTS(EVENT)
 #undef EVENT
 	};

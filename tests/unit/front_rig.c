@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "front/conn.h"
 #include "front_rig.h"
-#include "wire/reply.h"
 
 #define PATIENCE_S 30
 #define SILENT_TURNS 20
@@ -48,12 +48,8 @@ say(struct rig *rig, const char *word)
 static void
 answer(struct conn *c, uint64_t ref, enum status status)
 {
-	char mem[TAG_MAX_BYTES + 1];
-	struct span tag;
-
-	ck_assert(conn_answer(c, ref, mem, &tag));
-	reply_begin(conn_output(c), tag, status);
-	reply_end(conn_output(c));
+	ck_assert(
+	    conn_answer(c, ref, &(struct wire_reply){ .status = status }));
 }
 
 static void
@@ -109,7 +105,8 @@ on_catch_up(void *arg)
 	rig->caught_up++;
 	if (rig->overdue == NULL)
 		return;
-	buf_adds(conn_output(rig->overdue), "!LOST a\r\n");
+	conn_tell(rig->overdue,
+	    &(struct wire_event){ .id = EVENT_LOST, .name = { "a", 1 } });
 	rig->overdue = NULL;
 }
 
@@ -125,8 +122,9 @@ spend(int64_t us)
 static void
 on_request(void *arg, struct conn *c, const struct request *r)
 {
+	struct wire_reply reply = { .tag = r->tag, .verb = r->verb };
+	struct field label = { .id = FIELD_LABEL };
 	struct rig *rig = arg;
-	struct buf *out = conn_output(c);
 
 	ck_assert_ptr_eq(conn_data(c), rig);
 	ck_assert_ptr_eq(front_find(rig->front, conn_id(c)), c);
@@ -145,13 +143,16 @@ on_request(void *arg, struct conn *c, const struct request *r)
 	}
 	if (r->verb == VERB_CANCEL &&
 	    !cancel(rig, c, conn_tag_ref(c, r->words[0]))) {
-		reply_error(out, r->tag, ERR_NOT_FOUND, "no such request");
+		conn_refuse(c, r, ERR_NOT_FOUND, "no such request");
 		return;
 	}
-	reply_begin(out, r->tag, STATUS_OK);
-	if (r->verb == VERB_STATUS)
-		reply_field_str(out, FIELD_LABEL, r->words[0]);
-	reply_end(out);
+	if (r->verb == VERB_STATUS) {
+		label.len = (uint32_t)r->words[0].n;
+		reply.fields = &label;
+		reply.nfields = 1;
+		reply.arena = r->words[0].p;
+	}
+	conn_reply(c, &reply);
 	if (r->verb == VERB_QUIT)
 		conn_quit(c);
 }
@@ -253,6 +254,7 @@ rig_init(struct rig *rig)
 		.unreachable_ms = 30000 };
 	rig->drain_cancels = true;
 	buf_init(&rig->trace);
+	buf_init(&rig->none);
 	rig->front = front_new(rig->base, &rig->limits, &handler, rig);
 	rig_listen(rig);
 }
@@ -263,6 +265,7 @@ rig_fini(struct rig *rig)
 	front_free(rig->front);
 	event_base_free(rig->base);
 	buf_fini(&rig->trace);
+	buf_fini(&rig->none);
 	(void)unlink(rig->path);
 	ck_assert_int_eq(rmdir(rig->dir), 0);
 }
@@ -364,7 +367,7 @@ rig_made(struct rig *rig)
 	struct conn *c = front_find(rig->front, rig->making);
 
 	ck_assert_ptr_nonnull(c);
-	buf_adds(conn_output(c), "OK lines=0\r\n");
+	conn_rows(c, &(struct wire_reply){ .verb = VERB_NAMES }, 0, &rig->none);
 	conn_busy(c, false);
 	rig->making = 0;
 }

@@ -37,6 +37,7 @@ struct rig {
 	char path[64];
 	uint16_t port;
 	struct buf trace;
+	struct buf none; /* rows of an answer that has none */
 	struct deferred deferred[DEFERRED_MAX];
 	size_t ndeferred;
 	bool drain_cancels; /* answer what waits at a drain; default yes */

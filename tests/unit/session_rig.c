@@ -17,7 +17,7 @@ static const char *const field_keys[] = {
 };
 
 static const char *const event_words[] = {
-#define EVENT(id, word) [EVENT_##id] = word,
+#define EVENT(id, word) [EVENT_##id] = "!" word,
 	EVENTS(EVENT)
 #undef EVENT
 };

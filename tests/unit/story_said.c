@@ -16,7 +16,7 @@ static const char *const op_words[] = {
 };
 
 static const char *const event_words[] = {
-#define EVENT(id, word) [EVENT_##id] = word,
+#define EVENT(id, word) [EVENT_##id] = "!" word,
 	EVENTS(EVENT)
 #undef EVENT
 };

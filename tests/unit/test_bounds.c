@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "front/conn.h"
 #include "front_rig.h"
 #include "suite.h"
 #include "test_front.h"

@@ -174,7 +174,7 @@ START_TEST(a_reference_is_good_once_and_at_its_connection)
 {
 	char mem[TAG_MAX_BYTES + 1];
 	struct client a, b;
-	struct span tag;
+	struct wire_reply reply = { .status = STATUS_OK };
 	struct conn *ca;
 	struct rig rig;
 
@@ -186,13 +186,15 @@ START_TEST(a_reference_is_good_once_and_at_its_connection)
 	client_open(&b, &rig, OVER_UNIX);
 	client_send(&b, "PING\n");
 	client_expect(&b, OK);
-	ck_assert(!conn_answer(
-	    front_find(rig.front, rig.last), rig.deferred[0].ref, mem, &tag));
-	ck_assert(!conn_answer(ca, 0, mem, &tag));
-	ck_assert(conn_answer(ca, rig.deferred[0].ref, mem, &tag));
+	ck_assert(!conn_answered(
+	    front_find(rig.front, rig.last), rig.deferred[0].ref, mem, &reply));
+	ck_assert(!conn_answered(ca, 0, mem, &reply));
+	ck_assert(conn_answered(ca, rig.deferred[0].ref, mem, &reply));
 	ck_assert_str_eq(mem, "t");
-	ck_assert_uint_eq(tag.n, 1);
-	ck_assert(!conn_answer(ca, rig.deferred[0].ref, mem, &tag));
+	ck_assert_uint_eq(reply.tag.n, 1);
+	ck_assert_int_eq(reply.verb, VERB_LOCK);
+	ck_assert(!conn_answered(ca, rig.deferred[0].ref, mem, &reply));
+	ck_assert(!conn_answer(ca, rig.deferred[0].ref, &reply));
 	rig.ndeferred = 0;
 	ck_assert_ptr_null(front_find(rig.front, 12345));
 	ck_assert_uint_eq(front_count(rig.front), 2);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "front/conn.h"
 #include "front_rig.h"
 #include "suite.h"
 #include "test_front.h"
