@@ -20,6 +20,7 @@
 #include "core/queue.h"
 #include "core/session.h"
 #include "core/status.h"
+#include "core/stop.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 #include "core/unowned.h"
@@ -280,6 +281,10 @@ lock_tell_granted(struct core *core)
 	       !TAILQ_EMPTY(&core->locks->granted)) {
 		w = TAILQ_FIRST(&core->locks->granted);
 		core_visit(core, 1);
+		if (core->stopping) {
+			stop_refuse(core, w);
+			continue;
+		}
 		if (w->group != NULL) {
 			group_tell(core, w->group);
 			continue;

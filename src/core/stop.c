@@ -61,8 +61,8 @@ may_give_back(const struct core *core, const struct session *s)
 	       s->nholds + s->npermits > 0;
 }
 
-static void
-refuse(struct core *core, struct waiter *w)
+void
+stop_refuse(struct core *core, struct waiter *w)
 {
 	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, STOPPING);
 	leave_request(core, w);
@@ -78,9 +78,9 @@ refuse_waiting(struct core *core, struct session *s)
 		emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
 	s->refused = true;
 	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
-		refuse(core, TAILQ_FIRST(&s->granted));
+		stop_refuse(core, TAILQ_FIRST(&s->granted));
 	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
-		refuse(core, TAILQ_FIRST(&s->waiting));
+		stop_refuse(core, TAILQ_FIRST(&s->waiting));
 	return sync_shutdown(core, s) && TAILQ_EMPTY(&s->granted) &&
 	       TAILQ_EMPTY(&s->waiting);
 }

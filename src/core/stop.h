@@ -15,6 +15,10 @@ bool stop_all_over(const struct core *core);
 /* Tells everybody, refuses what waits, and releases all that may be. */
 void stop_begin(struct core *core);
 
+/* A request, whether it waits or was granted a name and not told so yet: nobody
+ * is granted anything any more. */
+void stop_refuse(struct core *core, struct waiter *w);
+
 /* The second is over. */
 void stop_timer(struct core *core, struct timer *t);
 

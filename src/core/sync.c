@@ -530,18 +530,21 @@ sync_leave(struct core *core, struct session *s)
 	}
 }
 
+static void
+refuse(struct core *core, struct claim *c)
+{
+	drop(core, c);
+	claim_error(
+	    core, c, ERR_SHUTDOWN, "the broker is stopping; try another one");
+}
+
 /* The broker stops: nothing waits any more. */
 bool
 sync_shutdown(struct core *core, struct session *s)
 {
-	struct claim *c;
-
 	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
 		core_visit(core, 1);
-		c = TAILQ_FIRST(&s->claims);
-		drop(core, c);
-		claim_error(core, c, ERR_SHUTDOWN,
-		    "the broker is stopping; try another one");
+		refuse(core, TAILQ_FIRST(&s->claims));
 	}
 	return TAILQ_EMPTY(&s->claims);
 }
@@ -555,6 +558,10 @@ sync_tell_granted(struct core *core)
 	       !TAILQ_EMPTY(&core->syncs->granted)) {
 		c = TAILQ_FIRST(&core->syncs->granted);
 		core_visit(core, 1);
+		if (core->stopping) {
+			refuse(core, c);
+			continue;
+		}
 		if (sync_overdue(core, c->sync))
 			look_at_time(core, c->sync);
 		if (c->withdrawn) {

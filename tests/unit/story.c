@@ -6,7 +6,7 @@
  * Before the first line that drives:
  *	config debug (shows the log lines of holds and sessions)
  *	config lease=10s handovers=2 owned floor=D trust_new max_hold=D quorum=N
- *		fences=N ...
+ *		fences=N work=N ...
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
@@ -552,6 +552,7 @@ configure(struct story *st)
 	c->shards = (unsigned)option_num(st, "quorum", 1);
 	c->replicas = (unsigned)option_num(st, "replicas", 0);
 	c->fences = (unsigned)option_num(st, "fences", 0);
+	c->work = (unsigned)option_num(st, "work", 0);
 	assert(c->shards <= SHARDS_MAX);
 	if (st->core != NULL)
 		core_reconfigure(st->core, &c->locks, &c->limits, c->debug);

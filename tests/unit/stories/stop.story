@@ -288,3 +288,42 @@
 > op end a seq=1 linger=12838
 80 quit 3
 > op end b seq=2
+
+== who is granted something while others are still refused is refused, too
+config work=2
+0 ready 3
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+40 3 @1 LOCK a mode=shared
+41 3 @2 LOCK a mode=shared
+42 3 @3 LOCK a mode=shared
+60 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 2 ERR shutdown the broker is stopping; try another one
+> 3 !SHUTDOWN
+> 3 @1 ERR shutdown the broker is stopping; try another one
+> 3 @2 ERR shutdown the broker is stopping; try another one
+> 3 @3 ERR shutdown the broker is stopping; try another one
+
+== permits that were not told yet are not told any more
+config work=1
+0 ready 1
+10 1 @1 ACQUIRE s limit=5
+> op take s seq=1 queue
+11 1 @2 ACQUIRE s limit=5
+12 1 @3 ACQUIRE s limit=5
+13 1 @4 ACQUIRE s limit=5
+14 1 @5 ACQUIRE s limit=5
+20 < taken s first=5 ...
+30 stop
+> 1 !SHUTDOWN
+> 1 @1 ERR shutdown the broker is stopping; try another one
+> 1 @2 ERR shutdown the broker is stopping; try another one
+> op hold s seq=2 have=3
+> 1 @3 ERR shutdown the broker is stopping; try another one
+> 1 @4 ERR shutdown the broker is stopping; try another one
+> 1 @5 ERR shutdown the broker is stopping; try another one
