@@ -328,9 +328,14 @@ look_at_away(struct world *w, uint64_t session)
 	if (broker_stalled(b) || world_now(w) < s->until_us + 2 * EARLY_US ||
 	    broker_clock_ms(b) < s->until_ms)
 		return;
-	for (i = 0; i < k->ngrants; i++)
-		if (k->grants[i].session == session)
-			checker_set_quiet(w, &k->grants[i], s->until_us);
+	for (i = 0; i < k->ngrants; i++) {
+		if (k->grants[i].session != session)
+			continue;
+		checker_set_quiet(w, &k->grants[i], s->until_us);
+		/* A client that has only stopped sending may not know. */
+		history_note(&w->history, world_now(w), HISTORY_INFO, session,
+		    HISTORY_DOUBT, checker_name(k->grants[i].name), 0);
+	}
 	set_away(w, session, false, 0);
 	checker_end_grants(w, session, true, 0, false);
 	s->ended = true;

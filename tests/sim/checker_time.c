@@ -130,6 +130,22 @@ checker_amnesia(struct world *w)
 	checker_barrier_amnesia(w);
 }
 
+/* Somebody forces the name, and has not been answered. */
+static bool
+is_being_forced(const struct checker *k, int name)
+{
+	const struct ask *ask;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->kind == ASK_FORCE && ask->name == name)
+			return true;
+	}
+	return false;
+}
+
+/* One that takes a name which is being forced may be meant, too. */
 void
 checker_plain(struct world *w, int name, int64_t until_us)
 {
@@ -144,7 +160,10 @@ checker_plain(struct world *w, int name, int64_t until_us)
 			    "for session %llu",
 			    name, k->grants[i].broker,
 			    (unsigned long long)k->grants[i].session);
-	k->grounds[name].plain_us = until_us;
+	if (until_us > 0 && is_being_forced(k, name))
+		k->grounds[name].hush_us = until_us;
+	else
+		k->grounds[name].plain_us = until_us;
 	checker_hunger(w);
 }
 
