@@ -18,6 +18,7 @@
 #define CHECKER_LATCHES_MAX 2
 #define CHECKER_BARRIERS_MAX 2
 #define CHECKER_PARTIES_MAX 8
+#define CHECKER_SEMAPHORES_MAX 3
 
 struct answer;
 struct broker;
@@ -75,7 +76,7 @@ struct ask {
 	bool shared;
 	uint64_t number; /* of permits; a count; by how much */
 	uint64_t limit;	 /* of permits; parties */
-	int object;	 /* of latches, of barriers */
+	int object;	 /* of semaphores, of latches, of barriers */
 	int64_t ttl_ms;	 /* of a latch */
 	bool received, answered, cancelled, gone;
 	bool has_hold;
@@ -126,8 +127,8 @@ struct sitting {
 	/* How often the loss of a name, or of permits, was told since the last
 	 * request, and is to be told again now, for nobody knows whether it
 	 * arrived; what was told to nobody, and must be told, as bits. */
-	unsigned lately[CHECKER_NAMES_MAX + 1];
-	unsigned echoes[CHECKER_NAMES_MAX + 1];
+	unsigned lately[CHECKER_NAMES_MAX + CHECKER_SEMAPHORES_MAX];
+	unsigned echoes[CHECKER_NAMES_MAX + CHECKER_SEMAPHORES_MAX];
 	int64_t echo_us;
 	unsigned missed, owed;
 	struct watching watches[CHECKER_NAMES_MAX];
@@ -160,7 +161,8 @@ struct grant {
 /* Permits of one session, for as long as a broker vouches for them. */
 struct stake {
 	uint64_t session;
-	int broker;
+	int broker, semaphore;
+	uint64_t limit;	     /* that it was asked for with */
 	uint64_t n, parting; /* of them; RELEASEs received, not answered */
 	bool alone;	     /* its client counts on it, and nobody is there */
 	bool away;	     /* its client may come back */
@@ -173,6 +175,18 @@ struct stake {
 struct votes {
 	uint64_t seq;
 	int64_t until_us[CHECKER_SERVERS_MAX];
+};
+
+/* What is known of one semaphore (checker_permits.c). */
+struct semaphore_facts {
+	int64_t lease_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
+	/* Since when each broker has its place in the queue; when it took
+	 * permits last, and since when it had waited for those. */
+	int64_t place_us[CHECKER_BROKERS_MAX];
+	int64_t took_us[CHECKER_BROKERS_MAX];
+	int64_t took_place_us[CHECKER_BROKERS_MAX];
+	bool too_many;	   /* permits are out, of two masters */
+	int64_t hungry_us; /* since when enough are free for all who wait */
 };
 
 /* What is known of one latch (checker_latch.c). */
@@ -247,9 +261,7 @@ struct checker {
 	struct ground grounds[CHECKER_NAMES_MAX];
 	struct stake stakes[CHECKER_HOLDS_MAX];
 	int nstakes;
-	int64_t permits_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
-	bool too_many;	   /* permits are out, of two masters */
-	int64_t hungry_us; /* since when all permits are free and wanted */
+	struct semaphore_facts semaphores[CHECKER_SEMAPHORES_MAX];
 	struct latch_facts latches[CHECKER_LATCHES_MAX];
 	struct barrier_facts barriers[CHECKER_BARRIERS_MAX];
 	struct generation *generations; /* owned */
@@ -308,7 +320,7 @@ void checker_resumed(struct world *w, struct broker *b, uint64_t sitting);
 /* What a client can find out by LIST. */
 const struct grant *checker_grant_of(
     struct world *w, uint64_t session, int name);
-uint64_t checker_permits_of(struct world *w, uint64_t session);
+uint64_t checker_permits_of(struct world *w, uint64_t session, int semaphore);
 int checker_broker(const struct world *w, uint64_t sitting);
 bool checker_is_proxied(const struct world *w, uint64_t sitting);
 
@@ -337,7 +349,11 @@ void checker_forces(struct world *w, const char *name);
 void checker_plain(struct world *w, int name, int64_t until_us);
 
 /* Permits were confirmed (checker_permits.c). */
-void checker_permits(struct world *w, const struct broker *b, int64_t sent_ms);
+void checker_permits(
+    struct world *w, const struct broker *b, int semaphore, int64_t sent_ms);
+
+void checker_permits_taken(
+    struct world *w, const struct broker *b, int semaphore);
 
 /* What must be so at any time, and at the end. */
 void checker_look(struct world *w);

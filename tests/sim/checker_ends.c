@@ -19,7 +19,7 @@ settle_ask(struct world *w, const struct ask *ask)
 	unsigned i;
 
 	if (ask->kind == ASK_RELEASE)
-		checker_permits_settle(w, ask->session);
+		checker_permits_settle(w, ask);
 	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
 		g = checker_grant(w, ask->session, ask->names[i]);
 		if (g == NULL || g->parting == 0)

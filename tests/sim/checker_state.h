@@ -137,7 +137,7 @@ void checker_ends_away(struct world *w, uint64_t session);
 void checker_leaves(struct world *w, uint64_t session);
 bool checker_gives_back(struct world *w, uint64_t session, bool clean);
 void checker_session_look(struct world *w);
-void checker_permits_settle(struct world *w, uint64_t session);
+void checker_permits_settle(struct world *w, const struct ask *ask);
 void checker_permits_away(
     struct world *w, uint64_t session, bool away, int64_t until_us);
 

@@ -100,7 +100,7 @@ client_forget(struct client *c)
 	client_lose(c);
 	c->key[0] = '\0';
 	memset(c->beliefs, 0, sizeof(c->beliefs));
-	c->permits = 0;
+	memset(c->permits, 0, sizeof(c->permits));
 }
 
 void
@@ -457,21 +457,47 @@ client_object(struct client *c, enum ask_kind kind, enum verb_id verb,
 	return in;
 }
 
-/* Permits of the one semaphore that there is. */
+bool
+client_has_permits(const struct client *c)
+{
+	int i;
+
+	for (i = 0; i < CHECKER_SEMAPHORES_MAX; i++)
+		if (c->permits[i] > 0)
+			return true;
+	return false;
+}
+
+/* One of the semaphores that there are; to give back, one it has permits of. */
+static int
+choose_semaphore(struct client *c, bool release)
+{
+	int at = 0;
+
+	if (uses_has(c->w, USE_SEMAPHORES))
+		at = (int)prng_below(&c->w->uses.prng, CHECKER_SEMAPHORES_MAX);
+	while (release && c->permits[at] == 0)
+		at = (at + 1) % CHECKER_SEMAPHORES_MAX;
+	return at;
+}
+
 static void
 send_permits(struct client *c, bool release)
 {
 	struct world *w = c->w;
 	struct prng *p = &w->prng;
+	int at = choose_semaphore(c, release);
 	struct input *in = client_object(c, release ? ASK_RELEASE : ASK_ACQUIRE,
-	    release ? VERB_RELEASE : VERB_ACQUIRE, 's', 0);
+	    release ? VERB_RELEASE : VERB_ACQUIRE, 's', at);
 	struct core_request *rq = &in->request;
-	uint64_t most = release ? c->permits : w->permits;
+	uint64_t most = release ? c->permits[at] : w->permits[at];
 
 	rq->number = (uint64_t)prng_range(p, 1, (int64_t)most);
-	rq->limit = w->permits;
+	rq->limit = w->permits[at];
+	if (uses_has(w, USE_SEMAPHORES) && prng_chance(&w->uses.prng, 40))
+		rq->limit++;
 	if (release)
-		c->permits -= rq->number;
+		c->permits[at] -= rq->number;
 	else
 		rq->wait_ms = choose_wait(c, true);
 	if (!release && prng_chance(p, 100)) {
@@ -490,6 +516,12 @@ send_status(struct client *c)
 	client_send(c, client_request(c, ASK_STATUS, VERB_STATUS, name));
 }
 
+void
+client_use_permits(struct client *c)
+{
+	send_permits(c, client_has_permits(c) && prng_chance(&c->w->prng, 700));
+}
+
 static void
 act(struct client *c)
 {
@@ -505,8 +537,8 @@ act(struct client *c)
 	}
 	if (w->uses.on != 0 && uses_act(c))
 		return;
-	if (w->permits > 0 && prng_chance(&w->prng, 300))
-		send_permits(c, c->permits > 0 && prng_chance(&w->prng, 700));
+	if (w->permits[0] > 0 && prng_chance(&w->prng, 300))
+		client_use_permits(c);
 	else if (c->tagged != 0 && dice < 30)
 		send_cancel(c);
 	else if (name >= 0)
@@ -584,7 +616,7 @@ hear(struct client *c, const struct answer *a)
 	checker_heard(c->w, c, a, ask);
 	if (a->is_event) {
 		if (a->name[0] == 's') {
-			c->permits = 0;
+			c->permits[a->name[1] - '0'] = 0;
 			return;
 		}
 		if (a->event == EVENT_LOST)
@@ -598,7 +630,7 @@ hear(struct client *c, const struct answer *a)
 	if (a->ref == c->tagged)
 		c->tagged = 0;
 	if (ask->kind == ASK_ACQUIRE && a->status == STATUS_OK)
-		c->permits += ask->number;
+		c->permits[ask->object] += ask->number;
 	believe(c, a, ask);
 	client_hear_session(c, a, ask);
 }

@@ -13,6 +13,8 @@
 #include "base/list.h"
 #include "base/status.h"
 
+#include "checker.h"
+
 struct broker;
 struct input;
 struct world;
@@ -80,7 +82,8 @@ struct client {
 	bool left;		   /* has gone home */
 	bool pings;		   /* watches its own clock */
 	struct belief beliefs[CLIENT_NAMES_MAX];
-	uint64_t permits;	      /* that it believes to have */
+	/* That it believes to have. */
+	uint64_t permits[CHECKER_SEMAPHORES_MAX];
 	struct answer_list answers;   /* on their way here */
 	struct letter_list letters;   /* on their way to the broker */
 	int64_t answer_us, letter_us; /* arrival of the last one sent */

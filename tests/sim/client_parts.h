@@ -17,6 +17,12 @@ void client_plan(struct client *c, int64_t least_us, int64_t most_us);
 /* A name that it believes to hold, or -1. */
 int client_held_name(struct client *c);
 
+/* client.c: takes permits, or gives some back. */
+void client_use_permits(struct client *c);
+
+/* Does it believe to have permits? */
+bool client_has_permits(const struct client *c);
+
 /* An untagged request about one name. */
 struct input *client_request(
     struct client *c, enum ask_kind kind, enum verb_id verb, int name);

@@ -98,7 +98,8 @@ believe_all(struct client *c)
 		c->beliefs[i].depth = g == NULL ? 0 : (unsigned)g->depth;
 		c->beliefs[i].fence = g == NULL ? 0 : g->fence;
 	}
-	c->permits = checker_permits_of(c->w, c->session);
+	for (i = 0; i < CHECKER_SEMAPHORES_MAX; i++)
+		c->permits[i] = checker_permits_of(c->w, c->session, i);
 }
 
 void
@@ -121,5 +122,5 @@ client_hear_session(
 	}
 	c->key[0] = '\0';
 	memset(c->beliefs, 0, sizeof(c->beliefs));
-	c->permits = 0;
+	memset(c->permits, 0, sizeof(c->permits));
 }

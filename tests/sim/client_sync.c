@@ -11,7 +11,7 @@ static int64_t
 choose_wait(struct client *c)
 {
 	struct prng *p = &c->w->uses.prng;
-	bool holds = client_held_name(c) >= 0 || c->permits > 0;
+	bool holds = client_held_name(c) >= 0 || client_has_permits(c);
 
 	if (prng_chance(p, 100))
 		return 0;

@@ -98,7 +98,9 @@ told_outcome(
 		checker_lease(b->w, b, &flight, sent_ms);
 	if (outcome->status == OUTCOME_TAKEN ||
 	    outcome->status == OUTCOME_KEPT || flight.kind == OP_TAKE)
-		checker_permits(b->w, b, sent_ms);
+		checker_permits(b->w, b, flight.name[1] - '0', sent_ms);
+	if (outcome->status == OUTCOME_TAKEN)
+		checker_permits_taken(b->w, b, flight.name[1] - '0');
 	event.u.outcome.op = op;
 	event.u.outcome.sent_ms = sent_ms;
 	event.u.outcome.outcome = outcome;

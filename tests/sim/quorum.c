@@ -30,7 +30,7 @@ quorum_draw(struct world *w)
 	w->quorum = true;
 	/* ERR unsupported. */
 	w->shares = false;
-	w->permits = 0;
+	w->permits[0] = 0;
 	w->clocks_apart = prng_chance(&w->prng, 500);
 	if (w->o->ablation == NULL && prng_chance(&w->prng, 300))
 		w->faults.few = (w->nservers - 1) / 2;

@@ -21,6 +21,18 @@ uses_parse(const char *text, unsigned *out)
 	return words_parse(text, use_words, USE_BITS, out);
 }
 
+/* Each has a limit of its own. */
+static void
+draw_semaphores(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < CHECKER_SEMAPHORES_MAX; i++)
+		if (w->permits[i] == 0)
+			w->permits[i] =
+			    (uint64_t)prng_range(&w->uses.prng, 1, 6);
+}
+
 /* Half of the seeds have none of it. */
 void
 uses_draw(struct world *w)
@@ -39,10 +51,13 @@ uses_draw(struct world *w)
 		u->on = o->uses;
 	/* ERR unsupported. */
 	if (w->quorum)
-		u->on &= ~(unsigned)(USE_LATCH | USE_BARRIER | USE_FORCE);
+		u->on &= ~(unsigned)(USE_LATCH | USE_BARRIER | USE_FORCE |
+				     USE_SEMAPHORES);
 	u->parties = (uint64_t)prng_range(p, 2, 1 + w->nclients / 2);
 	if (u->parties > 4)
 		u->parties = 4;
+	if (uses_has(w, USE_SEMAPHORES))
+		draw_semaphores(w);
 }
 
 bool
@@ -62,6 +77,7 @@ static const struct deed {
 	{ USE_SESSION, 150, client_use_session },
 	{ USE_WATCH, 100, client_use_watch },
 	{ USE_FORCE, 40, client_use_force },
+	{ USE_SEMAPHORES, 400, client_use_permits },
 };
 
 bool

@@ -21,7 +21,8 @@ struct world;
 	USE(BARRIER, "barrier", "BARRIER") \
 	USE(SESSION, "session", "SESSION grace=, RESUME") \
 	USE(WATCH, "watch", "WATCH, UNWATCH") \
-	USE(FORCE, "force", "UNLOCK-FORCE")
+	USE(FORCE, "force", "UNLOCK-FORCE") \
+	USE(SEMAPHORES, "semaphores", "several, at times with another limit=")
 /* clang-format on */
 
 enum use_bit {

@@ -78,7 +78,7 @@ world_draw(struct world *w)
 	w->proxies = prng_chance(p, 400);
 	w->circles = prng_chance(p, 400);
 	if (prng_chance(p, 300))
-		w->permits = (uint64_t)prng_range(p, 1, 6);
+		w->permits[0] = (uint64_t)prng_range(p, 1, 6);
 	seconds = prng_range(p, 20, 40);
 	/* One run of ten is without a fault. */
 	if (prng_chance(p, 100))
@@ -121,11 +121,13 @@ world_make(struct world *w)
 	    w->o->topology->word, w->nservers, w->replicas, w->lanes, w->work);
 	TRACE(w,
 	    "%d brokers, %d clients, %d names, lease %lld ms, "
-	    "latency %lld us, faults %x%s%s%s, %llu permits",
+	    "latency %lld us, faults %x%s%s%s, %llu, %llu, %llu permits",
 	    w->nbrokers, w->nclients, w->nnames, (long long)w->lease_ms,
 	    (long long)w->latency_us, w->faults.on, w->shares ? ", shares" : "",
 	    w->groups ? ", groups" : "", w->circles ? ", circles" : "",
-	    (unsigned long long)w->permits);
+	    (unsigned long long)w->permits[0],
+	    (unsigned long long)w->permits[1],
+	    (unsigned long long)w->permits[2]);
 	crowd_make(w);
 	for (i = 0; i < w->nbrokers; i++)
 		broker_start(&w->brokers[i]);

@@ -81,9 +81,10 @@ struct world {
 	bool tagged;	   /* the shards are buckets of a cluster */
 	bool shares;	   /* clients lock with mode=shared, too */
 	bool groups;	   /* clients lock several names at once, too */
-	uint64_t permits;  /* of a semaphore that clients use; 0: none */
-	bool proxies;	   /* some clients come through proxies */
-	bool circles;	   /* who holds something may wait for ever for more */
+	/* Limits of the semaphores that clients use; 0: there is none. */
+	uint64_t permits[CHECKER_SEMAPHORES_MAX];
+	bool proxies; /* some clients come through proxies */
+	bool circles; /* who holds something may wait for ever for more */
 	int64_t lease_ms, pad_ms, grace_ms, reply_timeout_ms;
 	int64_t latency_us; /* of the network, the usual one */
 	int64_t heal_us;    /* no fault from then on */
