@@ -43,6 +43,7 @@ struct auth_anonymous {
 struct auth_settings {
 	bool given; /* otherwise everybody may do everything */
 	char *users_file;
+	char *users_text; /* what is in it */
 	struct auth_users users;
 	struct auth_anonymous anonymous;
 };

@@ -237,7 +237,7 @@ choose_decoy(struct users *users)
 }
 
 struct users *
-users_new(const struct auth_settings *auth, const char *text, struct buf *why)
+users_new(const struct auth_settings *auth, struct buf *why)
 {
 	struct users *users = xcalloc(1, sizeof(*users));
 	bool ok = true;
@@ -246,7 +246,7 @@ users_new(const struct auth_settings *auth, const char *text, struct buf *why)
 	users->file = xstrdup(auth->users_file);
 	for (i = 0; i < auth->users.n; i++)
 		ok = add_configured(users, &auth->users.v[i], why) && ok;
-	ok = add_lines(users, text, why) && ok;
+	ok = add_lines(users, auth->users_text, why) && ok;
 	if (!ok) {
 		users_free(users);
 		return NULL;

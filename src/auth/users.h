@@ -34,13 +34,13 @@ struct peer_credentials {
 };
 
 /*
- * Makes a set of the settings and of the text of the file of users ("" when
- * there is none), and asks the system for the users and groups that it names.
+ * Makes a set of the settings, which hold the text of the file of users, too,
+ * and asks the system for the users and groups that they name.
  * Returns NULL when something is wrong with them; `why` then has a line for
  * each fault, "FILE:LINE: TEXT" for one of the file.  The caller frees the set.
  */
-struct users *users_new(const struct auth_settings *auth, const char *text,
-    struct buf *why) __attribute__((warn_unused_result));
+struct users *users_new(const struct auth_settings *auth, struct buf *why)
+    __attribute__((warn_unused_result));
 void users_free(struct users *users);
 
 /*

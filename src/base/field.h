@@ -29,6 +29,7 @@
 	FIELD(DEPTH, "depth", NUM) \
 	FIELD(DEFERRED, "deferred", NUM) \
 	FIELD(USER, "user", STR) \
+	FIELD(VIA, "via", STR) \
 	FIELD(STATE, "state", STR) \
 	FIELD(WAITERS, "waiters", NUM) \
 	FIELD(HANDOVERS, "handovers", NUM) \

@@ -11,6 +11,7 @@
 #include "base/streams.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
+#include "cli/login.h"
 #include "cli/options.h"
 #include "cli/say.h"
 
@@ -87,13 +88,21 @@ cli_open(struct cli *cli, struct client *c, struct message *reply)
 void
 cli_unreachable(enum client_got got, const struct buf *errors)
 {
-	say_code(got == CLIENT_GARBAGE ? "protocol" : "unreachable",
-	    "no broker answers: %.*s", (int)buf_len(errors), buf_data(errors));
+	static const char *const codes[] = {
+		[CLIENT_NOTHING] = "unreachable",
+		[CLIENT_GARBAGE] = "protocol",
+		[CLIENT_REFUSED] = "auth",
+	};
+
+	say_code(codes[got], "no broker answers: %.*s", (int)buf_len(errors),
+	    buf_data(errors));
 }
 
 int
 cli_unreachable_exit(enum client_got got)
 {
+	if (got == CLIENT_REFUSED)
+		return CLI_EXIT_AUTH;
 	return got == CLIENT_GARBAGE ? CLI_EXIT_PROTOCOL : CLI_EXIT_UNREACHABLE;
 }
 
@@ -118,6 +127,16 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 	case OPT_READY:
 		cli->ready = true;
 		return 0;
+	case OPT_USER:
+		login_user(optarg);
+		return 0;
+	case OPT_PASSWORD_FILE:
+		login_password_file(optarg);
+		return 0;
+	case OPT_PASSWORD:
+		return say_usage("a password in an argument can be read by "
+				 "everybody here: put it into a file and give "
+				 "--password-file");
 	case 'V':
 		printf("lockbroker %s\n", PACKAGE_VERSION);
 		break;
@@ -215,6 +234,8 @@ command_run(
 			return rc;
 	}
 	rc = cli_servers_default(cli);
+	if (rc == 0)
+		rc = login_read();
 	if (rc != 0)
 		return rc;
 	/* The words alone, with one in front that stands for the name. */
@@ -258,6 +279,7 @@ cli_main(int argc, char **argv)
 		return CLI_EXIT_INTERNAL;
 	status = command_start(&cli, argc, argv);
 	address_list_fini(&cli.addresses);
+	login_fini();
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_EXIT_OK) {
 		say("can't write to standard output: %s", strerror(errno));
 		status = CLI_EXIT_INTERNAL;

@@ -11,6 +11,7 @@
 
 #include "base/now.h"
 #include "base/xmalloc.h"
+#include "cli/login.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -49,6 +50,7 @@ client_close(struct client *c)
 	buf_clear(&c->out);
 	message_fini(&c->partial);
 	c->lines_left = 0;
+	c->auth_due = false;
 }
 
 void
@@ -84,11 +86,23 @@ client_ended(struct client *c, const char *why)
 		snprintf(c->why, sizeof(c->why), "%s", why);
 }
 
+/* The first line of every connection, if we are somebody. */
+static void
+client_log_in(struct client *c)
+{
+	if (login_line() == NULL)
+		return;
+	buf_adds(&c->out, login_line());
+	buf_addc(&c->out, '\n');
+	c->auth_due = true;
+}
+
 static bool
 client_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 {
 	client_close(c);
 	c->why[0] = '\0';
+	c->refused = false;
 	memcpy(&c->peer, sa, len);
 	c->peer_len = len;
 	c->fd = socket(
@@ -96,8 +110,10 @@ client_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 	if (c->fd >= 0 && sa->sa_family != AF_UNIX)
 		tcp_tune(c->fd);
 	if (c->fd >= 0 &&
-	    (connect(c->fd, sa, len) == 0 || errno == EINPROGRESS))
+	    (connect(c->fd, sa, len) == 0 || errno == EINPROGRESS)) {
+		client_log_in(c);
 		return true;
+	}
 	client_ended(c, strerror(errno));
 	client_close(c);
 	return false;
@@ -161,14 +177,14 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 		message_fini(reply);
 	} while (got == CLIENT_MESSAGE);
 	/* An alert of TLS, perhaps: it is not a line, and nothing follows. */
-	if (buf_len(&c->in) > 0)
+	if (buf_len(&c->in) > 0 && !c->refused)
 		got = CLIENT_GARBAGE;
 	if (got == CLIENT_GARBAGE)
 		c->why[0] = '\0';
 	client_ended(
 	    c, got == CLIENT_GARBAGE ? CLIENT_GARBAGE_WHY : "does not answer");
 	client_close(c);
-	return got;
+	return c->refused ? CLIENT_REFUSED : got;
 }
 
 static enum client_got
@@ -203,12 +219,14 @@ client_try_host(struct client *c, const struct address *a,
 		client_ended(c, gai_strerror(rc));
 		return CLIENT_NOTHING;
 	}
-	for (ai = all; ai != NULL && got != CLIENT_MESSAGE; ai = ai->ai_next) {
+	for (ai = all;
+	     ai != NULL && got != CLIENT_MESSAGE && got != CLIENT_REFUSED;
+	     ai = ai->ai_next) {
 		got = client_try(c, ai->ai_addr, ai->ai_addrlen, probe, reply);
 		foreign = foreign || got == CLIENT_GARBAGE;
 	}
 	freeaddrinfo(all);
-	if (got == CLIENT_MESSAGE || !foreign)
+	if (got == CLIENT_MESSAGE || got == CLIENT_REFUSED || !foreign)
 		return got;
 	snprintf(c->why, sizeof(c->why), "%s", CLIENT_GARBAGE_WHY);
 	return CLIENT_GARBAGE;
@@ -230,7 +248,8 @@ client_open(struct client *c, const struct address_list *list,
 		c->address = a;
 		if (got == CLIENT_MESSAGE)
 			return got;
-		if (got == CLIENT_NOTHING)
+		if (got == CLIENT_REFUSED ||
+		    (got == CLIENT_NOTHING && all == CLIENT_GARBAGE))
 			all = got;
 		buf_addf(
 		    errors, "%s%s: %s", i > 0 ? "; " : "", a->text, c->why);
@@ -355,6 +374,28 @@ line_add(struct client *c, const char *line, size_t n)
 	return true;
 }
 
+/*
+ * The answer to our AUTH, which nobody waits for. False: nothing more comes,
+ * since a broker may know us as somebody else than we said.
+ */
+static bool
+client_logged_in(struct client *c)
+{
+	struct message *m = &c->partial;
+	const bool ok = message_status(m) == STATUS_OK;
+
+	c->auth_due = false;
+	if (!ok) {
+		c->refused = true;
+		c->why[0] = '\0';
+		client_ended(c, m->text);
+		(void)close(c->fd);
+		c->fd = -1;
+	}
+	message_fini(m);
+	return ok;
+}
+
 enum client_got
 client_next(struct client *c, struct message *m)
 {
@@ -368,6 +409,11 @@ client_next(struct client *c, struct message *m)
 		buf_consume(&c->in, taken);
 		if (!ok)
 			return CLIENT_GARBAGE;
+		if (c->auth_due && !c->partial.event) {
+			if (!client_logged_in(c))
+				return CLIENT_NOTHING;
+			continue;
+		}
 		if (c->lines_left == 0) {
 			*m = c->partial;
 			memset(&c->partial, 0, sizeof(c->partial));
@@ -390,7 +436,7 @@ client_wait(struct client *c, int64_t deadline_ms, struct message *m)
 		got = client_next(c, m);
 		if (got != CLIENT_NOTHING || !open)
 			return got;
-		if (c->stop != NULL && *c->stop != 0)
+		if (c->fd < 0 || (c->stop != NULL && *c->stop != 0))
 			return CLIENT_NOTHING;
 		if (deadline_ms != NEVER_MS) {
 			left_ms = deadline_ms - now_ms();

@@ -23,6 +23,7 @@ enum client_got {
 	CLIENT_NOTHING, /* no whole message yet */
 	CLIENT_MESSAGE,
 	CLIENT_GARBAGE, /* not the protocol: the stream can't be trusted */
+	CLIENT_REFUSED, /* the broker does not take our user */
 };
 
 /* Embedded in its owner, who calls client_fini(). */
@@ -36,6 +37,8 @@ struct client {
 	socklen_t peer_len;
 	const struct place *address; /* borrowed from the list */
 	char why[128];		     /* why it ended */
+	bool auth_due;		     /* our AUTH is not answered yet */
+	bool refused;		     /* it ended because of that answer */
 	/* Ends client_wait() once it is not 0; NULL: nothing does. */
 	const volatile sig_atomic_t *stop;
 };
@@ -57,7 +60,8 @@ struct client_probe {
 /*
  * Tries the addresses in order until one answers, whose reply goes to
  * `*reply`. When none did, says why each failed, in `errors`; CLIENT_GARBAGE
- * if all of them speak something else.
+ * if all of them speak something else, CLIENT_REFUSED if one does not take our
+ * user.
  */
 enum client_got client_open(struct client *c, const struct address_list *list,
     const struct client_probe *probe, struct message *reply, struct buf *errors)

@@ -28,6 +28,9 @@ static const char *const ping_options_help =
 /* clang-format off */
 const struct option common_longs[] = {
 	{ "server", required_argument, NULL, 'S' },
+	{ "user", required_argument, NULL, OPT_USER },
+	{ "password-file", required_argument, NULL, OPT_PASSWORD_FILE },
+	{ "password", required_argument, NULL, OPT_PASSWORD },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -170,6 +173,8 @@ help_all(FILE *out)
 	fprintf(out, "\n"
 		     "  -S, --server LIST  the brokers; the next one is tried "
 		     "if one does not answer\n"
+		     "      --user NAME    who we are to the broker, with\n"
+		     "      --password-file FILE, whose first line says it\n"
 		     "      --json         one JSON object for each line\n"
 		     "  -h, --help         show this\n"
 		     "  -V, --version      show the version of this command\n\n"

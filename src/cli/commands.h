@@ -43,7 +43,16 @@ struct command {
 };
 
 /* Options without a letter that the gate reads for a command. */
-enum { OPT_JSON = 256, OPT_KIND, OPT_LIMIT, OPT_LOCAL, OPT_READY };
+enum {
+	OPT_JSON = 256,
+	OPT_USER,
+	OPT_PASSWORD_FILE,
+	OPT_PASSWORD, /* refused */
+	OPT_KIND,
+	OPT_LIMIT,
+	OPT_LOCAL,
+	OPT_READY
+};
 
 /* Ends with a command without a name. */
 extern const struct command commands[];

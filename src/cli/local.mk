@@ -22,6 +22,8 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/holder.h \
 	src/cli/json_reply.c \
 	src/cli/json_reply.h \
+	src/cli/login.c \
+	src/cli/login.h \
 	src/cli/message.c \
 	src/cli/message.h \
 	src/cli/options.c \

@@ -53,6 +53,7 @@ run_messages(struct run *run)
 		run->state->message(run, &m);
 		message_fini(&m);
 	}
+	open = open && run->client.fd >= 0;
 	if (run->state == NULL || (open && got != CLIENT_GARBAGE))
 		return;
 	run->state->closed(run, open ? CLIENT_GARBAGE_WHY : run->client.why);

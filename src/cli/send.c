@@ -170,6 +170,17 @@ tag_of(const char *line, char tag[32])
 	return tag;
 }
 
+/* Everybody on the host could read the password. */
+static bool
+is_auth(const char *line)
+{
+	if (line[0] == '@')
+		line += strcspn(line, " ");
+	line += strspn(line, " ");
+	return strncasecmp(line, "AUTH", 4) == 0 &&
+	       (line[4] == ' ' || line[4] == '\0');
+}
+
 int
 send_main(struct cli *cli, int argc, char **argv)
 {
@@ -182,6 +193,12 @@ send_main(struct cli *cli, int argc, char **argv)
 	if (!line_join(&line, argc, argv)) {
 		buf_fini(&line);
 		return say_usage("a request is one line of words");
+	}
+	if (is_auth(buf_data(&line))) {
+		buf_fini(&line);
+		return say_usage("a password in an argument can be read by "
+				 "everybody here: give --user and "
+				 "--password-file");
 	}
 	status = ask_open(cli, &c);
 	if (status == CLI_EXIT_OK) {

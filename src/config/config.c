@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auth/users.h"
+#include "base/buf.h"
 #include "base/xmalloc.h"
 #include "config/check.h"
 #include "config/fields.h"
@@ -25,6 +27,7 @@
 
 #define NAME_MAX_BYTES 64
 #define PASSWORD_MAX_BYTES 4096
+#define USERS_MAX_BYTES ((size_t)1024 * 1024)
 #define LIST_SIZE 512
 
 /* --- From the tree */
@@ -126,6 +129,8 @@ set_default(struct config *config, const struct config_field *field)
 	struct config_node *root;
 	bool ok;
 
+	if (field->type->is_mapping)
+		return; /* absent */
 	config_faults_init(&faults);
 	ok =
 	    config_node_parse(&root, field->def, strlen(field->def), &faults) &&
@@ -229,6 +234,60 @@ set_passwords(const struct config_draft *draft)
 	}
 }
 
+/* The text of the file of users; false after a fault. */
+static bool
+read_users(const struct config_draft *draft)
+{
+	struct auth_settings *auth = &draft->config->auth;
+	char quoted[CONFIG_QUOTE_SIZE];
+	const char *why = NULL;
+	size_t length = 0;
+	char *text;
+
+	if (auth->users_file[0] == '\0')
+		return true;
+	text = config_file_read(
+	    auth->users_file, true, USERS_MAX_BYTES, &length, &why);
+	if (text != NULL && strlen(text) != length) {
+		explicit_bzero(text, length);
+		free(text);
+		text = NULL;
+		why = "a NUL character in it";
+	}
+	if (text == NULL) {
+		config_draft_fault(draft, CONFIG_FIELD_AUTH, CONFIG_FIELD_AUTH,
+		    "users_file: %s can't be used (%s), expected a readable "
+		    "file with lines NAME:HASH",
+		    config_quote(quoted, auth->users_file), why);
+		return false;
+	}
+	free(auth->users_text);
+	auth->users_text = text;
+	return true;
+}
+
+/* Makes the users of what was said of them, when all of that is right. */
+static void
+set_users(const struct config_draft *draft)
+{
+	struct config *config = draft->config;
+	struct buf why;
+	char *line, *rest;
+
+	if (!config->auth.given || draft->bad[CONFIG_FIELD_AUTH] ||
+	    !read_users(draft))
+		return;
+	buf_init(&why);
+	config->users = users_new(&config->auth, &why);
+	buf_addc(&why, '\0');
+	rest = buf_data(&why);
+	while (config->users == NULL && (line = strsep(&rest, "\n")) != NULL)
+		if (line[0] != '\0')
+			config_draft_fault(draft, CONFIG_FIELD_AUTH,
+			    CONFIG_FIELD_AUTH, "%s", line);
+	buf_fini(&why);
+}
+
 static void
 complete(struct config_draft *draft)
 {
@@ -241,6 +300,7 @@ complete(struct config_draft *draft)
 	}
 	config_check(draft);
 	set_passwords(draft);
+	set_users(draft);
 }
 
 /* --- Public */
@@ -316,6 +376,7 @@ config_free(struct config *config)
 	if (secret != NULL)
 		explicit_bzero(secret, strlen(secret));
 	free(secret);
+	users_free(config->users);
 	memset(config, 0, sizeof(*config));
 }
 
@@ -395,24 +456,28 @@ tell_change(const struct config_field *field, const void *from, const void *to,
 }
 
 size_t
-config_reload_diff(struct config *config, const struct config *fresh,
+config_reload_diff(struct config *config, struct config *fresh,
     config_changed *changed, void *arg)
 {
+	struct users *users = config->users;
 	size_t copied = 0;
 
 	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
 		void *to = config_field_slot(field, config);
-		const void *from = config_field_slot_const(field, fresh);
+		void *from = config_field_slot(field, fresh);
 
 		if (config_value_same(field, to, from))
 			continue;
 		tell_change(field, to, from, changed, arg);
 		if (!field->reloadable)
 			continue;
-		config_value_copy(field, to, from);
+		config_value_take(field, to, from);
 		copied++;
 	}
+	/* Groups and users of the host may be others by now, too. */
+	config->users = fresh->users;
+	fresh->users = users;
 	/* A file of the same name may hold another password by now. */
 	if (strcmp(config->redis.sentinel_password,
 		fresh->redis.sentinel_password) != 0 &&

@@ -13,10 +13,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "auth/settings.h"
 #include "base/address.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "config/faults.h"
+
+struct users;
 
 enum config_mode {
 	CONFIG_MODE_EMBEDDED,
@@ -89,7 +92,9 @@ struct config {
 	struct config_redis redis;
 	struct config_locks locks;
 	struct client_limits limits;
+	struct auth_settings auth;
 	struct log_settings log;
+	struct users *users; /* made of auth; NULL: everybody may all */
 };
 
 /*
@@ -131,13 +136,14 @@ typedef void config_changed(void *arg, const char *setting, bool copied,
     const char *from, const char *to);
 
 /*
- * Takes over a new configuration while running: copies the settings that may
- * change (log, limits, and of locks all but the lease) from fresh, and calls
- * back for each one that differs; the others stay as they were.  Returns the
- * number of settings copied that differed.  Fresh still belongs to the
- * caller.
+ * Takes over a new configuration while running: moves the settings that may
+ * change (log, limits, auth, and of locks all but the lease) over from fresh,
+ * and calls back for each one that differs; the others stay as they were.
+ * Returns the number of settings moved that differed.  Fresh, which has those
+ * of before then, still belongs to the caller: users of before are good until
+ * it is freed.
  */
-size_t config_reload_diff(struct config *config, const struct config *fresh,
+size_t config_reload_diff(struct config *config, struct config *fresh,
     config_changed *changed, void *arg);
 
 #endif

@@ -372,10 +372,26 @@ config_value_clear(const struct config_field *field, void *slot)
 	*text = NULL;
 }
 
-void
-config_value_copy(const struct config_field *field, void *to, const void *from)
+/* Nothing in a mapping points into it. */
+static void
+swap(unsigned char *a, unsigned char *b, size_t n)
 {
-	assert(!field->type->is_list); /* no list is reloadable */
+	for (; n > 0; n--, a++, b++) {
+		unsigned char byte = *a;
+
+		*a = *b;
+		*b = byte;
+	}
+}
+
+void
+config_value_take(const struct config_field *field, void *to, void *from)
+{
+	assert(!field->type->is_list || field->type->is_mapping);
+	if (field->type->is_mapping) {
+		swap(to, from, field->type->size);
+		return;
+	}
 	config_value_clear(field, to);
 	if (field->type->size > 0)
 		memcpy(to, from, field->type->size);
@@ -482,6 +498,14 @@ fault(const struct config_field *field, const struct config_node *node,
 	return false;
 }
 
+static enum config_node_kind
+kind_of(const struct config_type *type)
+{
+	if (type->is_mapping)
+		return CONFIG_NODE_MAPPING;
+	return type->is_list ? CONFIG_NODE_LIST : CONFIG_NODE_SCALAR;
+}
+
 bool
 config_value_set(const struct config_field *field,
     const struct config_node *node, void *slot, struct config_faults *faults)
@@ -492,8 +516,7 @@ config_value_set(const struct config_field *field,
 
 	if (node->refused)
 		return false;
-	if (node->kind !=
-	    (type->is_list ? CONFIG_NODE_LIST : CONFIG_NODE_SCALAR))
+	if (node->kind != kind_of(type))
 		return fault(
 		    field, node, "is", config_node_kind_name(node), faults);
 	if (type->is_list)

@@ -26,11 +26,12 @@ struct config_node;
  * zeroes holds nothing and may be cleared or set.  Constant.
  */
 struct config_type {
-	bool is_list;	/* the last four are its own */
+	bool is_list; /* or a mapping: the last four are its own */
+	bool is_mapping;
 	bool unquoted;	/* a word of YAML, such as true or 7: no quotes */
 	bool is_secret; /* never shown */
 	bool is_bare;	/* a size that is also read and written as bytes */
-	size_t size;	/* of a number, also of a bool or an enum; else 0 */
+	size_t size;	/* of a number, also of a bool, an enum or a mapping */
 
 	/* What is taken; < and > are the bounds.  NULL: one of the choices. */
 	const char *expected;
@@ -65,6 +66,7 @@ extern const struct config_type config_type_ADDRESS;  /* HOST:PORT, or "" */
 extern const struct config_type config_type_SECRET;   /* any text */
 extern const struct config_type config_type_LISTEN;   /* config_listen */
 extern const struct config_type config_type_NODES;    /* config_nodes */
+extern const struct config_type config_type_AUTH;     /* auth_settings */
 
 /* What the name of a broker is made of. */
 #define CONFIG_NAME_CHARACTERS       \
@@ -83,9 +85,11 @@ bool config_value_set(const struct config_field *field,
 bool config_value_same(
     const struct config_field *field, const void *a, const void *b);
 
-/* Only numbers and texts; what `to` held is freed. */
-void config_value_copy(
-    const struct config_field *field, void *to, const void *from);
+/*
+ * Takes over a value: numbers and texts are copied, and what `to` held is
+ * freed; mappings are exchanged.  No list is reloadable.
+ */
+void config_value_take(const struct config_field *field, void *to, void *from);
 void config_value_clear(const struct config_field *field, void *slot);
 
 /* Writes what follows `key:` in YAML, with the line end. */

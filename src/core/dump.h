@@ -35,6 +35,10 @@ struct listing *core_queue_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
 struct listing *core_names_begin(struct core *core, size_t limit);
 
+/* NAMES: only of names for which `shows` says true; called during the parts. */
+typedef bool (*core_shows_fn)(void *arg, const char *name, size_t name_len);
+void core_names_only(struct listing *g, core_shows_fn shows, void *arg);
+
 /*
  * Makes the next part.  False: it was the last one.  A row that is NULL: what
  * came until now is not true any more, and all comes again.

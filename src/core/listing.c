@@ -120,6 +120,8 @@ struct listing {
 	const struct waiter *waiter;
 	/* NAMES. */
 	struct busiest busiest;
+	core_shows_fn shows; /* NULL: all */
+	void *shows_arg;
 	size_t most;	/* names that are wanted */
 	uint32_t shard; /* the table, ... */
 	uint32_t chain; /* ... the chain that comes next, ... */
@@ -417,6 +419,13 @@ names_anew(struct listing *g)
 }
 
 static void
+names_offer(struct listing *g, const struct lock *l)
+{
+	if (g->shows == NULL || g->shows(g->shows_arg, l->name, l->name_len))
+		busiest_offer(&g->busiest, l);
+}
+
+static void
 names_visit(struct core *core, struct listing *g)
 {
 	const struct table *t = &core->locks->names[g->shard].table;
@@ -429,8 +438,8 @@ names_visit(struct core *core, struct listing *g)
 	g->size = t->size;
 	if (t->size > 0) {
 		for (link = table_chain(t, g->chain); link; link = link->next)
-			busiest_offer(&g->busiest,
-			    container_of(link, struct lock, by_name));
+			names_offer(
+			    g, container_of(link, struct lock, by_name));
 		g->chain = chain_after(g->chain, t->size);
 	}
 	if (g->chain > 0)
@@ -448,6 +457,13 @@ core_names_begin(struct core *core, size_t limit)
 	g->most = limit;
 	busiest_init(&g->busiest, limit);
 	return g;
+}
+
+void
+core_names_only(struct listing *g, core_shows_fn shows, void *arg)
+{
+	g->shows = shows;
+	g->shows_arg = arg;
 }
 
 /* All of them. */

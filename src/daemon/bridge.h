@@ -16,11 +16,16 @@
 
 struct alarm;
 struct config;
+struct identity;
+struct user;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
 struct client {
-	uint64_t session; /* of this connection; 0: it went to another */
-	bool quit;	  /* said QUIT */
+	uint64_t session;	 /* of this connection; 0: it went to another */
+	bool quit;		 /* said QUIT */
+	bool asking;		 /* an AUTH is under way */
+	uint8_t via;		 /* enum via */
+	const struct user *user; /* the configuration's; NULL: nobody's */
 };
 
 TAILQ_HEAD(job_list, job); /* lists.c */
@@ -32,6 +37,7 @@ struct broker {
 	struct core *core;
 	struct front *front;
 	struct redis *redis;
+	struct identity *identity;
 	struct promise *promise; /* NULL: the store itself remembers */
 	struct alarm *alarm;	 /* core_deadline() */
 	int64_t start_ms;

@@ -21,6 +21,7 @@
 #include "daemon/alarm.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
+#include "daemon/identity.h"
 #include "daemon/promise.h"
 
 /* Effects. */
@@ -271,6 +272,7 @@ on_opened(void *arg, struct conn *c)
 	ev.u.open.tcp = conn_is_tcp(c);
 	ev.u.open.proxied = conn_is_proxied(c);
 	bridge_step(b, &ev);
+	identity_opened(b->identity, c);
 }
 
 static void
@@ -538,6 +540,8 @@ broker_new(struct event_base *base, const struct config *config)
 	b->core = core_new(&core_config);
 	free(nodes);
 	b->front = front_new(base, &config->limits, &front_handler, b);
+	b->identity = identity_new(b);
+	identity_load(b->identity, config->users);
 	b->alarm = alarm_new(base, on_alarm, b);
 	if (b->alarm == NULL) {
 		LOG(ERROR, "loop-failed", LOG_S("why", strerror(errno)));
@@ -566,6 +570,7 @@ broker_free(struct broker *b)
 	if (b == NULL)
 		return;
 	lists_fini(b);
+	identity_free(b->identity);
 	front_each(b->front, free_client, b);
 	front_free(b->front);
 	redis_free(b->redis);
@@ -627,6 +632,7 @@ broker_reload(struct broker *b, const struct config *config)
 	core_reconfigure(b->core, &config->locks.limits, &config->limits,
 	    config->log.level == LOG_LEVEL_DEBUG);
 	front_set_limits(b->front, &config->limits);
+	identity_load(b->identity, config->users);
 }
 
 void

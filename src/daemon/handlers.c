@@ -16,6 +16,7 @@
 #include "base/now.h"
 #include "config/config.h"
 #include "daemon/bridge.h"
+#include "daemon/identity.h"
 
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* where LATCH has none */
 
@@ -198,24 +199,6 @@ handle_quit(struct broker *b, struct conn *c, const struct request *r)
 	conn_quit(c);
 }
 
-/* Nobody is known by a password yet, so whoever comes with one is wrong. */
-static void
-handle_auth(struct broker *b, struct conn *c, const struct request *r)
-{
-	(void)b;
-	conn_refuse(c, r, ERR_AUTH, "this broker has no users");
-}
-
-/* Without users, everybody is nobody in particular. */
-static void
-handle_whoami(struct broker *b, struct conn *c, const struct request *r)
-{
-	static const struct field user = { .id = FIELD_USER, .len = 1 };
-
-	(void)b;
-	reply_ok(c, r, &user, 1, "-");
-}
-
 typedef void (*handler)(
     struct broker *b, struct conn *c, const struct request *r);
 
@@ -253,7 +236,9 @@ refuse_in_quorum(
 void
 handler_request(void *arg, struct conn *c, const struct request *r)
 {
-	if (refuse_in_quorum(arg, c, r))
+	const struct broker *b = arg;
+
+	if (identity_refuses(b->identity, c, r) || refuse_in_quorum(b, c, r))
 		return;
 	handlers[r->verb](arg, c, r);
 }

@@ -141,10 +141,10 @@ reload(struct lifecycle *l)
 	config_faults_fini(&faults);
 	buf_init(&names);
 	changed = config_reload_diff(l->config, &fresh, on_changed, &names);
-	config_free(&fresh);
 	log_setup(&l->config->log);
 	settings_fit_descriptors(l->config);
 	broker_reload(l->broker, l->config);
+	config_free(&fresh); /* the users of before, too: nobody is one now */
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
 	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
 		buf_len(&names)));

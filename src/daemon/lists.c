@@ -13,6 +13,7 @@
 #include "base/now.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge.h"
+#include "daemon/identity.h"
 
 #define LIMIT 100   /* of rows, where the request gives none */
 #define TURN_US 500 /* on lists in a turn */
@@ -23,6 +24,7 @@
  */
 struct job {
 	TAILQ_ENTRY(job) link;
+	struct broker *broker;
 	uint64_t conn; /* id */
 	const struct wire_protocol *protocol;
 	struct wire_reply
@@ -79,15 +81,31 @@ job_free(struct broker *b, struct job *job)
 	free(job);
 }
 
-static struct listing *
-job_begin(struct broker *b, const struct job *job, const struct conn *c)
+/* A reload may change the rights between two parts. */
+static bool
+may_show(void *arg, const char *name, size_t name_len)
 {
+	const struct job *job = arg;
+
+	return identity_may_watch(job->broker->identity,
+	    front_find(job->broker->front, job->conn),
+	    (struct span){ name, name_len });
+}
+
+static struct listing *
+job_begin(struct broker *b, struct job *job, const struct conn *c)
+{
+	struct listing *g;
+
 	if (job->reply.verb == VERB_LIST)
 		return core_list_begin(b->core, bridge_session(c));
 	if (job->reply.verb == VERB_QUEUE)
 		return core_queue_begin(
 		    b->core, job->name, job->name_len, job->limit);
-	return core_names_begin(b->core, job->limit);
+	g = core_names_begin(b->core, job->limit);
+	if (identity_hides(b->identity, c))
+		core_names_only(g, may_show, job);
+	return g;
 }
 
 static void
@@ -150,6 +168,7 @@ job_new(struct broker *b, struct conn *c, enum verb_id verb, struct span tag,
 {
 	struct job *job = xcalloc(1, sizeof(*job) + name.n);
 
+	job->broker = b;
 	job->conn = conn_id(c);
 	job->protocol = conn_protocol(c);
 	job->reply.verb = verb;
@@ -225,6 +244,7 @@ struct sources {
 	const struct core_stats *core;
 	struct core_gauges gauges;
 	struct redis_stats redis;
+	const struct identity_stats *identity;
 	uint64_t clients, uptime_s;
 };
 
@@ -258,6 +278,9 @@ struct sources {
 	STATISTIC("redis_script_loads_total", s->redis.reloads) \
 	STATISTIC("grants_ready", s->gauges.ready) \
 	STATISTIC("grants_ready_in_ms", (uint64_t)s->gauges.grace_ms) \
+	STATISTIC("auth_ok_total", s->identity->auth_ok) \
+	STATISTIC("auth_failed_total", s->identity->auth_failed) \
+	STATISTIC("denied_total", s->identity->denied) \
 	STATISTIC("log_dropped_bytes_total", log_dropped()) \
 	STATISTIC("uptime_seconds", s->uptime_s)
 /* clang-format on */
@@ -274,6 +297,7 @@ handle_stats(struct broker *b, struct conn *c, const struct request *r)
 	s->core = core_stats(b->core);
 	core_gauges(b->core, at_ms, &s->gauges);
 	redis_stats(b->redis, &s->redis);
+	s->identity = identity_stats(b->identity);
 	s->clients = front_count(b->front);
 	s->uptime_s = (uint64_t)(at_ms - b->start_ms) / 1000;
 #define STATISTIC(name, value) protocol->row_number(&b->rows, name, value), n++;

@@ -281,6 +281,12 @@ conn_uid(const struct conn *c)
 	return c->uid;
 }
 
+size_t
+conn_groups(const struct conn *c, gid_t *gids, size_t max)
+{
+	return c->tcp ? 0 : sockopt_peer_groups(c->fd, gids, max);
+}
+
 bool
 conn_is_tcp(const struct conn *c)
 {

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -132,7 +133,9 @@ void front_each(
     struct front *f, void (*fn)(void *arg, struct conn *c), void *arg);
 
 uint64_t conn_id(const struct conn *c);
-int64_t conn_uid(const struct conn *c);	     /* -1: not known */
+int64_t conn_uid(const struct conn *c); /* -1: not known */
+/* The groups of the peer of a Unix socket, `max` at most; returns how many. */
+size_t conn_groups(const struct conn *c, gid_t *gids, size_t max);
 const char *conn_peer(const struct conn *c); /* 10.0.0.7:5512 or pid:4711 */
 bool conn_is_tcp(const struct conn *c);
 bool conn_is_proxied(const struct conn *c);

@@ -26,12 +26,6 @@ gate_refuse(struct conn *c, const struct request *r)
 {
 	const struct front *f = c->front;
 
-	if (verb_has(r->verb, VERB_FLAG_LOCAL) && !c->admin) {
-		conn_refuse(c, r, ERR_DENIED,
-		    "%s is for administrators, at the Unix socket",
-		    verbs[r->verb].word);
-		return true;
-	}
 	if (r->tag.n == 0)
 		return false;
 	if (conn_tag_ref(c, r->tag) != 0) {

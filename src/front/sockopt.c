@@ -154,3 +154,19 @@ sockopt_peer_unix(int fd, bool *admin, int64_t *uid)
 	(void)snprintf(name, sizeof(name), "pid:%ld", (long)who.pid);
 	return xstrdup(name);
 }
+
+size_t
+sockopt_peer_groups(int fd, gid_t *gids, size_t max)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (max == 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+		return 0;
+	gids[0] = who.gid;
+	/* With too little room the kernel gives none of them (ERANGE). */
+	len = (socklen_t)((max - 1) * sizeof(*gids));
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, gids + 1, &len) < 0)
+		return 1;
+	return 1 + len / sizeof(*gids);
+}

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 /*
  * TCP: small replies leave at once, and a host that has vanished is noticed
@@ -19,6 +20,12 @@ char *sockopt_peer_tcp(int fd);
 
 /* "pid:4711"; admin: root or the user this process runs as; uid: -1: unknown. */
 char *sockopt_peer_unix(int fd, bool *admin, int64_t *uid);
+
+/*
+ * The groups of the peer of a Unix socket: its primary one, and the others as
+ * far as there is room.
+ */
+size_t sockopt_peer_groups(int fd, gid_t *gids, size_t max);
 
 /* "HOST:PORT", "[V6]:PORT" or "unix:/PATH"; the caller frees it. */
 char *sockopt_name(const struct sockaddr_storage *sa, socklen_t len);

@@ -24,7 +24,8 @@ tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(fuzz_main)
 tests_fuzz_fuzz_config_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"tests/fuzz/corpus/config"'
 tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
-tests_fuzz_fuzz_config_LDADD = $(LIB_CONFIG) $(LIB_BASE) $(YAML_LIBS)
+tests_fuzz_fuzz_config_LDADD = $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) $(YAML_LIBS) \
+	$(AUTH_LIBS)
 
 fuzz_targets += tests/fuzz/fuzz_request
 tests_fuzz_fuzz_request_SOURCES = tests/fuzz/fuzz_request.c $(fuzz_main)

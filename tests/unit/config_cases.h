@@ -53,6 +53,26 @@ static const struct good_case good_cases[] = {
 	{ "listen: [{unix: /run/a, mode: \"777\"}]", "    mode: \"0777\"\n" },
 	{ "listen: [{unix: \"\"}]", "listen: []\n" },
 
+	{ "auth:", "\nauth: # absent: everybody may do everything\n" },
+	{ "auth: {}", "\nauth:\n  users_file: \"\"\n  users: []\n\n" },
+	{ "auth: {users: [{name: a}]}",
+	    "  users:\n    - name: \"a\"\n      unix: []\n"
+	    "      certificate: []\n      lock: []\n      watch: []\n"
+	    "      deny: []\n      admin: false\n" },
+	{ "auth: {users: [{name: a, lock: [\"x/*\", \"%u\"], admin: true}]}",
+	    "      lock: [\"x/*\", \"%u\"]\n" },
+	{ "auth: {users: [{name: a, unix: [root, \"%root\"]}]}",
+	    "      unix: [\"root\", \"%root\"]\n" },
+	{ "auth: {users: [{name: a, certificate: [\"CN=a\", \"DNS:b\", "
+	  "\"URI:c:d\"]}]}",
+	    "      certificate: [\"CN=a\", \"DNS:b\", \"URI:c:d\"]\n" },
+	{ "auth: {users: [{name: a, hash: $y$j9T$x}]}",
+	    "      # hash: \"********\" is set and not shown here; put it in "
+	    "again\n" },
+	{ "auth: {anonymous: {lock: [\"public/*\"]}}",
+	    "  anonymous:\n    lock: [\"public/*\"]\n    watch: []\n" },
+	{ "auth: {anonymous: }", "  anonymous:\n    lock: []\n" },
+
 	{ "redis: {mode: embedded}", "  mode: embedded\n" },
 	{ STANDALONE, "  mode: standalone\n  nodes:\n    - \"r:1\"\n" },
 	{ SENTINEL, "  mode: sentinel\n" },
@@ -172,12 +192,13 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:7: log.lease: unknown key, did you mean locks.lease?\n" },
 	{ "log: {frobnicate: 1}", "t:1:7: log.frobnicate: unknown key, "
 				  "expected one of: level, to, format\n" },
-	{ "frobnicate: 1", "t:1:1: frobnicate: unknown key, expected one of: "
-			   "broker, listen, redis, locks, limits, log\n" },
+	{ "frobnicate: 1",
+	    "t:1:1: frobnicate: unknown key, expected one of: "
+	    "broker, listen, redis, locks, limits, auth, log\n" },
 	{ "\"a\\nb\": 1", "t:1:1: 'a\\x0ab': unknown key, expected one of: "
-			  "broker, listen, redis, locks, limits, log\n" },
+			  "broker, listen, redis, locks, limits, auth, log\n" },
 	{ "\"\": 1", "t:1:1: '': unknown key, expected one of: "
-		     "broker, listen, redis, locks, limits, log\n" },
+		     "broker, listen, redis, locks, limits, auth, log\n" },
 	{ "log:\n  to: syslog\n  to: stderr\n",
 	    "t:3:3: log.to: given twice, expected once: it stands in line 2 "
 	    "already\n" },
@@ -191,10 +212,59 @@ static const struct fault_case fault_cases[] = {
 	    "line 1 already\n" },
 
 	/* Structure */
+	{ "auth: []", "t:1:7: auth: is a list, expected a mapping with "
+		      "users_file, users or anonymous\n" },
+	{ "auth: {user: []}", "t:1:8: auth.user: unknown key, expected "
+			      "users_file, users or anonymous\n" },
+	{ "auth: {users: {}}",
+	    "t:1:15: auth.users: is a mapping, expected a list of users\n" },
+	{ "auth: {users: [a]}",
+	    "t:1:16: auth.users: is a single value, expected a mapping with "
+	    "name, and lock, watch, deny or admin\n" },
+	{ "auth: {users: [{lock: []}]}",
+	    "t:1:16: auth.users: has no name, expected a mapping with name, "
+	    "and lock, watch, deny or admin\n" },
+	{ "auth: {users: [{name: a}, {name: a}]}",
+	    "t:1:27: auth.users: the user a is given twice, expected it "
+	    "once\n" },
+	{ "auth: {users: [{name: a, pass: b}]}",
+	    "t:1:26: auth.users.pass: unknown key, expected name, hash, unix, "
+	    "certificate, lock, watch, deny or admin\n" },
+	{ "auth: {users: [{name: \"a b\"}]}",
+	    "t:1:23: auth.users.name: 'a b' has a name with other characters "
+	    "than letters, digits and . _ - + @, expected the name of a "
+	    "user\n" },
+	{ "auth: {users: [{name: a, hash: secret}]}",
+	    "t:1:32: auth.users.hash: is neither \"sha256:\" with 64 digits "
+	    "nor a hash of crypt(3), which begins with \"$\"\n" },
+	{ "auth: {users: [{name: a, lock: \"*\"}]}",
+	    "t:1:32: auth.users.lock: is a single value, expected a list\n" },
+	{ "auth: {users: [{name: a, lock: [\"*x\"]}]}",
+	    "t:1:33: auth.users.lock: '*x' has a '*' before its end, expected "
+	    "a name, or the beginning of one with '*' behind it\n" },
+	{ "auth: {users: [{name: a, admin: yes}]}",
+	    "t:1:33: auth.users.admin: 'yes' is neither true nor false, "
+	    "expected true or false\n" },
+	{ "auth: {users: [{name: a, certificate: [a]}]}",
+	    "t:1:40: auth.users.certificate: 'a' is no name of a certificate, "
+	    "expected CN=..., DNS:... or URI:...\n" },
+	{ "auth: {users: [{name: a, unix: [\"%\"]}]}",
+	    "t:1:33: auth.users.unix: '%' is empty, expected a user of this "
+	    "host, or a group as \"%group\"\n" },
+	{ "auth: {users: [{name: a, unix: [no-such-user-here]}]}",
+	    "t:1:7: auth: auth.users: a: unix: there is no user "
+	    "\"no-such-user-here\" here\n" },
+	{ "auth: {users_file: /nonexistent/users}",
+	    "t:1:7: auth: users_file: '/nonexistent/users' can't be used (No "
+	    "such file or directory), expected a readable file with lines "
+	    "NAME:HASH\n" },
+	{ "auth: {anonymous: {name: a}}",
+	    "t:1:20: auth.anonymous.name: unknown key, expected lock, watch or "
+	    "deny\n" },
 	{ "5", "t:1:1: (top): is a single value, expected a mapping with: "
-	       "broker, listen, redis, locks, limits, log\n" },
+	       "broker, listen, redis, locks, limits, auth, log\n" },
 	{ "- a", "t:1:1: (top): is a list, expected a mapping with: "
-		 "broker, listen, redis, locks, limits, log\n" },
+		 "broker, listen, redis, locks, limits, auth, log\n" },
 	{ "log: [a]", "t:1:6: log: is a list, expected a mapping with: level, "
 		      "to, format\n" },
 	{ "log: ~", "t:1:6: log: is a single value, expected a mapping with: "

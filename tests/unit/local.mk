@@ -61,7 +61,8 @@ tests_unit_test_config_SOURCES = $(UNIT_SUITE) \
 	tests/unit/config_cases.h \
 	tests/unit/test_config.c
 tests_unit_test_config_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_BASE) $(YAML_LIBS) \
+tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) \
+	$(YAML_LIBS) $(AUTH_LIBS) \
 	$(CHECK_LIBS)
 
 endif
@@ -145,7 +146,7 @@ tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_servers.c
 tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
-	$(LIB_CONFIG) $(LIB_BASE) $(HIREDIS_SSL_LIBS) $(HIREDIS_LIBS) \
+	$(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS) $(HIREDIS_SSL_LIBS) $(HIREDIS_LIBS) \
 	$(LIBEVENT_LIBS) $(YAML_LIBS) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_nonsense

@@ -225,29 +225,6 @@ START_TEST(too_many_tagged_requests)
 }
 END_TEST
 
-START_TEST(administrators_are_at_the_unix_socket)
-{
-	struct client u, t;
-	struct rig rig;
-
-	rig_init(&rig);
-	client_open(&u, &rig, OVER_UNIX);
-	ck_assert_uint_eq(rig.admins, 1);
-	ck_assert_msg(strncmp(rig.peer, "pid:", 4) == 0, "%s", rig.peer);
-	client_open(&t, &rig, OVER_TCP);
-	ck_assert_uint_eq(rig.admins, 1);
-	ck_assert_msg(strncmp(rig.peer, "127.0.0.1:", 10) == 0, "%s", rig.peer);
-	client_send(&t, "@t UNLOCK-FORCE a\n");
-	client_expect(&t, "@t ERR denied");
-	ck_assert_uint_eq(rig.requests, 0);
-	client_send(&u, "UNLOCK-FORCE a\n");
-	client_expect(&u, OK);
-	client_close(&u);
-	client_close(&t);
-	rig_fini(&rig);
-}
-END_TEST
-
 TCase *
 lines_cases(void)
 {
@@ -262,6 +239,5 @@ lines_cases(void)
 	tcase_add_test(tc, tags_are_of_one_connection);
 	tcase_add_test(tc, a_reference_is_good_once_and_at_its_connection);
 	tcase_add_test(tc, too_many_tagged_requests);
-	tcase_add_test(tc, administrators_are_at_the_unix_socket);
 	return tc;
 }

@@ -4,11 +4,13 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "auth/settings.h"
 #include "auth/users.h"
+#include "base/xmalloc.h"
 #include "suite.h"
 #include "test_auth.h"
 
@@ -55,9 +57,13 @@ span(const char *s)
 static void
 make(const char *text)
 {
+	char *copy = xstrdup(text);
+
 	users_free(users);
 	buf_clear(&why);
-	users = users_new(&settings, text, &why);
+	settings.users_text = copy;
+	users = users_new(&settings, &why);
+	free(copy);
 }
 
 static void

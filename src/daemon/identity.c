@@ -1,0 +1,571 @@
+/*
+ * Users of clients.
+ *
+ * A struct user belongs to the configuration, and goes with a reload: until
+ * then clients point to theirs, afterwards each is looked up by its name.  An
+ * AUTH that takes longer than a call knows its connection by id, and its user
+ * by name.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/hasher.h"
+#include "auth/secret.h"
+#include "auth/users.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/now.h"
+#include "base/timeval.h"
+#include "base/xmalloc.h"
+#include "daemon/bridge.h"
+#include "daemon/identity.h"
+#include "wire/reply.h"
+
+/* A wrong AUTH is answered so long after it came, whatever was wrong. */
+#define WRONG_MS 1000
+
+/* At most one line each is logged in this time, with a count of the others. */
+#define LOG_EVERY_MS 1000
+
+/* Supplementary groups of a peer that are looked at. */
+#define GROUPS_MAX 256
+
+/* An AUTH under way.  Owned by the identity, in `attempts`. */
+struct attempt {
+	LIST_ENTRY(attempt) link;
+	uint64_t id;
+	uint64_t conn;
+	uint64_t ref;
+	char *user; /* the name that was given */
+	int64_t start_ms;
+	struct event *timer; /* NULL: not known to be wrong so far */
+	struct identity *identity;
+};
+
+/* What keeps a line of the log from being written too often. */
+struct quiet {
+	int64_t until_ms;
+	uint64_t left_out;
+};
+
+struct identity {
+	struct broker *broker;
+	const struct users *users; /* the configuration's; NULL: no users */
+	struct hasher *hasher;
+	LIST_HEAD(, attempt) attempts;
+	uint64_t next_id;
+	struct identity_stats stats;
+	struct buf arena; /* scratch of replies */
+	struct quiet failures;
+	struct quiet denials;
+};
+
+static const char *const vias[] = {
+	[VIA_PASSWORD] = "password",
+	[VIA_UNIX] = "unix",
+	[VIA_CERTIFICATE] = "certificate",
+	[VIA_ANONYMOUS] = "anonymous",
+};
+
+static struct span
+span(const char *s)
+{
+	return (struct span){ s, strlen(s) };
+}
+
+/* May the line be written now?  Then *left_out were not, before it. */
+static bool
+may_log(struct quiet *q, uint64_t *left_out)
+{
+	int64_t at_ms = now_ms();
+
+	if (at_ms < q->until_ms) {
+		q->left_out++;
+		return false;
+	}
+	*left_out = q->left_out;
+	q->left_out = 0;
+	q->until_ms = at_ms + LOG_EVERY_MS;
+	return true;
+}
+
+/* Whose requests the connection's are from now on; NULL: nobody's. */
+static void
+become(
+    struct identity *id, struct conn *c, const struct user *user, enum via via)
+{
+	struct core_event ev = { .kind = CORE_USER };
+	struct client *client = conn_data(c);
+
+	client->user = user;
+	client->via = user != NULL ? via : VIA_NOBODY;
+	if (client->session == 0)
+		return;
+	ev.u.user.session = client->session;
+	ev.u.user.name = user != NULL ? user_name(user) : NULL;
+	bridge_step(id->broker, &ev);
+}
+
+static const struct user *
+user_of_peer(const struct identity *id, const struct conn *c)
+{
+	struct peer_credentials peer;
+	gid_t gids[GROUPS_MAX];
+
+	if (conn_uid(c) < 0)
+		return NULL;
+	peer.uid = (uid_t)conn_uid(c);
+	peer.gids = gids;
+	peer.ngids = conn_groups(c, gids, GROUPS_MAX);
+	return users_by_peer(id->users, &peer);
+}
+
+/* Finds out who has connected, as far as that is known without AUTH. */
+static void
+identify(struct identity *id, struct conn *c)
+{
+	const struct user *user = user_of_peer(id, c);
+
+	if (user != NULL)
+		become(id, c, user, VIA_UNIX);
+	else
+		become(id, c, users_anonymous(id->users), VIA_ANONYMOUS);
+}
+
+void
+identity_opened(struct identity *id, struct conn *c)
+{
+	if (id->users != NULL)
+		identify(id, c);
+}
+
+/*
+ * The connection's user in the new set: the one of the same name.  Who had said
+ * nothing, or nothing that counted, is looked at again.
+ */
+static void
+rebind(void *arg, struct conn *c)
+{
+	struct client *client = conn_data(c);
+	struct identity *id = arg;
+	const struct user *was = client->user;
+
+	if (was == NULL || client->via == VIA_ANONYMOUS) {
+		if (id->users != NULL)
+			identify(id, c);
+		else
+			become(id, c, NULL, VIA_NOBODY);
+		return;
+	}
+	if (id->users == NULL) {
+		become(id, c, NULL, VIA_NOBODY);
+		return;
+	}
+	client->user = users_find(id->users, span(user_name(was)));
+	if (client->user == NULL)
+		conn_kill(c);
+}
+
+void
+identity_load(struct identity *id, const struct users *users)
+{
+	if (users == id->users)
+		return;
+	id->users = users;
+	front_each(id->broker->front, rebind, id);
+}
+
+/* AUTH. */
+
+static void
+attempt_free(struct attempt *a)
+{
+	LIST_REMOVE(a, link);
+	if (a->timer != NULL)
+		event_free(a->timer);
+	free(a->user);
+	free(a);
+}
+
+/* Its connection, if that is still there: it may ask again. */
+static struct conn *
+attempt_conn(struct attempt *a)
+{
+	struct conn *c = front_find(a->identity->broker->front, a->conn);
+	struct client *client;
+
+	if (c == NULL)
+		return NULL;
+	client = conn_data(c);
+	client->asking = false;
+	return c;
+}
+
+/* Answers it, if anybody still waits for that, and frees it. */
+static void
+attempt_refuse(struct attempt *a, enum err_code code, const char *text)
+{
+	struct wire_reply reply = {
+		.status = STATUS_ERR, .code = code, .text = span(text)
+	};
+	struct conn *c = attempt_conn(a);
+
+	if (c != NULL)
+		(void)conn_answer(c, a->ref, &reply);
+	attempt_free(a);
+}
+
+static void
+log_failure(struct identity *id, const struct conn *c, const char *user)
+{
+	uint64_t left_out;
+
+	if (may_log(&id->failures, &left_out))
+		LOG(WARNING, "auth-failed", LOG_S("user", user),
+		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
+}
+
+static void
+refuse(struct attempt *a)
+{
+	struct identity *id = a->identity;
+	struct conn *c = front_find(id->broker->front, a->conn);
+
+	id->stats.auth_failed++;
+	if (c != NULL)
+		log_failure(id, c, a->user);
+	attempt_refuse(
+	    a, ERR_AUTH, "there is no such user, or the password is another");
+}
+
+static void
+on_time_to_refuse(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	refuse(arg);
+}
+
+/* Unknown user or wrong password, known at once or later: all end alike. */
+static void
+refuse_later(struct attempt *a)
+{
+	int64_t left_ms = a->start_ms + WRONG_MS - now_ms();
+	struct timeval tv = ms_to_timeval(left_ms > 0 ? left_ms : 0);
+
+	a->timer =
+	    event_new(a->identity->broker->base, -1, 0, on_time_to_refuse, a);
+	if (a->timer == NULL || event_add(a->timer, &tv) < 0)
+		abort();
+}
+
+#define FIELDS_OF_USER 2
+
+/* user=U via=V as fields in `arena`; `via` may be NULL. */
+static size_t
+user_fields(const char *user, const char *via,
+    struct field fields[FIELDS_OF_USER], struct buf *arena)
+{
+	fields[0] =
+	    (struct field){ .id = FIELD_USER, .len = (uint32_t)strlen(user) };
+	buf_adds(arena, user);
+	if (via == NULL)
+		return 1;
+	fields[1] = (struct field){ .id = FIELD_VIA,
+		.str = (uint32_t)buf_len(arena),
+		.len = (uint32_t)strlen(via) };
+	buf_adds(arena, via);
+	return 2;
+}
+
+static void
+settle(struct attempt *a, bool right)
+{
+	struct identity *id = a->identity;
+	struct field fields[FIELDS_OF_USER];
+	struct wire_reply reply = { .status = STATUS_OK, .fields = fields };
+	const struct user *user = NULL;
+	struct conn *c;
+
+	/* A reload may have taken the user, or all of them, meanwhile. */
+	if (right && id->users != NULL)
+		user = users_find(id->users, span(a->user));
+	if (user == NULL) {
+		refuse_later(a);
+		return;
+	}
+	id->stats.auth_ok++;
+	c = attempt_conn(a);
+	if (c != NULL) {
+		become(id, c, user, VIA_PASSWORD);
+		buf_clear(&id->arena);
+		reply.nfields =
+		    user_fields(user_name(user), NULL, fields, &id->arena);
+		reply.arena = buf_data(&id->arena);
+		(void)conn_answer(c, a->ref, &reply);
+	}
+	attempt_free(a);
+}
+
+static void
+on_hashed(void *arg, uint64_t id, bool right)
+{
+	struct identity *identity = arg;
+	struct attempt *a;
+
+	LIST_FOREACH (a, &identity->attempts, link)
+		if (a->id == id)
+			break;
+	assert(a != NULL && a->timer == NULL);
+	settle(a, right);
+}
+
+/*
+ * A name that is nobody's, or nobody's who has a password, is compared with a
+ * hash as slow as any: the time must not tell.
+ */
+static void
+compare(struct attempt *a, struct span password)
+{
+	static const char none[] = SECRET_PREFIX;
+	struct identity *id = a->identity;
+	const struct user *user = users_find(id->users, span(a->user));
+	const char *hash = user != NULL ? user_hash(user) : none;
+	bool known = user != NULL && hash[0] != '\0';
+
+	if (!known)
+		hash = users_decoy(id->users);
+	if (hash[0] == '\0' || secret_is_cheap(hash)) {
+		bool same = secret_matches(known ? hash : none, password);
+
+		settle(a, same && known);
+		return;
+	}
+	switch (hasher_check(id->hasher, a->id, password, hash, now_ms())) {
+	case HASHER_RIGHT:
+		settle(a, known);
+		break;
+	case HASHER_FULL:
+		attempt_refuse(a, ERR_LIMIT,
+		    "too many passwords are being compared: try again");
+		break;
+	case HASHER_LATER:
+		break;
+	}
+}
+
+/* False: it was answered. */
+static bool
+may_ask(struct broker *b, struct conn *c, const struct request *r)
+{
+	const struct client *client = conn_data(c);
+
+	if (b->identity->users == NULL) {
+		conn_refuse(c, r, ERR_AUTH, "this broker has no users");
+		return false;
+	}
+	if (!client->asking && !conn_owes(c) &&
+	    core_is_idle(b->core, client->session))
+		return true;
+	conn_refuse(c, r, ERR_BAD_REQUEST, "%s",
+	    client->asking
+		? "an AUTH of this connection is under way"
+		: "this connection holds or waits for something: AUTH comes "
+		  "first");
+	return false;
+}
+
+void
+handle_auth(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct client *client = conn_data(c);
+	struct identity *id = b->identity;
+	struct attempt *a;
+
+	if (!may_ask(b, c, r))
+		return;
+	a = xcalloc(1, sizeof(*a));
+	a->identity = id;
+	a->id = ++id->next_id;
+	a->conn = conn_id(c);
+	a->user = xstrndup(r->words[0].p, r->words[0].n);
+	a->start_ms = now_ms();
+	a->ref = conn_defer(c, r);
+	LIST_INSERT_HEAD(&id->attempts, a, link);
+	client->asking = true;
+	compare(a, r->words[1]);
+}
+
+void
+handle_whoami(struct broker *b, struct conn *c, const struct request *r)
+{
+	const struct client *client = conn_data(c);
+
+	struct field fields[FIELDS_OF_USER];
+	struct wire_reply reply = { .tag = r->tag,
+		.verb = r->verb,
+		.status = STATUS_OK,
+		.fields = fields };
+	bool known = client->user != NULL;
+	struct buf *arena = &b->identity->arena;
+
+	buf_clear(arena);
+	reply.nfields = user_fields(known ? user_name(client->user) : "-",
+	    known ? vias[client->via] : NULL, fields, arena);
+	reply.arena = buf_data(arena);
+	conn_reply(c, &reply);
+}
+
+/* Rights. */
+
+static void
+deny(struct identity *id, struct conn *c, const struct request *r,
+    struct span name)
+{
+	const struct client *client = conn_data(c);
+	const char *verb = verbs[r->verb].word;
+	const char *user = user_name(client->user);
+	uint64_t left_out;
+
+	id->stats.denied++;
+	if (may_log(&id->denials, &left_out))
+		LOG(NOTICE, "request-denied", LOG_S("user", user),
+		    LOG_S("verb", verb), LOG_B("name", name.p, name.n),
+		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
+	if (name.n > 0)
+		conn_refuse(c, r, ERR_DENIED, "%s may not %s %.*s", user, verb,
+		    (int)name.n, name.p);
+	else
+		conn_refuse(c, r, ERR_DENIED, "%s may not %s", user, verb);
+}
+
+/*
+ * What is held may be given back by whoever holds it, whatever the rights are
+ * by now.
+ */
+static bool
+may_name(struct identity *id, const struct conn *c, const struct request *r,
+    struct span name)
+{
+	const struct client *client = conn_data(c);
+
+	return user_may(client->user, verbs[r->verb].right, name, NULL) ||
+	       (verb_has(r->verb, VERB_FLAG_GIVES_BACK) &&
+		   core_holds(
+		       id->broker->core, client->session, name.p, name.n));
+}
+
+/* The first name that the request may not be about, or NULL. */
+static const struct span *
+first_denied(struct identity *id, const struct conn *c, const struct request *r)
+{
+	unsigned i;
+
+	for (i = 0; i < r->nwords; i++)
+		if (!may_name(id, c, r, r->words[i]))
+			return &r->words[i];
+	return NULL;
+}
+
+static bool
+refuse_nobody(struct identity *id, struct conn *c, const struct request *r)
+{
+	if (verb_has(r->verb, VERB_FLAG_GIVES_BACK) &&
+	    first_denied(id, c, r) == NULL)
+		return false;
+	conn_refuse(
+	    c, r, ERR_AUTH, "say who you are first: AUTH USER PASSWORD");
+	return true;
+}
+
+static bool
+refuse_remote(struct conn *c, const struct request *r)
+{
+	if (!verb_has(r->verb, VERB_FLAG_LOCAL) || conn_is_admin(c))
+		return false;
+	conn_refuse(c, r, ERR_DENIED,
+	    "%s is for administrators, at the Unix socket",
+	    verbs[r->verb].word);
+	return true;
+}
+
+bool
+identity_refuses(struct identity *id, struct conn *c, const struct request *r)
+{
+	static const struct span no_name = { "", 0 };
+	const struct client *client = conn_data(c);
+	enum right right = verbs[r->verb].right;
+	const struct span *denied = &no_name;
+
+	if (id->users == NULL)
+		return refuse_remote(c, r);
+	if (right == RIGHT_NONE)
+		return false;
+	if (client->user == NULL)
+		return refuse_nobody(id, c, r);
+	if (right == RIGHT_USER)
+		return false;
+	if (r->nwords > 0)
+		denied = first_denied(id, c, r);
+	else if (user_may(client->user, right, no_name, NULL))
+		return false;
+	if (denied != NULL)
+		deny(id, c, r, *denied);
+	return denied != NULL;
+}
+
+bool
+identity_hides(const struct identity *id, const struct conn *c)
+{
+	static const struct span no_name = { "", 0 };
+	const struct client *client = conn_data(c);
+
+	return id->users != NULL &&
+	       !user_may(client->user, RIGHT_ADMIN, no_name, NULL);
+}
+
+bool
+identity_may_watch(
+    const struct identity *id, const struct conn *c, struct span name)
+{
+	const struct client *client = conn_data(c);
+
+	return id->users == NULL ||
+	       user_may(client->user, RIGHT_WATCH, name, NULL);
+}
+
+const struct identity_stats *
+identity_stats(const struct identity *id)
+{
+	return &id->stats;
+}
+
+struct identity *
+identity_new(struct broker *b)
+{
+	struct identity *id = xcalloc(1, sizeof(*id));
+
+	id->broker = b;
+	id->hasher = hasher_new(b->base, on_hashed, id);
+	LIST_INIT(&id->attempts);
+	buf_init(&id->arena);
+	return id;
+}
+
+void
+identity_free(struct identity *id)
+{
+	struct attempt *a;
+
+	if (id == NULL)
+		return;
+	while ((a = LIST_FIRST(&id->attempts)) != NULL)
+		attempt_free(a);
+	hasher_free(id->hasher);
+	buf_fini(&id->arena);
+	free(id);
+}
