@@ -1,11 +1,15 @@
 /*
  * The list macros of <sys/queue.h>, with the safe iterators that glibc's
- * lacks.
+ * lacks; and the object that a link, a timer or the like is embedded in.
  */
 #ifndef LOCKBROKER_BASE_LIST_H
 #define LOCKBROKER_BASE_LIST_H
 
+#include <stddef.h>
 #include <sys/queue.h>
+
+#define container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #ifndef TAILQ_FOREACH_SAFE
 #define TAILQ_FOREACH_SAFE(var, head, field, next) \

@@ -26,6 +26,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/now.h \
 	src/base/parse.c \
 	src/base/parse.h \
+	src/base/rng.h \
 	src/base/slips.c \
 	src/base/slips.h \
 	src/base/span.h \
@@ -36,6 +37,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/syslog_out.h \
 	src/base/table.c \
 	src/base/table.h \
+	src/base/tcp.c \
+	src/base/tcp.h \
 	src/base/text.c \
 	src/base/text.h \
 	src/base/times.h \

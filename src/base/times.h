@@ -10,6 +10,18 @@
 
 #include <stdint.h>
 
+static inline int64_t
+min_ms(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t
+max_ms(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* What clocks may differ by in so long a time: a hundredth. */
 static inline int64_t
 times_drift_ms(int64_t ms)

@@ -10,14 +10,13 @@
 #include "cli/client.h"
 
 #include "base/now.h"
+#include "base/tcp.h"
 #include "base/xmalloc.h"
 #include "cli/login.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,18 +64,10 @@ client_fini(struct client *c)
 static void
 tcp_tune(int fd)
 {
-	const int on = 1, idle_s = 10, interval_s = 5, count = 4;
-	const unsigned int unsent_ms = 30000;
+	static const struct tcp_patience patience = { 10, 5, 4, 30000 };
 
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	(void)setsockopt(
-	    fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-	(void)setsockopt(
-	    fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
-	(void)setsockopt(
-	    fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof(unsent_ms));
+	tcp_nodelay(fd);
+	tcp_keepalive(fd, &patience);
 }
 
 static void

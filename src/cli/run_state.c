@@ -20,6 +20,7 @@
 #include "cli/run.h"
 
 #include "base/now.h"
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "cli/exit.h"
 #include "cli/say.h"
@@ -547,7 +548,7 @@ running_deadline(const struct run *run)
 	const int64_t ask = validity_ask_at(&run->validity);
 	const int64_t act = running_act_at(run);
 
-	return ask < act ? ask : act;
+	return min_ms(ask, act);
 }
 
 static const struct run_state running = {
@@ -574,7 +575,7 @@ resuming_act_at(const struct run *run)
 
 	if (run->child.ended && run->deadline_ms < act)
 		return run->deadline_ms;
-	return act < over ? act : over;
+	return min_ms(act, over);
 }
 
 static void
@@ -633,7 +634,7 @@ resuming_deadline(const struct run *run)
 {
 	const int64_t act = resuming_act_at(run);
 
-	return run->try_ms < act ? run->try_ms : act;
+	return min_ms(run->try_ms, act);
 }
 
 static const struct run_state resuming = {

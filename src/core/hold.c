@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/hold.h"
 #include "core/lease.h"
@@ -30,12 +31,6 @@ hold_find(const struct lock *l, const struct session *s)
 		if (h->lock == l)
 			return h;
 	return NULL;
-}
-
-static int64_t
-max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 const struct terms *
@@ -279,7 +274,7 @@ end_hold(struct core *core, struct hold *h, bool clean)
 	int64_t until_ms = t->keep_until_ms;
 
 	if (!clean && t->delay_ms > 0)
-		until_ms = max64(until_ms, core->now_ms + t->delay_ms);
+		until_ms = max_ms(until_ms, core->now_ms + t->delay_ms);
 	if (until_ms > core->now_ms && until_ms > more_of(l)->linger_ms) {
 		need_more(l)->linger_ms = until_ms;
 		l->more->linger_session = h->session->id;
@@ -328,5 +323,5 @@ hold_valid_ms(const struct core *core, const struct hold *h)
 	if (!timer_armed(bound))
 		return at_ms;
 	bound_ms = core_armed_ms(core, bound);
-	return bound_ms < at_ms ? bound_ms : at_ms;
+	return min_ms(bound_ms, at_ms);
 }

@@ -6,21 +6,10 @@
 #ifndef LOCKBROKER_CORE_LEASE_PARTS_H
 #define LOCKBROKER_CORE_LEASE_PARTS_H
 
+#include "base/times.h"
 #include "core/state.h"
 
 #define LOOK_SLACK_MS 2 /* behind the end of another's key */
-
-static inline int64_t
-min_ms(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t
-max_ms(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* Moves the lease on; asserts that the table allows it. */
 void lease_set_state(struct core *core, struct lock *l, enum lease_state state);

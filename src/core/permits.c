@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/notify_permits.h"
 #include "core/semaphore_state.h"
@@ -207,5 +208,5 @@ permits_valid_ms(const struct core *core, const struct permits *p)
 	if (!timer_armed(&p->bound))
 		return at_ms;
 	bound_ms = core_armed_ms(core, &p->bound);
-	return bound_ms < at_ms ? bound_ms : at_ms;
+	return min_ms(bound_ms, at_ms);
 }

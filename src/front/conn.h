@@ -124,9 +124,6 @@ struct conn {
 
 TAILQ_HEAD(conn_list, conn);
 
-#define CONN_OF_BEAT(t) \
-	((struct conn *)(void *)((char *)(t)-offsetof(struct conn, beat)))
-
 /* Takes over a connected, non-blocking socket.  fd is closed by conn_free. */
 struct conn *conn_new(struct front *f, int fd, bool tcp);
 void conn_free(struct conn *c);

@@ -71,7 +71,7 @@ beats_look(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	while ((t = heap_first(&f->beats)) != NULL &&
 	       heap_at_ms(&f->beats, t) <= now)
-		beat_due(CONN_OF_BEAT(t), now);
+		beat_due(container_of(t, struct conn, beat), now);
 	beats_arm(f, now);
 }
 

@@ -1,12 +1,10 @@
 /*
- * Socket options and names.  Options that a socket does not take are left as
- * they are: a connection is worth more than its tuning.
+ * The patience with clients, and what they are called.
  */
 #include "config.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,25 +12,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/tcp.h"
 #include "base/xmalloc.h"
 #include "front/sockopt.h"
 
 /* Room for "[V6]:PORT" with a zone, and for "unix:" and a path. */
 #define NAME_BYTES_MAX 160
-
-#define KEEPALIVE_PROBES 3
-
-static void
-set_int(int fd, int level, int option, int value)
-{
-	(void)setsockopt(fd, level, option, &value, sizeof(value));
-}
-
-static int
-at_least_1(int64_t seconds)
-{
-	return seconds < 1 ? 1 : seconds > 32767 ? 32767 : (int)seconds;
-}
 
 /*
  * The first probe goes out after a third of the time, then one every sixth.
@@ -43,19 +28,14 @@ at_least_1(int64_t seconds)
 void
 sockopt_client(int fd, int64_t unreachable_ms)
 {
-	int64_t timeout_ms = unreachable_ms / 4 * 3;
+	const struct tcp_patience patience = { .idle_s = unreachable_ms / 3000,
+		.interval_s = unreachable_ms / 6000,
+		.probes = 3,
+		.unsent_ms = unreachable_ms / 4 * 3 };
 
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	if (unreachable_ms <= 0)
-		return;
-	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_int(
-	    fd, IPPROTO_TCP, TCP_KEEPIDLE, at_least_1(unreachable_ms / 3000));
-	set_int(
-	    fd, IPPROTO_TCP, TCP_KEEPINTVL, at_least_1(unreachable_ms / 6000));
-	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
-	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
-	    timeout_ms > INT32_MAX ? INT32_MAX : (int)timeout_ms);
+	tcp_nodelay(fd);
+	if (unreachable_ms > 0)
+		tcp_keepalive(fd, &patience);
 }
 
 static char *

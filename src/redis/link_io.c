@@ -21,8 +21,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +29,7 @@
 #include <sys/socket.h>
 
 #include "base/now.h"
+#include "base/tcp.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
@@ -272,20 +271,14 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 static void
 set_options(struct link *l, int fd)
 {
-	unsigned ms = (unsigned)l->config.reply_timeout_ms;
-	int on = 1, idle_s = 15, interval_s = 5, count = 3;
+	const struct tcp_patience patience = { 15, 5, 3,
+		l->config.reply_timeout_ms };
 
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	if (l->config.address->path)
 		return;
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	(void)setsockopt(
-	    fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-	(void)setsockopt(
-	    fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+	tcp_nodelay(fd);
+	tcp_keepalive(fd, &patience);
 }
 
 void

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/crc16.h"
+#include "base/rng.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "store/gather.h"
@@ -55,7 +56,7 @@ struct gather {
 	unsigned nspare;
 	bool quorum;
 	uint64_t clock_us; /* quorum: wall clock */
-	uint64_t rng[2];
+	struct rng rng;	   /* of nonces */
 	char *prefix;
 	char *me;
 	char *channel;
@@ -141,8 +142,7 @@ gather_new(const struct store_config *c)
 		shard_init(g, c, i);
 	slots_init(g);
 	TAILQ_INIT(&g->spare);
-	g->rng[0] = c->seed[0];
-	g->rng[1] = c->seed[1];
+	rng_init(&g->rng, c->seed[0], c->seed[1]);
 	g->prefix = xstrdup(c->prefix);
 	g->me = format("%s.%016" PRIx64, c->broker, c->instance);
 	g->channel = format("%s@%s", c->prefix, g->me);
@@ -221,20 +221,6 @@ bool
 gather_empty(const struct gather *g)
 {
 	return TAILQ_EMPTY(&g->active);
-}
-
-/* xorshift128+: a nonce need not be secret, only never the same again. */
-static uint64_t
-gather_random(struct gather *g)
-{
-	uint64_t x = g->rng[0], y = g->rng[1];
-
-	if (x == 0 && y == 0)
-		x = 1;
-	g->rng[0] = y;
-	x ^= x << 23;
-	g->rng[1] = x ^ y ^ (x >> 17) ^ (y >> 26);
-	return g->rng[1] + y;
 }
 
 static uint32_t
@@ -380,7 +366,7 @@ seal(struct gather *g, struct call *call)
 	int len;
 
 	len = snprintf(
-	    nonce, NONCE_MAX, "%016" PRIx64 "%s", gather_random(g), s->noted);
+	    nonce, NONCE_MAX, "%016" PRIx64 "%s", rng_next(&g->rng), s->noted);
 	arg_set(call, 0, nonce, (size_t)len);
 	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, hint(g, s));
 	arg_set(call, 1, seen, (size_t)len);

@@ -16,17 +16,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "core/guard/gain.h"
 #include "core/guard/quorum.h"
 #include "core/turn/emit.h"
 
 #define SLACK_MS 2 /* clocks are read in whole milliseconds */
-
-static int64_t
-least_ms(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* The least of this period and of the one before: of a lease, or two. */
 static void
@@ -37,7 +32,7 @@ note_ahead(const struct core *core, struct guard *g, int64_t ahead_ms)
 		g->ahead_ms = ahead_ms;
 		g->ahead_since_ms = core->now_ms;
 	}
-	g->ahead_ms = least_ms(g->ahead_ms, ahead_ms);
+	g->ahead_ms = min_ms(g->ahead_ms, ahead_ms);
 }
 
 static void
@@ -115,9 +110,9 @@ gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 	}
 	note_ahead(core, g, report->server_ms - sent_ms);
 	by_ms = report->server_ms - core->now_ms - SLACK_MS -
-		least_ms(g->ahead_ms, g->was_ahead_ms);
+		min_ms(g->ahead_ms, g->was_ahead_ms);
 	/* In two leases, clocks of the right speed are apart by so much. */
-	much_ms = quarter_ms + least_ms(core->config.lease_ms / 50, quarter_ms);
+	much_ms = quarter_ms + min_ms(core->config.lease_ms / 50, quarter_ms);
 	if (by_ms <= much_ms)
 		return false;
 	g->ahead_ms += by_ms;

@@ -17,8 +17,7 @@ turn_init(struct core *core, const struct turn_listener *above)
 	unsigned i;
 
 	core->above = above;
-	core->random[0] = core->config.seed[0];
-	core->random[1] = core->config.seed[1] | 1;
+	rng_init(&core->rng, core->config.seed[0], core->config.seed[1] | 1);
 	core->work = xcalloc(1, sizeof(*core->work));
 	for (i = 0; i < AGENDA_MAX; i++)
 		heap_init(&core->timers[i]);
@@ -61,12 +60,7 @@ turn_end(struct core *core)
 uint64_t
 core_random(struct core *core)
 {
-	uint64_t x = core->random[0], y = core->random[1];
-
-	core->random[0] = y;
-	x ^= x << 23;
-	core->random[1] = x ^ y ^ (x >> 17) ^ (y >> 26);
-	return core->random[1] + y;
+	return rng_next(&core->rng);
 }
 
 int64_t

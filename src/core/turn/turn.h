@@ -13,11 +13,9 @@
 
 #include "base/heap.h"
 #include "base/list.h"
+#include "base/rng.h"
 #include "core/core.h"
 #include "core/dump.h"
-
-#define container_of(ptr, type, member) \
-	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #define BROKER_MAX_BYTES 64
 
@@ -71,7 +69,7 @@ struct core {
 	bool told_loss;	 /* the next FLUSH tells no grant */
 	bool stopping;
 	uint64_t last_seq; /* of tokens, and of what else is numbered */
-	uint64_t random[2];
+	struct rng rng;
 	struct core_stats stats;
 	const struct turn_listener *above;
 	struct heap timers[AGENDA_MAX];
@@ -101,7 +99,7 @@ void turn_fini(struct core *core);
 void turn_begin(struct core *core, int64_t now_ms, struct effects *fx);
 void turn_end(struct core *core);
 
-/* xorshift128+ (Vigna, 2014): for jitter and seeds, nothing secret. */
+/* For jitter and seeds, nothing secret. */
 uint64_t core_random(struct core *core);
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 
