@@ -10,6 +10,9 @@
 
 #define container_of(ptr, type, member) \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+#define container_of_const(ptr, type, member)                       \
+	((const type *)(const void *)((const char *)(ptr)-offsetof( \
+	    type, member)))
 
 #ifndef TAILQ_FOREACH_SAFE
 #define TAILQ_FOREACH_SAFE(var, head, field, next) \

@@ -10,6 +10,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/field.h \
+	src/base/hash.c \
+	src/base/hash.h \
 	src/base/heap.c \
 	src/base/heap.h \
 	src/base/human.c \
@@ -20,8 +22,6 @@ src_base_libbase_a_SOURCES = \
 	src/base/list.h \
 	src/base/log.c \
 	src/base/log.h \
-	src/base/map.c \
-	src/base/map.h \
 	src/base/now.c \
 	src/base/now.h \
 	src/base/parse.c \

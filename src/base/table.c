@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "base/table.h"
 #include "base/xmalloc.h"
 
@@ -33,7 +33,7 @@ table_fini(struct table *t)
 static struct table_link **
 head_of(const struct table *t, const char *name, size_t len)
 {
-	return &t->heads[map_hash(name, len) & (t->size - 1)];
+	return &t->heads[hash_of(name, len) & (t->size - 1)];
 }
 
 static void

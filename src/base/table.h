@@ -1,9 +1,9 @@
 /*
- * A hash table of objects that have a name.
+ * A hash table of objects that have a name: any bytes.
  *
  * Intrusive, and one pointer is all that it costs an object: of some there are
- * hundreds of thousands (a map, base/map.h, costs seven).  The name is asked
- * for when it is needed.  The hash is the one of all maps.
+ * hundreds of thousands.  The name is asked for when it is needed.  The hash is
+ * keyed (base/hash.h), because names come from clients.
  *
  * A walk comes by every object once, in no order that means anything, but the
  * same in runs that do the same.

@@ -9,6 +9,7 @@
 #define LOCKBROKER_BASE_XMALLOC_H
 
 #include <stddef.h>
+#include <stdlib.h> /* free() */
 
 void *xmalloc(size_t size) __attribute__((malloc, warn_unused_result));
 void *xcalloc(size_t n, size_t size)

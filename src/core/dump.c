@@ -109,7 +109,7 @@ void
 core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
 	memset(gauges, 0, sizeof(*gauges));
-	gauges->sessions = HASH_COUNT(core->sessions->by_id);
+	gauges->sessions = core->sessions->by_id.n;
 	gauges->names = core->locks->n;
 	gauges->locks_held = core->locks->nholds;
 	gauges->permits_held = core->syncs->npermits;
@@ -117,9 +117,9 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->unowned = core->locks->nunowned;
 	gauges->bound = core->locks->ncounted;
 	gauges->latches_made = core->syncs->nmade;
-	gauges->semaphores = HASH_COUNT(core->syncs->by_name[SYNC_SEMAPHORE]);
-	gauges->latches = HASH_COUNT(core->syncs->by_name[SYNC_LATCH]);
-	gauges->barriers = HASH_COUNT(core->syncs->by_name[SYNC_BARRIER]);
+	gauges->semaphores = core->syncs->by_name[SYNC_SEMAPHORE].n;
+	gauges->latches = core->syncs->by_name[SYNC_LATCH].n;
+	gauges->barriers = core->syncs->by_name[SYNC_BARRIER].n;
 	gauges->ready = !core->stopping;
 	if (core->stopping)
 		(void)snprintf(gauges->why, sizeof(gauges->why),

@@ -60,8 +60,7 @@ drop(struct session *s, struct kept *k)
 const char *
 kept_name(const struct table_link *link, size_t *len)
 {
-	const struct kept *k =
-	    (const void *)((const char *)link - offsetof(struct kept, by_name));
+	const struct kept *k = container_of_const(link, struct kept, by_name);
 
 	*len = 1 + k->name_len;
 	return buf_data(&k->text);

@@ -246,7 +246,7 @@ leave_drop_all(struct core *core)
 	struct lock_walk walk;
 	struct lock *l;
 
-	HASH_ITER (hh, core->sessions->by_id, s, next) {
+	TAILQ_FOREACH_SAFE (s, &core->sessions->all, in_all, next) {
 		drop(core, s);
 		session_free(core, s);
 	}

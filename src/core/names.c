@@ -56,8 +56,7 @@ lock_of(struct table_link *link)
 const char *
 lock_name(const struct table_link *link, size_t *len)
 {
-	const struct lock *l =
-	    (const void *)((const char *)link - offsetof(struct lock, by_name));
+	const struct lock *l = container_of_const(link, struct lock, by_name);
 
 	*len = l->name_len;
 	return l->name;

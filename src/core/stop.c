@@ -101,7 +101,7 @@ visit(struct core *core, struct session *s)
 {
 	if (core->stop->walk == STOP_REFUSE)
 		return refuse_waiting(core, s);
-	core->sessions->stop_next = s->hh.next;
+	core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 	if (core->stop->walk == STOP_REST || !may_give_back(core, s))
 		release(core, s);
 	else if (!timer_armed(&core->stop->timer))
@@ -114,7 +114,7 @@ static void
 walk(struct core *core, enum stop_walk which)
 {
 	core->stop->walk = which;
-	core->sessions->stop_next = core->sessions->by_id;
+	core->sessions->stop_next = TAILQ_FIRST(&core->sessions->all);
 }
 
 void
@@ -133,7 +133,7 @@ stop_on(struct core *core)
 		if (!visit(core, s))
 			return;
 		if (core->stop->walk == STOP_REFUSE)
-			core->sessions->stop_next = s->hh.next;
+			core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 		core_visit(core, 1);
 	}
 }

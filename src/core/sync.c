@@ -18,6 +18,15 @@
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
 #define LOOK_SLACK_MS 2	     /* behind the end of what others have */
 
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct sync *y = container_of_const(link, struct sync, by_name);
+
+	*len = y->name_len;
+	return y->name;
+}
+
 void
 sync_init(struct core *core, const struct sync_class *const *classes,
     const struct sync_listener *above)
@@ -28,6 +37,10 @@ sync_init(struct core *core, const struct sync_class *const *classes,
 	core->syncs = syncs;
 	syncs->classes = classes;
 	syncs->above = above;
+	for (i = 0; i < SYNC_MAX; i++) {
+		table_init(&syncs->by_name[i], name_of);
+		TAILQ_INIT(&syncs->all[i]);
+	}
 	TAILQ_INIT(&syncs->touched);
 	TAILQ_INIT(&syncs->granted);
 	LIST_INIT(&syncs->made);
@@ -42,10 +55,10 @@ struct sync *
 sync_find(
     const struct core *core, enum sync_kind kind, const char *name, size_t len)
 {
-	struct sync *y;
+	struct table_link *link =
+	    table_find(&core->syncs->by_name[kind], name, len);
 
-	HASH_FIND(hh, core->syncs->by_name[kind], name, len, y);
-	return y;
+	return link == NULL ? NULL : container_of(link, struct sync, by_name);
 }
 
 struct sync *
@@ -64,7 +77,8 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 	y->name_len = len;
 	TAILQ_INIT(&y->queue);
 	y->class->init(y);
-	HASH_ADD_KEYPTR(hh, core->syncs->by_name[kind], y->name, len, y);
+	table_add(&core->syncs->by_name[kind], &y->by_name);
+	TAILQ_INSERT_TAIL(&core->syncs->all[kind], y, in_all);
 	return y;
 }
 
@@ -79,7 +93,8 @@ sync_free(struct core *core, struct sync *y)
 	if (y->blocked)
 		TAILQ_REMOVE(&core->syncs->blocked[y->shard], y, in_blocked);
 	core_disarm(core, &y->timer);
-	HASH_DELETE(hh, core->syncs->by_name[y->kind], y);
+	table_remove(&core->syncs->by_name[y->kind], &y->by_name);
+	TAILQ_REMOVE(&core->syncs->all[y->kind], y, in_all);
 	free(y->why);
 	free(y->name);
 	free(y);
@@ -92,9 +107,11 @@ sync_fini(struct core *core)
 	struct sync *y, *next;
 	unsigned kind;
 
-	for (kind = 0; kind < SYNC_MAX; kind++)
-		HASH_ITER (hh, core->syncs->by_name[kind], y, next)
+	for (kind = 0; kind < SYNC_MAX; kind++) {
+		TAILQ_FOREACH_SAFE (y, &core->syncs->all[kind], in_all, next)
 			sync_free(core, y);
+		table_fini(&core->syncs->by_name[kind]);
+	}
 	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
 	free(core->syncs->blocked);
 	free(core->syncs);
@@ -262,7 +279,7 @@ sync_reassert(struct core *core, uint32_t shard)
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		for (y = core->syncs->by_name[kind]; y != NULL; y = y->hh.next)
+		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all)
 			if (y->shard == shard)
 				sync_touch(core, y);
 }
@@ -274,7 +291,7 @@ sync_asserted(struct core *core, uint32_t shard)
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		for (y = core->syncs->by_name[kind]; y != NULL; y = y->hh.next)
+		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all)
 			if (y->shard == shard && y->class->unasserted != NULL &&
 			    y->class->unasserted(core, y))
 				return false;
@@ -287,7 +304,7 @@ sync_all_over(const struct core *core)
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		if (core->syncs->by_name[kind] != NULL)
+		if (!TAILQ_EMPTY(&core->syncs->all[kind]))
 			return false;
 	return true;
 }
@@ -621,8 +638,7 @@ sync_look_all(struct core *core)
 	unsigned kind;
 
 	for (kind = 0; kind < SYNC_MAX; kind++)
-		for (y = core->syncs->by_name[kind]; y != NULL;
-		     y = y->hh.next) {
+		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all) {
 			y->class->message(core, y, NULL);
 			sync_touch(core, y);
 		}

@@ -30,7 +30,8 @@ TAILQ_HEAD(sync_list, sync);
 
 /* One object of one name.  Owned by the core; freed when it is idle. */
 struct sync {
-	UT_hash_handle hh;
+	struct table_link by_name;
+	TAILQ_ENTRY(sync) in_all; /* of its kind, in order of making */
 	TAILQ_ENTRY(sync) in_blocked;
 	TAILQ_ENTRY(sync) in_touched;
 	const struct sync_class *class;
@@ -125,7 +126,8 @@ struct sync_listener {
 struct syncs {
 	const struct sync_class *const *classes; /* SYNC_MAX of them; static */
 	const struct sync_listener *above;	 /* static */
-	struct sync *by_name[SYNC_MAX];
+	struct table by_name[SYNC_MAX];
+	struct sync_list all[SYNC_MAX];
 	struct sync_list touched;
 	struct sync_list *blocked; /* by their guards: one list each; owned */
 	struct claim_list granted; /* to be told at the FLUSH */

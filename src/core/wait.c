@@ -11,7 +11,7 @@
  */
 #include "config.h"
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "core/lease_parts.h"
 #include "core/lock.h"
 #include "core/wait.h"
@@ -24,7 +24,7 @@
 uint32_t
 wait_token(const char *text, size_t len)
 {
-	unsigned number = map_hash(text, len);
+	unsigned number = hash_of(text, len);
 
 	return number != 0 ? number : 1;
 }

@@ -29,10 +29,11 @@
 static struct watched *
 find(const struct core *core, const char *name, size_t len)
 {
-	struct watched *w;
+	struct table_link *link =
+	    table_find(&core->watches->by_name, name, len);
 
-	HASH_FIND(hh, core->watches->by_name, name, len, w);
-	return w;
+	return link == NULL ? NULL
+			    : container_of(link, struct watched, by_name);
 }
 
 static struct watched *
@@ -50,7 +51,7 @@ get(struct core *core, const char *name, size_t len)
 	w->shard = guard_shard(core, name, len);
 	w->name_len = (uint8_t)len;
 	memcpy(w->name, name, len);
-	HASH_ADD_KEYPTR(hh, core->watches->by_name, w->name, len, w);
+	table_add(&core->watches->by_name, &w->by_name);
 	return w;
 }
 
@@ -175,7 +176,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 {
 	struct watched *w;
 
-	if (core->watches->by_name == NULL)
+	if (core->watches->by_name.n == 0)
 		return;
 	w = find(core, l->name, l->name_len);
 	if (w == NULL)

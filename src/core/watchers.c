@@ -15,10 +15,20 @@ static const char *
 key_of(const struct table_link *link, size_t *len)
 {
 	const struct watch *one =
-	    (const void *)((const char *)link - offsetof(struct watch, by_key));
+	    container_of_const(link, struct watch, by_key);
 
 	*len = sizeof(one->key);
 	return (const char *)&one->key;
+}
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct watched *w =
+	    container_of_const(link, struct watched, by_name);
+
+	*len = w->name_len;
+	return w->name;
 }
 
 void
@@ -27,13 +37,15 @@ watch_init(struct core *core)
 	core->watches = xcalloc(1, sizeof(*core->watches));
 	TAILQ_INIT(&core->watches->touched);
 	TAILQ_INIT(&core->watches->telling);
+	table_init(&core->watches->by_name, name_of);
 	table_init(&core->watches->table, key_of);
 }
 
 void
 watch_fini(struct core *core)
 {
-	assert(core->watches->by_name == NULL);
+	assert(core->watches->by_name.n == 0);
+	table_fini(&core->watches->by_name);
 	table_fini(&core->watches->table);
 	free(core->watches);
 }
@@ -70,7 +82,7 @@ free_watched(struct core *core, struct watched *w)
 	if (w->telling)
 		TAILQ_REMOVE(&core->watches->telling, w, in_telling);
 	core_disarm(core, &w->timer);
-	HASH_DELETE(hh, core->watches->by_name, w);
+	table_remove(&core->watches->by_name, &w->by_name);
 	free(w->refusal);
 	free(w);
 }

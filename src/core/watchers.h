@@ -44,7 +44,7 @@ struct scene {
 
 /* A name with watchers.  Freed with the last of them. */
 struct watched {
-	UT_hash_handle hh;
+	struct table_link by_name;
 	TAILQ_ENTRY(watched) in_touched;
 	TAILQ_ENTRY(watched) in_telling;
 	struct watch_list watches; /* those who were not told of `now` first */
@@ -69,7 +69,7 @@ struct watched {
 
 /* All watched names. */
 struct watches {
-	struct watched *by_name;
+	struct table by_name;
 	TAILQ_HEAD(, watched) touched; /* in that order */
 	TAILQ_HEAD(, watched) telling; /* in turn */
 	struct table table;	       /* of watches, by session and name */

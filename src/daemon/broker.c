@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/hash.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
@@ -517,7 +517,7 @@ broker_new(struct event_base *base, const struct config *config)
 	char why[256];
 
 	draw(random, sizeof(random));
-	map_seed(random[0], random[1]);
+	hash_seed(random[0], random[1]);
 	draw(random, sizeof(random));
 	b->base = base;
 	b->config = config;

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/heap.h"
 #include "base/list.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "front/front.h"
 
 /*
@@ -59,8 +59,8 @@ struct pending {
 		char tag[TAG_MAX_BYTES]; /* padded with zeroes */
 	} key;
 	LIST_ENTRY(pending) link; /* of its connection */
-	UT_hash_handle by_ref;
-	UT_hash_handle by_tag;
+	struct table_link by_ref;
+	struct table_link by_tag;
 };
 
 /*
@@ -119,7 +119,7 @@ struct conn {
 	TAILQ_ENTRY(conn) dirty_link;
 	TAILQ_ENTRY(conn) timed_link;
 	TAILQ_ENTRY(conn) unread_link; /* where counted > 0 */
-	UT_hash_handle by_id;
+	struct table_link by_id;
 };
 
 TAILQ_HEAD(conn_list, conn);

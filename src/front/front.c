@@ -43,6 +43,33 @@ front_woken(evutil_socket_t fd, short what, void *arg)
 	(void)arg;
 }
 
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct conn *c = container_of_const(link, struct conn, by_id);
+
+	*len = sizeof(c->id);
+	return (const char *)&c->id;
+}
+
+static struct conn *
+conn_of(struct table_link *link)
+{
+	return link ? container_of(link, struct conn, by_id) : NULL;
+}
+
+struct conn *
+front_first(const struct front *f, struct table_walk *walk)
+{
+	return conn_of(table_first(&f->conns, walk));
+}
+
+struct conn *
+front_next(struct table_walk *walk)
+{
+	return conn_of(table_next(walk));
+}
+
 struct front *
 front_new(struct event_base *base, const struct client_limits *limits,
     const struct front_handler *handler, void *arg)
@@ -57,6 +84,8 @@ front_new(struct event_base *base, const struct client_limits *limits,
 	TAILQ_INIT(&f->dirty);
 	TAILQ_INIT(&f->hurried);
 	TAILQ_INIT(&f->unread);
+	table_init(&f->conns, id_of);
+	pending_init(f);
 	timeouts_init(f);
 	heartbeat_init(f);
 	listeners_init(f);
@@ -108,7 +137,8 @@ front_drop(struct conn *c)
 void
 front_free(struct front *f)
 {
-	struct conn *c, *next;
+	struct table_walk walk;
+	struct conn *c;
 	int i;
 
 	if (!f)
@@ -128,10 +158,12 @@ front_free(struct front *f)
 				front_drop(c);
 		}
 	}
-	HASH_ITER (by_id, f->conns, c, next) {
-		HASH_DELETE(by_id, f->conns, c);
+	for (c = front_first(f, &walk); c; c = front_next(&walk)) {
+		table_remove(&f->conns, &c->by_id);
 		front_drop(c);
 	}
+	table_fini(&f->conns);
+	pending_fini(f);
 	timeouts_fini(f);
 	heartbeat_fini(f);
 	event_free(f->wake);
@@ -144,14 +176,14 @@ front_free(struct front *f)
 void
 front_set_limits(struct front *f, const struct client_limits *limits)
 {
-	struct conn *c, *next;
+	struct table_walk walk;
+	struct conn *c;
 	bool same = f->limits.unreachable_ms == limits->unreachable_ms;
 
 	f->limits = *limits;
-	HASH_ITER (by_id, f->conns, c, next) {
+	for (c = front_first(f, &walk); c; c = front_next(&walk))
 		if (c->tcp && !same)
 			sockopt_client(c->fd, limits->unreachable_ms);
-	}
 	timeouts_changed(f);
 }
 
@@ -167,7 +199,7 @@ front_accepted(struct front *f, int fd, bool tcp, bool proxied)
 	struct conn *c = conn_new(f, fd, tcp);
 
 	c->proxied = proxied;
-	HASH_ADD(by_id, f->conns, id, sizeof(c->id), c);
+	table_add(&f->conns, &c->by_id);
 	f->nlive++;
 	timeouts_set(c, TIMEOUT_SILENT);
 	front_ready(c);
@@ -245,7 +277,7 @@ front_gone(struct conn *c, bool orderly)
 	struct front *f = c->front;
 
 	f->handler->gone(f->arg, c, orderly);
-	HASH_DELETE(by_id, f->conns, c);
+	table_remove(&f->conns, &c->by_id);
 	f->nlive--;
 	timeouts_remove(c);
 	heartbeat_forget(c);
@@ -509,10 +541,7 @@ front_wake(struct front *f)
 struct conn *
 front_find(const struct front *f, uint64_t id)
 {
-	struct conn *c;
-
-	HASH_FIND(by_id, f->conns, &id, sizeof(id), c);
-	return c;
+	return conn_of(table_find(&f->conns, (const char *)&id, sizeof(id)));
 }
 
 unsigned
@@ -524,8 +553,9 @@ front_count(const struct front *f)
 void
 front_each(struct front *f, void (*fn)(void *arg, struct conn *c), void *arg)
 {
-	struct conn *c, *next;
+	struct table_walk walk;
+	struct conn *c;
 
-	HASH_ITER (by_id, f->conns, c, next)
+	for (c = front_first(f, &walk); c; c = front_next(&walk))
 		fn(arg, c);
 }

@@ -2,7 +2,7 @@
  * Requests whose answers come later.
  *
  * The untagged one, of which a connection has one at most, is a field of the
- * connection.  Tagged ones are in two maps, by reference and by tag, because
+ * connection.  Tagged ones are in two tables, by reference and by tag, because
  * a client may have a thousand of them.
  */
 #include "config.h"
@@ -15,6 +15,40 @@
 #include "front/conn.h"
 #include "front/front.h"
 #include "front/state.h"
+
+static const char *
+ref_of(const struct table_link *link, size_t *len)
+{
+	const struct pending *p =
+	    container_of_const(link, struct pending, by_ref);
+
+	*len = sizeof(p->ref);
+	return (const char *)&p->ref;
+}
+
+static const char *
+tag_of(const struct table_link *link, size_t *len)
+{
+	const struct pending *p =
+	    container_of_const(link, struct pending, by_tag);
+
+	*len = sizeof(p->key);
+	return (const char *)&p->key;
+}
+
+void
+pending_init(struct front *f)
+{
+	table_init(&f->by_ref, ref_of);
+	table_init(&f->by_tag, tag_of);
+}
+
+void
+pending_fini(struct front *f)
+{
+	table_fini(&f->by_ref);
+	table_fini(&f->by_tag);
+}
 
 static void
 key_set(struct pending_key *key, const struct conn *c, struct span tag)
@@ -31,8 +65,8 @@ pending_free(struct conn *c, struct pending *p)
 	struct front *f = c->front;
 
 	LIST_REMOVE(p, link);
-	HASH_DELETE(by_ref, f->by_ref, p);
-	HASH_DELETE(by_tag, f->by_tag, p);
+	table_remove(&f->by_ref, &p->by_ref);
+	table_remove(&f->by_tag, &p->by_tag);
 	free(p);
 	c->npending--;
 }
@@ -55,8 +89,8 @@ conn_defer(struct conn *c, const struct request *r)
 	p->verb = r->verb;
 	key_set(&p->key, c, r->tag);
 	LIST_INSERT_HEAD(&c->pending, p, link);
-	HASH_ADD(by_ref, f->by_ref, ref, sizeof(p->ref), p);
-	HASH_ADD(by_tag, f->by_tag, key, sizeof(p->key), p);
+	table_add(&f->by_ref, &p->by_ref);
+	table_add(&f->by_tag, &p->by_tag);
 	c->npending++;
 	return ref;
 }
@@ -73,6 +107,7 @@ bool
 conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
     struct wire_reply *reply)
 {
+	struct table_link *link;
 	struct pending *p;
 
 	mem[0] = '\0';
@@ -86,8 +121,11 @@ conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
 		wake(c);
 		return true;
 	}
-	HASH_FIND(by_ref, c->front->by_ref, &ref, sizeof(ref), p);
-	if (!p || p->key.conn != c->id)
+	link = table_find(&c->front->by_ref, (const char *)&ref, sizeof(ref));
+	if (!link)
+		return false;
+	p = container_of(link, struct pending, by_ref);
+	if (p->key.conn != c->id)
 		return false;
 	memcpy(mem, p->key.tag, sizeof(p->key.tag));
 	mem[TAG_MAX_BYTES] = '\0';
@@ -115,13 +153,13 @@ uint64_t
 conn_tag_ref(const struct conn *c, struct span tag)
 {
 	struct pending_key key;
-	struct pending *p;
+	const struct table_link *link;
 
 	if (c->npending == 0 || tag.n == 0 || tag.n > sizeof(key.tag))
 		return 0;
 	key_set(&key, c, tag);
-	HASH_FIND(by_tag, c->front->by_tag, &key, sizeof(key), p);
-	return p ? p->ref : 0;
+	link = table_find(&c->front->by_tag, (const char *)&key, sizeof(key));
+	return link ? container_of_const(link, struct pending, by_tag)->ref : 0;
 }
 
 bool

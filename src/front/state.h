@@ -36,9 +36,9 @@ struct front {
 	void *arg;
 	struct client_limits limits;
 
-	struct conn *conns;	  /* by id: LIVE */
-	struct pending *by_ref;	  /* what is deferred and tagged */
-	struct pending *by_tag;	  /* the same */
+	struct table conns;	  /* by id: LIVE */
+	struct table by_ref;	  /* what is deferred and tagged */
+	struct table by_tag;	  /* the same */
 	struct conn_list ready;	  /* something is to be handed out */
 	struct conn_list dirty;	  /* something is to be written */
 	struct conn_list hurried; /* the same, before all others */
@@ -100,6 +100,14 @@ void front_close(struct conn *c);
 void output_count(struct conn *c); /* it was written to */
 void output_forget(struct conn *c);
 void output_bound(struct front *f); /* drops those that read least */
+
+/* Requests whose answers come later: pending.c. */
+void pending_init(struct front *f);
+void pending_fini(struct front *f);
+
+/* The first of all connections, in no order; and the next one. */
+struct conn *front_first(const struct front *f, struct table_walk *walk);
+struct conn *front_next(struct table_walk *walk);
 
 /* Time-outs of connections: timeouts.c. */
 void timeouts_init(struct front *f);

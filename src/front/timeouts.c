@@ -145,10 +145,10 @@ timeouts_set(struct conn *c, enum timeout timeout)
 void
 timeouts_changed(struct front *f)
 {
-	struct conn *c, *next;
+	struct table_walk walk;
+	struct conn *c;
 
-	HASH_ITER (by_id, f->conns, c, next) {
+	for (c = front_first(f, &walk); c; c = front_next(&walk))
 		if (!c->spoke)
 			timeouts_set(c, TIMEOUT_SILENT);
-	}
 }

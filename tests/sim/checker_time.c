@@ -389,7 +389,7 @@ key_left(struct world *w, struct server **server)
 		s->db.now_us = server_clock_us(s);
 		redis_db_expire(&s->db);
 		*server = s;
-		for (key = s->db.keys; key != NULL; key = key->hh.next)
+		TAILQ_FOREACH (key, &s->db.keys, in_all)
 			if (!key_stays(key))
 				return key;
 	}

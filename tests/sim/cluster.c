@@ -115,7 +115,7 @@ some_key(struct server *s, uint32_t bucket)
 
 	s->db.now_us = server_clock_us(s);
 	redis_db_expire(&s->db);
-	for (key = s->db.keys; key != NULL; key = key->hh.next)
+	TAILQ_FOREACH (key, &s->db.keys, in_all)
 		if (in_bucket(key, bucket) && prng_below(&s->w->prng, ++n) == 0)
 			found = key;
 	return found;
@@ -132,10 +132,10 @@ move_key(struct server *from, struct server *to, struct redis_key *key)
 	old = redis_db_find(&to->db, name);
 	if (old != NULL)
 		redis_db_delete(&to->db, old);
-	HASH_DEL(from->db.keys, key);
+	redis_db_take(&from->db, key);
 	if (key->end_ms >= 0)
 		key->end_ms += (to->db.now_us - from->db.now_us) / 1000;
-	HASH_ADD(hh, to->db.keys, name, key->name_len, key);
+	redis_db_put(&to->db, key);
 }
 
 static void

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "base/xmalloc.h"
 #include "lua/scripts.h"
 #include "store/gather.h"
@@ -359,8 +359,7 @@ compare_copy(struct rig *rig)
 	struct text name;
 
 	rig->model.now_us = clock_us();
-	for (key = rig->model.keys; key != NULL; key = next) {
-		next = key->hh.next;
+	TAILQ_FOREACH_SAFE (key, &rig->model.keys, in_all, next) {
 		name = (struct text){ key->name, key->name_len };
 		if (redis_db_find(&rig->model, name) == NULL)
 			continue;
@@ -371,10 +370,10 @@ compare_copy(struct rig *rig)
 		stop(rig);
 		exit(1);
 	}
-	if (HASH_COUNT(rig->copy.keys) == HASH_COUNT(rig->model.keys))
+	if (rig->copy.by_name.n == rig->model.by_name.n)
 		return;
-	printf("a replica has %u keys, its master %u\n",
-	    HASH_COUNT(rig->copy.keys), HASH_COUNT(rig->model.keys));
+	printf("a replica has %u keys, its master %u\n", rig->copy.by_name.n,
+	    rig->model.by_name.n);
 	stop(rig);
 	exit(1);
 }
@@ -610,7 +609,7 @@ make(struct rig *rig)
 	char name[8];
 	int i;
 
-	map_seed(1, 2);
+	hash_seed(1, 2);
 	redis_db_init(&rig->model);
 	redis_db_init(&rig->copy);
 	rig->model.changed = on_changed;

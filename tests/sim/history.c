@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/list.h"
 #include "base/xmalloc.h"
 
 #include "history.h"
 
 /* The text of a lock's name, once for all events. */
 struct history_name {
-	UT_hash_handle hh;
+	struct table_link by_text;
+	size_t len;
 	char text[];
 };
 
@@ -24,22 +25,33 @@ static const char *const phase_words[HISTORY_PHASES] = { "invoke", "ok", "fail",
 static const char *const kind_words[HISTORY_KINDS] = { "lock", "unlock", "lost",
 	"closed", "doubt", "end" };
 
+static const char *
+text_of(const struct table_link *link, size_t *len)
+{
+	const struct history_name *name =
+	    container_of_const(link, struct history_name, by_text);
+
+	*len = name->len;
+	return name->text;
+}
+
 void
 history_init(struct history *h)
 {
 	memset(h, 0, sizeof(*h));
+	table_init(&h->names, text_of);
 }
 
 void
 history_fini(struct history *h)
 {
-	struct history_name *name;
+	struct table_link *link;
+	struct table_walk walk;
 
-	while (h->names != NULL) {
-		name = h->names;
-		HASH_DEL(h->names, name);
-		free(name);
-	}
+	for (link = table_first(&h->names, &walk); link != NULL;
+	     link = table_next(&walk))
+		free(container_of(link, struct history_name, by_text));
+	table_fini(&h->names);
 	free(h->v);
 	history_init(h);
 }
@@ -49,13 +61,14 @@ intern(struct history *h, const char *text)
 {
 	struct history_name *name;
 	size_t len = strlen(text);
+	struct table_link *link = table_find(&h->names, text, len);
 
-	HASH_FIND(hh, h->names, text, len, name);
-	if (name != NULL)
-		return name->text;
+	if (link != NULL)
+		return container_of(link, struct history_name, by_text)->text;
 	name = xcalloc(1, sizeof(*name) + len + 1);
 	memcpy(name->text, text, len);
-	HASH_ADD_KEYPTR(hh, h->names, name->text, len, name);
+	name->len = len;
+	table_add(&h->names, &name->by_text);
 	return name->text;
 }
 

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/table.h"
+
 enum history_phase {
 	HISTORY_INVOKE,
 	HISTORY_OK,
@@ -52,7 +54,7 @@ struct history_name;
 struct history {
 	struct history_event *v;
 	size_t n, size;
-	struct history_name *names; /* owned: each text once */
+	struct table names; /* owned: each text once */
 };
 
 /* What is wrong.  `late_us`: how late an answer may be; -1: not checked. */

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "base/xmalloc.h"
 #include "lua/scripts.h"
 
@@ -173,7 +173,7 @@ run_seed(const struct sim_options *o, struct lua_host *host, const int *scripts,
 
 	if (w == NULL)
 		abort();
-	map_seed(1, 2);
+	hash_seed(1, 2);
 	running = w;
 	good = world_run(w, o, host, scripts);
 	tally_add(tally, w);

@@ -21,10 +21,36 @@
 
 #define DB_WORDS_MAX 64
 
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct redis_key *key =
+	    container_of_const(link, struct redis_key, by_name);
+
+	*len = key->name_len;
+	return key->name;
+}
+
+void
+redis_db_put(struct redis_db *db, struct redis_key *key)
+{
+	table_add(&db->by_name, &key->by_name);
+	TAILQ_INSERT_TAIL(&db->keys, key, in_all);
+}
+
+void
+redis_db_take(struct redis_db *db, struct redis_key *key)
+{
+	table_remove(&db->by_name, &key->by_name);
+	TAILQ_REMOVE(&db->keys, key, in_all);
+}
+
 void
 redis_db_init(struct redis_db *db)
 {
 	memset(db, 0, sizeof(*db));
+	table_init(&db->by_name, name_of);
+	TAILQ_INIT(&db->keys);
 	db->master = true;
 }
 
@@ -40,7 +66,7 @@ redis_db_delete(struct redis_db *db, struct redis_key *key)
 {
 	size_t i;
 
-	HASH_DEL(db->keys, key);
+	redis_db_take(db, key);
 	for (i = 0; i < key->n; i++)
 		item_free(&key->items[i]);
 	free(key->items);
@@ -50,8 +76,9 @@ redis_db_delete(struct redis_db *db, struct redis_key *key)
 void
 redis_db_clear(struct redis_db *db)
 {
-	while (db->keys != NULL)
-		redis_db_delete(db, db->keys);
+	while (!TAILQ_EMPTY(&db->keys))
+		redis_db_delete(db, TAILQ_FIRST(&db->keys));
+	table_fini(&db->by_name);
 }
 
 void
@@ -64,7 +91,7 @@ redis_db_copy(struct redis_db *to, const struct redis_db *from)
 	size_t i;
 
 	redis_db_clear(to);
-	for (key = from->keys; key != NULL; key = key->hh.next) {
+	TAILQ_FOREACH (key, &from->keys, in_all) {
 		copy = redis_db_make(
 		    to, (struct text){ key->name, key->name_len }, key->type);
 		copy->end_ms = key->end_ms;
@@ -87,11 +114,12 @@ key_ended(const struct redis_db *db, const struct redis_key *key)
 struct redis_key *
 redis_db_find(struct redis_db *db, struct text name)
 {
+	struct table_link *link = table_find(&db->by_name, name.p, name.len);
 	struct redis_key *key;
 
-	HASH_FIND(hh, db->keys, name.p, name.len, key);
-	if (key == NULL)
+	if (link == NULL)
 		return NULL;
+	key = container_of(link, struct redis_key, by_name);
 	if (key_ended(db, key)) {
 		if (db->changed != NULL)
 			db->changed(db->arg, 2,
@@ -114,7 +142,7 @@ redis_db_make(struct redis_db *db, struct text name, enum redis_type type)
 	key->name_len = name.len;
 	key->type = type;
 	key->end_ms = -1;
-	HASH_ADD_KEYPTR(hh, db->keys, key->name, key->name_len, key);
+	redis_db_put(db, key);
 	return key;
 }
 
@@ -123,8 +151,7 @@ redis_db_expire(struct redis_db *db)
 {
 	struct redis_key *key, *next;
 
-	for (key = db->keys; key != NULL; key = next) {
-		next = key->hh.next;
+	TAILQ_FOREACH_SAFE (key, &db->keys, in_all, next) {
 		if (key_ended(db, key))
 			redis_db_delete(db, key);
 	}

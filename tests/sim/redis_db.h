@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/map.h"
+#include "base/list.h"
+#include "base/table.h"
 
 #define REDIS_REPLID_LEN 40
 
@@ -41,7 +42,8 @@ struct redis_key {
 	struct redis_item *items;
 	size_t n, size;
 	size_t name_len;
-	UT_hash_handle hh;
+	struct table_link by_name;
+	TAILQ_ENTRY(redis_key) in_all; /* in the order in which they came */
 	char name[];
 };
 
@@ -54,7 +56,8 @@ typedef void change_fn(void *arg, int argc, const struct text *argv);
 
 /* All of one server's data, and what commands need to know of the server. */
 struct redis_db {
-	struct redis_key *keys;
+	struct table by_name;
+	TAILQ_HEAD(, redis_key) keys;
 	int64_t now_us; /* the server's clock */
 	bool master;
 	char replid[REDIS_REPLID_LEN + 1];
@@ -76,6 +79,10 @@ struct redis_key *redis_db_find(struct redis_db *db, struct text name);
 struct redis_key *redis_db_make(
     struct redis_db *db, struct text name, enum redis_type type);
 void redis_db_delete(struct redis_db *db, struct redis_key *key);
+
+/* Moves a key in, or out. */
+void redis_db_put(struct redis_db *db, struct redis_key *key);
+void redis_db_take(struct redis_db *db, struct redis_key *key);
 
 /* Deletes what has ended. */
 void redis_db_expire(struct redis_db *db);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 
 #include "history.h"
 
@@ -346,7 +346,7 @@ main(void)
 	SRunner *runner;
 	int failed;
 
-	map_seed(1, 2);
+	hash_seed(1, 2);
 	tcase_add_loop_test(tcase, finds_what_is_planted, 0,
 	    (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_test(tcase, writes_what_it_reads);

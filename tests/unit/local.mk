@@ -18,9 +18,9 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/test_base.h \
 	tests/unit/test_buf.c \
 	tests/unit/test_crc16.c \
+	tests/unit/test_hash.c \
 	tests/unit/test_heap.c \
 	tests/unit/test_log.c \
-	tests/unit/test_map.c \
 	tests/unit/test_parse.c \
 	tests/unit/test_syslog_out.c \
 	tests/unit/test_table.c \

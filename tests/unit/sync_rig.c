@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/map.h"
+#include "base/hash.h"
 #include "sync_rig.h"
 
 #define SESSIONS_MAX 16
@@ -177,7 +177,7 @@ rig_start(void)
 	};
 
 	memset(&rig, 0, sizeof(rig));
-	map_seed(1, 2);
+	hash_seed(1, 2);
 	rig.now_ms = 1000000;
 	effects_init(&rig.fx);
 	buf_init(&rig.done);

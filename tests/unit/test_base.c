@@ -12,9 +12,9 @@ main(void)
 	static const suite_case cases[] = {
 		buf_cases,
 		crc16_cases,
+		hash_cases,
 		heap_cases,
 		log_cases,
-		map_cases,
 		parse_cases,
 		syslog_out_cases,
 		table_cases,

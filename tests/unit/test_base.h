@@ -8,9 +8,9 @@
 
 TCase *buf_cases(void);
 TCase *crc16_cases(void);
+TCase *hash_cases(void);
 TCase *heap_cases(void);
 TCase *log_cases(void);
-TCase *map_cases(void);
 TCase *parse_cases(void);
 TCase *syslog_out_cases(void);
 TCase *table_cases(void);

@@ -9,10 +9,22 @@
 #include "core/session/record.h"
 #include "core/turn/work.h"
 
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct session *s =
+	    container_of_const(link, struct session, by_id);
+
+	*len = sizeof(s->id);
+	return (const char *)&s->id;
+}
+
 void
 session_init(struct core *core)
 {
 	core->sessions = xcalloc(1, sizeof(*core->sessions));
+	table_init(&core->sessions->by_id, id_of);
+	TAILQ_INIT(&core->sessions->all);
 	TAILQ_INIT(&core->sessions->withdrawing);
 	TAILQ_INIT(&core->sessions->letting_go);
 	TAILQ_INIT(&core->sessions->kept_over);
@@ -21,7 +33,8 @@ session_init(struct core *core)
 void
 session_fini(struct core *core)
 {
-	assert(core->sessions->by_id == NULL);
+	assert(core->sessions->by_id.n == 0);
+	table_fini(&core->sessions->by_id);
 	free(core->sessions);
 }
 
@@ -29,7 +42,7 @@ static const char *
 lost_name(const struct table_link *link, size_t *len)
 {
 	const struct lost *lost =
-	    (const void *)((const char *)link - offsetof(struct lost, by_name));
+	    container_of_const(link, struct lost, by_name);
 
 	*len = lost->name_len;
 	return lost->name;
@@ -53,7 +66,8 @@ session_new(struct core *core, uint64_t id, const char *peer)
 	TAILQ_INIT(&s->permits);
 	TAILQ_INIT(&s->kept);
 	TAILQ_INIT(&s->watches);
-	HASH_ADD(hh, core->sessions->by_id, id, sizeof(s->id), s);
+	table_add(&core->sessions->by_id, &s->by_id);
+	TAILQ_INSERT_TAIL(&core->sessions->all, s, in_all);
 	return s;
 }
 
@@ -68,9 +82,10 @@ session_delete(struct core *core, struct session *s)
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;
 	if (core->sessions->stop_next == s)
-		core->sessions->stop_next = s->hh.next;
+		core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 	core->sessions->ndetached -= s->detached;
-	HASH_DELETE(hh, core->sessions->by_id, s);
+	table_remove(&core->sessions->by_id, &s->by_id);
+	TAILQ_REMOVE(&core->sessions->all, s, in_all);
 	free(s->label);
 	free(s->peer);
 	free(s->user);
@@ -80,10 +95,10 @@ session_delete(struct core *core, struct session *s)
 struct session *
 session_find(const struct core *core, uint64_t id)
 {
-	struct session *s;
+	struct table_link *link =
+	    table_find(&core->sessions->by_id, (const char *)&id, sizeof(id));
 
-	HASH_FIND(hh, core->sessions->by_id, &id, sizeof(id), s);
-	return s;
+	return link == NULL ? NULL : container_of(link, struct session, by_id);
 }
 
 uint64_t

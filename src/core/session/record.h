@@ -7,7 +7,6 @@
 #ifndef LOCKBROKER_CORE_SESSION_RECORD_H
 #define LOCKBROKER_CORE_SESSION_RECORD_H
 
-#include "base/map.h"
 #include "base/table.h"
 #include "core/turn/turn.h"
 
@@ -30,7 +29,8 @@ TAILQ_HEAD(lost_list, lost);
 
 /* One client, or what is left of it while its holds live on. */
 struct session {
-	UT_hash_handle hh;
+	struct table_link by_id;     /* in sessions.by_id */
+	TAILQ_ENTRY(session) in_all; /* in the order in which they came */
 	TAILQ_ENTRY(session) in_withdrawing, in_letting_go; /* leave.h */
 	uint64_t id;
 	uint64_t conn; /* its connection; 0: detached */
@@ -74,7 +74,8 @@ struct session {
 
 /* All of them. */
 struct sessions {
-	struct session *by_id;
+	struct table by_id;
+	struct session_list all;
 	unsigned nkeepers; /* with grace */
 	unsigned ndetached;
 	struct session_list withdrawing, letting_go; /* leave.h */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "base/xmalloc.h"
 #include "suite.h"
 #include "test_base.h"
@@ -106,16 +106,16 @@ START_TEST(hash_is_siphash_1_3)
 
 	fill(in, sizeof(in));
 	/* Before a seed is set the key is zero. */
-	ck_assert_uint_eq(map_hash(in, 0), fold(0xd1fba762150c532c));
-	map_seed(K0, K1);
+	ck_assert_uint_eq(hash_of(in, 0), fold(0xd1fba762150c532c));
+	hash_seed(K0, K1);
 	for (n = 0; n < sizeof(in); n++)
 		ck_assert_uint_eq(
-		    map_hash(in, n), fold(siphash(1, 3, K0, K1, in, n)));
+		    hash_of(in, n), fold(siphash(1, 3, K0, K1, in, n)));
 	/* Not aligned. */
 	for (n = 0; n < 40; n++)
-		ck_assert_uint_eq(map_hash(in + 3, n),
-		    fold(siphash(1, 3, K0, K1, in + 3, n)));
-	map_seed(0, 0);
+		ck_assert_uint_eq(
+		    hash_of(in + 3, n), fold(siphash(1, 3, K0, K1, in + 3, n)));
+	hash_seed(0, 0);
 }
 END_TEST
 
@@ -123,78 +123,28 @@ START_TEST(the_key_matters)
 {
 	unsigned a, b, c;
 
-	map_seed(1, 2);
-	a = map_hash("nightly-report", 14);
-	map_seed(1, 3);
-	b = map_hash("nightly-report", 14);
-	map_seed(2, 2);
-	c = map_hash("nightly-report", 14);
-	map_seed(1, 2);
+	hash_seed(1, 2);
+	a = hash_of("nightly-report", 14);
+	hash_seed(1, 3);
+	b = hash_of("nightly-report", 14);
+	hash_seed(2, 2);
+	c = hash_of("nightly-report", 14);
+	hash_seed(1, 2);
 	ck_assert_uint_ne(a, b);
 	ck_assert_uint_ne(a, c);
 	ck_assert_uint_ne(b, c);
-	ck_assert_uint_eq(a, map_hash("nightly-report", 14));
-	map_seed(0, 0);
-}
-END_TEST
-
-struct entry {
-	char name[24];
-	int value;
-	UT_hash_handle hh;
-};
-
-static struct entry *
-find(struct entry *map, const char *name)
-{
-	struct entry *e;
-
-	HASH_FIND(hh, map, name, strlen(name), e);
-	return e;
-}
-
-START_TEST(a_map_finds_what_is_in_it)
-{
-	struct entry *map = NULL, *e, *next;
-	char name[24];
-	int i;
-
-	map_seed(11, 22);
-	for (i = 0; i < 5000; i++) {
-		e = xcalloc(1, sizeof(*e));
-		(void)snprintf(e->name, sizeof(e->name), "name-%d", i);
-		e->value = i;
-		HASH_ADD_KEYPTR(hh, map, e->name, strlen(e->name), e);
-	}
-	for (i = 0; i < 5000; i += 2) {
-		(void)snprintf(name, sizeof(name), "name-%d", i);
-		e = find(map, name);
-		ck_assert_ptr_nonnull(e);
-		HASH_DEL(map, e);
-		free(e);
-	}
-	for (i = 0; i < 5000; i++) {
-		(void)snprintf(name, sizeof(name), "name-%d", i);
-		e = find(map, name);
-		ck_assert_int_eq(e ? e->value : -1, i % 2 == 0 ? -1 : i);
-	}
-	ck_assert_uint_eq(HASH_COUNT(map), 2500);
-	HASH_ITER (hh, map, e, next) {
-		HASH_DEL(map, e);
-		free(e);
-	}
-	map_seed(0, 0);
+	ck_assert_uint_eq(a, hash_of("nightly-report", 14));
+	hash_seed(0, 0);
 }
 END_TEST
 
 TCase *
-map_cases(void)
+hash_cases(void)
 {
-	TCase *tc = tcase_create("map");
+	TCase *tc = tcase_create("hash");
 
 	tcase_add_test(tc, the_model_is_siphash);
 	tcase_add_test(tc, hash_is_siphash_1_3);
 	tcase_add_test(tc, the_key_matters);
-	tcase_add_test(tc, a_map_finds_what_is_in_it);
 	return tc;
 }

@@ -1,17 +1,17 @@
 /*
- * The hash function of every map: SipHash-1-3, from the description in
+ * The hash function of every table: SipHash-1-3, from the description in
  * Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), with one
  * compression round a word and three at the end, the variant that the authors
  * name for hash tables.
  *
- * The key is the one thing kept here.  It is set once before the first map is
- * filled: a map that was filled under another key finds nothing any more.
+ * The key is the one thing kept here.  It is set once before the first table
+ * is filled: one that was filled under another key finds nothing any more.
  */
 #include "config.h"
 
 #include <string.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 
 /* The initial state of SipHash, "somepseudorandomlygeneratedbytes". */
 #define SIP_V0 UINT64_C(0x736f6d6570736575)
@@ -24,7 +24,7 @@ struct sip {
 };
 
 /* The initial state with the key in it. */
-static struct sip map_key = { SIP_V0, SIP_V1, SIP_V2, SIP_V3 };
+static struct sip hash_key = { SIP_V0, SIP_V1, SIP_V2, SIP_V3 };
 
 static inline uint64_t
 rotl(uint64_t x, unsigned bits)
@@ -80,18 +80,18 @@ load_tail(const unsigned char *p, size_t n, size_t len)
 }
 
 void
-map_seed(uint64_t k0, uint64_t k1)
+hash_seed(uint64_t k0, uint64_t k1)
 {
-	map_key.v0 = SIP_V0 ^ k0;
-	map_key.v1 = SIP_V1 ^ k1;
-	map_key.v2 = SIP_V2 ^ k0;
-	map_key.v3 = SIP_V3 ^ k1;
+	hash_key.v0 = SIP_V0 ^ k0;
+	hash_key.v1 = SIP_V1 ^ k1;
+	hash_key.v2 = SIP_V2 ^ k0;
+	hash_key.v3 = SIP_V3 ^ k1;
 }
 
 unsigned
-map_hash(const void *key, size_t len)
+hash_of(const void *key, size_t len)
 {
-	struct sip s = map_key;
+	struct sip s = hash_key;
 	const unsigned char *p = key;
 	size_t left = len;
 	uint64_t h;

@@ -1,0 +1,16 @@
+/*
+ * The hash of all tables.
+ *
+ * Names come from clients, so it must not be one that they can aim at:
+ * SipHash-1-3 under a key that daemon start draws and that the simulator fixes.
+ */
+#ifndef LOCKBROKER_BASE_HASH_H
+#define LOCKBROKER_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void hash_seed(uint64_t k0, uint64_t k1);
+unsigned hash_of(const void *key, size_t len);
+
+#endif
