@@ -4,8 +4,6 @@
  */
 #include "config.h"
 
-#include "base/address.h"
-
 #include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>
@@ -15,6 +13,7 @@
 #include <strings.h>
 #include <sys/un.h>
 
+#include "base/address.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
 
@@ -126,12 +125,14 @@ address_parse_tcp(struct address *out, const char *text, enum address_port need)
 const char *
 address_parse_unix(struct address *out, const char *path)
 {
+	const char *p;
+
 	memset(out, 0, sizeof(*out));
 	if (path[0] != '/')
 		return "is not an absolute path";
 	if (strlen(path) > UNIX_PATH_MAX)
 		return "is longer than the path of a Unix socket may be";
-	for (const char *p = path; *p != '\0'; p++)
+	for (p = path; *p != '\0'; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			return "has a control character in it";
 	out->path = xstrdup(path);

@@ -145,8 +145,7 @@ buf_addv(struct buf *b, const char *fmt, va_list ap)
 	assert(n >= 0);
 	if ((size_t)n >= room) {
 		(void)buf_reserve(b, (size_t)n + 1);
-		(void)vsnprintf(
-		    b->mem + b->tail, b->size - b->tail, fmt, again);
+		vsnprintf(b->mem + b->tail, b->size - b->tail, fmt, again);
 	}
 	va_end(again);
 	b->tail += (size_t)n;

@@ -16,10 +16,10 @@ human_ms(char buf[HUMAN_SIZE], int64_t ms)
 	int64_t tenths = ms > 0 ? ms / 100 + (ms % 100 != 0) : 0;
 
 	if (ms > 10 * MINUTE_MS)
-		(void)snprintf(buf, HUMAN_SIZE, "%" PRId64 " min",
+		snprintf(buf, HUMAN_SIZE, "%" PRId64 " min",
 		    ms / MINUTE_MS + (ms % MINUTE_MS != 0));
 	else
-		(void)snprintf(buf, HUMAN_SIZE, "%" PRId64 ".%" PRId64 " s",
+		snprintf(buf, HUMAN_SIZE, "%" PRId64 ".%" PRId64 " s",
 		    tenths / 10, tenths % 10);
 	return buf;
 }

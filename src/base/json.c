@@ -3,11 +3,10 @@
  */
 #include "config.h"
 
-#include "base/json.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/parse.h"
 
 void

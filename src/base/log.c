@@ -95,7 +95,7 @@ log_probe(void)
 
 	if (fstat(STDERR_FILENO, &st) < 0)
 		return STDERR_PLAIN;
-	(void)snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev,
+	snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev,
 	    (uintmax_t)st.st_ino);
 	if (stream && strcmp(stream, own) == 0)
 		return STDERR_JOURNAL;
@@ -207,8 +207,8 @@ line_value(struct line *l, const struct log_value *v)
 	char digits[24];
 	bool plain;
 
-	if (!v->str) {
-		(void)snprintf(digits, sizeof(digits), "%" PRId64, v->num);
+	if (v->str == NULL) {
+		snprintf(digits, sizeof(digits), "%" PRId64, v->num);
 		line_adds(l, digits);
 		return;
 	}
@@ -230,8 +230,7 @@ line_time(char *out, size_t size)
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &tm);
 	n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
-	(void)snprintf(
-	    out + n, size - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	snprintf(out + n, size - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
 /* What stands before the values.  Journal and syslog know the time. */
@@ -245,7 +244,7 @@ line_head(struct line *l, enum log_level level, const char *event)
 	int n;
 
 	if (journal)
-		(void)snprintf(
+		snprintf(
 		    priority, sizeof(priority), "<%d>", levels[level].priority);
 	else if (to_stderr)
 		line_time(when, sizeof(when));

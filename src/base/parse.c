@@ -79,7 +79,7 @@ parse_duration_unit(const char *s, size_t n)
 {
 	const struct unit *u = find_unit(s, n);
 
-	return u ? u->ms : 0;
+	return u == NULL ? 0 : u->ms;
 }
 
 bool
@@ -94,7 +94,7 @@ parse_duration(const char *s, size_t n, int64_t *out_ms)
 		return true;
 	}
 	u = find_unit(s + digits, n - digits);
-	if (!u)
+	if (u == NULL)
 		return false;
 	if (!parse_number(
 		s, digits, (uint64_t)(DURATION_MS_MAX / u->ms), &count))
@@ -123,7 +123,7 @@ parse_duration_text(char buf[DURATION_SIZE], int64_t ms)
 
 	while (ms % units[i].ms != 0)
 		i--;
-	(void)snprintf(buf, DURATION_SIZE, "%" PRId64 "%s", ms / units[i].ms,
+	snprintf(buf, DURATION_SIZE, "%" PRId64 "%s", ms / units[i].ms,
 	    ms == 0 ? "" : units[i].word);
 }
 

@@ -3,10 +3,10 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/parse.h"
 #include "base/slips.h"
-
-#include <string.h>
 
 static unsigned
 least(unsigned a, unsigned b)

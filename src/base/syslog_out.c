@@ -30,7 +30,7 @@ open_as(struct syslog_out *s, int type)
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int error;
 
-	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%s", s->path);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", s->path);
 	s->fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (s->fd < 0)
 		return false;

@@ -15,7 +15,7 @@ xmalloc(size_t size)
 {
 	void *p = malloc(size > 0 ? size : 1);
 
-	if (!p)
+	if (p == NULL)
 		abort();
 	return p;
 }
@@ -26,7 +26,7 @@ xcalloc(size_t n, size_t size)
 	/* calloc itself refuses a product that overflows. */
 	void *p = n > 0 && size > 0 ? calloc(n, size) : calloc(1, 1);
 
-	if (!p)
+	if (p == NULL)
 		abort();
 	return p;
 }
@@ -36,7 +36,7 @@ xrealloc(void *p, size_t size)
 {
 	void *q = realloc(p, size > 0 ? size : 1);
 
-	if (!q)
+	if (q == NULL)
 		abort();
 	return q;
 }

@@ -3,13 +3,12 @@
  */
 #include "config.h"
 
-#include "cli/addresses.h"
-
-#include "base/xmalloc.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/xmalloc.h"
+#include "cli/addresses.h"
 
 #ifndef LOCKBROKER_SOCKET
 #define LOCKBROKER_SOCKET "/run/lockbrokerd/lockbrokerd.sock"

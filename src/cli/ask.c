@@ -3,9 +3,8 @@
  */
 #include "config.h"
 
-#include "cli/ask.h"
-
 #include "base/now.h"
+#include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/say.h"
 

@@ -3,12 +3,6 @@
  */
 #include "config.h"
 
-#include "cli/child.h"
-
-#include "base/xmalloc.h"
-#include "cli/exit.h"
-#include "cli/say.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +12,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/xmalloc.h"
+#include "cli/child.h"
+#include "cli/exit.h"
+#include "cli/say.h"
 
 /* One process of /proc. Lives while a tree is looked for. */
 struct process {

@@ -7,10 +7,10 @@
 #ifndef LOCKBROKER_CLI_CHILD_H
 #define LOCKBROKER_CLI_CHILD_H
 
-#include "cli/signals.h"
-
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "cli/signals.h"
 
 /* Embedded in a run. */
 struct child {

@@ -4,22 +4,21 @@
  */
 #include "config.h"
 
-#include "cli/cli.h"
-
-#include "base/now.h"
-#include "base/parse.h"
-#include "base/streams.h"
-#include "cli/commands.h"
-#include "cli/exit.h"
-#include "cli/login.h"
-#include "cli/options.h"
-#include "cli/say.h"
-
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/now.h"
+#include "base/parse.h"
+#include "base/streams.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/exit.h"
+#include "cli/login.h"
+#include "cli/options.h"
+#include "cli/say.h"
 
 static const char *const kinds[] = { CLI_KINDS };
 

@@ -5,10 +5,10 @@
 #ifndef LOCKBROKER_CLI_CLI_H
 #define LOCKBROKER_CLI_CLI_H
 
+#include <stdbool.h>
+
 #include "cli/addresses.h"
 #include "cli/client.h"
-
-#include <stdbool.h>
 
 /* What every handler gets. Lives on the stack of cli_main(). */
 struct cli {

@@ -7,13 +7,6 @@
  */
 #include "config.h"
 
-#include "cli/client.h"
-
-#include "base/now.h"
-#include "base/tcp.h"
-#include "base/xmalloc.h"
-#include "cli/login.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <netdb.h>
@@ -24,6 +17,12 @@
 #include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "base/now.h"
+#include "base/tcp.h"
+#include "base/xmalloc.h"
+#include "cli/client.h"
+#include "cli/login.h"
 
 /* No broker sends a line nearly as long. */
 #define LINE_MAX_BYTES (1024 * 1024)

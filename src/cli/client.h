@@ -7,14 +7,14 @@
 #ifndef LOCKBROKER_CLI_CLIENT_H
 #define LOCKBROKER_CLI_CLIENT_H
 
-#include "base/buf.h"
-#include "cli/addresses.h"
-#include "cli/message.h"
-
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+
+#include "base/buf.h"
+#include "cli/addresses.h"
+#include "cli/message.h"
 
 /* A broker that takes longer to answer the first line doesn't answer. */
 #define CLIENT_ANSWER_MS 3000

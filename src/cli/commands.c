@@ -3,17 +3,16 @@
  */
 #include "config.h"
 
-#include "cli/commands.h"
+#include <assert.h>
+#include <string.h>
 
 #include "base/slips.h"
+#include "cli/commands.h"
 #include "cli/complete.h"
 #include "cli/exit.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
 #include "cli/top.h"
-
-#include <assert.h>
-#include <string.h>
 
 static const char *const status_options_help =
     "      --kind KIND    lock, semaphore, latch or barrier\n"

@@ -7,10 +7,10 @@
 #ifndef LOCKBROKER_CLI_COMMANDS_H
 #define LOCKBROKER_CLI_COMMANDS_H
 
-#include "cli/cli.h"
-
 #include <getopt.h>
 #include <stdio.h>
+
+#include "cli/cli.h"
 
 /* How a command's own line is read. */
 enum words {

@@ -10,19 +10,18 @@
  */
 #include "config.h"
 
-#include "cli/complete.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/now.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
+#include "cli/complete.h"
 #include "cli/exit.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
 #include "cli/verb_words.h"
-
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 /* A person waits at the prompt. */
 #define NAMES_MS 1000

@@ -4,9 +4,8 @@
  */
 #include "config.h"
 
-#include "cli/exit.h"
-
 #include "base/err.h"
+#include "cli/exit.h"
 #include "cli/message.h"
 
 static const int status_of[ERR_MAX] = {

@@ -3,6 +3,10 @@
  */
 #include "config.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/holder.h"
@@ -10,10 +14,6 @@
 #include "cli/request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Who has it before it is forced. */
 struct before {

@@ -4,16 +4,15 @@
  */
 #include "config.h"
 
-#include "cli/holder.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/now.h"
 #include "base/xmalloc.h"
 #include "cli/client.h"
+#include "cli/holder.h"
 #include "cli/say.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* It is only for the details: a host that is gone must not cost more. */
 #define FOLLOW_MS 1000

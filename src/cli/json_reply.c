@@ -3,14 +3,13 @@
  */
 #include "config.h"
 
-#include "cli/json_reply.h"
+#include <stdio.h>
+#include <string.h>
 
 #include "base/field.h"
 #include "base/parse.h"
+#include "cli/json_reply.h"
 #include "cli/message.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /*
  * How the broker writes the fields it has, and how the rate of `top` is

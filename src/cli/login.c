@@ -3,18 +3,17 @@
  */
 #include "config.h"
 
-#include "cli/login.h"
-
-#include "base/buf.h"
-#include "cli/exit.h"
-#include "cli/say.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/buf.h"
+#include "cli/exit.h"
+#include "cli/login.h"
+#include "cli/say.h"
 
 #define PASSWORD_BYTES_MAX 1024
 

@@ -3,15 +3,14 @@
  */
 #include "config.h"
 
-#include "cli/message.h"
-
-#include "base/parse.h"
-#include "base/xmalloc.h"
-
 #include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "cli/message.h"
 
 /* No reply of a sane broker has more; a wrong one must not fill memory. */
 #define LINES_MAX 10000000

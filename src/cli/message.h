@@ -5,11 +5,11 @@
 #ifndef LOCKBROKER_CLI_MESSAGE_H
 #define LOCKBROKER_CLI_MESSAGE_H
 
-#include "base/status.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/status.h"
 
 /*
  * A reply with all its lines, or an event. Whoever got it from client_next()

@@ -3,14 +3,13 @@
  */
 #include "config.h"
 
-#include "cli/options.h"
-
-#include "base/slips.h"
-#include "cli/say.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/slips.h"
+#include "cli/options.h"
+#include "cli/say.h"
 
 static bool
 is_long(const char *word)

@@ -3,13 +3,6 @@
  */
 #include "config.h"
 
-#include "cli/progress.h"
-
-#include "base/now.h"
-#include "base/parse.h"
-#include "cli/say.h"
-#include "cli/timespan.h"
-
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +10,12 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/now.h"
+#include "base/parse.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cli/timespan.h"
 
 /* A lock that is free in a moment is not worth a line. */
 #define FIRST_MS 300

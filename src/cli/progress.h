@@ -10,10 +10,10 @@
 #ifndef LOCKBROKER_CLI_PROGRESS_H
 #define LOCKBROKER_CLI_PROGRESS_H
 
-#include "cli/client.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "cli/client.h"
 
 #define PROGRESS_TEXT_MAX 384
 

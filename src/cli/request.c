@@ -3,13 +3,12 @@
  */
 #include "config.h"
 
-#include "cli/request.h"
+#include <inttypes.h>
+#include <string.h>
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
-
-#include <inttypes.h>
-#include <string.h>
+#include "cli/request.h"
 
 #define NAME_MAX_BYTES 255
 

@@ -5,11 +5,11 @@
 #ifndef LOCKBROKER_CLI_REQUEST_H
 #define LOCKBROKER_CLI_REQUEST_H
 
-#include "base/buf.h"
-#include "cli/message.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/buf.h"
+#include "cli/message.h"
 
 /* For ever, as a wait. */
 #define REQUEST_FOREVER (-1)

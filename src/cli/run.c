@@ -7,14 +7,6 @@
  */
 #include "config.h"
 
-#include "cli/run.h"
-
-#include "base/now.h"
-#include "base/parse.h"
-#include "base/xmalloc.h"
-#include "cli/exit.h"
-#include "cli/say.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +15,13 @@
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+
+#include "base/now.h"
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "cli/exit.h"
+#include "cli/run.h"
+#include "cli/say.h"
 
 /*
  * Without -w, a broker that is not there at the start is an error, because a

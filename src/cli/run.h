@@ -5,15 +5,15 @@
 #ifndef LOCKBROKER_CLI_RUN_H
 #define LOCKBROKER_CLI_RUN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/run_options.h"
 #include "cli/signals.h"
 #include "cli/validity.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct run_state;
 

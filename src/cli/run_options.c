@@ -3,17 +3,16 @@
  */
 #include "config.h"
 
-#include "cli/run_options.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/parse.h"
 #include "cli/exit.h"
 #include "cli/options.h"
+#include "cli/run_options.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
-
-#include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define KILL_AFTER_MS 5000
 

@@ -4,11 +4,11 @@
 #ifndef LOCKBROKER_CLI_RUN_OPTIONS_H
 #define LOCKBROKER_CLI_RUN_OPTIONS_H
 
-#include "cli/request.h"
-
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "cli/request.h"
 
 /* What to do with the command when its lock is lost. */
 enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };

@@ -17,21 +17,20 @@
  */
 #include "config.h"
 
-#include "cli/run.h"
-
-#include "base/now.h"
-#include "base/times.h"
-#include "base/xmalloc.h"
-#include "cli/exit.h"
-#include "cli/say.h"
-#include "cli/timespan.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/now.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "cli/exit.h"
+#include "cli/run.h"
+#include "cli/say.h"
+#include "cli/timespan.h"
 
 /* Tags: what each reply is the answer to (protocol, section 1). */
 #define TAG_TAKE "1"
@@ -58,7 +57,7 @@
 static const struct run_state waiting, checking, cancelling, running, resuming,
     ending, unguarded, giving;
 
-/* ------------------------------------------------------------- transitions */
+/* Transitions. */
 
 static void
 run_finish(struct run *run, int status)
@@ -157,7 +156,7 @@ run_told(struct run *run, const struct message *m)
 	return valid_ms > 0;
 }
 
-/* ----------------------------------------------------------- shared by rows */
+/* Shared by rows. */
 
 static int64_t
 at_deadline(const struct run *run)
@@ -213,7 +212,7 @@ message_ignore(struct run *run, const struct message *m)
 	(void)m;
 }
 
-/* ----------------------------------------------------------------- WAITING */
+/* WAITING. */
 
 static void
 waiting_granted(struct run *run, const struct message *m)
@@ -320,7 +319,7 @@ static const struct run_state waiting = {
 	at_deadline,
 };
 
-/* -------------------------------------------------------------- CANCELLING */
+/* CANCELLING. */
 
 /* If the grant has crossed the signal, it is given back. */
 static void
@@ -351,7 +350,7 @@ static const struct run_state cancelling = {
 	at_deadline,
 };
 
-/* ---------------------------------------------------------------- CHECKING */
+/* CHECKING. */
 
 static void
 checking_start(struct run *run)
@@ -438,7 +437,7 @@ static const struct run_state checking = {
 	at_deadline,
 };
 
-/* ----------------------------------------------------------------- RUNNING */
+/* RUNNING. */
 
 static void
 running_event(struct run *run, const struct message *m)
@@ -561,7 +560,7 @@ static const struct run_state running = {
 	running_deadline,
 };
 
-/* ---------------------------------------------------------------- RESUMING */
+/* RESUMING. */
 
 /*
  * The command goes on without a connection for as long as was vouched for, and
@@ -647,7 +646,7 @@ static const struct run_state resuming = {
 	resuming_deadline,
 };
 
-/* ------------------------------------------------------- ENDING, UNGUARDED */
+/* ENDING, UNGUARDED. */
 
 static void
 ending_reaped(struct run *run)
@@ -706,7 +705,7 @@ static const struct run_state unguarded = {
 	unguarded_deadline,
 };
 
-/* ------------------------------------------------------------------ GIVING */
+/* GIVING. */
 
 /* Lost without a word while the command was still running, perhaps. */
 static void
@@ -733,7 +732,7 @@ static const struct run_state giving = {
 	at_deadline,
 };
 
-/* ------------------------------------------------------------------- begin */
+/* Begin. */
 
 void
 run_begin(struct run *run)

@@ -7,19 +7,18 @@
  */
 #include "config.h"
 
-#include "cli/say.h"
-
-#include "cli/exit.h"
-#include "cli/json_reply.h"
-#include "cli/message.h"
-#include "cli/timespan.h"
-
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cli/exit.h"
+#include "cli/json_reply.h"
+#include "cli/message.h"
+#include "cli/say.h"
+#include "cli/timespan.h"
 
 #define SAY_MAX 1024
 

@@ -4,6 +4,10 @@
  */
 #include "config.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
 #include "base/now.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
@@ -11,10 +15,6 @@
 #include "cli/json_reply.h"
 #include "cli/request.h"
 #include "cli/say.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
 
 /* How the lines of a reply are read: the keys of their bare words. */
 static const struct body {

@@ -7,11 +7,6 @@
  */
 #include "config.h"
 
-#include "cli/ask.h"
-#include "cli/cli.h"
-#include "cli/exit.h"
-#include "cli/say.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -19,6 +14,11 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "cli/ask.h"
+#include "cli/cli.h"
+#include "cli/exit.h"
+#include "cli/say.h"
 
 #define INPUT_BYTES 4096
 

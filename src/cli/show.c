@@ -3,7 +3,12 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/now.h"
+#include "base/parse.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
@@ -11,12 +16,6 @@
 #include "cli/request.h"
 #include "cli/say.h"
 #include "cli/table.h"
-
-#include "base/parse.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 /* "VERB NAME [limit=N]", or the exit status for usage if NAME can't be one. */
 static int

@@ -3,13 +3,12 @@
  */
 #include "config.h"
 
-#include "cli/signals.h"
-
-#include "cli/exit.h"
-
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#include "cli/exit.h"
+#include "cli/signals.h"
 
 /* Which ones, and whether they ask to end. */
 static const struct {

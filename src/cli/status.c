@@ -3,6 +3,11 @@
  */
 #include "config.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
 #include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/holder.h"
@@ -10,12 +15,6 @@
 #include "cli/request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
-
-#include "base/parse.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void
 field_print(const struct pair *p)

@@ -3,16 +3,15 @@
  */
 #include "config.h"
 
-#include "cli/table.h"
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/parse.h"
 #include "cli/json_reply.h"
 #include "cli/message.h"
+#include "cli/table.h"
 #include "cli/timespan.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 #define COLUMNS_MAX 12
 #define CELL_MAX 320

@@ -3,15 +3,14 @@
  */
 #include "config.h"
 
-#include "cli/timespan.h"
-
-#include "base/parse.h"
-
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/parse.h"
+#include "cli/timespan.h"
 
 /* From so many seconds on, tenths of one are not told. */
 #define TENTHS_BELOW_S 20

@@ -7,16 +7,6 @@
  */
 #include "config.h"
 
-#include "cli/top.h"
-
-#include "base/now.h"
-#include "base/parse.h"
-#include "cli/ask.h"
-#include "cli/exit.h"
-#include "cli/options.h"
-#include "cli/say.h"
-#include "cli/table.h"
-
 #include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -27,6 +17,15 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "base/now.h"
+#include "base/parse.h"
+#include "cli/ask.h"
+#include "cli/exit.h"
+#include "cli/options.h"
+#include "cli/say.h"
+#include "cli/table.h"
+#include "cli/top.h"
 
 #define PERIOD_MS 1000
 #define NAMES_LIMIT 1000

@@ -4,16 +4,15 @@
  */
 #include "config.h"
 
-#include "cli/top.h"
-
-#include "base/parse.h"
-#include "base/xmalloc.h"
-#include "cli/message.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "cli/message.h"
+#include "cli/top.h"
 
 #define LINE_BYTES 512
 

@@ -3,12 +3,11 @@
  */
 #include "config.h"
 
-#include "cli/validity.h"
-
-#include "base/now.h"
-
 #include <assert.h>
 #include <string.h>
+
+#include "base/now.h"
+#include "cli/validity.h"
 
 /* Pings don't come closer together, however little is left. */
 #define ASK_MIN_MS 50

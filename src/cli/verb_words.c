@@ -3,11 +3,10 @@
  */
 #include "config.h"
 
-#include "cli/verb_words.h"
-
-#include "wire/verbs.h"
-
 #include <stddef.h>
+
+#include "cli/verb_words.h"
+#include "wire/verbs.h"
 
 const char *
 verb_word(unsigned int i)

@@ -42,7 +42,7 @@ check_kind(const struct config_node *node, enum config_node_kind kind,
 	return false;
 }
 
-/* --- Values: each parser sets what is at `slot`, and adds its own faults */
+/* Values: each parser sets what is at `slot`, and adds its own faults. */
 
 typedef bool value_parser(
     const struct config_node *node, void *slot, struct config_faults *faults);
@@ -174,7 +174,7 @@ parse_certificates(
 	    node, slot, certificate_why, "CN=..., DNS:... or URI:...", faults);
 }
 
-/* --- Keys of a user, and of anonymous: the last ones */
+/* Keys of a user, and of anonymous: the last ones. */
 
 static const struct key {
 	const char *name;
@@ -295,7 +295,7 @@ add_user(struct auth_users *users, const struct config_node *item,
 	return false;
 }
 
-/* --- Keys of the section */
+/* Keys of the section. */
 
 static bool
 parse_users(
@@ -398,7 +398,7 @@ auth_parse(
 	return ok;
 }
 
-/* --- Writing, and comparing what would be written */
+/* Writing, and comparing what would be written. */
 
 static void
 dump_words(const char *key, const char *indent, const struct auth_words *words,

@@ -4,13 +4,12 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include "config/check.h"
-
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "config/check.h"
 #include "config/config.h"
 #include "config/node.h"
 
@@ -120,10 +119,11 @@ check_sentinel_only(const struct config_draft *draft)
 		CONFIG_FIELD_REDIS_SENTINEL_USER,
 		CONFIG_FIELD_REDIS_SENTINEL_PASSWORD_FILE,
 	};
+	size_t i;
 
 	if (draft->config->redis.mode == CONFIG_MODE_SENTINEL)
 		return;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		refuse_text(draft, ids[i], "only with redis.mode sentinel");
 }
 
@@ -136,10 +136,11 @@ check_embedded(const struct config_draft *draft)
 		CONFIG_FIELD_REDIS_PASSWORD,
 		CONFIG_FIELD_REDIS_PASSWORD_FILE,
 	};
+	size_t i;
 
 	if (draft->config->redis.mode != CONFIG_MODE_EMBEDDED)
 		return;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		refuse_text(draft, ids[i], "none: its server is private");
 }
 
@@ -239,10 +240,11 @@ check_tls_files(const struct config_draft *draft)
 		CONFIG_FIELD_REDIS_TLS_KEY,
 	};
 	const struct config_redis *redis = &draft->config->redis;
+	size_t i;
 
 	if (redis->tls || draft->bad[CONFIG_FIELD_REDIS_TLS])
 		return;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const char *const *value = config_field_slot_const(
 		    &config_fields[ids[i]], draft->config);
 
@@ -323,6 +325,8 @@ static check *const checks[] = {
 void
 config_check(const struct config_draft *draft)
 {
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+	size_t i;
+
+	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
 		checks[i](draft);
 }

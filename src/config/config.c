@@ -10,8 +10,6 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include "config/config.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +19,7 @@
 #include "base/buf.h"
 #include "base/xmalloc.h"
 #include "config/check.h"
+#include "config/config.h"
 #include "config/fields.h"
 #include "config/file.h"
 #include "config/node.h"
@@ -30,7 +29,7 @@
 #define USERS_MAX_BYTES ((size_t)1024 * 1024)
 #define LIST_SIZE 512
 
-/* --- From the tree */
+/* From the tree. */
 
 static void
 fault_unknown(const struct config_node *node, const char *section,
@@ -70,6 +69,7 @@ static void
 take_section(struct config_draft *draft, const struct config_node *section)
 {
 	char list[LIST_SIZE];
+	const struct config_node *n;
 
 	if (section->refused || config_node_is_empty(section))
 		return;
@@ -80,8 +80,7 @@ take_section(struct config_draft *draft, const struct config_node *section)
 		    config_field_list(section->key, list, sizeof(list)));
 		return;
 	}
-	for (const struct config_node *n = section->first; n != NULL;
-	     n = n->next) {
+	for (n = section->first; n != NULL; n = n->next) {
 		const struct config_field *field;
 
 		field = config_field_find(section->key, n->key);
@@ -96,6 +95,7 @@ static void
 take_tree(struct config_draft *draft, const struct config_node *root)
 {
 	char list[LIST_SIZE];
+	const struct config_node *n;
 
 	if (root == NULL || root->refused || config_node_is_empty(root))
 		return;
@@ -106,8 +106,7 @@ take_tree(struct config_draft *draft, const struct config_node *root)
 		    config_field_list("", list, sizeof(list)));
 		return;
 	}
-	for (const struct config_node *n = root->first; n != NULL;
-	     n = n->next) {
+	for (n = root->first; n != NULL; n = n->next) {
 		const struct config_field *field =
 		    config_field_find("", n->key);
 
@@ -120,7 +119,7 @@ take_tree(struct config_draft *draft, const struct config_node *root)
 	}
 }
 
-/* --- Defaults, and what comes from outside the file */
+/* Defaults, and what comes from outside the file. */
 
 static void
 set_default(struct config *config, const struct config_field *field)
@@ -144,7 +143,9 @@ set_default(struct config *config, const struct config_field *field)
 static void
 set_defaults(struct config_draft *draft)
 {
-	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+	size_t i;
+
+	for (i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
 
 		if (draft->given[i] != NULL && !draft->bad[i])
@@ -160,12 +161,13 @@ static char *
 name_of_host(void)
 {
 	char name[NAME_MAX_BYTES + 1] = "";
+	char *p;
 
 	/* A longer name is cut, which may or may not count as an error. */
 	if (gethostname(name, sizeof(name)) != 0)
 		name[NAME_MAX_BYTES] = '\0';
 	name[NAME_MAX_BYTES] = '\0';
-	for (char *p = name; *p != '\0'; p++)
+	for (p = name; *p != '\0'; p++)
 		if (strchr(CONFIG_NAME_CHARACTERS, *p) == NULL)
 			*p = '-';
 	return xstrdup(name[0] == '\0' ? "broker" : name);
@@ -303,7 +305,7 @@ complete(struct config_draft *draft)
 	set_users(draft);
 }
 
-/* --- Public */
+/* Public. */
 
 bool
 config_load_buffer(struct config *config, const char *name, const char *text,
@@ -369,8 +371,9 @@ void
 config_free(struct config *config)
 {
 	char *secret = config->redis.sentinel_password;
+	size_t i;
 
-	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+	for (i = 0; i < CONFIG_FIELDS; i++)
 		config_value_clear(&config_fields[i],
 		    config_field_slot(&config_fields[i], config));
 	if (secret != NULL)
@@ -405,8 +408,9 @@ config_dump(const struct config *config, FILE *out)
 {
 	const char *section = "";
 	size_t length = 0;
+	size_t i;
 
-	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+	for (i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
 		size_t n = config_field_section_length(field);
 
@@ -461,8 +465,9 @@ config_reload_diff(struct config *config, struct config *fresh,
 {
 	struct users *users = config->users;
 	size_t copied = 0;
+	size_t i;
 
-	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+	for (i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
 		void *to = config_field_slot(field, config);
 		void *from = config_field_slot(field, fresh);

@@ -4,8 +4,6 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include "config/faults.h"
-
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "config/faults.h"
 
 /* Bytes of a value that a message shows; each may need 4 when escaped. */
 #define QUOTE_TEXT_MAX 40
@@ -29,7 +28,9 @@ config_faults_init(struct config_faults *faults)
 void
 config_faults_fini(struct config_faults *faults)
 {
-	for (size_t i = 0; i < faults->n; i++)
+	size_t i;
+
+	for (i = 0; i < faults->n; i++)
 		free(faults->lines[i]);
 	free(faults->lines);
 	free(faults->places);
@@ -150,9 +151,10 @@ config_quote(char buf[CONFIG_QUOTE_SIZE], const char *text)
 	size_t length = strlen(text);
 	size_t n = shown_length(text, length);
 	char *p = buf;
+	size_t i;
 
 	*p++ = '\'';
-	for (size_t i = 0; i < n; i++) {
+	for (i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text[i];
 
 		/* C2 80 to C2 9F are controls to many a terminal. */

@@ -4,8 +4,6 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include "config/fields.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include "base/parse.h"
 #include "base/slips.h"
 #include "config/config.h"
+#include "config/fields.h"
 
 /* In the order of enum config_mode, log_level, log_target, log_format. */
 static const char *const choices_mode[] = { "embedded", "standalone",
@@ -83,7 +82,9 @@ in_section(const struct config_field *field, const char *section)
 const struct config_field *
 config_field_find(const char *section, const char *leaf)
 {
-	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+	size_t i;
+
+	for (i = 0; i < CONFIG_FIELDS; i++)
 		if (in_section(&config_fields[i], section) &&
 		    strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
 			return &config_fields[i];
@@ -93,9 +94,11 @@ config_field_find(const char *section, const char *leaf)
 bool
 config_field_is_section(const char *name)
 {
+	size_t i;
+
 	if (name[0] == '\0')
 		return false;
-	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+	for (i = 0; i < CONFIG_FIELDS; i++)
 		if (in_section(&config_fields[i], name))
 			return true;
 	return false;
@@ -115,9 +118,10 @@ config_field_suggest(
     const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE])
 {
 	struct slips_nearest nearest;
+	size_t i;
 
 	slips_begin(&nearest, leaf);
-	for (size_t i = 0; i < CONFIG_FIELDS; i++) {
+	for (i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
 		size_t n = config_field_section_length(field);
 		char name[WORD_MAX];
@@ -131,7 +135,7 @@ config_field_suggest(
 	}
 	if (nearest.found != NULL)
 		return buf;
-	for (size_t i = 0; i < CONFIG_FIELDS; i++)
+	for (i = 0; i < CONFIG_FIELDS; i++)
 		if (strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
 			return strcpy(buf, config_fields[i].path);
 	return NULL;

@@ -4,8 +4,6 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include "config/file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/xmalloc.h"
+#include "config/file.h"
 
 /* Fills buf; more than size - 1 bytes are an error of their own. */
 static const char *

@@ -46,7 +46,7 @@ check_kind(const struct config_node *node, enum config_node_kind kind,
 	return false;
 }
 
-/* --- listen: a parser for each key of an item, as config_type's parse */
+/* Listen: a parser for each key of an item, as config_type's parse. */
 
 static const char *
 parse_tcp(struct config_endpoint *endpoint, const char *text)
@@ -90,7 +90,9 @@ group_may_be(const char *name)
 static const char *
 parse_group(struct config_endpoint *endpoint, const char *text)
 {
-	for (const char *p = text; *p != '\0'; p++)
+	const char *p;
+
+	for (p = text; *p != '\0'; p++)
 		if ((unsigned char)*p <= ' ' || *p == ':' || *p == 0x7f)
 			return "has a character that no group has";
 	if (strlen(text) > GROUP_MAX)
@@ -234,8 +236,9 @@ endpoint_read(struct config_endpoint *endpoint, const struct config_node *item,
 {
 	struct entry entry = { 0 };
 	bool ok = true;
+	const struct config_node *n;
 
-	for (const struct config_node *n = item->first; n != NULL; n = n->next)
+	for (n = item->first; n != NULL; n = n->next)
 		ok = entry_take(&entry, endpoint, n, faults) && ok;
 	if (ok && entry.at[ENTRY_TCP] == NULL && entry.at[ENTRY_UNIX] == NULL) {
 		config_node_fault(item, faults,
@@ -258,10 +261,11 @@ endpoint_is_new(
     const struct config_listen *listen, const struct config_endpoint *endpoint)
 {
 	const struct address *address = &endpoint->address;
+	size_t i;
 
 	if (address->path == NULL && address->port == 0)
 		return true;
-	for (size_t i = 0; i < listen->n; i++)
+	for (i = 0; i < listen->n; i++)
 		if (address_same(&listen->v[i].address, address))
 			return false;
 	return true;
@@ -294,8 +298,9 @@ static void
 listen_fini(void *slot)
 {
 	struct config_listen *listen = slot;
+	size_t i;
 
-	for (size_t i = 0; i < listen->n; i++)
+	for (i = 0; i < listen->n; i++)
 		endpoint_fini(&listen->v[i]);
 	free(listen->v);
 	memset(listen, 0, sizeof(*listen));
@@ -307,9 +312,10 @@ listen_parse(
 {
 	struct config_listen *listen = slot;
 	bool ok = true;
+	const struct config_node *n;
 
 	listen->v = xcalloc(node->count + 1, sizeof(*listen->v));
-	for (const struct config_node *n = node->first; n != NULL; n = n->next)
+	for (n = node->first; n != NULL; n = n->next)
 		ok = listen_add(listen, n, faults) && ok;
 	if (!ok)
 		listen_fini(slot);
@@ -321,9 +327,10 @@ listen_dump(const void *slot, FILE *out)
 {
 	const struct config_listen *listen = slot;
 	char text[ADDRESS_SIZE];
+	size_t i;
 
 	fputs(listen->n == 0 ? " []\n" : "\n", out);
-	for (size_t i = 0; i < listen->n; i++) {
+	for (i = 0; i < listen->n; i++) {
 		const struct config_endpoint *e = &listen->v[i];
 
 		if (e->address.path == NULL) {
@@ -345,10 +352,11 @@ listen_same(const void *a, const void *b)
 {
 	const struct config_listen *la = a;
 	const struct config_listen *lb = b;
+	size_t i;
 
 	if (la->n != lb->n)
 		return false;
-	for (size_t i = 0; i < la->n; i++)
+	for (i = 0; i < la->n; i++)
 		if (!address_same(&la->v[i].address, &lb->v[i].address) ||
 		    la->v[i].proxied != lb->v[i].proxied ||
 		    la->v[i].mode != lb->v[i].mode ||
@@ -366,7 +374,7 @@ const struct config_type config_type_LISTEN = {
 	.fini = listen_fini,
 };
 
-/* --- redis.nodes */
+/* Redis.nodes. */
 
 static bool
 nodes_add(struct config_nodes *nodes, const struct config_node *item,
@@ -374,6 +382,7 @@ nodes_add(struct config_nodes *nodes, const struct config_node *item,
 {
 	struct address address;
 	const char *why;
+	size_t i;
 
 	if (!check_kind(item, CONFIG_NODE_SCALAR, faults, EXPECTED_NODE))
 		return false;
@@ -384,7 +393,7 @@ nodes_add(struct config_nodes *nodes, const struct config_node *item,
 		    address_parse_tcp(&address, item->text, ADDRESS_PORT_GIVEN);
 	if (why != NULL)
 		return fault_value(item, faults, why, EXPECTED_NODE);
-	for (size_t i = 0; i < nodes->n; i++) {
+	for (i = 0; i < nodes->n; i++) {
 		if (!address_same(&nodes->v[i], &address))
 			continue;
 		address_fini(&address);
@@ -399,8 +408,9 @@ static void
 nodes_fini(void *slot)
 {
 	struct config_nodes *nodes = slot;
+	size_t i;
 
-	for (size_t i = 0; i < nodes->n; i++)
+	for (i = 0; i < nodes->n; i++)
 		address_fini(&nodes->v[i]);
 	free(nodes->v);
 	memset(nodes, 0, sizeof(*nodes));
@@ -412,9 +422,10 @@ nodes_parse(
 {
 	struct config_nodes *nodes = slot;
 	bool ok = true;
+	const struct config_node *n;
 
 	nodes->v = xcalloc(node->count + 1, sizeof(*nodes->v));
-	for (const struct config_node *n = node->first; n != NULL; n = n->next)
+	for (n = node->first; n != NULL; n = n->next)
 		ok = nodes_add(nodes, n, faults) && ok;
 	if (!ok)
 		nodes_fini(slot);
@@ -426,9 +437,10 @@ nodes_dump(const void *slot, FILE *out)
 {
 	const struct config_nodes *nodes = slot;
 	char text[ADDRESS_SIZE];
+	size_t i;
 
 	fputs(nodes->n == 0 ? " []\n" : "\n", out);
-	for (size_t i = 0; i < nodes->n; i++) {
+	for (i = 0; i < nodes->n; i++) {
 		fputs("    - ", out);
 		config_value_write_quoted(
 		    address_format(&nodes->v[i], text), out);
@@ -441,10 +453,11 @@ nodes_same(const void *a, const void *b)
 {
 	const struct config_nodes *na = a;
 	const struct config_nodes *nb = b;
+	size_t i;
 
 	if (na->n != nb->n)
 		return false;
-	for (size_t i = 0; i < na->n; i++)
+	for (i = 0; i < na->n; i++)
 		if (!address_same(&na->v[i], &nb->v[i]))
 			return false;
 	return true;

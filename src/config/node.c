@@ -11,8 +11,6 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include "config/node.h"
-
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +20,7 @@
 
 #include "base/xmalloc.h"
 #include "config/faults.h"
+#include "config/node.h"
 
 /*
  * The state of one parse, on the stack of config_node_parse().
@@ -79,8 +78,9 @@ path_prepend(char buf[CONFIG_PATH_SIZE], const char *key)
 	char quoted[CONFIG_QUOTE_SIZE];
 	char rest[CONFIG_PATH_SIZE];
 	bool plain = key[0] != '\0' && strlen(key) <= 40;
+	const char *p;
 
-	for (const char *p = key; *p != '\0'; p++)
+	for (p = key; *p != '\0'; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f)
 			plain = false;
 	snprintf(rest, sizeof(rest), "%s", buf);
@@ -348,8 +348,9 @@ fault_reader(
 {
 	int line = 1;
 	int column = 1;
+	size_t i;
 
-	for (size_t i = 0; i < parser->problem_offset; i++) {
+	for (i = 0; i < parser->problem_offset; i++) {
 		column++;
 		if (text[i] == '\n') {
 			line++;

@@ -7,8 +7,6 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include "config/values.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,11 +18,12 @@
 #include "config/faults.h"
 #include "config/fields.h"
 #include "config/node.h"
+#include "config/values.h"
 
 #define DIGITS "0123456789"
 #define OUT_OF_RANGE "is out of range"
 
-/* --- Numbers */
+/* Numbers. */
 
 static const struct size_unit {
 	const char *name;
@@ -165,7 +164,7 @@ store(const struct config_type *type, void *slot, int64_t value)
 		memcpy(slot, &value, sizeof(value));
 }
 
-/* --- Text */
+/* Text. */
 
 /* Those of ASCII, and those of Latin-1, which are C2 80 to C2 9F. */
 static bool
@@ -231,9 +230,10 @@ next_character(const unsigned char **p)
 	const unsigned char *s = *p;
 	int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc0 ? 1 : 0;
 	uint32_t c = more == 0 ? s[0] : s[0] & (0x3fu >> more);
+	int i;
 
 	*p = s + 1;
-	for (int i = 1; i <= more; i++) {
+	for (i = 1; i <= more; i++) {
 		if ((s[i] & 0xc0) != 0x80)
 			return s[0];
 		c = c << 6 | (s[i] & 0x3f);
@@ -273,7 +273,7 @@ config_value_write_quoted(const char *text, FILE *out)
 	fputc('"', out);
 }
 
-/* --- The rows */
+/* The rows. */
 
 const struct config_type config_type_BOOL = {
 	.unquoted = true,
@@ -343,7 +343,7 @@ const struct config_type config_type_SECRET = {
 	.expected = "text of < to > bytes",
 };
 
-/* --- What is the same for all of them */
+/* What is the same for all of them. */
 
 bool
 config_value_same(
@@ -426,13 +426,15 @@ config_value_dump(const struct config_field *field, const void *slot, FILE *out)
 	fputc('\n', out);
 }
 
-/* --- From a node */
+/* From a node. */
 
 /* "debug, info or error" */
 static void
 list_choices(const char *const *choices, FILE *out)
 {
-	for (size_t i = 0; choices[i] != NULL; i++) {
+	size_t i;
+
+	for (i = 0; choices[i] != NULL; i++) {
 		if (i > 0)
 			fputs(choices[i + 1] == NULL ? " or " : ", ", out);
 		fputs(choices[i], out);
@@ -446,12 +448,13 @@ expected(const struct config_field *field, char text[CONFIG_EXPECTED_SIZE])
 	const struct config_type *type = field->type;
 	FILE *out = fmemopen(text, CONFIG_EXPECTED_SIZE, "w");
 	char number[CONFIG_NUMBER_SIZE];
+	const char *p;
 
 	if (out == NULL)
 		abort();
 	if (type->expected == NULL)
 		list_choices(field->choices, out);
-	for (const char *p = type->expected; p != NULL && *p != '\0'; p++) {
+	for (p = type->expected; p != NULL && *p != '\0'; p++) {
 		if (*p != '<' && *p != '>') {
 			fputc(*p, out);
 			continue;

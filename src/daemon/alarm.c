@@ -9,8 +9,6 @@
  */
 #include "config.h"
 
-#include "daemon/alarm.h"
-
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
@@ -20,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/xmalloc.h"
+#include "daemon/alarm.h"
 
 /* The broker frees it. */
 struct alarm {

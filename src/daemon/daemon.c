@@ -96,7 +96,7 @@ args_parse(struct args *args, int argc, char **argv)
 		}
 	}
 	if (optind < argc) {
-		(void)fprintf(stderr, "lockbrokerd: unexpected argument '%s'\n",
+		fprintf(stderr, "lockbrokerd: unexpected argument '%s'\n",
 		    argv[optind]);
 		return false;
 	}
@@ -113,7 +113,7 @@ load(struct config *config, const char *file)
 	config_faults_init(&faults);
 	ok = settings_load(config, file, &faults);
 	for (i = 0; i < faults.n; i++)
-		(void)fprintf(stderr, "%s\n", faults.lines[i]);
+		fprintf(stderr, "%s\n", faults.lines[i]);
 	config_faults_fini(&faults);
 	return ok;
 }
@@ -208,14 +208,14 @@ daemon_main(int argc, char **argv)
 	}
 	if (args.help) {
 		(void)fputs(usage, stdout);
-		(void)printf(help, settings_default_file());
+		printf(help, settings_default_file());
 	} else if (args.version) {
-		(void)printf("lockbrokerd %s\n", PACKAGE_VERSION);
+		printf("lockbrokerd %s\n", PACKAGE_VERSION);
 	} else {
 		status = act(&args);
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		(void)fprintf(stderr,
+		fprintf(stderr,
 		    "lockbrokerd: can't write to standard output: %s\n",
 		    strerror(errno));
 		return EXIT_FAILURE;

@@ -51,7 +51,7 @@ struct lifecycle {
 static struct event *
 event_or_abort(struct event *ev)
 {
-	if (!ev)
+	if (ev == NULL)
 		abort();
 	return ev;
 }
@@ -239,7 +239,7 @@ lifecycle_new(struct event_base *base, struct broker *broker,
 void
 lifecycle_free(struct lifecycle *l)
 {
-	if (!l)
+	if (l == NULL)
 		return;
 	event_free(l->term);
 	event_free(l->interrupt);

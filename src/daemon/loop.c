@@ -21,14 +21,14 @@ loop_new(void)
 	struct event_config *config = event_config_new();
 	struct event_base *base;
 
-	if (!config)
+	if (config == NULL)
 		abort();
 	(void)event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
 	/* select and poll know nothing of EV_CLOSED. */
 	(void)event_config_require_features(config, EV_FEATURE_EARLY_CLOSE);
 	base = event_base_new_with_config(config);
 	event_config_free(config);
-	if (!base)
+	if (base == NULL)
 		abort();
 	return base;
 }
