@@ -57,65 +57,62 @@ take(struct config_draft *draft, const struct config_field *field,
 
 	if (field->type->is_list && config_node_is_empty(node))
 		return;
-	config_value_clear(
-	    field, slot); /* holds something when the key is there twice */
+	/* It holds something when the key is there twice. */
+	config_value_clear(field, slot);
 	draft->given[id] = node;
 	if (!config_value_set(field, node, slot, draft->faults))
 		draft->bad[id] = true;
 }
 
-/* A section of which every line is commented out is an empty one. */
-static void
-take_section(struct config_draft *draft, const struct config_node *section)
+/*
+ * The first key of a section, or of the whole text; NULL if it has none, also
+ * because it is no mapping.  If every line is commented out it is empty.
+ */
+static const struct config_node *
+first_key(struct config_draft *draft, const struct config_node *node,
+    const char *section)
 {
 	char list[LIST_SIZE];
-	const struct config_node *n;
 
-	if (section->refused || config_node_is_empty(section))
-		return;
-	if (section->kind != CONFIG_NODE_MAPPING) {
-		config_node_fault(section, draft->faults,
+	if (node == NULL || node->refused || config_node_is_empty(node))
+		return NULL;
+	if (node->kind != CONFIG_NODE_MAPPING)
+		config_node_fault(node, draft->faults,
 		    "is %s, expected a mapping with: %s",
-		    config_node_kind_name(section),
-		    config_field_list(section->key, list, sizeof(list)));
-		return;
-	}
-	for (n = section->first; n != NULL; n = n->next) {
-		const struct config_field *field;
+		    config_node_kind_name(node),
+		    config_field_list(section, list, sizeof(list)));
+	return node->kind == CONFIG_NODE_MAPPING ? node->first : NULL;
+}
 
-		field = config_field_find(section->key, n->key);
-		if (field != NULL)
-			take(draft, field, n);
-		else if (!n->refused)
-			fault_unknown(n, section->key, draft->faults);
-	}
+/* False: it is no setting of this section. */
+static bool
+take_setting(struct config_draft *draft, const struct config_node *node,
+    const char *section)
+{
+	const struct config_field *field =
+	    config_field_find(section, node->key);
+
+	if (field != NULL)
+		take(draft, field, node);
+	return field != NULL;
 }
 
 static void
 take_tree(struct config_draft *draft, const struct config_node *root)
 {
-	char list[LIST_SIZE];
-	const struct config_node *n;
+	const struct config_node *top, *n;
 
-	if (root == NULL || root->refused || config_node_is_empty(root))
-		return;
-	if (root->kind != CONFIG_NODE_MAPPING) {
-		config_node_fault(root, draft->faults,
-		    "is %s, expected a mapping with: %s",
-		    config_node_kind_name(root),
-		    config_field_list("", list, sizeof(list)));
-		return;
-	}
-	for (n = root->first; n != NULL; n = n->next) {
-		const struct config_field *field =
-		    config_field_find("", n->key);
-
-		if (field != NULL)
-			take(draft, field, n);
-		else if (config_field_is_section(n->key))
-			take_section(draft, n);
-		else if (!n->refused)
-			fault_unknown(n, "", draft->faults);
+	for (top = first_key(draft, root, ""); top != NULL; top = top->next) {
+		if (take_setting(draft, top, ""))
+			continue;
+		if (!config_field_is_section(top->key)) {
+			fault_unknown(top, "", draft->faults);
+			continue;
+		}
+		n = first_key(draft, top, top->key);
+		for (; n != NULL; n = n->next)
+			if (!take_setting(draft, n, top->key))
+				fault_unknown(n, top->key, draft->faults);
 	}
 }
 
