@@ -1,5 +1,6 @@
 """The harness itself: what it says about a broker is worth nothing if it can't fail."""
 
+import glob
 import importlib
 import os
 import re
@@ -261,12 +262,12 @@ class Readme(unittest.TestCase):
     def exists(self, name):
         """A test, its class or its file; a transcript, a story; a unit test."""
         if name.endswith((".t", ".story")):
-            folder = "transcripts" if name.endswith(".t") else "../unit/stories"
+            folder = "transcripts" if name.endswith(".t") else "../unit/core/stories"
             return os.path.exists(os.path.join(self.here, folder, name))
         module, *names = name.split(".")
         if not os.path.exists(os.path.join(self.here, module + ".py")):
-            return not names and os.path.exists(
-                os.path.join(self.here, "..", "unit", module + ".c"))
+            return not names and bool(glob.glob(
+                os.path.join(self.here, "..", "unit", "*", module + ".c")))
         thing = importlib.import_module(module)
         for part in names:
             thing = getattr(thing, part, None)

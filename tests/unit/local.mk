@@ -1,10 +1,10 @@
-# tests/unit: pure tests. There is one program for each library; it links only
+# tests/unit: pure tests, in a folder for each library. A program links only
 # the layer it tests and what is below it, so that a layer that uses more than
 # it may does not link. To add one (the name must be unique in the tree):
 #
 #	check_PROGRAMS += tests/unit/test_foo
 #	TESTS += tests/unit/test_foo
-#	tests_unit_test_foo_SOURCES = tests/unit/test_foo.c $(UNIT_SUITE)
+#	tests_unit_test_foo_SOURCES = tests/unit/foo/test_foo.c $(UNIT_SUITE)
 #	tests_unit_test_foo_CPPFLAGS = $(UNIT_CPPFLAGS)
 #	tests_unit_test_foo_LDADD = $(LIB_BASE) $(CHECK_LIBS)
 UNIT_SUITE = tests/unit/suite.c tests/unit/suite.h
@@ -14,43 +14,43 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_base
 TESTS += tests/unit/test_base
 tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
-	tests/unit/test_base.c \
-	tests/unit/test_base.h \
-	tests/unit/test_buf.c \
-	tests/unit/test_crc16.c \
-	tests/unit/test_hash.c \
-	tests/unit/test_heap.c \
-	tests/unit/test_log.c \
-	tests/unit/test_parse.c \
-	tests/unit/test_syslog_out.c \
-	tests/unit/test_table.c \
-	tests/unit/test_times.c \
-	tests/unit/test_xmalloc.c
+	tests/unit/base/test_base.c \
+	tests/unit/base/test_base.h \
+	tests/unit/base/test_buf.c \
+	tests/unit/base/test_crc16.c \
+	tests/unit/base/test_hash.c \
+	tests/unit/base/test_heap.c \
+	tests/unit/base/test_log.c \
+	tests/unit/base/test_parse.c \
+	tests/unit/base/test_syslog_out.c \
+	tests/unit/base/test_table.c \
+	tests/unit/base/test_times.c \
+	tests/unit/base/test_xmalloc.c
 tests_unit_test_base_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_base_LDADD = $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_wire
 TESTS += tests/unit/test_wire
 tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
-	tests/unit/test_reply.c \
-	tests/unit/test_request.c \
-	tests/unit/test_request_table.c \
-	tests/unit/test_text.c \
-	tests/unit/test_verbs.c \
-	tests/unit/test_wire.c \
-	tests/unit/test_wire.h
+	tests/unit/wire/test_reply.c \
+	tests/unit/wire/test_request.c \
+	tests/unit/wire/test_request_table.c \
+	tests/unit/wire/test_text.c \
+	tests/unit/wire/test_verbs.c \
+	tests/unit/wire/test_wire.c \
+	tests/unit/wire/test_wire.h
 tests_unit_test_wire_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_wire_LDADD = $(LIB_WIRE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_auth
 TESTS += tests/unit/test_auth
 tests_unit_test_auth_SOURCES = $(UNIT_SUITE) \
-	tests/unit/test_auth.c \
-	tests/unit/test_auth.h \
-	tests/unit/test_hasher.c \
-	tests/unit/test_pattern.c \
-	tests/unit/test_secret.c \
-	tests/unit/test_users.c
+	tests/unit/auth/test_auth.c \
+	tests/unit/auth/test_auth.h \
+	tests/unit/auth/test_hasher.c \
+	tests/unit/auth/test_pattern.c \
+	tests/unit/auth/test_secret.c \
+	tests/unit/auth/test_users.c
 tests_unit_test_auth_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_auth_LDADD = $(LIB_AUTH) $(LIB_BASE) $(LIBEVENT_LIBS) \
 	$(AUTH_LIBS) $(CHECK_LIBS)
@@ -58,8 +58,8 @@ tests_unit_test_auth_LDADD = $(LIB_AUTH) $(LIB_BASE) $(LIBEVENT_LIBS) \
 check_PROGRAMS += tests/unit/test_config
 TESTS += tests/unit/test_config
 tests_unit_test_config_SOURCES = $(UNIT_SUITE) \
-	tests/unit/config_cases.h \
-	tests/unit/test_config.c
+	tests/unit/config/config_cases.h \
+	tests/unit/config/test_config.c
 tests_unit_test_config_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) \
 	$(YAML_LIBS) $(AUTH_LIBS) \
@@ -70,7 +70,7 @@ endif
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_cli
 TESTS += tests/unit/test_cli
-tests_unit_test_cli_SOURCES = tests/unit/test_cli.c $(UNIT_SUITE)
+tests_unit_test_cli_SOURCES = tests/unit/cli/test_cli.c $(UNIT_SUITE)
 tests_unit_test_cli_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_BASE) $(CHECK_LIBS)
 endif
@@ -80,16 +80,16 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_front
 TESTS += tests/unit/test_front
 tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
-	tests/unit/front_rig.c \
-	tests/unit/front_rig.h \
-	tests/unit/test_bounds.c \
-	tests/unit/test_ends.c \
-	tests/unit/test_front.c \
-	tests/unit/test_front.h \
-	tests/unit/test_heartbeat.c \
-	tests/unit/test_lines.c \
-	tests/unit/test_listen.c \
-	tests/unit/test_turns.c
+	tests/unit/front/front_rig.c \
+	tests/unit/front/front_rig.h \
+	tests/unit/front/test_bounds.c \
+	tests/unit/front/test_ends.c \
+	tests/unit/front/test_front.c \
+	tests/unit/front/test_front.h \
+	tests/unit/front/test_heartbeat.c \
+	tests/unit/front/test_lines.c \
+	tests/unit/front/test_listen.c \
+	tests/unit/front/test_turns.c
 tests_unit_test_front_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_front_LDADD = $(LIB_FRONT) $(LIB_WIRE) $(LIB_BASE) \
 	$(LIBEVENT_LIBS) $(CHECK_LIBS)
@@ -99,7 +99,7 @@ endif
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_reload
 TESTS += tests/unit/test_reload
-tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/test_reload.c
+tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_reload.c
 tests_unit_test_reload_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_reload_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
 endif
@@ -109,41 +109,41 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_sync
 TESTS += tests/unit/test_sync
 tests_unit_test_sync_SOURCES = $(UNIT_SUITE) \
-	tests/unit/sync_rig.c \
-	tests/unit/sync_rig.h \
-	tests/unit/test_sync.c \
-	tests/unit/test_sync.h \
-	tests/unit/test_sync_barrier.c \
-	tests/unit/test_sync_latch.c \
-	tests/unit/test_sync_semaphore.c
+	tests/unit/core/sync_rig.c \
+	tests/unit/core/sync_rig.h \
+	tests/unit/core/test_sync.c \
+	tests/unit/core/test_sync.h \
+	tests/unit/core/test_sync_barrier.c \
+	tests/unit/core/test_sync_latch.c \
+	tests/unit/core/test_sync_semaphore.c
 tests_unit_test_sync_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sync_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_store
 TESTS += tests/unit/test_store
 tests_unit_test_store_SOURCES = $(UNIT_SUITE) \
-	tests/unit/test_growth.c \
-	tests/unit/test_rows.c \
-	tests/unit/test_store.c \
-	tests/unit/test_store.h
+	tests/unit/store/test_growth.c \
+	tests/unit/store/test_rows.c \
+	tests/unit/store/test_store.c \
+	tests/unit/store/test_store.h
 tests_unit_test_store_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_store_LDADD = $(LIB_STORE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_redis
 TESTS += tests/unit/test_redis
 tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
-	tests/unit/fake_redis.c \
-	tests/unit/fake_redis.h \
-	tests/unit/redis_rig.c \
-	tests/unit/redis_rig.h \
-	tests/unit/test_cluster.c \
-	tests/unit/test_embedded.c \
-	tests/unit/test_misbehaved.c \
-	tests/unit/test_redis.c \
-	tests/unit/test_redis.h \
-	tests/unit/test_replicas.c \
-	tests/unit/test_sentinels.c \
-	tests/unit/test_servers.c
+	tests/unit/redis/fake_redis.c \
+	tests/unit/redis/fake_redis.h \
+	tests/unit/redis/redis_rig.c \
+	tests/unit/redis/redis_rig.h \
+	tests/unit/redis/test_cluster.c \
+	tests/unit/redis/test_embedded.c \
+	tests/unit/redis/test_misbehaved.c \
+	tests/unit/redis/test_redis.c \
+	tests/unit/redis/test_redis.h \
+	tests/unit/redis/test_replicas.c \
+	tests/unit/redis/test_sentinels.c \
+	tests/unit/redis/test_servers.c
 tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
 	$(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS) $(HIREDIS_SSL_LIBS) $(HIREDIS_LIBS) \
@@ -152,23 +152,23 @@ tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
 check_PROGRAMS += tests/unit/test_nonsense
 TESTS += tests/unit/test_nonsense
 tests_unit_test_nonsense_SOURCES = $(UNIT_SUITE) \
-	tests/unit/fake_redis.c \
-	tests/unit/fake_redis.h \
-	tests/unit/redis_rig.c \
-	tests/unit/redis_rig.h \
-	tests/unit/test_nonsense.c
+	tests/unit/redis/fake_redis.c \
+	tests/unit/redis/fake_redis.h \
+	tests/unit/redis/redis_rig.c \
+	tests/unit/redis/redis_rig.h \
+	tests/unit/redis/test_nonsense.c
 tests_unit_test_nonsense_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_nonsense_LDADD = $(tests_unit_test_redis_LDADD)
 
 # Links of its own instead of those of the library.
 check_PROGRAMS += tests/unit/test_stale
 TESTS += tests/unit/test_stale
-tests_unit_test_stale_SOURCES = $(UNIT_SUITE) tests/unit/test_stale.c
+tests_unit_test_stale_SOURCES = $(UNIT_SUITE) tests/unit/redis/test_stale.c
 tests_unit_test_stale_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_stale_LDADD = $(LIB_REDIS) $(LIB_BASE) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_resolve
 TESTS += tests/unit/test_resolve
-tests_unit_test_resolve_SOURCES = $(UNIT_SUITE) tests/unit/test_resolve.c
+tests_unit_test_resolve_SOURCES = $(UNIT_SUITE) tests/unit/redis/test_resolve.c
 tests_unit_test_resolve_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_resolve_LDADD = $(LIB_REDIS) $(LIB_BASE) $(LIBEVENT_LIBS) \
 	$(CHECK_LIBS)
@@ -179,68 +179,68 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_session
 TESTS += tests/unit/test_session
 tests_unit_test_session_SOURCES = $(UNIT_SUITE) \
-	tests/unit/session_rig.c \
-	tests/unit/session_rig.h \
-	tests/unit/test_session.c
+	tests/unit/core/session_rig.c \
+	tests/unit/core/session_rig.h \
+	tests/unit/core/test_session.c
 tests_unit_test_session_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_work
 TESTS += tests/unit/test_work
 tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
-	tests/unit/test_crowds.c \
-	tests/unit/test_work.c \
-	tests/unit/test_work.h \
-	tests/unit/work_rig.c \
-	tests/unit/work_rig.h
+	tests/unit/core/test_crowds.c \
+	tests/unit/core/test_work.c \
+	tests/unit/core/test_work.h \
+	tests/unit/core/work_rig.c \
+	tests/unit/core/work_rig.h
 tests_unit_test_work_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_work_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_listing
 TESTS += tests/unit/test_listing
 tests_unit_test_listing_SOURCES = $(UNIT_SUITE) \
-	tests/unit/session_rig.c \
-	tests/unit/session_rig.h \
-	tests/unit/test_listing.c
+	tests/unit/core/session_rig.c \
+	tests/unit/core/session_rig.h \
+	tests/unit/core/test_listing.c
 tests_unit_test_listing_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_listing_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_pace
 TESTS += tests/unit/test_pace
-tests_unit_test_pace_SOURCES = $(UNIT_SUITE) tests/unit/test_pace.c
+tests_unit_test_pace_SOURCES = $(UNIT_SUITE) tests/unit/core/test_pace.c
 tests_unit_test_pace_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_pace_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 endif
 
 # Stories of leases, queues and guards; data, one file for each subject.
-STORIES = tests/unit/stories/deadlock.story \
-	tests/unit/stories/given.story \
-	tests/unit/stories/groups.story \
-	tests/unit/stories/guard.story \
-	tests/unit/stories/keep.story \
-	tests/unit/stories/lease.story \
-	tests/unit/stories/notices.story \
-	tests/unit/stories/queue.story \
-	tests/unit/stories/outside.story \
-	tests/unit/stories/quorum.story \
-	tests/unit/stories/sessions.story \
-	tests/unit/stories/shared.story \
-	tests/unit/stories/stop.story \
-	tests/unit/stories/time.story \
-	tests/unit/stories/turns.story \
-	tests/unit/stories/unowned.story \
-	tests/unit/stories/voters.story \
-	tests/unit/stories/unknown.story
+STORIES = tests/unit/core/stories/deadlock.story \
+	tests/unit/core/stories/given.story \
+	tests/unit/core/stories/groups.story \
+	tests/unit/core/stories/guard.story \
+	tests/unit/core/stories/keep.story \
+	tests/unit/core/stories/lease.story \
+	tests/unit/core/stories/notices.story \
+	tests/unit/core/stories/queue.story \
+	tests/unit/core/stories/outside.story \
+	tests/unit/core/stories/quorum.story \
+	tests/unit/core/stories/sessions.story \
+	tests/unit/core/stories/shared.story \
+	tests/unit/core/stories/stop.story \
+	tests/unit/core/stories/time.story \
+	tests/unit/core/stories/turns.story \
+	tests/unit/core/stories/unowned.story \
+	tests/unit/core/stories/voters.story \
+	tests/unit/core/stories/unknown.story
 EXTRA_DIST += $(STORIES)
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_core
 TESTS += tests/unit/test_core
 tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
-	tests/unit/story.c \
-	tests/unit/story.h \
-	tests/unit/story_said.c \
-	tests/unit/story_state.h \
-	tests/unit/test_core.c
+	tests/unit/core/story.c \
+	tests/unit/core/story.h \
+	tests/unit/core/story_said.c \
+	tests/unit/core/story_state.h \
+	tests/unit/core/test_core.c
 tests_unit_test_core_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_core_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 endif

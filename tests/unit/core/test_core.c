@@ -85,7 +85,7 @@ START_TEST(test_story)
 	struct buf got;
 	char path[512], *want;
 
-	snprintf(path, sizeof(path), "%s/tests/unit/stories/%s.story",
+	snprintf(path, sizeof(path), "%s/tests/unit/core/stories/%s.story",
 	    dir == NULL ? "." : dir, subjects[_i]);
 	want = read_file(path);
 	buf_init(&got);
