@@ -121,11 +121,14 @@ do_op(struct broker *b, const struct op *op)
 	f->seq = op->seq;
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len,
 	    op->name_len > 0 ? op->name : "");
-	TRACE(b->w, "%s op %llu %s %s seq=%llu on=%u", b->name,
-	    (unsigned long long)op->id, words[op->kind], f->name,
-	    (unsigned long long)op->seq, op->shard);
+	TRACE(b->w, "%s op %llu %s %.*s seq=%llu on=%u", b->name,
+	    (unsigned long long)op->id, words[op->kind], (int)op->name_len,
+	    op->name_len > 0 ? op->name : "", (unsigned long long)op->seq,
+	    op->shard);
 	if (op->name_len > 0 && !crowd_has(f->name))
 		checker_op(b->w, b, f);
+	if (op->kind == OP_ENLIST)
+		electorate_moves(b->w);
 	gather_add(b->gather, op);
 }
 
@@ -366,11 +369,14 @@ broker_init(struct broker *b, struct world *w, int index)
 		pool_init(&b->pools[i], b, i);
 	effects_init(&b->fx);
 	effects_init(&b->late);
+	if (w->quorum)
+		(void)electorate_tell(b);
 }
 
 static void
 broker_make_core(struct broker *b)
 {
+	const char *nodes[WORLD_SERVERS_MAX] = { NULL };
 	struct world *w = b->w;
 	struct core_config core = {
 		.broker = b->name,
@@ -382,6 +388,9 @@ broker_make_core(struct broker *b)
 		.quorum = w->quorum,
 		.lease_ms = w->lease_ms,
 		.replicas = w->replicas,
+		.owned = w->owned,
+		.floor_ms = embedded_floor_ms(b),
+		.trust_new = w->trusts,
 		.fences = 1u << b->instance % 4,
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.locks.max_grace_ms = 300000,
@@ -407,7 +416,11 @@ broker_make_core(struct broker *b)
 		.quorum = w->quorum,
 		.seed = { prng_next(&w->prng), prng_next(&w->prng) },
 	};
+	int i;
 
+	for (i = 0; w->quorum && i < (int)w->shards; i++)
+		nodes[i] = w->servers[b->list[i]].name;
+	core.nodes = w->quorum ? nodes : NULL;
 	b->core = core_new(&core);
 	b->gather = gather_new(&store);
 }
@@ -471,6 +484,7 @@ broker_crash(struct broker *b)
 	if (!b->alive)
 		return;
 	TRACE(b->w, "%s dies", b->name);
+	embedded_end(b);
 	broker_forget(b);
 	checker_crashed(b->w, b);
 	client_broker_died(b->w, b);

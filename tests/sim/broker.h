@@ -23,7 +23,7 @@
 #include "server.h"
 
 #define BROKER_OPS_MAX 4096
-#define WORLD_SERVERS_MAX 9
+#define WORLD_SERVERS_MAX 12 /* 9 that vote, and spare ones */
 #define LANES_MAX 3
 
 struct world;
@@ -146,6 +146,8 @@ struct broker {
 	bool fired;	       /* it has, and the time was not stepped yet */
 	int64_t turn_us;       /* when the first unwritten step was made */
 	int64_t awake_us;      /* since when it is not stalled */
+	int64_t promised_ms;   /* owned: until when the note says ... */
+	int64_t floor_ms;      /* ... and said when it started */
 	struct core *core;     /* owned while alive */
 	struct gather *gather; /* owned while alive */
 	struct effects fx;
@@ -155,7 +157,8 @@ struct broker {
 	int side;	/* of the network, while it is in two */
 	struct follower follower;
 	struct pool pools[WORLD_SERVERS_MAX];
-	struct routes routes; /* cluster */
+	int list[WORLD_SERVERS_MAX]; /* quorum: the servers it was told of */
+	struct routes routes;	     /* cluster */
 	int npools;
 	struct flight flights[BROKER_OPS_MAX];
 	int nflights;

@@ -232,6 +232,7 @@ do_ping(struct broker *b, const struct input *in, uint64_t session)
 	e->ref = in->ref;
 	e->status = STATUS_OK;
 	e->heartbeat_ms = core_ping(b->core, broker_clock_ms(b), session);
+	embedded_promise(b);
 }
 
 static void

@@ -22,8 +22,6 @@
 	(unsigned)(FAULT_CUT | FAULT_PAUSE | FAULT_RESTART | FAULT_FLUSH | \
 		   FAULT_CLOCK | FAULT_OOM | FAULT_FORGET)
 
-#define QUORUM_RETRIES_US 300000 /* brokers that all try at once */
-
 static event_fn faults_on_tick;
 static event_fn thaw_server;
 static event_fn die;
@@ -35,6 +33,7 @@ static event_fn memory_back;
 static event_fn late_run;
 static event_fn plain_ends;
 static event_fn on_reunion;
+static event_fn on_part;
 
 static const char *const fault_words[] = {
 #define FAULT(id, word, what) word,
@@ -73,11 +72,14 @@ some_broker(struct world *w)
 	return &w->brokers[prng_below(&w->prng, (uint64_t)w->nbrokers)];
 }
 
-/* How many servers faults may befall. */
+/* How many servers faults may befall.  Those that wait to take the place of
+ * others are of interest where one does. */
 static int
 choice(const struct world *w)
 {
-	return w->faults.few > 0 ? w->faults.few : w->nservers;
+	if (w->faults.few > 0)
+		return w->faults.few;
+	return w->quorum && !has(w, FAULT_REPLACE) ? w->members : w->nservers;
 }
 
 /* Draws nothing where there is no choice.  A master has more to lose. */
@@ -246,14 +248,29 @@ strike_pause(struct world *w)
 	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_server, s);
 }
 
+/* Where the clocks of brokers are no help, a quorum loses only so much. */
+static bool
+may_lose(struct server *s, enum server_data data)
+{
+	struct world *w = s->w;
+
+	if (w->quorum && !electorate_may_lose(w, s, data))
+		return false;
+	return !w->clocks_apart || quorum_bears(w, s);
+}
+
 static void
 restart_server(void *object, uint64_t tag)
 {
 	struct server *s = object;
 
+	enum server_data data = (enum server_data)prng_below(&s->w->prng, 3);
+
 	(void)tag;
+	if (s->w->owned)
+		data = SERVER_EMPTY;
 	if (!s->up)
-		server_start(s, (enum server_data)prng_below(&s->w->prng, 3));
+		server_start(s, may_lose(s, data) ? data : SERVER_KEPT);
 	checker_amnesia(s->w);
 }
 
@@ -269,19 +286,12 @@ die(void *object, uint64_t tag)
 	later(s->w, some_us(s->w, 5, s->w->lease_ms), restart_server, s);
 }
 
-/* Where the clocks of brokers are no help, a quorum loses only so much. */
-static bool
-may_lose(struct world *w, const struct server *s)
-{
-	return !w->clocks_apart || quorum_bears(w, s);
-}
-
 static void
 strike_restart(struct world *w)
 {
 	struct server *s = some_server(w);
 
-	if (!s->up || !may_lose(w, s))
+	if (!s->up || !may_lose(s, SERVER_EMPTY))
 		return;
 	/* Data that are only a little older are the hardest to notice. */
 	if (prng_chance(&w->prng, 300)) {
@@ -299,7 +309,7 @@ strike_flush(struct world *w)
 
 	struct server *s = some_server(w);
 
-	if (!s->up || s->frozen || !s->db.master || !may_lose(w, s))
+	if (!s->up || s->frozen || !s->db.master || !may_lose(s, SERVER_EMPTY))
 		return;
 	TRACE(w, "%s FLUSHALL", s->name);
 	answer_free(server_command(s, words));
@@ -320,6 +330,11 @@ strike_clock(struct world *w)
 	if (has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) || w->replicates) {
 		least_us = -s->jumped_us;
 		most_us = w->grace_ms * 800 - s->jumped_us;
+	}
+	/* Fences rest on it where all data end with the broker. */
+	if (w->owned) {
+		least_us = 0;
+		most_us = 60000000;
 	}
 	/* Here fences may rest on the clocks of two servers. */
 	if (w->replicates)
@@ -366,15 +381,19 @@ restart_broker(void *object, uint64_t tag)
 		broker_start(b);
 }
 
-static void
-strike_crash(struct world *w)
+void
+faults_crash(struct broker *b)
 {
-	struct broker *b = some_broker(w);
-
 	if (!b->alive)
 		return;
 	broker_crash(b);
-	later(w, some_us(w, 5, 2 * w->lease_ms), restart_broker, b);
+	later(b->w, some_us(b->w, 5, 2 * b->w->lease_ms), restart_broker, b);
+}
+
+static void
+strike_crash(struct world *w)
+{
+	faults_crash(some_broker(w));
 }
 
 /* A broker that stops exits when it has let go of everything, or after 3 s;
@@ -395,15 +414,19 @@ await_stop(void *object, uint64_t tag)
 	later(b->w, some_us(b->w, 5, b->w->lease_ms), restart_broker, b);
 }
 
-static void
-strike_stop(struct world *w)
+void
+faults_stop(struct broker *b)
 {
-	struct broker *b = some_broker(w);
-
 	if (!b->alive || b->stopping || broker_stalled(b))
 		return;
 	broker_stop(b);
-	later(w, 20000, await_stop, b);
+	later(b->w, 20000, await_stop, b);
+}
+
+static void
+strike_stop(struct world *w)
+{
+	faults_stop(some_broker(w));
 }
 
 static void
@@ -541,7 +564,7 @@ trace_sides(struct world *w)
 
 /* Both parts get something; Sentinels, too. */
 static void
-strike_partition(struct world *w)
+part(struct world *w, bool directed)
 {
 	struct prng *p = &w->prng;
 	bool alone = prng_chance(p, 500); /* one server, with some brokers */
@@ -558,8 +581,34 @@ strike_partition(struct world *w)
 		w->brokers[i].side = (int)prng_below(p, 2);
 	for (i = 0; i < SENTINELS; i++)
 		w->sentinels.v[i].side = prng_chance(p, alone ? 200 : 500);
+	if (directed)
+		electorate_part(w);
 	trace_sides(w);
 	later(w, some_us(w, 50, 8 * w->lease_ms), on_reunion, w);
+}
+
+static void
+strike_partition(struct world *w)
+{
+	part(w, w->quorum && prng_chance(&w->prng, 500));
+}
+
+static void
+on_part(void *object, uint64_t tag)
+{
+	struct world *w = object;
+
+	(void)tag;
+	if (active(w, FAULT_PARTITION))
+		part(w, true);
+}
+
+void
+faults_part_soon(struct world *w)
+{
+	if (active(w, FAULT_PARTITION) && !w->faults.parted)
+		later(
+		    w, prng_range(&w->prng, 1, 2 * w->latency_us), on_part, w);
 }
 
 /* As SENTINEL FAILOVER does it. */
@@ -575,6 +624,13 @@ strike_move(struct world *w)
 {
 	if (w->tagged)
 		cluster_move(w);
+}
+
+static void
+strike_replace(struct world *w)
+{
+	if (w->quorum)
+		electorate_replace(w);
 }
 
 static void (*const strikes[FAULT_BITS])(struct world *w) = {
@@ -594,6 +650,7 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_PARTITION] = strike_partition,
 	[FAULT_BIT_FAILOVER] = strike_failover,
 	[FAULT_BIT_MOVE] = strike_move,
+	[FAULT_BIT_REPLACE] = strike_replace,
 };
 
 /* Those that this topology may have are below; a new one for others changes
@@ -642,7 +699,7 @@ faults_start(struct world *w)
 	if (w->faults.few > 0)
 		w->faults.on &= OF_SERVERS;
 	/* A plain client does not wait for replicas. */
-	if (w->quorum || w->tagged || w->replicates)
+	if (w->quorum || w->tagged || w->replicates || w->owned)
 		w->faults.on &= ~(unsigned)FAULT_PLAIN;
 	if (has(w, FAULT_PLAIN))
 		w->faults.on &=
@@ -658,116 +715,23 @@ faults_heal(struct world *w)
 	int i;
 
 	TRACE(w, "all is healed");
+	if (w->quorum)
+		electorate_trace(w);
 	on_reunion(w, 0);
 	for (i = 0; i < w->nservers; i++) {
 		s = &w->servers[i];
 		if (!s->up)
-			server_start(s, SERVER_KEPT);
+			server_start(s, w->owned ? SERVER_EMPTY : SERVER_KEPT);
 		if (s->frozen)
 			server_freeze(s, false);
 		s->full = false;
 	}
 	for (i = 0; i < w->nbrokers; i++) {
 		b = &w->brokers[i];
-		if (b->stopping)
+		if (b->stopping || (w->quorum && electorate_tell(b)))
 			broker_crash(b);
 		if (!b->alive)
 			broker_start(b);
 		broker_freeze(b, false);
 	}
-}
-
-/* What may be expected. */
-
-bool
-faults_none(const struct world *w)
-{
-	return (w->faults.on == 0 || w->faults.few > 0) &&
-	       w->o->ablation == NULL;
-}
-
-bool
-faults_forget(const struct world *w)
-{
-	if (w->replicates && (has(w, FAULT_PAUSE) || has(w, FAULT_PARTITION) ||
-				 has(w, FAULT_FAILOVER)))
-		return true;
-	return has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) ||
-	       has(w, FAULT_CLOCK);
-}
-
-/*
- * lockbrokerd(8): where fewer replicas confirm than may be promoted, two
- * masters at once may grant the same lock, each to those that it can reach,
- * and for as long as what they granted lasts.
- */
-bool
-faults_split(const struct world *w)
-{
-	return w->replicates && w->replicas + 1 < (unsigned)w->members &&
-	       w->split_us >= 0 &&
-	       world_now(w) <= w->split_us + (w->lease_ms + w->grace_ms) * 1000;
-}
-
-/* A reserve of fences that one of them gave lasts as long as its lease. */
-bool
-faults_excuse_fence(struct world *w)
-{
-	bool fewer = w->replicates && w->replicas + 1 < (unsigned)w->members;
-
-	w->checker.excused += fewer && w->split_us >= 0;
-	return fewer && w->split_us >= 0;
-}
-
-bool
-faults_excuse(struct world *w)
-{
-	bool split = faults_split(w);
-
-	w->checker.excused += split;
-	return split;
-}
-
-/* A new server costs one G; then, or when all is healed, nothing excuses. */
-int64_t
-faults_calm_us(const struct world *w)
-{
-	if (w->faults.on == 0)
-		return (w->grace_ms + 2000) * 1000;
-	return w->heal_us;
-}
-
-int64_t
-faults_patience_us(const struct world *w)
-{
-	int64_t most_ms, retries_us = w->quorum ? QUORUM_RETRIES_US : 0;
-
-	if (w->faults.on == 0)
-		return 100000 + 40 * w->latency_us + retries_us;
-	/* A spell, a dead broker's key with its delay and keep, a hand-over
-	 * lease for each broker in the queue, looks, links that come back. */
-	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
-		  4 * w->lease_ms + 2 * w->nbrokers * w->pad_ms +
-		  2 * w->reply_timeout_ms + 3000;
-	/* Masters that are one too many, and copies of all data. */
-	if (w->replicates)
-		most_ms += w->sentinels.demote_us / 1000 + 9000;
-	return most_ms * 1010 + w->faults.back_us + retries_us;
-}
-
-int64_t
-faults_names_calm_us(const struct world *w)
-{
-	if (w->faults.few > 0)
-		return (w->grace_ms + 2000) * 1000;
-	return faults_calm_us(w);
-}
-
-/* A vote that one server spoils is tried again. */
-int64_t
-faults_names_patience_us(const struct world *w)
-{
-	if (w->faults.few > 0)
-		return 100000 + 40 * w->latency_us + 10 * QUORUM_RETRIES_US;
-	return faults_patience_us(w);
 }

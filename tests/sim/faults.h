@@ -36,7 +36,8 @@ struct world;
 	FAULT(LAG, "lag", "replicas lag behind their master") \
 	FAULT(PARTITION, "partition", "the network falls into two parts") \
 	FAULT(FAILOVER, "failover", "another server becomes the master while the old one works") \
-	FAULT(MOVE, "move", "buckets move between the masters of a cluster")
+	FAULT(MOVE, "move", "buckets move between the masters of a cluster") \
+	FAULT(REPLACE, "replace", "servers of a quorum are replaced, broker after broker hears of it")
 /* clang-format on */
 
 enum fault_bit {
@@ -70,6 +71,13 @@ bool faults_parse(const char *text, unsigned *out);
 
 void faults_start(struct world *w);
 void faults_heal(struct world *w);
+
+/* The network falls apart in a moment, if that is among the faults. */
+void faults_part_soon(struct world *w);
+
+/* A broker dies, or is stopped in order; another process takes its place. */
+void faults_crash(struct broker *b);
+void faults_stop(struct broker *b);
 
 /* What happens to the things that pass by. */
 int64_t faults_delay_us(struct world *w, int64_t usual_us);

@@ -75,10 +75,14 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/events.c \
 	tests/sim/events.h \
 	tests/sim/faults.c \
+	tests/sim/faults_expect.c \
 	tests/sim/faults.h \
 	tests/sim/link.c \
 	tests/sim/link_stale.c \
 	tests/sim/main.c \
+	tests/sim/electorate.c \
+	tests/sim/electorate.h \
+	tests/sim/embedded.c \
 	tests/sim/quorum.c \
 	tests/sim/replica.c \
 	tests/sim/replica.h \

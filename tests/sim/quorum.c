@@ -16,15 +16,17 @@
 #include "world.h"
 
 #define DAY_US 86400000000
+#define SPARES_MAX 3
 
 void
 quorum_draw(struct world *w)
 {
 	static const int sizes[] = { 3, 3, 3, 3, 3, 3, 4, 5, 5, 5, 7, 9 };
 	size_t at = prng_below(&w->prng, sizeof(sizes) / sizeof(sizes[0]));
+	int i;
 
-	w->nservers = sizes[at];
-	w->shards = (uint32_t)w->nservers;
+	w->nservers = w->members = sizes[at];
+	w->shards = (uint32_t)w->members;
 	if (world_ablated(w, ABLATE_FEW))
 		w->shards -= 2;
 	w->quorum = true;
@@ -33,11 +35,14 @@ quorum_draw(struct world *w)
 	w->permits[0] = 0;
 	w->clocks_apart = prng_chance(&w->prng, 500);
 	if (w->o->ablation == NULL && prng_chance(&w->prng, 300))
-		w->faults.few = (w->nservers - 1) / 2;
+		w->faults.few = (w->members - 1) / 2;
 	/* The servers answer one after the other: brokers pass each other. */
 	w->latency_us = prng_skewed(&w->prng, 20, 20000);
 	/* Each server costs as much as a world with one. */
 	w->heal_us /= 2;
+	w->nservers += (int)prng_range(&w->prng, 1, SPARES_MAX);
+	for (i = 0; i < w->members; i++)
+		w->electorate.list[i] = i;
 }
 
 /* The wall clock outlives the process. */
@@ -54,17 +59,13 @@ set_wall(struct broker *b)
 void
 quorum_begin(struct broker *b)
 {
-	int i, at;
+	int i;
 
 	if (b->wall_us == 0)
 		set_wall(b);
 	b->npools = (int)b->w->shards;
-	for (i = 0; i < b->npools; i++) {
-		at = i;
-		if (world_ablated(b->w, ABLATE_FEW))
-			at = (i + 2 * b->index) % b->w->nservers;
-		b->pools[i].server = &b->w->servers[at];
-	}
+	for (i = 0; i < b->npools; i++)
+		b->pools[i].server = &b->w->servers[b->list[i]];
 }
 
 struct pool *
@@ -74,8 +75,8 @@ quorum_route(struct broker *b, uint32_t shard)
 }
 
 /* Is all that was ever granted on it known to it? */
-static bool
-is_whole(struct server *s)
+bool
+quorum_is_whole(struct server *s)
 {
 	static const char *const words[] = { "HGET", WORLD_PREFIX "@guard",
 		"id", NULL };
@@ -92,8 +93,9 @@ quorum_bears(struct world *w, const struct server *lost)
 {
 	int i;
 
-	for (i = 0; i < w->nservers; i++)
-		if (&w->servers[i] != lost && !is_whole(&w->servers[i]))
+	for (i = 0; i < w->members; i++)
+		if (&w->servers[w->electorate.list[i]] != lost &&
+		    !quorum_is_whole(&w->servers[w->electorate.list[i]]))
 			return false;
 	return true;
 }

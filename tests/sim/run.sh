@@ -16,6 +16,7 @@ run() {
 
 {
 	run standalone 16000 1000
+	run embedded 1000 100
 	run sentinel 1000 100
 	run replicated 300 100
 	run quorum 1000 100
@@ -33,5 +34,5 @@ END {
 			days[t], good[t] == 3 ? "" : ", FAILED"
 		all += good[t]
 	}
-	exit all != 3 * 5
+	exit all != 3 * 6
 }' "$out"

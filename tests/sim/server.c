@@ -623,6 +623,7 @@ server_save(struct server *s)
 {
 	s->db.now_us = server_clock_us(s);
 	redis_db_copy(&s->saved, &s->db);
+	s->saved_us = world_now(s->w);
 	replica_saved(s);
 }
 

@@ -98,7 +98,8 @@ struct server {
 	int index;
 	char name[8];
 	struct redis_db db;
-	struct redis_db saved; /* an older state of it, on disk */
+	struct redis_db saved; /* an older state of it, on disk ... */
+	int64_t saved_us;      /* ... as it was then */
 	struct replication repl;
 	int side;	       /* of the network, while it is in two */
 	bool rogue;	       /* a master, after another one was made */

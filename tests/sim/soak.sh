@@ -84,7 +84,7 @@ status=0
 stop=$(($(date +%s) + ${SOAK_SECONDS:-315360000}))
 [ -f "$ledger" ] || : > "$ledger"
 while :; do
-	for t in ${SOAK_TOPOLOGIES:-standalone sentinel replicated quorum cluster}
+	for t in ${SOAK_TOPOLOGIES:-standalone embedded sentinel replicated quorum cluster}
 	do
 		chunk "$t"
 		[ "$(date +%s)" -lt "$stop" ] || exit "$status"

@@ -48,6 +48,16 @@ struct topology {
 	void (*refused)(struct pool *p, bool refused);
 };
 
+/*
+ * embedded.c: the note that outlives a broker, of what clients count on; its
+ * server, which does not.  Does nothing in other topologies.
+ */
+void embedded_draw(struct world *w);
+void embedded_begin(struct broker *b);
+void embedded_promise(struct broker *b);
+int64_t embedded_floor_ms(const struct broker *b);
+void embedded_end(struct broker *b);
+
 /* quorum.c */
 void quorum_draw(struct world *w);
 void quorum_begin(struct broker *b);
@@ -55,6 +65,9 @@ struct pool *quorum_route(struct broker *b, uint32_t shard);
 
 /* May this one lose its data, and fences rise without clocks all the same? */
 bool quorum_bears(struct world *w, const struct server *lost);
+
+/* Is all that was ever granted on it known to it? */
+bool quorum_is_whole(struct server *s);
 
 extern const struct topology topologies[]; /* a NULL word ends it */
 

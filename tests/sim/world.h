@@ -19,6 +19,7 @@
 #include "checker.h"
 #include "client.h"
 #include "crowd.h"
+#include "electorate.h"
 #include "events.h"
 #include "faults.h"
 #include "history.h"
@@ -62,6 +63,7 @@ struct world {
 	struct sentinels sentinels;
 	struct broker brokers[WORLD_BROKERS_MAX];
 	struct cluster cluster;
+	struct electorate electorate;
 	struct client clients[WORLD_CLIENTS_MAX];
 	struct checker checker;
 	struct faults faults;
@@ -79,6 +81,8 @@ struct world {
 	bool quorum;	   /* the shards are servers that vote */
 	bool clocks_apart; /* the wall clocks of brokers, by days */
 	bool tagged;	   /* the shards are buckets of a cluster */
+	bool owned;	   /* the server is the broker's own */
+	bool trusts;	   /* redis.trust_new */
 	bool shares;	   /* clients lock with mode=shared, too */
 	bool groups;	   /* clients lock several names at once, too */
 	/* Limits of the semaphores that clients use; 0: there is none. */

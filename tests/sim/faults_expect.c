@@ -1,0 +1,114 @@
+/*
+ * What may be expected of a world with the faults that it has: what is lost,
+ * what is excused, and how long it may take until all is well.
+ */
+#include "config.h"
+
+#include "world.h"
+
+#define QUORUM_RETRIES_US 300000 /* brokers that all try at once */
+
+static bool
+has(const struct world *w, enum fault fault)
+{
+	return (w->faults.on & (unsigned)fault) != 0;
+}
+
+bool
+faults_none(const struct world *w)
+{
+	return (w->faults.on == 0 || w->faults.few > 0) &&
+	       w->o->ablation == NULL;
+}
+
+bool
+faults_forget(const struct world *w)
+{
+	if (w->replicates && (has(w, FAULT_PAUSE) || has(w, FAULT_PARTITION) ||
+				 has(w, FAULT_FAILOVER)))
+		return true;
+	if (w->owned && (has(w, FAULT_CRASH) || has(w, FAULT_STOP)))
+		return true;
+	return has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) ||
+	       has(w, FAULT_CLOCK);
+}
+
+/*
+ * lockbrokerd(8): where fewer replicas confirm than may be promoted, two
+ * masters at once may grant the same lock, each to those that it can reach,
+ * and for as long as what they granted lasts.
+ */
+bool
+faults_split(const struct world *w)
+{
+	return w->replicates && w->replicas + 1 < (unsigned)w->members &&
+	       w->split_us >= 0 &&
+	       world_now(w) <= w->split_us + (w->lease_ms + w->grace_ms) * 1000;
+}
+
+/* A reserve of fences that one of them gave lasts as long as its lease. */
+bool
+faults_excuse_fence(struct world *w)
+{
+	bool fewer = w->replicates && w->replicas + 1 < (unsigned)w->members;
+
+	w->checker.excused += fewer && w->split_us >= 0;
+	return fewer && w->split_us >= 0;
+}
+
+bool
+faults_excuse(struct world *w)
+{
+	bool split = faults_split(w);
+
+	w->checker.excused += split;
+	return split;
+}
+
+/* A new server costs one G; then, or when all is healed, nothing excuses. */
+int64_t
+faults_calm_us(const struct world *w)
+{
+	if (w->faults.on == 0)
+		return (w->owned || w->trusts ? 1000 : w->grace_ms + 2000) *
+		       1000;
+	return w->heal_us;
+}
+
+int64_t
+faults_patience_us(const struct world *w)
+{
+	int64_t most_ms, retries_us = w->quorum ? QUORUM_RETRIES_US : 0;
+
+	if (w->faults.on == 0)
+		return 100000 + 40 * w->latency_us + retries_us;
+	/* A spell, a dead broker's key with its delay and keep, a hand-over
+	 * lease for each broker in the queue, looks, links that come back. */
+	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
+		  4 * w->lease_ms + 2 * w->nbrokers * w->pad_ms +
+		  2 * w->reply_timeout_ms + 3000;
+	/* Masters that are one too many, and copies of all data. */
+	if (w->replicates)
+		most_ms += w->sentinels.demote_us / 1000 + 9000;
+	/* A new list waits until nobody has asked for the old one for a G. */
+	if (w->quorum && has(w, FAULT_REPLACE))
+		most_ms += w->grace_ms;
+	return most_ms * 1010 + w->faults.back_us + retries_us;
+}
+
+int64_t
+faults_names_calm_us(const struct world *w)
+{
+	if (w->faults.few > 0)
+		return (w->grace_ms + 2000) * 1000;
+	return faults_calm_us(w);
+}
+
+/* A vote that one server spoils is tried again. */
+int64_t
+faults_names_patience_us(const struct world *w)
+{
+	if (w->faults.few > 0)
+		return 100000 + 40 * w->latency_us + 10 * QUORUM_RETRIES_US;
+	return faults_patience_us(w);
+}
