@@ -432,17 +432,25 @@ op.bless = { args = 1, run = function(spell)
 end }
 
 -- Signs a broker off.  Where no other can hold anything, the guard is marked
--- idle, so that the next start need not wait.
+-- idle, so that the next start need not wait.  Those that were silent for so long
+-- are forgotten then: one that was only frozen is noted anew when it calls, and
+-- so sees it if the data come back that are idle.
 op.idle = { args = 0, run = function()
 	redis.call("HDEL", guard, "b:" .. me, "a:" .. me)
-	local all = redis.call("HGETALL", guard)
+	local all, others = redis.call("HGETALL", guard), {}
 	for i = 1, #all, 2 do
+		if string.find(all[i], "^[ab]:") then
+			others[#others + 1] = all[i]
+		end
 		if string.sub(all[i], 1, 2) == "b:" and math.abs(now_ms
 			- tonumber(all[i + 1])) <= lease_ms + pad_ms then
 			return { "done" }
 		end
 	end
 	if blessed then
+		for _, other in ipairs(others) do
+			redis.call("HDEL", guard, other)
+		end
 		redis.call("HSET", guard, "idle", replid)
 	end
 	return { "done" }

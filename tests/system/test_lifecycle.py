@@ -120,6 +120,23 @@ class Stopping(SystemTest):
         self.assertGreater(now() - start, grace_of(3) - 0.1)
         self.assertTrue(rival.silent(), "granted twice")
 
+    def test_data_of_an_idle_time_that_a_frozen_broker_was_noted_before(self):
+        """It was silent for so long that it holds nothing; it holds something later."""
+        server = self.redis()
+        first, frozen = (self.broker(server, trust_new=True, lease=1) for _ in range(2))
+        self.client(frozen).lock("x")
+        frozen.freeze()
+        let_time_pass(1 + pad_of(1) + 0.2)
+        self.assertEqual(first.stop(), 0)
+        idle = server.cmd("HGETALL", "lock:@guard")
+        self.assertIn("idle", idle)
+        frozen.thaw()
+        self.client(frozen).lock("y", timeout=15)
+        server.cmd("EVAL", "redis.call('FLUSHDB') redis.call('HSET', 'lock:@guard', unpack(ARGV))",
+                   0, *idle)
+        eventually(lambda: server.cmd("HGET", "lock:@guard", "pend"), 3, "it is noticed")
+        eventually(lambda: server.get("y"), 3, "the lease is put back")
+
     def test_no_idle_mark_while_another_broker_may_hold_something(self):
         server = self.redis()
         first, second = (self.broker(server, trust_new=True, lease=3) for _ in range(2))
