@@ -16,6 +16,9 @@
  *	          and so many of the old ones are in the new set that the rest
  *	          is no majority
  *
+ * Where a set is to be changed, those of its servers that lag behind are moved to
+ * it first, whoever goes by it.
+ *
  * A new set is *open* until so many servers of the one before have moved to it
  * that the rest is no majority there.  Before that, who had no say in the one
  * before has none in the new one, and afterwards not for a grace period.
@@ -418,6 +421,82 @@ forget(struct core *core, const struct set *s, const char *best)
 	}
 }
 
+/* Have so many moved to the set that there is no other way to a majority? */
+static bool
+is_settled(const struct core *core, const char *set, unsigned n)
+{
+	const struct guard *g;
+	unsigned here = 0, old = 0;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (strcmp(g->set, set) != 0)
+			continue;
+		if (g->open == '\0')
+			return true; /* somebody saw that it is */
+		here++;
+		old += g->open == 'k';
+	}
+	return here == n || old >= blocking(n);
+}
+
+static void
+enlist(struct core *core, struct guard *g, const char *set, bool settle)
+{
+	char text[NODE_BYTES + 2 * SET_MAX_BYTES + 8 +
+		  QUORUM_SERVERS_MAX * 2 * NODE_BYTES];
+	struct slot *slot;
+	int64_t since_ms;
+	struct set s;
+	unsigned i;
+	int n = snprintf(text, sizeof(text), "%s %s %s %c ", g->node, set,
+	    g->set, settle ? 's' : 'm');
+
+	/* One server has one vote, whichever way it is reached. */
+	for (i = 0; i < core->config.shards; i++)
+		if (&core->guards[i] != g &&
+		    strncmp(core->guards[i].sent, g->node, NODE_BYTES) == 0)
+			withdraw(core, &core->guards[i]);
+
+	set_parse(&s, set);
+	for (i = 0; i < s.n; i++)
+		if (place_of(core, s.ids[i], &since_ms)[0] != '\0')
+			n +=
+			    snprintf(text + n, sizeof(text) - (size_t)n, "%s%s",
+				s.ids[i], place_of(core, s.ids[i], &since_ms));
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
+	    text, (size_t)n);
+	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, set);
+	g->busy = true;
+}
+
+/*
+ * Those of the highest set that lag behind it, or have not heard that it is
+ * settled: brokers that go by it may be gone for ever, and before all have moved
+ * no other set can take its place.  We do not go by it, so our calls ask for no
+ * vote.
+ */
+static void
+help(struct core *core, const struct set *s, const char *best)
+{
+	bool settled = is_settled(core, best, s->n), lags;
+	struct guard *g;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!is_known(g) || g->busy || core->now_ms < g->enlist_ms ||
+		    !set_has(s, g->node))
+			continue;
+		lags = strcmp(g->set, best) != 0;
+		if (!lags && (g->open == '\0' || !settled))
+			continue;
+		enlist(core, g, best, !lags);
+		withdraw(core, g);
+	}
+}
+
 /* May the set of redis.nodes take the place of this one? */
 static bool
 may_change(const struct core *core, const struct set *s, const char *text)
@@ -477,6 +556,7 @@ choose(struct core *core, char *text)
 		return true;
 	}
 	forget(core, &s, best);
+	help(core, &s, best);
 	if (may_change(core, &s, best)) {
 		own_set(core, s.version + 1, text);
 		return true;
@@ -494,57 +574,6 @@ choose(struct core *core, char *text)
 		disagree(core,
 		    "the servers of redis.nodes vote in a quorum of %u", s.n);
 	return false;
-}
-
-/* Have so many moved to the set that there is no other way to a majority? */
-static bool
-is_settled(const struct core *core)
-{
-	const struct guard *g;
-	unsigned here = 0, old = 0;
-	uint32_t i;
-
-	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (strcmp(g->set, core->voters->set) != 0)
-			continue;
-		if (g->open == '\0')
-			return true; /* somebody saw that it is */
-		here++;
-		old += g->open == 'k';
-	}
-	return here == core->config.shards ||
-	       old >= blocking(core->config.shards);
-}
-
-static void
-enlist(struct core *core, struct guard *g, bool settle)
-{
-	char text[NODE_BYTES + 2 * SET_MAX_BYTES + 8 +
-		  QUORUM_SERVERS_MAX * 2 * NODE_BYTES];
-	struct slot *slot;
-	int64_t since_ms;
-	struct set s;
-	unsigned i;
-	int n = snprintf(text, sizeof(text), "%s %s %s %c ", g->node,
-	    core->voters->set, g->set, settle ? 's' : 'm');
-
-	/* One server has one vote, whichever way it is reached. */
-	for (i = 0; i < core->config.shards; i++)
-		if (&core->guards[i] != g &&
-		    strncmp(core->guards[i].sent, g->node, NODE_BYTES) == 0)
-			withdraw(core, &core->guards[i]);
-
-	set_parse(&s, core->voters->set);
-	for (i = 0; i < s.n; i++)
-		if (place_of(core, s.ids[i], &since_ms)[0] != '\0')
-			n +=
-			    snprintf(text + n, sizeof(text) - (size_t)n, "%s%s",
-				s.ids[i], place_of(core, s.ids[i], &since_ms));
-	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
-	    text, (size_t)n);
-	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, core->voters->set);
-	g->busy = true;
 }
 
 /* Does it go by the set, and do our calls to it say so? */
@@ -573,16 +602,16 @@ voters_decide(struct core *core)
 	core->voters->since_ms = 0;
 	strcpy(core->voters->set, text);
 	set_parse(&s, text);
-	settled = is_settled(core);
+	settled = is_settled(core, text, s.n);
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
 		if (!is_known(g) || g->busy || core->now_ms < g->enlist_ms ||
 		    !set_has(&s, g->node))
 			continue;
 		if (!in_line(core, g))
-			enlist(core, g, false);
+			enlist(core, g, text, false);
 		else if (g->open != '\0' && settled)
-			enlist(core, g, true);
+			enlist(core, g, text, true);
 	}
 }
 

@@ -10,7 +10,8 @@
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
- *	TIME guard STATE [TEXT] [fresh] [fence=F] [node=ID [set=SET]] [on=SHARD]
+ *	TIME guard STATE [TEXT] [fresh] [fence=F] [node=ID [set=SET
+ *				[open=k|n]]] [on=SHARD]
  *	TIME open ID [tcp [proxied]]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
@@ -223,6 +224,7 @@ static void
 tell_node(struct story *st, struct said *said)
 {
 	const char *node = option(st, "node"), *set = option(st, "set");
+	const char *open = option(st, "open");
 
 	snprintf(said->node, sizeof(said->node), "%s", node ? node : "");
 	snprintf(said->set, sizeof(said->set), "%s", set ? set : "");
@@ -230,6 +232,9 @@ tell_node(struct story *st, struct said *said)
 	said->report.node_len = strlen(said->node);
 	said->report.set = said->set;
 	said->report.set_len = strlen(said->set);
+	snprintf(said->open, sizeof(said->open), "%s", open ? open : "");
+	said->report.open = said->open;
+	said->report.open_len = strlen(said->open);
 }
 
 static void

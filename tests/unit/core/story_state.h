@@ -33,6 +33,7 @@ struct said {
 	char text[128];
 	char node[NODE_BYTES + 1];
 	char set[SET_MAX_BYTES + 1];
+	char open[2];
 };
 
 /* One story being told. */
