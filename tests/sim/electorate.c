@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "answer.h"
@@ -191,30 +190,23 @@ spare(struct world *w, const int *old)
 	return NULL;
 }
 
-/* Have all of the list heard who votes?  Otherwise some would never. */
+/* Do the servers of the list vote?  It began when all could be reached. */
 static bool
-all_agree(struct world *w)
+has_begun(struct world *w)
 {
 	static const char *const words[] = { "HMGET", WORLD_PREFIX "@guard",
 		"set", "open", NULL };
-	char set[256] = "";
 	redisReply *reply;
-	bool agree = true;
-	const char *said;
-	int i;
+	int i, n = 0;
 
 	for (i = 0; i < w->members; i++) {
 		reply =
 		    server_command(&w->servers[w->electorate.list[i]], words);
-		said = reply->element[0]->str;
-		if (said == NULL || reply->element[1]->str != NULL ||
-		    (i > 0 && strcmp(said, set) != 0))
-			agree = false;
-		else
-			snprintf(set, sizeof(set), "%s", said);
+		n += reply->element[0]->str != NULL &&
+		     reply->element[1]->str == NULL;
 		answer_free(reply);
 	}
-	return agree;
+	return n > w->members / 2;
 }
 
 /* How many of the list may have forgotten something, with this one. */
@@ -236,7 +228,8 @@ electorate_may_lose(
     struct world *w, const struct server *lost, enum server_data data)
 {
 	if (!are_ready(w))
-		return data == SERVER_KEPT;
+		return data != SERVER_SAVED &&
+		       count_lost(w, lost) <= (w->members - 1) / 2;
 	return data != SERVER_SAVED ||
 	       lost->saved_us > w->electorate.changed_us ||
 	       w->electorate.changed_us == 0;
@@ -250,7 +243,7 @@ electorate_replace(struct world *w)
 	int before[WORLD_SERVERS_MAX], at;
 	struct server *s, *old;
 
-	if (!all_told(w) || !are_ready(w) || !all_agree(w))
+	if (!all_told(w) || !are_ready(w) || !has_begun(w))
 		return;
 	memcpy(before, w->electorate.list, sizeof(before));
 	while (n-- > 0 && (s = spare(w, before)) != NULL) {

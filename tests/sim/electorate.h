@@ -20,8 +20,8 @@ struct electorate {
 };
 
 /*
- * May it come back so?  While servers are replaced, none loses its data; what
- * was saved before that is never restored.
+ * May it come back so?  While servers are replaced, those that lose their data
+ * count as replaced, too; and what was saved before that is never restored.
  */
 bool electorate_may_lose(
     struct world *w, const struct server *lost, enum server_data data);

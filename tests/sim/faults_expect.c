@@ -90,9 +90,10 @@ faults_patience_us(const struct world *w)
 	/* Masters that are one too many, and copies of all data. */
 	if (w->replicates)
 		most_ms += w->sentinels.demote_us / 1000 + 9000;
-	/* A new list waits until nobody has asked for the old one for a G. */
+	/* A new list waits until nobody has asked for the old one for a G;
+	 * before that, those that lag behind are helped. */
 	if (w->quorum && has(w, FAULT_REPLACE))
-		most_ms += w->grace_ms;
+		most_ms += 2 * w->grace_ms;
 	return most_ms * 1010 + w->faults.back_us + retries_us;
 }
 
