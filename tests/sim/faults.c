@@ -728,7 +728,7 @@ faults_heal(struct world *w)
 	}
 	for (i = 0; i < w->nbrokers; i++) {
 		b = &w->brokers[i];
-		if (b->stopping || (w->quorum && electorate_tell(b)))
+		if ((w->quorum && electorate_tell(b)) || b->stopping)
 			broker_crash(b);
 		if (!b->alive)
 			broker_start(b);
