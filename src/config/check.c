@@ -13,10 +13,10 @@
 #include "config/config.h"
 #include "config/node.h"
 
-#ifdef HAVE_HIREDIS_SSL
-#define HAVE_TLS true
+#ifdef HAVE_TLS
+#define BUILT_WITH_TLS true
 #else
-#define HAVE_TLS false
+#define BUILT_WITH_TLS false
 #endif
 
 typedef void check(const struct config_draft *draft);
@@ -221,13 +221,17 @@ check_tls(const struct config_draft *draft)
 
 	if (!usable(draft, CONFIG_FIELD_REDIS_TLS) || !redis->tls)
 		return;
-	if (!HAVE_TLS)
+	if (!BUILT_WITH_TLS)
 		MODE_FAULT(draft, CONFIG_FIELD_REDIS_TLS,
-		    "this build can't speak TLS to Redis, expected false; a "
-		    "tunnel such as stunnel can");
+		    "this build is without TLS, expected false");
 	if (redis->mode == CONFIG_MODE_EMBEDDED)
 		MODE_FAULT(draft, CONFIG_FIELD_REDIS_TLS,
 		    "true, expected false with redis.mode embedded");
+	for (size_t i = 0; i < redis->nodes.n; i++)
+		if (redis->nodes.v[i].path != NULL)
+			MODE_FAULT(draft, CONFIG_FIELD_REDIS_TLS,
+			    "true, expected false with the Unix socket %s",
+			    redis->nodes.v[i].path);
 }
 
 /* A certificate without TLS: someone believes the traffic is encrypted. */

@@ -65,6 +65,7 @@ struct config_redis {
 	char *sentinel_password; /* read from sentinel_password_file */
 	char *sentinel_password_file;
 	bool tls;
+	bool tls_names; /* of servers are verified */
 	char *tls_ca;
 	char *tls_cert;
 	char *tls_key;

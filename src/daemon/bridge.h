@@ -13,6 +13,7 @@
 #include "core/dump.h"
 #include "front/front.h"
 #include "redis/redis.h"
+#include "relay/relay.h"
 
 struct alarm;
 struct config;
@@ -38,6 +39,7 @@ struct broker {
 	struct front *front;
 	struct redis *redis;
 	struct identity *identity;
+	struct relay *relay;	 /* speaks TLS; NULL: nobody does */
 	struct promise *promise; /* NULL: the store itself remembers */
 	struct alarm *alarm;	 /* core_deadline() */
 	int64_t start_ms;

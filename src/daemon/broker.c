@@ -456,6 +456,8 @@ broker_turn(struct broker *b)
 
 /* Life. */
 
+static const struct relay_handler relay_handler = { NULL, NULL };
+
 /*
  * Fences that are drawn with a lease: a name passes on here so often while
  * Redis is away.  More would let fences overtake the time in microseconds,
@@ -507,6 +509,22 @@ node_texts(const struct config_nodes *nodes)
 	return v;
 }
 
+/* Starts the process that speaks TLS, if there is something to speak. */
+static bool
+tls_begin(struct broker *b, char why[RELAY_WHY_SIZE])
+{
+	const struct config *config = b->config;
+
+	if (!config->redis.tls)
+		return true;
+	b->relay = relay_new(b->base, &relay_handler, b, why);
+	if (b->relay == NULL)
+		return false;
+	relay_limits(
+	    b->relay, config->limits.clients, config->limits.unreachable_ms);
+	return redis_tls(b->relay, config, why);
+}
+
 struct broker *
 broker_new(struct event_base *base, const struct config *config)
 {
@@ -514,7 +532,7 @@ broker_new(struct event_base *base, const struct config *config)
 	struct core_config core_config;
 	const char **nodes = NULL;
 	uint64_t random[4];
-	char why[256];
+	char why[RELAY_WHY_SIZE];
 
 	draw(random, sizeof(random));
 	hash_seed(random[0], random[1]);
@@ -548,8 +566,13 @@ broker_new(struct event_base *base, const struct config *config)
 		broker_free(b);
 		return NULL;
 	}
-	b->redis = redis_new(base, config, config->broker.name, random[0],
-	    &redis_handler, b, why, sizeof(why));
+	if (!tls_begin(b, why)) {
+		LOG(ERROR, "tls-failed", LOG_S("why", why));
+		broker_free(b);
+		return NULL;
+	}
+	b->redis = redis_new(base, config, b->relay, config->broker.name,
+	    random[0], &redis_handler, b, why, sizeof(why));
 	if (b->redis != NULL)
 		return b;
 	LOG(ERROR, "redis-impossible", LOG_S("why", why));
@@ -574,6 +597,7 @@ broker_free(struct broker *b)
 	front_each(b->front, free_client, b);
 	front_free(b->front);
 	redis_free(b->redis);
+	relay_free(b->relay);
 	if (core_stopped(b->core))
 		promise_close(b->promise, core_promised_ms(b->core), now_ms());
 	promise_free(b->promise);
@@ -633,6 +657,11 @@ broker_reload(struct broker *b, const struct config *config)
 	    config->log.level == LOG_LEVEL_DEBUG);
 	front_set_limits(b->front, &config->limits);
 	identity_load(b->identity, config->users);
+	if (b->relay == NULL)
+		return;
+	relay_limits(
+	    b->relay, config->limits.clients, config->limits.unreachable_ms);
+	relay_reload(b->relay);
 }
 
 void

@@ -25,8 +25,7 @@ src_daemon_libdaemon_a_SOURCES = \
 
 sbin_PROGRAMS += lockbrokerd
 lockbrokerd_SOURCES = src/main.c
-lockbrokerd_LDADD = $(LIB_DAEMON) $(LIB_FRONT) $(LIB_REDIS) $(LIB_CONFIG) \
-	$(LIB_AUTH) \
-	$(LIB_WIRE) $(LIB_CORE) $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
-	$(LIBEVENT_LIBS) $(HIREDIS_SSL_LIBS) $(HIREDIS_LIBS) $(YAML_LIBS) \
+lockbrokerd_LDADD = $(LIB_DAEMON) $(LIB_FRONT) $(LIB_REDIS) $(LIB_RELAY) \
+	$(LIB_CONFIG) $(LIB_AUTH) $(LIB_WIRE) $(LIB_CORE) $(LIB_STORE) \
+	$(LIB_LUA) $(LIB_BASE) $(LIBEVENT_LIBS) $(HIREDIS_LIBS) $(YAML_LIBS) \
 	$(AUTH_LIBS)

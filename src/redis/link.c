@@ -22,7 +22,6 @@
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
-#include "redis/tls.h"
 
 #define RETRY_MS_MIN 50
 /*
@@ -164,6 +163,24 @@ link_greeted(struct link *l)
 	l->handler->up(l->arg, l);
 }
 
+/* The TLS process connects for us, and says in a line how that went. */
+static redisContext *
+connect_relayed(struct link *l, const char *ip)
+{
+	const struct address *a = l->config.address;
+	int fd = relay_connect(l->config.relay, ip, a->port, a->host);
+	redisContext *c;
+
+	if (fd < 0)
+		return NULL;
+	c = redisConnectFd(fd);
+	if (!c)
+		abort();
+	c->flags &= ~REDIS_BLOCK;
+	l->greeting.n = 0;
+	return c;
+}
+
 /* Connects to a numeric address, or to the path of a Unix socket. */
 static void
 connect_to(struct link *l, const char *ip)
@@ -173,22 +190,19 @@ connect_to(struct link *l, const char *ip)
 
 	link_set_state(l, LINK_CONNECTING);
 	timer_set(l, l->config.connect_timeout_ms);
-	c = a->path ? redisConnectUnixNonBlock(a->path)
-		    : redisConnectNonBlock(ip, a->port);
+	if (l->config.relay)
+		c = connect_relayed(l, ip);
+	else
+		c = a->path ? redisConnectUnixNonBlock(a->path)
+			    : redisConnectNonBlock(ip, a->port);
 	if (!c) {
-		link_lost(l, "out of memory", NULL);
+		link_lost(l, "no connection can be made", NULL);
 		return;
 	}
 	if (c->err) {
 		(void)snprintf(l->why, sizeof(l->why), "%s", c->errstr);
 		redisFree(c);
 		link_lost(l, l->why, NULL);
-		return;
-	}
-	if (l->config.tls &&
-	    !tls_begin(l->config.tls, c, l->why, sizeof(l->why))) {
-		redisFree(c);
-		link_lost(l, l->why, "check redis.tls_ca and redis.tls_cert");
 		return;
 	}
 	link_attach(l, c);

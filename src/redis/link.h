@@ -31,7 +31,6 @@
 
 struct event_base;
 struct resolver;
-struct tls;
 
 /* clang-format off */
 #define LINK_STATES(STATE) \
@@ -59,7 +58,7 @@ struct link_config {
 	unsigned database;
 	const char *client_name;
 	const char *channel;	    /* to subscribe to; NULL: for commands */
-	struct tls *tls;	    /* NULL: plain text */
+	struct relay *relay;	    /* speaks TLS; NULL: plain text */
 	bool plain;		    /* no server that keeps locks */
 	int64_t connect_timeout_ms; /* of connecting and of greeting */
 	int64_t reply_timeout_ms;   /* bound on every command's own */

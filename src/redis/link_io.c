@@ -34,7 +34,6 @@
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
 #include "redis/reader.h"
-#include "redis/tls.h"
 
 /* A reply that is being read when it is overdue gets 50 times 20 ms more. */
 #define PATIENCE_MS 20
@@ -50,8 +49,8 @@
 #define REPLY_BYTES_MAX ((size_t)4 << 20)
 
 static const char is_it_redis[] = "is this address a Redis server?";
-
-static void write_out(struct link *l);
+static const char is_it_trusted[] =
+    "see redis.tls in lockbrokerd.yaml(5); lockbrokerd --probe asks every server";
 
 /* What has to wait until no reply is being told. */
 static void
@@ -72,11 +71,9 @@ after_work(struct link *l)
 static void
 io_failed(struct link *l)
 {
-	const char *why = l->c->errstr, *tls = tls_failure(l->config.tls);
+	const char *why = l->c->errstr;
 
-	if (tls)
-		link_cut(l, tls, "check redis.tls_ca and redis.tls_cert");
-	else if (strstr(why, "closed the connection"))
+	if (strstr(why, "closed the connection"))
 		link_cut(l, "Redis closed the connection", NULL);
 	else
 		link_cut(l, why, NULL);
@@ -117,12 +114,22 @@ on_message(struct link *l, const redisReply *reply)
 	    l->arg, reply->element[2]->str, (size_t)reply->element[2]->len);
 }
 
+/* In place of a first reply: the server has refused our certificate. */
+static bool
+is_refused(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR &&
+	       strncmp(reply->str, RELAY_BROKEN, strlen(RELAY_BROKEN)) == 0;
+}
+
 static void
 on_reply(struct link *l, const redisReply *reply)
 {
 	struct request *request = TAILQ_FIRST(&l->requests);
 
-	if (request)
+	if (l->config.relay && !l->heard && is_refused(reply))
+		link_cut(l, reply->str, is_it_trusted);
+	else if (request)
 		request_done(l, request, reply);
 	else if (l->config.channel && l->state == LINK_UP)
 		on_message(l, reply);
@@ -145,8 +152,8 @@ tell_replies(struct link *l)
 		if (!reply)
 			return;
 		l->unfinished = 0;
-		l->heard = true;
 		on_reply(l, reply);
+		l->heard = true;
 		freeReplyObject(reply);
 	}
 }
@@ -156,7 +163,6 @@ read_once(struct link *l)
 {
 	size_t before = l->c->reader->len;
 
-	tls_forget_failure(l->config.tls);
 	if (redisBufferRead(l->c) != REDIS_OK) {
 		io_failed(l);
 		return;
@@ -178,6 +184,24 @@ has_more(const struct link *l)
 	       ioctl(l->c->fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
+/* What the TLS process says first: is there a server to talk to? */
+static void
+on_greeting(struct link *l)
+{
+	enum relay_answer answer = relay_greeting(l->c->fd, &l->greeting);
+
+	if (answer == RELAY_LATER)
+		return;
+	if (answer != RELAY_YES) {
+		link_cut(l, l->greeting.text,
+		    answer == RELAY_REFUSED ? is_it_trusted : NULL);
+		return;
+	}
+	link_set_state(l, LINK_GREETING);
+	l->dirty = true;
+	link_flush(l);
+}
+
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -186,33 +210,29 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (l->state == LINK_CONNECTING) {
+		on_greeting(l);
+		return;
+	}
 	l->depth++;
 	do
 		read_once(l);
 	while (++reads < READS_MAX && has_more(l));
-	if (l->unsent && !l->doomed)
-		write_out(l);
 	l->depth--;
 	after_work(l);
 }
 
-/*
- * TLS may have to read before it can write, until it has shaken hands: the
- * socket would be writable all the time.  on_readable() writes then.
- */
 static void
 write_out(struct link *l)
 {
 	int done = 0;
 
 	l->dirty = false;
-	tls_forget_failure(l->config.tls);
 	if (redisBufferWrite(l->c, &done) != REDIS_OK) {
 		io_failed(l);
 		return;
 	}
-	l->unsent = !done && l->config.tls && !l->heard;
-	if (!done && !l->unsent)
+	if (!done)
 		(void)event_add(l->writable, NULL);
 	else if (event_pending(l->writable, EV_WRITE, NULL))
 		(void)event_del(l->writable);
@@ -275,7 +295,7 @@ set_options(struct link *l, int fd)
 		l->config.reply_timeout_ms };
 
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	if (l->config.address->path)
+	if (l->config.address->path || l->config.relay)
 		return;
 	tcp_nodelay(fd);
 	tcp_keepalive(fd, &patience);
@@ -286,7 +306,7 @@ link_attach(struct link *l, redisContext *c)
 {
 	assert(!l->c && TAILQ_EMPTY(&l->requests));
 	l->c = c;
-	l->dirty = l->doomed = l->unsent = l->heard = false;
+	l->dirty = l->doomed = l->heard = false;
 	l->unfinished = 0;
 	reader_limit(c->reader);
 	set_options(l, c->fd);
@@ -296,7 +316,7 @@ link_attach(struct link *l, redisContext *c)
 	    l->config.base, c->fd, EV_WRITE | EV_PERSIST, on_writable, l);
 	if (!l->readable || !l->writable)
 		abort();
-	(void)event_add(l->writable, NULL);
+	(void)event_add(l->config.relay ? l->readable : l->writable, NULL);
 }
 
 void

@@ -11,8 +11,10 @@
 #include "base/list.h"
 #include "redis/link.h"
 #include "redis/resolve.h"
+#include "relay/relay.h"
 
 #define SHA_BYTES 40
+#define LINK_WHY_SIZE 640
 
 /* A command under way. Owned by its link; used again afterwards. */
 struct request {
@@ -33,15 +35,15 @@ struct link {
 	redisContext *c; /* the connection, or NULL */
 	struct event *readable;
 	struct event *writable;
-	bool dirty;	    /* something waits for link_flush() */
-	bool unsent;	    /* it waits for something to be read first */
-	bool heard;	    /* a reply has come */
-	size_t unfinished;  /* bytes of the reply that is not whole yet */
-	unsigned depth;	    /* of work that needs the connection to stay */
-	bool doomed;	    /* to be cut when that is 0 */
-	bool refused;	    /* it is cut for what the server said */
-	char why[160];	    /* it is cut, or was */
-	const char *advice; /* static, or NULL */
+	bool dirty;		 /* something waits for link_flush() */
+	bool heard;		 /* a reply has come */
+	size_t unfinished;	 /* bytes of the reply that is not whole yet */
+	unsigned depth;		 /* of work that needs the connection to stay */
+	bool doomed;		 /* to be cut when that is 0 */
+	bool refused;		 /* it is cut for what the server said */
+	char why[LINK_WHY_SIZE]; /* it is cut, or was */
+	struct relay_line greeting; /* of the TLS process */
+	const char *advice;	    /* static, or NULL */
 
 	struct request_list requests; /* in the order they were sent */
 	struct request_list spare;

@@ -46,8 +46,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/slot.h \
 	src/redis/spells.c \
 	src/redis/spells.h \
-	src/redis/tls.c \
-	src/redis/tls.h \
 	src/redis/topo_cluster.c \
 	src/redis/topo_sentinel.c \
 	src/redis/topo_quorum.c \

@@ -253,7 +253,7 @@ link_config_init(const struct pool *p, struct link_config *c)
 	c->database = redis->database;
 	c->client_name = p->config.client_name;
 	c->channel = NULL;
-	c->tls = p->config.tls;
+	c->relay = p->config.relay;
 	c->plain = false;
 	c->connect_timeout_ms = redis->connect_timeout_ms;
 	c->reply_timeout_ms = redis->reply_timeout_ms;

@@ -27,7 +27,7 @@
 struct config_redis;
 struct event_base;
 struct resolver;
-struct tls;
+struct relay;
 
 /* What it needs; everything pointed to must outlive the pool. */
 struct pool_config {
@@ -37,7 +37,7 @@ struct pool_config {
 	const struct config_redis *redis;
 	const struct address *address;
 	const char *client_name;
-	struct tls *tls; /* NULL: plain text */
+	struct relay *relay; /* speaks TLS; NULL: plain text */
 	int64_t lease_ms;
 	int64_t retry_ms_max;
 	int64_t quiet_ms;	   /* not to be called down before so long */

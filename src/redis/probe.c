@@ -15,8 +15,9 @@
 #include "redis/probe.h"
 #include "redis/probe_conn.h"
 #include "redis/probe_server.h"
+#include "redis/redis.h"
 #include "redis/slot.h"
-#include "redis/tls.h"
+#include "relay/relay.h"
 
 static void
 probe_embedded(struct probe *probe)
@@ -202,6 +203,19 @@ check_clocks(struct probe *probe)
 	    apart_us / 1000);
 }
 
+static bool
+begin_tls(struct probe *probe)
+{
+	char why[RELAY_WHY_SIZE];
+
+	probe->relay = relay_new(NULL, NULL, NULL, why);
+	if (probe->relay && redis_tls(probe->relay, probe->config, why))
+		return true;
+	probe_say(probe, FINDING_FAIL, "tls", "%s", why);
+	relay_free(probe->relay);
+	return false;
+}
+
 bool
 probe_run(const struct config *config, FILE *out)
 {
@@ -213,17 +227,11 @@ probe_run(const struct config *config, FILE *out)
 		[CONFIG_MODE_QUORUM] = probe_nodes,
 	};
 	struct probe probe = { .config = config, .out = out };
-	char why[256];
 
-	if (config->redis.tls) {
-		probe.tls = tls_new(&config->redis, why, sizeof(why));
-		if (!probe.tls) {
-			probe_say(&probe, FINDING_FAIL, "tls", "%s", why);
-			return false;
-		}
-	}
+	if (config->redis.tls && !begin_tls(&probe))
+		return false;
 	modes[config->redis.mode](&probe);
 	check_clocks(&probe);
-	tls_free(probe.tls);
+	relay_free(probe.relay);
 	return !probe.failed;
 }

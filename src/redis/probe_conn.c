@@ -3,9 +3,14 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/now.h"
@@ -13,7 +18,7 @@
 #include "base/timeval.h"
 #include "config/config.h"
 #include "redis/probe_conn.h"
-#include "redis/tls.h"
+#include "relay/relay.h"
 #include "store/refusal.h"
 
 static const char *const words[] = {
@@ -64,6 +69,82 @@ probe_find(struct probe_conn *c, enum finding finding, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Waits for the first line of the TLS process, and blocks from then on. */
+static enum relay_answer
+wait_for_greeting(const struct probe *probe, int fd, struct relay_line *line)
+{
+	int64_t until = now_ms() + probe->config->redis.connect_timeout_ms;
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	enum relay_answer answer = RELAY_LATER;
+	int64_t left;
+
+	while (answer == RELAY_LATER && (left = until - now_ms()) > 0) {
+		(void)poll(&poll_fd, 1, (int)left);
+		answer = relay_greeting(fd, line);
+	}
+	(void)fcntl(fd, F_SETFL, 0);
+	return answer;
+}
+
+/* One address of the server; -1, with why in the line. */
+static int
+dial(const struct probe_conn *c, const struct address *a,
+    const struct addrinfo *ai, struct relay_line *line,
+    enum relay_answer *answer)
+{
+	char ip[NI_MAXHOST];
+	int fd;
+
+	line->n = 0;
+	(void)snprintf(line->text, sizeof(line->text), "timed out");
+	if (getnameinfo(ai->ai_addr, ai->ai_addrlen, ip, sizeof(ip), NULL, 0,
+		NI_NUMERICHOST) != 0)
+		return -1;
+	fd = relay_connect(c->probe->relay, ip, a->port, a->host);
+	if (fd < 0)
+		return -1;
+	*answer = wait_for_greeting(c->probe, fd, line);
+	if (*answer == RELAY_YES)
+		return fd;
+	if (*answer == RELAY_LATER)
+		(void)snprintf(line->text, sizeof(line->text), "timed out");
+	(void)close(fd);
+	return -1;
+}
+
+/* NULL, and it has been said why. */
+static redisContext *
+open_relayed(struct probe_conn *c, const struct address *a)
+{
+	struct timeval reply =
+	    ms_to_timeval(c->probe->config->redis.reply_timeout_ms);
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *ai;
+	enum relay_answer answer = RELAY_UNREACHABLE;
+	redisContext *context;
+	struct relay_line line;
+	int fd = -1, error = getaddrinfo(a->host, NULL, &hints, &list);
+
+	if (error != 0) {
+		probe_find(c, FINDING_FAIL, "can't be reached: %s",
+		    gai_strerror(error));
+		return NULL;
+	}
+	for (ai = list; ai && fd < 0; ai = ai->ai_next)
+		fd = dial(c, a, ai, &line, &answer);
+	freeaddrinfo(list);
+	if (fd < 0) {
+		probe_find(c, FINDING_FAIL, "%s: %s",
+		    answer == RELAY_REFUSED ? "no TLS" : "can't be reached",
+		    line.text);
+		return NULL;
+	}
+	context = redisConnectFd(fd);
+	if (!context)
+		abort();
+	(void)redisSetTimeout(context, reply);
+	return context;
+}
+
 static redisContext *
 open_socket(const struct probe *probe, const struct address *a)
 {
@@ -112,23 +193,23 @@ bool
 probe_open(struct probe_conn *c, struct probe *probe, const char *kind,
     const struct address *address, const char *user, const char *password)
 {
-	char node[ADDRESS_SIZE], why[160];
+	char node[ADDRESS_SIZE];
 	int64_t began = now_ms();
 
 	c->probe = probe;
 	(void)snprintf(c->what, sizeof(c->what), "%s %s", kind,
 	    address_format(address, node));
-	c->context = open_socket(probe, address);
+	c->context = probe->relay ? open_relayed(c, address)
+				  : open_socket(probe, address);
+	if (!c->context)
+		return false;
 	if (c->context->err)
 		probe_find(c, FINDING_FAIL, "can't be reached: %s",
 		    c->context->errstr);
-	else if (probe->tls &&
-		 !tls_begin(probe->tls, c->context, why, sizeof(why)))
-		probe_find(c, FINDING_FAIL, "%s", why);
 	else if (authenticate(c, user, password)) {
 		probe_find(c, FINDING_OK, "answers, within %lld ms%s",
 		    (long long)(now_ms() - began),
-		    probe->tls ? ", over TLS" : "");
+		    probe->relay ? ", over TLS" : "");
 		return true;
 	}
 	probe_close(c);

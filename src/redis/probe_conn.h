@@ -13,7 +13,7 @@
 #include "base/address.h"
 
 struct config;
-struct tls;
+struct relay;
 
 /* FINDING(identifier, "word in the report") */
 /* clang-format off */
@@ -34,7 +34,7 @@ enum finding {
 struct probe {
 	const struct config *config;
 	FILE *out;
-	struct tls *tls;
+	struct relay *relay; /* NULL: plain text */
 	bool failed;
 	bool clock_known; /* of any server; in microseconds from ours */
 	int64_t clock_min_us, clock_max_us;

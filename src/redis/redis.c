@@ -21,7 +21,6 @@
 #include "redis/pool.h"
 #include "redis/redis.h"
 #include "redis/resolve.h"
-#include "redis/tls.h"
 #include "redis/topology.h"
 
 struct redis {
@@ -89,6 +88,27 @@ make_gather(const struct config *config, const char *broker, uint64_t instance)
 	return gather_new(&c);
 }
 
+bool
+redis_tls(
+    struct relay *relay, const struct config *config, char why[RELAY_WHY_SIZE])
+{
+	const struct config_redis *redis = &config->redis;
+	const struct relay_servers servers = {
+		.ca = redis->tls_ca,
+		.cert = redis->tls_cert,
+		.key = redis->tls_key,
+		.names = redis->tls_names,
+		.connect_timeout_ms = redis->connect_timeout_ms,
+		.reply_timeout_ms = redis->reply_timeout_ms,
+	};
+	char inner[RELAY_WHY_SIZE];
+
+	if (relay_serve(relay, &servers, inner))
+		return true;
+	(void)snprintf(why, RELAY_WHY_SIZE, "redis.tls: %.600s", inner);
+	return false;
+}
+
 static void
 on_again(evutil_socket_t fd, short what, void *arg)
 {
@@ -99,22 +119,16 @@ on_again(evutil_socket_t fd, short what, void *arg)
 
 struct redis *
 redis_new(struct event_base *base, const struct config *config,
-    const char *broker, uint64_t instance, const struct redis_handler *handler,
-    void *arg, char *why, size_t why_size)
+    struct relay *relay, const char *broker, uint64_t instance,
+    const struct redis_handler *handler, void *arg, char *why, size_t why_size)
 {
 	const struct mode *mode = &modes[config->redis.mode];
-	struct tls *tls = NULL;
 	struct redis *r;
 
 	if (!mode->ops) {
 		(void)snprintf(why, why_size,
 		    "redis.mode %s is not supported yet", mode->name);
 		return NULL;
-	}
-	if (config->redis.tls) {
-		tls = tls_new(&config->redis, why, why_size);
-		if (!tls)
-			return NULL;
 	}
 	r = xcalloc(1, sizeof(*r));
 	r->handler = *handler;
@@ -131,7 +145,7 @@ redis_new(struct event_base *base, const struct config *config,
 		.resolver = resolver_new(base),
 		.gather = make_gather(config, broker, instance),
 		.client_name = r->client_name,
-		.tls = tls,
+		.relay = relay,
 		.handler = &r->handler,
 		.arg = arg,
 		.stats = &r->stats,
@@ -228,7 +242,6 @@ redis_free(struct redis *r)
 	event_free(r->again);
 	gather_free(r->env.gather);
 	resolver_free(r->env.resolver);
-	tls_free(r->env.tls);
 	free(r->client_name);
 	free(r);
 }

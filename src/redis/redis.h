@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "relay/relay.h"
 #include "store/op.h"
 
 struct config;
@@ -66,12 +67,17 @@ struct redis_stats {
 unsigned redis_shards(const struct config *config);
 
 /*
- * The config must outlive the redis.  NULL, with a line in why, where the
+ * The config must outlive the redis, and so must the relay, which speaks TLS;
+ * NULL: plain text.  NULL, with a line in why, where the
  * configuration asks for what this build can't do.
  */
 struct redis *redis_new(struct event_base *base, const struct config *config,
-    const char *broker, uint64_t instance, const struct redis_handler *handler,
-    void *arg, char *why, size_t why_size);
+    struct relay *relay, const char *broker, uint64_t instance,
+    const struct redis_handler *handler, void *arg, char *why, size_t why_size);
+
+/* Tells the TLS process what servers are connected to with. */
+bool redis_tls(struct relay *relay, const struct config *config,
+    char why[RELAY_WHY_SIZE]) __attribute__((warn_unused_result));
 
 /* Begins to connect (embedded: starts the server). */
 void redis_start(struct redis *redis);

@@ -315,7 +315,7 @@ sentinel_init(
 		.user = redis->sentinel_user,
 		.password = redis->sentinel_password,
 		.client_name = s->env->client_name,
-		.tls = s->env->tls,
+		.relay = s->env->relay,
 		.plain = true,
 		.connect_timeout_ms = redis->connect_timeout_ms,
 		.reply_timeout_ms = redis->reply_timeout_ms,

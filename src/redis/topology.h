@@ -21,8 +21,8 @@ struct address;
 struct event_base;
 struct pool;
 struct pool_config;
+struct relay;
 struct resolver;
-struct tls;
 struct topology;
 
 /* What a topology works with; all of it outlives the topology. */
@@ -32,7 +32,7 @@ struct topology_env {
 	struct resolver *resolver;
 	struct gather *gather;
 	const char *client_name;
-	struct tls *tls; /* for servers and Sentinels; NULL: plain text */
+	struct relay *relay; /* to servers and Sentinels; NULL: plain text */
 	const struct redis_handler *handler; /* of the owner of the redis */
 	void *arg;
 	struct redis_stats *stats;

@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	tests/system/lib/__init__.py \
 	tests/system/lib/broker.py \
 	tests/system/lib/case.py \
+	tests/system/lib/certificates.py \
 	tests/system/lib/client.py \
 	tests/system/lib/clock.py \
 	tests/system/lib/cluster.py \

@@ -1,66 +1,47 @@
-"""Redis over TLS, where the build can: standalone and behind Sentinels.
-
-A build without hiredis_ssl says so, and names the way around.
-"""
+"""Redis over TLS: standalone, behind Sentinels, in a cluster."""
 
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
 from lib.broker import find_program
 from lib.case import SystemTest
+from lib.certificates import Authority
 from lib.ports import free_port
 from lib.redisd import RedisServer
 from lib.sentinel import NAME, Watched
 from lib.wait import eventually
 
 
-def openssl(directory, *args):
-    subprocess.run(["openssl", *args], cwd=directory, check=True, capture_output=True)
-
-
-def make_authority(directory, name):
-    openssl(directory, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-            f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.crt")
-
-
-def make_certificate(directory, name, authority):
-    openssl(directory, "req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}",
-            "-keyout", f"{name}.key", "-out", f"{name}.csr")
-    openssl(directory, "x509", "-req", "-days", "2", "-in", f"{name}.csr", "-CA",
-            f"{authority}.crt", "-CAkey", f"{authority}.key", "-CAcreateserial", "-out",
-            f"{name}.crt")
-
-
-class Tls(SystemTest):
-    limit = 40
+class TlsTest(SystemTest):
+    """Makes an authority `ca`, and certificates of it: server, client."""
 
     def setUp(self):
         super().setUp()
-        config = os.path.join(self.directory, "tls.yaml")
-        with open(config, "w", encoding="ascii") as file:
-            file.write("redis: {mode: standalone, nodes: ['127.0.0.1:1'], tls: true}\n")
-        done = subprocess.run([find_program(), "-t", "-c", config], capture_output=True,
-                              text=True, check=False)
-        if done.returncode != 0:
-            self.assertIn("stunnel", done.stderr)
-            self.skipTest("this build can't speak TLS to Redis")
+        if not os.path.exists(find_program("lockbroker-tls")):
+            raise unittest.SkipTest("this build is without TLS")
         if not shutil.which("openssl"):
             raise unittest.SkipTest("openssl is not installed")
-        make_authority(self.directory, "ca")
-        make_certificate(self.directory, "server", "ca")
-        make_certificate(self.directory, "client", "ca")
+        self.ca = Authority(self.directory, "ca")
+        self.ca.issue("server")
+        self.ca.issue("client", names=["DNS:client.example.org"])
+
+
+class Tls(TlsTest):
+    limit = 40
 
     def file(self, name):
         return os.path.join(self.directory, name)
 
-    def tls_server(self):
+    def tls_server(self, certificate="server"):
         """A RedisServer whose only TCP port speaks TLS and wants a certificate."""
         port = free_port()
         server = RedisServer(self.file(f"tls{port}"), options={
-            "tls-port": port, "tls-cert-file": self.file("server.crt"),
-            "tls-key-file": self.file("server.key"), "tls-ca-cert-file": self.file("ca.crt")})
+            "tls-port": port, "tls-cert-file": self.file(f"{certificate}.crt"),
+            "tls-key-file": self.file(f"{certificate}.key"),
+            "tls-ca-cert-file": self.file("ca.crt")})
         self.addCleanup(server.stop)
         server.start()
         return server, f"127.0.0.1:{port}"
@@ -91,26 +72,69 @@ class Tls(SystemTest):
     def test_probe(self):
         _, address = self.tls_server()
         broker = self.join(address)
-        done = subprocess.run([find_program(), "-t", "--probe", "-c", broker.config_path],
-                              capture_output=True, text=True, check=False)
+        done = self.probe(broker)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("over TLS", done.stdout)
 
+    def probe(self, broker):
+        return subprocess.run([find_program(), "-t", "--probe", "-c", broker.config_path],
+                              capture_output=True, text=True, check=False, timeout=30)
+
+    def refused(self, address, reason, **redis):
+        """A broker that is told why, in its log and by --probe, and says unavailable."""
+        broker = self.join(address, **redis)
+        eventually(lambda: broker.log_lines(f"redis-down .*{reason}"), 10, reason)
+        self.client(broker).err("TRYLOCK x", "unavailable")
+        done = self.probe(broker)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, f"(?m)^fail .*{reason}")
+
     def test_another_authority_is_refused(self):
-        make_authority(self.directory, "stranger")
+        Authority(self.directory, "stranger")
         _, address = self.tls_server()
-        broker = self.join(address, tls_ca=self.file("stranger.crt"))
-        eventually(lambda: broker.log_lines("redis-down .*certificate"), 5)
-        self.client().err("TRYLOCK x", "unavailable")
+        self.refused(address, "nobody we trust vouches for the server's certificate.*"
+                     "redis.tls_ca", tls_ca=self.file("stranger.crt"))
+
+    def test_an_old_certificate_is_refused(self):
+        self.ca.issue("old", expired=True)
+        _, address = self.tls_server("old")
+        self.refused(address, "the server's certificate expired at 20.*renew it")
+
+    def test_a_name_is_verified(self):
+        self.ca.issue("other", names=["DNS:redis.example.org"])
+        _, address = self.tls_server("other")
+        self.refused(address, "another name .it has CN=other, DNS:redis.example.org.*tls_names")
+        broker = self.join(address, tls_names=False)
+        broker.wait_granting()
+
+    def test_a_host_name_is_verified(self):
+        self.ca.issue("local", names=["DNS:localhost"])
+        _, address = self.tls_server("local")
+        self.join(address.replace("127.0.0.1", "localhost")).wait_granting()
+
+    def test_a_server_that_wants_a_certificate(self):
+        _, address = self.tls_server()
+        self.refused(address, "it wants a certificate; see redis.tls_cert", tls_cert="",
+                     tls_key="")
+
+    def test_the_tls_process_is_started_again(self):
+        _, address = self.tls_server()
+        broker = self.join(address)
+        broker.wait_granting()
+        a = self.client(broker)
+        fence = a.lock("x")
+        for child in broker.process.children():
+            os.kill(child, signal.SIGKILL)
+        eventually(lambda: broker.log_lines("tls-process-died .*signal 9"), 5)
+        self.assertTrue(a.lock("y", timeout=10))
+        self.assertEqual(a.ok("STATUS x")["fence"], str(fence))
 
     def test_plain_text_on_either_side(self):
         _, address = self.tls_server()
         plain = self.join(address, tls=False, tls_ca="", tls_cert="", tls_key="")
         self.client(plain).err("TRYLOCK x", "unavailable")
         server = self.redis(tcp=True)
-        broker = self.join(server)
-        eventually(lambda: broker.log_lines("redis-down"), 10)
-        self.client(broker).err("TRYLOCK x", "unavailable")
+        self.refused(server.address, "is that its plain port")
 
     def test_a_file_that_is_not_there(self):
         _, address = self.tls_server()

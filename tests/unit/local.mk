@@ -145,9 +145,9 @@ tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
 	tests/unit/redis/test_sentinels.c \
 	tests/unit/redis/test_servers.c
 tests_unit_test_redis_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) \
-	$(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS) $(HIREDIS_SSL_LIBS) $(HIREDIS_LIBS) \
-	$(LIBEVENT_LIBS) $(YAML_LIBS) $(CHECK_LIBS)
+tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_RELAY) $(LIB_STORE) \
+	$(LIB_LUA) $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS) \
+	$(HIREDIS_LIBS) $(LIBEVENT_LIBS) $(YAML_LIBS) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_nonsense
 TESTS += tests/unit/test_nonsense

@@ -290,7 +290,7 @@ rig_open(struct rig *rig)
 
 	signal(SIGPIPE, SIG_IGN);
 	rig->base = event_base_new();
-	rig->redis = redis_new(rig->base, &rig->config, "b1", INSTANCE,
+	rig->redis = redis_new(rig->base, &rig->config, NULL, "b1", INSTANCE,
 	    &handler, rig, why, sizeof(why));
 	ck_assert_msg(rig->redis, "%s", why);
 }

@@ -201,29 +201,6 @@ START_TEST(a_program_that_is_no_server_is_fatal)
 }
 END_TEST
 
-START_TEST(tls_that_cannot_be_had_is_refused)
-{
-	static const struct redis_handler handler = { NULL, NULL, NULL, NULL,
-		NULL, NULL };
-	struct event_base *base = event_base_new();
-	char why[160] = "";
-
-	rig_config(&rig, NULL);
-	rig.config.redis.tls = true;
-	free(rig.config.redis.tls_ca);
-	rig.config.redis.tls_ca = strdup("/no/such/file");
-	ck_assert_ptr_null(redis_new(
-	    base, &rig.config, "b", 1, &handler, NULL, why, sizeof(why)));
-#ifdef HAVE_HIREDIS_SSL
-	ck_assert_msg(strstr(why, "/no/such/file"), "%s", why);
-#else
-	ck_assert_msg(strstr(why, "stunnel"), "%s", why);
-#endif
-	event_base_free(base);
-	config_free(&rig.config);
-}
-END_TEST
-
 START_TEST(a_server_has_its_own_name)
 {
 	static const char redis[] = "# Server\r\nredis_version:8.0.2\r\n";
@@ -252,7 +229,6 @@ embedded_cases(void)
 	tcase_add_test(tc, another_server_that_is_frozen_is_left_alone);
 	tcase_add_test(tc, without_the_program_it_says_what_to_do);
 	tcase_add_test(tc, a_program_that_is_no_server_is_fatal);
-	tcase_add_test(tc, tls_that_cannot_be_had_is_refused);
 	tcase_add_test(tc, a_server_has_its_own_name);
 	return tc;
 }

@@ -1,0 +1,53 @@
+/*
+ * What the broker and lockbroker-tls say to each other: one datagram, the word
+ * first and then texts, each ended by a NUL; a descriptor may come with it.
+ *
+ * The socket is SOCK_SEQPACKET and never blocks.  Both ends are of one build,
+ * so that there is no version in it.
+ */
+#ifndef LOCKBROKER_RELAY_PACKET_H
+#define LOCKBROKER_RELAY_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PACKET_BYTES_MAX 32768
+#define PACKET_TEXTS_MAX 64
+
+/* Large; what is in it lives as long as it does. */
+struct packet {
+	size_t len;
+	unsigned n;			    /* texts, the word included */
+	int fd;				    /* received, owned; or -1 */
+	bool full;			    /* something did not fit in */
+	const char *text[PACKET_TEXTS_MAX]; /* received */
+	char bytes[PACKET_BYTES_MAX];
+};
+
+enum packet_end {
+	PACKET_OK,
+	PACKET_LATER, /* nothing there, or no room */
+	PACKET_GONE   /* the other end is, or talks nonsense */
+};
+
+void packet_begin(struct packet *p, const char *word);
+/* What does not fit is left out as a whole. */
+void packet_add(struct packet *p, const char *text);
+void packet_add_num(struct packet *p, int64_t n);
+
+/* fd: -1 for none; the caller keeps it. */
+enum packet_end packet_send(int socket, const struct packet *p, int fd)
+    __attribute__((warn_unused_result));
+enum packet_end packet_receive(int socket, struct packet *p)
+    __attribute__((warn_unused_result));
+
+/* Of a packet that was received. */
+bool packet_is(const struct packet *p, const char *word, unsigned texts);
+const char *packet_text(const struct packet *p, unsigned i); /* "": none */
+int64_t packet_num(const struct packet *p, unsigned i);	     /* 0: none */
+
+/* The descriptor is the caller's from now on. */
+int packet_take_fd(struct packet *p);
+
+#endif

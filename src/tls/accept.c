@@ -1,0 +1,451 @@
+/*
+ * A client comes in: its first message, the handshake, and then a pipe.
+ *
+ *	accept -> SILENT -> SHAKING -> READY -> MOVING (pipe.c)
+ *
+ * Until the whole first message is there a client costs nothing but its
+ * descriptor; then OpenSSL gets to see it.  Those that have not come to the
+ * end of it are bounded.  When there are too many, one that has been quiet for
+ * longest makes room for the next, or, if none has been quiet for long, the
+ * next ones wait in the kernel.
+ */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "base/timeval.h"
+#include "base/xmalloc.h"
+#include "front/sockopt.h"
+#include "tls/accept.h"
+#include "tls/control.h"
+#include "tls/names.h"
+#include "tls/pipe.h"
+
+#define ACCEPTS_PER_TURN 16
+#define ACCEPT_AGAIN_MS 50
+#define HANDSHAKE_MS 10000
+#define HALF_MAX 1024u
+#define HALF_MIN 64u
+/* Quiet for so long, one may have to go when there are too many. */
+#define SILENT_MS 250
+#define SHAKING_MS 1000
+
+/* A TLS record: its type, version and length. */
+#define HEAD_BYTES 5
+#define RECORD_HANDSHAKE 0x16
+#define RECORD_BYTES_MAX (16384 + 256)
+
+/* Where clients come.  Owned by the engine. */
+struct place {
+	struct engine *engine;
+	char *id;
+	int fd; /* owned */
+	struct event *event;
+	struct context context;
+	LIST_ENTRY(place) link;
+};
+
+static unsigned
+half_max(const struct engine *e)
+{
+	return e->clients_max > HALF_MAX   ? HALF_MAX
+	       : e->clients_max < HALF_MIN ? HALF_MIN
+					   : e->clients_max;
+}
+
+static struct pipe_list *
+list_of(const struct pipe *p)
+{
+	struct engine *e = p->engine;
+
+	return p->stage == PIPE_SILENT	  ? &e->silent
+	       : p->stage == PIPE_SHAKING ? &e->shaking
+					  : &e->ready;
+}
+
+/* A sign of life: to the end of its list, which may be another one. */
+static void
+half_set(struct pipe *p, enum pipe_stage stage)
+{
+	TAILQ_REMOVE(list_of(p), p, half_link);
+	p->stage = stage;
+	p->seen_ms = now_awake_ms();
+	TAILQ_INSERT_TAIL(list_of(p), p, half_link);
+}
+
+void
+accept_leave(struct pipe *p)
+{
+	TAILQ_REMOVE(list_of(p), p, half_link);
+	p->engine->nhalf--;
+}
+
+static void
+fail(struct pipe *p, const char *why)
+{
+	control_failed(p->engine, p->peer, why);
+	pipe_free(p);
+}
+
+void
+accept_late(struct pipe *p)
+{
+	if (p->stage == PIPE_SILENT)
+		fail(p, "no TLS handshake has begun in time");
+	else
+		fail(p, "the TLS handshake takes too long");
+}
+
+static struct place *
+place_of(const struct pipe *p)
+{
+	struct place *place;
+
+	LIST_FOREACH (place, &p->engine->places, link)
+		if (place->id == p->place)
+			return place;
+	return NULL;
+}
+
+/* ---- the first message ---- */
+
+/* One line of plain text tells whoever came with telnet. */
+static void
+refuse_plain(struct pipe *p)
+{
+	static const char text[] = "ERR bad-request this port speaks TLS\r\n";
+
+	(void)send(p->net, text, sizeof(text) - 1, MSG_NOSIGNAL);
+	(void)shutdown(p->net, SHUT_WR);
+	fail(p, "the client speaks plain text: it must use TLS here, or "
+		"another port");
+}
+
+static bool
+has_ended(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
+/* Comes back when so much is there, or the end is. */
+static void
+wait_for(struct pipe *p, int bytes)
+{
+	(void)setsockopt(
+	    p->net, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
+	pipe_watch_net(p, EV_READ);
+}
+
+/* True: the whole first record is there; else p may be gone. */
+static bool
+hello_is_here(struct pipe *p)
+{
+	unsigned char head[HEAD_BYTES];
+	ssize_t n = recv(p->net, head, sizeof(head), MSG_PEEK);
+	int need, have = 0;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		pipe_watch_net(p, EV_READ);
+		return false;
+	}
+	/* Somebody looked whether the port is open. */
+	if (n <= 0) {
+		pipe_free(p);
+		return false;
+	}
+	if (head[0] != RECORD_HANDSHAKE || (n > 1 && head[1] != 3)) {
+		refuse_plain(p);
+		return false;
+	}
+	need =
+	    n < HEAD_BYTES ? HEAD_BYTES : HEAD_BYTES + (head[3] << 8) + head[4];
+	(void)ioctl(p->net, FIONREAD, &have);
+	if (need > RECORD_BYTES_MAX || (have < need && has_ended(p->net))) {
+		fail(p, "what should be a TLS handshake is not one");
+		return false;
+	}
+	if (have >= need && n == HEAD_BYTES)
+		return true;
+	wait_for(p, need);
+	return false;
+}
+
+/* ---- the handshake ---- */
+
+static void
+hand_over(struct pipe *p)
+{
+	int ends[2];
+	enum packet_end end;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+		ends) < 0) {
+		fail(p, strerror(errno));
+		return;
+	}
+	end = control_client(p->engine, p, ends[1]);
+	(void)close(ends[1]);
+	if (end != PACKET_OK) {
+		(void)close(ends[0]);
+		half_set(p, PIPE_READY);
+		pipe_watch_net(p, 0);
+		pipe_timer(p, 0);
+		control_wait(p->engine);
+		return;
+	}
+	p->local = ends[0];
+	accept_leave(p);
+	pipe_move(p);
+}
+
+static void
+shake(struct pipe *p)
+{
+	char why[NAMES_WHY_SIZE];
+	int rc, err;
+
+	rc = pipe_shake(p);
+	err = errno;
+	if (rc > 0) {
+		hand_over(p);
+	} else if (rc < 0) {
+		names_why(p, err, why);
+		fail(p, why);
+	}
+}
+
+void
+accept_go_on(struct pipe *p)
+{
+	const struct place *place;
+
+	half_set(p, p->stage);
+	if (p->stage == PIPE_SILENT) {
+		if (!hello_is_here(p))
+			return;
+		place = place_of(p);
+		wait_for(p, 1);
+		pipe_secure(p, &place->context);
+		half_set(p, PIPE_SHAKING);
+	}
+	if (p->stage == PIPE_SHAKING)
+		shake(p);
+}
+
+void
+accept_hand_over(struct engine *e)
+{
+	struct pipe *p, *next;
+
+	TAILQ_FOREACH_SAFE (p, &e->ready, half_link, next)
+		hand_over(p);
+}
+
+/* ---- accepting ---- */
+
+static void
+accept_later(struct engine *e)
+{
+	struct timeval tv = ms_to_timeval(ACCEPT_AGAIN_MS);
+	struct place *place;
+
+	LIST_FOREACH (place, &e->places, link)
+		(void)event_del(place->event);
+	(void)event_add(e->accept_again, &tv);
+}
+
+static void
+on_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct engine *e = arg;
+
+	(void)fd;
+	(void)what;
+	accept_set(e, e->accepting);
+}
+
+static bool
+is_quiet(const struct pipe *p, int64_t now, int64_t ms)
+{
+	return p && now - p->seen_ms >= ms;
+}
+
+/* Is there room for one more, or can it be made? */
+static bool
+make_room(struct engine *e)
+{
+	struct pipe *silent = TAILQ_FIRST(&e->silent);
+	struct pipe *shaking = TAILQ_FIRST(&e->shaking);
+	static const char why[] =
+	    "too many handshakes at once, and this one has been quiet for "
+	    "longest";
+	int64_t now = now_awake_ms();
+
+	if (e->nhalf < half_max(e))
+		return true;
+	if (is_quiet(silent, now, SILENT_MS))
+		fail(silent, why);
+	else if (is_quiet(shaking, now, SHAKING_MS))
+		fail(shaking, why);
+	return e->nhalf < half_max(e);
+}
+
+static void
+accept_one(struct place *place, int fd)
+{
+	struct engine *e = place->engine;
+	struct pipe *p = pipe_new(e, fd);
+	char *peer = sockopt_peer_tcp(fd);
+
+	(void)snprintf(p->peer, sizeof(p->peer), "%s", peer);
+	free(peer);
+	sockopt_client(fd, e->unreachable_ms);
+	p->place = place->id;
+	p->stage = PIPE_SILENT;
+	p->seen_ms = now_awake_ms();
+	TAILQ_INSERT_TAIL(&e->silent, p, half_link);
+	e->nhalf++;
+	pipe_timer(p, HANDSHAKE_MS);
+	accept_go_on(p);
+}
+
+static void
+on_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct place *place = arg;
+	struct engine *e = place->engine;
+	int i, client;
+
+	(void)what;
+	for (i = 0; i < ACCEPTS_PER_TURN; i++) {
+		if (!make_room(e)) {
+			accept_later(e);
+			return;
+		}
+		client = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (client >= 0) {
+			accept_one(place, client);
+			continue;
+		}
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+		    errno == ENOMEM) {
+			control_failed(e, "-", strerror(errno));
+			accept_later(e);
+		}
+		return;
+	}
+}
+
+void
+accept_init(struct engine *e)
+{
+	LIST_INIT(&e->places);
+	TAILQ_INIT(&e->silent);
+	TAILQ_INIT(&e->shaking);
+	TAILQ_INIT(&e->ready);
+	e->accept_again = engine_event(e, -1, 0, on_again, e, PRIORITY_SHAKE);
+}
+
+bool
+accept_add(struct engine *e, const char *id, int fd, struct context *context,
+    char why[CONTEXT_WHY_SIZE])
+{
+	struct place *place = xcalloc(1, sizeof(*place));
+
+	place->engine = e;
+	place->id = xstrdup(id);
+	place->fd = fd;
+	place->context = *context;
+	place->event = engine_event(
+	    e, fd, EV_READ | EV_PERSIST, on_ready, place, PRIORITY_SHAKE);
+	LIST_INSERT_HEAD(&e->places, place, link);
+	if (!context_load(&place->context, why))
+		return false;
+	accept_set(e, e->accepting);
+	return true;
+}
+
+bool
+accept_reload(struct engine *e, char why[CONTEXT_WHY_SIZE])
+{
+	char one[CONTEXT_WHY_SIZE];
+	struct place *place;
+	bool ok = true;
+
+	LIST_FOREACH (place, &e->places, link) {
+		if (context_load(&place->context, one))
+			continue;
+		memcpy(why, one, sizeof(one));
+		ok = false;
+	}
+	return ok;
+}
+
+int64_t
+accept_until(const struct engine *e)
+{
+	const struct place *place;
+	int64_t until = 0;
+
+	LIST_FOREACH (place, &e->places, link)
+		if (until == 0 ||
+		    (place->context.until != 0 && place->context.until < until))
+			until = place->context.until;
+	return until;
+}
+
+void
+accept_set(struct engine *e, bool on)
+{
+	struct place *place;
+
+	e->accepting = on;
+	LIST_FOREACH (place, &e->places, link) {
+		if (on && place->context.ssl)
+			(void)event_add(place->event, NULL);
+		else
+			(void)event_del(place->event);
+	}
+}
+
+void
+accept_close(struct engine *e)
+{
+	struct pipe *p, *next;
+	struct place *place;
+
+	TAILQ_FOREACH_SAFE (p, &e->pipes, link, next)
+		if (p->place && p->stage != PIPE_MOVING)
+			pipe_free(p);
+	TAILQ_FOREACH (p, &e->pipes, link)
+		if (p->place)
+			p->place = "";
+	(void)event_del(e->accept_again);
+	while ((place = LIST_FIRST(&e->places)) != NULL) {
+		LIST_REMOVE(place, link);
+		event_free(place->event);
+		(void)close(place->fd);
+		context_fini(&place->context);
+		free(place->id);
+		free(place);
+	}
+}
+
+void
+accept_fini(struct engine *e)
+{
+	accept_close(e);
+	event_free(e->accept_again);
+}

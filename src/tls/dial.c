@@ -1,0 +1,192 @@
+/*
+ * A connection to a server: TCP, the handshake, and then a pipe.
+ *
+ * In TLS 1.3 a server judges our certificate after we have shaken hands.  So
+ * if it ends the connection before its first byte, the reason goes the same
+ * way as its first reply would have.
+ */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tls/dial.h"
+#include "tls/names.h"
+#include "tls/pipe.h"
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+/* 0: it is no numeric address. */
+static socklen_t
+parse(union address *a, const char *ip, uint16_t port)
+{
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, ip, &a->in.sin_addr) == 1) {
+		a->in.sin_family = AF_INET;
+		a->in.sin_port = htons(port);
+		return sizeof(a->in);
+	}
+	if (inet_pton(AF_INET6, ip, &a->in6.sin6_addr) == 1) {
+		a->in6.sin6_family = AF_INET6;
+		a->in6.sin6_port = htons(port);
+		return sizeof(a->in6);
+	}
+	return 0;
+}
+
+static void
+set_int(int fd, int level, int option, int value)
+{
+	(void)setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+/* A host that has vanished is noticed. */
+static void
+tune(int fd, int64_t timeout_ms)
+{
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
+}
+
+/* kind: '-' the server can't be reached, '!' TLS does not come about. */
+static void
+refuse(int local, char kind, const char *why)
+{
+	char line[NAMES_WHY_SIZE + 4];
+	int n = snprintf(line, sizeof(line), "%c%s\n", kind, why);
+
+	(void)send(local, line, (size_t)n, MSG_NOSIGNAL);
+}
+
+static void
+fail(struct pipe *p, char kind, const char *why)
+{
+	refuse(p->local, kind, why);
+	pipe_free(p);
+}
+
+void
+dial_late(struct pipe *p)
+{
+	if (p->stage == PIPE_CONNECTING)
+		fail(p, '-', "it takes too long to connect");
+	else
+		fail(p, '!',
+		    "the server does not answer our TLS handshake: is that "
+		    "its plain port?");
+}
+
+void
+dial_broken(struct pipe *p)
+{
+	unsigned long error = ERR_peek_last_error();
+	char why[NAMES_WHY_SIZE];
+
+	if (ERR_GET_LIB(error) != ERR_LIB_SSL)
+		return;
+	names_why(p, 0, why);
+	buf_addf(&p->in, "%s%s\r\n", p->engine->words.broken, why);
+}
+
+static void
+check_name(struct pipe *p, const char *name)
+{
+	X509_VERIFY_PARAM *param = SSL_get0_param(p->ssl);
+	union address a;
+	bool numeric = parse(&a, name, 0) != 0;
+
+	/* RFC 6066: an address is no server name. */
+	if (!numeric)
+		(void)SSL_set_tlsext_host_name(p->ssl, name);
+	if (!p->engine->servers.names)
+		return;
+	X509_VERIFY_PARAM_set_hostflags(
+	    param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	if ((numeric ? X509_VERIFY_PARAM_set1_ip_asc(param, name)
+		     : X509_VERIFY_PARAM_set1_host(param, name, 0)) != 1)
+		abort();
+}
+
+static void
+shake(struct pipe *p)
+{
+	char why[NAMES_WHY_SIZE];
+	int rc, err;
+
+	rc = pipe_shake(p);
+	err = errno;
+	if (rc > 0) {
+		buf_adds(&p->in, "+\n");
+		pipe_move(p);
+	} else if (rc < 0) {
+		names_why(p, err, why);
+		fail(p, '!', why);
+	}
+}
+
+void
+dial_go_on(struct pipe *p)
+{
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	if (p->stage == PIPE_CONNECTING) {
+		if (getsockopt(p->net, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+			error = errno;
+		if (error != 0) {
+			fail(p, '-', strerror(error));
+			return;
+		}
+		p->stage = PIPE_SHAKING;
+	}
+	shake(p);
+}
+
+void
+dial(struct engine *e, int local, const char *ip, uint16_t port,
+    const char *name)
+{
+	union address a;
+	socklen_t len = parse(&a, ip, port);
+	struct pipe *p;
+	int fd = -1;
+
+	if (len > 0)
+		fd = socket(a.any.sa_family,
+		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		refuse(local, '-', len > 0 ? strerror(errno) : "no address");
+		(void)close(local);
+		return;
+	}
+	tune(fd, e->reply_timeout_ms);
+	p = pipe_new(e, fd);
+	p->local = local;
+	p->stage = PIPE_CONNECTING;
+	(void)snprintf(p->peer, sizeof(p->peer), "%s", ip);
+	pipe_secure(p, &e->servers);
+	check_name(p, name);
+	pipe_timer(p, e->connect_timeout_ms / 10 * 9);
+	if (connect(fd, &a.any, len) < 0 && errno != EINPROGRESS) {
+		fail(p, '-', strerror(errno));
+		return;
+	}
+	pipe_watch_net(p, EV_WRITE);
+}

@@ -1,0 +1,201 @@
+/*
+ * lockbroker-tls: the process that speaks TLS for a broker, or for one
+ * connection of the lockbroker command.  Its standard input is the socket to
+ * whoever started it.
+ *
+ *	lockbroker-tls broker
+ *	lockbroker-tls connect IP PORT NAME CA CERT KEY
+ */
+#include "config.h"
+
+#include <event2/event.h>
+#include <linux/capability.h>
+#include <openssl/err.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/timeval.h"
+#include "base/xmalloc.h"
+#include "relay/relay.h"
+#include "tls/accept.h"
+#include "tls/control.h"
+#include "tls/dial.h"
+#include "tls/engine.h"
+#include "tls/pipe.h"
+
+#define EXIT_USAGE 2
+#define CONNECT_ARGS 8
+#define CONNECT_MS 10000
+/* The broker has gone: so long for what clients have not been sent yet. */
+#define FLUSH_MS 500
+/* Handshakes between two looks at what else has come. */
+#define SHAKES_MAX 4
+
+struct event *
+engine_event(struct engine *e, int fd, short what, event_callback_fn fn,
+    void *arg, enum priority priority)
+{
+	struct event *event = event_new(e->base, fd, what, fn, arg);
+
+	if (!event || event_priority_set(event, priority) < 0)
+		abort();
+	return event;
+}
+
+/*
+ * There are keys in here: no core, no debugger, no way to more rights.  Root
+ * keeps only what reads the files of others.
+ */
+static void
+harden(void)
+{
+	struct rlimit none = { 0, 0 };
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (geteuid() != 0)
+		return;
+	memset(data, 0, sizeof(data));
+	data[0].effective = data[0].permitted = 1u << CAP_DAC_READ_SEARCH;
+	(void)syscall(SYS_capset, &head, data);
+}
+
+static void
+engine_init(struct engine *e)
+{
+	struct event_config *config = event_config_new();
+
+	memset(e, 0, sizeof(*e));
+	e->control = -1;
+	if (!config ||
+	    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) < 0 ||
+	    event_config_set_max_dispatch_interval(
+		config, NULL, SHAKES_MAX, PRIORITY_SHAKE) < 0)
+		abort();
+	e->base = event_base_new_with_config(config);
+	event_config_free(config);
+	if (!e->base || event_base_priority_init(e->base, PRIORITY_MAX) < 0)
+		abort();
+	TAILQ_INIT(&e->pipes);
+	accept_init(e);
+	e->clients_max = 1;
+}
+
+static void
+engine_fini(struct engine *e)
+{
+	struct pipe *p, *next;
+
+	accept_fini(e);
+	TAILQ_FOREACH_SAFE (p, &e->pipes, link, next)
+		pipe_free(p);
+	context_fini(&e->servers);
+	event_base_free(e->base);
+}
+
+/* Has every client been sent all? */
+static bool
+is_flushed(const struct engine *e)
+{
+	const struct pipe *p;
+
+	TAILQ_FOREACH (p, &e->pipes, link)
+		if (p->place && !p->net_shut && !p->deaf)
+			return false;
+	return true;
+}
+
+static void
+run(struct engine *e)
+{
+	if (event_base_loop(e->base, EVLOOP_ONCE) < 0)
+		abort();
+}
+
+static void
+flush(struct engine *e)
+{
+	const struct timeval tv = ms_to_timeval(FLUSH_MS);
+
+	accept_close(e);
+	(void)event_base_loopexit(e->base, &tv);
+	while (!event_base_got_exit(e->base) && !is_flushed(e))
+		run(e);
+}
+
+static int
+serve_broker(void)
+{
+	struct engine e;
+
+	engine_init(&e);
+	e.words.ca = "redis.tls_ca";
+	e.words.cert = "redis.tls_cert";
+	e.words.names = "set redis.tls_names to false";
+	e.words.broken = "-" RELAY_BROKEN;
+	e.control = STDIN_FILENO;
+	control_init(&e);
+	while (!e.over)
+		run(&e);
+	flush(&e);
+	control_fini(&e);
+	engine_fini(&e);
+	return EXIT_SUCCESS;
+}
+
+static int
+serve_command(char **argv)
+{
+	char why[CONTEXT_WHY_SIZE];
+	struct engine e;
+
+	engine_init(&e);
+	e.words.ca = "--ca";
+	e.words.cert = "--cert and --key";
+	e.words.names = "give the name it has";
+	e.words.broken = "ERR auth ";
+	e.connect_timeout_ms = CONNECT_MS;
+	e.reply_timeout_ms = 30000;
+	e.servers.names = true;
+	e.servers.ca = xstrdup(argv[5]);
+	e.servers.cert = xstrdup(argv[6]);
+	e.servers.key = xstrdup(argv[7]);
+	if (context_load(&e.servers, why))
+		dial(&e, dup(STDIN_FILENO), argv[2], (uint16_t)atoi(argv[3]),
+		    argv[4]);
+	else
+		(void)dprintf(STDIN_FILENO, "!%s\n", why);
+	/* The pipe keeps the only one. */
+	(void)close(STDIN_FILENO);
+	while (!TAILQ_EMPTY(&e.pipes))
+		run(&e);
+	engine_fini(&e);
+	return EXIT_SUCCESS;
+}
+
+int
+main(int argc, char **argv)
+{
+	harden();
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (argc == 2 && strcmp(argv[1], "broker") == 0)
+		return serve_broker();
+	if (argc == CONNECT_ARGS && strcmp(argv[1], "connect") == 0)
+		return serve_command(argv);
+	(void)fputs("lockbroker-tls: it is started by lockbrokerd and "
+		    "lockbroker\n",
+	    stderr);
+	return EXIT_USAGE;
+}
