@@ -29,10 +29,26 @@ enum config_mode {
 	CONFIG_MODE_QUORUM
 };
 
+enum config_verify {
+	CONFIG_VERIFY_NONE,
+	CONFIG_VERIFY_OPTIONAL,
+	CONFIG_VERIFY_REQUIRE
+};
+
+/* TLS at a place to listen on, which owns it. */
+struct config_tls {
+	char *certificate;
+	char *key;
+	char *client_ca; /* "": nobody */
+	enum config_verify verify;
+	bool only_1_3; /* nothing older */
+};
+
 /* One place to listen on.  Owned by struct config_listen. */
 struct config_endpoint {
 	struct address address;
 	bool proxied;  /* tcp: proxies may close for their clients */
+	struct config_tls *tls; /* NULL: plain text */
 	unsigned mode; /* permissions of a Unix socket: 0660 */
 	char *group;   /* of a Unix socket; "": the daemon's own */
 };

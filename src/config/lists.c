@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/xmalloc.h"
 #include "config/config.h"
@@ -16,10 +17,13 @@
 #include "config/values.h"
 
 #define EXPECTED_NODE "HOST:PORT, [V6]:PORT or unix:/PATH"
-#define EXPECTED_ENTRY "a mapping with either tcp or unix"
+#define EXPECTED_ENTRY "a mapping with either tcp, tls or unix"
+#define EXPECTED_HOST "HOST:PORT or [V6]:PORT"
+#define EXPECTED_FILE "a readable file"
 
 #define MODE_DEFAULT 0660
 #define GROUP_MAX 256 /* bytes */
+#define PATH_BYTES_MAX 4096
 
 static bool
 fault_value(const struct config_node *node, struct config_faults *faults,
@@ -53,6 +57,98 @@ parse_tcp(struct config_endpoint *endpoint, const char *text)
 {
 	address_fini(&endpoint->address);
 	return address_parse_tcp(&endpoint->address, text, ADDRESS_PORT_ANY);
+}
+
+/* The keys beside it may come before. */
+static struct config_tls *
+tls_of(struct config_endpoint *endpoint)
+{
+	if (endpoint->tls == NULL) {
+		endpoint->tls = xcalloc(1, sizeof(*endpoint->tls));
+		endpoint->tls->certificate = xstrdup("");
+		endpoint->tls->key = xstrdup("");
+		endpoint->tls->client_ca = xstrdup("");
+	}
+	return endpoint->tls;
+}
+
+static void
+tls_free(struct config_tls *tls)
+{
+	if (tls == NULL)
+		return;
+	free(tls->certificate);
+	free(tls->key);
+	free(tls->client_ca);
+	free(tls);
+}
+
+static const char *
+parse_tls(struct config_endpoint *endpoint, const char *text)
+{
+	(void)tls_of(endpoint);
+	return parse_tcp(endpoint, text);
+}
+
+/* Whether it is of use, the process that speaks TLS finds out. */
+static const char *
+parse_path(char **path, const char *text)
+{
+	if (strlen(text) > PATH_BYTES_MAX)
+		return "is too long";
+	if (access(text, R_OK) != 0)
+		return "can't be read";
+	free(*path);
+	*path = xstrdup(text);
+	return NULL;
+}
+
+static const char *
+parse_certificate(struct config_endpoint *endpoint, const char *text)
+{
+	return parse_path(&tls_of(endpoint)->certificate, text);
+}
+
+static const char *
+parse_key(struct config_endpoint *endpoint, const char *text)
+{
+	return parse_path(&tls_of(endpoint)->key, text);
+}
+
+static const char *
+parse_client_ca(struct config_endpoint *endpoint, const char *text)
+{
+	if (text[0] == '\0')
+		return NULL;
+	return parse_path(&tls_of(endpoint)->client_ca, text);
+}
+
+static const char *const verify_words[] = {
+	[CONFIG_VERIFY_NONE] = "none",
+	[CONFIG_VERIFY_OPTIONAL] = "optional",
+	[CONFIG_VERIFY_REQUIRE] = "require",
+};
+
+static const char *
+parse_verify(struct config_endpoint *endpoint, const char *text)
+{
+	unsigned i;
+
+	for (i = 0; i <= CONFIG_VERIFY_REQUIRE; i++)
+		if (strcmp(verify_words[i], text) == 0) {
+			tls_of(endpoint)->verify = (enum config_verify)i;
+			return NULL;
+		}
+	return "is none of these";
+}
+
+static const char *
+parse_min_version(struct config_endpoint *endpoint, const char *text)
+{
+	tls_of(endpoint)->only_1_3 = strcmp(text, "1.3") == 0;
+	return tls_of(endpoint)->only_1_3 || strcmp(text, "1.2") == 0
+		   ? NULL
+		   : "is no version that is spoken";
 }
 
 static const char *
@@ -149,25 +245,49 @@ parse_unix(struct config_endpoint *endpoint, const char *text)
 enum entry_key {
 	ENTRY_TCP,
 	ENTRY_PROXIED,
+	ENTRY_TLS,
+	ENTRY_CERTIFICATE,
+	ENTRY_KEY,
+	ENTRY_CLIENT_CA,
+	ENTRY_VERIFY,
+	ENTRY_MIN_VERSION,
 	ENTRY_UNIX,
 	ENTRY_MODE,
 	ENTRY_GROUP,
 	ENTRY_KEYS
 };
 
+/* Beside what a key may stand. */
+#define ALONE 0u
+#define TCP (1u << ENTRY_TCP)
+#define TLS (1u << ENTRY_TLS)
+#define UNIX (1u << ENTRY_UNIX)
+
 static const struct {
 	const char *name;
 	const char *(*parse)(
 	    struct config_endpoint *endpoint, const char *text);
 	const char *expected;
+	unsigned beside; /* which of these may stand beside it */
 } entry_keys[ENTRY_KEYS] = {
-	[ENTRY_TCP] = { "tcp", parse_tcp, "HOST:PORT or [V6]:PORT" },
-	[ENTRY_PROXIED] = { "proxied", parse_proxied, "true or false" },
+	[ENTRY_TCP] = { "tcp", parse_tcp, EXPECTED_HOST, ALONE },
+	[ENTRY_PROXIED] = { "proxied", parse_proxied, "true or false",
+	    TCP | TLS },
+	[ENTRY_TLS] = { "tls", parse_tls, EXPECTED_HOST, ALONE },
+	[ENTRY_CERTIFICATE] = { "certificate", parse_certificate, EXPECTED_FILE,
+	    TLS },
+	[ENTRY_KEY] = { "key", parse_key, EXPECTED_FILE, TLS },
+	[ENTRY_CLIENT_CA] = { "client_ca", parse_client_ca,
+	    EXPECTED_FILE ", or \"\"", TLS },
+	[ENTRY_VERIFY] = { "verify", parse_verify, "none, optional or require",
+	    TLS },
+	[ENTRY_MIN_VERSION] = { "min_version", parse_min_version,
+	    "\"1.2\" or \"1.3\"", TLS },
 	[ENTRY_UNIX] = { "unix", parse_unix,
-	    "an absolute path of at most 107 bytes, or \"\"" },
+	    "an absolute path of at most 107 bytes, or \"\"", ALONE },
 	[ENTRY_MODE] = { "mode", parse_mode,
-	    "3 or 4 octal digits such as \"0660\"" },
-	[ENTRY_GROUP] = { "group", parse_group, "the name of a group" },
+	    "3 or 4 octal digits such as \"0660\"", UNIX },
+	[ENTRY_GROUP] = { "group", parse_group, "the name of a group", UNIX },
 };
 
 /*
@@ -190,7 +310,8 @@ entry_take(struct entry *entry, struct config_endpoint *endpoint,
 		key++;
 	if (key == ENTRY_KEYS) {
 		config_node_fault_key(node, faults,
-		    "unknown key, expected tcp, proxied, unix, mode or group");
+		    "unknown key, expected tcp, tls or unix, or one of the "
+		    "keys beside them");
 		return false;
 	}
 	entry->at[key] = node;
@@ -201,32 +322,69 @@ entry_take(struct entry *entry, struct config_endpoint *endpoint,
 	       fault_value(node, faults, why, entry_keys[key].expected);
 }
 
-static bool
-fault_pair(const struct config_node *node, struct config_faults *faults,
-    const char *text)
+/* The key that says what the item is about; ENTRY_KEYS: none does. */
+static enum entry_key
+entry_main(const struct entry *entry)
 {
-	if (node != NULL)
-		config_node_fault_key(node, faults, "given%s", text);
-	return node == NULL;
+	static const enum entry_key mains[] = { ENTRY_TCP, ENTRY_TLS,
+		ENTRY_UNIX };
+
+	for (size_t i = 0; i < sizeof(mains) / sizeof(mains[0]); i++)
+		if (entry->at[mains[i]] != NULL)
+			return mains[i];
+	return ENTRY_KEYS;
 }
 
 /* Which keys may stand together. */
 static bool
 entry_check(const struct entry *entry, struct config_faults *faults)
 {
-	bool ok;
+	enum entry_key main_key = entry_main(entry);
+	bool ok = true;
 
-	if (entry->at[ENTRY_TCP] == NULL)
-		return fault_pair(entry->at[ENTRY_PROXIED], faults,
-		    ", expected only beside tcp");
-	ok = fault_pair(entry->at[ENTRY_UNIX], faults,
-	    " beside tcp, expected " EXPECTED_ENTRY);
-	ok = fault_pair(entry->at[ENTRY_MODE], faults,
-		 " beside tcp, expected only beside unix") &&
-	     ok;
-	return fault_pair(entry->at[ENTRY_GROUP], faults,
-		   " beside tcp, expected only beside unix") &&
-	       ok;
+	for (size_t i = 0; main_key != ENTRY_KEYS && i < ENTRY_KEYS; i++) {
+		if (entry->at[i] == NULL || i == main_key ||
+		    (entry_keys[i].beside & 1u << main_key) != 0)
+			continue;
+		config_node_fault_key(entry->at[i], faults,
+		    "given beside %s, expected %s", entry_keys[main_key].name,
+		    entry_keys[i].beside == 0	   ? EXPECTED_ENTRY
+		    : entry_keys[i].beside == UNIX ? "only beside unix"
+		    : entry_keys[i].beside == TLS  ? "only beside tls"
+						   : "only beside tcp or tls");
+		ok = false;
+	}
+	return ok;
+}
+
+/* What TLS can't do without. */
+static bool
+tls_check(const struct entry *entry, const struct config_endpoint *endpoint,
+    struct config_faults *faults)
+{
+	const struct config_node *tls = entry->at[ENTRY_TLS];
+	const struct config_node *verify = entry->at[ENTRY_VERIFY];
+
+	if (tls == NULL)
+		return true;
+#ifndef HAVE_TLS
+	config_node_fault_key(
+	    tls, faults, "this build is without TLS, expected tcp or unix");
+	return false;
+#endif
+	if (entry->at[ENTRY_CERTIFICATE] == NULL ||
+	    entry->at[ENTRY_KEY] == NULL) {
+		config_node_fault_key(tls, faults,
+		    "has no certificate or no key, expected both beside it");
+		return false;
+	}
+	if (endpoint->tls->verify == CONFIG_VERIFY_NONE ||
+	    endpoint->tls->client_ca[0] != '\0')
+		return true;
+	config_node_fault_key(verify, faults,
+	    "given without client_ca, expected the file of those who vouch "
+	    "for clients");
+	return false;
 }
 
 /* Reads one item; false when it has faults.  May give no address at all. */
@@ -240,12 +398,13 @@ endpoint_read(struct config_endpoint *endpoint, const struct config_node *item,
 
 	for (n = item->first; n != NULL; n = n->next)
 		ok = entry_take(&entry, endpoint, n, faults) && ok;
-	if (ok && entry.at[ENTRY_TCP] == NULL && entry.at[ENTRY_UNIX] == NULL) {
+	if (ok && entry_main(&entry) == ENTRY_KEYS) {
 		config_node_fault(item, faults,
-		    "has neither tcp nor unix, expected " EXPECTED_ENTRY);
+		    "has neither tcp, tls nor unix, expected " EXPECTED_ENTRY);
 		return false;
 	}
-	return entry_check(&entry, faults) && ok;
+	return entry_check(&entry, faults) && ok &&
+	       tls_check(&entry, endpoint, faults);
 }
 
 static void
@@ -253,6 +412,7 @@ endpoint_fini(struct config_endpoint *endpoint)
 {
 	address_fini(&endpoint->address);
 	free(endpoint->group);
+	tls_free(endpoint->tls);
 }
 
 /* The same port twice can't be bound; port 0 is another one each time. */
@@ -323,6 +483,28 @@ listen_parse(
 }
 
 static void
+path_dump(const char *key, const char *path, FILE *out)
+{
+	fprintf(out, "    %s: ", key);
+	config_value_write_quoted(path, out);
+	fputc('\n', out);
+}
+
+static void
+tls_dump(const struct config_endpoint *e, FILE *out)
+{
+	char text[ADDRESS_SIZE];
+
+	fprintf(out, "  - tls: \"%s\"\n    proxied: %s\n",
+	    address_format(&e->address, text), e->proxied ? "true" : "false");
+	path_dump("certificate", e->tls->certificate, out);
+	path_dump("key", e->tls->key, out);
+	path_dump("client_ca", e->tls->client_ca, out);
+	fprintf(out, "    verify: %s\n    min_version: \"%s\"\n",
+	    verify_words[e->tls->verify], e->tls->only_1_3 ? "1.3" : "1.2");
+}
+
+static void
 listen_dump(const void *slot, FILE *out)
 {
 	const struct config_listen *listen = slot;
@@ -333,6 +515,10 @@ listen_dump(const void *slot, FILE *out)
 	for (i = 0; i < listen->n; i++) {
 		const struct config_endpoint *e = &listen->v[i];
 
+		if (e->tls != NULL) {
+			tls_dump(e, out);
+			continue;
+		}
 		if (e->address.path == NULL) {
 			fprintf(out, "  - tcp: \"%s\"\n    proxied: %s\n",
 			    address_format(&e->address, text),
@@ -348,6 +534,17 @@ listen_dump(const void *slot, FILE *out)
 }
 
 static bool
+tls_same(const struct config_tls *a, const struct config_tls *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	return strcmp(a->certificate, b->certificate) == 0 &&
+	       strcmp(a->key, b->key) == 0 &&
+	       strcmp(a->client_ca, b->client_ca) == 0 &&
+	       a->verify == b->verify && a->only_1_3 == b->only_1_3;
+}
+
+static bool
 listen_same(const void *a, const void *b)
 {
 	const struct config_listen *la = a;
@@ -359,6 +556,7 @@ listen_same(const void *a, const void *b)
 	for (i = 0; i < la->n; i++)
 		if (!address_same(&la->v[i].address, &lb->v[i].address) ||
 		    la->v[i].proxied != lb->v[i].proxied ||
+		    !tls_same(la->v[i].tls, lb->v[i].tls) ||
 		    la->v[i].mode != lb->v[i].mode ||
 		    strcmp(la->v[i].group, lb->v[i].group) != 0)
 			return false;
@@ -367,7 +565,7 @@ listen_same(const void *a, const void *b)
 
 const struct config_type config_type_LISTEN = {
 	.is_list = true,
-	.expected = "a list of mappings, each with either tcp or unix",
+	.expected = "a list of mappings, each with either tcp, tls or unix",
 	.parse_list = listen_parse,
 	.dump = listen_dump,
 	.same = listen_same,

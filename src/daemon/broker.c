@@ -23,6 +23,7 @@
 #include "daemon/broker.h"
 #include "daemon/identity.h"
 #include "daemon/promise.h"
+#include "daemon/tls.h"
 
 /* Effects. */
 
@@ -293,7 +294,7 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	struct client *client = conn_data(c);
 
 	ev.u.gone.session = client->session;
-	ev.u.gone.orderly = orderly;
+	ev.u.gone.orderly = orderly && !conn_is_unsigned(c);
 	ev.u.gone.quit = client->quit;
 	free(client);
 	conn_set_data(c, NULL);
@@ -415,6 +416,7 @@ accept_when_ready(struct broker *b)
 		return;
 	b->accept_ms = 0;
 	front_hold_back(b->front, false);
+	tls_accept(b);
 }
 
 bool
@@ -455,8 +457,6 @@ broker_turn(struct broker *b)
 }
 
 /* Life. */
-
-static const struct relay_handler relay_handler = { NULL, NULL };
 
 /*
  * Fences that are drawn with a lease: a name passes on here so often while
@@ -509,22 +509,6 @@ node_texts(const struct config_nodes *nodes)
 	return v;
 }
 
-/* Starts the process that speaks TLS, if there is something to speak. */
-static bool
-tls_begin(struct broker *b, char why[RELAY_WHY_SIZE])
-{
-	const struct config *config = b->config;
-
-	if (!config->redis.tls)
-		return true;
-	b->relay = relay_new(b->base, &relay_handler, b, why);
-	if (b->relay == NULL)
-		return false;
-	relay_limits(
-	    b->relay, config->limits.clients, config->limits.unreachable_ms);
-	return redis_tls(b->relay, config, why);
-}
-
 struct broker *
 broker_new(struct event_base *base, const struct config *config)
 {
@@ -532,7 +516,7 @@ broker_new(struct event_base *base, const struct config *config)
 	struct core_config core_config;
 	const char **nodes = NULL;
 	uint64_t random[4];
-	char why[RELAY_WHY_SIZE];
+	char why[256];
 
 	draw(random, sizeof(random));
 	hash_seed(random[0], random[1]);
@@ -566,13 +550,13 @@ broker_new(struct event_base *base, const struct config *config)
 		broker_free(b);
 		return NULL;
 	}
-	if (!tls_begin(b, why)) {
-		LOG(ERROR, "tls-failed", LOG_S("why", why));
+	if (!tls_begin(b)) {
 		broker_free(b);
 		return NULL;
 	}
-	b->redis = redis_new(base, config, b->relay, config->broker.name,
-	    random[0], &redis_handler, b, why, sizeof(why));
+	b->redis = redis_new(base, config, config->redis.tls ? b->relay : NULL,
+	    config->broker.name, random[0], &redis_handler, b, why,
+	    sizeof(why));
 	if (b->redis != NULL)
 		return b;
 	LOG(ERROR, "redis-impossible", LOG_S("why", why));
@@ -609,13 +593,17 @@ broker_free(struct broker *b)
 }
 
 static bool
-listen_one(struct broker *b, const struct config_endpoint *e, struct buf *why)
+listen_one(struct broker *b, size_t number, struct buf *why)
 {
+	const struct config_endpoint *e = &b->config->listen.v[number];
 	const struct address *a = &e->address;
 
 	if (a->path != NULL)
 		return front_listen_unix(
 		    b->front, a->path, e->mode, e->group, why);
+	if (e->tls != NULL)
+		return front_listen_place(
+		    b->front, a->host, a->port, (unsigned)number, why);
 	return front_listen_tcp(b->front, a->host, a->port, e->proxied, why);
 }
 
@@ -635,7 +623,8 @@ broker_listen(struct broker *b, int first, size_t n)
 	for (i = 0; ok && i < n; i++)
 		ok = front_listen_fd(b->front, first + (int)i, &why);
 	for (i = 0; ok && i < listen->n; i++)
-		ok = listen_one(b, &listen->v[i], &why);
+		ok = listen_one(b, i, &why);
+	ok = ok && tls_listen(b, &why);
 	if (ok && front_listeners(b->front) == 0) {
 		buf_adds(&why, "nothing to listen on: give `listen` an address"
 			       " or start the socket unit");
@@ -645,6 +634,8 @@ broker_listen(struct broker *b, int first, size_t n)
 		LOG(ERROR, "listen-failed",
 		    LOG_B("why", buf_data(&why), buf_len(&why)));
 	buf_fini(&why);
+	if (ok && b->accept_ms == 0)
+		tls_accept(b);
 	if (ok)
 		redis_start(b->redis);
 	return ok;
@@ -657,11 +648,7 @@ broker_reload(struct broker *b, const struct config *config)
 	    config->log.level == LOG_LEVEL_DEBUG);
 	front_set_limits(b->front, &config->limits);
 	identity_load(b->identity, config->users);
-	if (b->relay == NULL)
-		return;
-	relay_limits(
-	    b->relay, config->limits.clients, config->limits.unreachable_ms);
-	relay_reload(b->relay);
+	tls_reload(b);
 }
 
 void
@@ -670,6 +657,7 @@ broker_stop(struct broker *b)
 	struct core_event ev = { .kind = CORE_STOP };
 
 	front_stop_listening(b->front);
+	tls_stop_listening(b);
 	bridge_step(b, &ev);
 }
 

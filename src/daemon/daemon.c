@@ -27,6 +27,7 @@
 #include "daemon/loop.h"
 #include "daemon/notify.h"
 #include "daemon/settings.h"
+#include "daemon/tls.h"
 #include "redis/probe.h"
 
 #define EXIT_USAGE 2
@@ -165,8 +166,9 @@ serve(struct config *config, const char *file)
 	life = lifecycle_new(base, broker, config, file, &notify);
 	if (broker && broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))
 		status = run(broker, base, life);
-	lifecycle_free(life);
+	/* Signals are still caught while the broker says its last words. */
 	broker_free(broker);
+	lifecycle_free(life);
 	event_base_free(base);
 	notify_fini(&notify);
 	return status;
@@ -186,6 +188,8 @@ act(const struct args *args)
 	else if (args->probe)
 		status =
 		    probe_run(&config, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
+	else if (!tls_check(&config, args->file, stderr))
+		status = EXIT_USAGE;
 	else if (args->test)
 		config_tell_idle(&config, stderr);
 	else

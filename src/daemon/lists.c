@@ -245,6 +245,7 @@ struct sources {
 	struct core_gauges gauges;
 	struct redis_stats redis;
 	const struct identity_stats *identity;
+	struct relay_stats tls;
 	uint64_t clients, uptime_s;
 };
 
@@ -276,6 +277,10 @@ struct sources {
 	STATISTIC("redis_operations_total", s->redis.ops) \
 	STATISTIC("redis_unknown_total", s->redis.unknown) \
 	STATISTIC("redis_script_loads_total", s->redis.reloads) \
+	STATISTIC("tls_handshakes_total", s->tls.handshakes_total) \
+	STATISTIC("tls_failed_total", s->tls.failed_total) \
+	STATISTIC("tls_restarts_total", s->tls.restarts_total) \
+	STATISTIC("tls_certificate_not_after_seconds", (uint64_t)s->tls.until) \
 	STATISTIC("grants_ready", s->gauges.ready) \
 	STATISTIC("grants_ready_in_ms", (uint64_t)s->gauges.grace_ms) \
 	STATISTIC("auth_ok_total", s->identity->auth_ok) \
@@ -298,6 +303,9 @@ handle_stats(struct broker *b, struct conn *c, const struct request *r)
 	core_gauges(b->core, at_ms, &s->gauges);
 	redis_stats(b->redis, &s->redis);
 	s->identity = identity_stats(b->identity);
+	memset(&s->tls, 0, sizeof(s->tls));
+	if (b->relay != NULL)
+		relay_stats(b->relay, &s->tls);
 	s->clients = front_count(b->front);
 	s->uptime_s = (uint64_t)(at_ms - b->start_ms) / 1000;
 #define STATISTIC(name, value) protocol->row_number(&b->rows, name, value), n++;

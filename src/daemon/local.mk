@@ -21,7 +21,9 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/promise.c \
 	src/daemon/promise.h \
 	src/daemon/settings.c \
-	src/daemon/settings.h
+	src/daemon/settings.h \
+	src/daemon/tls.c \
+	src/daemon/tls.h
 
 sbin_PROGRAMS += lockbrokerd
 lockbrokerd_SOURCES = src/main.c

@@ -34,6 +34,33 @@ input_bytes_max(const struct conn *c)
 	return c->front->limits.line + FRONT_READ_BYTES;
 }
 
+/* What poll() says about the end: POLLERR, POLLRDHUP, POLLHUP. */
+static short
+conn_poll(const struct conn *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+	short seen = poll(&p, 1, 0) > 0 ? p.revents : 0;
+
+	/* A TLS process closes both directions at once only after a reset. */
+	return c->relayed && (seen & POLLHUP) ? seen | POLLERR : seen;
+}
+
+/* The end of the stream; false: it is that of the connection. */
+static bool
+conn_ended(struct conn *c)
+{
+	if (c->relayed) {
+		/* What there is to know of it was told before. */
+		c->front->look(c->front->look_arg);
+		if (conn_poll(c) & POLLERR) {
+			front_end(c, CONN_END_DEAD);
+			return false;
+		}
+	}
+	c->eof = true;
+	return true;
+}
+
 static void
 conn_read(struct conn *c)
 {
@@ -54,20 +81,11 @@ conn_read(struct conn *c)
 			front_end(c, CONN_END_DEAD);
 		return;
 	}
-	if (n == 0)
-		c->eof = true;
+	if (n == 0 && !conn_ended(c))
+		return;
 	buf_add(&c->in, c->front->scratch, (size_t)n);
 	c->full = buf_len(&c->in) >= max;
 	front_ready(c);
-}
-
-/* What poll() says about the end: POLLERR, POLLRDHUP, POLLHUP. */
-static short
-conn_poll(const struct conn *c)
-{
-	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
-
-	return poll(&p, 1, 0) > 0 ? p.revents : 0;
 }
 
 /* Something happened to a connection that is not being read. */
@@ -140,11 +158,10 @@ conn_arm(struct conn *c)
 		front_end(c, CONN_END_DEAD);
 }
 
-struct conn *
-conn_new(struct front *f, int fd, bool tcp)
+static struct conn *
+conn_make(struct front *f, int fd, bool tcp)
 {
 	struct conn *c = xcalloc(1, sizeof(*c));
-	bool admin;
 
 	c->id = ++f->next_id;
 	c->front = f;
@@ -154,6 +171,34 @@ conn_new(struct front *f, int fd, bool tcp)
 	buf_init(&c->in);
 	buf_init(&c->out);
 	LIST_INIT(&c->pending);
+	return c;
+}
+
+struct conn *
+conn_new_relayed(struct front *f, const struct front_relayed *client)
+{
+	struct conn *c = conn_make(f, client->fd, true);
+	unsigned i;
+
+	c->relayed = true;
+	c->relay = client->id;
+	c->proxied = client->proxied;
+	c->uid = -1;
+	c->peer = xstrdup(client->peer);
+	c->nnames = client->nnames;
+	if (c->nnames > 0)
+		c->names = xcalloc(c->nnames, sizeof(*c->names));
+	for (i = 0; i < c->nnames; i++)
+		c->names[i] = xstrdup(client->names[i]);
+	return c;
+}
+
+struct conn *
+conn_new(struct front *f, int fd, bool tcp)
+{
+	struct conn *c = conn_make(f, fd, tcp);
+	bool admin;
+
 	if (tcp) {
 		sockopt_client(fd, f->limits.unreachable_ms);
 		c->peer = sockopt_peer_tcp(fd);
@@ -168,6 +213,8 @@ conn_new(struct front *f, int fd, bool tcp)
 void
 conn_free(struct conn *c)
 {
+	unsigned i;
+
 	conn_forget(c);
 	heartbeat_forget(c);
 	output_forget(c);
@@ -176,6 +223,9 @@ conn_free(struct conn *c)
 	(void)close(c->fd);
 	buf_fini(&c->in);
 	buf_fini(&c->out);
+	for (i = 0; i < c->nnames; i++)
+		free(c->names[i]);
+	free(c->names);
 	free(c->peer);
 	free(c);
 }
@@ -209,7 +259,10 @@ conn_frame_done(struct conn *c)
 static bool
 conn_unheard(struct conn *c)
 {
-	if (errno != EPIPE || (!c->eof && !(conn_poll(c) & POLLRDHUP)))
+	short seen = c->eof ? 0 : conn_poll(c);
+
+	if (errno != EPIPE || (!c->eof && !(seen & POLLRDHUP)) ||
+	    (c->relayed && (seen & POLLERR)))
 		return false;
 	c->deaf = true;
 	c->stuck = false;
@@ -297,6 +350,19 @@ bool
 conn_is_proxied(const struct conn *c)
 {
 	return c->proxied;
+}
+
+bool
+conn_is_unsigned(const struct conn *c)
+{
+	return c->unsigned_end;
+}
+
+const char *const *
+conn_names(const struct conn *c, unsigned *n)
+{
+	*n = c->nnames;
+	return (const char *const *)c->names;
 }
 
 bool

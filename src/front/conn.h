@@ -71,14 +71,19 @@ struct conn {
 	uint64_t id;
 	struct front *front;
 	const struct wire_protocol *protocol;
-	void *data;    /* the handler's */
-	char *peer;    /* owned */
-	int64_t uid;   /* of the peer; -1: not known */
-	int fd;	       /* owned */
-	uint8_t stage; /* enum conn_stage */
-	uint8_t end;   /* enum conn_end */
+	void *data;   /* the handler's */
+	char *peer;   /* owned */
+	char **names; /* owned: what its certificate vouches for; or NULL */
+	unsigned nnames;
+	uint64_t relay; /* its number there, if relayed */
+	int64_t uid;	/* of the peer; -1: not known */
+	int fd;		/* owned */
+	uint8_t stage;	/* enum conn_stage */
+	uint8_t end;	/* enum conn_end */
 	bool tcp : 1;
-	bool proxied : 1; /* the peer is a proxy */
+	bool relayed : 1;      /* a TLS process is at the other end of fd */
+	bool unsigned_end : 1; /* it may not be the client that ended it */
+	bool proxied : 1;      /* the peer is a proxy */
 	bool admin : 1;
 	bool opened : 1;  /* the handler knows it */
 	bool spoke : 1;	  /* a first line came */
@@ -120,12 +125,16 @@ struct conn {
 	TAILQ_ENTRY(conn) timed_link;
 	TAILQ_ENTRY(conn) unread_link; /* where counted > 0 */
 	struct table_link by_id;
+	struct table_link by_relay; /* if relayed */
 };
 
 TAILQ_HEAD(conn_list, conn);
 
 /* Takes over a connected, non-blocking socket.  fd is closed by conn_free. */
 struct conn *conn_new(struct front *f, int fd, bool tcp);
+/* The same for one that a TLS process has shaken hands with. */
+struct conn *conn_new_relayed(
+    struct front *f, const struct front_relayed *client);
 void conn_free(struct conn *c);
 
 /* Has libevent watch for what is of interest now, and nothing else. */

@@ -86,6 +86,7 @@ front_new(struct event_base *base, const struct client_limits *limits,
 	TAILQ_INIT(&f->unread);
 	table_init(&f->conns, id_of);
 	pending_init(f);
+	relayed_init(f);
 	timeouts_init(f);
 	heartbeat_init(f);
 	listeners_init(f);
@@ -160,10 +161,12 @@ front_free(struct front *f)
 	}
 	for (c = front_first(f, &walk); c; c = front_next(&walk)) {
 		table_remove(&f->conns, &c->by_id);
+		relayed_forget(c);
 		front_drop(c);
 	}
 	table_fini(&f->conns);
 	pending_fini(f);
+	relayed_fini(f);
 	timeouts_fini(f);
 	heartbeat_fini(f);
 	event_free(f->wake);
@@ -182,7 +185,7 @@ front_set_limits(struct front *f, const struct client_limits *limits)
 
 	f->limits = *limits;
 	for (c = front_first(f, &walk); c; c = front_next(&walk))
-		if (c->tcp && !same)
+		if (c->tcp && !c->relayed && !same)
 			sockopt_client(c->fd, limits->unreachable_ms);
 	timeouts_changed(f);
 }
@@ -194,11 +197,10 @@ front_has_room(const struct front *f)
 }
 
 void
-front_accepted(struct front *f, int fd, bool tcp, bool proxied)
+front_admit(struct conn *c)
 {
-	struct conn *c = conn_new(f, fd, tcp);
+	struct front *f = c->front;
 
-	c->proxied = proxied;
 	table_add(&f->conns, &c->by_id);
 	f->nlive++;
 	timeouts_set(c, TIMEOUT_SILENT);
@@ -207,9 +209,24 @@ front_accepted(struct front *f, int fd, bool tcp, bool proxied)
 }
 
 void
-front_rejected(struct front *f, int fd, bool tcp)
+front_accepted(struct front *f, int fd, bool tcp, bool proxied)
 {
 	struct conn *c = conn_new(f, fd, tcp);
+
+	c->proxied = proxied;
+	front_admit(c);
+}
+
+void
+front_rejected(struct front *f, int fd, bool tcp)
+{
+	front_reject(conn_new(f, fd, tcp));
+}
+
+void
+front_reject(struct conn *c)
+{
+	struct front *f = c->front;
 
 	c->stage = CONN_FLUSHING;
 	f->nflushing++;
@@ -278,6 +295,7 @@ front_gone(struct conn *c, bool orderly)
 
 	f->handler->gone(f->arg, c, orderly);
 	table_remove(&f->conns, &c->by_id);
+	relayed_forget(c);
 	f->nlive--;
 	timeouts_remove(c);
 	heartbeat_forget(c);
@@ -302,6 +320,22 @@ front_may_hand(const struct conn *c)
 	return !c->quit && !c->end && !conn_behind(c);
 }
 
+/* Does it begin with a TLS handshake, where nobody speaks TLS? */
+static bool
+front_meets_tls(struct conn *c)
+{
+	const char *data = buf_data(&c->in);
+
+	if (c->spoke || c->relayed || buf_len(&c->in) < 2 || data[0] != 0x16 ||
+	    data[1] != 3)
+		return false;
+	if (front_is_news(&c->front->tls_ms))
+		LOG(NOTICE, "tls-on-plain-port", LOG_S("peer", c->peer),
+		    LOG_S("advice", "`tls:` in `listen` has ports for TLS"));
+	front_end(c, CONN_END_REFUSED);
+	return true;
+}
+
 /* Hands out one request; false when none has come whole. */
 static bool
 front_hand(struct conn *c)
@@ -310,6 +344,8 @@ front_hand(struct conn *c)
 	enum err_code code = ERR_NONE;
 	struct wire_frame frame;
 
+	if (front_meets_tls(c))
+		return false;
 	buf_clear(&f->why);
 	switch (conn_frame(c, &frame, &code, &f->why)) {
 	case FRAME_REFUSED:

@@ -93,9 +93,40 @@ bool front_listen_tcp(struct front *f, const char *host, uint16_t port,
 /* group: "" for the process' own. */
 bool front_listen_unix(struct front *f, const char *path, unsigned mode,
     const char *group, struct buf *why) __attribute__((warn_unused_result));
+/*
+ * The same as front_listen_tcp(), but somebody else accepts there, who is found
+ * with front_places() and has this number for it, and whose clients come with
+ * front_relayed().
+ */
+bool front_listen_place(struct front *f, const char *host, uint16_t port,
+    unsigned place, struct buf *why) __attribute__((warn_unused_result));
+/* False if fn was for one of them; the descriptor stays the front's. */
+bool front_places(
+    struct front *f, bool (*fn)(void *arg, unsigned place, int fd), void *arg)
+    __attribute__((warn_unused_result));
+
 /* Takes over a listening socket; it is closed on failure, too. */
 bool front_listen_fd(struct front *f, int fd, struct buf *why)
     __attribute__((warn_unused_result));
+/* A client that a TLS process has shaken hands with.  Copied but for fd. */
+struct front_relayed {
+	uint64_t id; /* its number there */
+	int fd;	     /* taken over */
+	bool proxied;
+	const char *peer;
+	const char *const *names; /* of its certificate */
+	unsigned nnames;
+};
+
+/*
+ * look: takes in what that process has told, before an end is judged.  How a
+ * client has ended it tells with front_relayed_ended(): behind bytes that
+ * nobody reads yet, or in a way that anybody in the network can bring about.
+ */
+void front_set_look(struct front *f, void (*look)(void *arg), void *arg);
+void front_relayed(struct front *f, const struct front_relayed *client);
+void front_relayed_ended(struct front *f, uint64_t id, bool behind);
+
 unsigned front_listeners(const struct front *f);
 
 /*
@@ -139,6 +170,10 @@ size_t conn_groups(const struct conn *c, gid_t *gids, size_t max);
 const char *conn_peer(const struct conn *c); /* 10.0.0.7:5512 or pid:4711 */
 bool conn_is_tcp(const struct conn *c);
 bool conn_is_proxied(const struct conn *c);
+/* Over TLS: it ended without saying so, as if somebody had cut it off. */
+bool conn_is_unsigned(const struct conn *c);
+/* The names that its certificate vouches for: CN=..., DNS:..., URI:... */
+const char *const *conn_names(const struct conn *c, unsigned *n);
 /* At a Unix socket, and root or of the broker's own user. */
 bool conn_is_admin(const struct conn *c);
 void *conn_data(const struct conn *c);

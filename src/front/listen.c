@@ -47,10 +47,24 @@ socket_new(int family)
 	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
+/* How clients of a place are taken. */
+struct treatment {
+	bool proxied;
+	int place; /* somebody else accepts there; -1: we do */
+};
+
+static void
+treat(struct listener *l, const struct treatment *as)
+{
+	listener_set_proxied(l, as->proxied);
+	if (as->place >= 0)
+		listener_set_place(l, (unsigned)as->place);
+}
+
 /* An address that a passed socket listens on already is fine as it is. */
 static bool
-listen_at(
-    struct front *f, const struct addrinfo *ai, bool proxied, struct buf *why)
+listen_at(struct front *f, const struct addrinfo *ai,
+    const struct treatment *as, struct buf *why)
 {
 	struct sockaddr_storage sa;
 	const int one = 1;
@@ -64,7 +78,7 @@ listen_at(
 	there = listener_find(f, name);
 	free(name);
 	if (there != NULL) {
-		listener_set_proxied(there, proxied);
+		treat(there, as);
 		return true;
 	}
 	fd = socket_new(ai->ai_family);
@@ -78,14 +92,14 @@ listen_at(
 		return false;
 	}
 	there = listener_add(f, fd, true, socket_name(fd), NULL);
-	listener_set_proxied(there, proxied);
+	treat(there, as);
 	return true;
 }
 
 /* A name may stand for several addresses; one that works is enough. */
 static bool
-listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
-    struct buf *why)
+listen_host(struct front *f, const char *host, uint16_t port,
+    const struct treatment *as, struct buf *why)
 {
 	struct addrinfo hints, *list, *ai;
 	struct buf each;
@@ -105,7 +119,7 @@ listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
 	buf_init(&each);
 	for (ai = list; ai; ai = ai->ai_next) {
 		buf_clear(&each);
-		if (listen_at(f, ai, proxied, &each))
+		if (listen_at(f, ai, as, &each))
 			ok = true;
 	}
 	if (!ok)
@@ -115,15 +129,15 @@ listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
 	return ok;
 }
 
-bool
-front_listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
-    struct buf *why)
+static bool
+listen_tcp(struct front *f, const char *host, uint16_t port,
+    const struct treatment *as, struct buf *why)
 {
 	struct buf inner;
 	bool ok;
 
 	buf_init(&inner);
-	ok = listen_tcp(f, host, port, proxied, &inner);
+	ok = listen_host(f, host, port, as, &inner);
 	if (!ok) {
 		buf_addf(why, strchr(host, ':') ? "[%s]:%u: " : "%s:%u: ", host,
 		    (unsigned)port);
@@ -131,6 +145,24 @@ front_listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
 	}
 	buf_fini(&inner);
 	return ok;
+}
+
+bool
+front_listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
+    struct buf *why)
+{
+	const struct treatment as = { proxied, -1 };
+
+	return listen_tcp(f, host, port, &as, why);
+}
+
+bool
+front_listen_place(struct front *f, const char *host, uint16_t port,
+    unsigned place, struct buf *why)
+{
+	const struct treatment as = { false, (int)place };
+
+	return listen_tcp(f, host, port, &as, why);
 }
 
 /* Removes a socket that nobody listens on any more, and nothing else. */

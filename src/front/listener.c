@@ -37,6 +37,7 @@ struct listener {
 	int fd;
 	bool tcp;
 	bool proxied;
+	int place;  /* somebody else accepts there; -1: we do */
 	char *name; /* owned; as the log has it */
 	char *path; /* owned; to be unlinked, or NULL */
 	dev_t dev;  /* of path, so that only our own is unlinked */
@@ -65,12 +66,12 @@ accept_again(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	LIST_FOREACH (l, &f->listeners, link)
-		(void)event_add(l->event, NULL);
+		if (l->place < 0)
+			(void)event_add(l->event, NULL);
 }
 
-/* Is it to be said in the log, or has it been, for this spell? */
-static bool
-is_news(int64_t *last_ms)
+bool
+front_is_news(int64_t *last_ms)
 {
 	int64_t now = now_awake_ms();
 	bool news = *last_ms == 0 || now - *last_ms >= SPELL_MS;
@@ -95,7 +96,7 @@ accept_exhausted(struct listener *l, int err)
 	struct front *f = l->front;
 	int fd;
 
-	if (is_news(&f->exhausted_ms))
+	if (front_is_news(&f->exhausted_ms))
 		LOG(WARNING, "descriptors-exhausted",
 		    LOG_S("error", strerror(err)), LOG_N("clients", f->nlive));
 	accept_later(f);
@@ -112,6 +113,17 @@ accept_exhausted(struct listener *l, int err)
 	reserve(f);
 }
 
+bool
+front_room(struct front *f)
+{
+	bool room = front_has_room(f);
+
+	if (!room && front_is_news(&f->crowded_ms))
+		LOG(WARNING, "clients-exhausted",
+		    LOG_N("limit", f->limits.clients));
+	return room;
+}
+
 /* False where it is one too many. */
 static bool
 accept_one(struct listener *l, int fd)
@@ -119,13 +131,10 @@ accept_one(struct listener *l, int fd)
 	struct front *f = l->front;
 
 	reserve(f);
-	if (front_has_room(f)) {
+	if (front_room(f)) {
 		front_accepted(f, fd, l->tcp, l->proxied);
 		return true;
 	}
-	if (is_news(&f->crowded_ms))
-		LOG(WARNING, "clients-exhausted",
-		    LOG_N("limit", f->limits.clients));
 	front_rejected(f, fd, l->tcp);
 	return false;
 }
@@ -193,7 +202,7 @@ front_hold_back(struct front *f, bool hold)
 
 	f->held_back = hold;
 	LIST_FOREACH (l, &f->listeners, link) {
-		if (hold)
+		if (hold || l->place >= 0)
 			(void)event_del(l->event);
 		else
 			(void)event_add(l->event, NULL);
@@ -236,6 +245,25 @@ listener_find(const struct front *f, const char *name)
 }
 
 void
+listener_set_place(struct listener *l, unsigned place)
+{
+	l->place = (int)place;
+	(void)event_del(l->event);
+}
+
+bool
+front_places(
+    struct front *f, bool (*fn)(void *arg, unsigned place, int fd), void *arg)
+{
+	struct listener *l;
+
+	LIST_FOREACH (l, &f->listeners, link)
+		if (l->place >= 0 && !fn(arg, (unsigned)l->place, l->fd))
+			return false;
+	return true;
+}
+
+void
 listener_set_proxied(struct listener *l, bool proxied)
 {
 	l->proxied = proxied;
@@ -252,6 +280,7 @@ listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 	l->tcp = tcp;
 	l->name = name;
 	l->path = path;
+	l->place = -1;
 	if (path && lstat(path, &st) == 0) {
 		l->dev = st.st_dev;
 		l->ino = st.st_ino;

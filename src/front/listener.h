@@ -19,6 +19,9 @@ struct listener *listener_add(
 /* The one with this name, or NULL. */
 struct listener *listener_find(const struct front *f, const char *name);
 
+/* Somebody else accepts there, who has this number for it. */
+void listener_set_place(struct listener *l, unsigned place);
+
 /* Whoever comes to it from now on is a proxy, or not. */
 void listener_set_proxied(struct listener *l, bool proxied);
 

@@ -37,6 +37,9 @@ struct front {
 	struct client_limits limits;
 
 	struct table conns;	  /* by id: LIVE */
+	struct table relayed;	  /* by their number there: the same */
+	void (*look)(void *arg);  /* takes in what a TLS process tells */
+	void *look_arg;
 	struct table by_ref;	  /* what is deferred and tagged */
 	struct table by_tag;	  /* the same */
 	struct conn_list ready;	  /* something is to be handed out */
@@ -68,6 +71,7 @@ struct front {
 	bool held_back; /* nobody is accepted yet */
 	int64_t exhausted_ms; /* when descriptors last were; 0: never */
 	int64_t crowded_ms;   /* when limits.clients last was; 0: never */
+	int64_t tls_ms;	      /* when TLS last came where it can't; 0: never */
 
 	struct buf why;	 /* scratch of the gate */
 	struct buf text; /* scratch of conn_refuse() */
@@ -76,9 +80,15 @@ struct front {
 
 /* A new client, or one too many; the socket is taken over. */
 void front_accepted(struct front *f, int fd, bool tcp, bool proxied);
+void front_admit(struct conn *c);
+void front_reject(struct conn *c);
 void front_rejected(struct front *f, int fd, bool tcp);
 
-/* May another client come in? */
+/* Is it to be said in the log, or has it been, for this spell? */
+bool front_is_news(int64_t *last_ms);
+
+/* May another client come in?  front_room() says so in the log, if not. */
+bool front_room(struct front *f);
 bool front_has_room(const struct front *f);
 
 /* Puts a LIVE connection in line for front_run(). */
@@ -104,6 +114,11 @@ void output_bound(struct front *f); /* drops those that read least */
 /* Requests whose answers come later: pending.c. */
 void pending_init(struct front *f);
 void pending_fini(struct front *f);
+
+/* Clients over TLS, which are forgotten when they are no longer LIVE. */
+void relayed_init(struct front *f);
+void relayed_fini(struct front *f);
+void relayed_forget(struct conn *c);
 
 /* The first of all connections, in no order; and the next one. */
 struct conn *front_first(const struct front *f, struct table_walk *walk);

@@ -205,7 +205,7 @@ note_until(struct relay *r, const struct packet *p)
 		return;
 	r->stats.until = until;
 	left = until - (int64_t)time(NULL);
-	if (left < WARN_S)
+	if (r->base && left < WARN_S)
 		LOG(WARNING, "tls-certificate-expires", LOG_N("seconds", left));
 }
 

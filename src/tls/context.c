@@ -8,6 +8,7 @@
 
 #include <openssl/err.h>
 #include <openssl/x509.h>
+#include <openssl/x509err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,15 @@ load_authorities(const struct context *c, SSL_CTX *ssl, char *why)
 }
 
 static bool
+is_mismatch(void)
+{
+	unsigned long error = ERR_peek_last_error();
+
+	return ERR_GET_LIB(error) == ERR_LIB_X509 &&
+	       ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH;
+}
+
+static bool
 load_pair(const struct context *c, SSL_CTX *ssl, char *why)
 {
 	if (c->cert[0] == '\0')
@@ -79,9 +89,10 @@ load_pair(const struct context *c, SSL_CTX *ssl, char *why)
 	SSL_CTX_set_default_passwd_cb(ssl, no_passphrase);
 	if (SSL_CTX_use_certificate_chain_file(ssl, c->cert) != 1)
 		return fail(why, "can't use the certificate in", c->cert);
-	if (SSL_CTX_use_PrivateKey_file(ssl, c->key, SSL_FILETYPE_PEM) != 1)
+	if (SSL_CTX_use_PrivateKey_file(ssl, c->key, SSL_FILETYPE_PEM) != 1 &&
+	    !is_mismatch())
 		return fail(why, "can't use the key in", c->key);
-	if (SSL_CTX_check_private_key(ssl) != 1)
+	if (is_mismatch() || SSL_CTX_check_private_key(ssl) != 1)
 		return fail(
 		    why, "the certificate does not fit the key in", c->key);
 	return true;

@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
 	tests/system/lib/transcript.py \
+	tests/system/lib/tls_client.py \
 	tests/system/lib/wait.py \
 	tests/system/run \
 	tests/system/test_brokers.py \
@@ -67,6 +68,7 @@ EXTRA_DIST += \
 	tests/system/test_shared.py \
 	tests/system/test_stopping.py \
 	tests/system/test_tls.py \
+	tests/system/test_tls_clients.py \
 	tests/system/test_transcripts.py \
 	tests/system/test_two_servers.py \
 	tests/system/test_voters.py \

@@ -28,12 +28,12 @@ class TlsTest(SystemTest):
         self.ca.issue("server")
         self.ca.issue("client", names=["DNS:client.example.org"])
 
+    def file(self, name):
+        return os.path.join(self.directory, name)
+
 
 class Tls(TlsTest):
     limit = 40
-
-    def file(self, name):
-        return os.path.join(self.directory, name)
 
     def tls_server(self, certificate="server"):
         """A RedisServer whose only TCP port speaks TLS and wants a certificate."""

@@ -150,7 +150,8 @@ static const struct good_case good_cases[] = {
 #define IN_TCP "expected HOST:PORT or [V6]:PORT\n"
 #define IN_UNIX "expected an absolute path of at most 107 bytes, or \"\"\n"
 #define IN_MODE "expected 3 or 4 octal digits such as \"0660\"\n"
-#define IN_ENTRY "expected a mapping with either tcp or unix\n"
+#define IN_ENTRY "expected a mapping with either tcp, tls or unix\n"
+#define IN_TLS "listen: [{tls: \"a:1\", certificate: /dev/null, key: /dev/null"
 #define IN_10M "expected a number from 1 to 10000000\n"
 #define REFUSED "anchors and aliases are refused\n"
 #define X20 "xxxxxxxxxxxxxxxxxxxx"
@@ -346,10 +347,10 @@ static const struct fault_case fault_cases[] = {
 	/* listen */
 	{ "listen: 127.0.0.1:1",
 	    "t:1:9: listen: is a single value, expected a list of mappings, "
-	    "each with either tcp or unix\n" },
+	    "each with either tcp, tls or unix\n" },
 	{ "listen: [\"a:1\"]", "t:1:10: listen: is a single value, " IN_ENTRY },
 	{ "listen: [{}]",
-	    "t:1:10: listen: has neither tcp nor unix, " IN_ENTRY },
+	    "t:1:10: listen: has neither tcp, tls nor unix, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", unix: /a}]",
 	    "t:1:23: listen.unix: given beside tcp, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", mode: \"0660\", group: root}]",
@@ -358,13 +359,34 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:37: listen.group: given beside tcp, expected only beside "
 	    "unix\n" },
 	{ "listen: [{tpc: \"a:1\"}]", "t:1:11: listen.tpc: unknown key, "
-				      "expected tcp, proxied, unix, mode or "
-				      "group\n" },
+				      "expected tcp, tls or unix, or one of "
+				      "the keys beside them\n" },
 	{ "listen: [{tcp: \"a:1\", proxied: yes}]",
 	    "t:1:32: listen.proxied: 'yes' is neither true nor false, "
 	    "expected true or false\n" },
 	{ "listen: [{unix: /a, proxied: true}]",
-	    "t:1:21: listen.proxied: given, expected only beside tcp\n" },
+	    "t:1:21: listen.proxied: given beside unix, expected only beside "
+	    "tcp or tls\n" },
+	{ "listen: [{tls: \"a:1\"}]",
+	    "t:1:11: listen.tls: has no certificate or no key, expected both "
+	    "beside it\n" },
+	{ "listen: [{tls: \"a:1\", certificate: /none, key: /dev/null}]",
+	    "t:1:36: listen.certificate: '/none' can't be read, expected a "
+	    "readable file\n" },
+	{ "listen: [{tcp: \"a:1\", key: /dev/null}]",
+	    "t:1:23: listen.key: given beside tcp, expected only beside "
+	    "tls\n" },
+	{ "listen: [{tls: \"a:1\", tcp: \"a:1\"}]",
+	    "t:1:11: listen.tls: given beside tcp, " IN_ENTRY },
+	{ IN_TLS ", verify: require}]",
+	    "t:1:63: listen.verify: given without client_ca, expected the "
+	    "file of those who vouch for clients\n" },
+	{ IN_TLS ", verify: yes}]",
+	    "t:1:71: listen.verify: 'yes' is none of these, expected none, "
+	    "optional or require\n" },
+	{ IN_TLS ", min_version: \"1.1\"}]",
+	    "t:1:76: listen.min_version: '1.1' is no version that is spoken, "
+	    "expected \"1.2\" or \"1.3\"\n" },
 	{ "listen: [{tcp: [a]}]", "t:1:16: listen.tcp: is a list, expected a "
 				  "single value\n" },
 	{ "listen: [{tcp: }]", "t:1:16: listen.tcp: '' is empty, " IN_TCP },

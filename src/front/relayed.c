@@ -1,0 +1,80 @@
+/*
+ * Clients that come through the process that speaks TLS.
+ *
+ * To us they are at the other end of a Unix socket, but what is true of TCP is
+ * true of them.
+ */
+#include "config.h"
+
+#include "base/log.h"
+#include "front/conn.h"
+#include "front/state.h"
+
+static const char *
+number_of(const struct table_link *link, size_t *len)
+{
+	const struct conn *c =
+	    container_of_const(link, struct conn, by_relay);
+
+	*len = sizeof(c->relay);
+	return (const char *)&c->relay;
+}
+
+void
+relayed_init(struct front *f)
+{
+	table_init(&f->relayed, number_of);
+}
+
+void
+relayed_fini(struct front *f)
+{
+	table_fini(&f->relayed);
+}
+
+void
+front_set_look(struct front *f, void (*look)(void *arg), void *arg)
+{
+	f->look = look;
+	f->look_arg = arg;
+}
+
+void
+front_relayed(struct front *f, const struct front_relayed *client)
+{
+	struct conn *c = conn_new_relayed(f, client);
+
+	LOG(DEBUG, "tls-client", LOG_N("client", c->id), LOG_S("peer", c->peer),
+	    LOG_S("name", c->nnames > 0 ? c->names[0] : ""));
+	if (!front_room(f)) {
+		front_reject(c);
+		return;
+	}
+	table_add(&f->relayed, &c->by_relay);
+	front_admit(c);
+}
+
+void
+relayed_forget(struct conn *c)
+{
+	if (c->relayed)
+		table_remove(&c->front->relayed, &c->by_relay);
+}
+
+void
+front_relayed_ended(struct front *f, uint64_t id, bool behind)
+{
+	struct table_link *link =
+	    table_find(&f->relayed, (const char *)&id, sizeof(id));
+	struct conn *c;
+
+	if (!link)
+		return;
+	c = container_of(link, struct conn, by_relay);
+	if (!behind) {
+		c->unsigned_end = true;
+		return;
+	}
+	c->hup = true;
+	front_ready(c);
+}

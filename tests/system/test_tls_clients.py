@@ -1,0 +1,393 @@
+"""Clients over TLS: all that is promised of TCP holds, and certificates are looked at."""
+
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+from lib.broker import find_program
+from lib.ports import free_port
+from lib.tls_client import TlsClient, context
+from lib.wait import eventually, now, parse_ms, patience
+from test_tls import TlsTest
+
+
+class ClientsTest(TlsTest):
+    limit = 40
+
+    def setUp(self):
+        super().setUp()
+        self.port = free_port()
+
+    def tls_broker(self, server=None, options=None, **settings):
+        """A broker with a plain port, a Unix socket, and a port for TLS."""
+        place = {"tls": f"127.0.0.1:{self.port}", "certificate": self.file("server.crt"),
+                 "key": self.file("server.key"), **(options or {})}
+        directory = os.path.join(self.directory, "b1")
+        listen = [{"unix": os.path.join(directory, "s")}, {"tcp": "127.0.0.1:0"}, place]
+        return self.broker(server, listen=listen, **settings)
+
+    def tls(self, certificate=None, authority="ca", version=None, **options):
+        how = context(authority and self.file(authority),
+                      certificate and self.file(certificate), version)
+        client = TlsClient(self.port, how, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def connect(self):
+        sock = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        self.addCleanup(sock.close)
+        return sock
+
+    def tls_pid(self, broker):
+        """Of the process that speaks TLS."""
+        for pid in broker.process.children():
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if b"lockbroker-tls" in file.read():
+                    return pid
+        raise AssertionError("no lockbroker-tls runs")
+
+
+class Clients(ClientsTest):
+    def test_locks(self):
+        self.tls_broker()
+        a, b = self.tls(), self.tls(version=ssl.TLSVersion.TLSv1_2)
+        fence = a.lock("x")
+        b.send("LOCK x")
+        eventually(lambda: self.client().ok("STATUS x")["waiters"] == "1")
+        a.ok("UNLOCK x")
+        self.assertGreater(b.reply().fence, fence)
+        self.assertRegex(self.client().ok("QUEUE x").body[0], r" peer=127\.0\.0\.1:\d+ ")
+        self.assertEqual(self.client().stats()["tls_handshakes_total"], "2")
+
+    def test_many_lines_at_once(self):
+        self.tls_broker()
+        a = self.tls()
+        names = [f"{number:05}" + "n" * 200 for number in range(2000)]
+        a.send(*[f"LOCK {name}" for name in names])
+        for _ in names:
+            self.assertTrue(a.reply(20).ok)
+        self.assertEqual(len(a.ok("LIST", timeout=20).body), len(names))
+
+    def test_what_is_sent_before_the_end_is_answered(self):
+        self.tls_broker()
+        a = self.tls()
+        a.send("LOCK a", "STATUS a")
+        a.shut()
+        self.assertTrue(a.reply().ok)
+        self.assertEqual(a.reply()["state"], "held")
+        a.expect_eof()
+        b = self.tls()
+        b.send("LATCH l count=2", "COUNTDOWN l")
+        b.close()
+        eventually(lambda: self.client().ok("STATUS l kind=latch")["count"] == "1")
+
+    def test_a_waiting_client_that_ends_leaves_the_queue(self):
+        """By a close_notify, by a bare FIN, by a reset, and behind lines that nobody reads."""
+        self.tls_broker()
+        watcher = self.client()
+        self.client().lock("x")
+        for how in (TlsClient.end, TlsClient.close, TlsClient.reset):
+            for behind in (0, 100, 20000):
+                a = self.tls()
+                a.send("LOCK x")
+                eventually(lambda: watcher.ok("STATUS x")["waiters"] == "1")
+                if behind:
+                    a.sock.settimeout(0.3)
+                    try:
+                        for _ in range(behind // 100):
+                            a.sock.sendall(b"STATUS x\n" * 100)
+                    except (TimeoutError, ssl.SSLError):
+                        pass
+                how(a)
+                eventually(lambda: watcher.ok("STATUS x")["waiters"] == "0", 5,
+                           f"{how.__name__} behind {behind}")
+
+    def ends(self, how):
+        """How long after its PING the lock of a client that ends so passes on; and valid=."""
+        holder, other = self.tls(), self.client()
+        holder.lock("v")
+        asked = now()
+        valid = parse_ms(holder.ok("PING")["valid"]) / 1000
+        other.send("LOCK v")
+        how(holder)
+        grant = other.reply(20)
+        other.ok("UNLOCK v")
+        return grant.at - asked, valid
+
+    def test_only_an_end_that_was_signed_is_orderly(self):
+        """What anybody in the network can bring about takes no lock from who was told valid=."""
+        self.tls_broker(lease=2)
+        took, valid = self.ends(TlsClient.end)
+        self.assertLess(took, patience(valid / 2))
+        for how in (TlsClient.close, TlsClient.reset):
+            took, valid = self.ends(how)
+            self.assertGreater(valid, 0.5)
+            self.assert_within(valid - 0.02, took, patience(valid + 0.5))
+
+    def test_limits(self):
+        broker = self.tls_broker(limits={"clients": 2, "first_line": "500ms", "output": "64KB"})
+        a, silent = self.tls(), self.tls()
+        a.ok("PING")
+        third = self.tls()
+        self.assertEqual(third.reply().code, "limit")
+        third.expect_eof()
+        silent.expect_eof()
+        eventually(lambda: broker.log_lines("clients-exhausted"))
+
+    def test_a_slow_reader_is_dropped(self):
+        broker = self.tls_broker(limits={"output": "64KB"})
+        slow, other = self.tls(receive_buffer=4096), self.client()
+        slow.send(*[f"@{n} LOCK n{n}" for n in range(200)])
+        for number in range(200):
+            self.assertTrue(slow.reply(tag=str(number)).ok)
+        slow.sock.setblocking(False)
+        end = now() + 20
+        while not broker.log_lines("client-too-slow") and now() < end:
+            try:
+                slow.sock.send(b"LIST\n" * 100)
+            except ssl.SSLError:
+                time.sleep(0.02)
+            except OSError:
+                break
+            other.ok("PING")
+        eventually(lambda: other.ok("STATUS n0")["state"] == "free", 15)
+
+    def test_an_end_of_the_broker_is_told(self):
+        broker = self.tls_broker()
+        a = self.tls()
+        a.lock("x")
+        broker.signal(signal.SIGTERM)
+        a.event(kind="SHUTDOWN")
+        a.expect_eof()
+
+    def test_the_process_dies(self):
+        """Its clients are reset; their sessions can be resumed over TLS when it is back."""
+        broker = self.tls_broker()
+        a = self.tls()
+        key = a.ok("SESSION grace=1m")["key"]
+        fence = a.lock("x")
+        before = self.tls_pid(broker)
+        os.kill(before, signal.SIGKILL)
+        a.expect_eof()
+        back = eventually(self.tls)
+        self.assertNotEqual(self.tls_pid(broker), before)
+        self.assertEqual(back.ok(f"RESUME key={key}")["locks"], "1")
+        self.assertEqual(back.ok("STATUS x")["fence"], str(fence))
+        self.assertTrue(broker.log_lines("tls-process-died .*signal 9"))
+        self.assertEqual(back.stats()["tls_restarts_total"], "1")
+
+    def test_the_process_dies_with_the_broker(self):
+        broker = self.tls_broker()
+        pid = self.tls_pid(broker)
+        broker.kill()
+        eventually(lambda: not os.path.exists(f"/proc/{pid}")
+                   or "Z" in open(f"/proc/{pid}/stat", encoding="ascii").read().split(")")[1][:3])
+
+
+class Strangers(ClientsTest):
+    """Who speaks something else, or shows the wrong certificate."""
+
+    def refused(self, broker, reason, **options):
+        with self.assertRaises((ssl.SSLError, OSError, AssertionError)):
+            self.tls(**options).ok("PING")
+        eventually(lambda: broker.log_lines(f"tls-handshake-failed peer=127.0.0.1:.*{reason}"),
+                   10, reason)
+
+    def test_certificates_of_clients(self):
+        other = type(self.ca)(self.directory, "stranger")
+        other.issue("foreign")
+        self.ca.issue("old", expired=True)
+        broker = self.tls_broker(options={"client_ca": self.file("ca.crt"), "verify": "require"},
+                                 log={"level": "debug"})
+        self.tls("client").ok("PING")
+        eventually(lambda: broker.log_lines('tls-client .*name="CN=client"'))
+        self.refused(broker, "it shows no certificate")
+        self.refused(broker, "nobody in client_ca vouches", certificate="foreign")
+        self.refused(broker, "the client's certificate expired at", certificate="old")
+        eventually(lambda: self.client().stats()["tls_failed_total"] == "3")
+
+    def test_a_certificate_that_may_be_missing(self):
+        broker = self.tls_broker(options={"client_ca": self.file("ca.crt"),
+                                          "verify": "optional"})
+        self.tls().ok("PING")
+        self.tls("client").ok("PING")
+        type(self.ca)(self.directory, "stranger").issue("foreign")
+        self.refused(broker, "nobody in client_ca vouches", certificate="foreign")
+
+    def test_versions(self):
+        broker = self.tls_broker(options={"min_version": "1.3"})
+        self.tls().ok("PING")
+        self.refused(broker, "version of TLS", version=ssl.TLSVersion.TLSv1_2)
+
+    def test_plain_text_and_nonsense(self):
+        broker = self.tls_broker()
+        plain = self.connect()
+        plain.sendall(b"LOCK x\n")
+        self.assertIn(b"ERR bad-request this port speaks TLS", plain.recv(100))
+        eventually(lambda: broker.log_lines("tls-handshake-failed .*speaks plain text"))
+        for data in (b"\x16\x03\x01\x00\x05hello", b"\x16\x03\x01\xff\xffxx",
+                     b"\x16\x03\x01\x02\x00\x01" + bytes(range(256)) * 2):
+            sock = self.connect()
+            sock.sendall(data)
+            sock.shutdown(socket.SHUT_WR)
+            eventually(lambda s=sock: s.recv(1000) == b"")
+        self.connect().close()
+        self.tls().ok("PING")
+        eventually(lambda: self.client().stats()["tls_failed_total"] == "4")
+
+    def test_tls_on_a_plain_port(self):
+        broker = self.tls_broker()
+        self.port = broker.port if broker.port != self.port else next(
+            port for port in broker.process.listening_ports() if port != self.port)
+        with self.assertRaises((ssl.SSLError, OSError)):
+            self.tls()
+        eventually(lambda: broker.log_lines("tls-on-plain-port peer=127.0.0.1"))
+
+    def test_handshakes_that_end_half_way(self):
+        """Nobody is harmed by thousands of them, and they are bounded."""
+        broker = self.tls_broker()
+        held = self.tls()
+        held.lock("x")
+        hello = ssl.MemoryBIO()
+        shaker = context().wrap_bio(ssl.MemoryBIO(), hello)
+        with self.assertRaises(ssl.SSLWantReadError):
+            shaker.do_handshake()
+        hello = hello.read()
+        half = []
+        for number in range(3000):
+            sock = self.connect()
+            # Nothing, a part of the first message, all of it.
+            sock.sendall((b"", hello[:50], hello)[number % 3])
+            half.append(sock)
+            if number % 500 == 0:
+                held.ok("PING", timeout=patience(2))
+        self.tls().ok("PING", timeout=20)
+        held.ok("STATUS x")
+        pid = self.tls_pid(broker)
+        self.assertLess(len(os.listdir(f"/proc/{pid}/fd")), 1024 + 50)
+        for sock in half:
+            sock.close()
+        eventually(lambda: len(os.listdir(f"/proc/{pid}/fd")) < 50, 20)
+
+    def test_a_storm_of_handshakes(self):
+        """50 clients lock and unlock while 1,000 others shake hands."""
+        self.tls_broker()
+        stop, worst, failed = threading.Event(), [], []
+        clients = [self.tls() for _ in range(50)]
+
+        def work(mine):
+            slowest, turn = 0.0, 0
+            try:
+                while not stop.is_set():
+                    client = mine[turn % len(mine)]
+                    turn += 1
+                    began = now()
+                    client.lock(f"n{turn % len(mine)}")
+                    client.ok(f"UNLOCK n{turn % len(mine)}")
+                    slowest = max(slowest, now() - began)
+                    time.sleep(0.01)
+            except AssertionError as error:
+                failed.append(error)
+            worst.append(slowest)
+
+        threads = [threading.Thread(target=work, args=(clients[at::5],)) for at in range(5)]
+        for thread in threads:
+            thread.start()
+        begun, how = now(), context(self.file("ca"))
+        storm = [TlsClient(self.port, how, timeout=20) for _ in range(1000)]
+        for one in storm:
+            one.ok("PING")
+        took = now() - begun
+        stop.set()
+        for thread in threads:
+            thread.join()
+        for one in storm:
+            one.close()
+        self.assertEqual(failed, [])
+        self.assertLess(max(worst), patience(2.0, begun), f"the storm took {took:.1f}s")
+
+
+class Files(ClientsTest):
+    """Certificates and keys: read at the start, read again, kept where nobody looks."""
+
+    def run_daemon(self, broker, *options):
+        return subprocess.run([find_program(), *options, "-c", broker.config_path],
+                              capture_output=True, text=True, check=False, timeout=30)
+
+    def served(self):
+        """The serial number of the certificate that is shown."""
+        client = self.tls()
+        try:
+            return client.sock.getpeercert()["serialNumber"]
+        finally:
+            client.close()
+
+    def test_new_certificates(self):
+        broker = self.tls_broker()
+        old, first = self.tls(), self.served()
+        old.lock("x")
+        self.ca.issue("server")
+        broker.signal(signal.SIGHUP)
+        second = eventually(lambda: self.served() != first and self.served())
+        old.ok("UNLOCK x")
+        with open(self.file("server.crt"), "w", encoding="ascii") as file:
+            file.write("nothing of use\n")
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: broker.log_lines("tls-reload-failed .*server.crt"))
+        self.assertEqual(self.served(), second)
+        self.ca.issue("server", expired=True)
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: broker.log_lines("tls-reload-failed .*has run out"))
+        self.assertEqual(self.served(), second)
+        left = int(old.stats()["tls_certificate_not_after_seconds"]) - time.time()
+        self.assert_within(86400, left, 2 * 86400 + 60)
+
+    def test_what_can_not_be_used_stops_the_start(self):
+        broker = self.tls_broker(start=False)
+        with open(self.file("server.key"), "w", encoding="ascii") as file:
+            file.write("nothing of use\n")
+        broker.write_config()
+        done = self.run_daemon(broker, "-t")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"listen: can't use the key in .*server\.key")
+        os.unlink(self.file("server.key"))
+        done = self.run_daemon(broker, "-t")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"lockbrokerd.yaml:\d+:\d+: listen.key: .* can't be read")
+        self.ca.issue("server")
+        self.ca.issue("client")
+        os.rename(self.file("client.key"), self.file("server.key"))
+        broker.spawn()
+        broker.expected_status = 2
+        self.assertEqual(broker.process.wait(), 2)
+        self.assertIn("does not fit the key", broker.log())
+
+    def test_the_key_stays_where_it_is(self):
+        broker = self.tls_broker()
+        self.tls().ok("PING")
+        with open(self.file("server.key"), encoding="ascii") as file:
+            key = "".join(file.read().splitlines()[1:-1])
+        for options in (["-T"], ["-t"]):
+            done = self.run_daemon(broker, *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn(key[:20], done.stdout + done.stderr)
+        with open(f"/proc/{broker.pid}/maps", encoding="ascii") as maps:
+            self.assertNotRegex(maps.read(), r"libssl|libcrypto")
+        pid = self.tls_pid(broker)
+        with open(f"/proc/{pid}/limits", encoding="ascii") as limits:
+            self.assertRegex(limits.read(), r"Max core file size +0 +0 ")
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            self.assertRegex(status.read(), r"NoNewPrivs:\s+1")
+
+    def test_a_dump_can_be_read_again(self):
+        broker = self.tls_broker(options={"client_ca": self.file("ca.crt"), "verify": "optional",
+                                          "min_version": "1.3"})
+        first = self.run_daemon(broker, "-T").stdout
+        with open(broker.config_path, "w", encoding="ascii") as file:
+            file.write(first)
+        self.assertEqual(self.run_daemon(broker, "-T").stdout, first)
+        self.assertIn("verify: optional", first)
