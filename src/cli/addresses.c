@@ -14,6 +14,7 @@
 #define LOCKBROKER_SOCKET "/run/lockbrokerd/lockbrokerd.sock"
 #endif
 
+#define TLS "tls://"
 #define LOCAL LOCKBROKER_SOCKET ",127.0.0.1:" ADDRESS_PORT_TEXT
 
 /* Adds what stands at s; or what is wrong with it, the end of a sentence. */
@@ -23,7 +24,11 @@ list_add(struct address_list *list, const char *s, size_t n)
 	struct place place = { .text = xstrndup(s, n) };
 	const char *why;
 
-	if (place.text[0] == '/')
+	if (strncmp(place.text, TLS, strlen(TLS)) == 0) {
+		place.tls = true;
+		why = address_parse_tcp(
+		    &place.at, place.text + strlen(TLS), ADDRESS_PORT_GIVEN);
+	} else if (place.text[0] == '/')
 		why = address_parse_unix(&place.at, place.text);
 	else if (strncmp(place.text, "unix:/", 6) == 0)
 		why = address_parse_unix(&place.at, place.text + 5);
@@ -69,6 +74,15 @@ address_list_local(struct address_list *list)
 
 	assert(ok);
 	(void)ok;
+}
+
+void
+address_list_trust(struct address_list *list, const struct tls_files *files)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		list->items[i].files = *files;
 }
 
 void

@@ -1,6 +1,6 @@
 /*
- * Where brokers are: HOST:PORT, [V6]:PORT, HOST, or /PATH of a Unix socket,
- * separated by commas. Knows the text only; client.c connects.
+ * Where brokers are: HOST:PORT, [V6]:PORT, HOST, tls://HOST:PORT, or /PATH of a
+ * Unix socket, separated by commas. Knows the text only; client.c connects.
  */
 #ifndef LOCKBROKER_CLI_ADDRESSES_H
 #define LOCKBROKER_CLI_ADDRESSES_H
@@ -10,10 +10,19 @@
 
 #include "base/address.h"
 
+/* What TLS is spoken with; borrowed. NULL: the system's, and none. */
+struct tls_files {
+	const char *ca;
+	const char *cert;
+	const char *key;
+};
+
 /* One place to try. Belongs to its list. */
 struct place {
 	char *text; /* as it was given, for messages and the prompt */
 	struct address at;
+	bool tls;
+	struct tls_files files;
 };
 
 /* What to try, in order. Whoever holds it calls address_list_fini(). */
@@ -31,6 +40,10 @@ bool address_list_parse(
 
 /* The local socket, then the local port. Either may not be there yet. */
 void address_list_local(struct address_list *list);
+
+/* With what TLS is spoken to those that speak it. */
+void address_list_trust(
+    struct address_list *list, const struct tls_files *files);
 
 void address_list_fini(struct address_list *list);
 

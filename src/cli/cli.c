@@ -112,6 +112,15 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 	switch (opt) {
 	case 'S':
 		return servers_option(cli, optarg);
+	case OPT_CA:
+		cli->files.ca = optarg;
+		return 0;
+	case OPT_CERT:
+		cli->files.cert = optarg;
+		return 0;
+	case OPT_KEY:
+		cli->files.key = optarg;
+		return 0;
 	case OPT_JSON:
 		cli->json = true;
 		say_as_json();
@@ -181,13 +190,16 @@ int
 cli_servers_default(struct cli *cli)
 {
 	const char *text = getenv("LOCKBROKER");
+	int rc = 0;
 
-	if (cli->addresses.n > 0)
-		return 0;
-	if (text != NULL && text[0] != '\0')
-		return servers_set(cli, text);
-	address_list_local(&cli->addresses);
-	return 0;
+	if ((cli->files.cert == NULL) != (cli->files.key == NULL))
+		return say_usage("--cert and --key belong together");
+	if (cli->addresses.n == 0 && text != NULL && text[0] != '\0')
+		rc = servers_set(cli, text);
+	else if (cli->addresses.n == 0)
+		address_list_local(&cli->addresses);
+	address_list_trust(&cli->addresses, &cli->files);
+	return rc;
 }
 
 static bool

@@ -13,6 +13,7 @@
 /* What every handler gets. Lives on the stack of cli_main(). */
 struct cli {
 	struct address_list addresses;
+	struct tls_files files; /* of those that speak TLS */
 	bool json;
 	const char *kind;  /* of an object; NULL: not given */
 	const char *limit; /* of lines, a number; NULL: the broker's */

@@ -23,6 +23,7 @@
 #include "base/xmalloc.h"
 #include "cli/client.h"
 #include "cli/login.h"
+#include "relay/spawn.h"
 
 /* No broker sends a line nearly as long. */
 #define LINE_MAX_BYTES (1024 * 1024)
@@ -87,6 +88,48 @@ client_log_in(struct client *c)
 	c->auth_due = true;
 }
 
+/* Starts the process that speaks TLS, and gives its end of the pair away. */
+static int
+tls_start(const struct place *place, char *ip, char *port, int end)
+{
+	const struct tls_files *files = &place->files;
+	char program[SPAWN_PATH_SIZE], word[] = "connect", none[] = "";
+	char *argv[] = { program, word, ip, port, place->at.host,
+		files->ca ? (char *)(uintptr_t)files->ca : none,
+		files->cert ? (char *)(uintptr_t)files->cert : none,
+		files->key ? (char *)(uintptr_t)files->key : none, NULL };
+
+	return spawn_find(program) ? spawn_alone(argv, end) : ENOENT;
+}
+
+static bool
+tls_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
+{
+	char ip[NI_MAXHOST], port[NI_MAXSERV];
+	int ends[2], error;
+
+	c->greeting.n = 0;
+	if (getnameinfo(sa, len, ip, sizeof(ip), port, sizeof(port),
+		NI_NUMERICHOST | NI_NUMERICSERV) != 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+		ends) < 0) {
+		client_ended(c, "can't connect");
+		return false;
+	}
+	error = tls_start(c->address, ip, port, ends[1]);
+	(void)close(ends[1]);
+	c->fd = ends[0];
+	if (error == 0) {
+		client_log_in(c);
+		return true;
+	}
+	client_ended(c, error == ENOENT
+			    ? "the program lockbroker-tls is not installed"
+			    : strerror(error));
+	client_close(c);
+	return false;
+}
+
 static bool
 client_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 {
@@ -95,6 +138,10 @@ client_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 	c->refused = false;
 	memcpy(&c->peer, sa, len);
 	c->peer_len = len;
+	c->heard = false;
+	c->greeted = c->address == NULL || !c->address->tls;
+	if (!c->greeted)
+		return tls_connect(c, sa, len);
 	c->fd = socket(
 	    sa->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (c->fd >= 0 && sa->sa_family != AF_UNIX)
@@ -114,6 +161,7 @@ client_open_like(struct client *c, const struct client *other)
 {
 	struct sockaddr_storage peer = other->peer;
 
+	c->address = other->address;
 	return client_connect(c, (struct sockaddr *)&peer, other->peer_len);
 }
 
@@ -136,6 +184,7 @@ client_open_at(struct client *c, const struct address *a)
 	bool ok;
 
 	client_close(c);
+	c->address = NULL;
 	if (a->host == NULL || resolve(a, &hints, &list) != 0)
 		return false;
 	ok = client_connect(c, list->ai_addr, list->ai_addrlen);
@@ -232,10 +281,10 @@ client_open(struct client *c, const struct address_list *list,
 
 	for (i = 0; i < list->n; i++) {
 		a = &list->items[(probe->first + i) % list->n];
+		c->address = a;
 		got = a->at.path != NULL
 			  ? client_try_path(c, a->at.path, probe, reply)
 			  : client_try_host(c, &a->at, probe, reply);
-		c->address = a;
 		if (got == CLIENT_MESSAGE)
 			return got;
 		if (got == CLIENT_REFUSED ||
@@ -288,6 +337,40 @@ client_events(const struct client *c)
 	return (short)(POLLIN | (buf_len(&c->out) > 0 ? POLLOUT : 0));
 }
 
+/* Over TLS: the first line is not the broker's. */
+static bool
+client_greeted(struct client *c, bool *open)
+{
+	enum relay_answer answer = relay_greeting(c->fd, &c->greeting);
+
+	c->greeted = answer == RELAY_YES;
+	*open = c->greeted || answer == RELAY_LATER;
+	if (!*open)
+		client_ended(c, c->greeting.text);
+	return c->greeted;
+}
+
+/* Over TLS: has the broker found our certificate wanting? */
+static bool
+client_refused(struct client *c)
+{
+	static const char broken[] = "-" RELAY_BROKEN;
+	const size_t n = sizeof(broken) - 1;
+	char *data = buf_data(&c->in);
+
+	if (c->heard || c->address == NULL || !c->address->tls ||
+	    buf_len(&c->in) < n || memcmp(data, broken, n) != 0) {
+		c->heard = true;
+		return false;
+	}
+	buf_addc(&c->in, '\0');
+	data = buf_data(&c->in) + n;
+	data[strcspn(data, "\r\n")] = '\0';
+	client_ended(c, data);
+	buf_clear(&c->in);
+	return true;
+}
+
 /*
  * A failed connection attempt shows as an error of recv; so does a reset. One
  * turn takes a bounded number of reads, so that a flood can't hold up clocks.
@@ -295,16 +378,21 @@ client_events(const struct client *c)
 bool
 client_pump(struct client *c)
 {
+	bool open = true;
 	ssize_t n;
 	int i;
 
 	if (c->fd < 0)
 		return false;
 	client_flush(c);
+	if (!c->greeted && !client_greeted(c, &open))
+		return open;
 	for (i = 0; i < READS_MAX; i++) {
 		n = recv(c->fd, buf_reserve(&c->in, READ_BYTES), READ_BYTES, 0);
 		if (n > 0) {
 			buf_added(&c->in, (size_t)n);
+			if (client_refused(c))
+				return false;
 			continue;
 		}
 		if (n < 0 && again())

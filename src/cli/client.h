@@ -1,6 +1,9 @@
 /*
  * One connection to a broker: connecting, lines out, messages in.
  *
+ * TLS is spoken by lockbroker-tls, one process for each connection, at the other
+ * end of a socket pair.
+ *
  * Sockets never block and are closed on exec. Waiting is the caller's: either
  * its own poll(2) with client_events() and client_pump(), or client_wait().
  */
@@ -15,6 +18,7 @@
 #include "base/buf.h"
 #include "cli/addresses.h"
 #include "cli/message.h"
+#include "relay/relay.h"
 
 /* A broker that takes longer to answer the first line doesn't answer. */
 #define CLIENT_ANSWER_MS 3000
@@ -36,9 +40,12 @@ struct client {
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
 	const struct place *address; /* borrowed from the list */
-	char why[128];		     /* why it ended */
 	bool auth_due;		     /* our AUTH is not answered yet */
 	bool refused;		     /* it ended because of that answer */
+	bool heard;		     /* something has come from the broker */
+	bool greeted; /* over TLS: the server is who it should be */
+	struct relay_line greeting;
+	char why[RELAY_LINE_SIZE]; /* why it ended */
 	/* Ends client_wait() once it is not 0; NULL: nothing does. */
 	const volatile sig_atomic_t *stop;
 };

@@ -30,6 +30,9 @@ const struct option common_longs[] = {
 	{ "user", required_argument, NULL, OPT_USER },
 	{ "password-file", required_argument, NULL, OPT_PASSWORD_FILE },
 	{ "password", required_argument, NULL, OPT_PASSWORD },
+	{ "ca", required_argument, NULL, OPT_CA },
+	{ "cert", required_argument, NULL, OPT_CERT },
+	{ "key", required_argument, NULL, OPT_KEY },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -165,21 +168,26 @@ help_all(FILE *out)
 	const struct command *command;
 	size_t i;
 
-	fprintf(out, "usage: lockbroker [-S HOST:PORT|/PATH[,...]] [--json] "
-		     "COMMAND [ARG ...]\n\n");
+	fprintf(out,
+	    "usage: lockbroker [-S [tls://]HOST:PORT|/PATH[,...]] [--json] "
+	    "COMMAND [ARG ...]\n\n");
 	for (command = commands; command->name != NULL; command++)
 		fprintf(out, "  %-12s %s\n", command->name, command->help);
-	fprintf(out, "\n"
-		     "  -S, --server LIST  the brokers; the next one is tried "
-		     "if one does not answer\n"
-		     "      --user NAME    who we are to the broker, with\n"
-		     "      --password-file FILE, whose first line says it\n"
-		     "      --json         one JSON object for each line\n"
-		     "  -h, --help         show this\n"
-		     "  -V, --version      show the version of this command\n\n"
-		     "Without -S: $LOCKBROKER, else the local socket, else "
-		     "127.0.0.1:" ADDRESS_PORT_TEXT ".\n\n"
-		     "Exit status:\n");
+	fprintf(out,
+	    "\n"
+	    "  -S, --server LIST  the brokers; the next one is tried "
+	    "if one does not answer\n"
+	    "      --user NAME    who we are to the broker, with\n"
+	    "      --password-file FILE, whose first line says it\n"
+	    "      --ca FILE      who vouches for the brokers at tls://\n"
+	    "      --cert FILE    the certificate to show them, and ...\n"
+	    "      --key FILE     ... its private key\n"
+	    "      --json         one JSON object for each line\n"
+	    "  -h, --help         show this\n"
+	    "  -V, --version      show the version of this command\n\n"
+	    "Without -S: $LOCKBROKER, else the local socket, else "
+	    "127.0.0.1:" ADDRESS_PORT_TEXT ".\n\n"
+	    "Exit status:\n");
 	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
 		fprintf(out, "  %3d  %s\n", exits[i].status, exits[i].when);
 	fprintf(out,

@@ -33,6 +33,7 @@ struct typed {
 	struct option longs[COMMAND_OPTIONS_MAX];
 	const struct option *wants; /* an option whose value comes next */
 	const char *server;	    /* of -S, or NULL */
+	struct tls_files files;	    /* of --ca, --cert, --key */
 	int words;		    /* of the command, so far */
 	bool closed;		    /* no option can follow */
 };
@@ -71,6 +72,12 @@ value_take(struct typed *t, const struct option *option, const char *value)
 	t->wants = NULL;
 	if (option->val == 'S')
 		t->server = value;
+	else if (option->val == OPT_CA)
+		t->files.ca = value;
+	else if (option->val == OPT_CERT)
+		t->files.cert = value;
+	else if (option->val == OPT_KEY)
+		t->files.key = value;
 }
 
 /* -nE 75: letters, until one of them takes the rest, or the next word. */
@@ -194,6 +201,7 @@ offer_names(struct cli *cli, const struct typed *t, const char *typed)
 		if (!address_list_parse(&cli->addresses, t->server, &why))
 			return;
 	}
+	address_list_trust(&cli->addresses, &t->files);
 	client_init(&c);
 	buf_init(&errors);
 	probe.deadline_ms = now_ms() + NAMES_MS;
@@ -224,7 +232,8 @@ offer_value(struct cli *cli, const struct typed *t, const char *typed)
 			offer(losses[i], typed);
 	else if (strcmp(t->wants->name, "also") == 0)
 		offer_names(cli, t, typed);
-	else if (t->wants->val == 'S')
+	else if (t->wants->val == 'S' || t->wants->val == OPT_CA ||
+		 t->wants->val == OPT_CERT || t->wants->val == OPT_KEY)
 		printf("@file\n");
 }
 

@@ -59,4 +59,4 @@ src_cli_libcli_a_SOURCES = \
 
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c
-lockbroker_LDADD = $(LIB_CLI) $(LIB_WIRE) $(LIB_BASE)
+lockbroker_LDADD = $(LIB_CLI) $(LIB_RELAY) $(LIB_WIRE) $(LIB_BASE)

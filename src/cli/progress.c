@@ -312,7 +312,8 @@ far_ask(struct progress *p, const char *text)
 
 	if (!address_list_parse(&list, text, &why))
 		return;
-	if (list.n == 1 && client_open_at(&p->far, &list.items[0].at)) {
+	if (list.n == 1 && !list.items[0].tls &&
+	    client_open_at(&p->far, &list.items[0].at)) {
 		client_send(&p->far, "STATUS %s", p->name);
 		p->due++;
 		p->next_ms = now_ms() + LATE_MS;

@@ -47,10 +47,10 @@ struct config_tls {
 /* One place to listen on.  Owned by struct config_listen. */
 struct config_endpoint {
 	struct address address;
-	bool proxied;  /* tcp: proxies may close for their clients */
+	bool proxied;		/* tcp: proxies may close for their clients */
 	struct config_tls *tls; /* NULL: plain text */
-	unsigned mode; /* permissions of a Unix socket: 0660 */
-	char *group;   /* of a Unix socket; "": the daemon's own */
+	unsigned mode;		/* permissions of a Unix socket: 0660 */
+	char *group;		/* of a Unix socket; "": the daemon's own */
 };
 
 /* A list; empty where only systemd's sockets are to be used. */

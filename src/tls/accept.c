@@ -2,6 +2,7 @@
  * A client comes in: its first message, the handshake, and then a pipe.
  *
  *	accept -> SILENT -> SHAKING -> READY -> MOVING (pipe.c)
+ *			\-> LEAVING
  *
  * Until the whole first message is there a client costs nothing but its
  * descriptor; then OpenSSL gets to see it.  Those that have not come to the
@@ -34,6 +35,7 @@
 #define ACCEPTS_PER_TURN 16
 #define ACCEPT_AGAIN_MS 50
 #define HANDSHAKE_MS 10000
+#define LEAVE_MS 500
 #define HALF_MAX 1024u
 #define HALF_MIN 64u
 /* Quiet for so long, one may have to go when there are too many. */
@@ -68,9 +70,9 @@ list_of(const struct pipe *p)
 {
 	struct engine *e = p->engine;
 
-	return p->stage == PIPE_SILENT	  ? &e->silent
-	       : p->stage == PIPE_SHAKING ? &e->shaking
-					  : &e->ready;
+	return p->stage == PIPE_SILENT	? &e->silent
+	       : p->stage == PIPE_READY ? &e->ready
+					: &e->shaking;
 }
 
 /* A sign of life: to the end of its list, which may be another one. */
@@ -93,8 +95,30 @@ accept_leave(struct pipe *p)
 static void
 fail(struct pipe *p, const char *why)
 {
-	control_failed(p->engine, p->peer, why);
+	if (p->stage != PIPE_LEAVING)
+		control_failed(p->engine, p->peer, why);
 	pipe_free(p);
+}
+
+/* Closed with unread bytes, it would be reset before it has read why. */
+static void
+refuse(struct pipe *p, const char *why)
+{
+	control_failed(p->engine, p->peer, why);
+	half_set(p, PIPE_LEAVING);
+	(void)shutdown(p->net, SHUT_WR);
+	pipe_timer(p, LEAVE_MS);
+	pipe_watch_net(p, EV_READ);
+}
+
+static void
+leave(struct pipe *p)
+{
+	char said[4096];
+	ssize_t n = recv(p->net, said, sizeof(said), 0);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		pipe_free(p);
 }
 
 void
@@ -126,9 +150,8 @@ refuse_plain(struct pipe *p)
 	static const char text[] = "ERR bad-request this port speaks TLS\r\n";
 
 	(void)send(p->net, text, sizeof(text) - 1, MSG_NOSIGNAL);
-	(void)shutdown(p->net, SHUT_WR);
-	fail(p, "the client speaks plain text: it must use TLS here, or "
-		"another port");
+	refuse(p, "the client speaks plain text: it must use TLS here, or "
+		  "another port");
 }
 
 static bool
@@ -222,7 +245,7 @@ shake(struct pipe *p)
 		hand_over(p);
 	} else if (rc < 0) {
 		names_why(p, err, why);
-		fail(p, why);
+		refuse(p, why);
 	}
 }
 
@@ -231,6 +254,10 @@ accept_go_on(struct pipe *p)
 {
 	const struct place *place;
 
+	if (p->stage == PIPE_LEAVING) {
+		leave(p);
+		return;
+	}
 	half_set(p, p->stage);
 	if (p->stage == PIPE_SILENT) {
 		if (!hello_is_here(p))

@@ -36,7 +36,11 @@ static bool
 fail(char *why, const char *what, const char *file)
 {
 	unsigned long error = ERR_peek_last_error();
+	unsigned long first = ERR_peek_error();
 	const char *reason = error ? ERR_reason_error_string(error) : NULL;
+
+	if (ERR_GET_LIB(first) == ERR_LIB_SYS)
+		reason = strerror(ERR_GET_REASON(first));
 
 	(void)snprintf(why, CONTEXT_WHY_SIZE, "%s %s: %s", what, file,
 	    reason ? reason : "unusable");

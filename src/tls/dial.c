@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "relay/relay.h"
 #include "tls/dial.h"
 #include "tls/names.h"
 #include "tls/pipe.h"
@@ -102,7 +103,7 @@ dial_broken(struct pipe *p)
 	if (ERR_GET_LIB(error) != ERR_LIB_SSL)
 		return;
 	names_why(p, 0, why);
-	buf_addf(&p->in, "%s%s\r\n", p->engine->words.broken, why);
+	buf_addf(&p->in, "-" RELAY_BROKEN "%s\r\n", why);
 }
 
 static void

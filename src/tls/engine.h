@@ -27,7 +27,6 @@ struct words {
 	const char *ca;
 	const char *cert;
 	const char *names;
-	const char *broken; /* begins what stands for a first reply */
 };
 
 TAILQ_HEAD(pipe_list, pipe);

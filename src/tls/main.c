@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <event2/event.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <openssl/err.h>
 #include <signal.h>
@@ -23,7 +24,6 @@
 
 #include "base/timeval.h"
 #include "base/xmalloc.h"
-#include "relay/relay.h"
 #include "tls/accept.h"
 #include "tls/control.h"
 #include "tls/dial.h"
@@ -143,8 +143,7 @@ serve_broker(void)
 	engine_init(&e);
 	e.words.ca = "redis.tls_ca";
 	e.words.cert = "redis.tls_cert";
-	e.words.names = "set redis.tls_names to false";
-	e.words.broken = "-" RELAY_BROKEN;
+	e.words.names = ", or set redis.tls_names to false";
 	e.control = STDIN_FILENO;
 	control_init(&e);
 	while (!e.over)
@@ -160,12 +159,15 @@ serve_command(char **argv)
 {
 	char why[CONTEXT_WHY_SIZE];
 	struct engine e;
+	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
+	/* The pipe keeps the only one. */
+	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+	(void)close(STDIN_FILENO);
 	engine_init(&e);
 	e.words.ca = "--ca";
 	e.words.cert = "--cert and --key";
-	e.words.names = "give the name it has";
-	e.words.broken = "ERR auth ";
+	e.words.names = "";
 	e.connect_timeout_ms = CONNECT_MS;
 	e.reply_timeout_ms = 30000;
 	e.servers.names = true;
@@ -173,12 +175,9 @@ serve_command(char **argv)
 	e.servers.cert = xstrdup(argv[6]);
 	e.servers.key = xstrdup(argv[7]);
 	if (context_load(&e.servers, why))
-		dial(&e, dup(STDIN_FILENO), argv[2], (uint16_t)atoi(argv[3]),
-		    argv[4]);
+		dial(&e, fd, argv[2], (uint16_t)atoi(argv[3]), argv[4]);
 	else
-		(void)dprintf(STDIN_FILENO, "!%s\n", why);
-	/* The pipe keeps the only one. */
-	(void)close(STDIN_FILENO);
+		(void)dprintf(fd, "!%s\n", why);
 	while (!TAILQ_EMPTY(&e.pipes))
 		run(&e);
 	engine_fini(&e);

@@ -161,7 +161,7 @@ why_wrong_name(const struct pipe *p, X509 *cert, struct buf *out)
 	each_of(cert, list_name, &list);
 	buf_addf(out,
 	    "the server's certificate is for another name (it has %.*s): "
-	    "connect by a name that it has, or %s",
+	    "connect by a name that it has%s",
 	    (int)buf_len(&list), buf_len(&list) > 0 ? buf_data(&list) : "none",
 	    p->engine->words.names);
 	buf_fini(&list);

@@ -31,6 +31,7 @@ enum pipe_stage {
 	PIPE_SILENT,	 /* accepted: its first message is awaited */
 	PIPE_CONNECTING, /* dialed: TCP is */
 	PIPE_SHAKING,	 /* hands */
+	PIPE_LEAVING,	 /* refused: what it still sends is thrown away */
 	PIPE_READY,	 /* shaken; the broker can't take it at the moment */
 	PIPE_MOVING,	 /* bytes */
 };

@@ -24,7 +24,7 @@ class ClientsTest(TlsTest):
 
     def tls_broker(self, server=None, options=None, **settings):
         """A broker with a plain port, a Unix socket, and a port for TLS."""
-        place = {"tls": f"127.0.0.1:{self.port}", "certificate": self.file("server.crt"),
+        place = {"tls": f"0.0.0.0:{self.port}", "certificate": self.file("server.crt"),
                  "key": self.file("server.key"), **(options or {})}
         directory = os.path.join(self.directory, "b1")
         listen = [{"unix": os.path.join(directory, "s")}, {"tcp": "127.0.0.1:0"}, place]
@@ -391,3 +391,47 @@ class Files(ClientsTest):
             file.write(first)
         self.assertEqual(self.run_daemon(broker, "-T").stdout, first)
         self.assertIn("verify: optional", first)
+
+
+class Command(ClientsTest):
+    """lockbroker(1) over TLS."""
+
+    def run_command(self, *words, host="localhost", ca="ca"):
+        trust = ["--ca", self.file(f"{ca}.crt")] if ca else []
+        return subprocess.run(
+            [find_program("lockbroker"), "-S", f"tls://{host}:{self.port}", *trust, *words],
+            capture_output=True, text=True, check=False, timeout=40)
+
+    def test_commands(self):
+        self.tls_broker()
+        self.assertEqual(self.run_command("send", "LATCH", "l", "count=2").stdout, "OK count=2\n")
+        done = self.run_command("run", "x", "sh", "-c", "echo held; exit 5")
+        self.assertEqual((done.stdout, done.returncode), ("held\n", 5))
+        self.assertEqual(self.client().ok("STATUS x")["state"], "free")
+        self.assertEqual(self.run_command("ping", host="127.0.0.1").returncode, 0)
+
+    def test_a_command_that_is_killed_gives_back(self):
+        self.tls_broker()
+        watcher = self.client()
+        held = subprocess.Popen([find_program("lockbroker"), "-S", f"tls://localhost:{self.port}",
+                                 "--ca", self.file("ca.crt"), "run", "x", "sleep", "30"])
+        eventually(lambda: watcher.ok("STATUS x")["state"] == "held")
+        held.kill()
+        held.wait()
+        eventually(lambda: watcher.ok("STATUS x")["state"] == "free", 20)
+
+    def refused(self, reason, *words, **options):
+        done = self.run_command(*words, "ping", **options)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, reason)
+
+    def test_what_is_wrong_is_said(self):
+        type(self.ca)(self.directory, "stranger")
+        self.tls_broker(options={"client_ca": self.file("ca.crt"), "verify": "require"})
+        good = ("--cert", self.file("client.crt"), "--key", self.file("client.key"))
+        self.assertEqual(self.run_command(*good, "ping").returncode, 0)
+        self.refused("it wants a certificate; see --cert and --key")
+        self.refused("nobody we trust vouches .* as --ca", *good, ca="stranger")
+        self.refused("another name .it has CN=server", *good, host="127.0.0.2")
+        self.refused("No such file", *good, ca="nothing")
+        self.refused("belong together", *good[:2])

@@ -72,7 +72,7 @@ check_PROGRAMS += tests/unit/test_cli
 TESTS += tests/unit/test_cli
 tests_unit_test_cli_SOURCES = tests/unit/cli/test_cli.c $(UNIT_SUITE)
 tests_unit_test_cli_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_BASE) $(CHECK_LIBS)
+tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_RELAY) $(LIB_BASE) $(CHECK_LIBS)
 endif
 
 # The front's tests have clients and sockets, and a handler of their own.
