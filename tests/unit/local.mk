@@ -55,6 +55,12 @@ tests_unit_test_auth_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_auth_LDADD = $(LIB_AUTH) $(LIB_BASE) $(LIBEVENT_LIBS) \
 	$(AUTH_LIBS) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_relay
+TESTS += tests/unit/test_relay
+tests_unit_test_relay_SOURCES = tests/unit/test_relay.c $(UNIT_SUITE)
+tests_unit_test_relay_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_relay_LDADD = $(LIB_RELAY) $(LIB_BASE) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_config
 TESTS += tests/unit/test_config
 tests_unit_test_config_SOURCES = $(UNIT_SUITE) \
