@@ -218,6 +218,7 @@ static void
 check_tls(const struct config_draft *draft)
 {
 	const struct config_redis *redis = &draft->config->redis;
+	size_t i;
 
 	if (!usable(draft, CONFIG_FIELD_REDIS_TLS) || !redis->tls)
 		return;
@@ -227,7 +228,7 @@ check_tls(const struct config_draft *draft)
 	if (redis->mode == CONFIG_MODE_EMBEDDED)
 		MODE_FAULT(draft, CONFIG_FIELD_REDIS_TLS,
 		    "true, expected false with redis.mode embedded");
-	for (size_t i = 0; i < redis->nodes.n; i++)
+	for (i = 0; i < redis->nodes.n; i++)
 		if (redis->nodes.v[i].path != NULL)
 			MODE_FAULT(draft, CONFIG_FIELD_REDIS_TLS,
 			    "true, expected false with the Unix socket %s",

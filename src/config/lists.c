@@ -328,8 +328,9 @@ entry_main(const struct entry *entry)
 {
 	static const enum entry_key mains[] = { ENTRY_TCP, ENTRY_TLS,
 		ENTRY_UNIX };
+	size_t i;
 
-	for (size_t i = 0; i < sizeof(mains) / sizeof(mains[0]); i++)
+	for (i = 0; i < sizeof(mains) / sizeof(mains[0]); i++)
 		if (entry->at[mains[i]] != NULL)
 			return mains[i];
 	return ENTRY_KEYS;
@@ -341,8 +342,9 @@ entry_check(const struct entry *entry, struct config_faults *faults)
 {
 	enum entry_key main_key = entry_main(entry);
 	bool ok = true;
+	size_t i;
 
-	for (size_t i = 0; main_key != ENTRY_KEYS && i < ENTRY_KEYS; i++) {
+	for (i = 0; main_key != ENTRY_KEYS && i < ENTRY_KEYS; i++) {
 		if (entry->at[i] == NULL || i == main_key ||
 		    (entry_keys[i].beside & 1u << main_key) != 0)
 			continue;

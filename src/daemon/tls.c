@@ -45,12 +45,10 @@ add_place(struct relay *relay, const struct config *config, unsigned number,
 	return relay_listen(relay, number, &place, fd, why);
 }
 
-/* ---- before anything is started ---- */
-
 static bool
 say(const char *file, const char *what, const char *why, FILE *out)
 {
-	(void)fprintf(
+	fprintf(
 	    out, "%s%s%s: %s\n", file ? file : "", file ? ": " : "", what, why);
 	return false;
 }
@@ -82,8 +80,6 @@ tls_check(const struct config *config, const char *file, FILE *out)
 	relay_free(relay);
 	return ok;
 }
-
-/* ---- clients ---- */
 
 static void
 on_client(void *arg, const struct relay_client *client)

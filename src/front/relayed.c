@@ -13,8 +13,7 @@
 static const char *
 number_of(const struct table_link *link, size_t *len)
 {
-	const struct conn *c =
-	    container_of_const(link, struct conn, by_relay);
+	const struct conn *c = container_of_const(link, struct conn, by_relay);
 
 	*len = sizeof(c->relay);
 	return (const char *)&c->relay;

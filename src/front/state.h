@@ -36,9 +36,9 @@ struct front {
 	void *arg;
 	struct client_limits limits;
 
-	struct table conns;	  /* by id: LIVE */
-	struct table relayed;	  /* by their number there: the same */
-	void (*look)(void *arg);  /* takes in what a TLS process tells */
+	struct table conns;	 /* by id: LIVE */
+	struct table relayed;	 /* by their number there: the same */
+	void (*look)(void *arg); /* takes in what a TLS process tells */
 	void *look_arg;
 	struct table by_ref;	  /* what is deferred and tagged */
 	struct table by_tag;	  /* the same */

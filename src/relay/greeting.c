@@ -14,7 +14,7 @@
 static enum relay_answer
 broken(struct relay_line *line, const char *why)
 {
-	(void)snprintf(line->text, sizeof(line->text), "%s", why);
+	snprintf(line->text, sizeof(line->text), "%s", why);
 	return RELAY_UNREACHABLE;
 }
 

@@ -49,7 +49,7 @@ packet_add_num(struct packet *p, int64_t n)
 {
 	char text[24];
 
-	(void)snprintf(text, sizeof(text), "%" PRId64, n);
+	snprintf(text, sizeof(text), "%" PRId64, n);
 	packet_add(p, text);
 }
 

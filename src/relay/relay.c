@@ -83,8 +83,6 @@ relay_exists(void)
 	return spawn_find(path) != NULL;
 }
 
-/* ---- its death ---- */
-
 static void
 restart_later(struct relay *r)
 {
@@ -133,7 +131,7 @@ lost(struct relay *r)
 	let_go(r);
 	(void)kill(r->pid, SIGKILL);
 	status = reap(r);
-	(void)snprintf(how, sizeof(how), "%s %d",
+	snprintf(how, sizeof(how), "%s %d",
 	    WIFSIGNALED(status) ? "signal" : "status",
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	if (!r->restart)
@@ -142,8 +140,6 @@ lost(struct relay *r)
 	r->stats.restarts_total++;
 	restart_later(r);
 }
-
-/* ---- what it says ---- */
 
 static void
 on_client(struct relay *r, struct packet *p)
@@ -217,7 +213,7 @@ on_done(struct relay *r, struct packet *p)
 	note_until(r, p);
 	if (r->asked) {
 		r->answered = true;
-		(void)snprintf(r->why, sizeof(r->why), "%s", why);
+		snprintf(r->why, sizeof(r->why), "%s", why);
 	} else if (why[0] != '\0') {
 		LOG(ERROR, "tls-failed", LOG_S("why", why));
 	}
@@ -290,8 +286,6 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	relay_look(arg);
 }
-
-/* ---- what it is told ---- */
 
 /* One that does not read what it is told is of no use. */
 static bool
@@ -374,14 +368,12 @@ answered(struct relay *r, char why[RELAY_WHY_SIZE])
 	}
 	r->asked = false;
 	if (!r->answered)
-		(void)snprintf(
+		snprintf(
 		    why, RELAY_WHY_SIZE, "%.500s does not answer", r->program);
 	else
-		(void)snprintf(why, RELAY_WHY_SIZE, "%s", r->why);
+		snprintf(why, RELAY_WHY_SIZE, "%s", r->why);
 	return r->answered && r->why[0] == '\0';
 }
-
-/* ---- its life ---- */
 
 static int
 start(struct relay *r)
@@ -449,10 +441,10 @@ relay_new(struct event_base *base, const struct relay_handler *handler,
 	if (base && (r->restart = evtimer_new(base, on_restart, r)) == NULL)
 		abort();
 	if (!spawn_find(r->program))
-		(void)snprintf(why, RELAY_WHY_SIZE,
+		snprintf(why, RELAY_WHY_SIZE,
 		    "the program lockbroker-tls is not installed");
 	else if ((error = start(r)) != 0)
-		(void)snprintf(why, RELAY_WHY_SIZE, "can't start %.500s: %s",
+		snprintf(why, RELAY_WHY_SIZE, "can't start %.500s: %s",
 		    r->program, strerror(error));
 	else
 		return r;

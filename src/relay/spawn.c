@@ -36,7 +36,7 @@ spawn_find(char buf[SPAWN_PATH_SIZE])
 		if (access(buf, X_OK) == 0)
 			return buf;
 	}
-	(void)snprintf(buf, SPAWN_PATH_SIZE, "%s/" NAME, LOCKBROKER_LIBEXECDIR);
+	snprintf(buf, SPAWN_PATH_SIZE, "%s/" NAME, LOCKBROKER_LIBEXECDIR);
 	return access(buf, X_OK) == 0 ? buf : NULL;
 }
 

@@ -141,8 +141,6 @@ place_of(const struct pipe *p)
 	return NULL;
 }
 
-/* ---- the first message ---- */
-
 /* One line of plain text tells whoever came with telnet. */
 static void
 refuse_plain(struct pipe *p)
@@ -204,8 +202,6 @@ hello_is_here(struct pipe *p)
 	wait_for(p, need);
 	return false;
 }
-
-/* ---- the handshake ---- */
 
 static void
 hand_over(struct pipe *p)
@@ -280,8 +276,6 @@ accept_hand_over(struct engine *e)
 		hand_over(p);
 }
 
-/* ---- accepting ---- */
-
 static void
 accept_later(struct engine *e)
 {
@@ -336,7 +330,7 @@ accept_one(struct place *place, int fd)
 	struct pipe *p = pipe_new(e, fd);
 	char *peer = sockopt_peer_tcp(fd);
 
-	(void)snprintf(p->peer, sizeof(p->peer), "%s", peer);
+	snprintf(p->peer, sizeof(p->peer), "%s", peer);
 	free(peer);
 	sockopt_client(fd, e->unreachable_ms);
 	p->place = place->id;

@@ -42,7 +42,7 @@ fail(char *why, const char *what, const char *file)
 	if (ERR_GET_LIB(first) == ERR_LIB_SYS)
 		reason = strerror(ERR_GET_REASON(first));
 
-	(void)snprintf(why, CONTEXT_WHY_SIZE, "%s %s: %s", what, file,
+	snprintf(why, CONTEXT_WHY_SIZE, "%s %s: %s", what, file,
 	    reason ? reason : "unusable");
 	ERR_clear_error();
 	return false;
@@ -154,14 +154,14 @@ context_load(struct context *c, char why[CONTEXT_WHY_SIZE])
 	int64_t until, now = (int64_t)time(NULL);
 
 	ERR_clear_error();
-	(void)snprintf(why, CONTEXT_WHY_SIZE, "can't find the authorities");
+	snprintf(why, CONTEXT_WHY_SIZE, "can't find the authorities");
 	if (!load_pair(c, ssl, why) || !load_authorities(c, ssl, why)) {
 		SSL_CTX_free(ssl);
 		return false;
 	}
 	until = ends_at(ssl);
 	if (until != 0 && until < now && c->until > now) {
-		(void)snprintf(why, CONTEXT_WHY_SIZE,
+		snprintf(why, CONTEXT_WHY_SIZE,
 		    "the certificate in %s has run out", c->cert);
 		SSL_CTX_free(ssl);
 		return false;

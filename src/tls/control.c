@@ -247,7 +247,7 @@ control_failed(struct engine *e, const char *peer, const char *why)
 	if (!evtimer_pending(e->tell_failed, NULL))
 		(void)event_add(e->tell_failed, &tv);
 	if (now - e->spell_ms >= SPELL_MS) {
-		(void)snprintf(unsaid, sizeof(unsaid), "%u",
+		snprintf(unsaid, sizeof(unsaid), "%u",
 		    e->lines > LINES_MAX ? e->lines - LINES_MAX : 0);
 		if (e->lines > LINES_MAX)
 			control_log(e, "warning", "tls-failures-unsaid",

@@ -181,7 +181,7 @@ dial(struct engine *e, int local, const char *ip, uint16_t port,
 	p = pipe_new(e, fd);
 	p->local = local;
 	p->stage = PIPE_CONNECTING;
-	(void)snprintf(p->peer, sizeof(p->peer), "%s", ip);
+	snprintf(p->peer, sizeof(p->peer), "%s", ip);
 	pipe_secure(p, &e->servers);
 	check_name(p, name);
 	pipe_timer(p, e->connect_timeout_ms / 10 * 9);

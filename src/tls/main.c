@@ -177,7 +177,7 @@ serve_command(char **argv)
 	if (context_load(&e.servers, why))
 		dial(&e, fd, argv[2], (uint16_t)atoi(argv[3]), argv[4]);
 	else
-		(void)dprintf(fd, "!%s\n", why);
+		dprintf(fd, "!%s\n", why);
 	while (!TAILQ_EMPTY(&e.pipes))
 		run(&e);
 	engine_fini(&e);
@@ -193,8 +193,8 @@ main(int argc, char **argv)
 		return serve_broker();
 	if (argc == CONNECT_ARGS && strcmp(argv[1], "connect") == 0)
 		return serve_command(argv);
-	(void)fputs("lockbroker-tls: it is started by lockbrokerd and "
-		    "lockbroker\n",
+	fputs("lockbroker-tls: it is started by lockbrokerd and "
+	      "lockbroker\n",
 	    stderr);
 	return EXIT_USAGE;
 }

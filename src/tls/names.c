@@ -40,7 +40,7 @@ give(each_name *each, void *arg, const char *kind, const void *s, int n)
 
 	if (n <= 0 || !is_sound(s, (size_t)n))
 		return;
-	(void)snprintf(text, sizeof(text), "%s%.*s", kind, n, (const char *)s);
+	snprintf(text, sizeof(text), "%s%.*s", kind, n, (const char *)s);
 	each(arg, text);
 }
 
@@ -130,8 +130,6 @@ names_add(struct packet *packet, const struct pipe *p)
 		each_of(cert, add_name, packet);
 	X509_free(cert);
 }
-
-/* ---- why ---- */
 
 static void
 list_name(void *arg, const char *text)
@@ -295,7 +293,7 @@ names_why(const struct pipe *p, int err, char why[NAMES_WHY_SIZE])
 	else
 		buf_addf(&out, "%s during the handshake",
 		    err ? strerror(err) : "the connection was closed");
-	(void)snprintf(
+	snprintf(
 	    why, NAMES_WHY_SIZE, "%.*s", (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);
 	ERR_clear_error();

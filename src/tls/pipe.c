@@ -185,8 +185,6 @@ pipe_shake(struct pipe *p)
 	}
 }
 
-/* ---- from the net to the broker ---- */
-
 /* An end that the broker knows of already, or else the connection's. */
 static void
 net_failed(struct pipe *p)
@@ -279,8 +277,6 @@ local_write(struct pipe *p)
 	return true;
 }
 
-/* ---- from the broker to the net ---- */
-
 static bool
 local_read(struct pipe *p)
 {
@@ -362,8 +358,6 @@ net_write(struct pipe *p)
 		return true;
 	}
 }
-
-/* ---- both ---- */
 
 static bool
 is_over(const struct pipe *p)

@@ -129,9 +129,10 @@ class Clients(ClientsTest):
             self.assert_within(valid - 0.02, took, patience(valid + 0.5))
 
     def test_limits(self):
-        broker = self.tls_broker(limits={"clients": 2, "first_line": "500ms", "output": "64KB"})
-        a, silent = self.tls(), self.tls()
-        a.ok("PING")
+        broker = self.tls_broker(limits={"clients": 2, "first_line": "500ms"}, ready=False)
+        a = self.tls()
+        eventually(lambda: a.stats()["clients"] == "1")
+        silent = self.tls()
         third = self.tls()
         self.assertEqual(third.reply().code, "limit")
         third.expect_eof()

@@ -57,7 +57,7 @@ tests_unit_test_auth_LDADD = $(LIB_AUTH) $(LIB_BASE) $(LIBEVENT_LIBS) \
 
 check_PROGRAMS += tests/unit/test_relay
 TESTS += tests/unit/test_relay
-tests_unit_test_relay_SOURCES = tests/unit/test_relay.c $(UNIT_SUITE)
+tests_unit_test_relay_SOURCES = tests/unit/relay/test_relay.c $(UNIT_SUITE)
 tests_unit_test_relay_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_relay_LDADD = $(LIB_RELAY) $(LIB_BASE) $(CHECK_LIBS)
 
