@@ -8,24 +8,23 @@
 
 #include "base/xmalloc.h"
 #include "core/agenda.h"
-#include "core/force.h"
 #include "core/guard/guard.h"
-#include "core/hold.h"
-#include "core/kept.h"
-#include "core/lease.h"
+#include "core/lease/lease.h"
 #include "core/leave.h"
-#include "core/lock.h"
-#include "core/message.h"
-#include "core/queue.h"
-#include "core/semaphore.h"
-#include "core/session.h"
+#include "core/life.h"
+#include "core/lock/force.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/message.h"
+#include "core/lock/queue.h"
+#include "core/lock/sweep.h"
+#include "core/lock/watch.h"
+#include "core/replay.h"
 #include "core/status.h"
 #include "core/stop.h"
-#include "core/sweep.h"
-#include "core/sync.h"
+#include "core/sync/semaphore.h"
+#include "core/sync/sync.h"
 #include "core/turn/work.h"
-#include "core/unowned.h"
-#include "core/watch.h"
 
 /*
  * How much of what was left is done in a step: much, where there is nothing
@@ -46,22 +45,10 @@ allow(struct core *core, struct share share, bool bare)
 
 /* Losses. */
 
-/* The lease that was confirmed longest ago, if it has run out. */
-static struct lock *
-first_overdue(const struct core *core, int64_t now_ms)
-{
-	struct lock *l = TAILQ_FIRST(&core->leases->held);
-
-	if (l != NULL && lease_deadline_ms(core, l) <= now_ms)
-		return l;
-	l = TAILQ_FIRST(&core->leases->held_briefly);
-	return l != NULL && lease_deadline_ms(core, l) <= now_ms ? l : NULL;
-}
-
 bool
 core_has_losses(const struct core *core, int64_t now_ms)
 {
-	return first_overdue(core, now_ms) != NULL ||
+	return lease_first_overdue(core, now_ms) != NULL ||
 	       !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	       turn_timer_ms(core, AGENDA_SYNC) <= now_ms;
 }
@@ -75,10 +62,10 @@ core_has_losses(const struct core *core, int64_t now_ms)
 static void
 tell_losses(struct core *core)
 {
-	struct lock *l;
+	struct lease *l;
 
 	while (work_left(core) &&
-	       (l = first_overdue(core, core->now_ms)) != NULL) {
+	       (l = lease_first_overdue(core, core->now_ms)) != NULL) {
 		core_visit(core, 1);
 		lease_run_out(core, l);
 	}
@@ -94,7 +81,7 @@ run_touched(struct core *core)
 		core_visit(core, 1);
 		l = lock_next_touched(core);
 		if (l != NULL)
-			lease_next(core, l);
+			lock_next(core, l);
 	}
 }
 

@@ -9,7 +9,7 @@
 #ifndef LOCKBROKER_CORE_AGENDA_H
 #define LOCKBROKER_CORE_AGENDA_H
 
-#include "core/state.h"
+#include "core/lock/state.h"
 
 /* Before the event. */
 void agenda_run(struct core *core, bool bare);

@@ -32,8 +32,9 @@ busiest_fini(struct busiest *b)
 static const char *
 state_of(const struct lock *l)
 {
-	bool held = !LIST_EMPTY(&l->holders) || l->state == LEASE_LINGERING ||
-		    l->state == LEASE_QUEUED;
+	bool held = !LIST_EMPTY(&l->holders) ||
+		    l->lease.state == LEASE_LINGERING ||
+		    l->lease.state == LEASE_QUEUED;
 
 	if (l->nholders > 0 && l->shared_hold)
 		return "shared";

@@ -6,7 +6,7 @@
 #ifndef LOCKBROKER_CORE_BUSIEST_H
 #define LOCKBROKER_CORE_BUSIEST_H
 
-#include "core/state.h"
+#include "core/lock/state.h"
 
 /* What was seen of a name; the name may be over by now. */
 struct busy {

@@ -12,31 +12,33 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/agenda.h"
-#include "core/barrier.h"
-#include "core/force.h"
 #include "core/guard/guard.h"
-#include "core/hold.h"
-#include "core/kept.h"
-#include "core/latch.h"
-#include "core/lease.h"
+#include "core/lease/lease.h"
+#include "core/lease/pace.h"
+#include "core/lease/votes.h"
 #include "core/leave.h"
+#include "core/life.h"
 #include "core/listing.h"
-#include "core/lock.h"
-#include "core/message.h"
-#include "core/pace.h"
-#include "core/queue.h"
-#include "core/semaphore.h"
-#include "core/session.h"
+#include "core/lock/check.h"
+#include "core/lock/force.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/message.h"
+#include "core/lock/owner.h"
+#include "core/lock/queue.h"
+#include "core/lock/sweep.h"
+#include "core/lock/unlock.h"
+#include "core/lock/watch.h"
+#include "core/replay.h"
 #include "core/session/notify.h"
 #include "core/status.h"
 #include "core/stop.h"
-#include "core/sweep.h"
+#include "core/sync/barrier.h"
+#include "core/sync/latch.h"
+#include "core/sync/made.h"
+#include "core/sync/semaphore.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
-#include "core/unlock.h"
-#include "core/unowned.h"
-#include "core/votes.h"
-#include "core/watch.h"
 
 /* Who is told what; who asks whom is in the modules themselves. */
 
@@ -55,7 +57,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_FORCE] = { AGENDA_PATIENT, force_timer },
 	[TIMER_ASK] = { AGENDA_PATIENT, status_timer },
 	[TIMER_STOP] = { AGENDA_PATIENT, stop_timer },
-	[TIMER_MADE] = { AGENDA_PATIENT, unowned_latch_timer },
+	[TIMER_MADE] = { AGENDA_PATIENT, made_timer },
 };
 
 static const struct turn_listener of_turn = {
@@ -133,7 +135,7 @@ core_new(const struct core_config *config)
 	guard_init(core, of_guards);
 	core->config.nodes = NULL; /* copied */
 	names_init(core, &of_locks);
-	leases_init(core);
+	leases_init(core, &lock_owner);
 	watch_init(core);
 	force_init(core);
 	status_init(core);
@@ -151,7 +153,7 @@ core_free(struct core *core)
 	leave_drop_all(core);
 	listing_fini(core);
 	stop_fini(core);
-	unowned_fini(core);
+	made_fini(core);
 	sync_fini(core);
 	status_fini(core);
 	force_fini(core);
@@ -322,7 +324,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 		votes_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_LEASE)
-		lease_outcome(core, was.lock, was.op, ev->u.outcome.sent_ms,
+		lease_outcome(core, was.lease, was.op, ev->u.outcome.sent_ms,
 		    ev->u.outcome.outcome);
 	else if (was.kind == SLOT_SYNC)
 		sync_outcome(
@@ -383,6 +385,24 @@ static void (*const handlers[])(
 	[CORE_STOP] = on_stop,
 };
 
+/* A build with --enable-checks does so after every step. */
+#ifdef CORE_CHECKS
+#define CHECK_EVERY(core) ((core)->config.check > 0 ? (core)->config.check : 1)
+#else
+#define CHECK_EVERY(core) ((core)->config.check)
+#endif
+
+void
+core_check(const struct core *core)
+{
+	slot_check(core);
+	session_check(core);
+	guard_check(core);
+	leases_check(core);
+	locks_check(core);
+	sync_check(core);
+}
+
 void
 core_step(struct core *core, const struct core_event *event, struct effects *fx)
 {
@@ -400,6 +420,10 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	if (core->stopping)
 		guard_sign_off(core);
 	turn_end(core);
+	if (CHECK_EVERY(core) > 0 && ++core->unchecked >= CHECK_EVERY(core)) {
+		core->unchecked = 0;
+		core_check(core);
+	}
 }
 
 int64_t

@@ -62,6 +62,8 @@ struct core_config {
 	/* Things that a step looks at before it leaves the rest to the next;
 	 * 0: as many as is good.  Tests have few. */
 	unsigned work;
+	/* Tests: after each so many steps core_check() is called; 0: never. */
+	unsigned check;
 };
 
 /* What a STATUS asks for. */
@@ -263,6 +265,12 @@ void core_step(
 
 /* When to step with a bare CORE_TIME next; INT64_MAX: no need. */
 int64_t core_deadline(const struct core *core);
+
+/*
+ * Do all parts of the core agree with each other?  Looks at all there is, and
+ * aborts if they don't: a fault of this program.
+ */
+void core_check(const struct core *core);
 
 /* After CORE_STOP: is everything released? */
 bool core_stopped(const struct core *core);

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "core/guard/guard.h"
-#include "core/hold.h"
-#include "core/kept.h"
-#include "core/lock.h"
-#include "core/semaphore.h"
-#include "core/session.h"
+#include "core/life.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/replay.h"
+#include "core/sync/semaphore.h"
 
 int64_t
 core_ping(struct core *core, int64_t now_ms, uint64_t session)
@@ -110,13 +110,13 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
 	memset(gauges, 0, sizeof(*gauges));
 	gauges->sessions = core->sessions->by_id.n;
-	gauges->names = core->locks->n;
+	gauges->names = core->leases->n;
 	gauges->locks_held = core->locks->nholds;
 	gauges->permits_held = core->syncs->npermits;
 	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims;
-	gauges->unowned = core->locks->nunowned;
-	gauges->bound = core->locks->ncounted;
-	gauges->latches_made = core->syncs->nmade;
+	gauges->unowned = core->sessions->nunowned;
+	gauges->bound = core->sessions->ncounted;
+	gauges->latches_made = core->sessions->nmade;
 	gauges->semaphores = core->syncs->by_name[SYNC_SEMAPHORE].n;
 	gauges->latches = core->syncs->by_name[SYNC_LATCH].n;
 	gauges->barriers = core->syncs->by_name[SYNC_BARRIER].n;

@@ -3,59 +3,23 @@
  */
 #include "config.h"
 
-#include "core/hold.h"
-#include "core/kept.h"
-#include "core/lease.h"
+#include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/listing.h"
-#include "core/lock.h"
-#include "core/names.h"
-#include "core/queue.h"
-#include "core/semaphore.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/names.h"
+#include "core/lock/queue.h"
+#include "core/lock/watch.h"
+#include "core/lock/withdraw.h"
+#include "core/replay.h"
 #include "core/session/notify.h"
 #include "core/status.h"
-#include "core/sync.h"
+#include "core/sync/semaphore.h"
+#include "core/sync/sync.h"
 #include "core/turn/work.h"
-#include "core/watch.h"
 
 /* What waits. */
-
-/* The waiter goes first: its name then knows of one less that is untold. */
-static void
-withdraw_one(struct core *core, struct waiter *w)
-{
-	struct hold *h = w->hold;
-
-	core_visit(core, 1);
-	if (h != NULL)
-		lock_touch(core, h->lock);
-	waiter_free(core, w);
-	if (h == NULL || hold_step_out(h))
-		return;
-	hold_promise_nothing(h);
-	hold_end(core, h, true);
-}
-
-/* A group goes as a whole. */
-void
-leave_request(struct core *core, struct waiter *w)
-{
-	struct group *g = w->group;
-	unsigned i, n, left;
-
-	if (g == NULL) {
-		withdraw_one(core, w);
-		return;
-	}
-	n = g->n;
-	left = g->left;
-	for (i = 0; i < n && left > 0; i++) {
-		if (g->members[i] == NULL)
-			continue;
-		left--;
-		withdraw_one(core, g->members[i]);
-	}
-}
 
 /* True: it waits for nothing any more. */
 static bool
@@ -63,9 +27,9 @@ withdraw_some(struct core *core, struct session *s)
 {
 	sync_leave(core, s);
 	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
-		leave_request(core, TAILQ_FIRST(&s->granted));
+		withdraw_request(core, TAILQ_FIRST(&s->granted));
 	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
-		leave_request(core, TAILQ_FIRST(&s->waiting));
+		withdraw_request(core, TAILQ_FIRST(&s->waiting));
 	return TAILQ_EMPTY(&s->claims) && TAILQ_EMPTY(&s->granted) &&
 	       TAILQ_EMPTY(&s->waiting);
 }
@@ -122,7 +86,7 @@ let_go_hold(struct core *core, struct hold *h)
 	if (s->outlived)
 		keep_promise(core, h);
 	hold_end(core, h, s->clean);
-	lease_next(core, l);
+	lock_next(core, l);
 }
 
 static void
@@ -250,6 +214,6 @@ leave_drop_all(struct core *core)
 		drop(core, s);
 		session_free(core, s);
 	}
-	for (l = lock_first(core, &walk); l != NULL; l = lock_next(&walk))
+	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
 		lock_free(core, l);
 }

@@ -12,16 +12,13 @@
 #ifndef LOCKBROKER_CORE_LEAVE_H
 #define LOCKBROKER_CORE_LEAVE_H
 
-#include "core/state.h"
+#include "core/lock/state.h"
 
 /*
  * Everything that waits leaves its queue, and nobody is there to be told;
  * grants that will not be told any more are as if they had not been made.
  */
 void leave_withdraw(struct core *core, struct session *s);
-
-/* The same of one request, which has been answered. */
-void leave_request(struct core *core, struct waiter *w);
 
 /* All that it holds is given back; not `clean`: its delays begin. */
 void leave_let_go(struct core *core, struct session *s, bool clean);

@@ -16,11 +16,11 @@
 
 #include "base/xmalloc.h"
 #include "core/busiest.h"
-#include "core/hold.h"
+#include "core/life.h"
 #include "core/listing.h"
-#include "core/lock.h"
-#include "core/semaphore.h"
-#include "core/session.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/sync/semaphore.h"
 
 /* Rows, names or comparisons: some tenths of a millisecond. */
 #define PART 256
@@ -325,14 +325,15 @@ queue_lingering(struct core *core, struct listing *g)
 	struct row *r = &g->row;
 
 	g->stage = queue_holder;
-	if (l == NULL || l->state != LEASE_LINGERING || g->hold != NULL ||
+	if (l == NULL || l->lease.state != LEASE_LINGERING || g->hold != NULL ||
 	    g->left == 0)
 		return;
 	g->left--;
 	row_str(r, FIELD_BROKER, core->broker);
 	if (core->address[0] != '\0')
 		row_str(r, FIELD_ADDRESS, core->address);
-	row_num(r, FIELD_UNTIL, age(more_of(l)->linger_ms, g->now_ms));
+	row_num(
+	    r, FIELD_UNTIL, age(lease_rare(&l->lease)->linger_ms, g->now_ms));
 	row_end(r, "holder", NULL);
 }
 
@@ -346,7 +347,7 @@ core_queue_begin(
 	g->lock = lock_find(core, name, name_len);
 	if (g->lock != NULL)
 		g->hold = LIST_FIRST(&g->lock->holders);
-	if (g->lock != NULL && g->lock->state == LEASE_LINGERING)
+	if (g->lock != NULL && g->lock->lease.state == LEASE_LINGERING)
 		g->stage = queue_lingering;
 	return g;
 }

@@ -5,7 +5,7 @@
 #ifndef LOCKBROKER_CORE_LISTING_H
 #define LOCKBROKER_CORE_LISTING_H
 
-#include "core/state.h"
+#include "core/lock/state.h"
 
 void listing_init(struct core *core);
 void listing_fini(struct core *core);

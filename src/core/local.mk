@@ -19,6 +19,8 @@ noinst_LIBRARIES += src/core/session/libsession.a
 src_core_session_libsession_a_SOURCES = \
 	src/core/session/notify.c \
 	src/core/session/notify.h \
+	src/core/session/quota.c \
+	src/core/session/quota.h \
 	src/core/session/record.c \
 	src/core/session/record.h
 
@@ -41,82 +43,103 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/voters.c \
 	src/core/guard/voters.h
 
+noinst_LIBRARIES += src/core/lease/liblease.a
+src_core_lease_liblease_a_SOURCES = \
+	src/core/lease/ask.c \
+	src/core/lease/backoff.c \
+	src/core/lease/backoff.h \
+	src/core/lease/check.c \
+	src/core/lease/lease.c \
+	src/core/lease/lease.h \
+	src/core/lease/outcome.c \
+	src/core/lease/pace.c \
+	src/core/lease/pace.h \
+	src/core/lease/parts.h \
+	src/core/lease/votes.c \
+	src/core/lease/votes.h
+
+noinst_LIBRARIES += src/core/lock/liblock.a
+src_core_lock_liblock_a_SOURCES = \
+	src/core/lock/check.c \
+	src/core/lock/check.h \
+	src/core/lock/deadlock.c \
+	src/core/lock/deadlock.h \
+	src/core/lock/fit.c \
+	src/core/lock/fit.h \
+	src/core/lock/force.c \
+	src/core/lock/force.h \
+	src/core/lock/group.c \
+	src/core/lock/group.h \
+	src/core/lock/hold.c \
+	src/core/lock/hold.h \
+	src/core/lock/lock.c \
+	src/core/lock/lock.h \
+	src/core/lock/message.c \
+	src/core/lock/message.h \
+	src/core/lock/names.c \
+	src/core/lock/names.h \
+	src/core/lock/notify.c \
+	src/core/lock/notify.h \
+	src/core/lock/owner.c \
+	src/core/lock/owner.h \
+	src/core/lock/parting.c \
+	src/core/lock/parting.h \
+	src/core/lock/queue.c \
+	src/core/lock/queue.h \
+	src/core/lock/state.h \
+	src/core/lock/stored.c \
+	src/core/lock/stored.h \
+	src/core/lock/sweep.c \
+	src/core/lock/sweep.h \
+	src/core/lock/unlock.c \
+	src/core/lock/unlock.h \
+	src/core/lock/unowned.c \
+	src/core/lock/unowned.h \
+	src/core/lock/watch.c \
+	src/core/lock/watch.h \
+	src/core/lock/watchers.c \
+	src/core/lock/watchers.h \
+	src/core/lock/withdraw.c \
+	src/core/lock/withdraw.h
+
+noinst_LIBRARIES += src/core/sync/libsync.a
+src_core_sync_libsync_a_SOURCES = \
+	src/core/sync/barrier.c \
+	src/core/sync/barrier.h \
+	src/core/sync/check.c \
+	src/core/sync/latch.c \
+	src/core/sync/latch.h \
+	src/core/sync/made.c \
+	src/core/sync/made.h \
+	src/core/sync/notify.c \
+	src/core/sync/notify.h \
+	src/core/sync/permits.c \
+	src/core/sync/semaphore.c \
+	src/core/sync/semaphore.h \
+	src/core/sync/semaphore_state.h \
+	src/core/sync/sync.c \
+	src/core/sync/sync.h
+
 noinst_LIBRARIES += src/core/libcore.a
 src_core_libcore_a_SOURCES = \
 	src/core/agenda.c \
 	src/core/agenda.h \
-	src/core/barrier.c \
-	src/core/barrier.h \
 	src/core/busiest.c \
 	src/core/busiest.h \
 	src/core/core.c \
 	src/core/core.h \
-	src/core/deadlock.c \
-	src/core/deadlock.h \
 	src/core/dump.c \
 	src/core/dump.h \
-	src/core/force.c \
-	src/core/force.h \
-	src/core/group.c \
-	src/core/group.h \
-	src/core/hold.c \
-	src/core/hold.h \
-	src/core/kept.c \
-	src/core/kept.h \
-	src/core/latch.c \
-	src/core/latch.h \
-	src/core/lease.c \
-	src/core/lease.h \
-	src/core/lease_ask.c \
-	src/core/lease_outcome.c \
-	src/core/lease_parts.h \
 	src/core/leave.c \
 	src/core/leave.h \
+	src/core/life.c \
+	src/core/life.h \
 	src/core/listing.c \
 	src/core/listing.h \
-	src/core/lock.c \
-	src/core/lock.h \
-	src/core/message.c \
-	src/core/message.h \
-	src/core/names.c \
-	src/core/names.h \
 	src/core/notice.h \
-	src/core/notify_lock.c \
-	src/core/notify_lock.h \
-	src/core/notify_permits.c \
-	src/core/notify_permits.h \
-	src/core/pace.c \
-	src/core/pace.h \
-	src/core/parting.c \
-	src/core/parting.h \
-	src/core/permits.c \
-	src/core/queue.c \
-	src/core/queue.h \
-	src/core/semaphore.c \
-	src/core/semaphore.h \
-	src/core/semaphore_state.h \
-	src/core/session.c \
-	src/core/session.h \
-	src/core/state.h \
+	src/core/replay.c \
+	src/core/replay.h \
 	src/core/status.c \
 	src/core/status.h \
 	src/core/stop.c \
-	src/core/stop.h \
-	src/core/stored.c \
-	src/core/stored.h \
-	src/core/sweep.c \
-	src/core/sweep.h \
-	src/core/sync.c \
-	src/core/sync.h \
-	src/core/unlock.c \
-	src/core/unlock.h \
-	src/core/unowned.c \
-	src/core/unowned.h \
-	src/core/votes.c \
-	src/core/votes.h \
-	src/core/wait.c \
-	src/core/wait.h \
-	src/core/watch.c \
-	src/core/watch.h \
-	src/core/watchers.c \
-	src/core/watchers.h
+	src/core/stop.h

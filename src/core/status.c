@@ -10,13 +10,13 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
-#include "core/hold.h"
-#include "core/lease.h"
-#include "core/lock.h"
-#include "core/semaphore.h"
+#include "core/lease/lease.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/stored.h"
 #include "core/status.h"
-#include "core/stored.h"
-#include "core/sync.h"
+#include "core/sync/semaphore.h"
+#include "core/sync/sync.h"
 #include "core/turn/emit.h"
 
 #define WHY_SIZE 256
@@ -67,8 +67,8 @@ emit_holder(struct core *core, const struct hold *h)
 	if (h->session->label != NULL)
 		emit_text(core, FIELD_LABEL, h->session->label);
 	emit_num(core, FIELD_FENCE, h->fence);
-	emit_ms(
-	    core, FIELD_TTL, lease_deadline_ms(core, h->lock) - core->now_ms);
+	emit_ms(core, FIELD_TTL,
+	    lease_deadline_ms(core, &h->lock->lease) - core->now_ms);
 	emit_ms(core, FIELD_AGE, core->now_ms - h->since_ms);
 	if (timer_armed(bound))
 		emit_ms(core, FIELD_UNTIL,
@@ -80,7 +80,7 @@ from_here(struct core *core, uint64_t session, uint64_t ref,
     const struct lock *l, unsigned others)
 {
 	const struct hold *h = LIST_FIRST(&l->holders);
-	int64_t left_ms = more_of(l)->linger_ms - core->now_ms;
+	int64_t left_ms = lease_rare(&l->lease)->linger_ms - core->now_ms;
 
 	emit_reply(core, session, ref, STATUS_OK);
 	emit_text(
@@ -102,7 +102,7 @@ static bool
 told_here(const struct lock *l)
 {
 	return l != NULL &&
-	       (!LIST_EMPTY(&l->holders) || l->state == LEASE_LINGERING);
+	       (!LIST_EMPTY(&l->holders) || l->lease.state == LEASE_LINGERING);
 }
 
 /* What is asked: of which kind, by which verb. */
@@ -255,7 +255,7 @@ known_here(const struct core *core, const struct lock *l,
 	if (rq->kind > CORE_KIND_LOCK || !told_here(l))
 		return false;
 	return rq->kind == CORE_KIND_LOCK || quorum_used(core) ||
-	       l->state == LEASE_ATRISK || !guard_up(core, shard);
+	       l->lease.state == LEASE_ATRISK || !guard_up(core, shard);
 }
 
 void

@@ -4,7 +4,7 @@
 #ifndef LOCKBROKER_CORE_STATUS_H
 #define LOCKBROKER_CORE_STATUS_H
 
-#include "core/state.h"
+#include "core/lock/state.h"
 
 void status_init(struct core *core);
 void status_fini(struct core *core);

@@ -13,17 +13,17 @@
 #include "config.h"
 
 #include "base/xmalloc.h"
-#include "core/hold.h"
 #include "core/leave.h"
-#include "core/queue.h"
-#include "core/session.h"
+#include "core/life.h"
+#include "core/lock/hold.h"
+#include "core/lock/queue.h"
+#include "core/lock/withdraw.h"
 #include "core/stop.h"
-#include "core/sync.h"
+#include "core/sync/sync.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
 #define STOP_GIVE_BACK_MS 1000
-#define STOPPING "the broker is stopping; try another one"
 
 /* Over all sessions, when the broker stops. */
 enum stop_walk { STOP_NONE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
@@ -61,13 +61,6 @@ may_give_back(const struct core *core, const struct session *s)
 	       s->nholds + s->npermits > 0;
 }
 
-void
-stop_refuse(struct core *core, struct waiter *w)
-{
-	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, STOPPING);
-	leave_request(core, w);
-}
-
 /* No request is left to which a name could go when all is let go. */
 static bool
 refuse_waiting(struct core *core, struct session *s)
@@ -78,9 +71,9 @@ refuse_waiting(struct core *core, struct session *s)
 		emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
 	s->refused = true;
 	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
-		stop_refuse(core, TAILQ_FIRST(&s->granted));
+		withdraw_refuse(core, TAILQ_FIRST(&s->granted));
 	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
-		stop_refuse(core, TAILQ_FIRST(&s->waiting));
+		withdraw_refuse(core, TAILQ_FIRST(&s->waiting));
 	return sync_shutdown(core, s) && TAILQ_EMPTY(&s->granted) &&
 	       TAILQ_EMPTY(&s->waiting);
 }

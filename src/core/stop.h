@@ -4,7 +4,7 @@
 #ifndef LOCKBROKER_CORE_STOP_H
 #define LOCKBROKER_CORE_STOP_H
 
-#include "core/state.h"
+#include "core/lock/state.h"
 
 void stop_init(struct core *core);
 void stop_fini(struct core *core);
@@ -14,10 +14,6 @@ bool stop_all_over(const struct core *core);
 
 /* Tells everybody, refuses what waits, and releases all that may be. */
 void stop_begin(struct core *core);
-
-/* A request, whether it waits or was granted a name and not told so yet: nobody
- * is granted anything any more. */
-void stop_refuse(struct core *core, struct waiter *w);
 
 /* The second is over. */
 void stop_timer(struct core *core, struct timer *t);

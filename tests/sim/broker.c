@@ -15,6 +15,8 @@
 #include "answer.h"
 #include "world.h"
 
+#define CHECK_EVERY 20 /* steps: do all parts of the core agree? */
+
 static event_fn broker_on_turn;
 static event_fn broker_on_lines;
 static event_fn broker_on_write;
@@ -396,6 +398,7 @@ broker_make_core(struct broker *b)
 		.locks.max_grace_ms = 300000,
 		.locks.handovers = (unsigned)prng_range(&w->prng, 1, 8),
 		.work = w->work,
+		.check = CHECK_EVERY,
 		.limits.holds = 100 + (unsigned)w->crowd.n,
 		.locks.max_keep_ms = INT64_MAX,
 		.locks.max_delay_ms = INT64_MAX,

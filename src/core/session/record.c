@@ -179,3 +179,41 @@ session_forget_lost(struct core *core, struct session *s)
 	}
 	return TAILQ_EMPTY(&s->lost);
 }
+
+static void
+check_one(const struct core *core, const struct session *s)
+{
+	const struct lost *lost;
+	unsigned nlost = 0;
+
+	assert(session_find(core, s->id) == s);
+	TAILQ_FOREACH (lost, &s->lost, link)
+		nlost++;
+	assert(nlost == s->nlost && nlost == s->lost_names.n);
+	assert(!s->detached || s->conn == 0);
+	assert(!s->over || (s->conn == 0 && s->letting_go && !s->detached));
+	assert(!timer_armed(&s->end) || s->detached);
+	assert(s->grace_ms >= 0 &&
+	       s->nwaiting + s->nclaims + s->nholds < UINT32_MAX / 2);
+}
+
+void
+session_check(const struct core *core)
+{
+	const struct sessions *all = core->sessions;
+	unsigned nkeepers = 0, ndetached = 0, nleaving = 0;
+	const struct session *s;
+
+	TAILQ_FOREACH (s, &all->all, in_all) {
+		check_one(core, s);
+		nkeepers += s->grace_ms > 0;
+		ndetached += s->detached;
+		nleaving += s->withdrawing + s->letting_go;
+	}
+	assert(nkeepers == all->nkeepers && ndetached == all->ndetached);
+	TAILQ_FOREACH (s, &all->withdrawing, in_withdrawing)
+		nleaving -= s->withdrawing;
+	TAILQ_FOREACH (s, &all->letting_go, in_letting_go)
+		nleaving -= s->letting_go;
+	assert(nleaving == 0);
+}

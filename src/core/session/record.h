@@ -83,6 +83,10 @@ struct sessions {
 	struct session *stop_next; /* stop.c: how far it has come */
 	int64_t promised_ms;	   /* the latest valid= that was told */
 	int64_t left_ms;	   /* the same, of what was not given back */
+	/* Kept for nobody (quota.h): names; those that may come to be, too;
+	 * latches, also those that are being made. */
+	uint64_t nunowned, ncounted;
+	uint64_t nmade, nmaking;
 };
 
 void session_init(struct core *core);

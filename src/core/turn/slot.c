@@ -104,7 +104,7 @@ slot_free(struct core *core, struct slot *slot)
 	assert(slot->kind != SLOT_FREE && core->slots->inflight > 0);
 	free(slot->name);
 	slot->name = NULL;
-	slot->lock = NULL;
+	slot->lease = NULL;
 	slot->kind = SLOT_FREE;
 	slot->next_free = core->slots->free;
 	core->slots->free = (uint32_t)(slot - core->slots->v);

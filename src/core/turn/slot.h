@@ -25,16 +25,16 @@ struct slot {
 	enum op_kind op;
 	uint32_t generation;
 	uint32_t next_free;
-	struct lock *lock; /* LEASE */
-	struct vote *vote; /* VOTE */
-	struct sync *sync; /* SYNC */
-	uint32_t shard;	   /* GUARD */
-	uint64_t session;  /* ASK: who is to be answered */
-	uint64_t ref;	   /* and to what; FORCE: its id */
-	char *name;	   /* ASK, WATCH: owned */
-	uint8_t verb;	   /* ASK: VERB_STATUS or VERB_QUEUE */
-	uint8_t about;	   /* ASK: enum core_kind */
-	uint64_t limit;	   /* ASK: of a QUEUE */
+	struct lease *lease; /* LEASE */
+	struct vote *vote;   /* VOTE */
+	struct sync *sync;   /* SYNC */
+	uint32_t shard;	     /* GUARD */
+	uint64_t session;    /* ASK: who is to be answered */
+	uint64_t ref;	     /* and to what; FORCE: its id */
+	char *name;	     /* ASK, WATCH: owned */
+	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
+	uint8_t about;	     /* ASK: enum core_kind */
+	uint64_t limit;	     /* ASK: of a QUEUE */
 	size_t name_len;
 };
 

@@ -70,6 +70,7 @@ struct core {
 	bool stopping;
 	uint64_t last_seq; /* of tokens, and of what else is numbered */
 	struct rng rng;
+	uint64_t unchecked; /* steps since the last core_check() */
 	struct core_stats stats;
 	const struct turn_listener *above;
 	struct heap timers[AGENDA_MAX];

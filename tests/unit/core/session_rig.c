@@ -247,6 +247,7 @@ rig_init(struct rig *r, unsigned sessions)
 void
 rig_fini(struct rig *r)
 {
+	core_check(r->core);
 	core_free(r->core);
 	effects_fini(&r->fx);
 	buf_fini(&r->said);

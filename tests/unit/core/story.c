@@ -597,6 +597,7 @@ static void
 story_init(struct story *st, struct buf *out)
 {
 	static const struct core_config config = {
+		.check = 1,
 		.broker = "b",
 		.seed = { 1, 2 },
 		.shards = 1,

@@ -163,6 +163,7 @@ rig_start(void)
 	struct core_config config = {
 		.broker = "b",
 		.instance = 7,
+		.check = 1,
 		.seed = { 1, 2 },
 		.shards = 1,
 		.lease_ms = RIG_LEASE_MS,

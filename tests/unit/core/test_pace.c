@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/crc16.h"
-#include "core/pace.h"
+#include "core/lease/pace.h"
+#include "core/lock/state.h"
 #include "suite.h"
 
 #define LEASES 20000
@@ -45,8 +46,8 @@ renew_all(struct core *core)
 	qsort(plans, LEASES, sizeof(plans[0]), earlier);
 	for (i = 0; i < LEASES; i++) {
 		due_ms = plans[i].at_ms + LEASE_MS / 3;
-		plans[i].at_ms =
-		    pace_plan(core, plans[i].lock, plans[i].at_ms, false);
+		plans[i].at_ms = pace_plan(
+		    core, &plans[i].lock->lease, plans[i].at_ms, false);
 		ck_assert_int_le(plans[i].at_ms, due_ms);
 		early_ms += due_ms - plans[i].at_ms;
 	}
@@ -96,11 +97,11 @@ START_TEST(a_burst_becomes_flat)
 	struct core *core = make_core(1);
 	unsigned i;
 
-	core->locks->n = LEASES;
+	core->leases->n = LEASES;
 	for (i = 0; i < LEASES; i++) {
 		plans[i].lock = make_lock(i);
-		plans[i].at_ms =
-		    pace_plan(core, plans[i].lock, 100000 + i / 100, true);
+		plans[i].at_ms = pace_plan(
+		    core, &plans[i].lock->lease, 100000 + i / 100, true);
 	}
 	ck_assert_double_gt(peak(SLICE_MS), 1.8);
 	for (i = 0; i < PERIODS; i++)
@@ -111,7 +112,7 @@ START_TEST(a_burst_becomes_flat)
 	ck_assert_double_lt(renew_all(core), 0.02);
 	for (i = 0; i < LEASES; i++)
 		free(plans[i].lock);
-	core->locks->n = 0;
+	core->leases->n = 0;
 	core_free(core);
 }
 END_TEST
@@ -127,7 +128,7 @@ START_TEST(a_tick_is_of_one_lane)
 	memset(lane_of, -1, sizeof(lane_of));
 	for (i = 0; i < 1000; i++) {
 		l = make_lock(i);
-		at_ms = pace_plan(core, l, 100000, true);
+		at_ms = pace_plan(core, &l->lease, 100000, true);
 		at_ms %= 2 * PACE_TICK_MS;
 		if (lane_of[at_ms] < 0)
 			seen++;

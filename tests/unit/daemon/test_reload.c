@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "config/fields.h"
 #include "core/core.h"
-#include "core/state.h"
+#include "core/lock/state.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "front/state.h"

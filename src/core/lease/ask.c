@@ -1,0 +1,183 @@
+/*
+ * Operations on leases: what is asked of the store, and what of it is noted
+ * until the answer comes (struct asked).
+ */
+#include "config.h"
+
+#include "base/xmalloc.h"
+#include "core/guard/clock.h"
+#include "core/guard/quorum.h"
+#include "core/lease/lease.h"
+#include "core/lease/pace.h"
+#include "core/lease/parts.h"
+#include "core/lease/votes.h"
+
+#define RESERVE_MAX 64 /* fences drawn at once */
+
+static struct op *
+submit(struct core *core, struct lease *l, enum op_kind kind)
+{
+	const char *name;
+	struct slot *slot;
+	struct op *op;
+	size_t len;
+
+	assert(l->asked == NULL);
+	l->asked = xcalloc(1, sizeof(*l->asked));
+	if (quorum_used(core)) {
+		op = votes_submit(core, l, kind);
+	} else {
+		name = core->leases->owner->name(l, &len);
+		op = slot_submit(
+		    core, &slot, kind, SLOT_LEASE, l->shard, name, len);
+		slot->lease = l;
+	}
+	op->seq = l->seq;
+	l->asked->since_ms = core->now_ms;
+	l->asked->spell = guard_spell(core, l->shard);
+	return op;
+}
+
+/*
+ * How long the key must live: the lease and its pad, the delay of those who
+ * hold or come next, and what is left of any keep.  It is written ahead, so
+ * that it holds even when this broker dies.
+ */
+static void
+set_ttl(struct core *core, struct lease *l, struct op *op)
+{
+	struct lease_terms terms = core->leases->owner->terms(core, l);
+	int64_t least_ms = core->config.lease_ms + core->pad_ms;
+	int64_t delay_ms = terms.delay_ms, keep_ms = terms.keep_ms;
+
+	if (l->state == LEASE_LINGERING)
+		least_ms = delay_ms = keep_ms = 0; /* a tombstone */
+	keep_ms = max_ms(keep_ms, lease_rare(l)->linger_ms - core->now_ms);
+	l->asked->delay_ms = delay_ms;
+	l->asked->ttl_ms = max_ms(least_ms + delay_ms, keep_ms);
+	l->key_end_ms = max_ms(l->key_end_ms, core->now_ms + l->asked->ttl_ms);
+	op->ttl_ms = l->asked->ttl_ms;
+}
+
+/* A phase of sharing has one fence, however many share. */
+static void
+set_reserve(
+    const struct core *core, struct lease *l, struct op *op, bool shared)
+{
+	l->asked_shared = shared;
+	if (shared) {
+		op->flags |= OP_SHARED;
+		op->reserve = l->asked->reserve = 1;
+		return;
+	}
+	/* The servers of a quorum are asked for one fence at a time. */
+	if (quorum_used(core)) {
+		op->reserve = l->asked->reserve = 1;
+		return;
+	}
+	l->asked->reserve = core->leases->owner->nwaiting(l);
+	if (l->asked->reserve < core->config.fences)
+		l->asked->reserve = core->config.fences;
+	if (l->asked->reserve > RESERVE_MAX)
+		l->asked->reserve = RESERVE_MAX;
+	if (l->asked->reserve == 0)
+		l->asked->reserve = 1;
+	op->reserve = l->asked->reserve;
+}
+
+void
+lease_ask_acquire(struct core *core, struct lease *l)
+{
+	struct op *op = submit(core, l, OP_ACQUIRE);
+	bool queued = l->state == LEASE_QUEUED;
+
+	/* One token has one place in the queue, of one kind. */
+	set_reserve(core, l, op,
+	    queued ? l->asked_shared
+		   : core->leases->owner->mode(core, l) == WANT_SHARED);
+	l->asked->queue = core->leases->owner->try(core, l) || queued;
+	if (l->asked->queue)
+		op->flags |= OP_QUEUE;
+	/* A quorum has no order to queue in: who waits is only told.  What an
+	 * attempt has meanwhile may be what another needs to keep its lease. */
+	if (quorum_used(core)) {
+		l->asked->queue = false;
+		slot_hurry(core, op);
+	}
+	set_ttl(core, l, op);
+}
+
+void
+lease_ask_confirm(struct core *core, struct lease *l)
+{
+	struct op *op = submit(core, l, OP_CONFIRM);
+
+	set_ttl(core, l, op);
+	set_reserve(core, l, op, false);
+}
+
+void
+lease_ask_convert(struct core *core, struct lease *l, bool shared)
+{
+	struct op *op = submit(core, l, OP_CONVERT);
+
+	l->converting = true;
+	slot_hurry(core, op);
+	set_ttl(core, l, op);
+	set_reserve(core, l, op, shared);
+}
+
+/* By the clock of the server. */
+static uint64_t
+vouched_until(const struct core *core, const struct lease *l)
+{
+	return (uint64_t)guard_server_ms(core, l->shard,
+	    max_ms(lease_deadline_ms(core, l), lease_rare(l)->linger_ms));
+}
+
+void
+lease_ask_renew(struct core *core, struct lease *l, bool draw)
+{
+	struct op *op = submit(core, l, OP_RENEW);
+
+	set_ttl(core, l, op);
+	op->fence = l->fence_next + l->fences - 1;
+	slot_hurry(core, op);
+	l->asked->reserve = 0;
+	if (l->whole)
+		op->flags |= OP_WHOLE;
+	l->whole = false;
+	if (l->shared) {
+		op->flags |= OP_SHARED;
+		op->limit = vouched_until(core, l);
+	} else if (draw)
+		set_reserve(core, l, op, false);
+}
+
+/* Who passes a name on and has more to grant gets in line again with that. */
+static bool
+queues_again(const struct core *core, const struct lease *l)
+{
+	return lease_rare(l)->remote_ms != 0 && !quorum_used(core) &&
+	       core->leases->owner->queues_again(l);
+}
+
+void
+lease_ask_end(struct core *core, struct lease *l)
+{
+	struct op *op = submit(core, l, OP_END);
+
+	op->linger_ms = max_ms(lease_rare(l)->linger_ms - core->now_ms, 0);
+	if (lease_rare(l)->again_seq == 0 && op->linger_ms == 0 &&
+	    queues_again(core, l)) {
+		lease_need_rare(l)->again_seq = ++core->last_seq;
+		l->hint = l->given = l->early_waits = false;
+	}
+	op->again = lease_rare(l)->again_seq;
+	if (l->brief) /* no reply has told it yet */
+		op->fence = l->fence_next + l->fences - 1;
+	if (lease_rare(l)->remote_ms != 0 && op->linger_ms == 0)
+		op->flags |= OP_PROMPT;
+	l->asked->linger = op->linger_ms > 0;
+	pace_ending(core, l);
+}

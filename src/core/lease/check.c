@@ -1,0 +1,72 @@
+/*
+ * What is true of every lease between two steps.
+ */
+#include "config.h"
+
+#include "core/guard/quorum.h"
+#include "core/lease/lease.h"
+
+#define FENCES_MAX 64 /* of a reserve: ask.c */
+
+/* What is in flight for it, or will be. */
+static void
+check_asked(const struct lease *l)
+{
+	assert(!l->converting || l->asked != NULL);
+	assert(l->asked == NULL || l->asked->reserve <= FENCES_MAX);
+	assert(lease_rare(l)->again_seq == 0 || l->state == LEASE_ENDING);
+	assert(l->state != LEASE_ENDING || l->key_end_ms > 0);
+	assert(l->fences <= FENCES_MAX);
+}
+
+/* Nothing is forgotten: it waits for something that will come. */
+static void
+check_awaits(const struct lease *l)
+{
+	if (l->state == LEASE_NONE)
+		return; /* its owner may have nothing to want */
+	assert(l->asked != NULL || l->blocked || timer_armed(&l->timer));
+}
+
+void
+lease_check(const struct core *core, const struct lease *l, bool touched)
+{
+	assert(l->state < LEASE_MAX && l->shard < core->config.shards);
+	assert((l->vouched || l->vouched_briefly) == lease_is_held(l));
+	assert(!l->vouched || !l->vouched_briefly);
+	assert(!lease_is_held(l) || l->brief == l->vouched_briefly);
+	assert(!lease_is_held(l) || l->confirmed_ms <= core->now_ms);
+	assert(!lease_is_held(l) || l->seq > 0);
+	check_asked(l);
+	if (!touched)
+		check_awaits(l);
+}
+
+/* Each line has those, and only those, that say so. */
+static size_t
+count_line(const struct held_list *line, bool briefly)
+{
+	const struct lease *l;
+	size_t n = 0;
+
+	TAILQ_FOREACH (l, line, in_held) {
+		assert(briefly ? l->vouched_briefly : l->vouched);
+		n++;
+	}
+	return n;
+}
+
+void
+leases_check(const struct core *core)
+{
+	const struct leases *all = core->leases;
+	uint32_t i;
+
+	assert(count_line(&all->held, false) +
+		   count_line(&all->held_briefly, true) <=
+	       all->n);
+	assert(all->nlingering <= all->n);
+	for (i = 0; i < core->config.shards; i++)
+		assert(all->nblocked[i] <= all->n);
+	assert(TAILQ_EMPTY(&all->votes)); /* they were sent */
+}

@@ -1,0 +1,620 @@
+/*
+ * Leases: the state machine between a name here and its key in the store.
+ *
+ *	none --> acquiring --> held <--> at-risk
+ *	  ^        |   |        | ^         |
+ *	  |        v   |        v |         v
+ *	  |     queued-+-> confirming ... ending --> lingering
+ *	  +----------------------------------+-----------+
+ *
+ * lease_decide() looks at the state, at who holds and waits, and does the one
+ * thing that comes next.  At most one operation is in flight for a name: while
+ * there is one, nothing is decided, and its outcome comes back here.
+ *
+ * An outcome that is unknown changes no state: the same operation with the
+ * same token is sent again when the store answers, or the lease is ended,
+ * which is right in either case.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/gain.h"
+#include "core/guard/quorum.h"
+#include "core/lease/backoff.h"
+#include "core/lease/lease.h"
+#include "core/lease/pace.h"
+#include "core/lease/parts.h"
+#include "core/lease/votes.h"
+
+#define FENCES_LOW 8	   /* where many wait, more are drawn by then */
+#define IDLE_YIELD_MS 50   /* a lease kept for a group stays so long */
+#define OUT_OF_ORDER_MAX 8 /* how far an answer is put in order */
+#define WALLED_MS 250	   /* between tries for who may not have it yet */
+
+#define TO(state) (1u << LEASE_##state)
+
+static const unsigned legal[LEASE_MAX] = {
+	[LEASE_NONE] = TO(ACQUIRING) | TO(ENDING),
+	[LEASE_ACQUIRING] = TO(HELD) | TO(QUEUED) | TO(NONE) | TO(ENDING),
+	[LEASE_QUEUED] = TO(HELD) | TO(CONFIRMING) | TO(NONE) | TO(ENDING),
+	[LEASE_CONFIRMING] = TO(HELD) | TO(NONE) | TO(ENDING) | TO(LINGERING),
+	[LEASE_HELD] = TO(ATRISK) | TO(ENDING) | TO(NONE),
+	[LEASE_ATRISK] = TO(HELD) | TO(ENDING) | TO(NONE),
+	[LEASE_ENDING] = TO(NONE) | TO(QUEUED) | TO(LINGERING),
+	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
+};
+
+void
+leases_init(struct core *core, const struct lease_owner *owner)
+{
+	struct leases *leases = xcalloc(1, sizeof(*leases));
+
+	core->leases = leases;
+	leases->owner = owner;
+	leases->nblocked =
+	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
+	TAILQ_INIT(&leases->held);
+	TAILQ_INIT(&leases->held_briefly);
+	TAILQ_INIT(&leases->votes);
+}
+
+void
+leases_fini(struct core *core)
+{
+	struct leases *leases = core->leases;
+
+	assert(leases->n == 0 && leases->nlingering == 0);
+	assert(TAILQ_EMPTY(&leases->held));
+	assert(TAILQ_EMPTY(&leases->held_briefly));
+	votes_fini(core);
+	free(leases->nblocked);
+	free(leases);
+}
+
+void
+lease_init(struct core *core, struct lease *l, uint32_t shard)
+{
+	l->timer.kind = TIMER_LEASE;
+	l->shard = (uint16_t)shard;
+	core->leases->n++;
+}
+
+struct lease_rare *
+lease_need_rare(struct lease *l)
+{
+	if (l->rare == NULL)
+		l->rare = xcalloc(1, sizeof(*l->rare));
+	return l->rare;
+}
+
+void
+lease_linger_over(struct lease *l)
+{
+	if (l->rare != NULL)
+		l->rare->linger_ms = 0;
+}
+
+void
+lease_not_idle(struct lease *l)
+{
+	if (l->rare != NULL)
+		l->rare->idle_ms = 0;
+}
+
+void
+lease_set_why(struct lease *l, char *why)
+{
+	free(lease_rare(l)->why);
+	if (why != NULL || l->rare != NULL)
+		lease_need_rare(l)->why = why;
+}
+
+/* Over a quorum it waits for any of the servers. */
+static uint32_t *
+nblocked(const struct core *core, const struct lease *l)
+{
+	return &core->leases->nblocked[quorum_used(core) ? 0 : l->shard];
+}
+
+void
+lease_block(struct core *core, struct lease *l)
+{
+	if (l->blocked)
+		return;
+	l->blocked = true;
+	++*nblocked(core, l);
+}
+
+void
+lease_unblock(struct core *core, struct lease *l)
+{
+	if (!l->blocked)
+		return;
+	l->blocked = false;
+	assert(*nblocked(core, l) > 0);
+	--*nblocked(core, l);
+}
+
+/* Takes it out of the line of those that are vouched for. */
+static void
+disown(struct core *core, struct lease *l)
+{
+	if (l->vouched)
+		TAILQ_REMOVE(&core->leases->held, l, in_held);
+	else if (l->vouched_briefly)
+		TAILQ_REMOVE(&core->leases->held_briefly, l, in_held);
+	l->vouched = l->vouched_briefly = false;
+}
+
+void
+lease_fini(struct core *core, struct lease *l)
+{
+	disown(core, l);
+	lease_unblock(core, l);
+	core_disarm(core, &l->timer);
+	core->leases->nlingering -= l->state == LEASE_LINGERING;
+	core->leases->n--;
+	lease_set_why(l, NULL);
+	free(l->rare);
+	free(l->asked);
+}
+
+/*
+ * Leases are confirmed in the order in which they were sent, or nearly; so this
+ * line is in the order in which they run out, or nearly.  One that is out of
+ * order by more is found by its timer.
+ */
+void
+lease_vouch(struct core *core, struct lease *l)
+{
+	struct held_list *line =
+	    l->brief ? &core->leases->held_briefly : &core->leases->held;
+	struct lease *last;
+	unsigned i;
+
+	disown(core, l);
+	last = TAILQ_LAST(line, held_list);
+	for (i = 0; i < OUT_OF_ORDER_MAX && last != NULL &&
+		    last->confirmed_ms > l->confirmed_ms;
+	     i++)
+		last = TAILQ_PREV(last, held_list, in_held);
+	if (last != NULL)
+		TAILQ_INSERT_AFTER(line, last, l, in_held);
+	else
+		TAILQ_INSERT_HEAD(line, l, in_held);
+	l->vouched = !l->brief;
+	l->vouched_briefly = l->brief;
+}
+
+void
+lease_set_state(struct core *core, struct lease *l, enum lease_state state)
+{
+	if (l->state == state)
+		return;
+	assert(legal[l->state] & (1u << state));
+	core->leases->nlingering +=
+	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
+	l->state = state;
+	if (!lease_is_held(l))
+		disown(core, l);
+	if (state != LEASE_ATRISK)
+		l->wake_ms = 0;
+	l->walled = false;
+}
+
+/* How long what keeps the lease is good for. */
+static int64_t
+term_ms(const struct core *core, const struct lease *l)
+{
+	return l->brief ? core->pad_ms : core->config.lease_ms;
+}
+
+int64_t
+lease_deadline_ms(const struct core *core, const struct lease *l)
+{
+	return l->confirmed_ms + times_vouch_ms(term_ms(core, l)) -
+	       gain_since(core, l->shard, l->confirmed_ms);
+}
+
+int64_t
+lease_risk_ms(const struct core *core, const struct lease *l)
+{
+	return l->confirmed_ms + term_ms(core, l) / 2;
+}
+
+bool
+lease_overdue(const struct core *core, const struct lease *l)
+{
+	return lease_is_held(l) && core->now_ms >= lease_deadline_ms(core, l);
+}
+
+bool
+lease_vouched(const struct core *core, const struct lease *l)
+{
+	return lease_is_held(l) && core->now_ms < lease_deadline_ms(core, l);
+}
+
+/* Timing. */
+
+void
+lease_plan_renewal(struct core *core, struct lease *l, bool first)
+{
+	l->wake_ms = pace_plan(core, l, l->confirmed_ms, first);
+	if (l->spell == guard_spell(core, l->shard))
+		return;
+	l->wake_ms = core->now_ms;
+	core->leases->owner->unproved(core, l->shard);
+}
+
+static void
+arm(struct core *core, struct lease *l, int64_t at_ms)
+{
+	core_arm(core, &l->timer, max_ms(at_ms, core->now_ms));
+}
+
+/* The next moment at which a lease that is held wants attention. */
+void
+lease_arm_held(struct core *core, struct lease *l)
+{
+	int64_t at_ms = lease_deadline_ms(core, l);
+
+	if (l->state == LEASE_HELD)
+		at_ms = min_ms(at_ms, lease_risk_ms(core, l));
+	/* What is due waits for the guard then, which does not arm it. */
+	if (l->asked == NULL &&
+	    (l->wake_ms > core->now_ms || guard_up(core, l->shard)))
+		at_ms = min_ms(at_ms, l->wake_ms);
+	if (lease_rare(l)->remote_ms != 0 && lease_rare(l)->idle_ms != 0 &&
+	    lease_rare(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)
+		at_ms = min_ms(at_ms, lease_rare(l)->idle_ms + IDLE_YIELD_MS);
+	if (lease_rare(l)->linger_ms > core->now_ms)
+		at_ms = min_ms(at_ms, lease_rare(l)->linger_ms);
+	arm(core, l, at_ms);
+}
+
+/* Waits for the guard or the end of a pause; true: nothing to wait for. */
+static bool
+may_ask(struct core *core, struct lease *l, bool ready)
+{
+	if (!ready) {
+		lease_block(core, l);
+		return false;
+	}
+	if (l->wake_ms > core->now_ms) {
+		arm(core, l, l->wake_ms);
+		return false;
+	}
+	return true;
+}
+
+static bool
+is_wanted(const struct core *core, const struct lease *l)
+{
+	return core->leases->owner->nwaiting(l) > 0;
+}
+
+/* Decisions, one function a state.  They return whether to look again. */
+
+/*
+ * Those who are walled would not be granted it.  Two brokers that took it for
+ * them would hand it to and fro, so it is asked for now and then.
+ */
+static bool
+wanted_in_time(struct core *core, struct lease *l)
+{
+	enum lease_demand demand = core->leases->owner->demand(core, l);
+	bool walled = demand == DEMAND_WALLED;
+
+	if (demand == DEMAND_NOW && l->walled)
+		l->wake_ms = 0;
+	if (walled && !l->walled)
+		l->wake_ms = max_ms(l->wake_ms, core->now_ms + WALLED_MS);
+	l->walled = walled;
+	return demand != DEMAND_NONE;
+}
+
+static bool
+next_none(struct core *core, struct lease *l)
+{
+	if (!wanted_in_time(core, l) ||
+	    !may_ask(core, l, guard_ready(core, l->shard)))
+		return false;
+	lease_set_why(l, NULL);
+	backoff_over(l);
+	l->seq = ++core->last_seq;
+	l->hint = l->given = l->foreign = l->early_waits = false;
+	l->key_end_ms = 0;
+	lease_set_state(core, l, LEASE_ACQUIRING);
+	lease_ask_acquire(core, l);
+	return false;
+}
+
+static bool
+next_acquiring(struct core *core, struct lease *l)
+{
+	enum lease_want asked = l->asked_shared ? WANT_SHARED : WANT_EXCLUSIVE;
+
+	/* One token is asked for in one mode: it may be ours in that already. */
+	if (core->leases->owner->mode(core, l) != asked) {
+		lease_set_state(core, l, LEASE_ENDING);
+		return true;
+	}
+	if (may_ask(core, l, guard_ready(core, l->shard)))
+		lease_ask_acquire(core, l);
+	return false;
+}
+
+static bool
+next_queued(struct core *core, struct lease *l)
+{
+	if (!is_wanted(core, l)) {
+		lease_set_state(core, l, LEASE_ENDING);
+		return true;
+	}
+	if (l->hint && guard_ready(core, l->shard)) {
+		if (!lease_take_given(core, l))
+			lease_set_state(core, l, LEASE_CONFIRMING);
+		return true;
+	}
+	if (may_ask(core, l, guard_ready(core, l->shard)))
+		lease_ask_acquire(core, l);
+	return false;
+}
+
+static bool
+next_confirming(struct core *core, struct lease *l)
+{
+	if (!is_wanted(core, l)) {
+		lease_set_state(core, l, LEASE_ENDING);
+		return true;
+	}
+	/* A tombstone is written again first, if that must be. */
+	if (lease_unasserted(core, l)) {
+		lease_set_state(core, l, LEASE_LINGERING);
+		return true;
+	}
+	if (may_ask(core, l, guard_ready(core, l->shard)))
+		lease_ask_confirm(core, l);
+	return false;
+}
+
+bool
+lease_turn_over(const struct core *core, const struct lease *l)
+{
+	return lease_rare(l)->remote_ms != 0 &&
+	       (lease_rare(l)->row >= core->config.locks.handovers ||
+		   core->now_ms - lease_rare(l)->remote_ms >=
+		       core->config.lease_ms);
+}
+
+bool
+lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
+    int64_t delay_ms)
+{
+	const struct lease_rare *m = lease_rare(l);
+	int64_t ttl_ms =
+	    l->brief ? 2 * core->pad_ms : core->config.lease_ms + core->pad_ms;
+	int64_t sure_end_ms = l->confirmed_ms + ttl_ms + m->longer_ms;
+
+	return delay_ms <= m->delay_ms &&
+	       (keep_ms == 0 || sure_end_ms >= core->now_ms + keep_ms);
+}
+
+bool
+lease_paused(const struct core *core, const struct lease *l)
+{
+	return l->paused && l->wake_ms > core->now_ms;
+}
+
+bool
+lease_can_send(struct core *core, struct lease *l)
+{
+	if (l->asked != NULL)
+		return false;
+	if (!guard_up(core, l->shard)) {
+		lease_block(core, l);
+		return false;
+	}
+	return !lease_paused(core, l);
+}
+
+static void
+renew(struct core *core, struct lease *l, bool draw)
+{
+	if (!lease_can_send(core, l))
+		return;
+	if (pace_room(core, l))
+		lease_ask_renew(core, l, draw);
+}
+
+/*
+ * The lease is here, nobody has the name, and only groups wait for it that
+ * can't be granted yet.  It stays until another broker asks, and a moment
+ * longer for a group that is in turn.
+ */
+static bool
+next_idle(struct core *core, struct lease *l)
+{
+	if (lease_rare(l)->idle_ms == 0)
+		lease_need_rare(l)->idle_ms = core->now_ms;
+	core->leases->owner->idle(core, l);
+	if (lease_rare(l)->remote_ms != 0 &&
+	    !core->leases->owner->keeps(core, l, true) &&
+	    (core->now_ms - lease_rare(l)->idle_ms >= IDLE_YIELD_MS ||
+		!core->leases->owner->keeps(core, l, false))) {
+		lease_set_state(core, l, LEASE_ENDING);
+		return true;
+	}
+	if (l->wake_ms <= core->now_ms)
+		renew(core, l, false);
+	return false;
+}
+
+/* The lease is here and nobody has the name: pass it on, or let it go. */
+static bool
+next_free(struct core *core, struct lease *l)
+{
+	if (!is_wanted(core, l) || !lease_vouched(core, l) ||
+	    core->leases->owner->lingers(core, l) ||
+	    (lease_turn_over(core, l) &&
+		!core->leases->owner->keeps(core, l, true))) {
+		lease_set_state(core, l, LEASE_ENDING);
+		return true;
+	}
+	if (core->leases->owner->grant(core, l))
+		return true;
+	return l->asked == NULL && next_idle(core, l);
+}
+
+/*
+ * Will there be no fence for the next handover, or soon none?  What is drawn
+ * in time is here when it is needed.  A short lease whose turn is over ends
+ * soon, and that would have to wait for what is drawn.
+ */
+static bool
+runs_short(const struct core *core, const struct lease *l)
+{
+	uint32_t nwaiting = core->leases->owner->nwaiting(l);
+	bool many = nwaiting >= 2 * FENCES_LOW && !quorum_used(core);
+
+	if (l->shared || nwaiting == 0)
+		return false;
+	if (lease_turn_over(core, l))
+		return l->fences == 0 && !l->brief;
+	return l->fences == 0 || (many && l->fences <= FENCES_LOW);
+}
+
+static bool
+next_held(struct core *core, struct lease *l)
+{
+	const struct lease_owner *owner = core->leases->owner;
+	uint32_t left = l->fences;
+
+	if (!owner->in_use(l))
+		return next_free(core, l);
+	if (is_wanted(core, l)) {
+		if (owner->grant(core, l))
+			return owner->grants_on(core, l);
+		owner->idle(core, l);
+	}
+	if (l->asked != NULL)
+		return false;
+	if (l->wake_ms <= core->now_ms)
+		renew(core, l, left * 4 < owner->nwaiting(l));
+	else if (runs_short(core, l))
+		renew(core, l, true);
+	return false;
+}
+
+static bool
+next_ending(struct core *core, struct lease *l)
+{
+	if (l->key_end_ms <= core->now_ms) {
+		core->leases->owner->ended(core, l, true);
+		if (!lease_queued_again(core, l))
+			lease_set_state(core, l, LEASE_NONE);
+		return true;
+	}
+	arm(core, l, l->key_end_ms);
+	if (may_ask(core, l, guard_up(core, l->shard)))
+		lease_ask_end(core, l);
+	else
+		core->leases->owner->ended(core, l, true);
+	return false;
+}
+
+static bool
+next_lingering(struct core *core, struct lease *l)
+{
+	bool up = core->leases->owner->taken_up(core, l);
+
+	if (lease_rare(l)->linger_ms <= core->now_ms) {
+		lease_linger_over(l);
+		if (!is_wanted(core, l) && lease_rare(l)->remote_ms == 0 &&
+		    !l->early_waits)
+			lease_set_state(core, l, LEASE_NONE);
+		else
+			lease_set_state(core, l, LEASE_ENDING);
+		return true;
+	}
+	if (up && lease_rare(l)->again_ms <= core->now_ms &&
+	    guard_ready(core, l->shard) && !lease_unasserted(core, l)) {
+		lease_set_state(core, l, LEASE_CONFIRMING);
+		return true;
+	}
+	arm(core, l,
+	    lease_rare(l)->again_ms > core->now_ms
+		? min_ms(lease_rare(l)->again_ms, lease_rare(l)->linger_ms)
+		: lease_rare(l)->linger_ms);
+	if (lease_unasserted(core, l)) {
+		if (may_ask(core, l, guard_up(core, l->shard)))
+			lease_ask_renew(core, l, false);
+	} else if (up)
+		lease_block(core, l);
+	return false;
+}
+
+static bool (*const nexts[LEASE_MAX])(struct core *core, struct lease *l) = {
+	[LEASE_NONE] = next_none,
+	[LEASE_ACQUIRING] = next_acquiring,
+	[LEASE_QUEUED] = next_queued,
+	[LEASE_CONFIRMING] = next_confirming,
+	[LEASE_HELD] = next_held,
+	[LEASE_ATRISK] = next_held,
+	[LEASE_ENDING] = next_ending,
+	[LEASE_LINGERING] = next_lingering,
+};
+
+bool
+lease_decide(struct core *core, struct lease *l)
+{
+	assert(l->asked == NULL);
+	return nexts[l->state](core, l);
+}
+
+/* Servers that forget. */
+
+bool
+lease_unasserted(const struct core *core, const struct lease *l)
+{
+	bool tombstone = l->state == LEASE_LINGERING ||
+			 (l->state == LEASE_CONFIRMING &&
+			     lease_rare(l)->linger_ms > core->now_ms);
+
+	return (lease_is_held(l) || tombstone) &&
+	       l->spell != guard_spell(core, l->shard);
+}
+
+void
+lease_reassert(struct core *core, struct lease *l)
+{
+	if (!lease_unasserted(core, l))
+		return;
+	(void)pace_room(core, l);
+	arm(core, l,
+	    lease_is_held(l) ? min_ms(l->wake_ms, lease_deadline_ms(core, l))
+			     : l->wake_ms);
+}
+
+uint64_t
+lease_take_fence(struct lease *l)
+{
+	assert(l->fences > 0);
+	l->fences--;
+	return l->fence_next++;
+}
+
+/* The one that was confirmed longest ago, if it has run out. */
+struct lease *
+lease_first_overdue(const struct core *core, int64_t now_ms)
+{
+	struct lease *l = TAILQ_FIRST(&core->leases->held);
+
+	if (l != NULL && lease_deadline_ms(core, l) <= now_ms)
+		return l;
+	l = TAILQ_FIRST(&core->leases->held_briefly);
+	return l != NULL && lease_deadline_ms(core, l) <= now_ms ? l : NULL;
+}

@@ -1,0 +1,396 @@
+/*
+ * What comes back: outcomes of operations, and the passing of time.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/clock.h"
+#include "core/guard/quorum.h"
+#include "core/lease/backoff.h"
+#include "core/lease/lease.h"
+#include "core/lease/parts.h"
+
+#define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
+#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
+#define QUORUM_YIELD_MS 50   /* for others to come first, after a turn */
+#define BRIEF_RENEW_MS 20    /* most holds are shorter */
+#define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
+
+/* Nothing is known, or nothing can be done now: again, a little later. */
+static void
+try_later(struct core *core, struct lease *l, const struct outcome *o)
+{
+	int64_t pause_ms = RETRY_LOST_MS;
+
+	if (o->status == OUTCOME_REFUSED) {
+		lease_set_why(l, xstrndup(o->text, o->text_len));
+		pause_ms =
+		    RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
+	}
+	if (o->status == OUTCOME_PENDING)
+		pause_ms = 0;
+	l->wake_ms = core->now_ms + pause_ms;
+	l->paused = true;
+}
+
+void
+lease_told_waiting(struct core *core, struct lease *l, bool waiting)
+{
+	if (waiting && lease_rare(l)->remote_ms == 0) {
+		lease_need_rare(l)->remote_ms = core->now_ms;
+		l->rare->row = 0;
+	} else if (!waiting && l->rare != NULL)
+		l->rare->remote_ms = 0;
+}
+
+/* What the operation wrote is what the key promises now. */
+static void
+confirmed(struct core *core, struct lease *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
+{
+	int64_t longer_ms =
+	    asked->ttl_ms - core->config.lease_ms - core->pad_ms;
+
+	l->confirmed_ms = sent_ms;
+	l->key_end_ms = sent_ms + asked->ttl_ms;
+	l->paused = false;
+	l->brief = false;
+	if (lease_is_held(l))
+		lease_vouch(core, l);
+	l->spell = asked->spell;
+	if (asked->delay_ms != lease_rare(l)->delay_ms ||
+	    longer_ms != lease_rare(l)->longer_ms) {
+		lease_need_rare(l)->delay_ms = asked->delay_ms;
+		l->rare->longer_ms = longer_ms;
+	}
+	if (o->fence != 0) {
+		l->fence_next = o->fence;
+		l->fences = (uint8_t)asked->reserve;
+	}
+	lease_told_waiting(core, l, o->waiting || l->early_waits);
+	l->early_waits = false;
+	lease_set_why(l, NULL);
+}
+
+/* The lease is ours from now on. */
+static void
+begin(struct core *core, struct lease *l)
+{
+	l->hint = l->given = l->foreign = l->doubt = false;
+	lease_told_waiting(core, l, false);
+	lease_not_idle(l);
+}
+
+static void
+arrived(struct core *core, struct lease *l)
+{
+	if (l->early_waits)
+		lease_told_waiting(core, l, true);
+	l->early_waits = false;
+	core->leases->owner->arrived(core, l);
+}
+
+static void
+on_granted(struct core *core, struct lease *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
+{
+	assert(o->fence != 0);
+	lease_set_state(core, l, LEASE_HELD);
+	l->shared = l->asked_shared;
+	begin(core, l);
+	confirmed(core, l, asked, sent_ms, o);
+	arrived(core, l);
+	lease_plan_renewal(core, l, true);
+}
+
+void
+lease_given(struct core *core, struct lease *l, const struct heritage *heritage)
+{
+	int64_t when_ms = guard_when_ms(
+	    core, l->shard, heritage->history, heritage->server_ms);
+
+	/* Where replicas must have it, only the confirmation waits for them. */
+	if (l->given || when_ms < 0 || core->config.replicas > 0 ||
+	    core->now_ms - when_ms >= core->pad_ms / 4)
+		return;
+	l->given = true;
+	l->confirmed_ms = when_ms;
+	l->fence_next = heritage->fence;
+	l->fences = 1;
+	if (heritage->waiting)
+		l->early_waits = true;
+}
+
+/*
+ * The hand-over lease: the key is ours for two pads from when the message was
+ * sent, by the server's clock; one is for all that a clock may be moved.  It is
+ * a lease like any, only shorter, and renewed soon, unless it is over by then.
+ */
+bool
+lease_take_given(struct core *core, struct lease *l)
+{
+	if (!l->given || core->now_ms - l->confirmed_ms >= core->pad_ms / 4)
+		return false;
+	lease_set_state(core, l, LEASE_HELD);
+	begin(core, l);
+	l->brief = true;
+	lease_vouch(core, l);
+	l->shared = l->paused = false;
+	if (l->rare != NULL)
+		l->rare->delay_ms = l->rare->longer_ms = 0;
+	l->key_end_ms = core->now_ms + 2 * core->pad_ms;
+	l->spell = guard_spell(core, l->shard);
+	lease_set_why(l, NULL);
+	arrived(core, l);
+	l->wake_ms = core->now_ms + BRIEF_RENEW_MS;
+	return true;
+}
+
+void
+lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
+{
+	int64_t pause_ms = core->config.lease_ms;
+
+	if (o->ttl_ms >= 0)
+		pause_ms = min_ms(pause_ms, o->ttl_ms + LOOK_SLACK_MS);
+	if (l->foreign && !o->waiting)
+		pause_ms =
+		    min_ms(pause_ms, FOREIGN_LOOK_MS + core_jitter(core, 500));
+	l->wake_ms = core->now_ms + pause_ms;
+}
+
+static void
+on_acquire(struct core *core, struct lease *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
+{
+	switch (o->status) {
+	case OUTCOME_GRANTED:
+		on_granted(core, l, asked, sent_ms, o);
+		return;
+	case OUTCOME_QUEUED:
+	case OUTCOME_BUSY:
+	case OUTCOME_FOREIGN:
+		core->leases->owner->elsewhere(core, l);
+		l->foreign = o->status == OUTCOME_FOREIGN;
+		lease_set_state(
+		    core, l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
+		if (quorum_used(core))
+			backoff_plan(
+			    core, l, core->now_ms - asked->since_ms, o);
+		else if (asked->queue)
+			lease_plan_look(core, l, o);
+		else
+			l->wake_ms = 0;
+		core->leases->owner->not_free(core, l);
+		return;
+	default:
+		try_later(core, l, o);
+	}
+}
+
+static void
+on_confirm(struct core *core, struct lease *l, struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
+{
+	if (o->status == OUTCOME_GRANTED) {
+		l->asked_shared = o->text_len == 1 && o->text[0] == 's';
+		if (l->asked_shared)
+			asked->reserve = 1;
+		on_granted(core, l, asked, sent_ms, o);
+	} else if (o->status == OUTCOME_LOST) {
+		/* Its place in the queue may be there, if the hint was stale. */
+		lease_set_state(core, l,
+		    lease_rare(l)->linger_ms > 0 ? LEASE_NONE : LEASE_ENDING);
+		lease_linger_over(l);
+	} else
+		try_later(core, l, o);
+}
+
+/* The key is not ours any more. */
+static void
+taken(struct core *core, struct lease *l)
+{
+	bool moved = l->spell != guard_spell(core, l->shard);
+
+	core->leases->owner->lost(core, l, moved ? "failover" : "taken");
+	core->leases->owner->ended(core, l, false);
+	lease_linger_over(l);
+	lease_set_state(core, l, LEASE_NONE);
+}
+
+/* What was at risk is safe again, and the next renewal is planned. */
+static void
+kept(struct core *core, struct lease *l)
+{
+	if (l->state == LEASE_ATRISK && lease_vouched(core, l)) {
+		lease_set_state(core, l, LEASE_HELD);
+		core->leases->owner->safe(
+		    core, l, lease_deadline_ms(core, l) - core->now_ms);
+	}
+	if (lease_is_held(l))
+		lease_plan_renewal(core, l, false);
+}
+
+static void
+on_renew(struct core *core, struct lease *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
+{
+	if (l->state == LEASE_ENDING)
+		return;
+	if (o->status == OUTCOME_LOST) {
+		taken(core, l);
+		return;
+	}
+	if (o->status == OUTCOME_AGAIN) {
+		l->whole = true;
+		l->wake_ms = core->now_ms;
+		return;
+	}
+	if (o->status != OUTCOME_RENEWED) {
+		try_later(core, l, o);
+		return;
+	}
+	if (l->spell != guard_spell(core, l->shard))
+		core->stats.reasserted++;
+	core->stats.renewals++;
+	confirmed(core, l, asked, sent_ms, o);
+	kept(core, l);
+}
+
+static void
+on_convert(struct core *core, struct lease *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
+{
+	l->converting = false;
+	if (o->status == OUTCOME_UNKNOWN)
+		l->doubt = true;
+	if (l->state == LEASE_ENDING)
+		return;
+	switch (o->status) {
+	case OUTCOME_GRANTED:
+		l->doubt = false;
+		l->shared = l->asked_shared;
+		confirmed(core, l, asked, sent_ms, o);
+		kept(core, l);
+		return;
+	case OUTCOME_BUSY:
+		lease_told_waiting(core, l, true);
+		lease_need_rare(l)->again_ms = core->now_ms + RETRY_REFUSED_MS;
+		/* Without a holder it gets in line behind those who share. */
+		if (!core->leases->owner->in_use(l))
+			lease_set_state(core, l, LEASE_ENDING);
+		else
+			core->leases->owner->refused(core, l);
+		return;
+	case OUTCOME_LOST:
+		taken(core, l);
+		return;
+	default:
+		try_later(core, l, o);
+	}
+}
+
+/*
+ * It may be in the queue already, even where the end was answered by nobody:
+ * the acquire that comes next finds it there.
+ */
+bool
+lease_queued_again(struct core *core, struct lease *l)
+{
+	if (lease_rare(l)->again_seq == 0)
+		return false;
+	l->seq = lease_rare(l)->again_seq;
+	l->rare->again_seq = 0;
+	l->asked_shared = l->foreign = false;
+	l->key_end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
+	lease_set_state(core, l, LEASE_QUEUED);
+	return true;
+}
+
+static void
+on_end(struct core *core, struct lease *l, const struct asked *asked,
+    int64_t sent_ms, const struct outcome *o)
+{
+	/* A quorum hands nothing over: the others must come first. */
+	bool others = quorum_used(core) && lease_rare(l)->remote_ms != 0;
+
+	assert(l->state == LEASE_ENDING);
+	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
+		core->leases->owner->ended(core, l, true);
+		try_later(core, l, o);
+		return;
+	}
+	core->leases->owner->ended(core, l, false);
+	/* It was forced meanwhile: once more, and for good. */
+	if (o->status == OUTCOME_ENDED && asked->linger &&
+	    lease_rare(l)->linger_ms == 0)
+		return;
+	if (o->status == OUTCOME_ENDED && asked->linger) {
+		lease_set_state(core, l, LEASE_LINGERING);
+		if (l->rare != NULL)
+			l->rare->again_seq = 0;
+		l->confirmed_ms = sent_ms;
+		return;
+	}
+	lease_linger_over(l);
+	lease_told_waiting(core, l, false);
+	if (!lease_queued_again(core, l)) {
+		lease_set_state(core, l, LEASE_NONE);
+		if (others)
+			l->wake_ms = core->now_ms + QUORUM_YIELD_MS;
+	} else if (o->waiting) {
+		core->leases->owner->elsewhere(core, l);
+		lease_plan_look(core, l, o);
+	}
+}
+
+void
+lease_outcome(struct core *core, struct lease *l, enum op_kind op,
+    int64_t sent_ms, const struct outcome *o)
+{
+	struct asked asked = *l->asked;
+
+	free(l->asked);
+	l->asked = NULL;
+	if (op == OP_ACQUIRE)
+		on_acquire(core, l, &asked, sent_ms, o);
+	else if (op == OP_CONFIRM)
+		on_confirm(core, l, &asked, sent_ms, o);
+	else if (op == OP_RENEW)
+		on_renew(core, l, &asked, sent_ms, o);
+	else if (op == OP_CONVERT)
+		on_convert(core, l, &asked, sent_ms, o);
+	else
+		on_end(core, l, &asked, sent_ms, o);
+	core->leases->owner->next(core, l);
+}
+
+/* Time. */
+
+void
+lease_run_out(struct core *core, struct lease *l)
+{
+	assert(lease_overdue(core, l));
+	core->leases->owner->lost(core, l, "unreachable");
+	lease_set_state(core, l, LEASE_ENDING);
+	core->leases->owner->touch(core, l);
+}
+
+void
+lease_timer(struct core *core, struct timer *t)
+{
+	struct lease *l = container_of(t, struct lease, timer);
+
+	if (lease_overdue(core, l)) {
+		lease_run_out(core, l);
+		return;
+	}
+	if (l->state == LEASE_HELD && core->now_ms >= lease_risk_ms(core, l)) {
+		lease_set_state(core, l, LEASE_ATRISK);
+		core->leases->owner->at_risk(
+		    core, l, lease_deadline_ms(core, l) - core->now_ms);
+	}
+	core->leases->owner->next(core, l);
+}

@@ -1,0 +1,154 @@
+/*
+ * The slices are a ring that covers more than a third of a lease; each knows
+ * which slice of time it stands for at present.  A lease that ends before its
+ * renewal stays counted, which does little harm: so do all others.
+ */
+#include "config.h"
+
+#include "base/crc16.h"
+#include "core/lease/lease.h"
+#include "core/lease/pace.h"
+#include "core/lease/parts.h"
+
+#define A_THIRD (PACE_SLICES / 2) /* of a lease, in slices */
+#define ROOM 300		  /* renewals a millisecond, if many are due */
+#define ALONG_MAX 8		  /* renewals that one end takes along */
+
+/* What goes by one lane can go in one call; see gather.c. */
+static uint32_t
+lane_of(const struct core *core, const struct lease *l)
+{
+	size_t len;
+	const char *name = core->leases->owner->name(l, &len);
+
+	return crc16(name, len) % core->config.lanes;
+}
+
+static int64_t
+slice_ms(const struct core *core)
+{
+	return core->config.lease_ms / 3 / A_THIRD;
+}
+
+static struct slice *
+slice_at(struct core *core, int64_t at_ms)
+{
+	int64_t number = at_ms * A_THIRD / (core->config.lease_ms / 3);
+	struct slice *slice = &core->leases->pace[number % PACE_SLICES];
+
+	if (slice->number != number)
+		*slice = (struct slice){ .number = number };
+	return slice;
+}
+
+/* The latest moment in a slice with room; 0: there is none. */
+static int64_t
+find_room(struct core *core, int64_t at_ms, int64_t early_ms, uint32_t share)
+{
+	int64_t end_ms = at_ms - early_ms;
+
+	for (; at_ms > end_ms; at_ms -= slice_ms(core))
+		if (slice_at(core, at_ms)->planned < share)
+			return at_ms;
+	return 0;
+}
+
+/*
+ * The ticks of the lanes alternate: one tick, one call.
+ */
+static int64_t
+to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
+{
+	int64_t phase_ms = lane * PACE_TICK_MS / core->config.lanes;
+
+	return at_ms - (at_ms - phase_ms) % PACE_TICK_MS;
+}
+
+int64_t
+pace_plan(
+    struct core *core, const struct lease *l, int64_t confirmed_ms, bool first)
+{
+	const int64_t early_ms = core->config.lease_ms / 6;
+	int64_t at_ms = confirmed_ms + core->config.lease_ms / 3;
+	/* A little more than its part, or all would be searched for room. */
+	uint32_t share = core->leases->n / A_THIRD * 9 / 8 + 1;
+	int64_t plan_ms, other_ms;
+
+	/* Or what fills a slice would all be at the beginning of it. */
+	at_ms -= core_jitter(core, slice_ms(core));
+	plan_ms = first ? at_ms - core_jitter(core, early_ms) : at_ms;
+	if (slice_at(core, plan_ms)->planned >= share) {
+		other_ms = find_room(core, at_ms, early_ms, share);
+		plan_ms = other_ms > 0 ? other_ms
+				       : at_ms - core_jitter(core, early_ms);
+	}
+	slice_at(core, plan_ms)->planned++;
+	return to_tick(core, lane_of(core, l), plan_ms);
+}
+
+/* Has it not the time to stand in line with others that are due? */
+static bool
+is_pressed(const struct core *core, const struct lease *l)
+{
+	return lease_deadline_ms(core, l) - core->now_ms <
+	       core->config.lease_ms / 4;
+}
+
+bool
+pace_room(struct core *core, struct lease *l)
+{
+	bool now = l->paced || is_pressed(core, l);
+
+	l->paced = false;
+	if (core->leases->room_ms < core->now_ms) {
+		core->leases->room_ms = core->now_ms;
+		core->leases->room_taken = 0;
+	} else if (core->leases->room_taken >= ROOM && !now) {
+		core->leases->room_ms++;
+		core->leases->room_taken = 0;
+	}
+	core->leases->room_taken += !now;
+	l->wake_ms = now ? core->now_ms : core->leases->room_ms;
+	l->paced = l->wake_ms > core->now_ms;
+	return !l->paced;
+}
+
+void
+pace_ending(struct core *core, const struct lease *l)
+{
+	core->leases->along = !core->config.quorum;
+	core->leases->along_shard = l->shard;
+	core->leases->along_lane = lane_of(core, l);
+}
+
+/* Is a renewal all that it wants, soon, and in the same call? */
+static bool
+goes_along(const struct core *core, const struct lease *l)
+{
+	return l->state == LEASE_HELD && l->asked == NULL &&
+	       core_armed_ms(core, &l->timer) == l->wake_ms &&
+	       l->wake_ms < core->now_ms + PACE_TICK_MS &&
+	       l->shard == core->leases->along_shard &&
+	       lane_of(core, l) == core->leases->along_lane;
+}
+
+void
+pace_send_along(struct core *core)
+{
+	struct timer *t;
+	struct lease *l;
+	unsigned i;
+
+	for (i = 0; core->leases->along && i < ALONG_MAX; i++) {
+		t = heap_first(&core->timers[AGENDA_URGENT]);
+		if (t == NULL || t->kind != TIMER_LEASE)
+			break;
+		l = container_of(t, struct lease, timer);
+		if (!goes_along(core, l))
+			break;
+		core_disarm(core, t);
+		l->wake_ms = core->now_ms;
+		core->leases->owner->next(core, l);
+	}
+	core->leases->along = false;
+}

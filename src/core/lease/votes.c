@@ -1,0 +1,425 @@
+/*
+ * Votes: counted as they come, decided as soon as a majority has said yes or
+ * can't any more.  A slow or dead minority costs nothing; what it answers
+ * later is only forgotten.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/quorum.h"
+#include "core/lease/backoff.h"
+#include "core/lease/lease.h"
+#include "core/lease/parts.h"
+#include "core/lease/votes.h"
+
+#define RETRY_VOTE_MS 50 /* a server that a renewal needs */
+
+/*
+ * One operation and what the servers say.  Freed with the last answer.  `lease`
+ * is NULL where nobody waits for the verdict (any more).
+ */
+struct vote {
+	TAILQ_ENTRY(vote) link; /* in leases.votes until it is sent */
+	struct lease *lease;
+	enum op_kind asked; /* what the lease asked for */
+	struct op op;	    /* what is sent; `name` unused */
+	unsigned left;	    /* answers outstanding */
+	unsigned yes;
+	unsigned lost; /* answers that the key is not ours */
+	/* ACQUIRE: whose the name is on each server (backoff_token()), 0: not
+	 * known; and when that ends. */
+	uint32_t rivals[QUORUM_MAX];
+	int64_t ends_ms[QUORUM_MAX];
+	unsigned nfences;
+	uint64_t fences[QUORUM_MAX];
+	int64_t sent_ms;   /* the earliest of those that said yes */
+	bool waiting;	   /* one of them knows of a broker that waits */
+	struct outcome no; /* the weightiest other answer */
+	bool decided;
+	bool failed;	    /* ACQUIRE: and that nobody is known to have won */
+	unsigned without;   /* servers that don't have the token, as bits */
+	unsigned again;	    /* RENEW: of these, who will be asked once more */
+	struct timer timer; /* armed where there are any */
+	size_t name_len;
+	char name[];
+};
+
+/* Which answers say yes. */
+static const unsigned yes_answers[OP_MAX] = {
+	[OP_ACQUIRE] = 1u << OUTCOME_GRANTED,
+	[OP_CONFIRM] = 1u << OUTCOME_GRANTED,
+	[OP_RENEW] = 1u << OUTCOME_RENEWED,
+	[OP_RAISE] = 1u << OUTCOME_RENEWED,
+	[OP_END] = 1u << OUTCOME_ENDED | 1u << OUTCOME_GONE,
+};
+
+/* Among those that don't, what is told in the end: the highest. */
+static const unsigned weight[OUTCOME_MAX] = {
+	[OUTCOME_UNKNOWN] = 1,
+	[OUTCOME_UNSENT] = 2,
+	[OUTCOME_PENDING] = 3,
+	[OUTCOME_REFUSED] = 4,
+	[OUTCOME_LOST] = 5,
+	[OUTCOME_FOREIGN] = 6,
+	[OUTCOME_BUSY] = 7,
+	[OUTCOME_QUEUED] = 7,
+};
+
+/* Which answers say that the server has another token, or none. */
+static const unsigned not_ours = 1u << OUTCOME_LOST | 1u << OUTCOME_FOREIGN |
+				 1u << OUTCOME_BUSY | 1u << OUTCOME_QUEUED;
+
+static struct vote *
+vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
+{
+	struct vote *v = xcalloc(1, sizeof(*v) + len);
+
+	v->op.kind = kind;
+	v->op.timeout_ms = core->config.reply_timeout_ms;
+	v->asked = kind;
+	v->sent_ms = INT64_MAX;
+	v->no.status = OUTCOME_UNKNOWN;
+	v->timer.kind = TIMER_VOTE;
+	v->name_len = len;
+	memcpy(v->name, name, len);
+	TAILQ_INSERT_TAIL(&core->leases->votes, v, link);
+	return v;
+}
+
+struct op *
+votes_submit(struct core *core, struct lease *l, enum op_kind kind)
+{
+	size_t len;
+	const char *name = core->leases->owner->name(l, &len);
+	struct vote *v = vote_new(core, name, len, kind);
+
+	v->lease = l;
+	return &v->op;
+}
+
+static void
+send_one(struct core *core, struct vote *v, uint32_t shard)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(
+	    core, &slot, v->op.kind, SLOT_VOTE, shard, v->name, v->name_len);
+	uint64_t id = op->id;
+
+	*op = v->op;
+	op->id = id;
+	op->shard = shard;
+	slot->vote = v;
+	v->left++;
+}
+
+static void
+send_all(struct core *core, struct vote *v)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		if ((v->without & (1u << i)) == 0)
+			send_one(core, v, i);
+}
+
+void
+votes_send(struct core *core)
+{
+	struct vote *v;
+
+	while (!TAILQ_EMPTY(&core->leases->votes)) {
+		v = TAILQ_FIRST(&core->leases->votes);
+		TAILQ_REMOVE(&core->leases->votes, v, link);
+		send_all(core, v);
+	}
+}
+
+/* How many of them are in a set. */
+static unsigned
+members(const struct core *core, unsigned set)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < core->config.shards; i++)
+		n += set >> i & 1;
+	return n;
+}
+
+/*
+ * Wherever the token may be, whatever became of it: it ends.  Those who wait
+ * are told, unless it was a mere attempt: no majority can have had it, so
+ * nobody takes it for who has the name.
+ */
+static void
+end_everywhere(struct core *core, const struct vote *v)
+{
+	struct vote *end;
+	bool mere = v->op.kind == OP_ACQUIRE &&
+		    members(core, v->without) + quorum_majority(core) >
+			core->config.shards;
+
+	if (v->without == (1u << core->config.shards) - 1)
+		return;
+	end = vote_new(core, v->name, v->name_len, mere ? OP_UNDO : OP_END);
+	end->op.seq = v->op.seq;
+	end->without = v->without;
+	end->decided = true;
+}
+
+static void
+deliver(struct core *core, struct vote *v, const struct outcome *o)
+{
+	struct lease *l = v->lease;
+
+	core_disarm(core, &v->timer);
+	v->decided = true;
+	v->lease = NULL;
+	if (l != NULL)
+		lease_outcome(core, l, v->asked, v->sent_ms, o);
+}
+
+/* The highest fence, and how many answered with just that. */
+static uint64_t
+highest(const struct vote *v, unsigned *same)
+{
+	uint64_t top = 0;
+	unsigned i;
+
+	for (i = 0; i < v->nfences; i++)
+		if (v->fences[i] > top)
+			top = v->fences[i];
+	*same = 0;
+	for (i = 0; i < v->nfences; i++)
+		if (v->fences[i] == top)
+			(*same)++;
+	return top;
+}
+
+/* The second phase: the lease is told when a majority has the fence. */
+static void
+write_back(struct core *core, struct vote *v, uint64_t top)
+{
+	struct vote *w = vote_new(core, v->name, v->name_len, OP_RAISE);
+
+	w->asked = v->asked;
+	w->lease = v->lease;
+	w->op.seq = v->op.seq;
+	w->op.ttl_ms = v->op.ttl_ms;
+	w->op.fence = top;
+	w->sent_ms = v->sent_ms;
+	w->waiting = v->waiting;
+	v->lease = NULL;
+	core_disarm(core, &v->timer);
+	v->decided = true;
+}
+
+static void
+succeed(struct core *core, struct vote *v)
+{
+	struct outcome o = { .text = "" };
+	unsigned same;
+	uint64_t top;
+
+	o.status = v->asked == OP_END	  ? OUTCOME_ENDED
+		   : v->asked == OP_RENEW ? OUTCOME_RENEWED
+					  : OUTCOME_GRANTED;
+	o.waiting = v->waiting;
+	if (v->op.kind == OP_RAISE) {
+		o.fence = v->op.fence;
+	} else if (v->op.reserve > 0) {
+		top = highest(v, &same);
+		if (same < quorum_majority(core)) {
+			write_back(core, v, top);
+			return;
+		}
+		o.fence = top;
+	}
+	deliver(core, v, &o);
+}
+
+/*
+ * Whose token a majority has; 0: nobody's is known to.  It may have the name
+ * for as long as the keys of so many live that the rest are no majority.
+ */
+static uint32_t
+rival_of(const struct core *core, const struct vote *v, int64_t *ttl_ms)
+{
+	unsigned i, j, same, over, n = core->config.shards;
+	int64_t end_ms = INT64_MAX;
+	uint32_t rival = 0;
+
+	for (i = 0; i < n; i++) {
+		for (j = same = over = 0; j < n; j++) {
+			same += v->rivals[j] == v->rivals[i];
+			over += v->rivals[j] != v->rivals[i] ||
+				v->ends_ms[j] <= v->ends_ms[i];
+		}
+		if (v->rivals[i] == 0 || same < quorum_majority(core))
+			continue;
+		rival = v->rivals[i];
+		if (over >= quorum_majority(core) && v->ends_ms[i] < end_ms)
+			end_ms = v->ends_ms[i];
+	}
+	*ttl_ms = end_ms == INT64_MAX ? -1 : max_ms(end_ms - core->now_ms, 0);
+	return rival;
+}
+
+/* An answer that comes after the verdict may say who has won. */
+static void
+look_again(struct core *core, struct vote *v)
+{
+	struct lease *l = core->leases->owner->find(core, v->name, v->name_len);
+	int64_t ttl_ms;
+	uint32_t rival = rival_of(core, v, &ttl_ms);
+
+	if (rival == 0)
+		return;
+	v->failed = false;
+	if (l == NULL || l->seq != v->op.seq || (v->op.flags & OP_QUEUE) == 0)
+		return;
+	backoff_known(core, l, rival, ttl_ms);
+	core->leases->owner->next(core, l);
+}
+
+static void
+fail(struct core *core, struct vote *v)
+{
+	struct outcome o = v->no;
+
+	o.text = v->no.text_len > 0 ? "a server of the quorum refused" : "";
+	o.text_len = strlen(o.text);
+	/* It is lost only where no majority can have it any more. */
+	if (o.status == OUTCOME_LOST &&
+	    v->lost + quorum_majority(core) <= core->config.shards)
+		o.status = OUTCOME_UNKNOWN;
+	if (v->op.kind == OP_RAISE && v->asked == OP_ACQUIRE)
+		o.status = OUTCOME_BUSY;
+	o.first = rival_of(core, v, &o.ttl_ms);
+	v->failed = o.first == 0 && v->asked == OP_ACQUIRE;
+	/* What is confirmed is a tombstone, which stays where it is. */
+	if (v->asked == OP_ACQUIRE ||
+	    (v->asked == OP_CONFIRM && o.status == OUTCOME_LOST))
+		end_everywhere(core, v);
+	deliver(core, v, &o);
+}
+
+static void
+count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
+    const struct outcome *o)
+{
+	if (yes_answers[v->op.kind] & (1u << o->status)) {
+		v->yes++;
+		v->waiting = v->waiting || o->waiting;
+		if (v->op.kind != OP_RAISE && sent_ms < v->sent_ms)
+			v->sent_ms = sent_ms;
+		if (o->fence > 0)
+			v->fences[v->nfences++] = o->fence;
+		return;
+	}
+	if (o->status == OUTCOME_LOST)
+		v->lost++;
+	if ((not_ours & (1u << o->status)) != 0)
+		v->without |= 1u << shard;
+	if (v->op.kind == OP_ACQUIRE && o->text_len > 0) {
+		v->rivals[shard] = backoff_token(o->text, o->text_len);
+		v->ends_ms[shard] = o->ttl_ms == -1
+					? INT64_MAX
+					: core->now_ms + max_ms(o->ttl_ms, 0);
+	}
+	if (weight[o->status] >= weight[v->no.status])
+		v->no = *o;
+	v->no.text = ""; /* it does not outlive this call */
+}
+
+/*
+ * Another has a server that a renewal needs, for a moment only if it is a mere
+ * attempt.  It is not waited for where others are silent: their silence may
+ * last for as long as the lease can wait.
+ */
+static void
+ask_again(struct core *core, struct vote *v, uint32_t shard)
+{
+	if (v->op.kind != OP_RENEW || (v->without >> shard & 1) == 0)
+		return;
+	if (v->again == 0)
+		core_arm(core, &v->timer, core->now_ms + RETRY_VOTE_MS);
+	v->again |= 1u << shard;
+}
+
+/*
+ * Is a renewal worth more than it was in a row?  Behind the end of the lease it
+ * would write the key again, for nobody.
+ */
+static bool
+is_wanted(const struct core *core, const struct vote *v)
+{
+	const struct lease *l =
+	    core->leases->owner->find(core, v->name, v->name_len);
+
+	return !v->decided ||
+	       (l != NULL && l->seq == v->op.seq && lease_is_held(l));
+}
+
+void
+votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct vote *v = slot->vote;
+
+	assert(v->left > 0);
+	v->left--;
+	if (o->status == OUTCOME_AGAIN && is_wanted(core, v)) {
+		v->op.flags |= OP_WHOLE;
+		send_one(core, v, slot->shard);
+		return;
+	}
+	count(core, v, slot->shard, sent_ms, o);
+	if (v->decided && v->failed)
+		look_again(core, v);
+	else if (!v->decided && v->yes >= quorum_majority(core))
+		succeed(core, v);
+	else if (!v->decided && v->yes + v->left < quorum_majority(core))
+		fail(core, v);
+	else if (!v->decided)
+		ask_again(core, v, slot->shard);
+	if (v->left == 0)
+		free(v);
+}
+
+void
+votes_timer(struct core *core, struct timer *t)
+{
+	struct vote *v = container_of(t, struct vote, timer);
+	unsigned again = v->again;
+	uint32_t i;
+
+	assert(!v->decided);
+	v->again = 0;
+	v->without &= ~again;
+	v->lost -= members(core, again);
+	for (i = 0; i < core->config.shards; i++)
+		if ((again >> i & 1) != 0)
+			send_one(core, v, i);
+}
+
+/* For core_free(): each vote is freed with the last of its slots. */
+void
+votes_fini(struct core *core)
+{
+	struct vote *v, *next;
+	uint32_t i;
+
+	TAILQ_FOREACH_SAFE (v, &core->leases->votes, link, next)
+		free(v);
+	for (i = 0; i < core->slots->n; i++) {
+		if (core->slots->v[i].kind != SLOT_VOTE)
+			continue;
+		v = core->slots->v[i].vote;
+		core_disarm(core, &v->timer);
+		if (--v->left == 0)
+			free(v);
+	}
+}

@@ -1,0 +1,36 @@
+/*
+ * Quorum: one operation on a lease becomes one on each server, and the answer
+ * of a majority is the answer (Redlock, redis.io "Distributed Locks").
+ *
+ * Fences are those of an ABD register (Attiya, Bar-Noy, Dolev, JACM 1995): each
+ * server answers with max(its counter + 1, hint).  Where a majority answered
+ * the same number, that is the fence.  Otherwise the highest is written back to
+ * a majority on which the lock is still ours, and then granted.  So fences rise
+ * without any clock; only the lease needs clocks.
+ *
+ * A failed acquire is ended on all servers, also on those that did not answer.
+ */
+#ifndef LOCKBROKER_CORE_LEASE_VOTES_H
+#define LOCKBROKER_CORE_LEASE_VOTES_H
+
+#include "core/lease/lease.h"
+
+#define QUORUM_MAX 9
+
+/*
+ * An operation on the lease, to be filled in by the caller: it is sent to all
+ * servers before the step ends.  Its one outcome comes as lease_outcome().
+ */
+struct op *votes_submit(struct core *core, struct lease *l, enum op_kind kind);
+void votes_send(struct core *core);
+
+/* One server has answered. */
+void votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o);
+
+/* A server that has said no to a renewal is asked again. */
+void votes_timer(struct core *core, struct timer *t);
+
+void votes_fini(struct core *core);
+
+#endif

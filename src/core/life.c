@@ -1,0 +1,272 @@
+/*
+ * Sessions: begin with a connection, end with it or some time later.
+ *
+ * A session may go on without a connection, detached, for two reasons that
+ * overlap: it asked for grace (protocol, section 4), and then may be resumed
+ * over another connection; or its connection was reset after it had been told
+ * a `valid=`, and its client may still be working by its own clock (section 1).
+ *
+ * A session with grace outlives every end of its connection but QUIT: a client
+ * that dies, or a proxy that restarts, closes as orderly as one that is done.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/lease/lease.h"
+#include "core/leave.h"
+#include "core/life.h"
+#include "core/listing.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/queue.h"
+#include "core/lock/unowned.h"
+#include "core/lock/watch.h"
+#include "core/replay.h"
+#include "core/session/notify.h"
+#include "core/status.h"
+#include "core/stop.h"
+#include "core/sync/semaphore.h"
+#include "core/sync/sync.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+/* The id as 16 hexadecimal digits, then the secret. */
+#define ID_DIGITS 16
+#define KEY_DIGITS (ID_DIGITS + 2 * CORE_SECRET_BYTES)
+
+void
+session_open(
+    struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied)
+{
+	struct session *s = session_new(core, id, peer);
+
+	s->tcp = tcp;
+	s->proxied = proxied;
+	table_init(&s->kept_news, kept_name);
+}
+
+static void
+set_grace(struct core *core, struct session *s, int64_t grace_ms)
+{
+	if (grace_ms > core->config.locks.max_grace_ms)
+		grace_ms = core->config.locks.max_grace_ms;
+	core->sessions->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
+	s->grace_ms = grace_ms;
+	if (grace_ms == 0)
+		kept_forget(core, s);
+}
+
+void
+session_drain(struct core *core, struct session *s)
+{
+	if (s->draining)
+		return;
+	s->draining = true;
+	queue_hasten(core, s);
+	sync_drain(core, s);
+	status_cancel(core, s, true);
+}
+
+/*
+ * Did its client end it, so that it does not count on a valid= any more?  A
+ * proxy closes in order, too, when its client is cut off.
+ */
+static bool
+ended_by_client(const struct session *s, bool orderly, bool quit)
+{
+	return quit || (orderly && !s->proxied) || !s->tcp;
+}
+
+/* Until when it goes on without a connection; not after now: not at all. */
+static int64_t
+lives_until(
+    const struct core *core, const struct session *s, bool orderly, bool quit)
+{
+	int64_t grace_ms = s->grace_ms, until_ms = core->now_ms;
+
+	if (quit || core->stopping)
+		return until_ms;
+	if (grace_ms > core->config.locks.max_grace_ms)
+		grace_ms = core->config.locks.max_grace_ms;
+	if (core->config.limits.clients == 0 ||
+	    core->sessions->ndetached < core->config.limits.clients)
+		until_ms += grace_ms;
+	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
+	    s->nholds + s->npermits > 0)
+		until_ms = s->valid_ms;
+	return until_ms;
+}
+
+void
+session_gone(struct core *core, struct session *s, bool orderly, bool quit)
+{
+	int64_t until_ms = lives_until(core, s, orderly, quit);
+
+	s->conn = 0;
+	leave_withdraw(core, s);
+	if (until_ms <= core->now_ms) {
+		if (core->stopping && !ended_by_client(s, orderly, quit))
+			leave_outlive(core, s);
+		leave_end(core, s, quit);
+		return;
+	}
+	s->draining = false;
+	s->detached = true;
+	notify_session(core, NOTICE_SESSION_AWAY, s);
+	core->sessions->ndetached++;
+	unowned_gone(core, s, s->grace_ms == 0);
+	core_arm(core, &s->end, until_ms);
+}
+
+void
+session_timer(struct core *core, struct timer *t)
+{
+	struct session *s = container_of(t, struct session, end);
+
+	assert(s->detached);
+	leave_end(core, s, false);
+}
+
+/* SESSION and RESUME. */
+
+static void
+write_key(const struct session *s, char out[KEY_DIGITS])
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned i;
+
+	for (i = 0; i < ID_DIGITS; i++)
+		out[i] = digits[s->id >> 4 * (ID_DIGITS - 1 - i) & 15];
+	for (i = 0; i < CORE_SECRET_BYTES; i++) {
+		out[ID_DIGITS + 2 * i] = digits[s->secret[i] >> 4];
+		out[ID_DIGITS + 2 * i + 1] = digits[s->secret[i] & 15];
+	}
+}
+
+/*
+ * The session is found by its id, which is no secret; the rest is compared in
+ * the same time wherever it differs.
+ */
+static struct session *
+find_by_key(struct core *core, const char *key, size_t len)
+{
+	unsigned differ = 0;
+	struct session *s;
+	char right[KEY_DIGITS];
+	uint64_t id = 0;
+	unsigned i;
+
+	if (len != KEY_DIGITS)
+		return NULL;
+	for (i = 0; i < ID_DIGITS; i++)
+		id = id << 4 |
+		     (((unsigned)key[i] & 15u) + (key[i] > '9' ? 9u : 0u));
+	s = session_find(core, id);
+	if (s == NULL || !s->has_secret || s->over)
+		return NULL;
+	write_key(s, right);
+	for (i = 0; i < KEY_DIGITS; i++)
+		differ |= (unsigned char)key[i] ^ (unsigned char)right[i];
+	return differ == 0 ? s : NULL;
+}
+
+void
+session_set_user(struct session *s, const char *name)
+{
+	free(s->user);
+	s->user = name != NULL ? xstrdup(name) : NULL;
+}
+
+static bool
+same_user(const struct session *a, const struct session *b)
+{
+	if (a->user == NULL || b->user == NULL)
+		return a->user == b->user;
+	return strcmp(a->user, b->user) == 0;
+}
+
+void
+session_tenure(
+    struct core *core, struct session *s, const struct core_tenure *t)
+{
+	char key[KEY_DIGITS];
+
+	if (t->label != NULL) {
+		free(s->label);
+		s->label = xstrndup(t->label, t->label_len);
+		notify_session(core, NOTICE_SESSION_NAMED, s);
+	}
+	if (t->has_grace)
+		set_grace(core, s, t->grace_ms);
+	if (!s->has_secret)
+		memcpy(s->secret, t->secret, sizeof(s->secret));
+	s->has_secret = true;
+	write_key(s, key);
+	emit_reply(core, s->id, t->ref, STATUS_OK);
+	emit_num(core, FIELD_ID, s->id);
+	emit_str(core, FIELD_KEY, key, sizeof(key));
+	if (s->label != NULL)
+		emit_str(core, FIELD_LABEL, s->label, strlen(s->label));
+	if (s->grace_ms > 0)
+		emit_num(core, FIELD_GRACE, (uint64_t)s->grace_ms);
+	if (t->has_heartbeat)
+		s->heartbeat_ms = t->heartbeat_ms;
+	if (s->heartbeat_ms > 0)
+		emit_num(core, FIELD_HEARTBEAT, (uint64_t)s->heartbeat_ms);
+	if (t->has_heartbeat)
+		emit_attach(core, s->id, s->heartbeat_ms);
+}
+
+/* The connection of `own`, which is dropped, has session `s` from now on. */
+static void
+take_over(struct core *core, struct session *own, struct session *s)
+{
+	char *peer = s->peer;
+
+	leave_withdraw(core, s);
+	if (s->conn != 0)
+		emit_close(core, s->conn);
+	core_disarm(core, &s->end);
+	core->sessions->ndetached -= s->detached;
+	s->detached = false;
+	unowned_gone(core, s, false);
+	s->conn = own->conn;
+	s->tcp = own->tcp;
+	s->proxied = own->proxied;
+	s->draining = own->draining;
+	s->peer = own->peer;
+	own->peer = peer;
+	s->uid = own->uid;
+	notify_session(core, NOTICE_SESSION_RESUMED, s);
+	leave_end(core, own, true);
+	emit_attach(core, s->id, s->heartbeat_ms);
+}
+
+void
+session_resume(struct core *core, struct session *own, uint64_t ref,
+    const char *key, size_t key_len)
+{
+	struct session *s = find_by_key(core, key, key_len);
+
+	if (s == NULL || !same_user(s, own)) {
+		emit_error(core, own->id, ref, ERR_NOT_FOUND,
+		    "no session has that key, or it has ended");
+		return;
+	}
+	if (s != own && session_load(own) > own->nwatches) {
+		emit_error(core, own->id, ref, ERR_BAD_REQUEST,
+		    "the session of this connection holds or waits for"
+		    " something; resume over a fresh one");
+		return;
+	}
+	kept_collect(core, core->fx_first);
+	if (s != own)
+		take_over(core, own, s);
+	emit_reply(core, s->id, ref, STATUS_OK);
+	emit_num(core, FIELD_ID, s->id);
+	emit_num(core, FIELD_LOCKS, s->nholds);
+	core->fx_first = core->fx->n;
+	kept_tell(core, s);
+}

@@ -1,0 +1,155 @@
+/*
+ * What is true of all names between two steps: that lists, counters and flags
+ * agree, and that nobody is forgotten.
+ */
+#include "config.h"
+
+#include "core/lock/check.h"
+#include "core/lock/names.h"
+
+/* Over all names. */
+struct sums {
+	uint64_t holds, waiting, untold, unowned, counted;
+	size_t names, lingering, touched, blocked;
+};
+
+static void
+check_holders(const struct lock *l)
+{
+	const struct hold *h;
+	uint32_t n = 0;
+
+	LIST_FOREACH (h, &l->holders, in_lock) {
+		assert(h->lock == l && h->session != NULL);
+		assert(h->fence > 0);
+		assert(h->terms == NULL || h->terms->hold == h);
+		n++;
+	}
+	assert(n == l->nholders);
+	assert(n <= 1 || l->shared_hold);
+	assert(n == 0 || lease_is_held(&l->lease));
+}
+
+static void
+check_waiter(const struct waiter *w)
+{
+	const struct group *g = w->group;
+
+	assert(w->session != NULL && !w->withdrawn);
+	assert(g == NULL ? w->place == 0 : g->members[w->place] == w);
+	assert(g == NULL || (g->left > 0 && g->left <= g->n));
+	assert(
+	    timer_armed(&w->deadline) == (w->deadline_ms > 0 && w->place == 0));
+}
+
+static void
+check_queue(const struct lock *l)
+{
+	uint32_t n = 0, ngroups = 0, nimpatient = 0;
+	const struct waiter *w;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		assert(w->lock == l && !w->granted && w->hold == NULL);
+		check_waiter(w);
+		n++;
+		ngroups += w->group != NULL;
+		nimpatient += w->impatient;
+	}
+	assert(n == l->nwaiting && ngroups == l->ngroups);
+	TAILQ_FOREACH (w, &l->impatient, in_impatient) {
+		assert(w->lock == l && w->impatient);
+		nimpatient--;
+	}
+	assert(nimpatient == 0);
+}
+
+static void
+check_lock(const struct core *core, const struct lock *l, struct sums *sums)
+{
+	assert(lock_find(core, l->name, l->name_len) == l);
+	lease_check(core, &l->lease, l->touched);
+	check_holders(l);
+	check_queue(l);
+	/* What waits for the end of an operation has one to wait for. */
+	assert(l->parting == NULL || l->lease.asked != NULL || l->touched);
+	sums->names++;
+	sums->holds += l->nholders;
+	sums->waiting += l->nwaiting;
+	sums->untold += l->nuntold;
+	sums->unowned += l->unowned;
+	sums->counted += l->counted;
+	sums->lingering += l->lease.state == LEASE_LINGERING;
+	sums->touched += l->touched;
+	sums->blocked += l->lease.blocked;
+}
+
+static uint64_t
+count_granted(const struct core *core)
+{
+	const struct waiter *w;
+	uint64_t n = 0;
+
+	TAILQ_FOREACH (w, &core->locks->granted, in_lock) {
+		assert(w->granted && !timer_armed(&w->deadline));
+		assert(w->hold == NULL || w->hold->session == w->session);
+		n++;
+	}
+	return n;
+}
+
+static void
+check_session(const struct session *s)
+{
+	const struct waiter *w;
+	const struct hold *h;
+	unsigned nholds = 0, nwaiting = 0;
+
+	TAILQ_FOREACH (h, &s->holds, in_session) {
+		assert(h->session == s);
+		nholds++;
+	}
+	TAILQ_FOREACH (w, &s->waiting, in_session) {
+		assert(w->session == s && !w->granted);
+		nwaiting++;
+	}
+	TAILQ_FOREACH (w, &s->granted, in_session) {
+		assert(w->session == s && w->granted);
+		nwaiting++;
+	}
+	assert(nholds == s->nholds && nwaiting == s->nwaiting);
+}
+
+static void
+check_sums(const struct core *core, const struct sums *sums)
+{
+	const struct locks *locks = core->locks;
+	uint32_t i;
+	size_t blocked = 0;
+
+	for (i = 0; i < core->config.shards; i++)
+		blocked += core->leases->nblocked[i];
+	assert(sums->blocked == blocked);
+	assert(sums->names == core->leases->n);
+	assert(sums->lingering == core->leases->nlingering);
+	assert(sums->holds == locks->nholds);
+	assert(sums->waiting == locks->nwaiting);
+	assert(sums->unowned == core->sessions->nunowned);
+	assert(sums->counted == core->sessions->ncounted);
+	assert(sums->untold == count_granted(core));
+	assert(sums->touched <= locks->touched_end - locks->touched_first);
+}
+
+void
+locks_check(const struct core *core)
+{
+	struct sums sums = { .names = 0 };
+	const struct session *s;
+	struct lock_walk walk;
+	const struct lock *l;
+
+	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
+		check_lock(core, l, &sums);
+	check_sums(core, &sums);
+	TAILQ_FOREACH (s, &core->sessions->all, in_all)
+		check_session(s);
+}

@@ -1,0 +1,161 @@
+/*
+ * A walk through the wait-for graph, breadth first, from the names that are
+ * asked for: to who holds them, to what those wait for, and so on.  Each
+ * session is visited once in a walk; how it was reached is written into it.
+ * A walk can take as long as the longest list of those who share a name; so
+ * there is none for a session that nobody waits for.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/lock/deadlock.h"
+#include "core/lock/queue.h"
+#include "core/turn/work.h"
+
+/*
+ * Circles are looked for among so many sessions, and where one has more holds
+ * than that, it may be waited for.
+ */
+#define WALK_MAX 300
+
+/* A session that the walk has reached and not gone on from. */
+struct walk {
+	struct session **v;
+	size_t head, n, size;
+};
+
+static void
+walk_push(struct walk *walk, struct session *s)
+{
+	if (walk->n == walk->size) {
+		walk->size = walk->size == 0 ? 16 : 2 * walk->size;
+		walk->v =
+		    xrealloc(walk->v, walk->size * sizeof(struct session *));
+	}
+	walk->v[walk->n++] = s;
+}
+
+/*
+ * Goes on to who holds a name.  True where it has come back to the start,
+ * whose own holds of the name don't count at the first step.
+ */
+static bool
+visit(struct core *core, struct walk *walk, const struct lock *l,
+    struct session *from, const struct session *start)
+{
+	struct hold *h;
+	struct session *s;
+
+	LIST_FOREACH (h, &l->holders, in_lock) {
+		if (walk->n >= WALK_MAX)
+			return false;
+		core_visit(core, 1);
+		s = h->session;
+		if (s == from || (s->walk == core->locks->walks && s != start))
+			continue;
+		s->walk = core->locks->walks;
+		s->walk_via = l;
+		s->walk_from = from;
+		if (s == start)
+			return true;
+		walk_push(walk, s);
+	}
+	return false;
+}
+
+/* What a session waits for, if it can do nothing else meanwhile. */
+static bool
+follow(struct core *core, struct walk *walk, struct session *s,
+    const struct session *start)
+{
+	const struct waiter *w;
+
+	TAILQ_FOREACH (w, &s->waiting, in_session) {
+		if (!w->untagged)
+			break;
+		if (visit(core, walk, w->lock, s, start))
+			return true;
+	}
+	return false;
+}
+
+/* `a -> b -> a`, from the name that the start holds, backwards. */
+static void
+write_circle(const struct session *start, struct buf *out)
+{
+	const struct lock *first = start->walk_via, *l;
+	const struct session *s;
+	const struct lock *names[32];
+	size_t n = 0;
+
+	for (s = start->walk_from; s != start && n < 32; s = s->walk_from)
+		names[n++] = s->walk_via;
+	buf_add(out, first->name, first->name_len);
+	while (n > 0) {
+		l = names[--n];
+		buf_adds(out, " -> ");
+		buf_add(out, l->name, l->name_len);
+	}
+	buf_adds(out, " -> ");
+	buf_add(out, first->name, first->name_len);
+}
+
+/* Could a way lead back: does anybody wait for what the session holds? */
+static bool
+is_waited_for(const struct core *core, const struct session *s)
+{
+	const struct hold *h;
+
+	if (s->nholds > WALK_MAX)
+		return true;
+	core_visit(core, s->nholds);
+	TAILQ_FOREACH (h, &s->holds, in_session)
+		if (h->lock->nwaiting > 0)
+			return true;
+	return false;
+}
+
+bool
+deadlock_find(struct core *core, struct session *s, struct lock *const *locks,
+    unsigned n, struct buf *circle)
+{
+	struct walk walk = { NULL, 0, 0, 0 };
+	bool found = false;
+	unsigned i;
+
+	if (!is_waited_for(core, s))
+		return false;
+	core->locks->walks++;
+	for (i = 0; i < n; i++)
+		visit(core, &walk, locks[i], s, s);
+	while (!found && walk.head < walk.n)
+		found = follow(core, &walk, walk.v[walk.head++], s);
+	if (found)
+		write_circle(s, circle);
+	free(walk.v);
+	return found;
+}
+
+void
+deadlock_check(struct core *core, struct session *s)
+{
+	struct waiter *w, *next;
+	struct buf text;
+
+	w = TAILQ_FIRST(&s->waiting);
+	if (w == NULL || !w->untagged)
+		return;
+	buf_init(&text);
+	buf_adds(&text, "it would wait for itself: ");
+	for (; w != NULL && w->untagged; w = next) {
+		next = TAILQ_NEXT(w, in_session);
+		if (!deadlock_find(core, s, &w->lock, 1, &text))
+			continue;
+		buf_addc(&text, '\0');
+		waiter_error(core, w, ERR_DEADLOCK, buf_data(&text));
+		break;
+	}
+	buf_fini(&text);
+}

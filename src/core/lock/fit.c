@@ -1,0 +1,112 @@
+/*
+ * Does a lease fit who waits for it?
+ */
+#include "config.h"
+
+#include "core/lock/fit.h"
+#include "core/lock/group.h"
+#include "core/lock/hold.h"
+
+bool
+lock_lingers(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return lease_lingers(core, &l->lease) &&
+	       (w == NULL || w->session->id != more_of(l)->linger_session);
+}
+
+bool
+lock_kept_for(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return w->group != NULL && group_firm(core, w->group) &&
+	       (lease_rare(&l->lease)->remote_ms == 0 ||
+		   w->since_ms <= lease_rare(&l->lease)->remote_ms);
+}
+
+bool
+lock_free_for(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return lease_vouched(core, &l->lease) &&
+	       (!lease_turn_over(core, &l->lease) ||
+		   lock_kept_for(core, l, w)) &&
+	       !lock_lingers(core, l, w);
+}
+
+/* The session has it, in a way that will do: only its hold grows. */
+static bool
+reenters(const struct lock *l, const struct waiter *w)
+{
+	return hold_find(l, w->session) != NULL &&
+	       (w->shared || !l->shared_hold);
+}
+
+/* It comes to those who share it. */
+static bool
+joins(const struct lock *l, const struct waiter *w)
+{
+	return !LIST_EMPTY(&l->holders) && l->shared_hold && w->shared;
+}
+
+/* May it be had at all, whatever it lacks yet?  `again`: it is re-entered. */
+static bool
+can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
+    bool again)
+{
+	return lease_vouched(core, &l->lease) && !l->lease.converting &&
+	       (again || !joins(l, w) || !lease_turn_over(core, &l->lease));
+}
+
+bool
+lock_keeps_alone(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return w->shared && !l->lease.shared &&
+	       lease_lingers(core, &l->lease) &&
+	       w->session->id == more_of(l)->linger_session;
+}
+
+static bool
+mode_suits(const struct core *core, const struct lock *l,
+    const struct waiter *w, bool again)
+{
+	return again || joins(l, w) ||
+	       (!l->lease.doubt && (l->lease.shared == w->shared ||
+				       lock_keeps_alone(core, l, w)));
+}
+
+/* Is there nothing to ask the store for? */
+static bool
+suits(const struct core *core, const struct lock *l, const struct waiter *w,
+    bool again)
+{
+	return can_suit(core, l, w, again) && mode_suits(core, l, w, again) &&
+	       (again || joins(l, w) || l->lease.fences > 0) &&
+	       lease_covers(core, &l->lease, w->keep_ms, w->delay_ms);
+}
+
+bool
+lock_suits(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return suits(core, l, w, reenters(l, w));
+}
+
+bool
+lock_fits(struct core *core, struct lock *l, const struct waiter *w)
+{
+	bool again = reenters(l, w);
+
+	if (suits(core, l, w, again))
+		return true;
+	if (!can_suit(core, l, w, again) || !lease_can_send(core, &l->lease))
+		return false;
+	if (mode_suits(core, l, w, again))
+		lease_ask_renew(core, &l->lease, true);
+	else if (guard_ready(core, l->lease.shard))
+		lease_ask_convert(core, &l->lease, w->shared);
+	else
+		lease_block(core, &l->lease);
+	return false;
+}

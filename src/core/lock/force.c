@@ -1,0 +1,441 @@
+/*
+ * Forced releases under way.
+ *
+ *	request --> [here: ending] --> gone in Redis --+--> OK
+ *	        --> [asked others] --> key changed ----+
+ *	                           --> time is up --------> ERR unavailable
+ *
+ * A shared name may be in both brackets; so may one that only lingers here, and
+ * whose tombstone is over by the clock of Redis.  The others are asked before
+ * the lease of this broker ends, in the same call: once it has ended, the name
+ * may be somebody's who is not meant.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
+#include "core/lease/lease.h"
+#include "core/lease/parts.h"
+#include "core/lock/force.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/notify.h"
+#include "core/lock/stored.h"
+#include "core/turn/emit.h"
+
+#define WHY_SIZE 256
+#define PAUSE_MS 10	 /* before the first look whether they have ended */
+#define PAUSE_MS_MAX 200 /* it doubles up to this */
+
+/* One UNLOCK-FORCE.  Owned by the core's list. */
+struct force {
+	TAILQ_ENTRY(force) link;
+	uint64_t id;	  /* what its operations carry */
+	uint64_t session; /* id of who asked */
+	uint64_t ref;
+	char by[PEND_MAX_BYTES]; /* who asked, for the log of another broker */
+	struct timer timer;	 /* the next look, or the end of patience */
+	int64_t until_ms;	 /* the latter */
+	int64_t pause_ms;
+	uint64_t seq; /* here: of the lease that ends */
+	bool here;    /* a lease of this broker is ending */
+	bool there;   /* others were asked, or are about to be */
+	bool looking; /* an operation is in flight */
+	char *value;  /* owned; of the key, when they were asked; or NULL */
+	size_t value_len;
+	size_t name_len;
+	char name[];
+};
+
+/* All that are under way. */
+struct forces {
+	TAILQ_HEAD(, force) list;
+	uint64_t last; /* id */
+};
+
+void
+force_init(struct core *core)
+{
+	core->forces = xcalloc(1, sizeof(*core->forces));
+	TAILQ_INIT(&core->forces->list);
+}
+
+static void
+end(struct core *core, struct force *f)
+{
+	TAILQ_REMOVE(&core->forces->list, f, link);
+	core_disarm(core, &f->timer);
+	free(f->value);
+	free(f);
+}
+
+void
+force_fini(struct core *core)
+{
+	while (!TAILQ_EMPTY(&core->forces->list))
+		end(core, TAILQ_FIRST(&core->forces->list));
+	free(core->forces);
+}
+
+static void
+refuse(struct core *core, struct force *f, enum err_code code, const char *why)
+{
+	emit_error(core, f->session, f->ref, code, "%s", why);
+	end(core, f);
+}
+
+/* Is all of it done?  Then it is answered and freed. */
+static void
+check(struct core *core, struct force *f)
+{
+	if (f->here || f->there)
+		return;
+	emit_reply(core, f->session, f->ref, STATUS_OK);
+	end(core, f);
+}
+
+static void
+submit(struct core *core, struct force *f, enum op_kind kind)
+{
+	uint32_t shard = guard_shard(core, f->name, f->name_len);
+	struct slot *slot;
+	struct op *op;
+
+	f->looking = true;
+	op = slot_submit(
+	    core, &slot, kind, SLOT_FORCE, shard, f->name, f->name_len);
+	slot->ref = f->id;
+	/* It may lie about in a socket until others have the name. */
+	if (kind == OP_FORCE)
+		op->limit = (uint64_t)guard_server_ms(core, shard, f->until_ms);
+	if (kind == OP_FORCE)
+		memcpy(op->pend, f->by, sizeof(op->pend));
+}
+
+static void
+arm(struct core *core, struct force *f)
+{
+	int64_t at_ms = f->until_ms;
+
+	if (f->there && !f->looking && core->now_ms + f->pause_ms < at_ms)
+		at_ms = core->now_ms + f->pause_ms;
+	core_arm(core, &f->timer, at_ms);
+}
+
+/* Does this broker have it, or linger for who had it? */
+static bool
+is_here(const struct core *core, const struct lock *l)
+{
+	return l != NULL &&
+	       (!LIST_EMPTY(&l->holders) ||
+		   (lease_rare(&l->lease)->linger_ms > core->now_ms &&
+		       (l->lease.state == LEASE_LINGERING ||
+			   l->lease.state == LEASE_ENDING)));
+}
+
+/*
+ * Ends a lease, whoever has had it since then or before, and what lingers of
+ * it.  It goes on for those who came later.  One that is ending already, and
+ * leaves a tombstone, is ended once more when that is there (lease_outcome.c).
+ */
+static void
+end_lease(struct core *core, struct lock *l, int64_t since_ms)
+{
+	struct hold *h, *next;
+
+	LIST_FOREACH_SAFE (h, &l->holders, in_lock, next)
+		if (h->since_ms <= since_ms)
+			hold_lose(core, h, "forced");
+	if ((lease_is_held(&l->lease) || l->lease.state == LEASE_LINGERING ||
+		l->lease.state == LEASE_ENDING) &&
+	    more_of(l)->linger_since_ms <= since_ms)
+		lease_linger_over(&l->lease);
+	if (!LIST_EMPTY(&l->holders) ||
+	    lease_rare(&l->lease)->linger_ms > core->now_ms ||
+	    (!lease_is_held(&l->lease) && l->lease.state != LEASE_LINGERING))
+		return;
+	lease_set_state(core, &l->lease, LEASE_ENDING);
+	lock_next(core, l);
+}
+
+/* Is there anything of that time? */
+static bool
+is_meant(const struct lock *l, int64_t asked_ms)
+{
+	const struct hold *h;
+
+	LIST_FOREACH (h, &l->holders, in_lock)
+		if (h->since_ms <= asked_ms)
+			return true;
+	return LIST_EMPTY(&l->holders) &&
+	       more_of(l)->linger_since_ms <= asked_ms;
+}
+
+/* Those who lose it; who asked for it another broker has told, perhaps. */
+static void
+notify_all_forced(
+    struct core *core, const struct lock *l, int64_t asked_ms, const char *by)
+{
+	const struct hold *h;
+
+	if (LIST_EMPTY(&l->holders))
+		notify_forced(core, l, NULL, by);
+	LIST_FOREACH (h, &l->holders, in_lock)
+		if (h->since_ms <= asked_ms)
+			notify_forced(core, l, h, by);
+}
+
+void
+force_message(
+    struct core *core, struct lock *l, int64_t asked_ms, const char *by)
+{
+	if (!is_meant(l, asked_ms))
+		return;
+	notify_all_forced(core, l, asked_ms, by);
+	end_lease(core, l, asked_ms);
+}
+
+/* Ends what this broker has; `f` waits for the end of it in Redis. */
+static void
+end_here(struct core *core, struct force *f, struct lock *l)
+{
+	f->here = true;
+	f->seq = l->lease.seq;
+	end_lease(core, l, core->now_ms);
+}
+
+/* One word: it goes into a message. */
+static void
+describe_asker(
+    const struct core *core, const struct session *s, char by[PEND_MAX_BYTES])
+{
+	char uid[32] = "";
+
+	if (s->uid >= 0)
+		snprintf(uid, sizeof(uid), "uid=%" PRId64 ",", s->uid);
+	snprintf(by, PEND_MAX_BYTES, "%s%s,session=%" PRIu64 ",broker=%s", uid,
+	    s->peer, s->id, core->broker);
+}
+
+void
+force_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	uint32_t shard = guard_shard(core, name->p, name->n);
+	struct lock *l = lock_find(core, name->p, name->n);
+	bool here;
+	struct force *f;
+	char why[WHY_SIZE];
+
+	if (l != NULL)
+		lock_look(core, l);
+	here = is_here(core, l);
+	if (!here && !guard_up(core, shard)) {
+		guard_why(core, shard, why, sizeof(why));
+		emit_error(core, s->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
+		return;
+	}
+	notify_force(
+	    core, s, here ? LIST_FIRST(&l->holders) : NULL, name->p, name->n);
+	f = xcalloc(1, sizeof(*f) + name->n);
+	f->id = ++core->forces->last;
+	f->session = s->id;
+	f->ref = rq->ref;
+	describe_asker(core, s, f->by);
+	f->timer.kind = TIMER_FORCE;
+	f->until_ms = core->now_ms + core->config.reply_timeout_ms;
+	f->pause_ms = PAUSE_MS;
+	f->name_len = name->n;
+	memcpy(f->name, name->p, name->n);
+	TAILQ_INSERT_TAIL(&core->forces->list, f, link);
+	f->there = !here || l->lease.shared || LIST_EMPTY(&l->holders);
+	if (f->there)
+		submit(core, f, OP_FORCE);
+	if (here)
+		end_here(core, f, l);
+	arm(core, f);
+}
+
+void
+force_run(struct core *core)
+{
+	struct force *f, *next;
+	struct lock *l;
+
+	TAILQ_FOREACH_SAFE (f, &core->forces->list, link, next) {
+		if (!f->here)
+			continue;
+		l = lock_find(core, f->name, f->name_len);
+		if (l != NULL && l->lease.seq == f->seq &&
+		    l->lease.state != LEASE_NONE) {
+			end_lease(core, l, core->now_ms);
+			continue;
+		}
+		f->here = false;
+		check(core, f);
+	}
+}
+
+void
+force_timer(struct core *core, struct timer *t)
+{
+	struct force *f = container_of(t, struct force, timer);
+
+	if (core->now_ms < f->until_ms) {
+		submit(core, f, OP_STATUS);
+		arm(core, f);
+		return;
+	}
+	refuse(core, f, ERR_UNAVAILABLE,
+	    f->here ? "Redis has not confirmed it in time; the session that"
+		      " held the name has lost it"
+		    : "the broker that has the name has not given it up in"
+		      " time; its lease ends by itself");
+}
+
+/* Outcomes. */
+
+/* What another broker holds it by: the token, or the phase of sharing. */
+static size_t
+tenure_len(const char *value, size_t n)
+{
+	const char *bar = memchr(value, '|', n);
+
+	return n > 0 && value[0] != '@' && bar != NULL ? (size_t)(bar - value)
+						       : n;
+}
+
+static bool
+still_there(const struct force *f, const struct outcome *o)
+{
+	size_t n = tenure_len(o->text, o->text_len);
+
+	return n == tenure_len(f->value, f->value_len) &&
+	       memcmp(o->text, f->value, n) == 0;
+}
+
+/* The key is of this broker, in whose memory nobody had the name. */
+static void
+found_ours(struct core *core, struct force *f)
+{
+	struct lock *l = lock_find(core, f->name, f->name_len);
+
+	f->there = false;
+	if (f->here)
+		return;
+	if (is_here(core, l)) {
+		end_here(core, f, l);
+		return;
+	}
+	refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+}
+
+/*
+ * It is not in the store.  Where that has forgotten something, it may be held
+ * all the same, and is written again.
+ */
+static void
+not_there(struct core *core, struct force *f)
+{
+	uint32_t shard = guard_shard(core, f->name, f->name_len);
+	char why[WHY_SIZE];
+
+	if (!guard_ready(core, shard)) {
+		guard_why(core, shard, why, sizeof(why));
+		refuse(core, f, ERR_UNAVAILABLE, why);
+		return;
+	}
+	f->there = false;
+	if (!f->here)
+		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+}
+
+/* Others hold it: now they know. */
+static void
+asked(struct core *core, struct force *f, const struct outcome *o)
+{
+	size_t broker_len;
+
+	if (stored_is_ours(core, o->text, o->text_len)) {
+		found_ours(core, f);
+		return;
+	}
+	if (!o->waiting) {
+		refuse(core, f, ERR_UNAVAILABLE,
+		    "the broker that has the name does not listen; its lease"
+		    " ends by itself");
+		return;
+	}
+	emit_notice(core, NOTICE_FORCE_ASKED);
+	emit_str(core, FIELD_NAME, f->name, f->name_len);
+	broker_len = stored_parse(o->text, o->text_len).broker_len;
+	emit_str(core, FIELD_BROKER, o->text, broker_len);
+	f->value = xstrndup(o->text, o->text_len);
+	f->value_len = o->text_len;
+	arm(core, f);
+}
+
+static void
+on_force(struct core *core, struct force *f, const struct outcome *o)
+{
+	char why[WHY_SIZE];
+
+	switch (o->status) {
+	case OUTCOME_VALUE:
+		asked(core, f, o);
+		return;
+	case OUTCOME_GONE:
+		not_there(core, f);
+		return;
+	case OUTCOME_ENDED:
+		f->there = false;
+		check(core, f);
+		return;
+	case OUTCOME_REFUSED:
+		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
+		refuse(core, f, ERR_UNAVAILABLE, why);
+		return;
+	default:
+		refuse(core, f, ERR_UNAVAILABLE,
+		    "Redis did not answer in time; try again");
+	}
+}
+
+static void
+on_look(struct core *core, struct force *f, const struct outcome *o)
+{
+	bool ready = guard_ready(core, guard_shard(core, f->name, f->name_len));
+
+	if (o->status == OUTCOME_VALUE && !still_there(f, o) && ready) {
+		f->there = false;
+		check(core, f);
+		return;
+	}
+	if (f->pause_ms < PAUSE_MS_MAX)
+		f->pause_ms *= 2;
+	arm(core, f);
+}
+
+void
+force_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct force *f;
+
+	TAILQ_FOREACH (f, &core->forces->list, link)
+		if (f->id == slot->ref)
+			break;
+	if (f == NULL)
+		return;
+	f->looking = false;
+	if (slot->op == OP_FORCE)
+		on_force(core, f, o);
+	else
+		on_look(core, f, o);
+}

@@ -1,0 +1,428 @@
+/*
+ * Several names at once.  See group.h for the rules.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/lease/lease.h"
+#include "core/lock/deadlock.h"
+#include "core/lock/fit.h"
+#include "core/lock/group.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/queue.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+/* Of how many groups in a queue the other names are looked at. */
+#define GROUPS_TOUCHED 3
+
+/* What is asked of members, and which of them failed it last: group.failed. */
+enum test { TEST_HERE, TEST_FREE, TEST_IN_TURN };
+
+/* The session has the name in a way that will do: it only re-enters. */
+static bool
+has_already(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+
+	return lease_vouched(core, &l->lease) &&
+	       hold_find(l, w->session) != NULL &&
+	       (w->shared || !l->shared_hold);
+}
+
+static bool
+member_free(const struct core *core, const struct waiter *w)
+{
+	return has_already(core, w) ||
+	       (lock_free_for(core, w->lock, w) && lock_compatible(w->lock, w));
+}
+
+static int
+order(const struct lock *a, const struct lock *b)
+{
+	size_t n = a->name_len < b->name_len ? a->name_len : b->name_len;
+	int c = memcmp(a->name, b->name, n);
+
+	return c != 0 ? c : (int)a->name_len - (int)b->name_len;
+}
+
+/* A tombstone that nobody but the session can take up is as good as here. */
+static bool
+lingers_for(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+
+	return (l->lease.state == LEASE_LINGERING ||
+		   l->lease.state == LEASE_CONFIRMING) &&
+	       lease_rare(&l->lease)->linger_ms > core->now_ms &&
+	       more_of(l)->linger_session == w->session->id;
+}
+
+/* Will a member do, as the member w sees it? */
+typedef bool member_test(
+    const struct core *core, const struct waiter *m, const struct waiter *w);
+
+/*
+ * Is the group whole, and will all other members of it do?  The one that would
+ * not do the last time is the first to be asked: mostly it still won't, and a
+ * group that waits costs one look.
+ */
+static bool
+others_will_do(const struct core *core, const struct waiter *w,
+    member_test *will_do, enum test test)
+{
+	struct group *g = w->group;
+	unsigned n, i = g->failed[test];
+
+	if (g->left < g->n)
+		return false;
+	for (n = 0; n < g->n; n++) {
+		core_visit(core, 1);
+		if (g->members[i] != w && !will_do(core, g->members[i], w)) {
+			g->failed[test] = (uint8_t)i;
+			return false;
+		}
+		i = i + 1 < g->n ? i + 1 : 0;
+	}
+	return true;
+}
+
+static bool
+here_if_before(
+    const struct core *core, const struct waiter *m, const struct waiter *w)
+{
+	return order(m->lock, w->lock) >= 0 || has_already(core, m) ||
+	       lease_vouched(core, &m->lock->lease) || lingers_for(core, m);
+}
+
+/* Are all the names before this one here, or linger for it? */
+static bool
+follows_here(const struct core *core, const struct waiter *w)
+{
+	return others_will_do(core, w, here_if_before, TEST_HERE);
+}
+
+/* Nobody stands before it in that queue whom it may not pass. */
+static bool
+member_first(const struct core *core, const struct waiter *w)
+{
+	const struct waiter *other, *wall = NULL;
+	unsigned looked = 0;
+
+	if (has_already(core, w))
+		return true;
+	TAILQ_FOREACH (other, &w->lock->queue, in_lock) {
+		if (other == w)
+			break;
+		core_visit(core, 1);
+		if (other->group == NULL || ++looked == GROUPS_FIRST)
+			return false;
+		wall = group_wall(core, wall, other);
+	}
+	return !group_walled(wall, w);
+}
+
+static bool
+member_open(const struct core *core, const struct waiter *w)
+{
+	return member_free(core, w) && member_first(core, w);
+}
+
+static bool
+open_to(const struct core *core, const struct waiter *m, const struct waiter *w)
+{
+	(void)w;
+	return member_open(core, m);
+}
+
+bool
+group_free_but(const struct core *core, const struct waiter *w)
+{
+	return others_will_do(core, w, open_to, TEST_FREE);
+}
+
+bool
+group_firm(const struct core *core, const struct group *g)
+{
+	return core->now_ms - g->since_ms >= core->config.lease_ms;
+}
+
+const struct waiter *
+group_wall(
+    const struct core *core, const struct waiter *wall, const struct waiter *w)
+{
+	if (w->group == NULL || group_walled(wall, w) ||
+	    !group_firm(core, w->group) || !follows_here(core, w))
+		return wall;
+	return w;
+}
+
+bool
+group_walled(const struct waiter *wall, const struct waiter *w)
+{
+	return wall != NULL && waiter_came_before(wall, w);
+}
+
+static bool
+free_if_before(
+    const struct core *core, const struct waiter *m, const struct waiter *w)
+{
+	return order(m->lock, w->lock) >= 0 || lingers_for(core, m) ||
+	       member_open(core, m);
+}
+
+/*
+ * That they are here is not enough: a name may be kept for another group, which
+ * waits for what the broker has that waits for this one.
+ */
+bool
+group_in_turn(const struct core *core, const struct waiter *w)
+{
+	return follows_here(core, w) &&
+	       others_will_do(core, w, free_if_before, TEST_IN_TURN);
+}
+
+static bool
+free_or_follows(
+    const struct core *core, const struct waiter *m, const struct waiter *w)
+{
+	return member_open(core, m) ||
+	       (order(m->lock, w->lock) >= 0 && lingers_for(core, m));
+}
+
+bool
+group_takes_up(const struct core *core, const struct waiter *w)
+{
+	return others_will_do(core, w, free_or_follows, TEST_IN_TURN);
+}
+
+static void
+touch_members(struct core *core, const struct group *g, bool absent)
+{
+	struct lock *l;
+	unsigned i;
+
+	core_visit(core, g->n);
+	for (i = 0; i < g->n; i++) {
+		l = g->members[i]->lock;
+		if (!absent ||
+		    (l->lease.state == LEASE_NONE && l->lease.asked == NULL))
+			lock_touch(core, l);
+	}
+}
+
+void
+group_has(struct core *core, const struct group *g)
+{
+	if (g->left == g->n)
+		touch_members(core, g, true);
+}
+
+static void
+touch_groups(struct core *core, const struct lock *l, bool absent)
+{
+	const struct waiter *w;
+	unsigned looked = 0;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (++looked > GROUPS_TOUCHED)
+			return;
+		if (w->group != NULL && w->group->left == w->group->n)
+			touch_members(core, w->group, absent);
+	}
+}
+
+void
+group_arrived(struct core *core, struct lock *l)
+{
+	touch_groups(core, l, false);
+}
+
+void
+group_idle(struct core *core, struct lock *l)
+{
+	touch_groups(core, l, true);
+}
+
+/* Does the lease of a member fit?  What makes it fit is under way then. */
+static bool
+member_fits(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+	const struct asked *asked = l->lease.asked;
+
+	if (lock_fits(core, l, w))
+		return true;
+	if (l->lease.asked != asked)
+		lock_touch(core, l);
+	return false;
+}
+
+bool
+group_grant(struct core *core, struct group *g)
+{
+	struct session *s = g->session;
+	bool fit = true;
+	unsigned i;
+
+	core_visit(core, g->n);
+	for (i = 0; i < g->n; i++)
+		if (!member_fits(core, g->members[i]))
+			fit = false;
+	if (!fit)
+		return false;
+	for (i = 0; i < g->n; i++) {
+		lock_touch(core, g->members[i]->lock);
+		lock_grant(core, g->members[i]);
+	}
+	deadlock_check(core, s);
+	return true;
+}
+
+void
+group_forget(struct waiter *w)
+{
+	struct group *g = w->group;
+
+	assert(g->members[w->place] == w && g->left > 0);
+	g->members[w->place] = NULL;
+	g->left--;
+	if (g->left == 0)
+		free(g);
+}
+
+void
+group_free(struct core *core, struct group *g)
+{
+	unsigned i, n = g->n, left = g->left;
+
+	for (i = 0; i < n && left > 0; i++) {
+		if (g->members[i] == NULL)
+			continue;
+		left--;
+		waiter_free(core, g->members[i]);
+	}
+}
+
+/* A lease ran out before the whole could be told: it waits on, for all. */
+static void
+withdraw(struct core *core, struct group *g)
+{
+	struct hold *h;
+	unsigned i;
+
+	for (i = 0; i < g->n; i++) {
+		h = g->members[i]->hold;
+		if (h != NULL && !hold_take_back(h, g->members[i])) {
+			hold_promise_nothing(h);
+			hold_end(core, h, true);
+		}
+		waiter_ungranted(core, g->members[i]);
+	}
+}
+
+void
+group_tell(struct core *core, struct group *g)
+{
+	unsigned i;
+
+	assert(g->left == g->n);
+	core_visit(core, g->n);
+	for (i = 0; i < g->n; i++) {
+		lock_look(core, g->members[i]->lock);
+		if (!g->members[i]->withdrawn)
+			continue;
+		withdraw(core, g);
+		return;
+	}
+	emit_reply(core, g->session->id, g->ref, STATUS_OK);
+	for (i = 0; i < g->n; i++)
+		emit_num(core, FIELD_FENCE, g->members[i]->fence);
+	for (i = 0; i < g->n; i++)
+		emit_num(core, FIELD_DEPTH, g->members[i]->depth);
+	for (i = 0; i < g->n; i++)
+		hold_told(core, g->members[i]);
+	group_free(core, g);
+}
+
+static struct group *
+group_new(struct core *core, struct session *s, const struct core_request *rq,
+    struct lock *const *locks)
+{
+	struct group *g = xcalloc(1, sizeof(*g));
+	struct waiter *w;
+	unsigned i;
+
+	g->session = s;
+	g->ref = rq->ref;
+	g->since_ms = core->now_ms;
+	g->n = g->left = rq->nnames;
+	for (i = 0; i < g->n; i++) {
+		w = waiter_new(core, s, locks[i], rq);
+		w->group = g;
+		w->place = i;
+		g->members[i] = w;
+	}
+	for (i = 0; i < g->n; i++) {
+		waiter_enqueue(core, g->members[i], rq->wait_ms);
+		lock_touch(core, locks[i]);
+	}
+	return g;
+}
+
+/* Is one of the names held by others here?  Then nothing need be asked. */
+static bool
+held_by_others(const struct session *s, const struct core_request *rq,
+    struct lock *const *locks)
+{
+	unsigned i;
+
+	for (i = 0; i < rq->nnames; i++)
+		if (!LIST_EMPTY(&locks[i]->holders) &&
+		    hold_find(locks[i], s) == NULL &&
+		    !(rq->shared && locks[i]->shared_hold))
+			return true;
+	return false;
+}
+
+/* The session has all of it already. */
+static bool
+all_held(const struct core *core, const struct group *g)
+{
+	unsigned i;
+
+	for (i = 0; i < g->n; i++)
+		if (!has_already(core, g->members[i]))
+			return false;
+	return true;
+}
+
+void
+group_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct lock *locks[CORE_NAMES_MAX];
+	struct group *g;
+	unsigned i;
+
+	assert(rq->nnames <= CORE_NAMES_MAX);
+	if (!lock_allowed(core, s, rq))
+		return;
+	for (i = 0; i < rq->nnames; i++) {
+		locks[i] = lock_get(core, rq->names[i].p, rq->names[i].n);
+		lock_look(core, locks[i]);
+		lock_touch(core, locks[i]);
+	}
+	if (lock_refuse_deadlock(core, s, rq, locks))
+		return;
+	if (rq->wait_ms == 0 && held_by_others(s, rq, locks)) {
+		emit_reply(core, s->id, rq->ref, STATUS_BUSY);
+		return;
+	}
+	g = group_new(core, s, rq, locks);
+	if (all_held(core, g))
+		group_grant(core, g);
+}

@@ -1,0 +1,329 @@
+/*
+ * Holds: granted, re-entered, bounded, ended or lost.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/lease/lease.h"
+#include "core/life.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/notify.h"
+#include "core/lock/unowned.h"
+#include "core/turn/emit.h"
+
+/* Through the shorter of both lists. */
+struct hold *
+hold_find(const struct lock *l, const struct session *s)
+{
+	struct hold *h;
+
+	if (l->nholders <= s->nholds) {
+		LIST_FOREACH (h, &l->holders, in_lock)
+			if (h->session == s)
+				return h;
+		return NULL;
+	}
+	TAILQ_FOREACH (h, &s->holds, in_session)
+		if (h->lock == l)
+			return h;
+	return NULL;
+}
+
+const struct terms *
+hold_terms(const struct hold *h)
+{
+	static const struct terms none;
+
+	return h->terms != NULL ? h->terms : &none;
+}
+
+/* The same, to be written. */
+static struct terms *
+terms(struct hold *h)
+{
+	if (h->terms != NULL)
+		return h->terms;
+	h->terms = xcalloc(1, sizeof(*h->terms));
+	h->terms->hold = h;
+	h->terms->bound.kind = TIMER_HOLD;
+	return h->terms;
+}
+
+uint32_t
+hold_depth(const struct hold *h)
+{
+	return 1 + hold_terms(h)->reentries;
+}
+
+bool
+hold_step_out(struct hold *h)
+{
+	if (hold_depth(h) == 1)
+		return false;
+	h->terms->reentries--;
+	return true;
+}
+
+bool
+hold_take_back(struct hold *h, const struct waiter *w)
+{
+	struct waiter *other;
+
+	if (!hold_step_out(h))
+		return false;
+	TAILQ_FOREACH (other, &h->session->granted, in_session)
+		if (other->hold == h && other->depth > w->depth)
+			other->depth--;
+	return true;
+}
+
+/* Grants of it that wait for a FLUSH: counted, as there are few, and rarely. */
+static uint32_t
+untold(const struct hold *h)
+{
+	const struct waiter *w;
+	uint32_t n = 0;
+
+	if (h->lock->nuntold == 0)
+		return 0;
+	TAILQ_FOREACH (w, &h->session->granted, in_session)
+		n += w->hold == h;
+	return n;
+}
+
+void
+hold_keep_until(struct hold *h, int64_t at_ms)
+{
+	if (at_ms > hold_terms(h)->keep_until_ms)
+		terms(h)->keep_until_ms = at_ms;
+}
+
+void
+hold_promise_nothing(struct hold *h)
+{
+	if (h->terms == NULL)
+		return;
+	h->terms->delay_ms = 0;
+	h->terms->keep_until_ms = h->terms->before_ms;
+}
+
+/* keep and delay only ever lengthen. */
+static void
+lengthen(struct core *core, struct hold *h, const struct waiter *w)
+{
+	if (w->keep_ms > 0)
+		hold_keep_until(h, core->now_ms + w->keep_ms);
+	if (w->delay_ms > hold_terms(h)->delay_ms)
+		terms(h)->delay_ms = w->delay_ms;
+	if (h->terms == NULL || h->terms->binds ||
+	    (h->terms->keep_until_ms == 0 && h->terms->delay_ms == 0))
+		return;
+	h->terms->binds = true;
+	unowned_bind(core, h->lock, 1);
+}
+
+static void
+to_be_told(struct hold *h, struct waiter *w)
+{
+	w->hold = h;
+	w->fence = h->fence;
+	w->depth = hold_depth(h);
+}
+
+struct hold *
+hold_new(struct core *core, struct waiter *w, uint64_t fence)
+{
+	struct hold *h = xcalloc(1, sizeof(*h));
+	struct session *s = w->session;
+	struct lock *l = w->lock;
+
+	h->session = s;
+	h->lock = l;
+	h->fence = fence;
+	h->since_ms = core->now_ms;
+	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
+	LIST_INSERT_HEAD(&l->holders, h, in_lock);
+	s->nholds++;
+	core->locks->nholds++;
+	l->nholders++;
+	session_take_lost(s, l->name, l->name_len);
+	if (lease_rare(&l->lease)->linger_ms >
+	    core->now_ms) { /* a keep goes on */
+		hold_keep_until(h, lease_rare(&l->lease)->linger_ms);
+		h->terms->before_ms = lease_rare(&l->lease)->linger_ms;
+	}
+	lengthen(core, h, w);
+	hold_bind(core, h,
+	    w->has_hold ? w->hold_ms : core->config.locks.default_hold_ms);
+	to_be_told(h, w);
+	return h;
+}
+
+void
+hold_reenter(struct core *core, struct hold *h, struct waiter *w)
+{
+	terms(h)->reentries++;
+	lengthen(core, h, w);
+	to_be_told(h, w);
+}
+
+void
+hold_told(struct core *core, const struct waiter *w)
+{
+	struct hold *h = w->hold;
+
+	notify_granted(core, w);
+	if (h != NULL && w->depth > 1 && w->has_hold)
+		hold_bind(core, h, w->hold_ms);
+}
+
+void
+hold_upgrade(
+    struct core *core, struct hold *h, struct waiter *w, uint64_t fence)
+{
+	assert(h->lock->nholders == 1 && fence > h->fence);
+	h->fence = fence;
+	hold_reenter(core, h, w);
+}
+
+void
+hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
+{
+	int64_t most_ms = core->config.locks.max_hold_ms;
+
+	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
+		hold_ms = most_ms;
+	if (hold_ms > 0) {
+		terms(h)->hold_ms = hold_ms;
+		core_arm(core, &h->terms->bound, core->now_ms + hold_ms);
+	} else if (h->terms != NULL) {
+		h->terms->hold_ms = 0;
+		core_disarm(core, &h->terms->bound);
+	}
+}
+
+void
+hold_timer(struct core *core, struct timer *t)
+{
+	struct hold *h = container_of(t, struct terms, bound)->hold;
+	struct lock *l = h->lock;
+
+	/* It begins to count when the grant is told. */
+	if (untold(h) == hold_depth(h)) {
+		core_arm(
+		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
+		return;
+	}
+	hold_lose(core, h, "hold");
+	lock_next(core, l);
+}
+
+/* Grants of it that wait to be told: the hold is no more. */
+static void
+forget_untold(struct hold *h, bool withdrawn)
+{
+	struct waiter *w;
+
+	if (h->lock->nuntold == 0)
+		return;
+	TAILQ_FOREACH (w, &h->session->granted, in_session) {
+		if (w->hold != h)
+			continue;
+		w->hold = NULL;
+		w->withdrawn = withdrawn;
+	}
+}
+
+struct hold *
+hold_later(const struct hold *h)
+{
+	struct hold **link = h->in_lock.le_prev;
+
+	return link == &h->lock->holders.lh_first
+		   ? NULL
+		   : container_of(link, struct hold, in_lock.le_next);
+}
+
+static void
+hold_free(struct core *core, struct hold *h)
+{
+	core->locks->above->hold_leaves(core, h);
+	TAILQ_REMOVE(&h->session->holds, h, in_session);
+	LIST_REMOVE(h, in_lock);
+	h->session->nholds--;
+	core->locks->nholds--;
+	h->lock->nholders--;
+	if (h->session->gone)
+		unowned_hold_ended(core, h->lock);
+	if (h->terms != NULL && h->terms->binds)
+		unowned_bind(core, h->lock, -1);
+	if (h->terms != NULL)
+		core_disarm(core, &h->terms->bound);
+	free(h->terms);
+	free(h);
+}
+
+static void
+end_hold(struct core *core, struct hold *h, bool clean)
+{
+	struct lock *l = h->lock;
+	const struct terms *t = hold_terms(h);
+	int64_t until_ms = t->keep_until_ms;
+
+	if (!clean && t->delay_ms > 0)
+		until_ms = max_ms(until_ms, core->now_ms + t->delay_ms);
+	if (until_ms > core->now_ms &&
+	    until_ms > lease_rare(&l->lease)->linger_ms) {
+		lease_need_rare(&l->lease)->linger_ms = until_ms;
+		need_more(l)->linger_session = h->session->id;
+		l->more->linger_since_ms = h->since_ms;
+	}
+	core->stats.releases++;
+	forget_untold(h, false);
+	hold_free(core, h);
+}
+
+void
+hold_end(struct core *core, struct hold *h, bool clean)
+{
+	notify_released(core, h);
+	end_hold(core, h, clean);
+}
+
+void
+hold_lose(struct core *core, struct hold *h, const char *reason)
+{
+	struct session *s = h->session;
+	struct lock *l = h->lock;
+
+	if (hold_depth(h) > untold(h)) {
+		emit_event(core, s->id, EVENT_LOST, l->name, l->name_len);
+		emit_num(core, FIELD_FENCE, h->fence);
+		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		notify_lost(core, h, reason);
+		session_note_lost(core, s, l->name, l->name_len);
+		core->stats.lost++;
+	} else {
+		hold_promise_nothing(h);
+		core->stats.withdrawn++;
+	}
+	forget_untold(h, true);
+	end_hold(core, h, false);
+}
+
+int64_t
+hold_valid_ms(const struct core *core, const struct hold *h)
+{
+	int64_t at_ms = lease_deadline_ms(core, &h->lock->lease);
+	const struct timer *bound = &hold_terms(h)->bound;
+	int64_t bound_ms;
+
+	if (!timer_armed(bound))
+		return at_ms;
+	bound_ms = core_armed_ms(core, bound);
+	return min_ms(bound_ms, at_ms);
+}

@@ -1,0 +1,459 @@
+/*
+ * Names; LOCK of one name; and who is granted next.
+ *
+ * Whether the broker has the name at all, and what to do about it, is
+ * lease.c's: every change here ends in lock_next().
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/lease/lease.h"
+#include "core/life.h"
+#include "core/lock/deadlock.h"
+#include "core/lock/fit.h"
+#include "core/lock/force.h"
+#include "core/lock/group.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/parting.h"
+#include "core/lock/queue.h"
+#include "core/lock/unowned.h"
+#include "core/lock/watch.h"
+#include "core/lock/withdraw.h"
+#include "core/status.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+void
+lock_look(struct core *core, struct lock *l)
+{
+	if (lease_overdue(core, &l->lease))
+		lease_run_out(core, &l->lease);
+}
+
+void
+lock_free(struct core *core, struct lock *l)
+{
+	assert(LIST_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
+	core->locks->above->lock_leaves(core, l);
+	unowned_forget(core, l);
+	lock_untouch(core, l);
+	parting_over(core, l, true);
+	names_remove(core, l);
+}
+
+/* Granting. */
+
+/* One of the session's other requests for the name. */
+static void
+reenter_other(struct core *core, struct hold *h, struct waiter *w)
+{
+	struct lock *l = h->lock;
+
+	if (w->group != NULL) {
+		group_has(core, w->group);
+		return;
+	}
+	if (l->shared_hold && !w->shared)
+		return;
+	if (!lease_covers(core, &l->lease, w->keep_ms, w->delay_ms)) {
+		waiter_jump(core, w);
+		return;
+	}
+	waiter_granted(core, w);
+	hold_reenter(core, h, w);
+}
+
+/*
+ * The other requests of a session that now has the name re-enter at once.  What
+ * asks for more than the key promises comes next, when it does.  They are in
+ * two lists, of which the shorter is walked; not to its end where only groups
+ * wait, of which a few are looked at; nor where it was granted as one of
+ * `several`: those look at the others themselves.
+ */
+static void
+reenter_others(struct core *core, struct hold *h, bool several)
+{
+	struct session *s = h->session;
+	struct lock *l = h->lock;
+	uint32_t left = l->nwaiting > l->ngroups ? UINT32_MAX : GROUPS_FIRST;
+	struct waiter *w, *next;
+
+	if (several && l->nwaiting == l->ngroups)
+		return;
+	if (l->nwaiting < s->nwaiting) {
+		TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+			if (left-- == 0)
+				return;
+			core_visit(core, 1);
+			if (w->session == s)
+				reenter_other(core, h, w);
+		}
+		return;
+	}
+	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next) {
+		if (left-- == 0)
+			return;
+		core_visit(core, 1);
+		if (w->lock == l)
+			reenter_other(core, h, w);
+	}
+}
+
+static void
+count_grant(struct core *core, struct lock *l)
+{
+	core->stats.grants++;
+	if (l->handed) {
+		need_more(l)->handovers++;
+		core->stats.handovers++;
+	}
+	if (lease_rare(&l->lease)->remote_ms != 0)
+		l->lease.rare->row++;
+	l->handed = true;
+	lease_linger_over(&l->lease);
+	lease_not_idle(&l->lease);
+	parting_over(core, l, false);
+}
+
+/* All who share a name in one phase have the same. */
+static uint64_t
+next_fence(struct lock *l)
+{
+	const struct hold *h = LIST_FIRST(&l->holders);
+
+	if (h != NULL)
+		return h->fence;
+	return l->lease.shared ? l->lease.fence_next
+			       : lease_take_fence(&l->lease);
+}
+
+void
+lock_grant(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+	struct hold *h = hold_find(l, w->session);
+	bool upgrade = h != NULL && !w->shared && l->shared_hold;
+	bool shared = w->shared && !lock_keeps_alone(core, l, w);
+
+	assert(lease_vouched(core, &l->lease));
+	waiter_granted(core, w);
+	if (h != NULL && !upgrade) {
+		hold_reenter(core, h, w);
+		return;
+	}
+	if (upgrade)
+		hold_upgrade(core, h, w, lease_take_fence(&l->lease));
+	else
+		h = hold_new(core, w, next_fence(l));
+	l->shared_hold = shared;
+	count_grant(core, l);
+	reenter_others(core, h, w->group != NULL);
+	if (w->group == NULL) /* else when it has all of it */
+		deadlock_check(core, h->session);
+}
+
+/*
+ * A group that jumped this queue stands behind others in those of its other
+ * names.  All of them must agree on one, or each would change its lease for
+ * another, and back: the one that came first, of those that could be granted.
+ */
+static struct waiter *
+senior(const struct core *core, const struct waiter *wall, struct waiter *w)
+{
+	struct waiter *other = w;
+	unsigned looked = 0;
+
+	if (w->group == NULL || !w->jumped)
+		return w;
+	while ((other = TAILQ_NEXT(other, in_lock)) != NULL &&
+	       other->group != NULL && ++looked < GROUPS_FIRST) {
+		core_visit(core, 1);
+		if (waiter_came_before(other, w) &&
+		    !group_walled(wall, other) && group_free_but(core, other))
+			w = other;
+		wall = group_wall(core, wall, other);
+	}
+	return w;
+}
+
+/*
+ * The first in line, but for groups that can't be granted yet and may be
+ * passed.  NULL: nobody may have the name now.
+ */
+static struct waiter *
+candidate(const struct core *core, const struct lock *l)
+{
+	const struct waiter *wall = NULL;
+	struct waiter *w;
+	unsigned looked = 0;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if ((wall != NULL && !wall->jumped) || looked++ == GROUPS_FIRST)
+			return NULL; /* all that follow come later */
+		core_visit(core, 1);
+		if (group_walled(wall, w))
+			continue;
+		if (w->group == NULL || group_free_but(core, w))
+			return senior(core, wall, w);
+		wall = group_wall(core, wall, w);
+	}
+	return NULL;
+}
+
+const struct waiter *
+lock_in_line(const struct core *core, const struct lock *l)
+{
+	const struct waiter *w = candidate(core, l);
+
+	return w != NULL ? w : TAILQ_FIRST(&l->queue);
+}
+
+bool
+lock_compatible(const struct lock *l, const struct waiter *w)
+{
+	if (LIST_EMPTY(&l->holders))
+		return true;
+	if (l->nholders == 1 && LIST_FIRST(&l->holders)->session == w->session)
+		return true;
+	return l->shared_hold && w->shared;
+}
+
+/* A sharer that wants the name for itself while others share it. */
+static bool
+is_hopeless(const struct lock *l, const struct waiter *w)
+{
+	return !w->shared && l->shared_hold && l->nholders > 1 &&
+	       hold_find(l, w->session) != NULL;
+}
+
+#define HOPELESS                                                          \
+	"others share the lock; release it first: two sessions that wait" \
+	" for each other to leave would wait for ever"
+
+bool
+lock_grant_next(struct core *core, struct lock *l)
+{
+	struct waiter *w = candidate(core, l);
+
+	if (w == NULL || lock_lingers(core, l, w))
+		return false;
+	if (is_hopeless(l, w)) {
+		waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
+		return true;
+	}
+	if (!lock_compatible(l, w) || !lock_fits(core, l, w))
+		return false;
+	if (w->group != NULL)
+		return group_grant(core, w->group);
+	lock_grant(core, w);
+	return true;
+}
+
+void
+lock_upgrade_refused(struct core *core, struct lock *l)
+{
+	struct waiter *w, *next;
+
+	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next)
+		if (!w->shared && hold_find(l, w->session) != NULL)
+			waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
+}
+
+void
+lock_tell_granted(struct core *core)
+{
+	struct waiter *w;
+
+	while (work_left(core) && !core->told_loss &&
+	       !TAILQ_EMPTY(&core->locks->granted)) {
+		w = TAILQ_FIRST(&core->locks->granted);
+		core_visit(core, 1);
+		if (core->stopping) {
+			withdraw_refuse(core, w);
+			continue;
+		}
+		if (w->group != NULL) {
+			group_tell(core, w->group);
+			continue;
+		}
+		lock_look(core, w->lock);
+		if (w->withdrawn) {
+			waiter_ungranted(core, w);
+			continue;
+		}
+		hold_told(core, w);
+		emit_reply(core, w->session->id, w->ref, STATUS_OK);
+		emit_num(core, FIELD_FENCE, w->fence);
+		emit_num(core, FIELD_DEPTH, w->depth);
+		waiter_free(core, w);
+	}
+}
+
+/* What comes next. */
+
+static bool
+is_idle(const struct lock *l)
+{
+	return l->lease.state == LEASE_NONE && l->lease.asked == NULL &&
+	       l->nuntold == 0 && TAILQ_EMPTY(&l->queue) &&
+	       LIST_EMPTY(&l->holders);
+}
+
+/*
+ * While an operation is under way the name passes on here all the same, if
+ * nothing has to be asked for that: a renewal changes nothing of what is
+ * vouched for, and what it draws is above what is left of the reserve.
+ */
+static void
+pass_on_meanwhile(struct core *core, struct lock *l)
+{
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	if (!lease_is_held(&l->lease) || !LIST_EMPTY(&l->holders) ||
+	    w == NULL || w->group != NULL || !lock_free_for(core, l, w))
+		return;
+	(void)lock_grant_next(core, l);
+}
+
+/* While nothing is in flight: what comes next for the lease. */
+static void
+decide(struct core *core, struct lock *l, bool unwanted)
+{
+	while (l->lease.asked == NULL &&
+	       (!unwanted || TAILQ_EMPTY(&l->queue)) &&
+	       lease_decide(core, &l->lease))
+		;
+}
+
+bool
+lock_next(struct core *core, struct lock *l)
+{
+	watch_touch(core, l);
+	decide(core, l, false);
+	if (l->lease.asked != NULL)
+		pass_on_meanwhile(core, l);
+	queue_settle(core, l, false);
+	decide(core, l, true);
+	/* Let go, and kept for who waits here: that is as good as passed on. */
+	if (lease_is_held(&l->lease) &&
+	    (l->lease.asked == NULL || !TAILQ_EMPTY(&l->queue)))
+		parting_over(core, l, false);
+	if (is_idle(l)) {
+		lock_free(core, l);
+		return false;
+	}
+	unowned_look(core, l);
+	if (lease_is_held(&l->lease))
+		lease_arm_held(core, &l->lease);
+	return true;
+}
+
+/* LOCK. */
+
+bool
+lock_allowed(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct lock *l;
+	unsigned i;
+
+	if (core->stopping) {
+		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+		return false;
+	}
+	if (session_load(s) + rq->nnames > core->config.limits.holds) {
+		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		    "this session holds or waits for %u things already"
+		    " (limits.holds)",
+		    session_load(s));
+		return false;
+	}
+	for (i = 0; i < rq->nnames; i++) {
+		l = lock_find(core, rq->names[i].p, rq->names[i].n);
+		if (l == NULL || rq->wait_ms == 0 ||
+		    l->nwaiting < core->config.limits.waiters)
+			continue;
+		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		    "%u requests wait for %.*s already (limits.waiters)",
+		    l->nwaiting, (int)l->name_len, l->name);
+		return false;
+	}
+	return true;
+}
+
+/* By a session that has it: once more, unless it is an upgrade. */
+static bool
+reenter(struct core *core, struct lock *l, struct session *s,
+    const struct core_request *rq)
+{
+	struct hold *h = hold_find(l, s);
+	struct waiter *w;
+
+	if (h == NULL || (l->shared_hold && !rq->shared))
+		return false;
+	w = waiter_new(core, s, l, rq);
+	w->shared = l->shared_hold;
+	if (!lease_covers(core, &l->lease, rq->keep_ms, rq->delay_ms)) {
+		/* The key must live longer before that is promised. */
+		waiter_enqueue(core, w, rq->wait_ms);
+		lock_next(core, l);
+		return true;
+	}
+	/* Should the lease run out before it is told, it waits like any. */
+	w->deadline_ms = waiter_deadline_ms(core, w, rq->wait_ms);
+	waiter_to_tell(core, w);
+	hold_reenter(core, h, w);
+	return true;
+}
+
+bool
+lock_refuse_deadlock(struct core *core, struct session *s,
+    const struct core_request *rq, struct lock *const *locks)
+{
+	struct buf circle;
+	bool found;
+
+	if (!rq->untagged || rq->wait_ms == 0)
+		return false;
+	buf_init(&circle);
+	found = deadlock_find(core, s, locks, rq->nnames, &circle);
+	if (found)
+		emit_error(core, s->id, rq->ref, ERR_DEADLOCK,
+		    "it would wait for itself: %.*s", (int)buf_len(&circle),
+		    buf_data(&circle));
+	buf_fini(&circle);
+	return found;
+}
+
+void
+lock_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct lock *l;
+
+	if (!core->stopping && !unowned_allows(core, s, rq))
+		return;
+	if (rq->nnames > 1) {
+		group_request(core, s, rq);
+		return;
+	}
+	l = lock_find(core, name->p, name->n);
+	if (l != NULL)
+		lock_look(core, l);
+	if (l != NULL && !core->stopping && reenter(core, l, s, rq))
+		return;
+	if (!lock_allowed(core, s, rq))
+		return;
+	if (l == NULL)
+		l = lock_get(core, name->p, name->n);
+	else if (lock_refuse_deadlock(core, s, rq, &l))
+		return;
+	waiter_enqueue(core, waiter_new(core, s, l, rq), rq->wait_ms);
+	lock_next(core, l);
+}

@@ -1,0 +1,287 @@
+/*
+ * Messages from other brokers, through the store: `WORD SEQ NAME`,
+ * `free 0 TOKEN NAME`, `force SEQ SECONDS MICROSECONDS HISTORY NAME` and before
+ * it `force-by SEQ WHO NAME`, or
+ * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
+#include "core/lease/backoff.h"
+#include "core/lease/lease.h"
+#include "core/lease/parts.h"
+#include "core/lock/force.h"
+#include "core/lock/lock.h"
+#include "core/lock/message.h"
+
+#define MORE_MAX 5
+
+/* One message, taken apart; all but seq points into its text. */
+struct message {
+	uint64_t seq;
+	struct {
+		const char *p;
+		size_t n;
+	} more[MORE_MAX]; /* the words between SEQ and NAME */
+	const char *name;
+	size_t name_len;
+};
+
+/* Messages: hints, each of which may be lost, late, doubled or wrong. */
+
+static void
+on_grant_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)m;
+	l->lease.hint = true;
+	lock_next(core, l);
+}
+
+/* May it be of a place in the queue, and not of a lease that is held? */
+static bool
+may_be_queued(const struct lock *l, uint64_t seq)
+{
+	if (l->lease.state == LEASE_ENDING)
+		return lease_rare(&l->lease)->again_seq == seq;
+	return l->lease.state == LEASE_ACQUIRING ||
+	       l->lease.state == LEASE_QUEUED;
+}
+
+static bool
+more_number(const struct message *m, unsigned i, uint64_t max, uint64_t *out)
+{
+	return parse_number(m->more[i].p, m->more[i].n, max, out);
+}
+
+/* SECONDS MICROSECONDS HISTORY, from the word i on. */
+static bool
+more_time(const struct message *m, unsigned i, int64_t *server_ms)
+{
+	uint64_t s, us;
+
+	if (!more_number(m, i, FENCE_MAX / 1000000, &s) ||
+	    !more_number(m, i + 1, 999999, &us) ||
+	    m->more[i + 2].n != HISTORY_BYTES)
+		return false;
+	*server_ms = (int64_t)(s * 1000 + us / 1000);
+	return true;
+}
+
+static void
+on_given_message(struct core *core, struct lock *l, const struct message *m)
+{
+	struct heritage heritage = { .history = m->more[3].p };
+	uint64_t waiting;
+
+	if (may_be_queued(l, m->seq) &&
+	    more_number(m, 0, FENCE_MAX, &heritage.fence) &&
+	    more_time(m, 1, &heritage.server_ms) &&
+	    more_number(m, 4, 1, &waiting)) {
+		heritage.waiting = waiting > 0;
+		lease_given(core, &l->lease, &heritage);
+	}
+	on_grant_message(core, l, m);
+}
+
+static void
+on_waits_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)m;
+	/* It may overtake the reply that grants, or renews. */
+	l->lease.early_waits =
+	    !lease_is_held(&l->lease) || l->lease.asked != NULL;
+	if (!lease_is_held(&l->lease))
+		return;
+	lease_told_waiting(core, &l->lease, true);
+	lock_next(core, l);
+}
+
+static void
+on_look_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)m;
+	if (l->lease.state != LEASE_QUEUED)
+		return;
+	l->lease.wake_ms = min_ms(
+	    l->lease.wake_ms, core->now_ms + 2 * core->pad_ms + LOOK_SLACK_MS);
+	lock_next(core, l);
+}
+
+/* Who will ask for a forced release, for the log; a "force" follows. */
+static void
+on_force_by_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)l;
+	snprintf(core->leases->asker, sizeof(core->leases->asker), "%.*s",
+	    (int)m->more[0].n, m->more[0].p);
+	core->leases->asker_seq = m->seq;
+}
+
+static void
+on_force_message(struct core *core, struct lock *l, const struct message *m)
+{
+	const char *by =
+	    core->leases->asker_seq == m->seq ? core->leases->asker : "";
+	int64_t server_ms, asked_ms;
+
+	if (!more_time(m, 0, &server_ms))
+		return;
+	asked_ms =
+	    guard_by_when_ms(core, l->lease.shard, m->more[2].p, server_ms);
+	if (asked_ms >= 0)
+		force_message(core, l, asked_ms, by);
+}
+
+/* Quorum: a name was let go, by whom the token says. */
+static void
+on_free_message(struct core *core, struct lock *l, const struct message *m)
+{
+	if (backoff_freed(core, &l->lease, m->more[0].p, m->more[0].n))
+		lock_next(core, l);
+}
+
+/*
+ * A name was handed to a place in the queue that we no longer know to have:
+ * what an ending that was given up has left.  Pass it on.
+ */
+static void
+stray(struct core *core, const struct message *m)
+{
+	struct lock *l = lock_get(core, m->name, m->name_len);
+
+	l->lease.seq = m->seq;
+	l->lease.key_end_ms = core->now_ms + 2 * core->pad_ms;
+	lease_set_state(core, &l->lease, LEASE_ENDING);
+	lock_next(core, l);
+}
+
+/* `more`: words between SEQ and NAME. */
+static const struct word {
+	const char *word;
+	unsigned more;
+	bool hands_over;
+	void (*run)(struct core *core, struct lock *l, const struct message *m);
+} words[] = {
+	{ "grant", 0, true, on_grant_message },
+	{ "given", MORE_MAX, true, on_given_message },
+	{ "waits", 0, false, on_waits_message },
+	{ "look", 0, false, on_look_message },
+	{ "free", 1, false, on_free_message },
+	{ "force", 3, false, on_force_message },
+	{ "force-by", 1, false, on_force_by_message },
+};
+
+/*
+ * Of the token that it has, or of the next one, which is heard of first.  What
+ * is being given back is not handed over any more: that is an old message.
+ */
+static bool
+is_of(const struct lock *l, const struct word *word, uint64_t seq)
+{
+	if (lease_rare(&l->lease)->again_seq != 0 &&
+	    lease_rare(&l->lease)->again_seq == seq)
+		return true;
+	return l->lease.seq == seq &&
+	       !(word->hands_over && l->lease.state == LEASE_ENDING);
+}
+
+/*
+ * It was handed to a token that this broker has no use for, while it is busy
+ * with another one: that goes to the next in line, and not to nobody.
+ */
+static void
+give_back(struct core *core, const struct lock *l, const struct message *m)
+{
+	struct slot *slot;
+
+	if (m->seq == l->lease.seq || m->seq > core->last_seq ||
+	    !guard_up(core, l->lease.shard) || quorum_used(core))
+		return;
+	slot_submit(core, &slot, OP_END, SLOT_STRAY, l->lease.shard, l->name,
+	    l->name_len)
+	    ->seq = m->seq;
+}
+
+static void
+dispatch(struct core *core, const struct word *word, const struct message *m)
+{
+	struct lock *l = lock_find(core, m->name, m->name_len);
+
+	if (l != NULL &&
+	    (is_of(l, word, m->seq) || word->run == on_free_message))
+		word->run(core, l, m);
+	else if (l == NULL && word->hands_over)
+		stray(core, m);
+	else if (l != NULL && word->hands_over)
+		give_back(core, l, m);
+}
+
+/* The length of the word at *at, which a space must end; moves behind that. */
+static size_t
+take_word(const char **at, const char *end)
+{
+	const char *start = *at;
+	const char *space = memchr(start, ' ', (size_t)(end - start));
+
+	if (space == NULL)
+		return 0;
+	*at = space + 1;
+	return (size_t)(space - start);
+}
+
+static bool
+parse(
+    struct message *m, const struct word *word, const char *at, const char *end)
+{
+	const char *seq = at;
+	size_t n = take_word(&at, end);
+	unsigned i;
+
+	if (!parse_number(seq, n, UINT64_MAX, &m->seq))
+		return false;
+	for (i = 0; i < word->more; i++) {
+		m->more[i].p = at;
+		m->more[i].n = take_word(&at, end);
+		if (m->more[i].n == 0)
+			return false;
+	}
+	m->name = at;
+	m->name_len = (size_t)(end - at);
+	return text_name_why((struct span){ m->name, m->name_len },
+		   NAME_MAX_BYTES) == NULL;
+}
+
+/* `WORD SEQ [MORE ...] NAME`; anything else is none of ours and ignored. */
+void
+message_take(struct core *core, const char *text, size_t len)
+{
+	struct message m = { .seq = 0 };
+	size_t i, n;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		n = strlen(words[i].word);
+		if (len <= n || memcmp(text, words[i].word, n) != 0 ||
+		    text[n] != ' ')
+			continue;
+		if (parse(&m, &words[i], text + n + 1, text + len))
+			dispatch(core, &words[i], &m);
+		return;
+	}
+}
+
+bool
+message_missed(struct core *core, struct lock *l)
+{
+	if (l->lease.state != LEASE_QUEUED && !backoff_goes_on(&l->lease))
+		return false;
+	l->lease.wake_ms = min_ms(l->lease.wake_ms,
+	    core->now_ms + core_jitter(core, core->pad_ms / 2));
+	return true;
+}

@@ -1,0 +1,214 @@
+/*
+ * All names of this broker, by guard; those that are to be looked at.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/quorum.h"
+#include "core/lock/names.h"
+
+void
+names_init(struct core *core, const struct lock_listener *above)
+{
+	struct locks *locks = xcalloc(1, sizeof(*locks));
+	uint32_t i;
+
+	core->locks = locks;
+	locks->above = above;
+	TAILQ_INIT(&locks->granted);
+	TAILQ_INIT(&locks->sweeping);
+	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
+	for (i = 0; i < core->config.shards; i++) {
+		table_init(&locks->names[i].table, lock_name);
+		lock_unproved(core, i);
+	}
+}
+
+void
+names_fini(struct core *core)
+{
+	struct locks *locks = core->locks;
+	uint32_t i;
+
+	assert(locks->nholds == 0 && locks->nwaiting == 0);
+	for (i = 0; i < core->config.shards; i++)
+		table_fini(&locks->names[i].table);
+	free(locks->names);
+	free(locks->touched);
+	free(locks);
+}
+
+struct names *
+names_of(const struct core *core, uint32_t shard)
+{
+	assert(shard < core->config.shards);
+	return &core->locks->names[core->config.quorum ? 0 : shard];
+}
+
+struct lock *
+lock_of(struct table_link *link)
+{
+	return link == NULL ? NULL : container_of(link, struct lock, by_name);
+}
+
+const char *
+lock_name(const struct table_link *link, size_t *len)
+{
+	const struct lock *l = container_of_const(link, struct lock, by_name);
+
+	*len = l->name_len;
+	return l->name;
+}
+
+/* The names of a guard, which are looked at when its history has changed. */
+static struct table *
+table_of(const struct core *core, uint32_t shard)
+{
+	return &names_of(core, shard)->table;
+}
+
+struct lock *
+lock_find(const struct core *core, const char *name, size_t len)
+{
+	uint32_t shard = core->config.quorum ? 0 : guard_shard(core, name, len);
+
+	return lock_of(table_find(table_of(core, shard), name, len));
+}
+
+struct more *
+need_more(struct lock *l)
+{
+	if (l->more == NULL)
+		l->more = xcalloc(1, sizeof(*l->more));
+	return l->more;
+}
+
+struct lock *
+names_first(const struct core *core, struct lock_walk *walk)
+{
+	struct lock *l = names_first_of(core, 0, walk);
+
+	if (!core->config.quorum)
+		walk->last = core->config.shards - 1;
+	return l != NULL ? l : names_next(walk);
+}
+
+struct lock *
+names_first_of(const struct core *core, uint32_t shard, struct lock_walk *walk)
+{
+	walk->core = core;
+	walk->shard = walk->last = core->config.quorum ? 0 : shard;
+	return lock_of(table_first(table_of(core, shard), &walk->in));
+}
+
+struct lock *
+names_next(struct lock_walk *walk)
+{
+	struct table_link *link = table_next(&walk->in);
+
+	while (link == NULL && walk->shard < walk->last)
+		link =
+		    table_first(table_of(walk->core, ++walk->shard), &walk->in);
+	return lock_of(link);
+}
+
+struct lock *
+lock_get(struct core *core, const char *name, size_t len)
+{
+	struct lock *l = lock_find(core, name, len);
+
+	if (l != NULL)
+		return l;
+	assert(len > 0 && len <= UINT8_MAX);
+	l = xcalloc(1, offsetof(struct lock, name) + len);
+	LIST_INIT(&l->holders);
+	TAILQ_INIT(&l->queue);
+	TAILQ_INIT(&l->impatient);
+	l->name_len = (uint8_t)len;
+	lease_init(core, &l->lease, guard_shard(core, name, len));
+	memcpy(l->name, name, len);
+	table_add(table_of(core, l->lease.shard), &l->by_name);
+	return l;
+}
+
+void
+names_remove(struct core *core, struct lock *l)
+{
+	assert(!l->touched);
+	table_remove(table_of(core, l->lease.shard), &l->by_name);
+	lease_fini(core, &l->lease);
+	free(l->more);
+	free(l);
+}
+
+void
+lock_unproved(struct core *core, uint32_t shard)
+{
+	struct names *names = names_of(core, shard);
+
+	table_rewind(&names->table, &names->proof);
+}
+
+/* Names that were touched: a ring, in the order of touching. */
+
+static struct lock **
+touched_at(const struct core *core, uint32_t i)
+{
+	return &core->locks->touched[i & (core->locks->touched_size - 1)];
+}
+
+static void
+grow_touched(struct core *core)
+{
+	uint32_t i, size = core->locks->touched_size > 0
+			       ? 2 * core->locks->touched_size
+			       : 16;
+	struct lock **v = xmalloc(size * sizeof(struct lock *));
+
+	for (i = core->locks->touched_first; i != core->locks->touched_end; i++)
+		v[i & (size - 1)] = *touched_at(core, i);
+	free(core->locks->touched);
+	core->locks->touched = v;
+	core->locks->touched_size = size;
+}
+
+void
+lock_touch(struct core *core, struct lock *l)
+{
+	if (l->touched)
+		return;
+	if (core->locks->touched_end - core->locks->touched_first ==
+	    core->locks->touched_size)
+		grow_touched(core);
+	l->touched = true;
+	l->touched_at = core->locks->touched_end;
+	*touched_at(core, core->locks->touched_end++) = l;
+}
+
+void
+lock_untouch(struct core *core, struct lock *l)
+{
+	if (!l->touched)
+		return;
+	l->touched = false;
+	assert(*touched_at(core, l->touched_at) == l);
+	*touched_at(core, l->touched_at) = NULL;
+}
+
+struct lock *
+lock_next_touched(struct core *core)
+{
+	struct lock *l = *touched_at(core, core->locks->touched_first++);
+
+	if (l != NULL)
+		l->touched = false;
+	return l;
+}
+
+bool
+names_all_over(const struct core *core)
+{
+	return core->leases->n == core->leases->nlingering;
+}

@@ -1,0 +1,97 @@
+/*
+ * Who lost what, when and why: the answers for those who read the log later.
+ */
+#include "config.h"
+
+#include "core/lock/notify.h"
+#include "core/session/notify.h"
+#include "core/turn/emit.h"
+#include "core/turn/tally.h"
+
+static void
+emit_lock(struct core *core, enum notice_id id, const struct lock *l)
+{
+	emit_notice(core, id);
+	emit_str(core, FIELD_NAME, l->name, l->name_len);
+}
+
+void
+notify_granted(struct core *core, const struct waiter *w)
+{
+	if (!emit_debugs(core) || w->depth > 1)
+		return;
+	emit_lock(core, NOTICE_LOCK_GRANTED, w->lock);
+	emit_num(core, FIELD_FENCE, w->fence);
+	notify_who(core, w->session);
+	emit_since(core, FIELD_WAITED, w->since_ms);
+}
+
+void
+notify_released(struct core *core, const struct hold *h)
+{
+	if (!emit_debugs(core))
+		return;
+	emit_lock(core, NOTICE_LOCK_RELEASED, h->lock);
+	emit_num(core, FIELD_FENCE, h->fence);
+	notify_who(core, h->session);
+	emit_since(core, FIELD_HELD, h->since_ms);
+}
+
+void
+notify_lost(struct core *core, const struct hold *h, const char *reason)
+{
+	const bool bound = notify_is_bound(reason);
+
+	if (!tally_names(core, bound ? TALLY_BOUND : TALLY_LOST))
+		return;
+	emit_lock(core, bound ? NOTICE_LOCK_BOUND : NOTICE_LOCK_LOST, h->lock);
+	emit_text(core, FIELD_REASON, reason);
+	emit_num(core, FIELD_FENCE, h->fence);
+	notify_who(core, h->session);
+	emit_since(core, FIELD_HELD, h->since_ms);
+}
+
+void
+notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
+{
+	if (!tally_names(core, safe ? TALLY_SAFE : TALLY_AT_RISK))
+		return;
+	emit_lock(core, safe ? NOTICE_LOCK_SAFE : NOTICE_LOCK_AT_RISK, h->lock);
+	emit_num(core, FIELD_FENCE, h->fence);
+	notify_who(core, h->session);
+	emit_since(core, FIELD_HELD, h->since_ms);
+	if (!safe)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+}
+
+void
+notify_force(struct core *core, const struct session *by, const struct hold *h,
+    const char *name, size_t len)
+{
+	emit_notice(core, NOTICE_UNLOCK_FORCE);
+	emit_str(core, FIELD_NAME, name, len);
+	notify_who(core, by);
+	if (by->uid >= 0)
+		emit_num(core, FIELD_UID, (uint64_t)by->uid);
+	if (h == NULL)
+		return;
+	emit_num(core, FIELD_HOLDER, h->session->id);
+	if (h->session->label != NULL)
+		emit_text(core, FIELD_HOLDER_LABEL, h->session->label);
+	emit_text(core, FIELD_HOLDER_PEER, h->session->peer);
+	emit_num(core, FIELD_FENCE, h->fence);
+	emit_since(core, FIELD_HELD, h->since_ms);
+}
+
+void
+notify_forced(struct core *core, const struct lock *l, const struct hold *h,
+    const char *by)
+{
+	emit_lock(core, NOTICE_FORCED, l);
+	emit_text(core, FIELD_BY, by[0] != '\0' ? by : "another broker");
+	if (h == NULL)
+		return;
+	emit_num(core, FIELD_FENCE, h->fence);
+	notify_who(core, h->session);
+	emit_since(core, FIELD_HELD, h->since_ms);
+}

@@ -1,0 +1,327 @@
+/*
+ * What a name tells its lease, and does when it is told something.
+ */
+#include "config.h"
+
+#include "base/times.h"
+#include "core/lock/fit.h"
+#include "core/lock/group.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/names.h"
+#include "core/lock/notify.h"
+#include "core/lock/owner.h"
+#include "core/lock/parting.h"
+#include "core/lock/queue.h"
+#include "core/lock/watch.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define WANTED_MAX 100 /* how far in a queue one is looked for who wants it */
+#define LOOK_MAX 100   /* how far in a queue groups are looked for */
+#define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
+
+static const char *
+name_of(const struct lease *l, size_t *len)
+{
+	*len = lock_seen(l)->name_len;
+	return lock_seen(l)->name;
+}
+
+static struct lease *
+find(const struct core *core, const char *name, size_t len)
+{
+	struct lock *l = lock_find(core, name, len);
+
+	return l == NULL ? NULL : &l->lease;
+}
+
+/* What is wanted. */
+
+/*
+ * Does anybody want the lease now?  Members of groups that are not in turn for
+ * it are tried for once.  Who may not pass a group is walled.
+ */
+static enum lease_demand
+demand(const struct core *core, const struct lease *lease)
+{
+	enum lease_demand found = DEMAND_NONE;
+	const struct waiter *w, *wall = NULL;
+	unsigned looked = 0;
+
+	TAILQ_FOREACH (w, &lock_seen(lease)->queue, in_lock) {
+		if (looked++ == WANTED_MAX)
+			break;
+		core_visit(core, 1);
+		if (w->group != NULL && (!w->tried || group_in_turn(core, w)))
+			return DEMAND_NOW;
+		if (w->group == NULL && !w->impatient && group_walled(wall, w))
+			found = DEMAND_WALLED;
+		else if (w->group == NULL)
+			return DEMAND_NOW;
+		wall = group_wall(core, wall, w);
+	}
+	return found;
+}
+
+static enum lease_want
+mode(const struct core *core, const struct lease *l)
+{
+	const struct waiter *w = lock_in_line(core, lock_seen(l));
+
+	if (w == NULL)
+		return WANT_NONE;
+	return w->shared ? WANT_SHARED : WANT_EXCLUSIVE;
+}
+
+/* Of those who hold it, or come next. */
+static struct lease_terms
+terms(const struct core *core, const struct lease *lease)
+{
+	const struct lock *l = lock_seen(lease);
+	struct lease_terms t = { 0, 0 };
+	const struct waiter *w;
+	const struct hold *h;
+	unsigned looked = 0;
+
+	LIST_FOREACH (h, &l->holders, in_lock) {
+		core_visit(core, 1);
+		t.delay_ms = max_ms(t.delay_ms, hold_terms(h)->delay_ms);
+		t.keep_ms = max_ms(
+		    t.keep_ms, hold_terms(h)->keep_until_ms - core->now_ms);
+	}
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		t.delay_ms = max_ms(t.delay_ms, w->delay_ms);
+		if (w->keep_ms > 0)
+			t.keep_ms =
+			    max_ms(t.keep_ms, w->keep_ms + KEEP_SLACK_MS);
+		core_visit(core, 1);
+		if (w->group == NULL || ++looked == GROUPS_FIRST)
+			break; /* but groups may be passed by */
+	}
+	return t;
+}
+
+static uint32_t
+nwaiting(const struct lease *l)
+{
+	return lock_seen(l)->nwaiting;
+}
+
+static bool
+in_use(const struct lease *l)
+{
+	return !LIST_EMPTY(&lock_seen(l)->holders);
+}
+
+static bool
+try(const struct core *core, struct lease *l)
+{
+	struct waiter *w;
+	unsigned looked = 0;
+	bool queue = false;
+
+	TAILQ_FOREACH (w, &lock_with(l)->queue, in_lock) {
+		if (++looked > LOOK_MAX)
+			break;
+		core_visit(core, 1);
+		w->tried = true;
+		if (!w->try_only && w->queue_limit > 0 &&
+		    !w->session->draining &&
+		    (w->group == NULL || group_in_turn(core, w)))
+			queue = true;
+	}
+	return queue;
+}
+
+/* Those who share, groups and whoever would not wait are left to an acquire. */
+static bool
+queues_again(const struct lease *lease)
+{
+	const struct lock *l = lock_seen(lease);
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	return w != NULL && !w->shared && w->group == NULL &&
+	       TAILQ_EMPTY(&l->impatient);
+}
+
+/* Nobody passes the groups for which it is kept; they are in turn for it. */
+static bool
+keeps(const struct core *core, const struct lease *lease, bool firm)
+{
+	const struct lock *l = lock_seen(lease);
+	const struct waiter *w;
+	unsigned looked = 0;
+
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (looked++ == GROUPS_FIRST)
+			break;
+		core_visit(core, 1);
+		if (w->group != NULL && group_in_turn(core, w) &&
+		    (!firm || lock_kept_for(core, l, w)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+lingers(const struct core *core, const struct lease *lease)
+{
+	const struct lock *l = lock_seen(lease);
+
+	return lock_lingers(core, l, TAILQ_FIRST(&l->queue));
+}
+
+static bool
+taken_up(const struct core *core, const struct lease *lease)
+{
+	const struct lock *l = lock_seen(lease);
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	return w != NULL && w->session->id == more_of(l)->linger_session &&
+	       (w->group == NULL || group_takes_up(core, w));
+}
+
+/* Granting. */
+
+static bool
+grant(struct core *core, struct lease *l)
+{
+	return lock_grant_next(core, lock_with(l));
+}
+
+/* Else in the next step. */
+static bool
+grants_on(struct core *core, struct lease *l)
+{
+	if (work_left(core))
+		return true;
+	lock_touch(core, lock_with(l));
+	return false;
+}
+
+/* While somebody has it, only if a group comes first. */
+static void
+idle(struct core *core, struct lease *lease)
+{
+	struct lock *l = lock_with(lease);
+
+	if (LIST_EMPTY(&l->holders) || TAILQ_FIRST(&l->queue)->group != NULL)
+		group_idle(core, l);
+}
+
+/* What has happened. */
+
+static void
+arrived(struct core *core, struct lease *lease)
+{
+	struct lock *l = lock_with(lease);
+
+	l->handed = false;
+	group_arrived(core, l);
+}
+
+static void
+elsewhere(struct core *core, struct lease *l)
+{
+	watch_taken(core, lock_with(l));
+}
+
+static void
+not_free(struct core *core, struct lease *l)
+{
+	queue_settle(core, lock_with(l), true);
+}
+
+static void
+lost(struct core *core, struct lease *lease, const char *reason)
+{
+	struct lock *l = lock_with(lease);
+
+	while (!LIST_EMPTY(&l->holders)) {
+		core_visit(core, 1);
+		hold_lose(core, LIST_FIRST(&l->holders), reason);
+	}
+}
+
+static void
+tell_holders(struct core *core, const struct lock *l, enum event_id event,
+    int64_t left_ms)
+{
+	const struct hold *h;
+
+	left_ms = max_ms(left_ms, 0);
+	LIST_FOREACH (h, &l->holders, in_lock) {
+		core_visit(core, 1);
+		emit_event(core, h->session->id, event, l->name, l->name_len);
+		emit_num(core, FIELD_FENCE, h->fence);
+		if (event == EVENT_ATRISK)
+			emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+		notify_risk(core, h, event == EVENT_SAFE, left_ms);
+	}
+}
+
+static void
+at_risk(struct core *core, struct lease *l, int64_t left_ms)
+{
+	tell_holders(core, lock_with(l), EVENT_ATRISK, left_ms);
+}
+
+static void
+safe(struct core *core, struct lease *l, int64_t left_ms)
+{
+	tell_holders(core, lock_with(l), EVENT_SAFE, left_ms);
+}
+
+static void
+ended(struct core *core, struct lease *l, bool deferred)
+{
+	parting_over(core, lock_with(l), deferred);
+}
+
+static void
+refused(struct core *core, struct lease *l)
+{
+	lock_upgrade_refused(core, lock_with(l));
+}
+
+static void
+next(struct core *core, struct lease *l)
+{
+	(void)lock_next(core, lock_with(l));
+}
+
+static void
+touch(struct core *core, struct lease *l)
+{
+	lock_touch(core, lock_with(l));
+}
+
+const struct lease_owner lock_owner = {
+	.name = name_of,
+	.find = find,
+	.demand = demand,
+	.mode = mode,
+	.terms = terms,
+	.nwaiting = nwaiting,
+	.in_use = in_use,
+	.try = try,
+	.queues_again = queues_again,
+	.keeps = keeps,
+	.lingers = lingers,
+	.taken_up = taken_up,
+	.grant = grant,
+	.grants_on = grants_on,
+	.idle = idle,
+	.arrived = arrived,
+	.elsewhere = elsewhere,
+	.not_free = not_free,
+	.lost = lost,
+	.at_risk = at_risk,
+	.safe = safe,
+	.ended = ended,
+	.refused = refused,
+	.unproved = lock_unproved,
+	.next = next,
+	.touch = touch,
+};

@@ -1,0 +1,44 @@
+/*
+ * Partings: an UNLOCK is answered when Redis has confirmed that all its names
+ * are free, or passed on.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "core/lock/parting.h"
+#include "core/turn/emit.h"
+
+void
+parting_drop(struct core *core, struct parting *p)
+{
+	unsigned i;
+
+	assert(p->left > 0);
+	p->left--;
+	if (p->left > 0)
+		return;
+	if (core->fx == NULL) { /* in core_free(): nobody is left */
+		free(p);
+		return;
+	}
+	emit_reply(core, p->session, p->ref, STATUS_OK);
+	for (i = 0; i < p->n; i++)
+		emit_num(core, FIELD_DEPTH, p->depth[i]);
+	if (p->deferred)
+		emit_num(core, FIELD_DEFERRED, 1);
+	free(p);
+}
+
+void
+parting_over(struct core *core, struct lock *l, bool deferred)
+{
+	struct parting *p = l->parting;
+
+	if (p == NULL)
+		return;
+	l->parting = NULL;
+	if (deferred)
+		p->deferred = true;
+	parting_drop(core, p);
+}

@@ -1,0 +1,503 @@
+/*
+ * Queues: who waits for a name, until when, and who does not wait at all.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/lease/backoff.h"
+#include "core/lease/lease.h"
+#include "core/lock/fit.h"
+#include "core/lock/group.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/queue.h"
+#include "core/lock/unowned.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define WHY_SIZE 256
+#define LOOK_MAX 100  /* how far in a queue groups are looked for */
+#define SETTLE_MAX 50 /* who are answered at once, of one queue */
+
+/* Of one that does not wait, in its queue. */
+struct place {
+	uint64_t position;
+	bool walled;  /* a group is before it that nobody passes */
+	bool sharers; /* all before it share */
+};
+
+/* A walk that looks for untagged ones ends with them. */
+static void
+list_waiting(struct waiter *w)
+{
+	if (w->untagged)
+		TAILQ_INSERT_HEAD(&w->session->waiting, w, in_session);
+	else
+		TAILQ_INSERT_TAIL(&w->session->waiting, w, in_session);
+}
+
+/* Does it ask for more than the time for which it holds? */
+static bool
+binds(const struct waiter *w)
+{
+	return w->keep_ms > 0 || w->delay_ms > 0;
+}
+
+struct waiter *
+waiter_new(struct core *core, struct session *s, struct lock *l,
+    const struct core_request *rq)
+{
+	struct waiter *w = xcalloc(1, sizeof(*w));
+
+	w->session = s;
+	w->lock = l;
+	w->deadline.kind = TIMER_WAITER;
+	w->ref = rq->ref;
+	w->since_ms = core->now_ms;
+	w->has_hold = rq->has_hold;
+	w->hold_ms = rq->hold_ms;
+	w->keep_ms = rq->keep_ms;
+	w->delay_ms = rq->delay_ms;
+	w->queue_limit = rq->queue_limit;
+	w->shared = rq->shared;
+	w->untagged = rq->untagged;
+	w->try_only = rq->wait_ms == 0;
+	list_waiting(w);
+	s->nwaiting++;
+	if (binds(w))
+		unowned_bind(core, l, 1);
+	return w;
+}
+
+static void
+set_impatient(struct waiter *w)
+{
+	if (w->impatient || w->granted)
+		return;
+	w->impatient = true;
+	TAILQ_INSERT_TAIL(&w->lock->impatient, w, in_impatient);
+}
+
+static void
+set_patient(struct waiter *w)
+{
+	if (w->impatient)
+		TAILQ_REMOVE(&w->lock->impatient, w, in_impatient);
+	w->impatient = false;
+}
+
+/* A name that lingers for its last holder is free for that one; and whoever
+ * has it already need not wait for those who don't. */
+static bool
+goes_first(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+
+	return (lease_rare(&l->lease)->linger_ms > core->now_ms &&
+		   more_of(l)->linger_session == w->session->id) ||
+	       hold_find(l, w->session) != NULL;
+}
+
+int64_t
+waiter_deadline_ms(
+    const struct core *core, const struct waiter *w, int64_t wait_ms)
+{
+	if (w->try_only)
+		wait_ms = core->config.reply_timeout_ms;
+	return wait_ms == CORE_WAIT_FOREVER ? 0 : core->now_ms + wait_ms;
+}
+
+void
+waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
+{
+	struct lock *l = w->lock;
+	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
+
+	w->jumped = goes_first(core, w);
+	w->ahead = w->jumped ? 0 : l->nwaiting;
+	if (w->jumped)
+		TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+	else
+		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
+	l->nwaiting++;
+	l->ngroups += w->group != NULL;
+	core->locks->nwaiting++;
+	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
+		set_impatient(w);
+	if (at_ms > 0 && w->place == 0) {
+		w->deadline_ms = at_ms;
+		core_arm(core, &w->deadline, at_ms);
+	}
+}
+
+void
+waiter_jump(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	w->jumped = true;
+	core->locks->above->waiter_leaves(core, w);
+	TAILQ_REMOVE(&l->queue, w, in_lock);
+	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+}
+
+static void
+leave_queue(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	core->locks->above->waiter_leaves(core, w);
+	TAILQ_REMOVE(&l->queue, w, in_lock);
+	l->nwaiting--;
+	core->locks->nwaiting--;
+	l->ngroups -= w->group != NULL;
+	set_patient(w);
+}
+
+void
+waiter_granted(struct core *core, struct waiter *w)
+{
+	leave_queue(core, w);
+	core_disarm(core, &w->deadline);
+	waiter_to_tell(core, w);
+}
+
+void
+waiter_to_tell(struct core *core, struct waiter *w)
+{
+	w->granted = true;
+	TAILQ_REMOVE(&w->session->waiting, w, in_session);
+	TAILQ_INSERT_TAIL(&w->session->granted, w, in_session);
+	w->lock->nuntold++;
+	TAILQ_INSERT_TAIL(&core->locks->granted, w, in_lock);
+}
+
+/* What is told keeps its name; a name may be over once all are told. */
+static void
+told(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	TAILQ_REMOVE(&core->locks->granted, w, in_lock);
+	assert(l->nuntold > 0);
+	l->nuntold--;
+	if (l->nuntold == 0 && l->lease.state == LEASE_NONE)
+		lock_touch(core, l);
+}
+
+bool
+waiter_came_before(const struct waiter *w, const struct waiter *other)
+{
+	return w->since_ms < other->since_ms ||
+	       (w->since_ms == other->since_ms && w->ref < other->ref);
+}
+
+/* Before all that came later. */
+static void
+insert_by_arrival(struct lock *l, struct waiter *w)
+{
+	struct waiter *other;
+
+	TAILQ_FOREACH (other, &l->queue, in_lock)
+		if (waiter_came_before(w, other))
+			break;
+	if (other != NULL)
+		TAILQ_INSERT_BEFORE(other, w, in_lock);
+	else
+		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
+}
+
+void
+waiter_ungranted(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+
+	assert(w->granted);
+	told(core, w);
+	TAILQ_REMOVE(&w->session->granted, w, in_session);
+	list_waiting(w);
+	w->granted = w->withdrawn = false;
+	w->hold = NULL;
+	insert_by_arrival(l, w);
+	l->nwaiting++;
+	l->ngroups += w->group != NULL;
+	core->locks->nwaiting++;
+	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
+		set_impatient(w);
+	if (w->deadline_ms > 0)
+		core_arm(core, &w->deadline, w->deadline_ms);
+	lock_touch(core, l);
+}
+
+void
+waiter_free(struct core *core, struct waiter *w)
+{
+	struct session *s = w->session;
+
+	if (binds(w))
+		unowned_bind(core, w->lock, -1);
+	if (w->granted) {
+		told(core, w);
+	} else {
+		leave_queue(core, w);
+		lock_touch(core, w->lock);
+	}
+	if (w->group != NULL)
+		group_forget(w);
+	if (w->granted)
+		TAILQ_REMOVE(&s->granted, w, in_session);
+	else
+		TAILQ_REMOVE(&s->waiting, w, in_session);
+	s->nwaiting--;
+	core_disarm(core, &w->deadline);
+	free(w);
+}
+
+static void
+answered(struct core *core, struct waiter *w)
+{
+	if (w->group != NULL)
+		group_free(core, w->group);
+	else
+		waiter_free(core, w);
+}
+
+void
+waiter_answer(struct core *core, struct waiter *w, enum status status)
+{
+	emit_reply(core, w->session->id, w->ref, status);
+	answered(core, w);
+}
+
+void
+waiter_error(
+    struct core *core, struct waiter *w, enum err_code code, const char *why)
+{
+	emit_error(core, w->session->id, w->ref, code, "%s", why);
+	answered(core, w);
+}
+
+/* What stands between a name and Redis, in words; false: nothing does. */
+static bool
+why_unavailable(
+    const struct core *core, const struct lock *l, char *why, size_t size)
+{
+	if (!guard_ready(core, l->lease.shard)) {
+		guard_why(core, l->lease.shard, why, size);
+		return true;
+	}
+	if (lease_rare(&l->lease)->why == NULL)
+		return false;
+	strncpy(why, lease_rare(&l->lease)->why, size - 1);
+	why[size - 1] = '\0';
+	return true;
+}
+
+/* Nobody else here has the name, and Redis does not give it: in words. */
+static bool
+why_not_given(
+    const struct core *core, const struct waiter *w, char *why, size_t size)
+{
+	const struct lock *l = w->lock;
+	unsigned others = l->nholders - (hold_find(l, w->session) != NULL);
+
+	return others == 0 && why_unavailable(core, l, why, size);
+}
+
+/* The same, of all names of a request that it in fact lacks. */
+static bool
+why_waited(
+    const struct core *core, const struct waiter *w, char *why, size_t size)
+{
+	const struct group *g = w->group;
+	unsigned i;
+
+	if (g == NULL)
+		return why_not_given(core, w, why, size);
+	for (i = 0; i < g->n; i++)
+		if (!lock_suits(core, g->members[i]->lock, g->members[i]) &&
+		    why_not_given(core, g->members[i], why, size))
+			return true;
+	return false;
+}
+
+void
+waiter_timer(struct core *core, struct timer *t)
+{
+	struct waiter *w = container_of(t, struct waiter, deadline);
+	char why[WHY_SIZE];
+
+	assert(!w->granted);
+	if (why_waited(core, w, why, sizeof(why)))
+		waiter_error(core, w, ERR_UNAVAILABLE, why);
+	else if (w->try_only)
+		waiter_error(core, w, ERR_UNAVAILABLE,
+		    "Redis did not answer in time; try again");
+	else {
+		core->stats.timeouts++;
+		waiter_answer(core, w, STATUS_TIMEOUT);
+	}
+}
+
+/* Redis is not to be asked about the name now: what then?  True: answered. */
+static bool
+settle_unasked(struct core *core, struct waiter *w)
+{
+	struct lock *l = w->lock;
+	char why[WHY_SIZE];
+	int64_t wait_ms;
+
+	if (w->session->draining && !w->try_only) {
+		waiter_answer(core, w, STATUS_CANCELLED);
+		return true;
+	}
+	if (!w->try_only)
+		return false;
+	wait_ms = guard_why(core, l->lease.shard, why, sizeof(why));
+	if (lease_rare(&l->lease)->why == NULL &&
+	    wait_ms <
+		w->since_ms + core->config.reply_timeout_ms - core->now_ms)
+		return false;
+	if (!why_unavailable(core, l, why, sizeof(why)))
+		return false;
+	waiter_error(core, w, ERR_UNAVAILABLE, why);
+	return true;
+}
+
+/*
+ * The name is here and free: is it kept for a group that nobody passes?  A
+ * request for it alone would have it otherwise; one for several may lack
+ * another of its names.
+ */
+static bool
+is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
+    bool firm)
+{
+	return (w->group == NULL || firm) && l->lease.asked == NULL &&
+	       lease_vouched(core, &l->lease) &&
+	       guard_ready(core, l->lease.shard) &&
+	       !lease_paused(core, &l->lease);
+}
+
+/* `firm`: a group is before it that nobody passes.  True: answered, and so
+ * gone. */
+static bool
+settle_one(struct core *core, struct waiter *w, uint64_t position, bool firm,
+    bool taken)
+{
+	struct lock *l = w->lock;
+
+	if (lock_lingers(core, l, w) || is_kept(core, l, w, firm))
+		taken = true;
+	if (hold_find(l, w->session) != NULL)
+		taken = false;
+	if (taken && (w->try_only || w->queue_limit <= position)) {
+		waiter_answer(core, w, STATUS_BUSY);
+		return true;
+	}
+	if (taken && w->session->draining) {
+		waiter_answer(core, w, STATUS_CANCELLED);
+		return true;
+	}
+	if (taken) { /* and let in, whoever comes before it yet */
+		w->queue_limit = UINT64_MAX;
+		set_patient(w);
+		return false;
+	}
+	if (l->lease.asked == NULL && (lease_rare(&l->lease)->why != NULL ||
+					  !guard_ready(core, l->lease.shard)))
+		return settle_unasked(core, w);
+	return false;
+}
+
+/* One of several names, shared by others, that waits for the rest alone. */
+static bool
+may_share(const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return w->group != NULL && !LIST_EMPTY(&l->holders) &&
+	       lock_compatible(l, w) && lock_free_for(core, l, w);
+}
+
+/*
+ * Who stands before it: how many, whether one of them is a wall for it, and
+ * whether all would share.  It is asked of those that do not wait, of whom most
+ * come last in a long queue; where that has no groups, their number is enough.
+ */
+static struct place
+place_of(const struct core *core, const struct waiter *w)
+{
+	const struct lock *l = w->lock;
+	const struct waiter *other, *wall = NULL;
+	struct place place = { .position = w->ahead, .sharers = true };
+	uint64_t n = 0;
+
+	if (place.position >= l->nwaiting)
+		place.position = l->nwaiting - 1;
+	if (l->ngroups == 0)
+		return place;
+	for (other = TAILQ_FIRST(&l->queue); other != w && n < LOOK_MAX; n++) {
+		core_visit(core, 1);
+		place.sharers = place.sharers && other->shared;
+		wall = group_wall(core, wall, other);
+		other = TAILQ_NEXT(other, in_lock);
+	}
+	place.walled = group_walled(wall, w);
+	if (other == w)
+		place.position = n;
+	else
+		place.sharers = false;
+	return place;
+}
+
+void
+queue_settle(struct core *core, struct lock *l, bool taken)
+{
+	struct waiter *w, *next;
+	unsigned looked = 0, answered = 0;
+	struct place place;
+
+	if (!LIST_EMPTY(&l->holders) || l->lease.state == LEASE_QUEUED ||
+	    backoff_goes_on(&l->lease))
+		taken = true;
+	TAILQ_FOREACH_SAFE (w, &l->impatient, in_impatient, next) {
+		if (looked++ == SETTLE_MAX)
+			break;
+		core_visit(core, 1);
+		place = place_of(core, w);
+		answered += settle_one(core, w, place.position, place.walled,
+		    taken && !(place.sharers && may_share(core, l, w)));
+	}
+	if (answered > 0 && looked > SETTLE_MAX)
+		lock_touch(core, l); /* the rest in its turn */
+}
+
+void
+queue_hasten(struct core *core, struct session *s)
+{
+	struct waiter *w;
+
+	TAILQ_FOREACH (w, &s->waiting, in_session) {
+		set_impatient(w);
+		lock_touch(core, w->lock);
+	}
+}
+
+void
+queue_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
+{
+	struct waiter *w;
+
+	TAILQ_FOREACH (w, &s->waiting, in_session)
+		if (w->ref == ref)
+			break;
+	if (w == NULL) {
+		emit_error(core, s->id, by, ERR_NOT_FOUND,
+		    "no request with that tag is waiting");
+		return;
+	}
+	waiter_answer(core, w, STATUS_CANCELLED);
+	emit_reply(core, s->id, by, STATUS_OK);
+}

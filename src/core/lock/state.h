@@ -1,0 +1,189 @@
+/*
+ * What the core is made of.  Only files of src/core include this.
+ *
+ *	session --holds--> hold <--holders-- lock --queue--> waiter
+ *	   |                                  |                 |
+ *	   +--------------- waiting ----------+-----------------+
+ *
+ * A lock is everything this broker knows of one name: its lease in the store,
+ * who holds it here and who waits for it here.  It exists while there is
+ * anything to know.  A waiter is one request that has not been answered.  All
+ * of them belong to the core; they are freed by the module that made them.
+ */
+#ifndef LOCKBROKER_CORE_LOCK_STATE_H
+#define LOCKBROKER_CORE_LOCK_STATE_H
+
+#include "base/table.h"
+#include "core/lease/lease.h"
+#include "core/session/record.h"
+#include "core/turn/slot.h"
+
+LIST_HEAD(holder_list, hold); /* of a lock; the latest comes first */
+TAILQ_HEAD(names_list, names);
+/*
+ * What was agreed on for a hold beyond the usual.  Most have none of it: made
+ * by hold.c when it is needed, and freed with its hold.
+ */
+struct terms {
+	struct hold *hold;
+	struct timer bound;    /* armed where the time of holding is bounded */
+	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
+	int64_t keep_until_ms; /* nobody else before then */
+	int64_t before_ms;     /* of that, what an earlier hold has promised */
+	int64_t delay_ms;      /* nobody else so long after a bad end */
+	uint32_t reentries;    /* not undone by an UNLOCK yet */
+	bool binds;	       /* counted in more.nbinding */
+};
+
+/*
+ * One session's hold of one name, on top of the lease.  Small, as a lock is: it
+ * has only what every hold has.
+ */
+struct hold {
+	TAILQ_ENTRY(hold) in_session;
+	LIST_ENTRY(hold) in_lock;
+	struct session *session;
+	struct lock *lock;
+	struct terms *terms; /* owned; NULL: none, see hold_terms() */
+	uint64_t fence;
+	int64_t since_ms; /* of the grant */
+};
+
+/*
+ * One name of a LOCK that has not been answered: in the queue of its lock, or
+ * granted and waiting for the FLUSH that tells it.
+ */
+struct waiter {
+	TAILQ_ENTRY(waiter) in_session;	  /* waiting or granted there */
+	TAILQ_ENTRY(waiter) in_lock;	  /* in locks.granted once granted */
+	TAILQ_ENTRY(waiter) in_impatient; /* of the lock, if impatient */
+	uint64_t ahead;			  /* waited for the name when it came */
+	struct session *session;
+	struct lock *lock;
+	struct hold *hold;     /* granted; NULL again once that is gone */
+	struct group *group;   /* of a LOCK of several names; else NULL */
+	unsigned place;	       /* in the group */
+	struct timer deadline; /* disarmed while it is granted ... */
+	int64_t deadline_ms;   /* ... and armed for then again; 0: for ever */
+	uint64_t ref;
+	uint64_t queue_limit;
+	int64_t since_ms;
+	int64_t hold_ms;
+	int64_t keep_ms;
+	int64_t delay_ms;
+	uint64_t fence; /* granted */
+	uint32_t depth; /* granted */
+	bool has_hold : 1;
+	bool shared : 1;
+	bool untagged : 1;
+	bool try_only : 1;  /* wait=0 */
+	bool jumped : 1;    /* to the head of the queue: it had a right to it */
+	bool impatient : 1; /* in lock.impatient */
+	bool tried : 1;	    /* the lease was asked for while it waited */
+	bool granted : 1;
+	bool withdrawn : 1; /* the lease ran out before the grant was told */
+};
+
+/*
+ * A LOCK of several names: its waiters, one a name.  They are granted in one
+ * step or not at all.  Freed with the last of them.
+ */
+struct group {
+	struct session *session;
+	uint64_t ref;
+	int64_t since_ms;
+	unsigned n, left;  /* waiters in all; not yet freed */
+	uint8_t failed[3]; /* the members that failed a test last: group.c */
+	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
+};
+
+/*
+ * What is known of few names only: that changed hands, or that are kept for
+ * somebody.  Made by need_more(), freed with its lock.
+ */
+struct more {
+	uint64_t handovers;	 /* in all */
+	uint64_t linger_session; /* may lock it again while it lingers ... */
+	int64_t linger_since_ms; /* ... who had it since then */
+	/* Holds and requests with keep= or delay=; holds of the gone. */
+	uint32_t nbinding, ngone;
+};
+
+/*
+ * All that this broker knows of one name.  A lock that is merely held should
+ * cost little: there are many of them.
+ */
+struct lock {
+	struct lease lease;	   /* what the broker has of it in the store */
+	struct table_link by_name; /* in names.table */
+	struct holder_list holders;
+	struct waiter_list queue;
+	struct waiter_list impatient; /* of them: may be answered at once */
+	struct parting *parting;      /* that waits for the end of ENDING */
+	struct more *more;	      /* owned; NULL: nothing, see more_of() */
+	uint32_t nholders;
+	uint32_t nwaiting;
+	uint32_t nuntold;     /* granted and not told yet */
+	uint32_t ngroups;     /* of those that wait, members of groups */
+	uint32_t touched_at;  /* where in locks.touched */
+	bool touched : 1;     /* it is there */
+	bool shared_hold : 1; /* holds are shared, if there are any */
+	bool handed : 1;      /* this lease has been granted once */
+	bool unowned : 1;     /* counted in locks.nunowned */
+	bool counted : 1;     /* and in locks.ncounted */
+	uint8_t name_len;
+	char name[];
+};
+
+static inline struct lock *
+lock_with(struct lease *l)
+{
+	return container_of(l, struct lock, lease);
+}
+
+static inline const struct lock *
+lock_seen(const struct lease *l)
+{
+	return container_of_const(l, struct lock, lease);
+}
+
+/* All zero where there is nothing. */
+static inline const struct more *
+more_of(const struct lock *l)
+{
+	static const struct more nothing;
+
+	return l->more != NULL ? l->more : &nothing;
+}
+
+/* The names of one guard; in a quorum the first has all. */
+struct names {
+	struct table table; /* by name */
+	TAILQ_ENTRY(names) in_sweeping;
+	struct table_walk sweep; /* over all of them: how far it has come */
+	unsigned sweeping;	 /* enum sweep; 0: there is none */
+	struct table_walk proof; /* all before are written again */
+};
+
+/* What locks tell those above: what a list may stand at is about to be freed. */
+struct lock_listener {
+	void (*hold_leaves)(struct core *core, const struct hold *h);
+	void (*waiter_leaves)(struct core *core, const struct waiter *w);
+	void (*lock_leaves)(struct core *core, const struct lock *l);
+};
+
+/* All names of this broker. */
+struct locks {
+	const struct lock_listener *above; /* static */
+	struct names *names;		   /* one a guard */
+	uint64_t nwaiting;		   /* waiters in their queues */
+	uint64_t nholds;		   /* given out */
+	struct names_list sweeping;
+	struct waiter_list granted; /* that wait to be told */
+	/* To be looked at, a ring; NULL: not any more.  Owned. */
+	struct lock **touched;
+	uint32_t touched_first, touched_end, touched_size;
+	uint64_t walks; /* deadlock.c */
+};
+
+#endif

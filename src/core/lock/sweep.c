@@ -1,0 +1,126 @@
+/*
+ * Walks over all names of a guard.
+ */
+#include "config.h"
+
+#include "core/lock/lock.h"
+#include "core/lock/message.h"
+#include "core/lock/names.h"
+#include "core/lock/sweep.h"
+#include "core/turn/work.h"
+
+#define BUCKETS_A_VISIT 16 /* of a table; most are empty or near */
+
+/* What shall be done for each of them. */
+enum sweep {
+	SWEEP_REASSERT = 1, /* the history has changed: write them again */
+	SWEEP_UNBLOCK = 2,  /* those that wait for the guard go on, once */
+	SWEEP_LOOK = 4	    /* messages were missed: look who has them */
+};
+
+static void
+sweep_one(struct core *core, struct lock *l, unsigned what)
+{
+	bool next = false;
+
+	core_visit(core, 1);
+	if ((what & SWEEP_REASSERT) != 0)
+		lease_reassert(core, &l->lease);
+	if ((what & SWEEP_LOOK) != 0)
+		next = message_missed(core, l);
+	if ((what & SWEEP_UNBLOCK) != 0 && l->lease.blocked) {
+		lease_unblock(core, &l->lease);
+		next = true;
+	}
+	if (next)
+		lock_next(core, l);
+}
+
+/* True: it has come by all. */
+static bool
+sweep(struct core *core, struct names *n)
+{
+	uint32_t head = n->sweep.head;
+	struct table_link *link = table_go_on(&n->sweep);
+
+	for (; link != NULL; link = table_next(&n->sweep)) {
+		core_visit(core, (n->sweep.head - head) / BUCKETS_A_VISIT);
+		head = n->sweep.head;
+		sweep_one(core, lock_of(link), n->sweeping);
+		if (!work_left(core) && table_rests(&n->sweep))
+			return false;
+	}
+	return true;
+}
+
+void
+sweep_run(struct core *core)
+{
+	struct names *n;
+
+	while (work_left(core) &&
+	       (n = TAILQ_FIRST(&core->locks->sweeping)) != NULL) {
+		core_visit(core, 1);
+		if (!sweep(core, n))
+			return;
+		n->sweeping = 0;
+		TAILQ_REMOVE(&core->locks->sweeping, n, in_sweeping);
+	}
+}
+
+static void
+begin(struct core *core, struct names *n, enum sweep what)
+{
+	if (n->sweeping == 0)
+		TAILQ_INSERT_TAIL(&core->locks->sweeping, n, in_sweeping);
+	n->sweeping |= what;
+	table_rewind(&n->table, &n->sweep);
+	sweep_run(core);
+}
+
+void
+sweep_blocked(struct core *core, uint32_t shard)
+{
+	struct names *n = names_of(core, shard);
+
+	if (core->leases->nblocked[core->config.quorum ? 0 : shard] > 0)
+		begin(core, n, SWEEP_UNBLOCK);
+}
+
+void
+sweep_history(struct core *core, uint32_t shard)
+{
+	lock_unproved(core, shard);
+	begin(core, names_of(core, shard), SWEEP_REASSERT);
+}
+
+void
+sweep_look(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		begin(core, &core->locks->names[i], SWEEP_LOOK);
+}
+
+/*
+ * What is so in a spell stays so: each look goes on where the last one has
+ * stopped.
+ */
+bool
+sweep_reclaimed(struct core *core, uint32_t shard)
+{
+	struct names *n = names_of(core, shard);
+	struct table_link *link = table_go_on(&n->proof);
+
+	for (; link != NULL; link = table_next(&n->proof)) {
+		core_visit(core, 1);
+		if (lease_unasserted(core, &lock_of(link)->lease)) {
+			table_stay(&n->proof);
+			return false;
+		}
+		if (!work_left(core) && table_rests(&n->proof))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,106 @@
+/*
+ * UNLOCK and EXTEND.  An UNLOCK is answered when Redis has confirmed that all
+ * its names are free, or passed on; where Redis can't be reached, at once.
+ */
+#include "config.h"
+
+#include "base/xmalloc.h"
+#include "core/lease/lease.h"
+#include "core/life.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/parting.h"
+#include "core/lock/unlock.h"
+#include "core/turn/emit.h"
+
+static struct hold *
+find_hold(
+    struct core *core, const struct session *s, const struct core_name *name)
+{
+	struct lock *l = lock_find(core, name->p, name->n);
+
+	if (l == NULL)
+		return NULL;
+	lock_look(core, l);
+	return hold_find(l, s);
+}
+
+static void
+not_held(struct core *core, struct session *s, uint64_t ref,
+    const struct core_name *name, bool lost)
+{
+	if (lost)
+		emit_error(core, s->id, ref, ERR_LOST,
+		    "this session held %.*s and lost it", (int)name->n,
+		    name->p);
+	else
+		emit_error(core, s->id, ref, ERR_NOT_HELD,
+		    "this session does not hold %.*s", (int)name->n, name->p);
+}
+
+/* Lets one level go; returns the depth that is left. */
+static uint32_t
+unlock_one(struct core *core, struct hold *h, struct parting *p)
+{
+	struct lock *l = h->lock;
+
+	if (hold_step_out(h))
+		return hold_depth(h);
+	hold_end(core, h, true);
+	if (!lock_next(core, l) || !LIST_EMPTY(&l->holders) ||
+	    l->lease.state == LEASE_NONE)
+		return 0;
+	/* Kept for who waits here, that is; not where others' turn has come. */
+	if (l->lease.state != LEASE_ENDING && !TAILQ_EMPTY(&l->queue))
+		return 0;
+	if (l->lease.asked == NULL) {
+		p->deferred = true;
+		return 0;
+	}
+	assert(l->parting == NULL);
+	l->parting = p;
+	p->left++;
+	return 0;
+}
+
+void
+unlock_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct parting *p;
+	unsigned i;
+
+	for (i = 0; i < rq->nnames; i++) {
+		if (find_hold(core, s, &rq->names[i]) != NULL)
+			continue;
+		not_held(core, s, rq->ref, &rq->names[i],
+		    session_take_lost(s, rq->names[i].p, rq->names[i].n));
+		return;
+	}
+	p = xcalloc(1, sizeof(*p) + rq->nnames * sizeof(p->depth[0]));
+	p->session = s->id;
+	p->ref = rq->ref;
+	p->n = rq->nnames;
+	p->left = 1;
+	for (i = 0; i < rq->nnames; i++)
+		p->depth[i] =
+		    unlock_one(core, find_hold(core, s, &rq->names[i]), p);
+	parting_drop(core, p);
+}
+
+void
+extend_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct hold *h = find_hold(core, s, name);
+
+	/* An UNLOCK will still be told of a loss: it is owed one answer. */
+	if (h == NULL) {
+		not_held(core, s, rq->ref, name,
+		    session_has_lost(s, name->p, name->n));
+		return;
+	}
+	hold_bind(core, h, rq->hold_ms);
+	emit_reply(core, s->id, rq->ref, STATUS_OK);
+}

@@ -1,0 +1,14 @@
+/*
+ * UNLOCK and EXTEND.
+ */
+#ifndef LOCKBROKER_CORE_LOCK_UNLOCK_H
+#define LOCKBROKER_CORE_LOCK_UNLOCK_H
+
+#include "core/lock/state.h"
+
+void unlock_request(
+    struct core *core, struct session *s, const struct core_request *rq);
+void extend_request(
+    struct core *core, struct session *s, const struct core_request *rq);
+
+#endif

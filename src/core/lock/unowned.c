@@ -1,0 +1,92 @@
+/*
+ * Names that bind others though nobody has them: those under a keep= or a
+ * delay=, and those whose client is gone and may still count on a valid=.
+ * Nothing but time ends them, so that one client could leave any number of
+ * them behind: hence a bound.
+ *
+ * It is kept by what is asked for, as nobody can refuse a client that goes: a
+ * name with a keep= or delay= counts from the request on.  What is kept for a
+ * valid= counts, too, but is refused to nobody; it is over within a lease.
+ */
+#include "config.h"
+
+#include "core/lock/lock.h"
+#include "core/lock/unowned.h"
+#include "core/session/quota.h"
+
+void
+unowned_look(struct core *core, struct lock *l)
+{
+	const struct more *m = more_of(l);
+	bool lingers, unowned, counts;
+
+	if (l->more == NULL && l->lease.rare == NULL)
+		return;
+	lingers = lease_lingers(core, &l->lease);
+	unowned = l->nholders == m->ngone && (m->ngone > 0 || lingers);
+	counts = unowned || lingers || m->nbinding > 0;
+	core->sessions->nunowned += (uint64_t)unowned - l->unowned;
+	core->sessions->ncounted += (uint64_t)counts - l->counted;
+	l->unowned = unowned;
+	l->counted = counts;
+}
+
+void
+unowned_forget(struct core *core, struct lock *l)
+{
+	core->sessions->nunowned -= l->unowned;
+	core->sessions->ncounted -= l->counted;
+	l->unowned = l->counted = false;
+}
+
+void
+unowned_bind(struct core *core, struct lock *l, int by)
+{
+	need_more(l)->nbinding += (uint32_t)by;
+	unowned_look(core, l);
+}
+
+void
+unowned_gone(struct core *core, struct session *s, bool gone)
+{
+	struct hold *h;
+
+	if (s->gone == gone)
+		return;
+	s->gone = gone;
+	TAILQ_FOREACH (h, &s->holds, in_session) {
+		need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
+		unowned_look(core, h->lock);
+	}
+}
+
+void
+unowned_hold_ended(struct core *core, struct lock *l)
+{
+	assert(more_of(l)->ngone > 0);
+	l->more->ngone--;
+	unowned_look(core, l);
+}
+
+bool
+unowned_allows(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct lock *l;
+	uint64_t more = 0;
+	unsigned i;
+
+	if (rq->keep_ms == 0 && rq->delay_ms == 0)
+		return true;
+	if (!quota_bounds(core, s, rq->ref, "keep=", "locks.max_keep",
+		rq->keep_ms, core->config.locks.max_keep_ms) ||
+	    !quota_bounds(core, s, rq->ref, "delay=", "locks.max_delay",
+		rq->delay_ms, core->config.locks.max_delay_ms))
+		return false;
+	for (i = 0; i < rq->nnames; i++) {
+		l = lock_find(core, rq->names[i].p, rq->names[i].n);
+		more += l == NULL || !l->counted;
+	}
+	return quota_has_room(
+	    core, s, rq->ref, more, "ask later, or without keep= and delay=");
+}

@@ -1,0 +1,398 @@
+/*
+ * Watched names, and who watches them.
+ *
+ *	session --watches--> watch <--watches-- watched
+ *
+ * A watched name exists apart from the lock of that name, which comes and
+ * goes.  Its `now` is what its watchers are told (watchers.h).  Whoever changes a
+ * lock touches it; at the end of the step `now` is compared with what the
+ * lock says then, so that quick changes are told as one.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/life.h"
+#include "core/lock/lock.h"
+#include "core/lock/stored.h"
+#include "core/lock/watch.h"
+#include "core/lock/watchers.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define WHY_SIZE 256
+#define REACH_MS 50  /* between looks whether Redis can be reached */
+#define PASSED_MS 20 /* until another broker has taken up what it was given */
+
+static struct watched *
+find(const struct core *core, const char *name, size_t len)
+{
+	struct table_link *link =
+	    table_find(&core->watches->by_name, name, len);
+
+	return link == NULL ? NULL
+			    : container_of(link, struct watched, by_name);
+}
+
+static struct watched *
+get(struct core *core, const char *name, size_t len)
+{
+	struct watched *w = find(core, name, len);
+
+	if (w != NULL)
+		return w;
+	assert(len > 0 && len <= UINT8_MAX);
+	w = xcalloc(1, sizeof(*w) + len);
+	TAILQ_INIT(&w->watches);
+	TAILQ_INIT(&w->asking);
+	w->timer.kind = TIMER_WATCH;
+	w->shard = guard_shard(core, name, len);
+	w->name_len = (uint8_t)len;
+	memcpy(w->name, name, len);
+	table_add(&core->watches->by_name, &w->by_name);
+	return w;
+}
+
+bool
+watch_leave(struct core *core, struct session *s)
+{
+	while (work_left(core) && !TAILQ_EMPTY(&s->watches)) {
+		core_visit(core, 1);
+		watchers_leave(core, TAILQ_FIRST(&s->watches));
+	}
+	return TAILQ_EMPTY(&s->watches);
+}
+
+/* Looks are a little shorter than a lease apart: that is the promise. */
+static void
+plan_look(struct core *core, struct watched *w)
+{
+	int64_t slack_ms = core->config.lease_ms / 8;
+
+	core_arm(core, &w->timer,
+	    core->now_ms + core->config.lease_ms - slack_ms -
+		core_jitter(core, slack_ms));
+}
+
+static void
+look(struct core *core, struct watched *w)
+{
+	struct slot *slot;
+
+	plan_look(core, w);
+	if (w->looking || !guard_up(core, w->shard))
+		return;
+	/* Over a quorum any server will do, if it can be reached. */
+	w->shard = guard_shard(core, w->name, w->name_len);
+	w->looking = true;
+	slot_submit(
+	    core, &slot, OP_STATUS, SLOT_WATCH, w->shard, w->name, w->name_len);
+	slot->name = xstrndup(w->name, w->name_len);
+	slot->name_len = w->name_len;
+}
+
+/* Does the name linger for its last holder, in whatever is going on? */
+static bool
+lingers(const struct core *core, const struct lock *l)
+{
+	return lease_rare(&l->lease)->linger_ms > core->now_ms &&
+	       l->lease.state >= LEASE_CONFIRMING;
+}
+
+/* What this broker itself has of the name.  False: nothing. */
+static bool
+look_here(const struct core *core, const struct watched *w, struct scene *scene)
+{
+	const struct lock *l = lock_find(core, w->name, w->name_len);
+	const struct hold *h = l == NULL ? NULL : LIST_FIRST(&l->holders);
+
+	memset(scene, 0, sizeof(*scene));
+	if (h == NULL && (l == NULL || !lingers(core, l)))
+		return false;
+	scene->held = true;
+	if (h != NULL)
+		scene->fence = h->fence;
+	else if (w->here)
+		scene->fence = w->now.fence;
+	scene->broker_len = strlen(core->broker);
+	memcpy(scene->broker, core->broker, scene->broker_len);
+	return true;
+}
+
+/* Nobody has it here, and it is not free yet: it goes on or ends. */
+static bool
+between(const struct lock *l)
+{
+	return l->lease.state == LEASE_HELD || l->lease.state == LEASE_ATRISK ||
+	       l->lease.state == LEASE_ENDING;
+}
+
+/* It was here and is not any more; where it may be elsewhere, look. */
+static void
+gone_from_here(struct core *core, struct watched *w)
+{
+	const struct scene nobody = { .held = false };
+
+	w->here = false;
+	if (w->passing) {
+		w->passing = false;
+		core_arm(core, &w->timer, core->now_ms + PASSED_MS);
+		return;
+	}
+	watchers_change(core, w, &nobody);
+	watchers_answer(core, w, NULL);
+	plan_look(core, w);
+}
+
+static void look_if_up(struct core *core, struct watched *w);
+
+static void
+settle(struct core *core, struct watched *w)
+{
+	const struct lock *l = lock_find(core, w->name, w->name_len);
+	bool taken = w->taken;
+	struct scene scene;
+
+	w->taken = false;
+	if (look_here(core, w, &scene)) {
+		w->here = true;
+		w->passing = false;
+		core_disarm(core, &w->timer);
+		watchers_change(core, w, &scene);
+		watchers_answer(core, w, NULL);
+	} else if (l != NULL && between(l)) {
+		w->passing = lease_rare(&l->lease)->remote_ms != 0;
+	} else if (w->here) {
+		gone_from_here(core, w);
+	} else if (taken && !w->now.held) {
+		look_if_up(core, w);
+	}
+}
+
+static void
+touch(struct core *core, const struct lock *l, bool taken)
+{
+	struct watched *w;
+
+	if (core->watches->by_name.n == 0)
+		return;
+	w = find(core, l->name, l->name_len);
+	if (w == NULL)
+		return;
+	w->taken = w->taken || taken;
+	/* It may be looked at in a later step, when that is forgotten. */
+	if (LIST_EMPTY(&l->holders) && between(l))
+		w->passing = lease_rare(&l->lease)->remote_ms != 0;
+	if (w->touched)
+		return;
+	w->touched = true;
+	TAILQ_INSERT_TAIL(&core->watches->touched, w, in_touched);
+}
+
+void
+watch_touch(struct core *core, const struct lock *l)
+{
+	touch(core, l, false);
+}
+
+void
+watch_taken(struct core *core, const struct lock *l)
+{
+	touch(core, l, true);
+}
+
+void
+watch_run(struct core *core)
+{
+	struct watched *w;
+
+	while (work_left(core) &&
+	       (w = TAILQ_FIRST(&core->watches->touched)) != NULL) {
+		core_visit(core, 1);
+		w->touched = false;
+		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
+		settle(core, w);
+	}
+	watchers_tell_on(core);
+}
+
+bool
+watch_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->watches->touched) ||
+	       !TAILQ_EMPTY(&core->watches->telling);
+}
+
+/* Outcomes of looks. */
+
+static void
+refuse_all(struct core *core, struct watched *w, const struct outcome *o)
+{
+	static const char lost[] = "Redis did not answer in time; try again";
+
+	watchers_answer(core, w,
+	    o->text_len > 0 ? xstrndup(o->text, o->text_len) : xstrdup(lost));
+}
+
+/*
+ * Redis can't be reached: some wait for that, but not for ever.  Each waits for
+ * as long, so the time of those who asked first is up first.
+ */
+static void
+wait_for_redis(struct core *core, struct watched *w)
+{
+	struct watch *one;
+	int64_t again_ms = core->now_ms;
+	char why[WHY_SIZE];
+
+	guard_why(core, w->shard, why, sizeof(why));
+	plan_look(core, w);
+	while (work_left(core) && (one = TAILQ_FIRST(&w->asking)) != NULL) {
+		core_visit(core, 1);
+		if (core->now_ms < one->until_ms) {
+			again_ms += REACH_MS;
+			break;
+		}
+		if (watchers_refuse(core, one, why))
+			return;
+	}
+	if (!TAILQ_EMPTY(&w->asking))
+		core_arm(core, &w->timer, again_ms);
+}
+
+static void
+look_if_up(struct core *core, struct watched *w)
+{
+	if (guard_up(core, w->shard))
+		look(core, w);
+	else
+		wait_for_redis(core, w);
+}
+
+void
+watch_timer(struct core *core, struct timer *t)
+{
+	look_if_up(core, container_of(t, struct watched, timer));
+}
+
+/*
+ * What the key says.  False: it is a lease of this broker that is on its way,
+ * in or out, and was not touched by it yet.
+ */
+static bool
+look_there(
+    const struct core *core, const struct outcome *o, struct scene *scene)
+{
+	struct stored v = stored_parse(o->text, o->text_len);
+
+	memset(scene, 0, sizeof(*scene));
+	scene->held = o->text_len > 0;
+	scene->fence = v.fence;
+	if (v.broker_len <= sizeof(scene->broker)) {
+		scene->broker_len = v.broker_len;
+		memcpy(scene->broker, o->text, v.broker_len);
+	}
+	return !stored_is_ours(core, o->text, o->text_len);
+}
+
+void
+watch_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct watched *w = find(core, slot->name, slot->name_len);
+	struct scene scene;
+
+	if (w == NULL)
+		return;
+	w->looking = false;
+	if (o->status != OUTCOME_VALUE) {
+		refuse_all(core, w, o);
+		return;
+	}
+	if (look_here(core, w, &scene) || look_there(core, o, &scene) ||
+	    !w->known)
+		watchers_change(core, w, &scene);
+	watchers_answer(core, w, NULL);
+}
+
+/* Requests. */
+
+static bool
+allowed(
+    struct core *core, const struct session *s, const struct core_request *rq)
+{
+	unsigned n = session_load(s);
+
+	if (core->stopping) {
+		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+		return false;
+	}
+	if (n < core->config.limits.holds)
+		return true;
+	emit_error(core, s->id, rq->ref, ERR_LIMIT,
+	    "this session holds, waits for or watches %u things already"
+	    " (limits.holds)",
+	    n);
+	return false;
+}
+
+/* The present state comes right behind the OK, so it is looked at first. */
+static void
+begin(struct core *core, struct watch *one, uint64_t ref)
+{
+	struct watched *w = one->key.watched;
+	struct scene scene;
+
+	watchers_ask(one, ref);
+	if (look_here(core, w, &scene)) {
+		w->here = true;
+		watchers_change(core, w, &scene);
+		watchers_welcome(core, one);
+		return;
+	}
+	one->until_ms = core->now_ms + core->config.reply_timeout_ms;
+	look_if_up(core, w);
+}
+
+void
+watch_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct watched *w = find(core, name->p, name->n);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, s, w);
+
+	if (one != NULL && one->asking) {
+		emit_error(core, s->id, rq->ref, ERR_BAD_REQUEST,
+		    "this session is about to watch it already");
+		return;
+	}
+	if (one == NULL) {
+		if (!allowed(core, s, rq))
+			return;
+		one = watchers_join(core, s, get(core, name->p, name->n));
+	}
+	begin(core, one, rq->ref);
+}
+
+void
+watch_end_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct watched *w = find(core, name->p, name->n);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, s, w);
+
+	if (one == NULL) {
+		emit_error(core, s->id, rq->ref, ERR_NOT_FOUND,
+		    "this session does not watch %.*s", (int)name->n, name->p);
+		return;
+	}
+	if (one->asking)
+		emit_reply(core, s->id, one->ref, STATUS_CANCELLED);
+	watchers_leave(core, one);
+	emit_reply(core, s->id, rq->ref, STATUS_OK);
+}

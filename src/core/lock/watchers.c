@@ -1,0 +1,277 @@
+/*
+ * Who watches a name: the lists, and what is said.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/lock/watch.h"
+#include "core/lock/watchers.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+static const char *
+key_of(const struct table_link *link, size_t *len)
+{
+	const struct watch *one =
+	    container_of_const(link, struct watch, by_key);
+
+	*len = sizeof(one->key);
+	return (const char *)&one->key;
+}
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct watched *w =
+	    container_of_const(link, struct watched, by_name);
+
+	*len = w->name_len;
+	return w->name;
+}
+
+void
+watch_init(struct core *core)
+{
+	core->watches = xcalloc(1, sizeof(*core->watches));
+	TAILQ_INIT(&core->watches->touched);
+	TAILQ_INIT(&core->watches->telling);
+	table_init(&core->watches->by_name, name_of);
+	table_init(&core->watches->table, key_of);
+}
+
+void
+watch_fini(struct core *core)
+{
+	assert(core->watches->by_name.n == 0);
+	table_fini(&core->watches->by_name);
+	table_fini(&core->watches->table);
+	free(core->watches);
+}
+
+struct watch *
+watchers_find(const struct core *core, struct session *s, struct watched *w)
+{
+	struct watch_key key = { s, w };
+	struct table_link *link =
+	    table_find(&core->watches->table, (const char *)&key, sizeof(key));
+
+	return link == NULL ? NULL : container_of(link, struct watch, by_key);
+}
+
+struct watch *
+watchers_join(struct core *core, struct session *s, struct watched *w)
+{
+	struct watch *one = xcalloc(1, sizeof(*one));
+
+	one->key.session = s;
+	one->key.watched = w;
+	TAILQ_INSERT_TAIL(&s->watches, one, in_session);
+	TAILQ_INSERT_TAIL(&w->watches, one, in_watched);
+	table_add(&core->watches->table, &one->by_key);
+	s->nwatches++;
+	return one;
+}
+
+static void
+free_watched(struct core *core, struct watched *w)
+{
+	if (w->touched)
+		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
+	if (w->telling)
+		TAILQ_REMOVE(&core->watches->telling, w, in_telling);
+	core_disarm(core, &w->timer);
+	table_remove(&core->watches->by_name, &w->by_name);
+	free(w->refusal);
+	free(w);
+}
+
+static struct watch_list *
+list_of(const struct watch *one)
+{
+	struct watched *w = one->key.watched;
+
+	return one->asking ? &w->asking : &w->watches;
+}
+
+bool
+watchers_leave(struct core *core, struct watch *one)
+{
+	struct watched *w = one->key.watched;
+	struct session *s = one->key.session;
+
+	TAILQ_REMOVE(&s->watches, one, in_session);
+	TAILQ_REMOVE(list_of(one), one, in_watched);
+	table_remove(&core->watches->table, &one->by_key);
+	s->nwatches--;
+	free(one);
+	if (!TAILQ_EMPTY(&w->watches) || !TAILQ_EMPTY(&w->asking))
+		return false;
+	free_watched(core, w);
+	return true;
+}
+
+void
+watchers_ask(struct watch *one, uint64_t ref)
+{
+	struct watched *w = one->key.watched;
+
+	assert(!one->asking);
+	TAILQ_REMOVE(&w->watches, one, in_watched);
+	TAILQ_INSERT_TAIL(&w->asking, one, in_watched);
+	one->asking = true;
+	one->number = ++w->asked;
+	one->ref = ref;
+}
+
+static void
+tell(struct core *core, struct watch *one)
+{
+	const struct watched *w = one->key.watched;
+	const struct scene *now = &w->now;
+
+	one->seen = w->changes;
+	one->held = now->held;
+	one->fence = now->fence;
+	emit_event(core, one->key.session->id,
+	    now->held ? EVENT_HELD : EVENT_FREE, w->name, w->name_len);
+	if (now->fence > 0)
+		emit_num(core, FIELD_FENCE, now->fence);
+	if (now->broker_len > 0)
+		emit_str(core, FIELD_BROKER, now->broker, now->broker_len);
+}
+
+/* It was told the same before, and has missed that it was not so meanwhile. */
+static bool
+knows(const struct watch *one)
+{
+	const struct scene *now = &one->key.watched->now;
+
+	return one->seen > 0 && one->held == now->held &&
+	       one->fence == now->fence && (!now->held || now->fence > 0);
+}
+
+static bool
+same(const struct scene *a, const struct scene *b)
+{
+	return a->held == b->held && a->fence == b->fence &&
+	       a->broker_len == b->broker_len &&
+	       memcmp(a->broker, b->broker, a->broker_len) == 0;
+}
+
+/* There is somebody to be told something: watch_run() comes by. */
+static void
+need_telling(struct core *core, struct watched *w)
+{
+	if (!w->telling)
+		TAILQ_INSERT_TAIL(&core->watches->telling, w, in_telling);
+	w->telling = true;
+}
+
+void
+watchers_change(struct core *core, struct watched *w, const struct scene *fresh)
+{
+	if (w->known && same(&w->now, fresh))
+		return;
+	w->known = true;
+	w->now = *fresh;
+	w->changes++;
+	need_telling(core, w);
+}
+
+/* From now on it is told of changes; those whose turn it is come first. */
+static void
+settle_down(struct watch *one)
+{
+	struct watched *w = one->key.watched;
+
+	TAILQ_REMOVE(&w->asking, one, in_watched);
+	one->asking = false;
+	if (one->seen == w->changes)
+		TAILQ_INSERT_TAIL(&w->watches, one, in_watched);
+	else
+		TAILQ_INSERT_HEAD(&w->watches, one, in_watched);
+}
+
+void
+watchers_welcome(struct core *core, struct watch *one)
+{
+	emit_reply(core, one->key.session->id, one->ref, STATUS_OK);
+	tell(core, one);
+	settle_down(one);
+}
+
+/* Whoever watched before goes on watching. */
+bool
+watchers_refuse(struct core *core, struct watch *one, const char *why)
+{
+	emit_error(
+	    core, one->key.session->id, one->ref, ERR_UNAVAILABLE, "%s", why);
+	if (one->seen == 0)
+		return watchers_leave(core, one);
+	need_telling(core, one->key.watched);
+	settle_down(one);
+	return false;
+}
+
+void
+watchers_answer(struct core *core, struct watched *w, char *refusal)
+{
+	free(w->refusal);
+	w->refusal = refusal;
+	w->answered = w->asked;
+	if (!TAILQ_EMPTY(&w->asking))
+		need_telling(core, w);
+}
+
+static void
+done(struct core *core, struct watched *w)
+{
+	TAILQ_REMOVE(&core->watches->telling, w, in_telling);
+	w->telling = false;
+}
+
+/*
+ * Answers one, or tells one of the last change.  False: that was all, and
+ * perhaps nobody is left.
+ */
+static bool
+tell_one(struct core *core, struct watched *w)
+{
+	struct watch *one = TAILQ_FIRST(&w->asking);
+
+	if (one != NULL && one->number <= w->answered) {
+		if (w->refusal != NULL)
+			return !watchers_refuse(core, one, w->refusal);
+		watchers_welcome(core, one);
+		return true;
+	}
+	one = TAILQ_FIRST(&w->watches);
+	if (one == NULL || one->seen == w->changes) {
+		done(core, w);
+		return false;
+	}
+	if (!knows(one))
+		tell(core, one);
+	one->seen = w->changes;
+	TAILQ_REMOVE(&w->watches, one, in_watched);
+	TAILQ_INSERT_TAIL(&w->watches, one, in_watched);
+	return true;
+}
+
+/* One name after the other: each in its turn has a part of the step. */
+void
+watchers_tell_on(struct core *core)
+{
+	struct watched *w;
+
+	while (work_left(core) &&
+	       (w = TAILQ_FIRST(&core->watches->telling)) != NULL) {
+		TAILQ_REMOVE(&core->watches->telling, w, in_telling);
+		TAILQ_INSERT_TAIL(&core->watches->telling, w, in_telling);
+		do
+			core_visit(core, 1);
+		while (tell_one(core, w) && work_left(core));
+	}
+}

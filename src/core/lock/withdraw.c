@@ -1,0 +1,57 @@
+/*
+ * Requests that are withdrawn.
+ */
+#include "config.h"
+
+#include "core/lock/hold.h"
+#include "core/lock/names.h"
+#include "core/lock/queue.h"
+#include "core/lock/withdraw.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define STOPPING "the broker is stopping; try another one"
+
+/* The waiter goes first: its name then knows of one less that is untold. */
+static void
+withdraw_one(struct core *core, struct waiter *w)
+{
+	struct hold *h = w->hold;
+
+	core_visit(core, 1);
+	if (h != NULL)
+		lock_touch(core, h->lock);
+	waiter_free(core, w);
+	if (h == NULL || hold_step_out(h))
+		return;
+	hold_promise_nothing(h);
+	hold_end(core, h, true);
+}
+
+/* A group goes as a whole. */
+void
+withdraw_request(struct core *core, struct waiter *w)
+{
+	struct group *g = w->group;
+	unsigned i, n, left;
+
+	if (g == NULL) {
+		withdraw_one(core, w);
+		return;
+	}
+	n = g->n;
+	left = g->left;
+	for (i = 0; i < n && left > 0; i++) {
+		if (g->members[i] == NULL)
+			continue;
+		left--;
+		withdraw_one(core, g->members[i]);
+	}
+}
+
+void
+withdraw_refuse(struct core *core, struct waiter *w)
+{
+	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, STOPPING);
+	withdraw_request(core, w);
+}

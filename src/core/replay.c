@@ -1,0 +1,232 @@
+/*
+ * Kept events.  News of a state replaces older news of the same state, so that
+ * there are no more of them than things that a session may hold and watch.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/life.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/replay.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define KEPT_FIELDS_MAX 4
+
+/* One event.  Owned by its session. */
+struct kept {
+	TAILQ_ENTRY(kept) link;	   /* in session.kept, or core.kept_over */
+	struct table_link by_name; /* in session.kept_news */
+	bool news;		   /* it is: later news may replace it */
+	enum event_id event;
+	size_t name_len;
+	size_t nfields;
+	struct field fields[KEPT_FIELDS_MAX];
+	struct buf text; /* what it is about, the name, strings of fields */
+};
+
+/* What each event says something about; LOST is not taken back by any. */
+enum subject { SUBJECT_NONE, SUBJECT_HOLD, SUBJECT_NAME };
+
+static const enum subject subjects[EVENT_MAX] = {
+	[EVENT_ATRISK] = SUBJECT_HOLD,
+	[EVENT_SAFE] = SUBJECT_HOLD,
+	[EVENT_LOST] = SUBJECT_HOLD,
+	[EVENT_HELD] = SUBJECT_NAME,
+	[EVENT_FREE] = SUBJECT_NAME,
+};
+
+static void
+kept_free(struct kept *k)
+{
+	buf_fini(&k->text);
+	free(k);
+}
+
+static void
+drop(struct session *s, struct kept *k)
+{
+	if (k->news)
+		table_remove(&s->kept_news, &k->by_name);
+	TAILQ_REMOVE(&s->kept, k, link);
+	s->nkept--;
+	kept_free(k);
+}
+
+/* For the table: what it is about, and the name. */
+const char *
+kept_name(const struct table_link *link, size_t *len)
+{
+	const struct kept *k = container_of_const(link, struct kept, by_name);
+
+	*len = 1 + k->name_len;
+	return buf_data(&k->text);
+}
+
+/* Semaphores have names of their own. */
+static bool
+of_permits(const struct kept *k)
+{
+	return k->nfields > 0 && k->fields[0].id == FIELD_KIND;
+}
+
+/* What it is about, in a letter; 0: it replaces nothing. */
+static char
+about(const struct kept *k)
+{
+	static const char letters[] = {
+		[SUBJECT_HOLD] = 'h', [SUBJECT_NAME] = 'n'
+	};
+
+	if (subjects[k->event] == SUBJECT_HOLD && of_permits(k))
+		return 'p';
+	return letters[subjects[k->event]];
+}
+
+/* It replaces older news of the same; LOST stays, whatever comes. */
+static void
+drop_older(struct session *s, struct kept *fresh)
+{
+	const char *text = buf_data(&fresh->text);
+	struct table_link *old;
+
+	if (subjects[fresh->event] == SUBJECT_NONE)
+		return;
+	old = table_find(&s->kept_news, text, 1 + fresh->name_len);
+	if (old != NULL)
+		drop(s, container_of(old, struct kept, by_name));
+	fresh->news = fresh->event != EVENT_LOST;
+	if (fresh->news)
+		table_add(&s->kept_news, &fresh->by_name);
+}
+
+static struct kept *
+copy(const struct effects *fx, const struct effect *e)
+{
+	struct kept *k = xcalloc(1, sizeof(*k));
+	const char *text = buf_len(&fx->text) == 0 ? "" : buf_data(&fx->text);
+	struct field *f;
+	size_t i;
+
+	assert(e->nfields <= KEPT_FIELDS_MAX);
+	k->event = e->event;
+	k->name_len = e->name_len;
+	k->nfields = e->nfields;
+	for (i = 0; i < k->nfields; i++)
+		k->fields[i] = fx->fields[e->field + i];
+	buf_init(&k->text);
+	buf_addc(&k->text, about(k));
+	buf_add(&k->text, text + e->name, e->name_len);
+	for (i = 0; i < k->nfields; i++) {
+		f = &k->fields[i];
+		f->str = (uint32_t)buf_len(&k->text);
+		buf_add(&k->text, text + fx->fields[e->field + i].str, f->len);
+	}
+	return k;
+}
+
+void
+kept_collect(struct core *core, size_t first)
+{
+	const struct effects *fx = core->fx;
+	const struct effect *e;
+	struct session *s;
+	struct kept *k;
+	size_t i;
+
+	for (i = first; i < fx->n; i++) {
+		e = &fx->v[i];
+		if (e->kind != EFFECT_EVENT)
+			continue;
+		core_visit(core, 1);
+		s = session_find(core, e->session);
+		if (s == NULL || s->grace_ms == 0)
+			continue;
+		k = copy(fx, e);
+		drop_older(s, k);
+		if (s->nkept >= 2 * core->config.limits.holds)
+			drop(s, TAILQ_FIRST(&s->kept));
+		TAILQ_INSERT_TAIL(&s->kept, k, link);
+		s->nkept++;
+	}
+}
+
+/*
+ * It shares the name again, in the phase in which it had lost it: now that
+ * would seem to be said of what it has.
+ */
+static bool
+has_again(struct core *core, const struct session *s, const struct kept *k)
+{
+	const struct lock *l;
+	const struct hold *h;
+	size_t i;
+
+	if (k->event != EVENT_LOST || of_permits(k))
+		return false;
+	l = lock_find(core, buf_data(&k->text) + 1, k->name_len);
+	h = l != NULL ? hold_find(l, s) : NULL;
+	for (i = 0; h != NULL && i < k->nfields; i++)
+		if (k->fields[i].id == FIELD_FENCE &&
+		    k->fields[i].num == h->fence)
+			return true;
+	return false;
+}
+
+void
+kept_tell(struct core *core, struct session *s)
+{
+	const struct kept *k;
+	const char *text;
+	size_t i;
+
+	TAILQ_FOREACH (k, &s->kept, link) {
+		if (has_again(core, s, k))
+			continue;
+		text = buf_data(&k->text);
+		emit_event(core, s->id, k->event, text + 1, k->name_len);
+		for (i = 0; i < k->nfields; i++)
+			if (k->fields[i].len > 0)
+				emit_str(core, k->fields[i].id,
+				    text + k->fields[i].str, k->fields[i].len);
+			else
+				emit_num(
+				    core, k->fields[i].id, k->fields[i].num);
+	}
+	kept_forget(core, s);
+}
+
+/* There may be many, and the step has other things to do. */
+void
+kept_forget(struct core *core, struct session *s)
+{
+	TAILQ_CONCAT(&core->sessions->kept_over, &s->kept, link);
+	s->nkept = 0;
+	table_fini(&s->kept_news);
+}
+
+void
+kept_free_over(struct core *core)
+{
+	struct kept *k;
+
+	while (work_left(core) &&
+	       (k = TAILQ_FIRST(&core->sessions->kept_over)) != NULL) {
+		core_visit(core, 1);
+		TAILQ_REMOVE(&core->sessions->kept_over, k, link);
+		kept_free(k);
+	}
+}
+
+void
+kept_fini(struct core *core)
+{
+	while (!TAILQ_EMPTY(&core->sessions->kept_over)) {
+		work_begin(core);
+		work_allow(core, CORE_WORK_MAX);
+		kept_free_over(core);
+	}
+}

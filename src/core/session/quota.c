@@ -1,0 +1,37 @@
+/*
+ * Quotas.
+ */
+#include "config.h"
+
+#include "base/human.h"
+#include "core/session/quota.h"
+#include "core/turn/emit.h"
+
+bool
+quota_has_room(struct core *core, struct session *s, uint64_t ref,
+    uint64_t more, const char *instead)
+{
+	const struct sessions *all = core->sessions;
+	uint64_t n = all->ncounted + all->nmade + all->nmaking;
+
+	if (more == 0 || n + more <= core->config.limits.unowned)
+		return true;
+	emit_error(core, s->id, ref, ERR_LIMIT,
+	    "this broker keeps %u names for nobody at most (limits.unowned),"
+	    " and %llu are kept, or may have to be; %s",
+	    core->config.limits.unowned, (unsigned long long)n, instead);
+	return false;
+}
+
+bool
+quota_bounds(struct core *core, struct session *s, uint64_t ref,
+    const char *option, const char *setting, int64_t ms, int64_t most_ms)
+{
+	char most[HUMAN_SIZE];
+
+	if (ms <= most_ms)
+		return true;
+	emit_error(core, s->id, ref, ERR_LIMIT, "%s may be %s at most (%s)",
+	    option, human_ms(most, most_ms), setting);
+	return false;
+}

@@ -1,0 +1,493 @@
+/*
+ * Barriers.  The store counts the parties of a generation; this broker keeps
+ * those that came through it.  A batch of parties arrives with one operation,
+ * under a number that makes it count once; where its outcome is unknown it is
+ * asked for under the same number.
+ *
+ *	NEW --ARRIVE--> ASKED --waiting--> PARKED --PARTY--> tripped or broken
+ *	                  |                   |
+ *	                  +----> LEAVING <----+   a time-out, a CANCEL: LEAVE
+ *
+ * A party that leaves is answered when the store has broken the generation; if
+ * that was complete before, the party was part of it.  So a generation is
+ * complete or broken for all.
+ *
+ * One whose time is up and of whom the store can't be asked is answered all the
+ * same.  Where all places of the generation are of this broker, nobody else was
+ * told of it, and it is broken for the others.  Else it may be complete for the
+ * parties of other brokers, and so it is for ours.
+ */
+#include "config.h"
+
+#include "core/guard/guard.h"
+#include "core/sync/barrier.h"
+#include "core/turn/emit.h"
+
+/* A barrier as this broker knows it. */
+struct barrier {
+	struct sync y;
+	uint64_t parties; /* as of those who wait here */
+	uint64_t gen;	  /* in which places are ours; 0: none */
+	uint64_t seq;	  /* of the batch */
+	uint64_t asked;	  /* parties in the batch */
+	uint64_t dropped; /* the first place of the batch that was left */
+	uint64_t places;  /* ever ours in the generation */
+	uint64_t spell;	  /* of the guard, when the batch was first sent */
+	int64_t sent_ms;  /* the same moment */
+	int64_t look_ms;  /* when to look what became of our places */
+	int64_t end_ms;	  /* the store has nothing of ours after it */
+	bool unsure;	  /* the batch may have arrived */
+	bool doubt;	  /* and if so, the store may have forgotten it */
+	bool left;	  /* somebody has left who had a place */
+	bool denied;	  /* and it may be one who was answered so */
+	bool note;	  /* the store keeps for us what we know by now */
+};
+
+static struct barrier *
+of(struct sync *y)
+{
+	return container_of(y, struct barrier, y);
+}
+
+static void
+barrier_init(struct sync *y)
+{
+	of(y)->dropped = UINT64_MAX;
+}
+
+/* Operations. */
+
+static struct op *
+submit(struct core *core, struct barrier *b, enum op_kind kind)
+{
+	struct op *op = sync_submit(core, &b->y, kind);
+
+	b->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
+	op->seq = b->seq;
+	op->fence = b->gen;
+	op->limit = b->parties;
+	return op;
+}
+
+/*
+ * May the store have forgotten a batch that arrived?  Then others of its
+ * generation may have been told that this is complete, and to arrive in the
+ * next would be to wait for them in vain.
+ */
+static bool
+may_be_forgotten(const struct core *core, const struct barrier *b)
+{
+	return b->spell != guard_spell(core, b->y.shard) ||
+	       core->now_ms - b->sent_ms >=
+		   core->config.lease_ms + core->pad_ms;
+}
+
+/*
+ * What is not known to have arrived does not where one of it has left, or one
+ * with whom it would arrive, or where it can't be known any more: this only
+ * asks what became of it.
+ */
+static void
+send_batch(struct core *core, struct barrier *b)
+{
+	struct op *op = submit(core, b, OP_ARRIVE);
+	bool left;
+
+	b->doubt = b->unsure && may_be_forgotten(core, b);
+	left = b->left || b->dropped != UINT64_MAX;
+	op->need = left || b->doubt ? 0 : b->asked;
+}
+
+static void
+ask_arrive(struct core *core, struct barrier *b)
+{
+	struct claim *c;
+
+	b->seq = ++core->last_seq;
+	b->spell = guard_spell(core, b->y.shard);
+	b->sent_ms = core->now_ms;
+	b->asked = 0;
+	b->dropped = UINT64_MAX;
+	b->note = false;
+	if (b->gen == 0) {
+		b->places = 0;
+		b->denied = false;
+	}
+	TAILQ_FOREACH (c, &b->y.queue, in_sync) {
+		if (c->state != CLAIM_NEW || b->asked == b->parties)
+			continue;
+		c->state = CLAIM_ASKED;
+		c->batch = true;
+		c->place = b->asked++;
+	}
+	send_batch(core, b);
+}
+
+static void
+ask_leave(struct core *core, struct barrier *b, bool note)
+{
+	struct op *op = submit(core, b, OP_LEAVE);
+
+	op->flags = note ? OP_NOTED : 0;
+}
+
+/* Decisions. */
+
+static bool
+has(const struct barrier *b, enum claim_state state)
+{
+	const struct claim *c;
+
+	TAILQ_FOREACH (c, &b->y.queue, in_sync)
+		if (c->state == state)
+			return true;
+	return false;
+}
+
+/* Those who do not wait. */
+static void
+settle(struct core *core, struct barrier *b)
+{
+	struct claim *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
+		if (!claim_impatient(c))
+			continue;
+		if (c->state == CLAIM_PARKED)
+			claim_end(core, c,
+			    c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED, 0);
+		else if (c->state == CLAIM_NEW)
+			claim_settle_unasked(core, c);
+	}
+}
+
+static void
+decide(struct core *core, struct barrier *b)
+{
+	struct sync *y = &b->y;
+	bool up = guard_up(core, y->shard);
+	bool ready = guard_ready(core, y->shard);
+
+	if (b->unsure) {
+		if (sync_may_ask(core, y, ready))
+			send_batch(core, b);
+	} else if (b->left) {
+		if (sync_may_ask(core, y, up))
+			ask_leave(core, b, false);
+	} else if (b->gen != 0 && (y->hint || b->look_ms <= core->now_ms)) {
+		if (sync_may_ask(core, y, up))
+			submit(core, b, OP_PARTY);
+	} else if (has(b, CLAIM_NEW)) {
+		if (sync_may_ask(core, y, ready))
+			ask_arrive(core, b);
+	} else if (b->note && sync_may_ask(core, y, up)) {
+		ask_leave(core, b, true);
+	}
+}
+
+/* Nothing here is worth a word with the store that can't be reached. */
+static void
+forget(struct core *core, struct barrier *b)
+{
+	if (b->y.op != 0 || !TAILQ_EMPTY(&b->y.queue))
+		return;
+	if (!guard_up(core, b->y.shard))
+		b->note = false;
+	if (b->end_ms > core->now_ms)
+		return;
+	b->unsure = b->left = b->note = false;
+	b->gen = 0;
+}
+
+static bool
+barrier_next(struct core *core, struct sync *y)
+{
+	struct barrier *b = of(y);
+
+	settle(core, b);
+	forget(core, b);
+	if (y->op == 0)
+		decide(core, b);
+	if (b->gen != 0 && b->look_ms > core->now_ms)
+		sync_want(y, b->look_ms);
+	if (TAILQ_EMPTY(&y->queue) && b->end_ms > core->now_ms)
+		sync_want(y, b->end_ms);
+	return y->op != 0 || b->unsure || b->left || b->note ||
+	       !TAILQ_EMPTY(&y->queue);
+}
+
+/* Outcomes. */
+
+static void
+answer_leaving(struct core *core, struct claim *c)
+{
+	uint64_t session = c->session->id, by = c->by;
+
+	claim_answer(core, c, c->ending);
+	if (by != 0)
+		emit_reply(core, session, by, STATUS_OK);
+}
+
+/* One that has no place: it did not arrive, or that was forgotten. */
+static void
+unseat(struct core *core, struct barrier *b, struct claim *c)
+{
+	if (c->state != CLAIM_ASKED)
+		answer_leaving(core, c);
+	else if (b->doubt)
+		claim_error(core, c, ERR_BROKEN,
+		    "Redis has lost the barrier while this party arrived");
+	else
+		c->state = CLAIM_NEW;
+}
+
+/* The batch has `took` places from `first` on. */
+static void
+seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
+{
+	struct claim *c, *next;
+
+	b->places += took;
+	b->left = b->left || b->dropped < took;
+	b->dropped = UINT64_MAX;
+	b->unsure = false;
+	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
+		if (!c->batch)
+			continue;
+		c->batch = false;
+		if (c->place < took) {
+			c->place += first;
+			if (c->state == CLAIM_ASKED)
+				c->state = CLAIM_PARKED;
+			else
+				b->left = true;
+		} else {
+			unseat(core, b, c);
+		}
+	}
+	b->doubt = false;
+}
+
+static void
+trip(struct core *core, struct barrier *b, uint64_t gen)
+{
+	struct claim *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
+		if (c->state != CLAIM_PARKED && c->state != CLAIM_LEAVING)
+			continue;
+		assert(c->place < b->parties);
+		if (c->by != 0)
+			emit_error(core, c->session->id, c->by, ERR_NOT_FOUND,
+			    "the barrier had tripped before");
+		emit_reply(core, c->session->id, c->ref, STATUS_OK);
+		emit_num(core, FIELD_INDEX, b->parties - 1 - c->place);
+		emit_num(core, FIELD_GENERATION, gen);
+		claim_free(core, c);
+	}
+}
+
+static void
+break_up(struct core *core, struct barrier *b)
+{
+	struct claim *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
+		if (c->state == CLAIM_LEAVING)
+			answer_leaving(core, c);
+		else if (c->state == CLAIM_PARKED)
+			claim_error(core, c, ERR_BROKEN,
+			    "another party has left the barrier, or Redis"
+			    " has lost it");
+	}
+}
+
+/*
+ * Is a generation that tripped nobody's but ours, and has one of its parties
+ * been told that it is none?
+ */
+static bool
+is_denied(const struct barrier *b)
+{
+	const struct claim *c;
+	uint64_t here = 0;
+
+	if (!b->denied || b->places != b->parties)
+		return false;
+	TAILQ_FOREACH (c, &b->y.queue, in_sync)
+		if (c->state == CLAIM_PARKED || c->state == CLAIM_LEAVING)
+			here++;
+	return here < b->parties;
+}
+
+/* What became of the generation in which we have places. */
+static void
+told(struct core *core, struct barrier *b, const struct outcome *o)
+{
+	if (o->status == OUTCOME_WAITING) {
+		b->gen = o->fence;
+		b->look_ms = core->now_ms + core->config.lease_ms / 3;
+		if (sync_look_ms(core, o->ttl_ms) < b->look_ms)
+			b->look_ms = sync_look_ms(core, o->ttl_ms);
+		return;
+	}
+	b->gen = 0;
+	b->left = false;
+	b->note = true;
+	if (o->status == OUTCOME_TRIPPED && !is_denied(b))
+		trip(core, b, o->fence);
+	else
+		break_up(core, b);
+}
+
+static void
+on_mismatch(struct core *core, struct barrier *b)
+{
+	struct claim *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next)
+		if (c->state == CLAIM_ASKED)
+			claim_error(core, c, ERR_MISMATCH,
+			    "others wait at this barrier with another"
+			    " parties=");
+	seat(core, b, 0, 0);
+}
+
+static void
+on_nothing(struct core *core, struct barrier *b, enum op_kind op,
+    const struct outcome *o)
+{
+	sync_retry(core, &b->y, o);
+	if (op == OP_ARRIVE && o->status == OUTCOME_UNKNOWN)
+		b->unsure = true;
+	else if (op == OP_ARRIVE && !b->unsure)
+		seat(core, b, 0, 0);
+}
+
+static void
+barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
+    int64_t sent_ms, const struct outcome *o)
+{
+	struct barrier *b = of(y);
+
+	(void)sent_ms;
+	if (o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_UNSENT ||
+	    o->status == OUTCOME_PENDING || o->status == OUTCOME_REFUSED) {
+		on_nothing(core, b, op, o);
+		return;
+	}
+	sync_answered(y);
+	if (o->status == OUTCOME_MISMATCH) {
+		on_mismatch(core, b);
+		return;
+	}
+	if (op == OP_ARRIVE)
+		seat(core, b, o->first, o->second);
+	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
+		told(core, b, o);
+		return;
+	}
+	b->note = b->left = false;
+	b->gen = 0;
+	break_up(core, b);
+}
+
+/* Claims. */
+
+static void
+barrier_dropped(struct core *core, struct claim *c)
+{
+	struct barrier *b = of(c->sync);
+
+	(void)core;
+	if (c->batch && c->place < b->dropped)
+		b->dropped = c->place;
+	else if (!c->batch && c->state != CLAIM_NEW)
+		b->left = true;
+}
+
+/* It is answered that it has left, though the store was not told. */
+static void
+deny(struct core *core, struct claim *c)
+{
+	barrier_dropped(core, c);
+	of(c->sync)->denied = true;
+}
+
+static bool
+barrier_leave(struct core *core, struct claim *c)
+{
+	struct barrier *b = of(c->sync);
+
+	if (c->state == CLAIM_NEW)
+		return false;
+	if (!guard_up(core, c->sync->shard)) {
+		deny(core, c);
+		return false;
+	}
+	if (!c->batch)
+		b->left = true;
+	else if (c->place < b->dropped)
+		b->dropped = c->place;
+	return true;
+}
+
+static void
+barrier_expired(struct core *core, struct claim *c)
+{
+	if (c->state == CLAIM_LEAVING) {
+		deny(core, c);
+		answer_leaving(core, c);
+	} else if (c->state == CLAIM_NEW) {
+		claim_give_up(
+		    core, c, c->try_only ? STATUS_ERR : STATUS_TIMEOUT);
+	} else {
+		claim_end(core, c, STATUS_TIMEOUT, 0);
+	}
+}
+
+static void
+barrier_message(struct core *core, struct sync *y, const char *word)
+{
+	struct barrier *b = of(y);
+	int64_t at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
+
+	if (word != NULL)
+		y->hint = true;
+	else if (at_ms < b->look_ms)
+		b->look_ms = at_ms;
+}
+
+static const char *const words[] = { "barrier ", NULL };
+
+const struct sync_class barrier_class = {
+	.size = sizeof(struct barrier),
+	.init = barrier_init,
+	.next = barrier_next,
+	.outcome = barrier_outcome,
+	.expired = barrier_expired,
+	.leave = barrier_leave,
+	.dropped = barrier_dropped,
+	.words = words,
+	.message = barrier_message,
+};
+
+void
+barrier_request(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct sync *y =
+	    sync_find(core, SYNC_BARRIER, rq->names[0].p, rq->names[0].n);
+	struct claim *c;
+
+	if (y != NULL && of(y)->parties != rq->limit &&
+	    (!TAILQ_EMPTY(&y->queue) || of(y)->unsure)) {
+		emit_error(core, s->id, rq->ref, ERR_MISMATCH,
+		    "others wait at this barrier with parties=%llu",
+		    (unsigned long long)of(y)->parties);
+		return;
+	}
+	c = claim_new(core, s, SYNC_BARRIER, rq, rq->wait_ms);
+	if (c != NULL)
+		of(c->sync)->parties = rq->limit;
+}

@@ -1,0 +1,15 @@
+/*
+ * Cyclic barriers (protocol, section 6): BARRIER.
+ */
+#ifndef LOCKBROKER_CORE_SYNC_BARRIER_H
+#define LOCKBROKER_CORE_SYNC_BARRIER_H
+
+#include "core/lock/state.h"
+#include "core/sync/sync.h"
+
+extern const struct sync_class barrier_class;
+
+void barrier_request(
+    struct core *core, struct session *s, const struct core_request *rq);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Latches that were made.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/session/quota.h"
+#include "core/sync/made.h"
+
+/* One LATCH that was answered OK.  Freed by its timer. */
+struct made {
+	LIST_ENTRY(made) link;
+	struct timer over;
+};
+
+bool
+made_allowed(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	return quota_bounds(core, s, rq->ref, "ttl=", "locks.max_ttl",
+		   rq->ttl_ms, core->config.locks.max_ttl_ms) &&
+	       quota_has_room(core, s, rq->ref, 1,
+		   "give latches a shorter ttl=, or make this one later");
+}
+
+void
+made_new(struct core *core, int64_t ttl_ms)
+{
+	struct made *m = xcalloc(1, sizeof(*m));
+
+	m->over.kind = TIMER_MADE;
+	LIST_INSERT_HEAD(&core->syncs->made, m, link);
+	core->sessions->nmade++;
+	core_arm(core, &m->over, core->now_ms + ttl_ms);
+}
+
+static void
+made_free(struct core *core, struct made *m)
+{
+	core_disarm(core, &m->over);
+	LIST_REMOVE(m, link);
+	core->sessions->nmade--;
+	free(m);
+}
+
+void
+made_timer(struct core *core, struct timer *t)
+{
+	made_free(core, container_of(t, struct made, over));
+}
+
+void
+made_fini(struct core *core)
+{
+	while (!LIST_EMPTY(&core->syncs->made))
+		made_free(core, LIST_FIRST(&core->syncs->made));
+}

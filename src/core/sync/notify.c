@@ -1,0 +1,55 @@
+/*
+ * Log lines about permits.
+ */
+#include "config.h"
+
+#include "core/session/notify.h"
+#include "core/sync/notify.h"
+#include "core/sync/semaphore.h"
+#include "core/sync/sync.h"
+#include "core/turn/emit.h"
+#include "core/turn/tally.h"
+
+static void
+emit_permits(
+    struct core *core, enum notice_id id, const struct permits *p, uint64_t n)
+{
+	emit_notice(core, id);
+	emit_str(core, FIELD_NAME, p->sync->name, p->sync->name_len);
+	emit_num(core, FIELD_PERMITS, n);
+	notify_who(core, p->session);
+	emit_since(core, FIELD_HELD, p->since_ms);
+}
+
+void
+notify_permits(
+    struct core *core, enum notice_id id, const struct permits *p, uint64_t n)
+{
+	if (emit_debugs(core))
+		emit_permits(core, id, p, n);
+}
+
+void
+notify_permits_lost(
+    struct core *core, const struct permits *p, const char *reason)
+{
+	const bool bound = notify_is_bound(reason);
+
+	if (!tally_names(core, bound ? TALLY_BOUND : TALLY_LOST))
+		return;
+	emit_permits(
+	    core, bound ? NOTICE_PERMITS_BOUND : NOTICE_PERMITS_LOST, p, p->n);
+	emit_text(core, FIELD_REASON, reason);
+}
+
+void
+notify_permits_risk(
+    struct core *core, const struct permits *p, bool safe, int64_t left_ms)
+{
+	if (!tally_names(core, safe ? TALLY_SAFE : TALLY_AT_RISK))
+		return;
+	emit_permits(
+	    core, safe ? NOTICE_PERMITS_SAFE : NOTICE_PERMITS_AT_RISK, p, p->n);
+	if (!safe)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+}

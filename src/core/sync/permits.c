@@ -1,0 +1,212 @@
+/*
+ * Permits: which session has how many of a semaphore, for how long, and how it
+ * loses them.  What the broker has in the store is semaphore.c's; every change
+ * here touches the semaphore, which looks what comes next.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/sync/notify.h"
+#include "core/sync/semaphore_state.h"
+#include "core/turn/emit.h"
+
+struct permits *
+permits_find(const struct sync *y, const struct session *s)
+{
+	struct permits *p;
+
+	TAILQ_FOREACH (p, &s->permits, in_session)
+		if (p->sync == y)
+			return p;
+	return NULL;
+}
+
+static void
+bind(struct core *core, struct permits *p, int64_t hold_ms)
+{
+	int64_t most_ms = core->config.locks.max_hold_ms;
+
+	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
+		hold_ms = most_ms;
+	if (hold_ms == 0)
+		core_disarm(core, &p->bound);
+	else
+		core_arm(core, &p->bound, core->now_ms + hold_ms);
+}
+
+static struct permits *
+permits_new(struct sync *y, struct session *s)
+{
+	struct permits *p = xcalloc(1, sizeof(*p));
+
+	p->session = s;
+	p->sync = y;
+	p->bound.kind = TIMER_PERMITS;
+	TAILQ_INSERT_TAIL(&s->permits, p, in_session);
+	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, p, in_sync);
+	s->npermits++;
+	return p;
+}
+
+void
+permits_grant(struct core *core, struct claim *c)
+{
+	struct permits *p = permits_find(c->sync, c->session);
+	struct semaphore *m = semaphore_of(c->sync);
+	bool first = p == NULL;
+
+	TAILQ_REMOVE(&c->sync->queue, c, in_sync);
+	c->sync->nclaims--;
+	c->sync->ngranted++;
+	core_disarm(core, &c->deadline);
+	c->state = CLAIM_GRANTED;
+	TAILQ_INSERT_TAIL(&core->syncs->granted, c, in_sync);
+	if (first) {
+		p = permits_new(c->sync, c->session);
+		p->since_ms = core->now_ms;
+	}
+	if (c->has_hold)
+		bind(core, p, c->hold_ms);
+	else if (first)
+		bind(core, p, core->config.locks.default_hold_ms);
+	p->n += c->n;
+	p->untold += c->n;
+	m->used += c->n;
+	core->syncs->npermits += c->n;
+	c->permits = p;
+	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
+	c->held = p->n;
+	c->free = m->free + m->owned - m->used;
+	core->stats.grants++;
+}
+
+void
+permits_reduce(struct core *core, struct permits *p, uint64_t n)
+{
+	assert(n < p->n);
+	p->n -= n;
+	notify_permits(core, NOTICE_PERMITS_RELEASED, p, n);
+	semaphore_of(p->sync)->used -= n;
+	core->syncs->npermits -= n;
+	core->stats.releases++;
+	sync_touch(core, p->sync);
+}
+
+/* Grants of them that wait to be told: they are no more. */
+static void
+forget_untold(struct permits *p, bool withdrawn)
+{
+	struct claim *c;
+
+	if (p->untold == 0)
+		return;
+	TAILQ_FOREACH (c, &p->session->claims, in_session) {
+		if (c->permits != p)
+			continue;
+		c->permits = NULL;
+		c->withdrawn = withdrawn;
+	}
+	p->untold = 0;
+}
+
+static void
+permits_free(struct core *core, struct permits *p)
+{
+	struct semaphore *m = semaphore_of(p->sync);
+
+	m->used -= p->n;
+	core->syncs->npermits -= p->n;
+	core->syncs->above->permits_leave(core, p);
+	TAILQ_REMOVE(&p->session->permits, p, in_session);
+	TAILQ_REMOVE(&m->holders, p, in_sync);
+	p->session->npermits--;
+	core_disarm(core, &p->bound);
+	sync_touch(core, &m->y);
+	free(p);
+}
+
+void
+permits_end(struct core *core, struct permits *p)
+{
+	core->stats.releases++;
+	notify_permits(core, NOTICE_PERMITS_RELEASED, p, p->n);
+	forget_untold(p, false);
+	permits_free(core, p);
+}
+
+void
+permits_outlive(struct permits *p)
+{
+	semaphore_of(p->sync)->left += p->n;
+}
+
+void
+permits_take_back(struct core *core, struct claim *c)
+{
+	struct permits *p = c->permits;
+
+	c->permits = NULL;
+	p->untold -= c->n;
+	if (p->n > c->n)
+		permits_reduce(core, p, c->n);
+	else
+		permits_end(core, p);
+}
+
+void
+permits_untold(struct claim *c)
+{
+	assert(c->permits->untold >= c->n);
+	c->permits->untold -= c->n;
+}
+
+/* Tells the session about those of its permits that it was told of. */
+void
+permits_tell(struct core *core, const struct permits *p, enum event_id event)
+{
+	uint64_t told = p->n > p->untold ? p->n - p->untold : 0;
+	const struct sync *y = p->sync;
+
+	emit_event(core, p->session->id, event, y->name, y->name_len);
+	emit_str(core, FIELD_KIND, "semaphore", 9);
+	emit_num(core, FIELD_PERMITS, told);
+}
+
+void
+permits_lose(struct core *core, struct permits *p, const char *reason)
+{
+	if (p->n > p->untold) {
+		permits_tell(core, p, EVENT_LOST);
+		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		notify_permits_lost(core, p, reason);
+		core->stats.lost++;
+	} else {
+		core->stats.withdrawn++;
+	}
+	core->stats.releases++;
+	forget_untold(p, true);
+	permits_free(core, p);
+}
+
+void
+permits_timer(struct core *core, struct timer *t)
+{
+	struct permits *p = container_of(t, struct permits, bound);
+
+	permits_lose(core, p, "hold");
+}
+
+int64_t
+permits_valid_ms(const struct core *core, const struct permits *p)
+{
+	int64_t at_ms = semaphore_deadline_ms(core, semaphore_of(p->sync));
+	int64_t bound_ms;
+
+	if (!timer_armed(&p->bound))
+		return at_ms;
+	bound_ms = core_armed_ms(core, &p->bound);
+	return min_ms(bound_ms, at_ms);
+}

@@ -1,0 +1,621 @@
+/*
+ * Semaphores.  The broker leases permits from the store on behalf of its
+ * sessions: the store knows one number for each broker, `owned`; which session
+ * has how many of them is known here only, `used` in all.
+ *
+ *	ACQUIRE --> queue --serve--> permits --RELEASE--> surplus = owned - used
+ *	              ^                                      |
+ *	              +---- the next here, without Redis ----+
+ *
+ * What nobody here can use goes back at once.  Where another broker waits,
+ * permits stay here for at most locks.handovers grants and one lease.  Every
+ * operation states totals: TAKE "I use so many, and need so many more", HOLD
+ * "I use so many, and need no more".  So each renews, and may be repeated.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/clock.h"
+#include "core/guard/guard.h"
+#include "core/sync/notify.h"
+#include "core/sync/semaphore.h"
+#include "core/sync/semaphore_state.h"
+#include "core/turn/emit.h"
+
+static void
+semaphore_init(struct sync *y)
+{
+	struct semaphore *m = semaphore_of(y);
+
+	TAILQ_INIT(&m->holders);
+	TAILQ_INIT(&m->givings);
+}
+
+static void
+semaphore_fini(struct core *core, struct sync *y)
+{
+	struct semaphore *m = semaphore_of(y);
+	struct giving *g;
+
+	while (!TAILQ_EMPTY(&m->holders))
+		permits_end(core, TAILQ_FIRST(&m->holders));
+	while (!TAILQ_EMPTY(&m->givings)) {
+		g = TAILQ_FIRST(&m->givings);
+		TAILQ_REMOVE(&m->givings, g, link);
+		free(g);
+	}
+}
+
+static bool
+vouched(const struct core *core, const struct semaphore *m)
+{
+	return m->owned > 0 && core->now_ms < semaphore_deadline_ms(core, m);
+}
+
+static void
+lose_all(struct core *core, struct semaphore *m, const char *reason)
+{
+	while (!TAILQ_EMPTY(&m->holders))
+		permits_lose(core, TAILQ_FIRST(&m->holders), reason);
+	assert(m->used == 0);
+	m->owned = m->fresh = m->left = 0;
+	m->unsure = true;
+	m->atrisk = false;
+}
+
+static bool
+semaphore_overdue(const struct core *core, const struct sync *y)
+{
+	const struct semaphore *m = container_of_const(y, struct semaphore, y);
+
+	return m->used > 0 && !vouched(core, m);
+}
+
+static void
+semaphore_timer(struct core *core, struct sync *y)
+{
+	struct semaphore *m = semaphore_of(y);
+	struct permits *p;
+	int64_t left_ms = semaphore_deadline_ms(core, m) - core->now_ms;
+
+	if (m->owned == 0)
+		return;
+	if (left_ms <= 0) {
+		lose_all(core, m, "unreachable");
+		return;
+	}
+	if (m->atrisk || m->used == 0 ||
+	    core->now_ms < m->confirmed_ms + core->config.lease_ms / 2)
+		return;
+	m->atrisk = true;
+	TAILQ_FOREACH (p, &m->holders, in_sync) {
+		permits_tell(core, p, EVENT_ATRISK);
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+		notify_permits_risk(core, p, false, left_ms);
+	}
+}
+
+/* Granting. */
+
+/* Has another broker waited long enough (protocol, section 5, "Queue")? */
+static bool
+turn_over(const struct core *core, const struct semaphore *m)
+{
+	return m->remote_ms != 0 && m->fresh == 0 &&
+	       (m->row >= core->config.locks.handovers ||
+		   core->now_ms - m->remote_ms >= core->config.lease_ms);
+}
+
+static void
+grant(struct core *core, struct semaphore *m, struct claim *c)
+{
+	uint64_t n = c->n;
+
+	permits_grant(core, c);
+	if (m->fresh >= n) {
+		m->fresh -= n;
+		return;
+	}
+	m->fresh = 0;
+	m->row++;
+	core->stats.handovers++;
+}
+
+/* In order of arrival: a large request is not passed by small ones. */
+static void
+serve(struct core *core, struct semaphore *m)
+{
+	struct claim *c;
+
+	if (m->taken_limit != m->limit)
+		return;
+	while ((c = TAILQ_FIRST(&m->y.queue)) != NULL && vouched(core, m) &&
+	       c->n <= m->owned - m->used && !turn_over(core, m))
+		grant(core, m, c);
+}
+
+/* Those who do not wait, as far as it is known by now what to answer. */
+static void
+settle(struct core *core, struct semaphore *m)
+{
+	const struct claim *head = TAILQ_FIRST(&m->y.queue);
+	struct claim *c, *next;
+	bool taken;
+
+	TAILQ_FOREACH_SAFE (c, &m->y.queue, in_sync, next) {
+		if (!claim_impatient(c))
+			continue;
+		taken = c->state == CLAIM_PARKED || m->used + c->n > m->limit ||
+			(c != head && head->state == CLAIM_PARKED);
+		if (taken)
+			claim_answer(core, c,
+			    c->try_only ? STATUS_BUSY : STATUS_CANCELLED);
+		else
+			claim_settle_unasked(core, c);
+		head = TAILQ_FIRST(&m->y.queue);
+	}
+}
+
+/* Answers RELEASE: those of the operation in flight, or the others. */
+static void
+answer_givings(
+    struct core *core, struct semaphore *m, bool flying, bool deferred)
+{
+	struct giving *g, *next;
+
+	TAILQ_FOREACH_SAFE (g, &m->givings, link, next) {
+		if (g->flying != flying)
+			continue;
+		TAILQ_REMOVE(&m->givings, g, link);
+		emit_reply(core, g->session, g->ref, STATUS_OK);
+		emit_num(core, FIELD_PERMITS, g->held);
+		if (deferred)
+			emit_num(core, FIELD_DEFERRED, 1);
+		free(g);
+	}
+}
+
+/* Operations. */
+
+/* From here on the store may have less for us than before: what is in use. */
+static struct op *
+submit(struct core *core, struct semaphore *m, enum op_kind kind)
+{
+	struct op *op = sync_submit(core, &m->y, kind);
+	struct giving *g;
+
+	TAILQ_FOREACH (g, &m->givings, link)
+		g->flying = true;
+	m->wanted = false;
+	m->was_owned = m->owned;
+	m->was_unsure = m->unsure;
+	m->owned = m->asked_have = m->used;
+	m->fresh = 0;
+	m->unsure = true;
+	m->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
+	op->seq = ++core->last_seq;
+	op->have = m->used + m->left;
+	op->limit = m->asked_limit = m->limit;
+	return op;
+}
+
+static void
+ask_take(struct core *core, struct semaphore *m)
+{
+	struct op *op = submit(core, m, OP_TAKE);
+	uint64_t most = m->limit - m->used;
+	struct claim *c;
+
+	op->need = TAILQ_FIRST(&m->y.queue)->n;
+	m->asked_need = op->need;
+	m->asked_queue = false;
+	TAILQ_FOREACH (c, &m->y.queue, in_sync) {
+		c->state = CLAIM_ASKED;
+		if (op->want < most)
+			op->want += c->n < most ? c->n : most;
+		m->asked_queue = m->asked_queue || !claim_impatient(c);
+	}
+	if (op->want > most)
+		op->want = most;
+	if (op->want < op->need)
+		op->want = op->need;
+	op->flags = m->asked_queue ? OP_QUEUE : 0;
+	if (m->used > 0)
+		slot_hurry(core, op);
+}
+
+static void
+ask_hold(struct core *core, struct semaphore *m)
+{
+	struct op *op = submit(core, m, OP_HOLD);
+
+	if (m->used > 0)
+		op->by_ms = guard_server_ms(
+		    core, m->y.shard, semaphore_deadline_ms(core, m));
+	m->asked_queue = m->told_need != 0 && !TAILQ_EMPTY(&m->y.queue);
+	op->flags = m->asked_queue ? OP_QUEUE : 0;
+	slot_hurry(core, op);
+}
+
+static bool
+renewal_due(const struct core *core, const struct semaphore *m)
+{
+	return m->used > 0 && (m->renew_ms <= core->now_ms ||
+				  m->spell != core->guards[m->y.shard].spell);
+}
+
+/*
+ * Does the head wait as well as it can, without a word with the store?  It
+ * does where the broker has its place in the queue already, from one before,
+ * or where nobody else has what it needs.
+ */
+static bool
+waits_well(const struct semaphore *m, const struct claim *head)
+{
+	if (m->y.hint || m->unsure || m->owned > m->used)
+		return false;
+	return m->used + head->n > m->limit ||
+	       (m->told_need == head->n && !claim_impatient(head));
+}
+
+/*
+ * A place that nobody here needs any more is kept while it is in nobody's way:
+ * until the next renewal, or until another broker waits.
+ */
+static bool
+must_tell(const struct semaphore *m)
+{
+	return m->owned > m->used || m->unsure ||
+	       (m->told_need != 0 &&
+		   (m->used == 0 || m->remote_ms != 0 || m->y.hint));
+}
+
+static void
+decide(struct core *core, struct semaphore *m)
+{
+	struct sync *y = &m->y;
+	struct claim *head = TAILQ_FIRST(&y->queue);
+	bool up = guard_up(core, y->shard);
+
+	if (renewal_due(core, m)) {
+		if (sync_may_ask(core, y, up))
+			ask_hold(core, m);
+	} else if (head == NULL) {
+		if (must_tell(m) && sync_may_ask(core, y, up))
+			ask_hold(core, m);
+	} else if (waits_well(m, head) &&
+		   (m->told_need == 0 || m->look_ms > core->now_ms)) {
+		head->state = CLAIM_PARKED;
+	} else if (sync_may_ask(core, y, guard_ready(core, y->shard))) {
+		ask_take(core, m);
+	}
+}
+
+/* What is due by now has been sent, or waits for the guard or a pause. */
+static void
+want_later(const struct core *core, struct sync *y, int64_t at_ms)
+{
+	if (at_ms > core->now_ms)
+		sync_want(y, at_ms);
+}
+
+static bool
+store_has_some(const struct semaphore *m)
+{
+	return m->owned > 0 || m->unsure || m->told_need != 0;
+}
+
+static void
+plan(const struct core *core, struct semaphore *m)
+{
+	struct sync *y = &m->y;
+
+	if (m->owned > 0)
+		sync_want(y, semaphore_deadline_ms(core, m));
+	if (m->used > 0) {
+		if (!m->atrisk)
+			sync_want(
+			    y, m->confirmed_ms + core->config.lease_ms / 2);
+		want_later(core, y, m->renew_ms);
+	}
+	if (m->told_need != 0)
+		want_later(core, y, m->look_ms);
+	if (m->used == 0 && store_has_some(m))
+		want_later(core, y, m->end_ms);
+}
+
+static bool
+semaphore_next(struct core *core, struct sync *y)
+{
+	struct semaphore *m = semaphore_of(y);
+
+	if (m->used == 0 && y->op == 0 && TAILQ_EMPTY(&y->queue) &&
+	    m->end_ms <= core->now_ms) {
+		m->unsure = false;
+		m->owned = m->told_need = 0;
+	}
+	serve(core, m);
+	settle(core, m);
+	if (m->owned == m->used)
+		answer_givings(core, m, false, false);
+	if (y->op == 0)
+		decide(core, m);
+	settle(core, m);
+	if (y->op == 0)
+		answer_givings(core, m, false, true);
+	plan(core, m);
+	return y->op != 0 || store_has_some(m) || !TAILQ_EMPTY(&y->queue);
+}
+
+/* Outcomes. */
+
+static void
+told_waiting(struct core *core, struct semaphore *m, bool waiting)
+{
+	if (!waiting) {
+		m->remote_ms = 0;
+	} else if (m->remote_ms == 0) {
+		m->remote_ms = core->now_ms;
+		m->row = 0;
+	}
+}
+
+/* The store has confirmed what the operation said. */
+static void
+confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
+    const struct outcome *o)
+{
+	int64_t lease_ms = core->config.lease_ms;
+	struct permits *p;
+
+	sync_answered(&m->y);
+	if (m->used > 0 && m->spell != m->y.asked_spell && m->spell != 0)
+		core->stats.reasserted++;
+	m->spell = m->y.asked_spell;
+	m->confirmed_ms = sent_ms;
+	m->renew_ms = sent_ms + lease_ms / 3 - core_jitter(core, lease_ms / 24);
+	m->free = o->second;
+	m->unsure = false;
+	if (m->atrisk && core->now_ms < semaphore_deadline_ms(core, m)) {
+		m->atrisk = false;
+		TAILQ_FOREACH (p, &m->holders, in_sync) {
+			permits_tell(core, p, EVENT_SAFE);
+			notify_permits_risk(core, p, true, 0);
+		}
+	}
+	answer_givings(core, m, true, false);
+}
+
+/* What was asked for is known; `why` NULL, or why none of it can be. */
+static void
+park(struct core *core, struct semaphore *m, const char *why)
+{
+	struct claim *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &m->y.queue, in_sync, next) {
+		if (c->state != CLAIM_ASKED)
+			continue;
+		if (why != NULL)
+			claim_error(core, c, ERR_MISMATCH, why);
+		else
+			c->state = CLAIM_PARKED;
+	}
+}
+
+static void
+on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
+    const struct outcome *o)
+{
+	confirmed(core, m, sent_ms, o);
+	m->told_need = o->status == OUTCOME_QUEUED ? m->asked_need : 0;
+	m->look_ms = sync_look_ms(core, o->ttl_ms);
+	if (o->status == OUTCOME_TAKEN && o->first >= m->asked_have) {
+		m->owned = o->first;
+		m->taken_limit = m->asked_limit;
+		m->fresh = o->first - m->asked_have;
+		m->remote_ms = 0;
+		m->row = 0;
+		/* Who can be served is, before the others are settled. */
+		told_waiting(core, m, o->waiting || m->wanted);
+		serve(core, m);
+	} else {
+		told_waiting(core, m, o->waiting || m->wanted);
+	}
+	park(core, m,
+	    o->status == OUTCOME_MISMATCH
+		? "this semaphore is in use with another limit="
+		: NULL);
+}
+
+static void
+on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
+    const struct outcome *o)
+{
+	confirmed(core, m, sent_ms, o);
+	if (m->asked_have > 0)
+		core->stats.renewals++;
+	if (!m->asked_queue)
+		m->told_need = 0;
+	told_waiting(core, m, o->waiting || m->wanted);
+}
+
+static void
+unasked(struct semaphore *m)
+{
+	struct claim *c;
+
+	TAILQ_FOREACH (c, &m->y.queue, in_sync)
+		if (c->state == CLAIM_ASKED)
+			c->state = CLAIM_NEW;
+}
+
+static void
+semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
+    int64_t sent_ms, const struct outcome *o)
+{
+	struct semaphore *m = semaphore_of(y);
+	bool moved = m->spell != core->guards[y->shard].spell;
+
+	switch (o->status) {
+	case OUTCOME_TAKEN:
+	case OUTCOME_QUEUED:
+	case OUTCOME_BUSY:
+	case OUTCOME_MISMATCH:
+		on_take(core, m, sent_ms, o);
+		return;
+	case OUTCOME_KEPT:
+		on_hold(core, m, sent_ms, o);
+		return;
+	case OUTCOME_LOST:
+		sync_answered(y);
+		lose_all(core, m, moved ? "failover" : "taken");
+		m->told_need = 0;
+		answer_givings(core, m, true, false);
+		break;
+	case OUTCOME_UNSENT:
+	case OUTCOME_PENDING:
+		m->owned = m->was_owned;
+		m->unsure = m->was_unsure;
+		/* fallthrough */
+	default:
+		sync_retry(core, y, o);
+		answer_givings(core, m, true, true);
+	}
+	(void)op;
+	unasked(m);
+}
+
+/* Claims. */
+
+static void
+semaphore_expired(struct core *core, struct claim *c)
+{
+	const struct semaphore *m = semaphore_of(c->sync);
+
+	if (c->try_only)
+		claim_give_up(core, c, STATUS_ERR);
+	else if (m->used + c->n > m->limit)
+		claim_answer(core, c, STATUS_TIMEOUT);
+	else
+		claim_give_up(core, c, STATUS_TIMEOUT);
+}
+
+static void
+semaphore_message(struct core *core, struct sync *y, const char *word)
+{
+	struct semaphore *m = semaphore_of(y);
+	int64_t at_ms;
+
+	if (word == NULL) {
+		at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
+	} else if (strcmp(word, "permit ") == 0) {
+		/* One that comes while we ask may be news, or not. */
+		y->hint = true;
+		return;
+	} else if (strcmp(word, "permit-wanted ") == 0) {
+		/* It may overtake the reply that grants. */
+		m->wanted = m->y.op != 0;
+		if (m->owned > 0)
+			told_waiting(core, m, true);
+		return;
+	} else {
+		at_ms = core->now_ms + core->pad_ms;
+	}
+	if (m->told_need != 0 && at_ms < m->look_ms)
+		m->look_ms = at_ms;
+}
+
+static bool
+semaphore_unasserted(const struct core *core, const struct sync *y)
+{
+	const struct semaphore *m = container_of_const(y, struct semaphore, y);
+
+	return m->used > 0 && m->spell != core->guards[y->shard].spell;
+}
+
+static void
+semaphore_check(const struct core *core, const struct sync *y)
+{
+	const struct semaphore *m = container_of_const(y, struct semaphore, y);
+	const struct permits *p;
+	uint64_t n = 0;
+
+	(void)core;
+	TAILQ_FOREACH (p, &m->holders, in_sync) {
+		assert(p->sync == y && p->n > 0 && p->untold <= p->n);
+		n += p->n;
+	}
+	assert(n == m->used && m->used <= m->owned);
+	assert(m->fresh <= m->owned - m->used);
+}
+
+static const char *const words[] = { "permit ", "permit-soon ",
+	"permit-wanted ", NULL };
+
+const struct sync_class semaphore_class = {
+	.size = sizeof(struct semaphore),
+	.init = semaphore_init,
+	.fini = semaphore_fini,
+	.next = semaphore_next,
+	.outcome = semaphore_outcome,
+	.timer = semaphore_timer,
+	.overdue = semaphore_overdue,
+	.expired = semaphore_expired,
+	.words = words,
+	.message = semaphore_message,
+	.take_back = permits_take_back,
+	.untold = permits_untold,
+	.check = semaphore_check,
+	.unasserted = semaphore_unasserted,
+};
+
+/* Requests. */
+
+void
+semaphore_acquire(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct sync *y =
+	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
+	struct semaphore *m = y == NULL ? NULL : semaphore_of(y);
+	struct claim *c;
+
+	if (m != NULL && m->limit != rq->limit &&
+	    (m->used > 0 || !TAILQ_EMPTY(&y->queue))) {
+		emit_error(core, s->id, rq->ref, ERR_MISMATCH,
+		    "this semaphore is in use with limit=%llu",
+		    (unsigned long long)m->limit);
+		return;
+	}
+	c = claim_new(core, s, SYNC_SEMAPHORE, rq, rq->wait_ms);
+	if (c != NULL)
+		semaphore_of(c->sync)->limit = rq->limit;
+}
+
+void
+semaphore_release(
+    struct core *core, struct session *s, const struct core_request *rq)
+{
+	struct sync *y =
+	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
+	struct permits *p = y == NULL ? NULL : permits_find(y, s);
+	struct giving *g;
+
+	if (p == NULL || p->n < rq->number) {
+		emit_error(core, s->id, rq->ref, ERR_NOT_HELD,
+		    "this session holds %llu permits of it",
+		    p == NULL ? 0 : (unsigned long long)p->n);
+		return;
+	}
+	g = xcalloc(1, sizeof(*g));
+	g->session = s->id;
+	g->ref = rq->ref;
+	g->held = p->n - rq->number;
+	TAILQ_INSERT_TAIL(&semaphore_of(y)->givings, g, link);
+	if (g->held == 0)
+		permits_end(core, p);
+	else
+		permits_reduce(core, p, rq->number);
+}

@@ -1,0 +1,645 @@
+/*
+ * What semaphores, latches and barriers have in common: names, claims, one
+ * operation at a time.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/life.h"
+#include "core/sync/sync.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define WHY_SIZE 256
+#define RETRY_LOST_MS 50     /* after an unknown outcome */
+#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
+#define LOOK_SLACK_MS 2	     /* behind the end of what others have */
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct sync *y = container_of_const(link, struct sync, by_name);
+
+	*len = y->name_len;
+	return y->name;
+}
+
+void
+sync_init(struct core *core, const struct sync_class *const *classes,
+    const struct sync_listener *above)
+{
+	struct syncs *syncs = xcalloc(1, sizeof(*syncs));
+	uint32_t i;
+
+	core->syncs = syncs;
+	syncs->classes = classes;
+	syncs->above = above;
+	for (i = 0; i < SYNC_MAX; i++) {
+		table_init(&syncs->by_name[i], name_of);
+		TAILQ_INIT(&syncs->all[i]);
+	}
+	TAILQ_INIT(&syncs->touched);
+	TAILQ_INIT(&syncs->granted);
+	LIST_INIT(&syncs->made);
+	syncs->blocked = xcalloc(core->config.shards, sizeof(struct sync_list));
+	for (i = 0; i < core->config.shards; i++)
+		TAILQ_INIT(&syncs->blocked[i]);
+}
+
+/* Objects. */
+
+struct sync *
+sync_find(
+    const struct core *core, enum sync_kind kind, const char *name, size_t len)
+{
+	struct table_link *link =
+	    table_find(&core->syncs->by_name[kind], name, len);
+
+	return link == NULL ? NULL : container_of(link, struct sync, by_name);
+}
+
+struct sync *
+sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
+{
+	struct sync *y = sync_find(core, kind, name, len);
+
+	if (y != NULL)
+		return y;
+	y = xcalloc(1, core->syncs->classes[kind]->size);
+	y->class = core->syncs->classes[kind];
+	y->kind = kind;
+	y->timer.kind = TIMER_SYNC;
+	y->shard = guard_shard(core, name, len);
+	y->name = xstrndup(name, len);
+	y->name_len = len;
+	TAILQ_INIT(&y->queue);
+	y->class->init(y);
+	table_add(&core->syncs->by_name[kind], &y->by_name);
+	TAILQ_INSERT_TAIL(&core->syncs->all[kind], y, in_all);
+	return y;
+}
+
+static void
+sync_free(struct core *core, struct sync *y)
+{
+	assert(TAILQ_EMPTY(&y->queue) && y->ngranted == 0);
+	if (y->class->fini != NULL)
+		y->class->fini(core, y);
+	if (y->touched)
+		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
+	if (y->blocked)
+		TAILQ_REMOVE(&core->syncs->blocked[y->shard], y, in_blocked);
+	core_disarm(core, &y->timer);
+	table_remove(&core->syncs->by_name[y->kind], &y->by_name);
+	TAILQ_REMOVE(&core->syncs->all[y->kind], y, in_all);
+	free(y->why);
+	free(y->name);
+	free(y);
+}
+
+/* For core_free(): drops everything without a word to anybody. */
+void
+sync_fini(struct core *core)
+{
+	struct sync *y, *next;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++) {
+		TAILQ_FOREACH_SAFE (y, &core->syncs->all[kind], in_all, next)
+			sync_free(core, y);
+		table_fini(&core->syncs->by_name[kind]);
+	}
+	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
+	free(core->syncs->blocked);
+	free(core->syncs);
+}
+
+void
+sync_touch(struct core *core, struct sync *y)
+{
+	if (y->touched)
+		return;
+	y->touched = true;
+	TAILQ_INSERT_TAIL(&core->syncs->touched, y, in_touched);
+}
+
+void
+sync_settle(struct core *core)
+{
+	struct sync *y;
+
+	while (work_left(core) && !TAILQ_EMPTY(&core->syncs->touched)) {
+		core_visit(core, 1);
+		y = TAILQ_FIRST(&core->syncs->touched);
+		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
+		y->touched = false;
+		y->at_ms = INT64_MAX;
+		if (!y->class->next(core, y) && y->ngranted == 0) {
+			assert(y->op == 0);
+			sync_free(core, y);
+		} else if (y->at_ms == INT64_MAX) {
+			core_disarm(core, &y->timer);
+		} else {
+			core_arm(core, &y->timer,
+			    y->at_ms > core->now_ms ? y->at_ms
+						    : core->now_ms + 1);
+		}
+	}
+}
+
+void
+sync_want(struct sync *y, int64_t at_ms)
+{
+	if (at_ms < y->at_ms)
+		y->at_ms = at_ms;
+}
+
+static void
+look_at_time(struct core *core, struct sync *y)
+{
+	if (y->class->timer != NULL)
+		y->class->timer(core, y);
+	sync_touch(core, y);
+}
+
+void
+sync_timer(struct core *core, struct timer *t)
+{
+	look_at_time(core, container_of(t, struct sync, timer));
+}
+
+bool
+sync_overdue(const struct core *core, const struct sync *y)
+{
+	return y->class->overdue != NULL && y->class->overdue(core, y);
+}
+
+int64_t
+sync_look_ms(const struct core *core, int64_t ttl_ms)
+{
+	int64_t pause_ms = core->config.lease_ms;
+
+	if (ttl_ms >= 0 && ttl_ms + LOOK_SLACK_MS < pause_ms)
+		pause_ms = ttl_ms + LOOK_SLACK_MS;
+	return core->now_ms + pause_ms;
+}
+
+/* Operations. */
+
+bool
+sync_may_ask(struct core *core, struct sync *y, bool ready)
+{
+	if (!ready) {
+		if (!y->blocked)
+			TAILQ_INSERT_TAIL(
+			    &core->syncs->blocked[y->shard], y, in_blocked);
+		y->blocked = true;
+		return false;
+	}
+	if (y->pause_ms > core->now_ms) {
+		sync_want(y, y->pause_ms);
+		return false;
+	}
+	return true;
+}
+
+struct op *
+sync_submit(struct core *core, struct sync *y, enum op_kind kind)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(
+	    core, &slot, kind, SLOT_SYNC, y->shard, y->name, y->name_len);
+
+	assert(y->op == 0);
+	slot->sync = y;
+	y->op = op->id;
+	y->hint = false;
+	y->asked_spell = core->guards[y->shard].spell;
+	return op;
+}
+
+void
+sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct sync *y = slot->sync;
+
+	y->op = 0;
+	y->class->outcome(core, y, slot->op, sent_ms, o);
+	sync_touch(core, y);
+}
+
+void
+sync_retry(struct core *core, struct sync *y, const struct outcome *o)
+{
+	int64_t pause_ms = RETRY_LOST_MS;
+
+	if (o->status == OUTCOME_REFUSED) {
+		free(y->why);
+		y->why = xstrndup(o->text, o->text_len);
+		pause_ms =
+		    RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
+	}
+	if (o->status == OUTCOME_PENDING)
+		pause_ms = 0;
+	y->pause_ms = core->now_ms + pause_ms;
+}
+
+void
+sync_answered(struct sync *y)
+{
+	free(y->why);
+	y->why = NULL;
+	y->pause_ms = 0;
+}
+
+/* Guards. */
+
+void
+sync_unblock(struct core *core, uint32_t shard)
+{
+	struct sync_list *blocked = &core->syncs->blocked[shard];
+	struct sync *y;
+
+	while (!TAILQ_EMPTY(blocked)) {
+		y = TAILQ_FIRST(blocked);
+		TAILQ_REMOVE(&core->syncs->blocked[y->shard], y, in_blocked);
+		y->blocked = false;
+		sync_touch(core, y);
+	}
+}
+
+void
+sync_reassert(struct core *core, uint32_t shard)
+{
+	struct sync *y;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all)
+			if (y->shard == shard)
+				sync_touch(core, y);
+}
+
+bool
+sync_asserted(struct core *core, uint32_t shard)
+{
+	const struct sync *y;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all)
+			if (y->shard == shard && y->class->unasserted != NULL &&
+			    y->class->unasserted(core, y))
+				return false;
+	return true;
+}
+
+bool
+sync_all_over(const struct core *core)
+{
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		if (!TAILQ_EMPTY(&core->syncs->all[kind]))
+			return false;
+	return true;
+}
+
+/* Claims. */
+
+static bool
+claim_allowed(struct core *core, struct session *s, const struct sync *y,
+    const struct core_request *rq)
+{
+	unsigned n = session_load(s);
+
+	if (core->stopping) {
+		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+		return false;
+	}
+	if (n >= core->config.limits.holds) {
+		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		    "this session holds or waits for %u things already"
+		    " (limits.holds)",
+		    n);
+		return false;
+	}
+	if (y != NULL && y->nclaims >= core->config.limits.waiters) {
+		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		    "%u requests wait for this name already (limits.waiters)",
+		    y->nclaims);
+		return false;
+	}
+	return true;
+}
+
+struct claim *
+claim_new(struct core *core, struct session *s, enum sync_kind kind,
+    const struct core_request *rq, int64_t wait_ms)
+{
+	struct sync *y = sync_find(core, kind, rq->names[0].p, rq->names[0].n);
+	struct claim *c;
+
+	if (!claim_allowed(core, s, y, rq))
+		return NULL;
+	c = xcalloc(1, sizeof(*c));
+	c->session = s;
+	c->sync = sync_get(core, kind, rq->names[0].p, rq->names[0].n);
+	c->deadline.kind = TIMER_CLAIM;
+	c->verb = rq->verb;
+	c->state = CLAIM_NEW;
+	c->ref = rq->ref;
+	c->since_ms = core->now_ms;
+	c->has_hold = rq->has_hold;
+	c->hold_ms = rq->hold_ms;
+	c->n = rq->number;
+	c->ttl_ms = rq->ttl_ms;
+	c->try_only = wait_ms == 0;
+	if (c->try_only)
+		wait_ms = core->config.reply_timeout_ms;
+	if (wait_ms != CORE_WAIT_FOREVER)
+		core_arm(core, &c->deadline, core->now_ms + wait_ms);
+	core->sessions->nmaking += c->verb == VERB_LATCH;
+	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
+	s->nclaims++;
+	core->syncs->nclaims++;
+	TAILQ_INSERT_TAIL(&c->sync->queue, c, in_sync);
+	c->sync->nclaims++;
+	sync_touch(core, c->sync);
+	return c;
+}
+
+void
+claim_free(struct core *core, struct claim *c)
+{
+	if (c->state == CLAIM_GRANTED) {
+		TAILQ_REMOVE(&core->syncs->granted, c, in_sync);
+		c->sync->ngranted--;
+		if (c->permits != NULL)
+			c->sync->class->untold(c);
+		else
+			sync_touch(core, c->sync);
+	} else {
+		TAILQ_REMOVE(&c->sync->queue, c, in_sync);
+		c->sync->nclaims--;
+		sync_touch(core, c->sync);
+	}
+	core->syncs->above->claim_leaves(core, c);
+	core->sessions->nmaking -= c->verb == VERB_LATCH;
+	TAILQ_REMOVE(&c->session->claims, c, in_session);
+	c->session->nclaims--;
+	core->syncs->nclaims--;
+	core_disarm(core, &c->deadline);
+	free(c);
+}
+
+void
+claim_answer(struct core *core, struct claim *c, enum status status)
+{
+	if (status == STATUS_TIMEOUT)
+		core->stats.timeouts++;
+	emit_reply(core, c->session->id, c->ref, status);
+	claim_free(core, c);
+}
+
+void
+claim_error(
+    struct core *core, struct claim *c, enum err_code code, const char *why)
+{
+	emit_error(core, c->session->id, c->ref, code, "%s", why);
+	if (c->by != 0)
+		emit_error(core, c->session->id, c->by, ERR_NOT_FOUND,
+		    "that request has failed before");
+	claim_free(core, c);
+}
+
+bool
+claim_impatient(const struct claim *c)
+{
+	return c->try_only || c->session->draining;
+}
+
+void
+claim_timer(struct core *core, struct timer *t)
+{
+	struct claim *c = container_of(t, struct claim, deadline);
+
+	c->sync->class->expired(core, c);
+}
+
+void
+claim_give_up(struct core *core, struct claim *c, enum status status)
+{
+	const struct sync *y = c->sync;
+	char why[WHY_SIZE];
+
+	if (!guard_ready(core, y->shard)) {
+		guard_why(core, y->shard, why, sizeof(why));
+		claim_error(core, c, ERR_UNAVAILABLE, why);
+	} else if (y->why != NULL) {
+		claim_error(core, c, ERR_UNAVAILABLE, y->why);
+	} else if (status == STATUS_ERR) {
+		claim_error(core, c, ERR_UNAVAILABLE,
+		    "Redis did not answer in time; try again");
+	} else {
+		claim_answer(core, c, status);
+	}
+}
+
+bool
+claim_settle_unasked(struct core *core, struct claim *c)
+{
+	struct sync *y = c->sync;
+	int64_t wait_ms;
+	char why[WHY_SIZE];
+
+	if (y->op != 0 || (y->why == NULL && guard_ready(core, y->shard)))
+		return false;
+	if (c->session->draining && !c->try_only) {
+		claim_answer(core, c, STATUS_CANCELLED);
+		return true;
+	}
+	wait_ms = guard_why(core, y->shard, why, sizeof(why));
+	/* Whoever does not wait has a deadline. */
+	if (y->why == NULL &&
+	    core->now_ms + wait_ms < core_armed_ms(core, &c->deadline))
+		return false;
+	claim_give_up(core, c, STATUS_ERR);
+	return true;
+}
+
+/* Sessions. */
+
+void
+claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
+{
+	const struct sync_class *class = c->sync->class;
+	uint64_t session = c->session->id;
+
+	assert(c->state != CLAIM_GRANTED && c->state != CLAIM_LEAVING);
+	c->ending = status;
+	c->by = by;
+	if (class->leave != NULL && class->leave(core, c)) {
+		c->state = CLAIM_LEAVING;
+		core_arm(core, &c->deadline,
+		    core->now_ms + core->config.reply_timeout_ms);
+		sync_touch(core, c->sync);
+		return;
+	}
+	if (status == STATUS_TIMEOUT)
+		claim_give_up(core, c, status);
+	else
+		claim_answer(core, c, status);
+	if (by != 0)
+		emit_reply(core, session, by, STATUS_OK);
+}
+
+bool
+sync_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
+{
+	struct claim *c;
+
+	TAILQ_FOREACH (c, &s->claims, in_session)
+		if (c->ref == ref && c->state != CLAIM_GRANTED &&
+		    c->state != CLAIM_LEAVING)
+			break;
+	if (c == NULL)
+		return false;
+	claim_end(core, c, STATUS_CANCELLED, by);
+	return true;
+}
+
+void
+sync_drain(struct core *core, struct session *s)
+{
+	struct claim *c;
+
+	TAILQ_FOREACH (c, &s->claims, in_session)
+		sync_touch(core, c->sync);
+}
+
+static void
+drop(struct core *core, struct claim *c)
+{
+	const struct sync_class *class = c->sync->class;
+
+	if (c->permits != NULL)
+		class->take_back(core, c);
+	if (class->dropped != NULL && c->state != CLAIM_GRANTED)
+		class->dropped(core, c);
+}
+
+void
+sync_leave(struct core *core, struct session *s)
+{
+	struct claim *c;
+
+	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
+		core_visit(core, 1);
+		c = TAILQ_FIRST(&s->claims);
+		drop(core, c);
+		claim_free(core, c);
+	}
+}
+
+static void
+refuse(struct core *core, struct claim *c)
+{
+	drop(core, c);
+	claim_error(
+	    core, c, ERR_SHUTDOWN, "the broker is stopping; try another one");
+}
+
+/* The broker stops: nothing waits any more. */
+bool
+sync_shutdown(struct core *core, struct session *s)
+{
+	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
+		core_visit(core, 1);
+		refuse(core, TAILQ_FIRST(&s->claims));
+	}
+	return TAILQ_EMPTY(&s->claims);
+}
+
+void
+sync_tell_granted(struct core *core)
+{
+	struct claim *c;
+
+	while (work_left(core) && !core->told_loss &&
+	       !TAILQ_EMPTY(&core->syncs->granted)) {
+		c = TAILQ_FIRST(&core->syncs->granted);
+		core_visit(core, 1);
+		if (core->stopping) {
+			refuse(core, c);
+			continue;
+		}
+		if (sync_overdue(core, c->sync))
+			look_at_time(core, c->sync);
+		if (c->withdrawn) {
+			claim_error(core, c, ERR_UNAVAILABLE,
+			    "the lease ran out before the grant could be"
+			    " told; you do not hold it, ask again");
+			continue;
+		}
+		emit_reply(core, c->session->id, c->ref, STATUS_OK);
+		emit_num(core, FIELD_PERMITS, c->held);
+		emit_num(core, FIELD_FREE, c->free);
+		claim_free(core, c);
+	}
+}
+
+/* Messages: hints, each of which may be lost, late, doubled or wrong. */
+
+/* Behind `word ` there is `0 NAME`. */
+static void
+take_message(struct core *core, enum sync_kind kind, const char *word,
+    const char *rest, size_t len)
+{
+	struct sync *y;
+
+	if (len < 3 || memcmp(rest, "0 ", 2) != 0)
+		return;
+	y = sync_find(core, kind, rest + 2, len - 2);
+	if (y == NULL)
+		return;
+	y->class->message(core, y, word);
+	sync_touch(core, y);
+}
+
+/* `WORD 0 NAME`; false: it is none of ours. */
+bool
+sync_message(struct core *core, const char *text, size_t len)
+{
+	const char *const *word;
+	unsigned kind;
+	size_t n;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		for (word = core->syncs->classes[kind]->words; *word; word++) {
+			n = strlen(*word);
+			if (len <= n || memcmp(text, *word, n) != 0)
+				continue;
+			take_message(core, kind, *word, text + n, len - n);
+			return true;
+		}
+	return false;
+}
+
+void
+sync_look_all(struct core *core)
+{
+	struct sync *y;
+	unsigned kind;
+
+	for (kind = 0; kind < SYNC_MAX; kind++)
+		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all) {
+			y->class->message(core, y, NULL);
+			sync_touch(core, y);
+		}
+}
