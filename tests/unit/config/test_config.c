@@ -339,6 +339,21 @@ START_TEST(password_is_never_shown)
 }
 END_TEST
 
+/* Not even one that can't be used. */
+START_TEST(password_is_never_in_a_fault)
+{
+	char yaml[5200] = STANDALONE "  password: s3cret";
+	char *text;
+
+	memset(yaml + strlen(yaml), 'x', 5000);
+	text = faults_of(yaml, strlen(yaml));
+	ck_assert_str_eq(text,
+	    "t:4:13: redis.password: the value is too long, expected text of 0 "
+	    "to 4096 bytes\n");
+	free(text);
+}
+END_TEST
+
 START_TEST(files)
 {
 	struct config_faults faults;
@@ -640,6 +655,7 @@ config_cases(void)
 	tcase_add_loop_test(t, runtime_directory, 0, COUNT(runtime_cases));
 	tcase_add_loop_test(t, password_file, 0, COUNT(password_cases));
 	tcase_add_test(t, password_is_never_shown);
+	tcase_add_test(t, password_is_never_in_a_fault);
 	tcase_add_test(t, files);
 	tcase_add_loop_test(t, bomb, 0, COUNT(bombs));
 	tcase_add_test(t, faults_are_bounded);
