@@ -14,12 +14,14 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_base
 TESTS += tests/unit/test_base
 tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
+	tests/unit/base/test_address.c \
 	tests/unit/base/test_base.c \
 	tests/unit/base/test_base.h \
 	tests/unit/base/test_buf.c \
 	tests/unit/base/test_crc16.c \
 	tests/unit/base/test_hash.c \
 	tests/unit/base/test_heap.c \
+	tests/unit/base/test_json.c \
 	tests/unit/base/test_log.c \
 	tests/unit/base/test_parse.c \
 	tests/unit/base/test_syslog_out.c \

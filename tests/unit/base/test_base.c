@@ -10,10 +10,12 @@ int
 main(void)
 {
 	static const suite_case cases[] = {
+		address_cases,
 		buf_cases,
 		crc16_cases,
 		hash_cases,
 		heap_cases,
+		json_cases,
 		log_cases,
 		parse_cases,
 		syslog_out_cases,

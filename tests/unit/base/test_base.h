@@ -6,10 +6,12 @@
 
 #include <check.h>
 
+TCase *address_cases(void);
 TCase *buf_cases(void);
 TCase *crc16_cases(void);
 TCase *hash_cases(void);
 TCase *heap_cases(void);
+TCase *json_cases(void);
 TCase *log_cases(void);
 TCase *parse_cases(void);
 TCase *syslog_out_cases(void);
