@@ -18,30 +18,6 @@
 
 #define EXPECTED_USER "a mapping with name, and lock, watch, deny or admin"
 
-static bool
-fault_value(const struct config_node *node, struct config_faults *faults,
-    const char *why, const char *expected)
-{
-	char quoted[CONFIG_QUOTE_SIZE];
-
-	config_node_fault(node, faults, "%s %s, expected %s",
-	    config_quote(quoted, node->text), why, expected);
-	return false;
-}
-
-static bool
-check_kind(const struct config_node *node, enum config_node_kind kind,
-    struct config_faults *faults, const char *expected)
-{
-	if (node->refused)
-		return false;
-	if (node->kind == kind)
-		return true;
-	config_node_fault(node, faults, "is %s, expected %s",
-	    config_node_kind_name(node), expected);
-	return false;
-}
-
 /* Values: each parser sets what is at `slot`, and adds its own faults. */
 
 typedef bool value_parser(
@@ -51,7 +27,7 @@ static bool
 parse_text(
     const struct config_node *node, void *slot, struct config_faults *faults)
 {
-	if (!check_kind(node, CONFIG_NODE_SCALAR, faults, "a single value"))
+	if (!config_node_is(node, CONFIG_NODE_SCALAR, faults, "a single value"))
 		return false;
 	free(*(char **)slot);
 	*(char **)slot = xstrdup(node->text);
@@ -68,7 +44,7 @@ parse_name(
 		return false;
 	why = user_name_why(node->text);
 	return why == NULL ||
-	       fault_value(node, faults, why, "the name of a user");
+	       config_node_fault_value(node, faults, why, "the name of a user");
 }
 
 /* The value itself is never shown. */
@@ -90,11 +66,11 @@ static bool
 parse_bool(
     const struct config_node *node, void *slot, struct config_faults *faults)
 {
-	if (!check_kind(node, CONFIG_NODE_SCALAR, faults, "true or false"))
+	if (!config_node_is(node, CONFIG_NODE_SCALAR, faults, "true or false"))
 		return false;
 	*(bool *)slot = strcmp(node->text, "true") == 0;
 	return *(bool *)slot || strcmp(node->text, "false") == 0 ||
-	       fault_value(
+	       config_node_fault_value(
 		   node, faults, "is neither true nor false", "true or false");
 }
 
@@ -108,16 +84,17 @@ parse_words(const struct config_node *node, struct auth_words *words,
 	const char *why;
 	bool ok = true;
 
-	if (!check_kind(node, CONFIG_NODE_LIST, faults, "a list"))
+	if (!config_node_is(node, CONFIG_NODE_LIST, faults, "a list"))
 		return false;
 	words->v = xcalloc(node->count + 1, sizeof(*words->v));
 	for (n = node->first; n != NULL; n = n->next) {
-		if (!check_kind(n, CONFIG_NODE_SCALAR, faults, expected)) {
+		if (!config_node_is(n, CONFIG_NODE_SCALAR, faults, expected)) {
 			ok = false;
 			continue;
 		}
 		why = check(n->text);
-		ok = (why == NULL || fault_value(n, faults, why, expected)) &&
+		ok = (why == NULL ||
+			 config_node_fault_value(n, faults, why, expected)) &&
 		     ok;
 		words->v[words->n++] = xstrdup(n->text);
 	}
@@ -278,7 +255,7 @@ add_user(struct auth_users *users, const struct config_node *item,
 {
 	struct auth_user user = { .hash = xstrdup("") };
 	bool ok =
-	    check_kind(item, CONFIG_NODE_MAPPING, faults, EXPECTED_USER) &&
+	    config_node_is(item, CONFIG_NODE_MAPPING, faults, EXPECTED_USER) &&
 	    parse_user_keys(&user, user_keys, USER_KEYS, item, faults);
 
 	if (ok && user.name == NULL)
@@ -307,7 +284,7 @@ parse_users(
 
 	if (config_node_is_empty(node))
 		return true;
-	if (!check_kind(node, CONFIG_NODE_LIST, faults, "a list of users"))
+	if (!config_node_is(node, CONFIG_NODE_LIST, faults, "a list of users"))
 		return false;
 	users->v = xcalloc(node->count + 1, sizeof(*users->v));
 	for (item = node->first; item != NULL; item = item->next)
@@ -326,7 +303,7 @@ parse_anonymous(
 	anonymous->given = true;
 	if (config_node_is_empty(node))
 		return true;
-	if (!check_kind(node, CONFIG_NODE_MAPPING, faults,
+	if (!config_node_is(node, CONFIG_NODE_MAPPING, faults,
 		"a mapping with lock, watch or deny"))
 		return false;
 	ok = parse_user_keys(&user, user_keys + USER_KEYS - ANONYMOUS_KEYS,

@@ -25,31 +25,6 @@
 #define GROUP_MAX 256 /* bytes */
 #define PATH_BYTES_MAX 4096
 
-static bool
-fault_value(const struct config_node *node, struct config_faults *faults,
-    const char *why, const char *expected)
-{
-	char quoted[CONFIG_QUOTE_SIZE];
-
-	config_node_fault(node, faults, "%s %s, expected %s",
-	    config_quote(quoted, node->text), why, expected);
-	return false;
-}
-
-/* An item or a value must be of a kind. */
-static bool
-check_kind(const struct config_node *node, enum config_node_kind kind,
-    struct config_faults *faults, const char *expected)
-{
-	if (node->refused)
-		return false;
-	if (node->kind == kind)
-		return true;
-	config_node_fault(node, faults, "is %s, expected %s",
-	    config_node_kind_name(node), expected);
-	return false;
-}
-
 /* Listen: a parser for each key of an item, as config_type's parse. */
 
 static const char *
@@ -315,11 +290,11 @@ entry_take(struct entry *entry, struct config_endpoint *endpoint,
 		return false;
 	}
 	entry->at[key] = node;
-	if (!check_kind(node, CONFIG_NODE_SCALAR, faults, "a single value"))
+	if (!config_node_is(node, CONFIG_NODE_SCALAR, faults, "a single value"))
 		return false;
 	why = entry_keys[key].parse(endpoint, node->text);
-	return why == NULL ||
-	       fault_value(node, faults, why, entry_keys[key].expected);
+	return why == NULL || config_node_fault_value(
+				  node, faults, why, entry_keys[key].expected);
 }
 
 /* The key that says what the item is about; ENTRY_KEYS: none does. */
@@ -440,7 +415,7 @@ listen_add(struct config_listen *listen, const struct config_node *item,
 	struct config_endpoint endpoint = { .mode = MODE_DEFAULT,
 		.group = xstrdup("") };
 	bool ok =
-	    check_kind(item, CONFIG_NODE_MAPPING, faults, EXPECTED_ENTRY) &&
+	    config_node_is(item, CONFIG_NODE_MAPPING, faults, EXPECTED_ENTRY) &&
 	    endpoint_read(&endpoint, item, faults);
 	bool any =
 	    endpoint.address.path != NULL || endpoint.address.host != NULL;
@@ -584,7 +559,7 @@ nodes_add(struct config_nodes *nodes, const struct config_node *item,
 	const char *why;
 	size_t i;
 
-	if (!check_kind(item, CONFIG_NODE_SCALAR, faults, EXPECTED_NODE))
+	if (!config_node_is(item, CONFIG_NODE_SCALAR, faults, EXPECTED_NODE))
 		return false;
 	if (strncmp(item->text, "unix:", 5) == 0)
 		why = address_parse_unix(&address, item->text + 5);
@@ -592,12 +567,13 @@ nodes_add(struct config_nodes *nodes, const struct config_node *item,
 		why =
 		    address_parse_tcp(&address, item->text, ADDRESS_PORT_GIVEN);
 	if (why != NULL)
-		return fault_value(item, faults, why, EXPECTED_NODE);
+		return config_node_fault_value(
+		    item, faults, why, EXPECTED_NODE);
 	for (i = 0; i < nodes->n; i++) {
 		if (!address_same(&nodes->v[i], &address))
 			continue;
 		address_fini(&address);
-		return fault_value(
+		return config_node_fault_value(
 		    item, faults, "is given twice", "each node once");
 	}
 	nodes->v[nodes->n++] = address;

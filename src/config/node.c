@@ -135,6 +135,29 @@ config_node_fault_key(const struct config_node *node,
 	va_end(args);
 }
 
+bool
+config_node_fault_value(const struct config_node *node,
+    struct config_faults *faults, const char *why, const char *expected)
+{
+	char quoted[CONFIG_QUOTE_SIZE];
+
+	config_node_fault(node, faults, "%s %s, expected %s",
+	    config_quote(quoted, node->text), why, expected);
+	return false;
+}
+
+bool
+config_node_is(const struct config_node *node, enum config_node_kind kind,
+    struct config_faults *faults, const char *expected)
+{
+	if (node->refused)
+		return false;
+	if (node->kind != kind)
+		config_node_fault(node, faults, "is %s, expected %s",
+		    config_node_kind_name(node), expected);
+	return node->kind == kind;
+}
+
 void
 config_node_free(struct config_node *root)
 {

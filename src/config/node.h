@@ -76,6 +76,15 @@ void config_node_fault_key(const struct config_node *node,
     struct config_faults *faults, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds "'TEXT' WHY, expected EXPECTED" at a scalar.  Returns false. */
+bool config_node_fault_value(const struct config_node *node,
+    struct config_faults *faults, const char *why, const char *expected);
+
+/* Is it of a kind?  Adds a fault if not, and if there is none yet. */
+bool config_node_is(const struct config_node *node, enum config_node_kind kind,
+    struct config_faults *faults, const char *expected)
+    __attribute__((warn_unused_result));
+
 /* "a list", "a mapping", "a value": for messages. */
 const char *config_node_kind_name(const struct config_node *node);
 
