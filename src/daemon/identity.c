@@ -124,13 +124,30 @@ user_of_peer(const struct identity *id, const struct conn *c)
 	return users_by_peer(id->users, &peer);
 }
 
+/* By the first of its names that is anybody's. */
+static const struct user *
+user_of_certificate(const struct identity *id, const struct conn *c)
+{
+	const struct user *user = NULL;
+	const char *const *names;
+	unsigned i, n;
+
+	names = conn_names(c, &n);
+	for (i = 0; i < n && user == NULL; i++)
+		user = users_by_certificate(id->users, span(names[i]));
+	return user;
+}
+
 /* Finds out who has connected, as far as that is known without AUTH. */
 static void
 identify(struct identity *id, struct conn *c)
 {
+	const struct user *certified = user_of_certificate(id, c);
 	const struct user *user = user_of_peer(id, c);
 
-	if (user != NULL)
+	if (certified != NULL)
+		become(id, c, certified, VIA_CERTIFICATE);
+	else if (user != NULL)
 		become(id, c, user, VIA_UNIX);
 	else
 		become(id, c, users_anonymous(id->users), VIA_ANONYMOUS);

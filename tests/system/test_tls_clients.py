@@ -219,6 +219,23 @@ class Strangers(ClientsTest):
         type(self.ca)(self.directory, "stranger").issue("foreign")
         self.refused(broker, "nobody in client_ca vouches", certificate="foreign")
 
+    def test_users_by_their_certificates(self):
+        self.ca.issue("other", names=["DNS:other.example.org", "URI:spiffe://x/other"])
+        self.ca.issue("third", subject="/O=lb/CN=third", names=["DNS:third.example.org"])
+        self.tls_broker(options={"client_ca": self.file("ca.crt"), "verify": "optional"}, auth={
+            "users": [{"name": "deploy", "certificate": ["CN=client"], "lock": ["a*"]},
+                      {"name": "other", "certificate": ["URI:spiffe://x/other"],
+                       "lock": ["b*"]}]}, ready=False)
+        client = self.tls("client")
+        self.assertEqual(client.ok("WHOAMI").text, "OK user=deploy via=certificate")
+        client.lock("a1")
+        client.err("LOCK b1", "denied")
+        other = self.tls("other")
+        self.assertEqual(other.ok("WHOAMI")["user"], "other")
+        other.err("LOCK a1", "denied")
+        for nobody in (self.tls(), self.tls("third")):
+            nobody.err("LOCK a1", "auth")
+
     def test_versions(self):
         broker = self.tls_broker(options={"min_version": "1.3"})
         self.tls().ok("PING")
