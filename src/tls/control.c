@@ -12,6 +12,7 @@
 #include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
+#include "front/sockopt.h"
 #include "tls/accept.h"
 #include "tls/control.h"
 #include "tls/dial.h"
@@ -41,8 +42,14 @@ answer(struct engine *e, const char *word, bool ok, const char *why)
 static void
 on_limits(struct engine *e, struct packet *p)
 {
+	bool same = e->unreachable_ms == packet_num(p, 2);
+	struct pipe *each;
+
 	e->clients_max = (unsigned)packet_num(p, 1);
 	e->unreachable_ms = packet_num(p, 2);
+	TAILQ_FOREACH (each, &e->pipes, link)
+		if (each->place && !same)
+			sockopt_client(each->net, e->unreachable_ms);
 }
 
 static void

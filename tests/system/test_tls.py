@@ -9,6 +9,7 @@ import unittest
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.certificates import Authority
+from lib.cluster import Cluster
 from lib.ports import free_port
 from lib.redisd import RedisServer
 from lib.sentinel import NAME, Watched
@@ -147,12 +148,34 @@ class Tls(TlsTest):
         broker.expected_status = broker.process.returncode
         self.assertIn("no-such-file", broker.log())
 
+    def files(self):
+        return {"tls-cert-file": self.file("server.crt"),
+                "tls-key-file": self.file("server.key"),
+                "tls-ca-cert-file": self.file("ca.crt")}
+
+    def test_a_cluster(self):
+        cluster = Cluster(self.directory, tls=self.files())
+        self.addCleanup(cluster.stop)
+        addresses = [f"127.0.0.1:{node.port}" for node in cluster.masters]
+        broker = self.join(addresses[0], mode="cluster", nodes=addresses[:1], replicas=0)
+        broker.wait_granting()
+        client = self.client(broker)
+        for number in range(20):
+            client.lock(f"n{number}", timeout=20)
+
+    def test_a_quorum(self):
+        addresses = [self.tls_server()[1] for _ in range(3)]
+        first = self.join(addresses[0], mode="quorum", nodes=addresses)
+        second = self.join(addresses[0], mode="quorum", nodes=addresses)
+        a, b = self.client(first), self.client(second)
+        fence = a.lock("x", timeout=20)
+        b.send("LOCK x")
+        a.ok("UNLOCK x")
+        self.assertGreater(b.reply(20).fence, fence)
+
     def test_behind_sentinels(self):
         """Servers and Sentinels, all over TLS."""
-        files = {"tls-cert-file": self.file("server.crt"),
-                 "tls-key-file": self.file("server.key"),
-                 "tls-ca-cert-file": self.file("ca.crt"), "tls-replication": "yes"}
-        watched = Watched(self, tls=files)
+        watched = Watched(self, tls={**self.files(), "tls-replication": "yes"})
         broker = self.join(watched.addresses[0], mode="sentinel", nodes=watched.addresses,
                            master=NAME, replicas=1)
         broker.wait_granting()

@@ -1,6 +1,8 @@
 """Clients over TLS: all that is promised of TCP holds, and certificates are looked at."""
 
 import os
+import re
+import shutil
 import signal
 import socket
 import ssl
@@ -138,6 +140,30 @@ class Clients(ClientsTest):
         third.expect_eof()
         silent.expect_eof()
         eventually(lambda: broker.log_lines("clients-exhausted"))
+
+    def test_how_long_a_vanished_host_is_waited_for(self):
+        broker = self.tls_broker(limits={"unreachable": "30s"})
+        client = self.tls()
+        client.ok("PING")
+        program = shutil.which("ss")
+        if not program:
+            self.skipTest("ss is not installed")
+        port = client.sock.getsockname()[1]
+
+        def timer():
+            """Seconds to the kernel's next probe, at the broker's side of the connection."""
+            done = subprocess.run(
+                [program, "-tnoH", f"( sport = :{self.port} and dport = :{port} )"],
+                capture_output=True, text=True, check=True)
+            # 12sec, 9.960ms (which is 9.96 s), 960ms
+            found = re.search(r"keepalive,(?:(\d+)(?:sec|\.))?(?:(\d+)ms)?,", done.stdout)
+            self.assertTrue(found, done.stdout)
+            return int(found[1] or 0) + int(found[2] or 0) / 1000
+
+        eventually(lambda: 5 < timer() <= 10.1)
+        broker.write_config({"limits": {"unreachable": "9s"}})
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: timer() <= 3.1, 4)
 
     def test_a_slow_reader_is_dropped(self):
         broker = self.tls_broker(limits={"output": "64KB"})

@@ -34,14 +34,15 @@ def slot_of(name):
 
 class Cluster:
     """`masters` masters that share the slots evenly, each with `replicas` replicas. With `net`
-    all are in that Network."""
+    all are in that Network; with `tls`, redis.conf's settings for it, all ports speak TLS."""
 
-    def __init__(self, directory, masters=3, replicas=0, net=None, **options):
+    def __init__(self, directory, masters=3, replicas=0, net=None, tls=None, **options):
         self.options = {"cluster-enabled": "yes", "cluster-node-timeout": "2000",
                         "cluster-replica-validity-factor": "0", "repl-backlog-ttl": "0",
                         "repl-diskless-sync-delay": "0", **options}
         self.directory = directory
         self.net = net
+        self.tls = tls
         self.nodes = [self._node(number) for number in range(masters * (1 + replicas))]
         self.masters = self.nodes[:masters]
         self.replicas = self.nodes[masters:]
@@ -57,6 +58,9 @@ class Cluster:
                            options=self.options)
         node.port = free_port()
         node.bus_port = node.port + BUS
+        if self.tls:
+            node.options = {**node.options, **self.tls, "tls-cluster": "yes",
+                            "tls-port": node.port, "port": 0}
         if self.net:
             node.far_port = self.net.listen(node, node.port)
             node.bus_port = self.net.listen(node, node.port + BUS)
