@@ -70,23 +70,23 @@ bool core_holds(const struct core *core, uint64_t session, const char *name,
 /* Does it hold nothing, and wait for nothing? */
 bool core_is_idle(const struct core *core, uint64_t session);
 
-/* STAT(identifier, "name on the wire", "help"): counters of the core */
+/* STAT(identifier, "name", COUNTER or GAUGE, "help"): as statistics.def */
 /* clang-format off */
 #define CORE_STATS(STAT) \
-	STAT(grants, "grants_total", "Locks granted, re-entries not counted.") \
-	STAT(handovers, "handovers_total", "Grants to the next waiter here, without Redis.") \
-	STAT(releases, "releases_total", "Locks let go.") \
-	STAT(renewals, "renewals_total", "Leases renewed.") \
-	STAT(lost, "lost_total", "Holds lost other than by their owner's doing.") \
-	STAT(timeouts, "timeouts_total", "Requests whose time was up.") \
-	STAT(reasserted, "reasserted_total", "Leases written again on a server that had lost its history.") \
-	STAT(spells, "unblessed_spells_total", "Times a server's history was found changed.") \
-	STAT(withdrawn, "withdrawn_total", "Grants that ran out before they could be told.") \
-	STAT(step_visits_max, "step_visits_max", "The most things that one step of the core has looked at.")
+	STAT(grants, "grants_total", COUNTER, "Grants of locks, re-entries not counted.") \
+	STAT(handovers, "handovers_total", COUNTER, "Grants of locks that passed from one session of this broker to the next.") \
+	STAT(releases, "releases_total", COUNTER, "Releases of locks.") \
+	STAT(renewals, "renewals_total", COUNTER, "Renewals of leases in Redis.") \
+	STAT(lost, "lost_total", COUNTER, "Locks that were lost.") \
+	STAT(timeouts, "timeouts_total", COUNTER, "Requests whose time was up.") \
+	STAT(reasserted, "reasserted_total", COUNTER, "Leases that were written again on a server that had lost its history.") \
+	STAT(spells, "unblessed_spells_total", COUNTER, "How often a server was found to have another history, as after a restart.") \
+	STAT(withdrawn, "withdrawn_total", COUNTER, "Grants that ran out before they could be told, and were taken back.") \
+	STAT(step_visits_max, "step_visits_max", GAUGE, "The most things that the broker has looked at in one step.")
 /* clang-format on */
 
 struct core_stats {
-#define STAT(id, name, help) uint64_t id;
+#define STAT(id, name, type, help) uint64_t id;
 	CORE_STATS(STAT)
 #undef STAT
 };

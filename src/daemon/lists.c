@@ -5,15 +5,14 @@
  */
 #include "config.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
+#include "daemon/statistics.h"
 
 #define LIMIT 100   /* of rows, where the request gives none */
 #define TURN_US 500 /* on lists in a turn */
@@ -238,82 +237,27 @@ handle_help(struct broker *b, struct conn *c, const struct request *r)
 	send_rows(b, c, r, VERB_MAX);
 }
 
-/* All that the statistics are taken from. */
-struct sources {
-	const struct broker *broker;
-	const struct core_stats *core;
-	struct core_gauges gauges;
-	struct redis_stats redis;
-	const struct identity_stats *identity;
-	struct relay_stats tls;
-	uint64_t clients, uptime_s;
+/* What add_statistic() writes to. */
+struct numbers {
+	const struct wire_protocol *protocol;
+	struct buf *rows;
+	size_t n;
 };
 
-/* STATISTIC("name", expression over `s`) */
-/* clang-format off */
-#define STATISTICS(STATISTIC) \
-	STATISTIC("clients", s->clients) \
-	STATISTIC("clients_total", s->broker->clients_total) \
-	STATISTIC("clients_too_slow_total", front_too_slow_total(s->broker->front)) \
-	STATISTIC("output_unread_bytes", front_unread(s->broker->front)) \
-	STATISTIC("sessions", s->gauges.sessions) \
-	STATISTIC("names", s->gauges.names) \
-	STATISTIC("names_unowned", s->gauges.unowned) \
-	STATISTIC("names_bound", s->gauges.bound) \
-	STATISTIC("locks_held", s->gauges.locks_held) \
-	STATISTIC("waiters", s->gauges.waiters) \
-	STATISTIC("permits_held", s->gauges.permits_held) \
-	STATISTIC("semaphores", s->gauges.semaphores) \
-	STATISTIC("latches", s->gauges.latches) \
-	STATISTIC("latches_made", s->gauges.latches_made) \
-	STATISTIC("barriers", s->gauges.barriers) \
-	STATISTIC("redis_up", s->redis.nodes > 0 && s->redis.up == s->redis.nodes) \
-	STATISTIC("redis_nodes", s->redis.nodes) \
-	STATISTIC("redis_nodes_up", s->redis.up) \
-	STATISTIC("redis_nodes_subscribed", s->redis.listening) \
-	STATISTIC("redis_reconnects_total", s->redis.reconnects) \
-	STATISTIC("redis_failovers_total", s->redis.failovers) \
-	STATISTIC("redis_calls_total", s->redis.calls) \
-	STATISTIC("redis_operations_total", s->redis.ops) \
-	STATISTIC("redis_unknown_total", s->redis.unknown) \
-	STATISTIC("redis_script_loads_total", s->redis.reloads) \
-	STATISTIC("tls_handshakes_total", s->tls.handshakes_total) \
-	STATISTIC("tls_failed_total", s->tls.failed_total) \
-	STATISTIC("tls_restarts_total", s->tls.restarts_total) \
-	STATISTIC("tls_certificate_not_after_seconds", (uint64_t)s->tls.until) \
-	STATISTIC("grants_ready", s->gauges.ready) \
-	STATISTIC("grants_ready_in_ms", (uint64_t)s->gauges.grace_ms) \
-	STATISTIC("auth_ok_total", s->identity->auth_ok) \
-	STATISTIC("auth_failed_total", s->identity->auth_failed) \
-	STATISTIC("denied_total", s->identity->denied) \
-	STATISTIC("log_dropped_bytes_total", log_dropped()) \
-	STATISTIC("uptime_seconds", s->uptime_s)
-/* clang-format on */
+static void
+add_statistic(void *arg, const struct statistic *s, uint64_t value)
+{
+	struct numbers *numbers = arg;
+
+	numbers->protocol->row_number(numbers->rows, s->name, value);
+	numbers->n++;
+}
 
 void
 handle_stats(struct broker *b, struct conn *c, const struct request *r)
 {
-	const struct wire_protocol *protocol = conn_protocol(c);
-	struct sources sources, *s = &sources;
-	int64_t at_ms = now_ms();
-	size_t n = 0;
+	struct numbers numbers = { conn_protocol(c), &b->rows, 0 };
 
-	s->broker = b;
-	s->core = core_stats(b->core);
-	core_gauges(b->core, at_ms, &s->gauges);
-	redis_stats(b->redis, &s->redis);
-	s->identity = identity_stats(b->identity);
-	memset(&s->tls, 0, sizeof(s->tls));
-	if (b->relay != NULL)
-		relay_stats(b->relay, &s->tls);
-	s->clients = front_count(b->front);
-	s->uptime_s = (uint64_t)(at_ms - b->start_ms) / 1000;
-#define STATISTIC(name, value) protocol->row_number(&b->rows, name, value), n++;
-	STATISTICS(STATISTIC)
-#undef STATISTIC
-#define STAT(id, name, help) \
-	protocol->row_number(&b->rows, name, s->core->id), n++;
-	CORE_STATS(STAT)
-#undef STAT
-	send_rows(b, c, r, n);
+	statistics_each(b, add_statistic, &numbers);
+	send_rows(b, c, r, numbers.n);
 }

@@ -22,6 +22,9 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/promise.h \
 	src/daemon/settings.c \
 	src/daemon/settings.h \
+	src/daemon/statistics.c \
+	src/daemon/statistics.def \
+	src/daemon/statistics.h \
 	src/daemon/tls.c \
 	src/daemon/tls.h
 

@@ -163,16 +163,28 @@ class Protocol(unittest.TestCase):
     def test_every_field_of_a_reply(self):
         self.check_words("src/base/field.h", "FIELD", 1, False)
 
-    def test_every_statistic(self):
-        there = []
-        for path in sorted((TOP / "src").rglob("*.[ch]")):
-            text = path.read_text(encoding="utf-8")
-            there += re.findall(r'\bSTATISTIC\("(\w+)"', text)
-            there += re.findall(r'\bSTAT\(\w+, "(\w+)"', text)
-        self.assertGreater(len(there), 13)
-        for name in there:
+    def statistics(self):
+        """(name, type, help) of each."""
+        out = [(string(row[0]), row[1], string(row[2])) for row in
+               rows(source("src/daemon/statistics.def"), "STATISTIC")]
+        return out + [(name, kind, text) for name, kind, text in re.findall(
+            r'\bSTAT\(\w+, "(\w+)", (\w+), "(.*)"\)',
+            source("src/core/dump.h"))]
+
+    def test_every_statistic_with_its_help(self):
+        there = self.statistics()
+        items = dict(self.page.items())
+        self.assertGreater(len(there), 30)
+        for name, _, text in there:
             with self.subTest(statistic=name):
-                self.assertIn(name, self.heads)
+                head = name + " " + text
+                self.assertEqual(items.get(name, "")[:len(head)], head)
+                self.assertTrue(text.endswith("."))
+
+    def test_counters_are_totals(self):
+        for name, kind, _ in self.statistics():
+            with self.subTest(statistic=name):
+                self.assertEqual(kind == "COUNTER", name.endswith("_total"))
 
 
 class Settings(unittest.TestCase):

@@ -1,0 +1,25 @@
+/*
+ * Counters and gauges of the broker: STATS and metrics are made of them.
+ */
+#ifndef LOCKBROKER_DAEMON_STATISTICS_H
+#define LOCKBROKER_DAEMON_STATISTICS_H
+
+#include <stdint.h>
+
+struct broker;
+
+enum statistic_type { STATISTIC_COUNTER, STATISTIC_GAUGE };
+
+/* A row of statistics.def or of CORE_STATS. */
+struct statistic {
+	const char *name;
+	enum statistic_type type;
+	const char *help; /* a sentence; the manual has the same */
+};
+
+/* Calls fn for each of them, in the order of the table. */
+void statistics_each(struct broker *b,
+    void (*fn)(void *arg, const struct statistic *s, uint64_t value),
+    void *arg);
+
+#endif
