@@ -16,30 +16,12 @@
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
  *	       key_prefix_length quorum (q and `ID SET`, or nothing), where
  *	       the nonce is followed by the history that has noted the broker,
- *	       then for each operation its word and
- *	       acquire    seq ttl reserve flags mode (q: queue up, t: only try)
- *	       renew      seq ttl fence reserve mode (x: exclusive, s: shared)
- *	       keep       ttl, and the seqs of renewals in a row, of which
- *	                  each has the first two keys only
- *	       grab       ttl reserve flags, and the seqs of acquires in a row
- *	       drop       the seqs of ends in a row
- *	       confirm    seq ttl reserve
- *	       convert    seq ttl reserve mode
- *	       raise      seq ttl fence
- *	       end        seq linger again (the seq to queue up with; or 0)
- *	       take       seq have need want limit flags
- *	       hold       seq have limit flags (q: still waits) by
- *	       latch      seq count ttl
- *	       countdown  seq by
- *	       arrive     seq generation parties_here parties
- *	       party      generation
- *	       leave      how (l: leaves, n: has noted what became of it)
- *	       bless      pend
- *	       enlist     `ID SET FROM HOW` (lua/guard.lua), by itself
- *	       force      until (ms of the server's clock) who
- *	       heartbeat  where people reach the broker (or nothing)
- *	       look       at what (l: lock, s: semaphore, t: latch, b: barrier)
- *	       status, await, idle: nothing
+ *	       then for each operation its word and the arguments of its row
+ *	       in ops.def, or for a row of operations
+ *	       keep       ttl, and the seqs of renewals, of which each has the
+ *	                  first two keys only
+ *	       grab       ttl reserve flags, and the seqs of acquires
+ *	       drop       the seqs of ends
  */
 #ifndef LOCKBROKER_STORE_CALL_H
 #define LOCKBROKER_STORE_CALL_H

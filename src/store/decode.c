@@ -21,12 +21,13 @@
 
 #include "base/parse.h"
 #include "store/call.h"
+#include "store/kinds.h"
 
 static const struct word {
 	const char *text;
 	size_t len;
 } statuses[] = {
-#define OUTCOME(id, word) [OUTCOME_##id] = { word, sizeof(word) - 1 },
+#define OUTCOME(id, word, ...) [OUTCOME_##id] = { word, sizeof(word) - 1 },
 	OUTCOMES(OUTCOME)
 #undef OUTCOME
 }, guards[] = {
@@ -35,41 +36,12 @@ static const struct word {
 #undef GUARD
 };
 
-/* May a script answer an operation of this kind so? One bit a status. */
-#define BIT(id) (1u << OUTCOME_##id)
-#define ANY (BIT(PENDING) | BIT(REFUSED))
-
-/* What the store must not forget once it was told. */
-#define DOUBTFUL                                                            \
-	(BIT(GRANTED) | BIT(RENEWED) | BIT(TAKEN) | BIT(KEPT) | BIT(MADE) | \
-	    BIT(COUNTED) | BIT(WAITING) | BIT(TRIPPED))
-
-static const unsigned answers[] = {
-	[OP_ACQUIRE] =
-	    BIT(GRANTED) | BIT(QUEUED) | BIT(BUSY) | BIT(FOREIGN) | ANY,
-	[OP_RENEW] = BIT(RENEWED) | BIT(AGAIN) | BIT(LOST) | BIT(LATE) | ANY,
-	[OP_CONFIRM] = BIT(GRANTED) | BIT(LOST) | ANY,
-	[OP_RAISE] = BIT(RENEWED) | BIT(LOST) | ANY,
-	[OP_CONVERT] = BIT(GRANTED) | BIT(BUSY) | BIT(LOST) | ANY,
-	[OP_END] = BIT(ENDED) | BIT(GONE) | ANY,
-	[OP_UNDO] = BIT(ENDED) | BIT(GONE) | ANY,
-	[OP_STATUS] = BIT(VALUE) | ANY,
-	[OP_LOOK] = BIT(VALUE) | BIT(GONE) | ANY,
-	[OP_TAKE] = BIT(TAKEN) | BIT(QUEUED) | BIT(BUSY) | BIT(LOST) |
-		    BIT(MISMATCH) | ANY,
-	[OP_HOLD] = BIT(KEPT) | BIT(LOST) | BIT(LATE) | ANY,
-	[OP_LATCH] = BIT(MADE) | BIT(EXISTS) | ANY,
-	[OP_COUNTDOWN] = BIT(COUNTED) | BIT(GONE) | ANY,
-	[OP_AWAIT] = BIT(OPEN) | BIT(SHUT) | BIT(GONE) | ANY,
-	[OP_ARRIVE] =
-	    BIT(WAITING) | BIT(TRIPPED) | BIT(BROKEN) | BIT(MISMATCH) | ANY,
-	[OP_PARTY] = BIT(WAITING) | BIT(TRIPPED) | BIT(BROKEN) | ANY,
-	[OP_LEAVE] = BIT(ENDED) | BIT(GONE) | BIT(TRIPPED) | ANY,
-	[OP_FORCE] = BIT(VALUE) | BIT(ENDED) | BIT(GONE) | BIT(LATE) | ANY,
-	[OP_HEARTBEAT] = BIT(DONE) | ANY,
-	[OP_BLESS] = BIT(DONE) | ANY,
-	[OP_ENLIST] = BIT(DONE) | ANY,
-	[OP_IDLE] = BIT(DONE) | ANY,
+#define LASTING true
+#define PASSING false
+static const bool lasting[OUTCOME_MAX] = {
+#define OUTCOME(id, word, lasts) [OUTCOME_##id] = lasts,
+	OUTCOMES(OUTCOME)
+#undef OUTCOME
 };
 
 static const struct outcome no_outcome = { .text = "" };
@@ -180,7 +152,8 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
 		return false;
 	status = find_word(r->element[0], statuses, OUTCOME_MAX);
-	if (status == OUTCOME_MAX || !(answers[call->kinds[i]] & 1u << status))
+	if (status == OUTCOME_MAX ||
+	    !(op_rows[call->kinds[i]].answers & 1u << status))
 		return false;
 	if (!get_number(r, 1, 0, &fence) ||
 	    !get_number(r, 2, -2, &out->ttl_ms) ||
@@ -400,7 +373,7 @@ call_doubt(struct call *call)
 
 	for (i = 0; i < call->nops; i++) {
 		o = &call->outcomes[i];
-		if (1u << o->status & DOUBTFUL)
+		if (lasting[o->status])
 			o->status = OUTCOME_UNKNOWN;
 	}
 }

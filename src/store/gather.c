@@ -20,6 +20,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "store/gather.h"
+#include "store/kinds.h"
 #include "store/put.h"
 
 #define SPARE_CALLS_MAX 16
@@ -226,7 +227,7 @@ gather_empty(const struct gather *g)
 static uint32_t
 name_lane(const struct gather *g, const struct op *op)
 {
-	if (!put_has_name(op->kind))
+	if (op_rows[op->kind].keys == KEYS_NONE)
 		return 0;
 	return crc16(op->name, op->name_len) % g->nlanes;
 }
@@ -235,7 +236,8 @@ name_lane(const struct gather *g, const struct op *op)
 static struct call *
 open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 {
-	struct call_list *list = &slot->calls[put_script(kind)];
+	enum script_id script = (enum script_id)op_rows[kind].script;
+	struct call_list *list = &slot->calls[script];
 	struct call *call = TAILQ_LAST(list, call_list);
 	bool mixed = kind != OP_RENEW;
 
@@ -252,7 +254,7 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	} else {
 		call = call_new();
 	}
-	call->script = put_script(kind);
+	call->script = script;
 	call->shard = slot->shard;
 	call->lane = (uint32_t)(slot - g->slots) % g->nlanes;
 	call->cfg = g->cfg;
@@ -261,30 +263,6 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	call->nargs = CALL_COMMON;
 	TAILQ_INSERT_TAIL(list, call, entry);
 	return call;
-}
-
-/*
- * Does no harm come of it when it is sent later?  What keeps a name, permits or
- * places can't wait, and neither can what would be in its way: there is one
- * operation under way for each name.
- */
-static bool
-op_can_wait(const struct op *op)
-{
-	static const bool can_wait[OP_MAX] = {
-		[OP_ACQUIRE] = true,
-		[OP_END] = true,
-		[OP_UNDO] = true,
-		[OP_STATUS] = true,
-		[OP_LOOK] = true,
-		[OP_TAKE] = true,
-		[OP_LATCH] = true,
-		[OP_COUNTDOWN] = true,
-		[OP_AWAIT] = true,
-		[OP_FORCE] = true,
-	};
-
-	return can_wait[op->kind] && op->have == 0;
 }
 
 /* From now on every call to that server says so. */
@@ -317,7 +295,9 @@ gather_add(struct gather *g, const struct op *op)
 	call = open_call(g, slot, op->kind);
 	call_put(call, &g->shards[op->shard], op, !g->quorum);
 	call->mixed = call->mixed || op->kind != OP_RENEW;
-	call->can_wait = call->can_wait && op_can_wait(op);
+	/* Permits that are in use are kept by it, too. */
+	call->can_wait =
+	    call->can_wait && op_rows[op->kind].can_wait && op->have == 0;
 	call->prompt = call->prompt || (op->flags & OP_PROMPT) != 0;
 	if (op->kind == OP_ENLIST)
 		voter_set(&g->shards[op->shard], op);

@@ -6,7 +6,10 @@ src_store_libstore_a_SOURCES = \
 	src/store/decode.c \
 	src/store/gather.c \
 	src/store/gather.h \
+	src/store/kinds.c \
+	src/store/kinds.h \
 	src/store/op.h \
+	src/store/ops.def \
 	src/store/put.c \
 	src/store/put.h \
 	src/store/refusal.c \

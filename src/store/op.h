@@ -16,42 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * OP(identifier, "word in the script", script that runs it, keys it has)
- * KEEP is the script that keeps, ends and looks; it runs when memory is full.
- * The keys of a class are listed in store/gather.c.
- */
-/* clang-format off */
-#define OPS(OP) \
-	OP(ACQUIRE, "acquire", ACQUIRE, LEASE) \
-	OP(RENEW, "renew", KEEP, LEASE) \
-	OP(CONFIRM, "confirm", KEEP, LEASE) \
-	OP(RAISE, "raise", KEEP, LEASE)                 \
-	OP(CONVERT, "convert", KEEP, LEASE) \
-	OP(END, "end", KEEP, LEASE) \
-	OP(UNDO, "undo", KEEP, LEASE) \
-	OP(STATUS, "status", KEEP, LEASE) \
-	OP(LOOK, "look", KEEP, LOOK) \
-	OP(TAKE, "take", ACQUIRE, SEMAPHORE) \
-	OP(HOLD, "hold", KEEP, SEMAPHORE) \
-	OP(LATCH, "latch", ACQUIRE, LATCH) \
-	OP(COUNTDOWN, "countdown", KEEP, LATCH) \
-	OP(AWAIT, "await", ACQUIRE, LATCH) \
-	OP(ARRIVE, "arrive", ACQUIRE, BARRIER) \
-	OP(PARTY, "party", KEEP, BARRIER) \
-	OP(LEAVE, "leave", KEEP, BARRIER) \
-	OP(FORCE, "force", KEEP, LEASE) \
-	OP(HEARTBEAT, "heartbeat", KEEP, NONE) \
-	OP(BLESS, "bless", KEEP, NONE) \
-	OP(ENLIST, "enlist", KEEP, NONE) \
-	OP(IDLE, "idle", KEEP, NONE)
-/* clang-format on */
-
 enum op_kind {
-#define OP(id, word, script, keys) OP_##id,
-	OPS(OP)
+#define OP(id, ...) OP_##id,
+#include "store/ops.def"
 #undef OP
-	    OP_MAX
+	OP_MAX
 };
 
 /* What a LOOK looks at.  The last three are bits 1 << LOOK_x, too. */
@@ -108,44 +77,47 @@ struct op {
 };
 
 /*
- * OUTCOME(identifier, "word of the script")
+ * OUTCOME(identifier, "word of the script", LASTING or PASSING)
+ *
+ * LASTING: something rests on it, so the store must not forget it once it was
+ * told; if too few replicas have it, it is UNKNOWN.
  *
  * UNKNOWN is an answer: the operation may or may not have been carried out.
  * UNSENT was certainly not carried out.
  */
 /* clang-format off */
 #define OUTCOMES(OUTCOME) \
-	OUTCOME(UNKNOWN, "unknown") \
-	OUTCOME(UNSENT, "unsent") \
-	OUTCOME(GRANTED, "granted") \
-	OUTCOME(QUEUED, "queued") \
-	OUTCOME(BUSY, "busy") \
-	OUTCOME(FOREIGN, "foreign") \
-	OUTCOME(RENEWED, "renewed") \
-	OUTCOME(AGAIN, "again") \
-	OUTCOME(LOST, "lost") \
-	OUTCOME(ENDED, "ended") \
-	OUTCOME(GONE, "gone") \
-	OUTCOME(VALUE, "value") \
-	OUTCOME(TAKEN, "taken") \
-	OUTCOME(KEPT, "kept") \
-	OUTCOME(MISMATCH, "mismatch") \
-	OUTCOME(MADE, "made") \
-	OUTCOME(EXISTS, "exists") \
-	OUTCOME(COUNTED, "counted") \
-	OUTCOME(OPEN, "open") \
-	OUTCOME(SHUT, "shut") \
-	OUTCOME(WAITING, "waiting") \
-	OUTCOME(TRIPPED, "tripped") \
-	OUTCOME(BROKEN, "broken") \
-	OUTCOME(LATE, "late") \
-	OUTCOME(DONE, "done") \
-	OUTCOME(PENDING, "pending") \
-	OUTCOME(REFUSED, "refused")
+	OUTCOME(UNKNOWN, "unknown", PASSING) \
+	OUTCOME(UNSENT, "unsent", PASSING) \
+	OUTCOME(GRANTED, "granted", LASTING) \
+	OUTCOME(QUEUED, "queued", PASSING) \
+	OUTCOME(BUSY, "busy", PASSING) \
+	OUTCOME(FOREIGN, "foreign", PASSING) \
+	OUTCOME(RENEWED, "renewed", LASTING) \
+	OUTCOME(AGAIN, "again", PASSING) \
+	OUTCOME(LOST, "lost", PASSING) \
+	OUTCOME(ENDED, "ended", PASSING) \
+	OUTCOME(GONE, "gone", PASSING) \
+	OUTCOME(VALUE, "value", PASSING) \
+	OUTCOME(TAKEN, "taken", LASTING) \
+	OUTCOME(KEPT, "kept", LASTING) \
+	OUTCOME(MISMATCH, "mismatch", PASSING) \
+	OUTCOME(MADE, "made", LASTING) \
+	OUTCOME(EXISTS, "exists", PASSING) \
+	OUTCOME(COUNTED, "counted", LASTING) \
+	OUTCOME(OPEN, "open", PASSING) \
+	OUTCOME(SHUT, "shut", PASSING) \
+	OUTCOME(WAITING, "waiting", LASTING) \
+	OUTCOME(TRIPPED, "tripped", LASTING) \
+	OUTCOME(BROKEN, "broken", PASSING) \
+	OUTCOME(LATE, "late", PASSING) \
+	OUTCOME(DONE, "done", PASSING) \
+	OUTCOME(PENDING, "pending", PASSING) \
+	OUTCOME(REFUSED, "refused", PASSING)
 /* clang-format on */
 
 enum outcome_status {
-#define OUTCOME(id, word) OUTCOME_##id,
+#define OUTCOME(id, ...) OUTCOME_##id,
 	OUTCOMES(OUTCOME)
 #undef OUTCOME
 	    OUTCOME_MAX

@@ -1,25 +1,16 @@
 /*
  * One operation written into a call: its keys, its word and its arguments, as
- * call.h lists them; or its seq alone, where it goes on with a row.
+ * ops.def lists them; or its seq alone, where it goes on with a row.
  */
 #include "config.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "store/kinds.h"
 #include "store/put.h"
 
 /* The keys of a class: what stands between PREFIX and NAME. */
-enum keys {
-	KEYS_NONE,
-	KEYS_LEASE,
-	KEYS_LOOK,
-	KEYS_SEMAPHORE,
-	KEYS_LATCH,
-	KEYS_BARRIER,
-	KEYS_MAX
-};
-
 #define KEYS_PER_OP 4
 
 static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
@@ -29,30 +20,6 @@ static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
 	[KEYS_LATCH] = { "@latch:" },
 	[KEYS_BARRIER] = { "@barrier:" },
 };
-
-static const struct {
-	const char *word;
-	size_t len;
-	enum script_id script;
-	enum keys keys;
-} kinds[] = {
-#define OP(id, word, script, keys) \
-	[OP_##id] = { word, sizeof(word) - 1, SCRIPT_##script, KEYS_##keys },
-	OPS(OP)
-#undef OP
-};
-
-enum script_id
-put_script(enum op_kind kind)
-{
-	return kinds[kind].script;
-}
-
-bool
-put_has_name(enum op_kind kind)
-{
-	return kinds[kind].keys != KEYS_NONE;
-}
 
 static void
 arg_add(struct call *call, const char *s, size_t n)
@@ -102,76 +69,13 @@ key_build(struct call *call, const struct shard_keys *s, const char *middle,
 	key_add(call, p, n);
 }
 
+/* Text that goes away with the operation. */
 static void
-arg_mode(struct call *call, const struct op *op)
+arg_copy(struct call *call, const char *text, size_t n)
 {
-	arg_add(call, op->flags & OP_SHARED ? "s" : "x", 1);
-}
-
-static void
-args_acquire(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->reserve);
-	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
-	arg_mode(call, op);
-}
-
-static void
-args_renew(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->fence);
-	arg_number(call, op->flags & OP_SHARED ? op->limit : op->reserve);
-	arg_mode(call, op);
-}
-
-static void
-args_confirm(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->reserve);
-}
-
-static void
-args_raise(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->ttl_ms);
-	arg_number(call, op->fence);
-}
-
-static void
-args_convert(struct call *call, const struct op *op)
-{
-	args_confirm(call, op);
-	arg_mode(call, op);
-}
-
-static void
-args_end(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, (uint64_t)op->linger_ms);
-	arg_number(call, op->again);
-}
-
-static void
-args_undo(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-}
-
-static void
-args_bless(struct call *call, const struct op *op)
-{
-	size_t n = strnlen(op->pend, sizeof(op->pend));
 	char *p = call_room(call, n);
 
-	memcpy(p, op->pend, n);
+	memcpy(p, text, n);
 	arg_add(call, p, n);
 }
 
@@ -181,130 +85,89 @@ arg_queue(struct call *call, const struct op *op)
 	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
 }
 
+/* An argument that is no number. */
 static void
-args_take(struct call *call, const struct op *op)
+arg_text(struct call *call, const struct op *op, enum op_arg arg)
 {
-	arg_number(call, op->seq);
-	arg_number(call, op->have);
-	arg_number(call, op->need);
-	arg_number(call, op->want);
-	arg_number(call, op->limit);
-	arg_queue(call, op);
-}
-
-static void
-args_hold(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->have);
-	arg_number(call, op->limit);
-	arg_queue(call, op);
-	arg_number(call, (uint64_t)op->by_ms);
-}
-
-static void
-args_latch(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->need);
-	arg_number(call, (uint64_t)op->ttl_ms);
-}
-
-static void
-args_countdown(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->need);
-}
-
-static void
-args_arrive(struct call *call, const struct op *op)
-{
-	arg_number(call, op->seq);
-	arg_number(call, op->fence);
-	arg_number(call, op->need);
-	arg_number(call, op->limit);
-}
-
-static void
-args_party(struct call *call, const struct op *op)
-{
-	arg_number(call, op->fence);
-}
-
-static void
-args_leave(struct call *call, const struct op *op)
-{
-	arg_add(call, op->flags & OP_NOTED ? "n" : "l", 1);
-}
-
-static void
-args_force(struct call *call, const struct op *op)
-{
-	arg_number(call, op->limit);
-	args_bless(call, op); /* who asks */
-}
-
-static void
-args_enlist(struct call *call, const struct op *op)
-{
-	char *p = call_room(call, op->name_len);
-
-	memcpy(p, op->name, op->name_len);
-	arg_add(call, p, op->name_len);
-}
-
-static void
-args_look(struct call *call, const struct op *op)
-{
-	static const char *const words[LOOK_MAX] = {
+	static const char *const looks[LOOK_MAX] = {
 		[LOOK_LOCK] = "l",
 		[LOOK_SEMAPHORE] = "s",
 		[LOOK_LATCH] = "t",
 		[LOOK_BARRIER] = "b",
 	};
 
-	arg_add(call, words[op->look], 1);
+	switch (arg) {
+	case ARG_QUEUE:
+		arg_queue(call, op);
+		break;
+	case ARG_MODE:
+		arg_add(call, op->flags & OP_SHARED ? "s" : "x", 1);
+		break;
+	case ARG_NOTED:
+		arg_add(call, op->flags & OP_NOTED ? "n" : "l", 1);
+		break;
+	case ARG_LOOK:
+		arg_add(call, looks[op->look], 1);
+		break;
+	case ARG_PEND:
+		arg_copy(call, op->pend, strnlen(op->pend, sizeof(op->pend)));
+		break;
+	case ARG_NAME:
+		arg_copy(call, op->name, op->name_len);
+		break;
+	default:
+		assert(arg == ARG_ADDRESS);
+		arg_add(call, call->address, strlen(call->address));
+		break;
+	}
 }
 
 static void
-args_heartbeat(struct call *call, const struct op *op)
+arg_put(struct call *call, const struct op *op, enum op_arg arg)
 {
-	(void)op;
-	arg_add(call, call->address, strlen(call->address));
+	switch (arg) {
+	case ARG_SEQ:
+		arg_number(call, op->seq);
+		break;
+	case ARG_TTL:
+		arg_number(call, (uint64_t)op->ttl_ms);
+		break;
+	case ARG_LINGER:
+		arg_number(call, (uint64_t)op->linger_ms);
+		break;
+	case ARG_AGAIN:
+		arg_number(call, op->again);
+		break;
+	case ARG_FENCE:
+		arg_number(call, op->fence);
+		break;
+	case ARG_RESERVE:
+		arg_number(call, op->reserve);
+		break;
+	case ARG_RENEWAL:
+		arg_number(
+		    call, op->flags & OP_SHARED ? op->limit : op->reserve);
+		break;
+	case ARG_HAVE:
+		arg_number(call, op->have);
+		break;
+	case ARG_NEED:
+		arg_number(call, op->need);
+		break;
+	case ARG_WANT:
+		arg_number(call, op->want);
+		break;
+	case ARG_LIMIT:
+		arg_number(call, op->limit);
+		break;
+	case ARG_BY:
+		arg_number(call, (uint64_t)op->by_ms);
+		break;
+	default:
+		arg_text(call, op, arg);
+		break;
+	}
 }
-
-static void
-args_none(struct call *call, const struct op *op)
-{
-	(void)call;
-	(void)op;
-}
-
-static void (*const args_of[])(struct call *, const struct op *) = {
-	[OP_ACQUIRE] = args_acquire,
-	[OP_RENEW] = args_renew,
-	[OP_CONFIRM] = args_confirm,
-	[OP_CONVERT] = args_convert,
-	[OP_RAISE] = args_raise,
-	[OP_END] = args_end,
-	[OP_UNDO] = args_undo,
-	[OP_STATUS] = args_none,
-	[OP_LOOK] = args_look,
-	[OP_TAKE] = args_take,
-	[OP_HOLD] = args_hold,
-	[OP_LATCH] = args_latch,
-	[OP_COUNTDOWN] = args_countdown,
-	[OP_AWAIT] = args_none,
-	[OP_ARRIVE] = args_arrive,
-	[OP_PARTY] = args_party,
-	[OP_LEAVE] = args_leave,
-	[OP_FORCE] = args_force,
-	[OP_HEARTBEAT] = args_heartbeat,
-	[OP_BLESS] = args_bless,
-	[OP_ENLIST] = args_enlist,
-	[OP_IDLE] = args_none,
-};
 
 /* The row that an operation may stand in; none, if it asks for more. */
 static enum call_row
@@ -363,7 +226,8 @@ void
 call_put(struct call *call, const struct shard_keys *s, const struct op *op,
     bool rows)
 {
-	const char *const *middles = keys_of[kinds[op->kind].keys];
+	const struct op_row *kind = &op_rows[op->kind];
+	const char *const *middles = keys_of[kind->keys];
 	enum call_row row = row_of(op, rows);
 	size_t i, n = row == ROW_KEEP ? 2 : KEYS_PER_OP;
 
@@ -376,6 +240,7 @@ call_put(struct call *call, const struct shard_keys *s, const struct op *op,
 		return;
 	}
 	call->row = ROW_NONE;
-	arg_add(call, kinds[op->kind].word, kinds[op->kind].len);
-	args_of[op->kind](call, op);
+	arg_add(call, kind->word, kind->len);
+	for (i = 0; kind->args[i] != ARG_NONE; i++)
+		arg_put(call, op, (enum op_arg)kind->args[i]);
 }

@@ -25,10 +25,6 @@ struct shard_keys {
 	char voter[1 + NODE_BYTES + 1 + SET_MAX_BYTES + 1];
 };
 
-/* The script that runs operations of a kind, and whether they have a name. */
-enum script_id put_script(enum op_kind kind);
-bool put_has_name(enum op_kind kind);
-
 /*
  * Adds the keys and arguments of an operation.  Acquires and ends go in rows if
  * `rows`: servers that vote answer each by itself.

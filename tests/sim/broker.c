@@ -110,7 +110,7 @@ do_op(struct broker *b, const struct op *op)
 {
 	static const char *const words[] = {
 #define OP(id, word, ...) word,
-		OPS(OP)
+#include "store/ops.def"
 #undef OP
 	};
 	struct flight *f;

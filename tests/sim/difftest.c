@@ -413,7 +413,7 @@ static bool
 saw_all(const struct rig *rig)
 {
 	static const char *const words[OUTCOME_MAX] = {
-#define OUTCOME(id, word) word,
+#define OUTCOME(id, word, ...) word,
 		OUTCOMES(OUTCOME)
 #undef OUTCOME
 	};

@@ -67,7 +67,7 @@ told_outcome(
     void *arg, uint64_t op, int64_t sent_ms, const struct outcome *outcome)
 {
 	static const char *const words[] = {
-#define OUTCOME(id, word) word,
+#define OUTCOME(id, word, ...) word,
 		OUTCOMES(OUTCOME)
 #undef OUTCOME
 	};

@@ -44,7 +44,7 @@
 #include "story_state.h"
 
 static const char *const outcome_words[] = {
-#define OUTCOME(id, word) [OUTCOME_##id] = word,
+#define OUTCOME(id, word, ...) [OUTCOME_##id] = word,
 	OUTCOMES(OUTCOME)
 #undef OUTCOME
 };

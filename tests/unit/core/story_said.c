@@ -10,8 +10,8 @@
 #include "story_state.h"
 
 static const char *const op_words[] = {
-#define OP(id, word, script, keys) [OP_##id] = word,
-	OPS(OP)
+#define OP(id, word, ...) [OP_##id] = word,
+#include "store/ops.def"
 #undef OP
 };
 

@@ -29,8 +29,8 @@ static struct {
 } rig;
 
 static const char *const op_words[] = {
-#define OP(id, word, script, keys) [OP_##id] = word,
-	OPS(OP)
+#define OP(id, word, ...) [OP_##id] = word,
+#include "store/ops.def"
 #undef OP
 };
 

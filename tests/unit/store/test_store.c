@@ -692,23 +692,41 @@ START_TEST(the_highest_fence_is_passed_on)
 }
 END_TEST
 
+struct doubt {
+	enum op_kind kind;
+	const char *answer;
+	enum outcome_status status;
+};
+
+static const struct doubt doubts[] = {
+	{ OP_ACQUIRE, "[[blessed] [granted :5]]", OUTCOME_UNKNOWN },
+	{ OP_RENEW, "[[blessed] [renewed :5]]", OUTCOME_UNKNOWN },
+	{ OP_TAKE, "[[blessed] [taken :5]]", OUTCOME_UNKNOWN },
+	{ OP_HOLD, "[[blessed] [kept :5]]", OUTCOME_UNKNOWN },
+	{ OP_LATCH, "[[blessed] [made :5]]", OUTCOME_UNKNOWN },
+	{ OP_COUNTDOWN, "[[blessed] [counted :5]]", OUTCOME_UNKNOWN },
+	{ OP_ARRIVE, "[[blessed] [waiting :5]]", OUTCOME_UNKNOWN },
+	{ OP_PARTY, "[[blessed] [tripped :5]]", OUTCOME_UNKNOWN },
+	{ OP_RENEW, "[[blessed] [lost :5]]", OUTCOME_LOST },
+	{ OP_ACQUIRE, "[[blessed] [queued :5]]", OUTCOME_QUEUED },
+	{ OP_END, "[[blessed] [ended :5]]", OUTCOME_ENDED },
+};
+
 START_TEST(too_few_replicas_make_a_grant_unknown)
 {
-	const char *text = "[[blessed] [renewed :5] [lost]]";
+	const char *text = doubts[_i].answer;
 	redisReply *r = reply_parse(&text);
 
 	begin_plain();
-	add(OP_RENEW, 1, "a");
-	add(OP_RENEW, 2, "b");
+	add(doubts[_i].kind, 1, "a");
 	flush();
 	ck_assert_int_eq(call_decode(seen.calls[0], r, false), CALL_ANSWERED);
 	reply_free(r);
 	call_doubt(seen.calls[0]);
 	call_deliver(g, seen.calls[0], &handler, &seen);
-	ck_assert_int_eq(seen.outcomes[0].status, OUTCOME_UNKNOWN);
-	ck_assert_int_eq(seen.outcomes[1].status, OUTCOME_LOST);
+	ck_assert_int_eq(seen.outcomes[0].status, doubts[_i].status);
 	ck_assert_uint_eq(seen.guards, 1);
-	ck_assert_uint_eq(gather_seen(g, 0), 5);
+	ck_assert_uint_ge(gather_seen(g, 0), 5);
 	gather_free(g);
 }
 END_TEST
@@ -773,7 +791,8 @@ store_cases(void)
 	tcase_add_test(tc, one_bad_result_spoils_the_call);
 	tcase_add_test(tc, no_answer_is_an_answer);
 	tcase_add_test(tc, the_highest_fence_is_passed_on);
-	tcase_add_test(tc, too_few_replicas_make_a_grant_unknown);
+	tcase_add_loop_test(
+	    tc, too_few_replicas_make_a_grant_unknown, 0, (int)COUNT(doubts));
 	tcase_add_test(tc, what_send_adds_waits_for_the_next_flush);
 	tcase_add_test(tc, calls_are_used_again);
 	return tc;

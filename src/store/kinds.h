@@ -1,0 +1,63 @@
+/*
+ * The rows of ops.def as a table, for the files of src/store alone.
+ */
+#ifndef LOCKBROKER_STORE_KINDS_H
+#define LOCKBROKER_STORE_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/call.h"
+#include "store/op.h"
+
+enum op_keys {
+	KEYS_NONE,
+	KEYS_LEASE,
+	KEYS_LOOK,
+	KEYS_SEMAPHORE,
+	KEYS_LATCH,
+	KEYS_BARRIER,
+	KEYS_MAX
+};
+
+/* What an argument is made of; numbers are fields of the same name. */
+enum op_arg {
+	ARG_NONE, /* behind the last */
+	ARG_SEQ,
+	ARG_TTL,
+	ARG_LINGER,
+	ARG_AGAIN,
+	ARG_FENCE,
+	ARG_RESERVE,
+	ARG_RENEWAL, /* the reserve; if it is shared, the limit */
+	ARG_HAVE,
+	ARG_NEED,
+	ARG_WANT,
+	ARG_LIMIT,
+	ARG_BY,
+	ARG_QUEUE,   /* q: queue up, t: only try */
+	ARG_MODE,    /* x: exclusive, s: shared */
+	ARG_NOTED,   /* n: has noted what became of it, l: leaves */
+	ARG_LOOK,    /* l: lock, s: semaphore, t: latch, b: barrier */
+	ARG_PEND,    /* a guard's pend value, or who asks */
+	ARG_NAME,    /* `ID SET FROM HOW` of ENLIST (lua/guard.lua) */
+	ARG_ADDRESS, /* where people reach the broker, or nothing */
+	ARG_MAX
+};
+
+#define OP_ARGS_MAX 6
+
+struct op_row {
+	const char *word;
+	uint8_t len;
+	uint8_t script; /* enum script_id */
+	uint8_t keys;	/* enum op_keys */
+	bool can_wait;
+	uint8_t args[OP_ARGS_MAX + 1]; /* enum op_arg */
+	unsigned answers;	       /* bits 1 << OUTCOME_x */
+};
+
+extern const struct op_row op_rows[OP_MAX];
+
+#endif
