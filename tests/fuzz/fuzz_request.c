@@ -1,6 +1,6 @@
 /*
- * Fuzzes the parser of request lines: any bytes are a request that keeps to
- * the protocol, or an error that makes one line of reply.
+ * Fuzzes the finder and the parser of request lines: any bytes are a request
+ * that keeps to the protocol, or an error that makes one line of reply.
  *
  * The input is taken as a stream of lines, each in an allocation of its own
  * size, and once more as a single line with the line ends in it.
@@ -172,6 +172,39 @@ try_line(const uint8_t *data, size_t n)
 	free(line);
 }
 
+/*
+ * Bytes that come one by one make the same request as all at once, or are
+ * refused as soon; each part in an allocation of its own size.
+ */
+static void
+try_frame(const uint8_t *data, size_t n, size_t max)
+{
+	enum frame_status status = FRAME_PART, once;
+	struct wire_frame f = { NULL, 0, 0 }, g = { NULL, 0, 0 };
+	enum err_code code = ERR_NONE;
+	size_t scanned = 0, none = 0, have;
+	char *part = NULL;
+	struct buf why;
+
+	buf_init(&why);
+	for (have = 1; have <= n && status == FRAME_PART; have++) {
+		free(part);
+		part = xmalloc(have);
+		memcpy(part, data, have);
+		status = wire_lines.frame(
+		    &f, part, have, max, &scanned, &code, &why);
+		once =
+		    wire_lines.frame(&g, part, have, max, &none, &code, &why);
+		assert(once == status && f.n == g.n && f.size == g.size);
+		none = 0;
+	}
+	assert((status == FRAME_REFUSED) == (code == ERR_TOO_LONG));
+	if (status == FRAME_WHOLE)
+		assert(f.n <= max && f.n < f.size && f.size == have - 1);
+	free(part);
+	buf_fini(&why);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -185,6 +218,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* As the reader of lines does: LF or CRLF. */
 		try_line(data + at,
 		    n > 0 && end && data[at + n - 1] == '\r' ? n - 1 : n);
+		try_frame(data + at, size - at, 64);
 		at += n + 1;
 	}
 	return 0;
