@@ -12,7 +12,7 @@
 --   b:X   when broker X called last
 --   a:X   where people reach broker X
 --   node, set, places, open  in a quorum: the random id of this server; who votes, as
---         VERSION:ID,ID,...; where these were found (core/voters.c); and while a new set is not agreed on yet: k, had
+--         VERSION:ID,ID,...; where these were found (core/guard/voters.c); and while a new set is not agreed on yet: k, had
 --         a say in the one before, or n, had none
 -- KEYS[2] is the highest fence given out or reserved.
 
@@ -69,7 +69,7 @@ end
 
 -- Who votes in a quorum.  No server votes for a broker that goes by another set,
 -- or that takes it for another server; one that has lost its data has lost its
--- id, too.  `enlist` moves it to another set, as core/voters.c says.
+-- id, too.  `enlist` moves it to another set, as core/guard/voters.c says.
 local node, set, open, quiet
 if quorum then
 	local v = redis.call("HMGET", guard, "node", "set", "open")

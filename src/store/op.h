@@ -205,7 +205,7 @@ enum guard_state {
  *   CONFIG   text is the configuration that the brokers there use
  *   NODES    quorum: the server votes with other servers; `fresh` where it has
  *            none yet; `quiet`: nobody has asked it to for a grace period; text
- *            says where they were found (core/voters.c)
+ *            says where they were found (core/guard/voters.c)
  *   CLOCK    the server's clock is beyond what a fence can hold
  */
 struct guard_report {

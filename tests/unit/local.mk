@@ -213,6 +213,16 @@ tests_unit_test_listing_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_listing_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_listing_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
+# The lease without locks and queues, whose place an owner of a few lines takes.
+check_PROGRAMS += tests/unit/test_lease
+TESTS += tests/unit/test_lease
+tests_unit_test_lease_SOURCES = $(UNIT_SUITE) tests/unit/core/test_lease.c
+tests_unit_test_lease_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_lease_LDADD = $(LIB_LEASE) $(LIB_BASE) $(CHECK_LIBS)
+
+TESTS += tests/unit/core/test_layers.sh
+EXTRA_DIST += tests/unit/core/test_layers.sh
+
 check_PROGRAMS += tests/unit/test_pace
 TESTS += tests/unit/test_pace
 tests_unit_test_pace_SOURCES = $(UNIT_SUITE) tests/unit/core/test_pace.c

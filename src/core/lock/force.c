@@ -141,7 +141,7 @@ is_here(const struct core *core, const struct lock *l)
 /*
  * Ends a lease, whoever has had it since then or before, and what lingers of
  * it.  It goes on for those who came later.  One that is ending already, and
- * leaves a tombstone, is ended once more when that is there (lease_outcome.c).
+ * leaves a tombstone, is ended once more when that is there (lease/outcome.c).
  */
 static void
 end_lease(struct core *core, struct lock *l, int64_t since_ms)

@@ -1,6 +1,6 @@
 /*
  * The record of a session: what it is, and what it has lost.  How it begins,
- * goes on without a connection and ends is in core/session.h.
+ * goes on without a connection and ends is in core/life.h.
  *
  * What it holds and waits for hangs on it, of the modules above.
  */
