@@ -8,11 +8,11 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/lease/lease.h"
-#include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/notify.h"
 #include "core/lock/unowned.h"
+#include "core/session/record.h"
 #include "core/turn/emit.h"
 
 /* Through the shorter of both lists. */

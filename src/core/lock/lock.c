@@ -11,7 +11,6 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/lease/lease.h"
-#include "core/life.h"
 #include "core/lock/deadlock.h"
 #include "core/lock/fit.h"
 #include "core/lock/force.h"
@@ -23,7 +22,7 @@
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/lock/withdraw.h"
-#include "core/status.h"
+#include "core/session/record.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 

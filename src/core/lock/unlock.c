@@ -6,11 +6,11 @@
 
 #include "base/xmalloc.h"
 #include "core/lease/lease.h"
-#include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/parting.h"
 #include "core/lock/unlock.h"
+#include "core/session/record.h"
 #include "core/turn/emit.h"
 
 static struct hold *

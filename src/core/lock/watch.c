@@ -14,11 +14,11 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
-#include "core/life.h"
 #include "core/lock/lock.h"
 #include "core/lock/stored.h"
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
+#include "core/session/record.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 

@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_CORE_SYNC_BARRIER_H
 #define LOCKBROKER_CORE_SYNC_BARRIER_H
 
-#include "core/lock/state.h"
 #include "core/sync/sync.h"
 
 extern const struct sync_class barrier_class;

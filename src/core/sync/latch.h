@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_CORE_SYNC_LATCH_H
 #define LOCKBROKER_CORE_SYNC_LATCH_H
 
-#include "core/lock/state.h"
 #include "core/sync/sync.h"
 
 extern const struct sync_class latch_class;

@@ -4,7 +4,7 @@
 #ifndef LOCKBROKER_CORE_SYNC_NOTIFY_H
 #define LOCKBROKER_CORE_SYNC_NOTIFY_H
 
-#include "core/lock/state.h"
+#include "core/sync/sync.h"
 
 struct permits;
 

@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 
-#include "core/lock/state.h"
 #include "core/sync/sync.h"
 
 /* What one session has of one semaphore.  Owned by semaphore.c. */

@@ -8,7 +8,7 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
-#include "core/life.h"
+#include "core/session/record.h"
 #include "core/sync/sync.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
