@@ -79,7 +79,7 @@ struct sessions {
 	unsigned nkeepers; /* with grace */
 	unsigned ndetached;
 	struct session_list withdrawing, letting_go; /* leave.h */
-	struct kept_list kept_over;		     /* kept.h: to be freed */
+	struct kept_list kept_over;		     /* replay.h: to be freed */
 	struct session *stop_next; /* stop.c: how far it has come */
 	int64_t promised_ms;	   /* the latest valid= that was told */
 	int64_t left_ms;	   /* the same, of what was not given back */

@@ -83,12 +83,12 @@ struct core {
 	const struct guard_listener *const *guard_listeners;
 	struct guard_notes *guard_notes; /* guard/guard.h */
 	struct voters *voters;		 /* guard/voters.h */
-	struct leases *leases;		 /* state.h */
-	struct locks *locks;		 /* state.h */
-	struct watches *watches;	 /* watch.c */
-	struct forces *forces;		 /* force.c */
+	struct leases *leases;		 /* lease/lease.h */
+	struct locks *locks;		 /* lock/state.h */
+	struct watches *watches;	 /* lock/watch.c */
+	struct forces *forces;		 /* lock/force.c */
 	struct asks *asks;		 /* status.c */
-	struct syncs *syncs;		 /* sync.h */
+	struct syncs *syncs;		 /* sync/sync.h */
 	struct stop *stop;		 /* stop.c */
 	struct listings *listings;	 /* listing.c */
 };
