@@ -15,7 +15,7 @@
 #include "answer.h"
 #include "world.h"
 
-#define CHECK_EVERY 20 /* steps: do all parts of the core agree? */
+#define CHECK_EVERY 97 /* steps: do all parts of the core agree? */
 
 static event_fn broker_on_turn;
 static event_fn broker_on_lines;
