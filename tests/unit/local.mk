@@ -220,6 +220,13 @@ tests_unit_test_lease_SOURCES = $(UNIT_SUITE) tests/unit/core/test_lease.c
 tests_unit_test_lease_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_lease_LDADD = $(LIB_LEASE) $(LIB_BASE) $(CHECK_LIBS)
 
+# The guard without anything that it guards.
+check_PROGRAMS += tests/unit/test_guard
+TESTS += tests/unit/test_guard
+tests_unit_test_guard_SOURCES = $(UNIT_SUITE) tests/unit/core/test_guard.c
+tests_unit_test_guard_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_guard_LDADD = $(LIB_GUARD) $(LIB_BASE) $(CHECK_LIBS)
+
 TESTS += tests/unit/core/test_layers.sh
 EXTRA_DIST += tests/unit/core/test_layers.sh
 
