@@ -132,9 +132,7 @@ packet_receive(int socket, struct packet *p)
 	take_descriptor(p, &msg);
 	if (!(msg.msg_flags & MSG_TRUNC) && find_texts(p))
 		return PACKET_OK;
-	if (p->fd >= 0)
-		(void)close(p->fd);
-	p->fd = -1;
+	packet_drop_fd(p);
 	return PACKET_GONE;
 }
 
@@ -163,4 +161,12 @@ packet_take_fd(struct packet *p)
 
 	p->fd = -1;
 	return fd;
+}
+
+void
+packet_drop_fd(struct packet *p)
+{
+	if (p->fd >= 0)
+		(void)close(p->fd);
+	p->fd = -1;
 }

@@ -49,5 +49,7 @@ int64_t packet_num(const struct packet *p, unsigned i);	     /* 0: none */
 
 /* The descriptor is the caller's from now on. */
 int packet_take_fd(struct packet *p);
+/* Closes the one that nobody has taken, if there is one. */
+void packet_drop_fd(struct packet *p);
 
 #endif

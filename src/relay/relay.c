@@ -252,14 +252,15 @@ handle(struct relay *r, struct packet *p)
 	size_t i;
 
 	for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
-		if (!packet_is(p, handlers[i].word, handlers[i].texts) ||
-		    handlers[i].fd != (p->fd >= 0))
+		if (!packet_is(p, handlers[i].word, handlers[i].texts))
 			continue;
-		handlers[i].fn(r, p);
+		/* Without descriptors left, none comes: the client is gone. */
+		if (handlers[i].fd == (p->fd >= 0))
+			handlers[i].fn(r, p);
+		packet_drop_fd(p);
 		return true;
 	}
-	if (p->fd >= 0)
-		(void)close(p->fd);
+	packet_drop_fd(p);
 	return false;
 }
 
@@ -561,9 +562,9 @@ relay_reload(struct relay *r)
 int
 relay_connect(struct relay *r, const char *ip, uint16_t port, const char *name)
 {
+	enum packet_end end = PACKET_GONE;
 	struct packet p;
 	int ends[2];
-	bool ok;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 		ends) < 0)
@@ -572,12 +573,15 @@ relay_connect(struct relay *r, const char *ip, uint16_t port, const char *name)
 	packet_add(&p, ip);
 	packet_add_num(&p, port);
 	packet_add(&p, name);
-	ok = tell(r, &p, ends[1]);
+	if (r->control >= 0)
+		end = packet_send(r->control, &p, ends[1]);
 	(void)close(ends[1]);
-	if (ok)
+	if (end == PACKET_OK)
 		return ends[0];
 	(void)close(ends[0]);
-	errno = EAGAIN;
+	/* Many at once may have to come again: that is no reason to end it. */
+	if (end == PACKET_GONE)
+		lost(r);
 	return -1;
 }
 

@@ -144,9 +144,10 @@ handle(struct engine *e, struct packet *p)
 	for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
 		if (!packet_is(p, handlers[i].word, handlers[i].texts))
 			continue;
-		if (handlers[i].fd != (p->fd >= 0))
-			return false;
-		handlers[i].fn(e, p);
+		/* Without descriptors left, none comes: the rest must go on. */
+		if (handlers[i].fd == (p->fd >= 0))
+			handlers[i].fn(e, p);
+		packet_drop_fd(p);
 		return true;
 	}
 	return false;

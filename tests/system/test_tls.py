@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from lib.broker import find_program
@@ -148,6 +149,21 @@ class Tls(TlsTest):
         broker.expected_status = broker.process.returncode
         self.assertIn("no-such-file", broker.log())
 
+    def test_the_tls_process_stands_still(self):
+        """More is asked of it than fits into its socket; it goes on when it can."""
+        _, address = self.tls_server()
+        broker = self.join(address, connections=64, connect_timeout="100ms",
+                           reply_timeout="300ms")
+        broker.wait_granting()
+        for child in broker.process.children():
+            os.kill(child, signal.SIGSTOP)
+            self.addCleanup(os.kill, child, signal.SIGCONT)
+        time.sleep(6)  # links give up and try again, many times
+        for child in broker.process.children():
+            os.kill(child, signal.SIGCONT)
+        self.assertTrue(self.client(broker).lock("x", timeout=20))
+        self.assertFalse(broker.log_lines("tls-process-died"))
+
     def files(self):
         return {"tls-cert-file": self.file("server.crt"),
                 "tls-key-file": self.file("server.key"),
@@ -157,11 +173,13 @@ class Tls(TlsTest):
         cluster = Cluster(self.directory, tls=self.files())
         self.addCleanup(cluster.stop)
         addresses = [f"127.0.0.1:{node.port}" for node in cluster.masters]
-        broker = self.join(addresses[0], mode="cluster", nodes=addresses[:1], replicas=0)
+        broker = self.join(addresses[0], mode="cluster", nodes=addresses[:1], replicas=0,
+                           connections=64)
         broker.wait_granting()
         client = self.client(broker)
         for number in range(20):
             client.lock(f"n{number}", timeout=20)
+        self.assertFalse(broker.log_lines("tls-process-died"))
 
     def test_a_quorum(self):
         addresses = [self.tls_server()[1] for _ in range(3)]
