@@ -191,8 +191,10 @@ net_failed(struct pipe *p)
 {
 	if (!p->place && !p->heard)
 		dial_broken(p);
-	if (p->place && p->end == PIPE_OPEN)
+	if (p->place && p->end == PIPE_OPEN) {
 		p->dead = true;
+		return;
+	}
 	p->deaf = true;
 	p->net_in = p->net_out = false;
 	p->in_wants_write = p->out_wants_read = false;
