@@ -48,7 +48,7 @@ allow(struct core *core, struct share share, bool bare)
 bool
 core_has_losses(const struct core *core, int64_t now_ms)
 {
-	return lease_first_overdue(core, now_ms) != NULL ||
+	return kept_tells(core) || lease_first_overdue(core, now_ms) != NULL ||
 	       !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	       turn_timer_ms(core, AGENDA_SYNC) <= now_ms;
 }
@@ -91,6 +91,9 @@ void
 agenda_run(struct core *core, bool bare)
 {
 	allow(core, urgent, bare);
+	kept_tell_on(core);
+	if (kept_tells(core))
+		return;
 	tell_losses(core);
 	turn_run_timers(core, AGENDA_SYNC);
 	leave_withdraw_on(core);
@@ -117,6 +120,7 @@ agenda_settle(struct core *core)
 		return;
 	run_touched(core);
 	sync_settle(core);
+	force_run(core);
 }
 
 /* What was lost is told to all who held it before anybody else hears of it. */
@@ -139,7 +143,8 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) ||
-	    !TAILQ_EMPTY(&core->sessions->kept_over) || watch_has_more(core))
+	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
+	    watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)

@@ -410,7 +410,6 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	agenda_run(core, event->kind == CORE_TIME);
 	handlers[event->kind](core, event);
 	agenda_settle(core);
-	force_run(core);
 	agenda_tell(core, event->kind == CORE_TIME);
 	pace_send_along(core);
 	tally_run(core);

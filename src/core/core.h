@@ -282,8 +282,8 @@ bool core_stopped(const struct core *core);
 #define CORE_WORK_MAX 1000
 
 /*
- * Are there losses to be told at that time, or requests of clients that are
- * gone in queues?  Before any other event the driver steps with bare CORE_TIMEs
+ * Are there losses to be told at that time, requests of clients that are gone
+ * in queues, or events that a session that was resumed is told again?  Before any other event the driver steps with bare CORE_TIMEs
  * until there are none: so nobody is told anything else before it.
  */
 bool core_has_losses(const struct core *core, int64_t now_ms);

@@ -176,27 +176,78 @@ has_again(struct core *core, const struct session *s, const struct kept *k)
 	return false;
 }
 
+/* What a session is told again.  Nothing happens to it meanwhile. */
+struct retold {
+	TAILQ_ENTRY(retold) link; /* in sessions.retelling */
+	struct session *session;
+	struct kept_list kept; /* not told again yet */
+};
+
+static void
+tell(struct core *core, const struct session *s, const struct kept *k)
+{
+	const char *text = buf_data(&k->text);
+	size_t i;
+
+	if (has_again(core, s, k))
+		return;
+	emit_event(core, s->id, k->event, text + 1, k->name_len);
+	for (i = 0; i < k->nfields; i++)
+		if (k->fields[i].len > 0)
+			emit_str(core, k->fields[i].id, text + k->fields[i].str,
+			    k->fields[i].len);
+		else
+			emit_num(core, k->fields[i].id, k->fields[i].num);
+}
+
+static void
+retold_free(struct core *core, struct retold *r)
+{
+	TAILQ_CONCAT(&core->sessions->kept_over, &r->kept, link);
+	TAILQ_REMOVE(&core->sessions->retelling, r, link);
+	free(r);
+}
+
 void
 kept_tell(struct core *core, struct session *s)
 {
-	const struct kept *k;
-	const char *text;
-	size_t i;
+	struct retold *r;
 
-	TAILQ_FOREACH (k, &s->kept, link) {
-		if (has_again(core, s, k))
-			continue;
-		text = buf_data(&k->text);
-		emit_event(core, s->id, k->event, text + 1, k->name_len);
-		for (i = 0; i < k->nfields; i++)
-			if (k->fields[i].len > 0)
-				emit_str(core, k->fields[i].id,
-				    text + k->fields[i].str, k->fields[i].len);
-			else
-				emit_num(
-				    core, k->fields[i].id, k->fields[i].num);
-	}
+	if (s->nkept == 0)
+		return;
+	r = xcalloc(1, sizeof(*r));
+	r->session = s;
+	TAILQ_INIT(&r->kept);
+	TAILQ_CONCAT(&r->kept, &s->kept, link);
 	kept_forget(core, s);
+	TAILQ_INSERT_TAIL(&core->sessions->retelling, r, link);
+	kept_tell_on(core);
+}
+
+void
+kept_tell_on(struct core *core)
+{
+	struct retold *r;
+	struct kept *k;
+
+	while (work_left(core) &&
+	       (r = TAILQ_FIRST(&core->sessions->retelling)) != NULL) {
+		core_visit(core, 1);
+		k = TAILQ_FIRST(&r->kept);
+		if (k == NULL) {
+			retold_free(core, r);
+			continue;
+		}
+		tell(core, r->session, k);
+		TAILQ_REMOVE(&r->kept, k, link);
+		kept_free(k);
+	}
+}
+
+bool
+kept_tells(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->sessions->retelling);
 }
 
 /* There may be many, and the step has other things to do. */
@@ -224,6 +275,8 @@ kept_free_over(struct core *core)
 void
 kept_fini(struct core *core)
 {
+	while (!TAILQ_EMPTY(&core->sessions->retelling))
+		retold_free(core, TAILQ_FIRST(&core->sessions->retelling));
 	while (!TAILQ_EMPTY(&core->sessions->kept_over)) {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);

@@ -13,8 +13,14 @@
 /* Copies the events of this step, from effect `first` on, that are to keep. */
 void kept_collect(struct core *core, size_t first);
 
-/* Tells them again, in order; they are kept until the client says something. */
+/*
+ * Tells them again, in order; they are kept until the client says something.
+ * Where they are many, some in each step, and nothing else happens before all
+ * are told (core_has_losses()): what is news then comes behind them.
+ */
 void kept_tell(struct core *core, struct session *s);
+void kept_tell_on(struct core *core);
+bool kept_tells(const struct core *core);
 
 /* The client has said something, or is no more. */
 void kept_forget(struct core *core, struct session *s);

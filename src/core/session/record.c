@@ -28,6 +28,7 @@ session_init(struct core *core)
 	TAILQ_INIT(&core->sessions->withdrawing);
 	TAILQ_INIT(&core->sessions->letting_go);
 	TAILQ_INIT(&core->sessions->kept_over);
+	TAILQ_INIT(&core->sessions->retelling);
 }
 
 void

@@ -87,6 +87,7 @@ struct sessions {
 	 * latches, also those that are being made. */
 	uint64_t nunowned, ncounted;
 	uint64_t nmade, nmaking;
+	TAILQ_HEAD(, retold) retelling; /* kept.c */
 };
 
 void session_init(struct core *core);

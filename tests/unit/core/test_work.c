@@ -25,6 +25,20 @@ hold_many(struct work_rig *r, unsigned sessions)
 	work_forget(r);
 }
 
+static void
+resume(struct work_rig *r, uint64_t own, unsigned id)
+{
+	struct core_event ev = { .kind = CORE_RESUME };
+	char key[16 + 2 * CORE_SECRET_BYTES + 1];
+
+	snprintf(
+	    key, sizeof(key), "%016d%0*d", (int)id, 2 * CORE_SECRET_BYTES, 0);
+	ev.u.resume.session = own;
+	ev.u.resume.key = key;
+	ev.u.resume.key_len = strlen(key);
+	work_step(r, &ev);
+}
+
 /* A server has lost its data: all leases are written again, none is lost. */
 START_TEST(all_leases_are_written_again)
 {
@@ -332,8 +346,6 @@ END_TEST
 /* Its time is over, though there is much that it has to give back yet. */
 START_TEST(what_is_over_is_not_resumed)
 {
-	struct core_event ev = { .kind = CORE_RESUME };
-	char key[16 + 2 * CORE_SECRET_BYTES + 1];
 	struct work_rig r;
 
 	work_init(&r, 3);
@@ -346,11 +358,7 @@ START_TEST(what_is_over_is_not_resumed)
 	r.now_ms += 1;
 	work_tick(&r, CORE_TIME);
 	ck_assert_uint_lt(r.asked[OP_END], WORK_MANY);
-	snprintf(key, sizeof(key), "%016d%0*d", 1, 2 * CORE_SECRET_BYTES, 0);
-	ev.u.resume.session = 2;
-	ev.u.resume.key = key;
-	ev.u.resume.key_len = strlen(key);
-	work_step(&r, &ev);
+	resume(&r, 2, 1);
 	ck_assert_uint_eq(r.replies[STATUS_ERR], 1);
 	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
 	work_settle(&r);
@@ -404,6 +412,40 @@ START_TEST(very_many_lost_names_are_held_again)
 }
 END_TEST
 
+/* All that it may not have heard is told again before anything else. */
+START_TEST(very_much_is_told_again)
+{
+	struct work_rig r;
+
+	work_init(&r, 3);
+	work_grace(&r, 1, 600000);
+	work_forget(&r);
+	hold_many(&r, 1);
+	work_gone(&r, 1, false);
+	work_link(&r, false);
+	work_pass(&r, WORK_LEASE_MS + 100);
+	work_link(&r, true);
+	work_settle(&r);
+	work_forget(&r);
+	resume(&r, 2, 1);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
+	ck_assert_uint_gt(r.events[EVENT_LOST], 0);
+	ck_assert_uint_lt(r.events[EVENT_LOST], CORE_WORK_MAX);
+	ck_assert(core_has_losses(r.core, r.now_ms));
+	while (core_has_losses(r.core, r.now_ms))
+		work_tick(&r, CORE_TIME);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_lt(r.steps, WORK_MANY / 100);
+	/* Its new client is gone before it has said anything. */
+	work_gone(&r, 1, false);
+	work_forget(&r);
+	resume(&r, 3, 1);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -414,6 +456,7 @@ work_cases(void)
 	tcase_add_test(tc, all_renewals_are_due_at_once);
 	tcase_add_test(tc, all_leases_are_lost_at_once);
 	tcase_add_test(tc, all_losses_are_kept);
+	tcase_add_test(tc, very_much_is_told_again);
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
 	tcase_add_test(tc, all_waiters_time_out_at_once);
