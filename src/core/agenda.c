@@ -107,6 +107,7 @@ agenda_run(struct core *core, bool bare)
 	leave_let_go_on(core);
 	allow(core, rest, bare);
 	sweep_run(core);
+	sync_sweep_on(core);
 	run_touched(core);
 	sync_settle(core);
 	kept_free_over(core);
@@ -139,7 +140,8 @@ agenda_deadline(const struct core *core)
 	unsigned i;
 
 	if (core->locks->touched_first != core->locks->touched_end ||
-	    !TAILQ_EMPTY(&core->syncs->touched) || !stop_all_over(core) ||
+	    core->syncs->rounds > 0 || !TAILQ_EMPTY(&core->syncs->touched) ||
+	    !stop_all_over(core) ||
 	    !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) ||

@@ -118,6 +118,7 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/semaphore.h \
 	src/core/sync/semaphore_state.h \
 	src/core/sync/sync.c \
+	src/core/sync/sync_sweep.c \
 	src/core/sync/sync.h
 
 noinst_LIBRARIES += src/core/libcore.a

@@ -9,6 +9,7 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "core/guard/guard.h"
 #include "core/sync/notify.h"
 #include "core/sync/semaphore_state.h"
 #include "core/turn/emit.h"
@@ -74,6 +75,8 @@ permits_grant(struct core *core, struct claim *c)
 		bind(core, p, core->config.locks.default_hold_ms);
 	p->n += c->n;
 	p->untold += c->n;
+	if (m->spell != guard_spell(core, m->y.shard))
+		sync_unproved(core);
 	m->used += c->n;
 	core->syncs->npermits += c->n;
 	c->permits = p;

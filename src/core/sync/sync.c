@@ -32,7 +32,7 @@ sync_init(struct core *core, const struct sync_class *const *classes,
     const struct sync_listener *above)
 {
 	struct syncs *syncs = xcalloc(1, sizeof(*syncs));
-	uint32_t i;
+	unsigned i;
 
 	core->syncs = syncs;
 	syncs->classes = classes;
@@ -44,9 +44,7 @@ sync_init(struct core *core, const struct sync_class *const *classes,
 	TAILQ_INIT(&syncs->touched);
 	TAILQ_INIT(&syncs->granted);
 	LIST_INIT(&syncs->made);
-	syncs->blocked = xcalloc(core->config.shards, sizeof(struct sync_list));
-	for (i = 0; i < core->config.shards; i++)
-		TAILQ_INIT(&syncs->blocked[i]);
+	syncs->shards = xcalloc(core->config.shards, sizeof(*syncs->shards));
 }
 
 /* Objects. */
@@ -90,8 +88,8 @@ sync_free(struct core *core, struct sync *y)
 		y->class->fini(core, y);
 	if (y->touched)
 		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
-	if (y->blocked)
-		TAILQ_REMOVE(&core->syncs->blocked[y->shard], y, in_blocked);
+	core->syncs->shards[y->shard].nblocked -= y->blocked;
+	sync_sweep_leave(core, y);
 	core_disarm(core, &y->timer);
 	table_remove(&core->syncs->by_name[y->kind], &y->by_name);
 	TAILQ_REMOVE(&core->syncs->all[y->kind], y, in_all);
@@ -113,7 +111,7 @@ sync_fini(struct core *core)
 		table_fini(&core->syncs->by_name[kind]);
 	}
 	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
-	free(core->syncs->blocked);
+	free(core->syncs->shards);
 	free(core->syncs);
 }
 
@@ -193,9 +191,7 @@ bool
 sync_may_ask(struct core *core, struct sync *y, bool ready)
 {
 	if (!ready) {
-		if (!y->blocked)
-			TAILQ_INSERT_TAIL(
-			    &core->syncs->blocked[y->shard], y, in_blocked);
+		core->syncs->shards[y->shard].nblocked += !y->blocked;
 		y->blocked = true;
 		return false;
 	}
@@ -254,48 +250,6 @@ sync_answered(struct sync *y)
 	free(y->why);
 	y->why = NULL;
 	y->pause_ms = 0;
-}
-
-/* Guards. */
-
-void
-sync_unblock(struct core *core, uint32_t shard)
-{
-	struct sync_list *blocked = &core->syncs->blocked[shard];
-	struct sync *y;
-
-	while (!TAILQ_EMPTY(blocked)) {
-		y = TAILQ_FIRST(blocked);
-		TAILQ_REMOVE(&core->syncs->blocked[y->shard], y, in_blocked);
-		y->blocked = false;
-		sync_touch(core, y);
-	}
-}
-
-void
-sync_reassert(struct core *core, uint32_t shard)
-{
-	struct sync *y;
-	unsigned kind;
-
-	for (kind = 0; kind < SYNC_MAX; kind++)
-		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all)
-			if (y->shard == shard)
-				sync_touch(core, y);
-}
-
-bool
-sync_asserted(struct core *core, uint32_t shard)
-{
-	const struct sync *y;
-	unsigned kind;
-
-	for (kind = 0; kind < SYNC_MAX; kind++)
-		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all)
-			if (y->shard == shard && y->class->unasserted != NULL &&
-			    y->class->unasserted(core, y))
-				return false;
-	return true;
 }
 
 bool
@@ -629,17 +583,4 @@ sync_message(struct core *core, const char *text, size_t len)
 			return true;
 		}
 	return false;
-}
-
-void
-sync_look_all(struct core *core)
-{
-	struct sync *y;
-	unsigned kind;
-
-	for (kind = 0; kind < SYNC_MAX; kind++)
-		TAILQ_FOREACH (y, &core->syncs->all[kind], in_all) {
-			y->class->message(core, y, NULL);
-			sync_touch(core, y);
-		}
 }

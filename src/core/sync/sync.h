@@ -32,7 +32,6 @@ TAILQ_HEAD(sync_list, sync);
 struct sync {
 	struct table_link by_name;
 	TAILQ_ENTRY(sync) in_all; /* of its kind, in order of making */
-	TAILQ_ENTRY(sync) in_blocked;
 	TAILQ_ENTRY(sync) in_touched;
 	const struct sync_class *class;
 	struct claim_list queue; /* in order of arrival */
@@ -47,7 +46,7 @@ struct sync {
 	uint32_t shard;
 	enum sync_kind kind;
 	bool touched;
-	bool blocked; /* waits for the guard */
+	bool blocked; /* waits for the guard: counted in syncs.shards */
 	bool hint;    /* a message says that there is something to see */
 	size_t name_len;
 	char *name; /* owned */
@@ -124,6 +123,18 @@ struct sync_listener {
 	void (*permits_leave)(struct core *core, const struct permits *p);
 };
 
+/* How far a walk over all objects has come; NULL: at its end. */
+struct sync_walk {
+	unsigned kind;
+	struct sync *next;
+};
+
+/* What is known of the objects of one guard. */
+struct sync_shard {
+	uint32_t nblocked;
+	unsigned sweep; /* what for, under way (sync_sweep.c) */
+};
+
 /* All objects of this broker. */
 struct syncs {
 	const struct sync_class *const *classes; /* SYNC_MAX of them; static */
@@ -131,7 +142,11 @@ struct syncs {
 	struct table by_name[SYNC_MAX];
 	struct sync_list all[SYNC_MAX];
 	struct sync_list touched;
-	struct sync_list *blocked; /* by their guards: one list each; owned */
+	struct sync_shard *shards; /* one a guard; owned */
+	struct sync_walk sweep;	   /* over all of them, for each guard's sake */
+	unsigned rounds;	   /* of that walk, yet; 0: there is none */
+	struct sync_walk proof;	   /* all before have been written again ... */
+	uint32_t proof_shard;	   /* ... of this guard */
 	struct claim_list granted; /* to be told at the FLUSH */
 	uint64_t nclaims;	   /* of all sessions */
 	uint64_t npermits;	   /* given out */
@@ -158,11 +173,23 @@ void sync_timer(struct core *core, struct timer *t);
 bool sync_overdue(const struct core *core, const struct sync *y);
 void claim_timer(struct core *core, struct timer *t);
 bool sync_message(struct core *core, const char *text, size_t len);
+/*
+ * For all objects, or those of a guard.  A walk comes by them, a part of them a
+ * step: messages may have been missed; those that wait for the guard go on; what
+ * is held is written again.
+ */
 void sync_look_all(struct core *core);
 void sync_unblock(struct core *core, uint32_t shard);
 void sync_reassert(struct core *core, uint32_t shard);
 bool sync_asserted(struct core *core, uint32_t shard);
 bool sync_all_over(const struct core *core);
+void sync_sweep_on(struct core *core);
+
+/* Something is held, maybe by what was written in another spell. */
+void sync_unproved(struct core *core);
+
+/* It is being freed. */
+void sync_sweep_leave(struct core *core, const struct sync *y);
 
 /* Do lists and counters agree?  For tests; aborts if not. */
 void sync_check(const struct core *core);

@@ -155,6 +155,78 @@ START_TEST(very_many_are_refused_a_watch)
 }
 END_TEST
 
+/* So many semaphores, of which one session has a permit each. */
+static void
+take_permits(struct work_rig *r)
+{
+	struct core_request rq = work_request(VERB_ACQUIRE);
+	char name[16];
+	unsigned i;
+
+	rq.number = rq.limit = 1;
+	for (i = 0; i < WORK_MANY; i++) {
+		snprintf(name, sizeof(name), "s%u", i);
+		work_ask(r, 1, &rq, name);
+	}
+	work_settle(r);
+	ck_assert_uint_eq(r->replies[STATUS_OK], WORK_MANY);
+	work_forget(r);
+}
+
+/* A server has lost its data: all permits are written again, none is lost. */
+START_TEST(all_permits_are_written_again)
+{
+	struct work_rig r;
+
+	work_init(&r, 1);
+	take_permits(&r);
+	r.now_ms += 1;
+	work_guard(&r, GUARD_PENDING, "p1");
+	ck_assert_uint_lt(r.asked[OP_HOLD], CORE_WORK_MAX);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.asked[OP_HOLD], WORK_MANY);
+	work_settle(&r);
+	ck_assert_uint_eq(r.events[EVENT_ATRISK] + r.events[EVENT_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Very many wait for latches: while Redis is away, and when it is back. */
+START_TEST(very_many_latches_are_looked_at)
+{
+	struct core_request rq = work_request(VERB_AWAIT);
+	struct work_rig r;
+	char name[16];
+	unsigned i;
+
+	work_init(&r, 1);
+	work_link(&r, false);
+	for (i = 0; i < WORK_MANY; i++) {
+		snprintf(name, sizeof(name), "l%u", i);
+		work_ask(&r, 1, &rq, name);
+	}
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.asked[OP_AWAIT], 0);
+	work_forget(&r);
+	work_link(&r, true);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.asked[OP_AWAIT], WORK_MANY);
+	work_settle(&r);
+	work_forget(&r);
+	work_tick(&r, CORE_RESUBSCRIBED);
+	work_pass(&r, 3000);
+	ck_assert_uint_eq(r.asked[OP_AWAIT], WORK_MANY);
+	/* What is wished for while the walk is under way is wished for all. */
+	work_tick(&r, CORE_RESUBSCRIBED);
+	work_tick(&r, CORE_TIME);
+	work_tick(&r, CORE_RESUBSCRIBED);
+	work_forget(&r);
+	work_pass(&r, 3000);
+	ck_assert_uint_ge(r.asked[OP_AWAIT], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
 TCase *
 crowd_cases(void)
 {
@@ -167,5 +239,7 @@ crowd_cases(void)
 	tcase_add_test(tc, a_session_watches_very_many_names);
 	tcase_add_test(tc, very_many_watch_while_redis_is_away);
 	tcase_add_test(tc, very_many_are_refused_a_watch);
+	tcase_add_test(tc, all_permits_are_written_again);
+	tcase_add_test(tc, very_many_latches_are_looked_at);
 	return tc;
 }

@@ -89,6 +89,13 @@ answer(struct work_rig *r, struct work_op op)
 		o.status = OUTCOME_ENDED;
 	} else if (op.kind == OP_STATUS) {
 		o.status = OUTCOME_VALUE;
+	} else if (op.kind == OP_TAKE) {
+		o.status = OUTCOME_TAKEN;
+		o.first = 1;
+	} else if (op.kind == OP_HOLD) {
+		o.status = OUTCOME_KEPT;
+	} else if (op.kind == OP_AWAIT) {
+		o.status = OUTCOME_SHUT;
 	}
 	ev.u.outcome.op = op.id;
 	ev.u.outcome.sent_ms = r->now_ms;

@@ -1,0 +1,157 @@
+/*
+ * Walks over all semaphores, latches and barriers, in parts (work.h).
+ *
+ * One walk serves all who want one.  Who comes while it is under way has it go
+ * around once more, so that it comes by each object behind each wish.
+ */
+#include "config.h"
+
+#include "core/sync/sync.h"
+#include "core/turn/work.h"
+
+enum {
+	SWEEP_LOOK = 1,	    /* messages may have been missed */
+	SWEEP_UNBLOCK = 2,  /* those that wait for the guard go on */
+	SWEEP_REASSERT = 4, /* what is held is written again */
+};
+
+/* To the next that there is; or to the end. */
+static void
+skip(const struct core *core, struct sync_walk *walk)
+{
+	while (walk->next == NULL && ++walk->kind < SYNC_MAX)
+		walk->next = TAILQ_FIRST(&core->syncs->all[walk->kind]);
+}
+
+static void
+rewind_walk(const struct core *core, struct sync_walk *walk)
+{
+	walk->kind = 0;
+	walk->next = TAILQ_FIRST(&core->syncs->all[0]);
+	skip(core, walk);
+}
+
+static void
+advance(const struct core *core, struct sync_walk *walk)
+{
+	core_visit(core, 1);
+	walk->next = TAILQ_NEXT(walk->next, in_all);
+	skip(core, walk);
+}
+
+void
+sync_sweep_leave(struct core *core, const struct sync *y)
+{
+	if (core->syncs->sweep.next == y)
+		advance(core, &core->syncs->sweep);
+	if (core->syncs->proof.next == y)
+		advance(core, &core->syncs->proof);
+}
+
+static void
+sweep_one(struct core *core, struct sync *y)
+{
+	struct sync_shard *shard = &core->syncs->shards[y->shard];
+
+	if ((shard->sweep & SWEEP_LOOK) != 0)
+		y->class->message(core, y, NULL);
+	if ((shard->sweep & (SWEEP_LOOK | SWEEP_REASSERT)) != 0)
+		sync_touch(core, y);
+	if ((shard->sweep & SWEEP_UNBLOCK) == 0 || !y->blocked)
+		return;
+	shard->nblocked--;
+	y->blocked = false;
+	sync_touch(core, y);
+}
+
+static void
+end(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		core->syncs->shards[i].sweep = 0;
+}
+
+void
+sync_sweep_on(struct core *core)
+{
+	struct syncs *syncs = core->syncs;
+	struct sync *y;
+
+	while (syncs->rounds > 0 && work_left(core)) {
+		y = syncs->sweep.next;
+		if (y != NULL) {
+			advance(core, &syncs->sweep);
+			sweep_one(core, y);
+			continue;
+		}
+		syncs->rounds--;
+		rewind_walk(core, &syncs->sweep);
+		if (syncs->rounds == 0)
+			end(core);
+	}
+}
+
+static void
+begin(struct core *core)
+{
+	if (core->syncs->rounds == 0)
+		rewind_walk(core, &core->syncs->sweep);
+	core->syncs->rounds = core->syncs->rounds == 0 ? 1 : 2;
+	sync_sweep_on(core);
+}
+
+void
+sync_look_all(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		core->syncs->shards[i].sweep |= SWEEP_LOOK;
+	begin(core);
+}
+
+void
+sync_unblock(struct core *core, uint32_t shard)
+{
+	if (core->syncs->shards[shard].nblocked == 0)
+		return;
+	core->syncs->shards[shard].sweep |= SWEEP_UNBLOCK;
+	begin(core);
+}
+
+void
+sync_reassert(struct core *core, uint32_t shard)
+{
+	core->syncs->shards[shard].sweep |= SWEEP_REASSERT;
+	sync_unproved(core);
+	begin(core);
+}
+
+void
+sync_unproved(struct core *core)
+{
+	rewind_walk(core, &core->syncs->proof);
+}
+
+/* What is so in a spell stays so: each look goes on where the last one has
+ * stopped. */
+bool
+sync_asserted(struct core *core, uint32_t shard)
+{
+	struct syncs *syncs = core->syncs;
+	const struct sync *y;
+
+	if (syncs->proof_shard != shard)
+		sync_unproved(core);
+	syncs->proof_shard = shard;
+	while ((y = syncs->proof.next) != NULL) {
+		if (!work_left(core) ||
+		    (y->shard == shard && y->class->unasserted != NULL &&
+			y->class->unasserted(core, y)))
+			return false;
+		advance(core, &syncs->proof);
+	}
+	return true;
+}
