@@ -17,6 +17,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
 #include "core/lock/queue.h"
+#include "core/lock/sharers.h"
 #include "core/lock/sweep.h"
 #include "core/lock/watch.h"
 #include "core/replay.h"
@@ -48,7 +49,8 @@ allow(struct core *core, struct share share, bool bare)
 bool
 core_has_losses(const struct core *core, int64_t now_ms)
 {
-	return kept_tells(core) || lease_first_overdue(core, now_ms) != NULL ||
+	return kept_tells(core) || !TAILQ_EMPTY(&core->locks->losing) ||
+	       lease_first_overdue(core, now_ms) != NULL ||
 	       !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	       turn_timer_ms(core, AGENDA_SYNC) <= now_ms;
 }
@@ -64,6 +66,7 @@ tell_losses(struct core *core)
 {
 	struct lease *l;
 
+	sharers_lose_on(core);
 	while (work_left(core) &&
 	       (l = lease_first_overdue(core, core->now_ms)) != NULL) {
 		core_visit(core, 1);
@@ -129,8 +132,10 @@ void
 agenda_tell(struct core *core, bool bare)
 {
 	allow(core, telling, bare);
-	if (!core_has_losses(core, core->now_ms))
-		watch_run(core);
+	if (core_has_losses(core, core->now_ms))
+		return;
+	sharers_tell_on(core);
+	watch_run(core);
 }
 
 int64_t
@@ -146,7 +151,7 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) ||
 	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
-	    watch_has_more(core))
+	    sharers_has_more(core) || watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)

@@ -32,7 +32,7 @@ busiest_fini(struct busiest *b)
 static const char *
 state_of(const struct lock *l)
 {
-	bool held = !LIST_EMPTY(&l->holders) ||
+	bool held = !TAILQ_EMPTY(&l->holders) ||
 		    l->lease.state == LEASE_LINGERING ||
 		    l->lease.state == LEASE_QUEUED;
 

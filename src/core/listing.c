@@ -311,10 +311,10 @@ queue_first(struct core *core, struct listing *g)
 	const struct hold *h = g->hold;
 
 	(void)core;
-	if (h == NULL || LIST_NEXT(h, in_lock) == NULL)
+	if (h == NULL || TAILQ_NEXT(h, in_lock) == NULL)
 		g->stage = queue_holder;
 	else
-		g->hold = LIST_NEXT(h, in_lock);
+		g->hold = TAILQ_NEXT(h, in_lock);
 }
 
 /* Nobody's, and kept from everybody for a while. */
@@ -346,7 +346,7 @@ core_queue_begin(
 	g->left = limit;
 	g->lock = lock_find(core, name, name_len);
 	if (g->lock != NULL)
-		g->hold = LIST_FIRST(&g->lock->holders);
+		g->hold = TAILQ_FIRST(&g->lock->holders);
 	if (g->lock != NULL && g->lock->lease.state == LEASE_LINGERING)
 		g->stage = queue_lingering;
 	return g;
@@ -492,8 +492,8 @@ after(const struct listing *g, const struct hold *h)
 {
 	if (g->lock == NULL)
 		return TAILQ_NEXT(h, in_session);
-	if (g->stage == queue_first && LIST_NEXT(h, in_lock) != NULL)
-		return LIST_NEXT(h, in_lock);
+	if (g->stage == queue_first && TAILQ_NEXT(h, in_lock) != NULL)
+		return TAILQ_NEXT(h, in_lock);
 	return hold_later(h);
 }
 

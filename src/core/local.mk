@@ -86,6 +86,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/parting.h \
 	src/core/lock/queue.c \
 	src/core/lock/queue.h \
+	src/core/lock/sharers.c \
+	src/core/lock/sharers.h \
 	src/core/lock/state.h \
 	src/core/lock/stored.c \
 	src/core/lock/stored.h \

@@ -79,7 +79,7 @@ static void
 from_here(struct core *core, uint64_t session, uint64_t ref,
     const struct lock *l, unsigned others)
 {
-	const struct hold *h = LIST_FIRST(&l->holders);
+	const struct hold *h = TAILQ_FIRST(&l->holders);
 	int64_t left_ms = lease_rare(&l->lease)->linger_ms - core->now_ms;
 
 	emit_reply(core, session, ref, STATUS_OK);
@@ -102,7 +102,7 @@ static bool
 told_here(const struct lock *l)
 {
 	return l != NULL &&
-	       (!LIST_EMPTY(&l->holders) || l->lease.state == LEASE_LINGERING);
+	       (!TAILQ_EMPTY(&l->holders) || l->lease.state == LEASE_LINGERING);
 }
 
 /* What is asked: of which kind, by which verb. */
@@ -267,7 +267,7 @@ status_request(
 	struct question q = { rq->verb, rq->kind, rq->limit };
 
 	if (l != NULL)
-		lock_look(core, l);
+		lock_look(core, l, s);
 	if (known_here(core, l, rq) && rq->verb == VERB_QUEUE)
 		emit_queue(core, s->id, rq->ref, q.limit, name->p, name->n);
 	else if (known_here(core, l, rq))

@@ -214,10 +214,10 @@ taken(struct core *core, struct lease *l)
 {
 	bool moved = l->spell != guard_spell(core, l->shard);
 
+	lease_set_state(core, l, LEASE_NONE);
 	core->leases->owner->lost(core, l, moved ? "failover" : "taken");
 	core->leases->owner->ended(core, l, false);
 	lease_linger_over(l);
-	lease_set_state(core, l, LEASE_NONE);
 }
 
 /* What was at risk is safe again, and the next renewal is planned. */
@@ -373,8 +373,8 @@ void
 lease_run_out(struct core *core, struct lease *l)
 {
 	assert(lease_overdue(core, l));
-	core->leases->owner->lost(core, l, "unreachable");
 	lease_set_state(core, l, LEASE_ENDING);
+	core->leases->owner->lost(core, l, "unreachable");
 	core->leases->owner->touch(core, l);
 }
 

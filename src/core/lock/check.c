@@ -6,6 +6,7 @@
 
 #include "core/lock/check.h"
 #include "core/lock/names.h"
+#include "core/lock/sharers.h"
 
 /* Over all names. */
 struct sums {
@@ -19,7 +20,7 @@ check_holders(const struct lock *l)
 	const struct hold *h;
 	uint32_t n = 0;
 
-	LIST_FOREACH (h, &l->holders, in_lock) {
+	TAILQ_FOREACH (h, &l->holders, in_lock) {
 		assert(h->lock == l && h->session != NULL);
 		assert(h->fence > 0);
 		assert(h->terms == NULL || h->terms->hold == h);
@@ -27,7 +28,7 @@ check_holders(const struct lock *l)
 	}
 	assert(n == l->nholders);
 	assert(n <= 1 || l->shared_hold);
-	assert(n == 0 || lease_is_held(&l->lease));
+	assert(n == 0 || lease_is_held(&l->lease) || sharers_loses(l));
 }
 
 static void

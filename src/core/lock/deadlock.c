@@ -48,7 +48,7 @@ visit(struct core *core, struct walk *walk, const struct lock *l,
 	struct hold *h;
 	struct session *s;
 
-	LIST_FOREACH (h, &l->holders, in_lock) {
+	TAILQ_FOREACH (h, &l->holders, in_lock) {
 		if (walk->n >= WALK_MAX)
 			return false;
 		core_visit(core, 1);

@@ -46,7 +46,7 @@ reenters(const struct lock *l, const struct waiter *w)
 static bool
 joins(const struct lock *l, const struct waiter *w)
 {
-	return !LIST_EMPTY(&l->holders) && l->shared_hold && w->shared;
+	return !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
 }
 
 /* May it be had at all, whatever it lacks yet?  `again`: it is re-entered. */

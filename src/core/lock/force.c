@@ -25,6 +25,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/notify.h"
+#include "core/lock/sharers.h"
 #include "core/lock/stored.h"
 #include "core/turn/emit.h"
 
@@ -132,10 +133,25 @@ static bool
 is_here(const struct core *core, const struct lock *l)
 {
 	return l != NULL &&
-	       (!LIST_EMPTY(&l->holders) ||
+	       (!TAILQ_EMPTY(&l->holders) ||
 		   (lease_rare(&l->lease)->linger_ms > core->now_ms &&
 		       (l->lease.state == LEASE_LINGERING ||
 			   l->lease.state == LEASE_ENDING)));
+}
+
+static void
+then_forced(struct core *core, struct lock *l, int64_t since_ms)
+{
+	if ((lease_is_held(&l->lease) || l->lease.state == LEASE_LINGERING ||
+		l->lease.state == LEASE_ENDING) &&
+	    more_of(l)->linger_since_ms <= since_ms)
+		lease_linger_over(&l->lease);
+	if (!TAILQ_EMPTY(&l->holders) ||
+	    lease_rare(&l->lease)->linger_ms > core->now_ms ||
+	    (!lease_is_held(&l->lease) && l->lease.state != LEASE_LINGERING))
+		return;
+	lease_set_state(core, &l->lease, LEASE_ENDING);
+	lock_next(core, l);
 }
 
 /*
@@ -144,60 +160,35 @@ is_here(const struct core *core, const struct lock *l)
  * leaves a tombstone, is ended once more when that is there (lease/outcome.c).
  */
 static void
-end_lease(struct core *core, struct lock *l, int64_t since_ms)
+end_lease(struct core *core, struct lock *l, int64_t since_ms, const char *by)
 {
-	struct hold *h, *next;
-
-	LIST_FOREACH_SAFE (h, &l->holders, in_lock, next)
-		if (h->since_ms <= since_ms)
-			hold_lose(core, h, "forced");
-	if ((lease_is_held(&l->lease) || l->lease.state == LEASE_LINGERING ||
-		l->lease.state == LEASE_ENDING) &&
-	    more_of(l)->linger_since_ms <= since_ms)
-		lease_linger_over(&l->lease);
-	if (!LIST_EMPTY(&l->holders) ||
-	    lease_rare(&l->lease)->linger_ms > core->now_ms ||
-	    (!lease_is_held(&l->lease) && l->lease.state != LEASE_LINGERING))
-		return;
-	lease_set_state(core, &l->lease, LEASE_ENDING);
-	lock_next(core, l);
+	sharers_lose(core, l,
+	    &(struct loss){ .reason = "forced",
+		.since_ms = since_ms,
+		.by = by,
+		.then = then_forced });
 }
 
-/* Is there anything of that time? */
+/* Is there anything of that time?  Who has it for longest is the last. */
 static bool
 is_meant(const struct lock *l, int64_t asked_ms)
 {
-	const struct hold *h;
+	const struct hold *h = TAILQ_LAST(&l->holders, holder_list);
 
-	LIST_FOREACH (h, &l->holders, in_lock)
-		if (h->since_ms <= asked_ms)
-			return true;
-	return LIST_EMPTY(&l->holders) &&
-	       more_of(l)->linger_since_ms <= asked_ms;
+	return (h != NULL ? h->since_ms : more_of(l)->linger_since_ms) <=
+	       asked_ms;
 }
 
-/* Those who lose it; who asked for it another broker has told, perhaps. */
-static void
-notify_all_forced(
-    struct core *core, const struct lock *l, int64_t asked_ms, const char *by)
-{
-	const struct hold *h;
-
-	if (LIST_EMPTY(&l->holders))
-		notify_forced(core, l, NULL, by);
-	LIST_FOREACH (h, &l->holders, in_lock)
-		if (h->since_ms <= asked_ms)
-			notify_forced(core, l, h, by);
-}
-
+/* Who asked for it another broker has told, perhaps. */
 void
 force_message(
     struct core *core, struct lock *l, int64_t asked_ms, const char *by)
 {
 	if (!is_meant(l, asked_ms))
 		return;
-	notify_all_forced(core, l, asked_ms, by);
-	end_lease(core, l, asked_ms);
+	if (TAILQ_EMPTY(&l->holders))
+		notify_forced(core, l, NULL, by);
+	end_lease(core, l, asked_ms, by);
 }
 
 /* Ends what this broker has; `f` waits for the end of it in Redis. */
@@ -206,7 +197,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 {
 	f->here = true;
 	f->seq = l->lease.seq;
-	end_lease(core, l, core->now_ms);
+	end_lease(core, l, core->now_ms, NULL);
 }
 
 /* One word: it goes into a message. */
@@ -234,7 +225,7 @@ force_request(
 	char why[WHY_SIZE];
 
 	if (l != NULL)
-		lock_look(core, l);
+		lock_look(core, l, s);
 	here = is_here(core, l);
 	if (!here && !guard_up(core, shard)) {
 		guard_why(core, shard, why, sizeof(why));
@@ -242,7 +233,7 @@ force_request(
 		return;
 	}
 	notify_force(
-	    core, s, here ? LIST_FIRST(&l->holders) : NULL, name->p, name->n);
+	    core, s, here ? TAILQ_FIRST(&l->holders) : NULL, name->p, name->n);
 	f = xcalloc(1, sizeof(*f) + name->n);
 	f->id = ++core->forces->last;
 	f->session = s->id;
@@ -254,7 +245,7 @@ force_request(
 	f->name_len = name->n;
 	memcpy(f->name, name->p, name->n);
 	TAILQ_INSERT_TAIL(&core->forces->list, f, link);
-	f->there = !here || l->lease.shared || LIST_EMPTY(&l->holders);
+	f->there = !here || l->lease.shared || TAILQ_EMPTY(&l->holders);
 	if (f->there)
 		submit(core, f, OP_FORCE);
 	if (here)
@@ -274,7 +265,7 @@ force_run(struct core *core)
 		l = lock_find(core, f->name, f->name_len);
 		if (l != NULL && l->lease.seq == f->seq &&
 		    l->lease.state != LEASE_NONE) {
-			end_lease(core, l, core->now_ms);
+			end_lease(core, l, core->now_ms, NULL);
 			continue;
 		}
 		f->here = false;

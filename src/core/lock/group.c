@@ -332,7 +332,7 @@ group_tell(struct core *core, struct group *g)
 	assert(g->left == g->n);
 	core_visit(core, g->n);
 	for (i = 0; i < g->n; i++) {
-		lock_look(core, g->members[i]->lock);
+		lock_look(core, g->members[i]->lock, g->session);
 		if (!g->members[i]->withdrawn)
 			continue;
 		withdraw(core, g);
@@ -381,7 +381,7 @@ held_by_others(const struct session *s, const struct core_request *rq,
 	unsigned i;
 
 	for (i = 0; i < rq->nnames; i++)
-		if (!LIST_EMPTY(&locks[i]->holders) &&
+		if (!TAILQ_EMPTY(&locks[i]->holders) &&
 		    hold_find(locks[i], s) == NULL &&
 		    !(rq->shared && locks[i]->shared_hold))
 			return true;
@@ -413,7 +413,7 @@ group_request(
 		return;
 	for (i = 0; i < rq->nnames; i++) {
 		locks[i] = lock_get(core, rq->names[i].p, rq->names[i].n);
-		lock_look(core, locks[i]);
+		lock_look(core, locks[i], s);
 		lock_touch(core, locks[i]);
 	}
 	if (lock_refuse_deadlock(core, s, rq, locks))

@@ -10,7 +10,9 @@
 #include "core/lease/lease.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/names.h"
 #include "core/lock/notify.h"
+#include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
 #include "core/session/record.h"
 #include "core/turn/emit.h"
@@ -22,7 +24,7 @@ hold_find(const struct lock *l, const struct session *s)
 	struct hold *h;
 
 	if (l->nholders <= s->nholds) {
-		LIST_FOREACH (h, &l->holders, in_lock)
+		TAILQ_FOREACH (h, &l->holders, in_lock)
 			if (h->session == s)
 				return h;
 		return NULL;
@@ -100,6 +102,8 @@ hold_keep_until(struct hold *h, int64_t at_ms)
 {
 	if (at_ms > hold_terms(h)->keep_until_ms)
 		terms(h)->keep_until_ms = at_ms;
+	if (at_ms > more_of(h->lock)->most_keep_until_ms)
+		need_more(h->lock)->most_keep_until_ms = at_ms;
 }
 
 void
@@ -119,6 +123,8 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 		hold_keep_until(h, core->now_ms + w->keep_ms);
 	if (w->delay_ms > hold_terms(h)->delay_ms)
 		terms(h)->delay_ms = w->delay_ms;
+	if (w->delay_ms > more_of(h->lock)->most_delay_ms)
+		need_more(h->lock)->most_delay_ms = w->delay_ms;
 	if (h->terms == NULL || h->terms->binds ||
 	    (h->terms->keep_until_ms == 0 && h->terms->delay_ms == 0))
 		return;
@@ -146,7 +152,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	h->fence = fence;
 	h->since_ms = core->now_ms;
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
-	LIST_INSERT_HEAD(&l->holders, h, in_lock);
+	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
 	s->nholds++;
 	core->locks->nholds++;
 	l->nholders++;
@@ -241,11 +247,7 @@ forget_untold(struct hold *h, bool withdrawn)
 struct hold *
 hold_later(const struct hold *h)
 {
-	struct hold **link = h->in_lock.le_prev;
-
-	return link == &h->lock->holders.lh_first
-		   ? NULL
-		   : container_of(link, struct hold, in_lock.le_next);
+	return TAILQ_PREV(h, holder_list, in_lock);
 }
 
 static void
@@ -253,7 +255,8 @@ hold_free(struct core *core, struct hold *h)
 {
 	core->locks->above->hold_leaves(core, h);
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
-	LIST_REMOVE(h, in_lock);
+	sharers_leave_hold(h);
+	TAILQ_REMOVE(&h->lock->holders, h, in_lock);
 	h->session->nholds--;
 	core->locks->nholds--;
 	h->lock->nholders--;

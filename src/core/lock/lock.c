@@ -19,6 +19,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
+#include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/lock/withdraw.h"
@@ -27,17 +28,19 @@
 #include "core/turn/work.h"
 
 void
-lock_look(struct core *core, struct lock *l)
+lock_look(struct core *core, struct lock *l, const struct session *s)
 {
 	if (lease_overdue(core, &l->lease))
 		lease_run_out(core, &l->lease);
+	sharers_lose_one(core, l, s);
 }
 
 void
 lock_free(struct core *core, struct lock *l)
 {
-	assert(LIST_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
+	assert(TAILQ_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
 	core->locks->above->lock_leaves(core, l);
+	sharers_forget(core, l);
 	unowned_forget(core, l);
 	lock_untouch(core, l);
 	parting_over(core, l, true);
@@ -122,7 +125,7 @@ count_grant(struct core *core, struct lock *l)
 static uint64_t
 next_fence(struct lock *l)
 {
-	const struct hold *h = LIST_FIRST(&l->holders);
+	const struct hold *h = TAILQ_FIRST(&l->holders);
 
 	if (h != NULL)
 		return h->fence;
@@ -214,9 +217,9 @@ lock_in_line(const struct core *core, const struct lock *l)
 bool
 lock_compatible(const struct lock *l, const struct waiter *w)
 {
-	if (LIST_EMPTY(&l->holders))
+	if (TAILQ_EMPTY(&l->holders))
 		return true;
-	if (l->nholders == 1 && LIST_FIRST(&l->holders)->session == w->session)
+	if (l->nholders == 1 && TAILQ_FIRST(&l->holders)->session == w->session)
 		return true;
 	return l->shared_hold && w->shared;
 }
@@ -279,7 +282,7 @@ lock_tell_granted(struct core *core)
 			group_tell(core, w->group);
 			continue;
 		}
-		lock_look(core, w->lock);
+		lock_look(core, w->lock, w->session);
 		if (w->withdrawn) {
 			waiter_ungranted(core, w);
 			continue;
@@ -299,7 +302,7 @@ is_idle(const struct lock *l)
 {
 	return l->lease.state == LEASE_NONE && l->lease.asked == NULL &&
 	       l->nuntold == 0 && TAILQ_EMPTY(&l->queue) &&
-	       LIST_EMPTY(&l->holders);
+	       TAILQ_EMPTY(&l->holders);
 }
 
 /*
@@ -312,7 +315,7 @@ pass_on_meanwhile(struct core *core, struct lock *l)
 {
 	const struct waiter *w = TAILQ_FIRST(&l->queue);
 
-	if (!lease_is_held(&l->lease) || !LIST_EMPTY(&l->holders) ||
+	if (!lease_is_held(&l->lease) || !TAILQ_EMPTY(&l->holders) ||
 	    w == NULL || w->group != NULL || !lock_free_for(core, l, w))
 		return;
 	(void)lock_grant_next(core, l);
@@ -332,6 +335,8 @@ bool
 lock_next(struct core *core, struct lock *l)
 {
 	watch_touch(core, l);
+	if (sharers_loses(l))
+		return true;
 	decide(core, l, false);
 	if (l->lease.asked != NULL)
 		pass_on_meanwhile(core, l);
@@ -444,7 +449,7 @@ lock_request(
 	}
 	l = lock_find(core, name->p, name->n);
 	if (l != NULL)
-		lock_look(core, l);
+		lock_look(core, l, s);
 	if (l != NULL && !core->stopping && reenter(core, l, s, rq))
 		return;
 	if (!lock_allowed(core, s, rq))

@@ -17,9 +17,10 @@ bool lock_next(struct core *core, struct lock *l);
 
 /*
  * Brings it up to date before somebody does something about it: a loss that
- * there was no time to tell yet is told first.
+ * there was no time to tell yet is told first; if many
+ * lose it, this session at least.
  */
-void lock_look(struct core *core, struct lock *l);
+void lock_look(struct core *core, struct lock *l, const struct session *s);
 
 /* LOCK and TRYLOCK (protocol, section 5). */
 void lock_request(

@@ -19,6 +19,8 @@ names_init(struct core *core, const struct lock_listener *above)
 	locks->above = above;
 	TAILQ_INIT(&locks->granted);
 	TAILQ_INIT(&locks->sweeping);
+	TAILQ_INIT(&locks->losing);
+	TAILQ_INIT(&locks->warning);
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
 	for (i = 0; i < core->config.shards; i++) {
 		table_init(&locks->names[i].table, lock_name);
@@ -123,7 +125,7 @@ lock_get(struct core *core, const char *name, size_t len)
 		return l;
 	assert(len > 0 && len <= UINT8_MAX);
 	l = xcalloc(1, offsetof(struct lock, name) + len);
-	LIST_INIT(&l->holders);
+	TAILQ_INIT(&l->holders);
 	TAILQ_INIT(&l->queue);
 	TAILQ_INIT(&l->impatient);
 	l->name_len = (uint8_t)len;

@@ -13,10 +13,12 @@
 #include "core/lock/owner.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
+#include "core/lock/sharers.h"
 #include "core/lock/watch.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
+#define HOLDERS_FEW 8  /* of more, the most that any asked for counts */
 #define WANTED_MAX 100 /* how far in a queue one is looked for who wants it */
 #define LOOK_MAX 100   /* how far in a queue groups are looked for */
 #define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
@@ -84,11 +86,18 @@ terms(const struct core *core, const struct lease *lease)
 	const struct hold *h;
 	unsigned looked = 0;
 
-	LIST_FOREACH (h, &l->holders, in_lock) {
-		core_visit(core, 1);
-		t.delay_ms = max_ms(t.delay_ms, hold_terms(h)->delay_ms);
-		t.keep_ms = max_ms(
-		    t.keep_ms, hold_terms(h)->keep_until_ms - core->now_ms);
+	if (l->nholders > HOLDERS_FEW) {
+		t.delay_ms = more_of(l)->most_delay_ms;
+		t.keep_ms =
+		    max_ms(0, more_of(l)->most_keep_until_ms - core->now_ms);
+	} else {
+		TAILQ_FOREACH (h, &l->holders, in_lock) {
+			core_visit(core, 1);
+			t.delay_ms =
+			    max_ms(t.delay_ms, hold_terms(h)->delay_ms);
+			t.keep_ms = max_ms(t.keep_ms,
+			    hold_terms(h)->keep_until_ms - core->now_ms);
+		}
 	}
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		t.delay_ms = max_ms(t.delay_ms, w->delay_ms);
@@ -111,7 +120,7 @@ nwaiting(const struct lease *l)
 static bool
 in_use(const struct lease *l)
 {
-	return !LIST_EMPTY(&lock_seen(l)->holders);
+	return !TAILQ_EMPTY(&lock_seen(l)->holders);
 }
 
 static bool
@@ -206,7 +215,7 @@ idle(struct core *core, struct lease *lease)
 {
 	struct lock *l = lock_with(lease);
 
-	if (LIST_EMPTY(&l->holders) || TAILQ_FIRST(&l->queue)->group != NULL)
+	if (TAILQ_EMPTY(&l->holders) || TAILQ_FIRST(&l->queue)->group != NULL)
 		group_idle(core, l);
 }
 
@@ -233,44 +242,46 @@ not_free(struct core *core, struct lease *l)
 	queue_settle(core, lock_with(l), true);
 }
 
+/* The key is another's: nothing of it lingers here. */
+static void
+then_gone(struct core *core, struct lock *l, int64_t since_ms)
+{
+	(void)core;
+	(void)since_ms;
+	lease_linger_over(&l->lease);
+}
+
+static void
+then_ends(struct core *core, struct lock *l, int64_t since_ms)
+{
+	(void)core;
+	(void)l;
+	(void)since_ms;
+}
+
 static void
 lost(struct core *core, struct lease *lease, const char *reason)
 {
 	struct lock *l = lock_with(lease);
 
-	while (!LIST_EMPTY(&l->holders)) {
-		core_visit(core, 1);
-		hold_lose(core, LIST_FIRST(&l->holders), reason);
-	}
-}
-
-static void
-tell_holders(struct core *core, const struct lock *l, enum event_id event,
-    int64_t left_ms)
-{
-	const struct hold *h;
-
-	left_ms = max_ms(left_ms, 0);
-	LIST_FOREACH (h, &l->holders, in_lock) {
-		core_visit(core, 1);
-		emit_event(core, h->session->id, event, l->name, l->name_len);
-		emit_num(core, FIELD_FENCE, h->fence);
-		if (event == EVENT_ATRISK)
-			emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
-		notify_risk(core, h, event == EVENT_SAFE, left_ms);
-	}
+	sharers_lose(core, l,
+	    &(struct loss){ .reason = reason,
+		.since_ms = INT64_MAX,
+		.then = lease->state == LEASE_NONE ? then_gone : then_ends });
 }
 
 static void
 at_risk(struct core *core, struct lease *l, int64_t left_ms)
 {
-	tell_holders(core, lock_with(l), EVENT_ATRISK, left_ms);
+	(void)left_ms;
+	sharers_tell(core, lock_with(l), EVENT_ATRISK);
 }
 
 static void
 safe(struct core *core, struct lease *l, int64_t left_ms)
 {
-	tell_holders(core, lock_with(l), EVENT_SAFE, left_ms);
+	(void)left_ms;
+	sharers_tell(core, lock_with(l), EVENT_SAFE);
 }
 
 static void

@@ -417,7 +417,7 @@ settle_one(struct core *core, struct waiter *w, uint64_t position, bool firm,
 static bool
 may_share(const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return w->group != NULL && !LIST_EMPTY(&l->holders) &&
+	return w->group != NULL && !TAILQ_EMPTY(&l->holders) &&
 	       lock_compatible(l, w) && lock_free_for(core, l, w);
 }
 
@@ -459,7 +459,7 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 	unsigned looked = 0, answered = 0;
 	struct place place;
 
-	if (!LIST_EMPTY(&l->holders) || l->lease.state == LEASE_QUEUED ||
+	if (!TAILQ_EMPTY(&l->holders) || l->lease.state == LEASE_QUEUED ||
 	    backoff_goes_on(&l->lease))
 		taken = true;
 	TAILQ_FOREACH_SAFE (w, &l->impatient, in_impatient, next) {

@@ -18,7 +18,8 @@
 #include "core/session/record.h"
 #include "core/turn/slot.h"
 
-LIST_HEAD(holder_list, hold); /* of a lock; the latest comes first */
+TAILQ_HEAD(holder_list, hold);	   /* of a lock; the latest comes first */
+TAILQ_HEAD(sharers_list, sharers); /* sharers.c */
 TAILQ_HEAD(names_list, names);
 /*
  * What was agreed on for a hold beyond the usual.  Most have none of it: made
@@ -41,7 +42,7 @@ struct terms {
  */
 struct hold {
 	TAILQ_ENTRY(hold) in_session;
-	LIST_ENTRY(hold) in_lock;
+	TAILQ_ENTRY(hold) in_lock;
 	struct session *session;
 	struct lock *lock;
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
@@ -107,6 +108,9 @@ struct more {
 	int64_t linger_since_ms; /* ... who had it since then */
 	/* Holds and requests with keep= or delay=; holds of the gone. */
 	uint32_t nbinding, ngone;
+	/* Of what binds, the most that was asked for. */
+	int64_t most_keep_until_ms, most_delay_ms;
+	struct sharers *sharers; /* owned; what is said to all who hold it */
 };
 
 /*
@@ -179,6 +183,7 @@ struct locks {
 	uint64_t nwaiting;		   /* waiters in their queues */
 	uint64_t nholds;		   /* given out */
 	struct names_list sweeping;
+	struct sharers_list losing, warning;
 	struct waiter_list granted; /* that wait to be told */
 	/* To be looked at, a ring; NULL: not any more.  Owned. */
 	struct lock **touched;

@@ -21,7 +21,7 @@ find_hold(
 
 	if (l == NULL)
 		return NULL;
-	lock_look(core, l);
+	lock_look(core, l, s);
 	return hold_find(l, s);
 }
 
@@ -47,7 +47,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	if (hold_step_out(h))
 		return hold_depth(h);
 	hold_end(core, h, true);
-	if (!lock_next(core, l) || !LIST_EMPTY(&l->holders) ||
+	if (!lock_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
 	    l->lease.state == LEASE_NONE)
 		return 0;
 	/* Kept for who waits here, that is; not where others' turn has come. */

@@ -43,6 +43,8 @@ void
 unowned_bind(struct core *core, struct lock *l, int by)
 {
 	need_more(l)->nbinding += (uint32_t)by;
+	if (l->more->nbinding == 0)
+		l->more->most_keep_until_ms = l->more->most_delay_ms = 0;
 	unowned_look(core, l);
 }
 

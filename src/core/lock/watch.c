@@ -106,7 +106,7 @@ static bool
 look_here(const struct core *core, const struct watched *w, struct scene *scene)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
-	const struct hold *h = l == NULL ? NULL : LIST_FIRST(&l->holders);
+	const struct hold *h = l == NULL ? NULL : TAILQ_FIRST(&l->holders);
 
 	memset(scene, 0, sizeof(*scene));
 	if (h == NULL && (l == NULL || !lingers(core, l)))
@@ -183,7 +183,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 		return;
 	w->taken = w->taken || taken;
 	/* It may be looked at in a later step, when that is forgotten. */
-	if (LIST_EMPTY(&l->holders) && between(l))
+	if (TAILQ_EMPTY(&l->holders) && between(l))
 		w->passing = lease_rare(&l->lease)->remote_ms != 0;
 	if (w->touched)
 		return;

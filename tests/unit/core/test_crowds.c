@@ -155,6 +155,129 @@ START_TEST(very_many_are_refused_a_watch)
 }
 END_TEST
 
+/* So many sessions share a name. */
+static void
+share_all(struct work_rig *r)
+{
+	struct core_request rq = work_request(VERB_LOCK);
+	unsigned i;
+
+	rq.shared = true;
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(r, i, &rq, "a");
+	work_settle(r);
+	ck_assert_uint_eq(r->replies[STATUS_OK], WORK_MANY);
+	work_forget(r);
+}
+
+/* They hear that it is at risk, and that it is safe; it is renewed as ever. */
+START_TEST(very_many_share_a_name_at_risk)
+{
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	share_all(&r);
+	work_link(&r, false);
+	work_pass(&r, WORK_LEASE_MS / 2 + 100);
+	ck_assert_uint_eq(r.events[EVENT_ATRISK], WORK_MANY);
+	work_link(&r, true);
+	work_settle(&r);
+	ck_assert_uint_eq(r.asked[OP_RENEW], 1);
+	ck_assert_uint_eq(r.events[EVENT_SAFE], WORK_MANY);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
+	work_pass(&r, 2 * WORK_LEASE_MS);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* All lose it before anybody has another word of it. */
+START_TEST(very_many_lose_what_they_share)
+{
+	struct core_request unlock = work_request(VERB_UNLOCK);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY + 1);
+	share_all(&r);
+	work_lock(&r, WORK_MANY + 1, "a");
+	r.now_ms += WORK_LEASE_MS + 100;
+	for (i = 1; i <= WORK_MANY; i += WORK_MANY / 10)
+		work_ask(&r, i, &unlock, "a");
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 10);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	ck_assert_uint_lt(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_eq(r.asked[OP_END], 0);
+	ck_assert(core_has_losses(r.core, r.now_ms));
+	while (core_has_losses(r.core, r.now_ms))
+		work_tick(&r, CORE_TIME);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_le(r.steps, WORK_MANY / 100);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
+	work_fini(&r);
+}
+END_TEST
+
+/* Redis says that it is another's. */
+START_TEST(what_very_many_share_is_taken)
+{
+	struct outcome o = { .status = OUTCOME_LOST, .text = "" };
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	share_all(&r);
+	r.outcome = &o;
+	work_pass(&r, WORK_LEASE_MS / 3 + 100);
+	ck_assert_uint_eq(r.asked[OP_RENEW], 1);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* An operator takes it away from all who have it, and from nobody later. */
+START_TEST(what_very_many_share_is_forced)
+{
+	struct core_request force = work_request(VERB_UNLOCK_FORCE);
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY + 1);
+	share_all(&r);
+	r.now_ms += 10;
+	work_ask(&r, WORK_MANY + 1, &force, "a");
+	ck_assert_uint_lt(r.events[EVENT_LOST], WORK_MANY);
+	work_settle(&r);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
+	ck_assert_uint_eq(r.asked[OP_END], 1);
+	work_fini(&r);
+}
+END_TEST
+
+/* Each of them goes while the others are told. */
+START_TEST(those_who_share_a_name_go_while_they_are_told)
+{
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	share_all(&r);
+	work_link(&r, false);
+	r.now_ms += WORK_LEASE_MS / 2 + 10;
+	for (i = WORK_MANY; i > WORK_MANY / 2; i--)
+		work_gone(&r, i, true);
+	work_catch_up(&r);
+	ck_assert_uint_ge(r.events[EVENT_ATRISK], WORK_MANY / 2);
+	r.now_ms += WORK_LEASE_MS;
+	for (i = 1; i <= WORK_MANY / 2; i++)
+		work_gone(&r, i, true);
+	work_catch_up(&r);
+	work_link(&r, true);
+	work_settle(&r);
+	work_fini(&r);
+}
+END_TEST
+
 /* So many semaphores, of which one session has a permit each. */
 static void
 take_permits(struct work_rig *r)
@@ -239,6 +362,11 @@ crowd_cases(void)
 	tcase_add_test(tc, a_session_watches_very_many_names);
 	tcase_add_test(tc, very_many_watch_while_redis_is_away);
 	tcase_add_test(tc, very_many_are_refused_a_watch);
+	tcase_add_test(tc, very_many_share_a_name_at_risk);
+	tcase_add_test(tc, very_many_lose_what_they_share);
+	tcase_add_test(tc, what_very_many_share_is_taken);
+	tcase_add_test(tc, what_very_many_share_is_forced);
+	tcase_add_test(tc, those_who_share_a_name_go_while_they_are_told);
 	tcase_add_test(tc, all_permits_are_written_again);
 	tcase_add_test(tc, very_many_latches_are_looked_at);
 	return tc;

@@ -85,7 +85,7 @@ answer(struct work_rig *r, struct work_op op)
 	} else if (op.kind == OP_RENEW) {
 		o.status = OUTCOME_RENEWED;
 		o.fence = op.draws ? r->fence += 100 : 0;
-	} else if (op.kind == OP_END) {
+	} else if (op.kind == OP_END || op.kind == OP_FORCE) {
 		o.status = OUTCOME_ENDED;
 	} else if (op.kind == OP_STATUS) {
 		o.status = OUTCOME_VALUE;

@@ -171,8 +171,8 @@
 > 10000 2 !ATRISK a fence=100 left=4898
 > 10000 1 !ATRISK a fence=100 left=4898
 14900 until
-> 14898 2 !LOST a fence=100 reason=unreachable
 > 14898 1 !LOST a fence=100 reason=unreachable
+> 14898 2 !LOST a fence=100 reason=unreachable
 
 == acquiring: in one mode at a time under one token
 0 ready 3

@@ -358,8 +358,8 @@ config max_hold=2s default_hold=1s
 9800 2 TRYLOCK a mode=shared keep=2h
 9900 time
 9940 time
-> 2 !LOST a fence=100 reason=unreachable
 > 1 !LOST a fence=100 reason=unreachable
+> 2 !LOST a fence=100 reason=unreachable
 > 2 !LOST b fence=200 reason=unreachable
 > 2 BUSY
 

@@ -1,0 +1,234 @@
+/*
+ * Parts of what is said to all who hold a name.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/lock/names.h"
+#include "core/lock/notify.h"
+#include "core/lock/sharers.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+/* So few are told at once, whatever else the step has done. */
+#define FEW 8
+
+/* What is under way for a name.  Owned by what is more to be known of it. */
+struct sharers {
+	TAILQ_ENTRY(sharers) link; /* in locks.losing or locks.warning */
+	struct lock *lock;
+	bool losing;
+	struct loss loss;	 /* losing */
+	char by[PEND_MAX_BYTES]; /* loss.by is that, or NULL */
+	enum event_id event;	 /* else */
+	const struct hold *next; /* who is told of it next */
+};
+
+static struct sharers_list *
+list_of(struct core *core, const struct sharers *c)
+{
+	return c->losing ? &core->locks->losing : &core->locks->warning;
+}
+
+static struct sharers *
+begin(struct core *core, struct lock *l, bool losing)
+{
+	struct sharers *c = xcalloc(1, sizeof(*c));
+
+	c->lock = l;
+	c->losing = losing;
+	need_more(l)->sharers = c;
+	TAILQ_INSERT_TAIL(list_of(core, c), c, link);
+	return c;
+}
+
+void
+sharers_forget(struct core *core, struct lock *l)
+{
+	struct sharers *c = more_of(l)->sharers;
+
+	if (c == NULL)
+		return;
+	TAILQ_REMOVE(list_of(core, c), c, link);
+	l->more->sharers = NULL;
+	free(c);
+}
+
+void
+sharers_leave_hold(const struct hold *h)
+{
+	struct sharers *c = more_of(h->lock)->sharers;
+
+	if (c != NULL && c->next == h)
+		c->next = TAILQ_NEXT(h, in_lock);
+}
+
+bool
+sharers_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->locks->losing) ||
+	       !TAILQ_EMPTY(&core->locks->warning);
+}
+
+/* Losses. */
+
+bool
+sharers_loses(const struct lock *l)
+{
+	const struct sharers *c = more_of(l)->sharers;
+
+	return c != NULL && c->losing;
+}
+
+static void
+lose(struct core *core, struct hold *h, const struct loss *loss)
+{
+	core_visit(core, 1);
+	if (loss->by != NULL)
+		notify_forced(core, h->lock, h, loss->by);
+	hold_lose(core, h, loss->reason);
+}
+
+/* Who has had it for longest comes last in the list.  True: that was all. */
+static bool
+lose_some(
+    struct core *core, struct lock *l, const struct loss *loss, unsigned few)
+{
+	struct hold *h;
+
+	while ((h = TAILQ_LAST(&l->holders, holder_list)) != NULL &&
+	       h->since_ms <= loss->since_ms) {
+		if (few == 0 && !work_left(core))
+			return false;
+		few -= few > 0;
+		lose(core, h, loss);
+	}
+	return true;
+}
+
+static void
+lose_the_rest(struct core *core, struct lock *l, const struct loss *loss)
+{
+	struct sharers *c = begin(core, l, true);
+
+	c->loss = *loss;
+	if (loss->by == NULL)
+		return;
+	snprintf(c->by, sizeof(c->by), "%s", loss->by);
+	c->loss.by = c->by;
+}
+
+void
+sharers_lose(struct core *core, struct lock *l, const struct loss *loss)
+{
+	if (sharers_loses(l) &&
+	    loss->since_ms <= more_of(l)->sharers->loss.since_ms)
+		return;
+	sharers_forget(core, l);
+	if (lose_some(core, l, loss, FEW))
+		loss->then(core, l, loss->since_ms);
+	else
+		lose_the_rest(core, l, loss);
+}
+
+void
+sharers_lose_on(struct core *core)
+{
+	struct sharers *c;
+	struct loss loss;
+	struct lock *l;
+
+	while (work_left(core) &&
+	       (c = TAILQ_FIRST(&core->locks->losing)) != NULL) {
+		core_visit(core, 1);
+		l = c->lock;
+		if (!lose_some(core, l, &c->loss, 0))
+			return;
+		loss = c->loss;
+		sharers_forget(core, l);
+		lock_touch(core, l);
+		loss.then(core, l, loss.since_ms);
+	}
+}
+
+void
+sharers_lose_one(struct core *core, struct lock *l, const struct session *s)
+{
+	const struct sharers *c = more_of(l)->sharers;
+	struct hold *h;
+
+	if (!sharers_loses(l))
+		return;
+	h = hold_find(l, s);
+	if (h != NULL && h->since_ms <= c->loss.since_ms)
+		lose(core, h, &c->loss);
+}
+
+/* Warnings. */
+
+static void
+tell(struct core *core, const struct hold *h, enum event_id event)
+{
+	const struct lock *l = h->lock;
+	int64_t left_ms = lease_deadline_ms(core, &l->lease) - core->now_ms;
+
+	if (left_ms < 0)
+		left_ms = 0;
+	core_visit(core, 1);
+	emit_event(core, h->session->id, event, l->name, l->name_len);
+	emit_num(core, FIELD_FENCE, h->fence);
+	if (event == EVENT_ATRISK)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+	notify_risk(core, h, event == EVENT_SAFE, left_ms);
+}
+
+/* From h on; who is next, or NULL: that was all. */
+static const struct hold *
+tell_some(
+    struct core *core, const struct hold *h, enum event_id event, unsigned few)
+{
+	for (; h != NULL && (few > 0 || work_left(core));
+	     h = TAILQ_NEXT(h, in_lock)) {
+		few -= few > 0;
+		tell(core, h, event);
+	}
+	return h;
+}
+
+/* Who was not told that it was at risk hears that it is safe, at worst. */
+void
+sharers_tell(struct core *core, struct lock *l, enum event_id event)
+{
+	const struct hold *next;
+	struct sharers *c;
+
+	if (sharers_loses(l))
+		return;
+	sharers_forget(core, l);
+	next = tell_some(core, TAILQ_FIRST(&l->holders), event, FEW);
+	if (next == NULL)
+		return;
+	c = begin(core, l, false);
+	c->event = event;
+	c->next = next;
+}
+
+void
+sharers_tell_on(struct core *core)
+{
+	struct sharers *c;
+
+	while (work_left(core) &&
+	       (c = TAILQ_FIRST(&core->locks->warning)) != NULL) {
+		core_visit(core, 1);
+		c->next = tell_some(core, c->next, c->event, 0);
+		if (c->next != NULL)
+			return;
+		sharers_forget(core, c->lock);
+	}
+}
