@@ -6,15 +6,19 @@ LEASES=300000 is the long run.
 import os
 import time
 
-from lib.case import SystemTest
+from lib.case import SystemTest, note
+from lib.wait import now, patience
 
 LEASES = int(os.environ.get("LEASES", "20000"))
 A_SESSION = 9000
 A_BATCH = 500
+# Some tenths of that on an idle machine.
 PING_MOST_S = float(os.environ.get("PING_MOST_S", "2"))
 
 
 class Many(SystemTest):
+
+    limit = 30 + LEASES // 2000
 
     def setUp(self):
         super().setUp()
@@ -45,15 +49,17 @@ class Many(SystemTest):
     def test_none_is_lost_with_the_data_of_redis(self):
         self.hold()
         client = self.client()
+        before = self.slowest_ping(client, 5)
+        begin = now()
         self.server.cmd("FLUSHALL")
         slowest = self.slowest_ping(client, 12)
         stats = client.stats()
         said = (f"{LEASES} leases: {stats['lost_total']} lost, "
-                f"{stats['reasserted_total']} written again, slowest PING {slowest:.3f} s, "
+                f"{stats['reasserted_total']} written again; slowest PING of another client "
+                f"{slowest:.3f} s, and {before:.3f} s before; "
                 f"{stats['step_visits_max']} things a step")
-        if "LEASES" in os.environ:
-            print(said)
+        note(said)
         self.assertEqual(int(stats["lost_total"]), 0, said)
         self.assertGreaterEqual(int(stats["reasserted_total"]), LEASES)
         self.assertLessEqual(int(stats["step_visits_max"]), 1000)
-        self.assertLess(slowest, PING_MOST_S, said)
+        self.assertLess(slowest, patience(PING_MOST_S, begin), said)

@@ -16,6 +16,14 @@ from .redisd import RedisServer
 from .wait import hang
 
 
+NOTE = "note: "
+
+
+def note(text):
+    """A measurement, say: told by `run -v`, and where the test fails."""
+    print(NOTE + text, flush=True)
+
+
 class TimedOut(Exception):
     """The test as a whole took too long."""
 
