@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/tcp.h"
 #include "relay/relay.h"
 #include "tls/dial.h"
 #include "tls/names.h"
@@ -48,22 +48,14 @@ parse(union address *a, const char *ip, uint16_t port)
 	return 0;
 }
 
-static void
-set_int(int fd, int level, int option, int value)
-{
-	(void)setsockopt(fd, level, option, &value, sizeof(value));
-}
-
 /* A host that has vanished is noticed. */
 static void
 tune(int fd, int64_t timeout_ms)
 {
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
+	const struct tcp_patience patience = { 15, 5, 3, timeout_ms };
+
+	tcp_nodelay(fd);
+	tcp_keepalive(fd, &patience);
 }
 
 /* kind: '-' the server can't be reached, '!' TLS does not come about. */
