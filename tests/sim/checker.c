@@ -328,11 +328,13 @@ set_terms(struct world *w, struct grant *g, const struct ask *ask)
 {
 	/* A keep= counts from the decision, before the broker's hiccup. */
 	int64_t keep_us = w->brokers[g->broker].turn_us + ask->keep_ms * 1000;
+	/* So does the hold= of an EXTEND; that of a grant from when it is told. */
+	int64_t from_us =
+	    ask->kind == ASK_EXTEND ? ask->received_us : world_now(w);
 
 	if (ask->has_hold)
-		g->bound_us = ask->hold_ms == 0
-				  ? INT64_MAX
-				  : world_now(w) + ask->hold_ms * 1000;
+		g->bound_us = ask->hold_ms == 0 ? INT64_MAX
+						: from_us + ask->hold_ms * 1000;
 	if (ask->has_hold)
 		g->slack_us = CLOCK_SLACK_US + ask->hold_ms * 5;
 	if (ask->keep_ms > 0 && keep_us > g->keep_us)

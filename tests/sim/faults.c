@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "clocks.h"
 #include "words.h"
 #include "world.h"
 
@@ -233,7 +234,7 @@ strike_channel(struct world *w)
 static void
 thaw_server(void *object, uint64_t tag)
 {
-	(void)tag;
+	clocks_stand_still(object, (int64_t)tag);
 	server_freeze(object, false);
 }
 
@@ -245,7 +246,8 @@ strike_pause(struct world *w)
 	if (!s->up || s->frozen)
 		return;
 	server_freeze(s, true);
-	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_server, s);
+	events_at(&w->events, world_now(w) + some_us(w, 1, 3 * w->lease_ms),
+	    thaw_server, s, (uint64_t)world_now(w));
 }
 
 /* Where the clocks of brokers are no help, a quorum loses only so much. */
@@ -319,38 +321,7 @@ strike_flush(struct world *w)
 static void
 strike_clock(struct world *w)
 {
-	struct faults *f = &w->faults;
-	struct server *s = some_server(w);
-	int64_t least_us = -2 * w->lease_ms * 1000;
-	int64_t most_us = 60000000, by_us;
-
-	if (world_now(w) - s->last_jump_us <
-	    2 * (w->lease_ms + w->pad_ms) * 1000)
-		return;
-	if (has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) || w->replicates) {
-		least_us = -s->jumped_us;
-		most_us = w->grace_ms * 800 - s->jumped_us;
-	}
-	/* Fences rest on it where all data end with the broker. */
-	if (w->owned) {
-		least_us = 0;
-		most_us = 60000000;
-	}
-	/* Here fences may rest on the clocks of two servers. */
-	if (w->replicates)
-		most_us = w->grace_ms * 500 - s->jumped_us;
-	by_us = prng_range(&w->prng, least_us, most_us);
-	if (by_us > 0 && prng_chance(&w->prng, 500))
-		by_us = prng_range(&w->prng, 0,
-		    by_us < w->pad_ms * 900 ? by_us : w->pad_ms * 900);
-	TRACE(w, "the clock of %s jumps by %lld ms", s->name,
-	    (long long)by_us / 1000);
-	s->zero_us += by_us;
-	s->jumped_us += by_us;
-	s->last_jump_us = world_now(w);
-	if (-by_us > f->back_us)
-		f->back_us = -by_us;
-	checker_amnesia(w);
+	clocks_jump(some_server(w));
 }
 
 static void
@@ -726,6 +697,8 @@ faults_heal(struct world *w)
 			server_freeze(s, false);
 		s->full = false;
 	}
+	if (w->owned)
+		checker_amnesia(w);
 	for (i = 0; i < w->nbrokers; i++) {
 		b = &w->brokers[i];
 		if ((w->quorum && electorate_tell(b)) || b->stopping)

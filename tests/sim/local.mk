@@ -63,6 +63,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker_watch.c \
 	tests/sim/client.c \
 	tests/sim/client.h \
+	tests/sim/clocks.c \
+	tests/sim/clocks.h \
 	tests/sim/crowd.c \
 	tests/sim/crowd.h \
 	tests/sim/cluster.c \

@@ -55,19 +55,21 @@ world_on_look(void *object, uint64_t tag)
 }
 
 /*
- * redis.trust_new, from a stream of its own.  It says that what was lost is not
- * taken for new.
+ * From a stream of its own.  redis.trust_new says that what was lost is not taken
+ * for new.
  */
-static bool
-trusts(const struct world *w)
+static void
+draw_more(struct world *w)
 {
 	struct prng p;
 
-	if (world_ablated(w, ABLATE_TRUST))
-		return true;
 	prng_seed(&p, w->o->seed ^ 0x7472757374);
-	return prng_chance(&p, 200) && !faults_forget(w) && !w->owned &&
-	       w->o->ablation == NULL;
+	w->trusts = prng_chance(&p, 200) && !faults_forget(w) && !w->owned &&
+		    w->o->ablation == NULL;
+	w->still = prng_chance(&p, 300);
+	w->steps = prng_chance(&p, 300);
+	if (world_ablated(w, ABLATE_TRUST))
+		w->trusts = true;
 }
 
 /* Which faults, how many brokers and clients, which times. */
@@ -113,7 +115,7 @@ world_draw(struct world *w)
 	if (mask != 0 && o->topology->faults != 0 && !o->faults_given)
 		w->faults.on |= (unsigned)prng_below(p, 1u << FAULT_BITS) &
 				o->topology->faults & o->faults;
-	w->trusts = trusts(w);
+	draw_more(w);
 	uses_draw(w);
 	if (prng_chance(p, 10)) {
 		w->crowd.n = (int)prng_skewed(p, 50, w->quorum ? 100 : 600);

@@ -83,8 +83,10 @@ struct world {
 	bool tagged;	   /* the shards are buckets of a cluster */
 	bool owned;	   /* the server is the broker's own */
 	bool trusts;	   /* redis.trust_new */
-	bool shares;	   /* clients lock with mode=shared, too */
-	bool groups;	   /* clients lock several names at once, too */
+	bool still;	   /* clocks stand still while servers are frozen */
+	bool steps;  /* clocks that jump a little do so twice in a lease */
+	bool shares; /* clients lock with mode=shared, too */
+	bool groups; /* clients lock several names at once, too */
 	/* Limits of the semaphores that clients use; 0: there is none. */
 	uint64_t permits[CHECKER_SEMAPHORES_MAX];
 	bool proxies; /* some clients come through proxies */

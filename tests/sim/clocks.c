@@ -1,0 +1,109 @@
+/*
+ * Where data are lost as well, fences may rest on clocks: then one is never
+ * behind the true time, and ahead of it by less than G.
+ */
+#include "config.h"
+
+#include "clocks.h"
+#include "world.h"
+
+static event_fn clocks_on_step;
+
+static bool
+has(const struct world *w, unsigned faults)
+{
+	return (w->faults.on & faults) != 0;
+}
+
+/* By how much it may be moved. */
+static void
+room(const struct server *s, int64_t *least_us, int64_t *most_us)
+{
+	const struct world *w = s->w;
+
+	*least_us = -2 * w->lease_ms * 1000;
+	*most_us = 60000000;
+	if (has(w, FAULT_RESTART | FAULT_FLUSH) || w->replicates) {
+		*least_us = -s->jumped_us;
+		*most_us = w->grace_ms * 800 - s->jumped_us;
+	}
+	/* Fences rest on it where all data end with the broker. */
+	if (w->owned) {
+		*least_us = 0;
+		*most_us = 60000000;
+	}
+	/* Here fences may rest on the clocks of two servers. */
+	if (w->replicates)
+		*most_us = w->grace_ms * 500 - s->jumped_us;
+}
+
+static void
+move(struct server *s, int64_t by_us)
+{
+	struct world *w = s->w;
+
+	TRACE(w, "the clock of %s jumps by %lld ms", s->name,
+	    (long long)by_us / 1000);
+	s->zero_us += by_us;
+	s->jumped_us += by_us;
+	s->last_jump_us = world_now(w);
+	if (-by_us > w->faults.back_us)
+		w->faults.back_us = -by_us;
+	checker_amnesia(w);
+}
+
+/* Less than is noticed at once. */
+static int64_t
+small_us(struct world *w, int64_t most_us)
+{
+	return prng_range(
+	    &w->prng, 0, most_us < w->pad_ms * 900 ? most_us : w->pad_ms * 900);
+}
+
+/* A second one within the same lease: both are less than the padding. */
+static void
+clocks_on_step(void *object, uint64_t tag)
+{
+	struct server *s = object;
+	int64_t least_us, most_us;
+
+	room(s, &least_us, &most_us);
+	if (most_us > (int64_t)tag)
+		most_us = (int64_t)tag;
+	if (world_now(s->w) < s->w->heal_us && most_us > 0)
+		move(s, prng_range(&s->w->prng, 0, most_us));
+}
+
+void
+clocks_jump(struct server *s)
+{
+	struct world *w = s->w;
+	int64_t least_us, most_us, by_us;
+
+	if (world_now(w) - s->last_jump_us <
+	    2 * (w->lease_ms + w->pad_ms) * 1000)
+		return;
+	room(s, &least_us, &most_us);
+	by_us = prng_range(&w->prng, least_us, most_us);
+	if (by_us > 0 && prng_chance(&w->prng, 500)) {
+		by_us = small_us(w, by_us);
+		if (w->steps)
+			events_at(&w->events,
+			    world_now(w) +
+				prng_range(&w->prng, 1, w->lease_ms) * 1000,
+			    clocks_on_step, s,
+			    (uint64_t)(w->pad_ms * 900 - by_us));
+	}
+	move(s, by_us);
+}
+
+void
+clocks_stand_still(struct server *s, int64_t since_us)
+{
+	struct world *w = s->w;
+	int64_t least_us, most_us, by_us = since_us - world_now(w);
+
+	room(s, &least_us, &most_us);
+	if (w->still && by_us >= least_us)
+		move(s, by_us);
+}
