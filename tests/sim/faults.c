@@ -675,7 +675,12 @@ faults_start(struct world *w)
 	if (has(w, FAULT_PLAIN))
 		w->faults.on &=
 		    ~(unsigned)(FAULT_RESTART | FAULT_FLUSH | FAULT_CLOCK);
-	later(w, some_us(w, 100, 3 * w->lease_ms), faults_on_tick, w);
+	/* A server of a quorum that is emptied while none is blessed makes
+	 * the first grace period begin again. */
+	later(w,
+	    some_us(w, 100, 3 * w->lease_ms) +
+		(w->faults.few > 0 ? (w->grace_ms + 2000) * 1000 : 0),
+	    faults_on_tick, w);
 }
 
 void
