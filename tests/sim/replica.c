@@ -15,6 +15,7 @@
 
 #define LOG_MAX 1024 /* the backlog */
 #define COPY_MS_MAX 300
+#define MAX_LAG_US 2000000
 
 static event_fn pipe_on_arrival;
 
@@ -228,6 +229,7 @@ take_cargo(struct pipe *p, const struct cargo *c)
 	case CARGO_OFFSET:
 		s->repl.attached = true;
 		s->repl.acked = c->offset;
+		s->repl.acked_us = world_now(s->w);
 		server_acked(p->to);
 		break;
 	case CARGO_END:
@@ -398,6 +400,25 @@ replica_count(const struct server *s, uint64_t offset)
 		    r->repl.acked >= offset)
 			n++;
 	return n;
+}
+
+/* Replicas that were heard of lately: min-replicas-max-lag. */
+static unsigned
+count_good(const struct server *s)
+{
+	const struct server *r;
+	unsigned n = 0;
+
+	for (r = s->w->servers; r < s->w->servers + s->w->nservers; r++)
+		n += r->repl.up.to == s && r->repl.attached &&
+		     world_now(s->w) - r->repl.acked_us <= MAX_LAG_US;
+	return n;
+}
+
+bool
+replica_may_write(const struct server *s)
+{
+	return !s->w->strict || count_good(s) >= s->w->replicas;
 }
 
 void

@@ -71,7 +71,8 @@ struct replication {
 	bool linked;	      /* as a replica: it has a link, or had just now */
 	struct pipe down, up; /* to this replica, and back to its master */
 	bool attached;	      /* to up.to, as that one knows ... */
-	uint64_t acked;	      /* ... with what it knows */
+	uint64_t acked;	      /* ... with what it knows, ... */
+	int64_t acked_us;     /* ... as it told then */
 
 	/* A copy of all data, on its way to here. */
 	struct redis_db copy;
@@ -107,6 +108,9 @@ void replica_commit(struct server *s);
 
 /* How many replicas are known to be as far as that. */
 int replica_count(const struct server *s, uint64_t offset);
+
+/* False: min-replicas-to-write is more than there are, and heard of. */
+bool replica_may_write(const struct server *s);
 
 /* Asks all replicas how far they are. */
 void replica_getack(struct server *s);

@@ -221,6 +221,9 @@ do_call(struct server *s, const struct request *r)
 	if (!s->db.master && !w->writable)
 		return answer_error("READONLY You can't write against a read "
 				    "only replica.");
+	if (s->db.master && !replica_may_write(s))
+		return answer_error("NOREPLICAS Not enough good replicas to "
+				    "write.");
 	s->db.now_us = server_clock_us(s);
 	reply = lua_host_run(w->lua, w->scripts[r->script], s->full, &s->db,
 	    r->nkeys, r->words, r->nargs, r->words + r->nkeys);

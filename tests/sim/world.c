@@ -68,6 +68,7 @@ draw_more(struct world *w)
 		    w->o->ablation == NULL;
 	w->still = prng_chance(&p, 300);
 	w->steps = prng_chance(&p, 300);
+	w->strict = prng_chance(&p, 300) && w->replicates;
 	if (world_ablated(w, ABLATE_TRUST))
 		w->trusts = true;
 }

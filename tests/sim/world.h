@@ -78,6 +78,7 @@ struct world {
 	unsigned work;	   /* of a step of the core; 0: as much as ever */
 	bool replicates;   /* servers have replicas */
 	bool writable;	   /* replicas carry out scripts that write */
+	bool strict;	   /* min-replicas-to-write is redis.replicas */
 	bool quorum;	   /* the shards are servers that vote */
 	bool clocks_apart; /* the wall clocks of brokers, by days */
 	bool tagged;	   /* the shards are buckets of a cluster */
