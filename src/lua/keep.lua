@@ -179,8 +179,9 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 			or value and (stored or phase(value) or held) >= held then
 			if quorum and blessed then
 				-- Perhaps a mere attempt: nobody else before us, when
-				-- that is over.
-				redis.call("SET", shared, token, "PX", pad_ms)
+				-- that is over.  The next renewal comes before this ends.
+				redis.call("SET", shared, token, "PX",
+					math.floor(lease_ms / 2))
 			end
 			return { "lost" }
 		end

@@ -16,6 +16,7 @@
 #include "core/lease/votes.h"
 
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
+#define SILENT_MS 50	 /* longer than others: one that an attempt waits for */
 
 /*
  * One operation and what the servers say.  Freed with the last answer.  `lease`
@@ -35,14 +36,16 @@ struct vote {
 	int64_t ends_ms[QUORUM_MAX];
 	unsigned nfences;
 	uint64_t fences[QUORUM_MAX];
+	int64_t since_ms;  /* when it was asked for */
 	int64_t sent_ms;   /* the earliest of those that said yes */
 	bool waiting;	   /* one of them knows of a broker that waits */
 	struct outcome no; /* the weightiest other answer */
 	bool decided;
-	bool failed;	    /* ACQUIRE: and that nobody is known to have won */
-	unsigned without;   /* servers that don't have the token, as bits */
-	unsigned again;	    /* RENEW: of these, who will be asked once more */
-	struct timer timer; /* armed where there are any */
+	bool failed;	  /* ACQUIRE: and that nobody is known to have won */
+	unsigned without; /* servers that don't have the token, as bits */
+	unsigned again;	  /* RENEW: of these, who will be asked once more */
+	/* RENEW: armed while there are any.  ACQUIRE: while another has a server. */
+	struct timer timer;
 	size_t name_len;
 	char name[];
 };
@@ -80,6 +83,7 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 	v->op.kind = kind;
 	v->op.timeout_ms = core->config.reply_timeout_ms;
 	v->asked = kind;
+	v->since_ms = core->now_ms;
 	v->sent_ms = INT64_MAX;
 	v->no.status = OUTCOME_UNKNOWN;
 	v->timer.kind = TIMER_VOTE;
@@ -350,6 +354,20 @@ ask_again(struct core *core, struct vote *v, uint32_t shard)
 }
 
 /*
+ * Another has a server, and silent ones could still make a majority.  Until
+ * they are given up, which takes the reply timeout, this attempt would keep the
+ * other from those it has got, and both from the name; or keep a holder from
+ * the one server more that its renewal needs.
+ */
+static void
+bound_attempt(struct core *core, struct vote *v, uint32_t shard)
+{
+	if ((v->without >> shard & 1) != 0 && !timer_armed(&v->timer))
+		core_arm(core, &v->timer,
+		    2 * core->now_ms - v->since_ms + SILENT_MS);
+}
+
+/*
  * Is a renewal worth more than it was in a row?  Behind the end of the lease it
  * would write the key again, for nobody.
  */
@@ -383,6 +401,8 @@ votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		succeed(core, v);
 	else if (!v->decided && v->yes + v->left < quorum_majority(core))
 		fail(core, v);
+	else if (!v->decided && v->op.kind == OP_ACQUIRE)
+		bound_attempt(core, v, slot->shard);
 	else if (!v->decided)
 		ask_again(core, v, slot->shard);
 	if (v->left == 0)
@@ -397,6 +417,10 @@ votes_timer(struct core *core, struct timer *t)
 	uint32_t i;
 
 	assert(!v->decided);
+	if (v->op.kind == OP_ACQUIRE) {
+		fail(core, v);
+		return;
+	}
 	v->again = 0;
 	v->without &= ~again;
 	v->lost -= members(core, again);

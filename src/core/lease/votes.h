@@ -28,7 +28,8 @@ void votes_send(struct core *core);
 void votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 
-/* A server that has said no to a renewal is asked again. */
+/* A server that has said no to a renewal is asked again; an attempt that another
+ * stands against waits no longer for servers that are silent. */
 void votes_timer(struct core *core, struct timer *t);
 
 void votes_fini(struct core *core);

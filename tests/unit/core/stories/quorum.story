@@ -544,3 +544,29 @@ config quorum=3
 3030 < ended a on=1
 > 1 OK depth=0
 3030 < gone a on=2
+
+== an attempt that another stands against does not wait for a silent server
+config quorum=3
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+20 < granted a fence=100 on=0
+25 < queued a ttl=12s text=h on=1
+91 until
+> 90 op end a seq=1 on=0
+> 90 op end a seq=1 on=2
+
+== a server that is slower than another one is not taken for silent
+config quorum=3
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+20 < granted a fence=100 on=0
+110 < queued a ttl=12s text=h on=1
+250 until
+259 < granted a fence=100 on=2
+> 1 OK fence=100 depth=1
