@@ -21,7 +21,6 @@
 #include "lua_arena.h"
 #include "lua_host.h"
 
-#define ARGS_MAX 64
 #define DEPTH_MAX 8 /* of tables in a result */
 
 /* The host that a Lua state belongs to: the arena is its first field, and what
@@ -143,12 +142,13 @@ static int
 call(lua_State *L, bool raise)
 {
 	struct lua_host *host = host_of(L);
-	struct text argv[ARGS_MAX];
+	struct text argv[REDIS_WORDS_MAX];
 	int argc = lua_gettop(L);
 	redisReply *reply;
 	bool failed;
 
-	if (argc == 0 || argc > ARGS_MAX)
+	assert(argc <= REDIS_WORDS_MAX);
+	if (argc == 0)
 		reply = answer_error("ERR Please specify at least one "
 				     "argument for this redis.call() call");
 	else if (!take_args(L, argv, argc))

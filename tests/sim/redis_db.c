@@ -19,7 +19,7 @@
 #include "answer.h"
 #include "redis_db.h"
 
-#define DB_WORDS_MAX 64
+#define FOUND_MAX 64 /* commands that are remembered */
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -312,13 +312,13 @@ search(struct text name)
 const struct redis_command *
 redis_command_find(struct text name)
 {
-	static const struct redis_command *found[DB_WORDS_MAX];
+	static const struct redis_command *found[FOUND_MAX];
 	const struct redis_command **at = found;
 
 	if (name.len > 1)
 		at += ((uint8_t)name.p[0] + 7u * (uint8_t)name.p[1] +
 			  11u * (uint8_t)name.p[name.len - 1] + name.len) %
-		      DB_WORDS_MAX;
+		      FOUND_MAX;
 	if (*at == NULL || !text_is(name, (*at)->name))
 		*at = search(name);
 	return *at;
@@ -345,12 +345,12 @@ relative_at(int argc, const struct text *argv)
 static void
 tell_change(struct redis_db *db, int argc, const struct text *argv)
 {
-	struct text words[DB_WORDS_MAX];
+	struct text words[REDIS_WORDS_MAX];
 	char end[24];
 	int at = relative_at(argc, argv), len;
 	const struct redis_key *key;
 
-	assert(argc <= DB_WORDS_MAX);
+	assert(argc <= REDIS_WORDS_MAX);
 	memcpy(words, argv, (size_t)argc * sizeof(*argv));
 	key = at > 0 ? redis_db_find(db, argv[1]) : NULL;
 	if (key != NULL) {
