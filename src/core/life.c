@@ -244,12 +244,22 @@ take_over(struct core *core, struct session *own, struct session *s)
 	emit_attach(core, s->id, s->heartbeat_ms);
 }
 
+/* It ends in some later step of those that come by what is due. */
+static bool
+is_over(const struct core *core, const struct session *s)
+{
+	return timer_armed(&s->end) &&
+	       core_armed_ms(core, &s->end) <= core->now_ms;
+}
+
 void
 session_resume(struct core *core, struct session *own, uint64_t ref,
     const char *key, size_t key_len)
 {
 	struct session *s = find_by_key(core, key, key_len);
 
+	if (s != NULL && is_over(core, s))
+		s = NULL;
 	if (s == NULL || !same_user(s, own)) {
 		emit_error(core, own->id, ref, ERR_NOT_FOUND,
 		    "no session has that key, or it has ended");

@@ -207,6 +207,12 @@ rig_open(struct rig *r, uint64_t session)
 void
 rig_init(struct rig *r, unsigned sessions)
 {
+	rig_init_slow(r, sessions, 0);
+}
+
+void
+rig_init_slow(struct rig *r, unsigned sessions, unsigned work)
+{
 	struct core_config config = {
 		.broker = "b1",
 		.instance = 1,
@@ -222,6 +228,7 @@ rig_init(struct rig *r, unsigned sessions)
 		.locks.max_ttl_ms = INT64_MAX,
 		.limits.unowned = 1000,
 		.limits.waiters = 16,
+		.work = work,
 	};
 	struct guard_report report = { .state = GUARD_BLESSED, .text = "" };
 	struct core_event ev = { .kind = CORE_LINK };

@@ -48,6 +48,8 @@ void rig_tick(struct rig *r, enum core_event_kind kind);
 void rig_pass(struct rig *r, int64_t ms);
 void rig_open(struct rig *r, uint64_t session);
 void rig_init(struct rig *r, unsigned sessions);
+/* Of which no step does more than so many things. */
+void rig_init_slow(struct rig *r, unsigned sessions, unsigned work);
 void rig_fini(struct rig *r);
 /* All that was said since the last time. */
 void rig_expect(struct rig *r, const char *text);

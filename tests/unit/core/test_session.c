@@ -59,6 +59,25 @@ START_TEST(its_grace_runs_out)
 }
 END_TEST
 
+/* Many end at once, and a step comes by some of them: the others are over, too. */
+START_TEST(who_is_late_finds_nothing_that_has_yet_to_end)
+{
+	struct rig r;
+	unsigned i;
+
+	rig_init_slow(&r, 5, 1);
+	for (i = 1; i <= 4; i++)
+		rig_tenure(&r, i, 5000);
+	for (i = 1; i <= 4; i++)
+		rig_gone(&r, i, false, false);
+	buf_clear(&r.said);
+	r.now_ms += 5000;
+	rig_resume(&r, 5);
+	rig_expect(&r, "5: ERR not-found\n");
+	rig_fini(&r);
+}
+END_TEST
+
 START_TEST(quit_does_not_wait)
 {
 	struct rig r;
@@ -599,6 +618,7 @@ session_cases(void)
 	tcase_add_loop_test(tc, only_its_user_resumes_it, 0, 3);
 	tcase_add_test(tc, what_it_holds_is_known);
 	tcase_add_test(tc, its_grace_runs_out);
+	tcase_add_test(tc, who_is_late_finds_nothing_that_has_yet_to_end);
 	tcase_add_test(tc, quit_does_not_wait);
 	tcase_add_test(tc, a_living_connection_is_closed);
 	tcase_add_loop_test(tc, who_is_back_has_what_was_kept_for_nobody, 0, 2);
