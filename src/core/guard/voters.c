@@ -25,6 +25,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,25 +161,28 @@ count_known(const struct core *core)
 	return n;
 }
 
+/* The order of sets, in which servers move: two of one version may be drawn at
+ * once.  No set is the lowest. */
+static int
+set_order(const char *a, const char *b)
+{
+	uint64_t x = strtoul(a, NULL, 10), y = strtoul(b, NULL, 10);
+
+	return x != y ? (x > y) - (x < y) : strcmp(a, b);
+}
+
 /* The highest set that any of them has told. */
 static const char *
 highest(const struct core *core)
 {
 	const struct guard *g;
 	const char *best = "";
-	uint64_t version, most = 0;
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (!is_known(g) || g->set[0] == '\0')
-			continue;
-		version = strtoul(g->set, NULL, 10);
-		if (version < most ||
-		    (version == most && strcmp(g->set, best) <= 0))
-			continue;
-		most = version;
-		best = g->set;
+		if (is_known(g) && set_order(g->set, best) > 0)
+			best = g->set;
 	}
 	return best;
 }
@@ -453,6 +457,8 @@ enlist(struct core *core, struct guard *g, const char *set, bool settle)
 	int n = snprintf(text, sizeof(text), "%s %s %s %c ", g->node, set,
 	    g->set, settle ? 's' : 'm');
 
+	/* The script compares for equality only. */
+	assert(set_order(g->set, set) <= 0);
 	/* One server has one vote, whichever way it is reached. */
 	for (i = 0; i < core->config.shards; i++)
 		if (&core->guards[i] != g &&
