@@ -259,6 +259,13 @@ class Rivals(SystemTest):
         self.assertIsNone(node.get("@shared:x"))
         self.nodes[0].thaw()
 
+    def test_a_claim_lasts_until_the_next_renewal(self):
+        node = self.nodes[2]
+        self.claimed(node)
+        eventually(
+            lambda: node.cmd("PTTL", "lock:@shared:x") > 1000 * pad_of(self.LEASE), self.LEASE
+        )
+
     def test_a_claim_ends_with_the_lock(self):
         node = self.nodes[2]
         self.claimed(node)
