@@ -75,6 +75,9 @@ static const unsigned weight[OUTCOME_MAX] = {
 static const unsigned not_ours = 1u << OUTCOME_LOST | 1u << OUTCOME_FOREIGN |
 				 1u << OUTCOME_BUSY | 1u << OUTCOME_QUEUED;
 
+/* The same, of an attempt, whose token is new: nothing was written for it. */
+static const unsigned not_tried = 1u << OUTCOME_PENDING | 1u << OUTCOME_UNSENT;
+
 static struct vote *
 vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 {
@@ -325,7 +328,8 @@ count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
 	}
 	if (o->status == OUTCOME_LOST)
 		v->lost++;
-	if ((not_ours & (1u << o->status)) != 0)
+	if ((not_ours & (1u << o->status)) != 0 ||
+	    (v->op.kind == OP_ACQUIRE && (not_tried & (1u << o->status)) != 0))
 		v->without |= 1u << shard;
 	if (v->op.kind == OP_ACQUIRE && o->text_len > 0) {
 		v->rivals[shard] = backoff_token(o->text, o->text_len);
@@ -360,9 +364,9 @@ ask_again(struct core *core, struct vote *v, uint32_t shard)
  * the one server more that its renewal needs.
  */
 static void
-bound_attempt(struct core *core, struct vote *v, uint32_t shard)
+bound_attempt(struct core *core, struct vote *v, const struct outcome *o)
 {
-	if ((v->without >> shard & 1) != 0 && !timer_armed(&v->timer))
+	if ((not_ours & (1u << o->status)) != 0 && !timer_armed(&v->timer))
 		core_arm(core, &v->timer,
 		    2 * core->now_ms - v->since_ms + SILENT_MS);
 }
@@ -402,7 +406,7 @@ votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	else if (!v->decided && v->yes + v->left < quorum_majority(core))
 		fail(core, v);
 	else if (!v->decided && v->op.kind == OP_ACQUIRE)
-		bound_attempt(core, v, slot->shard);
+		bound_attempt(core, v, o);
 	else if (!v->decided)
 		ask_again(core, v, slot->shard);
 	if (v->left == 0)

@@ -570,3 +570,29 @@ config quorum=3
 250 until
 259 < granted a fence=100 on=2
 > 1 OK fence=100 depth=1
+
+== an attempt that failed with a server away was none that anybody waits for
+config quorum=3
+0 ready 2
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 on=0
+> op acquire a seq=1 ttl=13000 reserve=1 on=1
+> op acquire a seq=1 ttl=13000 reserve=1 on=2
+11 < unsent a on=0
+12 < granted a fence=100 on=2
+13 < busy a ttl=1000 on=1
+> 1 BUSY
+> op undo a seq=1 on=2
+
+== nor with one that may not vote
+config quorum=3
+0 ready 2
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 on=0
+> op acquire a seq=1 ttl=13000 reserve=1 on=1
+> op acquire a seq=1 ttl=13000 reserve=1 on=2
+11 < pending a on=0
+12 < granted a fence=100 on=2
+13 < busy a ttl=1000 on=1
+> 1 BUSY
+> op undo a seq=1 on=2
