@@ -129,6 +129,13 @@ between(const struct lock *l)
 	       l->lease.state == LEASE_ENDING;
 }
 
+/* Another broker may have it when it has ended here: in turn, or all along. */
+static bool
+goes_on(const struct lock *l)
+{
+	return lease_rare(&l->lease)->remote_ms != 0 || l->lease.shared;
+}
+
 /* It was here and is not any more; where it may be elsewhere, look. */
 static void
 gone_from_here(struct core *core, struct watched *w)
@@ -163,7 +170,7 @@ settle(struct core *core, struct watched *w)
 		watchers_change(core, w, &scene);
 		watchers_answer(core, w, NULL);
 	} else if (l != NULL && between(l)) {
-		w->passing = lease_rare(&l->lease)->remote_ms != 0;
+		w->passing = goes_on(l);
 	} else if (w->here) {
 		gone_from_here(core, w);
 	} else if (taken && !w->now.held) {
@@ -184,7 +191,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 	w->taken = w->taken || taken;
 	/* It may be looked at in a later step, when that is forgotten. */
 	if (TAILQ_EMPTY(&l->holders) && between(l))
-		w->passing = lease_rare(&l->lease)->remote_ms != 0;
+		w->passing = goes_on(l);
 	if (w->touched)
 		return;
 	w->touched = true;

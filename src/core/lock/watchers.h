@@ -58,7 +58,7 @@ struct watched {
 	uint32_t shard;
 	bool known;   /* `now` is */
 	bool here;    /* this broker had it when it was looked at last ... */
-	bool passing; /* ... and may have passed it on to another since */
+	bool passing; /* ... and another may have it since, or still */
 	bool taken;   /* it was seen in another's hands */
 	bool looking; /* an operation is in flight */
 	bool touched; /* in watches.touched */

@@ -34,6 +34,27 @@
 > 2 !HELD a fence=100 broker=b
 > 1 OK fence=100 depth=1
 
+== watch: a name that was shared here may be shared by others, still
+0 ready 2
+5 2 WATCH a
+> op status a
+6 < value a
+> 2 OK
+> 2 !FREE a
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 2 !HELD a fence=100 broker=b
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+35 < ended a
+> 1 OK depth=0
+60 until
+> 55 op status a
+60 < value a text=@shared|100
+70 until
+
 == force: the clock of the store has jumped, and the key is not there
 0 ready 2
 10 1 UNLOCK-FORCE a
