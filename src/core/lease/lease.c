@@ -94,7 +94,7 @@ void
 lease_linger_over(struct lease *l)
 {
 	if (l->rare != NULL)
-		l->rare->linger_ms = 0;
+		l->rare->linger_ms = l->rare->others_ms = 0;
 }
 
 void
@@ -255,6 +255,15 @@ arm(struct core *core, struct lease *l, int64_t at_ms)
 	core_arm(core, &l->timer, max_ms(at_ms, core->now_ms));
 }
 
+/* When will it linger for fewer? */
+static int64_t
+linger_step_ms(const struct core *core, const struct lease *l)
+{
+	if (lease_rare(l)->others_ms > core->now_ms)
+		return lease_rare(l)->others_ms;
+	return lease_lingers(core, l) ? lease_rare(l)->linger_ms : INT64_MAX;
+}
+
 /* The next moment at which a lease that is held wants attention. */
 void
 lease_arm_held(struct core *core, struct lease *l)
@@ -270,9 +279,7 @@ lease_arm_held(struct core *core, struct lease *l)
 	if (lease_rare(l)->remote_ms != 0 && lease_rare(l)->idle_ms != 0 &&
 	    lease_rare(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->idle_ms + IDLE_YIELD_MS);
-	if (lease_rare(l)->linger_ms > core->now_ms)
-		at_ms = min_ms(at_ms, lease_rare(l)->linger_ms);
-	arm(core, l, at_ms);
+	arm(core, l, min_ms(at_ms, linger_step_ms(core, l)));
 }
 
 /* Waits for the guard or the end of a pause; true: nothing to wait for. */
@@ -530,6 +537,7 @@ static bool
 next_lingering(struct core *core, struct lease *l)
 {
 	bool up = core->leases->owner->taken_up(core, l);
+	int64_t at_ms;
 
 	if (lease_rare(l)->linger_ms <= core->now_ms) {
 		lease_linger_over(l);
@@ -545,10 +553,10 @@ next_lingering(struct core *core, struct lease *l)
 		lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
-	arm(core, l,
-	    lease_rare(l)->again_ms > core->now_ms
-		? min_ms(lease_rare(l)->again_ms, lease_rare(l)->linger_ms)
-		: lease_rare(l)->linger_ms);
+	at_ms = linger_step_ms(core, l);
+	if (lease_rare(l)->again_ms > core->now_ms)
+		at_ms = min_ms(at_ms, lease_rare(l)->again_ms);
+	arm(core, l, at_ms);
 	if (lease_unasserted(core, l)) {
 		if (may_ask(core, l, guard_up(core, l->shard)))
 			lease_ask_renew(core, l, false);

@@ -58,7 +58,8 @@ struct lease_rare {
 	uint64_t again_seq; /* ENDING: of the next token; 0: none yet */
 	int64_t delay_ms;   /* by which the key outlives lease and pad */
 	int64_t longer_ms;  /* it lives longer than these by so much */
-	int64_t linger_ms;  /* nobody new before then; 0: no linger */
+	int64_t linger_ms;  /* nobody new before then; 0: no linger ... */
+	int64_t others_ms;  /* ... nor its last holder before then */
 	int64_t again_ms;  /* LINGERING: others shared it, so not before then */
 	int64_t idle_ms;   /* since when it is here for groups only; 0: not */
 	int64_t remote_ms; /* since when another broker waits; 0: none */

@@ -6,13 +6,14 @@
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
+#include "core/lock/names.h"
 
 bool
 lock_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return lease_lingers(core, &l->lease) &&
-	       (w == NULL || w->session->id != more_of(l)->linger_session);
+	       (w == NULL || !lock_lingers_for(core, l, w->session));
 }
 
 bool
@@ -63,8 +64,7 @@ lock_keeps_alone(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return w->shared && !l->lease.shared &&
-	       lease_lingers(core, &l->lease) &&
-	       w->session->id == more_of(l)->linger_session;
+	       lock_lingers_for(core, l, w->session);
 }
 
 static bool

@@ -57,8 +57,7 @@ lingers_for(const struct core *core, const struct waiter *w)
 
 	return (l->lease.state == LEASE_LINGERING ||
 		   l->lease.state == LEASE_CONFIRMING) &&
-	       lease_rare(&l->lease)->linger_ms > core->now_ms &&
-	       more_of(l)->linger_session == w->session->id;
+	       lock_lingers_for(core, l, w->session);
 }
 
 /* Will a member do, as the member w sees it? */

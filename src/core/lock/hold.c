@@ -273,18 +273,13 @@ hold_free(struct core *core, struct hold *h)
 static void
 end_hold(struct core *core, struct hold *h, bool clean)
 {
-	struct lock *l = h->lock;
 	const struct terms *t = hold_terms(h);
 	int64_t until_ms = t->keep_until_ms;
 
 	if (!clean && t->delay_ms > 0)
 		until_ms = max_ms(until_ms, core->now_ms + t->delay_ms);
-	if (until_ms > core->now_ms &&
-	    until_ms > lease_rare(&l->lease)->linger_ms) {
-		lease_need_rare(&l->lease)->linger_ms = until_ms;
-		need_more(l)->linger_session = h->session->id;
-		l->more->linger_since_ms = h->since_ms;
-	}
+	if (until_ms > core->now_ms)
+		lock_linger(core, h, until_ms);
 	core->stats.releases++;
 	forget_untold(h, false);
 	hold_free(core, h);

@@ -87,6 +87,33 @@ need_more(struct lock *l)
 	return l->more;
 }
 
+bool
+lock_lingers_for(
+    const struct core *core, const struct lock *l, const struct session *s)
+{
+	return lease_lingers(core, &l->lease) &&
+	       lease_rare(&l->lease)->others_ms <= core->now_ms &&
+	       more_of(l)->linger_session == s->id;
+}
+
+void
+lock_linger(struct core *core, const struct hold *h, int64_t until_ms)
+{
+	struct more *m = need_more(h->lock);
+	struct lease_rare *rare = lease_need_rare(&h->lock->lease);
+	int64_t least_ms =
+	    until_ms < rare->linger_ms ? until_ms : rare->linger_ms;
+
+	if (rare->linger_ms > core->now_ms &&
+	    m->linger_session != h->session->id && least_ms > rare->others_ms)
+		rare->others_ms = least_ms;
+	if (until_ms <= rare->linger_ms)
+		return;
+	rare->linger_ms = until_ms;
+	m->linger_session = h->session->id;
+	m->linger_since_ms = h->since_ms;
+}
+
 struct lock *
 names_first(const struct core *core, struct lock_walk *walk)
 {

@@ -18,6 +18,14 @@ struct lock *lock_get(struct core *core, const char *name, size_t len);
 /* What is more to be known of it, to be written. */
 struct more *need_more(struct lock *l);
 
+/*
+ * Names that linger: a hold that ends keeps all others away until then; may this
+ * session lock it again now?
+ */
+void lock_linger(struct core *core, const struct hold *h, int64_t until_ms);
+bool lock_lingers_for(
+    const struct core *core, const struct lock *l, const struct session *s);
+
 /* How far a walk has come; what goes for a table_walk goes for it. */
 struct lock_walk {
 	const struct core *core;

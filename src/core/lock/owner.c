@@ -187,7 +187,7 @@ taken_up(const struct core *core, const struct lease *lease)
 	const struct lock *l = lock_seen(lease);
 	const struct waiter *w = TAILQ_FIRST(&l->queue);
 
-	return w != NULL && w->session->id == more_of(l)->linger_session &&
+	return w != NULL && lock_lingers_for(core, l, w->session) &&
 	       (w->group == NULL || group_takes_up(core, w));
 }
 

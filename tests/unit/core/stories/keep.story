@@ -399,3 +399,23 @@
 60 < granted a fence=101 ...
 60 gone 1
 > op end a seq=1 linger=59960
+
+== keep: of two that shared it, the longer one waits for the end of the other's
+0 ready 4
+10 1 LOCK a keep=30s mode=shared
+> op acquire a seq=1 ttl=31000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a keep=10s mode=shared
+> 2 OK fence=100 depth=1
+40 1 UNLOCK a
+> 1 OK depth=0
+50 2 UNLOCK a
+> op end a seq=1 linger=29970
+60 < ended a
+> 2 OK depth=0
+70 1 TRYLOCK a
+> 1 BUSY
+80 1 LOCK a
+11000 until
+> 10030 op confirm a seq=1 ttl=19990 reserve=1
