@@ -66,6 +66,12 @@ local function join(key, queue, shared, token, ttl)
 	return true
 end
 
+-- How long those who share the name keep it; the marker may last longer.
+local function lasts(shared)
+	local last = redis.call("ZRANGE", shared, -1, -1, "WITHSCORES")[2]
+	return last and tonumber(last) - now_ms or 0
+end
+
 -- Idempotent for one token: where the key holds it already, the earlier reply
 -- was lost or another broker has handed the name over.  It writes all the
 -- same, so that a WAIT behind it means something.  A free name goes to the
@@ -123,7 +129,8 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 			redis.call("LINDEX", queue, 0) ~= text and 1 or 0,
 			quorum and string.sub(value, 1, 100) or "" }
 	end
-	return { how == "q" and "queued" or "busy", 0, redis.call("PTTL", ends),
+	return { how == "q" and "queued" or "busy", 0,
+		phase(value) and lasts(shared) or redis.call("PTTL", ends),
 		0, quorum and owner or "" }
 end }
 
