@@ -16,7 +16,6 @@
 #include "world.h"
 
 #define CLOCK_SLACK_US 3000 /* rounding of clocks to milliseconds */
-#define KEEP_SLACK_US 60000
 
 void
 checker_init(struct world *w)
@@ -92,30 +91,8 @@ checker_drop(struct world *w, struct grant *g)
 
 	checker_had(w, g->broker, g->name);
 	ground->changed_us = world_now(w);
-	if (checker_forced(w, g)) {
-		if (g->keep_us > ground->hush_us)
-			ground->hush_us = g->keep_us;
-	} else if (g->keep_us > world_now(w) && g->keep_us > ground->quiet_us) {
-		ground->quiet_us = g->keep_us;
-		ground->quiet_session = g->session;
-	}
+	checker_set_kept(w, g);
 	*g = k->grants[--k->ngrants];
-}
-
-/* delay=: nobody else for so long after a bad end. */
-void
-checker_set_quiet(struct world *w, const struct grant *g, int64_t end_us)
-{
-	struct ground *ground = &w->checker.grounds[g->name];
-	int64_t until_us = end_us + g->delay_ms * 1000;
-
-	if (checker_forced(w, g)) {
-		if (until_us > ground->hush_us)
-			ground->hush_us = until_us;
-	} else if (g->delay_ms > 0 && until_us > ground->quiet_us) {
-		ground->quiet_us = until_us;
-		ground->quiet_session = g->session;
-	}
 }
 
 /* A hold that ended otherwise than by UNLOCK or QUIT.  Its client may hear of
@@ -255,42 +232,6 @@ check_exclusion(struct world *w, const struct broker *b, const struct answer *a,
 		    name, b->name, (unsigned long long)a->session);
 }
 
-/* Has the session whose keep= it is asked to share the name? */
-static bool
-shares_keep(const struct world *w, const struct ask *ask)
-{
-	const struct checker *k = &w->checker;
-	const struct ask *other;
-	size_t i;
-
-	for (i = 0; i < k->nopen && ask->shared; i++) {
-		other = &k->asks[k->open[i] - 1];
-		if (other->kind == ASK_LOCK && other->shared &&
-		    checker_asks_for(other, ask->name) &&
-		    other->session == k->grounds[ask->name].quiet_session)
-			return true;
-	}
-	return false;
-}
-
-/* keep= and delay=, where nothing is lost that remembers them. */
-static void
-check_quiet(struct world *w, const struct ask *ask)
-{
-	const struct ground *ground = &w->checker.grounds[ask->name];
-
-	if (faults_forget(w) || ask->session == ground->quiet_session ||
-	    (ask->shared && ground->shared) || shares_keep(w, ask))
-		return;
-	if (world_now(w) + KEEP_SLACK_US < ground->quiet_us)
-		world_fail(w, "keep",
-		    "n%d: granted to session %llu %lld ms before the keep= or "
-		    "delay= of session %llu is over",
-		    ask->name, (unsigned long long)ask->session,
-		    (long long)(ground->quiet_us - world_now(w)) / 1000,
-		    (unsigned long long)ground->quiet_session);
-}
-
 /* First come, first served, within a broker. */
 static void
 check_order(struct world *w, const struct ask *ask)
@@ -370,12 +311,11 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	struct checker *k = &w->checker;
 	struct ground *ground = &k->grounds[ask->name];
 	struct grant *g;
-	int64_t keep_us = 0;
-
+	int64_t keep_us;
 	bool joins = ask->shared && ground->shared && a->fence == ground->fence;
 
 	check_exclusion(w, b, a, ask->name, ask->shared);
-	check_quiet(w, ask);
+	checker_check_quiet(w, ask);
 	check_order(w, ask);
 	lets_pass(w, ask);
 	checker_passes(w, ask);
@@ -396,10 +336,7 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	ground->shared = ask->shared;
 	ground->grants++;
 	/* A keep= goes on over another grant of the session that has it. */
-	if (ask->session == ground->quiet_session) {
-		keep_us = ground->quiet_us;
-		ground->quiet_us = 0;
-	}
+	keep_us = checker_take_quiet(w, ask->name, ask->session);
 
 	assert(k->ngrants < CHECKER_HOLDS_MAX);
 	g = &k->grants[k->ngrants++];
@@ -426,6 +363,7 @@ on_upgrade(struct world *w, const struct broker *b, const struct answer *a,
 	struct ground *ground = &w->checker.grounds[ask->name];
 
 	check_exclusion(w, b, a, ask->name, false);
+	checker_check_quiet(w, ask);
 	if (a->fence <= ground->fence && !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: an upgrade has fence %llu after fence %llu",

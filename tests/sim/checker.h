@@ -19,6 +19,7 @@
 #define CHECKER_BARRIERS_MAX 2
 #define CHECKER_PARTIES_MAX 8
 #define CHECKER_SEMAPHORES_MAX 3
+#define CHECKER_QUIETS_MAX 64
 
 struct answer;
 struct broker;
@@ -226,6 +227,13 @@ struct generation {
 	uint64_t refs[CHECKER_PARTIES_MAX]; /* of the requests, by index */
 };
 
+/* keep= and delay= of a hold that has ended (checker_quiet.c). */
+struct quiet {
+	uint64_t session; /* nobody but this one ... */
+	int64_t until_us; /* ... until then */
+	bool shared;	  /* unless it shares, as this one did */
+};
+
 /* What is known of one name. */
 struct ground {
 	uint64_t fence;			       /* the highest told ... */
@@ -233,8 +241,7 @@ struct ground {
 	int64_t phase_us;		       /* ... and first when */
 	int64_t lease_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
 	struct votes votes[CHECKER_BROKERS_MAX];
-	int64_t quiet_us;	/* keep= and delay=: nobody until then ... */
-	uint64_t quiet_session; /* ... but this one */
+	struct quiet quiets[CHECKER_QUIETS_MAX];
 	/* When somebody there had it last, or nobody there wanted it; and when
 	 * Redis last gave it to the broker, or renewed that. */
 	int64_t placeless_us[CHECKER_BROKERS_MAX];

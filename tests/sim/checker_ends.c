@@ -118,7 +118,6 @@ bool
 checker_gives_back(struct world *w, uint64_t session, bool clean)
 {
 	struct checker *k = &w->checker;
-	struct ground *ground;
 	struct grant *g;
 	int i;
 
@@ -128,10 +127,8 @@ checker_gives_back(struct world *w, uint64_t session, bool clean)
 		g = &k->grants[i];
 		if (g->session != session || !g->detached)
 			continue;
-		ground = &k->grounds[g->name];
-		if (ground->quiet_session == session)
-			ground->quiet_us =
-			    world_now(w) + (clean ? 0 : g->delay_ms * 1000);
+		checker_quiet_ends(
+		    w, g, world_now(w) + (clean ? 0 : g->delay_ms * 1000));
 		checker_drop(w, g);
 	}
 	checker_permits_back(w, session);
@@ -177,7 +174,7 @@ void
 checker_crashed(struct world *w, const struct broker *b)
 {
 	struct checker *k = &w->checker;
-	struct ground *ground;
+	const struct grant *g;
 	size_t i;
 
 	for (i = 0; i < k->nsittings; i++) {
@@ -195,11 +192,10 @@ checker_crashed(struct world *w, const struct broker *b)
 	}
 	/* Holds that lived on without their client ended just now. */
 	for (i = 0; i < (size_t)k->ngrants; i++) {
-		ground = &k->grounds[k->grants[i].name];
-		if (k->grants[i].detached && k->grants[i].broker == b->index &&
-		    ground->quiet_session == k->grants[i].session)
-			ground->quiet_us =
-			    world_now(w) + k->grants[i].delay_ms * 1000;
+		g = &k->grants[i];
+		if (g->detached && g->broker == b->index)
+			checker_quiet_ends(
+			    w, g, world_now(w) + g->delay_ms * 1000);
 	}
 	for (i = 0; i < CHECKER_NAMES_MAX; i++) {
 		k->grounds[i].lease_us[b->index] = 0;

@@ -52,6 +52,9 @@ checker_joins(struct world *w, const struct ask *ask)
 	const struct ask *other;
 	size_t i;
 
+	/* It lingers for the session. */
+	if (((ask->ahead >> ask->name) & 1) != 0)
+		return;
 	for (i = 0; i < k->nopen; i++) {
 		other = &k->asks[k->open[i] - 1];
 		if (!checker_waits(other) || other->shared ||
@@ -122,6 +125,19 @@ look_at_places(struct world *w)
 				k->grounds[name].placeless_us[b] = world_now(w);
 }
 
+/* While a name lingers at a broker, those behind it are in no queue. */
+static void
+look_at_lingering(struct world *w, int name)
+{
+	const struct checker *k = &w->checker;
+	const struct quiet *q = k->grounds[name].quiets;
+
+	for (; q < k->grounds[name].quiets + CHECKER_QUIETS_MAX; q++)
+		if (q->until_us > world_now(w))
+			checker_had(
+			    w, k->sittings[q->session - 1].broker, name);
+}
+
 static void
 look_at_idle(struct world *w)
 {
@@ -139,6 +155,8 @@ look_at_idle(struct world *w)
 
 	for (i = 0; i < k->ngrants; i++)
 		checker_had(w, k->grants[i].broker, k->grants[i].name);
+	for (name = 0; name < w->nnames; name++)
+		look_at_lingering(w, name);
 	for (i = 0; i < w->nbrokers; i++)
 		for (name = 0;
 		     broker_stalled(&w->brokers[i]) && name < CHECKER_NAMES_MAX;

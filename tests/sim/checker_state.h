@@ -22,8 +22,21 @@ void checker_drop(struct world *w, struct grant *g);
 /* The same where it ended otherwise than by UNLOCK or QUIT: `delay` counts. */
 void checker_drop_badly(struct world *w, struct grant *g);
 
-/* How long nobody else may be granted the name of a grant that ends then. */
+/*
+ * How long nobody else may be granted a name (checker_quiet.c): by the delay= of
+ * a grant that ends then, and by its keep=; both are over then; or they go on
+ * with the next grant of the session, and it is told until when.
+ */
 void checker_set_quiet(struct world *w, const struct grant *g, int64_t end_us);
+void checker_set_kept(struct world *w, const struct grant *g);
+void checker_quiet_ends(
+    struct world *w, const struct grant *g, int64_t until_us);
+int64_t checker_take_quiet(struct world *w, int name, uint64_t session);
+
+/* Until when somebody is kept away; it is forced now; a grant is told. */
+int64_t checker_quiet_us(const struct ground *ground);
+void checker_hush_all(struct ground *ground);
+void checker_check_quiet(struct world *w, const struct ask *ask);
 
 /* Is anybody else kept away from the name by it, now? */
 bool checker_vouched(struct world *w, const struct grant *g);

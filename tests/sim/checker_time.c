@@ -176,7 +176,7 @@ is_taken(struct world *w, int name)
 	int64_t now_us = world_now(w);
 	int i;
 
-	if (k->grounds[name].quiet_us > now_us ||
+	if (checker_quiet_us(&k->grounds[name]) > now_us ||
 	    k->grounds[name].hush_us > now_us ||
 	    k->grounds[name].plain_us > now_us)
 		return true;

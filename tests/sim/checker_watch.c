@@ -140,8 +140,9 @@ look_at(struct world *w, int name, int broker)
 	}
 	/* The key may be there for a group that waits for more, or for some
 	 * keep= that nobody else knows of. */
-	if (ground->quiet_us > world_now(w) || ground->hush_us > world_now(w) ||
-	    ground->plain_us > world_now(w) || w->groups)
+	if (checker_quiet_us(ground) > world_now(w) ||
+	    ground->hush_us > world_now(w) || ground->plain_us > world_now(w) ||
+	    w->groups)
 		v.free = false;
 	return v;
 }
@@ -155,8 +156,8 @@ since_us(const struct world *w, int name, const struct watching *at)
 
 	if (t < ground->changed_us)
 		t = ground->changed_us;
-	if (t < ground->quiet_us)
-		t = ground->quiet_us;
+	if (t < checker_quiet_us(ground))
+		t = checker_quiet_us(ground);
 	if (t < ground->plain_us)
 		t = ground->plain_us;
 	if (t < ground->hush_us)
@@ -238,11 +239,9 @@ checker_force_received(struct world *w, const struct ask *ask)
 		return;
 	ground = &k->grounds[ask->name];
 	ground->force_us = ground->meant_us = world_now(w);
-	if (ground->quiet_us > ground->hush_us)
-		ground->hush_us = ground->quiet_us;
+	checker_hush_all(ground);
 	if (ground->plain_us > ground->hush_us)
 		ground->hush_us = ground->plain_us;
-	ground->quiet_us = 0;
 	ground->plain_us = 0;
 	for (i = 0; i < k->ngrants; i++)
 		if (k->grants[i].name == ask->name)

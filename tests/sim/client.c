@@ -252,6 +252,18 @@ choose_names(struct world *w)
 	return one | ((unsigned)prng_next(&w->prng) & all);
 }
 
+/* For long enough to be there when the others have gone. */
+static void
+choose_keep(struct client *c, struct core_request *rq)
+{
+	struct prng *p = &c->w->uses.prng;
+
+	if (prng_chance(p, 150))
+		rq->keep_ms = prng_skewed(p, 1, 3 * c->w->lease_ms);
+	if (prng_chance(p, 150))
+		rq->delay_ms = prng_skewed(p, 1, 2 * c->w->lease_ms);
+}
+
 static void
 send_lock(struct client *c, bool holds)
 {
@@ -267,7 +279,8 @@ send_lock(struct client *c, bool holds)
 		rq->has_hold = true;
 		rq->hold_ms = prng_skewed(p, 1, 2 * w->lease_ms);
 	}
-	/* What keep= and delay= of one sharer mean for the others is open. */
+	if (rq->shared && uses_has(w, USE_KEEPS))
+		choose_keep(c, rq);
 	if (!rq->shared && prng_chance(p, 60))
 		rq->keep_ms = prng_skewed(p, 1, 2 * w->lease_ms);
 	if (!rq->shared && prng_chance(p, 60))

@@ -56,6 +56,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker_group.c \
 	tests/sim/checker_latch.c \
 	tests/sim/checker_permits.c \
+	tests/sim/checker_quiet.c \
 	tests/sim/checker_session.c \
 	tests/sim/checker_share.c \
 	tests/sim/checker_state.h \

@@ -56,6 +56,8 @@ uses_draw(struct world *w)
 	u->parties = (uint64_t)prng_range(p, 2, 1 + w->nclients / 2);
 	if (u->parties > 4)
 		u->parties = 4;
+	if (uses_has(w, USE_KEEPS) && !w->quorum)
+		w->shares = true;
 	if (uses_has(w, USE_SEMAPHORES))
 		draw_semaphores(w);
 }
