@@ -127,8 +127,10 @@ do_op(struct broker *b, const struct op *op)
 	    (unsigned long long)op->id, words[op->kind], (int)op->name_len,
 	    op->name_len > 0 ? op->name : "", (unsigned long long)op->seq,
 	    op->shard);
-	if (op->name_len > 0 && !crowd_has(f->name))
+	if (op->name_len > 0 && !crowd_has(f->name)) {
 		checker_op(b->w, b, f);
+		faults_op(b->w, b, f);
+	}
 	if (op->kind == OP_ENLIST)
 		electorate_moves(b->w);
 	gather_add(b->gather, op);
@@ -472,6 +474,7 @@ broker_forget(struct broker *b)
 	gather_free(b->gather);
 	b->core = NULL;
 	b->gather = NULL;
+	memset(b->echoes, 0, sizeof(b->echoes));
 	b->nflights = 0;
 	b->alive = false;
 	b->frozen = false;

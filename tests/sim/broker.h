@@ -25,6 +25,7 @@
 #define BROKER_OPS_MAX 4096
 #define WORLD_SERVERS_MAX 12 /* 9 that vote, and spare ones */
 #define LANES_MAX 3
+#define ECHO_SIZE 128 /* of a message that hands a name over */
 
 struct world;
 
@@ -160,6 +161,7 @@ struct broker {
 	int list[WORLD_SERVERS_MAX]; /* quorum: the servers it was told of */
 	struct routes routes;	     /* cluster */
 	int npools;
+	char echoes[CHECKER_NAMES_MAX][ECHO_SIZE]; /* the last handover */
 	struct flight flights[BROKER_OPS_MAX];
 	int nflights;
 };

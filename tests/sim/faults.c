@@ -151,6 +151,7 @@ faults_message(struct world *w, struct conn *c, struct text message)
 		conn_message(c, message, 0);
 		return;
 	}
+	faults_note_echo(c, message);
 	if (prng_chance(&w->prng, 250))
 		return;
 	if (prng_chance(&w->prng, 250))
@@ -159,6 +160,13 @@ faults_message(struct world *w, struct conn *c, struct text message)
 		conn_message(c, message, 0);
 	if (prng_chance(&w->prng, 100))
 		conn_message(c, message, some_us(w, 1, w->lease_ms));
+}
+
+void
+faults_op(struct world *w, struct broker *b, const struct flight *op)
+{
+	if (active(w, FAULT_MESSAGE))
+		faults_echo(w, b, op);
 }
 
 bool

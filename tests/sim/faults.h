@@ -12,6 +12,7 @@
 
 struct broker;
 struct conn;
+struct flight;
 struct world;
 
 /* FAULT(identifier, "word on the command line", what happens) */
@@ -85,6 +86,7 @@ int64_t faults_lag_us(struct world *w);	  /* of replication, further */
 int64_t faults_pause_us(struct world *w); /* of a broker, before lines */
 int64_t faults_turn_us(struct world *w, struct broker *b);
 void faults_message(struct world *w, struct conn *c, struct text message);
+void faults_op(struct world *w, struct broker *b, const struct flight *op);
 bool faults_reply(struct world *w, struct conn *c); /* false: it is lost */
 void faults_abandoned(struct world *w, struct conn *c);
 
@@ -101,5 +103,10 @@ int64_t faults_patience_us(const struct world *w);
  * majority is no excuse. */
 int64_t faults_names_calm_us(const struct world *w);
 int64_t faults_names_patience_us(const struct world *w);
+
+/* faults_echo.c: a message that hands a name over was sent; its broker has
+ * something to say about the name. */
+void faults_note_echo(struct conn *c, struct text message);
+void faults_echo(struct world *w, struct broker *b, const struct flight *op);
 
 #endif

@@ -1,0 +1,65 @@
+/*
+ * A message that hands a name over comes once more at the worst of times: while
+ * its broker gives the name back, or is about to confirm what it was told.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "faults.h"
+#include "world.h"
+
+static bool
+is_handover(struct text message)
+{
+	return message.len > 8 && message.len < ECHO_SIZE &&
+	       (memcmp(message.p, "given ", 6) == 0 ||
+		   memcmp(message.p, "grant ", 6) == 0) &&
+	       message.p[message.len - 2] == 'n';
+}
+
+void
+faults_note_echo(struct conn *c, struct text message)
+{
+	struct broker *b = c->pool->broker;
+	int name;
+
+	if (!is_handover(message))
+		return;
+	name = message.p[message.len - 1] - '0';
+	memcpy(b->echoes[name], message.p, message.len);
+	b->echoes[name][message.len] = '\0';
+}
+
+/* To the connection that hears messages, if there is one. */
+static void
+repeat(struct broker *b, const char *message)
+{
+	struct world *w = b->w;
+	struct text text = { message, strlen(message) };
+	struct conn *c;
+	int i;
+
+	for (i = 0; i < b->npools; i++) {
+		c = b->pools[i].channel.conn;
+		if (c == NULL || !c->subscribed)
+			continue;
+		TRACE(w, "%s hears '%s' once more", b->name, message);
+		conn_message(
+		    c, text, prng_skewed(&w->prng, 1, 4 * w->latency_us));
+		return;
+	}
+}
+
+void
+faults_echo(struct world *w, struct broker *b, const struct flight *op)
+{
+	int name = op->name[1] - '0';
+
+	if (op->name[0] != 'n' ||
+	    (op->kind != OP_END && op->kind != OP_CONVERT &&
+		op->kind != OP_CONFIRM))
+		return;
+	if (b->echoes[name][0] != '\0' && prng_chance(&w->prng, 300))
+		repeat(b, b->echoes[name]);
+}
