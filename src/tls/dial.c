@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/tcp.h"
+#include "base/xmalloc.h"
 #include "relay/relay.h"
 #include "tls/dial.h"
 #include "tls/names.h"
@@ -98,6 +99,16 @@ dial_broken(struct pipe *p)
 	buf_addf(&p->in, "-" RELAY_BROKEN "%s\r\n", why);
 }
 
+/* OpenSSL copies the name, but asks for one that it could write to. */
+static void
+send_name(struct pipe *p, const char *name)
+{
+	char *copy = xstrdup(name);
+
+	(void)SSL_set_tlsext_host_name(p->ssl, copy);
+	free(copy);
+}
+
 static void
 check_name(struct pipe *p, const char *name)
 {
@@ -107,7 +118,7 @@ check_name(struct pipe *p, const char *name)
 
 	/* RFC 6066: an address is no server name. */
 	if (!numeric)
-		(void)SSL_set_tlsext_host_name(p->ssl, name);
+		send_name(p, name);
 	if (!p->engine->servers.names)
 		return;
 	X509_VERIFY_PARAM_set_hostflags(
