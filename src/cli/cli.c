@@ -129,6 +129,9 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 		return kind_set(cli, optarg);
 	case OPT_LIMIT:
 		return limit_set(cli, optarg);
+	case OPT_CONFIG:
+		cli->config = optarg;
+		return 0;
 	case OPT_LOCAL:
 		cli->local = true;
 		return 0;

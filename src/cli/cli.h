@@ -17,6 +17,7 @@ struct cli {
 	bool json;
 	const char *kind;  /* of an object; NULL: not given */
 	const char *limit; /* of lines, a number; NULL: the broker's */
+	char *config;	   /* a file of the daemon's; NULL: its default */
 	bool local;	   /* asks no other broker */
 	bool ready;	   /* asks whether locks can be granted, too */
 };
@@ -50,6 +51,8 @@ int show_stats(struct cli *cli, int argc, char **argv);
 int show_ping(struct cli *cli, int argc, char **argv);
 int show_version(struct cli *cli, int argc, char **argv);
 int show_unlock_force(struct cli *cli, int argc, char **argv);
+int genpass_main(struct cli *cli, int argc, char **argv);
+int acl_main(struct cli *cli, int argc, char **argv);
 int send_main(struct cli *cli, int argc, char **argv);
 int watch_main(struct cli *cli, int argc, char **argv);
 int shell_main(struct cli *cli, int argc, char **argv);

@@ -21,6 +21,9 @@ static const char *const status_options_help =
 static const char *const queue_options_help =
     "      --limit N      show at most N of them (100)\n";
 
+static const char *const acl_options_help =
+    "      --config FILE  of lockbrokerd, instead of its default\n";
+
 static const char *const ping_options_help =
     "      --ready        and can new locks be granted now?\n";
 
@@ -47,6 +50,11 @@ static const struct option status_longs[] = {
 
 static const struct option queue_longs[] = {
 	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option acl_longs[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -94,6 +102,13 @@ const struct command commands[] = {
 	    NULL, NULL },
 	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
 	    "unlock-force NAME", "end whoever holds a lock", NULL, NULL },
+	{ "genpass", 1, 1, WORDS_MIXED, COMPLETE_NOTHING, genpass_main,
+	    "genpass USER", "make a password, and the line for users_file",
+	    NULL, NULL },
+	{ "acl", 2, 3, WORDS_MIXED, COMPLETE_NOTHING, acl_main,
+	    "acl [--config FILE] USER VERB [NAME]",
+	    "show whether a user may do something, and why",
+	    &acl_options_help, acl_longs },
 	{ "send", 1, -1, WORDS_LAST, COMPLETE_REQUEST, send_main,
 	    "send WORD ...", "send one request as it is, show what comes",
 	    NULL, NULL },

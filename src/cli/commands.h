@@ -53,6 +53,7 @@ enum {
 	OPT_KEY,
 	OPT_KIND,
 	OPT_LIMIT,
+	OPT_CONFIG,
 	OPT_LOCAL,
 	OPT_READY
 };

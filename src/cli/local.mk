@@ -52,6 +52,7 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/top.c \
 	src/cli/top.h \
 	src/cli/top_lines.c \
+	src/cli/users.c \
 	src/cli/validity.c \
 	src/cli/validity.h \
 	src/cli/verb_words.c \
@@ -59,4 +60,5 @@ src_cli_libcli_a_SOURCES = \
 
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c
-lockbroker_LDADD = $(LIB_CLI) $(LIB_RELAY) $(LIB_WIRE) $(LIB_BASE)
+lockbroker_LDADD = $(LIB_CLI) $(LIB_RELAY) $(LIB_WIRE) $(LIB_AUTH) \
+	$(LIB_BASE) $(AUTH_LIBS)

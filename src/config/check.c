@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "auth/users.h"
+#include "base/buf.h"
 #include "config/check.h"
 #include "config/config.h"
 #include "config/node.h"
@@ -293,6 +295,20 @@ check_hold(const struct config_draft *draft)
 		    "longer than locks.max_hold, expected at most that");
 }
 
+static void
+tell_idle_users(const struct config *config, FILE *out)
+{
+	struct buf text;
+
+	if (config->users == NULL)
+		return;
+	buf_init(&text);
+	users_tell_idle(config->users, &text);
+	if (buf_len(&text) > 0)
+		(void)fwrite(buf_data(&text), 1, buf_len(&text), out);
+	buf_fini(&text);
+}
+
 void
 config_tell_idle(const struct config *config, FILE *out)
 {
@@ -310,6 +326,7 @@ config_tell_idle(const struct config *config, FILE *out)
 		    "with embedded\n",
 		    config_fields[CONFIG_FIELD_REDIS_MODE]
 			.choices[redis->mode]);
+	tell_idle_users(config, out);
 }
 
 static check *const checks[] = {

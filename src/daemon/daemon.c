@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/streams.h"
 #include "config/config.h"
+#include "daemon/acl.h"
 #include "daemon/broker.h"
 #include "daemon/daemon.h"
 #include "daemon/lifecycle.h"
@@ -40,9 +41,14 @@ struct args {
 	bool dump;
 	bool version;
 	bool help;
+	bool acl;
+	int nwords; /* of --acl */
+	char *const *words;
 };
 
-static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE] [--probe]\n";
+static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE] [--probe]\n"
+			    "       lockbrokerd [-c FILE] --acl USER VERB "
+			    "[NAME]\n";
 
 static const char help[] =
     "\n"
@@ -51,6 +57,8 @@ static const char help[] =
     "                     where it exists)\n"
     "  -t, --test         check the configuration and exit\n"
     "      --probe        check Redis too: connect to it, look, and exit\n"
+    "      --acl          tell whether USER may do that, and why: exit\n"
+    "                     status 0 or 77\n"
     "  -T, --dump         print the effective configuration and exit\n"
     "  -V, --version      print the version and exit\n"
     "  -h, --help         print this and exit\n"
@@ -64,6 +72,7 @@ args_parse(struct args *args, int argc, char **argv)
 		{ "config", required_argument, NULL, 'c' },
 		{ "test", no_argument, NULL, 't' },
 		{ "probe", no_argument, NULL, 'p' },
+		{ "acl", no_argument, NULL, 'a' },
 		{ "dump", no_argument, NULL, 'T' },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },
@@ -83,6 +92,9 @@ args_parse(struct args *args, int argc, char **argv)
 		case 'p':
 			args->probe = true;
 			break;
+		case 'a':
+			args->acl = true;
+			break;
 		case 'T':
 			args->dump = true;
 			break;
@@ -96,7 +108,9 @@ args_parse(struct args *args, int argc, char **argv)
 			return false;
 		}
 	}
-	if (optind < argc) {
+	args->nwords = argc - optind;
+	args->words = argv + optind;
+	if (optind < argc && !args->acl) {
 		fprintf(stderr, "lockbrokerd: unexpected argument '%s'\n",
 		    argv[optind]);
 		return false;
@@ -185,6 +199,8 @@ act(const struct args *args)
 		return EXIT_USAGE;
 	if (args->dump)
 		config_dump(&config, stdout);
+	else if (args->acl)
+		status = acl_ask(&config, args->nwords, args->words, stdout);
 	else if (args->probe)
 		status =
 		    probe_run(&config, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;

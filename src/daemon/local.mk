@@ -1,6 +1,8 @@
 # src/daemon: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/daemon/libdaemon.a
 src_daemon_libdaemon_a_SOURCES = \
+	src/daemon/acl.c \
+	src/daemon/acl.h \
 	src/daemon/alarm.c \
 	src/daemon/alarm.h \
 	src/daemon/bridge.h \

@@ -383,6 +383,11 @@ class Command(Users):
                               timeout=30, env=self.brokers[0].environment(**env))
         return done.returncode, done.stdout, done.stderr
 
+    def run_it_alone(self, *argv):
+        done = subprocess.run([find_program("lockbroker"), *argv], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=30)
+        return done.returncode, done.stdout, done.stderr
+
     def password_file(self, text=SECRET + "\n"):
         path = os.path.join(self.directory, "password")
         with open(path, "w", encoding="ascii") as file:
@@ -413,6 +418,51 @@ class Command(Users):
         self.assertEqual(status, 77)
         self.assertIn("ERR auth", err)
         self.assertLess(now() - start, patience(5, start))
+
+    def test_genpass_makes_what_the_broker_takes(self):
+        status, out, _ = self.run_it_alone("genpass", "deploy")
+        self.assertEqual(status, 0)
+        secret, line = out.splitlines()
+        self.assertGreaterEqual(len(secret), 43)
+        users = os.path.join(self.directory, "users")
+        with open(users, "w", encoding="ascii") as file:
+            file.write(line + "\n")
+        self.prepare(user("deploy", lock=["*"]), users_file=users)
+        self.known(secret=secret)
+        self.assertNotEqual(self.run_it_alone("genpass", "deploy")[1], out)
+        self.assertEqual(self.run_it_alone("genpass", "a b")[0], 64)
+
+    def test_acl_tells_what_would_be_allowed_and_why(self):
+        broker = self.prepare(user("deploy", hash=HASH, **RIGHTS),
+                              user("ops", unix=["root"], admin=True),
+                              anonymous={"lock": ["public/*"]})
+        for words, answer in (
+                ("deploy LOCK mine/x", 'allowed: lock "mine/*"'),
+                ("deploy lock mine/not-this", 'denied: deny "mine/not*"'),
+                ("deploy STATUS seen/x", 'allowed: watch "seen/*"'),
+                ("deploy LOCK seen/x", "denied: no pattern matches"),
+                ("deploy LOCK deploy", 'allowed: lock "%u"'),
+                ("deploy STATS", "denied: is no administrator"),
+                ("ops UNLOCK-FORCE x", "allowed: admin"),
+                ("anonymous LOCK public/x", 'allowed: lock "public/*"'),
+                ("- LOCK public/x", "denied: is nobody in particular"),
+                ("- PING", "allowed: everybody may"),
+                ("deploy LIST", "allowed: every user may")):
+            status, out, _ = self.run_it_alone("acl", "--config", broker.config_path,
+                                               *words.split())
+            self.assertEqual((out, status), (answer + "\n", 77 if "denied" in answer else 0))
+        for words in ("nobody LOCK x", "deploy FROB x", "deploy LOCK"):
+            status, out, err = self.run_it_alone("acl", "--config", broker.config_path,
+                                                 *words.split())
+            self.assertEqual((status, out), (2, ""), words)
+            self.assertIn("--acl", err)
+
+    def test_users_that_nobody_can_be_are_told(self):
+        broker = self.prepare(user("deploy", lock=["*"]))
+        done = subprocess.run([find_program(), "-t", "-c", broker.config_path],
+                              stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("nobody can be deploy", done.stderr)
 
     def test_what_is_said_wrong(self):
         path = self.prepare_one()
