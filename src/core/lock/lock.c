@@ -401,7 +401,6 @@ reenter(struct core *core, struct lock *l, struct session *s,
 	if (h == NULL || (l->shared_hold && !rq->shared))
 		return false;
 	w = waiter_new(core, s, l, rq);
-	w->shared = l->shared_hold;
 	if (!lease_covers(core, &l->lease, rq->keep_ms, rq->delay_ms)) {
 		/* The key must live longer before that is promised. */
 		waiter_enqueue(core, w, rq->wait_ms);

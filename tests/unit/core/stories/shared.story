@@ -230,3 +230,20 @@
 > 3050 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 3100 < renewed a
 3200 until
+
+== a shared re-entry that is lost before it is told waits in its own mode
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 EXTEND a hold=100ms
+> 1 OK
+119 1 @2 LOCK a mode=shared ...
+130 until
+> 130 1 !LOST a fence=100 reason=hold
+> 130 op end a seq=1
+140 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 shared queue
+150 < granted a fence=200
+> 1 @2 OK fence=200 depth=1
