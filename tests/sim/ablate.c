@@ -242,10 +242,6 @@ const struct ablation ablations[] = {
 		{ "quiet = (idle or math.abs(now_ms - at) > grace_ms) and 1 or "
 		  "0",
 		    "quiet = 1" } } },
-	{ "quorum/open", "a new server votes before its set is settled", 2000,
-	    ABLATE_SCRIPT, FAULT_REPLACE | FAULT_PARTITION | FAULT_STOP, 0,
-	    { { "if open == \"n\" then return not_agreed()",
-		"if false then return not_agreed()" } } },
 	{ "sentinel/guard", "every master may grant, whatever its history", 50,
 	    ABLATE_SCRIPT, FAULT_PAUSE | FAULT_RESTART, 0,
 	    { { "local blessed = g[1] == replid", "local blessed = true" },
