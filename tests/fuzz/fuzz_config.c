@@ -61,7 +61,10 @@ check_round_trip(struct config *config)
 		size_t copied =
 		    config_reload_diff(config, &again, count, &differ);
 
-		assert(copied == 0 && differ == 0);
+		/* Hashes of users are left out, too. */
+		size_t most = strstr(text, "# hash:") != NULL;
+
+		assert(copied <= most && differ <= most);
 	}
 	config_free(&again);
 	config_faults_fini(&faults);

@@ -33,3 +33,17 @@ tests_fuzz_fuzz_request_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"tests/fuzz/corpus/request"'
 tests_fuzz_fuzz_request_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
 tests_fuzz_fuzz_request_LDADD = $(LIB_WIRE) $(LIB_BASE)
+
+fuzz_targets += tests/fuzz/fuzz_users
+tests_fuzz_fuzz_users_SOURCES = tests/fuzz/fuzz_users.c $(fuzz_main)
+tests_fuzz_fuzz_users_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"tests/fuzz/corpus/users"'
+tests_fuzz_fuzz_users_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
+tests_fuzz_fuzz_users_LDADD = $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS)
+
+fuzz_targets += tests/fuzz/fuzz_packet
+tests_fuzz_fuzz_packet_SOURCES = tests/fuzz/fuzz_packet.c $(fuzz_main)
+tests_fuzz_fuzz_packet_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"tests/fuzz/corpus/packet"'
+tests_fuzz_fuzz_packet_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
+tests_fuzz_fuzz_packet_LDADD = $(LIB_RELAY) $(LIB_BASE)
