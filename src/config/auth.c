@@ -74,6 +74,25 @@ parse_bool(
 		   node, faults, "is neither true nor false", "true or false");
 }
 
+static void
+words_fini(struct auth_words *words)
+{
+	size_t i;
+
+	for (i = 0; i < words->n; i++)
+		free(words->v[i]);
+	free(words->v);
+	memset(words, 0, sizeof(*words));
+}
+
+static void
+rights_fini(struct auth_rights *rights)
+{
+	words_fini(&rights->lock);
+	words_fini(&rights->watch);
+	words_fini(&rights->deny);
+}
+
 /* A list of words, each of which is asked what is wrong with it. */
 static bool
 parse_words(const struct config_node *node, struct auth_words *words,
@@ -86,6 +105,7 @@ parse_words(const struct config_node *node, struct auth_words *words,
 
 	if (!config_node_is(node, CONFIG_NODE_LIST, faults, "a list"))
 		return false;
+	words_fini(words); /* of a key that is there twice, a fault by now */
 	words->v = xcalloc(node->count + 1, sizeof(*words->v));
 	for (n = node->first; n != NULL; n = n->next) {
 		if (!config_node_is(n, CONFIG_NODE_SCALAR, faults, expected)) {
@@ -203,24 +223,6 @@ parse_user_keys(struct auth_user *user, const struct key *keys, size_t n,
 }
 
 static void
-words_fini(struct auth_words *words)
-{
-	size_t i;
-
-	for (i = 0; i < words->n; i++)
-		free(words->v[i]);
-	free(words->v);
-}
-
-static void
-rights_fini(struct auth_rights *rights)
-{
-	words_fini(&rights->lock);
-	words_fini(&rights->watch);
-	words_fini(&rights->deny);
-}
-
-static void
 secret_fini(char *text)
 {
 	if (text != NULL)
@@ -274,6 +276,17 @@ add_user(struct auth_users *users, const struct config_node *item,
 
 /* Keys of the section. */
 
+static void
+users_fini(struct auth_users *users)
+{
+	size_t i;
+
+	for (i = 0; i < users->n; i++)
+		user_fini(&users->v[i]);
+	free(users->v);
+	memset(users, 0, sizeof(*users));
+}
+
 static bool
 parse_users(
     const struct config_node *node, void *slot, struct config_faults *faults)
@@ -286,6 +299,7 @@ parse_users(
 		return true;
 	if (!config_node_is(node, CONFIG_NODE_LIST, faults, "a list of users"))
 		return false;
+	users_fini(users);
 	users->v = xcalloc(node->count + 1, sizeof(*users->v));
 	for (item = node->first; item != NULL; item = item->next)
 		ok = add_user(users, item, faults) && ok;
@@ -308,6 +322,7 @@ parse_anonymous(
 		return false;
 	ok = parse_user_keys(&user, user_keys + USER_KEYS - ANONYMOUS_KEYS,
 	    ANONYMOUS_KEYS, node, faults);
+	rights_fini(&anonymous->rights);
 	anonymous->rights = user.rights;
 	return ok;
 }
@@ -346,11 +361,8 @@ static void
 auth_fini(void *slot)
 {
 	struct auth_settings *auth = slot;
-	size_t i;
 
-	for (i = 0; i < auth->users.n; i++)
-		user_fini(&auth->users.v[i]);
-	free(auth->users.v);
+	users_fini(&auth->users);
 	free(auth->users_file);
 	secret_fini(auth->users_text);
 	rights_fini(&auth->anonymous.rights);
