@@ -157,6 +157,18 @@ run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 	return status;
 }
 
+/* All is given back: a signal that comes now must not cut short what is left. */
+static void
+block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int
 serve(struct config *config, const char *file)
 {
@@ -182,6 +194,7 @@ serve(struct config *config, const char *file)
 		status = run(broker, base, life);
 	/* Signals are still caught while the broker says its last words. */
 	broker_free(broker);
+	block_signals();
 	lifecycle_free(life);
 	event_base_free(base);
 	notify_fini(&notify);

@@ -71,6 +71,7 @@ EXTRA_DIST += \
 	tests/system/test_tls_clients.py \
 	tests/system/test_transcripts.py \
 	tests/system/test_two_servers.py \
+	tests/system/test_users.py \
 	tests/system/test_voters.py \
 	tests/system/test_waiting.py \
 	tests/system/test_words.py \
