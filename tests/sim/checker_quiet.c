@@ -86,7 +86,8 @@ checker_quiet_ends(struct world *w, const struct grant *g, int64_t until_us)
 {
 	struct quiet *q = quiet_of(&w->checker.grounds[g->name], g->session);
 
-	if (q != NULL)
+	/* Unless it was forced. */
+	if (q != NULL && q->until_us > world_now(w))
 		q->until_us = until_us;
 }
 
