@@ -179,12 +179,13 @@ session_set_user(struct session *s, const char *name)
 	s->user = name != NULL ? xstrdup(name) : NULL;
 }
 
+/* Nobody in particular asks only where there are no users any more. */
 static bool
-same_user(const struct session *a, const struct session *b)
+same_user(const struct session *s, const struct session *own)
 {
-	if (a->user == NULL || b->user == NULL)
-		return a->user == b->user;
-	return strcmp(a->user, b->user) == 0;
+	if (own->user == NULL)
+		return true;
+	return s->user != NULL && strcmp(s->user, own->user) == 0;
 }
 
 void

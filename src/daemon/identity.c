@@ -31,6 +31,9 @@
 /* At most one line each is logged in this time, with a count of the others. */
 #define LOG_EVERY_MS 1000
 
+#define AUTH_FIRST \
+	"this connection holds or waits for something: AUTH comes first"
+
 /* Supplementary groups of a peer that are looked at. */
 #define GROUPS_MAX 256
 
@@ -41,6 +44,7 @@ struct attempt {
 	uint64_t conn;
 	uint64_t ref;
 	char *user; /* the name that was given */
+	bool known; /* it is compared with the hash of that user, no decoy */
 	int64_t start_ms;
 	struct event *timer; /* NULL: not known to be wrong so far */
 	struct identity *identity;
@@ -299,6 +303,17 @@ user_fields(const char *user, const char *via,
 	return 2;
 }
 
+/* Does its session hold nothing, and wait for nothing? */
+static bool
+is_idle(const struct identity *id, const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->session != 0 &&
+	       core_is_idle(id->broker->core, client->session);
+}
+
+/* A tagged AUTH keeps nothing back: something may be held by now. */
 static void
 settle(struct attempt *a, bool right)
 {
@@ -313,6 +328,11 @@ settle(struct attempt *a, bool right)
 		user = users_find(id->users, span(a->user));
 	if (user == NULL) {
 		refuse_later(a);
+		return;
+	}
+	c = front_find(id->broker->front, a->conn);
+	if (c != NULL && !is_idle(id, c)) {
+		attempt_refuse(a, ERR_BAD_REQUEST, AUTH_FIRST);
 		return;
 	}
 	id->stats.auth_ok++;
@@ -338,7 +358,7 @@ on_hashed(void *arg, uint64_t id, bool right)
 		if (a->id == id)
 			break;
 	assert(a != NULL && a->timer == NULL);
-	settle(a, right);
+	settle(a, right && a->known);
 }
 
 /*
@@ -352,19 +372,19 @@ compare(struct attempt *a, struct span password)
 	struct identity *id = a->identity;
 	const struct user *user = users_find(id->users, span(a->user));
 	const char *hash = user != NULL ? user_hash(user) : none;
-	bool known = user != NULL && hash[0] != '\0';
 
-	if (!known)
+	a->known = user != NULL && hash[0] != '\0';
+	if (!a->known)
 		hash = users_decoy(id->users);
 	if (hash[0] == '\0' || secret_is_cheap(hash)) {
-		bool same = secret_matches(known ? hash : none, password);
+		bool same = secret_matches(a->known ? hash : none, password);
 
-		settle(a, same && known);
+		settle(a, same && a->known);
 		return;
 	}
 	switch (hasher_check(id->hasher, a->id, password, hash, now_ms())) {
 	case HASHER_RIGHT:
-		settle(a, known);
+		settle(a, a->known);
 		break;
 	case HASHER_FULL:
 		attempt_refuse(a, ERR_LIMIT,
@@ -385,14 +405,11 @@ may_ask(struct broker *b, struct conn *c, const struct request *r)
 		conn_refuse(c, r, ERR_AUTH, "this broker has no users");
 		return false;
 	}
-	if (!client->asking && !conn_owes(c) &&
-	    core_is_idle(b->core, client->session))
+	if (!client->asking && !conn_owes(c) && is_idle(b->identity, c))
 		return true;
 	conn_refuse(c, r, ERR_BAD_REQUEST, "%s",
-	    client->asking
-		? "an AUTH of this connection is under way"
-		: "this connection holds or waits for something: AUTH comes "
-		  "first");
+	    client->asking ? "an AUTH of this connection is under way"
+			   : AUTH_FIRST);
 	return false;
 }
 

@@ -210,6 +210,30 @@ class Passwords(Users):
             self.assert_within(1, now() - start, patience(1.5, start), name)
         self.assertEqual(len(texts), 1, texts)
 
+    def test_one_password_is_good_for_one_user(self):
+        """Who has no password is compared with another's hash, which then must not count."""
+        self.prepare(user("slow", hash=crypt_of("password"), lock=["a"]),
+                     user("ops", unix=["root"], admin=True),
+                     user("certified", certificate=["CN=x"], lock=["*"]),
+                     anonymous={"lock": ["b"]})
+        for name in ("ops", "certified", "anonymous", "nobody"):
+            client = self.client(tcp=True)
+            client.err(f"AUTH {name} password", "auth")
+            self.assertEqual(client.ok("WHOAMI")["user"], "anonymous")
+        self.known("slow", "password")
+        self.client(tcp=True).err("AUTH ops password", "auth")
+
+    def test_nothing_is_taken_while_it_is_compared(self):
+        self.prepare(user("slow", hash=crypt_of("password", "$y$j9T$saltsaltsalt$"),
+                          lock=["*"]), anonymous={"lock": ["b"]})
+        client = self.client(tcp=True)
+        client.send("@a AUTH slow password", "LOCK b")
+        self.assertTrue(client.reply().ok)
+        self.assertEqual(client.reply(tag="a").code, "bad-request")
+        self.assertEqual(client.ok("WHOAMI")["user"], "anonymous")
+        client.ok("UNLOCK b")
+        client.ok("AUTH slow password")
+
     def test_what_came_behind_waits_for_it(self):
         self.prepare(user("deploy", hash=crypt_of("password"), lock=["*"]))
         client = self.client()
