@@ -210,12 +210,33 @@ insert_by_arrival(struct lock *l, struct waiter *w)
 		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
 }
 
+/*
+ * A grant was not told: what its session asked for besides, and had passed
+ * others for that, goes back to its place.
+ */
+static void
+step_back(struct core *core, struct lock *l, const struct session *s)
+{
+	struct waiter *w, *next;
+
+	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+		if (w->session != s || !w->jumped || w->group != NULL ||
+		    goes_first(core, w))
+			continue;
+		core->locks->above->waiter_leaves(core, w);
+		TAILQ_REMOVE(&l->queue, w, in_lock);
+		w->jumped = false;
+		insert_by_arrival(l, w);
+	}
+}
+
 void
 waiter_ungranted(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
 	assert(w->granted);
+	step_back(core, l, w->session);
 	told(core, w);
 	TAILQ_REMOVE(&w->session->granted, w, in_session);
 	list_waiting(w);

@@ -481,3 +481,28 @@ config fences=8
 14000 flush ...
 14000 flush ...
 > 2 ERR unavailable the lease ran out before the grant could be told; you do not hold it, ask again
+
+== what passed others for a grant that ran out untold goes back to its place
+config fences=8
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 @1 LOCK a wait=14s
+40 3 LOCK a
+50 2 @2 LOCK a delay=2s
+60 1 UNLOCK a ...
+> op renew a seq=1 ttl=15000 fence=107 reserve=8
+> 1 OK depth=0
+13500 time ...
+13500 flush ...
+13500 flush ...
+13600 < unknown a
+> op end a seq=1
+13700 < ended a
+> op acquire a seq=2 ttl=13000 reserve=8 queue
+14100 until
+> 14030 2 @1 TIMEOUT
+14200 < granted a fence=200
+> 3 OK fence=200 depth=1
