@@ -26,6 +26,7 @@
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
 #include "core/turn/work.h"
+#include "core/vouched.h"
 
 /*
  * How much of what was left is done in a step: much, where there is nothing
@@ -114,6 +115,7 @@ agenda_run(struct core *core, bool bare)
 	run_touched(core);
 	sync_settle(core);
 	kept_free_over(core);
+	vouched_run_on(core);
 	allow(core, own, bare);
 }
 
@@ -151,7 +153,8 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) ||
 	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
-	    sharers_has_more(core) || watch_has_more(core))
+	    sharers_has_more(core) || vouched_has_more(core) ||
+	    watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)

@@ -39,6 +39,7 @@
 #include "core/sync/semaphore.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
+#include "core/vouched.h"
 
 /* Who is told what; who asks whom is in the modules themselves. */
 
@@ -58,11 +59,16 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_ASK] = { AGENDA_PATIENT, status_timer },
 	[TIMER_STOP] = { AGENDA_PATIENT, stop_timer },
 	[TIMER_MADE] = { AGENDA_PATIENT, made_timer },
+	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
 };
 
 static const struct turn_listener of_turn = {
 	.timers = timers,
 	.conn_of = session_conn,
+};
+
+static const struct session_listener of_sessions = {
+	.vouched_ms = vouched_look_up,
 };
 
 static const struct guard_listener sync_of_guard = {
@@ -132,6 +138,7 @@ core_new(const struct core_config *config)
 	set_times(core, config->lease_ms);
 	turn_init(core, &of_turn);
 	session_init(core);
+	core->sessions->above = &of_sessions;
 	guard_init(core, of_guards);
 	core->config.nodes = NULL; /* copied */
 	names_init(core, &of_locks);
@@ -140,6 +147,7 @@ core_new(const struct core_config *config)
 	force_init(core);
 	status_init(core);
 	sync_init(core, sync_classes, &of_syncs);
+	permits_init(core);
 	stop_init(core);
 	listing_init(core);
 	return core;

@@ -14,27 +14,20 @@
 #include "core/lock/lock.h"
 #include "core/replay.h"
 #include "core/sync/semaphore.h"
+#include "core/turn/work.h"
+#include "core/vouched.h"
 
 int64_t
 core_ping(struct core *core, int64_t now_ms, uint64_t session)
 {
 	struct session *s = session_find(core, session);
-	const struct permits *p;
-	const struct hold *h;
-	int64_t least_ms = INT64_MAX, at_ms;
+	int64_t least_ms;
 
 	assert(s != NULL);
+	work_begin(core);
 	kept_forget(core, s);
-	TAILQ_FOREACH (h, &s->holds, in_session) {
-		at_ms = hold_valid_ms(core, h);
-		if (at_ms < least_ms)
-			least_ms = at_ms;
-	}
-	TAILQ_FOREACH (p, &s->permits, in_session) {
-		at_ms = permits_valid_ms(core, p);
-		if (at_ms < least_ms)
-			least_ms = at_ms;
-	}
+	least_ms = vouched_ms(core, s);
+	work_end(core);
 	if (least_ms == INT64_MAX)
 		return -1;
 	/* A broker that stops promises nothing more than it has. */
@@ -59,7 +52,7 @@ core_holds(const struct core *core, uint64_t session, const char *name,
 
 	assert(s != NULL);
 	return (l != NULL && hold_find(l, s) != NULL) ||
-	       (y != NULL && permits_find(y, s) != NULL);
+	       (y != NULL && permits_find(core, y, s) != NULL);
 }
 
 bool

@@ -22,7 +22,9 @@ src_core_session_libsession_a_SOURCES = \
 	src/core/session/quota.c \
 	src/core/session/quota.h \
 	src/core/session/record.c \
-	src/core/session/record.h
+	src/core/session/record.h \
+	src/core/session/valid.c \
+	src/core/session/valid.h
 
 noinst_LIBRARIES += src/core/guard/libguard.a
 src_core_guard_libguard_a_SOURCES = \
@@ -145,4 +147,6 @@ src_core_libcore_a_SOURCES = \
 	src/core/status.c \
 	src/core/status.h \
 	src/core/stop.c \
-	src/core/stop.h
+	src/core/stop.h \
+	src/core/vouched.c \
+	src/core/vouched.h

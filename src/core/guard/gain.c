@@ -19,6 +19,7 @@
 #include "base/times.h"
 #include "core/guard/gain.h"
 #include "core/guard/quorum.h"
+#include "core/session/record.h"
 #include "core/turn/emit.h"
 
 #define SLACK_MS 2 /* clocks are read in whole milliseconds */
@@ -124,6 +125,8 @@ gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 		find_common(core);
 	else
 		g->gain = g->own_gain;
+	core->sessions->gained_ms +=
+	    quorum_used(core) ? core->guards[0].gain.by_ms : g->gain.by_ms;
 	tell(core, g, by_ms);
 	return true;
 }

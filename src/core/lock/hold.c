@@ -14,7 +14,7 @@
 #include "core/lock/notify.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
-#include "core/session/record.h"
+#include "core/session/valid.h"
 #include "core/turn/emit.h"
 
 /* Through the shorter of both lists. */
@@ -166,6 +166,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	hold_bind(core, h,
 	    w->has_hold ? w->hold_ms : core->config.locks.default_hold_ms);
 	to_be_told(h, w);
+	valid_note(core, s, hold_valid_ms(core, h));
 	return h;
 }
 
@@ -206,6 +207,7 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 	if (hold_ms > 0) {
 		terms(h)->hold_ms = hold_ms;
 		core_arm(core, &h->terms->bound, core->now_ms + hold_ms);
+		valid_note(core, h->session, core->now_ms + hold_ms);
 	} else if (h->terms != NULL) {
 		h->terms->hold_ms = 0;
 		core_disarm(core, &h->terms->bound);
@@ -254,6 +256,7 @@ static void
 hold_free(struct core *core, struct hold *h)
 {
 	core->locks->above->hold_leaves(core, h);
+	valid_leave_hold(core, h->session, h, TAILQ_NEXT(h, in_session));
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	sharers_leave_hold(h);
 	TAILQ_REMOVE(&h->lock->holders, h, in_lock);

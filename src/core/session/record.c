@@ -29,6 +29,7 @@ session_init(struct core *core)
 	TAILQ_INIT(&core->sessions->letting_go);
 	TAILQ_INIT(&core->sessions->kept_over);
 	TAILQ_INIT(&core->sessions->retelling);
+	TAILQ_INIT(&core->sessions->walking);
 }
 
 void
@@ -79,6 +80,7 @@ session_delete(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
+	assert(s->valid == NULL);
 	table_fini(&s->lost_names);
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;

@@ -63,6 +63,7 @@ struct session {
 	struct kept_list kept;
 	struct table kept_news; /* of them, what later news may replace */
 	struct watch_list watches;
+	struct valid *valid; /* valid.h; NULL: it has few things */
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
 	bool gone;	 /* detached for a valid= alone */
 	bool has_secret; /* SESSION was asked for its key */
@@ -72,8 +73,15 @@ struct session {
 	struct session *walk_from;   /* ... from this session */
 };
 
+/* What sessions ask of the modules above them.  Static; its row is in core.c. */
+struct session_listener {
+	/* Until when all is vouched for that it holds: few things. */
+	int64_t (*vouched_ms)(struct core *core, const struct session *s);
+};
+
 /* All of them. */
 struct sessions {
+	const struct session_listener *above;
 	struct table by_id;
 	struct session_list all;
 	unsigned nkeepers; /* with grace */
@@ -88,6 +96,8 @@ struct sessions {
 	uint64_t nunowned, ncounted;
 	uint64_t nmade, nmaking;
 	TAILQ_HEAD(, retold) retelling; /* kept.c */
+	TAILQ_HEAD(, valid) walking;	/* valid.h */
+	int64_t gained_ms; /* by clocks, in all at most: leases end sooner */
 };
 
 void session_init(struct core *core);

@@ -10,19 +10,36 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/session/valid.h"
 #include "core/sync/notify.h"
 #include "core/sync/semaphore_state.h"
 #include "core/turn/emit.h"
 
-struct permits *
-permits_find(const struct sync *y, const struct session *s)
+static const char *
+key_of(const struct table_link *link, size_t *len)
 {
-	struct permits *p;
+	const struct permits *p =
+	    container_of_const(link, struct permits, by_key);
 
-	TAILQ_FOREACH (p, &s->permits, in_session)
-		if (p->sync == y)
-			return p;
-	return NULL;
+	*len = sizeof(p->key);
+	return (const char *)&p->key;
+}
+
+void
+permits_init(struct core *core)
+{
+	table_init(&core->syncs->permits, key_of);
+}
+
+struct permits *
+permits_find(
+    const struct core *core, const struct sync *y, const struct session *s)
+{
+	struct permits_key key = { s, y };
+	struct table_link *link =
+	    table_find(&core->syncs->permits, (const char *)&key, sizeof(key));
+
+	return link == NULL ? NULL : container_of(link, struct permits, by_key);
 }
 
 static void
@@ -39,12 +56,14 @@ bind(struct core *core, struct permits *p, int64_t hold_ms)
 }
 
 static struct permits *
-permits_new(struct sync *y, struct session *s)
+permits_new(struct core *core, struct sync *y, struct session *s)
 {
 	struct permits *p = xcalloc(1, sizeof(*p));
 
 	p->session = s;
 	p->sync = y;
+	p->key = (struct permits_key){ s, y };
+	table_add(&core->syncs->permits, &p->by_key);
 	p->bound.kind = TIMER_PERMITS;
 	TAILQ_INSERT_TAIL(&s->permits, p, in_session);
 	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, p, in_sync);
@@ -55,7 +74,7 @@ permits_new(struct sync *y, struct session *s)
 void
 permits_grant(struct core *core, struct claim *c)
 {
-	struct permits *p = permits_find(c->sync, c->session);
+	struct permits *p = permits_find(core, c->sync, c->session);
 	struct semaphore *m = semaphore_of(c->sync);
 	bool first = p == NULL;
 
@@ -66,7 +85,7 @@ permits_grant(struct core *core, struct claim *c)
 	c->state = CLAIM_GRANTED;
 	TAILQ_INSERT_TAIL(&core->syncs->granted, c, in_sync);
 	if (first) {
-		p = permits_new(c->sync, c->session);
+		p = permits_new(core, c->sync, c->session);
 		p->since_ms = core->now_ms;
 	}
 	if (c->has_hold)
@@ -79,6 +98,7 @@ permits_grant(struct core *core, struct claim *c)
 		sync_unproved(core);
 	m->used += c->n;
 	core->syncs->npermits += c->n;
+	valid_note(core, p->session, permits_valid_ms(core, p));
 	c->permits = p;
 	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
 	c->held = p->n;
@@ -123,6 +143,8 @@ permits_free(struct core *core, struct permits *p)
 	m->used -= p->n;
 	core->syncs->npermits -= p->n;
 	core->syncs->above->permits_leave(core, p);
+	valid_leave_permits(core, p->session, p, TAILQ_NEXT(p, in_session));
+	table_remove(&core->syncs->permits, &p->by_key);
 	TAILQ_REMOVE(&p->session->permits, p, in_session);
 	TAILQ_REMOVE(&m->holders, p, in_sync);
 	p->session->npermits--;

@@ -600,7 +600,7 @@ semaphore_release(
 {
 	struct sync *y =
 	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
-	struct permits *p = y == NULL ? NULL : permits_find(y, s);
+	struct permits *p = y == NULL ? NULL : permits_find(core, y, s);
 	struct giving *g;
 
 	if (p == NULL || p->n < rq->number) {

@@ -8,6 +8,11 @@
 
 /* What one session has of one semaphore.  Owned by semaphore.c. */
 struct permits {
+	struct table_link by_key; /* in syncs.permits */
+	struct permits_key {
+		const struct session *session;
+		const struct sync *sync;
+	} key; /* the same two, as bytes */
 	TAILQ_ENTRY(permits) in_session;
 	TAILQ_ENTRY(permits) in_sync;
 	struct session *session;
@@ -44,6 +49,9 @@ void permits_timer(struct core *core, struct timer *t);
 int64_t permits_valid_ms(const struct core *core, const struct permits *p);
 
 /* What the session has of the semaphore; NULL: nothing. */
-struct permits *permits_find(const struct sync *y, const struct session *s);
+struct permits *permits_find(
+    const struct core *core, const struct sync *y, const struct session *s);
+
+void permits_init(struct core *core);
 
 #endif

@@ -111,6 +111,7 @@ sync_fini(struct core *core)
 		table_fini(&core->syncs->by_name[kind]);
 	}
 	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
+	table_fini(&core->syncs->permits);
 	free(core->syncs->shards);
 	free(core->syncs);
 }

@@ -148,6 +148,7 @@ struct syncs {
 	struct sync_walk proof;	   /* all before have been written again ... */
 	uint32_t proof_shard;	   /* ... of this guard */
 	struct claim_list granted; /* to be told at the FLUSH */
+	struct table permits;	   /* by session and semaphore */
 	uint64_t nclaims;	   /* of all sessions */
 	uint64_t npermits;	   /* given out */
 	LIST_HEAD(, made) made;

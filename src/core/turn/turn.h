@@ -35,6 +35,7 @@ enum timer_kind {
 	TIMER_VOTE,
 	TIMER_STOP,
 	TIMER_MADE,
+	TIMER_VALID,
 	TIMER_MAX
 };
 _Static_assert(

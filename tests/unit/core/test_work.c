@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/dump.h"
 #include "suite.h"
 #include "test_work.h"
 #include "work_rig.h"
@@ -446,6 +447,54 @@ START_TEST(very_much_is_told_again)
 }
 END_TEST
 
+/* For how long the session is told that all is well. */
+static int64_t
+ping(struct work_rig *r, uint64_t session)
+{
+	int64_t valid_ms = core_ping(r->core, r->now_ms, session);
+
+	ck_assert_uint_le(core_work(r->core).step, CORE_WORK_MAX / 10);
+	return valid_ms;
+}
+
+/* It is never told more than is true, and not much less. */
+START_TEST(a_session_with_very_much_pings)
+{
+	struct core_request rq = work_request(VERB_EXTEND);
+	int64_t least_ms = WORK_LEASE_MS;
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 2);
+	hold_many(&r, 1);
+	ck_assert_int_gt(ping(&r, 1), WORK_LEASE_MS * 9 / 10);
+	for (i = 0; i < 20; i++) {
+		work_pass(&r, WORK_LEASE_MS / 7);
+		if (ping(&r, 1) < least_ms)
+			least_ms = ping(&r, 1);
+	}
+	ck_assert_int_gt(least_ms, WORK_LEASE_MS / 2);
+	/* What comes to it, or is bounded, counts at once. */
+	rq.hold_ms = 300;
+	work_ask(&r, 1, &rq, "n77");
+	ck_assert_int_le(ping(&r, 1), 300);
+	work_pass(&r, 400 + WORK_LEASE_MS / 8);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 1);
+	ck_assert_int_gt(ping(&r, 1), WORK_LEASE_MS / 2);
+	/* Without renewals it goes down to nothing, in time. */
+	work_link(&r, false);
+	while (r.events[EVENT_ATRISK] == 0)
+		work_pass(&r, 100);
+	least_ms = ping(&r, 1);
+	ck_assert_int_le(least_ms, WORK_LEASE_MS / 2);
+	work_pass(&r, least_ms);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 1);
+	work_pass(&r, WORK_LEASE_MS);
+	ck_assert_int_eq(ping(&r, 1), -1);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -457,6 +506,7 @@ work_cases(void)
 	tcase_add_test(tc, all_leases_are_lost_at_once);
 	tcase_add_test(tc, all_losses_are_kept);
 	tcase_add_test(tc, very_much_is_told_again);
+	tcase_add_test(tc, a_session_with_very_much_pings);
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
 	tcase_add_test(tc, all_waiters_time_out_at_once);

@@ -1,0 +1,87 @@
+/*
+ * The looks, and the walks that find better bounds.
+ */
+#include "config.h"
+
+#include "base/times.h"
+#include "core/lock/hold.h"
+#include "core/sync/semaphore.h"
+#include "core/turn/work.h"
+#include "core/vouched.h"
+
+int64_t
+vouched_look_up(struct core *core, const struct session *s)
+{
+	const struct permits *p;
+	const struct hold *h;
+	int64_t least_ms = INT64_MAX;
+
+	core_visit(core, s->nholds + s->npermits);
+	TAILQ_FOREACH (h, &s->holds, in_session)
+		least_ms = min_ms(least_ms, hold_valid_ms(core, h));
+	TAILQ_FOREACH (p, &s->permits, in_session)
+		least_ms = min_ms(least_ms, permits_valid_ms(core, p));
+	return least_ms;
+}
+
+int64_t
+vouched_ms(struct core *core, struct session *s)
+{
+	if (s->valid == NULL)
+		return vouched_look_up(core, s);
+	return s->valid->least_ms - core->sessions->gained_ms;
+}
+
+void
+vouched_timer(struct core *core, struct timer *t)
+{
+	struct valid *v = container_of(t, struct valid, timer);
+
+	assert(!v->walking);
+	v->walking = true;
+	v->next_ms = INT64_MAX;
+	v->hold = TAILQ_FIRST(&v->session->holds);
+	v->permits = TAILQ_FIRST(&v->session->permits);
+	TAILQ_INSERT_TAIL(&core->sessions->walking, v, in_walking);
+}
+
+static void
+come_by(struct core *core, struct valid *v)
+{
+	int64_t at_ms;
+
+	if (v->hold != NULL) {
+		at_ms = hold_valid_ms(core, v->hold);
+		v->hold = TAILQ_NEXT(v->hold, in_session);
+	} else {
+		at_ms = permits_valid_ms(core, v->permits);
+		v->permits = TAILQ_NEXT(v->permits, in_session);
+	}
+	at_ms += core->sessions->gained_ms;
+	v->next_ms = min_ms(v->next_ms, at_ms);
+}
+
+void
+vouched_run_on(struct core *core)
+{
+	struct valid *v;
+
+	while (work_left(core) &&
+	       (v = TAILQ_FIRST(&core->sessions->walking)) != NULL) {
+		core_visit(core, 1);
+		if (v->hold != NULL || v->permits != NULL) {
+			come_by(core, v);
+			continue;
+		}
+		v->least_ms = v->next_ms;
+		v->walking = false;
+		TAILQ_REMOVE(&core->sessions->walking, v, in_walking);
+		valid_plan(core, v);
+	}
+}
+
+bool
+vouched_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->sessions->walking);
+}
