@@ -37,6 +37,7 @@
 #include "core/sync/latch.h"
 #include "core/sync/made.h"
 #include "core/sync/semaphore.h"
+#include "core/turn/emit.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
 #include "core/vouched.h"
@@ -250,6 +251,17 @@ on_request(struct core *core, const struct core_event *ev)
 }
 
 static void
+on_token(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.token.session);
+
+	assert(s != NULL && !s->detached);
+	kept_forget(core, s);
+	emit_error(core, s->id, ev->u.token.request->ref, ERR_UNSUPPORTED,
+	    "this broker does not serve token holds yet");
+}
+
+static void
 on_tenure(struct core *core, const struct core_event *ev)
 {
 	struct session *s = session_find(core, ev->u.tenure.session);
@@ -379,6 +391,7 @@ static void (*const handlers[])(
 	[CORE_FLUSH] = on_flush,
 	[CORE_OPEN] = on_open,
 	[CORE_REQUEST] = on_request,
+	[CORE_TOKEN] = on_token,
 	[CORE_TENURE] = on_tenure,
 	[CORE_RESUME] = on_resume,
 	[CORE_USER] = on_user,

@@ -33,6 +33,7 @@
 #include "base/status.h"
 #include "base/verb.h"
 #include "core/notice.h"
+#include "core/token/token.h"
 #include "store/op.h"
 
 #define CORE_WAIT_FOREVER INT64_MAX
@@ -122,6 +123,7 @@ enum core_event_kind {
 	CORE_FLUSH,   /* replies are about to be written: tell the grants */
 	CORE_OPEN,    /* a session begins */
 	CORE_REQUEST, /* of a session */
+	CORE_TOKEN,   /* the same, about token holds (token/token.h) */
 	CORE_TENURE,  /* SESSION: how a session is named and survives */
 	CORE_RESUME,  /* a connection takes over the session of a key */
 	CORE_USER,    /* a session is that of a user from now on */
@@ -153,6 +155,10 @@ struct core_event {
 			uint64_t session;
 			const struct core_request *request;
 		} request;
+		struct {
+			uint64_t session; /* whose user it is for */
+			const struct token_request *request;
+		} token;
 		struct {
 			uint64_t session;
 			const struct core_tenure *tenure;
@@ -204,6 +210,7 @@ enum effect_kind {
 	EFFECT_EVENT,  /* to a session, without being asked */
 	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin(), and the fields
 			  of who has the name elsewhere */
+	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
 	EFFECT_ATTACH, /* the connection has this session from now on */
@@ -228,6 +235,7 @@ struct effect {
 	uint32_t nfields;
 	uint32_t op;	       /* OP: index in effects.ops */
 	enum notice_id notice; /* LOG */
+	uint32_t token;	       /* TOKEN: index in effects.tokens */
 };
 
 /*
@@ -241,6 +249,8 @@ struct effects {
 	size_t nfields, fields_size;
 	struct op *ops; /* `name` is only set by effects_op() */
 	size_t nops, ops_size;
+	struct token_result *tokens;
+	size_t ntokens, tokens_size;
 	struct buf text;
 };
 

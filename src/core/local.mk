@@ -150,3 +150,4 @@ src_core_libcore_a_SOURCES = \
 	src/core/stop.h \
 	src/core/vouched.c \
 	src/core/vouched.h
+	src/core/token/token.h

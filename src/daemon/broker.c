@@ -187,6 +187,8 @@ carry_out(struct broker *b)
 		case EFFECT_QUEUE:
 			do_queue(b, e, text);
 			break;
+		case EFFECT_TOKEN: /* no protocol asks for it */
+			break;
 		case EFFECT_OP:
 			redis_submit(b->redis, effects_op(fx, e));
 			break;

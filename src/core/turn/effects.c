@@ -26,6 +26,7 @@ effects_fini(struct effects *fx)
 	free(fx->v);
 	free(fx->fields);
 	free(fx->ops);
+	free(fx->tokens);
 	buf_fini(&fx->text);
 }
 
@@ -35,6 +36,7 @@ effects_clear(struct effects *fx)
 	fx->n = 0;
 	fx->nfields = 0;
 	fx->nops = 0;
+	fx->ntokens = 0;
 	buf_clear(&fx->text);
 }
 
@@ -163,6 +165,26 @@ void
 emit_close(struct core *core, uint64_t conn)
 {
 	add_effect(core, EFFECT_CLOSE, 0)->conn = conn;
+}
+
+struct token_result *
+emit_token(struct core *core, uint64_t session, uint64_t ref, const char *token,
+    size_t token_len)
+{
+	struct effects *fx = core->fx;
+	struct effect *e = add_effect(core, EFFECT_TOKEN, session);
+	struct token_result *r;
+
+	fx->tokens =
+	    grow(fx->tokens, fx->ntokens, &fx->tokens_size, sizeof(*r));
+	e->ref = ref;
+	e->token = (uint32_t)fx->ntokens++;
+	r = &fx->tokens[e->token];
+	memset(r, 0, sizeof(*r));
+	r->left_ms = -1;
+	r->token = add_text(fx, token, token_len);
+	r->token_len = (uint32_t)token_len;
+	return r;
 }
 
 struct op *

@@ -21,6 +21,10 @@ void emit_event(struct core *core, uint64_t session, enum event_id event,
 void emit_queue(struct core *core, uint64_t session, uint64_t ref,
     uint64_t limit, const char *name, size_t name_len);
 
+/* The answer to a CORE_TOKEN; the caller fills in the rest of it. */
+struct token_result *emit_token(struct core *core, uint64_t session,
+    uint64_t ref, const char *token, size_t token_len);
+
 /* The session has its connection from now on, and its client owes a line so
  * often (0: never); a connection has none. */
 void emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms);
