@@ -33,4 +33,19 @@ struct client_limits {
 	int64_t unreachable_ms; /* until a vanished host is given up */
 };
 
+#define METRICS_CLASSES_MAX 64
+
+/* A class of names: literal ones, or beginnings with '*' behind them. */
+struct metrics_class {
+	char *name;
+	char **names;
+	size_t n;
+};
+
+/* `metrics`; the first class that fits a name is its class. */
+struct metrics_settings {
+	struct metrics_class *v;
+	size_t n;
+};
+
 #endif

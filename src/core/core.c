@@ -29,6 +29,7 @@
 #include "core/lock/sweep.h"
 #include "core/lock/unlock.h"
 #include "core/lock/watch.h"
+#include "core/measure/record.h"
 #include "core/replay.h"
 #include "core/session/notify.h"
 #include "core/status.h"
@@ -142,6 +143,7 @@ core_new(const struct core_config *config)
 	core->sessions->above = &of_sessions;
 	guard_init(core, of_guards);
 	core->config.nodes = NULL; /* copied */
+	core->measure = measure_new();
 	names_init(core, &of_locks);
 	leases_init(core, &lock_owner);
 	watch_init(core);
@@ -169,6 +171,7 @@ core_free(struct core *core)
 	watch_fini(core);
 	leases_fini(core);
 	names_fini(core);
+	measure_free(core->measure);
 	guard_fini(core);
 	kept_fini(core);
 	session_fini(core);

@@ -70,6 +70,12 @@ core_stats(const struct core *core)
 	return &core->stats;
 }
 
+const struct measure *
+core_measure(const struct core *core)
+{
+	return core->measure;
+}
+
 /* What keeps the first of them keeps them all, mostly. */
 static void
 gauge_guards(const struct core *core, struct core_gauges *gauges)

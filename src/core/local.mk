@@ -15,6 +15,19 @@ src_core_turn_libturn_a_SOURCES = \
 	src/core/turn/work.c \
 	src/core/turn/work.h
 
+noinst_LIBRARIES += src/core/measure/libmeasure.a
+src_core_measure_libmeasure_a_SOURCES = \
+	src/core/measure/classes.c \
+	src/core/measure/classes.h \
+	src/core/measure/histogram.c \
+	src/core/measure/histogram.h \
+	src/core/measure/measure.h \
+	src/core/measure/past.c \
+	src/core/measure/past.h \
+	src/core/measure/record.c \
+	src/core/measure/record.h \
+	src/core/measure/report.c
+
 noinst_LIBRARIES += src/core/session/libsession.a
 src_core_session_libsession_a_SOURCES = \
 	src/core/session/notify.c \

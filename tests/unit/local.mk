@@ -220,6 +220,13 @@ tests_unit_test_lease_SOURCES = $(UNIT_SUITE) tests/unit/core/test_lease.c
 tests_unit_test_lease_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_lease_LDADD = $(LIB_LEASE) $(LIB_BASE) $(CHECK_LIBS)
 
+# Measurements without anything that is measured.
+check_PROGRAMS += tests/unit/test_measure
+TESTS += tests/unit/test_measure
+tests_unit_test_measure_SOURCES = $(UNIT_SUITE) tests/unit/core/test_measure.c
+tests_unit_test_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_measure_LDADD = $(LIB_MEASURE) $(LIB_BASE) $(CHECK_LIBS)
+
 # The guard without anything that it guards.
 check_PROGRAMS += tests/unit/test_guard
 TESTS += tests/unit/test_guard

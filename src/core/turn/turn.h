@@ -85,6 +85,7 @@ struct core {
 	struct guard_notes *guard_notes; /* guard/guard.h */
 	struct voters *voters;		 /* guard/voters.h */
 	struct leases *leases;		 /* lease/lease.h */
+	struct measure *measure;	 /* measure/record.h */
 	struct locks *locks;		 /* lock/state.h */
 	struct watches *watches;	 /* lock/watch.c */
 	struct forces *forces;		 /* lock/force.c */

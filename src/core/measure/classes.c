@@ -1,0 +1,230 @@
+/*
+ * Classes: which names are in which, and their life over reloads.
+ *
+ * A class stays in its slot for as long as anything refers to that: requests
+ * that wait, names that are held.  One that is gone from the configuration is
+ * not shown any more; what is left in it counts as `other`.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/measure/classes.h"
+#include "core/measure/histogram.h"
+
+#define OTHER_NAME "other"
+
+static struct class *
+class_new(const char *name)
+{
+	struct class *c = xcalloc(1, sizeof(*c));
+	unsigned i;
+
+	c->name = xstrdup(name);
+	TAILQ_INIT(&c->waits);
+	for (i = 0; i < RESULTS; i++)
+		c->wait[i].scale = &measure_wait_scale;
+	for (i = 0; i < FROMS; i++)
+		c->handover[i].scale = &measure_handover_scale;
+	c->hold.scale = &measure_hold_scale;
+	c->margin.scale = &measure_margin_scale;
+	for (i = 0; i < MEASURE_MINUTES; i++)
+		c->minutes[i].minute = -1;
+	return c;
+}
+
+static void
+forget_patterns(struct class *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->npatterns; i++)
+		free(c->patterns[i].text);
+	free(c->patterns);
+	c->patterns = NULL;
+	c->npatterns = 0;
+}
+
+static void
+class_free(struct class *c)
+{
+	if (c == NULL)
+		return;
+	forget_patterns(c);
+	free(c->name);
+	free(c);
+}
+
+struct measure *
+measure_new(void)
+{
+	struct measure *m = xcalloc(1, sizeof(*m));
+
+	m->slots[OTHER] = class_new(OTHER_NAME);
+	past_init(&m->past, MEASURE_HOLDS, MEASURE_NAME_HOLDS);
+	past_init(&m->losses, MEASURE_LOSSES, MEASURE_LOSSES);
+	measure_configure(m, &(struct metrics_settings){ NULL, 0 });
+	return m;
+}
+
+void
+measure_free(struct measure *m)
+{
+	unsigned i;
+
+	if (m == NULL)
+		return;
+	for (i = 0; i < SLOTS; i++)
+		class_free(m->slots[i]);
+	past_fini(&m->past);
+	past_fini(&m->losses);
+	free(m);
+}
+
+/* Reloads. */
+
+static bool
+is_empty(const struct class *c)
+{
+	return c->nwaits == 0 && c->nholds == 0;
+}
+
+static void
+free_unused(struct measure *m)
+{
+	unsigned i;
+
+	for (i = OTHER + 1; i < SLOTS; i++) {
+		if (m->slots[i] == NULL || m->slots[i]->shown ||
+		    !is_empty(m->slots[i]))
+			continue;
+		class_free(m->slots[i]);
+		m->slots[i] = NULL;
+	}
+}
+
+/* OTHER: there is none. */
+static uint8_t
+find_slot(const struct measure *m, const char *name)
+{
+	unsigned i;
+
+	for (i = OTHER + 1; i < SLOTS; i++)
+		if (m->slots[i] != NULL && strcmp(m->slots[i]->name, name) == 0)
+			return (uint8_t)i;
+	return OTHER;
+}
+
+static uint8_t
+free_slot(const struct measure *m)
+{
+	unsigned i;
+
+	for (i = OTHER + 1; i < SLOTS; i++)
+		if (m->slots[i] == NULL)
+			return (uint8_t)i;
+	return OTHER;
+}
+
+static void
+take_patterns(struct class *c, const struct metrics_class *from)
+{
+	struct pattern *p;
+	size_t i;
+
+	forget_patterns(c);
+	c->patterns = xcalloc(from->n + 1, sizeof(*c->patterns));
+	for (i = 0; i < from->n; i++) {
+		p = &c->patterns[c->npatterns++];
+		p->text = xstrdup(from->names[i]);
+		p->n = strlen(p->text);
+		p->open = p->n > 0 && p->text[p->n - 1] == '*';
+		p->n -= p->open;
+	}
+}
+
+/* Where no slot is left, as others are still in use, its names are `other`. */
+static void
+show(struct measure *m, const struct metrics_class *from)
+{
+	uint8_t slot = find_slot(m, from->name);
+
+	if (slot == OTHER) {
+		slot = free_slot(m);
+		if (slot == OTHER)
+			return;
+		m->slots[slot] = class_new(from->name);
+	}
+	m->slots[slot]->shown = true;
+	take_patterns(m->slots[slot], from);
+	m->shown[m->nshown++] = slot;
+}
+
+void
+measure_configure(struct measure *m, const struct metrics_settings *settings)
+{
+	struct class *c;
+	size_t i;
+
+	assert(settings->n <= METRICS_CLASSES_MAX);
+	for (i = 0; i < SLOTS; i++) {
+		c = m->slots[i];
+		if (c != NULL)
+			c->shown = false;
+	}
+	m->slots[OTHER]->shown = true;
+	for (i = 0; i < settings->n; i++) {
+		c = m->slots[find_slot(m, settings->v[i].name)];
+		c->shown = true; /* not to be freed */
+	}
+	free_unused(m);
+	m->nshown = 0;
+	for (i = 0; i < settings->n; i++)
+		show(m, &settings->v[i]);
+	m->shown[m->nshown++] = OTHER;
+	m->epoch = m->epoch < UINT8_MAX ? m->epoch + 1 : 1;
+}
+
+/* Names. */
+
+static bool
+fits(const struct class *c, const char *name, size_t len)
+{
+	const struct pattern *p;
+	size_t i;
+
+	for (i = 0; i < c->npatterns; i++) {
+		p = &c->patterns[i];
+		if ((len == p->n || (len > p->n && p->open)) &&
+		    memcmp(p->text, name, p->n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static uint8_t
+slot_of(const struct measure *m, const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < m->nshown; i++)
+		if (fits(m->slots[m->shown[i]], name, len))
+			return m->shown[i];
+	return OTHER;
+}
+
+void
+measure_classify(struct measure *m, struct measure_mark *mark, const char *name,
+    size_t len, uint32_t holds)
+{
+	if (mark->epoch == m->epoch)
+		return;
+	if (holds > 0)
+		m->slots[mark->class]->nholds -= holds;
+	mark->epoch = m->epoch;
+	mark->class = slot_of(m, name, len);
+	m->slots[mark->class]->nholds += holds;
+}

@@ -1,0 +1,17 @@
+/*
+ * Histograms: a value is added in a few comparisons.
+ */
+#ifndef LOCKBROKER_CORE_MEASURE_HISTOGRAM_H
+#define LOCKBROKER_CORE_MEASURE_HISTOGRAM_H
+
+#include "core/measure/measure.h"
+
+/* The bucket of a value; the last one is without bound. */
+unsigned measure_bucket(const struct measure_scale *scale, int64_t ms);
+void measure_add(struct measure_histogram *h, int64_t ms);
+
+extern const struct measure_scale measure_hold_scale;
+extern const struct measure_scale measure_handover_scale;
+extern const struct measure_scale measure_margin_scale;
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * Measurements: how long requests wait for locks, how long these are held, and
+ * how that ends; by class of names (metrics.classes), so that whoever reads
+ * them has few numbers, however many names there are.
+ *
+ *	lock --(record.h)--> classes: totals, histograms, the last hour
+ *	                 \-> past: the latest holds of each name; what was lost
+ *
+ * This is what others read of them.  It knows neither clients nor the core:
+ * times are those of the core in milliseconds (base/now.h), handed in by the
+ * caller.  All of it is bounded, whatever names clients invent; recording costs
+ * the same however many there are.  What is returned by pointer is good until
+ * the next step of the core.
+ */
+#ifndef LOCKBROKER_CORE_MEASURE_MEASURE_H
+#define LOCKBROKER_CORE_MEASURE_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+
+#define MEASURE_CLASSES (METRICS_CLASSES_MAX + 1) /* with `other` */
+#define MEASURE_BUCKETS 16			  /* the last is +Inf */
+#define MEASURE_MINUTES 60			  /* that are remembered */
+#define MEASURE_NAME_HOLDS 100 /* holds of one name that are remembered */
+#define MEASURE_HOLDS 10000    /* of all names */
+#define MEASURE_LOSSES 100     /* losses, of all names */
+
+struct measure;
+
+/* Histograms. */
+
+/* Upper bounds; a value that equals one is below it. */
+struct measure_scale {
+	unsigned n; /* bounds; there is one bucket more, without any */
+	int64_t le_ms[MEASURE_BUCKETS - 1];
+};
+
+struct measure_histogram {
+	const struct measure_scale *scale;
+	uint64_t counts[MEASURE_BUCKETS]; /* each bucket for itself */
+	uint64_t count;			  /* all together */
+	uint64_t sum_ms;
+};
+
+/* The p-th of 100, as the upper bound of its bucket; -1: beyond all, or none. */
+int64_t measure_percentile_ms(
+    const struct measure_scale *scale, const uint32_t *counts, unsigned p);
+
+/* Of all waits, whatever their end: what struct measure_minute counts by. */
+extern const struct measure_scale measure_wait_scale;
+
+/* Families and rows. */
+
+enum measure_type { MEASURE_COUNTER, MEASURE_GAUGE, MEASURE_HISTOGRAM };
+
+/*
+ * MEASURE(identifier, "name without prefix", type, unit, "second label" or
+ * NULL, "help").  Unit SECONDS: values are in milliseconds, and the name ends
+ * with _seconds; NONE: they are numbers.
+ */
+/* clang-format off */
+#define MEASURES(MEASURE) \
+	MEASURE(WAIT, "lock_wait_seconds", HISTOGRAM, SECONDS, "result", \
+	    "How long requests for locks waited, whatever their end: granted, timeout, cancelled (by CANCEL, or as their client was gone), refused.") \
+	MEASURE(HOLD, "lock_hold_seconds", HISTOGRAM, SECONDS, NULL, \
+	    "How long locks were held.") \
+	MEASURE(HANDOVER, "lock_handover_seconds", HISTOGRAM, SECONDS, "from", \
+	    "How long a lock with waiters was nobody's, before the next of them had it: from a session of this broker (here), or from another broker (elsewhere).") \
+	MEASURE(MARGIN, "lease_renewal_margin_seconds", HISTOGRAM, SECONDS, NULL, \
+	    "What was left of the lease when its renewal was confirmed.") \
+	MEASURE(OLDEST, "lock_oldest_wait_seconds", GAUGE, SECONDS, NULL, \
+	    "For how long the request that waits for longest has waited.") \
+	MEASURE(WAITERS, "lock_waiters", GAUGE, NONE, NULL, \
+	    "Requests for locks that wait.") \
+	MEASURE(HELD, "lock_holds", GAUGE, NONE, NULL, \
+	    "Locks that are held.") \
+	MEASURE(BUSY, "lock_busy_total", COUNTER, NONE, NULL, \
+	    "Requests that were answered BUSY.") \
+	MEASURE(LOST, "lock_losses_total", COUNTER, NONE, "reason", \
+	    "Locks that were lost.") \
+/* clang-format on */
+
+enum measure_id {
+#define MEASURE(id, name, type, unit, label, help) MEASURE_OF_##id,
+	MEASURES(MEASURE)
+#undef MEASURE
+	    MEASURE_FAMILIES
+};
+
+struct measure_family {
+	enum measure_id id;
+	const char *name;
+	enum measure_type type;
+	bool seconds;	   /* values are milliseconds */
+	const char *label; /* name of the second label; NULL: none */
+	const char *help;
+};
+
+/* One number or histogram of one class. */
+struct measure_row {
+	const struct measure_family *family;
+	const char *class;	   /* of the label `class` */
+	const char *value;	   /* of the second label; NULL: none */
+	uint64_t number;	   /* a counter or gauge */
+	const struct measure_histogram *histogram; /* else NULL */
+};
+
+/*
+ * All rows, those of a family together, classes in the order of the
+ * configuration, `other` last.  Rows are there from the beginning, so that the
+ * first event of a kind makes a difference to whoever scrapes.
+ */
+typedef void measure_row_fn(void *arg, const struct measure_row *row);
+void measure_each(const struct measure *m, int64_t now_ms, measure_row_fn *row,
+    void *arg);
+
+/* Classes, for people. */
+
+struct measure_class {
+	const char *name;
+	uint64_t waiters, held;
+	int64_t oldest_ms; /* how long the oldest has waited; -1: none waits */
+};
+
+/* There are so many, `other` is the last of them. */
+size_t measure_classes(const struct measure *m);
+struct measure_class measure_class(
+    const struct measure *m, size_t i, int64_t now_ms);
+
+/* One minute of a class. */
+struct measure_minute {
+	int64_t minute; /* of the clock of the core: now_ms / 60000 */
+	uint32_t granted, timeout, cancelled, refused, busy, lost, forced;
+	uint32_t waiters_max;
+	int64_t wait_max_ms, hold_max_ms; /* of those that ended in it */
+	uint64_t wait_sum_ms;
+	uint32_t waits[MEASURE_BUCKETS]; /* by measure_wait_scale */
+};
+
+/* So many minutes ago, 0 is the present one; NULL: nothing happened in it. */
+const struct measure_minute *measure_minute(
+    const struct measure *m, size_t class, unsigned ago, int64_t now_ms);
+
+/* What has been. */
+
+/* A hold that is over. */
+struct measure_hold {
+	const char *name; /* not terminated */
+	size_t name_len;
+	uint64_t session;
+	const char *label; /* NULL: none */
+	const char *peer;
+	const char *user; /* NULL: none */
+	bool shared;
+	uint64_t fence;
+	int64_t granted_ms, ended_ms; /* times of the core */
+	int64_t waited_ms;	      /* before it was granted */
+	/* "released", "dropped" (its session ended), or why it was lost, as
+	 * !LOST tells it. */
+	const char *end;
+	const char *by; /* forced: by whom; else NULL */
+};
+
+/*
+ * The latest holds of a name, and what was lost of all names: forced releases,
+ * too.  The latest comes first.  `place` is 0 at first and then belongs to the
+ * callee.  False: that was all.
+ */
+bool measure_past_of(const struct measure *m, const char *name, size_t name_len,
+    const void **place, struct measure_hold *out);
+bool measure_losses(
+    const struct measure *m, const void **place, struct measure_hold *out);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The latest of something, by name and in all, bounded both ways: one name
+ * that changes hands all the time does not push all others out.
+ */
+#ifndef LOCKBROKER_CORE_MEASURE_PAST_H
+#define LOCKBROKER_CORE_MEASURE_PAST_H
+
+#include "base/list.h"
+#include "base/table.h"
+#include "core/measure/measure.h"
+
+TAILQ_HEAD(past_list, past_hold);
+
+/* All that is remembered.  Embedded in its owner. */
+struct past {
+	struct table names;
+	struct past_list all; /* the latest first */
+	unsigned n, most;     /* in all */
+	unsigned most_of_name;
+};
+
+void past_init(struct past *p, unsigned most, unsigned most_of_name);
+void past_fini(struct past *p);
+
+/* Copies it, in the place of the oldest where there is no room. */
+void past_add(struct past *p, const struct measure_hold *hold);
+
+/* As measure_past_of() and measure_losses(). */
+bool past_of(const struct past *p, const char *name, size_t name_len,
+    const void **place, struct measure_hold *out);
+bool past_any(
+    const struct past *p, const void **place, struct measure_hold *out);
+
+#endif
