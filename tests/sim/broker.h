@@ -51,7 +51,8 @@ struct input {
 	uint64_t ref;
 	bool orderly;
 	bool quit;
-	int64_t grace_ms;	   /* TENURE */
+	int64_t grace_ms;	   /* TENURE; -1: it says nothing of it */
+	int64_t heartbeat_ms;	   /* the same */
 	struct broker *broker;	   /* it was held back by this one; or NULL */
 	uint64_t resumes;	   /* RESUME: this session; 0: a forged key */
 	char key[CLIENT_KEY_SIZE]; /* RESUME */

@@ -115,6 +115,8 @@ tell_one(struct broker *b, struct answer *a)
 	if (a->is_event && a->event == EVENT_FREE &&
 	    world_ablated(b->w, ABLATE_WATCH))
 		return;
+	if (!a->is_event)
+		beats_answered(b, a->sitting, a->ref);
 	client_tell(b->w, b, a);
 	if (a->sitting != 0)
 		broker_drained(b, a->sitting);
@@ -203,8 +205,12 @@ broker_tell(struct broker *b)
 void
 broker_attach(struct broker *b, const struct effect *e)
 {
-	if (e->kind == EFFECT_ATTACH)
+	if (e->kind == EFFECT_ATTACH) {
 		checker_attached(b->w, e->conn, e->session);
+		if (e->conn == e->session ||
+		    !world_ablated(b->w, ABLATE_HEARTBEAT))
+			beats_owe(b, e->conn, e->heartbeat_ms);
+	}
 	if (e->kind != EFFECT_CLOSE)
 		return;
 	checker_taken_over(b->w, b, e->conn);
@@ -240,7 +246,11 @@ do_tenure(struct broker *b, const struct input *in, uint64_t session)
 {
 	struct core_event event = { .kind = CORE_TENURE };
 	struct core_tenure tenure = {
-		.ref = in->ref, .has_grace = true, .grace_ms = in->grace_ms
+		.ref = in->ref,
+		.has_grace = in->grace_ms >= 0,
+		.grace_ms = in->grace_ms,
+		.has_heartbeat = in->heartbeat_ms >= 0,
+		.heartbeat_ms = in->heartbeat_ms,
 	};
 	unsigned i;
 
@@ -249,7 +259,7 @@ do_tenure(struct broker *b, const struct input *in, uint64_t session)
 		    (unsigned char)prng_below(&b->w->uses.prng, 256);
 	event.u.tenure.session = session;
 	event.u.tenure.tenure = &tenure;
-	checker_tenure(b->w, session, in->grace_ms);
+	checker_tenure(b->w, session, in->grace_ms, in->heartbeat_ms);
 	broker_step(b, &event);
 }
 
@@ -396,8 +406,12 @@ broker_take(struct broker *b, struct input *in)
 	if (in->kind == INPUT_PACKET || in->kind == INPUT_BROKEN ||
 	    checker_sitting_gone(b->w, in->sitting))
 		return;
-	if (lines[in->kind].asks)
+	if (lines[in->kind].asks) {
 		broker_catch_up(b);
+		beats_heard(b, in->sitting);
+		if (in->kind == INPUT_REQUEST && in->request.untagged)
+			beats_wait(b, in->sitting, in->ref);
+	}
 	if (lines[in->kind].asks && in->broker == NULL)
 		checker_received(b->w, b, in->ref);
 	lines[in->kind].act(b, in, checker_session(b->w, in->sitting));

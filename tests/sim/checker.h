@@ -125,6 +125,9 @@ struct sitting {
 	bool leaving;	  /* its broker stops; it may still give back */
 	int64_t grace_ms;
 	int64_t until_ms, until_us; /* it lives so long, if nobody comes back */
+	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
+	int64_t heard_us;     /* a line came over the connection ... */
+	uint64_t waits;	      /* ... and this request waits, untagged */
 	/* How often the loss of a name, or of permits, was told since the last
 	 * request, and is to be told again now, for nobody knows whether it
 	 * arrived; what was told to nobody, and must be told, as bits. */
@@ -314,7 +317,8 @@ void checker_crashed(struct world *w, const struct broker *b);
  * from one to another. */
 uint64_t checker_session(const struct world *w, uint64_t sitting);
 bool checker_is_away(const struct world *w, uint64_t session);
-void checker_tenure(struct world *w, uint64_t session, int64_t grace_ms);
+void checker_tenure(
+    struct world *w, uint64_t session, int64_t grace_ms, int64_t heartbeat_ms);
 bool checker_survives(
     const struct world *w, const struct broker *b, uint64_t sitting, bool quit);
 void checker_attached(struct world *w, uint64_t sitting, uint64_t session);

@@ -46,6 +46,7 @@ checker_asked(struct world *w, const struct client *c, enum ask_kind kind,
 	memset(a, 0, sizeof(*a));
 	a->ref = k->nasks;
 	a->kind = kind;
+	a->untagged = true;
 	a->session = c->session;
 	a->sitting = c->sitting;
 	a->broker = c->broker;
@@ -137,6 +138,9 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	unsigned i;
 
 	ask->session = checker_session(w, ask->sitting);
+	k->sittings[ask->sitting - 1].heard_us = world_now(w);
+	if (ask->untagged)
+		k->sittings[ask->sitting - 1].waits = ref;
 	if (!checker_ask_is(ask, ASK_AT_ONCE) || ask->kind == ASK_SESSION ||
 	    ask->kind == ASK_PING)
 		checker_hears(w, ask->session);
@@ -190,6 +194,10 @@ checker_close_ask(struct world *w, struct ask *ask)
 	size_t i;
 
 	ask->answered = true;
+	if (k->sittings[ask->sitting - 1].waits == ask->ref) {
+		k->sittings[ask->sitting - 1].waits = 0;
+		k->sittings[ask->sitting - 1].heard_us = world_now(w);
+	}
 	ask->ended_us = world_now(w);
 	for (i = 0; i < k->nopen; i++)
 		if (k->open[i] == ask->ref) {

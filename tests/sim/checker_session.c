@@ -14,7 +14,8 @@
 #include "checker_state.h"
 #include "world.h"
 
-#define EARLY_US 2000 /* clocks count milliseconds */
+#define EARLY_US 2000	  /* clocks count milliseconds */
+#define SILENCE_US 100000 /* timers, turns, lines that wait to be read */
 
 static struct sitting *
 sitting_of(const struct world *w, uint64_t id)
@@ -56,9 +57,15 @@ checker_grant_of(struct world *w, uint64_t session, int name)
 }
 
 void
-checker_tenure(struct world *w, uint64_t session, int64_t grace_ms)
+checker_tenure(
+    struct world *w, uint64_t session, int64_t grace_ms, int64_t heartbeat_ms)
 {
-	sitting_of(w, session)->grace_ms = grace_ms;
+	struct sitting *s = sitting_of(w, session);
+
+	if (grace_ms >= 0)
+		s->grace_ms = grace_ms;
+	if (heartbeat_ms >= 0)
+		s->heartbeat_ms = heartbeat_ms;
 }
 
 bool
@@ -349,6 +356,29 @@ look_at_away(struct world *w, uint64_t session)
 	checker_hunger(w);
 }
 
+/* Who owes a line, and sends none, is taken for dead. */
+static void
+look_at_silence(struct world *w, uint64_t session)
+{
+	const struct sitting *s = sitting_of(w, session);
+	const struct sitting *at;
+	const struct broker *b = &w->brokers[s->broker];
+	int64_t since_us;
+
+	if (s->ended || s->heartbeat_ms == 0 || s->sitting == 0 ||
+	    broker_stalled(b))
+		return;
+	at = sitting_of(w, s->sitting);
+	since_us = at->heard_us > b->awake_us ? at->heard_us : b->awake_us;
+	if (at->waits == 0 && !at->draining &&
+	    world_now(w) > since_us + s->heartbeat_ms * 1010 + SILENCE_US)
+		world_fail(w, "heartbeat",
+		    "session %llu is there, and its client has been silent for "
+		    "%lld ms",
+		    (unsigned long long)session,
+		    (long long)(world_now(w) - since_us) / 1000);
+}
+
 void
 checker_session_look(struct world *w)
 {
@@ -356,6 +386,8 @@ checker_session_look(struct world *w)
 	const struct sitting *s;
 	size_t i;
 
+	for (i = 0; i < k->nsittings && uses_has(w, USE_HEARTBEAT); i++)
+		look_at_silence(w, i + 1);
 	for (i = 0; i < k->nsittings && uses_has(w, USE_SESSION); i++) {
 		s = &k->sittings[i];
 		if (checker_is_away(w, i + 1))

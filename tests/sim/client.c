@@ -101,6 +101,7 @@ client_forget(struct client *c)
 	c->key[0] = '\0';
 	memset(c->beliefs, 0, sizeof(c->beliefs));
 	memset(c->permits, 0, sizeof(c->permits));
+	c->grace_ms = 0;
 }
 
 void

@@ -22,6 +22,24 @@ send_tenure(struct client *c)
 	if (prng_chance(p, 50))
 		in->grace_ms = 0;
 	c->grace_ms = in->grace_ms;
+	in->heartbeat_ms = -1;
+	c->untagged = in->ref;
+	client_send(c, in);
+}
+
+/* Whether it keeps what it promises is up to chance. */
+void
+client_use_heartbeat(struct client *c)
+{
+	struct prng *p = &c->w->uses.prng;
+	struct input *in = input_new(INPUT_TENURE, c->sitting);
+
+	in->ref = checker_asked(c->w, c, ASK_SESSION, 0, NULL);
+	in->grace_ms = -1;
+	in->heartbeat_ms =
+	    prng_range(p, c->w->lease_ms / 4, 4 * c->w->lease_ms);
+	if (prng_chance(p, 100))
+		in->heartbeat_ms = 0;
 	c->untagged = in->ref;
 	client_send(c, in);
 }
@@ -121,6 +139,7 @@ client_hear_session(
 		return;
 	}
 	c->key[0] = '\0';
+	c->grace_ms = 0;
 	memset(c->beliefs, 0, sizeof(c->beliefs));
 	memset(c->permits, 0, sizeof(c->permits));
 }

@@ -45,6 +45,7 @@ EXTRA_DIST += tests/sim/run.sh tests/sim/soak.sh tests/sim/ledger
 tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/ablate.c \
 	tests/sim/ablate.h \
+	tests/sim/beats.c \
 	tests/sim/broker.c \
 	tests/sim/broker.h \
 	tests/sim/broker_talk.c \

@@ -79,6 +79,7 @@ static const struct deed {
 	{ USE_SESSION, 150, client_use_session },
 	{ USE_WATCH, 100, client_use_watch },
 	{ USE_FORCE, 40, client_use_force },
+	{ USE_HEARTBEAT, 100, client_use_heartbeat },
 	{ USE_SEMAPHORES, 400, client_use_permits },
 };
 

@@ -22,6 +22,7 @@ struct world;
 	USE(SESSION, "session", "SESSION grace=, RESUME") \
 	USE(WATCH, "watch", "WATCH, UNWATCH") \
 	USE(FORCE, "force", "UNLOCK-FORCE") \
+	USE(HEARTBEAT, "heartbeat", "SESSION heartbeat=") \
 	USE(KEEPS, "keeps", "keep= and delay= of those who share") \
 	USE(SEMAPHORES, "semaphores", "several, at times with another limit=")
 /* clang-format on */

@@ -238,6 +238,7 @@ world_free(struct world *w)
 		server_fini(&w->servers[i]);
 	checker_fini(w);
 	crowd_free(w);
+	free(w->beats.v);
 	history_fini(&w->history);
 	events_fini(&w->events);
 }

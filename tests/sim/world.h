@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "ablate.h"
+#include "beats.h"
 #include "broker.h"
 #include "checker.h"
 #include "client.h"
@@ -69,6 +70,7 @@ struct world {
 	struct faults faults;
 	struct uses uses;
 	struct crowd crowd;
+	struct beats beats;
 	struct history history;
 	int nservers, nbrokers, nclients, nnames;
 	uint32_t shards;   /* as the core sees them */

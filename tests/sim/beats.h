@@ -1,0 +1,34 @@
+/*
+ * Heartbeats that clients owe to their brokers.
+ */
+#ifndef LOCKBROKER_SIM_BEATS_H
+#define LOCKBROKER_SIM_BEATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct broker;
+
+/* What one connection owes, by the clock of its broker. */
+struct beat {
+	int64_t ms; /* a line so often; 0: never */
+	int64_t heard_ms;
+	uint64_t waits;	  /* the untagged request that waits; 0: none */
+	int64_t armed_ms; /* when its timer fires; 0: it is not set */
+};
+
+/* All of them, by the number of the connection.  Owned by the world. */
+struct beats {
+	struct beat *v; /* owned */
+	size_t n;
+};
+
+/* A connection owes a line so often from now on; one has come; an untagged
+ * request has, and was answered. */
+void beats_owe(struct broker *b, uint64_t sitting, int64_t ms);
+void beats_heard(struct broker *b, uint64_t sitting);
+void beats_wait(struct broker *b, uint64_t sitting, uint64_t ref);
+void beats_answered(struct broker *b, uint64_t sitting, uint64_t ref);
+
+#endif
