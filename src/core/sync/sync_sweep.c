@@ -135,8 +135,11 @@ sync_unproved(struct core *core)
 	rewind_walk(core, &core->syncs->proof);
 }
 
-/* What is so in a spell stays so: each look goes on where the last one has
- * stopped. */
+/*
+ * What is so in a spell stays so: each look goes on where the last one has
+ * stopped.  It looks at one at least, even if others in this step have used up
+ * its work: else small steps would never come to the end.
+ */
 bool
 sync_asserted(struct core *core, uint32_t shard)
 {
@@ -147,11 +150,12 @@ sync_asserted(struct core *core, uint32_t shard)
 		sync_unproved(core);
 	syncs->proof_shard = shard;
 	while ((y = syncs->proof.next) != NULL) {
-		if (!work_left(core) ||
-		    (y->shard == shard && y->class->unasserted != NULL &&
-			y->class->unasserted(core, y)))
+		if (y->shard == shard && y->class->unasserted != NULL &&
+		    y->class->unasserted(core, y))
 			return false;
 		advance(core, &syncs->proof);
+		if (!work_left(core) && syncs->proof.next != NULL)
+			return false;
 	}
 	return true;
 }

@@ -4,6 +4,9 @@
 #include "config.h"
 
 #include "core/dump.h"
+#include "core/sync/sync.h"
+#include "core/turn/turn.h"
+#include "core/turn/work.h"
 #include "sync_rig.h"
 #include "test_sync.h"
 
@@ -350,6 +353,23 @@ START_TEST(stopping)
 }
 END_TEST
 
+/* Others in a step may have used up its work each time. */
+START_TEST(all_are_looked_at_without_any_work_left)
+{
+	unsigned steps = 0;
+
+	start_with_two();
+	rig_acquire(2, 1, "t", 2, 2, FOREVER);
+	rig_outcome(OUTCOME_TAKEN, 2, 0);
+	sync_unproved(rig_core());
+	work_begin(rig_core());
+	ck_assert(!work_left(rig_core()));
+	while (!sync_asserted(rig_core(), 0))
+		ck_assert_uint_lt(++steps, 2);
+	ck_assert_uint_eq(steps, 1);
+}
+END_TEST
+
 TCase *
 case_semaphore(void)
 {
@@ -376,5 +396,6 @@ case_semaphore(void)
 	tcase_add_test(t, who_does_not_wait_for_redis);
 	tcase_add_test(t, cancelled);
 	tcase_add_test(t, stopping);
+	tcase_add_test(t, all_are_looked_at_without_any_work_left);
 	return t;
 }
