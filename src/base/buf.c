@@ -23,10 +23,29 @@ buf_init(struct buf *b)
 }
 
 void
+buf_init_secret(struct buf *b)
+{
+	buf_init(b);
+	b->secret = true;
+}
+
+/* Of a secret buffer only what is in it was not wiped before. */
+static void
+buf_wipe(const struct buf *b, size_t from, size_t to)
+{
+	if (b->secret && to > from)
+		explicit_bzero(b->mem + from, to - from);
+}
+
+void
 buf_fini(struct buf *b)
 {
+	bool secret = b->secret;
+
+	buf_wipe(b, b->head, b->tail);
 	free(b->mem);
 	buf_init(b);
+	b->secret = secret;
 }
 
 void
@@ -52,6 +71,7 @@ buf_grow(struct buf *b, size_t n)
 		abort();
 	if (b->mem && b->head >= b->size / 2 && b->size - len >= n) {
 		memmove(b->mem, b->mem + b->head, len);
+		buf_wipe(b, b->head > len ? b->head : len, b->tail);
 		b->head = 0;
 		b->tail = len;
 		return;
@@ -63,6 +83,7 @@ buf_grow(struct buf *b, size_t n)
 	mem = xmalloc(size);
 	if (len > 0)
 		memcpy(mem, b->mem + b->head, len);
+	buf_wipe(b, b->head, b->tail);
 	free(b->mem);
 	b->mem = mem;
 	b->size = size;
@@ -155,6 +176,7 @@ void
 buf_consume(struct buf *b, size_t n)
 {
 	assert(n <= buf_len(b));
+	buf_wipe(b, b->head, b->head + n);
 	b->head += n;
 	if (b->head == b->tail)
 		buf_clear(b);
@@ -163,6 +185,7 @@ buf_consume(struct buf *b, size_t n)
 void
 buf_clear(struct buf *b)
 {
+	buf_wipe(b, b->head, b->tail);
 	b->head = 0;
 	b->tail = 0;
 }

@@ -5,11 +5,15 @@
  * The owner embeds it and calls buf_fini().  Consumed space is reclaimed by
  * moving the rest down, at most once for each doubling, so that a byte is
  * moved a constant number of times.
+ *
+ * A buffer that secrets pass through is secret: nothing of what was consumed
+ * or moved stays in memory.
  */
 #ifndef LOCKBROKER_BASE_BUF_H
 #define LOCKBROKER_BASE_BUF_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,9 +22,11 @@ struct buf {
 	size_t head; /* offset of the first byte not yet consumed */
 	size_t tail; /* offset behind the last byte */
 	size_t size; /* bytes allocated */
+	bool secret; /* what is given up is wiped */
 };
 
 void buf_init(struct buf *b);
+void buf_init_secret(struct buf *b);
 void buf_fini(struct buf *b);
 
 /* Gives the memory back when the buffer is empty and larger than `keep`. */

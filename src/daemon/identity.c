@@ -107,6 +107,8 @@ become(
 
 	client->user = user;
 	client->via = user != NULL ? via : VIA_NOBODY;
+	if (user != NULL || id->users == NULL)
+		conn_set_stranger(c, false);
 	if (client->session == 0)
 		return;
 	ev.u.user.session = client->session;
@@ -160,8 +162,13 @@ identify(struct identity *id, struct conn *c)
 void
 identity_opened(struct identity *id, struct conn *c)
 {
-	if (id->users != NULL)
-		identify(id, c);
+	const struct client *client = conn_data(c);
+
+	if (id->users == NULL)
+		return;
+	identify(id, c);
+	/* Whom a reload makes nobody may hold something: that one stays. */
+	conn_set_stranger(c, client->user == NULL);
 }
 
 /*

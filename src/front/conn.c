@@ -31,7 +31,8 @@
 static size_t
 input_bytes_max(const struct conn *c)
 {
-	return c->front->limits.line + FRONT_READ_BYTES;
+	return c->front->limits.line +
+	       (c->stranger ? STRANGER_BYTES : FRONT_READ_BYTES);
 }
 
 /* What poll() says about the end: POLLERR, POLLRDHUP, POLLHUP. */
@@ -84,6 +85,7 @@ conn_read(struct conn *c)
 	if (n == 0 && !conn_ended(c))
 		return;
 	buf_add(&c->in, c->front->scratch, (size_t)n);
+	explicit_bzero(c->front->scratch, (size_t)n);
 	c->full = buf_len(&c->in) >= max;
 	front_ready(c);
 }
@@ -168,7 +170,7 @@ conn_make(struct front *f, int fd, bool tcp)
 	c->protocol = &wire_lines;
 	c->fd = fd;
 	c->tcp = tcp;
-	buf_init(&c->in);
+	buf_init_secret(&c->in); /* passwords come with AUTH */
 	buf_init(&c->out);
 	LIST_INIT(&c->pending);
 	return c;
@@ -304,6 +306,7 @@ conn_linger(struct conn *c)
 	n = read(c->fd, c->front->scratch, FRONT_READ_BYTES);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
+	explicit_bzero(c->front->scratch, (size_t)n);
 	if (n == 0 || (size_t)n > c->discard)
 		return false;
 	c->discard -= (size_t)n;
@@ -313,7 +316,8 @@ conn_linger(struct conn *c)
 bool
 conn_behind(const struct conn *c)
 {
-	return buf_len(&c->out) > c->front->limits.output / 2;
+	return buf_len(&c->out) >
+	       (c->stranger ? 0 : c->front->limits.output / 2);
 }
 
 uint64_t

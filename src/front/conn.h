@@ -40,10 +40,11 @@ enum conn_end {
  * order of time, because all in it have the same time.
  */
 enum timeout {
-	TIMEOUT_SILENT, /* LIVE: to send a first line */
-	TIMEOUT_UNREAD, /* LIVE: to read some of far too much */
-	TIMEOUT_FLUSH,	/* FLUSHING: to read some of its last replies */
-	TIMEOUT_LINGER, /* LINGERING */
+	TIMEOUT_SILENT,	  /* LIVE: to send a first line */
+	TIMEOUT_STRANGER, /* LIVE: to say who it is */
+	TIMEOUT_UNREAD,	  /* LIVE: to read some of far too much */
+	TIMEOUT_FLUSH,	  /* FLUSHING: to read some of its last replies */
+	TIMEOUT_LINGER,	  /* LINGERING */
 	TIMEOUT_MAX
 };
 
@@ -85,24 +86,27 @@ struct conn {
 	bool unsigned_end : 1; /* it may not be the client that ended it */
 	bool proxied : 1;      /* the peer is a proxy */
 	bool admin : 1;
-	bool opened : 1;  /* the handler knows it */
-	bool spoke : 1;	  /* a first line came */
-	bool eof : 1;	  /* nothing more will be read */
-	bool hup : 1;	  /* the end was seen behind unread bytes */
-	bool quit : 1;	  /* input is ignored */
-	bool drained : 1; /* the handler was told of the end */
-	bool full : 1;	  /* the input buffer is: not reading */
-	bool deaf : 1;	  /* it closed; output is thrown away */
-	bool stuck : 1;	  /* the socket takes no more output */
-	bool ready : 1;	  /* on front->ready */
-	bool serving : 1; /* its turn is now */
-	bool dirty : 1;	  /* on front->dirty or front->hurried: */
-	bool hurried : 1; /* which of them */
-	bool idle : 1;	  /* no complete line was left */
-	bool choked : 1;  /* the next line waits until all is written */
-	bool timed : 1;	  /* on front->timed[timeout] */
-	uint8_t timeout;  /* enum timeout */
-	short armed;	  /* events that libevent watches; 0: none */
+	bool opened : 1;   /* the handler knows it */
+	bool spoke : 1;	   /* a first line came */
+	bool stranger : 1; /* has not said who it is */
+	bool overdue : 1;  /* ... in time, but that is being looked at */
+	bool leaving : 1;  /* counted in front->nleaving */
+	bool eof : 1;	   /* nothing more will be read */
+	bool hup : 1;	   /* the end was seen behind unread bytes */
+	bool quit : 1;	   /* input is ignored */
+	bool drained : 1;  /* the handler was told of the end */
+	bool full : 1;	   /* the input buffer is: not reading */
+	bool deaf : 1;	   /* it closed; output is thrown away */
+	bool stuck : 1;	   /* the socket takes no more output */
+	bool ready : 1;	   /* on front->ready */
+	bool serving : 1;  /* its turn is now */
+	bool dirty : 1;	   /* on front->dirty or front->hurried: */
+	bool hurried : 1;  /* which of them */
+	bool idle : 1;	   /* no complete line was left */
+	bool choked : 1;   /* the next line waits until all is written */
+	bool timed : 1;	   /* on front->timed[timeout] */
+	uint8_t timeout;   /* enum timeout */
+	short armed;	   /* events that libevent watches; 0: none */
 	unsigned npending;
 	unsigned busy;	  /* answers that are being made */
 	uint64_t blocked; /* reference of the untagged request; 0: none */

@@ -193,7 +193,7 @@ front_set_limits(struct front *f, const struct client_limits *limits)
 bool
 front_has_room(const struct front *f)
 {
-	return f->nlive + f->nflushing < f->limits.clients;
+	return f->nlive + f->nflushing - f->nleaving < f->limits.clients;
 }
 
 void
@@ -297,6 +297,7 @@ front_gone(struct conn *c, bool orderly)
 	table_remove(&f->conns, &c->by_id);
 	relayed_forget(c);
 	f->nlive--;
+	f->nleaving -= c->leaving;
 	timeouts_remove(c);
 	heartbeat_forget(c);
 	conn_forget(c);
@@ -355,6 +356,8 @@ front_hand(struct conn *c)
 		/* FALLTHROUGH */
 	case FRAME_PART:
 		/* A full buffer without a request is to be read on. */
+		if (c->full && c->stranger)
+			front_end(c, CONN_END_REFUSED);
 		c->full = false;
 		return false;
 	case FRAME_WHOLE:
@@ -362,7 +365,7 @@ front_hand(struct conn *c)
 	}
 	if (!c->spoke) {
 		c->spoke = true;
-		timeouts_remove(c);
+		timeouts_spoke(c);
 	}
 	heartbeat_heard(c);
 	f->handler->catch_up(f->arg);
@@ -473,7 +476,7 @@ front_flush_live(struct conn *c, bool was_behind)
 			timeouts_remove(c);
 	} else if (c->unread > 0 && len > c->unread) {
 		front_too_slow(c);
-	} else if (len != c->unread) {
+	} else if (len != c->unread && !c->stranger) {
 		timeouts_set(c, TIMEOUT_UNREAD);
 	}
 	c->unread = len;

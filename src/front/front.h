@@ -234,6 +234,14 @@ void conn_quit(struct conn *c);
  */
 void conn_set_heartbeat(struct conn *c, int64_t ms);
 
+/*
+ * A stranger has not said who it is, and is nobody until then: it has ten
+ * seconds for that, no more than a line at a time is read of it, it gets no
+ * answer before it has read the one before, and if all places are taken it
+ * makes room for others.
+ */
+void conn_set_stranger(struct conn *c, bool stranger);
+
 /* Drops it, not orderly, in the next front_run(); output is lost. */
 void conn_kill(struct conn *c);
 

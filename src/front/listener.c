@@ -116,7 +116,7 @@ accept_exhausted(struct listener *l, int err)
 bool
 front_room(struct front *f)
 {
-	bool room = front_has_room(f);
+	bool room = front_has_room(f) || timeouts_make_room(f);
 
 	if (!room && front_is_news(&f->crowded_ms))
 		LOG(WARNING, "clients-exhausted",

@@ -23,6 +23,15 @@ struct listener;
 /* Beyond so many lingering ones the oldest is closed. */
 #define LINGERERS_MAX 32
 
+/*
+ * What those who have not said who they are may send beyond a line, how long
+ * they have for it, and how many of them may be on their way out because
+ * somebody else needs the place.
+ */
+#define STRANGER_BYTES ((size_t)64)
+#define STRANGER_MS 10000
+#define LEAVERS_MAX (FRONT_DESCRIPTORS / 2)
+
 /* Read at once from one connection; also what is kept beyond a line. */
 #define FRONT_READ_BYTES ((size_t)64 * 1024)
 
@@ -55,6 +64,7 @@ struct front {
 	unsigned nlive;
 	unsigned nflushing;
 	unsigned nlingering;
+	unsigned nleaving; /* strangers who make room: of nlive */
 	uint64_t next_id;
 	uint64_t next_ref;
 
@@ -72,6 +82,7 @@ struct front {
 	int64_t exhausted_ms; /* when descriptors last were; 0: never */
 	int64_t crowded_ms;   /* when limits.clients last was; 0: never */
 	int64_t tls_ms;	      /* when TLS last came where it can't; 0: never */
+	int64_t stranger_ms;  /* when one was last dropped; 0: never */
 
 	struct buf why;	 /* scratch of the gate */
 	struct buf text; /* scratch of conn_refuse() */
@@ -128,7 +139,10 @@ struct conn *front_next(struct table_walk *walk);
 void timeouts_init(struct front *f);
 void timeouts_fini(struct front *f);
 void timeouts_set(struct conn *c, enum timeout timeout);
-void timeouts_remove(struct conn *c);	/* no-op when there is none */
+void timeouts_remove(struct conn *c); /* no-op when there is none */
+void timeouts_spoke(struct conn *c);  /* its first line came */
+/* Drops the stranger that is here for longest; false: there is none. */
+bool timeouts_make_room(struct front *f);
 void timeouts_changed(struct front *f); /* the limits did */
 
 /* Lines that were promised: heartbeat.c. */

@@ -28,6 +28,8 @@ timeout_ms(const struct front *f, enum timeout timeout)
 	switch (timeout) {
 	case TIMEOUT_SILENT:
 		return f->limits.first_line_ms;
+	case TIMEOUT_STRANGER:
+		return STRANGER_MS;
 	case TIMEOUT_UNREAD:
 		return UNREAD_MS;
 	case TIMEOUT_FLUSH:
@@ -62,11 +64,33 @@ timeouts_arm(struct front *f, int64_t now)
 	(void)event_add(f->clock, &tv);
 }
 
+/* What it has said last, and is still compared, counts. */
+static void
+stranger_expire(struct conn *c)
+{
+	if (conn_owes(c) && !c->overdue) {
+		c->overdue = true;
+		timeouts_set(c, TIMEOUT_STRANGER);
+		return;
+	}
+	if (front_is_news(&c->front->stranger_ms))
+		LOG(NOTICE, "client-stranger", LOG_S("peer", c->peer),
+		    LOG_N("client", c->id));
+	timeouts_remove(c);
+	conn_refuse(c, NULL, ERR_AUTH, "%d seconds are over: say who you are",
+	    STRANGER_MS / 1000);
+	front_end(c, CONN_END_REFUSED);
+}
+
 static void
 timeouts_expire(struct conn *c)
 {
 	if (c->stage != CONN_LIVE) {
 		front_close(c);
+		return;
+	}
+	if (c->timeout == TIMEOUT_STRANGER) {
+		stranger_expire(c);
 		return;
 	}
 	LOG(NOTICE,
@@ -141,6 +165,50 @@ timeouts_set(struct conn *c, enum timeout timeout)
 		timeouts_arm(f, now);
 }
 
+void
+timeouts_spoke(struct conn *c)
+{
+	if (c->timed && c->timeout == TIMEOUT_SILENT)
+		timeouts_remove(c);
+	if (c->stranger && !c->timed)
+		timeouts_set(c, TIMEOUT_STRANGER);
+}
+
+/* The shorter time first; the other begins with the first line. */
+void
+conn_set_stranger(struct conn *c, bool stranger)
+{
+	int64_t first_ms = c->front->limits.first_line_ms;
+
+	if (stranger == c->stranger || c->stage != CONN_LIVE)
+		return;
+	c->stranger = stranger;
+	if (!stranger) {
+		if (c->timed && c->timeout == TIMEOUT_STRANGER)
+			timeouts_remove(c);
+		if (!c->spoke && !c->timed)
+			timeouts_set(c, TIMEOUT_SILENT);
+	} else if (c->spoke || first_ms == 0 || first_ms > STRANGER_MS) {
+		timeouts_set(c, TIMEOUT_STRANGER);
+	}
+}
+
+bool
+timeouts_make_room(struct front *f)
+{
+	struct conn *c = TAILQ_FIRST(&f->timed[TIMEOUT_STRANGER]);
+
+	if (!c)
+		c = TAILQ_FIRST(&f->timed[TIMEOUT_SILENT]);
+	if (!c || !c->stranger || f->nleaving == LEAVERS_MAX)
+		return false;
+	timeouts_remove(c);
+	c->leaving = true;
+	f->nleaving++;
+	front_end(c, CONN_END_DEAD);
+	return true;
+}
+
 /* Whoever is waited for is given the new time from now on. */
 void
 timeouts_changed(struct front *f)
@@ -149,6 +217,6 @@ timeouts_changed(struct front *f)
 	struct conn *c;
 
 	for (c = front_first(f, &walk); c; c = front_next(&walk))
-		if (!c->spoke)
+		if (!c->spoke && !(c->timed && c->timeout == TIMEOUT_STRANGER))
 			timeouts_set(c, TIMEOUT_SILENT);
 }

@@ -18,6 +18,9 @@
 #include "tls/context.h"
 #include "tls/pipe.h"
 
+#ifndef SSL_OP_CLEANSE_PLAINTEXT
+#define SSL_OP_CLEANSE_PLAINTEXT 0
+#endif
 #ifndef SSL_OP_IGNORE_UNEXPECTED_EOF
 #define SSL_OP_IGNORE_UNEXPECTED_EOF 0
 #endif
@@ -133,9 +136,9 @@ make(const struct context *c)
 		abort();
 	(void)SSL_CTX_set_min_proto_version(
 	    ssl, c->tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
-	(void)SSL_CTX_set_options(
-	    ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-		     SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF);
+	(void)SSL_CTX_set_options(ssl,
+	    SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
+		SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CLEANSE_PLAINTEXT);
 	(void)SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE |
 					SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 					SSL_MODE_RELEASE_BUFFERS);

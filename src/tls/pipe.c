@@ -55,7 +55,7 @@ pipe_new(struct engine *e, int net)
 	p->engine = e;
 	p->net = net;
 	p->local = -1;
-	buf_init(&p->in);
+	buf_init_secret(&p->in); /* passwords come with AUTH */
 	buf_init(&p->out);
 	if (evtimer_assign(&p->timer, e->base, on_timer, p) < 0)
 		abort();

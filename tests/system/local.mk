@@ -67,6 +67,7 @@ EXTRA_DIST += \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
 	tests/system/test_stopping.py \
+	tests/system/test_strangers.py \
 	tests/system/test_tls.py \
 	tests/system/test_tls_clients.py \
 	tests/system/test_transcripts.py \

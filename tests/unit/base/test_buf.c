@@ -169,6 +169,39 @@ START_TEST(a_buffer_that_is_never_empty_stays_small)
 }
 END_TEST
 
+/* What is no longer in it is nowhere in its memory. */
+static void
+expect_wiped(const struct buf *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->head; i++)
+		ck_assert_int_ne(b->mem[i], 's');
+	for (i = b->tail; i < b->size; i++)
+		ck_assert_int_ne(b->mem[i], 's');
+}
+
+START_TEST(a_secret_buffer_keeps_nothing)
+{
+	struct buf b;
+	unsigned i;
+
+	buf_init_secret(&b);
+	/* Memory that was never written to has anything in it. */
+	(void)buf_reserve(&b, 4000);
+	memset(b.mem, 'x', b.size);
+	for (i = 0; i < 2000; i++) {
+		buf_adds(&b, "ssssssssss");
+		buf_consume(&b, i % 21 < buf_len(&b) ? i % 21 : 5);
+		expect_wiped(&b);
+	}
+	buf_clear(&b);
+	expect_wiped(&b);
+	buf_fini(&b);
+	ck_assert(b.secret);
+}
+END_TEST
+
 START_TEST(consuming_too_much_aborts)
 {
 	struct buf b;
@@ -210,6 +243,7 @@ buf_cases(void)
 	tcase_add_test(tc, trim_only_when_empty_and_large);
 	tcase_add_test(tc, a_long_stream_stays_small);
 	tcase_add_test(tc, a_buffer_that_is_never_empty_stays_small);
+	tcase_add_test(tc, a_secret_buffer_keeps_nothing);
 	tcase_add_test_raise_signal(tc, consuming_too_much_aborts, SIGABRT);
 	tcase_add_test_raise_signal(
 	    tc, adding_more_than_reserved_aborts, SIGABRT);

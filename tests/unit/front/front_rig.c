@@ -85,6 +85,7 @@ on_opened(void *arg, struct conn *c)
 	rig->admins += conn_is_admin(c);
 	(void)snprintf(rig->peer, sizeof(rig->peer), "%s", conn_peer(c));
 	conn_set_data(c, rig);
+	conn_set_stranger(c, rig->strangers);
 }
 
 static void
@@ -153,6 +154,8 @@ on_request(void *arg, struct conn *c, const struct request *r)
 		reply.arena = r->words[0].p;
 	}
 	conn_reply(c, &reply);
+	if (r->verb == VERB_AUTH)
+		conn_set_stranger(c, false);
 	if (r->verb == VERB_QUIT)
 		conn_quit(c);
 }

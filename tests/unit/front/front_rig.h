@@ -3,7 +3,7 @@
  *
  * The handler knows five habits: PING is answered at once; STATUS NAME is
  * answered at once with the name; LOCK is deferred until the test, a drain or
- * a CANCEL answers it; NAMES is being made until the test says that it was made;
+ * a CANCEL answers it; AUTH makes a stranger known; NAMES is being made until the test says that it was made;
  * QUIT quits.  What it is told is written to `trace`, one
  * word each: open, drain, gone+ (orderly), gone-.
  */
@@ -48,6 +48,7 @@ struct rig {
 	unsigned caught_up;   /* times that it was asked to */
 	struct conn *overdue; /* is told of a loss then */
 	unsigned admins;      /* connections that are */
+	bool strangers;	      /* all that come, until they say AUTH */
 	uint64_t last;	      /* id of the connection opened last */
 	char peer[64];	      /* of it */
 };

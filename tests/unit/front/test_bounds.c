@@ -346,6 +346,82 @@ START_TEST(no_descriptors_left)
 END_TEST
 
 /* Lines that a client sends into a connection that is over. */
+START_TEST(strangers_send_little)
+{
+	struct client cl;
+	struct rig rig;
+	struct conn *c;
+	unsigned i;
+
+	rig_init(&rig);
+	rig.limits.line = 100;
+	rig.strangers = true;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, (enum transport)_i);
+	(void)client_pour(&cl, "PING\n", 100000, 20);
+	c = front_find(rig.front, rig.last);
+	ck_assert_ptr_nonnull(c);
+	for (i = rig.requests; i < 100; i++) {
+		rig_turn(&rig);
+		ck_assert_uint_le(rig.requests, i + 1);
+		ck_assert_uint_le(buf_len(&c->in), 200);
+	}
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(a_stranger_that_is_known_is_served_as_all)
+{
+	struct client cl;
+	struct rig rig;
+	unsigned i;
+
+	rig_init(&rig);
+	rig.strangers = true;
+	client_open(&cl, &rig, (enum transport)_i);
+	client_send(&cl, "PING\nAUTH a b\n");
+	for (i = 0; i < 40; i++)
+		client_send(&cl, "PING\n");
+	while (rig.requests < 2)
+		rig_turn(&rig);
+	turns(&rig, 2);
+	ck_assert_uint_eq(rig.requests, 42);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+START_TEST(strangers_make_room)
+{
+	struct client one, two, three;
+	struct rig rig;
+
+	rig_init(&rig);
+	rig.limits.clients = 2;
+	rig.strangers = true;
+	rig_set_limits(&rig);
+	client_open(&one, &rig, OVER_TCP);
+	client_open(&two, &rig, OVER_TCP);
+	client_send(&one, "AUTH a b\n");
+	client_expect(&one, OK);
+	client_open(&three, &rig, OVER_TCP);
+	client_expect_eof(&two);
+	client_send(&three, "AUTH a b\n");
+	client_expect(&three, OK);
+	client_send(&one, "PING\n");
+	client_expect(&one, OK);
+	client_close(&two);
+	client_dial(&two, &rig, OVER_TCP);
+	client_gather(&two);
+	ck_assert_ptr_nonnull(strstr(buf_data(&two.got), "ERR limit "));
+	client_close(&one);
+	client_close(&two);
+	client_close(&three);
+	rig_fini(&rig);
+}
+END_TEST
+
 START_TEST(a_last_answer_survives_what_is_still_sent)
 {
 	struct client cl;
@@ -382,6 +458,10 @@ bounds_cases(void)
 	tcase_add_test(tc, silent_clients);
 	tcase_add_test(tc, silence_can_be_forbidden_later);
 	tcase_add_loop_test(tc, too_many_clients, 0, TRANSPORTS);
+	tcase_add_loop_test(tc, strangers_send_little, 0, TRANSPORTS);
+	tcase_add_loop_test(
+	    tc, a_stranger_that_is_known_is_served_as_all, 0, TRANSPORTS);
+	tcase_add_test(tc, strangers_make_room);
 	tcase_add_test(tc, no_descriptors_left);
 	tcase_add_test(tc, a_last_answer_survives_what_is_still_sent);
 	return tc;
