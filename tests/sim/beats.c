@@ -33,13 +33,19 @@ beat_of(struct world *w, uint64_t sitting)
 	return &beats->v[sitting - 1];
 }
 
-/* Of several events the one that was asked for last counts. */
+/*
+ * Of several events the one that was asked for last counts.  Time goes on in
+ * any case: a time of the broker's clock is rounded on its way to the world's.
+ */
 static void
 beat_arm(struct broker *b, uint64_t sitting, int64_t at_ms)
 {
+	int64_t least_us = world_now(b->w) + 1000;
+	int64_t at_us = broker_world_us(b, at_ms + 1);
+
 	beat_of(b->w, sitting)->armed_ms = at_ms;
-	events_at(
-	    &b->w->events, broker_world_us(b, at_ms + 1), beat_due, b, sitting);
+	events_at(&b->w->events, at_us < least_us ? least_us : at_us, beat_due,
+	    b, sitting);
 }
 
 void
