@@ -18,6 +18,7 @@
 #include "daemon/broker.h"
 #include "daemon/lifecycle.h"
 #include "daemon/notify.h"
+#include "daemon/reread.h"
 #include "daemon/settings.h"
 
 /* Of the 3 s that a stop may take; the rest is for ending a redis-server. */
@@ -35,7 +36,7 @@ enum stage { STAGE_RUNNING, STAGE_STOPPING, STAGE_LATE, STAGE_HURRIED };
 struct lifecycle {
 	struct broker *broker;
 	struct config *config;
-	const char *file;
+	struct reread *reread;
 	const struct notify *notify;
 	enum stage stage;
 	bool ready; /* the start is over */
@@ -121,36 +122,50 @@ on_changed(void *arg, const char *setting, bool copied, const char *from,
 }
 
 static void
-reload(struct lifecycle *l)
+tell_faults(const struct lifecycle *l, const struct config_faults *faults)
 {
-	struct config_faults faults;
-	struct config fresh;
-	struct buf names;
-	size_t i, changed;
+	size_t i;
 
-	config_faults_init(&faults);
-	if (!settings_load(&fresh, l->file, &faults)) {
-		for (i = 0; i < faults.n; i++)
-			LOG(ERROR, "reload-failed",
-			    LOG_S("fault", faults.lines[i]));
-		notify_send(l->notify, "STATUS=Reload failed: %s",
-		    faults.n > 0 ? faults.lines[0] : "no configuration");
-		config_faults_fini(&faults);
-		return;
-	}
-	config_faults_fini(&faults);
+	for (i = 0; i < faults->n; i++)
+		LOG(ERROR, "reload-failed", LOG_S("fault", faults->lines[i]));
+	notify_send(l->notify, "STATUS=Reload failed: %s",
+	    faults->n > 0 ? faults->lines[0] : "no configuration");
+}
+
+/* The users of before go with fresh: nobody is one any more. */
+static void
+reload(struct lifecycle *l, struct config *fresh)
+{
+	struct buf names;
+	size_t changed;
+
 	buf_init(&names);
-	changed = config_reload_diff(l->config, &fresh, on_changed, &names);
+	changed = config_reload_diff(l->config, fresh, on_changed, &names);
 	log_setup(&l->config->log);
 	settings_fit_descriptors(l->config);
 	broker_reload(l->broker, l->config);
-	config_free(&fresh); /* the users of before, too: nobody is one now */
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
 	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
 		buf_len(&names)));
 	buf_fini(&names);
 	notify_send(l->notify, "STATUS=Reloaded");
 	buf_clear(&l->said);
+}
+
+static void
+on_reread(void *arg, struct config *fresh, const struct config_faults *faults)
+{
+	struct lifecycle *l = arg;
+
+	if (l->stage != STAGE_RUNNING)
+		return;
+	if (fresh != NULL)
+		reload(l, fresh);
+	else
+		tell_faults(l, faults);
+	/* Else it is said when it is so: a start is not over by a reload. */
+	if (l->ready)
+		notify_send(l->notify, "READY=1");
 }
 
 static void
@@ -165,10 +180,7 @@ on_hangup(evutil_socket_t fd, short what, void *arg)
 	if (l->ready)
 		notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
 		    (long long)now_awake_us());
-	reload(l);
-	/* Else it is said when it is so: a start is not over by a reload. */
-	if (l->ready)
-		notify_send(l->notify, "READY=1");
+	reread_start(l->reread);
 }
 
 static void
@@ -222,7 +234,7 @@ lifecycle_new(struct event_base *base, struct broker *broker,
 
 	l->broker = broker;
 	l->config = config;
-	l->file = file;
+	l->reread = reread_new(base, file, on_reread, l);
 	l->notify = notify;
 	buf_init(&l->said);
 	l->term = catch (base, SIGTERM, on_stop, l);
@@ -241,6 +253,7 @@ lifecycle_free(struct lifecycle *l)
 {
 	if (l == NULL)
 		return;
+	reread_free(l->reread);
 	event_free(l->term);
 	event_free(l->interrupt);
 	event_free(l->hangup);

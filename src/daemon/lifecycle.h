@@ -2,7 +2,7 @@
  * The life of the process: signals, reloading, stopping, and what the service
  * manager is told of it.
  *
- *	start -> running --HUP--> reload -> running
+ *	start -> running --HUP--> (reread) -> reload -> running
  *	            |
  *	            +--TERM, INT--> stopping --released, or 3 s--> over
  */

@@ -22,6 +22,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/notify.h \
 	src/daemon/promise.c \
 	src/daemon/promise.h \
+	src/daemon/reread.c \
+	src/daemon/reread.h \
 	src/daemon/settings.c \
 	src/daemon/settings.h \
 	src/daemon/statistics.c \

@@ -342,6 +342,43 @@ class Reloading(SystemTest):
         broker.signal(signal.SIGHUP)
         return lambda: broker.log()[before:]
 
+    def unread(self, broker):
+        """Reloads, with a configuration that takes as long to read as the test likes."""
+        os.rename(broker.config_path, broker.config_path + ".old")
+        os.mkfifo(broker.config_path)
+        broker.signal(signal.SIGHUP)
+        return eventually(lambda: os.open(broker.config_path, os.O_WRONLY | os.O_NONBLOCK))
+
+    def test_nobody_waits_for_a_reload(self):
+        """Not for a slow file, and so not for the users that a directory service is asked for."""
+        broker = self.broker(limits={"holds": 3})
+        client = self.client()
+        pipe = self.unread(broker)
+        broker.signal(signal.SIGHUP)
+        for _ in range(20):
+            client.ok("LOCK x")
+            client.ok("UNLOCK x")
+        self.assertFalse(broker.log_lines("reloaded"))
+        with open(broker.config_path + ".old", "rb") as file:
+            text = file.read()
+        os.unlink(broker.config_path)
+        broker.write_config({"limits": {"holds": 1}})
+        os.write(pipe, text.replace(b"holds: 3", b"holds: 2"))
+        os.close(pipe)
+        # What was asked for meanwhile comes behind it, and reads what is there now.
+        eventually(lambda: len(broker.log_lines("reloaded")) == 2)
+        client.ok("LOCK x")
+        client.err("LOCK y", "limit")
+
+    def test_a_stop_does_not_wait_for_a_reload(self):
+        broker = self.broker()
+        pipe = self.unread(broker)
+        begun = now()
+        broker.signal(signal.SIGTERM)
+        self.assertEqual(broker.process.wait(), 0)
+        self.assertLess(now() - begun, patience(3, begun))
+        os.close(pipe)
+
     def test_what_can_be_reloaded(self):
         broker = self.broker(limits={"clients": 3})
         holder = self.client()
