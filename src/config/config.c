@@ -183,14 +183,16 @@ strip_newline(char *text, size_t *length)
 /* The password in the file that a setting names; NULL after a fault. */
 static char *
 read_password(
-    const struct config_draft *draft, enum config_field_id id, const char *path)
+    const struct config_draft *draft, enum config_field_id id, char **path)
 {
 	char quoted[CONFIG_QUOTE_SIZE];
 	const char *why;
 	size_t length = 0;
-	char *text;
+	char *text = NULL;
 
-	text = config_file_read(path, true, PASSWORD_MAX_BYTES, &length, &why);
+	if (config_file_resolve(path, &why))
+		text = config_file_read(
+		    *path, true, PASSWORD_MAX_BYTES, &length, &why);
 	if (text != NULL)
 		strip_newline(text, &length);
 	if (text != NULL && strlen(text) != length)
@@ -201,11 +203,34 @@ read_password(
 		return text;
 	config_draft_fault(draft, id, id,
 	    "%s can't be used (%s), expected a readable file with a password",
-	    config_quote(quoted, path), why);
+	    config_quote(quoted, *path), why);
 	if (text != NULL)
 		explicit_bzero(text, length);
 	free(text);
 	return NULL;
+}
+
+/* What stands in credentials is looked for there. */
+static void
+set_tls_files(const struct config_draft *draft)
+{
+	static const enum config_field_id ids[] = {
+		CONFIG_FIELD_REDIS_TLS_CA,
+		CONFIG_FIELD_REDIS_TLS_CERT,
+		CONFIG_FIELD_REDIS_TLS_KEY,
+	};
+	char quoted[CONFIG_QUOTE_SIZE];
+	const char *why;
+	char **path;
+	size_t i;
+
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		path = config_field_slot(&config_fields[ids[i]], draft->config);
+		if (!config_file_resolve(path, &why))
+			config_draft_fault(draft, ids[i], ids[i],
+			    "%s can't be used (%s), expected a readable file",
+			    config_quote(quoted, *path), why);
+	}
 }
 
 static void
@@ -217,7 +242,7 @@ set_passwords(const struct config_draft *draft)
 	redis->sentinel_password = xstrdup("");
 	if (redis->password_file[0] != '\0' && redis->password[0] == '\0') {
 		text = read_password(draft, CONFIG_FIELD_REDIS_PASSWORD_FILE,
-		    redis->password_file);
+		    &redis->password_file);
 		if (text != NULL) {
 			free(redis->password);
 			redis->password = text;
@@ -226,7 +251,7 @@ set_passwords(const struct config_draft *draft)
 	if (redis->sentinel_password_file[0] == '\0')
 		return;
 	text = read_password(draft, CONFIG_FIELD_REDIS_SENTINEL_PASSWORD_FILE,
-	    redis->sentinel_password_file);
+	    &redis->sentinel_password_file);
 	if (text != NULL) {
 		free(redis->sentinel_password);
 		redis->sentinel_password = text;
@@ -241,12 +266,13 @@ read_users(const struct config_draft *draft)
 	char quoted[CONFIG_QUOTE_SIZE];
 	const char *why = NULL;
 	size_t length = 0;
-	char *text;
+	char *text = NULL;
 
 	if (auth->users_file[0] == '\0')
 		return true;
-	text = config_file_read(
-	    auth->users_file, true, USERS_MAX_BYTES, &length, &why);
+	if (config_file_resolve(&auth->users_file, &why))
+		text = config_file_read(
+		    auth->users_file, true, USERS_MAX_BYTES, &length, &why);
 	if (text != NULL && strlen(text) != length) {
 		explicit_bzero(text, length);
 		free(text);
@@ -298,6 +324,7 @@ complete(struct config_draft *draft)
 		broker->name = name_of_host();
 	}
 	config_check(draft);
+	set_tls_files(draft);
 	set_passwords(draft);
 	set_users(draft);
 }

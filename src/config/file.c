@@ -1,6 +1,9 @@
 /*
  * Reads small files: the configuration and the passwords it names.  Trusts no
  * size that the file system gives, and reads no more than it was told.
+ *
+ * Names of files may begin with the directory of credentials, which is another
+ * one for each unit and not known to whoever writes the configuration.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -11,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/xmalloc.h"
 #include "config/file.h"
 
@@ -70,4 +74,26 @@ config_file_read(const char *path, bool must_be_regular, size_t max,
 		return buf;
 	free(buf);
 	return NULL;
+}
+
+bool
+config_file_resolve(char **path, const char **why)
+{
+	size_t n = strlen(CONFIG_FILE_CREDENTIALS);
+	const char *directory = getenv("CREDENTIALS_DIRECTORY");
+	struct buf full;
+
+	if (strncmp(*path, CONFIG_FILE_CREDENTIALS, n) != 0)
+		return true;
+	if (directory == NULL || directory[0] != '/') {
+		*why = "CREDENTIALS_DIRECTORY is not set: LoadCredential= in "
+		       "the unit sets it; to try it out, set it yourself";
+		return false;
+	}
+	buf_init(&full);
+	buf_addf(&full, "%s/%s", directory, *path + n);
+	free(*path);
+	*path = xstrndup(buf_data(&full), buf_len(&full));
+	buf_fini(&full);
+	return true;
 }

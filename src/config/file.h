@@ -16,4 +16,13 @@
 char *config_file_read(const char *path, bool must_be_regular, size_t max,
     size_t *length, const char **why) __attribute__((warn_unused_result));
 
+/*
+ * Puts the directory in which systemd keeps what LoadCredential= names in the
+ * place of CONFIG_FILE_CREDENTIALS, if the path begins with that.  False: there
+ * is no such directory; *why then ends the sentence "FILE ...".
+ */
+#define CONFIG_FILE_CREDENTIALS "${CREDENTIALS_DIRECTORY}/"
+bool config_file_resolve(char **path, const char **why)
+    __attribute__((warn_unused_result));
+
 #endif

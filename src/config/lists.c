@@ -13,6 +13,7 @@
 
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "config/file.h"
 #include "config/node.h"
 #include "config/values.h"
 
@@ -69,13 +70,15 @@ parse_tls(struct config_endpoint *endpoint, const char *text)
 static const char *
 parse_path(char **path, const char *text)
 {
+	const char *why = NULL;
+
 	if (strlen(text) > PATH_BYTES_MAX)
 		return "is too long";
-	if (access(text, R_OK) != 0)
-		return "can't be read";
 	free(*path);
 	*path = xstrdup(text);
-	return NULL;
+	if (!config_file_resolve(path, &why))
+		return why;
+	return access(*path, R_OK) == 0 ? NULL : "can't be read";
 }
 
 static const char *

@@ -15,6 +15,7 @@ from lib.ports import free_port
 from lib.tls_client import TlsClient, context
 from lib.wait import eventually, now, parse_ms, patience
 from test_tls import TlsTest
+from test_users import HASH, SECRET
 
 
 class ClientsTest(TlsTest):
@@ -409,6 +410,43 @@ class Files(ClientsTest):
         broker.expected_status = 2
         self.assertEqual(broker.process.wait(), 2)
         self.assertIn("does not fit the key", broker.log())
+
+    def test_files_that_systemd_hands_over(self):
+        """LoadCredential= in the unit: whatever is secret may stand in that directory."""
+        credentials = os.path.join(self.directory, "credentials")
+        os.mkdir(credentials, 0o700)
+        for name in ("server.crt", "server.key", "ca.crt"):
+            shutil.copy(self.file(name), credentials)
+        self.put(credentials, "users", f"deploy:{HASH}\n")
+        self.put(credentials, "redis", "redis-password\n")
+        server = self.redis(requirepass="redis-password")
+        within = "${CREDENTIALS_DIRECTORY}/"
+        broker = self.tls_broker(
+            server, start=False,
+            options={"certificate": within + "server.crt", "key": within + "server.key",
+                     "client_ca": within + "ca.crt", "verify": "optional"},
+            redis={"password_file": within + "redis", "trust_new": True},
+            auth={"users_file": within + "users", "users": [{"name": "deploy", "lock": ["*"]}]})
+        broker.write_config()
+        done = self.run_daemon(broker, "-t")
+        self.assertEqual(done.returncode, 2)
+        for key in ("listen.certificate", "redis.password_file", "auth"):
+            self.assertRegex(done.stderr, f"(?m)^.*: {key}: .*CREDENTIALS_DIRECTORY is not set")
+        broker.start(env={"CREDENTIALS_DIRECTORY": credentials})
+        client = self.tls()
+        client.ok(f"AUTH deploy {SECRET}")
+        eventually(lambda: client.ask("LOCK x").ok)
+        self.ca.issue("server")
+        shutil.copy(self.file("server.crt"), credentials)
+        shutil.copy(self.file("server.key"), credentials)
+        first = self.served()
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: self.served() != first)
+
+    @staticmethod
+    def put(directory, name, text):
+        with open(os.path.join(directory, name), "w", encoding="ascii") as file:
+            file.write(text)
 
     def test_the_key_stays_where_it_is(self):
         broker = self.tls_broker()

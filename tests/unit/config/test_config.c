@@ -325,6 +325,52 @@ START_TEST(password_file)
 }
 END_TEST
 
+/* `variable` NULL: systemd has handed nothing over. */
+static const struct {
+	const char *variable;
+	const char *path;
+	const char *resolved; /* NULL: a fault */
+} credential_cases[] = {
+	{ "/run/c", "${CREDENTIALS_DIRECTORY}/ca", "/run/c/ca" },
+	{ "/run/c", "${CREDENTIALS_DIRECTORY}/a/${CREDENTIALS_DIRECTORY}/",
+	    "/run/c/a/${CREDENTIALS_DIRECTORY}/" },
+	{ "/run/c", "/x/${CREDENTIALS_DIRECTORY}/ca",
+	    "/x/${CREDENTIALS_DIRECTORY}/ca" },
+	{ "/run/c", "${HOME}/ca", "${HOME}/ca" },
+	{ "run/c", "${CREDENTIALS_DIRECTORY}/ca", NULL },
+	{ "", "${CREDENTIALS_DIRECTORY}/ca", NULL },
+	{ NULL, "${CREDENTIALS_DIRECTORY}/ca", NULL },
+	{ NULL, "/ca", "/ca" },
+};
+
+START_TEST(credentials)
+{
+	struct config_faults faults;
+	struct config c;
+	char yaml[512];
+
+	if (credential_cases[_i].variable != NULL)
+		setenv(
+		    "CREDENTIALS_DIRECTORY", credential_cases[_i].variable, 1);
+	config_faults_init(&faults);
+	snprintf(yaml, sizeof(yaml), STANDALONE "  tls: true\n  tls_ca: \"%s\"",
+	    credential_cases[_i].path);
+	if (config_load_buffer(&c, "t", yaml, strlen(yaml), &faults)) {
+		ck_assert_str_eq(c.redis.tls_ca, credential_cases[_i].resolved);
+	} else {
+		ck_assert_ptr_null(credential_cases[_i].resolved);
+		ck_assert_uint_eq(faults.n, 1);
+		ck_assert_ptr_nonnull(
+		    strstr(faults.lines[0], ": redis.tls_ca: "));
+		ck_assert_ptr_nonnull(strstr(faults.lines[0],
+		    " can't be used (CREDENTIALS_DIRECTORY is not set: "));
+	}
+	config_free(&c);
+	config_faults_fini(&faults);
+	unsetenv("CREDENTIALS_DIRECTORY");
+}
+END_TEST
+
 START_TEST(password_is_never_shown)
 {
 	struct config c;
@@ -654,6 +700,7 @@ config_cases(void)
 	tcase_add_test(t, units);
 	tcase_add_loop_test(t, runtime_directory, 0, COUNT(runtime_cases));
 	tcase_add_loop_test(t, password_file, 0, COUNT(password_cases));
+	tcase_add_loop_test(t, credentials, 0, COUNT(credential_cases));
 	tcase_add_test(t, password_is_never_shown);
 	tcase_add_test(t, password_is_never_in_a_fault);
 	tcase_add_test(t, files);
