@@ -48,6 +48,7 @@ struct config_tls {
 struct config_endpoint {
 	struct address address;
 	bool proxied;		/* tcp: proxies may close for their clients */
+	bool http;		/* for monitoring, not for clients */
 	struct config_tls *tls; /* NULL: plain text */
 	unsigned mode;		/* permissions of a Unix socket: 0660 */
 	char *group;		/* of a Unix socket; "": the daemon's own */

@@ -18,7 +18,7 @@
 #include "config/values.h"
 
 #define EXPECTED_NODE "HOST:PORT, [V6]:PORT or unix:/PATH"
-#define EXPECTED_ENTRY "a mapping with either tcp, tls or unix"
+#define EXPECTED_ENTRY "a mapping with either tcp, tls, unix or http"
 #define EXPECTED_HOST "HOST:PORT or [V6]:PORT"
 #define EXPECTED_FILE "a readable file"
 
@@ -63,6 +63,13 @@ static const char *
 parse_tls(struct config_endpoint *endpoint, const char *text)
 {
 	(void)tls_of(endpoint);
+	return parse_tcp(endpoint, text);
+}
+
+static const char *
+parse_http(struct config_endpoint *endpoint, const char *text)
+{
+	endpoint->http = true;
 	return parse_tcp(endpoint, text);
 }
 
@@ -232,6 +239,7 @@ enum entry_key {
 	ENTRY_UNIX,
 	ENTRY_MODE,
 	ENTRY_GROUP,
+	ENTRY_HTTP,
 	ENTRY_KEYS
 };
 
@@ -266,6 +274,7 @@ static const struct {
 	[ENTRY_MODE] = { "mode", parse_mode,
 	    "3 or 4 octal digits such as \"0660\"", UNIX },
 	[ENTRY_GROUP] = { "group", parse_group, "the name of a group", UNIX },
+	[ENTRY_HTTP] = { "http", parse_http, EXPECTED_HOST, ALONE },
 };
 
 /*
@@ -288,8 +297,8 @@ entry_take(struct entry *entry, struct config_endpoint *endpoint,
 		key++;
 	if (key == ENTRY_KEYS) {
 		config_node_fault_key(node, faults,
-		    "unknown key, expected tcp, tls or unix, or one of the "
-		    "keys beside them");
+		    "unknown key, expected tcp, tls, unix or http, or one of "
+		    "the keys beside them");
 		return false;
 	}
 	entry->at[key] = node;
@@ -305,7 +314,7 @@ static enum entry_key
 entry_main(const struct entry *entry)
 {
 	static const enum entry_key mains[] = { ENTRY_TCP, ENTRY_TLS,
-		ENTRY_UNIX };
+		ENTRY_UNIX, ENTRY_HTTP };
 	size_t i;
 
 	for (i = 0; i < sizeof(mains) / sizeof(mains[0]); i++)
@@ -380,7 +389,7 @@ endpoint_read(struct config_endpoint *endpoint, const struct config_node *item,
 		ok = entry_take(&entry, endpoint, n, faults) && ok;
 	if (ok && entry_main(&entry) == ENTRY_KEYS) {
 		config_node_fault(item, faults,
-		    "has neither tcp, tls nor unix, expected " EXPECTED_ENTRY);
+		    "has neither tcp, tls, unix nor http, expected " EXPECTED_ENTRY);
 		return false;
 	}
 	return entry_check(&entry, faults) && ok &&
@@ -499,6 +508,11 @@ listen_dump(const void *slot, FILE *out)
 			tls_dump(e, out);
 			continue;
 		}
+		if (e->http) {
+			fprintf(out, "  - http: \"%s\"\n",
+			    address_format(&e->address, text));
+			continue;
+		}
 		if (e->address.path == NULL) {
 			fprintf(out, "  - tcp: \"%s\"\n    proxied: %s\n",
 			    address_format(&e->address, text),
@@ -536,6 +550,7 @@ listen_same(const void *a, const void *b)
 	for (i = 0; i < la->n; i++)
 		if (!address_same(&la->v[i].address, &lb->v[i].address) ||
 		    la->v[i].proxied != lb->v[i].proxied ||
+		    la->v[i].http != lb->v[i].http ||
 		    !tls_same(la->v[i].tls, lb->v[i].tls) ||
 		    la->v[i].mode != lb->v[i].mode ||
 		    strcmp(la->v[i].group, lb->v[i].group) != 0)
@@ -545,7 +560,8 @@ listen_same(const void *a, const void *b)
 
 const struct config_type config_type_LISTEN = {
 	.is_list = true,
-	.expected = "a list of mappings, each with either tcp, tls or unix",
+	.expected =
+	    "a list of mappings, each with either tcp, tls, unix or http",
 	.parse_list = listen_parse,
 	.dump = listen_dump,
 	.same = listen_same,

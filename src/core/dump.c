@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/guard/guard.h"
+#include "core/guard/text.h"
 #include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
@@ -126,4 +127,15 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	(void)now_ms;
 	if (gauges->ready)
 		gauge_guards(core, gauges);
+}
+
+void
+core_guard(const struct core *core, uint32_t shard, struct core_guard *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->up = guard_up(core, shard);
+	out->left_ms = guard_why_one(core, shard, out->why, sizeof(out->why));
+	out->ready = out->why[0] == '\0';
+	if (out->left_ms >= GUARD_FOR_GOOD)
+		out->left_ms = 0;
 }

@@ -104,6 +104,17 @@ struct core_gauges {
 	char why[320];	  /* not ready: why, in words */
 };
 
+/* The guard of one shard, for people. */
+struct core_guard {
+	bool up;	 /* operations can be sent there */
+	bool ready;	 /* it grants, as far as it is asked alone */
+	int64_t left_ms; /* not ready: until it is; 0: not known, or never */
+	char why[256];	 /* not ready: why, in words */
+};
+
+void core_guard(
+    const struct core *core, uint32_t shard, struct core_guard *out);
+
 const struct core_stats *core_stats(const struct core *core);
 void core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges);
 

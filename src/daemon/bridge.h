@@ -18,6 +18,7 @@
 struct alarm;
 struct config;
 struct identity;
+struct monitor;
 struct user;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
@@ -39,6 +40,7 @@ struct broker {
 	struct front *front;
 	struct redis *redis;
 	struct identity *identity;
+	struct monitor *monitor; /* HTTP; NULL: nobody listens */
 	struct relay *relay;	 /* speaks TLS; NULL: nobody does */
 	struct promise *promise; /* NULL: the store itself remembers */
 	struct alarm *alarm;	 /* core_deadline() */
@@ -49,6 +51,7 @@ struct broker {
 	struct buf rows;      /* scratch of the list verbs */
 	struct job_list jobs; /* lists that are being made */
 	bool failed;
+	bool stopping;
 };
 
 /* Gives the core one event at the present time, and does what it says. */

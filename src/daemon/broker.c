@@ -22,6 +22,7 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/identity.h"
+#include "daemon/monitor.h"
 #include "daemon/promise.h"
 #include "daemon/tls.h"
 
@@ -32,8 +33,10 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
 
-	if (c == NULL)
+	if (c == NULL) {
+		monitor_take(b->monitor, e, text);
 		return;
+	}
 	(void)conn_answer(c, e->ref,
 	    &(struct wire_reply){ .status = e->status,
 		.code = e->code,
@@ -443,6 +446,7 @@ broker_turn(struct broker *b)
 	front_hurry(b->front);
 	front_run(b->front);
 	lists_run(b);
+	monitor_run(b->monitor);
 	bridge_catch_up(b);
 	front_hurry(b->front);
 	redis_flush(b->redis);
@@ -546,6 +550,7 @@ broker_new(struct event_base *base, const struct config *config)
 	b->front = front_new(base, &config->limits, &front_handler, b);
 	b->identity = identity_new(b);
 	identity_load(b->identity, config->users);
+	b->monitor = monitor_new(b);
 	b->alarm = alarm_new(base, on_alarm, b);
 	if (b->alarm == NULL) {
 		LOG(ERROR, "loop-failed", LOG_S("why", strerror(errno)));
@@ -579,6 +584,7 @@ broker_free(struct broker *b)
 	if (b == NULL)
 		return;
 	lists_fini(b);
+	monitor_free(b->monitor);
 	identity_free(b->identity);
 	front_each(b->front, free_client, b);
 	front_free(b->front);
@@ -600,6 +606,8 @@ listen_one(struct broker *b, size_t number, struct buf *why)
 	const struct config_endpoint *e = &b->config->listen.v[number];
 	const struct address *a = &e->address;
 
+	if (e->http)
+		return true;
 	if (a->path != NULL)
 		return front_listen_unix(
 		    b->front, a->path, e->mode, e->group, why);
@@ -626,7 +634,7 @@ broker_listen(struct broker *b, int first, size_t n)
 		ok = front_listen_fd(b->front, first + (int)i, &why);
 	for (i = 0; ok && i < listen->n; i++)
 		ok = listen_one(b, i, &why);
-	ok = ok && tls_listen(b, &why);
+	ok = ok && tls_listen(b, &why) && monitor_listen(b->monitor, &why);
 	if (ok && front_listeners(b->front) == 0) {
 		buf_adds(&why, "nothing to listen on: give `listen` an address"
 			       " or start the socket unit");
@@ -658,6 +666,7 @@ broker_stop(struct broker *b)
 {
 	struct core_event ev = { .kind = CORE_STOP };
 
+	b->stopping = true;
 	front_stop_listening(b->front);
 	tls_stop_listening(b);
 	bridge_step(b, &ev);
@@ -667,6 +676,12 @@ bool
 broker_stopped(const struct broker *b)
 {
 	return core_stopped(b->core);
+}
+
+bool
+broker_stopping(const struct broker *b)
+{
+	return b->stopping;
 }
 
 bool

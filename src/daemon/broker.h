@@ -49,6 +49,8 @@ void broker_reload(struct broker *b, const struct config *config);
 void broker_stop(struct broker *b);
 bool broker_stopped(const struct broker *b);
 
+bool broker_stopping(const struct broker *b);
+
 /* It can't go on at all; the log says why. */
 bool broker_failed(const struct broker *b);
 

@@ -18,6 +18,14 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/lists.c \
 	src/daemon/loop.c \
 	src/daemon/loop.h \
+	src/daemon/monitor.c \
+	src/daemon/monitor.h \
+	src/daemon/monitor_auth.c \
+	src/daemon/monitor_health.c \
+	src/daemon/monitor_lock.c \
+	src/daemon/monitor_metrics.c \
+	src/daemon/monitor_nodes.c \
+	src/daemon/monitor_state.h \
 	src/daemon/notify.c \
 	src/daemon/notify.h \
 	src/daemon/promise.c \
@@ -34,7 +42,7 @@ src_daemon_libdaemon_a_SOURCES = \
 
 sbin_PROGRAMS += lockbrokerd
 lockbrokerd_SOURCES = src/main.c
-lockbrokerd_LDADD = $(LIB_DAEMON) $(LIB_FRONT) $(LIB_REDIS) $(LIB_RELAY) \
+lockbrokerd_LDADD = $(LIB_DAEMON) $(LIB_HTTP) $(LIB_FRONT) $(LIB_REDIS) $(LIB_RELAY) \
 	$(LIB_CONFIG) $(LIB_AUTH) $(LIB_WIRE) $(LIB_CORE) $(LIB_STORE) \
 	$(LIB_LUA) $(LIB_BASE) $(LIBEVENT_LIBS) $(HIREDIS_LIBS) $(YAML_LIBS) \
 	$(AUTH_LIBS)

@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "daemon/settings.h"
 #include "front/front.h"
+#include "http/server.h"
 
 /* Kept for the loop, listening, the log and an embedded server. */
 #define DESCRIPTORS_OWN 32
@@ -51,10 +52,22 @@ redis_descriptors(const struct config_redis *redis)
 	}
 }
 
+static rlim_t
+http_descriptors(const struct config_listen *listen)
+{
+	size_t i;
+
+	for (i = 0; i < listen->n; i++)
+		if (listen->v[i].http)
+			return HTTP_DESCRIPTORS;
+	return 0;
+}
+
 void
 settings_fit_descriptors(struct config *config)
 {
 	rlim_t kept = DESCRIPTORS_OWN + FRONT_DESCRIPTORS +
+		      http_descriptors(&config->listen) +
 		      redis_descriptors(&config->redis);
 	struct rlimit rl;
 	rlim_t room;

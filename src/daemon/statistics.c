@@ -10,7 +10,9 @@
 #include "base/now.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
+#include "daemon/monitor.h"
 #include "daemon/statistics.h"
+#include "http/server.h"
 #include "relay/relay.h"
 
 /* All that the statistics are taken from. */
@@ -21,7 +23,8 @@ struct sources {
 	struct redis_stats redis;
 	const struct identity_stats *identity;
 	struct relay_stats tls;
-	uint64_t clients, uptime_s;
+	struct http_stats http;
+	uint64_t clients, uptime_s, received, sent, http_auth_failed;
 };
 
 static const struct statistic statistics[] = {
@@ -46,6 +49,8 @@ ask(struct broker *b, struct sources *s)
 	memset(&s->tls, 0, sizeof(s->tls));
 	if (b->relay != NULL)
 		relay_stats(b->relay, &s->tls);
+	monitor_stats(b->monitor, &s->http, &s->http_auth_failed);
+	front_bytes(b->front, &s->received, &s->sent);
 	s->clients = front_count(b->front);
 	s->uptime_s = (uint64_t)(at_ms - b->start_ms) / 1000;
 }

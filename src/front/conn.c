@@ -84,6 +84,7 @@ conn_read(struct conn *c)
 	}
 	if (n == 0 && !conn_ended(c))
 		return;
+	c->front->received += (uint64_t)n;
 	buf_add(&c->in, c->front->scratch, (size_t)n);
 	explicit_bzero(c->front->scratch, (size_t)n);
 	c->full = buf_len(&c->in) >= max;
@@ -285,8 +286,10 @@ conn_write(struct conn *c)
 	n = send(c->fd, buf_data(&c->out), len, MSG_NOSIGNAL);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return conn_unheard(c);
-	if (n > 0)
+	if (n > 0) {
+		c->front->sent += (uint64_t)n;
 		buf_consume(&c->out, (size_t)n);
+	}
 	c->stuck = buf_len(&c->out) > 0;
 	buf_trim(&c->out, 0);
 	return true;

@@ -155,6 +155,9 @@ void front_wake(struct front *f);
 size_t front_unread(const struct front *f);
 uint64_t front_too_slow_total(const struct front *f);
 
+/* Bytes that clients have sent, and that they were sent, since the start. */
+void front_bytes(const struct front *f, uint64_t *received, uint64_t *sent);
+
 /* NULL when it is gone; ids are never reused. */
 struct conn *front_find(const struct front *f, uint64_t id);
 unsigned front_count(const struct front *f);

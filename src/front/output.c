@@ -116,6 +116,13 @@ front_unread(const struct front *f)
 	return f->output;
 }
 
+void
+front_bytes(const struct front *f, uint64_t *received, uint64_t *sent)
+{
+	*received = f->received;
+	*sent = f->sent;
+}
+
 uint64_t
 front_too_slow_total(const struct front *f)
 {

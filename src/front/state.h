@@ -61,6 +61,7 @@ struct front {
 	int64_t full_ms;	 /* when that last was reached; 0: never */
 	uint64_t ntoo_slow;	 /* clients dropped for not reading */
 	unsigned nready;
+	uint64_t received, sent; /* bytes, since the start */
 	unsigned nlive;
 	unsigned nflushing;
 	unsigned nlingering;

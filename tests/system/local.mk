@@ -24,6 +24,7 @@ EXTRA_DIST += \
 	tests/system/lib/cluster.py \
 	tests/system/lib/fake.py \
 	tests/system/lib/history.py \
+	tests/system/lib/http.py \
 	tests/system/lib/lossy.py \
 	tests/system/lib/net.py \
 	tests/system/lib/ports.py \
@@ -46,6 +47,7 @@ EXTRA_DIST += \
 	tests/system/test_floods.py \
 	tests/system/test_handover.py \
 	tests/system/test_harness.py \
+	tests/system/test_http.py \
 	tests/system/test_leases.py \
 	tests/system/test_lifecycle.py \
 	tests/system/test_losses.py \

@@ -103,6 +103,19 @@ tests_unit_test_front_LDADD = $(LIB_FRONT) $(LIB_WIRE) $(LIB_BASE) \
 	$(LIBEVENT_LIBS) $(CHECK_LIBS)
 endif
 
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/test_http
+TESTS += tests/unit/test_http
+tests_unit_test_http_SOURCES = $(UNIT_SUITE) \
+	tests/unit/http/test_exposition.c \
+	tests/unit/http/test_http.c \
+	tests/unit/http/test_http.h \
+	tests/unit/http/test_parts.c
+tests_unit_test_http_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_http_LDADD = $(LIB_HTTP) $(LIB_BASE) $(LIBEVENT_LIBS) \
+	$(CHECK_LIBS)
+endif
+
 # What is between the configuration and those who use it.
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_reload

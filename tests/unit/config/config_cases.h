@@ -34,6 +34,8 @@ static const struct good_case good_cases[] = {
 	    "  address: \"[2001:db8::1]:5625\"\n" },
 
 	{ "listen: []", "listen: []\n" },
+	{ "listen: [{http: \"[::1]:5627\"}]",
+	    "\nlisten:\n  - http: \"[::1]:5627\"\n\n" },
 	{ "listen:", "\nlisten:\n  - tcp: \"127.0.0.1:5625\"\n"
 		     "    proxied: false\n\n" },
 	{ "listen: [{tcp: \"[::1]:0\"}]", "\nlisten:\n  - tcp: \"[::1]:0\"\n" },
@@ -150,7 +152,7 @@ static const struct good_case good_cases[] = {
 #define IN_TCP "expected HOST:PORT or [V6]:PORT\n"
 #define IN_UNIX "expected an absolute path of at most 107 bytes, or \"\"\n"
 #define IN_MODE "expected 3 or 4 octal digits such as \"0660\"\n"
-#define IN_ENTRY "expected a mapping with either tcp, tls or unix\n"
+#define IN_ENTRY "expected a mapping with either tcp, tls, unix or http\n"
 #define IN_TLS "listen: [{tls: \"a:1\", certificate: /dev/null, key: /dev/null"
 #define IN_10M "expected a number from 1 to 10000000\n"
 #define REFUSED "anchors and aliases are refused\n"
@@ -347,10 +349,10 @@ static const struct fault_case fault_cases[] = {
 	/* listen */
 	{ "listen: 127.0.0.1:1",
 	    "t:1:9: listen: is a single value, expected a list of mappings, "
-	    "each with either tcp, tls or unix\n" },
+	    "each with either tcp, tls, unix or http\n" },
 	{ "listen: [\"a:1\"]", "t:1:10: listen: is a single value, " IN_ENTRY },
 	{ "listen: [{}]",
-	    "t:1:10: listen: has neither tcp, tls nor unix, " IN_ENTRY },
+	    "t:1:10: listen: has neither tcp, tls, unix nor http, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", unix: /a}]",
 	    "t:1:23: listen.unix: given beside tcp, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", mode: \"0660\", group: root}]",
@@ -359,8 +361,14 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:37: listen.group: given beside tcp, expected only beside "
 	    "unix\n" },
 	{ "listen: [{tpc: \"a:1\"}]", "t:1:11: listen.tpc: unknown key, "
-				      "expected tcp, tls or unix, or one of "
-				      "the keys beside them\n" },
+				      "expected tcp, tls, unix or http, or "
+				      "one of the keys beside them\n" },
+	{ "listen: [{http: \"a:1\", mode: \"0660\"}, {http: \"/a\"}]",
+	    "t:1:24: listen.mode: given beside http, expected only beside "
+	    "unix\n"
+	    "t:1:46: listen.http: '/a' has no port, " IN_TCP },
+	{ "listen: [{http: \"a:1\", tcp: \"a:2\"}]",
+	    "t:1:11: listen.http: given beside tcp, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", proxied: yes}]",
 	    "t:1:32: listen.proxied: 'yes' is neither true nor false, "
 	    "expected true or false\n" },

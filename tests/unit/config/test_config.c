@@ -577,6 +577,8 @@ static const struct {
 	{ "listen: [{unix: /a}]", "listen: [{unix: /a, group: root}]", 0,
 	    "listen " },
 	{ "listen: [{unix: /a}]", "listen: [{tcp: \"a:1\"}]", 0, "listen " },
+	{ "listen: [{http: \"a:1\"}]", "listen: [{tcp: \"a:1\"}]", 0,
+	    "listen " },
 	{ "listen: [{tcp: \"a:1\"}]", "listen: [{tcp: \"a:1\", proxied: true}]",
 	    0, "listen " },
 	{ STANDALONE,

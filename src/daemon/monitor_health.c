@@ -1,0 +1,145 @@
+/*
+ * /livez and /readyz, as Kubernetes has them, and /status.json.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/now.h"
+#include "config/config.h"
+#include "daemon/broker.h"
+#include "daemon/monitor_state.h"
+#include "daemon/statistics.h"
+#include "http/path.h"
+
+/*
+ * It fails only if starting the broker anew would help: never because Redis is
+ * away.  A loop that stands still does not answer at all.
+ */
+void
+monitor_livez(struct monitor *m, const struct http_request *r, struct span name)
+{
+	(void)name;
+	if (broker_failed(m->broker))
+		monitor_say(m, r->id, 503, "the broker can't go on");
+	else
+		monitor_say(m, r->id, 200, "ok");
+}
+
+static void
+add_check(struct buf *out, bool ok, const char *check, const char *why)
+{
+	if (ok)
+		buf_addf(out, "[+]%s ok\n", check);
+	else
+		buf_addf(out, "[-]%s failed: %s\n", check, why);
+}
+
+void
+monitor_readyz(
+    struct monitor *m, const struct http_request *r, struct span name)
+{
+	struct core_gauges gauges;
+	struct redis_stats redis;
+	struct span unused;
+	struct buf body;
+	char why[64];
+	bool stopping = broker_stopping(m->broker);
+
+	(void)name;
+	core_gauges(m->broker->core, now_ms(), &gauges);
+	redis_stats(m->broker->redis, &redis);
+	buf_init(&body);
+	if (query_find(r->query, "verbose", &unused)) {
+		snprintf(why, sizeof(why), "%u of %u servers can be reached",
+		    redis.up, redis.nodes);
+		add_check(
+		    &body, !stopping, "running", "the broker is stopping");
+		add_check(&body,
+		    gauges.ready ||
+			(redis.nodes > 0 && redis.up == redis.nodes),
+		    "redis", why);
+		add_check(&body, gauges.ready, "grants", gauges.why);
+		buf_addf(&body, "readyz check %s\n",
+		    gauges.ready ? "passed" : "failed");
+	} else {
+		buf_addf(&body, "%s\n", gauges.ready ? "ok" : gauges.why);
+	}
+	monitor_send(m, r->id, gauges.ready ? 200 : 503, NULL, &body);
+}
+
+static void
+add_bool(struct json *j, const char *key, bool value)
+{
+	json_raw(j, key, value ? "true" : "false", value ? 4 : 5);
+}
+
+static void
+add_number(struct json *j, const char *key, uint64_t value)
+{
+	json_key(j, key, strlen(key), "");
+	buf_add_u64(&j->text, value);
+}
+
+static void
+add_string(struct json *j, const char *key, const char *value)
+{
+	json_str(j, key, value, strlen(value));
+}
+
+static void
+add_statistic(void *arg, const struct statistic *s, uint64_t value)
+{
+	add_number(arg, s->name, value);
+}
+
+static void
+add_redis(struct json *j, struct monitor *m)
+{
+	struct monitor_node nodes[MONITOR_NODES];
+	size_t i, n = monitor_nodes(m, nodes);
+
+	json_open(j, "redis", '[');
+	for (i = 0; i < n; i++) {
+		json_open(j, NULL, '{');
+		add_string(j, "node", nodes[i].address);
+		add_bool(j, "up", nodes[i].up);
+		add_bool(j, "ready", nodes[i].ready == nodes[i].shards);
+		add_number(j, "guards", nodes[i].shards);
+		add_number(j, "guards_ready", nodes[i].ready);
+		if (nodes[i].why[0] != '\0')
+			add_string(j, "why", nodes[i].why);
+		json_shut(j, '}');
+	}
+	json_shut(j, ']');
+}
+
+void
+monitor_json(struct monitor *m, const struct http_request *r, struct span name)
+{
+	const struct config *config = m->broker->config;
+	struct core_gauges gauges;
+	struct json j;
+
+	(void)name;
+	core_gauges(m->broker->core, now_ms(), &gauges);
+	json_begin(&j);
+	add_string(&j, "broker", config->broker.name);
+	if (config->broker.address[0] != '\0')
+		add_string(&j, "address", config->broker.address);
+	add_string(&j, "version", PACKAGE_VERSION);
+	add_bool(&j, "ready", gauges.ready);
+	add_bool(&j, "stopping", broker_stopping(m->broker));
+	if (!gauges.ready) {
+		add_string(&j, "why", gauges.why);
+		add_number(&j, "ready_in_ms", (uint64_t)gauges.grace_ms);
+	}
+	add_redis(&j, m);
+	json_open(&j, "statistics", '{');
+	statistics_each(m->broker, add_statistic, &j);
+	json_shut(&j, '}');
+	json_close(&j);
+	monitor_send(m, r->id, 200, "application/json", &j.text);
+}

@@ -1,0 +1,140 @@
+/*
+ * /locks/NAME: STATUS of a name, over HTTP.  A session is opened for it, whose
+ * number no connection has, asks the core as a client would, and ends.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/xmalloc.h"
+#include "daemon/monitor_state.h"
+
+/* Numbers of connections begin at 1, and never come so far. */
+#define OURS (UINT64_C(1) << 63)
+
+enum { NUM, MS, STR };
+static const struct {
+	const char *key, *suffix;
+	int how;
+} keys[FIELD_MAX] = {
+#define NUM_SUFFIX ""
+#define STR_SUFFIX ""
+#define MS_SUFFIX "_ms"
+#define FIELD(id, key, how) [FIELD_##id] = { key, how##_SUFFIX, how },
+	FIELDS(FIELD)
+#undef FIELD
+};
+
+static void
+add_field(struct json *j, const struct field *f, const char *arena)
+{
+	json_key(
+	    j, keys[f->id].key, strlen(keys[f->id].key), keys[f->id].suffix);
+	if (keys[f->id].how == STR)
+		json_text(j, arena + f->str, f->len);
+	else
+		buf_add_u64(&j->text, f->num);
+}
+
+void
+monitor_lock(struct monitor *m, const struct http_request *r, struct span name)
+{
+	struct core_event open = { .kind = CORE_OPEN };
+	struct core_event ask = { .kind = CORE_REQUEST };
+	struct question *q = xcalloc(1, sizeof(*q) + name.n);
+	const struct core_name core_name = { q->name, name.n };
+	struct core_request rq = { .verb = VERB_STATUS,
+		.ref = r->id,
+		.names = &core_name,
+		.nnames = 1,
+		.untagged = true,
+		.kind = CORE_KIND_LOCK,
+		.queue_limit = UINT64_MAX };
+
+	memcpy(q->name, name.p, name.n);
+	q->name_len = name.n;
+	q->request = r->id;
+	LIST_INSERT_HEAD(&m->questions, q, link);
+	open.u.open.session = OURS | r->id;
+	open.u.open.peer = r->peer;
+	open.u.open.uid = -1;
+	bridge_step(m->broker, &open);
+	ask.u.request.session = OURS | r->id;
+	ask.u.request.request = &rq;
+	bridge_step(m->broker, &ask);
+}
+
+static bool
+is_held(const struct field *f, size_t n, const char *arena)
+{
+	static const char free_word[] = "free";
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (f[i].id == FIELD_STATE)
+			return f[i].len != sizeof(free_word) - 1 ||
+			       memcmp(arena + f[i].str, free_word, f[i].len) !=
+				   0;
+	return false;
+}
+
+static void
+answer(struct monitor *m, const struct question *q, const struct effect *e,
+    const char *text)
+{
+	const struct field *f = m->broker->effects.fields + e->field;
+	int status = 503;
+	struct json j;
+	size_t i;
+
+	json_begin(&j);
+	json_str(&j, "name", q->name, q->name_len);
+	if (e->status == STATUS_OK) {
+		status = is_held(f, e->nfields, text) ? 200 : 404;
+		for (i = 0; i < e->nfields; i++)
+			add_field(&j, &f[i], text);
+	} else {
+		json_str(&j, "error", text + e->text, e->text_len);
+	}
+	json_close(&j);
+	monitor_send(m, q->request, status, "application/json", &j.text);
+}
+
+void
+monitor_take(struct monitor *m, const struct effect *e, const char *text)
+{
+	struct question *q;
+
+	if (m == NULL || (e->session & OURS) == 0)
+		return;
+	LIST_FOREACH (q, &m->questions, link) {
+		if (q->request != e->ref || q->answered)
+			continue;
+		q->answered = true;
+		answer(m, q, e, text);
+		break;
+	}
+}
+
+/* Sessions can't end while the core is being asked. */
+void
+monitor_run(struct monitor *m)
+{
+	struct question *q, *next;
+
+	if (m == NULL)
+		return;
+	LIST_FOREACH_SAFE (q, &m->questions, link, next) {
+		struct core_event gone = { .kind = CORE_GONE };
+
+		if (!q->answered)
+			continue;
+		gone.u.gone.session = OURS | q->request;
+		gone.u.gone.orderly = true;
+		LIST_REMOVE(q, link);
+		free(q);
+		bridge_step(m->broker, &gone);
+	}
+}

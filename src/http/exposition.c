@@ -1,0 +1,211 @@
+/*
+ * See exposition.h.  A scrape may have thousands of lines, so printf is not
+ * used for any of them.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "http/exposition.h"
+
+static const char *const types[] = {
+	[EXPOSITION_COUNTER] = "counter",
+	[EXPOSITION_GAUGE] = "gauge",
+	[EXPOSITION_HISTOGRAM] = "histogram",
+	[EXPOSITION_INFO] = "info",
+};
+
+const char *
+exposition_content_type(bool openmetrics)
+{
+	return openmetrics ? "application/openmetrics-text; version=1.0.0; "
+			     "charset=utf-8"
+			   : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+void
+exposition_begin(struct exposition *x, struct buf *out, bool openmetrics)
+{
+	memset(x, 0, sizeof(*x));
+	x->out = out;
+	x->openmetrics = openmetrics;
+}
+
+void
+exposition_end(struct exposition *x)
+{
+	if (x->openmetrics)
+		buf_adds(x->out, "# EOF\n");
+}
+
+/* In a help text quotes stay as they are, but for OpenMetrics. */
+static void
+add_escaped(struct buf *out, const char *text, bool quotes)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\n')
+			buf_adds(out, "\\n");
+		else if (*text == '\\')
+			buf_adds(out, "\\\\");
+		else if (*text == '"' && quotes)
+			buf_adds(out, "\\\"");
+		else
+			buf_addc(out, *text);
+	}
+}
+
+/* The name of the family, as comments have it. */
+static void
+add_family(struct exposition *x)
+{
+	buf_adds(x->out, x->prefix);
+	buf_add(x->out, x->name, x->name_len);
+	if (x->openmetrics)
+		return;
+	if (x->type == EXPOSITION_COUNTER)
+		buf_adds(x->out, "_total");
+	if (x->type == EXPOSITION_INFO)
+		buf_adds(x->out, "_info");
+}
+
+static size_t
+without(const char *name, const char *end)
+{
+	size_t n = strlen(name), tail = strlen(end);
+
+	assert(n > tail && strcmp(name + n - tail, end) == 0);
+	return n - tail;
+}
+
+void
+exposition_family(struct exposition *x, const char *prefix, const char *name,
+    enum exposition_type type, const char *help)
+{
+	x->prefix = prefix;
+	x->name = name;
+	x->type = type;
+	x->name_len = type == EXPOSITION_COUNTER ? without(name, "_total")
+		      : type == EXPOSITION_INFO	 ? without(name, "_info")
+						 : strlen(name);
+	buf_adds(x->out, "# HELP ");
+	add_family(x);
+	buf_addc(x->out, ' ');
+	add_escaped(x->out, help, x->openmetrics);
+	buf_adds(x->out, "\n# TYPE ");
+	add_family(x);
+	buf_addc(x->out, ' ');
+	buf_adds(x->out,
+	    type == EXPOSITION_INFO && !x->openmetrics ? "gauge" : types[type]);
+	buf_addc(x->out, '\n');
+}
+
+static void
+add_label(struct buf *out, const char *key, const char *value, char *before)
+{
+	buf_addc(out, *before);
+	*before = ',';
+	buf_adds(out, key);
+	buf_adds(out, "=\"");
+	add_escaped(out, value, true);
+	buf_addc(out, '"');
+}
+
+/* All of a line but its value. */
+static void
+add_sample(struct exposition *x, const char *suffix,
+    const struct exposition_label *l, const char *le)
+{
+	char before = '{';
+
+	buf_adds(x->out, x->prefix);
+	buf_add(x->out, x->name, x->name_len);
+	buf_adds(x->out, suffix);
+	for (; l != NULL && l->key != NULL; l++)
+		add_label(x->out, l->key, l->value, &before);
+	if (le != NULL)
+		add_label(x->out, "le", le, &before);
+	if (before == ',')
+		buf_addc(x->out, '}');
+	buf_addc(x->out, ' ');
+}
+
+static const char *
+suffix(const struct exposition *x)
+{
+	return x->type == EXPOSITION_COUNTER ? "_total"
+	       : x->type == EXPOSITION_INFO  ? "_info"
+					     : "";
+}
+
+/* A decimal fraction: n parts, of which `unit` are one. */
+static void
+add_fraction(struct buf *out, uint64_t n, uint64_t unit)
+{
+	uint64_t rest = n % unit;
+
+	buf_add_u64(out, n / unit);
+	buf_addc(out, '.');
+	do {
+		unit /= 10;
+		buf_addc(out, (char)('0' + rest / unit));
+		rest %= unit;
+	} while (rest > 0);
+}
+
+void
+exposition_number(
+    struct exposition *x, const struct exposition_label *labels, uint64_t value)
+{
+	add_sample(x, suffix(x), labels, NULL);
+	buf_add_u64(x->out, value);
+	buf_addc(x->out, '\n');
+}
+
+void
+exposition_ms(
+    struct exposition *x, const struct exposition_label *labels, int64_t ms)
+{
+	add_sample(x, suffix(x), labels, NULL);
+	add_fraction(x->out, ms > 0 ? (uint64_t)ms : 0, 1000);
+	buf_addc(x->out, '\n');
+}
+
+void
+exposition_us(
+    struct exposition *x, const struct exposition_label *labels, int64_t us)
+{
+	add_sample(x, suffix(x), labels, NULL);
+	add_fraction(x->out, us > 0 ? (uint64_t)us : 0, 1000000);
+	buf_addc(x->out, '\n');
+}
+
+void
+exposition_histogram(struct exposition *x,
+    const struct exposition_label *labels, const struct exposition_histogram *h)
+{
+	uint64_t count = 0;
+	struct buf le;
+	size_t i;
+
+	buf_init(&le);
+	for (i = 0; i < h->nbuckets; i++) {
+		count += h->counts[i];
+		buf_clear(&le);
+		if (i + 1 < h->nbuckets)
+			add_fraction(&le, (uint64_t)h->le_ms[i], 1000);
+		else
+			buf_adds(&le, "+Inf");
+		buf_addc(&le, '\0');
+		add_sample(x, "_bucket", labels, buf_data(&le));
+		buf_add_u64(x->out, count);
+		buf_addc(x->out, '\n');
+	}
+	buf_fini(&le);
+	add_sample(x, "_sum", labels, NULL);
+	add_fraction(x->out, h->sum_ms, 1000);
+	buf_addc(x->out, '\n');
+	add_sample(x, "_count", labels, NULL);
+	buf_add_u64(x->out, count);
+	buf_addc(x->out, '\n');
+}

@@ -1,0 +1,74 @@
+/*
+ * Metrics as Prometheus reads them: its text format 0.0.4, and OpenMetrics 1.0.
+ *
+ * A family is begun with its name, which for a counter ends with _total, and
+ * then its samples follow, all of them before the next family.
+ */
+#ifndef LOCKBROKER_HTTP_EXPOSITION_H
+#define LOCKBROKER_HTTP_EXPOSITION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* What stands before each name but those of the process. */
+#define EXPOSITION_PREFIX "lockbrokerd_"
+
+enum exposition_type {
+	EXPOSITION_COUNTER,
+	EXPOSITION_GAUGE,
+	EXPOSITION_HISTOGRAM,
+	EXPOSITION_INFO
+};
+
+struct exposition {
+	struct buf *out;
+	bool openmetrics;
+	const char *prefix; /* of the present family */
+	const char *name;   /* of it, borrowed; without _total */
+	size_t name_len;
+	enum exposition_type type;
+};
+
+/* A label; an array of them ends with a NULL key. */
+struct exposition_label {
+	const char *key;
+	const char *value;
+};
+
+/* Content-Type of what is made. */
+const char *exposition_content_type(bool openmetrics);
+
+void exposition_begin(struct exposition *x, struct buf *out, bool openmetrics);
+void exposition_end(struct exposition *x);
+
+/* prefix: EXPOSITION_PREFIX or "".  The name is borrowed until the next one. */
+void exposition_family(struct exposition *x, const char *prefix,
+    const char *name, enum exposition_type type, const char *help);
+
+/* labels may be NULL: none. */
+void exposition_number(struct exposition *x,
+    const struct exposition_label *labels, uint64_t value);
+void exposition_ms(struct exposition *x, const struct exposition_label *labels,
+    int64_t ms); /* in seconds */
+void exposition_us(struct exposition *x, const struct exposition_label *labels,
+    int64_t us); /* in seconds */
+
+/*
+ * A histogram of seconds: le_ms are the upper bounds of all buckets but the
+ * last, counts are of each bucket for itself.
+ */
+struct exposition_histogram {
+	const int64_t *le_ms;
+	const uint64_t *counts;
+	size_t nbuckets; /* with that without a bound */
+	uint64_t sum_ms;
+};
+
+void exposition_histogram(struct exposition *x,
+    const struct exposition_label *labels,
+    const struct exposition_histogram *h);
+
+#endif

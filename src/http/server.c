@@ -1,0 +1,386 @@
+/*
+ * evhttp behind limits; see server.h.  One evhttp for each place to listen on,
+ * since a request does not tell where it came in.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "base/log.h"
+#include "base/timeval.h"
+#include "base/xmalloc.h"
+#include "http/limits.h"
+#include "http/listen.h"
+#include "http/server.h"
+
+#define HEADERS_MAX 8192
+#define BODY_MAX 4096 /* is read to be answered 405, and not looked at */
+#define INPUT_MAX (2 * HEADERS_MAX)
+#define SILENT_S 5
+#define ACCEPT_AGAIN_MS 100 /* when descriptors are used up */
+
+/* A socket that is listened on.  Owned by the server. */
+struct place {
+	struct http_server *server;
+	struct evhttp *http;
+	struct evconnlistener *listener; /* http's */
+	bool loopback;
+	LIST_ENTRY(place) link;
+};
+
+/* A request that is not answered yet.  Owned by the server. */
+struct open_request {
+	struct http_request request;
+	struct evhttp_request *of; /* its own until it is answered */
+	bool head;
+	LIST_ENTRY(open_request) link;
+};
+
+struct http_server {
+	struct event_base *base;
+	http_handler *handler;
+	void *arg;
+	LIST_HEAD(, place) places;
+	LIST_HEAD(, open_request) requests;
+	struct limits *limits;
+	uint64_t last_id, requests_total, refused_total;
+};
+
+/* Accepting. */
+
+static void
+on_room(void *arg, bool room)
+{
+	struct http_server *s = arg;
+	struct place *p;
+
+	LIST_FOREACH (p, &s->places, link) {
+		if (room)
+			(void)evconnlistener_enable(p->listener);
+		else
+			(void)evconnlistener_disable(p->listener);
+	}
+}
+
+/* If there are too many by now, limits.c says so again. */
+static void
+on_accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)evconnlistener_enable(arg);
+}
+
+/*
+ * No descriptors: the socket stays readable, and must not keep us busy.  The
+ * argument is evhttp's.
+ */
+static void
+on_accept_error(struct evconnlistener *listener, void *arg)
+{
+	struct timeval tv = ms_to_timeval(ACCEPT_AGAIN_MS);
+
+	(void)arg;
+	(void)evconnlistener_disable(listener);
+	if (event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT,
+		on_accept_again, listener, &tv) < 0)
+		abort();
+}
+
+static struct bufferevent *
+on_accepted(struct event_base *base, void *arg)
+{
+	struct http_server *s = arg;
+	struct bufferevent *bev =
+	    bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+
+	if (bev == NULL)
+		abort();
+	bufferevent_setwatermark(bev, EV_READ, 0, INPUT_MAX);
+	limits_came(s->limits, bev);
+	return bev;
+}
+
+/* Answers. */
+
+static void
+add_headers(struct evkeyvalq *out, const struct http_answer *a)
+{
+#define HEADER(name, value) (void)evhttp_add_header(out, name, value);
+	HTTP_HEADERS(HEADER)
+#undef HEADER
+	(void)evhttp_add_header(out, "Connection", "close");
+	(void)evhttp_add_header(out, "Content-Type",
+	    a->type != NULL ? a->type : "text/plain; charset=utf-8");
+	(void)evhttp_add_header(out, "Content-Security-Policy",
+	    a->policy != NULL ? a->policy
+			      : "default-src 'none'; frame-ancestors 'none'");
+	if (a->challenge)
+		(void)evhttp_add_header(out, "WWW-Authenticate",
+		    "Basic realm=\"lockbroker\", charset=\"UTF-8\"");
+	if (a->status == HTTP_BADMETHOD)
+		(void)evhttp_add_header(out, "Allow", "GET, HEAD");
+}
+
+static void
+free_body(const void *data, size_t n, void *arg)
+{
+	(void)data;
+	(void)n;
+	free(arg);
+}
+
+/* The memory goes over: it may be much, and is written a piece at a time. */
+static void
+send_answer(struct evhttp_request *of, const struct http_answer *a, bool head,
+    struct buf *body)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(of);
+	struct evbuffer *out = evbuffer_new();
+	char length[24];
+
+	if (out == NULL)
+		abort();
+	add_headers(headers, a);
+	snprintf(length, sizeof(length), "%zu", buf_len(body));
+	(void)evhttp_add_header(headers, "Content-Length", length);
+	if (!head && buf_len(body) > 0) {
+		if (evbuffer_add_reference(out, buf_data(body), buf_len(body),
+			free_body, body->mem) < 0)
+			abort();
+		buf_init(body);
+	}
+	buf_fini(body);
+	evhttp_send_reply(of, a->status, NULL, out);
+	evbuffer_free(out);
+}
+
+static struct open_request *
+find(const struct http_server *s, uint64_t id)
+{
+	struct open_request *r;
+
+	LIST_FOREACH (r, &s->requests, link)
+		if (r->request.id == id)
+			return r;
+	return NULL;
+}
+
+const struct http_request *
+http_find(const struct http_server *s, uint64_t id)
+{
+	const struct open_request *r = find(s, id);
+
+	return r != NULL ? &r->request : NULL;
+}
+
+void
+http_answer(struct http_server *s, uint64_t id, const struct http_answer *a,
+    struct buf *body)
+{
+	struct open_request *r = find(s, id);
+
+	assert(r != NULL);
+	LIST_REMOVE(r, link);
+	send_answer(r->of, a, r->head, body);
+	free(r);
+}
+
+/* Requests. */
+
+static void
+refuse(struct http_server *s, struct evhttp_request *of, int status,
+    const char *text)
+{
+	const struct http_answer answer = { .status = status };
+	struct buf body;
+
+	s->refused_total++;
+	buf_init(&body);
+	buf_adds(&body, text);
+	send_answer(of, &answer,
+	    evhttp_request_get_command(of) == EVHTTP_REQ_HEAD, &body);
+}
+
+/* True: it was answered. */
+static bool
+is_refused(const struct place *p, struct evhttp_request *of)
+{
+	enum evhttp_cmd_type method = evhttp_request_get_command(of);
+	const char *host =
+	    evhttp_find_header(evhttp_request_get_input_headers(of), "Host");
+
+	if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD) {
+		refuse(p->server, of, HTTP_BADMETHOD,
+		    "only GET and HEAD are understood here\n");
+		return true;
+	}
+	if (!p->loopback || host == NULL || http_host_is_local(host))
+		return false;
+	refuse(p->server, of, 403,
+	    "this address is for this machine alone: ask for localhost\n");
+	return true;
+}
+
+static void
+set_peer(struct http_request *r, struct evhttp_connection *c)
+{
+	char *host = NULL;
+	uint16_t port = 0;
+
+	evhttp_connection_get_peer(c, &host, &port);
+	if (host != NULL)
+		snprintf(r->peer, sizeof(r->peer),
+		    strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
+		    (unsigned)port);
+}
+
+static void
+on_request(struct evhttp_request *of, void *arg)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(of);
+	struct evkeyvalq *headers = evhttp_request_get_input_headers(of);
+	struct evhttp_connection *c = evhttp_request_get_connection(of);
+	struct place *p = arg;
+	struct http_server *s = p->server;
+	struct open_request *r;
+
+	limits_asked(s->limits, evhttp_connection_get_bufferevent(c));
+	if (is_refused(p, of))
+		return;
+	r = xcalloc(1, sizeof(*r));
+	r->of = of;
+	r->head = evhttp_request_get_command(of) == EVHTTP_REQ_HEAD;
+	r->request.id = ++s->last_id;
+	r->request.path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
+	if (r->request.path == NULL || r->request.path[0] == '\0')
+		r->request.path = "/";
+	r->request.query = uri != NULL ? evhttp_uri_get_query(uri) : NULL;
+	r->request.accept = evhttp_find_header(headers, "Accept");
+	r->request.authorization = evhttp_find_header(headers, "Authorization");
+	set_peer(&r->request, c);
+	LIST_INSERT_HEAD(&s->requests, r, link);
+	s->requests_total++;
+	s->handler(s->arg, &r->request);
+}
+
+/* Life. */
+
+static struct evhttp *
+evhttp_make(struct place *p)
+{
+	struct evhttp *http = evhttp_new(p->server->base);
+
+	if (http == NULL)
+		abort();
+	evhttp_set_max_headers_size(http, HEADERS_MAX);
+	evhttp_set_max_body_size(http, BODY_MAX);
+	evhttp_set_timeout(http, SILENT_S);
+	/* Others are known, to be told that they are not allowed. */
+	evhttp_set_allowed_methods(
+	    http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST |
+		      EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS |
+		      EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
+	evhttp_set_bevcb(http, on_accepted, p->server);
+	evhttp_set_gencb(http, on_request, p);
+	return http;
+}
+
+static void
+add_place(struct http_server *s, const struct http_socket *socket)
+{
+	struct place *p = xcalloc(1, sizeof(*p));
+
+	p->server = s;
+	p->loopback = socket->loopback;
+	p->http = evhttp_make(p);
+	p->listener = evconnlistener_new(s->base, NULL, NULL,
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, socket->fd);
+	if (p->listener == NULL ||
+	    evhttp_bind_listener(p->http, p->listener) == NULL)
+		abort();
+	evconnlistener_set_error_cb(p->listener, on_accept_error);
+	LIST_INSERT_HEAD(&s->places, p, link);
+	LOG(NOTICE, "listening", LOG_S("address", socket->name),
+	    LOG_S("protocol", "http"));
+}
+
+bool
+http_listen(
+    struct http_server *s, const char *host, uint16_t port, struct buf *why)
+{
+	struct http_socket sockets[LISTEN_SOCKETS];
+	size_t i, n = http_sockets(sockets, host, port, why);
+
+	for (i = 0; i < n; i++)
+		add_place(s, &sockets[i]);
+	return n > 0;
+}
+
+bool
+http_is_open(const struct http_server *s)
+{
+	const struct place *p;
+
+	LIST_FOREACH (p, &s->places, link)
+		if (!p->loopback)
+			return true;
+	return false;
+}
+
+void
+http_stats(const struct http_server *s, struct http_stats *out)
+{
+	out->requests = s->requests_total;
+	out->refused = s->refused_total;
+	out->dropped = limits_dropped(s->limits);
+	out->connections = limits_count(s->limits);
+}
+
+struct http_server *
+http_new(struct event_base *base, http_handler *handler, void *arg)
+{
+	struct http_server *s = xcalloc(1, sizeof(*s));
+
+	s->base = base;
+	s->handler = handler;
+	s->arg = arg;
+	LIST_INIT(&s->places);
+	LIST_INIT(&s->requests);
+	s->limits = limits_new(base, HTTP_CONNECTIONS, on_room, s);
+	return s;
+}
+
+void
+http_free(struct http_server *s)
+{
+	struct open_request *r;
+	struct place *p;
+
+	if (s == NULL)
+		return;
+	while ((r = LIST_FIRST(&s->requests)) != NULL) {
+		LIST_REMOVE(r, link);
+		/* One whose connection is gone is nobody's but ours. */
+		if (evhttp_request_get_connection(r->of) == NULL)
+			evhttp_request_free(r->of);
+		free(r);
+	}
+	while ((p = LIST_FIRST(&s->places)) != NULL) {
+		LIST_REMOVE(p, link);
+		evhttp_free(p->http);
+		free(p);
+	}
+	limits_free(s->limits);
+	free(s);
+}
