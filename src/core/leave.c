@@ -8,6 +8,7 @@
 #include "core/listing.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
 #include "core/lock/watch.h"
@@ -85,6 +86,7 @@ let_go_hold(struct core *core, struct hold *h)
 	core_visit(core, 1);
 	if (s->outlived)
 		keep_promise(core, h);
+	measured_ended(core, h, "dropped");
 	hold_end(core, h, s->clean);
 	lock_next(core, l);
 }

@@ -89,6 +89,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/hold.h \
 	src/core/lock/lock.c \
 	src/core/lock/lock.h \
+	src/core/lock/measured.c \
+	src/core/lock/measured.h \
 	src/core/lock/message.c \
 	src/core/lock/message.h \
 	src/core/lock/names.c \

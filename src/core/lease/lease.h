@@ -164,6 +164,8 @@ struct lease_owner {
 	void (*lost)(struct core *core, struct lease *l, const char *reason);
 	void (*at_risk)(struct core *core, struct lease *l, int64_t left_ms);
 	void (*safe)(struct core *core, struct lease *l, int64_t left_ms);
+	/* That was confirmed, when so much was left. */
+	void (*renewed)(struct core *core, struct lease *l, int64_t left_ms);
 	void (*ended)(struct core *core, struct lease *l, bool deferred);
 	void (*refused)(struct core *core, struct lease *l); /* to convert */
 	/* It turned up, and is yet to be written again. */

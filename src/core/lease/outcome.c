@@ -255,6 +255,9 @@ on_renew(struct core *core, struct lease *l, const struct asked *asked,
 	if (l->spell != guard_spell(core, l->shard))
 		core->stats.reasserted++;
 	core->stats.renewals++;
+	if (lease_is_held(l))
+		core->leases->owner->renewed(
+		    core, l, lease_deadline_ms(core, l) - core->now_ms);
 	confirmed(core, l, asked, sent_ms, o);
 	kept(core, l);
 }

@@ -137,6 +137,7 @@ check_sums(const struct core *core, const struct sums *sums)
 	assert(sums->unowned == core->sessions->nunowned);
 	assert(sums->counted == core->sessions->ncounted);
 	assert(sums->untold == count_granted(core));
+	measure_check(core->measure, sums->waiting + sums->untold, sums->holds);
 	assert(sums->touched <= locks->touched_end - locks->touched_first);
 }
 

@@ -160,12 +160,14 @@ then_forced(struct core *core, struct lock *l, int64_t since_ms)
  * leaves a tombstone, is ended once more when that is there (lease/outcome.c).
  */
 static void
-end_lease(struct core *core, struct lock *l, int64_t since_ms, const char *by)
+end_lease(struct core *core, struct lock *l, int64_t since_ms, const char *by,
+    bool tell_by)
 {
 	sharers_lose(core, l,
 	    &(struct loss){ .reason = "forced",
 		.since_ms = since_ms,
 		.by = by,
+		.tell_by = tell_by,
 		.then = then_forced });
 }
 
@@ -188,7 +190,7 @@ force_message(
 		return;
 	if (TAILQ_EMPTY(&l->holders))
 		notify_forced(core, l, NULL, by);
-	end_lease(core, l, asked_ms, by);
+	end_lease(core, l, asked_ms, by, true);
 }
 
 /* Ends what this broker has; `f` waits for the end of it in Redis. */
@@ -197,7 +199,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 {
 	f->here = true;
 	f->seq = l->lease.seq;
-	end_lease(core, l, core->now_ms, NULL);
+	end_lease(core, l, core->now_ms, f->by, false);
 }
 
 /* One word: it goes into a message. */
@@ -265,7 +267,7 @@ force_run(struct core *core)
 		l = lock_find(core, f->name, f->name_len);
 		if (l != NULL && l->lease.seq == f->seq &&
 		    l->lease.state != LEASE_NONE) {
-			end_lease(core, l, core->now_ms, NULL);
+			end_lease(core, l, core->now_ms, f->by, false);
 			continue;
 		}
 		f->here = false;

@@ -12,6 +12,7 @@
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/measured.h"
 #include "core/lock/queue.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -419,6 +420,7 @@ group_request(
 		return;
 	if (rq->wait_ms == 0 && held_by_others(s, rq, locks)) {
 		emit_reply(core, s->id, rq->ref, STATUS_BUSY);
+		measured_busy(core, locks, rq->nnames);
 		return;
 	}
 	g = group_new(core, s, rq, locks);

@@ -10,6 +10,7 @@
 #include "core/lease/lease.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
 #include "core/lock/sharers.h"
@@ -151,6 +152,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	h->lock = l;
 	h->fence = fence;
 	h->since_ms = core->now_ms;
+	measured_begins(core, h, w);
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
 	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
 	s->nholds++;
@@ -179,11 +181,12 @@ hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 }
 
 void
-hold_told(struct core *core, const struct waiter *w)
+hold_told(struct core *core, struct waiter *w)
 {
 	struct hold *h = w->hold;
 
 	notify_granted(core, w);
+	w->result = RESULT_GRANTED;
 	if (h != NULL && w->depth > 1 && w->has_hold)
 		hold_bind(core, h, w->hold_ms);
 }
@@ -226,7 +229,7 @@ hold_timer(struct core *core, struct timer *t)
 		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
 		return;
 	}
-	hold_lose(core, h, "hold");
+	hold_lose(core, h, "hold", NULL);
 	lock_next(core, l);
 }
 
@@ -256,6 +259,7 @@ static void
 hold_free(struct core *core, struct hold *h)
 {
 	core->locks->above->hold_leaves(core, h);
+	measured_freed(core, h);
 	valid_leave_hold(core, h->session, h, TAILQ_NEXT(h, in_session));
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	sharers_leave_hold(h);
@@ -296,7 +300,7 @@ hold_end(struct core *core, struct hold *h, bool clean)
 }
 
 void
-hold_lose(struct core *core, struct hold *h, const char *reason)
+hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 {
 	struct session *s = h->session;
 	struct lock *l = h->lock;
@@ -306,6 +310,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason)
 		emit_num(core, FIELD_FENCE, h->fence);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
 		notify_lost(core, h, reason);
+		measured_lost(core, h, reason, by);
 		session_note_lost(core, s, l->name, l->name_len);
 		core->stats.lost++;
 	} else {

@@ -22,7 +22,7 @@ void hold_upgrade(
 void hold_reenter(struct core *core, struct hold *h, struct waiter *w);
 
 /* That is told: a new bound holds from now on. */
-void hold_told(struct core *core, const struct waiter *w);
+void hold_told(struct core *core, struct waiter *w);
 
 /* What was agreed on for it; all zero where that is nothing. */
 const struct terms *hold_terms(const struct hold *h);
@@ -55,8 +55,12 @@ void hold_timer(struct core *core, struct timer *t);
  */
 void hold_end(struct core *core, struct hold *h, bool clean);
 
-/* Ends it, and tells the session that it no longer has the name. */
-void hold_lose(struct core *core, struct hold *h, const char *reason);
+/*
+ * Ends it, and tells the session that it no longer has the name.  `by`: forced,
+ * who asked; else NULL.
+ */
+void hold_lose(
+    struct core *core, struct hold *h, const char *reason, const char *by);
 
 /* When what is vouched for ends: the lease or the bound. */
 int64_t hold_valid_ms(const struct core *core, const struct hold *h);

@@ -17,6 +17,7 @@
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/measured.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
@@ -66,6 +67,7 @@ reenter_other(struct core *core, struct hold *h, struct waiter *w)
 		return;
 	}
 	waiter_granted(core, w);
+	w->reentry = true;
 	hold_reenter(core, h, w);
 }
 
@@ -116,6 +118,7 @@ count_grant(struct core *core, struct lock *l)
 	if (lease_rare(&l->lease)->remote_ms != 0)
 		l->lease.rare->row++;
 	l->handed = true;
+	measured_handed(core, l);
 	lease_linger_over(&l->lease);
 	lease_not_idle(&l->lease);
 	parting_over(core, l, false);
@@ -144,6 +147,7 @@ lock_grant(struct core *core, struct waiter *w)
 	assert(lease_vouched(core, &l->lease));
 	waiter_granted(core, w);
 	if (h != NULL && !upgrade) {
+		w->reentry = true;
 		hold_reenter(core, h, w);
 		return;
 	}
@@ -410,6 +414,7 @@ reenter(struct core *core, struct lock *l, struct session *s,
 	/* Should the lease run out before it is told, it waits like any. */
 	w->deadline_ms = waiter_deadline_ms(core, w, rq->wait_ms);
 	waiter_to_tell(core, w);
+	w->reentry = true;
 	hold_reenter(core, h, w);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
 #include "core/lock/owner.h"
@@ -227,6 +228,7 @@ arrived(struct core *core, struct lease *lease)
 	struct lock *l = lock_with(lease);
 
 	l->handed = false;
+	measured_arrived(core, l);
 	group_arrived(core, l);
 }
 
@@ -285,6 +287,12 @@ safe(struct core *core, struct lease *l, int64_t left_ms)
 }
 
 static void
+renewed(struct core *core, struct lease *l, int64_t left_ms)
+{
+	measured_renewed(core, lock_with(l), left_ms);
+}
+
+static void
 ended(struct core *core, struct lease *l, bool deferred)
 {
 	parting_over(core, lock_with(l), deferred);
@@ -330,6 +338,7 @@ const struct lease_owner lock_owner = {
 	.lost = lost,
 	.at_risk = at_risk,
 	.safe = safe,
+	.renewed = renewed,
 	.ended = ended,
 	.refused = refused,
 	.unproved = lock_unproved,

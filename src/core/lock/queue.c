@@ -13,6 +13,7 @@
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/measured.h"
 #include "core/lock/queue.h"
 #include "core/lock/unowned.h"
 #include "core/turn/emit.h"
@@ -65,6 +66,7 @@ waiter_new(struct core *core, struct session *s, struct lock *l,
 	w->shared = rq->shared;
 	w->untagged = rq->untagged;
 	w->try_only = rq->wait_ms == 0;
+	measured_waits(core, w);
 	list_waiting(w);
 	s->nwaiting++;
 	if (binds(w))
@@ -240,7 +242,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	told(core, w);
 	TAILQ_REMOVE(&w->session->granted, w, in_session);
 	list_waiting(w);
-	w->granted = w->withdrawn = false;
+	w->granted = w->withdrawn = w->reentry = false;
 	w->hold = NULL;
 	insert_by_arrival(l, w);
 	l->nwaiting++;
@@ -258,6 +260,7 @@ waiter_free(struct core *core, struct waiter *w)
 {
 	struct session *s = w->session;
 
+	measured_waited(core, w);
 	if (binds(w))
 		unowned_bind(core, w->lock, -1);
 	if (w->granted) {
@@ -278,8 +281,9 @@ waiter_free(struct core *core, struct waiter *w)
 }
 
 static void
-answered(struct core *core, struct waiter *w)
+answered(struct core *core, struct waiter *w, enum measure_result result)
 {
+	measured_answer(w, result);
 	if (w->group != NULL)
 		group_free(core, w->group);
 	else
@@ -290,7 +294,7 @@ void
 waiter_answer(struct core *core, struct waiter *w, enum status status)
 {
 	emit_reply(core, w->session->id, w->ref, status);
-	answered(core, w);
+	answered(core, w, measured_result(status));
 }
 
 void
@@ -298,7 +302,7 @@ waiter_error(
     struct core *core, struct waiter *w, enum err_code code, const char *why)
 {
 	emit_error(core, w->session->id, w->ref, code, "%s", why);
-	answered(core, w);
+	answered(core, w, RESULT_REFUSED);
 }
 
 /* What stands between a name and Redis, in words; false: nothing does. */

@@ -89,9 +89,9 @@ static void
 lose(struct core *core, struct hold *h, const struct loss *loss)
 {
 	core_visit(core, 1);
-	if (loss->by != NULL)
+	if (loss->tell_by)
 		notify_forced(core, h->lock, h, loss->by);
-	hold_lose(core, h, loss->reason);
+	hold_lose(core, h, loss->reason, loss->by);
 }
 
 /* Who has had it for longest comes last in the list.  True: that was all. */

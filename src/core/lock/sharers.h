@@ -16,7 +16,8 @@
 struct loss {
 	const char *reason; /* static */
 	int64_t since_ms;   /* whoever has it since later keeps it */
-	const char *by;	    /* forced: who asked; NULL: it is not to be told */
+	const char *by;	    /* forced: who asked; else NULL */
+	bool tell_by;	    /* another broker was asked: it is logged here */
 	/* When they are told: the lease goes on, or ends. */
 	void (*then)(struct core *core, struct lock *l, int64_t since_ms);
 };

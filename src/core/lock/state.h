@@ -15,6 +15,7 @@
 
 #include "base/table.h"
 #include "core/lease/lease.h"
+#include "core/measure/record.h"
 #include "core/session/record.h"
 #include "core/turn/slot.h"
 
@@ -47,7 +48,8 @@ struct hold {
 	struct lock *lock;
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
 	uint64_t fence;
-	int64_t since_ms; /* of the grant */
+	int64_t since_ms;   /* of the grant */
+	uint32_t waited_ms; /* before it; no more than fits */
 };
 
 /*
@@ -66,6 +68,7 @@ struct waiter {
 	unsigned place;	       /* in the group */
 	struct timer deadline; /* disarmed while it is granted ... */
 	int64_t deadline_ms;   /* ... and armed for then again; 0: for ever */
+	struct measure_wait wait; /* while it exists */
 	uint64_t ref;
 	uint64_t queue_limit;
 	int64_t since_ms;
@@ -82,7 +85,9 @@ struct waiter {
 	bool impatient : 1; /* in lock.impatient */
 	bool tried : 1;	    /* the lease was asked for while it waited */
 	bool granted : 1;
-	bool withdrawn : 1; /* the lease ran out before the grant was told */
+	bool withdrawn : 1;  /* the lease ran out before the grant was told */
+	bool reentry : 1;    /* granted to a session that has the name */
+	unsigned result : 3; /* enum measure_result: how it ends */
 };
 
 /*
@@ -106,6 +111,7 @@ struct more {
 	uint64_t handovers;	 /* in all */
 	uint64_t linger_session; /* may lock it again while it lingers ... */
 	int64_t linger_since_ms; /* ... who had it since then */
+	int64_t freed_ms;	 /* nobody's since then, if lock.freed */
 	/* Holds and requests with keep= or delay=; holds of the gone. */
 	uint32_t nbinding, ngone;
 	/* Of what binds, the most that was asked for. */
@@ -127,14 +133,16 @@ struct lock {
 	struct more *more;	      /* owned; NULL: nothing, see more_of() */
 	uint32_t nholders;
 	uint32_t nwaiting;
-	uint32_t nuntold;     /* granted and not told yet */
-	uint32_t ngroups;     /* of those that wait, members of groups */
-	uint32_t touched_at;  /* where in locks.touched */
-	bool touched : 1;     /* it is there */
-	bool shared_hold : 1; /* holds are shared, if there are any */
-	bool handed : 1;      /* this lease has been granted once */
-	bool unowned : 1;     /* counted in locks.nunowned */
-	bool counted : 1;     /* and in locks.ncounted */
+	uint32_t nuntold;	  /* granted and not told yet */
+	uint32_t ngroups;	  /* of those that wait, members of groups */
+	uint32_t touched_at;	  /* where in locks.touched */
+	bool touched : 1;	  /* it is there */
+	bool shared_hold : 1;	  /* holds are shared, if there are any */
+	bool handed : 1;	  /* this lease has been granted once */
+	bool unowned : 1;	  /* counted in locks.nunowned */
+	bool counted : 1;	  /* and in locks.ncounted */
+	bool freed : 1;		  /* given up while others waited here */
+	struct measure_mark mark; /* measured.c: its class */
 	uint8_t name_len;
 	char name[];
 };

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "core/lock/hold.h"
+#include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
 #include "core/lock/withdraw.h"
@@ -53,5 +54,6 @@ void
 withdraw_refuse(struct core *core, struct waiter *w)
 {
 	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, STOPPING);
+	measured_answer(w, RESULT_REFUSED);
 	withdraw_request(core, w);
 }

@@ -150,6 +150,29 @@ measure_handover(struct measure *m, struct measure_mark mark,
 }
 
 void
+measure_check(const struct measure *m, uint64_t waits, uint64_t holds)
+{
+	const struct measure_wait *w;
+	unsigned i;
+	uint64_t n;
+
+	for (i = 0; i < SLOTS; i++) {
+		if (m->slots[i] == NULL)
+			continue;
+		n = 0;
+		TAILQ_FOREACH (w, &m->slots[i]->waits, in_class) {
+			assert(w->class == i);
+			n++;
+		}
+		assert(n == m->slots[i]->nwaits);
+		assert(n <= waits && m->slots[i]->nholds <= holds);
+		waits -= n;
+		holds -= m->slots[i]->nholds;
+	}
+	assert(waits == 0 && holds == 0);
+}
+
+void
 measure_renewed(struct measure *m, struct measure_mark mark, int64_t left_ms)
 {
 	measure_add(&measure_class_at(m, mark.class)->margin, left_ms);

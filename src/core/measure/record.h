@@ -71,4 +71,7 @@ void measure_handover(struct measure *m, struct measure_mark mark,
 void measure_renewed(
     struct measure *m, struct measure_mark mark, int64_t left_ms);
 
+/* Aborts unless so many wait and are held in all classes together. */
+void measure_check(const struct measure *m, uint64_t waits, uint64_t holds);
+
 #endif

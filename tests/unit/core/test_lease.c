@@ -24,8 +24,9 @@ struct owner {
 	uint32_t nwaiting;
 	bool held;
 	unsigned arrived, refused, ended;
-	const char *lost; /* the reason; NULL: it was not */
-	int64_t risk_ms;  /* what was left; 0: it was not told */
+	const char *lost;  /* the reason; NULL: it was not */
+	int64_t risk_ms;   /* what was left; 0: it was not told */
+	int64_t margin_ms; /* of the latest renewal */
 };
 
 static struct owner *
@@ -171,6 +172,13 @@ safe(struct core *core, struct lease *l, int64_t left_ms)
 }
 
 static void
+renewed(struct core *core, struct lease *l, int64_t left_ms)
+{
+	(void)core;
+	of(l)->margin_ms = left_ms;
+}
+
+static void
 ended(struct core *core, struct lease *l, bool deferred)
 {
 	(void)core;
@@ -215,6 +223,7 @@ static const struct lease_owner owner = {
 	.lost = lost,
 	.at_risk = at_risk,
 	.safe = safe,
+	.renewed = renewed,
 	.ended = ended,
 	.refused = nothing,
 	.unproved = unproved,

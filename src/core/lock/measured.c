@@ -1,0 +1,156 @@
+/*
+ * Measurements of names.  The class of a name is found when it is first asked
+ * for, and kept with the name.
+ */
+#include "config.h"
+
+#include "core/lock/measured.h"
+#include "core/lock/names.h"
+
+static struct measure_mark
+mark_of(struct core *core, struct lock *l)
+{
+	measure_classify(
+	    core->measure, &l->mark, l->name, l->name_len, l->nholders);
+	return l->mark;
+}
+
+/* Waits. */
+
+void
+measured_waits(struct core *core, struct waiter *w)
+{
+	w->result = RESULT_CANCELLED;
+	measure_waits(
+	    core->measure, &w->wait, mark_of(core, w->lock), core->now_ms);
+	if (w->lock->nwaiting == 0)
+		w->lock->freed = false; /* for nobody who waits now */
+}
+
+void
+measured_answer(struct waiter *w, enum measure_result result)
+{
+	unsigned i;
+
+	if (w->group == NULL) {
+		w->result = result;
+		return;
+	}
+	for (i = 0; i < w->group->n; i++)
+		if (w->group->members[i] != NULL)
+			w->group->members[i]->result = result;
+}
+
+enum measure_result
+measured_result(enum status status)
+{
+	if (status == STATUS_BUSY)
+		return RESULT_BUSY;
+	return status == STATUS_TIMEOUT ? RESULT_TIMEOUT : RESULT_CANCELLED;
+}
+
+void
+measured_waited(struct core *core, struct waiter *w)
+{
+	measure_waited(core->measure, &w->wait,
+	    w->reentry ? RESULT_NONE : (enum measure_result)w->result,
+	    core->now_ms);
+}
+
+void
+measured_busy(struct core *core, struct lock *const *locks, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		measure_busy(
+		    core->measure, mark_of(core, locks[i]), core->now_ms);
+}
+
+/* Holds. */
+
+void
+measured_begins(struct core *core, struct hold *h, const struct waiter *w)
+{
+	int64_t waited_ms = core->now_ms - w->since_ms;
+
+	h->waited_ms =
+	    waited_ms < UINT32_MAX ? (uint32_t)waited_ms : UINT32_MAX;
+	measure_holds(core->measure, mark_of(core, h->lock));
+}
+
+static void
+over(struct core *core, const struct hold *h, const char *end, bool lost,
+    const char *by)
+{
+	const struct session *s = h->session;
+	struct lock *l = h->lock;
+
+	measure_held(core->measure, mark_of(core, l),
+	    &(struct measure_hold){ .name = l->name,
+		.name_len = l->name_len,
+		.session = s->id,
+		.label = s->label,
+		.peer = s->peer,
+		.user = s->user,
+		.shared = l->shared_hold,
+		.fence = h->fence,
+		.granted_ms = h->since_ms,
+		.ended_ms = core->now_ms,
+		.waited_ms = h->waited_ms,
+		.end = end,
+		.by = by },
+	    lost);
+}
+
+void
+measured_ended(struct core *core, const struct hold *h, const char *how)
+{
+	over(core, h, how, false, NULL);
+}
+
+void
+measured_lost(
+    struct core *core, const struct hold *h, const char *reason, const char *by)
+{
+	over(core, h, reason, true, by);
+}
+
+void
+measured_freed(struct core *core, const struct hold *h)
+{
+	struct lock *l = h->lock;
+
+	measure_holds_not(core->measure, l->mark);
+	if (l->nholders > 1 || TAILQ_EMPTY(&l->queue))
+		return;
+	l->freed = true;
+	need_more(l)->freed_ms = core->now_ms;
+}
+
+/* Names that pass on. */
+
+void
+measured_handed(struct core *core, struct lock *l)
+{
+	if (l->freed)
+		measure_handover(core->measure, mark_of(core, l), FROM_HERE,
+		    core->now_ms - l->more->freed_ms);
+	l->freed = false;
+}
+
+/* The message of another broker tells when it has given the name up. */
+void
+measured_arrived(struct core *core, struct lock *l)
+{
+	l->freed = false;
+	if (l->lease.brief)
+		measure_handover(core->measure, mark_of(core, l),
+		    FROM_ELSEWHERE, core->now_ms - l->lease.confirmed_ms);
+}
+
+void
+measured_renewed(struct core *core, struct lock *l, int64_t left_ms)
+{
+	measure_renewed(core->measure, mark_of(core, l), left_ms);
+}
