@@ -111,6 +111,7 @@ struct config {
 	struct config_locks locks;
 	struct client_limits limits;
 	struct auth_settings auth;
+	struct metrics_settings metrics;
 	struct log_settings log;
 	struct users *users; /* made of auth; NULL: everybody may all */
 };
@@ -155,7 +156,7 @@ typedef void config_changed(void *arg, const char *setting, bool copied,
 
 /*
  * Takes over a new configuration while running: moves the settings that may
- * change (log, limits, auth, and of locks all but the lease) over from fresh,
+ * change (log, limits, metrics, auth, and of locks all but the lease) over from fresh,
  * and calls back for each one that differs; the others stay as they were.
  * Returns the number of settings moved that differed.  Fresh, which has those
  * of before then, still belongs to the caller: users of before are good until

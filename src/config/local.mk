@@ -14,6 +14,7 @@ src_config_libconfig_a_SOURCES = \
 	src/config/file.c \
 	src/config/file.h \
 	src/config/lists.c \
+	src/config/metrics.c \
 	src/config/node.c \
 	src/config/node.h \
 	src/config/values.c \

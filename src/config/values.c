@@ -387,8 +387,8 @@ swap(unsigned char *a, unsigned char *b, size_t n)
 void
 config_value_take(const struct config_field *field, void *to, void *from)
 {
-	assert(!field->type->is_list || field->type->is_mapping);
-	if (field->type->is_mapping) {
+	assert(!field->type->is_list || field->type->size > 0);
+	if (field->type->is_list) {
 		swap(to, from, field->type->size);
 		return;
 	}

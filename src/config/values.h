@@ -31,7 +31,8 @@ struct config_type {
 	bool unquoted;	/* a word of YAML, such as true or 7: no quotes */
 	bool is_secret; /* never shown */
 	bool is_bare;	/* a size that is also read and written as bytes */
-	size_t size;	/* of a number, also of a bool, an enum or a mapping */
+	size_t size;	/* of a number, also of a bool, an enum or a mapping;
+			 * of a list that is reloadable */
 
 	/* What is taken; < and > are the bounds.  NULL: one of the choices. */
 	const char *expected;
@@ -67,6 +68,7 @@ extern const struct config_type config_type_SECRET;   /* any text */
 extern const struct config_type config_type_LISTEN;   /* config_listen */
 extern const struct config_type config_type_NODES;    /* config_nodes */
 extern const struct config_type config_type_AUTH;     /* auth_settings */
+extern const struct config_type config_type_CLASSES;  /* metrics_settings */
 
 /* What the name of a broker is made of. */
 #define CONFIG_NAME_CHARACTERS       \
@@ -87,7 +89,7 @@ bool config_value_same(
 
 /*
  * Takes over a value: numbers and texts are copied, and what `to` held is
- * freed; mappings are exchanged.  No list is reloadable.
+ * freed; mappings and lists are exchanged.
  */
 void config_value_take(const struct config_field *field, void *to, void *from);
 void config_value_clear(const struct config_field *field, void *slot);

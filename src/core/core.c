@@ -144,6 +144,9 @@ core_new(const struct core_config *config)
 	guard_init(core, of_guards);
 	core->config.nodes = NULL; /* copied */
 	core->measure = measure_new();
+	if (config->metrics != NULL)
+		measure_configure(core->measure, config->metrics);
+	core->config.metrics = NULL; /* copied */
 	names_init(core, &of_locks);
 	leases_init(core, &lock_owner);
 	watch_init(core);
@@ -182,10 +185,12 @@ core_free(struct core *core)
 
 void
 core_reconfigure(struct core *core, const struct lock_limits *locks,
-    const struct client_limits *limits, bool debug)
+    const struct client_limits *limits, const struct metrics_settings *metrics,
+    bool debug)
 {
 	core->config.locks = *locks;
 	core->config.limits = *limits;
+	measure_configure(core->measure, metrics);
 	core->config.debug = debug;
 }
 

@@ -60,6 +60,7 @@ struct core_config {
 	bool debug; /* lines of debugging are read; reloadable, as: */
 	struct lock_limits locks;
 	struct client_limits limits;
+	const struct metrics_settings *metrics; /* copied; NULL: no classes */
 	/* Things that a step looks at before it leaves the rest to the next;
 	 * 0: as many as is good.  Tests have few. */
 	unsigned work;
@@ -268,7 +269,8 @@ void core_free(struct core *core);
 
 /* Takes over the reloadable part of a configuration, all of it at once. */
 void core_reconfigure(struct core *core, const struct lock_limits *locks,
-    const struct client_limits *limits, bool debug);
+    const struct client_limits *limits, const struct metrics_settings *metrics,
+    bool debug);
 
 void core_step(
     struct core *core, const struct core_event *event, struct effects *fx);

@@ -492,6 +492,7 @@ core_settings(struct core_config *out, const struct config *config)
 	out->debug = config->log.level == LOG_LEVEL_DEBUG;
 	out->locks = config->locks.limits;
 	out->limits = config->limits;
+	out->metrics = &config->metrics;
 }
 
 static void
@@ -655,7 +656,7 @@ void
 broker_reload(struct broker *b, const struct config *config)
 {
 	core_reconfigure(b->core, &config->locks.limits, &config->limits,
-	    config->log.level == LOG_LEVEL_DEBUG);
+	    &config->metrics, config->log.level == LOG_LEVEL_DEBUG);
 	front_set_limits(b->front, &config->limits);
 	identity_load(b->identity, config->users);
 	tls_reload(b);

@@ -226,6 +226,15 @@ tests_unit_test_listing_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_listing_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_listing_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_measured
+TESTS += tests/unit/test_measured
+tests_unit_test_measured_SOURCES = $(UNIT_SUITE) \
+	tests/unit/core/session_rig.c \
+	tests/unit/core/session_rig.h \
+	tests/unit/core/test_measured.c
+tests_unit_test_measured_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_measured_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+
 # The lease without locks and queues, whose place an owner of a few lines takes.
 check_PROGRAMS += tests/unit/test_lease
 TESTS += tests/unit/test_lease

@@ -55,6 +55,12 @@ static const struct good_case good_cases[] = {
 	{ "listen: [{unix: /run/a, mode: \"777\"}]", "    mode: \"0777\"\n" },
 	{ "listen: [{unix: \"\"}]", "listen: []\n" },
 
+	{ "metrics: {classes: []}", "\nmetrics:\n  classes: []\n" },
+	{ "metrics: {classes: [{name: a, names: [\"b/*\", c]}, {name: d, "
+	  "names: [\"*\"]}]}",
+	    "  classes:\n    - name: \"a\"\n      names: [\"b/*\", \"c\"]\n"
+	    "    - name: \"d\"\n      names: [\"*\"]\n" },
+
 	{ "auth:", "\nauth: # absent: everybody may do everything\n" },
 	{ "auth: {}", "\nauth:\n  users_file: \"\"\n  users: []\n\n" },
 	{ "auth: {users: [{name: a}]}",
@@ -213,6 +219,37 @@ static const struct fault_case fault_cases[] = {
 	    "line 1 already\n" },
 
 	/* Structure */
+	{ "metrics: {classes: {}}",
+	    "t:1:20: metrics.classes: is a mapping, expected a list of "
+	    "classes, each a mapping with name and names\n" },
+	{ "metrics: {classes: [a]}",
+	    "t:1:21: metrics.classes: is a value, expected a mapping with name "
+	    "and names\n" },
+	{ "metrics: {classes: [{names: [a]}]}",
+	    "t:1:21: metrics.classes: has no name, expected a mapping with "
+	    "name and names\n" },
+	{ "metrics: {classes: [{name: a}]}",
+	    "t:1:21: metrics.classes: has no names, expected a mapping with "
+	    "name and names\n" },
+	{ "metrics: {classes: [{name: a, names: [b]}, {name: a, names: [c]}]}",
+	    "t:1:44: metrics.classes: the class a is given twice, expected it "
+	    "once\n" },
+	{ "metrics: {classes: [{name: other, names: [b]}]}",
+	    "t:1:28: metrics.classes.name: 'other' is the class of all other "
+	    "names, expected up to 64 letters, digits and . _ -\n" },
+	{ "metrics: {classes: [{name: \"a b\", names: [b]}]}",
+	    "t:1:28: metrics.classes.name: 'a b' has other characters, "
+	    "expected up to 64 letters, digits and . _ -\n" },
+	{ "metrics: {classes: [{name: a, names: [\"%u\"]}]}",
+	    "t:1:39: metrics.classes.names: '%u' has a user in it, expected a "
+	    "name, or the beginning of one with '*' behind it\n" },
+	{ "metrics: {classes: [{name: a, names: [\"b*c\"]}]}",
+	    "t:1:39: metrics.classes.names: 'b*c' " },
+	{ "metrics: {classes: [{name: a, names: [b], x: y}]}",
+	    "t:1:43: metrics.classes.x: unknown key, expected name or "
+	    "names\n" },
+	{ "metrics: {class: []}", "t:1:11: metrics.class: unknown key" },
+
 	{ "auth: []", "t:1:7: auth: is a list, expected a mapping with "
 		      "users_file, users or anonymous\n" },
 	{ "auth: {user: []}", "t:1:8: auth.user: unknown key, expected "

@@ -569,6 +569,10 @@ static const struct {
 	    "locks: {handovers: 1, max_grace: 1s, max_hold: 1h, "
 	    "default_hold: 1s, max_keep: 1s, max_delay: 1s, max_ttl: 1s}",
 	    7, "" },
+	{ "", "metrics: {classes: [{name: a, names: [b]}]}", 1, "" },
+	{ "metrics: {classes: [{name: a, names: [b]}]}",
+	    "metrics: {classes: [{name: a, names: [b, c]}]}", 1, "" },
+	{ "metrics: {classes: [{name: a, names: [b]}]}", "", 1, "" },
 	{ "", "locks: {lease: 5s}", 0, "locks.lease " },
 	{ "broker: {name: a}", "broker: {name: b}", 0, "broker.name " },
 	{ "", "listen: []", 0, "listen " },

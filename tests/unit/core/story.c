@@ -560,7 +560,8 @@ configure(struct story *st)
 	c->work = (unsigned)option_num(st, "work", 0);
 	assert(c->shards <= SHARDS_MAX);
 	if (st->core != NULL)
-		core_reconfigure(st->core, &c->locks, &c->limits, c->debug);
+		core_reconfigure(st->core, &c->locks, &c->limits,
+		    &(struct metrics_settings){ NULL, 0 }, c->debug);
 }
 
 static void

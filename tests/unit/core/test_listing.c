@@ -112,7 +112,8 @@ begin(unsigned sessions)
 	};
 
 	rig_init(&rig, sessions);
-	core_reconfigure(rig.core, &config.locks, &config.limits, false);
+	core_reconfigure(rig.core, &config.locks, &config.limits,
+	    &(struct metrics_settings){ NULL, 0 }, false);
 }
 
 static void

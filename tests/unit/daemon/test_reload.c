@@ -16,6 +16,7 @@
 #include "config/fields.h"
 #include "core/core.h"
 #include "core/lock/state.h"
+#include "core/measure/measure.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "front/state.h"
@@ -28,6 +29,8 @@ static const char after[] =
     "max_keep: 3s, max_delay: 4s, max_ttl: 5s}\n"
     "limits: {clients: 11, line: 66, output: 2KB, holds: 12, requests: 13, "
     "waiters: 14, unowned: 15, first_line: 6s, unreachable: 7s}\n"
+    "metrics: {classes: [{name: two, names: [b]}, "
+    "{name: one, names: [a]}]}\n"
     "log: {level: debug, to: syslog, format: json}\n";
 
 static struct event_base *base;
@@ -129,7 +132,7 @@ START_TEST(a_setting_reaches_its_user)
 	const struct config_field *field = &config_fields[_i];
 
 	/* Users are exchanged as a whole: tests/system/test_users.py. */
-	if (!field->reloadable || field->type->is_mapping)
+	if (!field->reloadable || field->type->is_list)
 		return;
 	check_changed(field);
 	ck_assert_msg(
@@ -144,12 +147,23 @@ START_TEST(a_setting_reaches_its_user)
 }
 END_TEST
 
+START_TEST(classes_reach_the_measurements)
+{
+	const struct measure *m = core_measure(broker->core);
+
+	ck_assert_uint_eq(measure_classes(m), 3);
+	ck_assert_str_eq(measure_class(m, 0, 0).name, "two");
+	ck_assert_str_eq(measure_class(m, 1, 0).name, "one");
+}
+END_TEST
+
 static TCase *
 reload_cases(void)
 {
 	TCase *t = tcase_create("reload");
 
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, classes_reach_the_measurements);
 	tcase_add_loop_test(t, a_setting_reaches_its_user, 0, CONFIG_FIELDS);
 	return t;
 }
