@@ -201,11 +201,13 @@ static const struct fault_case fault_cases[] = {
 				  "expected one of: level, to, format\n" },
 	{ "frobnicate: 1",
 	    "t:1:1: frobnicate: unknown key, expected one of: "
-	    "broker, listen, redis, locks, limits, auth, log\n" },
-	{ "\"a\\nb\": 1", "t:1:1: 'a\\x0ab': unknown key, expected one of: "
-			  "broker, listen, redis, locks, limits, auth, log\n" },
-	{ "\"\": 1", "t:1:1: '': unknown key, expected one of: "
-		     "broker, listen, redis, locks, limits, auth, log\n" },
+	    "broker, listen, redis, locks, limits, auth, metrics, log\n" },
+	{ "\"a\\nb\": 1",
+	    "t:1:1: 'a\\x0ab': unknown key, expected one of: "
+	    "broker, listen, redis, locks, limits, auth, metrics, log\n" },
+	{ "\"\": 1",
+	    "t:1:1: '': unknown key, expected one of: "
+	    "broker, listen, redis, locks, limits, auth, metrics, log\n" },
 	{ "log:\n  to: syslog\n  to: stderr\n",
 	    "t:3:3: log.to: given twice, expected once: it stands in line 2 "
 	    "already\n" },
@@ -223,8 +225,8 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:20: metrics.classes: is a mapping, expected a list of "
 	    "classes, each a mapping with name and names\n" },
 	{ "metrics: {classes: [a]}",
-	    "t:1:21: metrics.classes: is a value, expected a mapping with name "
-	    "and names\n" },
+	    "t:1:21: metrics.classes: is a single value, expected a mapping "
+	    "with name and names\n" },
 	{ "metrics: {classes: [{names: [a]}]}",
 	    "t:1:21: metrics.classes: has no name, expected a mapping with "
 	    "name and names\n" },
@@ -244,11 +246,14 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:39: metrics.classes.names: '%u' has a user in it, expected a "
 	    "name, or the beginning of one with '*' behind it\n" },
 	{ "metrics: {classes: [{name: a, names: [\"b*c\"]}]}",
-	    "t:1:39: metrics.classes.names: 'b*c' " },
+	    "t:1:39: metrics.classes.names: 'b*c' has a '*' before its end, "
+	    "expected a name, or the beginning of one with '*' behind it\n" },
 	{ "metrics: {classes: [{name: a, names: [b], x: y}]}",
 	    "t:1:43: metrics.classes.x: unknown key, expected name or "
 	    "names\n" },
-	{ "metrics: {class: []}", "t:1:11: metrics.class: unknown key" },
+	{ "metrics: {class: []}",
+	    "t:1:11: metrics.class: unknown key, did you mean "
+	    "metrics.classes?\n" },
 
 	{ "auth: []", "t:1:7: auth: is a list, expected a mapping with "
 		      "users_file, users or anonymous\n" },
@@ -300,9 +305,9 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:20: auth.anonymous.name: unknown key, expected lock, watch or "
 	    "deny\n" },
 	{ "5", "t:1:1: (top): is a single value, expected a mapping with: "
-	       "broker, listen, redis, locks, limits, auth, log\n" },
+	       "broker, listen, redis, locks, limits, auth, metrics, log\n" },
 	{ "- a", "t:1:1: (top): is a list, expected a mapping with: "
-		 "broker, listen, redis, locks, limits, auth, log\n" },
+		 "broker, listen, redis, locks, limits, auth, metrics, log\n" },
 	{ "log: [a]", "t:1:6: log: is a list, expected a mapping with: level, "
 		      "to, format\n" },
 	{ "log: ~", "t:1:6: log: is a single value, expected a mapping with: "

@@ -569,10 +569,6 @@ static const struct {
 	    "locks: {handovers: 1, max_grace: 1s, max_hold: 1h, "
 	    "default_hold: 1s, max_keep: 1s, max_delay: 1s, max_ttl: 1s}",
 	    7, "" },
-	{ "", "metrics: {classes: [{name: a, names: [b]}]}", 1, "" },
-	{ "metrics: {classes: [{name: a, names: [b]}]}",
-	    "metrics: {classes: [{name: a, names: [b, c]}]}", 1, "" },
-	{ "metrics: {classes: [{name: a, names: [b]}]}", "", 1, "" },
 	{ "", "locks: {lease: 5s}", 0, "locks.lease " },
 	{ "broker: {name: a}", "broker: {name: b}", 0, "broker.name " },
 	{ "", "listen: []", 0, "listen " },
@@ -619,6 +615,33 @@ START_TEST(reload)
 	ck_assert_str_eq(refused, reloads[_i].refused);
 	config_free(&config);
 	config_free(&fresh);
+}
+END_TEST
+
+/* They are exchanged: `fresh` has those of before. */
+START_TEST(reload_exchanges_classes)
+{
+	static const char *const texts[] = { "",
+		"metrics: {classes: [{name: a, names: [b]}]}",
+		"metrics: {classes: [{name: a, names: [b, c]}]}",
+		"metrics: {classes: [{name: a, names: [b, d]}]}",
+		"metrics: {classes: [{name: x, names: [b, d]}]}" };
+	struct config config, fresh;
+	char refused[512] = "";
+	size_t i;
+
+	load(&config, texts[0]);
+	for (i = 0; i < COUNT(texts); i++) {
+		load(&fresh, texts[i]);
+		ck_assert_uint_eq(
+		    config_reload_diff(&config, &fresh, note_change, refused),
+		    i > 0);
+		config_free(&fresh);
+	}
+	ck_assert_str_eq(refused, "");
+	ck_assert_str_eq(config.metrics.v[0].name, "x");
+	ck_assert_str_eq(config.metrics.v[0].names[1], "d");
+	config_free(&config);
 }
 END_TEST
 
@@ -714,6 +737,7 @@ config_cases(void)
 	tcase_add_test(t, faults_are_bounded);
 	tcase_add_test(t, quoting);
 	tcase_add_loop_test(t, reload, 0, COUNT(reloads));
+	tcase_add_test(t, reload_exchanges_classes);
 	tcase_add_test(t, reload_tells_the_values);
 	tcase_add_loop_test(t, example, 0, COUNT(examples));
 	tcase_add_test(t, example_is_the_defaults);
