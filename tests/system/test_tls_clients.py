@@ -1,11 +1,14 @@
 """Clients over TLS: all that is promised of TCP holds, and certificates are looked at."""
 
 import os
+import random
 import re
+import resource
 import shutil
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import threading
 import time
@@ -16,6 +19,11 @@ from lib.tls_client import TlsClient, context
 from lib.wait import eventually, now, parse_ms, patience
 from test_tls import TlsTest
 from test_users import HASH, SECRET
+
+
+def rss_bytes(pid):
+    with open(f"/proc/{pid}/statm", "rb") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class ClientsTest(TlsTest):
@@ -284,6 +292,127 @@ class Strangers(ClientsTest):
         self.tls().ok("PING")
         eventually(lambda: self.client().stats()["tls_failed_total"] == "4")
 
+    def test_handshakes_cut_off(self):
+        """At any place, by an end and by a reset: each is counted, and takes nothing along."""
+        self.tls_broker()
+        held = self.tls()
+        held.lock("x")
+        cuts = 0
+        for hello in (self.hello(), self.hello(ssl.TLSVersion.TLSv1_2)):
+            for at in (1, 2, 3, 4, 5, 6, 9, 43, 44, len(hello) - 1, len(hello)):
+                for end in (self.end_of, self.reset_of):
+                    sock = self.connect()
+                    sock.sendall(hello[:at])
+                    end(sock)
+                    cuts += 1
+        self.tls().ok("PING")
+        held.ok("UNLOCK x")
+        eventually(lambda: int(self.client().stats()["tls_failed_total"]) == cuts, 15)
+
+    @staticmethod
+    def end_of(sock):
+        sock.shutdown(socket.SHUT_WR)
+
+    @staticmethod
+    def reset_of(sock):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.close()
+
+    def test_garbage(self):
+        """First messages with anything in them, and anything behind a good one."""
+        self.tls_broker()
+        held = self.tls()
+        held.lock("x")
+        hello, dice = self.hello(), random.Random(7)
+        record = b"\x16\x03\x01"
+        garbage = [
+            b"\x80\x2e\x01\x00\x02", b"\x15\x03\x01\x00\x02\x02\x28",
+            b"\x17\x03\x03\x00\x05hello", record + b"\x00\x00", record + b"\x41\x01",
+            record + b"\x00\x04\x01\xff\xff\xff", record + b"\x00\x04\x02\x00\x00\x00",
+            hello + hello, hello + b"LOCK x\n", hello + bytes(1000),
+            hello + b"\x14\x03\x03\x00\x01\x01" * 100, hello + b"\x15\x03\x03\x00\x02\x01\x00",
+            hello + b"\x16\x03\x03\x40\x00" + bytes(16384),
+            hello + b"\x17\x03\x03\x40\x00" + bytes(16384)]
+        for _ in range(200):
+            spoilt = bytearray(hello)
+            for _ in range(dice.randint(1, 8)):
+                spoilt[dice.randrange(5, len(spoilt))] = dice.randrange(256)
+            garbage.append(bytes(spoilt))
+        for data in garbage:
+            sock = self.connect()
+            try:
+                sock.sendall(data)
+                sock.shutdown(socket.SHUT_WR)
+                while sock.recv(4096):
+                    pass
+            except OSError:
+                pass
+            sock.close()
+        self.tls().ok("PING")
+        held.ok("UNLOCK x")
+        stats = self.client().stats()
+        self.assertEqual(stats["tls_restarts_total"], "0")
+        self.assertEqual(stats["tls_handshakes_total"], "2")
+
+    def test_a_first_message_in_many_records(self):
+        """That is TLS, too, however odd."""
+        self.tls_broker()
+        hello, sock = self.hello(), self.connect()
+        for byte in hello[5:]:
+            sock.sendall(b"\x16\x03\x01\x00\x01" + bytes([byte]))
+        # The answer is a ServerHello.
+        self.assertEqual(sock.recv(6)[::5], b"\x16\x02")
+
+    def s_client(self, *options):
+        """openssl s_client, which takes what it is to do from a pipe."""
+        client = subprocess.Popen(
+            ["openssl", "s_client", "-connect", f"127.0.0.1:{self.port}", "-CAfile",
+             self.file("ca.crt"), *options],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(client.wait)
+        self.addCleanup(client.stdout.close)
+        self.addCleanup(client.kill)
+        self.addCleanup(client.stdin.close)
+        return client
+
+    def lines_until(self, client, wanted):
+        """What it prints, up to a line with this in it."""
+        lines = b""
+        while wanted not in lines:
+            line = client.stdout.readline()
+            self.assertTrue(line, f"it has ended: {lines[-500:]}")
+            lines += line
+        return lines
+
+    def test_a_renegotiation_is_refused(self):
+        """TLS 1.2 has it, and each costs the server more than the client."""
+        self.tls_broker()
+        held = self.tls()
+        held.lock("x")
+        client = self.s_client("-tls1_2")
+        client.stdin.write(b"PING\n")
+        client.stdin.flush()
+        self.lines_until(client, b"OK\r\n")
+        client.stdin.write(b"R\n")
+        client.stdin.flush()
+        said = self.lines_until(client, b"RENEGOTIATING") + client.stdout.read()
+        self.assertIn(b"no renegotiation", said)
+        self.assertNotEqual(client.wait(), 0)
+        held.ok("UNLOCK x")
+        self.assertEqual(self.client().stats()["tls_handshakes_total"], "2")
+
+    def test_new_keys(self):
+        """What TLS 1.3 has in place of it goes unnoticed."""
+        self.tls_broker()
+        client = self.s_client("-tls1_3")
+        for keys in (b"K\n", b"k\n", b"K\n"):
+            # A line that begins with the letter of a command is one of s_client's own.
+            for command, answer in ((b"PING\n", b"OK\r\n"), (keys, b"KEYUPDATE"),
+                                    (b"VERSION\n", b"OK version=")):
+                client.stdin.write(command)
+                client.stdin.flush()
+                self.lines_until(client, answer)
+
     def test_tls_on_a_plain_port(self):
         broker = self.tls_broker()
         self.port = broker.port if broker.port != self.port else next(
@@ -292,31 +421,47 @@ class Strangers(ClientsTest):
             self.tls()
         eventually(lambda: broker.log_lines("tls-on-plain-port peer=127.0.0.1"))
 
+    def hello(self, version=None):
+        """The first message of a client."""
+        hello = ssl.MemoryBIO()
+        shaker = context(version=version).wrap_bio(ssl.MemoryBIO(), hello)
+        with self.assertRaises(ssl.SSLWantReadError):
+            shaker.do_handshake()
+        return hello.read()
+
+    def room_for(self, count):
+        """So many descriptors for this process, or the test is skipped."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < count:
+            self.skipTest(f"{count} descriptors are needed, and ulimit -Hn is {hard}")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+
     def test_handshakes_that_end_half_way(self):
-        """Nobody is harmed by thousands of them, and they are bounded."""
+        """Nobody is harmed by 10,000 of them, and they are bounded."""
+        self.room_for(10300)
         broker = self.tls_broker()
         held = self.tls()
         held.lock("x")
-        hello = ssl.MemoryBIO()
-        shaker = context().wrap_bio(ssl.MemoryBIO(), hello)
-        with self.assertRaises(ssl.SSLWantReadError):
-            shaker.do_handshake()
-        hello = hello.read()
-        half = []
-        for number in range(3000):
-            sock = self.connect()
+        hello = self.hello()
+        pid = self.tls_pid(broker)
+        half, before = [], rss_bytes(pid)
+        for number in range(10000):
+            sock = socket.create_connection(("127.0.0.1", self.port), timeout=20)
             # Nothing, a part of the first message, all of it.
             sock.sendall((b"", hello[:50], hello)[number % 3])
             half.append(sock)
-            if number % 500 == 0:
+            if number % 1000 == 0:
                 held.ok("PING", timeout=patience(2))
         self.tls().ok("PING", timeout=20)
         held.ok("STATUS x")
-        pid = self.tls_pid(broker)
         self.assertLess(len(os.listdir(f"/proc/{pid}/fd")), 1024 + 50)
+        # Some 60 KB for each of those that OpenSSL has seen the first message of.
+        self.assertLess(rss_bytes(pid) - before, 100 << 20)
         for sock in half:
             sock.close()
         eventually(lambda: len(os.listdir(f"/proc/{pid}/fd")) < 50, 20)
+        self.assertGreater(int(self.client().stats()["tls_failed_total"]), 8000)
 
     def test_a_storm_of_handshakes(self):
         """50 clients lock and unlock while 1,000 others shake hands."""
