@@ -18,7 +18,7 @@ from lib.ports import free_port
 from lib.tls_client import TlsClient, context
 from lib.wait import eventually, now, parse_ms, patience
 from test_tls import TlsTest
-from test_users import HASH, SECRET
+from test_users import HASH, RIGHTS, SECRET, Users
 
 
 def rss_bytes(pid):
@@ -224,7 +224,7 @@ class Clients(ClientsTest):
                    or "Z" in open(f"/proc/{pid}/stat", encoding="ascii").read().split(")")[1][:3])
 
 
-class Strangers(ClientsTest):
+class Strangers(ClientsTest, Users):
     """Who speaks something else, or shows the wrong certificate."""
 
     def refused(self, broker, reason, **options):
@@ -270,6 +270,15 @@ class Strangers(ClientsTest):
         other.err("LOCK a1", "denied")
         for nobody in (self.tls(), self.tls("third")):
             nobody.err("LOCK a1", "auth")
+
+    def test_rights_by_certificate(self):
+        """The whole table, as test_users has it for the other ways to be a user."""
+        self.tls_broker(options={"client_ca": self.file("ca.crt"), "verify": "require"}, auth={
+            "users": [{"name": "deploy", "certificate": ["DNS:client.example.org"],
+                       **RIGHTS, "lock": ["mine/*", "free"]}]}, ready=False)
+        client = self.tls("client")
+        eventually(lambda: client.ask("READY").ok)
+        self.check_table(client)
 
     def test_versions(self):
         broker = self.tls_broker(options={"min_version": "1.3"})

@@ -7,17 +7,13 @@ from lib.case import SystemTest
 from lib.wait import eventually
 
 
-class Transcripts(SystemTest):
-    """One broker with an embedded Redis for each file; stories get clients of their own."""
+class Stories:
+    """Plays a file: its stories get clients of their own."""
 
-    limit = 60
-
-    def play(self, script):
-        broker = self.broker(**script.settings)
-        control = self.client(broker)
+    def play_stories(self, script, make_client, control):
         faults = []
         for story in script.stories:
-            player = transcript.Player(lambda tcp: broker.client(tcp=tcp))
+            player = transcript.Player(make_client)
             try:
                 player.play(story, script.path)
             except transcript.Mismatch as fault:
@@ -39,6 +35,16 @@ class Transcripts(SystemTest):
             return eventually(is_idle, 30)
         except AssertionError:
             return False
+
+
+class Transcripts(SystemTest, Stories):
+    """One broker with an embedded Redis for each file."""
+
+    limit = 60
+
+    def play(self, script):
+        broker = self.broker(**script.settings)
+        self.play_stories(script, lambda tcp: broker.client(tcp=tcp), self.client(broker))
 
 
 def _add_tests():

@@ -61,10 +61,6 @@ class Users(SystemTest):
         reply = client.ask(request)
         self.assertEqual(reply.code not in ("denied", "auth"), allowed, f"{request}: {reply}")
 
-
-class Rights(Users):
-    """The table of rights, for each way to be a user."""
-
     def check_table(self, client):
         for request, right in ON_NAMES:
             self.told(request.format("mine/x"), client, True)
@@ -75,6 +71,17 @@ class Rights(Users):
             self.told(request, client, True)
         for request in ADMIN:
             self.told(request, client, False)
+
+
+class Rights(Users):
+    """The table of rights, for each way to be a user."""
+
+    def test_the_table_is_whole(self):
+        self.broker()
+        known = [line.split()[0] for line in self.client().ok("HELP").body]
+        tested = [request.split()[0] for request, _ in ON_NAMES] + [
+            request.split()[0] for request in [*ALWAYS, *ADMIN]]
+        self.assertEqual(set(known), {*tested, "AUTH", "QUIT"})
 
     def test_by_password(self):
         self.prepare(user("deploy", hash=HASH, **dict(RIGHTS, lock=["mine/*", "free"])))
