@@ -25,6 +25,7 @@
 #include "core/stop.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
+#include "core/token/call.h"
 #include "core/turn/work.h"
 #include "core/vouched.h"
 
@@ -114,6 +115,7 @@ agenda_run(struct core *core, bool bare)
 	sync_sweep_on(core);
 	run_touched(core);
 	sync_settle(core);
+	token_run(core);
 	kept_free_over(core);
 	vouched_run_on(core);
 	allow(core, own, bare);

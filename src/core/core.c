@@ -38,7 +38,8 @@
 #include "core/sync/latch.h"
 #include "core/sync/made.h"
 #include "core/sync/semaphore.h"
-#include "core/turn/emit.h"
+#include "core/token/call.h"
+#include "core/token/ward.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
 #include "core/vouched.h"
@@ -61,6 +62,8 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_ASK] = { AGENDA_PATIENT, status_timer },
 	[TIMER_STOP] = { AGENDA_PATIENT, stop_timer },
 	[TIMER_MADE] = { AGENDA_PATIENT, made_timer },
+	[TIMER_TOKEN] = { AGENDA_PATIENT, token_timer },
+	[TIMER_WARD] = { AGENDA_PATIENT, ward_timer },
 	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
 };
 
@@ -87,13 +90,20 @@ static const struct guard_listener locks_of_guard = {
 	.all_over = names_all_over,
 };
 
+static const struct guard_listener tokens_of_guard = {
+	.changed = token_changed,
+	.history_changed = ward_history_changed,
+	.reclaimed = ward_reclaimed,
+	.all_over = token_all_over,
+};
+
 static const struct guard_listener asks_of_guard = {
 	.link_up = status_link_up,
 	.all_over = stop_all_over,
 };
 
 static const struct guard_listener *const of_guards[] = { &sync_of_guard,
-	&locks_of_guard, &asks_of_guard, NULL };
+	&locks_of_guard, &tokens_of_guard, &asks_of_guard, NULL };
 
 static const struct lock_listener of_locks = {
 	.hold_leaves = listing_leave_hold,
@@ -153,6 +163,7 @@ core_new(const struct core_config *config)
 	force_init(core);
 	status_init(core);
 	sync_init(core, sync_classes, &of_syncs);
+	token_init(core);
 	permits_init(core);
 	stop_init(core);
 	listing_init(core);
@@ -167,6 +178,7 @@ core_free(struct core *core)
 	leave_drop_all(core);
 	listing_fini(core);
 	stop_fini(core);
+	token_fini(core);
 	made_fini(core);
 	sync_fini(core);
 	status_fini(core);
@@ -265,8 +277,7 @@ on_token(struct core *core, const struct core_event *ev)
 
 	assert(s != NULL && !s->detached);
 	kept_forget(core, s);
-	emit_error(core, s->id, ev->u.token.request->ref, ERR_UNSUPPORTED,
-	    "this broker does not serve token holds yet");
+	token_take(core, s, ev->u.token.request);
 }
 
 static void
@@ -361,6 +372,10 @@ on_outcome(struct core *core, const struct core_event *ev)
 		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_WATCH)
 		watch_outcome(core, &was, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_TOKEN)
+		token_outcome(core, &was, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_WARD)
+		ward_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_FORCE)
 		force_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind != SLOT_STRAY)
@@ -371,7 +386,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
-	if (!sync_message(core, ev->u.message.text, ev->u.message.len))
+	if (!sync_message(core, ev->u.message.text, ev->u.message.len) &&
+	    !ward_message(core, ev->u.message.text, ev->u.message.len))
 		message_take(core, ev->u.message.text, ev->u.message.len);
 }
 
@@ -391,6 +407,7 @@ on_stop(struct core *core, const struct core_event *ev)
 		return;
 	core->stopping = true;
 	stop_begin(core);
+	token_stop(core);
 }
 
 static void (*const handlers[])(
@@ -430,6 +447,7 @@ core_check(const struct core *core)
 	leases_check(core);
 	locks_check(core);
 	sync_check(core);
+	token_check(core);
 }
 
 void

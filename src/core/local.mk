@@ -140,6 +140,20 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/sync_sweep.c \
 	src/core/sync/sync.h
 
+noinst_LIBRARIES += src/core/token/libtoken.a
+src_core_token_libtoken_a_SOURCES = \
+	src/core/token/call.c \
+	src/core/token/call.h \
+	src/core/token/notify.c \
+	src/core/token/notify.h \
+	src/core/token/result.c \
+	src/core/token/result.h \
+	src/core/token/state.h \
+	src/core/token/text.c \
+	src/core/token/token.h \
+	src/core/token/ward.c \
+	src/core/token/ward.h
+
 noinst_LIBRARIES += src/core/libcore.a
 src_core_libcore_a_SOURCES = \
 	src/core/agenda.c \
@@ -165,4 +179,3 @@ src_core_libcore_a_SOURCES = \
 	src/core/stop.h \
 	src/core/vouched.c \
 	src/core/vouched.h
-	src/core/token/token.h

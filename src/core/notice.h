@@ -33,6 +33,11 @@
 	ROW(UNLOCK_FORCE, NOTICE, "unlock-force") \
 	ROW(FORCE_ASKED, NOTICE, "unlock-force-asked") \
 	ROW(FORCED, NOTICE, "forced") \
+	ROW(TOKEN_GRANTED, DEBUG, "token-granted") \
+	ROW(TOKEN_EXTENDED, DEBUG, "token-extended") \
+	ROW(TOKEN_RELEASED, DEBUG, "token-released") \
+	ROW(TOKEN_DELETED, NOTICE, "token-deleted") \
+	ROW(TOKENS_LEFT, NOTICE, "tokens-left") \
 	ROW(GUARD_PENDING, NOTICE, "guard-pending") \
 	ROW(GUARD_READY, NOTICE, "guard-ready") \
 	ROW(GUARD_REFUSES, ERROR, "guard-refuses") \

@@ -137,6 +137,33 @@ end }
 -- Those on other objects.
 function define_others()
 
+-- include token.lua
+
+-- Takes a free name for a token hold, if nobody queues for it; or, if the name
+-- has one that is meant, extends that.  Idempotent for one token.
+op.claim = { keys = 3, args = 6,
+run = function(key, queue, shared, seq, ttl, client, how, asked, most)
+	if not blessed then
+		return { "pending" }
+	end
+	local token = me .. "." .. seq
+	local value = redis.call("GET", key)
+	local owner, at, stored = parse(value)
+	if owner == token then
+		return { "granted", at }
+	elseif stored and means(stored, asked, string.sub(how, 2, 2)) then
+		return extend(key, token, ttl, value, string.sub(how, 3, 3), client,
+			most)
+	elseif value and not (phase(value) and #sharers(shared) == 0)
+		or pass_on(key, queue, shared) then
+		return described("busy", key, redis.call("GET", key), asked, how)
+	end
+	local first = draw(1)
+	redis.call("DEL", shared)
+	hold(key, token, first, ttl, client)
+	return { "granted", first }
+end }
+
 -- include object.lua
 -- include semaphore.lua
 -- include latch.lua

@@ -367,9 +367,66 @@ run = function(key, queue, shared, seq, ttl, n, mode)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- A value as it is told.  One of our form is shorter; a plain client's may be
--- of any size, and nobody needs the rest.  No text is no key.
+-- include token.lua
+
+-- Asks about a token hold (q), ends it (r) or extends it (e), if it is one that
+-- is meant.
+op.token = { keys = 3, args = 6,
+run = function(key, queue, shared, seq, ttl, asked, how, client, most)
+	local what, match, bound = string.match(how, "^(.)(.)(.)$")
+	local value = redis.call("GET", key)
+	local owner, _, stored = parse(value)
+	if what == "q" then
+		return described("value", key, value, asked, how)
+	elseif not blessed then
+		return { "pending" }
+	elseif not value then
+		return { "gone" }
+	elseif not stored or not means(stored, asked, match) then
+		return described("lost", key, value, asked, how)
+	elseif what == "e" then
+		return extend(key, me .. "." .. seq, ttl, value, bound, client,
+			most)
+	end
+	local answer = described("ended", key, value, asked, how)
+	took(owner, key)
+	if not pass_on(key, queue, shared) then
+		redis.call("DEL", key)
+	end
+	return answer
+end }
+
+-- Looks whether a token hold is still this broker's.  On a server that is not
+-- blessed it writes again what is absent, or older.  Where another broker has
+-- done so of the same hold, the one that lasts longer stays.
+op.retain = { keys = 3, args = 4,
+run = function(key, _, shared, seq, ttl, held, client)
+	local token = me .. "." .. seq
+	local value = redis.call("GET", key)
+	local owner, stored = parse(value)
+	held = tonumber(held)
+	if owner == token then
+		return { "renewed", 0, redis.call("PTTL", key) }
+	end
+	stored = stored or phase(value) or value and held + 1 or 0
+	local rest = stored == held and redis.call("PTTL", key) or -2
+	if blessed or stored > held or rest == -1
+		or rest >= 0 and tonumber(ttl) > 0 and rest >= tonumber(ttl) then
+		return { "lost" }
+	end
+	raise(held)
+	redis.call("DEL", shared)
+	hold(key, token, held, ttl, client)
+	return { "renewed", 0, tonumber(ttl) }
+end }
+
+-- A value as it is told.  A plain client's may be of any size, and nobody needs
+-- the rest; the token of a client is nobody's business.  No text is no key.
 local function shown(value)
+	local token, n, client = parse(value)
+	if client then
+		return token .. "|" .. string.format("%.0f", n) .. "|"
+	end
 	return value == "" and "-" or string.sub(value or "", 1, 200)
 end
 
@@ -381,7 +438,8 @@ op.status = { keys = 3, args = 0, run = function(key, queue)
 end }
 
 -- Asks the brokers that have a name to end that, and says when this was, for
--- those who come next are not meant; a plain client's key is deleted.  Tells
+-- those who come next are not meant; a plain client's key is deleted, and so is
+-- a token hold.  Tells
 -- whether anybody listened.  After `by` (server time, ms; 0: no end) nobody
 -- waits for it any more, and it would befall somebody else.
 op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
@@ -390,11 +448,15 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 	end
 	local now = clock[1] .. " " .. clock[2] .. " " .. history .. " "
 	local value = redis.call("GET", key)
-	local owner, at = parse(value), phase(value)
+	local owner, _, client = parse(value)
+	local at = phase(value)
 	if not value then
 		return { "gone" }
 	end
-	if not owner and not at then
+	if client then
+		took(owner, key)
+	end
+	if client or not owner and not at then
 		if not (blessed and pass_on(key, queue, shared)) then
 			redis.call("DEL", key)
 		end

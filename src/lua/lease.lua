@@ -1,21 +1,27 @@
 -- Leases: the string key of a name holds TOKEN|FENCE of the broker that has
 -- it, where TOKEN is BROKER.INSTANCE.SEQ, or @shared|FENCE while brokers share
--- it.  Any other value is a plain client's and is never overwritten.
+-- it; TOKEN|FENCE|CLIENT is no lease but a token hold (token.lua).  Any other
+-- value is a plain client's and is never overwritten.
 --
 -- Who shares it is in a sorted set beside it: tokens by the server time (ms)
 -- at which each runs out.  The marker lives as long as the longest of them.
 --
 -- The queue is a list of tokens; one that wants to share has "/s" behind it.
 
-local ours = "^([%w_.-]+%." .. string.rep("%x", 16) .. "%.%d+)|(%d+)$"
+local ours = "^([%w_.-]+%." .. string.rep("%x", 16) .. "%.%d+)|(%d+)(.*)$"
 
--- Token and fence (a number) of a value of our form; else nil.
+-- Token and fence (a number) of a value of our form; of a token hold also the
+-- client's token.  Else nil.
 local function parse(value)
-	if not value or #value > 200 then
+	if not value or #value > 2400 then
 		return nil -- some megabytes would take long to look through
 	end
-	local token, n = string.match(value, ours)
-	return token, tonumber(n)
+	local token, n, rest = string.match(value, ours)
+	if token and rest == "" then
+		return token, tonumber(n)
+	elseif token and string.sub(rest, 1, 1) == "|" then
+		return token, tonumber(n), string.sub(rest, 2)
+	end
 end
 
 -- The fence of a phase of sharing; nil for any other value.

@@ -36,11 +36,15 @@ enum op_arg {
 	ARG_WANT,
 	ARG_LIMIT,
 	ARG_BY,
+	ARG_MOST,
 	ARG_QUEUE,   /* q: queue up, t: only try */
 	ARG_MODE,    /* x: exclusive, s: shared */
 	ARG_NOTED,   /* n: has noted what became of it, l: leaves */
 	ARG_LOOK,    /* l: lock, s: semaphore, t: latch, b: barrier */
 	ARG_PEND,    /* a guard's pend value, or who asks */
+	ARG_CLIENT,  /* token and user (lua/token.lua) */
+	ARG_OTHER,   /* the same: of CLAIM, whom to extend; of TOKEN, the new */
+	ARG_HOW,     /* what TOKEN does; which hold is meant; its bound */
 	ARG_NAME,    /* `ID SET FROM HOW` of ENLIST (lua/guard.lua) */
 	ARG_ADDRESS, /* where people reach the broker, or nothing */
 	ARG_MAX

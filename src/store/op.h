@@ -55,10 +55,12 @@ struct op {
 			     its guard must have (lua/guard.lua) */
 	size_t name_len;
 	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ */
-	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key */
+	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
+			       TOKEN, RETAIN: the same, 0: it has none */
 	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
 	uint64_t again;	    /* END: the seq to queue up with again; 0: none */
 	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert;
+			       RETAIN: of the hold;
 			       END: one that only a message has told */
 	uint32_t reserve;   /* fences to draw */
 	uint32_t flags;	    /* enum op_flags */
@@ -72,6 +74,16 @@ struct op {
 			       server's clock, not later; 0: whenever */
 	int64_t by_ms;	    /* HOLD: not later, by the server's clock; 0 */
 	int64_t timeout_ms; /* no reply for so long: outcome unknown */
+	/* CLAIM, TOKEN, RETAIN: token and user as they stand in the key.  CLAIM:
+	 * of the hold that it makes; TOKEN: of those that are meant. */
+	const char *client;
+	size_t client_len;
+	const char *other; /* CLAIM: which hold it extends instead; TOKEN: what
+			      it is from now on, if not empty */
+	size_t other_len;
+	char how[3];	 /* CLAIM, TOKEN: see lua/token.lua and op.token */
+	int64_t most_ms; /* EXTEND by so much more: not beyond; 0: no matter */
+	uint32_t client_at, other_at; /* as name: offsets, in effects */
 	/* NUL-terminated.  BLESS: the spell to end; FORCE: who asks. */
 	char pend[PEND_MAX_BYTES];
 };
@@ -161,6 +173,18 @@ enum outcome_status {
  *   MISMATCH                     ARRIVE: others wait for another number
  *   LATE                         FORCE, RENEW, HOLD: it was too late, and
  *                                not done
+ *   GRANTED  fence               CLAIM: the hold is made
+ *   RENEWED  fence, ttl_ms, text CLAIM, TOKEN: it was extended, and is this
+ *                                text now; ttl_ms: -1 where it has no bound
+ *   LATE                         CLAIM, TOKEN: not extended on these terms
+ *   VALUE, BUSY, LOST, ENDED  fence, ttl_ms, text, first, second
+ *                                TOKEN, CLAIM: what there is, was in the way,
+ *                                is not meant, or was ended: a token hold
+ *                                (first 1), a lease (2), a plain client's key
+ *                                (3); second: it is meant (1), of the same
+ *                                user (2)
+ *   GONE                         TOKEN: the name is free
+ *   RENEWED, LOST                RETAIN: it is there, by this seq; or not
  *   DONE                         HEARTBEAT, BLESS, ENLIST, IDLE
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why

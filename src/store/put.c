@@ -112,6 +112,15 @@ arg_text(struct call *call, const struct op *op, enum op_arg arg)
 	case ARG_PEND:
 		arg_copy(call, op->pend, strnlen(op->pend, sizeof(op->pend)));
 		break;
+	case ARG_CLIENT:
+		arg_copy(call, op->client, op->client_len);
+		break;
+	case ARG_OTHER:
+		arg_copy(call, op->other, op->other_len);
+		break;
+	case ARG_HOW:
+		arg_copy(call, op->how, sizeof(op->how));
+		break;
 	case ARG_NAME:
 		arg_copy(call, op->name, op->name_len);
 		break;
@@ -162,6 +171,9 @@ arg_put(struct call *call, const struct op *op, enum op_arg arg)
 		break;
 	case ARG_BY:
 		arg_number(call, (uint64_t)op->by_ms);
+		break;
+	case ARG_MOST:
+		arg_number(call, (uint64_t)op->most_ms);
 		break;
 	default:
 		arg_text(call, op, arg);

@@ -281,6 +281,7 @@ STORIES = tests/unit/core/stories/deadlock.story \
 	tests/unit/core/stories/shared.story \
 	tests/unit/core/stories/stop.story \
 	tests/unit/core/stories/time.story \
+	tests/unit/core/stories/tokens.story \
 	tests/unit/core/stories/turns.story \
 	tests/unit/core/stories/unowned.story \
 	tests/unit/core/stories/voters.story \
@@ -294,6 +295,7 @@ tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/story.h \
 	tests/unit/core/story_said.c \
 	tests/unit/core/story_state.h \
+	tests/unit/core/story_token.c \
 	tests/unit/core/test_core.c
 tests_unit_test_core_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_core_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)

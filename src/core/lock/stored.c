@@ -40,7 +40,8 @@ stored_is_ours(const struct core *core, const char *value, size_t n)
 	int len = snprintf(us, sizeof(us), "%s.%016" PRIx64 ".", core->broker,
 	    core->config.instance);
 
-	return n > (size_t)len && memcmp(value, us, (size_t)len) == 0;
+	return n > (size_t)len && memcmp(value, us, (size_t)len) == 0 &&
+	       value[n - 1] != '|';
 }
 
 struct stored
@@ -51,6 +52,8 @@ stored_parse(const char *p, size_t n)
 	struct stored v = { .state = n == 0 ? "free" : "held", .free = n == 0 };
 	size_t token = bar == NULL ? 0 : (size_t)(bar - p);
 
+	if (n > token + 1 && p[n - 1] == '|')
+		n--;
 	if (bar == NULL ||
 	    !parse_number(bar + 1, n - token - 1, UINT64_MAX, &v.fence))
 		return v;

@@ -6,7 +6,8 @@
 
 #include "core/turn/turn.h"
 
-/* What the value of a key says; see lua/lease.lua. */
+/* What the value of a key says; see lua/lease.lua.  A bar at its end stands for
+ * the client's token of a token hold. */
 struct stored {
 	const char *state;
 	bool free;
@@ -16,7 +17,7 @@ struct stored {
 
 struct stored stored_parse(const char *value, size_t n);
 
-/* Is it a token of this broker, of this run of it? */
+/* Is it a lease of this broker, of this run of it?  A token hold is none. */
 bool stored_is_ours(const struct core *core, const char *value, size_t n);
 
 #endif

@@ -211,6 +211,18 @@ watch_taken(struct core *core, const struct lock *l)
 }
 
 void
+watch_stir(struct core *core, const char *name, size_t len)
+{
+	struct watched *w;
+
+	if (core->watches->by_name.n == 0)
+		return;
+	w = find(core, name, len);
+	if (w != NULL && !w->here)
+		core_arm(core, &w->timer, core->now_ms);
+}
+
+void
 watch_run(struct core *core)
 {
 	struct watched *w;

@@ -26,6 +26,9 @@ void watch_end_request(
  */
 void watch_touch(struct core *core, const struct lock *l);
 void watch_taken(struct core *core, const struct lock *l);
+
+/* The same for a name that no session of this broker has: look again. */
+void watch_stir(struct core *core, const char *name, size_t len);
 void watch_run(struct core *core);
 bool watch_has_more(const struct core *core);
 

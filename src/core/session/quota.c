@@ -12,7 +12,7 @@ quota_has_room(struct core *core, struct session *s, uint64_t ref,
     uint64_t more, const char *instead)
 {
 	const struct sessions *all = core->sessions;
-	uint64_t n = all->ncounted + all->nmade + all->nmaking;
+	uint64_t n = all->ncounted + all->nmade + all->nmaking + all->ntokens;
 
 	if (more == 0 || n + more <= core->config.limits.unowned)
 		return true;

@@ -92,9 +92,10 @@ struct sessions {
 	int64_t promised_ms;	   /* the latest valid= that was told */
 	int64_t left_ms;	   /* the same, of what was not given back */
 	/* Kept for nobody (quota.h): names; those that may come to be, too;
-	 * latches, also those that are being made. */
+	 * latches, also those that are being made; token holds. */
 	uint64_t nunowned, ncounted;
 	uint64_t nmade, nmaking;
+	uint64_t ntokens;
 	TAILQ_HEAD(, retold) retelling; /* kept.c */
 	TAILQ_HEAD(, valid) walking;	/* valid.h */
 	int64_t gained_ms; /* by clocks, in all at most: leases end sooner */

@@ -49,6 +49,10 @@ effects_op(struct effects *fx, const struct effect *e)
 	op = &fx->ops[e->op];
 	op->name = fx->text.mem == NULL ? "" : buf_data(&fx->text) + e->name;
 	op->name_len = e->name_len;
+	if (op->client_len > 0)
+		op->client = buf_data(&fx->text) + op->client_at;
+	if (op->other_len > 0)
+		op->other = buf_data(&fx->text) + op->other_at;
 	return op;
 }
 
@@ -201,6 +205,16 @@ emit_op(struct core *core, const char *name, size_t name_len)
 	op = &fx->ops[e->op];
 	memset(op, 0, offsetof(struct op, pend) + 1);
 	return op;
+}
+
+void
+emit_op_client(
+    struct core *core, struct op *op, const char *client, const char *other)
+{
+	op->client_len = strlen(client);
+	op->client_at = add_text(core->fx, client, op->client_len);
+	op->other_len = strlen(other);
+	op->other_at = add_text(core->fx, other, op->other_len);
 }
 
 static struct field *

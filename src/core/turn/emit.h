@@ -40,6 +40,10 @@ void emit_fmt(struct core *core, enum field_id id, const char *fmt, ...)
 /* A zeroed operation; the caller fills it in before anything else is emitted. */
 struct op *emit_op(struct core *core, const char *name, size_t name_len);
 
+/* Texts of an operation on token holds. */
+void emit_op_client(
+    struct core *core, struct op *op, const char *client, const char *other);
+
 void emit_num(struct core *core, enum field_id id, uint64_t num);
 void emit_str(struct core *core, enum field_id id, const char *str, size_t len);
 void emit_text(struct core *core, enum field_id id, const char *text);

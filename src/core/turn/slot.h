@@ -16,6 +16,8 @@ enum slot_kind {
 	SLOT_WATCH,
 	SLOT_STRAY, /* nobody waits for it */
 	SLOT_FORCE,
+	SLOT_TOKEN,
+	SLOT_WARD,
 	SLOT_MAX
 };
 
@@ -30,11 +32,11 @@ struct slot {
 	struct sync *sync;   /* SYNC */
 	uint32_t shard;	     /* GUARD */
 	uint64_t session;    /* ASK: who is to be answered */
-	uint64_t ref;	     /* and to what; FORCE: its id */
-	char *name;	     /* ASK, WATCH: owned */
+	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD: seq */
+	char *name;	     /* ASK, WATCH, WARD: owned */
 	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
 	uint8_t about;	     /* ASK: enum core_kind */
-	uint64_t limit;	     /* ASK: of a QUEUE */
+	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names */
 	size_t name_len;
 };
 

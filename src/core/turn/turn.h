@@ -36,6 +36,8 @@ enum timer_kind {
 	TIMER_STOP,
 	TIMER_MADE,
 	TIMER_VALID,
+	TIMER_TOKEN,
+	TIMER_WARD,
 	TIMER_MAX
 };
 _Static_assert(
@@ -91,6 +93,7 @@ struct core {
 	struct forces *forces;		 /* lock/force.c */
 	struct asks *asks;		 /* status.c */
 	struct syncs *syncs;		 /* sync/sync.h */
+	struct tokens *tokens;		 /* token/state.h */
 	struct stop *stop;		 /* stop.c */
 	struct listings *listings;	 /* listing.c */
 };

@@ -14,6 +14,8 @@
  *				[open=k|n]]] [on=SHARD]
  *	TIME open ID [tcp [proxied]]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
+ *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
+ *				(story_token.c)
  *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
  *	TIME < OUTCOME NAME [fence=F] [first=N] [second=N] [ttl=D]
  *				[waiting] [also=TEXT] [sent=TIME] [on=SHARD]
@@ -94,8 +96,8 @@ find(const struct story *st, const char *const *table, size_t n,
 	find(st, table, sizeof(table) / sizeof((table)[0]), word)
 
 /* `10`, `10s`, or `forever`. */
-static int64_t
-number(const struct story *st, const char *s)
+int64_t
+story_number(const struct story *st, const char *s)
 {
 	uint64_t n;
 	int64_t ms;
@@ -110,8 +112,8 @@ number(const struct story *st, const char *s)
 }
 
 /* The value of `key=` among the words; NULL: not there. */
-static const char *
-option(const struct story *st, const char *key)
+const char *
+story_option(const struct story *st, const char *key)
 {
 	size_t i, n = strlen(key);
 
@@ -125,13 +127,13 @@ option(const struct story *st, const char *key)
 static int64_t
 option_num(const struct story *st, const char *key, int64_t otherwise)
 {
-	const char *value = option(st, key);
+	const char *value = story_option(st, key);
 
-	return value == NULL ? otherwise : number(st, value);
+	return value == NULL ? otherwise : story_number(st, value);
 }
 
-static bool
-flag(const struct story *st, const char *word)
+bool
+story_flag(const struct story *st, const char *word)
 {
 	size_t i;
 
@@ -181,8 +183,8 @@ answer_heartbeat(struct story *st, size_t i)
 	step_once(st, &done);
 }
 
-static void
-step(struct story *st, struct core_event *ev)
+void
+story_step(struct story *st, struct core_event *ev)
 {
 	size_t i;
 
@@ -209,7 +211,7 @@ link_all(struct story *st, bool up)
 	for (i = 0; i < st->config.shards; i++) {
 		ev.u.link.shard = i;
 		if (concerns(st, i))
-			step(st, &ev);
+			story_step(st, &ev);
 	}
 }
 
@@ -223,8 +225,9 @@ do_link(struct story *st)
 static void
 tell_node(struct story *st, struct said *said)
 {
-	const char *node = option(st, "node"), *set = option(st, "set");
-	const char *open = option(st, "open");
+	const char *node = story_option(st, "node"),
+		   *set = story_option(st, "set");
+	const char *open = story_option(st, "open");
 
 	snprintf(said->node, sizeof(said->node), "%s", node ? node : "");
 	snprintf(said->set, sizeof(said->set), "%s", set ? set : "");
@@ -263,7 +266,7 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		ev.u.guard.shard = i;
 		ev.u.guard.sent_ms = st->now_ms;
 		ev.u.guard.report = &said->report;
-		step(st, &ev);
+		story_step(st, &ev);
 	}
 }
 
@@ -271,7 +274,7 @@ static void
 do_guard(struct story *st)
 {
 	report(st, (enum guard_state)FIND(st, guard_words, word(st, 2)),
-	    word(st, 3), flag(st, "fresh"));
+	    word(st, 3), story_flag(st, "fresh"));
 }
 
 static void
@@ -284,14 +287,14 @@ open_session(struct story *st, int64_t id, bool tcp, bool proxied)
 	ev.u.open.tcp = tcp;
 	ev.u.open.uid = -1;
 	ev.u.open.proxied = proxied;
-	step(st, &ev);
+	story_step(st, &ev);
 }
 
 static void
 do_open(struct story *st)
 {
-	open_session(
-	    st, number(st, word(st, 2)), flag(st, "tcp"), flag(st, "proxied"));
+	open_session(st, story_number(st, word(st, 2)), story_flag(st, "tcp"),
+	    story_flag(st, "proxied"));
 }
 
 static void
@@ -304,7 +307,7 @@ do_ready(struct story *st)
 	st->out = &quiet;
 	link_all(st, true);
 	report(st, GUARD_BLESSED, "", false);
-	for (i = 1; i <= number(st, word(st, 2)); i++)
+	for (i = 1; i <= story_number(st, word(st, 2)); i++)
 		open_session(st, i, false, false);
 	st->out = out;
 	buf_fini(&quiet);
@@ -318,10 +321,10 @@ do_end(struct story *st)
 
 	if (strcmp(how, "drain") == 0)
 		ev.kind = CORE_DRAIN;
-	ev.u.gone.session = (uint64_t)number(st, word(st, 2));
+	ev.u.gone.session = (uint64_t)story_number(st, word(st, 2));
 	ev.u.gone.quit = strcmp(how, "quit") == 0;
 	ev.u.gone.orderly = strcmp(how, "gone") != 0;
-	step(st, &ev);
+	story_step(st, &ev);
 }
 
 static void
@@ -329,11 +332,11 @@ do_cancel(struct story *st)
 {
 	struct core_event ev = { .kind = CORE_CANCEL };
 
-	ev.u.cancel.session = (uint64_t)number(st, word(st, 2));
-	ev.u.cancel.ref = (uint64_t)number(st, word(st, 3));
+	ev.u.cancel.session = (uint64_t)story_number(st, word(st, 2));
+	ev.u.cancel.ref = (uint64_t)story_number(st, word(st, 3));
 	if (st->nwords > 4)
-		ev.u.cancel.by = (uint64_t)number(st, word(st, 4));
-	step(st, &ev);
+		ev.u.cancel.by = (uint64_t)story_number(st, word(st, 4));
+	story_step(st, &ev);
 }
 
 static void
@@ -341,14 +344,16 @@ do_ping(struct story *st)
 {
 	story_begin_line(st);
 	buf_addf(st->out, "valid %" PRId64 "\n",
-	    core_ping(st->core, st->now_ms, (uint64_t)number(st, word(st, 2))));
+	    core_ping(
+		st->core, st->now_ms, (uint64_t)story_number(st, word(st, 2))));
 }
 
 static void
 do_outcome(struct story *st)
 {
 	struct core_event ev = { .kind = CORE_OUTCOME };
-	const char *text = option(st, "text"), *also = option(st, "also");
+	const char *text = story_option(st, "text"),
+		   *also = story_option(st, "also");
 	struct outcome o;
 	size_t i;
 
@@ -358,7 +363,7 @@ do_outcome(struct story *st)
 	o.first = (uint64_t)option_num(st, "first", 0);
 	o.second = (uint64_t)option_num(st, "second", 0);
 	o.ttl_ms = option_num(st, "ttl", -1);
-	o.waiting = flag(st, "waiting");
+	o.waiting = story_flag(st, "waiting");
 	o.text = text == NULL ? "" : text;
 	o.text_len = strlen(o.text);
 	o.also = also == NULL ? "" : also;
@@ -378,7 +383,7 @@ do_outcome(struct story *st)
 	memmove(&st->flights[i], &st->flights[i + 1],
 	    (st->nflights - i - 1) * sizeof(st->flights[0]));
 	st->nflights--;
-	step(st, &ev);
+	story_step(st, &ev);
 }
 
 static void
@@ -394,7 +399,7 @@ do_message(struct story *st)
 	}
 	ev.u.message.text = text;
 	ev.u.message.len = strlen(text);
-	step(st, &ev);
+	story_step(st, &ev);
 }
 
 static void
@@ -413,7 +418,7 @@ do_plain(struct story *st)
 	struct core_event ev = { .kind = CORE_TIME };
 
 	ev.kind = (enum core_event_kind)FIND(st, words, st->words[1]);
-	step(st, &ev);
+	story_step(st, &ev);
 }
 
 static void
@@ -432,13 +437,13 @@ do_until(struct story *st)
 			break;
 		}
 		st->now_ms = at_ms;
-		step(st, &ev);
+		story_step(st, &ev);
 		while (core_has_grants(st->core))
-			step(st, &flush);
+			story_step(st, &flush);
 	}
 	st->stamped = false;
 	st->now_ms = end_ms;
-	step(st, &ev);
+	story_step(st, &ev);
 }
 
 static void
@@ -466,12 +471,12 @@ do_request(struct story *st)
 	struct core_event ev = { .kind = CORE_REQUEST };
 	struct core_name names[CORE_NAMES_MAX];
 	struct core_request rq;
-	const char *verb, *mode = option(st, "mode");
+	const char *verb, *mode = story_option(st, "mode");
 	size_t i = 2;
 
 	memset(&rq, 0, sizeof(rq));
 	if (word(st, i)[0] == '@')
-		rq.ref = (uint64_t)number(st, st->words[i++] + 1);
+		rq.ref = (uint64_t)story_number(st, st->words[i++] + 1);
 	verb = word(st, i++);
 	rq.verb = (enum verb_id)FIND(st, verb_words, verb);
 	for (; i < st->nwords && strchr(st->words[i], '=') == NULL; i++) {
@@ -483,20 +488,20 @@ do_request(struct story *st)
 	rq.shared = mode != NULL && strcmp(mode, "shared") == 0;
 	rq.wait_ms = option_num(
 	    st, "wait", strcmp(verb, "TRYLOCK") == 0 ? 0 : CORE_WAIT_FOREVER);
-	rq.has_hold = option(st, "hold") != NULL;
+	rq.has_hold = story_option(st, "hold") != NULL;
 	rq.hold_ms = option_num(st, "hold", 0);
 	rq.keep_ms = option_num(st, "keep", 0);
 	rq.delay_ms = option_num(st, "delay", 0);
 	rq.ttl_ms = option_num(st, "ttl", 0);
 	rq.queue_limit = (uint64_t)option_num(st, "queue", -1);
-	if (option(st, "kind") != NULL)
-		rq.kind =
-		    (enum core_kind)FIND(st, kind_words, option(st, "kind"));
+	if (story_option(st, "kind") != NULL)
+		rq.kind = (enum core_kind)FIND(
+		    st, kind_words, story_option(st, "kind"));
 	rq.number = (uint64_t)option_num(st, "n", 1);
 	rq.limit = (uint64_t)option_num(st, "limit", 1);
-	ev.u.request.session = (uint64_t)number(st, st->words[1]);
+	ev.u.request.session = (uint64_t)story_number(st, st->words[1]);
 	ev.u.request.request = &rq;
-	step(st, &ev);
+	story_step(st, &ev);
 }
 
 static const struct {
@@ -515,6 +520,7 @@ static const struct {
 	{ "cancel", do_cancel },
 	{ "ping", do_ping },
 	{ "<", do_outcome },
+	{ "token", story_token },
 	{ "message", do_message },
 	{ "resubscribed", do_plain },
 	{ "stop", do_plain },
@@ -547,13 +553,13 @@ configure(struct story *st)
 	c->locks.max_ttl_ms = option_num(st, "max_ttl", c->locks.max_ttl_ms);
 	c->limits.unowned =
 	    (unsigned)option_num(st, "unowned", c->limits.unowned);
-	c->address = option(st, "address");
-	c->failover = flag(st, "failover");
-	c->debug = flag(st, "debug");
-	c->owned = flag(st, "owned");
+	c->address = story_option(st, "address");
+	c->failover = story_flag(st, "failover");
+	c->debug = story_flag(st, "debug");
+	c->owned = story_flag(st, "owned");
 	c->floor_ms = option_num(st, "floor", 0);
-	c->trust_new = flag(st, "trust_new");
-	c->quorum = option(st, "quorum") != NULL;
+	c->trust_new = story_flag(st, "trust_new");
+	c->quorum = story_option(st, "quorum") != NULL;
 	c->shards = (unsigned)option_num(st, "quorum", 1);
 	c->replicas = (unsigned)option_num(st, "replicas", 0);
 	c->fences = (unsigned)option_num(st, "fences", 0);
@@ -579,7 +585,7 @@ drive(struct story *st)
 		st->nwords--;
 	if (st->core == NULL)
 		st->core = core_new(&st->config);
-	st->now_ms = number(st, st->words[0]);
+	st->now_ms = story_number(st, st->words[0]);
 	for (i = 0; i < n; i++)
 		if (strcmp(drives[i].word, word(st, 1)) == 0)
 			break;
@@ -590,7 +596,7 @@ drive(struct story *st)
 	if (untold)
 		return;
 	do
-		step(st, &flush);
+		story_step(st, &flush);
 	while (core_has_grants(st->core));
 }
 

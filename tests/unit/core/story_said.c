@@ -125,6 +125,13 @@ write_op(struct story *st, const struct op *op)
 	write_num(st, "have", op->have);
 	if (op->kind == OP_FORCE || op->kind == OP_RENEW)
 		write_num(st, "by", op->limit);
+	if (op->client_len > 0)
+		buf_addf(
+		    st->out, " client=%.*s", (int)op->client_len, op->client);
+	if (op->other_len > 0)
+		buf_addf(st->out, " other=%.*s", (int)op->other_len, op->other);
+	if (op->how[0] != '\0')
+		buf_addf(st->out, " how=%.3s", op->how);
 	if (op->flags & OP_SHARED)
 		buf_adds(st->out, " shared");
 	if (op->flags & OP_WHOLE)
@@ -169,6 +176,8 @@ write_effect(struct story *st, const struct effect *e)
 		buf_addf(st->out, " %s%s%.*s", event_words[e->event],
 		    e->name_len > 0 ? " " : "", (int)e->name_len,
 		    text + e->name);
+	if (e->kind == EFFECT_TOKEN)
+		story_write_token(st, e);
 	if (e->kind == EFFECT_REPLY) {
 		if (e->ref != 0)
 			buf_addf(st->out, " @%" PRIu64, e->ref);

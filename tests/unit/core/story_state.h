@@ -56,6 +56,20 @@ struct story {
 void story_fail(const struct story *st, const char *what)
     __attribute__((noreturn));
 
+/* `10`, `10s`, or `forever`. */
+int64_t story_number(const struct story *st, const char *s);
+
+/* The value of `key=` among the words; NULL: not there.  Is there this word? */
+const char *story_option(const struct story *st, const char *key);
+bool story_flag(const struct story *st, const char *word);
+
+/* The core makes a step, and what it says is written. */
+void story_step(struct story *st, struct core_event *ev);
+
+/* A line about token holds (story_token.c). */
+void story_token(struct story *st);
+void story_write_token(struct story *st, const struct effect *e);
+
 /* Begins a line of what is said. */
 void story_begin_line(struct story *st);
 

@@ -34,6 +34,7 @@ static const char *const subjects[] = {
 	"stop",
 	"unowned",
 	"voters",
+	"tokens",
 };
 
 static char *

@@ -1,0 +1,32 @@
+/*
+ * Requests about token holds (token/token.h), and what becomes of them.
+ */
+#ifndef LOCKBROKER_CORE_TOKEN_CALL_H
+#define LOCKBROKER_CORE_TOKEN_CALL_H
+
+#include "core/token/state.h"
+
+void token_init(struct core *core);
+void token_fini(struct core *core);
+
+void token_take(
+    struct core *core, struct session *s, const struct token_request *rq);
+
+void token_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
+void token_timer(struct core *core, struct timer *t);
+
+/* A guard has changed: those that wait for one try again. */
+void token_changed(struct core *core, uint32_t shard);
+
+/* What comes by and by; is there more of it? */
+void token_run(struct core *core);
+bool token_has_more(const struct core *core);
+
+/* The broker stops: the holds are left to Redis. */
+void token_stop(struct core *core);
+bool token_all_over(const struct core *core);
+
+void token_check(const struct core *core);
+
+#endif

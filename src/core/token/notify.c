@@ -1,0 +1,45 @@
+/*
+ * Who took which name by a token, and who deleted it.
+ */
+#include "config.h"
+
+#include "core/session/notify.h"
+#include "core/token/notify.h"
+#include "core/turn/emit.h"
+
+static void
+emit_hold(struct core *core, enum notice_id id, const struct token_name *n,
+    const struct session *s)
+{
+	emit_notice(core, id);
+	emit_str(core, FIELD_NAME, n->name, n->len);
+	emit_num(core, FIELD_FENCE, n->fence);
+	if (s != NULL)
+		notify_who(core, s);
+}
+
+void
+notify_token(struct core *core, const struct token_call *c,
+    const struct token_name *n, const struct session *s)
+{
+	/* Ended whatever its token was: somebody may want to know by whom. */
+	if (n->status == OUTCOME_ENDED && c->how[1] == 'a')
+		emit_hold(core, NOTICE_TOKEN_DELETED, n, s);
+	else if (!emit_debugs(core))
+		return;
+	else if (n->status == OUTCOME_ENDED)
+		emit_hold(core, NOTICE_TOKEN_RELEASED, n, s);
+	else if (n->status == OUTCOME_GRANTED)
+		emit_hold(core, NOTICE_TOKEN_GRANTED, n, s);
+	else
+		emit_hold(core, NOTICE_TOKEN_EXTENDED, n, s);
+}
+
+void
+notify_tokens_left(struct core *core)
+{
+	if (core->tokens->nwards == 0)
+		return;
+	emit_notice(core, NOTICE_TOKENS_LEFT);
+	emit_num(core, FIELD_COUNT, core->tokens->nwards);
+}

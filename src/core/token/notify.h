@@ -1,0 +1,16 @@
+/*
+ * Log lines about token holds.  No token is ever in them.
+ */
+#ifndef LOCKBROKER_CORE_TOKEN_NOTIFY_H
+#define LOCKBROKER_CORE_TOKEN_NOTIFY_H
+
+#include "core/token/state.h"
+
+/* A name was taken, extended or given back for that session (NULL: gone). */
+void notify_token(struct core *core, const struct token_call *c,
+    const struct token_name *n, const struct session *s);
+
+/* The broker stops, and leaves holds to Redis. */
+void notify_tokens_left(struct core *core);
+
+#endif

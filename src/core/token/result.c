@@ -1,0 +1,151 @@
+/*
+ * What is told of a call in the end.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/lock/hold.h"
+#include "core/lock/names.h"
+#include "core/token/result.h"
+#include "core/turn/emit.h"
+
+#define LEASE_TEXT (BROKER_MAX_BYTES + 48)
+
+enum token_answer
+result_of(const struct token_call *c, const struct token_name *n)
+{
+	switch (n->status) {
+	case OUTCOME_BUSY:
+		return c->op == TOKEN_ACQUIRE ? TOKEN_BUSY : TOKEN_OTHERS;
+	case OUTCOME_LOST:
+		return TOKEN_OTHERS;
+	case OUTCOME_GONE:
+		return TOKEN_ABSENT;
+	case OUTCOME_LATE:
+		return TOKEN_UNBOUND;
+	case OUTCOME_VALUE:
+		if (c->how[0] == 'q' || (n->kind == 1 && (n->whose & 1) != 0))
+			return TOKEN_DONE;
+		return n->kind == 0 ? TOKEN_ABSENT : TOKEN_OTHERS;
+	default:
+		return TOKEN_DONE;
+	}
+}
+
+/* The name that decided it; else the first that was asked for. */
+static const struct token_name *
+telling(const struct token_call *c, enum token_answer how)
+{
+	const struct token_name *n, *first = c->names;
+
+	for (n = c->names; n < c->names + c->n; n++) {
+		if (how != TOKEN_DONE && n->settled && result_of(c, n) == how)
+			return n;
+		if (n->first)
+			first = n;
+	}
+	return first;
+}
+
+static bool
+is_made(const struct token_name *n)
+{
+	return n->status == OUTCOME_GRANTED || n->status == OUTCOME_RENEWED;
+}
+
+/* The token, if it may be told; owned by the caller. */
+static char *
+shown(const struct token_call *c, const struct token_name *n, size_t *len)
+{
+	if (n->status == OUTCOME_GRANTED)
+		return client_token(c->op == TOKEN_EXTEND && c->other[0] != '\0'
+					? c->other
+					: c->client,
+		    len);
+	if (n->status == OUTCOME_RENEWED ||
+	    (n->kind == TOKEN_HELD && (n->whose & 2) != 0))
+		return client_token(n->text, len);
+	*len = 0;
+	if (n->text != NULL && n->kind != TOKEN_HELD)
+		*len = strlen(n->text);
+	return NULL;
+}
+
+static unsigned
+count(const struct token_call *c)
+{
+	const struct token_name *n;
+	unsigned done = 0;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		done += n->settled &&
+			(is_made(n) || n->status == OUTCOME_ENDED ||
+			    (n->status == OUTCOME_VALUE && n->kind != 0));
+	return done;
+}
+
+/* The least that is left of several. */
+static int64_t
+least_ms(const struct token_call *c)
+{
+	const struct token_name *n;
+	int64_t ms = -1;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		if (n->settled && n->left_ms >= 0 &&
+		    (ms < 0 || n->left_ms < ms))
+			ms = n->left_ms;
+	return ms;
+}
+
+void
+result_emit(
+    struct core *core, const struct token_call *c, enum token_answer how)
+{
+	const struct token_name *n = telling(c, how);
+	struct token_result *r;
+	char *token;
+	size_t len;
+
+	token = shown(c, n, &len);
+	r = emit_token(
+	    core, c->session, c->ref, token != NULL ? token : n->text, len);
+	free(token);
+	r->answer = how;
+	if (how == TOKEN_DONE)
+		r->done = count(c);
+	r->kind = is_made(n) ? TOKEN_HELD : (enum token_kind)n->kind;
+	r->own = is_made(n) || (n->whose & 2) != 0;
+	r->matches = is_made(n) || (n->whose & 1) != 0;
+	r->fence = n->fence;
+	r->left_ms = how == TOKEN_DONE ? least_ms(c) : n->left_ms;
+	if (r->left_ms < 0)
+		r->left_ms = -1;
+}
+
+void
+result_emit_busy(
+    struct core *core, const struct session *s, const struct token_request *rq)
+{
+	const struct hold *h = NULL;
+	const struct lock *l;
+	struct token_result *r;
+	char text[LEASE_TEXT] = "";
+	unsigned i;
+
+	for (i = 0; i < rq->nnames && h == NULL; i++) {
+		l = lock_find(core, rq->names[i].p, rq->names[i].n);
+		h = l == NULL ? NULL : TAILQ_FIRST(&l->holders);
+	}
+	if (h != NULL)
+		snprintf(text, sizeof(text), "%s.%016" PRIx64 ".%" PRIu64,
+		    core->broker, core->config.instance, h->lock->lease.seq);
+	r = emit_token(core, s->id, rq->ref, text, strlen(text));
+	r->answer = TOKEN_BUSY;
+	r->kind = TOKEN_NATIVE;
+	r->fence = h == NULL ? 0 : h->fence;
+}

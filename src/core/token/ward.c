@@ -1,0 +1,387 @@
+/*
+ * Wards.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/lock/watch.h"
+#include "core/token/ward.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define RETRY_MS 500 /* after an answer that says nothing; as much of jitter */
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct ward *w = container_of_const(link, struct ward, by_name);
+
+	*len = w->name_len;
+	return w->name;
+}
+
+void
+wards_init(struct core *core)
+{
+	struct tokens *all = core->tokens;
+
+	table_init(&all->by_name, name_of);
+	TAILQ_INIT(&all->wards);
+	TAILQ_INIT(&all->strays);
+}
+
+struct ward *
+ward_find(const struct core *core, const char *name, size_t len)
+{
+	struct table_link *link = table_find(&core->tokens->by_name, name, len);
+
+	return link == NULL ? NULL : container_of(link, struct ward, by_name);
+}
+
+static void
+free_one(struct core *core, struct ward *w)
+{
+	struct tokens *all = core->tokens;
+
+	if (all->sweep == w)
+		all->sweep = TAILQ_NEXT(w, link);
+	if (all->proof == w)
+		all->proof = TAILQ_NEXT(w, link);
+	if (w->stray) {
+		TAILQ_REMOVE(&all->strays, w, link);
+		all->nstrays--;
+	} else {
+		TAILQ_REMOVE(&all->wards, w, link);
+		table_remove(&all->by_name, &w->by_name);
+		all->nwards--;
+		core->sessions->ntokens--;
+	}
+	all->nproving -= w->asked;
+	core_disarm(core, &w->timer);
+	free(w->client);
+	free(w->peer);
+	free(w->label);
+	free(w);
+}
+
+void
+wards_fini(struct core *core)
+{
+	while (!TAILQ_EMPTY(&core->tokens->wards))
+		free_one(core, TAILQ_FIRST(&core->tokens->wards));
+	while (!TAILQ_EMPTY(&core->tokens->strays))
+		free_one(core, TAILQ_FIRST(&core->tokens->strays));
+	table_fini(&core->tokens->by_name);
+}
+
+void
+ward_drop(struct core *core, struct ward *w)
+{
+	watch_stir(core, w->name, w->name_len);
+	free_one(core, w);
+}
+
+static struct ward *
+make(struct core *core, const struct token_name *n, bool stray)
+{
+	struct tokens *all = core->tokens;
+	struct ward *w = xcalloc(1, sizeof(*w) + n->len);
+
+	w->timer.kind = TIMER_WARD;
+	w->shard = guard_shard(core, n->name, n->len);
+	w->stray = stray;
+	w->since_ms = core->now_ms;
+	w->name_len = n->len;
+	memcpy(w->name, n->name, n->len);
+	if (stray) {
+		TAILQ_INSERT_TAIL(&all->strays, w, link);
+		all->nstrays++;
+		return w;
+	}
+	TAILQ_INSERT_TAIL(&all->wards, w, link);
+	table_add(&all->by_name, &w->by_name);
+	all->nwards++;
+	core->sessions->ntokens++;
+	return w;
+}
+
+/* When it is over, or is looked at next. */
+static void
+arm(struct core *core, struct ward *w, int64_t pause_ms)
+{
+	core_arm(core, &w->timer, min_ms(w->until_ms, core->now_ms + pause_ms));
+}
+
+static void
+set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = text != NULL ? xstrdup(text) : NULL;
+}
+
+static void
+set_until(struct core *core, struct ward *w, int64_t left_ms)
+{
+	w->until_ms = left_ms < 0 ? INT64_MAX : core->now_ms + left_ms;
+}
+
+void
+ward_take(struct core *core, const struct token_name *n, const char *client,
+    const struct session *s)
+{
+	struct ward *w = ward_find(core, n->name, n->len);
+
+	/* An answer may be overtaken by one to a later request. */
+	if (w != NULL &&
+	    (w->fence > n->fence || (w->fence == n->fence && w->seq > n->seq)))
+		return;
+	if (w != NULL && w->fence < n->fence) {
+		free_one(core, w);
+		w = NULL;
+	}
+	if (w == NULL)
+		w = make(core, n, false);
+	core->tokens->nproving -= w->asked;
+	w->asked = false; /* an answer about the old one counts no more */
+	w->seq = n->seq;
+	w->fence = n->fence;
+	w->spell = guard_spell(core, w->shard);
+	set_until(core, w, n->left_ms);
+	set_text(&w->client, client);
+	set_text(&w->peer, s->peer);
+	set_text(&w->label, s->label);
+	w->session = s->id;
+	arm(core, w, core->config.lease_ms);
+	watch_stir(core, w->name, w->name_len);
+}
+
+/* Operations. */
+
+static void
+ask(struct core *core, struct ward *w, enum op_kind kind)
+{
+	struct slot *slot;
+	struct op *op;
+
+	assert(!w->asked);
+	w->asked = true;
+	w->asked_spell = guard_spell(core, w->shard);
+	core->tokens->nproving++;
+	op = slot_submit(
+	    core, &slot, kind, SLOT_WARD, w->shard, w->name, w->name_len);
+	slot->ref = w->seq;
+	slot->name = xstrndup(w->name, w->name_len);
+	slot->name_len = w->name_len;
+	op->seq = w->seq;
+	if (kind != OP_RETAIN)
+		return;
+	op->fence = w->fence;
+	if (w->until_ms != INT64_MAX)
+		op->ttl_ms = w->until_ms - core->now_ms;
+	emit_op_client(core, op, w->client, "");
+}
+
+/* Sends what comes next for it, if that can be sent. */
+static void
+go_on(struct core *core, struct ward *w)
+{
+	if (w->until_ms <= core->now_ms) {
+		ward_drop(core, w);
+		return;
+	}
+	arm(core, w, core->config.lease_ms);
+	if (w->asked || !guard_up(core, w->shard))
+		return;
+	ask(core, w, w->stray ? OP_END : OP_RETAIN);
+}
+
+void
+ward_stray(struct core *core, const struct token_name *n)
+{
+	struct ward *w = make(core, n, true);
+
+	w->seq = n->seq;
+	set_until(core, w, n->left_ms);
+	go_on(core, w);
+}
+
+void
+ward_timer(struct core *core, struct timer *t)
+{
+	go_on(core, container_of(t, struct ward, timer));
+}
+
+static struct ward *
+find_asked(struct core *core, const struct slot *slot)
+{
+	struct ward *w = ward_find(core, slot->name, slot->name_len);
+
+	if (slot->op == OP_RETAIN)
+		return w != NULL && w->asked && w->seq == slot->ref ? w : NULL;
+	TAILQ_FOREACH (w, &core->tokens->strays, link)
+		if (w->seq == slot->ref)
+			return w;
+	return NULL;
+}
+
+void
+ward_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct ward *w = find_asked(core, slot);
+
+	if (w == NULL)
+		return;
+	w->asked = false;
+	core->tokens->nproving--;
+	switch (o->status) {
+	case OUTCOME_RENEWED:
+		w->spell = w->asked_spell;
+		set_until(core, w, o->ttl_ms);
+		arm(core, w,
+		    w->spell == guard_spell(core, w->shard)
+			? core->config.lease_ms
+			: 0);
+		return;
+	case OUTCOME_LOST:
+	case OUTCOME_ENDED:
+	case OUTCOME_GONE:
+		ward_drop(core, w);
+		return;
+	default:
+		arm(core, w, RETRY_MS + core_jitter(core, RETRY_MS));
+	}
+}
+
+/* All of them, in parts. */
+
+static void
+begin(struct core *core)
+{
+	core->tokens->sweep = TAILQ_FIRST(&core->tokens->wards);
+	core->tokens->proof = core->tokens->sweep;
+}
+
+bool
+ward_run(struct core *core)
+{
+	struct tokens *all = core->tokens;
+	struct ward *w;
+
+	while (work_left(core) && (w = all->sweep) != NULL) {
+		core_visit(core, 1);
+		all->sweep = TAILQ_NEXT(w, link);
+		if (w->spell != guard_spell(core, w->shard))
+			go_on(core, w);
+	}
+	return all->sweep == NULL;
+}
+
+void
+ward_guard_changed(struct core *core, uint32_t shard)
+{
+	struct ward *w;
+
+	if (!guard_up(core, shard))
+		return;
+	TAILQ_FOREACH (w, &core->tokens->strays, link) {
+		core_visit(core, 1);
+		if (w->shard == shard && !w->asked)
+			arm(core, w, 0);
+	}
+	if (core->tokens->nwards > 0)
+		begin(core);
+}
+
+void
+ward_history_changed(struct core *core, uint32_t shard)
+{
+	(void)shard;
+	begin(core);
+}
+
+/* What is so in a spell stays so, and those that come later are in it. */
+bool
+ward_reclaimed(struct core *core, uint32_t shard)
+{
+	struct tokens *all = core->tokens;
+
+	while (all->proof != NULL && work_left(core) &&
+	       (all->proof->shard != shard ||
+		   all->proof->spell == guard_spell(core, shard))) {
+		core_visit(core, 1);
+		all->proof = TAILQ_NEXT(all->proof, link);
+	}
+	return all->proof == NULL;
+}
+
+bool
+ward_leave_all(struct core *core)
+{
+	struct tokens *all = core->tokens;
+
+	while (work_left(core) && !TAILQ_EMPTY(&all->wards)) {
+		core_visit(core, 1);
+		free_one(core, TAILQ_FIRST(&all->wards));
+	}
+	while (work_left(core) && !TAILQ_EMPTY(&all->strays) &&
+	       !TAILQ_FIRST(&all->strays)->asked) {
+		core_visit(core, 1);
+		free_one(core, TAILQ_FIRST(&all->strays));
+	}
+	return TAILQ_EMPTY(&all->wards);
+}
+
+/* Messages. */
+
+bool
+ward_message(struct core *core, const char *text, size_t len)
+{
+	static const char word[] = "took ";
+	const char *seq = text + sizeof(word) - 1, *space;
+	struct ward *w;
+	uint64_t n;
+
+	if (len < sizeof(word) || memcmp(text, word, sizeof(word) - 1) != 0)
+		return false;
+	space = memchr(seq, ' ', len - (size_t)(seq - text));
+	if (space == NULL ||
+	    !parse_number(seq, (size_t)(space - seq), UINT64_MAX, &n))
+		return true;
+	w = ward_find(core, space + 1, len - (size_t)(space + 1 - text));
+	if (w != NULL && w->seq == n)
+		ward_drop(core, w);
+	return true;
+}
+
+void
+ward_check(const struct core *core)
+{
+	const struct tokens *all = core->tokens;
+	unsigned n = 0, nasked = 0, nstrays = 0;
+	const struct ward *w;
+
+	TAILQ_FOREACH (w, &all->wards, link) {
+		assert(!w->stray && w->fence > 0 && w->client != NULL);
+		assert(ward_find(core, w->name, w->name_len) == w);
+		assert(timer_armed(&w->timer));
+		n++;
+		nasked += w->asked;
+	}
+	TAILQ_FOREACH (w, &all->strays, link) {
+		assert(w->stray && timer_armed(&w->timer));
+		nstrays++;
+		nasked += w->asked;
+	}
+	assert(n == all->nwards && n == all->by_name.n);
+	assert(n == core->sessions->ntokens);
+	assert(nstrays == all->nstrays && nasked == all->nproving);
+}

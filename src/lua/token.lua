@@ -1,0 +1,80 @@
+-- Token holds (protocol, section 10): keys that live as long as a client has
+-- said, with a third field.  That is the client's token, and behind another bar
+-- its user, if it has one, both with %XX for what might be mistaken.  No broker
+-- vouches for such a key, so whichever is asked may end it or take it over;
+-- TOKEN says which broker writes it again if it is forgotten.
+
+-- Writes one; a ttl of 0 is none.
+local function hold(key, token, n, ttl, client)
+	local value = token .. "|" .. string.format("%.0f", n) .. "|" .. client
+	if tonumber(ttl) == 0 then
+		redis.call("SET", key, value)
+	else
+		redis.call("SET", key, value, "PX", ttl)
+	end
+end
+
+local function client_of(text)
+	return string.match(text, "^([^|]*)|?(.*)$")
+end
+
+-- Is a hold one that was asked for?  By its token (x), by how that begins (p),
+-- by another token (n), or by its user alone (a).
+local function means(stored, asked, how)
+	local token, user = client_of(stored)
+	local wanted, who = client_of(asked)
+	if user ~= who then
+		return false
+	elseif how == "x" then
+		return token == wanted
+	elseif how == "p" then
+		return string.sub(token, 1, #wanted) == wanted
+	elseif how == "n" then
+		return token ~= wanted
+	end
+	return how == "a"
+end
+
+-- What a name is: nothing (0), a token hold (1), a session's (2), a plain
+-- client's (3); then whether it was asked for (1), and is of the same user (2).
+local function described(status, key, value, asked, how)
+	local owner, fence, client = parse(value)
+	local kind = client and 1 or (owner or phase(value)) and 2
+		or value and 3 or 0
+	local rest = kind == 2 and -1 or redis.call("PTTL", key)
+	return { status, fence or phase(value) or 0, rest, 0,
+		client or owner or phase(value) and "@shared"
+			or string.sub(value or "", 1, 200), kind,
+		client and (means(client, asked, string.sub(how, 2, 2)) and 1 or 0)
+			+ (means(client, asked, "a") and 2 or 0) or 0 }
+end
+
+-- The broker that looked after it does so no more.
+local function took(token, key)
+	if string.sub(token, 1, #me + 1) ~= me .. "." then
+		tell(token, "took", key)
+	end
+end
+
+-- A new bound, under a new token of this broker; its fence stays.
+local function extend(key, token, ttl, value, bound, client, most)
+	local owner, at, stored = parse(value)
+	local rest, ms = redis.call("PTTL", key), tonumber(ttl)
+	most = tonumber(most)
+	if bound == "a" then
+		ms = rest + ms
+		if most > 0 and ms > most then
+			ms = most
+		end
+	end
+	if rest < 0 and (bound == "a" or bound == "b" or bound == "l")
+		or rest >= 0 and bound == "u"
+		or bound == "l" and ms > 0 and ms <= rest
+		or bound == "s" and (ms == 0 or rest >= 0 and ms >= rest) then
+		return { "late" }
+	end
+	client = client ~= "" and client or stored
+	took(owner, key)
+	hold(key, token, at, string.format("%.0f", ms), client)
+	return { "renewed", at, ms > 0 and ms or -1, 0, client }
+end

@@ -1,0 +1,260 @@
+# Token holds: locks as lock libraries take them from Redis.
+
+== tokens: taken, extended, asked about and released
+config debug
+0 ready 2
+10 token 1 acquire a token=t1 px=30s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> log token-granted name=a fence=100 session=1 peer=peer
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 query a token=t1
+> op token a seq=2 client=t1 how=qxr
+40 < value a fence=100 ttl=29990 text=t1 first=1 second=3
+> 2 done 1 held own meant fence=100 left=29990 token=t1
+50 token 1 extend a token=t1 px=1m
+> op token a seq=3 ttl=60000 client=t1 how=exr
+60 < renewed a fence=100 ttl=1m text=t1
+> log token-extended name=a fence=100 session=1 peer=peer
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+70 token 1 release a token=t1
+> op token a seq=4 client=t1 how=rxr
+80 < ended a fence=100 ttl=59990 text=t1 first=1 second=3
+> log token-released name=a fence=100 session=1 peer=peer
+> 1 done 1 held own meant fence=100 left=59990 token=t1
+
+== tokens: without a bound; a token of any bytes
+0 ready 1
+10 token 1 acquire a token=a|b%ä
+> op claim a seq=1 client=a%7cb%25%01%c3%a4 other=a%7cb%25%01%c3%a4 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 token=a|b%ä
+30 token 1 query a
+> op token a seq=2 how=qxr
+40 < value a fence=100 text=a%7cb%25%01%c3%a4 first=1 second=3
+> 1 done 1 held own meant fence=100 token=a|b%ä
+
+== tokens: what is in the way
+0 ready 2
+10 token 1 acquire a token=t1 px=30s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < busy a fence=100 ttl=5s text=t2 first=1 second=2
+> 1 busy 0 held own fence=100 left=5000 token=t2
+30 token 1 acquire a token=t1 px=30s
+> op claim a seq=2 ttl=30000 client=t1 other=t1 how=e-r
+40 < busy a fence=100 text=x.0123456789abcdef.4 first=2
+> 1 busy 0 native fence=100 token=x.0123456789abcdef.4
+50 token 1 acquire a token=t1 px=30s
+> op claim a seq=3 ttl=30000 client=t1 other=t1 how=e-r
+60 < busy a ttl=700 text=plain first=3
+> 1 busy 0 plain left=700 token=plain
+70 token 1 release a token=t1
+> op token a seq=4 client=t1 how=rxr
+80 < lost a fence=100 ttl=5s text=t2 first=1 second=2
+> 1 others 0 held own fence=100 left=5000 token=t2
+90 token 1 release a token=t1
+> op token a seq=5 client=t1 how=rxr
+100 < gone a
+> 1 absent 0 free
+110 token 1 extend a token=t1 px=30s bound=add
+> op token a seq=6 ttl=30000 client=t1 how=exa
+120 < late a
+> 1 unbound 0 free
+
+== tokens: a session of this broker that has it, or waits, comes first
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 token 2 acquire a token=t px=30s
+> 2 busy 0 native fence=100 token=b.0000000000000000.1
+40 1 UNLOCK a
+> op end a seq=1
+50 < ended a
+> 1 OK depth=0
+60 1 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+70 token 2 acquire b token=t px=30s
+> 2 busy 0 native
+
+== tokens: several names, all or none
+0 ready 1
+10 token 1 acquire b a token=t px=30s
+> op claim a seq=1 ttl=30000 client=t other=t how=e-r
+20 < granted a fence=100
+> op claim b seq=2 ttl=30000 client=t other=t how=e-r
+30 < busy b fence=90 ttl=1s text=o first=1
+> op end a seq=1
+> 1 busy 0 held fence=90 left=1000
+40 < ended a
+50 token 1 acquire b a token=t px=30s
+> op claim a seq=3 ttl=30000 client=t other=t how=e-r
+60 < granted a fence=110
+> op claim b seq=4 ttl=30000 client=t other=t how=e-r
+70 < granted b fence=120
+> 1 done 2 held own meant fence=120 left=30000 token=t
+80 token 1 extend b a token=t px=1m
+> op token b seq=5 ttl=60000 client=t how=qxr
+> op token a seq=6 ttl=60000 client=t how=qxr
+90 < value a fence=110 ttl=20s text=t first=1 second=3
+100 < value b fence=120 ttl=20s text=t first=1 second=3
+> op token b seq=7 ttl=60000 client=t how=exr
+> op token a seq=8 ttl=60000 client=t how=exr
+110 < renewed a fence=110 ttl=1m text=t
+120 < renewed b fence=120 ttl=1m text=t
+> 1 done 2 held own meant fence=120 left=60000 token=t
+130 token 1 extend b a token=t px=1m
+> op token b seq=9 ttl=60000 client=t how=qxr
+> op token a seq=10 ttl=60000 client=t how=qxr
+140 < value a fence=110 ttl=20s text=t first=1 second=3
+150 < value b fence=120 ttl=20s text=o first=1 second=2
+> 1 others 0 held own fence=120 left=20000 token=o
+160 token 1 release b a token=t
+> op token b seq=11 client=t how=rxr
+> op token a seq=12 client=t how=rxr
+170 < ended a fence=110 ttl=20s text=t first=1 second=3
+180 < gone b
+> 1 done 1 free left=20000
+
+== tokens: written again where Redis has forgotten them
+0 ready 1
+10 token 1 acquire a token=t1 px=1m
+> op claim a seq=1 ttl=60000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+30 token 1 acquire b token=t2
+> op claim b seq=2 client=t2 other=t2 how=e-r
+40 < granted b fence=110
+> 1 done 1 held own meant fence=110 token=t2
+50 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op retain a seq=1 ttl=59970 fence=100 client=t1
+> op retain b seq=2 fence=110 client=t2
+60 < renewed a ttl=59s
+70 < unknown b
+2000 until
+> 747 op retain b seq=2 fence=110 client=t2
+2010 < lost b
+
+== tokens: another broker has ended it, or taken it over
+0 ready 1
+10 token 1 acquire a token=t1 px=1m
+> op claim a seq=1 ttl=60000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+30 message took 1 a
+40 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+
+== tokens: looked after once a lease, till its bound is over
+0 ready 1
+10 token 1 acquire a token=t1 px=15s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=15000 token=t1
+11000 until
+> 10020 op retain a seq=1 ttl=5000 fence=100 client=t1
+11010 < renewed a ttl=4000
+30000 until
+
+== tokens: who is gone is granted nothing
+0 ready 2
+10 token 1 acquire a token=t1 px=15s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+20 close 1
+30 < granted a fence=100
+> op end a seq=1
+> 1 done 1 held own meant fence=100 left=15000 token=t1
+40 < ended a
+
+== tokens: a claim that nobody has answered is taken back
+0 ready 2
+10 token 1 acquire a token=t1
+> op claim a seq=1 client=t1 other=t1 how=e-r
+20 < unknown a
+> op end a seq=1
+> 1 ERR unavailable Redis did not answer in time; try again
+30 < unknown a
+2000 until
+> 707 op end a seq=1
+2010 < gone a
+30000 until
+
+== tokens: Redis is not to be asked for a moment, or for longer
+0 ready 2
+10 down
+20 token 1 @1 acquire a token=t1 px=15s
+30 up
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+40 < pending a
+50 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+60 guard blessed
+> log guard-ready node=0 after=10
+> op claim a seq=2 ttl=15000 client=t1 other=t1 how=e-r
+70 < granted a fence=100
+> 1 @1 done 1 held own meant fence=100 left=15000 token=t1
+80 down
+90 token 1 @2 release a token=t1
+5000 until
+> 2090 1 @2 ERR unavailable Redis can't be used
+
+== tokens: a broker that stops leaves them, and says so
+0 ready 2
+10 token 1 acquire a token=t1
+> op claim a seq=1 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 token=t1
+30 down
+40 token 1 acquire b token=t1
+50 up ...
+> op claim b seq=2 client=t1 other=t1 how=e-r
+60 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> log tokens-left count=1
+70 token 1 acquire c token=t1
+> 1 ERR shutdown the broker is stopping; try another one
+80 < granted b fence=110
+> 1 done 1 held own meant fence=110 token=t1
+> op idle
+
+== tokens: bounds of the configuration
+config max_hold=1m default_hold=20s unowned=2
+0 ready 2
+10 token 1 acquire a token=t1
+> op claim a seq=1 ttl=20000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=20000 token=t1
+30 token 1 extend a token=t1
+> op token a seq=2 ttl=60000 client=t1 how=exr
+40 < renewed a fence=100 ttl=1m text=t1
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+50 token 1 acquire b token=t1 px=1h
+> op claim b seq=3 ttl=60000 client=t1 other=t1 how=e-r
+60 < granted b fence=110
+> 1 done 1 held own meant fence=110 left=60000 token=t1
+70 token 1 acquire c token=t1 px=1h
+> 1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; release some, or raise the limit
+
+== tokens: not over a quorum
+config quorum=3
+0 ready 1
+10 token 1 acquire a token=t1
+> 1 ERR unsupported there are no token holds over a quorum; use LOCK
+
+== tokens: found and extended, or taken
+0 ready 1
+10 token 1 acquire a token=t1 px=10s either
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=exr
+20 < renewed a fence=90 ttl=10s text=t1
+> 1 done 1 held own meant fence=90 left=10000 token=t1
+30 token 1 extend a token=t1 new=t2 px=10s either
+> op claim a seq=2 ttl=10000 client=t2 other=t1 how=exr
+40 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=10000 token=t2
+50 token 1 extend a token=t2 px=10s either
+> op claim a seq=3 ttl=10000 client=t2 other=t2 how=exr
+60 < busy a fence=110 ttl=1s text=t3 first=1 second=2
+> 1 others 0 held own fence=110 left=1000 token=t3
