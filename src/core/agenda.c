@@ -54,6 +54,7 @@ core_has_losses(const struct core *core, int64_t now_ms)
 	return kept_tells(core) || !TAILQ_EMPTY(&core->locks->losing) ||
 	       lease_first_overdue(core, now_ms) != NULL ||
 	       !TAILQ_EMPTY(&core->sessions->withdrawing) ||
+	       holders_lose_more(core) ||
 	       turn_timer_ms(core, AGENDA_SYNC) <= now_ms;
 }
 
@@ -100,6 +101,7 @@ agenda_run(struct core *core, bool bare)
 	if (kept_tells(core))
 		return;
 	tell_losses(core);
+	holders_lose_on(core);
 	turn_run_timers(core, AGENDA_SYNC);
 	leave_withdraw_on(core);
 	if (core_has_losses(core, core->now_ms))
@@ -139,6 +141,7 @@ agenda_tell(struct core *core, bool bare)
 	if (core_has_losses(core, core->now_ms))
 		return;
 	sharers_tell_on(core);
+	holders_tell_on(core);
 	watch_run(core);
 }
 
@@ -155,7 +158,8 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) ||
 	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
-	    sharers_has_more(core) || vouched_has_more(core) ||
+	    sharers_has_more(core) || holders_lose_more(core) ||
+	    holders_tell_more(core) || vouched_has_more(core) ||
 	    watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)

@@ -20,6 +20,7 @@
 #include "core/listing.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/sync/line.h"
 #include "core/sync/semaphore.h"
 
 /* Rows, names or comparisons: some tenths of a millisecond. */
@@ -181,7 +182,8 @@ list_claim(struct core *core, struct listing *g)
 		return;
 	}
 	g->claim = TAILQ_NEXT(c, in_session);
-	if (c->verb != VERB_BARRIER || c->state != CLAIM_PARKED)
+	if (c->verb != VERB_BARRIER || c->leaving ||
+	    line_state(c) != CLAIM_PARKED)
 		return;
 	row_num(&g->row, FIELD_AGE, age(g->now_ms, c->since_ms));
 	row_finish(&g->row, "barrier", c->sync->name, c->sync->name_len);

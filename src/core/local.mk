@@ -126,8 +126,11 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/barrier.c \
 	src/core/sync/barrier.h \
 	src/core/sync/check.c \
+	src/core/sync/holders.c \
 	src/core/sync/latch.c \
 	src/core/sync/latch.h \
+	src/core/sync/line.c \
+	src/core/sync/line.h \
 	src/core/sync/made.c \
 	src/core/sync/made.h \
 	src/core/sync/notify.c \

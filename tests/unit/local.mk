@@ -209,6 +209,7 @@ tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_work
 TESTS += tests/unit/test_work
 tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
+	tests/unit/core/test_claims.c \
 	tests/unit/core/test_crowds.c \
 	tests/unit/core/test_work.c \
 	tests/unit/core/test_work.h \

@@ -16,16 +16,27 @@
  * same.  Where all places of the generation are of this broker, nobody else was
  * told of it, and it is broken for the others.  Else it may be complete for the
  * parties of other brokers, and so it is for ours.
+ *
+ * What became of a generation is told to our parties in parts, and nothing else
+ * is done about the barrier meanwhile.  A party whose time is up, or whose client
+ * cancels then, is told the same; so all of them are told one thing.
  */
 #include "config.h"
 
 #include "core/guard/guard.h"
 #include "core/sync/barrier.h"
+#include "core/sync/line.h"
 #include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+/* What all are told who are parked. */
+enum verdict { VERDICT_NONE, VERDICT_TRIPPED, VERDICT_BROKEN };
 
 /* A barrier as this broker knows it. */
 struct barrier {
 	struct sync y;
+	enum verdict verdict;
+	uint64_t tripped; /* TRIPPED: the generation */
 	uint64_t parties; /* as of those who wait here */
 	uint64_t gen;	  /* in which places are ours; 0: none */
 	uint64_t seq;	  /* of the batch */
@@ -113,13 +124,12 @@ ask_arrive(struct core *core, struct barrier *b)
 		b->places = 0;
 		b->denied = false;
 	}
-	TAILQ_FOREACH (c, &b->y.queue, in_sync) {
-		if (c->state != CLAIM_NEW || b->asked == b->parties)
-			continue;
-		c->state = CLAIM_ASKED;
-		c->batch = true;
+	while ((c = b->y.queue.fresh) != NULL && b->asked < b->parties &&
+	       b->asked < SYNC_BATCH_MAX) {
 		c->place = b->asked++;
+		line_ask_one(&b->y.queue);
 	}
+	core_visit(core, b->asked);
 	send_batch(core, b);
 }
 
@@ -133,32 +143,17 @@ ask_leave(struct core *core, struct barrier *b, bool note)
 
 /* Decisions. */
 
-static bool
-has(const struct barrier *b, enum claim_state state)
-{
-	const struct claim *c;
-
-	TAILQ_FOREACH (c, &b->y.queue, in_sync)
-		if (c->state == state)
-			return true;
-	return false;
-}
-
 /* Those who do not wait. */
-static void
-settle(struct core *core, struct barrier *b)
+static bool
+settle_one(struct core *core, struct claim *c)
 {
-	struct claim *c, *next;
+	enum claim_state state = line_state(c);
 
-	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
-		if (!claim_impatient(c))
-			continue;
-		if (c->state == CLAIM_PARKED)
-			claim_end(core, c,
-			    c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED, 0);
-		else if (c->state == CLAIM_NEW)
-			claim_settle_unasked(core, c);
-	}
+	if (state == CLAIM_PARKED)
+		claim_end(core, c,
+		    c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED, 0);
+	return state == CLAIM_PARKED ||
+	       (state == CLAIM_NEW && claim_settle_unasked(core, c));
 }
 
 static void
@@ -177,7 +172,7 @@ decide(struct core *core, struct barrier *b)
 	} else if (b->gen != 0 && (y->hint || b->look_ms <= core->now_ms)) {
 		if (sync_may_ask(core, y, up))
 			submit(core, b, OP_PARTY);
-	} else if (has(b, CLAIM_NEW)) {
+	} else if (y->queue.fresh != NULL) {
 		if (sync_may_ask(core, y, ready))
 			ask_arrive(core, b);
 	} else if (b->note && sync_may_ask(core, y, up)) {
@@ -189,7 +184,7 @@ decide(struct core *core, struct barrier *b)
 static void
 forget(struct core *core, struct barrier *b)
 {
-	if (b->y.op != 0 || !TAILQ_EMPTY(&b->y.queue))
+	if (b->y.op != 0 || !line_empty(&b->y.queue))
 		return;
 	if (!guard_up(core, b->y.shard))
 		b->note = false;
@@ -198,25 +193,6 @@ forget(struct core *core, struct barrier *b)
 	b->unsure = b->left = b->note = false;
 	b->gen = 0;
 }
-
-static bool
-barrier_next(struct core *core, struct sync *y)
-{
-	struct barrier *b = of(y);
-
-	settle(core, b);
-	forget(core, b);
-	if (y->op == 0)
-		decide(core, b);
-	if (b->gen != 0 && b->look_ms > core->now_ms)
-		sync_want(y, b->look_ms);
-	if (TAILQ_EMPTY(&y->queue) && b->end_ms > core->now_ms)
-		sync_want(y, b->end_ms);
-	return y->op != 0 || b->unsure || b->left || b->note ||
-	       !TAILQ_EMPTY(&y->queue);
-}
-
-/* Outcomes. */
 
 static void
 answer_leaving(struct core *core, struct claim *c)
@@ -228,78 +204,106 @@ answer_leaving(struct core *core, struct claim *c)
 		emit_reply(core, session, by, STATUS_OK);
 }
 
+/* One that was parked: the generation is complete, or broken. */
+static void
+conclude(struct core *core, struct barrier *b, struct claim *c)
+{
+	if (b->verdict == VERDICT_BROKEN && c->leaving) {
+		answer_leaving(core, c);
+		return;
+	}
+	if (b->verdict == VERDICT_BROKEN) {
+		claim_error(core, c, ERR_BROKEN,
+		    "another party has left the barrier, or Redis"
+		    " has lost it");
+		return;
+	}
+	assert(c->place < b->parties);
+	if (c->by != 0)
+		emit_error(core, c->session->id, c->by, ERR_NOT_FOUND,
+		    "the barrier had tripped before");
+	emit_reply(core, c->session->id, c->ref, STATUS_OK);
+	emit_num(core, FIELD_INDEX, b->parties - 1 - c->place);
+	emit_num(core, FIELD_GENERATION, b->tripped);
+	claim_free(core, c);
+}
+
+/* All who are parked, a part of them; true: there are no more. */
+static bool
+tell_verdict(struct core *core, struct barrier *b)
+{
+	unsigned n = 0;
+
+	while (b->verdict != VERDICT_NONE && b->y.queue.nparked > 0) {
+		if (n++ > 0 && !work_left(core)) {
+			sync_touch(core, &b->y);
+			return false;
+		}
+		core_visit(core, 1);
+		conclude(core, b, line_first(&b->y.queue));
+	}
+	b->verdict = VERDICT_NONE;
+	return true;
+}
+
+static bool
+barrier_next(struct core *core, struct sync *y)
+{
+	struct barrier *b = of(y);
+
+	if (!tell_verdict(core, b))
+		return true;
+	sync_settle_impatient(core, y, settle_one);
+	forget(core, b);
+	if (y->op == 0)
+		decide(core, b);
+	if (b->gen != 0 && b->look_ms > core->now_ms)
+		sync_want(y, b->look_ms);
+	if (line_empty(&y->queue) && b->end_ms > core->now_ms)
+		sync_want(y, b->end_ms);
+	return y->op != 0 || b->unsure || b->left || b->note ||
+	       !line_empty(&y->queue);
+}
+
+/* Outcomes. */
+
 /* One that has no place: it did not arrive, or that was forgotten. */
 static void
 unseat(struct core *core, struct barrier *b, struct claim *c)
 {
-	if (c->state != CLAIM_ASKED)
+	if (c->leaving)
 		answer_leaving(core, c);
 	else if (b->doubt)
 		claim_error(core, c, ERR_BROKEN,
 		    "Redis has lost the barrier while this party arrived");
-	else
-		c->state = CLAIM_NEW;
 }
 
 /* The batch has `took` places from `first` on. */
 static void
 seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 {
-	struct claim *c, *next;
+	struct claim_line *line = &b->y.queue;
+	struct claim *c, *end, *next;
 
 	b->places += took;
 	b->left = b->left || b->dropped < took;
 	b->dropped = UINT64_MAX;
 	b->unsure = false;
-	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
-		if (!c->batch)
-			continue;
-		c->batch = false;
-		if (c->place < took) {
-			c->place += first;
-			if (c->state == CLAIM_ASKED)
-				c->state = CLAIM_PARKED;
-			else
-				b->left = true;
-		} else {
-			unseat(core, b, c);
-		}
+	core_visit(core, line->nasked);
+	while (line->nasked > 0 && line->asked->place < took) {
+		c = line->asked;
+		c->place += first;
+		b->left = b->left || c->leaving;
+		line_park_one(line);
+	}
+	/* The others of the batch. */
+	end = line->fresh;
+	line_unask(line);
+	for (c = line->fresh; c != end; c = next) {
+		next = TAILQ_NEXT(c, in_sync);
+		unseat(core, b, c);
 	}
 	b->doubt = false;
-}
-
-static void
-trip(struct core *core, struct barrier *b, uint64_t gen)
-{
-	struct claim *c, *next;
-
-	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
-		if (c->state != CLAIM_PARKED && c->state != CLAIM_LEAVING)
-			continue;
-		assert(c->place < b->parties);
-		if (c->by != 0)
-			emit_error(core, c->session->id, c->by, ERR_NOT_FOUND,
-			    "the barrier had tripped before");
-		emit_reply(core, c->session->id, c->ref, STATUS_OK);
-		emit_num(core, FIELD_INDEX, b->parties - 1 - c->place);
-		emit_num(core, FIELD_GENERATION, gen);
-		claim_free(core, c);
-	}
-}
-
-static void
-break_up(struct core *core, struct barrier *b)
-{
-	struct claim *c, *next;
-
-	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next) {
-		if (c->state == CLAIM_LEAVING)
-			answer_leaving(core, c);
-		else if (c->state == CLAIM_PARKED)
-			claim_error(core, c, ERR_BROKEN,
-			    "another party has left the barrier, or Redis"
-			    " has lost it");
-	}
 }
 
 /*
@@ -309,15 +313,8 @@ break_up(struct core *core, struct barrier *b)
 static bool
 is_denied(const struct barrier *b)
 {
-	const struct claim *c;
-	uint64_t here = 0;
-
-	if (!b->denied || b->places != b->parties)
-		return false;
-	TAILQ_FOREACH (c, &b->y.queue, in_sync)
-		if (c->state == CLAIM_PARKED || c->state == CLAIM_LEAVING)
-			here++;
-	return here < b->parties;
+	return b->denied && b->places == b->parties &&
+	       b->y.queue.nparked < b->parties;
 }
 
 /* What became of the generation in which we have places. */
@@ -334,10 +331,10 @@ told(struct core *core, struct barrier *b, const struct outcome *o)
 	b->gen = 0;
 	b->left = false;
 	b->note = true;
-	if (o->status == OUTCOME_TRIPPED && !is_denied(b))
-		trip(core, b, o->fence);
-	else
-		break_up(core, b);
+	b->tripped = o->fence;
+	b->verdict = o->status == OUTCOME_TRIPPED && !is_denied(b)
+			 ? VERDICT_TRIPPED
+			 : VERDICT_BROKEN;
 }
 
 static void
@@ -345,11 +342,14 @@ on_mismatch(struct core *core, struct barrier *b)
 {
 	struct claim *c, *next;
 
-	TAILQ_FOREACH_SAFE (c, &b->y.queue, in_sync, next)
-		if (c->state == CLAIM_ASKED)
+	core_visit(core, b->y.queue.nasked);
+	for (c = b->y.queue.asked; c != b->y.queue.fresh; c = next) {
+		next = TAILQ_NEXT(c, in_sync);
+		if (!c->leaving)
 			claim_error(core, c, ERR_MISMATCH,
 			    "others wait at this barrier with another"
 			    " parties=");
+	}
 	seat(core, b, 0, 0);
 }
 
@@ -389,10 +389,18 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 	}
 	b->note = b->left = false;
 	b->gen = 0;
-	break_up(core, b);
+	b->verdict = VERDICT_BROKEN;
 }
 
 /* Claims. */
+
+/* It is known what became of it, and will be told. */
+static bool
+is_concluded(const struct claim *c)
+{
+	return of(c->sync)->verdict != VERDICT_NONE &&
+	       line_state(c) == CLAIM_PARKED;
+}
 
 static void
 barrier_dropped(struct core *core, struct claim *c)
@@ -400,9 +408,11 @@ barrier_dropped(struct core *core, struct claim *c)
 	struct barrier *b = of(c->sync);
 
 	(void)core;
-	if (c->batch && c->place < b->dropped)
+	if (is_concluded(c))
+		return;
+	if (line_state(c) == CLAIM_ASKED && c->place < b->dropped)
 		b->dropped = c->place;
-	else if (!c->batch && c->state != CLAIM_NEW)
+	else if (line_state(c) == CLAIM_PARKED)
 		b->left = true;
 }
 
@@ -419,13 +429,15 @@ barrier_leave(struct core *core, struct claim *c)
 {
 	struct barrier *b = of(c->sync);
 
-	if (c->state == CLAIM_NEW)
+	if (line_state(c) == CLAIM_NEW)
 		return false;
+	if (is_concluded(c))
+		return true;
 	if (!guard_up(core, c->sync->shard)) {
 		deny(core, c);
 		return false;
 	}
-	if (!c->batch)
+	if (line_state(c) == CLAIM_PARKED)
 		b->left = true;
 	else if (c->place < b->dropped)
 		b->dropped = c->place;
@@ -435,10 +447,12 @@ barrier_leave(struct core *core, struct claim *c)
 static void
 barrier_expired(struct core *core, struct claim *c)
 {
-	if (c->state == CLAIM_LEAVING) {
+	if (is_concluded(c)) {
+		conclude(core, of(c->sync), c);
+	} else if (c->leaving) {
 		deny(core, c);
 		answer_leaving(core, c);
-	} else if (c->state == CLAIM_NEW) {
+	} else if (line_state(c) == CLAIM_NEW) {
 		claim_give_up(
 		    core, c, c->try_only ? STATUS_ERR : STATUS_TIMEOUT);
 	} else {
@@ -481,7 +495,7 @@ barrier_request(
 	struct claim *c;
 
 	if (y != NULL && of(y)->parties != rq->limit &&
-	    (!TAILQ_EMPTY(&y->queue) || of(y)->unsure)) {
+	    (!line_empty(&y->queue) || of(y)->unsure)) {
 		emit_error(core, s->id, rq->ref, ERR_MISMATCH,
 		    "others wait at this barrier with parties=%llu",
 		    (unsigned long long)of(y)->parties);

@@ -3,22 +3,45 @@
  */
 #include "config.h"
 
-#include "core/sync/sync.h"
+#include "core/sync/line.h"
+
+static unsigned
+check_line(const struct sync *y, const struct claim_line *line)
+{
+	enum claim_state last = CLAIM_PARKED, state;
+	unsigned n = 0, of[3] = { 0, 0, 0 };
+	const struct claim *c;
+
+	TAILQ_FOREACH (c, &line->list, in_sync) {
+		state = line_state(c);
+		assert(c->sync == y && c->line == line && !c->granted);
+		assert(c->permits == NULL);
+		assert(state <= last);
+		last = state;
+		of[state]++;
+		n++;
+	}
+	assert(n == line->n && of[CLAIM_PARKED] == line->nparked);
+	assert(of[CLAIM_ASKED] == line->nasked);
+	return n;
+}
 
 static void
 check_object(const struct core *core, const struct sync *y)
 {
 	const struct claim *c;
-	unsigned n = 0;
+	unsigned n;
 
 	assert(sync_find(core, y->kind, y->name, y->name_len) == y);
 	assert(y->class == core->syncs->classes[y->kind]);
-	TAILQ_FOREACH (c, &y->queue, in_sync) {
-		assert(c->sync == y && c->state != CLAIM_GRANTED);
-		assert(c->permits == NULL && !c->withdrawn);
+	n = check_line(y, &y->queue) + check_line(y, &y->counts);
+	assert(n == y->nclaims);
+	n = 0;
+	TAILQ_FOREACH (c, &y->impatient, in_impatient) {
+		assert(c->sync == y && c->impatient && !c->leaving);
 		n++;
 	}
-	assert(n == y->nclaims);
+	assert(n == y->nimpatient);
 	if (y->class->check != NULL)
 		y->class->check(core, y);
 }
@@ -30,7 +53,7 @@ count_granted(const struct core *core)
 	uint64_t n = 0;
 
 	TAILQ_FOREACH (c, &core->syncs->granted, in_sync) {
-		assert(c->state == CLAIM_GRANTED && c->sync->ngranted > 0);
+		assert(c->granted && c->sync->ngranted > 0);
 		assert(!timer_armed(&c->deadline));
 		n++;
 	}

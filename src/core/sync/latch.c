@@ -5,17 +5,28 @@
  *
  * A batch whose outcome is unknown is sent again as it was, under the same
  * number, which the store counts once.
+ *
+ * Those who wait are in the line `queue`, all others in the line `counts`.  When
+ * the store has said that the latch is open, or gone, all who were asked for are
+ * answered, in parts; nothing else is done about the latch meanwhile, and who
+ * comes then is asked for anew.
  */
 #include "config.h"
 
 #include "core/guard/guard.h"
 #include "core/sync/latch.h"
+#include "core/sync/line.h"
 #include "core/sync/made.h"
 #include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+/* What those who wait are told, one after the other. */
+enum verdict { VERDICT_NONE, VERDICT_OPEN, VERDICT_GONE };
 
 /* A latch as this broker knows it. */
 struct latch {
 	struct sync y;
+	enum verdict verdict;
 	uint64_t seq;	     /* of the batch */
 	uint64_t asked_by;   /* COUNTDOWN: of the batch, in all */
 	int64_t look_ms;     /* when to look again for those who wait */
@@ -55,126 +66,181 @@ send(struct core *core, struct latch *la, enum op_kind kind,
 	op->ttl_ms = kind == OP_LATCH ? first->ttl_ms : 0;
 }
 
+static bool
+latch_counts(enum verb_id verb)
+{
+	return verb != VERB_AWAIT;
+}
+
+/* The number of the first that makes the latch, or of one before it. */
+static uint64_t
+wall(const struct core *core, const struct latch *la)
+{
+	const struct claim *c = la->y.counts.fresh;
+	unsigned looked = 0;
+
+	if (la->y.nmaking == 0 || c == NULL)
+		return UINT64_MAX;
+	while (c->verb != VERB_LATCH && TAILQ_NEXT(c, in_sync) != NULL &&
+	       looked++ < SYNC_BATCH_MAX)
+		c = TAILQ_NEXT(c, in_sync);
+	core_visit(core, looked);
+	return c->verb == VERB_LATCH || looked > SYNC_BATCH_MAX ? c->number
+								: UINT64_MAX;
+}
+
+/* All who wait, but none who came behind one that makes the latch. */
+static void
+take_waiting(const struct core *core, struct latch *la)
+{
+	struct claim_line *line = &la->y.queue;
+	uint64_t end = wall(core, la);
+	unsigned taken = 0;
+
+	if (end == UINT64_MAX) {
+		line_ask_all(line);
+		return;
+	}
+	while (line->fresh != NULL && line->fresh->number < end &&
+	       taken++ < SYNC_BATCH_MAX)
+		line_ask_one(line);
+	core_visit(core, taken);
+}
+
+/* As many count-downs as go into a batch, or one that makes the latch. */
+static void
+take_counts(const struct core *core, struct latch *la)
+{
+	struct claim_line *line = &la->y.counts;
+	bool makes = line->fresh->verb == VERB_LATCH;
+	unsigned taken = 0;
+	struct claim *c;
+
+	while ((c = line->fresh) != NULL && taken < SYNC_BATCH_MAX &&
+	       la->asked_by + c->n <= BATCH_MAX &&
+	       (taken == 0 || (!makes && c->verb != VERB_LATCH))) {
+		line_ask_one(line);
+		la->asked_by += c->n;
+		c->place = la->asked_by;
+		taken++;
+	}
+	core_visit(core, taken);
+}
+
 /* Takes the first that was not asked for, and what can go with it. */
 static void
 ask(struct core *core, struct latch *la, struct claim *first)
 {
-	struct claim *c;
-
 	la->seq = ++core->last_seq;
 	la->asked_by = 0;
 	la->unsure = OP_AWAIT;
-	for (c = first; c != NULL; c = TAILQ_NEXT(c, in_sync)) {
-		if ((c->verb == VERB_LATCH && c != first) ||
-		    la->asked_by + c->n > BATCH_MAX)
-			break;
-		if (c->verb != first->verb || c->state != CLAIM_NEW)
-			continue;
-		c->state = CLAIM_ASKED;
-		la->asked_by += c->n;
-		c->place = la->asked_by;
-		if (c->verb == VERB_LATCH)
-			break;
-	}
+	if (first->verb == VERB_AWAIT)
+		take_waiting(core, la);
+	else
+		take_counts(core, la);
 	send(core, la, ops[first->verb], first);
 }
 
+/* The one that came first, of those that were not asked for. */
 static struct claim *
-find(struct latch *la, enum claim_state state)
+find_new(const struct latch *la)
 {
-	struct claim *c;
+	struct claim *waits = la->y.queue.fresh, *counts = la->y.counts.fresh;
 
-	TAILQ_FOREACH (c, &la->y.queue, in_sync)
-		if (c->state == state)
-			return c;
-	return NULL;
+	if (waits == NULL || counts == NULL)
+		return waits != NULL ? waits : counts;
+	return waits->number < counts->number ? waits : counts;
 }
 
 /* Those who do not wait. */
-static void
-settle(struct core *core, struct latch *la)
+static bool
+settle_one(struct core *core, struct claim *c)
 {
-	struct claim *c, *next;
-
-	TAILQ_FOREACH_SAFE (c, &la->y.queue, in_sync, next) {
-		if (c->state == CLAIM_PARKED && claim_impatient(c))
-			claim_answer(core, c,
-			    c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED);
-		else if (c->state == CLAIM_NEW &&
-			 (claim_impatient(c) || c->verb != VERB_AWAIT))
-			claim_settle_unasked(core, c);
+	if (line_state(c) == CLAIM_PARKED) {
+		claim_answer(
+		    core, c, c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED);
+		return true;
 	}
+	return line_state(c) == CLAIM_NEW && claim_settle_unasked(core, c);
+}
+
+/* All who were asked for, a part of them; true: there are no more. */
+static bool
+tell_verdict(struct core *core, struct latch *la)
+{
+	struct claim_line *line = &la->y.queue;
+	unsigned n = 0;
+	struct claim *c;
+
+	while (la->verdict != VERDICT_NONE &&
+	       (c = line_first(line)) != line->fresh) {
+		if (n++ > 0 && !work_left(core)) {
+			sync_touch(core, &la->y);
+			return false;
+		}
+		core_visit(core, 1);
+		if (la->verdict == VERDICT_OPEN)
+			claim_answer(core, c, STATUS_OK);
+		else
+			claim_error(core, c, ERR_NOT_FOUND, NOT_FOUND);
+	}
+	la->verdict = VERDICT_NONE;
+	return true;
 }
 
 static bool
 latch_next(struct core *core, struct sync *y)
 {
 	struct latch *la = of(y);
-	struct claim *asked, *first, *c;
+	struct claim *first;
 	bool ready = guard_ready(core, y->shard);
 
-	settle(core, la);
-	if (TAILQ_EMPTY(&y->queue) || y->op != 0)
-		return y->op != 0;
-	asked = find(la, CLAIM_ASKED);
-	first = find(la, CLAIM_NEW);
-	if (asked != NULL) {
-		if (sync_may_ask(core, y, ready))
-			send(core, la, la->unsure, asked);
+	if (!tell_verdict(core, la))
 		return true;
-	}
-	if (first != NULL) {
+	sync_settle_impatient(core, y, settle_one);
+	if (y->nclaims == 0 || y->op != 0)
+		return y->op != 0;
+	first = find_new(la);
+	if (y->counts.nasked > 0) {
+		if (sync_may_ask(core, y, ready))
+			send(core, la, la->unsure, line_first(&y->counts));
+	} else if (first != NULL) {
 		if (sync_may_ask(core, y, ready))
 			ask(core, la, first);
-		return true;
-	}
-	c = find(la, CLAIM_PARKED);
-	assert(c != NULL);
-	if (!y->hint && la->look_ms > core->now_ms)
+	} else if (!y->hint && la->look_ms > core->now_ms) {
 		sync_want(y, la->look_ms);
-	else if (sync_may_ask(core, y, ready))
+	} else if (sync_may_ask(core, y, ready)) {
 		sync_submit(core, y, OP_AWAIT);
+	}
 	return true;
 }
 
 /* Outcomes. */
 
-static bool
-is_concerned(const struct claim *c)
+/* The count-downs of the operation in flight. */
+static struct claim *
+first_counted(const struct latch *la)
 {
-	return c->state == CLAIM_ASKED ||
-	       (c->state == CLAIM_PARKED && c->verb == VERB_AWAIT);
+	return la->y.counts.nasked > 0 ? line_first(&la->y.counts) : NULL;
 }
 
 /* It was never there, or it was lost with the data of Redis. */
 static void
 on_gone(struct core *core, struct latch *la)
 {
-	struct claim *c, *next;
+	struct claim *c;
 
-	TAILQ_FOREACH_SAFE (c, &la->y.queue, in_sync, next)
-		if (is_concerned(c))
-			claim_error(core, c, ERR_NOT_FOUND, NOT_FOUND);
-}
-
-static void
-on_open(struct core *core, struct latch *la)
-{
-	struct claim *c, *next;
-
-	TAILQ_FOREACH_SAFE (c, &la->y.queue, in_sync, next)
-		if (c->verb == VERB_AWAIT && is_concerned(c))
-			claim_answer(core, c, STATUS_OK);
+	while ((c = first_counted(la)) != NULL) {
+		core_visit(core, 1);
+		claim_error(core, c, ERR_NOT_FOUND, NOT_FOUND);
+	}
+	la->verdict = VERDICT_GONE;
 }
 
 static void
 on_shut(struct core *core, struct latch *la)
 {
-	struct claim *c;
-
-	TAILQ_FOREACH (c, &la->y.queue, in_sync)
-		if (c->state == CLAIM_ASKED)
-			c->state = CLAIM_PARKED;
+	line_park_all(&la->y.queue);
 	la->look_ms = sync_look_ms(core, -1);
 }
 
@@ -182,24 +248,23 @@ on_shut(struct core *core, struct latch *la)
 static void
 on_counted(struct core *core, struct latch *la, const struct outcome *o)
 {
-	struct claim *c, *next;
+	struct claim *c;
 
-	TAILQ_FOREACH_SAFE (c, &la->y.queue, in_sync, next) {
-		if (c->state != CLAIM_ASKED)
-			continue;
+	while ((c = first_counted(la)) != NULL) {
+		core_visit(core, 1);
 		emit_reply(core, c->session->id, c->ref, STATUS_OK);
 		emit_num(core, FIELD_COUNT,
 		    o->first > c->place ? o->first - c->place : 0);
 		claim_free(core, c);
 	}
 	if (o->second == 0)
-		on_open(core, la);
+		la->verdict = VERDICT_OPEN;
 }
 
 static void
 on_made(struct core *core, struct latch *la, bool exists)
 {
-	struct claim *c = find(la, CLAIM_ASKED);
+	struct claim *c = first_counted(la);
 
 	if (c == NULL)
 		return;
@@ -222,16 +287,13 @@ static void
 on_nothing(struct core *core, struct latch *la, enum op_kind op,
     const struct outcome *o)
 {
-	struct claim *c;
-
 	sync_retry(core, &la->y, o);
 	if (o->status == OUTCOME_UNKNOWN && op != OP_AWAIT)
 		la->unsure = op;
 	if (la->unsure != OP_AWAIT)
 		return;
-	TAILQ_FOREACH (c, &la->y.queue, in_sync)
-		if (c->state == CLAIM_ASKED)
-			c->state = CLAIM_NEW;
+	line_unask(&la->y.queue);
+	line_unask(&la->y.counts);
 }
 
 static void
@@ -251,7 +313,7 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 	if (o->status == OUTCOME_GONE)
 		on_gone(core, la);
 	else if (o->status == OUTCOME_OPEN)
-		on_open(core, la);
+		la->verdict = VERDICT_OPEN;
 	else if (o->status == OUTCOME_SHUT)
 		on_shut(core, la);
 	else if (o->status == OUTCOME_COUNTED)
@@ -271,7 +333,7 @@ latch_expired(struct core *core, struct claim *c)
 {
 	if (c->verb == VERB_AWAIT) {
 		claim_give_up(core, c, STATUS_TIMEOUT);
-	} else if (c->state == CLAIM_NEW) {
+	} else if (line_state(c) == CLAIM_NEW) {
 		claim_give_up(core, c, STATUS_ERR);
 	} else if (!c->extended) {
 		c->extended = true;
@@ -304,6 +366,7 @@ const struct sync_class latch_class = {
 	.next = latch_next,
 	.outcome = latch_outcome,
 	.expired = latch_expired,
+	.counts = latch_counts,
 	.words = words,
 	.message = latch_message,
 };

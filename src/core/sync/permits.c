@@ -65,6 +65,7 @@ permits_new(struct core *core, struct sync *y, struct session *s)
 	p->key = (struct permits_key){ s, y };
 	table_add(&core->syncs->permits, &p->by_key);
 	p->bound.kind = TIMER_PERMITS;
+	p->losses = semaphore_of(y)->losses;
 	TAILQ_INSERT_TAIL(&s->permits, p, in_session);
 	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, p, in_sync);
 	s->npermits++;
@@ -76,13 +77,17 @@ permits_grant(struct core *core, struct claim *c)
 {
 	struct permits *p = permits_find(core, c->sync, c->session);
 	struct semaphore *m = semaphore_of(c->sync);
-	bool first = p == NULL;
+	bool first;
 
-	TAILQ_REMOVE(&c->sync->queue, c, in_sync);
-	c->sync->nclaims--;
+	if (p != NULL && permits_are_lost(p)) {
+		permits_lose(core, p, NULL);
+		p = NULL;
+	}
+	first = p == NULL;
+	claim_leave_line(c);
 	c->sync->ngranted++;
 	core_disarm(core, &c->deadline);
-	c->state = CLAIM_GRANTED;
+	c->granted = true;
 	TAILQ_INSERT_TAIL(&core->syncs->granted, c, in_sync);
 	if (first) {
 		p = permits_new(core, c->sync, c->session);
@@ -94,6 +99,7 @@ permits_grant(struct core *core, struct claim *c)
 		bind(core, p, core->config.locks.default_hold_ms);
 	p->n += c->n;
 	p->untold += c->n;
+	p->nuntold++;
 	if (m->spell != guard_spell(core, m->y.shard))
 		sync_unproved(core);
 	m->used += c->n;
@@ -106,51 +112,54 @@ permits_grant(struct core *core, struct claim *c)
 	core->stats.grants++;
 }
 
+/* The session has so many less of them. */
+static void
+count_out(struct core *core, struct permits *p, uint64_t n)
+{
+	assert(n <= p->n);
+	p->n -= n;
+	if (permits_are_lost(p))
+		return; /* they are counted out already */
+	semaphore_of(p->sync)->used -= n;
+	core->syncs->npermits -= n;
+}
+
 void
 permits_reduce(struct core *core, struct permits *p, uint64_t n)
 {
 	assert(n < p->n);
-	p->n -= n;
 	notify_permits(core, NOTICE_PERMITS_RELEASED, p, n);
-	semaphore_of(p->sync)->used -= n;
-	core->syncs->npermits -= n;
+	count_out(core, p, n);
 	core->stats.releases++;
 	sync_touch(core, p->sync);
 }
 
-/* Grants of them that wait to be told: they are no more. */
+/*
+ * They are no more.  Grants of them that wait to be told keep the record, so
+ * that they need not be looked for.
+ */
 static void
-forget_untold(struct permits *p, bool withdrawn)
-{
-	struct claim *c;
-
-	if (p->untold == 0)
-		return;
-	TAILQ_FOREACH (c, &p->session->claims, in_session) {
-		if (c->permits != p)
-			continue;
-		c->permits = NULL;
-		c->withdrawn = withdrawn;
-	}
-	p->untold = 0;
-}
-
-static void
-permits_free(struct core *core, struct permits *p)
+permits_free(struct core *core, struct permits *p, bool withdrawn)
 {
 	struct semaphore *m = semaphore_of(p->sync);
+	struct permits_list *list =
+	    permits_are_lost(p) ? &m->losers : &m->holders;
 
-	m->used -= p->n;
-	core->syncs->npermits -= p->n;
 	core->syncs->above->permits_leave(core, p);
 	valid_leave_permits(core, p->session, p, TAILQ_NEXT(p, in_session));
+	if (m->warned_next == p)
+		m->warned_next = TAILQ_NEXT(p, in_sync);
+	count_out(core, p, p->n);
 	table_remove(&core->syncs->permits, &p->by_key);
 	TAILQ_REMOVE(&p->session->permits, p, in_session);
-	TAILQ_REMOVE(&m->holders, p, in_sync);
+	TAILQ_REMOVE(list, p, in_sync);
 	p->session->npermits--;
 	core_disarm(core, &p->bound);
 	sync_touch(core, &m->y);
-	free(p);
+	p->over = true;
+	p->withdrawn = withdrawn;
+	if (p->nuntold == 0)
+		free(p);
 }
 
 void
@@ -158,13 +167,14 @@ permits_end(struct core *core, struct permits *p)
 {
 	core->stats.releases++;
 	notify_permits(core, NOTICE_PERMITS_RELEASED, p, p->n);
-	forget_untold(p, false);
-	permits_free(core, p);
+	permits_free(core, p, false);
 }
 
 void
 permits_outlive(struct permits *p)
 {
+	if (permits_are_lost(p))
+		return;
 	semaphore_of(p->sync)->left += p->n;
 }
 
@@ -173,19 +183,41 @@ permits_take_back(struct core *core, struct claim *c)
 {
 	struct permits *p = c->permits;
 
+	if (p->over)
+		return;
 	c->permits = NULL;
 	p->untold -= c->n;
+	p->nuntold--;
 	if (p->n > c->n)
 		permits_reduce(core, p, c->n);
 	else
 		permits_end(core, p);
 }
 
-void
+bool
+permits_withdrawn(struct core *core, const struct claim *c)
+{
+	struct permits *p = c->permits;
+
+	if (p == NULL)
+		return false;
+	if (!p->over && permits_are_lost(p))
+		permits_lose(core, p, NULL);
+	return p->over && p->withdrawn;
+}
+
+bool
 permits_untold(struct claim *c)
 {
-	assert(c->permits->untold >= c->n);
-	c->permits->untold -= c->n;
+	struct permits *p = c->permits;
+	bool over = p->over;
+
+	assert(p->untold >= c->n && p->nuntold > 0);
+	p->untold -= c->n;
+	p->nuntold--;
+	if (over && p->nuntold == 0)
+		free(p);
+	return !over;
 }
 
 /* Tells the session about those of its permits that it was told of. */
@@ -203,6 +235,8 @@ permits_tell(struct core *core, const struct permits *p, enum event_id event)
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
 {
+	if (permits_are_lost(p))
+		reason = semaphore_of(p->sync)->why_lost;
 	if (p->n > p->untold) {
 		permits_tell(core, p, EVENT_LOST);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
@@ -212,8 +246,7 @@ permits_lose(struct core *core, struct permits *p, const char *reason)
 		core->stats.withdrawn++;
 	}
 	core->stats.releases++;
-	forget_untold(p, true);
-	permits_free(core, p);
+	permits_free(core, p, true);
 }
 
 void
@@ -230,6 +263,8 @@ permits_valid_ms(const struct core *core, const struct permits *p)
 	int64_t at_ms = semaphore_deadline_ms(core, semaphore_of(p->sync));
 	int64_t bound_ms;
 
+	if (permits_are_lost(p))
+		return core->now_ms;
 	if (!timer_armed(&p->bound))
 		return at_ms;
 	bound_ms = core_armed_ms(core, &p->bound);

@@ -19,10 +19,14 @@
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
+#include "core/sync/line.h"
 #include "core/sync/notify.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/semaphore_state.h"
 #include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define WANT_MAX 200 /* how far in the queue it is summed up what to take */
 
 static void
 semaphore_init(struct sync *y)
@@ -30,7 +34,11 @@ semaphore_init(struct sync *y)
 	struct semaphore *m = semaphore_of(y);
 
 	TAILQ_INIT(&m->holders);
+	TAILQ_INIT(&m->losers);
 	TAILQ_INIT(&m->givings);
+	TAILQ_INIT(&m->flying);
+	TAILQ_INIT(&m->known);
+	TAILQ_INIT(&m->deferred);
 }
 
 static void
@@ -41,8 +49,11 @@ semaphore_fini(struct core *core, struct sync *y)
 
 	while (!TAILQ_EMPTY(&m->holders))
 		permits_end(core, TAILQ_FIRST(&m->holders));
-	while (!TAILQ_EMPTY(&m->givings)) {
-		g = TAILQ_FIRST(&m->givings);
+	assert(TAILQ_EMPTY(&m->losers));
+	TAILQ_CONCAT(&m->givings, &m->flying, link);
+	TAILQ_CONCAT(&m->givings, &m->known, link);
+	TAILQ_CONCAT(&m->givings, &m->deferred, link);
+	while ((g = TAILQ_FIRST(&m->givings)) != NULL) {
 		TAILQ_REMOVE(&m->givings, g, link);
 		free(g);
 	}
@@ -57,9 +68,7 @@ vouched(const struct core *core, const struct semaphore *m)
 static void
 lose_all(struct core *core, struct semaphore *m, const char *reason)
 {
-	while (!TAILQ_EMPTY(&m->holders))
-		permits_lose(core, TAILQ_FIRST(&m->holders), reason);
-	assert(m->used == 0);
+	holders_lose(core, m, reason);
 	m->owned = m->fresh = m->left = 0;
 	m->unsure = true;
 	m->atrisk = false;
@@ -77,7 +86,6 @@ static void
 semaphore_timer(struct core *core, struct sync *y)
 {
 	struct semaphore *m = semaphore_of(y);
-	struct permits *p;
 	int64_t left_ms = semaphore_deadline_ms(core, m) - core->now_ms;
 
 	if (m->owned == 0)
@@ -90,11 +98,7 @@ semaphore_timer(struct core *core, struct sync *y)
 	    core->now_ms < m->confirmed_ms + core->config.lease_ms / 2)
 		return;
 	m->atrisk = true;
-	TAILQ_FOREACH (p, &m->holders, in_sync) {
-		permits_tell(core, p, EVENT_ATRISK);
-		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
-		notify_permits_risk(core, p, false, left_ms);
-	}
+	holders_tell(core, m, EVENT_ATRISK);
 }
 
 /* Granting. */
@@ -123,58 +127,69 @@ grant(struct core *core, struct semaphore *m, struct claim *c)
 	core->stats.handovers++;
 }
 
-/* In order of arrival: a large request is not passed by small ones. */
+/*
+ * In order of arrival: a large request is not passed by small ones.  If there
+ * are more than a step grants, nothing else is done about the semaphore before
+ * the others have theirs.
+ */
 static void
 serve(struct core *core, struct semaphore *m)
 {
+	unsigned granted = 0;
 	struct claim *c;
 
+	m->serving = false;
 	if (m->taken_limit != m->limit)
 		return;
-	while ((c = TAILQ_FIRST(&m->y.queue)) != NULL && vouched(core, m) &&
-	       c->n <= m->owned - m->used && !turn_over(core, m))
+	while ((c = line_first(&m->y.queue)) != NULL && vouched(core, m) &&
+	       c->n <= m->owned - m->used && !turn_over(core, m)) {
+		m->serving = granted++ > 0 && !work_left(core);
+		if (m->serving)
+			return;
+		core_visit(core, 1);
 		grant(core, m, c);
+	}
+}
+
+static bool
+settle_one(struct core *core, struct claim *c)
+{
+	const struct semaphore *m = semaphore_of(c->sync);
+	const struct claim *head = line_first(&m->y.queue);
+
+	if (line_state(c) != CLAIM_PARKED && m->used + c->n <= m->limit &&
+	    (c == head || line_state(head) != CLAIM_PARKED))
+		return claim_settle_unasked(core, c);
+	claim_answer(core, c, c->try_only ? STATUS_BUSY : STATUS_CANCELLED);
+	return true;
 }
 
 /* Those who do not wait, as far as it is known by now what to answer. */
 static void
 settle(struct core *core, struct semaphore *m)
 {
-	const struct claim *head = TAILQ_FIRST(&m->y.queue);
-	struct claim *c, *next;
-	bool taken;
-
-	TAILQ_FOREACH_SAFE (c, &m->y.queue, in_sync, next) {
-		if (!claim_impatient(c))
-			continue;
-		taken = c->state == CLAIM_PARKED || m->used + c->n > m->limit ||
-			(c != head && head->state == CLAIM_PARKED);
-		if (taken)
-			claim_answer(core, c,
-			    c->try_only ? STATUS_BUSY : STATUS_CANCELLED);
-		else
-			claim_settle_unasked(core, c);
-		head = TAILQ_FIRST(&m->y.queue);
-	}
+	sync_settle_impatient(core, &m->y, settle_one);
 }
 
-/* Answers RELEASE: those of the operation in flight, or the others. */
+/* Answers RELEASE, a part of those of which it is known what to say. */
 static void
-answer_givings(
-    struct core *core, struct semaphore *m, bool flying, bool deferred)
+answer_givings(struct core *core, struct semaphore *m, struct giving_list *list)
 {
-	struct giving *g, *next;
+	unsigned answered = 0;
+	struct giving *g;
 
-	TAILQ_FOREACH_SAFE (g, &m->givings, link, next) {
-		if (g->flying != flying)
-			continue;
-		TAILQ_REMOVE(&m->givings, g, link);
+	while ((g = TAILQ_FIRST(list)) != NULL &&
+	       (answered++ == 0 || work_left(core))) {
+		core_visit(core, 1);
+		TAILQ_REMOVE(list, g, link);
 		emit_reply(core, g->session, g->ref, STATUS_OK);
 		emit_num(core, FIELD_PERMITS, g->held);
-		if (deferred)
+		if (list == &m->deferred)
 			emit_num(core, FIELD_DEFERRED, 1);
 		free(g);
 	}
+	if (!TAILQ_EMPTY(list))
+		sync_touch(core, &m->y);
 }
 
 /* Operations. */
@@ -184,10 +199,8 @@ static struct op *
 submit(struct core *core, struct semaphore *m, enum op_kind kind)
 {
 	struct op *op = sync_submit(core, &m->y, kind);
-	struct giving *g;
 
-	TAILQ_FOREACH (g, &m->givings, link)
-		g->flying = true;
+	TAILQ_CONCAT(&m->flying, &m->givings, link);
 	m->wanted = false;
 	m->was_owned = m->owned;
 	m->was_unsure = m->unsure;
@@ -206,17 +219,20 @@ ask_take(struct core *core, struct semaphore *m)
 {
 	struct op *op = submit(core, m, OP_TAKE);
 	uint64_t most = m->limit - m->used;
-	struct claim *c;
+	const struct claim *c = line_first(&m->y.queue);
+	unsigned looked;
 
-	op->need = TAILQ_FIRST(&m->y.queue)->n;
+	op->need = c->n;
 	m->asked_need = op->need;
-	m->asked_queue = false;
-	TAILQ_FOREACH (c, &m->y.queue, in_sync) {
-		c->state = CLAIM_ASKED;
-		if (op->want < most)
-			op->want += c->n < most ? c->n : most;
-		m->asked_queue = m->asked_queue || !claim_impatient(c);
+	m->asked_queue = m->y.nimpatient < m->y.nclaims;
+	line_forget(&m->y.queue);
+	line_ask_all(&m->y.queue);
+	for (looked = 0; c != NULL && op->want < most && looked < WANT_MAX;
+	     looked++) {
+		op->want += c->n < most ? c->n : most;
+		c = TAILQ_NEXT(c, in_sync);
 	}
+	core_visit(core, looked);
 	if (op->want > most)
 		op->want = most;
 	if (op->want < op->need)
@@ -234,7 +250,7 @@ ask_hold(struct core *core, struct semaphore *m)
 	if (m->used > 0)
 		op->by_ms = guard_server_ms(
 		    core, m->y.shard, semaphore_deadline_ms(core, m));
-	m->asked_queue = m->told_need != 0 && !TAILQ_EMPTY(&m->y.queue);
+	m->asked_queue = m->told_need != 0 && !line_empty(&m->y.queue);
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
 	slot_hurry(core, op);
 }
@@ -272,11 +288,21 @@ must_tell(const struct semaphore *m)
 		   (m->used == 0 || m->remote_ms != 0 || m->y.hint));
 }
 
+/* The head waits, as the store knows by now. */
+static void
+park_head(struct claim_line *line)
+{
+	if (line->nparked > 0)
+		return;
+	line_ask_one(line);
+	line_park_one(line);
+}
+
 static void
 decide(struct core *core, struct semaphore *m)
 {
 	struct sync *y = &m->y;
-	struct claim *head = TAILQ_FIRST(&y->queue);
+	const struct claim *head = line_first(&y->queue);
 	bool up = guard_up(core, y->shard);
 
 	if (renewal_due(core, m)) {
@@ -287,7 +313,7 @@ decide(struct core *core, struct semaphore *m)
 			ask_hold(core, m);
 	} else if (waits_well(m, head) &&
 		   (m->told_need == 0 || m->look_ms > core->now_ms)) {
-		head->state = CLAIM_PARKED;
+		park_head(&y->queue);
 	} else if (sync_may_ask(core, y, guard_ready(core, y->shard))) {
 		ask_take(core, m);
 	}
@@ -326,27 +352,67 @@ plan(const struct core *core, struct semaphore *m)
 		want_later(core, y, m->end_ms);
 }
 
+/* Those that were asked for can't have any.  False: there are more of them. */
+static bool
+refuse_some(struct core *core, struct semaphore *m)
+{
+	struct claim_line *line = &m->y.queue;
+	unsigned refused = 0;
+
+	while (m->refuse != NULL && !line_empty(line) &&
+	       line_first(line) != line->fresh) {
+		if (refused++ > 0 && !work_left(core))
+			return false;
+		core_visit(core, 1);
+		claim_error(core, line_first(line), ERR_MISMATCH, m->refuse);
+	}
+	m->refuse = NULL;
+	return true;
+}
+
+/* What comes next for those that wait, and in the store. */
+static void
+go_on(struct core *core, struct semaphore *m)
+{
+	struct sync *y = &m->y;
+
+	settle(core, m);
+	if (m->owned == m->used)
+		TAILQ_CONCAT(&m->known, &m->givings, link);
+	answer_givings(core, m, &m->known);
+	if (y->op == 0)
+		decide(core, m);
+	settle(core, m);
+	if (y->op == 0)
+		TAILQ_CONCAT(&m->deferred, &m->givings, link);
+}
+
 static bool
 semaphore_next(struct core *core, struct sync *y)
 {
 	struct semaphore *m = semaphore_of(y);
 
-	if (m->used == 0 && y->op == 0 && TAILQ_EMPTY(&y->queue) &&
+	if (m->used == 0 && y->op == 0 && line_empty(&y->queue) &&
 	    m->end_ms <= core->now_ms) {
 		m->unsure = false;
 		m->owned = m->told_need = 0;
 	}
-	serve(core, m);
-	settle(core, m);
-	if (m->owned == m->used)
-		answer_givings(core, m, false, false);
-	if (y->op == 0)
-		decide(core, m);
-	settle(core, m);
-	if (y->op == 0)
-		answer_givings(core, m, false, true);
+	answer_givings(core, m, &m->known);
+	answer_givings(core, m, &m->deferred);
+	if (!refuse_some(core, m)) {
+		sync_touch(core, y);
+	} else {
+		serve(core, m);
+		if (m->serving)
+			sync_touch(core, y);
+		else
+			go_on(core, m);
+	}
+	answer_givings(core, m, &m->deferred);
 	plan(core, m);
-	return y->op != 0 || store_has_some(m) || !TAILQ_EMPTY(&y->queue);
+	return y->op != 0 || store_has_some(m) || !line_empty(&y->queue) ||
+	       !TAILQ_EMPTY(&m->losers) || !TAILQ_EMPTY(&m->known) ||
+	       !TAILQ_EMPTY(&m->deferred);
 }
 
 /* Outcomes. */
@@ -368,7 +434,6 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
     const struct outcome *o)
 {
 	int64_t lease_ms = core->config.lease_ms;
-	struct permits *p;
 
 	sync_answered(&m->y);
 	if (m->used > 0 && m->spell != m->y.asked_spell && m->spell != 0)
@@ -380,28 +445,9 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 	m->unsure = false;
 	if (m->atrisk && core->now_ms < semaphore_deadline_ms(core, m)) {
 		m->atrisk = false;
-		TAILQ_FOREACH (p, &m->holders, in_sync) {
-			permits_tell(core, p, EVENT_SAFE);
-			notify_permits_risk(core, p, true, 0);
-		}
+		holders_tell(core, m, EVENT_SAFE);
 	}
-	answer_givings(core, m, true, false);
-}
-
-/* What was asked for is known; `why` NULL, or why none of it can be. */
-static void
-park(struct core *core, struct semaphore *m, const char *why)
-{
-	struct claim *c, *next;
-
-	TAILQ_FOREACH_SAFE (c, &m->y.queue, in_sync, next) {
-		if (c->state != CLAIM_ASKED)
-			continue;
-		if (why != NULL)
-			claim_error(core, c, ERR_MISMATCH, why);
-		else
-			c->state = CLAIM_PARKED;
-	}
+	TAILQ_CONCAT(&m->known, &m->flying, link);
 }
 
 static void
@@ -423,10 +469,10 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 	} else {
 		told_waiting(core, m, o->waiting || m->wanted);
 	}
-	park(core, m,
-	    o->status == OUTCOME_MISMATCH
-		? "this semaphore is in use with another limit="
-		: NULL);
+	if (o->status == OUTCOME_MISMATCH)
+		m->refuse = "this semaphore is in use with another limit=";
+	else
+		line_park_all(&m->y.queue);
 }
 
 static void
@@ -439,16 +485,6 @@ on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
 	if (!m->asked_queue)
 		m->told_need = 0;
 	told_waiting(core, m, o->waiting || m->wanted);
-}
-
-static void
-unasked(struct semaphore *m)
-{
-	struct claim *c;
-
-	TAILQ_FOREACH (c, &m->y.queue, in_sync)
-		if (c->state == CLAIM_ASKED)
-			c->state = CLAIM_NEW;
 }
 
 static void
@@ -472,7 +508,7 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 		sync_answered(y);
 		lose_all(core, m, moved ? "failover" : "taken");
 		m->told_need = 0;
-		answer_givings(core, m, true, false);
+		TAILQ_CONCAT(&m->known, &m->flying, link);
 		break;
 	case OUTCOME_UNSENT:
 	case OUTCOME_PENDING:
@@ -481,10 +517,10 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 		/* fallthrough */
 	default:
 		sync_retry(core, y, o);
-		answer_givings(core, m, true, true);
+		TAILQ_CONCAT(&m->deferred, &m->flying, link);
 	}
 	(void)op;
-	unasked(m);
+	line_unask(&y->queue);
 }
 
 /* Claims. */
@@ -548,6 +584,7 @@ semaphore_check(const struct core *core, const struct sync *y)
 		n += p->n;
 	}
 	assert(n == m->used && m->used <= m->owned);
+	assert(TAILQ_EMPTY(&m->losers) || m->losing);
 	assert(m->fresh <= m->owned - m->used);
 }
 
@@ -565,6 +602,7 @@ const struct sync_class semaphore_class = {
 	.expired = semaphore_expired,
 	.words = words,
 	.message = semaphore_message,
+	.withdrawn = permits_withdrawn,
 	.take_back = permits_take_back,
 	.untold = permits_untold,
 	.check = semaphore_check,
@@ -583,7 +621,7 @@ semaphore_acquire(
 	struct claim *c;
 
 	if (m != NULL && m->limit != rq->limit &&
-	    (m->used > 0 || !TAILQ_EMPTY(&y->queue))) {
+	    (m->used > 0 || !line_empty(&y->queue))) {
 		emit_error(core, s->id, rq->ref, ERR_MISMATCH,
 		    "this semaphore is in use with limit=%llu",
 		    (unsigned long long)m->limit);
@@ -603,6 +641,10 @@ semaphore_release(
 	struct permits *p = y == NULL ? NULL : permits_find(core, y, s);
 	struct giving *g;
 
+	if (p != NULL && permits_are_lost(p)) {
+		permits_lose(core, p, NULL);
+		p = NULL;
+	}
 	if (p == NULL || p->n < rq->number) {
 		emit_error(core, s->id, rq->ref, ERR_NOT_HELD,
 		    "this session holds %llu permits of it",

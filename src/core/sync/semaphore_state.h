@@ -14,7 +14,6 @@ struct giving {
 	uint64_t session; /* id */
 	uint64_t ref;
 	uint64_t held; /* by the session, still */
-	bool flying;   /* the operation in flight says so to the store */
 };
 TAILQ_HEAD(giving_list, giving);
 
@@ -25,9 +24,18 @@ TAILQ_HEAD(giving_list, giving);
 struct semaphore {
 	struct sync y;
 	struct permits_list holders;
-	struct giving_list givings; /* owned */
-	uint64_t limit;		    /* as of those who hold or wait */
-	uint64_t taken_limit;	    /* as of those that are owned */
+	struct permits_list
+	    losers;	       /* who had them; to be told that they lost */
+	const char *why_lost;  /* static */
+	uint32_t losses;       /* of all permits that there were */
+	enum event_id warning; /* that the holders are told */
+	const struct permits *warned_next; /* who is told next */
+	/* Owned: RELEASEs of which the store was not told, those of which the
+	 * operation in flight tells it, and those to be answered: that it is so,
+	 * and that it is not known yet. */
+	struct giving_list givings, flying, known, deferred;
+	uint64_t limit;	      /* as of those who hold or wait */
+	uint64_t taken_limit; /* as of those that are owned */
 	uint64_t used;
 	uint64_t left; /* not used, but left in the store to run out */
 	uint64_t owned;
@@ -50,6 +58,9 @@ struct semaphore {
 	bool wanted;	 /* a message since it was sent: another waits */
 	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
+	bool losing, warned; /* in syncs.losing; in syncs.warning */
+	bool serving;	     /* there is more to be granted before all else */
+	const char *refuse;  /* those that were asked for; static; NULL: not */
 };
 
 static inline struct semaphore *
@@ -71,6 +82,20 @@ void permits_grant(struct core *core, struct claim *c);
 
 /* Some of them are given back. */
 void permits_reduce(struct core *core, struct permits *p, uint64_t n);
+
+/* All of them are lost, or have something told; in parts. */
+void holders_lose(struct core *core, struct semaphore *m, const char *reason);
+void holders_tell(struct core *core, struct semaphore *m, enum event_id event);
+
+/* Nobody is told more of a warning. */
+void holders_hush(struct core *core, struct semaphore *m);
+
+/* Are they lost with all others? */
+static inline bool
+permits_are_lost(const struct permits *p)
+{
+	return p->losses != semaphore_of(p->sync)->losses;
+}
 
 /* They are gone, and the session is told. */
 void permits_lose(struct core *core, struct permits *p, const char *reason);

@@ -9,7 +9,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/session/record.h"
-#include "core/sync/sync.h"
+#include "core/sync/line.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -17,6 +17,7 @@
 #define RETRY_LOST_MS 50     /* after an unknown outcome */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
 #define LOOK_SLACK_MS 2	     /* behind the end of what others have */
+#define SETTLE_MAX 50	     /* who are answered at once, of one object */
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -42,6 +43,8 @@ sync_init(struct core *core, const struct sync_class *const *classes,
 		TAILQ_INIT(&syncs->all[i]);
 	}
 	TAILQ_INIT(&syncs->touched);
+	TAILQ_INIT(&syncs->losing);
+	TAILQ_INIT(&syncs->warning);
 	TAILQ_INIT(&syncs->granted);
 	LIST_INIT(&syncs->made);
 	syncs->shards = xcalloc(core->config.shards, sizeof(*syncs->shards));
@@ -73,7 +76,9 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 	y->shard = guard_shard(core, name, len);
 	y->name = xstrndup(name, len);
 	y->name_len = len;
-	TAILQ_INIT(&y->queue);
+	line_init(&y->queue);
+	line_init(&y->counts);
+	TAILQ_INIT(&y->impatient);
 	y->class->init(y);
 	table_add(&core->syncs->by_name[kind], &y->by_name);
 	TAILQ_INSERT_TAIL(&core->syncs->all[kind], y, in_all);
@@ -83,7 +88,7 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 static void
 sync_free(struct core *core, struct sync *y)
 {
-	assert(TAILQ_EMPTY(&y->queue) && y->ngranted == 0);
+	assert(y->nclaims == 0 && y->ngranted == 0);
 	if (y->class->fini != NULL)
 		y->class->fini(core, y);
 	if (y->touched)
@@ -307,7 +312,6 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 	c->sync = sync_get(core, kind, rq->names[0].p, rq->names[0].n);
 	c->deadline.kind = TIMER_CLAIM;
 	c->verb = rq->verb;
-	c->state = CLAIM_NEW;
 	c->ref = rq->ref;
 	c->since_ms = core->now_ms;
 	c->has_hold = rq->has_hold;
@@ -320,32 +324,84 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 	if (wait_ms != CORE_WAIT_FOREVER)
 		core_arm(core, &c->deadline, core->now_ms + wait_ms);
 	core->sessions->nmaking += c->verb == VERB_LATCH;
+	c->sync->nmaking += c->verb == VERB_LATCH;
 	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
 	s->nclaims++;
 	core->syncs->nclaims++;
-	TAILQ_INSERT_TAIL(&c->sync->queue, c, in_sync);
+	c->line = &c->sync->queue;
+	if (c->sync->class->counts != NULL && c->sync->class->counts(c->verb))
+		c->line = &c->sync->counts;
+	line_join(c);
 	c->sync->nclaims++;
+	if (claim_impatient(c) || c->line == &c->sync->counts)
+		claim_hasten(core, c);
 	sync_touch(core, c->sync);
 	return c;
 }
 
 void
+claim_hasten(struct core *core, struct claim *c)
+{
+	if (c->granted || c->leaving)
+		return;
+	sync_touch(core, c->sync);
+	if (c->impatient)
+		return;
+	c->impatient = true;
+	c->sync->nimpatient++;
+	TAILQ_INSERT_TAIL(&c->sync->impatient, c, in_impatient);
+}
+
+static void
+set_patient(struct claim *c)
+{
+	if (!c->impatient)
+		return;
+	c->impatient = false;
+	c->sync->nimpatient--;
+	TAILQ_REMOVE(&c->sync->impatient, c, in_impatient);
+}
+
+void
+claim_leave_line(struct claim *c)
+{
+	set_patient(c);
+	line_leave(c);
+	c->sync->nclaims--;
+}
+
+void
+sync_settle_impatient(struct core *core, struct sync *y,
+    bool (*settle)(struct core *core, struct claim *c))
+{
+	struct claim *c, *next;
+	unsigned looked = 0, answered = 0;
+
+	TAILQ_FOREACH_SAFE (c, &y->impatient, in_impatient, next) {
+		if (looked++ == SETTLE_MAX)
+			break;
+		core_visit(core, 1);
+		answered += settle(core, c);
+	}
+	if (answered > 0)
+		sync_touch(core, y);
+}
+
+void
 claim_free(struct core *core, struct claim *c)
 {
-	if (c->state == CLAIM_GRANTED) {
+	if (c->granted) {
 		TAILQ_REMOVE(&core->syncs->granted, c, in_sync);
 		c->sync->ngranted--;
-		if (c->permits != NULL)
-			c->sync->class->untold(c);
-		else
+		if (c->permits == NULL || !c->sync->class->untold(c))
 			sync_touch(core, c->sync);
 	} else {
-		TAILQ_REMOVE(&c->sync->queue, c, in_sync);
-		c->sync->nclaims--;
+		claim_leave_line(c);
 		sync_touch(core, c->sync);
 	}
 	core->syncs->above->claim_leaves(core, c);
 	core->sessions->nmaking -= c->verb == VERB_LATCH;
+	c->sync->nmaking -= c->verb == VERB_LATCH;
 	TAILQ_REMOVE(&c->session->claims, c, in_session);
 	c->session->nclaims--;
 	core->syncs->nclaims--;
@@ -436,11 +492,12 @@ claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
 	const struct sync_class *class = c->sync->class;
 	uint64_t session = c->session->id;
 
-	assert(c->state != CLAIM_GRANTED && c->state != CLAIM_LEAVING);
+	assert(!c->granted && !c->leaving);
 	c->ending = status;
 	c->by = by;
 	if (class->leave != NULL && class->leave(core, c)) {
-		c->state = CLAIM_LEAVING;
+		set_patient(c);
+		c->leaving = true;
 		core_arm(core, &c->deadline,
 		    core->now_ms + core->config.reply_timeout_ms);
 		sync_touch(core, c->sync);
@@ -460,8 +517,7 @@ sync_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
 	struct claim *c;
 
 	TAILQ_FOREACH (c, &s->claims, in_session)
-		if (c->ref == ref && c->state != CLAIM_GRANTED &&
-		    c->state != CLAIM_LEAVING)
+		if (c->ref == ref && !c->granted && !c->leaving)
 			break;
 	if (c == NULL)
 		return false;
@@ -475,7 +531,7 @@ sync_drain(struct core *core, struct session *s)
 	struct claim *c;
 
 	TAILQ_FOREACH (c, &s->claims, in_session)
-		sync_touch(core, c->sync);
+		claim_hasten(core, c);
 }
 
 static void
@@ -485,7 +541,7 @@ drop(struct core *core, struct claim *c)
 
 	if (c->permits != NULL)
 		class->take_back(core, c);
-	if (class->dropped != NULL && c->state != CLAIM_GRANTED)
+	if (class->dropped != NULL && !c->granted)
 		class->dropped(core, c);
 }
 
@@ -536,7 +592,7 @@ sync_tell_granted(struct core *core)
 		}
 		if (sync_overdue(core, c->sync))
 			look_at_time(core, c->sync);
-		if (c->withdrawn) {
+		if (c->sync->class->withdrawn(core, c)) {
 			claim_error(core, c, ERR_UNAVAILABLE,
 			    "the lease ran out before the grant could be"
 			    " told; you do not hold it, ask again");

@@ -28,21 +28,37 @@ enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
 struct sync_class;
 TAILQ_HEAD(sync_list, sync);
 
+/* Claims of one object in the order of arrival, and how they stand: line.h. */
+struct claim_line {
+	struct claim_list list;
+	struct claim *asked;	  /* the first that is not parked */
+	struct claim *fresh;	  /* the first that is new */
+	unsigned n;		  /* in all */
+	unsigned nparked, nasked; /* of them */
+};
+
 /* One object of one name.  Owned by the core; freed when it is idle. */
 struct sync {
 	struct table_link by_name;
 	TAILQ_ENTRY(sync) in_all; /* of its kind, in order of making */
 	TAILQ_ENTRY(sync) in_touched;
+	TAILQ_ENTRY(sync) in_losing, in_warning; /* holders.c */
 	const struct sync_class *class;
-	struct claim_list queue; /* in order of arrival */
-	unsigned nclaims;	 /* in it */
-	unsigned ngranted;	 /* claims to be told; they keep it */
-	struct timer timer;	 /* when it wants attention next */
-	int64_t at_ms;		 /* the same, while next() collects it */
-	int64_t pause_ms;	 /* no operation before then */
-	uint64_t op;		 /* in flight; 0: none */
-	uint32_t asked_spell;	 /* of the guard, when it was sent */
-	char *why;		 /* owned; what Redis refused with last */
+	struct claim_line queue;
+	struct claim_line
+	    counts; /* of a latch: those that do not wait for it */
+	struct claim_list impatient; /* of both: may be answered at once */
+	unsigned nimpatient;
+	unsigned nclaims;     /* in both lines */
+	unsigned nmaking;     /* of them: LATCH */
+	uint64_t last_number; /* that a claim was given */
+	unsigned ngranted;    /* claims to be told; they keep it */
+	struct timer timer;   /* when it wants attention next */
+	int64_t at_ms;	      /* the same, while next() collects it */
+	int64_t pause_ms;     /* no operation before then */
+	uint64_t op;	      /* in flight; 0: none */
+	uint32_t asked_spell; /* of the guard, when it was sent */
+	char *why;	      /* owned; what Redis refused with last */
 	uint32_t shard;
 	enum sync_kind kind;
 	bool touched;
@@ -56,34 +72,39 @@ enum claim_state {
 	CLAIM_NEW,    /* the store was not asked yet */
 	CLAIM_ASKED,  /* by the operation in flight */
 	CLAIM_PARKED, /* the store knows that it waits */
-	CLAIM_LEAVING, /* BARRIER: is to be answered when its place is given up */
-	CLAIM_GRANTED /* ACQUIRE: in syncs.granted, until the FLUSH */
 };
+
+/* So many requests go into a batch, or are passed by for one. */
+#define SYNC_BATCH_MAX 250
 
 /* One request that has not been answered.  Freed by claim_free(). */
 struct claim {
 	TAILQ_ENTRY(claim) in_session;
-	TAILQ_ENTRY(claim) in_sync; /* in syncs.granted once granted */
+	TAILQ_ENTRY(claim)
+	in_sync; /* in its line; syncs.granted once granted */
+	TAILQ_ENTRY(claim) in_impatient;
 	struct session *session;
 	struct sync *sync;
-	struct permits *permits; /* GRANTED; NULL again once those are gone */
+	struct claim_line *line; /* of the object */
+	uint64_t number;	 /* in order of arrival, of the object */
+	struct permits *permits; /* granted */
 	struct timer deadline;
 	enum verb_id verb;
-	enum claim_state state;
 	uint64_t ref;
-	uint64_t by; /* LEAVING: the CANCEL to be answered with it; 0: none */
+	uint64_t by; /* leaving: the CANCEL to be answered with it; 0: none */
 	int64_t since_ms;
 	int64_t hold_ms;
 	int64_t ttl_ms;	     /* LATCH */
 	uint64_t n;	     /* permits; count; by how much */
 	uint64_t place;	     /* ASKED, PARKED: see the kind */
-	uint64_t held, free; /* GRANTED: what is told */
-	enum status ending;  /* LEAVING: the answer */
+	uint64_t held, free; /* granted: what is told */
+	enum status ending;  /* leaving: the answer */
 	bool has_hold;
 	bool try_only;	/* wait=0 */
 	bool extended;	/* its time was up, but its outcome is under way */
-	bool batch;	/* BARRIER: of the operation in flight */
-	bool withdrawn; /* the lease ran out before the grant was told */
+	bool granted;	/* ACQUIRE: in syncs.granted, until the FLUSH */
+	bool leaving;	/* BARRIER: to be answered when its place is given up */
+	bool impatient; /* in sync.impatient */
 };
 
 /* What a kind is.  Static; a function that is not needed is NULL. */
@@ -100,6 +121,8 @@ struct sync_class {
 	bool (*overdue)(const struct core *core, const struct sync *y);
 	/* The time of a claim is up. */
 	void (*expired)(struct core *core, struct claim *c);
+	/* Does a claim of that verb stand in the line of counts? */
+	bool (*counts)(enum verb_id verb);
 	/* A claim shall end: must the store know before it is answered? */
 	bool (*leave)(struct core *core, struct claim *c);
 	/* The session of this claim is gone, and it is about to be freed. */
@@ -108,9 +131,11 @@ struct sync_class {
 	    *words; /* of its messages, with a space; NULL ends them */
 	/* A message; word NULL: messages may have been missed. */
 	void (*message)(struct core *core, struct sync *y, const char *word);
-	/* A claim that was granted will not be told, or was: its permits. */
+	/* One that was granted: is it too late to tell it?  It will not be told,
+	 * or was: its permits.  False: those are no more. */
+	bool (*withdrawn)(struct core *core, const struct claim *c);
 	void (*take_back)(struct core *core, struct claim *c);
-	void (*untold)(struct claim *c);
+	bool (*untold)(struct claim *c);
 	/* Is it as it can be?  For tests; aborts if not. */
 	void (*check)(const struct core *core, const struct sync *y);
 	/* Is something held that must be written again on a new history? */
@@ -142,7 +167,8 @@ struct syncs {
 	struct table by_name[SYNC_MAX];
 	struct sync_list all[SYNC_MAX];
 	struct sync_list touched;
-	struct sync_shard *shards; /* one a guard; owned */
+	struct sync_list losing, warning; /* semaphores: holders.c */
+	struct sync_shard *shards;	  /* one a guard; owned */
 	struct sync_walk sweep;	   /* over all of them, for each guard's sake */
 	unsigned rounds;	   /* of that walk, yet; 0: there is none */
 	struct sync_walk proof;	   /* all before have been written again ... */
@@ -172,6 +198,13 @@ void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
 bool sync_overdue(const struct core *core, const struct sync *y);
+
+/* What is told in parts to all who have permits of a semaphore: losses, which
+ * come before all else, and warnings.  Is there more of it? */
+void holders_lose_on(struct core *core);
+bool holders_lose_more(const struct core *core);
+void holders_tell_on(struct core *core);
+bool holders_tell_more(const struct core *core);
 void claim_timer(struct core *core, struct timer *t);
 bool sync_message(struct core *core, const char *text, size_t len);
 /*
@@ -210,12 +243,25 @@ void claim_error(
     struct core *core, struct claim *c, enum err_code code, const char *why);
 void claim_free(struct core *core, struct claim *c);
 
+/* It does not stand in line any more, as it is granted. */
+void claim_leave_line(struct claim *c);
+
 /* Ends one that waits; `by` is the CANCEL that says so, 0: none. */
 void claim_end(
     struct core *core, struct claim *c, enum status status, uint64_t by);
 
 /* Does it want an answer without waiting for others? */
 bool claim_impatient(const struct claim *c);
+
+/* From now on it may be answered at once. */
+void claim_hasten(struct core *core, struct claim *c);
+
+/*
+ * Those that may be answered at once, a part of them: `settle` says whether it
+ * has answered one.  If it has answered any, the others come in their turn.
+ */
+void sync_settle_impatient(struct core *core, struct sync *y,
+    bool (*settle)(struct core *core, struct claim *c));
 
 /*
  * Its time is up, or it does not wait for Redis: says why there is no better

@@ -525,7 +525,8 @@ work_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { work_cases, crowd_cases };
+	static const suite_case cases[] = { work_cases, crowd_cases,
+		claim_cases };
 
 	return suite_run("work", cases, COUNT(cases));
 }

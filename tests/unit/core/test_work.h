@@ -13,5 +13,6 @@
 void hold_many(struct work_rig *r, unsigned sessions);
 
 TCase *crowd_cases(void);
+TCase *claim_cases(void);
 
 #endif

@@ -19,8 +19,8 @@ note_op(struct work_rig *r, const struct op *op)
 		r->ops = xrealloc(r->ops, r->ops_size * sizeof(*r->ops));
 	}
 	r->asked[op->kind]++;
-	r->ops[r->nops++] =
-	    (struct work_op){ op->id, op->kind, op->reserve > 0 };
+	r->ops[r->nops++] = (struct work_op){ op->id, op->kind, op->reserve > 0,
+		op->need, op->limit };
 }
 
 static void
@@ -85,17 +85,29 @@ answer(struct work_rig *r, struct work_op op)
 	} else if (op.kind == OP_RENEW) {
 		o.status = OUTCOME_RENEWED;
 		o.fence = op.draws ? r->fence += 100 : 0;
-	} else if (op.kind == OP_END || op.kind == OP_FORCE) {
+	} else if (op.kind == OP_END || op.kind == OP_FORCE ||
+		   op.kind == OP_LEAVE) {
 		o.status = OUTCOME_ENDED;
 	} else if (op.kind == OP_STATUS) {
 		o.status = OUTCOME_VALUE;
 	} else if (op.kind == OP_TAKE) {
 		o.status = OUTCOME_TAKEN;
-		o.first = 1;
+		o.first = r->permits > 0 ? r->permits : 1;
 	} else if (op.kind == OP_HOLD) {
 		o.status = OUTCOME_KEPT;
 	} else if (op.kind == OP_AWAIT) {
 		o.status = OUTCOME_SHUT;
+	} else if (op.kind == OP_COUNTDOWN) {
+		o.status = OUTCOME_COUNTED;
+		o.first = o.second = 1;
+	} else if (op.kind == OP_ARRIVE) {
+		o.first = r->arrived;
+		o.second = op.need;
+		r->arrived += op.need;
+		o.fence = 1;
+		o.ttl_ms = -1;
+		o.status =
+		    r->arrived < op.limit ? OUTCOME_WAITING : OUTCOME_TRIPPED;
 	}
 	ev.u.outcome.op = op.id;
 	ev.u.outcome.sent_ms = r->now_ms;

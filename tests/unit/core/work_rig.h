@@ -21,6 +21,7 @@ struct work_op {
 	uint64_t id;
 	enum op_kind kind;
 	bool draws;
+	uint64_t need, limit;
 };
 
 /* One core, the time, and what was said since work_forget(). */
@@ -39,6 +40,8 @@ struct work_rig {
 	uint64_t last_event_step[EVENT_MAX];
 	uint64_t last_reply_step;
 	const struct outcome *outcome; /* of all operations; NULL: success */
+	uint64_t permits;	       /* that the store has; 0: one */
+	uint64_t arrived;	       /* at the barrier */
 };
 
 /* `sessions` are open, and Redis grants. */

@@ -1,0 +1,150 @@
+/*
+ * What is said to all who have permits of a semaphore, in parts (work.h).
+ *
+ * All of them lose it in one moment: from then on nothing of it counts as used,
+ * and whoever does something about its permits loses them first.  Only that it
+ * is told takes several steps, between which nothing else happens
+ * (core_has_losses()).  So it is as good as told to all at once.
+ *
+ * That permits are at risk, and safe again, is told between other events; who
+ * was not told of the risk hears that they are safe, at worst.
+ */
+#include "config.h"
+
+#include "core/sync/notify.h"
+#include "core/sync/semaphore_state.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+/* So many are told at once, whatever else the step has done. */
+#define FEW 8
+
+/* True: that was all. */
+static bool
+lose_some(struct core *core, struct semaphore *m, unsigned few)
+{
+	while (!TAILQ_EMPTY(&m->losers)) {
+		if (few == 0 && !work_left(core))
+			return false;
+		few -= few > 0;
+		core_visit(core, 1);
+		permits_lose(core, TAILQ_FIRST(&m->losers), m->why_lost);
+	}
+	return true;
+}
+
+void
+holders_lose(struct core *core, struct semaphore *m, const char *reason)
+{
+	holders_hush(core, m);
+	core->syncs->npermits -= m->used;
+	m->used = 0;
+	m->losses++;
+	m->why_lost = reason;
+	TAILQ_CONCAT(&m->losers, &m->holders, in_sync);
+	if (lose_some(core, m, FEW) || m->losing)
+		return;
+	m->losing = true;
+	TAILQ_INSERT_TAIL(&core->syncs->losing, &m->y, in_losing);
+}
+
+static void
+told_all(struct core *core, struct semaphore *m)
+{
+	m->losing = false;
+	TAILQ_REMOVE(&core->syncs->losing, &m->y, in_losing);
+	sync_touch(core, &m->y);
+}
+
+void
+holders_lose_on(struct core *core)
+{
+	struct semaphore *m;
+
+	while (work_left(core) && !TAILQ_EMPTY(&core->syncs->losing)) {
+		m = semaphore_of(TAILQ_FIRST(&core->syncs->losing));
+		core_visit(core, 1);
+		if (!lose_some(core, m, 1))
+			return;
+		told_all(core, m);
+	}
+}
+
+bool
+holders_lose_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->syncs->losing);
+}
+
+/* Warnings. */
+
+static void
+tell(struct core *core, const struct semaphore *m, const struct permits *p)
+{
+	int64_t left_ms = semaphore_deadline_ms(core, m) - core->now_ms;
+
+	if (left_ms < 0)
+		left_ms = 0;
+	core_visit(core, 1);
+	permits_tell(core, p, m->warning);
+	if (m->warning == EVENT_ATRISK)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+	notify_permits_risk(core, p, m->warning == EVENT_SAFE, left_ms);
+}
+
+/* True: that was all. */
+static bool
+tell_some(struct core *core, struct semaphore *m, unsigned few)
+{
+	const struct permits *p;
+
+	while ((p = m->warned_next) != NULL) {
+		if (few == 0 && !work_left(core))
+			return false;
+		few -= few > 0;
+		m->warned_next = TAILQ_NEXT(p, in_sync);
+		tell(core, m, p);
+	}
+	return true;
+}
+
+void
+holders_hush(struct core *core, struct semaphore *m)
+{
+	if (m->warned)
+		TAILQ_REMOVE(&core->syncs->warning, &m->y, in_warning);
+	m->warned = false;
+	m->warned_next = NULL;
+}
+
+void
+holders_tell(struct core *core, struct semaphore *m, enum event_id event)
+{
+	holders_hush(core, m);
+	m->warning = event;
+	m->warned_next = TAILQ_FIRST(&m->holders);
+	if (tell_some(core, m, FEW))
+		return;
+	m->warned = true;
+	TAILQ_INSERT_TAIL(&core->syncs->warning, &m->y, in_warning);
+}
+
+void
+holders_tell_on(struct core *core)
+{
+	struct semaphore *m;
+
+	while (work_left(core) && !TAILQ_EMPTY(&core->syncs->warning)) {
+		m = semaphore_of(TAILQ_FIRST(&core->syncs->warning));
+		core_visit(core, 1);
+		if (!tell_some(core, m, 1))
+			return;
+		holders_hush(core, m);
+	}
+}
+
+bool
+holders_tell_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->syncs->warning);
+}

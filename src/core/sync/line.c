@@ -1,0 +1,98 @@
+/*
+ * Lines of claims.
+ */
+#include "config.h"
+
+#include "core/sync/line.h"
+
+void
+line_init(struct claim_line *line)
+{
+	TAILQ_INIT(&line->list);
+}
+
+void
+line_join(struct claim *c)
+{
+	struct claim_line *line = c->line;
+
+	c->number = ++c->sync->last_number;
+	TAILQ_INSERT_TAIL(&line->list, c, in_sync);
+	line->n++;
+	if (line->fresh == NULL)
+		line->fresh = c;
+	if (line->asked == NULL)
+		line->asked = c;
+}
+
+enum claim_state
+line_state(const struct claim *c)
+{
+	const struct claim_line *line = c->line;
+
+	if (line->fresh != NULL && c->number >= line->fresh->number)
+		return CLAIM_NEW;
+	if (line->asked != NULL && c->number >= line->asked->number)
+		return CLAIM_ASKED;
+	return CLAIM_PARKED;
+}
+
+void
+line_leave(struct claim *c)
+{
+	struct claim_line *line = c->line;
+
+	line->n--;
+	line->nparked -= line_state(c) == CLAIM_PARKED;
+	line->nasked -= line_state(c) == CLAIM_ASKED;
+	if (line->fresh == c)
+		line->fresh = TAILQ_NEXT(c, in_sync);
+	if (line->asked == c)
+		line->asked = TAILQ_NEXT(c, in_sync);
+	TAILQ_REMOVE(&line->list, c, in_sync);
+}
+
+void
+line_ask_one(struct claim_line *line)
+{
+	line->nasked++;
+	line->fresh = TAILQ_NEXT(line->fresh, in_sync);
+}
+
+void
+line_ask_all(struct claim_line *line)
+{
+	line->nasked = line->n - line->nparked;
+	line->fresh = NULL;
+}
+
+void
+line_park_one(struct claim_line *line)
+{
+	assert(line->nasked > 0);
+	line->nasked--;
+	line->nparked++;
+	line->asked = TAILQ_NEXT(line->asked, in_sync);
+}
+
+void
+line_park_all(struct claim_line *line)
+{
+	line->nparked += line->nasked;
+	line->nasked = 0;
+	line->asked = line->fresh;
+}
+
+void
+line_unask(struct claim_line *line)
+{
+	line->nasked = 0;
+	line->fresh = line->asked;
+}
+
+void
+line_forget(struct claim_line *line)
+{
+	line->nasked = line->nparked = 0;
+	line->asked = line->fresh = TAILQ_FIRST(&line->list);
+}

@@ -1,0 +1,380 @@
+/*
+ * Very many requests for one semaphore, one latch or one barrier.
+ */
+#include "config.h"
+
+#include "suite.h"
+#include "test_work.h"
+#include "work_rig.h"
+
+/* Of as many sessions, for one permit each. */
+static void
+acquire_all(struct work_rig *r, int64_t wait_ms)
+{
+	struct core_request rq = work_request(VERB_ACQUIRE);
+	unsigned i;
+
+	rq.number = 1;
+	rq.limit = 2 * WORK_MANY;
+	rq.wait_ms = wait_ms;
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(r, i, &rq, "s");
+}
+
+/* All of them have one. */
+static void
+hold_all(struct work_rig *r)
+{
+	acquire_all(r, CORE_WAIT_FOREVER);
+	r->permits = 2 * WORK_MANY;
+	work_settle(r);
+	ck_assert_uint_eq(r->replies[STATUS_OK], WORK_MANY);
+	work_forget(r);
+}
+
+/* They come in one turn, and none of them waits for another operation. */
+START_TEST(very_many_have_permits)
+{
+	struct core_request rq = work_request(VERB_RELEASE);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	hold_all(&r);
+	ck_assert_uint_le(r.asked[OP_TAKE], 1);
+	rq.number = 1;
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(&r, i, &rq, "s");
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	ck_assert_uint_lt(r.asked[OP_HOLD], 10);
+	work_fini(&r);
+}
+END_TEST
+
+/* They hear that they are at risk, and that they are safe. */
+START_TEST(very_many_permits_are_at_risk)
+{
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	hold_all(&r);
+	work_link(&r, false);
+	work_pass(&r, WORK_LEASE_MS / 2 + 100);
+	ck_assert_uint_eq(r.events[EVENT_ATRISK], WORK_MANY);
+	work_link(&r, true);
+	work_settle(&r);
+	ck_assert_uint_eq(r.events[EVENT_SAFE], WORK_MANY);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* All lose theirs before anybody has another word of it. */
+START_TEST(very_many_permits_are_lost)
+{
+	struct core_request rq = work_request(VERB_RELEASE);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	hold_all(&r);
+	r.now_ms += WORK_LEASE_MS + 100;
+	rq.number = 1;
+	for (i = 1; i <= WORK_MANY; i += WORK_MANY / 10)
+		work_ask(&r, i, &rq, "s");
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 10);
+	ck_assert_uint_lt(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert(core_has_losses(r.core, r.now_ms));
+	while (core_has_losses(r.core, r.now_ms))
+		work_tick(&r, CORE_TIME);
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_lt(r.steps, WORK_MANY / 100);
+	work_fini(&r);
+}
+END_TEST
+
+/* The lease ran out before any of the grants was told: it is not. */
+START_TEST(very_many_untold_permits_are_lost)
+{
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	acquire_all(&r, CORE_WAIT_FOREVER);
+	r.permits = 2 * WORK_MANY;
+	work_answer(&r);
+	work_catch_up(&r);
+	r.now_ms += WORK_LEASE_MS + 100;
+	work_tick(&r, CORE_FLUSH);
+	while (core_has_grants(r.core))
+		work_tick(&r, CORE_FLUSH);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Those who do not wait hear that there are none. */
+START_TEST(very_many_try_for_permits)
+{
+	struct outcome o = { .status = OUTCOME_BUSY, .text = "" };
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	acquire_all(&r, 0);
+	r.outcome = &o;
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_BUSY], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* Others use it with another limit. */
+START_TEST(very_many_mismatch)
+{
+	struct outcome o = { .status = OUTCOME_MISMATCH, .text = "" };
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	acquire_all(&r, CORE_WAIT_FOREVER);
+	r.outcome = &o;
+	work_answer(&r); /* the first alone; then all others */
+	work_answer(&r);
+	ck_assert_uint_gt(r.replies[STATUS_ERR], 0);
+	ck_assert_uint_lt(r.replies[STATUS_ERR], WORK_MANY);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(r.asked[OP_TAKE], 2);
+	work_fini(&r);
+}
+END_TEST
+
+/* Of very many semaphores one session has a permit, and gives each back. */
+START_TEST(a_session_has_permits_of_very_many)
+{
+	struct core_request rq = work_request(VERB_ACQUIRE);
+	struct work_rig r;
+	char name[16];
+	unsigned i;
+
+	work_init(&r, 1);
+	rq.number = rq.limit = 1;
+	for (i = 0; i < WORK_MANY; i++) {
+		snprintf(name, sizeof(name), "s%u", i);
+		work_ask(&r, 1, &rq, name);
+	}
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_forget(&r);
+	rq.verb = VERB_RELEASE;
+	for (i = 0; i < WORK_MANY; i++) {
+		snprintf(name, sizeof(name), "s%u", WORK_MANY - 1 - i);
+		work_ask(&r, 1, &rq, name);
+	}
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* Latches. */
+
+static void
+await_all(struct work_rig *r)
+{
+	struct core_request rq = work_request(VERB_AWAIT);
+	unsigned i;
+
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(r, i, &rq, "l");
+}
+
+START_TEST(very_many_wait_for_a_latch)
+{
+	struct outcome o = { .status = OUTCOME_OPEN, .text = "" };
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	await_all(&r);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	r.outcome = &o;
+	work_pass(&r, WORK_LEASE_MS + 100);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* There is none; who asks while they are told so is asked for anew. */
+START_TEST(very_many_wait_for_no_latch)
+{
+	struct outcome o = { .status = OUTCOME_GONE, .text = "" };
+	struct core_request rq = work_request(VERB_AWAIT);
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY + 1);
+	await_all(&r);
+	r.outcome = &o;
+	work_answer(&r); /* the first alone; then all others */
+	work_answer(&r);
+	ck_assert_uint_lt(r.replies[STATUS_ERR], WORK_MANY);
+	work_ask(&r, WORK_MANY + 1, &rq, "l");
+	work_catch_up(&r);
+	r.outcome = NULL;
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Each is answered, and those who wait are not kept from asking. */
+START_TEST(very_many_count_down)
+{
+	struct core_request rq = work_request(VERB_COUNTDOWN);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	rq.number = 1;
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(&r, i, &rq, "l");
+	rq.verb = VERB_AWAIT;
+	work_ask(&r, 1, &rq, "l");
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	ck_assert_uint_gt(r.asked[OP_AWAIT], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Redis can't be reached: all hear that. */
+START_TEST(very_many_count_down_in_vain)
+{
+	struct core_request rq = work_request(VERB_COUNTDOWN);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	work_link(&r, false);
+	rq.number = 1;
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(&r, i, &rq, "l");
+	work_pass(&r, 1100);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* Barriers. */
+
+static void
+arrive(struct work_rig *r, unsigned first, unsigned last)
+{
+	struct core_request rq = work_request(VERB_BARRIER);
+	unsigned i;
+
+	rq.limit = WORK_MANY;
+	for (i = first; i <= last; i++)
+		work_ask(r, i, &rq, "b");
+}
+
+/* The last one comes: all of them go on. */
+START_TEST(very_many_meet_at_a_barrier)
+{
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	arrive(&r, 1, WORK_MANY - 1);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	arrive(&r, WORK_MANY, WORK_MANY);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* The generation is complete; so it is for those whose time is up then. */
+START_TEST(a_barrier_trips_while_time_is_up)
+{
+	struct core_request rq = work_request(VERB_BARRIER);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	rq.limit = WORK_MANY;
+	rq.wait_ms = 1000;
+	for (i = 1; i < WORK_MANY; i++)
+		work_ask(&r, i, &rq, "b");
+	work_settle(&r);
+	arrive(&r, WORK_MANY, WORK_MANY);
+	while (r.replies[STATUS_OK] == 0)
+		work_answer(&r);
+	ck_assert_uint_lt(r.replies[STATUS_OK], WORK_MANY);
+	work_gone(&r, WORK_MANY - 1, true);
+	r.now_ms += 1000;
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY - 1);
+	ck_assert_uint_eq(r.replies[STATUS_TIMEOUT], 0);
+	ck_assert_uint_eq(r.asked[OP_LEAVE], 1);
+	work_fini(&r);
+}
+END_TEST
+
+/* One leaves: it is broken for all others. */
+START_TEST(a_barrier_of_very_many_breaks)
+{
+	struct outcome o = { .status = OUTCOME_ENDED, .text = "" };
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	arrive(&r, 1, WORK_MANY - 1);
+	work_settle(&r);
+	work_gone(&r, 1, true);
+	r.outcome = &o;
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY - 2);
+	work_fini(&r);
+}
+END_TEST
+
+/* The store has another number of parties. */
+START_TEST(very_many_mismatch_at_a_barrier)
+{
+	struct outcome o = { .status = OUTCOME_MISMATCH, .text = "" };
+	struct work_rig r;
+
+	work_init(&r, WORK_MANY);
+	arrive(&r, 1, WORK_MANY);
+	r.outcome = &o;
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+TCase *
+claim_cases(void)
+{
+	TCase *tc = tcase_create("claims");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, very_many_have_permits);
+	tcase_add_test(tc, very_many_permits_are_at_risk);
+	tcase_add_test(tc, very_many_permits_are_lost);
+	tcase_add_test(tc, very_many_untold_permits_are_lost);
+	tcase_add_test(tc, very_many_try_for_permits);
+	tcase_add_test(tc, very_many_mismatch);
+	tcase_add_test(tc, a_session_has_permits_of_very_many);
+	tcase_add_test(tc, very_many_wait_for_a_latch);
+	tcase_add_test(tc, very_many_wait_for_no_latch);
+	tcase_add_test(tc, very_many_count_down);
+	tcase_add_test(tc, very_many_count_down_in_vain);
+	tcase_add_test(tc, very_many_meet_at_a_barrier);
+	tcase_add_test(tc, a_barrier_trips_while_time_is_up);
+	tcase_add_test(tc, a_barrier_of_very_many_breaks);
+	tcase_add_test(tc, very_many_mismatch_at_a_barrier);
+	return tc;
+}
