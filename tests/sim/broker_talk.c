@@ -92,7 +92,7 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 	a->forced = strcmp(word, "forced") == 0;
 	word[0] = '\0';
 	take_text(fx, e, FIELD_BROKER, word, sizeof(word));
-	a->broker = word[0] == 'b' ? word[1] - '0' : -1;
+	a->broker = word[0] == 'b' ? atoi(word + 1) : -1;
 	a->is_event = e->kind == EFFECT_EVENT;
 	a->valid_ms = e->heartbeat_ms;
 	if (a->is_event)

@@ -11,7 +11,7 @@
 
 #include "core/core.h"
 
-#define CHECKER_BROKERS_MAX 4
+#define CHECKER_BROKERS_MAX 24
 #define CHECKER_NAMES_MAX 4
 #define CHECKER_SERVERS_MAX 9
 #define CHECKER_HOLDS_MAX 64

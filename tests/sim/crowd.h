@@ -15,7 +15,7 @@
 
 #include "core/core.h"
 
-#define CROWD_BROKERS_MAX 4
+#define CROWD_BROKERS_MAX 24
 #define CROWD_FIRST (UINT64_C(1) << 40) /* its sessions; no client has such */
 
 struct broker;

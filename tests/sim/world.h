@@ -32,7 +32,8 @@
 #include "trace.h"
 #include "uses.h"
 
-#define WORLD_BROKERS_MAX 4
+#define WORLD_BROKERS_MAX 24
+#define WORLD_BROKERS_DRAWN 4 /* at most, where nobody asks for more */
 #define WORLD_CLIENTS_MAX 24
 #define WORLD_NAMES_MAX 4
 #define WORLD_PREFIX "lock:"
