@@ -151,6 +151,14 @@ taken_over(struct pool *p, struct call *call, const redisReply *reply)
 	return true;
 }
 
+/* Was the broker told to stay away, having nothing? */
+static bool
+is_quiet(const struct call *call)
+{
+	return call->verdict == CALL_ANSWERED && call->nops == 1 &&
+	       call->kinds[0] == OP_HEARTBEAT && call->outcomes[0].ttl_ms > 0;
+}
+
 static void
 on_call(void *arg, const redisReply *reply)
 {
@@ -166,6 +174,7 @@ on_call(void *arg, const redisReply *reply)
 	if (taken_over(lane->pool, call, reply))
 		return;
 	verdict = call_decode(call, reply, false);
+	lane->pool->quiet = is_quiet(call);
 	spells_note(&lane->pool->spells, lane->pool->node, call);
 	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
 		lane->pool->handler.refused(lane->pool->arg, call->refusal);

@@ -51,6 +51,8 @@ struct pool {
 	struct listener *listener;
 	struct event *probe;
 	unsigned probes;
+	unsigned skipped; /* since the last of them */
+	bool quiet;	  /* the broker has nothing there (core/guard/beat.c) */
 	unsigned under_way; /* calls */
 	bool closing;	    /* nobody is told any more */
 
