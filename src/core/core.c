@@ -81,6 +81,7 @@ static const struct guard_listener sync_of_guard = {
 	.history_changed = sync_reassert,
 	.reclaimed = sync_asserted,
 	.all_over = sync_all_over,
+	.has_nothing = sync_has_nothing,
 };
 
 static const struct guard_listener locks_of_guard = {
@@ -88,6 +89,11 @@ static const struct guard_listener locks_of_guard = {
 	.history_changed = sweep_history,
 	.reclaimed = sweep_reclaimed,
 	.all_over = names_all_over,
+	.has_nothing = names_has_nothing,
+};
+
+static const struct guard_listener watches_of_guard = {
+	.has_nothing = watch_has_nothing,
 };
 
 static const struct guard_listener tokens_of_guard = {
@@ -95,6 +101,7 @@ static const struct guard_listener tokens_of_guard = {
 	.history_changed = ward_history_changed,
 	.reclaimed = ward_reclaimed,
 	.all_over = token_all_over,
+	.has_nothing = token_has_nothing,
 };
 
 static const struct guard_listener asks_of_guard = {
@@ -103,7 +110,8 @@ static const struct guard_listener asks_of_guard = {
 };
 
 static const struct guard_listener *const of_guards[] = { &sync_of_guard,
-	&locks_of_guard, &tokens_of_guard, &asks_of_guard, NULL };
+	&locks_of_guard, &tokens_of_guard, &watches_of_guard, &asks_of_guard,
+	NULL };
 
 static const struct lock_listener of_locks = {
 	.hold_leaves = listing_leave_hold,

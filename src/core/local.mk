@@ -41,6 +41,8 @@ src_core_session_libsession_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/guard/libguard.a
 src_core_guard_libguard_a_SOURCES = \
+	src/core/guard/beat.c \
+	src/core/guard/beat.h \
 	src/core/guard/clock.c \
 	src/core/guard/clock.h \
 	src/core/guard/gain.c \

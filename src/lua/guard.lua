@@ -9,7 +9,10 @@
 --   new   set until the first bless of a server never used before
 --   idle  replid under which the last broker left, holding nothing
 --   n     how often it was blessed
---   b:X   when broker X called last
+--   b:X   when broker X called last; if it stays away meanwhile, until when
+--   watch two brokers that call often for all that stay away, and when they
+--         did, as `BROKER MS BROKER MS` (keep.lua)
+--   swept when brokers that had died were looked for
 --   a:X   where people reach broker X
 --   node, set, places, open  in a quorum: the random id of this server; who votes, as
 --         VERSION:ID,ID,...; where these were found (core/guard/voters.c); and while a new set is not agreed on yet: k, had

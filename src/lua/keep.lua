@@ -93,32 +93,91 @@ op.drop = { many = true, run = function(k, a)
 	return k + 3 * count, a + count
 end }
 
+-- What a heartbeat may need; few calls have one.
+local function beat_parts()
+
+-- Who watches the server (`watch` of the guard), other than this broker.
+local function watchers(watch)
+	local others, mine = {}, false
+	for broker, ms in string.gmatch(watch or "", "(%S+) (%d+)") do
+		if broker == me then
+			mine = true
+		elseif math.abs(now_ms - tonumber(ms)) < stall_ms * 2 / 3 then
+			others[#others + 1] = broker .. " " .. ms
+		end
+	end
+	return others, mine
+end
+
+-- Brokers that have nothing share the watch: two of them call as often as ever.
+-- If both are gone, one of the others comes in time all the same: these stay
+-- away for longer the more there are, so that about twelve come in a stall.
+-- Tells for how long, at most `most` ms.  The broker is marked until it is due
+-- again.
+local function stay_away(watch, most)
+	-- A field each, or two, behind those of the guard itself.
+	local brokers = redis.call("HLEN", guard) - 8
+	if redis.call("HEXISTS", guard, "a:" .. me) == 1 then
+		brokers = brokers / 2
+	end
+	local away = math.min(most, math.floor(brokers / 4) * stall_ms / 3)
+	if away <= stall_ms / 3 then
+		return 0
+	end
+	local others = watchers(watch)
+	if #others < 2 then
+		others[#others + 1] = me .. " " .. now_ms
+		redis.call("HSET", guard, "watch", table.concat(others, " "))
+		return 0
+	end
+	away = math.floor(away)
+	redis.call("HSET", guard, "b:" .. me, now_ms + away)
+	return away
+end
+
+-- Those that have died without signing off are forgotten.
+local function sweep()
+	local all, seen, gone = redis.call("HGETALL", guard), {}, {}
+	for i = 1, #all, 2 do
+		local broker = string.match(all[i], "^b:(.*)$")
+		if broker and math.abs(now_ms - tonumber(all[i + 1]))
+			> 10 * (lease_ms + pad_ms) then
+			gone[#gone + 1] = all[i]
+		elseif broker then
+			seen["a:" .. broker] = true
+		end
+	end
+	for i = 1, #all, 2 do
+		if string.sub(all[i], 1, 2) == "a:" and not seen[all[i]]
+			and all[i] ~= "a:" .. me then
+			gone[#gone + 1] = all[i]
+		end
+	end
+	for _, field in ipairs(gone) do
+		redis.call("HDEL", guard, field)
+	end
+end
+
+return watchers, stay_away, sweep
+
+end
+
 -- Being called is the heartbeat; here a broker says where people reach it, and
--- those that have died without signing off are forgotten.  Brokers with little
--- to do send nothing else, so this, too, is here at once.
-op.heartbeat = { args = 1, run = function(address)
-	if address ~= "" and redis.call("HGET", guard, "a:" .. me) ~= address then
+-- for how long it would stay away (ms; 0: it has something).  Now and then one
+-- of them sweeps.  Brokers with little to do send nothing else, so this, too,
+-- is here at once.
+op.heartbeat = { args = 2, run = function(address, most)
+	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept")
+	local _, stay_away, sweep = beat_parts()
+	if address ~= "" and has[1] ~= address then
 		redis.call("HSET", guard, "a:" .. me, address)
 	end
-	if redis.call("HLEN", guard) > 40 then
-		local all, seen = redis.call("HGETALL", guard), {}
-		for i = 1, #all, 2 do
-			local broker = string.match(all[i], "^b:(.*)$")
-			if broker and math.abs(now_ms - tonumber(all[i + 1]))
-				> 10 * (lease_ms + pad_ms) then
-				redis.call("HDEL", guard, all[i])
-			elseif broker then
-				seen["a:" .. broker] = true
-			end
-		end
-		for i = 1, #all, 2 do
-			if string.sub(all[i], 1, 2) == "a:" and not seen[all[i]]
-				and all[i] ~= "a:" .. me then
-				redis.call("HDEL", guard, all[i])
-			end
-		end
+	if math.abs(now_ms - tonumber(has[3] or "0")) >= 5 * (lease_ms + pad_ms)
+		and redis.call("HLEN", guard) > 40 then
+		redis.call("HSET", guard, "swept", now_ms)
+		sweep()
 	end
-	return { "done" }
+	return { "done", 0, most ~= "0" and stay_away(has[2], tonumber(most)) or 0 }
 end }
 
 -- The other operations on leases.
@@ -500,13 +559,24 @@ end }
 -- so sees it if the data come back that are idle.
 op.idle = { args = 0, run = function()
 	redis.call("HDEL", guard, "b:" .. me, "a:" .. me)
+	local watchers = beat_parts()
+	local watching, mine = watchers(redis.call("HGET", guard, "watch"))
+	if mine then
+		redis.call("HSET", guard, "watch", table.concat(watching, " "))
+	end
+	if #watching > 0 then
+		-- There is no need to read them all.
+		return { "done" }
+	end
 	local all, others = redis.call("HGETALL", guard), {}
 	for i = 1, #all, 2 do
 		if string.find(all[i], "^[ab]:") then
 			others[#others + 1] = all[i]
 		end
-		if string.sub(all[i], 1, 2) == "b:" and math.abs(now_ms
-			- tonumber(all[i + 1])) <= lease_ms + pad_ms then
+		-- One that stays away is marked until then: twice as long at most.
+		if string.sub(all[i], 1, 2) == "b:"
+			and now_ms - tonumber(all[i + 1]) <= lease_ms + pad_ms
+			and tonumber(all[i + 1]) - now_ms <= 3 * (lease_ms + pad_ms) then
 			return { "done" }
 		end
 	end
@@ -514,6 +584,7 @@ op.idle = { args = 0, run = function()
 		for _, other in ipairs(others) do
 			redis.call("HDEL", guard, other)
 		end
+		redis.call("HDEL", guard, "watch", "swept")
 		redis.call("HSET", guard, "idle", replid)
 	end
 	return { "done" }

@@ -67,7 +67,8 @@ struct op {
 	enum op_look look;  /* LOOK */
 	uint64_t have;	    /* TAKE, HOLD: permits in use */
 	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
-			       COUNTDOWN: by; ARRIVE: parties that arrive */
+			       COUNTDOWN: by; ARRIVE: parties that arrive;
+			       HEARTBEAT: ms that it would stay away */
 	uint64_t want;	    /* TAKE: at most so many more */
 	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties;
 			       FORCE, and RENEW what is shared: ms of the
@@ -185,7 +186,9 @@ enum outcome_status {
  *                                user (2)
  *   GONE                         TOKEN: the name is free
  *   RENEWED, LOST                RETAIN: it is there, by this seq; or not
- *   DONE                         HEARTBEAT, BLESS, ENLIST, IDLE
+ *   DONE                         BLESS, ENLIST, IDLE
+ *   DONE     ttl_ms              HEARTBEAT: the broker may stay away for so
+ *                                long (0: as usual)
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why
  */

@@ -30,7 +30,8 @@ enum ablation_switch {
 	ABLATE_LEAVE,
 	ABLATE_NOTE,
 	ABLATE_TRUST,
-	ABLATE_HEARTBEAT
+	ABLATE_HEARTBEAT,
+	ABLATE_MANY /* a script, with many brokers */
 };
 
 #define ABLATION_EDITS_MAX 3

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The simulator in `make check`: for each topology, seeds with faults, seeds
-# without, and two runs of the same seeds compared.  The numbers are fixed, so
+# without, two runs of the same seeds compared, and some with many brokers.  The numbers are fixed, so
 # that every run does the same.  SIM_SEEDS makes it longer: so many for each
 # topology.  At the end, one line for each.
 sim=${LOCKBROKER_BUILD:-.}/tests/sim/sim
@@ -12,6 +12,7 @@ run() {
 	"$sim" --topology "$1" --jobs 2 --seed 1 --seeds "${SIM_SEEDS:-$2}"
 	"$sim" --topology "$1" --jobs 2 --seed 100001 --seeds "$3" --faults none
 	"$sim" --topology "$1" --seed 200001 --seeds 25 --twice
+	"$sim" --topology "$1" --jobs 2 --seed 300001 --seeds 30 --brokers 16
 }
 
 {
@@ -31,8 +32,8 @@ awk '$3 == "seeds," {
 END {
 	for (t in seeds) {
 		printf "%s %d seeds, %.2f simulated days%s\n", t, seeds[t],
-			days[t], good[t] == 3 ? "" : ", FAILED"
+			days[t], good[t] == 4 ? "" : ", FAILED"
 		all += good[t]
 	}
-	exit all != 3 * 6
+	exit all != 4 * 6
 }' "$out"

@@ -15,6 +15,7 @@
 #include "world.h"
 
 #define LOOK_EVERY_US 50000
+#define MANY_BROKERS 16
 #define STOP_US 4000000
 #define REST_US 1000000 /* between looks whether all is over */
 
@@ -83,7 +84,7 @@ world_draw(struct world *w)
 	unsigned mask = (unsigned)prng_below(p, 1u << FAULT_BIT_SEVERAL) &
 			(unsigned)prng_below(p, 1u << FAULT_BIT_SEVERAL);
 
-	w->nbrokers = (int)prng_range(p, 1, WORLD_BROKERS_MAX);
+	w->nbrokers = (int)prng_range(p, 1, WORLD_BROKERS_DRAWN);
 	w->lanes = (uint32_t)prng_range(p, 1, LANES_MAX);
 	w->nclients = (int)prng_range(p, 2, 10);
 	w->nnames = (int)prng_range(p, 1, 3);
@@ -103,6 +104,8 @@ world_draw(struct world *w)
 	if (prng_chance(p, 100))
 		mask = 0;
 	w->faults.on = o->faults_given ? o->faults : mask & o->faults;
+	if (world_ablated(w, ABLATE_MANY))
+		w->nbrokers = MANY_BROKERS;
 	if (o->brokers > 0)
 		w->nbrokers = o->brokers;
 	if (o->seconds > 0)

@@ -46,6 +46,7 @@ EXTRA_DIST += \
 	tests/system/test_completion.py \
 	tests/system/test_floods.py \
 	tests/system/test_handover.py \
+	tests/system/test_idle_brokers.py \
 	tests/system/test_harness.py \
 	tests/system/test_http.py \
 	tests/system/test_leases.py \

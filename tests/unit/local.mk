@@ -272,6 +272,7 @@ STORIES = tests/unit/core/stories/deadlock.story \
 	tests/unit/core/stories/given.story \
 	tests/unit/core/stories/groups.story \
 	tests/unit/core/stories/guard.story \
+	tests/unit/core/stories/idle.story \
 	tests/unit/core/stories/keep.story \
 	tests/unit/core/stories/lease.story \
 	tests/unit/core/stories/notices.story \

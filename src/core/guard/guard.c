@@ -17,6 +17,7 @@
 
 #include "base/crc16.h"
 #include "base/xmalloc.h"
+#include "core/guard/beat.h"
 #include "core/guard/clock.h"
 #include "core/guard/gain.h"
 #include "core/guard/guard.h"
@@ -28,10 +29,7 @@
 
 #define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
-#define MANY_GUARDS 16	      /* their heartbeats are spread, ... */
-#define BEAT_GROUPS 8	      /* ... but not one by one */
 #define REMIND_MS (INT64_C(5) * 60 * 1000) /* of what goes on */
-#define SAY_LEASES 5 /* between tellings where we are reached */
 
 static struct guard *
 guard_at(const struct core *core, uint32_t shard)
@@ -181,6 +179,8 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	struct op *op = slot_submit(
 	    core, &slot, kind, SLOT_GUARD, guard_index(core, g), "", 0);
 
+	if (kind == OP_HEARTBEAT)
+		op->need = (uint64_t)beat_most_ms(core, g);
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
 	if (kind == OP_BLESS)
@@ -188,40 +188,11 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	g->busy = true;
 }
 
-/*
- * When the next heartbeat is due.  Those of many guards come in a few groups:
- * neither all at once nor each by itself.
- */
-static int64_t
-heartbeat_ms(const struct core *core, const struct guard *g)
-{
-	int64_t beat_ms = core->stall_ms / 3, at_ms = g->seen_ms + beat_ms;
-	int64_t phase_ms;
-
-	if (core->config.shards < MANY_GUARDS)
-		return at_ms;
-	phase_ms = guard_index(core, g) % BEAT_GROUPS * beat_ms / BEAT_GROUPS;
-	return at_ms - (at_ms + beat_ms - phase_ms) % beat_ms;
-}
-
-/*
- * Heartbeats tell where people reach this broker.  Other calls stand for them,
- * so one is due now and then, and where the server may have forgotten it.
- */
-static bool
-must_say(const struct core *core, const struct guard *g)
-{
-	int64_t pause_ms = SAY_LEASES * (core->config.lease_ms + core->pad_ms);
-
-	return core->address[0] != '\0' &&
-	       (g->said_ms == 0 || core->now_ms - g->said_ms > pause_ms);
-}
-
 /* The next heartbeat; or, in a spell, its end. */
 static void
 plan(struct core *core, struct guard *g)
 {
-	int64_t at_ms = heartbeat_ms(core, g);
+	int64_t at_ms = beat_due_ms(core, g);
 
 	if (!g->up || g->busy || g->idled) {
 		core_disarm(core, &g->timer);
@@ -229,7 +200,7 @@ plan(struct core *core, struct guard *g)
 	}
 	if (g->state == GUARD_PENDING && guard_bless_ms(core, g) < at_ms)
 		at_ms = guard_bless_ms(core, g);
-	if (must_say(core, g))
+	if (beat_must_say(core, g))
 		at_ms = core->now_ms;
 	if (at_ms < g->pause_ms)
 		at_ms = g->pause_ms;
@@ -248,7 +219,8 @@ plan_others(struct core *core, const struct guard *g)
 		return;
 	for (i = 0; i < core->config.shards; i++)
 		if (&core->guards[i] != g &&
-		    core->guards[i].state == GUARD_PENDING)
+		    (core->guards[i].state == GUARD_PENDING ||
+			core->guards[i].away_ms > 0))
 			plan(core, &core->guards[i]);
 }
 
@@ -261,7 +233,7 @@ guard_timer(struct core *core, struct timer *t)
 	if (!g->up || g->busy)
 		return;
 	if (g->state != GUARD_PENDING ||
-	    core->now_ms < guard_bless_ms(core, g) || must_say(core, g)) {
+	    core->now_ms < guard_bless_ms(core, g) || beat_must_say(core, g)) {
 		submit(core, g, OP_HEARTBEAT);
 	} else if (!guard_at_once(core, g) || is_reclaimed(core, g)) {
 		submit(core, g, OP_BLESS);
@@ -290,6 +262,7 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 	if (up && !g->busy && !g->idled)
 		submit(core, g, OP_HEARTBEAT);
 	plan(core, g);
+	plan_others(core, g);
 	tell_changed(core, g);
 	if (up)
 		tell_link_up(core);
@@ -386,6 +359,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		g->seen_ms = sent_ms;
 	if (sent_ms > g->told_ms)
 		g->told_ms = sent_ms;
+	g->away_ms = 0;
 	gained = gain_note(core, g, sent_ms, report);
 	clock_note(core, g, sent_ms, report);
 	g->fenced = g->fenced || report->fence > 0;
@@ -421,7 +395,7 @@ guard_outcome(
 	if (op == OP_IDLE)
 		g->idled = true;
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE)
-		g->said_ms = core->now_ms;
+		beat_done(core, g, o->ttl_ms);
 	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;

@@ -69,6 +69,7 @@ struct guard {
 	struct gain own_gain;
 	struct gain gain; /* what counts for leases; quorum: of the first */
 	int64_t pause_ms; /* no heartbeat or bless before then */
+	int64_t away_ms;  /* heartbeats are so far apart (beat.c); 0: usual */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
@@ -118,6 +119,8 @@ struct guard_listener {
 	void (*link_up)(struct core *core);
 	/* Stopping: is all given back? */
 	bool (*all_over)(const struct core *core);
+	/* Is nothing held there, waited for or owed? */
+	bool (*has_nothing)(const struct core *core, uint32_t shard);
 };
 
 /* Each of the rows is static; the last is NULL. */

@@ -241,3 +241,9 @@ names_all_over(const struct core *core)
 {
 	return core->leases->n == core->leases->nlingering;
 }
+
+bool
+names_has_nothing(const struct core *core, uint32_t shard)
+{
+	return names_of(core, shard)->table.n == 0;
+}

@@ -59,6 +59,9 @@ struct lock *lock_next_touched(struct core *core);
 /* Does none need anything more of this broker?  Tombstones end by themselves. */
 bool names_all_over(const struct core *core);
 
+/* Is there none of that guard? */
+bool names_has_nothing(const struct core *core, uint32_t shard);
+
 /* A lease turned up that is yet to be written again. */
 void lock_unproved(struct core *core, uint32_t shard);
 

@@ -415,3 +415,10 @@ watch_end_request(
 	watchers_leave(core, one);
 	emit_reply(core, s->id, rq->ref, STATUS_OK);
 }
+
+bool
+watch_has_nothing(const struct core *core, uint32_t shard)
+{
+	(void)shard;
+	return core->watches->by_name.n == 0;
+}

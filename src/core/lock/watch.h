@@ -36,6 +36,9 @@ void watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void watch_timer(struct core *core, struct timer *t);
 
+/* Is nothing watched? */
+bool watch_has_nothing(const struct core *core, uint32_t shard);
+
 /* All watches of a session end. */
 bool watch_leave(struct core *core, struct session *s);
 

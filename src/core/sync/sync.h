@@ -217,6 +217,7 @@ void sync_unblock(struct core *core, uint32_t shard);
 void sync_reassert(struct core *core, uint32_t shard);
 bool sync_asserted(struct core *core, uint32_t shard);
 bool sync_all_over(const struct core *core);
+bool sync_has_nothing(const struct core *core, uint32_t shard);
 void sync_sweep_on(struct core *core);
 
 /* Something is held, maybe by what was written in another spell. */

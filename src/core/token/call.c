@@ -640,3 +640,13 @@ token_check(const struct core *core)
 	assert(nwaiting == 0);
 	ward_check(core);
 }
+
+bool
+token_has_nothing(const struct core *core, uint32_t shard)
+{
+	const struct tokens *t = core->tokens;
+
+	(void)shard;
+	return TAILQ_EMPTY(&t->calls) && TAILQ_EMPTY(&t->waiting) &&
+	       t->nwards == 0 && t->nstrays == 0;
+}

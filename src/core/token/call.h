@@ -27,6 +27,9 @@ bool token_has_more(const struct core *core);
 void token_stop(struct core *core);
 bool token_all_over(const struct core *core);
 
+/* Is none kept, and none asked for, whatever its guard? */
+bool token_has_nothing(const struct core *core, uint32_t shard);
+
 void token_check(const struct core *core);
 
 #endif

@@ -26,7 +26,8 @@
  *	TIME unowned?		what counts against limits.unowned
  *	TIME clock MS		the server's clock is moved by so much
  * A FLUSH follows each at the same time, unless the line ends with `...`.
- * Heartbeats are answered at once, and shown with address=.  The server's clock shows
+ * Heartbeats are answered at once, and shown with address= and away=D, which is
+ * for how long brokers that have nothing are told to stay away.  The server's clock shows
  * 1000000 s at time 0; its history is 0123456789abcdef.  `#` begins a comment.
  */
 #include "config.h"
@@ -168,6 +169,8 @@ answer_heartbeat(struct story *st, size_t i)
 	struct outcome outcome = { .status = OUTCOME_DONE };
 	struct said *said = &st->said[st->flights[i].shard];
 
+	if (st->flights[i].need > 0)
+		outcome.ttl_ms = st->away_ms;
 	done.u.outcome.op = st->flights[i].id;
 	done.u.outcome.sent_ms = st->now_ms;
 	done.u.outcome.outcome = &outcome;
@@ -554,6 +557,7 @@ configure(struct story *st)
 	c->limits.unowned =
 	    (unsigned)option_num(st, "unowned", c->limits.unowned);
 	c->address = story_option(st, "address");
+	st->away_ms = option_num(st, "away", 0);
 	c->failover = story_flag(st, "failover");
 	c->debug = story_flag(st, "debug");
 	c->owned = story_flag(st, "owned");

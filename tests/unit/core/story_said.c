@@ -102,13 +102,15 @@ write_op(struct story *st, const struct op *op)
 	f->id = op->id;
 	f->kind = op->kind;
 	f->shard = op->shard;
+	f->need = op->need;
 	f->sent_ms = st->now_ms;
 	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
 	if (op->name_len == 0)
 		strcpy(f->name, "@guard");
 	if (op->kind == OP_ENLIST)
 		f->name[strcspn(f->name, " ")] = '\0';
-	if (op->kind == OP_HEARTBEAT && st->config.address == NULL)
+	if (op->kind == OP_HEARTBEAT && st->config.address == NULL &&
+	    st->away_ms == 0)
 		return;
 	story_begin_line(st);
 	buf_addf(st->out, "op %s", op_words[op->kind]);
@@ -123,6 +125,8 @@ write_op(struct story *st, const struct op *op)
 	write_num(st, "fence", op->fence);
 	write_num(st, "reserve", op->reserve);
 	write_num(st, "have", op->have);
+	if (op->kind == OP_HEARTBEAT && st->away_ms > 0)
+		write_num(st, "most", op->need);
 	if (op->kind == OP_FORCE || op->kind == OP_RENEW)
 		write_num(st, "by", op->limit);
 	if (op->client_len > 0)

@@ -23,6 +23,7 @@ struct flight {
 	int64_t sent_ms;
 	enum op_kind kind;
 	uint32_t shard;
+	uint64_t need;
 	char name[256];
 };
 
@@ -46,6 +47,7 @@ struct story {
 	int64_t now_ms;
 	int64_t clock_ms; /* the server's clock was moved by so much */
 	bool stamped;	  /* effects say when */
+	int64_t away_ms;  /* the answer to heartbeats that ask for it */
 	struct said said[SHARDS_MAX];
 	struct buf *out;
 	const char *words[WORDS_MAX];

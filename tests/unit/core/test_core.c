@@ -28,6 +28,7 @@ static const char *const subjects[] = {
 	"given",
 	"keep",
 	"guard",
+	"idle",
 	"turns",
 	"sessions",
 	"outside",

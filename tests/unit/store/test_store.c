@@ -208,7 +208,7 @@ static const struct {
 		"0", "5") " leave l" },
 	{ OP_HEARTBEAT, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
-		"0", "5") " heartbeat " },
+		"0", "5") " heartbeat  2" },
 	{ OP_BLESS, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
 		"0", "5") " bless id:nonce" },
@@ -686,7 +686,7 @@ START_TEST(the_highest_fence_is_passed_on)
 	flush();
 	ck_assert_str_eq(
 	    words(seen.calls[0]), "EVALSHA  2 lock:@guard lock:@fence " COMMON(
-				      "60", "5") " heartbeat ");
+				      "60", "5") " heartbeat  2");
 	gather_drop(g, seen.calls[0]);
 	gather_free(g);
 }

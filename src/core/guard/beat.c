@@ -1,0 +1,101 @@
+/*
+ * Heartbeats.  A guard that nobody calls for a stall grants no more, so each
+ * broker calls each guard three times in that time; any other call does as well.
+ *
+ * With a thousand brokers on one server that would be a load without any use.
+ * So a broker that has nothing there asks how long it may stay away (op.heartbeat
+ * in keep.lua): two of those that have nothing go on as ever, and the others
+ * call the more seldom the more there are.  The first call for anything else
+ * ends that.
+ *
+ * No lease rests on it: what is held is renewed, and written again in a spell,
+ * by brokers that have something, and these don't stay away.
+ */
+#include "config.h"
+
+#include "base/times.h"
+#include "core/guard/beat.h"
+#include "core/guard/quorum.h"
+
+#define MANY_GUARDS 16 /* their heartbeats are spread, ... */
+#define BEAT_GROUPS 8  /* ... but not one by one */
+#define SAY_LEASES 5   /* between tellings where we are reached */
+#define AWAY_MAX_MS (INT64_C(30) * 1000)
+#define AWAY_LEASES 2 /* marks are swept after five times as long */
+
+/* Over a quorum all servers are asked as ever while any of them recovers. */
+static bool
+is_calm(const struct core *core, const struct guard *g)
+{
+	if (quorum_used(core))
+		return quorum_count(core, true) == core->config.shards;
+	return g->state == GUARD_BLESSED;
+}
+
+static bool
+has_nothing(const struct core *core, const struct guard *g)
+{
+	const struct guard_listener *const *to;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->has_nothing != NULL &&
+		    !(*to)->has_nothing(core, guard_index(core, g)))
+			return false;
+	return true;
+}
+
+/*
+ * Heartbeats of many guards come in a few groups: neither all at once nor each
+ * by itself.  Brokers that stay away do not come at the same time, although a
+ * server that is back has heard all of them at once.
+ */
+int64_t
+beat_due_ms(const struct core *core, const struct guard *g)
+{
+	int64_t beat_ms = core->stall_ms / 3, at_ms, phase_ms = 0;
+
+	if (g->away_ms > 0 && is_calm(core, g)) {
+		beat_ms = g->away_ms;
+		phase_ms = (int64_t)(core->config.instance % (uint64_t)beat_ms);
+	}
+	at_ms = g->seen_ms + beat_ms;
+	if (core->config.shards >= MANY_GUARDS)
+		phase_ms +=
+		    guard_index(core, g) % BEAT_GROUPS * beat_ms / BEAT_GROUPS;
+	else if (beat_ms != g->away_ms)
+		return at_ms;
+	phase_ms %= beat_ms;
+	return at_ms - (at_ms + beat_ms - phase_ms) % beat_ms;
+}
+
+/*
+ * Heartbeats tell where people reach this broker.  Other calls stand for them,
+ * so one is due now and then, and where the server may have forgotten it.
+ */
+bool
+beat_must_say(const struct core *core, const struct guard *g)
+{
+	int64_t pause_ms = SAY_LEASES * (core->config.lease_ms + core->pad_ms);
+
+	return core->address[0] != '\0' &&
+	       (g->said_ms == 0 || core->now_ms - g->said_ms > pause_ms);
+}
+
+int64_t
+beat_most_ms(const struct core *core, const struct guard *g)
+{
+	if (core->stopping || !is_calm(core, g) || !has_nothing(core, g))
+		return 0;
+	return min_ms(
+	    AWAY_MAX_MS, AWAY_LEASES * (core->config.lease_ms + core->pad_ms));
+}
+
+/* It may have got something since it asked. */
+void
+beat_done(struct core *core, struct guard *g, int64_t away_ms)
+{
+	g->said_ms = core->now_ms;
+	g->away_ms = 0;
+	if (away_ms > core->stall_ms / 3 && beat_most_ms(core, g) > 0)
+		g->away_ms = min_ms(away_ms, beat_most_ms(core, g));
+}

@@ -1,0 +1,21 @@
+/*
+ * Heartbeats: how often each guard is called, where nothing else is to be said.
+ */
+#ifndef LOCKBROKER_CORE_GUARD_BEAT_H
+#define LOCKBROKER_CORE_GUARD_BEAT_H
+
+#include "core/guard/guard.h"
+
+/* When the next one is due. */
+int64_t beat_due_ms(const struct core *core, const struct guard *g);
+
+/* Must the guard be told at once where people reach this broker? */
+bool beat_must_say(const struct core *core, const struct guard *g);
+
+/* How long the broker would stay away from there, at most; 0: not at all. */
+int64_t beat_most_ms(const struct core *core, const struct guard *g);
+
+/* One was answered, and so long may this broker stay away. */
+void beat_done(struct core *core, struct guard *g, int64_t away_ms);
+
+#endif
