@@ -19,6 +19,7 @@ struct alarm;
 struct config;
 struct identity;
 struct monitor;
+struct resp;
 struct user;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
@@ -28,6 +29,7 @@ struct client {
 	bool asking;		 /* an AUTH is under way */
 	uint8_t via;		 /* enum via */
 	const struct user *user; /* the configuration's; NULL: nobody's */
+	struct resp *resp;	 /* owned; NULL: nothing to be known of RESP */
 };
 
 TAILQ_HEAD(job_list, job); /* lists.c */
@@ -66,11 +68,16 @@ int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
 /* What has run out by now is told, and given back. */
 void bridge_catch_up(struct broker *b);
 
+/* As conn_answer(), for whatever the client speaks. */
+bool bridge_answer(
+    struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply);
+
 /* The session of a connection that makes a request. */
 uint64_t bridge_session(const struct conn *c);
 
 /* handlers.c: a request that passed the gate */
 void handler_request(void *arg, struct conn *c, const struct request *r);
+void handle_quit(struct broker *b, struct conn *c, const struct request *r);
 
 /* lists.c: verbs that answer with several lines */
 void handle_list(struct broker *b, struct conn *c, const struct request *r);

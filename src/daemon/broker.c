@@ -24,9 +24,25 @@
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
 #include "daemon/promise.h"
+#include "daemon/resp.h"
 #include "daemon/tls.h"
 
 /* Effects. */
+
+bool
+bridge_answer(
+    struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply)
+{
+	char mem[TAG_MAX_BYTES + 1];
+
+	if (!conn_answered(c, ref, mem, reply))
+		return false;
+	if (!resp_told(b, c, reply))
+		conn_reply(c, reply);
+	/* It does not outlive this call. */
+	reply->tag = (struct span){ NULL, 0 };
+	return true;
+}
 
 static void
 do_reply(struct broker *b, const struct effect *e, const char *text)
@@ -37,7 +53,7 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 		monitor_take(b->monitor, e, text);
 		return;
 	}
-	(void)conn_answer(c, e->ref,
+	(void)bridge_answer(b, c, e->ref,
 	    &(struct wire_reply){ .status = e->status,
 		.code = e->code,
 		.text = { text + e->text, e->text_len },
@@ -301,6 +317,7 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	ev.u.gone.session = client->session;
 	ev.u.gone.orderly = orderly && !conn_is_unsigned(c);
 	ev.u.gone.quit = client->quit;
+	resp_free(client->resp);
 	free(client);
 	conn_set_data(c, NULL);
 	if (ev.u.gone.session != 0)
@@ -311,6 +328,7 @@ static const struct front_handler front_handler = {
 	.opened = on_opened,
 	.catch_up = on_catch_up,
 	.request = handler_request,
+	.command = resp_command,
 	.drain = on_drain,
 	.gone = on_gone,
 };
@@ -575,8 +593,12 @@ broker_new(struct event_base *base, const struct config *config)
 static void
 free_client(void *arg, struct conn *c)
 {
+	struct client *client = conn_data(c);
+
 	(void)arg;
-	free(conn_data(c));
+	if (client != NULL)
+		resp_free(client->resp);
+	free(client);
 }
 
 void

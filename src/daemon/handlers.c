@@ -188,7 +188,7 @@ handle_version(struct broker *b, struct conn *c, const struct request *r)
 	reply_ok(c, r, fields, embedded ? 3 : 2, arena);
 }
 
-static void
+void
 handle_quit(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct client *client = conn_data(c);

@@ -243,7 +243,7 @@ attempt_refuse(struct attempt *a, enum err_code code, const char *text)
 	struct conn *c = attempt_conn(a);
 
 	if (c != NULL)
-		(void)conn_answer(c, a->ref, &reply);
+		(void)bridge_answer(a->identity->broker, c, a->ref, &reply);
 	attempt_free(a);
 }
 
@@ -350,7 +350,7 @@ settle(struct attempt *a, bool right)
 		reply.nfields =
 		    user_fields(user_name(user), NULL, fields, &id->arena);
 		reply.arena = buf_data(&id->arena);
-		(void)conn_answer(c, a->ref, &reply);
+		(void)bridge_answer(id->broker, c, a->ref, &reply);
 	}
 	attempt_free(a);
 }
@@ -421,7 +421,8 @@ may_ask(struct broker *b, struct conn *c, const struct request *r)
 }
 
 void
-handle_auth(struct broker *b, struct conn *c, const struct request *r)
+identity_auth(struct broker *b, struct conn *c, const struct request *r,
+    struct span user, struct span password)
 {
 	struct client *client = conn_data(c);
 	struct identity *id = b->identity;
@@ -433,12 +434,24 @@ handle_auth(struct broker *b, struct conn *c, const struct request *r)
 	a->identity = id;
 	a->id = ++id->next_id;
 	a->conn = conn_id(c);
-	a->user = xstrndup(r->words[0].p, r->words[0].n);
+	a->user = xstrndup(user.p, user.n);
 	a->start_ms = now_ms();
 	a->ref = conn_defer(c, r);
 	LIST_INSERT_HEAD(&id->attempts, a, link);
 	client->asking = true;
-	compare(a, r->words[1]);
+	compare(a, password);
+}
+
+void
+handle_auth(struct broker *b, struct conn *c, const struct request *r)
+{
+	identity_auth(b, c, r, r->words[0], r->words[1]);
+}
+
+bool
+identity_has_users(const struct identity *id)
+{
+	return id->users != NULL;
 }
 
 void
@@ -464,11 +477,10 @@ handle_whoami(struct broker *b, struct conn *c, const struct request *r)
 /* Rights. */
 
 static void
-deny(struct identity *id, struct conn *c, const struct request *r,
-    struct span name)
+note_denial(
+    struct identity *id, struct conn *c, const char *verb, struct span name)
 {
 	const struct client *client = conn_data(c);
-	const char *verb = verbs[r->verb].word;
 	const char *user = user_name(client->user);
 	uint64_t left_out;
 
@@ -477,6 +489,17 @@ deny(struct identity *id, struct conn *c, const struct request *r,
 		LOG(NOTICE, "request-denied", LOG_S("user", user),
 		    LOG_S("verb", verb), LOG_B("name", name.p, name.n),
 		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
+}
+
+static void
+deny(struct identity *id, struct conn *c, const struct request *r,
+    struct span name)
+{
+	const struct client *client = conn_data(c);
+	const char *verb = verbs[r->verb].word;
+	const char *user = user_name(client->user);
+
+	note_denial(id, c, verb, name);
 	if (name.n > 0)
 		conn_refuse(c, r, ERR_DENIED, "%s may not %s %.*s", user, verb,
 		    (int)name.n, name.p);
@@ -557,6 +580,41 @@ identity_refuses(struct identity *id, struct conn *c, const struct request *r)
 	if (denied != NULL)
 		deny(id, c, r, *denied);
 	return denied != NULL;
+}
+
+bool
+identity_refuses_command(struct identity *id, struct conn *c,
+    const struct request *r, const struct need *need)
+{
+	const struct client *client = conn_data(c);
+	static const struct span no_name = { "", 0 };
+	const struct span *denied = NULL;
+	unsigned i;
+
+	if (id->users == NULL || need->right == RIGHT_NONE)
+		return false;
+	if (client->user == NULL) {
+		conn_refuse(c, r, ERR_AUTH, "%s", "");
+		return true;
+	}
+	if (need->right == RIGHT_USER)
+		return false;
+	if (need->nnames == 0 &&
+	    !user_may(client->user, need->right, no_name, NULL))
+		denied = &no_name;
+	for (i = 0; i < need->nnames && denied == NULL; i++)
+		if (!user_may(client->user, need->right, need->names[i], NULL))
+			denied = &need->names[i];
+	if (denied == NULL)
+		return false;
+	note_denial(id, c, need->word, *denied);
+	if (denied->n > 0)
+		conn_refuse(c, r, ERR_DENIED, "No permissions to access a key");
+	else
+		conn_refuse(c, r, ERR_DENIED,
+		    "User %s has no permissions to run the '%s' command",
+		    user_name(client->user), need->word);
+	return true;
 }
 
 bool

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/span.h"
+#include "base/verb.h"
 
 struct broker;
 struct conn;
@@ -47,6 +48,19 @@ void identity_opened(struct identity *id, struct conn *c);
 bool identity_refuses(
     struct identity *id, struct conn *c, const struct request *r);
 
+/*
+ * The same for a command that is none of our verbs: what it is called, which
+ * right it needs, and on which names.  Text is as Redis has it.
+ */
+struct need {
+	const char *word;
+	enum right right;
+	const struct span *names;
+	unsigned nnames;
+};
+bool identity_refuses_command(struct identity *id, struct conn *c,
+    const struct request *r, const struct need *need);
+
 /* Are there names that the client of this connection may not look at? */
 bool identity_hides(const struct identity *id, const struct conn *c);
 
@@ -55,6 +69,13 @@ bool identity_may_watch(
     const struct identity *id, const struct conn *c, struct span name);
 
 const struct identity_stats *identity_stats(const struct identity *id);
+
+/* Are there users? */
+bool identity_has_users(const struct identity *id);
+
+/* AUTH: as handle_auth(), where user and password are. */
+void identity_auth(struct broker *b, struct conn *c, const struct request *r,
+    struct span user, struct span password);
 
 /* Verbs. */
 void handle_auth(struct broker *b, struct conn *c, const struct request *r);

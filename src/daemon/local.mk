@@ -32,6 +32,11 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/promise.h \
 	src/daemon/reread.c \
 	src/daemon/reread.h \
+	src/daemon/resp.c \
+	src/daemon/resp.h \
+	src/daemon/resp_channels.c \
+	src/daemon/resp_conn.c \
+	src/daemon/resp_server.c \
 	src/daemon/settings.c \
 	src/daemon/settings.h \
 	src/daemon/statistics.c \
@@ -43,6 +48,6 @@ src_daemon_libdaemon_a_SOURCES = \
 sbin_PROGRAMS += lockbrokerd
 lockbrokerd_SOURCES = src/main.c
 lockbrokerd_LDADD = $(LIB_DAEMON) $(LIB_HTTP) $(LIB_FRONT) $(LIB_REDIS) $(LIB_RELAY) \
-	$(LIB_CONFIG) $(LIB_AUTH) $(LIB_WIRE) $(LIB_CORE) $(LIB_STORE) \
-	$(LIB_LUA) $(LIB_BASE) $(LIBEVENT_LIBS) $(HIREDIS_LIBS) $(YAML_LIBS) \
-	$(AUTH_LIBS)
+	$(LIB_CONFIG) $(LIB_AUTH) $(LIB_RESP) $(LIB_WIRE) $(LIB_CORE) \
+	$(LIB_STORE) $(LIB_LUA) $(LIB_BASE) $(LIBEVENT_LIBS) $(HIREDIS_LIBS) \
+	$(YAML_LIBS) $(AUTH_LIBS)

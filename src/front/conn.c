@@ -404,6 +404,12 @@ conn_protocol(const struct conn *c)
 }
 
 void
+conn_set_protocol(struct conn *c, const struct wire_protocol *protocol)
+{
+	c->protocol = protocol;
+}
+
+void
 conn_reply(struct conn *c, const struct wire_reply *reply)
 {
 	c->protocol->reply(conn_output(c), reply);

@@ -156,9 +156,6 @@ void conn_frame_done(struct conn *c);
 void conn_refuse_with(struct conn *c, const struct request *r,
     enum err_code code, const struct buf *text);
 
-/* Where all that is told is appended; the connection is in line after it. */
-struct buf *conn_output(struct conn *c);
-
 /* Writes once.  False when that showed that the connection is dead. */
 bool conn_write(struct conn *c);
 

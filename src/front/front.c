@@ -337,6 +337,14 @@ front_meets_tls(struct conn *c)
 	return true;
 }
 
+/* The first byte of a connection decides what it speaks. */
+static void
+front_choose_protocol(struct conn *c)
+{
+	if (!c->spoke && buf_len(&c->in) > 0 && buf_data(&c->in)[0] == '*')
+		c->protocol = &wire_resp2;
+}
+
 /* Hands out one request; false when none has come whole. */
 static bool
 front_hand(struct conn *c)
@@ -347,6 +355,7 @@ front_hand(struct conn *c)
 
 	if (front_meets_tls(c))
 		return false;
+	front_choose_protocol(c);
 	buf_clear(&f->why);
 	switch (conn_frame(c, &frame, &code, &f->why)) {
 	case FRAME_REFUSED:

@@ -55,6 +55,14 @@ struct front_handler {
 	void (*request)(void *arg, struct conn *c, const struct request *r);
 
 	/*
+	 * The same of a request that is none of our verbs, but may be a
+	 * command of the protocol that the connection speaks: `words` has all
+	 * of it.  It may also be answered with what is written to
+	 * conn_output().  NULL: no protocol here has such.
+	 */
+	void (*command)(void *arg, struct conn *c, const struct request *r);
+
+	/*
 	 * The client has shut down its sending side, or said QUIT: what
 	 * waits must be answered now.  Lines that came before are still
 	 * handed out.  Called once at most.
@@ -194,6 +202,12 @@ void conn_refuse(struct conn *c, const struct request *r, enum err_code code,
 void conn_rows(struct conn *c, const struct wire_reply *reply, size_t nrows,
     const struct buf *rows);
 const struct wire_protocol *conn_protocol(const struct conn *c);
+
+/* It speaks otherwise from now on. */
+void conn_set_protocol(struct conn *c, const struct wire_protocol *protocol);
+
+/* Where all that is told is appended; the connection is in line after it. */
+struct buf *conn_output(struct conn *c);
 
 /*
  * What its output tells by now, a loss, is to be known before others hear of

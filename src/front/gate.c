@@ -55,6 +55,9 @@ gate_pass(struct conn *c, const struct wire_frame *frame)
 	case REQUEST_BAD:
 		conn_refuse_with(c, &r, code, &f->why);
 		return GATE_DONE;
+	case REQUEST_FOREIGN:
+		f->handler->command(f->arg, c, &r);
+		return GATE_DONE;
 	case REQUEST_OK:
 		break;
 	}

@@ -67,4 +67,7 @@ struct wire_protocol {
 /* Lines, for people and for clients of our own: lines.c and request.c. */
 extern const struct wire_protocol wire_lines;
 
+/* RESP, for clients of Redis: resp.h. */
+extern const struct wire_protocol wire_resp2, wire_resp3;
+
 #endif

@@ -279,7 +279,18 @@ parse_end(struct parser *ps)
 	return REQUEST_OK;
 }
 
-static void
+/* A word behind the verb. */
+static enum request_status
+parse_word(struct parser *ps, const struct word *w)
+{
+	bool raw =
+	    ps->v->kind == VERB_WORDS_RAW && ps->r->nwords < ps->v->words_max;
+
+	return w->eq && !raw ? parse_option(ps, w)
+			     : parse_positional(ps, w->text);
+}
+
+void
 request_init(struct request *r)
 {
 	r->tag = (struct span){ NULL, 0 };
@@ -296,20 +307,35 @@ request_parse(struct request *r, const char *line, size_t n,
 {
 	struct parser ps = { r, NULL, line, line + n, code, why };
 	enum request_status status;
-	bool raw;
 	struct word w;
 
 	request_init(r);
 	status = parse_head(&ps, line, n);
-	if (status != REQUEST_OK)
-		return status;
-	while (next_word(&ps, &w)) {
-		raw =
-		    ps.v->kind == VERB_WORDS_RAW && r->nwords < ps.v->words_max;
-		status = w.eq && !raw ? parse_option(&ps, &w)
-				      : parse_positional(&ps, w.text);
-		if (status != REQUEST_OK)
-			return status;
+	while (status == REQUEST_OK && next_word(&ps, &w))
+		status = parse_word(&ps, &w);
+	return status == REQUEST_OK ? parse_end(&ps) : status;
+}
+
+enum request_status
+request_parse_words(struct request *r, enum verb_id verb,
+    const struct span *words, unsigned n, enum err_code *code, struct buf *why)
+{
+	struct parser ps = { r, &verbs[verb], NULL, NULL, code, why };
+	enum request_status status = REQUEST_OK;
+	struct word w;
+	unsigned i;
+
+	request_init(r);
+	r->verb = verb;
+	for (i = 0; i < n && status == REQUEST_OK; i++) {
+		w.text = words[i];
+		w.eq = NULL;
+		if (w.text.n > 0)
+			w.eq = memchr(w.text.p, '=', w.text.n);
+		if (has_control(w.text.p, w.text.n))
+			return refuse(&ps, ERR_BAD_REQUEST,
+			    "a word contains a control character");
+		status = parse_word(&ps, &w);
 	}
-	return parse_end(&ps);
+	return status == REQUEST_OK ? parse_end(&ps) : status;
 }

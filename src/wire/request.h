@@ -44,9 +44,11 @@ request_has(const struct request *r, enum option_id o)
 
 enum request_status {
 	REQUEST_OK,
-	REQUEST_EMPTY, /* an empty line: ignore it */
-	REQUEST_HTTP,  /* close the connection without an answer */
-	REQUEST_BAD    /* answer `code` and the text; go on */
+	REQUEST_EMPTY,	/* an empty line: ignore it */
+	REQUEST_HTTP,	/* close the connection without an answer */
+	REQUEST_BAD,	/* answer `code` and the text; go on */
+	REQUEST_FOREIGN /* none of our verbs: `words` has all of it, and
+			   `verb` is VERB_MAX */
 };
 
 /*
@@ -56,5 +58,16 @@ enum request_status {
  */
 enum request_status request_parse(struct request *r, const char *line, size_t n,
     enum err_code *code, struct buf *why) __attribute__((warn_unused_result));
+
+/*
+ * The same where a protocol has taken verb and words apart already.  The words
+ * may hold any bytes.
+ */
+enum request_status request_parse_words(struct request *r, enum verb_id verb,
+    const struct span *words, unsigned n, enum err_code *code, struct buf *why)
+    __attribute__((warn_unused_result));
+
+/* A request that is nothing so far. */
+void request_init(struct request *r);
 
 #endif

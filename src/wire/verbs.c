@@ -63,6 +63,12 @@ same_word(const char *word, const char *other, size_t len)
 	return true;
 }
 
+bool
+verb_same_word(struct span a, struct span b)
+{
+	return a.n == b.n && same_word(a.p, b.p, a.n);
+}
+
 enum verb_id
 verb_find(const char *word, size_t len)
 {

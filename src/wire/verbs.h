@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/span.h"
 #include "base/verb.h"
 
 #define NAMES_MAX 64 /* names in one request */
@@ -64,6 +65,9 @@ extern const struct option options[OPTION_MAX];
 /* Whole word, any case; VERB_MAX or OPTION_MAX when there is none. */
 enum verb_id verb_find(const char *word, size_t len);
 enum option_id option_find(const char *key, size_t len);
+
+/* The same word, in upper or lower case? */
+bool verb_same_word(struct span a, struct span b);
 
 static inline bool
 verb_has(enum verb_id id, enum verb_flag flag)

@@ -47,3 +47,10 @@ tests_fuzz_fuzz_packet_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"tests/fuzz/corpus/packet"'
 tests_fuzz_fuzz_packet_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
 tests_fuzz_fuzz_packet_LDADD = $(LIB_RELAY) $(LIB_BASE)
+
+fuzz_targets += tests/fuzz/fuzz_resp
+tests_fuzz_fuzz_resp_SOURCES = tests/fuzz/fuzz_resp.c $(fuzz_main)
+tests_fuzz_fuzz_resp_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"tests/fuzz/corpus/resp"'
+tests_fuzz_fuzz_resp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
+tests_fuzz_fuzz_resp_LDADD = $(LIB_WIRE) $(LIB_BASE)

@@ -37,6 +37,7 @@ tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
 	tests/unit/wire/test_reply.c \
 	tests/unit/wire/test_request.c \
 	tests/unit/wire/test_request_table.c \
+	tests/unit/wire/test_resp.c \
 	tests/unit/wire/test_text.c \
 	tests/unit/wire/test_verbs.c \
 	tests/unit/wire/test_wire.c \

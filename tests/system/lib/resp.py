@@ -21,6 +21,7 @@ class Resp:
             host, port = address.rsplit(":", 1)
             self.sock = socket.create_connection((host, int(port)), patience(timeout))
         self.file = self.sock.makefile("rb")
+        self.pushes = []  # of RESP3, as they came before a reply
 
     def close(self):
         self.file.close()
@@ -41,6 +42,20 @@ class Resp:
             raise reply
         return reply
 
+    def push(self):
+        """The next push, which is expected before any reply."""
+        if not self.pushes:
+            assert self.file.peek(1)[:1] == b">", self.file.peek(1)
+            self.pushes.append([self.read() for _ in range(int(self.file.readline()[1:]))])
+        return self.pushes.pop(0)
+
+    def error(self, *args):
+        """Send a command, insist on an error, and return its text."""
+        self.send(*args)
+        reply = self.read()
+        assert isinstance(reply, RedisError), f"{args} was answered {reply!r}"
+        return str(reply)
+
     def read(self):
         line = self.file.readline()
         if not line.endswith(b"\r\n"):
@@ -56,6 +71,15 @@ class Resp:
             if rest == b"-1":
                 return None
             return self.file.read(int(rest) + 2)[:-2].decode("utf-8", "surrogateescape")
+        if kind == b"%":
+            return {self.read(): self.read() for _ in range(int(rest))}
+        if kind == b"_":
+            return None
+        if kind == b"=":
+            return self.file.read(int(rest) + 2)[4:-2].decode()
+        if kind == b">":
+            self.pushes.append([self.read() for _ in range(int(rest))])
+            return self.read()
         if kind == b"*":
             return None if rest == b"-1" else [self.read() for _ in range(int(rest))]
         raise ConnectionError(f"not RESP: {line!r}")

@@ -20,6 +20,7 @@
 
 #include "front/conn.h"
 #include "front_rig.h"
+#include "wire/resp.h"
 
 #define PATIENCE_S 30
 #define SILENT_TURNS 20
@@ -175,6 +176,14 @@ on_drain(void *arg, struct conn *c)
 	}
 }
 
+/* Whatever it is, it is echoed: the last of its words. */
+static void
+on_command(void *arg, struct conn *c, const struct request *r)
+{
+	(void)arg;
+	resp_bulk(conn_output(c), r->words[r->nwords - 1]);
+}
+
 static void
 on_gone(void *arg, struct conn *c, bool orderly)
 {
@@ -241,6 +250,7 @@ rig_init(struct rig *rig)
 		on_opened,
 		on_catch_up,
 		on_request,
+		on_command,
 		on_drain,
 		on_gone,
 	};

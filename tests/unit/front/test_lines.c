@@ -32,6 +32,13 @@ static const struct exchange {
 	    "@w CANCELLED\r\n" OK },
 	{ "CANCEL w\n", "ERR not-found no such request\r\n" },
 	{ "@w LOCK a\nCANCEL w\n@w PING\n", "@w CANCELLED\r\n" OK "@w OK\r\n" },
+	/* What begins with a star is RESP, and stays it. */
+	{ "*2\r\n$6\r\nSTATUS\r\n$1\r\na\r\n*1\r\n$4\r\nPING\r\n",
+	    "*2\r\n$5\r\nlabel\r\n$1\r\na\r\n$4\r\nPING\r\n" },
+	{ "*0\r\n*2\r\n$1\r\nx\r\n$4\r\nquit\r\n", "$4\r\nquit\r\n" },
+	/* What begins otherwise is not. */
+	{ "\n*1\r\nPING\n",
+	    "ERR unknown-command no command \"*1\"; HELP lists all\r\n" OK },
 };
 
 START_TEST(framing)

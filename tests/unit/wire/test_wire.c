@@ -15,6 +15,7 @@ main(void)
 		request_cases,
 		request_table_cases,
 		reply_cases,
+		resp_cases,
 	};
 
 	return suite_run("wire", cases, COUNT(cases));

@@ -9,6 +9,7 @@
 TCase *reply_cases(void);
 TCase *request_cases(void);
 TCase *request_table_cases(void);
+TCase *resp_cases(void);
 TCase *text_cases(void);
 TCase *verbs_cases(void);
 

@@ -1,0 +1,147 @@
+/*
+ * Commands of Redis: from the words to the handler, and what handlers share.
+ *
+ * A RESP connection has one request at a time, so what a command that waits
+ * must remember is a field of its struct resp.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "daemon/identity.h"
+#include "daemon/resp.h"
+
+static resp_handler *const handlers[RESP_MAX] = {
+#define COMMAND(id, word, arity, right, first, last, step, flags, handler) \
+	[RESP_##id] = handler,
+#include "resp/commands.def"
+#undef COMMAND
+};
+
+struct resp *
+resp_of(struct conn *c)
+{
+	struct client *client = conn_data(c);
+
+	if (client->resp == NULL) {
+		client->resp = xcalloc(1, sizeof(*client->resp));
+		LIST_INIT(&client->resp->channels);
+	}
+	return client->resp;
+}
+
+void
+resp_free(struct resp *rs)
+{
+	if (rs == NULL)
+		return;
+	resp_forget_channels(rs);
+	free(rs->name);
+	free(rs->new_name);
+	free(rs);
+}
+
+bool
+resp_three(const struct conn *c)
+{
+	return resp_is_3(conn_protocol(c));
+}
+
+bool
+resp_says(struct span word, const char *other)
+{
+	return verb_same_word(word, (struct span){ other, strlen(other) });
+}
+
+void
+resp_fail(struct conn *c, const char *fmt, ...)
+{
+	struct buf text;
+	va_list ap;
+
+	buf_init(&text);
+	va_start(ap, fmt);
+	buf_addv(&text, fmt, ap);
+	va_end(ap);
+	resp_error(
+	    conn_output(c), (struct span){ buf_data(&text), buf_len(&text) });
+	buf_fini(&text);
+}
+
+bool
+resp_told(struct broker *b, struct conn *c, const struct wire_reply *reply)
+{
+	struct client *client = conn_data(c);
+	resp_then then;
+
+	if (client->resp == NULL || client->resp->then == NULL)
+		return false;
+	then = client->resp->then;
+	client->resp->then = NULL;
+	then(b, c, reply);
+	return true;
+}
+
+/* In RESP2, who has subscribed could take an answer for a message. */
+static bool
+refuse_listener(struct conn *c, enum resp_id id)
+{
+	const struct client *client = conn_data(c);
+
+	if (resp_three(c) || client->resp == NULL ||
+	    client->resp->nchannels == 0 ||
+	    (resp_rows[id].flags & RESP_FLAG_LISTENER))
+		return false;
+	resp_fail(c,
+	    "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE /"
+	    " PING / QUIT / RESET are allowed in this context",
+	    resp_rows[id].word);
+	return true;
+}
+
+/* True: it was refused. */
+static bool
+refuse(
+    struct broker *b, struct conn *c, const struct request *r, enum resp_id id)
+{
+	struct span names[RESP_WORDS_MAX];
+	struct need need = { .word = resp_rows[id].word,
+		.right = resp_rows[id].right,
+		.names = names };
+	unsigned first, i;
+
+	need.nnames = resp_names(id, r->nwords, &first);
+	for (i = 0; i < need.nnames; i++)
+		names[i] = r->words[first + i * (unsigned)resp_rows[id].step];
+	if (identity_refuses_command(b->identity, c, r, &need) ||
+	    refuse_listener(c, id))
+		return true;
+	if (!(resp_rows[id].flags & RESP_FLAG_TOKEN) ||
+	    b->config->redis.mode != CONFIG_MODE_QUORUM)
+		return false;
+	resp_fail(c, "UNSUPPORTED holds of tokens are not available over a"
+		     " quorum of Redis servers");
+	return true;
+}
+
+void
+resp_command(void *arg, struct conn *c, const struct request *r)
+{
+	struct broker *b = arg;
+	enum resp_id id;
+	struct buf why;
+
+	buf_init(&why);
+	id = resp_find(r->words, r->nwords, &why);
+	if (id == RESP_MAX)
+		conn_refuse(c, r, ERR_UNKNOWN_COMMAND, "%.*s",
+		    (int)buf_len(&why), buf_data(&why));
+	else if (!refuse(b, c, r, id))
+		handlers[id](b, c, r);
+	buf_fini(&why);
+}

@@ -1,0 +1,79 @@
+/*
+ * Clients that speak RESP: commands of Redis (resp/commands.def), which are no
+ * verbs of ours.
+ *
+ *	a request --> resp_command(): its row, rights --> its handler
+ *	                                                   |      |
+ *	           written at once <-----------------------+      |
+ *	           resp_told(), when the answer comes <-----------+
+ *
+ * Only the files resp*.c and broker.c include this.
+ */
+#ifndef LOCKBROKER_DAEMON_RESP_H
+#define LOCKBROKER_DAEMON_RESP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "daemon/bridge.h"
+#include "resp/commands.h"
+#include "wire/resp.h"
+
+/* Libraries look at it to see what they may use. */
+#define RESP_REDIS_VERSION "8.4.0"
+
+/*
+ * Writes the answer to the command that the connection waits for, from what the
+ * core or the hasher says.  It may be called inside a step of the core.
+ */
+typedef void (*resp_then)(
+    struct broker *b, struct conn *c, const struct wire_reply *reply);
+
+/* A channel that a client has subscribed to.  Owned by struct resp. */
+struct channel {
+	LIST_ENTRY(channel) link;
+	char kind; /* the first letter of the command: s, p; S is of shards */
+	size_t len;
+	char name[];
+};
+
+/* What is to be known of a connection that has sent a command. */
+struct resp {
+	resp_then then; /* NULL: no command waits */
+	char *name;	/* owned; as CLIENT SETNAME has it; NULL: none */
+	char *new_name; /* owned: the same, of a HELLO that waits */
+	bool three;	/* HELLO that waits: RESP3 */
+	LIST_HEAD(, channel) channels;
+	unsigned nchannels;
+};
+
+void resp_free(struct resp *rs);
+struct resp *resp_of(struct conn *c);
+
+/* A request of no verb: front_handler.command. */
+void resp_command(void *arg, struct conn *c, const struct request *r);
+
+/* False: the connection waits for no command, but for a verb. */
+bool resp_told(
+    struct broker *b, struct conn *c, const struct wire_reply *reply);
+
+bool resp_three(const struct conn *c);
+bool resp_says(struct span word, const char *other); /* in whatever case */
+void resp_fail(struct conn *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Ends all subscriptions. */
+void resp_forget_channels(struct resp *rs);
+
+/* The handlers of the table. */
+typedef void resp_handler(
+    struct broker *b, struct conn *c, const struct request *r);
+resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
+    resp_select, resp_ok, resp_client_id, resp_client_info, resp_client_getname,
+    resp_client_setname, resp_client_setinfo, resp_commands, resp_command_count,
+    resp_command_docs, resp_command_info, resp_command_list, resp_config_get,
+    resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
+    resp_no_cluster, resp_subscribe, resp_unsubscribe;
+
+#endif

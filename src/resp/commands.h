@@ -1,0 +1,51 @@
+/*
+ * The commands of Redis that the broker answers: the rows of commands.def as a
+ * table, and how a command is found in it.
+ */
+#ifndef LOCKBROKER_RESP_COMMANDS_H
+#define LOCKBROKER_RESP_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+#include "base/verb.h"
+
+enum resp_id {
+#define COMMAND(id, ...) RESP_##id,
+#include "resp/commands.def"
+#undef COMMAND
+	RESP_MAX
+};
+
+/* What commands.def says of them. */
+enum resp_flag {
+	RESP_FLAG_SUBS = 1,
+	RESP_FLAG_ALONE = 2,
+	RESP_FLAG_LISTENER = 4,
+	RESP_FLAG_TOKEN = 8
+};
+
+struct resp_row {
+	const char *word;
+	size_t len;
+	int arity;
+	enum right right;
+	int first, last, step;
+	unsigned flags;
+};
+
+extern const struct resp_row resp_rows[RESP_MAX];
+
+/*
+ * The command that the words are.  RESP_MAX when there is none such, or not
+ * with so many words: then `why` has the error, as Redis words it.
+ */
+enum resp_id resp_find(
+    const struct span *words, unsigned nwords, struct buf *why);
+
+/* Which of the words are names: `*first` and so many, each `step` apart. */
+unsigned resp_names(enum resp_id id, unsigned nwords, unsigned *first);
+
+#endif

@@ -1,0 +1,6 @@
+# src/resp: add each .c and .h to the list, one a line.
+noinst_LIBRARIES += src/resp/libresp.a
+src_resp_libresp_a_SOURCES = \
+	src/resp/commands.c \
+	src/resp/commands.def \
+	src/resp/commands.h

@@ -1,0 +1,59 @@
+/*
+ * RESP, the protocol of Redis: how its values are written, and its limits.
+ *
+ * The protocols themselves are wire_resp2 and wire_resp3 (protocol.h).  A
+ * request is an array of strings; in RESP2 nil is a string of no length, and a
+ * map is an array of twice as many values.
+ */
+#ifndef LOCKBROKER_WIRE_RESP_H
+#define LOCKBROKER_WIRE_RESP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+#include "wire/protocol.h"
+#include "wire/verbs.h"
+
+/* Of one request. */
+#define RESP_WORDS_MAX NAMES_MAX
+#define RESP_BYTES_MAX ((size_t)64 * 1024)
+
+/* Which of the two is it?  Neither for lines. */
+bool resp_is(const struct wire_protocol *p);
+bool resp_is_3(const struct wire_protocol *p);
+
+/* What both take in: frame() and parse() of them. */
+enum frame_status resp_frame(struct wire_frame *f, const char *data,
+    size_t have, size_t max, size_t *scanned, enum err_code *code,
+    struct buf *why);
+enum request_status resp_parse(struct request *r, const char *p, size_t n,
+    enum err_code *code, struct buf *why);
+
+/* The verb that a command of this name is; VERB_MAX: none. */
+enum verb_id resp_verb(struct span word);
+
+/* Texts of these two are cleaned, and stay one line. */
+void resp_simple(struct buf *b, const char *text);
+void resp_error(struct buf *b, struct span text); /* "CODE text" */
+
+void resp_int(struct buf *b, int64_t n);
+void resp_bulk(struct buf *b, struct span value);
+void resp_word(struct buf *b, const char *value);
+void resp_null(struct buf *b, bool three);
+void resp_null_array(struct buf *b, bool three);
+
+/* Heads: so many values follow, twice as many of a map. */
+void resp_array(struct buf *b, size_t n);
+void resp_map(struct buf *b, bool three, size_t n);
+void resp_push(struct buf *b, bool three, size_t n);
+
+/* A text for people. */
+void resp_text(struct buf *b, bool three, struct span text);
+
+/* Writes a STATUS_ERR. */
+void resp_refusal(struct buf *b, const struct wire_reply *reply);
+
+#endif

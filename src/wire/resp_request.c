@@ -1,0 +1,205 @@
+/*
+ * Requests in RESP: an array of strings, `*N`, then `$LENGTH` and the bytes of
+ * each.
+ *
+ * Nothing is reserved on the word of a length: bytes that have come are looked
+ * at again from the first when more of them have, which is cheap because there
+ * are few words.  What is malformed is refused in the words of Redis, and the
+ * connection is closed: nobody knows where the next request would begin.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "wire/protocol.h"
+#include "wire/resp.h"
+
+/* A length with its sign and line end: as many bytes as can be of use. */
+#define LENGTH_BYTES_MAX 24
+
+enum step { STEP_DONE, STEP_PART, STEP_WRONG };
+
+/* How far a request has been looked at. */
+struct walk {
+	const char *p;
+	const char *begin;
+	const char *end;
+	struct buf *why;
+};
+
+static enum step
+wrong(struct walk *w, const char *what)
+{
+	buf_adds(w->why, "Protocol error: ");
+	buf_adds(w->why, what);
+	return STEP_WRONG;
+}
+
+/* Digits, perhaps with a sign; false when that is no number of use. */
+static bool
+to_number(const char *p, size_t n, int64_t *out)
+{
+	bool negative = n > 0 && p[0] == '-';
+	size_t i = negative ? 1 : 0;
+	int64_t v = 0;
+
+	if (n == i || n - i > 9 || (n - i > 1 && p[i] == '0') ||
+	    (negative && p[i] == '0'))
+		return false;
+	for (; i < n; i++) {
+		if (p[i] < '0' || p[i] > '9')
+			return false;
+		v = v * 10 + (p[i] - '0');
+	}
+	*out = negative ? -v : v;
+	return true;
+}
+
+/* `*N` or `$N` with its line end. */
+static enum step
+take_length(
+    struct walk *w, int64_t *out, const char *if_wrong, const char *if_long)
+{
+	size_t have = (size_t)(w->end - w->p);
+	size_t n = have < LENGTH_BYTES_MAX ? have : LENGTH_BYTES_MAX;
+	const char *nl = memchr(w->p, '\n', n);
+
+	if (nl == NULL)
+		return n < LENGTH_BYTES_MAX ? STEP_PART : wrong(w, if_long);
+	n = (size_t)(nl - w->p);
+	if (w->p[n - 1] != '\r' || !to_number(w->p + 1, n - 2, out))
+		return wrong(w, if_wrong);
+	w->p = nl + 1;
+	return STEP_DONE;
+}
+
+static enum step
+expect(struct walk *w, char sign)
+{
+	char what[] = "expected '?', got '?'";
+
+	if (w->p == w->end)
+		return STEP_PART;
+	if (*w->p == sign)
+		return STEP_DONE;
+	what[10] = sign;
+	what[sizeof(what) - 3] = *w->p;
+	text_clean(what, sizeof(what) - 1, ' ');
+	return wrong(w, what);
+}
+
+static enum step
+take_word(struct walk *w, struct span *word)
+{
+	enum step step = expect(w, '$');
+	size_t used;
+	int64_t n;
+
+	if (step == STEP_DONE)
+		step = take_length(
+		    w, &n, "invalid bulk length", "too big bulk count string");
+	if (step != STEP_DONE)
+		return step;
+	used = (size_t)(w->p - w->begin);
+	if (n < 0 || (size_t)n + 2 > RESP_BYTES_MAX - used)
+		return wrong(w, "invalid bulk length");
+	if ((size_t)(w->end - w->p) < (size_t)n + 2)
+		return STEP_PART;
+	*word = (struct span){ w->p, (size_t)n };
+	w->p += n;
+	if (memcmp(w->p, "\r\n", 2) != 0)
+		return wrong(w, "expected CRLF behind a string");
+	w->p += 2;
+	return STEP_DONE;
+}
+
+/* All words; 0 of them is a request that asks for nothing. */
+static enum step
+take_request(
+    struct walk *w, struct span words[RESP_WORDS_MAX], unsigned *nwords)
+{
+	enum step step = expect(w, '*');
+	int64_t n = 0, i;
+
+	*nwords = 0;
+	if (step == STEP_DONE)
+		step = take_length(w, &n, "invalid multibulk length",
+		    "too big mbulk count string");
+	if (step == STEP_DONE && n > RESP_WORDS_MAX)
+		return wrong(w, "invalid multibulk length");
+	for (i = 0; i < n && step == STEP_DONE; i++)
+		step = take_word(w, &words[(*nwords)++]);
+	return step;
+}
+
+enum frame_status
+resp_frame(struct wire_frame *f, const char *data, size_t have, size_t max,
+    size_t *scanned, enum err_code *code, struct buf *why)
+{
+	struct walk w = { data, data, data + have, why };
+	struct span words[RESP_WORDS_MAX];
+	unsigned nwords;
+
+	(void)max; /* it is of lines */
+	(void)scanned;
+	f->p = data;
+	f->n = f->size = 0;
+	if (have == 0)
+		return FRAME_PART;
+	switch (take_request(&w, words, &nwords)) {
+	case STEP_DONE:
+		f->n = f->size = (size_t)(w.p - data);
+		return FRAME_WHOLE;
+	case STEP_PART:
+		return FRAME_PART;
+	case STEP_WRONG:
+		break;
+	}
+	*code = ERR_BAD_REQUEST;
+	return FRAME_REFUSED;
+}
+
+/* Where Redis has a command of the name, ours has another one. */
+static const struct {
+	struct span word;
+	enum verb_id verb;
+} others[] = {
+	{ { "OBSERVE", 7 }, VERB_WATCH },
+	{ { "UNOBSERVE", 9 }, VERB_UNWATCH },
+};
+
+enum verb_id
+resp_verb(struct span word)
+{
+	enum verb_id id = verb_find(word.p, word.n);
+	unsigned i;
+
+	if (id != VERB_MAX)
+		return verb_has(id, VERB_FLAG_LINES) ? VERB_MAX : id;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (verb_same_word(others[i].word, word))
+			return others[i].verb;
+	return VERB_MAX;
+}
+
+enum request_status
+resp_parse(struct request *r, const char *p, size_t n, enum err_code *code,
+    struct buf *why)
+{
+	struct walk w = { p, p, p + n, why };
+	struct span words[RESP_WORDS_MAX];
+	enum verb_id verb;
+	unsigned nwords;
+
+	request_init(r);
+	if (take_request(&w, words, &nwords) != STEP_DONE || nwords == 0)
+		return REQUEST_EMPTY;
+	verb = resp_verb(words[0]);
+	if (verb != VERB_MAX)
+		return request_parse_words(
+		    r, verb, words + 1, nwords - 1, code, why);
+	memcpy(r->words, words, nwords * sizeof(words[0]));
+	r->nwords = nwords;
+	return REQUEST_FOREIGN;
+}
