@@ -180,7 +180,8 @@ run = function(key, _, _, seq, have, limit, how, by)
 	if have > sem_mine(s) and by > 0 and now_ms > by then
 		return { "late" }
 	end
-	if have > 0 and not s.limit then
+	-- What is stored may be of before this broker's permits were taken.
+	if have > 0 and (not blessed or not s.limit) then
 		redis.call("HSET", key, "limit", int(limit))
 		s.limit = limit
 	end

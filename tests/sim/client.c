@@ -508,7 +508,7 @@ send_permits(struct client *c, bool release)
 
 	rq->number = (uint64_t)prng_range(p, 1, (int64_t)most);
 	rq->limit = w->permits[at];
-	if (uses_has(w, USE_SEMAPHORES) && prng_chance(&w->uses.prng, 40))
+	if (uses_has(w, USE_SEMAPHORES) && prng_chance(&w->uses.prng, 150))
 		rq->limit++;
 	if (release)
 		c->permits[at] -= rq->number;

@@ -69,6 +69,18 @@ class Semaphores(Synchronizers):
         self.b.ok("RELEASE s permits=3")
         self.nothing_left("*sem*", 1)
 
+    def test_the_limit_is_written_again(self):
+        """Data that go back have a limit of before the permits that are held."""
+        self.prepare()
+        self.a.ok("ACQUIRE s limit=5")
+        key = self.server.keys("*@sem:s")[0]
+        # In one go: no broker sees one of them without the other.
+        self.server.cmd("EVAL", "redis.call('HSET', KEYS[1], 'limit', 4)"
+                        " redis.call('HDEL', KEYS[2], 'id')", "2", key, "lock:@guard")
+        eventually(lambda: self.server.cmd("HGET", key, "limit") == "5", 5, "it is written again")
+        self.assertEqual(self.b.ok("ACQUIRE s limit=5", timeout=20)["free"], "3")
+        self.b.err("ACQUIRE s limit=4 wait=0", "mismatch")
+
     def test_nobody_may_stay_away_for_a_large_request(self):
         """Small ones come and go through one broker; a large one waits in the other."""
         self.prepare()
