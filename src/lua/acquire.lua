@@ -66,12 +66,6 @@ local function join(key, queue, shared, token, ttl)
 	return true
 end
 
--- How long those who share the name keep it; the marker may last longer.
-local function lasts(shared)
-	local last = redis.call("ZRANGE", shared, -1, -1, "WITHSCORES")[2]
-	return last and tonumber(last) - now_ms or 0
-end
-
 -- Idempotent for one token: where the key holds it already, the earlier reply
 -- was lost or another broker has handed the name over.  It writes all the
 -- same, so that a WAIT behind it means something.  A free name goes to the

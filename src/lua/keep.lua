@@ -490,10 +490,9 @@ local function shown(value)
 end
 
 -- Only looks.
-op.status = { keys = 3, args = 0, run = function(key, queue)
-	local value = redis.call("GET", key)
-	return { "value", 0, redis.call("PTTL", key),
-		redis.call("EXISTS", queue), shown(value) }
+op.status = { keys = 3, args = 0, run = function(key, queue, shared)
+	local value, left_ms = present(key, shared)
+	return { "value", 0, left_ms, redis.call("EXISTS", queue), shown(value) }
 end }
 
 -- Asks the brokers that have a name to end that, and says when this was, for

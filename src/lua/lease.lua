@@ -48,6 +48,22 @@ local function sharers(shared)
 	return redis.call("ZRANGE", shared, 0, -1)
 end
 
+-- How long those who share the name keep it; the marker may last longer.
+local function lasts(shared)
+	local last = redis.call("ZRANGE", shared, -1, -1, "WITHSCORES")[2]
+	return last and tonumber(last) - now_ms or 0
+end
+
+-- What the key says, and for how long: nothing, where nobody shares it any more.
+local function present(key, shared)
+	local value = redis.call("GET", key)
+	local left_ms = phase(value) and lasts(shared) or redis.call("PTTL", key)
+	if phase(value) and left_ms <= 0 then
+		return nil, -2
+	end
+	return value, left_ms
+end
+
 -- Lets a token share for ttl_ms; nobody's time is cut short by it.
 local function share(key, shared, token, ttl_ms)
 	ttl_ms = tonumber(ttl_ms)

@@ -39,13 +39,12 @@ local function look_barrier(key)
 	return tonumber(g[1]), n
 end
 
-local function look_at(key, sem, latch, barrier, what)
+local function look_at(key, shared, sem, latch, barrier, what)
 	local first, second
 	if what == "l" then
-		local value = redis.call("GET", key)
+		local value, left_ms = present(key, shared)
 		local broker = string.match(parse(value) or "", "^(.*)%.%d+$")
-		return { "value", 0, redis.call("PTTL", key), 0,
-			shown(value),
+		return { "value", 0, left_ms, 0, shown(value),
 			(look_semaphore(sem) and 2 or 0)
 				+ (look_latch(latch) and 4 or 0)
 				+ (look_barrier(barrier) and 8 or 0), 0,
@@ -62,6 +61,6 @@ end
 
 op.look = { many = true, run = function(k, a)
 	out[#out + 1] = attempt(look_at, KEYS[k], KEYS[k + 1], KEYS[k + 2],
-		KEYS[k + 3], ARGV[a])
-	return k + 4, a + 1
+		KEYS[k + 3], KEYS[k + 4], ARGV[a])
+	return k + 5, a + 1
 end }

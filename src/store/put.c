@@ -11,11 +11,11 @@
 #include "store/put.h"
 
 /* The keys of a class: what stands between PREFIX and NAME. */
-#define KEYS_PER_OP 4
+#define KEYS_PER_OP 5
 
 static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
 	[KEYS_LEASE] = { "", "@queue:", "@shared:" },
-	[KEYS_LOOK] = { "", "@sem:", "@latch:", "@barrier:" },
+	[KEYS_LOOK] = { "", "@shared:", "@sem:", "@latch:", "@barrier:" },
 	[KEYS_SEMAPHORE] = { "@sem:" },
 	[KEYS_LATCH] = { "@latch:" },
 	[KEYS_BARRIER] = { "@barrier:" },

@@ -82,3 +82,17 @@ class Shared(SystemTest):
         self.passes_to_the_writer()
         self.writer.ok("UNLOCK x")
         eventually(lambda: not set(self.server.keys()) - {"lock:@guard", "lock:@fence"}, 3)
+
+    def test_a_keep_of_one_of_them_is_over(self):
+        """What stands in the key may last longer than anybody has the name."""
+        self.server = self.redis()
+        for _ in range(2):
+            self.broker(self.server, trust_new=True, lease=10)
+        first, second = (self.client(broker) for broker in self.brokers)
+        first.lock("x", "mode=shared", timeout=15)
+        second.lock("x", "mode=shared keep=1s", timeout=15)
+        second.ok("UNLOCK x")
+        first.ok("UNLOCK x")
+        self.assertEqual(first.ok("STATUS x")["state"], "shared")
+        eventually(lambda: first.ok("STATUS x")["state"] == "free", 4, "x is free")
+        self.assertGreater(self.server.pttl("x"), 1000)

@@ -180,8 +180,9 @@ static const struct {
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },
 	{ OP_LOOK, SCRIPT_KEEP,
-	    "EVALSHA  6 lock:@guard lock:@fence lock:n lock:@sem:n "
-	    "lock:@latch:n lock:@barrier:n " COMMON("0", "5") " look t" },
+	    "EVALSHA  7 lock:@guard lock:@fence lock:n lock:@shared:n "
+	    "lock:@sem:n lock:@latch:n lock:@barrier:n " COMMON(
+		"0", "5") " look t" },
 	{ OP_TAKE, SCRIPT_ACQUIRE,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@sem:n " COMMON(
 		"0", "5") " take 7 1 2 4 5 t" },
