@@ -196,6 +196,13 @@ front_has_room(const struct front *f)
 	return f->nlive + f->nflushing - f->nleaving < f->limits.clients;
 }
 
+bool
+front_may_have_room(const struct front *f)
+{
+	return !front_has_room(f) &&
+	       (f->nunopened > 0 || f->nleaving == LEAVERS_MAX);
+}
+
 void
 front_admit(struct conn *c)
 {
@@ -203,6 +210,7 @@ front_admit(struct conn *c)
 
 	table_add(&f->conns, &c->by_id);
 	f->nlive++;
+	f->nunopened++;
 	timeouts_set(c, TIMEOUT_SILENT);
 	front_ready(c);
 	conn_arm(c);
@@ -411,6 +419,7 @@ front_serve_lines(struct conn *c)
 
 	if (!c->opened) {
 		c->opened = true;
+		f->nunopened--;
 		f->handler->opened(f->arg, c);
 	}
 	if (!c->drained && !c->end && (c->eof || c->hup || c->quit)) {

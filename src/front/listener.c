@@ -147,6 +147,8 @@ listener_ready(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	for (i = 0; i < ACCEPTS_PER_TURN && refused < REFUSALS_PER_TURN; i++) {
+		if (front_may_have_room(l->front))
+			return;
 		client = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (client >= 0) {
 			refused += !accept_one(l, client);

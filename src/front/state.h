@@ -65,7 +65,8 @@ struct front {
 	unsigned nlive;
 	unsigned nflushing;
 	unsigned nlingering;
-	unsigned nleaving; /* strangers who make room: of nlive */
+	unsigned nleaving;  /* strangers who make room: of nlive */
+	unsigned nunopened; /* who may turn out to be strangers: of nlive */
 	uint64_t next_id;
 	uint64_t next_ref;
 
@@ -98,6 +99,9 @@ void front_rejected(struct front *f, int fd, bool tcp);
 
 /* Is it to be said in the log, or has it been, for this spell? */
 bool front_is_news(int64_t *last_ms);
+
+/* Will the next turn of front_run() show whether there is room for more? */
+bool front_may_have_room(const struct front *f);
 
 /* May another client come in?  front_room() says so in the log, if not. */
 bool front_room(struct front *f);
