@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -169,6 +171,22 @@ block_signals(void)
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/*
+ * Passwords of Redis and hashes of users are in memory: then there is no core,
+ * not even by way of a program in core_pattern, and no debugger but root's.
+ */
+static void
+keep_secrets(const struct config *config)
+{
+	const struct rlimit none = { 0, 0 };
+
+	if (!config->auth.given && config->redis.password[0] == '\0' &&
+	    config->redis.sentinel_password[0] == '\0')
+		return;
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 static int
 serve(struct config *config, const char *file)
 {
@@ -181,6 +199,7 @@ serve(struct config *config, const char *file)
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	log_setup(&config->log);
+	keep_secrets(config);
 	settings_fit_descriptors(config);
 	notify_init(&notify);
 	base = loop_new();

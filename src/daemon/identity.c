@@ -369,8 +369,9 @@ on_hashed(void *arg, uint64_t id, bool right)
 }
 
 /*
- * A name that is nobody's, or nobody's who has a password, is compared with a
- * hash as slow as any: the time must not tell.
+ * A name that is nobody's, or nobody's who has a password, or whose secret is
+ * another, is compared with a hash as slow as any: neither the time nor a full
+ * queue must tell.
  */
 static void
 compare(struct attempt *a, struct span password)
@@ -381,12 +382,18 @@ compare(struct attempt *a, struct span password)
 	const char *hash = user != NULL ? user_hash(user) : none;
 
 	a->known = user != NULL && hash[0] != '\0';
+	if (a->known && secret_is_cheap(hash)) {
+		if (secret_matches(hash, password)) {
+			settle(a, true);
+			return;
+		}
+		a->known = false;
+	}
 	if (!a->known)
 		hash = users_decoy(id->users);
-	if (hash[0] == '\0' || secret_is_cheap(hash)) {
-		bool same = secret_matches(a->known ? hash : none, password);
-
-		settle(a, same && a->known);
+	if (hash[0] == '\0') {
+		(void)secret_matches(none, password);
+		settle(a, false);
 		return;
 	}
 	switch (hasher_check(id->hasher, a->id, password, hash, now_ms())) {

@@ -85,15 +85,22 @@ static void
 on_client(void *arg, const struct relay_client *client)
 {
 	struct broker *b = arg;
-	const struct front_relayed relayed = {
+	const struct config_listen *listen = &b->config->listen;
+	struct front_relayed relayed = {
 		.id = client->id,
 		.fd = client->fd,
-		.proxied = b->config->listen.v[client->place].proxied,
 		.peer = client->peer,
 		.names = client->names,
 		.nnames = client->nnames,
 	};
 
+	/* That process reads what strangers send: it is not relied on. */
+	if (client->place >= listen->n ||
+	    listen->v[client->place].tls == NULL) {
+		(void)close(client->fd);
+		return;
+	}
+	relayed.proxied = listen->v[client->place].proxied;
 	front_relayed(b->front, &relayed);
 }
 

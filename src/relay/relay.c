@@ -37,6 +37,7 @@
 #define PACKETS_PER_TURN 256
 #define WARN_S (14 * 24 * 3600)
 #define VALUES_MAX 8
+#define WORD_BYTES_MAX 40
 
 /* Owned by the relay. */
 struct place {
@@ -152,6 +153,8 @@ on_client(struct relay *r, struct packet *p)
 		.nnames = p->n - 4,
 	};
 
+	if (!r->handler)
+		return;
 	r->stats.handshakes_total++;
 	client.fd = packet_take_fd(p);
 	r->handler->client(r->arg, &client);
@@ -162,9 +165,20 @@ on_end(struct relay *r, struct packet *p)
 {
 	uint64_t id = (uint64_t)r->life << 40 | (uint64_t)packet_num(p, 1);
 
+	if (!r->handler)
+		return;
 	r->handler->ended(r->arg, id,
 	    strcmp(packet_text(p, 2), "behind") == 0 ? RELAY_BEHIND
 						     : RELAY_UNSIGNED);
+}
+
+/* What stands in a log line unescaped: that process is not relied on. */
+static bool
+is_word(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+	return n > 0 && n <= WORD_BYTES_MAX && text[n] == '\0';
 }
 
 static void
@@ -178,6 +192,9 @@ on_log(struct relay *r, struct packet *p)
 	unsigned i;
 
 	(void)r;
+	for (i = 2; i < p->n; i += i == 2 ? 1 : 2)
+		if (!is_word(p->text[i]))
+			return;
 	for (i = 3; i + 1 < p->n && n < VALUES_MAX; i += 2)
 		values[n++] = (struct log_value){ p->text[i], p->text[i + 1],
 			strlen(p->text[i + 1]), 0 };

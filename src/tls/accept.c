@@ -6,9 +6,9 @@
  *
  * Until the whole first message is there a client costs nothing but its
  * descriptor; then OpenSSL gets to see it.  Those that have not come to the
- * end of it are bounded.  When there are too many, one that has been quiet for
- * longest makes room for the next, or, if none has been quiet for long, the
- * next ones wait in the kernel.
+ * end of it are bounded.  When there are too many, the one that has taken
+ * longest makes room for the next, or, if none has taken long, the next ones
+ * wait in the kernel.
  */
 #include "config.h"
 
@@ -38,7 +38,10 @@
 #define LEAVE_MS 500
 #define HALF_MAX 1024u
 #define HALF_MIN 64u
-/* Quiet for so long, one may have to go when there are too many. */
+/*
+ * So long in a stage, one may have to go when there are too many: a sign of
+ * life does not help, or a byte a second would keep all others out.
+ */
 #define SILENT_MS 250
 #define SHAKING_MS 1000
 
@@ -75,13 +78,13 @@ list_of(const struct pipe *p)
 					: &e->shaking;
 }
 
-/* A sign of life: to the end of its list, which may be another one. */
+/* To the end of another list. */
 static void
 half_set(struct pipe *p, enum pipe_stage stage)
 {
 	TAILQ_REMOVE(list_of(p), p, half_link);
 	p->stage = stage;
-	p->seen_ms = now_awake_ms();
+	p->since_ms = now_awake_ms();
 	TAILQ_INSERT_TAIL(list_of(p), p, half_link);
 }
 
@@ -254,7 +257,6 @@ accept_go_on(struct pipe *p)
 		leave(p);
 		return;
 	}
-	half_set(p, p->stage);
 	if (p->stage == PIPE_SILENT) {
 		if (!hello_is_here(p))
 			return;
@@ -298,9 +300,9 @@ on_again(evutil_socket_t fd, short what, void *arg)
 }
 
 static bool
-is_quiet(const struct pipe *p, int64_t now, int64_t ms)
+is_slow(const struct pipe *p, int64_t now, int64_t ms)
 {
-	return p && now - p->seen_ms >= ms;
+	return p && now - p->since_ms >= ms;
 }
 
 /* Is there room for one more, or can it be made? */
@@ -310,15 +312,14 @@ make_room(struct engine *e)
 	struct pipe *silent = TAILQ_FIRST(&e->silent);
 	struct pipe *shaking = TAILQ_FIRST(&e->shaking);
 	static const char why[] =
-	    "too many handshakes at once, and this one has been quiet for "
-	    "longest";
+	    "too many handshakes at once, and this one has taken longest";
 	int64_t now = now_awake_ms();
 
 	if (e->nhalf < half_max(e))
 		return true;
-	if (is_quiet(silent, now, SILENT_MS))
+	if (is_slow(silent, now, SILENT_MS))
 		fail(silent, why);
-	else if (is_quiet(shaking, now, SHAKING_MS))
+	else if (is_slow(shaking, now, SHAKING_MS))
 		fail(shaking, why);
 	return e->nhalf < half_max(e);
 }
@@ -335,7 +336,7 @@ accept_one(struct place *place, int fd)
 	sockopt_client(fd, e->unreachable_ms);
 	p->place = place->id;
 	p->stage = PIPE_SILENT;
-	p->seen_ms = now_awake_ms();
+	p->since_ms = now_awake_ms();
 	TAILQ_INSERT_TAIL(&e->silent, p, half_link);
 	e->nhalf++;
 	pipe_timer(p, HANDSHAKE_MS);

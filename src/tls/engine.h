@@ -56,7 +56,7 @@ struct engine {
 	unsigned clients_max;
 	uint64_t next_id;
 
-	/* Both in the order of their last sign of life. */
+	/* In the order in which they came to that stage. */
 	struct pipe_list silent;  /* no whole first message has come yet */
 	struct pipe_list shaking; /* hands */
 	struct pipe_list ready;	  /* to be handed over when there is room */

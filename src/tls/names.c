@@ -44,26 +44,12 @@ give(each_name *each, void *arg, const char *kind, const void *s, int n)
 	each(arg, text);
 }
 
-/* A CN counts if it is the only one. */
+/*
+ * As in RFC 2253: a comma within a value is not one between two, or whoever
+ * chooses a CN would choose the rest of the subject with it.
+ */
 static void
-common_name(const X509_NAME *subject, each_name *each, void *arg)
-{
-	int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
-	unsigned char *text = NULL;
-	const ASN1_STRING *value;
-	int n;
-
-	if (at < 0 ||
-	    X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0)
-		return;
-	value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
-	n = ASN1_STRING_to_UTF8(&text, value);
-	give(each, arg, "CN=", text, n);
-	OPENSSL_free(text);
-}
-
-static void
-whole_subject(const X509_NAME *subject, each_name *each, void *arg)
+print_name(const X509_NAME *name, each_name *each, void *arg)
 {
 	BIO *bio = BIO_new(BIO_s_mem());
 	char *text;
@@ -71,13 +57,27 @@ whole_subject(const X509_NAME *subject, each_name *each, void *arg)
 
 	if (!bio)
 		return;
-	if (X509_NAME_entry_count(subject) > 1 &&
-	    X509_NAME_print_ex(bio, subject, 0,
-		XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB) >= 0) {
+	if (X509_NAME_print_ex(
+		bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB) >= 0) {
 		n = BIO_get_mem_data(bio, &text);
 		give(each, arg, "", text, (int)n);
 	}
 	BIO_free(bio);
+}
+
+/* A CN counts if it is the only one. */
+static void
+common_name(const X509_NAME *subject, each_name *each, void *arg)
+{
+	int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+	X509_NAME *alone = X509_NAME_new();
+
+	if (alone && at >= 0 &&
+	    X509_NAME_get_index_by_NID(subject, NID_commonName, at) < 0 &&
+	    X509_NAME_add_entry(
+		alone, X509_NAME_get_entry(subject, at), -1, 0) == 1)
+		print_name(alone, each, arg);
+	X509_NAME_free(alone);
 }
 
 static void
@@ -108,7 +108,8 @@ each_of(X509 *cert, each_name *each, void *arg)
 	int i;
 
 	common_name(subject, each, arg);
-	whole_subject(subject, each, arg);
+	if (X509_NAME_entry_count(subject) > 1)
+		print_name(subject, each, arg);
 	for (i = 0; i < sk_GENERAL_NAME_num(others) && i < NAMES_MAX; i++)
 		one_other(sk_GENERAL_NAME_value(others, i), each, arg);
 	GENERAL_NAMES_free(others);

@@ -27,6 +27,11 @@
 #define FLUSH_MS 10000
 /* ... and so long to end, too.  A little longer than the broker's own. */
 #define LINGER_MS 1500
+/*
+ * Of messages that are no data, new keys above all: each costs more than any
+ * data, and OpenSSL reads on as long as there are some.
+ */
+#define RESTLESS_MAX 1000
 
 static void on_net(evutil_socket_t fd, short what, void *arg);
 static void on_local(evutil_socket_t fd, short what, void *arg);
@@ -148,6 +153,13 @@ pipe_info(const SSL *ssl, int where, int value)
 	if (where == SSL_CB_READ_ALERT &&
 	    (value & 0xff) == SSL3_AD_CLOSE_NOTIFY)
 		p->notified = true;
+	if (p->stage != PIPE_MOVING || !(where & SSL_CB_LOOP) ||
+	    ++p->restless != RESTLESS_MAX)
+		return;
+	p->dead = true;
+	(void)shutdown(p->net, SHUT_RDWR);
+	control_failed(p->engine, p->peer,
+	    "it sends new keys again and again, and no data");
 }
 
 void
@@ -216,6 +228,7 @@ net_read(struct pipe *p)
 	if (n > 0) {
 		buf_added(&p->in, (size_t)n);
 		p->heard = true;
+		p->restless = 0;
 		if (p->local_gone)
 			buf_clear(&p->in);
 		return true;

@@ -63,22 +63,23 @@ struct pipe {
 	X509 *refused;	    /* owned: a certificate that was, or NULL */
 	int refused_why;    /* X509_V_ERR_... */
 	enum pipe_end end;
-	int64_t seen_ms; /* the last sign of life while shaking hands */
+	int64_t since_ms; /* half open: when it came to this stage */
 
 	/* Is it worth a try?  Cleared when it would block. */
 	bool net_in, net_out, local_in, local_out;
 	bool in_wants_write, out_wants_read; /* OpenSSL does */
-	bool heard;		/* something has come from the net */
-	bool notified;		/* a close_notify has */
-	bool told_hup;		/* its end was seen behind unread bytes */
-	bool local_ended;	/* the broker has ended its side */
-	bool local_gone;	/* and takes nothing more */
-	bool local_shut;	/* we have ended ours */
-	bool net_shut;		/* ... and the TLS */
-	bool deaf;		/* the net takes nothing more, which is fine */
-	bool broken;		/* ... because of an error */
-	bool dead;		/* to be freed */
-	TAILQ_ENTRY(pipe) link; /* of engine->pipes */
+	unsigned restless; /* steps of TLS since the last byte from the net */
+	bool heard;	   /* something has come from the net */
+	bool notified;	   /* a close_notify has */
+	bool told_hup;	   /* its end was seen behind unread bytes */
+	bool local_ended;  /* the broker has ended its side */
+	bool local_gone;   /* and takes nothing more */
+	bool local_shut;   /* we have ended ours */
+	bool net_shut;	   /* ... and the TLS */
+	bool deaf;	   /* the net takes nothing more, which is fine */
+	bool broken;	   /* ... because of an error */
+	bool dead;	   /* to be freed */
+	TAILQ_ENTRY(pipe) link;	     /* of engine->pipes */
 	TAILQ_ENTRY(pipe) half_link; /* silent, shaking or ready */
 };
 
@@ -98,7 +99,10 @@ void pipe_move(struct pipe *p);
 void pipe_watch_net(struct pipe *p, short want);
 void pipe_timer(struct pipe *p, int64_t ms); /* 0: none */
 
-/* OpenSSL tells us here what certificates it refuses, and which alerts come. */
+/*
+ * OpenSSL tells us here what certificates it refuses, which alerts come, and
+ * what is said that is no data.
+ */
 int pipe_verify(int ok, X509_STORE_CTX *store);
 void pipe_info(const SSL *ssl, int where, int value);
 

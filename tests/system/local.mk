@@ -24,6 +24,7 @@ EXTRA_DIST += \
 	tests/system/lib/cluster.py \
 	tests/system/lib/fake.py \
 	tests/system/lib/history.py \
+	tests/system/lib/hostile_tls.py \
 	tests/system/lib/http.py \
 	tests/system/lib/lossy.py \
 	tests/system/lib/net.py \
@@ -74,6 +75,7 @@ EXTRA_DIST += \
 	tests/system/test_strangers.py \
 	tests/system/test_tls.py \
 	tests/system/test_tls_clients.py \
+	tests/system/test_tls_hostile.py \
 	tests/system/test_tls_manual.py \
 	tests/system/test_tls_protocol.py \
 	tests/system/test_transcripts.py \

@@ -1,7 +1,7 @@
 """Those who have not said who they are: what they may take up; and what is left of a password."""
 
 import os
-import socket
+import subprocess
 import unittest
 
 from lib.case import SystemTest
@@ -160,3 +160,32 @@ class Memory(ClientsTest):
         broker = self.tls_broker(auth=self.users, ready=False)
         secrets = self.everything(self.tls)
         self.check([broker.pid, self.tls_pid(broker)], secrets)
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can be others")
+    def test_there_is_no_core(self):
+        """Hashes, and the password of Redis, are in there for good."""
+        def become():
+            os.setgid(65534)
+            os.setuid(65534)
+
+        def look(broker):
+            """Whether others of the same user may look into it."""
+            done = subprocess.run(["cat", f"/proc/{broker.pid}/environ"], preexec_fn=become,
+                                  capture_output=True, check=False, timeout=20)
+            return done.returncode == 0
+
+        os.chmod(self.directory, 0o777)
+        server = self.redis(requirepass="secret")
+        for name, open_to_others, settings in (
+                ("b1", False, {"auth": self.users}),
+                ("b2", False, {"redis": {"password": "secret", "trust_new": True}}),
+                ("b3", True, {})):
+            broker = self.broker(server if name == "b2" else None, name=name, start=False,
+                                 **settings)
+            os.chmod(broker.directory, 0o777)
+            broker.start(preexec=become)
+            self.assertEqual(look(broker), open_to_others, name)
+            with open(f"/proc/{broker.pid}/limits", encoding="ascii") as limits:
+                core = next(line.split()[4] for line in limits if "core" in line)
+            if not open_to_others:
+                self.assertEqual(core, "0")

@@ -62,6 +62,23 @@ class ClientsTest(TlsTest):
         raise AssertionError("no lockbroker-tls runs")
 
 
+    def hello(self, version=None):
+        """The first message of a client."""
+        hello = ssl.MemoryBIO()
+        shaker = context(version=version).wrap_bio(ssl.MemoryBIO(), hello)
+        with self.assertRaises(ssl.SSLWantReadError):
+            shaker.do_handshake()
+        return hello.read()
+
+    def room_for(self, count):
+        """So many descriptors for this process, or the test is skipped."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < count:
+            self.skipTest(f"{count} descriptors are needed, and ulimit -Hn is {hard}")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+
+
 class Clients(ClientsTest):
     def test_locks(self):
         self.tls_broker()
@@ -280,6 +297,16 @@ class Strangers(ClientsTest, Users):
         eventually(lambda: client.ask("READY").ok)
         self.check_table(client)
 
+    def test_a_comma_in_a_name_is_none_between_two(self):
+        """Who may choose a CN does not choose the rest of the subject with it."""
+        self.ca.issue("real", subject="/O=lb/CN=deploy", names=[])
+        self.ca.issue("forged", subject="/CN=deploy,O=lb", names=[])
+        self.tls_broker(options={"client_ca": self.file("ca.crt"), "verify": "require"}, auth={
+            "users": [{"name": "deploy", "certificate": ["CN=deploy,O=lb"]},
+                      {"name": "odd", "certificate": ["CN=deploy\\,O=lb"]}]}, ready=False)
+        self.assertEqual(self.tls("real").ok("WHOAMI")["user"], "deploy")
+        self.assertEqual(self.tls("forged").ok("WHOAMI")["user"], "odd")
+
     def test_versions(self):
         broker = self.tls_broker(options={"min_version": "1.3"})
         self.tls().ok("PING")
@@ -429,22 +456,6 @@ class Strangers(ClientsTest, Users):
         with self.assertRaises((ssl.SSLError, OSError)):
             self.tls()
         eventually(lambda: broker.log_lines("tls-on-plain-port peer=127.0.0.1"))
-
-    def hello(self, version=None):
-        """The first message of a client."""
-        hello = ssl.MemoryBIO()
-        shaker = context(version=version).wrap_bio(ssl.MemoryBIO(), hello)
-        with self.assertRaises(ssl.SSLWantReadError):
-            shaker.do_handshake()
-        return hello.read()
-
-    def room_for(self, count):
-        """So many descriptors for this process, or the test is skipped."""
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if hard != resource.RLIM_INFINITY and hard < count:
-            self.skipTest(f"{count} descriptors are needed, and ulimit -Hn is {hard}")
-        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
-        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
 
     def test_handshakes_that_end_half_way(self):
         """Nobody is harmed by 10,000 of them, and they are bounded."""

@@ -285,6 +285,19 @@ class Passwords(Users):
         self.assertEqual(set(codes), {"auth", "limit"})
         self.assertGreaterEqual(codes.count("auth"), 64)
 
+    def test_a_crowd_does_not_help_to_tell_users_apart(self):
+        """While the queue is full, whatever is wrong has the same answer."""
+        slow = crypt_of("password", "$y$j9T$saltsaltsalt$")
+        self.prepare(user("slow", hash=slow), user("deploy", hash=HASH, lock=["*"]))
+        crowd = self.clients(100)
+        for client in crowd:
+            client.send("AUTH slow wrong")
+        codes = set()
+        for name in ("deploy", "slow", "nobody"):
+            codes.add(self.client().ask(f"AUTH {name} wrong", 30).code)
+        self.assertEqual(codes, {"limit"})
+        self.known()
+
     def test_a_client_that_goes_meanwhile(self):
         self.prepare(user("slow", hash=crypt_of("password")), user("deploy", hash=HASH))
         for _ in range(5):
