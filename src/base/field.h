@@ -54,7 +54,12 @@
 	FIELD(FREE, "free", NUM) \
 	FIELD(COUNT, "count", NUM) \
 	FIELD(INDEX, "index", NUM) \
-	FIELD(GENERATION, "generation", NUM)
+	FIELD(GENERATION, "generation", NUM) \
+	FIELD(WAITED, "waited", MS) \
+	FIELD(HELD, "held", MS) \
+	FIELD(END, "end", STR) \
+	FIELD(BY, "by", STR) \
+	FIELD(AGO, "ago", MS)
 
 /*
  * LOGFIELD, the same: keys of log lines only.  There durations are numbers, and
@@ -72,10 +77,7 @@
 	LOGFIELD(UP, "up", NUM) \
 	LOGFIELD(READY, "ready", NUM) \
 	LOGFIELD(NEEDED, "needed", NUM) \
-	LOGFIELD(WAITED, "waited", MS) \
-	LOGFIELD(HELD, "held", MS) \
 	LOGFIELD(UID, "uid", NUM) \
-	LOGFIELD(BY, "by", STR) \
 	LOGFIELD(HOLDER, "holder", NUM) \
 	LOGFIELD(HOLDER_LABEL, "holder_label", STR) \
 	LOGFIELD(HOLDER_PEER, "holder_peer", STR)

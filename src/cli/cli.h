@@ -44,6 +44,7 @@ int run_main(struct cli *cli, int argc, char **argv);
 int elect_main(struct cli *cli, int argc, char **argv);
 int show_status(struct cli *cli, int argc, char **argv);
 int show_queue(struct cli *cli, int argc, char **argv);
+int show_history(struct cli *cli, int argc, char **argv);
 int show_list(struct cli *cli, int argc, char **argv);
 int show_names(struct cli *cli, int argc, char **argv);
 int top_main(struct cli *cli, int argc, char **argv);

@@ -81,6 +81,36 @@ show_queue(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
+int
+show_history(struct cli *cli, int argc, char **argv)
+{
+	static const struct table_column columns[] = {
+		{ "ago", "ENDED", TABLE_NOT_0 },
+		{ "held", "HELD", TABLE_ALWAYS },
+		{ "waited", "WAITED", TABLE_ALWAYS },
+		{ "end", "END", TABLE_ALWAYS },
+		{ "session", "SESSION", TABLE_ALWAYS },
+		{ "label", "LABEL", TABLE_ALWAYS },
+		{ "peer", "PEER", TABLE_ALWAYS },
+		{ "user", "USER", TABLE_IF_ANY },
+		{ "mode", "MODE", TABLE_ALWAYS },
+		{ "fence", "FENCE", TABLE_ALWAYS },
+		{ "by", "BY", TABLE_IF_ANY },
+	};
+	static const struct table history = { "event", columns,
+		sizeof(columns) / sizeof(columns[0]), 0 };
+	struct message m;
+	int status;
+
+	(void)argc;
+	status = ask_name(cli, "HISTORY", argv[1], &m);
+	if (status != 0)
+		return status;
+	table_print(&history, m.lines, m.lines_n, cli->json);
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
 /* The names the broker has to do with, the busiest first. */
 static int
 ask_names(struct cli *cli, const char *limit, struct message *m)

@@ -27,11 +27,14 @@ typedef void (*core_row_fn)(void *arg, const struct core_row *row);
 
 /*
  * A list is made in parts of less than a millisecond; between them the core may
- * step.  LIST of a session; QUEUE of a name and NAMES with so many rows at most.
+ * step.  LIST of a session; QUEUE and HISTORY of a name, and NAMES, with so many
+ * rows at most.
  */
 struct listing;
 struct listing *core_list_begin(struct core *core, uint64_t session);
 struct listing *core_queue_begin(
+    struct core *core, const char *name, size_t name_len, size_t limit);
+struct listing *core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
 struct listing *core_names_begin(struct core *core, size_t limit);
 

@@ -1,8 +1,9 @@
 /*
- * LIST, QUEUE and NAMES: lists of things of which there may be 100,000.
+ * LIST, QUEUE, HISTORY and NAMES: lists of things of which there may be 100,000.
  *
  *	LIST	holds -> permits -> claims	of a session
  *	QUEUE	find the first holder -> holders -> waiters	of a name
+ *	HISTORY	holders -> what has been	of a name
  *	NAMES	visit all -> order them -> tell the busiest
  *
  * They are made in parts, between which the core goes on.  What was passed by
@@ -20,6 +21,7 @@
 #include "core/listing.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/measure/measure.h"
 #include "core/sync/line.h"
 #include "core/sync/semaphore.h"
 
@@ -29,7 +31,7 @@
 /* Then the rest is made at once. */
 #define ANEW_MAX 3
 
-#define ROW_FIELDS 8
+#define ROW_FIELDS 12
 
 /* One row being built; strings go to its arena. */
 struct row {
@@ -114,6 +116,8 @@ struct listing {
 	size_t left;		       /* rows that are wanted */
 	const struct session *session; /* LIST; NULL: it ended */
 	const struct lock *lock;       /* QUEUE; NULL: nothing is known of it */
+	char *name;		       /* HISTORY; owned */
+	size_t name_len;
 	/* What comes next: of the present stage. */
 	const struct hold *hold;
 	const struct permits *permits;
@@ -164,6 +168,7 @@ core_listing_end(struct listing *g)
 {
 	LIST_REMOVE(g, link);
 	busiest_fini(&g->busiest);
+	free(g->name);
 	buf_fini(&g->row.text);
 	free(g);
 }
@@ -360,6 +365,82 @@ core_listing_waiters(const struct listing *g)
 	return g->lock != NULL ? g->lock->nwaiting : 0;
 }
 
+/* HISTORY. */
+
+static void
+history_ended(
+    const struct listing *g, struct row *r, const struct measure_hold *h)
+{
+	row_num(r, FIELD_SESSION, h->session);
+	if (h->label != NULL)
+		row_str(r, FIELD_LABEL, h->label);
+	row_str(r, FIELD_PEER, h->peer);
+	if (h->user != NULL)
+		row_str(r, FIELD_USER, h->user);
+	row_str(r, FIELD_MODE, mode_name(h->shared));
+	row_num(r, FIELD_FENCE, h->fence);
+	row_num(r, FIELD_WAITED, (uint64_t)h->waited_ms);
+	row_num(r, FIELD_HELD, age(h->ended_ms, h->granted_ms));
+	row_str(r, FIELD_END, h->end);
+	if (h->by != NULL)
+		row_str(r, FIELD_BY, h->by);
+	row_num(r, FIELD_AGO, age(g->now_ms, h->ended_ms));
+	row_finish(r, "hold", NULL, 0);
+}
+
+/* They are few, and told in one part: none goes away meanwhile. */
+static void
+history_past(struct core *core, struct listing *g)
+{
+	struct measure_hold h;
+	const void *place = NULL;
+
+	for (; g->left > 0 &&
+	       measure_past_of(core->measure, g->name, g->name_len, &place, &h);
+	     g->left--)
+		history_ended(g, &g->row, &h);
+	g->stage = NULL;
+}
+
+/* Those who hold it now are the latest. */
+static void
+history_holder(struct core *core, struct listing *g)
+{
+	const struct hold *h = g->hold;
+	struct row *r = &g->row;
+
+	if (h == NULL || g->left == 0) {
+		g->stage = history_past;
+		return;
+	}
+	g->left--;
+	g->hold = TAILQ_NEXT(h, in_lock);
+	row_session(core, g, h->session, h->lock->shared_hold);
+	if (h->session->user != NULL)
+		row_str(r, FIELD_USER, h->session->user);
+	row_num(r, FIELD_FENCE, h->fence);
+	row_num(r, FIELD_WAITED, h->waited_ms);
+	row_num(r, FIELD_HELD, age(g->now_ms, h->since_ms));
+	row_str(r, FIELD_END, "held");
+	row_num(r, FIELD_AGO, 0);
+	row_finish(r, "hold", NULL, 0);
+}
+
+struct listing *
+core_history_begin(
+    struct core *core, const char *name, size_t name_len, size_t limit)
+{
+	struct listing *g = listing_new(core, history_holder);
+
+	g->left = limit;
+	g->name = xstrndup(name, name_len);
+	g->name_len = name_len;
+	g->lock = lock_find(core, name, name_len);
+	if (g->lock != NULL)
+		g->hold = TAILQ_FIRST(&g->lock->holders);
+	return g;
+}
+
 /* NAMES. */
 
 static void
@@ -494,7 +575,8 @@ after(const struct listing *g, const struct hold *h)
 {
 	if (g->lock == NULL)
 		return TAILQ_NEXT(h, in_session);
-	if (g->stage == queue_first && TAILQ_NEXT(h, in_lock) != NULL)
+	if (g->stage == history_holder ||
+	    (g->stage == queue_first && TAILQ_NEXT(h, in_lock) != NULL))
 		return TAILQ_NEXT(h, in_lock);
 	return hold_later(h);
 }

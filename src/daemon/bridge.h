@@ -89,6 +89,7 @@ void lists_queue(struct broker *b, struct conn *c,
     const struct wire_reply *reply, struct span name, size_t limit,
     const struct core_row *elsewhere);
 void handle_names(struct broker *b, struct conn *c, const struct request *r);
+void handle_history(struct broker *b, struct conn *c, const struct request *r);
 void handle_help(struct broker *b, struct conn *c, const struct request *r);
 void handle_stats(struct broker *b, struct conn *c, const struct request *r);
 

@@ -1,5 +1,6 @@
 /*
- * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, NAMES, HELP, STATS.
+ * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, HISTORY, NAMES, HELP,
+ * STATS.
  * The lines are written to a scratch buffer first, because their number comes
  * before them.
  */
@@ -101,6 +102,9 @@ job_begin(struct broker *b, struct job *job, const struct conn *c)
 	if (job->reply.verb == VERB_QUEUE)
 		return core_queue_begin(
 		    b->core, job->name, job->name_len, job->limit);
+	if (job->reply.verb == VERB_HISTORY)
+		return core_history_begin(
+		    b->core, job->name, job->name_len, job->limit);
 	g = core_names_begin(b->core, job->limit);
 	if (identity_hides(b->identity, c))
 		core_names_only(g, may_show, job);
@@ -195,6 +199,16 @@ handle_names(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct job *job =
 	    job_new(b, c, r->verb, r->tag, (struct span){ "", 0 });
+
+	job->limit = LIMIT;
+	if (request_has(r, OPTION_LIMIT))
+		job->limit = (size_t)r->num[OPTION_LIMIT];
+}
+
+void
+handle_history(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct job *job = job_new(b, c, r->verb, r->tag, r->words[0]);
 
 	job->limit = LIMIT;
 	if (request_has(r, OPTION_LIMIT))

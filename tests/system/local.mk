@@ -91,6 +91,7 @@ EXTRA_DIST += \
 	tests/system/transcripts/force.t \
 	tests/system/transcripts/framing.t \
 	tests/system/transcripts/grace.t \
+	tests/system/transcripts/history.t \
 	tests/system/transcripts/holds.t \
 	tests/system/transcripts/introspection.t \
 	tests/system/transcripts/keep-delay.t \

@@ -317,6 +317,27 @@ class Others(CommandTest):
         self.assertEqual(out.splitlines()[-1], f"and {3 - shown} more that wait")
         self.assertEqual(self.run_it("queue", "--limit", "many", "x")[0], 64)
 
+    def test_history_tells_who_had_it(self):
+        other = self.client()
+        other.ok("SESSION label=before")
+        fence = other.ok("LOCK y")["fence"]
+        other.ok("UNLOCK y")
+        self.holder.ok("LOCK y")
+        status, out, err = self.run_it("history", "y")
+        self.assertEqual((status, err), (0, ""))
+        head, now, before = out.splitlines()
+        self.assertEqual(head.split()[:4], ["ENDED", "HELD", "WAITED", "END"])
+        self.assertEqual((now.split()[0], now.split()[3]), ("-", "held"))
+        self.assertIn("before", before.split())
+        self.assertIn("released", before.split())
+        self.assertNotIn("BY", head)
+        self.assertEqual(len(self.run_it("history", "--limit", "1", "y")[1].splitlines()), 2)
+        rows = [json.loads(line) for line in
+                self.run_it("--json", "history", "y")[1].splitlines()]
+        self.assertEqual([row["end"] for row in rows], ["held", "released"])
+        self.assertEqual(str(rows[1]["fence"]), fence)
+        self.assertEqual(self.run_it("history", "none"), (0, "", ""))
+
     def test_json(self):
         self.holder.ok("SESSION label=cron")
         for args in (("status", "x"), ("queue", "x"), ("list",), ("stats",), ("ping",),

@@ -25,6 +25,7 @@ ON_NAMES = [
     ("LATCH {} count=1", "lock"), ("COUNTDOWN {}", "lock"), ("AWAIT {} wait=0", "lock"),
     ("BARRIER {} parties=2 wait=0", "lock"),
     ("STATUS {}", "watch"), ("QUEUE {}", "watch"), ("WATCH {}", "watch"),
+    ("HISTORY {}", "watch"),
 ]
 # Verbs that every user may use, and those of administrators.
 ALWAYS = ["SESSION", "LIST", "NAMES", "PING", "READY", "VERSION", "HELP", "WHOAMI",
