@@ -39,6 +39,7 @@
 #include "core/sync/made.h"
 #include "core/sync/semaphore.h"
 #include "core/token/call.h"
+#include "core/token/park.h"
 #include "core/token/ward.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
@@ -64,6 +65,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_MADE] = { AGENDA_PATIENT, made_timer },
 	[TIMER_TOKEN] = { AGENDA_PATIENT, token_timer },
 	[TIMER_WARD] = { AGENDA_PATIENT, ward_timer },
+	[TIMER_STAND] = { AGENDA_PATIENT, park_timer },
 	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
 };
 
@@ -384,6 +386,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 		token_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_WARD)
 		ward_outcome(core, &was, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_STAND)
+		park_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_FORCE)
 		force_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind != SLOT_STRAY)
@@ -395,7 +399,8 @@ static void
 on_message(struct core *core, const struct core_event *ev)
 {
 	if (!sync_message(core, ev->u.message.text, ev->u.message.len) &&
-	    !ward_message(core, ev->u.message.text, ev->u.message.len))
+	    !ward_message(core, ev->u.message.text, ev->u.message.len) &&
+	    !park_message(core, ev->u.message.text, ev->u.message.len))
 		message_take(core, ev->u.message.text, ev->u.message.len);
 }
 

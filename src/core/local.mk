@@ -151,6 +151,8 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/call.h \
 	src/core/token/notify.c \
 	src/core/token/notify.h \
+	src/core/token/park.c \
+	src/core/token/park.h \
 	src/core/token/result.c \
 	src/core/token/result.h \
 	src/core/token/state.h \

@@ -133,8 +133,9 @@ function define_others()
 
 -- include token.lua
 
--- Takes a free name for a token hold, if nobody queues for it; or, if the name
--- has one that is meant, extends that.  Idempotent for one token.
+-- Takes a free name for a token hold; or, if the name has one that is meant,
+-- extends that.  What is in the queue before it comes first; with a q it gets
+-- in line itself.  Idempotent for one token and one client.
 op.claim = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 	if not blessed then
@@ -143,14 +144,25 @@ run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
 	local owner, at, stored = parse(value)
-	if owner == token then
+	if owner == token and stored then
 		return { "granted", at }
 	elseif stored and means(stored, asked, string.sub(how, 2, 2)) then
 		return extend(key, token, ttl, value, string.sub(how, 3, 3), client,
 			most)
-	elseif value and not (phase(value) and #sharers(shared) == 0)
-		or pass_on(key, queue, shared) then
-		return described("busy", key, redis.call("GET", key), asked, how)
+	end
+	if not value or phase(value) and #sharers(shared) == 0 then
+		local whose = pass_on(key, queue, shared, token)
+		value = whose and whose ~= token and redis.call("GET", key)
+	elseif owner == token then
+		value = nil -- it was given to us
+	end
+	if value then
+		if string.sub(how, 1, 1) == "q" then
+			local owner = parse(value)
+			queue_up(key, queue, token,
+				phase(value) and sharers(shared) or { owner })
+		end
+		return described("busy", key, value, asked, how)
 	end
 	local first = draw(1)
 	redis.call("DEL", shared)

@@ -24,6 +24,7 @@
 #include "core/session/quota.h"
 #include "core/token/call.h"
 #include "core/token/notify.h"
+#include "core/token/park.h"
 #include "core/token/result.h"
 #include "core/token/ward.h"
 #include "core/turn/emit.h"
@@ -49,6 +50,7 @@ token_init(struct core *core)
 	TAILQ_INIT(&core->tokens->waiting);
 	table_init(&core->tokens->by_id, id_of);
 	wards_init(core);
+	park_init(core);
 }
 
 static void
@@ -65,6 +67,8 @@ call_free(struct core *core, struct token_call *c)
 {
 	unsigned i;
 
+	if (c->parked)
+		park_leave(core, c);
 	TAILQ_REMOVE(&core->tokens->calls, c, link);
 	table_remove(&core->tokens->by_id, &c->by_id);
 	stop_waiting(core, c);
@@ -83,6 +87,7 @@ token_fini(struct core *core)
 {
 	while (!TAILQ_EMPTY(&core->tokens->calls))
 		call_free(core, TAILQ_FIRST(&core->tokens->calls));
+	park_fini(core);
 	table_fini(&core->tokens->by_id);
 	wards_fini(core);
 	free(core->tokens);
@@ -192,6 +197,10 @@ answer(struct core *core, struct token_call *c, enum token_answer how)
 	if (!keeps)
 		give_back(core, c);
 	result_emit(core, c, how);
+	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked)
+		park_refused(core, c);
+	else if (c->park_ms > 0 && keeps)
+		park_granted(core, c);
 	call_free(core, c);
 }
 
@@ -274,6 +283,11 @@ token_timer(struct core *core, struct timer *t)
 	/* The answer to what is in flight has a time of its own. */
 	if (in_flight(c))
 		return;
+	if (c->parked &&
+	    guard_ready(core, guard_shard(core, n->name, n->len))) {
+		answer(core, c, TOKEN_BUSY);
+		return;
+	}
 	while (n->settled && n < c->names + c->n - 1)
 		n++;
 	unavailable(core, c, guard_shard(core, n->name, n->len));
@@ -352,7 +366,7 @@ keep_outcome(
 	n->text = xstrndup(o->text, o->text_len);
 }
 
-static struct token_call *
+struct token_call *
 call_find(const struct core *core, uint64_t id)
 {
 	struct table_link *link =
@@ -370,7 +384,8 @@ failed(struct core *core, struct token_call *c, struct token_name *n,
 	uint32_t shard = guard_shard(core, n->name, n->len);
 	char why[WHY_SIZE];
 
-	if (o->status == OUTCOME_UNKNOWN && takes(c) && !c->looks) {
+	if (o->status == OUTCOME_UNKNOWN && takes(c) && !c->looks &&
+	    !c->parked) {
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 		ward_stray(core, n);
 	}
@@ -415,6 +430,37 @@ token_outcome(
 		unavailable(core, c, guard_shard(core, n->name, n->len));
 	else
 		go_on(core, c);
+}
+
+/* Those that are parked: their operations are park.c's. */
+
+bool
+call_has_asker(const struct core *core, const struct token_call *c)
+{
+	return asker(core, c) != NULL;
+}
+
+void
+call_note(struct token_call *c, const struct outcome *o)
+{
+	keep_outcome(c, &c->names[0], o);
+}
+
+void
+call_settle(struct core *core, struct token_call *c, const struct outcome *o)
+{
+	if (o->status != OUTCOME_GRANTED) {
+		failed(core, c, &c->names[0], o);
+		return;
+	}
+	keep_outcome(c, &c->names[0], o);
+	answer(core, c, TOKEN_DONE);
+}
+
+void
+call_drop(struct core *core, struct token_call *c)
+{
+	call_free(core, c);
 }
 
 /* Requests. */
@@ -494,6 +540,8 @@ call_new(
 	c->either = rq->either;
 	c->all = rq->all;
 	c->ttl_ms = bound_ms(core, rq);
+	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1 && !rq->either)
+		c->park_ms = rq->park_ms;
 	c->deadline.kind = TIMER_TOKEN;
 	c->n = rq->nnames;
 	for (i = 0; i < c->n; i++) {
@@ -566,11 +614,17 @@ token_take(struct core *core, struct session *s, const struct token_request *rq)
 	       rq->new_token_len <= TOKEN_MAX_BYTES);
 	if (!allowed(core, s, rq))
 		return;
-	if (is_taken(core, rq) && !rq->either) {
+	c = call_new(core, s, rq);
+	if (c->park_ms > 0 && park_join(core, c))
+		return;
+	if ((is_taken(core, rq) && !rq->either) ||
+	    (c->park_ms > 0 && park_others_first(core, c))) {
 		result_emit_busy(core, s, rq);
+		if (c->park_ms > 0)
+			park_refused(core, c);
+		call_free(core, c);
 		return;
 	}
-	c = call_new(core, s, rq);
 	send(core, c);
 }
 
@@ -614,12 +668,14 @@ token_stop(struct core *core)
 		if (!in_flight(c))
 			refuse(core, c, ERR_SHUTDOWN,
 			    "the broker is stopping; try another one");
+	park_stop(core);
 }
 
 bool
 token_all_over(const struct core *core)
 {
-	return TAILQ_EMPTY(&core->tokens->calls) && core->tokens->nwards == 0;
+	return TAILQ_EMPTY(&core->tokens->calls) && core->tokens->nwards == 0 &&
+	       core->tokens->stands.n == 0;
 }
 
 void
@@ -631,13 +687,14 @@ token_check(const struct core *core)
 	TAILQ_FOREACH (c, &core->tokens->calls, link) {
 		/* Each waits for something. */
 		assert(in_flight(c) || timer_armed(&c->deadline));
-		assert(in_flight(c) || c->waits);
+		assert(in_flight(c) || c->waits || c->parked);
 		nwaiting += c->waits;
 	}
 	assert(nwaiting == core->tokens->nwaiting);
 	TAILQ_FOREACH (c, &core->tokens->waiting, in_waiting)
 		nwaiting -= c->waits;
 	assert(nwaiting == 0);
+	park_check(core);
 	ward_check(core);
 }
 

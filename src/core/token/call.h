@@ -32,4 +32,16 @@ bool token_has_nothing(const struct core *core, uint32_t shard);
 
 void token_check(const struct core *core);
 
+/* For park.c. */
+struct token_call *call_find(const struct core *core, uint64_t id);
+
+/* Is somebody there to be answered? */
+bool call_has_asker(const struct core *core, const struct token_call *c);
+
+/* What is in its way; what has become of it; nobody is there any more. */
+void call_note(struct token_call *c, const struct outcome *o);
+void call_settle(
+    struct core *core, struct token_call *c, const struct outcome *o);
+void call_drop(struct core *core, struct token_call *c);
+
 #endif

@@ -45,12 +45,14 @@ struct token_call {
 	enum token_op op;
 	char how[3]; /* of its operations (store/op.h) */
 	bool either, all;
-	bool looks;	/* is it one that is looked at first */
-	bool waits;	/* in tokens.waiting, for its guard */
-	bool broken;	/* one of its operations was answered by nobody */
-	char *client;	/* owned; which holds are meant, ... */
-	char *other;	/* owned; ... and what they are to be; "": the same */
-	int64_t ttl_ms; /* 0: no bound */
+	bool looks;	 /* is it one that is looked at first */
+	bool waits;	 /* in tokens.waiting, for its guard */
+	bool broken;	 /* one of its operations was answered by nobody */
+	char *client;	 /* owned; which holds are meant, ... */
+	char *other;	 /* owned; ... and what they are to be; "": the same */
+	int64_t ttl_ms;	 /* 0: no bound */
+	int64_t park_ms; /* it may wait so long (park.h); 0: not at all */
+	bool parked;	 /* it does */
 	struct timer deadline; /* waits: no longer */
 	unsigned n;
 	struct token_name names[]; /* in byte order */
@@ -89,7 +91,9 @@ struct tokens {
 	struct table by_name; /* wards that are no strays */
 	struct ward_list wards, strays;
 	unsigned nwards, nstrays;
-	unsigned nproving;  /* wards with an operation in flight */
+	unsigned nproving;   /* wards with an operation in flight */
+	struct table stands; /* park.c: by name */
+	unsigned nplaces;
 	struct ward *sweep; /* the next that may have to be written again */
 	struct ward *proof; /* all before it are */
 };

@@ -18,6 +18,7 @@ enum slot_kind {
 	SLOT_FORCE,
 	SLOT_TOKEN,
 	SLOT_WARD,
+	SLOT_STAND,
 	SLOT_MAX
 };
 
@@ -32,8 +33,9 @@ struct slot {
 	struct sync *sync;   /* SYNC */
 	uint32_t shard;	     /* GUARD */
 	uint64_t session;    /* ASK: who is to be answered */
-	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD: seq */
-	char *name;	     /* ASK, WATCH, WARD: owned */
+	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD, STAND:
+				seq */
+	char *name;	     /* ASK, WATCH, WARD, STAND: owned */
 	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
 	uint8_t about;	     /* ASK: enum core_kind */
 	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names */

@@ -258,3 +258,183 @@ config quorum=3
 > op claim a seq=3 ttl=10000 client=t2 other=t2 how=exr
 60 < busy a fence=110 ttl=1s text=t3 first=1 second=2
 > 1 others 0 held own fence=110 left=1000 token=t3
+
+== parking: the first try is answered at once, the next one waits
+0 ready 3
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=3
+> 2 busy 0 held own meant fence=100 left=29000 token=t1
+100 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 ttl=29s text=t1 first=1 second=3
+120 token 1 release a token=t1
+> op token a seq=4 client=t1 how=rxr
+125 < ended a fence=100 ttl=29s text=t1 first=1 second=3
+> 1 done 1 held own meant fence=100 left=29000 token=t1
+130 message given 3 110 1000000 120000 0123456789abcdef 0 a
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+140 < granted a fence=111
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+
+== parking: not for longer than that; it is asked for while it is away, no more
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+100 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 ttl=29s text=x first=1
+400 until
+> 180 2 busy 0 held fence=100 left=29000
+500 until
+> 430 op end a seq=2
+510 < ended a
+3000 until
+3000 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 other=t2 how=e-r
+3010 < granted a fence=120
+> 2 done 1 held own meant fence=120 left=30000 token=t2
+
+== parking: who comes back within a moment has its place still
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t3 other=t3 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+50 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t3 how=q--
+60 < busy a fence=100 ttl=29s text=x first=1
+70 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+# A newcomer is behind them, without asking Redis.
+80 token 4 acquire a token=t4 px=30s park=80
+> 4 busy 0 native
+90 message given 3 110 1000000 90000 0123456789abcdef 0 a
+# Both are here, and the second one came first.
+100 < granted a fence=111
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+> op claim a seq=4 ttl=30000 client=t3 how=q--
+140 until
+> 130 3 busy 0 held fence=100 left=29000
+# Nobody is here: what is given then is passed on.
+150 < busy a fence=111 ttl=29s text=t2 first=1
+160 message given 4 112 1000000 160000 0123456789abcdef 0 a
+> op end a seq=4
+170 < ended a
+180 token 1 acquire a token=t1 px=30s park=80
+> 1 busy 0 native
+500 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=5 ttl=30000 client=t1 how=q--
+510 < granted a fence=130
+> 1 done 1 held own meant fence=130 left=30000 token=t1
+
+== parking: its place is kept while its time is up, and others are there
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t3 other=t3 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+50 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=x first=1
+100 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 ttl=29s text=x first=1
+140 until
+> 130 2 busy 0 held fence=100 left=29000
+150 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+160 < granted a fence=111
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+> op claim a seq=4 ttl=30000 client=t3 how=q--
+
+== parking: a token that came once keeps nobody out
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t3 other=t3 how=e-r
+40 < granted a fence=110
+> 3 done 1 held own meant fence=110 left=30000 token=t3
+
+== parking: who has gone meanwhile is granted nothing; the next one is
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t3 other=t3 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+50 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+60 token 3 acquire a token=t3 px=30s park=80
+70 close 2
+80 < granted a fence=110
+> op end a seq=3
+> op claim a seq=4 ttl=30000 client=t3 how=q--
+90 < ended a
+100 < granted a fence=120
+> 3 done 1 held own meant fence=120 left=30000 token=t3
+
+== parking: the claim of a stand is not answered
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+40 < unknown a
+> op end a seq=2
+> 2 ERR unavailable Redis did not answer in time; try again
+50 < gone a
+3000 until
+
+== parking: Redis can not grant just now
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 down
+40 token 2 acquire a token=t2 px=30s park=80
+200 until
+> 120 2 ERR unavailable Redis can't be used
+
+== parking: a broker that stops
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+40 < busy a fence=100 ttl=29s text=x first=1
+50 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 3 !SHUTDOWN
+> 2 ERR shutdown the broker is stopping; try another one
+> op end a seq=2
+60 < ended a
+> op idle
+70 stopped?
+> no

@@ -1,0 +1,482 @@
+/*
+ * Stands, and the places in them.
+ *
+ *	refused --> [place: away] --comes back--> [place: here] --> granted
+ *	                 ^------- its time is up --------+
+ *
+ * What a stand is given in Redis goes to the first token that is here.  If none
+ * is, it is passed on: who is away keeps nobody waiting.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/token/call.h"
+#include "core/token/park.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+#define COMES_BACK_MS 2000 /* a token that does so within this is polling */
+#define LATELY_MS 250	   /* who was heard of within this comes first */
+#define AGAIN_MS 50	   /* after an answer that says nothing */
+#define LOOK_MS 20	   /* when the key in the way has ended */
+#define PLACES_MAX 100	   /* of a name */
+#define PLACES_ALL_MAX 10000
+
+/* One token that wants a name.  Owned by its stand. */
+struct place {
+	TAILQ_ENTRY(place) link;
+	char *client;	  /* owned */
+	int64_t heard_ms; /* when it was here last */
+	uint64_t call;	  /* id; 0: it is away */
+	uint64_t session; /* that it came over */
+	bool polls;	  /* it has come back once */
+};
+
+/* All that want one name, in the order in which they came first. */
+struct stand {
+	struct table_link by_name;
+	struct timer timer;
+	TAILQ_HEAD(, place) places;
+	unsigned nplaces;
+	uint64_t seq;	    /* of its place in the queue; 0: it has none */
+	uint64_t asked_for; /* call; 0: no operation is in flight */
+	bool look;	    /* something has changed: ask */
+	int64_t wake_ms;    /* ask then, too */
+	uint32_t shard;
+	size_t name_len;
+	char name[];
+};
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct stand *st =
+	    container_of_const(link, struct stand, by_name);
+
+	*len = st->name_len;
+	return st->name;
+}
+
+void
+park_init(struct core *core)
+{
+	table_init(&core->tokens->stands, name_of);
+}
+
+static struct stand *
+find(const struct core *core, const char *name, size_t len)
+{
+	struct table_link *link = table_find(&core->tokens->stands, name, len);
+
+	return link == NULL ? NULL : container_of(link, struct stand, by_name);
+}
+
+static struct stand *
+stand_of(const struct core *core, const struct token_call *c)
+{
+	return find(core, c->names[0].name, c->names[0].len);
+}
+
+static struct stand *
+get(struct core *core, const struct token_call *c)
+{
+	const struct token_name *n = &c->names[0];
+	struct stand *st = stand_of(core, c);
+
+	if (st != NULL)
+		return st;
+	st = xcalloc(1, sizeof(*st) + n->len);
+	st->timer.kind = TIMER_STAND;
+	TAILQ_INIT(&st->places);
+	st->shard = guard_shard(core, n->name, n->len);
+	st->wake_ms = INT64_MAX;
+	st->name_len = n->len;
+	memcpy(st->name, n->name, n->len);
+	table_add(&core->tokens->stands, &st->by_name);
+	return st;
+}
+
+static struct place *
+place_of(
+    const struct core *core, const struct stand *st, const struct token_call *c)
+{
+	struct place *p;
+
+	if (st == NULL)
+		return NULL;
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		if (strcmp(p->client, c->client) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+static void
+place_free(struct core *core, struct stand *st, struct place *p)
+{
+	TAILQ_REMOVE(&st->places, p, link);
+	st->nplaces--;
+	core->tokens->nplaces--;
+	free(p->client);
+	free(p);
+}
+
+static void
+stand_free(struct core *core, struct stand *st)
+{
+	while (!TAILQ_EMPTY(&st->places))
+		place_free(core, st, TAILQ_FIRST(&st->places));
+	core_disarm(core, &st->timer);
+	table_remove(&core->tokens->stands, &st->by_name);
+	free(st);
+}
+
+void
+park_fini(struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->stands, &walk);
+
+	for (; link != NULL; link = table_next(&walk))
+		stand_free(core, container_of(link, struct stand, by_name));
+	table_fini(&core->tokens->stands);
+}
+
+/* It is in the queue, or has the name, and shall not. */
+static void
+give_back(struct core *core, struct stand *st)
+{
+	const struct token_name n = { .name = st->name,
+		.len = st->name_len,
+		.seq = st->seq,
+		.left_ms = -1 };
+
+	if (st->seq != 0)
+		ward_stray(core, &n);
+	st->seq = 0;
+}
+
+/* What comes next. */
+
+/* The first token that is here; those that were not for long are forgotten. */
+static struct place *
+first_here(struct core *core, struct stand *st)
+{
+	struct place *p, *next, *first = NULL;
+
+	TAILQ_FOREACH_SAFE (p, &st->places, link, next) {
+		core_visit(core, 1);
+		if (p->call != 0 && first == NULL)
+			first = p;
+		else if (p->call == 0 &&
+			 p->heard_ms + COMES_BACK_MS <= core->now_ms)
+			place_free(core, st, p);
+	}
+	return first;
+}
+
+/* Until when somebody is expected to come back soon. */
+static int64_t
+lately_ms(const struct stand *st)
+{
+	const struct place *p;
+	int64_t ms = 0;
+
+	TAILQ_FOREACH (p, &st->places, link)
+		if (p->polls)
+			ms = max_ms(ms, p->heard_ms + LATELY_MS);
+	return ms;
+}
+
+static void
+ask(struct core *core, struct stand *st, const struct token_call *c)
+{
+	struct slot *slot;
+	struct op *op;
+
+	if (st->seq == 0)
+		st->seq = ++core->last_seq;
+	st->look = false;
+	st->wake_ms = INT64_MAX;
+	st->asked_for = c->id;
+	op = slot_submit(core, &slot, OP_CLAIM, SLOT_STAND, st->shard, st->name,
+	    st->name_len);
+	slot->ref = st->seq;
+	slot->name = xstrndup(st->name, st->name_len);
+	slot->name_len = st->name_len;
+	op->seq = st->seq;
+	op->ttl_ms = c->ttl_ms;
+	memcpy(op->how, "q--", sizeof(op->how));
+	emit_op_client(core, op, c->client, "");
+}
+
+static void
+next(struct core *core, struct stand *st)
+{
+	struct place *first;
+	int64_t at_ms = st->wake_ms;
+
+	if (st->asked_for != 0)
+		return;
+	first = first_here(core, st);
+	if (core->stopping) {
+		give_back(core, st);
+		stand_free(core, st);
+		return;
+	}
+	if (first == NULL && lately_ms(st) <= core->now_ms)
+		give_back(core, st);
+	if (st->nplaces == 0) {
+		stand_free(core, st);
+		return;
+	}
+	if (first == NULL) {
+		at_ms = core->now_ms + LATELY_MS;
+	} else if (st->look || st->wake_ms <= core->now_ms) {
+		if (guard_ready(core, st->shard)) {
+			ask(core, st, call_find(core, first->call));
+			return;
+		}
+		at_ms = core->now_ms + AGAIN_MS;
+	}
+	if (at_ms == INT64_MAX)
+		core_disarm(core, &st->timer);
+	else
+		core_arm(core, &st->timer, at_ms);
+}
+
+void
+park_timer(struct core *core, struct timer *t)
+{
+	struct stand *st = container_of(t, struct stand, timer);
+
+	st->look = st->look || st->wake_ms <= core->now_ms;
+	next(core, st);
+}
+
+/* Requests. */
+
+bool
+park_join(struct core *core, struct token_call *c)
+{
+	struct stand *st = stand_of(core, c);
+	struct place *p = place_of(core, st, c);
+
+	if (p == NULL || p->call != 0 ||
+	    p->heard_ms + COMES_BACK_MS <= core->now_ms)
+		return false;
+	p->call = c->id;
+	p->heard_ms = core->now_ms;
+	p->polls = true;
+	c->parked = true;
+	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
+	/* Something may have changed while it was away, and nobody has said so. */
+	st->look = true;
+	next(core, st);
+	return true;
+}
+
+bool
+park_others_first(const struct core *core, const struct token_call *c)
+{
+	const struct stand *st = stand_of(core, c);
+	const struct place *p;
+
+	if (st == NULL)
+		return false;
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		if (strcmp(p->client, c->client) == 0)
+			return false;
+		if (p->call != 0 || (p->polls && p->session != c->session &&
+					p->heard_ms + LATELY_MS > core->now_ms))
+			return true;
+	}
+	return false;
+}
+
+void
+park_refused(struct core *core, struct token_call *c)
+{
+	struct stand *st;
+	struct place *p;
+
+	if (core->stopping)
+		return;
+	st = get(core, c);
+	p = place_of(core, st, c);
+	if (p == NULL && st->nplaces < PLACES_MAX &&
+	    core->tokens->nplaces < PLACES_ALL_MAX) {
+		p = xcalloc(1, sizeof(*p));
+		p->client = xstrdup(c->client);
+		TAILQ_INSERT_TAIL(&st->places, p, link);
+		st->nplaces++;
+		core->tokens->nplaces++;
+	}
+	if (p != NULL) {
+		p->heard_ms = core->now_ms;
+		p->session = c->session;
+	}
+	next(core, st);
+}
+
+void
+park_granted(struct core *core, const struct token_call *c)
+{
+	struct stand *st = stand_of(core, c);
+	struct place *p = place_of(core, st, c);
+
+	if (p != NULL && (p->call == 0 || p->call == c->id))
+		place_free(core, st, p);
+	if (st != NULL)
+		next(core, st);
+}
+
+void
+park_leave(struct core *core, struct token_call *c)
+{
+	struct stand *st = stand_of(core, c);
+	struct place *p = place_of(core, st, c);
+
+	c->parked = false;
+	if (p == NULL || p->call != c->id)
+		return;
+	p->call = 0;
+	p->heard_ms = core->now_ms;
+	next(core, st);
+}
+
+/* Answers and messages. */
+
+/* It was given to the stand: does who it was asked for still wait? */
+static void
+granted(
+    struct core *core, struct stand *st, uint64_t call, const struct outcome *o)
+{
+	struct token_call *c = call_find(core, call);
+	uint64_t seq = st->seq;
+
+	if (c == NULL || !c->parked || !call_has_asker(core, c)) {
+		give_back(core, st);
+		st->look = true;
+		if (c != NULL)
+			call_drop(core, c);
+		return;
+	}
+	st->seq = 0;
+	st->look = true;
+	c->names[0].seq = seq;
+	call_settle(core, c, o);
+}
+
+static void
+failed(
+    struct core *core, struct stand *st, uint64_t call, const struct outcome *o)
+{
+	struct token_call *c = call_find(core, call);
+
+	if (o->status == OUTCOME_UNKNOWN)
+		give_back(core, st);
+	if (o->status == OUTCOME_UNSENT || o->status == OUTCOME_PENDING) {
+		st->wake_ms = core->now_ms + AGAIN_MS;
+		return;
+	}
+	st->look = true;
+	if (c != NULL && c->parked)
+		call_settle(core, c, o);
+}
+
+void
+park_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct stand *st = find(core, slot->name, slot->name_len);
+	struct token_call *c;
+	uint64_t call;
+
+	assert(st != NULL && st->asked_for != 0 && st->seq == slot->ref);
+	call = st->asked_for;
+	if (o->status == OUTCOME_GRANTED) {
+		granted(core, st, call, o);
+	} else if (o->status == OUTCOME_BUSY) {
+		c = call_find(core, call);
+		if (c != NULL && c->parked)
+			call_note(c, o);
+		if (o->ttl_ms >= 0)
+			st->wake_ms = core->now_ms + o->ttl_ms + LOOK_MS;
+	} else {
+		failed(core, st, call, o);
+	}
+	/* Until now, so that nothing above has begun another. */
+	st->asked_for = 0;
+	next(core, st);
+}
+
+bool
+park_message(struct core *core, const char *text, size_t len)
+{
+	const char *seq = memchr(text, ' ', len), *end, *name;
+	struct stand *st;
+	uint64_t n;
+
+	if (seq == NULL || core->tokens->stands.n == 0)
+		return false;
+	seq++;
+	end = memchr(seq, ' ', len - (size_t)(seq - text));
+	name = memrchr(text, ' ', len);
+	if (end == NULL ||
+	    !parse_number(seq, (size_t)(end - seq), UINT64_MAX, &n))
+		return false;
+	st = find(core, name + 1, len - (size_t)(name + 1 - text));
+	if (st == NULL || st->seq != n || n == 0)
+		return false;
+	st->look = true;
+	if (st->asked_for == 0 && first_here(core, st) == NULL)
+		give_back(core, st);
+	next(core, st);
+	return true;
+}
+
+void
+park_stop(struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->stands, &walk);
+
+	for (; link != NULL; link = table_next(&walk)) {
+		core_visit(core, 1);
+		next(core, container_of(link, struct stand, by_name));
+	}
+}
+
+void
+park_check(const struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->stands, &walk);
+	const struct token_call *c;
+	const struct stand *st;
+	const struct place *p;
+	unsigned n, all = 0;
+
+	for (; link != NULL; link = table_next(&walk)) {
+		st = container_of(link, struct stand, by_name);
+		n = 0;
+		TAILQ_FOREACH (p, &st->places, link) {
+			c = p->call == 0 ? NULL : call_find(core, p->call);
+			assert(p->call == 0 || (c != NULL && c->parked));
+			n++;
+		}
+		assert(n == st->nplaces);
+		assert(st->asked_for != 0 || n > 0);
+		all += n;
+	}
+	assert(all == core->tokens->nplaces);
+}
