@@ -55,6 +55,7 @@ static const struct route {
 	{ "/metrics", false, RIGHT_ADMIN, monitor_metrics },
 	{ "/status.json", false, RIGHT_ADMIN, monitor_json },
 	{ "/locks/", true, RIGHT_WATCH, monitor_lock },
+	{ "/", false, RIGHT_ADMIN, monitor_page },
 };
 
 static const struct route *
@@ -202,6 +203,8 @@ monitor_free(struct monitor *m)
 	if (m == NULL)
 		return;
 	monitor_auth_fini(m);
+	if (m->listing != NULL)
+		core_listing_end(m->listing);
 	while ((q = LIST_FIRST(&m->questions)) != NULL) {
 		LIST_REMOVE(q, link);
 		free(q);

@@ -1,6 +1,7 @@
 /*
- * /locks/NAME: STATUS of a name, over HTTP.  A session is opened for it, whose
- * number no connection has, asks the core as a client would, and ends.
+ * Questions about a name: /locks/NAME, and the page about one.  A session is
+ * opened for each, whose number no connection has, asks the core as a client
+ * would, and ends.
  */
 #include "config.h"
 
@@ -8,8 +9,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/xmalloc.h"
 #include "daemon/monitor_state.h"
+#include "http/path.h"
 
 /* Numbers of connections begin at 1, and never come so far. */
 #define OURS (UINT64_C(1) << 63)
@@ -38,32 +41,76 @@ add_field(struct json *j, const struct field *f, const char *arena)
 		buf_add_u64(&j->text, f->num);
 }
 
-void
-monitor_lock(struct monitor *m, const struct http_request *r, struct span name)
+/* What is answered at once may be answered before this returns. */
+static void
+ask_core(struct monitor *m, struct question *q, const struct http_request *r)
 {
 	struct core_event open = { .kind = CORE_OPEN };
 	struct core_event ask = { .kind = CORE_REQUEST };
-	struct question *q = xcalloc(1, sizeof(*q) + name.n);
-	const struct core_name core_name = { q->name, name.n };
+	const struct core_name core_name = { q->name, q->name_len };
 	struct core_request rq = { .verb = VERB_STATUS,
-		.ref = r->id,
+		.ref = q->request,
 		.names = &core_name,
 		.nnames = 1,
 		.untagged = true,
 		.kind = CORE_KIND_LOCK,
 		.queue_limit = UINT64_MAX };
 
-	memcpy(q->name, name.p, name.n);
+	q->asked = true;
+	open.u.open.session = OURS | q->request;
+	open.u.open.peer = r->peer;
+	open.u.open.uid = -1;
+	ask.u.request.session = OURS | q->request;
+	ask.u.request.request = &rq;
+	bridge_step(m->broker, &open);
+	bridge_step(m->broker, &ask);
+}
+
+struct question *
+monitor_ask(struct monitor *m, const struct http_request *r, struct span name)
+{
+	struct question *q = xcalloc(1, sizeof(*q) + name.n);
+
+	if (name.n > 0)
+		memcpy(q->name, name.p, name.n);
 	q->name_len = name.n;
 	q->request = r->id;
 	LIST_INSERT_HEAD(&m->questions, q, link);
-	open.u.open.session = OURS | r->id;
-	open.u.open.peer = r->peer;
-	open.u.open.uid = -1;
-	bridge_step(m->broker, &open);
-	ask.u.request.session = OURS | r->id;
-	ask.u.request.request = &rq;
-	bridge_step(m->broker, &ask);
+	return q;
+}
+
+void
+monitor_lock(struct monitor *m, const struct http_request *r, struct span name)
+{
+	ask_core(m, monitor_ask(m, r, name), r);
+}
+
+void
+monitor_page(struct monitor *m, const struct http_request *r, struct span name)
+{
+	struct question *q;
+	struct span value;
+	struct buf asked;
+
+	(void)name;
+	buf_init(&asked);
+	if (query_find(r->query, "name", &value) &&
+	    !query_decode(&asked, value)) {
+		monitor_say(m, r->id, 400,
+		    "a '%%' in the query has no two hexadecimal digits behind "
+		    "it");
+		buf_fini(&asked);
+		return;
+	}
+	q = monitor_ask(
+	    m, r, (struct span){ buf_data(&asked), buf_len(&asked) });
+	buf_fini(&asked);
+	q->page = true;
+	if (q->name_len > 0 &&
+	    text_name_why(
+		(struct span){ q->name, q->name_len }, NAME_MAX_BYTES) == NULL)
+		ask_core(m, q, r);
+	front_wake(m->broker->front);
 }
 
 static bool
@@ -113,12 +160,30 @@ monitor_take(struct monitor *m, const struct effect *e, const char *text)
 		if (q->request != e->ref || q->answered)
 			continue;
 		q->answered = true;
-		answer(m, q, e, text);
+		q->done = !q->page;
+		if (q->page)
+			monitor_page_reply(m, q, e, text);
+		else
+			answer(m, q, e, text);
 		break;
 	}
 }
 
 /* Sessions can't end while the core is being asked. */
+static void
+question_end(struct monitor *m, struct question *q)
+{
+	struct core_event gone = { .kind = CORE_GONE };
+	bool asked = q->asked;
+
+	gone.u.gone.session = OURS | q->request;
+	gone.u.gone.orderly = true;
+	LIST_REMOVE(q, link);
+	free(q);
+	if (asked)
+		bridge_step(m->broker, &gone);
+}
+
 void
 monitor_run(struct monitor *m)
 {
@@ -127,14 +192,10 @@ monitor_run(struct monitor *m)
 	if (m == NULL)
 		return;
 	LIST_FOREACH_SAFE (q, &m->questions, link, next) {
-		struct core_event gone = { .kind = CORE_GONE };
-
-		if (!q->answered)
-			continue;
-		gone.u.gone.session = OURS | q->request;
-		gone.u.gone.orderly = true;
-		LIST_REMOVE(q, link);
-		free(q);
-		bridge_step(m->broker, &gone);
+		if (q->page && !q->done && (q->answered || !q->asked) &&
+		    monitor_busy(m))
+			monitor_render(m, q);
+		if (q->done)
+			question_end(m, q);
 	}
 }

@@ -15,7 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "config/config.h"
+#include "core/measure/measure.h"
 #include "daemon/monitor_state.h"
 #include "daemon/statistics.h"
 #include "http/exposition.h"
@@ -64,6 +66,52 @@ add_build(struct exposition *x)
 	exposition_family(x, EXPOSITION_PREFIX, "build_info", EXPOSITION_INFO,
 	    "The version of the broker, and of libraries.");
 	exposition_number(x, labels, 1);
+}
+
+/* Measurements by class of names: families come together. */
+struct measures {
+	struct exposition *x;
+	const struct measure_family *family; /* the present one */
+};
+
+static void
+begin_measure(struct measures *all, const struct measure_family *f)
+{
+	static const enum exposition_type types[] = {
+		[MEASURE_COUNTER] = EXPOSITION_COUNTER,
+		[MEASURE_GAUGE] = EXPOSITION_GAUGE,
+		[MEASURE_HISTOGRAM] = EXPOSITION_HISTOGRAM,
+	};
+
+	if (all->family == f)
+		return;
+	all->family = f;
+	exposition_family(
+	    all->x, EXPOSITION_PREFIX, f->name, types[f->type], f->help);
+}
+
+static void
+add_measure(void *arg, const struct measure_row *row)
+{
+	struct measures *all = arg;
+	const struct exposition_label labels[] = {
+		{ "class", row->class },
+		{ row->value != NULL ? row->family->label : NULL, row->value },
+		{ NULL, NULL },
+	};
+
+	begin_measure(all, row->family);
+	if (row->histogram != NULL)
+		exposition_histogram(all->x, labels,
+		    &(struct exposition_histogram){
+			.le_ms = row->histogram->scale->le_ms,
+			.counts = row->histogram->counts,
+			.nbuckets = row->histogram->scale->n + 1,
+			.sum_ms = row->histogram->sum_ms });
+	else if (row->family->seconds)
+		exposition_ms(all->x, labels, (int64_t)row->number);
+	else
+		exposition_number(all->x, labels, row->number);
 }
 
 /* One family: the samples of all servers follow it. */
@@ -180,6 +228,7 @@ monitor_metrics(
 {
 	bool openmetrics = accept_openmetrics(r->accept);
 	struct exposition x;
+	struct measures all = { &x, NULL };
 	struct buf body;
 
 	(void)name;
@@ -187,6 +236,8 @@ monitor_metrics(
 	exposition_begin(&x, &body, openmetrics);
 	add_build(&x);
 	statistics_each(m->broker, add_statistic, &x);
+	measure_each(
+	    core_measure(m->broker->core), now_ms(), add_measure, &all);
 	add_nodes(&x, m);
 	add_process(&x, m);
 	exposition_end(&x);

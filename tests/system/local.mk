@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	tests/system/lib/broker.py \
 	tests/system/lib/case.py \
 	tests/system/lib/certificates.py \
+	tests/system/lib/chromium.py \
 	tests/system/lib/client.py \
 	tests/system/lib/clock.py \
 	tests/system/lib/cluster.py \
@@ -57,6 +58,7 @@ EXTRA_DIST += \
 	tests/system/test_many.py \
 	tests/system/test_lost_replies.py \
 	tests/system/test_operators.py \
+	tests/system/test_page.py \
 	tests/system/test_partitions.py \
 	tests/system/test_probe.py \
 	tests/system/test_quorum.py \

@@ -547,9 +547,12 @@ class RealPrometheus(Web):
     @staticmethod
     def held(asks):
         try:
-            result = asks.get("/api/v1/query?query=lockbrokerd_locks_held").json["data"]["result"]
+            answer = asks.get("/api/v1/query?query=lockbrokerd_locks_held")
         except OSError:
             return None
+        if answer.status != 200:  # it is starting
+            return None
+        result = answer.json["data"]["result"]
         return result[0]["value"][1] if result else None
 
 
