@@ -9,6 +9,7 @@
 #include "base/xmalloc.h"
 #include "core/agenda.h"
 #include "core/guard/guard.h"
+#include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/life.h"
@@ -19,6 +20,7 @@
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
 #include "core/lock/sweep.h"
+#include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/replay.h"
 #include "core/status.h"
@@ -112,6 +114,9 @@ agenda_run(struct core *core, bool bare)
 	allow(core, leaving, bare);
 	stop_on(core);
 	leave_let_go_on(core);
+	hasten_on(core);
+	unowned_go_on(core);
+	status_ask_on(core);
 	allow(core, rest, bare);
 	sweep_run(core);
 	sync_sweep_on(core);
@@ -156,7 +161,8 @@ agenda_deadline(const struct core *core)
 	    !stop_all_over(core) ||
 	    !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
-	    !TAILQ_EMPTY(&core->locks->sweeping) ||
+	    !TAILQ_EMPTY(&core->locks->sweeping) || hasten_has_more(core) ||
+	    unowned_has_more(core) || status_has_more(core) ||
 	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
 	    sharers_has_more(core) || holders_lose_more(core) ||
 	    holders_tell_more(core) || vouched_has_more(core) ||

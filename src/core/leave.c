@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/listing.h"
@@ -11,6 +12,7 @@
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
+#include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/lock/withdraw.h"
 #include "core/replay.h"
@@ -26,13 +28,15 @@
 static bool
 withdraw_some(struct core *core, struct session *s)
 {
+	while (work_left(core) && status_cancel_one(core, s, false))
+		core_visit(core, 1);
 	sync_leave(core, s);
 	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
 		withdraw_request(core, TAILQ_FIRST(&s->granted));
 	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
 		withdraw_request(core, TAILQ_FIRST(&s->waiting));
-	return TAILQ_EMPTY(&s->claims) && TAILQ_EMPTY(&s->granted) &&
-	       TAILQ_EMPTY(&s->waiting);
+	return TAILQ_EMPTY(&s->asks) && TAILQ_EMPTY(&s->claims) &&
+	       TAILQ_EMPTY(&s->granted) && TAILQ_EMPTY(&s->waiting);
 }
 
 static void
@@ -59,7 +63,6 @@ leave_withdraw_on(struct core *core)
 void
 leave_withdraw(struct core *core, struct session *s)
 {
-	status_cancel(core, s, false);
 	if (!s->withdrawing)
 		TAILQ_INSERT_TAIL(
 		    &core->sessions->withdrawing, s, in_withdrawing);
@@ -122,6 +125,8 @@ session_free(struct core *core, struct session *s)
 		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
 	s->letting_go = false;
 	listing_leave_session(core, s);
+	hasten_leave(core, s);
+	unowned_leave(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, s);
 	kept_forget(core, s);
 	session_delete(core, s);
@@ -188,7 +193,6 @@ drop(struct core *core, struct session *s)
 {
 	bool done;
 
-	status_cancel(core, s, false);
 	do {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);

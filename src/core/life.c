@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/life.h"
@@ -64,9 +65,7 @@ session_drain(struct core *core, struct session *s)
 	if (s->draining)
 		return;
 	s->draining = true;
-	queue_hasten(core, s);
-	sync_drain(core, s);
-	status_cancel(core, s, true);
+	hasten_begin(core, s);
 }
 
 /*

@@ -36,6 +36,8 @@ src_core_session_libsession_a_SOURCES = \
 	src/core/session/quota.h \
 	src/core/session/record.c \
 	src/core/session/record.h \
+	src/core/session/request.c \
+	src/core/session/request.h \
 	src/core/session/valid.c \
 	src/core/session/valid.h
 
@@ -171,6 +173,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/core.h \
 	src/core/dump.c \
 	src/core/dump.h \
+	src/core/hasten.c \
+	src/core/hasten.h \
 	src/core/leave.c \
 	src/core/leave.h \
 	src/core/life.c \

@@ -18,6 +18,7 @@
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
 #include "core/turn/emit.h"
+#include "core/turn/work.h"
 
 #define WHY_SIZE 256
 
@@ -141,6 +142,8 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 /* A STATUS or QUEUE that waits for Redis to be reached.  Freed when it is answered. */
 struct ask {
 	TAILQ_ENTRY(ask) link;
+	TAILQ_ENTRY(ask) in_session;
+	struct session *owner; /* the session */
 	struct timer deadline;
 	uint64_t session; /* id */
 	uint64_t ref;
@@ -151,7 +154,8 @@ struct ask {
 };
 /* All that wait. */
 struct asks {
-	TAILQ_HEAD(, ask) list;
+	struct ask_list list;
+	struct ask *next; /* to be asked for, if its guard is up; NULL: none */
 };
 
 void
@@ -171,20 +175,24 @@ status_fini(struct core *core)
 static void
 ask_free(struct core *core, struct ask *ask)
 {
+	if (core->asks->next == ask)
+		core->asks->next = TAILQ_NEXT(ask, link);
 	TAILQ_REMOVE(&core->asks->list, ask, link);
+	TAILQ_REMOVE(&ask->owner->asks, ask, in_session);
 	core_disarm(core, &ask->deadline);
 	free(ask);
 }
 
 /* Redis can't be reached: for as long as it may take to answer, wait. */
 static void
-ask_later(
-    struct core *core, const struct session *s, const struct core_request *rq)
+ask_later(struct core *core, struct session *s, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
 
 	ask->session = s->id;
+	ask->owner = s;
+	TAILQ_INSERT_TAIL(&s->asks, ask, in_session);
 	ask->ref = rq->ref;
 	ask->kind = (uint8_t)rq->kind;
 	ask->shard = guard_shard(core, name->p, name->n);
@@ -207,37 +215,55 @@ status_timer(struct core *core, struct timer *t)
 	ask_free(core, ask);
 }
 
-void
-status_link_up(struct core *core)
+static void
+ask_now(struct core *core, struct ask *ask)
 {
-	struct ask *ask, *next;
-	struct op *op;
+	struct op *op = look(core, ask->session, ask->ref,
+	    (struct question){ VERB_STATUS, ask->kind, 0 }, ask->name,
+	    ask->name_len);
 
-	TAILQ_FOREACH_SAFE (ask, &core->asks->list, link, next) {
-		if (!guard_up(core, ask->shard))
-			continue;
-		/* A part of the time it may take is over. */
-		op = look(core, ask->session, ask->ref,
-		    (struct question){ VERB_STATUS, ask->kind, 0 }, ask->name,
-		    ask->name_len);
-		op->timeout_ms =
-		    core_armed_ms(core, &ask->deadline) - core->now_ms;
-		ask_free(core, ask);
-	}
+	/* A part of the time it may take is over. */
+	op->timeout_ms = core_armed_ms(core, &ask->deadline) - core->now_ms;
+	ask_free(core, ask);
 }
 
 void
-status_cancel(struct core *core, const struct session *s, bool tell)
+status_ask_on(struct core *core)
 {
-	struct ask *ask, *next;
+	struct ask *ask;
 
-	TAILQ_FOREACH_SAFE (ask, &core->asks->list, link, next) {
-		if (ask->session != s->id)
-			continue;
-		if (tell)
-			emit_reply(core, s->id, ask->ref, STATUS_CANCELLED);
-		ask_free(core, ask);
+	while (work_left(core) && (ask = core->asks->next) != NULL) {
+		core_visit(core, 1);
+		core->asks->next = TAILQ_NEXT(ask, link);
+		if (guard_up(core, ask->shard))
+			ask_now(core, ask);
 	}
+}
+
+bool
+status_has_more(const struct core *core)
+{
+	return core->asks->next != NULL;
+}
+
+void
+status_link_up(struct core *core)
+{
+	core->asks->next = TAILQ_FIRST(&core->asks->list);
+	status_ask_on(core);
+}
+
+bool
+status_cancel_one(struct core *core, struct session *s, bool tell)
+{
+	struct ask *ask = TAILQ_FIRST(&s->asks);
+
+	if (ask == NULL)
+		return false;
+	if (tell)
+		emit_reply(core, s->id, ask->ref, STATUS_CANCELLED);
+	ask_free(core, ask);
+	return true;
 }
 
 /*

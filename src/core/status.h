@@ -15,8 +15,15 @@ void status_request(
 void status_timer(struct core *core, struct timer *t);
 void status_link_up(struct core *core);
 
-/* The session does not wait any more, or is gone (then nothing is told). */
-void status_cancel(struct core *core, const struct session *s, bool tell);
+/* In parts: a step asks for some of them. */
+void status_ask_on(struct core *core);
+bool status_has_more(const struct core *core);
+
+/*
+ * The session does not wait any more, or is gone (then nothing is told): one of
+ * those of it that wait.  False: none does.
+ */
+bool status_cancel_one(struct core *core, struct session *s, bool tell);
 
 void status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

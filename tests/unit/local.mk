@@ -213,6 +213,7 @@ TESTS += tests/unit/test_work
 tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/test_claims.c \
 	tests/unit/core/test_crowds.c \
+	tests/unit/core/test_requests.c \
 	tests/unit/core/test_work.c \
 	tests/unit/core/test_work.h \
 	tests/unit/core/work_rig.c \

@@ -56,6 +56,16 @@ terms(struct hold *h)
 	return h->terms;
 }
 
+bool
+hold_set_gone(struct hold *h, bool gone)
+{
+	if (hold_terms(h)->gone == gone)
+		return false;
+	terms(h)->gone = gone;
+	need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
+	return true;
+}
+
 uint32_t
 hold_depth(const struct hold *h)
 {
@@ -261,13 +271,15 @@ hold_free(struct core *core, struct hold *h)
 	core->locks->above->hold_leaves(core, h);
 	measured_freed(core, h);
 	valid_leave_hold(core, h->session, h, TAILQ_NEXT(h, in_session));
+	if (h->session->going_next == h)
+		h->session->going_next = TAILQ_NEXT(h, in_session);
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	sharers_leave_hold(h);
 	TAILQ_REMOVE(&h->lock->holders, h, in_lock);
 	h->session->nholds--;
 	core->locks->nholds--;
 	h->lock->nholders--;
-	if (h->session->gone)
+	if (hold_terms(h)->gone)
 		unowned_hold_ended(core, h->lock);
 	if (h->terms != NULL && h->terms->binds)
 		unowned_bind(core, h->lock, -1);

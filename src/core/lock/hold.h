@@ -65,4 +65,7 @@ void hold_lose(
 /* When what is vouched for ends: the lease or the bound. */
 int64_t hold_valid_ms(const struct core *core, const struct hold *h);
 
+/* It counts as one of a client that is gone, or no more; true: that is new. */
+bool hold_set_gone(struct hold *h, bool gone);
+
 #endif

@@ -18,6 +18,7 @@ names_init(struct core *core, const struct lock_listener *above)
 	core->locks = locks;
 	locks->above = above;
 	TAILQ_INIT(&locks->granted);
+	requests_init(&locks->by_ref);
 	TAILQ_INIT(&locks->sweeping);
 	TAILQ_INIT(&locks->losing);
 	TAILQ_INIT(&locks->warning);
@@ -37,6 +38,7 @@ names_fini(struct core *core)
 	assert(locks->nholds == 0 && locks->nwaiting == 0);
 	for (i = 0; i < core->config.shards; i++)
 		table_fini(&locks->names[i].table);
+	table_fini(&locks->by_ref);
 	free(locks->names);
 	free(locks->touched);
 	free(locks);

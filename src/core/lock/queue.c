@@ -47,6 +47,24 @@ binds(const struct waiter *w)
 	return w->keep_ms > 0 || w->delay_ms > 0;
 }
 
+/* Another list of the session has it now, or none; a walk goes on behind it. */
+static void
+unlist_waiting(struct waiter *w)
+{
+	if (w->session->hasten_waiter == w)
+		w->session->hasten_waiter = TAILQ_NEXT(w, in_session);
+	TAILQ_REMOVE(&w->session->waiting, w, in_session);
+}
+
+/* Only what has a tag can be cancelled; of several names, the first will do. */
+static void
+list_by_ref(struct core *core, struct waiter *w)
+{
+	if (!w->untagged && w->place == 0)
+		requests_add(
+		    &core->locks->by_ref, &w->by_ref, w->session, w->ref);
+}
+
 struct waiter *
 waiter_new(struct core *core, struct session *s, struct lock *l,
     const struct core_request *rq)
@@ -127,6 +145,7 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	l->nwaiting++;
 	l->ngroups += w->group != NULL;
 	core->locks->nwaiting++;
+	list_by_ref(core, w);
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
 	if (at_ms > 0 && w->place == 0) {
@@ -155,6 +174,7 @@ leave_queue(struct core *core, struct waiter *w)
 	TAILQ_REMOVE(&l->queue, w, in_lock);
 	l->nwaiting--;
 	core->locks->nwaiting--;
+	requests_remove(&core->locks->by_ref, &w->by_ref);
 	l->ngroups -= w->group != NULL;
 	set_patient(w);
 }
@@ -171,7 +191,7 @@ void
 waiter_to_tell(struct core *core, struct waiter *w)
 {
 	w->granted = true;
-	TAILQ_REMOVE(&w->session->waiting, w, in_session);
+	unlist_waiting(w);
 	TAILQ_INSERT_TAIL(&w->session->granted, w, in_session);
 	w->lock->nuntold++;
 	TAILQ_INSERT_TAIL(&core->locks->granted, w, in_lock);
@@ -248,6 +268,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	l->nwaiting++;
 	l->ngroups += w->group != NULL;
 	core->locks->nwaiting++;
+	list_by_ref(core, w);
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
 		set_impatient(w);
 	if (w->deadline_ms > 0)
@@ -274,7 +295,7 @@ waiter_free(struct core *core, struct waiter *w)
 	if (w->granted)
 		TAILQ_REMOVE(&s->granted, w, in_session);
 	else
-		TAILQ_REMOVE(&s->waiting, w, in_session);
+		unlist_waiting(w);
 	s->nwaiting--;
 	core_disarm(core, &w->deadline);
 	free(w);
@@ -500,29 +521,23 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 }
 
 void
-queue_hasten(struct core *core, struct session *s)
+queue_hasten(struct core *core, struct waiter *w)
 {
-	struct waiter *w;
-
-	TAILQ_FOREACH (w, &s->waiting, in_session) {
-		set_impatient(w);
-		lock_touch(core, w->lock);
-	}
+	set_impatient(w);
+	lock_touch(core, w->lock);
 }
 
 void
 queue_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
 {
-	struct waiter *w;
+	struct request_key *k = requests_find(&core->locks->by_ref, s, ref);
 
-	TAILQ_FOREACH (w, &s->waiting, in_session)
-		if (w->ref == ref)
-			break;
-	if (w == NULL) {
+	if (k == NULL) {
 		emit_error(core, s->id, by, ERR_NOT_FOUND,
 		    "no request with that tag is waiting");
 		return;
 	}
-	waiter_answer(core, w, STATUS_CANCELLED);
+	waiter_answer(
+	    core, container_of(k, struct waiter, by_ref), STATUS_CANCELLED);
 	emit_reply(core, s->id, by, STATUS_OK);
 }

@@ -47,8 +47,8 @@ void waiter_timer(struct core *core, struct timer *t);
  */
 void queue_settle(struct core *core, struct lock *l, bool taken);
 
-/* The session's requests do not wait any more. */
-void queue_hasten(struct core *core, struct session *s);
+/* It does not wait any more, as its session is draining. */
+void queue_hasten(struct core *core, struct waiter *w);
 
 void queue_cancel(
     struct core *core, struct session *s, uint64_t ref, uint64_t by);

@@ -16,7 +16,7 @@
 #include "base/table.h"
 #include "core/lease/lease.h"
 #include "core/measure/record.h"
-#include "core/session/record.h"
+#include "core/session/request.h"
 #include "core/turn/slot.h"
 
 TAILQ_HEAD(holder_list, hold);	   /* of a lock; the latest comes first */
@@ -33,6 +33,7 @@ struct terms {
 	int64_t keep_until_ms; /* nobody else before then */
 	int64_t before_ms;     /* of that, what an earlier hold has promised */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
+	bool gone;	       /* of a client that is: counted in more.ngone */
 	uint32_t reentries;    /* not undone by an UNLOCK yet */
 	bool binds;	       /* counted in more.nbinding */
 };
@@ -60,6 +61,7 @@ struct waiter {
 	TAILQ_ENTRY(waiter) in_session;	  /* waiting or granted there */
 	TAILQ_ENTRY(waiter) in_lock;	  /* in locks.granted once granted */
 	TAILQ_ENTRY(waiter) in_impatient; /* of the lock, if impatient */
+	struct request_key by_ref;	  /* tagged, in a queue: locks.by_ref */
 	uint64_t ahead;			  /* waited for the name when it came */
 	struct session *session;
 	struct lock *lock;
@@ -193,6 +195,7 @@ struct locks {
 	struct names_list sweeping;
 	struct sharers_list losing, warning;
 	struct waiter_list granted; /* that wait to be told */
+	struct table by_ref;	    /* requests that wait, for CANCEL */
 	/* To be looked at, a ring; NULL: not any more.  Owned. */
 	struct lock **touched;
 	uint32_t touched_first, touched_end, touched_size;

@@ -10,9 +10,11 @@
  */
 #include "config.h"
 
+#include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/unowned.h"
 #include "core/session/quota.h"
+#include "core/turn/work.h"
 
 void
 unowned_look(struct core *core, struct lock *l)
@@ -49,17 +51,50 @@ unowned_bind(struct core *core, struct lock *l, int by)
 }
 
 void
-unowned_gone(struct core *core, struct session *s, bool gone)
+unowned_leave(struct core *core, struct session *s)
 {
+	if (s->going)
+		TAILQ_REMOVE(&core->sessions->going, s, in_going);
+	s->going = false;
+}
+
+void
+unowned_go_on(struct core *core)
+{
+	struct session *s;
 	struct hold *h;
 
+	while (work_left(core) &&
+	       (s = TAILQ_FIRST(&core->sessions->going)) != NULL) {
+		core_visit(core, 1);
+		h = s->going_next;
+		if (h == NULL) {
+			unowned_leave(core, s);
+			continue;
+		}
+		s->going_next = TAILQ_NEXT(h, in_session);
+		if (hold_set_gone(h, s->gone))
+			unowned_look(core, h->lock);
+	}
+}
+
+bool
+unowned_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->sessions->going);
+}
+
+void
+unowned_gone(struct core *core, struct session *s, bool gone)
+{
 	if (s->gone == gone)
 		return;
 	s->gone = gone;
-	TAILQ_FOREACH (h, &s->holds, in_session) {
-		need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
-		unowned_look(core, h->lock);
-	}
+	s->going_next = TAILQ_FIRST(&s->holds);
+	if (!s->going)
+		TAILQ_INSERT_TAIL(&core->sessions->going, s, in_going);
+	s->going = true;
+	unowned_go_on(core);
 }
 
 void

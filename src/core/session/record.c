@@ -28,6 +28,8 @@ session_init(struct core *core)
 	TAILQ_INIT(&core->sessions->withdrawing);
 	TAILQ_INIT(&core->sessions->letting_go);
 	TAILQ_INIT(&core->sessions->kept_over);
+	TAILQ_INIT(&core->sessions->hastening);
+	TAILQ_INIT(&core->sessions->going);
 	TAILQ_INIT(&core->sessions->retelling);
 	TAILQ_INIT(&core->sessions->walking);
 }
@@ -68,6 +70,7 @@ session_new(struct core *core, uint64_t id, const char *peer)
 	TAILQ_INIT(&s->permits);
 	TAILQ_INIT(&s->kept);
 	TAILQ_INIT(&s->watches);
+	TAILQ_INIT(&s->asks);
 	table_add(&core->sessions->by_id, &s->by_id);
 	TAILQ_INSERT_TAIL(&core->sessions->all, s, in_all);
 	return s;
@@ -80,7 +83,8 @@ session_delete(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->permits) && TAILQ_EMPTY(&s->claims));
 	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
-	assert(s->valid == NULL);
+	assert(s->valid == NULL && TAILQ_EMPTY(&s->asks));
+	assert(!s->hastening && !s->going);
 	table_fini(&s->lost_names);
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;

@@ -17,6 +17,7 @@ TAILQ_HEAD(permits_list, permits);
 TAILQ_HEAD(kept_list, kept);
 TAILQ_HEAD(watch_list, watch);
 TAILQ_HEAD(session_list, session);
+TAILQ_HEAD(ask_list, ask);
 
 /* A name that was lost and of which UNLOCK has not been told yet. */
 struct lost {
@@ -32,6 +33,8 @@ struct session {
 	struct table_link by_id;     /* in sessions.by_id */
 	TAILQ_ENTRY(session) in_all; /* in the order in which they came */
 	TAILQ_ENTRY(session) in_withdrawing, in_letting_go; /* leave.h */
+	TAILQ_ENTRY(session) in_hastening;		    /* hasten.h */
+	TAILQ_ENTRY(session) in_going;			    /* unowned.h */
 	uint64_t id;
 	uint64_t conn; /* its connection; 0: detached */
 	char *label;   /* owned; NULL: none */
@@ -63,9 +66,15 @@ struct session {
 	struct kept_list kept;
 	struct table kept_news; /* of them, what later news may replace */
 	struct watch_list watches;
-	struct valid *valid; /* valid.h; NULL: it has few things */
+	struct ask_list asks; /* STATUS, while Redis is away */
+	struct valid *valid;  /* valid.h; NULL: it has few things */
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
-	bool gone;	 /* detached for a valid= alone */
+	bool gone; /* detached for a valid= alone */
+	/* Walks that are under way, and what they come by next. */
+	bool hastening, going;
+	struct waiter *hasten_waiter;
+	struct claim *hasten_claim;
+	struct hold *going_next;
 	bool has_secret; /* SESSION was asked for its key */
 	unsigned char secret[CORE_SECRET_BYTES];
 	uint64_t walk; /* deadlock.c: the walk that came by last ... */
@@ -87,6 +96,7 @@ struct sessions {
 	unsigned nkeepers; /* with grace */
 	unsigned ndetached;
 	struct session_list withdrawing, letting_go; /* leave.h */
+	struct session_list hastening, going;	     /* hasten.h, unowned.h */
 	struct kept_list kept_over;		     /* replay.h: to be freed */
 	struct session *stop_next; /* stop.c: how far it has come */
 	int64_t promised_ms;	   /* the latest valid= that was told */

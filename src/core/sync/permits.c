@@ -84,7 +84,7 @@ permits_grant(struct core *core, struct claim *c)
 		p = NULL;
 	}
 	first = p == NULL;
-	claim_leave_line(c);
+	claim_leave_line(core, c);
 	c->sync->ngranted++;
 	core_disarm(core, &c->deadline);
 	c->granted = true;

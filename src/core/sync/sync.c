@@ -43,6 +43,7 @@ sync_init(struct core *core, const struct sync_class *const *classes,
 		TAILQ_INIT(&syncs->all[i]);
 	}
 	TAILQ_INIT(&syncs->touched);
+	requests_init(&syncs->by_ref);
 	TAILQ_INIT(&syncs->losing);
 	TAILQ_INIT(&syncs->warning);
 	TAILQ_INIT(&syncs->granted);
@@ -117,6 +118,7 @@ sync_fini(struct core *core)
 	}
 	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
 	table_fini(&core->syncs->permits);
+	table_fini(&core->syncs->by_ref);
 	free(core->syncs->shards);
 	free(core->syncs);
 }
@@ -340,6 +342,8 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 	if (c->sync->class->counts != NULL && c->sync->class->counts(c->verb))
 		c->line = &c->sync->counts;
 	line_join(c);
+	if (!rq->untagged)
+		requests_add(&core->syncs->by_ref, &c->by_ref, s, c->ref);
 	c->sync->nclaims++;
 	if (claim_impatient(c) || c->line == &c->sync->counts)
 		claim_hasten(core, c);
@@ -371,8 +375,9 @@ set_patient(struct claim *c)
 }
 
 void
-claim_leave_line(struct claim *c)
+claim_leave_line(struct core *core, struct claim *c)
 {
+	requests_remove(&core->syncs->by_ref, &c->by_ref);
 	set_patient(c);
 	line_leave(c);
 	c->sync->nclaims--;
@@ -404,12 +409,14 @@ claim_free(struct core *core, struct claim *c)
 		if (c->permits == NULL || !c->sync->class->untold(c))
 			sync_touch(core, c->sync);
 	} else {
-		claim_leave_line(c);
+		claim_leave_line(core, c);
 		sync_touch(core, c->sync);
 	}
 	core->syncs->above->claim_leaves(core, c);
 	core->sessions->nmaking -= c->verb == VERB_LATCH;
 	c->sync->nmaking -= c->verb == VERB_LATCH;
+	if (c->session->hasten_claim == c)
+		c->session->hasten_claim = TAILQ_NEXT(c, in_session);
 	TAILQ_REMOVE(&c->session->claims, c, in_session);
 	c->session->nclaims--;
 	core->syncs->nclaims--;
@@ -522,24 +529,16 @@ claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
 bool
 sync_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
 {
+	struct request_key *k = requests_find(&core->syncs->by_ref, s, ref);
 	struct claim *c;
 
-	TAILQ_FOREACH (c, &s->claims, in_session)
-		if (c->ref == ref && !c->granted && !c->leaving)
-			break;
-	if (c == NULL)
+	if (k == NULL)
+		return false;
+	c = container_of(k, struct claim, by_ref);
+	if (c->leaving)
 		return false;
 	claim_end(core, c, STATUS_CANCELLED, by);
 	return true;
-}
-
-void
-sync_drain(struct core *core, struct session *s)
-{
-	struct claim *c;
-
-	TAILQ_FOREACH (c, &s->claims, in_session)
-		claim_hasten(core, c);
 }
 
 static void

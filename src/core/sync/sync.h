@@ -19,7 +19,7 @@
 #define LOCKBROKER_CORE_SYNC_SYNC_H
 
 #include "core/guard/guard.h"
-#include "core/session/record.h"
+#include "core/session/request.h"
 #include "core/turn/slot.h"
 
 /* Each kind has names of its own. */
@@ -83,6 +83,7 @@ struct claim {
 	TAILQ_ENTRY(claim)
 	in_sync; /* in its line; syncs.granted once granted */
 	TAILQ_ENTRY(claim) in_impatient;
+	struct request_key by_ref; /* tagged, in a line: syncs.by_ref */
 	struct session *session;
 	struct sync *sync;
 	struct claim_line *line; /* of the object */
@@ -175,6 +176,7 @@ struct syncs {
 	uint32_t proof_shard;	   /* ... of this guard */
 	struct claim_list granted; /* to be told at the FLUSH */
 	struct table permits;	   /* by session and semaphore */
+	struct table by_ref;	   /* claims that wait, for CANCEL */
 	uint64_t nclaims;	   /* of all sessions */
 	uint64_t npermits;	   /* given out */
 	LIST_HEAD(, made) made;
@@ -186,7 +188,6 @@ void sync_init(struct core *core, const struct sync_class *const *classes,
 void sync_fini(struct core *core);
 bool sync_cancel(
     struct core *core, struct session *s, uint64_t ref, uint64_t by);
-void sync_drain(struct core *core, struct session *s);
 void sync_leave(struct core *core, struct session *s);
 
 /* The broker stops, and the client of s counts on what it had. */
@@ -245,7 +246,7 @@ void claim_error(
 void claim_free(struct core *core, struct claim *c);
 
 /* It does not stand in line any more, as it is granted. */
-void claim_leave_line(struct claim *c);
+void claim_leave_line(struct core *core, struct claim *c);
 
 /* Ends one that waits; `by` is the CANCEL that says so, 0: none. */
 void claim_end(

@@ -526,7 +526,7 @@ int
 main(void)
 {
 	static const suite_case cases[] = { work_cases, crowd_cases,
-		claim_cases };
+		claim_cases, request_cases };
 
 	return suite_run("work", cases, COUNT(cases));
 }

@@ -14,5 +14,6 @@ void hold_many(struct work_rig *r, unsigned sessions);
 
 TCase *crowd_cases(void);
 TCase *claim_cases(void);
+TCase *request_cases(void);
 
 #endif

@@ -1,0 +1,19 @@
+/*
+ * Sessions whose clients have shut down sending: their requests do not wait any
+ * more.  Each request hears of it in its turn, in parts; until then it waits as
+ * before, and may be granted, as if the end of the client's stream had come a
+ * little later.
+ */
+#ifndef LOCKBROKER_CORE_HASTEN_H
+#define LOCKBROKER_CORE_HASTEN_H
+
+#include "core/session/record.h"
+
+void hasten_begin(struct core *core, struct session *s);
+void hasten_on(struct core *core);
+bool hasten_has_more(const struct core *core);
+
+/* The session is about to be freed. */
+void hasten_leave(struct core *core, struct session *s);
+
+#endif

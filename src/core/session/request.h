@@ -1,0 +1,28 @@
+/*
+ * What finds the waiting requests of sessions for a CANCEL: tables by session
+ * and reference, of which each module that keeps requests has one.
+ */
+#ifndef LOCKBROKER_CORE_SESSION_REQUEST_H
+#define LOCKBROKER_CORE_SESSION_REQUEST_H
+
+#include "core/session/record.h"
+
+/* In each request that may be cancelled. */
+struct request_key {
+	struct table_link link;
+	struct {
+		const struct session *session;
+		uint64_t ref;
+	} key;
+	bool listed; /* in the table */
+};
+
+void requests_init(struct table *t);
+void requests_add(struct table *t, struct request_key *k,
+    const struct session *s, uint64_t ref);
+void requests_remove(
+    struct table *t, struct request_key *k); /* if it is there */
+struct request_key *requests_find(
+    const struct table *t, const struct session *s, uint64_t ref);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * Sessions with very many requests or holds, that cancel them or go.
+ */
+#include "config.h"
+
+#include "core/dump.h"
+#include "suite.h"
+#include "test_work.h"
+#include "work_rig.h"
+
+static void
+cancel(struct work_rig *r, uint64_t session, uint64_t ref)
+{
+	struct core_event ev = { .kind = CORE_CANCEL };
+
+	ev.u.cancel.session = session;
+	ev.u.cancel.ref = ref;
+	ev.u.cancel.by = UINT64_MAX;
+	work_step(r, &ev);
+}
+
+static void
+drain(struct work_rig *r, uint64_t session)
+{
+	struct core_event ev = { .kind = CORE_DRAIN };
+
+	ev.u.gone.session = session;
+	work_step(r, &ev);
+}
+
+/* So many requests of session 2; the reference of the first. */
+static uint64_t
+ask_many(struct work_rig *r, enum verb_id verb, const char *name)
+{
+	struct core_request rq = work_request(verb);
+	uint64_t first;
+	unsigned i;
+
+	rq.number = 1;
+	rq.limit = 1;
+	work_ask(r, 2, &rq, name);
+	first = rq.ref;
+	for (i = 1; i < WORK_MANY; i++)
+		work_ask(r, 2, &rq, name);
+	ck_assert_uint_eq(rq.ref, first + WORK_MANY - 1);
+	return first;
+}
+
+/* Each of them can be cancelled, wherever it stands. */
+START_TEST(very_many_requests_are_cancelled)
+{
+	struct work_rig r;
+	uint64_t first;
+	unsigned i;
+
+	work_init(&r, 2);
+	work_lock(&r, 1, "a");
+	work_settle(&r);
+	work_forget(&r);
+	first = ask_many(&r, VERB_LOCK, "a");
+	for (i = 0; i < WORK_MANY; i++)
+		cancel(&r, 2, first + WORK_MANY - 1 - i);
+	ck_assert_uint_eq(r.replies[STATUS_CANCELLED], WORK_MANY);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	cancel(&r, 2, first);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 1);
+	work_fini(&r);
+}
+END_TEST
+
+START_TEST(very_many_claims_are_cancelled)
+{
+	struct work_rig r;
+	uint64_t first;
+	unsigned i;
+
+	work_init(&r, 2);
+	first = ask_many(&r, VERB_AWAIT, "l");
+	for (i = 0; i < WORK_MANY; i++)
+		cancel(&r, 2, first + WORK_MANY - 1 - i);
+	ck_assert_uint_eq(r.replies[STATUS_CANCELLED], WORK_MANY);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	cancel(&r, 2, first);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 1);
+	work_fini(&r);
+}
+END_TEST
+
+/* It has shut down sending: all that waits is cancelled, in parts. */
+START_TEST(a_session_that_waits_for_very_much_drains)
+{
+	static const enum verb_id verbs[] = { VERB_LOCK, VERB_AWAIT };
+	struct work_rig r;
+	unsigned i;
+
+	for (i = 0; i < COUNT(verbs); i++) {
+		work_init(&r, 2);
+		work_lock(&r, 1, "a");
+		work_settle(&r);
+		work_forget(&r);
+		ask_many(&r, verbs[i], "a");
+		work_settle(&r);
+		drain(&r, 2);
+		ck_assert_uint_lt(r.replies[STATUS_CANCELLED], WORK_MANY);
+		work_settle(&r);
+		ck_assert_uint_eq(r.replies[STATUS_CANCELLED], WORK_MANY);
+		work_fini(&r);
+	}
+}
+END_TEST
+
+/* While it drains, its connection ends. */
+START_TEST(a_session_goes_while_it_drains)
+{
+	struct work_rig r;
+
+	work_init(&r, 2);
+	work_lock(&r, 1, "a");
+	work_settle(&r);
+	work_forget(&r);
+	ask_many(&r, VERB_LOCK, "a");
+	drain(&r, 2);
+	work_gone(&r, 2, true);
+	work_settle(&r);
+	ck_assert_uint_lt(r.replies[STATUS_CANCELLED], CORE_WORK_MAX);
+	work_gone(&r, 1, true);
+	work_settle(&r);
+	ck_assert_uint_eq(r.asked[OP_END], 1);
+	work_fini(&r);
+}
+END_TEST
+
+/* Redis is away, and all that was asked meanwhile is asked when it is back. */
+START_TEST(very_many_ask_for_a_status)
+{
+	struct work_rig r;
+
+	work_init(&r, 2);
+	work_link(&r, false);
+	ask_many(&r, VERB_STATUS, "a");
+	ck_assert_uint_eq(r.asked[OP_LOOK], 0);
+	work_link(&r, true);
+	ck_assert_uint_gt(r.asked[OP_LOOK], 0);
+	ck_assert_uint_lt(r.asked[OP_LOOK], CORE_WORK_MAX);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.asked[OP_LOOK], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* Who asked is gone, or does not wait: nobody else's are looked at for that. */
+START_TEST(those_who_asked_for_a_status_go)
+{
+	struct core_request rq = work_request(VERB_STATUS);
+	struct work_rig r;
+
+	work_init(&r, 4);
+	work_link(&r, false);
+	ask_many(&r, VERB_STATUS, "a");
+	work_ask(&r, 1, &rq, "a");
+	work_gone(&r, 1, true);
+	ck_assert_uint_lt(core_work(r.core).step, 10);
+	work_ask(&r, 3, &rq, "a");
+	drain(&r, 3);
+	ck_assert_uint_eq(r.replies[STATUS_CANCELLED], 1);
+	drain(&r, 2);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.replies[STATUS_CANCELLED], WORK_MANY + 1);
+	work_link(&r, true);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.asked[OP_LOOK], 0);
+	work_fini(&r);
+}
+END_TEST
+
+static uint64_t
+unowned(struct work_rig *r)
+{
+	struct core_gauges gauges;
+
+	core_gauges(r->core, r->now_ms, &gauges);
+	return gauges.unowned;
+}
+
+/* All that it holds is kept for its valid=, and counted so. */
+START_TEST(a_client_with_very_much_is_cut_off)
+{
+	struct work_rig r;
+	int64_t valid_ms;
+
+	work_init(&r, 2);
+	hold_many(&r, 1);
+	valid_ms = core_ping(r.core, r.now_ms, 1);
+	ck_assert_int_gt(valid_ms, 0);
+	work_gone(&r, 1, false);
+	ck_assert_uint_lt(unowned(&r), WORK_MANY);
+	work_catch_up(&r);
+	ck_assert_uint_eq(unowned(&r), WORK_MANY);
+	ck_assert_uint_eq(r.asked[OP_END], 0);
+	work_pass(&r, valid_ms + 1);
+	ck_assert_uint_eq(r.asked[OP_END], WORK_MANY);
+	ck_assert_uint_eq(unowned(&r), 0);
+	work_fini(&r);
+}
+END_TEST
+
+TCase *
+request_cases(void)
+{
+	TCase *tc = tcase_create("requests");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, very_many_requests_are_cancelled);
+	tcase_add_test(tc, very_many_claims_are_cancelled);
+	tcase_add_test(tc, a_session_that_waits_for_very_much_drains);
+	tcase_add_test(tc, a_session_goes_while_it_drains);
+	tcase_add_test(tc, very_many_ask_for_a_status);
+	tcase_add_test(tc, those_who_asked_for_a_status_go);
+	tcase_add_test(tc, a_client_with_very_much_is_cut_off);
+	return tc;
+}
