@@ -48,11 +48,12 @@ struct load {
 	const struct mode *mode;
 	char *addresses[ADDRESSES_MAX];
 	size_t naddresses;
+	const char *prepared; /* where mode->prepare() connects, plainly */
 	struct process processes[PROCESSES_MAX];
 	size_t nprocesses;
 	unsigned clients;
 	unsigned names; /* shared by the clients; 0: each has its own */
-	unsigned each;	/* hold: locks of each client */
+	unsigned each;	/* hold: locks of each client; shake: handshakes */
 	double seconds;
 	double warm_seconds; /* before anything is counted */
 	unsigned work_us;    /* between grant and release */
@@ -82,6 +83,9 @@ void load_run(struct load *load);
 /* Connects and holds: both print "ready" and go on until stdin ends. */
 void hold_run(struct load *load);
 void idle_run(struct load *load);
+
+/* Each client shakes hands so many times over TLS, and goes. */
+void shake_run(struct load *load);
 
 extern const struct mode mode_broker;
 extern const struct mode mode_fresh;

@@ -30,6 +30,7 @@ static const struct {
 	{ "pubsub", load_run, &mode_pubsub, NULL },
 	{ "hold", hold_run, NULL, "hold locks at a broker until stdin ends" },
 	{ "idle", idle_run, NULL, "stay connected until stdin ends" },
+	{ "shake", shake_run, NULL, "shake hands over TLS, -m times each" },
 };
 
 #define KINDS_N (sizeof(kinds) / sizeof(kinds[0]))
@@ -42,13 +43,14 @@ usage(void)
 	fputs("usage: loadgen [OPTION ...] MODE ADDRESS[,ADDRESS...]\n"
 	      "  -c N  clients (50)\n"
 	      "  -n N  names that they share (0: each has its own)\n"
-	      "  -m N  hold: locks of each client (1)\n"
+	      "  -m N  hold, shake: locks or handshakes of each client (1)\n"
 	      "  -d S  seconds to measure (3)\n"
 	      "  -u S  seconds before that (0.3)\n"
 	      "  -w U  microseconds between grant and release (0)\n"
 	      "  -t U  microseconds between release and request (0)\n"
+	      "  -s ADDRESS  a plain one to prepare Redis at (the first)\n"
 	      "  -p NAME=PID  tell the processor time of that process\n"
-	      "an ADDRESS is HOST:PORT or /PATH; a MODE is\n",
+	      "an ADDRESS is HOST:PORT, tls://HOST:PORT or /PATH; a MODE is\n",
 	    stderr);
 	for (i = 0; i < KINDS_N; i++)
 		fprintf(stderr, "  %-7s %s\n", kinds[i].name,
@@ -132,6 +134,9 @@ option(struct load *load, int opt, const char *arg)
 	case 't':
 		load->think_us = number(arg);
 		break;
+	case 's':
+		load->prepared = arg;
+		break;
 	case 'p':
 		add_process(load, arg);
 		break;
@@ -152,11 +157,13 @@ main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "c:n:m:d:u:w:t:p:")) != -1)
+	while ((opt = getopt(argc, argv, "c:n:m:d:u:w:t:s:p:")) != -1)
 		option(&load, opt, optarg);
 	if (argc - optind != 2 || load.clients == 0)
 		usage();
 	add_addresses(&load, argv[optind + 1]);
+	if (load.prepared == NULL)
+		load.prepared = load.addresses[0];
 	for (i = 0; i < KINDS_N; i++) {
 		if (strcmp(kinds[i].name, argv[optind]) != 0)
 			continue;

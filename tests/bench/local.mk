@@ -16,9 +16,14 @@ tests_bench_loadgen_SOURCES = \
 	tests/bench/peer.c \
 	tests/bench/peer.h \
 	tests/bench/resp.c \
-	tests/bench/resp.h
+	tests/bench/resp.h \
+	tests/bench/secure.c \
+	tests/bench/secure.h \
+	tests/bench/shake.c
 tests_bench_loadgen_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/bench
-tests_bench_loadgen_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE)
+tests_bench_loadgen_CFLAGS = $(AM_CFLAGS) $(OPENSSL_CFLAGS)
+tests_bench_loadgen_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
+	$(OPENSSL_LIBS)
 
 TESTS += tests/bench/smoke.sh
 EXTRA_DIST += \

@@ -131,7 +131,7 @@ static void
 prepare(struct peers *peers)
 {
 	const struct load *load = peers->arg;
-	int fd = peer_connect(load->addresses[0]);
+	int fd = peer_connect(load->prepared);
 
 	script_load(fd, lua_acquire, sha_of[SCRIPT_ACQUIRE]);
 	script_load(fd, lua_keep, sha_of[SCRIPT_KEEP]);

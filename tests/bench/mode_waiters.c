@@ -32,7 +32,7 @@ static void
 delete_keys(struct peers *peers, const char *prefix, bool fill)
 {
 	const struct load *load = peers->arg;
-	int fd = peer_connect(load->addresses[0]);
+	int fd = peer_connect(load->prepared);
 	unsigned i, n = load->names > 0 ? load->names : load->clients;
 	const char *kind = load->names > 0 ? "shared" : "own";
 	struct buf text, reply;

@@ -243,3 +243,67 @@ def case_hostile(bench):
                   target=20, unit=" ms", less=True)
         bench.row("  without them", without, unit=" ms")
         bench.row("  locks lost", lost, target=0, less=True)
+
+
+# ---- TLS ----
+
+@contextlib.contextmanager
+def secured(bench):
+    """A Redis and a broker that also listen for TLS, at .tls each."""
+    certificate, key = bench.certificate()
+    with bench.redis("--tls-port", port := bench.port(), "--tls-cert-file",
+                     certificate, "--tls-key-file", key, "--tls-ca-cert-file",
+                     certificate, "--tls-auth-clients", "no") as redis:
+        redis.tls = At(redis, port)
+        port = bench.port()
+        place = {"tls": f"127.0.0.1:{port}", "certificate": certificate,
+                 "key": key}
+        with bench.broker(redis, place=place) as broker:
+            broker.tls = At(broker, port)
+            yield redis, broker
+
+
+class At:
+    """Another address of a server."""
+
+    def __init__(self, server, port):
+        self.address = f"tls://127.0.0.1:{port}"
+        self.plain = server.address
+        self.pid = server.pid
+
+
+def case_tls(bench):
+    """locks over TLS: against plain, and against SET NX PX over TLS"""
+    with secured(bench) as (redis, broker):
+        for clients in (1, 50):
+            a, b = bench.turns(pairs(bench, broker.tls, clients=clients),
+                               pairs(bench, broker, clients=clients))
+            c, d = bench.turns(
+                pairs(bench, broker.tls, clients=clients),
+                pairs(bench, redis.tls, mode="simple", clients=clients))
+            who = f"{clients} client{'s' * (clients > 1)} over TLS"
+            for x, y, what in ((a, b, "plain"), (c, d, "SET NX PX over TLS")):
+                bench.ratio(f"{who}, to {what}: pairs/s", x, y, "pairs_per_s")
+                bench.ratio(f"{who}, to {what}: p50", x, y, "pair_p50_us",
+                            unit=" us")
+
+
+def case_storm(bench):
+    """50 clients while storms of 1,000 handshakes follow each other"""
+    with secured(bench) as (_, broker):
+        for server, how in ((broker.tls, "over TLS"), (broker, "plain")):
+            rates = []
+
+            def beside(server=server, rates=rates):
+                with bench.repeated("shake", broker.tls, "-c", 20, "-m",
+                                    50) as seen:
+                    run = bench.load("broker", server, think_us=5000)
+                rates.extend(seen)
+                return run
+            a, b = bench.turns(
+                beside, pairs(bench, server, think_us=5000))
+            name = f"50 clients {how} beside handshakes: "
+            bench.row(name + "p99", statistics.median(
+                run["pair_p99_us"] for run in a), statistics.median(
+                run["pair_p99_us"] for run in b), 2.0, unit=" us", less=True)
+            bench.row(name + "of these, a second", statistics.median(rates))

@@ -23,7 +23,9 @@
 
 #include "base/xmalloc.h"
 #include "measure.h"
+#include "secure.h"
 
+#define TLS "tls://"
 #define READ_BYTES 4096
 #define EVENTS_MAX 256
 
@@ -80,9 +82,17 @@ connect_tcp(const char *address)
 	return fd;
 }
 
+static bool
+is_secure(const char *address)
+{
+	return strncmp(address, TLS, strlen(TLS)) == 0;
+}
+
 int
 peer_connect(const char *address)
 {
+	if (is_secure(address))
+		address += strlen(TLS);
 	return address[0] == '/' ? connect_unix(address) : connect_tcp(address);
 }
 
@@ -121,6 +131,8 @@ peers_new(unsigned n, char *const *addresses, size_t naddresses,
 		buf_init(&p->in);
 		buf_init(&p->out);
 		p->fd = peer_connect(addresses[i % naddresses]);
+		if (is_secure(addresses[i % naddresses]))
+			p->secure = secure_new(p->fd);
 		watch(peers, EPOLL_CTL_ADD, p->fd, EPOLLIN, p);
 	}
 	return peers;
@@ -132,6 +144,7 @@ peers_free(struct peers *peers)
 	unsigned i;
 
 	for (i = 0; i < peers->n; i++) {
+		secure_free(peers->v[i].secure);
 		close(peers->v[i].fd);
 		buf_fini(&peers->v[i].in);
 		buf_fini(&peers->v[i].out);
@@ -213,13 +226,28 @@ resume_due(struct peers *peers, struct pause_queue *q)
 
 /* ---- bytes ---- */
 
+static ssize_t
+put(struct peer *p, const char *text, size_t n)
+{
+	if (p->secure != NULL)
+		return secure_send(p->secure, text, n);
+	return send(p->fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static ssize_t
+get(struct peer *p, char *room, size_t n)
+{
+	if (p->secure != NULL)
+		return secure_recv(p->secure, room, n);
+	return recv(p->fd, room, n, MSG_DONTWAIT);
+}
+
 static void
 flush(struct peer *p)
 {
 	ssize_t n;
 
-	n = send(p->fd, buf_data(&p->out), buf_len(&p->out),
-	    MSG_DONTWAIT | MSG_NOSIGNAL);
+	n = put(p, buf_data(&p->out), buf_len(&p->out));
 	if (n < 0 && errno != EAGAIN)
 		fail("client %u: %s", p->id, strerror(errno));
 	if (n > 0)
@@ -234,7 +262,7 @@ peer_send(struct peer *p, const char *text, size_t n)
 	ssize_t sent = 0;
 
 	if (buf_len(&p->out) == 0)
-		sent = send(p->fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		sent = put(p, text, n);
 	if (sent < 0 && errno != EAGAIN)
 		fail("client %u: %s", p->id, strerror(errno));
 	if (sent < 0)
@@ -251,7 +279,7 @@ receive(struct peer *p)
 	const struct peer_handler *handler = p->peers->handler;
 	char *room = buf_reserve(&p->in, READ_BYTES);
 	size_t n;
-	ssize_t got = recv(p->fd, room, READ_BYTES, MSG_DONTWAIT);
+	ssize_t got = get(p, room, READ_BYTES);
 
 	if (got < 0 && errno == EAGAIN)
 		return;
@@ -277,8 +305,11 @@ serve(struct peers *peers, const struct epoll_event *ev)
 	}
 	if (ev->events & EPOLLOUT)
 		flush(p);
-	if (ev->events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+	if (!(ev->events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
+		return;
+	do
 		receive(p);
+	while (p->secure != NULL && secure_pending(p->secure));
 }
 
 void

@@ -13,6 +13,7 @@
 
 struct peers;
 struct peer;
+struct secure;
 
 /* What is done with a peer.  Constant. */
 struct peer_handler {
@@ -31,6 +32,7 @@ struct peer {
 	struct peers *peers;
 	unsigned id; /* 0, 1, ... */
 	int fd;
+	struct secure *secure; /* NULL: plain */
 	struct buf in;
 	struct buf out;	   /* what the socket did not take yet */
 	uint64_t due_ns;   /* end of the pause */
@@ -66,7 +68,8 @@ struct peers {
 };
 
 /*
- * Connects n clients to the addresses in turn: HOST:PORT or /PATH.  Exits
+ * Connects n clients to the addresses in turn: HOST:PORT, the same over TLS as
+ * tls://HOST:PORT, or /PATH.  Exits
  * where one can't be reached: a measurement without it would be a false one.
  */
 struct peers *peers_new(unsigned n, char *const *addresses, size_t naddresses,
@@ -84,7 +87,7 @@ void peer_send(struct peer *p, const char *text, size_t n);
 /* Calls resume() later, or at once where that pause has no length. */
 void peer_pause(struct peer *p, enum pause which);
 
-/* A connected socket that blocks; exits where that can't be had. */
+/* A connected socket that blocks, and is plain; exits without one. */
 int peer_connect(const char *address);
 
 /* "loadgen: ..." and exit status 1. */
