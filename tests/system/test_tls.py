@@ -3,7 +3,10 @@
 import os
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
+import threading
 import time
 import unittest
 
@@ -190,6 +193,62 @@ class Tls(TlsTest):
         b.send("LOCK x")
         a.ok("UNLOCK x")
         self.assertGreater(b.reply(20).fence, fence)
+
+    def told_why(self, addresses, **redis):
+        """In each mode the reason is told in the log, and by --probe."""
+        Authority(self.directory, "stranger")
+        self.ca.issue("elsewhere", names=["DNS:client.example.org"])
+        for reason, wrong in (
+                ("nobody we trust vouches", {"tls_ca": self.file("stranger.crt")}),
+                ("it wants a certificate", {"tls_cert": "", "tls_key": ""})):
+            broker = self.join(addresses[0], nodes=addresses, **redis, **wrong)
+            eventually(lambda b=broker, r=reason: b.log_lines(r), 10, reason)
+            self.client(broker).err("TRYLOCK x", "unavailable")
+            done = self.probe(broker)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout, f"(?m)^fail .*{reason}")
+            broker.stop()
+
+    def test_what_a_cluster_refuses(self):
+        cluster = Cluster(self.directory, tls=self.files())
+        self.addCleanup(cluster.stop)
+        self.told_why([f"127.0.0.1:{cluster.masters[0].port}"], mode="cluster", replicas=0)
+
+    def test_what_a_quorum_refuses(self):
+        self.told_why([self.tls_server()[1] for _ in range(3)], mode="quorum")
+
+    def test_what_sentinels_refuse(self):
+        watched = Watched(self, tls={**self.files(), "tls-replication": "yes"})
+        self.told_why(watched.addresses, mode="sentinel", master=NAME, replicas=1)
+
+    def test_the_name_is_told_beforehand(self):
+        """SNI: a server of many names learns which one is meant; an address is none."""
+        told = []
+        how = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        how.load_cert_chain(self.file("server.crt"), self.file("server.key"))
+        how.sni_callback = lambda sock, name, context: told.append(name)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            while True:
+                try:
+                    sock, _ = listener.accept()
+                    how.wrap_socket(sock, server_side=True).close()
+                except ssl.SSLError:
+                    pass
+                except OSError:
+                    return
+
+        threading.Thread(target=serve, daemon=True).start()
+        port = listener.getsockname()[1]
+        for host, name in (("localhost", "localhost"), ("127.0.0.1", None)):
+            del told[:]
+            broker = self.join(f"{host}:{port}")
+            self.assertEqual(eventually(lambda: told[:1]), [name])
+            broker.stop()
+        # It must not block in accept() for ever.
+        listener.shutdown(socket.SHUT_RDWR)
 
     def test_behind_sentinels(self):
         """Servers and Sentinels, all over TLS."""
