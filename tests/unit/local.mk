@@ -129,19 +129,6 @@ endif
 
 # The real redis-server is needed for test_redis.
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_sync
-TESTS += tests/unit/test_sync
-tests_unit_test_sync_SOURCES = $(UNIT_SUITE) \
-	tests/unit/core/sync_rig.c \
-	tests/unit/core/sync_rig.h \
-	tests/unit/core/test_sync.c \
-	tests/unit/core/test_sync.h \
-	tests/unit/core/test_sync_barrier.c \
-	tests/unit/core/test_sync_latch.c \
-	tests/unit/core/test_sync_semaphore.c
-tests_unit_test_sync_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_sync_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
-
 check_PROGRAMS += tests/unit/test_store
 TESTS += tests/unit/test_store
 tests_unit_test_store_SOURCES = $(UNIT_SUITE) \
@@ -271,17 +258,20 @@ tests_unit_test_pace_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 endif
 
 # Stories of leases, queues and guards; data, one file for each subject.
-STORIES = tests/unit/core/stories/deadlock.story \
+STORIES = tests/unit/core/stories/barriers.story \
+	tests/unit/core/stories/deadlock.story \
 	tests/unit/core/stories/given.story \
 	tests/unit/core/stories/groups.story \
 	tests/unit/core/stories/guard.story \
 	tests/unit/core/stories/idle.story \
 	tests/unit/core/stories/keep.story \
+	tests/unit/core/stories/latches.story \
 	tests/unit/core/stories/lease.story \
 	tests/unit/core/stories/notices.story \
 	tests/unit/core/stories/queue.story \
 	tests/unit/core/stories/outside.story \
 	tests/unit/core/stories/quorum.story \
+	tests/unit/core/stories/semaphores.story \
 	tests/unit/core/stories/sessions.story \
 	tests/unit/core/stories/shared.story \
 	tests/unit/core/stories/stop.story \

@@ -92,6 +92,26 @@ enlist_len(const struct op *op)
 	return n;
 }
 
+/* Is it about a semaphore, a latch or a barrier? */
+static bool
+is_sync(enum op_kind kind)
+{
+	static const enum {
+		LEASE,
+		LOOK,
+		NONE,
+		SEMAPHORE,
+		LATCH,
+		BARRIER
+	} keys[] = {
+#define OP(id, word, script, keys, ...) [OP_##id] = keys,
+#include "store/ops.def"
+#undef OP
+	};
+
+	return keys[kind] >= SEMAPHORE;
+}
+
 static void
 write_op(struct story *st, const struct op *op)
 {
@@ -136,6 +156,11 @@ write_op(struct story *st, const struct op *op)
 		buf_addf(st->out, " other=%.*s", (int)op->other_len, op->other);
 	if (op->how[0] != '\0')
 		buf_addf(st->out, " how=%.3s", op->how);
+	if (is_sync(op->kind)) {
+		write_num(st, "need", op->need);
+		write_num(st, "want", op->want);
+		write_num(st, "limit", op->limit);
+	}
 	if (op->flags & OP_SHARED)
 		buf_adds(st->out, " shared");
 	if (op->flags & OP_WHOLE)
@@ -144,6 +169,8 @@ write_op(struct story *st, const struct op *op)
 		buf_adds(st->out, " queue");
 	if (op->flags & OP_PROMPT)
 		buf_adds(st->out, " prompt");
+	if (op->flags & OP_NOTED)
+		buf_adds(st->out, " noted");
 	if (op->kind == OP_BLESS && op->pend[0] != '\0')
 		buf_addf(st->out, " pend=%s", op->pend);
 	if (st->config.shards > 1)

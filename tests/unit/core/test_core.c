@@ -36,6 +36,9 @@ static const char *const subjects[] = {
 	"unowned",
 	"voters",
 	"tokens",
+	"semaphores",
+	"latches",
+	"barriers",
 };
 
 static char *

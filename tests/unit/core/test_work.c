@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "core/dump.h"
+#include "core/sync/sync.h"
+#include "core/turn/turn.h"
+#include "core/turn/work.h"
 #include "suite.h"
 #include "test_work.h"
 #include "work_rig.h"
@@ -145,6 +148,28 @@ START_TEST(all_names_are_looked_at)
 	work_tick(&r, CORE_RESUBSCRIBED);
 	work_catch_up(&r);
 	ck_assert_uint_gt(r.steps, WORK_MANY / CORE_WORK_MAX);
+	work_fini(&r);
+}
+END_TEST
+
+/* Others in a step may have used up its work each time. */
+START_TEST(something_is_looked_at_without_any_work_left)
+{
+	struct core_request rq = work_request(VERB_ACQUIRE);
+	struct work_rig r;
+	unsigned steps = 0;
+
+	work_init(&r, 1);
+	rq.number = rq.limit = 1;
+	work_ask(&r, 1, &rq, "s");
+	work_ask(&r, 1, &rq, "t");
+	work_settle(&r);
+	sync_unproved(r.core);
+	work_begin(r.core);
+	ck_assert(!work_left(r.core));
+	while (!sync_asserted(r.core, 0))
+		ck_assert_uint_lt(++steps, 2);
+	ck_assert_uint_eq(steps, 1);
 	work_fini(&r);
 }
 END_TEST
@@ -509,6 +534,7 @@ work_cases(void)
 	tcase_add_test(tc, a_session_with_very_much_pings);
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
+	tcase_add_test(tc, something_is_looked_at_without_any_work_left);
 	tcase_add_test(tc, all_waiters_time_out_at_once);
 	tcase_add_test(tc, tries_behind_a_long_queue);
 	tcase_add_test(tc, very_many_of_several_names);

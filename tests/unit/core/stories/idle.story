@@ -68,7 +68,7 @@ config away=9s
 2000 until
 > 1000 op heartbeat most=26000
 2500 1 ACQUIRE s limit=2
-> op take s seq=1 queue
+> op take s seq=1 need=1 want=1 limit=2 queue
 2510 guard blessed
 2510 < taken s first=1 second=1
 > 1 OK permits=1 free=1

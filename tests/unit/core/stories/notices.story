@@ -65,20 +65,20 @@ config debug
 config debug
 0 ready 1
 10 1 ACQUIRE a limit=2 n=2 hold=1s
-> op take a seq=1 queue
+> op take a seq=1 need=2 want=2 limit=2 queue
 20 < taken a first=2
 > log permits-granted name=a permits=2 session=1 peer=peer held=0
 > 1 OK permits=2 free=0
 1500 until
 > 1020 1 !LOST a kind=semaphore permits=2 reason=hold
 > 1020 log permits-lost name=a permits=2 session=1 peer=peer held=1000 reason=hold
-> 1020 op hold a seq=2
+> 1020 op hold a seq=2 limit=2
 
 == permits at risk
 config debug
 0 ready 1
 10 1 ACQUIRE a limit=2 n=2
-> op take a seq=1 queue
+> op take a seq=1 need=2 want=2 limit=2 queue
 20 < taken a first=2
 > log permits-granted name=a permits=2 session=1 peer=peer held=0
 > 1 OK permits=2 free=0
@@ -87,7 +87,7 @@ config debug
 > 5010 1 !ATRISK a kind=semaphore permits=2 left=4898
 > 5010 log permits-at-risk name=a permits=2 session=1 peer=peer held=4990 left=4898
 5030 up
-> op hold a seq=2 have=2
+> op hold a seq=2 have=2 limit=2
 5040 < kept a first=2
 > 1 !SAFE a kind=semaphore permits=2
 > log permits-safe name=a permits=2 session=1 peer=peer held=5020

@@ -66,11 +66,11 @@
 0 ready 1
 0 open 2 tcp
 10 2 ACQUIRE s limit=3
-> op take s seq=1 queue
+> op take s seq=1 need=1 want=1 limit=3 queue
 20 < taken s first=1
 > 2 OK permits=1 free=0
 30 1 ACQUIRE s limit=3
-> op take s seq=2 have=1 queue
+> op take s seq=2 have=1 need=1 want=1 limit=3 queue
 40 < taken s first=2
 > 1 OK permits=1 free=0
 50 ping 2
@@ -79,7 +79,7 @@
 70 stop
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
-> op hold s seq=3 have=1
+> op hold s seq=3 have=1 limit=3
 80 < kept s
 > op idle
 
@@ -214,10 +214,10 @@ config address=host:5625
 == stop while a party is leaving a barrier
 0 ready 1
 10 1 @1 BARRIER g parties=2
-> op arrive g seq=1
+> op arrive g seq=1 need=1 limit=1
 20 < waiting g first=0 second=1
 30 cancel 1 1 2
-> op leave g seq=1
+> op leave g seq=1 limit=1
 40 stop
 > 1 !SHUTDOWN
 > 1 @1 ERR shutdown the broker is stopping; try another one

@@ -203,15 +203,15 @@
 == permits: given back in the second, or left to run out
 0 ready 3
 10 1 ACQUIRE s limit=3
-> op take s seq=1 queue
+> op take s seq=1 need=1 want=1 limit=3 queue
 20 < taken s first=1
 > 1 OK permits=1 free=0
 30 2 ACQUIRE s limit=3
-> op take s seq=2 have=1 queue
+> op take s seq=2 have=1 need=1 want=1 limit=3 queue
 40 < taken s first=2
 > 2 OK permits=1 free=0
 45 3 ACQUIRE s limit=3
-> op take s seq=3 have=2 queue
+> op take s seq=3 have=2 need=1 want=1 limit=3 queue
 50 < taken s first=3
 > 3 OK permits=1 free=0
 60 ping 1
@@ -222,14 +222,14 @@
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
 > 3 !SHUTDOWN
-> op hold s seq=4 have=2
+> op hold s seq=4 have=2 limit=3
 80 < kept s
 90 1 RELEASE s
-> op hold s seq=5 have=1
+> op hold s seq=5 have=1 limit=3
 100 < kept s
 > 1 OK permits=0
 1070 until
-> 1070 op hold s seq=6 have=1
+> 1070 op hold s seq=6 have=1 limit=3
 1080 < kept s
 > op idle
 1090 < done @guard
@@ -240,11 +240,11 @@
 0 ready 1
 0 open 2 tcp
 10 1 ACQUIRE s limit=3
-> op take s seq=1 queue
+> op take s seq=1 need=1 want=1 limit=3 queue
 20 < taken s first=1
 > 1 OK permits=1 free=0
 30 2 ACQUIRE s limit=3
-> op take s seq=2 have=1 queue
+> op take s seq=2 have=1 need=1 want=1 limit=3 queue
 40 < taken s first=2
 > 2 OK permits=1 free=0
 60 ping 1
@@ -255,10 +255,10 @@
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
 80 gone 2
-> op hold s seq=3 have=2
+> op hold s seq=3 have=2 limit=3
 90 < kept s
 100 1 RELEASE s
-> op hold s seq=4 have=1
+> op hold s seq=4 have=1 limit=3
 110 < kept s
 > 1 OK permits=0
 > op idle
@@ -313,7 +313,7 @@ config work=2
 config work=1
 0 ready 1
 10 1 @1 ACQUIRE s limit=5
-> op take s seq=1 queue
+> op take s seq=1 need=1 want=1 limit=5 queue
 11 1 @2 ACQUIRE s limit=5
 12 1 @3 ACQUIRE s limit=5
 13 1 @4 ACQUIRE s limit=5
@@ -326,7 +326,7 @@ config work=1
 > 1 !SHUTDOWN
 > 1 @1 ERR shutdown the broker is stopping; try another one
 > 1 @2 ERR shutdown the broker is stopping; try another one
-> op hold s seq=2 have=3
+> op hold s seq=2 have=3 limit=5
 > 1 @3 ERR shutdown the broker is stopping; try another one
 > 1 @4 ERR shutdown the broker is stopping; try another one
 > 1 @5 ERR shutdown the broker is stopping; try another one

@@ -270,16 +270,16 @@ config max_hold=2s default_hold=1s
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 1 ACQUIRE s limit=2
-> op take s seq=2 queue
+> op take s seq=2 need=1 want=1 limit=2 queue
 40 < taken s first=1
 > 1 OK permits=1 free=0
 3500 until
 > 2208 op renew a seq=1 ttl=13000 fence=100
-> 3199 op hold s seq=3 have=1
+> 3199 op hold s seq=3 have=1 limit=2
 3500 < kept s first=1
 8000 until
 > 5010 1 !ATRISK a fence=100 left=4898
-> 6207 op hold s seq=4 have=1
+> 6207 op hold s seq=4 have=1 limit=2
 10000 time
 > 1 !LOST a fence=100 reason=unreachable
 > 1 !ATRISK s kind=semaphore permits=1 left=3097
@@ -474,7 +474,7 @@ config fences=8
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 2 ACQUIRE s limit=1
-> op take s seq=2 queue
+> op take s seq=2 need=1 want=1 limit=1 queue
 40 < taken s first=1 ...
 14000 time ...
 > 1 !LOST a fence=100 reason=unreachable

@@ -219,13 +219,13 @@ config unowned=2 max_ttl=1m
 10 1 LATCH l n=3 ttl=61s
 > 1 ERR limit ttl= may be 60.0 s at most (locks.max_ttl)
 20 1 LATCH l n=3 ttl=1s
-> op latch l seq=1 ttl=1000
+> op latch l seq=1 ttl=1000 need=3
 30 2 LATCH l n=3 ttl=1m
 40 1 @1 LATCH m n=3 ttl=1m
 > 1 @1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; give latches a shorter ttl=, or make this one later
 50 < made l first=3
 > 1 OK count=3
-> op latch l seq=2 ttl=60000
+> op latch l seq=2 ttl=60000 need=3
 60 < exists l
 > 2 ERR exists there is a latch of this name already
 70 unowned?
@@ -238,7 +238,7 @@ config unowned=2 max_ttl=1m
 1060 unowned?
 > unowned 0 bound 1 latches 0
 1070 1 LATCH k n=1 ttl=1m
-> op latch k seq=4 ttl=60000
+> op latch k seq=4 ttl=60000 need=1
 1080 < made k first=1
 > 1 OK count=1
 1090 unowned?

@@ -1,0 +1,362 @@
+# Semaphores: permits that are taken, handed over, lost and given back.
+
+== taken and given back
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 1 @2 RELEASE s
+> op hold s seq=2 have=1 limit=2
+10 < kept s first=1 second=1
+> 1 @2 OK permits=1
+10 1 @3 RELEASE s n=2
+> 1 @3 ERR not-held this session holds 1 permits of it
+10 1 @4 RELEASE s
+> op hold s seq=3 limit=2
+10 < kept s second=2
+> 1 @4 OK permits=0
+10 1 @5 RELEASE s
+> 1 @5 ERR not-held this session holds 0 permits of it
+20010 until
+
+== handed over without the store
+config handovers=4 holds=8 waiters=8
+0 ready 3
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=2
+10 3 @1 ACQUIRE s limit=2
+10 1 @2 RELEASE s n=2
+> 1 @2 OK permits=0
+> 2 @1 OK permits=1 free=1
+> 3 @1 OK permits=1 free=0
+10 1 @3 ACQUIRE s limit=2
+10 gone 2
+> 1 @3 OK permits=1 free=0
+
+== a large request is not passed
+config handovers=4 holds=8 waiters=8
+0 ready 4
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=2 n=2
+10 3 @1 ACQUIRE s limit=2
+10 4 @1 ACQUIRE s limit=2 wait=0
+> 4 @1 BUSY
+# One permit is not enough for it, and another broker might use it.
+10 1 @2 RELEASE s
+> op take s seq=2 have=1 need=2 want=2 limit=2 queue
+
+== the queue of the store
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < queued s ttl=4000
+10 2 @1 ACQUIRE s limit=2 wait=0
+> 2 @1 BUSY
+# The broker looks when what another has runs out.
+4020 until
+> 4012 op take s seq=2 need=1 want=1 limit=2 queue
+4020 < queued s
+# A message is a hint, and no grant.
+4020 message permit 0 s
+> op take s seq=3 need=1 want=1 limit=2 queue
+4020 < taken s first=1 second=1
+> 1 @1 OK permits=1 free=1
+4020 message permit 0 s
+4020 message permit 0 other
+4020 message permit 7 s
+
+== a place that nobody needs
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2 wait=100
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < queued s
+110 until
+> 110 1 @1 TIMEOUT
+> 110 op hold s seq=2 limit=2
+110 < kept s
+
+== turns
+config handovers=4 holds=8 waiters=8
+0 ready 6
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 message permit-wanted 0 s
+10 2 @1 ACQUIRE s limit=2 n=2
+10 gone 1
+> 2 @1 OK permits=2 free=0
+10 3 @1 ACQUIRE s limit=2 n=2
+10 gone 2
+> 3 @1 OK permits=2 free=0
+10 4 @1 ACQUIRE s limit=2 n=2
+10 gone 3
+> 4 @1 OK permits=2 free=0
+10 5 @1 ACQUIRE s limit=2 n=2
+10 gone 4
+> 5 @1 OK permits=2 free=0
+# Four handovers were its turn.
+10 6 @1 ACQUIRE s limit=2
+10 gone 5
+> op take s seq=2 need=1 want=1 limit=2 queue
+10 < queued s waiting
+
+== a message before the reply
+config handovers=4 holds=8 waiters=8
+0 ready 6
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 message permit-wanted 0 s
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=2 n=2
+10 gone 1
+> 2 @1 OK permits=2 free=0
+10 3 @1 ACQUIRE s limit=2 n=2
+10 gone 2
+> 3 @1 OK permits=2 free=0
+10 4 @1 ACQUIRE s limit=2 n=2
+10 gone 3
+> 4 @1 OK permits=2 free=0
+10 5 @1 ACQUIRE s limit=2 n=2
+10 gone 4
+> 5 @1 OK permits=2 free=0
+10 6 @1 ACQUIRE s limit=2 n=2
+10 gone 5
+> op take s seq=2 need=2 want=2 limit=2 queue
+
+== a turn is a lease at most
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 message permit-wanted 0 s
+10 2 @1 ACQUIRE s limit=2
+3343 until
+> 3306 op hold s seq=2 have=2 limit=2
+3343 < kept s first=2 waiting
+6676 until
+> 6540 op hold s seq=3 have=2 limit=2
+6676 < kept s first=2 waiting
+10009 until
+> 9709 op hold s seq=4 have=2 limit=2
+10009 < kept s first=2 waiting
+10010 until
+10010 1 @2 RELEASE s n=2
+> op take s seq=5 need=1 want=1 limit=2 queue
+10010 < queued s waiting
+> 1 @2 OK permits=0
+
+== unknown outcomes change nothing
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < unknown s
+70 until
+> 60 op take s seq=2 need=1 want=1 limit=2 queue
+70 < taken s first=1 second=1
+> 1 @1 OK permits=1 free=1
+70 1 @2 RELEASE s
+> op hold s seq=3 limit=2
+70 < unknown s
+> 1 @2 OK permits=0 deferred=1
+130 until
+> 120 op hold s seq=4 limit=2
+130 < kept s
+
+== unknown and given up
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2 wait=100
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < unknown s
+10 gone 1
+70 until
+> 60 op hold s seq=2 limit=2
+70 < kept s
+
+== at risk and safe again
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+3343 until
+> 3306 op hold s seq=2 have=2 limit=2
+5010 until
+> 5010 1 !ATRISK s kind=semaphore permits=2 left=4898
+5010 < unknown s
+5070 until
+> 5060 op hold s seq=3 have=2 limit=2
+5070 < kept s first=2
+> 1 !SAFE s kind=semaphore permits=2
+
+== lost when nothing is confirmed
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 down
+10 2 @1 ACQUIRE s limit=2
+9908 until
+> 5010 1 !ATRISK s kind=semaphore permits=2 left=4898
+> 9908 1 !LOST s kind=semaphore permits=2 reason=unreachable
+9908 1 @2 RELEASE s n=2
+> 1 @2 ERR not-held this session holds 0 permits of it
+9908 up
+> op take s seq=2 need=1 want=1 limit=2 queue
+
+== lost in the store
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+3343 until
+> 3306 op hold s seq=2 have=2 limit=2
+3343 < lost s
+> 1 !LOST s kind=semaphore permits=2 reason=taken
+> op hold s seq=3 limit=2
+
+== written again on another history
+config handovers=4 holds=8 waiters=8
+0 ready 3
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=2
+10 guard pending r:1
+> log guard-pending node=0 cause=replica wait=13600
+> op hold s seq=2 have=2 limit=2
+10 < kept s first=2
+10 3 @1 ACQUIRE t limit=2 wait=0
+> 3 @1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
+10 1 @2 RELEASE s n=2
+> op hold s seq=3 have=1 limit=2
+> 2 @1 OK permits=1 free=1
+10 guard pending r:2
+> log guard-pending node=0 cause=replica wait=13600
+10 < lost s
+> 2 !LOST s kind=semaphore permits=1 reason=failover
+> 1 @2 OK permits=0
+> op hold s seq=4 limit=2
+
+== a late grant is none
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2
+> op take s seq=1 need=1 want=1 limit=2 queue
+10010 until
+10010 < taken s first=1 second=1
+> op take s seq=2 need=1 want=1 limit=2 queue
+10010 < taken s first=1 second=1
+> 1 @1 OK permits=1 free=1
+
+== bounds
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE s limit=2 hold=500
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < taken s first=1 second=1
+> 1 @1 OK permits=1 free=1
+10 ping 1
+> valid 499
+10 1 @2 ACQUIRE s limit=2 hold=700
+> op take s seq=2 have=1 need=1 want=1 limit=2 queue
+10 < taken s first=2
+> 1 @2 OK permits=2 free=0
+10 ping 1
+> valid 699
+710 until
+> 710 1 !LOST s kind=semaphore permits=2 reason=hold
+> 710 op hold s seq=3 limit=2
+
+== mismatches
+config handovers=4 holds=8 waiters=8
+0 ready 3
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=3
+> 2 @1 ERR mismatch this semaphore is in use with limit=2
+10 2 @2 ACQUIRE t limit=3
+> op take t seq=2 need=1 want=1 limit=3 queue
+10 3 @1 ACQUIRE t limit=3 wait=0
+10 < mismatch t
+> 2 @2 ERR mismatch this semaphore is in use with another limit=
+> op take t seq=3 need=1 want=1 limit=3
+10 < busy t
+> 3 @1 BUSY
+
+== who does not wait for redis
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < refused s text=refused
+10 2 @1 ACQUIRE s limit=2 wait=0
+> 2 @1 ERR unavailable refused
+10 drain 1
+> 1 @1 CANCELLED
+1010 until
+> 687 op hold s seq=2 limit=2
+1010 < kept s
+1010 2 @2 ACQUIRE s limit=2 wait=0
+> op take s seq=3 need=1 want=1 limit=2
+1010 down
+1010 < unsent s
+3010 until
+> 3010 2 @2 ERR unavailable Redis can't be used
+
+== cancelled
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=2
+10 cancel 2 1 2
+> 2 @1 CANCELLED
+> 2 @2 OK
+10 cancel 2 1 3
+> 2 @3 ERR not-found no request with that tag is waiting
+
+== stopping
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=2
+10 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 2 @1 ERR shutdown the broker is stopping; try another one
+> op hold s seq=2 limit=2
+10 stopped?
+> no
+10 2 @2 ACQUIRE s limit=2
+> 2 @2 ERR shutdown the broker is stopping; try another one
+10 < kept s
+> op idle
