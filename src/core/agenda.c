@@ -18,6 +18,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
 #include "core/lock/queue.h"
+#include "core/lock/reenter.h"
 #include "core/lock/sharers.h"
 #include "core/lock/sweep.h"
 #include "core/lock/unowned.h"
@@ -116,6 +117,7 @@ agenda_run(struct core *core, bool bare)
 	leave_let_go_on(core);
 	hasten_on(core);
 	unowned_go_on(core);
+	reenter_on(core);
 	status_ask_on(core);
 	allow(core, rest, bare);
 	sweep_run(core);
@@ -162,11 +164,11 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) || hasten_has_more(core) ||
-	    unowned_has_more(core) || status_has_more(core) ||
-	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
-	    sharers_has_more(core) || holders_lose_more(core) ||
-	    holders_tell_more(core) || vouched_has_more(core) ||
-	    watch_has_more(core))
+	    unowned_has_more(core) || reenter_has_more(core) ||
+	    status_has_more(core) || !TAILQ_EMPTY(&core->sessions->kept_over) ||
+	    kept_tells(core) || sharers_has_more(core) ||
+	    holders_lose_more(core) || holders_tell_more(core) ||
+	    vouched_has_more(core) || watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)

@@ -12,6 +12,7 @@
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
+#include "core/lock/reenter.h"
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/lock/withdraw.h"
@@ -127,6 +128,7 @@ session_free(struct core *core, struct session *s)
 	listing_leave_session(core, s);
 	hasten_leave(core, s);
 	unowned_leave(core, s);
+	reenter_leave(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, s);
 	kept_forget(core, s);
 	session_delete(core, s);

@@ -107,6 +107,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/parting.h \
 	src/core/lock/queue.c \
 	src/core/lock/queue.h \
+	src/core/lock/reenter.c \
+	src/core/lock/reenter.h \
 	src/core/lock/sharers.c \
 	src/core/lock/sharers.h \
 	src/core/lock/state.h \

@@ -103,8 +103,12 @@ untold(const struct hold *h)
 
 	if (h->lock->nuntold == 0)
 		return 0;
-	TAILQ_FOREACH (w, &h->session->granted, in_session)
+	/* Each is one of its depth; mostly the first that is found is all. */
+	TAILQ_FOREACH (w, &h->session->granted, in_session) {
 		n += w->hold == h;
+		if (n == hold_depth(h))
+			break;
+	}
 	return n;
 }
 
@@ -243,19 +247,28 @@ hold_timer(struct core *core, struct timer *t)
 	lock_next(core, l);
 }
 
-/* Grants of it that wait to be told: the hold is no more. */
+/*
+ * Grants of it that wait to be told: the hold is no more.  They go to the end of
+ * their list.  So where very many are lost that were not told, in the order in
+ * which they were granted, the next one is near the head.
+ */
 static void
 forget_untold(struct hold *h, bool withdrawn)
 {
-	struct waiter *w;
+	struct waiter_list *granted = &h->session->granted;
+	uint32_t left = untold(h);
+	struct waiter *w, *next;
 
-	if (h->lock->nuntold == 0)
-		return;
-	TAILQ_FOREACH (w, &h->session->granted, in_session) {
+	TAILQ_FOREACH_SAFE (w, granted, in_session, next) {
+		if (left == 0)
+			return;
 		if (w->hold != h)
 			continue;
+		left--;
 		w->hold = NULL;
 		w->withdrawn = withdrawn;
+		TAILQ_REMOVE(granted, w, in_session);
+		TAILQ_INSERT_TAIL(granted, w, in_session);
 	}
 }
 
@@ -300,7 +313,6 @@ end_hold(struct core *core, struct hold *h, bool clean)
 	if (until_ms > core->now_ms)
 		lock_linger(core, h, until_ms);
 	core->stats.releases++;
-	forget_untold(h, false);
 	hold_free(core, h);
 }
 
@@ -308,6 +320,7 @@ void
 hold_end(struct core *core, struct hold *h, bool clean)
 {
 	notify_released(core, h);
+	forget_untold(h, false);
 	end_hold(core, h, clean);
 }
 

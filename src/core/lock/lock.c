@@ -20,6 +20,7 @@
 #include "core/lock/measured.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
+#include "core/lock/reenter.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
@@ -27,6 +28,8 @@
 #include "core/session/record.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
+
+#define REFUSE_MAX 50 /* how far in a queue upgrades are looked for */
 
 void
 lock_look(struct core *core, struct lock *l, const struct session *s)
@@ -49,63 +52,6 @@ lock_free(struct core *core, struct lock *l)
 }
 
 /* Granting. */
-
-/* One of the session's other requests for the name. */
-static void
-reenter_other(struct core *core, struct hold *h, struct waiter *w)
-{
-	struct lock *l = h->lock;
-
-	if (w->group != NULL) {
-		group_has(core, w->group);
-		return;
-	}
-	if (l->shared_hold && !w->shared)
-		return;
-	if (!lease_covers(core, &l->lease, w->keep_ms, w->delay_ms)) {
-		waiter_jump(core, w);
-		return;
-	}
-	waiter_granted(core, w);
-	w->reentry = true;
-	hold_reenter(core, h, w);
-}
-
-/*
- * The other requests of a session that now has the name re-enter at once.  What
- * asks for more than the key promises comes next, when it does.  They are in
- * two lists, of which the shorter is walked; not to its end where only groups
- * wait, of which a few are looked at; nor where it was granted as one of
- * `several`: those look at the others themselves.
- */
-static void
-reenter_others(struct core *core, struct hold *h, bool several)
-{
-	struct session *s = h->session;
-	struct lock *l = h->lock;
-	uint32_t left = l->nwaiting > l->ngroups ? UINT32_MAX : GROUPS_FIRST;
-	struct waiter *w, *next;
-
-	if (several && l->nwaiting == l->ngroups)
-		return;
-	if (l->nwaiting < s->nwaiting) {
-		TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
-			if (left-- == 0)
-				return;
-			core_visit(core, 1);
-			if (w->session == s)
-				reenter_other(core, h, w);
-		}
-		return;
-	}
-	TAILQ_FOREACH_SAFE (w, &s->waiting, in_session, next) {
-		if (left-- == 0)
-			return;
-		core_visit(core, 1);
-		if (w->lock == l)
-			reenter_other(core, h, w);
-	}
-}
 
 static void
 count_grant(struct core *core, struct lock *l)
@@ -263,10 +209,17 @@ void
 lock_upgrade_refused(struct core *core, struct lock *l)
 {
 	struct waiter *w, *next;
+	unsigned looked = 0;
 
-	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next)
+	/* The one for which it was asked is among the first of the queue; others
+	 * that are far behind it hear so when they come next. */
+	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+		if (looked++ == REFUSE_MAX)
+			return;
+		core_visit(core, 1);
 		if (!w->shared && hold_find(l, w->session) != NULL)
 			waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
+	}
 }
 
 void

@@ -53,6 +53,8 @@ unlist_waiting(struct waiter *w)
 {
 	if (w->session->hasten_waiter == w)
 		w->session->hasten_waiter = TAILQ_NEXT(w, in_session);
+	if (w->session->reenter_next == w)
+		w->session->reenter_next = TAILQ_NEXT(w, in_session);
 	TAILQ_REMOVE(&w->session->waiting, w, in_session);
 }
 
@@ -217,19 +219,36 @@ waiter_came_before(const struct waiter *w, const struct waiter *other)
 	       (w->since_ms == other->since_ms && w->ref < other->ref);
 }
 
-/* Before all that came later. */
+/*
+ * Before all that came later.  It is looked for from both ends, as it was at the
+ * head when it was granted, or came last and had a right to come first.  If it
+ * is at neither, then it is as far forward as was looked at from the end.
+ */
 static void
-insert_by_arrival(struct lock *l, struct waiter *w)
+insert_by_arrival(struct core *core, struct lock *l, struct waiter *w)
 {
-	struct waiter *other;
+	struct waiter *head = TAILQ_FIRST(&l->queue), *after, *tail;
+	unsigned looked;
 
-	TAILQ_FOREACH (other, &l->queue, in_lock)
-		if (waiter_came_before(w, other))
+	tail = after = TAILQ_LAST(&l->queue, waiter_list);
+	for (looked = 0; tail != NULL && looked < LOOK_MAX; looked++) {
+		core_visit(core, 2);
+		if (waiter_came_before(w, head)) {
+			TAILQ_INSERT_BEFORE(head, w, in_lock);
+			return;
+		}
+		after = tail;
+		if (!waiter_came_before(w, tail))
 			break;
-	if (other != NULL)
-		TAILQ_INSERT_BEFORE(other, w, in_lock);
-	else
+		head = TAILQ_NEXT(head, in_lock);
+		tail = TAILQ_PREV(tail, waiter_list, in_lock);
+	}
+	if (after == NULL)
 		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
+	else if (waiter_came_before(w, after))
+		TAILQ_INSERT_BEFORE(after, w, in_lock);
+	else
+		TAILQ_INSERT_AFTER(&l->queue, after, w, in_lock);
 }
 
 /*
@@ -240,15 +259,19 @@ static void
 step_back(struct core *core, struct lock *l, const struct session *s)
 {
 	struct waiter *w, *next;
+	unsigned looked = 0;
 
 	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+		if (looked++ == LOOK_MAX)
+			return; /* what has passed others stands at the head */
+		core_visit(core, 1);
 		if (w->session != s || !w->jumped || w->group != NULL ||
 		    goes_first(core, w))
 			continue;
 		core->locks->above->waiter_leaves(core, w);
 		TAILQ_REMOVE(&l->queue, w, in_lock);
 		w->jumped = false;
-		insert_by_arrival(l, w);
+		insert_by_arrival(core, l, w);
 	}
 }
 
@@ -264,7 +287,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	list_waiting(w);
 	w->granted = w->withdrawn = w->reentry = false;
 	w->hold = NULL;
-	insert_by_arrival(l, w);
+	insert_by_arrival(core, l, w);
 	l->nwaiting++;
 	l->ngroups += w->group != NULL;
 	core->locks->nwaiting++;

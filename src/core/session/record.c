@@ -30,6 +30,7 @@ session_init(struct core *core)
 	TAILQ_INIT(&core->sessions->kept_over);
 	TAILQ_INIT(&core->sessions->hastening);
 	TAILQ_INIT(&core->sessions->going);
+	TAILQ_INIT(&core->sessions->reentering);
 	TAILQ_INIT(&core->sessions->retelling);
 	TAILQ_INIT(&core->sessions->walking);
 }
@@ -84,7 +85,7 @@ session_delete(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->lost) && TAILQ_EMPTY(&s->watches));
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
 	assert(s->valid == NULL && TAILQ_EMPTY(&s->asks));
-	assert(!s->hastening && !s->going);
+	assert(!s->hastening && !s->going && !s->reentering);
 	table_fini(&s->lost_names);
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;

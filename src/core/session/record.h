@@ -34,6 +34,7 @@ struct session {
 	TAILQ_ENTRY(session) in_all; /* in the order in which they came */
 	TAILQ_ENTRY(session) in_withdrawing, in_letting_go; /* leave.h */
 	TAILQ_ENTRY(session) in_hastening;		    /* hasten.h */
+	TAILQ_ENTRY(session) in_reentering;		    /* reenter.h */
 	TAILQ_ENTRY(session) in_going;			    /* unowned.h */
 	uint64_t id;
 	uint64_t conn; /* its connection; 0: detached */
@@ -71,8 +72,8 @@ struct session {
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
 	bool gone; /* detached for a valid= alone */
 	/* Walks that are under way, and what they come by next. */
-	bool hastening, going;
-	struct waiter *hasten_waiter;
+	bool hastening, going, reentering, reenter_again;
+	struct waiter *hasten_waiter, *reenter_next;
 	struct claim *hasten_claim;
 	struct hold *going_next;
 	bool has_secret; /* SESSION was asked for its key */
@@ -97,6 +98,7 @@ struct sessions {
 	unsigned ndetached;
 	struct session_list withdrawing, letting_go; /* leave.h */
 	struct session_list hastening, going;	     /* hasten.h, unowned.h */
+	struct session_list reentering;		     /* reenter.h */
 	struct kept_list kept_over;		     /* replay.h: to be freed */
 	struct session *stop_next; /* stop.c: how far it has come */
 	int64_t promised_ms;	   /* the latest valid= that was told */

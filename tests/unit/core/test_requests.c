@@ -204,6 +204,55 @@ START_TEST(a_client_with_very_much_is_cut_off)
 }
 END_TEST
 
+/* It gets the name, and so all that it asked for besides. */
+START_TEST(very_many_requests_re_enter)
+{
+	struct core_request unlock = work_request(VERB_UNLOCK);
+	struct work_rig r;
+
+	work_init(&r, 3);
+	work_lock(&r, 1, "a");
+	work_settle(&r);
+	work_forget(&r);
+	ask_many(&r, VERB_LOCK, "a");
+	work_lock(&r, 3, "a");
+	work_ask(&r, 1, &unlock, "a");
+	work_tick(&r, CORE_FLUSH);
+	ck_assert_uint_lt(r.replies[STATUS_OK], CORE_WORK_MAX);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 1 + WORK_MANY);
+	work_gone(&r, 2, true);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 2 + WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* The leases run out before any of the grants was told. */
+START_TEST(very_many_grants_are_withdrawn)
+{
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 1);
+	for (i = 0; i < WORK_MANY; i++)
+		work_lock_n(&r, 1, "n", i);
+	work_answer(&r);
+	work_link(&r, false);
+	r.now_ms += WORK_LEASE_MS + 100;
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
+	while (core_has_grants(r.core))
+		work_tick(&r, CORE_FLUSH);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_link(&r, true);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
 TCase *
 request_cases(void)
 {
@@ -217,5 +266,7 @@ request_cases(void)
 	tcase_add_test(tc, very_many_ask_for_a_status);
 	tcase_add_test(tc, those_who_asked_for_a_status_go);
 	tcase_add_test(tc, a_client_with_very_much_is_cut_off);
+	tcase_add_test(tc, very_many_requests_re_enter);
+	tcase_add_test(tc, very_many_grants_are_withdrawn);
 	return tc;
 }

@@ -1,0 +1,136 @@
+/*
+ * Re-entering: at once, or in walks over what sessions wait for.
+ */
+#include "config.h"
+
+#include "core/lock/group.h"
+#include "core/lock/hold.h"
+#include "core/lock/queue.h"
+#include "core/lock/reenter.h"
+#include "core/turn/work.h"
+
+#define FEW 50 /* so many are looked at at once */
+
+/* One of the session's other requests for the name. */
+static void
+reenter(struct core *core, struct hold *h, struct waiter *w)
+{
+	struct lock *l = h->lock;
+
+	if (w->group != NULL) {
+		group_has(core, w->group);
+		return;
+	}
+	if (l->shared_hold && !w->shared)
+		return;
+	/* What asks for more than the key promises comes next, when it does. */
+	if (!lease_covers(core, &l->lease, w->keep_ms, w->delay_ms)) {
+		waiter_jump(core, w);
+		return;
+	}
+	waiter_granted(core, w);
+	hold_reenter(core, h, w);
+}
+
+/* Of the queue, of which only groups at its head count if there are no others. */
+static void
+look_in_queue(struct core *core, struct hold *h, unsigned left)
+{
+	struct waiter *w, *next;
+
+	TAILQ_FOREACH_SAFE (w, &h->lock->queue, in_lock, next) {
+		if (left-- == 0)
+			return;
+		core_visit(core, 1);
+		if (w->session == h->session)
+			reenter(core, h, w);
+	}
+}
+
+static void
+look_in_session(struct core *core, struct hold *h)
+{
+	struct waiter *w, *next;
+
+	TAILQ_FOREACH_SAFE (w, &h->session->waiting, in_session, next) {
+		core_visit(core, 1);
+		if (w->lock == h->lock)
+			reenter(core, h, w);
+	}
+}
+
+/* A walk comes by all behind this moment. */
+static void
+walk(struct core *core, struct session *s)
+{
+	s->reenter_again = s->reentering;
+	if (s->reentering)
+		return;
+	s->reentering = true;
+	s->reenter_next = TAILQ_FIRST(&s->waiting);
+	TAILQ_INSERT_TAIL(&core->sessions->reentering, s, in_reentering);
+}
+
+void
+reenter_others(struct core *core, struct hold *h, bool several)
+{
+	const struct lock *l = h->lock;
+	bool groups = l->nwaiting == l->ngroups;
+
+	/* Those of several names look at the others themselves. */
+	if (several && groups)
+		return;
+	if (groups)
+		look_in_queue(core, h, GROUPS_FIRST);
+	else if (l->nwaiting <= FEW)
+		look_in_queue(core, h, FEW);
+	else if (h->session->nwaiting <= FEW)
+		look_in_session(core, h);
+	else
+		walk(core, h->session);
+}
+
+static void
+come_by(struct core *core, struct waiter *w)
+{
+	struct hold *h = hold_find(w->lock, w->session);
+
+	if (h != NULL && lease_vouched(core, &w->lock->lease))
+		reenter(core, h, w);
+}
+
+void
+reenter_on(struct core *core)
+{
+	struct session *s;
+	struct waiter *w;
+
+	while (work_left(core) &&
+	       (s = TAILQ_FIRST(&core->sessions->reentering)) != NULL) {
+		core_visit(core, 1);
+		w = s->reenter_next;
+		if (w != NULL) {
+			s->reenter_next = TAILQ_NEXT(w, in_session);
+			come_by(core, w);
+			continue;
+		}
+		if (!s->reenter_again)
+			reenter_leave(core, s);
+		s->reenter_again = false;
+		s->reenter_next = TAILQ_FIRST(&s->waiting);
+	}
+}
+
+bool
+reenter_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->sessions->reentering);
+}
+
+void
+reenter_leave(struct core *core, struct session *s)
+{
+	if (s->reentering)
+		TAILQ_REMOVE(&core->sessions->reentering, s, in_reentering);
+	s->reentering = false;
+}
