@@ -2,6 +2,8 @@
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	conf/cluster.yaml \
+	conf/lockbroker-alerts.yaml \
+	conf/lockbroker-dashboard.json \
 	conf/lockbrokerd.yaml \
 	conf/quorum.yaml \
 	conf/sentinel.yaml \

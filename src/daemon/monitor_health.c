@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/now.h"
 #include "config/config.h"
+#include "core/measure/measure.h"
 #include "daemon/broker.h"
 #include "daemon/monitor_state.h"
 #include "daemon/statistics.h"
@@ -116,6 +117,51 @@ add_redis(struct json *j, struct monitor *m)
 	json_shut(j, ']');
 }
 
+static void
+add_classes(struct json *j, const struct measure *m)
+{
+	int64_t at_ms = now_ms();
+	size_t i;
+
+	json_open(j, "classes", '[');
+	for (i = 0; i < measure_classes(m); i++) {
+		struct measure_class c = measure_class(m, i, at_ms);
+
+		json_open(j, NULL, '{');
+		add_string(j, "class", c.name);
+		add_number(j, "held", c.held);
+		add_number(j, "waiters", c.waiters);
+		if (c.oldest_ms >= 0)
+			add_number(j, "oldest_ms", (uint64_t)c.oldest_ms);
+		json_shut(j, '}');
+	}
+	json_shut(j, ']');
+}
+
+/* The latest first, as on the page. */
+#define LOSSES 20
+
+static void
+add_losses(struct json *j, const struct monitor *m)
+{
+	struct page_hold holds[LOSSES];
+	size_t i, n = monitor_holds(m, (struct span){ "", 0 }, holds, LOSSES);
+
+	json_open(j, "losses", '[');
+	for (i = 0; i < n; i++) {
+		json_open(j, NULL, '{');
+		json_str(j, "name", holds[i].name.p, holds[i].name.n);
+		add_string(j, "reason", holds[i].end);
+		if (holds[i].by != NULL)
+			add_string(j, "by", holds[i].by);
+		add_string(j, "holder", holds[i].who);
+		add_number(j, "held_ms", (uint64_t)holds[i].held_ms);
+		add_number(j, "ago_ms", (uint64_t)holds[i].ago_ms);
+		json_shut(j, '}');
+	}
+	json_shut(j, ']');
+}
+
 void
 monitor_json(struct monitor *m, const struct http_request *r, struct span name)
 {
@@ -137,6 +183,8 @@ monitor_json(struct monitor *m, const struct http_request *r, struct span name)
 		add_number(&j, "ready_in_ms", (uint64_t)gauges.grace_ms);
 	}
 	add_redis(&j, m);
+	add_classes(&j, core_measure(m->broker->core));
+	add_losses(&j, m);
 	json_open(&j, "statistics", '{');
 	statistics_each(m->broker, add_statistic, &j);
 	json_shut(&j, '}');

@@ -68,6 +68,19 @@ add_build(struct exposition *x)
 	exposition_number(x, labels, 1);
 }
 
+static void
+add_settings(struct exposition *x, const struct monitor *m)
+{
+	const struct config *config = m->broker->config;
+
+	exposition_family(x, EXPOSITION_PREFIX, "lease_seconds",
+	    EXPOSITION_GAUGE, "locks.lease of the configuration.");
+	exposition_ms(x, NULL, config->locks.lease_ms);
+	exposition_family(x, EXPOSITION_PREFIX, "clients_limit",
+	    EXPOSITION_GAUGE, "limits.clients of the configuration.");
+	exposition_number(x, NULL, config->limits.clients);
+}
+
 /* Measurements by class of names: families come together. */
 struct measures {
 	struct exposition *x;
@@ -103,15 +116,33 @@ add_measure(void *arg, const struct measure_row *row)
 	begin_measure(all, row->family);
 	if (row->histogram != NULL)
 		exposition_histogram(all->x, labels,
-		    &(struct exposition_histogram){
-			.le_ms = row->histogram->scale->le_ms,
+		    &(struct exposition_histogram){ .per_second = 1000,
+			.le = row->histogram->scale->le_ms,
 			.counts = row->histogram->counts,
 			.nbuckets = row->histogram->scale->n + 1,
-			.sum_ms = row->histogram->sum_ms });
+			.sum = row->histogram->sum_ms });
 	else if (row->family->seconds)
 		exposition_ms(all->x, labels, (int64_t)row->number);
 	else
 		exposition_number(all->x, labels, row->number);
+}
+
+static void
+add_trips(struct exposition *x, const struct monitor *m)
+{
+	static const int64_t le_us[] = REDIS_TRIPS_US;
+	struct redis_stats redis;
+
+	redis_stats(m->broker->redis, &redis);
+	exposition_family(x, EXPOSITION_PREFIX, "redis_call_seconds",
+	    EXPOSITION_HISTOGRAM,
+	    "How long calls of scripts took, there and back.");
+	exposition_histogram(x, NULL,
+	    &(struct exposition_histogram){ .per_second = 1000000,
+		.le = le_us,
+		.counts = redis.trips,
+		.nbuckets = REDIS_TRIPS,
+		.sum = redis.trips_us });
 }
 
 /* One family: the samples of all servers follow it. */
@@ -235,9 +266,11 @@ monitor_metrics(
 	buf_init(&body);
 	exposition_begin(&x, &body, openmetrics);
 	add_build(&x);
+	add_settings(&x, m);
 	statistics_each(m->broker, add_statistic, &x);
 	measure_each(
 	    core_measure(m->broker->core), now_ms(), add_measure, &all);
+	add_trips(&x, m);
 	add_nodes(&x, m);
 	add_process(&x, m);
 	exposition_end(&x);

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "http/exposition.h"
@@ -43,15 +44,17 @@ exposition_end(struct exposition *x)
 static void
 add_escaped(struct buf *out, const char *text, bool quotes)
 {
-	for (; *text != '\0'; text++) {
-		if (*text == '\n')
-			buf_adds(out, "\\n");
-		else if (*text == '\\')
-			buf_adds(out, "\\\\");
-		else if (*text == '"' && quotes)
-			buf_adds(out, "\\\"");
-		else
-			buf_addc(out, *text);
+	const char *special = quotes ? "\n\\\"" : "\n\\";
+	size_t n;
+
+	for (;; text += n + 1) {
+		n = strcspn(text, special);
+		buf_add(out, text, n);
+		if (text[n] == '\0')
+			return;
+		buf_adds(out, text[n] == '\n'  ? "\\n"
+			      : text[n] == '"' ? "\\\""
+					       : "\\\\");
 	}
 }
 
@@ -111,10 +114,10 @@ add_label(struct buf *out, const char *key, const char *value, char *before)
 	buf_addc(out, '"');
 }
 
-/* All of a line but its value. */
+/* The name and the labels, and for a bucket the beginning of its bound. */
 static void
-add_sample(struct exposition *x, const char *suffix,
-    const struct exposition_label *l, const char *le)
+add_start(struct exposition *x, const char *suffix,
+    const struct exposition_label *l, bool bucket)
 {
 	char before = '{';
 
@@ -123,10 +126,20 @@ add_sample(struct exposition *x, const char *suffix,
 	buf_adds(x->out, suffix);
 	for (; l != NULL && l->key != NULL; l++)
 		add_label(x->out, l->key, l->value, &before);
-	if (le != NULL)
-		add_label(x->out, "le", le, &before);
-	if (before == ',')
+	if (bucket) {
+		buf_addc(x->out, before);
+		buf_adds(x->out, "le=\"");
+	} else if (before == ',') {
 		buf_addc(x->out, '}');
+	}
+}
+
+/* All of a line but its value. */
+static void
+add_sample(struct exposition *x, const char *suffix,
+    const struct exposition_label *labels)
+{
+	add_start(x, suffix, labels, false);
 	buf_addc(x->out, ' ');
 }
 
@@ -157,7 +170,7 @@ void
 exposition_number(
     struct exposition *x, const struct exposition_label *labels, uint64_t value)
 {
-	add_sample(x, suffix(x), labels, NULL);
+	add_sample(x, suffix(x), labels);
 	buf_add_u64(x->out, value);
 	buf_addc(x->out, '\n');
 }
@@ -166,7 +179,7 @@ void
 exposition_ms(
     struct exposition *x, const struct exposition_label *labels, int64_t ms)
 {
-	add_sample(x, suffix(x), labels, NULL);
+	add_sample(x, suffix(x), labels);
 	add_fraction(x->out, ms > 0 ? (uint64_t)ms : 0, 1000);
 	buf_addc(x->out, '\n');
 }
@@ -175,37 +188,69 @@ void
 exposition_us(
     struct exposition *x, const struct exposition_label *labels, int64_t us)
 {
-	add_sample(x, suffix(x), labels, NULL);
+	add_sample(x, suffix(x), labels);
 	add_fraction(x->out, us > 0 ? (uint64_t)us : 0, 1000000);
 	buf_addc(x->out, '\n');
 }
 
+/* Histograms of a family have the same bounds: their texts are made once. */
+static void
+set_bounds(struct exposition *x, const struct exposition_histogram *h)
+{
+	struct buf text;
+	size_t i;
+
+	assert(h->nbuckets <= EXPOSITION_BUCKETS);
+	if (x->le == h->le)
+		return;
+	x->le = h->le;
+	buf_init(&text);
+	for (i = 0; i + 1 < h->nbuckets; i++) {
+		buf_clear(&text);
+		add_fraction(&text, (uint64_t)h->le[i], h->per_second);
+		snprintf(x->le_text[i], sizeof(x->le_text[i]), "%.*s",
+		    (int)buf_len(&text), buf_data(&text));
+	}
+	snprintf(x->le_text[i], sizeof(x->le_text[i]), "+Inf");
+	buf_fini(&text);
+}
+
+/* Appends what stands at that place once more. */
+static void
+add_again(struct buf *out, size_t at, size_t n)
+{
+	char *to = buf_reserve(out, n);
+
+	memcpy(to, buf_data(out) + at, n);
+	buf_added(out, n);
+}
+
+/* Lines of one histogram begin alike: the start is made once. */
 void
 exposition_histogram(struct exposition *x,
     const struct exposition_label *labels, const struct exposition_histogram *h)
 {
+	size_t i, at = buf_len(x->out), n = 0;
 	uint64_t count = 0;
-	struct buf le;
-	size_t i;
 
-	buf_init(&le);
+	set_bounds(x, h);
 	for (i = 0; i < h->nbuckets; i++) {
 		count += h->counts[i];
-		buf_clear(&le);
-		if (i + 1 < h->nbuckets)
-			add_fraction(&le, (uint64_t)h->le_ms[i], 1000);
-		else
-			buf_adds(&le, "+Inf");
-		buf_addc(&le, '\0');
-		add_sample(x, "_bucket", labels, buf_data(&le));
+		if (i == 0) {
+			add_start(x, "_bucket", labels, true);
+			n = buf_len(x->out) - at;
+		} else {
+			add_again(x->out, at, n);
+		}
+		buf_adds(x->out, x->le_text[i]);
+		buf_adds(x->out, "\"} ");
 		buf_add_u64(x->out, count);
 		buf_addc(x->out, '\n');
 	}
-	buf_fini(&le);
-	add_sample(x, "_sum", labels, NULL);
-	add_fraction(x->out, h->sum_ms, 1000);
+	add_sample(x, "_sum", labels);
+	add_fraction(x->out, h->sum, h->per_second);
 	buf_addc(x->out, '\n');
-	add_sample(x, "_count", labels, NULL);
+	add_sample(x, "_count", labels);
 	buf_add_u64(x->out, count);
 	buf_addc(x->out, '\n');
 }

@@ -23,6 +23,8 @@ enum exposition_type {
 	EXPOSITION_INFO
 };
 
+#define EXPOSITION_BUCKETS 16
+
 struct exposition {
 	struct buf *out;
 	bool openmetrics;
@@ -30,6 +32,8 @@ struct exposition {
 	const char *name;   /* of it, borrowed; without _total */
 	size_t name_len;
 	enum exposition_type type;
+	const int64_t *le; /* bounds whose texts these are */
+	char le_text[EXPOSITION_BUCKETS][24];
 };
 
 /* A label; an array of them ends with a NULL key. */
@@ -57,14 +61,15 @@ void exposition_us(struct exposition *x, const struct exposition_label *labels,
     int64_t us); /* in seconds */
 
 /*
- * A histogram of seconds: le_ms are the upper bounds of all buckets but the
- * last, counts are of each bucket for itself.
+ * A histogram of seconds: `le` are the upper bounds of all buckets but the last,
+ * counts are of each bucket for itself.
  */
 struct exposition_histogram {
-	const int64_t *le_ms;
+	unsigned per_second; /* what bounds and sum are counted in: 1000 */
+	const int64_t *le;
 	const uint64_t *counts;
 	size_t nbuckets; /* with that without a bound */
-	uint64_t sum_ms;
+	uint64_t sum;
 };
 
 void exposition_histogram(struct exposition *x,

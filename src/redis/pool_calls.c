@@ -74,6 +74,7 @@ send_on(struct lane *lane, struct call *call)
 	    !link_sendf(l, call->timeout_ms, pool_ignore, NULL, "ASKING"))
 		return false;
 	call->sent_ms = now_ms();
+	call->sent_us = now_awake_us();
 	if (!link_send(l, call->argc, call->argv, call->argvlen,
 		call->timeout_ms, on_call, call))
 		return false;
@@ -159,6 +160,20 @@ is_quiet(const struct call *call)
 	       call->kinds[0] == OP_HEARTBEAT && call->outcomes[0].ttl_ms > 0;
 }
 
+/* How long it took there and back. */
+static void
+note_trip(struct redis_stats *stats, const struct call *call)
+{
+	static const int64_t le_us[REDIS_TRIPS - 1] = REDIS_TRIPS_US;
+	int64_t took_us = now_awake_us() - call->sent_us;
+	unsigned i = 0;
+
+	while (i < REDIS_TRIPS - 1 && took_us > le_us[i])
+		i++;
+	stats->trips[i]++;
+	stats->trips_us += (uint64_t)took_us;
+}
+
 static void
 on_call(void *arg, const redisReply *reply)
 {
@@ -166,6 +181,8 @@ on_call(void *arg, const redisReply *reply)
 	struct lane *lane = call->sender;
 	enum call_verdict verdict;
 
+	if (reply != NULL)
+		note_trip(lane->pool->config.stats, call);
 	if (is_noscript(reply) && resend(lane, call))
 		return;
 	if (call->can_wait)

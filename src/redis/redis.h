@@ -50,6 +50,14 @@ struct redis_handler {
 	void (*fatal)(void *arg, const char *why);
 };
 
+/* Upper bounds of struct redis_stats' trips; the last has none. */
+#define REDIS_TRIPS 13
+#define REDIS_TRIPS_US                                                   \
+	{                                                                \
+		250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, \
+		    250000, 500000, 1000000                              \
+	}
+
 /* For STATS; counters since the start. */
 struct redis_stats {
 	unsigned nodes;	     /* servers we know */
@@ -61,6 +69,8 @@ struct redis_stats {
 	uint64_t ops;	     /* operations in them */
 	uint64_t unknown;    /* operations without an answer */
 	uint64_t reloads;    /* scripts loaded again after NOSCRIPT */
+	uint64_t trips[REDIS_TRIPS]; /* calls by how long their answer took */
+	uint64_t trips_us;	     /* all of them together */
 };
 
 /* How many shards (guards) a configuration has. */

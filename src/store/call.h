@@ -87,6 +87,7 @@ struct call {
 	int64_t timeout_ms; /* the smallest of the operations */
 	bool can_wait;	    /* nothing in it keeps what somebody relies on */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
+	int64_t sent_us;    /* now_awake_us() then; the sender's */
 	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
 	unsigned redirects; /* how often, in a cluster; the topology's */
 	int64_t until_ms;   /* may it go to and fro, once it was; the same */

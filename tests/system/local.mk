@@ -15,6 +15,7 @@ tests_system_sendshim_so_LDFLAGS = -shared
 
 EXTRA_DIST += \
 	tests/system/README.md \
+	tests/system/alerts_test.yaml \
 	tests/system/lib/__init__.py \
 	tests/system/lib/broker.py \
 	tests/system/lib/case.py \

@@ -1,6 +1,7 @@
 """Monitoring over HTTP: what each path answers, to whom, and what it does not put up with."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -28,10 +29,12 @@ def slow_hash(password):
     return library.crypt(password.encode(), b"$y$j9T$saltsaltsalt$").decode()
 
 
+TOP = os.environ.get("LOCKBROKER_SRC") or \
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
 def page_of_metrics():
-    top = os.environ.get("LOCKBROKER_SRC") or \
-        os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    with open(os.path.join(top, "man", "lockbroker-metrics.7"), encoding="utf-8") as file:
+    with open(os.path.join(TOP, "man", "lockbroker-metrics.7"), encoding="utf-8") as file:
         return file.read()
 
 
@@ -155,6 +158,15 @@ class Paths(Web):
         self.assertEqual([(n["up"], n["ready"]) for n in told["redis"]], [(True, True)])
         stats = self.client().stats()
         self.assertEqual(set(told["statistics"]), set(stats))
+        client = self.client()
+        client.ok("SESSION label=cron")
+        client.lock('lost"', "hold=20ms")
+        client.event(kind="LOST")
+        client.lock("held")
+        told = web.get("/status.json").json
+        self.assertEqual([(c["class"], c["held"]) for c in told["classes"]], [("other", 1)])
+        self.assertEqual([(x["name"], x["reason"]) for x in told["losses"]], [('lost"', "hold")])
+        self.assertTrue(told["losses"][0]["holder"].startswith("cron ("))
 
     def test_headers_of_all_answers(self):
         web = self.web()
@@ -501,6 +513,24 @@ class Metrics(Web):
         self.assertGreater(after["lockbrokerd_http_requests_total"],
                            before["lockbrokerd_http_requests_total"])
 
+    def test_trips_to_redis(self):
+        server = self.redis()
+        web = self.web(server, redis={"trust_new": True}, ready=True)
+        before = web.metrics()
+        self.client().lock("a")
+        after = web.metrics()
+        name = "lockbrokerd_redis_call_seconds"
+        self.assertGreater(after[name + "_count"], before[name + "_count"])
+        self.assertGreater(after[name + "_sum"], before[name + "_sum"])
+        self.assertEqual(after[name + '_bucket{le="+Inf"}'], after[name + "_count"])
+        # An answer that takes long is counted as such.
+        server.cmd("CLIENT", "PAUSE", "300", "ALL")
+        self.client().lock("b")
+        slow = web.metrics()
+        self.assertGreaterEqual(
+            slow[name + '_bucket{le="+Inf"}'] - slow[name + '_bucket{le="0.1"}'], 1)
+        self.assertGreater(slow[name + "_sum"], 0.1)
+
     def test_servers(self):
         server = self.redis()
         web = self.web(server, redis={"trust_new": True}, ready=True)
@@ -510,6 +540,64 @@ class Metrics(Web):
         server.kill()
         eventually(lambda: web.metrics()["lockbrokerd_redis_node_up" + node] == 0, 10, "it is gone")
         self.assertEqual(web.metrics()["lockbrokerd_redis_node_guards_ready" + node], 0)
+
+
+class Conf(Web):
+    """What is in conf/ for Prometheus and Grafana."""
+
+    def promtool(self, *arguments):
+        if shutil.which("promtool") is None:
+            self.skipTest("promtool is not installed")
+        done = subprocess.run(["promtool", *arguments], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    @staticmethod
+    def dashboard():
+        with open(os.path.join(TOP, "conf", "lockbroker-dashboard.json"),
+                  encoding="utf-8") as file:
+            return json.load(file)
+
+    def queries(self):
+        return [target["expr"] for panel in self.dashboard()["panels"]
+                for target in panel.get("targets", [])]
+
+    def test_the_alerts_are_well_formed(self):
+        self.promtool("check", "rules", os.path.join(TOP, "conf", "lockbroker-alerts.yaml"))
+
+    def test_the_alerts_tell_what_they_are_for(self):
+        rules = os.path.join(TOP, "conf", "lockbroker-alerts.yaml")
+        path = os.path.join(self.directory, "test.yaml")
+        with open(os.path.join(TOP, "tests", "system", "alerts_test.yaml"),
+                  encoding="utf-8") as file:
+            text = file.read().replace("[RULES]", f"[{rules}]")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.promtool("test", "rules", path)
+
+    def test_the_dashboard_is_well_formed(self):
+        panels = self.dashboard()["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        path = os.path.join(self.directory, "queries.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("groups:\n  - name: queries\n    rules:\n")
+            for number, query in enumerate(self.queries()):
+                query = query.replace("$__rate_interval", "5m")
+                file.write(f"      - record: q{number}\n        expr: {json.dumps(query)}\n")
+        self.promtool("check", "rules", path)
+
+    def test_they_ask_for_what_there_is(self):
+        web = self.web()
+        there = set()
+        for name, kind in http.families(web.get("/metrics").text).items():
+            there |= {name + end for end in ("_bucket", "_count", "_sum")} \
+                if kind == "histogram" else {name}
+        with open(os.path.join(TOP, "conf", "lockbroker-alerts.yaml"), encoding="utf-8") as file:
+            asked = set(re.findall(r"\b(?:lockbrokerd|process)_[a-z_]+", file.read()))
+        for query in self.queries():
+            asked |= set(re.findall(r"\b(?:lockbrokerd|process)_[a-z_]+", query))
+        self.assertGreater(len(asked), 20)
+        self.assertEqual(asked - there, set())
 
 
 class RealPrometheus(Web):

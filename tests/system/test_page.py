@@ -232,6 +232,8 @@ class Shown(Page):
             for dark in (False, True):
                 browser.look(width, dark)
                 self.assertEqual(browser.evaluate(STICKS_OUT), [], width)
+                self.assertLessEqual(browser.evaluate("document.documentElement.scrollWidth"),
+                                     width)
                 ratios = browser.evaluate(CONTRAST)
                 self.assertGreater(len(ratios), 20)
                 low = [r for r in ratios if r[0] < 4.5]

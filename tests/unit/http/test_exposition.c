@@ -19,7 +19,8 @@ write_all(struct buf *b, bool openmetrics)
 {
 	static const int64_t le_ms[] = { 1, 250, 60000 };
 	static const uint64_t counts[] = { 1, 0, 2, 3 };
-	const struct exposition_histogram h = { le_ms, counts, 4, 1234567 };
+	const struct exposition_histogram h = { 1000, le_ms, counts, 4,
+		1234567 };
 	struct exposition x;
 
 	buf_init(b);
