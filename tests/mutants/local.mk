@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	tests/mutants/core.rules \
 	tests/mutants/daemon.rules \
 	tests/mutants/front.rules \
+	tests/mutants/http.rules \
 	tests/mutants/measure.rules \
 	tests/mutants/redis.rules \
 	tests/mutants/run \
