@@ -111,16 +111,16 @@ end
 
 -- Brokers that have nothing share the watch: two of them call as often as ever.
 -- If both are gone, one of the others comes in time all the same: these stay
--- away for longer the more there are, so that about twelve come in a stall.
+-- away for longer the more there are, so that about eight come in a stall.
 -- Tells for how long, at most `most` ms.  The broker is marked until it is due
 -- again.
-local function stay_away(watch, most)
+local function stay_away(watch, reached, most)
 	-- A field each, or two, behind those of the guard itself.
 	local brokers = redis.call("HLEN", guard) - 8
-	if redis.call("HEXISTS", guard, "a:" .. me) == 1 then
+	if reached then
 		brokers = brokers / 2
 	end
-	local away = math.min(most, math.floor(brokers / 4) * stall_ms / 3)
+	local away = math.min(most, math.floor(brokers / 8) * stall_ms)
 	if away <= stall_ms / 3 then
 		return 0
 	end
@@ -177,7 +177,8 @@ op.heartbeat = { args = 2, run = function(address, most)
 		redis.call("HSET", guard, "swept", now_ms)
 		sweep()
 	end
-	return { "done", 0, most ~= "0" and stay_away(has[2], tonumber(most)) or 0 }
+	return { "done", 0, most ~= "0"
+		and stay_away(has[2], address ~= "", tonumber(most)) or 0 }
 end }
 
 -- The other operations on leases.
@@ -572,10 +573,10 @@ op.idle = { args = 0, run = function()
 		if string.find(all[i], "^[ab]:") then
 			others[#others + 1] = all[i]
 		end
-		-- One that stays away is marked until then: twice as long at most.
+		-- One that stays away is marked until then, four times as long at most.
 		if string.sub(all[i], 1, 2) == "b:"
 			and now_ms - tonumber(all[i + 1]) <= lease_ms + pad_ms
-			and tonumber(all[i + 1]) - now_ms <= 3 * (lease_ms + pad_ms) then
+			and tonumber(all[i + 1]) - now_ms <= 5 * (lease_ms + pad_ms) then
 			return { "done" }
 		end
 	end

@@ -44,7 +44,7 @@ const struct ablation ablations[] = {
 	{ "many-watch", "nobody watches for brokers that stay away", 300,
 	    ABLATE_MANY, 0, 0,
 	    { { "if #others < 2 then", "if false then" },
-		{ "math.floor(brokers / 4)", "brokers" } } },
+		{ "math.floor(brokers / 8)", "brokers" } } },
 	{ "acquire-taken", "acquire does not look who has the name", 5,
 	    ABLATE_SCRIPT, 0, 0,
 	    { { "op.acquire =|if owner == token and not shares then",

@@ -20,8 +20,8 @@
 #define MANY_GUARDS 16 /* their heartbeats are spread, ... */
 #define BEAT_GROUPS 8  /* ... but not one by one */
 #define SAY_LEASES 5   /* between tellings where we are reached */
-#define AWAY_MAX_MS (INT64_C(30) * 1000)
-#define AWAY_LEASES 2 /* marks are swept after five times as long */
+#define AWAY_MAX_MS (INT64_C(60) * 1000)
+#define AWAY_LEASES 4 /* marks are swept after ten */
 
 /* Over a quorum all servers are asked as ever while any of them recovers. */
 static bool

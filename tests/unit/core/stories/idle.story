@@ -4,16 +4,16 @@
 config away=9s
 0 ready 2
 30000 until
-> 1000 op heartbeat most=26000
-> 9000 op heartbeat most=26000
-> 18000 op heartbeat most=26000
-> 27000 op heartbeat most=26000
+> 1000 op heartbeat most=52000
+> 9000 op heartbeat most=52000
+> 18000 op heartbeat most=52000
+> 27000 op heartbeat most=52000
 
 == what is asked for ends that, and what is held; then it begins anew
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=26000
+> 1000 op heartbeat most=52000
 2500 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 2510 guard blessed
@@ -28,15 +28,15 @@ config away=9s
 4610 < ended a
 > 1 OK depth=0
 20000 until
-> 5610 op heartbeat most=26000
-> 9000 op heartbeat most=26000
-> 18000 op heartbeat most=26000
+> 5610 op heartbeat most=52000
+> 9000 op heartbeat most=52000
+> 18000 op heartbeat most=52000
 
 == a broker that waits for something does not stay away
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=26000
+> 1000 op heartbeat most=52000
 2500 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 2510 guard blessed
@@ -50,7 +50,7 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=26000
+> 1000 op heartbeat most=52000
 2500 1 WATCH a
 > op status a
 2510 guard blessed
@@ -66,7 +66,7 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=26000
+> 1000 op heartbeat most=52000
 2500 1 ACQUIRE s limit=2
 > op take s seq=1 need=1 want=1 limit=2 queue
 2510 guard blessed
@@ -79,9 +79,9 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=26000
+> 1000 op heartbeat most=52000
 9001 until
-> 9000 op heartbeat most=26000
+> 9000 op heartbeat most=52000
 9005 guard pending p1
 > log guard-pending node=0 cause=replica wait=13600
 13500 until
@@ -94,7 +94,7 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=26000
+> 1000 op heartbeat most=52000
 2500 stop
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
@@ -121,16 +121,16 @@ config away=9s quorum=3
 0 ready 2
 10000 until
 > 1000 log guard-ready count=3 of=3
-> 1000 op heartbeat most=26000 on=0
-> 1000 op heartbeat most=26000 on=1
-> 1000 op heartbeat most=26000 on=2
-> 9000 op heartbeat most=26000 on=0
-> 9000 op heartbeat most=26000 on=2
-> 9000 op heartbeat most=26000 on=1
+> 1000 op heartbeat most=52000 on=0
+> 1000 op heartbeat most=52000 on=1
+> 1000 op heartbeat most=52000 on=2
+> 9000 op heartbeat most=52000 on=0
+> 9000 op heartbeat most=52000 on=2
+> 9000 op heartbeat most=52000 on=1
 18500 guard pending p1 on=1
-> op heartbeat most=26000 on=0
-> op heartbeat most=26000 on=1
-> op heartbeat most=26000 on=2
+> op heartbeat most=52000 on=0
+> op heartbeat most=52000 on=1
+> op heartbeat most=52000 on=2
 21000 until
 > 19500 log guard-pending node=1 cause=replica wait=27200
 > 19500 op heartbeat on=0
