@@ -18,7 +18,7 @@
 #include "measure.h"
 #include "peer.h"
 
-#define ADDRESSES_MAX 16
+#define ADDRESSES_MAX 1024
 #define PROCESSES_MAX 8
 
 enum step { STEP_TAKE, STEP_WORK, STEP_GIVE, STEP_THINK };

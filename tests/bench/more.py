@@ -67,6 +67,53 @@ def case_spread(bench):
                           pairs(bench, brokers[0], names=1))
 
 
+@contextlib.contextmanager
+def brokers(bench, redis, n, **settings):
+    """So many in front of it; `settings` are what else is under `redis:`."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(bench.broker(redis, f"bench{i}", settings))
+               for i in range(n)]
+
+
+def idle_row(bench, name, servers, settle):
+    """What servers spend on brokers that have nothing, after `settle` s."""
+    time.sleep(settle)
+    seconds = 10 if bench.options.quick else 30
+    start = time.monotonic(), [one.cpu_seconds() for one in servers]
+    time.sleep(seconds)
+    took = time.monotonic() - start[0]
+    for one, before in zip(servers, start[1]):
+        bench.row(name, (one.cpu_seconds() - before) / took * 100, target=2,
+                  unit=" %", less=True)
+
+
+def case_brokers_idle(bench):
+    """200 and 800 brokers that have nothing; 100 on a cluster"""
+    for n in (20, 80) if bench.options.quick else (200, 800):
+        with bench.redis() as redis, brokers(bench, redis, n):
+            idle_row(bench, f"{n} idle brokers: Redis, of a core", [redis],
+                     20)
+    n = 10 if bench.options.quick else 100
+    with bench.cluster(3) as masters, \
+            brokers(bench, masters[0], n, mode="cluster", replicas=0,
+                    nodes=[node.tcp for node in masters]):
+        idle_row(bench, f"{n} idle brokers: a master of 3, of a core", masters,
+                 40)
+
+
+def case_hot_brokers(bench):
+    """a hot lock through 2, 50 and 200 brokers, one client each"""
+    for n in (2, 50, 200):
+        with bench.redis() as redis, brokers(bench, redis, n) as each:
+            a, b = bench.turns(
+                pairs(bench, *each, names=1, clients=n),
+                pairs(bench, redis, mode="token", names=1, clients=n))
+        name = f"hot lock, {n} brokers, a client each: "
+        bench.ratio(name + "grants/s", a, b, "pairs_per_s")
+        bench.row(name + "Jain", statistics.median(run["jain"] for run in a),
+                  target=0.95)
+
+
 def against_one(bench, name, redis, **settings):
     """A broker with these settings, against one in front of one server."""
     with bench.redis() as one, bench.broker(one) as plain, \
