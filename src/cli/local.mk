@@ -34,9 +34,12 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/request.h \
 	src/cli/run.c \
 	src/cli/run.h \
+	src/cli/run_held.c \
 	src/cli/run_options.c \
 	src/cli/run_options.h \
 	src/cli/run_state.c \
+	src/cli/run_state.h \
+	src/cli/run_steps.c \
 	src/cli/say.c \
 	src/cli/say.h \
 	src/cli/send.c \

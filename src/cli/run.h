@@ -1,6 +1,6 @@
 /*
  * One `run`, and the states it goes through. Between run.c, which turns the
- * machine, and run_state.c, which has the rows, and nobody else.
+ * machine, and those that have the rows (run_state.h), and nobody else.
  */
 #ifndef LOCKBROKER_CLI_RUN_H
 #define LOCKBROKER_CLI_RUN_H

@@ -1,0 +1,321 @@
+/*
+ * The states of `run` from the start of the command on; run_state.c has the
+ * picture, and those before it.
+ *
+ * What they must not do: let the command run once the lock may be another's.
+ * So it has gone before the time is over that the broker has vouched for.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "base/times.h"
+#include "cli/exit.h"
+#include "cli/run_state.h"
+#include "cli/say.h"
+
+/* The broker counts a hold from a little before we hear of the grant. */
+#define HOLD_ROUND_MS 100
+/* Between attempts to connect again, and for how long one may take. */
+#define TRY_PAUSE_MS 100
+#define TRY_MS 2000
+/* A KILL is repeated: what was forked meanwhile may have been missed. */
+#define KILL_AGAIN_MS 20
+
+/* RUNNING. */
+
+static void
+running_event(struct run *run, const struct message *m)
+{
+	struct pair p;
+	char why[64];
+
+	if (!request_lost(&run->options->request, m)) {
+		if (run->options->verbose)
+			say("%s", m->text);
+		return;
+	}
+	snprintf(why, sizeof(why), "the broker is stopping");
+	if (pair_find(m->text, "reason", &p))
+		snprintf(why, sizeof(why), "%.*s", (int)p.value_len, p.value);
+	run_lost(run, why);
+}
+
+static void
+running_message(struct run *run, const struct message *m)
+{
+	if (m->event)
+		running_event(run, m);
+	else if (message_answers(m, TAG_PING) && !run_told(run, m))
+		run_lost(run, "the broker does not confirm it any more");
+}
+
+static void
+resuming_try(struct run *run, int64_t now)
+{
+	run->try_ms = now + TRY_PAUSE_MS;
+	if (!client_open_like(&run->client, &run->client))
+		return;
+	run->try_ms = now + TRY_MS;
+	client_send(&run->client, "@" TAG_RESUME " RESUME key=%s", run->key);
+}
+
+/*
+ * Without grace the lock is free at once on a Unix socket, and may be
+ * elsewhere.
+ */
+static void
+running_closed(struct run *run, const char *why)
+{
+	client_close(&run->client);
+	if (!run->graced || run->key == NULL) {
+		run_lost(run, why);
+		return;
+	}
+	if (run->options->verbose)
+		say("%s: %s; connecting again", run->names, why);
+	validity_forget(&run->validity);
+	run->cut_ms = now_ms();
+	run->state = &run_resuming;
+	resuming_try(run, run->cut_ms);
+}
+
+/*
+ * A shell that was ended by the signal we passed on leaves what it was just
+ * running: that must not go on without the lock.
+ */
+static void
+running_reaped(struct run *run)
+{
+	if (!run->child.ended)
+		return;
+	if (run->stopped_by != 0 && run->child.killed == run->stopped_by &&
+	    !run->child.alone)
+		run_end(run, SIGTERM);
+	else
+		run_give(run, run->child.status);
+}
+
+static int64_t
+running_act_at(const struct run *run)
+{
+	return run->options->on_lost == ON_LOST_TERM
+		   ? validity_term_at(&run->validity)
+		   : validity_kill_at(&run->validity);
+}
+
+/* Is it the bound that was asked for that ends it, and nothing amiss? */
+static bool
+running_hold_ends(const struct run *run)
+{
+	const struct validity *v = &run->validity;
+	const int64_t hold_ms = run->options->request.hold_ms;
+
+	return hold_ms > 0 && v->sent_ms + v->valid_ms + HOLD_ROUND_MS >=
+				  run->granted_ms + hold_ms;
+}
+
+static void
+running_time(struct run *run, int64_t now)
+{
+	if (now >= running_act_at(run))
+		run_lost(run, running_hold_ends(run)
+				  ? "its hold ends"
+				  : "the broker could not confirm it in time");
+	else if (now >= validity_ask_at(&run->validity))
+		run_ask(run);
+}
+
+static int64_t
+running_deadline(const struct run *run)
+{
+	const int64_t ask = validity_ask_at(&run->validity);
+	const int64_t act = running_act_at(run);
+
+	return min_ms(ask, act);
+}
+
+const struct run_state run_running = {
+	"running",
+	running_message,
+	run_signal_pass,
+	running_closed,
+	running_reaped,
+	running_time,
+	running_deadline,
+};
+
+/* RESUMING. */
+
+/*
+ * The command goes on without a connection for as long as was vouched for, and
+ * as the broker waits for us.
+ */
+static int64_t
+resuming_act_at(const struct run *run)
+{
+	const int64_t act = running_act_at(run);
+	const int64_t over = run->cut_ms + run->options->grace_ms;
+
+	if (run->child.ended && run->deadline_ms < act)
+		return run->deadline_ms;
+	return min_ms(act, over);
+}
+
+static void
+resuming_message(struct run *run, const struct message *m)
+{
+	if (!message_answers(m, TAG_RESUME))
+		return;
+	if (message_status(m) != STATUS_OK) {
+		run_lost(run, "its session is over");
+		return;
+	}
+	if (run->options->verbose)
+		say("%s: resumed", run->names);
+	run->state = &run_running;
+	if (run->child.ended)
+		running_reaped(run);
+	else
+		run_ask(run);
+}
+
+static void
+resuming_closed(struct run *run, const char *why)
+{
+	(void)why;
+	client_close(&run->client);
+	run->try_ms = now_ms() + TRY_PAUSE_MS;
+}
+
+/* The command has ended; only giving the lock back is left. */
+static void
+resuming_reaped(struct run *run)
+{
+	if (run->child.ended)
+		run->deadline_ms = now_ms() + GIVE_MS;
+}
+
+static void
+resuming_time(struct run *run, int64_t now)
+{
+	if (now >= resuming_act_at(run)) {
+		client_close(&run->client);
+		if (run->child.ended)
+			run_finish(run, run->child.status);
+		else
+			run_lost(run, "no connection to the broker");
+		return;
+	}
+	if (now < run->try_ms)
+		return;
+	client_close(&run->client);
+	resuming_try(run, now);
+}
+
+static int64_t
+resuming_deadline(const struct run *run)
+{
+	const int64_t act = resuming_act_at(run);
+
+	return min_ms(run->try_ms, act);
+}
+
+const struct run_state run_resuming = {
+	"resuming",
+	resuming_message,
+	run_signal_pass,
+	resuming_closed,
+	resuming_reaped,
+	resuming_time,
+	resuming_deadline,
+};
+
+/* ENDING, UNGUARDED. */
+
+static void
+ending_reaped(struct run *run)
+{
+	if (run->child.alone)
+		run_give(run, run->lost ? CLI_EXIT_LOST : run->child.status);
+}
+
+static void
+ending_time(struct run *run, int64_t now)
+{
+	if (now < run->deadline_ms)
+		return;
+	child_signal_tree(&run->child, SIGKILL);
+	run->deadline_ms = now + KILL_AGAIN_MS;
+}
+
+const struct run_state run_ending = {
+	"ending",
+	run_message_ignore,
+	run_signal_pass,
+	run_closed_forget,
+	ending_reaped,
+	ending_time,
+	run_at_deadline,
+};
+
+static void
+unguarded_reaped(struct run *run)
+{
+	if (run->child.ended)
+		run_give(run, run->child.status);
+}
+
+static void
+unguarded_time(struct run *run, int64_t now)
+{
+	(void)run;
+	(void)now;
+}
+
+static int64_t
+unguarded_deadline(const struct run *run)
+{
+	(void)run;
+	return NEVER_MS;
+}
+
+const struct run_state run_unguarded = {
+	"unguarded",
+	run_message_ignore,
+	run_signal_pass,
+	run_closed_forget,
+	unguarded_reaped,
+	unguarded_time,
+	unguarded_deadline,
+};
+
+/* GIVING. */
+
+/* Lost without a word while the command was still running, perhaps. */
+static void
+giving_message(struct run *run, const struct message *m)
+{
+	if (!message_answers(m, TAG_GIVE))
+		return;
+	if (run->child.ended && !run->lost &&
+	    (message_error_is(m, "lost") || message_error_is(m, "not-held"))) {
+		say("%s: lock lost before it was given back", run->names);
+		if (run->options->on_lost != ON_LOST_IGNORE)
+			run->status = CLI_EXIT_LOST;
+	}
+	run_finish(run, run->status);
+}
+
+const struct run_state run_giving = {
+	"giving",
+	giving_message,
+	run_signal_ignore,
+	run_closed_finish,
+	run_no_child,
+	run_finish_time,
+	run_at_deadline,
+};

@@ -1,0 +1,64 @@
+/*
+ * The rows of the states of `run`, and the steps between them: shared by
+ * run_state.c, run_held.c and run_steps.c.
+ */
+#ifndef LOCKBROKER_CLI_RUN_STATE_H
+#define LOCKBROKER_CLI_RUN_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/run.h"
+
+struct message;
+struct signals_one;
+
+/* Tags: what each reply is the answer to (protocol, section 1). */
+#define TAG_TAKE "1"
+#define TAG_PING "2"
+#define TAG_GIVE "3"
+#define TAG_CANCEL "4"
+#define TAG_RESUME "5"
+#define TAG_GRACE "6"
+
+/* A broker that takes longer to confirm is left to find out by our closing. */
+#define GIVE_MS 3000
+
+/* Before the command starts: run_state.c */
+extern const struct run_state run_waiting, run_checking, run_cancelling;
+
+/* From then on: run_held.c */
+extern const struct run_state run_running, run_resuming, run_ending,
+    run_unguarded, run_giving;
+
+/* It is over. */
+void run_finish(struct run *run, int status);
+
+/* Nothing was run yet: another broker, or the same once more, will do. */
+void run_again(struct run *run, const char *why);
+
+/* Gives the lock back, and ends with that status. */
+void run_give(struct run *run, int status);
+
+/* Ends all that the command has started, before the lock can be another's. */
+void run_end(struct run *run, int number);
+
+/* The lock may be another's: does what --on-lost says. */
+void run_lost(struct run *run, const char *why);
+
+/* Asks for how long the lock is safe; false: the reply tells no such time. */
+void run_ask(struct run *run);
+bool run_told(struct run *run, const struct message *m);
+
+/* For rows: what needs no function of its own there. */
+int64_t run_at_deadline(const struct run *run);
+void run_no_child(struct run *run);
+void run_closed_again(struct run *run, const char *why);
+void run_closed_forget(struct run *run, const char *why);
+void run_closed_finish(struct run *run, const char *why);
+void run_signal_ignore(struct run *run, const struct signals_one *one);
+void run_signal_pass(struct run *run, const struct signals_one *one);
+void run_message_ignore(struct run *run, const struct message *m);
+void run_finish_time(struct run *run, int64_t now);
+
+#endif

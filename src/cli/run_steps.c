@@ -1,0 +1,178 @@
+/*
+ * From one state of `run` to another, and what several of them make of the
+ * same thing.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "cli/exit.h"
+#include "cli/run_state.h"
+#include "cli/say.h"
+
+/* Nor is there much to confirm for what is lost. */
+#define GIVE_LOST_MS 200
+
+/* Transitions. */
+
+void
+run_finish(struct run *run, int status)
+{
+	/* What has grace would live on without us. */
+	if (run->graced && run->client.fd >= 0)
+		client_send(&run->client, "QUIT");
+	run->status = status;
+	run->state = NULL;
+}
+
+/* Nothing was run yet: another broker, or the same once more, will do. */
+void
+run_again(struct run *run, const char *why)
+{
+	if (run->options->verbose)
+		say("%s: %s", run->client.address->text, why);
+	run->again = true;
+	run_finish(run, CLI_EXIT_UNREACHABLE);
+}
+
+void
+run_give(struct run *run, int status)
+{
+	struct buf line;
+
+	run->status = status;
+	if (run->client.fd < 0) {
+		run_finish(run, status);
+		return;
+	}
+	buf_init(&line);
+	request_give(&run->options->request, &line);
+	client_send(&run->client, "@" TAG_GIVE " %.*s", (int)buf_len(&line),
+	    buf_data(&line));
+	buf_fini(&line);
+	run->state = &run_giving;
+	run->deadline_ms = now_ms() + (run->lost ? GIVE_LOST_MS : GIVE_MS);
+}
+
+/* Ends all that the command has started, before the lock can be another's. */
+void
+run_end(struct run *run, int number)
+{
+	const int64_t now = now_ms(), end_ms = validity_kill_at(&run->validity);
+
+	run->state = &run_ending;
+	run->deadline_ms = now;
+	if (number == SIGKILL)
+		return;
+	child_signal_tree(&run->child, number);
+	run->deadline_ms = now + run->options->kill_after_ms;
+	if (run->deadline_ms > end_ms)
+		run->deadline_ms = end_ms;
+}
+
+void
+run_lost(struct run *run, const char *why)
+{
+	static const struct {
+		const char *what;
+		int number;
+	} act[] = {
+		[ON_LOST_TERM] = { "stopping the command", SIGTERM },
+		[ON_LOST_KILL] = { "killing the command", SIGKILL },
+		[ON_LOST_IGNORE] = { "the command goes on without it", 0 },
+	};
+	const enum on_lost on_lost = run->options->on_lost;
+
+	run->lost = true;
+	if (on_lost == ON_LOST_IGNORE)
+		run->state = &run_unguarded;
+	else
+		run_end(run, act[on_lost].number);
+	say("%s: lock lost (%s): %s", run->names, why, act[on_lost].what);
+}
+
+void
+run_ask(struct run *run)
+{
+	/* The clock first: a delay in sending only shortens the time. */
+	validity_ask(&run->validity, now_ms());
+	client_send(&run->client, "@" TAG_PING " PING");
+}
+
+/* False when the reply tells no time that is left. */
+bool
+run_told(struct run *run, const struct message *m)
+{
+	int64_t valid_ms;
+
+	if (!run->validity.asking || message_status(m) != STATUS_OK ||
+	    !pair_find_ms(m->text, "valid", &valid_ms))
+		return false;
+	validity_told(&run->validity, valid_ms);
+	return valid_ms > 0;
+}
+
+/* Shared by rows. */
+
+int64_t
+run_at_deadline(const struct run *run)
+{
+	return run->deadline_ms;
+}
+
+void
+run_no_child(struct run *run)
+{
+	(void)run;
+}
+
+void
+run_closed_again(struct run *run, const char *why)
+{
+	run_again(run, why);
+}
+
+void
+run_closed_forget(struct run *run, const char *why)
+{
+	(void)why;
+	client_close(&run->client);
+}
+
+void
+run_closed_finish(struct run *run, const char *why)
+{
+	(void)why;
+	run_finish(run, run->status);
+}
+
+void
+run_signal_ignore(struct run *run, const struct signals_one *one)
+{
+	(void)run;
+	(void)one;
+}
+
+void
+run_signal_pass(struct run *run, const struct signals_one *one)
+{
+	if (signals_stops(one->number))
+		run->stopped_by = one->number;
+	child_signal(&run->child, one);
+}
+
+void
+run_message_ignore(struct run *run, const struct message *m)
+{
+	(void)run;
+	(void)m;
+}
+
+void
+run_finish_time(struct run *run, int64_t now)
+{
+	if (now >= run->deadline_ms)
+		run_finish(run, run->status);
+}
