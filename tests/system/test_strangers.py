@@ -116,6 +116,15 @@ class Memory(ClientsTest):
             let_time_pass(0.05)
         return client.reply(5)
 
+    @staticmethod
+    def over_resp(client, words, answer):
+        """The same as a client of Redis says it."""
+        client.send_raw(f"*{len(words)}\r\n".encode() + b"".join(
+            f"${len(word)}\r\n{word}\r\n".encode() for word in words))
+        client.sock.settimeout(10)
+        said = client.sock.recv(4096)
+        assert said.startswith(answer), said
+
     def everything(self, connect):
         """Right and wrong ones of both kinds, whole, in pieces, and among other lines."""
         one = connect()
@@ -132,13 +141,18 @@ class Memory(ClientsTest):
         behind = connect()
         behind.send(*["PING"] * 30, "AUTH cheap behind-others-1234", *["PING"] * 30)
         eventually(lambda: behind.pump(0.1) is not None and len(behind.replies) == 61, 10)
+        self.over_resp(connect(), ["AUTH", "cheap", "resp-wrong-1234"], b"-WRONGPASS")
+        self.over_resp(connect(), ["HELLO", "3", "AUTH", "slow", "hello-wrong-1234"],
+                       b"-WRONGPASS")
+        self.over_resp(connect(), ["HELLO", "3", "AUTH", "slow", "right-and-slow-1234"], b"%")
+        self.over_resp(connect(), ["AUTH", "alone-1234"], b"-")
         connect().send_raw(b"AUTH cheap without-an-end-1234")
         gone = connect()
         gone.send("AUTH slow gone-meanwhile-1234")
         gone.close()
         return (SECRET, "right-and-slow-1234", "wrong-and-slow-1234", "wrong-and-cheap-1234",
                 "wrong-and-nobody-1234", "faulty-1234", "in-several-1234", "pieces-1234",
-                "-last-1234", "behind-others-1234", "gone-meanwhile-1234")
+                "-last-1234", "resp-wrong-1234", "hello-wrong-1234", "alone-1234", "behind-others-1234", "gone-meanwhile-1234")
 
     users = {"users": [user("cheap", hash=HASH, lock=["*"]),
                        user("slow", hash=crypt_of("right-and-slow-1234"))]}

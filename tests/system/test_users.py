@@ -28,7 +28,7 @@ ON_NAMES = [
     ("HISTORY {}", "watch"),
 ]
 # Verbs that every user may use, and those of administrators.
-ALWAYS = ["SESSION", "LIST", "NAMES", "PING", "READY", "VERSION", "HELP", "WHOAMI",
+ALWAYS = ["SESSION", "VALID", "LIST", "NAMES", "PING", "READY", "VERSION", "HELP", "WHOAMI",
           "CANCEL x", "RESUME key=00", "UNWATCH x"]
 ADMIN = ["STATS", "UNLOCK-FORCE free"]
 NOBODY = ["HELP", "VERSION", "PING"]
