@@ -35,6 +35,7 @@
 #define ANSWER_MS 10000
 #define LEAVE_MS 1000
 #define PACKETS_PER_TURN 256
+#define PACKETS_MAX 100000 /* more than a socket has room for */
 #define WARN_S (14 * 24 * 3600)
 #define VALUES_MAX 8
 #define WORD_BYTES_MAX 40
@@ -281,14 +282,14 @@ handle(struct relay *r, struct packet *p)
 	return false;
 }
 
-void
-relay_look(struct relay *r)
+static void
+take_in(struct relay *r, int max)
 {
 	struct packet p;
 	enum packet_end end;
 	int i;
 
-	for (i = 0; i < PACKETS_PER_TURN && r->control >= 0; i++) {
+	for (i = 0; i < max && r->control >= 0; i++) {
 		end = packet_receive(r->control, &p);
 		if (end == PACKET_LATER)
 			return;
@@ -297,12 +298,19 @@ relay_look(struct relay *r)
 	}
 }
 
+/* How a connection has ended may stand behind all else that is there. */
+void
+relay_look(struct relay *r)
+{
+	take_in(r, PACKETS_MAX);
+}
+
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	relay_look(arg);
+	take_in(arg, PACKETS_PER_TURN);
 }
 
 /* One that does not read what it is told is of no use. */
