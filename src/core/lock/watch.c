@@ -257,7 +257,8 @@ refuse_all(struct core *core, struct watched *w, const struct outcome *o)
 
 /*
  * Redis can't be reached: some wait for that, but not for ever.  Each waits for
- * as long, so the time of those who asked first is up first.
+ * as long, so the time of those who asked first is up first.  One at least is
+ * looked at, even if others in this step have used up its work.
  */
 static void
 wait_for_redis(struct core *core, struct watched *w)
@@ -268,7 +269,7 @@ wait_for_redis(struct core *core, struct watched *w)
 
 	guard_why(core, w->shard, why, sizeof(why));
 	plan_look(core, w);
-	while (work_left(core) && (one = TAILQ_FIRST(&w->asking)) != NULL) {
+	while ((one = TAILQ_FIRST(&w->asking)) != NULL) {
 		core_visit(core, 1);
 		if (core->now_ms < one->until_ms) {
 			again_ms += REACH_MS;
@@ -276,6 +277,8 @@ wait_for_redis(struct core *core, struct watched *w)
 		}
 		if (watchers_refuse(core, one, why))
 			return;
+		if (!work_left(core))
+			break;
 	}
 	if (!TAILQ_EMPTY(&w->asking))
 		core_arm(core, &w->timer, again_ms);

@@ -308,17 +308,22 @@ ward_history_changed(struct core *core, uint32_t shard)
 	begin(core);
 }
 
-/* What is so in a spell stays so, and those that come later are in it. */
+/*
+ * What is so in a spell stays so, and those that come later are in it.  One at
+ * least is looked at, even if others in this step have used up its work.
+ */
 bool
 ward_reclaimed(struct core *core, uint32_t shard)
 {
 	struct tokens *all = core->tokens;
 
-	while (all->proof != NULL && work_left(core) &&
+	while (all->proof != NULL &&
 	       (all->proof->shard != shard ||
 		   all->proof->spell == guard_spell(core, shard))) {
 		core_visit(core, 1);
 		all->proof = TAILQ_NEXT(all->proof, link);
+		if (!work_left(core))
+			break;
 	}
 	return all->proof == NULL;
 }

@@ -296,3 +296,11 @@ config quorum=3
 > log quorum-back of=3 up=2 ready=2 needed=2
 40 < value a on=0
 > 1 OK state=free waiters=0
+
+== WATCH: who waits for Redis is answered in time, however small the steps are
+config work=1
+0 ready 2
+5 down
+10 1 WATCH a
+5000 until
+> 2010 1 ERR unavailable Redis can't be used
