@@ -467,6 +467,7 @@ next_free(struct core *core, struct lease *l)
 	if (!is_wanted(core, l) || !lease_vouched(core, l) ||
 	    core->leases->owner->lingers(core, l) ||
 	    (lease_turn_over(core, l) &&
+		!core->leases->owner->taken_up(core, l) &&
 		!core->leases->owner->keeps(core, l, true))) {
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;

@@ -74,12 +74,13 @@ confirmed(struct core *core, struct lease *l, const struct asked *asked,
 	lease_set_why(l, NULL);
 }
 
-/* The lease is ours from now on. */
+/* The lease is ours from now on.  Who waits for one that lingered waits on. */
 static void
 begin(struct core *core, struct lease *l)
 {
 	l->hint = l->given = l->foreign = l->doubt = false;
-	lease_told_waiting(core, l, false);
+	if (!lease_lingers(core, l))
+		lease_told_waiting(core, l, false);
 	lease_not_idle(l);
 }
 

@@ -31,6 +31,7 @@ lock_free_for(
 {
 	return lease_vouched(core, &l->lease) &&
 	       (!lease_turn_over(core, &l->lease) ||
+		   lock_lingers_for(core, l, w->session) ||
 		   lock_kept_for(core, l, w)) &&
 	       !lock_lingers(core, l, w);
 }

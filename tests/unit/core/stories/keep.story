@@ -419,3 +419,20 @@
 80 1 LOCK a
 11000 until
 > 10030 op confirm a seq=1 ttl=19990 reserve=1
+
+== keep: its session shares it again, and nobody else while another broker waits
+0 ready 3
+10 1 LOCK a keep=30s mode=shared
+> op acquire a seq=1 ttl=31000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message waits 1 a
+40 1 UNLOCK a
+> op end a seq=1 linger=29980
+50 < ended a
+> 1 OK depth=0
+15000 2 LOCK a mode=shared
+15010 1 LOCK a mode=shared
+> op confirm a seq=1 ttl=15010 reserve=2
+15020 < granted a fence=100 text=s waiting
+> 1 OK fence=100 depth=1
