@@ -98,18 +98,28 @@ may_log(struct quiet *q, uint64_t *left_out)
 }
 
 /* Whose requests the connection's are from now on; NULL: nobody's. */
+static bool
+same_name(const struct user *a, const struct user *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	return strcmp(user_name(a), user_name(b)) == 0;
+}
+
 static void
 become(
     struct identity *id, struct conn *c, const struct user *user, enum via via)
 {
 	struct core_event ev = { .kind = CORE_USER };
 	struct client *client = conn_data(c);
+	bool same = same_name(client->user, user);
 
 	client->user = user;
 	client->via = user != NULL ? via : VIA_NOBODY;
 	if (user != NULL || id->users == NULL)
 		conn_set_stranger(c, false);
-	if (client->session == 0)
+	/* At a reload most of 100,000 are who they were. */
+	if (client->session == 0 || same)
 		return;
 	ev.u.user.session = client->session;
 	ev.u.user.name = user != NULL ? user_name(user) : NULL;

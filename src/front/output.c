@@ -17,6 +17,7 @@
 /* What all may leave: at least so much, or so many times what one may. */
 #define ALL_BYTES ((size_t)64 << 20)
 #define ALL_TIMES 8
+#define SPARE 16 /* such a part of it is free when some were dropped */
 
 void
 output_forget(struct conn *c)
@@ -83,20 +84,28 @@ output_max(const struct front *f)
 	return bytes > ALL_BYTES ? bytes : ALL_BYTES;
 }
 
-/* First those that have taken nothing for the longest time. */
+/*
+ * First those that have taken nothing for the longest time.  Some more are
+ * dropped than need be: so all that have unread output are looked at for a part
+ * of all that may be unread, and not for each byte beyond that.
+ */
 static void
-drop_from(struct front *f, size_t bytes)
+drop_from(struct front *f, size_t bytes, size_t enough)
 {
 	struct conn *c, *next;
 
-	TAILQ_FOREACH_SAFE (c, &f->unread, unread_link, next)
-		if (c->counted >= bytes && f->output > output_max(f))
+	TAILQ_FOREACH_SAFE (c, &f->unread, unread_link, next) {
+		if (f->output <= enough)
+			return;
+		if (c->counted >= bytes)
 			drop(c);
+	}
 }
 
 void
 output_bound(struct front *f)
 {
+	size_t enough = output_max(f) - output_max(f) / SPARE;
 	int64_t at_ms;
 
 	if (f->output <= output_max(f))
@@ -106,8 +115,8 @@ output_bound(struct front *f)
 		LOG(WARNING, "output-exhausted", LOG_N("bytes", f->output),
 		    LOG_N("limit", output_max(f)));
 	f->full_ms = at_ms;
-	while (f->output > output_max(f))
-		drop_from(f, most_unread(f) / 2 + 1);
+	while (f->output > enough)
+		drop_from(f, most_unread(f) / 2 + 1, enough);
 }
 
 size_t

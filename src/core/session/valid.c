@@ -11,7 +11,7 @@
 
 #define MANY 64 /* of more, a bound is kept ... */
 #define FEW 32	/* ... until there are so few */
-#define WALKS_A_LEASE 16
+#define WALKS_A_LEASE 8
 
 static unsigned
 load(const struct session *s)

@@ -3,7 +3,7 @@
  *
  * Of a session with few things that is looked up (core/vouched.h).  For one with
  * many, a bound is kept: nothing runs out before it.  Renewals put deadlines
- * off, of which the bound need not know; a walk over all, a part a step, sixteen
+ * off, of which the bound need not know; a walk over all, a part a step, eight
  * times a lease, finds a later one.  What brings a deadline nearer lowers it at
  * once: what the session gets, a shorter hold=, a clock that gains.  So the
  * bound is never later than is true, whatever happens between the parts.

@@ -321,6 +321,39 @@ START_TEST(unread_by_all_together)
 }
 END_TEST
 
+#define MANY_UNREAD 24
+
+/* If any are dropped, then so many that not each byte more drops another. */
+START_TEST(room_for_those_who_read)
+{
+	struct client clients[MANY_UNREAD];
+	size_t bound = (MANY_UNREAD - 4) * sizeof(noise);
+	uint64_t dropped = 0;
+	struct rig rig;
+	int i;
+
+	rig_init(&rig);
+	rig.limits.output = 2 * sizeof(noise);
+	rig_set_limits(&rig);
+	front_bound_output(rig.front, bound);
+	for (i = 0; i < MANY_UNREAD; i++) {
+		fill(&rig, meet(&clients[i], &rig));
+		ck_assert_uint_le(front_unread(rig.front), bound);
+		if (front_too_slow_total(rig.front) > dropped)
+			ck_assert_uint_le(
+			    front_unread(rig.front), bound - bound / 16);
+		dropped = front_too_slow_total(rig.front);
+	}
+	ck_assert_uint_gt(dropped, 0);
+	ck_assert_uint_lt(dropped, MANY_UNREAD / 2);
+	for (i = 0; i < MANY_UNREAD; i++)
+		client_close(&clients[i]);
+	rig_turn(&rig);
+	rig_turn(&rig);
+	rig_fini(&rig);
+}
+END_TEST
+
 TCase *
 turns_cases(void)
 {
@@ -328,6 +361,7 @@ turns_cases(void)
 
 	tcase_set_timeout(tc, 20);
 	tcase_add_test(tc, a_loss_leaves_before_all_else);
+	tcase_add_test(tc, room_for_those_who_read);
 	tcase_add_test(tc, a_loss_that_is_not_read_holds_up_nobody);
 	tcase_add_test(tc, who_is_hurried_may_go);
 	tcase_add_loop_test(tc, what_is_overdue_is_told_before_any_answer, 0,
