@@ -383,11 +383,13 @@ on_outcome(struct core *core, const struct core_event *ev)
 	else if (was.kind == SLOT_WATCH)
 		watch_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_TOKEN)
-		token_outcome(core, &was, ev->u.outcome.outcome);
+		token_outcome(
+		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_WARD)
 		ward_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_STAND)
-		park_outcome(core, &was, ev->u.outcome.outcome);
+		park_outcome(
+		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_FORCE)
 		force_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind != SLOT_STRAY)

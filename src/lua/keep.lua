@@ -68,6 +68,7 @@ op.drop = { many = true, run = function(k, a)
 	for i = 1, count do
 		local value = values[i]
 		if value and find(value, mine .. ARGV[a + i - 1] .. "|", 1, true) == 1
+			and not find(value, "|", #mine + #ARGV[a + i - 1] + 2, true)
 			and not (waiting and pcall("EXISTS", queues[i]) ~= 0) then
 			gone[#gone + 1], values[i] = keys[i], true
 		end
@@ -341,8 +342,10 @@ run = function(key, queue, shared, seq, linger, again)
 	if quorum then
 		return end_in_quorum(key, queue, shared, token, value, linger)
 	end
-	-- As parse(), which takes longer.
-	if value and string.sub(value, 1, #token + 1) == token .. "|" then
+	-- As parse(), which takes longer.  A token hold may have the token of a
+	-- place in the queue, and a message about that may be old.
+	if value and string.sub(value, 1, #token + 1) == token .. "|"
+		and not string.find(value, "|", #token + 2, true) then
 		if tonumber(linger) > 0 then
 			redis.call("PEXPIRE", key, linger)
 		elseif not blessed
@@ -430,7 +433,7 @@ end }
 -- include token.lua
 
 -- Asks about a token hold (q), ends it (r) or extends it (e), if it is one that
--- is meant.
+-- is meant; or ends what the token of this broker has, whatever it is (u).
 op.token = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	local what, match, bound = string.match(how, "^(.)(.)(.)$")
@@ -438,6 +441,14 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	local owner, _, stored = parse(value)
 	if what == "q" then
 		return described("value", key, value, asked, how)
+	elseif what == "u" then
+		leave(queue, me .. "." .. seq)
+		if value and owner ~= me .. "." .. seq then
+			return { "gone" }
+		elseif not (blessed and pass_on(key, queue, shared)) then
+			redis.call("DEL", key)
+		end
+		return { value and "ended" or "gone" }
 	elseif not blessed then
 		return { "pending" }
 	elseif not value then

@@ -450,6 +450,7 @@ broker_start(struct broker *b)
 		if (b->pools[i].server != NULL)
 			pool_start(&b->pools[i]);
 	crowd_begin(b);
+	pollers_begin(b);
 	broker_wake(b);
 }
 
@@ -468,6 +469,7 @@ broker_forget(struct broker *b)
 	if (b->w->tagged)
 		cluster_forget(b);
 	crowd_end(b);
+	pollers_end(b);
 	effects_clear(&b->fx);
 	effects_clear(&b->late);
 	core_free(b->core);

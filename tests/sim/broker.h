@@ -39,6 +39,7 @@ enum input_kind {
 	INPUT_DRAIN,
 	INPUT_GONE,
 	INPUT_CROWD,
+	INPUT_POLLERS,
 	INPUT_PACKET,
 	INPUT_BROKEN
 };
@@ -155,8 +156,9 @@ struct broker {
 	struct effects fx;
 	struct effects late; /* of the step that tells grants */
 	struct input_list inputs;
-	uint64_t crowd; /* the session of the crowd; 0: none */
-	int side;	/* of the network, while it is in two */
+	uint64_t crowd;	  /* the session of the crowd; 0: none */
+	uint64_t pollers; /* the one of the pollers; 0: none */
+	int side;	  /* of the network, while it is in two */
 	struct follower follower;
 	struct pool pools[WORLD_SERVERS_MAX];
 	int list[WORLD_SERVERS_MAX]; /* quorum: the servers it was told of */

@@ -145,7 +145,9 @@ tell_effect(
 
 	if (e->kind == EFFECT_LOG)
 		tell_log(b, e);
-	if (e->conn >= CROWD_FIRST) {
+	if (e->conn >= POLLERS_FIRST) {
+		pollers_tell(b, fx, e);
+	} else if (e->conn >= CROWD_FIRST) {
 		crowd_tell(b, fx, e);
 	} else if (e->kind == EFFECT_REPLY || e->kind == EFFECT_EVENT) {
 		make_answer(&a, fx, e);
@@ -397,6 +399,10 @@ broker_take(struct broker *b, struct input *in)
 {
 	if (in->kind == INPUT_CROWD) {
 		crowd_act(b);
+		return;
+	}
+	if (in->kind == INPUT_POLLERS) {
+		pollers_act(b);
 		return;
 	}
 	if (in->kind == INPUT_PACKET)

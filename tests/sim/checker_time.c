@@ -126,6 +126,7 @@ checker_amnesia(struct world *w)
 {
 	int i;
 
+	pollers_amnesia(w);
 	for (i = 0; i < CHECKER_NAMES_MAX; i++)
 		w->checker.grounds[i].plain_us = 0;
 	checker_latch_amnesia(w);

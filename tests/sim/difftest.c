@@ -506,7 +506,7 @@ random_op(struct rig *rig, char *name)
 	op.client_len = strlen(op.client);
 	op.other = clients[prng_below(p, op.kind == OP_CLAIM ? 4 : 5)];
 	op.other_len = strlen(op.other);
-	op.how[0] = "qre"[prng_below(p, 3)];
+	op.how[0] = "qreu"[prng_below(p, 4)];
 	op.how[1] = matches[prng_below(p, 5)];
 	op.how[2] = bounds[prng_below(p, 6)];
 	op.most_ms = prng_chance(p, 500) ? 60000 : 0;

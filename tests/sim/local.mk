@@ -46,6 +46,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/ablate.c \
 	tests/sim/ablate.h \
 	tests/sim/beats.c \
+	tests/sim/pollers.c \
+	tests/sim/pollers.h \
 	tests/sim/broker.c \
 	tests/sim/broker.h \
 	tests/sim/broker_talk.c \

@@ -372,7 +372,7 @@ usage(void)
 	    "[--faults LIST|all|none]\n"
 	    "           [--trace] [--twice] [--go-on] [--except N,...] [--jobs N]\n"
 	    "           [--lines] [--history FILE]\n"
-	    "           [--uses LIST|all|none] [--ablate NAME | --ablations]\n");
+	    "           [--uses LIST|all|none] [--tokens] [--ablate NAME | --ablations]\n");
 	exit(2);
 }
 
@@ -387,6 +387,7 @@ static const struct option options[] = {
 	{ "jobs", required_argument, NULL, 'j' },
 	{ "lines", no_argument, NULL, 'l' },
 	{ "uses", required_argument, NULL, 'U' },
+	{ "tokens", no_argument, NULL, 'k' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
 	{ "except", required_argument, NULL, 'x' },
@@ -449,6 +450,9 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 		o->uses_given = true;
 		if (!uses_parse(optarg, &o->uses))
 			usage();
+		return;
+	case 'k':
+		o->tokens = true;
 		return;
 	case 'T':
 		o->lines = o->trace = true;

@@ -152,6 +152,7 @@ world_make(struct world *w)
 	    (unsigned long long)w->permits[1],
 	    (unsigned long long)w->permits[2]);
 	crowd_make(w);
+	pollers_make(w);
 	for (i = 0; i < w->nbrokers; i++)
 		broker_start(&w->brokers[i]);
 	if (w->o->topology->start != NULL)
@@ -209,6 +210,7 @@ world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
 	run_until(w, w->leave_us);
 	for (i = 0; i < w->nclients; i++)
 		client_leave(&w->clients[i]);
+	pollers_leave(w);
 	/* Waits, keeps, tombstones and queues run out. */
 	w->end_us =
 	    w->leave_us + 2 * faults_patience_us(w) + 12 * w->lease_ms * 1000;

@@ -25,6 +25,7 @@
 #include "faults.h"
 #include "history.h"
 #include "lua_host.h"
+#include "pollers.h"
 #include "prng.h"
 #include "sentinel.h"
 #include "server.h"
@@ -48,6 +49,7 @@ struct sim_options {
 	bool faults_given; /* else as the seed says, out of `faults` */
 	unsigned uses;
 	bool uses_given; /* else as the seed says, out of `uses` */
+	bool tokens;	 /* there are pollers */
 	bool lines;	 /* keep the last lines, and the hash of all */
 	bool trace;	 /* and print each */
 	const struct ablation *ablation; /* NULL: none */
@@ -71,6 +73,7 @@ struct world {
 	struct faults faults;
 	struct uses uses;
 	struct crowd crowd;
+	struct pollers pollers;
 	struct beats beats;
 	struct history history;
 	int nservers, nbrokers, nclients, nnames;

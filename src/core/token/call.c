@@ -350,9 +350,19 @@ go_on(struct core *core, struct token_call *c)
 		answer(core, c, how);
 }
 
+/*
+ * A grant whose time is over before it is told is none: others may have been
+ * granted the name since, and been told so.
+ */
+static bool
+is_over(const struct core *core, const struct token_call *c, int64_t sent_ms)
+{
+	return c->ttl_ms > 0 && core->now_ms >= sent_ms + c->ttl_ms;
+}
+
 static void
-keep_outcome(
-    const struct token_call *c, struct token_name *n, const struct outcome *o)
+keep_outcome(struct core *core, const struct token_call *c,
+    struct token_name *n, int64_t sent_ms, const struct outcome *o)
 {
 	n->settled = true;
 	n->status = o->status;
@@ -364,6 +374,10 @@ keep_outcome(
 	n->whose = (unsigned)o->second;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
+	if (o->status != OUTCOME_GRANTED || !is_over(core, c, sent_ms))
+		return;
+	ward_stray(core, n);
+	n->status = OUTCOME_BUSY;
 }
 
 struct token_call *
@@ -403,8 +417,8 @@ failed(struct core *core, struct token_call *c, struct token_name *n,
 }
 
 void
-token_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
 {
 	struct token_call *c = call_find(core, slot->ref);
 	struct token_name *n;
@@ -423,7 +437,7 @@ token_outcome(
 		wait_for_guard(core, c);
 		return;
 	}
-	keep_outcome(c, n, o);
+	keep_outcome(core, c, n, sent_ms, o);
 	if (in_flight(c))
 		return;
 	if (c->broken)
@@ -441,20 +455,21 @@ call_has_asker(const struct core *core, const struct token_call *c)
 }
 
 void
-call_note(struct token_call *c, const struct outcome *o)
+call_note(struct core *core, struct token_call *c, const struct outcome *o)
 {
-	keep_outcome(c, &c->names[0], o);
+	keep_outcome(core, c, &c->names[0], 0, o);
 }
 
 void
-call_settle(struct core *core, struct token_call *c, const struct outcome *o)
+call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
+    const struct outcome *o)
 {
 	if (o->status != OUTCOME_GRANTED) {
 		failed(core, c, &c->names[0], o);
 		return;
 	}
-	keep_outcome(c, &c->names[0], o);
-	answer(core, c, TOKEN_DONE);
+	keep_outcome(core, c, &c->names[0], sent_ms, o);
+	answer(core, c, result_of(c, &c->names[0]));
 }
 
 void

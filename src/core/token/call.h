@@ -12,8 +12,8 @@ void token_fini(struct core *core);
 void token_take(
     struct core *core, struct session *s, const struct token_request *rq);
 
-void token_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o);
+void token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o);
 void token_timer(struct core *core, struct timer *t);
 
 /* A guard has changed: those that wait for one try again. */
@@ -39,9 +39,10 @@ struct token_call *call_find(const struct core *core, uint64_t id);
 bool call_has_asker(const struct core *core, const struct token_call *c);
 
 /* What is in its way; what has become of it; nobody is there any more. */
-void call_note(struct token_call *c, const struct outcome *o);
-void call_settle(
+void call_note(
     struct core *core, struct token_call *c, const struct outcome *o);
+void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
+    const struct outcome *o);
 void call_drop(struct core *core, struct token_call *c);
 
 #endif

@@ -357,8 +357,8 @@ park_leave(struct core *core, struct token_call *c)
 
 /* It was given to the stand: does who it was asked for still wait? */
 static void
-granted(
-    struct core *core, struct stand *st, uint64_t call, const struct outcome *o)
+granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
+    const struct outcome *o)
 {
 	struct token_call *c = call_find(core, call);
 	uint64_t seq = st->seq;
@@ -373,12 +373,12 @@ granted(
 	st->seq = 0;
 	st->look = true;
 	c->names[0].seq = seq;
-	call_settle(core, c, o);
+	call_settle(core, c, sent_ms, o);
 }
 
 static void
-failed(
-    struct core *core, struct stand *st, uint64_t call, const struct outcome *o)
+failed(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
+    const struct outcome *o)
 {
 	struct token_call *c = call_find(core, call);
 
@@ -390,12 +390,12 @@ failed(
 	}
 	st->look = true;
 	if (c != NULL && c->parked)
-		call_settle(core, c, o);
+		call_settle(core, c, sent_ms, o);
 }
 
 void
-park_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
 {
 	struct stand *st = find(core, slot->name, slot->name_len);
 	struct token_call *c;
@@ -404,15 +404,15 @@ park_outcome(
 	assert(st != NULL && st->asked_for != 0 && st->seq == slot->ref);
 	call = st->asked_for;
 	if (o->status == OUTCOME_GRANTED) {
-		granted(core, st, call, o);
+		granted(core, st, call, sent_ms, o);
 	} else if (o->status == OUTCOME_BUSY) {
 		c = call_find(core, call);
 		if (c != NULL && c->parked)
-			call_note(c, o);
+			call_note(core, c, o);
 		if (o->ttl_ms >= 0)
 			st->wake_ms = core->now_ms + o->ttl_ms + LOOK_MS;
 	} else {
-		failed(core, st, call, o);
+		failed(core, st, call, sent_ms, o);
 	}
 	/* Until now, so that nothing above has begun another. */
 	st->asked_for = 0;

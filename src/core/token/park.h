@@ -28,8 +28,8 @@ void park_refused(struct core *core, struct token_call *c);
 void park_granted(struct core *core, const struct token_call *c);
 void park_leave(struct core *core, struct token_call *c);
 
-void park_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o);
+void park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o);
 void park_timer(struct core *core, struct timer *t);
 
 /* `given SEQ ... NAME` or `look SEQ NAME`; false: it is of nobody here. */

@@ -72,7 +72,7 @@ struct ward {
 	bool asked;	      /* an operation is in flight */
 	bool stray;   /* nobody was told of it, perhaps: it is to be ended */
 	char *client; /* owned; token and user, as in the key */
-	char *peer, *label; /* owned; of who took it last; label: or NULL */
+	char *peer, *label; /* owned; of who took it last; or NULL */
 	uint64_t session;   /* the same */
 	size_t name_len;
 	char name[];
@@ -115,7 +115,8 @@ void wards_init(struct core *core);
 void wards_fini(struct core *core);
 struct ward *ward_find(const struct core *core, const char *name, size_t len);
 
-/* The hold was granted to that session, or extended for it. */
+/* The hold was granted to that session, or extended for it (NULL: it has gone
+ * meanwhile). */
 void ward_take(struct core *core, const struct token_name *n,
     const char *client, const struct session *s);
 void ward_drop(struct core *core, struct ward *w);

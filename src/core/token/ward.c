@@ -156,9 +156,11 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	w->spell = guard_spell(core, w->shard);
 	set_until(core, w, n->left_ms);
 	set_text(&w->client, client);
-	set_text(&w->peer, s->peer);
-	set_text(&w->label, s->label);
-	w->session = s->id;
+	if (s != NULL) {
+		set_text(&w->peer, s->peer);
+		set_text(&w->label, s->label);
+		w->session = s->id;
+	}
 	arm(core, w, core->config.lease_ms);
 	watch_stir(core, w->name, w->name_len);
 }
@@ -181,8 +183,10 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 	slot->name = xstrndup(w->name, w->name_len);
 	slot->name_len = w->name_len;
 	op->seq = w->seq;
-	if (kind != OP_RETAIN)
+	if (kind != OP_RETAIN) {
+		memcpy(op->how, "u--", sizeof(op->how));
 		return;
+	}
 	op->fence = w->fence;
 	if (w->until_ms != INT64_MAX)
 		op->ttl_ms = w->until_ms - core->now_ms;
@@ -200,7 +204,7 @@ go_on(struct core *core, struct ward *w)
 	arm(core, w, core->config.lease_ms);
 	if (w->asked || !guard_up(core, w->shard))
 		return;
-	ask(core, w, w->stray ? OP_END : OP_RETAIN);
+	ask(core, w, w->stray ? OP_TOKEN : OP_RETAIN);
 }
 
 void

@@ -85,7 +85,7 @@ config debug
 20 < granted a fence=100
 > op claim b seq=2 ttl=30000 client=t other=t how=e-r
 30 < busy b fence=90 ttl=1s text=o first=1
-> op end a seq=1
+> op token a seq=1 how=u--
 > 1 busy 0 held fence=90 left=1000
 40 < ended a
 50 token 1 acquire b a token=t px=30s
@@ -164,7 +164,7 @@ config debug
 > op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
 20 close 1
 30 < granted a fence=100
-> op end a seq=1
+> op token a seq=1 how=u--
 > 1 done 1 held own meant fence=100 left=15000 token=t1
 40 < ended a
 
@@ -173,11 +173,11 @@ config debug
 10 token 1 acquire a token=t1
 > op claim a seq=1 client=t1 other=t1 how=e-r
 20 < unknown a
-> op end a seq=1
+> op token a seq=1 how=u--
 > 1 ERR unavailable Redis did not answer in time; try again
 30 < unknown a
 2000 until
-> 707 op end a seq=1
+> 707 op token a seq=1 how=u--
 2010 < gone a
 30000 until
 
@@ -293,7 +293,7 @@ config quorum=3
 400 until
 > 180 2 busy 0 held fence=100 left=29000
 500 until
-> 430 op end a seq=2
+> 430 op token a seq=2 how=u--
 510 < ended a
 3000 until
 3000 token 2 acquire a token=t2 px=30s park=80
@@ -329,7 +329,7 @@ config quorum=3
 # Nobody is here: what is given then is passed on.
 150 < busy a fence=111 ttl=29s text=t2 first=1
 160 message given 4 112 1000000 160000 0123456789abcdef 0 a
-> op end a seq=4
+> op token a seq=4 how=u--
 170 < ended a
 180 token 1 acquire a token=t1 px=30s park=80
 > 1 busy 0 native
@@ -388,7 +388,7 @@ config quorum=3
 60 token 3 acquire a token=t3 px=30s park=80
 70 close 2
 80 < granted a fence=110
-> op end a seq=3
+> op token a seq=3 how=u--
 > op claim a seq=4 ttl=30000 client=t3 how=q--
 90 < ended a
 100 < granted a fence=120
@@ -403,7 +403,7 @@ config quorum=3
 30 token 2 acquire a token=t2 px=30s park=80
 > op claim a seq=2 ttl=30000 client=t2 how=q--
 40 < unknown a
-> op end a seq=2
+> op token a seq=2 how=u--
 > 2 ERR unavailable Redis did not answer in time; try again
 50 < gone a
 3000 until
@@ -433,8 +433,46 @@ config quorum=3
 > 2 !SHUTDOWN
 > 3 !SHUTDOWN
 > 2 ERR shutdown the broker is stopping; try another one
-> op end a seq=2
+> op token a seq=2 how=u--
 60 < ended a
 > op idle
 70 stopped?
 > no
+
+== tokens: extended for a client that has gone meanwhile
+0 ready 2
+10 token 1 acquire a token=t1 px=15s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=15000 token=t1
+30 message took 1 a
+40 token 1 extend a token=t1 px=20s
+> op token a seq=2 ttl=20000 client=t1 how=exr
+50 close 1
+60 < renewed a fence=100 ttl=20s text=t1
+> 1 done 1 held own meant fence=100 left=20000 token=t1
+70 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op retain a seq=2 ttl=19990 fence=100 client=t1
+
+== tokens: a grant is told too late
+0 ready 2
+10 token 1 acquire a token=t1 px=100
+> op claim a seq=1 ttl=100 client=t1 other=t1 how=e-r
+200 < granted a fence=100
+> op token a seq=1 how=u--
+> 1 busy 0 free fence=100 left=100
+210 < ended a
+
+== parking: a message that is old ends no hold
+0 ready 2
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+40 < granted a fence=110
+> 2 done 1 held own meant fence=110 left=30000 token=t2
+50 message given 2 109 1000000 40000 0123456789abcdef 0 a
+> op end a seq=2
