@@ -76,7 +76,8 @@ conn_read(struct conn *c)
 		c->full = true;
 		return;
 	}
-	n = read(c->fd, c->front->scratch, room);
+	/* A TLS process may have made it one that blocks. */
+	n = recv(c->fd, c->front->scratch, room, MSG_DONTWAIT);
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			front_end(c, CONN_END_DEAD);
@@ -283,7 +284,7 @@ conn_write(struct conn *c)
 		buf_fini(&c->out);
 	if (len == 0 || c->deaf)
 		return true;
-	n = send(c->fd, buf_data(&c->out), len, MSG_NOSIGNAL);
+	n = send(c->fd, buf_data(&c->out), len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return conn_unheard(c);
 	if (n > 0) {
@@ -306,7 +307,7 @@ conn_linger(struct conn *c)
 		if (c->eof || shutdown(c->fd, SHUT_WR) < 0)
 			return false;
 	}
-	n = read(c->fd, c->front->scratch, FRONT_READ_BYTES);
+	n = recv(c->fd, c->front->scratch, FRONT_READ_BYTES, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	explicit_bzero(c->front->scratch, (size_t)n);
