@@ -220,8 +220,8 @@ line_value(struct line *l, const struct log_value *v)
 		line_quote(l, v->str, v->len);
 }
 
-static void
-line_time(char *out, size_t size)
+void
+log_time(char out[LOG_TIME_SIZE])
 {
 	struct timespec now;
 	struct tm tm;
@@ -229,8 +229,9 @@ line_time(char *out, size_t size)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &tm);
-	n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(out + n, size - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	n = strftime(out, LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(
+	    out + n, LOG_TIME_SIZE - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
 /* What stands before the values.  Journal and syslog know the time. */
@@ -240,14 +241,14 @@ line_head(struct line *l, enum log_level level, const char *event)
 	bool to_stderr = logger.settings.to == LOG_TO_STDERR;
 	bool journal = to_stderr && logger.kind == STDERR_JOURNAL;
 	bool json = logger.settings.format == LOG_FORMAT_JSON;
-	char when[40] = "", priority[16] = "", head[128];
+	char when[LOG_TIME_SIZE] = "", priority[16] = "", head[128];
 	int n;
 
 	if (journal)
 		snprintf(
 		    priority, sizeof(priority), "<%d>", levels[level].priority);
 	else if (to_stderr)
-		line_time(when, sizeof(when));
+		log_time(when);
 	if (json && when[0] != '\0')
 		n = snprintf(head, sizeof(head),
 		    "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"", when,

@@ -30,6 +30,7 @@ struct log_settings {
 	enum log_level level;
 	enum log_target to;
 	enum log_format format;
+	char *audit; /* a file that others write (daemon/audit.h); "": none */
 };
 
 /* A value of a log line: a number, or bytes that are escaped as needed. */
@@ -56,6 +57,10 @@ size_t log_strlen(const char *s);
  */
 void log_setup(const struct log_settings *settings);
 bool log_enabled(enum log_level level);
+
+/* The time of day, as it stands in a line. */
+#define LOG_TIME_SIZE 40
+void log_time(char out[LOG_TIME_SIZE]);
 
 /* How many bytes could not be written and were dropped. */
 uint64_t log_dropped(void);

@@ -208,11 +208,12 @@ core_free(struct core *core)
 void
 core_reconfigure(struct core *core, const struct lock_limits *locks,
     const struct client_limits *limits, const struct metrics_settings *metrics,
-    bool debug)
+    bool audit, bool debug)
 {
 	core->config.locks = *locks;
 	core->config.limits = *limits;
 	measure_configure(core->measure, metrics);
+	core->config.audit = audit;
 	core->config.debug = debug;
 }
 

@@ -57,7 +57,8 @@ struct core_config {
 	unsigned replicas; /* that confirm what is written; to be told */
 	unsigned fences;   /* drawn at a time, at least; 0 is 1 */
 	int64_t reply_timeout_ms;
-	bool debug; /* lines of debugging are read; reloadable, as: */
+	bool audit; /* EFFECT_AUDIT is wanted; reloadable, as: */
+	bool debug; /* lines of debugging are read */
 	struct lock_limits locks;
 	struct client_limits limits;
 	const struct metrics_settings *metrics; /* copied; NULL: no classes */
@@ -214,6 +215,7 @@ enum effect_kind {
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
+	EFFECT_AUDIT,  /* a hold is over: the same, for the audit file */
 	EFFECT_ATTACH, /* the connection has this session from now on */
 	EFFECT_CLOSE   /* end a connection: it has no session any more */
 };
@@ -270,7 +272,7 @@ void core_free(struct core *core);
 /* Takes over the reloadable part of a configuration, all of it at once. */
 void core_reconfigure(struct core *core, const struct lock_limits *locks,
     const struct client_limits *limits, const struct metrics_settings *metrics,
-    bool debug);
+    bool audit, bool debug);
 
 void core_step(
     struct core *core, const struct core_event *event, struct effects *fx);

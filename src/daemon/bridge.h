@@ -16,6 +16,7 @@
 #include "relay/relay.h"
 
 struct alarm;
+struct audit;
 struct config;
 struct identity;
 struct monitor;
@@ -46,6 +47,7 @@ struct broker {
 	struct relay *relay;	 /* speaks TLS; NULL: nobody does */
 	struct promise *promise; /* NULL: the store itself remembers */
 	struct alarm *alarm;	 /* core_deadline() */
+	struct audit *audit;	 /* log.audit */
 	int64_t start_ms;
 	int64_t accept_ms; /* when clients are accepted at the latest; 0: now */
 	uint64_t clients_total;

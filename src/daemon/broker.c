@@ -14,11 +14,13 @@
 #include <sys/random.h>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/alarm.h"
+#include "daemon/audit.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/identity.h"
@@ -160,6 +162,30 @@ do_log(struct broker *b, const struct effect *e, const char *text)
 }
 
 static void
+do_audit(struct broker *b, const struct effect *e, const char *text)
+{
+	const struct field *f = b->effects.fields + e->field;
+	char when[LOG_TIME_SIZE], number[24];
+	struct json j;
+	size_t i;
+
+	log_time(when);
+	json_begin(&j);
+	json_str(&j, "time", when, strlen(when));
+	for (i = 0; i < e->nfields; i++, f++) {
+		if (is_text(f->id)) {
+			json_str(&j, log_keys[f->id], text + f->str, f->len);
+			continue;
+		}
+		snprintf(number, sizeof(number), "%" PRIu64, f->num);
+		json_raw(&j, log_keys[f->id], number, strlen(number));
+	}
+	json_close(&j);
+	audit_line(b->audit, buf_data(&j.text), buf_len(&j.text));
+	buf_fini(&j.text);
+}
+
+static void
 do_attach(struct broker *b, const struct effect *e)
 {
 	struct conn *c = front_find(b->front, e->conn);
@@ -213,6 +239,9 @@ carry_out(struct broker *b)
 			break;
 		case EFFECT_LOG:
 			do_log(b, e, text);
+			break;
+		case EFFECT_AUDIT:
+			do_audit(b, e, text);
 			break;
 		case EFFECT_ATTACH:
 			do_attach(b, e);
@@ -507,6 +536,7 @@ core_settings(struct core_config *out, const struct config *config)
 	out->replicas = config->redis.replicas;
 	out->fences = FENCES;
 	out->reply_timeout_ms = config->redis.reply_timeout_ms;
+	out->audit = config->log.audit[0] != '\0';
 	out->debug = config->log.level == LOG_LEVEL_DEBUG;
 	out->locks = config->locks.limits;
 	out->limits = config->limits;
@@ -565,6 +595,8 @@ broker_new(struct event_base *base, const struct config *config)
 		nodes = node_texts(&config->redis.nodes);
 	core_config.nodes = nodes;
 	b->core = core_new(&core_config);
+	b->audit = audit_new();
+	audit_open(b->audit, config->log.audit);
 	free(nodes);
 	b->front = front_new(base, &config->limits, &front_handler, b);
 	b->identity = identity_new(b);
@@ -617,6 +649,7 @@ broker_free(struct broker *b)
 		promise_close(b->promise, core_promised_ms(b->core), now_ms());
 	promise_free(b->promise);
 	core_free(b->core);
+	audit_free(b->audit);
 	alarm_free(b->alarm);
 	effects_fini(&b->effects);
 	buf_fini(&b->rows);
@@ -678,7 +711,9 @@ void
 broker_reload(struct broker *b, const struct config *config)
 {
 	core_reconfigure(b->core, &config->locks.limits, &config->limits,
-	    &config->metrics, config->log.level == LOG_LEVEL_DEBUG);
+	    &config->metrics, config->log.audit[0] != '\0',
+	    config->log.level == LOG_LEVEL_DEBUG);
+	audit_open(b->audit, config->log.audit);
 	front_set_limits(b->front, &config->limits);
 	identity_load(b->identity, config->users);
 	tls_reload(b);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "daemon/audit.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"

@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	tests/system/lib/tls_client.py \
 	tests/system/lib/wait.py \
 	tests/system/run \
+	tests/system/test_audit.py \
 	tests/system/test_brokers.py \
 	tests/system/test_cli.py \
 	tests/system/test_clients.py \

@@ -6,6 +6,7 @@
 
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
+#include "core/turn/emit.h"
 
 static struct measure_mark
 mark_of(struct core *core, struct lock *l)
@@ -80,14 +81,32 @@ measured_begins(struct core *core, struct hold *h, const struct waiter *w)
 }
 
 static void
+audit(struct core *core, const struct measure_hold *h)
+{
+	emit_audit(core);
+	emit_str(core, FIELD_NAME, h->name, h->name_len);
+	emit_num(core, FIELD_SESSION, h->session);
+	if (h->label != NULL)
+		emit_text(core, FIELD_LABEL, h->label);
+	emit_text(core, FIELD_PEER, h->peer);
+	if (h->user != NULL)
+		emit_text(core, FIELD_USER, h->user);
+	emit_text(core, FIELD_MODE, h->shared ? "shared" : "exclusive");
+	emit_num(core, FIELD_FENCE, h->fence);
+	emit_num(core, FIELD_WAITED, (uint64_t)h->waited_ms);
+	emit_num(core, FIELD_HELD, (uint64_t)(h->ended_ms - h->granted_ms));
+	emit_text(core, FIELD_END, h->end);
+	if (h->by != NULL)
+		emit_text(core, FIELD_BY, h->by);
+}
+
+static void
 over(struct core *core, const struct hold *h, const char *end, bool lost,
     const char *by)
 {
 	const struct session *s = h->session;
 	struct lock *l = h->lock;
-
-	measure_held(core->measure, mark_of(core, l),
-	    &(struct measure_hold){ .name = l->name,
+	struct measure_hold hold = { .name = l->name,
 		.name_len = l->name_len,
 		.session = s->id,
 		.label = s->label,
@@ -99,8 +118,11 @@ over(struct core *core, const struct hold *h, const char *end, bool lost,
 		.ended_ms = core->now_ms,
 		.waited_ms = h->waited_ms,
 		.end = end,
-		.by = by },
-	    lost);
+		.by = by };
+
+	measure_held(core->measure, mark_of(core, l), &hold, lost);
+	if (core->config.audit && core->fx != NULL)
+		audit(core, &hold);
 }
 
 void

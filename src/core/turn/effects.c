@@ -134,6 +134,12 @@ emit_notice(struct core *core, enum notice_id id)
 }
 
 void
+emit_audit(struct core *core)
+{
+	(void)add_effect(core, EFFECT_AUDIT, 0);
+}
+
+void
 emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len)
 {

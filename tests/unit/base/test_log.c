@@ -81,7 +81,9 @@ behind_time(const char *line)
 static void
 setup(enum log_level level, enum log_target to, enum log_format format)
 {
-	struct log_settings settings = { level, to, format };
+	struct log_settings settings = {
+		.level = level, .to = to, .format = format
+	};
 
 	log_setup(&settings);
 }

@@ -560,7 +560,8 @@ static const struct {
 	const char *refused;
 } reloads[] = {
 	{ "", "", 0, "" },
-	{ "log: {level: debug, to: syslog, format: json}", "", 3, "" },
+	{ "log: {level: debug, to: syslog, format: json, audit: a}", "", 4,
+	    "" },
 	{ "",
 	    "limits: {clients: 1, line: 64, output: 1KB, holds: 1, requests: "
 	    "1, waiters: 1, unowned: 1, first_line: 1s, unreachable: 1s}",

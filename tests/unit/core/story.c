@@ -571,7 +571,7 @@ configure(struct story *st)
 	assert(c->shards <= SHARDS_MAX);
 	if (st->core != NULL)
 		core_reconfigure(st->core, &c->locks, &c->limits,
-		    &(struct metrics_settings){ NULL, 0 }, c->debug);
+		    &(struct metrics_settings){ NULL, 0 }, false, c->debug);
 }
 
 static void

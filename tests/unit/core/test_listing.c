@@ -113,7 +113,7 @@ begin(unsigned sessions)
 
 	rig_init(&rig, sessions);
 	core_reconfigure(rig.core, &config.locks, &config.limits,
-	    &(struct metrics_settings){ NULL, 0 }, false);
+	    &(struct metrics_settings){ NULL, 0 }, false, false);
 }
 
 static void

@@ -254,10 +254,12 @@ START_TEST(a_class_keeps_its_numbers_over_a_reload)
 	mark = mark_of("a1");
 	measure_waits(m, &w, mark, 0);
 	measure_waited(m, &w, RESULT_GRANTED, 5);
-	measure_holds(m, mark);
 	CONFIGURE("new n*", "a a*");
 	ck_assert_uint_eq(
 	    row(MEASURE_OF_WAIT, "a", "granted", 0).histogram->count, 1);
+	mark = mark_of("a1");
+	measure_holds(m, mark);
+	CONFIGURE("a a*", "new n*");
 	ck_assert_uint_eq(number(MEASURE_OF_HELD, "a", NULL, 0), 1);
 	measure_classify(m, &mark, "a1", 2, 1);
 	ck_assert_uint_eq(number(MEASURE_OF_HELD, "a", NULL, 0), 1);

@@ -281,7 +281,7 @@ START_TEST(a_reload_changes_classes_of_names_that_are_held)
 
 	ask(1, VERB_LOCK, "a1", CORE_WAIT_FOREVER);
 	ask(2, VERB_LOCK, "a1", CORE_WAIT_FOREVER);
-	core_reconfigure(r.core, &locks, &limits, &metrics, false);
+	core_reconfigure(r.core, &locks, &limits, &metrics, false, false);
 	core_check(r.core);
 	rig_pass(&r, 10);
 	ask(1, VERB_UNLOCK, "a1", 0);

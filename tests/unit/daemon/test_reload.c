@@ -31,7 +31,7 @@ static const char after[] =
     "waiters: 14, unowned: 15, first_line: 6s, unreachable: 7s}\n"
     "metrics: {classes: [{name: two, names: [b]}, "
     "{name: one, names: [a]}]}\n"
-    "log: {level: debug, to: syslog, format: json}\n";
+    "log: {level: debug, to: syslog, format: json, audit: /dev/null}\n";
 
 static struct event_base *base;
 static struct broker *broker;
@@ -144,6 +144,8 @@ START_TEST(a_setting_reaches_its_user)
 	check_in(field, limits, &broker->front->limits);
 	if (field == &config_fields[CONFIG_FIELD_LOG_LEVEL])
 		ck_assert(broker->core->config.debug);
+	if (field == &config_fields[CONFIG_FIELD_LOG_AUDIT])
+		ck_assert(broker->core->config.audit);
 }
 END_TEST
 
