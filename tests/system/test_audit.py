@@ -15,10 +15,12 @@ class Audit(SystemTest):
         self.path = os.path.join(self.directory, "audit")
 
     def lines(self, path=None):
+        """But for names of whoever waited until the broker grants."""
         if not os.path.exists(path or self.path):
             return []
         with open(path or self.path, encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
+            lines = [json.loads(line) for line in file]
+        return [line for line in lines if len(line["name"]) <= 4]
 
     def wait_for_lines(self, n, path=None):
         eventually(lambda: len(self.lines(path)) >= n, what=f"{n} lines")
@@ -118,12 +120,11 @@ class Audit(SystemTest):
         label = "x" * 64
         client.ok(f"SESSION label={label}")
         begin = now()
-        for n in range(500):
-            client.send(*(f"@{n}.{i} TRYLOCK n{i}" for i in range(20)),
-                        *(f"@u{n}.{i} UNLOCK n{i}" for i in range(20)))
-            for i in range(20):
-                client.reply(30, tag=f"{n}.{i}")
-                client.reply(30, tag=f"u{n}.{i}")
+        for _ in range(15):
+            for verb in ("LOCK", "UNLOCK"):
+                client.send(*(f"@{n} {verb} n{n}" for n in range(500)))
+                for n in range(500):
+                    self.assertEqual(client.reply(30, tag=str(n)).status, "OK")
         self.assertGreater(int(client.stats()["audit_lost_total"]), 0)
         self.assertEqual(len(broker.log_lines("audit-failed")), 1)
         self.assertLess(now() - begin, patience(60))
