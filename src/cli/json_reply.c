@@ -12,7 +12,7 @@
 #include "cli/message.h"
 
 /*
- * How the broker writes the fields it has, and how the rate of `top` is
+ * How the broker writes the fields it has, and how the numbers of `top` are
  * written; what is not in here is a string.
  */
 enum { HOW_STR, HOW_NUM, HOW_MS, HOW_TENTHS };
@@ -22,7 +22,9 @@ static const struct {
 	int how;
 } fields[] = {
 #define FIELD(id, key, how) { key, HOW_##how },
-	FIELDS(FIELD) FIELD(RATE, "rate", TENTHS)
+	FIELDS(FIELD) FIELD(RATE, "rate", TENTHS) FIELD(MEAN, "mean", MS)
+	    FIELD(GIVEN_UP, "given_up", NUM) FIELD(HOLDS, "holds", NUM)
+		FIELD(LOST, "lost", NUM)
 #undef FIELD
 };
 

@@ -54,6 +54,8 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/timespan.h \
 	src/cli/top.c \
 	src/cli/top.h \
+	src/cli/top_classes.c \
+	src/cli/top_classes.h \
 	src/cli/top_lines.c \
 	src/cli/users.c \
 	src/cli/validity.c \

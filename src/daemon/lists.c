@@ -6,11 +6,13 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/now.h"
 #include "base/xmalloc.h"
+#include "core/measure/measure.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/statistics.h"
@@ -267,11 +269,49 @@ add_statistic(void *arg, const struct statistic *s, uint64_t value)
 	numbers->n++;
 }
 
+static void
+add_number(
+    struct numbers *numbers, const char *class, const char *key, uint64_t value)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "class.%s.%s", class, key);
+	numbers->protocol->row_number(numbers->rows, name, value);
+	numbers->n++;
+}
+
+static void
+add_class(struct numbers *numbers, const struct measure_class *c)
+{
+	add_number(numbers, c->name, "waiters", c->waiters);
+	add_number(numbers, c->name, "oldest_wait_ms",
+	    c->oldest_ms < 0 ? 0 : (uint64_t)c->oldest_ms);
+	add_number(numbers, c->name, "held", c->held);
+	add_number(numbers, c->name, "granted_total", c->granted);
+	add_number(numbers, c->name, "given_up_total", c->given_up);
+	add_number(numbers, c->name, "wait_ms_total", c->wait_ms);
+	add_number(numbers, c->name, "lost_total", c->lost);
+}
+
+static void
+add_classes(const struct broker *b, struct numbers *numbers)
+{
+	const struct measure *m = core_measure(b->core);
+	struct measure_class class;
+	size_t i;
+
+	for (i = 0; i < measure_classes(m); i++) {
+		class = measure_class(m, i, now_ms());
+		add_class(numbers, &class);
+	}
+}
+
 void
 handle_stats(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct numbers numbers = { conn_protocol(c), &b->rows, 0 };
 
 	statistics_each(b, add_statistic, &numbers);
+	add_classes(b, &numbers);
 	send_rows(b, c, r, numbers.n);
 }

@@ -373,6 +373,36 @@ class Others(CommandTest):
         self.assertEqual(second[1]["rate"], 0)
         self.assertGreater(second[1]["oldest_ms"], 500)
 
+    def test_top_tells_how_long_classes_wait(self):
+        broker = self.broker(name="b2", metrics={"classes": [
+            {"name": "de.ploy", "names": ["deploy/*"]}, {"name": "none", "names": ["none"]}]})
+        holder, waiter = self.clients(2, broker)
+        holder.ok("LOCK deploy/a")
+        waiter.send("LOCK deploy/a")
+        eventually(lambda: holder.stats()["class.de.ploy.waiters"] == "1")
+        out = self.run_it("top", "-b", "-n", "1", address=broker.unix_path)[1]
+        self.assertRegex(out, r"CLASS +WAITING +OLDEST +WAITS/S +MEAN WAIT +GIVEN UP +HELD +LOST"
+                              r"\nde\.ploy +1 +\S+ +- +- +0 +1 +0\n(?s:.*)\nNAME +STATE")
+        pace = now()
+        while now() - pace < 0.05:
+            holder.ok("PING")
+        holder.ok("UNLOCK deploy/a")
+        self.assertEqual(waiter.reply().status, "OK")
+        self.assertEqual(waiter.ask("LOCK deploy/b wait=0").status, "OK")
+        self.assertEqual(holder.ask("LOCK deploy/a wait=20ms").status, "TIMEOUT")
+        stats = {key[len("class.de.ploy."):]: int(value)
+                 for key, value in holder.stats().items() if key.startswith("class.de.ploy.")}
+        waited = stats.pop("wait_ms_total")
+        self.assertGreaterEqual(waited, 50)
+        self.assertEqual(stats, {"waiters": 0, "oldest_wait_ms": 0, "held": 2,
+                                 "granted_total": 3, "given_up_total": 1, "lost_total": 0})
+        rows = [json.loads(line) for line in self.run_it(
+            "--json", "top", "-n", "2", address=broker.unix_path)[1].splitlines()]
+        classes = [row for row in rows if "class" in row]
+        self.assertEqual([row["class"] for row in classes], ["de.ploy", "none", "other"] * 2)
+        self.assertEqual(classes[3]["given_up"], 1)
+        self.assertEqual(str(classes[3]["rate"]), "0.0")
+
     def test_top_as_text(self):
         status, out, err = self.run_it("top", "-b", "-n", "1")
         self.assertEqual((status, err), (0, ""))

@@ -123,6 +123,8 @@ struct measure_class {
 	const char *name;
 	uint64_t waiters, held;
 	int64_t oldest_ms; /* how long the oldest has waited; -1: none waits */
+	/* Waits in all: granted, and not; how long both took; locks lost. */
+	uint64_t granted, given_up, wait_ms, lost;
 };
 
 /* There are so many, `other` is the last of them. */

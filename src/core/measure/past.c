@@ -1,11 +1,14 @@
 /*
  * Holds that are over.
  *
- *	names: table --> past_name --> past_hold --> past_hold ...	of it
- *	all:                         past_hold --> past_hold ...	of all
+ *	names: latest of a name --older--> ... --older--> oldest of it
+ *	         | next_name
+ *	       latest of another name in the same chain
+ *	all:   the latest of all ... the oldest of all
  *
- * A record is used again for the next one, so that under load nothing is
- * allocated but what longer texts need.  A name goes with its last record.
+ * This is done for each UNLOCK, so it has to cost little: a name is hashed
+ * once, and has no object of its own; a record is used again for the next
+ * hold, with its texts behind it, so that in the long run nothing is allocated.
  */
 #include "config.h"
 
@@ -13,108 +16,100 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/xmalloc.h"
 #include "core/measure/past.h"
 
-/* So much more than is needed is taken, for the next one in its place. */
-#define TEXT_STEP 64
+#define HOLDS_A_CHAIN 4 /* at most, on average */
+#define TEXT_ROOM 96	/* of a record, at least */
 
-struct past_name {
-	struct table_link link;
-	struct past_list holds; /* the latest first */
-	unsigned n;
-	size_t len;
-	char name[];
-};
-
-/* Owned by the list of all; its texts are pointed to by `hold`. */
 struct past_hold {
-	TAILQ_ENTRY(past_hold) in_name;
 	TAILQ_ENTRY(past_hold) in_all;
-	struct past_name *of;
-	struct measure_hold hold;
-	char *text; /* owned */
+	struct past_hold *older, *newer; /* of the same name */
+	/* Of the latest of its name only. */
+	struct past_hold *next_name; /* in the chain */
+	struct past_hold *oldest;
+	unsigned of_name; /* holds of that name */
+	unsigned hash;
+	struct measure_hold hold; /* its texts are in `text` */
 	size_t room;
+	char text[];
 };
-
-static const char *
-name_of(const struct table_link *link, size_t *len)
-{
-	const struct past_name *name =
-	    container_of_const(link, struct past_name, link);
-
-	*len = name->len;
-	return name->name;
-}
 
 void
 past_init(struct past *p, unsigned most, unsigned most_of_name)
 {
-	table_init(&p->names, name_of);
 	TAILQ_INIT(&p->all);
 	p->n = 0;
 	p->most = most;
 	p->most_of_name = most_of_name;
+	p->size = 1;
+	while (p->size * HOLDS_A_CHAIN < most)
+		p->size *= 2;
+	p->names = xcalloc(p->size, sizeof(struct past_hold *));
 }
 
-static struct past_name *
-find(const struct past *p, const char *name, size_t len)
+/* Where the latest of a name is pointed to, or would be. */
+static struct past_hold **
+find(const struct past *p, const char *name, size_t len, unsigned hash)
 {
-	struct table_link *link = table_find(&p->names, name, len);
+	struct past_hold **at = &p->names[hash & (p->size - 1)];
 
-	return link == NULL ? NULL : container_of(link, struct past_name, link);
+	while (*at != NULL &&
+	       ((*at)->hash != hash || (*at)->hold.name_len != len ||
+		   memcmp((*at)->hold.name, name, len) != 0))
+		at = &(*at)->next_name;
+	return at;
 }
 
-static struct past_name *
-find_or_add(struct past *p, const char *name, size_t len)
+static struct past_hold **
+find_latest(const struct past *p, const struct past_hold *h)
 {
-	struct past_name *of = find(p, name, len);
+	struct past_hold **at = &p->names[h->hash & (p->size - 1)];
 
-	if (of != NULL)
-		return of;
-	of = xcalloc(1, sizeof(*of) + len);
-	TAILQ_INIT(&of->holds);
-	of->len = len;
-	memcpy(of->name, name, len);
-	table_add(&p->names, &of->link);
-	return of;
+	while (*at != h)
+		at = &(*at)->next_name;
+	return at;
 }
 
-static void
-forget_name(struct past *p, struct past_name *of)
+/* The latest hold of the name of one. */
+static struct past_hold *
+latest_of(const struct past *p, const struct past_hold *h)
 {
-	table_remove(&p->names, &of->link);
-	free(of);
+	return *find(p, h->hold.name, h->hold.name_len, h->hash);
 }
 
-/* Out of all lists; its name goes with it if that has no other, but `keep`. */
-static void
-unlist(struct past *p, struct past_hold *h, const struct past_name *keep)
+/* The oldest of a name, of which this is the latest, out of all lists. */
+static struct past_hold *
+take_oldest(struct past *p, struct past_hold *latest)
 {
-	struct past_name *of = h->of;
+	struct past_hold *h = latest->oldest;
 
 	TAILQ_REMOVE(&p->all, h, in_all);
-	TAILQ_REMOVE(&of->holds, h, in_name);
 	p->n--;
-	of->n--;
-	if (of->n == 0 && of != keep)
-		forget_name(p, of);
+	if (h == latest) {
+		*find_latest(p, h) = h->next_name;
+		return h;
+	}
+	latest->of_name--;
+	latest->oldest = h->newer;
+	h->newer->older = NULL;
+	return h;
 }
 
-/* One to be written, which is in no list. */
+/* One to be written, of those that have to go; NULL: there is room. */
 static struct past_hold *
-take(struct past *p, const struct past_name *of)
+take(struct past *p, struct past_hold *latest)
 {
-	struct past_hold *h = NULL;
+	struct past_hold *h;
 
-	if (of->n >= p->most_of_name)
-		h = TAILQ_LAST(&of->holds, past_list);
-	else if (p->n >= p->most)
-		h = TAILQ_LAST(&p->all, past_list);
-	if (h == NULL)
-		return xcalloc(1, sizeof(*h));
-	unlist(p, h, of);
-	return h;
+	if (latest != NULL && latest->of_name >= p->most_of_name)
+		return take_oldest(p, latest);
+	if (p->n < p->most)
+		return NULL;
+	/* The oldest of all is the oldest of its name. */
+	h = TAILQ_LAST(&p->all, past_list);
+	return take_oldest(p, latest_of(p, h));
 }
 
 static size_t
@@ -123,55 +118,72 @@ text_len(const char *text)
 	return text == NULL ? 0 : strlen(text) + 1;
 }
 
-/* The copy of a text, and where the next one goes. */
+/* The copy of a text. */
 static const char *
-copy(char **to, const char *text)
+copy(char **to, const char *text, size_t n)
 {
-	size_t n = text_len(text);
 	char *at = *to;
 
-	if (text == NULL)
+	if (n == 0)
 		return NULL;
 	memcpy(at, text, n);
 	*to += n;
 	return at;
 }
 
-static void
-fill(struct past_hold *h, struct past_name *of, const struct measure_hold *from)
+/* In the place of h, if that has room enough; NULL: there is none. */
+static struct past_hold *
+written(struct past_hold *h, const struct measure_hold *from, unsigned hash)
 {
-	size_t n = text_len(from->label) + text_len(from->peer) +
-		   text_len(from->user) + text_len(from->end) +
-		   text_len(from->by);
+	size_t label = text_len(from->label), peer = text_len(from->peer),
+	       user = text_len(from->user), by = text_len(from->by),
+	       n = from->name_len + label + peer + user + by;
 	char *to;
 
-	if (n > h->room) {
-		free(h->text);
-		h->room = n + TEXT_STEP;
-		h->text = xmalloc(h->room);
+	if (h == NULL || h->room < n) {
+		free(h);
+		n = n > TEXT_ROOM ? n : TEXT_ROOM;
+		h = xmalloc(sizeof(*h) + n);
+		h->room = n;
 	}
 	to = h->text;
-	h->of = of;
+	h->hash = hash;
 	h->hold = *from;
-	h->hold.name = of->name;
-	h->hold.label = copy(&to, from->label);
-	h->hold.peer = copy(&to, from->peer);
-	h->hold.user = copy(&to, from->user);
-	h->hold.end = copy(&to, from->end);
-	h->hold.by = copy(&to, from->by);
+	h->hold.name = copy(&to, from->name, from->name_len);
+	h->hold.label = copy(&to, from->label, label);
+	h->hold.peer = copy(&to, from->peer, peer);
+	h->hold.user = copy(&to, from->user, user);
+	h->hold.by = copy(&to, from->by, by);
+	return h;
+}
+
+/* The latest of its name takes the place of the one that was it. */
+static void
+enlist(struct past *p, struct past_hold *h)
+{
+	struct past_hold **at =
+	    find(p, h->hold.name, h->hold.name_len, h->hash);
+	struct past_hold *before = *at;
+
+	h->newer = NULL;
+	h->older = before;
+	h->next_name = before != NULL ? before->next_name : NULL;
+	h->oldest = before != NULL ? before->oldest : h;
+	h->of_name = before != NULL ? before->of_name + 1 : 1;
+	if (before != NULL)
+		before->newer = h;
+	*at = h;
+	TAILQ_INSERT_HEAD(&p->all, h, in_all);
+	p->n++;
 }
 
 void
 past_add(struct past *p, const struct measure_hold *hold)
 {
-	struct past_name *of = find_or_add(p, hold->name, hold->name_len);
-	struct past_hold *h = take(p, of);
+	unsigned hash = hash_of(hold->name, hold->name_len);
+	struct past_hold *latest = *find(p, hold->name, hold->name_len, hash);
 
-	fill(h, of, hold);
-	TAILQ_INSERT_HEAD(&p->all, h, in_all);
-	TAILQ_INSERT_HEAD(&of->holds, h, in_name);
-	p->n++;
-	of->n++;
+	enlist(p, written(take(p, latest), hold, hash));
 }
 
 void
@@ -180,12 +192,10 @@ past_fini(struct past *p)
 	struct past_hold *h;
 
 	while ((h = TAILQ_FIRST(&p->all)) != NULL) {
-		unlist(p, h, NULL);
-		free(h->text);
+		TAILQ_REMOVE(&p->all, h, in_all);
 		free(h);
 	}
-	assert(p->names.n == 0);
-	table_fini(&p->names);
+	free(p->names);
 }
 
 /* Reading. */
@@ -205,12 +215,11 @@ past_of(const struct past *p, const char *name, size_t name_len,
     const void **place, struct measure_hold *out)
 {
 	const struct past_hold *at = *place;
-	const struct past_name *of;
 
-	if (at != NULL)
-		return tell(TAILQ_NEXT(at, in_name), place, out);
-	of = find(p, name, name_len);
-	return of != NULL && tell(TAILQ_FIRST(&of->holds), place, out);
+	return tell(at != NULL
+			? at->older
+			: *find(p, name, name_len, hash_of(name, name_len)),
+	    place, out);
 }
 
 bool

@@ -6,23 +6,23 @@
 #define LOCKBROKER_CORE_MEASURE_PAST_H
 
 #include "base/list.h"
-#include "base/table.h"
 #include "core/measure/measure.h"
 
 TAILQ_HEAD(past_list, past_hold);
 
 /* All that is remembered.  Embedded in its owner. */
 struct past {
-	struct table names;
-	struct past_list all; /* the latest first */
-	unsigned n, most;     /* in all */
+	struct past_hold **names; /* by hash: the latest hold of each name */
+	unsigned size;		  /* of that, a power of two */
+	struct past_list all;	  /* the latest first */
+	unsigned n, most;	  /* in all */
 	unsigned most_of_name;
 };
 
 void past_init(struct past *p, unsigned most, unsigned most_of_name);
 void past_fini(struct past *p);
 
-/* Copies it, in the place of the oldest where there is no room. */
+/* Copies it but for `end`, in the place of the oldest if there is no room. */
 void past_add(struct past *p, const struct measure_hold *hold);
 
 /* As measure_past_of() and measure_losses(). */

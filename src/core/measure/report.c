@@ -197,11 +197,21 @@ struct measure_class
 measure_class(const struct measure *m, size_t i, int64_t now_ms)
 {
 	struct view v = view_of(m, i, now_ms);
-
-	return (struct measure_class){ .name = v.class->name,
+	struct measure_class c = { .name = v.class->name,
 		.waiters = v.pending.waits,
 		.held = v.pending.holds,
+		.granted = v.class->wait[RESULT_GRANTED].count,
 		.oldest_ms = oldest_ms(&v) };
+	unsigned k;
+
+	for (k = 0; k < RESULTS; k++) {
+		c.given_up += v.class->wait[k].count;
+		c.wait_ms += v.class->wait[k].sum_ms;
+	}
+	c.given_up -= c.granted;
+	for (k = 0; k < REASONS; k++)
+		c.lost += v.class->lost[k];
+	return c;
 }
 
 const struct measure_minute *

@@ -198,8 +198,9 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:1: lease: unknown key, did you mean locks.lease?\n" },
 	{ "log: {lease: 5s}",
 	    "t:1:7: log.lease: unknown key, did you mean locks.lease?\n" },
-	{ "log: {frobnicate: 1}", "t:1:7: log.frobnicate: unknown key, "
-				  "expected one of: level, to, format\n" },
+	{ "log: {frobnicate: 1}",
+	    "t:1:7: log.frobnicate: unknown key, "
+	    "expected one of: level, to, format, audit\n" },
 	{ "frobnicate: 1",
 	    "t:1:1: frobnicate: unknown key, expected one of: "
 	    "broker, listen, redis, locks, limits, auth, metrics, log\n" },
@@ -310,9 +311,9 @@ static const struct fault_case fault_cases[] = {
 	{ "- a", "t:1:1: (top): is a list, expected a mapping with: "
 		 "broker, listen, redis, locks, limits, auth, metrics, log\n" },
 	{ "log: [a]", "t:1:6: log: is a list, expected a mapping with: level, "
-		      "to, format\n" },
+		      "to, format, audit\n" },
 	{ "log: ~", "t:1:6: log: is a single value, expected a mapping with: "
-		    "level, to, format\n" },
+		    "level, to, format, audit\n" },
 	{ "a: b: c", "t:1:5: syntax: mapping values are not allowed in this "
 		     "context, expected valid YAML\n" },
 	{ "log:\n\tto: syslog",
