@@ -133,7 +133,7 @@ void
 core_guard(const struct core *core, uint32_t shard, struct core_guard *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->up = guard_up(core, shard);
+	out->up = guard_reached(core, shard);
 	out->left_ms = guard_why_one(core, shard, out->why, sizeof(out->why));
 	out->ready = out->why[0] == '\0';
 	if (out->left_ms >= GUARD_FOR_GOOD)

@@ -34,15 +34,35 @@ add(struct monitor_node *node, const struct core_guard *guard)
 	snprintf(node->why, sizeof(node->why), "%s", guard->why);
 }
 
+/* What is known of a server that was never reached. */
+static const char *
+configured(
+    const struct config_redis *redis, unsigned shard, char text[ADDRESS_SIZE])
+{
+	switch (redis->mode) {
+	case CONFIG_MODE_STANDALONE:
+	case CONFIG_MODE_QUORUM:
+		return address_format(&redis->nodes.v[shard], text);
+	case CONFIG_MODE_SENTINEL:
+		return redis->master;
+	case CONFIG_MODE_EMBEDDED:
+		return "embedded";
+	default:
+		return "not found yet";
+	}
+}
+
 /* One that is away is called what it was called. */
 static const char *
-address_of(struct monitor *m, unsigned shard)
+address_of(struct monitor *m, unsigned shard, char text[ADDRESS_SIZE])
 {
 	const char *now = redis_node(m->broker->redis, shard);
 	const char *last = m->nodes[shard];
 
 	if (now[0] == '\0')
-		return last != NULL ? last : "not found yet";
+		return last != NULL
+			   ? last
+			   : configured(&m->broker->config->redis, shard, text);
 	if (last == NULL || strcmp(last, now) != 0) {
 		free(m->nodes[shard]);
 		m->nodes[shard] = xstrdup(now);
@@ -56,11 +76,12 @@ monitor_nodes(struct monitor *m, struct monitor_node nodes[MONITOR_NODES])
 	unsigned shards = redis_shards(m->broker->config), i;
 	struct monitor_node *node;
 	struct core_guard guard;
+	char text[ADDRESS_SIZE];
 	const char *address;
 	size_t n = 0;
 
 	for (i = 0; i < shards; i++) {
-		address = address_of(m, i);
+		address = address_of(m, i, text);
 		core_guard(m->broker->core, i, &guard);
 		node = find(nodes, n, address);
 		if (node == NULL && n < MONITOR_NODES) {

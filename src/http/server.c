@@ -42,6 +42,7 @@ struct place {
 struct open_request {
 	struct http_request request;
 	struct evhttp_request *of; /* its own until it is answered */
+	char *target;		   /* owned: path and query */
 	bool head;
 	LIST_ENTRY(open_request) link;
 };
@@ -193,6 +194,7 @@ http_answer(struct http_server *s, uint64_t id, const struct http_answer *a,
 	assert(r != NULL);
 	LIST_REMOVE(r, link);
 	send_answer(r->of, a, r->head, body);
+	free(r->target);
 	free(r);
 }
 
@@ -245,10 +247,40 @@ set_peer(struct http_request *r, struct evhttp_connection *c)
 		    (unsigned)port);
 }
 
+/*
+ * evhttp takes //NAME for a host, which it is not in a request; only where the
+ * client names the host, as for a proxy, evhttp says what is behind it.
+ */
+static void
+set_target(struct open_request *r, struct evhttp_request *of)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(of);
+	const char *target = evhttp_request_get_uri(of), *path, *query;
+	char *mark;
+
+	if (target[0] == '/' || uri == NULL) {
+		r->target = xstrdup(target);
+	} else {
+		path = evhttp_uri_get_path(uri);
+		query = evhttp_uri_get_query(uri);
+		if (path == NULL || path[0] == '\0')
+			path = "/";
+		r->target =
+		    xmalloc(strlen(path) + (query ? strlen(query) : 0) + 2);
+		(void)stpcpy(stpcpy(stpcpy(r->target, path), query ? "?" : ""),
+		    query ? query : "");
+	}
+	r->request.path = r->target;
+	mark = strchr(r->target, '?');
+	if (mark == NULL)
+		return;
+	*mark = '\0';
+	r->request.query = mark + 1;
+}
+
 static void
 on_request(struct evhttp_request *of, void *arg)
 {
-	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(of);
 	struct evkeyvalq *headers = evhttp_request_get_input_headers(of);
 	struct evhttp_connection *c = evhttp_request_get_connection(of);
 	struct place *p = arg;
@@ -262,10 +294,7 @@ on_request(struct evhttp_request *of, void *arg)
 	r->of = of;
 	r->head = evhttp_request_get_command(of) == EVHTTP_REQ_HEAD;
 	r->request.id = ++s->last_id;
-	r->request.path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
-	if (r->request.path == NULL || r->request.path[0] == '\0')
-		r->request.path = "/";
-	r->request.query = uri != NULL ? evhttp_uri_get_query(uri) : NULL;
+	set_target(r, of);
 	r->request.accept = evhttp_find_header(headers, "Accept");
 	r->request.authorization = evhttp_find_header(headers, "Authorization");
 	set_peer(&r->request, c);
@@ -374,6 +403,7 @@ http_free(struct http_server *s)
 		/* One whose connection is gone is nobody's but ours. */
 		if (evhttp_request_get_connection(r->of) == NULL)
 			evhttp_request_free(r->of);
+		free(r->target);
 		free(r);
 	}
 	while ((p = LIST_FIRST(&s->places)) != NULL) {

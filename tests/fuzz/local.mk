@@ -54,3 +54,10 @@ tests_fuzz_fuzz_resp_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"tests/fuzz/corpus/resp"'
 tests_fuzz_fuzz_resp_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
 tests_fuzz_fuzz_resp_LDADD = $(LIB_WIRE) $(LIB_BASE)
+
+fuzz_targets += tests/fuzz/fuzz_http
+tests_fuzz_fuzz_http_SOURCES = tests/fuzz/fuzz_http.c $(fuzz_main)
+tests_fuzz_fuzz_http_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"tests/fuzz/corpus/http"'
+tests_fuzz_fuzz_http_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
+tests_fuzz_fuzz_http_LDADD = $(LIB_HTTP) $(LIB_BASE) $(LIBEVENT_LIBS)

@@ -151,6 +151,13 @@ class Paths(Web):
         for target in ("/nothing", "/metrics/", "/livez/x", "/locks", "//metrics", "/%6detrics"):
             self.assertEqual(web.get(target).status, 404, target)
 
+    def test_as_if_to_a_proxy(self):
+        web = self.web()
+        host = f"127.0.0.1:{web.port}"
+        self.assertEqual(web.get(f"http://{host}/livez").text, "ok\n")
+        self.assertIn("[+]grants ok", web.get(f"http://{host}/readyz?verbose").text)
+        self.assertIn("<title>", web.get(f"http://{host}").text)
+
     def test_status(self):
         web = self.web()
         told = web.get("/status.json").json
@@ -530,6 +537,21 @@ class Metrics(Web):
         self.assertGreaterEqual(
             slow[name + '_bucket{le="+Inf"}'] - slow[name + '_bucket{le="0.1"}'], 1)
         self.assertGreater(slow[name + "_sum"], 0.1)
+
+    def test_one_server_of_a_quorum_is_away(self):
+        servers = [self.redis(tcp=True) for _ in range(3)]
+        web = self.web(redis={"mode": "quorum", "nodes": [s.address for s in servers],
+                              "trust_new": True}, ready=False)
+        eventually(lambda: web.get("/readyz").status == 200, 20, "it grants")
+        servers[0].kill()
+        node = f'{{node="{servers[0].address}"}}'
+        eventually(lambda: web.metrics()["lockbrokerd_redis_node_up" + node] == 0, 10, "it is gone")
+        self.assertIn("[+]redis ok", web.get("/readyz?verbose").text)
+        self.assertEqual([n["up"] for n in web.get("/status.json").json["redis"]],
+                         [False, True, True])
+        page = web.get("/").text
+        self.assertIn("Locks are granted, but look at this", page)
+        self.assertIn(f"<code>{servers[0].address}</code></b> does not count", page)
 
     def test_servers(self):
         server = self.redis()

@@ -150,6 +150,12 @@ guard_up(const struct core *core, uint32_t shard)
 }
 
 bool
+guard_reached(const struct core *core, uint32_t shard)
+{
+	return guard_at(core, shard)->up;
+}
+
+bool
 guard_ready(const struct core *core, uint32_t shard)
 {
 	const struct guard *g = guard_at(core, shard);

@@ -132,6 +132,9 @@ void guard_fini(struct core *core);
 bool guard_up(const struct core *core, uint32_t shard);
 bool guard_ready(const struct core *core, uint32_t shard);
 
+/* Can the one server be reached, also of a quorum? */
+bool guard_reached(const struct core *core, uint32_t shard);
+
 /* Changes of history that were seen: what was confirmed before is in doubt. */
 uint32_t guard_spell(const struct core *core, uint32_t shard);
 
