@@ -17,6 +17,7 @@
 #include "core/status.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
+#include "core/token/state.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -327,6 +328,30 @@ emit_broker(struct core *core, const struct stored *v, const struct outcome *o)
 		emit_str(core, FIELD_ADDRESS, o->also, o->also_len);
 }
 
+/* The token hold that a key is, if this broker looks after it. */
+static const struct ward *
+ward_of(
+    const struct core *core, const struct slot *slot, const struct stored *v)
+{
+	const struct ward *w = ward_find(core, slot->name, slot->name_len);
+
+	return w != NULL && w->fence == v->fence ? w : NULL;
+}
+
+/* Who has taken or extended it last, and when it was granted. */
+static void
+emit_ward(struct core *core, const struct ward *w, bool peer)
+{
+	emit_num(core, FIELD_SESSION, w->session);
+	if (w->label != NULL)
+		emit_text(core, FIELD_LABEL, w->label);
+	if (peer && w->peer != NULL)
+		emit_text(core, FIELD_PEER, w->peer);
+	emit_ms(core, FIELD_AGE, core->now_ms - w->since_ms);
+	if (!peer && w->until_ms != INT64_MAX)
+		emit_ms(core, FIELD_UNTIL, w->until_ms - core->now_ms);
+}
+
 static void
 from_key(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
@@ -341,6 +366,8 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 		emit_num(core, FIELD_FENCE, v.fence);
 	if (!v.free && o->ttl_ms >= 0)
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
+	if (ward_of(core, slot, &v) != NULL)
+		emit_ward(core, ward_of(core, slot, &v), false);
 	if (slot->about == CORE_KIND_ANY)
 		emit_other(core, (unsigned)o->first);
 }
@@ -363,6 +390,8 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 	    strcmp(v.state, "shared") == 0 ? "shared" : "exclusive");
 	if (o->ttl_ms >= 0)
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
+	if (ward_of(core, slot, &v) != NULL)
+		emit_ward(core, ward_of(core, slot, &v), true);
 }
 
 static const enum sync_kind sync_kinds[] = {

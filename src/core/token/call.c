@@ -85,8 +85,12 @@ call_free(struct core *core, struct token_call *c)
 void
 token_fini(struct core *core)
 {
-	while (!TAILQ_EMPTY(&core->tokens->calls))
-		call_free(core, TAILQ_FIRST(&core->tokens->calls));
+	struct token_call *c;
+
+	while ((c = TAILQ_FIRST(&core->tokens->calls)) != NULL) {
+		c->parked = false; /* nobody else shall come in its place */
+		call_free(core, c);
+	}
 	park_fini(core);
 	table_fini(&core->tokens->by_id);
 	wards_fini(core);
@@ -236,6 +240,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 	slot->ref = c->id;
 	slot->limit = (uint64_t)(n - c->names);
 	n->seq = op->seq = ++core->last_seq;
+	n->spell = guard_spell(core, op->shard);
 	n->asked = true;
 	op->ttl_ms = c->ttl_ms;
 	op->most_ms = core->config.locks.max_hold_ms;
@@ -350,6 +355,14 @@ go_on(struct core *core, struct token_call *c)
 		answer(core, c, how);
 }
 
+bool
+call_doubts(const struct core *core, uint32_t shard, uint32_t spell,
+    const struct outcome *o)
+{
+	return (o->status == OUTCOME_GRANTED || o->status == OUTCOME_RENEWED) &&
+	       spell != guard_spell(core, shard);
+}
+
 /*
  * A grant whose time is over before it is told is none: others may have been
  * granted the name since, and been told so.
@@ -421,10 +434,13 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
 {
 	struct token_call *c = call_find(core, slot->ref);
+	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
 	struct token_name *n;
 
 	assert(c != NULL && slot->limit < c->n);
 	n = &c->names[slot->limit];
+	if (call_doubts(core, slot->shard, n->spell, o))
+		o = &unknown;
 	assert(n->asked);
 	n->asked = false;
 	if (o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_REFUSED ||

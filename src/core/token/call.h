@@ -38,6 +38,13 @@ struct token_call *call_find(const struct core *core, uint64_t id);
 /* Is somebody there to be answered? */
 bool call_has_asker(const struct core *core, const struct token_call *c);
 
+/*
+ * The server may have forgotten since what it has made then.  No lease is
+ * vouched for meanwhile, so it may be somebody else's by now.
+ */
+bool call_doubts(const struct core *core, uint32_t shard, uint32_t spell,
+    const struct outcome *o);
+
 /* What is in its way; what has become of it; nobody is there any more. */
 void call_note(
     struct core *core, struct token_call *c, const struct outcome *o);

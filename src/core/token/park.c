@@ -46,6 +46,7 @@ struct stand {
 	unsigned nplaces;
 	uint64_t seq;	    /* of its place in the queue; 0: it has none */
 	uint64_t asked_for; /* call; 0: no operation is in flight */
+	uint32_t spell;	    /* of the guard, then */
 	bool look;	    /* something has changed: ask */
 	int64_t wake_ms;    /* ask then, too */
 	uint32_t shard;
@@ -206,6 +207,7 @@ ask(struct core *core, struct stand *st, const struct token_call *c)
 	st->look = false;
 	st->wake_ms = INT64_MAX;
 	st->asked_for = c->id;
+	st->spell = guard_spell(core, st->shard);
 	op = slot_submit(core, &slot, OP_CLAIM, SLOT_STAND, st->shard, st->name,
 	    st->name_len);
 	slot->ref = st->seq;
@@ -398,9 +400,12 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
 {
 	struct stand *st = find(core, slot->name, slot->name_len);
+	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
 	struct token_call *c;
 	uint64_t call;
 
+	if (st != NULL && call_doubts(core, st->shard, st->spell, o))
+		o = &unknown;
 	assert(st != NULL && st->asked_for != 0 && st->seq == slot->ref);
 	call = st->asked_for;
 	if (o->status == OUTCOME_GRANTED) {

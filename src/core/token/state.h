@@ -23,10 +23,11 @@
 struct token_name {
 	char *name; /* owned */
 	size_t len;
-	bool first;   /* as the request has them */
-	uint64_t seq; /* that it was asked by; 0: not yet */
-	bool asked;   /* an operation is in flight */
-	bool settled; /* it was answered, and how: */
+	bool first;	/* as the request has them */
+	uint64_t seq;	/* that it was asked by; 0: not yet */
+	uint32_t spell; /* of the guard, then */
+	bool asked;	/* an operation is in flight */
+	bool settled;	/* it was answered, and how: */
 	enum outcome_status status;
 	uint64_t fence;
 	int64_t left_ms;

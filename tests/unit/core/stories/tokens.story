@@ -476,3 +476,61 @@ config quorum=3
 > 2 done 1 held own meant fence=110 left=30000 token=t2
 50 message given 2 109 1000000 40000 0123456789abcdef 0 a
 > op end a seq=2
+
+== tokens: what was made before the server may have forgotten it is in doubt
+0 ready 2
+10 token 1 acquire a token=t1 px=15s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+20 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+30 guard blessed
+> log guard-ready node=0 after=10
+40 < granted a fence=100
+> op token a seq=1 how=u--
+> 1 ERR unavailable Redis did not answer in time; try again
+50 < gone a
+60 token 1 acquire b token=t1 px=15s park=80
+> op claim b seq=2 ttl=15000 client=t1 other=t1 how=e-r
+70 < busy b fence=90 ttl=1s text=o first=1
+> 1 busy 0 held fence=90 left=1000
+80 token 1 acquire b token=t1 px=15s park=80
+> op claim b seq=3 ttl=15000 client=t1 how=q--
+90 guard pending id:2
+> log guard-pending node=0 cause=replica wait=13600
+100 guard blessed
+> log guard-ready node=0 after=10
+110 < granted b fence=110
+> op token b seq=3 how=u--
+> 1 ERR unavailable Redis did not answer in time; try again
+
+== tokens: shown to people
+0 ready 2
+10 token 1 acquire a token=t1 px=15s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=15000 token=t1
+1020 2 STATUS a
+> op look a
+1030 < value a text=b.0000000000000000.1|100| ttl=14s
+> 2 OK state=held waiters=0 broker=b fence=100 ttl=14000 session=1 age=1010 until=13990
+1040 2 QUEUE a limit=10
+> op look a
+1050 < value a text=b.0000000000000000.1|100| ttl=14s
+> 2 queue a broker=b mode=exclusive ttl=14000 session=1 peer=peer age=1030
+1060 2 WATCH a
+> op status a
+1070 < value a text=b.0000000000000000.1|100| ttl=14s
+> 2 OK
+> 2 !HELD a fence=100 broker=b
+1080 token 1 release a token=t1
+> op token a seq=2 client=t1 how=rxr
+1090 < ended a fence=100 ttl=13s text=t1 first=1 second=3
+> 1 done 1 held own meant fence=100 left=13000 token=t1
+> op status a
+1090 until
+1100 < value a
+> 2 !FREE a
+1110 2 STATUS a
+> op look a
+1120 < value a text=b.0000000000000000.3|200| ttl=14s
+> 2 OK state=held waiters=0 broker=b fence=200 ttl=14000
