@@ -13,6 +13,7 @@ op.grab = { many = true, run = function(k, a)
 	local ttl, n, how = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
 	local count, keys, queues = row(k, a + 3)
 	local mine, format, pcall = me .. ".", string.format, redis.pcall
+	local whole = "|" .. whole
 	local free = blessed and not quorum
 		and pcall("EXISTS", unpack(queues)) == 0
 	local fence = free and draw(count * n)
@@ -20,7 +21,7 @@ op.grab = { many = true, run = function(k, a)
 	for i = 1, count do
 		local seq = ARGV[a + 2 + i]
 		local done = free and pcall("SET", keys[i],
-			format("%s%s|%.0f", mine, seq, fence), "PX", ttl, "NX")
+			mine .. seq .. format(whole, fence), "PX", ttl, "NX")
 		if done and done.ok then
 			if not grants then
 				grants = { "grants", fence, 0, n }

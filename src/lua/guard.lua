@@ -160,6 +160,11 @@ end
 -- once, at the end of the call (run.lua).
 local stored_top = top
 
+-- How they are written.  As integers that takes a fourth of the time, but only
+-- where they have 64 bits.
+local whole = string.format("%d", 4294967296) == "4294967296"
+	and "%d" or "%.0f"
+
 local function raise(n)
 	if n > top then
 		top = n
@@ -202,10 +207,12 @@ local op, need = {}, nil
 -- each has three: of its name, of the queue, and of those who share.
 local function row(k, a)
 	local keys, queues, n = {}, {}, 0
-	while tonumber(ARGV[a + n]) do
+	local all, argv, byte = KEYS, ARGV, string.byte
+	local arg = argv[a]
+	while arg and byte(arg) <= 57 do -- a digit
 		n = n + 1
-		keys[n], queues[n] = KEYS[k], KEYS[k + 1]
-		k = k + 3
+		keys[n], queues[n] = all[k], all[k + 1]
+		k, arg = k + 3, argv[a + n]
 	end
 	return n, keys, queues
 end

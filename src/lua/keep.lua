@@ -496,7 +496,7 @@ end }
 local function shown(value)
 	local token, n, client = parse(value)
 	if client then
-		return token .. "|" .. string.format("%.0f", n) .. "|"
+		return token .. "|" .. string.format(whole, n) .. "|"
 	end
 	return value == "" and "-" or string.sub(value or "", 1, 200)
 end

@@ -30,7 +30,7 @@ local function phase(value)
 end
 
 local function write(key, token, n, ttl_ms)
-	redis.call("SET", key, token .. "|" .. string.format("%.0f", n),
+	redis.call("SET", key, token .. "|" .. string.format(whole, n),
 		"PX", ttl_ms)
 end
 
@@ -119,7 +119,7 @@ local function pass_on(key, queue, shared, stop, again)
 		if shares then
 			heard = tell(heir, "grant", key)
 		else
-			first = first or string.format("%.0f", draw(1))
+			first = first or string.format(whole, draw(1))
 			heard = tell(heir, "given", key, first .. " " .. clock[1]
 				.. " " .. clock[2] .. " " .. history
 				.. ((next or again) and " 1 " or " 0 "))

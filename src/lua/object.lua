@@ -1,7 +1,7 @@
 -- What the scripts of semaphores, latches and barriers share.
 
 local function int(n)
-	return string.format("%.0f", n)
+	return string.format(whole, n)
 end
 
 -- A hint `WORD 0 NAME` to a broker; true if it listens.  The key is that of a

@@ -6,7 +6,7 @@
 
 -- Writes one; a ttl of 0 is none.
 local function hold(key, token, n, ttl, client)
-	local value = token .. "|" .. string.format("%.0f", n) .. "|" .. client
+	local value = token .. "|" .. string.format(whole, n) .. "|" .. client
 	if tonumber(ttl) == 0 then
 		redis.call("SET", key, value)
 	else
@@ -75,6 +75,6 @@ local function extend(key, token, ttl, value, bound, client, most)
 	end
 	client = client ~= "" and client or stored
 	took(owner, key)
-	hold(key, token, at, string.format("%.0f", ms), client)
+	hold(key, token, at, string.format(whole, ms), client)
 	return { "renewed", at, ms > 0 and ms or -1, 0, client }
 end
