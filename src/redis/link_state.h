@@ -8,6 +8,7 @@
 #include <event2/event.h>
 #include <hiredis/hiredis.h>
 
+#include "base/buf.h"
 #include "base/list.h"
 #include "redis/link.h"
 #include "redis/resolve.h"
@@ -36,6 +37,7 @@ struct link {
 	struct event *readable;
 	struct event *writable;
 	bool dirty;		 /* something waits for link_flush() */
+	struct buf command;	 /* that is being written down */
 	bool heard;		 /* a reply has come */
 	size_t unfinished;	 /* bytes of the reply that is not whole yet */
 	unsigned depth;		 /* of work that needs the connection to stay */
