@@ -100,6 +100,11 @@ struct config_locks {
 	struct lock_limits limits;
 };
 
+struct config_resp {
+	int64_t park_ms;     /* 0: nobody waits who only tries */
+	int64_t max_wait_ms; /* 0: no bound */
+};
+
 /*
  * All settings.  Strings are never NULL; "" is a setting not given.  The
  * config owns every string and list; config_free() frees them.
@@ -111,6 +116,7 @@ struct config {
 	struct config_locks locks;
 	struct client_limits limits;
 	struct auth_settings auth;
+	struct config_resp resp;
 	struct metrics_settings metrics;
 	struct log_settings log;
 	struct users *users; /* made of auth; NULL: everybody may all */
@@ -156,7 +162,7 @@ typedef void config_changed(void *arg, const char *setting, bool copied,
 
 /*
  * Takes over a new configuration while running: moves the settings that may
- * change (log, limits, metrics, auth, and of locks all but the lease) over from fresh,
+ * change (log, limits, resp, metrics, auth, and of locks all but the lease) over from fresh,
  * and calls back for each one that differs; the others stay as they were.
  * Returns the number of settings moved that differed.  Fresh, which has those
  * of before then, still belongs to the caller: users of before are good until

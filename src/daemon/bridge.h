@@ -21,6 +21,7 @@ struct config;
 struct identity;
 struct monitor;
 struct resp;
+struct scripts;
 struct user;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
@@ -52,6 +53,8 @@ struct broker {
 	int64_t accept_ms; /* when clients are accepted at the latest; 0: now */
 	uint64_t clients_total;
 	struct effects effects;
+	struct scripts *scripts; /* that RESP clients have sent */
+	uint64_t scripts_unknown;
 	struct buf rows;      /* scratch of the list verbs */
 	struct job_list jobs; /* lists that are being made */
 	bool failed;

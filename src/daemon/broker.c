@@ -28,6 +28,7 @@
 #include "daemon/promise.h"
 #include "daemon/resp.h"
 #include "daemon/tls.h"
+#include "resp/scripts.h"
 
 /* Effects. */
 
@@ -95,6 +96,15 @@ do_queue(struct broker *b, const struct effect *e, const char *text)
 		.fields = b->effects.fields + e->field,
 		.nfields = e->nfields,
 		.text = text });
+}
+
+static void
+do_token(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+
+	if (c != NULL)
+		resp_answer(c, e->ref, &b->effects.tokens[e->token], text);
 }
 
 /* Lines of the core (core/notice.h) and the keys of their fields. */
@@ -232,7 +242,8 @@ carry_out(struct broker *b)
 		case EFFECT_QUEUE:
 			do_queue(b, e, text);
 			break;
-		case EFFECT_TOKEN: /* no protocol asks for it */
+		case EFFECT_TOKEN:
+			do_token(b, e, text);
 			break;
 		case EFFECT_OP:
 			redis_submit(b->redis, effects_op(fx, e));
@@ -581,6 +592,7 @@ broker_new(struct event_base *base, const struct config *config)
 	b->start_ms = now_ms();
 	effects_init(&b->effects);
 	buf_init(&b->rows);
+	b->scripts = scripts_new();
 	TAILQ_INIT(&b->jobs);
 	core_settings(&core_config, config);
 	if (core_config.owned) {
@@ -653,6 +665,7 @@ broker_free(struct broker *b)
 	alarm_free(b->alarm);
 	effects_fini(&b->effects);
 	buf_fini(&b->rows);
+	scripts_free(b->scripts);
 	free(b);
 }
 

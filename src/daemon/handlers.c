@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
+#include "wire/resp.h"
 
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* where LATCH has none */
 
@@ -63,6 +64,18 @@ latch_ttl_ms(const struct broker *b)
 	return LATCH_TTL_MS < most_ms ? LATCH_TTL_MS : most_ms;
 }
 
+/* Libraries for Redis have a time-out of their own. */
+static int64_t
+wait_ms(const struct broker *b, const struct conn *c, const struct request *r)
+{
+	int64_t asked_ms = number_or(r, OPTION_WAIT, verbs[r->verb].wait_ms);
+	int64_t most_ms = b->config->resp.max_wait_ms;
+
+	if (most_ms == 0 || asked_ms <= most_ms || !resp_is(conn_protocol(c)))
+		return asked_ms;
+	return most_ms;
+}
+
 /* Gives a request on names to the core. */
 static void
 ask_core(struct broker *b, struct conn *c, const struct request *r)
@@ -78,7 +91,7 @@ ask_core(struct broker *b, struct conn *c, const struct request *r)
 	rq.nnames = r->nwords;
 	rq.shared = number_or(r, OPTION_MODE, MODE_EXCLUSIVE) == MODE_SHARED;
 	rq.untagged = r->tag.n == 0;
-	rq.wait_ms = number_or(r, OPTION_WAIT, verbs[r->verb].wait_ms);
+	rq.wait_ms = wait_ms(b, c, r);
 	rq.has_hold = request_has(r, OPTION_HOLD);
 	rq.hold_ms = number_or(r, OPTION_HOLD, 0);
 	rq.keep_ms = number_or(r, OPTION_KEEP, 0);

@@ -40,6 +40,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp.h \
 	src/daemon/resp_channels.c \
 	src/daemon/resp_conn.c \
+	src/daemon/resp_keys.c \
+	src/daemon/resp_scripts.c \
 	src/daemon/resp_server.c \
 	src/daemon/settings.c \
 	src/daemon/settings.h \

@@ -43,6 +43,7 @@ resp_free(struct resp *rs)
 	resp_forget_channels(rs);
 	free(rs->name);
 	free(rs->new_name);
+	free(rs->mine);
 	free(rs);
 }
 
@@ -141,7 +142,11 @@ resp_command(void *arg, struct conn *c, const struct request *r)
 	if (id == RESP_MAX)
 		conn_refuse(c, r, ERR_UNKNOWN_COMMAND, "%.*s",
 		    (int)buf_len(&why), buf_data(&why));
-	else if (!refuse(b, c, r, id))
+	else if (resp_is_idle_question(id, r))
+		resp_null(conn_output(c), resp_three(c));
+	else if (!refuse(b, c, r, id)) {
+		resp_of(c)->id = id;
 		handlers[id](b, c, r);
+	}
 	buf_fini(&why);
 }

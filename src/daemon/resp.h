@@ -17,6 +17,7 @@
 
 #include "base/list.h"
 #include "daemon/bridge.h"
+#include "resp/ask.h"
 #include "resp/commands.h"
 #include "wire/resp.h"
 
@@ -40,10 +41,14 @@ struct channel {
 
 /* What is to be known of a connection that has sent a command. */
 struct resp {
-	resp_then then; /* NULL: no command waits */
-	char *name;	/* owned; as CLIENT SETNAME has it; NULL: none */
-	char *new_name; /* owned: the same, of a HELLO that waits */
-	bool three;	/* HELLO that waits: RESP3 */
+	resp_then then;	    /* NULL: no command waits */
+	char *name;	    /* owned; as CLIENT SETNAME has it; NULL: none */
+	char *new_name;	    /* owned: the same, of a HELLO that waits */
+	bool three;	    /* HELLO that waits: RESP3 */
+	enum resp_id id;    /* the command that is being carried out */
+	enum ask_form form; /* of the answer that is waited for */
+	char *mine;	    /* owned: the token it is compared with */
+	size_t mine_len;
 	LIST_HEAD(, channel) channels;
 	unsigned nchannels;
 };
@@ -63,6 +68,15 @@ bool resp_says(struct span word, const char *other); /* in whatever case */
 void resp_fail(struct conn *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Asks the core about token holds, and writes its answer. */
+void resp_ask(
+    struct broker *b, struct conn *c, const struct request *r, struct ask *a);
+void resp_answer(struct conn *c, uint64_t ref, const struct token_result *t,
+    const char *text);
+
+/* A GET that is no question about a lock, and is answered nil. */
+bool resp_is_idle_question(enum resp_id id, const struct request *r);
+
 /* Ends all subscriptions. */
 void resp_forget_channels(struct resp *rs);
 
@@ -74,6 +88,7 @@ resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
     resp_client_setname, resp_client_setinfo, resp_commands, resp_command_count,
     resp_command_docs, resp_command_info, resp_command_list, resp_config_get,
     resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
-    resp_no_cluster, resp_subscribe, resp_unsubscribe;
+    resp_no_cluster, resp_subscribe, resp_unsubscribe, resp_key, resp_eval,
+    resp_evalsha, resp_script_load, resp_script_exists;
 
 #endif

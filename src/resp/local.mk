@@ -1,6 +1,12 @@
 # src/resp: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/resp/libresp.a
 src_resp_libresp_a_SOURCES = \
+	src/resp/answer.c \
+	src/resp/ask.c \
+	src/resp/ask.h \
 	src/resp/commands.c \
 	src/resp/commands.def \
-	src/resp/commands.h
+	src/resp/commands.h \
+	src/resp/scripts.c \
+	src/resp/scripts.def \
+	src/resp/scripts.h

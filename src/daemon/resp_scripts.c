@@ -1,0 +1,128 @@
+/*
+ * EVAL, EVALSHA and SCRIPT, for scripts of lock libraries (resp/scripts.def).
+ */
+#include "config.h"
+
+#include "base/log.h"
+#include "daemon/identity.h"
+#include "daemon/resp.h"
+#include "resp/scripts.h"
+
+#define TEXT_LOGGED_MAX 200
+
+/* Whose text nobody knows; whoever reads the log can ask for it. */
+static void
+refuse_text(struct broker *b, struct conn *c, struct span text,
+    const struct sha1 *sum, bool news)
+{
+	char hex[SHA1_HEX_SIZE];
+
+	sha1_hex(sum, hex);
+	b->scripts_unknown++;
+	if (news)
+		LOG(NOTICE, "script-unknown", LOG_S("sha1", hex),
+		    LOG_S("peer", conn_peer(c)),
+		    LOG_B("text", text.p,
+			text.n < TEXT_LOGGED_MAX ? text.n : TEXT_LOGGED_MAX));
+	resp_fail(c,
+	    "ERR script not known to lockbroker (sha1 %s); see"
+	    " lockbroker-resp(7)",
+	    hex);
+}
+
+/* False: it is none of those that are known, and that was answered. */
+static bool
+learn(struct broker *b, struct conn *c, struct span text, struct sha1 *sum,
+    enum script_id *id)
+{
+	bool news;
+
+	*id = scripts_learn(b->scripts, text, sum, &news);
+	if (*id != SCRIPT_MAX)
+		return true;
+	refuse_text(b, c, text, sum, news);
+	return false;
+}
+
+/* Rights are those on the names, which only the script knows. */
+static bool
+refuse(struct broker *b, struct conn *c, const struct request *r,
+    const struct ask *a)
+{
+	struct span names[CORE_NAMES_MAX];
+	struct need need = { .word = "eval",
+		.right = RIGHT_LOCK,
+		.names = names,
+		.nnames = a->rq.nnames };
+	unsigned i;
+
+	for (i = 0; i < a->rq.nnames; i++)
+		names[i] = (struct span){ a->names[i].p, a->names[i].n };
+	return identity_refuses_command(b->identity, c, r, &need);
+}
+
+static void
+run(struct broker *b, struct conn *c, const struct request *r,
+    enum script_id id)
+{
+	struct ask a;
+	struct buf why;
+
+	buf_init(&why);
+	if (!scripts_ask(&a, id, r->words + 2, r->nwords - 2, &why))
+		resp_error(conn_output(c),
+		    (struct span){ buf_data(&why), buf_len(&why) });
+	else if (!refuse(b, c, r, &a))
+		resp_ask(b, c, r, &a);
+	buf_fini(&why);
+}
+
+void
+resp_eval(struct broker *b, struct conn *c, const struct request *r)
+{
+	enum script_id id;
+	struct sha1 sum;
+
+	if (learn(b, c, r->words[1], &sum, &id))
+		run(b, c, r, id);
+}
+
+void
+resp_evalsha(struct broker *b, struct conn *c, const struct request *r)
+{
+	enum script_id id;
+	struct sha1 sum;
+
+	if (sha1_parse(&sum, r->words[1]) &&
+	    scripts_find(b->scripts, &sum, &id))
+		run(b, c, r, id);
+	else
+		resp_fail(c, "NOSCRIPT No matching script. Please use EVAL.");
+}
+
+void
+resp_script_load(struct broker *b, struct conn *c, const struct request *r)
+{
+	char hex[SHA1_HEX_SIZE];
+	enum script_id id;
+	struct sha1 sum;
+
+	if (!learn(b, c, r->words[2], &sum, &id))
+		return;
+	sha1_hex(&sum, hex);
+	resp_word(conn_output(c), hex);
+}
+
+void
+resp_script_exists(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct buf *out = conn_output(c);
+	enum script_id id;
+	struct sha1 sum;
+	unsigned i;
+
+	resp_array(out, r->nwords - 2);
+	for (i = 2; i < r->nwords; i++)
+		resp_int(out, sha1_parse(&sum, r->words[i]) &&
+				  scripts_find(b->scripts, &sum, &id));
+}

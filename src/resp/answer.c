@@ -1,0 +1,177 @@
+/*
+ * What the core says of token holds, as each command and script answers.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "resp/ask.h"
+#include "wire/resp.h"
+
+static bool
+is_there(const struct token_result *t)
+{
+	return t->answer != TOKEN_ABSENT && t->kind != TOKEN_FREE;
+}
+
+/* Whoever asks may see no token but those of the same user. */
+static struct span
+visible(const struct token_result *t, struct span token)
+{
+	static const struct span others = { "another-user", 12 };
+
+	return t->kind == TOKEN_HELD && !t->own ? others : token;
+}
+
+static void
+write_token(const struct token_result *t, struct span token, bool three,
+    struct buf *out)
+{
+	if (is_there(t))
+		resp_bulk(out, visible(t, token));
+	else
+		resp_null(out, three);
+}
+
+/* As Redis rounds. */
+static int64_t
+left_s(const struct token_result *t)
+{
+	return t->left_ms < 0 ? t->left_ms : (t->left_ms + 500) / 1000;
+}
+
+static void
+write_error(struct buf *out)
+{
+	resp_error(out, (struct span){ "ERROR", 5 });
+}
+
+static bool
+is_mine(const struct token_result *t, struct span token, struct span mine)
+{
+	return is_there(t) && t->kind == TOKEN_HELD && t->own &&
+	       token.n == mine.n && memcmp(token.p, mine.p, mine.n) == 0;
+}
+
+/* Answers to GET and the like; false: it is none of them. */
+static bool
+write_query(const struct token_result *t, struct span token, enum ask_form form,
+    struct span mine, bool three, struct buf *out)
+{
+	switch (form) {
+	case ASK_TOKEN_OR_NIL:
+		write_token(t, token, three, out);
+		return true;
+	case ASK_TYPE:
+		resp_simple(out, is_there(t) ? "string" : "none");
+		return true;
+	case ASK_LENGTH:
+		resp_int(out, is_there(t) ? (int64_t)visible(t, token).n : 0);
+		return true;
+	case ASK_LEFT_MS:
+		resp_int(out, is_there(t) ? t->left_ms : -2);
+		return true;
+	case ASK_LEFT_S:
+		resp_int(out, is_there(t) ? left_s(t) : -2);
+		return true;
+	case ASK_FENCE:
+		if (is_mine(t, token, mine))
+			resp_int(out, (int64_t)t->fence);
+		else
+			resp_null(out, three);
+		return true;
+	case ASK_TOKEN_AND_LEFT:
+		resp_array(out, 2);
+		write_token(t, token, three, out);
+		resp_int(out, is_there(t) ? t->left_ms : -2);
+		return true;
+	case ASK_LEFT_OR_NIL:
+		if (is_mine(t, token, mine))
+			resp_int(out, t->left_ms);
+		else
+			resp_null(out, three);
+		return true;
+	case ASK_LEFT_S_OR_ERROR:
+		if (is_mine(t, token, mine))
+			resp_int(out, left_s(t));
+		else
+			write_error(out);
+		return true;
+	case ASK_LEFT_OR_ZERO:
+		resp_int(out,
+		    is_mine(t, token, mine) && t->left_ms > 0 ? t->left_ms : 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What scripts return where it is not just done or not. */
+static void
+write_odd(const struct token_result *t, enum ask_form form, struct buf *out)
+{
+	bool done = t->answer == TOKEN_DONE;
+	bool absent = t->answer == TOKEN_ABSENT;
+
+	switch (form) {
+	case ASK_ONE_ZERO_GONE:
+		resp_int(out, done ? 1 : absent ? -1 : 0);
+		break;
+	case ASK_ONE_ZERO_OTHERS:
+		resp_int(out, done ? 1 : absent ? 0 : -1);
+		break;
+	case ASK_ZERO_OR_ONE:
+		resp_int(out, !done);
+		break;
+	case ASK_ZERO_ONE_TWO:
+		resp_int(out, done ? 0 : t->answer == TOKEN_UNBOUND ? 2 : 1);
+		break;
+	case ASK_OK_OR_ERROR:
+		if (done)
+			resp_simple(out, "OK");
+		else
+			write_error(out);
+		break;
+	default: /* ASK_ONE_OK_ERROR */
+		if (done)
+			resp_int(out, 1);
+		else if (absent)
+			resp_simple(out, "OK");
+		else
+			write_error(out);
+		break;
+	}
+}
+
+void
+ask_write(const struct token_result *t, struct span token, enum ask_form form,
+    struct span mine, bool three, struct buf *out)
+{
+	bool done = t->answer == TOKEN_DONE;
+
+	if (write_query(t, token, form, mine, three, out))
+		return;
+	switch (form) {
+	case ASK_OK_OR_NIL:
+		if (done)
+			resp_simple(out, "OK");
+		else
+			resp_null(out, three);
+		break;
+	case ASK_ONE_OR_ZERO:
+		resp_int(out, done);
+		break;
+	case ASK_COUNT:
+		resp_int(out, done ? t->done : 0);
+		break;
+	case ASK_OLD_OR_NIL:
+		if (done)
+			resp_null(out, three);
+		else
+			resp_bulk(out, visible(t, token));
+		break;
+	default:
+		write_odd(t, form, out);
+		break;
+	}
+}

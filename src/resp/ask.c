@@ -1,0 +1,401 @@
+/*
+ * From the words of SET, DEL, GET, PEXPIRE and their like to what is asked of
+ * the core.  What has no meaning for a lock is refused, never taken for
+ * something else.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "resp/ask.h"
+
+#define QUOTE_BYTES_MAX 64
+#define NOT_A_NUMBER "value is not an integer or out of range"
+
+static bool
+says(struct span word, const char *other)
+{
+	size_t i;
+
+	if (word.n != strlen(other))
+		return false;
+	for (i = 0; i < word.n; i++)
+		if (parse_upper(word.p[i]) != other[i])
+			return false;
+	return true;
+}
+
+static bool
+wrong(struct buf *why, const char *what)
+{
+	buf_adds(why, "ERR ");
+	buf_adds(why, what);
+	return false;
+}
+
+bool
+ask_name(struct ask *a, struct span name, struct buf *why)
+{
+	const char *text = text_name_why(name, NAME_MAX_BYTES);
+	unsigned i;
+
+	if (text != NULL) {
+		buf_adds(why, "ERR bad-name the name \"");
+		text_add(why, name, QUOTE_BYTES_MAX);
+		buf_adds(why, "\" ");
+		buf_adds(why, text);
+		return false;
+	}
+	for (i = 0; i < a->rq.nnames; i++)
+		if (a->names[i].n == name.n &&
+		    memcmp(a->names[i].p, name.p, name.n) == 0)
+			return true;
+	if (a->rq.nnames == CORE_NAMES_MAX)
+		return wrong(why, "too many names in one request");
+	a->names[a->rq.nnames++] = (struct core_name){ name.p, name.n };
+	return true;
+}
+
+bool
+ask_token(struct span token, struct buf *why)
+{
+	if (token.n >= 1 && token.n <= TOKEN_MAX_BYTES)
+		return true;
+	return wrong(why, "bad-token a token has 1 to 512 bytes");
+}
+
+/* As strict as Redis: no sign but one, no leading zero, 64 bits. */
+bool
+ask_number(struct span word, int64_t *n)
+{
+	bool negative = word.n > 0 && word.p[0] == '-';
+	uint64_t v;
+
+	if (!parse_number(word.p + negative, word.n - negative,
+		(uint64_t)INT64_MAX, &v) ||
+	    (negative && v == 0))
+		return false;
+	*n = negative ? -(int64_t)v : (int64_t)v;
+	return true;
+}
+
+/* Longer ones end never, for all that anybody will see. */
+static int64_t
+bounded(int64_t ms)
+{
+	return ms > DURATION_MS_MAX ? DURATION_MS_MAX : ms;
+}
+
+/* SET. */
+
+enum set_when { SET_ALWAYS, SET_NX, SET_XX, SET_IFEQ };
+
+/* The options of a SET. */
+struct set {
+	enum set_when when;
+	struct span old; /* IFEQ */
+	bool get;
+	bool bounded;
+	int64_t ttl_ms;
+};
+
+static bool
+set_when(struct set *s, enum set_when when, struct buf *why)
+{
+	if (s->when != SET_ALWAYS && s->when != when)
+		return wrong(why, "syntax error");
+	s->when = when;
+	return true;
+}
+
+/* EX, PX: how long; EXAT, PXAT: until when. */
+static bool
+set_bound(struct set *s, struct span word, struct span number, int64_t clock_ms,
+    struct buf *why)
+{
+	int64_t unit = parse_upper(word.p[0]) == 'E' ? 1000 : 1;
+	int64_t n;
+
+	if (s->bounded)
+		return wrong(why, "syntax error");
+	if (!ask_number(number, &n))
+		return wrong(why, NOT_A_NUMBER);
+	if (n <= 0 || n > INT64_MAX / unit)
+		return wrong(why, "invalid expire time in 'set' command");
+	n *= unit;
+	/* Redis answers OK, and has it end at once. */
+	if (word.n == 4)
+		n = n - clock_ms > 0 ? n - clock_ms : 1;
+	s->bounded = true;
+	s->ttl_ms = bounded(n);
+	return true;
+}
+
+static bool
+is_bound(struct span word)
+{
+	return says(word, "EX") || says(word, "PX") || says(word, "EXAT") ||
+	       says(word, "PXAT");
+}
+
+/* Takes an option, and perhaps the word behind it. */
+static bool
+set_option(struct set *s, const struct span *words, unsigned left,
+    unsigned *taken, int64_t clock_ms, struct buf *why)
+{
+	*taken = 1;
+	if (says(words[0], "NX"))
+		return set_when(s, SET_NX, why);
+	if (says(words[0], "XX"))
+		return set_when(s, SET_XX, why);
+	if (says(words[0], "GET")) {
+		s->get = true;
+		return true;
+	}
+	if (says(words[0], "KEEPTTL"))
+		return wrong(why, "lockbroker takes SET without KEEPTTL");
+	if (left < 2)
+		return wrong(why, "syntax error");
+	*taken = 2;
+	if (is_bound(words[0]))
+		return set_bound(s, words[0], words[1], clock_ms, why);
+	if (!says(words[0], "IFEQ"))
+		return wrong(why, "syntax error");
+	s->old = words[1];
+	return set_when(s, SET_IFEQ, why) && ask_token(s->old, why);
+}
+
+static bool
+parse_set(struct ask *a, const struct span *words, unsigned nwords,
+    int64_t clock_ms, struct buf *why)
+{
+	struct set s = { .when = SET_ALWAYS };
+	unsigned i, taken;
+
+	for (i = 3; i < nwords; i += taken)
+		if (!set_option(
+			&s, words + i, nwords - i, &taken, clock_ms, why))
+			return false;
+	if (s.when == SET_ALWAYS)
+		return wrong(
+		    why, "lockbroker takes SET only with NX, XX or IFEQ");
+	if (s.get && s.when != SET_NX)
+		return wrong(why, "lockbroker takes GET only with NX");
+	a->rq.op = s.when == SET_NX ? TOKEN_ACQUIRE : TOKEN_EXTEND;
+	a->rq.match = s.when == SET_XX ? TOKEN_ANY : TOKEN_EXACT;
+	a->rq.token = s.when == SET_IFEQ ? s.old.p : words[2].p;
+	a->rq.token_len = s.when == SET_IFEQ ? s.old.n : words[2].n;
+	if (s.when != SET_NX) {
+		a->rq.new_token = words[2].p;
+		a->rq.new_token_len = words[2].n;
+	}
+	a->rq.ttl_ms = s.ttl_ms;
+	a->form = s.get ? ASK_OLD_OR_NIL : ASK_OK_OR_NIL;
+	return ask_token(words[2], why);
+}
+
+static bool
+parse_setnx(struct ask *a, const struct span *words, struct buf *why)
+{
+	a->rq.op = TOKEN_ACQUIRE;
+	a->rq.token = words[2].p;
+	a->rq.token_len = words[2].n;
+	a->form = ASK_ONE_OR_ZERO;
+	return ask_token(words[2], why);
+}
+
+/* PEXPIRE, EXPIRE, PERSIST. */
+
+struct expire {
+	bool nx, xx, gt, lt;
+};
+
+static bool
+expire_options(struct expire *e, const struct span *words, unsigned nwords,
+    struct buf *why)
+{
+	unsigned i;
+
+	for (i = 3; i < nwords; i++) {
+		if (says(words[i], "NX")) {
+			e->nx = true;
+		} else if (says(words[i], "XX")) {
+			e->xx = true;
+		} else if (says(words[i], "GT")) {
+			e->gt = true;
+		} else if (says(words[i], "LT")) {
+			e->lt = true;
+		} else {
+			wrong(why, "Unsupported option ");
+			text_add(why, words[i], QUOTE_BYTES_MAX);
+			return false;
+		}
+	}
+	if (e->nx && (e->xx || e->gt || e->lt))
+		return wrong(why, "NX and XX, GT or LT options at the same"
+				  " time are not compatible");
+	if (e->gt && e->lt)
+		return wrong(why, "GT and LT options at the same time are not"
+				  " compatible");
+	return true;
+}
+
+static enum token_bound
+expire_bound(const struct expire *e)
+{
+	if (e->nx)
+		return TOKEN_IF_UNBOUND;
+	if (e->gt)
+		return TOKEN_IF_LONGER;
+	if (e->lt)
+		return TOKEN_IF_SHORTER;
+	return e->xx ? TOKEN_IF_BOUND : TOKEN_REPLACE;
+}
+
+static bool
+parse_expire(struct ask *a, const struct span *words, unsigned nwords,
+    int64_t unit, struct buf *why)
+{
+	struct expire e = { false, false, false, false };
+	int64_t n;
+
+	if (!expire_options(&e, words, nwords, why))
+		return false;
+	if (!ask_number(words[2], &n))
+		return wrong(why, NOT_A_NUMBER);
+	if (n > INT64_MAX / unit / 2 || n < INT64_MIN / unit / 2)
+		return wrong(
+		    why, unit == 1 ? "invalid expire time in 'pexpire' command"
+				   : "invalid expire time in 'expire' command");
+	if (e.xx && (e.gt || e.lt))
+		return wrong(why, "lockbroker takes XX without GT or LT");
+	a->form = ASK_ONE_OR_ZERO;
+	a->rq.match = TOKEN_ANY;
+	a->rq.bound = expire_bound(&e);
+	/* What is over ends at once. */
+	a->rq.op = n > 0 || a->rq.bound != TOKEN_REPLACE ? TOKEN_EXTEND
+							 : TOKEN_RELEASE;
+	a->rq.ttl_ms = n > 0 ? bounded(n * unit) : 1;
+	return true;
+}
+
+static bool
+parse_persist(struct ask *a)
+{
+	a->rq.op = TOKEN_EXTEND;
+	a->rq.match = TOKEN_ANY;
+	a->rq.bound = TOKEN_IF_BOUND;
+	a->form = ASK_ONE_OR_ZERO;
+	return true;
+}
+
+/* DEL and its like. */
+
+static bool
+parse_release(
+    struct ask *a, enum token_match match, struct span token, struct buf *why)
+{
+	a->rq.op = TOKEN_RELEASE;
+	a->rq.match = match;
+	a->rq.token = token.p;
+	a->rq.token_len = token.n;
+	a->form = ASK_COUNT;
+	return match == TOKEN_ANY || ask_token(token, why);
+}
+
+static bool
+parse_delex(
+    struct ask *a, const struct span *words, unsigned nwords, struct buf *why)
+{
+	if (nwords == 2)
+		return parse_release(
+		    a, TOKEN_ANY, (struct span){ NULL, 0 }, why);
+	if (nwords == 4 && says(words[2], "IFEQ"))
+		return parse_release(a, TOKEN_EXACT, words[3], why);
+	if (nwords == 4 && says(words[2], "IFNE"))
+		return parse_release(a, TOKEN_NOT, words[3], why);
+	return wrong(why, "lockbroker takes DELEX only with IFEQ or IFNE");
+}
+
+static bool
+query(struct ask *a, enum ask_form form)
+{
+	a->rq.op = TOKEN_QUERY;
+	a->form = form;
+	return true;
+}
+
+static bool
+parse_fence(struct ask *a, struct span token, struct buf *why)
+{
+	a->token = token;
+	return query(a, ASK_FENCE) && ask_token(token, why);
+}
+
+bool
+ask_is(enum resp_id id)
+{
+	return (resp_rows[id].flags & RESP_FLAG_TOKEN) != 0;
+}
+
+static bool
+parse_command(struct ask *a, enum resp_id id, const struct span *words,
+    unsigned nwords, int64_t clock_ms, struct buf *why)
+{
+	switch (id) {
+	case RESP_SET:
+		return parse_set(a, words, nwords, clock_ms, why);
+	case RESP_SETNX:
+		return parse_setnx(a, words, why);
+	case RESP_DEL:
+	case RESP_UNLINK:
+		return parse_release(
+		    a, TOKEN_ANY, (struct span){ NULL, 0 }, why);
+	case RESP_DELEX:
+		return parse_delex(a, words, nwords, why);
+	case RESP_DELIFEQ:
+		return parse_release(a, TOKEN_EXACT, words[2], why);
+	case RESP_GET:
+		return query(a, ASK_TOKEN_OR_NIL);
+	case RESP_EXISTS:
+		return query(a, ASK_COUNT);
+	case RESP_TYPE:
+		return query(a, ASK_TYPE);
+	case RESP_STRLEN:
+		return query(a, ASK_LENGTH);
+	case RESP_PTTL:
+		return query(a, ASK_LEFT_MS);
+	case RESP_TTL:
+		return query(a, ASK_LEFT_S);
+	case RESP_PEXPIRE:
+		return parse_expire(a, words, nwords, 1, why);
+	case RESP_EXPIRE:
+		return parse_expire(a, words, nwords, 1000, why);
+	case RESP_PERSIST:
+		return parse_persist(a);
+	case RESP_LB_FENCE:
+		return parse_fence(a, words[2], why);
+	default:
+		return wrong(why, "not a command on locks");
+	}
+}
+
+bool
+ask_parse(struct ask *a, enum resp_id id, const struct span *words,
+    unsigned nwords, int64_t clock_ms, struct buf *why)
+{
+	unsigned first, n = resp_names(id, nwords, &first), i;
+
+	memset(a, 0, sizeof(*a));
+	if (!parse_command(a, id, words, nwords, clock_ms, why))
+		return false;
+	for (i = 0; i < n; i++)
+		if (!ask_name(a, words[first + i], why))
+			return false;
+	if (id == RESP_EXISTS && a->rq.nnames < n)
+		return wrong(why, "lockbroker counts each name once: a name is"
+				  " given twice");
+	return true;
+}

@@ -1,0 +1,73 @@
+/*
+ * Commands of Redis on keys, taken for what they say of a token hold
+ * (protocol, section 10): what is asked of the core, and how its answer is
+ * written.
+ *
+ * Nothing is allocated or kept: names and tokens point into the request.
+ */
+#ifndef LOCKBROKER_RESP_ASK_H
+#define LOCKBROKER_RESP_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+#include "core/core.h"
+#include "resp/commands.h"
+
+/* How an answer is written. */
+enum ask_form {
+	ASK_OK_OR_NIL,	  /* +OK, or nil */
+	ASK_ONE_OR_ZERO,  /* 1, or 0 */
+	ASK_COUNT,	  /* of how many names; 0 */
+	ASK_OLD_OR_NIL,	  /* the token that is in the way, or nil */
+	ASK_TOKEN_OR_NIL, /* the token, or nil */
+	ASK_TYPE,	  /* +string, or +none */
+	ASK_LENGTH,	  /* of the token; 0 */
+	ASK_LEFT_MS,	  /* -1: no bound; -2: free */
+	ASK_LEFT_S,	  /* the same, in seconds */
+	ASK_FENCE,	  /* if the token is the one in `token`; else nil */
+	/* Of scripts. */
+	ASK_ONE_ZERO_GONE,   /* 1; 0: another's; -1: free */
+	ASK_ONE_ZERO_OTHERS, /* 1; 0: free; -1: another's */
+	ASK_ZERO_OR_ONE,     /* 0 done; 1 not */
+	ASK_ZERO_ONE_TWO,    /* 0 done; 1 another's; 2 without a bound */
+	ASK_OK_OR_ERROR,     /* +OK, or the error ERROR */
+	ASK_ONE_OK_ERROR,    /* 1; +OK: free; the error: another's */
+	ASK_TOKEN_AND_LEFT,  /* [token or nil, ms] */
+	ASK_LEFT_OR_NIL,     /* ms; nil: another's */
+	ASK_LEFT_S_OR_ERROR, /* seconds; the error */
+	ASK_LEFT_OR_ZERO     /* ms, if any are left; 0 */
+};
+
+/* What is asked of the core.  `rq.names` is set by whoever sends it. */
+struct ask {
+	struct token_request rq; /* but ref, park_ms */
+	struct core_name names[CORE_NAMES_MAX];
+	enum ask_form form;
+	struct span token; /* that an answer is compared with */
+};
+
+/*
+ * Takes the words of the command `id`.  False: `why` has an error, as Redis
+ * words it where it has that one.  Times of the day count from `clock_ms`.
+ */
+bool ask_parse(struct ask *a, enum resp_id id, const struct span *words,
+    unsigned nwords, int64_t clock_ms, struct buf *why)
+    __attribute__((warn_unused_result));
+
+/* Parts of it, for scripts.  False with `why`. */
+bool ask_name(struct ask *a, struct span name, struct buf *why);
+bool ask_token(struct span token, struct buf *why);
+bool ask_number(struct span word, int64_t *n);
+
+/* Writes the answer; `token` is that of the result. */
+void ask_write(const struct token_result *t, struct span token,
+    enum ask_form form, struct span mine, bool three, struct buf *out);
+
+/* Is it a command on token holds? */
+bool ask_is(enum resp_id id);
+
+#endif

@@ -1,0 +1,418 @@
+/*
+ * The table of scripts, what is remembered of texts, and what a script asks
+ * for.
+ *
+ * A text is known by its sha1, as EVALSHA has it, or else by its normal form:
+ * libraries indent and end lines in their own ways.  The latter is looked up
+ * once; the sha1s of some texts are kept with what came of it, the oldest gives
+ * way.
+ */
+#include "config.h"
+
+#include <sha1.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "resp/scripts.h"
+
+#define REMEMBERED_MAX 256
+
+enum script_flag {
+	SCRIPT_FLAG_EITHER = 1,
+	SCRIPT_FLAG_WHOLE = 2,
+	SCRIPT_FLAG_UNBOUNDED = 4,
+	SCRIPT_FLAG_ADDS = 8,
+	SCRIPT_FLAG_IF_YES = 16,
+	SCRIPT_FLAG_PREFIX = 32
+};
+
+enum script_keys { SCRIPT_KEYS_FIRST, SCRIPT_KEYS_ALL };
+
+/* A row of scripts.def. */
+struct script {
+	const char *normal; /* sha1 */
+	enum script_keys keys;
+	enum token_op op;
+	enum token_match match;
+	unsigned token, number; /* in ARGV, from 1; 0: none */
+	int64_t unit;
+	enum token_bound bound;
+	unsigned flags;
+	enum ask_form form;
+};
+
+#define F(x) SCRIPT_FLAG_##x
+#define TEXT(sha1, id, from)
+static const struct script table[SCRIPT_MAX] = {
+#define SCRIPT(                                                           \
+    id, normal, keys, op, match, token, number, unit, bound, flags, form) \
+	[SCRIPT_##id] = { normal, SCRIPT_KEYS_##keys, TOKEN_##op,         \
+		TOKEN_##match, token, number, unit, TOKEN_##bound, flags, \
+		ASK_##form },
+#include "resp/scripts.def"
+#undef SCRIPT
+};
+#undef TEXT
+#undef F
+
+/* A text that is in use somewhere. */
+static const struct text {
+	const char *sha1;
+	enum script_id id;
+} texts[] = {
+#define SCRIPT(id, ...)
+#define TEXT(sha1, id, from) { sha1, SCRIPT_##id },
+#include "resp/scripts.def"
+#undef TEXT
+#undef SCRIPT
+};
+
+struct known {
+	struct sha1 sum;
+	enum script_id id;
+};
+
+struct scripts {
+	struct known known[REMEMBERED_MAX];
+	unsigned n;    /* of them */
+	unsigned next; /* to be written */
+};
+
+void
+sha1_of(struct sha1 *sum, struct span text)
+{
+	SHA1_CTX ctx;
+
+	SHA1Init(&ctx);
+	if (text.n > 0)
+		SHA1Update(&ctx, (const uint8_t *)text.p, text.n);
+	SHA1Final(sum->v, &ctx);
+}
+
+void
+sha1_hex(const struct sha1 *sum, char hex[SHA1_HEX_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned i;
+
+	for (i = 0; i < SHA1_BYTES; i++) {
+		hex[2 * i] = digits[sum->v[i] >> 4];
+		hex[2 * i + 1] = digits[sum->v[i] & 15];
+	}
+	hex[2 * SHA1_BYTES] = '\0';
+}
+
+static int
+digit(char c)
+{
+	c = parse_upper(c);
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool
+sha1_parse(struct sha1 *sum, struct span hex)
+{
+	int high, low;
+	unsigned i;
+
+	if (hex.n != 2 * SHA1_BYTES)
+		return false;
+	for (i = 0; i < SHA1_BYTES; i++) {
+		high = digit(hex.p[2 * i]);
+		low = digit(hex.p[2 * i + 1]);
+		if (high < 0 || low < 0)
+			return false;
+		sum->v[i] = (unsigned char)(high << 4 | low);
+	}
+	return true;
+}
+
+/* Normal form. */
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r') || c == ';';
+}
+
+static bool
+is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
+}
+
+static void
+add_lower(struct buf *out, char c)
+{
+	buf_addc(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
+}
+
+/* A string with its quotes; returns what is behind it. */
+static const char *
+add_string(struct buf *out, const char *p, const char *end)
+{
+	char quote = *p++;
+
+	buf_addc(out, '"');
+	for (; p < end && *p != quote; p++)
+		add_lower(out, *p);
+	buf_addc(out, '"');
+	return p < end ? p + 1 : p;
+}
+
+void
+scripts_normal(struct buf *out, struct span text)
+{
+	const char *p = text.p, *end = text.p + text.n;
+	bool space = false;
+	char last = ' ';
+
+	while (p < end) {
+		if (end - p >= 2 && p[0] == '-' && p[1] == '-') {
+			while (p < end && *p != '\n')
+				p++;
+			space = true;
+		} else if (is_space(*p)) {
+			space = true;
+			p++;
+		} else if (*p == '"' || *p == '\'') {
+			p = add_string(out, p, end);
+			last = '"';
+			space = false;
+		} else {
+			if (space && is_word(last) && is_word(*p))
+				buf_addc(out, ' ');
+			space = false;
+			last = *p;
+			add_lower(out, *p++);
+		}
+	}
+}
+
+/* What is known. */
+
+static bool
+same(const struct sha1 *sum, const char *hex)
+{
+	struct sha1 other;
+
+	return sha1_parse(&other, (struct span){ hex, 2 * SHA1_BYTES }) &&
+	       memcmp(sum->v, other.v, SHA1_BYTES) == 0;
+}
+
+static enum script_id
+by_normal_form(struct span text)
+{
+	struct sha1 sum;
+	struct buf form;
+	unsigned i;
+
+	buf_init(&form);
+	scripts_normal(&form, text);
+	sha1_of(&sum, (struct span){ buf_data(&form), buf_len(&form) });
+	buf_fini(&form);
+	for (i = 0; i < SCRIPT_MAX; i++)
+		if (same(&sum, table[i].normal))
+			return (enum script_id)i;
+	return SCRIPT_MAX;
+}
+
+static const struct known *
+find(const struct scripts *s, const struct sha1 *sum)
+{
+	unsigned i;
+
+	for (i = 0; i < s->n; i++)
+		if (memcmp(s->known[i].sum.v, sum->v, SHA1_BYTES) == 0)
+			return &s->known[i];
+	return NULL;
+}
+
+bool
+scripts_find(
+    const struct scripts *s, const struct sha1 *sum, enum script_id *id)
+{
+	const struct known *k = find(s, sum);
+	unsigned i;
+
+	*id = SCRIPT_MAX;
+	if (k != NULL)
+		*id = k->id;
+	for (i = 0; k == NULL && i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (same(sum, texts[i].sha1))
+			*id = texts[i].id;
+	return *id != SCRIPT_MAX;
+}
+
+enum script_id
+scripts_learn(struct scripts *s, struct span text, struct sha1 *sum, bool *news)
+{
+	const struct known *k;
+	enum script_id id;
+
+	*news = false;
+	sha1_of(sum, text);
+	if (scripts_find(s, sum, &id))
+		return id;
+	k = find(s, sum);
+	if (k != NULL)
+		return k->id;
+	*news = true;
+	s->known[s->next] = (struct known){ *sum, by_normal_form(text) };
+	id = s->known[s->next].id;
+	s->next = (s->next + 1) % REMEMBERED_MAX;
+	if (s->n < REMEMBERED_MAX)
+		s->n++;
+	return id;
+}
+
+struct scripts *
+scripts_new(void)
+{
+	return xcalloc(1, sizeof(struct scripts));
+}
+
+void
+scripts_free(struct scripts *s)
+{
+	free(s);
+}
+
+/* What a script asks for. */
+
+/* ARGV of a call. */
+struct args {
+	const struct span *v;
+	unsigned n;
+};
+
+static bool
+wrong(struct buf *why, const char *what)
+{
+	buf_adds(why, "ERR ");
+	buf_adds(why, what);
+	return false;
+}
+
+static bool
+take_keys(struct ask *a, const struct script *s, const struct span *words,
+    unsigned nwords, struct args *args, struct buf *why)
+{
+	int64_t n, i;
+
+	if (!ask_number(words[0], &n))
+		return wrong(why, "value is not an integer or out of range");
+	if (n < 0)
+		return wrong(why, "Number of keys can't be negative");
+	if (n > (int64_t)nwords - 1)
+		return wrong(why, "Number of keys can't be greater than number"
+				  " of args");
+	if (n == 0)
+		return wrong(why, "this script takes the name of a lock");
+	args->v = words + 1 + n;
+	args->n = nwords - 1 - (unsigned)n;
+	for (i = 0; i < (s->keys == SCRIPT_KEYS_ALL ? n : 1); i++)
+		if (!ask_name(a, words[1 + i], why))
+			return false;
+	return true;
+}
+
+static bool
+is_third(const struct args *args, const char *word)
+{
+	return args->n > 2 && args->v[2].n == strlen(word) &&
+	       memcmp(args->v[2].p, word, args->v[2].n) == 0;
+}
+
+static bool
+take_token(struct ask *a, const struct script *s, const struct args *args,
+    struct buf *why)
+{
+	int64_t prefix;
+
+	if (s->token == 0)
+		return true;
+	a->token = args->v[s->token - 1];
+	if (!ask_token(a->token, why))
+		return false;
+	a->rq.token = a->token.p;
+	a->rq.token_len = a->token.n;
+	if (!(s->flags & SCRIPT_FLAG_PREFIX))
+		return true;
+	if (!ask_number(args->v[s->token], &prefix) || prefix < 1)
+		return wrong(why, "value is not an integer or out of range");
+	a->rq.prefix =
+	    (uint64_t)prefix < a->token.n ? (size_t)prefix : a->token.n;
+	return true;
+}
+
+/* What is over at once ends, if it is held. */
+static bool
+take_none_left(struct ask *a, const struct script *s, struct buf *why)
+{
+	if (s->flags & SCRIPT_FLAG_UNBOUNDED)
+		return true;
+	if (a->rq.op == TOKEN_ACQUIRE || a->rq.either)
+		return wrong(why, "invalid expire time in 'set' command");
+	a->rq.op = TOKEN_RELEASE;
+	a->rq.all = true;
+	return true;
+}
+
+static bool
+take_number(struct ask *a, const struct script *s, const struct args *args,
+    struct buf *why)
+{
+	int64_t n;
+
+	if (s->number == 0)
+		return true;
+	if (!ask_number(args->v[s->number - 1], &n) ||
+	    n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
+		return wrong(why, "value is not an integer or out of range");
+	if (n <= 0)
+		return take_none_left(a, s, why);
+	n *= s->unit;
+	a->rq.ttl_ms = n < DURATION_MS_MAX ? n : DURATION_MS_MAX;
+	return true;
+}
+
+static unsigned
+args_needed(const struct script *s)
+{
+	unsigned n = s->token > s->number ? s->token : s->number;
+
+	return s->flags & (SCRIPT_FLAG_ADDS | SCRIPT_FLAG_IF_YES) ? 3 : n;
+}
+
+bool
+scripts_ask(struct ask *a, enum script_id id, const struct span *words,
+    unsigned nwords, struct buf *why)
+{
+	const struct script *s = &table[id];
+	struct args args = { NULL, 0 };
+
+	memset(a, 0, sizeof(*a));
+	if (!take_keys(a, s, words, nwords, &args, why))
+		return false;
+	if (args.n < args_needed(s))
+		return wrong(why, "this script takes more arguments");
+	a->rq.op = s->op;
+	a->rq.match = s->match;
+	a->rq.bound = s->bound;
+	a->rq.either = (s->flags & SCRIPT_FLAG_EITHER) != 0;
+	a->rq.all = (s->flags & SCRIPT_FLAG_WHOLE) != 0;
+	a->form = s->form;
+	if ((s->flags & SCRIPT_FLAG_ADDS) && is_third(&args, "0"))
+		a->rq.bound = TOKEN_ADD;
+	if ((s->flags & SCRIPT_FLAG_IF_YES) && !is_third(&args, "yes")) {
+		a->rq.op = TOKEN_EXTEND;
+		a->rq.either = false;
+	}
+	return take_token(a, s, &args, why) && take_number(a, s, &args, why);
+}

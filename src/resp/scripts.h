@@ -1,0 +1,62 @@
+/*
+ * Scripts of lock libraries, by the sha1 of their text or of its normal form.
+ *
+ * Normal form: without comments, without white space where no word needs it,
+ * without semicolons, strings in double quotes, all in lower case.
+ */
+#ifndef LOCKBROKER_RESP_SCRIPTS_H
+#define LOCKBROKER_RESP_SCRIPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+#include "resp/ask.h"
+
+enum script_id {
+#define SCRIPT(id, ...) SCRIPT_##id,
+#define TEXT(sha1, id, from)
+#include "resp/scripts.def"
+#undef TEXT
+#undef SCRIPT
+	SCRIPT_MAX /* known to be none of them */
+};
+
+#define SHA1_BYTES 20
+#define SHA1_HEX_SIZE 41
+
+struct sha1 {
+	unsigned char v[SHA1_BYTES];
+};
+
+void sha1_of(struct sha1 *sum, struct span text);
+void sha1_hex(const struct sha1 *sum, char hex[SHA1_HEX_SIZE]);
+/* False: it is no sha1 in hexadecimal digits. */
+bool sha1_parse(struct sha1 *sum, struct span hex);
+
+/* Texts whose normal form was looked up, and what they turned out to be. */
+struct scripts;
+
+struct scripts *scripts_new(void);
+void scripts_free(struct scripts *s);
+
+/* False: nobody has sent the text of it. */
+bool scripts_find(
+    const struct scripts *s, const struct sha1 *sum, enum script_id *id);
+
+/* Looks a text up, and remembers it; *news: for the first time. */
+enum script_id scripts_learn(
+    struct scripts *s, struct span text, struct sha1 *sum, bool *news);
+
+/*
+ * What the script asks for with these words: the number of keys, keys and
+ * arguments.  False: `why` has an error.
+ */
+bool scripts_ask(struct ask *a, enum script_id id, const struct span *words,
+    unsigned nwords, struct buf *why) __attribute__((warn_unused_result));
+
+/* For tests. */
+void scripts_normal(struct buf *out, struct span text);
+
+#endif
