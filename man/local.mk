@@ -4,6 +4,7 @@ dist_man_MANS += man/lockbroker.1
 dist_man_MANS += man/lockbroker-metrics.7
 dist_man_MANS += man/lockbroker-protocol.7
 dist_man_MANS += man/lockbroker-recipes.7
+dist_man_MANS += man/lockbroker-resp.7
 dist_man_MANS += man/lockbrokerd.yaml.5
 dist_man_MANS += man/lockbrokerd.8
 

@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/mutants/http.rules \
 	tests/mutants/measure.rules \
 	tests/mutants/redis.rules \
+	tests/mutants/resp.rules \
 	tests/mutants/run \
 	tests/mutants/scripts.rules \
 	tests/mutants/sync.rules \

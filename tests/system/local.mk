@@ -69,6 +69,7 @@ EXTRA_DIST += \
 	tests/system/test_reference_client.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_resp.py \
+	tests/system/test_resp_libraries.py \
 	tests/system/test_resp_tokens.py \
 	tests/system/test_redis_restarts.py \
 	tests/system/test_sync.py \

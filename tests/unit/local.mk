@@ -45,6 +45,13 @@ tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_wire_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_wire_LDADD = $(LIB_WIRE) $(LIB_BASE) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_keys
+TESTS += tests/unit/test_keys
+tests_unit_test_keys_SOURCES = tests/unit/resp/test_keys.c $(UNIT_SUITE)
+tests_unit_test_keys_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_keys_LDADD = $(LIB_RESP) $(LIB_WIRE) $(LIB_BASE) \
+	$(AUTH_LIBS) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_auth
 TESTS += tests/unit/test_auth
 tests_unit_test_auth_SOURCES = $(UNIT_SUITE) \

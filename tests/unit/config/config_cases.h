@@ -137,6 +137,8 @@ static const struct good_case good_cases[] = {
 	{ "limits: {unowned: 0}", "  unowned: 0\n" },
 	{ "limits: {first_line: 10s}", "  first_line: 10s\n" },
 	{ "limits: {unreachable: 8h}", "  unreachable: 8h\n" },
+	{ "resp: {park: 0, max_wait: 365d}",
+	    "resp:\n  park: 0\n  max_wait: 365d\n" },
 
 	{ "log: {level: debug}", "  level: debug\n" },
 	{ "log: {level: notice}", "  level: notice\n" },
@@ -203,13 +205,13 @@ static const struct fault_case fault_cases[] = {
 	    "expected one of: level, to, format, audit\n" },
 	{ "frobnicate: 1",
 	    "t:1:1: frobnicate: unknown key, expected one of: "
-	    "broker, listen, redis, locks, limits, auth, metrics, log\n" },
+	    "broker, listen, redis, locks, limits, auth, resp, metrics, log\n" },
 	{ "\"a\\nb\": 1",
 	    "t:1:1: 'a\\x0ab': unknown key, expected one of: "
-	    "broker, listen, redis, locks, limits, auth, metrics, log\n" },
+	    "broker, listen, redis, locks, limits, auth, resp, metrics, log\n" },
 	{ "\"\": 1",
 	    "t:1:1: '': unknown key, expected one of: "
-	    "broker, listen, redis, locks, limits, auth, metrics, log\n" },
+	    "broker, listen, redis, locks, limits, auth, resp, metrics, log\n" },
 	{ "log:\n  to: syslog\n  to: stderr\n",
 	    "t:3:3: log.to: given twice, expected once: it stands in line 2 "
 	    "already\n" },
@@ -306,10 +308,12 @@ static const struct fault_case fault_cases[] = {
 	{ "auth: {anonymous: {name: a}}",
 	    "t:1:20: auth.anonymous.name: unknown key, expected lock, watch or "
 	    "deny\n" },
-	{ "5", "t:1:1: (top): is a single value, expected a mapping with: "
-	       "broker, listen, redis, locks, limits, auth, metrics, log\n" },
-	{ "- a", "t:1:1: (top): is a list, expected a mapping with: "
-		 "broker, listen, redis, locks, limits, auth, metrics, log\n" },
+	{ "5",
+	    "t:1:1: (top): is a single value, expected a mapping with: "
+	    "broker, listen, redis, locks, limits, auth, resp, metrics, log\n" },
+	{ "- a",
+	    "t:1:1: (top): is a list, expected a mapping with: "
+	    "broker, listen, redis, locks, limits, auth, resp, metrics, log\n" },
 	{ "log: [a]", "t:1:6: log: is a list, expected a mapping with: level, "
 		      "to, format, audit\n" },
 	{ "log: ~", "t:1:6: log: is a single value, expected a mapping with: "
@@ -700,6 +704,9 @@ static const struct fault_case fault_cases[] = {
 	{ "limits: {first_line: 2d}",
 	    "t:1:22: limits.first_line: '2d' is out of range, " IN_DURATION
 	    "0 to 1d\n" },
+	{ "resp: {park: 61m}",
+	    "t:1:14: resp.park: '61m' is out of range, " IN_DURATION
+	    "0 to 1h\n" },
 	{ "limits: {unreachable: 0}",
 	    "t:1:23: limits.unreachable: '0' is out of range, " IN_DURATION
 	    "1s to 8h\n" },

@@ -193,6 +193,8 @@ START_TEST(defaults)
 	ck_assert_uint_eq(c.limits.unowned, 100000);
 	ck_assert_int_eq(c.limits.first_line_ms, 0);
 	ck_assert_int_eq(c.limits.unreachable_ms, 30000);
+	ck_assert_int_eq(c.resp.park_ms, 80);
+	ck_assert_int_eq(c.resp.max_wait_ms, 0);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_INFO);
 	ck_assert_int_eq(c.log.to, LOG_TO_STDERR);
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_TEXT);

@@ -1,0 +1,339 @@
+/*
+ * Commands on keys and scripts: what is asked of the core, and what is refused.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resp/ask.h"
+#include "resp/scripts.h"
+#include "suite.h"
+
+#define CLOCK_MS INT64_C(1700000000000)
+#define YEAR_MS (INT64_C(365) * 24 * 3600 * 1000)
+#define NOT_A_NUMBER "ERR value is not an integer or out of range"
+#define WORDS_MAX 16
+
+static char copy[512];
+
+/* The words of a text, between single spaces. */
+static unsigned
+split(const char *text, struct span words[WORDS_MAX])
+{
+	unsigned n = 0;
+	char *p = copy, *end;
+
+	ck_assert_uint_lt(strlen(text), sizeof(copy));
+	memcpy(copy, text, strlen(text) + 1);
+	for (; p != NULL; p = end) {
+		end = strchr(p, ' ');
+		if (end != NULL)
+			*end++ = '\0';
+		words[n++] = (struct span){ p, strlen(p) };
+	}
+	return n;
+}
+
+static void
+expect(struct buf *b, const char *text)
+{
+	buf_addc(b, '\0');
+	ck_assert_str_eq(buf_data(b), text);
+}
+
+/* A command, and what it asks for; or the error. */
+static const struct asking {
+	const char *words;
+	enum token_op op;
+	enum token_match match;
+	enum token_bound bound;
+	int64_t ttl_ms;
+	const char *token, *new_token; /* NULL: none */
+	enum ask_form form;
+	const char *why; /* NULL: none */
+} askings[] = {
+#define OK(words, op, match, bound, ttl_ms, token, other, form)          \
+	{                                                                \
+		words, TOKEN_##op, TOKEN_##match, TOKEN_##bound, ttl_ms, \
+		    token, other, ASK_##form, NULL                       \
+	}
+#define NO(words, why)                                                    \
+	{                                                                 \
+		words, TOKEN_OP_MAX, TOKEN_MATCH_MAX, TOKEN_BOUND_MAX, 0, \
+		    NULL, NULL, ASK_COUNT, "ERR " why                     \
+	}
+	OK("SET a t NX", ACQUIRE, EXACT, REPLACE, 0, "t", NULL, OK_OR_NIL),
+	OK("set a t px 50 nx", ACQUIRE, EXACT, REPLACE, 50, "t", NULL,
+	    OK_OR_NIL),
+	OK("SET a t NX EX 5 GET", ACQUIRE, EXACT, REPLACE, 5000, "t", NULL,
+	    OLD_OR_NIL),
+	OK("SET a t NX PXAT 1700000000700", ACQUIRE, EXACT, REPLACE, 700, "t",
+	    NULL, OK_OR_NIL),
+	OK("SET a t NX EXAT 1700000007", ACQUIRE, EXACT, REPLACE, 7000, "t",
+	    NULL, OK_OR_NIL),
+	/* What is over at once. */
+	OK("SET a t NX EXAT 7", ACQUIRE, EXACT, REPLACE, 1, "t", NULL,
+	    OK_OR_NIL),
+	OK("SET a t NX PX 9223372036854775807", ACQUIRE, EXACT, REPLACE,
+	    YEAR_MS, "t", NULL, OK_OR_NIL),
+	OK("SETNX a t", ACQUIRE, EXACT, REPLACE, 0, "t", NULL, ONE_OR_ZERO),
+	OK("SET a u XX PX 50", EXTEND, ANY, REPLACE, 50, NULL, "u", OK_OR_NIL),
+	OK("SET a u IFEQ t PX 50", EXTEND, EXACT, REPLACE, 50, "t", "u",
+	    OK_OR_NIL),
+	NO("SET a t", "lockbroker takes SET only with NX, XX or IFEQ"),
+	NO("SET a t EX 5", "lockbroker takes SET only with NX, XX or IFEQ"),
+	NO("SET a t NX XX", "syntax error"),
+	NO("SET a t NX IFEQ u", "syntax error"),
+	NO("SET a t NX PX", "syntax error"),
+	NO("SET a t NX PX 1 EX 1", "syntax error"),
+	NO("SET a t NX FOO 1", "syntax error"),
+	NO("SET a t NX PX x", "value is not an integer or out of range"),
+	NO("SET a t NX PX 01", "value is not an integer or out of range"),
+	NO("SET a t NX PX 0", "invalid expire time in 'set' command"),
+	NO("SET a t NX EX -5", "invalid expire time in 'set' command"),
+	NO("SET a t NX EX 9223372036854775807",
+	    "invalid expire time in 'set' command"),
+	NO("SET a t NX KEEPTTL", "lockbroker takes SET without KEEPTTL"),
+	NO("SET a t XX GET", "lockbroker takes GET only with NX"),
+	NO("SET a  NX", "bad-token a token has 1 to 512 bytes"),
+	NO("SET a=b t NX", "bad-name the name \"a=b\" contains \"=\""),
+	OK("DEL a b a", RELEASE, ANY, REPLACE, 0, NULL, NULL, COUNT),
+	OK("UNLINK a", RELEASE, ANY, REPLACE, 0, NULL, NULL, COUNT),
+	OK("DELEX a", RELEASE, ANY, REPLACE, 0, NULL, NULL, COUNT),
+	OK("DELEX a ifeq t", RELEASE, EXACT, REPLACE, 0, "t", NULL, COUNT),
+	OK("DELEX a IFNE t", RELEASE, NOT, REPLACE, 0, "t", NULL, COUNT),
+	OK("DELIFEQ a t", RELEASE, EXACT, REPLACE, 0, "t", NULL, COUNT),
+	NO("DELEX a IFDEQ t", "lockbroker takes DELEX only with IFEQ or IFNE"),
+	OK("GET a", QUERY, EXACT, REPLACE, 0, NULL, NULL, TOKEN_OR_NIL),
+	OK("EXISTS a b", QUERY, EXACT, REPLACE, 0, NULL, NULL, COUNT),
+	NO("EXISTS a a",
+	    "lockbroker counts each name once: a name is given twice"),
+	OK("PTTL a", QUERY, EXACT, REPLACE, 0, NULL, NULL, LEFT_MS),
+	OK("TTL a", QUERY, EXACT, REPLACE, 0, NULL, NULL, LEFT_S),
+	OK("LB.FENCE a t", QUERY, EXACT, REPLACE, 0, NULL, NULL, FENCE),
+	OK("PEXPIRE a 50", EXTEND, ANY, REPLACE, 50, NULL, NULL, ONE_OR_ZERO),
+	OK("EXPIRE a 5 NX", EXTEND, ANY, IF_UNBOUND, 5000, NULL, NULL,
+	    ONE_OR_ZERO),
+	OK("PEXPIRE a 50 XX", EXTEND, ANY, IF_BOUND, 50, NULL, NULL,
+	    ONE_OR_ZERO),
+	OK("PEXPIRE a 50 GT", EXTEND, ANY, IF_LONGER, 50, NULL, NULL,
+	    ONE_OR_ZERO),
+	OK("PEXPIRE a 50 LT", EXTEND, ANY, IF_SHORTER, 50, NULL, NULL,
+	    ONE_OR_ZERO),
+	OK("PEXPIRE a 0", RELEASE, ANY, REPLACE, 1, NULL, NULL, ONE_OR_ZERO),
+	OK("PERSIST a", EXTEND, ANY, IF_BOUND, 0, NULL, NULL, ONE_OR_ZERO),
+	NO("PEXPIRE a x", "value is not an integer or out of range"),
+	NO("PEXPIRE a 5 FOO", "Unsupported option FOO"),
+	NO("PEXPIRE a 5 NX GT", "NX and XX, GT or LT options at the same time"
+				" are not compatible"),
+	NO("PEXPIRE a 5 GT LT",
+	    "GT and LT options at the same time are not compatible"),
+	NO("EXPIRE a 9223372036854775807",
+	    "invalid expire time in 'expire' command"),
+};
+
+static void
+check_bytes(const char *p, size_t n, const char *text)
+{
+	if (text == NULL) {
+		ck_assert_uint_eq(n, 0);
+		return;
+	}
+	ck_assert_uint_eq(n, strlen(text));
+	ck_assert_int_eq(memcmp(p, text, n), 0);
+}
+
+START_TEST(asking)
+{
+	const struct asking *x = &askings[_i];
+	struct span words[WORDS_MAX];
+	unsigned n = split(x->words, words);
+	enum resp_id id;
+	struct buf why;
+	struct ask a;
+
+	buf_init(&why);
+	id = resp_find(words, n, &why);
+	ck_assert_int_ne(id, RESP_MAX);
+	if (!ask_parse(&a, id, words, n, CLOCK_MS, &why)) {
+		ck_assert_ptr_nonnull(x->why);
+		expect(&why, x->why);
+		buf_fini(&why);
+		return;
+	}
+	ck_assert_ptr_null(x->why);
+	ck_assert_int_eq(a.rq.op, x->op);
+	ck_assert_int_eq(a.rq.match, x->match);
+	ck_assert_int_eq(a.rq.bound, x->bound);
+	ck_assert_int_eq(a.rq.ttl_ms, x->ttl_ms);
+	ck_assert_int_eq(a.form, x->form);
+	if (x->match != TOKEN_ANY && x->op != TOKEN_QUERY)
+		check_bytes(a.rq.token, a.rq.token_len, x->token);
+	check_bytes(a.rq.new_token, a.rq.new_token_len, x->new_token);
+	ck_assert_uint_ge(a.rq.nnames, 1);
+	check_bytes(a.names[0].p, a.names[0].n, "a");
+	buf_fini(&why);
+}
+END_TEST
+
+/* Scripts. */
+
+/* Texts and their normal form. */
+static const struct normal {
+	const char *text, *form;
+} normals[] = {
+	{ "return 1", "return 1" },
+	{ "  return\r\n\t1 ;", "return 1" },
+	{ "-- a comment\nreturn 1 -- another", "return 1" },
+	{ "RETURN redis.call( 'GET' , KEYS[ 1 ] )",
+	    "return redis.call(\"get\",keys[1])" },
+	{ "a = 'x  -- y'; b", "a=\"x  -- y\"b" },
+	{ "a - -1", "a--1" },
+	{ "if x then\n\treturn 0\nend", "if x then return 0 end" },
+	{ "return 'open", "return\"open\"" },
+	{ "", "" },
+};
+
+START_TEST(normal_form)
+{
+	const struct normal *x = &normals[_i];
+	struct buf b;
+
+	buf_init(&b);
+	scripts_normal(&b, (struct span){ x->text, strlen(x->text) });
+	expect(&b, x->form);
+	buf_fini(&b);
+}
+END_TEST
+
+static const char release[] =
+    "if redis.call('get', KEYS[1]) == ARGV[1] then\n"
+    "  return redis.call('del', KEYS[1])\nelse\n  return 0\nend";
+
+START_TEST(a_text_is_remembered)
+{
+	const struct span text = { release, sizeof(release) - 1 };
+	struct scripts *s = scripts_new();
+	struct sha1 sum, other;
+	char hex[SHA1_HEX_SIZE];
+	enum script_id id;
+	bool news;
+
+	sha1_of(&sum, text);
+	ck_assert(!scripts_find(s, &sum, &id));
+	ck_assert_int_eq(scripts_learn(s, text, &other, &news), SCRIPT_RELEASE);
+	ck_assert(news);
+	ck_assert(scripts_find(s, &sum, &id));
+	ck_assert_int_eq(id, SCRIPT_RELEASE);
+	sha1_hex(&sum, hex);
+	ck_assert(sha1_parse(&other, (struct span){ hex, 40 }));
+	ck_assert_int_eq(memcmp(&sum, &other, sizeof(sum)), 0);
+	ck_assert(!sha1_parse(&other, (struct span){ hex, 39 }));
+	hex[3] = 'g';
+	ck_assert(!sha1_parse(&other, (struct span){ hex, 40 }));
+	scripts_free(s);
+}
+END_TEST
+
+START_TEST(the_oldest_text_gives_way)
+{
+	const struct span text = { release, sizeof(release) - 1 };
+	struct scripts *s = scripts_new();
+	enum script_id id;
+	struct sha1 sum;
+	char other[32];
+	bool news;
+	int i;
+
+	(void)scripts_learn(s, text, &sum, &news);
+	for (i = 0; i < 256; i++) {
+		struct sha1 of;
+		int n = snprintf(other, sizeof(other), "return %d", i);
+
+		ck_assert_int_eq(
+		    scripts_learn(
+			s, (struct span){ other, (size_t)n }, &of, &news),
+		    SCRIPT_MAX);
+		ck_assert(news);
+		ck_assert(!scripts_find(s, &of, &id));
+		(void)scripts_learn(
+		    s, (struct span){ other, (size_t)n }, &of, &news);
+		ck_assert(!news);
+	}
+	ck_assert(!scripts_find(s, &sum, &id));
+	scripts_free(s);
+}
+END_TEST
+
+/* All texts that are known lead to a row. */
+START_TEST(each_text)
+{
+	static const char *const sums[] = {
+#define SCRIPT(id, ...)
+#define TEXT(sha1, id, from) sha1,
+#include "resp/scripts.def"
+#undef TEXT
+#undef SCRIPT
+	};
+	struct scripts *s = scripts_new();
+	enum script_id id;
+	struct sha1 sum;
+	size_t i;
+
+	for (i = 0; i < COUNT(sums); i++) {
+		ck_assert(sha1_parse(&sum, (struct span){ sums[i], 40 }));
+		ck_assert(scripts_find(s, &sum, &id));
+	}
+	scripts_free(s);
+}
+END_TEST
+
+START_TEST(commands_are_found)
+{
+	struct span words[WORDS_MAX];
+	struct buf why;
+	unsigned first;
+
+	buf_init(&why);
+	ck_assert_int_eq(
+	    resp_find(words, split("client setname x", words), &why),
+	    RESP_CLIENT_SETNAME);
+	ck_assert_int_eq(
+	    resp_find(words, split("COMMAND", words), &why), RESP_COMMAND);
+	ck_assert_uint_eq(resp_names(RESP_DEL, 4, &first), 3);
+	ck_assert_uint_eq(first, 1);
+	ck_assert_uint_eq(resp_names(RESP_PING, 2, &first), 0);
+	ck_assert_int_eq(
+	    resp_find(words, split("client id x", words), &why), RESP_MAX);
+	expect(&why, "wrong number of arguments for 'client|id' command");
+	buf_clear(&why);
+	ck_assert_int_eq(
+	    resp_find(words, split("client foo", words), &why), RESP_MAX);
+	expect(&why, "unknown subcommand 'foo'. Try CLIENT HELP.");
+	buf_fini(&why);
+}
+END_TEST
+
+static TCase *
+keys_cases(void)
+{
+	TCase *tc = tcase_create("keys");
+
+	tcase_add_loop_test(tc, asking, 0, COUNT(askings));
+	tcase_add_loop_test(tc, normal_form, 0, COUNT(normals));
+	tcase_add_test(tc, a_text_is_remembered);
+	tcase_add_test(tc, the_oldest_text_gives_way);
+	tcase_add_test(tc, each_text);
+	tcase_add_test(tc, commands_are_found);
+	return tc;
+}
+
+int
+main(void)
+{
+	static const suite_case cases[] = { keys_cases };
+
+	return suite_run("keys", cases, COUNT(cases));
+}
