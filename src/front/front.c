@@ -305,6 +305,7 @@ front_gone(struct conn *c, bool orderly)
 	table_remove(&f->conns, &c->by_id);
 	relayed_forget(c);
 	f->nlive--;
+	f->nresp -= c->protocol != &wire_lines;
 	f->nleaving -= c->leaving;
 	timeouts_remove(c);
 	heartbeat_forget(c);
@@ -349,8 +350,11 @@ front_meets_tls(struct conn *c)
 static void
 front_choose_protocol(struct conn *c)
 {
-	if (!c->spoke && buf_len(&c->in) > 0 && buf_data(&c->in)[0] == '*')
-		c->protocol = &wire_resp2;
+	if (c->spoke || c->protocol != &wire_lines || buf_len(&c->in) == 0 ||
+	    buf_data(&c->in)[0] != '*')
+		return;
+	c->protocol = &wire_resp2;
+	c->front->nresp++;
 }
 
 /* Hands out one request; false when none has come whole. */
@@ -605,6 +609,12 @@ unsigned
 front_count(const struct front *f)
 {
 	return f->nlive;
+}
+
+unsigned
+front_count_resp(const struct front *f)
+{
+	return f->nresp;
 }
 
 void

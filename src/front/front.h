@@ -169,6 +169,7 @@ void front_bytes(const struct front *f, uint64_t *received, uint64_t *sent);
 /* NULL when it is gone; ids are never reused. */
 struct conn *front_find(const struct front *f, uint64_t id);
 unsigned front_count(const struct front *f);
+unsigned front_count_resp(const struct front *f); /* those that speak RESP */
 
 /* Calls fn for every live connection; fn may answer and kill. */
 void front_each(

@@ -63,6 +63,7 @@ struct front {
 	unsigned nready;
 	uint64_t received, sent; /* bytes, since the start */
 	unsigned nlive;
+	unsigned nresp; /* of nlive: that speak RESP */
 	unsigned nflushing;
 	unsigned nlingering;
 	unsigned nleaving;  /* strangers who make room: of nlive */

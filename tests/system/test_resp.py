@@ -111,6 +111,8 @@ class Native(RespTest):
         self.assertIn("VALID - ", " ".join(three("HELP")))
         stats = three("STATS")
         self.assertEqual((stats["clients"], stats["locks_held"]), (2, 1))
+        self.assertEqual(stats["clients_resp"], 2)
+        self.assertEqual(self.client().stats()["clients_resp"], "2")
         flat = two("STATS")
         self.assertEqual(dict(zip(flat[::2], flat[1::2]))["locks_held"], 1)
         session = three("SESSION", "label=cron", "grace=30s")

@@ -113,6 +113,26 @@ class Tokens(RespTest):
         line.ok("UNLOCK a")
         self.assertEqual(eventually(lambda: one("SET", "a", "t", "NX", "PX", 300), 5), "OK")
 
+    def test_a_name_that_is_shared(self):
+        line, one = self.client(), self.resp()
+        line.lock("a", "mode=shared")
+        self.assertIsNone(one("SET", "a", "t", "NX", "PX", 10000))
+        self.assertEqual((one("EXISTS", "a"), one("DEL", "a")), (1, 0))
+
+    def test_a_hold_outlives_its_broker(self):
+        server = self.redis()
+        one, other = (self.broker(server, trust_new=True, lease=1, resp={"park": 0})
+                      for _ in range(2))
+        self.resp(one)("SET", "a", "t", "NX", "PX", 60000)
+        one.kill()
+        client = self.resp(other)
+        self.assertIsNone(client("SET", "a", "u", "NX", "PX", 10000))
+        self.assertEqual(client("GET", "a"), "t")
+        self.assertEqual(client("EVAL", EXTEND, 1, "a", "t", 90000), 1)
+        self.assertGreater(client("PTTL", "a"), 60000)
+        self.assertEqual(client("EVAL", RELEASE, 1, "a", "t"), 1)
+        self.assertEqual(client("SET", "a", "u", "NX", "PX", 10000), "OK")
+
     def test_a_fence(self):
         one = self.resp()
         one("SET", "a", "t", "NX", "PX", 10000)
@@ -230,6 +250,18 @@ class Rights(RespTest):
         self.assertEqual(other("DEL", "mine/a"), 0)
         self.assertEqual(other("GET", "mine/a"), "another-user")
         self.assertEqual(one("EVAL", RELEASE, 1, "mine/a", "t"), 1)
+
+
+class Quorum(RespTest):
+    def test_only_sessions_hold_there(self):
+        nodes = [self.redis() for _ in range(3)]
+        self.broker(nodes[0], ready=True, redis={
+            "mode": "quorum", "nodes": [node.address for node in nodes], "trust_new": True})
+        one = self.resp()
+        for words in (("SET", "a", "t", "NX"), ("GET", "a"), ("DEL", "a"),
+                      ("EVAL", RELEASE, 1, "a", "t")):
+            self.assertTrue(one.error(*words).startswith("UNSUPPORTED "), words)
+        self.assertIsInstance(one("LOCK", "a"), int)
 
 
 class Oracle(RespTest):

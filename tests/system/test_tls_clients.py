@@ -101,6 +101,17 @@ class Clients(ClientsTest):
             self.assertTrue(a.reply(20).ok)
         self.assertEqual(len(a.ok("LIST", timeout=20).body), len(names))
 
+    def test_clients_of_redis(self):
+        self.tls_broker()
+        client = self.tls()
+        sock, expected, got = client.sock, b"+PONG\r\n$1\r\nx\r\n", b""
+        sock.sendall(b"*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nECHO\r\n$1\r\nx\r\n")
+        while len(got) < len(expected):
+            more = sock.recv(1024)
+            self.assertTrue(more, got)
+            got += more
+        self.assertEqual(got, expected)
+
     def test_what_is_sent_before_the_end_is_answered(self):
         self.tls_broker()
         a = self.tls()
