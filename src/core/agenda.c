@@ -165,10 +165,11 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
 	    !TAILQ_EMPTY(&core->locks->sweeping) || hasten_has_more(core) ||
 	    unowned_has_more(core) || reenter_has_more(core) ||
-	    status_has_more(core) || !TAILQ_EMPTY(&core->sessions->kept_over) ||
-	    kept_tells(core) || sharers_has_more(core) ||
-	    holders_lose_more(core) || holders_tell_more(core) ||
-	    vouched_has_more(core) || watch_has_more(core))
+	    force_has_more(core) || status_has_more(core) ||
+	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
+	    sharers_has_more(core) || holders_lose_more(core) ||
+	    holders_tell_more(core) || vouched_has_more(core) ||
+	    watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)

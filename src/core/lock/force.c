@@ -28,6 +28,7 @@
 #include "core/lock/sharers.h"
 #include "core/lock/stored.h"
 #include "core/turn/emit.h"
+#include "core/turn/work.h"
 
 #define WHY_SIZE 256
 #define PAUSE_MS 10	 /* before the first look whether they have ended */
@@ -36,8 +37,10 @@
 /* One UNLOCK-FORCE.  Owned by the core's list. */
 struct force {
 	TAILQ_ENTRY(force) link;
-	uint64_t id;	  /* what its operations carry */
-	uint64_t session; /* id of who asked */
+	struct table_link by_id;
+	TAILQ_ENTRY(force) in_turn; /* here: of its name, or forces.touched */
+	uint64_t id;		    /* what its operations carry */
+	uint64_t session;	    /* id of who asked */
 	uint64_t ref;
 	char by[PEND_MAX_BYTES]; /* who asked, for the log of another broker */
 	struct timer timer;	 /* the next look, or the end of patience */
@@ -45,6 +48,8 @@ struct force {
 	int64_t pause_ms;
 	uint64_t seq; /* here: of the lease that ends */
 	bool here;    /* a lease of this broker is ending */
+	bool listed;  /* in one of the two */
+	bool over;    /* answered; freed when its turn comes there */
 	bool there;   /* others were asked, or are about to be */
 	bool looking; /* an operation is in flight */
 	char *value;  /* owned; of the key, when they were asked; or NULL */
@@ -55,24 +60,66 @@ struct force {
 
 /* All that are under way. */
 struct forces {
-	TAILQ_HEAD(, force) list;
+	struct force_list list;
+	struct force_list touched; /* to be looked at */
+	struct table by_id;
 	uint64_t last; /* id */
+	bool running;  /* what changes is of its own making */
 };
+
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct force *f = container_of_const(link, struct force, by_id);
+
+	*len = sizeof(f->id);
+	return (const char *)&f->id;
+}
 
 void
 force_init(struct core *core)
 {
 	core->forces = xcalloc(1, sizeof(*core->forces));
 	TAILQ_INIT(&core->forces->list);
+	TAILQ_INIT(&core->forces->touched);
+	table_init(&core->forces->by_id, id_of);
 }
 
 static void
 end(struct core *core, struct force *f)
 {
 	TAILQ_REMOVE(&core->forces->list, f, link);
+	table_remove(&core->forces->by_id, &f->by_id);
 	core_disarm(core, &f->timer);
 	free(f->value);
+	f->value = NULL;
+	f->over = true;
+	if (!f->listed)
+		free(f);
+}
+
+static void
+list(struct force_list *list, struct force *f)
+{
+	assert(!f->listed);
+	f->listed = true;
+	TAILQ_INSERT_TAIL(list, f, in_turn);
+}
+
+/* The next one; NULL: none is left, or what was left of it is freed. */
+static struct force *
+next_touched(struct core *core)
+{
+	struct force *f = TAILQ_FIRST(&core->forces->touched);
+
+	if (f == NULL)
+		return NULL;
+	TAILQ_REMOVE(&core->forces->touched, f, in_turn);
+	f->listed = false;
+	if (!f->over)
+		return f;
 	free(f);
+	return NULL;
 }
 
 void
@@ -80,6 +127,9 @@ force_fini(struct core *core)
 {
 	while (!TAILQ_EMPTY(&core->forces->list))
 		end(core, TAILQ_FIRST(&core->forces->list));
+	while (!TAILQ_EMPTY(&core->forces->touched))
+		(void)next_touched(core); /* all of them are over */
+	table_fini(&core->forces->by_id);
 	free(core->forces);
 }
 
@@ -199,6 +249,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 {
 	f->here = true;
 	f->seq = l->lease.seq;
+	list(&core->forces->touched, f);
 	end_lease(core, l, core->now_ms, f->by, false);
 }
 
@@ -247,6 +298,7 @@ force_request(
 	f->name_len = name->n;
 	memcpy(f->name, name->p, name->n);
 	TAILQ_INSERT_TAIL(&core->forces->list, f, link);
+	table_add(&core->forces->by_id, &f->by_id);
 	f->there = !here || l->lease.shared || TAILQ_EMPTY(&l->holders);
 	if (f->there)
 		submit(core, f, OP_FORCE);
@@ -256,23 +308,67 @@ force_request(
 }
 
 void
+force_touch(struct core *core, struct lock *l)
+{
+	if (!core->forces->running)
+		force_leave(core, l);
+}
+
+void
+force_leave(struct core *core, struct lock *l)
+{
+	if (l->more != NULL)
+		TAILQ_CONCAT(&core->forces->touched, &l->more->forces, in_turn);
+}
+
+/* The lease that it has to end here, if that is still there. */
+static struct lock *
+still_here(const struct core *core, const struct force *f)
+{
+	struct lock *l = lock_find(core, f->name, f->name_len);
+
+	if (l == NULL || l->lease.seq != f->seq || l->lease.state == LEASE_NONE)
+		return NULL;
+	return l;
+}
+
+/* Ends once more what may have come back; waits for the next change. */
+static void
+look(struct core *core, struct force *f)
+{
+	struct lock *l = still_here(core, f);
+
+	if (l != NULL)
+		end_lease(core, l, core->now_ms, f->by, false);
+	l = still_here(core, f);
+	if (l != NULL) {
+		list(&need_more(l)->forces, f);
+		return;
+	}
+	f->here = false;
+	check(core, f);
+}
+
+void
 force_run(struct core *core)
 {
-	struct force *f, *next;
-	struct lock *l;
+	struct force *f;
 
-	TAILQ_FOREACH_SAFE (f, &core->forces->list, link, next) {
-		if (!f->here)
+	while (work_left(core) && force_has_more(core)) {
+		core_visit(core, 1);
+		f = next_touched(core);
+		if (f == NULL)
 			continue;
-		l = lock_find(core, f->name, f->name_len);
-		if (l != NULL && l->lease.seq == f->seq &&
-		    l->lease.state != LEASE_NONE) {
-			end_lease(core, l, core->now_ms, f->by, false);
-			continue;
-		}
-		f->here = false;
-		check(core, f);
+		core->forces->running = true;
+		look(core, f);
+		core->forces->running = false;
 	}
+}
+
+bool
+force_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->forces->touched);
 }
 
 void
@@ -419,13 +515,13 @@ void
 force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
+	struct table_link *link = table_find(
+	    &core->forces->by_id, (const char *)&slot->ref, sizeof(slot->ref));
 	struct force *f;
 
-	TAILQ_FOREACH (f, &core->forces->list, link)
-		if (f->id == slot->ref)
-			break;
-	if (f == NULL)
+	if (link == NULL)
 		return;
+	f = container_of(link, struct force, by_id);
 	f->looking = false;
 	if (slot->op == OP_FORCE)
 		on_force(core, f, o);

@@ -25,8 +25,14 @@ void force_timer(struct core *core, struct timer *t);
 void force_message(
     struct core *core, struct lock *l, int64_t asked_ms, const char *by);
 
-/* End of a step: answers those whose lease here has ended in it. */
+/* Something about a name has changed: those that wait for the end of its lease
+ * here are looked at; or it is about to be freed. */
+void force_touch(struct core *core, struct lock *l);
+void force_leave(struct core *core, struct lock *l);
+
+/* End of a step: answers those whose lease here has ended, a part of them. */
 void force_run(struct core *core);
+bool force_has_more(const struct core *core);
 void force_fini(struct core *core);
 
 #endif

@@ -46,6 +46,7 @@ lock_free(struct core *core, struct lock *l)
 	core->locks->above->lock_leaves(core, l);
 	sharers_forget(core, l);
 	unowned_forget(core, l);
+	force_leave(core, l);
 	lock_untouch(core, l);
 	parting_over(core, l, true);
 	names_remove(core, l);
@@ -292,6 +293,7 @@ bool
 lock_next(struct core *core, struct lock *l)
 {
 	watch_touch(core, l);
+	force_touch(core, l);
 	if (sharers_loses(l))
 		return true;
 	decide(core, l, false);

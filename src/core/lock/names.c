@@ -84,8 +84,10 @@ lock_find(const struct core *core, const char *name, size_t len)
 struct more *
 need_more(struct lock *l)
 {
-	if (l->more == NULL)
-		l->more = xcalloc(1, sizeof(*l->more));
+	if (l->more != NULL)
+		return l->more;
+	l->more = xcalloc(1, sizeof(*l->more));
+	TAILQ_INIT(&l->more->forces);
 	return l->more;
 }
 

@@ -22,6 +22,8 @@
 TAILQ_HEAD(holder_list, hold);	   /* of a lock; the latest comes first */
 TAILQ_HEAD(sharers_list, sharers); /* sharers.c */
 TAILQ_HEAD(names_list, names);
+TAILQ_HEAD(force_list, force); /* force.c */
+
 /*
  * What was agreed on for a hold beyond the usual.  Most have none of it: made
  * by hold.c when it is needed, and freed with its hold.
@@ -118,7 +120,8 @@ struct more {
 	uint32_t nbinding, ngone;
 	/* Of what binds, the most that was asked for. */
 	int64_t most_keep_until_ms, most_delay_ms;
-	struct sharers *sharers; /* owned; what is said to all who hold it */
+	struct force_list forces; /* that wait for the end of its lease */
+	struct sharers *sharers;  /* owned; what is said to all who hold it */
 };
 
 /*

@@ -253,6 +253,48 @@ START_TEST(very_many_grants_are_withdrawn)
 }
 END_TEST
 
+/* Each is answered when its name has been given up, and looked at till then
+ * only when something about that has changed. */
+START_TEST(very_many_are_forced)
+{
+	struct core_request rq = work_request(VERB_UNLOCK_FORCE);
+	struct work_rig r;
+	char name[16];
+	unsigned i;
+
+	work_init(&r, 2);
+	hold_many(&r, 1);
+	for (i = 0; i < WORK_MANY; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		work_ask(&r, 2, &rq, name);
+	}
+	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_fini(&r);
+}
+END_TEST
+
+/* The same name by very many. */
+START_TEST(a_name_is_forced_by_very_many)
+{
+	struct work_rig r;
+
+	work_init(&r, 2);
+	work_lock(&r, 1, "a");
+	work_settle(&r);
+	work_forget(&r);
+	ask_many(&r, VERB_UNLOCK_FORCE, "a");
+	ck_assert_uint_eq(r.events[EVENT_LOST], 1);
+	work_settle(&r);
+	ck_assert_uint_eq(
+	    r.replies[STATUS_OK] + r.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_gt(r.replies[STATUS_OK], 0);
+	work_fini(&r);
+}
+END_TEST
+
 TCase *
 request_cases(void)
 {
@@ -268,5 +310,7 @@ request_cases(void)
 	tcase_add_test(tc, a_client_with_very_much_is_cut_off);
 	tcase_add_test(tc, very_many_requests_re_enter);
 	tcase_add_test(tc, very_many_grants_are_withdrawn);
+	tcase_add_test(tc, very_many_are_forced);
+	tcase_add_test(tc, a_name_is_forced_by_very_many);
 	return tc;
 }
