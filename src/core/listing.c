@@ -581,6 +581,8 @@ after(const struct listing *g, const struct hold *h)
 	return hold_later(h);
 }
 
+/* Of lists that are being made there are few: the driver makes one after the
+ * other (daemon/lists.c). */
 void
 listing_leave_hold(struct core *core, const struct hold *h)
 {

@@ -371,6 +371,7 @@ on_hashed(void *arg, uint64_t id, bool right)
 	struct identity *identity = arg;
 	struct attempt *a;
 
+	/* HASHER_JOBS_MAX, and those that wait for WRONG_MS to be over. */
 	LIST_FOREACH (a, &identity->attempts, link)
 		if (a->id == id)
 			break;

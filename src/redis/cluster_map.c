@@ -59,13 +59,26 @@ entry_read(
 	return true;
 }
 
+/* How many places of nodes it names, of which each is looked up among all. */
+static size_t
+count_nodes(const redisReply *reply)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < reply->elements && n <= CLUSTER_PLACES_MAX; i++)
+		if (reply->element[i]->type == REDIS_REPLY_ARRAY)
+			n += reply->element[i]->elements;
+	return n;
+}
+
 bool
 cluster_slots_read(
     const redisReply *reply, const char *self, cluster_range_fn *fn, void *arg)
 {
 	size_t i;
 
-	if (reply->type != REDIS_REPLY_ARRAY)
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > SLOTS ||
+	    count_nodes(reply) > CLUSTER_PLACES_MAX)
 		return false;
 	for (i = 0; i < reply->elements; i++)
 		if (!entry_read(reply->element[i], self, fn, arg))

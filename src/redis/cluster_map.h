@@ -15,6 +15,10 @@
 
 #define CLUSTER_HOST_SIZE 256
 
+/* An answer that is longer is none, as all of it is taken in in one go.  Each
+ * slot may be a range of its own, of four nodes: an entry has two more. */
+#define CLUSTER_PLACES_MAX (6 * 16384)
+
 /* A node and slots that it has: as their master, or as its replica. */
 struct cluster_range {
 	unsigned first, last; /* inclusive */

@@ -363,6 +363,7 @@ on_overdue(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	l->overdue_ms = INT64_MAX;
+	/* About a thousand (pool_calls.c), and renewals; once a timeout. */
 	TAILQ_FOREACH (request, &l->requests, entry)
 		if (request->deadline_ms < first_ms)
 			first_ms = request->deadline_ms;

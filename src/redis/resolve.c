@@ -213,6 +213,7 @@ query_find(const struct resolver *r, const char *host)
 {
 	struct query *q;
 
+	/* One a host that is being looked up. */
 	LIST_FOREACH (q, &r->queries, entry)
 		if (strcmp(q->host, host) == 0)
 			return q;

@@ -460,6 +460,7 @@ gather_is_due(const struct gather *g)
 	const struct call *last;
 	unsigned k;
 
+	/* One a shard and lane at most. */
 	TAILQ_FOREACH (slot, &g->active, entry)
 		for (k = 0; k < SCRIPT_MAX; k++) {
 			last = TAILQ_LAST(&slot->calls[k], call_list);

@@ -72,6 +72,7 @@ follow(struct core *core, struct walk *walk, struct session *s,
 {
 	const struct waiter *w;
 
+	/* The names of one request: CORE_NAMES_MAX at most. */
 	TAILQ_FOREACH (w, &s->waiting, in_session) {
 		if (!w->untagged)
 			break;

@@ -18,7 +18,8 @@
 #include "core/session/valid.h"
 #include "core/turn/emit.h"
 
-/* Through the shorter of both lists. */
+/* Through the shorter of both lists: it takes many who share a name, and one of
+ * them who holds as many others, to make that long. */
 struct hold *
 hold_find(const struct lock *l, const struct session *s)
 {

@@ -6,6 +6,7 @@
 
 #include <hiredis/hiredis.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "redis/cluster_map.h"
@@ -96,6 +97,37 @@ START_TEST(other_answers_are_no_map)
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_msg(
 		    !read_slots(others[i], "self", &told), "%s", others[i]);
+}
+END_TEST
+
+/* So many ranges of so many nodes without a name. */
+static bool
+read_many(size_t ranges, size_t nodes)
+{
+	static const char node[] = "*2\r\n$1\r\n?\r\n:9\r\n";
+	char *resp = malloc(32 + ranges * (32 + nodes * sizeof(node))), *end;
+	struct told told;
+	size_t i, k;
+	bool ok;
+
+	ck_assert_ptr_nonnull(resp);
+	end = resp + sprintf(resp, "*%zu\r\n", ranges);
+	for (i = 0; i < ranges; i++) {
+		end += sprintf(end, "*%zu\r\n:1\r\n:2\r\n", 2 + nodes);
+		for (k = 0; k < nodes; k++)
+			end += sprintf(end, "%s", node);
+	}
+	ok = read_slots(resp, NULL, &told);
+	free(resp);
+	return ok;
+}
+
+/* No cluster is so large, and all of it would be looked at in one go. */
+START_TEST(an_endless_map_is_none)
+{
+	ck_assert(read_many(16384, 4));
+	ck_assert(!read_many(16385, 1));
+	ck_assert(!read_many(16384, 5));
 }
 END_TEST
 
@@ -191,6 +223,7 @@ cluster_cases(void)
 	tcase_add_test(tc, slots_are_read);
 	tcase_add_test(tc, nodes_without_an_address_are_left_out);
 	tcase_add_test(tc, other_answers_are_no_map);
+	tcase_add_test(tc, an_endless_map_is_none);
 	tcase_add_test(tc, epochs_are_read);
 	tcase_add_test(tc, redirections_are_read);
 	tcase_add_test(tc, other_errors_are_no_redirections);
