@@ -365,6 +365,14 @@ call_decode(struct call *call, const redisReply *reply, bool unsent)
 	return call->verdict;
 }
 
+/* A master that was replaced may not know of a latch. */
+static bool
+misses_latch(const struct call *call, unsigned i)
+{
+	return call->outcomes[i].status == OUTCOME_GONE &&
+	       (call->kinds[i] == OP_AWAIT || call->kinds[i] == OP_COUNTDOWN);
+}
+
 void
 call_doubt(struct call *call)
 {
@@ -373,7 +381,7 @@ call_doubt(struct call *call)
 
 	for (i = 0; i < call->nops; i++) {
 		o = &call->outcomes[i];
-		if (lasting[o->status])
+		if (lasting[o->status] || misses_latch(call, i))
 			o->status = OUTCOME_UNKNOWN;
 	}
 }

@@ -711,6 +711,9 @@ static const struct doubt doubts[] = {
 	{ OP_RENEW, "[[blessed] [lost :5]]", OUTCOME_LOST },
 	{ OP_ACQUIRE, "[[blessed] [queued :5]]", OUTCOME_QUEUED },
 	{ OP_END, "[[blessed] [ended :5]]", OUTCOME_ENDED },
+	{ OP_END, "[[blessed] [gone :5]]", OUTCOME_GONE },
+	{ OP_AWAIT, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
+	{ OP_COUNTDOWN, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
 };
 
 START_TEST(too_few_replicas_make_a_grant_unknown)
