@@ -8,6 +8,7 @@
 #include "world.h"
 
 static event_fn clocks_on_step;
+static event_fn clocks_on_late;
 
 static bool
 has(const struct world *w, unsigned faults)
@@ -74,14 +75,23 @@ clocks_on_step(void *object, uint64_t tag)
 		move(s, prng_range(&s->w->prng, 0, most_us));
 }
 
+/* A second jump too soon would be more than the padding. */
+static bool
+jumped_lately(const struct server *s)
+{
+	const struct world *w = s->w;
+
+	return world_now(w) - s->last_jump_us <
+	       2 * (w->lease_ms + w->pad_ms) * 1000;
+}
+
 void
 clocks_jump(struct server *s)
 {
 	struct world *w = s->w;
 	int64_t least_us, most_us, by_us;
 
-	if (world_now(w) - s->last_jump_us <
-	    2 * (w->lease_ms + w->pad_ms) * 1000)
+	if (jumped_lately(s))
 		return;
 	room(s, &least_us, &most_us);
 	by_us = prng_range(&w->prng, least_us, most_us);
@@ -95,6 +105,33 @@ clocks_jump(struct server *s)
 			    (uint64_t)(w->pad_ms * 900 - by_us));
 	}
 	move(s, by_us);
+}
+
+static void
+clocks_on_late(void *object, uint64_t tag)
+{
+	struct server *s = object;
+	int64_t least_us, most_us;
+
+	(void)tag;
+	if (world_now(s->w) >= s->w->heal_us || jumped_lately(s))
+		return;
+	room(s, &least_us, &most_us);
+	if (most_us > 0)
+		move(s, prng_range(&s->w->faults.late, most_us / 2, most_us));
+}
+
+void
+clocks_jump_later(struct server *s)
+{
+	struct world *w = s->w;
+	int64_t grace_us = w->grace_ms * 1000;
+
+	if (prng_chance(&w->faults.late, 500))
+		events_at(&w->events,
+		    world_now(w) + prng_range(&w->faults.late, grace_us / 2,
+				       grace_us * 11 / 10),
+		    clocks_on_late, s, 0);
 }
 
 void

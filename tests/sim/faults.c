@@ -282,6 +282,8 @@ restart_server(void *object, uint64_t tag)
 	if (!s->up)
 		server_start(s, may_lose(s, data) ? data : SERVER_KEPT);
 	checker_amnesia(s->w);
+	if (has(s->w, FAULT_CLOCK))
+		clocks_jump_later(s);
 }
 
 static void

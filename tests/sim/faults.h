@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "prng.h"
 #include "redis_db.h"
 
 struct broker;
@@ -63,6 +64,7 @@ struct faults {
 	unsigned on;	 /* enum fault */
 	int64_t back_us; /* the longest jump backwards */
 	uint64_t plain_token;
+	struct prng late; /* for what follows others, which draw as ever */
 	bool parted;
 	int few; /* they befall so many servers, the first; 0: all, brokers */
 };

@@ -65,6 +65,7 @@ draw_more(struct world *w)
 	struct prng p;
 
 	prng_seed(&p, w->o->seed ^ 0x7472757374);
+	prng_seed(&w->faults.late, w->o->seed ^ 0x6c617465);
 	w->trusts = prng_chance(&p, 200) && !faults_forget(w) && !w->owned &&
 		    w->o->ablation == NULL;
 	w->still = prng_chance(&p, 300);
