@@ -56,6 +56,52 @@ Promise.all([work(), work()]).then(() => client.quit(),
   (error) => { console.error(error); process.exit(1); });
 """
 
+NODE_5 = r"""
+const fs = require("fs");
+const Redis = require("ioredis");
+const Redlock = require("redlock").default;
+const [port, path, rounds] = process.argv.slice(2);
+const client = new Redis(+port, "127.0.0.1");
+const redlock = new Redlock([client], { retryCount: -1, retryDelay: 20, retryJitter: 10 });
+async function work() {
+  for (let i = 0; i < +rounds; i++) {
+    await redlock.using(["job", "other"], 5000, async () => {
+      const count = +fs.readFileSync(path, "utf8");
+      await new Promise((done) => setTimeout(done, 1));
+      fs.writeFileSync(path, String(count + 1));
+    });
+  }
+}
+Promise.all([work(), work()]).then(() => client.quit(),
+  (error) => { console.error(error); process.exit(1); });
+"""
+
+# Each connects, locks and unlocks with a verb of the broker.
+CLIENTS = {
+    "ioredis": r"""
+const client = new (require("ioredis"))(+process.argv[2], "127.0.0.1");
+const call = (...words) => client.call(...words), end = () => client.quit();
+""",
+    "iovalkey": r"""
+const client = new (require("iovalkey"))(+process.argv[2], "127.0.0.1");
+const call = (...words) => client.call(...words), end = () => client.quit();
+""",
+    "redis": r"""
+const client = require("redis").createClient({ url: "redis://127.0.0.1:" + process.argv[2] });
+const call = (...words) => client.sendCommand(words), end = () => client.close();
+""",
+}
+USE = r"""
+async function use() {
+  if (client.connect && !client.call) await client.connect();
+  const fence = await call("LOCK", "b", "wait=5s");
+  if (!(fence > 0)) throw new Error("fence " + fence);
+  if (await call("UNLOCK", "b") !== 0) throw new Error("depth");
+  await end();
+}
+use().then(() => process.exit(0), (error) => { console.error(error); process.exit(1); });
+"""
+
 
 class Libraries(SystemTest):
     limit = 120
@@ -93,18 +139,19 @@ class Libraries(SystemTest):
         script = self.script("job.py", PYTHON)
         return ([sys.executable, script, str(broker.port), self.path, str(self.ROUNDS)], None)
 
-    def node(self, broker):
+    def node(self, script, *packages):
+        """A command that runs a script of node, which may use these packages."""
         if not (shutil.which("node") and shutil.which("npm")):
             self.skipTest("node and npm are not installed")
         modules = os.path.join(self.directory, "node")
         os.mkdir(modules)
         try:
-            subprocess.run(["npm", "install", "--silent", "redlock@4.2.0", "ioredis@5"],
+            subprocess.run(["npm", "install", "--silent", *packages],
                            cwd=modules, check=True, capture_output=True, timeout=hang(20))
         except (subprocess.SubprocessError, OSError):
-            self.skipTest("npm can't install redlock and ioredis")
+            self.skipTest(f"npm can't install {packages}")
         env = dict(os.environ, NODE_PATH=os.path.join(modules, "node_modules"))
-        return (["node", self.script("job.js", NODE), str(broker.port), self.path,
+        return (["node", self.script("job.js", script), str(self.brokers[0].port), self.path,
                  str(self.ROUNDS)], env)
 
     @unittest.skipUnless(redis, "python3-redis is not installed")
@@ -138,10 +185,28 @@ class Libraries(SystemTest):
         self.assertFalse(lock.locked())
         self.assertIsInstance(client.execute_command("LOCK", "b"), int)
 
-    def test_redlock_of_node(self):
-        broker = self.broker()
-        self.run_all([self.node(broker)])
+    def test_redlock_4(self):
+        self.broker()
+        self.run_all([self.node(NODE, "redlock@4.2.0", "ioredis@5")])
         self.assertEqual(self.count(), 2 * self.ROUNDS)
+
+    def test_redlock_5(self):
+        self.broker()
+        self.run_all([self.node(NODE_5, "redlock@5.0.0-beta.2", "ioredis@5")])
+        self.assertEqual(self.count(), 2 * self.ROUNDS)
+
+    def check_client(self, package):
+        self.broker()
+        self.run_all([self.node(CLIENTS[package] + USE, package)])
+
+    def test_ioredis(self):
+        self.check_client("ioredis")
+
+    def test_iovalkey(self):
+        self.check_client("iovalkey")
+
+    def test_node_redis(self):
+        self.check_client("redis")
 
 
 if __name__ == "__main__":

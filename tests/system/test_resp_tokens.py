@@ -7,7 +7,7 @@ import unittest
 from lib.case import note
 from lib.resp import RedisError, Resp
 from lib.wait import eventually, now, patience
-from test_resp import HASH, SECRET, RespTest
+from test_resp import HASH, SECRET, RespTest, encode
 
 # Some texts of libraries, in their own layout.
 RELEASE = ("\n        if redis.call('get', KEYS[1]) == ARGV[1] then\n"
@@ -143,6 +143,11 @@ class Tokens(RespTest):
         self.assertIsNone(one("LB.FENCE", "a", "t"))
         one("SET", "a", "t", "NX", "PX", 10000)
         self.assertGreater(one("LB.FENCE", "a", "t"), first)
+
+    def test_half_close(self):
+        sent = encode("SET", "a", "t", "NX", "PX", "60000") + encode("GET", "a") + encode("PING")
+        self.assertEqual(self.raw(sent), b"+OK\r\n$1\r\nt\r\n+PONG\r\n")
+        self.assertEqual(self.raw(sent), b"$-1\r\n$1\r\nt\r\n+PONG\r\n")
 
     def test_what_is_refused(self):
         one = self.resp()
