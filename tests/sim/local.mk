@@ -46,6 +46,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/ablate.c \
 	tests/sim/ablate.h \
 	tests/sim/beats.c \
+	tests/sim/beats.h \
 	tests/sim/pollers.c \
 	tests/sim/pollers.h \
 	tests/sim/broker.c \
