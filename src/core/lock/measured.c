@@ -24,8 +24,6 @@ measured_waits(struct core *core, struct waiter *w)
 	w->result = RESULT_CANCELLED;
 	measure_waits(
 	    core->measure, &w->wait, mark_of(core, w->lock), core->now_ms);
-	if (w->lock->nwaiting == 0)
-		w->lock->freed = false; /* for nobody who waits now */
 }
 
 void
