@@ -115,6 +115,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->permits_held = core->syncs->npermits;
 	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims;
 	gauges->unowned = core->sessions->nunowned;
+	gauges->tokens = core->sessions->ntokens;
 	gauges->bound = core->sessions->ncounted;
 	gauges->latches_made = core->sessions->nmade;
 	gauges->semaphores = core->syncs->by_name[SYNC_SEMAPHORE].n;

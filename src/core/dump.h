@@ -98,6 +98,7 @@ struct core_stats {
 struct core_gauges {
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t unowned;      /* names that are kept for nobody */
+	uint64_t tokens;       /* token holds that are looked after */
 	uint64_t bound;	       /* those that may come to be so, too */
 	uint64_t latches_made; /* whose ttl= is not over */
 	uint64_t permits_held;

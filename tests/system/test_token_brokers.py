@@ -1,0 +1,118 @@
+"""Token holds outlive brokers: they are granted, released and extended through any of them."""
+
+from lib.case import SystemTest, grace_of
+from lib.resp import Resp
+from lib.wait import eventually, let_time_pass, now, patience
+
+
+class TokenHolds(SystemTest):
+    """Two brokers on one Redis; clients of Redis come through either."""
+
+    limit = 60
+
+    def prepare(self, lease=1):
+        self.lease = lease
+        self.server = self.redis()
+        for _ in range(2):
+            self.broker(self.server, trust_new=True, lease=lease)
+        for client in (self.client(broker) for broker in self.brokers):
+            client.lock("warm-up", timeout=20)
+            client.ok("UNLOCK warm-up")
+        self.a, self.b = (self.resp_of(broker) for broker in self.brokers)
+
+    def resp_of(self, broker):
+        conn = Resp(f"127.0.0.1:{broker.port}")
+        self.addCleanup(conn.close)
+        return conn
+
+    def test_through_the_other_broker(self):
+        self.prepare()
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        fence = self.a("LB.FENCE", "x", "t")
+        self.assertIsNone(self.b("SET", "x", "t", "NX", "PX", 60000))
+        self.assertIsNone(self.b("SET", "x", "other", "NX", "PX", 60000))
+        self.assertEqual(self.b("GET", "x"), "t")
+        self.assertEqual(self.b("LB.FENCE", "x", "t"), fence)
+        self.assertEqual(self.b("DELEX", "x", "IFEQ", "other"), 0)
+        self.assertEqual(self.b("PEXPIRE", "x", 30000), 1)
+        self.assertLessEqual(self.a("PTTL", "x"), 30000)
+        self.assertEqual(self.a("LB.FENCE", "x", "t"), fence)
+        self.assertEqual(self.b("DELEX", "x", "IFEQ", "t"), 1)
+        self.assertEqual(self.a("EXISTS", "x"), 0)
+        self.assertGreater(self.client(self.brokers[0]).ok("TRYLOCK x").fence, fence)
+
+    def test_its_broker_is_killed(self):
+        self.prepare()
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        self.assertEqual(self.a("SET", "y", "t", "NX"), "OK")
+        fence = self.a("LB.FENCE", "x", "t")
+        self.brokers[0].kill()
+        let_time_pass(3 * self.lease)
+        line = self.client(self.brokers[1])
+        for name in ("x", "y"):
+            self.assertEqual(line.ask(f"TRYLOCK {name}").status, "BUSY")
+            self.assertIsNone(self.b("SET", name, "other", "NX", "PX", 60000))
+            self.assertEqual(self.b("GET", name), "t")
+        self.assertEqual(self.b("PTTL", "y"), -1)
+        start = now()
+        self.assertEqual(self.b("PEXPIRE", "x", 50000), 1)
+        self.assertEqual(self.b("DEL", "x", "y"), 2)
+        self.assertLess(now() - start, patience(0.5))
+        self.assertGreater(line.ok("TRYLOCK x").fence, fence)
+
+    def test_its_time_is_over_and_its_broker_is_killed(self):
+        self.prepare()
+        start = now()
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 3000), "OK")
+        self.brokers[0].kill()
+        line = self.client(self.brokers[1])
+        line.lock("x", timeout=20)
+        self.assert_within(2.95, now() - start, patience(3 + 2 * self.lease))
+
+    def test_a_waiting_line_client_is_served_at_once(self):
+        self.prepare(lease=10)
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        line = self.client(self.brokers[1])
+        line.send("LOCK x")
+        eventually(lambda: self.client(self.brokers[1]).ok("STATUS x")["waiters"] == "1")
+        start = now()
+        self.assertEqual(self.a("DELEX", "x", "IFEQ", "t"), 1)
+        self.assertTrue(line.reply(10).ok)
+        self.assertLess(now() - start, patience(1))
+
+    def test_a_broker_that_stops_leaves_them(self):
+        self.prepare()
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        self.brokers[0].stop()
+        self.assertEqual(len(self.brokers[0].log_lines("tokens-left")), 1)
+        self.assertEqual(self.client(self.brokers[1]).ask("TRYLOCK x").status, "BUSY")
+        self.assertEqual(self.b("DELEX", "x", "IFEQ", "t"), 1)
+
+    def test_redis_forgets_it(self):
+        self.prepare()
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        self.assertEqual(self.a("SET", "y", "t", "NX", "PX", 60000), "OK")
+        self.assertEqual(self.b("PEXPIRE", "y", 60000), 1)
+        self.server.cmd("FLUSHALL")
+        line = self.client(self.brokers[1])
+        reply = line.ask("LOCK x wait=%dms" % (1000 * grace_of(self.lease) + 2000), timeout=30)
+        self.assertEqual(reply.status, "TIMEOUT")
+        self.assertEqual(self.b("GET", "x"), "t")
+        self.assertEqual(self.a("GET", "y"), "t")
+        self.assertEqual(self.a("DEL", "x", "y"), 2)
+
+    def test_people_see_it_and_end_it(self):
+        self.prepare()
+        self.assertEqual(self.a("SET", "x", "secret-token", "NX"), "OK")
+        line = self.client(self.brokers[0])
+        status = line.ok("STATUS x")
+        self.assertEqual((status["state"], status["broker"]), ("held", "b1"))
+        self.assertIn("age", status.fields)
+        other = self.client(self.brokers[1])
+        other.ok("WATCH x")
+        self.assertIn("b1", str(other.event(10, kind="HELD")))
+        other.ok("UNLOCK-FORCE x")
+        self.assertTrue(other.event(10, kind="FREE"))
+        self.assertEqual(self.a("EXISTS", "x"), 0)
+        for broker in self.brokers:
+            self.assertNotIn("secret-token", broker.log())
