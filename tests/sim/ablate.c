@@ -33,7 +33,7 @@ const struct ablation ablations[] = {
 	    100, ABLATE_SCRIPT, FAULT_CLOCK | FAULT_PAUSE, 0,
 	    { { "if (blessed or pend) and now_ms - at > stall_ms",
 		"if false" } } },
-	{ "stall-spell", "the same, while leases are written again", 4000,
+	{ "stall-spell", "the same, while leases are written again", 1000,
 	    ABLATE_SCRIPT, FAULT_CLOCK | FAULT_RESTART, 0,
 	    { { "if (blessed or pend) and now_ms - at > stall_ms",
 		"if blessed and now_ms - at > stall_ms" } } },
