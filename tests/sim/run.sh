@@ -28,7 +28,7 @@ poll() {
 	run replicated 300 100
 	run quorum 1000 100
 	run cluster 1000 100
-	poll standalone 1000
+	poll standalone 500
 	poll cluster 200
 } | tee "$out"
 
