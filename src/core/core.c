@@ -337,6 +337,7 @@ on_drain(struct core *core, const struct core_event *ev)
 
 	assert(s != NULL);
 	session_drain(core, s);
+	token_drain(core, s);
 }
 
 static void

@@ -70,7 +70,8 @@ struct session {
 	struct ask_list asks; /* STATUS, while Redis is away */
 	struct valid *valid;  /* valid.h; NULL: it has few things */
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
-	bool gone; /* detached for a valid= alone */
+	uint64_t parked; /* its last request that was (token/park.h) */
+	bool gone;	 /* detached for a valid= alone */
 	/* Walks that are under way, and what they come by next. */
 	bool hastening, going, reentering, reenter_again;
 	struct waiter *hasten_waiter, *reenter_next;

@@ -299,6 +299,15 @@ token_timer(struct core *core, struct timer *t)
 }
 
 void
+token_drain(struct core *core, const struct session *s)
+{
+	struct token_call *c = call_find(core, s->parked);
+
+	if (c != NULL && c->parked)
+		answer(core, c, TOKEN_BUSY);
+}
+
+void
 token_changed(struct core *core, uint32_t shard)
 {
 	core->tokens->nretrying = core->tokens->nwaiting;

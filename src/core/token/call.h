@@ -16,6 +16,9 @@ void token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void token_timer(struct core *core, struct timer *t);
 
+/* Its client sends nothing more, so what is parked is answered now. */
+void token_drain(struct core *core, const struct session *s);
+
 /* A guard has changed: those that wait for one try again. */
 void token_changed(struct core *core, uint32_t shard);
 

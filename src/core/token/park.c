@@ -268,12 +268,14 @@ park_timer(struct core *core, struct timer *t)
 bool
 park_join(struct core *core, struct token_call *c)
 {
+	struct session *s = session_find(core, c->session);
 	struct stand *st = stand_of(core, c);
 	struct place *p = place_of(core, st, c);
 
-	if (p == NULL || p->call != 0 ||
+	if (p == NULL || p->call != 0 || s->draining ||
 	    p->heard_ms + COMES_BACK_MS <= core->now_ms)
 		return false;
+	s->parked = c->id;
 	p->call = c->id;
 	p->heard_ms = core->now_ms;
 	p->polls = true;

@@ -534,3 +534,21 @@ config quorum=3
 > op look a
 1120 < value a text=b.0000000000000000.3|200| ttl=14s
 > 2 OK state=held waiters=0 broker=b fence=200 ttl=14000
+
+== tokens: who sends nothing more does not wait
+0 ready 1
+10 token 1 acquire a token=t1 px=15s park=5s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+20 < busy a fence=90 ttl=9s text=o first=1
+> 1 busy 0 held fence=90 left=9000
+30 token 1 acquire a token=t1 px=15s park=5s
+> op claim a seq=2 ttl=15000 client=t1 how=q--
+40 drain 1
+> 1 busy 0 free left=0
+50 < granted a fence=100
+> op token a seq=2 how=u--
+60 < gone a
+70 token 1 acquire a token=t1 px=15s park=5s
+> op claim a seq=3 ttl=15000 client=t1 other=t1 how=e-r
+80 < busy a fence=90 ttl=9s text=o first=1
+> 1 busy 0 held fence=90 left=9000
