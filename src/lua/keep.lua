@@ -289,10 +289,11 @@ end }
 
 -- Ends a share: the name is passed on by the last.
 local function end_share(key, queue, shared, token, linger)
+	local n = #sharers(shared) -- without those whose time is over
 	if not redis.call("ZSCORE", shared, token) then
 		return { "gone" }
 	end
-	if tonumber(linger) > 0 and #sharers(shared) == 1 then
+	if tonumber(linger) > 0 and n == 1 then
 		-- Nobody else is let in, not even to share.
 		redis.call("DEL", shared)
 		write(key, token, phase(redis.call("GET", key)), linger)

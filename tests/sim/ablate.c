@@ -97,8 +97,8 @@ const struct ablation ablations[] = {
 		"if false" } } },
 	{ "share-keep", "who shared a name leaves nothing of a keep=", 50,
 	    ABLATE_SCRIPT, 0, USE_KEEPS,
-	    { { "local function end_share|if tonumber(linger) > 0 and "
-		"#sharers(shared) == 1 then",
+	    { { "local function end_share|if tonumber(linger) > 0 and n == 1 "
+		"then",
 		  "if false then" },
 		{ "local function end_share|if tonumber(linger) > 0 then",
 		    "if false then" } } },
