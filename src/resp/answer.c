@@ -53,6 +53,15 @@ is_mine(const struct token_result *t, struct span token, struct span mine)
 	       token.n == mine.n && memcmp(token.p, mine.p, mine.n) == 0;
 }
 
+static void
+write_one(bool yes, bool three, struct buf *out)
+{
+	if (yes)
+		resp_int(out, 1);
+	else
+		resp_null(out, three);
+}
+
 /* Answers to GET and the like; false: it is none of them. */
 static bool
 write_query(const struct token_result *t, struct span token, enum ask_form form,
@@ -100,6 +109,12 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 	case ASK_LEFT_OR_ZERO:
 		resp_int(out,
 		    is_mine(t, token, mine) && t->left_ms > 0 ? t->left_ms : 0);
+		return true;
+	case ASK_ONE:
+		resp_int(out, 1);
+		return true;
+	case ASK_ONE_IF_MINE:
+		write_one(is_mine(t, token, mine), three, out);
 		return true;
 	default:
 		return false;
@@ -163,6 +178,9 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 		break;
 	case ASK_COUNT:
 		resp_int(out, done ? t->done : 0);
+		break;
+	case ASK_ONE_OR_NIL:
+		write_one(done, three, out);
 		break;
 	case ASK_OLD_OR_NIL:
 		if (done)

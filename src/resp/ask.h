@@ -39,7 +39,10 @@ enum ask_form {
 	ASK_TOKEN_AND_LEFT,  /* [token or nil, ms] */
 	ASK_LEFT_OR_NIL,     /* ms; nil: another's */
 	ASK_LEFT_S_OR_ERROR, /* seconds; the error */
-	ASK_LEFT_OR_ZERO     /* ms, if any are left; 0 */
+	ASK_LEFT_OR_ZERO,    /* ms, if any are left; 0 */
+	ASK_ONE,	     /* 1, whatever is held */
+	ASK_ONE_OR_NIL,	     /* 1, or nil */
+	ASK_ONE_IF_MINE	     /* 1, if the token is the one in `token`; nil */
 };
 
 /* What is asked of the core.  `rq.names` is set by whoever sends it. */

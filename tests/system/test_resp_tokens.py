@@ -18,8 +18,8 @@ EXTEND = 'if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("pexpir
          "ARGV[2]) else return 0 end -- renew"
 
 # What redis-py, redlock, redsync, redlock-rb, bsm/redislock, aioredlock, Laravel, pottery,
-# RedLock.net and python-redis-lock send by EVALSHA: keys, arguments and the answer while `mine`
-# is held by the token t with some 10 s left, and `free` is free.
+# RedLock.net, python-redis-lock, redis-semaphore and Symfony send by EVALSHA: keys, arguments
+# and the answer while `mine` is held by the token t with some 10 s left, and `free` is free.
 SCRIPTS = [
     ("c3f8721cbb97f72bc19e972846bd7aaf91901658", ["mine"], ["x"], 0),
     ("c3f8721cbb97f72bc19e972846bd7aaf91901658", ["free"], ["t"], 0),
@@ -73,6 +73,24 @@ SCRIPTS = [
     ("fed16109024d968d9496e4140fe1355bac05ebff", ["mine"], ["t", 5], 0),
     ("fed16109024d968d9496e4140fe1355bac05ebff", ["mine"], ["x", 5], 1),
     ("afbc8014508f92e446b56567e8ba600e811c1bd5", ["mine", "signal"], [], 1),
+    ("c481d49b4a48e48a9eeacd5d51655b5fcbb19925", ["free"], [], 1),
+    ("c481d49b4a48e48a9eeacd5d51655b5fcbb19925", ["mine"], [], 1),
+    ("6fdee501a3714553b74c0d67687b921b90b05d18", ["free"], ["1.5", "t", 5000], 1),
+    ("6fdee501a3714553b74c0d67687b921b90b05d18", ["mine"], ["1.5", "t", 5000], 1),
+    ("6fdee501a3714553b74c0d67687b921b90b05d18", ["mine"], ["1.5", "x", 5000], None),
+    ("63be12a3515941092212f15c08327d60916de9fa", ["mine"], ["1.5", "t", 5000], 1),
+    ("63be12a3515941092212f15c08327d60916de9fa", ["mine"], ["1.5", "x", 5000], None),
+    ("63be12a3515941092212f15c08327d60916de9fa", ["free"], ["1.5", "t", 5000], None),
+    ("3b6bdbbe16f821f49177b16c7707f331f015a779", ["mine"], ["1.5", "t"], 1),
+    ("3b6bdbbe16f821f49177b16c7707f331f015a779", ["mine"], ["1.5", "x"], None),
+    ("3b6bdbbe16f821f49177b16c7707f331f015a779", ["free"], ["1.5", "t"], None),
+    ("a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c", ["mine"], ["t"], 1),
+    ("a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c", ["mine"], ["x"], None),
+    ("a70f7f5087a0cb2c2c9ca50d1f64e234c2628f0c", ["free"], ["t"], None),
+    ("7157921a7cc7cfba979acf6d63f073151df17d12", ["mine"], ["t"], 1),
+    ("7157921a7cc7cfba979acf6d63f073151df17d12", ["mine"], ["x"], 0),
+    ("594683e49a64ebaf975caf5f8079a1d097c438f1", ["mine"], ["t", 5000], 1),
+    ("594683e49a64ebaf975caf5f8079a1d097c438f1", ["free"], ["t", 5000], 0),
 ]
 
 
