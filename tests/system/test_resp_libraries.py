@@ -1,6 +1,9 @@
 """Lock libraries themselves: they are written for Redis, and only the address is another one.
 
 Those that are not installed, and can't be had from npm, are skipped.
+
+Each program takes the lock some times, and counts in a file while it has it: if two had it at a
+time, the count would be too low. Most also make another file for as long, which must be new.
 """
 
 import os
@@ -17,7 +20,6 @@ try:
 except ImportError:
     redis = None
 
-# Takes the lock some times, and writes down when it has it; the file must not be torn.
 PYTHON = r"""
 import os, sys, redis
 port, path, rounds = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -76,6 +78,169 @@ Promise.all([work(), work()]).then(() => client.quit(),
   (error) => { console.error(error); process.exit(1); });
 """
 
+SEMAPHORE = r"""
+const fs = require("fs");
+const { Mutex } = require("redis-semaphore");
+const [port, path, rounds] = process.argv.slice(2);
+const client = new (require("ioredis"))(+port, "127.0.0.1");
+const options = { lockTimeout: 20000, retryInterval: 20, refreshInterval: 2,
+  onLockLost: (error) => { throw error; } };
+async function work() {
+  for (let i = 0; i < +rounds; i++) {
+    const mutex = new Mutex(client, "job", options);
+    await mutex.acquire();
+    fs.closeSync(fs.openSync(path + ".held", "wx"));
+    const count = +fs.readFileSync(path, "utf8");
+    await new Promise((done) => setTimeout(done, 5));
+    if (!mutex.isAcquired) throw new Error("lost");
+    fs.writeFileSync(path, String(count + 1));
+    fs.unlinkSync(path + ".held");
+    await mutex.release();
+  }
+}
+Promise.all([work(), work()]).then(() => client.quit(),
+  (error) => { console.error(error); process.exit(1); });
+"""
+
+# What programs without a library send, as the manual of Redis has it.
+RELEASE = ('if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) '
+           "else return 0 end")
+EXTEND = ('if redis.call("get",KEYS[1]) == ARGV[1] then '
+          'return redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end')
+
+PHP = r"""<?php
+[, $port, $path, $rounds] = $argv;
+ini_set("display_errors", "stderr");
+error_reporting(E_ALL & ~E_DEPRECATED);
+set_error_handler(function ($level, $text) { throw new Exception($text); }, E_WARNING);
+function work($path) {
+    fclose(fopen("$path.held", "x"));
+    $count = (int) file_get_contents($path);
+    usleep(1000);
+    file_put_contents($path, $count + 1);
+    unlink("$path.held");
+}
+function check($yes, $what) {
+    if (!$yes)
+        throw new Exception($what);
+}
+const RELEASE = '@RELEASE@';
+const EXTEND = '@EXTEND@';
+"""
+
+PHP_REDIS = PHP + r"""
+$redis = new Redis();
+$redis->connect("127.0.0.1", (int) $port);
+for ($i = 0; $i < $rounds; $i++) {
+    $token = bin2hex(random_bytes(16));
+    while (!$redis->set("job", $token, ["nx", "px" => 20000]))
+        usleep(20000);
+    work($path);
+    check($redis->eval(EXTEND, ["job", $token, 10000], 1) === 1, "extend");
+    check($redis->eval(RELEASE, ["job", $token], 1) === 1, "release");
+}
+"""
+
+PREDIS = PHP + r"""
+require "/usr/share/php/Predis/Autoloader.php";
+Predis\Autoloader::register();
+$redis = new Predis\Client(["host" => "127.0.0.1", "port" => $port]);
+for ($i = 0; $i < $rounds; $i++) {
+    $token = bin2hex(random_bytes(16));
+    while (!$redis->set("job", $token, "PX", 20000, "NX"))
+        usleep(20000);
+    work($path);
+    check($redis->eval(EXTEND, 1, "job", $token, 10000) === 1, "extend");
+    check($redis->eval(RELEASE, 1, "job", $token) === 1, "release");
+}
+"""
+
+SYMFONY = PHP + r"""
+require "/usr/share/php/Symfony/Component/Lock/autoload.php";
+$redis = new Redis();
+$redis->connect("127.0.0.1", (int) $port);
+$store = new Symfony\Component\Lock\Store\RedisStore($redis);
+$factory = new Symfony\Component\Lock\LockFactory($store);
+for ($i = 0; $i < $rounds; $i++) {
+    $lock = $factory->createLock("job", 20);
+    check($lock->acquire(true), "acquire");
+    check(!$factory->createLock("job", 20)->acquire(), "two have it");
+    work($path);
+    $lock->refresh(10);
+    check($lock->isAcquired(), "lost");
+    $lock->release();
+    check(!$lock->isAcquired(), "release");
+}
+"""
+
+LARAVEL = PHP + r"""
+require "/usr/share/php/Predis/Autoloader.php";
+require "/usr/share/php/Illuminate/Cache/autoload.php";
+Predis\Autoloader::register();
+class Connections implements Illuminate\Contracts\Redis\Factory {
+    private $client;
+    public function __construct($port) {
+        $this->client = new Predis\Client(["host" => "127.0.0.1", "port" => $port]);
+    }
+    public function connection($name = null) {
+        return $this->client;
+    }
+}
+$store = new Illuminate\Cache\RedisStore(new Connections($port));
+for ($i = 0; $i < $rounds; $i++) {
+    $lock = $store->lock("job", 20)->betweenBlockedAttemptsSleepFor(20);
+    $lock->block(60);
+    work($path);
+    check(!$store->restoreLock("job", "another")->release(), "released by another");
+    check($store->restoreLock("job", $lock->owner())->release(), "release");
+}
+"""
+
+RUBY = r"""
+require "redis"
+require "securerandom"
+port, path, rounds = ARGV
+redis = Redis.new(host: "127.0.0.1", port: port.to_i)
+release = redis.script(:load, '@RELEASE@')
+rounds.to_i.times do
+  token = SecureRandom.hex
+  sleep 0.02 until redis.set("job", token, nx: true, px: 20000)
+  File.open(path + ".held", File::CREAT | File::EXCL | File::WRONLY).close
+  count = File.read(path).to_i
+  sleep 0.001
+  raise "extend" unless redis.eval('@EXTEND@', keys: ["job"], argv: [token, 10000]) == 1
+  File.write(path, (count + 1).to_s)
+  File.unlink(path + ".held")
+  raise "release" unless redis.evalsha(release, keys: ["job"], argv: [token]) == 1
+end
+"""
+
+PERL = r"""
+use strict;
+use warnings;
+use Fcntl;
+use Redis;
+my ($port, $path, $rounds) = @ARGV;
+my $redis = Redis->new(server => "127.0.0.1:$port");
+my $release = $redis->script_load('@RELEASE@');
+for my $i (1 .. $rounds) {
+    my $token = "$$-$i";
+    until ($redis->set("job", $token, "NX", "PX", 20000)) {
+        select(undef, undef, undef, 0.02);
+    }
+    sysopen(my $held, "$path.held", O_CREAT | O_EXCL | O_WRONLY) or die "two have it";
+    open(my $file, "<", $path) or die $!;
+    my $count = <$file>;
+    select(undef, undef, undef, 0.001);
+    $redis->eval('@EXTEND@', 1, "job", $token, 10000) == 1 or die "extend";
+    open($file, ">", $path) or die $!;
+    print $file $count + 1;
+    close($file) or die $!;
+    unlink("$path.held");
+    $redis->evalsha($release, 1, "job", $token) == 1 or die "release";
+}
+"""
+
 # Each connects, locks and unlocks with a verb of the broker.
 CLIENTS = {
     "ioredis": r"""
@@ -89,6 +254,15 @@ const call = (...words) => client.call(...words), end = () => client.quit();
     "redis": r"""
 const client = require("redis").createClient({ url: "redis://127.0.0.1:" + process.argv[2] });
 const call = (...words) => client.sendCommand(words), end = () => client.close();
+""",
+    "@valkey/valkey-glide": r"""
+const { GlideClient } = require("@valkey/valkey-glide");
+const client = {};
+client.connect = async () => {
+  client.glide = await GlideClient.createClient(
+    { addresses: [{ host: "127.0.0.1", port: +process.argv[2] }] });
+};
+const call = (...words) => client.glide.customCommand(words), end = () => client.glide.close();
 """,
 }
 USE = r"""
@@ -138,6 +312,26 @@ class Libraries(SystemTest):
     def python(self, broker):
         script = self.script("job.py", PYTHON)
         return ([sys.executable, script, str(broker.port), self.path, str(self.ROUNDS)], None)
+
+    def program(self, language, name, text, probe):
+        """A command that runs a program; `probe` succeeds if all that it needs is there."""
+        try:
+            subprocess.run([language, *probe], check=True, capture_output=True, timeout=hang(10))
+        except (subprocess.SubprocessError, OSError):
+            self.skipTest(f"this is not installed: {language} {' '.join(probe)}")
+        text = text.replace("@RELEASE@", RELEASE).replace("@EXTEND@", EXTEND)
+        return [language, self.script(name, text)]
+
+    def php(self, text, needs):
+        return self.program("php", "job.php", text, ["-r", needs])
+
+    def share(self, command):
+        """Four processes take turns, at two brokers in front of one Redis."""
+        server = self.redis()
+        one, other = (self.broker(server, trust_new=True) for _ in range(2))
+        self.run_all([([*command, str(broker.port), self.path, str(self.ROUNDS)], None)
+                      for broker in (one, other, one, other)])
+        self.assertEqual(self.count(), 4 * self.ROUNDS)
 
     def node(self, script, *packages):
         """A command that runs a script of node, which may use these packages."""
@@ -195,6 +389,32 @@ class Libraries(SystemTest):
         self.run_all([self.node(NODE_5, "redlock@5.0.0-beta.2", "ioredis@5")])
         self.assertEqual(self.count(), 2 * self.ROUNDS)
 
+    def test_redis_semaphore(self):
+        self.broker()
+        self.run_all([self.node(SEMAPHORE, "redis-semaphore@5", "ioredis@5")])
+        self.assertEqual(self.count(), 2 * self.ROUNDS)
+
+    def test_phpredis(self):
+        self.share(self.php(PHP_REDIS, "new Redis();"))
+
+    def test_predis(self):
+        self.share(self.php(PREDIS, "require '/usr/share/php/Predis/Autoloader.php';"))
+
+    def test_symfony_lock(self):
+        self.share(self.php(
+            SYMFONY, "new Redis(); require '/usr/share/php/Symfony/Component/Lock/autoload.php';"))
+
+    def test_laravel(self):
+        self.share(self.php(
+            LARAVEL, "require '/usr/share/php/Predis/Autoloader.php';"
+                     "require '/usr/share/php/Illuminate/Cache/autoload.php';"))
+
+    def test_redis_rb(self):
+        self.share(self.program("ruby", "job.rb", RUBY, ["-e", "require 'redis'"]))
+
+    def test_redis_of_perl(self):
+        self.share(self.program("perl", "job.pl", PERL, ["-e", "use Redis"]))
+
     def check_client(self, package):
         self.broker()
         self.run_all([self.node(CLIENTS[package] + USE, package)])
@@ -207,6 +427,9 @@ class Libraries(SystemTest):
 
     def test_node_redis(self):
         self.check_client("redis")
+
+    def test_valkey_glide(self):
+        self.check_client("@valkey/valkey-glide")
 
 
 if __name__ == "__main__":
