@@ -108,6 +108,37 @@ RELEASE = ('if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del"
 EXTEND = ('if redis.call("get",KEYS[1]) == ARGV[1] then '
           'return redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end')
 
+GLIDE = r"""
+const fs = require("fs");
+const { GlideClient, Script, TimeUnit } = require("@valkey/valkey-glide");
+const [port, path, rounds] = process.argv.slice(2);
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+async function work(worker) {
+  const client = await GlideClient.createClient(
+    { addresses: [{ host: "127.0.0.1", port: +port }] });
+  const release = new Script('@RELEASE@'), extend = new Script('@EXTEND@');
+  for (let i = 0; i < +rounds; i++) {
+    const token = worker + "-" + i;
+    const how = { conditionalSet: "onlyIfDoesNotExist",
+      expiry: { type: TimeUnit.Milliseconds, count: 20000 } };
+    while (await client.set("job", token, how) !== "OK") await sleep(20);
+    fs.closeSync(fs.openSync(path + ".held", "wx"));
+    const count = +fs.readFileSync(path, "utf8");
+    if (await client.invokeScript(extend, { keys: ["job"], args: [token, "10000"] }) !== 1)
+      throw new Error("extend");
+    fs.writeFileSync(path, String(count + 1));
+    fs.unlinkSync(path + ".held");
+    if (await client.invokeScript(release, { keys: ["job"], args: [token] }) !== 1)
+      throw new Error("release");
+  }
+  if (!(await client.customCommand(["LOCK", worker, "wait=5s"]) > 0)) throw new Error("fence");
+  if (await client.customCommand(["UNLOCK", worker]) !== 0) throw new Error("depth");
+  client.close();
+}
+Promise.all([work("one"), work("two")]).then(() => process.exit(0),
+  (error) => { console.error(error); process.exit(1); });
+"""
+
 PHP = r"""<?php
 [, $port, $path, $rounds] = $argv;
 ini_set("display_errors", "stderr");
@@ -255,15 +286,6 @@ const call = (...words) => client.call(...words), end = () => client.quit();
 const client = require("redis").createClient({ url: "redis://127.0.0.1:" + process.argv[2] });
 const call = (...words) => client.sendCommand(words), end = () => client.close();
 """,
-    "@valkey/valkey-glide": r"""
-const { GlideClient } = require("@valkey/valkey-glide");
-const client = {};
-client.connect = async () => {
-  client.glide = await GlideClient.createClient(
-    { addresses: [{ host: "127.0.0.1", port: +process.argv[2] }] });
-};
-const call = (...words) => client.glide.customCommand(words), end = () => client.glide.close();
-""",
 }
 USE = r"""
 async function use() {
@@ -306,7 +328,7 @@ class Libraries(SystemTest):
     def script(self, name, text):
         path = os.path.join(self.directory, name)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(text.replace("@RELEASE@", RELEASE).replace("@EXTEND@", EXTEND))
         return path
 
     def python(self, broker):
@@ -319,7 +341,6 @@ class Libraries(SystemTest):
             subprocess.run([language, *probe], check=True, capture_output=True, timeout=hang(10))
         except (subprocess.SubprocessError, OSError):
             self.skipTest(f"this is not installed: {language} {' '.join(probe)}")
-        text = text.replace("@RELEASE@", RELEASE).replace("@EXTEND@", EXTEND)
         return [language, self.script(name, text)]
 
     def php(self, text, needs):
@@ -429,7 +450,9 @@ class Libraries(SystemTest):
         self.check_client("redis")
 
     def test_valkey_glide(self):
-        self.check_client("@valkey/valkey-glide")
+        self.broker()
+        self.run_all([self.node(GLIDE, "@valkey/valkey-glide@2")])
+        self.assertEqual(self.count(), 2 * self.ROUNDS)
 
 
 if __name__ == "__main__":
