@@ -42,7 +42,7 @@ times_pad_ms(int64_t lease_ms)
 
 /* G: how long nothing is granted on a server with an unknown past. */
 static inline int64_t
-times_grace_ms(int64_t lease_ms)
+times_recovery_ms(int64_t lease_ms)
 {
 	return lease_ms + times_drift_ms(lease_ms) + times_pad_ms(lease_ms) +
 	       500;

@@ -80,7 +80,7 @@ static const struct session_listener of_sessions = {
 
 static const struct guard_listener sync_of_guard = {
 	.changed = sync_unblock,
-	.history_changed = sync_reassert,
+	.history_changed = sync_reclaim,
 	.reclaimed = sync_asserted,
 	.all_over = sync_all_over,
 	.has_nothing = sync_has_nothing,
@@ -138,7 +138,7 @@ set_times(struct core *core, int64_t lease_ms)
 {
 	core->pad_ms = times_pad_ms(lease_ms);
 	core->stall_ms = core->pad_ms;
-	core->grace_ms = times_grace_ms(lease_ms);
+	core->recovery_ms = times_recovery_ms(lease_ms);
 	core->vouch_ms = times_vouch_ms(lease_ms);
 }
 
@@ -292,13 +292,13 @@ on_token(struct core *core, const struct core_event *ev)
 }
 
 static void
-on_tenure(struct core *core, const struct core_event *ev)
+on_session_options(struct core *core, const struct core_event *ev)
 {
-	struct session *s = session_find(core, ev->u.tenure.session);
+	struct session *s = session_find(core, ev->u.options.session);
 
 	assert(s != NULL && !s->detached);
 	kept_forget(core, s);
-	session_tenure(core, s, ev->u.tenure.tenure);
+	session_set_options(core, s, ev->u.options.options);
 }
 
 static void
@@ -434,7 +434,7 @@ static void (*const handlers[])(
 	[CORE_OPEN] = on_open,
 	[CORE_REQUEST] = on_request,
 	[CORE_TOKEN] = on_token,
-	[CORE_TENURE] = on_tenure,
+	[CORE_SESSION_OPTIONS] = on_session_options,
 	[CORE_RESUME] = on_resume,
 	[CORE_USER] = on_user,
 	[CORE_CANCEL] = on_cancel,
@@ -475,7 +475,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	handlers[event->kind](core, event);
 	agenda_settle(core);
 	agenda_tell(core, event->kind == CORE_TIME);
-	pace_send_along(core);
+	pace_piggyback(core);
 	tally_run(core);
 	if (core->sessions->nkeepers > 0)
 		kept_collect(core, core->fx_first);

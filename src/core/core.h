@@ -110,7 +110,7 @@ struct core_request {
 #define CORE_SECRET_BYTES 16
 
 /* SESSION: what is given is set; the reply tells all. */
-struct core_tenure {
+struct core_session_options {
 	uint64_t ref;
 	const char *label; /* NULL: not given */
 	size_t label_len;
@@ -126,16 +126,16 @@ enum core_event_kind {
 	CORE_OPEN,    /* a session begins */
 	CORE_REQUEST, /* of a session */
 	CORE_TOKEN,   /* the same, about token holds (token/token.h) */
-	CORE_TENURE,  /* SESSION: how a session is named and survives */
-	CORE_RESUME,  /* a connection takes over the session of a key */
-	CORE_USER,    /* a session is that of a user from now on */
-	CORE_CANCEL,  /* the waiting request `ref` of a session */
-	CORE_DRAIN,   /* the client has shut down sending: do not wait */
-	CORE_GONE,    /* the connection of a session ended */
-	CORE_LINK,    /* the store of a shard can be reached, or not */
-	CORE_GUARD,   /* what a call said about a guard */
-	CORE_OUTCOME, /* of an operation */
-	CORE_MESSAGE, /* from another broker, through the store */
+	CORE_SESSION_OPTIONS, /* SESSION: how a session is named and survives */
+	CORE_RESUME,	      /* a connection takes over the session of a key */
+	CORE_USER,	      /* a session is that of a user from now on */
+	CORE_CANCEL,	      /* the waiting request `ref` of a session */
+	CORE_DRAIN,	   /* the client has shut down sending: do not wait */
+	CORE_GONE,	   /* the connection of a session ended */
+	CORE_LINK,	   /* the store of a shard can be reached, or not */
+	CORE_GUARD,	   /* what a call said about a guard */
+	CORE_OUTCOME,	   /* of an operation */
+	CORE_MESSAGE,	   /* from another broker, through the store */
 	CORE_RESUBSCRIBED, /* messages may have been missed */
 	CORE_STOP	   /* release everything, tell everybody */
 };
@@ -163,8 +163,8 @@ struct core_event {
 		} token;
 		struct {
 			uint64_t session;
-			const struct core_tenure *tenure;
-		} tenure;
+			const struct core_session_options *options;
+		} options;
 		struct {
 			uint64_t session; /* that the connection has now */
 			uint64_t ref;

@@ -188,8 +188,8 @@ same_user(const struct session *s, const struct session *own)
 }
 
 void
-session_tenure(
-    struct core *core, struct session *s, const struct core_tenure *t)
+session_set_options(
+    struct core *core, struct session *s, const struct core_session_options *t)
 {
 	char key[KEY_DIGITS];
 

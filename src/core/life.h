@@ -13,8 +13,8 @@ void session_open(
 void session_set_user(struct session *s, const char *name);
 
 /* SESSION and RESUME; the latter frees `own`, the connection's session. */
-void session_tenure(
-    struct core *core, struct session *s, const struct core_tenure *t);
+void session_set_options(
+    struct core *core, struct session *s, const struct core_session_options *t);
 void session_resume(struct core *core, struct session *own, uint64_t ref,
     const char *key, size_t key_len);
 

@@ -125,8 +125,8 @@ handle_cancel(struct broker *b, struct conn *c, const struct request *r)
 static void
 handle_session(struct broker *b, struct conn *c, const struct request *r)
 {
-	struct core_event ev = { .kind = CORE_TENURE };
-	struct core_tenure t = { .ref = conn_defer(c, r) };
+	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
+	struct core_session_options t = { .ref = conn_defer(c, r) };
 
 	if (request_has(r, OPTION_LABEL)) {
 		t.label = r->str[OPTION_LABEL].p;
@@ -139,8 +139,8 @@ handle_session(struct broker *b, struct conn *c, const struct request *r)
 	if (getrandom(t.secret, sizeof(t.secret), 0) !=
 	    (ssize_t)sizeof(t.secret))
 		abort();
-	ev.u.tenure.session = bridge_session(c);
-	ev.u.tenure.tenure = &t;
+	ev.u.options.session = bridge_session(c);
+	ev.u.options.options = &t;
 	bridge_step(b, &ev);
 }
 

@@ -92,8 +92,8 @@ may_name(struct conn *c, struct span name)
 static void
 set_label(struct broker *b, const struct conn *c, struct span name)
 {
-	struct core_event ev = { .kind = CORE_TENURE };
-	struct core_tenure t = { .ref = 0 };
+	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
+	struct core_session_options t = { .ref = 0 };
 	char label[LABEL_MAX_BYTES];
 	size_t i, n = name.n < sizeof(label) ? name.n : sizeof(label);
 
@@ -108,8 +108,8 @@ set_label(struct broker *b, const struct conn *c, struct span name)
 	if (getrandom(t.secret, sizeof(t.secret), 0) !=
 	    (ssize_t)sizeof(t.secret))
 		abort();
-	ev.u.tenure.session = bridge_session(c);
-	ev.u.tenure.tenure = &t;
+	ev.u.options.session = bridge_session(c);
+	ev.u.options.options = &t;
 	bridge_step(b, &ev);
 }
 

@@ -4,7 +4,7 @@
 -- KEYS[1] is the guard, a hash:
 --   id    master_replid of the history that is blessed
 --   at    server time (ms) of the latest call of any broker
---   pend  the present unblessed spell: replid:nonce
+--   pend  the present unblessed epoch: replid:nonce
 --   cfg   settings that all brokers must share; grace: their G (ms)
 --   new   set until the first bless of a server never used before
 --   idle  replid under which the last broker left, holding nothing
@@ -121,7 +121,7 @@ if quorum and string.sub(ARGV[11], 2) ~= node .. " " .. set then
 end
 
 -- A server that nobody reached for so long was frozen, or its clock jumped:
--- what was granted, or written again in a spell, may have run out unseen.  An
+-- what was granted, or written again in a epoch, may have run out unseen.  An
 -- idle mark says that nothing was held; it replaces this check only.
 if (blessed or pend) and now_ms - at > stall_ms and idle ~= replid then
 	redis.call("HDEL", guard, "id", "pend")

@@ -552,10 +552,10 @@ op.enlist = { args = 1, run = function()
 	return { "done" }
 end }
 
--- Ends an unblessed spell, if it is still the one that the broker has waited
+-- Ends an unblessed epoch, if it is still the one that the broker has waited
 -- through.
-op.bless = { args = 1, run = function(spell)
-	if not blessed and spell == pend then
+op.bless = { args = 1, run = function(epoch)
+	if not blessed and epoch == pend then
 		raise(seen)
 		redis.call("HSET", guard, "id", replid, "at", now_ms)
 		redis.call("HDEL", guard, "pend", "new")

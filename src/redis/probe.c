@@ -192,7 +192,8 @@ probe_cluster(struct probe *probe)
 static void
 check_clocks(struct probe *probe)
 {
-	int64_t grace_us = times_grace_ms(probe->config->locks.lease_ms) * 1000;
+	int64_t grace_us =
+	    times_recovery_ms(probe->config->locks.lease_ms) * 1000;
 	int64_t apart_us = probe->clock_max_us - probe->clock_min_us;
 
 	if (!probe->clock_known || apart_us < grace_us / 2)

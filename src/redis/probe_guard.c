@@ -54,7 +54,7 @@ is_used(const redisReply *reply, const struct config *config, int64_t now_ms)
 	int64_t at_ms = atoll(text_of(reply, GUARD_AT));
 
 	return text_of(reply, GUARD_IDLE)[0] == '\0' &&
-	       now_ms - at_ms <= times_grace_ms(config->locks.lease_ms);
+	       now_ms - at_ms <= times_recovery_ms(config->locks.lease_ms);
 }
 
 void

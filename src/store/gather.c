@@ -153,7 +153,7 @@ gather_new(const struct store_config *c)
 	(void)snprintf(
 	    g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
 	(void)snprintf(g->grace, sizeof(g->grace), "%" PRId64,
-	    times_grace_ms(c->lease_ms));
+	    times_recovery_ms(c->lease_ms));
 	return g;
 }
 

@@ -85,7 +85,7 @@ struct op {
 	char how[3];	 /* CLAIM, TOKEN: see lua/token.lua and op.token */
 	int64_t most_ms; /* EXTEND by so much more: not beyond; 0: no matter */
 	uint32_t client_at, other_at; /* as name: offsets, in effects */
-	/* NUL-terminated.  BLESS: the spell to end; FORCE: who asks. */
+	/* NUL-terminated.  BLESS: the epoch to end; FORCE: who asks. */
 	char pend[PEND_MAX_BYTES];
 };
 

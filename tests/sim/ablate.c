@@ -25,7 +25,7 @@ const struct ablation ablations[] = {
 	    { { "local blessed = g[1] == replid",
 		"redis.call('HSET', guard, 'id', replid, 'at', now_ms) "
 		"local blessed = true" } } },
-	{ "nonce", "a spell is known by its history alone", 500, ABLATE_SCRIPT,
+	{ "nonce", "an epoch is known by its history alone", 500, ABLATE_SCRIPT,
 	    FAULT_FLUSH, 0,
 	    { { "pend = replid .. \":\" .. nonce",
 		"pend = replid .. \":0\"" } } },
@@ -266,7 +266,7 @@ const struct ablation ablations[] = {
 	    { { "local blessed = g[1] == replid",
 		"redis.call('HSET', guard, 'id', replid, 'at', now_ms) "
 		"local blessed = true" } } },
-	{ "sentinel/nonce", "a spell is known by its history alone", 1500,
+	{ "sentinel/nonce", "an epoch is known by its history alone", 1500,
 	    ABLATE_SCRIPT, FAULT_FLUSH | FAULT_FAILOVER, 0,
 	    { { "pend = replid .. \":\" .. nonce",
 		"pend = replid .. \":0\"" } } },

@@ -246,8 +246,8 @@ do_ping(struct broker *b, const struct input *in, uint64_t session)
 static void
 do_tenure(struct broker *b, const struct input *in, uint64_t session)
 {
-	struct core_event event = { .kind = CORE_TENURE };
-	struct core_tenure tenure = {
+	struct core_event event = { .kind = CORE_SESSION_OPTIONS };
+	struct core_session_options tenure = {
 		.ref = in->ref,
 		.has_grace = in->grace_ms >= 0,
 		.grace_ms = in->grace_ms,
@@ -259,8 +259,8 @@ do_tenure(struct broker *b, const struct input *in, uint64_t session)
 	for (i = 0; i < sizeof(tenure.secret); i++)
 		tenure.secret[i] =
 		    (unsigned char)prng_below(&b->w->uses.prng, 256);
-	event.u.tenure.session = session;
-	event.u.tenure.tenure = &tenure;
+	event.u.options.session = session;
+	event.u.options.options = &tenure;
 	checker_tenure(b->w, session, in->grace_ms, in->heartbeat_ms);
 	broker_step(b, &event);
 }

@@ -82,7 +82,7 @@ faults_patience_us(const struct world *w)
 
 	if (w->faults.on == 0)
 		return 100000 + 40 * w->latency_us + retries_us;
-	/* A spell, a dead broker's key with its delay and keep, a hand-over
+	/* An epoch, a dead broker's key with its delay and keep, a hand-over
 	 * lease for each broker in the queue, looks, links that come back. */
 	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
 		  4 * w->lease_ms + 2 * w->nbrokers * w->pad_ms +

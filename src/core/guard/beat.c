@@ -8,7 +8,7 @@
  * call the more seldom the more there are.  The first call for anything else
  * ends that.
  *
- * No lease rests on it: what is held is renewed, and written again in a spell,
+ * No lease rests on it: what is held is renewed, and written again in a epoch,
  * by brokers that have something, and these don't stay away.
  */
 #include "config.h"

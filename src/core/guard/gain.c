@@ -9,7 +9,7 @@
  * said at the most, was gained for certain, however late replies are.
  *
  * What was confirmed before runs out sooner by that, and is confirmed at once.
- * A server that is pending grants nothing: there a new spell does all that.
+ * A server that is pending grants nothing: there a new epoch does all that.
  */
 #include "config.h"
 
@@ -119,7 +119,7 @@ gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 	g->ahead_ms += by_ms;
 	g->was_ahead_ms += by_ms;
 	g->distrust_ms = core->now_ms + core->config.lease_ms;
-	g->spell++;
+	g->epoch++;
 	add(core, &g->own_gain, by_ms);
 	if (quorum_used(core))
 		find_common(core);

@@ -48,7 +48,7 @@ guard_init(struct core *core, const struct guard_listener *const *listeners)
 	core->guard_listeners = listeners;
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
-		core->guards[i].spell = 1;
+		core->guards[i].epoch = 1;
 	}
 	voters_init(core);
 }
@@ -166,15 +166,15 @@ guard_ready(const struct core *core, uint32_t shard)
 }
 
 uint32_t
-guard_spell(const struct core *core, uint32_t shard)
+guard_epoch(const struct core *core, uint32_t shard)
 {
 	uint64_t sum = 0;
 	uint32_t i;
 
 	if (!quorum_used(core))
-		return guard_at(core, shard)->spell;
+		return guard_at(core, shard)->epoch;
 	for (i = 0; i < core->config.shards; i++)
-		sum += core->guards[i].spell;
+		sum += core->guards[i].epoch;
 	return sum;
 }
 
@@ -194,7 +194,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	g->busy = true;
 }
 
-/* The next heartbeat; or, in a spell, its end. */
+/* The next heartbeat; or, in a epoch, its end. */
 static void
 plan(struct core *core, struct guard *g)
 {
@@ -301,7 +301,7 @@ cause_of(const struct core *core, const struct guard *g,
 }
 
 static void
-begin_spell(
+begin_epoch(
     struct core *core, struct guard *g, const struct guard_report *report)
 {
 	size_t n = report->text_len;
@@ -311,15 +311,15 @@ begin_spell(
 	g->pend[n] = '\0';
 	g->fresh = report->fresh && !g->known;
 	g->cause = cause_of(core, g, report);
-	g->spell++;
-	g->spell_ms = core->now_ms;
+	g->epoch++;
+	g->epoch_ms = core->now_ms;
 	g->said_ms = 0;
 	core->stats.spells++;
 	tell_history(core, g);
 }
 
 static bool
-same_spell(const struct guard *g, const struct guard_report *report)
+same_epoch(const struct guard *g, const struct guard_report *report)
 {
 	return g->state == GUARD_PENDING &&
 	       strlen(g->pend) == report->text_len &&
@@ -377,9 +377,9 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (report->state == GUARD_CONFIG)
 		snprintf(g->text, sizeof(g->text), "%.*s",
 		    (int)report->text_len, report->text);
-	new = report->state == GUARD_PENDING && !same_spell(g, report);
+	new = report->state == GUARD_PENDING && !same_epoch(g, report);
 	if (new)
-		begin_spell(core, g, report);
+		begin_epoch(core, g, report);
 	if (gained)
 		tell_history(core, g);
 	note_state(core, g, report->state, new);
@@ -451,11 +451,11 @@ guard_check(const struct core *core)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		assert(g->state < GUARD_MAX && g->spell > 0);
+		assert(g->state < GUARD_MAX && g->epoch > 0);
 		assert(!timer_armed(&g->timer) || (g->up && !g->idled));
 		assert(g->state != GUARD_PENDING || g->pend[0] != '\0');
 		assert(g->state != GUARD_BLESSED || g->known);
-		assert(g->up_ms <= core->now_ms && g->spell_ms <= core->now_ms);
+		assert(g->up_ms <= core->now_ms && g->epoch_ms <= core->now_ms);
 		assert(g->told_ms <= core->now_ms);
 		assert(g->heard_ms >= g->clock_ms);
 	}

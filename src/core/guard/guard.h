@@ -51,8 +51,8 @@ struct guard {
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told our address; 0: not yet */
 	enum guard_cause cause; /* PENDING */
-	uint32_t spell;		/* counts changes of history seen */
-	int64_t spell_ms;	/* arrival of the present pend */
+	uint32_t epoch;		/* counts changes of history seen */
+	int64_t epoch_ms;	/* arrival of the present pend */
 	int64_t seen_ms;	/* when the latest answered call was sent */
 	int64_t told_ms;	/* the same, of those that told the state */
 	int64_t up_ms;		/* when it could be reached again */
@@ -136,7 +136,7 @@ bool guard_ready(const struct core *core, uint32_t shard);
 bool guard_reached(const struct core *core, uint32_t shard);
 
 /* Changes of history that were seen: what was confirmed before is in doubt. */
-uint32_t guard_spell(const struct core *core, uint32_t shard);
+uint32_t guard_epoch(const struct core *core, uint32_t shard);
 
 /* The guard of a name; over a quorum, of a server that can be asked. */
 uint32_t guard_shard(const struct core *core, const char *name, size_t len);

@@ -10,7 +10,7 @@
 
 /*
  * Quorum: how many others can tell all fences that were granted without this
- * server, because they were blessed whenever they were asked in this spell; and
+ * server, because they were blessed whenever they were asked in this epoch; and
  * of how many that is not known.
  */
 static unsigned
@@ -25,10 +25,10 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 		other = &core->guards[i];
 		if (other == g)
 			continue;
-		if (!other->up || other->told_ms < g->spell_ms)
+		if (!other->up || other->told_ms < g->epoch_ms)
 			(*unknown)++;
 		else if (other->state == GUARD_BLESSED &&
-			 other->pended_ms < g->spell_ms)
+			 other->pended_ms < g->epoch_ms)
 			whole++;
 	}
 	return whole;
@@ -78,11 +78,12 @@ guard_at_once(const struct core *core, const struct guard *g)
 int64_t
 guard_bless_ms(const struct core *core, const struct guard *g)
 {
-	if (core->config.owned && core->config.floor_ms > g->spell_ms)
+	if (core->config.owned && core->config.floor_ms > g->epoch_ms)
 		return core->config.floor_ms;
 	if (guard_at_once(core, g))
-		return g->spell_ms;
-	return g->spell_ms + core->grace_ms * (others_first(core, g) ? 2 : 1);
+		return g->epoch_ms;
+	return g->epoch_ms +
+	       core->recovery_ms * (others_first(core, g) ? 2 : 1);
 }
 
 void

@@ -1,6 +1,6 @@
 /*
  * Operations on leases: what is asked of the store, and what of it is noted
- * until the answer comes (struct asked).
+ * until the answer comes (struct pending_op).
  */
 #include "config.h"
 
@@ -22,8 +22,8 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 	struct op *op;
 	size_t len;
 
-	assert(l->asked == NULL);
-	l->asked = xcalloc(1, sizeof(*l->asked));
+	assert(l->pending == NULL);
+	l->pending = xcalloc(1, sizeof(*l->pending));
 	if (quorum_used(core)) {
 		op = votes_submit(core, l, kind);
 	} else {
@@ -33,8 +33,8 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 		slot->lease = l;
 	}
 	op->seq = l->seq;
-	l->asked->since_ms = core->now_ms;
-	l->asked->spell = guard_spell(core, l->shard);
+	l->pending->since_ms = core->now_ms;
+	l->pending->epoch = guard_epoch(core, l->shard);
 	return op;
 }
 
@@ -53,10 +53,11 @@ set_ttl(struct core *core, struct lease *l, struct op *op)
 	if (l->state == LEASE_LINGERING)
 		least_ms = delay_ms = keep_ms = 0; /* a tombstone */
 	keep_ms = max_ms(keep_ms, lease_rare(l)->linger_ms - core->now_ms);
-	l->asked->delay_ms = delay_ms;
-	l->asked->ttl_ms = max_ms(least_ms + delay_ms, keep_ms);
-	l->key_end_ms = max_ms(l->key_end_ms, core->now_ms + l->asked->ttl_ms);
-	op->ttl_ms = l->asked->ttl_ms;
+	l->pending->delay_ms = delay_ms;
+	l->pending->ttl_ms = max_ms(least_ms + delay_ms, keep_ms);
+	l->key_end_ms =
+	    max_ms(l->key_end_ms, core->now_ms + l->pending->ttl_ms);
+	op->ttl_ms = l->pending->ttl_ms;
 }
 
 /* A phase of sharing has one fence, however many share. */
@@ -67,22 +68,22 @@ set_reserve(
 	l->asked_shared = shared;
 	if (shared) {
 		op->flags |= OP_SHARED;
-		op->reserve = l->asked->reserve = 1;
+		op->reserve = l->pending->reserve = 1;
 		return;
 	}
 	/* The servers of a quorum are asked for one fence at a time. */
 	if (quorum_used(core)) {
-		op->reserve = l->asked->reserve = 1;
+		op->reserve = l->pending->reserve = 1;
 		return;
 	}
-	l->asked->reserve = core->leases->owner->nwaiting(l);
-	if (l->asked->reserve < core->config.fences)
-		l->asked->reserve = core->config.fences;
-	if (l->asked->reserve > RESERVE_MAX)
-		l->asked->reserve = RESERVE_MAX;
-	if (l->asked->reserve == 0)
-		l->asked->reserve = 1;
-	op->reserve = l->asked->reserve;
+	l->pending->reserve = core->leases->owner->nwaiting(l);
+	if (l->pending->reserve < core->config.fences)
+		l->pending->reserve = core->config.fences;
+	if (l->pending->reserve > RESERVE_MAX)
+		l->pending->reserve = RESERVE_MAX;
+	if (l->pending->reserve == 0)
+		l->pending->reserve = 1;
+	op->reserve = l->pending->reserve;
 }
 
 void
@@ -95,13 +96,13 @@ lease_ask_acquire(struct core *core, struct lease *l)
 	set_reserve(core, l, op,
 	    queued ? l->asked_shared
 		   : core->leases->owner->mode(core, l) == WANT_SHARED);
-	l->asked->queue = core->leases->owner->try(core, l) || queued;
-	if (l->asked->queue)
+	l->pending->queue = core->leases->owner->try(core, l) || queued;
+	if (l->pending->queue)
 		op->flags |= OP_QUEUE;
 	/* A quorum has no order to queue in: who waits is only told.  What an
 	 * attempt has meanwhile may be what another needs to keep its lease. */
 	if (quorum_used(core)) {
-		l->asked->queue = false;
+		l->pending->queue = false;
 		slot_hurry(core, op);
 	}
 	set_ttl(core, l, op);
@@ -143,7 +144,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 	set_ttl(core, l, op);
 	op->fence = l->fence_next + l->fences - 1;
 	slot_hurry(core, op);
-	l->asked->reserve = 0;
+	l->pending->reserve = 0;
 	if (l->whole)
 		op->flags |= OP_WHOLE;
 	l->whole = false;
@@ -158,7 +159,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 static bool
 queues_again(const struct core *core, const struct lease *l)
 {
-	return lease_rare(l)->remote_ms != 0 && !quorum_used(core) &&
+	return lease_rare(l)->contended_ms != 0 && !quorum_used(core) &&
 	       core->leases->owner->queues_again(l);
 }
 
@@ -171,13 +172,13 @@ lease_ask_end(struct core *core, struct lease *l)
 	if (lease_rare(l)->again_seq == 0 && op->linger_ms == 0 &&
 	    queues_again(core, l)) {
 		lease_need_rare(l)->again_seq = ++core->last_seq;
-		l->hint = l->given = l->early_waits = false;
+		l->woken = l->handed_over = l->contended_early = false;
 	}
 	op->again = lease_rare(l)->again_seq;
-	if (l->brief) /* no reply has told it yet */
+	if (l->provisional) /* no reply has told it yet */
 		op->fence = l->fence_next + l->fences - 1;
-	if (lease_rare(l)->remote_ms != 0 && op->linger_ms == 0)
+	if (lease_rare(l)->contended_ms != 0 && op->linger_ms == 0)
 		op->flags |= OP_PROMPT;
-	l->asked->linger = op->linger_ms > 0;
+	l->pending->linger = op->linger_ms > 0;
 	pace_ending(core, l);
 }

@@ -63,8 +63,8 @@ backoff_known(
 		.status = OUTCOME_QUEUED, .first = rival, .ttl_ms = ttl_ms
 	};
 
-	if (l->state != LEASE_NONE || l->asked != NULL || backoff_goes_on(l) ||
-	    rival == lease_rare(l)->freed)
+	if (l->state != LEASE_NONE || l->pending != NULL ||
+	    backoff_goes_on(l) || rival == lease_rare(l)->freed)
 		return;
 	backoff_plan(core, l, 0, &o);
 }

@@ -12,8 +12,8 @@
 static void
 check_asked(const struct lease *l)
 {
-	assert(!l->converting || l->asked != NULL);
-	assert(l->asked == NULL || l->asked->reserve <= FENCES_MAX);
+	assert(!l->converting || l->pending != NULL);
+	assert(l->pending == NULL || l->pending->reserve <= FENCES_MAX);
 	assert(lease_rare(l)->again_seq == 0 || l->state == LEASE_ENDING);
 	assert(l->state != LEASE_ENDING || l->key_end_ms > 0);
 	assert(l->fences <= FENCES_MAX);
@@ -25,16 +25,16 @@ check_awaits(const struct lease *l)
 {
 	if (l->state == LEASE_NONE)
 		return; /* its owner may have nothing to want */
-	assert(l->asked != NULL || l->blocked || timer_armed(&l->timer));
+	assert(l->pending != NULL || l->blocked || timer_armed(&l->timer));
 }
 
 void
 lease_check(const struct core *core, const struct lease *l, bool touched)
 {
 	assert(l->state < LEASE_MAX && l->shard < core->config.shards);
-	assert((l->vouched || l->vouched_briefly) == lease_is_held(l));
-	assert(!l->vouched || !l->vouched_briefly);
-	assert(!lease_is_held(l) || l->brief == l->vouched_briefly);
+	assert((l->vouched || l->vouched_provisionally) == lease_is_held(l));
+	assert(!l->vouched || !l->vouched_provisionally);
+	assert(!lease_is_held(l) || l->provisional == l->vouched_provisionally);
 	assert(!lease_is_held(l) || l->confirmed_ms <= core->now_ms);
 	assert(!lease_is_held(l) || l->seq > 0);
 	check_asked(l);
@@ -50,7 +50,7 @@ count_line(const struct held_list *line, bool briefly)
 	size_t n = 0;
 
 	TAILQ_FOREACH (l, line, in_held) {
-		assert(briefly ? l->vouched_briefly : l->vouched);
+		assert(briefly ? l->vouched_provisionally : l->vouched);
 		n++;
 	}
 	return n;
@@ -63,7 +63,7 @@ leases_check(const struct core *core)
 	uint32_t i;
 
 	assert(count_line(&all->held, false) +
-		   count_line(&all->held_briefly, true) <=
+		   count_line(&all->held_provisionally, true) <=
 	       all->n);
 	assert(all->nlingering <= all->n);
 	for (i = 0; i < core->config.shards; i++)

@@ -57,7 +57,7 @@ leases_init(struct core *core, const struct lease_owner *owner)
 	leases->nblocked =
 	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
 	TAILQ_INIT(&leases->held);
-	TAILQ_INIT(&leases->held_briefly);
+	TAILQ_INIT(&leases->held_provisionally);
 	TAILQ_INIT(&leases->votes);
 }
 
@@ -68,7 +68,7 @@ leases_fini(struct core *core)
 
 	assert(leases->n == 0 && leases->nlingering == 0);
 	assert(TAILQ_EMPTY(&leases->held));
-	assert(TAILQ_EMPTY(&leases->held_briefly));
+	assert(TAILQ_EMPTY(&leases->held_provisionally));
 	votes_fini(core);
 	free(leases->nblocked);
 	free(leases);
@@ -144,9 +144,9 @@ disown(struct core *core, struct lease *l)
 {
 	if (l->vouched)
 		TAILQ_REMOVE(&core->leases->held, l, in_held);
-	else if (l->vouched_briefly)
-		TAILQ_REMOVE(&core->leases->held_briefly, l, in_held);
-	l->vouched = l->vouched_briefly = false;
+	else if (l->vouched_provisionally)
+		TAILQ_REMOVE(&core->leases->held_provisionally, l, in_held);
+	l->vouched = l->vouched_provisionally = false;
 }
 
 void
@@ -159,7 +159,7 @@ lease_fini(struct core *core, struct lease *l)
 	core->leases->n--;
 	lease_set_why(l, NULL);
 	free(l->rare);
-	free(l->asked);
+	free(l->pending);
 }
 
 /*
@@ -170,8 +170,9 @@ lease_fini(struct core *core, struct lease *l)
 void
 lease_vouch(struct core *core, struct lease *l)
 {
-	struct held_list *line =
-	    l->brief ? &core->leases->held_briefly : &core->leases->held;
+	struct held_list *line = l->provisional
+				     ? &core->leases->held_provisionally
+				     : &core->leases->held;
 	struct lease *last;
 	unsigned i;
 
@@ -185,8 +186,8 @@ lease_vouch(struct core *core, struct lease *l)
 		TAILQ_INSERT_AFTER(line, last, l, in_held);
 	else
 		TAILQ_INSERT_HEAD(line, l, in_held);
-	l->vouched = !l->brief;
-	l->vouched_briefly = l->brief;
+	l->vouched = !l->provisional;
+	l->vouched_provisionally = l->provisional;
 }
 
 void
@@ -202,14 +203,14 @@ lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 		disown(core, l);
 	if (state != LEASE_ATRISK)
 		l->wake_ms = 0;
-	l->walled = false;
+	l->for_blocked = false;
 }
 
 /* How long what keeps the lease is good for. */
 static int64_t
 term_ms(const struct core *core, const struct lease *l)
 {
-	return l->brief ? core->pad_ms : core->config.lease_ms;
+	return l->provisional ? core->pad_ms : core->config.lease_ms;
 }
 
 int64_t
@@ -243,7 +244,7 @@ void
 lease_plan_renewal(struct core *core, struct lease *l, bool first)
 {
 	l->wake_ms = pace_plan(core, l, l->confirmed_ms, first);
-	if (l->spell == guard_spell(core, l->shard))
+	if (l->epoch == guard_epoch(core, l->shard))
 		return;
 	l->wake_ms = core->now_ms;
 	core->leases->owner->unproved(core, l->shard);
@@ -273,10 +274,10 @@ lease_arm_held(struct core *core, struct lease *l)
 	if (l->state == LEASE_HELD)
 		at_ms = min_ms(at_ms, lease_risk_ms(core, l));
 	/* What is due waits for the guard then, which does not arm it. */
-	if (l->asked == NULL &&
+	if (l->pending == NULL &&
 	    (l->wake_ms > core->now_ms || guard_up(core, l->shard)))
 		at_ms = min_ms(at_ms, l->wake_ms);
-	if (lease_rare(l)->remote_ms != 0 && lease_rare(l)->idle_ms != 0 &&
+	if (lease_rare(l)->contended_ms != 0 && lease_rare(l)->idle_ms != 0 &&
 	    lease_rare(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->idle_ms + IDLE_YIELD_MS);
 	arm(core, l, min_ms(at_ms, linger_step_ms(core, l)));
@@ -306,20 +307,20 @@ is_wanted(const struct core *core, const struct lease *l)
 /* Decisions, one function a state.  They return whether to look again. */
 
 /*
- * Those who are walled would not be granted it.  Two brokers that took it for
+ * Those who are blocked would not be granted it.  Two brokers that took it for
  * them would hand it to and fro, so it is asked for now and then.
  */
 static bool
 wanted_in_time(struct core *core, struct lease *l)
 {
 	enum lease_demand demand = core->leases->owner->demand(core, l);
-	bool walled = demand == DEMAND_WALLED;
+	bool blocked = demand == DEMAND_BLOCKED;
 
-	if (demand == DEMAND_NOW && l->walled)
+	if (demand == DEMAND_NOW && l->for_blocked)
 		l->wake_ms = 0;
-	if (walled && !l->walled)
+	if (blocked && !l->for_blocked)
 		l->wake_ms = max_ms(l->wake_ms, core->now_ms + WALLED_MS);
-	l->walled = walled;
+	l->for_blocked = blocked;
 	return demand != DEMAND_NONE;
 }
 
@@ -332,7 +333,7 @@ next_none(struct core *core, struct lease *l)
 	lease_set_why(l, NULL);
 	backoff_over(l);
 	l->seq = ++core->last_seq;
-	l->hint = l->given = l->foreign = l->early_waits = false;
+	l->woken = l->handed_over = l->foreign = l->contended_early = false;
 	l->key_end_ms = 0;
 	lease_set_state(core, l, LEASE_ACQUIRING);
 	lease_ask_acquire(core, l);
@@ -361,8 +362,8 @@ next_queued(struct core *core, struct lease *l)
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
-	if (l->hint && guard_ready(core, l->shard)) {
-		if (!lease_take_given(core, l))
+	if (l->woken && guard_ready(core, l->shard)) {
+		if (!lease_take_handover(core, l))
 			lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
@@ -379,7 +380,7 @@ next_confirming(struct core *core, struct lease *l)
 		return true;
 	}
 	/* A tombstone is written again first, if that must be. */
-	if (lease_unasserted(core, l)) {
+	if (lease_needs_reclaim(core, l)) {
 		lease_set_state(core, l, LEASE_LINGERING);
 		return true;
 	}
@@ -389,11 +390,11 @@ next_confirming(struct core *core, struct lease *l)
 }
 
 bool
-lease_turn_over(const struct core *core, const struct lease *l)
+lease_must_yield(const struct core *core, const struct lease *l)
 {
-	return lease_rare(l)->remote_ms != 0 &&
-	       (lease_rare(l)->row >= core->config.locks.handovers ||
-		   core->now_ms - lease_rare(l)->remote_ms >=
+	return lease_rare(l)->contended_ms != 0 &&
+	       (lease_rare(l)->handovers >= core->config.locks.handovers ||
+		   core->now_ms - lease_rare(l)->contended_ms >=
 		       core->config.lease_ms);
 }
 
@@ -402,8 +403,8 @@ lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
     int64_t delay_ms)
 {
 	const struct lease_rare *m = lease_rare(l);
-	int64_t ttl_ms =
-	    l->brief ? 2 * core->pad_ms : core->config.lease_ms + core->pad_ms;
+	int64_t ttl_ms = l->provisional ? 2 * core->pad_ms
+					: core->config.lease_ms + core->pad_ms;
 	int64_t sure_end_ms = l->confirmed_ms + ttl_ms + m->longer_ms;
 
 	return delay_ms <= m->delay_ms &&
@@ -419,7 +420,7 @@ lease_paused(const struct core *core, const struct lease *l)
 bool
 lease_can_send(struct core *core, struct lease *l)
 {
-	if (l->asked != NULL)
+	if (l->pending != NULL)
 		return false;
 	if (!guard_up(core, l->shard)) {
 		lease_block(core, l);
@@ -448,7 +449,7 @@ next_idle(struct core *core, struct lease *l)
 	if (lease_rare(l)->idle_ms == 0)
 		lease_need_rare(l)->idle_ms = core->now_ms;
 	core->leases->owner->idle(core, l);
-	if (lease_rare(l)->remote_ms != 0 &&
+	if (lease_rare(l)->contended_ms != 0 &&
 	    !core->leases->owner->keeps(core, l, true) &&
 	    (core->now_ms - lease_rare(l)->idle_ms >= IDLE_YIELD_MS ||
 		!core->leases->owner->keeps(core, l, false))) {
@@ -466,7 +467,7 @@ next_free(struct core *core, struct lease *l)
 {
 	if (!is_wanted(core, l) || !lease_vouched(core, l) ||
 	    core->leases->owner->lingers(core, l) ||
-	    (lease_turn_over(core, l) &&
+	    (lease_must_yield(core, l) &&
 		!core->leases->owner->taken_up(core, l) &&
 		!core->leases->owner->keeps(core, l, true))) {
 		lease_set_state(core, l, LEASE_ENDING);
@@ -474,7 +475,7 @@ next_free(struct core *core, struct lease *l)
 	}
 	if (core->leases->owner->grant(core, l))
 		return true;
-	return l->asked == NULL && next_idle(core, l);
+	return l->pending == NULL && next_idle(core, l);
 }
 
 /*
@@ -490,8 +491,8 @@ runs_short(const struct core *core, const struct lease *l)
 
 	if (l->shared || nwaiting == 0)
 		return false;
-	if (lease_turn_over(core, l))
-		return l->fences == 0 && !l->brief;
+	if (lease_must_yield(core, l))
+		return l->fences == 0 && !l->provisional;
 	return l->fences == 0 || (many && l->fences <= FENCES_LOW);
 }
 
@@ -508,7 +509,7 @@ next_held(struct core *core, struct lease *l)
 			return owner->grants_on(core, l);
 		owner->idle(core, l);
 	}
-	if (l->asked != NULL)
+	if (l->pending != NULL)
 		return false;
 	if (l->wake_ms <= core->now_ms)
 		renew(core, l, left * 4 < owner->nwaiting(l));
@@ -542,15 +543,15 @@ next_lingering(struct core *core, struct lease *l)
 
 	if (lease_rare(l)->linger_ms <= core->now_ms) {
 		lease_linger_over(l);
-		if (!is_wanted(core, l) && lease_rare(l)->remote_ms == 0 &&
-		    !l->early_waits)
+		if (!is_wanted(core, l) && lease_rare(l)->contended_ms == 0 &&
+		    !l->contended_early)
 			lease_set_state(core, l, LEASE_NONE);
 		else
 			lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	if (up && lease_rare(l)->again_ms <= core->now_ms &&
-	    guard_ready(core, l->shard) && !lease_unasserted(core, l)) {
+	    guard_ready(core, l->shard) && !lease_needs_reclaim(core, l)) {
 		lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
@@ -558,7 +559,7 @@ next_lingering(struct core *core, struct lease *l)
 	if (lease_rare(l)->again_ms > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->again_ms);
 	arm(core, l, at_ms);
-	if (lease_unasserted(core, l)) {
+	if (lease_needs_reclaim(core, l)) {
 		if (may_ask(core, l, guard_up(core, l->shard)))
 			lease_ask_renew(core, l, false);
 	} else if (up)
@@ -580,27 +581,27 @@ static bool (*const nexts[LEASE_MAX])(struct core *core, struct lease *l) = {
 bool
 lease_decide(struct core *core, struct lease *l)
 {
-	assert(l->asked == NULL);
+	assert(l->pending == NULL);
 	return nexts[l->state](core, l);
 }
 
 /* Servers that forget. */
 
 bool
-lease_unasserted(const struct core *core, const struct lease *l)
+lease_needs_reclaim(const struct core *core, const struct lease *l)
 {
 	bool tombstone = l->state == LEASE_LINGERING ||
 			 (l->state == LEASE_CONFIRMING &&
 			     lease_rare(l)->linger_ms > core->now_ms);
 
 	return (lease_is_held(l) || tombstone) &&
-	       l->spell != guard_spell(core, l->shard);
+	       l->epoch != guard_epoch(core, l->shard);
 }
 
 void
-lease_reassert(struct core *core, struct lease *l)
+lease_reclaim(struct core *core, struct lease *l)
 {
-	if (!lease_unasserted(core, l))
+	if (!lease_needs_reclaim(core, l))
 		return;
 	(void)pace_room(core, l);
 	arm(core, l,
@@ -624,6 +625,6 @@ lease_first_overdue(const struct core *core, int64_t now_ms)
 
 	if (l != NULL && lease_deadline_ms(core, l) <= now_ms)
 		return l;
-	l = TAILQ_FIRST(&core->leases->held_briefly);
+	l = TAILQ_FIRST(&core->leases->held_provisionally);
 	return l != NULL && lease_deadline_ms(core, l) <= now_ms ? l : NULL;
 }

@@ -38,11 +38,11 @@ enum lease_state {
  * The operation in flight for a name: what its answer will mean.  Made by
  * ask.c, freed with the answer or with its lock.
  */
-struct asked {
+struct pending_op {
 	int64_t delay_ms; /* by which the key outlives lease and pad */
 	int64_t ttl_ms;	  /* of the key */
 	int64_t since_ms;
-	uint32_t spell;	  /* of the guard */
+	uint32_t epoch;	  /* of the guard */
 	uint32_t reserve; /* fences */
 	bool queue;	  /* ACQUIRE: it queues up */
 	bool linger;	  /* END: it leaves a tombstone */
@@ -60,10 +60,10 @@ struct lease_rare {
 	int64_t longer_ms;  /* it lives longer than these by so much */
 	int64_t linger_ms;  /* nobody new before then; 0: no linger ... */
 	int64_t others_ms;  /* ... nor its last holder before then */
-	int64_t again_ms;  /* LINGERING: others shared it, so not before then */
-	int64_t idle_ms;   /* since when it is here for groups only; 0: not */
-	int64_t remote_ms; /* since when another broker waits; 0: none */
-	uint32_t row;	   /* handovers since then */
+	int64_t again_ms; /* LINGERING: others shared it, so not before then */
+	int64_t idle_ms;  /* since when it is here for groups only; 0: not */
+	int64_t contended_ms; /* since when another broker waits; 0: none */
+	uint32_t handovers;   /* handovers since then */
 	/* Quorum: tokens, each as a number that stands for it (backoff.c). */
 	uint32_t rival;	 /* NONE: of who has the name; 0: not known */
 	uint32_t freed;	 /* of the latest that was told to be over; 0: none */
@@ -72,35 +72,36 @@ struct lease_rare {
 
 struct lease {
 	TAILQ_ENTRY(lease)
-	in_held;		 /* or in leases.held_briefly; see `vouched` */
-	struct timer timer;	 /* when it wants attention next */
-	struct asked *asked;	 /* owned; NULL: no operation is in flight */
-	struct lease_rare *rare; /* owned; NULL: nothing, see lease_rare() */
-	uint64_t seq;		 /* of the token */
-	uint64_t fence_next;	 /* of the reserve */
-	int64_t confirmed_ms;	 /* when what keeps the lease was sent */
-	int64_t key_end_ms;	 /* the key in the store lives no longer */
-	int64_t wake_ms;	 /* HELD: renew; QUEUED: look; else: retry */
-	uint32_t spell;		 /* of the guard, when last confirmed */
+	in_held;	    /* or in leases.held_provisionally; see `vouched` */
+	struct timer timer; /* when it wants attention next */
+	struct pending_op *pending; /* owned; NULL: no operation is in flight */
+	struct lease_rare *rare;    /* owned; NULL: nothing, see lease_rare() */
+	uint64_t seq;		    /* of the token */
+	uint64_t fence_next;	    /* of the reserve */
+	int64_t confirmed_ms;	    /* when what keeps the lease was sent */
+	int64_t key_end_ms;	    /* the key in the store lives no longer */
+	int64_t wake_ms;	    /* HELD: renew; QUEUED: look; else: retry */
+	uint32_t epoch;		    /* of the guard, when last confirmed */
 	uint16_t shard;
 	uint8_t fences;	       /* in reserve */
 	uint8_t state;	       /* enum lease_state */
 	bool paused : 1;       /* HELD: nothing is asked before wake_ms */
-	bool hint : 1;	       /* a message says that it was handed to us */
-	bool given : 1;	       /* and when, and the fence: good for one pad */
-	bool brief : 1;	       /* held by such a message, not confirmed yet */
+	bool woken : 1;	       /* a message says that it was handed to us */
+	bool handed_over : 1;  /* and when, and the fence: good for one pad */
+	bool provisional : 1;  /* held by such a message, not confirmed yet */
 	bool blocked : 1;      /* counted in leases.nblocked */
 	bool shared : 1;       /* with other brokers */
 	bool asked_shared : 1; /* so is the one asked for last */
-	bool early_waits : 1;  /* a message said so before a reply */
-	bool foreign : 1;      /* QUEUED behind a plain client's key */
-	bool converting : 1;   /* a CONVERT is in flight */
-	bool doubt : 1;	       /* one was carried out perhaps, unheard */
-	bool whole : 1;	       /* the next renewal goes by itself */
-	bool walled : 1;       /* NONE: wake_ms is for those who are */
-	bool vouched : 1;      /* in leases.held ... */
-	bool vouched_briefly : 1; /* ... or in leases.held_briefly */
-	bool paced : 1;		  /* its renewal has room in wake_ms */
+	bool contended_early : 1; /* a message said so before a reply */
+	bool foreign : 1;	  /* QUEUED behind a plain client's key */
+	bool converting : 1;	  /* a CONVERT is in flight */
+	bool outcome_unknown : 1; /* one was carried out perhaps, unheard */
+	bool whole : 1;		  /* the next renewal goes by itself */
+	bool for_blocked : 1;	  /* NONE: wake_ms is for those who are */
+	bool vouched : 1;	  /* in leases.held ... */
+	bool
+	    vouched_provisionally : 1; /* ... or in leases.held_provisionally */
+	bool paced : 1;		       /* its renewal has room in wake_ms */
 };
 
 TAILQ_HEAD(held_list, lease);
@@ -109,7 +110,7 @@ TAILQ_HEAD(vote_list, vote);
 /* How much somebody wants the name. */
 enum lease_demand {
 	DEMAND_NONE,
-	DEMAND_WALLED, /* only those who would not be granted it now */
+	DEMAND_BLOCKED, /* only those who would not be granted it now */
 	DEMAND_NOW
 };
 
@@ -143,9 +144,9 @@ struct lease_owner {
 	bool (*try)(const struct core *core, struct lease *l);
 	/* It is passed on: is the first of them to be in line again? */
 	bool (*queues_again)(const struct lease *l);
-	/* Though another broker waits, for a group; or also a firm one's? */
+	/* Though another broker waits, for a group; or also a starving one's? */
 	bool (*keeps)(
-	    const struct core *core, const struct lease *l, bool firm);
+	    const struct core *core, const struct lease *l, bool starving);
 	/* It lingers: not for the first who waits; who takes it up now. */
 	bool (*lingers)(const struct core *core, const struct lease *l);
 	bool (*taken_up)(const struct core *core, const struct lease *l);
@@ -192,14 +193,14 @@ struct leases {
 	size_t nlingering;  /* tombstones */
 	/* Those that are vouched for, in the order in which they run out but
 	 * for few; those of the hand-over, which are shorter. */
-	struct held_list held, held_briefly;
+	struct held_list held, held_provisionally;
 	struct vote_list votes;	    /* to be sent before the step ends */
 	char asker[PEND_MAX_BYTES]; /* who said it in the latest "force-by" */
 	uint64_t asker_seq;	    /* of that message */
 	int64_t room_ms; /* pace.c: has room for renewals that are due */
 	uint32_t room_taken;
-	bool along; /* something was ended in it, by ... */
-	uint32_t along_shard, along_lane;
+	bool piggyback; /* something was ended in it, by ... */
+	uint32_t piggyback_shard, piggyback_lane;
 	struct slice pace[PACE_SLICES];
 };
 
@@ -261,7 +262,7 @@ int64_t lease_deadline_ms(const struct core *core, const struct lease *l);
 bool lease_paused(const struct core *core, const struct lease *l);
 
 /* Has another broker waited long enough (protocol, section 5, "Queue")? */
-bool lease_turn_over(const struct core *core, const struct lease *l);
+bool lease_must_yield(const struct core *core, const struct lease *l);
 
 /* Is it kept for the last holder, or for nobody? */
 static inline bool
@@ -296,10 +297,10 @@ struct lease *lease_first_overdue(const struct core *core, int64_t now_ms);
 void lease_run_out(struct core *core, struct lease *l);
 
 /* The history of the server has changed: write what is held again. */
-void lease_reassert(struct core *core, struct lease *l);
+void lease_reclaim(struct core *core, struct lease *l);
 
 /* Is this lease one that must be written again before a bless? */
-bool lease_unasserted(const struct core *core, const struct lease *l);
+bool lease_needs_reclaim(const struct core *core, const struct lease *l);
 
 /*
  * Are state, flags and lists as they can be?  For tests; aborts if not.

@@ -38,16 +38,16 @@ try_later(struct core *core, struct lease *l, const struct outcome *o)
 void
 lease_told_waiting(struct core *core, struct lease *l, bool waiting)
 {
-	if (waiting && lease_rare(l)->remote_ms == 0) {
-		lease_need_rare(l)->remote_ms = core->now_ms;
-		l->rare->row = 0;
+	if (waiting && lease_rare(l)->contended_ms == 0) {
+		lease_need_rare(l)->contended_ms = core->now_ms;
+		l->rare->handovers = 0;
 	} else if (!waiting && l->rare != NULL)
-		l->rare->remote_ms = 0;
+		l->rare->contended_ms = 0;
 }
 
 /* What the operation wrote is what the key promises now. */
 static void
-confirmed(struct core *core, struct lease *l, const struct asked *asked,
+confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	int64_t longer_ms =
@@ -56,10 +56,10 @@ confirmed(struct core *core, struct lease *l, const struct asked *asked,
 	l->confirmed_ms = sent_ms;
 	l->key_end_ms = sent_ms + asked->ttl_ms;
 	l->paused = false;
-	l->brief = false;
+	l->provisional = false;
 	if (lease_is_held(l))
 		lease_vouch(core, l);
-	l->spell = asked->spell;
+	l->epoch = asked->epoch;
 	if (asked->delay_ms != lease_rare(l)->delay_ms ||
 	    longer_ms != lease_rare(l)->longer_ms) {
 		lease_need_rare(l)->delay_ms = asked->delay_ms;
@@ -69,8 +69,8 @@ confirmed(struct core *core, struct lease *l, const struct asked *asked,
 		l->fence_next = o->fence;
 		l->fences = (uint8_t)asked->reserve;
 	}
-	lease_told_waiting(core, l, o->waiting || l->early_waits);
-	l->early_waits = false;
+	lease_told_waiting(core, l, o->waiting || l->contended_early);
+	l->contended_early = false;
 	lease_set_why(l, NULL);
 }
 
@@ -78,7 +78,7 @@ confirmed(struct core *core, struct lease *l, const struct asked *asked,
 static void
 begin(struct core *core, struct lease *l)
 {
-	l->hint = l->given = l->foreign = l->doubt = false;
+	l->woken = l->handed_over = l->foreign = l->outcome_unknown = false;
 	if (!lease_lingers(core, l))
 		lease_told_waiting(core, l, false);
 	lease_not_idle(l);
@@ -87,14 +87,14 @@ begin(struct core *core, struct lease *l)
 static void
 arrived(struct core *core, struct lease *l)
 {
-	if (l->early_waits)
+	if (l->contended_early)
 		lease_told_waiting(core, l, true);
-	l->early_waits = false;
+	l->contended_early = false;
 	core->leases->owner->arrived(core, l);
 }
 
 static void
-on_granted(struct core *core, struct lease *l, const struct asked *asked,
+on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	assert(o->fence != 0);
@@ -107,21 +107,22 @@ on_granted(struct core *core, struct lease *l, const struct asked *asked,
 }
 
 void
-lease_given(struct core *core, struct lease *l, const struct heritage *heritage)
+lease_handed_over(
+    struct core *core, struct lease *l, const struct handover *handover)
 {
 	int64_t when_ms = guard_when_ms(
-	    core, l->shard, heritage->history, heritage->server_ms);
+	    core, l->shard, handover->history, handover->server_ms);
 
 	/* Where replicas must have it, only the confirmation waits for them. */
-	if (l->given || when_ms < 0 || core->config.replicas > 0 ||
+	if (l->handed_over || when_ms < 0 || core->config.replicas > 0 ||
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
-	l->given = true;
+	l->handed_over = true;
 	l->confirmed_ms = when_ms;
-	l->fence_next = heritage->fence;
+	l->fence_next = handover->fence;
 	l->fences = 1;
-	if (heritage->waiting)
-		l->early_waits = true;
+	if (handover->waiting)
+		l->contended_early = true;
 }
 
 /*
@@ -130,19 +131,20 @@ lease_given(struct core *core, struct lease *l, const struct heritage *heritage)
  * a lease like any, only shorter, and renewed soon, unless it is over by then.
  */
 bool
-lease_take_given(struct core *core, struct lease *l)
+lease_take_handover(struct core *core, struct lease *l)
 {
-	if (!l->given || core->now_ms - l->confirmed_ms >= core->pad_ms / 4)
+	if (!l->handed_over ||
+	    core->now_ms - l->confirmed_ms >= core->pad_ms / 4)
 		return false;
 	lease_set_state(core, l, LEASE_HELD);
 	begin(core, l);
-	l->brief = true;
+	l->provisional = true;
 	lease_vouch(core, l);
 	l->shared = l->paused = false;
 	if (l->rare != NULL)
 		l->rare->delay_ms = l->rare->longer_ms = 0;
 	l->key_end_ms = core->now_ms + 2 * core->pad_ms;
-	l->spell = guard_spell(core, l->shard);
+	l->epoch = guard_epoch(core, l->shard);
 	lease_set_why(l, NULL);
 	arrived(core, l);
 	l->wake_ms = core->now_ms + BRIEF_RENEW_MS;
@@ -163,7 +165,7 @@ lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
 }
 
 static void
-on_acquire(struct core *core, struct lease *l, const struct asked *asked,
+on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	switch (o->status) {
@@ -192,7 +194,7 @@ on_acquire(struct core *core, struct lease *l, const struct asked *asked,
 }
 
 static void
-on_confirm(struct core *core, struct lease *l, struct asked *asked,
+on_confirm(struct core *core, struct lease *l, struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	if (o->status == OUTCOME_GRANTED) {
@@ -213,7 +215,7 @@ on_confirm(struct core *core, struct lease *l, struct asked *asked,
 static void
 taken(struct core *core, struct lease *l)
 {
-	bool moved = l->spell != guard_spell(core, l->shard);
+	bool moved = l->epoch != guard_epoch(core, l->shard);
 
 	lease_set_state(core, l, LEASE_NONE);
 	core->leases->owner->lost(core, l, moved ? "failover" : "taken");
@@ -235,7 +237,7 @@ kept(struct core *core, struct lease *l)
 }
 
 static void
-on_renew(struct core *core, struct lease *l, const struct asked *asked,
+on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	if (l->state == LEASE_ENDING)
@@ -253,7 +255,7 @@ on_renew(struct core *core, struct lease *l, const struct asked *asked,
 		try_later(core, l, o);
 		return;
 	}
-	if (l->spell != guard_spell(core, l->shard))
+	if (l->epoch != guard_epoch(core, l->shard))
 		core->stats.reasserted++;
 	core->stats.renewals++;
 	if (lease_is_held(l))
@@ -264,17 +266,17 @@ on_renew(struct core *core, struct lease *l, const struct asked *asked,
 }
 
 static void
-on_convert(struct core *core, struct lease *l, const struct asked *asked,
+on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	l->converting = false;
 	if (o->status == OUTCOME_UNKNOWN)
-		l->doubt = true;
+		l->outcome_unknown = true;
 	if (l->state == LEASE_ENDING)
 		return;
 	switch (o->status) {
 	case OUTCOME_GRANTED:
-		l->doubt = false;
+		l->outcome_unknown = false;
 		l->shared = l->asked_shared;
 		confirmed(core, l, asked, sent_ms, o);
 		kept(core, l);
@@ -314,11 +316,11 @@ lease_queued_again(struct core *core, struct lease *l)
 }
 
 static void
-on_end(struct core *core, struct lease *l, const struct asked *asked,
+on_end(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	/* A quorum hands nothing over: the others must come first. */
-	bool others = quorum_used(core) && lease_rare(l)->remote_ms != 0;
+	bool others = quorum_used(core) && lease_rare(l)->contended_ms != 0;
 
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
@@ -354,10 +356,10 @@ void
 lease_outcome(struct core *core, struct lease *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
-	struct asked asked = *l->asked;
+	struct pending_op asked = *l->pending;
 
-	free(l->asked);
-	l->asked = NULL;
+	free(l->pending);
+	l->pending = NULL;
 	if (op == OP_ACQUIRE)
 		on_acquire(core, l, &asked, sent_ms, o);
 	else if (op == OP_CONFIRM)

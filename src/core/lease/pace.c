@@ -12,7 +12,7 @@
 
 #define A_THIRD (PACE_SLICES / 2) /* of a lease, in slices */
 #define ROOM 300		  /* renewals a millisecond, if many are due */
-#define ALONG_MAX 8		  /* renewals that one end takes along */
+#define PIGGYBACK_MAX 8		  /* renewals that one end takes along */
 
 /* What goes by one lane can go in one call; see gather.c. */
 static uint32_t
@@ -116,30 +116,30 @@ pace_room(struct core *core, struct lease *l)
 void
 pace_ending(struct core *core, const struct lease *l)
 {
-	core->leases->along = !core->config.quorum;
-	core->leases->along_shard = l->shard;
-	core->leases->along_lane = lane_of(core, l);
+	core->leases->piggyback = !core->config.quorum;
+	core->leases->piggyback_shard = l->shard;
+	core->leases->piggyback_lane = lane_of(core, l);
 }
 
 /* Is a renewal all that it wants, soon, and in the same call? */
 static bool
 goes_along(const struct core *core, const struct lease *l)
 {
-	return l->state == LEASE_HELD && l->asked == NULL &&
+	return l->state == LEASE_HELD && l->pending == NULL &&
 	       core_armed_ms(core, &l->timer) == l->wake_ms &&
 	       l->wake_ms < core->now_ms + PACE_TICK_MS &&
-	       l->shard == core->leases->along_shard &&
-	       lane_of(core, l) == core->leases->along_lane;
+	       l->shard == core->leases->piggyback_shard &&
+	       lane_of(core, l) == core->leases->piggyback_lane;
 }
 
 void
-pace_send_along(struct core *core)
+pace_piggyback(struct core *core)
 {
 	struct timer *t;
 	struct lease *l;
 	unsigned i;
 
-	for (i = 0; core->leases->along && i < ALONG_MAX; i++) {
+	for (i = 0; core->leases->piggyback && i < PIGGYBACK_MAX; i++) {
 		t = heap_first(&core->timers[AGENDA_URGENT]);
 		if (t == NULL || t->kind != TIMER_LEASE)
 			break;
@@ -150,5 +150,5 @@ pace_send_along(struct core *core)
 		l->wake_ms = core->now_ms;
 		core->leases->owner->next(core, l);
 	}
-	core->leases->along = false;
+	core->leases->piggyback = false;
 }

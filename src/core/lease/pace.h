@@ -37,6 +37,6 @@ bool pace_room(struct core *core, struct lease *l);
 void pace_ending(struct core *core, const struct lease *l);
 
 /* Sends renewals along with what the step has ended. */
-void pace_send_along(struct core *core);
+void pace_piggyback(struct core *core);
 
 #endif

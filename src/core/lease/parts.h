@@ -18,19 +18,19 @@ void lease_vouch(struct core *core, struct lease *l);
 int64_t lease_risk_ms(const struct core *core, const struct lease *l);
 
 /* What a message tells of a lease that was handed to us. */
-struct heritage {
+struct handover {
 	uint64_t fence;
 	int64_t server_ms;   /* when, by the server's clock */
 	const char *history; /* of the server; HISTORY_BYTES */
 	bool waiting;	     /* others do */
 };
 
-/* Notes it where it can be relied on, for lease_take_given(). */
-void lease_given(
-    struct core *core, struct lease *l, const struct heritage *heritage);
+/* Notes it where it can be relied on, for lease_take_handover(). */
+void lease_handed_over(
+    struct core *core, struct lease *l, const struct handover *handover);
 
 /* Begins to hold by it; false: it must be confirmed. */
-bool lease_take_given(struct core *core, struct lease *l);
+bool lease_take_handover(struct core *core, struct lease *l);
 
 /* ENDING is over; was a place in the queue asked for with it? */
 bool lease_queued_again(struct core *core, struct lease *l);

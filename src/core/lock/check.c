@@ -72,7 +72,7 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 	check_holders(l);
 	check_queue(l);
 	/* What waits for the end of an operation has one to wait for. */
-	assert(l->parting == NULL || l->lease.asked != NULL || l->touched);
+	assert(l->parting == NULL || l->lease.pending != NULL || l->touched);
 	sums->names++;
 	sums->holds += l->nholders;
 	sums->waiting += l->nwaiting;

@@ -20,9 +20,9 @@ bool
 lock_kept_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return w->group != NULL && group_firm(core, w->group) &&
-	       (lease_rare(&l->lease)->remote_ms == 0 ||
-		   w->since_ms <= lease_rare(&l->lease)->remote_ms);
+	return w->group != NULL && group_starving(core, w->group) &&
+	       (lease_rare(&l->lease)->contended_ms == 0 ||
+		   w->since_ms <= lease_rare(&l->lease)->contended_ms);
 }
 
 bool
@@ -30,7 +30,7 @@ lock_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return lease_vouched(core, &l->lease) &&
-	       (!lease_turn_over(core, &l->lease) ||
+	       (!lease_must_yield(core, &l->lease) ||
 		   lock_lingers_for(core, l, w->session) ||
 		   lock_kept_for(core, l, w)) &&
 	       !lock_lingers(core, l, w);
@@ -57,7 +57,7 @@ can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
 {
 	return lease_vouched(core, &l->lease) && !l->lease.converting &&
-	       (again || !joins(l, w) || !lease_turn_over(core, &l->lease));
+	       (again || !joins(l, w) || !lease_must_yield(core, &l->lease));
 }
 
 bool
@@ -73,8 +73,8 @@ mode_suits(const struct core *core, const struct lock *l,
     const struct waiter *w, bool again)
 {
 	return again || joins(l, w) ||
-	       (!l->lease.doubt && (l->lease.shared == w->shared ||
-				       lock_keeps_alone(core, l, w)));
+	       (!l->lease.outcome_unknown && (l->lease.shared == w->shared ||
+						 lock_keeps_alone(core, l, w)));
 }
 
 /* Is there nothing to ask the store for? */

@@ -12,7 +12,7 @@ bool lock_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
 /*
- * Is it kept for w, a member of a firm group, though another broker waits?  Not
+ * Is it kept for w, a member of a starving group, though another broker waits?  Not
  * for a group that came after that broker: one after the other, they could keep
  * it waiting for ever.
  */

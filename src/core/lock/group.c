@@ -109,7 +109,7 @@ follows_here(const struct core *core, const struct waiter *w)
 static bool
 member_first(const struct core *core, const struct waiter *w)
 {
-	const struct waiter *other, *wall = NULL;
+	const struct waiter *other, *blocker = NULL;
 	unsigned looked = 0;
 
 	if (has_already(core, w))
@@ -120,9 +120,9 @@ member_first(const struct core *core, const struct waiter *w)
 		core_visit(core, 1);
 		if (other->group == NULL || ++looked == GROUPS_FIRST)
 			return false;
-		wall = group_wall(core, wall, other);
+		blocker = group_blocker(core, blocker, other);
 	}
-	return !group_walled(wall, w);
+	return !group_blocked_by(blocker, w);
 }
 
 static bool
@@ -145,25 +145,25 @@ group_free_but(const struct core *core, const struct waiter *w)
 }
 
 bool
-group_firm(const struct core *core, const struct group *g)
+group_starving(const struct core *core, const struct group *g)
 {
 	return core->now_ms - g->since_ms >= core->config.lease_ms;
 }
 
 const struct waiter *
-group_wall(
-    const struct core *core, const struct waiter *wall, const struct waiter *w)
+group_blocker(const struct core *core, const struct waiter *blocker,
+    const struct waiter *w)
 {
-	if (w->group == NULL || group_walled(wall, w) ||
-	    !group_firm(core, w->group) || !follows_here(core, w))
-		return wall;
+	if (w->group == NULL || group_blocked_by(blocker, w) ||
+	    !group_starving(core, w->group) || !follows_here(core, w))
+		return blocker;
 	return w;
 }
 
 bool
-group_walled(const struct waiter *wall, const struct waiter *w)
+group_blocked_by(const struct waiter *blocker, const struct waiter *w)
 {
-	return wall != NULL && waiter_came_before(wall, w);
+	return blocker != NULL && waiter_came_before(blocker, w);
 }
 
 static bool
@@ -209,7 +209,7 @@ touch_members(struct core *core, const struct group *g, bool absent)
 	for (i = 0; i < g->n; i++) {
 		l = g->members[i]->lock;
 		if (!absent ||
-		    (l->lease.state == LEASE_NONE && l->lease.asked == NULL))
+		    (l->lease.state == LEASE_NONE && l->lease.pending == NULL))
 			lock_touch(core, l);
 	}
 }
@@ -252,11 +252,11 @@ static bool
 member_fits(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
-	const struct asked *asked = l->lease.asked;
+	const struct pending_op *asked = l->lease.pending;
 
 	if (lock_fits(core, l, w))
 		return true;
-	if (l->lease.asked != asked)
+	if (l->lease.pending != asked)
 		lock_touch(core, l);
 	return false;
 }

@@ -4,13 +4,13 @@
  * While it waits it holds none of them: a lease that is here only for groups is
  * idle, and passes to single requests, here and elsewhere.  Since that could go
  * on for ever, it ends when the group has waited for one lease: then the group
- * is *firm*, and nobody passes it any more.
+ * is *starving*, and nobody passes it any more.
  *
  * Groups of one broker queue up for all their names in one step, so that they
  * stand in the same order everywhere.  Between brokers, names are taken in byte
  * order: a group is *in turn* for a name when all its names before that one are
  * here for it.  Only then does the broker queue up for the name, and keep it idle for
- * a moment (or, for a firm group, for as long as it takes) while another broker
+ * a moment (or, for a starving group, for as long as it takes) while another broker
  * waits.  So no two brokers can wait for each other.  The first attempt asks
  * for all names in one call all the same: mostly they are free.
  */
@@ -37,7 +37,7 @@ void group_request(
 bool group_free_but(const struct core *core, const struct waiter *w);
 
 /* Nobody passes it any more. */
-bool group_firm(const struct core *core, const struct group *g);
+bool group_starving(const struct core *core, const struct group *g);
 
 /*
  * Are all its names before this member's here and free for it, before all
@@ -46,17 +46,17 @@ bool group_firm(const struct core *core, const struct group *g);
 bool group_in_turn(const struct core *core, const struct waiter *w);
 
 /*
- * A waiter that can not be granted yet is a *wall* for those who stand behind
+ * A waiter that can not be granted yet is a *blocker* of those who stand behind
  * it and came later: they may not have the name before it.  One of a group is
- * where that is firm, and all its names before are here: kept for another, the
+ * where that is starving, and all its names before are here: kept for another, the
  * name could be what the broker waits for that has an earlier name of it.
  * (Who came earlier may: one that jumped the queue of one name stands behind
  * others in those of its other names, and they would wait for each other.)
- * group_wall() tells the wall behind w, of all members that stand there.
+ * group_blocker() tells the blocker behind w, of all members that stand there.
  */
-const struct waiter *group_wall(
-    const struct core *core, const struct waiter *wall, const struct waiter *w);
-bool group_walled(const struct waiter *wall, const struct waiter *w);
+const struct waiter *group_blocker(const struct core *core,
+    const struct waiter *blocker, const struct waiter *w);
+bool group_blocked_by(const struct waiter *blocker, const struct waiter *w);
 
 /*
  * The name lingers for the session: is it time to take it up for this member?

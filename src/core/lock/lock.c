@@ -62,8 +62,8 @@ count_grant(struct core *core, struct lock *l)
 		need_more(l)->handovers++;
 		core->stats.handovers++;
 	}
-	if (lease_rare(&l->lease)->remote_ms != 0)
-		l->lease.rare->row++;
+	if (lease_rare(&l->lease)->contended_ms != 0)
+		l->lease.rare->handovers++;
 	l->handed = true;
 	measured_handed(core, l);
 	lease_linger_over(&l->lease);
@@ -115,7 +115,8 @@ lock_grant(struct core *core, struct waiter *w)
  * another, and back: the one that came first, of those that could be granted.
  */
 static struct waiter *
-senior(const struct core *core, const struct waiter *wall, struct waiter *w)
+oldest_first(
+    const struct core *core, const struct waiter *blocker, struct waiter *w)
 {
 	struct waiter *other = w;
 	unsigned looked = 0;
@@ -126,9 +127,10 @@ senior(const struct core *core, const struct waiter *wall, struct waiter *w)
 	       other->group != NULL && ++looked < GROUPS_FIRST) {
 		core_visit(core, 1);
 		if (waiter_came_before(other, w) &&
-		    !group_walled(wall, other) && group_free_but(core, other))
+		    !group_blocked_by(blocker, other) &&
+		    group_free_but(core, other))
 			w = other;
-		wall = group_wall(core, wall, other);
+		blocker = group_blocker(core, blocker, other);
 	}
 	return w;
 }
@@ -140,19 +142,20 @@ senior(const struct core *core, const struct waiter *wall, struct waiter *w)
 static struct waiter *
 candidate(const struct core *core, const struct lock *l)
 {
-	const struct waiter *wall = NULL;
+	const struct waiter *blocker = NULL;
 	struct waiter *w;
 	unsigned looked = 0;
 
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
-		if ((wall != NULL && !wall->jumped) || looked++ == GROUPS_FIRST)
+		if ((blocker != NULL && !blocker->jumped) ||
+		    looked++ == GROUPS_FIRST)
 			return NULL; /* all that follow come later */
 		core_visit(core, 1);
-		if (group_walled(wall, w))
+		if (group_blocked_by(blocker, w))
 			continue;
 		if (w->group == NULL || group_free_but(core, w))
-			return senior(core, wall, w);
-		wall = group_wall(core, wall, w);
+			return oldest_first(core, blocker, w);
+		blocker = group_blocker(core, blocker, w);
 	}
 	return NULL;
 }
@@ -258,7 +261,7 @@ lock_tell_granted(struct core *core)
 static bool
 is_idle(const struct lock *l)
 {
-	return l->lease.state == LEASE_NONE && l->lease.asked == NULL &&
+	return l->lease.state == LEASE_NONE && l->lease.pending == NULL &&
 	       l->nuntold == 0 && TAILQ_EMPTY(&l->queue) &&
 	       TAILQ_EMPTY(&l->holders);
 }
@@ -283,7 +286,7 @@ pass_on_meanwhile(struct core *core, struct lock *l)
 static void
 decide(struct core *core, struct lock *l, bool unwanted)
 {
-	while (l->lease.asked == NULL &&
+	while (l->lease.pending == NULL &&
 	       (!unwanted || TAILQ_EMPTY(&l->queue)) &&
 	       lease_decide(core, &l->lease))
 		;
@@ -297,13 +300,13 @@ lock_next(struct core *core, struct lock *l)
 	if (sharers_loses(l))
 		return true;
 	decide(core, l, false);
-	if (l->lease.asked != NULL)
+	if (l->lease.pending != NULL)
 		pass_on_meanwhile(core, l);
 	queue_settle(core, l, false);
 	decide(core, l, true);
 	/* Let go, and kept for who waits here: that is as good as passed on. */
 	if (lease_is_held(&l->lease) &&
-	    (l->lease.asked == NULL || !TAILQ_EMPTY(&l->queue)))
+	    (l->lease.pending == NULL || !TAILQ_EMPTY(&l->queue)))
 		parting_over(core, l, false);
 	if (is_idle(l)) {
 		lock_free(core, l);

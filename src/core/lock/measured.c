@@ -164,7 +164,7 @@ void
 measured_arrived(struct core *core, struct lock *l)
 {
 	l->freed = false;
-	if (l->lease.brief)
+	if (l->lease.provisional)
 		measure_handover(core->measure, mark_of(core, l),
 		    FROM_ELSEWHERE, core->now_ms - l->lease.confirmed_ms);
 }

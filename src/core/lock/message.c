@@ -40,7 +40,7 @@ static void
 on_grant_message(struct core *core, struct lock *l, const struct message *m)
 {
 	(void)m;
-	l->lease.hint = true;
+	l->lease.woken = true;
 	lock_next(core, l);
 }
 
@@ -77,15 +77,15 @@ more_time(const struct message *m, unsigned i, int64_t *server_ms)
 static void
 on_given_message(struct core *core, struct lock *l, const struct message *m)
 {
-	struct heritage heritage = { .history = m->more[3].p };
+	struct handover handover = { .history = m->more[3].p };
 	uint64_t waiting;
 
 	if (may_be_queued(l, m->seq) &&
-	    more_number(m, 0, FENCE_MAX, &heritage.fence) &&
-	    more_time(m, 1, &heritage.server_ms) &&
+	    more_number(m, 0, FENCE_MAX, &handover.fence) &&
+	    more_time(m, 1, &handover.server_ms) &&
 	    more_number(m, 4, 1, &waiting)) {
-		heritage.waiting = waiting > 0;
-		lease_given(core, &l->lease, &heritage);
+		handover.waiting = waiting > 0;
+		lease_handed_over(core, &l->lease, &handover);
 	}
 	on_grant_message(core, l, m);
 }
@@ -95,8 +95,8 @@ on_waits_message(struct core *core, struct lock *l, const struct message *m)
 {
 	(void)m;
 	/* It may overtake the reply that grants, or renews. */
-	l->lease.early_waits =
-	    !lease_is_held(&l->lease) || l->lease.asked != NULL;
+	l->lease.contended_early =
+	    !lease_is_held(&l->lease) || l->lease.pending != NULL;
 	if (!lease_is_held(&l->lease))
 		return;
 	lease_told_waiting(core, &l->lease, true);

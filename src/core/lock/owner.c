@@ -43,13 +43,13 @@ find(const struct core *core, const char *name, size_t len)
 
 /*
  * Does anybody want the lease now?  Members of groups that are not in turn for
- * it are tried for once.  Who may not pass a group is walled.
+ * it are tried for once.  Who may not pass a group is blocked.
  */
 static enum lease_demand
 demand(const struct core *core, const struct lease *lease)
 {
 	enum lease_demand found = DEMAND_NONE;
-	const struct waiter *w, *wall = NULL;
+	const struct waiter *w, *blocker = NULL;
 	unsigned looked = 0;
 
 	TAILQ_FOREACH (w, &lock_seen(lease)->queue, in_lock) {
@@ -58,11 +58,12 @@ demand(const struct core *core, const struct lease *lease)
 		core_visit(core, 1);
 		if (w->group != NULL && (!w->tried || group_in_turn(core, w)))
 			return DEMAND_NOW;
-		if (w->group == NULL && !w->impatient && group_walled(wall, w))
-			found = DEMAND_WALLED;
+		if (w->group == NULL && !w->impatient &&
+		    group_blocked_by(blocker, w))
+			found = DEMAND_BLOCKED;
 		else if (w->group == NULL)
 			return DEMAND_NOW;
-		wall = group_wall(core, wall, w);
+		blocker = group_blocker(core, blocker, w);
 	}
 	return found;
 }
@@ -157,7 +158,7 @@ queues_again(const struct lease *lease)
 
 /* Nobody passes the groups for which it is kept; they are in turn for it. */
 static bool
-keeps(const struct core *core, const struct lease *lease, bool firm)
+keeps(const struct core *core, const struct lease *lease, bool starving)
 {
 	const struct lock *l = lock_seen(lease);
 	const struct waiter *w;
@@ -168,7 +169,7 @@ keeps(const struct core *core, const struct lease *lease, bool firm)
 			break;
 		core_visit(core, 1);
 		if (w->group != NULL && group_in_turn(core, w) &&
-		    (!firm || lock_kept_for(core, l, w)))
+		    (!starving || lock_kept_for(core, l, w)))
 			return true;
 	}
 	return false;

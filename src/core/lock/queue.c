@@ -26,7 +26,7 @@
 /* Of one that does not wait, in its queue. */
 struct place {
 	uint64_t position;
-	bool walled;  /* a group is before it that nobody passes */
+	bool blocked; /* a group is before it that nobody passes */
 	bool sharers; /* all before it share */
 };
 
@@ -443,23 +443,23 @@ settle_unasked(struct core *core, struct waiter *w)
  */
 static bool
 is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
-    bool firm)
+    bool starving)
 {
-	return (w->group == NULL || firm) && l->lease.asked == NULL &&
+	return (w->group == NULL || starving) && l->lease.pending == NULL &&
 	       lease_vouched(core, &l->lease) &&
 	       guard_ready(core, l->lease.shard) &&
 	       !lease_paused(core, &l->lease);
 }
 
-/* `firm`: a group is before it that nobody passes.  True: answered, and so
+/* `starving`: a group is before it that nobody passes.  True: answered, and so
  * gone. */
 static bool
-settle_one(struct core *core, struct waiter *w, uint64_t position, bool firm,
-    bool taken)
+settle_one(struct core *core, struct waiter *w, uint64_t position,
+    bool starving, bool taken)
 {
 	struct lock *l = w->lock;
 
-	if (lock_lingers(core, l, w) || is_kept(core, l, w, firm))
+	if (lock_lingers(core, l, w) || is_kept(core, l, w, starving))
 		taken = true;
 	if (hold_find(l, w->session) != NULL)
 		taken = false;
@@ -476,8 +476,8 @@ settle_one(struct core *core, struct waiter *w, uint64_t position, bool firm,
 		set_patient(w);
 		return false;
 	}
-	if (l->lease.asked == NULL && (lease_rare(&l->lease)->why != NULL ||
-					  !guard_ready(core, l->lease.shard)))
+	if (l->lease.pending == NULL && (lease_rare(&l->lease)->why != NULL ||
+					    !guard_ready(core, l->lease.shard)))
 		return settle_unasked(core, w);
 	return false;
 }
@@ -491,7 +491,7 @@ may_share(const struct core *core, const struct lock *l, const struct waiter *w)
 }
 
 /*
- * Who stands before it: how many, whether one of them is a wall for it, and
+ * Who stands before it: how many, whether one of them is a blocker for it, and
  * whether all would share.  It is asked of those that do not wait, of whom most
  * come last in a long queue; where that has no groups, their number is enough.
  */
@@ -499,7 +499,7 @@ static struct place
 place_of(const struct core *core, const struct waiter *w)
 {
 	const struct lock *l = w->lock;
-	const struct waiter *other, *wall = NULL;
+	const struct waiter *other, *blocker = NULL;
 	struct place place = { .position = w->ahead, .sharers = true };
 	uint64_t n = 0;
 
@@ -510,10 +510,10 @@ place_of(const struct core *core, const struct waiter *w)
 	for (other = TAILQ_FIRST(&l->queue); other != w && n < LOOK_MAX; n++) {
 		core_visit(core, 1);
 		place.sharers = place.sharers && other->shared;
-		wall = group_wall(core, wall, other);
+		blocker = group_blocker(core, blocker, other);
 		other = TAILQ_NEXT(other, in_lock);
 	}
-	place.walled = group_walled(wall, w);
+	place.blocked = group_blocked_by(blocker, w);
 	if (other == w)
 		place.position = n;
 	else
@@ -536,7 +536,7 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 			break;
 		core_visit(core, 1);
 		place = place_of(core, w);
-		answered += settle_one(core, w, place.position, place.walled,
+		answered += settle_one(core, w, place.position, place.blocked,
 		    taken && !(place.sharers && may_share(core, l, w)));
 	}
 	if (answered > 0 && looked > SETTLE_MAX)

@@ -25,7 +25,7 @@ sweep_one(struct core *core, struct lock *l, unsigned what)
 
 	core_visit(core, 1);
 	if ((what & SWEEP_REASSERT) != 0)
-		lease_reassert(core, &l->lease);
+		lease_reclaim(core, &l->lease);
 	if ((what & SWEEP_LOOK) != 0)
 		next = message_missed(core, l);
 	if ((what & SWEEP_UNBLOCK) != 0 && l->lease.blocked) {
@@ -104,7 +104,7 @@ sweep_look(struct core *core)
 }
 
 /*
- * What is so in a spell stays so: each look goes on where the last one has
+ * What is so in a epoch stays so: each look goes on where the last one has
  * stopped.
  */
 bool
@@ -115,7 +115,7 @@ sweep_reclaimed(struct core *core, uint32_t shard)
 
 	for (; link != NULL; link = table_next(&n->proof)) {
 		core_visit(core, 1);
-		if (lease_unasserted(core, &lock_of(link)->lease)) {
+		if (lease_needs_reclaim(core, &lock_of(link)->lease)) {
 			table_stay(&n->proof);
 			return false;
 		}

@@ -55,7 +55,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	/* Kept for who waits here, that is; not where others' turn has come. */
 	if (l->lease.state != LEASE_ENDING && !TAILQ_EMPTY(&l->queue))
 		return 0;
-	if (l->lease.asked == NULL) {
+	if (l->lease.pending == NULL) {
 		p->deferred = true;
 		return 0;
 	}

@@ -103,21 +103,22 @@ lingers(const struct core *core, const struct lock *l)
 
 /* What this broker itself has of the name.  False: nothing. */
 static bool
-look_here(const struct core *core, const struct watched *w, struct scene *scene)
+look_here(
+    const struct core *core, const struct watched *w, struct snapshot *snapshot)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
 	const struct hold *h = l == NULL ? NULL : TAILQ_FIRST(&l->holders);
 
-	memset(scene, 0, sizeof(*scene));
+	memset(snapshot, 0, sizeof(*snapshot));
 	if (h == NULL && (l == NULL || !lingers(core, l)))
 		return false;
-	scene->held = true;
+	snapshot->held = true;
 	if (h != NULL)
-		scene->fence = h->fence;
+		snapshot->fence = h->fence;
 	else if (w->here)
-		scene->fence = w->now.fence;
-	scene->broker_len = strlen(core->broker);
-	memcpy(scene->broker, core->broker, scene->broker_len);
+		snapshot->fence = w->now.fence;
+	snapshot->broker_len = strlen(core->broker);
+	memcpy(snapshot->broker, core->broker, snapshot->broker_len);
 	return true;
 }
 
@@ -133,14 +134,14 @@ between(const struct lock *l)
 static bool
 goes_on(const struct lock *l)
 {
-	return lease_rare(&l->lease)->remote_ms != 0 || l->lease.shared;
+	return lease_rare(&l->lease)->contended_ms != 0 || l->lease.shared;
 }
 
 /* It was here and is not any more; where it may be elsewhere, look. */
 static void
 gone_from_here(struct core *core, struct watched *w)
 {
-	const struct scene nobody = { .held = false };
+	const struct snapshot nobody = { .held = false };
 
 	w->here = false;
 	if (w->passing) {
@@ -160,14 +161,14 @@ settle(struct core *core, struct watched *w)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
 	bool taken = w->taken;
-	struct scene scene;
+	struct snapshot snapshot;
 
 	w->taken = false;
-	if (look_here(core, w, &scene)) {
+	if (look_here(core, w, &snapshot)) {
 		w->here = true;
 		w->passing = false;
 		core_disarm(core, &w->timer);
-		watchers_change(core, w, &scene);
+		watchers_change(core, w, &snapshot);
 		watchers_answer(core, w, NULL);
 	} else if (l != NULL && between(l)) {
 		w->passing = goes_on(l);
@@ -305,16 +306,16 @@ watch_timer(struct core *core, struct timer *t)
  */
 static bool
 look_there(
-    const struct core *core, const struct outcome *o, struct scene *scene)
+    const struct core *core, const struct outcome *o, struct snapshot *snapshot)
 {
 	struct stored v = stored_parse(o->text, o->text_len);
 
-	memset(scene, 0, sizeof(*scene));
-	scene->held = o->text_len > 0;
-	scene->fence = v.fence;
-	if (v.broker_len <= sizeof(scene->broker)) {
-		scene->broker_len = v.broker_len;
-		memcpy(scene->broker, o->text, v.broker_len);
+	memset(snapshot, 0, sizeof(*snapshot));
+	snapshot->held = o->text_len > 0;
+	snapshot->fence = v.fence;
+	if (v.broker_len <= sizeof(snapshot->broker)) {
+		snapshot->broker_len = v.broker_len;
+		memcpy(snapshot->broker, o->text, v.broker_len);
 	}
 	return !stored_is_ours(core, o->text, o->text_len);
 }
@@ -324,7 +325,7 @@ watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct watched *w = find(core, slot->name, slot->name_len);
-	struct scene scene;
+	struct snapshot snapshot;
 
 	if (w == NULL)
 		return;
@@ -333,9 +334,9 @@ watch_outcome(
 		refuse_all(core, w, o);
 		return;
 	}
-	if (look_here(core, w, &scene) || look_there(core, o, &scene) ||
+	if (look_here(core, w, &snapshot) || look_there(core, o, &snapshot) ||
 	    !w->known)
-		watchers_change(core, w, &scene);
+		watchers_change(core, w, &snapshot);
 	watchers_answer(core, w, NULL);
 }
 
@@ -366,12 +367,12 @@ static void
 begin(struct core *core, struct watch *one, uint64_t ref)
 {
 	struct watched *w = one->key.watched;
-	struct scene scene;
+	struct snapshot snapshot;
 
 	watchers_ask(one, ref);
-	if (look_here(core, w, &scene)) {
+	if (look_here(core, w, &snapshot)) {
 		w->here = true;
-		watchers_change(core, w, &scene);
+		watchers_change(core, w, &snapshot);
 		watchers_welcome(core, one);
 		return;
 	}

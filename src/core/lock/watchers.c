@@ -129,7 +129,7 @@ static void
 tell(struct core *core, struct watch *one)
 {
 	const struct watched *w = one->key.watched;
-	const struct scene *now = &w->now;
+	const struct snapshot *now = &w->now;
 
 	one->seen = w->changes;
 	one->held = now->held;
@@ -146,14 +146,14 @@ tell(struct core *core, struct watch *one)
 static bool
 knows(const struct watch *one)
 {
-	const struct scene *now = &one->key.watched->now;
+	const struct snapshot *now = &one->key.watched->now;
 
 	return one->seen > 0 && one->held == now->held &&
 	       one->fence == now->fence && (!now->held || now->fence > 0);
 }
 
 static bool
-same(const struct scene *a, const struct scene *b)
+same(const struct snapshot *a, const struct snapshot *b)
 {
 	return a->held == b->held && a->fence == b->fence &&
 	       a->broker_len == b->broker_len &&
@@ -170,7 +170,8 @@ need_telling(struct core *core, struct watched *w)
 }
 
 void
-watchers_change(struct core *core, struct watched *w, const struct scene *fresh)
+watchers_change(
+    struct core *core, struct watched *w, const struct snapshot *fresh)
 {
 	if (w->known && same(&w->now, fresh))
 		return;

@@ -35,7 +35,7 @@ struct watch {
 };
 
 /* What a name looks like from outside. */
-struct scene {
+struct snapshot {
 	bool held;
 	uint64_t fence;	   /* 0: unknown */
 	size_t broker_len; /* 0: unknown */
@@ -50,7 +50,7 @@ struct watched {
 	struct watch_list watches; /* those who were not told of `now` first */
 	struct watch_list asking;  /* who asked first */
 	struct timer timer;	   /* the next look */
-	struct scene now;
+	struct snapshot now;
 	uint64_t changes;  /* of `now` */
 	uint64_t asked;	   /* how many have, ever */
 	uint64_t answered; /* of them, those who may be answered ... */
@@ -96,7 +96,7 @@ void watchers_answer(struct core *core, struct watched *w, char *refusal);
 
 /* So it is now; those who watch are told, if that is new. */
 void watchers_change(
-    struct core *core, struct watched *w, const struct scene *fresh);
+    struct core *core, struct watched *w, const struct snapshot *fresh);
 
 /* Tells some of them. */
 void watchers_tell_on(struct core *core);

@@ -43,7 +43,7 @@ struct barrier {
 	uint64_t asked;	  /* parties in the batch */
 	uint64_t dropped; /* the first place of the batch that was left */
 	uint64_t places;  /* ever ours in the generation */
-	uint64_t spell;	  /* of the guard, when the batch was first sent */
+	uint64_t epoch;	  /* of the guard, when the batch was first sent */
 	int64_t sent_ms;  /* the same moment */
 	int64_t look_ms;  /* when to look what became of our places */
 	int64_t end_ms;	  /* the store has nothing of ours after it */
@@ -88,7 +88,7 @@ submit(struct core *core, struct barrier *b, enum op_kind kind)
 static bool
 may_be_forgotten(const struct core *core, const struct barrier *b)
 {
-	return b->spell != guard_spell(core, b->y.shard) ||
+	return b->epoch != guard_epoch(core, b->y.shard) ||
 	       core->now_ms - b->sent_ms >=
 		   core->config.lease_ms + core->pad_ms;
 }
@@ -115,7 +115,7 @@ ask_arrive(struct core *core, struct barrier *b)
 	struct claim *c;
 
 	b->seq = ++core->last_seq;
-	b->spell = guard_spell(core, b->y.shard);
+	b->epoch = guard_epoch(core, b->y.shard);
 	b->sent_ms = core->now_ms;
 	b->asked = 0;
 	b->dropped = UINT64_MAX;

@@ -100,7 +100,7 @@ permits_grant(struct core *core, struct claim *c)
 	p->n += c->n;
 	p->untold += c->n;
 	p->nuntold++;
-	if (m->spell != guard_spell(core, m->y.shard))
+	if (m->epoch != guard_epoch(core, m->y.shard))
 		sync_unproved(core);
 	m->used += c->n;
 	core->syncs->npermits += c->n;

@@ -105,11 +105,11 @@ semaphore_timer(struct core *core, struct sync *y)
 
 /* Has another broker waited long enough (protocol, section 5, "Queue")? */
 static bool
-turn_over(const struct core *core, const struct semaphore *m)
+must_yield(const struct core *core, const struct semaphore *m)
 {
-	return m->remote_ms != 0 && m->fresh == 0 &&
+	return m->contended_ms != 0 && m->fresh == 0 &&
 	       (m->row >= core->config.locks.handovers ||
-		   core->now_ms - m->remote_ms >= core->config.lease_ms);
+		   core->now_ms - m->contended_ms >= core->config.lease_ms);
 }
 
 static void
@@ -142,7 +142,7 @@ serve(struct core *core, struct semaphore *m)
 	if (m->taken_limit != m->limit)
 		return;
 	while ((c = line_first(&m->y.queue)) != NULL && vouched(core, m) &&
-	       c->n <= m->owned - m->used && !turn_over(core, m)) {
+	       c->n <= m->owned - m->used && !must_yield(core, m)) {
 		m->serving = granted++ > 0 && !work_left(core);
 		if (m->serving)
 			return;
@@ -259,7 +259,7 @@ static bool
 renewal_due(const struct core *core, const struct semaphore *m)
 {
 	return m->used > 0 && (m->renew_ms <= core->now_ms ||
-				  m->spell != core->guards[m->y.shard].spell);
+				  m->epoch != core->guards[m->y.shard].epoch);
 }
 
 /*
@@ -285,7 +285,7 @@ must_tell(const struct semaphore *m)
 {
 	return m->owned > m->used || m->unsure ||
 	       (m->told_need != 0 &&
-		   (m->used == 0 || m->remote_ms != 0 || m->y.hint));
+		   (m->used == 0 || m->contended_ms != 0 || m->y.hint));
 }
 
 /* The head waits, as the store knows by now. */
@@ -421,9 +421,9 @@ static void
 told_waiting(struct core *core, struct semaphore *m, bool waiting)
 {
 	if (!waiting) {
-		m->remote_ms = 0;
-	} else if (m->remote_ms == 0) {
-		m->remote_ms = core->now_ms;
+		m->contended_ms = 0;
+	} else if (m->contended_ms == 0) {
+		m->contended_ms = core->now_ms;
 		m->row = 0;
 	}
 }
@@ -436,9 +436,9 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 	int64_t lease_ms = core->config.lease_ms;
 
 	sync_answered(&m->y);
-	if (m->used > 0 && m->spell != m->y.asked_spell && m->spell != 0)
+	if (m->used > 0 && m->epoch != m->y.asked_epoch && m->epoch != 0)
 		core->stats.reasserted++;
-	m->spell = m->y.asked_spell;
+	m->epoch = m->y.asked_epoch;
 	m->confirmed_ms = sent_ms;
 	m->renew_ms = sent_ms + lease_ms / 3 - core_jitter(core, lease_ms / 24);
 	m->free = o->second;
@@ -461,7 +461,7 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 		m->owned = o->first;
 		m->taken_limit = m->asked_limit;
 		m->fresh = o->first - m->asked_have;
-		m->remote_ms = 0;
+		m->contended_ms = 0;
 		m->row = 0;
 		/* Who can be served is, before the others are settled. */
 		told_waiting(core, m, o->waiting || m->wanted);
@@ -492,7 +492,7 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
 	struct semaphore *m = semaphore_of(y);
-	bool moved = m->spell != core->guards[y->shard].spell;
+	bool moved = m->epoch != core->guards[y->shard].epoch;
 
 	switch (o->status) {
 	case OUTCOME_TAKEN:
@@ -564,11 +564,11 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 }
 
 static bool
-semaphore_unasserted(const struct core *core, const struct sync *y)
+semaphore_needs_reclaim(const struct core *core, const struct sync *y)
 {
 	const struct semaphore *m = container_of_const(y, struct semaphore, y);
 
-	return m->used > 0 && m->spell != core->guards[y->shard].spell;
+	return m->used > 0 && m->epoch != core->guards[y->shard].epoch;
 }
 
 static void
@@ -606,7 +606,7 @@ const struct sync_class semaphore_class = {
 	.take_back = permits_take_back,
 	.untold = permits_untold,
 	.check = semaphore_check,
-	.unasserted = semaphore_unasserted,
+	.needs_reclaim = semaphore_needs_reclaim,
 };
 
 /* Requests. */

@@ -48,12 +48,12 @@ struct semaphore {
 	uint64_t was_owned;   /* before it */
 	int64_t confirmed_ms; /* when what keeps the lease was sent */
 	int64_t renew_ms;
-	int64_t look_ms;   /* queued: when to look again */
-	int64_t end_ms;	   /* the store has nothing of ours after it */
-	int64_t remote_ms; /* since when another broker waits; 0: none */
-	uint32_t spell;	   /* of the guard, when last confirmed */
-	uint32_t row;	   /* handovers since another broker waits */
-	bool unsure;	   /* the store may have more for us than we count */
+	int64_t look_ms;      /* queued: when to look again */
+	int64_t end_ms;	      /* the store has nothing of ours after it */
+	int64_t contended_ms; /* since when another broker waits; 0: none */
+	uint32_t epoch;	      /* of the guard, when last confirmed */
+	uint32_t row;	      /* handovers since another broker waits */
+	bool unsure;	      /* the store may have more for us than we count */
 	bool atrisk;
 	bool wanted;	 /* a message since it was sent: another waits */
 	bool was_unsure; /* before the operation in flight */

@@ -221,7 +221,7 @@ sync_submit(struct core *core, struct sync *y, enum op_kind kind)
 	slot->sync = y;
 	y->op = op->id;
 	y->hint = false;
-	y->asked_spell = core->guards[y->shard].spell;
+	y->asked_epoch = core->guards[y->shard].epoch;
 	return op;
 }
 

@@ -57,7 +57,7 @@ struct sync {
 	int64_t at_ms;	      /* the same, while next() collects it */
 	int64_t pause_ms;     /* no operation before then */
 	uint64_t op;	      /* in flight; 0: none */
-	uint32_t asked_spell; /* of the guard, when it was sent */
+	uint32_t asked_epoch; /* of the guard, when it was sent */
 	char *why;	      /* owned; what Redis refused with last */
 	uint32_t shard;
 	enum sync_kind kind;
@@ -140,7 +140,7 @@ struct sync_class {
 	/* Is it as it can be?  For tests; aborts if not. */
 	void (*check)(const struct core *core, const struct sync *y);
 	/* Is something held that must be written again on a new history? */
-	bool (*unasserted)(const struct core *core, const struct sync *y);
+	bool (*needs_reclaim)(const struct core *core, const struct sync *y);
 };
 
 /* What syncs tell those above: what a list may stand at is about to be freed. */
@@ -215,13 +215,13 @@ bool sync_message(struct core *core, const char *text, size_t len);
  */
 void sync_look_all(struct core *core);
 void sync_unblock(struct core *core, uint32_t shard);
-void sync_reassert(struct core *core, uint32_t shard);
+void sync_reclaim(struct core *core, uint32_t shard);
 bool sync_asserted(struct core *core, uint32_t shard);
 bool sync_all_over(const struct core *core);
 bool sync_has_nothing(const struct core *core, uint32_t shard);
 void sync_sweep_on(struct core *core);
 
-/* Something is held, maybe by what was written in another spell. */
+/* Something is held, maybe by what was written in another epoch. */
 void sync_unproved(struct core *core);
 
 /* It is being freed. */

@@ -122,7 +122,7 @@ sync_unblock(struct core *core, uint32_t shard)
 }
 
 void
-sync_reassert(struct core *core, uint32_t shard)
+sync_reclaim(struct core *core, uint32_t shard)
 {
 	core->syncs->shards[shard].sweep |= SWEEP_REASSERT;
 	sync_unproved(core);
@@ -136,7 +136,7 @@ sync_unproved(struct core *core)
 }
 
 /*
- * What is so in a spell stays so: each look goes on where the last one has
+ * What is so in a epoch stays so: each look goes on where the last one has
  * stopped.  It looks at one at least, even if others in this step have used up
  * its work: else small steps would never come to the end.
  */
@@ -150,8 +150,8 @@ sync_asserted(struct core *core, uint32_t shard)
 		sync_unproved(core);
 	syncs->proof_shard = shard;
 	while ((y = syncs->proof.next) != NULL) {
-		if (y->shard == shard && y->class->unasserted != NULL &&
-		    y->class->unasserted(core, y))
+		if (y->shard == shard && y->class->needs_reclaim != NULL &&
+		    y->class->needs_reclaim(core, y))
 			return false;
 		advance(core, &syncs->proof);
 		if (!work_left(core) && syncs->proof.next != NULL)

@@ -240,7 +240,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 	slot->ref = c->id;
 	slot->limit = (uint64_t)(n - c->names);
 	n->seq = op->seq = ++core->last_seq;
-	n->spell = guard_spell(core, op->shard);
+	n->spell = guard_epoch(core, op->shard);
 	n->asked = true;
 	op->ttl_ms = c->ttl_ms;
 	op->most_ms = core->config.locks.max_hold_ms;
@@ -369,7 +369,7 @@ call_doubts(const struct core *core, uint32_t shard, uint32_t spell,
     const struct outcome *o)
 {
 	return (o->status == OUTCOME_GRANTED || o->status == OUTCOME_RENEWED) &&
-	       spell != guard_spell(core, shard);
+	       spell != guard_epoch(core, shard);
 }
 
 /*

@@ -207,7 +207,7 @@ ask(struct core *core, struct stand *st, const struct token_call *c)
 	st->look = false;
 	st->wake_ms = INT64_MAX;
 	st->asked_for = c->id;
-	st->spell = guard_spell(core, st->shard);
+	st->spell = guard_epoch(core, st->shard);
 	op = slot_submit(core, &slot, OP_CLAIM, SLOT_STAND, st->shard, st->name,
 	    st->name_len);
 	slot->ref = st->seq;

@@ -69,7 +69,7 @@ struct ward {
 	int64_t until_ms; /* its bound; INT64_MAX: none */
 	uint32_t shard;
 	uint32_t spell;	      /* of the guard, when it was confirmed last ... */
-	uint32_t asked_spell; /* ... and when that was asked for */
+	uint32_t asked_epoch; /* ... and when that was asked for */
 	bool asked;	      /* an operation is in flight */
 	bool stray;   /* nobody was told of it, perhaps: it is to be ended */
 	char *client; /* owned; token and user, as in the key */

@@ -153,7 +153,7 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	w->asked = false; /* an answer about the old one counts no more */
 	w->seq = n->seq;
 	w->fence = n->fence;
-	w->spell = guard_spell(core, w->shard);
+	w->spell = guard_epoch(core, w->shard);
 	set_until(core, w, n->left_ms);
 	set_text(&w->client, client);
 	if (s != NULL) {
@@ -175,7 +175,7 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 
 	assert(!w->asked);
 	w->asked = true;
-	w->asked_spell = guard_spell(core, w->shard);
+	w->asked_epoch = guard_epoch(core, w->shard);
 	core->tokens->nproving++;
 	op = slot_submit(
 	    core, &slot, kind, SLOT_WARD, w->shard, w->name, w->name_len);
@@ -248,10 +248,10 @@ ward_outcome(
 	core->tokens->nproving--;
 	switch (o->status) {
 	case OUTCOME_RENEWED:
-		w->spell = w->asked_spell;
+		w->spell = w->asked_epoch;
 		set_until(core, w, o->ttl_ms);
 		arm(core, w,
-		    w->spell == guard_spell(core, w->shard)
+		    w->spell == guard_epoch(core, w->shard)
 			? core->config.lease_ms
 			: 0);
 		return;
@@ -283,7 +283,7 @@ ward_run(struct core *core)
 	while (work_left(core) && (w = all->sweep) != NULL) {
 		core_visit(core, 1);
 		all->sweep = TAILQ_NEXT(w, link);
-		if (w->spell != guard_spell(core, w->shard))
+		if (w->spell != guard_epoch(core, w->shard))
 			go_on(core, w);
 	}
 	return all->sweep == NULL;
@@ -323,7 +323,7 @@ ward_reclaimed(struct core *core, uint32_t shard)
 
 	while (all->proof != NULL &&
 	       (all->proof->shard != shard ||
-		   all->proof->spell == guard_spell(core, shard))) {
+		   all->proof->spell == guard_epoch(core, shard))) {
 		core_visit(core, 1);
 		all->proof = TAILQ_NEXT(all->proof, link);
 		if (!work_left(core))

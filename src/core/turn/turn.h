@@ -63,9 +63,9 @@ struct turn_listener {
 struct core {
 	struct core_config config;
 	char broker[BROKER_MAX_BYTES + 1];
-	char *address;			    /* owned; "": none */
-	int64_t pad_ms, stall_ms, grace_ms; /* design: from the lease */
-	int64_t vouch_ms;		    /* a lease is vouched for so long */
+	char *address;			       /* owned; "": none */
+	int64_t pad_ms, stall_ms, recovery_ms; /* design: from the lease */
+	int64_t vouch_ms; /* a lease is vouched for so long */
 	/* Of the present step. */
 	int64_t now_ms;
 	struct effects *fx;

@@ -111,14 +111,14 @@ step_once(struct rig *r, struct core_event *ev)
 		if (r->hold_back[op->kind])
 			r->waiting[r->nwaiting++] = op->id;
 		else
-			r->asked[r->nasked++] =
-			    (struct asked){ op->id, op->kind, op->reserve > 0 };
+			r->asked[r->nasked++] = (struct pending_op){ op->id,
+				op->kind, op->reserve > 0 };
 	}
 	effects_clear(&r->fx);
 }
 
 static void
-answer_once(struct rig *r, struct asked a)
+answer_once(struct rig *r, struct pending_op a)
 {
 	struct core_event ev = { .kind = CORE_OUTCOME };
 	struct outcome o = { .status = OUTCOME_DONE, .text = "" };
@@ -145,7 +145,7 @@ answer_once(struct rig *r, struct asked a)
 static void
 settle(struct rig *r)
 {
-	struct asked a;
+	struct pending_op a;
 
 	while (r->nasked > 0) {
 		a = r->asked[0];
@@ -165,7 +165,7 @@ rig_step(struct rig *r, struct core_event *ev)
 void
 rig_answer(struct rig *r, uint64_t id, enum op_kind kind)
 {
-	answer_once(r, (struct asked){ id, kind, false });
+	answer_once(r, (struct pending_op){ id, kind, false });
 	settle(r);
 }
 
@@ -299,12 +299,13 @@ rig_ask(struct rig *r, uint64_t session, enum verb_id verb, const char *name)
 void
 rig_tenure(struct rig *r, uint64_t session, int64_t grace_ms)
 {
-	struct core_tenure t = { .has_grace = true, .grace_ms = grace_ms };
-	struct core_event ev = { .kind = CORE_TENURE };
+	struct core_session_options t = { .has_grace = true,
+		.grace_ms = grace_ms };
+	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
 
 	memset(t.secret, (int)session + 0x5a, sizeof(t.secret));
-	ev.u.tenure.session = session;
-	ev.u.tenure.tenure = &t;
+	ev.u.options.session = session;
+	ev.u.options.options = &t;
 	rig_step(r, &ev);
 }
 

@@ -19,7 +19,7 @@
 #define OPS_MAX 1024
 
 /* An operation that is to be answered. */
-struct asked {
+struct pending_op {
 	uint64_t id;
 	enum op_kind kind;
 	bool draws; /* fences */
@@ -37,7 +37,7 @@ struct rig {
 	struct outcome status;	   /* of STATUS and FORCE */
 	uint64_t waiting[OPS_MAX]; /* held back: ids */
 	size_t nwaiting;
-	struct asked asked[OPS_MAX];
+	struct pending_op asked[OPS_MAX];
 	size_t nasked;
 	unsigned noted[NOTICE_MAX];   /* lines of the log */
 	uint64_t counted[NOTICE_MAX]; /* by their field "count" */

@@ -93,7 +93,7 @@ setup(struct rig *r, bool owned)
 	core->config.reply_timeout_ms = 1000;
 	core->config.owned = owned;
 	core->pad_ms = core->stall_ms = times_pad_ms(LEASE_MS);
-	core->grace_ms = times_grace_ms(LEASE_MS);
+	core->recovery_ms = times_recovery_ms(LEASE_MS);
 	core->address = core->broker;
 	turn_init(core, &above);
 	session_init(core);
@@ -181,10 +181,10 @@ START_TEST(a_new_history_is_told_and_blessed_after_the_grace_period)
 	ck_assert_uint_eq(told.history, 1);
 	report(&r, GUARD_PENDING, "0123456789abcdef:1");
 	ck_assert_uint_eq(told.history, 1);
-	at(&r, START_MS + r.core.grace_ms - 1);
+	at(&r, START_MS + r.core.recovery_ms - 1);
 	ck_assert(!was_sent(&r, OP_BLESS));
-	at(&r, START_MS + r.core.grace_ms + 1);
-	at(&r, START_MS + r.core.grace_ms + 2);
+	at(&r, START_MS + r.core.recovery_ms + 1);
+	at(&r, START_MS + r.core.recovery_ms + 2);
 	ck_assert(was_sent(&r, OP_BLESS));
 	report(&r, GUARD_BLESSED, "");
 	ck_assert(guard_ready(&r.core, 0));

@@ -196,7 +196,7 @@ unproved(struct core *core, uint32_t shard)
 static void
 next(struct core *core, struct lease *l)
 {
-	while (l->asked == NULL && lease_decide(core, l))
+	while (l->pending == NULL && lease_decide(core, l))
 		;
 	if (lease_is_held(l))
 		lease_arm_held(core, l);

@@ -233,11 +233,12 @@ work_gone(struct work_rig *r, uint64_t session, bool quit)
 void
 work_grace(struct work_rig *r, uint64_t session, int64_t grace_ms)
 {
-	struct core_tenure t = { .has_grace = true, .grace_ms = grace_ms };
-	struct core_event ev = { .kind = CORE_TENURE };
+	struct core_session_options t = { .has_grace = true,
+		.grace_ms = grace_ms };
+	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
 
-	ev.u.tenure.session = session;
-	ev.u.tenure.tenure = &t;
+	ev.u.options.session = session;
+	ev.u.options.options = &t;
 	work_step(r, &ev);
 }
 
