@@ -97,12 +97,12 @@ gauge_guards(const struct core *core, struct core_gauges *gauges)
 	if (n == 0)
 		return;
 	if (n < all && !core->config.quorum)
-		(void)snprintf(gauges->why, sizeof(gauges->why),
+		snprintf(gauges->why, sizeof(gauges->why),
 		    "%" PRIu32 " in %" PRIu32 " of all names can't be"
 		    " locked: %s",
 		    n, all, why);
 	else
-		(void)snprintf(gauges->why, sizeof(gauges->why), "%s", why);
+		snprintf(gauges->why, sizeof(gauges->why), "%s", why);
 }
 
 void
@@ -123,7 +123,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->barriers = core->syncs->by_name[SYNC_BARRIER].n;
 	gauges->ready = !core->stopping;
 	if (core->stopping)
-		(void)snprintf(gauges->why, sizeof(gauges->why),
+		snprintf(gauges->why, sizeof(gauges->why),
 		    "the broker is stopping; try another one");
 	(void)now_ms;
 	if (gauges->ready)

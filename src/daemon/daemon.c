@@ -209,7 +209,8 @@ serve(struct config *config, const char *file)
 		LOG(WARNING, "embedded-redis", LOG_S("text", PROBE_EMBEDDED));
 	broker = broker_new(base, config);
 	life = lifecycle_new(base, broker, config, file, &notify);
-	if (broker && broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))
+	if (broker != NULL &&
+	    broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))
 		status = run(broker, base, life);
 	/* Signals are still caught while the broker says its last words. */
 	broker_free(broker);

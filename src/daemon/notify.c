@@ -28,7 +28,8 @@ env_number(const char *name, uint64_t *out)
 {
 	const char *value = getenv(name);
 
-	return value && parse_number(value, strlen(value), INT64_MAX, out);
+	return value != NULL &&
+	       parse_number(value, strlen(value), INT64_MAX, out);
 }
 
 /* Is it for us?  Absent is yes. */
@@ -67,7 +68,8 @@ notify_init(struct notify *n)
 
 	n->fd = -1;
 	n->watchdog_ms = 0;
-	if (path && notify_open(n, path) && env_pid_is_ours("WATCHDOG_PID") &&
+	if (path != NULL && notify_open(n, path) &&
+	    env_pid_is_ours("WATCHDOG_PID") &&
 	    env_number("WATCHDOG_USEC", &watchdog_us))
 		n->watchdog_ms = (int64_t)(watchdog_us / 1000);
 	(void)unsetenv("NOTIFY_SOCKET");

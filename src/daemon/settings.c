@@ -29,7 +29,7 @@ settings_load(
     struct config *config, const char *file, struct config_faults *faults)
 {
 	/* One that is there but can't be read is a fault. */
-	if (!file && access(settings_default_file(), F_OK) == 0)
+	if (file == NULL && access(settings_default_file(), F_OK) == 0)
 		file = settings_default_file();
 	return config_load(config, file, faults);
 }

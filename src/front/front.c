@@ -142,7 +142,7 @@ front_free(struct front *f)
 	struct conn *c;
 	int i;
 
-	if (!f)
+	if (f == NULL)
 		return;
 	front_stop_listening(f);
 	listeners_fini(f);

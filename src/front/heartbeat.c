@@ -27,7 +27,7 @@ beats_arm(struct front *f, int64_t now)
 	int64_t at_ms;
 	struct timeval tv;
 
-	if (!first)
+	if (first == NULL)
 		return;
 	at_ms = heap_at_ms(&f->beats, first);
 	tv = ms_to_timeval(at_ms > now ? at_ms - now : 1);

@@ -110,7 +110,7 @@ listen_host(struct front *f, const char *host, uint16_t port,
 	memset(&hints, 0, sizeof(hints));
 	hints.ai_socktype = SOCK_STREAM;
 	hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-	(void)snprintf(service, sizeof(service), "%u", (unsigned)port);
+	snprintf(service, sizeof(service), "%u", (unsigned)port);
 	err = getaddrinfo(host, service, &hints, &list);
 	if (err != 0) {
 		buf_adds(why, gai_strerror(err));
@@ -243,10 +243,10 @@ find_group(const char *group, gid_t *gid, struct buf *why)
 	const struct group *g;
 
 	*gid = (gid_t)-1;
-	if (!group || !*group)
+	if (group == NULL || !*group)
 		return true;
 	g = getgrnam(group);
-	if (!g) {
+	if (g == NULL) {
 		buf_adds(why, "there is no such group");
 		return false;
 	}

@@ -283,7 +283,7 @@ listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 	l->name = name;
 	l->path = path;
 	l->place = -1;
-	if (path && lstat(path, &st) == 0) {
+	if (path != NULL && lstat(path, &st) == 0) {
 		l->dev = st.st_dev;
 		l->ino = st.st_ino;
 	}

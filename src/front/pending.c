@@ -122,7 +122,7 @@ conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
 		return true;
 	}
 	link = table_find(&c->front->by_ref, (const char *)&ref, sizeof(ref));
-	if (!link)
+	if (link == NULL)
 		return false;
 	p = container_of(link, struct pending, by_ref);
 	if (p->key.conn != c->id)

@@ -67,7 +67,7 @@ front_relayed_ended(struct front *f, uint64_t id, bool behind)
 	    table_find(&f->relayed, (const char *)&id, sizeof(id));
 	struct conn *c;
 
-	if (!link)
+	if (link == NULL)
 		return;
 	c = container_of(link, struct conn, by_relay);
 	if (!behind) {

@@ -45,7 +45,7 @@ name_in(const struct sockaddr_in *sa)
 	char name[NAME_BYTES_MAX];
 
 	(void)inet_ntop(AF_INET, &sa->sin_addr, host, sizeof(host));
-	(void)snprintf(
+	snprintf(
 	    name, sizeof(name), "%s:%u", host, (unsigned)ntohs(sa->sin_port));
 	return xstrdup(name);
 }
@@ -65,7 +65,7 @@ name_in6(const struct sockaddr_in6 *sa)
 		return name_in(&v4);
 	}
 	(void)inet_ntop(AF_INET6, &sa->sin6_addr, host, sizeof(host));
-	(void)snprintf(name, sizeof(name), "[%s]:%u", host,
+	snprintf(name, sizeof(name), "[%s]:%u", host,
 	    (unsigned)ntohs(sa->sin6_port));
 	return xstrdup(name);
 }
@@ -80,11 +80,10 @@ name_un(const struct sockaddr_un *sa, socklen_t len)
 		return xstrdup("unix:");
 	/* An abstract name begins with a NUL, which people write as @. */
 	if (sa->sun_path[0] == '\0')
-		(void)snprintf(name, sizeof(name), "unix:@%.*s", (int)(n - 1),
+		snprintf(name, sizeof(name), "unix:@%.*s", (int)(n - 1),
 		    sa->sun_path + 1);
 	else
-		(void)snprintf(
-		    name, sizeof(name), "unix:%.*s", (int)n, sa->sun_path);
+		snprintf(name, sizeof(name), "unix:%.*s", (int)n, sa->sun_path);
 	return xstrdup(name);
 }
 
@@ -131,7 +130,7 @@ sockopt_peer_unix(int fd, bool *admin, int64_t *uid)
 		return xstrdup("pid:0");
 	*uid = (int64_t)who.uid;
 	*admin = who.uid == 0 || who.uid == geteuid();
-	(void)snprintf(name, sizeof(name), "pid:%ld", (long)who.pid);
+	snprintf(name, sizeof(name), "pid:%ld", (long)who.pid);
 	return xstrdup(name);
 }
 

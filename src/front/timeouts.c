@@ -51,7 +51,7 @@ timeouts_arm(struct front *f, int64_t now)
 	for (i = 0; i < TIMEOUT_MAX; i++) {
 		const struct conn *c = TAILQ_FIRST(&f->timed[i]);
 
-		if (c && c->until_ms < at_ms)
+		if (c != NULL && c->until_ms < at_ms)
 			at_ms = c->until_ms;
 	}
 	f->look_ms = at_ms;
@@ -198,9 +198,9 @@ timeouts_make_room(struct front *f)
 {
 	struct conn *c = TAILQ_FIRST(&f->timed[TIMEOUT_STRANGER]);
 
-	if (!c)
+	if (c == NULL)
 		c = TAILQ_FIRST(&f->timed[TIMEOUT_SILENT]);
-	if (!c || !c->stranger || f->nleaving == LEAVERS_MAX)
+	if (c == NULL || !c->stranger || f->nleaving == LEAVERS_MAX)
 		return false;
 	timeouts_remove(c);
 	c->leaving = true;

@@ -25,7 +25,7 @@ finish(struct topology *t, struct call *call, const redisReply *reply)
 	const struct store_handler store = { t->env.handler->guard,
 		t->env.handler->outcome };
 
-	if (!reply)
+	if (reply == NULL)
 		call->sent_ms = 0;
 	(void)call_finish(
 	    t->env.gather, call, reply, reply == NULL, &store, t->env.arg);
@@ -52,7 +52,7 @@ cluster_unpark(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	TAILQ_CONCAT(&calls, &t->parked, entry);
-	while ((call = TAILQ_FIRST(&calls))) {
+	while ((call = TAILQ_FIRST(&calls)) != NULL) {
 		TAILQ_REMOVE(&calls, call, entry);
 		send_again(t, call);
 	}
@@ -154,7 +154,7 @@ cluster_redirected(void *arg, struct call *call, const redisReply *reply)
 	if (!redirect_read(&r, reply->str, n->address.host))
 		return false;
 	call->asking = false;
-	if (!is_spent(t, call) && redirects[r.kind] &&
+	if (!is_spent(t, call) && redirects[r.kind] != NULL &&
 	    (r.kind != REDIRECT_MOVED || call->redirects < REDIRECTS_MAX)) {
 		redirects[r.kind](n, call, &r);
 		return true;

@@ -34,7 +34,7 @@ node_read(const redisReply *r, const char *self, struct cluster_range *range)
 	range->host = host->type == REDIS_REPLY_STRING ? host->str : "";
 	if (range->host[0] == '\0')
 		range->host = self;
-	return range->host && strcmp(range->host, "?") != 0 &&
+	return range->host != NULL && strcmp(range->host, "?") != 0 &&
 	       strlen(range->host) < CLUSTER_HOST_SIZE;
 }
 
@@ -114,7 +114,7 @@ target_read(struct redirect *out, const char *text, const char *self)
 	size_t n;
 
 	end = *text == ' ' ? strchr(text + 1, ' ') : NULL;
-	if (!end || !colon || colon < end ||
+	if (end == NULL || colon == NULL || colon < end ||
 	    !parse_number(
 		text + 1, (size_t)(end - text - 1), SLOTS - 1, &slot) ||
 	    !parse_number(colon + 1, strlen(colon + 1), UINT16_MAX, &port))
@@ -126,8 +126,8 @@ target_read(struct redirect *out, const char *text, const char *self)
 	out->port = (uint16_t)port;
 	memcpy(out->host, end + 1, n);
 	out->host[n] = '\0';
-	if (n == 0 && self)
-		(void)snprintf(out->host, sizeof(out->host), "%s", self);
+	if (n == 0 && self != NULL)
+		snprintf(out->host, sizeof(out->host), "%s", self);
 	if (strcmp(out->host, "?") == 0)
 		out->host[0] = '\0';
 	return true;

@@ -7,11 +7,10 @@
 #ifndef LOCKBROKER_REDIS_CLUSTER_MAP_H
 #define LOCKBROKER_REDIS_CLUSTER_MAP_H
 
+#include <hiredis/hiredis.h> /* only for redisReply */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <hiredis/hiredis.h> /* only for redisReply */
 
 #define CLUSTER_HOST_SIZE 256
 

@@ -21,7 +21,7 @@
 #define OPEN_MS 2000	/* a node may take so long to come up unneeded */
 #define LINGER_MS 10000 /* a node is left when unneeded for so long */
 
-/* ---- what the owner is told ---- */
+/* What the owner is told. */
 
 void
 cluster_tell(struct topology *t, uint32_t shard, bool up, const char *why)
@@ -39,7 +39,7 @@ cluster_settle(struct topology *t, uint32_t shard)
 {
 	const struct bucket *b = &t->buckets[shard];
 
-	if (b->node && b->node->pool && pool_is_up(b->node->pool) &&
+	if (b->node != NULL && b->node->pool && pool_is_up(b->node->pool) &&
 	    b->down_ms == 0)
 		cluster_tell(t, shard, true, "");
 }
@@ -80,7 +80,7 @@ on_down(void *arg, const char *why)
 	cluster_doubt_map(t);
 }
 
-/* ---- nodes ---- */
+/* Nodes. */
 
 static const struct pool_handler pool_handler = {
 	.up = on_up,
@@ -158,15 +158,15 @@ cluster_place(struct topology *t, uint32_t shard, struct node *n)
 
 	if (b->node == n)
 		return;
-	if (n)
-		(void)snprintf(why, sizeof(why), "its slot is on %s",
+	if (n != NULL)
+		snprintf(why, sizeof(why), "its slot is on %s",
 		    address_format(&n->address, text));
 	cluster_tell(t, shard, false, why);
-	if (b->node && --b->node->buckets == 0)
+	if (b->node != NULL && --b->node->buckets == 0)
 		b->node->unneeded_ms = now_ms();
 	b->node = n;
 	b->down_ms = 0;
-	if (!n)
+	if (n == NULL)
 		return;
 	n->buckets++;
 	cluster_open(n);

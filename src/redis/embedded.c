@@ -70,7 +70,7 @@ struct embedded {
 	char last[160]; /* the last line it wrote */
 };
 
-/* ---- where it lives ---- */
+/* Where it lives. */
 
 /*
  * What a broker that was killed left behind: a socket that nobody accepts on.
@@ -86,7 +86,7 @@ sweep(const char *parent)
 	size_t i;
 	int fd;
 
-	(void)snprintf(
+	snprintf(
 	    pattern, sizeof(pattern), "%s/" DIR_NAME "*/" SOCKET_NAME, parent);
 	if (glob(pattern, 0, NULL, &found) != 0)
 		return;
@@ -118,7 +118,7 @@ make_dir(struct embedded *e, const char *parent)
 {
 	int n;
 
-	if (!parent || parent[0] != '/')
+	if (parent == NULL || parent[0] != '/')
 		return false;
 	n = snprintf(e->dir, sizeof(e->dir), "%s/" DIR_NAME "XXXXXX", parent);
 	if (n < 0 || (size_t)n + 1 + sizeof(SOCKET_NAME) > sizeof(e->path))
@@ -138,21 +138,21 @@ make_some_dir(struct embedded *e, char *why, size_t why_size)
 	char first[sizeof(e->path)];
 
 	/* systemd lists several with colons between them. */
-	if (runtime && strcspn(runtime, ":") < sizeof(first)) {
-		(void)snprintf(first, sizeof(first), "%.*s",
+	if (runtime != NULL && strcspn(runtime, ":") < sizeof(first)) {
+		snprintf(first, sizeof(first), "%.*s",
 		    (int)strcspn(runtime, ":"), runtime);
 		if (make_dir(e, first))
 			return true;
 	}
 	if (make_dir(e, getenv("TMPDIR")) || make_dir(e, "/tmp"))
 		return true;
-	(void)snprintf(why, why_size,
+	snprintf(why, why_size,
 	    "can't make a directory for the socket of redis-server: %s",
 	    strerror(errno));
 	return false;
 }
 
-/* ---- its output ---- */
+/* Its output. */
 
 static void
 log_line(struct embedded *e, const char *line, size_t len)
@@ -161,7 +161,7 @@ log_line(struct embedded *e, const char *line, size_t len)
 		len--;
 	if (len == 0)
 		return;
-	(void)snprintf(e->last, sizeof(e->last), "%.*s",
+	snprintf(e->last, sizeof(e->last), "%.*s",
 	    len > sizeof(e->last) ? (int)sizeof(e->last) : (int)len, line);
 	LOG(DEBUG, "redis-server", LOG_B("text", line, len));
 }
@@ -186,7 +186,7 @@ output_lines(struct embedded *e)
 
 	while (buf_len(&e->line) > 0) {
 		end = memchr(buf_data(&e->line), '\n', buf_len(&e->line));
-		if (!end && buf_len(&e->line) < LINE_BYTES_MAX)
+		if (end == NULL && buf_len(&e->line) < LINE_BYTES_MAX)
 			return;
 		n = end ? (size_t)(end - buf_data(&e->line))
 			: buf_len(&e->line);
@@ -223,7 +223,7 @@ on_output(evutil_socket_t fd, short what, void *arg)
 		output_close(e);
 }
 
-/* ---- its life ---- */
+/* Its life. */
 
 static void
 child_exec(const struct embedded *e, int output, int status, pid_t parent)
@@ -238,7 +238,7 @@ child_exec(const struct embedded *e, int output, int status, pid_t parent)
 	sigset_t blocked;
 	int null, error;
 
-	(void)snprintf(databases, sizeof(databases), "%u", e->databases);
+	snprintf(databases, sizeof(databases), "%u", e->databases);
 	(void)setsid();
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTERM);
@@ -281,7 +281,7 @@ output_open(struct embedded *e, int fd)
 	e->output = fd;
 	e->readable =
 	    event_new(e->base, fd, EV_READ | EV_PERSIST, on_output, e);
-	if (!e->readable)
+	if (e->readable == NULL)
 		abort();
 	(void)event_add(e->readable, NULL);
 }
@@ -350,7 +350,7 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 		e->handler->started(e->arg);
 		return;
 	}
-	(void)snprintf(why, sizeof(why),
+	snprintf(why, sizeof(why),
 	    "can't start %s: %s; install redis-server, or set redis.server to"
 	    " its path, or redis.mode and redis.nodes to a server that runs",
 	    e->program, strerror(error));
@@ -378,11 +378,11 @@ on_died(evutil_socket_t fd, short what, void *arg)
 	while (e->output >= 0 && output_read(e) && errno != EAGAIN)
 		errno = 0;
 	output_close(e);
-	(void)snprintf(how, sizeof(how), "%s %d",
+	snprintf(how, sizeof(how), "%s %d",
 	    WIFSIGNALED(status) ? "signal" : "status",
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	if (!e->ever_ready) {
-		(void)snprintf(why, sizeof(why),
+		snprintf(why, sizeof(why),
 		    "%s ended with %s before it was ready; its last words: %s",
 		    e->program, how, e->last);
 		e->handler->fatal(e->arg, why);
@@ -413,7 +413,7 @@ embedded_new(struct event_base *base, const char *program, unsigned database,
 	buf_init(&e->line);
 	e->died = evsignal_new(base, SIGCHLD, on_died, e);
 	e->restart = evtimer_new(base, on_restart, e);
-	if (!e->died || !e->restart)
+	if (e->died == NULL || e->restart == NULL)
 		abort();
 	return e;
 }
@@ -442,7 +442,7 @@ embedded_path(struct embedded *e)
 void
 embedded_free(struct embedded *e)
 {
-	if (!e)
+	if (e == NULL)
 		return;
 	event_free(e->died);
 	event_free(e->restart);

@@ -21,13 +21,13 @@ read_version(struct info *info, const char *value)
 static void
 read_valkey(struct info *info, const char *value)
 {
-	(void)snprintf(info->valkey, sizeof(info->valkey), "%.23s", value);
+	snprintf(info->valkey, sizeof(info->valkey), "%.23s", value);
 }
 
 static void
 read_run_id(struct info *info, const char *value)
 {
-	(void)snprintf(info->run_id, sizeof(info->run_id), "%s", value);
+	snprintf(info->run_id, sizeof(info->run_id), "%s", value);
 }
 
 static void
@@ -51,7 +51,7 @@ read_maxmemory(struct info *info, const char *value)
 static void
 read_policy(struct info *info, const char *value)
 {
-	(void)snprintf(info->policy, sizeof(info->policy), "%s", value);
+	snprintf(info->policy, sizeof(info->policy), "%s", value);
 }
 
 static const struct {
@@ -77,7 +77,7 @@ read_line(struct info *info, const char *line, size_t len)
 		n = strlen(keys[i].key);
 		if (len < n || memcmp(line, keys[i].key, n) != 0)
 			continue;
-		(void)snprintf(
+		snprintf(
 		    value, sizeof(value), "%.*s", (int)(len - n), line + n);
 		keys[i].read(info, value);
 	}
@@ -105,11 +105,9 @@ info_version(const struct info *info, char text[INFO_VERSION_SIZE])
 	const unsigned *v = info->version;
 
 	if (info->valkey[0] != '\0')
-		(void)snprintf(
-		    text, INFO_VERSION_SIZE, "Valkey %s", info->valkey);
+		snprintf(text, INFO_VERSION_SIZE, "Valkey %s", info->valkey);
 	else
-		(void)snprintf(
-		    text, INFO_VERSION_SIZE, "%u.%u.%u", v[0], v[1], v[2]);
+		snprintf(text, INFO_VERSION_SIZE, "%u.%u.%u", v[0], v[1], v[2]);
 	return text;
 }
 

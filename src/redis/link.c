@@ -69,7 +69,7 @@ link_new(const struct link_config *config, const struct link_handler *handler,
 	l->handler = handler;
 	l->arg = arg;
 	l->timer = evtimer_new(config->base, on_timer, l);
-	if (!l->timer)
+	if (l->timer == NULL)
 		abort();
 	link_io_init(l);
 	return l;
@@ -110,8 +110,8 @@ link_lost(struct link *l, const char *why, const char *advice)
 	if (l->state == LINK_DOWN)
 		return;
 	if (why != l->why)
-		(void)snprintf(l->why, sizeof(l->why), "%s", why);
-	if (l->lookup) {
+		snprintf(l->why, sizeof(l->why), "%s", why);
+	if (l->lookup != NULL) {
 		resolver_cancel(l->lookup);
 		l->lookup = NULL;
 	}
@@ -125,7 +125,7 @@ link_lost(struct link *l, const char *why, const char *advice)
 	else
 		retry_later(l);
 	/* localhost is ::1, too: that nobody listens there is no news. */
-	if (!goes_on || advice)
+	if (!goes_on || advice != NULL)
 		l->handler->down(l->arg, l, was_up, l->why, advice);
 }
 
@@ -134,7 +134,7 @@ link_cut(struct link *l, const char *why, const char *advice)
 {
 	if (l->state == LINK_DOWN || l->doomed)
 		return;
-	(void)snprintf(l->why, sizeof(l->why), "%s", why);
+	snprintf(l->why, sizeof(l->why), "%s", why);
 	l->advice = advice;
 	if (l->depth > 0) {
 		l->doomed = true;
@@ -174,7 +174,7 @@ connect_relayed(struct link *l, const char *ip)
 	if (fd < 0)
 		return NULL;
 	c = redisConnectFd(fd);
-	if (!c)
+	if (c == NULL)
 		abort();
 	c->flags &= ~REDIS_BLOCK;
 	l->greeting.n = 0;
@@ -195,12 +195,12 @@ connect_to(struct link *l, const char *ip)
 	else
 		c = a->path ? redisConnectUnixNonBlock(a->path)
 			    : redisConnectNonBlock(ip, a->port);
-	if (!c) {
+	if (c == NULL) {
 		link_lost(l, "no connection can be made", NULL);
 		return;
 	}
 	if (c->err) {
-		(void)snprintf(l->why, sizeof(l->why), "%s", c->errstr);
+		snprintf(l->why, sizeof(l->why), "%s", c->errstr);
 		redisFree(c);
 		link_lost(l, l->why, NULL);
 		return;
@@ -223,8 +223,8 @@ on_resolved(void *arg, const struct resolved *result, const char *why)
 	char text[160];
 
 	l->lookup = NULL;
-	if (!result) {
-		(void)snprintf(text, sizeof(text), "can't resolve %s: %s",
+	if (result == NULL) {
+		snprintf(text, sizeof(text), "can't resolve %s: %s",
 		    l->config.address->host, why);
 		link_lost(l, text, "check redis.nodes");
 		return;
@@ -240,7 +240,7 @@ attempt(struct link *l)
 	const struct address *a = l->config.address;
 	struct in6_addr ip;
 
-	assert(!l->c);
+	assert(l->c == NULL);
 	if (a->path) {
 		connect_to(l, NULL);
 		return;
@@ -257,7 +257,7 @@ attempt(struct link *l)
 	link_set_state(l, LINK_RESOLVING);
 	timer_set(l, l->config.connect_timeout_ms);
 	l->lookup = resolver_start(l->config.resolver, a->host, on_resolved, l);
-	if (!l->lookup)
+	if (l->lookup == NULL)
 		link_lost(l, "can't start a thread to resolve names", NULL);
 }
 
@@ -273,8 +273,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		attempt(l);
 		return;
 	}
-	(void)snprintf(
-	    text, sizeof(text), "timed out while %s", words[l->state]);
+	snprintf(text, sizeof(text), "timed out while %s", words[l->state]);
 	link_cut(l, text, NULL);
 }
 
@@ -306,11 +305,11 @@ link_move(struct link *l, const char *why)
 void
 link_free(struct link *l)
 {
-	if (!l)
+	if (l == NULL)
 		return;
 	assert(l->depth == 0);
 	if (l->state != LINK_DOWN) {
-		if (l->lookup)
+		if (l->lookup != NULL)
 			resolver_cancel(l->lookup);
 		link_set_state(l, LINK_DOWN);
 		link_detach(l);

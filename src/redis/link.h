@@ -19,11 +19,10 @@
 #ifndef LOCKBROKER_REDIS_LINK_H
 #define LOCKBROKER_REDIS_LINK_H
 
+#include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <hiredis/hiredis.h>
 
 #include "base/address.h"
 #include "redis/info.h"

@@ -97,7 +97,7 @@ link_greet(struct link *l)
 	};
 	size_t i;
 
-	(void)snprintf(number, sizeof(number), "%u", l->config.database);
+	snprintf(number, sizeof(number), "%u", l->config.database);
 	memset(&l->info, 0, sizeof(l->info));
 	l->client_id = 0;
 	l->greetings = 0;
@@ -116,7 +116,7 @@ greet_fail(struct link *l, const char *what, const redisReply *reply)
 	char text[160];
 
 	refusal = refusal_find(reply->str, (size_t)reply->len);
-	(void)snprintf(text, sizeof(text), "%s: %s", what,
+	snprintf(text, sizeof(text), "%s: %s", what,
 	    reply->str ? reply->str : "unexpected reply");
 	link_cut(l, text, refusal ? refusal->text : NULL);
 }
@@ -134,7 +134,7 @@ on_script(void *arg, const redisReply *reply)
 	struct link *l = arg;
 	enum script_id script;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	l->greetings--;
 	if (reply->type != REDIS_REPLY_STRING ||
@@ -173,8 +173,8 @@ check_memory(struct link *l)
 
 	if (!info_evicts(info) || info->maxmemory == 0)
 		return true;
-	(void)snprintf(text, sizeof(text),
-	    "maxmemory-policy %s may evict locks", info->policy);
+	snprintf(text, sizeof(text), "maxmemory-policy %s may evict locks",
+	    info->policy);
 	link_cut(l, text, "set maxmemory-policy noeviction in Redis");
 	return false;
 }
@@ -184,7 +184,7 @@ on_subscribe(void *arg, const redisReply *reply)
 {
 	struct link *l = arg;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
 	    reply->element[0]->type != REDIS_REPLY_STRING ||
@@ -222,8 +222,8 @@ greet_second(struct link *l)
 		return;
 	}
 	if (v[0] < 6 || (v[0] == 6 && v[1] == 0 && v[2] < 6)) {
-		(void)snprintf(text, sizeof(text), "Redis %u.%u.%u is too old",
-		    v[0], v[1], v[2]);
+		snprintf(text, sizeof(text), "Redis %u.%u.%u is too old", v[0],
+		    v[1], v[2]);
 		link_cut(l, text, "use Redis 6.0.6 or later");
 		return;
 	}
@@ -252,7 +252,7 @@ on_auth(void *arg, const redisReply *reply)
 {
 	struct link *l = arg;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (is_error(reply, "ERR AUTH <password> called without any") ||
 	    is_error(reply, "ERR Client sent AUTH, but no password"))
@@ -270,7 +270,7 @@ on_select(void *arg, const redisReply *reply)
 {
 	struct link *l = arg;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (reply->type == REDIS_REPLY_ERROR)
 		greet_fail(l, "SELECT", reply);
@@ -284,7 +284,7 @@ on_setname(void *arg, const redisReply *reply)
 {
 	struct link *l = arg;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (is_error(reply, "NOAUTH") || is_error(reply, "ERR max number"))
 		greet_fail(l, "CLIENT SETNAME", reply);
@@ -297,7 +297,7 @@ on_id(void *arg, const redisReply *reply)
 {
 	struct link *l = arg;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (reply->type != REDIS_REPLY_INTEGER) {
 		greet_fail(l, "CLIENT ID", reply);
@@ -312,7 +312,7 @@ on_kill(void *arg, const redisReply *reply)
 {
 	struct link *l = arg;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (reply->type == REDIS_REPLY_ERROR)
 		greet_fail(l, "CLIENT KILL", reply);
@@ -325,7 +325,7 @@ on_info(void *arg, const redisReply *reply)
 {
 	struct link *l = arg;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (reply->type != REDIS_REPLY_STRING) {
 		greet_fail(l, "INFO", reply);

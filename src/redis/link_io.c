@@ -129,7 +129,7 @@ on_reply(struct link *l, const redisReply *reply)
 
 	if (l->config.relay && !l->heard && is_refused(reply))
 		link_cut(l, reply->str, is_it_trusted);
-	else if (request)
+	else if (request != NULL)
 		request_done(l, request, reply);
 	else if (l->config.channel && l->state == LINK_UP)
 		on_message(l, reply);
@@ -149,7 +149,7 @@ tell_replies(struct link *l)
 			link_cut(l, l->c->reader->errstr, is_it_redis);
 			return;
 		}
-		if (!reply)
+		if (reply == NULL)
 			return;
 		l->unfinished = 0;
 		on_reply(l, reply);
@@ -242,7 +242,8 @@ void
 link_flush(struct link *l)
 {
 	/* Before it is connected, the event for that is set anyway. */
-	if (!l->dirty || l->depth > 0 || !l->c || l->state < LINK_GREETING)
+	if (!l->dirty || l->depth > 0 || l->c == NULL ||
+	    l->state < LINK_GREETING)
 		return;
 	l->depth++;
 	write_out(l);
@@ -304,7 +305,7 @@ set_options(struct link *l, int fd)
 void
 link_attach(struct link *l, redisContext *c)
 {
-	assert(!l->c && TAILQ_EMPTY(&l->requests));
+	assert(l->c == NULL && TAILQ_EMPTY(&l->requests));
 	l->c = c;
 	l->dirty = l->doomed = l->heard = false;
 	l->unfinished = 0;
@@ -314,7 +315,7 @@ link_attach(struct link *l, redisContext *c)
 	    l->config.base, c->fd, EV_READ | EV_PERSIST, on_readable, l);
 	l->writable = event_new(
 	    l->config.base, c->fd, EV_WRITE | EV_PERSIST, on_writable, l);
-	if (!l->readable || !l->writable)
+	if (l->readable == NULL || l->writable == NULL)
 		abort();
 	(void)event_add(l->config.relay ? l->readable : l->writable, NULL);
 }
@@ -325,7 +326,7 @@ link_detach(struct link *l)
 	struct request *request;
 
 	assert(l->depth == 0);
-	if (!l->c)
+	if (l->c == NULL)
 		return;
 	event_free(l->readable);
 	event_free(l->writable);
@@ -367,7 +368,7 @@ on_overdue(evutil_socket_t fd, short what, void *arg)
 	TAILQ_FOREACH (request, &l->requests, entry)
 		if (request->deadline_ms < first_ms)
 			first_ms = request->deadline_ms;
-	if (first_ms == INT64_MAX || !l->c)
+	if (first_ms == INT64_MAX || l->c == NULL)
 		return;
 	if (first_ms > now) {
 		overdue_set(l, first_ms, first_ms - now);
@@ -388,7 +389,7 @@ request_new(struct link *l, int64_t timeout_ms, link_reply *done, void *arg)
 	struct request *request = TAILQ_FIRST(&l->spare);
 	int64_t now = now_ms();
 
-	if (request)
+	if (request != NULL)
 		TAILQ_REMOVE(&l->spare, request, entry);
 	else
 		request = xmalloc(sizeof(*request));
@@ -517,7 +518,7 @@ link_io_init(struct link *l)
 	buf_init(&l->command);
 	l->overdue_ms = INT64_MAX;
 	l->overdue = evtimer_new(l->config.base, on_overdue, l);
-	if (!l->overdue)
+	if (l->overdue == NULL)
 		abort();
 }
 
@@ -526,7 +527,7 @@ link_io_fini(struct link *l)
 {
 	struct request *request, *next;
 
-	assert(!l->c && TAILQ_EMPTY(&l->requests));
+	assert(l->c == NULL && TAILQ_EMPTY(&l->requests));
 	event_free(l->overdue);
 	buf_fini(&l->command);
 	TAILQ_FOREACH_SAFE (request, &l->spare, entry, next)

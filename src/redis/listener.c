@@ -63,7 +63,7 @@ on_down(
 	(void)l;
 	(void)was_up;
 	s->awaited = 0;
-	(void)snprintf(s->why, sizeof(s->why), "%s", why);
+	snprintf(s->why, sizeof(s->why), "%s", why);
 	s->advice = advice;
 	set_listening(s, false);
 }
@@ -75,7 +75,7 @@ log_down(struct listener *s)
 	if (s->told || s->why[0] == '\0')
 		return;
 	s->told = true;
-	if (s->advice)
+	if (s->advice != NULL)
 		LOG(WARNING, "redis-unsubscribed", LOG_S("node", s->node),
 		    LOG_S("why", s->why), LOG_S("advice", s->advice));
 	else
@@ -94,7 +94,7 @@ on_message(void *arg, const char *text, size_t len)
 		s->handler->message(s->arg, text, len);
 		return;
 	}
-	(void)snprintf(number, sizeof(number), "%" PRIu64, s->awaited);
+	snprintf(number, sizeof(number), "%" PRIu64, s->awaited);
 	if (len - word_len == strlen(number) &&
 	    memcmp(text + word_len, number, len - word_len) == 0)
 		s->awaited = 0;
@@ -143,7 +143,7 @@ listener_link(const struct listener *s)
 void
 listener_free(struct listener *s)
 {
-	if (!s)
+	if (s == NULL)
 		return;
 	link_free(s->link);
 	set_listening(s, false);
@@ -165,7 +165,7 @@ listener_probe(struct listener *s, char *text, size_t size)
 	}
 	s->awaited = ++s->next;
 	s->probed_ms = now_ms();
-	(void)snprintf(text, size, PROBE_WORD "%" PRIu64, s->awaited);
+	snprintf(text, size, PROBE_WORD "%" PRIu64, s->awaited);
 	return true;
 }
 

@@ -27,7 +27,7 @@ once_accept(struct once *o, const void *from, const char *text, size_t len,
 	unsigned i;
 
 	for (i = 0; i < ONCE_MAX; i++) {
-		if (o->seen[i].hash != hash || !o->seen[i].from ||
+		if (o->seen[i].hash != hash || o->seen[i].from == NULL ||
 		    now_ms - o->seen[i].at_ms > MEMORY_MS)
 			continue;
 		if (o->seen[i].from != from)

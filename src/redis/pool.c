@@ -33,7 +33,7 @@ pool_node(const struct pool *p)
 	return p->node;
 }
 
-/* ---- up and down ---- */
+/* Up and down. */
 
 static void
 log_down(struct pool *p, const char *why, const char *advice)
@@ -42,15 +42,15 @@ log_down(struct pool *p, const char *why, const char *advice)
 
 	if (p->down_ms == 0)
 		p->down_ms = now;
-	if (!advice && now - p->down_ms < p->config.quiet_ms)
+	if (advice == NULL && now - p->down_ms < p->config.quiet_ms)
 		return;
 	if (now - p->down_told_ms < p->config.remind_ms &&
 	    (p->down_lines >= DOWN_LINES_MAX || strcmp(why, p->down_why) == 0))
 		return;
-	(void)snprintf(p->down_why, sizeof(p->down_why), "%s", why);
+	snprintf(p->down_why, sizeof(p->down_why), "%s", why);
 	p->down_lines++;
 	p->down_told_ms = now;
-	if (advice)
+	if (advice != NULL)
 		LOG(WARNING, "redis-down", LOG_S("node", p->node),
 		    LOG_S("why", why), LOG_N("down_ms", now - p->down_ms),
 		    LOG_S("advice", advice));
@@ -181,12 +181,12 @@ on_down(
 	} else if (p->handler.failed && strcmp(why, p->told_why) != 0) {
 		p->handler.failed(p->arg, why);
 	}
-	(void)snprintf(p->told_why, sizeof(p->told_why), "%s", why);
+	snprintf(p->told_why, sizeof(p->told_why), "%s", why);
 }
 
 static const struct link_handler lane_handler = { on_up, on_down, NULL };
 
-/* ---- probes: is everybody still there? ---- */
+/* Probes: is everybody still there?. */
 
 static void
 on_policy(void *arg, const redisReply *reply)
@@ -195,7 +195,7 @@ on_policy(void *arg, const redisReply *reply)
 	struct info info = { .policy = "" };
 	uint32_t i;
 
-	if (!reply || reply->type != REDIS_REPLY_STRING)
+	if (reply == NULL || reply->type != REDIS_REPLY_STRING)
 		return;
 	info_read(&info, reply->str, (size_t)reply->len);
 	if (!info_evicts(&info) || info.maxmemory == 0)
@@ -210,7 +210,7 @@ on_published(void *arg, const redisReply *reply)
 {
 	struct pool *p = arg;
 
-	if (reply && reply->type == REDIS_REPLY_INTEGER)
+	if (reply != NULL && reply->type == REDIS_REPLY_INTEGER)
 		listener_published(p->listener, reply->integer > 0);
 }
 
@@ -229,7 +229,7 @@ on_probe(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (!first || (p->quiet && ++p->skipped < QUIET_TIMES))
+	if (first == NULL || (p->quiet && ++p->skipped < QUIET_TIMES))
 		return;
 	p->skipped = 0;
 	if (listener_probe(p->listener, text, sizeof(text)))
@@ -244,7 +244,7 @@ on_probe(evutil_socket_t fd, short what, void *arg)
 		link_flush(p->lanes[i].link);
 }
 
-/* ---- life ---- */
+/* Life. */
 
 static void
 link_config_init(const struct pool *p, struct link_config *c)
@@ -318,7 +318,7 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 	c.channel = gather_channel(config->gather);
 	p->listener = listener_new(&c, p->node, &listener_handler, p);
 	p->probe = event_new(config->base, -1, EV_PERSIST, on_probe, p);
-	if (!p->probe)
+	if (p->probe == NULL)
 		abort();
 	config->stats->nodes++;
 	return p;
@@ -371,7 +371,7 @@ pool_ask(struct pool *p, const char *command, pool_answer *done, void *arg)
 {
 	struct lane *lane = pool_any_lane(p, 0);
 
-	return lane && link_sendf(lane->link, 0, done, arg, command);
+	return lane != NULL && link_sendf(lane->link, 0, done, arg, command);
 }
 
 static void
@@ -380,7 +380,7 @@ lane_fini(struct lane *lane)
 	struct call *call;
 
 	link_free(lane->link);
-	while ((call = TAILQ_FIRST(&lane->line))) {
+	while ((call = TAILQ_FIRST(&lane->line)) != NULL) {
 		TAILQ_REMOVE(&lane->line, call, entry);
 		gather_drop(lane->pool->config.gather, call);
 	}
@@ -392,7 +392,7 @@ pool_free(struct pool *p)
 {
 	uint32_t i;
 
-	if (!p)
+	if (p == NULL)
 		return;
 	p->closing = true;
 	p->config.stats->nodes--;

@@ -31,7 +31,7 @@ static void on_call(void *arg, const redisReply *reply);
 static void on_load(void *arg, const redisReply *reply);
 static void on_wait(void *arg, const redisReply *reply);
 
-/* ---- what calls say ---- */
+/* What calls say. */
 
 /* Behind calls, on their connection; later, where one is under way. */
 static void
@@ -136,7 +136,7 @@ deliver(struct lane *lane, struct call *call)
 static bool
 is_noscript(const redisReply *reply)
 {
-	return reply && reply->type == REDIS_REPLY_ERROR &&
+	return reply != NULL && reply->type == REDIS_REPLY_ERROR &&
 	       strncmp(reply->str, "NOSCRIPT", 8) == 0;
 }
 
@@ -144,7 +144,7 @@ is_noscript(const redisReply *reply)
 static bool
 taken_over(struct pool *p, struct call *call, const redisReply *reply)
 {
-	if (!p->handler.redirected || p->closing || !reply ||
+	if (!p->handler.redirected || p->closing || reply == NULL ||
 	    reply->type != REDIS_REPLY_ERROR ||
 	    !p->handler.redirected(p->arg, call, reply))
 		return false;
@@ -212,7 +212,7 @@ on_load(void *arg, const redisReply *reply)
 	bool *loading = arg;
 
 	*loading = false;
-	if (reply && reply->type == REDIS_REPLY_ERROR)
+	if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
 		LOG(WARNING, "redis-load",
 		    LOG_B("error", reply->str, (size_t)reply->len));
 }
@@ -227,9 +227,9 @@ on_wait(void *arg, const redisReply *reply)
 	struct call_list held = TAILQ_HEAD_INITIALIZER(held);
 	struct call *call;
 
-	if (reply && reply->type == REDIS_REPLY_INTEGER)
+	if (reply != NULL && reply->type == REDIS_REPLY_INTEGER)
 		have = reply->integer;
-	if (reply && (have < wanted) != p->short_told) {
+	if (reply != NULL && (have < wanted) != p->short_told) {
 		p->short_told = have < wanted;
 		if (p->short_told)
 			LOG(WARNING, "redis-replicas", LOG_S("node", p->node),
@@ -239,7 +239,7 @@ on_wait(void *arg, const redisReply *reply)
 			    LOG_N("replicas", have), LOG_N("wanted", wanted));
 	}
 	TAILQ_CONCAT(&held, &lane->held, entry);
-	while ((call = TAILQ_FIRST(&held))) {
+	while ((call = TAILQ_FIRST(&held)) != NULL) {
 		TAILQ_REMOVE(&held, call, entry);
 		if (have < wanted)
 			call_doubt(call);
@@ -250,7 +250,7 @@ on_wait(void *arg, const redisReply *reply)
 	send_wait(lane);
 }
 
-/* ---- sending: what can wait does, so that what can't need not ---- */
+/* Sending: what can wait does, so that what can't need not. */
 
 static bool
 start(struct lane *lane, struct call *call)
@@ -295,12 +295,12 @@ admit_lane(struct pool *p, struct lane *lane)
 	struct call *call;
 	struct lane *by;
 
-	while ((call = TAILQ_FIRST(&lane->line))) {
+	while ((call = TAILQ_FIRST(&lane->line)) != NULL) {
 		by = pool_route(p, lane->index);
-		if (by && is_full(by))
+		if (by != NULL && is_full(by))
 			break;
 		TAILQ_REMOVE(&lane->line, call, entry);
-		if (by && start(by, call))
+		if (by != NULL && start(by, call))
 			sent = true;
 		else
 			give_back(p, call);
@@ -326,7 +326,7 @@ pool_send(struct pool *p, struct call *call)
 	struct lane *lane = &p->lanes[call->lane % p->nlanes];
 	struct lane *by = pool_route(p, lane->index);
 
-	if (!by)
+	if (by == NULL)
 		return false;
 	if (call->can_wait && (is_full(by) || !TAILQ_EMPTY(&lane->line)))
 		TAILQ_INSERT_TAIL(&lane->line, call, entry);

@@ -37,8 +37,7 @@ pool_note_stale(struct lane *lane, const struct link *l)
 
 	if (strcmp(lane->stale_run_id, run_id) != 0)
 		lane->nstale = 0;
-	(void)snprintf(
-	    lane->stale_run_id, sizeof(lane->stale_run_id), "%s", run_id);
+	snprintf(lane->stale_run_id, sizeof(lane->stale_run_id), "%s", run_id);
 	lane->stale =
 	    xrealloc(lane->stale, (lane->nstale + 1) * sizeof(*lane->stale));
 	lane->stale[lane->nstale++] = link_client_id(l);
@@ -72,7 +71,7 @@ pool_kill_stale(struct pool *p)
 	for (i = 0; i < p->nlanes; i++) {
 		lane = &p->lanes[i];
 		by = pool_any_lane(p, i);
-		if (lane->nstale == 0 || lane->killer != NO_LANE || !by)
+		if (lane->nstale == 0 || lane->killer != NO_LANE || by == NULL)
 			continue;
 		if (strcmp(lane->stale_run_id, link_info(by->link)->run_id))
 			lane->nstale = 0;
@@ -90,7 +89,7 @@ kill_refused(struct lane *lane, const redisReply *reply)
 {
 	char why[160];
 
-	(void)snprintf(why, sizeof(why), "CLIENT KILL: %s", reply->str);
+	snprintf(why, sizeof(why), "CLIENT KILL: %s", reply->str);
 	lane->more_stale = true;
 	link_refuse(lane->pool->lanes[lane->killer].link, why,
 	    "permit redis.user +client|kill in the ACL of Redis");
@@ -101,12 +100,12 @@ on_killed(void *arg, const redisReply *reply)
 {
 	struct lane *lane = arg;
 
-	if (reply && reply->type == REDIS_REPLY_ERROR)
+	if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
 		kill_refused(lane, reply);
 	if (--lane->kills > 0)
 		return; /* the last one counts */
 	lane->killer = NO_LANE;
-	if (reply && !lane->more_stale)
+	if (reply != NULL && !lane->more_stale)
 		lane->nstale = 0;
 	else if (!lane->pool->closing)
 		pool_kill_stale(lane->pool); /* somebody else must do it */

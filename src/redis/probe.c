@@ -38,7 +38,7 @@ probe_nodes(struct probe *probe)
 		probe_server(probe, &nodes->v[i]);
 }
 
-/* ---- Sentinels ---- */
+/* Sentinels. */
 
 /* The address that most of them name, or NULL. */
 static const struct address *
@@ -68,7 +68,7 @@ probe_sentinels(struct probe *probe)
 		if (probe_sentinel(probe, &nodes->v[i], &said[n]))
 			n++;
 	master = majority(said, n, nodes->n);
-	if (!master)
+	if (master == NULL)
 		probe_say(probe, FINDING_FAIL, "sentinels",
 		    "no majority of those configured agrees on a master");
 	else
@@ -82,7 +82,7 @@ probe_sentinels(struct probe *probe)
 	free(said);
 }
 
-/* ---- a cluster ---- */
+/* A cluster. */
 
 /* What is gathered from the map: each master once. */
 struct masters {
@@ -156,14 +156,14 @@ probe_map(struct probe *probe, const struct address *address)
 		&c, probe, "node", address, redis->user, redis->password))
 		return false;
 	reply = probe_ask(&c, "CLUSTER SLOTS");
-	if (reply && probe_is_error(reply))
+	if (reply != NULL && probe_is_error(reply))
 		probe_find(&c, FINDING_FAIL, "CLUSTER SLOTS: %s", reply->str);
-	else if (reply && reply->type == REDIS_REPLY_ARRAY)
+	else if (reply != NULL && reply->type == REDIS_REPLY_ARRAY)
 		ok = probe_masters(probe, address, reply);
-	if (reply && !probe_is_error(reply) && !ok)
+	if (reply != NULL && !probe_is_error(reply) && !ok)
 		probe_find(&c, FINDING_FAIL,
 		    "CLUSTER SLOTS: an answer that no cluster gives");
-	if (reply)
+	if (reply != NULL)
 		freeReplyObject(reply);
 	probe_close(&c);
 	return ok;
@@ -187,7 +187,7 @@ probe_cluster(struct probe *probe)
 	}
 }
 
-/* ---- all ---- */
+/* All. */
 
 static void
 check_clocks(struct probe *probe)
@@ -210,7 +210,7 @@ begin_tls(struct probe *probe)
 	char why[RELAY_WHY_SIZE];
 
 	probe->relay = relay_new(NULL, NULL, NULL, why);
-	if (probe->relay && redis_tls(probe->relay, probe->config, why))
+	if (probe->relay != NULL && redis_tls(probe->relay, probe->config, why))
 		return true;
 	probe_say(probe, FINDING_FAIL, "tls", "%s", why);
 	relay_free(probe->relay);

@@ -96,7 +96,7 @@ dial(const struct probe_conn *c, const struct address *a,
 	int fd;
 
 	line->n = 0;
-	(void)snprintf(line->text, sizeof(line->text), "timed out");
+	snprintf(line->text, sizeof(line->text), "timed out");
 	if (getnameinfo(ai->ai_addr, ai->ai_addrlen, ip, sizeof(ip), NULL, 0,
 		NI_NUMERICHOST) != 0)
 		return -1;
@@ -107,7 +107,7 @@ dial(const struct probe_conn *c, const struct address *a,
 	if (*answer == RELAY_YES)
 		return fd;
 	if (*answer == RELAY_LATER)
-		(void)snprintf(line->text, sizeof(line->text), "timed out");
+		snprintf(line->text, sizeof(line->text), "timed out");
 	(void)close(fd);
 	return -1;
 }
@@ -129,7 +129,7 @@ open_relayed(struct probe_conn *c, const struct address *a)
 		    gai_strerror(error));
 		return NULL;
 	}
-	for (ai = list; ai && fd < 0; ai = ai->ai_next)
+	for (ai = list; ai != NULL && fd < 0; ai = ai->ai_next)
 		fd = dial(c, a, ai, &line, &answer);
 	freeaddrinfo(list);
 	if (fd < 0) {
@@ -139,7 +139,7 @@ open_relayed(struct probe_conn *c, const struct address *a)
 		return NULL;
 	}
 	context = redisConnectFd(fd);
-	if (!context)
+	if (context == NULL)
 		abort();
 	(void)redisSetTimeout(context, reply);
 	return context;
@@ -155,7 +155,7 @@ open_socket(const struct probe *probe, const struct address *a)
 
 	context = a->path ? redisConnectUnixWithTimeout(a->path, connect)
 			  : redisConnectWithTimeout(a->host, a->port, connect);
-	if (!context)
+	if (context == NULL)
 		abort();
 	if (!context->err)
 		(void)redisSetTimeout(context, reply);
@@ -175,7 +175,7 @@ authenticate(struct probe_conn *c, const char *user, const char *password)
 		reply = probe_ask(c, "AUTH %s", password);
 	else
 		reply = probe_ask(c, "AUTH %s %s", user, password);
-	if (!reply)
+	if (reply == NULL)
 		return false;
 	/* A server without any password, and PING is not permitted to all. */
 	ok = !probe_is_error(reply) || strncmp(reply->str, "ERR", 3) == 0 ||
@@ -197,11 +197,11 @@ probe_open(struct probe_conn *c, struct probe *probe, const char *kind,
 	int64_t began = now_ms();
 
 	c->probe = probe;
-	(void)snprintf(c->what, sizeof(c->what), "%s %s", kind,
+	snprintf(c->what, sizeof(c->what), "%s %s", kind,
 	    address_format(address, node));
 	c->context = probe->relay ? open_relayed(c, address)
 				  : open_socket(probe, address);
-	if (!c->context)
+	if (c->context == NULL)
 		return false;
 	if (c->context->err)
 		probe_find(c, FINDING_FAIL, "can't be reached: %s",
@@ -219,7 +219,7 @@ probe_open(struct probe_conn *c, struct probe *probe, const char *kind,
 void
 probe_close(struct probe_conn *c)
 {
-	if (c->context)
+	if (c->context != NULL)
 		redisFree(c->context);
 	c->context = NULL;
 }
@@ -228,7 +228,7 @@ probe_close(struct probe_conn *c)
 static redisReply *
 answered(struct probe_conn *c, redisReply *reply)
 {
-	if (!reply)
+	if (reply == NULL)
 		probe_find(c, FINDING_FAIL, "the connection broke: %s",
 		    c->context->errstr);
 	return reply;

@@ -4,11 +4,10 @@
 #ifndef LOCKBROKER_REDIS_PROBE_CONN_H
 #define LOCKBROKER_REDIS_PROBE_CONN_H
 
+#include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#include <hiredis/hiredis.h>
 
 #include "base/address.h"
 

@@ -30,7 +30,7 @@ ask_guard(struct probe_conn *c, const struct config *config)
 	for (i = 0; i < n; i++) {
 		reply =
 		    probe_ask(c, "HMGET %s{%u}:@guard cfg at idle", prefix, i);
-		if (!reply || !probe_is_error(reply) ||
+		if (reply == NULL || !probe_is_error(reply) ||
 		    strncmp(reply->str, "MOVED", 5) != 0)
 			return reply;
 		if (i + 1 < n)
@@ -69,7 +69,7 @@ probe_guard(
 	char cfg[STORE_CFG_SIZE];
 	const char *theirs;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	store_cfg(cfg, &ours);
 	if (reply->type == REDIS_REPLY_ARRAY &&

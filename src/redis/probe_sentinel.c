@@ -22,7 +22,7 @@ ask_master(struct probe_conn *c, struct address *master)
 	struct sentinel_answer said;
 	bool ok;
 
-	if (!reply)
+	if (reply == NULL)
 		return false;
 	ok = sentinel_answer_read(reply, &said);
 	if (probe_is_error(reply))
@@ -94,7 +94,7 @@ check_master(struct probe_conn *c)
 	redisReply *reply =
 	    probe_ask(c, "SENTINEL master %s", c->probe->config->redis.master);
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (reply->type == REDIS_REPLY_ARRAY)
 		check_fields(c, reply);
@@ -110,7 +110,7 @@ check_tilt(struct probe_conn *c)
 {
 	redisReply *reply = probe_ask(c, "INFO sentinel");
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (reply->type == REDIS_REPLY_STRING &&
 	    strstr(reply->str, "sentinel_tilt:1"))
@@ -125,7 +125,7 @@ check_hints(struct probe_conn *c)
 {
 	redisReply *reply = probe_ask(c, "SUBSCRIBE +switch-master");
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	if (probe_is_error(reply))
 		probe_find(c, FINDING_WARN,

@@ -65,7 +65,7 @@ struct server {
 	int64_t server_us;	 /* its clock; 0: not told */
 };
 
-/* ---- what it is ---- */
+/* What it is. */
 
 static const char *
 info_text(const char *text, const char *key)
@@ -81,7 +81,7 @@ look_at_info(struct server *s)
 	redisReply *reply = probe_ask(&s->conn, "INFO");
 	bool ok;
 
-	if (!reply)
+	if (reply == NULL)
 		return false;
 	ok = reply->type == REDIS_REPLY_STRING;
 	if (ok) {
@@ -168,7 +168,7 @@ check_clock(struct server *s)
 	struct timespec t;
 	int64_t theirs_us, off_us;
 
-	if (!reply)
+	if (reply == NULL)
 		return;
 	clock_gettime(CLOCK_REALTIME, &t);
 	if (!read_time(reply, &theirs_us)) {
@@ -195,7 +195,7 @@ check_clock(struct server *s)
 		    off_us / 1000);
 }
 
-/* ---- what it permits ---- */
+/* What it permits. */
 
 /* When a command is needed. */
 enum when { ALWAYS, WITH_REPLICAS, IN_CLUSTER };
@@ -214,7 +214,7 @@ ask_words(struct probe_conn *c, const char *const *words)
 	size_t lens[6];
 	int argc;
 
-	for (argc = 0; argc < 6 && words[argc]; argc++) {
+	for (argc = 0; argc < 6 && words[argc] != NULL; argc++) {
 		argv[argc] = words[argc];
 		lens[argc] = strlen(words[argc]);
 	}
@@ -228,7 +228,7 @@ check_command(struct server *s, const struct needed *n)
 	redisReply *reply = ask_words(&s->conn, n->argv);
 	bool ok;
 
-	if (!reply)
+	if (reply == NULL)
 		return false;
 	ok = !probe_is_error(reply);
 	if (!ok)
@@ -264,8 +264,7 @@ check_commands(struct server *s)
 	bool ok = true;
 	size_t i;
 
-	(void)snprintf(
-	    channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
+	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
 	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (is_needed(s, needed[i].when))
 			ok &= check_command(s, &needed[i]);
@@ -280,8 +279,7 @@ check_subscribe(struct server *s)
 	const struct needed needed = { FINDING_FAIL, ALWAYS,
 		{ "SUBSCRIBE", channel } };
 
-	(void)snprintf(
-	    channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
+	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
 	return check_command(s, &needed);
 }
 
@@ -297,7 +295,7 @@ load(struct server *s, const char *text)
 	if (s->info.version[0] < 7 && strncmp(text, "#!", 2) == 0)
 		words[2] = strchr(text, '\n') + 1;
 	reply = ask_words(&s->conn, words);
-	if (!reply)
+	if (reply == NULL)
 		return false;
 	ok = reply->type == REDIS_REPLY_STRING &&
 	     (size_t)reply->len == SHA_BYTES;
@@ -316,8 +314,7 @@ run_on(struct server *s, const char *key)
 	char channel[128];
 	const char *words[] = { "EVALSHA", s->sha, "1", key, channel, NULL };
 
-	(void)snprintf(
-	    channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
+	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
 	return ask_words(&s->conn, words);
 }
 
@@ -331,15 +328,15 @@ run_somewhere(struct server *s)
 	unsigned i;
 
 	if (s->config->redis.mode != CONFIG_MODE_CLUSTER) {
-		(void)snprintf(
+		snprintf(
 		    key, sizeof(key), "%s@probe:%ld", prefix, (long)getpid());
 		return run_on(s, key);
 	}
 	for (i = 0; i < BUCKETS; i++) {
-		(void)snprintf(key, sizeof(key), "%s{%u}:@probe:%ld", prefix, i,
+		snprintf(key, sizeof(key), "%s{%u}:@probe:%ld", prefix, i,
 		    (long)getpid());
 		reply = run_on(s, key);
-		if (!reply || !probe_is_error(reply) ||
+		if (reply == NULL || !probe_is_error(reply) ||
 		    strncmp(reply->str, "MOVED", 5) != 0)
 			return reply;
 		if (i + 1 < BUCKETS)
@@ -359,7 +356,7 @@ check_scripts(struct server *s)
 	    !load(s, try_commands))
 		return false;
 	reply = run_somewhere(s);
-	if (!reply)
+	if (reply == NULL)
 		return false;
 	ok = reply->type == REDIS_REPLY_ARRAY && reply->elements == 0;
 	if (probe_is_error(reply))
@@ -372,7 +369,7 @@ check_scripts(struct server *s)
 	return ok;
 }
 
-/* ---- how it is set ---- */
+/* How it is set. */
 
 bool
 probe_setting(
@@ -381,12 +378,12 @@ probe_setting(
 	redisReply *reply = probe_ask(c, "CONFIG GET %s", name);
 	bool ok;
 
-	if (!reply)
+	if (reply == NULL)
 		return false;
 	ok = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
 	     reply->element[1]->type == REDIS_REPLY_STRING;
 	if (ok)
-		(void)snprintf(value, size, "%s", reply->element[1]->str);
+		snprintf(value, size, "%s", reply->element[1]->str);
 	freeReplyObject(reply);
 	return ok;
 }
@@ -562,11 +559,11 @@ probe_server(struct probe *probe, const struct address *address)
 	reply = redis->database > 0
 		    ? probe_ask(&s.conn, "SELECT %u", redis->database)
 		    : NULL;
-	if (reply && probe_is_error(reply))
+	if (reply != NULL && probe_is_error(reply))
 		probe_find(&s.conn, FINDING_FAIL, "SELECT: %s", reply->str);
 	else
 		check_all(&s);
-	if (reply)
+	if (reply != NULL)
 		freeReplyObject(reply);
 	probe_close(&s.conn);
 }

@@ -32,7 +32,7 @@ create_small_array(const redisReadTask *task, int elements)
 void
 reader_limit(redisReader *reader)
 {
-	if (!create_array) {
+	if (create_array == NULL) {
 		functions = *reader->fn;
 		create_array = functions.createArray;
 		functions.createArray = create_small_array;

@@ -105,7 +105,7 @@ redis_tls(
 
 	if (relay_serve(relay, &servers, inner))
 		return true;
-	(void)snprintf(why, RELAY_WHY_SIZE, "redis.tls: %.600s", inner);
+	snprintf(why, RELAY_WHY_SIZE, "redis.tls: %.600s", inner);
 	return false;
 }
 
@@ -125,9 +125,9 @@ redis_new(struct event_base *base, const struct config *config,
 	const struct mode *mode = &modes[config->redis.mode];
 	struct redis *r;
 
-	if (!mode->ops) {
-		(void)snprintf(why, why_size,
-		    "redis.mode %s is not supported yet", mode->name);
+	if (mode->ops == NULL) {
+		snprintf(why, why_size, "redis.mode %s is not supported yet",
+		    mode->name);
 		return NULL;
 	}
 	r = xcalloc(1, sizeof(*r));
@@ -137,7 +137,7 @@ redis_new(struct event_base *base, const struct config *config,
 	if (asprintf(&r->client_name, "lockbroker-%s", broker) < 0)
 		abort();
 	r->again = evtimer_new(base, on_again, NULL);
-	if (!r->again)
+	if (r->again == NULL)
 		abort();
 	r->env = (struct topology_env){
 		.base = base,
@@ -151,7 +151,7 @@ redis_new(struct event_base *base, const struct config *config,
 		.stats = &r->stats,
 	};
 	r->topology = r->ops->new (&r->env, why, why_size);
-	if (!r->topology) {
+	if (r->topology == NULL) {
 		redis_free(r);
 		return NULL;
 	}
@@ -176,7 +176,7 @@ send_call(void *arg, struct call *call)
 	struct redis *r = arg;
 	struct pool *pool = r->ops->route(r->topology, call->shard);
 
-	if (!pool || !pool_send(pool, call))
+	if (pool == NULL || !pool_send(pool, call))
 		TAILQ_INSERT_TAIL(&r->unsent, call, entry);
 }
 
@@ -188,7 +188,7 @@ answer_unsent(struct redis *r)
 	struct call *call;
 
 	TAILQ_CONCAT(&calls, &r->unsent, entry);
-	while ((call = TAILQ_FIRST(&calls))) {
+	while ((call = TAILQ_FIRST(&calls)) != NULL) {
 		TAILQ_REMOVE(&calls, call, entry);
 		call->sent_ms = 0;
 		(void)call_finish(
@@ -233,9 +233,9 @@ redis_free(struct redis *r)
 {
 	struct call *call, *next;
 
-	if (!r)
+	if (r == NULL)
 		return;
-	if (r->topology)
+	if (r->topology != NULL)
 		r->ops->free(r->topology);
 	TAILQ_FOREACH_SAFE (call, &r->unsent, entry, next)
 		call_free(call);

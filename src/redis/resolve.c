@@ -88,10 +88,10 @@ query_run(void *arg)
 	rc = getaddrinfo(q->host, NULL, &hints, &list);
 	if (rc != 0)
 		q->why = gai_strerror(rc);
-	for (ai = rc == 0 ? list : NULL; ai && q->result.n < RESOLVED_MAX;
-	     ai = ai->ai_next)
+	for (ai = rc == 0 ? list : NULL;
+	     ai != NULL && q->result.n < RESOLVED_MAX; ai = ai->ai_next)
 		add_address(q, ai->ai_addr);
-	if (list)
+	if (list != NULL)
 		freeaddrinfo(list);
 	do
 		n = write(q->fd, &q, sizeof(q));
@@ -114,7 +114,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	if (read(fd, &q, sizeof(q)) != (ssize_t)sizeof(q))
 		return;
 	LIST_REMOVE(q, entry);
-	while ((l = LIST_FIRST(&q->lookups))) {
+	while ((l = LIST_FIRST(&q->lookups)) != NULL) {
 		LIST_REMOVE(l, entry);
 		l->done(l->arg, q->result.n > 0 ? &q->result : NULL,
 		    q->why ? q->why : "no address");
@@ -145,9 +145,9 @@ forget_queries(struct resolver *r)
 	struct lookup *l;
 	struct query *q;
 
-	while ((q = LIST_FIRST(&r->queries))) {
+	while ((q = LIST_FIRST(&r->queries)) != NULL) {
 		LIST_REMOVE(q, entry);
-		while ((l = LIST_FIRST(&q->lookups))) {
+		while ((l = LIST_FIRST(&q->lookups)) != NULL) {
 			LIST_REMOVE(l, entry);
 			free(l);
 		}
@@ -159,7 +159,7 @@ resolver_free(struct resolver *r)
 {
 	struct query *q;
 
-	if (!r)
+	if (r == NULL)
 		return;
 	event_free(r->readable);
 	forget_queries(r);
@@ -227,9 +227,9 @@ resolver_start(
 	struct query *q = query_find(r, host);
 	struct lookup *l;
 
-	if (!q)
+	if (q == NULL)
 		q = query_start(r, host);
-	if (!q)
+	if (q == NULL)
 		return NULL;
 	l = xcalloc(1, sizeof(*l));
 	l->done = done;

@@ -7,10 +7,9 @@
 #ifndef LOCKBROKER_REDIS_SENTINEL_ANSWER_H
 #define LOCKBROKER_REDIS_SENTINEL_ANSWER_H
 
+#include <hiredis/hiredis.h> /* only for redisReply */
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <hiredis/hiredis.h> /* only for redisReply */
 
 #define SENTINEL_HOST_SIZE 256
 

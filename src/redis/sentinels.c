@@ -55,7 +55,7 @@ struct sentinels {
 	bool divided_told;
 };
 
-/* ---- what they say together ---- */
+/* What they say together. */
 
 static bool
 same_answer(const struct sentinel *a, const struct sentinel *b)
@@ -130,7 +130,7 @@ log_spells(struct sentinels *s)
 	s->divided_told = divided;
 }
 
-/* ---- asking ---- */
+/* Asking. */
 
 /* It can't be reached, or what it says is of no use. */
 static void
@@ -139,7 +139,7 @@ log_down(struct sentinel *one, const char *why, const char *advice)
 	if (one->down_told)
 		return;
 	one->down_told = true;
-	if (advice)
+	if (advice != NULL)
 		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
 		    LOG_S("why", why), LOG_S("advice", advice));
 	else
@@ -172,7 +172,7 @@ on_master(void *arg, const redisReply *reply)
 	struct sentinels *s = one->all;
 
 	one->asked = false;
-	if (!reply)
+	if (reply == NULL)
 		return; /* on_down() tells */
 	one->said.host[0] = '\0';
 	if (reply->type == REDIS_REPLY_ERROR) {
@@ -198,7 +198,7 @@ on_info(void *arg, const redisReply *reply)
 	struct sentinel *one = arg;
 	bool tilt;
 
-	if (!reply || reply->type != REDIS_REPLY_STRING)
+	if (reply == NULL || reply->type != REDIS_REPLY_STRING)
 		return;
 	tilt = strstr(reply->str, "sentinel_tilt:1") != NULL;
 	if (tilt && !one->tilt_told)
@@ -242,7 +242,7 @@ on_poll(evutil_socket_t fd, short what, void *arg)
 	poll_in(s, s->hurry ? HURRY_MS : POLL_MS);
 }
 
-/* ---- links ---- */
+/* Links. */
 
 static void
 on_asking_up(void *arg, struct link *l)
@@ -301,7 +301,7 @@ static const struct link_handler asking_handler = { on_asking_up,
 static const struct link_handler listening_handler = { on_listening_up,
 	on_listening_down, on_hint };
 
-/* ---- life ---- */
+/* Life. */
 
 static void
 sentinel_init(
@@ -346,7 +346,7 @@ sentinels_new(
 	for (i = 0; i < s->n; i++)
 		sentinel_init(s, &s->v[i], &nodes->v[i]);
 	s->poll = evtimer_new(env->base, on_poll, s);
-	if (!s->poll)
+	if (s->poll == NULL)
 		abort();
 	return s;
 }
@@ -376,7 +376,7 @@ sentinels_free(struct sentinels *s)
 {
 	size_t i;
 
-	if (!s)
+	if (s == NULL)
 		return;
 	event_free(s->poll);
 	for (i = 0; i < s->n; i++) {

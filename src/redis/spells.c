@@ -35,11 +35,11 @@ has_failed(const struct spells *s, const char *error)
 static void
 log_good(struct spells *s, const char *node, struct spell *spell)
 {
-	if (!spell->refusal && spell->failure[0] == '\0')
+	if (spell->refusal == NULL && spell->failure[0] == '\0')
 		return;
 	memset(spell, 0, sizeof(*spell));
 	for (spell = s->of; spell < s->of + SCRIPT_MAX; spell++)
-		if (spell->refusal || spell->failure[0] != '\0')
+		if (spell->refusal != NULL || spell->failure[0] != '\0')
 			return;
 	LOG(NOTICE, "redis-ok", LOG_S("node", node));
 }
@@ -64,7 +64,7 @@ spells_note(struct spells *spells, const char *node, const struct call *call)
 			    LOG_S(call->verdict == CALL_FAILED ? "error"
 							       : "malformed",
 				call->error));
-		(void)snprintf(
+		snprintf(
 		    spell->failure, sizeof(spell->failure), "%s", call->error);
 	}
 }

@@ -36,7 +36,7 @@
 #define STALE_MS 10000	/* an older view counts after so long without */
 #define DOWN_MS 500	/* until a bucket that is down is tried again */
 
-/* ---- the map ---- */
+/* The map. */
 
 static void on_info(void *arg, const redisReply *reply);
 static void on_slots(void *arg, const redisReply *reply);
@@ -85,14 +85,14 @@ ask_next(struct topology *t)
 	} while (n != first);
 }
 
-/* ---- the map, taken over ---- */
+/* The map, taken over. */
 
 static void
 on_info(void *arg, const redisReply *reply)
 {
 	struct node *n = arg;
 
-	if (reply && reply->type == REDIS_REPLY_STRING)
+	if (reply != NULL && reply->type == REDIS_REPLY_STRING)
 		n->epoch = cluster_epoch_read(reply->str, (size_t)reply->len);
 }
 
@@ -175,7 +175,7 @@ on_slots(void *arg, const redisReply *reply)
 	struct reading r = { .t = t };
 	int64_t now = now_ms();
 
-	if (!reply || t->closing)
+	if (reply == NULL || t->closing)
 		return;
 	if (n->epoch < t->epoch && now - t->epoch_ms < STALE_MS)
 		return; /* it has been cut off from the others */
@@ -191,7 +191,7 @@ on_slots(void *arg, const redisReply *reply)
 	take_over(t, &r, n);
 }
 
-/* ---- time ---- */
+/* Time. */
 
 /* How many buckets are down; those refused as down are tried again. */
 static unsigned
@@ -246,7 +246,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 		tick_in(t, calm ? STEADY_MS : CALM_MS);
 }
 
-/* ---- life ---- */
+/* Life. */
 
 static void
 cluster_free(struct topology *t)
@@ -256,7 +256,7 @@ cluster_free(struct topology *t)
 	t->closing = true;
 	while (!TAILQ_EMPTY(&t->nodes))
 		cluster_node_free(TAILQ_FIRST(&t->nodes));
-	while ((call = TAILQ_FIRST(&t->parked))) {
+	while ((call = TAILQ_FIRST(&t->parked)) != NULL) {
 		TAILQ_REMOVE(&t->parked, call, entry);
 		gather_drop(t->env.gather, call);
 	}
@@ -273,7 +273,7 @@ cluster_new(const struct topology_env *env, char *why, size_t why_size)
 	size_t i;
 
 	if (seeds->n == 0) {
-		(void)snprintf(why, why_size,
+		snprintf(why, why_size,
 		    "redis.mode cluster needs some of redis.nodes");
 		return NULL;
 	}
@@ -290,7 +290,7 @@ cluster_new(const struct topology_env *env, char *why, size_t why_size)
 	TAILQ_INIT(&t->parked);
 	t->tick = evtimer_new(env->base, on_tick, t);
 	t->unpark = evtimer_new(env->base, cluster_unpark, t);
-	if (!t->tick || !t->unpark)
+	if (t->tick == NULL || t->unpark == NULL)
 		abort();
 	for (i = 0; i < BUCKETS; i++)
 		t->buckets[i].slot = slot_of_bucket((uint32_t)i);

@@ -89,7 +89,7 @@ quorum_free(struct topology *t)
 {
 	size_t i;
 
-	if (!t)
+	if (t == NULL)
 		return;
 	for (i = 0; i < t->n; i++)
 		pool_free(t->servers[i].pool);

@@ -56,10 +56,10 @@ decide_soon(struct topology *t)
 static bool
 serves(const struct topology *t)
 {
-	return t->pool && pool_is_up(t->pool) && !t->refused;
+	return t->pool != NULL && pool_is_up(t->pool) && !t->refused;
 }
 
-/* ---- what the pool tells ---- */
+/* What the pool tells. */
 
 static void
 on_guard(void *arg, const struct guard_report *report)
@@ -122,7 +122,7 @@ static const struct pool_handler pool_handler = {
 	.refused = on_refused,
 };
 
-/* ---- following ---- */
+/* Following. */
 
 static void
 open_pool(struct topology *t)
@@ -146,7 +146,7 @@ follow(struct topology *t, const struct sentinels_answer *said)
 	t->address.port = said->port;
 	(void)address_format(&t->address, to);
 	t->refused = false;
-	if (!t->pool) {
+	if (t->pool == NULL) {
 		LOG(NOTICE, "master", LOG_S("node", to),
 		    LOG_N("sentinels", said->votes));
 		open_pool(t);
@@ -169,7 +169,7 @@ is_too_early(struct topology *t, const struct sentinels_answer *said)
 	int64_t now = now_ms(), left_ms;
 	struct timeval tv;
 
-	if (t->pool || said->verdict != SENTINELS_SOME)
+	if (t->pool != NULL || said->verdict != SENTINELS_SOME)
 		return false;
 	if (t->first_ms == 0)
 		t->first_ms = now;
@@ -205,7 +205,7 @@ on_answered(void *arg)
 	decide_soon(arg);
 }
 
-/* ---- life ---- */
+/* Life. */
 
 static struct topology *
 sentinel_new(const struct topology_env *env, char *why, size_t why_size)
@@ -217,7 +217,7 @@ sentinel_new(const struct topology_env *env, char *why, size_t why_size)
 	t->env = *env;
 	t->sentinels = sentinels_new(&t->env, on_answered, t);
 	t->decide = evtimer_new(env->base, on_decide, t);
-	if (!t->decide)
+	if (t->decide == NULL)
 		abort();
 	return t;
 }
@@ -237,7 +237,7 @@ sentinel_start(struct topology *t)
 static void
 sentinel_free(struct topology *t)
 {
-	if (!t)
+	if (t == NULL)
 		return;
 	pool_free(t->pool);
 	sentinels_free(t->sentinels);
@@ -250,13 +250,13 @@ static struct pool *
 sentinel_route(struct topology *t, uint32_t shard)
 {
 	(void)shard;
-	return t->pool && pool_is_up(t->pool) ? t->pool : NULL;
+	return t->pool != NULL && pool_is_up(t->pool) ? t->pool : NULL;
 }
 
 static void
 sentinel_flush(struct topology *t)
 {
-	if (t->pool)
+	if (t->pool != NULL)
 		pool_flush(t->pool);
 }
 

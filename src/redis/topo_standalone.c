@@ -81,7 +81,7 @@ on_up(void *arg)
 {
 	struct topology *t = arg;
 
-	if (t->embedded)
+	if (t->embedded != NULL)
 		embedded_ready(t->embedded);
 	t->env.handler->link(t->env.arg, 0, true, "");
 }
@@ -123,7 +123,7 @@ static const struct embedded_handler embedded_handler = { on_server_started,
 static void
 standalone_free(struct topology *t)
 {
-	if (!t)
+	if (t == NULL)
 		return;
 	pool_free(t->pool);
 	event_free(t->look_up);
@@ -139,7 +139,7 @@ find_server(struct topology *t, char *why, size_t why_size)
 
 	if (config->redis.mode != CONFIG_MODE_EMBEDDED) {
 		if (config->redis.nodes.n != 1) {
-			(void)snprintf(why, why_size,
+			snprintf(why, why_size,
 			    "redis.mode standalone needs one of redis.nodes");
 			return false;
 		}
@@ -148,7 +148,7 @@ find_server(struct topology *t, char *why, size_t why_size)
 	}
 	t->embedded = embedded_new(t->env.base, config->redis.server,
 	    config->redis.database, &embedded_handler, t, why, why_size);
-	if (!t->embedded)
+	if (t->embedded == NULL)
 		return false;
 	t->address.path = embedded_path(t->embedded);
 	return true;
@@ -162,13 +162,13 @@ standalone_new(const struct topology_env *env, char *why, size_t why_size)
 
 	t->env = *env;
 	t->look_up = evtimer_new(env->base, on_look_up, t);
-	if (!t->look_up)
+	if (t->look_up == NULL)
 		abort();
 	if (!find_server(t, why, why_size)) {
 		standalone_free(t);
 		return NULL;
 	}
-	if (t->embedded) {
+	if (t->embedded != NULL) {
 		c.retry_ms_max = OWN_RETRY_MS_MAX;
 		c.quiet_ms = OWN_QUIET_MS;
 		c.own = true;
@@ -180,7 +180,7 @@ standalone_new(const struct topology_env *env, char *why, size_t why_size)
 static void
 standalone_start(struct topology *t)
 {
-	if (t->embedded)
+	if (t->embedded != NULL)
 		embedded_start(t->embedded);
 	else
 		pool_start(t->pool);

@@ -464,9 +464,10 @@ relay_new(struct event_base *base, const struct relay_handler *handler,
 	r->arg = arg;
 	r->control = -1;
 	TAILQ_INIT(&r->places);
-	if (base && (r->restart = evtimer_new(base, on_restart, r)) == NULL)
+	if (base != NULL &&
+	    (r->restart = evtimer_new(base, on_restart, r)) == NULL)
 		abort();
-	if (!spawn_find(r->program))
+	if (spawn_find(r->program) == NULL)
 		snprintf(why, RELAY_WHY_SIZE,
 		    "the program lockbroker-tls is not installed");
 	else if ((error = start(r)) != 0)
@@ -498,7 +499,7 @@ leave(struct relay *r)
 void
 relay_free(struct relay *r)
 {
-	if (!r)
+	if (r == NULL)
 		return;
 	if (r->pid > 0)
 		leave(r);

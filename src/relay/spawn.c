@@ -30,7 +30,7 @@ spawn_find(char buf[SPAWN_PATH_SIZE])
 
 	buf[n > 0 ? n : 0] = '\0';
 	slash = strrchr(buf, '/');
-	if (slash &&
+	if (slash != NULL &&
 	    (size_t)(slash - buf) + sizeof("/" NAME) <= SPAWN_PATH_SIZE) {
 		memcpy(slash, "/" NAME, sizeof("/" NAME));
 		if (access(buf, X_OK) == 0)

@@ -45,7 +45,7 @@ call_free(struct call *call)
 {
 	struct call_block *b, *next;
 
-	if (!call)
+	if (call == NULL)
 		return;
 	for (b = call->blocks; b; b = next) {
 		next = b->next;
@@ -88,7 +88,7 @@ call_room(struct call *call, size_t n)
 	struct call_block *b = call->block;
 
 	while (b->size - b->used < n) {
-		if (!b->next)
+		if (b->next == NULL)
 			b->next = block_new(n > BLOCK_BYTES ? n : BLOCK_BYTES);
 		b = b->next;
 		b->used = 0;

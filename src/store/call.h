@@ -26,11 +26,10 @@
 #ifndef LOCKBROKER_STORE_CALL_H
 #define LOCKBROKER_STORE_CALL_H
 
+#include <hiredis/hiredis.h> /* only for redisReply */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <hiredis/hiredis.h> /* only for redisReply */
 
 #include "base/list.h"
 #include "store/op.h"

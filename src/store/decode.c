@@ -78,7 +78,7 @@ get_number(const redisReply *array, size_t i, int64_t min, int64_t *out)
 	uint64_t n;
 
 	*out = 0;
-	if (!r)
+	if (r == NULL)
 		return true;
 	if (r->type == REDIS_REPLY_INTEGER) {
 		*out = r->integer;
@@ -102,7 +102,7 @@ get_text(struct call *call, const redisReply *array, size_t i,
 
 	*text = "";
 	*len = 0;
-	if (!r)
+	if (r == NULL)
 		return true;
 	if (r->type != REDIS_REPLY_STRING && r->type != REDIS_REPLY_STATUS)
 		return false;
@@ -190,7 +190,7 @@ static enum call_verdict
 fail(struct call *call, enum call_verdict verdict, const char *what, size_t len)
 {
 	call->has_guard = false;
-	(void)snprintf(call->error, sizeof(call->error), "%.*s",
+	snprintf(call->error, sizeof(call->error), "%.*s",
 	    len > sizeof(call->error) ? (int)sizeof(call->error) : (int)len,
 	    what);
 	set_all(call, OUTCOME_UNKNOWN, "");
@@ -217,9 +217,8 @@ guard_text(struct call *call)
 		return "the clock of Redis is too far ahead for fences";
 	size = g->text_len + strlen(call->cfg) + 64;
 	text = call_room(call, size);
-	(void)snprintf(text, size,
-	    "other brokers on this Redis use %s, this one %s", g->text,
-	    call->cfg);
+	snprintf(text, size, "other brokers on this Redis use %s, this one %s",
+	    g->text, call->cfg);
 	return text;
 }
 
@@ -350,9 +349,9 @@ decode_array(struct call *call, const redisReply *r)
 enum call_verdict
 call_decode(struct call *call, const redisReply *reply, bool unsent)
 {
-	assert(!reply || !unsent);
+	assert(reply == NULL || !unsent);
 	call->has_guard = false;
-	if (!reply) {
+	if (reply == NULL) {
 		set_all(call, unsent ? OUTCOME_UNSENT : OUTCOME_UNKNOWN, "");
 		call->verdict = unsent ? CALL_UNSENT : CALL_LOST;
 	} else if (reply->type == REDIS_REPLY_ERROR) {

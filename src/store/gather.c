@@ -97,9 +97,8 @@ shard_init(struct gather *g, const struct store_config *c, uint32_t i)
 	s->head_len = strlen(s->head);
 	s->guard = format("%s@guard", s->head);
 	s->fence = format("%s@fence", s->head);
-	(void)snprintf(
-	    s->head_digits, sizeof(s->head_digits), "%zu", s->head_len);
-	(void)snprintf(s->voter, sizeof(s->voter), "%s", c->quorum ? "q" : "");
+	snprintf(s->head_digits, sizeof(s->head_digits), "%zu", s->head_len);
+	snprintf(s->voter, sizeof(s->voter), "%s", c->quorum ? "q" : "");
 }
 
 static void
@@ -120,10 +119,10 @@ void
 store_cfg(char out[STORE_CFG_SIZE], const struct store_config *c)
 {
 	if (c->quorum)
-		(void)snprintf(out, STORE_CFG_SIZE,
-		    "v2,lease=%" PRId64 ",quorum=%u", c->lease_ms, c->shards);
+		snprintf(out, STORE_CFG_SIZE, "v2,lease=%" PRId64 ",quorum=%u",
+		    c->lease_ms, c->shards);
 	else
-		(void)snprintf(out, STORE_CFG_SIZE,
+		snprintf(out, STORE_CFG_SIZE,
 		    "v1,lease=%" PRId64 ",replicas=%u", c->lease_ms,
 		    c->replicas);
 }
@@ -149,10 +148,9 @@ gather_new(const struct store_config *c)
 	g->channel = format("%s@%s", c->prefix, g->me);
 	g->address = xstrdup(c->address != NULL ? c->address : "");
 	store_cfg(g->cfg, c);
-	(void)snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
-	(void)snprintf(
-	    g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
-	(void)snprintf(g->grace, sizeof(g->grace), "%" PRId64,
+	snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
+	snprintf(g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
+	snprintf(g->grace, sizeof(g->grace), "%" PRId64,
 	    times_recovery_ms(c->lease_ms));
 	return g;
 }
@@ -171,7 +169,7 @@ gather_free(struct gather *g)
 {
 	uint32_t i, k;
 
-	if (!g)
+	if (g == NULL)
 		return;
 	for (i = 0; i < g->nshards * g->nlanes; i++)
 		for (k = 0; k < SCRIPT_MAX; k++)
@@ -242,12 +240,12 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	bool mixed = kind != OP_RENEW;
 
 	/* The guard looks for ENLIST at the first operation only. */
-	if (call && kind != OP_ENLIST && call->kinds[0] != OP_ENLIST &&
+	if (call != NULL && kind != OP_ENLIST && call->kinds[0] != OP_ENLIST &&
 	    call->nops <
 		(call->mixed || mixed ? CALL_OPS_MAX : CALL_RENEWALS_MAX))
 		return call;
 	call = TAILQ_FIRST(&g->spare);
-	if (call) {
+	if (call != NULL) {
 		TAILQ_REMOVE(&g->spare, call, entry);
 		g->nspare--;
 		call_reset(call);
@@ -275,8 +273,8 @@ voter_set(struct shard_keys *s, const struct op *op)
 				op->name_len - (size_t)(end + 1 - op->name))
 			  : NULL;
 	assert(end != NULL);
-	(void)snprintf(s->voter, sizeof(s->voter), "q%.*s",
-	    (int)(end - op->name), op->name);
+	snprintf(s->voter, sizeof(s->voter), "q%.*s", (int)(end - op->name),
+	    op->name);
 }
 
 void
@@ -400,14 +398,14 @@ take_due(struct gather *g, struct slot *slot, struct call_list *calls)
 	slot->active = false;
 	for (k = 0; k < SCRIPT_MAX; k++) {
 		last[k] = TAILQ_LAST(&slot->calls[k], call_list);
-		if (last[k] && may_grow(g, slot, last[k]))
+		if (last[k] != NULL && may_grow(g, slot, last[k]))
 			TAILQ_REMOVE(&slot->calls[k], last[k], entry);
 		else
 			last[k] = NULL;
 		TAILQ_CONCAT(calls, &slot->calls[k], entry);
 	}
 	for (k = 0; k < SCRIPT_MAX; k++) {
-		if (!last[k])
+		if (last[k] == NULL)
 			continue;
 		TAILQ_INSERT_TAIL(&slot->calls[k], last[k], entry);
 		slot->active = true;
@@ -440,14 +438,14 @@ gather_flush(struct gather *g, gather_send *send, void *arg)
 	struct call *call;
 
 	/* Taken out first: send() may add what is for the next flush. */
-	while ((slot = TAILQ_FIRST(&g->active))) {
+	while ((slot = TAILQ_FIRST(&g->active)) != NULL) {
 		TAILQ_REMOVE(&g->active, slot, entry);
 		take_due(g, slot, &calls);
 		if (slot->active)
 			TAILQ_INSERT_TAIL(&growing, slot, entry);
 	}
 	TAILQ_CONCAT(&g->active, &growing, entry);
-	while ((call = TAILQ_FIRST(&calls))) {
+	while ((call = TAILQ_FIRST(&calls)) != NULL) {
 		TAILQ_REMOVE(&calls, call, entry);
 		send_call(g, call, send, arg);
 	}
@@ -464,8 +462,9 @@ gather_is_due(const struct gather *g)
 	TAILQ_FOREACH (slot, &g->active, entry)
 		for (k = 0; k < SCRIPT_MAX; k++) {
 			last = TAILQ_LAST(&slot->calls[k], call_list);
-			if (last && (last != TAILQ_FIRST(&slot->calls[k]) ||
-					!may_grow(g, slot, last)))
+			if (last != NULL &&
+			    (last != TAILQ_FIRST(&slot->calls[k]) ||
+				!may_grow(g, slot, last)))
 				return true;
 		}
 	return false;

@@ -302,7 +302,7 @@ on_again(evutil_socket_t fd, short what, void *arg)
 static bool
 is_slow(const struct pipe *p, int64_t now, int64_t ms)
 {
-	return p && now - p->since_ms >= ms;
+	return p != NULL && now - p->since_ms >= ms;
 }
 
 /* Is there room for one more, or can it be made? */

@@ -111,7 +111,7 @@ ends_at(const SSL_CTX *ssl)
 	const X509 *cert = SSL_CTX_get0_certificate(ssl);
 	struct tm tm;
 
-	if (!cert || ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) != 1)
+	if (cert == NULL || ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) != 1)
 		return 0;
 	return (int64_t)timegm(&tm);
 }
@@ -132,7 +132,7 @@ make(const struct context *c)
 	SSL_CTX *ssl =
 	    SSL_CTX_new(c->server ? TLS_server_method() : TLS_client_method());
 
-	if (!ssl)
+	if (ssl == NULL)
 		abort();
 	(void)SSL_CTX_set_min_proto_version(
 	    ssl, c->tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);

@@ -44,7 +44,7 @@ engine_event(struct engine *e, int fd, short what, event_callback_fn fn,
 {
 	struct event *event = event_new(e->base, fd, what, fn, arg);
 
-	if (!event || event_priority_set(event, priority) < 0)
+	if (event == NULL || event_priority_set(event, priority) < 0)
 		abort();
 	return event;
 }
@@ -79,7 +79,7 @@ engine_init(struct engine *e)
 
 	memset(e, 0, sizeof(*e));
 	e->control = -1;
-	if (!config ||
+	if (config == NULL ||
 	    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) < 0 ||
 	    event_config_set_max_dispatch_interval(
 		config, NULL, SHAKES_MAX, PRIORITY_SHAKE) < 0)

@@ -55,7 +55,7 @@ print_name(const X509_NAME *name, each_name *each, void *arg)
 	char *text;
 	long n;
 
-	if (!bio)
+	if (bio == NULL)
 		return;
 	if (X509_NAME_print_ex(
 		bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB) >= 0) {
@@ -72,7 +72,7 @@ common_name(const X509_NAME *subject, each_name *each, void *arg)
 	int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
 	X509_NAME *alone = X509_NAME_new();
 
-	if (alone && at >= 0 &&
+	if (alone != NULL && at >= 0 &&
 	    X509_NAME_get_index_by_NID(subject, NID_commonName, at) < 0 &&
 	    X509_NAME_add_entry(
 		alone, X509_NAME_get_entry(subject, at), -1, 0) == 1)
@@ -126,7 +126,7 @@ names_add(struct packet *packet, const struct pipe *p)
 {
 	X509 *cert = SSL_get_peer_certificate(p->ssl);
 
-	if (cert && SSL_get_verify_result(p->ssl) == X509_V_OK &&
+	if (cert != NULL && SSL_get_verify_result(p->ssl) == X509_V_OK &&
 	    SSL_get_verify_mode(p->ssl) != SSL_VERIFY_NONE)
 		each_of(cert, add_name, packet);
 	X509_free(cert);

@@ -137,7 +137,7 @@ pipe_verify(int ok, X509_STORE_CTX *store)
 	struct pipe *p = SSL_get_app_data(ssl);
 	X509 *cert = X509_STORE_CTX_get_current_cert(store);
 
-	if (ok || !cert || p->refused)
+	if (ok || cert == NULL || p->refused)
 		return ok;
 	X509_up_ref(cert);
 	p->refused = cert;

@@ -73,7 +73,7 @@ next_word(struct parser *ps, struct word *w)
 	w->text.p = p;
 	w->eq = NULL;
 	for (; p < ps->end && *p != ' '; p++)
-		if (*p == '=' && !w->eq)
+		if (*p == '=' && w->eq == NULL)
 			w->eq = p;
 	w->text.n = (size_t)(p - w->text.p);
 	ps->p = p;
@@ -223,7 +223,7 @@ parse_positional(struct parser *ps, struct span word)
 		return refuse_usage(ps, "a word too many");
 	if (ps->v->kind == VERB_WORDS_NAMES) {
 		wrong = text_name_why(word, NAME_MAX_BYTES);
-		if (wrong)
+		if (wrong != NULL)
 			return refuse_quoting(
 			    ps, ERR_BAD_NAME, "the name", word, wrong);
 		if (is_given_name(r, word))
@@ -286,8 +286,8 @@ parse_word(struct parser *ps, const struct word *w)
 	bool raw =
 	    ps->v->kind == VERB_WORDS_RAW && ps->r->nwords < ps->v->words_max;
 
-	return w->eq && !raw ? parse_option(ps, w)
-			     : parse_positional(ps, w->text);
+	return w->eq != NULL && !raw ? parse_option(ps, w)
+				     : parse_positional(ps, w->text);
 }
 
 void

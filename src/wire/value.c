@@ -138,7 +138,7 @@ value_parse(enum option_id id, struct span value, int64_t *num,
 
 	assert(id < OPTION_MAX);
 	wrong = parsers[o->type](o, value, num, str);
-	if (!wrong)
+	if (wrong == NULL)
 		return true;
 	buf_adds(why, o->key);
 	buf_addc(why, '=');

@@ -74,7 +74,7 @@ describe(
 
 	switch (g->state) {
 	case GUARD_BLESSED:
-		(void)snprintf(
+		snprintf(
 		    note->text, sizeof(note->text), "new locks are granted");
 		return;
 	case GUARD_PENDING:
@@ -83,11 +83,11 @@ describe(
 		if (note->wait_ms < 0)
 			note->wait_ms = 0;
 		if (note->wait_ms == 0)
-			(void)snprintf(note->text, sizeof(note->text),
+			snprintf(note->text, sizeof(note->text),
 			    "%s; new locks in a moment",
 			    guard_cause_text(g->cause));
 		else
-			(void)snprintf(note->text, sizeof(note->text),
+			snprintf(note->text, sizeof(note->text),
 			    "%s for %s: %s; locks that are held are kept",
 			    quorum_used(core) ? "no vote for new locks"
 					      : "no new locks",

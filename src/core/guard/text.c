@@ -42,7 +42,7 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 	    quorum_count(core, false), core->config.shards, ready,
 	    quorum_majority(core));
 	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
-		(void)snprintf(why + n, size - (size_t)n,
+		snprintf(why + n, size - (size_t)n,
 		    "; no new locks for %s at most: some are new, or have lost"
 		    " data",
 		    human_ms(left, most_ms));
