@@ -229,7 +229,7 @@ const struct ablation ablations[] = {
 		"redis.call('HSET', guard, 'id', replid, 'at', now_ms) "
 		"local blessed = true" } } },
 	{ "quorum/stall",
-	    "a server votes that was frozen or whose clock jumped", 400,
+	    "a server votes that was frozen or whose clock jumped", 1500,
 	    ABLATE_SCRIPT, FAULT_CLOCK | FAULT_PAUSE, 0,
 	    { { "if (blessed or pend) and now_ms - at > stall_ms",
 		"if false" } } },
