@@ -293,6 +293,7 @@ add_class(struct numbers *numbers, const struct measure_class *c)
 	add_number(numbers, c->name, "lost_total", c->lost);
 }
 
+/* `other` alone says nothing that the numbers before do not say. */
 static void
 add_classes(const struct broker *b, struct numbers *numbers)
 {
@@ -300,6 +301,8 @@ add_classes(const struct broker *b, struct numbers *numbers)
 	struct measure_class class;
 	size_t i;
 
+	if (measure_classes(m) == 1)
+		return;
 	for (i = 0; i < measure_classes(m); i++) {
 		class = measure_class(m, i, now_ms());
 		add_class(numbers, &class);

@@ -84,6 +84,10 @@ class TlsClient(Client):
             self.sock.unwrap()
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             pass
+        except ssl.SSLError as error:
+            # The broker had written before it read of the end: that is to be read.
+            if error.reason != "APPLICATION_DATA_AFTER_CLOSE_NOTIFY":
+                raise
         finally:
             self.sock.settimeout(hang())
 
