@@ -396,7 +396,11 @@ keep_outcome(struct core *core, const struct token_call *c,
 	n->whose = (unsigned)o->second;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
-	if (o->status != OUTCOME_GRANTED || !is_over(core, c, sent_ms))
+	if (ward_was_taken(core, n->seq) && o->status == OUTCOME_GRANTED)
+		n->status = OUTCOME_BUSY;
+	if (ward_was_taken(core, n->seq) && o->status == OUTCOME_RENEWED)
+		n->status = OUTCOME_LOST;
+	if (n->status != OUTCOME_GRANTED || !is_over(core, c, sent_ms))
 		return;
 	ward_stray(core, n);
 	n->status = OUTCOME_BUSY;

@@ -82,6 +82,9 @@ struct ward {
 TAILQ_HEAD(ward_list, ward);
 TAILQ_HEAD(token_call_list, token_call);
 
+/* Answers that may be under way when messages about them come. */
+#define TAKEN_MAX 64
+
 struct tokens {
 	struct token_call_list calls;
 	struct table by_id;
@@ -92,6 +95,8 @@ struct tokens {
 	struct table by_name; /* wards that are no strays */
 	struct ward_list wards, strays;
 	unsigned nwards, nstrays;
+	uint64_t taken[TAKEN_MAX]; /* the latest messages about no ward: seq */
+	unsigned ntaken;
 	unsigned nproving;   /* wards with an operation in flight */
 	struct table stands; /* park.c: by name */
 	unsigned nplaces;

@@ -368,7 +368,20 @@ ward_message(struct core *core, const char *text, size_t len)
 	w = ward_find(core, space + 1, len - (size_t)(space + 1 - text));
 	if (w != NULL && w->seq == n)
 		ward_drop(core, w);
+	else
+		core->tokens->taken[core->tokens->ntaken++ % TAKEN_MAX] = n;
 	return true;
+}
+
+bool
+ward_was_taken(const struct core *core, uint64_t seq)
+{
+	unsigned i;
+
+	for (i = 0; i < TAKEN_MAX; i++)
+		if (core->tokens->taken[i] == seq)
+			return true;
+	return false;
 }
 
 void

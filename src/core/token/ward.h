@@ -22,6 +22,12 @@ void ward_timer(struct core *core, struct timer *t);
 /* `took SEQ NAME`; false: it is another message. */
 bool ward_message(struct core *core, const char *text, size_t len);
 
+/*
+ * Such a message came before the answer that made the hold: another broker has
+ * ended it meanwhile, or has taken it over.
+ */
+bool ward_was_taken(const struct core *core, uint64_t seq);
+
 /* What is left of a walk over all; when there is nothing: true. */
 bool ward_run(struct core *core);
 

@@ -552,3 +552,21 @@ config quorum=3
 > op claim a seq=3 ttl=15000 client=t1 other=t1 how=e-r
 80 < busy a fence=90 ttl=9s text=o first=1
 > 1 busy 0 held fence=90 left=9000
+
+== tokens: ended elsewhere before the answer that made it
+0 ready 1
+10 token 1 acquire a token=t1 px=15s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+15 message took 1 a
+20 < granted a fence=100
+> 1 busy 0 free fence=100 left=15000
+30 token 1 acquire b token=t1 px=15s
+> op claim b seq=2 ttl=15000 client=t1 other=t1 how=e-r
+40 < granted b fence=110
+> 1 done 1 held own meant fence=110 left=15000 token=t1
+50 token 1 extend b token=t1 px=15s
+> op token b seq=3 ttl=15000 client=t1 how=exr
+60 message took 3 b
+70 < renewed b fence=110 ttl=15s text=t1
+> 1 others 0 free fence=110 left=15000 token=t1
+80 message took 2 b
