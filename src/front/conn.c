@@ -1,14 +1,14 @@
 /*
  * The bytes of one connection.
  *
- * One `struct event` a connection: it is always armed for reading, so a
- * request costs no epoll_ctl.  The exceptions are output that the socket does
- * not take, and input that is not wanted at the moment because enough of it
- * waits here.  In the latter case the end of the stream must be seen all the
- * same, behind bytes that are not read: that is EV_CLOSED, and edge-triggered,
- * because unread bytes would be reported for ever.  EV_READ stands beside it
- * because libevent reports an error as EV_READ, never as EV_CLOSED: without
- * it, a reset would make the loop spin.
+ * Each connection has one `struct event`, which is always armed for reading, so
+ * a request costs no epoll_ctl.  There are two exceptions: the socket takes no
+ * more output, or enough input waits here already and no more is read.  In the
+ * latter case the front must still see the end of the stream behind the unread
+ * bytes.  EV_CLOSED shows it; it is edge-triggered, because unread bytes would
+ * be reported for ever.  EV_READ stands beside it because libevent reports an
+ * error as EV_READ, never as EV_CLOSED: without it, a reset would make the loop
+ * spin.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #include "front/sockopt.h"
 #include "front/state.h"
 
-/* What a client may send between our last reply and its end. */
+/* How much a client may still send between our last reply and its end. */
 #define LINGER_BYTES ((size_t)1024 * 1024)
 
 static size_t
@@ -46,12 +46,17 @@ conn_poll(const struct conn *c)
 	return c->relayed && (seen & POLLHUP) ? seen | POLLERR : seen;
 }
 
-/* The end of the stream; false: it is that of the connection. */
+/*
+ * Handles the end of the stream.  Returns false if the whole connection is
+ * lost.
+ */
 static bool
 conn_ended(struct conn *c)
 {
 	if (c->relayed) {
-		/* What there is to know of it was told before. */
+		/*
+		 * The TLS process has told before all that is known of the end.
+		 */
 		c->front->look(c->front->look_arg);
 		if (conn_poll(c) & POLLERR) {
 			front_end(c, CONN_END_DEAD);
@@ -76,7 +81,7 @@ conn_read(struct conn *c)
 		c->full = true;
 		return;
 	}
-	/* A TLS process may have made it one that blocks. */
+	/* The TLS process may have made the socket a blocking one. */
 	n = recv(c->fd, c->front->scratch, room, MSG_DONTWAIT);
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
@@ -251,14 +256,14 @@ conn_frame_done(struct conn *c)
 {
 	buf_consume(&c->in, c->framed);
 	c->scanned = 0;
-	/* Not before half of it is free: changing what is watched costs. */
+	/* Wait until half of it is free: changing the watched events costs. */
 	if (c->full && buf_len(&c->in) <= input_bytes_max(c) / 2)
 		c->full = false;
 }
 
 /*
- * EPIPE after an orderly close says only that nobody wants the replies.  What
- * was sent before is still to be handled.
+ * EPIPE after an orderly close says only that nobody wants the replies.
+ * Requests that came before it are still to be handled.
  */
 static bool
 conn_unheard(struct conn *c)

@@ -20,24 +20,26 @@
 #include "front/front.h"
 
 /*
- * The life of a connection.  LIVE: it has a session.  The handler's gone()
- * ends that.  FLUSHING: the last replies are being written.  LINGERING: all is
- * written and our side shut down; what the client still sends is thrown away,
- * because closing with unread bytes would reset the connection, and a reset
- * destroys replies that the client has not read yet.
+ * The life of a connection.  LIVE: it has a session.  The call of the handler's
+ * gone() ends this stage.  FLUSHING: the last replies are being written.
+ * LINGERING: all is written and our side shut down; what the client still sends
+ * is thrown away, because closing with unread bytes would reset the connection,
+ * and a reset destroys replies that the client has not read yet.
  */
 enum conn_stage { CONN_LIVE, CONN_FLUSHING, CONN_LINGERING };
 
-/* How a connection ends, once it does; a later one is worse. */
+/*
+ * How a connection ends.  A later value is worse and overrides an earlier one.
+ */
 enum conn_end {
 	CONN_END_NONE,
-	CONN_END_REFUSED, /* after a last answer: not orderly */
+	CONN_END_REFUSED, /* after a last answer; not orderly */
 	CONN_END_DEAD	  /* reset, killed: nothing can be delivered */
 };
 
 /*
- * What a connection has a limited time for; each has a list of its own, in
- * order of time, because all in it have the same time.
+ * What a connection has a limited time for.  Each kind has a list of its own,
+ * which is in order of time because all connections in it get the same time.
  */
 enum timeout {
 	TIMEOUT_SILENT,	  /* LIVE: to send a first line */
@@ -49,8 +51,8 @@ enum timeout {
 };
 
 /*
- * A tagged request that is to be answered.  Owned by the front, which finds
- * it by reference or by connection and tag.
+ * A tagged request that awaits its answer.  Owned by the front, which finds it
+ * by reference or by connection and tag.
  */
 struct pending {
 	uint64_t ref;
@@ -65,31 +67,31 @@ struct pending {
 };
 
 /*
- * A client.  Owned by the front; freed by conn_free() alone, when its bytes
- * are delivered or given up.  Idle, it has no buffers.
+ * A client.  Owned by the front; freed by conn_free() alone, when its bytes are
+ * delivered or given up.  An idle connection has no buffers.
  */
 struct conn {
 	uint64_t id;
 	struct front *front;
 	const struct wire_protocol *protocol;
-	void *data;   /* the handler's */
+	void *data;   /* owned by the handler */
 	char *peer;   /* owned */
 	char **names; /* owned: what its certificate vouches for; or NULL */
 	unsigned nnames;
-	uint64_t relay; /* its number there, if relayed */
+	uint64_t relay; /* its number in the TLS process, if relayed */
 	int64_t uid;	/* of the peer; -1: not known */
 	int fd;		/* owned */
 	uint8_t stage;	/* enum conn_stage */
 	uint8_t end;	/* enum conn_end */
 	bool tcp : 1;
 	bool relayed : 1;      /* a TLS process is at the other end of fd */
-	bool unsigned_end : 1; /* it may not be the client that ended it */
+	bool unsigned_end : 1; /* somebody else may have ended it */
 	bool proxied : 1;      /* the peer is a proxy */
 	bool admin : 1;
 	bool opened : 1;   /* the handler knows it */
 	bool spoke : 1;	   /* a first line came */
 	bool stranger : 1; /* has not said who it is */
-	bool overdue : 1;  /* ... in time, but that is being looked at */
+	bool overdue : 1;  /* ... in time, but is owed an answer */
 	bool leaving : 1;  /* counted in front->nleaving */
 	bool eof : 1;	   /* nothing more will be read */
 	bool hup : 1;	   /* the end was seen behind unread bytes */
@@ -99,16 +101,16 @@ struct conn {
 	bool deaf : 1;	   /* it closed; output is thrown away */
 	bool stuck : 1;	   /* the socket takes no more output */
 	bool ready : 1;	   /* on front->ready */
-	bool serving : 1;  /* its turn is now */
-	bool dirty : 1;	   /* on front->dirty or front->hurried: */
-	bool hurried : 1;  /* which of them */
+	bool serving : 1;  /* its turn is under way */
+	bool dirty : 1;	   /* on front->dirty, or if hurried */
+	bool hurried : 1;  /* on front->hurried */
 	bool idle : 1;	   /* no complete line was left */
 	bool choked : 1;   /* the next line waits until all is written */
 	bool timed : 1;	   /* on front->timed[timeout] */
 	uint8_t timeout;   /* enum timeout */
 	short armed;	   /* events that libevent watches; 0: none */
 	unsigned npending;
-	unsigned busy;	  /* answers that are being made */
+	unsigned busy;	  /* answers that are being made, over some turns */
 	uint64_t blocked; /* reference of the untagged request; 0: none */
 	enum verb_id blocked_verb;
 	size_t scanned;	  /* the protocol's note of how far it has looked */
@@ -116,10 +118,10 @@ struct conn {
 	size_t discard;	  /* lingering: bytes that may still be thrown away */
 	size_t unread;	  /* bytes of output left by the last write ... */
 	size_t counted;	  /* ... and their memory, counted in front->output */
-	int64_t until_ms; /* timed: then it is over */
-	int64_t heartbeat_ms; /* a line is owed so often; 0: never */
-	int64_t heard_ms;     /* when the latest came, or was answered */
-	struct timer beat;    /* in front->beats: when to look at that */
+	int64_t until_ms; /* timed: when that time is over */
+	int64_t heartbeat_ms; /* the client owes a line this often; 0: never */
+	int64_t heard_ms;     /* when the latest line came, or was answered */
+	struct timer beat;    /* when to check that */
 	struct buf in;
 	struct buf out;
 	struct event event;
@@ -127,45 +129,50 @@ struct conn {
 	TAILQ_ENTRY(conn) ready_link;
 	TAILQ_ENTRY(conn) dirty_link;
 	TAILQ_ENTRY(conn) timed_link;
-	TAILQ_ENTRY(conn) unread_link; /* where counted > 0 */
+	TAILQ_ENTRY(conn) unread_link; /* in front->unread if counted > 0 */
 	struct table_link by_id;
 	struct table_link by_relay; /* if relayed */
 };
 
 TAILQ_HEAD(conn_list, conn);
 
-/* Takes over a connected, non-blocking socket.  fd is closed by conn_free. */
+/*
+ * Requires a connected, non-blocking socket, and takes it over: conn_free()
+ * closes it.
+ */
 struct conn *conn_new(struct front *f, int fd, bool tcp);
-/* The same for one that a TLS process has shaken hands with. */
+/* The same for a client that a TLS process has shaken hands with. */
 struct conn *conn_new_relayed(
     struct front *f, const struct front_relayed *client);
 void conn_free(struct conn *c);
 
-/* Has libevent watch for what is of interest now, and nothing else. */
+/* Has libevent watch the events of interest now, and no others. */
 void conn_arm(struct conn *c);
 
 /*
- * The next request that has come whole, which points into the input and goes
- * with conn_frame_done().
+ * Finds the next request that has come whole.  The frame points into the input
+ * and is valid until conn_frame_done().
  */
 enum frame_status conn_frame(struct conn *c, struct wire_frame *f,
     enum err_code *code, struct buf *why) __attribute__((warn_unused_result));
 void conn_frame_done(struct conn *c);
 
-/* As conn_refuse(), with a text that is there already. */
+/* As conn_refuse(), with a text that is ready. */
 void conn_refuse_with(struct conn *c, const struct request *r,
     enum err_code code, const struct buf *text);
 
-/* Writes once.  False when that showed that the connection is dead. */
+/* Writes once.  Returns false if the connection turned out to be dead. */
 bool conn_write(struct conn *c);
 
-/* Shuts down our side and throws away input; false when that is over. */
+/*
+ * Shuts down our side and throws away input.  Returns false when that is over.
+ */
 bool conn_linger(struct conn *c);
 
-/* Is more answered than the client reads? */
+/* Does the client leave too many answers unread? */
 bool conn_behind(const struct conn *c);
 
-/* Forgets what is deferred. */
+/* Forgets the deferred requests. */
 void conn_forget(struct conn *c);
 
 #endif

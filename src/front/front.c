@@ -1,19 +1,21 @@
 /*
- * Turns: whose lines are handed out, whose replies are written, who is
- * thrown out.
+ * Turns: which connections hand out requests, which write replies, and which
+ * are closed.
  *
  *	accepted -> ready -> front_run: opened, lines, drain, gone
  *	                         |  ^
  *	              deferred --+  +-- answered, or more lines than a share
  *
- * A connection is in line at most once.  In one turn each gets at most
- * LINES_PER_TURN lines and SHARE_US; with more it goes to the end of the line,
- * and the next turn comes at once.  So a client that floods costs every other
- * client one share of a turn and no more.  All together have TURN_US, so that a
- * turn stays short, whatever its lines cost: Redis has its answers read once a
- * turn, and renewals leave.  The next turn goes on where this one stopped.
+ * A connection is in line at most once.  In one turn each connection gets at
+ * most LINES_PER_TURN lines and SHARE_US; if it has more, it goes to the end of
+ * the line, and the next turn comes at once.  So a client that floods costs
+ * every other client one share of a turn and no more.  All connections together
+ * get TURN_US, so that a turn stays short whatever its lines cost: once a turn,
+ * the broker reads the answers of Redis and sends renewals.  The next turn goes
+ * on where this one stopped.
  *
- * Nothing is freed while a handler runs: killing marks, front_run() ends.
+ * Nothing is freed while a handler runs: conn_kill() marks the connection, and
+ * front_run() ends it.
  */
 #include "config.h"
 
@@ -116,8 +118,8 @@ front_clean(struct conn *c)
 }
 
 /*
- * The last first: a grant comes behind the answer to the UNLOCK that made it
- * possible, and it is the grant that somebody waits for.
+ * The last connection goes first: a grant comes after the answer to the UNLOCK
+ * that made it possible, and somebody waits for the grant.
  */
 static struct conn *
 front_next_dirty(const struct front *f)
@@ -146,7 +148,7 @@ front_free(struct front *f)
 		return;
 	front_stop_listening(f);
 	listeners_fini(f);
-	/* Whoever closes is either timed or still to be written to. */
+	/* A closing connection is either timed or still to be written to. */
 	while ((c = front_next_dirty(f)) != NULL) {
 		front_clean(c);
 		if (c->stage != CONN_LIVE && !c->timed)
@@ -244,7 +246,7 @@ front_reject(struct conn *c)
 void
 front_ready(struct conn *c)
 {
-	/* front_serve() sees for itself what is left to do. */
+	/* front_serve() itself sees what is left to do. */
 	if (c->ready || c->serving || c->stage != CONN_LIVE)
 		return;
 	c->ready = true;
@@ -279,7 +281,7 @@ front_end(struct conn *c, enum conn_end end)
 	front_ready(c);
 }
 
-/* Takes a connection from everywhere and frees it. */
+/* Takes a connection off every list and frees it. */
 void
 front_close(struct conn *c)
 {
@@ -295,7 +297,7 @@ front_close(struct conn *c)
 	conn_free(c);
 }
 
-/* Ends the life of a connection; what is left is to deliver its replies. */
+/* Ends the life of a connection: only its replies are left to deliver. */
 static void
 front_gone(struct conn *c, bool orderly)
 {
@@ -330,7 +332,7 @@ front_may_hand(const struct conn *c)
 	return !c->quit && !c->end && !conn_behind(c);
 }
 
-/* Does it begin with a TLS handshake, where nobody speaks TLS? */
+/* Does a client begin a TLS handshake on a port without TLS? */
 static bool
 front_meets_tls(struct conn *c)
 {
@@ -357,7 +359,7 @@ front_choose_protocol(struct conn *c)
 	c->front->nresp++;
 }
 
-/* Hands out one request; false when none has come whole. */
+/* Hands out one request.  Returns false if none has come whole. */
 static bool
 front_hand(struct conn *c)
 {
@@ -376,7 +378,7 @@ front_hand(struct conn *c)
 		front_end(c, CONN_END_REFUSED);
 		/* FALLTHROUGH */
 	case FRAME_PART:
-		/* A full buffer without a request is to be read on. */
+		/* A full buffer without a whole request: go on reading. */
 		if (c->full && c->stranger)
 			front_end(c, CONN_END_REFUSED);
 		c->full = false;
@@ -404,7 +406,7 @@ front_hand(struct conn *c)
 	return true;
 }
 
-/* Is everything read, handed out and answered? */
+/* Has everything been read, handed out and answered? */
 static bool
 front_is_over(const struct conn *c)
 {
@@ -413,7 +415,7 @@ front_is_over(const struct conn *c)
 	return c->quit || (c->eof && c->idle);
 }
 
-/* One turn of one connection: what the handler is to know of it. */
+/* One turn of one connection: calls the handler for all that is due. */
 static void
 front_serve_lines(struct conn *c)
 {
@@ -464,7 +466,7 @@ front_run(struct front *f)
 	unsigned n = f->nready;
 	struct conn *c;
 
-	/* Those that come in line meanwhile have their turn next time. */
+	/* Connections that get in line meanwhile have their turn next time. */
 	while (n-- > 0 && now_awake_us() < until_us &&
 	       (c = TAILQ_FIRST(&f->ready)) != NULL) {
 		TAILQ_REMOVE(&f->ready, c, ready_link);
@@ -485,8 +487,8 @@ front_too_slow(struct conn *c)
 
 /*
  * Throws out a client that does not read.  A single reply may be longer than
- * the limit, and a client that takes it is left alone; but no more may come
- * meanwhile, and it must go on taking.
+ * the limit: a client that goes on reading it is left alone, but no further
+ * output may be added meanwhile.
  */
 static void
 front_flush_live(struct conn *c, bool was_behind)
@@ -511,7 +513,7 @@ front_flush_live(struct conn *c, bool was_behind)
 	conn_arm(c);
 }
 
-/* What is left of the connection is its output. */
+/* Delivers the output, which is all that is left of the connection. */
 static void
 front_flush_closing(struct conn *c)
 {
@@ -554,8 +556,8 @@ front_flush_one(struct conn *c)
 }
 
 /*
- * A client that does not read its socket empty can't be told: the line stands
- * behind what it has not read, and the name passes on.
+ * Writes a loss at once.  A client that has not read its socket empty can't be
+ * told: the line stands behind its unread bytes, and the name passes on.
  */
 static void
 front_flush_hurried(struct conn *c)

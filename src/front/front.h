@@ -4,9 +4,10 @@
  *	 sockets --read--> input --front_run--> gate --> handler->request
  *	 sockets <-write-- output <-front_flush-- conn_reply <-- the bridge
  *
- * Runs in turns.  Between turns libevent calls back and bytes are read; then
- * the owner calls front_run(), which hands out requests, and front_flush(),
- * which writes: one read and one write for each connection and turn.
+ * The front runs in turns.  Between turns libevent calls back and bytes are
+ * read; then the owner calls front_run(), which hands out requests, and
+ * front_flush(), which writes: one read and one write for each connection and
+ * turn.
  *
  * The handler is called from inside front_run() and from nowhere else.  A
  * connection stays valid during a call; between turns only its id is kept
@@ -34,8 +35,8 @@ struct front;
 struct conn;
 
 /*
- * What the front may need beside a descriptor for each of limits.clients: for
- * those who are refused, and for those on their way out.
+ * Descriptors that the front may need beyond one for each of limits.clients:
+ * for clients that are refused, and for those on their way out.
  */
 #define FRONT_DESCRIPTORS 64
 
@@ -43,36 +44,38 @@ struct front_handler {
 	void (*opened)(void *arg, struct conn *c);
 
 	/*
-	 * A line has come, and will be answered: what is overdue is to be
-	 * told before.  The process may have been frozen since the last one.
+	 * A line has come and will be answered: the handler must first tell
+	 * what is overdue, because the process may have been frozen since the
+	 * last line.
 	 */
 	void (*catch_up)(void *arg);
 
 	/*
-	 * A request that passed the gate.  It must be answered with
-	 * conn_reply() at once, or be deferred.
+	 * A request that passed the gate.  The handler must answer it with
+	 * conn_reply() at once, or defer it.
 	 */
 	void (*request)(void *arg, struct conn *c, const struct request *r);
 
 	/*
-	 * The same of a request that is none of our verbs, but may be a
+	 * As request(), for a request that is none of our verbs, but may be a
 	 * command of the protocol that the connection speaks: `words` has all
-	 * of it.  It may also be answered with what is written to
-	 * conn_output().  NULL: no protocol here has such.
+	 * of it.  The handler may also write the answer to conn_output().
+	 * NULL: no protocol here has such commands.
 	 */
 	void (*command)(void *arg, struct conn *c, const struct request *r);
 
 	/*
-	 * The client has shut down its sending side, or said QUIT: what
-	 * waits must be answered now.  Lines that came before are still
-	 * handed out.  Called once at most.
+	 * The client has shut down its sending side, or said QUIT: the handler
+	 * must now answer whatever waits.  Lines that came before are still
+	 * handed out.  Called at most once.
 	 */
 	void (*drain)(void *arg, struct conn *c);
 
 	/*
 	 * The last call about a connection.  Orderly: every request was
-	 * answered, and the answers are being delivered.  Otherwise it was
-	 * reset, killed or thrown out, and deferred requests are forgotten.
+	 * answered, and the answers are being delivered.  Otherwise the
+	 * connection was reset, killed or thrown out, and its deferred requests
+	 * are forgotten.
 	 */
 	void (*gone)(void *arg, struct conn *c, bool orderly);
 };
@@ -82,33 +85,37 @@ struct front *front_new(struct event_base *base,
     const struct client_limits *limits, const struct front_handler *handler,
     void *arg);
 
-/* Tries once to deliver what is left, closes everything; calls nobody. */
+/* Tries once to deliver the rest, and closes everything; calls no handler. */
 void front_free(struct front *f);
 
 void front_set_limits(struct front *f, const struct client_limits *limits);
 
-/* For tests: so many bytes may be unread by all clients together. */
+/* For tests: bounds the bytes that all clients together may leave unread. */
 void front_bound_output(struct front *f, size_t bytes);
 
 /*
- * Open a place to listen on.  On false, why says what failed.  An address that
- * is listened on already (a socket that systemd passed) is no failure.  Each
- * logs `listening address=HOST:PORT` or `address=unix:/PATH`.
+ * Open a place to listen on.  On false, `why` says what failed.  It is no
+ * failure if the process listens on the address already (on a socket that
+ * systemd passed).  Each logs `listening address=HOST:PORT` or
+ * `address=unix:/PATH`.
  */
 /* proxied: clients come through proxies, which may close for them. */
 bool front_listen_tcp(struct front *f, const char *host, uint16_t port,
     bool proxied, struct buf *why) __attribute__((warn_unused_result));
-/* group: "" for the process' own. */
+/* group: "" for the group of the process. */
 bool front_listen_unix(struct front *f, const char *path, unsigned mode,
     const char *group, struct buf *why) __attribute__((warn_unused_result));
 /*
- * The same as front_listen_tcp(), but somebody else accepts there, who is found
- * with front_places() and has this number for it, and whose clients come with
+ * As front_listen_tcp(), but another process accepts there.  It gets the socket
+ * by front_places(), knows the place by this number, and its clients come with
  * front_relayed().
  */
 bool front_listen_place(struct front *f, const char *host, uint16_t port,
     unsigned place, struct buf *why) __attribute__((warn_unused_result));
-/* False if fn was for one of them; the descriptor stays the front's. */
+/*
+ * Calls fn for each such place.  Returns false if fn did for one of them.  The
+ * descriptors stay the front's.
+ */
 bool front_places(
     struct front *f, bool (*fn)(void *arg, unsigned place, int fd), void *arg)
     __attribute__((warn_unused_result));
@@ -116,9 +123,12 @@ bool front_places(
 /* Takes over a listening socket; it is closed on failure, too. */
 bool front_listen_fd(struct front *f, int fd, struct buf *why)
     __attribute__((warn_unused_result));
-/* A client that a TLS process has shaken hands with.  Copied but for fd. */
+/*
+ * A client that a TLS process has shaken hands with.  The front copies all of
+ * it, and takes over fd.
+ */
 struct front_relayed {
-	uint64_t id; /* its number there */
+	uint64_t id; /* its number in that process */
 	int fd;	     /* taken over */
 	bool proxied;
 	const char *peer;
@@ -127,9 +137,10 @@ struct front_relayed {
 };
 
 /*
- * look: takes in what that process has told, before an end is judged.  How a
- * client has ended it tells with front_relayed_ended(): behind bytes that
- * nobody reads yet, or in a way that anybody in the network can bring about.
+ * look: takes in what that process has told, before the front judges an end.
+ * That process tells with front_relayed_ended() how a client has ended its
+ * connection: behind bytes that nobody reads yet, or in a way that anybody in
+ * the network can bring about.
  */
 void front_set_look(struct front *f, void (*look)(void *arg), void *arg);
 void front_relayed(struct front *f, const struct front_relayed *client);
@@ -138,35 +149,38 @@ void front_relayed_ended(struct front *f, uint64_t id, bool behind);
 unsigned front_listeners(const struct front *f);
 
 /*
- * While it is held back, clients can connect and wait, but nobody is accepted.
- * A front starts without that.
+ * While the front is held back, clients can connect and wait, but it accepts
+ * nobody.  A new front is not held back.
  */
 void front_hold_back(struct front *f, bool hold);
 void front_stop_listening(struct front *f);
 
-/* End of a turn, 1: hands out lines, a bounded number a connection. */
+/* End of a turn, 1: hands out lines, a bounded number for each connection. */
 void front_run(struct front *f);
 
-/* At any time: one write for each connection that is hurried. */
+/* At any time: writes once to each connection that is hurried. */
 void front_hurry(struct front *f);
 
 /*
- * End of a turn, 2: one write for each connection with output, those that are
- * hurried first.
+ * End of a turn, 2: writes once to each connection with output, first to those
+ * that are hurried.
  */
 void front_flush(struct front *f);
 
-/* The next turn is to come at once. */
+/* Makes the next turn come at once. */
 void front_wake(struct front *f);
 
-/* Memory that is taken by what clients have not read; clients dropped for it. */
+/*
+ * The memory that unread output takes, and how many clients were dropped for
+ * it.
+ */
 size_t front_unread(const struct front *f);
 uint64_t front_too_slow_total(const struct front *f);
 
-/* Bytes that clients have sent, and that they were sent, since the start. */
+/* The bytes that clients have sent and were sent, since the start. */
 void front_bytes(const struct front *f, uint64_t *received, uint64_t *sent);
 
-/* NULL when it is gone; ids are never reused. */
+/* Returns NULL if the connection is gone; ids are never reused. */
 struct conn *front_find(const struct front *f, uint64_t id);
 unsigned front_count(const struct front *f);
 unsigned front_count_resp(const struct front *f); /* those that speak RESP */
@@ -186,12 +200,12 @@ bool conn_is_proxied(const struct conn *c);
 bool conn_is_unsigned(const struct conn *c);
 /* The names that its certificate vouches for: CN=..., DNS:..., URI:... */
 const char *const *conn_names(const struct conn *c, unsigned *n);
-/* At a Unix socket, and root or of the broker's own user. */
+/* The client is at a Unix socket, and is root or the user of the broker. */
 bool conn_is_admin(const struct conn *c);
 void *conn_data(const struct conn *c);
 void conn_set_data(struct conn *c, void *data);
 
-/* What it is told is written as it speaks, and leaves in front_flush(). */
+/* Written by the connection's protocol; leaves in front_flush(). */
 void conn_reply(struct conn *c, const struct wire_reply *reply);
 void conn_tell(struct conn *c, const struct wire_event *event);
 
@@ -199,68 +213,74 @@ void conn_tell(struct conn *c, const struct wire_event *event);
 void conn_refuse(struct conn *c, const struct request *r, enum err_code code,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* An answer of many rows, which were written by conn_protocol(). */
+/* An answer of many rows.  Requires rows that conn_protocol() has written. */
 void conn_rows(struct conn *c, const struct wire_reply *reply, size_t nrows,
     const struct buf *rows);
 const struct wire_protocol *conn_protocol(const struct conn *c);
 
-/* It speaks otherwise from now on. */
+/* The connection speaks this protocol from now on. */
 void conn_set_protocol(struct conn *c, const struct wire_protocol *protocol);
 
-/* Where all that is told is appended; the connection is in line after it. */
+/*
+ * The buffer that all output is appended to; puts the connection in line for
+ * front_flush().
+ */
 struct buf *conn_output(struct conn *c);
 
 /*
- * What its output tells by now, a loss, is to be known before others hear of
- * it: it leaves before the output of others, with front_hurry() at once.
+ * The output by now tells the client of a loss, and the client must know of it
+ * before others do: it leaves before the output of others, with front_hurry()
+ * at once.
  */
 void conn_hurry(struct conn *c);
 
 /*
- * The reply comes later.  Returns a reference, never 0 and never reused.  An
+ * Puts off the reply.  Returns a reference, never 0 and never reused.  An
  * untagged request keeps back the lines behind it until it is answered.
  */
 uint64_t conn_defer(struct conn *c, const struct request *r);
 
 /*
- * The reply to a deferred request comes now: conn_answered() says in `reply`
- * what it answers (the tag is in mem) and forgets the reference.
- * conn_answer() writes the reply, too.  False: no such request.
+ * Now the reply to a deferred request comes.  conn_answered() says in `reply`
+ * what it answers (the tag is in mem) and forgets the reference.  conn_answer()
+ * also writes the reply.  Both return false if there is no such request.
  */
 bool conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
     struct wire_reply *reply) __attribute__((warn_unused_result));
 bool conn_answer(struct conn *c, uint64_t ref, struct wire_reply *reply);
 
 /*
- * An answer is being made, over some turns: the lines behind it are kept back
- * until there are as many calls with `false` as with `true`.
+ * An answer is being made over some turns.  The lines behind it are kept back
+ * until there were as many calls with `false` as with `true`.
  */
 void conn_busy(struct conn *c, bool busy);
 
-/* Are there requests of it that are deferred or being made? */
+/* Has it requests that are deferred, or whose answers are being made? */
 bool conn_owes(const struct conn *c);
 
-/* The deferred request with this tag; 0: none. */
+/* Returns the deferred request with this tag, or 0. */
 uint64_t conn_tag_ref(const struct conn *c, struct span tag);
 
-/* As the end of the stream, now; lines behind it are ignored. */
+/* Acts as if the stream ended now; lines behind this one are ignored. */
 void conn_quit(struct conn *c);
 
 /*
- * Drops it, not orderly, when no line has come for so long; 0: never.  The
- * clock stands still while an untagged request is deferred.
+ * Drops the connection, not orderly, when no line has come for so long; 0:
+ * never.  The clock stands still while an untagged request is deferred.
  */
 void conn_set_heartbeat(struct conn *c, int64_t ms);
 
 /*
- * A stranger has not said who it is, and is nobody until then: it has ten
- * seconds for that, no more than a line at a time is read of it, it gets no
- * answer before it has read the one before, and if all places are taken it
- * makes room for others.
+ * A stranger has not said who it is.  It has ten seconds for that.  Meanwhile
+ * at most a line at a time is read of it, it gets no answer before it has read
+ * the one before, and it makes room for others if all places are taken.
  */
 void conn_set_stranger(struct conn *c, bool stranger);
 
-/* Drops it, not orderly, in the next front_run(); output is lost. */
+/*
+ * Drops the connection, not orderly, in the next front_run(); its output is
+ * lost.
+ */
 void conn_kill(struct conn *c);
 
 #endif

@@ -12,7 +12,10 @@
 #include "wire/protocol.h"
 #include "wire/verbs.h"
 
-/* Verbs that give back, or end a wait: a client at its limit needs them. */
+/*
+ * Verbs that give something back or end a wait: a client at its limit needs
+ * these.
+ */
 static bool
 gate_relieves(enum verb_id verb)
 {

@@ -1,9 +1,9 @@
 /*
  * The gate: the only way from what a client sends to a handler.
  *
- * Takes a request apart and answers what is wrong with it: its form, its
- * privilege, a tag in use, too many requests under way.  What passes is
- * handed to the handler of the front.
+ * It takes a request apart and answers what is wrong with it: its form, a tag
+ * in use, too many requests under way.  It hands what passes to the handler of
+ * the front.
  */
 #ifndef LOCKBROKER_FRONT_GATE_H
 #define LOCKBROKER_FRONT_GATE_H
@@ -13,8 +13,8 @@ struct wire_frame;
 
 enum gate_verdict {
 	GATE_DONE,
-	GATE_LATER, /* when the client has read what it was told before */
-	GATE_CLOSED /* the connection is to be closed without an answer */
+	GATE_LATER, /* when the client has read its earlier answers */
+	GATE_CLOSED /* close the connection without an answer */
 };
 
 enum gate_verdict gate_pass(struct conn *c, const struct wire_frame *frame)

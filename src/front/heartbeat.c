@@ -2,10 +2,10 @@
  * Heartbeats: clients that have promised to send a line at least so often
  * (protocol, section 4, SESSION).
  *
- * Each has a time of its own, so they are in a heap.  A line only notes when
- * it came; the timer finds out that it was set too early, and is set again.
- * Nothing is owed while the client can not be heard: while an untagged request
- * waits, and while what it has sent is still to be looked at.
+ * Each client has a time of its own, so they are in a heap.  A line only notes
+ * when it came; the timer finds out that it was set too early, and is set
+ * again.  A client owes nothing while the broker does not hear it: while an
+ * untagged request waits, and while lines that it has sent are still unread.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 #define LOOK_AGAIN_MS 20
 
-/* Has libevent call when the first is due. */
+/* Has libevent call when the first one is due. */
 static void
 beats_arm(struct front *f, int64_t now)
 {
@@ -34,7 +34,7 @@ beats_arm(struct front *f, int64_t now)
 	(void)event_add(f->beat, &tv);
 }
 
-/* Is there something of it that was not looked at yet? */
+/* Has the client sent anything that was not looked at yet? */
 static bool
 beat_unheard(const struct conn *c)
 {

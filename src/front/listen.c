@@ -1,6 +1,6 @@
 /*
  * Opening places to listen on: TCP addresses, Unix sockets, and sockets that
- * whoever started us has passed.  What happens to them then is listener.c's.
+ * whoever started us has passed.  listener.c serves them from then on.
  */
 #include "config.h"
 
@@ -47,10 +47,10 @@ socket_new(int family)
 	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* How clients of a place are taken. */
+/* How clients of a place are treated. */
 struct treatment {
 	bool proxied;
-	int place; /* somebody else accepts there; -1: we do */
+	int place; /* another process accepts there; -1: we do */
 };
 
 static void
@@ -61,7 +61,7 @@ treat(struct listener *l, const struct treatment *as)
 		listener_set_place(l, (unsigned)as->place);
 }
 
-/* An address that a passed socket listens on already is fine as it is. */
+/* It is no failure if a passed socket listens on the address already. */
 static bool
 listen_at(struct front *f, const struct addrinfo *ai,
     const struct treatment *as, struct buf *why)
@@ -96,7 +96,7 @@ listen_at(struct front *f, const struct addrinfo *ai,
 	return true;
 }
 
-/* A name may stand for several addresses; one that works is enough. */
+/* A name may stand for several addresses; it is enough if one works. */
 static bool
 listen_host(struct front *f, const char *host, uint16_t port,
     const struct treatment *as, struct buf *why)
@@ -165,7 +165,7 @@ front_listen_place(struct front *f, const char *host, uint16_t port,
 	return listen_tcp(f, host, port, &as, why);
 }
 
-/* Removes a socket that nobody listens on any more, and nothing else. */
+/* Removes a socket that nobody listens on any more, and no other file. */
 static bool
 remove_stale(const struct sockaddr_un *sa, struct buf *why)
 {
@@ -193,7 +193,10 @@ remove_stale(const struct sockaddr_un *sa, struct buf *why)
 	return true;
 }
 
-/* Without any permission, and not listened on before it has them. */
+/*
+ * Binds without any permission: nobody can connect before the socket has its
+ * own.
+ */
 static bool
 bind_closed(int fd, const struct sockaddr_un *sa, struct buf *why)
 {
@@ -224,7 +227,10 @@ open_up(int fd, const char *path, unsigned mode, gid_t gid, struct buf *why)
 	return true;
 }
 
-/* One that could not be opened up would not even tell that nobody is there. */
+/*
+ * Removes the socket if it can't be opened up: clients could not even see that
+ * nobody is there.
+ */
 static bool
 bind_unix(int fd, const struct sockaddr_un *sa, unsigned mode, gid_t gid,
     struct buf *why)

@@ -2,12 +2,13 @@
  * Places to listen on, and what happens when a client comes to one.
  *
  * When descriptors are used up, a listening socket would be reported readable
- * for ever.  One descriptor is kept in reserve for that moment: it is given
- * up to accept one client and tell it so, and then nobody is accepted for a
- * tenth of a second.
+ * for ever.  So the front keeps one descriptor in reserve: it gives this one up
+ * to accept one client and tell it so, and then accepts nobody for a tenth of a
+ * second.
  *
- * What is beyond limits.clients is refused a few at a time: each that is refused
- * needs a descriptor until it has heard so, and others rely on there being some.
+ * Clients beyond limits.clients are refused a few at a time: each needs a
+ * descriptor until it has heard the refusal, and others rely on there being
+ * some.
  */
 #include "config.h"
 
@@ -28,7 +29,7 @@
 
 #define ACCEPTS_PER_TURN 64
 #define REFUSALS_PER_TURN 8 /* at each place */
-#define SPELL_MS 10000	    /* what did not happen for so long is news again */
+#define SPELL_MS 10000	    /* after so long, an event is news again */
 #define ACCEPT_AGAIN_MS 100
 
 /* One listening socket.  Owned by the front. */
@@ -37,10 +38,10 @@ struct listener {
 	int fd;
 	bool tcp;
 	bool proxied;
-	int place;  /* somebody else accepts there; -1: we do */
-	char *name; /* owned; as the log has it */
+	int place;  /* another process accepts there; -1: we do */
+	char *name; /* owned; as the log names it */
 	char *path; /* owned; to be unlinked, or NULL */
-	dev_t dev;  /* of path, so that only our own is unlinked */
+	dev_t dev;  /* of path, so that we unlink only our own */
 	ino_t ino;
 	struct event *event;
 	LIST_ENTRY(listener) link;
@@ -87,7 +88,7 @@ reserve(struct front *f)
 		f->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* The one client that the reserved descriptor is for. */
+/* Uses the reserved descriptor to refuse one client. */
 static void
 accept_exhausted(struct listener *l, int err)
 {
@@ -124,7 +125,7 @@ front_room(struct front *f)
 	return room;
 }
 
-/* False where it is one too many. */
+/* Returns false if there was no room for the client. */
 static bool
 accept_one(struct listener *l, int fd)
 {
@@ -157,7 +158,7 @@ listener_ready(evutil_socket_t fd, short what, void *arg)
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
 			accept_exhausted(l, errno);
-		/* Else nobody waits, or one has gone already. */
+		/* Otherwise nobody waits, or the client has gone already. */
 		return;
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * Sockets that are listened on.
+ * Listening sockets.
  */
 #ifndef LOCKBROKER_FRONT_LISTENER_H
 #define LOCKBROKER_FRONT_LISTENER_H
@@ -10,22 +10,22 @@ struct front;
 struct listener;
 
 /*
- * Accepts clients from now on.  Takes over the socket, its name as the log
- * has it, and the path to unlink in the end, or NULL.
+ * Accepts clients from now on.  Takes over the socket, its name for the log,
+ * and the path to unlink in the end (or NULL).
  */
 struct listener *listener_add(
     struct front *f, int fd, bool tcp, char *name, char *path);
 
-/* The one with this name, or NULL. */
+/* Returns the listener with this name, or NULL. */
 struct listener *listener_find(const struct front *f, const char *name);
 
-/* Somebody else accepts there, who has this number for it. */
+/* Another process accepts there, and knows the place by this number. */
 void listener_set_place(struct listener *l, unsigned place);
 
-/* Whoever comes to it from now on is a proxy, or not. */
+/* Are clients that come to it from now on proxies? */
 void listener_set_proxied(struct listener *l, bool proxied);
 
-/* Once for each front, before and after all others. */
+/* To be called once for each front, before and after all others. */
 void listeners_init(struct front *f);
 void listeners_fini(struct front *f);
 

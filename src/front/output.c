@@ -1,9 +1,9 @@
 /*
  * What all clients together have not read.
  *
- * Each may leave limits.output unread, and many of them may do so at a time:
- * together they have a bound, too.  Beyond it, some of those with the most are
- * dropped.  What counts is the memory that it takes.
+ * Each client may leave limits.output unread, and many may do so at a time, so
+ * all together have a bound, too.  Beyond it, the front drops some of those
+ * with the most.  It counts the memory that the output takes.
  */
 #include "config.h"
 
@@ -12,12 +12,15 @@
 #include "front/conn.h"
 #include "front/state.h"
 
-#define SPELL_MS 10000 /* a spell is over when it was not so for so long */
+#define SPELL_MS 10000 /* a spell ends after so long without it */
 
-/* What all may leave: at least so much, or so many times what one may. */
+/*
+ * All clients may leave so much unread, or if that is more, so many times what
+ * one may.
+ */
 #define ALL_BYTES ((size_t)64 << 20)
 #define ALL_TIMES 8
-#define SPARE 16 /* such a part of it is free when some were dropped */
+#define SPARE 16 /* this part of it is free after some were dropped */
 
 void
 output_forget(struct conn *c)
@@ -52,7 +55,7 @@ most_unread(const struct front *f)
 	return most;
 }
 
-/* Nothing can be delivered to it any more. */
+/* Drops a client: nothing can be delivered to it any more. */
 static void
 drop(struct conn *c)
 {
@@ -85,9 +88,9 @@ output_max(const struct front *f)
 }
 
 /*
- * First those that have taken nothing for the longest time.  Some more are
- * dropped than need be: so all that have unread output are looked at for a part
- * of all that may be unread, and not for each byte beyond that.
+ * Drops first the clients that have taken nothing for the longest time.  It
+ * drops more than it must: then it need not look at all clients with unread
+ * output again for each byte beyond the bound.
  */
 static void
 drop_from(struct front *f, size_t bytes, size_t enough)

@@ -95,7 +95,7 @@ conn_defer(struct conn *c, const struct request *r)
 	return ref;
 }
 
-/* Something may have waited for an answer: the next line, or the end. */
+/* The next line or the end may have waited for an answer. */
 static void
 wake(struct conn *c)
 {
@@ -144,7 +144,7 @@ conn_answer(struct conn *c, uint64_t ref, struct wire_reply *reply)
 	if (!conn_answered(c, ref, mem, reply))
 		return false;
 	conn_reply(c, reply);
-	/* It does not outlive this call. */
+	/* The tag does not outlive this call. */
 	reply->tag = (struct span){ NULL, 0 };
 	return true;
 }

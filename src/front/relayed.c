@@ -1,8 +1,8 @@
 /*
  * Clients that come through the process that speaks TLS.
  *
- * To us they are at the other end of a Unix socket, but what is true of TCP is
- * true of them.
+ * To us they are at the other end of a Unix socket, but they are treated as TCP
+ * clients.
  */
 #include "config.h"
 

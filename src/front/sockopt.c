@@ -1,5 +1,5 @@
 /*
- * The patience with clients, and what they are called.
+ * Time limits of clients' sockets, and the names of clients.
  */
 #include "config.h"
 
@@ -143,7 +143,10 @@ sockopt_peer_groups(int fd, gid_t *gids, size_t max)
 	if (max == 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		return 0;
 	gids[0] = who.gid;
-	/* With too little room the kernel gives none of them (ERANGE). */
+	/*
+	 * If there is too little room, the kernel gives no group at all
+	 * (ERANGE).
+	 */
 	len = (socklen_t)((max - 1) * sizeof(*gids));
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, gids + 1, &len) < 0)
 		return 1;

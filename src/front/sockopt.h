@@ -1,5 +1,5 @@
 /*
- * What a client's socket is set to, and who is at its other end.
+ * The options of a client's socket, and who is at its other end.
  */
 #ifndef LOCKBROKER_FRONT_SOCKOPT_H
 #define LOCKBROKER_FRONT_SOCKOPT_H
@@ -10,20 +10,20 @@
 #include <sys/types.h>
 
 /*
- * TCP: small replies leave at once, and a host that has vanished is noticed
+ * For TCP: small replies leave at once, and a host that has vanished is noticed
  * within unreachable_ms, whether or not it owes us an acknowledgement.
  */
 void sockopt_client(int fd, int64_t unreachable_ms);
 
-/* "10.0.0.7:5512"; the caller frees it. */
+/* Returns "10.0.0.7:5512"; the caller frees it. */
 char *sockopt_peer_tcp(int fd);
 
-/* "pid:4711"; admin: root or the user this process runs as; uid: -1: unknown. */
+/* Returns "pid:4711". admin: root or our own user; uid: -1 if not known. */
 char *sockopt_peer_unix(int fd, bool *admin, int64_t *uid);
 
 /*
- * The groups of the peer of a Unix socket: its primary one, and the others as
- * far as there is room.
+ * Returns how many groups of the peer of a Unix socket it stored: the primary
+ * one, and as many of the others as there is room for.
  */
 size_t sockopt_peer_groups(int fd, gid_t *gids, size_t max);
 

@@ -17,22 +17,25 @@
 
 struct listener;
 
-/* What one client too many is told; the argument is limits.clients. */
+/* Tells a client that it is one too many; the argument is limits.clients. */
 #define FRONT_CROWDED "all %u places for clients are taken"
 
-/* Beyond so many lingering ones the oldest is closed. */
+/* Beyond so many lingering connections the oldest is closed. */
 #define LINGERERS_MAX 32
 
 /*
- * What those who have not said who they are may send beyond a line, how long
- * they have for it, and how many of them may be on their way out because
- * somebody else needs the place.
+ * How much a stranger may send beyond a line, how long it has to say who it is,
+ * and how many strangers may be on their way out because somebody else needs
+ * the place.
  */
 #define STRANGER_BYTES ((size_t)64)
 #define STRANGER_MS 10000
 #define LEAVERS_MAX (FRONT_DESCRIPTORS / 2)
 
-/* Read at once from one connection; also what is kept beyond a line. */
+/*
+ * How much is read at once from one connection; also how much is kept beyond a
+ * line.
+ */
 #define FRONT_READ_BYTES ((size_t)64 * 1024)
 
 /*
@@ -46,19 +49,19 @@ struct front {
 	struct client_limits limits;
 
 	struct table conns;	 /* by id: LIVE */
-	struct table relayed;	 /* by their number there: the same */
+	struct table relayed;	 /* LIVE; by the TLS process' number */
 	void (*look)(void *arg); /* takes in what a TLS process tells */
 	void *look_arg;
-	struct table by_ref;	  /* what is deferred and tagged */
+	struct table by_ref;	  /* deferred requests with a tag */
 	struct table by_tag;	  /* the same */
-	struct conn_list ready;	  /* something is to be handed out */
-	struct conn_list dirty;	  /* something is to be written */
+	struct conn_list ready;	  /* with requests to hand out */
+	struct conn_list dirty;	  /* with output to write */
 	struct conn_list hurried; /* the same, before all others */
 	struct conn_list timed[TIMEOUT_MAX];
-	struct conn_list unread; /* what was written was not all taken */
-	size_t output;		 /* bytes of them all */
+	struct conn_list unread; /* the socket did not take all output */
+	size_t output;		 /* memory that all unread output takes */
 	size_t output_bound;	 /* 0: what follows from limits.output */
-	int64_t full_ms;	 /* when that last was reached; 0: never */
+	int64_t full_ms;	 /* when the bound was last reached; 0: never */
 	uint64_t ntoo_slow;	 /* clients dropped for not reading */
 	unsigned nready;
 	uint64_t received, sent; /* bytes, since the start */
@@ -66,25 +69,25 @@ struct front {
 	unsigned nresp; /* of nlive: that speak RESP */
 	unsigned nflushing;
 	unsigned nlingering;
-	unsigned nleaving;  /* strangers who make room: of nlive */
-	unsigned nunopened; /* who may turn out to be strangers: of nlive */
+	unsigned nleaving;  /* of nlive: strangers that make room */
+	unsigned nunopened; /* of nlive: may turn out to be strangers */
 	uint64_t next_id;
 	uint64_t next_ref;
 
 	struct event *wake;  /* makes the next turn come at once */
 	struct event *clock; /* looks at the first of each in timed */
-	int64_t look_ms;     /* when; INT64_MAX: not */
+	int64_t look_ms;     /* when that is; INT64_MAX: never */
 
-	struct heap beats;  /* of those that owe a line now and then */
+	struct heap beats;  /* clients that owe a line now and then */
 	struct event *beat; /* looks at the first of them */
 
 	LIST_HEAD(, listener) listeners;
 	struct event *accept_again; /* after descriptors were used up */
 	int reserve_fd; /* given up to refuse a client when none is left */
 	bool held_back; /* nobody is accepted yet */
-	int64_t exhausted_ms; /* when descriptors last were; 0: never */
+	int64_t exhausted_ms; /* when descriptors last ran out; 0: never */
 	int64_t crowded_ms;   /* when limits.clients last was; 0: never */
-	int64_t tls_ms;	      /* when TLS last came where it can't; 0: never */
+	int64_t tls_ms;	      /* when TLS last came to a plain port; 0: never */
 	int64_t stranger_ms;  /* when one was last dropped; 0: never */
 
 	struct buf why;	 /* scratch of the gate */
@@ -92,19 +95,19 @@ struct front {
 	char *scratch;	 /* FRONT_READ_BYTES that are read into */
 };
 
-/* A new client, or one too many; the socket is taken over. */
+/* Takes over the socket of a new client, or of one too many. */
 void front_accepted(struct front *f, int fd, bool tcp, bool proxied);
 void front_admit(struct conn *c);
 void front_reject(struct conn *c);
 void front_rejected(struct front *f, int fd, bool tcp);
 
-/* Is it to be said in the log, or has it been, for this spell? */
+/* Should the log say it, or has it done so for this spell? */
 bool front_is_news(int64_t *last_ms);
 
 /* Will the next turn of front_run() show whether there is room for more? */
 bool front_may_have_room(const struct front *f);
 
-/* May another client come in?  front_room() says so in the log, if not. */
+/* Is there room for another client?  front_room() logs it if there is none. */
 bool front_room(struct front *f);
 bool front_has_room(const struct front *f);
 
@@ -114,17 +117,17 @@ void front_ready(struct conn *c);
 /* Puts a connection in line for front_flush(). */
 void front_dirty(struct conn *c);
 
-/* Ends a connection, in the next front_run(). */
+/* Ends a connection in the next front_run(). */
 void front_end(struct conn *c, enum conn_end end);
 
-/* Ends one that does not read, and says so. */
+/* Ends a connection whose client does not read, and logs it. */
 void front_too_slow(struct conn *c);
 
 /* Frees a connection that is closing. */
 void front_close(struct conn *c);
 
 /* What clients have not read, all together: output.c. */
-void output_count(struct conn *c); /* it was written to */
+void output_count(struct conn *c); /* after a write to it */
 void output_forget(struct conn *c);
 void output_bound(struct front *f); /* drops those that read least */
 
@@ -132,7 +135,7 @@ void output_bound(struct front *f); /* drops those that read least */
 void pending_init(struct front *f);
 void pending_fini(struct front *f);
 
-/* Clients over TLS, which are forgotten when they are no longer LIVE. */
+/* Clients over TLS; a client is forgotten when it is no longer LIVE. */
 void relayed_init(struct front *f);
 void relayed_fini(struct front *f);
 void relayed_forget(struct conn *c);
@@ -147,7 +150,7 @@ void timeouts_fini(struct front *f);
 void timeouts_set(struct conn *c, enum timeout timeout);
 void timeouts_remove(struct conn *c); /* no-op when there is none */
 void timeouts_spoke(struct conn *c);  /* its first line came */
-/* Drops the stranger that is here for longest; false: there is none. */
+/* Drops the oldest stranger.  Returns false if there is none to drop. */
 bool timeouts_make_room(struct front *f);
 void timeouts_changed(struct front *f); /* the limits did */
 

@@ -1,10 +1,10 @@
 /*
- * Time-outs of connections: for a first line, for reading what is told, for
- * lingering.
+ * Time-outs of connections: for a first line, for saying who it is, for reading
+ * output, for lingering.
  *
  * All connections of one kind have the same time, so a list in the order of
  * arrival is in the order of time, and one timer looks at the heads.  It is
- * coarse on purpose: nothing of this is about leases.
+ * coarse on purpose: no lease depends on it.
  */
 #include "config.h"
 
@@ -64,7 +64,10 @@ timeouts_arm(struct front *f, int64_t now)
 	(void)event_add(f->clock, &tv);
 }
 
-/* What it has said last, and is still compared, counts. */
+/*
+ * A stranger whose last password is still being compared gets the time once
+ * more.
+ */
 static void
 stranger_expire(struct conn *c)
 {
@@ -174,7 +177,7 @@ timeouts_spoke(struct conn *c)
 		timeouts_set(c, TIMEOUT_STRANGER);
 }
 
-/* The shorter time first; the other begins with the first line. */
+/* The shorter time runs first; the other begins with the first line. */
 void
 conn_set_stranger(struct conn *c, bool stranger)
 {
@@ -209,7 +212,7 @@ timeouts_make_room(struct front *f)
 	return true;
 }
 
-/* Whoever is waited for is given the new time from now on. */
+/* Clients that have sent no line get the new time from now on. */
 void
 timeouts_changed(struct front *f)
 {
