@@ -1,10 +1,10 @@
 /*
  * The protocol of lines (protocol, sections 1, 3 and 7).
  *
- * What is written is put together from constant pieces whose lengths are
- * known: nothing on the way of a usual reply calls printf.  Texts are cleaned
- * of control characters, so that each reply, event and row is one line,
- * whatever went into it.  How a line is taken apart is in request.c.
+ * It puts replies together from constant pieces whose lengths are known: no
+ * usual reply needs printf.  Texts are cleaned of control characters, so that
+ * each reply, event and row is one line, whatever went into it.  request.c
+ * takes lines apart.
  */
 #include "config.h"
 
@@ -49,7 +49,7 @@ static const struct span events[EVENT_MAX] = {
 #undef EVENT
 };
 
-/* Something from outside that must stay one word. */
+/* Adds a text from outside, which must stay one word. */
 static void
 add_outside(struct buf *b, struct span value)
 {
@@ -70,7 +70,7 @@ add_num(struct buf *b, const struct field *f)
 		buf_add(b, "ms", 2);
 }
 
-/* ` key=value` each. */
+/* ` key=value` for each field */
 static void
 add_fields(
     struct buf *b, const struct field *fields, size_t n, const char *arena)
@@ -179,7 +179,7 @@ lines_row_number(struct buf *b, const char *name, uint64_t number)
 	end_line(b);
 }
 
-/* `OK lines=N`, the other fields, and the lines. */
+/* `OK lines=N`, the other fields, and the lines */
 static void
 lines_rows(struct buf *b, const struct wire_reply *reply, size_t nrows,
     const struct buf *rows)
@@ -194,7 +194,10 @@ lines_rows(struct buf *b, const struct wire_reply *reply, size_t nrows,
 	buf_add(b, buf_data(rows), buf_len(rows));
 }
 
-/* A request is a line; `scanned` bytes are known to hold no end of one. */
+/*
+ * A request is a line.  The first `scanned` bytes are known to hold no line
+ * end.
+ */
 static enum frame_status
 lines_frame(struct wire_frame *f, const char *data, size_t have, size_t max,
     size_t *scanned, enum err_code *code, struct buf *why)
@@ -207,7 +210,7 @@ lines_frame(struct wire_frame *f, const char *data, size_t have, size_t max,
 	n = end ? (size_t)(end - data) : have;
 	*scanned = n;
 	f->size = n + 1;
-	/* Where the end is still missing, this may be the CR of a CRLF. */
+	/* If the end is still missing, this may be the CR of a CRLF. */
 	if (n > 0 && data[n - 1] == '\r')
 		n--;
 	f->p = data;

@@ -4,9 +4,10 @@
  *	bytes -- frame --> those of one request -- parse --> struct request
  *	bytes <-- reply, event, row ... -- struct wire_reply, _event, _row
  *
- * To add a protocol: a file with a struct wire_protocol, and what chooses it.
- * Handlers know nothing of it.  No function keeps or frees anything; those
- * that write append to a buffer and allocate nothing else.
+ * To add a protocol, write a file with a struct wire_protocol, and the code
+ * that chooses it.  Handlers know nothing of protocols.  No function keeps or
+ * frees anything; those that write append to a buffer and allocate nothing
+ * else.
  */
 #ifndef LOCKBROKER_WIRE_PROTOCOL_H
 #define LOCKBROKER_WIRE_PROTOCOL_H
@@ -26,20 +27,20 @@ enum frame_status {
 			 behind it can't be trusted */
 };
 
-/* A request in what was read. */
+/* A request among the bytes that were read. */
 struct wire_frame {
 	const char *p; /* what parse() takes */
 	size_t n;
-	size_t size; /* of all that it takes in the input, from its begin */
+	size_t size; /* of the whole request in the input, from its start */
 };
 
 struct wire_protocol {
 	const char *name;
 
 	/*
-	 * The first request in the `have` bytes that were read, of at most `max`
-	 * bytes.  `*scanned` is 0 for a new request, and from one call to the
-	 * next the protocol's own note of how far it has looked.
+	 * Finds the first request in the `have` bytes that were read; it may
+	 * have at most `max` bytes.  `*scanned` is 0 for a new request; from
+	 * one call to the next the protocol notes there how far it has looked.
 	 */
 	enum frame_status (*frame)(struct wire_frame *f, const char *data,
 	    size_t have, size_t max, size_t *scanned, enum err_code *code,
@@ -53,9 +54,10 @@ struct wire_protocol {
 	void (*event)(struct buf *out, const struct wire_event *event);
 
 	/*
-	 * An answer of many rows: each is written to a buffer of its own, because
-	 * their number comes before them; then rows() writes all.  A row is
-	 * one of a list, a line of text, or a number that has a name.
+	 * Write an answer of many rows.  Each row is written to a separate
+	 * buffer, because the number of rows comes first; then rows() writes
+	 * everything.  A row is one of a list, a line of text, or a number that
+	 * has a name.
 	 */
 	void (*row)(struct buf *rows, const struct wire_row *row);
 	void (*row_text)(struct buf *rows, struct span text);

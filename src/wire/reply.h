@@ -1,9 +1,9 @@
 /*
- * What clients are told, as values: the answer to a request, an event, a row
- * of a list.  Handlers make them and know no syntax; the protocol of the
+ * What clients are told, as values: the answer to a request, an event, a row of
+ * a list.  Handlers make them and know no syntax; the protocol of the
  * connection writes them (protocol.h).
  *
- * Nothing here owns anything: the maker keeps what it points to until it is
+ * Nothing here owns anything.  What a value points to must stay until it is
  * written, which is before the call returns.
  */
 #ifndef LOCKBROKER_WIRE_REPLY_H
@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "base/verb.h"
 
-/* How a request ends. */
+/* The answer to a request. */
 struct wire_reply {
 	struct span tag;   /* of the request; empty: it has none */
 	enum verb_id verb; /* of the request; VERB_MAX: none was understood */
@@ -30,7 +30,7 @@ struct wire_reply {
 	const char *arena; /* where strings of the fields are */
 };
 
-/* What a session is told without asking. */
+/* An event: what a session is told without asking. */
 struct wire_event {
 	enum event_id id;
 	struct span name; /* empty: it is about none */
@@ -39,9 +39,9 @@ struct wire_event {
 	const char *arena;
 };
 
-/* One of many that answer a request. */
+/* One row of an answer that has many. */
 struct wire_row {
-	struct span word; /* what it is: `holder`; empty: only one kind comes */
+	struct span word; /* kind of row: `holder`; empty: the only one */
 	struct span name; /* empty: it has none */
 	const struct field *fields;
 	size_t nfields;

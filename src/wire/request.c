@@ -2,9 +2,9 @@
  * From a line to a request: the one gate that checks framing, arity, names and
  * options against the command table before any handler runs.
  *
- * One pass over the words, after one over the bytes for control characters.
- * Nothing is allocated but the text of an error.  Errors quote what the client
- * sent only cleaned and cut, and never what may be a secret.
+ * One pass over the words, after one over the bytes for control characters.  It
+ * allocates nothing but the text of an error.  Errors quote the client's words
+ * only cleaned and cut, and never a word that may be a secret.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ struct parser {
 	struct buf *why;
 };
 
-/* A word, and where its first '=' is; NULL where there is none. */
+/* A word, and its first '=' or NULL if it has none. */
 struct word {
 	struct span text;
 	const char *eq;
@@ -42,7 +42,7 @@ refuse(struct parser *ps, enum err_code code, const char *text)
 	return REQUEST_BAD;
 }
 
-/* `what "quoted" text`, for what the client sent. */
+/* Refuses with `what "quoted" text`, quoting what the client sent. */
 static enum request_status
 refuse_quoting(struct parser *ps, enum err_code code, const char *what,
     struct span quoted, const char *text)
@@ -62,7 +62,7 @@ refuse_usage(struct parser *ps, const char *text)
 	return refuse(ps, ERR_BAD_REQUEST, ps->v->usage);
 }
 
-/* False at the end of the line. */
+/* Returns false at the end of the line. */
 static bool
 next_word(struct parser *ps, struct word *w)
 {
@@ -81,10 +81,10 @@ next_word(struct parser *ps, struct word *w)
 }
 
 /*
- * Eight bytes at a time: the high bit of a byte of the result is set where the
+ * Eight bytes at a time: the high bit of a byte of the result is set if the
  * byte is below ' ' or is DEL.  A byte with its own high bit set is no control
- * character; nor can it make its neighbour look like one, because nothing is
- * carried out of the lower seven bits.
+ * character; nor can it make its neighbour look like one, because the sums
+ * carry nothing out of the lower seven bits.
  */
 static uint64_t
 control_bits(uint64_t bytes)
@@ -112,7 +112,7 @@ has_control(const char *line, size_t n)
 	return control_bits(bytes) != 0;
 }
 
-/* What a web page can make a browser send (protocol, section 1). */
+/* Words that a web page can make a browser send (protocol, section 1). */
 static bool
 is_http(struct span word)
 {
@@ -262,7 +262,7 @@ parse_option(struct parser *ps, const struct word *w)
 	return REQUEST_OK;
 }
 
-/* What can be told only when all words are known. */
+/* Checks what can be judged only when all words are known. */
 static enum request_status
 parse_end(struct parser *ps)
 {
@@ -279,7 +279,7 @@ parse_end(struct parser *ps)
 	return REQUEST_OK;
 }
 
-/* A word behind the verb. */
+/* Takes a word that follows the verb. */
 static enum request_status
 parse_word(struct parser *ps, const struct word *w)
 {

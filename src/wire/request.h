@@ -1,8 +1,8 @@
 /*
  * A request line taken apart (protocol, sections 1 and 2).
  *
- * Nothing is allocated: words and strings of a struct request point into the
- * line, which must live as long as the request is looked at.
+ * Nothing is allocated: the words and strings of a struct request point into
+ * the line, which must live as long as the request is in use.
  */
 #ifndef LOCKBROKER_WIRE_REQUEST_H
 #define LOCKBROKER_WIRE_REQUEST_H
@@ -18,19 +18,18 @@
 #include "wire/verbs.h"
 
 /*
- * What a line asks for.  Exists so that a handler never sees a line; whoever
- * owns it (usually a stack frame) frees nothing.
+ * What a line asks for.  It exists so that a handler never sees a line.  Its
+ * owner (usually a stack frame) frees nothing.
  */
 struct request {
-	struct span tag; /* without '@'; n is 0 where there is none */
+	struct span tag; /* without '@'; n is 0 if there is none */
 	enum verb_id verb;
 	struct span words[NAMES_MAX]; /* names, or what the verb takes */
 	unsigned nwords;
 	uint32_t given; /* bits 1 << OPTION_x */
 	/*
 	 * Numbers and durations (ms; WAIT_FOREVER), modes (enum lock_mode),
-	 * kinds (enum object_kind);
-	 * 0 where not given.
+	 * kinds (enum object_kind); 0 if not given.
 	 */
 	int64_t num[OPTION_MAX];
 	struct span str[OPTION_MAX]; /* LABEL and SECRET options */
@@ -53,21 +52,21 @@ enum request_status {
 
 /*
  * Takes apart one line, without its line end.  On REQUEST_BAD the code is set
- * and `why` holds one line of plain English; `r->tag` is set where the tag was
+ * and `why` holds one line of plain English; `r->tag` is set if the tag was
  * well formed, so that the answer can carry it.
  */
 enum request_status request_parse(struct request *r, const char *line, size_t n,
     enum err_code *code, struct buf *why) __attribute__((warn_unused_result));
 
 /*
- * The same where a protocol has taken verb and words apart already.  The words
- * may hold any bytes.
+ * The same for a protocol that has taken verb and words apart itself.  The
+ * words may hold any bytes.
  */
 enum request_status request_parse_words(struct request *r, enum verb_id verb,
     const struct span *words, unsigned n, enum err_code *code, struct buf *why)
     __attribute__((warn_unused_result));
 
-/* A request that is nothing so far. */
+/* Makes *r an empty request, without verb, words or options. */
 void request_init(struct request *r);
 
 #endif

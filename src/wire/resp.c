@@ -15,7 +15,7 @@ end_line(struct buf *b)
 	buf_add(b, "\r\n", 2);
 }
 
-/* What is behind the sign stays one line, whatever it says. */
+/* Cleans the text after the sign, so that it stays one line. */
 static void
 add_line(struct buf *b, char sign, struct span text)
 {

@@ -17,25 +17,25 @@
 #include "wire/protocol.h"
 #include "wire/verbs.h"
 
-/* Of one request. */
+/* Limits of one request. */
 #define RESP_WORDS_MAX NAMES_MAX
 #define RESP_BYTES_MAX ((size_t)64 * 1024)
 
-/* Which of the two is it?  Neither for lines. */
+/* Is p one of the two?  It is neither if it is that of lines. */
 bool resp_is(const struct wire_protocol *p);
 bool resp_is_3(const struct wire_protocol *p);
 
-/* What both take in: frame() and parse() of them. */
+/* Both take requests alike: their frame() and parse(). */
 enum frame_status resp_frame(struct wire_frame *f, const char *data,
     size_t have, size_t max, size_t *scanned, enum err_code *code,
     struct buf *why);
 enum request_status resp_parse(struct request *r, const char *p, size_t n,
     enum err_code *code, struct buf *why);
 
-/* The verb that a command of this name is; VERB_MAX: none. */
+/* Returns the verb that a command of this name means, or VERB_MAX. */
 enum verb_id resp_verb(struct span word);
 
-/* Texts of these two are cleaned, and stay one line. */
+/* These two clean their text, so that it stays one line. */
 void resp_simple(struct buf *b, const char *text);
 void resp_error(struct buf *b, struct span text); /* "CODE text" */
 
@@ -45,7 +45,7 @@ void resp_word(struct buf *b, const char *value);
 void resp_null(struct buf *b, bool three);
 void resp_null_array(struct buf *b, bool three);
 
-/* Heads: so many values follow, twice as many of a map. */
+/* Heads: say that so many values follow, for a map twice as many. */
 void resp_array(struct buf *b, size_t n);
 void resp_map(struct buf *b, bool three, size_t n);
 void resp_push(struct buf *b, bool three, size_t n);

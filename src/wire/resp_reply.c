@@ -1,8 +1,8 @@
 /*
  * Replies, events and rows in RESP2 and RESP3 (protocol, section 10).
  *
- * A reply of fields is a map, but for some verbs: of those, one field is all
- * there is to say.  Numbers and durations, in ms, are integers.
+ * A reply of fields is a map, except for some verbs, whose whole answer is one
+ * field.  Numbers and durations, in ms, are integers.
  */
 #include "config.h"
 
@@ -33,8 +33,8 @@ static const char *const events[EVENT_MAX] = {
 };
 
 /*
- * Verbs whose answer is the value of one field, or an array of the values if
- * there are several names; with `nil` where there is none.
+ * Verbs whose answer is the value of one field, or an array of values if there
+ * are several names.  `nil`: without the field, the answer is nil.
  */
 static const struct plain {
 	bool plain, nil;
@@ -59,7 +59,7 @@ add_value(struct buf *b, const struct field *f, const char *arena)
 		resp_int(b, (int64_t)f->num);
 }
 
-/* How many fields there are from here on that are values of the same one. */
+/* Returns how many fields from here on are values of the same one. */
 static size_t
 run_length(const struct field *fields, size_t n)
 {
@@ -92,7 +92,7 @@ add_run(struct buf *b, const struct field *fields, size_t n, const char *arena)
 		add_value(b, &fields[i], arena);
 }
 
-/* Keys and values; whoever calls has written how many. */
+/* Adds keys and values.  The caller has written how many. */
 static void
 add_fields(
     struct buf *b, const struct field *fields, size_t n, const char *arena)
@@ -108,7 +108,7 @@ add_fields(
 	}
 }
 
-/* NULL: the answer is not the value of one field. */
+/* Returns NULL if the answer is not the value of one field. */
 static const struct field *
 find_plain(const struct wire_reply *reply, size_t *n)
 {
@@ -148,8 +148,8 @@ add_ok(struct buf *b, bool three, const struct wire_reply *reply)
 }
 
 /*
- * The code, as Redis has it where its clients look for that.  What is wrong
- * with a request that is none of our verbs is an ERR, as there.
+ * Adds the code; it is that of Redis if clients of Redis look for it.  An error
+ * in a request that is none of our verbs is an ERR, as with Redis.
  */
 static void
 add_code(struct buf *b, const struct wire_reply *reply)
@@ -199,7 +199,7 @@ add_reply(struct buf *b, bool three, const struct wire_reply *reply)
 		resp_null(b, three);
 }
 
-/* In RESP2 nothing may come that was not asked for. */
+/* RESP2 has no messages that the client did not ask for. */
 static void
 resp2_event(struct buf *b, const struct wire_event *event)
 {
@@ -252,7 +252,7 @@ resp_row_number(struct buf *b, const char *name, uint64_t number)
 	resp_int(b, (int64_t)number);
 }
 
-/* Numbers with names are one map together. */
+/* Rows that are numbers with names make one map together. */
 static void
 add_rows(struct buf *b, bool three, const struct wire_reply *reply,
     size_t nrows, const struct buf *rows)

@@ -2,10 +2,10 @@
  * Requests in RESP: an array of strings, `*N`, then `$LENGTH` and the bytes of
  * each.
  *
- * Nothing is reserved on the word of a length: bytes that have come are looked
- * at again from the first when more of them have, which is cheap because there
- * are few words.  What is malformed is refused in the words of Redis, and the
- * connection is closed: nobody knows where the next request would begin.
+ * No length makes the broker reserve memory: when more bytes have come, it
+ * looks at all of them again from the first, which is cheap because there are
+ * few words.  It refuses a malformed request in the words of Redis and closes
+ * the connection, because nobody knows where the next request would begin.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "wire/protocol.h"
 #include "wire/resp.h"
 
-/* A length with its sign and line end: as many bytes as can be of use. */
+/* The longest useful length with its sign and line end. */
 #define LENGTH_BYTES_MAX 24
 
 enum step { STEP_DONE, STEP_PART, STEP_WRONG };
@@ -36,7 +36,9 @@ wrong(struct walk *w, const char *what)
 	return STEP_WRONG;
 }
 
-/* Digits, perhaps with a sign; false when that is no number of use. */
+/*
+ * Takes digits, perhaps with a sign.  Returns false if the number is of no use.
+ */
 static bool
 to_number(const char *p, size_t n, int64_t *out)
 {
@@ -114,7 +116,7 @@ take_word(struct walk *w, struct span *word)
 	return STEP_DONE;
 }
 
-/* All words; 0 of them is a request that asks for nothing. */
+/* Takes all words.  A request of 0 words asks for nothing. */
 static enum step
 take_request(
     struct walk *w, struct span words[RESP_WORDS_MAX], unsigned *nwords)
@@ -141,7 +143,7 @@ resp_frame(struct wire_frame *f, const char *data, size_t have, size_t max,
 	struct span words[RESP_WORDS_MAX];
 	unsigned nwords;
 
-	(void)max; /* it is of lines */
+	(void)max; /* the limit of a line */
 	(void)scanned;
 	f->p = data;
 	f->n = f->size = 0;
@@ -160,7 +162,7 @@ resp_frame(struct wire_frame *f, const char *data, size_t have, size_t max,
 	return FRAME_REFUSED;
 }
 
-/* Where Redis has a command of the name, ours has another one. */
+/* Our commands whose names Redis uses for others. */
 static const struct {
 	struct span word;
 	enum verb_id verb;

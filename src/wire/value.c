@@ -1,6 +1,6 @@
 /*
- * One parser for each type of option, in a table.  Values stay where they
- * are, nothing is copied.
+ * One parser for each type of option, in a table.  Values stay in the request;
+ * nothing is copied.
  */
 #include "config.h"
 
@@ -14,8 +14,8 @@
 #define QUOTE_BYTES_MAX 64
 
 /*
- * A parser returns NULL, or what is wrong as the end of a sentence; "" leaves
- * it to `what` of the option's row.
+ * A parser returns NULL, or the end of a sentence that says what is wrong; ""
+ * leaves it to `what` in the option's row.
  */
 typedef const char *(*value_parser)(
     const struct option *o, struct span value, int64_t *num, struct span *str);

@@ -1,9 +1,9 @@
 /*
  * The tables of verbs and options, and how to find a row by its word.
  *
- * The rows are searched one after the other, the frequent verbs first; the
- * lengths are kept apart in a few bytes, so that a search looks at hardly any
- * row but the right one.
+ * A search takes the rows one after the other, the frequent verbs first.  The
+ * lengths are kept apart in a few bytes, so that it looks at hardly any row but
+ * the right one.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "base/slips.h"
 #include "wire/verbs.h"
 
-/* How far away a word may be from the verb it is taken for. */
+/* How many slips a word may be away from the verb that it is taken for. */
 #define SUGGEST_SLIPS_MAX 2
 
 #define O(x) (UINT32_C(1) << OPTION_##x)
@@ -96,7 +96,7 @@ enum verb_id
 verb_suggest(const char *word, size_t len)
 {
 	enum verb_id best = VERB_MAX;
-	/* Two slips in a word of four letters leave too little of it. */
+	/* In a word of four letters, two slips leave too little of it. */
 	unsigned nearest = (len > 4 ? SUGGEST_SLIPS_MAX : 1) + 1;
 	unsigned i, n;
 

@@ -33,18 +33,18 @@ enum option_type {
 	OPTION_TYPE_SECRET
 };
 
-/* WAIT options: wait until it is granted. */
+/* The value of WAIT options that wait until the grant comes. */
 #define WAIT_FOREVER INT64_MAX
 
-/* A row of verbs.def: all but who answers. */
+/* A row of verbs.def, except for the handler. */
 struct verb {
 	const char *word;
 	size_t len;
 	unsigned words_min, words_max;
 	enum verb_words kind;
-	uint32_t options;  /* bits 1 << OPTION_x of what it takes */
+	uint32_t options;  /* bits 1 << OPTION_x that the verb takes */
 	uint32_t required; /* those of them that must be given */
-	int64_t wait_ms;   /* where the request has no wait= */
+	int64_t wait_ms;   /* for a request without wait= */
 	enum right right;
 	unsigned flags; /* enum verb_flag */
 	const char *usage, *help;
@@ -62,11 +62,14 @@ struct option {
 extern const struct verb verbs[VERB_MAX];
 extern const struct option options[OPTION_MAX];
 
-/* Whole word, any case; VERB_MAX or OPTION_MAX when there is none. */
+/*
+ * Compares whole words in any case.  Returns VERB_MAX or OPTION_MAX if there is
+ * none.
+ */
 enum verb_id verb_find(const char *word, size_t len);
 enum option_id option_find(const char *key, size_t len);
 
-/* The same word, in upper or lower case? */
+/* Are these the same word, in upper or lower case? */
 bool verb_same_word(struct span a, struct span b);
 
 static inline bool
@@ -77,7 +80,7 @@ verb_has(enum verb_id id, enum verb_flag flag)
 
 /*
  * The verb that was probably meant, one or two slips of the finger away from
- * the word; VERB_MAX when none is so near.
+ * the word; VERB_MAX if no verb is so near.
  */
 enum verb_id verb_suggest(const char *word, size_t len);
 
