@@ -1,5 +1,6 @@
 /*
- * What the core says of token holds, as each command and script answers.
+ * How the core's result for a token hold is written, in the form that each
+ * command and script has.
  */
 #include "config.h"
 
@@ -14,7 +15,7 @@ is_there(const struct token_result *t)
 	return t->answer != TOKEN_ABSENT && t->kind != TOKEN_FREE;
 }
 
-/* Whoever asks may see no token but those of the same user. */
+/* Shows a client only the tokens of its own user. */
 static struct span
 visible(const struct token_result *t, struct span token)
 {
@@ -33,7 +34,7 @@ write_token(const struct token_result *t, struct span token, bool three,
 		resp_null(out, three);
 }
 
-/* As Redis rounds. */
+/* Rounds as Redis does. */
 static int64_t
 left_s(const struct token_result *t)
 {
@@ -62,7 +63,10 @@ write_one(bool yes, bool three, struct buf *out)
 		resp_null(out, three);
 }
 
-/* Answers to GET and the like; false: it is none of them. */
+/*
+ * Writes answers to GET and the like.  Returns false if the form is none of
+ * these.
+ */
 static bool
 write_query(const struct token_result *t, struct span token, enum ask_form form,
     struct span mine, bool three, struct buf *out)
@@ -121,7 +125,9 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 	}
 }
 
-/* What scripts return where it is not just done or not. */
+/*
+ * Writes what scripts return that is neither plain success nor plain failure.
+ */
 static void
 write_odd(const struct token_result *t, enum ask_form form, struct buf *out)
 {

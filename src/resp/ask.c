@@ -1,7 +1,7 @@
 /*
- * From the words of SET, DEL, GET, PEXPIRE and their like to what is asked of
- * the core.  What has no meaning for a lock is refused, never taken for
- * something else.
+ * From the words of SET, DEL, GET, PEXPIRE and their like to what the broker
+ * asks of the core.  An option that has no meaning for a lock is refused, never
+ * taken for something else.
  */
 #include "config.h"
 
@@ -66,7 +66,7 @@ ask_token(struct span token, struct buf *why)
 	return wrong(why, "bad-token a token has 1 to 512 bytes");
 }
 
-/* As strict as Redis: no sign but one, no leading zero, 64 bits. */
+/* As strict as Redis: no sign but one '-', no leading zero, 64 bits. */
 bool
 ask_number(struct span word, int64_t *n)
 {
@@ -81,7 +81,7 @@ ask_number(struct span word, int64_t *n)
 	return true;
 }
 
-/* Longer ones end never, for all that anybody will see. */
+/* Limits a time.  A longer one never ends, for all that anybody will see. */
 static int64_t
 bounded(int64_t ms)
 {
@@ -110,7 +110,7 @@ set_when(struct set *s, enum set_when when, struct buf *why)
 	return true;
 }
 
-/* EX, PX: how long; EXAT, PXAT: until when. */
+/* EX, PX: for how long; EXAT, PXAT: until when. */
 static bool
 set_bound(struct set *s, struct span word, struct span number, int64_t clock_ms,
     struct buf *why)
@@ -125,7 +125,10 @@ set_bound(struct set *s, struct span word, struct span number, int64_t clock_ms,
 	if (n <= 0 || n > INT64_MAX / unit)
 		return wrong(why, "invalid expire time in 'set' command");
 	n *= unit;
-	/* Redis answers OK, and has it end at once. */
+	/*
+	 * If the time is over already, Redis answers OK and the key expires at
+	 * once.
+	 */
 	if (word.n == 4)
 		n = n - clock_ms > 0 ? n - clock_ms : 1;
 	s->bounded = true;
@@ -140,7 +143,7 @@ is_bound(struct span word)
 	       says(word, "PXAT");
 }
 
-/* Takes an option, and perhaps the word behind it. */
+/* Takes an option, and perhaps the word after it. */
 static bool
 set_option(struct set *s, const struct span *words, unsigned left,
     unsigned *taken, int64_t clock_ms, struct buf *why)
@@ -274,7 +277,7 @@ parse_expire(struct ask *a, const struct span *words, unsigned nwords,
 	a->form = ASK_ONE_OR_ZERO;
 	a->rq.match = TOKEN_ANY;
 	a->rq.bound = expire_bound(&e);
-	/* What is over ends at once. */
+	/* A time that is over ends the hold at once. */
 	a->rq.op = n > 0 || a->rq.bound != TOKEN_REPLACE ? TOKEN_EXTEND
 							 : TOKEN_RELEASE;
 	a->rq.ttl_ms = n > 0 ? bounded(n * unit) : 1;

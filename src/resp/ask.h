@@ -1,7 +1,6 @@
 /*
- * Commands of Redis on keys, taken for what they say of a token hold
- * (protocol, section 10): what is asked of the core, and how its answer is
- * written.
+ * Commands of Redis on keys, read as requests about a token hold (protocol,
+ * section 10): what the broker asks of the core, and how it writes the answer.
  *
  * Nothing is allocated or kept: names and tokens point into the request.
  */
@@ -21,7 +20,7 @@
 enum ask_form {
 	ASK_OK_OR_NIL,	  /* +OK, or nil */
 	ASK_ONE_OR_ZERO,  /* 1, or 0 */
-	ASK_COUNT,	  /* of how many names; 0 */
+	ASK_COUNT,	  /* of how many names it was done; 0 */
 	ASK_OLD_OR_NIL,	  /* the token that is in the way, or nil */
 	ASK_TOKEN_OR_NIL, /* the token, or nil */
 	ASK_TYPE,	  /* +string, or +none */
@@ -45,32 +44,38 @@ enum ask_form {
 	ASK_ONE_IF_MINE	     /* 1, if the token is the one in `token`; nil */
 };
 
-/* What is asked of the core.  `rq.names` is set by whoever sends it. */
+/* What the broker asks of the core.  The sender sets `rq.names`. */
 struct ask {
-	struct token_request rq; /* but ref, park_ms */
+	struct token_request rq; /* all but ref and park_ms */
 	struct core_name names[CORE_NAMES_MAX];
 	enum ask_form form;
-	struct span token; /* that an answer is compared with */
+	struct span token; /* the token that an answer is compared with */
 };
 
 /*
- * Takes the words of the command `id`.  False: `why` has an error, as Redis
- * words it where it has that one.  Times of the day count from `clock_ms`.
+ * Takes the words of the command `id`.  On false, `why` has an error, in the
+ * words of Redis if Redis has that error.  Times of the day count from
+ * `clock_ms`.
  */
 bool ask_parse(struct ask *a, enum resp_id id, const struct span *words,
     unsigned nwords, int64_t clock_ms, struct buf *why)
     __attribute__((warn_unused_result));
 
-/* Parts of it, for scripts.  False with `why`. */
+/*
+ * Parts of ask_parse(), for scripts.  On false, `why` (if given) has the error.
+ */
 bool ask_name(struct ask *a, struct span name, struct buf *why);
 bool ask_token(struct span token, struct buf *why);
 bool ask_number(struct span word, int64_t *n);
 
-/* Writes the answer; `token` is that of the result. */
+/*
+ * Writes the answer.  `token` is that of the result, `mine` that of the
+ * request.
+ */
 void ask_write(const struct token_result *t, struct span token,
     enum ask_form form, struct span mine, bool three, struct buf *out);
 
-/* Is it a command on token holds? */
+/* Is the command one on token holds? */
 bool ask_is(enum resp_id id);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The table of commands, and how a row is found by its words.
+ * The table of commands, and how the words of a request find a row.
  */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 #include "base/parse.h"
 #include "resp/commands.h"
 
-/* What Redis quotes of a command that it does not know. */
+/* As much as Redis quotes of a command that it does not know. */
 #define QUOTE_BYTES_MAX 128
 
 #define F(x) RESP_FLAG_##x
@@ -22,7 +22,7 @@ const struct resp_row resp_rows[RESP_MAX] = {
 };
 #undef F
 
-/* Is `word` the first `n` bytes of a row, in whatever case? */
+/* Is `word` the first `n` bytes of a row, in any case? */
 static bool
 is_word(struct span word, const char *row, size_t n)
 {
@@ -53,7 +53,7 @@ find_sub(enum resp_id of, struct span word)
 	size_t at = resp_rows[of].len + 1;
 	unsigned i;
 
-	/* They stand right behind their command. */
+	/* The rows of its subcommands follow their command. */
 	for (i = of + 1; i < RESP_MAX; i++) {
 		const struct resp_row *row = &resp_rows[i];
 
@@ -74,7 +74,7 @@ quote(struct buf *why, struct span word, size_t max)
 	buf_addc(why, '\'');
 }
 
-/* Commands that libraries for caches may be missed for. */
+/* Hints for commands of cache libraries, which a client may expect here. */
 static const char *
 hint(struct span word)
 {

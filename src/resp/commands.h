@@ -19,7 +19,7 @@ enum resp_id {
 	RESP_MAX
 };
 
-/* What commands.def says of them. */
+/* The flags of commands.def. */
 enum resp_flag {
 	RESP_FLAG_SUBS = 1,
 	RESP_FLAG_ALONE = 2,
@@ -39,13 +39,16 @@ struct resp_row {
 extern const struct resp_row resp_rows[RESP_MAX];
 
 /*
- * The command that the words are.  RESP_MAX when there is none such, or not
- * with so many words: then `why` has the error, as Redis words it.
+ * Returns the command that the words mean.  Returns RESP_MAX if there is none,
+ * or none with so many words; then `why` has the error, in the words of Redis.
  */
 enum resp_id resp_find(
     const struct span *words, unsigned nwords, struct buf *why);
 
-/* Which of the words are names: `*first` and so many, each `step` apart. */
+/*
+ * Which words are names?  Returns how many, from `*first` on, each `step`
+ * apart.
+ */
 unsigned resp_names(enum resp_id id, unsigned nwords, unsigned *first);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The table of scripts, what is remembered of texts, and what a script asks
- * for.
+ * The table of scripts, the texts that the broker remembers, and what a script
+ * asks for.
  *
- * A text is known by its sha1, as EVALSHA has it, or else by its normal form:
- * libraries indent and end lines in their own ways.  The latter is looked up
- * once; the sha1s of some texts are kept with what came of it, the oldest gives
- * way.
+ * A text is known by its sha1, which EVALSHA sends, or else by its normal form,
+ * because libraries indent and end lines in their own ways.  The normal form is
+ * computed once for a text: the broker keeps the sha1s of some texts with the
+ * script that each turned out to be, and the oldest gives way.
  */
 #include "config.h"
 
@@ -57,7 +57,7 @@ static const struct script table[SCRIPT_MAX] = {
 #undef TEXT
 #undef F
 
-/* A text that is in use somewhere. */
+/* A text that some library sends. */
 static const struct text {
 	const char *sha1;
 	enum script_id id;
@@ -76,8 +76,8 @@ struct known {
 
 struct scripts {
 	struct known known[REMEMBERED_MAX];
-	unsigned n;    /* of them */
-	unsigned next; /* to be written */
+	unsigned n;    /* how many are known */
+	unsigned next; /* the one to be written next */
 };
 
 void
@@ -152,7 +152,7 @@ add_lower(struct buf *out, char c)
 	buf_addc(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
 }
 
-/* A string with its quotes; returns what is behind it. */
+/* Adds a string with its quotes.  Returns what follows it. */
 static const char *
 add_string(struct buf *out, const char *p, const char *end)
 {
@@ -194,7 +194,7 @@ scripts_normal(struct buf *out, struct span text)
 	}
 }
 
-/* What is known. */
+/* Known texts. */
 
 static bool
 same(const struct sha1 *sum, const char *hex)
@@ -351,7 +351,7 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 	return true;
 }
 
-/* What is over at once ends, if it is held. */
+/* A time that is over already ends the hold, if there is one. */
 static bool
 take_none_left(struct ask *a, const struct script *s, struct buf *why)
 {

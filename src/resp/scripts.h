@@ -32,7 +32,7 @@ struct sha1 {
 
 void sha1_of(struct sha1 *sum, struct span text);
 void sha1_hex(const struct sha1 *sum, char hex[SHA1_HEX_SIZE]);
-/* False: it is no sha1 in hexadecimal digits. */
+/* Returns false if it is no sha1 in hexadecimal digits. */
 bool sha1_parse(struct sha1 *sum, struct span hex);
 
 /* Texts whose normal form was looked up, and what they turned out to be. */
@@ -41,17 +41,17 @@ struct scripts;
 struct scripts *scripts_new(void);
 void scripts_free(struct scripts *s);
 
-/* False: nobody has sent the text of it. */
+/* Returns false if the sha1 is of no known text of a script. */
 bool scripts_find(
     const struct scripts *s, const struct sha1 *sum, enum script_id *id);
 
-/* Looks a text up, and remembers it; *news: for the first time. */
+/* Looks up a text and remembers it. *news: this was the first time. */
 enum script_id scripts_learn(
     struct scripts *s, struct span text, struct sha1 *sum, bool *news);
 
 /*
- * What the script asks for with these words: the number of keys, keys and
- * arguments.  False: `why` has an error.
+ * Reads the words (number of keys, keys, arguments) as what the script asks
+ * for.  On false, `why` has an error.
  */
 bool scripts_ask(struct ask *a, enum script_id id, const struct span *words,
     unsigned nwords, struct buf *why) __attribute__((warn_unused_result));
