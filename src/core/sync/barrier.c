@@ -1,25 +1,26 @@
 /*
  * Barriers.  The store counts the parties of a generation; this broker keeps
  * those that came through it.  A batch of parties arrives with one operation,
- * under a number that makes it count once; where its outcome is unknown it is
- * asked for under the same number.
+ * under a number that makes it count once; if its outcome is unknown, the
+ * broker asks for it under the same number.
  *
  *	NEW --ARRIVE--> ASKED --waiting--> PARKED --PARTY--> tripped or broken
  *	                  |                   |
  *	                  +----> LEAVING <----+   a time-out, a CANCEL: LEAVE
  *
- * A party that leaves is answered when the store has broken the generation; if
- * that was complete before, the party was part of it.  So a generation is
- * complete or broken for all.
+ * The broker answers a party that leaves once the store has broken the
+ * generation; if the generation was complete before, the party was part of it.
+ * So a generation is complete for all its parties, or broken for all.
  *
- * One whose time is up and of whom the store can't be asked is answered all the
- * same.  Where all places of the generation are of this broker, nobody else was
- * told of it, and it is broken for the others.  Else it may be complete for the
- * parties of other brokers, and so it is for ours.
+ * If the time of a party is up while the store can't be reached, the broker
+ * answers that the party has left.  If all places of the generation turn out to
+ * be this broker's, no other broker has told anybody, and the generation is
+ * broken for our other parties.  Else it may be complete for the parties of
+ * other brokers, and then it is complete for ours, too.
  *
- * What became of a generation is told to our parties in parts, and nothing else
- * is done about the barrier meanwhile.  A party whose time is up, or whose client
- * cancels then, is told the same; so all of them are told one thing.
+ * The broker tells its parties in parts what became of a generation, and does
+ * nothing else about the barrier meanwhile.  A party whose time runs out then,
+ * or whose client cancels, is told the same; so all of them hear one thing.
  */
 #include "config.h"
 
@@ -29,7 +30,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-/* What all are told who are parked. */
+/* What all parked claims are told. */
 enum verdict { VERDICT_NONE, VERDICT_TRIPPED, VERDICT_BROKEN };
 
 /* A barrier as this broker knows it. */
@@ -37,21 +38,21 @@ struct barrier {
 	struct sync y;
 	enum verdict verdict;
 	uint64_t tripped; /* TRIPPED: the generation */
-	uint64_t parties; /* as of those who wait here */
-	uint64_t gen;	  /* in which places are ours; 0: none */
+	uint64_t parties; /* parties=, as the waiting claims have it */
+	uint64_t gen;	  /* the generation with places of ours; 0: none */
 	uint64_t seq;	  /* of the batch */
 	uint64_t asked;	  /* parties in the batch */
-	uint64_t dropped; /* the first place of the batch that was left */
-	uint64_t places;  /* ever ours in the generation */
-	uint64_t epoch;	  /* of the guard, when the batch was first sent */
+	uint64_t dropped; /* lowest place in the batch whose party has left */
+	uint64_t places;  /* that we ever had in the generation */
+	uint64_t epoch;	  /* the guard's, when the batch was first sent */
 	int64_t sent_ms;  /* the same moment */
-	int64_t look_ms;  /* when to look what became of our places */
+	int64_t look_ms;  /* when to ask what became of our places */
 	int64_t end_ms;	  /* the store has nothing of ours after it */
 	bool unsure;	  /* the batch may have arrived */
 	bool doubt;	  /* and if so, the store may have forgotten it */
-	bool left;	  /* somebody has left who had a place */
-	bool denied;	  /* and it may be one who was answered so */
-	bool note;	  /* the store keeps for us what we know by now */
+	bool left;	  /* a party with a place has left */
+	bool denied;	  /* a party was told so before the store was */
+	bool note;	  /* the store keeps an end for us that we have heard */
 };
 
 static struct barrier *
@@ -81,9 +82,9 @@ submit(struct core *core, struct barrier *b, enum op_kind kind)
 }
 
 /*
- * May the store have forgotten a batch that arrived?  Then others of its
- * generation may have been told that this is complete, and to arrive in the
- * next would be to wait for them in vain.
+ * May the store have forgotten a batch that arrived?  Then other parties may
+ * have heard that its generation is complete; if the batch arrived in the next
+ * one, it would wait for them in vain.
  */
 static bool
 may_be_forgotten(const struct core *core, const struct barrier *b)
@@ -94,9 +95,10 @@ may_be_forgotten(const struct core *core, const struct barrier *b)
 }
 
 /*
- * What is not known to have arrived does not where one of it has left, or one
- * with whom it would arrive, or where it can't be known any more: this only
- * asks what became of it.
+ * Sends the batch, perhaps for another time.  If one of its parties has left,
+ * or one that has a place already, or if the store may have forgotten the
+ * batch, then it must not arrive any more: the operation only asks what became
+ * of it.
  */
 static void
 send_batch(struct core *core, struct barrier *b)
@@ -143,7 +145,7 @@ ask_leave(struct core *core, struct barrier *b, bool note)
 
 /* Decisions. */
 
-/* Those who do not wait. */
+/* Answers an impatient claim if its answer is known. */
 static bool
 settle_one(struct core *core, struct claim *c)
 {
@@ -180,7 +182,9 @@ decide(struct core *core, struct barrier *b)
 	}
 }
 
-/* Nothing here is worth a word with the store that can't be reached. */
+/* Without claims, the broker drops what it need not tell the store: a note
+ * while the store can't be reached, and all the rest once the store has
+ * forgotten. */
 static void
 forget(struct core *core, struct barrier *b)
 {
@@ -204,7 +208,7 @@ answer_leaving(struct core *core, struct claim *c)
 		emit_reply(core, session, by, STATUS_OK);
 }
 
-/* One that was parked: the generation is complete, or broken. */
+/* Answers a parked claim whose generation is complete, or broken. */
 static void
 conclude(struct core *core, struct barrier *b, struct claim *c)
 {
@@ -228,7 +232,8 @@ conclude(struct core *core, struct barrier *b, struct claim *c)
 	claim_free(core, c);
 }
 
-/* All who are parked, a part of them; true: there are no more. */
+/* Tells the verdict to a part of the parked claims.  Returns true if all have
+ * been told. */
 static bool
 tell_verdict(struct core *core, struct barrier *b)
 {
@@ -267,7 +272,8 @@ barrier_next(struct core *core, struct sync *y)
 
 /* Outcomes. */
 
-/* One that has no place: it did not arrive, or that was forgotten. */
+/* The claim has no place: it did not arrive, or the store has forgotten that it
+ * did. */
 static void
 unseat(struct core *core, struct barrier *b, struct claim *c)
 {
@@ -278,7 +284,7 @@ unseat(struct core *core, struct barrier *b, struct claim *c)
 		    "Redis has lost the barrier while this party arrived");
 }
 
-/* The batch has `took` places from `first` on. */
+/* The first `took` claims of the batch have places, from `first` on. */
 static void
 seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 {
@@ -296,7 +302,7 @@ seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 		b->left = b->left || c->leaving;
 		line_park_one(line);
 	}
-	/* The others of the batch. */
+	/* The rest of the batch has none. */
 	end = line->fresh;
 	line_unask(line);
 	for (c = line->fresh; c != end; c = next) {
@@ -307,8 +313,8 @@ seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 }
 
 /*
- * Is a generation that tripped nobody's but ours, and has one of its parties
- * been told that it is none?
+ * Are all parties of a generation that tripped ours, and was one of them told
+ * that it had left?
  */
 static bool
 is_denied(const struct barrier *b)
@@ -317,7 +323,7 @@ is_denied(const struct barrier *b)
 	       b->y.queue.nparked < b->parties;
 }
 
-/* What became of the generation in which we have places. */
+/* The store says what became of the generation in which we have places. */
 static void
 told(struct core *core, struct barrier *b, const struct outcome *o)
 {
@@ -394,7 +400,7 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 
 /* Claims. */
 
-/* It is known what became of it, and will be told. */
+/* Does the broker know what became of the claim, and only has to tell it? */
 static bool
 is_concluded(const struct claim *c)
 {
@@ -416,7 +422,7 @@ barrier_dropped(struct core *core, struct claim *c)
 		b->left = true;
 }
 
-/* It is answered that it has left, though the store was not told. */
+/* The broker answers that the party has left, before it can tell the store. */
 static void
 deny(struct core *core, struct claim *c)
 {

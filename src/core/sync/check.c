@@ -1,5 +1,5 @@
 /*
- * What is true of all synchronizers between two steps.
+ * Checks the rules that all synchronizers keep between two steps.
  */
 #include "config.h"
 

@@ -1,13 +1,13 @@
 /*
- * What is said to all who have permits of a semaphore, in parts (work.h).
+ * Tells all holders of a semaphore's permits something, in parts (work.h).
  *
- * All of them lose it in one moment: from then on nothing of it counts as used,
- * and whoever does something about its permits loses them first.  Only that it
- * is told takes several steps, between which nothing else happens
- * (core_has_losses()).  So it is as good as told to all at once.
+ * All of them lose their permits in one moment: from then on no permit counts
+ * as used, and a session that does something about its permits loses them
+ * first.  Only the telling takes several steps, and nothing else happens
+ * between these (core_has_losses()).  So it is as if all had been told at once.
  *
- * That permits are at risk, and safe again, is told between other events; who
- * was not told of the risk hears that they are safe, at worst.
+ * Warnings, "at risk" and "safe again", go out between other events.  At worst
+ * a holder hears that its permits are safe and had not heard of the risk.
  */
 #include "config.h"
 
@@ -16,10 +16,11 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-/* So many are told at once, whatever else the step has done. */
+/* So many holders are told at once, whatever else the step has done. */
 #define FEW 8
 
-/* True: that was all. */
+/* Tells a part of the losers, but at least `few`.  Returns true if that was
+ * all. */
 static bool
 lose_some(struct core *core, struct semaphore *m, unsigned few)
 {
@@ -92,7 +93,8 @@ tell(struct core *core, const struct semaphore *m, const struct permits *p)
 	notify_permits_risk(core, p, m->warning == EVENT_SAFE, left_ms);
 }
 
-/* True: that was all. */
+/* Tells a part of the holders, but at least `few`.  Returns true if that was
+ * all. */
 static bool
 tell_some(struct core *core, struct semaphore *m, unsigned few)
 {

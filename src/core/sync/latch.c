@@ -1,15 +1,16 @@
 /*
- * Latches.  All state is in the store; this broker keeps the requests that are
- * not answered.  One operation is in flight for a latch at most, and carries
- * all that came meanwhile: the count-downs of a batch, or all who wait.
+ * Latches.  All state is in the store; this broker keeps only the requests that
+ * are not answered.  A latch has at most one operation in flight.  The next one
+ * carries all that came meanwhile: a batch of count-downs, or all that wait.
  *
- * A batch whose outcome is unknown is sent again as it was, under the same
- * number, which the store counts once.
+ * If the outcome of a batch is unknown, the broker sends the batch again as it
+ * was, under the same number; the store counts each number once.
  *
- * Those who wait are in the line `queue`, all others in the line `counts`.  When
- * the store has said that the latch is open, or gone, all who were asked for are
- * answered, in parts; nothing else is done about the latch meanwhile, and who
- * comes then is asked for anew.
+ * Claims that wait (AWAIT) are in the line `queue`, all others in the line
+ * `counts`.  Once the store has said that the latch is open, or gone, the
+ * broker answers all waiting claims for which it had asked, in parts.
+ * Meanwhile it does nothing else about the latch; for claims that come then it
+ * asks anew.
  */
 #include "config.h"
 
@@ -20,7 +21,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-/* What those who wait are told, one after the other. */
+/* What the waiting claims are told, one after the other. */
 enum verdict { VERDICT_NONE, VERDICT_OPEN, VERDICT_GONE };
 
 /* A latch as this broker knows it. */
@@ -28,9 +29,9 @@ struct latch {
 	struct sync y;
 	enum verdict verdict;
 	uint64_t seq;	     /* of the batch */
-	uint64_t asked_by;   /* COUNTDOWN: of the batch, in all */
-	int64_t look_ms;     /* when to look again for those who wait */
-	enum op_kind unsure; /* the batch may have been counted; else AWAIT */
+	uint64_t asked_by;   /* COUNTDOWN: the sum of the batch */
+	int64_t look_ms;     /* when to ask again for the waiting claims */
+	enum op_kind unsure; /* a batch that may have arrived; AWAIT: none */
 };
 
 #define BATCH_MAX (UINT64_C(1) << 54) /* more than any one may count down */
@@ -54,7 +55,7 @@ static const enum op_kind ops[] = {
 	[VERB_AWAIT] = OP_AWAIT,
 };
 
-/* Sends the batch, and again what may have been lost of it. */
+/* Sends the batch, perhaps for another time. */
 static void
 send(struct core *core, struct latch *la, enum op_kind kind,
     const struct claim *first)
@@ -72,7 +73,8 @@ latch_counts(enum verb_id verb)
 	return verb != VERB_AWAIT;
 }
 
-/* The number of the first that makes the latch, or of one before it. */
+/* Returns the number of the first new LATCH, or of a claim before it; the
+ * largest number if there is none. */
 static uint64_t
 wall(const struct core *core, const struct latch *la)
 {
@@ -89,7 +91,7 @@ wall(const struct core *core, const struct latch *la)
 								: UINT64_MAX;
 }
 
-/* All who wait, but none who came behind one that makes the latch. */
+/* Asks for all waiting claims but those that came after a new LATCH. */
 static void
 take_waiting(const struct core *core, struct latch *la)
 {
@@ -107,7 +109,7 @@ take_waiting(const struct core *core, struct latch *la)
 	core_visit(core, taken);
 }
 
-/* As many count-downs as go into a batch, or one that makes the latch. */
+/* Asks for as many count-downs as go into a batch, or for one LATCH. */
 static void
 take_counts(const struct core *core, struct latch *la)
 {
@@ -127,7 +129,7 @@ take_counts(const struct core *core, struct latch *la)
 	core_visit(core, taken);
 }
 
-/* Takes the first that was not asked for, and what can go with it. */
+/* Asks for the first new claim and for all that can go with it. */
 static void
 ask(struct core *core, struct latch *la, struct claim *first)
 {
@@ -141,7 +143,7 @@ ask(struct core *core, struct latch *la, struct claim *first)
 	send(core, la, ops[first->verb], first);
 }
 
-/* The one that came first, of those that were not asked for. */
+/* Returns the oldest new claim of both lines, or NULL. */
 static struct claim *
 find_new(const struct latch *la)
 {
@@ -152,7 +154,7 @@ find_new(const struct latch *la)
 	return waits->number < counts->number ? waits : counts;
 }
 
-/* Those who do not wait. */
+/* Answers an impatient claim if its answer is known. */
 static bool
 settle_one(struct core *core, struct claim *c)
 {
@@ -164,7 +166,8 @@ settle_one(struct core *core, struct claim *c)
 	return line_state(c) == CLAIM_NEW && claim_settle_unasked(core, c);
 }
 
-/* All who were asked for, a part of them; true: there are no more. */
+/* Tells the verdict to a part of the waiting claims.  Returns true if all have
+ * been told. */
 static bool
 tell_verdict(struct core *core, struct latch *la)
 {
@@ -217,14 +220,14 @@ latch_next(struct core *core, struct sync *y)
 
 /* Outcomes. */
 
-/* The count-downs of the operation in flight. */
+/* Returns the first LATCH or COUNTDOWN of the last operation, or NULL. */
 static struct claim *
 first_counted(const struct latch *la)
 {
 	return la->y.counts.nasked > 0 ? line_first(&la->y.counts) : NULL;
 }
 
-/* It was never there, or it was lost with the data of Redis. */
+/* The latch was never there, or Redis has lost it with its data. */
 static void
 on_gone(struct core *core, struct latch *la)
 {
@@ -244,7 +247,7 @@ on_shut(struct core *core, struct latch *la)
 	la->look_ms = sync_look_ms(core, -1);
 }
 
-/* `place` is how much was counted with it and before it in the batch. */
+/* The `place` of a claim is the sum of the batch up to the claim, inclusive. */
 static void
 on_counted(struct core *core, struct latch *la, const struct outcome *o)
 {
@@ -280,8 +283,9 @@ on_made(struct core *core, struct latch *la, bool exists)
 }
 
 /*
- * Nothing is known.  What was certainly not carried out, now or before, is as
- * good as new; what may have been is sent again as it was.
+ * The outcome says nothing.  If Redis has certainly not carried out the batch,
+ * now or before, its claims are new again; else the broker sends the batch
+ * again as it was.
  */
 static void
 on_nothing(struct core *core, struct latch *la, enum op_kind op,
@@ -325,8 +329,8 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 /* Claims. */
 
 /*
- * Where the outcome is under way it gets as much time again, once: who is told
- * "unavailable" may count down once more.
+ * If the outcome is under way, the claim gets as much time again, once: a
+ * client that is told "unavailable" may count down twice.
  */
 static void
 latch_expired(struct core *core, struct claim *c)

@@ -1,16 +1,16 @@
 /*
- * A line of claims in the order of arrival: which of them the store was asked
- * for, and which of them it knows.
+ * A line of claims in the order of arrival.  It says for which claims the
+ * broker has asked the store, and which claims the store knows.
  *
  *	parked ... parked   asked ... asked   new ... new   <- the latest
  *	                    ^ line.asked      ^ line.fresh
  *
- * An operation is for all that stand before others, never for some between
- * them.  So a claim need not be told how it stands: two marks tell that of all,
- * and an outcome of an operation for 100,000 of them moves a mark.
+ * An operation is always for the first of the new claims, without a gap.  So a
+ * claim keeps no state of its own: two marks tell the state of all claims, and
+ * the outcome of an operation for 100,000 of them just moves a mark.
  *
- * Those that an object may have to answer at once (wait=0, a client that has
- * shut down) are in a list of their own besides.
+ * Claims that an object may have to answer at once (wait=0, a client that has
+ * shut down) are also in a list of their own.
  */
 #ifndef LOCKBROKER_CORE_SYNC_LINE_H
 #define LOCKBROKER_CORE_SYNC_LINE_H
@@ -19,22 +19,22 @@
 
 void line_init(struct claim_line *line);
 
-/* At the end of the line of its object; and out of it. */
+/* Put a claim at the end of its line, c->line; take it out. */
 void line_join(struct claim *c);
 void line_leave(struct claim *c);
 
-/* How one that is in a line stands there: NEW, ASKED or PARKED. */
+/* Returns the state of a claim in a line: NEW, ASKED or PARKED. */
 enum claim_state line_state(const struct claim *c);
 
-/* The first that is new is asked for; all that are. */
+/* Mark the first new claim, or all new claims, as asked for. */
 void line_ask_one(struct claim_line *line);
 void line_ask_all(struct claim_line *line);
 
-/* The first that is asked for is known to wait; all that are. */
+/* Park the first claim, or all claims, that are asked for. */
 void line_park_one(struct claim_line *line);
 void line_park_all(struct claim_line *line);
 
-/* Those that are asked for are as good as new; those that are parked, too. */
+/* Make claims new again: those that are asked for; all of the line. */
 void line_unask(struct claim_line *line);
 void line_forget(struct claim_line *line);
 

@@ -9,7 +9,7 @@
 #include "core/session/quota.h"
 #include "core/sync/made.h"
 
-/* One LATCH that was answered OK.  Freed by its timer. */
+/* One LATCH that the broker answered with OK.  Its timer frees it. */
 struct made {
 	LIST_ENTRY(made) link;
 	struct timer over;

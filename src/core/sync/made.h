@@ -1,17 +1,17 @@
 /*
- * A latch is in the store, and of nobody.  It counts for the ttl= that it was
- * made with (limits.unowned); that others use it longer is theirs.
+ * A latch is in the store and belongs to nobody.  It counts against
+ * limits.unowned for the ttl= of its LATCH, even if others use it longer.
  */
 #ifndef LOCKBROKER_CORE_SYNC_MADE_H
 #define LOCKBROKER_CORE_SYNC_MADE_H
 
 #include "core/sync/sync.h"
 
-/* May the session make one?  False: it was answered. */
+/* May the session make a latch?  If not, this answers the request. */
 bool made_allowed(
     struct core *core, struct session *s, const struct core_request *rq);
 
-/* One is in the store, and for how long after its last use. */
+/* Counts a latch that was made, for ttl_ms. */
 void made_new(struct core *core, int64_t ttl_ms);
 void made_timer(struct core *core, struct timer *t);
 void made_fini(struct core *core);

@@ -1,5 +1,5 @@
 /*
- * Log lines about permits; see notify_lock.h.
+ * Log lines about permits; those about locks are in core/lock/notify.h.
  */
 #ifndef LOCKBROKER_CORE_SYNC_NOTIFY_H
 #define LOCKBROKER_CORE_SYNC_NOTIFY_H

@@ -1,7 +1,7 @@
 /*
  * Permits: which session has how many of a semaphore, for how long, and how it
- * loses them.  What the broker has in the store is semaphore.c's; every change
- * here touches the semaphore, which looks what comes next.
+ * loses them.  semaphore.c knows what the broker has in the store; every change
+ * here touches the semaphore, so that semaphore.c decides what comes next.
  */
 #include "config.h"
 
@@ -112,14 +112,14 @@ permits_grant(struct core *core, struct claim *c)
 	core->stats.grants++;
 }
 
-/* The session has so many less of them. */
+/* Takes n permits off the session's and the semaphore's counts. */
 static void
 count_out(struct core *core, struct permits *p, uint64_t n)
 {
 	assert(n <= p->n);
 	p->n -= n;
 	if (permits_are_lost(p))
-		return; /* they are counted out already */
+		return; /* holders_lose() has taken them off */
 	semaphore_of(p->sync)->used -= n;
 	core->syncs->npermits -= n;
 }
@@ -135,8 +135,8 @@ permits_reduce(struct core *core, struct permits *p, uint64_t n)
 }
 
 /*
- * They are no more.  Grants of them that wait to be told keep the record, so
- * that they need not be looked for.
+ * The session no longer has them.  Granted claims that are not told yet point
+ * to the struct and keep it: the last of them frees it.
  */
 static void
 permits_free(struct core *core, struct permits *p, bool withdrawn)
@@ -220,7 +220,6 @@ permits_untold(struct claim *c)
 	return !over;
 }
 
-/* Tells the session about those of its permits that it was told of. */
 void
 permits_tell(struct core *core, const struct permits *p, enum event_id event)
 {

@@ -1,13 +1,13 @@
 /*
  * Semaphores.  The broker leases permits from the store on behalf of its
- * sessions: the store knows one number for each broker, `owned`; which session
- * has how many of them is known here only, `used` in all.
+ * sessions.  The store knows one number for each broker, `owned`.  Only the
+ * broker knows which session has how many of them, `used` in all.
  *
  *	ACQUIRE --> queue --serve--> permits --RELEASE--> surplus = owned - used
  *	              ^                                      |
  *	              +---- the next here, without Redis ----+
  *
- * What nobody here can use goes back at once.  Where another broker waits,
+ * Permits that nobody here can use go back at once.  If another broker waits,
  * permits stay here for at most locks.handovers grants and one lease.  Every
  * operation states totals: TAKE "I use so many, and need so many more", HOLD
  * "I use so many, and need no more".  So each renews, and may be repeated.
@@ -26,7 +26,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define WANT_MAX 200 /* how far in the queue it is summed up what to take */
+#define WANT_MAX 200 /* claims whose needs one TAKE adds up */
 
 static void
 semaphore_init(struct sync *y)
@@ -128,9 +128,9 @@ grant(struct core *core, struct semaphore *m, struct claim *c)
 }
 
 /*
- * In order of arrival: a large request is not passed by small ones.  If there
- * are more than a step grants, nothing else is done about the semaphore before
- * the others have theirs.
+ * Grants in the order of arrival: small requests do not pass a large one.  If
+ * there is more to grant than the step has work for, the semaphore does nothing
+ * else before the rest is granted.
  */
 static void
 serve(struct core *core, struct semaphore *m)
@@ -164,14 +164,14 @@ settle_one(struct core *core, struct claim *c)
 	return true;
 }
 
-/* Those who do not wait, as far as it is known by now what to answer. */
+/* Answers the impatient claims whose answer is known by now. */
 static void
 settle(struct core *core, struct semaphore *m)
 {
 	sync_settle_impatient(core, &m->y, settle_one);
 }
 
-/* Answers RELEASE, a part of those of which it is known what to say. */
+/* Answers the RELEASEs of the list, a part of them a step. */
 static void
 answer_givings(struct core *core, struct semaphore *m, struct giving_list *list)
 {
@@ -194,7 +194,8 @@ answer_givings(struct core *core, struct semaphore *m, struct giving_list *list)
 
 /* Operations. */
 
-/* From here on the store may have less for us than before: what is in use. */
+/* Sends an operation.  From now on the store may have no more for us than what
+ * is in use. */
 static struct op *
 submit(struct core *core, struct semaphore *m, enum op_kind kind)
 {
@@ -263,9 +264,9 @@ renewal_due(const struct core *core, const struct semaphore *m)
 }
 
 /*
- * Does the head wait as well as it can, without a word with the store?  It
- * does where the broker has its place in the queue already, from one before,
- * or where nobody else has what it needs.
+ * Can the head of the line wait without another call of the store?  It can if
+ * the broker is in the queue for the same number already, or if our own
+ * sessions use what it needs.
  */
 static bool
 waits_well(const struct semaphore *m, const struct claim *head)
@@ -277,8 +278,9 @@ waits_well(const struct semaphore *m, const struct claim *head)
 }
 
 /*
- * A place that nobody here needs any more is kept while it is in nobody's way:
- * until the next renewal, or until another broker waits.
+ * Must the broker call the store though nobody waits here?  While permits are
+ * in use, it keeps a place in the queue that nobody here needs until the next
+ * renewal, or until another broker waits.
  */
 static bool
 must_tell(const struct semaphore *m)
@@ -288,7 +290,7 @@ must_tell(const struct semaphore *m)
 		   (m->used == 0 || m->contended_ms != 0 || m->y.hint));
 }
 
-/* The head waits, as the store knows by now. */
+/* Parks the first claim: the store need not hear any more of it. */
 static void
 park_head(struct claim_line *line)
 {
@@ -319,7 +321,8 @@ decide(struct core *core, struct semaphore *m)
 	}
 }
 
-/* What is due by now has been sent, or waits for the guard or a pause. */
+/* Wants attention at a later time.  What was due before has been sent, or waits
+ * for the guard or for the end of a pause. */
 static void
 want_later(const struct core *core, struct sync *y, int64_t at_ms)
 {
@@ -352,7 +355,8 @@ plan(const struct core *core, struct semaphore *m)
 		want_later(core, y, m->end_ms);
 }
 
-/* Those that were asked for can't have any.  False: there are more of them. */
+/* Refuses the claims that were asked for, a part of them.  Returns false if
+ * more are left. */
 static bool
 refuse_some(struct core *core, struct semaphore *m)
 {
@@ -370,7 +374,7 @@ refuse_some(struct core *core, struct semaphore *m)
 	return true;
 }
 
-/* What comes next for those that wait, and in the store. */
+/* Does what comes next for waiting claims and in the store. */
 static void
 go_on(struct core *core, struct semaphore *m)
 {
@@ -463,7 +467,7 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 		m->fresh = o->first - m->asked_have;
 		m->contended_ms = 0;
 		m->row = 0;
-		/* Who can be served is, before the others are settled. */
+		/* Grant what can be granted before settling the others. */
 		told_waiting(core, m, o->waiting || m->wanted);
 		serve(core, m);
 	} else {
@@ -547,11 +551,11 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 	if (word == NULL) {
 		at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
 	} else if (strcmp(word, "permit ") == 0) {
-		/* One that comes while we ask may be news, or not. */
+		/* It may be news even if an operation is in flight. */
 		y->hint = true;
 		return;
 	} else if (strcmp(word, "permit-wanted ") == 0) {
-		/* It may overtake the reply that grants. */
+		/* The message may overtake the reply that grants. */
 		m->wanted = m->y.op != 0;
 		if (m->owned > 0)
 			told_waiting(core, m, true);

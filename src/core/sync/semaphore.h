@@ -6,7 +6,7 @@
 
 #include "core/sync/sync.h"
 
-/* What one session has of one semaphore.  Owned by semaphore.c. */
+/* The permits that one session has of one semaphore.  Owned by permits.c. */
 struct permits {
 	struct table_link by_key; /* in syncs.permits */
 	struct permits_key {
@@ -17,13 +17,13 @@ struct permits {
 	TAILQ_ENTRY(permits) in_sync;
 	struct session *session;
 	struct sync *sync;
-	struct timer bound; /* armed where the time of holding is bounded */
+	struct timer bound; /* armed if the time of holding is bounded */
 	uint64_t n;
-	uint64_t untold;  /* of them; wait for a FLUSH */
-	unsigned nuntold; /* claims of which it is not told yet; they keep it */
+	uint64_t untold;  /* so many of them wait for a FLUSH */
+	unsigned nuntold; /* claims not told yet; they keep this struct */
 	uint32_t losses;  /* the semaphore's, when they were granted */
-	bool over;	  /* the session has them no more, ... */
-	bool withdrawn;	  /* ... and lost them before they were told */
+	bool over;	  /* the session no longer has them, ... */
+	bool withdrawn;	  /* ... because it lost them */
 	int64_t since_ms;
 };
 
@@ -34,31 +34,33 @@ void semaphore_acquire(
 void semaphore_release(
     struct core *core, struct session *s, const struct core_request *rq);
 
-/* Gives all of them back; the session is gone. */
+/* The session gives back all of them, or has ended. */
 void permits_end(struct core *core, struct permits *p);
 
-/* They will be ended, but shall be nobody else's for one more lease. */
+/* The caller will end these permits, but the store keeps them from others until
+ * the lease runs out. */
 void permits_outlive(struct permits *p);
 
-/* A grant that will not be told: as if it had not been made. */
+/* Undoes the grant of a claim that will not be told. */
 void permits_take_back(struct core *core, struct claim *c);
 
-/* Are they lost before that could be told?  If all of the semaphore's were, and
- * there was no time to tell it yet, then that is told first. */
+/* Were the permits of a granted claim lost before it was told?  If they were
+ * lost with all of the semaphore, this tells the session of the loss first. */
 bool permits_withdrawn(struct core *core, const struct claim *c);
 
-/* One that is told, or not: its permits count as told.  False: those are no
- * more. */
+/* Counts the permits of a claim as told.  Returns false if the session no
+ * longer has them. */
 bool permits_untold(struct claim *c);
 
-/* The time of holding them is over. */
+/* The time for which the session may hold them is over. */
 void permits_timer(struct core *core, struct timer *t);
 
-/* When what is vouched for ends: the lease or the bound. */
+/* Returns until when the permits are vouched for: the end of the lease or the
+ * bound. */
 int64_t permits_valid_ms(const struct core *core, const struct permits *p);
 
-/* What the session has of the semaphore; NULL: nothing.  It may be lost, and not
- * told yet. */
+/* Returns the permits of the session, or NULL.  They may be lost without the
+ * session having been told. */
 struct permits *permits_find(
     const struct core *core, const struct sync *y, const struct session *s);
 

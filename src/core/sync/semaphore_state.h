@@ -1,6 +1,7 @@
 /*
- * What a semaphore is made of.  Only semaphore.c, which decides what comes
- * next, and permits.c, which knows who has what, include this.
+ * The state of a semaphore.  Only these include it: semaphore.c, which decides
+ * what comes next, permits.c, which knows who has what, and holders.c, which
+ * tells the holders.
  */
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
@@ -8,59 +9,60 @@
 #include "core/guard/gain.h"
 #include "core/sync/semaphore.h"
 
-/* A RELEASE whose permits are being given back in the store. */
+/* A RELEASE whose permits the broker is giving back to the store. */
 struct giving {
 	TAILQ_ENTRY(giving) link;
 	uint64_t session; /* id */
 	uint64_t ref;
-	uint64_t held; /* by the session, still */
+	uint64_t held; /* that the session still has */
 };
 TAILQ_HEAD(giving_list, giving);
 
 /*
- * A semaphore of this broker.  `owned` counts what the store was told last
- * that is in use; while an operation is in flight, not what it may bring.
+ * A semaphore of this broker.  `owned` counts the permits that the broker has
+ * in the store for certain.  While an operation is in flight, these are the
+ * permits that were in use when it was sent, without those that it may bring.
  */
 struct semaphore {
 	struct sync y;
 	struct permits_list holders;
-	struct permits_list
-	    losers;	       /* who had them; to be told that they lost */
-	const char *why_lost;  /* static */
-	uint32_t losses;       /* of all permits that there were */
-	enum event_id warning; /* that the holders are told */
-	const struct permits *warned_next; /* who is told next */
-	/* Owned: RELEASEs of which the store was not told, those of which the
-	 * operation in flight tells it, and those to be answered: that it is so,
-	 * and that it is not known yet. */
+	struct permits_list losers; /* they lost theirs, and are to be told */
+	const char *why_lost;	    /* static */
+	uint32_t losses;	    /* how often all permits were lost */
+	enum event_id warning;	    /* that the holders are told */
+	const struct permits *warned_next; /* the holder to tell next */
+	/* RELEASEs, owned.  `givings`: the store does not know of them.
+	 * `flying`: the operation in flight tells it.  The others only wait for
+	 * their answers: `known` that the store has the permits back,
+	 * `deferred` that this is not known yet. */
 	struct giving_list givings, flying, known, deferred;
-	uint64_t limit;	      /* as of those who hold or wait */
-	uint64_t taken_limit; /* as of those that are owned */
+	uint64_t limit;	      /* that the holders and waiters have given */
+	uint64_t taken_limit; /* with which the owned permits were taken */
 	uint64_t used;
-	uint64_t left; /* not used, but left in the store to run out */
+	uint64_t left; /* nobody uses them; they run out in the store */
 	uint64_t owned;
-	uint64_t fresh;	    /* of them, not yet granted since they were taken */
-	uint64_t free;	    /* nobody's, when last told */
-	uint64_t told_need; /* we are in the queue for so many more; 0: not */
+	uint64_t fresh;	     /* so many of `owned` were never granted here */
+	uint64_t free;	     /* that nobody had, as the store said last */
+	uint64_t told_need;  /* our place in the queue asks for it; 0: none */
 	uint64_t asked_have; /* by the operation in flight */
 	uint64_t asked_need;
 	uint64_t asked_limit;
-	uint64_t was_owned;   /* before it */
-	int64_t confirmed_ms; /* when what keeps the lease was sent */
+	uint64_t was_owned;   /* before that operation */
+	int64_t confirmed_ms; /* when the last confirmed operation was sent */
 	int64_t renew_ms;
 	int64_t look_ms;      /* queued: when to look again */
 	int64_t end_ms;	      /* the store has nothing of ours after it */
-	int64_t contended_ms; /* since when another broker waits; 0: none */
-	uint32_t epoch;	      /* of the guard, when last confirmed */
-	uint32_t row;	      /* handovers since another broker waits */
+	int64_t contended_ms; /* when another broker began to wait; 0: none */
+	uint32_t epoch;	      /* the guard's, when last confirmed */
+	uint32_t row;	      /* handovers since contended_ms */
 	bool unsure;	      /* the store may have more for us than we count */
 	bool atrisk;
-	bool wanted;	 /* a message since it was sent: another waits */
+	bool wanted; /* a message, since the operation: another broker waits */
 	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
 	bool losing, warned; /* in syncs.losing; in syncs.warning */
-	bool serving;	     /* there is more to be granted before all else */
-	const char *refuse;  /* those that were asked for; static; NULL: not */
+	bool serving;	     /* it goes on granting before all else */
+	const char *refuse; /* why claims asked for are refused; static; NULL */
 };
 
 static inline struct semaphore *
@@ -69,7 +71,8 @@ semaphore_of(struct sync *y)
 	return container_of(y, struct semaphore, y);
 }
 
-/* Until when the permits are vouched for, if nothing is confirmed before. */
+/* Returns until when the broker vouches for the permits, unless a confirmed
+ * operation moves it. */
 static inline int64_t
 semaphore_deadline_ms(const struct core *core, const struct semaphore *m)
 {
@@ -77,30 +80,30 @@ semaphore_deadline_ms(const struct core *core, const struct semaphore *m)
 	       gain_since(core, m->y.shard, m->confirmed_ms);
 }
 
-/* A claim is granted; it is told at the FLUSH. */
+/* Grants a claim; the FLUSH tells its client. */
 void permits_grant(struct core *core, struct claim *c);
 
-/* Some of them are given back. */
+/* The session gives back n of its permits, but not all. */
 void permits_reduce(struct core *core, struct permits *p, uint64_t n);
 
-/* All of them are lost, or have something told; in parts. */
+/* All holders lose their permits, or are told a warning; in parts. */
 void holders_lose(struct core *core, struct semaphore *m, const char *reason);
 void holders_tell(struct core *core, struct semaphore *m, enum event_id event);
 
-/* Nobody is told more of a warning. */
+/* Stops telling the warning to those who have not heard it. */
 void holders_hush(struct core *core, struct semaphore *m);
 
-/* Are they lost with all others? */
+/* Did the session lose them when all holders lost theirs? */
 static inline bool
 permits_are_lost(const struct permits *p)
 {
 	return p->losses != semaphore_of(p->sync)->losses;
 }
 
-/* They are gone, and the session is told. */
+/* The session loses its permits, and is told if it knew of any. */
 void permits_lose(struct core *core, struct permits *p, const char *reason);
 
-/* Tells the session about those of its permits that it was told of. */
+/* Begins an event about those of its permits that the session knows of. */
 void permits_tell(
     struct core *core, const struct permits *p, enum event_id event);
 

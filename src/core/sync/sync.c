@@ -16,8 +16,8 @@
 #define WHY_SIZE 256
 #define RETRY_LOST_MS 50     /* after an unknown outcome */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
-#define LOOK_SLACK_MS 2	     /* behind the end of what others have */
-#define SETTLE_MAX 50	     /* who are answered at once, of one object */
+#define LOOK_SLACK_MS 2	     /* after the end of what others have */
+#define SETTLE_MAX 50	     /* impatient claims of one object, at once */
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -104,7 +104,7 @@ sync_free(struct core *core, struct sync *y)
 	free(y);
 }
 
-/* For core_free(): drops everything without a word to anybody. */
+/* For core_free(): frees everything and tells nobody. */
 void
 sync_fini(struct core *core)
 {
@@ -271,7 +271,7 @@ sync_all_over(const struct core *core)
 	return true;
 }
 
-/* Of whatever guard they are: few brokers have any. */
+/* Counts the objects of all guards: few brokers have any. */
 bool
 sync_has_nothing(const struct core *core, uint32_t shard)
 {
@@ -491,7 +491,7 @@ claim_settle_unasked(struct core *core, struct claim *c)
 		return true;
 	}
 	wait_ms = guard_why(core, y->shard, why, sizeof(why));
-	/* Whoever does not wait has a deadline. */
+	/* An impatient claim has a deadline. */
 	if (y->why == NULL &&
 	    core->now_ms + wait_ms < core_armed_ms(core, &c->deadline))
 		return false;
@@ -573,7 +573,6 @@ refuse(struct core *core, struct claim *c)
 	    core, c, ERR_SHUTDOWN, "the broker is stopping; try another one");
 }
 
-/* The broker stops: nothing waits any more. */
 bool
 sync_shutdown(struct core *core, struct session *s)
 {
@@ -612,9 +611,9 @@ sync_tell_granted(struct core *core)
 	}
 }
 
-/* Messages: hints, each of which may be lost, late, doubled or wrong. */
+/* Messages are hints: each may be lost, late, doubled or wrong. */
 
-/* Behind `word ` there is `0 NAME`. */
+/* Requires that `rest` is what follows the word and its space: `0 NAME`. */
 static void
 take_message(struct core *core, enum sync_kind kind, const char *word,
     const char *rest, size_t len)
@@ -630,7 +629,6 @@ take_message(struct core *core, enum sync_kind kind, const char *word,
 	sync_touch(core, y);
 }
 
-/* `WORD 0 NAME`; false: it is none of ours. */
 bool
 sync_message(struct core *core, const char *text, size_t len)
 {

@@ -5,15 +5,15 @@
  *	   |                                          |
  *	   +--claims--> claim <--queue-- sync --------+
  *
- * A sync is what this broker knows of one object; each kind has names of its
- * own.  A claim is a request that has not been answered.  sync.c owns both and
- * knows nothing of what a kind means; that is in the file of the kind, behind
- * its struct sync_class.
+ * A sync is what this broker knows of one object; each kind has a namespace of
+ * its own.  A claim is a request that has not been answered.  sync.c owns both
+ * and does not know what a kind means; the file of the kind does, behind its
+ * struct sync_class.
  *
- * A change calls sync_touch().  Before the step ends the kind's next() looks
- * at each object that was touched, and does the one thing that comes next.  At
- * most one operation is in flight for an object, and what its outcome leaves
- * unknown changes nothing: the operation is sent again.
+ * Whoever changes an object calls sync_touch().  Before the step ends, the
+ * kind's next() looks at each touched object and does the one thing that comes
+ * next.  An object has at most one operation in flight.  An unknown outcome
+ * changes nothing: the broker sends the operation again.
  */
 #ifndef LOCKBROKER_CORE_SYNC_SYNC_H
 #define LOCKBROKER_CORE_SYNC_SYNC_H
@@ -22,59 +22,59 @@
 #include "core/session/request.h"
 #include "core/turn/slot.h"
 
-/* Each kind has names of its own. */
+/* Objects of different kinds may have the same name. */
 enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
 
 struct sync_class;
 TAILQ_HEAD(sync_list, sync);
 
-/* Claims of one object in the order of arrival, and how they stand: line.h. */
+/* The claims of one object in the order of arrival, in three states: line.h. */
 struct claim_line {
 	struct claim_list list;
 	struct claim *asked;	  /* the first that is not parked */
 	struct claim *fresh;	  /* the first that is new */
-	unsigned n;		  /* in all */
-	unsigned nparked, nasked; /* of them */
+	unsigned n;		  /* claims in the line */
+	unsigned nparked, nasked; /* so many of them */
 };
 
-/* One object of one name.  Owned by the core; freed when it is idle. */
+/* One object.  The core owns it, and frees it when it is idle. */
 struct sync {
 	struct table_link by_name;
-	TAILQ_ENTRY(sync) in_all; /* of its kind, in order of making */
+	TAILQ_ENTRY(sync) in_all; /* of its kind, oldest first */
 	TAILQ_ENTRY(sync) in_touched;
 	TAILQ_ENTRY(sync) in_losing, in_warning; /* holders.c */
 	const struct sync_class *class;
 	struct claim_line queue;
 	struct claim_line
-	    counts; /* of a latch: those that do not wait for it */
-	struct claim_list impatient; /* of both: may be answered at once */
+	    counts; /* of a latch: LATCH and COUNTDOWN, which do not wait */
+	struct claim_list impatient; /* of both lines: to be answered early */
 	unsigned nimpatient;
 	unsigned nclaims;     /* in both lines */
-	unsigned nmaking;     /* of them: LATCH */
-	uint64_t last_number; /* that a claim was given */
-	unsigned ngranted;    /* claims to be told; they keep it */
-	struct timer timer;   /* when it wants attention next */
+	unsigned nmaking;     /* so many of them are LATCH */
+	uint64_t last_number; /* of the latest claim */
+	unsigned ngranted;    /* claims not told yet; they keep the object */
+	struct timer timer;   /* when the object wants attention next */
 	int64_t at_ms;	      /* the same, while next() collects it */
 	int64_t pause_ms;     /* no operation before then */
 	uint64_t op;	      /* in flight; 0: none */
-	uint32_t asked_epoch; /* of the guard, when it was sent */
-	char *why;	      /* owned; what Redis refused with last */
+	uint32_t asked_epoch; /* the guard's, when `op` was sent */
+	char *why;	      /* owned; why Redis refused the last operation */
 	uint32_t shard;
 	enum sync_kind kind;
 	bool touched;
 	bool blocked; /* waits for the guard: counted in syncs.shards */
-	bool hint;    /* a message says that there is something to see */
+	bool hint;    /* a message says that the store has news */
 	size_t name_len;
 	char *name; /* owned */
 };
 
 enum claim_state {
-	CLAIM_NEW,    /* the store was not asked yet */
-	CLAIM_ASKED,  /* by the operation in flight */
+	CLAIM_NEW,    /* the broker has not asked the store yet */
+	CLAIM_ASKED,  /* the operation in flight asks for it */
 	CLAIM_PARKED, /* the store knows that it waits */
 };
 
-/* So many requests go into a batch, or are passed by for one. */
+/* At most so many requests go into a batch, or are skipped to find one. */
 #define SYNC_BATCH_MAX 250
 
 /* One request that has not been answered.  Freed by claim_free(). */
@@ -83,67 +83,72 @@ struct claim {
 	TAILQ_ENTRY(claim)
 	in_sync; /* in its line; syncs.granted once granted */
 	TAILQ_ENTRY(claim) in_impatient;
-	struct request_key by_ref; /* tagged, in a line: syncs.by_ref */
+	struct request_key by_ref; /* in syncs.by_ref if tagged and in a line */
 	struct session *session;
 	struct sync *sync;
 	struct claim_line *line; /* of the object */
-	uint64_t number;	 /* in order of arrival, of the object */
-	struct permits *permits; /* granted */
+	uint64_t number;	 /* rises in the order of arrival */
+	struct permits *permits; /* once granted */
 	struct timer deadline;
 	enum verb_id verb;
 	uint64_t ref;
-	uint64_t by; /* leaving: the CANCEL to be answered with it; 0: none */
+	uint64_t by; /* leaving: the CANCEL to answer with it; 0: none */
 	int64_t since_ms;
 	int64_t hold_ms;
 	int64_t ttl_ms;	     /* LATCH */
-	uint64_t n;	     /* permits; count; by how much */
-	uint64_t place;	     /* ASKED, PARKED: see the kind */
-	uint64_t held, free; /* granted: what is told */
+	uint64_t n;	     /* ACQUIRE: permits; LATCH, COUNTDOWN: the count */
+	uint64_t place;	     /* ASKED, PARKED: its meaning is the kind's */
+	uint64_t held, free; /* granted: fields of the reply */
 	enum status ending;  /* leaving: the answer */
 	bool has_hold;
 	bool try_only;	/* wait=0 */
-	bool extended;	/* its time was up, but its outcome is under way */
+	bool extended;	/* its time ran out once, with an outcome under way */
 	bool granted;	/* ACQUIRE: in syncs.granted, until the FLUSH */
-	bool leaving;	/* BARRIER: to be answered when its place is given up */
+	bool leaving;	/* BARRIER: answered once its place is given up */
 	bool impatient; /* in sync.impatient */
 };
 
-/* What a kind is.  Static; a function that is not needed is NULL. */
+/* What a kind does.  Static; a kind leaves out a function by NULL. */
 struct sync_class {
-	size_t size; /* of what begins with its struct sync */
+	size_t size; /* of the kind's struct, which begins with struct sync */
 	void (*init)(struct sync *y);
 	void (*fini)(struct core *core, struct sync *y);
-	/* Does what comes next; false: nothing is left to know. */
+	/* Does what comes next.  Returns false if the object is idle, so that
+	 * it may be freed. */
 	bool (*next)(struct core *core, struct sync *y);
 	void (*outcome)(struct core *core, struct sync *y, enum op_kind op,
 	    int64_t sent_ms, const struct outcome *o);
 	void (*timer)(struct core *core, struct sync *y);
-	/* Will the timer tell that something is lost? */
+	/* Has a lease ended that timer() has not seen yet? */
 	bool (*overdue)(const struct core *core, const struct sync *y);
 	/* The time of a claim is up. */
 	void (*expired)(struct core *core, struct claim *c);
-	/* Does a claim of that verb stand in the line of counts? */
+	/* Do claims of that verb stand in the line `counts`? */
 	bool (*counts)(enum verb_id verb);
-	/* A claim shall end: must the store know before it is answered? */
+	/* A claim shall end.  Returns true if the store must know before the
+	 * claim is answered. */
 	bool (*leave)(struct core *core, struct claim *c);
-	/* The session of this claim is gone, and it is about to be freed. */
+	/* The session of this claim has ended; the claim is freed next. */
 	void (*dropped)(struct core *core, struct claim *c);
 	const char *const
 	    *words; /* of its messages, with a space; NULL ends them */
-	/* A message; word NULL: messages may have been missed. */
+	/* Takes a message; word NULL: the broker may have missed some. */
 	void (*message)(struct core *core, struct sync *y, const char *word);
-	/* One that was granted: is it too late to tell it?  It will not be told,
-	 * or was: its permits.  False: those are no more. */
+	/* Were the permits of a granted claim lost before it was told? */
 	bool (*withdrawn)(struct core *core, const struct claim *c);
+	/* Undoes the grant of a claim that will not be told. */
 	void (*take_back)(struct core *core, struct claim *c);
+	/* Counts the claim's permits as told, as the claim is freed.  Returns
+	 * false if the session has lost or returned them meanwhile. */
 	bool (*untold)(struct claim *c);
-	/* Is it as it can be?  For tests; aborts if not. */
+	/* Checks the kind's own rules.  For tests; aborts on a fault. */
 	void (*check)(const struct core *core, const struct sync *y);
-	/* Is something held that must be written again on a new history? */
+	/* Must the broker write something again that it holds here, since the
+	 * server's history has changed? */
 	bool (*needs_reclaim)(const struct core *core, const struct sync *y);
 };
 
-/* What syncs tell those above: what a list may stand at is about to be freed. */
+/* Syncs tell those above before they free what a listing may point to. */
 struct sync_listener {
 	void (*claim_leaves)(struct core *core, const struct claim *c);
 	void (*permits_leave)(struct core *core, const struct permits *p);
@@ -155,10 +160,10 @@ struct sync_walk {
 	struct sync *next;
 };
 
-/* What is known of the objects of one guard. */
+/* The objects of one guard. */
 struct sync_shard {
 	uint32_t nblocked;
-	unsigned sweep; /* what for, under way (sync_sweep.c) */
+	unsigned sweep; /* what the present walk is for (sync_sweep.c) */
 };
 
 /* All objects of this broker. */
@@ -170,15 +175,15 @@ struct syncs {
 	struct sync_list touched;
 	struct sync_list losing, warning; /* semaphores: holders.c */
 	struct sync_shard *shards;	  /* one a guard; owned */
-	struct sync_walk sweep;	   /* over all of them, for each guard's sake */
-	unsigned rounds;	   /* of that walk, yet; 0: there is none */
-	struct sync_walk proof;	   /* all before have been written again ... */
+	struct sync_walk sweep;		  /* one walk, for all guards */
+	unsigned rounds;	   /* that `sweep` still has to go; 0: none */
+	struct sync_walk proof;	   /* all objects before it are reclaimed ... */
 	uint32_t proof_shard;	   /* ... of this guard */
-	struct claim_list granted; /* to be told at the FLUSH */
+	struct claim_list granted; /* the FLUSH tells them */
 	struct table permits;	   /* by session and semaphore */
-	struct table by_ref;	   /* claims that wait, for CANCEL */
+	struct table by_ref;	   /* waiting claims, for CANCEL */
 	uint64_t nclaims;	   /* of all sessions */
-	uint64_t npermits;	   /* given out */
+	uint64_t npermits;	   /* that sessions have */
 	LIST_HEAD(, made) made;
 };
 
@@ -186,107 +191,142 @@ struct syncs {
 void sync_init(struct core *core, const struct sync_class *const *classes,
     const struct sync_listener *above);
 void sync_fini(struct core *core);
+
+/* Ends the request `ref` for the CANCEL `by`.  Returns false if no such request
+ * waits. */
 bool sync_cancel(
     struct core *core, struct session *s, uint64_t ref, uint64_t by);
+
+/* The session ends: frees its claims without an answer, a part in each step. */
 void sync_leave(struct core *core, struct session *s);
 
 /* The broker stops, and the client of s counts on what it had. */
 void sync_outlive(struct session *s);
+
+/* The broker stops: refuses the claims of s, a part in each step.  Returns
+ * true when none is left. */
 bool sync_shutdown(struct core *core, struct session *s);
+
+/* Calls next() of touched objects, as many as the step has work for. */
 void sync_settle(struct core *core);
+
+/* Tells the granted claims, at a FLUSH. */
 void sync_tell_granted(struct core *core);
 void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
 bool sync_overdue(const struct core *core, const struct sync *y);
 
-/* What is told in parts to all who have permits of a semaphore: losses, which
- * come before all else, and warnings.  Is there more of it? */
+/* Go on telling the holders of permits, in parts: first losses, which come
+ * before all else, then warnings.  The _more() say whether some are left. */
 void holders_lose_on(struct core *core);
 bool holders_lose_more(const struct core *core);
 void holders_tell_on(struct core *core);
 bool holders_tell_more(const struct core *core);
 void claim_timer(struct core *core, struct timer *t);
+
+/* Takes the message `WORD 0 NAME`.  Returns false if no kind has the word. */
 bool sync_message(struct core *core, const char *text, size_t len);
 /*
- * For all objects, or those of a guard.  A walk comes by them, a part of them a
- * step: messages may have been missed; those that wait for the guard go on; what
- * is held is written again.
+ * Each begins a walk over all objects, or joins the one under way; the walk
+ * visits a part of them in each step.  sync_look_all(): the broker may have
+ * missed messages.  sync_unblock(): objects that wait for the guard go on.
+ * sync_reclaim(): the broker writes again what it holds.
  */
 void sync_look_all(struct core *core);
 void sync_unblock(struct core *core, uint32_t shard);
 void sync_reclaim(struct core *core, uint32_t shard);
+
+/* Has the broker written again all that it holds under the guard? */
 bool sync_asserted(struct core *core, uint32_t shard);
+
+/* Is no object left? */
 bool sync_all_over(const struct core *core);
 bool sync_has_nothing(const struct core *core, uint32_t shard);
+
+/* Goes on with the walk. */
 void sync_sweep_on(struct core *core);
 
-/* Something is held, maybe by what was written in another epoch. */
+/* A session now holds something that the broker may have written in an earlier
+ * epoch: sync_asserted() looks at all objects again. */
 void sync_unproved(struct core *core);
 
-/* It is being freed. */
+/* The object is about to be freed: the walks step past it. */
 void sync_sweep_leave(struct core *core, const struct sync *y);
 
-/* Do lists and counters agree?  For tests; aborts if not. */
+/* Checks that lists and counters agree.  For tests; aborts on a fault. */
 void sync_check(const struct core *core);
 
-/* For the kinds. */
+/* For the kinds.  sync_find() returns NULL if there is no such object;
+ * sync_get() makes it then. */
 struct sync *sync_find(
     const struct core *core, enum sync_kind kind, const char *name, size_t len);
 struct sync *sync_get(
     struct core *core, enum sync_kind kind, const char *name, size_t len);
 void sync_touch(struct core *core, struct sync *y);
 
-/* A claim of the object, at the end of its queue; NULL: it was refused. */
+/* Makes a claim at the end of a line of its object.  Returns NULL if it has
+ * answered the request with an error instead. */
 struct claim *claim_new(struct core *core, struct session *s,
     enum sync_kind kind, const struct core_request *rq, int64_t wait_ms);
+
+/* Answer the request, and free the claim. */
 void claim_answer(struct core *core, struct claim *c, enum status status);
 void claim_error(
     struct core *core, struct claim *c, enum err_code code, const char *why);
 void claim_free(struct core *core, struct claim *c);
 
-/* It does not stand in line any more, as it is granted. */
+/* Takes a claim out of its line because it is granted, or freed. */
 void claim_leave_line(struct core *core, struct claim *c);
 
-/* Ends one that waits; `by` is the CANCEL that says so, 0: none. */
+/* Ends a waiting claim with `status`; `by` is the CANCEL that asks for it, or
+ * 0.  The claim may live on until the store knows. */
 void claim_end(
     struct core *core, struct claim *c, enum status status, uint64_t by);
 
-/* Does it want an answer without waiting for others? */
+/* Does its client want an answer without waiting for others? */
 bool claim_impatient(const struct claim *c);
 
-/* From now on it may be answered at once. */
+/* Puts the claim on the list of those that may be answered at once. */
 void claim_hasten(struct core *core, struct claim *c);
 
 /*
- * Those that may be answered at once, a part of them: `settle` says whether it
- * has answered one.  If it has answered any, the others come in their turn.
+ * Calls `settle` for the first claims on that list; it returns whether it has
+ * answered the claim.  If it answers any, the object is touched, so that the
+ * rest of the list has its turn.
  */
 void sync_settle_impatient(struct core *core, struct sync *y,
     bool (*settle)(struct core *core, struct claim *c));
 
 /*
- * Its time is up, or it does not wait for Redis: says why there is no better
- * answer, in the words of the guard or of Redis; or, where neither stands in
- * the way, `status` (ERR: Redis did not answer).
+ * Answers a claim whose time is up, or that does not wait for Redis.  If the
+ * guard or Redis stands in the way, the answer is an error that says why; else
+ * it is `status` (ERR: Redis did not answer).
  */
 void claim_give_up(struct core *core, struct claim *c, enum status status);
 
-/* Answers it where Redis is not to be asked within its time. */
+/* Answers the claim if the broker can't ask Redis within the claim's time.
+ * Returns whether it has. */
 bool claim_settle_unasked(struct core *core, struct claim *c);
 
-/* An operation on the object may be sent now; else it waits. */
+/* May the broker send an operation on the object now?  If not, the object waits
+ * for the guard (`ready` is false) or for the end of its pause. */
 bool sync_may_ask(struct core *core, struct sync *y, bool ready);
+
+/* Requires that no operation is in flight for the object. */
 struct op *sync_submit(struct core *core, struct sync *y, enum op_kind kind);
 
-/* The operation has told nothing: again, a little later. */
+/* The outcome says nothing: the object may ask again after a pause. */
 void sync_retry(struct core *core, struct sync *y, const struct outcome *o);
+
+/* Redis has answered: forgets the pause and the last refusal. */
 void sync_answered(struct sync *y);
 
-/* The object wants attention then at the latest. */
+/* The object wants attention at that time, or before.  For next(). */
 void sync_want(struct sync *y, int64_t at_ms);
 
-/* When to look again at what runs out in ttl_ms (-1: never), or once a lease. */
+/* Returns when to look again at something that ends in ttl_ms (-1: never); at
+ * most one lease from now. */
 int64_t sync_look_ms(const struct core *core, int64_t ttl_ms);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * Walks over all semaphores, latches and barriers, in parts (work.h).
  *
- * One walk serves all who want one.  Who comes while it is under way has it go
- * around once more, so that it comes by each object behind each wish.
+ * One walk serves all who want one.  A wish that comes while the walk is under
+ * way makes it go around once more, so that it visits each object after the
+ * wish.
  */
 #include "config.h"
 
@@ -10,12 +11,13 @@
 #include "core/turn/work.h"
 
 enum {
-	SWEEP_LOOK = 1,	    /* messages may have been missed */
-	SWEEP_UNBLOCK = 2,  /* those that wait for the guard go on */
-	SWEEP_REASSERT = 4, /* what is held is written again */
+	SWEEP_LOOK = 1,	    /* the broker may have missed messages */
+	SWEEP_UNBLOCK = 2,  /* objects that wait for the guard go on */
+	SWEEP_REASSERT = 4, /* the broker writes again what it holds */
 };
 
-/* To the next that there is; or to the end. */
+/* At the end of a list, goes to the first object of the next kind that has any;
+ * or to the end of the walk. */
 static void
 skip(const struct core *core, struct sync_walk *walk)
 {
@@ -136,9 +138,10 @@ sync_unproved(struct core *core)
 }
 
 /*
- * What is so in a epoch stays so: each look goes on where the last one has
- * stopped.  It looks at one at least, even if others in this step have used up
- * its work: else small steps would never come to the end.
+ * An object that is written again stays so for the rest of the epoch, so each
+ * call goes on where the last one stopped.  It looks at one object at least,
+ * even if the step has no work left: else small steps would never get to the
+ * end.
  */
 bool
 sync_asserted(struct core *core, uint32_t shard)
