@@ -1,6 +1,6 @@
 /*
- * Operations on leases: what is asked of the store, and what of it is noted
- * until the answer comes (struct pending_op).
+ * Operations on leases: sends them, and notes of each what its answer will mean
+ * (struct pending_op).
  */
 #include "config.h"
 
@@ -39,9 +39,9 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 }
 
 /*
- * How long the key must live: the lease and its pad, the delay of those who
- * hold or come next, and what is left of any keep.  It is written ahead, so
- * that it holds even when this broker dies.
+ * Sets how long the key must live: the lease and its pad, the delay of those
+ * who hold or come next, and what is left of any keep.  Since this is written
+ * ahead, it holds even if the broker dies.
  */
 static void
 set_ttl(struct core *core, struct lease *l, struct op *op)
@@ -99,8 +99,8 @@ lease_ask_acquire(struct core *core, struct lease *l)
 	l->pending->queue = core->leases->owner->try(core, l) || queued;
 	if (l->pending->queue)
 		op->flags |= OP_QUEUE;
-	/* A quorum has no order to queue in: who waits is only told.  What an
-	 * attempt has meanwhile may be what another needs to keep its lease. */
+	/* A quorum has no queue: a waiting broker only gets messages.  A vote
+	 * that an attempt has may be what another needs to keep its lease. */
 	if (quorum_used(core)) {
 		l->pending->queue = false;
 		slot_hurry(core, op);
@@ -128,7 +128,7 @@ lease_ask_convert(struct core *core, struct lease *l, bool shared)
 	set_reserve(core, l, op, shared);
 }
 
-/* By the clock of the server. */
+/* Until when it is vouched for, or lingers, by the server's clock. */
 static uint64_t
 vouched_until(const struct core *core, const struct lease *l)
 {
@@ -155,7 +155,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 		set_reserve(core, l, op, false);
 }
 
-/* Who passes a name on and has more to grant gets in line again with that. */
+/* A broker that passes a name on while clients wait queues up in that call. */
 static bool
 queues_again(const struct core *core, const struct lease *l)
 {
@@ -175,7 +175,7 @@ lease_ask_end(struct core *core, struct lease *l)
 		l->woken = l->handed_over = l->contended_early = false;
 	}
 	op->again = lease_rare(l)->again_seq;
-	if (l->provisional) /* no reply has told it yet */
+	if (l->provisional) /* only a message has told this fence */
 		op->fence = l->fence_next + l->fences - 1;
 	if (lease_rare(l)->contended_ms != 0 && op->linger_ms == 0)
 		op->flags |= OP_PROMPT;

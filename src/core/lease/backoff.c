@@ -3,11 +3,11 @@
  * broker tries by itself, as seldom as it can, because an attempt may take a
  * vote that another needs for a moment.
  *
- * Where a majority has the token of one other, that one has the name: nothing
- * is tried before it is told to be over (`free`), its key ends, or a lease has
- * passed.  Otherwise brokers came in each other's way, or servers are away:
- * the next attempt comes after a random part (full jitter) of a time that
- * doubles.  This file knows only when; quorum.c knows who has which vote.
+ * If a majority has the token of one other broker, that one has the name: we do
+ * not try before a message says that it is over (`free`), its key ends, or a
+ * lease has passed.  Otherwise brokers came in each other's way, or servers are
+ * away: the next attempt comes after a random part (full jitter) of a time that
+ * doubles.  This file knows only when; votes.c knows who has which vote.
  */
 #include "config.h"
 
@@ -15,10 +15,10 @@
 #include "core/lease/backoff.h"
 #include "core/lease/parts.h"
 
-#define FREE_JITTER_MS 4  /* of those who are told at once */
+#define FREE_JITTER_MS 4  /* of brokers that all hear the same `free` */
 #define RETRY_MAX_MS 200  /* between attempts that nobody is known to win */
-#define LOOK_JITTER_MS 20 /* of those who wait for the end of one key */
-#define FAILED_MAX 8	  /* doubled no more often than that */
+#define LOOK_JITTER_MS 20 /* of brokers that wait for the end of one key */
+#define FAILED_MAX 8	  /* the time doubles no more often than that */
 
 uint32_t
 backoff_token(const char *text, size_t len)
@@ -35,12 +35,12 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 	struct lease_rare *more = lease_need_rare(l);
 	int64_t most_ms;
 
-	/* Nobody was to wait, so it won't be told; if somebody does now: */
+	/* Nobody waited, so no message will come.  Try again if wanted now. */
 	if (o->first != 0 && o->status == OUTCOME_BUSY) {
 		l->wake_ms = 0;
 		return;
 	}
-	/* It was told to be over before all servers have heard of that. */
+	/* A token that is over (`freed`) may still stand on some servers. */
 	if (o->first != 0 && o->first != more->freed) {
 		more->rival = (uint32_t)o->first;
 		more->failed = 0;
@@ -83,8 +83,8 @@ backoff_goes_on(const struct lease *l)
 }
 
 /*
- * Each server tells it.  What is told while an attempt is under way is noted:
- * the attempt may still see that token.
+ * Each server sends the message.  If it comes while an attempt is under way, it
+ * is noted, because that attempt may still see the token.
  */
 bool
 backoff_freed(struct core *core, struct lease *l, const char *text, size_t len)

@@ -8,7 +8,7 @@
 
 #define FENCES_MAX 64 /* of a reserve: ask.c */
 
-/* What is in flight for it, or will be. */
+/* The operation in flight, and what the next ones need. */
 static void
 check_asked(const struct lease *l)
 {
@@ -19,7 +19,7 @@ check_asked(const struct lease *l)
 	assert(l->fences <= FENCES_MAX);
 }
 
-/* Nothing is forgotten: it waits for something that will come. */
+/* No lease is forgotten: each waits for something that will come. */
 static void
 check_awaits(const struct lease *l)
 {
@@ -42,7 +42,7 @@ lease_check(const struct core *core, const struct lease *l, bool touched)
 		check_awaits(l);
 }
 
-/* Each line has those, and only those, that say so. */
+/* The length of a line; every lease in it must be marked as being there. */
 static size_t
 count_line(const struct held_list *line, bool briefly)
 {

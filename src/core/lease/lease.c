@@ -8,8 +8,8 @@
  *	  +----------------------------------+-----------+
  *
  * lease_decide() looks at the state, at who holds and waits, and does the one
- * thing that comes next.  At most one operation is in flight for a name: while
- * there is one, nothing is decided, and its outcome comes back here.
+ * thing that comes next.  At most one operation is in flight for a name: until
+ * its outcome comes (outcome.c), the lease decides nothing.
  *
  * An outcome that is unknown changes no state: the same operation with the
  * same token is sent again when the store answers, or the lease is ended,
@@ -29,10 +29,10 @@
 #include "core/lease/parts.h"
 #include "core/lease/votes.h"
 
-#define FENCES_LOW 8	   /* where many wait, more are drawn by then */
+#define FENCES_LOW 8	   /* if many wait, draw more when so few are left */
 #define IDLE_YIELD_MS 50   /* a lease kept for a group stays so long */
-#define OUT_OF_ORDER_MAX 8 /* how far an answer is put in order */
-#define WALLED_MS 250	   /* between tries for who may not have it yet */
+#define OUT_OF_ORDER_MAX 8 /* how far ahead in its line a lease is put */
+#define WALLED_MS 250	   /* between tries for blocked requests */
 
 #define TO(state) (1u << LEASE_##state)
 
@@ -112,7 +112,7 @@ lease_set_why(struct lease *l, char *why)
 		lease_need_rare(l)->why = why;
 }
 
-/* Over a quorum it waits for any of the servers. */
+/* Over a quorum a lease waits for any of the servers. */
 static uint32_t *
 nblocked(const struct core *core, const struct lease *l)
 {
@@ -138,7 +138,7 @@ lease_unblock(struct core *core, struct lease *l)
 	--*nblocked(core, l);
 }
 
-/* Takes it out of the line of those that are vouched for. */
+/* Takes it out of the line of leases that the broker vouches for. */
 static void
 disown(struct core *core, struct lease *l)
 {
@@ -163,9 +163,9 @@ lease_fini(struct core *core, struct lease *l)
 }
 
 /*
- * Leases are confirmed in the order in which they were sent, or nearly; so this
- * line is in the order in which they run out, or nearly.  One that is out of
- * order by more is found by its timer.
+ * Calls are answered nearly in the order in which they were sent, so the line
+ * is nearly in the order in which leases run out.  If a lease is further out of
+ * order than that, its timer finds it.
  */
 void
 lease_vouch(struct core *core, struct lease *l)
@@ -206,7 +206,7 @@ lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 	l->for_blocked = false;
 }
 
-/* How long what keeps the lease is good for. */
+/* For how long the call, or the message, that keeps the lease is good. */
 static int64_t
 term_ms(const struct core *core, const struct lease *l)
 {
@@ -273,7 +273,7 @@ lease_arm_held(struct core *core, struct lease *l)
 
 	if (l->state == LEASE_HELD)
 		at_ms = min_ms(at_ms, lease_risk_ms(core, l));
-	/* What is due waits for the guard then, which does not arm it. */
+	/* A renewal that is due while the guard is down needs no timer. */
 	if (l->pending == NULL &&
 	    (l->wake_ms > core->now_ms || guard_up(core, l->shard)))
 		at_ms = min_ms(at_ms, l->wake_ms);
@@ -283,7 +283,7 @@ lease_arm_held(struct core *core, struct lease *l)
 	arm(core, l, min_ms(at_ms, linger_step_ms(core, l)));
 }
 
-/* Waits for the guard or the end of a pause; true: nothing to wait for. */
+/* May the lease ask now?  If not, it waits for the guard, or out a pause. */
 static bool
 may_ask(struct core *core, struct lease *l, bool ready)
 {
@@ -307,8 +307,9 @@ is_wanted(const struct core *core, const struct lease *l)
 /* Decisions, one function a state.  They return whether to look again. */
 
 /*
- * Those who are blocked would not be granted it.  Two brokers that took it for
- * them would hand it to and fro, so it is asked for now and then.
+ * Blocked requests would not be granted the name.  Two brokers that took it for
+ * such requests would pass it to and fro, so the broker asks for it on their
+ * behalf only now and then.
  */
 static bool
 wanted_in_time(struct core *core, struct lease *l)
@@ -345,7 +346,7 @@ next_acquiring(struct core *core, struct lease *l)
 {
 	enum lease_want asked = l->asked_shared ? WANT_SHARED : WANT_EXCLUSIVE;
 
-	/* One token is asked for in one mode: it may be ours in that already. */
+	/* A token has one mode: it may be ours in the old mode already. */
 	if (core->leases->owner->mode(core, l) != asked) {
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
@@ -379,7 +380,7 @@ next_confirming(struct core *core, struct lease *l)
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
-	/* A tombstone is written again first, if that must be. */
+	/* First write the tombstone again, if a new history asks for that. */
 	if (lease_needs_reclaim(core, l)) {
 		lease_set_state(core, l, LEASE_LINGERING);
 		return true;
@@ -440,8 +441,8 @@ renew(struct core *core, struct lease *l, bool draw)
 
 /*
  * The lease is here, nobody has the name, and only groups wait for it that
- * can't be granted yet.  It stays until another broker asks, and a moment
- * longer for a group that is in turn.
+ * can't be granted yet.  The lease stays until another broker asks for it, a
+ * moment longer for a group that is in turn, and longer for a starving one.
  */
 static bool
 next_idle(struct core *core, struct lease *l)
@@ -461,7 +462,7 @@ next_idle(struct core *core, struct lease *l)
 	return false;
 }
 
-/* The lease is here and nobody has the name: pass it on, or let it go. */
+/* The lease is here and nobody has the name: grants it, or lets it go. */
 static bool
 next_free(struct core *core, struct lease *l)
 {
@@ -479,9 +480,9 @@ next_free(struct core *core, struct lease *l)
 }
 
 /*
- * Will there be no fence for the next handover, or soon none?  What is drawn
- * in time is here when it is needed.  A short lease whose turn is over ends
- * soon, and that would have to wait for what is drawn.
+ * Is there no fence for the next handover, or will there soon be none?  Fences
+ * that are drawn in time are here when they are needed.  A provisional lease
+ * whose turn is over ends soon, and its end would have to wait for the draw.
  */
 static bool
 runs_short(const struct core *core, const struct lease *l)
@@ -617,7 +618,7 @@ lease_take_fence(struct lease *l)
 	return l->fence_next++;
 }
 
-/* The one that was confirmed longest ago, if it has run out. */
+/* Looks at the first of each line: nearly the one confirmed longest ago. */
 struct lease *
 lease_first_overdue(const struct core *core, int64_t now_ms)
 {

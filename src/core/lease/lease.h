@@ -1,9 +1,9 @@
 /*
  * Leases: what this broker has of a name in the store.
  *
- * A lease is embedded in what it is for, its owner, of which it knows nothing
- * but a table of functions.  It decides when to ask the store for what; who gets
- * the name here, and who is told what, is the owner's.
+ * A lease is embedded in its owner, of which it knows nothing but a table of
+ * functions.  The lease decides when to ask the store for what; the owner
+ * decides who gets the name here, and who is told what.
  */
 #ifndef LOCKBROKER_CORE_LEASE_LEASE_H
 #define LOCKBROKER_CORE_LEASE_LEASE_H
@@ -35,11 +35,11 @@ enum lease_state {
 };
 
 /*
- * The operation in flight for a name: what its answer will mean.  Made by
- * ask.c, freed with the answer or with its lock.
+ * The operation in flight for a name: what its answer will mean.  ask.c makes
+ * it; it is freed with the answer or with its lease.
  */
 struct pending_op {
-	int64_t delay_ms; /* by which the key outlives lease and pad */
+	int64_t delay_ms; /* the key outlives lease and pad by at least this */
 	int64_t ttl_ms;	  /* of the key */
 	int64_t since_ms;
 	uint32_t epoch;	  /* of the guard */
@@ -49,24 +49,24 @@ struct pending_op {
 };
 
 /*
- * What is known of few leases only: those that were passed on, that linger, for
- * which another broker or a group waits, or that Redis had something against.
- * Made by lease_need_rare(), freed with its lease.
+ * What only few leases need: those that were passed on, that linger, that
+ * another broker or a group waits for, or that Redis refused something.
+ * lease_need_rare() makes it; it is freed with its lease.
  */
 struct lease_rare {
-	char *why;	    /* owned; what Redis refused with last */
+	char *why;	    /* owned; the text of Redis' last refusal */
 	uint64_t again_seq; /* ENDING: of the next token; 0: none yet */
-	int64_t delay_ms;   /* by which the key outlives lease and pad */
-	int64_t longer_ms;  /* it lives longer than these by so much */
+	int64_t delay_ms;   /* the key outlives lease and pad by this ... */
+	int64_t longer_ms;  /* ... at least, and in fact by this */
 	int64_t linger_ms;  /* nobody new before then; 0: no linger ... */
 	int64_t others_ms;  /* ... nor its last holder before then */
-	int64_t again_ms; /* LINGERING: others shared it, so not before then */
+	int64_t again_ms; /* LINGERING: not before then, as others shared it */
 	int64_t idle_ms;  /* since when it is here for groups only; 0: not */
 	int64_t contended_ms; /* since when another broker waits; 0: none */
 	uint32_t handovers;   /* handovers since then */
-	/* Quorum: tokens, each as a number that stands for it (backoff.c). */
-	uint32_t rival;	 /* NONE: of who has the name; 0: not known */
-	uint32_t freed;	 /* of the latest that was told to be over; 0: none */
+	/* Quorum: tokens, each as its number by backoff_token(). */
+	uint32_t rival;	 /* NONE: of the broker with the name; 0: unknown */
+	uint32_t freed;	 /* the last that a message called over; 0: none */
 	uint32_t failed; /* attempts in a row that nobody has won */
 };
 
@@ -78,7 +78,7 @@ struct lease {
 	struct lease_rare *rare;    /* owned; NULL: nothing, see lease_rare() */
 	uint64_t seq;		    /* of the token */
 	uint64_t fence_next;	    /* of the reserve */
-	int64_t confirmed_ms;	    /* when what keeps the lease was sent */
+	int64_t confirmed_ms;	    /* when the call that keeps it was sent */
 	int64_t key_end_ms;	    /* the key in the store lives no longer */
 	int64_t wake_ms;	    /* HELD: renew; QUEUED: look; else: retry */
 	uint32_t epoch;		    /* of the guard, when last confirmed */
@@ -87,21 +87,21 @@ struct lease {
 	uint8_t state;	       /* enum lease_state */
 	bool paused : 1;       /* HELD: nothing is asked before wake_ms */
 	bool woken : 1;	       /* a message says that it was handed to us */
-	bool handed_over : 1;  /* and when, and the fence: good for one pad */
+	bool handed_over : 1;  /* ... with time and fence: good for one pad */
 	bool provisional : 1;  /* held by such a message, not confirmed yet */
 	bool blocked : 1;      /* counted in leases.nblocked */
 	bool shared : 1;       /* with other brokers */
-	bool asked_shared : 1; /* so is the one asked for last */
-	bool contended_early : 1; /* a message said so before a reply */
+	bool asked_shared : 1; /* the last request was to share it */
+	bool contended_early : 1; /* a message told it, before the reply */
 	bool foreign : 1;	  /* QUEUED behind a plain client's key */
 	bool converting : 1;	  /* a CONVERT is in flight */
-	bool outcome_unknown : 1; /* one was carried out perhaps, unheard */
+	bool outcome_unknown : 1; /* a CONVERT may have been carried out */
 	bool whole : 1;		  /* the next renewal goes by itself */
-	bool for_blocked : 1;	  /* NONE: wake_ms is for those who are */
+	bool for_blocked : 1;	  /* NONE: wake_ms is for blocked requests */
 	bool vouched : 1;	  /* in leases.held ... */
 	bool
 	    vouched_provisionally : 1; /* ... or in leases.held_provisionally */
-	bool paced : 1;		       /* its renewal has room in wake_ms */
+	bool paced : 1;		       /* its renewal was put off to wake_ms */
 };
 
 TAILQ_HEAD(held_list, lease);
@@ -110,14 +110,14 @@ TAILQ_HEAD(vote_list, vote);
 /* How much somebody wants the name. */
 enum lease_demand {
 	DEMAND_NONE,
-	DEMAND_BLOCKED, /* only those who would not be granted it now */
+	DEMAND_BLOCKED, /* only requests that would not be granted it now */
 	DEMAND_NOW
 };
 
-/* In which mode. */
+/* In which mode the next in line wants it. */
 enum lease_want { WANT_NONE, WANT_EXCLUSIVE, WANT_SHARED };
 
-/* For how long the key must outlive the lease. */
+/* How long a life of the key holders and waiters need. */
 struct lease_terms {
 	int64_t delay_ms;
 	int64_t keep_ms; /* from now on */
@@ -140,39 +140,41 @@ struct lease_owner {
 	    const struct core *core, const struct lease *l);
 	uint32_t (*nwaiting)(const struct lease *l);
 	bool (*in_use)(const struct lease *l); /* somebody holds it */
-	/* It will be asked for: do any of those who wait want to queue up? */
+	/* An acquire is about to be sent: does any waiter want to queue up? */
 	bool (*try)(const struct core *core, struct lease *l);
-	/* It is passed on: is the first of them to be in line again? */
+	/* The name passes on: shall the first waiter queue up again? */
 	bool (*queues_again)(const struct lease *l);
-	/* Though another broker waits, for a group; or also a starving one's? */
+	/* Is it kept for a group (only a starving one?), if another waits? */
 	bool (*keeps)(
 	    const struct core *core, const struct lease *l, bool starving);
-	/* It lingers: not for the first who waits; who takes it up now. */
+	/* Does it linger, and not for the first waiter?  Or for that one? */
 	bool (*lingers)(const struct core *core, const struct lease *l);
 	bool (*taken_up)(const struct core *core, const struct lease *l);
 
-	/* It is here: gives it to whoever may have it.  False: to nobody. */
+	/* Grants it to the waiter that may have it.  False: there is none. */
 	bool (*grant)(struct core *core, struct lease *l);
-	/* One has it: may more be granted it in this step? */
+	/* One was granted it: may the next one be, in this step? */
 	bool (*grants_on)(struct core *core, struct lease *l);
-	/* Nobody could be granted it: for groups, what they lack is asked for. */
+	/* No waiter could be granted it: asks for what groups still lack. */
 	void (*idle)(struct core *core, struct lease *l);
 
 	/* What has happened. */
 	void (*arrived)(struct core *core, struct lease *l);
 	void (*elsewhere)(struct core *core, struct lease *l); /* another's */
-	void (*not_free)(struct core *core, struct lease *l);  /* and we know */
+	/* It is not free: answers requests that do not wait for it. */
+	void (*not_free)(struct core *core, struct lease *l);
 	void (*lost)(struct core *core, struct lease *l, const char *reason);
 	void (*at_risk)(struct core *core, struct lease *l, int64_t left_ms);
 	void (*safe)(struct core *core, struct lease *l, int64_t left_ms);
-	/* That was confirmed, when so much was left. */
+	/* A renewal was confirmed when so much of the lease was left. */
 	void (*renewed)(struct core *core, struct lease *l, int64_t left_ms);
+	/* `deferred`: the store has not confirmed the end. */
 	void (*ended)(struct core *core, struct lease *l, bool deferred);
 	void (*refused)(struct core *core, struct lease *l); /* to convert */
-	/* It turned up, and is yet to be written again. */
+	/* A lease turned up that must still be written again. */
 	void (*unproved)(struct core *core, uint32_t shard);
 
-	/* Something has changed: lease_decide(), now or before the step ends. */
+	/* Calls lease_decide(), now or before the step ends. */
 	void (*next)(struct core *core, struct lease *l);
 	void (*touch)(struct core *core, struct lease *l);
 };
@@ -189,18 +191,18 @@ struct slice {
 struct leases {
 	const struct lease_owner *owner; /* static */
 	size_t n;
-	uint32_t *nblocked; /* by guard: that wait for it; owned */
+	uint32_t *nblocked; /* owned; for each guard, how many wait for it */
 	size_t nlingering;  /* tombstones */
-	/* Those that are vouched for, in the order in which they run out but
-	 * for few; those of the hand-over, which are shorter. */
+	/* Leases that the broker vouches for, nearly in the order in which
+	 * they run out; and the provisional ones, which are shorter. */
 	struct held_list held, held_provisionally;
 	struct vote_list votes;	    /* to be sent before the step ends */
-	char asker[PEND_MAX_BYTES]; /* who said it in the latest "force-by" */
+	char asker[PEND_MAX_BYTES]; /* whom the last "force-by" has named */
 	uint64_t asker_seq;	    /* of that message */
 	int64_t room_ms; /* pace.c: has room for renewals that are due */
 	uint32_t room_taken;
-	bool piggyback; /* something was ended in it, by ... */
-	uint32_t piggyback_shard, piggyback_lane;
+	bool piggyback; /* the step has ended a lease, in a call ... */
+	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
 	struct slice pace[PACE_SLICES];
 };
 
@@ -210,7 +212,7 @@ void leases_fini(struct core *core);
 void lease_init(struct core *core, struct lease *l, uint32_t shard);
 void lease_fini(struct core *core, struct lease *l);
 
-/* All zero if there is nothing; the same, to be written. */
+/* Returns what there is, or all zero; lease_need_rare() returns it writable. */
 static inline const struct lease_rare *
 lease_rare(const struct lease *l)
 {
@@ -225,17 +227,17 @@ void lease_linger_over(struct lease *l);
 void lease_not_idle(struct lease *l);
 void lease_set_why(struct lease *l, char *why); /* takes it over; or NULL */
 
-/* It wants to go on when its guard allows it. */
+/* The lease waits for its guard, or does no longer. */
 void lease_block(struct core *core, struct lease *l);
 void lease_unblock(struct core *core, struct lease *l);
 
 /*
- * Does what comes next, and says whether that changed so much that it has to be
- * looked at again.  No operation may be in flight.
+ * Does the one thing that comes next.  Returns true if the lease must be looked
+ * at again.  Requires that no operation is in flight for it.
  */
 bool lease_decide(struct core *core, struct lease *l);
 
-/* Held: arms the timer for the next moment at which it wants attention. */
+/* Arms the timer of a held lease for when it next wants attention. */
 void lease_arm_held(struct core *core, struct lease *l);
 
 /* Moves the lease on; asserts that the table allows it. */
@@ -252,16 +254,16 @@ lease_is_held(const struct lease *l)
 /* Does the broker vouch for the lease at this moment? */
 bool lease_vouched(const struct core *core, const struct lease *l);
 
-/* It was held, and that has run out unnoticed. */
+/* Is it held by its state, although its time is up? */
 bool lease_overdue(const struct core *core, const struct lease *l);
 
-/* Until when, if nothing is confirmed before. */
+/* Until when the broker vouches for it, if no renewal is confirmed before. */
 int64_t lease_deadline_ms(const struct core *core, const struct lease *l);
 
-/* After trouble: nothing is asked for it before wake_ms. */
+/* Does it pause after trouble, and ask for nothing before wake_ms? */
 bool lease_paused(const struct core *core, const struct lease *l);
 
-/* Has another broker waited long enough (protocol, section 5, "Queue")? */
+/* Has this broker had its turn (protocol, section 5, "Queue")? */
 bool lease_must_yield(const struct core *core, const struct lease *l);
 
 /* Is it kept for the last holder, or for nobody? */
@@ -275,36 +277,39 @@ lease_lingers(const struct core *core, const struct lease *l)
 bool lease_covers(const struct core *core, const struct lease *l,
     int64_t keep_ms, int64_t delay_ms);
 
-/* Can an operation be sent now?  Else it waits for the guard or a pause. */
+/* Can an operation be sent now?  If the guard is down, it waits for that. */
 bool lease_can_send(struct core *core, struct lease *l);
 
-/* What makes it fit: a longer key and more fences; the other mode. */
+/*
+ * Make the lease fit: a renewal sets a longer life of the key and can draw more
+ * fences; a convert changes the mode.  Require that no operation is in flight.
+ */
 void lease_ask_renew(struct core *core, struct lease *l, bool draw);
 void lease_ask_convert(struct core *core, struct lease *l, bool shared);
 
-/* A fence of the reserve. */
+/* Takes a fence from the reserve, which must not be empty. */
 uint64_t lease_take_fence(struct lease *l);
 
-/* An operation on the name has ended. */
+/* Takes the outcome of the operation in flight.  May free the lease. */
 void lease_outcome(struct core *core, struct lease *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o);
 void lease_timer(struct core *core, struct timer *t);
 
-/* The first that has run out by then; NULL: none has. */
+/* Returns the first lease that has run out by then; NULL: none has. */
 struct lease *lease_first_overdue(const struct core *core, int64_t now_ms);
 
-/* It is overdue: tells those who hold it, and nothing else yet. */
+/* Requires an overdue lease.  Tells its holders, and does nothing else yet. */
 void lease_run_out(struct core *core, struct lease *l);
 
-/* The history of the server has changed: write what is held again. */
+/* The server's history has changed: plans to write the lease again. */
 void lease_reclaim(struct core *core, struct lease *l);
 
-/* Is this lease one that must be written again before a bless? */
+/* Must the lease be written again before its guard is blessed? */
 bool lease_needs_reclaim(const struct core *core, const struct lease *l);
 
 /*
- * Are state, flags and lists as they can be?  For tests; aborts if not.
- * `touched`: it will be looked at in the next step.
+ * Do state, flags and lists agree?  For tests; aborts if not.  `touched`: the
+ * next step will look at the lease.
  */
 void lease_check(const struct core *core, const struct lease *l, bool touched);
 void leases_check(const struct core *core);

@@ -1,5 +1,5 @@
 /*
- * What comes back: outcomes of operations, and the passing of time.
+ * What a lease makes of outcomes of operations, of handovers, and of time.
  */
 #include "config.h"
 
@@ -12,13 +12,13 @@
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 
-#define RETRY_LOST_MS 50     /* after an unknown outcome, if nothing else */
+#define RETRY_LOST_MS 50     /* after an unknown outcome, and by default */
 #define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
 #define QUORUM_YIELD_MS 50   /* for others to come first, after a turn */
 #define BRIEF_RENEW_MS 20    /* most holds are shorter */
 #define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
 
-/* Nothing is known, or nothing can be done now: again, a little later. */
+/* The outcome is unknown, or the store can't do it now: tries again later. */
 static void
 try_later(struct core *core, struct lease *l, const struct outcome *o)
 {
@@ -45,7 +45,7 @@ lease_told_waiting(struct core *core, struct lease *l, bool waiting)
 		l->rare->contended_ms = 0;
 }
 
-/* What the operation wrote is what the key promises now. */
+/* The operation was carried out: the key now promises what it wrote. */
 static void
 confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -74,7 +74,7 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 	lease_set_why(l, NULL);
 }
 
-/* The lease is ours from now on.  Who waits for one that lingered waits on. */
+/* The lease is ours from now on.  If it lingered, other brokers still wait. */
 static void
 begin(struct core *core, struct lease *l)
 {
@@ -113,7 +113,7 @@ lease_handed_over(
 	int64_t when_ms = guard_when_ms(
 	    core, l->shard, handover->history, handover->server_ms);
 
-	/* Where replicas must have it, only the confirmation waits for them. */
+	/* If replicas must have the lease, it takes a call to wait for them. */
 	if (l->handed_over || when_ms < 0 || core->config.replicas > 0 ||
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
@@ -126,9 +126,10 @@ lease_handed_over(
 }
 
 /*
- * The hand-over lease: the key is ours for two pads from when the message was
- * sent, by the server's clock; one is for all that a clock may be moved.  It is
- * a lease like any, only shorter, and renewed soon, unless it is over by then.
+ * A provisional lease: the key is ours for two pads from when the message was
+ * sent, by the server's clock.  One of them is room for a clock that is moved.
+ * It is a lease like any other, only shorter, and is renewed soon, unless it
+ * has ended by then.
  */
 bool
 lease_take_handover(struct core *core, struct lease *l)
@@ -203,7 +204,7 @@ on_confirm(struct core *core, struct lease *l, struct pending_op *asked,
 			asked->reserve = 1;
 		on_granted(core, l, asked, sent_ms, o);
 	} else if (o->status == OUTCOME_LOST) {
-		/* Its place in the queue may be there, if the hint was stale. */
+		/* If the message was stale, we may still be in the queue. */
 		lease_set_state(core, l,
 		    lease_rare(l)->linger_ms > 0 ? LEASE_NONE : LEASE_ENDING);
 		lease_linger_over(l);
@@ -223,7 +224,7 @@ taken(struct core *core, struct lease *l)
 	lease_linger_over(l);
 }
 
-/* What was at risk is safe again, and the next renewal is planned. */
+/* A lease at risk is safe again; plans the next renewal. */
 static void
 kept(struct core *core, struct lease *l)
 {
@@ -284,7 +285,7 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);
 		lease_need_rare(l)->again_ms = core->now_ms + RETRY_REFUSED_MS;
-		/* Without a holder it gets in line behind those who share. */
+		/* If nobody holds it here, we queue up behind the sharers. */
 		if (!core->leases->owner->in_use(l))
 			lease_set_state(core, l, LEASE_ENDING);
 		else
@@ -299,8 +300,8 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 }
 
 /*
- * It may be in the queue already, even where the end was answered by nobody:
- * the acquire that comes next finds it there.
+ * The new token may be in the queue already, even if nobody answered the end:
+ * the next acquire finds it there.
  */
 bool
 lease_queued_again(struct core *core, struct lease *l)
@@ -319,7 +320,7 @@ static void
 on_end(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
-	/* A quorum hands nothing over: the others must come first. */
+	/* A quorum hands nothing over, so let the others try first. */
 	bool others = quorum_used(core) && lease_rare(l)->contended_ms != 0;
 
 	assert(l->state == LEASE_ENDING);
@@ -329,7 +330,7 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 		return;
 	}
 	core->leases->owner->ended(core, l, false);
-	/* It was forced meanwhile: once more, and for good. */
+	/* The name was forced meanwhile: end it again, without a tombstone. */
 	if (o->status == OUTCOME_ENDED && asked->linger &&
 	    lease_rare(l)->linger_ms == 0)
 		return;

@@ -1,7 +1,7 @@
 /*
  * The slices are a ring that covers more than a third of a lease; each knows
  * which slice of time it stands for at present.  A lease that ends before its
- * renewal stays counted, which does little harm: so do all others.
+ * renewal stays counted.  That does little harm, as it happens in all slices.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #define ROOM 300		  /* renewals a millisecond, if many are due */
 #define PIGGYBACK_MAX 8		  /* renewals that one end takes along */
 
-/* What goes by one lane can go in one call; see gather.c. */
+/* Operations of one lane can go in one call; see gather.c. */
 static uint32_t
 lane_of(const struct core *core, const struct lease *l)
 {
@@ -70,11 +70,11 @@ pace_plan(
 {
 	const int64_t early_ms = core->config.lease_ms / 6;
 	int64_t at_ms = confirmed_ms + core->config.lease_ms / 3;
-	/* A little more than its part, or all would be searched for room. */
+	/* A bit more than an equal part, or all would be searched for room. */
 	uint32_t share = core->leases->n / A_THIRD * 9 / 8 + 1;
 	int64_t plan_ms, other_ms;
 
-	/* Or what fills a slice would all be at the beginning of it. */
+	/* Otherwise all that fill a slice would be due at one moment of it. */
 	at_ms -= core_jitter(core, slice_ms(core));
 	plan_ms = first ? at_ms - core_jitter(core, early_ms) : at_ms;
 	if (slice_at(core, plan_ms)->planned >= share) {
@@ -86,7 +86,7 @@ pace_plan(
 	return to_tick(core, lane_of(core, l), plan_ms);
 }
 
-/* Has it not the time to stand in line with others that are due? */
+/* Does it lack the time to stand in line with others that are due? */
 static bool
 is_pressed(const struct core *core, const struct lease *l)
 {
@@ -121,7 +121,7 @@ pace_ending(struct core *core, const struct lease *l)
 	core->leases->piggyback_lane = lane_of(core, l);
 }
 
-/* Is a renewal all that it wants, soon, and in the same call? */
+/* Is a renewal all that it wants within a tick, and can that share the call? */
 static bool
 goes_along(const struct core *core, const struct lease *l)
 {

@@ -1,7 +1,7 @@
 /*
- * Votes: counted as they come, decided as soon as a majority has said yes or
- * can't any more.  A slow or dead minority costs nothing; what it answers
- * later is only forgotten.
+ * Votes: counted as they come, and decided as soon as a majority has said yes
+ * or can't any more.  A slow or dead minority costs nothing: its later answers
+ * do not change the verdict, and at most tell who has won.
  */
 #include "config.h"
 
@@ -16,11 +16,11 @@
 #include "core/lease/votes.h"
 
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
-#define SILENT_MS 50	 /* longer than others: one that an attempt waits for */
+#define SILENT_MS 50	 /* an attempt waits so much longer for silent ones */
 
 /*
  * One operation and what the servers say.  Freed with the last answer.  `lease`
- * is NULL where nobody waits for the verdict (any more).
+ * is NULL if no lease waits for the verdict (any more).
  */
 struct vote {
 	TAILQ_ENTRY(vote) link; /* in leases.votes until it is sent */
@@ -30,8 +30,8 @@ struct vote {
 	unsigned left;	    /* answers outstanding */
 	unsigned yes;
 	unsigned lost; /* answers that the key is not ours */
-	/* ACQUIRE: whose the name is on each server (backoff_token()), 0: not
-	 * known; and when that ends. */
+	/* ACQUIRE: whose token each server has (backoff_token(); 0: unknown),
+	 * and when that token ends. */
 	uint32_t rivals[QUORUM_MAX];
 	int64_t ends_ms[QUORUM_MAX];
 	unsigned nfences;
@@ -41,10 +41,10 @@ struct vote {
 	bool waiting;	   /* one of them knows of a broker that waits */
 	struct outcome no; /* the weightiest other answer */
 	bool decided;
-	bool failed;	  /* ACQUIRE: and that nobody is known to have won */
+	bool failed;	  /* ACQUIRE: without a known winner */
 	unsigned without; /* servers that don't have the token, as bits */
-	unsigned again;	  /* RENEW: of these, who will be asked once more */
-	/* RENEW: armed while there are any.  ACQUIRE: while another has a server. */
+	unsigned again;	  /* RENEW: those of them to be asked once more */
+	/* Armed while there are any; ACQUIRE: once another has a server. */
 	struct timer timer;
 	size_t name_len;
 	char name[];
@@ -59,7 +59,7 @@ static const unsigned yes_answers[OP_MAX] = {
 	[OP_END] = 1u << OUTCOME_ENDED | 1u << OUTCOME_GONE,
 };
 
-/* Among those that don't, what is told in the end: the highest. */
+/* If too few say yes, the weightiest of the other answers is told. */
 static const unsigned weight[OUTCOME_MAX] = {
 	[OUTCOME_UNKNOWN] = 1,
 	[OUTCOME_UNSENT] = 2,
@@ -75,7 +75,7 @@ static const unsigned weight[OUTCOME_MAX] = {
 static const unsigned not_ours = 1u << OUTCOME_LOST | 1u << OUTCOME_FOREIGN |
 				 1u << OUTCOME_BUSY | 1u << OUTCOME_QUEUED;
 
-/* The same, of an attempt, whose token is new: nothing was written for it. */
+/* For an attempt, these say so, too: its token is new, and was not written. */
 static const unsigned not_tried = 1u << OUTCOME_PENDING | 1u << OUTCOME_UNSENT;
 
 static struct vote *
@@ -144,7 +144,7 @@ votes_send(struct core *core)
 	}
 }
 
-/* How many of them are in a set. */
+/* How many servers are in a set of bits. */
 static unsigned
 members(const struct core *core, unsigned set)
 {
@@ -156,9 +156,9 @@ members(const struct core *core, unsigned set)
 }
 
 /*
- * Wherever the token may be, whatever became of it: it ends.  Those who wait
- * are told, unless it was a mere attempt: no majority can have had it, so
- * nobody takes it for who has the name.
+ * Ends the token wherever it may be, whatever became of it.  Waiting brokers
+ * are told, unless it was a mere attempt: no majority can have had its token,
+ * so no broker believes that it has the name.
  */
 static void
 end_everywhere(struct core *core, const struct vote *v)
@@ -205,7 +205,7 @@ highest(const struct vote *v, unsigned *same)
 	return top;
 }
 
-/* The second phase: the lease is told when a majority has the fence. */
+/* The second phase: the lease hears of it when a majority has the fence. */
 static void
 write_back(struct core *core, struct vote *v, uint64_t top)
 {
@@ -248,8 +248,8 @@ succeed(struct core *core, struct vote *v)
 }
 
 /*
- * Whose token a majority has; 0: nobody's is known to.  It may have the name
- * for as long as the keys of so many live that the rest are no majority.
+ * Returns whose token a majority has; 0: none is known.  That broker may have
+ * the name until a majority is without its token: in *ttl_ms; -1: unknown.
  */
 static uint32_t
 rival_of(const struct core *core, const struct vote *v, int64_t *ttl_ms)
@@ -298,7 +298,7 @@ fail(struct core *core, struct vote *v)
 
 	o.text = v->no.text_len > 0 ? "a server of the quorum refused" : "";
 	o.text_len = strlen(o.text);
-	/* It is lost only where no majority can have it any more. */
+	/* The lease is lost only if no majority can have it any more. */
 	if (o.status == OUTCOME_LOST &&
 	    v->lost + quorum_majority(core) <= core->config.shards)
 		o.status = OUTCOME_UNKNOWN;
@@ -306,7 +306,7 @@ fail(struct core *core, struct vote *v)
 		o.status = OUTCOME_BUSY;
 	o.first = rival_of(core, v, &o.ttl_ms);
 	v->failed = o.first == 0 && v->asked == OP_ACQUIRE;
-	/* What is confirmed is a tombstone, which stays where it is. */
+	/* A confirm is of a tombstone, which stays unless it is lost. */
 	if (v->asked == OP_ACQUIRE ||
 	    (v->asked == OP_CONFIRM && o.status == OUTCOME_LOST))
 		end_everywhere(core, v);
@@ -339,13 +339,13 @@ count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
 	}
 	if (weight[o->status] >= weight[v->no.status])
 		v->no = *o;
-	v->no.text = ""; /* it does not outlive this call */
+	v->no.text = ""; /* the text does not outlive this call */
 }
 
 /*
- * Another has a server that a renewal needs, for a moment only if it is a mere
- * attempt.  It is not waited for where others are silent: their silence may
- * last for as long as the lease can wait.
+ * Another token has a server that the renewal needs: only for a moment, if it
+ * is a mere attempt.  So the server is asked again soon, even while others are
+ * silent: their silence may last for as long as the lease can wait.
  */
 static void
 ask_again(struct core *core, struct vote *v, uint32_t shard)
@@ -358,10 +358,10 @@ ask_again(struct core *core, struct vote *v, uint32_t shard)
 }
 
 /*
- * Another has a server, and silent ones could still make a majority.  Until
- * they are given up, which takes the reply timeout, this attempt would keep the
- * other from those it has got, and both from the name; or keep a holder from
- * the one server more that its renewal needs.
+ * Another token has a server, and silent servers could still make a majority.
+ * Until the broker gave those up, after the reply timeout, this attempt would
+ * keep the other one from the servers that it has, and both from the name; or
+ * it would keep a holder from the one more server that its renewal needs.
  */
 static void
 bound_attempt(struct core *core, struct vote *v, const struct outcome *o)
@@ -372,8 +372,8 @@ bound_attempt(struct core *core, struct vote *v, const struct outcome *o)
 }
 
 /*
- * Is a renewal worth more than it was in a row?  Behind the end of the lease it
- * would write the key again, for nobody.
+ * Shall a renewal that could not be answered in a row be sent by itself?  After
+ * the end of the lease it would write the key again, for nobody.
  */
 static bool
 is_wanted(const struct core *core, const struct vote *v)
@@ -433,7 +433,7 @@ votes_timer(struct core *core, struct timer *t)
 			send_one(core, v, i);
 }
 
-/* For core_free(): each vote is freed with the last of its slots. */
+/* For core_free(): frees each vote with the last of its slots. */
 void
 votes_fini(struct core *core)
 {

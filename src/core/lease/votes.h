@@ -3,12 +3,13 @@
  * of a majority is the answer (Redlock, redis.io "Distributed Locks").
  *
  * Fences are those of an ABD register (Attiya, Bar-Noy, Dolev, JACM 1995): each
- * server answers with max(its counter + 1, hint).  Where a majority answered
- * the same number, that is the fence.  Otherwise the highest is written back to
- * a majority on which the lock is still ours, and then granted.  So fences rise
- * without any clock; only the lease needs clocks.
+ * server answers with max(its counter + 1, hint).  If a majority answered the
+ * same number, that is the fence.  Otherwise the broker writes the highest back
+ * to a majority on which the lock is still ours, and then grants it.  So fences
+ * rise without any clock; only the lease needs clocks.
  *
- * A failed acquire is ended on all servers, also on those that did not answer.
+ * A failed acquire is ended on all servers that may have its token, also on
+ * those that did not answer.
  */
 #ifndef LOCKBROKER_CORE_LEASE_VOTES_H
 #define LOCKBROKER_CORE_LEASE_VOTES_H
@@ -18,8 +19,9 @@
 #define QUORUM_MAX 9
 
 /*
- * An operation on the lease, to be filled in by the caller: it is sent to all
- * servers before the step ends.  Its one outcome comes as lease_outcome().
+ * Returns an operation on the lease for the caller to fill in.  votes_send()
+ * sends it to all servers before the step ends; lease_outcome() takes its one
+ * outcome.
  */
 struct op *votes_submit(struct core *core, struct lease *l, enum op_kind kind);
 void votes_send(struct core *core);
@@ -28,8 +30,8 @@ void votes_send(struct core *core);
 void votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 
-/* A server that has said no to a renewal is asked again; an attempt that another
- * stands against waits no longer for servers that are silent. */
+/* Asks servers again that have said no to a renewal; or ends an attempt that
+ * has found a rival, rather than wait for silent servers. */
 void votes_timer(struct core *core, struct timer *t);
 
 void votes_fini(struct core *core);
