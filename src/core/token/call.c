@@ -2,13 +2,13 @@
  * Calls: a request about token holds, from its arrival to its answer.
  *
  *	request --> an operation a name --> answer
- *	        --> for several names that are taken, one after the other
- *	        --> for several of which all must match, a look at each first
+ *	        --> to take several names: one after the other
+ *	        --> if all of several must match: a look at each first
  *
- * Redis decides, in one script a name; so nothing here is kept back for a
- * FLUSH, and no memory of this broker is believed.  Names that are taken
- * together are taken in byte order, so that of two such requests one gets all,
- * and what one has taken in vain it gives back.
+ * Redis decides, in one script a name; so the broker keeps no answer back for a
+ * FLUSH, and does not rely on its own memory.  A call takes several names in
+ * byte order, so that one of two such calls gets all of them; it gives back
+ * what it has taken in vain.
  */
 #include "config.h"
 
@@ -97,7 +97,7 @@ token_fini(struct core *core)
 	free(core->tokens);
 }
 
-/* Who asked, if there is somebody to be answered. */
+/* Returns the session that asked; NULL if nobody is there to be answered. */
 static struct session *
 asker(const struct core *core, const struct token_call *c)
 {
@@ -108,7 +108,7 @@ asker(const struct core *core, const struct token_call *c)
 
 /* Endings. */
 
-/* What it was granted that nobody hears of is given back. */
+/* Gives back the names that the call was granted and nobody hears of. */
 static void
 give_back(struct core *core, struct token_call *c)
 {
@@ -150,7 +150,7 @@ unavailable(struct core *core, struct token_call *c, uint32_t shard)
 	    why[0] != '\0' ? why : "Redis did not answer in time; try again");
 }
 
-/* The hold is what this broker looks after now. */
+/* From now on this broker looks after the hold. */
 static void
 note_hold(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct session *s)
@@ -166,7 +166,8 @@ note_hold(struct core *core, const struct token_call *c,
 	ward_take(core, n, client, s);
 }
 
-/* It is this broker's no more.  What Redis says is later than what it knows. */
+/* The hold is over, or not this broker's any more: drops the ward, unless the
+ * ward is of a later operation. */
 static void
 note_gone(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct session *s)
@@ -210,7 +211,7 @@ answer(struct core *core, struct token_call *c, enum token_answer how)
 
 /* Sending. */
 
-/* Redis is not to be asked now: as long as it may take to answer, it waits. */
+/* The call waits until its guard lets it ask Redis, or its time is up. */
 static void
 wait_for_guard(struct core *core, struct token_call *c)
 {
@@ -221,7 +222,7 @@ wait_for_guard(struct core *core, struct token_call *c)
 	TAILQ_INSERT_TAIL(&core->tokens->waiting, c, in_waiting);
 }
 
-/* Free names are taken by it. */
+/* Does the call take free names? */
 static bool
 takes(const struct token_call *c)
 {
@@ -247,7 +248,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 	memcpy(op->how, c->how, sizeof(op->how));
 	if (c->looks)
 		op->how[0] = 'q';
-	/* A CLAIM says first what it makes, and then what it may extend. */
+	/* A CLAIM has first the hold to make, then the holds to extend. */
 	if (c->op == TOKEN_EXTEND && claim)
 		emit_op_client(core, op,
 		    c->other[0] != '\0' ? c->other : c->client, c->client);
@@ -255,7 +256,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 		emit_op_client(core, op, c->client, c->other);
 }
 
-/* All at once, but for names that are taken: one after the other. */
+/* Sends the operations: all at once, or one after the other to take names. */
 static void
 send(struct core *core, struct token_call *c)
 {
@@ -285,7 +286,7 @@ token_timer(struct core *core, struct timer *t)
 	struct token_call *c = container_of(t, struct token_call, deadline);
 	const struct token_name *n = c->names;
 
-	/* The answer to what is in flight has a time of its own. */
+	/* An operation in flight has a time limit of its own. */
 	if (in_flight(c))
 		return;
 	if (c->parked &&
@@ -316,7 +317,7 @@ token_changed(struct core *core, uint32_t shard)
 
 /* Answers of Redis. */
 
-/* All that were looked at match: now they are changed. */
+/* All names match: now the call changes them. */
 static void
 second_round(struct core *core, struct token_call *c)
 {
@@ -328,7 +329,7 @@ second_round(struct core *core, struct token_call *c)
 	send(core, c);
 }
 
-/* The first that stands in the way; DONE: there is none. */
+/* Returns what the first name in the way says; DONE if none is. */
 static enum token_answer
 verdict(const struct token_call *c)
 {
@@ -373,8 +374,8 @@ call_doubts(const struct core *core, uint32_t shard, uint32_t spell,
 }
 
 /*
- * A grant whose time is over before it is told is none: others may have been
- * granted the name since, and been told so.
+ * Has the time of a grant run out before the client is told?  Then it is none:
+ * others may have been granted the name since, and been told so.
  */
 static bool
 is_over(const struct core *core, const struct token_call *c, int64_t sent_ms)
@@ -416,7 +417,7 @@ call_find(const struct core *core, uint64_t id)
 			    : container_of(link, struct token_call, by_id);
 }
 
-/* Nothing is known of it, or it was not done and shall not be tried again. */
+/* The outcome is unknown, or Redis refused, or the time for retries is over. */
 static void
 failed(struct core *core, struct token_call *c, struct token_name *n,
     const struct outcome *o)
@@ -475,7 +476,7 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		go_on(core, c);
 }
 
-/* Those that are parked: their operations are park.c's. */
+/* Parked calls, whose operations park.c sends. */
 
 bool
 call_has_asker(const struct core *core, const struct token_call *c)
@@ -536,7 +537,7 @@ set_how(struct token_call *c, const struct token_request *rq)
 		c->how[1] = '-';
 }
 
-/* The holds that are meant, and what they are to be. */
+/* Sets which holds the call means, and what they become. */
 static void
 set_clients(struct token_call *c, const struct token_request *rq,
     const struct session *s)
@@ -627,8 +628,8 @@ allowed(struct core *core, struct session *s, const struct token_request *rq)
 }
 
 /*
- * Is it taken for certain, as far as this broker knows?  Whoever waits here for
- * the name comes first.
+ * Does this broker know that a name is taken?  Sessions that wait for it here
+ * come first.
  */
 static bool
 is_taken(const struct core *core, const struct token_request *rq)
@@ -672,7 +673,7 @@ token_take(struct core *core, struct session *s, const struct token_request *rq)
 	send(core, c);
 }
 
-/* By and by. */
+/* In parts. */
 
 void
 token_run(struct core *core)

@@ -16,43 +16,48 @@ void token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void token_timer(struct core *core, struct timer *t);
 
-/* Its client sends nothing more, so what is parked is answered now. */
+/* The client of s sends nothing more: answers its parked call now. */
 void token_drain(struct core *core, const struct session *s);
 
-/* A guard has changed: those that wait for one try again. */
+/* A guard has changed: calls that wait for a guard try again. */
 void token_changed(struct core *core, uint32_t shard);
 
-/* What comes by and by; is there more of it? */
+/* Goes on with what earlier steps have left; is there more of it? */
 void token_run(struct core *core);
 bool token_has_more(const struct core *core);
 
-/* The broker stops: the holds are left to Redis. */
+/* The broker stops, and leaves the holds to Redis.  Is that done? */
 void token_stop(struct core *core);
 bool token_all_over(const struct core *core);
 
-/* Is none kept, and none asked for, whatever its guard? */
+/* Are there no wards, strays and calls, of any guard? */
 bool token_has_nothing(const struct core *core, uint32_t shard);
 
 void token_check(const struct core *core);
 
-/* For park.c. */
+/* For park.c.  Returns NULL if the call is over. */
 struct token_call *call_find(const struct core *core, uint64_t id);
 
-/* Is somebody there to be answered? */
+/* Is the client still there to be answered? */
 bool call_has_asker(const struct core *core, const struct token_call *c);
 
 /*
- * The server may have forgotten since what it has made then.  No lease is
- * vouched for meanwhile, so it may be somebody else's by now.
+ * Is the outcome a grant or an extension from before the guard's epoch changed?
+ * Then the server may have forgotten the hold since.  No broker vouches for it,
+ * so the name may be somebody else's by now.
  */
 bool call_doubts(const struct core *core, uint32_t shard, uint32_t spell,
     const struct outcome *o);
 
-/* What is in its way; what has become of it; nobody is there any more. */
+/* Notes what is in the way of a parked call. */
 void call_note(
     struct core *core, struct token_call *c, const struct outcome *o);
+
+/* Answers a parked call, and frees it. */
 void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
     const struct outcome *o);
+
+/* Frees a call that nobody waits for any more. */
 void call_drop(struct core *core, struct token_call *c);
 
 #endif

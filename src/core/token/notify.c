@@ -22,7 +22,7 @@ void
 notify_token(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct session *s)
 {
-	/* Ended whatever its token was: somebody may want to know by whom. */
+	/* It was ended without its token: somebody may ask by whom. */
 	if (n->status == OUTCOME_ENDED && c->how[1] == 'a')
 		emit_hold(core, NOTICE_TOKEN_DELETED, n, s);
 	else if (!emit_debugs(core))

@@ -1,12 +1,12 @@
 /*
- * Log lines about token holds.  No token is ever in them.
+ * Log lines about token holds.  They never show a token.
  */
 #ifndef LOCKBROKER_CORE_TOKEN_NOTIFY_H
 #define LOCKBROKER_CORE_TOKEN_NOTIFY_H
 
 #include "core/token/state.h"
 
-/* A name was taken, extended or given back for that session (NULL: gone). */
+/* The session s (NULL: it is gone) has taken, extended or given back a name. */
 void notify_token(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct session *s);
 

@@ -4,8 +4,9 @@
  *	refused --> [place: away] --comes back--> [place: here] --> granted
  *	                 ^------- its time is up --------+
  *
- * What a stand is given in Redis goes to the first token that is here.  If none
- * is, it is passed on: who is away keeps nobody waiting.
+ * When Redis grants a stand the name, the first token that is here gets it.  If
+ * none is here, the stand passes the name on: a token that is away keeps nobody
+ * waiting.
  */
 #include "config.h"
 
@@ -21,10 +22,10 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define COMES_BACK_MS 2000 /* a token that does so within this is polling */
-#define LATELY_MS 250	   /* who was heard of within this comes first */
+#define COMES_BACK_MS 2000 /* a token that is away longer loses its place */
+#define LATELY_MS 250	   /* a token that polls so often comes first */
 #define AGAIN_MS 50	   /* after an answer that says nothing */
-#define LOOK_MS 20	   /* when the key in the way has ended */
+#define LOOK_MS 20	   /* after the end of the key in the way */
 #define PLACES_MAX 100	   /* of a name */
 #define PLACES_ALL_MAX 10000
 
@@ -33,22 +34,22 @@ struct place {
 	TAILQ_ENTRY(place) link;
 	char *client;	  /* owned */
 	int64_t heard_ms; /* when it was here last */
-	uint64_t call;	  /* id; 0: it is away */
-	uint64_t session; /* that it came over */
+	uint64_t call;	  /* id; 0: the token is away */
+	uint64_t session; /* on which it was refused last */
 	bool polls;	  /* it has come back once */
 };
 
-/* All that want one name, in the order in which they came first. */
+/* All tokens that want one name, in the order in which they first came. */
 struct stand {
 	struct table_link by_name;
 	struct timer timer;
 	TAILQ_HEAD(, place) places;
 	unsigned nplaces;
 	uint64_t seq;	    /* of its place in the queue; 0: it has none */
-	uint64_t asked_for; /* call; 0: no operation is in flight */
-	uint32_t spell;	    /* of the guard, then */
+	uint64_t asked_for; /* id of a call; 0: no operation is in flight */
+	uint32_t spell;	    /* the guard's epoch, when it was sent */
 	bool look;	    /* something has changed: ask */
-	int64_t wake_ms;    /* ask then, too */
+	int64_t wake_ms;    /* ask at this time, too */
 	uint32_t shard;
 	size_t name_len;
 	char name[];
@@ -150,7 +151,7 @@ park_fini(struct core *core)
 	table_fini(&core->tokens->stands);
 }
 
-/* It is in the queue, or has the name, and shall not. */
+/* Gives up the stand's place in the queue, or the name if it was granted. */
 static void
 give_back(struct core *core, struct stand *st)
 {
@@ -166,7 +167,8 @@ give_back(struct core *core, struct stand *st)
 
 /* What comes next. */
 
-/* The first token that is here; those that were not for long are forgotten. */
+/* Returns the first token that is here, or NULL.  Frees the places of tokens
+ * that have been away for too long. */
 static struct place *
 first_here(struct core *core, struct stand *st)
 {
@@ -183,7 +185,7 @@ first_here(struct core *core, struct stand *st)
 	return first;
 }
 
-/* Until when somebody is expected to come back soon. */
+/* Returns until when a token that polls is expected back; 0: none polls. */
 static int64_t
 lately_ms(const struct stand *st)
 {
@@ -281,7 +283,7 @@ park_join(struct core *core, struct token_call *c)
 	p->polls = true;
 	c->parked = true;
 	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
-	/* Something may have changed while it was away, and nobody has said so. */
+	/* Something may have changed, unsaid, while the token was away. */
 	st->look = true;
 	next(core, st);
 	return true;
@@ -359,7 +361,7 @@ park_leave(struct core *core, struct token_call *c)
 
 /* Answers and messages. */
 
-/* It was given to the stand: does who it was asked for still wait? */
+/* Redis has granted the stand the name, for a call that may be over by now. */
 static void
 granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
     const struct outcome *o)
@@ -421,7 +423,7 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	} else {
 		failed(core, st, call, sent_ms, o);
 	}
-	/* Until now, so that nothing above has begun another. */
+	/* Only now, so that nothing above begins another operation. */
 	st->asked_for = 0;
 	next(core, st);
 }

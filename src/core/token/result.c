@@ -1,5 +1,5 @@
 /*
- * What is told of a call in the end.
+ * The answers to calls.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ result_of(const struct token_call *c, const struct token_name *n)
 	}
 }
 
-/* The name that decided it; else the first that was asked for. */
+/* Returns the name that decided the answer; else the request's first one. */
 static const struct token_name *
 telling(const struct token_call *c, enum token_answer how)
 {
@@ -57,7 +57,8 @@ is_made(const struct token_name *n)
 	return n->status == OUTCOME_GRANTED || n->status == OUTCOME_RENEWED;
 }
 
-/* The token, if it may be told; owned by the caller. */
+/* Returns the token if the client may see it, else NULL; the caller frees it.
+ * `len` is then that of n->text. */
 static char *
 shown(const struct token_call *c, const struct token_name *n, size_t *len)
 {
@@ -88,7 +89,7 @@ count(const struct token_call *c)
 	return done;
 }
 
-/* The least that is left of several. */
+/* Returns the least that is left of the bounds; -1 if there is none. */
 static int64_t
 least_ms(const struct token_call *c)
 {

@@ -1,5 +1,5 @@
 /*
- * Tokens of clients as they stand in the values of keys.
+ * Tokens of clients, as the values of keys have them.
  */
 #include "config.h"
 

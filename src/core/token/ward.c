@@ -17,7 +17,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define RETRY_MS 500 /* after an answer that says nothing; as much of jitter */
+#define RETRY_MS 500 /* after an answer that says nothing; as much jitter */
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -113,7 +113,7 @@ make(struct core *core, const struct token_name *n, bool stray)
 	return w;
 }
 
-/* When it is over, or is looked at next. */
+/* Arms the timer for the end of the hold, or for the next look. */
 static void
 arm(struct core *core, struct ward *w, int64_t pause_ms)
 {
@@ -150,7 +150,7 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	if (w == NULL)
 		w = make(core, n, false);
 	core->tokens->nproving -= w->asked;
-	w->asked = false; /* an answer about the old one counts no more */
+	w->asked = false; /* an answer about the old hold no longer counts */
 	w->seq = n->seq;
 	w->fence = n->fence;
 	w->spell = guard_epoch(core, w->shard);
@@ -193,7 +193,7 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 	emit_op_client(core, op, w->client, "");
 }
 
-/* Sends what comes next for it, if that can be sent. */
+/* Sends the ward's next operation, if the server can be reached. */
 static void
 go_on(struct core *core, struct ward *w)
 {
@@ -265,7 +265,7 @@ ward_outcome(
 	}
 }
 
-/* All of them, in parts. */
+/* Walks over all wards, in parts. */
 
 static void
 begin(struct core *core)
@@ -313,8 +313,9 @@ ward_history_changed(struct core *core, uint32_t shard)
 }
 
 /*
- * What is so in a spell stays so, and those that come later are in it.  One at
- * least is looked at, even if others in this step have used up its work.
+ * A ward that is confirmed in an epoch stays so, and wards that come later are
+ * of that epoch.  Each call looks at one ward at least, even if the step has no
+ * work left.
  */
 bool
 ward_reclaimed(struct core *core, uint32_t shard)

@@ -1,9 +1,9 @@
 /*
  * Wards: token holds that this broker has granted or extended last.
  *
- * It writes them again where Redis has forgotten them, tells people of them,
- * and looks once a lease whether they are still its own: another broker that
- * ends one or takes it over says so in a message, which may be lost.
+ * The broker writes them again if Redis has forgotten them, tells people of
+ * them, and asks once a lease whether they are still its own: another broker
+ * that ends one or takes it over says so in a message, which may be lost.
  */
 #ifndef LOCKBROKER_CORE_TOKEN_WARD_H
 #define LOCKBROKER_CORE_TOKEN_WARD_H
@@ -19,19 +19,20 @@ void ward_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void ward_timer(struct core *core, struct timer *t);
 
-/* `took SEQ NAME`; false: it is another message. */
+/* Takes the message `took SEQ NAME`.  Returns false if it is another one. */
 bool ward_message(struct core *core, const char *text, size_t len);
 
 /*
- * Such a message came before the answer that made the hold: another broker has
- * ended it meanwhile, or has taken it over.
+ * Did such a message come before the answer that made the hold?  Then another
+ * broker has ended it meanwhile, or has taken it over.
  */
 bool ward_was_taken(const struct core *core, uint64_t seq);
 
-/* What is left of a walk over all; when there is nothing: true. */
+/* Goes on with the walk over all wards.  Returns true at its end. */
 bool ward_run(struct core *core);
 
-/* Stopping: they are left to Redis; true: none is here any more. */
+/* Stopping: frees the wards and leaves the holds to Redis.  Returns true when
+ * no ward is left. */
 bool ward_leave_all(struct core *core);
 
 void ward_check(const struct core *core);
