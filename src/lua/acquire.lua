@@ -6,9 +6,9 @@
 
 local define_others
 
--- Acquires in a row, of leases that are not shared: nearly all find their names
--- free.  `first` and the number of those that follow each other stand for so
--- many grants, of n fences each.  What is not as usual goes by itself.
+-- Acquires exclusive leases in a row: nearly all find their names free.  Grants
+-- that follow each other have one answer: their first fence, their number, and
+-- the n fences of each.  `acquire` carries out any other by itself.
 op.grab = { many = true, run = function(k, a)
 	local ttl, n, how = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
 	local count, keys, queues = row(k, a + 3)
@@ -38,13 +38,13 @@ op.grab = { many = true, run = function(k, a)
 	return k + 3 * count, a + 3 + count
 end }
 
--- The other operations on leases.
+-- Defines the other operations on leases.
 local function define_leases()
 
 -- include lease.lua
 
--- Behind others: get into the queue, once, and tell the brokers that have the
--- name when this is the first that waits.
+-- Gets into the queue behind others, once.  If nobody waited before, tells the
+-- brokers that have the name.
 local function queue_up(key, queue, text, holders)
 	if not redis.call("LPOS", queue, text)
 		and redis.call("RPUSH", queue, text) == 1 then
@@ -55,8 +55,8 @@ local function queue_up(key, queue, text, holders)
 	redis.call("PEXPIRE", queue, 2 * (lease_ms + pad_ms))
 end
 
--- May this token share the name at once?  It may where the phase goes on and
--- nobody waits; or where it does already.
+-- Lets a token share a phase that goes on, if nobody waits or if it shares it
+-- already.  Returns whether it does.
 local function join(key, queue, shared, token, ttl)
 	admit(key, queue, shared)
 	if redis.call("EXISTS", queue) == 1
@@ -67,10 +67,10 @@ local function join(key, queue, shared, token, ttl)
 	return true
 end
 
--- Idempotent for one token: where the key holds it already, the earlier reply
--- was lost or another broker has handed the name over.  It writes all the
--- same, so that a WAIT behind it means something.  A free name goes to the
--- head of the queue, whoever called.
+-- Takes a name.  Idempotent for one token: if the key holds it already, the
+-- earlier reply was lost or another broker has handed the name over.  Even then
+-- it writes, so that a WAIT after it means something.  A free name goes to the
+-- head of the queue, whoever calls.
 op.acquire = { keys = 3, args = 5,
 run = function(key, queue, shared, seq, ttl, n, how, mode)
 	if not blessed then
@@ -82,7 +82,7 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	local holders = phase(value) and sharers(shared) or {}
 	local claim, ends = quorum and not value and redis.call("GET", shared), key
 	if claim and claim ~= token then
-		owner, ends = claim, shared -- who has the name wants it here, too
+		owner, ends = claim, shared -- the holder wants this server, too
 	elseif quorum and not value then
 		owner = token -- nothing is handed over: a majority decides
 		redis.call("LREM", queue, 0, me .. ".0")
@@ -129,14 +129,14 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		0, quorum and owner or "" }
 end }
 
--- Those on other objects.
+-- Defines the operations on token holds and other objects.
 function define_others()
 
 -- include token.lua
 
--- Takes a free name for a token hold; or, if the name has one that is meant,
--- extends that.  What is in the queue before it comes first; with a q it gets
--- in line itself.  Idempotent for one token and one client.
+-- Takes a free name for a token hold or, if the name has a hold that is meant,
+-- extends that.  Those in the queue before it come first; with a q it gets in
+-- line itself.  Idempotent for one token and one client.
 op.claim = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 	if not blessed then
@@ -155,7 +155,7 @@ run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 		local whose = pass_on(key, queue, shared, token)
 		value = whose and whose ~= token and redis.call("GET", key)
 	elseif owner == token then
-		value = nil -- it was given to us
+		value = nil -- another broker handed it to us
 	end
 	if value then
 		if string.sub(how, 1, 1) == "q" then

@@ -2,19 +2,19 @@
 --
 -- KEYS[k] is one hash:
 --   gen, n, parties  the present generation, how many have arrived, of how many
---   id               master_replid of the history in which it is so
---   times            how often the guard was blessed when this one began: a
---                    bucket of a cluster may come back to a history that it has
---                    left, and higher generations were told meanwhile
+--   id               master_replid of the history in which that is so
+--   times            how often the guard had been blessed when the generation
+--                    began: a bucket of a cluster may return to a history that
+--                    it had left, after brokers were told higher generations
 --   b:BROKER         "GEN STATE SEQ BASE TOOK TILL": the places of a broker in
 --                    a generation; STATE is w (waits), t (it tripped) or x (it
 --                    is broken); the latest arrival, SEQ, took TOOK places from
---                    BASE on; w runs out then, and breaks the generation
+--                    BASE on; a w that lasts until TILL breaks the generation
 --
--- What became of a generation stays until its broker has taken note.  A
--- generation number is never used twice, whatever is forgotten.
+-- A broker's entry keeps the end of a generation until that broker has noted
+-- it.  No generation number is ever used twice, whatever Redis forgets.
 
--- For a broker that was cut off, and may come back.
+-- How long that is kept for a broker that was cut off, and may come back.
 local bar_note_ms = 10 * (lease_ms + pad_ms)
 
 local bar_words = { w = "waiting", t = "tripped", x = "broken" }
@@ -26,7 +26,7 @@ local function bar_place(b, who, e)
 	b.at[who] = e
 end
 
--- The generation is over; the next begins.
+-- Ends the generation in `state`, tells the other brokers, and begins the next.
 local function bar_next(b, state)
 	for who, e in pairs(b.at) do
 		if e.state == "w" then
@@ -71,12 +71,12 @@ local function bar_load(key)
 	if b.gen and (over or b.id ~= replid) then
 		bar_next(b, "x")
 	elseif b.gen and b.n == 0 and b.times ~= b.now then
-		bar_next(b, "x") -- in which nobody is: it gets another number
+		bar_next(b, "x") -- nobody is in it: it gets another number
 	end
 	return b
 end
 
--- The answer, and how long the key lives.
+-- Sets how long the key lives, and returns the answer.
 local function bar_answer(b, e)
 	local soon, last = math.huge, now_ms + 2 * (lease_ms + pad_ms)
 	for who, other in pairs(b.at) do
@@ -90,7 +90,7 @@ local function bar_answer(b, e)
 		soon < math.huge and soon - now_ms or -1, 0, "", e.base, e.took }
 end
 
--- What became of places of which nothing is left.
+-- Returns the answer for places that are no longer known: they are broken.
 local function bar_unknown(b, gen)
 	if b.gen == gen then
 		bar_next(b, "x")
@@ -98,9 +98,9 @@ local function bar_unknown(b, gen)
 	return bar_answer(b, { state = "x", gen = gen, base = 0, took = 0 })
 end
 
--- k parties of this broker arrive, as far as there is room in this generation.
--- `gen` is that in which it has places already, 0: in none.  Idempotent by seq;
--- k = 0 only asks what became of it.
+-- k parties of this broker arrive, as far as this generation has room.  `gen`
+-- is the generation in which the broker has places already (0: none).
+-- Idempotent by seq; k = 0 only asks what became of an arrival.
 op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties)
 	if not blessed then
 		return { "pending" }
@@ -139,7 +139,7 @@ op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties
 	return bar_answer(b, e)
 end }
 
--- Looks what became of the places in a generation, and keeps them.
+-- Tells what became of the broker's places in a generation, and keeps them.
 op.party = { keys = 1, args = 1, run = function(key, _, _, gen)
 	gen = tonumber(gen)
 	local b = bar_load(key)
@@ -153,8 +153,8 @@ op.party = { keys = 1, args = 1, run = function(key, _, _, gen)
 	return bar_answer(b, { state = e.state, gen = gen, base = 0, took = 0 })
 end }
 
--- Leaves: a generation that waits is broken by it.  One that tripped before is
--- told instead (how = l), or noted (how = n).
+-- Leaves the barrier, which breaks a generation that still waits.  If it has
+-- tripped, tells so instead (how = l), or forgets it because it is noted (n).
 op.leave = { keys = 1, args = 1, run = function(key, _, _, how)
 	local b = bar_load(key)
 	local e = b.at[me]

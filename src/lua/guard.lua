@@ -9,25 +9,27 @@
 --   new   set until the first bless of a server never used before
 --   idle  replid under which the last broker left, holding nothing
 --   n     how often it was blessed
---   b:X   when broker X called last; if it stays away meanwhile, until when
+--   b:X   when broker X last called, or if it stays away, until when it does
 --   watch two brokers that call often for all that stay away, and when they
 --         did, as `BROKER MS BROKER MS` (keep.lua)
 --   swept when brokers that had died were looked for
 --   a:X   where people reach broker X
---   node, set, places, open  in a quorum: the random id of this server; who votes, as
---         VERSION:ID,ID,...; where these were found (core/guard/voters.c); and while a new set is not agreed on yet: k, had
---         a say in the one before, or n, had none
+--   node, set, places, open  in a quorum: the random id of this server; who
+--         votes, as VERSION:ID,ID,...; where those servers were found
+--         (core/guard/voters.c); and while the set is not agreed on yet, k if
+--         this server voted in the set before, n if it did not
 -- KEYS[2] is the highest fence given out or reserved.
 
 local guard, fence = KEYS[1], KEYS[2]
--- Behind the nonce, the history in which the broker knows that it was noted.
+-- The nonce, followed by the history in which the guard is known to have noted
+-- this broker; the highest fence that the broker has seen.
 local nonce, seen = string.sub(ARGV[1], 1, 16), tonumber(ARGV[2])
 local cfg, me = ARGV[3], ARGV[4]
 local lease_ms, pad_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local stall_ms, grace_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
 local prefix, cut = ARGV[9], tonumber(ARGV[10])
--- In a quorum, one of several independent servers: q, and who the broker takes
--- this one for and goes by, `ID SET`.
+-- In a quorum of several independent servers: q, then the id that the broker
+-- expects here and the set that it goes by, `ID SET`.
 local quorum = string.sub(ARGV[11], 1, 1) == "q"
 
 local info = redis.call("INFO", "replication")
@@ -57,9 +59,9 @@ if g[4] ~= cfg then
 	if g[4] and not idle and math.abs(now_ms - at) <= quiet_ms then
 		return { { "config", g[4], 0, top } }
 	end
-	-- Nobody is left who goes by the other settings, or nobody ever was.
-	-- What is idle has nothing that other settings could be wrong for; but in
-	-- a quorum others may have been voted for without this server.
+	-- No broker with other settings is left, or there never was one.  An
+	-- idle guard holds nothing that other settings could harm; but in a
+	-- quorum brokers may have won votes without this server.
 	if g[4] and (quorum or idle ~= replid) then
 		redis.call("HDEL", guard, "id", "pend", "idle")
 		blessed, pend, idle = false, false, false
@@ -70,9 +72,9 @@ if g[4] ~= cfg then
 	redis.call("HSET", guard, "cfg", cfg, "grace", grace_ms)
 end
 
--- Who votes in a quorum.  No server votes for a broker that goes by another set,
--- or that takes it for another server; one that has lost its data has lost its
--- id, too.  `enlist` moves it to another set, as core/guard/voters.c says.
+-- Who votes in a quorum.  A server does not vote for a broker that goes by
+-- another set or expects another server here; if it has lost its data, it has
+-- lost its id, too.  `enlist` moves it to another set (core/guard/voters.c).
 local node, set, open, quiet
 if quorum then
 	local v = redis.call("HMGET", guard, "node", "set", "open")
@@ -93,7 +95,7 @@ if quorum then
 			blessed, pend, idle = false, false, false
 		end
 	elseif id == node and to == set and settled == "s" and open ~= "" then
-		-- From now on a grace period may be waited through.
+		-- The set is agreed on: the grace period may begin.
 		redis.call("HDEL", guard, "open")
 		if open == "n" then
 			redis.call("HDEL", guard, "pend")
@@ -101,7 +103,7 @@ if quorum then
 		end
 		open = ""
 	elseif id == node and from == set and settled == "f" then
-		-- Its data went back behind a time when it was replaced.
+		-- Its data went back to a time before it was replaced.
 		redis.call("HDEL", guard, "set", "open", "id", "pend", "idle")
 		v[1], node, set, open = nil, nonce, "", ""
 		blessed, pend, idle = false, false, false
@@ -120,9 +122,10 @@ if quorum and string.sub(ARGV[11], 2) ~= node .. " " .. set then
 	return not_agreed()
 end
 
--- A server that nobody reached for so long was frozen, or its clock jumped:
--- what was granted, or written again in a epoch, may have run out unseen.  An
--- idle mark says that nothing was held; it replaces this check only.
+-- If nobody reached the server for a stall, it was frozen, or its clock jumped:
+-- leases that were granted, or written again in this epoch, may have run out
+-- unseen.  An idle mark says that nothing was held; it replaces only this one
+-- check.
 if (blessed or pend) and now_ms - at > stall_ms and idle ~= replid then
 	redis.call("HDEL", guard, "id", "pend")
 	blessed, pend = false, false
@@ -130,8 +133,9 @@ end
 if idle then
 	redis.call("HDEL", guard, "idle")
 end
--- A broker that was noted here and is not any more: the data went back behind
--- that, and behind all that was granted since, in a history that goes on.
+-- The guard noted this broker in this history and no longer knows it: the data
+-- went back to an earlier time, and lost all that was granted since, although
+-- the history goes on.
 if not g[8] and (blessed or pend) and string.sub(ARGV[1], 17) == history then
 	redis.call("HDEL", guard, "id", "pend")
 	blessed, pend = false, false
@@ -144,10 +148,11 @@ if not blessed
 	and (not pend or string.sub(pend, 1, #replid + 1) ~= replid .. ":") then
 	pend = replid .. ":" .. nonce
 	redis.call("HSET", guard, "pend", pend)
-	-- A bucket of a cluster may come back to a history that it has left.
+	-- A bucket of a cluster may return to the history that was blessed, and
+	-- must not count as blessed then.
 	redis.call("HDEL", guard, "id")
 end
--- Often enough that a heartbeat in between is not missed.
+-- Not with every call, but often enough that no heartbeat is missed.
 if math.abs(now_ms - at) >= math.min(250, stall_ms / 6) then
 	redis.call("HSET", guard, "at", now_ms)
 end
@@ -155,13 +160,13 @@ if math.abs(now_ms - tonumber(g[8] or "0")) >= lease_ms / 3 then
 	redis.call("HSET", guard, "b:" .. me, now_ms)
 end
 
--- Fences.  The counter makes them strict; the clock and what the brokers have
--- seen keep them rising where the counter was lost.  The counter is written
--- once, at the end of the call (run.lua).
+-- Fences.  The counter makes each higher than the last; the clock and what the
+-- brokers have seen keep them rising even if the counter was lost.  run.lua
+-- writes the counter once, at the end of the call.
 local stored_top = top
 
--- How they are written.  As integers that takes a fourth of the time, but only
--- where they have 64 bits.
+-- The format of a fence.  %d takes a quarter of the time, but can only be used
+-- if it has 64 bits.
 local whole = string.format("%d", 4294967296) == "4294967296"
 	and "%d" or "%.0f"
 
@@ -171,8 +176,8 @@ local function raise(n)
 	end
 end
 
--- The first of n fences nobody else gets.  In a quorum the broker's hint, in
--- `seen`, stands for the clock, so that the servers agree on it.
+-- Draws n fences that nobody else gets, and returns the first.  In a quorum
+-- the broker's hint, `seen`, replaces the clock, so that the servers agree.
 local function draw(n)
 	local first = math.max(top + 1, quorum and 0 or now_us, seen + 1)
 	raise(first + n - 1)
@@ -183,11 +188,11 @@ if not quorum then
 	raise(seen)
 end
 
--- The answers, behind what is said of the guard.
+-- The answer to the call: the report of the guard, then one of each operation.
 local out = { false }
 
--- An operation by itself: one that fails says so in its own place and leaves
--- the others alone.
+-- Runs one operation, protected: if it fails, its own answer says so, and the
+-- others are unaffected.
 local function attempt(...)
 	local ok, result = pcall(...)
 	if not ok then
@@ -197,14 +202,15 @@ local function attempt(...)
 	return result
 end
 
--- The operations, by their words.  Those that nearly all calls consist of, in
--- rows, and the heartbeat are here at once.  The rest is made when need() is asked for it: to
--- make functions takes longer than to run such a call.
+-- The operations, by their words.  The rows, of which nearly all calls consist,
+-- and the heartbeat are defined at once.  need() defines the rest on demand,
+-- because making functions takes longer than running such a call.
 local op, need = {}, nil
 
--- A row of operations has one word, what they have in common, and a number for
--- each of them, its seq.  Returns how many there are, and the keys of which
--- each has three: of its name, of the queue, and of those who share.
+-- A row of operations has one word, the arguments that they have in common, and
+-- a number for each, its seq.  Returns how many operations there are, the keys
+-- of their names, and those of their queues.  Each operation has three keys:
+-- its name, its queue, and its sharers.
 local function row(k, a)
 	local keys, queues, n = {}, {}, 0
 	local all, argv, byte = KEYS, ARGV, string.byte

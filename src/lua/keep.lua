@@ -1,19 +1,19 @@
 #!lua flags=allow-oom
--- Keeps, ends and looks: what must work when memory is full, or every lock
--- would die of it.
+-- Keeps, ends and looks: operations that must work even when memory is full,
+-- because otherwise every lock would be lost.
 
 -- include guard.lua
 
 local define_others
 
--- Renewals come many in a row: those that draw no fences, of leases that are
--- not shared, with one ttl in common.  Each has its seq only, and two keys, of
--- the name and of its queue.  What they look at is read at once: their values,
--- and whether anybody waits for any of them.  The answers, too, come together:
--- a number stands for so many that went as nearly all do.  What would need
--- more than this is to be sent by itself.
+-- Renews leases in a row: exclusive ones, with one ttl in common, that draw no
+-- fences.  Each has only its seq, and two keys: its name and its queue.  One
+-- command reads all values, and one asks whether anybody waits for any of the
+-- names.  A number in the answer stands for that many renewals that went as
+-- nearly all do.  A renewal that needs more than this is answered `again`, and
+-- the broker sends it by itself.
 
--- Their values; a user who may not MGET has each by itself.
+-- Returns the values of keys, read one by one if the ACL forbids MGET.
 local function look(keys)
 	local values = #keys > 1 and redis.pcall("MGET", unpack(keys)) or {}
 	for i = 1, (#keys == 1 or values.err) and #keys or 0 do
@@ -57,9 +57,10 @@ op.keep = { many = true, run = function(k, a)
 	return k, a + n + 1
 end }
 
--- Leases that are ended in a row: exclusive, without a tombstone, and nobody
--- here gets in line again.  A number stands for so many of which the key was
--- the token's, and for which nobody waits.  What is not as usual goes by itself.
+-- Ends leases in a row: exclusive ones, without a tombstone, for which the
+-- broker does not get in line again.  A number in the answer stands for that
+-- many whose key held their token and for which nobody waits.  `end` carries
+-- out any other by itself.
 op.drop = { many = true, run = function(k, a)
 	local find, pcall = string.find, redis.pcall
 	local count, keys, queues = row(k, a)
@@ -94,10 +95,11 @@ op.drop = { many = true, run = function(k, a)
 	return k + 3 * count, a + count
 end }
 
--- What a heartbeat may need; few calls have one.
+-- Makes the functions that only heartbeats and `idle` need: few calls have one.
 local function beat_parts()
 
--- Who watches the server (`watch` of the guard), other than this broker.
+-- Returns the other brokers that watch the server (`watch` of the guard), and
+-- whether this one is among the watchers.
 local function watchers(watch)
 	local others, mine = {}, false
 	for broker, ms in string.gmatch(watch or "", "(%S+) (%d+)") do
@@ -111,12 +113,12 @@ local function watchers(watch)
 end
 
 -- Brokers that have nothing share the watch: two of them call as often as ever.
--- If both are gone, one of the others comes in time all the same: these stay
--- away for longer the more there are, so that about eight come in a stall.
--- Tells for how long, at most `most` ms.  The broker is marked until it is due
--- again.
+-- The others stay away, for longer the more there are, so that about eight call
+-- in each stall: if both watchers die, one of these still calls in time.
+-- Returns for how long this broker may stay away, at most `most` ms, and marks
+-- it until then; 0 if it must call as ever.
 local function stay_away(watch, reached, most)
-	-- A field each, or two, behind those of the guard itself.
+	-- The guard has about 8 fields, then one or two for each broker.
 	local brokers = redis.call("HLEN", guard) - 8
 	if reached then
 		brokers = brokers / 2
@@ -136,7 +138,7 @@ local function stay_away(watch, reached, most)
 	return away
 end
 
--- Those that have died without signing off are forgotten.
+-- Forgets brokers that have died without signing off.
 local function sweep()
 	local all, seen, gone = redis.call("HGETALL", guard), {}, {}
 	for i = 1, #all, 2 do
@@ -163,10 +165,10 @@ return watchers, stay_away, sweep
 
 end
 
--- Being called is the heartbeat; here a broker says where people reach it, and
--- for how long it would stay away (ms; 0: it has something).  Now and then one
--- of them sweeps.  Brokers with little to do send nothing else, so this, too,
--- is here at once.
+-- The call itself is the heartbeat; here a broker says where people reach it,
+-- and for how long it would stay away (ms; 0: it has something).  Now and then
+-- a heartbeat sweeps.  Brokers with little to do send nothing else, so this
+-- operation is defined at once, too.
 op.heartbeat = { args = 2, run = function(address, most)
 	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept")
 	local _, stay_away, sweep = beat_parts()
@@ -182,21 +184,21 @@ op.heartbeat = { args = 2, run = function(address, most)
 		and stay_away(has[2], address ~= "", tonumber(most)) or 0 }
 end }
 
--- The other operations on leases.
+-- Defines the other operations on leases.
 local function define_leases()
 
 -- include lease.lua
 
--- Keeps a lease that is shared.  On a server that is not blessed the phases
--- are compared by their fences: the same goes on, what is older is replaced.
--- Nothing is written again after `by` (server time, ms; 0: no end), when the
--- broker vouches for it no more: others would join a phase that has ended.
+-- Renews a shared lease.  On a server that is not blessed it compares phases by
+-- their fences: the same phase goes on, and an older one is replaced.  After
+-- `by` (server time, ms; 0: no end) it writes no phase again: the broker no
+-- longer vouches for it, and others would join a phase that has ended.
 local function renew_shared(key, queue, shared, token, ttl, held, by)
 	local value = redis.call("GET", key)
 	local owner, stored = parse(value)
 	local at = phase(value)
 	if owner == token and stored >= held then
-		-- A tombstone; or a convert was carried out, unheard.
+		-- A tombstone, or the reply to a convert was lost.
 		redis.call("PEXPIRE", key, ttl)
 	elseif at == held
 		and (not blessed or redis.call("ZSCORE", shared, token)) then
@@ -214,10 +216,10 @@ local function renew_shared(key, queue, shared, token, ttl, held, by)
 	return { "renewed", 0, 0, redis.call("EXISTS", queue) }
 end
 
--- Keeps a lease.  Matched by the token alone, so that a renewal that drew
--- fences and whose reply was lost does no harm.  On a server that is not
--- blessed it re-asserts: what is absent, or of our form with a lower fence, is
--- older than what the broker vouches for.
+-- Renews a lease.  It matches the key by the token alone, so that a renewal
+-- that drew fences and whose reply was lost does no harm.  On a server that is
+-- not blessed it writes the lease again over a key that is absent, or of our
+-- form with a lower fence: that is older than what the broker vouches for.
 op.renew = { keys = 3, args = 5,
 run = function(key, queue, shared, seq, ttl, held, n, mode)
 	local token = me .. "." .. seq
@@ -226,11 +228,11 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 		return renew_shared(key, queue, shared, token, ttl, held, n)
 	end
 	local value = redis.call("GET", key)
-	-- As parse(), which would cost a quarter of a renewal.
+	-- Does the work of parse(), which would take a quarter of a renewal.
 	if not value or string.sub(value, 1, #token + 1) ~= token .. "|" then
 		if (phase(value) or 0) > held
 			and redis.call("ZSCORE", shared, token) then
-			-- A convert that shared it was carried out, unheard.
+			-- The reply to a convert that shared it was lost.
 			share(key, shared, token, ttl)
 			return { "renewed", 0, 0, redis.call("EXISTS", queue) }
 		end
@@ -239,8 +241,10 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 		if (blessed and not (quorum and not value))
 			or value and (stored or phase(value) or held) >= held then
 			if quorum and blessed then
-				-- Perhaps a mere attempt: nobody else before us, when
-				-- that is over.  The next renewal comes before this ends.
+				-- The other may be a mere attempt: claim the
+				-- name, so that nobody gets it before us when
+				-- that ends.  The claim outlasts the time to
+				-- the next renewal.
 				redis.call("SET", shared, token, "PX",
 					math.floor(lease_ms / 2))
 			end
@@ -260,9 +264,9 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	return { "renewed", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- The heir of a handover takes the lease up: only where the key holds exactly
--- its token, or it was let in to share.  It never re-asserts.  Which of both
--- it was is told by the text.
+-- The heir of a handover takes up its lease, only if the key holds exactly its
+-- token, or if it was let in to share, which the text `s` says.  It never
+-- writes a lease again that is gone.
 op.confirm = { keys = 3, args = 3,
 run = function(key, queue, shared, seq, ttl, n)
 	if not blessed then
@@ -287,14 +291,14 @@ run = function(key, queue, shared, seq, ttl, n)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- Ends a share: the name is passed on by the last.
+-- Ends a share of a name; the last sharer passes the name on.
 local function end_share(key, queue, shared, token, linger)
-	local n = #sharers(shared) -- without those whose time is over
+	local n = #sharers(shared) -- without those that have run out
 	if not redis.call("ZSCORE", shared, token) then
 		return { "gone" }
 	end
 	if tonumber(linger) > 0 and n == 1 then
-		-- Nobody else is let in, not even to share.
+		-- The tombstone lets nobody in, not even to share.
 		redis.call("DEL", shared)
 		write(key, token, phase(redis.call("GET", key)), linger)
 		return { "ended" }
@@ -311,8 +315,8 @@ local function end_share(key, queue, shared, token, linger)
 	return { "ended" }
 end
 
--- In a quorum the queue is a list of those to be told that the name is free,
--- and who had it; also where its key has run out just now.
+-- In a quorum the queue lists the brokers to tell that the name is free, and
+-- who had it.  They are told even if its key has just run out.
 local function end_in_quorum(key, queue, claim, token, value, linger)
 	if redis.call("GET", claim) == token then
 		redis.call("DEL", claim)
@@ -333,9 +337,9 @@ local function end_in_quorum(key, queue, claim, token, value, linger)
 end
 
 -- Ends a lease or a place in the queue, whichever this token has.  With a
--- linger the key stays as a tombstone for so long.  On a server that is not
--- blessed nothing is handed over.  Where the name is passed on, the token of
--- `again` (0: none) gets in line.
+-- linger the key stays as a tombstone for that long.  A server that is not
+-- blessed hands nothing over.  If the name is passed on, the token with the
+-- seq `again` (0: none) gets in line.
 op["end"] = { keys = 3, args = 3,
 run = function(key, queue, shared, seq, linger, again)
 	local token = me .. "." .. seq
@@ -343,8 +347,9 @@ run = function(key, queue, shared, seq, linger, again)
 	if quorum then
 		return end_in_quorum(key, queue, shared, token, value, linger)
 	end
-	-- As parse(), which takes longer.  A token hold may have the token of a
-	-- place in the queue, and a message about that may be old.
+	-- Does the work of parse(), which takes longer.  A token hold does not
+	-- count: it may have the token of a place in the queue, and a message
+	-- about that place may be old.
 	if value and string.sub(value, 1, #token + 1) == token .. "|"
 		and not string.find(value, "|", #token + 2, true) then
 		if tonumber(linger) > 0 then
@@ -371,11 +376,11 @@ run = function(key, queue, shared, seq, linger, again)
 	return { "gone" }
 end }
 
--- Those that few calls have, and those on other objects.
+-- Defines the operations that few calls have, and those on other objects.
 function define_others()
 
--- Quorum: writes back the fence that was granted, where the key is still ours
--- (the second phase of an ABD register).
+-- Quorum: writes back the fence that was granted, if the key is still ours (the
+-- second phase of an ABD register).
 op.raise = { keys = 3, args = 3, run = function(key, _, _, seq, ttl, n)
 	local token = me .. "." .. seq
 	if parse(redis.call("GET", key)) ~= token then
@@ -387,7 +392,7 @@ op.raise = { keys = 3, args = 3, run = function(key, _, _, seq, ttl, n)
 end }
 
 -- Quorum: takes back a vote in an attempt that no majority can have granted.
--- Nobody waits for that, so nobody is told.
+-- Nobody waits for such a vote to end, so nobody is told.
 op.undo = { keys = 3, args = 1, run = function(key, _, _, seq)
 	if parse(redis.call("GET", key)) ~= me .. "." .. seq then
 		return { "gone" }
@@ -396,9 +401,9 @@ op.undo = { keys = 3, args = 1, run = function(key, _, _, seq)
 	return { "ended" }
 end }
 
--- Changes a lease that is ours between exclusive and shared, without letting
--- anybody in between.  Idempotent.  Sharing it lets the sharers at the head of
--- the queue in.
+-- Changes a lease of ours between exclusive and shared, without letting anybody
+-- in between.  Idempotent.  A change to shared lets in the sharers at the head
+-- of the queue.
 op.convert = { keys = 3, args = 4,
 run = function(key, queue, shared, seq, ttl, n, mode)
 	if not blessed then
@@ -433,8 +438,9 @@ end }
 
 -- include token.lua
 
--- Asks about a token hold (q), ends it (r) or extends it (e), if it is one that
--- is meant; or ends what the token of this broker has, whatever it is (u).
+-- Asks about a token hold (q), ends it (r) or extends it (e), if it is the one
+-- meant; or ends whatever the token of this broker has, the key or a place in
+-- the queue (u).
 op.token = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	local what, match, bound = string.match(how, "^(.)(.)(.)$")
@@ -469,8 +475,9 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 end }
 
 -- Looks whether a token hold is still this broker's.  On a server that is not
--- blessed it writes again what is absent, or older.  Where another broker has
--- done so of the same hold, the one that lasts longer stays.
+-- blessed it writes the hold again over a key that is absent or older.  If
+-- another broker has written the same hold again, the one that lasts longer
+-- stays.
 op.retain = { keys = 3, args = 4,
 run = function(key, _, shared, seq, ttl, held, client)
 	local token = me .. "." .. seq
@@ -492,8 +499,9 @@ run = function(key, _, shared, seq, ttl, held, client)
 	return { "renewed", 0, tonumber(ttl) }
 end }
 
--- A value as it is told.  A plain client's may be of any size, and nobody needs
--- the rest; the token of a client is nobody's business.  No text is no key.
+-- Returns a value as others may see it: a token hold's without the client's
+-- token, and the first 200 bytes of a plain client's, which may be of any size.
+-- The empty string means that there is no key, and `-` that its value is empty.
 local function shown(value)
 	local token, n, client = parse(value)
 	if client then
@@ -502,17 +510,17 @@ local function shown(value)
 	return value == "" and "-" or string.sub(value or "", 1, 200)
 end
 
--- Only looks.
+-- Tells the value of a name, how long it lasts, and whether anybody waits.
 op.status = { keys = 3, args = 0, run = function(key, queue, shared)
 	local value, left_ms = present(key, shared)
 	return { "value", 0, left_ms, redis.call("EXISTS", queue), shown(value) }
 end }
 
--- Asks the brokers that have a name to end that, and says when this was, for
--- those who come next are not meant; a plain client's key is deleted, and so is
--- a token hold.  Tells
--- whether anybody listened.  After `by` (server time, ms; 0: no end) nobody
--- waits for it any more, and it would befall somebody else.
+-- Asks the brokers that have a name to end their leases, and says when it did,
+-- because it does not mean later holders.  It ends a plain client's key and a
+-- token hold itself.  It tells how many brokers listened.  After `by` (server
+-- time, ms; 0: no end) it does nothing: nobody awaits the answer any more, and
+-- it would hit somebody else.
 op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 	if tonumber(by) > 0 and now_ms > tonumber(by) then
 		return { "late" }
@@ -547,7 +555,7 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 	return { "value", 0, redis.call("PTTL", key), heard, shown(value) }
 end }
 
--- What is to be done is done by the guard, before it looks who votes.
+-- guard.lua does all the work, before it checks who votes.
 op.enlist = { args = 1, run = function()
 	return { "done" }
 end }
@@ -565,10 +573,10 @@ op.bless = { args = 1, run = function(epoch)
 	return { "done" }
 end }
 
--- Signs a broker off.  Where no other can hold anything, the guard is marked
--- idle, so that the next start need not wait.  Those that were silent for so long
--- are forgotten then: one that was only frozen is noted anew when it calls, and
--- so sees it if the data come back that are idle.
+-- Signs a broker off.  If no other broker can hold anything, it marks the guard
+-- idle, so that the next start need not wait, and forgets the other brokers,
+-- which were silent too long.  One that was only frozen is noted anew when it
+-- calls, and so would notice it if the idle data came back later.
 op.idle = { args = 0, run = function()
 	redis.call("HDEL", guard, "b:" .. me, "a:" .. me)
 	local watchers = beat_parts()
@@ -577,7 +585,7 @@ op.idle = { args = 0, run = function()
 		redis.call("HSET", guard, "watch", table.concat(watching, " "))
 	end
 	if #watching > 0 then
-		-- There is no need to read them all.
+		-- Another broker watches: no need to read all fields.
 		return { "done" }
 	end
 	local all, others = redis.call("HGETALL", guard), {}
@@ -585,7 +593,8 @@ op.idle = { args = 0, run = function()
 		if string.find(all[i], "^[ab]:") then
 			others[#others + 1] = all[i]
 		end
-		-- One that stays away is marked until then, four times as long at most.
+		-- A broker that stays away is marked ahead, by at most four
+		-- times as long.
 		if string.sub(all[i], 1, 2) == "b:"
 			and now_ms - tonumber(all[i + 1]) <= lease_ms + pad_ms
 			and tonumber(all[i + 1]) - now_ms <= 5 * (lease_ms + pad_ms) then

@@ -3,14 +3,15 @@
 -- KEYS[k] is one hash:
 --   count, ttl  what is left; how long it outlives its last use (ms)
 --   made        BROKER.SEQ of the operation that made it
---   s:BROKER    "SEQ BEFORE AT": the latest count-down of a broker, what the
---               count was before it, and when; so that one whose reply was
---               lost is not counted twice
+--   s:BROKER    "SEQ BEFORE AT": the latest count-down of a broker, the count
+--               before it, and when it came; so that a count-down whose reply
+--               was lost is not counted twice
 --   a:BROKER    until when a broker wants to be told that the count is 0
 
 local LATCH_MEMORY = 32 -- brokers whose latest count-down is remembered
 
--- It was used.  Whoever waits counts as a use until it looks again.
+-- Notes a use: the latch lives for its ttl from now, and if a broker waits, at
+-- least until that broker looks again.
 local function latch_touch(key, ttl, waited)
 	ttl = tonumber(ttl)
 	if waited then
@@ -35,7 +36,8 @@ op.latch = { keys = 1, args = 3, run = function(key, _, _, seq, count, ttl)
 	return { "made", 0, 0, 0, "", tonumber(count) }
 end }
 
--- Tells those who wait, and says whether anybody does; forgets dead brokers.
+-- Tells the waiting brokers if the latch is open, and forgets dead brokers.
+-- Returns whether any still waits.
 local function latch_tell(key, open)
 	local all, waited, known = redis.call("HGETALL", key), false, 0
 	for i = 1, #all, 2 do
@@ -82,7 +84,7 @@ op.countdown = { keys = 1, args = 2, run = function(key, _, _, seq, by)
 	return { "counted", 0, 0, 0, "", before, count }
 end }
 
--- Is it open?  If not, the broker will be told.
+-- Is the latch open?  If not, the broker will be told when it is.
 op.await = { keys = 1, args = 0, run = function(key)
 	if not blessed then
 		return { "pending" }

@@ -3,18 +3,18 @@
 -- it; TOKEN|FENCE|CLIENT is no lease but a token hold (token.lua).  Any other
 -- value is a plain client's and is never overwritten.
 --
--- Who shares it is in a sorted set beside it: tokens by the server time (ms)
--- at which each runs out.  The marker lives as long as the longest of them.
+-- A sorted set beside it holds those who share it: tokens by the server time
+-- (ms) at which each runs out.  The marker lives at least as long as the last.
 --
--- The queue is a list of tokens; one that wants to share has "/s" behind it.
+-- The queue is a list of tokens; "/s" follows one that wants to share.
 
 local ours = "^([%w_.-]+%." .. string.rep("%x", 16) .. "%.%d+)|(%d+)(.*)$"
 
--- Token and fence (a number) of a value of our form; of a token hold also the
--- client's token.  Else nil.
+-- Returns token and fence (a number) of a value of our form, and of a token
+-- hold its CLIENT or CLIENT|USER; nil for any other value.
 local function parse(value)
 	if not value or #value > 2400 then
-		return nil -- some megabytes would take long to look through
+		return nil -- megabytes would take long to look through
 	end
 	local token, n, rest = string.match(value, ours)
 	if token and rest == "" then
@@ -34,27 +34,29 @@ local function write(key, token, n, ttl_ms)
 		"PX", ttl_ms)
 end
 
--- Sends `WORD SEQ NAME`, or more before the name, to the broker that a token
--- belongs to; true if it listens.
+-- Sends `WORD SEQ NAME`, with `more` before the name, to the broker that a
+-- token belongs to; returns true if it listens.
 local function tell(token, word, key, more)
 	local broker, seq = string.match(token, "^(.*)%.(%d+)$")
 	return redis.call("PUBLISH", prefix .. "@" .. broker, word .. " " .. seq
 		.. " " .. (more or "") .. string.sub(key, cut + 1)) > 0
 end
 
--- Those who share a name, without those whose time is over.
+-- Drops the sharers of a name that have run out, and returns the others.
 local function sharers(shared)
 	redis.call("ZREMRANGEBYSCORE", shared, "-inf", now_ms)
 	return redis.call("ZRANGE", shared, 0, -1)
 end
 
--- How long those who share the name keep it; the marker may last longer.
+-- Returns for how long (ms) the sharers have the name; the marker may last
+-- longer.
 local function lasts(shared)
 	local last = redis.call("ZRANGE", shared, -1, -1, "WITHSCORES")[2]
 	return last and tonumber(last) - now_ms or 0
 end
 
--- What the key says, and for how long: nothing, where nobody shares it any more.
+-- Returns the value of the key, and for how long it is true (ms); nil, -2 if it
+-- marks a phase in which nobody shares any more.
 local function present(key, shared)
 	local value = redis.call("GET", key)
 	local left_ms = phase(value) and lasts(shared) or redis.call("PTTL", key)
@@ -64,7 +66,7 @@ local function present(key, shared)
 	return value, left_ms
 end
 
--- Lets a token share for ttl_ms; nobody's time is cut short by it.
+-- Lets a token share for ttl_ms, without cutting short anybody else's time.
 local function share(key, shared, token, ttl_ms)
 	ttl_ms = tonumber(ttl_ms)
 	redis.call("ZADD", shared, now_ms + ttl_ms, token)
@@ -76,14 +78,14 @@ local function share(key, shared, token, ttl_ms)
 	end
 end
 
--- Token of an entry of the queue, and whether it wants to share.
+-- Returns the token of an entry of the queue, and whether it wants to share.
 local function entry(text)
 	local token = text and string.match(text, "^(.*)/s$")
 	return token or text, token ~= nil
 end
 
--- Those at the head of the queue who want to share come in together.  Each
--- has a pad to confirm.
+-- Lets in together all at the head of the queue who want to share.  Each has a
+-- pad to confirm.
 local function admit(key, queue, shared)
 	while true do
 		local token, shares = entry(redis.call("LINDEX", queue, 0) or nil)
@@ -105,12 +107,13 @@ local function begin_phase(key, queue, shared, token, ttl_ms)
 	admit(key, queue, shared)
 end
 
--- Gives a free name to the first broker of its queue that listens, for a
--- hand-over lease of two pads; that broker may go by it for one, or confirms:
--- it is told the fence, when this was, by whose clock, and whether others wait.
--- The next in the queue is told when to look.  Stops before `stop`, unless nil,
--- which is out of the queue then.  `again`: the caller will get in line.
--- Returns whose the name is: nil, nobody's.
+-- Gives a free name to the first token of its queue whose broker listens.  The
+-- message tells that broker the fence, the server's time and history, and
+-- whether others wait.  The key lives for two pads; the broker may rely on it
+-- for one, or confirms.  If it wants to share, a phase begins.  The next in the
+-- queue is told to look.  Stops at `stop`, unless nil, and takes that out of
+-- the queue.  `again`: the caller will get in line.
+-- Returns the token whose turn it is, `stop` or the heir; nil if none is left.
 local function pass_on(key, queue, shared, stop, again)
 	local heir, shares = entry(redis.call("LPOP", queue) or nil)
 	local first, next, heard

@@ -1,9 +1,9 @@
--- What there is under a name, for people: it changes nothing.  Locks,
--- semaphores, latches and barriers have names of their own; a look at a lock
--- says in bits what else there is (2: semaphore, 4: latch, 8: barrier), and
--- where people reach the broker that has it.
+-- Tells people what exists under a name, and changes nothing.  Locks,
+-- semaphores, latches and barriers have separate names; a look at a lock also
+-- tells in bits which others have the same name (2: semaphore, 4: latch, 8:
+-- barrier), and the address of the broker that has the lock.
 
--- Limit and free permits; nil: nobody has any, or waits for some.
+-- Returns the limit and the free permits; nil if nobody has or awaits any.
 local function look_semaphore(key)
 	if redis.call("EXISTS", key) == 0 then
 		return nil
@@ -29,7 +29,7 @@ local function look_latch(key)
 	return tonumber(redis.call("HGET", key, "count") or nil)
 end
 
--- Parties, and how many have arrived; nil: nobody waits there.
+-- Returns the parties, and how many have arrived; nil if nobody waits there.
 local function look_barrier(key)
 	local g = redis.call("HMGET", key, "parties", "n", "id")
 	local n = tonumber(g[2] or "0")

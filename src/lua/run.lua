@@ -1,4 +1,5 @@
--- Runs the operations of the call, or what is left of them.  Included last.
+-- Runs the operations of the call and answers it.  Every script includes this
+-- file last.
 
 need = function(word)
 	if not op[word] then
@@ -10,7 +11,7 @@ need = function(word)
 	return op[word]
 end
 
-local k, a = 3, 12 -- where the keys and arguments of the next one are
+local k, a = 3, 12 -- where keys and arguments of the next operation begin
 
 while a <= #ARGV do
 	local o = op[ARGV[a]] or need(ARGV[a])

@@ -1,14 +1,14 @@
 -- Semaphores: permits are leased by brokers on behalf of their sessions.
 --
 -- KEYS[k] is one hash:
---   limit     as of those who have permits
+--   limit     the one that those who have permits go by
 --   turn      the last place given in the queue
 --   p:BROKER  "PERMITS TILL SEQ": what a broker has, till then (server ms)
---   q:BROKER  "PLACE NEED CLAIM TILL": it waits for so many more; CLAIM is 0,
---             or until when it may take what it was told to be free
+--   q:BROKER  "PLACE NEED CLAIM TILL": it waits for NEED more; CLAIM is 0, or
+--             until when it may take the permits that it was told are free
 --
--- Only the head of the queue may take, so that a large request is not passed
--- by small ones for ever.  Every touch drops what has run out.
+-- Only the head of the queue may take, so that small requests do not pass a
+-- large one for ever.  Every operation drops what has run out.
 
 local function sem_load(key)
 	local s = { key = key, used = 0, turn = 0, soon = math.huge,
@@ -41,7 +41,7 @@ local function sem_mine(s)
 	return s.has[me] and s.has[me].n or 0
 end
 
--- From now on this broker has n permits, for a lease and its pad.
+-- Sets how many permits this broker has, for a lease and its pad from now.
 local function sem_set(s, n, seq)
 	s.used = s.used - sem_mine(s) + n
 	if n > 0 then
@@ -69,9 +69,10 @@ local function sem_leave(s, who)
 	end
 end
 
--- Tells the head of the queue when there is room for it, and the next when to
--- look, should the head not come.  Who does not listen or come is dropped; a
--- broker that still waits looks once a lease.  Stops at `stop`, unless nil.
+-- If there is room for the head of the queue, tells it so, and tells the next
+-- when to look in case the head does not come.  Drops a broker that does not
+-- listen or come; if that still waits, it looks once a lease.  Stops at `stop`,
+-- unless nil.
 local function sem_wake(s, stop)
 	while s.queue[1] and s.queue[1].who ~= stop do
 		local q = s.queue[1]
@@ -93,7 +94,8 @@ local function sem_wake(s, stop)
 	end
 end
 
--- The answer: what this broker has, and what nobody has.
+-- Sets how long the key lives, and returns the answer: the permits that this
+-- broker has, and those that nobody has.
 local function sem_answer(s, word, limit)
 	if s.used == 0 and #s.queue == 0 then
 		redis.call("DEL", s.key)
@@ -108,9 +110,9 @@ local function sem_answer(s, word, limit)
 		"", sem_mine(s), math.max(limit - s.used, 0) }
 end
 
--- This broker uses `have` permits and gives back whatever else it has; it
--- needs `need` more and takes up to `want`, all or nothing below `need`.
--- Stating totals makes it idempotent.
+-- This broker uses `have` permits and gives back whatever else it has; it takes
+-- up to `want` more, or none if it can't have `need`.  Stating totals makes it
+-- idempotent.
 op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
 	limit, how)
 	if not blessed then
@@ -160,9 +162,9 @@ op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
 	return sem_answer(s, "queued", limit)
 end }
 
--- This broker uses `have` permits and needs no more: a renewal, or a giving
--- back.  On a server that is not blessed it writes again what was forgotten,
--- but not after `by` (server time, ms; 0: no end), when nobody vouches for it.
+-- This broker uses `have` permits and needs no more: it renews or gives back.
+-- On a server that is not blessed it writes forgotten permits again, but not
+-- after `by` (server time, ms; 0: no end), when it no longer vouches for them.
 op.hold = { keys = 1, args = 5,
 run = function(key, _, _, seq, have, limit, how, by)
 	have, limit, by = tonumber(have), tonumber(limit), tonumber(by)
@@ -180,7 +182,7 @@ run = function(key, _, _, seq, have, limit, how, by)
 	if have > sem_mine(s) and by > 0 and now_ms > by then
 		return { "late" }
 	end
-	-- What is stored may be of before this broker's permits were taken.
+	-- The stored limit may date from before this broker took its permits.
 	if have > 0 and (not blessed or not s.limit) then
 		redis.call("HSET", key, "limit", int(limit))
 		s.limit = limit

@@ -1,10 +1,10 @@
 -- Token holds (protocol, section 10): keys that live as long as a client has
--- said, with a third field.  That is the client's token, and behind another bar
--- its user, if it has one, both with %XX for what might be mistaken.  No broker
--- vouches for such a key, so whichever is asked may end it or take it over;
--- TOKEN says which broker writes it again if it is forgotten.
+-- asked.  They have a third field, the client's token, and a fourth if the
+-- client has a user, both with %XX for bytes that could be mistaken.  No broker
+-- vouches for such a key, so any broker may end it or take it over; TOKEN says
+-- which broker writes it again if Redis forgets it.
 
--- Writes one; a ttl of 0 is none.
+-- Writes a token hold; a ttl of 0 means that it never ends.
 local function hold(key, token, n, ttl, client)
 	local value = token .. "|" .. string.format(whole, n) .. "|" .. client
 	if tonumber(ttl) == 0 then
@@ -18,8 +18,9 @@ local function client_of(text)
 	return string.match(text, "^([^|]*)|?(.*)$")
 end
 
--- Is a hold one that was asked for?  By its token (x), by how that begins (p),
--- by another token (n), or by its user alone (a).
+-- Does a stored hold match the one asked for?  Its user must be the same, and
+-- its token equal (x), begin with the one asked for (p), differ (n), or be any
+-- (a).
 local function means(stored, asked, how)
 	local token, user = client_of(stored)
 	local wanted, who = client_of(asked)
@@ -35,8 +36,9 @@ local function means(stored, asked, how)
 	return how == "a"
 end
 
--- What a name is: nothing (0), a token hold (1), a session's (2), a plain
--- client's (3); then whether it was asked for (1), and is of the same user (2).
+-- Returns an answer that describes a name: free (0), a token hold (1), a
+-- session's (2), or a plain client's (3); then whether it is the hold asked for
+-- (1), and whether it is of the same user (2).
 local function described(status, key, value, asked, how)
 	local owner, fence, client = parse(value)
 	local kind = client and 1 or (owner or phase(value)) and 2
@@ -49,14 +51,14 @@ local function described(status, key, value, asked, how)
 			+ (means(client, asked, "a") and 2 or 0) or 0 }
 end
 
--- The broker that looked after it does so no more.
+-- Tells another broker that looked after a hold that it no longer does.
 local function took(token, key)
 	if string.sub(token, 1, #me + 1) ~= me .. "." then
 		tell(token, "took", key)
 	end
 end
 
--- A new bound, under a new token of this broker; its fence stays.
+-- Gives a hold a new bound, under a new token of this broker; its fence stays.
 local function extend(key, token, ttl, value, bound, client, most)
 	local owner, at, stored = parse(value)
 	local rest, ms = redis.call("PTTL", key), tonumber(ttl)
