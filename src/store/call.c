@@ -1,6 +1,6 @@
 /*
- * The memory of calls.  A call's bytes lie in blocks that never move, so that
- * argv can point into them while the call still grows.
+ * The memory of calls.  The bytes of a call are in blocks that never move, so
+ * that argv can point into them while the call still grows.
  */
 #include "config.h"
 

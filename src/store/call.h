@@ -2,9 +2,9 @@
  * One call of a script: operations of one shard on their way to Redis, and
  * what became of them.
  *
- * The gather (gather.h) builds calls and keeps the ones that are done for the
- * next time, so that an operation costs no allocation.  Whoever sends a call
- * owns it until call_finish() or call_deliver().
+ * The gather (gather.h) builds calls, and keeps finished ones for another use,
+ * so that an operation costs no allocation.  Whoever sends a call owns it until
+ * call_finish() or call_deliver().
  *
  *	argv:  EVALSHA  sha  numkeys  KEYS ...  ARGV ...
  *
@@ -14,12 +14,12 @@
  *	       PREFIX@barrier:NAME (look), or
  *	       PREFIX@sem:NAME, PREFIX@latch:NAME, PREFIX@barrier:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
- *	       key_prefix_length quorum (q and `ID SET`, or nothing), where
- *	       the nonce is followed by the history that has noted the broker,
- *	       then for each operation its word and the arguments of its row
- *	       in ops.def, or for a row of operations
- *	       keep       ttl, and the seqs of renewals, of which each has the
- *	                  first two keys only
+ *	       key_prefix_length quorum (q and `ID SET`, or nothing); the
+ *	       nonce is followed by the history in which the guard noted the
+ *	       broker; then for each operation its word and the arguments of
+ *	       its row in ops.def, or for a row of operations
+ *	       keep       ttl, and the seqs of renewals, each with only the
+ *	                  first two keys
  *	       grab       ttl reserve flags, and the seqs of acquires
  *	       drop       the seqs of ends
  */
@@ -38,13 +38,13 @@
 enum script_id { SCRIPT_KEEP, SCRIPT_ACQUIRE, SCRIPT_MAX };
 
 /*
- * Operations of one kind that have much in common stand in a row: one word and
- * what they share, then a seq for each.
+ * Operations of one kind that have much in common form a row: one word and the
+ * arguments that they share, then a seq for each.
  */
 enum call_row { ROW_NONE, ROW_KEEP, ROW_GRAB, ROW_DROP };
 
 #define CALL_OPS_MAX 64	      /* of any kind */
-#define CALL_RENEWALS_MAX 100 /* where there is nothing but renewals */
+#define CALL_RENEWALS_MAX 100 /* if there are only renewals */
 
 #define CALL_HEAD 3    /* EVALSHA, sha, numkeys */
 #define CALL_COMMON 11 /* ARGV before the first operation */
@@ -59,7 +59,7 @@ enum call_verdict {
 	CALL_UNSENT,	/* never sent */
 	CALL_REFUSED,	/* Redis ran nothing; call.refusal says why */
 	CALL_FAILED,	/* an error we don't know: outcomes unknown */
-	CALL_MALFORMED, /* not the answer of our script: outcomes unknown */
+	CALL_MALFORMED, /* no answer of our script: outcomes unknown */
 	CALL_VERDICT_MAX
 };
 
@@ -68,7 +68,7 @@ struct call_block;
 TAILQ_HEAD(call_list, call);
 
 /*
- * Owned by its gather, by the sender between the gather's send() and the end.
+ * Owned by its gather, but by the sender from the gather's send() to the end.
  * The sender sets argv[1] (the SHA) and sent_ms.
  */
 struct call {
@@ -84,13 +84,13 @@ struct call {
 	uint64_t ids[CALL_RENEWALS_MAX];
 	enum op_kind kinds[CALL_RENEWALS_MAX];
 	int64_t timeout_ms; /* the smallest of the operations */
-	bool can_wait;	    /* nothing in it keeps what somebody relies on */
+	bool can_wait;	    /* keeps nothing that somebody relies on */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
 	int64_t sent_us;    /* now_awake_us() then; the sender's */
 	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
 	unsigned redirects; /* how often, in a cluster; the topology's */
-	int64_t until_ms;   /* may it go to and fro, once it was; the same */
-	bool asking;	    /* to go behind an ASKING; the same */
+	int64_t until_ms;   /* once redirected: its deadline; the same */
+	bool asking;	    /* to be sent after an ASKING; the same */
 	void *sender;	    /* the sender's own */
 
 	/* Set by call_decode(). */
@@ -104,22 +104,22 @@ struct call {
 	/* The gather's own. */
 	unsigned nargs;
 	bool mixed;	    /* not only renewals */
-	bool prompt;	    /* somebody elsewhere waits for one of them */
-	bool counted;	    /* in what is under way */
-	enum call_row row;  /* that the latest operation stands in ... */
-	int64_t row_ttl_ms; /* ... and what all of that row share */
+	bool prompt;	    /* another broker waits for one of them */
+	bool counted;	    /* as under way, in its slot */
+	enum call_row row;  /* the one of the latest operation ... */
+	int64_t row_ttl_ms; /* ... and what all operations of it share */
 	uint32_t row_reserve;
 	uint32_t row_flags;
 	const char *args[CALL_ARGS_MAX];
 	size_t arglen[CALL_ARGS_MAX];
-	const char *cfg;     /* what the guard may disagree with */
+	const char *cfg;     /* settings that the guard may disagree with */
 	const char *address; /* where people reach this broker; or "" */
 	struct call_block *blocks, *block; /* first, current; bytes of argv */
 };
 
-/* Told what an answer said.  The strings live until the callback returns. */
+/* Is told what an answer said.  The strings live until the callback returns. */
 struct store_handler {
-	/* Before the outcomes; not where no script answered. */
+	/* Called before the outcomes, if a script answered. */
 	void (*guard)(void *arg, uint32_t shard, int64_t sent_ms,
 	    const struct guard_report *report);
 	void (*outcome)(void *arg, uint64_t op, int64_t sent_ms,
@@ -129,21 +129,21 @@ struct store_handler {
 struct call *call_new(void);
 void call_free(struct call *call);
 
-/* Makes an old call as good as new; keeps its memory. */
+/* Empties an old call for another use; keeps its memory. */
 void call_reset(struct call *call);
 
-/* Room for n bytes that stay where they are until call_reset(). */
+/* Returns room for n bytes, which do not move until call_reset(). */
 char *call_room(struct call *call, size_t n);
 
 /*
- * Takes an answer apart.  reply == NULL: there is none, and the outcomes are
- * unknown, or, where `unsent`, certainly nothing was carried out.  The reply
- * may be freed afterwards.
+ * Decodes an answer.  reply == NULL: there is none, so the outcomes are unknown
+ * or, if `unsent`, nothing was carried out.  The reply may be freed afterwards.
  */
 enum call_verdict call_decode(
     struct call *call, const redisReply *reply, bool unsent);
 
-/* A decoded grant or renewal that too few replicas have does not count. */
+/* Makes decoded outcomes unknown that do not count if too few replicas have
+ * them, such as grants and renewals. */
 void call_doubt(struct call *call);
 
 #endif

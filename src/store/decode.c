@@ -1,16 +1,17 @@
 /*
- * Replies of the scripts, taken apart.  A server's reply is input like any
- * other: whatever does not fit makes the outcomes unknown, and the sender
+ * Decodes the replies of the scripts.  A server's reply is input like any
+ * other: if any of it does not fit, the outcomes are unknown, and the sender
  * gives the connection up.
  *
  *	[ [state, text, fresh, fence, server's ms, history, node, set, open,
  *	   quiet],
  *	  [status, fence, ttl, waiting, text, first, second, also], ... ]
  *
- * Elements at the end of an inner array may be missing.  A number in place of
- * one stands for so many renewals that drew nothing and for which nobody waits,
- * or for so many leases that were ended; [ "grants", first, n, fences ] for n
- * grants of so many fences each, of which the first begin with that one.
+ * Elements at the end of an inner array may be missing.  In place of an inner
+ * array, a number stands for that many renewals that drew no fences and for
+ * which nobody waits, or for that many leases that were ended; and
+ * [ "grants", first, n, fences ] stands for n grants of so many fences each,
+ * the first of which is `first`.
  */
 #include "config.h"
 
@@ -46,7 +47,7 @@ static const bool lasting[OUTCOME_MAX] = {
 
 static const struct outcome no_outcome = { .text = "" };
 
-/* Which of n words it is; n where it is none of them. */
+/* Returns which of n words a reply is; n if it is none of them. */
 static unsigned
 find_word(const redisReply *r, const struct word *words, unsigned n)
 {
@@ -61,7 +62,7 @@ find_word(const redisReply *r, const struct word *words, unsigned n)
 	return i;
 }
 
-/* Element i, or NULL where it is missing or nil. */
+/* Returns element i, or NULL if it is missing or nil. */
 static const redisReply *
 element(const redisReply *array, size_t i)
 {
@@ -70,7 +71,7 @@ element(const redisReply *array, size_t i)
 	return array->element[i];
 }
 
-/* An integer, as such or as decimal text; 0 where it is missing. */
+/* Reads an integer, as such or as decimal text; 0 if it is missing. */
 static bool
 get_number(const redisReply *array, size_t i, int64_t min, int64_t *out)
 {
@@ -92,7 +93,7 @@ get_number(const redisReply *array, size_t i, int64_t min, int64_t *out)
 	return *out >= min && *out <= (int64_t)FENCE_MAX;
 }
 
-/* Bytes, copied into the call; empty where they are missing. */
+/* Copies bytes into the call; none if they are missing. */
 static bool
 get_text(struct call *call, const redisReply *array, size_t i,
     const char **text, size_t *len)
@@ -172,7 +173,7 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	return true;
 }
 
-/* The same outcome for all operations. */
+/* Sets the same outcome for all operations. */
 static void
 set_all(struct call *call, enum outcome_status status, const char *text)
 {
@@ -203,7 +204,7 @@ malformed(struct call *call, const char *what)
 	return fail(call, CALL_MALFORMED, what, strlen(what));
 }
 
-/* Why a guard that ran nothing ran nothing, for the client. */
+/* Returns why the guard let nothing run, for the client. */
 static const char *
 guard_text(struct call *call)
 {
@@ -230,7 +231,7 @@ decode_error(struct call *call, const redisReply *r)
 		return fail(call, CALL_FAILED, r->str, (size_t)r->len);
 	(void)fail(call, CALL_REFUSED, r->str, (size_t)r->len);
 	set_all(call, OUTCOME_REFUSED, call->refusal->text);
-	/* Redis 7 says so itself, before the guard of the script could. */
+	/* Redis 7 refuses by itself, before our guard can report it. */
 	if (strcmp(call->refusal->prefix, "READONLY") == 0) {
 		call->guard = (struct guard_report){ .state = GUARD_READONLY,
 			.text = "",
@@ -243,8 +244,8 @@ decode_error(struct call *call, const redisReply *r)
 }
 
 /*
- * From i on, n operations of a kind went as nearly all do; returns how many
- * they are, 0 if that can't be.
+ * From i on, n operations of one kind went as nearly all do.  Returns n, or 0
+ * if that can't be.
  */
 static unsigned
 decode_row(struct call *call, unsigned i, int64_t n)
@@ -274,7 +275,7 @@ is_grants(const redisReply *r)
 	       find_word(r->element[0], &grants, 1) == 0;
 }
 
-/* The same for grants. */
+/* Does the same for grants. */
 static unsigned
 decode_grants(struct call *call, unsigned i, const redisReply *r)
 {
@@ -296,7 +297,7 @@ decode_grants(struct call *call, unsigned i, const redisReply *r)
 	return (unsigned)n;
 }
 
-/* One element of the answer: for how many operations?  0: none understood. */
+/* Returns for how many operations an element stands; 0: not understood. */
 static unsigned
 decode_element(struct call *call, unsigned i, const redisReply *r)
 {
@@ -336,7 +337,7 @@ decode_array(struct call *call, const redisReply *r)
 	ran = call->guard.state == GUARD_BLESSED ||
 	      call->guard.state == GUARD_PENDING;
 	if (!ran && r->elements == 1) {
-		/* Who votes: that is agreed on anew in a moment, mostly. */
+		/* The brokers mostly agree soon on who votes. */
 		if (call->guard.state == GUARD_NODES)
 			set_all(call, OUTCOME_UNSENT, "");
 		else
@@ -364,7 +365,7 @@ call_decode(struct call *call, const redisReply *reply, bool unsent)
 	return call->verdict;
 }
 
-/* A master that was replaced may not know of a latch. */
+/* A replaced master may not know of a latch. */
 static bool
 misses_latch(const struct call *call, unsigned i)
 {

@@ -1,7 +1,7 @@
 /*
- * Operations are written into the open call of their shard, lane and script as
- * they come.  A call that is full stays in line and the next one is opened;
- * flush puts the common arguments before them and sends all in order.
+ * The gather writes operations into the open call of their shard, lane and
+ * script as they come.  When a call is full, it opens another behind it.  A
+ * flush puts the common arguments into the calls and sends them in order.
  *
  *	slot (shard, lane) -+- keep:    call, call, [open call]
  *	                    +- acquire: [open call]
@@ -26,11 +26,11 @@
 #define SPARE_CALLS_MAX 16
 
 /*
- * With so many operations under way, what comes next waits for their answer
- * and shares a call (group commit: DeWitt et al., SIGMOD 1984).  A call costs
- * Redis as much as some ten operations, so under load calls should grow and
- * not their number.  With fewer under way there is little to be saved, and
- * each is sent at once.
+ * While so many operations are under way, later ones wait for their answer and
+ * share a call (group commit: DeWitt et al., SIGMOD 1984).  A call costs Redis
+ * as much as some ten operations, so under load the calls should grow, and not
+ * their number.  With fewer under way there is little to save, and operations
+ * are sent at once.
  */
 #define GROUP_MIN 8
 
@@ -38,7 +38,7 @@
 
 /* The calls of one shard and lane in this turn.  Owned by the gather. */
 struct slot {
-	TAILQ_ENTRY(slot) entry; /* while there is anything in it */
+	TAILQ_ENTRY(slot) entry; /* if it is active */
 	uint32_t shard;
 	unsigned
 	    under_way; /* operations that were sent and could have waited */
@@ -230,7 +230,7 @@ name_lane(const struct gather *g, const struct op *op)
 	return crc16(op->name, op->name_len) % g->nlanes;
 }
 
-/* The call that takes one more operation of this kind. */
+/* Returns the call that takes one more operation of this kind. */
 static struct call *
 open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 {
@@ -263,7 +263,7 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	return call;
 }
 
-/* From now on every call to that server says so. */
+/* From now on every call to that server names the id and set of `op`. */
 static void
 voter_set(struct shard_keys *s, const struct op *op)
 {
@@ -293,7 +293,7 @@ gather_add(struct gather *g, const struct op *op)
 	call = open_call(g, slot, op->kind);
 	call_put(call, &g->shards[op->shard], op, !g->quorum);
 	call->mixed = call->mixed || op->kind != OP_RENEW;
-	/* Permits that are in use are kept by it, too. */
+	/* A TAKE also keeps permits that are in use. */
 	call->can_wait =
 	    call->can_wait && op_rows[op->kind].can_wait && op->have == 0;
 	call->prompt = call->prompt || (op->flags & OP_PROMPT) != 0;
@@ -307,7 +307,7 @@ gather_add(struct gather *g, const struct op *op)
 		call->timeout_ms = op->timeout_ms;
 }
 
-/* One of the common arguments, which outlive the call. */
+/* Sets one of the common arguments, which outlive the call. */
 static void
 arg_set(struct call *call, unsigned i, const char *s, size_t n)
 {
@@ -316,9 +316,9 @@ arg_set(struct call *call, unsigned i, const char *s, size_t n)
 }
 
 /*
- * What fences must rise above.  The servers of a quorum are all given the same:
- * the highest that any of them told, or the clock, so that they agree on the
- * next one.
+ * Returns the number that fences must rise above.  All servers of a quorum get
+ * the same one, the highest that any of them told or the clock, so that they
+ * agree on the next fence.
  */
 static uint64_t
 hint(const struct gather *g, const struct shard_keys *s)
@@ -334,7 +334,7 @@ hint(const struct gather *g, const struct shard_keys *s)
 	return seen > g->clock_us ? seen : g->clock_us;
 }
 
-/* Puts the common part before the operations, and argv together. */
+/* Sets the common arguments before the operations, and puts argv together. */
 static void
 seal(struct gather *g, struct call *call)
 {
@@ -379,7 +379,7 @@ seal(struct gather *g, struct call *call)
 	    call->nargs * sizeof(call->arglen[0]));
 }
 
-/* Is this call, the last of its slot and script, to grow for a while? */
+/* May this call, the last of its slot and script, wait and grow? */
 static bool
 may_grow(
     const struct gather *g, const struct slot *slot, const struct call *call)
@@ -388,7 +388,7 @@ may_grow(
 	       call->nops < CALL_OPS_MAX && slot->under_way >= GROUP_MIN;
 }
 
-/* Moves what is to be sent of one slot behind `calls`. */
+/* Appends the calls of one slot that are to be sent to `calls`. */
 static void
 take_due(struct gather *g, struct slot *slot, struct call_list *calls)
 {
@@ -437,7 +437,7 @@ gather_flush(struct gather *g, gather_send *send, void *arg)
 	struct slot *slot;
 	struct call *call;
 
-	/* Taken out first: send() may add what is for the next flush. */
+	/* Take all calls out first: send() may add to the next flush. */
 	while ((slot = TAILQ_FIRST(&g->active)) != NULL) {
 		TAILQ_REMOVE(&g->active, slot, entry);
 		take_due(g, slot, &calls);
@@ -458,7 +458,7 @@ gather_is_due(const struct gather *g)
 	const struct call *last;
 	unsigned k;
 
-	/* One a shard and lane at most. */
+	/* There is at most one slot for each shard and lane. */
 	TAILQ_FOREACH (slot, &g->active, entry)
 		for (k = 0; k < SCRIPT_MAX; k++) {
 			last = TAILQ_LAST(&slot->calls[k], call_list);
@@ -471,8 +471,8 @@ gather_is_due(const struct gather *g)
 }
 
 /*
- * The guard has noted this broker, in that history: one that goes on and knows
- * nothing of it has gone back.  A broker that has signed off is noted no more.
+ * Remembers in which history the guard noted this broker: if that history goes
+ * on without the note, the data went back.  Signing off removes the note.
  */
 static void
 note_history(struct shard_keys *s, const struct call *call)
@@ -487,7 +487,7 @@ note_history(struct shard_keys *s, const struct call *call)
 	    '\0';
 }
 
-/* Fences rise even where the server forgets: nothing told is forgotten. */
+/* Notes every fence told, so that fences rise even if the server forgets. */
 static void
 learn(struct gather *g, const struct call *call)
 {

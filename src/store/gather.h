@@ -1,16 +1,16 @@
 /*
- * Gathers the operations of a turn into script calls: for each shard one that
+ * Gathers the operations of a turn into script calls: for each shard, one that
  * keeps and ends, then one that acquires, each with many operations.
  *
  *	gather_add() ...            operations are copied
  *	gather_flush(send)          each call goes to send()
  *	call_finish(call, reply)    tells guard and outcomes, keeps the call
  *
- * It also remembers the highest fence that each shard was ever told about and
- * passes it with every call (fences must rise even where a server forgot).
+ * It also remembers the highest fence that it was ever told for each shard, and
+ * passes it with every call (fences must rise even if a server forgot them).
  *
  * Pure: no I/O, no clock.  Both the daemon and the simulator use it.  Every
- * function may be called from within send() and from a store_handler.
+ * function may be called from send() and from a store_handler.
  */
 #ifndef LOCKBROKER_STORE_GATHER_H
 #define LOCKBROKER_STORE_GATHER_H
@@ -27,9 +27,9 @@ struct store_config {
 	const char *prefix;  /* redis.prefix */
 	const char *broker;  /* its name */
 	uint64_t instance;   /* random, drawn at start */
-	const char *address; /* where it is reached; NULL or "": not told */
+	const char *address; /* where people reach it; NULL or "": not told */
 	int64_t lease_ms;
-	unsigned replicas; /* that must confirm: part of the guard's cfg */
+	unsigned replicas; /* that must confirm; part of the guard's cfg */
 	unsigned shards;
 	unsigned lanes;	  /* connections to a server; 0 is 1 */
 	bool tagged;	  /* cluster: keys begin PREFIX{SHARD}: */
@@ -39,7 +39,7 @@ struct store_config {
 
 struct gather;
 
-/* What must be the same for all brokers, as it stands in the guard. */
+/* Writes the settings that all brokers must share, as the guard has them. */
 #define STORE_CFG_SIZE 64
 void store_cfg(char out[STORE_CFG_SIZE], const struct store_config *config);
 
@@ -50,10 +50,10 @@ void gather_add(struct gather *g, const struct op *op);
 bool gather_empty(const struct gather *g);
 
 /*
- * Builds the calls of everything added and hands each to send(), which owns
- * it from then on.  What is added meanwhile waits for the next flush.  While
- * enough is under way, what can wait stays here and goes along with what comes
- * next: it leaves with a flush after the answer of what is under way.
+ * Builds the calls of all operations added and hands each to send(), which owns
+ * it from then on.  Operations added meanwhile wait for the next flush.  While
+ * enough are under way, those that can wait stay here and share a call with
+ * later ones, which leaves with a flush after the answer of those under way.
  */
 typedef void gather_send(void *arg, struct call *call);
 void gather_flush(struct gather *g, gather_send *send, void *arg);
@@ -62,27 +62,27 @@ void gather_flush(struct gather *g, gather_send *send, void *arg);
 bool gather_is_due(const struct gather *g);
 
 /*
- * One answer: call_decode(), then call_deliver().  NULL is an answer.
+ * Takes an answer: call_decode(), then call_deliver().  NULL is an answer.
  */
 enum call_verdict call_finish(struct gather *g, struct call *call,
     const redisReply *reply, bool unsent, const struct store_handler *handler,
     void *arg);
 
 /*
- * Tells what a decoded call said: the guard once, where a script answered,
- * then one outcome for each operation; takes the call back.
+ * Tells the handler what a decoded call said: the guard once, if a script
+ * answered, then one outcome for each operation.  Takes the call back.
  */
 void call_deliver(struct gather *g, struct call *call,
     const struct store_handler *handler, void *arg);
 
-/* Takes a call back without a word. */
+/* Takes a call back without telling anybody. */
 void gather_drop(struct gather *g, struct call *call);
 
-/* The highest fence that a shard was told about; gather_saw() adds one. */
+/* Returns the highest fence known of a shard; gather_saw() tells it one. */
 uint64_t gather_seen(const struct gather *g, uint32_t shard);
 void gather_saw(struct gather *g, uint32_t shard, uint64_t fence);
 
-/* In a quorum, before a flush: the wall clock (us), for the fences. */
+/* Sets the wall clock (us) for fences of a quorum; call before a flush. */
 void gather_clock(struct gather *g, uint64_t clock_us);
 
 /* PREFIX@BROKER.INSTANCE: the channel of this broker. */

@@ -21,7 +21,7 @@ enum op_keys {
 	KEYS_MAX
 };
 
-/* What an argument is made of; numbers are fields of the same name. */
+/* What an argument is made of; a number is the op's field of that name. */
 enum op_arg {
 	ARG_NONE, /* behind the last */
 	ARG_SEQ,
@@ -30,7 +30,7 @@ enum op_arg {
 	ARG_AGAIN,
 	ARG_FENCE,
 	ARG_RESERVE,
-	ARG_RENEWAL, /* the reserve; if it is shared, the limit */
+	ARG_RENEWAL, /* the reserve; of a shared lease the limit */
 	ARG_HAVE,
 	ARG_NEED,
 	ARG_WANT,
@@ -39,12 +39,12 @@ enum op_arg {
 	ARG_MOST,
 	ARG_QUEUE,   /* q: queue up, t: only try */
 	ARG_MODE,    /* x: exclusive, s: shared */
-	ARG_NOTED,   /* n: has noted what became of it, l: leaves */
+	ARG_NOTED,   /* n: has noted the outcome, l: leaves */
 	ARG_LOOK,    /* l: lock, s: semaphore, t: latch, b: barrier */
 	ARG_PEND,    /* a guard's pend value, or who asks */
 	ARG_CLIENT,  /* token and user (lua/token.lua) */
-	ARG_OTHER,   /* the same: of CLAIM, whom to extend; of TOKEN, the new */
-	ARG_HOW,     /* what TOKEN does; which hold is meant; its bound */
+	ARG_OTHER,   /* such a pair: CLAIM: to be extended; TOKEN: new */
+	ARG_HOW,     /* what TOKEN does; which hold it means; its bound */
 	ARG_NAME,    /* `ID SET FROM HOW` of ENLIST (lua/guard.lua) */
 	ARG_ADDRESS, /* where people reach the broker, or nothing */
 	ARG_MAX

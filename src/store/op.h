@@ -3,8 +3,8 @@
  * name (or on one guard), and how it ended.
  *
  * Plain data, no functions: the core makes operations and takes outcomes; the
- * Redis side and the simulator turn them into script calls (store/call.h) and
- * replies into outcomes (store/decode.h).
+ * Redis side and the simulator turn operations into script calls (gather.h) and
+ * replies into outcomes (decode.c).
  *
  * A *shard* is what one guard watches over (ARCHITECTURE, "Data in Redis"):
  * the whole server, one of the buckets of a cluster, or one node of a quorum.
@@ -27,15 +27,15 @@ enum op_kind {
 enum op_look { LOOK_LOCK, LOOK_SEMAPHORE, LOOK_LATCH, LOOK_BARRIER, LOOK_MAX };
 
 enum op_flags {
-	OP_QUEUE = 1 << 0,  /* ACQUIRE: queue up where it is not free */
+	OP_QUEUE = 1 << 0,  /* ACQUIRE: queue up if it is not free */
 	OP_SHARED = 1 << 1, /* ACQUIRE, RENEW, CONVERT: shared with others */
-	OP_NOTED = 1 << 2,  /* LEAVE: what became of the places is known */
+	OP_NOTED = 1 << 2,  /* LEAVE: the broker knows the outcome */
 	OP_WHOLE = 1 << 3,  /* RENEW: by itself, not in a row; after AGAIN */
 	OP_PROMPT = 1 << 4, /* END: another broker waits for the name */
 };
 
 #define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
-#define HISTORY_BYTES 16	      /* stand for a server and its history */
+#define HISTORY_BYTES 16	      /* identify a server and its history */
 #define PEND_MAX_BYTES 96	      /* of a guard's pend value */
 #define NODE_BYTES 16		      /* of the id of a server of a quorum */
 #define QUORUM_SERVERS_MAX 9
@@ -43,8 +43,8 @@ enum op_flags {
 #define SET_MAX_BYTES (11 + QUORUM_SERVERS_MAX * (NODE_BYTES + 1))
 
 /*
- * One operation.  Copied by whoever submits it; `name` points into the
- * effects it came with.  Answered exactly once, with `id`.
+ * One operation.  The gather copies it; `name` points into the effects that it
+ * came with.  It is answered exactly once, with `id`.
  */
 struct op {
 	uint64_t id;
@@ -61,30 +61,30 @@ struct op {
 	uint64_t again;	    /* END: the seq to queue up with again; 0: none */
 	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert;
 			       RETAIN: of the hold;
-			       END: one that only a message has told */
+			       END: one that only a message told us */
 	uint32_t reserve;   /* fences to draw */
 	uint32_t flags;	    /* enum op_flags */
 	enum op_look look;  /* LOOK */
 	uint64_t have;	    /* TAKE, HOLD: permits in use */
 	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
 			       COUNTDOWN: by; ARRIVE: parties that arrive;
-			       HEARTBEAT: ms that it would stay away */
+			       HEARTBEAT: ms that we would stay away */
 	uint64_t want;	    /* TAKE: at most so many more */
 	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties;
-			       FORCE, and RENEW what is shared: ms of the
-			       server's clock, not later; 0: whenever */
-	int64_t by_ms;	    /* HOLD: not later, by the server's clock; 0 */
-	int64_t timeout_ms; /* no reply for so long: outcome unknown */
-	/* CLAIM, TOKEN, RETAIN: token and user as they stand in the key.  CLAIM:
-	 * of the hold that it makes; TOKEN: of those that are meant. */
+			       FORCE, and RENEW of a shared lease: not
+			       after this server time (ms); 0: no end */
+	int64_t by_ms;	    /* HOLD: not after this server time; 0: no end */
+	int64_t timeout_ms; /* after so long the outcome is unknown */
+	/* CLAIM, TOKEN, RETAIN: token and user as they stand in the key.
+	 * CLAIM: of the hold that it makes; TOKEN: of those that it means. */
 	const char *client;
 	size_t client_len;
-	const char *other; /* CLAIM: which hold it extends instead; TOKEN: what
-			      it is from now on, if not empty */
+	const char *other; /* CLAIM: the hold to extend instead; TOKEN: what the
+			      hold has from now on, if not empty */
 	size_t other_len;
 	char how[3];	 /* CLAIM, TOKEN: see lua/token.lua and op.token */
-	int64_t most_ms; /* EXTEND by so much more: not beyond; 0: no matter */
-	uint32_t client_at, other_at; /* as name: offsets, in effects */
+	int64_t most_ms; /* adding to a bound: not beyond this; 0: no limit */
+	uint32_t client_at, other_at; /* in effects: offsets, like the name's */
 	/* NUL-terminated.  BLESS: the epoch to end; FORCE: who asks. */
 	char pend[PEND_MAX_BYTES];
 };
@@ -137,22 +137,22 @@ enum outcome_status {
 };
 
 /*
- * How one operation ended.  Strings live until the step that is told returns.
+ * How one operation ended.  Strings live until the step of the core returns.
  *
  *   GRANTED  fence, waiting      the lease is ours (ACQUIRE, CONFIRM,
  *                                CONVERT; CONFIRM: text "s" where shared)
  *   QUEUED   ttl_ms              in the queue; the key ends then (-1: never);
- *                                over a quorum BUSY and FOREIGN, too: text
- *                                stands for whose it is
+ *                                over a quorum text says who has the key, with
+ *                                BUSY and FOREIGN, too
  *   BUSY     ttl_ms              not free, not queued; CONVERT: others share
  *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
  *                                waiting: another is at the head of the queue
  *   RENEWED  fence (0: none drawn), waiting
- *   AGAIN                        RENEW: nothing was done, and it takes a
- *                                WHOLE one to know more
+ *   AGAIN                        RENEW: nothing was done; only a WHOLE one
+ *                                can tell more
  *   LOST                         RENEW, CONFIRM: the key is not ours
- *   ENDED    waiting, ttl_ms     the key was ours, and is no more; waiting: it
- *                                is another's, and `again` is in the queue
+ *   ENDED    waiting, ttl_ms     the key was ours and is no longer; waiting:
+ *                                another has it, and `again` is in the queue
  *   GONE                         END, UNDO: the key was not ours
  *   VALUE    text, ttl_ms        STATUS: the key (empty: none); LOOK at a
  *            first, also         lock: the same, bits of what else there is,
@@ -171,24 +171,24 @@ enum outcome_status {
  *                                places in generation `fence`; ARRIVE: second
  *                                new ones, from first on; others' run out in
  *                                ttl_ms (-1: there are none)
- *   MISMATCH                     ARRIVE: others wait for another number
+ *   MISMATCH first               ARRIVE: others wait for another number, first
  *   LATE                         FORCE, RENEW, HOLD: it was too late, and
  *                                not done
  *   GRANTED  fence               CLAIM: the hold is made
- *   RENEWED  fence, ttl_ms, text CLAIM, TOKEN: it was extended, and is this
- *                                text now; ttl_ms: -1 where it has no bound
+ *   RENEWED  fence, ttl_ms, text CLAIM, TOKEN: the hold was extended, and its
+ *                                token and user are text; ttl_ms -1: no bound
  *   LATE                         CLAIM, TOKEN: not extended on these terms
  *   VALUE, BUSY, LOST, ENDED  fence, ttl_ms, text, first, second
- *                                TOKEN, CLAIM: what there is, was in the way,
- *                                is not meant, or was ended: a token hold
- *                                (first 1), a lease (2), a plain client's key
- *                                (3); second: it is meant (1), of the same
- *                                user (2)
+ *                                TOKEN, CLAIM: the key that is there, was in
+ *                                the way, is not meant, or was ended: a token
+ *                                hold (first 1), a lease (2), or a plain
+ *                                client's (3); second: the hold is meant (1),
+ *                                and is of the same user (2)
  *   GONE                         TOKEN: the name is free
  *   RENEWED, LOST                RETAIN: it is there, by this seq; or not
  *   DONE                         BLESS, ENLIST, IDLE
- *   DONE     ttl_ms              HEARTBEAT: the broker may stay away for so
- *                                long (0: as usual)
+ *   DONE     ttl_ms              HEARTBEAT: the broker may stay away for that
+ *                                long (0: it calls as usual)
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why
  */
@@ -227,12 +227,13 @@ enum guard_state {
  * What a call said about the guard, before its operations.
  *
  *   BLESSED
- *   PENDING  text is the pend value; `fresh` where no broker ever used it
+ *   PENDING  text is the pend value; `fresh`: no broker ever used the server
  *   READONLY the server is no master
  *   CONFIG   text is the configuration that the brokers there use
- *   NODES    quorum: the server votes with other servers; `fresh` where it has
- *            none yet; `quiet`: nobody has asked it to for a grace period; text
- *            says where they were found (core/guard/voters.c)
+ *   NODES    quorum: the server's id or set is not the one expected, or its set
+ *            is not agreed on; `fresh`: it has no set yet; `quiet`: it is idle,
+ *            or no broker of its set has called for a grace period; text says
+ *            where the servers of the set were found (core/guard/voters.c)
  *   CLOCK    the server's clock is beyond what a fence can hold
  */
 struct guard_report {
@@ -242,11 +243,11 @@ struct guard_report {
 	size_t text_len;
 	uint64_t fence;	     /* the highest fence of the shard */
 	int64_t server_ms;   /* the server's clock in that call; 0: not told */
-	const char *history; /* what stands for its master_replid */
+	const char *history; /* the start of its master_replid */
 	size_t history_len;
 	const char *node; /* quorum: its id, ... */
 	size_t node_len;
-	const char *set; /* ... whom it votes with, ... */
+	const char *set; /* ... the set in which it votes, ... */
 	size_t set_len;
 	const char *open; /* ... and "", or "k" or "n" (lua/guard.lua) */
 	size_t open_len;

@@ -1,6 +1,6 @@
 /*
- * One operation written into a call: its keys, its word and its arguments, as
- * ops.def lists them; or its seq alone, where it goes on with a row.
+ * Writes one operation into a call: its keys, its word and its arguments, as
+ * ops.def lists them; or only its keys and its seq, if it goes on with a row.
  */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 #include "store/kinds.h"
 #include "store/put.h"
 
-/* The keys of a class: what stands between PREFIX and NAME. */
+/* The keys of a class: the part between PREFIX and NAME. */
 #define KEYS_PER_OP 5
 
 static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
@@ -69,7 +69,7 @@ key_build(struct call *call, const struct shard_keys *s, const char *middle,
 	key_add(call, p, n);
 }
 
-/* Text that goes away with the operation. */
+/* Adds a copy of text that goes away with the operation. */
 static void
 arg_copy(struct call *call, const char *text, size_t n)
 {
@@ -85,7 +85,7 @@ arg_queue(struct call *call, const struct op *op)
 	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
 }
 
-/* An argument that is no number. */
+/* Adds an argument that is no number. */
 static void
 arg_text(struct call *call, const struct op *op, enum op_arg arg)
 {
@@ -181,7 +181,7 @@ arg_put(struct call *call, const struct op *op, enum op_arg arg)
 	}
 }
 
-/* The row that an operation may stand in; none, if it asks for more. */
+/* The row that an operation may join; ROW_NONE if it asks for more. */
 static enum call_row
 row_of(const struct op *op, bool rows)
 {

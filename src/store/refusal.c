@@ -1,7 +1,7 @@
 /*
- * Finds the row for an error reply.  An error that a script raised may have
- * come after something was carried out; but each operation of ours runs
- * protected, so that what fails a whole call failed before the first of them.
+ * Finds the row for an error reply.  A script may carry something out before it
+ * raises an error; but each operation of ours runs protected, so an error of a
+ * whole call came before the first of them.
  */
 #include "config.h"
 

@@ -1,13 +1,13 @@
 /*
- * What it means when Redis refuses a whole call, one list.
+ * The list of what it means when Redis refuses a whole call.
  *
  * REFUSAL(first word of the error, what happens to the connection,
  *     event in the log, text for the client)
  *
- * Nothing was carried out in any of these cases.  RETRY: it ends by itself, the
- * connection is kept.  RECONNECT: only a new connection (or another server)
- * can help, and its handshake says when.  STAY: an operator must do something;
- * the connection is kept, because that may happen at any time.
+ * In all of these cases Redis carried out nothing.  RETRY: the refusals end by
+ * themselves, so the connection is kept.  RECONNECT: only a new connection (or
+ * another server) can help, and its greeting says when.  STAY: an operator must
+ * do something; the connection is kept, because that may happen at any time.
  */
 #ifndef LOCKBROKER_STORE_REFUSAL_H
 #define LOCKBROKER_STORE_REFUSAL_H
