@@ -1,5 +1,5 @@
 /*
- * The same tables and the same functions decide here as for a request.
+ * Decides by the same tables and functions as for a request.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@ wrong(const char *what, const char *word)
 	return USAGE;
 }
 
-/* The user of that name; "-" stands for nobody in particular. */
+/* Finds the user of that name; "-" stands for a client without a user. */
 static bool
 find_user(
     const struct config *config, const char *name, const struct user **user)

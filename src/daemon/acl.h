@@ -1,5 +1,5 @@
 /*
- * `lockbrokerd --acl USER VERB [NAME]`: would that be allowed, and why?
+ * `lockbrokerd --acl USER VERB [NAME]`: would a request be allowed, and why?
  */
 #ifndef LOCKBROKER_DAEMON_ACL_H
 #define LOCKBROKER_DAEMON_ACL_H
@@ -12,7 +12,7 @@ struct config;
 
 /*
  * Writes a line to `out`: "allowed: RULE" or "denied: RULE".  Returns the exit
- * status: 0, ACL_DENIED, or 2 after saying what is wrong with the words.
+ * status: 0, ACL_DENIED, or 2 after it has said what is wrong with the words.
  */
 int acl_ask(
     const struct config *config, int nwords, char *const *words, FILE *out);

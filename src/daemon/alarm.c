@@ -1,11 +1,11 @@
 /*
- * A timerfd, because libevent's timers run on CLOCK_BOOTTIME, which stands
- * still while the machine sleeps: what fell due meanwhile would wait for as
- * long as was left when it fell asleep.
+ * The alarm is a timerfd, because libevent's timers run on CLOCK_BOOTTIME,
+ * which stands still while the machine sleeps: an event that fell due meanwhile
+ * would come late by the time that was left when the machine fell asleep.
  *
  * Most deadlines are put off before they come, and an alarm that comes too
- * early does no harm.  So it is only ever moved forward, and most turns make
- * no system call for it.
+ * early does no harm.  So an alarm is only ever moved forward, and most turns
+ * make no system call for it.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	uint64_t times;
 
 	(void)what;
-	/* Nothing to read: it was moved after the loop had seen it. */
+	/* Nothing to read: the alarm was moved after the loop had seen it. */
 	if (read(fd, &times, sizeof(times)) != sizeof(times))
 		return;
 	a->at_ms = INT64_MAX;

@@ -1,5 +1,5 @@
 /*
- * One moment at which the loop has to wake, on the clock of now_ms().
+ * A moment at which the loop has to wake, on the clock of now_ms().
  */
 #ifndef LOCKBROKER_DAEMON_ALARM_H
 #define LOCKBROKER_DAEMON_ALARM_H
@@ -11,7 +11,7 @@ struct event_base;
 
 typedef void (*alarm_cb)(void *arg);
 
-/* NULL: the kernel has no descriptor for it; errno says why. */
+/* Returns NULL if the kernel has no descriptor for it; errno says why. */
 struct alarm *alarm_new(struct event_base *base, alarm_cb cb, void *arg);
 void alarm_free(struct alarm *a);
 

@@ -1,7 +1,7 @@
 /*
- * The loop puts lines into `waiting`; the thread takes all of it at once and
- * writes it.  What goes wrong there the loop tells, since the log is the
- * loop's: once for each spell of it.
+ * The loop puts lines into `waiting`; the thread takes all of them at once and
+ * writes them.  The loop also logs the thread's failures, because the log is
+ * the loop's: once for each spell of them.
  */
 #include "config.h"
 
@@ -20,23 +20,23 @@
 #include "base/xmalloc.h"
 #include "daemon/audit.h"
 
-#define END_SECONDS 1 /* that a stop waits for the thread */
+#define END_SECONDS 1 /* a stop waits this long for the thread */
 
 struct audit {
 	pthread_mutex_t mutex; /* guards all up to `thread` */
 	pthread_cond_t more;
 	struct buf waiting;
-	char *path; /* owned; NULL: stays as it is */
+	char *path; /* owned; a file to open; NULL: none */
 	int errnum; /* why the thread can't write; 0: it can */
 	uint64_t lost;
 	bool over;    /* it is to end */
 	bool ended;   /* it has */
-	bool unowned; /* nobody is left but the thread, which frees it */
+	bool unowned; /* only the thread is left, and frees it */
 	pthread_t thread;
 	bool running;
 	/* Of the loop. */
 	char *named; /* owned; the file, for the log */
-	bool told;   /* this spell of trouble */
+	bool told;   /* this spell of trouble was logged */
 	/* Of the thread. */
 	int fd;
 	bool torn; /* the last line is only partly written */
@@ -82,7 +82,7 @@ write_once(int fd, const char *p, size_t n)
 	return done;
 }
 
-/* Returns what went wrong, or 0; and how many lines were lost by it. */
+/* Returns an errno or 0, and the number of lines lost by the failure. */
 static int
 write_all(struct audit *a, const char *p, size_t n, uint64_t *lost)
 {
@@ -104,7 +104,7 @@ write_all(struct audit *a, const char *p, size_t n, uint64_t *lost)
 	return 0;
 }
 
-/* What the loop has left to do, taken over while it is locked. */
+/* Work that the loop has left, taken over while the mutex is locked. */
 struct work {
 	struct buf lines;
 	char *path;
@@ -135,7 +135,7 @@ audit_destroy(struct audit *a)
 	free(a);
 }
 
-/* Lines that came before the name of another file go to the one of before. */
+/* Lines that came before the name of another file go to the file before it. */
 static void
 do_work(struct audit *a, struct work *w)
 {
@@ -198,7 +198,7 @@ audit_new(void)
 	return a;
 }
 
-/* All signals are the main thread's. */
+/* The thread blocks all signals: they are the main thread's. */
 static bool
 start(struct audit *a)
 {
@@ -219,7 +219,7 @@ start(struct audit *a)
 	return a->running;
 }
 
-/* Once when it begins, once when it is over. */
+/* Logs once when a spell of trouble begins, and once when it is over. */
 static void
 tell(struct audit *a, int errnum, uint64_t lost)
 {

@@ -1,9 +1,10 @@
 /*
  * The audit file (log.audit): a line of JSON for each hold that is over.
  *
- * A thread of its own opens and writes it, so that no disk stops the loop.
- * Lines wait for it in memory, no more than AUDIT_WAITING_MAX bytes; what does
- * not fit, or can't be written, is lost, counted, and told in the log.
+ * A thread opens and writes the file, so that no disk stops the loop.  Lines
+ * wait for the thread in memory, at most AUDIT_WAITING_MAX bytes.  A line that
+ * does not fit, or can't be written, is lost; the broker counts it and logs the
+ * loss.
  */
 #ifndef LOCKBROKER_DAEMON_AUDIT_H
 #define LOCKBROKER_DAEMON_AUDIT_H
@@ -17,16 +18,16 @@ struct audit;
 
 struct audit *audit_new(void);
 
-/* What waits is written, if that can be done soon. */
+/* Frees it.  Waiting lines are still written if that can be done soon. */
 void audit_free(struct audit *a);
 
-/* Opens this file, also if it is the same again; "": none. */
+/* Opens this file, even if it is the same as before; "": no file. */
 void audit_open(struct audit *a, const char *path);
 
-/* A line, with its end. */
+/* Writes a line, which includes its end. */
 void audit_line(struct audit *a, const char *line, size_t n);
 
-/* Lines that were lost. */
+/* Returns how many lines were lost. */
 uint64_t audit_lost(struct audit *a);
 
 #endif

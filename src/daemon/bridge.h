@@ -26,12 +26,12 @@ struct user;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
 struct client {
-	uint64_t session;	 /* of this connection; 0: it went to another */
+	uint64_t session;	 /* of this connection; 0: resumed by another */
 	bool quit;		 /* said QUIT */
 	bool asking;		 /* an AUTH is under way */
 	uint8_t via;		 /* enum via */
-	const struct user *user; /* the configuration's; NULL: nobody's */
-	struct resp *resp;	 /* owned; NULL: nothing to be known of RESP */
+	const struct user *user; /* owned by the configuration; NULL: none */
+	struct resp *resp;	 /* owned; NULL: no RESP state to keep */
 };
 
 TAILQ_HEAD(job_list, job); /* lists.c */
@@ -44,16 +44,16 @@ struct broker {
 	struct front *front;
 	struct redis *redis;
 	struct identity *identity;
-	struct monitor *monitor; /* HTTP; NULL: nobody listens */
-	struct relay *relay;	 /* speaks TLS; NULL: nobody does */
+	struct monitor *monitor; /* HTTP; NULL: not listening */
+	struct relay *relay;	 /* speaks TLS; NULL: no TLS */
 	struct promise *promise; /* NULL: the store itself remembers */
 	struct alarm *alarm;	 /* core_deadline() */
 	struct audit *audit;	 /* log.audit */
 	int64_t start_ms;
-	int64_t accept_ms; /* when clients are accepted at the latest; 0: now */
+	int64_t accept_ms; /* latest time to begin to accept; 0: past */
 	uint64_t clients_total;
 	struct effects effects;
-	struct scripts *scripts; /* that RESP clients have sent */
+	struct scripts *scripts; /* texts that RESP clients have sent */
 	uint64_t scripts_unknown;
 	struct buf rows;      /* scratch of the list verbs */
 	struct job_list jobs; /* lists that are being made */
@@ -61,23 +61,23 @@ struct broker {
 	bool stopping;
 };
 
-/* Gives the core one event at the present time, and does what it says. */
+/* Gives the core one event at the present time, and carries out its effects. */
 void bridge_step(struct broker *b, struct core_event *ev);
 
 /*
- * What the session of a connection may be told to be vouched for, from now on;
- * -1: it holds nothing.
+ * Returns for how long from now the broker vouches for all that the session of
+ * this connection holds; -1: it holds nothing.
  */
 int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
 
-/* What has run out by now is told, and given back. */
+/* Has the core tell and give back what has run out by now. */
 void bridge_catch_up(struct broker *b);
 
-/* As conn_answer(), for whatever the client speaks. */
+/* As conn_answer(), whatever protocol the client speaks. */
 bool bridge_answer(
     struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply);
 
-/* The session of a connection that makes a request. */
+/* The session on whose behalf a connection makes requests. */
 uint64_t bridge_session(const struct conn *c);
 
 /* handlers.c: a request that passed the gate */
@@ -87,8 +87,8 @@ void handle_quit(struct broker *b, struct conn *c, const struct request *r);
 /* lists.c: verbs that answer with several lines */
 void handle_list(struct broker *b, struct conn *c, const struct request *r);
 /*
- * Answers a QUEUE (`reply` says which), with so many lines at most; 0: as many as usual.
- * `elsewhere` has fields where another has the name.
+ * Answers a QUEUE (`reply` says which) with at most `limit` lines; 0: as many
+ * as usual.  `elsewhere` has fields if the name is held through another broker.
  */
 void lists_queue(struct broker *b, struct conn *c,
     const struct wire_reply *reply, struct span name, size_t limit,
@@ -98,7 +98,7 @@ void handle_history(struct broker *b, struct conn *c, const struct request *r);
 void handle_help(struct broker *b, struct conn *c, const struct request *r);
 void handle_stats(struct broker *b, struct conn *c, const struct request *r);
 
-/* Goes on with lists that are being made, for a moment. */
+/* Goes on for a moment with lists that are being made. */
 void lists_run(struct broker *b);
 void lists_fini(struct broker *b);
 

@@ -1,8 +1,8 @@
 /*
  * Carries out what the core decides, and tells it what happens.
  *
- * A session has the id of the connection that it began with, and may go on
- * over another.  Nothing but ids crosses from one turn to the next.
+ * A session has the id of the connection that it began with, and may go on over
+ * another connection.  Only ids cross from one turn to the next.
  */
 #include "config.h"
 
@@ -42,7 +42,7 @@ bridge_answer(
 		return false;
 	if (!resp_told(b, c, reply))
 		conn_reply(c, reply);
-	/* It does not outlive this call. */
+	/* The tag does not outlive this call. */
 	reply->tag = (struct span){ NULL, 0 };
 	return true;
 }
@@ -107,7 +107,7 @@ do_token(struct broker *b, const struct effect *e, const char *text)
 		resp_answer(c, e->ref, &b->effects.tokens[e->token], text);
 }
 
-/* Lines of the core (core/notice.h) and the keys of their fields. */
+/* Log events of the core (core/notice.h) and the keys of their fields. */
 static const struct {
 	enum log_level level;
 	const char *name;
@@ -221,7 +221,7 @@ do_close(struct broker *b, const struct effect *e)
 	conn_kill(c);
 }
 
-/* Nothing called from here steps the core: see redis.h and front.h. */
+/* No function called from here steps the core: see redis.h and front.h. */
 static void
 carry_out(struct broker *b)
 {
@@ -273,7 +273,7 @@ step(struct broker *b, struct core_event *ev)
 	carry_out(b);
 }
 
-/* What was lost is told before anything else, however much it is. */
+/* Has the core tell all losses before the event, however many there are. */
 void
 bridge_step(struct broker *b, struct core_event *ev)
 {
@@ -474,7 +474,7 @@ accept_when_ready(struct broker *b)
 	struct core_gauges gauges;
 
 	core_gauges(b->core, now_ms(), &gauges);
-	/* Where it is known for how long, clients may as well hear of that. */
+	/* If the length of the wait is known, clients may as well hear it. */
 	if (!gauges.ready && gauges.grace_ms == 0 && now_ms() < b->accept_ms)
 		return;
 	b->accept_ms = 0;
@@ -489,9 +489,9 @@ broker_accepts(const struct broker *b)
 }
 
 /*
- * Whoever has lost something is told before Redis is, from which others would
- * hear of it, and before anybody else here: by front_hurry(), which comes
- * before each redis_flush(), and first of all in front_flush().
+ * Clients that have lost something hear of it before Redis does, from which
+ * others would hear, and before any other client here.  front_hurry() tells
+ * them; it comes before each redis_flush(), and first of all in front_flush().
  */
 void
 broker_turn(struct broker *b)
@@ -523,10 +523,10 @@ broker_turn(struct broker *b)
 /* Life. */
 
 /*
- * Fences that are drawn with a lease: a name passes on here so often while
- * Redis is away.  More would let fences overtake the time in microseconds,
- * from which they begin again where Redis has lost everything: it makes some
- * 100000 grants in a second at most.
+ * How many fences come with a lease: so often a name passes on here while Redis
+ * is away.  With more, fences could overtake the time in microseconds, from
+ * which they begin again after Redis has lost everything: Redis makes some
+ * 100000 grants a second at most.
  */
 #define FENCES 8
 
@@ -561,7 +561,7 @@ draw(void *out, size_t n)
 		abort();
 }
 
-/* Freed by the caller; the texts are in one piece with it. */
+/* Returns texts in one allocation; the caller frees it. */
 static const char **
 node_texts(const struct config_nodes *nodes)
 {

@@ -6,7 +6,7 @@
  *	                                                        v
  *	   replies and events to the front <--- broker.c ---> operations to redis
  *
- * It decides nothing.  What happens within one turn of the loop leaves
+ * The bridge decides nothing.  The output of one turn of the loop leaves
  * together: the operations in one write to each Redis connection, then the
  * replies in one write to each client.
  */
@@ -21,40 +21,45 @@ struct buf;
 struct config;
 struct event_base;
 
-/* The config must outlive the broker.  NULL (and a log line) on failure. */
+/*
+ * Returns NULL, and logs why, on failure.  The config must outlive the broker.
+ */
 struct broker *broker_new(struct event_base *base, const struct config *config);
 void broker_free(struct broker *b);
 
 /*
- * Opens what the configuration says, and takes the `n` sockets from `first`
- * on that systemd passed; then begins to connect to Redis.  False, and a log
- * line, on failure.
+ * Opens the places of the configuration, and takes the `n` sockets from `first`
+ * on that systemd passed; then begins to connect to Redis.  On failure it logs
+ * why and returns false.
  */
 bool broker_listen(struct broker *b, int first, size_t n)
     __attribute__((warn_unused_result));
 
 /*
- * Are clients accepted already?  The embedded Redis is waited for, a moment:
- * who connects meanwhile is not told that it isn't there, but waits, too.
+ * Does the broker accept clients already?  It waits a moment for an embedded
+ * Redis: clients that connect meanwhile wait, too, instead of hearing that
+ * Redis isn't there.
  */
 bool broker_accepts(const struct broker *b);
 
-/* Call after every round of events: ends the turn. */
+/* Ends the turn.  To be called after every round of events. */
 void broker_turn(struct broker *b);
 
-/* The configuration has changed, in what may change. */
+/* Takes the settings that may change from the changed configuration. */
 void broker_reload(struct broker *b, const struct config *config);
 
-/* Releases everything and tells everybody; then wait for broker_stopped. */
+/*
+ * Gives back all names and tells all clients; then wait for broker_stopped().
+ */
 void broker_stop(struct broker *b);
 bool broker_stopped(const struct broker *b);
 
 bool broker_stopping(const struct broker *b);
 
-/* It can't go on at all; the log says why. */
+/* The broker can't go on at all; the log says why. */
 bool broker_failed(const struct broker *b);
 
-/* One line for people: `Redis up, 17 locks held, 3 waiters`. */
+/* Adds one line for people: `Redis up, 17 locks held, 3 waiters`. */
 void broker_status(struct broker *b, struct buf *out);
 
 #endif

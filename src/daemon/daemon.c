@@ -159,7 +159,7 @@ run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 	return status;
 }
 
-/* All is given back: a signal that comes now must not cut short what is left. */
+/* All names are given back: a signal now must not cut short the rest. */
 static void
 block_signals(void)
 {
@@ -172,8 +172,9 @@ block_signals(void)
 }
 
 /*
- * Passwords of Redis and hashes of users are in memory: then there is no core,
- * not even by way of a program in core_pattern, and no debugger but root's.
+ * The process has passwords of Redis and hashes of users in memory.  So it
+ * allows no core, not even by way of a program in core_pattern, and no debugger
+ * but root's.
  */
 static void
 keep_secrets(const struct config *config)
@@ -212,7 +213,7 @@ serve(struct config *config, const char *file)
 	if (broker != NULL &&
 	    broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))
 		status = run(broker, base, life);
-	/* Signals are still caught while the broker says its last words. */
+	/* Signals are still caught while the broker tells its last clients. */
 	broker_free(broker);
 	block_signals();
 	lifecycle_free(life);
@@ -221,7 +222,7 @@ serve(struct config *config, const char *file)
 	return status;
 }
 
-/* What needs a configuration; returns the exit status. */
+/* Does what needs a configuration; returns the exit status. */
 static int
 act(const struct args *args)
 {

@@ -1,11 +1,10 @@
 /*
- * What each verb does: requests on names go to the core, all of them through
- * ask_core(); the other verbs have a handler each, here or in lists.c, which
- * answers with conn_reply(), or defers the request and tells the core.
- * base/verbs.def says which.
+ * The handlers of verbs.  Requests on names go to the core, all of them through
+ * ask_core().  Each other verb has a handler, here or in lists.c, which answers
+ * with conn_reply(), or defers the request and tells the core. base/verbs.def
+ * says which handler a verb has.
  *
- * The gate has checked words and options, so a handler takes them as they
- * are.
+ * The gate has checked words and options, so a handler takes them as they are.
  */
 #include "config.h"
 
@@ -19,7 +18,7 @@
 #include "daemon/identity.h"
 #include "wire/resp.h"
 
-#define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* where LATCH has none */
+#define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* if LATCH gives none */
 
 static void
 reply_ok(struct conn *c, const struct request *r, const struct field *fields,
@@ -39,7 +38,7 @@ number_or(const struct request *r, enum option_id o, int64_t otherwise)
 	return request_has(r, o) ? r->num[o] : otherwise;
 }
 
-/* Permits, a count or by how much: each verb takes one of them. */
+/* Returns the permits, the count or the step: each verb takes one of them. */
 static int64_t
 amount(const struct request *r)
 {
@@ -55,7 +54,7 @@ static const enum core_kind kinds[] = {
 	[KIND_BARRIER] = CORE_KIND_BARRIER,
 };
 
-/* Where the request has none. */
+/* For a request that gives none. */
 static int64_t
 latch_ttl_ms(const struct broker *b)
 {
@@ -64,7 +63,9 @@ latch_ttl_ms(const struct broker *b)
 	return LATCH_TTL_MS < most_ms ? LATCH_TTL_MS : most_ms;
 }
 
-/* Libraries for Redis have a time-out of their own. */
+/*
+ * Limits the wait of a Redis client, because its library has a time-out, too.
+ */
 static int64_t
 wait_ms(const struct broker *b, const struct conn *c, const struct request *r)
 {
@@ -76,7 +77,7 @@ wait_ms(const struct broker *b, const struct conn *c, const struct request *r)
 	return most_ms;
 }
 
-/* Gives a request on names to the core. */
+/* Passes a request on names to the core. */
 static void
 ask_core(struct broker *b, struct conn *c, const struct request *r)
 {
@@ -144,7 +145,10 @@ handle_session(struct broker *b, struct conn *c, const struct request *r)
 	bridge_step(b, &ev);
 }
 
-/* References are of a connection, so it must owe no answer when it changes. */
+/*
+ * References belong to a connection, so it must owe no answer when its session
+ * changes.
+ */
 static void
 handle_resume(struct broker *b, struct conn *c, const struct request *r)
 {
@@ -226,7 +230,7 @@ static const handler handlers[VERB_MAX] = {
 #undef CORE
 };
 
-/* True: it was refused. */
+/* Returns true if it has refused the request. */
 static bool
 refuse_in_quorum(
     const struct broker *b, struct conn *c, const struct request *r)

@@ -1,10 +1,10 @@
 /*
- * Users of clients.
+ * The users of clients.
  *
  * A struct user belongs to the configuration, and goes with a reload: until
- * then clients point to theirs, afterwards each is looked up by its name.  An
- * AUTH that takes longer than a call knows its connection by id, and its user
- * by name.
+ * then clients point to theirs, afterwards each client's user is looked up by
+ * name.  An AUTH that takes longer than a call knows its connection by id, and
+ * its user by name.
  */
 #include "config.h"
 
@@ -25,16 +25,19 @@
 #include "daemon/identity.h"
 #include "wire/reply.h"
 
-/* A wrong AUTH is answered so long after it came, whatever was wrong. */
+/* A wrong AUTH is answered this long after it came, whatever was wrong. */
 #define WRONG_MS 1000
 
-/* At most one line each is logged in this time, with a count of the others. */
+/*
+ * In this time at most one line of each kind is logged, with a count of the
+ * others.
+ */
 #define LOG_EVERY_MS 1000
 
 #define AUTH_FIRST \
 	"this connection holds or waits for something: AUTH comes first"
 
-/* Supplementary groups of a peer that are looked at. */
+/* How many supplementary groups of a peer count. */
 #define GROUPS_MAX 256
 
 /* An AUTH under way.  Owned by the identity, in `attempts`. */
@@ -44,13 +47,13 @@ struct attempt {
 	uint64_t conn;
 	uint64_t ref;
 	char *user; /* the name that was given */
-	bool known; /* it is compared with the hash of that user, no decoy */
+	bool known; /* compared with the hash of that user, not with a decoy */
 	int64_t start_ms;
-	struct event *timer; /* NULL: not known to be wrong so far */
+	struct event *timer; /* NULL: the AUTH may still be right */
 	struct identity *identity;
 };
 
-/* What keeps a line of the log from being written too often. */
+/* Keeps a line of the log from being written too often. */
 struct quiet {
 	int64_t until_ms;
 	uint64_t left_out;
@@ -58,7 +61,7 @@ struct quiet {
 
 struct identity {
 	struct broker *broker;
-	const struct users *users; /* the configuration's; NULL: no users */
+	const struct users *users; /* of the configuration; NULL: no users */
 	struct hasher *hasher;
 	LIST_HEAD(, attempt) attempts;
 	uint64_t next_id;
@@ -81,7 +84,10 @@ span(const char *s)
 	return (struct span){ s, strlen(s) };
 }
 
-/* May the line be written now?  Then *left_out were not, before it. */
+/*
+ * May the line be written now?  Then *left_out tells how many were not written
+ * before it.
+ */
 static bool
 may_log(struct quiet *q, uint64_t *left_out)
 {
@@ -97,7 +103,7 @@ may_log(struct quiet *q, uint64_t *left_out)
 	return true;
 }
 
-/* Whose requests the connection's are from now on; NULL: nobody's. */
+/* Are they the same user?  Both may be NULL (no user). */
 static bool
 same_name(const struct user *a, const struct user *b)
 {
@@ -118,7 +124,7 @@ become(
 	client->via = user != NULL ? via : VIA_NOBODY;
 	if (user != NULL || id->users == NULL)
 		conn_set_stranger(c, false);
-	/* At a reload most of 100,000 are who they were. */
+	/* After a reload most of 100,000 clients have the same user. */
 	if (client->session == 0 || same)
 		return;
 	ev.u.user.session = client->session;
@@ -140,7 +146,7 @@ user_of_peer(const struct identity *id, const struct conn *c)
 	return users_by_peer(id->users, &peer);
 }
 
-/* By the first of its names that is anybody's. */
+/* Finds the user by the first of the certificate's names that has one. */
 static const struct user *
 user_of_certificate(const struct identity *id, const struct conn *c)
 {
@@ -154,7 +160,7 @@ user_of_certificate(const struct identity *id, const struct conn *c)
 	return user;
 }
 
-/* Finds out who has connected, as far as that is known without AUTH. */
+/* Finds out who has connected, as far as that is possible without AUTH. */
 static void
 identify(struct identity *id, struct conn *c)
 {
@@ -177,13 +183,16 @@ identity_opened(struct identity *id, struct conn *c)
 	if (id->users == NULL)
 		return;
 	identify(id, c);
-	/* Whom a reload makes nobody may hold something: that one stays. */
+	/*
+	 * A client that a reload leaves without a user may hold names: it may
+	 * stay.
+	 */
 	conn_set_stranger(c, client->user == NULL);
 }
 
 /*
- * The connection's user in the new set: the one of the same name.  Who had said
- * nothing, or nothing that counted, is looked at again.
+ * Gives the connection the user of the same name in the new set.  A client
+ * without a user, or with the anonymous one, is identified again.
  */
 static void
 rebind(void *arg, struct conn *c)
@@ -229,7 +238,7 @@ attempt_free(struct attempt *a)
 	free(a);
 }
 
-/* Its connection, if that is still there: it may ask again. */
+/* Finds the connection, if it still exists, and lets it ask again. */
 static struct conn *
 attempt_conn(struct attempt *a)
 {
@@ -243,7 +252,7 @@ attempt_conn(struct attempt *a)
 	return c;
 }
 
-/* Answers it, if anybody still waits for that, and frees it. */
+/* Answers the AUTH, if its client still waits for that, and frees it. */
 static void
 attempt_refuse(struct attempt *a, enum err_code code, const char *text)
 {
@@ -288,7 +297,10 @@ on_time_to_refuse(evutil_socket_t fd, short what, void *arg)
 	refuse(arg);
 }
 
-/* Unknown user or wrong password, known at once or later: all end alike. */
+/*
+ * An unknown user or a wrong password end alike, whether known at once or
+ * later.
+ */
 static void
 refuse_later(struct attempt *a)
 {
@@ -303,7 +315,7 @@ refuse_later(struct attempt *a)
 
 #define FIELDS_OF_USER 2
 
-/* user=U via=V as fields in `arena`; `via` may be NULL. */
+/* Writes user=U via=V as fields in `arena`; `via` may be NULL. */
 static size_t
 user_fields(const char *user, const char *via,
     struct field fields[FIELDS_OF_USER], struct buf *arena)
@@ -320,7 +332,7 @@ user_fields(const char *user, const char *via,
 	return 2;
 }
 
-/* Does its session hold nothing, and wait for nothing? */
+/* Does the session hold nothing, and wait for nothing? */
 static bool
 is_idle(const struct identity *id, const struct conn *c)
 {
@@ -330,7 +342,10 @@ is_idle(const struct identity *id, const struct conn *c)
 	       core_is_idle(id->broker->core, client->session);
 }
 
-/* A tagged AUTH keeps nothing back: something may be held by now. */
+/*
+ * A tagged AUTH does not keep back other requests: the session may hold
+ * something by now.
+ */
 static void
 settle(struct attempt *a, bool right)
 {
@@ -340,7 +355,7 @@ settle(struct attempt *a, bool right)
 	const struct user *user = NULL;
 	struct conn *c;
 
-	/* A reload may have taken the user, or all of them, meanwhile. */
+	/* Meanwhile a reload may have removed the user, or all users. */
 	if (right && id->users != NULL)
 		user = users_find(id->users, span(a->user));
 	if (user == NULL) {
@@ -371,7 +386,9 @@ on_hashed(void *arg, uint64_t id, bool right)
 	struct identity *identity = arg;
 	struct attempt *a;
 
-	/* HASHER_JOBS_MAX, and those that wait for WRONG_MS to be over. */
+	/*
+	 * There are at most HASHER_JOBS_MAX, and those that wait out WRONG_MS.
+	 */
 	LIST_FOREACH (a, &identity->attempts, link)
 		if (a->id == id)
 			break;
@@ -380,9 +397,9 @@ on_hashed(void *arg, uint64_t id, bool right)
 }
 
 /*
- * A name that is nobody's, or nobody's who has a password, or whose secret is
- * another, is compared with a hash as slow as any: neither the time nor a full
- * queue must tell.
+ * An unknown name, one without a password, and a wrong secret of the cheap kind
+ * are compared with a hash as slow as any: neither the time nor a full queue
+ * may tell them apart.
  */
 static void
 compare(struct attempt *a, struct span password)
@@ -420,7 +437,7 @@ compare(struct attempt *a, struct span password)
 	}
 }
 
-/* False: it was answered. */
+/* Returns false if it has answered the request. */
 static bool
 may_ask(struct broker *b, struct conn *c, const struct request *r)
 {
@@ -526,8 +543,7 @@ deny(struct identity *id, struct conn *c, const struct request *r,
 }
 
 /*
- * What is held may be given back by whoever holds it, whatever the rights are
- * by now.
+ * A holder may always give back what it holds, whatever its rights are by now.
  */
 static bool
 may_name(struct identity *id, const struct conn *c, const struct request *r,
@@ -541,7 +557,7 @@ may_name(struct identity *id, const struct conn *c, const struct request *r,
 		       id->broker->core, client->session, name.p, name.n));
 }
 
-/* The first name that the request may not be about, or NULL. */
+/* Returns the first name that the user has no right to, or NULL. */
 static const struct span *
 first_denied(struct identity *id, const struct conn *c, const struct request *r)
 {

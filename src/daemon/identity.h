@@ -6,8 +6,8 @@
  *	                       later: no
  *	a request --> identity_refuses() --> its handler
  *
- * Without users everybody may do everything; then all of this is a look at one
- * pointer.
+ * Without users every client may do everything; then all of this costs a look
+ * at one pointer.
  */
 #ifndef LOCKBROKER_DAEMON_IDENTITY_H
 #define LOCKBROKER_DAEMON_IDENTITY_H
@@ -24,33 +24,36 @@ struct identity;
 struct request;
 struct users;
 
-/* Counters, for STATS. */
+/* Counters for STATS. */
 struct identity_stats {
-	uint64_t auth_ok;     /* AUTHs that were right */
-	uint64_t auth_failed; /* that were wrong */
-	uint64_t denied;      /* requests that were */
+	uint64_t auth_ok;     /* AUTHs that succeeded */
+	uint64_t auth_failed; /* AUTHs that failed */
+	uint64_t denied;      /* requests that were denied */
 };
 
 struct identity *identity_new(struct broker *b);
 void identity_free(struct identity *id);
 
 /*
- * Takes over the users of a configuration, NULL when there are none.  The set
- * of before must still be there: clients keep their users if there are such by
+ * Takes over the users of a configuration; NULL if it has none.  The set before
+ * must still exist: clients keep their user if the new set has one of that
  * name, and are closed otherwise.
  */
 void identity_load(struct identity *id, const struct users *users);
 
-/* A connection came: its certificate or its peer may say whose it is. */
+/* A connection came: its certificate or its peer may tell its user. */
 void identity_opened(struct identity *id, struct conn *c);
 
-/* The one place that asks for rights: true when the request was answered. */
+/*
+ * The one place that checks rights.  Returns true if it has refused the request
+ * and answered it.
+ */
 bool identity_refuses(
     struct identity *id, struct conn *c, const struct request *r);
 
 /*
- * The same for a command that is none of our verbs: what it is called, which
- * right it needs, and on which names.  Text is as Redis has it.
+ * The same for a command that is none of our verbs: its word, the right that it
+ * needs, and the names that it is about.  The refusal has the text of Redis.
  */
 struct need {
 	const char *word;
@@ -70,10 +73,10 @@ bool identity_may_watch(
 
 const struct identity_stats *identity_stats(const struct identity *id);
 
-/* Are there users? */
+/* Has the configuration users? */
 bool identity_has_users(const struct identity *id);
 
-/* AUTH: as handle_auth(), where user and password are. */
+/* As handle_auth(), with this user and password. */
 void identity_auth(struct broker *b, struct conn *c, const struct request *r,
     struct span user, struct span password);
 

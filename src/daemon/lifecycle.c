@@ -1,6 +1,6 @@
 /*
- * Signals come through the loop, so everything here runs between turns and
- * may do what it likes.
+ * Signals come through the loop, so everything here runs between turns and may
+ * call any function.
  */
 #include "config.h"
 
@@ -21,18 +21,20 @@
 #include "daemon/reread.h"
 #include "daemon/settings.h"
 
-/* Of the 3 s that a stop may take; the rest is for ending a redis-server. */
+/*
+ * A stop may take 3 s: this part of it, and the rest for ending a redis-server.
+ */
 #define STOP_MS 2500
 
 #define STATUS_SECONDS 2
 
 /*
- * Order matters: later ones include the earlier.  HURRIED: asked a second
- * time to stop.
+ * The order matters: later stages include the earlier.  HURRIED: a second
+ * request to stop came.
  */
 enum stage { STAGE_RUNNING, STAGE_STOPPING, STAGE_LATE, STAGE_HURRIED };
 
-/* One a process.  Owned by daemon_main(). */
+/* One for each process.  Owned by daemon_main(). */
 struct lifecycle {
 	struct broker *broker;
 	struct config *config;
@@ -46,7 +48,7 @@ struct lifecycle {
 	struct event *deadline; /* of the stop */
 	struct event *watchdog;
 	struct event *status;
-	struct buf said; /* the last STATUS= */
+	struct buf said; /* the last STATUS= that was sent */
 };
 
 static struct event *
@@ -94,7 +96,7 @@ on_stop(evutil_socket_t number, short what, void *arg)
 	broker_stop(l->broker);
 }
 
-/* What can't change meanwhile is said line by line, the rest in one. */
+/* Logs each setting that needs a restart; collects the names of the others. */
 static void
 on_changed(void *arg, const char *setting, bool copied, const char *from,
     const char *to)
@@ -132,7 +134,7 @@ tell_faults(const struct lifecycle *l, const struct config_faults *faults)
 	    faults->n > 0 ? faults->lines[0] : "no configuration");
 }
 
-/* The users of before go with fresh: nobody is one any more. */
+/* Afterwards no client points to the old users, which go with `fresh`. */
 static void
 reload(struct lifecycle *l, struct config *fresh)
 {
@@ -163,7 +165,7 @@ on_reread(void *arg, struct config *fresh, const struct config_faults *faults)
 		reload(l, fresh);
 	else
 		tell_faults(l, faults);
-	/* Else it is said when it is so: a start is not over by a reload. */
+	/* Otherwise READY=1 comes later: a reload does not end the start. */
 	if (l->ready)
 		notify_send(l->notify, "READY=1");
 }
@@ -193,7 +195,7 @@ on_watchdog(evutil_socket_t fd, short what, void *arg)
 	notify_try(l->notify, "WATCHDOG=1");
 }
 
-/* Says how things are, when that is something new. */
+/* Sends the status to the service manager if it has changed. */
 static void
 on_status(evutil_socket_t fd, short what, void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * The life of the process: signals, reloading, stopping, and what the service
- * manager is told of it.
+ * The life of the process: signals, reloading, stopping, and what it tells the
+ * service manager.
  *
  *	start -> running --HUP--> (reread) -> reload -> running
  *	            |
@@ -18,14 +18,14 @@ struct lifecycle;
 struct notify;
 
 /*
- * Takes over the signals.  Everything given must outlive it.  file is what -c
- * named, or NULL; it is read again at a reload, into config.
+ * Takes over the signals.  All arguments must outlive it. file is what -c
+ * named, or NULL; a reload reads it again, into config.
  */
 struct lifecycle *lifecycle_new(struct event_base *base, struct broker *broker,
     struct config *config, const char *file, const struct notify *notify);
 void lifecycle_free(struct lifecycle *l);
 
-/* The broker listens: tells it to whoever waits for that. */
+/* The broker listens: tells the service manager. */
 void lifecycle_ready(struct lifecycle *l);
 
 /* After each turn: is it time to end, and with which exit status? */

@@ -1,8 +1,7 @@
 /*
- * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, HISTORY, NAMES, HELP,
- * STATS.
- * The lines are written to a scratch buffer first, because their number comes
- * before them.
+ * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, HISTORY, NAMES,
+ * HELP, STATS.  The lines are written to a scratch buffer first, because their
+ * number comes before them.
  */
 #include "config.h"
 
@@ -17,12 +16,12 @@
 #include "daemon/identity.h"
 #include "daemon/statistics.h"
 
-#define LIMIT 100   /* of rows, where the request gives none */
-#define TURN_US 500 /* on lists in a turn */
+#define LIMIT 100   /* rows, if the request gives no limit */
+#define TURN_US 500 /* for lists in a turn */
 
 /*
- * A list that is made in parts, one after the other's: 100,000 rows take their
- * time, and others have theirs meanwhile.  Its connection waits.
+ * A list that is made in parts, in turn with other lists: 100,000 rows take
+ * their time, and other clients get theirs meanwhile.  Its connection waits.
  */
 struct job {
 	TAILQ_ENTRY(job) link;
@@ -52,7 +51,7 @@ send_rows(struct broker *b, struct conn *c, const struct request *r, size_t n)
 	buf_trim(&b->rows, 64 * 1024);
 }
 
-/* NULL: all over again. */
+/* NULL: the list begins all over again. */
 static void
 add_row(void *arg, const struct core_row *row)
 {
@@ -83,7 +82,7 @@ job_free(struct broker *b, struct job *job)
 	free(job);
 }
 
-/* A reload may change the rights between two parts. */
+/* Asks for each row: a reload may change the rights between two parts. */
 static bool
 may_show(void *arg, const char *name, size_t name_len)
 {

@@ -1,11 +1,11 @@
 /*
  * NO_CACHE_TIME: a timer counts from when it is set.  With the cached time it
- * would count from when the loop woke, or, once set in a long turn, be late
- * by the length of that turn.
+ * would count from when the loop woke, or, if it was set in a long turn, be
+ * late by the length of that turn.
  *
  * Not PRECISE_TIMER: libevent would use a timerfd and set it by a system call
- * in each turn.  Without it a timer is late by a few milliseconds, which
- * nothing here minds: what the core waits for has a timer of its own (alarm.h),
+ * in each turn.  Without it a timer is late by a few milliseconds, which does
+ * no harm here: the deadlines of the core have a timer of their own (alarm.h),
  * and all other margins are far larger.
  */
 #include "config.h"

@@ -6,7 +6,7 @@
 
 struct event_base;
 
-/* The caller frees it with event_base_free().  Aborts where it can't. */
+/* Aborts if it can't.  The caller frees it with event_base_free(). */
 struct event_base *loop_new(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Which path is answered by what, and the monitor's life; see monitor.h.
+ * Which function answers which path, and the monitor's life; see monitor.h.
  */
 #include "config.h"
 
@@ -45,7 +45,7 @@ monitor_say(
 
 static const struct route {
 	const char *path;
-	bool named; /* a name follows */
+	bool named; /* a name follows the path */
 	enum right right;
 	void (*fn)(
 	    struct monitor *m, const struct http_request *r, struct span name);
@@ -73,7 +73,7 @@ find_route(const char *path)
 	return NULL;
 }
 
-/* False: it was answered. */
+/* Returns false if it has answered the request. */
 static bool
 take_name(struct monitor *m, const struct http_request *r,
     const struct route *route, struct buf *name)

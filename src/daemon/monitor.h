@@ -7,8 +7,8 @@
  *	         <------ http_answer() -------+-- statistics, the core's lists,
  *	                                          STATUS of a session of its own
  *
- * Nothing here changes what is held.  What would take longer than a moment is
- * made in parts, between turns.
+ * Nothing here changes what is held.  An answer that takes longer than a moment
+ * is made in parts, between turns.
  */
 #ifndef LOCKBROKER_DAEMON_MONITOR_H
 #define LOCKBROKER_DAEMON_MONITOR_H
@@ -22,18 +22,18 @@ struct effect;
 struct http_stats;
 struct monitor;
 
-/* NULL where `listen` has no http: all of these then do nothing. */
+/* Returns NULL if `listen` has no http; then all of these do nothing. */
 struct monitor *monitor_new(struct broker *b);
 void monitor_free(struct monitor *m);
 
-/* Opens what `listen` says.  False: why says what failed. */
+/* Opens the places of `listen`.  On false, `why` says what failed. */
 bool monitor_listen(struct monitor *m, struct buf *why)
     __attribute__((warn_unused_result));
 
-/* A reply of the core that is to no connection: it may be the monitor's. */
+/* Takes a reply of the core to no connection: it may answer the monitor. */
 void monitor_take(struct monitor *m, const struct effect *e, const char *text);
 
-/* In each turn: goes on with what is under way. */
+/* Goes on with unfinished answers.  To be called in each turn. */
 void monitor_run(struct monitor *m);
 
 void monitor_stats(

@@ -1,8 +1,8 @@
 /*
- * Who asks over HTTP, and what may be told to them.  As with AUTH: an unknown
- * user and a wrong password are told alike, and take alike long; slow hashes
- * are compared in a thread, one of its own, so that whoever tries passwords
- * here keeps no client waiting.
+ * Who asks over HTTP, and what they may see.  As with AUTH, an unknown user and
+ * a wrong password get the same answer after the same time.  A thread of the
+ * monitor compares slow hashes, so that nobody who tries passwords here keeps a
+ * client waiting.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 #include "daemon/monitor_state.h"
 #include "http/basic.h"
 
-/* So long after it came, a wrong password is refused. */
+/* A wrong password is refused this long after it came. */
 #define WRONG_MS 1000
 #define LOG_EVERY_MS 1000
 
@@ -69,7 +69,7 @@ on_time_to_refuse(evutil_socket_t fd, short what, void *arg)
 	refuse(arg);
 }
 
-/* Goes on with the request; a reload may have taken the user meanwhile. */
+/* Goes on with the request.  Meanwhile a reload may have removed the user. */
 static void
 settle(struct login *l, bool right)
 {

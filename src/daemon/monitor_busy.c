@@ -1,6 +1,7 @@
 /*
- * The busiest names, for the page.  The core looks at all names for that, in
- * parts, so the list is made at most once a second, however many ask.
+ * The busiest names, for the page.  To find them, the core looks at all names,
+ * in parts; so the list is made at most once a second, however many clients
+ * ask.
  */
 #include "config.h"
 
@@ -76,7 +77,7 @@ monitor_row_who(struct page_who *out, const struct core_row *row)
 	    out->session);
 }
 
-/* NULL: all over again. */
+/* NULL: the list begins all over again. */
 static void
 add_name(void *arg, const struct core_row *row)
 {
@@ -107,7 +108,7 @@ add_name(void *arg, const struct core_row *row)
 					     row->nfields, FIELD_OLDEST);
 }
 
-/* The first of those who have it, if they have it through us. */
+/* Notes the first holder, if it has the name through this broker. */
 static void
 add_holder(void *arg, const struct core_row *row)
 {
@@ -124,7 +125,7 @@ add_holder(void *arg, const struct core_row *row)
 	monitor_row_who(&p->holder, row);
 }
 
-/* The oldest first, while the past has the latest first. */
+/* Adds the oldest first; the measurements have the latest first. */
 static void
 add_waits(struct monitor *m, struct page_name *p)
 {

@@ -1,5 +1,5 @@
 /*
- * /livez and /readyz, as Kubernetes has them, and /status.json.
+ * /livez and /readyz, as Kubernetes asks for them, and /status.json.
  */
 #include "config.h"
 
@@ -16,8 +16,8 @@
 #include "http/path.h"
 
 /*
- * It fails only if starting the broker anew would help: never because Redis is
- * away.  A loop that stands still does not answer at all.
+ * /livez fails only if a restart of the broker would help: never because Redis
+ * is away.  A loop that stands still does not answer at all.
  */
 void
 monitor_livez(struct monitor *m, const struct http_request *r, struct span name)
@@ -138,7 +138,7 @@ add_classes(struct json *j, const struct measure *m)
 	json_shut(j, ']');
 }
 
-/* The latest first, as on the page. */
+/* The latest comes first, as on the page. */
 #define LOSSES 20
 
 static void

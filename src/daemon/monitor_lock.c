@@ -1,7 +1,7 @@
 /*
- * Questions about a name: /locks/NAME, and the page about one.  A session is
- * opened for each, whose number no connection has, asks the core as a client
- * would, and ends.
+ * Questions about a name: /locks/NAME, and the page of a name.  For each, a
+ * session is opened under a number that no connection has; it asks the core as
+ * a client would, and ends.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "daemon/monitor_state.h"
 #include "http/path.h"
 
-/* Numbers of connections begin at 1, and never come so far. */
+/* Numbers of connections begin at 1, and never get so high. */
 #define OURS (UINT64_C(1) << 63)
 
 enum { NUM, MS, STR };
@@ -41,7 +41,7 @@ add_field(struct json *j, const struct field *f, const char *arena)
 		buf_add_u64(&j->text, f->num);
 }
 
-/* What is answered at once may be answered before this returns. */
+/* The core may answer before this returns. */
 static void
 ask_core(struct monitor *m, struct question *q, const struct http_request *r)
 {
@@ -169,7 +169,7 @@ monitor_take(struct monitor *m, const struct effect *e, const char *text)
 	}
 }
 
-/* Sessions can't end while the core is being asked. */
+/* A session can't end while the core is in a step. */
 static void
 question_end(struct monitor *m, struct question *q)
 {

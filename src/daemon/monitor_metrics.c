@@ -203,9 +203,9 @@ add_memory(struct exposition *x)
 }
 
 /*
- * Descriptors that are open.  From Linux 6.2 on that is one call; before, they
- * are counted, unless there are so many that it would take too long: then it
- * is at least the connections there are.
+ * Counts the open descriptors.  From Linux 6.2 on that takes one call.  Before,
+ * it reads the directory, unless that would take too long: then it returns the
+ * number of connections, which is too low by a few.
  */
 #define COUNT_MAX 2000
 

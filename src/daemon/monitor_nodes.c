@@ -1,5 +1,5 @@
 /*
- * The servers that the guards are on, each told once.
+ * The servers that the guards are on, each listed once.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ add(struct monitor_node *node, const struct core_guard *guard)
 	snprintf(node->why, sizeof(node->why), "%s", guard->why);
 }
 
-/* What is known of a server that was never reached. */
+/* Returns what the configuration says of a server that was never reached. */
 static const char *
 configured(
     const struct config_redis *redis, unsigned shard, char text[ADDRESS_SIZE])
@@ -52,7 +52,7 @@ configured(
 	}
 }
 
-/* One that is away is called what it was called. */
+/* Returns the address of the server, or its last one if it is away. */
 static const char *
 address_of(struct monitor *m, unsigned shard, char text[ADDRESS_SIZE])
 {

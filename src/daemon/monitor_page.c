@@ -1,5 +1,5 @@
 /*
- * The page: what the broker knows, as values for http/page.h.
+ * Collects what the broker knows as values for http/page.h.
  */
 #include "config.h"
 
@@ -19,11 +19,11 @@
 #include "daemon/monitor_state.h"
 
 #define ROWS 100 /* of the queue of one name */
-#define HOLDS 20 /* that are over */
+#define HOLDS 20 /* past holds */
 #define CLASSES 24
 #define NONCE_BYTES 16
 
-/* All that a page points to.  Too much for the stack. */
+/* All that a page points to.  It is too much for the stack. */
 struct draft {
 	struct page page;
 	struct page_node nodes[MONITOR_NODES];
@@ -73,7 +73,10 @@ events(const struct page_class *c)
 	return n;
 }
 
-/* First those where somebody has waited for long, then those with losses. */
+/*
+ * Puts the classes with the longest wait first, then those with most losses and
+ * grants.
+ */
 static int
 compare_classes(const void *a, const void *b)
 {
@@ -143,7 +146,7 @@ monitor_holds(const struct monitor *m, struct span name, struct page_hold *out,
 
 /* One name. */
 
-/* What the core says of a name, in words, unless it is held through us. */
+/* Puts into words what the core says of a name, unless it is held here. */
 void
 monitor_page_reply(struct monitor *m, struct question *q,
     const struct effect *e, const char *text)

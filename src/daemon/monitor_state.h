@@ -19,19 +19,19 @@ struct event;
 struct hasher;
 struct user;
 
-/* A password that is being compared, or was wrong.  Owned by the monitor. */
+/* A password that is under comparison, or was wrong.  Owned by the monitor. */
 struct login {
 	struct monitor *monitor;
 	uint64_t request;
 	char *user;
 	bool known; /* there is such a user, and a password of it */
 	int64_t start_ms;
-	struct event *timer; /* of a wrong one; NULL: not known yet */
+	struct event *timer; /* for a wrong one; NULL: not judged yet */
 	LIST_ENTRY(login) link;
 };
 
 /*
- * A name that somebody asks about, or the page, with one or without.  Owned by
+ * A request about a name, or for the page, with a name or without.  Owned by
  * the monitor.
  */
 struct question {
@@ -39,7 +39,7 @@ struct question {
 	bool page;
 	bool asked;	     /* there is a session for it */
 	bool answered;	     /* by the core */
-	bool done;	     /* what is left is to end its session */
+	bool done;	     /* only its session has still to end */
 	char elsewhere[512]; /* page: who has the name, but not through us */
 	LIST_ENTRY(question) link;
 	size_t name_len;
@@ -59,13 +59,13 @@ struct monitor {
 	struct hasher *hasher;
 	LIST_HEAD(, login) logins;
 	LIST_HEAD(, question) questions;
-	struct listing *listing; /* of the busiest names; NULL: none is made */
+	struct listing *listing; /* of the busiest; NULL: none under way */
 	struct busy_name busy[MONITOR_BUSY], fresh[MONITOR_BUSY];
 	size_t nbusy, nfresh;
-	int64_t busy_ms; /* when they were made; 0: never */
+	int64_t busy_ms; /* when the list was made; 0: never */
 	uint64_t auth_failed_total;
-	int64_t log_ms; /* the next failure is not logged before */
-	char **nodes;	/* of each shard: where it was last; NULL: not known */
+	int64_t log_ms; /* no failure is logged before this */
+	char **nodes;	/* last address of each shard; NULL: not known */
 	int64_t born_s; /* seconds since 1970 when the process began */
 };
 
@@ -74,46 +74,46 @@ struct monitor {
 struct monitor_node {
 	char address[320];
 	bool up;
-	unsigned shards, ready; /* guards; of them, those that grant */
-	int64_t left_ms;	/* until the first of the others does */
+	unsigned shards, ready; /* its guards; those that grant */
+	int64_t left_ms;	/* until the first of the others grants */
 	char why[256];		/* "": all grant */
 };
 
-/* monitor_nodes.c: returns how many. */
+/* monitor_nodes.c: lists the servers; returns how many there are. */
 size_t monitor_nodes(
     struct monitor *m, struct monitor_node nodes[MONITOR_NODES]);
 
-/* Answers with what is in the body, which is taken. */
+/* Answers with the content of `body`, and takes it over. */
 void monitor_send(struct monitor *m, uint64_t request, int status,
     const char *type, struct buf *body);
-/* A line of text. */
+/* Answers with a line of text. */
 void monitor_say(struct monitor *m, uint64_t request, int status,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * monitor_auth.c.  False: it was answered, or it is dispatched again by
- * monitor_dispatch() when the password was compared.
+ * monitor_auth.c: may the client do this?  If false, the request was answered,
+ * or monitor_dispatch() gets it again when the password was compared.
  */
 bool monitor_may(struct monitor *m, const struct http_request *r,
     const struct user *user, enum right right, struct span name);
 void monitor_auth_init(struct monitor *m);
 void monitor_auth_fini(struct monitor *m);
 
-/* user: who asks, known by now; NULL: see the request. */
+/* user: who asks, if known by now; NULL: the request says who. */
 void monitor_dispatch(
     struct monitor *m, const struct http_request *r, const struct user *user);
 
-/* Begins a question; with a name, the core is asked. */
+/* Begins a question.  If there is a name, it asks the core. */
 struct question *monitor_ask(
     struct monitor *m, const struct http_request *r, struct span name);
 
-/* monitor_busy.c: goes on with that list.  False: it is not ready yet. */
+/* monitor_busy.c: goes on with that list.  Returns false until it is ready. */
 bool monitor_busy(struct monitor *m);
 
-/* Text of who has or wants a name; a session of 0 is not told. */
+/* Writes who has or wants a name; leaves out a session of 0. */
 void monitor_who(char *out, size_t size, struct span label, struct span peer,
     uint64_t session);
-/* The fields of a row or a reply: NULL, or 0 or "" when there is none. */
+/* A field of a row or a reply: NULL, or 0 or "" if it has none. */
 const struct field *monitor_field(
     const struct field *f, size_t n, enum field_id id);
 uint64_t monitor_number(const struct field *f, size_t n, enum field_id id);
@@ -123,14 +123,17 @@ void monitor_row_who(struct page_who *out, const struct core_row *row);
 
 /* monitor_page.c: answers with the page. */
 void monitor_render(struct monitor *m, struct question *q);
-/* Notes what the core says of the name. */
+/* Notes the core's answer about the name. */
 void monitor_page_reply(struct monitor *m, struct question *q,
     const struct effect *e, const char *text);
-/* Latest holds: of a name, or losses, if it is empty.  Returns how many. */
+/*
+ * Lists the latest holds of a name, or the latest losses if it is empty.
+ * Returns how many there are.
+ */
 size_t monitor_holds(const struct monitor *m, struct span name,
     struct page_hold *out, size_t max);
 
-/* What a route does.  name: of the rest of the path, where there is one. */
+/* Handlers of routes. name: the name in the path, if the route has one. */
 void monitor_livez(
     struct monitor *m, const struct http_request *r, struct span name);
 void monitor_readyz(

@@ -22,7 +22,7 @@
 #define LISTEN_FDS_MAX 1024
 #define SEND_WAIT_MS 100
 
-/* A number from the environment; false where there is none. */
+/* Reads a number from the environment.  Returns false if there is none. */
 static bool
 env_number(const char *name, uint64_t *out)
 {
@@ -32,7 +32,7 @@ env_number(const char *name, uint64_t *out)
 	       parse_number(value, strlen(value), INT64_MAX, out);
 }
 
-/* Is it for us?  Absent is yes. */
+/* Are the variables meant for this process?  They are if there is no PID. */
 static bool
 env_pid_is_ours(const char *name)
 {
@@ -42,7 +42,7 @@ env_pid_is_ours(const char *name)
 	       (env_number(name, &pid) && pid == (uint64_t)getpid());
 }
 
-/* A path, or '@' and an abstract name. */
+/* Takes a path, or '@' and an abstract name. */
 static bool
 notify_open(struct notify *n, const char *path)
 {

@@ -17,9 +17,9 @@
 /* The way to the service manager; there may be none. */
 struct notify {
 	int fd;		       /* -1: nobody listens */
-	struct sockaddr_un to; /* named each time: it may be bound anew */
+	struct sockaddr_un to; /* named each time: may be bound anew */
 	socklen_t to_len;
-	int64_t watchdog_ms; /* a sign of life is expected; 0: never */
+	int64_t watchdog_ms; /* how often it wants a sign of life; 0: never */
 };
 
 /*
@@ -30,8 +30,9 @@ void notify_init(struct notify *n);
 void notify_fini(struct notify *n);
 
 /*
- * Lines such as "READY=1"; lost where nobody takes them within a moment.  What
- * is sent again and again is better lost at once: notify_try().
+ * Send lines such as "READY=1".  A line is lost if nobody takes it within a
+ * moment; notify_try() loses it at once, which is better for a line that is
+ * sent again and again.
  */
 void notify_send(const struct notify *n, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,14 +1,14 @@
 /*
- * The data of an embedded server ends with the broker, so that it can't tell
- * the next one what clients still count on.  A note in the runtime directory
- * does: until when any of them was told a valid=, by CLOCK_BOOTTIME, and in
- * which boot that is.  It is written before the client is told, a third of a
- * lease ahead, so once in that time at most; a clean stop removes it.
+ * The data of an embedded server ends with the broker, so the server can't tell
+ * the next broker what clients still count on.  A note in the runtime directory
+ * does: until when, by CLOCK_BOOTTIME, any client was told a valid=, and in
+ * which boot.  The broker writes it before it tells the client, a third of a
+ * lease ahead, so at most once in that time; a clean stop removes it.
  *
- * The note is for the end of the process, not of the machine: nothing is
- * synchronized to a disk, and a note of another boot says nothing.  Where the
- * boot can't be told (ProcSubset=pid hides it) the directory is taken to be
- * as short-lived as the boot: /run is.
+ * The note outlives the process, not the machine: it is not synchronized to a
+ * disk, and a note of another boot says nothing.  If the broker can't tell the
+ * boot (ProcSubset=pid hides it), it takes the directory to be as short-lived
+ * as the boot: /run is.
  *
  * A note that can't be read or understood may have promised as much as any.
  */
@@ -32,15 +32,15 @@
 #define BOOT_BYTES 40
 #define NOTE_BYTES 128
 
-/* A lease is a day at most. */
+/* A lease lasts a day at most. */
 #define UNTIL_MS_MAX (INT64_C(2) * 24 * 3600 * 1000)
 
-/* One a process.  Owned by the broker. */
+/* One for each process.  Owned by the broker. */
 struct promise {
-	char *path;  /* owned; NULL: there is no place for it */
+	char *path;  /* owned; NULL: there is no place for a note */
 	char *fresh; /* owned; where the next one is written */
 	char boot[BOOT_BYTES];
-	int64_t floor_ms; /* what those before this process have promised */
+	int64_t floor_ms; /* the promises of brokers before this one */
 	int64_t noted_ms; /* what the note says */
 	int64_t ahead_ms;
 	int64_t
@@ -48,7 +48,10 @@ struct promise {
 	bool failed;
 };
 
-/* Bytes read, with a NUL behind them; negative: errno says why none. */
+/*
+ * Returns the number of bytes read, with a NUL after them; negative: errno says
+ * why there are none.
+ */
 static ssize_t
 read_text(const char *path, char *out, size_t size)
 {
@@ -71,7 +74,10 @@ find_boot(char out[BOOT_BYTES])
 	out[strcspn(out, " \n")] = '\0';
 }
 
-/* systemd's first runtime directory; the caller frees it. */
+/*
+ * Returns the path of a note in systemd's first runtime directory; the caller
+ * frees it.
+ */
 static char *
 find_place(const char *broker, const char *end)
 {
@@ -86,7 +92,7 @@ find_place(const char *broker, const char *end)
 	return path;
 }
 
-/* "BOOT UNTIL\n": false where it is not of that form. */
+/* Reads "BOOT UNTIL\n".  Returns false if the text has another form. */
 static bool
 parse_note(const char *text, char boot[BOOT_BYTES], uint64_t *until_ms)
 {
@@ -102,7 +108,7 @@ parse_note(const char *text, char boot[BOOT_BYTES], uint64_t *until_ms)
 	       parse_number(number, n, INT64_MAX, until_ms);
 }
 
-/* What the note promises; 0: nothing. */
+/* Returns until when the note promises anything; 0: it does not. */
 static int64_t
 read_note(const struct promise *p, int64_t now_ms)
 {
@@ -178,7 +184,7 @@ write_fresh(const struct promise *p, int64_t until_ms)
 	return close(fd) == 0 && ok;
 }
 
-/* Whole or not at all. */
+/* Writes the note as a whole or not at all. */
 static void
 write_note(struct promise *p, int64_t until_ms)
 {

@@ -1,6 +1,6 @@
 /*
- * A job is the thread's until `over`, then the loop's.  If nobody is there to
- * hear of it by then, the thread frees it.
+ * A job belongs to the thread until `over`, then to the loop.  If by then no
+ * loop waits for it, the thread frees it.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 /* One reading. */
 struct job {
 	char *file; /* owned; or NULL */
-	int wake;   /* the eventfd; the loop's, while that hears of it */
+	int wake;   /* the eventfd; the loop closes it */
 	struct config config;
 	struct config_faults faults;
 	bool ok;
@@ -68,7 +68,7 @@ work(void *arg)
 	pthread_mutex_lock(&job->mutex);
 	job->over = true;
 	unheard = job->unheard;
-	/* The loop can't have closed it while this is locked. */
+	/* The loop can't close it while the mutex is locked. */
 	while (!unheard && write(job->wake, &one, sizeof(one)) < 0 &&
 	       errno == EINTR)
 		;
@@ -78,7 +78,7 @@ work(void *arg)
 	return NULL;
 }
 
-/* All signals are the main thread's. */
+/* The thread blocks all signals: they are the main thread's. */
 static bool
 start_thread(struct job *job)
 {
@@ -116,7 +116,7 @@ on_over(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (read(fd, &n, sizeof(n)) < 0 || r->job == NULL)
 		return;
-	/* It may still hold what it is about to let go. */
+	/* The thread may still hold the mutex that it is about to release. */
 	pthread_mutex_lock(&r->job->mutex);
 	pthread_mutex_unlock(&r->job->mutex);
 	finish(r);
@@ -161,7 +161,7 @@ reread_free(struct reread *r)
 	free(r);
 }
 
-/* Without a thread it is done here: late is better than never. */
+/* Without a thread, the loop reads: late is better than never. */
 void
 reread_start(struct reread *r)
 {

@@ -1,7 +1,7 @@
 /*
- * Reads the configuration again, in a thread of its own: names of users and
- * groups may be asked for from a directory service, and files may lie on
- * another host, so it can take any time, and no lock is to wait for that.
+ * Reads the configuration again in a thread: a directory service may have to
+ * tell names of users and groups, and files may lie on another host, so it can
+ * take any time, and no lock may wait for that.
  *
  *	reread_start() --> thread: settings_load() --> loop: done()
  */
@@ -14,20 +14,20 @@ struct event_base;
 struct reread;
 
 /*
- * From the loop.  fresh is NULL where there are faults; else what is in it
- * goes when this returns, but for what has been taken.
+ * Called from the loop. fresh is NULL if there are faults.  Otherwise its
+ * content is freed after the return, except for what was taken over.
  */
 typedef void reread_done(
     void *arg, struct config *fresh, const struct config_faults *faults);
 
-/* file: what -c named, or NULL; must outlive it. */
+/* file: what -c named, or NULL; it must outlive the result. */
 struct reread *reread_new(
     struct event_base *base, const char *file, reread_done *done, void *arg);
 
-/* Does not wait for a thread that is reading: nobody hears of that one. */
+/* Does not wait for a thread that is reading: its result is dropped. */
 void reread_free(struct reread *r);
 
-/* While it is reading already, it reads once more then. */
+/* If it is reading already, it reads once more afterwards. */
 void reread_start(struct reread *r);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Commands of Redis: from the words to the handler, and what handlers share.
  *
- * A RESP connection has one request at a time, so what a command that waits
- * must remember is a field of its struct resp.
+ * A RESP connection has one request at a time, so a command that waits keeps
+ * its state in fields of the connection's struct resp.
  */
 #include "config.h"
 
@@ -88,7 +88,7 @@ resp_told(struct broker *b, struct conn *c, const struct wire_reply *reply)
 	return true;
 }
 
-/* In RESP2, who has subscribed could take an answer for a message. */
+/* In RESP2, a client that has subscribed could take an answer for a message. */
 static bool
 refuse_listener(struct conn *c, enum resp_id id)
 {
@@ -105,7 +105,7 @@ refuse_listener(struct conn *c, enum resp_id id)
 	return true;
 }
 
-/* True: it was refused. */
+/* Returns true if it has refused the command. */
 static bool
 refuse(
     struct broker *b, struct conn *c, const struct request *r, enum resp_id id)

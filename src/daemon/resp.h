@@ -1,5 +1,5 @@
 /*
- * Clients that speak RESP: commands of Redis (resp/commands.def), which are no
+ * Clients that speak RESP: commands of Redis (resp/commands.def) that are not
  * verbs of ours.
  *
  *	a request --> resp_command(): its row, rights --> its handler
@@ -21,12 +21,12 @@
 #include "resp/commands.h"
 #include "wire/resp.h"
 
-/* Libraries look at it to see what they may use. */
+/* Libraries look at this version to see which commands they may use. */
 #define RESP_REDIS_VERSION "8.4.0"
 
 /*
- * Writes the answer to the command that the connection waits for, from what the
- * core or the hasher says.  It may be called inside a step of the core.
+ * Writes the answer to the command that waits, from the reply of the core or
+ * the hasher.  It may be called inside a step of the core.
  */
 typedef void (*resp_then)(
     struct broker *b, struct conn *c, const struct wire_reply *reply);
@@ -39,14 +39,14 @@ struct channel {
 	char name[];
 };
 
-/* What is to be known of a connection that has sent a command. */
+/* What the broker keeps of a connection that has sent a command. */
 struct resp {
 	resp_then then;	    /* NULL: no command waits */
-	char *name;	    /* owned; as CLIENT SETNAME has it; NULL: none */
-	char *new_name;	    /* owned: the same, of a HELLO that waits */
-	bool three;	    /* HELLO that waits: RESP3 */
+	char *name;	    /* owned; set by CLIENT SETNAME; NULL: none */
+	char *new_name;	    /* owned: the name in a HELLO that waits */
+	bool three;	    /* the HELLO that waits asks for RESP3 */
 	enum resp_id id;    /* the command that is being carried out */
-	enum ask_form form; /* of the answer that is waited for */
+	enum ask_form form; /* of the answer that is awaited */
 	char *mine;	    /* owned: the token it is compared with */
 	size_t mine_len;
 	LIST_HEAD(, channel) channels;
@@ -56,10 +56,10 @@ struct resp {
 void resp_free(struct resp *rs);
 struct resp *resp_of(struct conn *c);
 
-/* A request of no verb: front_handler.command. */
+/* Handles a request that is no verb: front_handler.command. */
 void resp_command(void *arg, struct conn *c, const struct request *r);
 
-/* False: the connection waits for no command, but for a verb. */
+/* Returns false if the connection waits for a verb and not for a command. */
 bool resp_told(
     struct broker *b, struct conn *c, const struct wire_reply *reply);
 
@@ -74,7 +74,7 @@ void resp_ask(
 void resp_answer(struct conn *c, uint64_t ref, const struct token_result *t,
     const char *text);
 
-/* A GET that is no question about a lock, and is answered nil. */
+/* Is it a GET that asks about no lock, and is answered nil? */
 bool resp_is_idle_question(enum resp_id id, const struct request *r);
 
 /* Ends all subscriptions. */

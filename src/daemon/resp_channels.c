@@ -1,6 +1,6 @@
 /*
  * Subscriptions.  Libraries make some when they connect, and wait for the
- * answer; nothing is ever published here.
+ * answer; the broker never publishes anything.
  */
 #include "config.h"
 
@@ -48,7 +48,7 @@ find(const struct resp *rs, char kind, struct span name)
 	return NULL;
 }
 
-/* What Redis counts: those of shards, or all others. */
+/* Counts as Redis does: those of shards, or all others. */
 static unsigned
 count(const struct resp *rs, char kind)
 {

@@ -14,7 +14,7 @@
 #include "daemon/identity.h"
 #include "daemon/resp.h"
 
-/* Redis has no bound; what is longer is no name that people read. */
+/* Redis has no bound; a longer text is no name that people read. */
 #define CLIENT_NAME_MAX 255
 
 void
@@ -68,7 +68,7 @@ resp_select(struct broker *b, struct conn *c, const struct request *r)
 		resp_simple(conn_output(c), "OK");
 }
 
-/* Names: the label of the session, as far as that takes them. */
+/* Names become the label of the session, if they fit. */
 
 static bool
 may_name(struct conn *c, struct span name)
@@ -88,7 +88,7 @@ may_name(struct conn *c, struct span name)
 	return false;
 }
 
-/* A session without a name has no label; but one that had one keeps it. */
+/* A session without a name has no label, but it keeps a label that it has. */
 static void
 set_label(struct broker *b, const struct conn *c, struct span name)
 {
@@ -129,7 +129,7 @@ take_name(struct broker *b, struct conn *c, struct span name)
 	"ERR AUTH <password> called without any password configured for the" \
 	" default user. Are you sure your configuration is correct?"
 
-/* False: the broker has no users, and that was answered. */
+/* Returns false if the broker has no users; it has answered that. */
 static bool
 may_auth(struct broker *b, struct conn *c)
 {
@@ -167,7 +167,7 @@ authenticate(struct broker *b, struct conn *c, const struct request *r,
 
 	rs->then = then;
 	identity_auth(b, c, r, words[0], words[1]);
-	/* It may have been refused, and it was answered then. */
+	/* The AUTH may have been refused, and is answered then. */
 	if (!conn_owes(c))
 		rs->then = NULL;
 }
@@ -225,7 +225,7 @@ greet(struct broker *b, struct conn *c)
 	tell_hello(c);
 }
 
-/* Not inside a step of the core: identity.c. */
+/* Not called inside a step of the core (see identity.c), so it may make one. */
 static void
 told_hello(struct broker *b, struct conn *c, const struct wire_reply *reply)
 {
@@ -237,11 +237,11 @@ told_hello(struct broker *b, struct conn *c, const struct wire_reply *reply)
 
 /* What a HELLO asks for. */
 struct hello {
-	const struct span *user; /* and the password behind it; NULL: none */
+	const struct span *user; /* followed by the password; NULL: none */
 	const struct span *name; /* NULL: none */
 };
 
-/* False: it was answered. */
+/* Returns false if it has answered the request. */
 static bool
 take_hello(struct conn *c, const struct request *r, struct hello *h)
 {
@@ -275,7 +275,7 @@ take_hello(struct conn *c, const struct request *r, struct hello *h)
 	return h->name == NULL || may_name(c, *h->name);
 }
 
-/* Must it be said first who one is? */
+/* Must the client say who it is first?  Then refuses. */
 static bool
 refuse_stranger(const struct broker *b, struct conn *c)
 {
@@ -310,7 +310,9 @@ resp_hello(struct broker *b, struct conn *c, const struct request *r)
 	}
 }
 
-/* As if it had just connected; what is held would not survive that. */
+/*
+ * Leaves the connection as if it were new.  Refuses while it holds something.
+ */
 void
 resp_reset(struct broker *b, struct conn *c, const struct request *r)
 {
@@ -374,7 +376,7 @@ resp_client_setinfo(struct broker *b, struct conn *c, const struct request *r)
 		    (int)r->words[2].n, r->words[2].p);
 }
 
-/* This connection, and no other. */
+/* Tells about this connection only. */
 void
 resp_client_info(struct broker *b, struct conn *c, const struct request *r)
 {

@@ -11,7 +11,7 @@
 #include "config/config.h"
 #include "daemon/resp.h"
 
-/* StackExchange.Redis asks for it whenever it connects. */
+/* StackExchange.Redis asks for this key whenever it connects. */
 #define TIE_BREAK "__Booksleeve_TieBreak"
 
 static int64_t

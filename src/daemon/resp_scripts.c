@@ -10,7 +10,7 @@
 
 #define TEXT_LOGGED_MAX 200
 
-/* Whose text nobody knows; whoever reads the log can ask for it. */
+/* Refuses an unknown text.  It is logged so that people can ask for support. */
 static void
 refuse_text(struct broker *b, struct conn *c, struct span text,
     const struct sha1 *sum, bool news)
@@ -30,7 +30,7 @@ refuse_text(struct broker *b, struct conn *c, struct span text,
 	    hex);
 }
 
-/* False: it is none of those that are known, and that was answered. */
+/* Returns false if it is not a known script; it has answered that. */
 static bool
 learn(struct broker *b, struct conn *c, struct span text, struct sha1 *sum,
     enum script_id *id)
@@ -44,7 +44,7 @@ learn(struct broker *b, struct conn *c, struct span text, struct sha1 *sum,
 	return false;
 }
 
-/* Rights are those on the names, which only the script knows. */
+/* The rights needed are those on the names, which only the script knows. */
 static bool
 refuse(struct broker *b, struct conn *c, const struct request *r,
     const struct ask *a)

@@ -1,6 +1,6 @@
 /*
- * Commands about the server, which libraries send before they do anything: the
- * answers are those of a Redis that stands alone and is empty.
+ * Commands about the server, which libraries send before anything else.  The
+ * answers are those of an empty Redis without replicas.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@ resp_zero(struct broker *b, struct conn *c, const struct request *r)
 	resp_int(conn_output(c), 0);
 }
 
-/* How many replicas have all that was written: none are to be seen here. */
+/* Says how many replicas have all writes: clients see none here. */
 void
 resp_wait(struct broker *b, struct conn *c, const struct request *r)
 {
@@ -85,7 +85,7 @@ resp_no_cluster(struct broker *b, struct conn *c, const struct request *r)
 	resp_fail(c, "ERR This instance has cluster support disabled");
 }
 
-/* COMMAND.  None is described: libraries know those that they use. */
+/* COMMAND.  It describes none: libraries know the commands that they use. */
 
 void
 resp_commands(struct broker *b, struct conn *c, const struct request *r)

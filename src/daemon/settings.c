@@ -1,5 +1,5 @@
 /*
- * The configuration as the process finds it.
+ * The configuration as the process finds it in its environment.
  */
 #include "config.h"
 
@@ -12,10 +12,10 @@
 #include "front/front.h"
 #include "http/server.h"
 
-/* Kept for the loop, listening, the log and an embedded server. */
+/* Reserved for the loop, listening, the log and an embedded server. */
 #define DESCRIPTORS_OWN 32
 
-/* A cluster has more nodes than those that are configured. */
+/* A cluster may have more nodes than the configuration names. */
 #define CLUSTER_NODES 16
 
 const char *
@@ -28,13 +28,13 @@ bool
 settings_load(
     struct config *config, const char *file, struct config_faults *faults)
 {
-	/* One that is there but can't be read is a fault. */
+	/* A default file that exists but can't be read is a fault. */
 	if (file == NULL && access(settings_default_file(), F_OK) == 0)
 		file = settings_default_file();
 	return config_load(config, file, faults);
 }
 
-/* As many as all connections to Redis and to Sentinels need. */
+/* Returns how many all connections to Redis and to Sentinels need. */
 static rlim_t
 redis_descriptors(const struct config_redis *redis)
 {

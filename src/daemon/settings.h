@@ -1,6 +1,6 @@
 /*
  * Where the daemon's configuration comes from, and whether the process may use
- * as many descriptors as it says.
+ * as many descriptors as the configuration asks for.
  */
 #ifndef LOCKBROKER_DAEMON_SETTINGS_H
 #define LOCKBROKER_DAEMON_SETTINGS_H
@@ -11,7 +11,7 @@ struct config;
 struct config_faults;
 
 /*
- * file: what -c named; NULL: the default file where it exists, else the
+ * file: what -c named; NULL: the default file if it exists, otherwise the
  * defaults.  As config_load().
  */
 bool settings_load(struct config *config, const char *file,
@@ -21,9 +21,9 @@ bool settings_load(struct config *config, const char *file,
 const char *settings_default_file(void);
 
 /*
- * Raises the bound on open files to what is allowed.  Where that is not enough
- * for limits.clients, that limit is lowered, and the log says so: the
- * connections to Redis must not be those that find no descriptor.
+ * Raises the bound on open files to the maximum allowed.  If that is not enough
+ * for limits.clients, it lowers that limit and logs it: no connection to Redis
+ * may be left without a descriptor.
  */
 void settings_fit_descriptors(struct config *config);
 

@@ -1,6 +1,6 @@
 /*
- * Where the values of the statistics come from.  The core counts what it does
- * itself; all others are asked for.
+ * Where the values of the statistics come from.  The core counts its own work;
+ * the other values are asked for.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "http/server.h"
 #include "relay/relay.h"
 
-/* All that the statistics are taken from. */
+/* Everything that statistics are taken from. */
 struct sources {
 	const struct broker *broker;
 	const struct core_stats *core;

@@ -1,5 +1,5 @@
 /*
- * Counters and gauges of the broker: STATS and metrics are made of them.
+ * Counters and gauges of the broker, for STATS and the metrics.
  */
 #ifndef LOCKBROKER_DAEMON_STATISTICS_H
 #define LOCKBROKER_DAEMON_STATISTICS_H

@@ -1,8 +1,8 @@
 /*
  * TLS, between the configuration, the front and the process that speaks it.
  *
- * A place to listen on has the number that it has in `listen`; a host name may
- * stand for several sockets with the same number.
+ * A place to listen on has its number in `listen`; a host name may stand for
+ * several sockets with the same number.
  */
 #include "config.h"
 
@@ -70,7 +70,7 @@ tls_check(const struct config *config, const char *file, FILE *out)
 	for (i = 0; i < config->listen.n; i++) {
 		if (config->listen.v[i].tls == NULL)
 			continue;
-		/* Any socket will do: nobody listens. */
+		/* Any socket will do: nobody listens on it. */
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fd < 0 || !add_place(relay, config, i, fd, why))
 			ok = say(file, "listen", why, out);
@@ -94,7 +94,7 @@ on_client(void *arg, const struct relay_client *client)
 		.nnames = client->nnames,
 	};
 
-	/* That process reads what strangers send: it is not relied on. */
+	/* That process reads what strangers send, so we don't rely on it. */
 	if (client->place >= listen->n ||
 	    listen->v[client->place].tls == NULL) {
 		(void)close(client->fd);
