@@ -1,6 +1,6 @@
 /*
- * The first line on a socket from relay_connect(), or from a lockbroker-tls
- * that was started for one connection.
+ * Reads the first line on a socket from relay_connect(), or from a
+ * lockbroker-tls that was started for one connection.
  */
 #include "config.h"
 
@@ -30,7 +30,10 @@ whole(struct relay_line *line)
 	return kind == '!' ? RELAY_REFUSED : RELAY_UNREACHABLE;
 }
 
-/* Byte for byte, as what comes behind it is not ours; it is mostly "+". */
+/*
+ * Reads byte for byte, because the bytes after the line are not ours.  Mostly
+ * it is "+".
+ */
 enum relay_answer
 relay_greeting(int fd, struct relay_line *line)
 {

@@ -1,5 +1,5 @@
 /*
- * Datagrams of texts, and descriptors with them.
+ * Datagrams of texts, which may carry a descriptor.
  */
 #include "config.h"
 
@@ -93,7 +93,7 @@ take_descriptor(struct packet *p, struct msghdr *msg)
 			memcpy(&p->fd, CMSG_DATA(c), sizeof(p->fd));
 }
 
-/* False where the last text has no end. */
+/* Returns false if the last text has no end. */
 static bool
 find_texts(struct packet *p)
 {

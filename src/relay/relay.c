@@ -1,8 +1,8 @@
 /*
  * The life of lockbroker-tls, and the packets to and from it.
  *
- * All that it was told is kept, so that it can be told again when it is
- * started again.  The listening sockets are ours: clients that come meanwhile
+ * The relay keeps all that it has told the process, so that it can tell a new
+ * one the same.  The listening sockets are ours: clients that come meanwhile
  * wait in them.
  */
 #include "config.h"
@@ -31,7 +31,7 @@
 
 #define RESTART_MS_MIN 20
 #define RESTART_MS_MAX 5000
-#define STEADY_MS 10000 /* ran for so long: the next pause is a short one */
+#define STEADY_MS 10000 /* after so long a run, the next pause is short again */
 #define ANSWER_MS 10000
 #define LEAVE_MS 1000
 #define PACKETS_PER_TURN 256
@@ -62,7 +62,7 @@ struct relay {
 	struct event *restart;
 	int64_t started_ms;
 	int64_t pause_ms;
-	uint32_t life; /* how often it was started */
+	uint32_t life; /* how often the process was started */
 
 	TAILQ_HEAD(, place) places;
 	bool serves;
@@ -121,7 +121,9 @@ let_go(struct relay *r)
 	r->control = -1;
 }
 
-/* It is gone, or not what it should be: that is not waited for. */
+/*
+ * The process has gone, or talks nonsense: kills it and starts it again later.
+ */
 static void
 lost(struct relay *r)
 {
@@ -173,7 +175,7 @@ on_end(struct relay *r, struct packet *p)
 						     : RELAY_UNSIGNED);
 }
 
-/* What stands in a log line unescaped: that process is not relied on. */
+/* May it stand in a log line unescaped?  That process is not relied on. */
 static bool
 is_word(const char *text)
 {
@@ -209,7 +211,7 @@ on_failed(struct relay *r, struct packet *p)
 	r->stats.failed_total += (uint64_t)packet_num(p, 1);
 }
 
-/* When certificates run out is told with every answer. */
+/* Notes when certificates expire, which every answer tells. */
 static void
 note_until(struct relay *r, const struct packet *p)
 {
@@ -272,7 +274,9 @@ handle(struct relay *r, struct packet *p)
 	for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
 		if (!packet_is(p, handlers[i].word, handlers[i].texts))
 			continue;
-		/* Without descriptors left, none comes: the client is gone. */
+		/*
+		 * If no descriptor is left, none comes, and the client is lost.
+		 */
 		if (handlers[i].fd == (p->fd >= 0))
 			handlers[i].fn(r, p);
 		packet_drop_fd(p);
@@ -298,7 +302,7 @@ take_in(struct relay *r, int max)
 	}
 }
 
-/* How a connection has ended may stand behind all else that is there. */
+/* Reads every packet: one may tell how a connection has ended. */
 void
 relay_look(struct relay *r)
 {
@@ -313,7 +317,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	take_in(arg, PACKETS_PER_TURN);
 }
 
-/* One that does not read what it is told is of no use. */
+/* Tells the process.  A process that does not read is of no use. */
 static bool
 tell(struct relay *r, const struct packet *p, int fd)
 {
@@ -376,7 +380,7 @@ tell_accept(struct relay *r)
 	return tell(r, &p, -1);
 }
 
-/* Waits for the answer to what was told. */
+/* Waits for the answer to the last packet. */
 static bool
 answered(struct relay *r, char why[RELAY_WHY_SIZE])
 {
@@ -479,7 +483,7 @@ relay_new(struct event_base *base, const struct relay_handler *handler,
 	return NULL;
 }
 
-/* What it still has for clients, it may send. */
+/* Ends the process, which has a moment to send clients its last output. */
 static void
 leave(struct relay *r)
 {
@@ -605,7 +609,10 @@ relay_connect(struct relay *r, const char *ip, uint16_t port, const char *name)
 	if (end == PACKET_OK)
 		return ends[0];
 	(void)close(ends[0]);
-	/* Many at once may have to come again: that is no reason to end it. */
+	/*
+	 * Many at once may have to be told later: that is no reason to end the
+	 * process.
+	 */
 	if (end == PACKET_GONE)
 		lost(r);
 	return -1;

@@ -5,8 +5,8 @@
  *	clients --TLS--> lockbroker-tls --Unix socket--> front
  *	servers <--TLS-- lockbroker-tls <--Unix socket-- redis
  *
- * So private keys are not where requests are read, and OpenSSL's work is done
- * on another processor.  When the process dies its connections end as if they
+ * So the process that reads requests has no private keys, and OpenSSL works on
+ * another processor.  When lockbroker-tls dies, its connections end as if they
  * had been reset.
  */
 #ifndef LOCKBROKER_RELAY_RELAY_H
@@ -19,7 +19,7 @@
 struct event_base;
 struct relay;
 
-/* Room for what is wrong. */
+/* Room for a text that says what is wrong. */
 #define RELAY_WHY_SIZE 640
 
 /* A place to listen on.  Copied. */
@@ -28,32 +28,32 @@ struct relay_place {
 	const char *key;
 	const char *client_ca; /* "": nobody */
 	unsigned verify;       /* 0 none, 1 optional, 2 require */
-	bool tls_1_3;	       /* nothing older */
+	bool tls_1_3;	       /* no older version */
 };
 
-/* What servers are connected to with.  Copied; "" is none. */
+/* How to connect to servers.  Copied; "" is none. */
 struct relay_servers {
 	const char *ca;
 	const char *cert;
 	const char *key;
-	bool names; /* the certificate must be for them */
+	bool names; /* the certificate must be for their name */
 	int64_t connect_timeout_ms;
 	int64_t reply_timeout_ms;
 };
 
-/* A client that has shaken hands.  Lives until the callback returns. */
+/* A client that has shaken hands.  It lives until the callback returns. */
 struct relay_client {
 	unsigned place;
-	uint64_t id; /* never used again */
-	int fd;	     /* the callback's from then on */
+	uint64_t id; /* never used for another client */
+	int fd;	     /* owned by the callback from then on */
 	const char *peer;
-	const char *const *names; /* of its certificate */
+	const char *const *names; /* in its certificate */
 	unsigned nnames;
 };
 
 enum relay_end {
-	RELAY_UNSIGNED, /* what comes to its end may not be the client's */
-	RELAY_BEHIND	/* it has ended, behind bytes that nobody reads yet */
+	RELAY_UNSIGNED, /* somebody else may have ended it */
+	RELAY_BEHIND	/* ended, behind bytes that nobody has read */
 };
 
 struct relay_handler {
@@ -65,27 +65,27 @@ struct relay_stats {
 	uint64_t handshakes_total;
 	uint64_t failed_total;
 	uint64_t restarts_total;
-	int64_t until; /* the first certificate runs out, seconds; 0: none */
+	int64_t until; /* first expiry of a certificate, s; 0: none */
 };
 
-/* Is the program there? */
+/* Is the program installed? */
 bool relay_exists(void);
 
 /*
- * Starts the process.  base: NULL where only relay_connect() is used, and
- * nothing is to be done when it dies.  handler: NULL: it has no places.
+ * Starts the process. base: NULL if only relay_connect() is used, and nothing
+ * must be done when the process dies. handler: NULL if it has no places.
  */
 struct relay *relay_new(struct event_base *base,
     const struct relay_handler *handler, void *arg, char why[RELAY_WHY_SIZE]);
 
-/* Lets it send what it has to send, for a moment. */
+/* Frees the relay, after a moment for the process to send its output. */
 void relay_free(struct relay *r);
 
 void relay_limits(struct relay *r, unsigned clients, int64_t unreachable_ms);
 
 /*
- * These wait for the process to have read the files.  A place is a listening
- * socket, which is taken over, and whose number clients come with.
+ * These wait until the process has read the files.  A place is a listening
+ * socket, which relay_listen() takes over; its clients come with its number.
  */
 bool relay_listen(struct relay *r, unsigned place,
     const struct relay_place *settings, int fd, char why[RELAY_WHY_SIZE])
@@ -93,33 +93,36 @@ bool relay_listen(struct relay *r, unsigned place,
 bool relay_serve(struct relay *r, const struct relay_servers *settings,
     char why[RELAY_WHY_SIZE]) __attribute__((warn_unused_result));
 
-/* Clients are accepted, or only connect; at first the latter. */
+/*
+ * Should it accept clients, or let them only connect?  At first it does not
+ * accept.
+ */
 void relay_accept(struct relay *r, bool on);
 void relay_close_places(struct relay *r);
 
-/* Reads certificates again; the log says how that went. */
+/* Has the process read certificates again; the log says how that went. */
 void relay_reload(struct relay *r);
 
-/* Takes in what the process has said by now. */
+/* Takes in what the process has told by now. */
 void relay_look(struct relay *r);
 
 /*
- * A socket that leads to a server, or -1.  Its first line says whether it does
- * (relay_greeting()).  ip is numeric, name the one to be verified.
+ * Returns a socket that leads to a server, or -1.  Its first line says whether
+ * it does (relay_greeting()). ip is numeric; name is the one to verify.
  */
 int relay_connect(
     struct relay *r, const char *ip, uint16_t port, const char *name);
 
 enum relay_answer {
 	RELAY_YES,
-	RELAY_LATER,	   /* it is not known yet */
+	RELAY_LATER,	   /* not known yet */
 	RELAY_UNREACHABLE, /* there is no server */
-	RELAY_REFUSED	   /* there is, but TLS is not to be had with it */
+	RELAY_REFUSED	   /* there is one, but TLS with it failed */
 };
 
 /*
- * What a first reply of a server begins with if it has judged our certificate
- * only after the handshake, and ended the connection.
+ * The beginning of a server's first reply if the server has judged our
+ * certificate only after the handshake, and ended the connection.
  */
 #define RELAY_BROKEN "TLS "
 
@@ -128,10 +131,12 @@ enum relay_answer {
 
 struct relay_line {
 	size_t n;
-	char text[RELAY_LINE_SIZE]; /* why, after a refusal */
+	char text[RELAY_LINE_SIZE]; /* why it failed */
 };
 
-/* Reads the first line, zeroed before, and not a byte more. */
+/*
+ * Reads the first line, and not a byte more.  Requires a zeroed *line at first.
+ */
 enum relay_answer relay_greeting(int fd, struct relay_line *line);
 
 void relay_stats(const struct relay *r, struct relay_stats *out);

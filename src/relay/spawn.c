@@ -40,7 +40,7 @@ spawn_find(char buf[SPAWN_PATH_SIZE])
 	return access(buf, X_OK) == 0 ? buf : NULL;
 }
 
-/* In the child; returns only to say that it failed, by errno. */
+/* Runs in the child.  Returns only if it fails; errno says why. */
 static void
 become(char *const *argv, int input)
 {
@@ -71,7 +71,7 @@ tell(int status, int error)
 	_exit(127);
 }
 
-/* What goes on is a child of the child. */
+/* Ends the child.  Its own child goes on. */
 static void
 leave_alone(int status)
 {
@@ -83,7 +83,7 @@ leave_alone(int status)
 		_exit(0);
 }
 
-/* The errno of a failed exec, or 0. */
+/* Returns the errno of a failed exec, or 0. */
 static int
 hear(int status)
 {

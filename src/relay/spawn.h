@@ -7,23 +7,24 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Room for its path. */
+/* Room for the path of lockbroker-tls. */
 #define SPAWN_PATH_SIZE 4096
 
 /*
- * Where it is: beside the program that runs (in the directory of a build), or
- * where the build has installed it.  Returns buf, or NULL where it is nowhere.
+ * Finds lockbroker-tls: beside the running program (in the directory of a
+ * build), or where the build has installed it.  Returns buf, or NULL if it is
+ * nowhere.
  */
 const char *spawn_find(char buf[SPAWN_PATH_SIZE]);
 
 /*
- * argv[0] is the path.  Returns the errno of what failed, or 0.  The child
- * dies with us, is deaf to signals from a terminal, and has no other
- * descriptor of ours but standard error.
+ * Requires the path in argv[0].  Returns 0 or the errno of a failure.  The
+ * child dies with us, is deaf to signals from a terminal, and has no descriptor
+ * of ours but standard error and `input`.
  */
 int spawn_child(char *const *argv, int input, pid_t *pid);
 
-/* The same, but it is nobody's child, and lives as long as its work. */
+/* The same, but the process is not our child, and lives as long as its work. */
 int spawn_alone(char *const *argv, int input);
 
 #endif
