@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	tests/system/lib/http.py \
 	tests/system/lib/lossy.py \
 	tests/system/lib/net.py \
+	tests/system/lib/npm.py \
 	tests/system/lib/ports.py \
 	tests/system/lib/proc.py \
 	tests/system/lib/proxy.py \
@@ -70,6 +71,7 @@ EXTRA_DIST += \
 	tests/system/test_reference_client.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_resp.py \
+	tests/system/test_resp_failover.py \
 	tests/system/test_resp_libraries.py \
 	tests/system/test_resp_tokens.py \
 	tests/system/test_redis_restarts.py \

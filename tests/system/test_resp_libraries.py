@@ -7,11 +7,11 @@ time, the count would be too low. Most also make another file for as long, which
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import unittest
 
+from lib import npm
 from lib.case import SystemTest
 from lib.wait import eventually, hang
 
@@ -356,16 +356,7 @@ class Libraries(SystemTest):
 
     def node(self, script, *packages):
         """A command that runs a script of node, which may use these packages."""
-        if not (shutil.which("node") and shutil.which("npm")):
-            self.skipTest("node and npm are not installed")
-        modules = os.path.join(self.directory, "node")
-        os.mkdir(modules)
-        try:
-            subprocess.run(["npm", "install", "--silent", *packages],
-                           cwd=modules, check=True, capture_output=True, timeout=hang(20))
-        except (subprocess.SubprocessError, OSError):
-            self.skipTest(f"npm can't install {packages}")
-        env = dict(os.environ, NODE_PATH=os.path.join(modules, "node_modules"))
+        env = npm.install(self.directory, *packages)
         return (["node", self.script("job.js", script), str(self.brokers[0].port), self.path,
                  str(self.ROUNDS)], env)
 

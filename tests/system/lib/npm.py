@@ -1,0 +1,23 @@
+"""Packages of npm, for tests of programs that use them."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from .wait import hang
+
+
+def install(directory, *packages):
+    """The environment of a program of node that uses them; where they can't be had, the test is
+    skipped."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        raise unittest.SkipTest("node and npm are not installed")
+    modules = os.path.join(directory, "node")
+    os.mkdir(modules)
+    try:
+        subprocess.run(["npm", "install", "--silent", *packages],
+                       cwd=modules, check=True, capture_output=True, timeout=hang(20))
+    except (subprocess.SubprocessError, OSError):
+        raise unittest.SkipTest(f"npm can't install {packages}") from None
+    return dict(os.environ, NODE_PATH=os.path.join(modules, "node_modules"))
