@@ -8,8 +8,8 @@
  * call the more seldom the more there are.  The first call for anything else
  * ends that.
  *
- * No lease rests on it: what is held is renewed, and written again in a epoch,
- * by brokers that have something, and these don't stay away.
+ * No lease depends on it: brokers that hold something renew it, and write it
+ * again in a new epoch, and such brokers don't stay away.
  */
 #include "config.h"
 
@@ -19,11 +19,11 @@
 
 #define MANY_GUARDS 16 /* their heartbeats are spread, ... */
 #define BEAT_GROUPS 8  /* ... but not one by one */
-#define SAY_LEASES 5   /* between tellings where we are reached */
+#define SAY_LEASES 5   /* how often the guard hears where people reach us */
 #define AWAY_MAX_MS (INT64_C(60) * 1000)
 #define AWAY_LEASES 4 /* marks are swept after ten */
 
-/* Over a quorum all servers are asked as ever while any of them recovers. */
+/* Over a quorum, nobody stays away from any server until all may grant. */
 static bool
 is_calm(const struct core *core, const struct guard *g)
 {
@@ -46,8 +46,8 @@ has_nothing(const struct core *core, const struct guard *g)
 
 /*
  * Heartbeats of many guards come in a few groups: neither all at once nor each
- * by itself.  Brokers that stay away do not come at the same time, although a
- * server that is back has heard all of them at once.
+ * by itself.  Brokers that stay away call at different times, even after a
+ * server has come back and heard all of them at once.
  */
 int64_t
 beat_due_ms(const struct core *core, const struct guard *g)
@@ -69,8 +69,8 @@ beat_due_ms(const struct core *core, const struct guard *g)
 }
 
 /*
- * Heartbeats tell where people reach this broker.  Other calls stand for them,
- * so one is due now and then, and where the server may have forgotten it.
+ * Heartbeats tell where people reach this broker.  Other calls take their
+ * place, so one is due now and then, and when the server may have forgotten.
  */
 bool
 beat_must_say(const struct core *core, const struct guard *g)
@@ -90,7 +90,7 @@ beat_most_ms(const struct core *core, const struct guard *g)
 	    AWAY_MAX_MS, AWAY_LEASES * (core->config.lease_ms + core->pad_ms));
 }
 
-/* It may have got something since it asked. */
+/* The broker may have got something since it asked. */
 void
 beat_done(struct core *core, struct guard *g, int64_t away_ms)
 {

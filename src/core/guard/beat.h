@@ -1,5 +1,5 @@
 /*
- * Heartbeats: how often each guard is called, where nothing else is to be said.
+ * Heartbeats: how often the broker calls each guard if it has no other reason.
  */
 #ifndef LOCKBROKER_CORE_GUARD_BEAT_H
 #define LOCKBROKER_CORE_GUARD_BEAT_H
@@ -15,7 +15,7 @@ bool beat_must_say(const struct core *core, const struct guard *g);
 /* How long the broker would stay away from there, at most; 0: not at all. */
 int64_t beat_most_ms(const struct core *core, const struct guard *g);
 
-/* One was answered, and so long may this broker stay away. */
+/* A heartbeat was answered: this broker may stay away for so long. */
 void beat_done(struct core *core, struct guard *g, int64_t away_ms);
 
 #endif

@@ -11,10 +11,10 @@
 #define SLACK_MS 2 /* clocks are read in whole milliseconds */
 
 /*
- * A call cannot have run before it was sent, nor after it was answered: so the
- * server's clock, as that call told it, is no further ahead than this, and no
- * further behind.  Both clocks are trusted for as long as the guard trusts the
- * server's: one stall.
+ * When was it, by our clock, that the server showed this time?  The latest call
+ * cannot have run before it was sent, nor after it was answered, so the time
+ * that it told bounds the answer on both sides.  Both clocks are trusted for as
+ * long as the guard trusts the server's: one stall.
  */
 static bool
 when(const struct core *core, const struct guard *g, const char *history,
@@ -28,7 +28,7 @@ when(const struct core *core, const struct guard *g, const char *history,
 	    core->now_ms - g->clock_ms > core->stall_ms ||
 	    core->now_ms < g->distrust_ms ||
 	    g->clock_ms + since_ms > core->now_ms + slack_ms)
-		return false; /* the last: its clock was moved */
+		return false; /* the last condition: its clock was moved */
 	*from_ms = g->clock_ms + since_ms;
 	*to_ms = g->heard_ms + since_ms + slack_ms;
 	return true;
@@ -47,8 +47,8 @@ guard_when_ms(const struct core *core, uint32_t shard, const char *history,
 }
 
 /*
- * In a quorum the history says which of the servers it is.  Clocks that differ
- * in speed by a hundredth are no reason to take no notice of a message.
+ * Over a quorum, the history says which of the servers it is.  A message is not
+ * to be ignored because two clocks differ in speed by a hundredth.
  */
 int64_t
 guard_by_when_ms(const struct core *core, uint32_t shard, const char *history,
@@ -80,8 +80,8 @@ guard_server_ms(const struct core *core, uint32_t shard, int64_t at_ms)
 }
 
 /*
- * What was sent before a clock was put back looks younger by as much; for a
- * lease no such message is gone by.
+ * A message that was sent before the clock was put back looks younger by as
+ * much.  So for one lease the broker trusts no age of a message.
  */
 void
 clock_note(struct core *core, struct guard *g, int64_t sent_ms,

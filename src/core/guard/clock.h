@@ -7,17 +7,17 @@
 #include "core/guard/guard.h"
 
 /*
- * When it was, at the earliest, that a server of that history had this time;
- * -1 where that is not known well enough.
+ * When, at the earliest, a server of that history showed this time; -1 if that
+ * is not known well enough, as over a quorum.
  */
 int64_t guard_when_ms(const struct core *core, uint32_t shard,
     const char *history, int64_t server_ms);
 
-/* The same, when it was at the latest. */
+/* The same at the latest, and also over a quorum. */
 int64_t guard_by_when_ms(const struct core *core, uint32_t shard,
     const char *history, int64_t server_ms);
 
-/* What the server's clock shows then, at the most; 0: not known. */
+/* What the server's clock shows at that moment, at the most; 0: unknown. */
 int64_t guard_server_ms(const struct core *core, uint32_t shard, int64_t at_ms);
 
 /* A reply has told what its server's clock shows. */

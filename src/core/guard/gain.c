@@ -1,15 +1,16 @@
 /*
- * A server's clock that gains on ours ends leases sooner than we think: it was
- * put forward by less than its guard notices, twice perhaps; or it is ours that
+ * A server's clock that gains on ours ends leases sooner than we think.  Either
+ * it was put forward, perhaps twice, by less than its guard notices; or ours
  * stood still, with the virtual machine that this broker runs in.
  *
- * A call is carried out between when it was sent and when it was answered, so
- * each reply says how far ahead the server's clock is, at the least and at the
- * most.  What this reply says at the least, beyond what one of the last lease
- * said at the most, was gained for certain, however late replies are.
+ * A call is carried out after it was sent and before it was answered, so each
+ * reply says how far ahead the server's clock is, at the least and at the most.
+ * If the least by this reply is more than the most by one of the last lease,
+ * the difference was gained for certain, however late replies are.
  *
- * What was confirmed before runs out sooner by that, and is confirmed at once.
- * A server that is pending grants nothing: there a new epoch does all that.
+ * Leases that were confirmed before run out sooner by that much, so the broker
+ * confirms them at once.  A pending server grants nothing, and its new epoch
+ * has everything written again anyway.
  */
 #include "config.h"
 
@@ -24,7 +25,7 @@
 
 #define SLACK_MS 2 /* clocks are read in whole milliseconds */
 
-/* The least of this period and of the one before: of a lease, or two. */
+/* Keeps the least of this period and of the one before: one or two leases. */
 static void
 note_ahead(const struct core *core, struct guard *g, int64_t ahead_ms)
 {
@@ -112,7 +113,7 @@ gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 	note_ahead(core, g, report->server_ms - sent_ms);
 	by_ms = report->server_ms - core->now_ms - SLACK_MS -
 		min_ms(g->ahead_ms, g->was_ahead_ms);
-	/* In two leases, clocks of the right speed are apart by so much. */
+	/* In two leases, clocks of the right speed may drift by so much. */
 	much_ms = quarter_ms + min_ms(core->config.lease_ms / 50, quarter_ms);
 	if (by_ms <= much_ms)
 		return false;

@@ -7,13 +7,13 @@
 #include "core/guard/guard.h"
 
 /*
- * A reply, before the guard notes its time.  True: the clock has gained so much
- * that what is held there is to be confirmed at once.
+ * Compares the clocks by a reply; must be called before clock_note().  Returns
+ * true if the server's gained so much that leases must be confirmed at once.
  */
 bool gain_note(struct core *core, struct guard *g, int64_t sent_ms,
     const struct guard_report *report);
 
-/* How much sooner what was confirmed then runs out there. */
+/* How much sooner a lease that was confirmed then runs out there. */
 static inline int64_t
 gain_since(const struct core *core, uint32_t shard, int64_t confirmed_ms)
 {

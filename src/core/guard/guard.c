@@ -29,7 +29,7 @@
 
 #define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
-#define REMIND_MS (INT64_C(5) * 60 * 1000) /* of what goes on */
+#define REMIND_MS (INT64_C(5) * 60 * 1000) /* of a state that goes on */
 
 static struct guard *
 guard_at(const struct core *core, uint32_t shard)
@@ -65,7 +65,7 @@ guard_fini(struct core *core)
 	free(core->guards);
 }
 
-/* Those who must know, in the order of their rows. */
+/* Listeners are called in the order of their rows. */
 
 static void
 tell_changed(struct core *core, const struct guard *g)
@@ -97,7 +97,7 @@ tell_link_up(struct core *core)
 			(*to)->link_up(core);
 }
 
-/* All are asked: some look at a part of what they have, each time. */
+/* Asks all listeners: some look at only a part of what they have each time. */
 static bool
 is_reclaimed(struct core *core, const struct guard *g)
 {
@@ -123,8 +123,8 @@ guard_all_over(const struct core *core)
 }
 
 /*
- * One server is one shard; a cluster has a fixed number of buckets; of a quorum
- * any server will do that can be reached.
+ * One server is one shard; a cluster has a fixed number of buckets; in a quorum
+ * any server that can be reached will do.
  */
 uint32_t
 guard_shard(const struct core *core, const char *name, size_t len)
@@ -194,7 +194,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	g->busy = true;
 }
 
-/* The next heartbeat; or, in a epoch, its end. */
+/* Arms the timer for the next heartbeat or, if pending, for the bless. */
 static void
 plan(struct core *core, struct guard *g)
 {
@@ -215,7 +215,7 @@ plan(struct core *core, struct guard *g)
 	core_arm(core, &g->timer, at_ms);
 }
 
-/* What one server of a quorum tells, others may have waited for. */
+/* Guards of a quorum may have waited for what this one has told. */
 static void
 plan_others(struct core *core, const struct guard *g)
 {
@@ -275,8 +275,8 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 }
 
 /*
- * What has happened, as far as it can be told from here.  `g` is as it was
- * before; the pend value begins with the history that the server has now.
+ * What has happened to the server, as far as this broker can tell.  Requires
+ * `g` as it was before; the pend value begins with the server's new history.
  */
 static enum guard_cause
 cause_of(const struct core *core, const struct guard *g,
@@ -326,7 +326,7 @@ same_epoch(const struct guard *g, const struct guard_report *report)
 	       memcmp(g->pend, report->text, report->text_len) == 0;
 }
 
-/* New lines where it is new, and now and then while it goes on. */
+/* Logs a state that is new, and now and then one that goes on. */
 static void
 note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 {
@@ -336,7 +336,7 @@ note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 		g->unready_ms = core->now_ms;
 	g->state = state;
 	if (state == GUARD_NODES)
-		return; /* voters.c says why, where it is no passing thing */
+		return; /* voters.c says why, if it lasts */
 	if (state == GUARD_BLESSED)
 		g->known = true;
 	if (!changed &&
@@ -405,7 +405,7 @@ guard_outcome(
 	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;
-		/* A heartbeat may have failed since it must be moved. */
+		/* Not for a heartbeat: the move may be what it lacks. */
 		if (op == OP_ENLIST)
 			g->enlist_ms = g->pause_ms;
 		if (g->seen_ms < core->now_ms)
@@ -420,7 +420,7 @@ guard_sign_off(struct core *core)
 	struct guard *g;
 	uint32_t i;
 
-	/* Not looked for while answers come in: there may be many. */
+	/* Do not look while answers come in: there may be many. */
 	if (core->slots->inflight > 0 || !guard_all_over(core))
 		return;
 	for (i = 0; i < core->config.shards; i++) {

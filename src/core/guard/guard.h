@@ -1,6 +1,6 @@
 /*
- * Guards: may the history that a server has now grant anything?
- * (ARCHITECTURE, "The guard"; research in NFSv4's grace period, RFC 7530 9.5.)
+ * Guards: may a server grant anything, with the history that it has now?
+ * (ARCHITECTURE, "The guard"; as the grace period of NFSv4, RFC 7530, 9.5.)
  */
 #ifndef LOCKBROKER_CORE_GUARD_GUARD_H
 #define LOCKBROKER_CORE_GUARD_GUARD_H
@@ -41,35 +41,35 @@ struct gain {
 struct guard {
 	struct timer timer; /* next heartbeat, or bless */
 	enum guard_state state;
-	bool up;    /* the store can be reached */
-	bool busy;  /* a guard operation is in flight */
-	bool known; /* it was blessed once: a new one has lost its data */
-	bool fresh;
-	bool fenced;		/* it has told a fence */
-	bool idled;		/* stopping: signed off */
+	bool up;     /* the store can be reached */
+	bool busy;   /* a guard operation is in flight */
+	bool known;  /* it was blessed before: if it is new, data was lost */
+	bool fresh;  /* PENDING: it is new, and was not known */
+	bool fenced; /* it has told a fence */
+	bool idled;  /* stopping: signed off */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told our address; 0: not yet */
 	enum guard_cause cause; /* PENDING */
 	uint32_t epoch;		/* counts changes of history seen */
-	int64_t epoch_ms;	/* arrival of the present pend */
-	int64_t seen_ms;	/* when the latest answered call was sent */
-	int64_t told_ms;	/* the same, of those that told the state */
+	int64_t epoch_ms;	/* when the present pend value arrived */
+	int64_t seen_ms;	/* when the latest call was sent, or failed */
+	int64_t told_ms;	/* when the latest was that told the state */
 	int64_t up_ms;		/* when it could be reached again */
-	bool was_down;		/* since it told last that it may grant ... */
+	bool was_down;		/* since it last told that it may grant ... */
 	char blessed[HISTORY_BYTES]; /* ... in this history */
-	int64_t pended_ms;	     /* the same, that it was pending */
-	int64_t clock_ms;	     /* when the one was sent that told ... */
+	int64_t pended_ms;	     /* as told_ms, of PENDING and NODES */
+	int64_t clock_ms;	     /* when the call was sent that told ... */
 	int64_t heard_ms;	     /* ... and when it was answered ... */
-	int64_t server_ms;   /* ... the server's clock, as this; 0: none did */
-	int64_t distrust_ms; /* ages of messages are not, before then */
+	int64_t server_ms;   /* ... this time of the server; 0: none did */
+	int64_t distrust_ms; /* no age of a message is trusted before then */
 	/* How far that clock is ahead of ours (gain.c): */
 	int64_t ahead_since_ms; /* when a period of a lease began; 0: none */
 	int64_t ahead_ms, was_ahead_ms; /* the least in it, and before it */
 	struct gain own_gain;
-	struct gain gain; /* what counts for leases; quorum: of the first */
+	struct gain gain; /* counts for leases; quorum: only guards[0] has it */
 	int64_t pause_ms; /* no heartbeat or bless before then */
-	int64_t away_ms;  /* heartbeats are so far apart (beat.c); 0: usual */
+	int64_t away_ms;  /* time between heartbeats (beat.c); 0: as usual */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
@@ -77,12 +77,12 @@ struct guard {
 	/* Quorum (voters.c): */
 	char node[NODE_BYTES + 1];   /* its id */
 	char set[SET_MAX_BYTES + 1]; /* whom it votes with; "": none yet */
-	char sent[NODE_BYTES + 1 + SET_MAX_BYTES + 1]; /* what it is told */
+	char sent[NODE_BYTES + 1 + SET_MAX_BYTES + 1]; /* what calls tell it */
 	char open;	 /* the set is not agreed on: k, n (lua/guard.lua) */
 	bool quiet;	 /* nobody has asked for its vote for long */
 	int64_t node_ms; /* when it told all that ... */
 	int64_t node_asked_ms; /* ... and when it was asked */
-	int64_t enlist_ms;     /* it is not moved before then */
+	int64_t enlist_ms;     /* it is moved to no set before then */
 	char down[128];	       /* why it can not be reached; "": unknown */
 };
 
@@ -97,56 +97,56 @@ struct guard_note {
 	char text[320];
 };
 
-/* What was told of guards of late (journal.c), and of the quorum (quorum.c). */
+/* Lines about guards to be logged (journal.c), and the quorum (quorum.c). */
 struct guard_notes {
 	struct guard_note v[GUARD_MAX];
-	bool quorum;	  /* there is one, as far as the servers have told */
-	bool quorum_lost; /* that was told, and none of it since */
+	bool quorum;	  /* a majority has told that it may grant */
+	bool quorum_lost; /* the log says that there is none any more */
 };
 
 /*
- * What guards tell the modules above, and ask of them.  Static rows, in core.c,
- * which are called in their order; NULL: that one need not know.
+ * What guards tell the modules above, and ask of them.  The rows are static, in
+ * core.c, and called in order.  NULL: that module need not know.
  */
 struct guard_listener {
-	/* The store can be reached, or not; or something new can be granted. */
+	/* The server can be reached, or not; or it may grant again. */
 	void (*changed)(struct core *core, uint32_t shard);
-	/* What was confirmed there before is in doubt: write it again. */
+	/* All that was confirmed there is in doubt: write it again. */
 	void (*history_changed)(struct core *core, uint32_t shard);
-	/* Is all written again that is held there? */
+	/* Has all that is held there been written again? */
 	bool (*reclaimed)(struct core *core, uint32_t shard);
-	/* A store can be reached. */
+	/* Some server can be reached again. */
 	void (*link_up)(struct core *core);
-	/* Stopping: is all given back? */
+	/* Stopping: has everything been given back? */
 	bool (*all_over)(const struct core *core);
-	/* Is nothing held there, waited for or owed? */
+	/* Does the broker hold, await and owe nothing there? */
 	bool (*has_nothing)(const struct core *core, uint32_t shard);
 };
 
-/* Each of the rows is static; the last is NULL. */
+/* Requires static rows, of which the last is NULL. */
 void guard_init(
     struct core *core, const struct guard_listener *const *listeners);
 void guard_fini(struct core *core);
 
-/* Can operations be sent; can something new be granted? */
+/* Can operations be sent?  Can something new be granted? */
 bool guard_up(const struct core *core, uint32_t shard);
 bool guard_ready(const struct core *core, uint32_t shard);
 
-/* Can the one server be reached, also of a quorum? */
+/* Can this one server be reached, even if it is one of a quorum? */
 bool guard_reached(const struct core *core, uint32_t shard);
 
-/* Changes of history that were seen: what was confirmed before is in doubt. */
+/* Counts changes of history: whatever an older epoch confirmed is in doubt. */
 uint32_t guard_epoch(const struct core *core, uint32_t shard);
 
-/* The guard of a name; over a quorum, of a server that can be asked. */
+/* The guard of a name; over a quorum, of a server that can be reached. */
 uint32_t guard_shard(const struct core *core, const char *name, size_t len);
 
-/* Somebody must do something before it grants. */
+/* The guard grants nothing before somebody does something. */
 #define GUARD_FOR_GOOD (INT64_MAX / 2)
 
 /*
- * Why not, in plain words with what to do; and for how long: 0 where that is
- * not known.
+ * Writes why nothing is granted, in plain words, and what to do; "" if nothing
+ * is wrong.  Returns for how long; 0: unknown.
  */
 int64_t guard_why(
     const struct core *core, uint32_t shard, char *why, size_t size);
@@ -158,6 +158,7 @@ guard_index(const struct core *core, const struct guard *g)
 	return (uint32_t)(g - core->guards);
 }
 
+/* Take events: a link, what a reply tells, the end of an operation, a timer. */
 void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report);
@@ -166,14 +167,14 @@ void guard_outcome(struct core *core, uint32_t shard, enum op_kind op,
 void guard_timer(struct core *core, struct timer *t);
 
 /*
- * Stopping: signs off where nothing is held any more.  Is all given back?  Have
- * all signed off that can be reached?
+ * Stopping: signs off from all servers once everything has been given back.
+ * Has it been?  Has the broker signed off from all that can be reached?
  */
 void guard_sign_off(struct core *core);
 bool guard_all_over(const struct core *core);
 bool guard_signed_off(const struct core *core);
 
-/* Is each in a state that it can be in?  For tests; aborts if not. */
+/* Is the state of each guard consistent?  For tests; aborts if not. */
 void guard_check(const struct core *core);
 
 #endif

@@ -14,7 +14,7 @@
 #include "core/guard/text.h"
 #include "core/turn/emit.h"
 
-#define NOTE_MS 250 /* of many guards, one line in so long */
+#define NOTE_MS 250 /* many guards: a line waits so long for others */
 
 static const enum notice_id notices[GUARD_MAX] = {
 	[GUARD_UNKNOWN] = NOTICE_GUARD_REFUSES,
@@ -64,7 +64,7 @@ journal_tell(struct core *core)
 	}
 }
 
-/* Of a quorum one server says little about when new locks can be granted. */
+/* One server of a quorum says little about when new locks can be granted. */
 static void
 describe(
     const struct core *core, const struct guard *g, struct guard_note *note)

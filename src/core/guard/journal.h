@@ -6,7 +6,7 @@
 
 #include "core/guard/guard.h"
 
-/* A line about its present state, and those that are due. */
+/* Notes a line about the guard's present state; emits lines that are due. */
 void journal_note(struct core *core, const struct guard *g);
 void journal_tell(struct core *core);
 

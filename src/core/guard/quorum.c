@@ -43,8 +43,8 @@ note_quorum(struct core *core, enum notice_id id, unsigned ready)
 }
 
 /*
- * The servers of a quorum tell of themselves only.  One that is back counts
- * when it has said that it may grant.
+ * Each server of a quorum tells only of itself.  A server that is back counts
+ * once it has said that it may grant.
  */
 void
 quorum_tell(struct core *core)

@@ -9,9 +9,9 @@
 #include "core/turn/emit.h"
 
 /*
- * Quorum: how many others can tell all fences that were granted without this
- * server, because they were blessed whenever they were asked in this epoch; and
- * of how many that is not known.
+ * Quorum: counts the other servers that can tell all fences granted without
+ * this one, because they were blessed whenever they were asked in this epoch;
+ * and those of which that is not known.
  */
 static unsigned
 whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
@@ -34,7 +34,7 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 	return whole;
 }
 
-/* Does it get all fences from the others before it votes again? */
+/* Will the others tell it all fences before it votes again? */
 static bool
 recovers(const struct core *core, const struct guard *g)
 {
@@ -57,8 +57,8 @@ any_fence(const struct core *core)
 }
 
 /*
- * Quorum: where this broker can't reach a majority that has all fences, and
- * there may be one, another broker that can reach it has as long again.
+ * Quorum: if this broker can't reach a majority that has all fences, but there
+ * may be one, it leaves the bless to brokers that can, for as long again.
  */
 static bool
 others_first(const struct core *core, const struct guard *g)

@@ -6,15 +6,15 @@
 
 #include "core/guard/guard.h"
 
-/* When it may grant again, for guards that are pending. */
+/* When this broker may bless a pending guard. */
 int64_t guard_bless_ms(const struct core *core, const struct guard *g);
 
 /* May this broker bless it without waiting for the grace period? */
 bool guard_at_once(const struct core *core, const struct guard *g);
 
 /*
- * A server of a quorum is about to be blessed: says so if that fences rise rests
- * on the clocks alone.
+ * A server of a quorum is about to be blessed: logs it if only the clocks of
+ * the brokers ensure now that fences rise.
  */
 void recovery_note(struct core *core, const struct guard *g);
 

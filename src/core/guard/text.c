@@ -13,7 +13,7 @@
 #include "core/guard/text.h"
 #include "core/guard/voters.h"
 
-/* How many are there, how many grant; and when the last of them does. */
+/* Says how many are there and may vote; returns in how long the last may. */
 static int64_t
 why_no_quorum(const struct core *core, char *why, size_t size)
 {

@@ -6,7 +6,7 @@
 
 #include "core/guard/guard.h"
 
-/* The same as guard_why(), of one server, also of a quorum. */
+/* As guard_why(), but about one server, even if it is one of a quorum. */
 int64_t guard_why_one(
     const struct core *core, uint32_t shard, char *why, size_t size);
 

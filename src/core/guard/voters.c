@@ -1,27 +1,27 @@
 /*
- * Who votes in a quorum: that no two majorities miss each other.
+ * Who votes in a quorum, so that any two majorities share a server.
  *
  * Each server has a random id, and a set: the ids of those that vote, with a
- * version.  It votes only for brokers that go by the same set, and that take it
- * for the server it is.  Under one set any two majorities share a server; what
- * needs care is the way from one set to the next.  Here is decided which set
- * this broker goes by, and which servers it moves to it (OP_ENLIST):
+ * version.  A server votes only for brokers that go by the same set and that
+ * expect its id.  Under one set any two majorities share a server; what needs
+ * care is the way from one set to the next.  This file decides which set this
+ * broker goes by, and which servers it moves to that set (OP_ENLIST):
  *
  *	founded   none of the servers has a set, and all of them can be reached
- *	joined    the highest set that is told has all of ours in it
+ *	joined    the highest set that servers tell has all of ours in it
  *	mended    one of those that vote has lost its data, and so its id: a
- *	          server that has none is where that one was, and takes its place
- *	changed   redis.nodes has other servers: when nobody has asked for the
+ *	          new server stands where that one was, and replaces it
+ *	changed   redis.nodes has other servers: if nobody has asked for the
  *	          old set for a grace period, or the last broker has signed off,
  *	          and so many of the old ones are in the new set that the rest
  *	          is no majority
  *
- * Where a set is to be changed, those of its servers that lag behind are moved to
- * it first, whoever goes by it.
+ * Before a set is changed, brokers move those of its servers that lag behind to
+ * it, even brokers that do not go by it.
  *
- * A new set is *open* until so many servers of the one before have moved to it
- * that the rest is no majority there.  Before that, who had no say in the one
- * before has none in the new one, and afterwards not for a grace period.
+ * A new set is *open* until so many servers of the old one have moved to it
+ * that the rest is no majority there.  Until then, and for a grace period after
+ * that, servers that had no say in the old set have none in the new one.
  */
 #include "config.h"
 
@@ -85,7 +85,7 @@ copy(char *to, size_t size, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* What is no set has no members. */
+/* A text that is no set gives one without members. */
 static void
 set_parse(struct set *s, const char *text)
 {
@@ -130,21 +130,21 @@ set_has(const struct set *s, const char *id)
 	return false;
 }
 
-/* How many must leave a set so that no majority of it is left. */
+/* How many must leave a set of n so that no majority of it is left. */
 static unsigned
 blocking(unsigned n)
 {
 	return n - n / 2;
 }
 
-/* Has it told who it is since it can be reached? */
+/* Has it told who it is since it could be reached again? */
 static bool
 is_known(const struct guard *g)
 {
 	return g->up && g->node[0] != '\0' && g->node_ms >= g->up_ms;
 }
 
-/* It has no say in any set, and had none before. */
+/* Has it no say in any set, and had it none before? */
 static bool
 is_new(const struct guard *g)
 {
@@ -161,8 +161,8 @@ count_known(const struct core *core)
 	return n;
 }
 
-/* The order of sets, in which servers move: two of one version may be drawn at
- * once.  No set is the lowest. */
+/* The order of sets: servers move up only.  Two brokers may draw one version at
+ * once, so texts are compared, too.  No set is the lowest. */
 static int
 set_order(const char *a, const char *b)
 {
@@ -171,7 +171,7 @@ set_order(const char *a, const char *b)
 	return x != y ? (x > y) - (x < y) : strcmp(a, b);
 }
 
-/* The highest set that any of them has told. */
+/* The highest set that any server has told. */
 static const char *
 highest(const struct core *core)
 {
@@ -193,7 +193,7 @@ address(const struct core *core, uint32_t shard)
 	return core->voters->nodes[shard];
 }
 
-/* Our calls to that server ask for no vote any more. */
+/* From now on our calls to that server ask for no vote. */
 static void
 withdraw(struct core *core, struct guard *g)
 {
@@ -309,7 +309,7 @@ place_write(const struct core *core, uint32_t shard, char *out)
 	snprintf(out, NODE_BYTES + 1, "%016" PRIx64, hash);
 }
 
-/* The place of an id, and since when it is known; "": it is not. */
+/* Returns the place of an id, and since when it is known; "": it is not. */
 static const char *
 place_of(const struct core *core, const char *id, int64_t *since_ms)
 {
@@ -327,8 +327,8 @@ place_of(const struct core *core, const char *id, int64_t *since_ms)
 }
 
 /*
- * Was the one with the id where that server is?  It was asked since that is
- * known: the id may as well be the newer one of the two.
+ * Did the server with this id stand where that one is now?  That one must have
+ * been asked since we know the place: else the id may be the newer of the two.
  */
 static bool
 was_at(const struct core *core, const char *id, const struct guard *g)
@@ -356,7 +356,7 @@ place_note(struct core *core, const char *id, const char *place)
 	core->voters->next_place = (core->voters->next_place + 1) % n;
 }
 
-/* What another broker knew of places. */
+/* Notes what another broker knew of places. */
 static void
 places_learn(struct core *core, const char *text, size_t len)
 {
@@ -370,7 +370,8 @@ places_learn(struct core *core, const char *text, size_t len)
 	}
 }
 
-/* Those that are in place of one that voted, and have nothing, take its place. */
+/* New servers replace those of the set that stood where they are now.  False: a
+ * server is neither in the set nor such a new one. */
 static bool
 mend(const struct core *core, struct set *s)
 {
@@ -393,10 +394,10 @@ mend(const struct core *core, struct set *s)
 }
 
 /*
- * One whose data went back to a time before it was emptied has an id that was
- * replaced since: it becomes an empty one again.  Its set is none that is higher
- * than `best`; two brokers may have drawn two of one version, and servers have
- * moved from one of them to the other.
+ * If a server's data went back to a time before it was emptied, its old id was
+ * replaced since: the server becomes an empty one again.  Its set is lower than
+ * `best`, perhaps of the same version: two brokers may have drawn two of those,
+ * and servers have moved from one of them to the other.
  */
 static void
 forget(struct core *core, const struct set *s, const char *best)
@@ -425,7 +426,7 @@ forget(struct core *core, const struct set *s, const char *best)
 	}
 }
 
-/* Have so many moved to the set that there is no other way to a majority? */
+/* Have all moved to the set, or so many that the old one has no majority? */
 static bool
 is_settled(const struct core *core, const char *set, unsigned n)
 {
@@ -438,7 +439,7 @@ is_settled(const struct core *core, const char *set, unsigned n)
 		if (strcmp(g->set, set) != 0)
 			continue;
 		if (g->open == '\0')
-			return true; /* somebody saw that it is */
+			return true; /* some broker has settled it */
 		here++;
 		old += g->open == 'k';
 	}
@@ -457,7 +458,7 @@ enlist(struct core *core, struct guard *g, const char *set, bool settle)
 	int n = snprintf(text, sizeof(text), "%s %s %s %c ", g->node, set,
 	    g->set, settle ? 's' : 'm');
 
-	/* The script compares for equality only. */
+	/* The script only checks what is equal, and leaves the order to us. */
 	assert(set_order(g->set, set) <= 0);
 	/* One server has one vote, whichever way it is reached. */
 	for (i = 0; i < core->config.shards; i++)
@@ -478,10 +479,10 @@ enlist(struct core *core, struct guard *g, const char *set, bool settle)
 }
 
 /*
- * Those of the highest set that lag behind it, or have not heard that it is
- * settled: brokers that go by it may be gone for ever, and before all have moved
- * no other set can take its place.  We do not go by it, so our calls ask for no
- * vote.
+ * Moves servers that lag behind the highest set to it, and tells those that
+ * have not heard that it is settled: brokers that go by it may be gone for
+ * ever, and no other set can take its place before all have moved.  This broker
+ * does not go by it, so its calls ask for no vote.
  */
 static void
 help(struct core *core, const struct set *s, const char *best)
@@ -540,7 +541,7 @@ all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 	return s->n == core->config.shards;
 }
 
-/* The set to go by, from what is known now; false: there is none yet. */
+/* Chooses the set to go by, from what is known; false: there is none yet. */
 static bool
 choose(struct core *core, char *text)
 {
@@ -567,7 +568,7 @@ choose(struct core *core, char *text)
 		own_set(core, s.version + 1, text);
 		return true;
 	}
-	/* It was joined when less was known. */
+	/* This broker joined the set when it knew less. */
 	if (strcmp(best, core->voters->set) == 0)
 		withdraw_all(core);
 	if (stranger < core->config.shards)
