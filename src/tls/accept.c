@@ -4,11 +4,10 @@
  *	accept -> SILENT -> SHAKING -> READY -> MOVING (pipe.c)
  *			\-> LEAVING
  *
- * Until the whole first message is there a client costs nothing but its
- * descriptor; then OpenSSL gets to see it.  Those that have not come to the
- * end of it are bounded.  When there are too many, the one that has taken
- * longest makes room for the next, or, if none has taken long, the next ones
- * wait in the kernel.
+ * Until its whole first message is there, a client costs nothing but its
+ * descriptor; then OpenSSL gets to see it.  The number of unfinished clients is
+ * bounded.  If there are too many, the one that has taken longest makes room
+ * for the next; if none has taken long, new ones wait in the kernel.
  */
 #include "config.h"
 
@@ -39,8 +38,8 @@
 #define HALF_MAX 1024u
 #define HALF_MIN 64u
 /*
- * So long in a stage, one may have to go when there are too many: a sign of
- * life does not help, or a byte a second would keep all others out.
+ * After so long in a stage, a client may have to go when there are too many.  A
+ * sign of life does not help it, or a byte a second would keep all others out.
  */
 #define SILENT_MS 250
 #define SHAKING_MS 1000
@@ -50,7 +49,7 @@
 #define RECORD_HANDSHAKE 0x16
 #define RECORD_BYTES_MAX (16384 + 256)
 
-/* Where clients come.  Owned by the engine. */
+/* A place that clients come to.  Owned by the engine. */
 struct place {
 	struct engine *engine;
 	char *id;
@@ -78,7 +77,7 @@ list_of(const struct pipe *p)
 					: &e->shaking;
 }
 
-/* To the end of another list. */
+/* Moves it to the end of another list. */
 static void
 half_set(struct pipe *p, enum pipe_stage stage)
 {
@@ -103,7 +102,10 @@ fail(struct pipe *p, const char *why)
 	pipe_free(p);
 }
 
-/* Closed with unread bytes, it would be reset before it has read why. */
+/*
+ * Lingers: if it closed with unread bytes, a reset would come before the
+ * reason.
+ */
 static void
 refuse(struct pipe *p, const char *why)
 {
@@ -144,7 +146,7 @@ place_of(const struct pipe *p)
 	return NULL;
 }
 
-/* One line of plain text tells whoever came with telnet. */
+/* Tells a telnet user in one line of plain text. */
 static void
 refuse_plain(struct pipe *p)
 {
@@ -163,7 +165,7 @@ has_ended(int fd)
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
-/* Comes back when so much is there, or the end is. */
+/* Has libevent call back when so many bytes are there, or the end is. */
 static void
 wait_for(struct pipe *p, int bytes)
 {
@@ -172,7 +174,7 @@ wait_for(struct pipe *p, int bytes)
 	pipe_watch_net(p, EV_READ);
 }
 
-/* True: the whole first record is there; else p may be gone. */
+/* Returns true if the whole first record is there; otherwise p may be freed. */
 static bool
 hello_is_here(struct pipe *p)
 {
@@ -184,7 +186,7 @@ hello_is_here(struct pipe *p)
 		pipe_watch_net(p, EV_READ);
 		return false;
 	}
-	/* Somebody looked whether the port is open. */
+	/* Somebody has only tried whether the port is open. */
 	if (n <= 0) {
 		pipe_free(p);
 		return false;
@@ -305,7 +307,7 @@ is_slow(const struct pipe *p, int64_t now, int64_t ms)
 	return p != NULL && now - p->since_ms >= ms;
 }
 
-/* Is there room for one more, or can it be made? */
+/* Makes room for one more, if there is none.  Returns false if it can't. */
 static bool
 make_room(struct engine *e)
 {

@@ -1,5 +1,5 @@
 /*
- * Clients: from a listening socket to a pipe that the broker has.
+ * Clients: from a listening socket to a pipe that the broker has taken.
  */
 #ifndef LOCKBROKER_TLS_ACCEPT_H
 #define LOCKBROKER_TLS_ACCEPT_H
@@ -13,21 +13,21 @@
 void accept_init(struct engine *e);
 void accept_fini(struct engine *e);
 
-/* Takes over the socket and what is in the context, on failure, too. */
+/* Takes over the socket and the content of the context, even on failure. */
 bool accept_add(struct engine *e, const char *id, int fd,
     struct context *context, char why[CONTEXT_WHY_SIZE]);
 
-/* Reads the certificates again; false: what is used is still the old one. */
+/* Reads the certificates again.  On false, the old ones are still in use. */
 bool accept_reload(struct engine *e, char why[CONTEXT_WHY_SIZE]);
 
-/* When the first certificate runs out, in seconds; 0: there is none. */
+/* Returns when the first certificate expires, in seconds; 0: there is none. */
 int64_t accept_until(const struct engine *e);
 
-/* Are clients accepted?  They can connect all the same. */
+/* Should it accept clients?  They can connect in any case. */
 void accept_set(struct engine *e, bool on);
 void accept_close(struct engine *e);
 
-/* The broker may have room for those that are ready. */
+/* Hands over clients that are ready: the broker may have room for them. */
 void accept_hand_over(struct engine *e);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Contexts of OpenSSL.
  *
- * Sessions are not resumed: locks are kept over one connection, and tickets
- * that a client has not read when it closes would make a reset of its end.
+ * They don't resume sessions: clients keep locks over one connection, and
+ * unread tickets would turn a client's close into a reset.
  */
 #include "config.h"
 
@@ -51,7 +51,7 @@ fail(char *why, const char *what, const char *file)
 	return false;
 }
 
-/* A key with a passphrase would be asked for at a terminal. */
+/* Refuses keys with a passphrase: OpenSSL would ask for it at a terminal. */
 static int
 no_passphrase(char *buf, int size, int writing, void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * Keys, certificates and what is asked of the other side: an SSL_CTX made from
- * files, and made anew from the same files.
+ * Keys, certificates and demands on the other side: an SSL_CTX that is made
+ * from files, and made again from the same files.
  */
 #ifndef LOCKBROKER_TLS_CONTEXT_H
 #define LOCKBROKER_TLS_CONTEXT_H
@@ -12,27 +12,27 @@
 
 enum context_verify { VERIFY_NONE, VERIFY_OPTIONAL, VERIFY_REQUIRE };
 
-/* Room for what is wrong. */
+/* Room for a text that says what is wrong. */
 #define CONTEXT_WHY_SIZE 512
 
-/* Embedded in its owner, which calls context_fini().  Zeroed: not used. */
+/* Embedded in its owner, which calls context_fini().  Zeroed: not in use. */
 struct context {
 	bool server; /* clients connect to it */
 	char *cert;  /* "": none */
 	char *key;
-	char *ca; /* "": of a client: the system's */
+	char *ca; /* "": none, or for a client that of the system */
 	enum context_verify verify;
-	bool names;    /* client: the server's name is checked, too */
-	bool tls_1_3;  /* nothing older */
+	bool names;    /* client: it checks the server's name, too */
+	bool tls_1_3;  /* no older version */
 	SSL_CTX *ssl;  /* NULL: never loaded */
-	int64_t until; /* its certificate runs out, seconds; 0: none */
+	int64_t until; /* its certificate expires, in seconds; 0: none */
 };
 
 void context_fini(struct context *c);
 
 /*
- * Reads the files; on failure what was read before is still used.  A
- * certificate that has run out is a failure if one that has not is in use.
+ * Reads the files.  On failure, what it read before stays in use.  An expired
+ * certificate is a failure if one that has not expired is in use.
  */
 bool context_load(struct context *c, char why[CONTEXT_WHY_SIZE]);
 

@@ -19,10 +19,10 @@
 #include "tls/names.h"
 #include "tls/pipe.h"
 
-/* Of failed handshakes: so many lines in so long. */
+/* Failed handshakes get at most so many log lines in so long. */
 #define LINES_MAX 10
 #define SPELL_MS 10000
-/* How late the broker may count them. */
+/* The broker may learn so late how many there were. */
 #define TELL_FAILED_MS 20
 #define PACKETS_PER_TURN 16
 
@@ -34,7 +34,7 @@ answer(struct engine *e, const char *word, bool ok, const char *why)
 	packet_begin(&p, word);
 	packet_add(&p, ok ? "" : why);
 	packet_add_num(&p, accept_until(e));
-	/* It waits for this, so there is room. */
+	/* The broker waits for this answer, so there is room. */
 	if (packet_send(e->control, &p, -1) != PACKET_OK)
 		e->over = true;
 }
@@ -144,7 +144,7 @@ handle(struct engine *e, struct packet *p)
 	for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
 		if (!packet_is(p, handlers[i].word, handlers[i].texts))
 			continue;
-		/* Without descriptors left, none comes: the rest must go on. */
+		/* If no descriptor is left, none comes: all else must go on. */
 		if (handlers[i].fd == (p->fd >= 0))
 			handlers[i].fn(e, p);
 		packet_drop_fd(p);

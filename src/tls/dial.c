@@ -1,9 +1,9 @@
 /*
  * A connection to a server: TCP, the handshake, and then a pipe.
  *
- * In TLS 1.3 a server judges our certificate after we have shaken hands.  So
- * if it ends the connection before its first byte, the reason goes the same
- * way as its first reply would have.
+ * In TLS 1.3 a server judges our certificate only after we have shaken hands.
+ * So if it ends the connection before its first byte, we send the reason in
+ * place of its first reply.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ union address {
 	struct sockaddr_in6 in6;
 };
 
-/* 0: it is no numeric address. */
+/* Returns 0 if it is no numeric address. */
 static socklen_t
 parse(union address *a, const char *ip, uint16_t port)
 {
@@ -49,7 +49,7 @@ parse(union address *a, const char *ip, uint16_t port)
 	return 0;
 }
 
-/* A host that has vanished is noticed. */
+/* Has the kernel notice a host that has vanished. */
 static void
 tune(int fd, int64_t timeout_ms)
 {
@@ -59,7 +59,7 @@ tune(int fd, int64_t timeout_ms)
 	tcp_keepalive(fd, &patience);
 }
 
-/* kind: '-' the server can't be reached, '!' TLS does not come about. */
+/* kind: '-' if the server can't be reached, '!' if TLS with it fails. */
 static void
 refuse(int local, char kind, const char *why)
 {
@@ -99,7 +99,7 @@ dial_broken(struct pipe *p)
 	buf_addf(&p->in, "-" RELAY_BROKEN "%s\r\n", why);
 }
 
-/* OpenSSL copies the name, but asks for one that it could write to. */
+/* OpenSSL copies the name, although its parameter is not const. */
 static void
 send_name(struct pipe *p, const char *name)
 {

@@ -1,7 +1,8 @@
 /*
- * Servers: a pipe to where the broker, or the lockbroker command, wants one.
+ * Connections to servers, for the broker or the lockbroker command.
  *
- * Its first line says whether it is one: "+", or "-REASON".
+ * The first line of a pipe says whether it leads to the server: "+", or
+ * "-REASON" or "!REASON".
  */
 #ifndef LOCKBROKER_TLS_DIAL_H
 #define LOCKBROKER_TLS_DIAL_H
@@ -10,9 +11,7 @@
 
 #include "tls/engine.h"
 
-/*
- * ip is numeric; name is what the certificate must be for.  Takes over local.
- */
+/* ip is numeric; the certificate must be for `name`.  Takes over `local`. */
 void dial(struct engine *e, int local, const char *ip, uint16_t port,
     const char *name);
 

@@ -5,8 +5,9 @@
  *	servers <--TLS-- dial.c  ---> pipe.c <--socket--> broker
  *	                 control.c <--packets-----------> broker
  *
- * It knows nothing of locks or of Redis: it moves bytes.  It reads private
- * keys, and so nothing else runs in it.  It ends when its broker does.
+ * The process moves bytes, and knows nothing of locks or of Redis.  Nothing
+ * else runs in it, because it reads private keys.  It ends when its broker
+ * does.
  */
 #ifndef LOCKBROKER_TLS_ENGINE_H
 #define LOCKBROKER_TLS_ENGINE_H
@@ -22,7 +23,7 @@
 struct pipe;
 struct place;
 
-/* How whoever dials calls what may have to be changed. */
+/* What the caller's configuration calls the things that may have to change. */
 struct words {
 	const char *ca;
 	const char *cert;
@@ -44,7 +45,7 @@ struct engine {
 	struct event *writable; /* set while a client can't be handed over */
 	bool over;
 
-	struct context servers; /* for those that are dialed */
+	struct context servers; /* for connections to servers */
 	struct words words;
 	int64_t connect_timeout_ms;
 	int64_t reply_timeout_ms;
@@ -57,20 +58,20 @@ struct engine {
 	uint64_t next_id;
 
 	/* In the order in which they came to that stage. */
-	struct pipe_list silent;  /* no whole first message has come yet */
-	struct pipe_list shaking; /* hands */
-	struct pipe_list ready;	  /* to be handed over when there is room */
+	struct pipe_list silent;  /* without a whole first message */
+	struct pipe_list shaking; /* that are shaking hands */
+	struct pipe_list ready;	  /* that wait for the broker to have room */
 	unsigned nhalf;		  /* in these three */
 	unsigned npipes;
 	struct pipe_list pipes; /* all */
 
-	uint64_t failed; /* handshakes that the broker has not been told of */
+	uint64_t failed; /* handshakes not told to the broker yet */
 	struct event *tell_failed;
-	int64_t spell_ms; /* when the lines of this spell began */
-	unsigned lines;	  /* said in it */
+	int64_t spell_ms; /* when this spell of log lines began */
+	unsigned lines;	  /* logged in it */
 };
 
-/* Aborts where it can't. */
+/* Aborts if it can't make the event. */
 struct event *engine_event(struct engine *e, int fd, short what,
     event_callback_fn fn, void *arg, enum priority priority);
 

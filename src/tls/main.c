@@ -1,7 +1,7 @@
 /*
  * lockbroker-tls: the process that speaks TLS for a broker, or for one
  * connection of the lockbroker command.  Its standard input is the socket to
- * whoever started it.
+ * the process that started it.
  *
  *	lockbroker-tls broker
  *	lockbroker-tls connect IP PORT NAME CA CERT KEY
@@ -33,9 +33,9 @@
 #define EXIT_USAGE 2
 #define CONNECT_ARGS 8
 #define CONNECT_MS 10000
-/* The broker has gone: so long for what clients have not been sent yet. */
+/* After the broker has gone, unsent output has this long to reach clients. */
 #define FLUSH_MS 500
-/* Handshakes between two looks at what else has come. */
+/* At most so many handshakes run before the loop looks for other events. */
 #define SHAKES_MAX 4
 
 struct event *
@@ -50,8 +50,8 @@ engine_event(struct engine *e, int fd, short what, event_callback_fn fn,
 }
 
 /*
- * There are keys in here: no core, no debugger, no way to more rights.  Root
- * keeps only what reads the files of others.
+ * The process has keys in memory: so no core, no debugger, no way to more
+ * rights.  Root keeps only the capability to read the files of others.
  */
 static void
 harden(void)
@@ -105,7 +105,7 @@ engine_fini(struct engine *e)
 	event_base_free(e->base);
 }
 
-/* Has every client been sent all? */
+/* Has all output reached its client? */
 static bool
 is_flushed(const struct engine *e)
 {
@@ -161,7 +161,7 @@ serve_command(char **argv)
 	struct engine e;
 	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
-	/* The pipe keeps the only one. */
+	/* The pipe keeps its only copy. */
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
 	(void)close(STDIN_FILENO);
 	engine_init(&e);

@@ -1,6 +1,6 @@
 /*
- * What is wrong with a handshake is told with what to do about it, in the
- * words of whoever wants the connection: engine->words.
+ * Says what is wrong with a handshake and what to do about it, in the words
+ * that engine->words has for the settings.
  */
 #include "config.h"
 
@@ -45,8 +45,9 @@ give(each_name *each, void *arg, const char *kind, const void *s, int n)
 }
 
 /*
- * As in RFC 2253: a comma within a value is not one between two, or whoever
- * chooses a CN would choose the rest of the subject with it.
+ * Prints as RFC 2253 says: a comma within a value must not look like a
+ * separator, or a client that may choose its CN could choose the rest of the
+ * subject, too.
  */
 static void
 print_name(const X509_NAME *name, each_name *each, void *arg)
@@ -65,7 +66,7 @@ print_name(const X509_NAME *name, each_name *each, void *arg)
 	BIO_free(bio);
 }
 
-/* A CN counts if it is the only one. */
+/* A CN counts only if there is just one. */
 static void
 common_name(const X509_NAME *subject, each_name *each, void *arg)
 {
@@ -179,7 +180,7 @@ why_unknown(const struct pipe *p, struct buf *out)
 		    p->engine->words.ca);
 }
 
-/* What we have against the certificate of the other side. */
+/* Says why we refuse the certificate of the other side. */
 static void
 why_certificate(const struct pipe *p, struct buf *out)
 {
@@ -215,11 +216,11 @@ why_certificate(const struct pipe *p, struct buf *out)
 	}
 }
 
-/* What the other side has against us. */
+/* Why the other side refuses us. */
 static const struct {
 	int reason;
 	const char *text;
-	bool wants_cert; /* it helps to show it another certificate */
+	bool wants_cert; /* another certificate would help */
 } alerts[] = {
 	{ SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "it wants a certificate",
 	    true },

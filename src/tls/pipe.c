@@ -1,10 +1,10 @@
 /*
  * Moving bytes.
  *
- * Whatever happens, pipe_pump() tries all that is worth a try, a bounded
- * number of times, and then says what to wait for.  OpenSSL may want to write
- * before it can read, and the other way round; so what it wants is kept apart
- * from what we want.
+ * On each event, pipe_pump() tries all that is worth a try, a bounded number of
+ * times, and then sets what to wait for.  OpenSSL may have to write before it
+ * can read, or to read before it can write; so its wishes are kept apart from
+ * ours.
  */
 #include "config.h"
 
@@ -21,14 +21,14 @@
 #include "tls/pipe.h"
 
 #define READ_BYTES ((size_t)16 * 1024)
-#define ROOM ((size_t)64 * 1024) /* of each direction */
+#define ROOM ((size_t)64 * 1024) /* for each direction */
 #define ROUNDS_MAX 4
-/* The broker has ended: a client may take so long to read the rest ... */
+/* After the broker has ended, a client has so long to read the rest ... */
 #define FLUSH_MS 10000
-/* ... and so long to end, too.  A little longer than the broker's own. */
+/* ... and so long to end, too: a little longer than the broker itself waits. */
 #define LINGER_MS 1500
 /*
- * Of messages that are no data, new keys above all: each costs more than any
+ * Bounds messages without data, above all new keys: each costs more than any
  * data, and OpenSSL reads on as long as there are some.
  */
 #define RESTLESS_MAX 1000
@@ -197,7 +197,10 @@ pipe_shake(struct pipe *p)
 	}
 }
 
-/* An end that the broker knows of already, or else the connection's. */
+/*
+ * An error kills an accepted connection that has not ended before; otherwise it
+ * ends what is left of the connection.
+ */
 static void
 net_failed(struct pipe *p)
 {
@@ -253,7 +256,7 @@ net_read(struct pipe *p)
 	}
 }
 
-/* Tells the broker that nothing more comes, when it has all of it. */
+/* Ends our side to the broker when the broker has all bytes. */
 static bool
 local_shut(struct pipe *p)
 {
@@ -304,7 +307,10 @@ local_read(struct pipe *p)
 		buf_added(&p->out, (size_t)n);
 		if (p->deaf)
 			buf_clear(&p->out);
-		/* Level-triggered events tell of more. */
+		/*
+		 * The events are level-triggered, so more bytes bring another
+		 * event.
+		 */
 		p->local_in = (size_t)n == READ_BYTES;
 		return true;
 	}
@@ -316,7 +322,7 @@ local_read(struct pipe *p)
 	return true;
 }
 
-/* close_notify and FIN, when all is written. */
+/* Sends close_notify and FIN when all is written. */
 static bool
 net_shut(struct pipe *p)
 {
@@ -367,7 +373,7 @@ net_write(struct pipe *p)
 		p->out_wants_read = true;
 		return false;
 	default:
-		/* What came before the reset is still there to be read. */
+		/* The bytes that came before the reset can still be read. */
 		p->broken = p->deaf = p->net_in = true;
 		p->in_wants_write = p->out_wants_read = false;
 		return true;
@@ -381,7 +387,7 @@ is_over(const struct pipe *p)
 		return true;
 	if (!p->local_ended)
 		return false;
-	/* Nobody asks what a server says after we have gone. */
+	/* Nobody wants a server's bytes after the broker has gone. */
 	if (p->deaf || (p->net_shut && !p->place))
 		return true;
 	return p->net_shut && p->end != PIPE_OPEN &&
@@ -402,7 +408,7 @@ net_wanted(const struct pipe *p)
 	if (p->out_wants_read ||
 	    (p->end == PIPE_OPEN && room && !p->in_wants_write))
 		want |= EV_READ;
-	/* The end is to be seen behind what can't be read yet. */
+	/* See the end even behind bytes that can't be read yet. */
 	else if (p->end == PIPE_OPEN && !p->told_hup)
 		want |= EV_READ | EV_CLOSED | EV_ET;
 	return want;
@@ -445,7 +451,7 @@ pipe_pump(struct pipe *p)
 	buf_trim(&p->out, 0);
 	watch(p, &p->local_watch, p->local, local_wanted(p), on_local);
 	pipe_watch_net(p, net_wanted(p));
-	/* What OpenSSL has decrypted, no event tells of. */
+	/* No event tells of bytes that OpenSSL has decrypted already. */
 	if (moved && p->net_watch.armed)
 		event_active(&p->net_watch.event, EV_READ, 1);
 }
@@ -458,7 +464,7 @@ look_at(int fd)
 	return poll(&poll_fd, 1, 0) > 0 ? poll_fd.revents : 0;
 }
 
-/* Something has happened behind bytes that are not read. */
+/* Looks at an event behind bytes that are not read. */
 static void
 look_behind(struct pipe *p)
 {
@@ -508,7 +514,9 @@ on_local(evutil_socket_t fd, short what, void *arg)
 		p->local_out = true;
 	if (what & (EV_READ | EV_CLOSED))
 		p->local_in = true;
-	/* The broker has given it up, and the client does not read. */
+	/*
+	 * The broker has given up the connection, and the client does not read.
+	 */
 	if (buf_len(&p->out) >= ROOM && (look_at(fd) & POLLHUP) &&
 	    !p->local_gone) {
 		p->local_gone = true;

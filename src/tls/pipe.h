@@ -1,14 +1,14 @@
 /*
  * One TLS connection and the Unix socket that stands for it in the broker.
  *
- *	         --SSL_read--> in  --write--> 
+ *	         --SSL_read--> in  --write-->
  *	net (TLS)                              local (plain)
  *	         <-SSL_write-- out <--read---
  *
- * Each direction has a bounded buffer; when it is full, nothing more is read
- * on that side.  Each ends by itself: a close_notify becomes an end of what
- * the broker reads, and the other way round.  How the other side has ended is
- * told apart, because the broker vouches for locks by it:
+ * Each direction has a bounded buffer; when it is full, nothing more is read on
+ * that side.  Each direction ends by itself: a close_notify becomes an end of
+ * what the broker reads, and the other way round.  The pipe tells apart how the
+ * other side has ended, because the broker decides by it what becomes of locks:
  *
  *	close_notify	the end of the stream
  *	FIN alone	the same, and PACKET "end ID unsigned" before it: anybody
@@ -28,18 +28,18 @@
 #include "tls/engine.h"
 
 enum pipe_stage {
-	PIPE_SILENT,	 /* accepted: its first message is awaited */
-	PIPE_CONNECTING, /* dialed: TCP is */
-	PIPE_SHAKING,	 /* hands */
-	PIPE_LEAVING,	 /* refused: what it still sends is thrown away */
-	PIPE_READY,	 /* shaken; the broker can't take it at the moment */
-	PIPE_MOVING,	 /* bytes */
+	PIPE_SILENT,	 /* accepted: waits for its first message */
+	PIPE_CONNECTING, /* dialed: waits for TCP */
+	PIPE_SHAKING,	 /* shakes hands */
+	PIPE_LEAVING,	 /* refused: throws away what still comes */
+	PIPE_READY,	 /* hands are shaken; the broker has no room yet */
+	PIPE_MOVING,	 /* moves bytes */
 };
 
-/* How what is read from the net has ended. */
+/* How the stream from the net has ended. */
 enum pipe_end { PIPE_OPEN, PIPE_SIGNED, PIPE_UNSIGNED };
 
-/* What libevent watches of a descriptor. */
+/* The events of a descriptor that libevent watches. */
 struct watch {
 	struct event event;
 	short armed; /* 0: nothing */
@@ -50,7 +50,7 @@ struct pipe {
 	uint64_t id;
 	struct engine *engine;
 	enum pipe_stage stage;
-	const char *place; /* of an accepted one: where it came; else NULL */
+	const char *place; /* where an accepted one came; else NULL */
 	char peer[64];	   /* "10.0.0.7:5512" */
 	SSL *ssl;	   /* NULL before the handshake */
 	int net;	   /* owned */
@@ -59,23 +59,23 @@ struct pipe {
 	struct buf out;
 	struct watch net_watch;
 	struct watch local_watch;
-	struct event timer; /* of the handshake, or of the end */
-	X509 *refused;	    /* owned: a certificate that was, or NULL */
+	struct event timer; /* for the handshake, or for the end */
+	X509 *refused;	    /* owned: a refused certificate, or NULL */
 	int refused_why;    /* X509_V_ERR_... */
 	enum pipe_end end;
-	int64_t since_ms; /* half open: when it came to this stage */
+	int64_t since_ms; /* half open: when this stage began */
 
 	/* Is it worth a try?  Cleared when it would block. */
 	bool net_in, net_out, local_in, local_out;
-	bool in_wants_write, out_wants_read; /* OpenSSL does */
+	bool in_wants_write, out_wants_read; /* OpenSSL wants to */
 	unsigned restless; /* steps of TLS since the last byte from the net */
 	bool heard;	   /* something has come from the net */
-	bool notified;	   /* a close_notify has */
+	bool notified;	   /* a close_notify has come from it */
 	bool told_hup;	   /* its end was seen behind unread bytes */
 	bool local_ended;  /* the broker has ended its side */
-	bool local_gone;   /* and takes nothing more */
-	bool local_shut;   /* we have ended ours */
-	bool net_shut;	   /* ... and the TLS */
+	bool local_gone;   /* ... and reads no more */
+	bool local_shut;   /* we have ended our side to it */
+	bool net_shut;	   /* ... and our side of the TLS */
 	bool deaf;	   /* the net takes nothing more, which is fine */
 	bool broken;	   /* ... because of an error */
 	bool dead;	   /* to be freed */
@@ -86,30 +86,30 @@ struct pipe {
 struct pipe *pipe_new(struct engine *e, int net);
 void pipe_free(struct pipe *p);
 
-/* Puts it under TLS. */
+/* Puts the pipe under TLS. */
 void pipe_secure(struct pipe *p, const struct context *context);
 
 /* One step of the handshake: 1 done, 0 later, -1 failed. */
 int pipe_shake(struct pipe *p);
 
-/* Hands are shaken, and local is there: moves bytes from now on. */
+/* Moves bytes from now on.  Requires shaken hands and a `local` socket. */
 void pipe_move(struct pipe *p);
 
-/* What libevent is to watch; callbacks go by the stage. */
+/* Sets what libevent watches; the callback depends on the stage. */
 void pipe_watch_net(struct pipe *p, short want);
 void pipe_timer(struct pipe *p, int64_t ms); /* 0: none */
 
 /*
- * OpenSSL tells us here what certificates it refuses, which alerts come, and
- * what is said that is no data.
+ * Callbacks of OpenSSL: it tells which certificates it refuses, which alerts
+ * come, and which messages come that are no data.
  */
 int pipe_verify(int ok, X509_STORE_CTX *store);
 void pipe_info(const SSL *ssl, int where, int value);
 
-/* The next in the order of the stages: accept.c, dial.c */
+/* Go on from one stage to the next: accept.c, dial.c */
 void accept_go_on(struct pipe *p);
 void accept_late(struct pipe *p);
-void accept_leave(struct pipe *p); /* it is freed while half open */
+void accept_leave(struct pipe *p); /* before it is freed, if half open */
 void dial_go_on(struct pipe *p);
 void dial_late(struct pipe *p);
 void dial_broken(struct pipe *p);
