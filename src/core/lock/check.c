@@ -1,6 +1,6 @@
 /*
- * What is true of all names between two steps: that lists, counters and flags
- * agree, and that nobody is forgotten.
+ * Invariants of all names: between two steps, lists, counters and flags agree,
+ * and nobody is forgotten.
  */
 #include "config.h"
 
@@ -71,7 +71,7 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 	lease_check(core, &l->lease, l->touched);
 	check_holders(l);
 	check_queue(l);
-	/* What waits for the end of an operation has one to wait for. */
+	/* An UNLOCK that waits for an operation has one to wait for. */
 	assert(l->parting == NULL || l->lease.pending != NULL || l->touched);
 	sums->names++;
 	sums->holds += l->nholders;

@@ -1,9 +1,9 @@
 /*
- * A walk through the wait-for graph, breadth first, from the names that are
- * asked for: to who holds them, to what those wait for, and so on.  Each
- * session is visited once in a walk; how it was reached is written into it.
- * A walk can take as long as the longest list of those who share a name; so
- * there is none for a session that nobody waits for.
+ * A walk goes breadth first through the wait-for graph: from the names that are
+ * asked for to their holders, to the names that these wait for, and so on.  It
+ * visits each session once, and writes into it how it was reached.  A walk can
+ * take as long as the longest list of sharers of a name; so there is none for a
+ * session that nobody waits for.
  */
 #include "config.h"
 
@@ -15,12 +15,12 @@
 #include "core/turn/work.h"
 
 /*
- * Circles are looked for among so many sessions, and where one has more holds
- * than that, it may be waited for.
+ * A walk reaches no more sessions than this.  A session with more holds counts
+ * as waited for, without a look at them.
  */
 #define WALK_MAX 300
 
-/* A session that the walk has reached and not gone on from. */
+/* Sessions that the walk has reached; it has gone on from those before head. */
 struct walk {
 	struct session **v;
 	size_t head, n, size;
@@ -38,8 +38,8 @@ walk_push(struct walk *walk, struct session *s)
 }
 
 /*
- * Goes on to who holds a name.  True where it has come back to the start,
- * whose own holds of the name don't count at the first step.
+ * Goes on to the holders of a name.  Returns true if that leads back to the
+ * start; at the first step, the start's own hold of the name does not count.
  */
 static bool
 visit(struct core *core, struct walk *walk, const struct lock *l,
@@ -65,7 +65,7 @@ visit(struct core *core, struct walk *walk, const struct lock *l,
 	return false;
 }
 
-/* What a session waits for, if it can do nothing else meanwhile. */
+/* Goes on to the holders of what a session waits for, untagged. */
 static bool
 follow(struct core *core, struct walk *walk, struct session *s,
     const struct session *start)
@@ -82,7 +82,7 @@ follow(struct core *core, struct walk *walk, struct session *s,
 	return false;
 }
 
-/* `a -> b -> a`, from the name that the start holds, backwards. */
+/* Writes `a -> b -> a`, by going back from the name that the start holds. */
 static void
 write_circle(const struct session *start, struct buf *out)
 {

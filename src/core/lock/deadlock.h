@@ -1,7 +1,7 @@
 /*
  * Deadlock: sessions of this broker that wait for each other in a circle.
  *
- * A session counts as waiting where its request is untagged: it can do nothing
+ * A session counts as waiting only for its untagged requests: it can do nothing
  * else meanwhile.  It waits for every session that holds a name it asked for.
  */
 #ifndef LOCKBROKER_CORE_LOCK_DEADLOCK_H
@@ -10,14 +10,15 @@
 #include "core/lock/state.h"
 
 /*
- * Looks for a circle through the session, which waits (or is about to) for
- * these names.  Writes it as `a -> b -> a` and returns true where there is
- * one.
+ * Looks for a circle through the session, which waits (or is about to wait) for
+ * these names.  If there is one, appends it to `circle` as `a -> b -> a` and
+ * returns true.
  */
 bool deadlock_find(struct core *core, struct session *s,
     struct lock *const *locks, unsigned n, struct buf *circle);
 
-/* A session that was just granted a name: refuses what it waits for. */
+/* After a grant to the session: refuses its waiting request if the grant has
+ * closed a circle. */
 void deadlock_check(struct core *core, struct session *s);
 
 #endif

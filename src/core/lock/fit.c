@@ -1,5 +1,5 @@
 /*
- * Does a lease fit who waits for it?
+ * Does a lease fit a waiter?
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ lock_free_for(
 	       !lock_lingers(core, l, w);
 }
 
-/* The session has it, in a way that will do: only its hold grows. */
+/* The session has the name already, in a mode that will do: it re-enters. */
 static bool
 reenters(const struct lock *l, const struct waiter *w)
 {
@@ -44,14 +44,14 @@ reenters(const struct lock *l, const struct waiter *w)
 	       (w->shared || !l->shared_hold);
 }
 
-/* It comes to those who share it. */
+/* It joins the present sharers of the name. */
 static bool
 joins(const struct lock *l, const struct waiter *w)
 {
 	return !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
 }
 
-/* May it be had at all, whatever it lacks yet?  `again`: it is re-entered. */
+/* Can the lease be made to fit, if it does not yet?  `again`: w re-enters. */
 static bool
 can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
@@ -77,7 +77,7 @@ mode_suits(const struct core *core, const struct lock *l,
 						 lock_keeps_alone(core, l, w)));
 }
 
-/* Is there nothing to ask the store for? */
+/* Does the lease fit without asking the store for anything? */
 static bool
 suits(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)

@@ -1,38 +1,39 @@
 /*
- * What a lease must be like, so that somebody who waits may be granted it; and
- * what makes it so.
+ * Does a lease fit a waiter, so that the waiter can be granted the name?  And
+ * if it does not: the operations that make it fit.
  */
 #ifndef LOCKBROKER_CORE_LOCK_FIT_H
 #define LOCKBROKER_CORE_LOCK_FIT_H
 
 #include "core/lock/state.h"
 
-/* Does it linger for another than this one? */
+/* Does the name linger, and not for the session of w (NULL: for whomever)? */
 bool lock_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
 /*
- * Is it kept for w, a member of a starving group, though another broker waits?  Not
- * for a group that came after that broker: one after the other, they could keep
- * it waiting for ever.
+ * Is the name kept for w, a member of a starving group, even if another broker
+ * waits?  Not if the group came after that broker: one group after the other
+ * could keep it waiting for ever.
  */
 bool lock_kept_for(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
-/* Could w be granted on it, were it made to fit? */
+/* Could w be granted the name if the lease fitted and the holders let it in? */
 bool lock_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
 /*
- * Does it linger for w alone, who would share it now?  Then it is not shared:
- * nobody else may come before that is over.
+ * Does the name linger for the session of w, which now wants to share it?  Then
+ * the lease stays exclusive: nobody else may join before the linger is over.
  */
 bool lock_keeps_alone(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
 /*
- * Does it fit w: its mode, a fence to give, a key that lives long enough?
- * lock_fits() sends what makes it fit if it does not.
+ * Does the lease fit w: its mode, a fence to give, a key that lives long
+ * enough?  If not, lock_fits() also asks the store for what is lacking, if it
+ * can be asked now.
  */
 bool lock_suits(
     const struct core *core, const struct lock *l, const struct waiter *w);

@@ -5,10 +5,10 @@
  *	        --> [asked others] --> key changed ----+
  *	                           --> time is up --------> ERR unavailable
  *
- * A shared name may be in both brackets; so may one that only lingers here, and
- * whose tombstone is over by the clock of Redis.  The others are asked before
- * the lease of this broker ends, in the same call: once it has ended, the name
- * may be somebody's who is not meant.
+ * A shared name may be in both brackets; so may one that only lingers here, if
+ * its tombstone is over by the clock of Redis.  This broker asks the others
+ * before it ends its own lease, in the same call: once the lease has ended, the
+ * name may be granted to somebody who is not meant.
  */
 #include "config.h"
 
@@ -31,28 +31,28 @@
 #include "core/turn/work.h"
 
 #define WHY_SIZE 256
-#define PAUSE_MS 10	 /* before the first look whether they have ended */
+#define PAUSE_MS 10	 /* before the first look whether others have ended */
 #define PAUSE_MS_MAX 200 /* it doubles up to this */
 
-/* One UNLOCK-FORCE.  Owned by the core's list. */
+/* One UNLOCK-FORCE.  Owned by forces.list; once over, by the list it is in. */
 struct force {
 	TAILQ_ENTRY(force) link;
 	struct table_link by_id;
 	TAILQ_ENTRY(force) in_turn; /* here: of its name, or forces.touched */
 	uint64_t id;		    /* what its operations carry */
-	uint64_t session;	    /* id of who asked */
+	uint64_t session;	    /* id of the one that asked */
 	uint64_t ref;
 	char by[PEND_MAX_BYTES]; /* who asked, for the log of another broker */
 	struct timer timer;	 /* the next look, or the end of patience */
-	int64_t until_ms;	 /* the latter */
+	int64_t until_ms;	 /* the end of patience */
 	int64_t pause_ms;
 	uint64_t seq; /* here: of the lease that ends */
 	bool here;    /* a lease of this broker is ending */
-	bool listed;  /* in one of the two */
-	bool over;    /* answered; freed when its turn comes there */
+	bool listed;  /* linked by in_turn */
+	bool over;    /* answered; freed when its turn comes */
 	bool there;   /* others were asked, or are about to be */
 	bool looking; /* an operation is in flight */
-	char *value;  /* owned; of the key, when they were asked; or NULL */
+	char *value;  /* owned; of the key when others were asked; or NULL */
 	size_t value_len;
 	size_t name_len;
 	char name[];
@@ -64,7 +64,7 @@ struct forces {
 	struct force_list touched; /* to be looked at */
 	struct table by_id;
 	uint64_t last; /* id */
-	bool running;  /* what changes is of its own making */
+	bool running;  /* force_run() makes the changes itself */
 };
 
 static const char *
@@ -106,7 +106,7 @@ list(struct force_list *list, struct force *f)
 	TAILQ_INSERT_TAIL(list, f, in_turn);
 }
 
-/* The next one; NULL: none is left, or what was left of it is freed. */
+/* The next to look at; NULL: there is none, or it was over and is now freed. */
 static struct force *
 next_touched(struct core *core)
 {
@@ -140,7 +140,7 @@ refuse(struct core *core, struct force *f, enum err_code code, const char *why)
 	end(core, f);
 }
 
-/* Is all of it done?  Then it is answered and freed. */
+/* If all of it is done, answers it and frees it. */
 static void
 check(struct core *core, struct force *f)
 {
@@ -161,7 +161,7 @@ submit(struct core *core, struct force *f, enum op_kind kind)
 	op = slot_submit(
 	    core, &slot, kind, SLOT_FORCE, shard, f->name, f->name_len);
 	slot->ref = f->id;
-	/* It may lie about in a socket until others have the name. */
+	/* The call may sit in a socket until others have the name. */
 	if (kind == OP_FORCE)
 		op->limit = (uint64_t)guard_server_ms(core, shard, f->until_ms);
 	if (kind == OP_FORCE)
@@ -178,7 +178,7 @@ arm(struct core *core, struct force *f)
 	core_arm(core, &f->timer, at_ms);
 }
 
-/* Does this broker have it, or linger for who had it? */
+/* Does a session here hold the name, or does it linger for the last one? */
 static bool
 is_here(const struct core *core, const struct lock *l)
 {
@@ -205,9 +205,10 @@ then_forced(struct core *core, struct lock *l, int64_t since_ms)
 }
 
 /*
- * Ends a lease, whoever has had it since then or before, and what lingers of
- * it.  It goes on for those who came later.  One that is ending already, and
- * leaves a tombstone, is ended once more when that is there (lease/outcome.c).
+ * Ends the holds that were granted at `since_ms` or before, and their linger;
+ * and then the lease, unless it has later holders.  A lease that is ending
+ * already, and leaves a tombstone, is ended once more when the tombstone is
+ * there (lease/outcome.c).
  */
 static void
 end_lease(struct core *core, struct lock *l, int64_t since_ms, const char *by,
@@ -221,7 +222,7 @@ end_lease(struct core *core, struct lock *l, int64_t since_ms, const char *by,
 		.then = then_forced });
 }
 
-/* Is there anything of that time?  Who has it for longest is the last. */
+/* Is there a hold or a linger of that time?  The oldest hold is the last. */
 static bool
 is_meant(const struct lock *l, int64_t asked_ms)
 {
@@ -231,7 +232,6 @@ is_meant(const struct lock *l, int64_t asked_ms)
 	       asked_ms;
 }
 
-/* Who asked for it another broker has told, perhaps. */
 void
 force_message(
     struct core *core, struct lock *l, int64_t asked_ms, const char *by)
@@ -243,7 +243,7 @@ force_message(
 	end_lease(core, l, asked_ms, by, true);
 }
 
-/* Ends what this broker has; `f` waits for the end of it in Redis. */
+/* Ends what this broker has; `f` waits until it has ended in Redis. */
 static void
 end_here(struct core *core, struct force *f, struct lock *l)
 {
@@ -253,7 +253,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 	end_lease(core, l, core->now_ms, f->by, false);
 }
 
-/* One word: it goes into a message. */
+/* Writes who asks, as one word, because it goes into a message. */
 static void
 describe_asker(
     const struct core *core, const struct session *s, char by[PEND_MAX_BYTES])
@@ -321,7 +321,7 @@ force_leave(struct core *core, struct lock *l)
 		TAILQ_CONCAT(&core->forces->touched, &l->more->forces, in_turn);
 }
 
-/* The lease that it has to end here, if that is still there. */
+/* The lock whose lease `f` has to end here; NULL: the lease has ended. */
 static struct lock *
 still_here(const struct core *core, const struct force *f)
 {
@@ -332,7 +332,8 @@ still_here(const struct core *core, const struct force *f)
 	return l;
 }
 
-/* Ends once more what may have come back; waits for the next change. */
+/* Ends again what may have come back, and waits for the next change, until the
+ * lease has ended. */
 static void
 look(struct core *core, struct force *f)
 {
@@ -390,7 +391,8 @@ force_timer(struct core *core, struct timer *t)
 
 /* Outcomes. */
 
-/* What another broker holds it by: the token, or the phase of sharing. */
+/* How much of a value stays the same while others have the name: its token;
+ * else all of it, as for a phase of sharing. */
 static size_t
 tenure_len(const char *value, size_t n)
 {
@@ -409,7 +411,7 @@ still_there(const struct force *f, const struct outcome *o)
 	       memcmp(o->text, f->value, n) == 0;
 }
 
-/* The key is of this broker, in whose memory nobody had the name. */
+/* The key is this broker's, in whose memory nobody had the name. */
 static void
 found_ours(struct core *core, struct force *f)
 {
@@ -426,8 +428,8 @@ found_ours(struct core *core, struct force *f)
 }
 
 /*
- * It is not in the store.  Where that has forgotten something, it may be held
- * all the same, and is written again.
+ * The name is not in the store.  If the store has forgotten something, somebody
+ * may hold the name all the same, and its broker will write it again.
  */
 static void
 not_there(struct core *core, struct force *f)
@@ -445,7 +447,7 @@ not_there(struct core *core, struct force *f)
 		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
 }
 
-/* Others hold it: now they know. */
+/* A broker has the name: this one, or another, which was told if it listens. */
 static void
 asked(struct core *core, struct force *f, const struct outcome *o)
 {

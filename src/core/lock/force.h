@@ -2,9 +2,9 @@
  * UNLOCK-FORCE: an administrator ends whoever holds a name (protocol,
  * section 5).
  *
- * What this broker has it ends itself.  Other brokers are asked by a message
- * and end it; that they did is seen in the key.  A plain client's key is
- * deleted.
+ * This broker ends its own holds.  It sends a message to the other brokers that
+ * have the name, and sees in the key that they have ended theirs.  It deletes a
+ * plain client's key.
  */
 #ifndef LOCKBROKER_CORE_LOCK_FORCE_H
 #define LOCKBROKER_CORE_LOCK_FORCE_H
@@ -19,18 +19,20 @@ void force_outcome(
 void force_timer(struct core *core, struct timer *t);
 
 /*
- * Another broker was told to end what we had of a name at that time.  Who got
- * it later is not meant: messages may be late.
+ * Another broker wants us to end what we had of a name at `asked_ms`.  Messages
+ * may be late, so a session that got the name later keeps it.  `by`: who asked;
+ * empty if that is not known.
  */
 void force_message(
     struct core *core, struct lock *l, int64_t asked_ms, const char *by);
 
-/* Something about a name has changed: those that wait for the end of its lease
- * here are looked at; or it is about to be freed. */
+/* The name has changed; the lock is about to be freed.  Both have force_run()
+ * look at the forced releases that wait for the end of its lease here. */
 void force_touch(struct core *core, struct lock *l);
 void force_leave(struct core *core, struct lock *l);
 
-/* End of a step: answers those whose lease here has ended, a part of them. */
+/* At the end of a step: answers the requests whose lease here has ended, as
+ * many as the step has work left for. */
 void force_run(struct core *core);
 bool force_has_more(const struct core *core);
 void force_fini(struct core *core);

@@ -17,13 +17,13 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-/* Of how many groups in a queue the other names are looked at. */
+/* How many waiters of a queue have the other names of their groups touched. */
 #define GROUPS_TOUCHED 3
 
-/* What is asked of members, and which of them failed it last: group.failed. */
+/* The tests of members; group.failed has the member that last failed each. */
 enum test { TEST_HERE, TEST_FREE, TEST_IN_TURN };
 
-/* The session has the name in a way that will do: it only re-enters. */
+/* The session has the name in a mode that will do: it only re-enters. */
 static bool
 has_already(const struct core *core, const struct waiter *w)
 {
@@ -50,7 +50,7 @@ order(const struct lock *a, const struct lock *b)
 	return c != 0 ? c : (int)a->name_len - (int)b->name_len;
 }
 
-/* A tombstone that nobody but the session can take up is as good as here. */
+/* A tombstone that only the session can take up is as good as a lease. */
 static bool
 lingers_for(const struct core *core, const struct waiter *w)
 {
@@ -61,14 +61,14 @@ lingers_for(const struct core *core, const struct waiter *w)
 	       lock_lingers_for(core, l, w->session);
 }
 
-/* Will a member do, as the member w sees it? */
+/* Does member m pass a test on behalf of member w? */
 typedef bool member_test(
     const struct core *core, const struct waiter *m, const struct waiter *w);
 
 /*
- * Is the group whole, and will all other members of it do?  The one that would
- * not do the last time is the first to be asked: mostly it still won't, and a
- * group that waits costs one look.
+ * Is the group whole, and do all its other members pass the test?  The member
+ * that failed last time is tested first: mostly it fails again, so a waiting
+ * group costs one look.
  */
 static bool
 others_will_do(const struct core *core, const struct waiter *w,
@@ -105,7 +105,7 @@ follows_here(const struct core *core, const struct waiter *w)
 	return others_will_do(core, w, here_if_before, TEST_HERE);
 }
 
-/* Nobody stands before it in that queue whom it may not pass. */
+/* In its queue, may w pass everybody who stands before it? */
 static bool
 member_first(const struct core *core, const struct waiter *w)
 {
@@ -175,8 +175,8 @@ free_if_before(
 }
 
 /*
- * That they are here is not enough: a name may be kept for another group, which
- * waits for what the broker has that waits for this one.
+ * It is not enough that the earlier names are here: one may be kept for another
+ * group, which waits for a name of the broker that waits for this one.
  */
 bool
 group_in_turn(const struct core *core, const struct waiter *w)
@@ -199,6 +199,7 @@ group_takes_up(const struct core *core, const struct waiter *w)
 	return others_will_do(core, w, free_or_follows, TEST_IN_TURN);
 }
 
+/* `absent`: only those whose leases are not here and not asked for. */
 static void
 touch_members(struct core *core, const struct group *g, bool absent)
 {
@@ -247,7 +248,7 @@ group_idle(struct core *core, struct lock *l)
 	touch_groups(core, l, true);
 }
 
-/* Does the lease of a member fit?  What makes it fit is under way then. */
+/* Does the lease of a member fit?  If not, asks the store for what it lacks. */
 static bool
 member_fits(struct core *core, struct waiter *w)
 {
@@ -307,7 +308,7 @@ group_free(struct core *core, struct group *g)
 	}
 }
 
-/* A lease ran out before the whole could be told: it waits on, for all. */
+/* A hold was lost before the grant was told: the group waits again for all. */
 static void
 withdraw(struct core *core, struct group *g)
 {
@@ -373,7 +374,7 @@ group_new(struct core *core, struct session *s, const struct core_request *rq,
 	return g;
 }
 
-/* Is one of the names held by others here?  Then nothing need be asked. */
+/* Do others here hold one of the names?  Then the store need not be asked. */
 static bool
 held_by_others(const struct session *s, const struct core_request *rq,
     struct lock *const *locks)
@@ -388,7 +389,7 @@ held_by_others(const struct session *s, const struct core_request *rq,
 	return false;
 }
 
-/* The session has all of it already. */
+/* Does the session have all the names already? */
 static bool
 all_held(const struct core *core, const struct group *g)
 {

@@ -18,8 +18,8 @@
 #include "core/session/valid.h"
 #include "core/turn/emit.h"
 
-/* Through the shorter of both lists: it takes many who share a name, and one of
- * them who holds as many others, to make that long. */
+/* Searches the shorter of the two lists.  That is long only if many share the
+ * name and the session has as many other holds. */
 struct hold *
 hold_find(const struct lock *l, const struct session *s)
 {
@@ -45,7 +45,7 @@ hold_terms(const struct hold *h)
 	return h->terms != NULL ? h->terms : &none;
 }
 
-/* The same, to be written. */
+/* Returns the terms, to be written; makes them if there are none yet. */
 static struct terms *
 terms(struct hold *h)
 {
@@ -95,7 +95,8 @@ hold_take_back(struct hold *h, const struct waiter *w)
 	return true;
 }
 
-/* Grants of it that wait for a FLUSH: counted, as there are few, and rarely. */
+/* How many of its grants wait for a FLUSH.  These are few, and this is called
+ * rarely, so there is no counter. */
 static uint32_t
 untold(const struct hold *h)
 {
@@ -104,7 +105,7 @@ untold(const struct hold *h)
 
 	if (h->lock->nuntold == 0)
 		return 0;
-	/* Each is one of its depth; mostly the first that is found is all. */
+	/* Each is one level of its depth; mostly the first one is all. */
 	TAILQ_FOREACH (w, &h->session->granted, in_session) {
 		n += w->hold == h;
 		if (n == hold_depth(h))
@@ -131,7 +132,7 @@ hold_promise_nothing(struct hold *h)
 	h->terms->keep_until_ms = h->terms->before_ms;
 }
 
-/* keep and delay only ever lengthen. */
+/* Raises keep and delay to what w asks for; a grant never lowers them. */
 static void
 lengthen(struct core *core, struct hold *h, const struct waiter *w)
 {
@@ -238,7 +239,7 @@ hold_timer(struct core *core, struct timer *t)
 	struct hold *h = container_of(t, struct terms, bound)->hold;
 	struct lock *l = h->lock;
 
-	/* It begins to count when the grant is told. */
+	/* The bound begins to count when a grant is told. */
 	if (untold(h) == hold_depth(h)) {
 		core_arm(
 		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
@@ -249,9 +250,9 @@ hold_timer(struct core *core, struct timer *t)
 }
 
 /*
- * Grants of it that wait to be told: the hold is no more.  They go to the end of
- * their list.  So where very many are lost that were not told, in the order in
- * which they were granted, the next one is near the head.
+ * The hold ends: its grants that wait to be told forget it, and move to the end
+ * of the session's list.  So if very many untold holds are lost in the order of
+ * their grants, the next one is near the head.
  */
 static void
 forget_untold(struct hold *h, bool withdrawn)

@@ -1,8 +1,8 @@
 /*
  * Names; LOCK of one name; and who is granted next.
  *
- * Whether the broker has the name at all, and what to do about it, is
- * lease.c's: every change here ends in lock_next().
+ * lease.c decides whether the broker has the name at all, and what to do about
+ * that: every change here ends in lock_next().
  */
 #include "config.h"
 
@@ -71,7 +71,7 @@ count_grant(struct core *core, struct lock *l)
 	parting_over(core, l, false);
 }
 
-/* All who share a name in one phase have the same. */
+/* All sharers of one phase have the same fence. */
 static uint64_t
 next_fence(struct lock *l)
 {
@@ -110,9 +110,10 @@ lock_grant(struct core *core, struct waiter *w)
 }
 
 /*
- * A group that jumped this queue stands behind others in those of its other
- * names.  All of them must agree on one, or each would change its lease for
- * another, and back: the one that came first, of those that could be granted.
+ * A group that jumped this queue stands behind other groups in the queues of
+ * its other names.  All these queues must choose the same group, or each would
+ * convert its lease for another one, and back.  They choose the group that came
+ * first, of those that could be granted.
  */
 static struct waiter *
 oldest_first(
@@ -136,8 +137,8 @@ oldest_first(
 }
 
 /*
- * The first in line, but for groups that can't be granted yet and may be
- * passed.  NULL: nobody may have the name now.
+ * The first waiter in line, passing over groups that can't be granted yet and
+ * may be passed.  NULL: nobody may have the name now.
  */
 static struct waiter *
 candidate(const struct core *core, const struct lock *l)
@@ -178,7 +179,7 @@ lock_compatible(const struct lock *l, const struct waiter *w)
 	return l->shared_hold && w->shared;
 }
 
-/* A sharer that wants the name for itself while others share it. */
+/* Is w from a sharer that wants the name for itself while others share it? */
 static bool
 is_hopeless(const struct lock *l, const struct waiter *w)
 {
@@ -215,8 +216,9 @@ lock_upgrade_refused(struct core *core, struct lock *l)
 	struct waiter *w, *next;
 	unsigned looked = 0;
 
-	/* The one for which it was asked is among the first of the queue; others
-	 * that are far behind it hear so when they come next. */
+	/* The waiter for which the CONVERT was sent is among the first of the
+	 * queue; upgrades that are far behind it are refused when they come
+	 * next. */
 	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
 		if (looked++ == REFUSE_MAX)
 			return;
@@ -267,9 +269,9 @@ is_idle(const struct lock *l)
 }
 
 /*
- * While an operation is under way the name passes on here all the same, if
- * nothing has to be asked for that: a renewal changes nothing of what is
- * vouched for, and what it draws is above what is left of the reserve.
+ * Passes the name on here while an operation is in flight, if that needs
+ * nothing of the store: a renewal changes nothing of what is vouched for, and
+ * the fences that it draws are above those left in the reserve.
  */
 static void
 pass_on_meanwhile(struct core *core, struct lock *l)
@@ -282,7 +284,8 @@ pass_on_meanwhile(struct core *core, struct lock *l)
 	(void)lock_grant_next(core, l);
 }
 
-/* While nothing is in flight: what comes next for the lease. */
+/* Has the lease do what comes next, until an operation is in flight or there is
+ * nothing to do.  `unwanted`: only while nobody waits. */
 static void
 decide(struct core *core, struct lock *l, bool unwanted)
 {
@@ -304,7 +307,8 @@ lock_next(struct core *core, struct lock *l)
 		pass_on_meanwhile(core, l);
 	queue_settle(core, l, false);
 	decide(core, l, true);
-	/* Let go, and kept for who waits here: that is as good as passed on. */
+	/* A lease that was let go and is kept for a waiter here is as good as
+	 * passed on. */
 	if (lease_is_held(&l->lease) &&
 	    (l->lease.pending == NULL || !TAILQ_EMPTY(&l->queue)))
 		parting_over(core, l, false);
@@ -352,7 +356,8 @@ lock_allowed(
 	return true;
 }
 
-/* By a session that has it: once more, unless it is an upgrade. */
+/* Grants the name once more to a session that has it.  False: the session does
+ * not have it, or wants an upgrade. */
 static bool
 reenter(struct core *core, struct lock *l, struct session *s,
     const struct core_request *rq)
@@ -369,7 +374,7 @@ reenter(struct core *core, struct lock *l, struct session *s,
 		lock_next(core, l);
 		return true;
 	}
-	/* Should the lease run out before it is told, it waits like any. */
+	/* If the lease runs out before w is told, w waits like any other. */
 	w->deadline_ms = waiter_deadline_ms(core, w, rq->wait_ms);
 	waiter_to_tell(core, w);
 	w->reentry = true;

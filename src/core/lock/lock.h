@@ -6,19 +6,20 @@
 
 #include "core/lock/names.h"
 
+/* Frees the lock.  Requires that nobody holds the name or waits for it. */
 void lock_free(struct core *core, struct lock *l);
 
 /*
  * Does what a name needs next: the one function through which every change of
- * holders, waiters, outcome or time goes.  False: nothing was left to know, and
- * the lock is freed.
+ * holders, waiters, outcome or time goes.  Returns false if nothing was left to
+ * know of the name, and the lock was freed.
  */
 bool lock_next(struct core *core, struct lock *l);
 
 /*
- * Brings it up to date before somebody does something about it: a loss that
- * there was no time to tell yet is told first; if many
- * lose it, this session at least.
+ * Brings the lock up to date before a request acts on it: if the lease has run
+ * out or the holders are losing the name, they are told so first; if they are
+ * many, at least this session is.
  */
 void lock_look(struct core *core, struct lock *l, const struct session *s);
 
@@ -26,36 +27,41 @@ void lock_look(struct core *core, struct lock *l, const struct session *s);
 void lock_request(
     struct core *core, struct session *s, const struct core_request *rq);
 
-/* The parts of LOCK that one name and several have in common. */
+/*
+ * Parts of LOCK for one name and for several.  lock_allowed() returns false,
+ * and lock_refuse_deadlock() true, if it has refused the request with a reply.
+ */
 bool lock_allowed(
     struct core *core, struct session *s, const struct core_request *rq);
 bool lock_refuse_deadlock(struct core *core, struct session *s,
     const struct core_request *rq, struct lock *const *locks);
 
 /*
- * Whose mode the lease should have when it comes; NULL: nobody waits.  Not that
- * of several names of which others are lacking, where another could be granted
- * at once: the lease would go back and come again in the same mode.
+ * The waiter whose mode the lease should have when it comes; NULL: nobody
+ * waits.  It is not of a group that lacks other names if another waiter could
+ * be granted at once: the lease would go back and come again in the same mode.
  */
 const struct waiter *lock_in_line(
     const struct core *core, const struct lock *l);
 
-/* May w come to those who hold the name? */
+/* Do the present holders, if any, let w have the name, too? */
 bool lock_compatible(const struct lock *l, const struct waiter *w);
 
-/* Grants a waiter whose lease fits. */
+/* Grants the name to w.  Requires that the lease is vouched for and fits w. */
 void lock_grant(struct core *core, struct waiter *w);
 
 /*
- * Gives the name to whoever may have it now.  False: to nobody; the lease may
- * be on its way to fit (an operation was sent), or nobody may have it.
+ * Grants the name to the waiter that may have it now, or refuses an upgrade
+ * that can't be.  Returns false if it did neither: the lease does not fit yet
+ * (an operation may be under way that makes it fit), or nobody may have it.
  */
 bool lock_grant_next(struct core *core, struct lock *l);
 
-/* A CONVERT was answered that other brokers share the name, too. */
+/* The store has refused a CONVERT: other brokers share the name, too. */
 void lock_upgrade_refused(struct core *core, struct lock *l);
 
-/* Tells grants that are still good, a part of them; withdraws the others. */
+/* Tells the grants that are still good, and withdraws the others, as many as
+ * the step has work left for. */
 void lock_tell_granted(struct core *core);
 
 #endif

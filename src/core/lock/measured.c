@@ -1,6 +1,6 @@
 /*
- * Measurements of names.  The class of a name is found when it is first asked
- * for, and kept with the name.
+ * Measurements of names.  The first one of a name finds its class, which is
+ * kept with the name.
  */
 #include "config.h"
 

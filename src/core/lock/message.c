@@ -44,7 +44,7 @@ on_grant_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
-/* May it be of a place in the queue, and not of a lease that is held? */
+/* Can `seq` be that of a place in the queue, not of a lease that is held? */
 static bool
 may_be_queued(const struct lock *l, uint64_t seq)
 {
@@ -60,7 +60,7 @@ more_number(const struct message *m, unsigned i, uint64_t max, uint64_t *out)
 	return parse_number(m->more[i].p, m->more[i].n, max, out);
 }
 
-/* SECONDS MICROSECONDS HISTORY, from the word i on. */
+/* Reads SECONDS MICROSECONDS HISTORY, from the word i on. */
 static bool
 more_time(const struct message *m, unsigned i, int64_t *server_ms)
 {
@@ -94,7 +94,7 @@ static void
 on_waits_message(struct core *core, struct lock *l, const struct message *m)
 {
 	(void)m;
-	/* It may overtake the reply that grants, or renews. */
+	/* The message may overtake the reply that grants, or renews. */
 	l->lease.contended_early =
 	    !lease_is_held(&l->lease) || l->lease.pending != NULL;
 	if (!lease_is_held(&l->lease))
@@ -114,7 +114,7 @@ on_look_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
-/* Who will ask for a forced release, for the log; a "force" follows. */
+/* Tells who asks for a forced release, for the log; a "force" follows. */
 static void
 on_force_by_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -139,7 +139,7 @@ on_force_message(struct core *core, struct lock *l, const struct message *m)
 		force_message(core, l, asked_ms, by);
 }
 
-/* Quorum: a name was let go, by whom the token says. */
+/* Quorum: the token that the message names has let the name go. */
 static void
 on_free_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -148,8 +148,8 @@ on_free_message(struct core *core, struct lock *l, const struct message *m)
 }
 
 /*
- * A name was handed to a place in the queue that we no longer know to have:
- * what an ending that was given up has left.  Pass it on.
+ * A name was handed to a place in the queue that we have forgotten: an ending
+ * that was given up has left it there.  Passes the name on.
  */
 static void
 stray(struct core *core, const struct message *m)
@@ -179,8 +179,9 @@ static const struct word {
 };
 
 /*
- * Of the token that it has, or of the next one, which is heard of first.  What
- * is being given back is not handed over any more: that is an old message.
+ * Is the message about the token of the lease, or about its next token, of
+ * which a message may tell before the reply does?  A lease that is being given
+ * back is not handed over any more: such a message is old.
  */
 static bool
 is_of(const struct lock *l, const struct word *word, uint64_t seq)
@@ -193,8 +194,9 @@ is_of(const struct lock *l, const struct word *word, uint64_t seq)
 }
 
 /*
- * It was handed to a token that this broker has no use for, while it is busy
- * with another one: that goes to the next in line, and not to nobody.
+ * The name was handed to a token for which this broker has no use, while it is
+ * busy with another one.  Ends that token, so that the name goes to the next in
+ * line, and not to nobody.
  */
 static void
 give_back(struct core *core, const struct lock *l, const struct message *m)
@@ -223,7 +225,8 @@ dispatch(struct core *core, const struct word *word, const struct message *m)
 		give_back(core, l, m);
 }
 
-/* The length of the word at *at, which a space must end; moves behind that. */
+/* Returns the length of the word at *at, and moves *at behind the space that
+ * ends it; 0: no space does. */
 static size_t
 take_word(const char **at, const char *end)
 {
@@ -258,7 +261,7 @@ parse(
 		   NAME_MAX_BYTES) == NULL;
 }
 
-/* `WORD SEQ [MORE ...] NAME`; anything else is none of ours and ignored. */
+/* Takes `WORD SEQ [MORE ...] NAME`; anything else is not ours, and ignored. */
 void
 message_take(struct core *core, const char *text, size_t len)
 {

@@ -1,15 +1,17 @@
 /*
- * Messages from other brokers.  Each is a hint, and may be lost, late, doubled
- * or wrong.
+ * Messages from other brokers.  Each is only a hint, and may be lost, late,
+ * doubled or wrong.
  */
 #ifndef LOCKBROKER_CORE_LOCK_MESSAGE_H
 #define LOCKBROKER_CORE_LOCK_MESSAGE_H
 
 #include "core/lock/state.h"
 
+/* Acts on a message; ignores a text that is none. */
 void message_take(struct core *core, const char *text, size_t len);
 
-/* They may have been missed for this name: true if it is to be looked at. */
+/* Messages for this name may have been missed.  Returns true if it waits for
+ * one: the caller must then call lock_next(). */
 bool message_missed(struct core *core, struct lock *l);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * All names of this broker, by guard; those that are to be looked at.
+ * All names of this broker, by guard; and the ring of those to be looked at.
  */
 #include "config.h"
 
@@ -66,7 +66,6 @@ lock_name(const struct table_link *link, size_t *len)
 	return l->name;
 }
 
-/* The names of a guard, which are looked at when its history has changed. */
 static struct table *
 table_of(const struct core *core, uint32_t shard)
 {

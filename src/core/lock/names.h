@@ -1,5 +1,5 @@
 /*
- * The names that this broker knows something of: how they are found.
+ * All names of which this broker knows something, and how to find them.
  */
 #ifndef LOCKBROKER_CORE_LOCK_NAMES_H
 #define LOCKBROKER_CORE_LOCK_NAMES_H
@@ -9,60 +9,62 @@
 void names_init(struct core *core, const struct lock_listener *above);
 void names_fini(struct core *core);
 
-/* Those of a guard, which are looked at when its history has changed. */
+/* The names of one guard: a change of its history concerns all of them. */
 struct names *names_of(const struct core *core, uint32_t shard);
 
+/* The lock of a name: NULL if there is none, or made if there is none. */
 struct lock *lock_find(const struct core *core, const char *name, size_t len);
 struct lock *lock_get(struct core *core, const char *name, size_t len);
 
-/* What is more to be known of it, to be written. */
+/* Returns lock.more, to be written; makes it if there is none yet. */
 struct more *need_more(struct lock *l);
 
 /*
- * Names that linger: a hold that ends keeps all others away until then; may this
- * session lock it again now?
+ * Names that linger.  A hold that ends keeps all other sessions away until
+ * then.  Does the name linger for this session, so that it may lock it again?
  */
 void lock_linger(struct core *core, const struct hold *h, int64_t until_ms);
 bool lock_lingers_for(
     const struct core *core, const struct lock *l, const struct session *s);
 
-/* How far a walk has come; what goes for a table_walk goes for it. */
+/* How far a walk has come; the rules of a table_walk (base/table.h) apply. */
 struct lock_walk {
 	const struct core *core;
 	uint32_t shard, last;
-	struct table_walk in; /* the names of the present one */
+	struct table_walk in; /* the names of `shard` */
 };
 
-/* All names; those of one guard. */
+/* The first of all names, or of one guard's; the next.  NULL: that was all. */
 struct lock *names_first(const struct core *core, struct lock_walk *walk);
 struct lock *names_first_of(
     const struct core *core, uint32_t shard, struct lock_walk *walk);
 struct lock *names_next(struct lock_walk *walk);
 
-/* For the table; and back. */
+/* The lock that a link of the table is in (NULL: NULL); the name of a link. */
 struct lock *lock_of(struct table_link *link);
 const char *lock_name(const struct table_link *link, size_t *len);
 
-/* Nobody has it or waits for it, and nothing is under way: frees it. */
+/* Frees the lock, for lock_free().  Requires that it is not touched. */
 void names_remove(struct core *core, struct lock *l);
 
 /*
- * Something has changed for the name: lock_next() before the step ends, or in
- * the next ones.
+ * The name has changed: lock_next() will be called for it before the step ends,
+ * or in one of the next steps.  lock_untouch() takes that back.
  */
 void lock_touch(struct core *core, struct lock *l);
 void lock_untouch(struct core *core, struct lock *l);
 
-/* The first that was touched, if there is any; NULL: that one is over. */
+/* Takes the first lock that was touched off the ring; NULL: it was untouched.
+ * Requires that the ring is not empty. */
 struct lock *lock_next_touched(struct core *core);
 
-/* Does none need anything more of this broker?  Tombstones end by themselves. */
+/* Are only tombstones left, which end without this broker? */
 bool names_all_over(const struct core *core);
 
-/* Is there none of that guard? */
+/* Does the guard have no names? */
 bool names_has_nothing(const struct core *core, uint32_t shard);
 
-/* A lease turned up that is yet to be written again. */
+/* A lease must be written again: sweep_reclaimed() begins from the start. */
 void lock_unproved(struct core *core, uint32_t shard);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Who lost what, when and why: the answers for those who read the log later.
+ * Who lost what, when and why: answers for later readers of the log.
  */
 #include "config.h"
 

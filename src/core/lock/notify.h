@@ -1,27 +1,27 @@
 /*
- * Log lines about locks: who lost what, when and why, for those who read the log
- * later.
+ * Log lines about locks: they tell later readers of the log who lost what, when
+ * and why.
  */
 #ifndef LOCKBROKER_CORE_LOCK_NOTIFY_H
 #define LOCKBROKER_CORE_LOCK_NOTIFY_H
 
 #include "core/lock/state.h"
 
-/* Lines of debugging; they are not made unless somebody reads them. */
+/* Debug lines; they are made only if somebody reads them. */
 void notify_granted(struct core *core, const struct waiter *w);
 void notify_released(struct core *core, const struct hold *h);
 
-/* What is lost; INFO if the holder had set the bound itself. */
+/* A hold is lost; only an INFO if it has reached its bound. */
 void notify_lost(struct core *core, const struct hold *h, const char *reason);
 
-/* At risk, or safe again. */
+/* A hold is at risk, or safe again. */
 void notify_risk(
     struct core *core, const struct hold *h, bool safe, int64_t left_ms);
 
-/* UNLOCK-FORCE: who asks, of whoever has it here (NULL: nobody has). */
+/* UNLOCK-FORCE: the session `by` asks; h: who has the name here, or NULL. */
 void notify_force(struct core *core, const struct session *by,
     const struct hold *h, const char *name, size_t len);
-/* Another broker has asked; `h` NULL: it is only kept for a while. */
+/* Another broker has asked for it; h NULL: here the name only lingers. */
 void notify_forced(struct core *core, const struct lock *l,
     const struct hold *h, const char *by);
 

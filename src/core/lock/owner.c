@@ -1,5 +1,6 @@
 /*
- * What a name tells its lease, and does when it is told something.
+ * What a name answers when its lease asks, and does when its lease tells it
+ * something.
  */
 #include "config.h"
 
@@ -19,9 +20,9 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define HOLDERS_FEW 8  /* of more, the most that any asked for counts */
-#define WANTED_MAX 100 /* how far in a queue one is looked for who wants it */
-#define LOOK_MAX 100   /* how far in a queue groups are looked for */
+#define HOLDERS_FEW 8	   /* of more, the most that any has asked for counts */
+#define WANTED_MAX 100	   /* how far in a queue to look for demand */
+#define LOOK_MAX 100	   /* how far in a queue to look for groups */
 #define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
 
 static const char *
@@ -42,8 +43,9 @@ find(const struct core *core, const char *name, size_t len)
 /* What is wanted. */
 
 /*
- * Does anybody want the lease now?  Members of groups that are not in turn for
- * it are tried for once.  Who may not pass a group is blocked.
+ * Does anybody want the lease now?  For a member whose group is not in turn,
+ * the broker tries once.  A waiter that may not pass a group is blocked, unless
+ * it is to be answered at once.
  */
 static enum lease_demand
 demand(const struct core *core, const struct lease *lease)
@@ -78,7 +80,7 @@ mode(const struct core *core, const struct lease *l)
 	return w->shared ? WANT_SHARED : WANT_EXCLUSIVE;
 }
 
-/* Of those who hold it, or come next. */
+/* The longest that the holders, or the next waiters, have asked for. */
 static struct lease_terms
 terms(const struct core *core, const struct lease *lease)
 {
@@ -145,7 +147,7 @@ try(const struct core *core, struct lease *l)
 	return queue;
 }
 
-/* Those who share, groups and whoever would not wait are left to an acquire. */
+/* Sharers, groups and impatient waiters are left to an acquire. */
 static bool
 queues_again(const struct lease *lease)
 {
@@ -156,7 +158,7 @@ queues_again(const struct lease *lease)
 	       TAILQ_EMPTY(&l->impatient);
 }
 
-/* Nobody passes the groups for which it is kept; they are in turn for it. */
+/* Is it kept for a group that is in turn?  `starving`: only for such a one. */
 static bool
 keeps(const struct core *core, const struct lease *lease, bool starving)
 {
@@ -201,7 +203,7 @@ grant(struct core *core, struct lease *l)
 	return lock_grant_next(core, lock_with(l));
 }
 
-/* Else in the next step. */
+/* If no work is left, the next step grants the name to the others. */
 static bool
 grants_on(struct core *core, struct lease *l)
 {
@@ -211,7 +213,7 @@ grants_on(struct core *core, struct lease *l)
 	return false;
 }
 
-/* While somebody has it, only if a group comes first. */
+/* If somebody holds the name, only a group that comes first counts. */
 static void
 idle(struct core *core, struct lease *lease)
 {
@@ -245,7 +247,7 @@ not_free(struct core *core, struct lease *l)
 	queue_settle(core, lock_with(l), true);
 }
 
-/* The key is another's: nothing of it lingers here. */
+/* The key is another's now, so the name no longer lingers here. */
 static void
 then_gone(struct core *core, struct lock *l, int64_t since_ms)
 {

@@ -1,25 +1,26 @@
 /*
- * Names on their way back: what an UNLOCK waits for.
+ * Names on their way back to the store, for which an UNLOCK waits.
  */
 #ifndef LOCKBROKER_CORE_LOCK_PARTING_H
 #define LOCKBROKER_CORE_LOCK_PARTING_H
 
 #include "core/lock/state.h"
 
-/* An UNLOCK whose names are being released in the store. */
+/* An UNLOCK whose names are being released in the store.  It is answered, and
+ * this is freed, when the last of them is over. */
 struct parting {
 	uint64_t session; /* id */
 	uint64_t ref;
 	unsigned left; /* names still under way, and 1 while it begins */
 	unsigned n;
-	bool deferred;
-	uint32_t depth[]; /* as asked */
+	bool deferred;	  /* the store has not confirmed all of it */
+	uint32_t depth[]; /* left of each name, in the order of the request */
 };
 
-/* One of its names is over, or it has begun: answered and freed with the last. */
+/* Counts one down: answers and frees the parting with the last. */
 void parting_drop(struct core *core, struct parting *p);
 
-/* A release has ended, in the store or by giving up. */
+/* The release of a name is over; `deferred`: the store has not confirmed it. */
 void parting_over(struct core *core, struct lock *l, bool deferred);
 
 #endif

@@ -20,17 +20,17 @@
 #include "core/turn/work.h"
 
 #define WHY_SIZE 256
-#define LOOK_MAX 100  /* how far in a queue groups are looked for */
-#define SETTLE_MAX 50 /* who are answered at once, of one queue */
+#define LOOK_MAX 100  /* how far in a queue to look */
+#define SETTLE_MAX 50 /* impatient waiters of one queue looked at in a row */
 
-/* Of one that does not wait, in its queue. */
+/* Where a waiter that does not wait stands in its queue. */
 struct place {
 	uint64_t position;
-	bool blocked; /* a group is before it that nobody passes */
-	bool sharers; /* all before it share */
+	bool blocked; /* by a starving group before it */
+	bool sharers; /* all before it want to share */
 };
 
-/* A walk that looks for untagged ones ends with them. */
+/* Untagged waiters come first: a walk that looks for them ends behind them. */
 static void
 list_waiting(struct waiter *w)
 {
@@ -40,14 +40,14 @@ list_waiting(struct waiter *w)
 		TAILQ_INSERT_TAIL(&w->session->waiting, w, in_session);
 }
 
-/* Does it ask for more than the time for which it holds? */
+/* Does the request want others kept away for longer than it holds the name? */
 static bool
 binds(const struct waiter *w)
 {
 	return w->keep_ms > 0 || w->delay_ms > 0;
 }
 
-/* Another list of the session has it now, or none; a walk goes on behind it. */
+/* Takes w off its session's list; a walk that stands at it goes on behind. */
 static void
 unlist_waiting(struct waiter *w)
 {
@@ -58,7 +58,8 @@ unlist_waiting(struct waiter *w)
 	TAILQ_REMOVE(&w->session->waiting, w, in_session);
 }
 
-/* Only what has a tag can be cancelled; of several names, the first will do. */
+/* Only a tagged request can be cancelled; if it has several names, the first
+ * waiter stands for all. */
 static void
 list_by_ref(struct core *core, struct waiter *w)
 {
@@ -111,8 +112,8 @@ set_patient(struct waiter *w)
 	w->impatient = false;
 }
 
-/* A name that lingers for its last holder is free for that one; and whoever
- * has it already need not wait for those who don't. */
+/* Has the session a right to the name?  A name that lingers is free for its
+ * last holder; and a session that has it need not wait for those that don't. */
 static bool
 goes_first(const struct core *core, const struct waiter *w)
 {
@@ -199,7 +200,7 @@ waiter_to_tell(struct core *core, struct waiter *w)
 	TAILQ_INSERT_TAIL(&core->locks->granted, w, in_lock);
 }
 
-/* What is told keeps its name; a name may be over once all are told. */
+/* A lock is kept while a grant of it is untold; with the last, it may end. */
 static void
 told(struct core *core, struct waiter *w)
 {
@@ -220,9 +221,10 @@ waiter_came_before(const struct waiter *w, const struct waiter *other)
 }
 
 /*
- * Before all that came later.  It is looked for from both ends, as it was at the
- * head when it was granted, or came last and had a right to come first.  If it
- * is at neither, then it is as far forward as was looked at from the end.
+ * Inserts w before all waiters that came later.  The search goes from both
+ * ends, because w was at the head when it was granted, or came last and had a
+ * right to come first.  If its place is near neither end, w goes as far forward
+ * as the search from the end has come.
  */
 static void
 insert_by_arrival(struct core *core, struct lock *l, struct waiter *w)
@@ -252,8 +254,8 @@ insert_by_arrival(struct core *core, struct lock *l, struct waiter *w)
 }
 
 /*
- * A grant was not told: what its session asked for besides, and had passed
- * others for that, goes back to its place.
+ * A grant was not told: other requests of its session that had passed others
+ * because of it go back to their places.
  */
 static void
 step_back(struct core *core, struct lock *l, const struct session *s)
@@ -349,7 +351,7 @@ waiter_error(
 	answered(core, w, RESULT_REFUSED);
 }
 
-/* What stands between a name and Redis, in words; false: nothing does. */
+/* Writes what keeps the broker from taking a name in Redis; false: nothing. */
 static bool
 why_unavailable(
     const struct core *core, const struct lock *l, char *why, size_t size)
@@ -365,7 +367,7 @@ why_unavailable(
 	return true;
 }
 
-/* Nobody else here has the name, and Redis does not give it: in words. */
+/* Writes why Redis does not give the name, if nobody else here has it. */
 static bool
 why_not_given(
     const struct core *core, const struct waiter *w, char *why, size_t size)
@@ -376,7 +378,7 @@ why_not_given(
 	return others == 0 && why_unavailable(core, l, why, size);
 }
 
-/* The same, of all names of a request that it in fact lacks. */
+/* The same for a request: of several names, only those count that it lacks. */
 static bool
 why_waited(
     const struct core *core, const struct waiter *w, char *why, size_t size)
@@ -411,7 +413,10 @@ waiter_timer(struct core *core, struct timer *t)
 	}
 }
 
-/* Redis is not to be asked about the name now: what then?  True: answered. */
+/*
+ * Redis can't be asked for the name now: answers a waiter of a draining
+ * session, and one with wait=0 that can't be served in time.  True: answered.
+ */
 static bool
 settle_unasked(struct core *core, struct waiter *w)
 {
@@ -437,9 +442,9 @@ settle_unasked(struct core *core, struct waiter *w)
 }
 
 /*
- * The name is here and free: is it kept for a group that nobody passes?  A
- * request for it alone would have it otherwise; one for several may lack
- * another of its names.
+ * Is the name here and free, but kept for a starving group?  If it were not, a
+ * request for it alone would have been granted it; a request for several names
+ * may lack another one.
  */
 static bool
 is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
@@ -451,8 +456,7 @@ is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
 	       !lease_paused(core, &l->lease);
 }
 
-/* `starving`: a group is before it that nobody passes.  True: answered, and so
- * gone. */
+/* `starving`: a starving group is before w.  True: w was answered and freed. */
 static bool
 settle_one(struct core *core, struct waiter *w, uint64_t position,
     bool starving, bool taken)
@@ -471,7 +475,7 @@ settle_one(struct core *core, struct waiter *w, uint64_t position,
 		waiter_answer(core, w, STATUS_CANCELLED);
 		return true;
 	}
-	if (taken) { /* and let in, whoever comes before it yet */
+	if (taken) { /* and let in, whoever may come before it later */
 		w->queue_limit = UINT64_MAX;
 		set_patient(w);
 		return false;
@@ -482,7 +486,8 @@ settle_one(struct core *core, struct waiter *w, uint64_t position,
 	return false;
 }
 
-/* One of several names, shared by others, that waits for the rest alone. */
+/* Is it a member that could share the name here, and waits only for the rest of
+ * its group? */
 static bool
 may_share(const struct core *core, const struct lock *l, const struct waiter *w)
 {
@@ -491,9 +496,10 @@ may_share(const struct core *core, const struct lock *l, const struct waiter *w)
 }
 
 /*
- * Who stands before it: how many, whether one of them is a blocker for it, and
- * whether all would share.  It is asked of those that do not wait, of whom most
- * come last in a long queue; where that has no groups, their number is enough.
+ * How many waiters stand before w, whether one of them is its blocker, and
+ * whether all want to share.  This is asked for waiters that do not wait, most
+ * of which come last in a long queue; if that has no groups, the number that
+ * was ahead when w came is enough.
  */
 static struct place
 place_of(const struct core *core, const struct waiter *w)

@@ -11,7 +11,7 @@
 
 #define FEW 50 /* so many are looked at at once */
 
-/* One of the session's other requests for the name. */
+/* Lets w re-enter, another request of the session for the name, if it can. */
 static void
 reenter(struct core *core, struct hold *h, struct waiter *w)
 {
@@ -23,7 +23,7 @@ reenter(struct core *core, struct hold *h, struct waiter *w)
 	}
 	if (l->shared_hold && !w->shared)
 		return;
-	/* What asks for more than the key promises comes next, when it does. */
+	/* If w needs a longer key, it comes next, once the key is longer. */
 	if (!lease_covers(core, &l->lease, w->keep_ms, w->delay_ms)) {
 		waiter_jump(core, w);
 		return;
@@ -32,7 +32,8 @@ reenter(struct core *core, struct hold *h, struct waiter *w)
 	hold_reenter(core, h, w);
 }
 
-/* Of the queue, of which only groups at its head count if there are no others. */
+/* Looks at the first waiters of the queue; if there are only groups, those
+ * further behind don't count. */
 static void
 look_in_queue(struct core *core, struct hold *h, unsigned left)
 {
@@ -59,7 +60,7 @@ look_in_session(struct core *core, struct hold *h)
 	}
 }
 
-/* A walk comes by all behind this moment. */
+/* Begins a walk; if one is under way, another comes behind it. */
 static void
 walk(struct core *core, struct session *s)
 {

@@ -1,12 +1,12 @@
 /*
- * The other requests of a session that has come to hold a name: what it asked
- * for besides need not wait, but re-enters.
+ * A session has come to hold a name: its other requests for that name need not
+ * wait any more, but re-enter.
  *
- * If the queue of the name is short, or the session waits for few things, that
- * is done at once; else a walk over all that the session waits for does it, in
- * parts, and once for all names that it got meanwhile.  A request that the walk
- * has not come by yet waits like any: nobody else is granted what the session
- * has, and if it lets go before, then the request goes on waiting in its place.
+ * If the queue of the name is short, or the session waits for few things, they
+ * do so at once.  Otherwise a walk comes by all that the session waits for, in
+ * parts, and once for all names that it got meanwhile.  Until then a request
+ * waits like any other: nobody else is granted what the session has, and if the
+ * session lets go before, the request goes on waiting in its place.
  */
 #ifndef LOCKBROKER_CORE_LOCK_REENTER_H
 #define LOCKBROKER_CORE_LOCK_REENTER_H
@@ -16,6 +16,7 @@
 /* `several`: it was granted with others of a LOCK of several names. */
 void reenter_others(struct core *core, struct hold *h, bool several);
 
+/* Goes on with the walks. */
 void reenter_on(struct core *core);
 bool reenter_has_more(const struct core *core);
 

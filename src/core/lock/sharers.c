@@ -1,5 +1,5 @@
 /*
- * Parts of what is said to all who hold a name.
+ * Tells all holders of a name something, in parts.
  */
 #include "config.h"
 
@@ -15,18 +15,18 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-/* So few are told at once, whatever else the step has done. */
+/* So many are told at once, however much work the step has done. */
 #define FEW 8
 
-/* What is under way for a name.  Owned by what is more to be known of it. */
+/* What the holders of a name are being told.  Owned by lock.more. */
 struct sharers {
 	TAILQ_ENTRY(sharers) link; /* in locks.losing or locks.warning */
 	struct lock *lock;
 	bool losing;
 	struct loss loss;	 /* losing */
 	char by[PEND_MAX_BYTES]; /* loss.by is that, or NULL */
-	enum event_id event;	 /* else */
-	const struct hold *next; /* who is told of it next */
+	enum event_id event;	 /* not losing */
+	const struct hold *next; /* not losing: the next one to be told */
 };
 
 static struct sharers_list *
@@ -94,7 +94,7 @@ lose(struct core *core, struct hold *h, const struct loss *loss)
 	hold_lose(core, h, loss->reason, loss->by);
 }
 
-/* Who has had it for longest comes last in the list.  True: that was all. */
+/* Begins with the oldest hold, which is last in the list.  True: all done. */
 static bool
 lose_some(
     struct core *core, struct lock *l, const struct loss *loss, unsigned few)
@@ -187,7 +187,7 @@ tell(struct core *core, const struct hold *h, enum event_id event)
 	notify_risk(core, h, event == EVENT_SAFE, left_ms);
 }
 
-/* From h on; who is next, or NULL: that was all. */
+/* Tells holders from h on.  Returns the next one; NULL: that was all. */
 static const struct hold *
 tell_some(
     struct core *core, const struct hold *h, enum event_id event, unsigned few)
@@ -200,7 +200,7 @@ tell_some(
 	return h;
 }
 
-/* Who was not told that it was at risk hears that it is safe, at worst. */
+/* At worst, a holder is told SAFE that was never told ATRISK. */
 void
 sharers_tell(struct core *core, struct lock *l, enum event_id event)
 {

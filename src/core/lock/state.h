@@ -1,14 +1,14 @@
 /*
- * What the core is made of.  Only files of src/core include this.
+ * The data of locks.  Only files of src/core include this.
  *
  *	session --holds--> hold <--holders-- lock --queue--> waiter
  *	   |                                  |                 |
  *	   +--------------- waiting ----------+-----------------+
  *
  * A lock is everything this broker knows of one name: its lease in the store,
- * who holds it here and who waits for it here.  It exists while there is
- * anything to know.  A waiter is one request that has not been answered.  All
- * of them belong to the core; they are freed by the module that made them.
+ * its holders and its waiters here.  It exists while there is anything to know.
+ * A waiter is one name of a request that has not been answered.  The core owns
+ * all of them; the module that made one frees it.
  */
 #ifndef LOCKBROKER_CORE_LOCK_STATE_H
 #define LOCKBROKER_CORE_LOCK_STATE_H
@@ -25,24 +25,24 @@ TAILQ_HEAD(names_list, names);
 TAILQ_HEAD(force_list, force); /* force.c */
 
 /*
- * What was agreed on for a hold beyond the usual.  Most have none of it: made
- * by hold.c when it is needed, and freed with its hold.
+ * What was agreed on for a hold beyond the usual.  Most holds have none: hold.c
+ * makes it when it is needed, and frees it with the hold.
  */
 struct terms {
 	struct hold *hold;
-	struct timer bound;    /* armed where the time of holding is bounded */
+	struct timer bound;    /* armed if the time of holding is bounded */
 	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
-	int64_t keep_until_ms; /* nobody else before then */
-	int64_t before_ms;     /* of that, what an earlier hold has promised */
+	int64_t keep_until_ms; /* nobody else gets the name before then */
+	int64_t before_ms;     /* the same, as an earlier hold promised it */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
-	bool gone;	       /* of a client that is: counted in more.ngone */
+	bool gone;	       /* its client is: counted in more.ngone */
 	uint32_t reentries;    /* not undone by an UNLOCK yet */
 	bool binds;	       /* counted in more.nbinding */
 };
 
 /*
- * One session's hold of one name, on top of the lease.  Small, as a lock is: it
- * has only what every hold has.
+ * One session's hold of one name, on top of the lease.  Small, like a lock: it
+ * has only what every hold needs.
  */
 struct hold {
 	TAILQ_ENTRY(hold) in_session;
@@ -52,7 +52,7 @@ struct hold {
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
 	uint64_t fence;
 	int64_t since_ms;   /* of the grant */
-	uint32_t waited_ms; /* before it; no more than fits */
+	uint32_t waited_ms; /* before the grant; no more than fits */
 };
 
 /*
@@ -64,15 +64,15 @@ struct waiter {
 	TAILQ_ENTRY(waiter) in_lock;	  /* in locks.granted once granted */
 	TAILQ_ENTRY(waiter) in_impatient; /* of the lock, if impatient */
 	struct request_key by_ref;	  /* tagged, in a queue: locks.by_ref */
-	uint64_t ahead;			  /* waited for the name when it came */
+	uint64_t ahead;			  /* waiters before it when it came */
 	struct session *session;
 	struct lock *lock;
-	struct hold *hold;     /* granted; NULL again once that is gone */
+	struct hold *hold;     /* granted; NULL again once the hold is gone */
 	struct group *group;   /* of a LOCK of several names; else NULL */
 	unsigned place;	       /* in the group */
-	struct timer deadline; /* disarmed while it is granted ... */
-	int64_t deadline_ms;   /* ... and armed for then again; 0: for ever */
-	struct measure_wait wait; /* while it exists */
+	struct timer deadline; /* disarmed while the waiter is granted ... */
+	int64_t deadline_ms;   /* ... then armed for this again; 0: for ever */
+	struct measure_wait wait; /* in the measurements, while it exists */
 	uint64_t ref;
 	uint64_t queue_limit;
 	int64_t since_ms;
@@ -85,48 +85,48 @@ struct waiter {
 	bool shared : 1;
 	bool untagged : 1;
 	bool try_only : 1;  /* wait=0 */
-	bool jumped : 1;    /* to the head of the queue: it had a right to it */
+	bool jumped : 1;    /* to the head: it had a right to the name */
 	bool impatient : 1; /* in lock.impatient */
 	bool tried : 1;	    /* the lease was asked for while it waited */
 	bool granted : 1;
-	bool withdrawn : 1;  /* the lease ran out before the grant was told */
+	bool withdrawn : 1;  /* the hold was lost before the grant was told */
 	bool reentry : 1;    /* granted to a session that has the name */
 	unsigned result : 3; /* enum measure_result: how it ends */
 };
 
 /*
- * A LOCK of several names: its waiters, one a name.  They are granted in one
- * step or not at all.  Freed with the last of them.
+ * A LOCK of several names: its waiters, one for each name.  They are granted in
+ * one step or not at all.  Freed with the last of them.
  */
 struct group {
 	struct session *session;
 	uint64_t ref;
 	int64_t since_ms;
 	unsigned n, left;  /* waiters in all; not yet freed */
-	uint8_t failed[3]; /* the members that failed a test last: group.c */
+	uint8_t failed[3]; /* the member that last failed each test: group.c */
 	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
 };
 
 /*
- * What is known of few names only: that changed hands, or that are kept for
+ * What is known of few names only: those that changed hands, or are kept for
  * somebody.  Made by need_more(), freed with its lock.
  */
 struct more {
 	uint64_t handovers;	 /* in all */
 	uint64_t linger_session; /* may lock it again while it lingers ... */
-	int64_t linger_since_ms; /* ... who had it since then */
-	int64_t freed_ms;	 /* nobody's since then, if lock.freed */
-	/* Holds and requests with keep= or delay=; holds of the gone. */
+	int64_t linger_since_ms; /* ... and was granted it then */
+	int64_t freed_ms;	 /* when its last hold was freed; lock.freed */
+	/* Holds and requests with keep= or delay=; holds of clients gone. */
 	uint32_t nbinding, ngone;
-	/* Of what binds, the most that was asked for. */
+	/* The most that holds and requests have asked for. */
 	int64_t most_keep_until_ms, most_delay_ms;
 	struct force_list forces; /* that wait for the end of its lease */
-	struct sharers *sharers;  /* owned; what is said to all who hold it */
+	struct sharers *sharers;  /* owned; what its holders are being told */
 };
 
 /*
  * All that this broker knows of one name.  A lock that is merely held should
- * cost little: there are many of them.
+ * cost little, because there are many of them.
  */
 struct lock {
 	struct lease lease;	   /* what the broker has of it in the store */
@@ -134,18 +134,18 @@ struct lock {
 	struct holder_list holders;
 	struct waiter_list queue;
 	struct waiter_list impatient; /* of them: may be answered at once */
-	struct parting *parting;      /* that waits for the end of ENDING */
+	struct parting *parting;      /* an UNLOCK that waits for the release */
 	struct more *more;	      /* owned; NULL: nothing, see more_of() */
 	uint32_t nholders;
 	uint32_t nwaiting;
-	uint32_t nuntold;	  /* granted and not told yet */
-	uint32_t ngroups;	  /* of those that wait, members of groups */
+	uint32_t nuntold;	  /* grants that are not told yet */
+	uint32_t ngroups;	  /* waiters that are members of groups */
 	uint32_t touched_at;	  /* where in locks.touched */
 	bool touched : 1;	  /* it is there */
 	bool shared_hold : 1;	  /* holds are shared, if there are any */
-	bool handed : 1;	  /* this lease has been granted once */
-	bool unowned : 1;	  /* counted in locks.nunowned */
-	bool counted : 1;	  /* and in locks.ncounted */
+	bool handed : 1;	  /* a hold was granted on this lease */
+	bool unowned : 1;	  /* counted in sessions.nunowned */
+	bool counted : 1;	  /* counted in sessions.ncounted */
 	bool freed : 1;		  /* given up while others waited here */
 	struct measure_mark mark; /* measured.c: its class */
 	uint8_t name_len;
@@ -164,7 +164,7 @@ lock_seen(const struct lease *l)
 	return container_of_const(l, struct lock, lease);
 }
 
-/* All zero where there is nothing. */
+/* What more is known of a name; all zero if there is nothing. */
 static inline const struct more *
 more_of(const struct lock *l)
 {
@@ -173,16 +173,19 @@ more_of(const struct lock *l)
 	return l->more != NULL ? l->more : &nothing;
 }
 
-/* The names of one guard; in a quorum the first has all. */
+/* The names of one guard; over a quorum the first struct has all of them. */
 struct names {
 	struct table table; /* by name */
 	TAILQ_ENTRY(names) in_sweeping;
-	struct table_walk sweep; /* over all of them: how far it has come */
-	unsigned sweeping;	 /* enum sweep; 0: there is none */
-	struct table_walk proof; /* all before are written again */
+	struct table_walk sweep; /* how far a sweep over them has come */
+	unsigned sweeping;	 /* enum sweep, or'ed; 0: there is none */
+	struct table_walk proof; /* all before this are written again */
 };
 
-/* What locks tell those above: what a list may stand at is about to be freed. */
+/*
+ * Tells the modules above that an entry is about to leave its list: a walk of
+ * theirs may stand at it.
+ */
 struct lock_listener {
 	void (*hold_leaves)(struct core *core, const struct hold *h);
 	void (*waiter_leaves)(struct core *core, const struct waiter *w);
@@ -192,17 +195,17 @@ struct lock_listener {
 /* All names of this broker. */
 struct locks {
 	const struct lock_listener *above; /* static */
-	struct names *names;		   /* one a guard */
-	uint64_t nwaiting;		   /* waiters in their queues */
-	uint64_t nholds;		   /* given out */
+	struct names *names;		   /* owned; one for each guard */
+	uint64_t nwaiting;		   /* waiters in all queues */
+	uint64_t nholds;		   /* holds of all names */
 	struct names_list sweeping;
 	struct sharers_list losing, warning;
 	struct waiter_list granted; /* that wait to be told */
 	struct table by_ref;	    /* requests that wait, for CANCEL */
-	/* To be looked at, a ring; NULL: not any more.  Owned. */
+	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;
 	uint32_t touched_first, touched_end, touched_size;
-	uint64_t walks; /* deadlock.c */
+	uint64_t walks; /* so far, in deadlock.c */
 };
 
 #endif

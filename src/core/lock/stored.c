@@ -14,8 +14,8 @@
 #define INSTANCE_DIGITS 16 /* of a broker, in a token */
 
 /*
- * Where the broker's name ends in BROKER.INSTANCE.SEQ; 0: nowhere.  A plain
- * client's value may look much like that.
+ * Where the broker's name ends in BROKER.INSTANCE.SEQ; 0: this is no such
+ * token.  A plain client's value may look much like one.
  */
 static size_t
 broker_end(const char *token, size_t n)

@@ -1,23 +1,23 @@
 /*
- * Values of keys: who has a name, as the store tells it.
+ * Values of keys: they tell who has a name in the store.
  */
 #ifndef LOCKBROKER_CORE_LOCK_STORED_H
 #define LOCKBROKER_CORE_LOCK_STORED_H
 
 #include "core/turn/turn.h"
 
-/* What the value of a key says; see lua/lease.lua.  A bar at its end stands for
- * the client's token of a token hold. */
+/* What the value of a key says; see lua/lease.lua.  In a token hold's value, a
+ * bar at the end stands for the client's token. */
 struct stored {
 	const char *state;
 	bool free;
-	size_t broker_len; /* at its beginning; 0: unknown */
+	size_t broker_len; /* of the name that it begins with; 0: unknown */
 	uint64_t fence;	   /* 0: unknown */
 };
 
 struct stored stored_parse(const char *value, size_t n);
 
-/* Is it a lease of this broker, of this run of it?  A token hold is none. */
+/* Is it a lease of this run of this broker?  A token hold is not. */
 bool stored_is_ours(const struct core *core, const char *value, size_t n);
 
 #endif

@@ -11,11 +11,11 @@
 
 #define BUCKETS_A_VISIT 16 /* of a table; most are empty or near */
 
-/* What shall be done for each of them. */
+/* What a sweep does for each name. */
 enum sweep {
 	SWEEP_REASSERT = 1, /* the history has changed: write them again */
-	SWEEP_UNBLOCK = 2,  /* those that wait for the guard go on, once */
-	SWEEP_LOOK = 4	    /* messages were missed: look who has them */
+	SWEEP_UNBLOCK = 2,  /* the guard is ready: blocked ones go on, once */
+	SWEEP_LOOK = 4	    /* messages were missed: plan a look at the key */
 };
 
 static void
@@ -36,7 +36,7 @@ sweep_one(struct core *core, struct lock *l, unsigned what)
 		lock_next(core, l);
 }
 
-/* True: it has come by all. */
+/* Goes on with a sweep.  True: it has come by all names. */
 static bool
 sweep(struct core *core, struct names *n)
 {
@@ -104,8 +104,8 @@ sweep_look(struct core *core)
 }
 
 /*
- * What is so in a epoch stays so: each look goes on where the last one has
- * stopped.
+ * A lease that was written again in an epoch stays so: each call goes on where
+ * the last one has stopped.
  */
 bool
 sweep_reclaimed(struct core *core, uint32_t shard)

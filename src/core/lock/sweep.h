@@ -1,25 +1,28 @@
 /*
- * What is done for all names of a guard: those that there are now.  Walks come
- * by each at least once, a part of them a step.
+ * Does something for all names that a guard has now.  A walk comes by each of
+ * them at least once, over several steps.
  */
 #ifndef LOCKBROKER_CORE_LOCK_SWEEP_H
 #define LOCKBROKER_CORE_LOCK_SWEEP_H
 
 #include "core/lock/state.h"
 
-/* Lets everything go on that waited, once; what must wait on blocks again. */
+/* The guard may grant again: lets each blocked lease go on.  One that still
+ * can't will block again. */
 void sweep_blocked(struct core *core, uint32_t shard);
 
-/* What was confirmed before is in doubt: what is held is written again. */
+/* The store may have forgotten what it confirmed: writes again what is held. */
 void sweep_history(struct core *core, uint32_t shard);
 
-/* Messages may have been missed: looks at every queued name, spread out. */
+/* Messages may have been missed: plans a look at each name that waits for one,
+ * spread over time. */
 void sweep_look(struct core *core);
 
-/* Is everything written again that this broker holds there? */
+/* Has this broker written again everything that it holds there?  May have to
+ * be asked in several steps. */
 bool sweep_reclaimed(struct core *core, uint32_t shard);
 
-/* What former steps have left. */
+/* Goes on with the walks that earlier steps have left. */
 void sweep_run(struct core *core);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * UNLOCK and EXTEND.  An UNLOCK is answered when Redis has confirmed that all
- * its names are free, or passed on; where Redis can't be reached, at once.
+ * its names are free, or passed on; if Redis can't be reached, at once.
  */
 #include "config.h"
 
@@ -52,7 +52,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	if (!lock_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
 	    l->lease.state == LEASE_NONE)
 		return 0;
-	/* Kept for who waits here, that is; not where others' turn has come. */
+	/* A waiter here gets it, unless it is the turn of another broker. */
 	if (l->lease.state != LEASE_ENDING && !TAILQ_EMPTY(&l->queue))
 		return 0;
 	if (l->lease.pending == NULL) {
@@ -97,7 +97,7 @@ extend_request(
 	const struct core_name *name = &rq->names[0];
 	struct hold *h = find_hold(core, s, name);
 
-	/* An UNLOCK will still be told of a loss: it is owed one answer. */
+	/* A loss is still owed to an UNLOCK: EXTEND does not take it. */
 	if (h == NULL) {
 		not_held(core, s, rq->ref, name,
 		    session_has_lost(s, name->p, name->n));

@@ -1,12 +1,13 @@
 /*
- * Names that bind others though nobody has them: those under a keep= or a
+ * Names that keep others away though nobody has them: those under a keep= or a
  * delay=, and those whose client is gone and may still count on a valid=.
- * Nothing but time ends them, so that one client could leave any number of
- * them behind: hence a bound.
+ * Only time ends them, so one client could leave any number of them behind:
+ * hence a bound.
  *
- * It is kept by what is asked for, as nobody can refuse a client that goes: a
- * name with a keep= or delay= counts from the request on.  What is kept for a
- * valid= counts, too, but is refused to nobody; it is over within a lease.
+ * The bound is applied to requests, because nobody can keep a client from going
+ * away: a name with a keep= or delay= counts from the request on.  A name that
+ * is kept for a valid= counts, too, but is refused to nobody; it is over within
+ * a lease.
  */
 #include "config.h"
 

@@ -1,24 +1,24 @@
 /*
- * Names that are kept for nobody: how many there may be (limits.unowned).
+ * Counts the names that are kept for nobody, and bounds them (limits.unowned).
  */
 #ifndef LOCKBROKER_CORE_LOCK_UNOWNED_H
 #define LOCKBROKER_CORE_LOCK_UNOWNED_H
 
 #include "core/lock/state.h"
 
-/* Something about the name has changed: is it kept for nobody now? */
+/* The name has changed: counts it anew. */
 void unowned_look(struct core *core, struct lock *l);
 
-/* It is about to be freed. */
+/* The lock is about to be freed. */
 void unowned_forget(struct core *core, struct lock *l);
 
 /* A hold or a request with keep= or delay= comes (1) or goes (-1). */
 void unowned_bind(struct core *core, struct lock *l, int by);
 
 /*
- * The client of a session is gone for good, or is back after all.  Its names are
- * counted so in parts; meanwhile some count as they did.  That is as good: what
- * is kept for a valid= is refused to nobody.
+ * The client of a session is gone, and has no grace; or it is back after all.
+ * Its names are counted anew in parts, and until then as they were.  That does
+ * no harm: a name that is kept for a valid= is refused to nobody.
  */
 void unowned_gone(struct core *core, struct session *s, bool gone);
 void unowned_go_on(struct core *core);
@@ -27,10 +27,10 @@ bool unowned_has_more(const struct core *core);
 /* The session is about to be freed. */
 void unowned_leave(struct core *core, struct session *s);
 
-/* A hold that counted as that of a session that is gone has ended. */
+/* A hold has ended that was counted as that of a client that is gone. */
 void unowned_hold_ended(struct core *core, struct lock *l);
 
-/* May it ask for so much?  False: it was answered. */
+/* May the request have its keep= and delay=?  False: it was refused. */
 bool unowned_allows(
     struct core *core, struct session *s, const struct core_request *rq);
 

@@ -3,10 +3,10 @@
  *
  *	session --watches--> watch <--watches-- watched
  *
- * A watched name exists apart from the lock of that name, which comes and
- * goes.  Its `now` is what its watchers are told (watchers.h).  Whoever changes a
- * lock touches it; at the end of the step `now` is compared with what the
- * lock says then, so that quick changes are told as one.
+ * A watched name exists apart from the lock of that name, which comes and goes.
+ * Its `now` is what its watchers are told (watchers.h).  A change of the lock
+ * touches the watched name; at the end of the step watch_run() compares `now`
+ * with what the lock says then, so that quick changes are told as one.
  */
 #include "config.h"
 
@@ -65,7 +65,7 @@ watch_leave(struct core *core, struct session *s)
 	return TAILQ_EMPTY(&s->watches);
 }
 
-/* Looks are a little shorter than a lease apart: that is the promise. */
+/* Looks are a little less than a lease apart, as the protocol promises. */
 static void
 plan_look(struct core *core, struct watched *w)
 {
@@ -93,7 +93,7 @@ look(struct core *core, struct watched *w)
 	slot->name_len = w->name_len;
 }
 
-/* Does the name linger for its last holder, in whatever is going on? */
+/* Does the name linger for its last holder, whatever the lease is doing? */
 static bool
 lingers(const struct core *core, const struct lock *l)
 {
@@ -101,7 +101,7 @@ lingers(const struct core *core, const struct lock *l)
 	       l->lease.state >= LEASE_CONFIRMING;
 }
 
-/* What this broker itself has of the name.  False: nothing. */
+/* Writes what this broker itself has of the name.  False: nothing. */
 static bool
 look_here(
     const struct core *core, const struct watched *w, struct snapshot *snapshot)
@@ -122,7 +122,7 @@ look_here(
 	return true;
 }
 
-/* Nobody has it here, and it is not free yet: it goes on or ends. */
+/* Is the lease here?  If nobody holds it, it is granted again, or ends. */
 static bool
 between(const struct lock *l)
 {
@@ -130,14 +130,15 @@ between(const struct lock *l)
 	       l->lease.state == LEASE_ENDING;
 }
 
-/* Another broker may have it when it has ended here: in turn, or all along. */
+/* When the lease has ended here, may another broker have the name, because it
+ * waits for it or shares it? */
 static bool
 goes_on(const struct lock *l)
 {
 	return lease_rare(&l->lease)->contended_ms != 0 || l->lease.shared;
 }
 
-/* It was here and is not any more; where it may be elsewhere, look. */
+/* The name is not here any more: it is free, or a look tells where it is. */
 static void
 gone_from_here(struct core *core, struct watched *w)
 {
@@ -190,7 +191,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 	if (w == NULL)
 		return;
 	w->taken = w->taken || taken;
-	/* It may be looked at in a later step, when that is forgotten. */
+	/* settle() may run in a later step, when the lease has forgotten. */
 	if (TAILQ_EMPTY(&l->holders) && between(l))
 		w->passing = goes_on(l);
 	if (w->touched)
@@ -257,9 +258,9 @@ refuse_all(struct core *core, struct watched *w, const struct outcome *o)
 }
 
 /*
- * Redis can't be reached: some wait for that, but not for ever.  Each waits for
- * as long, so the time of those who asked first is up first.  One at least is
- * looked at, even if others in this step have used up its work.
+ * Redis can't be reached: watchers that asked wait for it, but not for ever.
+ * All wait equally long, so the time of those that asked first is up first.  At
+ * least one is looked at, even if the step has no work left.
  */
 static void
 wait_for_redis(struct core *core, struct watched *w)
@@ -301,8 +302,8 @@ watch_timer(struct core *core, struct timer *t)
 }
 
 /*
- * What the key says.  False: it is a lease of this broker that is on its way,
- * in or out, and was not touched by it yet.
+ * Writes what the key says.  False: the key is a lease of this broker, which is
+ * just coming or going, and will touch the name when that is over.
  */
 static bool
 look_there(
@@ -362,7 +363,7 @@ allowed(
 	return false;
 }
 
-/* The present state comes right behind the OK, so it is looked at first. */
+/* The present state follows right behind the OK, so a look comes first. */
 static void
 begin(struct core *core, struct watch *one, uint64_t ref)
 {

@@ -142,7 +142,7 @@ tell(struct core *core, struct watch *one)
 		emit_str(core, FIELD_BROKER, now->broker, now->broker_len);
 }
 
-/* It was told the same before, and has missed that it was not so meanwhile. */
+/* Was it told the same before, and has missed what was otherwise meanwhile? */
 static bool
 knows(const struct watch *one)
 {
@@ -160,7 +160,7 @@ same(const struct snapshot *a, const struct snapshot *b)
 	       memcmp(a->broker, b->broker, a->broker_len) == 0;
 }
 
-/* There is somebody to be told something: watch_run() comes by. */
+/* Somebody must be told something: watch_run() will come by. */
 static void
 need_telling(struct core *core, struct watched *w)
 {
@@ -181,7 +181,8 @@ watchers_change(
 	need_telling(core, w);
 }
 
-/* From now on it is told of changes; those whose turn it is come first. */
+/* From now on it is told of changes; a watcher not told of the last one goes
+ * first. */
 static void
 settle_down(struct watch *one)
 {
@@ -203,7 +204,7 @@ watchers_welcome(struct core *core, struct watch *one)
 	settle_down(one);
 }
 
-/* Whoever watched before goes on watching. */
+/* A session that watched the name before goes on watching it. */
 bool
 watchers_refuse(struct core *core, struct watch *one, const char *why)
 {
@@ -234,8 +235,8 @@ done(struct core *core, struct watched *w)
 }
 
 /*
- * Answers one, or tells one of the last change.  False: that was all, and
- * perhaps nobody is left.
+ * Answers one watcher, or tells one of the last change.  False: that was all,
+ * or the last watcher is gone, and w is freed.
  */
 static bool
 tell_one(struct core *core, struct watched *w)
@@ -261,7 +262,7 @@ tell_one(struct core *core, struct watched *w)
 	return true;
 }
 
-/* One name after the other: each in its turn has a part of the step. */
+/* The names take turns, and each has a part of the step. */
 void
 watchers_tell_on(struct core *core)
 {

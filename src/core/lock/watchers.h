@@ -1,19 +1,19 @@
 /*
- * Those who watch a name, of whom there may be very many: they are told in
- * parts, between which the core goes on (work.h).
+ * The sessions that watch a name may be very many, so the core tells them in
+ * parts, over several steps (work.h).
  *
- *	WATCH --> asking --answer--> watches: those who were not told yet first
+ *	WATCH --> asking --answer--> watches: those not told yet come first
  *
- * A watcher hears how the name is when its turn comes, which may be otherwise
- * than it was in between.  What watch.c has found out about a name is the
- * answer to all who asked before.
+ * A watcher is told how the name is when its turn comes, and may miss how it
+ * was in between.  What watch.c finds out about a name answers all watchers
+ * that asked before.
  */
 #ifndef LOCKBROKER_CORE_LOCK_WATCHERS_H
 #define LOCKBROKER_CORE_LOCK_WATCHERS_H
 
 #include "core/lock/state.h"
 
-/* Who watches what: by this a watch is found. */
+/* Who watches what: the key by which a watch is found. */
 struct watch_key {
 	struct session *session;
 	struct watched *watched;
@@ -22,16 +22,16 @@ struct watch_key {
 /* One session's WATCH of one name.  Owned by the watched name. */
 struct watch {
 	TAILQ_ENTRY(watch) in_session;
-	TAILQ_ENTRY(watch) in_watched; /* its watches, or those who ask */
+	TAILQ_ENTRY(watch) in_watched; /* in its watches, or its asking */
 	struct table_link by_key;      /* in watches.table */
 	struct watch_key key;
 	uint64_t seen;	  /* the change that it was told of last; 0: none */
 	uint64_t fence;	  /* what it was told then */
-	bool held;	  /* the same */
-	bool asking;	  /* its OK waits for a look */
-	uint64_t number;  /* asking: of those who asked */
+	bool held;	  /* what it was told then */
+	bool asking;	  /* its OK waits for a look at the key */
+	uint64_t number;  /* asking: its number in watched.asked */
 	uint64_t ref;	  /* asking: of the request */
-	int64_t until_ms; /* asking: Redis must be reached before */
+	int64_t until_ms; /* asking: if Redis can't be reached before, refuse */
 };
 
 /* What a name looks like from outside. */
@@ -47,19 +47,19 @@ struct watched {
 	struct table_link by_name;
 	TAILQ_ENTRY(watched) in_touched;
 	TAILQ_ENTRY(watched) in_telling;
-	struct watch_list watches; /* those who were not told of `now` first */
-	struct watch_list asking;  /* who asked first */
+	struct watch_list watches; /* those not told of `now` come first */
+	struct watch_list asking;  /* in the order of requests */
 	struct timer timer;	   /* the next look */
 	struct snapshot now;
 	uint64_t changes;  /* of `now` */
-	uint64_t asked;	   /* how many have, ever */
-	uint64_t answered; /* of them, those who may be answered ... */
-	char *refusal;	   /* ... with that; NULL: with OK.  Owned */
+	uint64_t asked;	   /* requests, ever */
+	uint64_t answered; /* those up to this number may be answered ... */
+	char *refusal;	   /* ... with this error; NULL: with OK.  Owned */
 	uint32_t shard;
 	bool known;   /* `now` is */
-	bool here;    /* this broker had it when it was looked at last ... */
-	bool passing; /* ... and another may have it since, or still */
-	bool taken;   /* it was seen in another's hands */
+	bool here;    /* this broker had it at the last look ... */
+	bool passing; /* ... and another broker may have it now */
+	bool taken;   /* another broker was seen to have it */
 	bool looking; /* an operation is in flight */
 	bool touched; /* in watches.touched */
 	bool telling; /* in watches.telling */
@@ -70,8 +70,8 @@ struct watched {
 /* All watched names. */
 struct watches {
 	struct table by_name;
-	TAILQ_HEAD(, watched) touched; /* in that order */
-	TAILQ_HEAD(, watched) telling; /* in turn */
+	TAILQ_HEAD(, watched) touched; /* in the order of touching */
+	TAILQ_HEAD(, watched) telling; /* each gets its turn */
 	struct table table;	       /* of watches, by session and name */
 };
 
@@ -80,25 +80,26 @@ struct watch *watchers_find(
 struct watch *watchers_join(
     struct core *core, struct session *s, struct watched *w);
 
-/* Ends one; true: it was the last, and the name is freed. */
+/* Ends a watch and frees it; true: it was the last, and the name is freed. */
 bool watchers_leave(struct core *core, struct watch *one);
 
-/* Its WATCH `ref` waits for an answer. */
+/* The request `ref` of this watcher waits for an answer. */
 void watchers_ask(struct watch *one, uint64_t ref);
 
-/* The answer: how it is now, or why that is not known.  The latter is true if
- * it was the last, and the name is freed. */
+/* Answers a watcher that asked: how the name is now, or why that is not known.
+ * watchers_refuse() is true if it was the last, and the name is freed. */
 void watchers_welcome(struct core *core, struct watch *one);
 bool watchers_refuse(struct core *core, struct watch *one, const char *why);
 
-/* All who have asked by now are answered so; takes over `refusal`; NULL: OK. */
+/* All that have asked by now will be answered with `refusal`, which it takes
+ * over; NULL: with OK. */
 void watchers_answer(struct core *core, struct watched *w, char *refusal);
 
-/* So it is now; those who watch are told, if that is new. */
+/* The name is like this now: if that is new, its watchers will be told. */
 void watchers_change(
     struct core *core, struct watched *w, const struct snapshot *fresh);
 
-/* Tells some of them. */
+/* Tells and answers watchers, as many as the step has work left for. */
 void watchers_tell_on(struct core *core);
 
 #endif

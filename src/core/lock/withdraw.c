@@ -13,7 +13,7 @@
 
 #define STOPPING "the broker is stopping; try another one"
 
-/* The waiter goes first: its name then knows of one less that is untold. */
+/* Frees the waiter first, so that its name has one untold grant less. */
 static void
 withdraw_one(struct core *core, struct waiter *w)
 {
@@ -29,7 +29,7 @@ withdraw_one(struct core *core, struct waiter *w)
 	hold_end(core, h, true);
 }
 
-/* A group goes as a whole. */
+/* Withdraws a group as a whole. */
 void
 withdraw_request(struct core *core, struct waiter *w)
 {
