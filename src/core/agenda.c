@@ -1,6 +1,6 @@
 /*
- * The agenda.  Nothing here knows what a timer, a loss or a touch means; it
- * knows which comes first, and for how long.
+ * The agenda.  This file does not know what a timer, a loss or a touch means;
+ * it decides only which of them comes first, and how much of it.
  */
 #include "config.h"
 
@@ -33,10 +33,10 @@
 #include "core/vouched.h"
 
 /*
- * How much of what was left is done in a step: much, where there is nothing
- * else to do; with an event little, or the many events of a turn would each
- * pay for it.  Together they leave room for an event, and for the last thing
- * that is begun: CORE_WORK_MAX.
+ * How much of its agenda a step does: much if it has nothing else to do, little
+ * with an event, or each of the many events of a turn would pay for it.  The
+ * sum leaves room below CORE_WORK_MAX for an event, and for finishing the last
+ * thing that was begun.
  */
 static const struct share {
 	unsigned bare, event;
@@ -62,10 +62,11 @@ core_has_losses(const struct core *core, int64_t now_ms)
 }
 
 /*
- * What was lost is told before anything else that is due, whatever was due
- * first, and before what comes of it: the answers to those who wait.  Where it
- * takes several steps, the driver has no others in between (core_has_losses());
- * and whoever comes by such a name tells its loss first (lock_look()).
+ * Tells losses before all else that is due, even if that was due first, and
+ * before what follows from a loss: the answers to those who wait.  If this
+ * takes several steps, the driver has no other event in between
+ * (core_has_losses()); and code that looks at such a name tells its loss first
+ * (lock_look()).
  */
 static void
 tell_losses(struct core *core)
@@ -140,7 +141,7 @@ agenda_settle(struct core *core)
 	force_run(core);
 }
 
-/* What was lost is told to all who held it before anybody else hears of it. */
+/* All holders hear of a loss before anybody else does. */
 void
 agenda_tell(struct core *core, bool bare)
 {

@@ -1,24 +1,26 @@
 /*
- * What is to be done in a step beside its event: what is due, what was lost,
- * what was touched, and what former steps have left.
+ * What a step does besides its event: timers that are due, losses, names that
+ * were touched, and what earlier steps have left.
  *
  * All of it is bounded (work.h).  First comes what can't wait: losses, then
- * leases and what else is vouched for, then those who wait, then the names
- * that were touched and the walks over all names of a guard.
+ * leases and all else that the broker vouches for, then requests that wait,
+ * then the walks over all names of a guard and the names that were touched.
  */
 #ifndef LOCKBROKER_CORE_AGENDA_H
 #define LOCKBROKER_CORE_AGENDA_H
 
 #include "core/lock/state.h"
 
-/* Before the event. */
+/* Runs before the event.  `bare`: the event is nothing but the time. */
 void agenda_run(struct core *core, bool bare);
 
-/* Behind it: what it has touched; and who watches that. */
+/* After the event: sees to what it has touched. */
 void agenda_settle(struct core *core);
+
+/* In the end: tells warnings, and those who watch a name. */
 void agenda_tell(struct core *core, bool bare);
 
-/* When there is something to do; the present: something was left. */
+/* Returns when there is something to do; the present if something was left. */
 int64_t agenda_deadline(const struct core *core);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The heap of busiest.h.  In the end it is taken apart from the top, the least
- * busy one first, which goes to the end of the array: so all are in order.
+ * The heap of busiest.h.  In the end busiest_order() takes it apart from the
+ * top: the least busy one goes to the end of the array, and so on until all are
+ * in order.
  */
 #include "config.h"
 
@@ -28,7 +29,8 @@ busiest_fini(struct busiest *b)
 	free(b->v);
 }
 
-/* As far as it is known here: QUEUED is behind somebody elsewhere. */
+/* Returns the state as far as this broker knows it.  If its lease is QUEUED,
+ * somebody elsewhere has the name. */
 static const char *
 state_of(const struct lock *l)
 {
@@ -148,7 +150,6 @@ busiest_order(struct busiest *b)
 	return true;
 }
 
-/* It lives until the next one is taken. */
 const struct busy *
 busiest_take(struct busiest *b)
 {

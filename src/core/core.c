@@ -1,9 +1,9 @@
 /*
  * The step: time first, then the event.
  *
- * Timers that are due are run before anything else is looked at, so that
- * leases that ran out while the process was frozen are lost before any request
- * is served.
+ * A step runs the timers that are due before it looks at anything else, so that
+ * leases that ran out while the process was frozen are lost before it serves
+ * any request.
  */
 #include "config.h"
 
@@ -45,7 +45,7 @@
 #include "core/turn/work.h"
 #include "core/vouched.h"
 
-/* Who is told what; who asks whom is in the modules themselves. */
+/* Tables of what a module tells those above it; calls downwards need none. */
 
 static const struct timer_row timers[TIMER_MAX] = {
 	/* Semaphores come first, since their timers may tell of a loss. */
@@ -248,7 +248,7 @@ on_open(struct core *core, const struct core_event *ev)
 	notify_session(core, NOTICE_SESSION_BEGINS, s);
 }
 
-/* The verbs that the core answers. */
+/* Verbs; `answer` is NULL for those that the core does not answer. */
 static const struct {
 	void (*answer)(struct core *core, struct session *s,
 	    const struct core_request *rq);
@@ -448,7 +448,7 @@ static void (*const handlers[])(
 	[CORE_STOP] = on_stop,
 };
 
-/* A build with --enable-checks does so after every step. */
+/* After how many steps to check; a build with --enable-checks does at each. */
 #ifdef CORE_CHECKS
 #define CHECK_EVERY(core) ((core)->config.check > 0 ? (core)->config.check : 1)
 #else

@@ -1,21 +1,21 @@
 /*
  * The core: who holds what, who waits, what must be renewed, and when.
  *
- * A step function.  It is told one event and the time, and says what must be
- * done; it does no I/O, reads no clock, draws no randomness from outside and
- * calls nobody back.  Two drivers run it: the daemon (daemon/broker.c) and
- * the simulator (tests/sim).
+ * The core is a step function.  It takes one event and the time, and says what
+ * must be done; it does no I/O, reads no clock, draws no randomness from
+ * outside and calls nobody back.  Two drivers run it: the daemon
+ * (daemon/broker.c) and the simulator (tests/sim).
  *
  *	  request, gone, cancel ---+               +--> reply, event (to a session)
  *	  outcome of an operation -+-> core_step --+--> operation (to the store)
  *	  message, time, flush ----+               +--> close (a connection)
  *
- * Grants are the one thing that is held back: they are replied to in the step
- * that handles a FLUSH, after every deadline was checked against the time of
- * that very step.  So nobody is told "granted" about a lease that ran out
- * while the process was busy or frozen (etcd issue 11456).  A FLUSH behind a loss
- * tells no grant: the driver writes what was lost after each FLUSH, and comes
- * with another one while core_has_grants().
+ * The core holds back only grants: it tells them in the step that handles a
+ * FLUSH, after it has checked every deadline against the time of that very
+ * step.  So it tells nobody "granted" about a lease that ran out while the
+ * process was busy or frozen (etcd issue 11456).  A FLUSH after a loss tells no
+ * grant: the driver writes the loss first, and sends another FLUSH while
+ * core_has_grants().
  *
  * All times are CLOCK_BOOTTIME milliseconds.
  */
@@ -41,44 +41,44 @@
 /* What the core must know of the configuration.  Strings are copied. */
 struct core_config {
 	const char *broker;  /* its name, part of every token */
-	const char *address; /* where people reach it; NULL or "": not told */
+	const char *address; /* where people reach it; NULL or "": unknown */
 	uint64_t instance;   /* random, drawn at start, part of every token */
 	uint64_t seed[2];    /* of the core's own generator */
 	unsigned shards;     /* how many guards there are */
-	unsigned lanes;	     /* of the store; 0 is 1; a name's is
-			       crc16() modulo these */
+	unsigned lanes;	     /* of the store; 0 is 1; the lane of a name is
+			       crc16() modulo this */
 	bool trust_new;	     /* bless a server never seen before at once */
-	int64_t floor_ms;    /* owned: nothing is granted before then */
+	int64_t floor_ms;    /* if owned: the core grants nothing before then */
 	bool owned;	     /* the store is this broker's own (embedded) */
-	bool failover;	     /* another server may take the place of one */
+	bool failover;	     /* another server may take a server's place */
 	bool quorum; /* the shards are servers of which a majority decides */
-	const char *const *nodes; /* where these are; NULL: they have numbers */
+	const char *const *nodes; /* their addresses; NULL: they have numbers */
 	int64_t lease_ms;
-	unsigned replicas; /* that confirm what is written; to be told */
-	unsigned fences;   /* drawn at a time, at least; 0 is 1 */
+	unsigned replicas; /* that confirm each write; only for messages */
+	unsigned fences;   /* at least so many are drawn at a time; 0 is 1 */
 	int64_t reply_timeout_ms;
-	bool audit; /* EFFECT_AUDIT is wanted; reloadable, as: */
-	bool debug; /* lines of debugging are read */
+	bool audit; /* EFFECT_AUDIT is wanted; a reload may change it, as: */
+	bool debug; /* somebody reads lines of debugging */
 	struct lock_limits locks;
 	struct client_limits limits;
 	const struct metrics_settings *metrics; /* copied; NULL: no classes */
-	/* Things that a step looks at before it leaves the rest to the next;
-	 * 0: as many as is good.  Tests have few. */
+	/* A step looks at so many things before it leaves the rest to the next;
+	 * 0: the default.  Tests set few. */
 	unsigned work;
-	/* Tests: after each so many steps core_check() is called; 0: never. */
+	/* Tests: the core calls core_check() every so many steps; 0: never. */
 	unsigned check;
 };
 
 /* What a STATUS asks for. */
 enum core_kind {
-	CORE_KIND_ANY, /* the lock, and what else there is */
+	CORE_KIND_ANY, /* the lock, and which other kinds the name has */
 	CORE_KIND_LOCK,
 	CORE_KIND_SEMAPHORE,
 	CORE_KIND_LATCH,
 	CORE_KIND_BARRIER
 };
 
-/* A name, checked: 1 to 255 bytes. */
+/* A valid name: 1 to 255 bytes. */
 struct core_name {
 	const char *p;
 	size_t n;
@@ -86,20 +86,20 @@ struct core_name {
 
 #define CORE_NAMES_MAX 64
 
-/* One request, taken apart and checked.  Copied by the core as needed. */
+/* One request, taken apart and checked.  The core copies what it needs. */
 struct core_request {
 	enum verb_id verb; /* one that the core answers */
-	uint64_t ref;	   /* the driver's: comes back with the reply */
+	uint64_t ref;	   /* the driver's; the reply has it, too */
 	const struct core_name *names;
 	unsigned nnames;      /* at least 1; no name twice */
 	bool shared;	      /* LOCK: mode=shared */
 	bool untagged;	      /* the session can do nothing else meanwhile */
 	int64_t wait_ms;      /* 0: do not wait; CORE_WAIT_FOREVER */
-	int64_t hold_ms;      /* valid where has_hold; 0: no bound */
+	int64_t hold_ms;      /* valid if has_hold; 0: no bound */
 	int64_t keep_ms;      /* 0: none */
 	int64_t delay_ms;     /* 0: none */
-	uint64_t queue_limit; /* BUSY where so many wait; UINT64_MAX: none */
-	uint64_t number;      /* permits; count of a latch; by how much */
+	uint64_t queue_limit; /* BUSY if so many wait; UINT64_MAX: none */
+	uint64_t number;      /* permits; LATCH, COUNTDOWN: the count */
 	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties;
 				 QUEUE: of lines */
 	int64_t ttl_ms;	      /* LATCH */
@@ -109,14 +109,14 @@ struct core_request {
 
 #define CORE_SECRET_BYTES 16
 
-/* SESSION: what is given is set; the reply tells all. */
+/* SESSION: sets what is given; the reply tells all options. */
 struct core_session_options {
 	uint64_t ref;
 	const char *label; /* NULL: not given */
 	size_t label_len;
 	bool has_grace, has_heartbeat;
 	int64_t grace_ms, heartbeat_ms; /* 0: none */
-	/* Random; kept where the session has none yet. */
+	/* Random; the session takes it if it has none yet. */
 	unsigned char secret[CORE_SECRET_BYTES];
 };
 
@@ -128,15 +128,15 @@ enum core_event_kind {
 	CORE_TOKEN,   /* the same, about token holds (token/token.h) */
 	CORE_SESSION_OPTIONS, /* SESSION: how a session is named and survives */
 	CORE_RESUME,	      /* a connection takes over the session of a key */
-	CORE_USER,	      /* a session is that of a user from now on */
-	CORE_CANCEL,	      /* the waiting request `ref` of a session */
+	CORE_USER,	      /* a session belongs to a user from now on */
+	CORE_CANCEL,	      /* of the waiting request `ref` of a session */
 	CORE_DRAIN,	   /* the client has shut down sending: do not wait */
 	CORE_GONE,	   /* the connection of a session ended */
 	CORE_LINK,	   /* the store of a shard can be reached, or not */
 	CORE_GUARD,	   /* what a call said about a guard */
 	CORE_OUTCOME,	   /* of an operation */
 	CORE_MESSAGE,	   /* from another broker, through the store */
-	CORE_RESUBSCRIBED, /* messages may have been missed */
+	CORE_RESUBSCRIBED, /* the broker may have missed messages */
 	CORE_STOP	   /* release everything, tell everybody */
 };
 
@@ -145,8 +145,8 @@ struct core_event {
 	int64_t now_ms;
 	union {
 		struct {
-			/* Chosen by the driver, unique: also the id of its
-			 * connection. */
+			/* The driver chooses it.  It is unique, and also the
+			 * id of the connection. */
 			uint64_t session;
 			const char *peer; /* copied */
 			int64_t uid;	  /* of the peer; -1: not known */
@@ -158,7 +158,7 @@ struct core_event {
 			const struct core_request *request;
 		} request;
 		struct {
-			uint64_t session; /* whose user it is for */
+			uint64_t session; /* the hold is its user's */
 			const struct token_request *request;
 		} token;
 		struct {
@@ -173,12 +173,12 @@ struct core_event {
 		} resume;
 		struct {
 			uint64_t session;
-			const char *name; /* copied; NULL: of nobody */
+			const char *name; /* copied; NULL: no user */
 		} user;
 		struct {
 			uint64_t session;
 			uint64_t ref; /* the request to cancel */
-			uint64_t by;  /* the request that says so; replied to */
+			uint64_t by;  /* the CANCEL; it has a reply, too */
 		} cancel;
 		struct {
 			uint64_t session;
@@ -188,7 +188,7 @@ struct core_event {
 		struct {
 			uint32_t shard;
 			bool up;
-			const char *why; /* not up: in words; copied */
+			const char *why; /* not up: the reason; copied */
 		} link;
 		struct {
 			uint32_t shard;
@@ -197,7 +197,7 @@ struct core_event {
 		} guard;
 		struct {
 			uint64_t op;	 /* id */
-			int64_t sent_ms; /* when it was handed to the socket */
+			int64_t sent_ms; /* when the socket was given it */
 			const struct outcome *outcome;
 		} outcome;
 		struct {
@@ -209,13 +209,13 @@ struct core_event {
 
 enum effect_kind {
 	EFFECT_REPLY,  /* to the request `ref` of a session */
-	EFFECT_EVENT,  /* to a session, without being asked */
-	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin(), and the fields
-			  of who has the name elsewhere */
+	EFFECT_EVENT,  /* to a session that has not asked */
+	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin(), and fields about
+			  a holder elsewhere */
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
-	EFFECT_AUDIT,  /* a hold is over: the same, for the audit file */
+	EFFECT_AUDIT,  /* a hold is over: a line for the audit file */
 	EFFECT_ATTACH, /* the connection has this session from now on */
 	EFFECT_CLOSE   /* end a connection: it has no session any more */
 };
@@ -223,10 +223,10 @@ enum effect_kind {
 struct effect {
 	enum effect_kind kind;
 	uint64_t session;
-	uint64_t conn;	/* of that session at the moment; 0: nobody is there */
-	uint64_t ref;	/* of a request that came over whatever connection */
+	uint64_t conn;	/* that the session has now; 0: nobody is there */
+	uint64_t ref;	/* of a request, which any connection may have sent */
 	uint64_t limit; /* QUEUE: as the request had it */
-	int64_t heartbeat_ms; /* ATTACH: owed by the client; 0: none */
+	int64_t heartbeat_ms; /* ATTACH: the client owes them; 0: none */
 	enum status status;   /* REPLY */
 	enum err_code code;   /* REPLY with STATUS_ERR */
 	uint32_t text;	      /* of an error; offset in effects.text */
@@ -242,8 +242,8 @@ struct effect {
 };
 
 /*
- * What steps have said must be done, in order.  The driver carries it out and
- * calls effects_clear(); memory is kept for the next turn.
+ * What the driver must do after some steps, in order.  It carries that out and
+ * calls effects_clear(), which keeps the memory for the next turn.
  */
 struct effects {
 	struct effect *v;
@@ -261,7 +261,7 @@ void effects_init(struct effects *fx);
 void effects_fini(struct effects *fx);
 void effects_clear(struct effects *fx);
 
-/* The operation of an effect, its name pointing into fx->text. */
+/* Returns the operation of an effect; its name points into fx->text. */
 const struct op *effects_op(struct effects *fx, const struct effect *e);
 
 struct core;
@@ -281,8 +281,8 @@ void core_step(
 int64_t core_deadline(const struct core *core);
 
 /*
- * Do all parts of the core agree with each other?  Looks at all there is, and
- * aborts if they don't: a fault of this program.
+ * Checks that all parts of the core agree with each other.  Looks at
+ * everything; aborts on a fault, which is one of this program.
  */
 void core_check(const struct core *core);
 
@@ -290,32 +290,33 @@ void core_check(const struct core *core);
 bool core_stopped(const struct core *core);
 
 /*
- * Work is bounded (work.h): no step looks at more things than this.  What is
- * larger goes on in the next one, for which core_deadline() asks at once.
+ * Work is bounded (work.h): no step looks at more things than this.  Larger
+ * work goes on in the next step, for which core_deadline() asks at once.
  */
 #define CORE_WORK_MAX 1000
 
 /*
- * Are there losses to be told at that time, requests of clients that are gone
- * in queues, or events that a session that was resumed is told again?  Before any other event the driver steps with bare CORE_TIMEs
- * until there are none: so nobody is told anything else before it.
+ * Are there at that time losses to tell, requests in queues whose clients are
+ * gone, or events to tell again to a resumed session?  While there are, the
+ * driver steps with bare CORE_TIMEs before any other event: so nobody is told
+ * anything else first.
  */
 bool core_has_losses(const struct core *core, int64_t now_ms);
 
-/* How many things were looked at. */
+/* How many things the core has looked at. */
 struct core_work {
-	uint64_t step; /* by the latest step */
-	uint64_t most; /* by one step, ever */
+	uint64_t step; /* in the latest step */
+	uint64_t most; /* in any one step */
 };
 
 struct core_work core_work(const struct core *core);
 
-/* For tests: abort in the loop that looks at more in one step; 0: never. */
+/* For tests: a step that looks at more things aborts in that loop; 0: never. */
 void core_work_bound(struct core *core, uint64_t most);
 
 /*
- * Until when clients count on a valid= that they were told; while it stops,
- * and after that, on what they have not given back.
+ * Returns until when clients count on a valid= that they were told.  Once the
+ * broker stops, only what clients have not given back counts.
  */
 int64_t core_promised_ms(const struct core *core);
 

@@ -1,6 +1,7 @@
 /*
- * Looking at the core without changing it: what is vouched for, and how much
- * there is of everything.  Lists are in listing.c.
+ * PING, which counts as a word of the client and whose answer binds, and looks
+ * at the core that change nothing: counters, gauges, guards.  Lists are in
+ * listing.c.
  */
 #include "config.h"
 
@@ -31,7 +32,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	work_end(core);
 	if (least_ms == INT64_MAX)
 		return -1;
-	/* A broker that stops promises nothing more than it has. */
+	/* A broker that stops promises no more than it has already. */
 	if (core->stopping && least_ms > s->valid_ms)
 		least_ms = s->valid_ms;
 	if (least_ms < now_ms)
@@ -39,7 +40,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	s->valid_ms = least_ms;
 	if (least_ms > core->sessions->promised_ms)
 		core->sessions->promised_ms = least_ms;
-	/* Of the present millisecond a part is over. */
+	/* Round down: part of the present millisecond has passed. */
 	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }
 
@@ -77,7 +78,8 @@ core_measure(const struct core *core)
 	return core->measure;
 }
 
-/* What keeps the first of them keeps them all, mostly. */
+/* Tells the reason of the first guard that is not ready, which is mostly that
+ * of all. */
 static void
 gauge_guards(const struct core *core, struct core_gauges *gauges)
 {

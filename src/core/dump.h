@@ -1,5 +1,5 @@
 /*
- * What people may ask of the core without changing anything: LIST, QUEUE,
+ * What people may ask of the core beside its steps: LIST, QUEUE, HISTORY,
  * NAMES, STATS, and what PING vouches for.
  */
 #ifndef LOCKBROKER_CORE_DUMP_H
@@ -21,14 +21,14 @@ struct core_row {
 	size_t name_len;
 	const struct field *fields;
 	size_t nfields;
-	const char *text; /* arena of the fields' strings */
+	const char *text; /* the strings of the fields */
 };
 typedef void (*core_row_fn)(void *arg, const struct core_row *row);
 
 /*
- * A list is made in parts of less than a millisecond; between them the core may
- * step.  LIST of a session; QUEUE and HISTORY of a name, and NAMES, with so many
- * rows at most.
+ * The core makes a list in parts of less than a millisecond; it may step
+ * between them.  LIST is about a session, QUEUE and HISTORY about a name;
+ * `limit` is the most rows that are wanted.  core_listing_end() frees a list.
  */
 struct listing;
 struct listing *core_list_begin(struct core *core, uint64_t session);
@@ -38,31 +38,31 @@ struct listing *core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
 struct listing *core_names_begin(struct core *core, size_t limit);
 
-/* NAMES: only of names for which `shows` says true; called during the parts. */
+/* NAMES: leaves out names for which `shows`, called by the parts, is false. */
 typedef bool (*core_shows_fn)(void *arg, const char *name, size_t name_len);
 void core_names_only(struct listing *g, core_shows_fn shows, void *arg);
 
 /*
- * Makes the next part.  False: it was the last one.  A row that is NULL: what
- * came until now is not true any more, and all comes again.
+ * Makes the next part.  Returns false if it was the last one.  A NULL row says
+ * that the rows so far are not true any more, and that all come again.
  */
 bool core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
     core_row_fn row, void *arg) __attribute__((warn_unused_result));
 
-/* QUEUE: how many wait for the name. */
+/* QUEUE: returns how many wait for the name. */
 uint64_t core_listing_waiters(const struct listing *g);
 
-/* Frees it, when it is whole or is given up. */
+/* Frees a list that is complete, or that the driver gives up. */
 void core_listing_end(struct listing *g);
 
-/* LIST in one piece; tells how many rows there were. */
+/* LIST in one piece; returns how many rows there were. */
 size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
     core_row_fn row, void *arg);
 
 /*
- * What PING may answer: the least of what is vouched for over everything that
- * the session holds; -1 where it holds nothing.  The core remembers what was
- * told: it binds (protocol, section 1).
+ * Returns what PING may answer: for how long the broker vouches for everything
+ * that the session holds; -1 if it holds nothing.  The core remembers the
+ * answer, because it binds the broker (protocol, section 1).
  */
 int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 
@@ -70,7 +70,7 @@ int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 bool core_holds(const struct core *core, uint64_t session, const char *name,
     size_t name_len);
 
-/* Does it hold nothing, and wait for nothing? */
+/* Does the session hold nothing, and wait for nothing? */
 bool core_is_idle(const struct core *core, uint64_t session);
 
 /* STAT(identifier, "name", COUNTER or GAUGE, "help"): as statistics.def */
@@ -98,8 +98,8 @@ struct core_stats {
 struct core_gauges {
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t unowned;      /* names that are kept for nobody */
-	uint64_t tokens;       /* token holds that are looked after */
-	uint64_t bound;	       /* those that may come to be so, too */
+	uint64_t tokens;       /* token holds that this broker looks after */
+	uint64_t bound;	       /* the same, and names that may become so */
 	uint64_t latches_made; /* whose ttl= is not over */
 	uint64_t permits_held;
 	uint64_t semaphores, latches, barriers; /* names of each kind */
@@ -111,7 +111,7 @@ struct core_gauges {
 /* The guard of one shard, for people. */
 struct core_guard {
 	bool up;	 /* operations can be sent there */
-	bool ready;	 /* it grants, as far as it is asked alone */
+	bool ready;	 /* it would grant, if it decided alone */
 	int64_t left_ms; /* not ready: until it is; 0: not known, or never */
 	char why[256];	 /* not ready: why, in words */
 };

@@ -1,6 +1,6 @@
 /*
- * Walks over what sessions wait for.  What goes away while a walk stands before
- * it moves the walk on: queue.c and sync.c see to that.
+ * Walks over the requests of sessions.  If a request goes away to which a walk
+ * would come next, queue.c or sync.c moves the walk on.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@ hasten_begin(struct core *core, struct session *s)
 	hasten_on(core);
 }
 
-/* False: that was all. */
+/* Hastens one request.  Returns false if none was left. */
 static bool
 hasten_one(struct core *core, struct session *s)
 {

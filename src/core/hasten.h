@@ -1,8 +1,8 @@
 /*
  * Sessions whose clients have shut down sending: their requests do not wait any
- * more.  Each request hears of it in its turn, in parts; until then it waits as
- * before, and may be granted, as if the end of the client's stream had come a
- * little later.
+ * more.  The core tells the requests one after the other, in parts.  Until then
+ * a request waits as before, and may be granted, as if the end of the client's
+ * stream had come a little later.
  */
 #ifndef LOCKBROKER_CORE_HASTEN_H
 #define LOCKBROKER_CORE_HASTEN_H

@@ -1,5 +1,5 @@
 /*
- * Sessions that leave: those in sessions.withdrawing, and those in sessions.letting_go.
+ * Sessions that leave: sessions.withdrawing, then sessions.letting_go.
  */
 #include "config.h"
 
@@ -23,9 +23,9 @@
 #include "core/sync/sync.h"
 #include "core/turn/work.h"
 
-/* What waits. */
+/* Requests. */
 
-/* True: it waits for nothing any more. */
+/* Withdraws a part of them.  Returns true when none is left. */
 static bool
 withdraw_some(struct core *core, struct session *s)
 {
@@ -71,9 +71,9 @@ leave_withdraw(struct core *core, struct session *s)
 	leave_withdraw_on(core);
 }
 
-/* What it has. */
+/* Holds. */
 
-/* It is kept for nobody until then, as it is given back. */
+/* Makes the name linger until nobody counts on the valid= any more. */
 static void
 keep_promise(struct core *core, struct hold *h)
 {
@@ -104,7 +104,7 @@ let_go_permits(struct core *core, struct permits *p)
 	permits_end(core, p);
 }
 
-/* True: it has nothing any more. */
+/* Lets go a part of what it has.  Returns true when nothing is left. */
 static bool
 let_go_some(struct core *core, struct session *s)
 {
@@ -163,9 +163,9 @@ leave_let_go(struct core *core, struct session *s, bool clean)
 }
 
 /*
- * Its names linger until the valid= has run out, and then for their delay, as
- * if they had been held so long.  Nobody is left to write them again where the
- * clock of Redis jumps: hence the pad, as behind a lease.
+ * The session's names linger until the valid= has run out, and then for their
+ * delay, as if it had held them so long.  If the clock of Redis jumps, nobody
+ * is left to write them again: hence the pad, as after a lease.
  */
 void
 leave_outlive(struct core *core, struct session *s)

@@ -1,13 +1,14 @@
 /*
- * The end of a session, which may have very much: in parts (work.h).
+ * The end of a session, in parts (work.h), since it may have very much.
  *
  *	gone --> withdraw what it waits for --> (it is over) --> let go --> free
  *
- * What it waits for leaves its queues before anything else happens: the driver
- * has no other event before that (core_has_losses()), and no name is looked at.
- * So nobody is judged by it, and nothing is granted to it.  What it has is let
- * go in the order in which it was had, beside other events; until then it is
- * vouched for, as ever.  Nobody can resume a session that is over.
+ * Its requests leave their queues before anything else happens: the driver has
+ * no other event before that (core_has_losses()), and the core looks at no
+ * name.  So these requests get no grant, and no decision takes them into
+ * account.  The session lets go what it has, the oldest first, beside other
+ * events; until then the broker vouches for it as ever.  Nobody can resume a
+ * session that is over.
  */
 #ifndef LOCKBROKER_CORE_LEAVE_H
 #define LOCKBROKER_CORE_LEAVE_H
@@ -15,25 +16,25 @@
 #include "core/lock/state.h"
 
 /*
- * Everything that waits leaves its queue, and nobody is there to be told;
- * grants that will not be told any more are as if they had not been made.
+ * Takes all requests of the session out of their queues, and tells nobody.
+ * Undoes grants that the client has not been told.
  */
 void leave_withdraw(struct core *core, struct session *s);
 
-/* All that it holds is given back; not `clean`: its delays begin. */
+/* Gives back all that the session holds.  If not `clean`, its delays begin. */
 void leave_let_go(struct core *core, struct session *s, bool clean);
 
-/* The same, and then it is freed. */
+/* The same, and then frees the session. */
 void leave_end(struct core *core, struct session *s, bool clean);
 
-/* What former steps have left. */
+/* Go on with what earlier steps have left. */
 void leave_withdraw_on(struct core *core);
 void leave_let_go_on(struct core *core);
 
-/* The broker stops, and the client of s counts on the valid= it was told. */
+/* The broker stops, and the client of s may count on a valid= it was told. */
 void leave_outlive(struct core *core, struct session *s);
 
-/* For core_free(): drops all of all sessions, without a word to anybody. */
+/* For core_free(): frees all sessions and names, and tells nobody. */
 void leave_drop_all(struct core *core);
 
 #endif

@@ -2,12 +2,14 @@
  * Sessions: begin with a connection, end with it or some time later.
  *
  * A session may go on without a connection, detached, for two reasons that
- * overlap: it asked for grace (protocol, section 4), and then may be resumed
- * over another connection; or its connection was reset after it had been told
- * a `valid=`, and its client may still be working by its own clock (section 1).
+ * overlap.  It has asked for grace (protocol, section 4), so that a client may
+ * resume it over another connection.  Or its connection was reset after the
+ * client had been told a `valid=`, and the client may still work by its own
+ * clock (section 1).
  *
- * A session with grace outlives every end of its connection but QUIT: a client
- * that dies, or a proxy that restarts, closes as orderly as one that is done.
+ * A session with grace outlives every end of its connection but QUIT: if a
+ * client dies or a proxy restarts, the connection closes in as orderly a way as
+ * if the client were done.
  */
 #include "config.h"
 
@@ -69,8 +71,8 @@ session_drain(struct core *core, struct session *s)
 }
 
 /*
- * Did its client end it, so that it does not count on a valid= any more?  A
- * proxy closes in order, too, when its client is cut off.
+ * Did the client end the session, so that it no longer counts on a valid=?  A
+ * proxy closes in an orderly way, too, when its client is cut off.
  */
 static bool
 ended_by_client(const struct session *s, bool orderly, bool quit)
@@ -78,7 +80,8 @@ ended_by_client(const struct session *s, bool orderly, bool quit)
 	return quit || (orderly && !s->proxied) || !s->tcp;
 }
 
-/* Until when it goes on without a connection; not after now: not at all. */
+/* Returns until when the session goes on without a connection; the present if
+ * it does not. */
 static int64_t
 lives_until(
     const struct core *core, const struct session *s, bool orderly, bool quit)
@@ -145,8 +148,8 @@ write_key(const struct session *s, char out[KEY_DIGITS])
 }
 
 /*
- * The session is found by its id, which is no secret; the rest is compared in
- * the same time wherever it differs.
+ * Finds the session by its id, which is no secret; compares the key in the same
+ * time wherever it differs.
  */
 static struct session *
 find_by_key(struct core *core, const char *key, size_t len)
@@ -178,7 +181,7 @@ session_set_user(struct session *s, const char *name)
 	s->user = name != NULL ? xstrdup(name) : NULL;
 }
 
-/* Nobody in particular asks only where there are no users any more. */
+/* A connection has no user only if none are configured: it may resume all. */
 static bool
 same_user(const struct session *s, const struct session *own)
 {
@@ -219,7 +222,7 @@ session_set_options(
 		emit_attach(core, s->id, s->heartbeat_ms);
 }
 
-/* The connection of `own`, which is dropped, has session `s` from now on. */
+/* Gives the connection of `own` to session s, and ends `own`. */
 static void
 take_over(struct core *core, struct session *own, struct session *s)
 {
@@ -244,7 +247,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	emit_attach(core, s->id, s->heartbeat_ms);
 }
 
-/* It ends in some later step of those that come by what is due. */
+/* Is its end due?  A later step sees to it. */
 static bool
 is_over(const struct core *core, const struct session *s)
 {

@@ -9,19 +9,20 @@
 void session_open(
     struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied);
 
-/* Whose it is from now on; NULL: nobody's.  Only the same user resumes it. */
+/* Sets the user of the session; NULL: none.  Only the same user resumes it. */
 void session_set_user(struct session *s, const char *name);
 
-/* SESSION and RESUME; the latter frees `own`, the connection's session. */
+/* SESSION and RESUME.  A RESUME that takes over another session ends `own`,
+ * that of the connection. */
 void session_set_options(
     struct core *core, struct session *s, const struct core_session_options *t);
 void session_resume(struct core *core, struct session *own, uint64_t ref,
     const char *key, size_t key_len);
 
-/* The client sends nothing more: what waits is cancelled. */
+/* The client sends nothing more: its requests do not wait any more. */
 void session_drain(struct core *core, struct session *s);
 
-/* The connection is gone: everything is given back, now or some time later. */
+/* The connection is gone: the session gives back all it has, now or later. */
 void session_gone(
     struct core *core, struct session *s, bool orderly, bool quit);
 void session_timer(struct core *core, struct timer *t);

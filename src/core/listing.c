@@ -1,15 +1,16 @@
 /*
- * LIST, QUEUE, HISTORY and NAMES: lists of things of which there may be 100,000.
+ * LIST, QUEUE, HISTORY and NAMES: lists of things of which there may be
+ * 100,000.
  *
  *	LIST	holds -> permits -> claims	of a session
  *	QUEUE	find the first holder -> holders -> waiters	of a name
  *	HISTORY	holders -> what has been	of a name
  *	NAMES	visit all -> order them -> tell the busiest
  *
- * They are made in parts, between which the core goes on.  What was passed by
- * is as it was then.  A list knows what comes next, and is told when that goes
- * away.  Of names it knows a place in a table, and each name which list has
- * come by last, as that place moves when the table is resized.
+ * They are made in parts, between which the core goes on.  A row is as the
+ * thing was when the list came by.  A list knows what comes next, and is told
+ * when that goes away.  NAMES knows only a chain of the table, and visits the
+ * chains in an order that stays good when the table grows.
  */
 #include "config.h"
 
@@ -25,10 +26,10 @@
 #include "core/sync/line.h"
 #include "core/sync/semaphore.h"
 
-/* Rows, names or comparisons: some tenths of a millisecond. */
+/* Rows, names or comparisons of a part: some tenths of a millisecond. */
 #define PART 256
 
-/* Then the rest is made at once. */
+/* A list that began again so often makes the rest in one part. */
 #define ANEW_MAX 3
 
 #define ROW_FIELDS 12
@@ -40,7 +41,7 @@ struct row {
 	struct buf text;
 	core_row_fn fn;
 	void *arg;
-	size_t count; /* that were finished */
+	size_t count; /* rows that were finished */
 };
 
 static void
@@ -102,23 +103,23 @@ mode_name(bool shared)
 	return shared ? "shared" : "exclusive";
 }
 
-/* A stage does a bit of the work, and says so when it is another's turn. */
+/* A stage does a bit of the work, and sets the next stage when it is done. */
 typedef void (*stage_fn)(struct core *core, struct listing *g);
 
-/* Made by core_..._begin(), freed by core_listing_end(). */
+/* core_..._begin() makes it, core_listing_end() frees it. */
 struct listing {
 	LIST_ENTRY(listing) link;
 	struct row row;
 	stage_fn stage; /* NULL: that was all */
-	unsigned anew;	/* times that it was begun again */
-	bool spoilt;	/* a hold was lost that is listed perhaps */
+	unsigned anew;	/* how often it began again */
+	bool spoilt;	/* perhaps it has listed a hold that is over */
 	int64_t now_ms;
 	size_t left;		       /* rows that are wanted */
 	const struct session *session; /* LIST; NULL: it ended */
-	const struct lock *lock;       /* QUEUE; NULL: nothing is known of it */
+	const struct lock *lock;       /* QUEUE, HISTORY; NULL: there is none */
 	char *name;		       /* HISTORY; owned */
 	size_t name_len;
-	/* What comes next: of the present stage. */
+	/* What comes next in the present stage. */
 	const struct hold *hold;
 	const struct permits *permits;
 	const struct claim *claim;
@@ -129,11 +130,11 @@ struct listing {
 	void *shows_arg;
 	size_t most;	/* names that are wanted */
 	uint32_t shard; /* the table, ... */
-	uint32_t chain; /* ... the chain that comes next, ... */
-	uint32_t size;	/* ... of so many, then */
+	uint32_t chain; /* ... its chain that comes next, ... */
+	uint32_t size;	/* ... and how many chains it had at the last look */
 };
 
-/* All that are being made. */
+/* All unfinished lists. */
 struct listings {
 	LIST_HEAD(, listing) list;
 };
@@ -175,7 +176,7 @@ core_listing_end(struct listing *g)
 
 /* LIST. */
 
-/* Places at barriers; what else waits, waits. */
+/* Lists places at barriers; other claims only wait, and are not listed. */
 static void
 list_claim(struct core *core, struct listing *g)
 {
@@ -243,7 +244,8 @@ core_list_begin(struct core *core, uint64_t session)
 	return g;
 }
 
-/* Its client is told of the loss before the list: it must not be in there. */
+/* The client hears of a loss before it has the list, so the list must not have
+ * the hold: begins again. */
 static void
 list_anew(struct listing *g)
 {
@@ -311,7 +313,7 @@ queue_holder(struct core *core, struct listing *g)
 	row_end(&g->row, "holder", NULL);
 }
 
-/* In the list the latest is first. */
+/* Goes to the oldest holder; the list has the latest first. */
 static void
 queue_first(struct core *core, struct listing *g)
 {
@@ -324,7 +326,7 @@ queue_first(struct core *core, struct listing *g)
 		g->hold = TAILQ_NEXT(h, in_lock);
 }
 
-/* Nobody's, and kept from everybody for a while. */
+/* Nobody holds the name, but it lingers. */
 static void
 queue_lingering(struct core *core, struct listing *g)
 {
@@ -388,7 +390,7 @@ history_ended(
 	row_finish(r, "hold", NULL, 0);
 }
 
-/* They are few, and told in one part: none goes away meanwhile. */
+/* They are few, and one call lists them all: none goes away meanwhile. */
 static void
 history_past(struct core *core, struct listing *g)
 {
@@ -402,7 +404,7 @@ history_past(struct core *core, struct listing *g)
 	g->stage = NULL;
 }
 
-/* Those who hold it now are the latest. */
+/* The present holders come first, as the latest. */
 static void
 history_holder(struct core *core, struct listing *g)
 {
@@ -479,7 +481,9 @@ backwards(uint32_t bits)
 	return __builtin_bswap32(bits);
 }
 
-/* 0 behind the last one.  The size is a power of two. */
+/* Returns the chain that comes next by reversed bits, so that the halves of a
+ * chain that is split come one after the other; 0 after the last.  Requires
+ * that size is a power of two. */
 static uint32_t
 chain_after(uint32_t chain, uint32_t size)
 {
@@ -493,7 +497,8 @@ names_from(struct listing *g, uint32_t shard)
 	g->chain = g->size = 0;
 }
 
-/* It has shrunk: what was split is joined, and seen or not. */
+/* The table has shrunk, and a chain may be joined of one that was seen and one
+ * that was not: begins again. */
 static void
 names_anew(struct listing *g)
 {
@@ -550,7 +555,7 @@ core_names_only(struct listing *g, core_shows_fn shows, void *arg)
 	g->shows_arg = arg;
 }
 
-/* All of them. */
+/* All lists. */
 
 bool
 core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
@@ -568,7 +573,7 @@ core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
 	return g->stage != NULL;
 }
 
-/* What goes away. */
+/* Things that go away. */
 
 static const struct hold *
 after(const struct listing *g, const struct hold *h)
@@ -581,8 +586,8 @@ after(const struct listing *g, const struct hold *h)
 	return hold_later(h);
 }
 
-/* Of lists that are being made there are few: the driver makes one after the
- * other (daemon/lists.c). */
+/* Few lists are unfinished: the driver makes one after the other
+ * (daemon/lists.c). */
 void
 listing_leave_hold(struct core *core, const struct hold *h)
 {
@@ -649,7 +654,7 @@ listing_leave_lock(struct core *core, const struct lock *l)
 			g->lock = NULL;
 }
 
-/* All at once, for those who can wait. */
+/* Makes the whole list at once, for callers that can wait. */
 size_t
 core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
     void *arg)

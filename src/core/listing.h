@@ -1,6 +1,7 @@
 /*
- * Lists that are made in parts (dump.h): what goes away meanwhile is told here
- * before, so that a list that would come by it next goes on behind it.
+ * Lists that are made in parts (dump.h).  Before something is freed, its owner
+ * tells these functions, so that a list that would come to it next goes on
+ * after it.
  */
 #ifndef LOCKBROKER_CORE_LISTING_H
 #define LOCKBROKER_CORE_LISTING_H

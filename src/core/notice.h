@@ -1,6 +1,6 @@
 /*
- * What the core says to the operator: THE list of its log lines.  A line is an
- * effect with fields; lockbrokerd(8) describes each.
+ * THE list of the core's log lines for the operator.  A line is an effect with
+ * fields; lockbrokerd(8) describes each.
  *
  * ROW(identifier, level, "name of the event")
  */

@@ -1,6 +1,6 @@
 /*
  * Kept events.  News of a state replaces older news of the same state, so that
- * there are no more of them than things that a session may hold and watch.
+ * a session keeps no more of them than it may hold and watch things.
  */
 #include "config.h"
 
@@ -20,15 +20,15 @@
 struct kept {
 	TAILQ_ENTRY(kept) link;	   /* in session.kept, or core.kept_over */
 	struct table_link by_name; /* in session.kept_news */
-	bool news;		   /* it is: later news may replace it */
+	bool news;		   /* in that table: later news replaces it */
 	enum event_id event;
 	size_t name_len;
 	size_t nfields;
 	struct field fields[KEPT_FIELDS_MAX];
-	struct buf text; /* what it is about, the name, strings of fields */
+	struct buf text; /* about(), the name, strings of fields */
 };
 
-/* What each event says something about; LOST is not taken back by any. */
+/* What each event is about.  No later event replaces LOST. */
 enum subject { SUBJECT_NONE, SUBJECT_HOLD, SUBJECT_NAME };
 
 static const enum subject subjects[EVENT_MAX] = {
@@ -56,7 +56,7 @@ drop(struct session *s, struct kept *k)
 	kept_free(k);
 }
 
-/* For the table: what it is about, and the name. */
+/* The key is what the event is about, and the name. */
 const char *
 kept_name(const struct table_link *link, size_t *len)
 {
@@ -66,14 +66,14 @@ kept_name(const struct table_link *link, size_t *len)
 	return buf_data(&k->text);
 }
 
-/* Semaphores have names of their own. */
+/* Is it about permits?  A semaphore and a lock may have the same name. */
 static bool
 of_permits(const struct kept *k)
 {
 	return k->nfields > 0 && k->fields[0].id == FIELD_KIND;
 }
 
-/* What it is about, in a letter; 0: it replaces nothing. */
+/* Returns what the event is about, as a letter; 0: it replaces nothing. */
 static char
 about(const struct kept *k)
 {
@@ -86,7 +86,7 @@ about(const struct kept *k)
 	return letters[subjects[k->event]];
 }
 
-/* It replaces older news of the same; LOST stays, whatever comes. */
+/* The event replaces older news of the same; LOST stays, whatever comes. */
 static void
 drop_older(struct session *s, struct kept *fresh)
 {
@@ -155,8 +155,8 @@ kept_collect(struct core *core, size_t first)
 }
 
 /*
- * It shares the name again, in the phase in which it had lost it: now that
- * would seem to be said of what it has.
+ * Has the session lost the name, and shares it again in the same phase?  Then
+ * the LOST would seem to be about what it has now.
  */
 static bool
 has_again(struct core *core, const struct session *s, const struct kept *k)
@@ -176,11 +176,11 @@ has_again(struct core *core, const struct session *s, const struct kept *k)
 	return false;
 }
 
-/* What a session is told again.  Nothing happens to it meanwhile. */
+/* Events that a session is told again.  Nothing happens to it meanwhile. */
 struct retold {
 	TAILQ_ENTRY(retold) link; /* in sessions.retelling */
 	struct session *session;
-	struct kept_list kept; /* not told again yet */
+	struct kept_list kept; /* those still to tell */
 };
 
 static void
@@ -250,7 +250,7 @@ kept_tells(const struct core *core)
 	return !TAILQ_EMPTY(&core->sessions->retelling);
 }
 
-/* There may be many, and the step has other things to do. */
+/* kept_free_over() frees them later: they may be many. */
 void
 kept_forget(struct core *core, struct session *s)
 {

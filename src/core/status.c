@@ -1,6 +1,6 @@
 /*
- * STATUS and QUEUE.  What this broker holds it tells from memory; for anything
- * else, and for what else there is under the name, it looks into the store.
+ * STATUS and QUEUE.  The broker tells from memory what it holds itself; for all
+ * else, and for other kinds of the same name, it asks the store.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ static const char *const kind_words[] = {
 	[CORE_KIND_BARRIER] = "barrier",
 };
 
-/* Bits of what else there is (1 << LOOK_x) as words. */
+/* Names the other kinds that the name has; `others` has bits 1 << LOOK_x. */
 static void
 emit_other(struct core *core, unsigned others)
 {
@@ -59,7 +59,7 @@ emit_other(struct core *core, unsigned others)
 		emit_text(core, FIELD_OTHER, text);
 }
 
-/* The one who has it, and until when; of several, the latest. */
+/* Tells who has the name, and until when. */
 static void
 emit_holder(struct core *core, const struct hold *h)
 {
@@ -107,7 +107,7 @@ told_here(const struct lock *l)
 	       (!TAILQ_EMPTY(&l->holders) || l->lease.state == LEASE_LINGERING);
 }
 
-/* What is asked: of which kind, by which verb. */
+/* What the client asks. */
 struct question {
 	enum verb_id verb;
 	enum core_kind kind;
@@ -140,7 +140,8 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 	return op;
 }
 
-/* A STATUS or QUEUE that waits for Redis to be reached.  Freed when it is answered. */
+/* A STATUS that waits until Redis can be reached.  Freed when the broker asks
+ * Redis, or answers. */
 struct ask {
 	TAILQ_ENTRY(ask) link;
 	TAILQ_ENTRY(ask) in_session;
@@ -153,10 +154,10 @@ struct ask {
 	size_t name_len;
 	char name[];
 };
-/* All that wait. */
+/* All waiting requests. */
 struct asks {
 	struct ask_list list;
-	struct ask *next; /* to be asked for, if its guard is up; NULL: none */
+	struct ask *next; /* of the walk of status_ask_on(); NULL: none */
 };
 
 void
@@ -184,7 +185,7 @@ ask_free(struct core *core, struct ask *ask)
 	free(ask);
 }
 
-/* Redis can't be reached: for as long as it may take to answer, wait. */
+/* Redis can't be reached: the request waits as long as an answer may take. */
 static void
 ask_later(struct core *core, struct session *s, const struct core_request *rq)
 {
@@ -223,7 +224,7 @@ ask_now(struct core *core, struct ask *ask)
 	    (struct question){ VERB_STATUS, ask->kind, 0 }, ask->name,
 	    ask->name_len);
 
-	/* A part of the time it may take is over. */
+	/* The request has used up a part of its time already. */
 	op->timeout_ms = core_armed_ms(core, &ask->deadline) - core->now_ms;
 	ask_free(core, ask);
 }
@@ -268,8 +269,9 @@ status_cancel_one(struct core *core, struct session *s, bool tell)
 }
 
 /*
- * Is it known here who has the lock, and is nothing else asked for?  While
- * Redis does not answer, or can't be reached, what is known has to do.
+ * Can the broker answer from memory?  It can if it knows who has the lock and
+ * the client asks for nothing else, as over a quorum there is nothing else; or
+ * if Redis does not answer, since then its memory has to do.
  */
 static bool
 known_here(const struct core *core, const struct lock *l,
@@ -307,7 +309,8 @@ status_request(
 		ask_later(core, s, rq);
 }
 
-/* What nobody has here: a lease of ours on its way, in or out, is no hold. */
+/* Returns what a key says about others.  A lease of ours without a holder is on
+ * its way in or out, and counts as free. */
 static struct stored
 elsewhere(
     const struct core *core, const struct lock *l, const struct outcome *o)
@@ -317,7 +320,7 @@ elsewhere(
 	return stored_parse(o->text, ours ? 0 : o->text_len);
 }
 
-/* Which broker, and where that is. */
+/* Tells which broker has the name, and its address. */
 static void
 emit_broker(struct core *core, const struct stored *v, const struct outcome *o)
 {
@@ -328,7 +331,7 @@ emit_broker(struct core *core, const struct stored *v, const struct outcome *o)
 		emit_str(core, FIELD_ADDRESS, o->also, o->also_len);
 }
 
-/* The token hold that a key is, if this broker looks after it. */
+/* Returns the ward of the token hold that the key is, or NULL. */
 static const struct ward *
 ward_of(
     const struct core *core, const struct slot *slot, const struct stored *v)
@@ -338,7 +341,7 @@ ward_of(
 	return w != NULL && w->fence == v->fence ? w : NULL;
 }
 
-/* Who has taken or extended it last, and when it was granted. */
+/* Tells which session has taken or extended the hold last, and its age. */
 static void
 emit_ward(struct core *core, const struct ward *w, bool peer)
 {
@@ -372,7 +375,8 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 		emit_other(core, (unsigned)o->first);
 }
 
-/* Of another broker or a plain client; what is here, core_queue() tells. */
+/* Adds a holder at another broker, or a plain client; core_queue_begin() tells
+ * those of this broker. */
 static void
 queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
@@ -432,7 +436,7 @@ object_outcome(
 	}
 }
 
-/* Redis refused, or was silent: in its words, or in those of the guard. */
+/* Redis refused, or was silent: says why, in its words or in the guard's. */
 static void
 not_answered(
     struct core *core, const struct slot *slot, const struct outcome *o)

@@ -1,5 +1,5 @@
 /*
- * STATUS and QUEUE: who has a name, from here or from the store.
+ * STATUS and QUEUE: who has a name, here or according to the store.
  */
 #ifndef LOCKBROKER_CORE_STATUS_H
 #define LOCKBROKER_CORE_STATUS_H
@@ -11,17 +11,20 @@ void status_fini(struct core *core);
 
 void status_request(
     struct core *core, struct session *s, const struct core_request *rq);
-/* Those that wait for Redis: their time is up, or it can be reached again. */
+
+/* The time of a request that waits for Redis is up. */
 void status_timer(struct core *core, struct timer *t);
+
+/* Redis can be reached again: asks for the waiting requests. */
 void status_link_up(struct core *core);
 
-/* In parts: a step asks for some of them. */
+/* Goes on asking, a part in each step; is there more of it? */
 void status_ask_on(struct core *core);
 bool status_has_more(const struct core *core);
 
 /*
- * The session does not wait any more, or is gone (then nothing is told): one of
- * those of it that wait.  False: none does.
+ * Cancels one waiting request of a session that does not wait any more, or is
+ * gone (`tell` is false then).  Returns false if none waits.
  */
 bool status_cancel_one(struct core *core, struct session *s, bool tell);
 

@@ -5,10 +5,10 @@
  *	              --> a second, in which the others may give back
  *	                    --> release the rest: it lingers for its valid=
  *
- * A client that was told a `valid=` counts on that by its own clock, and may
- * not even be there to be told otherwise: the network may be cut without the
- * broker knowing.  So what such a session does not give back itself passes to
- * nobody before that `valid=` is over (protocol, section 7, !SHUTDOWN).
+ * A client that was told a `valid=` counts on it by its own clock, and perhaps
+ * can't be told otherwise: the network may be cut without the broker knowing.
+ * So if such a session does not give back what it has, nobody gets it before
+ * the `valid=` is over (protocol, section 7, !SHUTDOWN).
  */
 #include "config.h"
 
@@ -25,12 +25,12 @@
 
 #define STOP_GIVE_BACK_MS 1000
 
-/* Over all sessions, when the broker stops. */
+/* The walks over all sessions, when the broker stops. */
 enum stop_walk { STOP_NONE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
 
 struct stop {
 	enum stop_walk walk; /* under way; how far: sessions.stop_next */
-	struct timer timer;  /* the end of the second that clients have */
+	struct timer timer;  /* armed for the second that clients have */
 };
 
 void
@@ -53,7 +53,8 @@ stop_all_over(const struct core *core)
 	return core->stop->walk == STOP_NONE;
 }
 
-/* Does its client count on what it holds, and is it there to give it back? */
+/* Does the client count on what the session holds, and is it there to give it
+ * back? */
 static bool
 may_give_back(const struct core *core, const struct session *s)
 {
@@ -61,7 +62,8 @@ may_give_back(const struct core *core, const struct session *s)
 	       s->nholds + s->npermits > 0;
 }
 
-/* No request is left to which a name could go when all is let go. */
+/* Refuses the session's requests, so that no released name can go to one of
+ * them.  Returns true when none is left. */
 static bool
 refuse_waiting(struct core *core, struct session *s)
 {
@@ -88,7 +90,7 @@ release(struct core *core, struct session *s)
 		leave_let_go(core, s, false);
 }
 
-/* False: it has more that is to be refused. */
+/* Returns false if the session has more requests to refuse. */
 static bool
 visit(struct core *core, struct session *s)
 {

@@ -9,16 +9,16 @@
 void stop_init(struct core *core);
 void stop_fini(struct core *core);
 
-/* Has it come by all sessions? */
+/* Is no walk over the sessions under way? */
 bool stop_all_over(const struct core *core);
 
-/* Tells everybody, refuses what waits, and releases all that may be. */
+/* Tells all sessions, refuses requests, and releases what nobody counts on. */
 void stop_begin(struct core *core);
 
-/* The second is over. */
+/* The second in which clients may give back is over. */
 void stop_timer(struct core *core, struct timer *t);
 
-/* What former steps have left. */
+/* Goes on with what earlier steps have left. */
 void stop_on(struct core *core);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The looks, and the walks that find better bounds.
+ * The looks at what sessions hold, and the walks that find better bounds.
  */
 #include "config.h"
 

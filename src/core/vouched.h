@@ -1,16 +1,17 @@
 /*
- * What a session holds, looked at: until when is all of it vouched for?  The
- * bounds that spare most of this are in session/valid.h.
+ * Until when does the broker vouch for all that a session holds?  This looks at
+ * the holds; session/valid.h has the bounds that spare most of the looks.
  */
 #ifndef LOCKBROKER_CORE_VOUCHED_H
 #define LOCKBROKER_CORE_VOUCHED_H
 
 #include "core/session/valid.h"
 
-/* INT64_MAX: it holds nothing.  Never later than it is true. */
+/* Returns a time at which all of it is still vouched for, though not always the
+ * latest; INT64_MAX if the session holds nothing. */
 int64_t vouched_ms(struct core *core, struct session *s);
 
-/* The same, of a session with few things: all of them are looked at. */
+/* The same, by looking at everything: for a session that holds few things. */
 int64_t vouched_look_up(struct core *core, const struct session *s);
 
 /* Walks over what sessions with many things hold. */

@@ -73,9 +73,8 @@ struct ward {
 	bool asked;	      /* an operation is in flight */
 	bool stray;   /* perhaps nobody was told of it: the broker ends it */
 	char *client; /* owned; token and user, as in the key */
-	char *peer,
-	    *label;	  /* owned; of the session that took it last; or NULL */
-	uint64_t session; /* its id */
+	char *peer, *label; /* owned; of the last session, or NULL */
+	uint64_t session;   /* its id */
 	size_t name_len;
 	char name[];
 };
