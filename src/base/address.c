@@ -1,6 +1,6 @@
 /*
- * The form of addresses, in the configuration and on the command line.  Owns
- * nothing beyond the strings of an address; must not resolve or open anything.
+ * The form of addresses, in the configuration and on the command line.  It owns
+ * only the strings of an address; it must not resolve or open anything.
  */
 #include "config.h"
 
@@ -19,9 +19,9 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
-#define HOST_MAX 253 /* bytes: the longest name in the DNS */
+#define HOST_MAX 253 /* bytes: the longest DNS name */
 
-/* Everything but a terminating NUL. */
+/* All bytes but the terminating NUL. */
 #define UNIX_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
 
 /* An IPv6 address, with an optional %ZONE of letters and digits. */
@@ -44,7 +44,7 @@ is_ipv6(const char *host)
 	return inet_pton(AF_INET6, bare, raw) == 1;
 }
 
-/* What has only digits and dots must be an IPv4 address. */
+/* A name of digits and dots only must be an IPv4 address. */
 static const char *
 check_name(const char *host)
 {
@@ -72,7 +72,10 @@ check_host(const char *host, bool brackets)
 	return is_ipv6(host) ? NULL : "has no valid IPv6 address in brackets";
 }
 
-/* The host begins at text, or behind the bracket; *port is NULL if none is. */
+/*
+ * The host begins at text, or after the bracket. *port is NULL if there is
+ * none.
+ */
 static const char *
 split(const char *text, bool optional, size_t *host_len, const char **port)
 {
@@ -114,7 +117,7 @@ address_parse_tcp(struct address *out, const char *text, enum address_port need)
 		return "has no valid port";
 	out->host = xstrndup(text + brackets, host_len);
 	out->port = (uint16_t)number;
-	/* A bare V6 address has more than one colon, and no port after it. */
+	/* A bare IPv6 address has more than one colon, and no port after it. */
 	why = check_host(
 	    out->host, brackets || (port == NULL && strchr(text, ':') != NULL));
 	if (why != NULL)
@@ -156,7 +159,7 @@ address_format(const struct address *address, char buf[ADDRESS_SIZE])
 	return buf;
 }
 
-/* Host names are compared as the DNS does, without regard to case. */
+/* Compares host names as the DNS does, without regard to case. */
 bool
 address_same(const struct address *a, const struct address *b)
 {

@@ -29,7 +29,10 @@ buf_init_secret(struct buf *b)
 	b->secret = true;
 }
 
-/* Of a secret buffer only what is in it was not wiped before. */
+/*
+ * Wipes part of a secret buffer.  Only its content needs it: all other bytes
+ * were wiped when they left.
+ */
 static void
 buf_wipe(const struct buf *b, size_t from, size_t to)
 {
@@ -56,9 +59,9 @@ buf_trim(struct buf *b, size_t keep)
 }
 
 /*
- * Makes room behind the tail.  Moving the rest down is worth it only when at
- * least half of the memory is free in front of it: then the next move is at
- * least as many bytes away as this one moves.
+ * Makes room after the tail.  It moves the content down only if at least half
+ * of the memory is free in front of it: then the next move is at least as many
+ * bytes away as this one moves.
  */
 static void
 buf_grow(struct buf *b, size_t n)

@@ -1,13 +1,13 @@
 /*
  * A byte buffer that grows at the tail and is consumed at the head.
  *
- * Used for what a client sends, what it is to be sent, and for building text.
- * The owner embeds it and calls buf_fini().  Consumed space is reclaimed by
- * moving the rest down, at most once for each doubling, so that a byte is
- * moved a constant number of times.
+ * Used for the input and output of a client, and for building text.  The owner
+ * embeds it and calls buf_fini().  It reclaims consumed space by moving the
+ * rest down, at most once for each doubling, so that a byte is moved a constant
+ * number of times.
  *
- * A buffer that secrets pass through is secret: nothing of what was consumed
- * or moved stays in memory.
+ * A buffer that secrets pass through is secret: no consumed or moved byte stays
+ * in memory.
  */
 #ifndef LOCKBROKER_BASE_BUF_H
 #define LOCKBROKER_BASE_BUF_H
@@ -18,18 +18,18 @@
 #include <stdint.h>
 
 struct buf {
-	char *mem;   /* owned; NULL while nothing was ever stored */
+	char *mem;   /* owned; NULL until something is stored */
 	size_t head; /* offset of the first byte not yet consumed */
-	size_t tail; /* offset behind the last byte */
+	size_t tail; /* offset after the last byte */
 	size_t size; /* bytes allocated */
-	bool secret; /* what is given up is wiped */
+	bool secret; /* bytes that leave it are wiped */
 };
 
 void buf_init(struct buf *b);
 void buf_init_secret(struct buf *b);
 void buf_fini(struct buf *b);
 
-/* Gives the memory back when the buffer is empty and larger than `keep`. */
+/* Frees the memory if the buffer is empty and larger than `keep`. */
 void buf_trim(struct buf *b, size_t keep);
 
 static inline size_t
@@ -41,11 +41,14 @@ buf_len(const struct buf *b)
 static inline char *
 buf_data(const struct buf *b)
 {
-	/* Not even 0 may be added to NULL. */
+	/* C allows not even NULL + 0. */
 	return b->head > 0 ? b->mem + b->head : b->mem;
 }
 
-/* Room for n more bytes; returns where they go; then call buf_added(). */
+/*
+ * Makes room for n more bytes and returns where they go.  Then call
+ * buf_added().
+ */
 char *buf_reserve(struct buf *b, size_t n);
 void buf_added(struct buf *b, size_t n);
 

@@ -1,5 +1,5 @@
 /*
- * Four bits at a time: the table is small enough to be checked by eye.
+ * Computes four bits at a time: the table is small enough to check by eye.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * CRC-16/XMODEM (polynomial 0x1021, initial value 0), as Redis Cluster uses it
- * for its slots, and as buckets are computed from names.
+ * CRC-16/XMODEM (polynomial 0x1021, initial value 0): Redis Cluster computes
+ * its slots with it, and the broker computes buckets from names.
  */
 #ifndef LOCKBROKER_BASE_CRC16_H
 #define LOCKBROKER_BASE_CRC16_H

@@ -62,8 +62,8 @@
 	FIELD(AGO, "ago", MS)
 
 /*
- * LOGFIELD, the same: keys of log lines only.  There durations are numbers, and
- * the key ends with "_ms".
+ * LOGFIELD: the same for keys of log lines only.  Durations in the log are
+ * numbers, and their keys end with "_ms".
  */
 #define LOG_FIELDS(LOGFIELD) \
 	LOGFIELD(NAME, "name", STR) \
@@ -96,9 +96,9 @@ enum field_id {
 };
 
 /*
- * One field of a reply or event.  Strings lie in the text arena of whoever
- * built the field (`str` is an offset into it), because what they were copied
- * from may be gone when the field is written.
+ * One field of a reply or event.  Strings lie in a text arena of the field's
+ * maker (`str` is an offset into it), because their source may be gone when the
+ * field is written.
  */
 struct field {
 	enum field_id id;

@@ -1,11 +1,11 @@
 /*
  * The hash function of every table: SipHash-1-3, from the description in
  * Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), with one
- * compression round a word and three at the end, the variant that the authors
- * name for hash tables.
+ * compression round for each word and three at the end.  The authors name this
+ * variant for hash tables.
  *
- * The key is the one thing kept here.  It is set once before the first table
- * is filled: one that was filled under another key finds nothing any more.
+ * This file keeps the key only.  It must be set once, before any table is
+ * filled: a table that was filled under another key finds nothing any more.
  */
 #include "config.h"
 

@@ -1,8 +1,9 @@
 /*
  * The hash of all tables.
  *
- * Names come from clients, so it must not be one that they can aim at:
- * SipHash-1-3 under a key that daemon start draws and that the simulator fixes.
+ * Names come from clients, who must not be able to aim at collisions.  So the
+ * hash is SipHash-1-3 under a key, which the daemon draws when it starts and
+ * the simulator fixes.
  */
 #ifndef LOCKBROKER_BASE_HASH_H
 #define LOCKBROKER_BASE_HASH_H

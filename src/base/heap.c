@@ -2,13 +2,13 @@
  * The timer heap.  It owns the array of pointers, never the timers.
  *
  * The order of equal deadlines is the order in which they were set: two runs
- * that set the same timers fire them in the same order.  Where more than half
- * of what the counter can count was set between the two, it is the other way
- * round, which is as good.
+ * that set the same timers fire them in the same order.  If more than half of
+ * the counter's range was set between the two, they fire the other way round,
+ * which does no harm.
  *
  * Each slot has four children, and the deadline beside the pointer: with
- * 100,000 timers it is the misses of the cache that cost, and so a timer is
- * moved past others without looking at them, a cache line a level.
+ * 100,000 timers, cache misses cost most, and this way a timer moves past
+ * others without a look at them, for one cache line a level.
  */
 #include "config.h"
 
@@ -80,7 +80,7 @@ heap_sift_up(struct heap *h, uint32_t i, struct heap_slot s)
 	heap_put(h, i, s);
 }
 
-/* The first of the children of i; i itself where it has none. */
+/* Returns the first child of i, or i itself if it has none. */
 static uint32_t
 heap_first_child(const struct heap *h, uint32_t i)
 {

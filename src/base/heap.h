@@ -15,12 +15,12 @@
 #define TIMER_ORDER_BITS 27
 
 /*
- * Small, since everything that is held has one: its deadline is in the heap
- * only, see heap_at_ms().
+ * The timer is small, because everything that is held has one: the deadline is
+ * in the heap only, see heap_at_ms().
  */
 struct timer {
 	uint32_t slot; /* 1 + index in the heap; 0: not in a heap */
-	uint32_t kind : 32 - TIMER_ORDER_BITS; /* the owner's: what it is in */
+	uint32_t kind : 32 - TIMER_ORDER_BITS; /* of the owner: what it is in */
 	uint32_t order : TIMER_ORDER_BITS;     /* set by the heap; wraps */
 };
 
@@ -31,18 +31,18 @@ struct heap_slot {
 };
 
 struct heap {
-	struct heap_slot *slots; /* owned; the timers are not */
+	struct heap_slot *slots; /* owned; the timers are not owned */
 	uint32_t len;
 	uint32_t size;
 	uint32_t next_order;
 };
 
 void heap_init(struct heap *h);
-void heap_fini(struct heap *h); /* the timers in it are only forgotten */
+void heap_fini(struct heap *h); /* forgets the timers in it */
 
 /* Puts the timer in, or moves it, to fire at at_ms. */
 void heap_set(struct heap *h, struct timer *t, int64_t at_ms);
-void heap_remove(struct heap *h, struct timer *t); /* no-op when not in */
+void heap_remove(struct heap *h, struct timer *t); /* no-op if not in */
 
 static inline bool
 timer_armed(const struct timer *t)
@@ -50,7 +50,7 @@ timer_armed(const struct timer *t)
 	return t->slot != 0;
 }
 
-/* The deadline of a timer that is in the heap. */
+/* The deadline of a timer.  Requires that it is in the heap. */
 int64_t heap_at_ms(const struct heap *h, const struct timer *t);
 
 /* The earliest timer, still in the heap, or NULL. */

@@ -1,7 +1,7 @@
 /*
- * What may change while a broker runs: sections of the configuration that are
- * handed whole to whoever minds them, so that a setting can't be forgotten on
- * the way.  lockbrokerd.yaml(5) documents each.
+ * Settings that may change while a broker runs.  Each section of the
+ * configuration goes as a whole to the part that uses it, so that no setting
+ * can be forgotten on the way. lockbrokerd.yaml(5) documents each.
  */
 #ifndef LOCKBROKER_BASE_LIMITS_H
 #define LOCKBROKER_BASE_LIMITS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `locks`, but the lease. */
+/* `locks`, except for the lease */
 struct lock_limits {
 	unsigned handovers; /* grants in a row while another broker waits */
 	int64_t max_grace_ms;
@@ -22,27 +22,27 @@ struct lock_limits {
 
 /* `limits` */
 struct client_limits {
-	unsigned clients;	/* also sessions that are left; 0: any number */
+	unsigned clients;	/* sessions, too; 0: any number */
 	size_t line;		/* bytes, without the line end */
 	size_t output;		/* bytes not yet read by the client */
-	unsigned holds;		/* things one session may hold or wait for */
+	unsigned holds;		/* names one session may hold or wait for */
 	unsigned requests;	/* tagged and waiting, of one connection */
 	unsigned waiters;	/* requests waiting for one name */
-	unsigned unowned;	/* names that are kept for nobody */
-	int64_t first_line_ms;	/* 0: for ever */
+	unsigned unowned;	/* names kept without a holder */
+	int64_t first_line_ms;	/* time for a first line; 0: any */
 	int64_t unreachable_ms; /* until a vanished host is given up */
 };
 
 #define METRICS_CLASSES_MAX 64
 
-/* A class of names: literal ones, or beginnings with '*' behind them. */
+/* A class of names: literal names, or prefixes with '*' after them. */
 struct metrics_class {
 	char *name;
 	char **names;
 	size_t n;
 };
 
-/* `metrics`; the first class that fits a name is its class. */
+/* `metrics`; a name belongs to the first class that fits it */
 struct metrics_settings {
 	struct metrics_class *v;
 	size_t n;

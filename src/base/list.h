@@ -1,6 +1,6 @@
 /*
- * The list macros of <sys/queue.h>, with the safe iterators that glibc's
- * lacks; and the object that a link, a timer or the like is embedded in.
+ * The list macros of <sys/queue.h>, with the safe iterators that glibc's lacks;
+ * and how to get from a link, a timer or the like to the object that embeds it.
  */
 #ifndef LOCKBROKER_BASE_LIST_H
 #define LOCKBROKER_BASE_LIST_H

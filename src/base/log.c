@@ -7,11 +7,11 @@
  * terminal are escaped.
  *
  * The log must not stop the broker: leases are renewed by the thread that
- * writes it.  A stderr that can take nothing at the moment costs the line, not
- * the time, and so does a system log that nobody reads.  stderr is shared with
- * others, so it is not made non-blocking; it is asked first whether it can take
- * a line.  A pipe that says yes takes PIPE_BUF bytes, and a line is no longer
- * than that.
+ * writes it.  If stderr can take nothing at the moment, or nobody reads the
+ * system log, the line is lost and the broker goes on.  Other processes share
+ * stderr, so the logger does not make it non-blocking, but asks first whether
+ * it can take a line.  A pipe that says yes takes PIPE_BUF bytes, and a line is
+ * no longer than that.
  */
 #include "config.h"
 
@@ -34,10 +34,14 @@
 #include "base/parse.h"
 #include "base/syslog_out.h"
 
-/* A line with its end; what is longer is cut, and "..." says so. */
+/*
+ * The bytes of a line with its end.  A longer line is cut, and "..." says so.
+ */
 #define LINE_BYTES_MAX PIPE_BUF
 
-/* Kept free for "...", the closing quote, the closing brace and the end. */
+/*
+ * Bytes reserved for "...", the closing quote, the closing brace and the end.
+ */
 #define LINE_RESERVE 8
 
 enum log_stderr { STDERR_UNKNOWN, STDERR_PLAIN, STDERR_SOCKET, STDERR_JOURNAL };
@@ -132,7 +136,7 @@ line_room(const struct line *l)
 	return l->len < end ? end - l->len : 0;
 }
 
-/* The caller has seen to it that there is room. */
+/* Requires room for the bytes. */
 static void
 line_add(struct line *l, const char *p, size_t n)
 {
@@ -164,7 +168,7 @@ is_plain(const char *s, size_t n)
 	return n > 0;
 }
 
-/* One byte or character of a text value; returns how many bytes it took. */
+/* Escapes one byte or character of a text.  Returns how many bytes it took. */
 static size_t
 escape_text(char *out, size_t *len, const char *s, size_t n)
 {
@@ -234,7 +238,10 @@ log_time(char out[LOG_TIME_SIZE])
 	    out + n, LOG_TIME_SIZE - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
-/* What stands before the values.  Journal and syslog know the time. */
+/*
+ * Writes all before the values.  The journal and syslog add the time
+ * themselves.
+ */
 static void
 line_head(struct line *l, enum log_level level, const char *event)
 {
@@ -273,7 +280,7 @@ line_build(struct line *l, enum log_level level, const char *event,
 
 	line_head(l, level, event);
 	for (i = 0; i < n; i++) {
-		/* Room for ` key=`, `,"key":` and for a number. */
+		/* Needs room for ` key=` or `,"key":`, and for a number. */
 		if (line_room(l) < strlen(values[i].key) + 32)
 			break;
 		line_adds(l, json ? ",\"" : " ");
@@ -285,7 +292,9 @@ line_build(struct line *l, enum log_level level, const char *event,
 		line_add(l, "}", 1);
 }
 
-/* One system call that does not wait; the bytes written, or -1. */
+/*
+ * Makes one system call that does not wait.  Returns the bytes written, or -1.
+ */
 static ssize_t
 stderr_write(const char *p, size_t n)
 {
@@ -297,7 +306,7 @@ stderr_write(const char *p, size_t n)
 		if (done >= 0 || errno != ENOTSOCK)
 			return done;
 	}
-	errno = EAGAIN; /* poll() that finds it full sets none */
+	errno = EAGAIN; /* poll() sets no errno if it finds the stream full */
 	if (poll(&pfd, 1, 0) != 1 || !(pfd.revents & POLLOUT))
 		return -1;
 	return write(STDERR_FILENO, p, n);
@@ -309,7 +318,7 @@ line_to_stderr(struct line *l)
 	ssize_t done;
 	size_t from = 1;
 
-	/* mem[0] is kept for the end of a line that was torn before. */
+	/* mem[0] is reserved for the end of a line that was torn before. */
 	l->mem[0] = '\n';
 	l->mem[l->len++] = '\n';
 	if (logger.torn)

@@ -30,10 +30,10 @@ struct log_settings {
 	enum log_level level;
 	enum log_target to;
 	enum log_format format;
-	char *audit; /* a file that others write (daemon/audit.h); "": none */
+	char *audit; /* a file that daemon/audit.h writes; "": none */
 };
 
-/* A value of a log line: a number, or bytes that are escaped as needed. */
+/* A value of a log line: a number, or bytes that the logger escapes. */
 struct log_value {
 	const char *key;
 	const char *str; /* NULL: a number */
@@ -52,13 +52,13 @@ const char *log_string(const char *s);
 size_t log_strlen(const char *s);
 
 /*
- * Before this was called, LOG_LEVEL_NOTICE and above go to stderr as text.  It
- * may be called again when the configuration was reloaded.
+ * Before the first call, LOG_LEVEL_NOTICE and above go to stderr as text.  It
+ * may be called again after a reload of the configuration.
  */
 void log_setup(const struct log_settings *settings);
 bool log_enabled(enum log_level level);
 
-/* The time of day, as it stands in a line. */
+/* Writes the time of day as log lines have it. */
 #define LOG_TIME_SIZE 40
 void log_time(char out[LOG_TIME_SIZE]);
 
@@ -69,8 +69,8 @@ void log_values(enum log_level level, const char *event,
     const struct log_value *values, size_t n);
 
 /*
- * LOG(level, event, values ...), where there may be no value at all.  The
- * values end with a dummy, because a list may not be empty in C11.
+ * LOG(level, event, values ...); there may be no value at all.  A dummy ends
+ * the list, because C11 allows no empty list.
  */
 #define LOG(...) LOG_LIST(__VA_ARGS__, { NULL, NULL, 0, 0 })
 

@@ -1,5 +1,5 @@
 /*
- * The clocks.  A kernel without them is not one this program runs on.
+ * The clocks.  This program does not run on a kernel without them.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /*
- * The time.  Nothing else reads a clock but for times of day.
+ * The time.  No other file reads a clock, except for times of day.
  *
- * Whatever a lease is counted by is CLOCK_BOOTTIME: it never steps, and goes
- * on while the machine is suspended, as the time to live of a key in Redis
- * does on another machine.
+ * Leases are counted by CLOCK_BOOTTIME: it never steps, and goes on while the
+ * machine is suspended, as the time to live of a key in Redis does on another
+ * machine.
  */
 #ifndef LOCKBROKER_BASE_NOW_H
 #define LOCKBROKER_BASE_NOW_H
@@ -17,8 +17,9 @@ int64_t now_ms(void);
 int64_t now_us(void);
 
 /*
- * CLOCK_MONOTONIC, which stands still meanwhile: for the patience that we have
- * with clients, for the length of a turn, and what systemd is told at a reload.
+ * CLOCK_MONOTONIC, which stands still while the machine is suspended: for the
+ * patience with clients, for the length of a turn, and for what systemd is told
+ * at a reload.
  */
 int64_t now_awake_ms(void);
 int64_t now_awake_us(void);

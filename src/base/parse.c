@@ -128,9 +128,9 @@ parse_duration_text(char buf[DURATION_SIZE], int64_t ms)
 }
 
 /*
- * The length of the character at s, or 0 where it is malformed.  The bounds
- * of the second byte exclude overlong forms, surrogates and what is above
- * U+10FFFF (RFC 3629, section 4).
+ * Returns the length of the character at s, or 0 if it is malformed.  The
+ * bounds of the second byte exclude overlong forms, surrogates and characters
+ * above U+10FFFF (RFC 3629, section 4).
  */
 static size_t
 utf8_char(const unsigned char *s, size_t n)

@@ -12,7 +12,7 @@
 
 #define DURATION_MS_MAX (INT64_C(365) * 24 * 3600 * 1000)
 
-/* Decimal; false when malformed or above max. */
+/* Decimal.  Returns false if it is malformed or above max. */
 bool parse_number(const char *s, size_t n, uint64_t max, uint64_t *out)
     __attribute__((warn_unused_result));
 
@@ -20,23 +20,23 @@ bool parse_number(const char *s, size_t n, uint64_t max, uint64_t *out)
 bool parse_duration(const char *s, size_t n, int64_t *out_ms)
     __attribute__((warn_unused_result));
 
-/* The milliseconds of "ms", "s", "m", "h", "d"; 0 of anything else. */
+/* Returns the milliseconds of "ms", "s", "m", "h", "d"; 0 for others. */
 int64_t parse_duration_unit(const char *s, size_t n);
 
-/* The end of the sentence "VALUE ..." for a duration that did not parse. */
+/* Returns the end of the sentence "VALUE ..." for a malformed duration. */
 const char *parse_duration_why(const char *s, size_t n);
 
-/* In the largest unit that leaves no remainder: it parses to the same. */
+/* Writes it in the largest unit without a remainder: it parses to the same. */
 #define DURATION_SIZE 32
 void parse_duration_text(char buf[DURATION_SIZE], int64_t ms);
 
 /* Well-formed UTF-8 (RFC 3629: shortest form, no surrogates)? */
 bool parse_utf8(const char *s, size_t n);
 
-/* The bytes of the character at s; 0 where it is malformed, or n is 0. */
+/* Returns the bytes of the character at s; 0 if it is malformed or n is 0. */
 size_t parse_utf8_char(const char *s, size_t n);
 
-/* The locale has no say in what is upper and lower case here. */
+/* Ignores the locale, which has no say here. */
 static inline char
 parse_upper(char c)
 {

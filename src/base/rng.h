@@ -1,6 +1,6 @@
 /*
- * xorshift128+ (Vigna, 2014): for jitter, and for what need only never be the
- * same again; nothing that is secret.
+ * xorshift128+ (Vigna, 2014): for jitter, and for numbers that must only not
+ * repeat; never for secrets.
  */
 #ifndef LOCKBROKER_BASE_RNG_H
 #define LOCKBROKER_BASE_RNG_H

@@ -8,20 +8,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longer words are not compared: nobody means them. */
+/* Longer words are not compared: nobody means such a word. */
 #define SLIPS_LEN_MAX 40
 #define SLIPS_FAR UINT_MAX
 
 /*
- * How many slips (a letter left out, added, changed, or two exchanged) turn one
- * word into the other, without regard to the case of ASCII letters; SLIPS_FAR
- * where one of them is too long.
+ * Returns how many slips (a letter left out, added or changed, or two
+ * exchanged) turn one word into the other, without regard to the case of ASCII
+ * letters; SLIPS_FAR if one of them is too long.
  */
 unsigned slips(const char *a, size_t alen, const char *b, size_t blen);
 
-/* The nearest of the candidates seen so far. */
+/* The nearest of the candidates so far. */
 struct slips_nearest {
-	const char *word;  /* what was written */
+	const char *word;  /* as the user wrote it */
 	const char *found; /* NULL: no candidate was near enough */
 	unsigned slips;	   /* to get there */
 };
@@ -29,8 +29,8 @@ struct slips_nearest {
 void slips_begin(struct slips_nearest *nearest, const char *word);
 
 /*
- * Is the candidate the nearest so far, and near enough to be meant: one slip,
- * and one more for each five of its letters?
+ * Takes the candidate if it is the nearest so far and near enough: one slip,
+ * and one more for each five of its letters.  Returns whether it took it.
  */
 bool slips_offer(struct slips_nearest *nearest, const char *candidate);
 

@@ -1,5 +1,5 @@
 /*
- * Opens /dev/null until the numbers of the standard streams are taken.
+ * Opens /dev/null until the numbers of all standard streams are in use.
  */
 #include "config.h"
 

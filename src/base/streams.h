@@ -1,5 +1,5 @@
 /*
- * The standard streams of a process, which whoever started it may have closed.
+ * The standard streams of a process: its starter may have closed them.
  */
 #ifndef LOCKBROKER_BASE_STREAMS_H
 #define LOCKBROKER_BASE_STREAMS_H
@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 /*
- * Puts /dev/null where a standard stream is closed, else the next thing opened
- * would get its number, and what is written there would go to a client, a
- * broker or Redis.  A program that is started still finds it closed.  Called
- * before anything else is opened.
+ * Opens /dev/null in place of closed standard streams.  Otherwise the next file
+ * or socket would get such a number, and output meant for the stream would go
+ * to a client, a broker or Redis.  A program that we start still finds the
+ * stream closed.  Requires that the process has opened nothing else before.
  */
 bool streams_fill(void) __attribute__((warn_unused_result));
 

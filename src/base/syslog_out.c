@@ -1,6 +1,6 @@
 /*
- * The protocol of /dev/log: `<PRIORITY>TIME NAME[PID]: TEXT`, one datagram a
- * line; where it is a stream, a NUL ends the line.
+ * The protocol of /dev/log: `<PRIORITY>TIME NAME[PID]: TEXT`, one datagram for
+ * each line; on a stream, a NUL ends the line.
  */
 #include "config.h"
 
@@ -67,8 +67,8 @@ connected(struct syslog_out *s)
 }
 
 /*
- * False where it was not sent.  What was sent in part can't be gone on with,
- * so that ends a stream.
+ * Returns false if the line was not sent.  If a part was sent, the rest can't
+ * follow later, so that ends a stream.
  */
 static bool
 send_parts(struct syslog_out *s, struct iovec *parts)
@@ -101,6 +101,6 @@ syslog_out_send(struct syslog_out *s, int priority, const char *text, size_t n)
 		return false;
 	if (send_parts(s, parts))
 		return true;
-	/* Once more where its daemon was started anew. */
+	/* Tries once more, in case the log daemon was restarted. */
 	return s->fd < 0 && connected(s) && send_parts(s, parts);
 }

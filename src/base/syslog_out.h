@@ -1,6 +1,6 @@
 /*
- * Lines to the system's log, as syslog(3) sends them, but without waiting: that
- * one blocks for as long as the daemon behind /dev/log reads nothing.
+ * Lines to the system's log, as syslog(3) sends them, but without waiting:
+ * syslog(3) blocks as long as the daemon behind /dev/log does not read.
  */
 #ifndef LOCKBROKER_BASE_SYSLOG_OUT_H
 #define LOCKBROKER_BASE_SYSLOG_OUT_H
@@ -8,16 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where lines go.  Whoever has it sets the path, and fd to -1. */
+/* Where lines go.  Its owner sets the path, and fd to -1. */
 struct syslog_out {
 	const char *path; /* of a Unix socket */
-	int fd;		  /* -1: not connected, which sending does */
-	bool stream;	  /* it is one; else datagrams */
+	int fd;		  /* -1: not connected; sending connects */
+	bool stream;	  /* false: it takes datagrams */
 };
 
 /*
- * Sends a line with priority and facility, as <syslog.h> has them.  False where
- * it can't be taken at the moment: then it is lost.
+ * Sends a line with the priority and facility of <syslog.h>.  On false, the
+ * line is lost: the socket can't take it at the moment.
  */
 bool syslog_out_send(struct syslog_out *s, int priority, const char *text,
     size_t n) __attribute__((warn_unused_result));

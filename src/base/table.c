@@ -1,7 +1,7 @@
 /*
- * Chains of objects, at most two long on average.  The table grows when one is
- * added, and shrinks only then, too, so that walks that remove find the rest
- * where it was.
+ * Chains of objects, at most two long on average.  The table grows or shrinks
+ * only when an object is added, so a walk that removes objects finds the rest
+ * in place.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 
 #define SIZE_MIN 64
 #define CHAIN_MAX 2 /* on average */
-#define SPARSE 32   /* heads for an object */
+#define SPARSE 32   /* heads for each object */
 
 void
 table_init(struct table *t, table_name *name)
@@ -134,9 +134,9 @@ table_rewind(const struct table *t, struct table_walk *walk)
 }
 
 /*
- * In a table that has grown, what was in the chains before this one is in
- * those, and in chains behind.  In one that has shrunk, chains behind it may
- * have been joined to those before.
+ * If the table has grown, objects of the chains before this one are still
+ * there, or in later chains.  If it has shrunk, later chains may have been
+ * joined to those before this one.
  */
 struct table_link *
 table_go_on(struct table_walk *walk)

@@ -1,12 +1,12 @@
 /*
  * A hash table of objects that have a name: any bytes.
  *
- * Intrusive, and one pointer is all that it costs an object: of some there are
- * hundreds of thousands.  The name is asked for when it is needed.  The hash is
- * keyed (base/hash.h), because names come from clients.
+ * Intrusive: it costs an object one pointer only, because there may be hundreds
+ * of thousands.  The table asks the object for its name when it needs it.  The
+ * hash is keyed (base/hash.h), because names come from clients.
  *
- * A walk comes by every object once, in no order that means anything, but the
- * same in runs that do the same.
+ * A walk visits every object once.  The order means nothing, but is the same in
+ * runs that do the same.
  */
 #ifndef LOCKBROKER_BASE_TABLE_H
 #define LOCKBROKER_BASE_TABLE_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In each object. */
+/* Embedded in each object. */
 struct table_link {
 	struct table_link *next;
 };
@@ -29,49 +29,50 @@ struct table {
 	table_name *name;
 };
 
-/* How far a walk has come. */
+/* How far a walk has got. */
 struct table_walk {
 	const struct table *table;
-	uint32_t head;		 /* the next one */
+	uint32_t head;		 /* the next one to visit */
 	uint32_t size;		 /* of the table; see table_go_on() */
-	struct table_link *next; /* behind the present object */
+	struct table_link *next; /* after the present object */
 };
 
 void table_init(struct table *t, table_name *name);
-void table_fini(struct table *t); /* the objects in it are only forgotten */
+void table_fini(struct table *t); /* forgets the objects in it */
 
 struct table_link *table_find(
     const struct table *t, const char *name, size_t len);
 
-/* There must be none of this name. */
+/* Requires that no object in it has this name. */
 void table_add(struct table *t, struct table_link *link);
 
-/* It must be in there. */
+/* Requires that it is in the table. */
 void table_remove(struct table *t, struct table_link *link);
 
 /*
- * The objects of one chain, of `size`.  When the table doubles, what was in
- * chain i is in i, or in i and the old size together.
+ * Returns the objects of chain i, out of `size` chains.  When the table
+ * doubles, the objects of chain i go to chain i and to chain i plus the old
+ * size.
  */
 struct table_link *table_chain(const struct table *t, uint32_t i);
 
 /*
- * NULL at the end.  During a walk the object that it is at may be removed, but
- * no other, and none may be added.
+ * Both return NULL at the end.  During a walk the present object may be
+ * removed, but no other, and none may be added.
  */
 struct table_link *table_first(const struct table *t, struct table_walk *walk);
 struct table_link *table_next(struct table_walk *walk);
 
 /*
- * A walk in parts.  It may rest where table_rests() says so; then any object
- * may be added or removed, and table_go_on() goes on, from the beginning where
- * the table was rewound.  It comes by all objects that are there all the time,
- * by some of them twice.
+ * A walk in parts.  It may rest if table_rests() says so.  Then any object may
+ * be added or removed; table_go_on() goes on, from the beginning if the table
+ * was rewound.  The walk visits all objects that are there all the time, some
+ * of them twice.
  */
 void table_rewind(const struct table *t, struct table_walk *walk);
 struct table_link *table_go_on(struct table_walk *walk);
 
-/* The walk rests, and will come by the chain of the present object again. */
+/* Makes the walk rest, and visit the chain of the present object again. */
 static inline void
 table_stay(struct table_walk *walk)
 {

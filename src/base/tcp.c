@@ -1,6 +1,6 @@
 /*
- * Options of TCP connections.  One that a socket does not take is left as it
- * is: a connection is worth more than its tuning.
+ * Options of TCP connections.  An option that a socket does not take is left as
+ * it is: a connection is worth more than its tuning.
  */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/tcp.h"
 
-#define SECONDS_MAX 32767 /* of the kernel */
+#define SECONDS_MAX 32767 /* the limit of the kernel */
 
 static void
 set(int fd, int level, int option, int64_t value, int64_t max)

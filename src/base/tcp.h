@@ -1,23 +1,23 @@
 /*
- * How a TCP connection is set: small lines leave at once, and a host that has
- * vanished is noticed.
+ * The options of a TCP connection: small lines leave at once, and a host that
+ * has vanished is noticed.
  */
 #ifndef LOCKBROKER_BASE_TCP_H
 #define LOCKBROKER_BASE_TCP_H
 
 #include <stdint.h>
 
-/* When a silent host is asked whether it is there, and given up. */
+/* When to probe a silent host, and when to give it up. */
 struct tcp_patience {
 	int64_t idle_s;	    /* before the first probe */
-	int64_t interval_s; /* between two of them */
+	int64_t interval_s; /* between two probes */
 	int probes;
-	int64_t unsent_ms; /* for what it has not acknowledged */
+	int64_t unsent_ms; /* for bytes it has not acknowledged */
 };
 
 void tcp_nodelay(int fd);
 
-/* Options that the socket does not take are left as they are. */
+/* Leaves options as they are if the socket does not take them. */
 void tcp_keepalive(int fd, const struct tcp_patience *patience);
 
 #endif

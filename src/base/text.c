@@ -1,5 +1,5 @@
 /*
- * What is a name, and what is fit for a line.  It owns nothing.
+ * Which bytes make a name, and which are fit for a line.  It owns nothing.
  */
 #include "config.h"
 
@@ -9,7 +9,10 @@
 #include "base/parse.h"
 #include "base/text.h"
 
-/* The length of a printable character; 0 for a control or malformed one. */
+/*
+ * Returns the length of a printable character; 0 for a control or malformed
+ * one.
+ */
 static size_t
 printable_char(const char *p, size_t n)
 {
@@ -51,7 +54,7 @@ text_add(struct buf *b, struct span text, size_t max)
 	char *p;
 
 	if (n > max) {
-		/* Not within a character: 10xxxxxx continues one. */
+		/* Don't cut within a character: 10xxxxxx continues one. */
 		for (n = max; n > 0 && (text.p[n] & 0xc0) == 0x80; n--)
 			;
 	}
@@ -64,7 +67,7 @@ text_add(struct buf *b, struct span text, size_t max)
 		buf_adds(b, "...");
 }
 
-/* Looks at the bytes; nearly all names are plain ASCII all through. */
+/* Checks the bytes; nearly all names are plain ASCII. */
 static const char *
 name_why_bytes(struct span name)
 {

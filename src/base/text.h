@@ -1,5 +1,5 @@
 /*
- * Bytes from outside, made fit to be part of a line.
+ * Makes bytes from outside fit to be part of a line.
  */
 #ifndef LOCKBROKER_BASE_TEXT_H
 #define LOCKBROKER_BASE_TEXT_H
@@ -18,13 +18,15 @@
  */
 void text_clean(char *p, size_t n, char space);
 
-/* Appends the text cleaned, cut to about `max` bytes with "..." behind. */
+/*
+ * Appends the text cleaned, and cut to about `max` bytes with "..." after it.
+ */
 void text_add(struct buf *b, struct span text, size_t max);
 
 /*
- * What is wrong with a name (protocol, section 2), as the end of a sentence,
- * "contains a space"; NULL when it is a good name.  `max` is NAME_MAX_BYTES or
- * LABEL_MAX_BYTES.
+ * Returns what is wrong with a name (protocol, section 2) as the end of a
+ * sentence, such as "contains a space"; NULL if the name is good.  `max` is
+ * NAME_MAX_BYTES or LABEL_MAX_BYTES.
  */
 const char *text_name_why(struct span name, size_t max);
 

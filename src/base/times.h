@@ -1,9 +1,9 @@
 /*
  * The times that follow from the lease (ARCHITECTURE, "The guard").  All
- * brokers on one server must use the same ones; the scripts are told them.
+ * brokers on one server must use the same ones; brokers pass them to the
+ * scripts.
  *
- * Where they are no whole milliseconds, what is waited for is rounded up and
- * what is promised down.
+ * If they are no whole milliseconds, waits are rounded up and promises down.
  */
 #ifndef LOCKBROKER_BASE_TIMES_H
 #define LOCKBROKER_BASE_TIMES_H
@@ -22,14 +22,14 @@ max_ms(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* What clocks may differ by in so long a time: a hundredth. */
+/* How far clocks may drift apart in so long a time: a hundredth. */
 static inline int64_t
 times_drift_ms(int64_t ms)
 {
 	return (ms + 99) / 100;
 }
 
-/* What a key outlives its lease, and what a server may stall unnoticed. */
+/* How long a key outlives its lease, and a server may stall unnoticed. */
 static inline int64_t
 times_pad_ms(int64_t lease_ms)
 {
@@ -40,7 +40,7 @@ times_pad_ms(int64_t lease_ms)
 	return pad_ms > 3000 ? 3000 : pad_ms;
 }
 
-/* G: how long nothing is granted on a server with an unknown past. */
+/* G: how long a server with an unknown past grants nothing. */
 static inline int64_t
 times_recovery_ms(int64_t lease_ms)
 {
@@ -48,7 +48,7 @@ times_recovery_ms(int64_t lease_ms)
 	       500;
 }
 
-/* How long what was asked for so long a time is vouched for, from then on. */
+/* How long a lease of so long a time is vouched for, from its request on. */
 static inline int64_t
 times_vouch_ms(int64_t ms)
 {

@@ -1,5 +1,5 @@
 /*
- * Milliseconds, which everything here counts in, as timers want them.
+ * Milliseconds, the unit of all times here, in the form that timers need.
  */
 #ifndef LOCKBROKER_BASE_TIMEVAL_H
 #define LOCKBROKER_BASE_TIMEVAL_H

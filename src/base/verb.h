@@ -1,6 +1,6 @@
 /*
- * The identifiers and flags of the verbs (verbs.def), for those who know a verb
- * without its word: the core, and whoever makes requests for it.
+ * The identifiers and flags of the verbs (verbs.def), for code that needs no
+ * words: the core, and the makers of requests to it.
  */
 #ifndef LOCKBROKER_BASE_VERB_H
 #define LOCKBROKER_BASE_VERB_H
@@ -12,16 +12,16 @@ enum verb_id {
 	VERB_MAX
 };
 
-/* What a user must be granted, where there are users. */
+/* The right that a verb needs, if there are users. */
 enum right {
 	RIGHT_NONE,  /* nothing: also before AUTH */
-	RIGHT_USER,  /* to be any user, anonymous or not */
+	RIGHT_USER,  /* to be any user, or the anonymous one */
 	RIGHT_WATCH, /* on each name: `watch` or `lock` */
 	RIGHT_LOCK,  /* on each name */
 	RIGHT_ADMIN
 };
 
-/* What verbs.def says of them. */
+/* The flags of verbs.def. */
 enum verb_flag {
 	VERB_FLAG_ROWS = 1,
 	VERB_FLAG_GIVES_BACK = 2,

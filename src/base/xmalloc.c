@@ -1,7 +1,7 @@
 /*
  * Allocation that aborts where malloc would return NULL.  It owns nothing.
  *
- * A size of zero is asked for as one byte, so that NULL always means failure.
+ * It allocates one byte for a size of zero, so that NULL always means failure.
  */
 #include "config.h"
 
