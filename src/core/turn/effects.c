@@ -1,7 +1,7 @@
 /*
  * The effects of steps: a growing list, and the functions that append to it.
- * Names and texts are copied into an arena, because what they belong to may
- * be gone when the effects are carried out.
+ * Names and texts are copied into an arena, because their owners may be gone
+ * when the effects are carried out.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /*
- * How the core says what must be done: appends to the effects of the present
- * step.  Only files of src/core include this.
+ * How the core says what must be done: these functions append to the effects of
+ * the present step.  Only files of src/core include this.
  *
- * Fields belong to the effect emitted last.
+ * A field belongs to the effect that was emitted last.
  */
 #ifndef LOCKBROKER_CORE_TURN_EMIT_H
 #define LOCKBROKER_CORE_TURN_EMIT_H
@@ -17,7 +17,7 @@ void emit_error(struct core *core, uint64_t session, uint64_t ref,
 void emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len);
 
-/* The reply to a QUEUE; fields of who has the name elsewhere may follow. */
+/* The reply to a QUEUE; fields about who has the name elsewhere may follow. */
 void emit_queue(struct core *core, uint64_t session, uint64_t ref,
     uint64_t limit, const char *name, size_t name_len);
 
@@ -26,7 +26,7 @@ struct token_result *emit_token(struct core *core, uint64_t session,
     uint64_t ref, const char *token, size_t token_len);
 
 /* The session has its connection from now on, and its client owes a line so
- * often (0: never); a connection has none. */
+ * often (0: never).  A connection to be closed has no session any more. */
 void emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms);
 void emit_close(struct core *core, uint64_t conn);
 
@@ -36,14 +36,14 @@ void emit_notice(struct core *core, enum notice_id id);
 /* A hold is over; its fields follow. */
 void emit_audit(struct core *core);
 
-/* A field of text, made up as by printf(). */
+/* A field of text, formatted as by printf(). */
 void emit_fmt(struct core *core, enum field_id id, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A zeroed operation; the caller fills it in before anything else is emitted. */
+/* Returns a zeroed operation; fill it in before anything else is emitted. */
 struct op *emit_op(struct core *core, const char *name, size_t name_len);
 
-/* Texts of an operation on token holds. */
+/* Copies the texts of an operation on token holds into it. */
 void emit_op_client(
     struct core *core, struct op *op, const char *client, const char *other);
 

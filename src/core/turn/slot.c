@@ -2,8 +2,8 @@
  * Operations in flight.
  *
  * An operation carries an id and nothing else across the asynchronous
- * boundary: the number of a slot and the generation of that slot.  What the
- * answer is for stands in the slot.
+ * boundary: the number of a slot and the generation of that slot.  The slot
+ * says what the answer is for.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * Operations in flight: what the answer to each will be for.
+ * Operations in flight: what the answer to each of them will be for.
  */
 #ifndef LOCKBROKER_CORE_TURN_SLOT_H
 #define LOCKBROKER_CORE_TURN_SLOT_H
@@ -42,7 +42,7 @@ struct slot {
 	size_t name_len;
 };
 
-/* All of them, and those that are free as a chain. */
+/* All slots; the free ones are a chain. */
 struct slots {
 	struct slot *v; /* owned */
 	uint32_t n, free;
@@ -52,19 +52,21 @@ struct slots {
 void slot_init(struct core *core);
 void slot_fini(struct core *core);
 
-/* Sends an operation; the caller fills in more of it, and of its slot. */
+/* Sends an operation; the caller fills in the rest of it, and of its slot. */
 struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
     enum slot_kind kind, uint32_t shard, const char *name, size_t name_len);
 
 /*
- * A lease that is held can't be renewed before this operation is answered: its
- * reply must come, or be given up, in time for a renewal after it.
+ * A held lease can't be renewed before this operation is answered.  Shortens
+ * its timeout, so that the reply comes, or is given up, in time for a renewal.
  */
 void slot_hurry(const struct core *core, struct op *op);
+
+/* Returns the slot of an operation in flight; NULL: there is none. */
 struct slot *slot_find(struct core *core, uint64_t id);
 void slot_free(struct core *core, struct slot *slot);
 
-/* Do the numbers agree?  For tests and the simulator; aborts if not. */
+/* Do slots, chain and counter agree?  For tests; aborts if not. */
 void slot_check(const struct core *core);
 
 #endif

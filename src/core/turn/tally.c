@@ -9,7 +9,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/tally.h"
 
-/* How many more there are than are named is told so often. */
+/* One line in so long tells how many more there were. */
 #define MORE_MS 1000
 
 struct tally {
@@ -22,9 +22,9 @@ struct tallies {
 	struct tally v[TALLY_MAX];
 };
 
-/* Of many at once so many are named. */
+/* How many are named in one spell. */
 static const struct {
-	enum notice_id more; /* how many there are beside these */
+	enum notice_id more; /* tells how many more there were */
 	uint32_t named_max;
 } tally_rules[TALLY_MAX] = {
 	[TALLY_AT_RISK] = { NOTICE_MORE_AT_RISK, 20 },
@@ -46,10 +46,10 @@ tally_fini(struct core *core)
 }
 
 /*
- * A spell of risk is over when a lease has passed without any.  Losses come one
- * by one on other days, so their spell is over after a second, and a hold that
- * many set themselves to may run out every second: of these as many are named
- * in each.
+ * A spell of risk is over when a lease has passed without any.  Losses usually
+ * come one by one, so their spell is over after a second without any.  Holds
+ * may run out by their own hold= every second, so for these a spell is a
+ * second, however many there are.
  */
 bool
 tally_names(struct core *core, enum tally_kind kind)

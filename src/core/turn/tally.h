@@ -1,6 +1,6 @@
 /*
- * Log lines that many names may cause at once: the first ones by name, then how
- * many more there were.
+ * Log lines that many names may cause at once: the first names have a line
+ * each, then one line tells how many more there were.
  */
 #ifndef LOCKBROKER_CORE_TURN_TALLY_H
 #define LOCKBROKER_CORE_TURN_TALLY_H
@@ -19,10 +19,10 @@ enum tally_kind {
 void tally_init(struct core *core);
 void tally_fini(struct core *core);
 
-/* Is this one to be named, or only counted? */
+/* Counts one.  Returns true if it is to have a line of its own. */
 bool tally_names(struct core *core, enum tally_kind kind);
 
-/* End of a step: tells how many more there were, now and then. */
+/* At the end of a step: tells now and then how many more there were. */
 void tally_run(struct core *core);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The time, the generator and the timers of a step.
+ * The time, the random numbers and the timers of a step.
  */
 #include "config.h"
 

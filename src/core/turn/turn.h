@@ -1,5 +1,5 @@
 /*
- * The turn: what every module of the core has of the present step, and the one
+ * The turn: what every module of the core needs of the present step, in the one
  * struct that they all pass on.
  *
  * A module knows its own part of struct core and those of the modules below it;
@@ -19,7 +19,7 @@
 
 #define BROKER_MAX_BYTES 64
 
-/* What a struct timer is embedded in. */
+/* What kind of thing a struct timer is embedded in. */
 enum timer_kind {
 	TIMER_LEASE,
 	TIMER_WAITER,
@@ -44,7 +44,7 @@ enum timer_kind {
 _Static_assert(
     TIMER_MAX <= 1u << (32 - TIMER_ORDER_BITS), "a kind fits into a timer");
 
-/* Timers that are due are run in this order (agenda.c). */
+/* Due timers are run in this order (agenda.c). */
 enum agenda { AGENDA_SYNC, AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
 
 /* One kind of timers: when they are run, and by what. */
@@ -56,7 +56,7 @@ struct timer_row {
 /* What the turn asks of the modules above it.  Static; its row is in core.c. */
 struct turn_listener {
 	const struct timer_row *timers; /* TIMER_MAX of them */
-	/* The connection of a session; 0: it has none, or there is none. */
+	/* The connection of a session; 0: none, or no such session. */
 	uint64_t (*conn_of)(const struct core *core, uint64_t session);
 };
 
@@ -64,8 +64,8 @@ struct core {
 	struct core_config config;
 	char broker[BROKER_MAX_BYTES + 1];
 	char *address;			       /* owned; "": none */
-	int64_t pad_ms, stall_ms, recovery_ms; /* design: from the lease */
-	int64_t vouch_ms; /* a lease is vouched for so long */
+	int64_t pad_ms, stall_ms, recovery_ms; /* from the lease: times.h */
+	int64_t vouch_ms; /* for how long the broker vouches for a lease */
 	/* Of the present step. */
 	int64_t now_ms;
 	struct effects *fx;
@@ -102,7 +102,10 @@ struct core {
 void turn_init(struct core *core, const struct turn_listener *above);
 void turn_fini(struct core *core);
 
-/* The step has this time now, which never goes back, and these effects. */
+/*
+ * A step begins, with this time and these effects.  The core's time never goes
+ * back, even if `now_ms` does.  Requires that no other step is under way.
+ */
 void turn_begin(struct core *core, int64_t now_ms, struct effects *fx);
 void turn_end(struct core *core);
 
@@ -115,10 +118,10 @@ void core_arm(struct core *core, struct timer *t, int64_t at_ms);
 void core_disarm(struct core *core, struct timer *t);
 int64_t core_armed_ms(const struct core *core, const struct timer *t);
 
-/* Those that are due, while there is work left. */
+/* Runs the timers that are due, while the step has work left (work.h). */
 void turn_run_timers(struct core *core, enum agenda which);
 
-/* When the next one of them is due; INT64_MAX: there is none. */
+/* When the next timer is due; INT64_MAX: there is none. */
 int64_t turn_timer_ms(const struct core *core, enum agenda which);
 
 #endif
