@@ -1,9 +1,9 @@
 /*
- * Classes: which names are in which, and their life over reloads.
+ * Classes: which names are in which class, and what a reload does to them.
  *
- * A class stays in its slot for as long as anything refers to that: requests
- * that wait, names that are held.  One that is gone from the configuration is
- * not shown any more; what is left in it counts as `other`.
+ * A class stays in its slot as long as waiting requests or holds refer to it.
+ * If it is gone from the configuration, it is not shown any more, and what is
+ * left in it counts as `other`.
  */
 #include "config.h"
 
@@ -106,7 +106,7 @@ free_unused(struct measure *m)
 	}
 }
 
-/* OTHER: there is none. */
+/* Returns OTHER if no class has that name. */
 static uint8_t
 find_slot(const struct measure *m, const char *name)
 {
@@ -146,7 +146,8 @@ take_patterns(struct class *c, const struct metrics_class *from)
 	}
 }
 
-/* Where no slot is left, as others are still in use, its names are `other`. */
+/* Shows a class of the configuration.  If no slot is left, because classes that
+ * are gone still have them, its names are in `other`. */
 static void
 show(struct measure *m, const struct metrics_class *from)
 {

@@ -1,5 +1,5 @@
 /*
- * What measurements are made of.  Only files of this folder include this.
+ * The state of measurements.  Only files of this folder include this.
  */
 #ifndef LOCKBROKER_CORE_MEASURE_CLASSES_H
 #define LOCKBROKER_CORE_MEASURE_CLASSES_H
@@ -8,19 +8,19 @@
 #include "core/measure/record.h"
 
 #define SLOTS 256 /* a mark has a byte for it */
-#define OTHER 0	  /* the slot of what is in no class */
+#define OTHER 0	  /* the slot of names that are in no class */
 
-/* Why locks are lost; what is none of these comes last. */
+/* Why locks are lost; the last is for any other reason. */
 #define REASONS 6
 extern const char *const measure_reasons[REASONS];
 
 TAILQ_HEAD(wait_list, measure_wait);
 
-/* A beginning of names, or a whole one. */
+/* A prefix of names, or a whole name. */
 struct pattern {
 	char *text; /* owned */
 	size_t n;
-	bool open; /* anything may follow */
+	bool open; /* a prefix: anything may follow */
 };
 
 struct class
@@ -28,8 +28,8 @@ struct class
 	char *name;		  /* owned */
 	struct pattern *patterns; /* owned */
 	size_t npatterns;
-	bool shown;		/* it is in the configuration */
-	struct wait_list waits; /* in the order of their arrival */
+	bool shown;		/* the class is in the configuration */
+	struct wait_list waits; /* in the order of arrival */
 	uint64_t nwaits, nholds;
 	struct measure_histogram wait[RESULTS];
 	struct measure_histogram hold;
@@ -44,11 +44,12 @@ struct measure {
 	uint8_t shown[MEASURE_CLASSES]; /* slots in the order of the
 					   configuration, OTHER last */
 	size_t nshown;
-	uint8_t epoch; /* of the configuration; never 0 */
+	uint8_t epoch; /* counts configurations; never 0 */
 	struct past past, losses;
 };
 
-/* The class that numbers of a slot are counted in. */
+/* Returns the class in which numbers of a slot count: `other` if the slot's own
+ * is gone from the configuration. */
 static inline struct class *
 measure_class_at(const struct measure *m, uint8_t slot)
 {
@@ -57,7 +58,7 @@ measure_class_at(const struct measure *m, uint8_t slot)
 	return c != NULL && c->shown ? c : m->slots[OTHER];
 }
 
-/* The present minute, which begins here if nothing has happened in it yet. */
+/* Returns the present minute; begins it if nothing has happened in it yet. */
 struct measure_minute *measure_this_minute(struct class *c, int64_t now_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Buckets.  Most values are in the first ones, so these are looked at first.
+ * Buckets.  Most values are in the first ones, so the search begins there.
  */
 #include "config.h"
 

@@ -1,16 +1,16 @@
 /*
- * Measurements: how long requests wait for locks, how long these are held, and
- * how that ends; by class of names (metrics.classes), so that whoever reads
- * them has few numbers, however many names there are.
+ * Measurements: how long requests wait for locks, how long sessions hold them,
+ * and how that ends.  They are by class of names (metrics.classes), so that
+ * there are few numbers to read, however many names there are.
  *
  *	lock --(record.h)--> classes: totals, histograms, the last hour
  *	                 \-> past: the latest holds of each name; what was lost
  *
- * This is what others read of them.  It knows neither clients nor the core:
- * times are those of the core in milliseconds (base/now.h), handed in by the
- * caller.  All of it is bounded, whatever names clients invent; recording costs
- * the same however many there are.  What is returned by pointer is good until
- * the next step of the core.
+ * This header is for those who read measurements.  The module knows neither
+ * clients nor the core: callers pass the core's time in milliseconds
+ * (base/now.h).  All of it is bounded, whatever names clients invent, and the
+ * cost of recording does not depend on how many there are.  A pointer that it
+ * returns is valid until the next step of the core.
  */
 #ifndef LOCKBROKER_CORE_MEASURE_MEASURE_H
 #define LOCKBROKER_CORE_MEASURE_MEASURE_H
@@ -23,33 +23,34 @@
 
 #define MEASURE_CLASSES (METRICS_CLASSES_MAX + 1) /* with `other` */
 #define MEASURE_BUCKETS 16			  /* the last is +Inf */
-#define MEASURE_MINUTES 60			  /* that are remembered */
-#define MEASURE_NAME_HOLDS 100 /* holds of one name that are remembered */
-#define MEASURE_HOLDS 10000    /* of all names */
-#define MEASURE_LOSSES 100     /* losses, of all names */
+#define MEASURE_MINUTES 60			  /* remembered minutes */
+#define MEASURE_NAME_HOLDS 100 /* remembered holds of one name */
+#define MEASURE_HOLDS 10000    /* the same, of all names */
+#define MEASURE_LOSSES 100     /* remembered losses, of all names */
 
 struct measure;
 
 /* Histograms. */
 
-/* Upper bounds; a value that equals one is below it. */
+/* The upper bounds of buckets.  A value equal to a bound is in its bucket. */
 struct measure_scale {
-	unsigned n; /* bounds; there is one bucket more, without any */
+	unsigned n; /* bounds; one more bucket has none */
 	int64_t le_ms[MEASURE_BUCKETS - 1];
 };
 
 struct measure_histogram {
 	const struct measure_scale *scale;
-	uint64_t counts[MEASURE_BUCKETS]; /* each bucket for itself */
-	uint64_t count;			  /* all together */
+	uint64_t counts[MEASURE_BUCKETS]; /* not cumulative */
+	uint64_t count;			  /* of all buckets */
 	uint64_t sum_ms;
 };
 
-/* The p-th of 100, as the upper bound of its bucket; -1: beyond all, or none. */
+/* Returns the p-th percentile as the upper bound of its bucket; -1 if it is in
+ * the last bucket, or if there are no values. */
 int64_t measure_percentile_ms(
     const struct measure_scale *scale, const uint32_t *counts, unsigned p);
 
-/* Of all waits, whatever their end: what struct measure_minute counts by. */
+/* For all waits, whatever their end; also in struct measure_minute. */
 extern const struct measure_scale measure_wait_scale;
 
 /* Families and rows. */
@@ -109,9 +110,9 @@ struct measure_row {
 };
 
 /*
- * All rows, those of a family together, classes in the order of the
- * configuration, `other` last.  Rows are there from the beginning, so that the
- * first event of a kind makes a difference to whoever scrapes.
+ * Calls `row` for all rows: family by family, the classes in the order of the
+ * configuration, `other` last.  All rows are there from the beginning, so that
+ * a scraper sees the first event of a kind as a difference.
  */
 typedef void measure_row_fn(void *arg, const struct measure_row *row);
 void measure_each(const struct measure *m, int64_t now_ms, measure_row_fn *row,
@@ -123,11 +124,12 @@ struct measure_class {
 	const char *name;
 	uint64_t waiters, held;
 	int64_t oldest_ms; /* how long the oldest has waited; -1: none waits */
-	/* Waits in all: granted, and not; how long both took; locks lost. */
+	/* Totals: waits that ended with a grant, and without; how long both
+	 * took; locks lost. */
 	uint64_t granted, given_up, wait_ms, lost;
 };
 
-/* There are so many, `other` is the last of them. */
+/* Returns how many classes there are; `other` is the last of them. */
 size_t measure_classes(const struct measure *m);
 struct measure_class measure_class(
     const struct measure *m, size_t i, int64_t now_ms);
@@ -137,16 +139,17 @@ struct measure_minute {
 	int64_t minute; /* of the clock of the core: now_ms / 60000 */
 	uint32_t granted, timeout, cancelled, refused, busy, lost, forced;
 	uint32_t waiters_max;
-	int64_t wait_max_ms, hold_max_ms; /* of those that ended in it */
+	int64_t wait_max_ms, hold_max_ms; /* of those that ended then */
 	uint64_t wait_sum_ms;
 	uint32_t waits[MEASURE_BUCKETS]; /* by measure_wait_scale */
 };
 
-/* So many minutes ago, 0 is the present one; NULL: nothing happened in it. */
+/* Returns the minute so long ago, 0 being the present one; NULL if nothing
+ * happened in it.  Requires that `ago` is less than MEASURE_MINUTES. */
 const struct measure_minute *measure_minute(
     const struct measure *m, size_t class, unsigned ago, int64_t now_ms);
 
-/* What has been. */
+/* The past. */
 
 /* A hold that is over. */
 struct measure_hold {
@@ -163,13 +166,13 @@ struct measure_hold {
 	/* "released", "dropped" (its session ended), or why it was lost, as
 	 * !LOST tells it. */
 	const char *end;
-	const char *by; /* forced: by whom; else NULL */
+	const char *by; /* who forced its end; NULL: nobody did */
 };
 
 /*
- * The latest holds of a name, and what was lost of all names: forced releases,
- * too.  The latest comes first.  `place` is 0 at first and then belongs to the
- * callee.  False: that was all.
+ * Return, one a call, the latest holds of a name, and the latest losses of all
+ * names, with forced releases.  The latest comes first.  `place` is NULL at
+ * first; then the caller leaves it alone.  Return false if there are no more.
  */
 bool measure_past_of(const struct measure *m, const char *name, size_t name_len,
     const void **place, struct measure_hold *out);

@@ -6,9 +6,10 @@
  *	       latest of another name in the same chain
  *	all:   the latest of all ... the oldest of all
  *
- * This is done for each UNLOCK, so it has to cost little: a name is hashed
- * once, and has no object of its own; a record is used again for the next
- * hold, with its texts behind it, so that in the long run nothing is allocated.
+ * Each UNLOCK adds a hold, so this has to cost little: a name is hashed once,
+ * and has no object of its own.  The next hold reuses the record of the oldest
+ * one, with the room for its texts, so that in the long run nothing is
+ * allocated.
  */
 #include "config.h"
 
@@ -21,15 +22,15 @@
 #include "core/measure/past.h"
 
 #define HOLDS_A_CHAIN 4 /* at most, on average */
-#define TEXT_ROOM 96	/* of a record, at least */
+#define TEXT_ROOM 96	/* bytes for the texts of a record, at least */
 
 struct past_hold {
 	TAILQ_ENTRY(past_hold) in_all;
 	struct past_hold *older, *newer; /* of the same name */
-	/* Of the latest of its name only. */
+	/* Only the latest hold of a name has these. */
 	struct past_hold *next_name; /* in the chain */
 	struct past_hold *oldest;
-	unsigned of_name; /* holds of that name */
+	unsigned of_name; /* how many holds the name has here */
 	unsigned hash;
 	struct measure_hold hold; /* its texts are in `text` */
 	size_t room;
@@ -49,7 +50,8 @@ past_init(struct past *p, unsigned most, unsigned most_of_name)
 	p->names = xcalloc(p->size, sizeof(struct past_hold *));
 }
 
-/* Where the latest of a name is pointed to, or would be. */
+/* Returns the pointer to the latest hold of a name; it is NULL if the name has
+ * none. */
 static struct past_hold **
 find(const struct past *p, const char *name, size_t len, unsigned hash)
 {
@@ -72,14 +74,14 @@ find_latest(const struct past *p, const struct past_hold *h)
 	return at;
 }
 
-/* The latest hold of the name of one. */
+/* Returns the latest hold of the name of h. */
 static struct past_hold *
 latest_of(const struct past *p, const struct past_hold *h)
 {
 	return *find(p, h->hold.name, h->hold.name_len, h->hash);
 }
 
-/* The oldest of a name, of which this is the latest, out of all lists. */
+/* Takes the oldest hold of the name of `latest` out of all lists. */
 static struct past_hold *
 take_oldest(struct past *p, struct past_hold *latest)
 {
@@ -97,7 +99,7 @@ take_oldest(struct past *p, struct past_hold *latest)
 	return h;
 }
 
-/* One to be written, of those that have to go; NULL: there is room. */
+/* Takes out the hold that has to go for another one; NULL if there is room. */
 static struct past_hold *
 take(struct past *p, struct past_hold *latest)
 {
@@ -118,7 +120,7 @@ text_len(const char *text)
 	return text == NULL ? 0 : strlen(text) + 1;
 }
 
-/* The copy of a text. */
+/* Copies a text to *to, and moves *to on.  Returns the copy; NULL without n. */
 static const char *
 copy(char **to, const char *text, size_t n)
 {
@@ -131,7 +133,8 @@ copy(char **to, const char *text, size_t n)
 	return at;
 }
 
-/* In the place of h, if that has room enough; NULL: there is none. */
+/* Writes a copy into h if that has the room, else into a new record, and frees
+ * h.  h may be NULL. */
 static struct past_hold *
 written(struct past_hold *h, const struct measure_hold *from, unsigned hash)
 {
@@ -157,7 +160,7 @@ written(struct past_hold *h, const struct measure_hold *from, unsigned hash)
 	return h;
 }
 
-/* The latest of its name takes the place of the one that was it. */
+/* Puts h into the lists, as the latest of its name and of all. */
 static void
 enlist(struct past *p, struct past_hold *h)
 {

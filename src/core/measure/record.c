@@ -1,5 +1,5 @@
 /*
- * What happens is counted.
+ * Counts what happens.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * The side of measurements that takes them: what the core tells when it
- * happens.  Each of these costs the same, however much there is.
+ * Taking measurements: the core calls these functions when something happens.
+ * Their cost does not depend on how much there is.
  */
 #ifndef LOCKBROKER_CORE_MEASURE_RECORD_H
 #define LOCKBROKER_CORE_MEASURE_RECORD_H
@@ -12,26 +12,26 @@ struct measure *measure_new(void);
 void measure_free(struct measure *m);
 
 /*
- * Takes over the classes, which are copied.  One that was there before keeps
- * its numbers; what is under way in one that is gone belongs to `other`.
+ * Sets the classes, from a copy.  A class that was there before keeps its
+ * numbers; waits and holds of a class that is gone count as `other`.
  */
 void measure_configure(
     struct measure *m, const struct metrics_settings *settings);
 
-/* The class of a name, kept with it.  All zero: not looked for yet. */
+/* The class of a name, kept with the name.  All zero: not looked up yet. */
 struct measure_mark {
 	uint8_t class; /* a slot of the classes */
-	uint8_t epoch; /* of the configuration by which it was found */
+	uint8_t epoch; /* of the configuration in which it was looked up */
 };
 
 /*
- * Sees to it that the mark is that of the present configuration.  `holds`: how
- * many of the name are counted as held.
+ * Looks up the class of a name again if the configuration has changed.  `holds`
+ * is how many holds of the name are counted in its class.
  */
 void measure_classify(struct measure *m, struct measure_mark *mark,
     const char *name, size_t len, uint32_t holds);
 
-/* How a wait ends.  NONE is one that is not counted: a re-entry. */
+/* How a wait ends.  A wait that ends with NONE does not count: a re-entry. */
 enum measure_result {
 	RESULT_GRANTED,
 	RESULT_TIMEOUT,
@@ -42,26 +42,28 @@ enum measure_result {
 	RESULT_NONE
 };
 
-/* In each request; they come in the order of time. */
+/* A part of each request.  The list of a class is in the order of time. */
 struct measure_wait {
 	TAILQ_ENTRY(measure_wait) in_class;
 	int64_t since_ms;
-	uint8_t class; /* that of the name when it came */
+	uint8_t class; /* that of the name when the request came */
 };
 
+/* A wait begins; it ends. */
 void measure_waits(struct measure *m, struct measure_wait *w,
     struct measure_mark mark, int64_t now_ms);
 void measure_waited(struct measure *m, struct measure_wait *w,
     enum measure_result result, int64_t now_ms);
 
-/* BUSY without a wait. */
+/* A request is answered BUSY without a wait. */
 void measure_busy(struct measure *m, struct measure_mark mark, int64_t now_ms);
 
-/* A hold begins; ends, told or not. */
+/* A hold begins; it ends, whether its client was told of it or not. */
 void measure_holds(struct measure *m, struct measure_mark mark);
 void measure_holds_not(struct measure *m, struct measure_mark mark);
 
-/* One that was told has ended: into the histograms and the past. */
+/* A hold has ended that its client was told of: adds it to the histograms and
+ * the past. */
 void measure_held(struct measure *m, struct measure_mark mark,
     const struct measure_hold *hold, bool lost);
 
@@ -71,7 +73,8 @@ void measure_handover(struct measure *m, struct measure_mark mark,
 void measure_renewed(
     struct measure *m, struct measure_mark mark, int64_t left_ms);
 
-/* Aborts unless so many wait and are held in all classes together. */
+/* Checks that all classes together have so many waits and holds.  Aborts if
+ * not. */
 void measure_check(const struct measure *m, uint64_t waits, uint64_t holds);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Measurements as those see them who read them.
+ * The reading side of measurements.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ static const struct measure_family families[MEASURE_FAMILIES] = {
 #undef NONE
 };
 
-/* What is under way in a class. */
+/* The waits and holds under way in a class. */
 struct pending {
 	uint64_t waits, holds;
 	int64_t since_ms; /* the oldest; -1: none */
@@ -39,7 +39,7 @@ add_pending(struct pending *p, const struct class *c)
 		p->since_ms = w->since_ms;
 }
 
-/* What is left in classes that are gone is `other`. */
+/* Waits and holds of classes that are gone count as `other`. */
 static struct pending
 pending_of(const struct measure *m, uint8_t slot)
 {
@@ -53,7 +53,7 @@ pending_of(const struct measure *m, uint8_t slot)
 	return p;
 }
 
-/* One class in one family. */
+/* A class as a reader sees it, and who reads. */
 struct view {
 	const struct class *class;
 	struct pending pending;
