@@ -1,19 +1,19 @@
 /*
- * Log lines about sessions, and what lines about what they hold share.
+ * Log lines about sessions, and what log lines about their holds share.
  */
 #ifndef LOCKBROKER_CORE_SESSION_NOTIFY_H
 #define LOCKBROKER_CORE_SESSION_NOTIFY_H
 
 #include "core/session/record.h"
 
-/* A line of debugging; it is not made unless somebody reads it. */
+/* Emits a line of debugging, if somebody reads such lines. */
 void notify_session(
     struct core *core, enum notice_id id, const struct session *s);
 
-/* Fields of the line emitted last: which session. */
+/* Adds fields that say which session to the line emitted last. */
 void notify_who(struct core *core, const struct session *s);
 
-/* Was it lost by its own hold=? */
+/* Is this the reason of a hold that ran out by its own hold=? */
 bool notify_is_bound(const char *reason);
 
 #endif

@@ -140,7 +140,7 @@ lost_free(struct session *s, struct lost *lost)
 	free(lost);
 }
 
-/* As many as a session may hold: the oldest is forgotten then. */
+/* Remembers as many names as a session may hold, and forgets the oldest. */
 void
 session_note_lost(
     struct core *core, struct session *s, const char *name, size_t len)

@@ -1,8 +1,8 @@
 /*
- * The record of a session: what it is, and what it has lost.  How it begins,
- * goes on without a connection and ends is in core/life.h.
+ * The record of a session: what it is, and what it has lost.  core/life.h says
+ * how a session begins, goes on without a connection, and ends.
  *
- * What it holds and waits for hangs on it, of the modules above.
+ * The modules above keep here lists of what it holds and waits for.
  */
 #ifndef LOCKBROKER_CORE_SESSION_RECORD_H
 #define LOCKBROKER_CORE_SESSION_RECORD_H
@@ -19,7 +19,7 @@ TAILQ_HEAD(watch_list, watch);
 TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(ask_list, ask);
 
-/* A name that was lost and of which UNLOCK has not been told yet. */
+/* A name that the session has lost, of which no UNLOCK has been told yet. */
 struct lost {
 	TAILQ_ENTRY(lost) link;
 	struct table_link by_name; /* in session.lost_names */
@@ -44,7 +44,7 @@ struct session {
 	int64_t uid;   /* of the peer; -1: not known */
 	bool tcp;
 	bool proxied;	  /* a close may be a proxy's */
-	bool draining;	  /* will send nothing more: it does not wait */
+	bool draining;	  /* its client sends nothing more: it does not wait */
 	bool detached;	  /* its connection is gone */
 	bool withdrawing; /* in sessions.withdrawing: it stops waiting */
 	bool letting_go;  /* in sessions.letting_go: it gives all back, ... */
@@ -65,19 +65,19 @@ struct session {
 	struct permits_list permits; /* of semaphores */
 	unsigned nclaims, npermits;
 	struct kept_list kept;
-	struct table kept_news; /* of them, what later news may replace */
+	struct table kept_news; /* those that later news may replace */
 	struct watch_list watches;
 	struct ask_list asks; /* STATUS, while Redis is away */
 	struct valid *valid;  /* valid.h; NULL: it has few things */
 	unsigned nholds, nwaiting, nlost, nkept, nwatches;
-	uint64_t parked; /* its last request that was (token/park.h) */
+	uint64_t parked; /* the last request that was parked (token/park.h) */
 	bool gone;	 /* detached for a valid= alone */
-	/* Walks that are under way, and what they come by next. */
+	/* Walks that are under way, and what they look at next. */
 	bool hastening, going, reentering, reenter_again;
 	struct waiter *hasten_waiter, *reenter_next;
 	struct claim *hasten_claim;
 	struct hold *going_next;
-	bool has_secret; /* SESSION was asked for its key */
+	bool has_secret; /* its client asked for a key, by SESSION */
 	unsigned char secret[CORE_SECRET_BYTES];
 	uint64_t walk; /* deadlock.c: the walk that came by last ... */
 	const struct lock *walk_via; /* ... on the way to this name ... */
@@ -86,11 +86,11 @@ struct session {
 
 /* What sessions ask of the modules above them.  Static; its row is in core.c. */
 struct session_listener {
-	/* Until when all is vouched for that it holds: few things. */
+	/* Until when all that it holds, few things, is vouched for. */
 	int64_t (*vouched_ms)(struct core *core, const struct session *s);
 };
 
-/* All of them. */
+/* All sessions. */
 struct sessions {
 	const struct session_listener *above;
 	struct table by_id;
@@ -104,23 +104,23 @@ struct sessions {
 	struct session *stop_next; /* stop.c: how far it has come */
 	int64_t promised_ms;	   /* the latest valid= that was told */
 	int64_t left_ms;	   /* the same, of what was not given back */
-	/* Kept for nobody (quota.h): names; those that may come to be, too;
-	 * latches, also those that are being made; token holds. */
+	/* Kept for nobody (quota.h): names, and these with those that may come
+	 * to be; latches that are made, or being made; token holds. */
 	uint64_t nunowned, ncounted;
 	uint64_t nmade, nmaking;
 	uint64_t ntokens;
-	TAILQ_HEAD(, retold) retelling; /* kept.c */
+	TAILQ_HEAD(, retold) retelling; /* replay.c */
 	TAILQ_HEAD(, valid) walking;	/* valid.h */
-	int64_t gained_ms; /* by clocks, in all at most: leases end sooner */
+	int64_t gained_ms; /* leases end sooner by all that clocks gained */
 };
 
 void session_init(struct core *core);
 void session_fini(struct core *core);
 
-/* A new one; of that connection, which has its id. */
+/* Makes a session for the connection with this id, which is also its own id. */
 struct session *session_new(struct core *core, uint64_t id, const char *peer);
 
-/* Frees it; it holds nothing and waits for nothing any more. */
+/* Frees it.  Requires that it holds and waits for nothing any more. */
 void session_delete(struct core *core, struct session *s);
 
 struct session *session_find(const struct core *core, uint64_t id);
@@ -129,13 +129,13 @@ uint64_t session_conn(const struct core *core, uint64_t id);
 /* How many things it holds or waits for (limits.holds). */
 unsigned session_load(const struct session *s);
 
-/* Remembers, and asks once, that a name was lost. */
+/* Remembers that a name was lost; says whether; says whether, and forgets it. */
 void session_note_lost(
     struct core *core, struct session *s, const char *name, size_t len);
 bool session_has_lost(const struct session *s, const char *name, size_t len);
 bool session_take_lost(struct session *s, const char *name, size_t len);
 
-/* All of them, in parts (work.h); true: that was all. */
+/* Forgets all lost names, in parts (work.h); returns true if none is left. */
 bool session_forget_lost(struct core *core, struct session *s);
 
 /* Do its lists and its counters agree?  For tests; aborts if not. */

@@ -1,13 +1,13 @@
 /*
- * What finds the waiting requests of sessions for a CANCEL: tables by session
- * and reference, of which each module that keeps requests has one.
+ * Finding the waiting request that a CANCEL means: tables by session and
+ * reference.  Each module that keeps requests has one.
  */
 #ifndef LOCKBROKER_CORE_SESSION_REQUEST_H
 #define LOCKBROKER_CORE_SESSION_REQUEST_H
 
 #include "core/session/record.h"
 
-/* In each request that may be cancelled. */
+/* Embedded in each request that may be cancelled. */
 struct request_key {
 	struct table_link link;
 	struct {

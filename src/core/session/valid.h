@@ -1,12 +1,13 @@
 /*
- * Until when all is vouched for that a session holds: the valid= of PING.
+ * Until when the broker vouches for all that a session holds: PING's valid=.
  *
- * Of a session with few things that is looked up (core/vouched.h).  For one with
- * many, a bound is kept: nothing runs out before it.  Renewals put deadlines
- * off, of which the bound need not know; a walk over all, a part a step, eight
- * times a lease, finds a later one.  What brings a deadline nearer lowers it at
- * once: what the session gets, a shorter hold=, a clock that gains.  So the
- * bound is never later than is true, whatever happens between the parts.
+ * If a session has few things, the broker looks at each (core/vouched.h).  If it
+ * has many, the broker keeps a bound: nothing runs out before it.  Renewals put
+ * deadlines off, and leave the bound as it is; eight times a lease a walk over
+ * all things, a part in each step, finds a later one.  Anything that brings a
+ * deadline nearer lowers the bound at once: a thing that the session gets, a
+ * shorter hold=, a clock that gains.  So the bound is never later than is true,
+ * whatever happens between the parts.
  */
 #ifndef LOCKBROKER_CORE_SESSION_VALID_H
 #define LOCKBROKER_CORE_SESSION_VALID_H
@@ -20,22 +21,25 @@ struct valid {
 	struct timer timer; /* the next walk */
 	bool walking;	    /* in sessions.walking */
 	/* Bounds, as if no clock had ever gained: see sessions.gained_ms. */
-	int64_t least_ms; /* of all */
-	int64_t next_ms;  /* of what the walk has come by, and what is new */
-	const struct hold *hold; /* that come next */
+	int64_t least_ms; /* of all things */
+	int64_t next_ms;  /* of those that the walk has seen, and new ones */
+	const struct hold *hold; /* what the walk looks at next */
 	const struct permits *permits;
 };
 
-/* It has something new, or for a shorter time: until then. */
+/* The session has something new, or has something for less long: until then. */
 void valid_note(struct core *core, struct session *s, int64_t at_ms);
 
-/* This is being freed; the session still counts it.  The one behind it. */
+/*
+ * This one is being freed; `next` is the one after it.  Requires that the
+ * session still counts it.
+ */
 void valid_leave_hold(struct core *core, struct session *s,
     const struct hold *h, const struct hold *next);
 void valid_leave_permits(struct core *core, struct session *s,
     const struct permits *p, const struct permits *next);
 
-/* The next walk is due in a part of a lease. */
+/* Arms the timer for the next walk. */
 void valid_plan(struct core *core, struct valid *v);
 
 #endif
