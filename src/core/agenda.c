@@ -63,7 +63,7 @@ core_has_losses(const struct core *core, int64_t now_ms)
 
 /*
  * Tells losses before all else that is due, even if that was due first, and
- * before what follows from a loss: the answers to those who wait.  If this
+ * before what follows from a loss: the answers to waiting requests.  If this
  * takes several steps, the driver has no other event in between
  * (core_has_losses()); and code that looks at such a name tells its loss first
  * (lock_look()).

@@ -17,7 +17,7 @@ void agenda_run(struct core *core, bool bare);
 /* After the event: sees to what it has touched. */
 void agenda_settle(struct core *core);
 
-/* In the end: tells warnings, and those who watch a name. */
+/* Then: warns holders, and tells sessions that watch a name. */
 void agenda_tell(struct core *core, bool bare);
 
 /* Returns when there is something to do; the present if something was left. */

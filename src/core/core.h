@@ -1,5 +1,5 @@
 /*
- * The core: who holds what, who waits, what must be renewed, and when.
+ * The core knows who holds what and who waits, and when to renew what.
  *
  * The core is a step function.  It takes one event and the time, and says what
  * must be done; it does no I/O, reads no clock, draws no randomness from

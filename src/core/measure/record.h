@@ -62,7 +62,7 @@ void measure_busy(struct measure *m, struct measure_mark mark, int64_t now_ms);
 void measure_holds(struct measure *m, struct measure_mark mark);
 void measure_holds_not(struct measure *m, struct measure_mark mark);
 
-/* A hold has ended that its client was told of: adds it to the histograms and
+/* A hold of which its client was told has ended: adds it to the histograms and
  * the past. */
 void measure_held(struct measure *m, struct measure_mark mark,
     const struct measure_hold *hold, bool lost);

@@ -330,7 +330,7 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 
 /*
  * If the outcome is under way, the claim gets as much time again, once: a
- * client that is told "unavailable" may count down twice.
+ * client that is told "unavailable" might count down again.
  */
 static void
 latch_expired(struct core *core, struct claim *c)

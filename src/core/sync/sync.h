@@ -108,7 +108,7 @@ struct claim {
 	bool impatient; /* in sync.impatient */
 };
 
-/* What a kind does.  Static; a kind leaves out a function by NULL. */
+/* What a kind does.  Static.  A function that a kind does not need is NULL. */
 struct sync_class {
 	size_t size; /* of the kind's struct, which begins with struct sync */
 	void (*init)(struct sync *y);

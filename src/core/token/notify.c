@@ -1,5 +1,5 @@
 /*
- * Who took which name by a token, and who deleted it.
+ * Log lines: who took which name by a token, and who deleted it.
  */
 #include "config.h"
 

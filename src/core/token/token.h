@@ -91,7 +91,7 @@ enum token_answer {
 	TOKEN_DONE,    /* RELEASE, QUERY: of `done` names */
 	TOKEN_BUSY,    /* ACQUIRE: somebody has the name, or comes first */
 	TOKEN_ABSENT,  /* nobody has a name that the request needs held */
-	TOKEN_OTHERS,  /* somebody has it, who does not match the request */
+	TOKEN_OTHERS,  /* a name has a hold that does not match */
 	TOKEN_UNBOUND, /* EXTEND: the bound does not allow it (token_bound) */
 	TOKEN_ANSWER_MAX
 };
