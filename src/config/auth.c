@@ -1,6 +1,6 @@
 /*
- * The type of the section auth: a mapping with users, each with the patterns
- * of its names.  Each key of it is a row of one of two tables.
+ * The type of the section auth: a mapping with users, each with the patterns of
+ * its names.  Each key in it is a row of one of two tables.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -18,7 +18,9 @@
 
 #define EXPECTED_USER "a mapping with name, and lock, watch, deny or admin"
 
-/* Values: each parser sets what is at `slot`, and adds its own faults. */
+/*
+ * A parser for each value: it sets what is at `slot`, and adds its own faults.
+ */
 
 typedef bool value_parser(
     const struct config_node *node, void *slot, struct config_faults *faults);
@@ -47,7 +49,7 @@ parse_name(
 	       config_node_fault_value(node, faults, why, "the name of a user");
 }
 
-/* The value itself is never shown. */
+/* Faults never show the value itself. */
 static bool
 parse_hash(
     const struct config_node *node, void *slot, struct config_faults *faults)
@@ -93,7 +95,7 @@ rights_fini(struct auth_rights *rights)
 	words_fini(&rights->deny);
 }
 
-/* A list of words, each of which is asked what is wrong with it. */
+/* Takes a list of words, and checks each one. */
 static bool
 parse_words(const struct config_node *node, struct auth_words *words,
     const char *(*check)(const char *text), const char *expected,
@@ -105,7 +107,8 @@ parse_words(const struct config_node *node, struct auth_words *words,
 
 	if (!config_node_is(node, CONFIG_NODE_LIST, faults, "a list"))
 		return false;
-	words_fini(words); /* of a key that is there twice, a fault by now */
+	words_fini(words); /* not empty if the key comes twice, which is a fault
+			      already */
 	words->v = xcalloc(node->count + 1, sizeof(*words->v));
 	for (n = node->first; n != NULL; n = n->next) {
 		if (!config_node_is(n, CONFIG_NODE_SCALAR, faults, expected)) {
@@ -171,7 +174,7 @@ parse_certificates(
 	    node, slot, certificate_why, "CN=..., DNS:... or URI:...", faults);
 }
 
-/* Keys of a user, and of anonymous: the last ones. */
+/* The keys of a user.  The last ones are also those of anonymous. */
 
 static const struct key {
 	const char *name;
@@ -190,7 +193,7 @@ static const struct key {
 };
 
 #define USER_KEYS (sizeof(user_keys) / sizeof(user_keys[0]))
-#define ANONYMOUS_KEYS 3 /* of the end of the table */
+#define ANONYMOUS_KEYS 3 /* at the end of the table */
 
 static bool
 parse_user_key(struct auth_user *user, const struct key *keys, size_t n,
@@ -274,7 +277,7 @@ add_user(struct auth_users *users, const struct config_node *item,
 	return false;
 }
 
-/* Keys of the section. */
+/* The keys of the section. */
 
 static void
 users_fini(struct auth_users *users)
@@ -387,7 +390,7 @@ auth_parse(
 	return ok;
 }
 
-/* Writing, and comparing what would be written. */
+/* Writes values.  Two values are compared by what would be written. */
 
 static void
 dump_words(const char *key, const char *indent, const struct auth_words *words,
@@ -482,7 +485,7 @@ as_yaml(const struct auth_settings *auth)
 	return text;
 }
 
-/* What is written the same is the same, but for what is not shown. */
+/* Two values are the same if they are written the same, except for secrets. */
 static bool
 auth_same(const void *a, const void *b)
 {

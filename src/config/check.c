@@ -1,6 +1,6 @@
 /*
- * The rules between settings.  Each is a function in checks[]; a rule says
- * nothing when one of its settings has a fault already.  Reads no files.
+ * The rules between settings.  Each rule is a function in checks[]; it says
+ * nothing if one of its settings has a fault already.  No rule reads files.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -41,7 +41,9 @@ config_draft_fault(const struct config_draft *draft, enum config_field_id id,
 	    text);
 }
 
-/* The faults of a setting that is needed, or wrong, because of the mode. */
+/*
+ * Adds the fault of a setting that is missing, or wrong, because of the mode.
+ */
 #define MODE_FAULT(draft, id, ...) \
 	config_draft_fault((draft), (id), CONFIG_FIELD_REDIS_MODE, __VA_ARGS__)
 
@@ -100,7 +102,7 @@ check_master(const struct config_draft *draft)
 		    "sentinel");
 }
 
-/* A text that means nothing in this mode: the mode is likely wrong. */
+/* Refuses a text that means nothing in this mode: the mode is likely wrong. */
 static void
 refuse_text(const struct config_draft *draft, enum config_field_id id,
     const char *expected)
@@ -129,7 +131,7 @@ check_sentinel_only(const struct config_draft *draft)
 		refuse_text(draft, ids[i], "only with redis.mode sentinel");
 }
 
-/* The server that the broker starts for itself has no users, no passwords. */
+/* The server that the broker starts itself has no users and no passwords. */
 static void
 check_embedded(const struct config_draft *draft)
 {
@@ -146,7 +148,7 @@ check_embedded(const struct config_draft *draft)
 		refuse_text(draft, ids[i], "none: its server is private");
 }
 
-/* Safety rests on this number, so nobody gets it by not knowing of it. */
+/* Safety rests on this number, so it must be given: no default will do. */
 static void
 check_replicas(const struct config_draft *draft)
 {
@@ -187,7 +189,7 @@ check_database(const struct config_draft *draft)
 		    redis->database);
 }
 
-/* Braces would decide the slot in place of the bucket's own. */
+/* Braces would decide the slot instead of the bucket's own. */
 static void
 check_prefix(const struct config_draft *draft)
 {
@@ -237,7 +239,9 @@ check_tls(const struct config_draft *draft)
 			    redis->nodes.v[i].path);
 }
 
-/* A certificate without TLS: someone believes the traffic is encrypted. */
+/*
+ * Refuses certificates without TLS: someone believes the traffic is encrypted.
+ */
 static void
 check_tls_files(const struct config_draft *draft)
 {

@@ -1,5 +1,5 @@
 /*
- * What must be true of several settings together.
+ * The rules that several settings must obey together.
  */
 #ifndef LOCKBROKER_CONFIG_CHECK_H
 #define LOCKBROKER_CONFIG_CHECK_H
@@ -13,8 +13,8 @@ struct config_faults;
 struct config_node;
 
 /*
- * A configuration on its way: the values, where they were given, and which
- * of them are unusable.  Lives on the loader's stack and owns nothing.
+ * A configuration while it is loaded: the values, where they were given, and
+ * which of them are unusable.  It lives on the loader's stack and owns nothing.
  */
 struct config_draft {
 	struct config *config;
@@ -24,15 +24,14 @@ struct config_draft {
 };
 
 /*
- * Adds a fault of a setting, at the place of its value.  A setting that was
- * not given has none: then the place of `beside` is used, the setting that
- * asks for it.
+ * Adds a fault of a setting, at the place of its value.  If the setting was not
+ * given, it uses the place of `beside`, the setting that asks for it.
  */
 void config_draft_fault(const struct config_draft *draft,
     enum config_field_id id, enum config_field_id beside, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Adds the faults of settings that don't go together. */
+/* Adds the faults of settings that contradict each other. */
 void config_check(const struct config_draft *draft);
 
 #endif

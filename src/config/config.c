@@ -1,12 +1,12 @@
 /*
- * Loads, dumps and replaces the configuration.  Owns no state: all of it is
- * in struct config and, while loading, in struct config_draft.
+ * Loads, dumps and replaces the configuration.  This file owns no state: all
+ * state is in struct config and, while loading, in struct config_draft.
  *
  *	file -> text -> tree (node.c) -> values by fields.def (values.c,
  *	lists.c) -> defaults for the rest -> rules between them (check.c)
  *
- * Defaults go through the same parser as what a person writes, so a default
- * that the parser would refuse can't exist.
+ * Defaults go through the same parser as the file, so no default can exist that
+ * the parser would refuse.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -47,7 +47,10 @@ fault_unknown(const struct config_node *node, const char *section,
 		    config_field_list(section, list, sizeof(list)));
 }
 
-/* Takes one value.  `listen:` with nothing behind it is not given. */
+/*
+ * Takes one value.  A key without a value, such as `listen:`, counts as not
+ * given.
+ */
 static void
 take(struct config_draft *draft, const struct config_field *field,
     const struct config_node *node)
@@ -57,7 +60,7 @@ take(struct config_draft *draft, const struct config_field *field,
 
 	if (field->type->is_list && config_node_is_empty(node))
 		return;
-	/* It holds something when the key is there twice. */
+	/* The slot holds something if the key comes twice. */
 	config_value_clear(field, slot);
 	draft->given[id] = node;
 	if (!config_value_set(field, node, slot, draft->faults))
@@ -65,8 +68,9 @@ take(struct config_draft *draft, const struct config_field *field,
 }
 
 /*
- * The first key of a section, or of the whole text; NULL if it has none, also
- * because it is no mapping.  If every line is commented out it is empty.
+ * Returns the first key of a section, or of the whole text.  Returns NULL if
+ * there is none, or if it is no mapping.  With every line commented out it is
+ * empty.
  */
 static const struct config_node *
 first_key(struct config_draft *draft, const struct config_node *node,
@@ -84,7 +88,7 @@ first_key(struct config_draft *draft, const struct config_node *node,
 	return node->kind == CONFIG_NODE_MAPPING ? node->first : NULL;
 }
 
-/* False: it is no setting of this section. */
+/* Returns false if the section has no such setting. */
 static bool
 take_setting(struct config_draft *draft, const struct config_node *node,
     const char *section)
@@ -116,7 +120,7 @@ take_tree(struct config_draft *draft, const struct config_node *root)
 	}
 }
 
-/* Defaults, and what comes from outside the file. */
+/* Defaults, and values from outside the file. */
 
 static void
 set_default(struct config *config, const struct config_field *field)
@@ -153,14 +157,17 @@ set_defaults(struct config_draft *draft)
 	}
 }
 
-/* The host's name, with a dash for what a broker's name can't have. */
+/*
+ * Returns the name of the host, with a dash for each byte that a broker's name
+ * can't have.
+ */
 static char *
 name_of_host(void)
 {
 	char name[NAME_MAX_BYTES + 1] = "";
 	char *p;
 
-	/* A longer name is cut, which may or may not count as an error. */
+	/* A longer name is cut, and gethostname() may or may not report it. */
 	if (gethostname(name, sizeof(name)) != 0)
 		name[NAME_MAX_BYTES] = '\0';
 	name[NAME_MAX_BYTES] = '\0';
@@ -170,7 +177,7 @@ name_of_host(void)
 	return xstrdup(name[0] == '\0' ? "broker" : name);
 }
 
-/* Cuts off one line end: editors and `echo` put it there. */
+/* Cuts off one line end: editors and `echo` add it. */
 static void
 strip_newline(char *text, size_t *length)
 {
@@ -180,7 +187,9 @@ strip_newline(char *text, size_t *length)
 		text[--*length] = '\0';
 }
 
-/* The password in the file that a setting names; NULL after a fault. */
+/*
+ * Returns the password in the file that a setting names, or NULL after a fault.
+ */
 static char *
 read_password(
     const struct config_draft *draft, enum config_field_id id, char **path)
@@ -210,7 +219,7 @@ read_password(
 	return NULL;
 }
 
-/* What stands in credentials is looked for there. */
+/* Resolves the files that are named as credentials. */
 static void
 set_tls_files(const struct config_draft *draft)
 {
@@ -258,7 +267,7 @@ set_passwords(const struct config_draft *draft)
 	}
 }
 
-/* The text of the file of users; false after a fault. */
+/* Reads the text of the file of users.  Returns false after a fault. */
 static bool
 read_users(const struct config_draft *draft)
 {
@@ -291,7 +300,7 @@ read_users(const struct config_draft *draft)
 	return true;
 }
 
-/* Makes the users of what was said of them, when all of that is right. */
+/* Makes the users from the section auth, unless that has faults. */
 static void
 set_users(const struct config_draft *draft)
 {
@@ -450,7 +459,7 @@ config_dump(const struct config *config, FILE *out)
 	}
 }
 
-/* A value as it stands in a file, without the end of the line. */
+/* Returns a value as it stands in a file, without the line end. */
 static char *
 as_text(const struct config_field *field, const void *slot)
 {
@@ -504,10 +513,10 @@ config_reload_diff(struct config *config, struct config *fresh,
 		config_value_take(field, to, from);
 		copied++;
 	}
-	/* Groups and users of the host may be others by now, too. */
+	/* The host's groups and users may have changed, too. */
 	config->users = fresh->users;
 	fresh->users = users;
-	/* A file of the same name may hold another password by now. */
+	/* A file of the same name may hold another password now. */
 	if (strcmp(config->redis.sentinel_password,
 		fresh->redis.sentinel_password) != 0 &&
 	    strcmp(config->redis.sentinel_password_file,

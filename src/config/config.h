@@ -1,5 +1,5 @@
 /*
- * The settings of lockbrokerd, read from a YAML file, checked as a whole.
+ * The settings of lockbrokerd: read from a YAML file, and checked as a whole.
  *
  * lockbrokerd.yaml(5) documents every key.  A load either gives a complete
  * configuration or a list of all the faults, each with its place; there is
@@ -41,7 +41,7 @@ struct config_tls {
 	char *key;
 	char *client_ca; /* "": nobody */
 	enum config_verify verify;
-	bool only_1_3; /* nothing older */
+	bool only_1_3; /* no older version */
 };
 
 /* One place to listen on.  Owned by struct config_listen. */
@@ -51,10 +51,10 @@ struct config_endpoint {
 	bool http;		/* for monitoring, not for clients */
 	struct config_tls *tls; /* NULL: plain text */
 	unsigned mode;		/* permissions of a Unix socket: 0660 */
-	char *group;		/* of a Unix socket; "": the daemon's own */
+	char *group;		/* of a Unix socket; "": the daemon's */
 };
 
-/* A list; empty where only systemd's sockets are to be used. */
+/* A list of places; empty if only systemd's sockets serve. */
 struct config_listen {
 	struct config_endpoint *v;
 	size_t n;
@@ -67,7 +67,7 @@ struct config_nodes {
 
 struct config_broker {
 	char *name;    /* never empty: letters, digits, . _ - */
-	char *address; /* HOST:PORT that people are told; "": none */
+	char *address; /* HOST:PORT that others see; "": none */
 };
 
 struct config_redis {
@@ -82,7 +82,7 @@ struct config_redis {
 	char *sentinel_password; /* read from sentinel_password_file */
 	char *sentinel_password_file;
 	bool tls;
-	bool tls_names; /* of servers are verified */
+	bool tls_names; /* verifies the names of servers */
 	char *tls_ca;
 	char *tls_cert;
 	char *tls_key;
@@ -101,7 +101,7 @@ struct config_locks {
 };
 
 struct config_resp {
-	int64_t park_ms;     /* 0: nobody waits who only tries */
+	int64_t park_ms;     /* 0: polling tokens don't wait */
 	int64_t max_wait_ms; /* 0: no bound */
 };
 
@@ -119,54 +119,60 @@ struct config {
 	struct config_resp resp;
 	struct metrics_settings metrics;
 	struct log_settings log;
-	struct users *users; /* made of auth; NULL: everybody may all */
+	struct users *users; /* made from auth; NULL: everybody may do all */
 };
 
 /*
- * Reads a file, or gives the defaults where file is NULL.  True when the
- * config is complete, and then the caller frees it.  False when there are
- * faults: all of them are added, and the config holds nothing.  Reads the
- * host's name, $RUNTIME_DIRECTORY, and the password files; files named in
- * the configuration are opened relative to the working directory.
+ * Reads a file, or gives the defaults if file is NULL.  Returns true if the
+ * config is complete; then the caller frees it with config_free().  On false it
+ * has added all faults, and the config holds nothing.  It reads the host's
+ * name, $RUNTIME_DIRECTORY, and the password files; it opens files that the
+ * configuration names relative to the working directory.
  */
 bool config_load(struct config *config, const char *file,
     struct config_faults *faults) __attribute__((warn_unused_result));
 
-/* As config_load(), from memory; name stands for the file in messages. */
+/* As config_load(), from memory.  Messages use `name` for the file. */
 bool config_load_buffer(struct config *config, const char *name,
     const char *text, size_t length, struct config_faults *faults)
     __attribute__((warn_unused_result));
 
-/* The defaults; can't fail. */
+/* Gives the defaults; can't fail. */
 void config_default(struct config *config);
 
-/* Frees what a config holds, and clears it.  All zeroes is legal. */
+/*
+ * Frees what a config holds, and clears it.  A config of all zeroes is legal.
+ */
 void config_free(struct config *config);
 
 /*
- * Writes YAML that loads back to the same config, everything spelled out.
- * A password that stands in the configuration itself is not shown: in its
- * place is a comment, so that such a password must be put in again by hand.
+ * Writes YAML that loads back to the same config, everything spelled out.  It
+ * does not show a password that stands in the configuration itself: it writes a
+ * comment instead, so the password must be put in again by hand.
  */
 void config_dump(const struct config *config, FILE *out);
 
-/* Tells settings that have no effect in this mode: a line each, no faults. */
+/*
+ * Writes a line for each setting that has no effect in this mode.  These are no
+ * faults.
+ */
 void config_tell_idle(const struct config *config, FILE *out);
 
 /*
- * Told of a changed setting ("redis.mode"), with both values as in YAML ("" of
- * a list, and of what is secret); not copied: it needs a restart.
+ * Called for a changed setting ("redis.mode"), with both values as in YAML (""
+ * for a list or a secret). copied: the new value is in effect; otherwise it
+ * needs a restart.
  */
 typedef void config_changed(void *arg, const char *setting, bool copied,
     const char *from, const char *to);
 
 /*
  * Takes over a new configuration while running: moves the settings that may
- * change (log, limits, resp, metrics, auth, and of locks all but the lease) over from fresh,
- * and calls back for each one that differs; the others stay as they were.
- * Returns the number of settings moved that differed.  Fresh, which has those
- * of before then, still belongs to the caller: users of before are good until
- * it is freed.
+ * change (log, limits, resp, metrics, auth, and all of locks but the lease)
+ * over from fresh, and calls `changed` for each setting that differs.  The
+ * other settings stay as they were.  Returns the number of settings moved that
+ * differed.  The caller still owns fresh, which then holds the old values: the
+ * old users are valid until it is freed.
  */
 size_t config_reload_diff(struct config *config, struct config *fresh,
     config_changed *changed, void *arg);

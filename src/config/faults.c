@@ -1,6 +1,6 @@
 /*
- * Collects the faults of a configuration as lines of text.  Owns the lines;
- * prints nothing.
+ * Collects the faults of a configuration as lines of text.  It owns the lines,
+ * and prints nothing.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -13,10 +13,10 @@
 #include "base/xmalloc.h"
 #include "config/faults.h"
 
-/* Bytes of a value that a message shows; each may need 4 when escaped. */
+/* Bytes of a value that a message shows; each may take 4 when escaped. */
 #define QUOTE_TEXT_MAX 40
 
-/* A line holds a file's name, a dotted path, and a sentence. */
+/* Room for a file's name, a dotted path, and a sentence. */
 #define LINE_SIZE 1024
 
 void
@@ -52,7 +52,7 @@ context(const struct config_faults *faults)
 	return faults->context == NULL ? "configuration" : faults->context;
 }
 
-/* A place as one number, for comparing; no text has 2^24 columns. */
+/* A place as one number, for comparisons; no text has 2^24 columns. */
 static long long
 place_of(int line, int column)
 {
@@ -60,8 +60,8 @@ place_of(int line, int column)
 }
 
 /*
- * Puts a line behind those of the same place or an earlier one: faults are
- * found in passes, and are read in the order of the file.
+ * Puts a line after those of the same place or an earlier one: the loader finds
+ * faults in several passes, and people read them in the order of the file.
  */
 static void
 push(struct config_faults *faults, long long place, const char *line)
@@ -84,7 +84,10 @@ push(struct config_faults *faults, long long place, const char *line)
 	faults->n++;
 }
 
-/* Adds "HEAD: SENTENCE"; the line after the last that fits says so. */
+/*
+ * Adds "HEAD: SENTENCE".  After the last line that fits, one more says that
+ * others were left out.
+ */
 static void __attribute__((format(printf, 4, 0)))
 add(struct config_faults *faults, long long place, const char *head,
     const char *fmt, va_list args)
@@ -132,7 +135,7 @@ config_faults_at(struct config_faults *faults, int line, int column,
 	va_end(args);
 }
 
-/* How many bytes to show: never half of a UTF-8 sequence. */
+/* Returns how many bytes to show: never half of a UTF-8 sequence. */
 static size_t
 shown_length(const char *text, size_t length)
 {
@@ -157,7 +160,7 @@ config_quote(char buf[CONFIG_QUOTE_SIZE], const char *text)
 	for (i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text[i];
 
-		/* C2 80 to C2 9F are controls to many a terminal. */
+		/* Many terminals take C2 80 to C2 9F as controls. */
 		if (c < 0x20 || c == 0x7f)
 			p += sprintf(p, "\\x%02x", c);
 		else if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0)

@@ -2,8 +2,8 @@
  * The faults of a configuration: text lines, collected so that one run shows
  * them all.
  *
- * A line reads `FILE:LINE:COLUMN: KEY: what is wrong, what was expected`.
- * Whoever loads prints the lines; nothing here writes anywhere.
+ * A line reads `FILE:LINE:COLUMN: KEY: what is wrong, what was expected`.  The
+ * caller of the loader prints the lines; these functions print nothing.
  */
 #ifndef LOCKBROKER_CONFIG_FAULTS_H
 #define LOCKBROKER_CONFIG_FAULTS_H
@@ -19,7 +19,7 @@
 
 /*
  * The faults of a load, ordered by their place in the file.  All zeroes is an
- * empty one; the owner calls config_faults_fini().
+ * empty list; the owner calls config_faults_fini().
  */
 struct config_faults {
 	char **lines;
@@ -34,21 +34,21 @@ struct config_faults {
 void config_faults_init(struct config_faults *faults);
 void config_faults_fini(struct config_faults *faults);
 
-/* What later lines are about: the file's name, or NULL. */
+/* Sets what later lines are about: the file's name, or NULL. */
 void config_faults_context(struct config_faults *faults, const char *name);
 
-/* A fault of the whole file: `FILE: TEXT`. */
+/* Adds a fault of the whole file: `FILE: TEXT`. */
 void config_faults_add(struct config_faults *faults, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`; both count from 1. */
+/* Adds a fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`; both count from 1. */
 void config_faults_at(struct config_faults *faults, int line, int column,
     const char *key, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
 /*
- * Shows text in single quotes, fit for one line of a terminal: control
- * characters escaped, long text cut.  Returns buf.
+ * Writes text in single quotes, fit for one line of a terminal: control
+ * characters escaped, and long text cut.  Returns buf.
  */
 const char *config_quote(char buf[CONFIG_QUOTE_SIZE], const char *text);
 

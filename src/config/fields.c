@@ -1,6 +1,6 @@
 /*
- * The table of the settings and searches in it.  Holds constants only; reads
- * no value.
+ * The table of the settings, and searches in it.  It holds only constants, and
+ * reads no value.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "config/fields.h"
 
-/* In the order of enum config_mode, log_level, log_target, log_format. */
+/* In the order of the enums: config_mode, log_level, log_target, log_format. */
 static const char *const choices_mode[] = { "embedded", "standalone",
 	"sentinel", "cluster", "quorum", NULL };
 static const char *const choices_level[] = { "debug", "info", "notice",
@@ -39,7 +39,7 @@ const struct config_field config_fields[CONFIG_FIELDS] = {
 #undef FIELD
 };
 
-/* No name of a setting or section is longer. */
+/* No setting or section has a longer name. */
 #define WORD_MAX 40
 
 void *
@@ -104,7 +104,7 @@ config_field_is_section(const char *name)
 	return false;
 }
 
-/* What is suggested is a whole path, and not only the word that is near. */
+/* Suggests a whole path, and not only the word that is near. */
 static void
 offer(struct slips_nearest *nearest, const char *word, const char *path,
     size_t n, char buf[CONFIG_SUGGEST_SIZE])
@@ -142,9 +142,9 @@ config_field_suggest(
 }
 
 /*
- * Calls for each name at a level: the leaves of a section, or at the top the
- * sections and the settings without one.  A name comes out once, for settings
- * of one section stand together.  Returns NULL after the last.
+ * Returns the next name at a level: a setting of a section, or at the top a
+ * section or a setting without one.  Each name comes once, because the settings
+ * of a section stand together.  Returns NULL after the last.
  */
 static const char *
 next_name(const char *section, size_t *i, char name[WORD_MAX])

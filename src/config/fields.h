@@ -1,8 +1,8 @@
 /*
- * The table of the settings, as data: what fields.def lists.
+ * The table of the settings, as data: the rows of fields.def.
  *
- * Knows where each setting lives in struct config and what its type can do;
- * values of a type are handled in values.c.
+ * It knows where each setting lives in struct config and what its type can do;
+ * values.c handles the values of a type.
  */
 #ifndef LOCKBROKER_CONFIG_FIELDS_H
 #define LOCKBROKER_CONFIG_FIELDS_H
@@ -31,24 +31,26 @@ struct config_field {
 	int64_t min;
 	int64_t max;
 	const char *const *choices; /* up to NULL; the index is the value */
-	const char *def;	    /* as YAML, read like any value */
+	const char *def;	    /* as YAML; parsed like any value */
 	bool reloadable;
 	const char *help;
 };
 
 extern const struct config_field config_fields[CONFIG_FIELDS];
 
-/* The value's place in a config. */
+/* Returns the place of the value in a config. */
 void *config_field_slot(
     const struct config_field *field, struct config *config);
 const void *config_field_slot_const(
     const struct config_field *field, const struct config *config);
 
-/* The last part of a path: "lease"; section_length is that of "locks". */
+/*
+ * Returns the last part of a path: "lease"; section_length is that of "locks".
+ */
 const char *config_field_leaf(const struct config_field *field);
 size_t config_field_section_length(const struct config_field *field);
 
-/* By section ("" for a setting at the top) and leaf; NULL if there is none. */
+/* Finds a field by section ("" at the top) and leaf; NULL if there is none. */
 const struct config_field *config_field_find(
     const char *section, const char *leaf);
 bool config_field_is_section(const char *name);
@@ -57,14 +59,14 @@ bool config_field_is_section(const char *name);
 #define CONFIG_SUGGEST_SIZE 64
 
 /*
- * The path that was probably meant by an unknown key: one in the same section
- * that is spelled alike, or one spelled the same elsewhere.  Returns buf, or
- * NULL when nothing is near.
+ * Suggests the path that an unknown key probably means: a similar one in the
+ * same section, or the same key in another.  Returns buf, or NULL if no path is
+ * near.
  */
 const char *config_field_suggest(
     const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE]);
 
-/* All keys of a section ("" for the top): "level, to or format". */
+/* Writes all keys of a section ("" for the top): "level, to or format". */
 const char *config_field_list(const char *section, char *buf, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Reads small files: the configuration and the passwords it names.  Trusts no
- * size that the file system gives, and reads no more than it was told.
+ * Reads small files: the configuration and the passwords that it names.  It
+ * trusts no size from the file system, and reads no more than it was told.
  *
- * Names of files may begin with the directory of credentials, which is another
- * one for each unit and not known to whoever writes the configuration.
+ * File names may begin with the directory of credentials, which is different
+ * for each unit and not known to the author of the configuration.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -18,7 +18,7 @@
 #include "base/xmalloc.h"
 #include "config/file.h"
 
-/* Fills buf; more than size - 1 bytes are an error of their own. */
+/* Fills buf.  More than size - 1 bytes are an error of their own. */
 static const char *
 read_all(int fd, char *buf, size_t size, size_t *length)
 {

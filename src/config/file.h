@@ -8,17 +8,17 @@
 #include <stddef.h>
 
 /*
- * The content of a file of at most max bytes, with a NUL behind it that
- * *length does not count; the caller frees it.  NULL when that can't be had,
- * and then *why ends the sentence "FILE ...".  A file that must be regular
- * never blocks the caller; a configuration may also be a pipe.
+ * Returns the content of a file of at most max bytes, with a NUL after it that
+ * *length does not count; the caller frees it.  On failure it returns NULL, and
+ * *why ends the sentence "FILE ...".  With must_be_regular it never blocks; a
+ * configuration may also be a pipe.
  */
 char *config_file_read(const char *path, bool must_be_regular, size_t max,
     size_t *length, const char **why) __attribute__((warn_unused_result));
 
 /*
- * Puts the directory in which systemd keeps what LoadCredential= names in the
- * place of CONFIG_FILE_CREDENTIALS, if the path begins with that.  False: there
+ * Replaces CONFIG_FILE_CREDENTIALS at the beginning of a path by the directory
+ * in which systemd keeps the files of LoadCredential=.  Returns false if there
  * is no such directory; *why then ends the sentence "FILE ...".
  */
 #define CONFIG_FILE_CREDENTIALS "${CREDENTIALS_DIRECTORY}/"

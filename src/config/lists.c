@@ -1,7 +1,7 @@
 /*
- * The types of settings that are lists: `listen` and `redis.nodes`.  Each
- * item has a place of its own, so these add their faults themselves.  Looks up
- * groups; opens nothing and resolves no host.
+ * The types of settings that are lists: `listen` and `redis.nodes`.  Each item
+ * has a place of its own, so these types add their faults themselves.  They
+ * look up groups, but open nothing and resolve no host.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -35,7 +35,7 @@ parse_tcp(struct config_endpoint *endpoint, const char *text)
 	return address_parse_tcp(&endpoint->address, text, ADDRESS_PORT_ANY);
 }
 
-/* The keys beside it may come before. */
+/* The keys that belong to it may come before `tls`. */
 static struct config_tls *
 tls_of(struct config_endpoint *endpoint)
 {
@@ -73,7 +73,7 @@ parse_http(struct config_endpoint *endpoint, const char *text)
 	return parse_tcp(endpoint, text);
 }
 
-/* Whether it is of use, the process that speaks TLS finds out. */
+/* The process that speaks TLS finds out whether the file is of use. */
 static const char *
 parse_path(char **path, const char *text)
 {
@@ -157,8 +157,8 @@ parse_mode(struct config_endpoint *endpoint, const char *text)
 }
 
 /*
- * Is there such a group?  Where the system can't say, as when a directory of
- * users is not up yet, the attempt to listen decides: that is worth repeating.
+ * Is there such a group?  If the system can't say, as when a user directory is
+ * not up yet, the attempt to listen decides, because that is worth repeating.
  */
 static bool
 group_may_be(const char *name)
@@ -186,9 +186,9 @@ parse_group(struct config_endpoint *endpoint, const char *text)
 }
 
 /*
- * systemd's first runtime directory, with the default name of the socket, or
- * NULL where we don't run under systemd.  The caller frees it.  A directory
- * that no socket fits in counts as none: the defaults never fail.
+ * Returns systemd's first runtime directory with the default name of the
+ * socket, or NULL if we don't run under systemd.  The caller frees it.  A
+ * directory with too long a name counts as none: the defaults never fail.
  */
 static char *
 default_socket(void)
@@ -213,7 +213,7 @@ default_socket(void)
 	return NULL;
 }
 
-/* "" is the default, and no address where there is none. */
+/* "" means the default, and no address if there is none. */
 static const char *
 parse_unix(struct config_endpoint *endpoint, const char *text)
 {
@@ -243,7 +243,7 @@ enum entry_key {
 	ENTRY_KEYS
 };
 
-/* Beside what a key may stand. */
+/* Keys that another key may stand beside. */
 #define ALONE 0u
 #define TCP (1u << ENTRY_TCP)
 #define TLS (1u << ENTRY_TLS)
@@ -254,7 +254,7 @@ static const struct {
 	const char *(*parse)(
 	    struct config_endpoint *endpoint, const char *text);
 	const char *expected;
-	unsigned beside; /* which of these may stand beside it */
+	unsigned beside; /* a mask of those that may stand beside it */
 } entry_keys[ENTRY_KEYS] = {
 	[ENTRY_TCP] = { "tcp", parse_tcp, EXPECTED_HOST, ALONE },
 	[ENTRY_PROXIED] = { "proxied", parse_proxied, "true or false",
@@ -278,8 +278,8 @@ static const struct {
 };
 
 /*
- * One item of `listen` while it is read: where its keys are, borrowed from
- * the tree; NULL where a key was not given.
+ * One item of `listen` while it is read: the nodes of its keys, borrowed from
+ * the tree; NULL if a key was not given.
  */
 struct entry {
 	const struct config_node *at[ENTRY_KEYS];
@@ -309,7 +309,7 @@ entry_take(struct entry *entry, struct config_endpoint *endpoint,
 				  node, faults, why, entry_keys[key].expected);
 }
 
-/* The key that says what the item is about; ENTRY_KEYS: none does. */
+/* Returns the key that tells what the item is; ENTRY_KEYS: none does. */
 static enum entry_key
 entry_main(const struct entry *entry)
 {
@@ -323,7 +323,7 @@ entry_main(const struct entry *entry)
 	return ENTRY_KEYS;
 }
 
-/* Which keys may stand together. */
+/* Checks which keys stand together. */
 static bool
 entry_check(const struct entry *entry, struct config_faults *faults)
 {
@@ -346,7 +346,7 @@ entry_check(const struct entry *entry, struct config_faults *faults)
 	return ok;
 }
 
-/* What TLS can't do without. */
+/* Checks that all keys are there that TLS needs. */
 static bool
 tls_check(const struct entry *entry, const struct config_endpoint *endpoint,
     struct config_faults *faults)
@@ -376,7 +376,10 @@ tls_check(const struct entry *entry, const struct config_endpoint *endpoint,
 	return false;
 }
 
-/* Reads one item; false when it has faults.  May give no address at all. */
+/*
+ * Reads one item.  Returns false if it has faults.  It may give no address at
+ * all.
+ */
 static bool
 endpoint_read(struct config_endpoint *endpoint, const struct config_node *item,
     struct config_faults *faults)
@@ -404,7 +407,7 @@ endpoint_fini(struct config_endpoint *endpoint)
 	tls_free(endpoint->tls);
 }
 
-/* The same port twice can't be bound; port 0 is another one each time. */
+/* The same port can't be bound twice; port 0 is a new one each time. */
 static bool
 endpoint_is_new(
     const struct config_listen *listen, const struct config_endpoint *endpoint)

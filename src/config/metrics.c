@@ -31,7 +31,7 @@ class_fini(struct metrics_class *class)
 	memset(class, 0, sizeof(*class));
 }
 
-/* All that is in no class is in this one. */
+/* Names of no other class are in this one. */
 static const char *
 name_why(const char *text)
 {
@@ -62,7 +62,7 @@ parse_name(struct metrics_class *class, const struct config_node *node,
 	return true;
 }
 
-/* Nobody asks: there is no user. */
+/* A pattern here can't have a user (%u), because nobody asks for the name. */
 static const char *
 names_why(const char *text)
 {
@@ -81,7 +81,7 @@ parse_names(struct metrics_class *class, const struct config_node *node,
 	if (!config_node_is(node, CONFIG_NODE_LIST, faults, "a list of names"))
 		return false;
 	if (class->names != NULL)
-		return false; /* given twice, a fault by now */
+		return false; /* given twice, which is a fault already */
 	class->names = xcalloc(node->count + 1, sizeof(*class->names));
 	for (n = node->first; n != NULL; n = n->next) {
 		if (!config_node_is(

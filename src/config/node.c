@@ -1,13 +1,12 @@
 /*
- * Turns libyaml's events into a tree.  Owns the tree while it grows; knows no
- * setting, opens no file.
+ * Turns libyaml's events into a tree.  It owns the tree while that grows; it
+ * knows no setting and opens no file.
  *
  *	text -> libyaml events -> builder.top -> tree
  *
- * The event interface is used, and not libyaml's document loader, which
- * forgets anchors and tags, and does not look at the depth.  There is no
- * recursion: `top` is the innermost open list or mapping, and its parents lead
- * back to the root.
+ * It uses libyaml's events, because libyaml's document loader forgets anchors
+ * and tags, and does not check the depth.  There is no recursion: `top` is the
+ * innermost open list or mapping, and its parents lead back to the root.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -31,9 +30,9 @@ struct builder {
 	struct config_node *top; /* innermost open list or mapping, or NULL */
 	int depth;		 /* of top: the root has 1 */
 	int documents;
-	char *key; /* read, its value still to come; owned */
+	char *key; /* owned; its value is still to come */
 	yaml_mark_t key_mark;
-	bool failed; /* the rest can't be understood: stop */
+	bool failed; /* stop: the rest can't be understood */
 	bool ended;  /* the end of the text was seen */
 };
 
@@ -69,8 +68,8 @@ config_node_kind_name(const struct config_node *node)
 }
 
 /*
- * Puts one key before the path in buf.  Keys come from the file: what could
- * not stand in one line of a terminal is shown quoted.
+ * Puts one key before the path in buf.  Keys come from the file, so a key that
+ * is unfit for one line of a terminal is shown quoted.
  */
 static void
 path_prepend(char buf[CONFIG_PATH_SIZE], const char *key)
@@ -171,7 +170,7 @@ config_node_free(struct config_node *root)
 	}
 }
 
-/* A fault where no node stands yet: in what is open. */
+/* Adds a fault where no node stands yet, to the innermost open one. */
 static void
 fault_inside(struct builder *b, yaml_mark_t mark, const char *what)
 {
@@ -181,7 +180,7 @@ fault_inside(struct builder *b, yaml_mark_t mark, const char *what)
 	    config_node_path(b->top, path), "%s", what);
 }
 
-/* The same, after which nothing can be understood. */
+/* The same for a fault after which nothing can be understood. */
 static void
 fail(struct builder *b, yaml_mark_t mark, const char *what)
 {
@@ -189,12 +188,12 @@ fail(struct builder *b, yaml_mark_t mark, const char *what)
 	b->failed = true;
 }
 
-/* What an event has that is refused wherever it stands; NULL if nothing. */
+/* Returns what makes an event unfit at any place, or NULL if nothing does. */
 static const char *
 not_plain(const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;
-	bool hidden = false; /* the tag `!`: a plain scalar that isn't one */
+	bool hidden = false; /* the tag `!`: a plain scalar that is not plain */
 
 	if (event->type == YAML_ALIAS_EVENT)
 		return "is an alias (*), expected a plain value: anchors and "
@@ -303,7 +302,7 @@ set_text(struct config_node *node, const yaml_event_t *event,
 		    "has a NUL character in it, expected text without");
 }
 
-/* Makes a node under top, which the next ones are under if it is no text. */
+/* Makes a node under top.  Later nodes go under it unless it is a text. */
 static void
 take_value(struct builder *b, const yaml_event_t *event)
 {
@@ -364,7 +363,7 @@ take(struct builder *b, const yaml_event_t *event)
 	}
 }
 
-/* libyaml gives the bytes of a bad character no line: count them. */
+/* libyaml gives no line for the bytes of a bad character: count them. */
 static void
 fault_reader(
     const yaml_parser_t *parser, const char *text, struct config_faults *faults)

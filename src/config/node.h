@@ -1,10 +1,10 @@
 /*
  * A YAML text as a tree of nodes that remember where they stand.
  *
- * Only what a configuration needs is understood: one document of mappings,
- * lists and scalars.  Anchors, aliases, tags, duplicate keys, further
- * documents and deep nesting are faults.  What a key or a value means is not
- * known here.
+ * The parser understands only what a configuration needs: one document of
+ * mappings, lists and scalars.  Anchors, aliases, tags, duplicate keys, further
+ * documents and deep nesting are faults.  It does not know what a key or a
+ * value means.
  */
 #ifndef LOCKBROKER_CONFIG_NODE_H
 #define LOCKBROKER_CONFIG_NODE_H
@@ -14,7 +14,7 @@
 
 struct config_faults;
 
-/* Bounds on what is parsed: libyaml needs seconds for thousands of brackets. */
+/* Bounds on the text: libyaml needs seconds for thousands of brackets. */
 #define CONFIG_NODE_TEXT_MAX (64 * 1024) /* bytes */
 #define CONFIG_NODE_DEPTH_MAX 8
 
@@ -28,13 +28,13 @@ enum config_node_kind {
 };
 
 /*
- * One value, with the key it stands under.  The tree owns its nodes;
- * config_node_free() of the root frees all of them.
+ * One value, with its key.  The tree owns its nodes; config_node_free() of the
+ * root frees all of them.
  */
 struct config_node {
 	enum config_node_kind kind;
 	bool quoted;  /* a scalar in quotes, or a block of text */
-	bool refused; /* a fault was reported: look no further */
+	bool refused; /* a fault was reported: check no further */
 	int line;     /* of the value, from 1 */
 	int column;   /* of the value, from 1, in characters */
 	int key_line; /* as line and column, of the key */
@@ -46,14 +46,14 @@ struct config_node {
 	struct config_node *first; /* child */
 	struct config_node *last;  /* child */
 	struct config_node *next;  /* sibling */
-	struct config_node *chain; /* any other of the tree, from the root on */
+	struct config_node *chain; /* every other node, from the root on */
 };
 
 /*
- * Parses a text.  False when it was not understood to its end; the faults
- * say why.  Faults that leave the rest readable (a duplicate key) are added
- * and parsing goes on.  An empty text gives *root = NULL.  The caller frees
- * *root in either case.
+ * Parses a text.  Returns false if it could not understand all of it; the
+ * faults say why.  After a fault that leaves the rest readable (a duplicate
+ * key) it goes on.  An empty text gives *root = NULL.  The caller frees *root
+ * in either case.
  */
 bool config_node_parse(struct config_node **root, const char *text,
     size_t length, struct config_faults *faults)
@@ -61,10 +61,13 @@ bool config_node_parse(struct config_node **root, const char *text,
 
 void config_node_free(struct config_node *root);
 
-/* Nothing was written: `key:` and no value. */
+/* Is there no value: only `key:`? */
 bool config_node_is_empty(const struct config_node *node);
 
-/* "locks.lease"; items of a list have the path of the list.  Returns buf. */
+/*
+ * Writes "locks.lease"; items of a list have the path of the list.  Returns
+ * buf.
+ */
 const char *config_node_path(
     const struct config_node *node, char buf[CONFIG_PATH_SIZE]);
 
@@ -80,12 +83,14 @@ void config_node_fault_key(const struct config_node *node,
 bool config_node_fault_value(const struct config_node *node,
     struct config_faults *faults, const char *why, const char *expected);
 
-/* Is it of a kind?  Adds a fault if not, and if there is none yet. */
+/*
+ * Is the node of this kind?  If not, adds a fault, unless it has one already.
+ */
 bool config_node_is(const struct config_node *node, enum config_node_kind kind,
     struct config_faults *faults, const char *expected)
     __attribute__((warn_unused_result));
 
-/* "a list", "a mapping", "a value": for messages. */
+/* Returns "a list", "a mapping" or "a value", for messages. */
 const char *config_node_kind_name(const struct config_node *node);
 
 #endif

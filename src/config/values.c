@@ -1,9 +1,9 @@
 /*
- * The types of settings that are single values.  Owns nothing: values live in
- * struct config.  Lists are in lists.c.
+ * The types of settings that are single values.  This file owns nothing: values
+ * live in struct config.  Lists are in lists.c.
  *
  * A value is stored as a number (also a choice, and true or false) or as a
- * text; how it is compared, copied and freed follows from that alone.
+ * text; this alone decides how it is compared, copied and freed.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -43,7 +43,7 @@ number_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
 	snprintf(buf, CONFIG_NUMBER_SIZE, "%" PRId64, value);
 }
 
-/* In the largest unit that leaves no remainder; 0 needs none. */
+/* Writes it in the largest unit without a remainder; 0 needs no unit. */
 static void
 size_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
 {
@@ -131,7 +131,7 @@ choice_parse(const struct config_field *field, const char *text, int64_t *value)
 	return field->choices[*value] == NULL ? "is unknown" : NULL;
 }
 
-/* An unsigned is also the enum of a choice, which gcc makes one. */
+/* An unsigned also stores the enum of a choice, because gcc makes it one. */
 _Static_assert(sizeof(enum config_field_id) == sizeof(unsigned),
     "an enum must be as large as unsigned");
 
@@ -166,7 +166,7 @@ store(const struct config_type *type, void *slot, int64_t value)
 
 /* Text. */
 
-/* Those of ASCII, and those of Latin-1, which are C2 80 to C2 9F. */
+/* Has it control characters of ASCII, or of Latin-1 (C2 80 to C2 9F)? */
 static bool
 has_control(const char *text)
 {
@@ -223,7 +223,7 @@ address_check(const struct config_field *field, const char *text)
 	return why;
 }
 
-/* Decodes one character and moves *p behind it; a stray byte is Latin-1. */
+/* Decodes one character and moves *p past it; a stray byte is Latin-1. */
 static uint32_t
 next_character(const unsigned char **p)
 {
@@ -243,8 +243,8 @@ next_character(const unsigned char **p)
 }
 
 /*
- * What YAML would refuse to read as it is, or would take for the end of a
- * line: U+0085, U+2028 and U+2029 are line breaks to it.
+ * Characters that YAML would refuse, or take for the end of a line: U+0085,
+ * U+2028 and U+2029 are line breaks to it.
  */
 static bool
 needs_escape(uint32_t c)
@@ -343,7 +343,7 @@ const struct config_type config_type_SECRET = {
 	.expected = "text of < to > bytes",
 };
 
-/* What is the same for all of them. */
+/* Operations on values of any type. */
 
 bool
 config_value_same(
@@ -372,7 +372,7 @@ config_value_clear(const struct config_field *field, void *slot)
 	*text = NULL;
 }
 
-/* Nothing in a mapping points into it. */
+/* Bytes may be swapped because nothing in a mapping points into it. */
 static void
 swap(unsigned char *a, unsigned char *b, size_t n)
 {
@@ -410,7 +410,7 @@ config_value_dump(const struct config_field *field, const void *slot, FILE *out)
 		return;
 	}
 	if (type->size == 0) {
-		/* config_dump() comments out what can't be shown. */
+		/* config_dump() comments out a secret, which it can't show. */
 		assert(!type->is_secret || **(char *const *)slot == '\0');
 		config_value_write_quoted(*(char *const *)slot, out);
 	} else if (type == &config_type_BOOL) {
@@ -426,7 +426,7 @@ config_value_dump(const struct config_field *field, const void *slot, FILE *out)
 	fputc('\n', out);
 }
 
-/* From a node. */
+/* Reading from a node. */
 
 /* "debug, info or error" */
 static void
@@ -441,7 +441,7 @@ list_choices(const char *const *choices, FILE *out)
 	}
 }
 
-/* What a value should have been, with the bounds in place of < and >. */
+/* Writes what the value should be, with the bounds in place of < and >. */
 static void
 expected(const struct config_field *field, char text[CONFIG_EXPECTED_SIZE])
 {

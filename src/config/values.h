@@ -1,8 +1,8 @@
 /*
- * The types of settings: how a value of each is read from a node and written
- * as YAML; and what is done with values of any type.
+ * The types of settings: how to read a value of each from a node and write it
+ * as YAML; and operations on values of any type.
  *
- * To add a type: a row in values.c (or lists.c), a line here.
+ * To add a type, write a row in values.c (or lists.c) and a line here.
  */
 #ifndef LOCKBROKER_CONFIG_VALUES_H
 #define LOCKBROKER_CONFIG_VALUES_H
@@ -16,37 +16,40 @@ struct config_faults;
 struct config_field;
 struct config_node;
 
-/* Room for a number with its unit, and for what was expected. */
+/* Room for a number with its unit, and for an expectation. */
 #define CONFIG_NUMBER_SIZE 32
 #define CONFIG_EXPECTED_SIZE 256
 
 /*
- * A type of settings.  Its values live in slots of struct config: as a number
- * of `size` bytes, as a text (char *, owned), or as a list.  A slot of all
- * zeroes holds nothing and may be cleared or set.  Constant.
+ * A type of settings.  Values live in slots of struct config: as a number of
+ * `size` bytes, as a text (char *, owned), or as a list.  A slot of all zeroes
+ * holds nothing and may be cleared or set.  Constant.
  */
 struct config_type {
-	bool is_list; /* or a mapping: the last four are its own */
+	bool is_list; /* or a mapping; uses the last four */
 	bool is_mapping;
-	bool unquoted;	/* a word of YAML, such as true or 7: no quotes */
+	bool unquoted;	/* a YAML word, such as true or 7: no quotes */
 	bool is_secret; /* never shown */
-	bool is_bare;	/* a size that is also read and written as bytes */
+	bool is_bare;	/* a size that may also be in bytes */
 	size_t size;	/* of a number, also of a bool, an enum or a mapping;
 			 * of a list that is reloadable */
 
-	/* What is taken; < and > are the bounds.  NULL: one of the choices. */
+	/* What it takes; < and > are the bounds.  NULL: one of the choices. */
 	const char *expected;
 
-	/* Of a number; NULL, or the end of the sentence "'TEXT' ...". */
+	/* For a number: NULL, or the end of the sentence "'TEXT' ...". */
 	const char *(*parse)(
 	    const struct config_field *field, const char *text, int64_t *value);
 	void (*format)(char buf[CONFIG_NUMBER_SIZE], int64_t value);
 
-	/* Of a text, as parse. */
+	/* For a text, as parse. */
 	const char *(*check)(
 	    const struct config_field *field, const char *text);
 
-	/* Adds faults itself, as items have places: false if any. */
+	/*
+	 * Adds its faults itself, because items have places.  Returns false if
+	 * any.
+	 */
 	bool (*parse_list)(const struct config_node *node, void *slot,
 	    struct config_faults *faults);
 	void (*dump)(const void *slot, FILE *out); /* what follows `key:` */
@@ -70,15 +73,15 @@ extern const struct config_type config_type_NODES;    /* config_nodes */
 extern const struct config_type config_type_AUTH;     /* auth_settings */
 extern const struct config_type config_type_CLASSES;  /* metrics_settings */
 
-/* What the name of a broker is made of. */
+/* The characters of a broker's name. */
 #define CONFIG_NAME_CHARACTERS       \
 	"abcdefghijklmnopqrstuvwxyz" \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
 	"0123456789._-"
 
 /*
- * Reads the value of a setting into its slot, which must be empty.  False
- * when it has faults, which are added.
+ * Reads the value of a setting into its slot, which must be empty.  Returns
+ * false if it has faults, after it has added them.
  */
 bool config_value_set(const struct config_field *field,
     const struct config_node *node, void *slot, struct config_faults *faults)
@@ -88,8 +91,8 @@ bool config_value_same(
     const struct config_field *field, const void *a, const void *b);
 
 /*
- * Takes over a value: numbers and texts are copied, and what `to` held is
- * freed; mappings and lists are exchanged.
+ * Takes over a value: copies numbers and texts and frees what `to` held;
+ * exchanges mappings and lists.
  */
 void config_value_take(const struct config_field *field, void *to, void *from);
 void config_value_clear(const struct config_field *field, void *slot);
