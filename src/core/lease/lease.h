@@ -92,7 +92,7 @@ struct lease {
 	bool blocked : 1;      /* counted in leases.nblocked */
 	bool shared : 1;       /* with other brokers */
 	bool asked_shared : 1; /* the last request was to share it */
-	bool contended_early : 1; /* a message told it, before the reply */
+	bool contended_early : 1; /* a message said so before a reply did */
 	bool foreign : 1;	  /* QUEUED behind a plain client's key */
 	bool converting : 1;	  /* a CONVERT is in flight */
 	bool outcome_unknown : 1; /* a CONVERT may have been carried out */
@@ -212,7 +212,7 @@ void leases_fini(struct core *core);
 void lease_init(struct core *core, struct lease *l, uint32_t shard);
 void lease_fini(struct core *core, struct lease *l);
 
-/* Returns what there is, or all zero; lease_need_rare() returns it writable. */
+/* Returns what there is, or all zero; lease_need_rare() makes it if need be. */
 static inline const struct lease_rare *
 lease_rare(const struct lease *l)
 {
@@ -263,7 +263,7 @@ int64_t lease_deadline_ms(const struct core *core, const struct lease *l);
 /* Does it pause after trouble, and ask for nothing before wake_ms? */
 bool lease_paused(const struct core *core, const struct lease *l);
 
-/* Has this broker had its turn (protocol, section 5, "Queue")? */
+/* Has it had its turn, while another waits (protocol, section 5, "Queue")? */
 bool lease_must_yield(const struct core *core, const struct lease *l);
 
 /* Is it kept for the last holder, or for nobody? */
