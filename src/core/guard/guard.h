@@ -54,7 +54,7 @@ struct guard {
 	uint32_t epoch;		/* counts changes of history seen */
 	int64_t epoch_ms;	/* when the present pend value arrived */
 	int64_t seen_ms;	/* when the latest call was sent, or failed */
-	int64_t told_ms;	/* when the latest was that told the state */
+	int64_t told_ms;	/* when the latest to tell the state was sent */
 	int64_t up_ms;		/* when it could be reached again */
 	bool was_down;		/* since it last told that it may grant ... */
 	char blessed[HISTORY_BYTES]; /* ... in this history */
