@@ -84,7 +84,7 @@ struct session {
 	struct session *walk_from;   /* ... from this session */
 };
 
-/* What sessions ask of the modules above them.  Static; its row is in core.c. */
+/* What sessions ask of the modules above.  Static; its row is in core.c. */
 struct session_listener {
 	/* Until when all that it holds, few things, is vouched for. */
 	int64_t (*vouched_ms)(struct core *core, const struct session *s);
@@ -129,7 +129,7 @@ uint64_t session_conn(const struct core *core, uint64_t id);
 /* How many things it holds or waits for (limits.holds). */
 unsigned session_load(const struct session *s);
 
-/* Remembers that a name was lost; says whether; says whether, and forgets it. */
+/* Remembers a lost name; says whether it was lost; says so, and forgets it. */
 void session_note_lost(
     struct core *core, struct session *s, const char *name, size_t len);
 bool session_has_lost(const struct session *s, const char *name, size_t len);

@@ -1,13 +1,13 @@
 /*
  * Until when the broker vouches for all that a session holds: PING's valid=.
  *
- * If a session has few things, the broker looks at each (core/vouched.h).  If it
- * has many, the broker keeps a bound: nothing runs out before it.  Renewals put
- * deadlines off, and leave the bound as it is; eight times a lease a walk over
- * all things, a part in each step, finds a later one.  Anything that brings a
- * deadline nearer lowers the bound at once: a thing that the session gets, a
- * shorter hold=, a clock that gains.  So the bound is never later than is true,
- * whatever happens between the parts.
+ * If a session has few things, the broker looks at each (core/vouched.h).  If
+ * it has many, the broker keeps a bound: nothing runs out before it.  Renewals
+ * put deadlines off, and leave the bound as it is; eight times a lease a walk
+ * over all things, a part in each step, finds a later one.  Anything that
+ * brings a deadline nearer lowers the bound at once: a thing that the session
+ * gets, a shorter hold=, a clock that gains.  So the bound is never later than
+ * is true, whatever happens between the parts.
  */
 #ifndef LOCKBROKER_CORE_SESSION_VALID_H
 #define LOCKBROKER_CORE_SESSION_VALID_H
