@@ -1,8 +1,8 @@
 /*
- * Calls that were refused where they were sent: another node has the bucket
- * (MOVED), or has those keys already (ASK), or they are on their way between
- * two (TRYAGAIN), or nobody has them (CLUSTERDOWN).  Nothing of such a call was
- * carried out, so it may be sent again, for as long as it may take.
+ * Calls that a node refused: another node has the bucket (MOVED), or already
+ * has those keys (ASK), or they are on their way between two nodes (TRYAGAIN),
+ * or no node has them (CLUSTERDOWN).  The node carried out nothing of such a
+ * call, so it may be sent again until its timeout is over.
  */
 #include "config.h"
 
@@ -15,10 +15,10 @@
 #include "redis/cluster_map.h"
 #include "redis/cluster_state.h"
 
-#define PARK_MS 30 /* until a call that came too early is sent again */
+#define PARK_MS 30 /* until a parked call is sent again */
 #define REDIRECTS_MAX 16
 
-/* Tells how it ended; without a reply, that it was never carried out. */
+/* Tells how a call ended; without a reply, that it was never carried out. */
 static void
 finish(struct topology *t, struct call *call, const redisReply *reply)
 {
@@ -31,7 +31,7 @@ finish(struct topology *t, struct call *call, const redisReply *reply)
 	    t->env.gather, call, reply, reply == NULL, &store, t->env.arg);
 }
 
-/* Sends it to whoever has the bucket now. */
+/* Sends a call to the node that has the bucket now. */
 static void
 send_again(struct topology *t, struct call *call)
 {
@@ -81,7 +81,7 @@ on_moved(struct node *n, struct call *call, const struct redirect *r)
 		return;
 	}
 	target = cluster_node_at(t, r->host, r->port);
-	/* A node that has it no longer may know less than we do. */
+	/* A node that no longer has the bucket may know less than we do. */
 	if (b->node == n && target != n) {
 		b->hint_ms = now_ms();
 		cluster_place(t, call->shard, target);
@@ -126,8 +126,8 @@ static void (*const redirects[REDIRECT_MAX])(
 };
 
 /*
- * It has gone to and fro for as long as it may.  What is left of that is all
- * that the next node has.
+ * Has the call been redirected for as long as it may be?  If not, the next node
+ * gets only the time that is left.
  */
 static bool
 is_spent(const struct topology *t, struct call *call)

@@ -2,7 +2,7 @@
  *	CLUSTER SLOTS: [ [first, last, [host, port, id ...], ...], ... ]
  *	MOVED 3999 10.0.0.1:6381
  *
- * A host may be empty or nil (the same as the one asked) or "?" (unknown).
+ * A host may be empty or nil (the host that was asked) or "?" (unknown).
  */
 #include "config.h"
 
@@ -59,7 +59,7 @@ entry_read(
 	return true;
 }
 
-/* How many places of nodes it names, of which each is looked up among all. */
+/* Counts the nodes named in all ranges; each is looked up among all nodes. */
 static size_t
 count_nodes(const redisReply *reply)
 {
@@ -105,7 +105,7 @@ static const struct {
 	[REDIRECT_DOWN] = { "CLUSTERDOWN", false },
 };
 
-/* ` 3999 10.0.0.1:6381`; the port is behind the last colon. */
+/* Reads ` 3999 10.0.0.1:6381`; the port follows the last colon. */
 static bool
 target_read(struct redirect *out, const char *text, const char *self)
 {

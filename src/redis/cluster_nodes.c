@@ -1,9 +1,9 @@
 /*
  * The nodes of a cluster, and which buckets are on them.
  *
- * A node that has buckets has a pool; so has one that was asked about a slot on
- * its way, or when nobody else could be reached.  Pools are only freed from
- * the tick, never from their own callbacks.
+ * A node with buckets has a pool; so has one that an ASK named, or that may be
+ * asked for the map when no other can.  Only the tick frees pools, never their
+ * own callbacks.
  */
 #include "config.h"
 
@@ -18,10 +18,10 @@
 #include "redis/cluster_state.h"
 
 #define RETRY_MS_MAX 1000
-#define OPEN_MS 2000	/* a node may take so long to come up unneeded */
+#define OPEN_MS 2000	/* an unneeded node may take so long to come up */
 #define LINGER_MS 10000 /* a node is left when unneeded for so long */
 
-/* What the owner is told. */
+/* Telling the owner. */
 
 void
 cluster_tell(struct topology *t, uint32_t shard, bool up, const char *why)
@@ -44,7 +44,7 @@ cluster_settle(struct topology *t, uint32_t shard)
 		cluster_tell(t, shard, true, "");
 }
 
-/* Each node of a cluster passes it on; the owner wants it once. */
+/* Every node of a cluster passes a message on; the owner wants it once. */
 static bool
 on_message(void *arg, const char *text, size_t len)
 {

@@ -1,8 +1,7 @@
 /*
- * What the topology of a cluster is made of.  Only topo_cluster.c (the map, and
- * when it is asked for), cluster_nodes.c (nodes, and which buckets are on them)
- * and cluster_calls.c (calls that were refused where they were sent) include
- * this.
+ * The structs of the topology of a cluster.  Only topo_cluster.c (the map, and
+ * when to ask for it), cluster_nodes.c (nodes, and which buckets are on them)
+ * and cluster_calls.c (calls that a node refused) include this.
  */
 #ifndef LOCKBROKER_REDIS_CLUSTER_STATE_H
 #define LOCKBROKER_REDIS_CLUSTER_STATE_H
@@ -26,7 +25,7 @@ struct node {
 	TAILQ_ENTRY(node) entry;
 	struct topology *cluster;
 	struct address address; /* owned */
-	struct pool *pool;	/* NULL: nothing is sent there */
+	struct pool *pool;	/* NULL: not connected */
 	unsigned buckets;	/* that are on it */
 	unsigned map;		/* number of the last map to name it */
 	bool seed;		/* of redis.nodes */
@@ -38,10 +37,10 @@ TAILQ_HEAD(node_list, node);
 /* One shard: buckets[shard]. */
 struct bucket {
 	unsigned slot;
-	struct node *node; /* NULL: nobody has its slot */
+	struct node *node; /* NULL: no node has its slot */
 	int64_t hint_ms;   /* when a redirection named the node; 0: a map did */
 	int64_t down_ms;   /* when the node refused it as down; 0: it didn't */
-	bool up;	   /* as was told */
+	bool up;	   /* as the owner was told */
 };
 
 struct topology {
@@ -53,10 +52,10 @@ struct topology {
 	struct event *unpark;
 	struct call_list parked;
 	struct once once;
-	unsigned map;	  /* maps taken over */
+	unsigned map;	  /* maps read so far */
 	uint64_t epoch;	  /* of the latest view seen */
-	int64_t epoch_ms; /* when it was seen last */
-	int64_t ask_ms;	  /* when the map was asked for last */
+	int64_t epoch_ms; /* when it was last seen */
+	int64_t ask_ms;	  /* when a node was last asked for the map */
 	bool stale;	  /* the map is known to be wrong */
 	bool degraded;	  /* some bucket is down, and that was logged */
 	bool deaf;	  /* no answer is a map, and that was logged */
@@ -65,49 +64,49 @@ struct topology {
 
 /* topo_cluster.c */
 
-/* The map is asked for soon, and again and again until it is right. */
+/* Asks for the map soon, and again and again until one is taken over. */
 void cluster_doubt_map(struct topology *t);
 
-/* False where that node can't be asked for the map now. */
+/* Asks a node for the map; returns false if it can't be asked now. */
 bool cluster_ask(struct topology *t, struct node *n);
 
 /* cluster_nodes.c */
 
-/* Tells the owner that a bucket can be reached, or not, where that is news. */
+/* Tells the owner that a bucket can or can't be reached, if that is news. */
 void cluster_tell(struct topology *t, uint32_t shard, bool up, const char *why);
 
-/* The bucket is up, where its node is and did not refuse it. */
+/* Tells that a bucket is up, if its node is and did not refuse it as down. */
 void cluster_settle(struct topology *t, uint32_t shard);
 
-/* The bucket is on that node from now on; NULL: on none. */
+/* Places a bucket on a node; NULL: on none. */
 void cluster_place(struct topology *t, uint32_t shard, struct node *n);
 
 struct node *cluster_node_new(
     struct topology *t, const struct address *address);
 void cluster_node_free(struct node *n);
 
-/* The node of that address; a new one where there is none. */
+/* Returns the node with that address, made anew if there is none. */
 struct node *cluster_node_at(
     struct topology *t, const char *host, uint16_t port);
 
-/* Connects, unless it does already. */
+/* Connects to a node, unless it is connected already. */
 void cluster_open(struct node *n);
 
-/* Nobody can be asked: one more of all that were ever named. */
+/* Connects to one more of the known nodes, because none can be asked. */
 void cluster_open_another(struct topology *t);
 
-/* Is there anybody who can be asked? */
+/* Is there a node that can be asked? */
 bool cluster_any_up(const struct topology *t);
 
 /*
- * Leaves nodes that are not needed, and forgets those nobody names.  False
- * while there are some that may still be needed.
+ * Leaves nodes that have been unneeded for a while, and forgets those that no
+ * map names any more.  Returns false if it has to be called again soon.
  */
 bool cluster_prune(struct topology *t);
 
 /* cluster_calls.c */
 
-/* A call was refused by the node `arg`: true where it is taken over. */
+/* The node `arg` refused a call: returns true if the topology took it over. */
 bool cluster_redirected(void *arg, struct call *call, const redisReply *reply);
 
 /* The timer of parked calls. */

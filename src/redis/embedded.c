@@ -1,12 +1,12 @@
 /*
- * fork and exec, and what a child must be told apart from that:
+ * fork and exec, and what else the child must do:
  *
  *	PR_SET_PDEATHSIG  die with the parent (and check that it still lives)
- *	setsid            a Ctrl-C in our terminal is for us: locks are released
+ *	setsid            a Ctrl-C in our terminal is for us: we release locks
  *	signals blocked   so is a SIGTERM for all of the service's processes
- *	close_range       no descriptor of ours is kept open by it
+ *	close_range       keep no descriptor of ours open
  *
- * Nothing is worth saving in it, so it is always ended with SIGKILL.
+ * The server has no data worth saving, so it is always ended with SIGKILL.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@
 
 #define RESTART_MS_MIN 20
 #define RESTART_MS_MAX 5000
-#define STEADY_MS 10000 /* ran for so long: the next pause is a short one */
+#define STEADY_MS 10000 /* after running so long the next pause is short */
 #define LINE_BYTES_MAX 1024
 #define STALE_S 60
 #define DIR_NAME "lockbrokerd-"
@@ -70,11 +70,11 @@ struct embedded {
 	char last[160]; /* the last line it wrote */
 };
 
-/* Where it lives. */
+/* Its directory. */
 
 /*
- * What a broker that was killed left behind: a socket that nobody accepts on.
- * One that is young may be just about to be listened on.
+ * Removes what killed brokers left behind: sockets on which nobody listens.  A
+ * young one is left alone, because its server may be about to listen.
  */
 static void
 sweep(const char *parent)
@@ -112,7 +112,7 @@ sweep(const char *parent)
 	globfree(&found);
 }
 
-/* mkdtemp() makes it for us alone (0700). */
+/* mkdtemp() makes the directory for us alone (0700). */
 static bool
 make_dir(struct embedded *e, const char *parent)
 {
@@ -195,7 +195,7 @@ output_lines(struct embedded *e)
 	}
 }
 
-/* False at its end. */
+/* Returns false at the end of the output. */
 static bool
 output_read(struct embedded *e)
 {
@@ -261,7 +261,7 @@ child_exec(const struct embedded *e, int output, int status, pid_t parent)
 	_exit(127);
 }
 
-/* The errno of a failed exec, or 0; waits for the exec, not for the server. */
+/* Returns the errno of a failed exec, or 0.  Waits only for the exec. */
 static int
 exec_error(int status)
 {

@@ -1,11 +1,11 @@
 /*
- * A redis-server of our own: started on a private Unix socket, without
- * persistence, and gone when we are.
+ * A redis-server of our own: it runs on a private Unix socket, without
+ * persistence, and ends when we do.
  *
- * It dies with this process even when that is killed by SIGKILL, is started
- * again (after a pause that grows) when it dies itself, and its output is
- * logged at level debug.  Only to be used from the main thread: the kernel
- * ends it when the thread that started it ends.
+ * It dies with this process, even if that is killed by SIGKILL.  If it dies
+ * itself, it is started again after a pause that grows.  Its output is logged
+ * at level debug.  Requires the main thread: the kernel ends the server when
+ * the thread that started it ends.
  */
 #ifndef LOCKBROKER_REDIS_EMBEDDED_H
 #define LOCKBROKER_REDIS_EMBEDDED_H
@@ -22,20 +22,20 @@ struct embedded_handler {
 };
 
 /*
- * Makes the directory of the socket: in $RUNTIME_DIRECTORY where there is one,
- * else in $TMPDIR or /tmp.  NULL, with a line in why, where that fails.
+ * Makes the directory of the socket: in $RUNTIME_DIRECTORY if there is one,
+ * else in $TMPDIR or /tmp.  Returns NULL, with a line in why, if that fails.
  */
 struct embedded *embedded_new(struct event_base *base, const char *program,
     unsigned database, const struct embedded_handler *handler, void *arg,
     char *why, size_t why_size);
 
-/* Handlers are called from the loop. */
+/* Starts the server from the loop, which also calls the handlers. */
 void embedded_start(struct embedded *e);
 
-/* It was seen to answer. */
+/* Notes that the server has answered. */
 void embedded_ready(struct embedded *e);
 
-/* Of the socket; lives as long as e. */
+/* Returns the path of the socket, which lives as long as e. */
 char *embedded_path(struct embedded *e);
 
 /* Stops the server and removes socket and directory. */

@@ -1,5 +1,5 @@
 /*
- * Lines `key:value\r\n`, and comments; a table says which ones count.
+ * INFO has lines `key:value\r\n` and comments; a table says which keys count.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the INFO of a Redis server says of it, as far as we want to know.
+ * What we want to know of a Redis server, as its INFO says.
  */
 #ifndef LOCKBROKER_REDIS_INFO_H
 #define LOCKBROKER_REDIS_INFO_H
@@ -21,14 +21,15 @@ struct info {
 	char policy[32];    /* what happens at the limit */
 };
 
-/* Takes in the text of one or more sections; what is not there stays. */
+/* Reads the text of one or more sections; other fields stay as they are. */
 void info_read(struct info *info, const char *text, size_t len);
 
-/* Its name and version as people know them; returns text. */
+/* Writes the server's version as people know it; returns text. */
 #define INFO_VERSION_SIZE 48
 const char *info_version(const struct info *info, char text[INFO_VERSION_SIZE]);
 
-/* May it throw our keys away, once it has a limit? All have a time to live. */
+/* May the server evict our keys if it has a limit?  Any policy but noeviction
+ * does, because leases have a time to live. */
 bool info_evicts(const struct info *info);
 
 #endif

@@ -1,11 +1,10 @@
 /*
- * The states of a link, the pauses between attempts, and which address is
- * tried next.
+ * The states of a link, the pauses between attempts, and which address to try
+ * next.
  *
- * An attempt goes through all addresses of the name, one each time; the pause
- * grows only when all of them have failed.  It is drawn from the upper half
- * of 50 ms, 100 ms ... retry_ms_max, so that many brokers don't come back in
- * step.
+ * Attempts go through all addresses of the name, one after the other; the pause
+ * grows only when all of them have failed.  It is drawn from the upper half of
+ * 50 ms, 100 ms ... retry_ms_max, so that many brokers don't come back in step.
  */
 #include "config.h"
 
@@ -25,8 +24,8 @@
 
 #define RETRY_MS_MIN 50
 /*
- * Up for so long: the next pause is a short one.  A server that lets us in and
- * then refuses every call must not be asked again and again without a pause.
+ * After a link was up for so long, the next pause is a short one.  A server
+ * that lets us in and then refuses every call must not be asked without one.
  */
 #define STEADY_MS 1000
 #define STEADY_REFUSED_MS 30000
@@ -39,7 +38,7 @@ static const char *const words[] = {
 
 #define BIT(id) (1u << LINK_##id)
 
-/* What may follow what. */
+/* Which states may follow each. */
 static const unsigned follows[] = {
 	[LINK_DOWN] = BIT(RESOLVING) | BIT(CONNECTING),
 	[LINK_RESOLVING] = BIT(DOWN) | BIT(CONNECTING),
@@ -83,7 +82,7 @@ timer_set(struct link *l, int64_t ms)
 	(void)evtimer_add(l->timer, &tv);
 }
 
-/* A pause before the next attempt. */
+/* Sets the pause before the next attempt. */
 static void
 retry_later(struct link *l)
 {
@@ -124,7 +123,7 @@ link_lost(struct link *l, const char *why, const char *advice)
 		timer_set(l, 0); /* the name has another address */
 	else
 		retry_later(l);
-	/* localhost is ::1, too: that nobody listens there is no news. */
+	/* localhost is also ::1: if nobody listens there, that is no news. */
 	if (!goes_on || advice != NULL)
 		l->handler->down(l->arg, l, was_up, l->why, advice);
 }
@@ -163,7 +162,7 @@ link_greeted(struct link *l)
 	l->handler->up(l->arg, l);
 }
 
-/* The TLS process connects for us, and says in a line how that went. */
+/* The TLS process connects for us and says in a line how that went. */
 static redisContext *
 connect_relayed(struct link *l, const char *ip)
 {

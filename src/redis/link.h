@@ -7,14 +7,14 @@
  *
  * The greeting says who we are (AUTH, SELECT, CLIENT SETNAME), asks who is
  * there (CLIENT ID, INFO), refuses a server that may evict locks, and loads
- * the scripts; on a subscriber it subscribes.  A link is up when all of that
- * was answered well.
+ * the scripts; on a subscriber it subscribes.  A link is up when the server
+ * has answered all of that well.
  *
- * A plain link is for what is no store of ours (a Sentinel): its greeting only
- * says who we are.
+ * A plain link is for a server that keeps no locks (a Sentinel): its greeting
+ * only says who we are.
  *
  * A command is answered exactly once.  NULL is an answer: the connection was
- * lost, or took too long, and nobody knows.
+ * lost or the reply took too long, so nobody knows what became of it.
  */
 #ifndef LOCKBROKER_REDIS_LINK_H
 #define LOCKBROKER_REDIS_LINK_H
@@ -58,7 +58,7 @@ struct link_config {
 	const char *client_name;
 	const char *channel;	    /* to subscribe to; NULL: for commands */
 	struct relay *relay;	    /* speaks TLS; NULL: plain text */
-	bool plain;		    /* no server that keeps locks */
+	bool plain;		    /* to a server that keeps no locks */
 	int64_t connect_timeout_ms; /* of connecting and of greeting */
 	int64_t reply_timeout_ms;   /* bound on every command's own */
 	int64_t retry_ms_max;
@@ -70,13 +70,13 @@ struct link;
 struct link_handler {
 	void (*up)(void *arg, struct link *l);
 	/*
-	 * It was up and is no more (told before its commands are), or an
-	 * attempt failed: with each address of the name, or with one where
-	 * the server has refused.  The advice, if not NULL, says what to do.
+	 * The link was up and no longer is (told before its commands are), or
+	 * an attempt failed: with all addresses of the name, or with one whose
+	 * server refused us.  The advice, if not NULL, says what to do.
 	 */
 	void (*down)(void *arg, struct link *l, bool was_up, const char *why,
 	    const char *advice);
-	/* On the channel. */
+	/* A message came on the channel. */
 	void (*message)(void *arg, const char *text, size_t len);
 };
 
@@ -86,45 +86,46 @@ struct link *link_new(const struct link_config *config,
     const struct link_handler *handler, void *arg);
 void link_start(struct link *l);
 
-/* Not from its own callbacks. Commands under way are answered NULL. */
+/* Not from its own callbacks.  Answers commands under way with NULL. */
 void link_free(struct link *l);
 
 /*
- * Queues a command; it leaves with link_flush(), or when the loop is back.
- * False, without an answer to come, where the link is not up.
+ * Queues a command, which leaves with link_flush(), or if a callback of the
+ * link queued it, when that returns.  Returns false, and never answers, if the
+ * link is not up.
  */
 bool link_send(struct link *l, int argc, const char **argv,
     const size_t *argvlen, int64_t timeout_ms, link_reply *done, void *arg);
 bool link_sendf(struct link *l, int64_t timeout_ms, link_reply *done, void *arg,
     const char *fmt, ...);
 
-/* Everything queued in one write.  May find out that the link is gone. */
+/* Sends all that is queued in one write.  May find that the link is gone. */
 void link_flush(struct link *l);
 
 /* Gives the connection up, now or when its callbacks have returned. */
 void link_cut(struct link *l, const char *why, const char *advice);
 
-/* The same where the server is there, but refuses to do what it should. */
+/* Does the same if the server is there, but refuses to do what it should. */
 void link_refuse(struct link *l, const char *why, const char *advice);
 
 /* Ends a pause between attempts. */
 void link_retry_now(struct link *l);
 
 /*
- * The address in its config has changed: leaves the old one, connects to the
- * new one.  Not from its own callbacks.
+ * Leaves the old address and connects to the new one, after the address in its
+ * config has changed.  Not from its own callbacks.
  */
 void link_move(struct link *l, const char *why);
 
 bool link_is_up(const struct link *l);
 const char *link_state_word(const struct link *l);
 
-/* Of the present connection, or of the last one. */
+/* These are of the present connection, or of the last one. */
 const struct info *link_info(const struct link *l);
 uint64_t link_client_id(const struct link *l); /* 0: unknown */
 const char *link_sha(const struct link *l, enum script_id script);
 
-/* The text of a script as this server understands it. */
+/* Returns the text of a script as this server understands it. */
 const char *link_script(const struct link *l, enum script_id script);
 
 #endif

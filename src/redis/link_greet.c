@@ -5,13 +5,13 @@
  *	second   SCRIPT LOAD x 2, or SUBSCRIBE
  *
  * A subscriber asks only who is there (AUTH, CLIENT SETNAME, INFO server).  A
- * plain link says AUTH and CLIENT SETNAME, and has no second round.
+ * plain link sends AUTH and CLIENT SETNAME, and has no second round.
  *
- * The first is sent before the connection is known to be there.  A server that
- * refuses only to name the connection will do.  One that refuses CLIENT ID or
- * CLIENT KILL will not: a connection that is lost could not be killed then, and
- * what it has still to run could run when nobody expects it any more.  So the
- * greeting tries to kill an id that no client has.
+ * The link sends the first round before it knows that the connection is there.
+ * A server that refuses only to name the connection will do.  One that refuses
+ * CLIENT ID or CLIENT KILL will not: we could not kill a lost connection then,
+ * and the commands left on it could run when nobody expects them any more.  So
+ * the greeting tries to kill an id that no client has.
  */
 #include "config.h"
 
@@ -108,7 +108,7 @@ link_greet(struct link *l)
 			greet_send(l, steps[i].done, steps[i].argv);
 }
 
-/* Why the server won't do, in the words of the refusal where we know it. */
+/* Cuts the link: the server won't do.  Adds advice if we know the refusal. */
 static void
 greet_fail(struct link *l, const char *what, const redisReply *reply)
 {
@@ -142,14 +142,14 @@ on_script(void *arg, const redisReply *reply)
 		greet_fail(l, "SCRIPT LOAD", reply);
 		return;
 	}
-	/* They come in the order they were sent. */
+	/* Replies come in the order in which the commands were sent. */
 	script = SCRIPT_MAX - 1 - l->greetings;
 	memcpy(l->sha[script], reply->str, SHA_BYTES + 1);
 	if (l->greetings == 0)
 		link_greeted(l);
 }
 
-/* A first line `#!lua flags=...` is only understood by Redis 7 and later. */
+/* Only Redis 7 and later understand a first line `#!lua flags=...`. */
 const char *
 link_script(const struct link *l, enum script_id script)
 {
@@ -204,7 +204,7 @@ subscribe(struct link *l)
 	greet_send(l, on_subscribe, words);
 }
 
-/* All of the first round is answered: is this a server for us? */
+/* After the first round: is this a server for us?  Begins the second. */
 static void
 greet_second(struct link *l)
 {
@@ -278,7 +278,7 @@ on_select(void *arg, const redisReply *reply)
 		greet_answered(l);
 }
 
-/* Only what every command would be refused for counts here. */
+/* Only a refusal that would meet every command counts here. */
 static void
 on_setname(void *arg, const redisReply *reply)
 {

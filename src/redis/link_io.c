@@ -4,17 +4,17 @@
  *	link_command() -> output buffer -> link_flush() -> socket
  *	socket -> bytes -> whole replies -> the oldest request, or a message
  *
- * hiredis makes the connection, writes commands down, moves bytes and makes
- * replies of them.  Which request a reply belongs to is decided here and not by
- * its asynchronous layer: that one ends the process when a reply comes that
- * nobody asked for, or a message that is none, and what a server or a proxy
- * says must not do so.  Here it only cuts the link.
+ * hiredis makes the connection, formats commands, moves bytes and makes replies
+ * of them.  This file, and not the asynchronous layer of hiredis, decides which
+ * request a reply belongs to: that layer ends the process if a reply comes that
+ * nobody asked for, or a malformed message, and no server or proxy may be able
+ * to do so.  Here such a reply only cuts the link.
  *
- * All commands of a turn leave with one write(2); an event is needed only for
- * what the socket did not take.
+ * All commands of a turn leave with one write(2); only bytes that the socket
+ * did not take need an event.
  *
- * While a reply is being told (depth > 0) the connection stays: link_cut()
- * only marks it, and after_work() carries it out.
+ * While a callback is told a reply (depth > 0), the connection stays:
+ * link_cut() only marks it, and after_work() cuts it.
  */
 #include "config.h"
 
@@ -35,24 +35,24 @@
 #include "redis/link_state.h"
 #include "redis/reader.h"
 
-/* A reply that is being read when it is overdue gets 50 times 20 ms more. */
+/* A reply that can be read when it is overdue gets up to 50 x 20 ms more. */
 #define PATIENCE_MS 20
 #define PATIENCE_MAX 50
 
 /*
- * hiredis reads 16 KB at a time.  Were it only one a turn, a turn that takes
- * long because there is much to do would be the next one's reason.
+ * hiredis reads 16 KB at a time.  With only one read a turn, a long turn would
+ * leave more unread, and so make the next turns long, too.
  */
 #define READS_MAX 16
 
-/* Of one reply that is not whole yet; none comes near it. */
+/* The limit of a reply that is not whole yet; ours are far smaller. */
 #define REPLY_BYTES_MAX ((size_t)4 << 20)
 
 static const char is_it_redis[] = "is this address a Redis server?";
 static const char is_it_trusted[] =
     "see redis.tls in lockbrokerd.yaml(5); lockbrokerd --probe asks every server";
 
-/* What has to wait until no reply is being told. */
+/* Does what had to wait until no callback is told a reply. */
 static void
 after_work(struct link *l)
 {
@@ -99,7 +99,7 @@ is_text(const redisReply *reply, const char *text)
 	       memcmp(reply->str, text, strlen(text)) == 0;
 }
 
-/* A subscription is told again and again what nobody asked for. */
+/* A subscription brings replies that no request asked for. */
 static void
 on_message(struct link *l, const redisReply *reply)
 {
@@ -114,7 +114,8 @@ on_message(struct link *l, const redisReply *reply)
 	    l->arg, reply->element[2]->str, (size_t)reply->element[2]->len);
 }
 
-/* In place of a first reply: the server has refused our certificate. */
+/* The TLS process says so, in place of a first reply, if the server has refused
+ * our certificate. */
 static bool
 is_refused(const redisReply *reply)
 {
@@ -137,7 +138,7 @@ on_reply(struct link *l, const redisReply *reply)
 		link_cut(l, "a reply that was not asked for", is_it_redis);
 }
 
-/* Tells the replies that are whole. */
+/* Passes on the replies that are whole. */
 static void
 tell_replies(struct link *l)
 {
@@ -169,12 +170,12 @@ read_once(struct link *l)
 	}
 	l->unfinished += l->c->reader->len - before;
 	tell_replies(l);
-	/* Redis may announce 512 MB, and something else even more. */
+	/* Redis may announce 512 MB, and another server even more. */
 	if (l->unfinished > REPLY_BYTES_MAX)
 		link_cut(l, "a reply that is too long", is_it_redis);
 }
 
-/* Is there more to be read of what was asked for? */
+/* Are there more bytes to read of replies that we asked for? */
 static bool
 has_more(const struct link *l)
 {
@@ -184,7 +185,7 @@ has_more(const struct link *l)
 	       ioctl(l->c->fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
-/* What the TLS process says first: is there a server to talk to? */
+/* Reads the first line of the TLS process: is there a server to talk to? */
 static void
 on_greeting(struct link *l)
 {
@@ -241,7 +242,7 @@ write_out(struct link *l)
 void
 link_flush(struct link *l)
 {
-	/* Before it is connected, the event for that is set anyway. */
+	/* When it is connected, on_writable() or on_greeting() flushes. */
 	if (!l->dirty || l->depth > 0 || l->c == NULL ||
 	    l->state < LINK_GREETING)
 		return;
@@ -251,7 +252,7 @@ link_flush(struct link *l)
 	after_work(l);
 }
 
-/* The first time that the socket is writable: is it connected? */
+/* Asked when the socket is first writable: is it connected? */
 static bool
 is_connected(struct link *l)
 {
@@ -261,7 +262,7 @@ is_connected(struct link *l)
 
 	if (getsockopt(l->c->fd, SOL_SOCKET, SO_ERROR, &error, &error_len) != 0)
 		error = errno;
-	/* A Unix socket whose server has no room is neither. */
+	/* A Unix socket whose server has no room is not in error either. */
 	if (error == 0 &&
 	    getpeername(l->c->fd, (struct sockaddr *)&peer, &len) != 0)
 		error = errno == ENOTCONN ? EAGAIN : errno;
@@ -288,7 +289,7 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 	link_flush(l);
 }
 
-/* How long a vanished host goes unnoticed: the reply timeout, roughly. */
+/* A vanished host goes unnoticed for about the reply timeout. */
 static void
 set_options(struct link *l, int fd)
 {
@@ -350,8 +351,8 @@ overdue_set(struct link *l, int64_t at_ms, int64_t in_ms)
 }
 
 /*
- * Set for the earliest deadline when a command goes out, and looked at only
- * when it fires: most commands are long answered by then.
+ * The timer is set for the earliest deadline when a command goes out, and only
+ * looks again when it fires: most commands have been answered long before.
  */
 static void
 on_overdue(evutil_socket_t fd, short what, void *arg)
@@ -374,7 +375,7 @@ on_overdue(evutil_socket_t fd, short what, void *arg)
 		overdue_set(l, first_ms, first_ms - now);
 		return;
 	}
-	/* It was us who were late, if something is there to be read. */
+	/* If there is something to read, we are late, and not the server. */
 	if (ioctl(l->c->fd, FIONREAD, &waiting) == 0 && waiting > 0 &&
 	    l->patience++ < PATIENCE_MAX) {
 		overdue_set(l, now + PATIENCE_MS, PATIENCE_MS);
@@ -398,7 +399,7 @@ request_new(struct link *l, int64_t timeout_ms, link_reply *done, void *arg)
 	request->link = l;
 	request->done = done;
 	request->arg = arg;
-	/* A greeting has no deadline for each reply but one for all: timer. */
+	/* Replies of a greeting have one deadline together: the timer. */
 	request->deadline_ms =
 	    l->state == LINK_UP ? now + timeout_ms : INT64_MAX;
 	TAILQ_INSERT_TAIL(&l->requests, request, entry);
@@ -407,7 +408,7 @@ request_new(struct link *l, int64_t timeout_ms, link_reply *done, void *arg)
 	return request;
 }
 
-/* A command that could not be written down is never answered. */
+/* Marks a command as queued, or takes its request back if hiredis failed. */
 static bool
 request_sent(struct link *l, struct request *request, int rc)
 {
@@ -432,7 +433,7 @@ link_command(struct link *l, int64_t timeout_ms, link_reply *done, void *arg,
 	    l, request, redisAppendCommandArgv(l->c, argc, argv, argvlen));
 }
 
-#define LENGTH_MAX 24 /* of *N or $N, and the end of a line */
+#define LENGTH_MAX 24 /* bytes of *N or $N, with the end of the line */
 
 static char *
 put_length(char *p, char mark, size_t n)
@@ -452,8 +453,8 @@ put_length(char *p, char mark, size_t n)
 }
 
 /*
- * A call has up to several hundred short arguments.  hiredis has a call of a
- * function for each part of each of them, a sixth of what a pair costs.
+ * A call has up to several hundred short arguments.  hiredis calls a function
+ * for each part of each of them, a sixth of the cost of a lock and its unlock.
  */
 static void
 put_command(struct buf *out, int argc, const char **argv, const size_t *argvlen)

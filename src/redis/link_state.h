@@ -1,6 +1,6 @@
 /*
- * What a link is made of.  Only link.c (the states), link_io.c (the socket
- * and the commands on it) and link_greet.c (the greeting) include this.
+ * The struct of a link.  Only link.c (the states), link_io.c (the socket and
+ * the commands on it) and link_greet.c (the greeting) include this.
  */
 #ifndef LOCKBROKER_REDIS_LINK_STATE_H
 #define LOCKBROKER_REDIS_LINK_STATE_H
@@ -17,7 +17,7 @@
 #define SHA_BYTES 40
 #define LINK_WHY_SIZE 640
 
-/* A command under way. Owned by its link; used again afterwards. */
+/* A command under way.  Owned by its link, which uses it again afterwards. */
 struct request {
 	TAILQ_ENTRY(request) entry;
 	struct link *link;
@@ -37,13 +37,13 @@ struct link {
 	struct event *readable;
 	struct event *writable;
 	bool dirty;		 /* something waits for link_flush() */
-	struct buf command;	 /* that is being written down */
+	struct buf command;	 /* the one being formatted */
 	bool heard;		 /* a reply has come */
 	size_t unfinished;	 /* bytes of the reply that is not whole yet */
 	unsigned depth;		 /* of work that needs the connection to stay */
 	bool doomed;		 /* to be cut when that is 0 */
-	bool refused;		 /* it is cut for what the server said */
-	char why[LINK_WHY_SIZE]; /* it is cut, or was */
+	bool refused;		 /* cut because of what the server said */
+	char why[LINK_WHY_SIZE]; /* the reason for the present or last cut */
 	struct relay_line greeting; /* of the TLS process */
 	const char *advice;	    /* static, or NULL */
 
@@ -51,7 +51,7 @@ struct link {
 	struct request_list spare;
 	struct event *overdue; /* the earliest deadline, or before it */
 	int64_t overdue_ms;    /* when that fires; INT64_MAX: it is not set */
-	unsigned patience;     /* how often a late reply was waited for */
+	unsigned patience;     /* how often it waited for a late reply */
 
 	struct event *timer; /* of an attempt, or of the pause before one */
 	unsigned attempts;   /* since it was last up for a while */
@@ -70,7 +70,7 @@ struct link {
 /* link.c */
 void link_set_state(struct link *l, enum link_state state);
 
-/* The connection is gone or useless: tell it, and try again later. */
+/* Tells that the connection is gone or useless, and tries again later. */
 void link_lost(struct link *l, const char *why, const char *advice);
 void link_greeted(struct link *l);
 
@@ -78,13 +78,13 @@ void link_greeted(struct link *l);
 void link_io_init(struct link *l);
 void link_io_fini(struct link *l);
 
-/* Puts a new context to use; sets the options of its socket. */
+/* Takes over a new context; sets the options of its socket. */
 void link_attach(struct link *l, redisContext *c);
 
-/* Frees the context, if any; what was under way is answered NULL. */
+/* Frees the context, if any; answers commands under way with NULL. */
 void link_detach(struct link *l);
 
-/* As link_send(), in any state that has a connection. */
+/* Like link_send(), but in any state that has a connection. */
 bool link_command(struct link *l, int64_t timeout_ms, link_reply *done,
     void *arg, int argc, const char **argv, const size_t *argvlen);
 

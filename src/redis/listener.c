@@ -1,6 +1,6 @@
 /*
- * Only one probe is under way at a time.  What has been published while this
- * connection was not up yet proves nothing.
+ * Only one probe is under way at a time.  A probe published before this
+ * connection was up proves nothing.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@ struct listener {
 	uint64_t awaited;  /* the one that must come back; 0: none */
 	int64_t probed_ms; /* when it was sent */
 	bool listening;
-	bool told; /* the present spell of being down, in the log */
+	bool told; /* the log was told of the present spell of being down */
 	char why[160];
 	const char *advice;
 };
@@ -68,7 +68,7 @@ on_down(
 	set_listening(s, false);
 }
 
-/* Its command links are up: that this one is not is news. */
+/* The command links are up, so it is news that the listener is down. */
 static void
 log_down(struct listener *s)
 {

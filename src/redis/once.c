@@ -1,6 +1,6 @@
 /*
- * A ring of hashes.  What it forgets too early, or takes for another, does no
- * harm: a message is a hint that may be doubled or lost.
+ * A ring of hashes.  It may forget a message too early, or take it for another;
+ * that does no harm, because messages may be doubled or lost anyway.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /*
  * Lets each message through once.
  *
- * In a cluster, PUBLISH goes to every node, and we listen on several: each
- * message arrives from all of them.  The connection that brings it first is the
- * one that counts for it; so the same text sent twice comes through twice.
+ * In a cluster, PUBLISH goes to every node, and we listen on several: a message
+ * arrives from each of them.  Only the connection that brought a text first
+ * counts for it; so a text that was sent twice comes through twice.
  */
 #ifndef LOCKBROKER_REDIS_ONCE_H
 #define LOCKBROKER_REDIS_ONCE_H
@@ -24,7 +24,7 @@ struct once {
 	unsigned next;
 };
 
-/* False for a message that another than `from` brought a moment ago. */
+/* Returns false if another than `from` brought the same text a moment ago. */
 bool once_accept(struct once *o, const void *from, const char *text, size_t len,
     int64_t now_ms);
 

@@ -1,5 +1,5 @@
 /*
- * The life of a pool: its links, up and down, and probes of what is up.
+ * The life of a pool: its links, up and down, and probes of those that are up.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 
 #define PROBE_MS 2000
 #define POLICY_EVERY 5	 /* probes */
-#define QUIET_TIMES 10	 /* as seldom where the broker has nothing */
+#define QUIET_TIMES 10	 /* one in so many, if the broker has nothing */
 #define DOWN_LINES_MAX 4 /* lines of one spell in the log */
 
 void
@@ -59,7 +59,7 @@ log_down(struct pool *p, const char *why, const char *advice)
 		    LOG_S("why", why), LOG_N("down_ms", now - p->down_ms));
 }
 
-/* The others do its work. */
+/* Logs that a lane is down; the others do its work. */
 static void
 log_lane_down(struct lane *lane, const char *why)
 {
@@ -93,7 +93,7 @@ log_up(struct pool *p, const struct info *info)
 	p->told_why[0] = '\0';
 }
 
-/* A server that does not tell its run_id is not judged. */
+/* Do two links lead to different servers?  No, if one tells no run_id. */
 static bool
 is_elsewhere(const struct link *l, const struct link *other)
 {
@@ -105,15 +105,15 @@ is_elsewhere(const struct link *l, const struct link *other)
 }
 
 /*
- * A link has come up.  Those that lead to another server are given up: a load
- * balancer or a name may have led this one elsewhere, and a broker that went on
- * with both would hold some of its names in a server that nobody else looks at.
- * The newest link is believed, because an old one may also be what is left of a
- * server that was restarted.
+ * Cuts the links that lead to another server than `l`, which has just come up.
+ * A load balancer or a name may have led it elsewhere, and a broker that used
+ * both would hold some of its names on a server that nobody else looks at.  The
+ * newest link counts, because the old ones may be left over from a server that
+ * was restarted.
  *
- * What is still in the sockets of the old server is not waited for:
- * pool_kill_stale() finds another run_id and lets go.  The guard of the new one
- * answers for it.
+ * Nobody waits for commands still in sockets to the old server:
+ * pool_kill_stale() finds another run_id and lets go.  The guard of the new
+ * server answers for that.
  */
 static void
 leave_other_servers(struct pool *p, const struct link *l)
@@ -186,7 +186,7 @@ on_down(
 
 static const struct link_handler lane_handler = { on_up, on_down, NULL };
 
-/* Probes: is everybody still there?. */
+/* Probes: are all still there? */
 
 static void
 on_policy(void *arg, const redisReply *reply)
@@ -215,9 +215,9 @@ on_published(void *arg, const redisReply *reply)
 }
 
 /*
- * A dead connection is found before a lock needs it.  A broker that has nothing
- * has none to wake for, and TCP looks after its connections, too: a thousand
- * such brokers are no load.
+ * Probes find a dead connection before a lock needs it.  A broker that has
+ * nothing needs that less, and TCP looks after its connections, too; so it
+ * probes seldom, and a thousand such brokers are no load.
  */
 static void
 on_probe(evutil_socket_t fd, short what, void *arg)
@@ -337,8 +337,9 @@ pool_start(struct pool *p)
 }
 
 /*
- * What is still in the sockets of the old server is not waited for: pool_kill_stale()
- * finds another run_id and lets go.  The guard there answers for it.
+ * Nobody waits for commands still in sockets to the old server:
+ * pool_kill_stale() finds another run_id and lets go.  The guard of the new
+ * server answers for that.
  */
 void
 pool_move(struct pool *p, const char *why)

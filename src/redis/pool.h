@@ -6,10 +6,10 @@
  *	pool (node) --+- link 1 ---- calls of lane 1
  *	              +- listener -- our channel
  *
- * A name has its lane, so it always uses the same link; while that one is
- * down, another one stands in.  A call that was under way on a link that was
- * cut may still sit in a socket: nothing is sent in its place before CLIENT
- * KILL of the old connection is.
+ * A name has its lane, so it always uses the same link; while that link is
+ * down, another stands in.  A call that was under way on a link that was cut
+ * may still be in a socket: the pool sends nothing in its place before the
+ * CLIENT KILL of the old connection.
  *
  * The pool is up while any command link is.
  */
@@ -40,30 +40,29 @@ struct pool_config {
 	struct relay *relay; /* speaks TLS; NULL: plain text */
 	int64_t lease_ms;
 	int64_t retry_ms_max;
-	int64_t quiet_ms;	   /* not to be called down before so long */
-	int64_t remind_ms;	   /* it is called down again so often */
+	int64_t quiet_ms;	   /* until the log says that it is down */
+	int64_t remind_ms;	   /* until the log says so again */
 	bool own;		   /* embedded: no password */
 	struct redis_stats *stats; /* counted into */
-	const struct redis_handler
-	    *owner;	 /* is told what calls, messages ... */
-	void *owner_arg; /* ... and new subscriptions say */
+	const struct redis_handler *owner; /* is told of calls, messages ... */
+	void *owner_arg;		   /* ... and new subscriptions */
 };
 
 /* What its topology is told.  All but up and down may be NULL. */
 struct pool_handler {
 	void (*up)(void *arg);
 	void (*down)(void *arg, const char *why);
-	/* It is down still, and now for another reason. */
+	/* The pool is still down, now for another reason. */
 	void (*failed)(void *arg, const char *why);
-	/* What a call said about a guard, before the owner is told. */
+	/* A call reported on a guard; called before the owner is told. */
 	void (*guard)(void *arg, const struct guard_report *report);
-	/* Is the owner to be told of a message? */
+	/* Shall the owner be told of a message? */
 	bool (*message)(void *arg, const char *text, size_t len);
-	/* A whole call was refused, told before its outcomes. */
+	/* Redis refused a whole call; called before its outcomes are told. */
 	void (*refused)(void *arg, const struct refusal *refusal);
 	/*
-	 * Redis refused a call, not yet decoded: true where it is the
-	 * topology's from now on, to be sent elsewhere.
+	 * Redis refused a call, not yet decoded.  Returns true if the topology
+	 * takes the call over, to send it elsewhere.
 	 */
 	bool (*redirected)(
 	    void *arg, struct call *call, const redisReply *reply);
@@ -81,32 +80,32 @@ void pool_start(struct pool *p);
 void pool_free(struct pool *p); /* not from its callbacks */
 
 /*
- * The address in its config has changed, or may lead elsewhere: it is told
- * down, if it was up, and everything under way becomes unknown; then it
- * connects again.  Not from its callbacks.
+ * Leaves the server and connects anew: the address in its config has changed,
+ * or may lead elsewhere.  First the pool tells that it is down, if it was up,
+ * and all calls under way become unknown.  Not from its callbacks.
  */
 void pool_move(struct pool *p, const char *why);
 
 bool pool_is_up(const struct pool *p);
 
-/* No call is under way. */
+/* Is no call under way? */
 bool pool_is_idle(const struct pool *p);
 
 /*
- * Takes a call, to be finished in time; false where it can't be sent, and then
- * it is still the caller's.  Calls leave with pool_flush().
+ * Takes a call over, and finishes it in time.  Returns false if it can't be
+ * sent; the caller keeps it then.  Calls leave with pool_flush().
  */
 bool pool_send(struct pool *p, struct call *call);
 void pool_flush(struct pool *p);
 
 /*
- * A question about the server, without arguments: answered once, NULL where
- * nobody knows.  False, without an answer to come, where it can't be sent.
+ * Asks the server something, without arguments.  The answer comes once, NULL if
+ * the server gave none.  Returns false, and never answers, if the pool is down.
  */
 bool pool_ask(
     struct pool *p, const char *command, pool_answer *done, void *arg);
 
-/* The address of its server, for people. */
+/* Returns the address of its server, for people. */
 const char *pool_node(const struct pool *p);
 
 #endif

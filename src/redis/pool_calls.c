@@ -1,18 +1,18 @@
 /*
- * What happens to calls on lanes.
+ * Sends calls on lanes and takes their answers.
  *
  * With redis.replicas a WAIT follows the calls of a turn on each lane.  The
- * answers of the calls are kept until its answer is there: too few replicas,
- * and the grants and renewals among them do not count.
+ * answers of the calls are held back until the WAIT is answered: if too few
+ * replicas confirm, the grants and renewals among them do not count.
  *
- * A WAIT blocks its connection, in vain for all its time.  Therefore only one
- * is under way on it: the next one follows when it is answered, behind all that
- * was sent meanwhile.  Where the last one was in vain, what can wait is not
- * sent before that either.
+ * A WAIT blocks its connection, and if it fails, for all of its time.  So only
+ * one is under way on a connection: the next one follows its answer, after all
+ * that was sent meanwhile.  If the last one failed, calls that can wait are not
+ * sent before that answer either.
  *
- * What is sent is answered in order, so a flood of requests would make every
- * renewal wait for all of it.  Therefore only so many operations that can wait
- * are under way on a connection; the rest stands in line here.
+ * Redis answers in order, so a flood of requests would make every renewal wait
+ * for all of it.  So only so many operations that can wait are under way on a
+ * connection; the others wait in line here.
  */
 #include "config.h"
 
@@ -24,16 +24,16 @@
 #include "config/config.h"
 #include "redis/pool_state.h"
 
-/* Some milliseconds of Redis' time, and enough to keep it busy meanwhile. */
+/* A few milliseconds of work for Redis, and enough to keep it busy. */
 #define PATIENT_MAX 1024
 
 static void on_call(void *arg, const redisReply *reply);
 static void on_load(void *arg, const redisReply *reply);
 static void on_wait(void *arg, const redisReply *reply);
 
-/* What calls say. */
+/* Answers. */
 
-/* Behind calls, on their connection; later, where one is under way. */
+/* Sends a WAIT after calls, on their connection; later, if one is under way. */
 static void
 send_wait(struct lane *lane)
 {
@@ -41,7 +41,7 @@ send_wait(struct lane *lane)
 	unsigned replicas = redis->replicas;
 	int64_t wait_ms = lane->pool->config.lease_ms / 10;
 
-	/* In vain is an answer, too: it must come before it is given up. */
+	/* A failed WAIT is answered, too: that must come before the timeout. */
 	if (wait_ms > redis->reply_timeout_ms / 2)
 		wait_ms = redis->reply_timeout_ms / 2;
 	if (!lane->unconfirmed || lane->waiting || replicas == 0)
@@ -82,7 +82,7 @@ send_on(struct lane *lane, struct call *call)
 	return true;
 }
 
-/* The script may be gone (SCRIPT FLUSH): load it, and try once more. */
+/* Loads the script, which may be gone (SCRIPT FLUSH), and tries once more. */
 static bool
 resend(struct lane *lane, struct call *call)
 {
@@ -140,7 +140,7 @@ is_noscript(const redisReply *reply)
 	       strncmp(reply->str, "NOSCRIPT", 8) == 0;
 }
 
-/* Does somebody else take the call, now that it was refused here? */
+/* Does the topology take over a call that was refused here? */
 static bool
 taken_over(struct pool *p, struct call *call, const redisReply *reply)
 {
@@ -152,7 +152,7 @@ taken_over(struct pool *p, struct call *call, const redisReply *reply)
 	return true;
 }
 
-/* Was the broker told to stay away, having nothing? */
+/* Was the broker told to stay away, because it has nothing there? */
 static bool
 is_quiet(const struct call *call)
 {
@@ -160,7 +160,7 @@ is_quiet(const struct call *call)
 	       call->kinds[0] == OP_HEARTBEAT && call->outcomes[0].ttl_ms > 0;
 }
 
-/* How long it took there and back. */
+/* Counts a call by how long its answer took. */
 static void
 note_trip(struct redis_stats *stats, const struct call *call)
 {
@@ -217,7 +217,7 @@ on_load(void *arg, const redisReply *reply)
 		    LOG_B("error", reply->str, (size_t)reply->len));
 }
 
-/* Answers come in order: all that is held was sent before this WAIT was. */
+/* Answers come in order: all held calls were sent before this WAIT. */
 static void
 on_wait(void *arg, const redisReply *reply)
 {
@@ -250,7 +250,7 @@ on_wait(void *arg, const redisReply *reply)
 	send_wait(lane);
 }
 
-/* Sending: what can wait does, so that what can't need not. */
+/* Sending: calls that can wait do, so that the others need not. */
 
 static bool
 start(struct lane *lane, struct call *call)
@@ -270,7 +270,7 @@ start(struct lane *lane, struct call *call)
 	return true;
 }
 
-/* It stood in line in vain. */
+/* Answers a call as unsent that waited in line in vain. */
 static void
 give_back(struct pool *p, struct call *call)
 {
@@ -279,7 +279,7 @@ give_back(struct pool *p, struct call *call)
 	    p->config.gather, call, NULL, true, &store_handler, p);
 }
 
-/* Is what can wait not to be sent now? */
+/* Must calls that can wait do so now? */
 static bool
 is_full(const struct lane *lane)
 {
@@ -287,7 +287,7 @@ is_full(const struct lane *lane)
 	       (lane->waiting && lane->pool->short_told);
 }
 
-/* Sends of the line of one lane what there is room for: is there any? */
+/* Sends calls from the line of a lane while there is room; were there any? */
 static bool
 admit_lane(struct pool *p, struct lane *lane)
 {

@@ -1,11 +1,11 @@
 /*
- * Connections that were lost.  What they had still to run may run yet, so they
- * are killed before anything takes their place.
+ * Connections that were lost.  The server may still run commands that they had
+ * sent, so the pool kills them before it sends anything in their place.
  *
- * One connection is sent all the CLIENT KILLs of a lane, and calls may follow
- * them there at once.  A lane that is lost again meanwhile waits for the answers
- * and then has all of them sent anew: nobody could tell answers of two from each
- * other, and those of one may never come.
+ * It sends all CLIENT KILLs of a lane on one connection, and calls may follow
+ * them there at once.  If the lane is lost again meanwhile, the pool waits for
+ * the answers and then sends all of them anew: it could not tell the answers of
+ * two rounds apart, and those of one may never come.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ pool_any_lane(struct pool *p, uint32_t first)
 	return NULL;
 }
 
-/* Ids start again with the server. */
+/* A restarted server counts ids anew, so ids of another run are dropped. */
 void
 pool_note_stale(struct lane *lane, const struct link *l)
 {
@@ -44,7 +44,7 @@ pool_note_stale(struct lane *lane, const struct link *l)
 	lane->more_stale = lane->kills > 0;
 }
 
-/* All by one connection, in order, so that the last answer is for all. */
+/* One connection sends them all in order, so the last answer is for all. */
 static void
 kill_all(struct lane *lane, const struct lane *by)
 {
@@ -61,7 +61,7 @@ kill_all(struct lane *lane, const struct lane *by)
 		lane->killer = by->index;
 }
 
-/* Only where the server is still the same. */
+/* Kills only if the server is still the same; else forgets the ids. */
 void
 pool_kill_stale(struct pool *p)
 {
@@ -81,8 +81,8 @@ pool_kill_stale(struct pool *p)
 }
 
 /*
- * The old connection may live on, so it must not be forgotten.  The broker has
- * lost a right that its greeting had: the next greeting says so, too.
+ * The old connection may live on, so its id must be kept.  The broker has lost
+ * a right that it had at the greeting: the next greeting says so, too.
  */
 static void
 kill_refused(struct lane *lane, const redisReply *reply)
@@ -118,7 +118,7 @@ pool_route(struct pool *p, uint32_t index)
 
 	if (lane->nstale == 0)
 		return pool_any_lane(p, lane->index);
-	/* Behind each CLIENT KILL, on the same connection. */
+	/* Calls must follow the CLIENT KILLs on the same connection. */
 	if (lane->killer == NO_LANE || lane->more_stale ||
 	    !link_is_up(p->lanes[lane->killer].link))
 		return NULL;

@@ -1,6 +1,6 @@
 /*
- * Which servers are looked at: those that the configuration names, those that
- * Sentinels name, and the masters of a cluster.
+ * Chooses the servers to look at: those that the configuration names, the one
+ * that Sentinels name, and the masters of a cluster.
  */
 #include "config.h"
 
@@ -84,7 +84,7 @@ probe_sentinels(struct probe *probe)
 
 /* A cluster. */
 
-/* What is gathered from the map: each master once. */
+/* The masters of the map, each once. */
 struct masters {
 	struct address *v; /* owned */
 	size_t n;
@@ -143,7 +143,7 @@ probe_masters(
 	return ok;
 }
 
-/* Asks one node for the map; true where it had one. */
+/* Asks one node for the map; returns true if it had one. */
 static bool
 probe_map(struct probe *probe, const struct address *address)
 {

@@ -1,8 +1,8 @@
 /*
- * Connects to what the configuration names and looks whether it is fit to keep
- * locks: lockbrokerd -t --probe.
+ * Connects to the servers that the configuration names, and checks that they
+ * are fit to keep locks: lockbrokerd -t --probe.
  *
- * Blocks, so it is no part of a running broker.  It changes nothing that a
+ * It blocks, so it is no part of a running broker.  It changes nothing that a
  * broker would notice: it writes one key of its own, for a second.
  *
  *	probe.c           which servers to look at, mode by mode
@@ -18,12 +18,12 @@
 
 struct config;
 
-/* What is to be known of redis.mode embedded. */
+/* The warning about redis.mode embedded. */
 #define PROBE_EMBEDDED                                                   \
 	"locks hold among the clients of this broker only; for several " \
 	"hosts give redis.mode and redis.nodes"
 
-/* One line for each finding.  False where one of them is a failure. */
+/* Writes a line for each finding.  Returns false if one is a failure. */
 bool probe_run(const struct config *config, FILE *out);
 
 #endif

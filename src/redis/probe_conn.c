@@ -1,5 +1,5 @@
 /*
- * Everything here waits, with the time-outs of the configuration.
+ * Everything here blocks, with the timeouts of the configuration.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ say(struct probe *probe, enum finding finding, const char *what,
 	buf_init(&line);
 	buf_addf(&line, "%-4s  %s: ", words[finding], what);
 	buf_addv(&line, fmt, ap);
-	/* Servers have a say in it, and must not drive a terminal. */
+	/* Servers choose some of the text; it must not control a terminal. */
 	text_clean(buf_data(&line), buf_len(&line), ' ');
 	buf_addc(&line, '\n');
 	(void)fwrite(buf_data(&line), 1, buf_len(&line), probe->out);
@@ -69,7 +69,7 @@ probe_find(struct probe_conn *c, enum finding finding, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Waits for the first line of the TLS process, and blocks from then on. */
+/* Waits for the first line of the TLS process, then makes fd blocking. */
 static enum relay_answer
 wait_for_greeting(const struct probe *probe, int fd, struct relay_line *line)
 {
@@ -86,7 +86,7 @@ wait_for_greeting(const struct probe *probe, int fd, struct relay_line *line)
 	return answer;
 }
 
-/* One address of the server; -1, with why in the line. */
+/* Connects to one address of the server; returns -1, with why in the line. */
 static int
 dial(const struct probe_conn *c, const struct address *a,
     const struct addrinfo *ai, struct relay_line *line,
@@ -112,7 +112,7 @@ dial(const struct probe_conn *c, const struct address *a,
 	return -1;
 }
 
-/* NULL, and it has been said why. */
+/* Connects through the TLS process.  If that fails, says why; returns NULL. */
 static redisContext *
 open_relayed(struct probe_conn *c, const struct address *a)
 {
@@ -177,7 +177,7 @@ authenticate(struct probe_conn *c, const char *user, const char *password)
 		reply = probe_ask(c, "AUTH %s %s", user, password);
 	if (reply == NULL)
 		return false;
-	/* A server without any password, and PING is not permitted to all. */
+	/* The server may have no password, or not permit PING to all. */
 	ok = !probe_is_error(reply) || strncmp(reply->str, "ERR", 3) == 0 ||
 	     strncmp(reply->str, "NOPERM", 6) == 0 ||
 	     strncmp(reply->str, "MASTERDOWN", 10) == 0;
@@ -224,7 +224,7 @@ probe_close(struct probe_conn *c)
 	c->context = NULL;
 }
 
-/* After the first break nothing more is asked or said. */
+/* Says that the connection broke; after that nothing more is asked or said. */
 static redisReply *
 answered(struct probe_conn *c, redisReply *reply)
 {

@@ -35,7 +35,7 @@ struct probe {
 	FILE *out;
 	struct relay *relay; /* NULL: plain text */
 	bool failed;
-	bool clock_known; /* of any server; in microseconds from ours */
+	bool clock_known; /* of any server: the next two, off from ours */
 	int64_t clock_min_us, clock_max_us;
 };
 
@@ -51,14 +51,14 @@ void probe_say(struct probe *probe, enum finding finding, const char *what,
 void probe_find(struct probe_conn *c, enum finding finding, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 
-/* Connects and authenticates; where that fails it says so, and is false. */
+/* Connects and authenticates.  If that fails, says so and returns false. */
 bool probe_open(struct probe_conn *c, struct probe *probe, const char *kind,
     const struct address *address, const char *user, const char *password);
 void probe_close(struct probe_conn *c);
 
 /*
- * Asks; NULL where the connection has broken, which is said once.  The caller
- * frees what it gets, errors among them.
+ * Asks the server.  Returns NULL if the connection has broken, which is said
+ * once.  The caller frees the reply, which may be an error.
  */
 redisReply *probe_ask(struct probe_conn *c, const char *fmt, ...);
 redisReply *probe_askv(

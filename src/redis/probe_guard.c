@@ -1,6 +1,6 @@
 /*
- * What brokers that share a server must have in common: does the configuration
- * agree with what stands in the guard there?
+ * Brokers that share a server must have some settings in common: does the
+ * configuration agree with those in the guard there?
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "redis/redis.h"
 #include "store/gather.h"
 
-/* Fields of the guard (lua/guard.lua) that are asked for, in this order. */
+/* Fields of the guard (lua/guard.lua), in the order in which we ask. */
 enum { GUARD_CFG, GUARD_AT, GUARD_IDLE, GUARD_FIELDS };
 
 static redisReply *
@@ -47,7 +47,7 @@ text_of(const redisReply *reply, unsigned i)
 		   : "";
 }
 
-/* Has a broker called since then, and does none of them say that it left? */
+/* Has a broker called within the recovery period, and not all signed off? */
 static bool
 is_used(const redisReply *reply, const struct config *config, int64_t now_ms)
 {

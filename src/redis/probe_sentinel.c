@@ -43,7 +43,7 @@ ask_master(struct probe_conn *c, struct address *master)
 	return ok;
 }
 
-/* A field of SENTINEL MASTER; "" where it is not there. */
+/* Returns a field of SENTINEL MASTER; "" if it is not there. */
 static const char *
 field(const redisReply *reply, const char *name)
 {
@@ -119,7 +119,7 @@ check_tilt(struct probe_conn *c)
 	freeReplyObject(reply);
 }
 
-/* The last thing on its connection. */
+/* Must come last on its connection. */
 static void
 check_hints(struct probe_conn *c)
 {

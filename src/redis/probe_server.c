@@ -1,9 +1,9 @@
 /*
- * A server that keeps locks: what it is, what it permits, how it is set.
+ * Looks at a server that keeps locks: its state, what it permits, its settings.
  *
- * A finding is a failure where the broker could not work, or where what
- * lockbrokerd(8) promises would not hold; a warning where it would, but at a
- * price, or where the probe can't see.
+ * A finding is a failure if the broker could not work, or if the promises of
+ * lockbrokerd(8) would not hold; a warning if they would, but at a price, or if
+ * the probe can't see.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@
 
 /*
  * Runs each command of the scripts once, on a key that nobody else uses, and
- * says which were refused.
+ * returns those that were refused.
  */
 static const char try_commands[] =
     "local k, ch, failed, refused = KEYS[1], ARGV[1], {}, {}\n"
@@ -55,7 +55,7 @@ static const char try_commands[] =
     "end\n"
     "return failed\n";
 
-/* What the checks of one server share. */
+/* The state that the checks of one server share. */
 struct server {
 	struct probe_conn conn;
 	const struct config *config;
@@ -65,7 +65,7 @@ struct server {
 	int64_t server_us;	 /* its clock; 0: not told */
 };
 
-/* What it is. */
+/* Its state. */
 
 static const char *
 info_text(const char *text, const char *key)
@@ -159,7 +159,7 @@ read_time(const redisReply *reply, int64_t *us)
 	return true;
 }
 
-/* Only a moment of it: what matters is that it does not jump. */
+/* Looks at the clock once only, though what matters is that it never jumps. */
 static void
 check_clock(struct server *s)
 {
@@ -221,7 +221,7 @@ ask_words(struct probe_conn *c, const char *const *words)
 	return probe_askv(c, argc, argv, lens);
 }
 
-/* True where it is permitted. */
+/* Returns true if the command is permitted. */
 static bool
 check_command(struct server *s, const struct needed *n)
 {
@@ -271,7 +271,7 @@ check_commands(struct server *s)
 	return ok;
 }
 
-/* The last thing done on a connection. */
+/* Must come last on its connection. */
 static bool
 check_subscribe(struct server *s)
 {
@@ -291,7 +291,7 @@ load(struct server *s, const char *text)
 	redisReply *reply;
 	bool ok;
 
-	/* As link_script(): older servers don't know the first line. */
+	/* Like link_script(): older servers don't know the first line. */
 	if (s->info.version[0] < 7 && strncmp(text, "#!", 2) == 0)
 		words[2] = strchr(text, '\n') + 1;
 	reply = ask_words(&s->conn, words);
@@ -318,7 +318,7 @@ run_on(struct server *s, const char *key)
 	return ask_words(&s->conn, words);
 }
 
-/* On a cluster a node has only some of the buckets: finds one of them. */
+/* A node of a cluster has only some buckets: tries until it finds one. */
 static redisReply *
 run_somewhere(struct server *s)
 {
@@ -369,7 +369,7 @@ check_scripts(struct server *s)
 	return ok;
 }
 
-/* How it is set. */
+/* Its settings. */
 
 bool
 probe_setting(
@@ -412,7 +412,7 @@ check_min_replicas(struct server *s)
 	    n > 2 ? "; 2 stops a master that was cut off sooner" : "");
 }
 
-/* A setting that should be 0 where there are replicas. */
+/* Checks a setting that should be 0 if there are replicas. */
 static void
 check_zero(struct server *s, const char *name, const char *with_0)
 {
@@ -488,7 +488,7 @@ check_settings(struct server *s)
 	check_min_replicas(s);
 	check_zero(s, "repl-backlog-ttl",
 	    "replicas that come back late cost no grace period");
-	/* A full copy that begins late is confirmed late. */
+	/* A replica whose full copy begins late confirms late. */
 	check_zero(s, "repl-diskless-sync-delay",
 	    "a replica that comes back confirms sooner");
 	check_saving(s);

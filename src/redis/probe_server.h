@@ -12,18 +12,19 @@ struct address;
 struct probe;
 struct probe_conn;
 
-/* A server that should keep locks, in any mode. */
+/* Looks at a server that should keep locks, in any mode. */
 void probe_server(struct probe *probe, const struct address *address);
 
-/* Have the brokers that use it the same lease as the configuration? */
+/* Do the brokers that use the server have the settings of the configuration? */
 void probe_guard(
     struct probe_conn *c, const struct config *config, int64_t server_ms);
 
-/* A Sentinel.  True, with what it says is the master; the caller frees that. */
+/* Looks at a Sentinel.  Returns true if it names a master, which the caller
+ * frees. */
 bool probe_sentinel(
     struct probe *probe, const struct address *address, struct address *master);
 
-/* A setting of the server as it runs; false where it is not told. */
+/* Reads a setting of the running server; false if the server won't tell it. */
 bool probe_setting(
     struct probe_conn *c, const char *name, char *value, unsigned size);
 

@@ -1,6 +1,6 @@
 /*
- * An array is made when it is announced.  One of 2147483647 elements would take
- * 16 GB, and seconds to look through, though none of them ever comes.
+ * hiredis allocates an array as soon as it is announced.  2147483647 elements
+ * would take 16 GB, and seconds to walk, even if none of them ever comes.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@ reader_limit(redisReader *reader)
 
 #else
 
-/* Those of hiredis, with one of ours among them. */
+/* The functions of hiredis, with one of ours among them. */
 static redisReplyObjectFunctions functions;
 static void *(*create_array)(const redisReadTask *task, int elements);
 

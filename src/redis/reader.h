@@ -1,5 +1,5 @@
 /*
- * Bounds for what hiredis makes of the bytes of a server.
+ * Bounds on the replies that hiredis makes of a server's bytes.
  */
 #ifndef LOCKBROKER_REDIS_READER_H
 #define LOCKBROKER_REDIS_READER_H
@@ -9,7 +9,7 @@
 /* A reply may have no more elements than this in one array. */
 #define READER_ELEMENTS_MAX 65536
 
-/* For a reader of a new connection. */
+/* Sets the bound; requires the reader of a new connection. */
 void reader_limit(redisReader *reader);
 
 #endif

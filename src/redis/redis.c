@@ -1,11 +1,11 @@
 /*
  * The facade: gathers operations, sends calls where the topology says, and
- * sees to it that nobody is called back from redis_submit().
+ * makes sure that nobody is called back from redis_submit().
  *
- * Calls that can't be sent are answered at the end of redis_flush(), when
- * everything else has been written.  What is submitted from a handler goes
- * out with the next flush, for which the loop turns at once.  It does not flush
- * by itself: the owner may have something to tell its clients before.
+ * redis_flush() answers calls that can't be sent at its end, when all others
+ * have been written.  Operations submitted from a handler leave with the next
+ * flush, for which the loop turns at once.  This file does not flush by itself:
+ * the owner may have something to tell its clients before.
  */
 #include "config.h"
 
@@ -56,7 +56,7 @@ redis_shards(const struct config *config)
 	return shards > 0 ? shards : (unsigned)config->redis.nodes.n;
 }
 
-/* For fences only, which rise by it where servers forgot theirs. */
+/* Only for fences, which it keeps rising if servers forgot theirs. */
 static uint64_t
 wall_clock_us(void)
 {
@@ -201,7 +201,7 @@ redis_flush(struct redis *r)
 {
 	struct timeval now = { 0, 0 };
 
-	/* From a handler of the flush itself: that one is not done yet. */
+	/* A handler may call this within a flush, which is not done yet. */
 	if (!r->flushing) {
 		r->flushing = true;
 		gather_clock(r->env.gather, wall_clock_us());

@@ -7,10 +7,10 @@
  *	handler              from the event loop, or from redis_flush();
  *	                     never from redis_submit()
  *
- * Each operation is answered exactly once: by the script, as unknown where the
- * connection or the server failed, or as unsent where it was down already.
- * Where the operations go, and how the servers behind a shard are found, is
- * the topology's (topology.h).
+ * Each operation is answered exactly once: by the script, as unknown if the
+ * connection or the server failed, or as unsent if the server was down already.
+ * The topology (topology.h) decides where operations go, and finds the servers
+ * behind a shard.
  */
 #ifndef LOCKBROKER_REDIS_REDIS_H
 #define LOCKBROKER_REDIS_REDIS_H
@@ -32,21 +32,21 @@ struct redis;
  * free the redis.
  */
 struct redis_handler {
-	/* What a call said about a guard, before its outcomes. */
+	/* A call reported on a guard; called before its outcomes are told. */
 	void (*guard)(void *arg, uint32_t shard, int64_t sent_ms,
 	    const struct guard_report *report);
-	/* sent_ms: CLOCK_BOOTTIME before it was handed to the socket; 0 for
-	 * what was never sent. */
+	/* sent_ms: CLOCK_BOOTTIME before the call was handed to the socket; 0
+	 * if it was never sent. */
 	void (*outcome)(void *arg, uint64_t op, int64_t sent_ms,
 	    const struct outcome *outcome);
-	/* A shard can be reached, or can't any more (told before what was
-	 * under way becomes unknown).  All begin as down. */
+	/* A shard can be reached, or no longer (told before the operations
+	 * under way become unknown).  All begin as down. */
 	void (*link)(void *arg, uint32_t shard, bool up, const char *why);
-	/* On our channel, from a script or another broker. */
+	/* A message on our channel, from a script or another broker. */
 	void (*message)(void *arg, const char *text, size_t len);
-	/* We listen again: messages may have been missed. */
+	/* We listen again, and may have missed messages. */
 	void (*resubscribed)(void *arg);
-	/* It can't work at all (say it and exit 1). */
+	/* The store can't work at all (say so and exit 1). */
 	void (*fatal)(void *arg, const char *why);
 };
 
@@ -61,31 +61,32 @@ struct redis_handler {
 /* For STATS; counters since the start. */
 struct redis_stats {
 	unsigned nodes;	     /* servers we know */
-	unsigned up;	     /* of them: those that can be used */
-	unsigned listening;  /* of them: those whose messages we hear */
+	unsigned up;	     /* those of them that we can use */
+	unsigned listening;  /* those of them whose messages we hear */
 	uint64_t reconnects; /* connections that were lost */
-	uint64_t failovers;  /* times that another server became the master */
+	uint64_t failovers;  /* how often another server became the master */
 	uint64_t calls;	     /* script calls sent */
 	uint64_t ops;	     /* operations in them */
 	uint64_t unknown;    /* operations without an answer */
 	uint64_t reloads;    /* scripts loaded again after NOSCRIPT */
 	uint64_t trips[REDIS_TRIPS]; /* calls by how long their answer took */
-	uint64_t trips_us;	     /* all of them together */
+	uint64_t trips_us;	     /* the sum of their times */
 };
 
-/* How many shards (guards) a configuration has. */
+/* Returns how many shards (guards) a configuration has. */
 unsigned redis_shards(const struct config *config);
 
 /*
- * The config must outlive the redis, and so must the relay, which speaks TLS;
- * NULL: plain text.  NULL, with a line in why, where the
- * configuration asks for what this build can't do.
+ * The config must outlive the redis, and so must the relay, which speaks TLS
+ * (NULL: plain text).  Returns NULL, with a line in why, if it can't work with
+ * that configuration.
  */
 struct redis *redis_new(struct event_base *base, const struct config *config,
     struct relay *relay, const char *broker, uint64_t instance,
     const struct redis_handler *handler, void *arg, char *why, size_t why_size);
 
-/* Tells the TLS process what servers are connected to with. */
+/* Gives the TLS process the settings for its connections to servers.  Returns
+ * false, with a line in why, if it can't use them. */
 bool redis_tls(struct relay *relay, const struct config *config,
     char why[RELAY_WHY_SIZE]) __attribute__((warn_unused_result));
 
@@ -95,12 +96,12 @@ void redis_start(struct redis *redis);
 void redis_submit(struct redis *redis, const struct op *op); /* copies */
 void redis_flush(struct redis *redis);
 
-/* The server that a shard is on at the moment, for people; "": none. */
+/* Returns the server that a shard is on now, for people; "" if none. */
 const char *redis_node(const struct redis *redis, uint32_t shard);
 
 void redis_stats(const struct redis *redis, struct redis_stats *out);
 
-/* Answers nothing that is still under way. Embedded: stops the server. */
+/* Leaves operations under way unanswered.  Embedded: stops the server. */
 void redis_free(struct redis *redis);
 
 #endif

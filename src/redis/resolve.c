@@ -1,15 +1,15 @@
 /*
- * One thread for each host that is being looked up, however many ask for it,
- * and however often they have given up meanwhile: a name service that does not
- * answer costs no more threads than there are hosts in the configuration.
+ * There is one thread for each host that is being looked up, however many
+ * callers ask for it, and however often they give up meanwhile: a name service
+ * that does not answer costs at most one thread for each configured host.
  *
- *	struct lookup   one who asks; belongs to the loop
- *	struct query    what the thread does; it belongs to the thread until that
+ *	struct lookup   one caller; belongs to the loop
+ *	struct query    the work of a thread; belongs to the thread until that
  *	                has written its address into the pipe, and to the loop
  *	                from then on.  Its list of lookups is always the loop's.
  *
- * A resolver that is freed closes the reading end: a thread that ends later
- * gets EPIPE and frees its query.
+ * Freeing the resolver closes the reading end: a thread that ends later gets
+ * EPIPE and frees its query.
  */
 #include "config.h"
 
@@ -101,7 +101,7 @@ query_run(void *arg)
 	return NULL;
 }
 
-/* A callback may cancel others, or ask anew. */
+/* A callback may cancel other lookups, or start new ones. */
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -110,7 +110,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	(void)arg;
-	/* A pipe keeps writes of this size whole. */
+	/* Writes of this size to a pipe are atomic. */
 	if (read(fd, &q, sizeof(q)) != (ssize_t)sizeof(q))
 		return;
 	LIST_REMOVE(q, entry);
@@ -138,7 +138,7 @@ resolver_new(struct event_base *base)
 	return r;
 }
 
-/* Nobody is told any more; the threads still have their queries. */
+/* Drops all lookups without telling; the threads still have their queries. */
 static void
 forget_queries(struct resolver *r)
 {
@@ -170,7 +170,7 @@ resolver_free(struct resolver *r)
 	free(r);
 }
 
-/* All signals are the main thread's. */
+/* Blocks all signals in the new thread: they are the main thread's. */
 static bool
 thread_start(struct query *q)
 {
@@ -213,7 +213,7 @@ query_find(const struct resolver *r, const char *host)
 {
 	struct query *q;
 
-	/* One a host that is being looked up. */
+	/* There is one query for each host that is being looked up. */
 	LIST_FOREACH (q, &r->queries, entry)
 		if (strcmp(q->host, host) == 0)
 			return q;

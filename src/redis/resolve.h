@@ -1,8 +1,8 @@
 /*
- * Names to addresses, without stopping the loop: getaddrinfo(3) in a thread for
+ * Resolves names without stopping the loop: getaddrinfo(3) runs in a thread for
  * each host that is being looked up, so that /etc/hosts, nsswitch and search
- * domains count as everywhere else.  Those who ask for the same host meanwhile
- * share its answer.
+ * domains count as everywhere else.  Callers that ask for the same host
+ * meanwhile share the answer.
  */
 #ifndef LOCKBROKER_REDIS_RESOLVE_H
 #define LOCKBROKER_REDIS_RESOLVE_H
@@ -22,18 +22,18 @@ struct event_base;
 struct lookup;
 struct resolver;
 
-/* result is NULL, with a reason, where the name was not found. */
+/* result is NULL, with a reason, if the name was not found. */
 typedef void resolve_done(
     void *arg, const struct resolved *result, const char *why);
 
 struct resolver *resolver_new(struct event_base *base);
 
-/* Look-ups under way are abandoned. */
+/* Lookups under way are abandoned: nobody is called back. */
 void resolver_free(struct resolver *r);
 
 /*
- * Calls back from the loop, unless cancelled before.  NULL, and no callback,
- * where no thread could be started.
+ * Calls back once from the loop, unless cancelled before.  Returns NULL, and
+ * never calls back, if no thread could be started.
  */
 struct lookup *resolver_start(
     struct resolver *r, const char *host, resolve_done *done, void *arg);

@@ -1,5 +1,5 @@
 /*
- *	[ "10.0.0.1", "6379" ], or nil where the master's name is unknown
+ *	[ "10.0.0.1", "6379" ], or nil if the master's name is unknown
  */
 #include "config.h"
 
@@ -8,7 +8,7 @@
 #include "base/parse.h"
 #include "redis/sentinel_answer.h"
 
-/* No space, nothing that is not printed, no NUL: what a name may have. */
+/* A host has only printable characters, and no space. */
 static bool
 is_host(const redisReply *r)
 {

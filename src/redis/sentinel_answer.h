@@ -1,5 +1,5 @@
 /*
- * What a Sentinel answers to SENTINEL get-master-addr-by-name, taken apart.
+ * Reads a Sentinel's answer to SENTINEL get-master-addr-by-name.
  *
  * An answer is input like any other: it may come from anything that listens
  * where a Sentinel was configured.
@@ -19,7 +19,7 @@ struct sentinel_answer {
 	uint16_t port;
 };
 
-/* False, and *out untouched, where it names no place to connect to. */
+/* Returns false, and leaves *out alone, if it names no place to connect to. */
 bool sentinel_answer_read(const redisReply *reply, struct sentinel_answer *out);
 
 #endif

@@ -27,7 +27,7 @@
 #define HURRY_MS 200
 #define RETRY_MS_MAX 2000
 
-/* One of them. Owned by its sentinels. */
+/* One Sentinel.  Owned by its sentinels. */
 struct sentinel {
 	struct sentinels *all;
 	char node[ADDRESS_SIZE];
@@ -132,7 +132,7 @@ log_spells(struct sentinels *s)
 
 /* Asking. */
 
-/* It can't be reached, or what it says is of no use. */
+/* A Sentinel can't be reached, or its answer is of no use. */
 static void
 log_down(struct sentinel *one, const char *why, const char *advice)
 {
@@ -191,7 +191,7 @@ on_master(void *arg, const redisReply *reply)
 	s->answered(s->arg);
 }
 
-/* A Sentinel whose clock jumped watches, but does nothing for a while. */
+/* In TILT, after its clock jumped, a Sentinel watches but does not act. */
 static void
 on_info(void *arg, const redisReply *reply)
 {
@@ -274,7 +274,7 @@ on_listening_up(void *arg, struct link *l)
 	ask(one);
 }
 
-/* Its asking link says so. */
+/* The asking link tells it. */
 static void
 on_listening_down(
     void *arg, struct link *l, bool was_up, const char *why, const char *advice)

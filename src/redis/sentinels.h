@@ -1,10 +1,10 @@
 /*
- * The Sentinels of a master: who do they say it is?
+ * The Sentinels of a master: which server do they say it is?
  *
- * All of them are asked every second, more often while there is need, and at
- * once when one of them publishes +switch-master.  What they say is a hint
- * where to connect, never a proof: the scripts look for themselves whether
- * their server is a master, and whether its history is the blessed one.
+ * We ask all of them every second, more often while there is need, and at once
+ * when one of them publishes +switch-master.  Their answer is a hint where to
+ * connect, never a proof: the scripts check for themselves whether their server
+ * is a master, and whether its history is the blessed one.
  */
 #ifndef LOCKBROKER_REDIS_SENTINELS_H
 #define LOCKBROKER_REDIS_SENTINELS_H
@@ -17,9 +17,9 @@
 struct sentinels;
 struct topology_env;
 
-/* How many name the same address. */
+/* How many Sentinels name the same address. */
 enum sentinels_verdict {
-	SENTINELS_NONE,	  /* nobody answers, or they are divided */
+	SENTINELS_NONE,	  /* none answers, or they are divided */
 	SENTINELS_SOME,	  /* more than half of those that answer */
 	SENTINELS_AGREED, /* more than half of those configured */
 };
@@ -32,7 +32,7 @@ struct sentinels_answer {
 	unsigned votes; /* for it */
 };
 
-/* Told from the loop whenever one of them has answered. */
+/* Called from the loop whenever one of them has answered. */
 typedef void sentinels_answered(void *arg);
 
 /* The env must outlive them. */
@@ -41,10 +41,10 @@ struct sentinels *sentinels_new(
 void sentinels_start(struct sentinels *s);
 void sentinels_free(struct sentinels *s); /* not from its callback */
 
-/* What they say at present. */
+/* Returns what they say at present. */
 struct sentinels_answer sentinels_answer(const struct sentinels *s);
 
-/* Ask soon, and often until told false: the master does not serve. */
+/* Asks soon, and often until told false, because the master does not serve. */
 void sentinels_hurry(struct sentinels *s, bool hurry);
 
 #endif

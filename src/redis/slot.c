@@ -1,5 +1,5 @@
 /*
- * Only what stands between the first braces of a key decides its slot.
+ * Only the text between the first braces of a key decides its slot.
  */
 #include "config.h"
 

@@ -9,7 +9,7 @@
 
 #define SLOTS 16384
 
-/* The slot of the bucket N. */
+/* Returns the slot of the bucket N. */
 unsigned slot_of_bucket(uint32_t bucket);
 
 #endif

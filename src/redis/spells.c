@@ -1,5 +1,5 @@
 /*
- * Spells of refusals.
+ * Spells of refusals and failures.
  */
 #include "config.h"
 

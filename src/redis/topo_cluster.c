@@ -3,15 +3,15 @@
  *
  *	bucket 0 ... 255 --> node --> pool
  *
- * Any node knows which master has which slot (the map).  It is asked for when
- * something is wrong: a call was refused for where it was sent, a node was
- * lost, a bucket has none.  What a refused call was told counts at once for
- * its bucket.  Nodes that no bucket is on any more are left when nothing is
- * under way there.
+ * Any node knows which master has which slot (the map).  The topology asks for
+ * the map now and then, and often when something is wrong: a node refused a
+ * call as not its own, a node was lost, a bucket has none.  A redirection
+ * counts at once for its bucket.  The topology leaves nodes that have no more
+ * buckets when nothing is under way there.
  *
  * A bucket that moves comes to another history: its guard is pending there
- * until it is blessed again (ARCHITECTURE, "The guard").  Nothing of that is
- * done here but to say that its link went down and up.
+ * until it is blessed again (ARCHITECTURE, "The guard").  This file only says
+ * that the link of the bucket went down and up.
  */
 #include "config.h"
 
@@ -32,8 +32,8 @@
 #define TICK_MS 250	/* while something is wrong */
 #define CALM_MS 2000	/* while a node may be left */
 #define STEADY_MS 30000 /* while all is well */
-#define HINT_MS 1000	/* a redirection is newer than a map for so long */
-#define STALE_MS 10000	/* an older view counts after so long without */
+#define HINT_MS 1000	/* a redirection overrides maps for so long */
+#define STALE_MS 10000	/* an older view counts if no newer came for so long */
 #define DOWN_MS 500	/* until a bucket that is down is tried again */
 
 /* The map. */
@@ -70,7 +70,7 @@ cluster_ask(struct topology *t, struct node *n)
 	       pool_ask(n->pool, "CLUSTER SLOTS", on_slots, n);
 }
 
-/* Another one each time: what one does not know yet another may. */
+/* Asks another node each time: one may know what another does not know yet. */
 static void
 ask_next(struct topology *t)
 {
@@ -85,7 +85,7 @@ ask_next(struct topology *t)
 	} while (n != first);
 }
 
-/* The map, taken over. */
+/* Taking a map over. */
 
 static void
 on_info(void *arg, const redisReply *reply)
@@ -178,7 +178,7 @@ on_slots(void *arg, const redisReply *reply)
 	if (reply == NULL || t->closing)
 		return;
 	if (n->epoch < t->epoch && now - t->epoch_ms < STALE_MS)
-		return; /* it has been cut off from the others */
+		return; /* the node has been cut off from the others */
 	if (reply->type == REDIS_REPLY_ARRAY)
 		t->map++;
 	if (!cluster_slots_read(reply, n->address.host, on_range, &r)) {
@@ -193,7 +193,7 @@ on_slots(void *arg, const redisReply *reply)
 
 /* Time. */
 
-/* How many buckets are down; those refused as down are tried again. */
+/* Counts buckets that are down, and tries those refused as down again. */
 static unsigned
 count_down(struct topology *t)
 {

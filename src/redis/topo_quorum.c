@@ -1,6 +1,6 @@
 /*
- * Several independent masters, each one shard: what a majority of them does is
- * done (core/lease/votes.h).  This file only keeps a pool for each.
+ * Several independent masters, each one shard: a majority of them decides
+ * (core/lease/votes.h).  This file only keeps a pool for each.
  */
 #include "config.h"
 

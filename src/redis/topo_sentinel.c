@@ -3,14 +3,14 @@
  *
  *	Sentinels --> answer --> decide --> pool (one server at a time)
  *
- * The pool follows the Sentinels: at once where more than half of those
- * configured name another address; where fewer answer, only when the present
- * master does not serve (it can't be reached, or says that it is no master).
- * So a few Sentinels that were cut off can't move a broker away from a master
- * that works, and a broker is never stuck with one that does not.
+ * The pool follows the Sentinels: at once if more than half of those configured
+ * name another address; if fewer do, only when the present master does not
+ * serve (it can't be reached, or says that it is no master).  So a few
+ * Sentinels that were cut off can't move a broker away from a master that
+ * works, and a broker is never stuck with one that does not.
  *
- * No answer is trusted with more than where to connect.  A wrong one leads to
- * a server whose guard refuses; what was under way on the old one is unknown.
+ * An answer only says where to connect.  A wrong one leads to a server whose
+ * guard refuses; the outcomes of calls under way on the old server are unknown.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@
 
 #define RETRY_MS_MAX 1000
 
-/* How long the first master that fewer than a majority name is not believed. */
+/* How long we don't believe the first master if only a minority names it. */
 #define FIRST_MS 300
 
 struct topology {
@@ -44,7 +44,7 @@ struct topology {
 	int64_t first_ms; /* when the first of them answered; 0: none did */
 };
 
-/* Moving cuts links, so it is done from the loop and from nowhere else. */
+/* Moving cuts links, so only the loop does it. */
 static void
 decide_soon(struct topology *t)
 {
@@ -59,7 +59,7 @@ serves(const struct topology *t)
 	return t->pool != NULL && pool_is_up(t->pool) && !t->refused;
 }
 
-/* What the pool tells. */
+/* News from the pool. */
 
 static void
 on_guard(void *arg, const struct guard_report *report)
@@ -160,8 +160,8 @@ follow(struct topology *t, const struct sentinels_answer *said)
 }
 
 /*
- * Nobody is followed yet, and most Sentinels have not answered: those that did
- * may be the ones that err, and the others may answer in a moment.
+ * The pool follows no master yet, and most Sentinels have not named this one:
+ * those that did may be wrong, and the others may answer in a moment.
  */
 static bool
 is_too_early(struct topology *t, const struct sentinels_answer *said)

@@ -1,11 +1,11 @@
 /*
- * One shard on one server: one that is there, or one that we start ourselves
- * (embedded.h).
+ * One shard on one server: one that runs already, or one that we start
+ * ourselves (embedded.h).
  *
- * The address may lead to another server one day, where an operator or a cloud
- * makes a replica the master.  The old master may live on as a replica and
- * keep our connections; so they are given up when it says for a while that it
- * is one, and the name is resolved again.
+ * The address may lead to another server one day, if an operator or a cloud
+ * makes a replica the master.  The old master may live on as a replica and keep
+ * our connections; so if it says for a while that it is a replica, we give them
+ * up and resolve the name again.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #define OWN_RETRY_MS_MAX 100 /* to our own server */
 #define OWN_QUIET_MS 3000    /* it may take so long to start */
 
-/* How long a replica is put up with, at first and at last. */
+/* How long we put up with a replica, at first and at last. */
 #define REPLICA_MS_MIN 5000
 #define REPLICA_MS_MAX 60000
 
@@ -34,8 +34,8 @@ struct topology {
 	struct embedded *embedded; /* NULL: the server is not ours */
 	struct address address;
 	bool replica;	       /* the server says that it is one */
-	int64_t replica_ms;    /* put up with next time */
-	struct event *look_up; /* when that is over */
+	int64_t replica_ms;    /* for how long we put up with that */
+	struct event *look_up; /* fires when that is over */
 };
 
 static void
@@ -131,7 +131,7 @@ standalone_free(struct topology *t)
 	free(t);
 }
 
-/* Where the server is; false, with a line in why. */
+/* Finds where the server is; returns false, with a line in why. */
 static bool
 find_server(struct topology *t, char *why, size_t why_size)
 {

@@ -2,10 +2,10 @@
  * Which servers stand behind the shards, and which of them takes a call now.
  *
  * To add a mode: a struct topology_ops, and a row in the table of redis.c.
- * A topology owns one pool for each server it uses.  It may have several
- * shards on one pool (the buckets of a cluster), one (standalone, the master
- * that Sentinels name) or one pool for each shard (quorum).  When a shard's
- * server changes, the topology says `link` down and up for it.
+ * A topology owns one pool for each server that it uses.  It may have several
+ * shards on one pool (the buckets of a cluster), one shard (standalone, the
+ * master that Sentinels name) or one pool for each shard (quorum).  When the
+ * server of a shard changes, the topology calls `link` with down, then up.
  */
 #ifndef LOCKBROKER_REDIS_TOPOLOGY_H
 #define LOCKBROKER_REDIS_TOPOLOGY_H
@@ -39,18 +39,18 @@ struct topology_env {
 };
 
 struct topology_ops {
-	/* NULL, with a line in why, where it can't work at all. */
+	/* Returns NULL, with a line in why, if it can't work at all. */
 	struct topology *(*new)(
 	    const struct topology_env *env, char *why, size_t why_size);
 	void (*start)(struct topology *t);
 	void (*free)(struct topology *t);
-	/* The pool that takes the calls of a shard now; NULL: none. */
+	/* Returns the pool that takes the calls of a shard now; NULL: none. */
 	struct pool *(*route)(struct topology *t, uint32_t shard);
-	/* The end of a turn, for every pool. */
+	/* Flushes every pool, at the end of a turn. */
 	void (*flush)(struct topology *t);
 };
 
-/* For a pool of the topology's; the address must outlive it. */
+/* Returns the config of a pool; the address must outlive that pool. */
 struct pool_config topology_pool(const struct topology_env *env,
     const struct address *address, int64_t retry_ms_max);
 
