@@ -13,7 +13,7 @@
 #include "core/guard/text.h"
 #include "core/guard/voters.h"
 
-/* Says how many are there and may vote; returns when the last one may, in ms. */
+/* Says how many are there and may vote; returns in how long all may. */
 static int64_t
 why_no_quorum(const struct core *core, char *why, size_t size)
 {
