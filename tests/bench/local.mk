@@ -28,7 +28,10 @@ tests_bench_loadgen_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
 TESTS += tests/bench/smoke.sh
 EXTRA_DIST += \
 	tests/bench/README.md \
+	tests/bench/libraries.py \
 	tests/bench/more.py \
+	tests/bench/redispy.py \
+	tests/bench/redlock.js \
 	tests/bench/run \
 	tests/bench/smoke.sh
 
