@@ -17,7 +17,10 @@
 #define TLS "tls://"
 #define LOCAL LOCKBROKER_SOCKET ",127.0.0.1:" ADDRESS_PORT_TEXT
 
-/* Adds what stands at s; or what is wrong with it, the end of a sentence. */
+/*
+ * Adds the address at s. Returns NULL, or the end of a sentence that says what
+ * is wrong with it.
+ */
 static const char *
 list_add(struct address_list *list, const char *s, size_t n)
 {

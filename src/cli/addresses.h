@@ -10,7 +10,10 @@
 
 #include "base/address.h"
 
-/* What TLS is spoken with; borrowed. NULL: the system's, and none. */
+/*
+ * The files that TLS needs; borrowed. NULL: the system's CAs, and no
+ * certificate.
+ */
 struct tls_files {
 	const char *ca;
 	const char *cert;
@@ -25,23 +28,23 @@ struct place {
 	struct tls_files files;
 };
 
-/* What to try, in order. Whoever holds it calls address_list_fini(). */
+/* The addresses to try, in order. The owner calls address_list_fini(). */
 struct address_list {
 	struct place *items;
 	size_t n;
 };
 
 /*
- * False when an item is malformed; then `*why` is the end of the sentence
+ * Returns false if an item is malformed; then `*why` is the end of the sentence
  * "the address TEXT ...".
  */
 bool address_list_parse(
     struct address_list *list, const char *text, const char **why);
 
-/* The local socket, then the local port. Either may not be there yet. */
+/* Adds the local socket, then the local port. Either may not be there yet. */
 void address_list_local(struct address_list *list);
 
-/* With what TLS is spoken to those that speak it. */
+/* Sets the files for those addresses that use TLS. */
 void address_list_trust(
     struct address_list *list, const struct tls_files *files);
 

@@ -8,7 +8,7 @@
 #include "cli/exit.h"
 #include "cli/say.h"
 
-/* A broker that is up but takes longer for a question is of no use. */
+/* A broker that is up but takes longer to answer a question is of no use. */
 #define ASK_MS 30000
 
 enum client_got

@@ -6,22 +6,22 @@
 
 #include "cli/cli.h"
 
-/* Connects: 0, or an exit status after the reason was said. */
+/* Connects. Returns 0, or an exit status after it has said why. */
 int ask_open(struct cli *cli, struct client *c);
 
-/* Asks on an open connection; events are passed over. */
+/* Asks on an open connection, and skips events. */
 enum client_got ask_send(struct client *c, const char *line, struct message *m);
 
 /*
- * What came of it: 0 with the reply, which the caller ends; or an exit status,
- * after the reason was said.
+ * Judges the result of a question. Returns 0 with the reply, which the caller
+ * must free; or an exit status after it has said why.
  */
 int ask_status(const struct client *c, enum client_got got, struct message *m);
 
-/* Both. */
+/* ask_send() and ask_status() together. */
 int ask_on(struct client *c, const char *line, struct message *m);
 
-/* The same on a connection of its own. */
+/* The same on a new connection. */
 int ask(struct cli *cli, const char *line, struct message *m);
 
 #endif

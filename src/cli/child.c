@@ -18,7 +18,7 @@
 #include "cli/exit.h"
 #include "cli/say.h"
 
-/* One process of /proc. Lives while a tree is looked for. */
+/* One process of /proc. Lives while a tree is searched. */
 struct process {
 	pid_t pid;
 	pid_t parent;
@@ -31,7 +31,7 @@ struct processes {
 };
 
 /*
- * In the child. The death signal survives exec, except for programs with
+ * Runs in the child. The death signal survives exec, except for programs with
  * set-uid or file capabilities. The parent may have died before it was set.
  */
 static void __attribute__((noreturn))
@@ -68,7 +68,7 @@ child_start(struct child *c, const struct child_setup *setup)
 }
 
 /*
- * What a terminal sends reaches the command without us, unless it has left
+ * A signal from a terminal reaches the command without us, unless it has left
  * our process group.
  */
 void
@@ -81,7 +81,10 @@ child_signal(const struct child *c, const struct signals_one *one)
 	(void)kill(c->pid, one->number);
 }
 
-/* "PID (NAME) STATE PARENT ...": the name may hold anything, so read from the end. */
+/*
+ * "PID (NAME) STATE PARENT ...": the name may hold any byte, so read from the
+ * end.
+ */
 static bool
 parent_of(const char *pid, pid_t *parent)
 {
@@ -161,8 +164,8 @@ processes_mark(struct processes *all)
 }
 
 /*
- * What is forked while we look is missed; the caller repeats a KILL until
- * nothing is left. A stopped process takes a TERM only once it goes on.
+ * This misses processes that are forked meanwhile; the caller repeats a KILL
+ * until nothing is left. A stopped process takes a TERM only once it goes on.
  */
 void
 child_signal_tree(const struct child *c, int number)

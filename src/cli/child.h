@@ -1,8 +1,8 @@
 /*
  * The command that runs under a lock, and whatever it starts in turn.
  *
- * We are the subreaper: what the command leaves behind becomes our child, so
- * that all of it can be found and ended, and its end be waited for.
+ * We are the subreaper: processes that the command leaves behind become our
+ * children, so that we can find and end all of them, and wait for their end.
  */
 #ifndef LOCKBROKER_CLI_CHILD_H
 #define LOCKBROKER_CLI_CHILD_H
@@ -16,12 +16,12 @@
 struct child {
 	pid_t pid;  /* 0 before it is started and after it is reaped */
 	bool ended; /* reaped */
-	int status; /* as a shell has it: its own, or 128+N */
+	int status; /* as in a shell: its own, or 128+N */
 	int killed; /* the signal that killed it, or 0 */
 	bool alone; /* nothing at all is left of it */
 };
 
-/* How to start it. Borrowed for the call. */
+/* How to start the command. Borrowed for the call. */
 struct child_setup {
 	char *const *argv;
 	const char *name;  /* for LOCKBROKER_NAME */
@@ -38,7 +38,7 @@ void child_signal(const struct child *c, const struct signals_one *one);
 /* Sends a signal to the command and to everything that it started. */
 void child_signal_tree(const struct child *c, int number);
 
-/* Reaps whatever has ended. */
+/* Reaps all children that have ended. */
 void child_reap(struct child *c);
 
 #endif

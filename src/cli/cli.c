@@ -33,7 +33,7 @@ servers_set(struct cli *cli, const char *text)
 	return say_usage("an address in '%s' %s", text, why);
 }
 
-/* Two lists would leave one of them out without a word. */
+/* Refuses a second list: one of the two would be left out without a word. */
 static int
 servers_option(struct cli *cli, const char *text)
 {
@@ -105,7 +105,7 @@ cli_unreachable_exit(enum client_got got)
 	return got == CLIENT_GARBAGE ? CLI_EXIT_PROTOCOL : CLI_EXIT_UNREACHABLE;
 }
 
-/* One option; `*done` when it was all that was asked for. */
+/* Takes one option. Sets `*done` if that was all the user asked for. */
 static int
 option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 {
@@ -163,7 +163,7 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 }
 
 /*
- * Reads options up to the first word, or all of the line. Sets `*done` when
+ * Reads options up to the first word, or in the whole line. Sets `*done` if
  * there is nothing left to do.
  */
 static int
@@ -188,7 +188,7 @@ options_read(struct cli *cli, int argc, char **argv, const char *shorts,
 	return rc;
 }
 
-/* Where the broker is, when -S did not say. */
+/* Finds out where the broker is if -S did not say. */
 int
 cli_servers_default(struct cli *cli)
 {
@@ -225,7 +225,7 @@ words_check(const struct command *command, int n)
 	return 0;
 }
 
-/* The gate: nothing runs with too few or too many words. */
+/* The gate: no command runs with too few or too many words. */
 static int
 command_run(
     struct cli *cli, const struct command *command, int argc, char **argv)
@@ -252,7 +252,10 @@ command_run(
 		rc = login_read();
 	if (rc != 0)
 		return rc;
-	/* The words alone, with one in front that stands for the name. */
+	/*
+	 * Leaves the words alone, with one before them that stands for the
+	 * name.
+	 */
 	argc -= optind - 1;
 	argv += optind - 1;
 	rc = words_check(command, argc - 1);

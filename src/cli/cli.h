@@ -15,28 +15,34 @@ struct cli {
 	struct address_list addresses;
 	struct tls_files files; /* of those that speak TLS */
 	bool json;
-	const char *kind;  /* of an object; NULL: not given */
-	const char *limit; /* of lines, a number; NULL: the broker's */
-	char *config;	   /* a file of the daemon's; NULL: its default */
+	const char *kind;  /* of object; NULL: not given */
+	const char *limit; /* number of lines; NULL: the broker's */
+	char *config;	   /* file of the daemon; NULL: its default */
 	bool local;	   /* asks no other broker */
 	bool ready;	   /* asks whether locks can be granted, too */
 };
 
 #define CLI_KINDS "lock", "semaphore", "latch", "barrier"
 
-/* argv[0] is the command's name; returns an exit status. */
+/* argv[0] is the command's name. Returns an exit status. */
 typedef int (*cli_handler)(struct cli *cli, int argc, char **argv);
 
 int cli_main(int argc, char **argv);
 
-/* Connects to the first that answers a PING: 0, or says why not. */
+/*
+ * Connects to the first broker that answers a PING. Returns 0, or an exit
+ * status after it has said why.
+ */
 int cli_open(struct cli *cli, struct client *c, struct message *reply);
 
-/* What client_open() found nobody for, and the exit status for that. */
+/* Says why client_open() found no broker. Returns the exit status for that. */
 void cli_unreachable(enum client_got got, const struct buf *errors);
 int cli_unreachable_exit(enum client_got got);
 
-/* Where the broker is if nothing has said so yet: 0, or an exit status. */
+/*
+ * Finds out where the broker is if nothing has said so yet. Returns 0 or an
+ * exit status.
+ */
 int cli_servers_default(struct cli *cli);
 
 /* The handlers, each in the file of its kind. */

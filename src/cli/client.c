@@ -1,9 +1,9 @@
 /*
  * One connection to a broker.
  *
- * A connection that is still being made behaves as one whose socket takes
- * nothing yet: send and recv answer EAGAIN, and then either go through or tell
- * why not. So there is no state for it.
+ * A connection that is still being made behaves like one whose socket takes
+ * nothing yet: send and recv answer EAGAIN, and later either work or tell why
+ * not. So it needs no state of its own.
  */
 #include "config.h"
 
@@ -60,7 +60,7 @@ client_fini(struct client *c)
 	buf_fini(&c->out);
 }
 
-/* A host that vanished is noticed without a word from us. */
+/* Has the kernel notice a host that has vanished. */
 static void
 tcp_tune(int fd)
 {
@@ -77,7 +77,7 @@ client_ended(struct client *c, const char *why)
 		snprintf(c->why, sizeof(c->why), "%s", why);
 }
 
-/* The first line of every connection, if we are somebody. */
+/* Sends the first line of every connection, if there is a user. */
 static void
 client_log_in(struct client *c)
 {
@@ -210,12 +210,12 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 		if (got == CLIENT_MESSAGE && !reply->event &&
 		    message_status(reply) != STATUS_MAX)
 			return got;
-		/* Other servers have words of their own for "what?". */
+		/* Other servers have their own words for "what?". */
 		if (got == CLIENT_MESSAGE && !reply->event)
 			got = CLIENT_GARBAGE;
 		message_fini(reply);
 	} while (got == CLIENT_MESSAGE);
-	/* An alert of TLS, perhaps: it is not a line, and nothing follows. */
+	/* Perhaps a TLS alert: it is no line, and nothing follows. */
 	if (buf_len(&c->in) > 0 && !c->refused)
 		got = CLIENT_GARBAGE;
 	if (got == CLIENT_GARBAGE)
@@ -240,7 +240,10 @@ client_try_path(struct client *c, const char *path,
 	    c, (const struct sockaddr *)&un, sizeof(un), probe, reply);
 }
 
-/* If one of its addresses speaks something else, that is the reason given. */
+/*
+ * If one of the host's addresses speaks something else, that is the reason
+ * given.
+ */
 static enum client_got
 client_try_host(struct client *c, const struct address *a,
     const struct client_probe *probe, struct message *reply)
@@ -314,7 +317,7 @@ client_flush(struct client *c)
 			break;
 		buf_consume(&c->out, (size_t)n);
 	}
-	/* recv decides whether this is the end; the reason is noted here. */
+	/* recv decides whether this is the end; this only notes the reason. */
 	if (n <= 0 && !again() && errno != EPIPE)
 		client_ended(c, strerror(errno));
 }
@@ -337,7 +340,7 @@ client_events(const struct client *c)
 	return (short)(POLLIN | (buf_len(&c->out) > 0 ? POLLOUT : 0));
 }
 
-/* Over TLS: the first line is not the broker's. */
+/* Over TLS: reads the first line, which is not the broker's. */
 static bool
 client_greeted(struct client *c, bool *open)
 {
@@ -350,7 +353,7 @@ client_greeted(struct client *c, bool *open)
 	return c->greeted;
 }
 
-/* Over TLS: has the broker found our certificate wanting? */
+/* Over TLS: has the broker refused our certificate? */
 static bool
 client_refused(struct client *c)
 {
@@ -373,7 +376,7 @@ client_refused(struct client *c)
 
 /*
  * A failed connection attempt shows as an error of recv; so does a reset. One
- * turn takes a bounded number of reads, so that a flood can't hold up clocks.
+ * turn makes a bounded number of reads, so that a flood can't hold up clocks.
  */
 bool
 client_pump(struct client *c)
@@ -404,7 +407,10 @@ client_pump(struct client *c)
 	return true;
 }
 
-/* One line without its end, in place; `*taken` is what to consume after. */
+/*
+ * Finds one line without its end, in place; `*taken` is what to consume after
+ * it.
+ */
 static bool
 line_find(struct client *c, const char **line, size_t *n, size_t *taken)
 {
@@ -429,7 +435,7 @@ partial_add(struct client *c, const char *line, size_t n)
 {
 	struct message *m = &c->partial;
 
-	/* Doubled at each power of two. */
+	/* The array doubles at each power of two. */
 	if ((m->lines_n & (m->lines_n - 1)) == 0)
 		m->lines =
 		    xrealloc(m->lines, (m->lines_n == 0 ? 1 : 2 * m->lines_n) *
@@ -438,7 +444,7 @@ partial_add(struct client *c, const char *line, size_t n)
 	c->lines_left--;
 }
 
-/* A line is the next of a reply under way, or begins a message. */
+/* Takes a line, which is the next of a reply under way or begins a message. */
 static bool
 line_add(struct client *c, const char *line, size_t n)
 {
@@ -453,8 +459,9 @@ line_add(struct client *c, const char *line, size_t n)
 }
 
 /*
- * The answer to our AUTH, which nobody waits for. False: nothing more comes,
- * since a broker may know us as somebody else than we said.
+ * Takes the answer to our AUTH, which nobody waits for. Returns false if the
+ * broker has refused our user; then it ends the connection, because the broker
+ * would take us for somebody else.
  */
 static bool
 client_logged_in(struct client *c)

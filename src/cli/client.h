@@ -1,11 +1,11 @@
 /*
  * One connection to a broker: connecting, lines out, messages in.
  *
- * TLS is spoken by lockbroker-tls, one process for each connection, at the other
- * end of a socket pair.
+ * One lockbroker-tls process for each connection speaks TLS, at the other end
+ * of a socket pair.
  *
- * Sockets never block and are closed on exec. Waiting is the caller's: either
- * its own poll(2) with client_events() and client_pump(), or client_wait().
+ * Sockets never block and are closed on exec. The caller waits: either in its
+ * own poll(2) with client_events() and client_pump(), or in client_wait().
  */
 #ifndef LOCKBROKER_CLI_CLIENT_H
 #define LOCKBROKER_CLI_CLIENT_H
@@ -35,18 +35,18 @@ struct client {
 	int fd; /* -1 while there is no connection */
 	struct buf in;
 	struct buf out;
-	struct message partial; /* a reply whose lines are not all here */
+	struct message partial; /* a reply that still lacks lines */
 	uint64_t lines_left;	/* of that reply */
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
 	const struct place *address; /* borrowed from the list */
 	bool auth_due;		     /* our AUTH is not answered yet */
-	bool refused;		     /* it ended because of that answer */
+	bool refused;		     /* it ended because of this */
 	bool heard;		     /* something has come from the broker */
 	bool greeted; /* over TLS: the server is who it should be */
 	struct relay_line greeting;
 	char why[RELAY_LINE_SIZE]; /* why it ended */
-	/* Ends client_wait() once it is not 0; NULL: nothing does. */
+	/* client_wait() ends once this is not 0; NULL: nothing ends it. */
 	const volatile sig_atomic_t *stop;
 };
 
@@ -54,19 +54,19 @@ void client_init(struct client *c);
 void client_fini(struct client *c);
 void client_close(struct client *c);
 
-/* What people are told of CLIENT_GARBAGE. */
+/* How CLIENT_GARBAGE is told to people. */
 #define CLIENT_GARBAGE_WHY "does not speak the protocol; is that a lockbroker?"
 
 /* How to find a broker that answers. */
 struct client_probe {
-	const char *line;    /* what it has to answer */
+	const char *line;    /* that the broker has to answer */
 	size_t first;	     /* the address to begin with */
-	int64_t deadline_ms; /* tried no longer than that; NEVER_MS */
+	int64_t deadline_ms; /* no attempt lasts longer; NEVER_MS */
 };
 
 /*
- * Tries the addresses in order until one answers, whose reply goes to
- * `*reply`. When none did, says why each failed, in `errors`; CLIENT_GARBAGE
+ * Tries the addresses in order until one answers, and puts the reply into
+ * `*reply`. If none does, `errors` says why each failed. Returns CLIENT_GARBAGE
  * if all of them speak something else, CLIENT_REFUSED if one does not take our
  * user.
  */
@@ -74,12 +74,12 @@ enum client_got client_open(struct client *c, const struct address_list *list,
     const struct client_probe *probe, struct message *reply, struct buf *errors)
     __attribute__((warn_unused_result));
 
-/* Begins a connection to where another one leads; it may fail later. */
+/* Begins a connection to the address of another one; it may fail later. */
 bool client_open_like(struct client *c, const struct client *other);
 
 /*
- * The same to an address that needs no look-up, which could take long; false
- * if it does.
+ * The same to an address. Returns false if the address needs a look-up, which
+ * could take long.
  */
 bool client_open_at(struct client *c, const struct address *a);
 
@@ -91,8 +91,8 @@ void client_send(struct client *c, const char *fmt, ...)
 short client_events(const struct client *c);
 
 /*
- * Moves what can be moved. False when the connection has ended; what had
- * come before is still there for client_next().
+ * Moves all bytes that it can. Returns false if the connection has ended;
+ * client_next() still gives what came before.
  */
 bool client_pump(struct client *c) __attribute__((warn_unused_result));
 
@@ -100,8 +100,8 @@ enum client_got client_next(struct client *c, struct message *m)
     __attribute__((warn_unused_result));
 
 /*
- * Waits for one message: CLIENT_NOTHING when the time is up, it ended, or it
- * is stopped.
+ * Waits for one message. Returns CLIENT_NOTHING if the time is up, the
+ * connection has ended, or the wait is stopped.
  */
 enum client_got client_wait(struct client *c, int64_t deadline_ms,
     struct message *m) __attribute__((warn_unused_result));

@@ -1,5 +1,5 @@
 /*
- * The table of commands, and the help that is made of it.
+ * The table of commands, and the help that is made from it.
  */
 #include "config.h"
 

@@ -12,14 +12,14 @@
 
 #include "cli/cli.h"
 
-/* How a command's own line is read. */
+/* How the line of a command is read. */
 enum words {
 	WORDS_MIXED, /* common options anywhere */
 	WORDS_LAST,  /* common options before the first word only */
 	WORDS_OWN,   /* the command reads all of it itself */
 };
 
-/* What the words of a command are, for completion. */
+/* The kinds of words that a command takes, for completion. */
 enum complete {
 	COMPLETE_NOTHING,
 	COMPLETE_NAME,	  /* one lock */
@@ -58,16 +58,16 @@ enum {
 	OPT_READY
 };
 
-/* Ends with a command without a name. */
+/* Ends with a row without a name. */
 extern const struct command commands[];
 
-/* The options of every command; ends as getopt_long(3) wants it. */
+/* The options of every command; ends as getopt_long(3) needs it. */
 extern const struct option common_longs[];
 
-/* NULL when there is none. */
+/* Returns NULL if there is none. */
 const struct command *command_find(const char *name);
 
-/* Says that there is no such command, and which was probably meant. */
+/* Says that there is no such command, and which one was probably meant. */
 int command_unknown(const char *name);
 
 #define COMMAND_OPTIONS_MAX 32

@@ -3,10 +3,10 @@
  * candidate a line. The words are those of a command line of lockbroker, up to
  * the cursor and without its name.
  *
- * The scripts for bash, zsh and fish do nothing but call this, so they know
- * every command and option that the tables have. What the shell knows better
- * is left to it: "@command" stands for the programs that it finds, and "@file"
- * for its files; no lock has a name that begins with '@'.
+ * The scripts for bash, zsh and fish only call this, so they know every command
+ * and option of the tables. It leaves to the shell what the shell knows better:
+ * "@command" stands for the programs that it finds, and "@file" for its files;
+ * no lock has a name that begins with '@'.
  */
 #include "config.h"
 
@@ -80,7 +80,10 @@ value_take(struct typed *t, const struct option *option, const char *value)
 		t->files.key = value;
 }
 
-/* -nE 75: letters, until one of them takes the rest, or the next word. */
+/*
+ * Takes -nE 75: letters, until one of them takes the rest or the next word as
+ * its value.
+ */
 static void
 letters_take(struct typed *t, const char *word)
 {
@@ -165,7 +168,7 @@ offer_commands(const char *typed)
 		offer(command->name, typed);
 }
 
-/* Typed in small letters, offered in small letters. */
+/* Offers verbs in small letters if they are typed so. */
 static void
 offer_verbs(const char *typed)
 {
@@ -185,7 +188,7 @@ offer_verbs(const char *typed)
 	}
 }
 
-/* Whatever is amiss is not said: it would stand in the middle of a prompt. */
+/* Reports no errors: they would stand in the middle of a prompt. */
 static void
 offer_names(struct cli *cli, const struct typed *t, const char *typed)
 {

@@ -1,5 +1,5 @@
 /*
- * `lockbroker complete`: what the word under the cursor may become, for the
+ * `lockbroker complete`: candidates for the word under the cursor, for the
  * completion of shells.
  */
 #ifndef LOCKBROKER_CLI_COMPLETE_H

@@ -1,6 +1,6 @@
 /*
- * Replies as exit statuses. That a lock is busy (1) must never look like a
- * mistake in the request (64), nor like a broker that can't serve (69).
+ * From replies to exit statuses. A busy lock (1) must never look like a mistake
+ * in the request (64), nor like a broker that can't serve (69).
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ exit_of_error(const struct message *reply)
 		if (message_error_is(reply, err_word(code)))
 			return status_of[code];
 	}
-	/* The code of a later broker: refused, whatever the reason. */
+	/* A code that only later brokers know: refused, whatever the reason. */
 	return CLI_EXIT_NO;
 }
 

@@ -29,7 +29,7 @@ enum cli_exit {
 #undef EXIT
 };
 
-/* What a reply means as an exit status, the same for every command. */
+/* Returns the exit status for a reply; it is the same for every command. */
 int exit_of(const struct message *reply);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * `lockbroker unlock-force`: ends whoever holds a lock, and says who that was.
+ * `lockbroker unlock-force`: ends the hold of a lock, and says whose it was.
  */
 #include "config.h"
 
@@ -15,13 +15,15 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
-/* Who has it before it is forced. */
+/* Who has the lock before it is forced. */
 struct before {
 	struct message queue;
 	char *status; /* owned; the answer to STATUS with its details */
 };
 
-/* Questions that fail leave empty answers: forcing does not depend on them. */
+/*
+ * A question that fails leaves an empty answer: forcing does not depend on it.
+ */
 static void
 before_ask(struct client *c, const char *name, struct before *b)
 {
@@ -35,7 +37,7 @@ before_ask(struct client *c, const char *name, struct before *b)
 			b->status = holder_details(name, m.text);
 		message_fini(&m);
 	}
-	/* Last, so that little can change before the release. */
+	/* Ask this last, so that little can change before the release. */
 	snprintf(line, sizeof(line), "QUEUE %s", name);
 	if (ask_send(c, line, &m) != CLIENT_MESSAGE)
 		memset(&b->queue, 0, sizeof(b->queue));
@@ -62,7 +64,7 @@ ended_json(const char *name, const char *line, const char *label)
 	json_end(&j);
 }
 
-/* Who this line is about, in the words that people know. */
+/* Writes who the line is about, in words for people. */
 static void
 holder_name(const char *line, char *text, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Who has a lock, from whichever broker knows: one question to the broker that
- * has it, at the address which the one we asked has told us.
+ * Who has a lock: asks the broker that has it, at the address that the first
+ * broker has told us.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "cli/holder.h"
 #include "cli/say.h"
 
-/* It is only for the details: a host that is gone must not cost more. */
+/* The answer only adds details: a host that is gone must not cost more time. */
 #define FOLLOW_MS 1000
 
 static bool
@@ -36,7 +36,10 @@ pair_add(struct buf *line, const struct pair *p)
 	    p->key != NULL ? p->key : p->value);
 }
 
-/* In the order of the near answer. Each broker counts its own waiters. */
+/*
+ * Joins both in the order of the near answer. Each broker counts its own
+ * waiters.
+ */
 static char *
 answers_join(const char *near, const char *far)
 {
@@ -61,7 +64,7 @@ answers_join(const char *near, const char *far)
 	return copy;
 }
 
-/* NULL if nobody answers, or nobody knows more. */
+/* Returns NULL if nobody answers, or the answer has nothing new. */
 static char *
 far_answer(const struct address_list *list, const char *name, const char *near)
 {
@@ -93,7 +96,10 @@ holder_details(const char *name, const char *near)
 	const char *why;
 	char *text, *joined = NULL;
 
-	/* With until= and no session it is kept for nobody, as that one knows. */
+	/*
+	 * With until= and no session the name is kept for nobody: there is no
+	 * more to know.
+	 */
 	if (pair_find(near, "session", &p) || pair_find(near, "until", &p) ||
 	    !pair_find(near, "address", &address))
 		return xstrdup(near);

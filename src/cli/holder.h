@@ -1,14 +1,14 @@
 /*
- * Who has a lock, from whichever broker knows.
+ * Who has a lock, also if another broker has it.
  */
 #ifndef LOCKBROKER_CLI_HOLDER_H
 #define LOCKBROKER_CLI_HOLDER_H
 
 /*
- * A broker knows session, label and age only of locks that it has itself.
- * If `near`, the answer to a STATUS, gives the address of another broker that
- * has the lock, this asks that broker as well. Returns both answers as one,
- * which the caller frees. Says so if that broker does not answer in time.
+ * A broker knows session, label and age only of locks that it has itself. If
+ * `near`, the answer to a STATUS, gives the address of another broker that has
+ * the lock, this asks that broker as well. Returns both answers as one, which
+ * the caller frees. It tells the user if that broker does not answer in time.
  */
 char *holder_details(const char *name, const char *near);
 

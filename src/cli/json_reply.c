@@ -1,5 +1,5 @@
 /*
- * What a broker answers, as JSON.
+ * Answers of a broker as JSON.
  */
 #include "config.h"
 
@@ -12,8 +12,8 @@
 #include "cli/message.h"
 
 /*
- * How the broker writes the fields it has, and how the numbers of `top` are
- * written; what is not in here is a string.
+ * How the broker writes its fields, and `top` its numbers. All other values are
+ * strings.
  */
 enum { HOW_STR, HOW_NUM, HOW_MS, HOW_TENTHS };
 
@@ -74,7 +74,7 @@ how_of(const struct pair *p)
 	return HOW_STR;
 }
 
-/* Digits, a point, a digit. */
+/* Is it digits, a point, and a digit? */
 static bool
 is_tenths(const struct pair *p)
 {

@@ -41,7 +41,7 @@ from_environment(const char *name)
 	return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* A word of the protocol: it ends at a space, and no line ends in it. */
+/* Is it one word of the protocol, without a space or a line end? */
 static bool
 is_word(const char *text)
 {
@@ -52,7 +52,7 @@ is_word(const char *text)
 	return *p == '\0' && p != (const unsigned char *)text;
 }
 
-/* The first line of a file; false, with errno, when it can't be read. */
+/* Reads the first line of a file. Returns false, with errno, if it can't. */
 static bool
 read_first_line(const char *path, char text[PASSWORD_BYTES_MAX + 1])
 {

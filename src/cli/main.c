@@ -1,6 +1,6 @@
 /*
- * The entry of the lockbroker command, and nothing else: whatever is in here
- * can't be linked into a test.
+ * The entry of the lockbroker command, and nothing else: no test can link what
+ * is in here.
  */
 #include "config.h"
 

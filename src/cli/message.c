@@ -1,5 +1,5 @@
 /*
- * One reply or event of the broker, taken apart.
+ * Takes apart one reply or event of the broker.
  */
 #include "config.h"
 
@@ -12,7 +12,9 @@
 #include "base/xmalloc.h"
 #include "cli/message.h"
 
-/* No reply of a sane broker has more; a wrong one must not fill memory. */
+/*
+ * No reply of a sane broker has more lines; a wrong one must not fill memory.
+ */
 #define LINES_MAX 10000000
 
 static const char *const status_words[STATUS_MAX] = {

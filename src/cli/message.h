@@ -1,6 +1,6 @@
 /*
- * One reply or event of the broker (protocol, sections 1, 3 and 7), taken
- * apart as far as the command needs it. No I/O.
+ * One reply or event of the broker (protocol, sections 1, 3 and 7), taken apart
+ * as far as the command needs it. These functions do no I/O.
  */
 #ifndef LOCKBROKER_CLI_MESSAGE_H
 #define LOCKBROKER_CLI_MESSAGE_H
@@ -12,14 +12,14 @@
 #include "base/status.h"
 
 /*
- * A reply with all its lines, or an event. Whoever got it from client_next()
- * calls message_fini().
+ * A reply with all its lines, or an event. The caller of client_next() must
+ * call message_fini().
  */
 struct message {
 	bool event;
 	char *tag;    /* without '@'; "" for none */
 	char *text;   /* the line after the tag */
-	char **lines; /* what followed because of lines=N */
+	char **lines; /* the lines that lines=N announces */
 	size_t lines_n;
 };
 
@@ -31,14 +31,14 @@ struct pair {
 	size_t value_len;
 };
 
-/* False when the line is neither a reply nor an event. Copies it. */
+/* Copies the line. Returns false if it is neither a reply nor an event. */
 bool message_parse(struct message *m, const char *line, size_t n);
 void message_fini(struct message *m);
 
-/* How many lines follow the one that was parsed. */
+/* Returns how many lines follow the parsed one. */
 uint64_t message_lines_due(const struct message *m);
 
-/* STATUS_MAX for a word that is not a status; not for events. */
+/* Returns STATUS_MAX if the word is no status. Not for events. */
 enum status message_status(const struct message *m);
 
 /* Is it the reply to the request with this tag? */
@@ -56,7 +56,10 @@ bool pair_next(const char **cursor, struct pair *p);
 bool pair_find(const char *text, const char *key, struct pair *p);
 bool pair_is(const struct pair *p, const char *key);
 
-/* A duration field, rounded down by the broker; false without one. */
+/*
+ * Finds a duration, which the broker has rounded down. Returns false if there
+ * is none.
+ */
 bool pair_find_ms(const char *text, const char *key, int64_t *ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What getopt_long(3) makes of a command line, in our own words.
+ * Turns the verdicts of getopt_long(3) on a command line into our own words.
  */
 #include "config.h"
 
@@ -17,7 +17,10 @@ is_long(const char *word)
 	return word[0] == '-' && word[1] == '-';
 }
 
-/* How many options begin like this? getopt takes the only one. */
+/*
+ * Returns how many options begin like this. getopt takes one if it is the only
+ * one.
+ */
 static unsigned
 count_of(const char *name, size_t n, const struct option *longs)
 {
@@ -50,7 +53,7 @@ unknown_long(const char *written, const struct option *longs)
 int
 options_fault(int opt, char *const *argv, const struct option *longs)
 {
-	/* The one that getopt looked at last; letters may stand together. */
+	/* getopt looked at this one last; letters may stand together. */
 	const char *word = argv[optind - 1];
 
 	if (opt == ':' && is_long(word))

@@ -1,5 +1,5 @@
 /*
- * What getopt_long(3) makes of a command line, in our own words.
+ * Turns the verdicts of getopt_long(3) on a command line into our own words.
  */
 #ifndef LOCKBROKER_CLI_OPTIONS_H
 #define LOCKBROKER_CLI_OPTIONS_H
@@ -9,7 +9,8 @@
 /*
  * Says what is wrong with the option at which getopt_long() stopped with `opt`
  * ('?' or ':'), and which one was probably meant. Returns the exit status for
- * usage. The letters must begin with ':' or "+:", so that getopt is silent.
+ * usage. Requires letters that begin with ':' or "+:", so that getopt is
+ * silent.
  */
 int options_fault(int opt, char *const *argv, const struct option *longs);
 

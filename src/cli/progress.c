@@ -1,5 +1,5 @@
 /*
- * What a person learns while `run` waits.
+ * What people see while `run` waits.
  */
 #include "config.h"
 
@@ -21,7 +21,9 @@
 #define FIRST_MS 300
 #define ASK_EVERY_MS 2000
 #define DRAW_EVERY_MS 1000
-/* What needs Redis may take longer, and is not waited for if that is away. */
+/*
+ * Answers that need Redis may take longer; if it is away, don't wait for them.
+ */
 #define LATE_MS 300
 
 void
@@ -117,7 +119,7 @@ line_draw(struct progress *p, int64_t now)
 	p->shown = true;
 }
 
-/* The same reason with other numbers in it is not news. */
+/* The same reason with other numbers is no news. */
 static bool
 is_told(const struct progress *p)
 {
@@ -169,7 +171,7 @@ progress_reason(struct progress *p, const char *fmt, ...)
 	p->drawn_ms = now;
 }
 
-/* The value of a field, or "" if the line does not have it. */
+/* Writes the value of a field, or "" if the line does not have it. */
 static const char *
 value_of(const char *line, const char *key, char *text, size_t size)
 {
@@ -181,7 +183,7 @@ value_of(const char *line, const char *key, char *text, size_t size)
 	return text;
 }
 
-/* By our own clock, which is the one that people here look at. */
+/* Writes the time by our own clock, which the people here look at. */
 static void
 clock_text(int64_t age_ms, char *text, size_t size)
 {
@@ -230,7 +232,7 @@ is_us(const struct progress *p, const char *line)
 	       session == p->session;
 }
 
-/* A holder without a session is one that STATUS knows as much about. */
+/* Reads who holds it. STATUS knows as much about a holder without a session. */
 static void
 queue_read(struct progress *p, const struct message *m)
 {
@@ -263,7 +265,7 @@ semaphore_read(struct progress_seen *seen, const struct message *m)
 		    "all of the %s permits are taken", limit);
 }
 
-/* The reason, from all the answers of a round. */
+/* Makes the reason from all answers of a round. */
 static void
 reason_make(struct progress *p)
 {
@@ -292,7 +294,7 @@ reason_make(struct progress *p)
 	    line ? "for" : "since", when, ahead);
 }
 
-/* One answer less to come. */
+/* Counts an answer that has come; the last ends the round. */
 static void
 round_end(struct progress *p)
 {
@@ -303,7 +305,7 @@ round_end(struct progress *p)
 	p->next_ms = now_ms() + ASK_EVERY_MS;
 }
 
-/* It answers in the same round, or is not waited for. */
+/* Asks the other broker. It answers in the same round, or not at all. */
 static void
 far_ask(struct progress *p, const char *text)
 {
@@ -321,7 +323,7 @@ far_ask(struct progress *p, const char *text)
 	address_list_fini(&list);
 }
 
-/* What only the broker knows that has it: the label, and since when. */
+/* Reads what only the holder's broker knows: the label, and since when. */
 static void
 far_read(struct progress *p, const struct message *m)
 {
@@ -349,8 +351,9 @@ far_read(struct progress *p, const struct message *m)
 }
 
 /*
- * For what the queue of this broker does not show: other brokers' holds. Its
- * answer comes last, or later, because Redis may have to be asked.
+ * Reads about holds through other brokers, which this broker's queue does not
+ * show. The answer comes last, or later, because the broker may have to ask
+ * Redis.
  */
 static void
 status_read(struct progress *p, const struct message *m)
@@ -424,7 +427,7 @@ progress_pump(struct progress *p)
 		progress_read(p, &m);
 		message_fini(&m);
 	}
-	/* Go on drawing how long we wait; that much we know. */
+	/* Go on showing how long we wait: that much we know. */
 	if (!open || got == CLIENT_GARBAGE)
 		client_close(&p->client);
 }
@@ -472,7 +475,7 @@ far_give_up(struct progress *p)
 	p->due--;
 }
 
-/* An answer that is late may be waiting for Redis, as we are. */
+/* A late answer may be waiting for Redis, as we are. */
 void
 progress_turn(struct progress *p, int64_t now)
 {

@@ -1,5 +1,5 @@
 /*
- * What `run` asks the broker for, in the words of the protocol.
+ * The requests of `run` to the broker, in the words of the protocol.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * What `run` asks the broker for, in the words of the protocol. The only place
- * that knows which verb takes and which gives back.
+ * The requests of `run` to the broker, in the words of the protocol. No other
+ * file knows which verb takes and which gives back.
  */
 #ifndef LOCKBROKER_CLI_REQUEST_H
 #define LOCKBROKER_CLI_REQUEST_H
@@ -11,13 +11,13 @@
 #include "base/buf.h"
 #include "cli/message.h"
 
-/* For ever, as a wait. */
+/* A wait without end. */
 #define REQUEST_FOREVER (-1)
 
 #define REQUEST_NAMES_MAX 64
 
 /*
- * What is wanted: locks, all or none of them, or with `limit` one permit of a
+ * What to take: locks, all or none of them, or with `limit` one permit of a
  * semaphore. Texts belong to the command line. -1 means not given.
  */
 struct request {
@@ -31,19 +31,19 @@ struct request {
 	int64_t delay_ms;
 };
 
-/* Appends the line that takes it, waiting at most `wait_ms`. */
+/* Appends the line that takes it, and waits at most `wait_ms`. */
 void request_take(const struct request *r, int64_t wait_ms, struct buf *line);
 
 /* Appends the line that gives it back. */
 void request_give(const struct request *r, struct buf *line);
 
-/* The names with spaces between them; the caller frees it. */
+/* Returns the names with spaces between them; the caller frees it. */
 char *request_names(const struct request *r);
 
-/* Does this event say that it is no longer held? */
+/* Does this event say that the hold is lost? */
 bool request_lost(const struct request *r, const struct message *event);
 
-/* Is this a name that the broker could take? It would break the line if not. */
+/* Can the broker take this name? Other names would break the line. */
 bool request_name_ok(const char *name);
 
 #endif

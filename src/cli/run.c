@@ -1,9 +1,9 @@
 /*
  * `lockbroker run`: a command under a lock, like flock(1).
  *
- * Owns the connection, the clock and the command: connects, and turns the
- * state machine of run_state.c until it is done. A turn takes what the broker
- * said, then signals, then the time.
+ * This file owns the connection, the clock and the command: it connects, and
+ * runs the state machine of run_state.c until it is done. A turn takes the
+ * broker's messages, then signals, then the time.
  */
 #include "config.h"
 
@@ -24,17 +24,17 @@
 #include "cli/say.h"
 
 /*
- * Without -w, a broker that is not there at the start is an error, because a
- * mistyped address would be waited for without end. One that goes away while
- * we wait, or another, is looked for this long, so many times.
+ * Without -w, it is an error if no broker is there at the start: with a
+ * mistyped address the wait would never end. If the broker goes away during the
+ * wait, it looks for it or another one this long, so many times.
  */
 #define RETRY_MS 5000
 #define RETRIES_MAX 10
 
-/* Between attempts; little is lost by one, and a restart takes no longer. */
+/* Between attempts: each costs little, and a restart takes no longer. */
 #define RETRY_PAUSE_MS 100
 
-/* However short -w is, a broker that is there gets this long to answer. */
+/* However short -w is, a live broker gets this long to answer. */
 #define ANSWER_LEAST_MS 1000
 
 static void
@@ -73,7 +73,7 @@ run_signals(struct run *run)
 	}
 }
 
-/* Absolute, on a clock that goes on while the machine sleeps. */
+/* Takes an absolute time, on a clock that runs while the machine sleeps. */
 static void
 timer_arm(int fd, int64_t at_ms)
 {
@@ -111,7 +111,7 @@ run_poll(struct run *run, struct pollfd pfd[5])
 		    pfd[4].revents = 0;
 }
 
-/* What the broker said comes first, so that no clock acts on old news. */
+/* The broker's messages come first, so that no clock acts on old news. */
 static void
 run_turn(struct run *run)
 {
@@ -171,7 +171,7 @@ session_read(struct run *run, const struct message *reply)
 		run->session = 0;
 }
 
-/* A session with a label is also how we find out whether a broker answers. */
+/* The session's label also shows whether a broker answers. */
 static enum client_got
 run_connect(
     struct run *run, size_t first, int64_t deadline_ms, struct buf *errors)
@@ -206,9 +206,9 @@ pause_until(int64_t until_ms)
 }
 
 /*
- * As run_connect(), again and again until `until_ms`, if what answers is no
- * broker or nobody answers: 0, or the exit status after it said why. What
- * speaks something else will not become a broker.
+ * As run_connect(), again and again until `until_ms`, while no broker answers.
+ * Returns 0, or an exit status after it has said why. A server that speaks
+ * something else will not become a broker.
  */
 static int
 run_reach(struct run *run, size_t first, int64_t until_ms)
@@ -238,7 +238,7 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 	return got == CLIENT_MESSAGE ? CLI_EXIT_OK : cli_unreachable_exit(got);
 }
 
-/* Until when a broker is looked for: as long as we would wait for the lock. */
+/* Until when to look for a broker: as long as we would wait for the lock. */
 static int64_t
 reach_until(const struct run *run, bool again)
 {
@@ -249,7 +249,7 @@ reach_until(const struct run *run, bool again)
 	return again ? now_ms() + RETRY_MS : run->began_ms;
 }
 
-/* Has it been tried often enough? Each address is, whatever the time. */
+/* Were there enough attempts? Each address gets one, whatever the time. */
 static bool
 is_enough(const struct run *run, unsigned tries)
 {
@@ -274,7 +274,7 @@ run_wait_begin(struct run *run)
 	    &run->progress, mode, o->request.names[0], o->request.limit > 0);
 }
 
-/* Turns the machine until it is done. */
+/* Runs the machine until it is done. */
 static void
 run_once(struct run *run)
 {
@@ -323,7 +323,7 @@ run_all(struct run *run)
 	return CLI_EXIT_UNREACHABLE;
 }
 
-/* Is it worth another attempt to be the leader? */
+/* Is another attempt to lead worth it? */
 static bool
 elect_goes_on(const struct run *run)
 {
@@ -333,7 +333,7 @@ elect_goes_on(const struct run *run)
 	       (run->status == CLI_EXIT_UNREACHABLE && !run->child.ended);
 }
 
-/* As run_all(), for as long as the command has not ended by itself. */
+/* As run_all(), again and again until the command ends by itself. */
 static int
 elect_all(struct run *run)
 {

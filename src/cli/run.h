@@ -1,6 +1,6 @@
 /*
- * One `run`, and the states it goes through. Between run.c, which turns the
- * machine, and those that have the rows (run_state.h), and nobody else.
+ * One `run` and its states. Only run.c, which runs the machine, and the files
+ * with the rows (run_state.h) may include this.
  */
 #ifndef LOCKBROKER_CLI_RUN_H
 #define LOCKBROKER_CLI_RUN_H
@@ -26,25 +26,28 @@ struct run {
 	struct validity validity;
 	struct child child;
 	struct progress progress;
-	int timer_fd;		       /* on CLOCK_BOOTTIME, as deadlines are */
+	int timer_fd;		       /* on CLOCK_BOOTTIME, like deadlines */
 	const struct run_state *state; /* NULL when done */
 	int64_t deadline_ms;	       /* of the state */
 	int64_t began_ms;	       /* when it began to wait */
 	int64_t granted_ms;	       /* when it heard of the grant */
 	uint64_t session;	       /* at the broker */
 	char *fence;		       /* owned */
-	char *names;		       /* owned; all of them, for people */
+	char *names;		       /* owned; all of them, as text */
 	char *key;		       /* owned; of the session, or NULL */
 	int64_t cut_ms;		       /* when the connection was lost */
 	int64_t try_ms;		       /* when to connect again, or give up */
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */
 	bool lost;
-	bool graced; /* the session was told its grace */
-	bool again;  /* the broker went away before anything was run */
+	bool graced; /* the broker has got the grace */
+	bool again;  /* the broker went away before the start */
 };
 
-/* What happens in a state. `message` does not own its message. */
+/*
+ * A row of the machine: its functions handle the events of a state, and
+ * `message` does not own its message.
+ */
 struct run_state {
 	const char *name;
 	void (*message)(struct run *run, const struct message *m);

@@ -1,9 +1,9 @@
 /*
  * The states of `run` from the start of the command on; run_state.c has the
- * picture, and those before it.
+ * drawing, and the states before.
  *
- * What they must not do: let the command run once the lock may be another's.
- * So it has gone before the time is over that the broker has vouched for.
+ * They must not let the command run once somebody else may have the lock. So
+ * the command is gone before the time that the broker has vouched for is over.
  */
 #include "config.h"
 
@@ -17,12 +17,12 @@
 #include "cli/run_state.h"
 #include "cli/say.h"
 
-/* The broker counts a hold from a little before we hear of the grant. */
+/* The broker counts a hold from a little before we learn of the grant. */
 #define HOLD_ROUND_MS 100
-/* Between attempts to connect again, and for how long one may take. */
+/* Pause between attempts to connect again, and the time for one. */
 #define TRY_PAUSE_MS 100
 #define TRY_MS 2000
-/* A KILL is repeated: what was forked meanwhile may have been missed. */
+/* A KILL is repeated, because it may have missed processes forked meanwhile. */
 #define KILL_AGAIN_MS 20
 
 /* RUNNING. */
@@ -64,8 +64,8 @@ resuming_try(struct run *run, int64_t now)
 }
 
 /*
- * Without grace the lock is free at once on a Unix socket, and may be
- * elsewhere.
+ * Without grace, the broker frees the lock at once if we are at a Unix socket,
+ * and perhaps if we are not.
  */
 static void
 running_closed(struct run *run, const char *why)
@@ -84,8 +84,8 @@ running_closed(struct run *run, const char *why)
 }
 
 /*
- * A shell that was ended by the signal we passed on leaves what it was just
- * running: that must not go on without the lock.
+ * A shell that our signal has ended may leave a command running: that must not
+ * go on without the lock.
  */
 static void
 running_reaped(struct run *run)
@@ -107,7 +107,7 @@ running_act_at(const struct run *run)
 		   : validity_kill_at(&run->validity);
 }
 
-/* Is it the bound that was asked for that ends it, and nothing amiss? */
+/* Does only the bound that the user asked for end it? */
 static bool
 running_hold_ends(const struct run *run)
 {
@@ -151,8 +151,8 @@ const struct run_state run_running = {
 /* RESUMING. */
 
 /*
- * The command goes on without a connection for as long as was vouched for, and
- * as the broker waits for us.
+ * How long the command may go on without a connection: as long as the broker
+ * has vouched for the lock, and as it waits for us.
  */
 static int64_t
 resuming_act_at(const struct run *run)
@@ -191,7 +191,7 @@ resuming_closed(struct run *run, const char *why)
 	run->try_ms = now_ms() + TRY_PAUSE_MS;
 }
 
-/* The command has ended; only giving the lock back is left. */
+/* The command has ended; we only have to give back the lock. */
 static void
 resuming_reaped(struct run *run)
 {
@@ -295,7 +295,7 @@ const struct run_state run_unguarded = {
 
 /* GIVING. */
 
-/* Lost without a word while the command was still running, perhaps. */
+/* The lock may have been lost while the command still ran. */
 static void
 giving_message(struct run *run, const struct message *m)
 {

@@ -1,5 +1,5 @@
 /*
- * The command line of `lockbroker run`: flock(1)'s, as far as that goes.
+ * The command line of `lockbroker run`: that of flock(1), as far as possible.
  */
 #include "config.h"
 
@@ -202,7 +202,9 @@ option_set(struct run_options *o, int opt, const char *arg)
 	}
 }
 
-/* Behind NAME: `[--] COMMAND ...`, or as with flock(1) `-c STRING`. */
+/*
+ * Takes what follows NAME: `[--] COMMAND ...`, or `-c STRING` as with flock(1).
+ */
 static int
 command_set(struct run_options *o, int argc, char **argv)
 {
@@ -242,7 +244,7 @@ name_first(struct run_options *o, const char *name)
 	return 0;
 }
 
-/* What does not go together. */
+/* Refuses options that contradict each other. */
 static int
 combination_check(struct run_options *o)
 {
@@ -272,7 +274,7 @@ run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
 	o->request.hold_ms = o->request.keep_ms = o->request.delay_ms = -1;
 	o->conflict_exit = CLI_EXIT_NO;
 	o->kill_after_ms = KILL_AFTER_MS;
-	/* The first is the one after the options. */
+	/* The first name is the one after the options. */
 	o->request.names_n = 1;
 	o->request.names[0] = "";
 	optind = 0;

@@ -10,7 +10,7 @@
 
 #include "cli/request.h"
 
-/* What to do with the command when its lock is lost. */
+/* What happens to the command when its lock is lost. */
 enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };
 
 /* Their words, in the same order. */
@@ -19,23 +19,23 @@ enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };
 /* Texts belong to the command line. */
 struct run_options {
 	struct request request;
-	bool nonblock;	       /* -n, which wait_ms follows */
-	int conflict_exit;     /* status when busy or timed out */
+	bool nonblock;	       /* -n; makes wait_ms 0 */
+	int conflict_exit;     /* status if busy or timed out */
 	int64_t kill_after_ms; /* from TERM to KILL */
 	int64_t grace_ms;      /* of the session; 0: none */
-	bool elect;	       /* again and again, until the command ends */
+	bool elect;	       /* runs again until the command ends */
 	enum on_lost on_lost;
 	bool verbose;
-	bool quiet;	    /* no progress */
+	bool quiet;	    /* shows no progress */
 	const char *label;  /* NULL: one is made */
 	const char *string; /* for the shell, or NULL */
 	char **argv;	    /* the command, or NULL */
 };
 
-/* 0, or the exit status for usage, about which a line was written. */
+/* Returns 0, or the exit status for usage after it has said why. */
 int run_options_parse(struct run_options *o, bool elect, int argc, char **argv);
 
-/* As getopt_long(3) wants them. */
+/* In the form that getopt_long(3) needs. */
 extern const struct option run_longs[];
 extern const struct option elect_longs[];
 

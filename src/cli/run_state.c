@@ -1,5 +1,5 @@
 /*
- * The states of `run`: what each makes of what happens, one row a state.
+ * The states of `run`: one row for each state says how it handles events.
  *
  *	            granted         PING says valid      command ended
  *	  WAITING ----------> CHECKING ---------> RUNNING ---------> GIVING
@@ -10,10 +10,10 @@
  *	                                       lost |  `-> UNGUARDED ---|
  *	                                            `----> ENDING ------'
  *
- * What it must not do: let the command run once the lock may be another's.
- * So it starts nothing before the broker has vouched for the lock, counts
- * from when it *sent* the PING that was answered, and has the command gone
- * before that time is over.
+ * They must not let the command run once somebody else may have the lock. So
+ * they start nothing before the broker has vouched for the lock, count from the
+ * moment they *sent* the PING that was answered, and end the command before
+ * that time is over.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
-/* How much longer than the wait asked for a broker may take to say no. */
+/* A broker may take so much longer than the wait to say no. */
 #define ANSWER_SLACK_MS 5000
 #define CANCEL_MS 2000
 
@@ -70,7 +70,7 @@ waiting_refused(struct run *run, const struct message *m)
 	run_finish(run, exit_of(m));
 }
 
-/* A script hears of it by the exit status; a person was shown a line. */
+/* A script learns it from the exit status; a person has seen a line. */
 static void
 waiting_in_vain(struct run *run, bool busy)
 {
@@ -144,7 +144,7 @@ const struct run_state run_waiting = {
 
 /* CANCELLING. */
 
-/* If the grant has crossed the signal, it is given back. */
+/* If the grant has crossed the signal, gives the lock back. */
 static void
 cancelling_message(struct run *run, const struct message *m)
 {
@@ -222,7 +222,7 @@ checking_message(struct run *run, const struct message *m)
 		run_give(run, CLI_EXIT_LOST);
 		return;
 	}
-	/* An answer that took too long vouches for too little: once more. */
+	/* An answer that took too long vouches for too little: ask again. */
 	if (now_ms() >= validity_term_at(&run->validity))
 		run_ask(run);
 	else

@@ -13,7 +13,7 @@
 struct message;
 struct signals_one;
 
-/* Tags: what each reply is the answer to (protocol, section 1). */
+/* Tags: which request a reply answers (protocol, section 1). */
 #define TAG_TAKE "1"
 #define TAG_PING "2"
 #define TAG_GIVE "3"
@@ -21,7 +21,7 @@ struct signals_one;
 #define TAG_RESUME "5"
 #define TAG_GRACE "6"
 
-/* A broker that takes longer to confirm is left to find out by our closing. */
+/* If the broker takes longer to confirm, it learns from our closing. */
 #define GIVE_MS 3000
 
 /* Before the command starts: run_state.c */
@@ -31,26 +31,31 @@ extern const struct run_state run_waiting, run_checking, run_cancelling;
 extern const struct run_state run_running, run_resuming, run_ending,
     run_unguarded, run_giving;
 
-/* It is over. */
+/* Ends the run. */
 void run_finish(struct run *run, int status);
 
-/* Nothing was run yet: another broker, or the same once more, will do. */
+/* Nothing was run yet, so tries another broker, or the same once more. */
 void run_again(struct run *run, const char *why);
 
-/* Gives the lock back, and ends with that status. */
+/* Gives the lock back, and exits with that status. */
 void run_give(struct run *run, int status);
 
-/* Ends all that the command has started, before the lock can be another's. */
+/*
+ * Ends all that the command has started, before anybody else can have the lock.
+ */
 void run_end(struct run *run, int number);
 
-/* The lock may be another's: does what --on-lost says. */
+/* Somebody else may have the lock: does what --on-lost says. */
 void run_lost(struct run *run, const char *why);
 
-/* Asks for how long the lock is safe; false: the reply tells no such time. */
+/*
+ * Asks how long the lock is safe. run_told() returns false if the reply tells
+ * no such time.
+ */
 void run_ask(struct run *run);
 bool run_told(struct run *run, const struct message *m);
 
-/* For rows: what needs no function of its own there. */
+/* For rows that need no function of their own there. */
 int64_t run_at_deadline(const struct run *run);
 void run_no_child(struct run *run);
 void run_closed_again(struct run *run, const char *why);

@@ -1,6 +1,6 @@
 /*
- * From one state of `run` to another, and what several of them make of the
- * same thing.
+ * Transitions between the states of `run`, and handlers that several states
+ * share.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "cli/run_state.h"
 #include "cli/say.h"
 
-/* Nor is there much to confirm for what is lost. */
+/* A lost lock leaves little to confirm. */
 #define GIVE_LOST_MS 200
 
 /* Transitions. */
@@ -20,14 +20,14 @@
 void
 run_finish(struct run *run, int status)
 {
-	/* What has grace would live on without us. */
+	/* A session with grace would live on without us. */
 	if (run->graced && run->client.fd >= 0)
 		client_send(&run->client, "QUIT");
 	run->status = status;
 	run->state = NULL;
 }
 
-/* Nothing was run yet: another broker, or the same once more, will do. */
+/* Nothing was run yet, so tries another broker, or the same once more. */
 void
 run_again(struct run *run, const char *why)
 {
@@ -56,7 +56,9 @@ run_give(struct run *run, int status)
 	run->deadline_ms = now_ms() + (run->lost ? GIVE_LOST_MS : GIVE_MS);
 }
 
-/* Ends all that the command has started, before the lock can be another's. */
+/*
+ * Ends all that the command has started, before anybody else can have the lock.
+ */
 void
 run_end(struct run *run, int number)
 {
@@ -96,12 +98,12 @@ run_lost(struct run *run, const char *why)
 void
 run_ask(struct run *run)
 {
-	/* The clock first: a delay in sending only shortens the time. */
+	/* Read the clock first: a delay in sending only shortens the time. */
 	validity_ask(&run->validity, now_ms());
 	client_send(&run->client, "@" TAG_PING " PING");
 }
 
-/* False when the reply tells no time that is left. */
+/* Returns false if the reply tells no time that is left. */
 bool
 run_told(struct run *run, const struct message *m)
 {

@@ -1,9 +1,9 @@
 /*
  * What the command tells people, on standard error.
  *
- * A line is put together first and written at once, so that it does not mix
- * with what a command that was started writes there. Bytes that could steer a
- * terminal are replaced: names and texts come from others.
+ * Each line is put together first and written at once, so that it does not mix
+ * with the output of a command that we started. Bytes that could steer a
+ * terminal are replaced, because names and texts come from others.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the command tells people, on standard error; with --json, programs.
+ * Messages to people, on standard error; with --json, to programs.
  */
 #ifndef LOCKBROKER_CLI_SAY_H
 #define LOCKBROKER_CLI_SAY_H
@@ -8,10 +8,10 @@
 
 struct message;
 
-/* From here on everything is said as JSON: one object a line. */
+/* Says everything as JSON from now on: one object a line. */
 void say_as_json(void);
 
-/* The command that usage errors are about; borrowed. */
+/* Sets the command that usage errors are about; borrowed. */
 void say_about(const char *command);
 
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -20,13 +20,13 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_code(const char *code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* An ERR, or what else is not an OK; `what` it was about, or NULL. */
+/* Says an ERR or another refusal; `what` it is about, or NULL. */
 void say_error(const char *what, const struct message *m);
 
-/* As say(), with a hint at the help; returns the exit status for usage. */
+/* As say(), with a hint at the help. Returns the exit status for usage. */
 int say_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Bytes as they are, in one piece. */
+/* Writes the bytes as they are, in one piece. */
 void say_bytes(const char *text, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * `lockbroker send`: one request in the words of the protocol, and everything
- * that comes until it is answered; `lockbroker watch`: events without end.
+ * that comes until its answer; `lockbroker watch`: events without end.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ static const struct body {
 	{ "STATS", { NULL }, true },
 };
 
-/* By the verb of the request, which may have a tag before it. */
+/* Finds it by the verb of the request, which may follow a tag. */
 static const struct body *
 body_of(const char *request)
 {
@@ -119,7 +119,7 @@ message_show(const struct message *m, const char *request, bool json)
 	(void)fflush(stdout);
 }
 
-/* A malformed tag is answered without one (protocol, section 1). */
+/* The answer to a malformed tag has no tag (protocol, section 1). */
 static int
 until_answered(
     struct client *c, const char *request, const char *tag, bool json)
@@ -143,7 +143,7 @@ until_answered(
 	return ask_status(c, got, &m);
 }
 
-/* The words as one line; false when they would not be one line. */
+/* Joins the words. Returns false if the result would not be one line. */
 static bool
 line_join(struct buf *line, int argc, char **argv)
 {
@@ -170,7 +170,7 @@ tag_of(const char *line, char tag[32])
 	return tag;
 }
 
-/* Everybody on the host could read the password. */
+/* Refuses AUTH: everybody on the host could read the password. */
 static bool
 is_auth(const char *line)
 {

@@ -1,9 +1,9 @@
 /*
- * `lockbroker shell`: a prompt where requests are typed, and replies and
- * events show as they come.
+ * `lockbroker shell`: a prompt for requests, which shows replies and events as
+ * they come.
  *
- * Lines go out as they are and come back as they are; the terminal does the
- * editing. What is read is bytes: no stdio buffer may hide a line from poll(2).
+ * Lines go out and come back unchanged; the terminal does the editing. Input is
+ * read as bytes: no stdio buffer may hide a line from poll(2).
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 
 #define INPUT_BYTES 4096
 
-/* Beyond so much that the broker has not taken yet, no more is read. */
+/* With more output that the broker has not taken yet, no input is read. */
 #define OUTPUT_BYTES_MAX 65536
 
 /* No broker takes a longer line. */
@@ -63,7 +63,9 @@ show(struct shell *s, const struct message *m)
 		printf("%s\n", m->lines[i]);
 }
 
-/* No more to send: the broker handles what it has, then closes. */
+/*
+ * There is nothing more to send: the broker handles what it has, then closes.
+ */
 static void
 end_input(struct shell *s)
 {
@@ -112,7 +114,9 @@ read_input(struct shell *s)
 		data = buf_data(&s->typed);
 		n = buf_len(&s->typed);
 		end = memchr(data, '\n', n);
-		/* At the end a line without a line end is one, too. */
+		/*
+		 * At the end of input, a line without a line end counts, too.
+		 */
 		if (end == NULL && got > 0)
 			break;
 		n = end != NULL ? (size_t)(end - data) : n;
@@ -127,7 +131,7 @@ read_input(struct shell *s)
 		end_input(s);
 }
 
-/* False when the session is over. */
+/* Returns false when the session is over. */
 static bool
 read_broker(struct shell *s)
 {

@@ -1,5 +1,5 @@
 /*
- * The commands that ask one thing and show the answer.
+ * The commands that ask one question and show the answer.
  */
 #include "config.h"
 
@@ -17,7 +17,10 @@
 #include "cli/say.h"
 #include "cli/table.h"
 
-/* "VERB NAME [limit=N]", or the exit status for usage if NAME can't be one. */
+/*
+ * Asks "VERB NAME [limit=N]". Returns the exit status for usage if NAME can't
+ * be a name.
+ */
 static int
 ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 {
@@ -31,7 +34,7 @@ ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 	return ask(cli, line, m);
 }
 
-/* The broker lists no more than its limit; the others are counted. */
+/* The broker lists no more than its limit; says how many more there are. */
 static void
 queue_more(const struct message *m)
 {
@@ -111,7 +114,7 @@ show_history(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
-/* The names the broker has to do with, the busiest first. */
+/* Asks for the names that the broker has to do with, the busiest first. */
 static int
 ask_names(struct cli *cli, const char *limit, struct message *m)
 {
@@ -222,7 +225,7 @@ ping_print(const struct cli *cli, const char *address, int64_t took_us)
 	json_end(&j);
 }
 
-/* Opening has asked once already, so that this is the bare round trip. */
+/* cli_open() has asked once already, so this measures the bare round trip. */
 int
 show_ping(struct cli *cli, int argc, char **argv)
 {
@@ -251,7 +254,7 @@ show_ping(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-/* Whoever starts a second broker next to this one should have read this. */
+/* People who start a second broker beside this one should have read this. */
 static void
 version_field_print(const struct pair *p)
 {

@@ -1,9 +1,9 @@
 /*
  * The signals that `run` passes on.
  *
- * Before there is anything to lose they end the program at once, with 128+N.
- * From signals_hold() on they are read from a descriptor instead. A signal
- * that was ignored when the program began (nohup) stays so.
+ * Before there is anything to lose, they end the program at once, with 128+N.
+ * From signals_hold() on they come from a descriptor instead. A signal that was
+ * ignored when the program began (nohup) stays so.
  */
 #ifndef LOCKBROKER_CLI_SIGNALS_H
 #define LOCKBROKER_CLI_SIGNALS_H
@@ -11,11 +11,11 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* The only one in a program; whoever has it calls signals_fini(). */
+/* The only one in a program; its owner calls signals_fini(). */
 struct signals {
 	int fd;		   /* signalfd: those passed on, and SIGCHLD */
-	sigset_t held;	   /* what the descriptor gives */
-	sigset_t blocked;  /* that, and SIGPIPE */
+	sigset_t held;	   /* those that the descriptor gives */
+	sigset_t blocked;  /* those, and SIGPIPE */
 	sigset_t before;   /* the mask for the command */
 	bool chld_ignored; /* and its disposition of SIGCHLD */
 };
@@ -23,20 +23,20 @@ struct signals {
 /* One signal that came. */
 struct signals_one {
 	int number;
-	bool terminal; /* the kernel sent it: the whole foreground got it */
+	bool terminal; /* from the kernel: the whole foreground got it */
 };
 
 bool signals_init(struct signals *s);
 void signals_fini(struct signals *s);
 
-/* From now on to the descriptor; and back to ending the program. */
+/* Lead signals to the descriptor; and let them end the program again. */
 void signals_hold(struct signals *s);
 void signals_release(struct signals *s);
 
-/* Takes the next one; false when there is none. */
+/* Takes the next one. Returns false if there is none. */
 bool signals_next(struct signals *s, struct signals_one *one);
 
-/* In a child: everything as it was before signals_init(). */
+/* In a child: restores the state before signals_init(). */
 void signals_restore(const struct signals *s);
 
 /* Does this signal ask a program to end? */

@@ -1,5 +1,5 @@
 /*
- * `lockbroker status`: everything that is known by one name.
+ * `lockbroker status`: all that the broker knows about one name.
  */
 #include "config.h"
 
@@ -66,7 +66,7 @@ kind_ask(struct client *c, const char *name, const char *kind, size_t n,
 	return ask_on(c, line, m);
 }
 
-/* What else has the name: people see it all, programs ask for a kind. */
+/* Shows other objects of the name: people see all, programs ask for a kind. */
 static int
 others_print(struct client *c, const char *name, const char *text)
 {

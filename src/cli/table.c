@@ -17,7 +17,7 @@
 #define CELL_MAX 320
 #define BARE_MIN 4
 
-/* The bare word of a line: a name, or what kind of line it is. */
+/* Returns the bare word of a line: a name, or the kind of the line. */
 static struct pair
 bare_of(const char *line)
 {
@@ -36,7 +36,7 @@ is_bare(const struct table *t, const struct table_column *column)
 	return strcmp(column->key, t->bare) == 0;
 }
 
-/* What goes into a cell; "-" if the line has nothing for it. */
+/* Returns the text of a cell; "-" if the line has nothing for it. */
 static const char *
 cell_text(const struct table *t, const char *line,
     const struct table_column *column, char text[CELL_MAX])
@@ -61,7 +61,7 @@ cell_text(const struct table *t, const char *line,
 	return text;
 }
 
-/* Characters, not bytes. */
+/* Counts characters, not bytes. */
 static size_t
 text_width(const char *s)
 {
@@ -119,7 +119,7 @@ lines_json(const struct table *t, char *const *lines, size_t n)
 	}
 }
 
-/* 0 for a column that is left out. */
+/* Returns 0 for a column that is left out. */
 static size_t
 column_width(const struct table *t, const struct table_column *column,
     char *const *lines, size_t n)
@@ -137,7 +137,7 @@ column_width(const struct table *t, const struct table_column *column,
 	return any ? width : 0;
 }
 
-/* What is too wide is taken from the bare words, down to a few letters. */
+/* If the table is too wide, shortens the bare words, down to a few letters. */
 static void
 widths_fit(const struct table *t, size_t width[COLUMNS_MAX])
 {

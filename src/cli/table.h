@@ -14,14 +14,14 @@ enum table_how {
 	TABLE_NOT_0,  /* a time of 0 means that there is none */
 };
 
-/* Which field goes into a column; the key of the bare word is the table's. */
+/* The field of a column. The bare word has its key from the table. */
 struct table_column {
 	const char *key;
 	const char *title;
 	enum table_how how;
 };
 
-/* `bare` is the key of the bare word, in JSON, too. */
+/* `bare` is the key of the bare word, also in JSON. */
 struct table {
 	const char *bare;
 	const struct table_column *columns;

@@ -12,7 +12,7 @@
 #include "base/parse.h"
 #include "cli/timespan.h"
 
-/* From so many seconds on, tenths of one are not told. */
+/* From so many seconds on, tenths are left out. */
 #define TENTHS_BELOW_S 20
 
 static bool
@@ -21,7 +21,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Nanounits: the digits after the point, nine of them at most. */
+/* Reads nanounits: the digits after the point, nine of them at most. */
 static const char *
 fraction_read(const char *s, int64_t *nano)
 {
@@ -54,7 +54,7 @@ timespan_parse(const char *s, int64_t *out_ms)
 	unit = *p == '\0' ? 1000 : parse_duration_unit(p, strlen(p));
 	if (unit == 0 || whole > DURATION_MS_MAX / unit)
 		return false;
-	/* Divided first: a fraction of a day in nanounits would overflow. */
+	/* Divide first: a fraction of a day in nanounits would overflow. */
 	part = (nano / 1000 * unit + nano % 1000 * unit / 1000 +
 		   nano_one / 1000 - 1) /
 	       (nano_one / 1000);
@@ -65,7 +65,7 @@ timespan_parse(const char *s, int64_t *out_ms)
 /* The two units that a duration is told in. */
 enum span { SPAN_TENTHS, SPAN_S, SPAN_M, SPAN_H, SPAN_D };
 
-/* Tenths of a second are worth telling as long as there are few seconds. */
+/* Tenths of a second matter only if there are few seconds. */
 static enum span
 span_split(int64_t ms, int64_t *big, int64_t *small)
 {
@@ -139,7 +139,10 @@ timespan_cell(int64_t ms, char text[TIMESPAN_TEXT_MAX])
 	return text;
 }
 
-/* The bytes of "12635ms" at `s`, if nothing else is joined to it; else 0. */
+/*
+ * Returns the length of "12635ms" at `s`, if nothing else is joined to it; else
+ * 0.
+ */
 static size_t
 span_at(const char *s, int64_t *ms)
 {

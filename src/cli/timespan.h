@@ -11,9 +11,9 @@
 #define TIMESPAN_TEXT_MAX 32
 
 /*
- * "500ms", "30s", "5m", and, as flock(1) takes them, seconds without a unit,
- * with or without a fraction: "2", "1.5". A part of a millisecond counts as a
- * whole one, so that a wait that is not 0 stays one. At most 365d.
+ * Reads "500ms", "30s", "5m", and, as with flock(1), seconds without a unit,
+ * with or without a fraction: "2", "1.5". Rounds up to a whole millisecond, so
+ * that a wait that is not 0 stays one. At most 365d.
  */
 bool timespan_parse(const char *s, int64_t *out_ms)
     __attribute__((warn_unused_result));
@@ -24,7 +24,7 @@ const char *timespan_text(int64_t ms, char text[TIMESPAN_TEXT_MAX]);
 /* The same as one word, for tables: "0.4s", "12.6s", "3m12s", "2h05m". */
 const char *timespan_cell(int64_t ms, char text[TIMESPAN_TEXT_MAX]);
 
-/* Copies a text of the broker's, with its milliseconds for people. */
+/* Copies a text of the broker, with its milliseconds in words for people. */
 void timespans_in_text(const char *from, char *to, size_t size);
 
 #endif

@@ -2,8 +2,8 @@
  * `lockbroker top`: a screen that is drawn anew once a second, or with -b, and
  * if standard output is not a terminal, one table after the other.
  *
- * The terminal is borrowed: whatever ends this, a key, a signal or a broker
- * that went away, it is given back as it was.
+ * It borrows the terminal and restores it, whether a key, a signal or the loss
+ * of the broker ends it.
  */
 #include "config.h"
 
@@ -31,12 +31,12 @@
 
 #define PERIOD_MS 1000
 #define NAMES_LIMIT 1000
-#define HEAD_LINES 4 /* above the names, and one left free below */
+#define HEAD_LINES 4 /* above the names, with one free line below */
 #define ROWS_DEFAULT 24
 #define MEASURE_CLASSES_MAX (METRICS_CLASSES_MAX + 1)
 #define CLASSES_SHOWN 8 /* on a screen, those with the most waiters */
 
-/* Another screen, no cursor, no wrapping of long lines; and back. */
+/* Switches to another screen, without cursor or wrapping; and back. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[?7l"
 #define SCREEN_END "\033[?7h\033[?25h\033[?1049l"
 #define SCREEN_CLEAR "\033[H\033[J"
@@ -54,7 +54,7 @@ const struct option top_longs[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* One run of it. Lives on the stack of top_main(). */
+/* One run of `top`. Lives on the stack of top_main(). */
 struct top {
 	struct client client;
 	struct top_lines lines;
@@ -126,14 +126,14 @@ screen_end(struct top *t)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
 }
 
-/* A server that is reached and not heard passes our waiters by. */
+/* Messages of a server that is reached but not heard pass our waiters by. */
 static bool
 is_deaf(const struct top *t)
 {
 	return t->heard != t->up;
 }
 
-/* Waits by class: nothing, where all names are in one. */
+/* Counts the lines of waits by class: none if all names are in one class. */
 static size_t
 class_rows(const struct top *t)
 {
@@ -144,7 +144,7 @@ class_rows(const struct top *t)
 	return CLASSES_SHOWN;
 }
 
-/* How many names the screen has room for. */
+/* Returns how many names the screen has room for. */
 static size_t
 screen_rows(const struct top *t)
 {
@@ -191,7 +191,7 @@ static const struct table_column columns_classes[] = {
 	{ "lost", "LOST", TABLE_ALWAYS },
 };
 
-/* 0: as many as are needed. */
+/* Returns the width of the screen; 0: no limit. */
 static size_t
 screen_columns(const struct top *t)
 {
@@ -269,7 +269,7 @@ key_quits(void)
 	return got == 1 && (key == 'q' || key == 'Q');
 }
 
-/* Until the next one is due; false when it is to end. */
+/* Waits until the next answer is due. Returns false if it is time to end. */
 static bool
 pause_until(struct top *t, int64_t at_ms)
 {
@@ -295,13 +295,13 @@ pause_until(struct top *t, int64_t at_ms)
 	return false;
 }
 
-/* What is said of a question that failed must not go with the screen. */
+/* Asks. The report of a failure must not vanish with the screen. */
 static int
 question(struct top *t, const char *line, struct message *m)
 {
 	enum client_got got = ask_send(&t->client, line, m);
 
-	/* Then nobody waits for an answer any more, and an empty one will do. */
+	/* Nobody waits for an answer any more, so an empty one will do. */
 	if (got == CLIENT_NOTHING && ended_by != 0)
 		return CLI_EXIT_OK;
 	if (got != CLIENT_MESSAGE || message_status(m) != STATUS_OK)
@@ -365,7 +365,7 @@ count_set(struct top *t, const char *text)
 	return say_usage("'%s' is not a count", text);
 }
 
-/* 0, or an exit status. `*done` if help was all that was asked for. */
+/* Returns 0 or an exit status. Sets `*done` if the user only asked for help. */
 static int
 options_read(struct top *t, int argc, char **argv, bool *done)
 {

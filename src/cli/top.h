@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How often a name had changed hands when it was last seen. */
+/* How often a name had changed hands at the last answer. */
 struct top_seen {
 	char *name;
 	uint64_t handovers;
@@ -24,13 +24,13 @@ struct top_line {
 };
 
 /*
- * What NAMES said last, and what is to be shown of it. Whoever has it begins
- * with zeros and calls top_lines_fini().
+ * What the last NAMES said, and the lines to show. The owner begins with zeros
+ * and calls top_lines_fini().
  */
 struct top_lines {
 	struct top_seen *seen; /* by name */
 	size_t nseen;
-	bool all; /* the broker told all of its names */
+	bool all; /* the broker has listed all of its names */
 	struct top_line *v;
 	size_t n;
 	uint64_t held;
@@ -38,14 +38,14 @@ struct top_lines {
 };
 
 /*
- * The next answer: `n` lines of NAMES, which was asked for `limit` of them,
- * `elapsed_ms` after the one before; 0: there was none before.
+ * Takes the next answer: `n` lines of NAMES, which was asked for `limit` of
+ * them, `elapsed_ms` after the one before; 0: there was none before.
  */
 void top_lines_take(struct top_lines *t, char *const *lines, size_t n,
     size_t limit, int64_t elapsed_ms);
 void top_lines_fini(struct top_lines *t);
 
-/* One of the lines of STATS; 0 if it is missing. */
+/* Returns a value from the lines of STATS; 0 if it is missing. */
 uint64_t top_stat(char *const *lines, size_t n, const char *name);
 
 extern const char *const top_options_help;

@@ -75,7 +75,10 @@ take_line(struct top_classes *t, const char *line)
 	set(c, dot + 1, (size_t)(space - dot - 1), value);
 }
 
-/* Since the answer before; all of it where it began again. */
+/*
+ * Returns the growth since the last answer, or all of it if the count began
+ * again.
+ */
 static uint64_t
 since(uint64_t now, uint64_t then)
 {

@@ -16,15 +16,18 @@ struct top_class {
 };
 
 /*
- * Whoever has it begins with zeros and calls top_classes_fini().  There is
- * nothing to show while the broker has but one class.
+ * The owner begins with zeros and calls top_classes_fini().  There is nothing
+ * to show while the broker has just one class.
  */
 struct top_classes {
-	struct top_class *v; /* who waits most comes first */
+	struct top_class *v; /* the most waiters first */
 	size_t n;
 };
 
-/* The next answer, so long after the one before; 0: there was none before. */
+/*
+ * Takes the next answer, so long after the one before; 0: there was none
+ * before.
+ */
 void top_classes_take(
     struct top_classes *t, char *const *lines, size_t n, int64_t elapsed_ms);
 void top_classes_fini(struct top_classes *t);

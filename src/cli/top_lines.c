@@ -58,9 +58,9 @@ is_held(const char *line)
 }
 
 /*
- * The handovers since the answer before. A name that was not there, or has
- * fewer now, was forgotten in between and began again. False if nobody
- * knows, because the broker may not have listed it then.
+ * Computes the handovers since the last answer. A name that was missing, or has
+ * fewer now, was forgotten in between and began again. Returns false if nobody
+ * can know, because the broker may not have listed it then.
  */
 static bool
 changes(const struct top_lines *t, const struct top_seen *now, uint64_t *out)

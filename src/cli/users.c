@@ -1,5 +1,5 @@
 /*
- * The commands for those who keep the users of a broker. They need no broker.
+ * The commands for people who keep the users of a broker. They need no broker.
  */
 #include "config.h"
 
@@ -41,7 +41,7 @@ genpass_main(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
-/* The daemon of this build stands beside us, the installed one elsewhere. */
+/* In a build the daemon lies beside us, installed it lies elsewhere. */
 static const char *
 daemon_path(char path[PATH_BYTES])
 {
@@ -58,7 +58,9 @@ daemon_path(char path[PATH_BYTES])
 	return LOCKBROKER_SBINDIR "/lockbrokerd";
 }
 
-/* The configuration is the daemon's: it reads it and decides. */
+/*
+ * The daemon reads the configuration and decides, because it is the daemon's.
+ */
 int
 acl_main(struct cli *cli, int argc, char **argv)
 {

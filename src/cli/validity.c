@@ -11,7 +11,7 @@
 
 /* Pings don't come closer together, however little is left. */
 #define ASK_MIN_MS 50
-/* What a KILL takes to be done, at most; and its share of a short validity. */
+/* The longest time that a KILL needs; and its share of a short validity. */
 #define MARGIN_MAX_MS 100
 #define MARGIN_PART 40
 /* The grace is no more than this part of the longest validity. */

@@ -1,7 +1,7 @@
 /*
  * How long a lock is good by our own clock (protocol, section 4, `PING`), and
- * when to act so that a command is gone before it is not. Pure: the caller
- * reads the clock.
+ * when to act so that a command is gone before that time is over. Pure: the
+ * caller reads the clock.
  *
  *	sent            +D/3                 end-grace          end
  *	 |---------------|----------------------|----------------|
@@ -16,32 +16,32 @@
 /* Embedded in a run. All times in ms of one clock. */
 struct validity {
 	int64_t
-	    kill_after_ms;  /* how long before the end to say TERM, at most */
+	    kill_after_ms;  /* how long before the end to send TERM, at most */
 	int64_t asked_ms;   /* when the PING under way was sent */
 	bool asking;	    /* is one under way? */
 	int64_t sent_ms;    /* when the last PING answered was sent */
-	int64_t valid_ms;   /* what it was told */
-	int64_t longest_ms; /* the most that was ever told */
+	int64_t valid_ms;   /* the time that its answer told */
+	int64_t longest_ms; /* the longest time ever told */
 };
 
 void validity_init(struct validity *v, int64_t kill_after_ms);
 
-/* A PING is being sent; none may be under way. */
+/* Notes that a PING is being sent. Requires that none is under way. */
 void validity_ask(struct validity *v, int64_t now_ms);
 
-/* The one under way will not be answered. */
+/* Notes that the PING under way will not be answered. */
 void validity_forget(struct validity *v);
 
-/* It was answered `valid=`. */
+/* Notes that the PING was answered `valid=`. */
 void validity_told(struct validity *v, int64_t valid_ms);
 
 /* When to send the next PING; NEVER_MS while one is under way. */
 int64_t validity_ask_at(const struct validity *v);
 
 /*
- * When to say TERM. The grace is no more than a quarter of the longest validity:
- * else a broker that answers in time, from a lease that is due for renewal,
- * would already be too late.
+ * When to send TERM. The grace is at most a quarter of the longest validity:
+ * with more, even a broker that answers in time, from a lease that is due for
+ * renewal, would be too late.
  */
 int64_t validity_term_at(const struct validity *v);
 
