@@ -20,7 +20,7 @@ digit(char c)
 	return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* Base64 (RFC 4648, 4); what fills up the end may be left out. */
+/* Decodes base64 (RFC 4648, 4), whose padding may be missing. */
 static bool
 decode(struct buf *out, const char *text)
 {

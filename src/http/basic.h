@@ -1,5 +1,5 @@
 /*
- * Who asks, as HTTP Basic says it (RFC 7617).
+ * The name and password of HTTP Basic (RFC 7617).
  */
 #ifndef LOCKBROKER_HTTP_BASIC_H
 #define LOCKBROKER_HTTP_BASIC_H
@@ -10,9 +10,9 @@
 #include "base/span.h"
 
 /*
- * Takes the value of an Authorization header apart.  The parts are in mem,
- * which the caller wipes: there is a password in it.  False: it is no such
- * value, or is malformed.
+ * Takes apart the value of an Authorization header.  The parts are in mem,
+ * which the caller must wipe, because it has a password.  Returns false if the
+ * value is malformed or of another kind.
  */
 bool basic_parse(const char *header, struct buf *mem, struct span *user,
     struct span *password) __attribute__((warn_unused_result));

@@ -1,6 +1,6 @@
 /*
- * See exposition.h.  A scrape may have thousands of lines, so printf is not
- * used for any of them.
+ * See exposition.h.  A scrape may have thousands of lines, so none of them uses
+ * printf.
  */
 #include "config.h"
 
@@ -40,7 +40,7 @@ exposition_end(struct exposition *x)
 		buf_adds(x->out, "# EOF\n");
 }
 
-/* In a help text quotes stay as they are, but for OpenMetrics. */
+/* Help texts keep their quotes, except in OpenMetrics. */
 static void
 add_escaped(struct buf *out, const char *text, bool quotes)
 {
@@ -58,7 +58,7 @@ add_escaped(struct buf *out, const char *text, bool quotes)
 	}
 }
 
-/* The name of the family, as comments have it. */
+/* Writes the name of the family as comments have it. */
 static void
 add_family(struct exposition *x)
 {
@@ -114,7 +114,7 @@ add_label(struct buf *out, const char *key, const char *value, char *before)
 	buf_addc(out, '"');
 }
 
-/* The name and the labels, and for a bucket the beginning of its bound. */
+/* Writes the name and the labels, and for a bucket the start of its bound. */
 static void
 add_start(struct exposition *x, const char *suffix,
     const struct exposition_label *l, bool bucket)
@@ -134,7 +134,7 @@ add_start(struct exposition *x, const char *suffix,
 	}
 }
 
-/* All of a line but its value. */
+/* Writes a whole line except for its value. */
 static void
 add_sample(struct exposition *x, const char *suffix,
     const struct exposition_label *labels)
@@ -151,7 +151,7 @@ suffix(const struct exposition *x)
 					     : "";
 }
 
-/* A decimal fraction: n parts, of which `unit` are one. */
+/* Writes a decimal fraction: n parts, of which `unit` make one. */
 static void
 add_fraction(struct buf *out, uint64_t n, uint64_t unit)
 {
@@ -193,7 +193,10 @@ exposition_us(
 	buf_addc(x->out, '\n');
 }
 
-/* Histograms of a family have the same bounds: their texts are made once. */
+/*
+ * All histograms of a family have the same bounds, so their texts are made
+ * once.
+ */
 static void
 set_bounds(struct exposition *x, const struct exposition_histogram *h)
 {
@@ -215,7 +218,7 @@ set_bounds(struct exposition *x, const struct exposition_histogram *h)
 	buf_fini(&text);
 }
 
-/* Appends what stands at that place once more. */
+/* Appends the bytes at `at` once more. */
 static void
 add_again(struct buf *out, size_t at, size_t n)
 {
@@ -225,7 +228,7 @@ add_again(struct buf *out, size_t at, size_t n)
 	buf_added(out, n);
 }
 
-/* Lines of one histogram begin alike: the start is made once. */
+/* All lines of a histogram begin alike, so their start is made once. */
 void
 exposition_histogram(struct exposition *x,
     const struct exposition_label *labels, const struct exposition_histogram *h)

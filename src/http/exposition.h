@@ -1,8 +1,8 @@
 /*
  * Metrics as Prometheus reads them: its text format 0.0.4, and OpenMetrics 1.0.
  *
- * A family is begun with its name, which for a counter ends with _total, and
- * then its samples follow, all of them before the next family.
+ * A family begins with its name, which for a counter ends with _total.  All its
+ * samples follow before the next family.
  */
 #ifndef LOCKBROKER_HTTP_EXPOSITION_H
 #define LOCKBROKER_HTTP_EXPOSITION_H
@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 
-/* What stands before each name but those of the process. */
+/* The prefix of each name, except for those of the process. */
 #define EXPOSITION_PREFIX "lockbrokerd_"
 
 enum exposition_type {
@@ -29,7 +29,7 @@ struct exposition {
 	struct buf *out;
 	bool openmetrics;
 	const char *prefix; /* of the present family */
-	const char *name;   /* of it, borrowed; without _total */
+	const char *name;   /* borrowed; without _total */
 	size_t name_len;
 	enum exposition_type type;
 	const int64_t *le; /* bounds whose texts these are */
@@ -42,13 +42,13 @@ struct exposition_label {
 	const char *value;
 };
 
-/* Content-Type of what is made. */
+/* Returns the Content-Type of the text. */
 const char *exposition_content_type(bool openmetrics);
 
 void exposition_begin(struct exposition *x, struct buf *out, bool openmetrics);
 void exposition_end(struct exposition *x);
 
-/* prefix: EXPOSITION_PREFIX or "".  The name is borrowed until the next one. */
+/* prefix: EXPOSITION_PREFIX or "".  Borrows the name until the next family. */
 void exposition_family(struct exposition *x, const char *prefix,
     const char *name, enum exposition_type type, const char *help);
 
@@ -61,14 +61,14 @@ void exposition_us(struct exposition *x, const struct exposition_label *labels,
     int64_t us); /* in seconds */
 
 /*
- * A histogram of seconds: `le` are the upper bounds of all buckets but the last,
- * counts are of each bucket for itself.
+ * A histogram of seconds.  `le` are the upper bounds of all buckets but the
+ * last; each count is of its bucket alone.
  */
 struct exposition_histogram {
-	unsigned per_second; /* what bounds and sum are counted in: 1000 */
+	unsigned per_second; /* the unit of bounds and sum: 1000 is ms */
 	const int64_t *le;
 	const uint64_t *counts;
-	size_t nbuckets; /* with that without a bound */
+	size_t nbuckets; /* including the one without a bound */
 	uint64_t sum;
 };
 

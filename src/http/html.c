@@ -40,7 +40,10 @@ code_point(const unsigned char *s, size_t n)
 	return c;
 }
 
-/* Controls; what has no width; what turns the direction of others around. */
+/*
+ * Controls, characters without width, and those that turn the direction of
+ * text.
+ */
 static int
 is_invisible(uint32_t c)
 {

@@ -17,13 +17,16 @@
 
 #define LOOK_MS 50
 
-/* So many are cut off when there are too many: the oldest without a request. */
+/*
+ * If there are too many, at most so many are cut off: the oldest without a
+ * request.
+ */
 #define MAKE_ROOM 16
 
-/* A connection.  Owned by the list; has a reference to its bufferevent. */
+/* A connection.  Owned by the list; it holds a reference to its bufferevent. */
 struct visit {
 	struct bufferevent *bev;
-	int64_t until_ms; /* by now_awake_ms(): cut off then */
+	int64_t until_ms; /* cut off then, by now_awake_ms() */
 	bool asked;
 	bool cut;
 	TAILQ_ENTRY(visit) link;
@@ -34,12 +37,12 @@ struct limits {
 	unsigned n, most;
 	bool full;
 	uint64_t dropped;
-	struct event *look; /* every LOOK_MS while there are any */
+	struct event *look; /* every LOOK_MS if there are any */
 	void (*room)(void *arg, bool room);
 	void *arg;
 };
 
-/* The socket is closed when the last reference goes. */
+/* The socket closes when the last reference goes. */
 static void
 visit_free(struct limits *l, struct visit *v)
 {
@@ -49,7 +52,7 @@ visit_free(struct limits *l, struct visit *v)
 	free(v);
 }
 
-/* Has evhttp freed it, but for our reference? */
+/* Has evhttp freed it, except for our reference? */
 static bool
 is_over(const struct visit *v)
 {
@@ -61,7 +64,7 @@ is_over(const struct visit *v)
 	return event_cb == NULL;
 }
 
-/* evhttp hears of an end, and frees it. */
+/* Tells evhttp that the connection has ended; evhttp frees it. */
 static void
 cut(struct limits *l, struct visit *v)
 {
@@ -72,7 +75,7 @@ cut(struct limits *l, struct visit *v)
 	(void)shutdown(bufferevent_getfd(v->bev), SHUT_RDWR);
 }
 
-/* Whoever has just come is about to ask; those who don't are the oldest. */
+/* New connections are about to ask; those that don't ask are the oldest. */
 static void
 make_room(struct limits *l)
 {
@@ -124,7 +127,9 @@ limits_came(struct limits *l, struct bufferevent *bev)
 	struct timeval tv = ms_to_timeval(LOOK_MS);
 	struct visit *v = xcalloc(1, sizeof(*v));
 
-	/* Before: this one has no callbacks yet, as if it were over. */
+	/*
+	 * Look first: the new visit has no callbacks yet, as if it were over.
+	 */
 	look(l);
 	bufferevent_incref(bev);
 	v->bev = bev;

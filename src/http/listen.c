@@ -29,7 +29,7 @@ is_loopback(const struct sockaddr_storage *sa)
 	       IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-/* With the port that was picked. */
+/* Notes the address, with the port that the kernel has picked. */
 static void
 describe(struct http_socket *out)
 {

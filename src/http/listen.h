@@ -1,5 +1,5 @@
 /*
- * Sockets that HTTP listens on.
+ * The sockets of HTTP.
  */
 #ifndef LOCKBROKER_HTTP_LISTEN_H
 #define LOCKBROKER_HTTP_LISTEN_H
@@ -15,24 +15,24 @@
 
 struct http_socket {
 	int fd;
-	bool loopback; /* nobody reaches it from another machine */
+	bool loopback; /* other machines can't reach it */
 	char name[LISTEN_NAME_SIZE];
 };
 
-/* A name may stand for so many addresses. */
+/* A name may stand for at most so many addresses. */
 #define LISTEN_SOCKETS 8
 
 /*
- * Listens at all addresses of the host that can be had; returns how many, and
- * the sockets are the caller's.  0: none, why says what failed.
+ * Listens at as many addresses of the host as possible.  Returns how many; the
+ * caller owns the sockets.  On 0, `why` says what failed.
  */
 size_t http_sockets(struct http_socket out[LISTEN_SOCKETS], const char *host,
     uint16_t port, struct buf *why) __attribute__((warn_unused_result));
 
 /*
- * Is this what a request may call a server at a loopback address: a numerical
- * address, localhost or a name below it, with or without a port?  Any other
- * name may have been made to point here by whoever owns it.
+ * May a request call a server at a loopback address by this name?  It may be a
+ * numerical address, localhost or a name below it, with or without a port.  The
+ * owner of any other name may have pointed it here.
  */
 bool http_host_is_local(const char *host);
 

@@ -1,5 +1,5 @@
 /*
- * The page from its top to its end: what is wrong comes first.  See page.h.
+ * The page from top to end: it begins with what is wrong.  See page.h.
  */
 #include "config.h"
 
@@ -11,10 +11,10 @@
 #include "http/page.h"
 #include "http/page/sources.h"
 
-/* What takes longer than this is told at the top. */
+/* Longer waits are shown at the top. */
 #define LONG_WAIT_MS 60000
 #define RECENT_MS (10 * 60000)
-#define LONG_WAITS 3 /* so many names at most */
+#define LONG_WAITS 3 /* at most so many names */
 
 void
 page_policy(char out[PAGE_POLICY_SIZE], const char *nonce)
@@ -26,7 +26,7 @@ page_policy(char out[PAGE_POLICY_SIZE], const char *nonce)
 	    nonce, nonce);
 }
 
-/* A text of the core begins with a small letter. */
+/* Texts of the core begin with a small letter; sentences don't. */
 static void
 add_sentence(struct buf *out, const char *text)
 {
@@ -49,7 +49,7 @@ begin_trouble(struct buf *out, unsigned *n, bool bad)
 	buf_adds(out, bad ? "<li class=\"bad\">" : "<li>");
 }
 
-/* If nothing is granted at all, the verdict has said why. */
+/* If the broker grants nothing at all, the verdict has said why. */
 static void
 trouble_of_nodes(struct buf *out, const struct page *p, unsigned *n)
 {
@@ -300,7 +300,7 @@ add_body(struct buf *out, const struct page *p)
 		      "lockbroker-metrics(7) explains them.</footer>\n");
 }
 
-/* What comes to stand in the place of a word in two pairs of braces. */
+/* Writes the value of a word that stood in two pairs of braces. */
 static void
 add_value(struct buf *out, const struct page *p, struct span word)
 {

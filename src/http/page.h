@@ -1,6 +1,6 @@
 /*
- * The page for people: values in, HTML out.  Who fills in the values is not
- * known here, and nothing is looked up; all text is escaped here.
+ * The page for people: values in, HTML out.  It does not know who fills in the
+ * values, and looks up nothing; it escapes all text.
  */
 #ifndef LOCKBROKER_HTTP_PAGE_H
 #define LOCKBROKER_HTTP_PAGE_H
@@ -13,27 +13,27 @@
 #include "base/span.h"
 
 #define PAGE_MINUTES 60
-#define PAGE_TRACE 24  /* waits of one name that are drawn */
-#define PAGE_NONE (-1) /* instead of milliseconds: there is none */
+#define PAGE_TRACE 24  /* waits of one name in its picture */
+#define PAGE_NONE (-1) /* in place of milliseconds: none */
 
 /* A server of Redis. */
 struct page_node {
 	const char *address;
 	bool up;
-	unsigned guards, ready; /* guards on it; of them, those that grant */
+	unsigned guards, ready; /* guards on it; those that grant */
 	const char *why;	/* "": all grant */
 };
 
-/* One who has a name or waits for it: `text` of people. */
+/* A holder or a waiter; `text` is for people. */
 struct page_who {
 	char text[192];
 	bool shared;
 	uint64_t session;
-	int64_t age_ms;	 /* since the grant, or for how long it has waited */
+	int64_t age_ms;	 /* since the grant, or since the wait began */
 	int64_t away_ms; /* PAGE_NONE: connected */
 };
 
-/* A name, in the list of the busiest. */
+/* A name in the list of the busiest. */
 struct page_name {
 	struct span name;
 	char state[16]; /* held, shared, ... */
@@ -41,18 +41,17 @@ struct page_name {
 	int64_t oldest_ms; /* of the waiters; PAGE_NONE: nobody waits */
 	bool has_holder;
 	struct page_who holder;
-	int64_t
-	    waits_ms[PAGE_TRACE]; /* of the latest holds, the oldest first */
+	int64_t waits_ms[PAGE_TRACE]; /* of the latest holds, oldest first */
 	size_t nwaits;
 };
 
-/* A hold that is over. */
+/* A past hold. */
 struct page_hold {
 	struct span name;
 	char who[192];
 	int64_t ago_ms, waited_ms, held_ms;
 	const char *end; /* released, dropped, or the reason of !LOST */
-	const char *by;	 /* forced: by whom; NULL: not told */
+	const char *by;	 /* forced: by whom; NULL: not known */
 };
 
 struct page_minute {
@@ -68,11 +67,11 @@ struct page_class {
 	struct page_minute minutes[PAGE_MINUTES]; /* 0 is the present one */
 };
 
-/* The one name that was asked for. */
+/* The name that the request asks for. */
 struct page_focus {
 	struct span name;
-	const char *fault;     /* it is no name; NULL: it is */
-	const char *elsewhere; /* who has it, if not through us; "": nobody */
+	const char *fault;     /* why it is no name; NULL: it is one */
+	const char *elsewhere; /* who has it through others; "": nobody */
 	const struct page_who *holders, *waiters;
 	size_t nholders, nwaiters;
 	uint64_t all_waiters;
@@ -95,22 +94,22 @@ struct page {
 	size_t nbusiest;
 	const struct page_class *classes;
 	size_t nclasses;
-	const struct page_hold *losses; /* the latest first */
+	const struct page_hold *losses; /* latest first */
 	size_t nlosses;
 	const struct page_focus *focus; /* NULL: none */
 };
 
-/* Room for PAGE_POLICY with the nonce in it. */
+/* Room for PAGE_POLICY with a nonce. */
 #define PAGE_POLICY_SIZE 320
 void page_policy(char out[PAGE_POLICY_SIZE], const char *nonce);
 
 void page_write(struct buf *out, const struct page *p);
 
-/* page_class.c: pictures. */
+/* page_class.c: pictures */
 void page_classes(struct buf *out, const struct page *p);
 void page_trace(struct buf *out, const struct page_name *n);
 
-/* page_name.c: names, holds, and who has or wants them. */
+/* page_name.c: names, holds, holders and waiters */
 void page_link(struct buf *out, struct span name);
 void page_busiest(struct buf *out, const struct page *p);
 void page_losses(struct buf *out, const struct page *p);

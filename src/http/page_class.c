@@ -1,6 +1,6 @@
 /*
  * Pictures: the last hour of each class, and the latest waits of a name.  Bars
- * are of logarithmic height, since waits go from milliseconds to hours.
+ * have logarithmic heights, because waits range from milliseconds to hours.
  */
 #include "config.h"
 
@@ -12,13 +12,13 @@
 
 #define WIDTH 300
 #define HEIGHT 84
-#define MARKS 10 /* for what was lost, below the bars */
+#define MARKS 10 /* for losses, below the bars */
 #define BAR (WIDTH / PAGE_MINUTES)
-#define SCALE_MS 10000000 /* some 3 hours is as high as it gets */
+#define SCALE_MS 10000000 /* some 3 hours; no bar is higher */
 
 /*
- * The height of a wait: a millisecond has none, and each time ten times as long
- * is one more seventh of `full`.
+ * Returns the height of a wait: a millisecond has none, and each factor of ten
+ * adds a seventh of `full`.
  */
 static unsigned
 height(int64_t ms, unsigned full)
@@ -33,7 +33,7 @@ height(int64_t ms, unsigned full)
 		step++;
 	}
 	part = ms / power > 9 ? 9 : (unsigned)(ms / power) - 1;
-	/* 1 to 10 within a step, as if straight. */
+	/* Within a step, 1 to 10 counts as a straight line. */
 	return 1 + (step * 9 + part) * (full - 1) / 63;
 }
 
@@ -82,7 +82,7 @@ add_line(struct buf *out, int64_t ms, const char *text)
 	    WIDTH, y, y, WIDTH + 4, y + 4, text);
 }
 
-/* What the picture says, for those who don't see it. */
+/* Says what the picture shows, for people who can't see it. */
 static void
 add_label(struct buf *out, const struct page_class *c)
 {
@@ -111,7 +111,7 @@ add_label(struct buf *out, const struct page_class *c)
 	buf_addc(out, '.');
 	if (c->median_ms < 0)
 		return;
-	/* They are the bounds of buckets, and may be beyond all there was. */
+	/* These are bounds of buckets, and may exceed all waits there were. */
 	buf_adds(out, " Half waited at most ");
 	html_duration(out, c->median_ms < most_ms ? c->median_ms : most_ms);
 	buf_adds(out, ", all but 1&nbsp;% at most ");
@@ -167,7 +167,7 @@ page_classes(struct buf *out, const struct page *p)
 	buf_adds(out, "</div></section>\n");
 }
 
-/* Here the shape is of interest: the longest is as high as it gets. */
+/* The shape is of interest here: the longest wait has the full height. */
 void
 page_trace(struct buf *out, const struct page_name *n)
 {

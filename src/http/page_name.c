@@ -1,5 +1,6 @@
 /*
- * Names on the page: the busiest, the one that was asked for, and what was lost.
+ * Names on the page: the busiest, the one that the request asks for, and the
+ * losses.
  */
 #include "config.h"
 
@@ -28,7 +29,9 @@ add_who(struct buf *out, const char *text)
 	buf_adds(out, "</bdi>");
 }
 
-/* A column of a table; `head` is told beside it where there is no room. */
+/*
+ * Begins a cell of a table; `head` is shown beside it if there is little room.
+ */
 static void
 begin_cell(struct buf *out, const char *kind, const char *head)
 {
@@ -52,7 +55,7 @@ add_duration_cell(struct buf *out, const char *head, int64_t ms)
 	buf_adds(out, "</td>");
 }
 
-/* The busiest. */
+/* The busiest names. */
 
 static void
 add_busy_name(struct buf *out, const struct page_name *n)
@@ -112,7 +115,7 @@ page_busiest(struct buf *out, const struct page *p)
 	buf_adds(out, "</tbody></table></section>\n");
 }
 
-/* What was lost. */
+/* Losses. */
 
 static const struct {
 	const char *end, *words;
@@ -197,7 +200,7 @@ page_losses(struct buf *out, const struct page *p)
 	buf_adds(out, "</section>\n");
 }
 
-/* The one that was asked for. */
+/* The name that the request asks for. */
 
 static void
 add_row(struct buf *out, const struct page_who *w, uint64_t place)

@@ -97,7 +97,7 @@ query_find(const char *query, const char *key, struct span *value)
 	return false;
 }
 
-/* What of a list item stands before its parameters. */
+/* Is `type` the part of a list item before its parameters? */
 static bool
 is_type(const char *item, const char *type)
 {
@@ -107,7 +107,10 @@ is_type(const char *item, const char *type)
 	       strchr(" ;,", item[n]) != NULL; /* the end counts, too */
 }
 
-/* Thousandths of the q= of an item that ends before `end`; 1000: none. */
+/*
+ * Returns thousandths of the q= of an item that ends before `end`; 1000 if
+ * none.
+ */
 static int
 quality(const char *item, const char *end)
 {

@@ -11,24 +11,27 @@
 #include "base/span.h"
 
 /*
- * Appends the text with each %XX as the byte it stands for.  False: a '%' has
- * no two hexadecimal digits behind it, and nothing is appended.
+ * Appends the text with each %XX replaced by its byte.  If a '%' has no two
+ * hexadecimal digits after it, returns false and appends nothing.
  */
 bool path_decode(struct buf *out, struct span text)
     __attribute__((warn_unused_result));
 
-/* Appends a name as it stands in a path or a query: only what needs none of it
- * goes without %XX. */
+/*
+ * Appends a name in the form for a path or a query: each byte that needs it as
+ * %XX.
+ */
 void path_encode(struct buf *out, struct span text);
 
 /*
- * The value of a key of a query, "a=1&b", still encoded.  False: it has none.
- * Of several, the first.  A key without '=' has the empty value.
+ * Finds the value of a key in a query, "a=1&b", still encoded; the first if
+ * there are several.  A key without '=' has the empty value.  Returns false if
+ * the key is missing.
  */
 bool query_find(const char *query, const char *key, struct span *value)
     __attribute__((warn_unused_result));
 
-/* As path_decode(), and each '+' is a space, as browsers send a form. */
+/* As path_decode(), but each '+' is a space, as in a form from a browser. */
 bool query_decode(struct buf *out, struct span value)
     __attribute__((warn_unused_result));
 

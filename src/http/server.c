@@ -1,6 +1,6 @@
 /*
- * evhttp behind limits; see server.h.  One evhttp for each place to listen on,
- * since a request does not tell where it came in.
+ * evhttp behind limits; see server.h.  There is one evhttp for each place to
+ * listen on, because a request does not tell where it came in.
  */
 #include "config.h"
 
@@ -24,24 +24,24 @@
 #include "http/server.h"
 
 #define HEADERS_MAX 8192
-#define BODY_MAX 4096 /* is read to be answered 405, and not looked at */
+#define BODY_MAX 4096 /* read to be answered 405, but ignored */
 #define INPUT_MAX (2 * HEADERS_MAX)
 #define SILENT_S 5
-#define ACCEPT_AGAIN_MS 100 /* when descriptors are used up */
+#define ACCEPT_AGAIN_MS 100 /* after descriptors were used up */
 
-/* A socket that is listened on.  Owned by the server. */
+/* A listening socket.  Owned by the server. */
 struct place {
 	struct http_server *server;
 	struct evhttp *http;
-	struct evconnlistener *listener; /* http's */
+	struct evconnlistener *listener; /* owned by `http` */
 	bool loopback;
 	LIST_ENTRY(place) link;
 };
 
-/* A request that is not answered yet.  Owned by the server. */
+/* A request that awaits its answer.  Owned by the server. */
 struct open_request {
 	struct http_request request;
-	struct evhttp_request *of; /* its own until it is answered */
+	struct evhttp_request *of; /* its own until the answer */
 	char *target;		   /* owned: path and query */
 	bool head;
 	LIST_ENTRY(open_request) link;
@@ -73,7 +73,7 @@ on_room(void *arg, bool room)
 	}
 }
 
-/* If there are too many by now, limits.c says so again. */
+/* If there are too many by then, limits.c says so again. */
 static void
 on_accept_again(evutil_socket_t fd, short what, void *arg)
 {
@@ -83,8 +83,8 @@ on_accept_again(evutil_socket_t fd, short what, void *arg)
 }
 
 /*
- * No descriptors: the socket stays readable, and must not keep us busy.  The
- * argument is evhttp's.
+ * Descriptors are used up: the socket stays readable, and must not keep us
+ * busy.  The argument is evhttp's.
  */
 static void
 on_accept_error(struct evconnlistener *listener, void *arg)
@@ -141,7 +141,7 @@ free_body(const void *data, size_t n, void *arg)
 	free(arg);
 }
 
-/* The memory goes over: it may be much, and is written a piece at a time. */
+/* Hands over the memory: it may be much, and is written a piece at a time. */
 static void
 send_answer(struct evhttp_request *of, const struct http_answer *a, bool head,
     struct buf *body)
@@ -214,7 +214,7 @@ refuse(struct http_server *s, struct evhttp_request *of, int status,
 	    evhttp_request_get_command(of) == EVHTTP_REQ_HEAD, &body);
 }
 
-/* True: it was answered. */
+/* Returns true if it has answered the request. */
 static bool
 is_refused(const struct place *p, struct evhttp_request *of)
 {
@@ -248,8 +248,8 @@ set_peer(struct http_request *r, struct evhttp_connection *c)
 }
 
 /*
- * evhttp takes //NAME for a host, which it is not in a request; only where the
- * client names the host, as for a proxy, evhttp says what is behind it.
+ * evhttp takes //NAME for a host, but in a request it is none.  Only if the
+ * client names a host, as for a proxy, do we use evhttp's idea of the path.
  */
 static void
 set_target(struct open_request *r, struct evhttp_request *of)
@@ -315,7 +315,10 @@ evhttp_make(struct place *p)
 	evhttp_set_max_headers_size(http, HEADERS_MAX);
 	evhttp_set_max_body_size(http, BODY_MAX);
 	evhttp_set_timeout(http, SILENT_S);
-	/* Others are known, to be told that they are not allowed. */
+	/*
+	 * Allow other methods, too, so that we can answer that they are not
+	 * allowed.
+	 */
 	evhttp_set_allowed_methods(
 	    http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST |
 		      EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS |
@@ -400,7 +403,7 @@ http_free(struct http_server *s)
 		return;
 	while ((r = LIST_FIRST(&s->requests)) != NULL) {
 		LIST_REMOVE(r, link);
-		/* One whose connection is gone is nobody's but ours. */
+		/* If its connection is gone, we alone own the request. */
 		if (evhttp_request_get_connection(r->of) == NULL)
 			evhttp_request_free(r->of);
 		free(r->target);

@@ -5,10 +5,10 @@
  *	              ^
  *	              limits.c: how many, for how long
  *
- * evhttp reads requests and writes answers, a piece at a time.  What it does
- * not bound is bounded here: how many connections there are, how long a
- * request takes to arrive and an answer to be read.  It knows nothing of the
- * broker: what is asked for, and by whom, is the handler's.
+ * evhttp reads requests and writes answers, a piece at a time.  The server
+ * bounds what evhttp does not: how many connections there are, and how long a
+ * request may take to arrive and an answer to be read.  It knows nothing of the
+ * broker: the handler decides what is asked for, and by whom.
  */
 #ifndef LOCKBROKER_HTTP_SERVER_H
 #define LOCKBROKER_HTTP_SERVER_H
@@ -23,46 +23,46 @@ struct event_base;
 struct http_server;
 
 /*
- * What the server may need beside descriptors for HTTP_CONNECTIONS: for those
- * that are on their way out, and to listen.
+ * Descriptors that the server may need beyond HTTP_CONNECTIONS: for connections
+ * on their way out, and to listen.
  */
 #define HTTP_CONNECTIONS 64
 #define HTTP_DESCRIPTORS (2 * HTTP_CONNECTIONS)
 
-/* One request.  The server's; good until it is answered. */
+/* One request.  Owned by the server, and valid until its answer. */
 struct http_request {
-	uint64_t id;		   /* never used again */
-	const char *path;	   /* as it was sent: with its %XX */
-	const char *query;	   /* behind the '?'; NULL: none */
-	const char *accept;	   /* of these headers; NULL: not there */
-	const char *authorization; /* a secret may be in it */
+	uint64_t id;		   /* never used for another request */
+	const char *path;	   /* as it was sent, with its %XX */
+	const char *query;	   /* after the '?'; NULL: none */
+	const char *accept;	   /* from a header; NULL: it is missing */
+	const char *authorization; /* from a header; it may have a secret */
 	char peer[64];		   /* 10.0.0.7:5512 */
 };
 
 /*
- * Called for each request that is understood and allowed.  It is answered with
- * http_answer(), at once or later: then by its id, see http_find().
+ * Called for each well-formed and allowed request.  It must be answered with
+ * http_answer(), at once or later by its id: see http_find().
  */
 typedef void http_handler(void *arg, const struct http_request *r);
 
 struct http_server *http_new(
     struct event_base *base, http_handler *handler, void *arg);
 
-/* What is not answered is not answered; the handler is not called. */
+/* Open requests get no answer, and the handler is not called. */
 void http_free(struct http_server *s);
 
 /*
- * Opens a place to listen on, and logs it.  At a loopback address, requests
- * whose Host is any other name are refused: a web page must not reach the
- * broker by a name that it has made to point here.  False: why says what failed.
+ * Opens a place to listen on, and logs it.  At a loopback address, it refuses
+ * requests whose Host is any other name: a web page must not reach the broker
+ * by a name that was pointed here.  On false, `why` says what failed.
  */
 bool http_listen(struct http_server *s, const char *host, uint16_t port,
     struct buf *why) __attribute__((warn_unused_result));
 
-/* Can be reached from other machines. */
+/* Can other machines reach it? */
 bool http_is_open(const struct http_server *s);
 
-/* NULL when it was answered. */
+/* Returns NULL if the request was answered. */
 const struct http_request *http_find(const struct http_server *s, uint64_t id);
 
 /* Every answer has these, and Connection: close. */
@@ -77,20 +77,22 @@ const struct http_request *http_find(const struct http_server *s, uint64_t id);
 struct http_answer {
 	int status;	    /* 200, 404, ... */
 	const char *type;   /* Content-Type; NULL: text/plain in UTF-8 */
-	const char *policy; /* Content-Security-Policy; NULL: nothing at all */
-	bool challenge;	    /* 401: a name and a password are wanted */
+	const char *policy; /* Content-Security-Policy; NULL: allows nothing */
+	bool challenge;	    /* 401: asks for a name and a password */
 };
 
-/* Takes what is in the body; HEAD is told its length alone. */
+/*
+ * Takes over the content of the body.  An answer to HEAD gets its length only.
+ */
 void http_answer(struct http_server *s, uint64_t id,
     const struct http_answer *answer, struct buf *body);
 
 /* Counters since the start. */
 struct http_stats {
-	uint64_t requests; /* that the handler was given */
-	uint64_t refused;  /* by the server: methods, hosts */
-	uint64_t dropped;  /* connections: too slow, or there were too many */
-	unsigned connections; /* that are open */
+	uint64_t requests;    /* passed to the handler */
+	uint64_t refused;     /* by the server: methods, hosts */
+	uint64_t dropped;     /* connections: too slow, or too many */
+	unsigned connections; /* open now */
 };
 
 void http_stats(const struct http_server *s, struct http_stats *out);
