@@ -1,6 +1,6 @@
 /*
  * A job belongs to the loop, except while it is in `jobs` or in the worker's
- * hands; the mutex guards both lists.  The pipe only wakes the loop: results
+ * hands; the mutex guards both lists.  The eventfd only wakes the loop: results
  * are in `results`.
  */
 #include "config.h"
@@ -24,10 +24,10 @@
 
 #define KEY_BYTES 32
 
-/* As many successes as this are remembered; the oldest goes first. */
+/* So many successes are remembered; the oldest goes first. */
 #define REMEMBERED_MAX 1024
 
-/* A comparison.  Freed by the loop. */
+/* A comparison.  The loop frees it. */
 struct job {
 	uint64_t id;
 	char *password;
@@ -57,11 +57,11 @@ struct hasher {
 	struct job_queue results;
 	bool stopping;
 
-	unsigned njobs; /* under way, wherever they are; the loop's */
+	unsigned njobs; /* under way, in any list; used by the loop only */
 	uint8_t key[KEY_BYTES];
 	struct success *successes; /* a ring */
 	unsigned next;
-	int64_t now_ms; /* of the last check */
+	int64_t now_ms; /* time of the last check */
 };
 
 static void
@@ -79,7 +79,7 @@ job_free(struct job *job)
 	free(job);
 }
 
-/* Waits for a job; NULL when the hasher is to end. */
+/* Waits for a job.  Returns NULL when the hasher must end. */
 static struct job *
 next_job(struct hasher *h)
 {
@@ -113,7 +113,7 @@ work(void *arg)
 	return NULL;
 }
 
-/* All signals are the main thread's. */
+/* The thread blocks all signals: they are the main thread's. */
 static bool
 start_thread(struct hasher *h)
 {
@@ -128,7 +128,10 @@ start_thread(struct hasher *h)
 	return h->running;
 }
 
-/* One digest a pair: the key and the hash have lengths that can't be mixed. */
+/*
+ * Each pair has a digest of its own: the key has a fixed length, and the hash
+ * ends with a NUL.
+ */
 static void
 digest_of(const struct hasher *h, const char *hash, struct span password,
     uint8_t digest[SECRET_DIGEST_BYTES])

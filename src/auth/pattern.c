@@ -1,5 +1,5 @@
 /*
- * Patterns are matched from the left in one pass, without copying: "%u" is
+ * A pattern is matched from the left in one pass, without copies: "%u" is
  * compared with the user's name in place.
  */
 #include "config.h"
@@ -22,7 +22,7 @@ pattern_why(const char *pattern)
 	return text_name_why((struct span){ pattern, n }, NAME_MAX_BYTES);
 }
 
-/* Takes `n` bytes off the front of the name if they are these. */
+/* Takes `n` bytes off the front of the name if they are those at `p`. */
 static bool
 take(struct span *name, const char *p, size_t n)
 {

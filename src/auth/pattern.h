@@ -1,7 +1,7 @@
 /*
- * Patterns of names, as auth.users has them: a literal name, or one that ends
- * in '*' and stands for every name that begins so.  "%u" anywhere in a pattern
- * is the name of the user who asks.
+ * Patterns of names, as in auth.users: a literal name, or a beginning with '*'
+ * after it, which stands for every name that begins so.  "%u" anywhere in a
+ * pattern is the name of the user who asks.
  */
 #ifndef LOCKBROKER_AUTH_PATTERN_H
 #define LOCKBROKER_AUTH_PATTERN_H
@@ -11,12 +11,12 @@
 #include "base/span.h"
 
 /*
- * Returns what is wrong with a pattern, as the end of a sentence, or NULL when
- * it is a good one.
+ * Returns what is wrong with a pattern, as the end of a sentence, or NULL if it
+ * is a good one.
  */
 const char *pattern_why(const char *pattern);
 
-/* Does the pattern stand for this name, when this user asks? */
+/* Does the pattern stand for this name if this user asks? */
 bool pattern_matches(const char *pattern, struct span name, const char *user);
 
 #endif

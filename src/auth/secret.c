@@ -1,5 +1,5 @@
 /*
- * SHA-256 is libmd's, crypt_r() is libxcrypt's.
+ * SHA-256 comes from libmd, and crypt_r() from libxcrypt.
  */
 #include "config.h"
 
@@ -119,7 +119,7 @@ secret_matches_slowly(const char *hash, const char *password)
 	return same;
 }
 
-/* Base64url without padding: 32 bytes make 43 characters. */
+/* Writes base64url without padding: 32 bytes make 43 characters. */
 static void
 write_secret(char secret[SECRET_SIZE], const uint8_t random[32])
 {

@@ -1,5 +1,5 @@
 /*
- * Secrets and their hashes, as auth.users and the file of users have them.
+ * Secrets and their hashes, in the forms of auth.users and the file of users.
  *
  *	sha256:HEX	of a secret that `lockbroker genpass` made.  It has 256
  *			random bits, so that one round is enough, and the loop
@@ -27,8 +27,8 @@
 #define SECRET_SIZE 44
 
 /*
- * Returns what is wrong with a hash, as the end of a sentence, or NULL when it
- * is one that a password can be compared with.
+ * Returns what is wrong with a hash, as the end of a sentence, or NULL if a
+ * password can be compared with it.
  */
 const char *secret_hash_why(const char *hash);
 
@@ -47,7 +47,7 @@ bool secret_matches_slowly(const char *hash, const char *password);
 /* Draws a secret, and writes it with its hash as strings. */
 void secret_make(char secret[SECRET_SIZE], char hash[SECRET_HASH_SIZE]);
 
-/* SHA-256 of several pieces. */
+/* Computes the SHA-256 of several pieces. */
 void secret_digest(uint8_t digest[SECRET_DIGEST_BYTES],
     const struct span *pieces, size_t npieces);
 

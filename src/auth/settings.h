@@ -1,6 +1,6 @@
 /*
- * The section auth of the configuration, as src/config fills it in and as a
- * set of users is made of it.
+ * The section auth of the configuration: src/config fills it in, and a set of
+ * users is made from it.
  */
 #ifndef LOCKBROKER_AUTH_SETTINGS_H
 #define LOCKBROKER_AUTH_SETTINGS_H
@@ -14,7 +14,7 @@ struct auth_words {
 	size_t n;
 };
 
-/* What somebody may do: patterns of names (auth/pattern.h). */
+/* What a user may do: patterns of names (auth/pattern.h). */
 struct auth_rights {
 	struct auth_words lock;
 	struct auth_words watch;
@@ -36,14 +36,14 @@ struct auth_users {
 };
 
 struct auth_anonymous {
-	bool given; /* otherwise those who don't say who they are are nobody */
+	bool given; /* false: clients must say who they are */
 	struct auth_rights rights;
 };
 
 struct auth_settings {
-	bool given; /* otherwise everybody may do everything */
+	bool given; /* false: everybody may do everything */
 	char *users_file;
-	char *users_text; /* what is in it */
+	char *users_text; /* the content of that file */
 	struct auth_users users;
 	struct auth_anonymous anonymous;
 };

@@ -1,6 +1,6 @@
 /*
- * A set is a handful of users, looked through in order: what is asked per
- * request is only the patterns of one user.
+ * A set has a handful of users and is searched in order: a request only looks
+ * at the patterns of one user.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@
 /* One user.  Owned by the set. */
 struct user {
 	char *name;
-	char *hash; /* "": no password is right */
+	char *hash; /* "": any password is wrong */
 	struct auth_rights rights;
 	struct auth_words certificates;
 	uid_t *uids;
@@ -29,14 +29,14 @@ struct user {
 	gid_t *gids;
 	size_t ngids;
 	bool in_file_only; /* has no rights */
-	int line;	   /* of the file; 0: not in it */
+	int line;	   /* in the file; 0: not in it */
 };
 
 struct users {
 	struct user *v;
 	size_t n;
 	size_t size;
-	struct user *anonymous; /* NULL: those are nobody */
+	struct user *anonymous; /* NULL: strangers have no user */
 	const char *decoy;	/* a hash of one of the users */
 	char *file;		/* "": none */
 };
@@ -168,7 +168,10 @@ find(const struct users *users, const char *name, size_t n)
 	return NULL;
 }
 
-/* Returns what is wrong with NAME:HASH, or NULL when the user has the hash. */
+/*
+ * Takes NAME:HASH.  Returns what is wrong with it, or NULL if the user got the
+ * hash.
+ */
 static const char *
 add_line(struct users *users, char *line, int number)
 {
@@ -197,7 +200,7 @@ add_line(struct users *users, char *line, int number)
 	return NULL;
 }
 
-/* Comments and empty lines are skipped; carriage returns are not wanted. */
+/* Skips comments and empty lines, and cuts each line at a carriage return. */
 static bool
 add_lines(struct users *users, const char *text, struct buf *why)
 {
@@ -407,7 +410,7 @@ users_decoy(const struct users *users)
 	return users->decoy;
 }
 
-/* The first pattern that stands for the name, or NULL. */
+/* Returns the first pattern that stands for the name, or NULL. */
 static const char *
 match(const struct user *user, const struct auth_words *words, struct span name)
 {

@@ -1,9 +1,10 @@
 /*
- * Who may connect, how each is known, and what each may do: the section auth of
- * the configuration and the file of users, as one unchanging set.
+ * Who may connect, how the broker knows each user, and what each may do: the
+ * section auth of the configuration and the file of users, as one unchanging
+ * set.
  *
- * A reload makes a new set.  Whoever keeps a struct user must look it up again
- * by its name before the old set is freed.
+ * A reload makes a new set.  An owner of a pointer to a struct user must look
+ * the user up again by name before the old set is freed.
  */
 #ifndef LOCKBROKER_AUTH_USERS_H
 #define LOCKBROKER_AUTH_USERS_H
@@ -20,10 +21,10 @@ struct auth_settings;
 struct user;
 struct users;
 
-/* What WHOAMI calls those who did not say who they are. */
+/* What WHOAMI calls clients that did not say who they are. */
 #define USERS_ANONYMOUS "anonymous"
 
-/* How somebody came to be a user; the words of via= in that order. */
+/* How a client became a user; the words of via= in that order. */
 enum via { VIA_NOBODY, VIA_PASSWORD, VIA_UNIX, VIA_CERTIFICATE, VIA_ANONYMOUS };
 
 /* Credentials of the peer of a Unix socket; borrowed. */
@@ -34,51 +35,56 @@ struct peer_credentials {
 };
 
 /*
- * Makes a set of the settings, which hold the text of the file of users, too,
- * and asks the system for the users and groups that they name.
- * Returns NULL when something is wrong with them; `why` then has a line for
- * each fault, "FILE:LINE: TEXT" for one of the file.  The caller frees the set.
+ * Makes a set from the settings, which include the text of the file of users,
+ * and asks the system for the users and groups that they name.  Returns NULL if
+ * the settings have faults; `why` then has a line for each, "FILE:LINE: TEXT"
+ * for one in the file.  The caller frees the set.
  */
 struct users *users_new(const struct auth_settings *auth, struct buf *why)
     __attribute__((warn_unused_result));
 void users_free(struct users *users);
 
 /*
- * Tells users that nobody can be, and lines of the file for nobody: no faults,
- * but surely not meant.  A line of text each.
+ * Writes a line for each user that nobody can be, and for each line of the file
+ * that is for nobody: no faults, but surely not meant.
  */
 void users_tell_idle(const struct users *users, struct buf *out);
 
-/* Each returns NULL when there is no such user. */
+/* Each returns NULL if there is no such user. */
 const struct user *users_find(const struct users *users, struct span name);
 const struct user *users_anonymous(const struct users *users);
 const struct user *users_by_peer(
     const struct users *users, const struct peer_credentials *peer);
 
-/* By a name of the certificate: "CN=x" (the whole subject), "DNS:x", "URI:x". */
+/*
+ * Finds a user by a name in the certificate: "CN=x" (the whole subject),
+ * "DNS:x", "URI:x".
+ */
 const struct user *users_by_certificate(
     const struct users *users, struct span name);
 
 /*
- * What is wrong with the name of a user, as the end of a sentence, or NULL.
+ * Returns what is wrong with the name of a user, as the end of a sentence, or
+ * NULL.
  */
 const char *user_name_why(const char *name);
 
 const char *user_name(const struct user *user);
 
-/* Never NULL; "" when no password is right. */
+/* Never NULL; "" if any password is wrong. */
 const char *user_hash(const struct user *user);
 
 /*
- * A hash as slow as those of the set, for names that are no user's: an answer
- * must not tell by its time whether there is such a user.  "" when all are of
- * the cheap kind.
+ * Returns a hash as slow as those of the set, for names of no user: the time of
+ * an answer must not tell whether there is such a user.  It is "" if all hashes
+ * are of the cheap kind.
  */
 const char *users_decoy(const struct users *users);
 
 /*
- * May the user do what needs this right, on this name?  A NULL user is nobody.
- * `rule`, when not NULL, becomes what decided, for people: the right and a pattern.
+ * Has the user this right on this name?  NULL is a client without a user.  If
+ * `rule` is not NULL, it becomes the reason for people: the right and a
+ * pattern.
  */
 bool user_may(const struct user *user, enum right right, struct span name,
     struct buf *rule);
