@@ -349,6 +349,7 @@ class Slow(Web):
 
     def test_descriptors_are_given_back(self):
         web = self.web()
+        eventually(lambda: web.get("/readyz").status == 200, 30, "Redis is there")
         before = web.metrics()["process_open_fds"]
         for _ in range(100):
             self.open(web, b"GET /").close()

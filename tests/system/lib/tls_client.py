@@ -1,5 +1,6 @@
 """A client of the broker that speaks TLS."""
 
+import os
 import select
 import socket
 import ssl
@@ -81,15 +82,28 @@ class TlsClient(Client):
         """Say that nothing more will come (close_notify), and stay to read."""
         self.sock.setblocking(False)
         try:
-            self.sock.unwrap()
-        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            pass
-        except ssl.SSLError as error:
-            # The broker had written before it read of the end: that is to be read.
-            if error.reason != "APPLICATION_DATA_AFTER_CLOSE_NOTIFY":
-                raise
+            said = self._farewell()
         finally:
             self.sock.settimeout(hang())
+        os.write(self.sock.fileno(), said)
+
+    def _farewell(self):
+        """The bytes of a close_notify. unwrap() would also read, and throw away what the
+        broker has written meanwhile: so it has another socket at its descriptor."""
+        fd = self.sock.fileno()
+        kept = os.dup(fd)
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            theirs.setblocking(False)
+            os.dup2(theirs.fileno(), fd)
+            try:
+                self.sock.unwrap()
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                pass
+            finally:
+                os.dup2(kept, fd)
+                os.close(kept)
+            return ours.recv(65536)
 
     def end(self):
         """As orderly as it can be."""
