@@ -12,7 +12,13 @@
 #include "world.h"
 
 #define SLACK_US 100000 /* turns, and what was decided before they were told */
-#define PASSED_MAX 60	/* no seed of some thousands needs more than 20 */
+/*
+ * How often a group may be passed, for each broker there is: over a quorum they
+ * try for a name at random.  No seed of some thousands, of four brokers, needs
+ * more than 20 in all.
+ */
+#define PASSED_MAX 15
+#define BROKERS_FEW 4
 
 static bool
 is_held_at(const struct checker *k, int name, int broker)
@@ -39,6 +45,14 @@ in_turn(const struct checker *k, const struct ask *group, int name)
 		    !is_held_at(k, group->names[i], group->broker))
 			return false;
 	return true;
+}
+
+static unsigned
+passed_max(const struct world *w)
+{
+	unsigned n = (unsigned)w->nbrokers;
+
+	return PASSED_MAX * (n > BROKERS_FEW ? n : BROKERS_FEW);
 }
 
 /* Since when nobody may pass it; INT64_MAX: not yet. */
@@ -95,7 +109,7 @@ checker_passes(struct world *w, const struct ask *ask)
 		    group->session == ask->session ||
 		    world_now(w) < firm_us(w, group))
 			continue;
-		if (++group->passed > PASSED_MAX)
+		if (++group->passed > passed_max(w))
 			world_fail(w, "groups",
 			    "request %llu for several names starves",
 			    (unsigned long long)group->ref);
