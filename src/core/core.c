@@ -362,6 +362,19 @@ on_guard(struct core *core, const struct core_event *ev)
 	    core, ev->u.guard.shard, ev->u.guard.sent_ms, ev->u.guard.report);
 }
 
+/* What it has ended in Redis may be a token hold that is looked after here. */
+static void
+on_force(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct forced forced;
+
+	if (slot->op == OP_FORCE && o->status == OUTCOME_ENDED &&
+	    force_about(core, slot, &forced))
+		ward_forced(core, forced.name, forced.len, forced.by, sent_ms);
+	force_outcome(core, slot, o);
+}
+
 static void
 on_outcome(struct core *core, const struct core_event *ev)
 {
@@ -393,7 +406,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 		park_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_FORCE)
-		force_outcome(core, &was, ev->u.outcome.outcome);
+		on_force(
+		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind != SLOT_STRAY)
 		status_outcome(core, &was, ev->u.outcome.outcome);
 	free(was.name);

@@ -115,9 +115,11 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->names = core->leases->n;
 	gauges->locks_held = core->locks->nholds;
 	gauges->permits_held = core->syncs->npermits;
-	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims;
+	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims +
+			  core->sessions->nparked;
 	gauges->unowned = core->sessions->nunowned;
 	gauges->tokens = core->sessions->ntokens;
+	gauges->parked = core->sessions->nparked;
 	gauges->bound = core->sessions->ncounted;
 	gauges->latches_made = core->sessions->nmade;
 	gauges->semaphores = core->syncs->by_name[SYNC_SEMAPHORE].n;

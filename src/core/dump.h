@@ -99,6 +99,7 @@ struct core_gauges {
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t unowned;      /* names that are kept for nobody */
 	uint64_t tokens;       /* token holds that this broker looks after */
+	uint64_t parked;       /* tokens that wait; also in waiters */
 	uint64_t bound;	       /* the same, and names that may become so */
 	uint64_t latches_made; /* whose ttl= is not over */
 	uint64_t permits_held;

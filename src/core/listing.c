@@ -3,8 +3,8 @@
  * 100,000.
  *
  *	LIST	holds -> permits -> claims	of a session
- *	QUEUE	find the first holder -> holders -> waiters	of a name
- *	HISTORY	holders -> what has been	of a name
+ *	QUEUE	find the first holder -> holders -> waiters -> tokens	of a name
+ *	HISTORY	token -> holders -> what has been	of a name
  *	NAMES	visit all -> order them -> tell the busiest
  *
  * They are made in parts, between which the core goes on.  A row is as the
@@ -25,6 +25,7 @@
 #include "core/measure/measure.h"
 #include "core/sync/line.h"
 #include "core/sync/semaphore.h"
+#include "core/token/state.h"
 
 /* Rows, names or comparisons of a part: some tenths of a millisecond. */
 #define PART 256
@@ -117,7 +118,8 @@ struct listing {
 	size_t left;		       /* rows that are wanted */
 	const struct session *session; /* LIST; NULL: it ended */
 	const struct lock *lock;       /* QUEUE, HISTORY; NULL: there is none */
-	char *name;		       /* HISTORY; owned */
+	uint64_t nparked;	       /* QUEUE: tokens that wait */
+	char *name;		       /* QUEUE, HISTORY; owned */
 	size_t name_len;
 	/* What comes next in the present stage. */
 	const struct hold *hold;
@@ -278,13 +280,43 @@ row_session(const struct core *core, struct listing *g, const struct session *s,
 	row_str(r, FIELD_MODE, mode_name(shared));
 }
 
+/* A row of a token that waits. */
+struct parking {
+	struct core *core;
+	struct listing *g;
+};
+
+static void
+queue_token(void *arg, const struct token_call *c)
+{
+	const struct parking *p = arg;
+	const struct session *s = session_find(p->core, c->session);
+
+	if (s == NULL || p->g->left == 0)
+		return;
+	p->g->left--;
+	row_session(p->core, p->g, s, false);
+	row_num(&p->g->row, FIELD_AGE, age(p->g->now_ms, c->since_ms));
+	row_end(&p->g->row, "waiter", NULL);
+}
+
+/* They are few, and told in one part. */
+static void
+queue_tokens(struct core *core, struct listing *g)
+{
+	struct parking p = { core, g };
+
+	g->nparked = park_each(core, g->name, g->name_len, queue_token, &p);
+	g->stage = NULL;
+}
+
 static void
 queue_waiter(struct core *core, struct listing *g)
 {
 	const struct waiter *w = g->waiter;
 
 	if (w == NULL || g->left == 0) {
-		g->stage = NULL;
+		g->stage = queue_tokens;
 		return;
 	}
 	g->left--;
@@ -353,6 +385,8 @@ core_queue_begin(
 	struct listing *g = listing_new(core, queue_first);
 
 	g->left = limit;
+	g->name = xstrndup(name, name_len);
+	g->name_len = name_len;
 	g->lock = lock_find(core, name, name_len);
 	if (g->lock != NULL)
 		g->hold = TAILQ_FIRST(&g->lock->holders);
@@ -364,7 +398,7 @@ core_queue_begin(
 uint64_t
 core_listing_waiters(const struct listing *g)
 {
-	return g->lock != NULL ? g->lock->nwaiting : 0;
+	return g->nparked + (g->lock != NULL ? g->lock->nwaiting : 0);
 }
 
 /* HISTORY. */
@@ -428,11 +462,26 @@ history_holder(struct core *core, struct listing *g)
 	row_finish(r, "hold", NULL, 0);
 }
 
+/* The token hold that is looked after here. */
+static void
+history_token(struct core *core, struct listing *g)
+{
+	const struct ward *w = ward_find(core, g->name, g->name_len);
+	struct measure_hold h;
+
+	g->stage = history_holder;
+	if (w == NULL || g->left == 0)
+		return;
+	g->left--;
+	h = ward_hold(w, g->now_ms);
+	history_ended(g, &g->row, &h);
+}
+
 struct listing *
 core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit)
 {
-	struct listing *g = listing_new(core, history_holder);
+	struct listing *g = listing_new(core, history_token);
 
 	g->left = limit;
 	g->name = xstrndup(name, name_len);

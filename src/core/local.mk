@@ -153,6 +153,8 @@ noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \
 	src/core/token/call.c \
 	src/core/token/call.h \
+	src/core/token/measured.c \
+	src/core/token/measured.h \
 	src/core/token/notify.c \
 	src/core/token/notify.h \
 	src/core/token/park.c \

@@ -77,6 +77,15 @@ emit_holder(struct core *core, const struct hold *h)
 		    core_armed_ms(core, bound) - core->now_ms);
 }
 
+/* Sessions and tokens that wait for the name here. */
+static uint64_t
+count_waiters(
+    const struct core *core, const struct lock *l, const char *name, size_t len)
+{
+	return (l == NULL ? 0 : l->nwaiting) +
+	       (uint64_t)park_each(core, name, len, NULL, NULL);
+}
+
 static void
 from_here(struct core *core, uint64_t session, uint64_t ref,
     const struct lock *l, unsigned others)
@@ -87,7 +96,8 @@ from_here(struct core *core, uint64_t session, uint64_t ref,
 	emit_reply(core, session, ref, STATUS_OK);
 	emit_text(
 	    core, FIELD_STATE, h != NULL && l->shared_hold ? "shared" : "held");
-	emit_num(core, FIELD_WAITERS, l->nwaiting);
+	emit_num(
+	    core, FIELD_WAITERS, count_waiters(core, l, l->name, l->name_len));
 	emit_text(core, FIELD_BROKER, core->broker);
 	if (core->address[0] != '\0')
 		emit_text(core, FIELD_ADDRESS, core->address);
@@ -363,7 +373,8 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, v.state);
-	emit_num(core, FIELD_WAITERS, l == NULL ? 0 : l->nwaiting);
+	emit_num(core, FIELD_WAITERS,
+	    count_waiters(core, l, slot->name, slot->name_len));
 	emit_broker(core, &v, o);
 	if (v.fence > 0)
 		emit_num(core, FIELD_FENCE, v.fence);

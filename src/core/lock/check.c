@@ -137,7 +137,9 @@ check_sums(const struct core *core, const struct sums *sums)
 	assert(sums->unowned == core->sessions->nunowned);
 	assert(sums->counted == core->sessions->ncounted);
 	assert(sums->untold == count_granted(core));
-	measure_check(core->measure, sums->waiting + sums->untold, sums->holds);
+	measure_check(core->measure,
+	    sums->waiting + sums->untold + core->sessions->nparked,
+	    sums->holds + core->sessions->ntokens);
 	assert(sums->touched <= locks->touched_end - locks->touched_first);
 }
 

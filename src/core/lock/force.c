@@ -513,17 +513,34 @@ on_look(struct core *core, struct force *f, const struct outcome *o)
 	arm(core, f);
 }
 
+static struct force *
+find(const struct core *core, uint64_t id)
+{
+	struct table_link *link =
+	    table_find(&core->forces->by_id, (const char *)&id, sizeof(id));
+
+	return link == NULL ? NULL : container_of(link, struct force, by_id);
+}
+
+bool
+force_about(
+    const struct core *core, const struct slot *slot, struct forced *out)
+{
+	const struct force *f = find(core, slot->ref);
+
+	if (f != NULL)
+		*out = (struct forced){ f->name, f->name_len, f->by };
+	return f != NULL;
+}
+
 void
 force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct table_link *link = table_find(
-	    &core->forces->by_id, (const char *)&slot->ref, sizeof(slot->ref));
-	struct force *f;
+	struct force *f = find(core, slot->ref);
 
-	if (link == NULL)
+	if (f == NULL)
 		return;
-	f = container_of(link, struct force, by_id);
 	f->looking = false;
 	if (slot->op == OP_FORCE)
 		on_force(core, f, o);

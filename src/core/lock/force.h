@@ -18,6 +18,15 @@ void force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void force_timer(struct core *core, struct timer *t);
 
+/* What an operation of UNLOCK-FORCE was about, if that is still under way. */
+struct forced {
+	const char *name; /* not terminated */
+	size_t len;
+	const char *by;
+};
+bool force_about(
+    const struct core *core, const struct slot *slot, struct forced *out);
+
 /*
  * Another broker wants us to end what we had of a name at `asked_ms`.  Messages
  * may be late, so a session that got the name later keeps it.  `by`: who asked;

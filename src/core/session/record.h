@@ -110,6 +110,7 @@ struct sessions {
 	uint64_t nmade, nmaking;
 	uint64_t ntokens;
 	TAILQ_HEAD(, retold) retelling; /* replay.c */
+	uint64_t nparked;		/* tokens that wait */
 	TAILQ_HEAD(, valid) walking;	/* valid.h */
 	int64_t gained_ms; /* leases end sooner by all that clocks gained */
 };

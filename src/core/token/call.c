@@ -23,6 +23,7 @@
 #include "core/lock/names.h"
 #include "core/session/quota.h"
 #include "core/token/call.h"
+#include "core/token/measured.h"
 #include "core/token/notify.h"
 #include "core/token/park.h"
 #include "core/token/result.h"
@@ -67,8 +68,10 @@ call_free(struct core *core, struct token_call *c)
 {
 	unsigned i;
 
-	if (c->parked)
+	if (c->parked) {
+		token_waited(core, c);
 		park_leave(core, c);
+	}
 	TAILQ_REMOVE(&core->tokens->calls, c, link);
 	table_remove(&core->tokens->by_id, &c->by_id);
 	stop_waiting(core, c);
@@ -88,6 +91,8 @@ token_fini(struct core *core)
 	struct token_call *c;
 
 	while ((c = TAILQ_FIRST(&core->tokens->calls)) != NULL) {
+		if (c->parked)
+			token_waited(core, c);
 		c->parked = false; /* nobody else shall come in its place */
 		call_free(core, c);
 	}
@@ -134,6 +139,7 @@ static void
 refuse(struct core *core, struct token_call *c, enum err_code code,
     const char *why)
 {
+	c->result = RESULT_REFUSED;
 	give_back(core, c);
 	emit_error(core, c->session, c->ref, code, "%s", why);
 	call_free(core, c);
@@ -178,9 +184,12 @@ note_gone(struct core *core, const struct token_call *c,
 		notify_token(core, c, n, s);
 		core->stats.releases++;
 	}
-	if (w != NULL && w->seq < n->seq &&
-	    (n->status == OUTCOME_ENDED || n->fence != w->fence))
-		ward_drop(core, w);
+	if (w == NULL || w->seq >= n->seq)
+		return;
+	if (n->status == OUTCOME_ENDED && n->fence == w->fence)
+		ward_drop(core, w, "released");
+	else if (n->status == OUTCOME_ENDED || n->fence != w->fence)
+		ward_gone(core, w);
 }
 
 static void
@@ -201,6 +210,10 @@ answer(struct core *core, struct token_call *c, enum token_answer how)
 	}
 	if (!keeps)
 		give_back(core, c);
+	if (s != NULL && !s->draining)
+		c->result = keeps ? RESULT_GRANTED : RESULT_TIMEOUT;
+	if (how == TOKEN_BUSY && !c->parked)
+		token_busy(core, c);
 	result_emit(core, c, how);
 	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked)
 		park_refused(core, c);
@@ -393,6 +406,7 @@ keep_outcome(struct core *core, const struct token_call *c,
 	n->left_ms = o->ttl_ms;
 	if (o->status == OUTCOME_GRANTED)
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
+	n->waited_ms = core->now_ms - c->since_ms;
 	n->kind = (unsigned)o->first;
 	n->whose = (unsigned)o->second;
 	free(n->text);
@@ -581,6 +595,8 @@ call_new(
 	c->id = ++core->tokens->last_call;
 	c->session = s->id;
 	c->ref = rq->ref;
+	c->since_ms = core->now_ms;
+	c->result = RESULT_CANCELLED;
 	c->op = rq->op;
 	c->either = rq->either;
 	c->all = rq->all;
@@ -665,6 +681,7 @@ token_take(struct core *core, struct session *s, const struct token_request *rq)
 	if ((is_taken(core, rq) && !rq->either) ||
 	    (c->park_ms > 0 && park_others_first(core, c))) {
 		result_emit_busy(core, s, rq);
+		token_busy(core, c);
 		if (c->park_ms > 0)
 			park_refused(core, c);
 		call_free(core, c);

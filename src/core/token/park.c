@@ -18,6 +18,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/token/call.h"
+#include "core/token/measured.h"
 #include "core/token/park.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -282,6 +283,7 @@ park_join(struct core *core, struct token_call *c)
 	p->heard_ms = core->now_ms;
 	p->polls = true;
 	c->parked = true;
+	token_waits(core, c);
 	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
 	/* Something may have changed, unsaid, while the token was away. */
 	st->look = true;
@@ -357,6 +359,27 @@ park_leave(struct core *core, struct token_call *c)
 	p->call = 0;
 	p->heard_ms = core->now_ms;
 	next(core, st);
+}
+
+unsigned
+park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
+    void *arg)
+{
+	const struct stand *st = find(core, name, len);
+	const struct place *p;
+	unsigned n = 0;
+
+	if (st == NULL)
+		return 0;
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		if (p->call == 0)
+			continue;
+		if (fn != NULL)
+			fn(arg, call_find(core, p->call));
+		n++;
+	}
+	return n;
 }
 
 /* Answers and messages. */

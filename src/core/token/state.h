@@ -16,6 +16,7 @@
 #define LOCKBROKER_CORE_TOKEN_STATE_H
 
 #include "base/table.h"
+#include "core/measure/record.h"
 #include "core/session/record.h"
 #include "core/turn/slot.h"
 
@@ -32,6 +33,7 @@ struct token_name {
 	uint64_t fence;
 	int64_t left_ms;
 	unsigned kind, whose; /* outcome.first and .second */
+	int64_t waited_ms;    /* GRANTED: since its call came */
 	char *text;	      /* owned; as the outcome has it */
 };
 
@@ -54,7 +56,10 @@ struct token_call {
 	int64_t ttl_ms;	 /* 0: no bound */
 	int64_t park_ms; /* it may wait so long (park.h); 0: not at all */
 	bool parked;	 /* it waits */
-	struct timer deadline; /* when it stops waiting */
+	struct timer deadline;	    /* when it stops waiting */
+	int64_t since_ms;	    /* when it came */
+	struct measure_wait wait;   /* parked */
+	enum measure_result result; /* parked: how that ends */
 	unsigned n;
 	struct token_name names[]; /* in byte order */
 };
@@ -73,8 +78,11 @@ struct ward {
 	bool asked;	      /* an operation is in flight */
 	bool stray;   /* perhaps nobody was told of it: the broker ends it */
 	char *client; /* owned; token and user, as in the key */
-	char *peer, *label; /* owned; of the last session, or NULL */
-	uint64_t session;   /* its id */
+	/* Owned; of the last session, or NULL. */
+	char *peer, *label, *user;
+	uint64_t session;  /* its id */
+	int64_t waited_ms; /* before it was granted */
+	struct measure_mark mark;
 	size_t name_len;
 	char name[];
 };
@@ -103,6 +111,12 @@ struct tokens {
 	struct ward *proof; /* all before it have been written again */
 };
 
+/* park.c: how many tokens wait for the name; each of their calls, in order. */
+
+typedef void parked_fn(void *arg, const struct token_call *c);
+unsigned park_each(const struct core *core, const char *name, size_t len,
+    parked_fn *fn, void *arg);
+
 /* text.c */
 
 /*
@@ -124,7 +138,14 @@ struct ward *ward_find(const struct core *core, const char *name, size_t len);
  * gone meanwhile). */
 void ward_take(struct core *core, const struct token_name *n,
     const char *client, const struct session *s);
-void ward_drop(struct core *core, struct ward *w);
+/* It is over, and that is told: `end` as in struct measure_hold. */
+void ward_drop(struct core *core, struct ward *w, const char *end);
+
+/* Redis says that it is this broker's no more, and not why. */
+void ward_gone(struct core *core, struct ward *w);
+
+/* It, as it is now: with the end "held". */
+struct measure_hold ward_hold(const struct ward *w, int64_t now_ms);
 
 /* Ends the hold that an operation may have made, because no answer came, or one
  * that can't be told any more. */

@@ -13,6 +13,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/lock/watch.h"
+#include "core/token/measured.h"
 #include "core/token/ward.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -63,12 +64,14 @@ free_one(struct core *core, struct ward *w)
 		table_remove(&all->by_name, &w->by_name);
 		all->nwards--;
 		core->sessions->ntokens--;
+		token_holds_not(core, w);
 	}
 	all->nproving -= w->asked;
 	core_disarm(core, &w->timer);
 	free(w->client);
 	free(w->peer);
 	free(w->label);
+	free(w->user);
 	free(w);
 }
 
@@ -82,10 +85,46 @@ wards_fini(struct core *core)
 	table_fini(&core->tokens->by_name);
 }
 
+/*
+ * What Redis has let go at its bound is over here a round trip later.  What
+ * ended before was ended, or extended, by another broker.
+ */
+static const char *
+why_gone(const struct core *core, const struct ward *w)
+{
+	if (w->until_ms == INT64_MAX)
+		return "taken";
+	return w->until_ms <= core->now_ms + core->config.reply_timeout_ms
+		   ? "hold"
+		   : "taken";
+}
+
 void
-ward_drop(struct core *core, struct ward *w)
+ward_drop(struct core *core, struct ward *w, const char *end)
 {
 	watch_stir(core, w->name, w->name_len);
+	if (!w->stray)
+		token_ended(core, w, end, NULL);
+	free_one(core, w);
+}
+
+void
+ward_gone(struct core *core, struct ward *w)
+{
+	ward_drop(core, w, why_gone(core, w));
+}
+
+/* One that was granted since is not meant. */
+void
+ward_forced(struct core *core, const char *name, size_t len, const char *by,
+    int64_t sent_ms)
+{
+	struct ward *w = ward_find(core, name, len);
+
+	if (w == NULL || w->since_ms > sent_ms)
+		return;
+	watch_stir(core, w->name, w->name_len);
+	token_ended(core, w, "forced", by);
 	free_one(core, w);
 }
 
@@ -110,6 +149,7 @@ make(struct core *core, const struct token_name *n, bool stray)
 	table_add(&all->by_name, &w->by_name);
 	all->nwards++;
 	core->sessions->ntokens++;
+	token_holds(core, w);
 	return w;
 }
 
@@ -144,11 +184,13 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	    (w->fence > n->fence || (w->fence == n->fence && w->seq > n->seq)))
 		return;
 	if (w != NULL && w->fence < n->fence) {
-		free_one(core, w);
+		ward_gone(core, w);
 		w = NULL;
 	}
-	if (w == NULL)
+	if (w == NULL) {
 		w = make(core, n, false);
+		w->waited_ms = n->waited_ms;
+	}
 	core->tokens->nproving -= w->asked;
 	w->asked = false; /* an answer about the old hold no longer counts */
 	w->seq = n->seq;
@@ -159,6 +201,7 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	if (s != NULL) {
 		set_text(&w->peer, s->peer);
 		set_text(&w->label, s->label);
+		set_text(&w->user, s->user);
 		w->session = s->id;
 	}
 	arm(core, w, core->config.lease_ms);
@@ -198,7 +241,7 @@ static void
 go_on(struct core *core, struct ward *w)
 {
 	if (w->until_ms <= core->now_ms) {
-		ward_drop(core, w);
+		ward_drop(core, w, "hold");
 		return;
 	}
 	arm(core, w, core->config.lease_ms);
@@ -258,7 +301,7 @@ ward_outcome(
 	case OUTCOME_LOST:
 	case OUTCOME_ENDED:
 	case OUTCOME_GONE:
-		ward_drop(core, w);
+		ward_gone(core, w);
 		return;
 	default:
 		arm(core, w, RETRY_MS + core_jitter(core, RETRY_MS));
@@ -368,7 +411,7 @@ ward_message(struct core *core, const char *text, size_t len)
 		return true;
 	w = ward_find(core, space + 1, len - (size_t)(space + 1 - text));
 	if (w != NULL && w->seq == n)
-		ward_drop(core, w);
+		ward_drop(core, w, "taken");
 	else
 		core->tokens->taken[core->tokens->ntaken++ % TAKEN_MAX] = n;
 	return true;

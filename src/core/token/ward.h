@@ -17,6 +17,10 @@ bool ward_reclaimed(struct core *core, uint32_t shard);
 
 void ward_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
+/* UNLOCK-FORCE has ended the hold of the name, asked for at `sent_ms`. */
+void ward_forced(struct core *core, const char *name, size_t len,
+    const char *by, int64_t sent_ms);
+
 void ward_timer(struct core *core, struct timer *t);
 
 /* Takes the message `took SEQ NAME`.  Returns false if it is another one. */

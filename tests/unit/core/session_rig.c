@@ -134,6 +134,9 @@ answer_once(struct rig *r, struct pending_op a)
 		o.status = OUTCOME_ENDED;
 	} else if (a.kind == OP_STATUS || a.kind == OP_FORCE) {
 		o = r->status;
+	} else if (a.kind == OP_CLAIM || a.kind == OP_TOKEN ||
+		   a.kind == OP_RETAIN) {
+		o = r->token;
 	}
 	ev.u.outcome.op = a.id;
 	ev.u.outcome.sent_ms = r->now_ms;

@@ -35,6 +35,7 @@ struct rig {
 	uint64_t fence;
 	bool hold_back[OP_MAX];	   /* not answered by itself */
 	struct outcome status;	   /* of STATUS and FORCE */
+	struct outcome token;	   /* of operations on token holds */
 	uint64_t waiting[OPS_MAX]; /* held back: ids */
 	size_t nwaiting;
 	struct pending_op asked[OPS_MAX];

@@ -9,6 +9,7 @@
 
 #include "core/dump.h"
 #include "core/measure/measure.h"
+#include "core/token/token.h"
 #include "session_rig.h"
 #include "suite.h"
 
@@ -270,6 +271,171 @@ START_TEST(what_was_not_told_has_not_been)
 }
 END_TEST
 
+/* What Redis answers to the next operations on token holds. */
+static void
+tokens_are(enum outcome_status status)
+{
+	r.token = (struct outcome){
+		.status = status, .text = "", .fence = 7, .ttl_ms = 10
+	};
+}
+
+static void
+token(uint64_t session, enum token_op op, int64_t ttl_ms, int64_t park_ms)
+{
+	struct core_name one = { "a", 1 };
+	struct token_request rq = { .op = op,
+		.names = &one,
+		.nnames = 1,
+		.token = "t",
+		.token_len = 1,
+		.ttl_ms = ttl_ms,
+		.park_ms = park_ms };
+	struct core_event ev = { .kind = CORE_TOKEN };
+
+	ev.u.token.session = session;
+	ev.u.token.request = &rq;
+	rig_step(&r, &ev);
+	core_check(r.core);
+}
+
+static void
+take_token(int64_t ttl_ms)
+{
+	tokens_are(OUTCOME_GRANTED);
+	token(1, TOKEN_ACQUIRE, ttl_ms, 0);
+	ck_assert_uint_eq(number(MEASURE_OF_HELD, NULL), 1);
+}
+
+static void
+token_ended(const char *end, uint64_t count, uint64_t sum_ms)
+{
+	core_check(r.core);
+	ck_assert_str_eq(latest("a").end, end);
+	expect(MEASURE_OF_HOLD, NULL, count, sum_ms);
+	ck_assert_uint_eq(number(MEASURE_OF_HELD, NULL), 0);
+}
+
+START_TEST(token_holds_by_their_end)
+{
+	take_token(1000);
+	rig_pass(&r, 300);
+	tokens_are(OUTCOME_ENDED);
+	token(1, TOKEN_RELEASE, 0, 0);
+	token_ended("released", 1, 300);
+	ck_assert_uint_eq(latest("a").session, 1);
+	ck_assert_str_eq(latest("a").peer, "peer");
+	take_token(1000);
+	rig_pass(&r, 1000);
+	token_ended("hold", 2, 1300);
+	take_token(0);
+	tokens_are(OUTCOME_LOST);
+	rig_pass(&r, LEASE_MS);
+	token_ended("taken", 3, 1300 + LEASE_MS);
+	/* None of these was taken from its client. */
+	ck_assert_uint_eq(number(MEASURE_OF_LOST, "hold"), 0);
+	ck_assert_uint_eq(number(MEASURE_OF_LOST, "taken"), 0);
+}
+END_TEST
+
+START_TEST(a_token_hold_that_is_forced)
+{
+	struct lock_limits locks = { .handovers = 3 };
+	struct client_limits limits = {
+		.holds = 4, .waiters = 4, .unowned = 4
+	};
+	struct metrics_settings metrics = { NULL, 0 };
+
+	core_reconfigure(r.core, &locks, &limits, &metrics, true, false);
+	take_token(0);
+	rig_pass(&r, 20);
+	r.status = (struct outcome){ .status = OUTCOME_ENDED, .text = "" };
+	ask(2, VERB_UNLOCK_FORCE, "a", 0);
+	token_ended("forced", 1, 20);
+	ck_assert_ptr_nonnull(strstr(latest("a").by, "session=2"));
+	ck_assert_uint_eq(number(MEASURE_OF_LOST, "forced"), 1);
+	/* In the audit file, too. */
+	buf_add(&r.said, "", 1);
+	ck_assert_ptr_nonnull(strstr(buf_data(&r.said),
+	    "=a session=1 peer=peer mode=exclusive fence=7 waited=0"
+	    " held=20 end=forced by="));
+}
+END_TEST
+
+/* Rows of QUEUE and HISTORY: word, session and what is looked at. */
+struct told {
+	enum field_id id;
+	unsigned n;
+	uint64_t session, num;
+	char word[16];
+};
+
+static void
+on_told(void *arg, const struct core_row *row)
+{
+	struct told *t = arg;
+	size_t i;
+
+	t->n++;
+	strcpy(t->word, row->word);
+	for (i = 0; i < row->nfields; i++) {
+		if (row->fields[i].id == FIELD_SESSION)
+			t->session = row->fields[i].num;
+		if (row->fields[i].id == t->id)
+			t->num = row->fields[i].num;
+	}
+}
+
+/* The only row. */
+static struct told
+told(struct listing *g, enum field_id id, uint64_t waiters)
+{
+	struct told t = { .id = id };
+
+	while (core_listing_part(r.core, g, r.now_ms, on_told, &t))
+		;
+	ck_assert_uint_eq(core_listing_waiters(g), waiters);
+	core_listing_end(g);
+	ck_assert_uint_eq(t.n, 1);
+	return t;
+}
+
+START_TEST(a_token_that_waits)
+{
+	struct core_gauges gauges;
+	struct told t;
+
+	tokens_are(OUTCOME_BUSY);
+	r.token.ttl_ms = -1;
+	token(2, TOKEN_ACQUIRE, 1000, 80);
+	ck_assert_uint_eq(number(MEASURE_OF_BUSY, NULL), 1);
+	token(2, TOKEN_ACQUIRE, 1000, 80);
+	rig_pass(&r, 50);
+	core_gauges(r.core, r.now_ms, &gauges);
+	ck_assert_uint_eq(gauges.parked, 1);
+	ck_assert_uint_eq(gauges.waiters, 1);
+	ck_assert_uint_eq(number(MEASURE_OF_WAITERS, NULL), 1);
+	ck_assert_uint_eq(number(MEASURE_OF_OLDEST, NULL), 50);
+	t = told(core_queue_begin(r.core, "a", 1, 100), FIELD_AGE, 1);
+	ck_assert_str_eq(t.word, "waiter");
+	ck_assert_uint_eq(t.session, 2);
+	ck_assert_uint_eq(t.num, 50);
+	rig_pass(&r, 30);
+	expect(MEASURE_OF_WAIT, "timeout", 1, 80);
+	ck_assert_uint_eq(number(MEASURE_OF_BUSY, NULL), 1);
+	r.token.ttl_ms = 10;
+	token(2, TOKEN_ACQUIRE, 1000, 80);
+	tokens_are(OUTCOME_GRANTED);
+	rig_pass(&r, 40);
+	expect(MEASURE_OF_WAIT, "granted", 1, 30);
+	t = told(core_history_begin(r.core, "a", 1, 100), FIELD_WAITED, 0);
+	ck_assert_uint_eq(t.session, 2);
+	ck_assert_uint_eq(t.num, 30);
+	core_gauges(r.core, r.now_ms, &gauges);
+	ck_assert_uint_eq(gauges.parked, 0);
+}
+END_TEST
+
 START_TEST(a_reload_changes_classes_of_names_that_are_held)
 {
 	static char name[] = "first", pattern[] = "a*";
@@ -313,6 +479,9 @@ measured_case(void)
 	tcase_add_test(tc, losses_by_reason);
 	tcase_add_test(tc, who_forced_it_is_known);
 	tcase_add_test(tc, what_was_not_told_has_not_been);
+	tcase_add_test(tc, token_holds_by_their_end);
+	tcase_add_test(tc, a_token_hold_that_is_forced);
+	tcase_add_test(tc, a_token_that_waits);
 	tcase_add_test(tc, a_reload_changes_classes_of_names_that_are_held);
 	return tc;
 }

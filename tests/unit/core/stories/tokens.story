@@ -570,3 +570,21 @@ config quorum=3
 70 < renewed b fence=110 ttl=15s text=t1
 > 1 others 0 free fence=110 left=15000 token=t1
 80 message took 2 b
+
+== parking: who waits is counted by STATUS
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 1 STATUS a kind=lock
+> op look a
+40 < value a
+> 1 OK state=free waiters=0
+50 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=x first=1
+70 1 STATUS a kind=lock
+> op look a
+80 < value a
+> 1 OK state=free waiters=1

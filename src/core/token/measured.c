@@ -1,0 +1,106 @@
+/*
+ * Measurements of token holds.
+ */
+#include "config.h"
+
+#include "core/token/measured.h"
+#include "core/turn/emit.h"
+
+/* Calls are short, so their class is found each time. */
+static struct measure_mark
+class_of(struct core *core, const struct token_name *n)
+{
+	struct measure_mark mark = { .class = 0 };
+
+	measure_classify(core->measure, &mark, n->name, n->len, 0);
+	return mark;
+}
+
+void
+token_waits(struct core *core, struct token_call *c)
+{
+	core->sessions->nparked++;
+	measure_waits(core->measure, &c->wait, class_of(core, &c->names[0]),
+	    core->now_ms);
+}
+
+void
+token_waited(struct core *core, struct token_call *c)
+{
+	core->sessions->nparked--;
+	measure_waited(core->measure, &c->wait, c->result, core->now_ms);
+}
+
+void
+token_busy(struct core *core, const struct token_call *c)
+{
+	const struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		measure_busy(core->measure, class_of(core, n), core->now_ms);
+}
+
+/* Holds. */
+
+void
+token_holds(struct core *core, struct ward *w)
+{
+	measure_classify(core->measure, &w->mark, w->name, w->name_len, 0);
+	measure_holds(core->measure, w->mark);
+}
+
+void
+token_holds_not(struct core *core, struct ward *w)
+{
+	measure_holds_not(core->measure, w->mark);
+}
+
+static void
+audit(struct core *core, const struct measure_hold *h)
+{
+	emit_audit(core);
+	emit_str(core, FIELD_NAME, h->name, h->name_len);
+	emit_num(core, FIELD_SESSION, h->session);
+	if (h->label != NULL)
+		emit_text(core, FIELD_LABEL, h->label);
+	emit_text(core, FIELD_PEER, h->peer);
+	if (h->user != NULL)
+		emit_text(core, FIELD_USER, h->user);
+	emit_text(core, FIELD_MODE, "exclusive");
+	emit_num(core, FIELD_FENCE, h->fence);
+	emit_num(core, FIELD_WAITED, (uint64_t)h->waited_ms);
+	emit_num(core, FIELD_HELD, (uint64_t)(h->ended_ms - h->granted_ms));
+	emit_text(core, FIELD_END, h->end);
+	if (h->by != NULL)
+		emit_text(core, FIELD_BY, h->by);
+}
+
+struct measure_hold
+ward_hold(const struct ward *w, int64_t now_ms)
+{
+	return (struct measure_hold){ .name = w->name,
+		.name_len = w->name_len,
+		.session = w->session,
+		.label = w->label,
+		.peer = w->peer != NULL ? w->peer : "-",
+		.user = w->user,
+		.fence = w->fence,
+		.granted_ms = w->since_ms,
+		.ended_ms = now_ms,
+		.waited_ms = w->waited_ms,
+		.end = "held" };
+}
+
+void
+token_ended(struct core *core, struct ward *w, const char *end, const char *by)
+{
+	struct measure_hold hold = ward_hold(w, core->now_ms);
+
+	hold.end = end;
+	hold.by = by;
+	measure_classify(core->measure, &w->mark, w->name, w->name_len, 1);
+	measure_held(core->measure, w->mark, &hold, by != NULL);
+	core->stats.lost += by != NULL;
+	if (core->config.audit && core->fx != NULL)
+		audit(core, &hold);
+}
