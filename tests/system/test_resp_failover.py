@@ -131,16 +131,32 @@ use IO::Handle;
 use Redis;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC sleep);
 my ($port, $path, $notes, $px, $mode) = @ARGV;
-my $redis = Redis->new(server => "127.0.0.1:$port", reconnect => 100, every => 50_000);
+my $redis;
+# It connects again by itself only if it can't send.
+sub redis {
+    my ($command, @words) = @_;
+    for (1 .. 200) {
+        my $reply;
+        return $reply if eval {
+            $redis //= Redis->new(server => "127.0.0.1:$port");
+            $reply = $redis->$command(@words);
+            1;
+        };
+        die $@ if $@ =~ /^\[/; # This is an answer.
+        undef $redis;
+        sleep(0.05);
+    }
+    die "no broker";
+}
 my $same = 'if redis.call("get",KEYS[1]) == ARGV[1] then return ';
 my $extend = $same . 'redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end';
 my $release = $same . 'redis.call("del",KEYS[1]) else return 0 end';
 for (my $i = 0; !-e "$path.stop"; $i++) {
     my $token = "$$-$i";
-    sleep(0.02) until $redis->set("job", $token, "NX", "PX", $px);
+    sleep(0.02) until redis("set", "job", $token, "NX", "PX", $px);
     my $taken = clock_gettime(CLOCK_MONOTONIC);
     if ($mode eq "die") {
-        $redis->eval($extend, 1, "job", $token, $px) == 1 or die "extend";
+        redis("eval", $extend, 1, "job", $token, $px) == 1 or die "extend";
         print "$taken\n";
         STDOUT->flush;
         sleep(1000);
@@ -151,7 +167,7 @@ for (my $i = 0; !-e "$path.stop"; $i++) {
     close($file) or die $!;
     sleep(0.005);
     unlink("$path.held");
-    $redis->eval($release, 1, "job", $token);
+    redis("eval", $release, 1, "job", $token);
 }
 """
 
