@@ -22,7 +22,7 @@ max_ms(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* How far clocks may drift apart in so long a time: a hundredth. */
+/* How far clocks may drift apart in `ms`: a hundredth. */
 static inline int64_t
 times_drift_ms(int64_t ms)
 {
@@ -48,7 +48,7 @@ times_recovery_ms(int64_t lease_ms)
 	       500;
 }
 
-/* How long a lease of so long a time is vouched for, from its request on. */
+/* How long a lease of `ms` is vouched for, from its request on. */
 static inline int64_t
 times_vouch_ms(int64_t ms)
 {

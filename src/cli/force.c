@@ -15,7 +15,7 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
-/* Who has the lock before it is forced. */
+/* The holders of the lock before it is forced. */
 struct before {
 	struct message queue;
 	char *status; /* owned; the answer to STATUS with its details */

@@ -1,6 +1,6 @@
 /*
- * Who has a lock: asks the broker that has it, at the address that the first
- * broker has told us.
+ * Finds out who has a lock: asks the broker that has it, at the address that
+ * the first broker has told us.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * Who has a lock, also if another broker has it.
+ * Finds out who has a lock, even if another broker has it.
  */
 #ifndef LOCKBROKER_CLI_HOLDER_H
 #define LOCKBROKER_CLI_HOLDER_H

@@ -1,5 +1,5 @@
 /*
- * What people see while `run` waits.
+ * Shows people why `run` waits.
  */
 #include "config.h"
 

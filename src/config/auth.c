@@ -485,7 +485,10 @@ as_yaml(const struct auth_settings *auth)
 	return text;
 }
 
-/* Two values are the same if they are written the same, except for secrets. */
+/*
+ * Two values are the same if they have the same secrets and are written the
+ * same.
+ */
 static bool
 auth_same(const void *a, const void *b)
 {

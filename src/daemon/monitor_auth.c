@@ -1,8 +1,8 @@
 /*
- * Who asks over HTTP, and what they may see.  As with AUTH, an unknown user and
- * a wrong password get the same answer after the same time.  A thread of the
- * monitor compares slow hashes, so that nobody who tries passwords here keeps a
- * client waiting.
+ * Finds out who asks over HTTP, and what they may see.  As with AUTH, an
+ * unknown user and a wrong password get the same answer after the same time.  A
+ * thread of the monitor compares slow hashes, so that nobody who tries
+ * passwords here keeps a client waiting.
  */
 #include "config.h"
 

@@ -123,7 +123,7 @@ take_name(struct broker *b, struct conn *c, struct span name)
 	set_label(b, c, name);
 }
 
-/* Who one is. */
+/* Users and passwords. */
 
 #define NO_USERS                                                             \
 	"ERR AUTH <password> called without any password configured for the" \

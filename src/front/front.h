@@ -255,7 +255,7 @@ bool conn_answer(struct conn *c, uint64_t ref, struct wire_reply *reply);
  */
 void conn_busy(struct conn *c, bool busy);
 
-/* Has it requests that are deferred, or whose answers are being made? */
+/* Does it have requests that are deferred, or whose answers are being made? */
 bool conn_owes(const struct conn *c);
 
 /* Returns the deferred request with this tag, or 0. */

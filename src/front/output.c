@@ -1,5 +1,5 @@
 /*
- * What all clients together have not read.
+ * Bounds the output that all clients together have not read.
  *
  * Each client may leave limits.output unread, and many may do so at a time, so
  * all together have a bound, too.  Beyond it, the front drops some of those

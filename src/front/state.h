@@ -126,7 +126,7 @@ void front_too_slow(struct conn *c);
 /* Frees a connection that is closing. */
 void front_close(struct conn *c);
 
-/* What clients have not read, all together: output.c. */
+/* Bounds the unread output of all clients together: output.c. */
 void output_count(struct conn *c); /* after a write to it */
 void output_forget(struct conn *c);
 void output_bound(struct front *f); /* drops those that read least */

@@ -283,7 +283,7 @@ scripts_free(struct scripts *s)
 	free(s);
 }
 
-/* What a script asks for. */
+/* The request that a script means. */
 
 /* ARGV of a call. */
 struct args {

@@ -16,7 +16,7 @@
 
 enum field_how { HOW_NUM, HOW_MS, HOW_STR };
 
-/* What is written before a value: ` key=`. */
+/* The text before a value: ` key=`. */
 struct field_head {
 	const char *p;
 	size_t n;

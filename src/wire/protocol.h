@@ -1,5 +1,6 @@
 /*
- * What a connection speaks: from bytes to requests, from answers to bytes.
+ * The protocols that connections speak: from bytes to requests, from answers to
+ * bytes.
  *
  *	bytes -- frame --> those of one request -- parse --> struct request
  *	bytes <-- reply, event, row ... -- struct wire_reply, _event, _row

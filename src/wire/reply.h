@@ -1,6 +1,6 @@
 /*
- * What clients are told, as values: the answer to a request, an event, a row of
- * a list.  Handlers make them and know no syntax; the protocol of the
+ * Values for all that clients are told: the answer to a request, an event, a
+ * row of a list.  Handlers make them and know no syntax; the protocol of the
  * connection writes them (protocol.h).
  *
  * Nothing here owns anything.  What a value points to must stay until it is
