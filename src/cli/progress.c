@@ -305,7 +305,9 @@ round_end(struct progress *p)
 	p->next_ms = now_ms() + ASK_EVERY_MS;
 }
 
-/* Asks the other broker. It answers in the same round, or not at all. */
+/*
+ * Asks the other broker. Nobody waits for an answer that comes after the round.
+ */
 static void
 far_ask(struct progress *p, const char *text)
 {

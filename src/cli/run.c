@@ -206,9 +206,9 @@ pause_until(int64_t until_ms)
 }
 
 /*
- * As run_connect(), again and again until `until_ms`, while no broker answers.
+ * As run_connect(), again and again until `until_ms` while nobody answers.
  * Returns 0, or an exit status after it has said why. A server that speaks
- * something else will not become a broker.
+ * something else is not tried again: it will not become a broker.
  */
 static int
 run_reach(struct run *run, size_t first, int64_t until_ms)

@@ -151,8 +151,8 @@ const struct run_state run_running = {
 /* RESUMING. */
 
 /*
- * How long the command may go on without a connection: as long as the broker
- * has vouched for the lock, and as it waits for us.
+ * Until when the command may go on without a connection: while the broker
+ * vouches for the lock, and while it waits for us.
  */
 static int64_t
 resuming_act_at(const struct run *run)

@@ -50,7 +50,7 @@ struct broker {
 	struct alarm *alarm;	 /* core_deadline() */
 	struct audit *audit;	 /* log.audit */
 	int64_t start_ms;
-	int64_t accept_ms; /* latest time to begin to accept; 0: past */
+	int64_t accept_ms; /* accepts clients by then; 0: does already */
 	uint64_t clients_total;
 	struct effects effects;
 	struct scripts *scripts; /* texts that RESP clients have sent */

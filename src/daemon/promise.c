@@ -108,7 +108,9 @@ parse_note(const char *text, char boot[BOOT_BYTES], uint64_t *until_ms)
 	       parse_number(number, n, INT64_MAX, until_ms);
 }
 
-/* Returns until when the note promises anything; 0: it does not. */
+/*
+ * Returns until when clients may count on something by the note; 0: none does.
+ */
 static int64_t
 read_note(const struct promise *p, int64_t now_ms)
 {
