@@ -81,7 +81,7 @@ static const struct session_listener of_sessions = {
 static const struct guard_listener sync_of_guard = {
 	.changed = sync_unblock,
 	.history_changed = sync_reclaim,
-	.reclaimed = sync_asserted,
+	.reclaimed = sync_reclaimed,
 	.all_over = sync_all_over,
 	.has_nothing = sync_has_nothing,
 };

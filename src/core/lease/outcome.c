@@ -12,11 +12,11 @@
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 
-#define RETRY_LOST_MS 50     /* after an unknown outcome, and by default */
-#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
-#define QUORUM_YIELD_MS 50   /* for others to come first, after a turn */
-#define BRIEF_RENEW_MS 20    /* most holds are shorter */
-#define FOREIGN_LOOK_MS 750  /* at a plain client's key; 500 of jitter */
+#define RETRY_LOST_MS 50	/* after an unknown outcome, and by default */
+#define RETRY_REFUSED_MS 500	/* after a refusal; as much again of jitter */
+#define QUORUM_YIELD_MS 50	/* for others to come first, after a turn */
+#define PROVISIONAL_RENEW_MS 20 /* most holds are shorter */
+#define FOREIGN_LOOK_MS 750	/* at a plain client's key; 500 of jitter */
 
 /* The outcome is unknown, or the store can't do it now: tries again later. */
 static void
@@ -148,7 +148,7 @@ lease_take_handover(struct core *core, struct lease *l)
 	l->epoch = guard_epoch(core, l->shard);
 	lease_set_why(l, NULL);
 	arrived(core, l);
-	l->wake_ms = core->now_ms + BRIEF_RENEW_MS;
+	l->wake_ms = core->now_ms + PROVISIONAL_RENEW_MS;
 	return true;
 }
 

@@ -13,9 +13,9 @@
 
 /* What a sweep does for each name. */
 enum sweep {
-	SWEEP_REASSERT = 1, /* the history has changed: write them again */
-	SWEEP_UNBLOCK = 2,  /* the guard is ready: blocked ones go on, once */
-	SWEEP_LOOK = 4	    /* messages were missed: plan a look at the key */
+	SWEEP_RECLAIM = 1, /* the history has changed: write them again */
+	SWEEP_UNBLOCK = 2, /* the guard is ready: blocked ones go on, once */
+	SWEEP_LOOK = 4	   /* messages were missed: plan a look at the key */
 };
 
 static void
@@ -24,7 +24,7 @@ sweep_one(struct core *core, struct lock *l, unsigned what)
 	bool next = false;
 
 	core_visit(core, 1);
-	if ((what & SWEEP_REASSERT) != 0)
+	if ((what & SWEEP_RECLAIM) != 0)
 		lease_reclaim(core, &l->lease);
 	if ((what & SWEEP_LOOK) != 0)
 		next = message_missed(core, l);
@@ -91,7 +91,7 @@ void
 sweep_history(struct core *core, uint32_t shard)
 {
 	lock_unproved(core, shard);
-	begin(core, names_of(core, shard), SWEEP_REASSERT);
+	begin(core, names_of(core, shard), SWEEP_RECLAIM);
 }
 
 void

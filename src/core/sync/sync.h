@@ -200,9 +200,6 @@ bool sync_cancel(
 /* The session ends: frees its claims without an answer, a part in each step. */
 void sync_leave(struct core *core, struct session *s);
 
-/* The broker stops, and the client of s counts on what it had. */
-void sync_outlive(struct session *s);
-
 /* The broker stops: refuses the claims of s, a part in each step.  Returns
  * true when none is left. */
 bool sync_shutdown(struct core *core, struct session *s);
@@ -238,7 +235,7 @@ void sync_unblock(struct core *core, uint32_t shard);
 void sync_reclaim(struct core *core, uint32_t shard);
 
 /* Has the broker written again all that it holds under the guard? */
-bool sync_asserted(struct core *core, uint32_t shard);
+bool sync_reclaimed(struct core *core, uint32_t shard);
 
 /* Is no object left? */
 bool sync_all_over(const struct core *core);
@@ -248,7 +245,7 @@ bool sync_has_nothing(const struct core *core, uint32_t shard);
 void sync_sweep_on(struct core *core);
 
 /* A session now holds something that the broker may have written in an earlier
- * epoch: sync_asserted() looks at all objects again. */
+ * epoch: sync_reclaimed() looks at all objects again. */
 void sync_unproved(struct core *core);
 
 /* The object is about to be freed: the walks step past it. */

@@ -11,9 +11,9 @@
 #include "core/turn/work.h"
 
 enum {
-	SWEEP_LOOK = 1,	    /* the broker may have missed messages */
-	SWEEP_UNBLOCK = 2,  /* objects that wait for the guard go on */
-	SWEEP_REASSERT = 4, /* the broker writes again what it holds */
+	SWEEP_LOOK = 1,	   /* the broker may have missed messages */
+	SWEEP_UNBLOCK = 2, /* objects that wait for the guard go on */
+	SWEEP_RECLAIM = 4, /* the broker writes again what it holds */
 };
 
 /* At the end of a list, goes to the first object of the next kind that has any;
@@ -57,7 +57,7 @@ sweep_one(struct core *core, struct sync *y)
 
 	if ((shard->sweep & SWEEP_LOOK) != 0)
 		y->class->message(core, y, NULL);
-	if ((shard->sweep & (SWEEP_LOOK | SWEEP_REASSERT)) != 0)
+	if ((shard->sweep & (SWEEP_LOOK | SWEEP_RECLAIM)) != 0)
 		sync_touch(core, y);
 	if ((shard->sweep & SWEEP_UNBLOCK) == 0 || !y->blocked)
 		return;
@@ -126,7 +126,7 @@ sync_unblock(struct core *core, uint32_t shard)
 void
 sync_reclaim(struct core *core, uint32_t shard)
 {
-	core->syncs->shards[shard].sweep |= SWEEP_REASSERT;
+	core->syncs->shards[shard].sweep |= SWEEP_RECLAIM;
 	sync_unproved(core);
 	begin(core);
 }
@@ -144,7 +144,7 @@ sync_unproved(struct core *core)
  * end.
  */
 bool
-sync_asserted(struct core *core, uint32_t shard)
+sync_reclaimed(struct core *core, uint32_t shard)
 {
 	struct syncs *syncs = core->syncs;
 	const struct sync *y;

@@ -254,7 +254,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 	slot->ref = c->id;
 	slot->limit = (uint64_t)(n - c->names);
 	n->seq = op->seq = ++core->last_seq;
-	n->spell = guard_epoch(core, op->shard);
+	n->epoch = guard_epoch(core, op->shard);
 	n->asked = true;
 	op->ttl_ms = c->ttl_ms;
 	op->most_ms = core->config.locks.max_hold_ms;
@@ -379,11 +379,11 @@ go_on(struct core *core, struct token_call *c)
 }
 
 bool
-call_doubts(const struct core *core, uint32_t shard, uint32_t spell,
+call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
     const struct outcome *o)
 {
 	return (o->status == OUTCOME_GRANTED || o->status == OUTCOME_RENEWED) &&
-	       spell != guard_epoch(core, shard);
+	       epoch != guard_epoch(core, shard);
 }
 
 /*
@@ -467,7 +467,7 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	assert(c != NULL && slot->limit < c->n);
 	n = &c->names[slot->limit];
-	if (call_doubts(core, slot->shard, n->spell, o))
+	if (call_doubts(core, slot->shard, n->epoch, o))
 		o = &unknown;
 	assert(n->asked);
 	n->asked = false;

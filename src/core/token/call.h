@@ -46,7 +46,7 @@ bool call_has_asker(const struct core *core, const struct token_call *c);
  * Then the server may have forgotten the hold since.  No broker vouches for it,
  * so the name may be somebody else's by now.
  */
-bool call_doubts(const struct core *core, uint32_t shard, uint32_t spell,
+bool call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
     const struct outcome *o);
 
 /* Notes what is in the way of a parked call. */

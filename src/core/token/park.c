@@ -48,7 +48,7 @@ struct stand {
 	unsigned nplaces;
 	uint64_t seq;	    /* of its place in the queue; 0: it has none */
 	uint64_t asked_for; /* id of a call; 0: no operation is in flight */
-	uint32_t spell;	    /* the guard's epoch, when it was sent */
+	uint32_t epoch;	    /* the guard's epoch, when it was sent */
 	bool look;	    /* something has changed: ask */
 	int64_t wake_ms;    /* ask at this time, too */
 	uint32_t shard;
@@ -210,7 +210,7 @@ ask(struct core *core, struct stand *st, const struct token_call *c)
 	st->look = false;
 	st->wake_ms = INT64_MAX;
 	st->asked_for = c->id;
-	st->spell = guard_epoch(core, st->shard);
+	st->epoch = guard_epoch(core, st->shard);
 	op = slot_submit(core, &slot, OP_CLAIM, SLOT_STAND, st->shard, st->name,
 	    st->name_len);
 	slot->ref = st->seq;
@@ -431,7 +431,7 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	struct token_call *c;
 	uint64_t call;
 
-	if (st != NULL && call_doubts(core, st->shard, st->spell, o))
+	if (st != NULL && call_doubts(core, st->shard, st->epoch, o))
 		o = &unknown;
 	assert(st != NULL && st->asked_for != 0 && st->seq == slot->ref);
 	call = st->asked_for;

@@ -26,7 +26,7 @@ struct token_name {
 	size_t len;
 	bool first;	/* of the names, as the request has them */
 	uint64_t seq;	/* of its operation; 0: none was sent yet */
-	uint32_t spell; /* the guard's epoch then */
+	uint32_t epoch; /* the guard's epoch then */
 	bool asked;	/* the operation is in flight */
 	bool settled;	/* Redis has answered it, and how: */
 	enum outcome_status status;
@@ -73,7 +73,7 @@ struct ward {
 	int64_t since_ms;
 	int64_t until_ms; /* its bound; INT64_MAX: none */
 	uint32_t shard;
-	uint32_t spell;	      /* the guard's epoch, as last confirmed ... */
+	uint32_t epoch;	      /* the guard's epoch, as last confirmed ... */
 	uint32_t asked_epoch; /* ... and when the broker asked last */
 	bool asked;	      /* an operation is in flight */
 	bool stray;   /* perhaps nobody was told of it: the broker ends it */

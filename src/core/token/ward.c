@@ -195,7 +195,7 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	w->asked = false; /* an answer about the old hold no longer counts */
 	w->seq = n->seq;
 	w->fence = n->fence;
-	w->spell = guard_epoch(core, w->shard);
+	w->epoch = guard_epoch(core, w->shard);
 	set_until(core, w, n->left_ms);
 	set_text(&w->client, client);
 	if (s != NULL) {
@@ -291,10 +291,10 @@ ward_outcome(
 	core->tokens->nproving--;
 	switch (o->status) {
 	case OUTCOME_RENEWED:
-		w->spell = w->asked_epoch;
+		w->epoch = w->asked_epoch;
 		set_until(core, w, o->ttl_ms);
 		arm(core, w,
-		    w->spell == guard_epoch(core, w->shard)
+		    w->epoch == guard_epoch(core, w->shard)
 			? core->config.lease_ms
 			: 0);
 		return;
@@ -326,7 +326,7 @@ ward_run(struct core *core)
 	while (work_left(core) && (w = all->sweep) != NULL) {
 		core_visit(core, 1);
 		all->sweep = TAILQ_NEXT(w, link);
-		if (w->spell != guard_epoch(core, w->shard))
+		if (w->epoch != guard_epoch(core, w->shard))
 			go_on(core, w);
 	}
 	return all->sweep == NULL;
@@ -367,7 +367,7 @@ ward_reclaimed(struct core *core, uint32_t shard)
 
 	while (all->proof != NULL &&
 	       (all->proof->shard != shard ||
-		   all->proof->spell == guard_epoch(core, shard))) {
+		   all->proof->epoch == guard_epoch(core, shard))) {
 		core_visit(core, 1);
 		all->proof = TAILQ_NEXT(all->proof, link);
 		if (!work_left(core))

@@ -167,7 +167,7 @@ START_TEST(something_is_looked_at_without_any_work_left)
 	sync_unproved(r.core);
 	work_begin(r.core);
 	ck_assert(!work_left(r.core));
-	while (!sync_asserted(r.core, 0))
+	while (!sync_reclaimed(r.core, 0))
 		ck_assert_uint_lt(++steps, 2);
 	ck_assert_uint_eq(steps, 1);
 	work_fini(&r);
