@@ -199,8 +199,11 @@ rebind(void *arg, struct conn *c)
 {
 	struct client *client = conn_data(c);
 	struct identity *id = arg;
-	const struct user *was = client->user;
+	const struct user *was;
 
+	if (client == NULL)
+		return; /* not served yet, or it has ended */
+	was = client->user;
 	if (was == NULL || client->via == VIA_ANONYMOUS) {
 		if (id->users != NULL)
 			identify(id, c);

@@ -75,7 +75,8 @@ arg_copy(struct call *call, const char *text, size_t n)
 {
 	char *p = call_room(call, n);
 
-	memcpy(p, text, n);
+	if (n > 0)
+		memcpy(p, text, n);
 	arg_add(call, p, n);
 }
 

@@ -3,8 +3,10 @@
 import hashlib
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import unittest
 
 from lib.broker import find_program
@@ -371,6 +373,28 @@ class Reload(Users):
         self.reload(user("ops", hash=HASH, lock=["*"]))
         gone.expect_eof()
         self.assertTrue(stays.reply(15).ok)
+
+    def test_clients_that_come_and_go_meanwhile(self):
+        broker = self.prepare(user("deploy", hash=HASH, lock=["*"]))
+        over = threading.Event()
+
+        def come_and_go():
+            while not over.is_set():
+                crowd = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+                for s in crowd:
+                    s.connect(broker.unix_path)
+                for s in crowd:
+                    s.close()
+
+        thread = threading.Thread(target=come_and_go)
+        thread.start()
+        try:
+            for name in ["a", "b"] * 20:
+                self.reload(user("deploy", hash=HASH, lock=[name]))
+        finally:
+            over.set()
+            thread.join()
+        self.known().ok("LOCK b")
 
     def test_a_bad_file_leaves_all_as_it_was(self):
         broker = self.prepare(user("deploy", hash=HASH, lock=["*"]))
