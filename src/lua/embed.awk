@@ -1,7 +1,8 @@
 # Writes the C file that holds the scripts: awk -f embed.awk FILE.lua ...
-# Each FILE.lua becomes `const char lua_FILE[]`, byte for byte, a literal a
-# line. A line `-- include OTHER.lua` is replaced by that file of the same
-# directory, which may include others.
+# Each FILE.lua becomes `const char lua_FILE[]`, a literal a line, without lines
+# that hold a comment alone: a third of what each connection may have to load.
+# A line `-- include OTHER.lua` is replaced by that file of the same directory,
+# which may include others.
 
 # A backslash in a replacement text is eaten twice, so that doubling one by
 # name does nothing; "\\\\&" puts one before whatever was matched.
@@ -26,7 +27,7 @@ function emit(path, depth,    line, rc, part)
 		if (line ~ /^-- include [a-z_0-9]+\.lua$/) {
 			split(line, part, " ")
 			emit(directory part[3], depth + 1)
-		} else
+		} else if (line !~ /^[\t ]*--/)
 			literal(line)
 	}
 	if (rc < 0)
