@@ -1,6 +1,8 @@
 # src/auth: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/auth/libauth.a
 src_auth_libauth_a_SOURCES = \
+	src/auth/compare.c \
+	src/auth/compare.h \
 	src/auth/hasher.c \
 	src/auth/hasher.h \
 	src/auth/pattern.c \

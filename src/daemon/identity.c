@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/hasher.h"
-#include "auth/secret.h"
+#include "auth/compare.h"
 #include "auth/users.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -399,35 +398,13 @@ on_hashed(void *arg, uint64_t id, bool right)
 	settle(a, right && a->known);
 }
 
-/*
- * An unknown name, one without a password, and a wrong secret of the cheap kind
- * are compared with a hash as slow as any: neither the time nor a full queue
- * may tell them apart.
- */
 static void
 compare(struct attempt *a, struct span password)
 {
-	static const char none[] = SECRET_PREFIX;
 	struct identity *id = a->identity;
-	const struct user *user = users_find(id->users, span(a->user));
-	const char *hash = user != NULL ? user_hash(user) : none;
 
-	a->known = user != NULL && hash[0] != '\0';
-	if (a->known && secret_is_cheap(hash)) {
-		if (secret_matches(hash, password)) {
-			settle(a, true);
-			return;
-		}
-		a->known = false;
-	}
-	if (!a->known)
-		hash = users_decoy(id->users);
-	if (hash[0] == '\0') {
-		(void)secret_matches(none, password);
-		settle(a, false);
-		return;
-	}
-	switch (hasher_check(id->hasher, a->id, password, hash, now_ms())) {
+	switch (compare_password(id->hasher, a->id, id->users, span(a->user),
+	    password, now_ms(), &a->known)) {
 	case HASHER_RIGHT:
 		settle(a, a->known);
 		break;

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/hasher.h"
-#include "auth/secret.h"
+#include "auth/compare.h"
 #include "auth/users.h"
 #include "base/log.h"
 #include "base/now.h"
@@ -109,21 +108,10 @@ on_hashed(void *arg, uint64_t id, bool right)
 static void
 compare(struct login *l, const struct users *users, struct span password)
 {
-	static const char none[] = SECRET_PREFIX;
 	struct monitor *m = l->monitor;
-	const struct user *user = users_find(users, span_of(l->user));
-	const char *hash = user != NULL ? user_hash(user) : none;
-	bool same;
 
-	l->known = user != NULL && hash[0] != '\0';
-	if (!l->known)
-		hash = users_decoy(users);
-	if (hash[0] == '\0' || secret_is_cheap(hash)) {
-		same = secret_matches(l->known ? hash : none, password);
-		settle(l, same && l->known);
-		return;
-	}
-	switch (hasher_check(m->hasher, l->request, password, hash, now_ms())) {
+	switch (compare_password(m->hasher, l->request, users, span_of(l->user),
+	    password, now_ms(), &l->known)) {
 	case HASHER_RIGHT:
 		settle(l, l->known);
 		break;

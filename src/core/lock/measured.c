@@ -78,8 +78,8 @@ measured_begins(struct core *core, struct hold *h, const struct waiter *w)
 	measure_holds(core->measure, mark_of(core, h->lock));
 }
 
-static void
-audit(struct core *core, const struct measure_hold *h)
+void
+measured_audit(struct core *core, const struct measure_hold *h)
 {
 	emit_audit(core);
 	emit_str(core, FIELD_NAME, h->name, h->name_len);
@@ -120,7 +120,7 @@ over(struct core *core, const struct hold *h, const char *end, bool lost,
 
 	measure_held(core->measure, mark_of(core, l), &hold, lost);
 	if (core->config.audit && core->fx != NULL)
-		audit(core, &hold);
+		measured_audit(core, &hold);
 }
 
 void

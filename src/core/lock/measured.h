@@ -24,6 +24,9 @@ void measured_lost(struct core *core, const struct hold *h, const char *reason,
     const char *by);
 void measured_freed(struct core *core, const struct hold *h);
 
+/* Tells the audit file of a hold that is over, of whatever kind. */
+void measured_audit(struct core *core, const struct measure_hold *h);
+
 /* A name passes on: to the next waiter here, or from another broker to us. */
 void measured_handed(struct core *core, struct lock *l);
 void measured_arrived(struct core *core, struct lock *l);

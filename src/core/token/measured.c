@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include "core/lock/measured.h"
 #include "core/token/measured.h"
 #include "core/turn/emit.h"
 
@@ -55,26 +56,6 @@ token_holds_not(struct core *core, struct ward *w)
 	measure_holds_not(core->measure, w->mark);
 }
 
-static void
-audit(struct core *core, const struct measure_hold *h)
-{
-	emit_audit(core);
-	emit_str(core, FIELD_NAME, h->name, h->name_len);
-	emit_num(core, FIELD_SESSION, h->session);
-	if (h->label != NULL)
-		emit_text(core, FIELD_LABEL, h->label);
-	emit_text(core, FIELD_PEER, h->peer);
-	if (h->user != NULL)
-		emit_text(core, FIELD_USER, h->user);
-	emit_text(core, FIELD_MODE, "exclusive");
-	emit_num(core, FIELD_FENCE, h->fence);
-	emit_num(core, FIELD_WAITED, (uint64_t)h->waited_ms);
-	emit_num(core, FIELD_HELD, (uint64_t)(h->ended_ms - h->granted_ms));
-	emit_text(core, FIELD_END, h->end);
-	if (h->by != NULL)
-		emit_text(core, FIELD_BY, h->by);
-}
-
 struct measure_hold
 ward_hold(const struct ward *w, int64_t now_ms)
 {
@@ -102,5 +83,5 @@ token_ended(struct core *core, struct ward *w, const char *end, const char *by)
 	measure_held(core->measure, w->mark, &hold, by != NULL);
 	core->stats.lost += by != NULL;
 	if (core->config.audit && core->fx != NULL)
-		audit(core, &hold);
+		measured_audit(core, &hold);
 }
