@@ -14,6 +14,9 @@ static const char *const field_keys[] = {
 #define FIELD(id, key, how) [FIELD_##id] = key,
 	FIELDS(FIELD)
 #undef FIELD
+#define LOGFIELD(id, key, how) [FIELD_##id] = key,
+	    LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
 };
 
 static const char *const event_words[] = {
