@@ -1,10 +1,13 @@
 #!lua
--- Takes names that are free, and queues up for names that are not.
+-- Takes names that are free, and queues up for names that are not.  Leases that
+-- are given back meanwhile may be ended by the same call.
 -- It creates keys, so it does not run when memory is full.
 
 -- include guard.lua
 
 local define_others
+
+-- include drop.lua
 
 -- Acquires exclusive leases in a row: nearly all find their names free.  Grants
 -- that follow each other have one answer: their first fence, their number, and
@@ -42,6 +45,8 @@ end }
 local function define_leases()
 
 -- include lease.lua
+
+-- include end.lua
 
 -- Gets into the queue behind others, once.  If nobody waited before, tells the
 -- brokers that have the name.

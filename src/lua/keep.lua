@@ -6,22 +6,14 @@
 
 local define_others
 
+-- include drop.lua
+
 -- Renews leases in a row: exclusive ones, with one ttl in common, that draw no
 -- fences.  Each has only its seq, and two keys: its name and its queue.  One
 -- command reads all values, and one asks whether anybody waits for any of the
 -- names.  A number in the answer stands for that many renewals that went as
 -- nearly all do.  A renewal that needs more than this is answered `again`, and
 -- the broker sends it by itself.
-
--- Returns the values of keys, read one by one if the ACL forbids MGET.
-local function look(keys)
-	local values = #keys > 1 and redis.pcall("MGET", unpack(keys)) or {}
-	for i = 1, (#keys == 1 or values.err) and #keys or 0 do
-		local value = redis.pcall("GET", keys[i])
-		values[i] = type(value) == "string" and value
-	end
-	return values
-end
 
 op.keep = { many = true, run = function(k, a)
 	local argv, find, pcall = ARGV, string.find, redis.pcall
@@ -55,44 +47,6 @@ op.keep = { many = true, run = function(k, a)
 		out[#out + 1] = kept
 	end
 	return k, a + n + 1
-end }
-
--- Ends leases in a row: exclusive ones, without a tombstone, for which the
--- broker does not get in line again.  A number in the answer stands for that
--- many whose key held their token and for which nobody waits.  `end` carries
--- out any other by itself.
-op.drop = { many = true, run = function(k, a)
-	local find, pcall = string.find, redis.pcall
-	local count, keys, queues = row(k, a)
-	local values, mine, gone = look(keys), me .. ".", {}
-	local waiting = pcall("EXISTS", unpack(queues)) ~= 0
-	for i = 1, count do
-		local value = values[i]
-		if value and find(value, mine .. ARGV[a + i - 1] .. "|", 1, true) == 1
-			and not find(value, "|", #mine + #ARGV[a + i - 1] + 2, true)
-			and not (waiting and pcall("EXISTS", queues[i]) ~= 0) then
-			gone[#gone + 1], values[i] = keys[i], true
-		end
-	end
-	if quorum or #gone > 0 and type(pcall("DEL", unpack(gone))) ~= "number" then
-		gone = {}
-	end
-	local ended = 0
-	for i = 1, count do
-		if #gone > 0 and values[i] == true then
-			ended = ended + 1
-		else
-			if ended > 0 then
-				out[#out + 1], ended = ended, 0
-			end
-			out[#out + 1] = attempt(need("end").run, keys[i], queues[i],
-				KEYS[k + 3 * i - 1], ARGV[a + i - 1], "0", "0")
-		end
-	end
-	if ended > 0 then
-		out[#out + 1] = ended
-	end
-	return k + 3 * count, a + count
 end }
 
 -- Makes the functions that only heartbeats and `idle` need: few calls have one.
@@ -291,90 +245,7 @@ run = function(key, queue, shared, seq, ttl, n)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- Ends a share of a name; the last sharer passes the name on.
-local function end_share(key, queue, shared, token, linger)
-	local n = #sharers(shared) -- without those that have run out
-	if not redis.call("ZSCORE", shared, token) then
-		return { "gone" }
-	end
-	if tonumber(linger) > 0 and n == 1 then
-		-- The tombstone lets nobody in, not even to share.
-		redis.call("DEL", shared)
-		write(key, token, phase(redis.call("GET", key)), linger)
-		return { "ended" }
-	end
-	if tonumber(linger) > 0 then
-		share(key, shared, token, linger)
-		return { "ended" }
-	end
-	redis.call("ZREM", shared, token)
-	if #sharers(shared) == 0
-		and not (blessed and pass_on(key, queue, shared)) then
-		redis.call("DEL", key, shared)
-	end
-	return { "ended" }
-end
-
--- In a quorum the queue lists the brokers to tell that the name is free, and
--- who had it.  They are told even if its key has just run out.
-local function end_in_quorum(key, queue, claim, token, value, linger)
-	if redis.call("GET", claim) == token then
-		redis.call("DEL", claim)
-	end
-	if value and parse(value) ~= token then
-		return { "gone" }
-	end
-	if value and tonumber(linger) > 0 then
-		redis.call("PEXPIRE", key, linger)
-		return { "ended" }
-	end
-	redis.call("DEL", key)
-	for _, waiting in ipairs(redis.call("LRANGE", queue, 0, -1)) do
-		tell(waiting, "free", key, token .. " ")
-	end
-	redis.call("DEL", queue)
-	return { value and "ended" or "gone" }
-end
-
--- Ends a lease or a place in the queue, whichever this token has.  With a
--- linger the key stays as a tombstone for that long.  A server that is not
--- blessed hands nothing over.  If the name is passed on, the token with the
--- seq `again` (0: none) gets in line.
-op["end"] = { keys = 3, args = 3,
-run = function(key, queue, shared, seq, linger, again)
-	local token = me .. "." .. seq
-	local value = redis.call("GET", key)
-	if quorum then
-		return end_in_quorum(key, queue, shared, token, value, linger)
-	end
-	-- Does the work of parse(), which takes longer.  A token hold does not
-	-- count: it may have the token of a place in the queue, and a message
-	-- about that place may be old.
-	if value and string.sub(value, 1, #token + 1) == token .. "|"
-		and not string.find(value, "|", #token + 2, true) then
-		if tonumber(linger) > 0 then
-			redis.call("PEXPIRE", key, linger)
-		elseif not blessed
-			or not pass_on(key, queue, shared, nil, again ~= "0") then
-			redis.call("DEL", key)
-		elseif again ~= "0" then
-			redis.call("RPUSH", queue, me .. "." .. again)
-			redis.call("PEXPIRE", queue, 2 * (lease_ms + pad_ms))
-			return { "ended", 0, 2 * pad_ms, 1 }
-		end
-		return { "ended" }
-	end
-	leave(queue, token)
-	if blessed and phase(value) then
-		admit(key, queue, shared)
-	elseif blessed and not value then
-		pass_on(key, queue, shared)
-	end
-	if phase(value) then
-		return end_share(key, queue, shared, token, linger)
-	end
-	return { "gone" }
-end }
+-- include end.lua
 
 -- Defines the operations that few calls have, and those on other objects.
 function define_others()

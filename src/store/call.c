@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xmalloc.h"
 #include "store/call.h"
@@ -47,6 +48,7 @@ call_free(struct call *call)
 
 	if (call == NULL)
 		return;
+	call_free(call->guest);
 	for (b = call->blocks; b; b = next) {
 		next = b->next;
 		free(b);
@@ -79,6 +81,8 @@ call_reset(struct call *call)
 	call->row_ttl_ms = 0;
 	call->prompt = false;
 	call->counted = false;
+	call->only_ends = true;
+	call->guest = NULL;
 	call->cfg = "";
 }
 
@@ -96,4 +100,39 @@ call_room(struct call *call, size_t n)
 	call->block = b;
 	b->used += n;
 	return b->mem + b->used - n;
+}
+
+/* Copies n words of argv, which stay where their bytes are. */
+static void
+words_copy(const char **to, size_t *to_len, const char *const *from,
+    const size_t *from_len, unsigned n)
+{
+	memcpy(to, from, n * sizeof(*to));
+	memcpy(to_len, from_len, n * sizeof(*to_len));
+}
+
+void
+call_take_along(struct call *call, struct call *guest)
+{
+	unsigned at = CALL_HEAD + call->nkeys, from = CALL_HEAD + 2;
+	unsigned nkeys = guest->nkeys - 2, nargs = guest->nargs - CALL_COMMON;
+
+	assert(call->guest == NULL && guest->guest == NULL);
+	assert(call->nkeys + nkeys <= CALL_KEYS_MAX);
+	assert(call->nargs + nargs <= CALL_ARGS_MAX);
+	assert(call->nops + guest->nops <= CALL_OPS_MAX);
+	words_copy(call->argv + at, call->argvlen + at, guest->argv + from,
+	    guest->argvlen + from, nkeys);
+	call->nkeys += nkeys;
+	words_copy(call->args + call->nargs, call->arglen + call->nargs,
+	    guest->args + CALL_COMMON, guest->arglen + CALL_COMMON, nargs);
+	call->nargs += nargs;
+	memcpy(call->ids + call->nops, guest->ids,
+	    guest->nops * sizeof(call->ids[0]));
+	memcpy(call->kinds + call->nops, guest->kinds,
+	    guest->nops * sizeof(call->kinds[0]));
+	call->nops += guest->nops;
+	if (guest->timeout_ms < call->timeout_ms)
+		call->timeout_ms = guest->timeout_ms;
+	call->guest = guest;
 }

@@ -106,6 +106,8 @@ struct call {
 	bool mixed;	    /* not only renewals */
 	bool prompt;	    /* another broker waits for one of them */
 	bool counted;	    /* as under way, in its slot */
+	bool only_ends;	    /* of leases: both scripts can carry them out */
+	struct call *guest; /* whose ends travel with this call; or NULL */
 	enum call_row row;  /* the one of the latest operation ... */
 	int64_t row_ttl_ms; /* ... and what all operations of it share */
 	uint32_t row_reserve;
@@ -134,6 +136,12 @@ void call_reset(struct call *call);
 
 /* Returns room for n bytes, which do not move until call_reset(). */
 char *call_room(struct call *call, size_t n);
+
+/*
+ * Adds the operations of `guest` to those of `call`.  `call` owns the guest from
+ * then on, because it uses the guest's bytes.  Requires room for all of them.
+ */
+void call_take_along(struct call *call, struct call *guest);
 
 /*
  * Decodes an answer.  reply == NULL: there is none, so the outcomes are unknown

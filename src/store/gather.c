@@ -5,6 +5,8 @@
  *
  *	slot (shard, lane) -+- keep:    call, call, [open call]
  *	                    +- acquire: [open call]
+ *
+ * Ends of leases travel with acquires if both are due: one call instead of two.
  */
 #include "config.h"
 
@@ -297,6 +299,7 @@ gather_add(struct gather *g, const struct op *op)
 	call->can_wait =
 	    call->can_wait && op_rows[op->kind].can_wait && op->have == 0;
 	call->prompt = call->prompt || (op->flags & OP_PROMPT) != 0;
+	call->only_ends = call->only_ends && op->kind == OP_END;
 	if (op->kind == OP_ENLIST)
 		voter_set(&g->shards[op->shard], op);
 	if (op->kind == OP_END)
@@ -388,6 +391,21 @@ may_grow(
 	       call->nops < CALL_OPS_MAX && slot->under_way >= GROUP_MIN;
 }
 
+/* Lets ends that are due travel with acquires, if there are both. */
+static void
+join_ends(const struct gather *g, struct slot *slot)
+{
+	struct call_list *keeps = &slot->calls[SCRIPT_KEEP];
+	struct call *ends = TAILQ_LAST(keeps, call_list);
+	struct call *call = TAILQ_LAST(&slot->calls[SCRIPT_ACQUIRE], call_list);
+
+	if (g->quorum || ends == NULL || !ends->only_ends || call == NULL ||
+	    call->nops + ends->nops > CALL_OPS_MAX)
+		return;
+	TAILQ_REMOVE(keeps, ends, entry);
+	call_take_along(call, ends);
+}
+
 /* Appends the calls of one slot that are to be sent to `calls`. */
 static void
 take_due(struct gather *g, struct slot *slot, struct call_list *calls)
@@ -402,8 +420,10 @@ take_due(struct gather *g, struct slot *slot, struct call_list *calls)
 			TAILQ_REMOVE(&slot->calls[k], last[k], entry);
 		else
 			last[k] = NULL;
-		TAILQ_CONCAT(calls, &slot->calls[k], entry);
 	}
+	join_ends(g, slot);
+	for (k = 0; k < SCRIPT_MAX; k++)
+		TAILQ_CONCAT(calls, &slot->calls[k], entry);
 	for (k = 0; k < SCRIPT_MAX; k++) {
 		if (last[k] == NULL)
 			continue;
@@ -507,12 +527,36 @@ gather_drop(struct gather *g, struct call *call)
 	if (call->counted)
 		slot_of(g, call)->under_way -= call->nops;
 	call->counted = false;
+	if (call->guest != NULL)
+		gather_drop(g, call->guest);
+	call->guest = NULL;
 	if (g->nspare >= SPARE_CALLS_MAX) {
 		call_free(call);
 		return;
 	}
 	TAILQ_INSERT_HEAD(&g->spare, call, entry);
 	g->nspare++;
+}
+
+/*
+ * Redis refused the call and carried out nothing: the ends that travelled with
+ * it leave by themselves, because keep.lua runs even when memory is full.
+ */
+static void
+send_ends_alone(struct gather *g, struct call *call)
+{
+	struct slot *slot = slot_of(g, call);
+	struct call *ends = call->guest;
+
+	if (call->counted)
+		slot->under_way -= ends->nops;
+	call->nops -= ends->nops;
+	call->guest = NULL;
+	ends->only_ends = false;
+	TAILQ_INSERT_TAIL(&slot->calls[SCRIPT_KEEP], ends, entry);
+	if (!slot->active)
+		TAILQ_INSERT_TAIL(&g->active, slot, entry);
+	slot->active = true;
 }
 
 void
@@ -522,6 +566,8 @@ call_deliver(struct gather *g, struct call *call,
 	unsigned i;
 
 	assert(call->verdict < CALL_VERDICT_MAX);
+	if (call->guest != NULL && call->verdict == CALL_REFUSED)
+		send_ends_alone(g, call);
 	learn(g, call);
 	if (call->has_guard)
 		handler->guard(arg, call->shard, call->sent_ms, &call->guard);

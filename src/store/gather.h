@@ -1,6 +1,7 @@
 /*
  * Gathers the operations of a turn into script calls: for each shard, one that
- * keeps and ends, then one that acquires, each with many operations.
+ * keeps and ends, then one that acquires, each with many operations.  If there
+ * are only ends and acquires, one call takes them all.
  *
  *	gather_add() ...            operations are copied
  *	gather_flush(send)          each call goes to send()

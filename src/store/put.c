@@ -212,7 +212,7 @@ goes_on(const struct call *call, enum call_row row, const struct op *op)
 				       call->row_flags == op->flags));
 }
 
-/* See op.keep and op.drop in keep.lua, op.grab in acquire.lua. */
+/* See op.keep in keep.lua, op.drop in drop.lua, op.grab in acquire.lua. */
 static void
 row_begin(struct call *call, enum call_row row, const struct op *op)
 {

@@ -68,6 +68,25 @@ class RedisErrors(SystemTest):
         self.server.config("maxmemory", "0")
         self.assertTrue(self.other.reply(10).ok)
 
+    def test_oom_and_ends_beside_acquires(self):
+        """They leave in one call; the acquires are refused, the ends are not."""
+        self.prepare()
+        holders, others = self.clients(8), self.clients(8)
+        for i, client in enumerate(holders):
+            client.lock(f"held-{i}")
+        self.server.config("maxmemory", "1")
+        self.brokers[0].freeze()
+        for i, (holder, other) in enumerate(zip(holders, others)):
+            holder.send(f"UNLOCK held-{i}")
+            other.send(f"TRYLOCK new-{i}")
+        self.brokers[0].thaw()
+        for i, (holder, other) in enumerate(zip(holders, others)):
+            reply = holder.reply()
+            self.assertTrue(reply.ok, reply)
+            self.assertNotIn("deferred", reply.fields)
+            self.assertEqual(other.reply().code, "unavailable")
+            self.assertIsNone(self.server.get(f"held-{i}"))
+
     def test_oom_requests_end_in_time(self):
         self.prepare()
         self.server.config("maxmemory", "1")

@@ -194,6 +194,94 @@ START_TEST(votes_do_not_wait)
 }
 END_TEST
 
+/* Ends and acquires that are due together make one call ... */
+static const struct {
+	unsigned acquires, ends, calls, first;
+	bool quorum;
+	enum op_kind other; /* one more operation of the same script as ends */
+} together[] = {
+	{ 2, 3, 1, 5, false, OP_END },
+	{ 3, 0, 1, 3, false, OP_END },
+	{ CALL_OPS_MAX - 3, 3, 1, CALL_OPS_MAX, false, OP_END },
+	/* ... unless they are too many, or keep.lua alone can do them all, */
+	{ CALL_OPS_MAX - 3, 4, 2, 4, false, OP_END },
+	{ 2, 3, 2, 4, false, OP_RENEW },
+	{ 2, 3, 2, 4, false, OP_UNDO },
+	/* ... or each server has to say which ends it knows. */
+	{ 2, 3, 2, 3, true, OP_END },
+};
+
+START_TEST(ends_travel_with_acquires)
+{
+	unsigned i;
+
+	begin(together[_i].quorum);
+	add(OP_ACQUIRE, 0, 0, together[_i].acquires);
+	add(OP_END, 0, 0, together[_i].ends);
+	if (together[_i].other != OP_END)
+		add(together[_i].other, 0, 0, 1);
+	ck_assert_uint_eq(flush(), together[_i].calls);
+	ck_assert_uint_eq(calls[0]->nops, together[_i].first);
+	ck_assert_int_eq(calls[0]->script,
+	    together[_i].calls == 1 ? SCRIPT_ACQUIRE : SCRIPT_KEEP);
+	for (i = 0; i < ncalls; i++)
+		gather_drop(g, calls[i]);
+	gather_free(g);
+}
+END_TEST
+
+static void
+on_guard(void *arg, uint32_t shard, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	(void)arg, (void)shard, (void)sent_ms, (void)report;
+	ck_abort_msg("a refusal is no report");
+}
+
+static void
+on_outcome(void *arg, uint64_t op, int64_t sent_ms, const struct outcome *o)
+{
+	unsigned *refused = arg;
+
+	(void)op, (void)sent_ms;
+	*refused += o->status == OUTCOME_REFUSED;
+}
+
+/* Memory is full: nothing new, but what is held is given back. */
+START_TEST(ends_leave_alone_if_their_call_is_refused)
+{
+	static const struct store_handler handler = { on_guard, on_outcome };
+	static char text[] = "OOM command not allowed";
+	redisReply oom = {
+		.type = REDIS_REPLY_ERROR, .str = text, .len = sizeof(text) - 1
+	};
+	unsigned refused = 0, end = 0;
+
+	begin(false);
+	add(OP_ACQUIRE, 0, 0, 2);
+	add(OP_END, 0, 0, 3);
+	ck_assert_uint_eq(flush(), 1);
+	call_finish(g, calls[0], &oom, false, &handler, &refused);
+	ck_assert_uint_eq(refused, 2);
+	/* Not even later acquires take them along. */
+	add(OP_ACQUIRE, 0, 0, 1);
+	ck_assert_uint_eq(flush(), 2);
+	ck_assert_int_eq(calls[0]->script, SCRIPT_KEEP);
+	ck_assert_uint_eq(calls[0]->nops, 3);
+	for (end = 0; end < 3; end++)
+		ck_assert_uint_eq(calls[0]->ids[end], id - 3 + end);
+	/* If these are refused, too, that is the answer. */
+	call_finish(g, calls[0], &oom, false, &handler, &refused);
+	ck_assert_uint_eq(refused, 5);
+	gather_drop(g, calls[1]);
+	ck_assert(gather_empty(g));
+	add(OP_ACQUIRE, 0, 0, ENOUGH - 1);
+	ck_assert_uint_eq(flush(), 1); /* nothing is under way */
+	gather_drop(g, calls[0]);
+	gather_free(g);
+}
+END_TEST
+
 TCase *
 growth_cases(void)
 {
@@ -205,5 +293,7 @@ growth_cases(void)
 	tcase_add_test(tc, what_is_full_leaves_and_the_rest_stays);
 	tcase_add_test(tc, others_do_not_wait_for_it);
 	tcase_add_test(tc, votes_do_not_wait);
+	tcase_add_loop_test(tc, ends_travel_with_acquires, 0, COUNT(together));
+	tcase_add_test(tc, ends_leave_alone_if_their_call_is_refused);
 	return tc;
 }

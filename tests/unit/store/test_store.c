@@ -746,7 +746,7 @@ START_TEST(what_send_adds_waits_for_the_next_flush)
 {
 	begin_plain();
 	add(OP_ACQUIRE, 1, "a");
-	add(OP_END, 2, "b");
+	add(OP_RENEW, 2, "b");
 	gather_flush(g, send_and_add, &seen);
 	ck_assert_uint_eq(seen.ncalls, 2);
 	gather_drop(g, seen.calls[0]);
