@@ -132,8 +132,7 @@ tell(struct core *core, struct watch *one)
 	const struct snapshot *now = &w->now;
 
 	one->seen = w->changes;
-	one->held = now->held;
-	one->fence = now->fence;
+	one->told = *now;
 	emit_event(core, one->key.session->id,
 	    now->held ? EVENT_HELD : EVENT_FREE, w->name, w->name_len);
 	if (now->fence > 0)
@@ -142,22 +141,34 @@ tell(struct core *core, struct watch *one)
 		emit_str(core, FIELD_BROKER, now->broker, now->broker_len);
 }
 
-/* Was it told the same before, and has missed what was otherwise meanwhile? */
 static bool
-knows(const struct watch *one)
+same_broker(const struct snapshot *a, const struct snapshot *b)
 {
-	const struct snapshot *now = &one->key.watched->now;
-
-	return one->seen > 0 && one->held == now->held &&
-	       one->fence == now->fence && (!now->held || now->fence > 0);
+	return a->broker_len == b->broker_len &&
+	       memcmp(a->broker, b->broker, a->broker_len) == 0;
 }
 
 static bool
 same(const struct snapshot *a, const struct snapshot *b)
 {
-	return a->held == b->held && a->fence == b->fence &&
-	       a->broker_len == b->broker_len &&
-	       memcmp(a->broker, b->broker, a->broker_len) == 0;
+	return a->held == b->held && a->fence == b->fence && same_broker(a, b);
+}
+
+/*
+ * Was it told the same before, and has missed what was otherwise meanwhile?  A
+ * name that is shared may have no broker any more.  But in a quorum a server may
+ * have shown its vote for another broker, which tried with the same fence.
+ */
+static bool
+knows(const struct watch *one)
+{
+	const struct snapshot *told = &one->told;
+	const struct snapshot *now = &one->key.watched->now;
+
+	return one->seen > 0 && told->held == now->held &&
+	       told->fence == now->fence && (!now->held || now->fence > 0) &&
+	       (told->broker_len == 0 || now->broker_len == 0 ||
+		   same_broker(told, now));
 }
 
 /* Somebody must be told something: watch_run() will come by. */

@@ -19,27 +19,26 @@ struct watch_key {
 	struct watched *watched;
 };
 
-/* One session's WATCH of one name.  Owned by the watched name. */
-struct watch {
-	TAILQ_ENTRY(watch) in_session;
-	TAILQ_ENTRY(watch) in_watched; /* in its watches, or its asking */
-	struct table_link by_key;      /* in watches.table */
-	struct watch_key key;
-	uint64_t seen;	  /* the change that it was told of last; 0: none */
-	uint64_t fence;	  /* what it was told then */
-	bool held;	  /* what it was told then */
-	bool asking;	  /* its OK waits for a look at the key */
-	uint64_t number;  /* asking: its number in watched.asked */
-	uint64_t ref;	  /* asking: of the request */
-	int64_t until_ms; /* asking: if Redis can't be reached before, refuse */
-};
-
 /* What a name looks like from outside. */
 struct snapshot {
 	bool held;
 	uint64_t fence;	   /* 0: unknown */
 	size_t broker_len; /* 0: unknown */
 	char broker[BROKER_MAX_BYTES];
+};
+
+/* One session's WATCH of one name.  Owned by the watched name. */
+struct watch {
+	TAILQ_ENTRY(watch) in_session;
+	TAILQ_ENTRY(watch) in_watched; /* in its watches, or its asking */
+	struct table_link by_key;      /* in watches.table */
+	struct watch_key key;
+	uint64_t seen;	      /* the change that it was told of last; 0: none */
+	struct snapshot told; /* what it was told then */
+	bool asking;	      /* its OK waits for a look at the key */
+	uint64_t number;      /* asking: its number in watched.asked */
+	uint64_t ref;	      /* asking: of the request */
+	int64_t until_ms; /* asking: if Redis can't be reached before, refuse */
 };
 
 /* A name with watchers.  Freed with the last of them. */

@@ -284,6 +284,19 @@ config quorum=3
 > 1000 log guard-ready count=3 of=3
 > 7583 op status a on=1
 
+== a watched name over a quorum: a server has the vote for another broker
+config quorum=3
+0 ready 2
+10 1 WATCH a
+> op status a on=0
+11 < value a text=b3.0000000000000003.1|50 on=0
+> 1 OK
+> 1 !HELD a fence=50 broker=b3
+9990 until
+> 7583 op status a on=0
+9991 < value a text=b9.0000000000000009.1|50 on=0
+> 1 !HELD a fence=50 broker=b9
+
 == a STATUS over a quorum that comes back with another server
 config quorum=3
 0 ready 2
