@@ -293,6 +293,7 @@ config quorum=3
 > 1 OK
 > 1 !HELD a fence=50 broker=b3
 9990 until
+> 1000 log guard-ready count=3 of=3
 > 7583 op status a on=0
 9991 < value a text=b9.0000000000000009.1|50 on=0
 > 1 !HELD a fence=50 broker=b9
