@@ -55,10 +55,9 @@ bool
 core_has_losses(const struct core *core, int64_t now_ms)
 {
 	return kept_tells(core) || !TAILQ_EMPTY(&core->locks->losing) ||
-	       lease_first_overdue(core, now_ms) != NULL ||
+	       tenure_first_overdue(core, now_ms) != NULL ||
 	       !TAILQ_EMPTY(&core->sessions->withdrawing) ||
-	       holders_lose_more(core) ||
-	       turn_timer_ms(core, AGENDA_SYNC) <= now_ms;
+	       holders_lose_more(core);
 }
 
 /*
@@ -71,13 +70,14 @@ core_has_losses(const struct core *core, int64_t now_ms)
 static void
 tell_losses(struct core *core)
 {
-	struct lease *l;
+	struct tenure *t;
 
 	sharers_lose_on(core);
+	holders_lose_on(core);
 	while (work_left(core) &&
-	       (l = lease_first_overdue(core, core->now_ms)) != NULL) {
+	       (t = tenure_first_overdue(core, core->now_ms)) != NULL) {
 		core_visit(core, 1);
-		lease_run_out(core, l);
+		tenure_run_out(core, t);
 	}
 }
 
@@ -105,8 +105,6 @@ agenda_run(struct core *core, bool bare)
 	if (kept_tells(core))
 		return;
 	tell_losses(core);
-	holders_lose_on(core);
-	turn_run_timers(core, AGENDA_SYNC);
 	leave_withdraw_on(core);
 	if (core_has_losses(core, core->now_ms))
 		return;

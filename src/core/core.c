@@ -48,9 +48,8 @@
 /* Tables of what a module tells those above it; calls downwards need none. */
 
 static const struct timer_row timers[TIMER_MAX] = {
-	/* Semaphores come first, since their timers may tell of a loss. */
-	[TIMER_SYNC] = { AGENDA_SYNC, sync_timer },
 	[TIMER_LEASE] = { AGENDA_URGENT, lease_timer },
+	[TIMER_SYNC] = { AGENDA_URGENT, sync_timer },
 	[TIMER_HOLD] = { AGENDA_URGENT, hold_timer },
 	[TIMER_PERMITS] = { AGENDA_URGENT, permits_timer },
 	[TIMER_GUARD] = { AGENDA_URGENT, guard_timer },
@@ -121,6 +120,11 @@ static const struct lock_listener of_locks = {
 	.lock_leaves = listing_leave_lock,
 };
 
+static const struct tenure_owner *const of_tenures[TENURE_KINDS] = {
+	[TENURE_LEASE] = &lease_of_tenure,
+	[TENURE_PERMITS] = &semaphore_of_tenure,
+};
+
 static const struct sync_class *const sync_classes[SYNC_MAX] = {
 	[SYNC_SEMAPHORE] = &semaphore_class,
 	[SYNC_LATCH] = &latch_class,
@@ -139,7 +143,6 @@ set_times(struct core *core, int64_t lease_ms)
 	core->pad_ms = times_pad_ms(lease_ms);
 	core->stall_ms = core->pad_ms;
 	core->recovery_ms = times_recovery_ms(lease_ms);
-	core->vouch_ms = times_vouch_ms(lease_ms);
 }
 
 struct core *
@@ -168,6 +171,7 @@ core_new(const struct core_config *config)
 		measure_configure(core->measure, config->metrics);
 	core->config.metrics = NULL; /* copied */
 	names_init(core, &of_locks);
+	tenures_init(core, of_tenures);
 	leases_init(core, &lock_owner);
 	watch_init(core);
 	force_init(core);
@@ -195,6 +199,7 @@ core_free(struct core *core)
 	force_fini(core);
 	watch_fini(core);
 	leases_fini(core);
+	tenures_fini(core);
 	names_fini(core);
 	measure_free(core->measure);
 	guard_fini(core);
@@ -475,6 +480,7 @@ core_check(const struct core *core)
 	slot_check(core);
 	session_check(core);
 	guard_check(core);
+	tenures_check(core);
 	leases_check(core);
 	locks_check(core);
 	sync_check(core);

@@ -74,6 +74,8 @@ src_core_lease_liblease_a_SOURCES = \
 	src/core/lease/pace.c \
 	src/core/lease/pace.h \
 	src/core/lease/parts.h \
+	src/core/lease/tenure.c \
+	src/core/lease/tenure.h \
 	src/core/lease/votes.c \
 	src/core/lease/votes.h
 
@@ -141,6 +143,7 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/made.h \
 	src/core/sync/notify.c \
 	src/core/sync/notify.h \
+	src/core/sync/owner.c \
 	src/core/sync/permits.c \
 	src/core/sync/semaphore.c \
 	src/core/sync/semaphore.h \

@@ -70,7 +70,7 @@ emit_holder(struct core *core, const struct hold *h)
 		emit_text(core, FIELD_LABEL, h->session->label);
 	emit_num(core, FIELD_FENCE, h->fence);
 	emit_ms(core, FIELD_TTL,
-	    lease_deadline_ms(core, &h->lock->lease) - core->now_ms);
+	    tenure_deadline_ms(core, &h->lock->lease.tenure) - core->now_ms);
 	emit_ms(core, FIELD_AGE, core->now_ms - h->since_ms);
 	if (timer_armed(bound))
 		emit_ms(core, FIELD_UNTIL,
@@ -294,7 +294,7 @@ known_here(const struct core *core, const struct lock *l,
 	if (rq->kind > CORE_KIND_LOCK || !told_here(l))
 		return false;
 	return rq->kind == CORE_KIND_LOCK || quorum_used(core) ||
-	       l->lease.state == LEASE_ATRISK || !guard_up(core, shard);
+	       l->lease.tenure.state == TENURE_ATRISK || !guard_up(core, shard);
 }
 
 void

@@ -29,12 +29,12 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 	} else {
 		name = core->leases->owner->name(l, &len);
 		op = slot_submit(
-		    core, &slot, kind, SLOT_LEASE, l->shard, name, len);
+		    core, &slot, kind, SLOT_LEASE, l->tenure.shard, name, len);
 		slot->lease = l;
 	}
 	op->seq = l->seq;
 	l->pending->since_ms = core->now_ms;
-	l->pending->epoch = guard_epoch(core, l->shard);
+	l->pending->epoch = guard_epoch(core, l->tenure.shard);
 	return op;
 }
 
@@ -132,8 +132,9 @@ lease_ask_convert(struct core *core, struct lease *l, bool shared)
 static uint64_t
 vouched_until(const struct core *core, const struct lease *l)
 {
-	return (uint64_t)guard_server_ms(core, l->shard,
-	    max_ms(lease_deadline_ms(core, l), lease_rare(l)->linger_ms));
+	return (uint64_t)guard_server_ms(core, l->tenure.shard,
+	    max_ms(tenure_deadline_ms(core, &l->tenure),
+		lease_rare(l)->linger_ms));
 }
 
 void
@@ -159,7 +160,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 static bool
 queues_again(const struct core *core, const struct lease *l)
 {
-	return lease_rare(l)->contended_ms != 0 && !quorum_used(core) &&
+	return lease_contended(l) && !quorum_used(core) &&
 	       core->leases->owner->queues_again(l);
 }
 
@@ -175,9 +176,9 @@ lease_ask_end(struct core *core, struct lease *l)
 		l->woken = l->handed_over = l->contended_early = false;
 	}
 	op->again = lease_rare(l)->again_seq;
-	if (l->provisional) /* only a message has told this fence */
+	if (l->tenure.provisional) /* only a message has told this fence */
 		op->fence = l->fence_next + l->fences - 1;
-	if (lease_rare(l)->contended_ms != 0 && op->linger_ms == 0)
+	if (lease_contended(l) && op->linger_ms == 0)
 		op->flags |= OP_PROMPT;
 	l->pending->linger = op->linger_ms > 0;
 	pace_ending(core, l);

@@ -37,7 +37,7 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 
 	/* Nobody waited, so no message will come.  Try again if wanted now. */
 	if (o->first != 0 && o->status == OUTCOME_BUSY) {
-		l->wake_ms = 0;
+		l->tenure.wake_ms = 0;
 		return;
 	}
 	/* A token that is over (`freed`) may still stand on some servers. */
@@ -45,13 +45,13 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 		more->rival = (uint32_t)o->first;
 		more->failed = 0;
 		lease_plan_look(core, l, o);
-		l->wake_ms += core_jitter(core, LOOK_JITTER_MS);
+		l->tenure.wake_ms += core_jitter(core, LOOK_JITTER_MS);
 		return;
 	}
 	most_ms = (FREE_JITTER_MS + took_ms) << more->failed;
 	if (more->failed < FAILED_MAX)
 		more->failed++;
-	l->wake_ms =
+	l->tenure.wake_ms =
 	    core->now_ms + 1 + core_jitter(core, min_ms(most_ms, RETRY_MAX_MS));
 }
 
@@ -100,7 +100,7 @@ backoff_freed(struct core *core, struct lease *l, const char *text, size_t len)
 		return false;
 	l->rare->rival = 0;
 	l->rare->failed = 0;
-	l->wake_ms = min_ms(
-	    l->wake_ms, core->now_ms + core_jitter(core, FREE_JITTER_MS));
+	l->tenure.wake_ms = min_ms(l->tenure.wake_ms,
+	    core->now_ms + core_jitter(core, FREE_JITTER_MS));
 	return true;
 }

@@ -31,29 +31,13 @@ check_awaits(const struct lease *l)
 void
 lease_check(const struct core *core, const struct lease *l, bool touched)
 {
-	assert(l->state < LEASE_MAX && l->shard < core->config.shards);
-	assert((l->vouched || l->vouched_provisionally) == lease_is_held(l));
-	assert(!l->vouched || !l->vouched_provisionally);
-	assert(!lease_is_held(l) || l->provisional == l->vouched_provisionally);
-	assert(!lease_is_held(l) || l->confirmed_ms <= core->now_ms);
+	assert(l->state < LEASE_MAX);
+	assert((l->tenure.state != TENURE_OVER) == lease_is_held(l));
+	tenure_check(core, &l->tenure);
 	assert(!lease_is_held(l) || l->seq > 0);
 	check_asked(l);
 	if (!touched)
 		check_awaits(l);
-}
-
-/* The length of a line; every lease in it must be marked as being there. */
-static size_t
-count_line(const struct held_list *line, bool briefly)
-{
-	const struct lease *l;
-	size_t n = 0;
-
-	TAILQ_FOREACH (l, line, in_held) {
-		assert(briefly ? l->vouched_provisionally : l->vouched);
-		n++;
-	}
-	return n;
 }
 
 void
@@ -62,9 +46,6 @@ leases_check(const struct core *core)
 	const struct leases *all = core->leases;
 	uint32_t i;
 
-	assert(count_line(&all->held, false) +
-		   count_line(&all->held_provisionally, true) <=
-	       all->n);
 	assert(all->nlingering <= all->n);
 	for (i = 0; i < core->config.shards; i++)
 		assert(all->nblocked[i] <= all->n);

@@ -1,9 +1,9 @@
 /*
  * Leases: the state machine between a name here and its key in the store.
  *
- *	none --> acquiring --> held <--> at-risk
- *	  ^        |   |        | ^         |
- *	  |        v   |        v |         v
+ *	none --> acquiring --> held ---------+
+ *	  ^        |   |        ^            |
+ *	  |        v   |        |            v
  *	  |     queued-+-> confirming ... ending --> lingering
  *	  +----------------------------------+-----------+
  *
@@ -21,7 +21,6 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
-#include "core/guard/gain.h"
 #include "core/guard/quorum.h"
 #include "core/lease/backoff.h"
 #include "core/lease/lease.h"
@@ -29,10 +28,9 @@
 #include "core/lease/parts.h"
 #include "core/lease/votes.h"
 
-#define FENCES_LOW 8	   /* if many wait, draw more when so few are left */
-#define IDLE_YIELD_MS 50   /* a lease kept for a group stays so long */
-#define OUT_OF_ORDER_MAX 8 /* how far ahead in its line a lease is put */
-#define WALLED_MS 250	   /* between tries for blocked requests */
+#define FENCES_LOW 8	 /* if many wait, draw more when so few are left */
+#define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
+#define WALLED_MS 250	 /* between tries for blocked requests */
 
 #define TO(state) (1u << LEASE_##state)
 
@@ -41,8 +39,7 @@ static const unsigned legal[LEASE_MAX] = {
 	[LEASE_ACQUIRING] = TO(HELD) | TO(QUEUED) | TO(NONE) | TO(ENDING),
 	[LEASE_QUEUED] = TO(HELD) | TO(CONFIRMING) | TO(NONE) | TO(ENDING),
 	[LEASE_CONFIRMING] = TO(HELD) | TO(NONE) | TO(ENDING) | TO(LINGERING),
-	[LEASE_HELD] = TO(ATRISK) | TO(ENDING) | TO(NONE),
-	[LEASE_ATRISK] = TO(HELD) | TO(ENDING) | TO(NONE),
+	[LEASE_HELD] = TO(ENDING) | TO(NONE),
 	[LEASE_ENDING] = TO(NONE) | TO(QUEUED) | TO(LINGERING),
 	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
 };
@@ -56,8 +53,6 @@ leases_init(struct core *core, const struct lease_owner *owner)
 	leases->owner = owner;
 	leases->nblocked =
 	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
-	TAILQ_INIT(&leases->held);
-	TAILQ_INIT(&leases->held_provisionally);
 	TAILQ_INIT(&leases->votes);
 }
 
@@ -67,8 +62,6 @@ leases_fini(struct core *core)
 	struct leases *leases = core->leases;
 
 	assert(leases->n == 0 && leases->nlingering == 0);
-	assert(TAILQ_EMPTY(&leases->held));
-	assert(TAILQ_EMPTY(&leases->held_provisionally));
 	votes_fini(core);
 	free(leases->nblocked);
 	free(leases);
@@ -77,8 +70,8 @@ leases_fini(struct core *core)
 void
 lease_init(struct core *core, struct lease *l, uint32_t shard)
 {
+	tenure_init(core, &l->tenure, TENURE_LEASE, shard);
 	l->timer.kind = TIMER_LEASE;
-	l->shard = (uint16_t)shard;
 	core->leases->n++;
 }
 
@@ -116,7 +109,7 @@ lease_set_why(struct lease *l, char *why)
 static uint32_t *
 nblocked(const struct core *core, const struct lease *l)
 {
-	return &core->leases->nblocked[quorum_used(core) ? 0 : l->shard];
+	return &core->leases->nblocked[quorum_used(core) ? 0 : l->tenure.shard];
 }
 
 void
@@ -138,21 +131,10 @@ lease_unblock(struct core *core, struct lease *l)
 	--*nblocked(core, l);
 }
 
-/* Takes it out of the line of leases that the broker vouches for. */
-static void
-disown(struct core *core, struct lease *l)
-{
-	if (l->vouched)
-		TAILQ_REMOVE(&core->leases->held, l, in_held);
-	else if (l->vouched_provisionally)
-		TAILQ_REMOVE(&core->leases->held_provisionally, l, in_held);
-	l->vouched = l->vouched_provisionally = false;
-}
-
 void
 lease_fini(struct core *core, struct lease *l)
 {
-	disown(core, l);
+	tenure_fini(core, &l->tenure);
 	lease_unblock(core, l);
 	core_disarm(core, &l->timer);
 	core->leases->nlingering -= l->state == LEASE_LINGERING;
@@ -160,34 +142,6 @@ lease_fini(struct core *core, struct lease *l)
 	lease_set_why(l, NULL);
 	free(l->rare);
 	free(l->pending);
-}
-
-/*
- * Calls are answered nearly in the order in which they were sent, so the line
- * is nearly in the order in which leases run out.  If a lease is further out of
- * order than that, its timer finds it.
- */
-void
-lease_vouch(struct core *core, struct lease *l)
-{
-	struct held_list *line = l->provisional
-				     ? &core->leases->held_provisionally
-				     : &core->leases->held;
-	struct lease *last;
-	unsigned i;
-
-	disown(core, l);
-	last = TAILQ_LAST(line, held_list);
-	for (i = 0; i < OUT_OF_ORDER_MAX && last != NULL &&
-		    last->confirmed_ms > l->confirmed_ms;
-	     i++)
-		last = TAILQ_PREV(last, held_list, in_held);
-	if (last != NULL)
-		TAILQ_INSERT_AFTER(line, last, l, in_held);
-	else
-		TAILQ_INSERT_HEAD(line, l, in_held);
-	l->vouched = !l->provisional;
-	l->vouched_provisionally = l->provisional;
 }
 
 void
@@ -200,55 +154,12 @@ lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
 	l->state = state;
 	if (!lease_is_held(l))
-		disown(core, l);
-	if (state != LEASE_ATRISK)
-		l->wake_ms = 0;
+		tenure_end(core, &l->tenure);
+	l->tenure.wake_ms = 0;
 	l->for_blocked = false;
 }
 
-/* For how long the call, or the message, that keeps the lease is good. */
-static int64_t
-term_ms(const struct core *core, const struct lease *l)
-{
-	return l->provisional ? core->pad_ms : core->config.lease_ms;
-}
-
-int64_t
-lease_deadline_ms(const struct core *core, const struct lease *l)
-{
-	return l->confirmed_ms + times_vouch_ms(term_ms(core, l)) -
-	       gain_since(core, l->shard, l->confirmed_ms);
-}
-
-int64_t
-lease_risk_ms(const struct core *core, const struct lease *l)
-{
-	return l->confirmed_ms + term_ms(core, l) / 2;
-}
-
-bool
-lease_overdue(const struct core *core, const struct lease *l)
-{
-	return lease_is_held(l) && core->now_ms >= lease_deadline_ms(core, l);
-}
-
-bool
-lease_vouched(const struct core *core, const struct lease *l)
-{
-	return lease_is_held(l) && core->now_ms < lease_deadline_ms(core, l);
-}
-
 /* Timing. */
-
-void
-lease_plan_renewal(struct core *core, struct lease *l, bool first)
-{
-	l->wake_ms = pace_plan(core, l, l->confirmed_ms, first);
-	if (l->epoch == guard_epoch(core, l->shard))
-		return;
-	l->wake_ms = core->now_ms;
-	core->leases->owner->unproved(core, l->shard);
-}
 
 static void
 arm(struct core *core, struct lease *l, int64_t at_ms)
@@ -269,15 +180,9 @@ linger_step_ms(const struct core *core, const struct lease *l)
 void
 lease_arm_held(struct core *core, struct lease *l)
 {
-	int64_t at_ms = lease_deadline_ms(core, l);
+	int64_t at_ms = tenure_due_ms(core, &l->tenure, l->pending == NULL);
 
-	if (l->state == LEASE_HELD)
-		at_ms = min_ms(at_ms, lease_risk_ms(core, l));
-	/* A renewal that is due while the guard is down needs no timer. */
-	if (l->pending == NULL &&
-	    (l->wake_ms > core->now_ms || guard_up(core, l->shard)))
-		at_ms = min_ms(at_ms, l->wake_ms);
-	if (lease_rare(l)->contended_ms != 0 && lease_rare(l)->idle_ms != 0 &&
+	if (lease_contended(l) && lease_rare(l)->idle_ms != 0 &&
 	    lease_rare(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->idle_ms + IDLE_YIELD_MS);
 	arm(core, l, min_ms(at_ms, linger_step_ms(core, l)));
@@ -291,8 +196,8 @@ may_ask(struct core *core, struct lease *l, bool ready)
 		lease_block(core, l);
 		return false;
 	}
-	if (l->wake_ms > core->now_ms) {
-		arm(core, l, l->wake_ms);
+	if (l->tenure.wake_ms > core->now_ms) {
+		arm(core, l, l->tenure.wake_ms);
 		return false;
 	}
 	return true;
@@ -318,9 +223,10 @@ wanted_in_time(struct core *core, struct lease *l)
 	bool blocked = demand == DEMAND_BLOCKED;
 
 	if (demand == DEMAND_NOW && l->for_blocked)
-		l->wake_ms = 0;
+		l->tenure.wake_ms = 0;
 	if (blocked && !l->for_blocked)
-		l->wake_ms = max_ms(l->wake_ms, core->now_ms + WALLED_MS);
+		l->tenure.wake_ms =
+		    max_ms(l->tenure.wake_ms, core->now_ms + WALLED_MS);
 	l->for_blocked = blocked;
 	return demand != DEMAND_NONE;
 }
@@ -329,7 +235,7 @@ static bool
 next_none(struct core *core, struct lease *l)
 {
 	if (!wanted_in_time(core, l) ||
-	    !may_ask(core, l, guard_ready(core, l->shard)))
+	    !may_ask(core, l, guard_ready(core, l->tenure.shard)))
 		return false;
 	lease_set_why(l, NULL);
 	backoff_over(l);
@@ -351,7 +257,7 @@ next_acquiring(struct core *core, struct lease *l)
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
-	if (may_ask(core, l, guard_ready(core, l->shard)))
+	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
 		lease_ask_acquire(core, l);
 	return false;
 }
@@ -363,12 +269,12 @@ next_queued(struct core *core, struct lease *l)
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
-	if (l->woken && guard_ready(core, l->shard)) {
+	if (l->woken && guard_ready(core, l->tenure.shard)) {
 		if (!lease_take_handover(core, l))
 			lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
-	if (may_ask(core, l, guard_ready(core, l->shard)))
+	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
 		lease_ask_acquire(core, l);
 	return false;
 }
@@ -385,7 +291,7 @@ next_confirming(struct core *core, struct lease *l)
 		lease_set_state(core, l, LEASE_LINGERING);
 		return true;
 	}
-	if (may_ask(core, l, guard_ready(core, l->shard)))
+	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
 		lease_ask_confirm(core, l);
 	return false;
 }
@@ -393,10 +299,7 @@ next_confirming(struct core *core, struct lease *l)
 bool
 lease_must_yield(const struct core *core, const struct lease *l)
 {
-	return lease_rare(l)->contended_ms != 0 &&
-	       (lease_rare(l)->handovers >= core->config.locks.handovers ||
-		   core->now_ms - lease_rare(l)->contended_ms >=
-		       core->config.lease_ms);
+	return contention_must_yield(core, &lease_rare(l)->contention);
 }
 
 bool
@@ -404,9 +307,10 @@ lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
     int64_t delay_ms)
 {
 	const struct lease_rare *m = lease_rare(l);
-	int64_t ttl_ms = l->provisional ? 2 * core->pad_ms
-					: core->config.lease_ms + core->pad_ms;
-	int64_t sure_end_ms = l->confirmed_ms + ttl_ms + m->longer_ms;
+	int64_t ttl_ms = l->tenure.provisional
+			     ? 2 * core->pad_ms
+			     : core->config.lease_ms + core->pad_ms;
+	int64_t sure_end_ms = l->tenure.confirmed_ms + ttl_ms + m->longer_ms;
 
 	return delay_ms <= m->delay_ms &&
 	       (keep_ms == 0 || sure_end_ms >= core->now_ms + keep_ms);
@@ -415,7 +319,7 @@ lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
 bool
 lease_paused(const struct core *core, const struct lease *l)
 {
-	return l->paused && l->wake_ms > core->now_ms;
+	return l->paused && l->tenure.wake_ms > core->now_ms;
 }
 
 bool
@@ -423,7 +327,7 @@ lease_can_send(struct core *core, struct lease *l)
 {
 	if (l->pending != NULL)
 		return false;
-	if (!guard_up(core, l->shard)) {
+	if (!guard_up(core, l->tenure.shard)) {
 		lease_block(core, l);
 		return false;
 	}
@@ -435,7 +339,7 @@ renew(struct core *core, struct lease *l, bool draw)
 {
 	if (!lease_can_send(core, l))
 		return;
-	if (pace_room(core, l))
+	if (pace_room(core, &l->tenure))
 		lease_ask_renew(core, l, draw);
 }
 
@@ -450,14 +354,13 @@ next_idle(struct core *core, struct lease *l)
 	if (lease_rare(l)->idle_ms == 0)
 		lease_need_rare(l)->idle_ms = core->now_ms;
 	core->leases->owner->idle(core, l);
-	if (lease_rare(l)->contended_ms != 0 &&
-	    !core->leases->owner->keeps(core, l, true) &&
+	if (lease_contended(l) && !core->leases->owner->keeps(core, l, true) &&
 	    (core->now_ms - lease_rare(l)->idle_ms >= IDLE_YIELD_MS ||
 		!core->leases->owner->keeps(core, l, false))) {
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
-	if (l->wake_ms <= core->now_ms)
+	if (l->tenure.wake_ms <= core->now_ms)
 		renew(core, l, false);
 	return false;
 }
@@ -466,7 +369,7 @@ next_idle(struct core *core, struct lease *l)
 static bool
 next_free(struct core *core, struct lease *l)
 {
-	if (!is_wanted(core, l) || !lease_vouched(core, l) ||
+	if (!is_wanted(core, l) || !tenure_vouched(core, &l->tenure) ||
 	    core->leases->owner->lingers(core, l) ||
 	    (lease_must_yield(core, l) &&
 		!core->leases->owner->taken_up(core, l) &&
@@ -493,7 +396,7 @@ runs_short(const struct core *core, const struct lease *l)
 	if (l->shared || nwaiting == 0)
 		return false;
 	if (lease_must_yield(core, l))
-		return l->fences == 0 && !l->provisional;
+		return l->fences == 0 && !l->tenure.provisional;
 	return l->fences == 0 || (many && l->fences <= FENCES_LOW);
 }
 
@@ -512,7 +415,7 @@ next_held(struct core *core, struct lease *l)
 	}
 	if (l->pending != NULL)
 		return false;
-	if (l->wake_ms <= core->now_ms)
+	if (l->tenure.wake_ms <= core->now_ms)
 		renew(core, l, left * 4 < owner->nwaiting(l));
 	else if (runs_short(core, l))
 		renew(core, l, true);
@@ -529,7 +432,7 @@ next_ending(struct core *core, struct lease *l)
 		return true;
 	}
 	arm(core, l, l->key_end_ms);
-	if (may_ask(core, l, guard_up(core, l->shard)))
+	if (may_ask(core, l, guard_up(core, l->tenure.shard)))
 		lease_ask_end(core, l);
 	else
 		core->leases->owner->ended(core, l, true);
@@ -544,7 +447,7 @@ next_lingering(struct core *core, struct lease *l)
 
 	if (lease_rare(l)->linger_ms <= core->now_ms) {
 		lease_linger_over(l);
-		if (!is_wanted(core, l) && lease_rare(l)->contended_ms == 0 &&
+		if (!is_wanted(core, l) && !lease_contended(l) &&
 		    !l->contended_early)
 			lease_set_state(core, l, LEASE_NONE);
 		else
@@ -552,7 +455,8 @@ next_lingering(struct core *core, struct lease *l)
 		return true;
 	}
 	if (up && lease_rare(l)->again_ms <= core->now_ms &&
-	    guard_ready(core, l->shard) && !lease_needs_reclaim(core, l)) {
+	    guard_ready(core, l->tenure.shard) &&
+	    !lease_needs_reclaim(core, l)) {
 		lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
@@ -561,7 +465,7 @@ next_lingering(struct core *core, struct lease *l)
 		at_ms = min_ms(at_ms, lease_rare(l)->again_ms);
 	arm(core, l, at_ms);
 	if (lease_needs_reclaim(core, l)) {
-		if (may_ask(core, l, guard_up(core, l->shard)))
+		if (may_ask(core, l, guard_up(core, l->tenure.shard)))
 			lease_ask_renew(core, l, false);
 	} else if (up)
 		lease_block(core, l);
@@ -574,7 +478,6 @@ static bool (*const nexts[LEASE_MAX])(struct core *core, struct lease *l) = {
 	[LEASE_QUEUED] = next_queued,
 	[LEASE_CONFIRMING] = next_confirming,
 	[LEASE_HELD] = next_held,
-	[LEASE_ATRISK] = next_held,
 	[LEASE_ENDING] = next_ending,
 	[LEASE_LINGERING] = next_lingering,
 };
@@ -595,8 +498,9 @@ lease_needs_reclaim(const struct core *core, const struct lease *l)
 			 (l->state == LEASE_CONFIRMING &&
 			     lease_rare(l)->linger_ms > core->now_ms);
 
-	return (lease_is_held(l) || tombstone) &&
-	       l->epoch != guard_epoch(core, l->shard);
+	return tenure_needs_reclaim(core, &l->tenure) ||
+	       (tombstone &&
+		   l->tenure.epoch != guard_epoch(core, l->tenure.shard));
 }
 
 void
@@ -604,10 +508,11 @@ lease_reclaim(struct core *core, struct lease *l)
 {
 	if (!lease_needs_reclaim(core, l))
 		return;
-	(void)pace_room(core, l);
+	(void)pace_room(core, &l->tenure);
 	arm(core, l,
-	    lease_is_held(l) ? min_ms(l->wake_ms, lease_deadline_ms(core, l))
-			     : l->wake_ms);
+	    lease_is_held(l) ? min_ms(l->tenure.wake_ms,
+				   tenure_deadline_ms(core, &l->tenure))
+			     : l->tenure.wake_ms);
 }
 
 uint64_t
@@ -616,16 +521,4 @@ lease_take_fence(struct lease *l)
 	assert(l->fences > 0);
 	l->fences--;
 	return l->fence_next++;
-}
-
-/* Looks at the first of each line: nearly the one confirmed longest ago. */
-struct lease *
-lease_first_overdue(const struct core *core, int64_t now_ms)
-{
-	struct lease *l = TAILQ_FIRST(&core->leases->held);
-
-	if (l != NULL && lease_deadline_ms(core, l) <= now_ms)
-		return l;
-	l = TAILQ_FIRST(&core->leases->held_provisionally);
-	return l != NULL && lease_deadline_ms(core, l) <= now_ms ? l : NULL;
 }

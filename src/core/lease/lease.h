@@ -9,6 +9,7 @@
 #define LOCKBROKER_CORE_LEASE_LEASE_H
 
 #include "core/guard/guard.h"
+#include "core/lease/tenure.h"
 #include "core/turn/slot.h"
 
 /*
@@ -22,7 +23,6 @@
 	STATE(QUEUED, "queued") \
 	STATE(CONFIRMING, "confirming") \
 	STATE(HELD, "held") \
-	STATE(ATRISK, "at-risk") \
 	STATE(ENDING, "ending") \
 	STATE(LINGERING, "lingering")
 /* clang-format on */
@@ -62,8 +62,7 @@ struct lease_rare {
 	int64_t others_ms;  /* ... nor its last holder before then */
 	int64_t again_ms; /* LINGERING: not before then, as others shared it */
 	int64_t idle_ms;  /* since when it is here for groups only; 0: not */
-	int64_t contended_ms; /* since when another broker waits; 0: none */
-	uint32_t handovers;   /* handovers since then */
+	struct contention contention;
 	/* Quorum: tokens, each as its number by backoff_token(). */
 	uint32_t rival;	 /* NONE: of the broker with the name; 0: unknown */
 	uint32_t freed;	 /* the last that a message called over; 0: none */
@@ -71,24 +70,19 @@ struct lease_rare {
 };
 
 struct lease {
-	TAILQ_ENTRY(lease)
-	in_held;	    /* or in leases.held_provisionally; see `vouched` */
-	struct timer timer; /* when it wants attention next */
+	struct tenure tenure;	    /* HELD: the broker vouches for it */
+	struct timer timer;	    /* when it wants attention next */
 	struct pending_op *pending; /* owned; NULL: no operation is in flight */
 	struct lease_rare *rare;    /* owned; NULL: nothing, see lease_rare() */
 	uint64_t seq;		    /* of the token */
 	uint64_t fence_next;	    /* of the reserve */
-	int64_t confirmed_ms;	    /* when the call that keeps it was sent */
 	int64_t key_end_ms;	    /* the key in the store lives no longer */
-	int64_t wake_ms;	    /* HELD: renew; QUEUED: look; else: retry */
-	uint32_t epoch;		    /* of the guard, when last confirmed */
-	uint16_t shard;
-	uint8_t fences;	       /* in reserve */
-	uint8_t state;	       /* enum lease_state */
+	uint8_t fences;		    /* in reserve */
+	uint8_t state;		    /* enum lease_state */
+	/* tenure.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
 	bool paused : 1;       /* HELD: nothing is asked before wake_ms */
 	bool woken : 1;	       /* a message says that it was handed to us */
 	bool handed_over : 1;  /* ... with time and fence: good for one pad */
-	bool provisional : 1;  /* held by such a message, not confirmed yet */
 	bool blocked : 1;      /* counted in leases.nblocked */
 	bool shared : 1;       /* with other brokers */
 	bool asked_shared : 1; /* the last request was to share it */
@@ -98,13 +92,8 @@ struct lease {
 	bool outcome_unknown : 1; /* a CONVERT may have been carried out */
 	bool whole : 1;		  /* the next renewal goes by itself */
 	bool for_blocked : 1;	  /* NONE: wake_ms is for blocked requests */
-	bool vouched : 1;	  /* in leases.held ... */
-	bool
-	    vouched_provisionally : 1; /* ... or in leases.held_provisionally */
-	bool paced : 1;		       /* its renewal was put off to wake_ms */
 };
 
-TAILQ_HEAD(held_list, lease);
 TAILQ_HEAD(vote_list, vote);
 
 /* How much somebody wants the name. */
@@ -164,8 +153,8 @@ struct lease_owner {
 	/* It is not free: answers requests that do not wait for it. */
 	void (*not_free)(struct core *core, struct lease *l);
 	void (*lost)(struct core *core, struct lease *l, const char *reason);
-	void (*at_risk)(struct core *core, struct lease *l, int64_t left_ms);
-	void (*safe)(struct core *core, struct lease *l, int64_t left_ms);
+	/* Its tenure has become at risk, or is safe again. */
+	void (*risk_changed)(struct core *core, struct lease *l);
 	/* A renewal was confirmed when so much of the lease was left. */
 	void (*renewed)(struct core *core, struct lease *l, int64_t left_ms);
 	/* `deferred`: the store has not confirmed the end. */
@@ -179,32 +168,21 @@ struct lease_owner {
 	void (*touch)(struct core *core, struct lease *l);
 };
 
-/* A slice of time, and the renewals planned for it (pace.c). */
-struct slice {
-	int64_t number;
-	uint32_t planned;
-};
-
-#define PACE_SLICES 128 /* half of them are a third of a lease */
-
 /* All leases of this broker. */
 struct leases {
 	const struct lease_owner *owner; /* static */
 	size_t n;
 	uint32_t *nblocked; /* owned; for each guard, how many wait for it */
 	size_t nlingering;  /* tombstones */
-	/* Leases that the broker vouches for, nearly in the order in which
-	 * they run out; and the provisional ones, which are shorter. */
-	struct held_list held, held_provisionally;
 	struct vote_list votes;	    /* to be sent before the step ends */
 	char asker[PEND_MAX_BYTES]; /* whom the last "force-by" has named */
 	uint64_t asker_seq;	    /* of that message */
-	int64_t room_ms; /* pace.c: has room for renewals that are due */
-	uint32_t room_taken;
 	bool piggyback; /* the step has ended a lease, in a call ... */
 	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
-	struct slice pace[PACE_SLICES];
 };
+
+/* What a lease makes of its tenure. */
+extern const struct tenure_owner lease_of_tenure;
 
 void leases_init(struct core *core, const struct lease_owner *owner);
 void leases_fini(struct core *core);
@@ -244,21 +222,18 @@ void lease_arm_held(struct core *core, struct lease *l);
 void lease_set_state(
     struct core *core, struct lease *l, enum lease_state state);
 
-/* Held or at risk. */
 static inline bool
 lease_is_held(const struct lease *l)
 {
-	return l->state == LEASE_HELD || l->state == LEASE_ATRISK;
+	return l->state == LEASE_HELD;
 }
 
-/* Does the broker vouch for the lease at this moment? */
-bool lease_vouched(const struct core *core, const struct lease *l);
-
-/* Is it held by its state, although its time is up? */
-bool lease_overdue(const struct core *core, const struct lease *l);
-
-/* Until when the broker vouches for it, if no renewal is confirmed before. */
-int64_t lease_deadline_ms(const struct core *core, const struct lease *l);
+/* Does another broker wait for the name, as far as is known? */
+static inline bool
+lease_contended(const struct lease *l)
+{
+	return lease_rare(l)->contention.since_ms != 0;
+}
 
 /* Does it pause after trouble, and ask for nothing before wake_ms? */
 bool lease_paused(const struct core *core, const struct lease *l);
@@ -294,12 +269,6 @@ uint64_t lease_take_fence(struct lease *l);
 void lease_outcome(struct core *core, struct lease *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o);
 void lease_timer(struct core *core, struct timer *t);
-
-/* Returns the first lease that has run out by then; NULL: none has. */
-struct lease *lease_first_overdue(const struct core *core, int64_t now_ms);
-
-/* Requires an overdue lease.  Tells its holders, and does nothing else yet. */
-void lease_run_out(struct core *core, struct lease *l);
 
 /* The server's history has changed: plans to write the lease again. */
 void lease_reclaim(struct core *core, struct lease *l);

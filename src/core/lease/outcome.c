@@ -12,8 +12,7 @@
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 
-#define RETRY_LOST_MS 50	/* after an unknown outcome, and by default */
-#define RETRY_REFUSED_MS 500	/* after a refusal; as much again of jitter */
+#define RETRY_UPGRADE_MS 500	/* of a lease that others share */
 #define QUORUM_YIELD_MS 50	/* for others to come first, after a turn */
 #define PROVISIONAL_RENEW_MS 20 /* most holds are shorter */
 #define FOREIGN_LOOK_MS 750	/* at a plain client's key; 500 of jitter */
@@ -22,27 +21,17 @@
 static void
 try_later(struct core *core, struct lease *l, const struct outcome *o)
 {
-	int64_t pause_ms = RETRY_LOST_MS;
-
-	if (o->status == OUTCOME_REFUSED) {
+	if (o->status == OUTCOME_REFUSED)
 		lease_set_why(l, xstrndup(o->text, o->text_len));
-		pause_ms =
-		    RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
-	}
-	if (o->status == OUTCOME_PENDING)
-		pause_ms = 0;
-	l->wake_ms = core->now_ms + pause_ms;
+	l->tenure.wake_ms = core->now_ms + slot_pause_ms(core, o);
 	l->paused = true;
 }
 
 void
 lease_told_waiting(struct core *core, struct lease *l, bool waiting)
 {
-	if (waiting && lease_rare(l)->contended_ms == 0) {
-		lease_need_rare(l)->contended_ms = core->now_ms;
-		l->rare->handovers = 0;
-	} else if (!waiting && l->rare != NULL)
-		l->rare->contended_ms = 0;
+	if (waiting || l->rare != NULL)
+		contention_told(core, &lease_need_rare(l)->contention, waiting);
 }
 
 /* The operation was carried out: the key now promises what it wrote. */
@@ -53,13 +42,9 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 	int64_t longer_ms =
 	    asked->ttl_ms - core->config.lease_ms - core->pad_ms;
 
-	l->confirmed_ms = sent_ms;
+	tenure_confirm(core, &l->tenure, sent_ms, asked->epoch);
 	l->key_end_ms = sent_ms + asked->ttl_ms;
 	l->paused = false;
-	l->provisional = false;
-	if (lease_is_held(l))
-		lease_vouch(core, l);
-	l->epoch = asked->epoch;
 	if (asked->delay_ms != lease_rare(l)->delay_ms ||
 	    longer_ms != lease_rare(l)->longer_ms) {
 		lease_need_rare(l)->delay_ms = asked->delay_ms;
@@ -102,8 +87,9 @@ on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
 	l->shared = l->asked_shared;
 	begin(core, l);
 	confirmed(core, l, asked, sent_ms, o);
+	tenure_vouch(core, &l->tenure);
 	arrived(core, l);
-	lease_plan_renewal(core, l, true);
+	tenure_plan_renewal(core, &l->tenure, true);
 }
 
 void
@@ -111,14 +97,14 @@ lease_handed_over(
     struct core *core, struct lease *l, const struct handover *handover)
 {
 	int64_t when_ms = guard_when_ms(
-	    core, l->shard, handover->history, handover->server_ms);
+	    core, l->tenure.shard, handover->history, handover->server_ms);
 
 	/* If replicas must have the lease, it takes a call to wait for them. */
 	if (l->handed_over || when_ms < 0 || core->config.replicas > 0 ||
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
 	l->handed_over = true;
-	l->confirmed_ms = when_ms;
+	l->tenure.confirmed_ms = when_ms;
 	l->fence_next = handover->fence;
 	l->fences = 1;
 	if (handover->waiting)
@@ -135,20 +121,20 @@ bool
 lease_take_handover(struct core *core, struct lease *l)
 {
 	if (!l->handed_over ||
-	    core->now_ms - l->confirmed_ms >= core->pad_ms / 4)
+	    core->now_ms - l->tenure.confirmed_ms >= core->pad_ms / 4)
 		return false;
 	lease_set_state(core, l, LEASE_HELD);
 	begin(core, l);
-	l->provisional = true;
-	lease_vouch(core, l);
+	l->tenure.provisional = true;
+	tenure_vouch(core, &l->tenure);
 	l->shared = l->paused = false;
 	if (l->rare != NULL)
 		l->rare->delay_ms = l->rare->longer_ms = 0;
 	l->key_end_ms = core->now_ms + 2 * core->pad_ms;
-	l->epoch = guard_epoch(core, l->shard);
+	l->tenure.epoch = guard_epoch(core, l->tenure.shard);
 	lease_set_why(l, NULL);
 	arrived(core, l);
-	l->wake_ms = core->now_ms + PROVISIONAL_RENEW_MS;
+	l->tenure.wake_ms = core->now_ms + PROVISIONAL_RENEW_MS;
 	return true;
 }
 
@@ -162,7 +148,7 @@ lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
 	if (l->foreign && !o->waiting)
 		pause_ms =
 		    min_ms(pause_ms, FOREIGN_LOOK_MS + core_jitter(core, 500));
-	l->wake_ms = core->now_ms + pause_ms;
+	l->tenure.wake_ms = core->now_ms + pause_ms;
 }
 
 static void
@@ -186,7 +172,7 @@ on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
 		else if (asked->queue)
 			lease_plan_look(core, l, o);
 		else
-			l->wake_ms = 0;
+			l->tenure.wake_ms = 0;
 		core->leases->owner->not_free(core, l);
 		return;
 	default:
@@ -216,25 +202,12 @@ on_confirm(struct core *core, struct lease *l, struct pending_op *asked,
 static void
 taken(struct core *core, struct lease *l)
 {
-	bool moved = l->epoch != guard_epoch(core, l->shard);
+	bool moved = l->tenure.epoch != guard_epoch(core, l->tenure.shard);
 
 	lease_set_state(core, l, LEASE_NONE);
 	core->leases->owner->lost(core, l, moved ? "failover" : "taken");
 	core->leases->owner->ended(core, l, false);
 	lease_linger_over(l);
-}
-
-/* A lease at risk is safe again; plans the next renewal. */
-static void
-kept(struct core *core, struct lease *l)
-{
-	if (l->state == LEASE_ATRISK && lease_vouched(core, l)) {
-		lease_set_state(core, l, LEASE_HELD);
-		core->leases->owner->safe(
-		    core, l, lease_deadline_ms(core, l) - core->now_ms);
-	}
-	if (lease_is_held(l))
-		lease_plan_renewal(core, l, false);
 }
 
 static void
@@ -249,21 +222,22 @@ on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
 	}
 	if (o->status == OUTCOME_AGAIN) {
 		l->whole = true;
-		l->wake_ms = core->now_ms;
+		l->tenure.wake_ms = core->now_ms;
 		return;
 	}
 	if (o->status != OUTCOME_RENEWED) {
 		try_later(core, l, o);
 		return;
 	}
-	if (l->epoch != guard_epoch(core, l->shard))
+	if (l->tenure.epoch != guard_epoch(core, l->tenure.shard))
 		core->stats.reasserted++;
 	core->stats.renewals++;
 	if (lease_is_held(l))
-		core->leases->owner->renewed(
-		    core, l, lease_deadline_ms(core, l) - core->now_ms);
+		core->leases->owner->renewed(core, l,
+		    tenure_deadline_ms(core, &l->tenure) - core->now_ms);
 	confirmed(core, l, asked, sent_ms, o);
-	kept(core, l);
+	if (lease_is_held(l))
+		tenure_plan_renewal(core, &l->tenure, false);
 }
 
 static void
@@ -280,11 +254,11 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 		l->outcome_unknown = false;
 		l->shared = l->asked_shared;
 		confirmed(core, l, asked, sent_ms, o);
-		kept(core, l);
+		tenure_plan_renewal(core, &l->tenure, false);
 		return;
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);
-		lease_need_rare(l)->again_ms = core->now_ms + RETRY_REFUSED_MS;
+		lease_need_rare(l)->again_ms = core->now_ms + RETRY_UPGRADE_MS;
 		/* If nobody holds it here, we queue up behind the sharers. */
 		if (!core->leases->owner->in_use(l))
 			lease_set_state(core, l, LEASE_ENDING);
@@ -321,7 +295,7 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
 	/* A quorum hands nothing over, so let the others try first. */
-	bool others = quorum_used(core) && lease_rare(l)->contended_ms != 0;
+	bool others = quorum_used(core) && lease_contended(l);
 
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
@@ -338,7 +312,7 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 		lease_set_state(core, l, LEASE_LINGERING);
 		if (l->rare != NULL)
 			l->rare->again_seq = 0;
-		l->confirmed_ms = sent_ms;
+		l->tenure.confirmed_ms = sent_ms;
 		return;
 	}
 	lease_linger_over(l);
@@ -346,7 +320,7 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 	if (!lease_queued_again(core, l)) {
 		lease_set_state(core, l, LEASE_NONE);
 		if (others)
-			l->wake_ms = core->now_ms + QUORUM_YIELD_MS;
+			l->tenure.wake_ms = core->now_ms + QUORUM_YIELD_MS;
 	} else if (o->waiting) {
 		core->leases->owner->elsewhere(core, l);
 		lease_plan_look(core, l, o);
@@ -376,28 +350,62 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 
 /* Time. */
 
-void
-lease_run_out(struct core *core, struct lease *l)
+static struct lease *
+lease_with(struct tenure *t)
 {
-	assert(lease_overdue(core, l));
+	return container_of(t, struct lease, tenure);
+}
+
+static const char *
+name_of(const struct core *core, const struct tenure *t, size_t *len)
+{
+	return core->leases->owner->name(
+	    container_of_const(t, struct lease, tenure), len);
+}
+
+/* Whoever takes the name next may count on hearing of a risk. */
+static bool
+always(const struct tenure *t)
+{
+	(void)t;
+	return true;
+}
+
+static void
+lost(struct core *core, struct tenure *t)
+{
+	struct lease *l = lease_with(t);
+
 	lease_set_state(core, l, LEASE_ENDING);
 	core->leases->owner->lost(core, l, "unreachable");
 	core->leases->owner->touch(core, l);
 }
+
+static void
+risk_changed(struct core *core, struct tenure *t)
+{
+	core->leases->owner->risk_changed(core, lease_with(t));
+}
+
+static void
+unproved(struct core *core, struct tenure *t)
+{
+	core->leases->owner->unproved(core, t->shard);
+}
+
+const struct tenure_owner lease_of_tenure = {
+	.name = name_of,
+	.in_use = always,
+	.lost = lost,
+	.risk_changed = risk_changed,
+	.unproved = unproved,
+};
 
 void
 lease_timer(struct core *core, struct timer *t)
 {
 	struct lease *l = container_of(t, struct lease, timer);
 
-	if (lease_overdue(core, l)) {
-		lease_run_out(core, l);
-		return;
-	}
-	if (l->state == LEASE_HELD && core->now_ms >= lease_risk_ms(core, l)) {
-		lease_set_state(core, l, LEASE_ATRISK);
-		core->leases->owner->at_risk(
-		    core, l, lease_deadline_ms(core, l) - core->now_ms);
-	}
-	core->leases->owner->next(core, l);
+	if (!tenure_look(core, &l->tenure))
+		core->leases->owner->next(core, l);
 }

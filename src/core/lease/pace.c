@@ -16,10 +16,10 @@
 
 /* Operations of one lane can go in one call; see gather.c. */
 static uint32_t
-lane_of(const struct core *core, const struct lease *l)
+lane_of(const struct core *core, const struct tenure *t)
 {
 	size_t len;
-	const char *name = core->leases->owner->name(l, &len);
+	const char *name = tenure_owner(core, t)->name(core, t, &len);
 
 	return crc16(name, len) % core->config.lanes;
 }
@@ -34,7 +34,7 @@ static struct slice *
 slice_at(struct core *core, int64_t at_ms)
 {
 	int64_t number = at_ms * A_THIRD / (core->config.lease_ms / 3);
-	struct slice *slice = &core->leases->pace[number % PACE_SLICES];
+	struct slice *slice = &core->tenures->pace[number % PACE_SLICES];
 
 	if (slice->number != number)
 		*slice = (struct slice){ .number = number };
@@ -65,13 +65,12 @@ to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
 }
 
 int64_t
-pace_plan(
-    struct core *core, const struct lease *l, int64_t confirmed_ms, bool first)
+pace_plan(struct core *core, const struct tenure *t, bool first)
 {
 	const int64_t early_ms = core->config.lease_ms / 6;
-	int64_t at_ms = confirmed_ms + core->config.lease_ms / 3;
+	int64_t at_ms = t->confirmed_ms + core->config.lease_ms / 3;
 	/* A bit more than an equal part, or all would be searched for room. */
-	uint32_t share = core->leases->n / A_THIRD * 9 / 8 + 1;
+	uint32_t share = core->tenures->n / A_THIRD * 9 / 8 + 1;
 	int64_t plan_ms, other_ms;
 
 	/* Otherwise all that fill a slice would be due at one moment of it. */
@@ -83,53 +82,53 @@ pace_plan(
 				       : at_ms - core_jitter(core, early_ms);
 	}
 	slice_at(core, plan_ms)->planned++;
-	return to_tick(core, lane_of(core, l), plan_ms);
+	return to_tick(core, lane_of(core, t), plan_ms);
 }
 
 /* Does it lack the time to stand in line with others that are due? */
 static bool
-is_pressed(const struct core *core, const struct lease *l)
+is_pressed(const struct core *core, const struct tenure *t)
 {
-	return lease_deadline_ms(core, l) - core->now_ms <
+	return tenure_deadline_ms(core, t) - core->now_ms <
 	       core->config.lease_ms / 4;
 }
 
 bool
-pace_room(struct core *core, struct lease *l)
+pace_room(struct core *core, struct tenure *t)
 {
-	bool now = l->paced || is_pressed(core, l);
+	bool now = t->paced || is_pressed(core, t);
 
-	l->paced = false;
-	if (core->leases->room_ms < core->now_ms) {
-		core->leases->room_ms = core->now_ms;
-		core->leases->room_taken = 0;
-	} else if (core->leases->room_taken >= ROOM && !now) {
-		core->leases->room_ms++;
-		core->leases->room_taken = 0;
+	t->paced = false;
+	if (core->tenures->room_ms < core->now_ms) {
+		core->tenures->room_ms = core->now_ms;
+		core->tenures->room_taken = 0;
+	} else if (core->tenures->room_taken >= ROOM && !now) {
+		core->tenures->room_ms++;
+		core->tenures->room_taken = 0;
 	}
-	core->leases->room_taken += !now;
-	l->wake_ms = now ? core->now_ms : core->leases->room_ms;
-	l->paced = l->wake_ms > core->now_ms;
-	return !l->paced;
+	core->tenures->room_taken += !now;
+	t->wake_ms = now ? core->now_ms : core->tenures->room_ms;
+	t->paced = t->wake_ms > core->now_ms;
+	return !t->paced;
 }
 
 void
 pace_ending(struct core *core, const struct lease *l)
 {
 	core->leases->piggyback = !core->config.quorum;
-	core->leases->piggyback_shard = l->shard;
-	core->leases->piggyback_lane = lane_of(core, l);
+	core->leases->piggyback_shard = l->tenure.shard;
+	core->leases->piggyback_lane = lane_of(core, &l->tenure);
 }
 
 /* Is a renewal all that it wants within a tick, and can that share the call? */
 static bool
 goes_along(const struct core *core, const struct lease *l)
 {
-	return l->state == LEASE_HELD && l->pending == NULL &&
-	       core_armed_ms(core, &l->timer) == l->wake_ms &&
-	       l->wake_ms < core->now_ms + PACE_TICK_MS &&
-	       l->shard == core->leases->piggyback_shard &&
-	       lane_of(core, l) == core->leases->piggyback_lane;
+	return l->tenure.state == TENURE_SAFE && l->pending == NULL &&
+	       core_armed_ms(core, &l->timer) == l->tenure.wake_ms &&
+	       l->tenure.wake_ms < core->now_ms + PACE_TICK_MS &&
+	       l->tenure.shard == core->leases->piggyback_shard &&
+	       lane_of(core, &l->tenure) == core->leases->piggyback_lane;
 }
 
 void
@@ -147,7 +146,7 @@ pace_piggyback(struct core *core)
 		if (!goes_along(core, l))
 			break;
 		core_disarm(core, t);
-		l->wake_ms = core->now_ms;
+		l->tenure.wake_ms = core->now_ms;
 		core->leases->owner->next(core, l);
 	}
 	core->leases->piggyback = false;

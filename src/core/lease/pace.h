@@ -14,24 +14,25 @@
 #ifndef LOCKBROKER_CORE_LEASE_PACE_H
 #define LOCKBROKER_CORE_LEASE_PACE_H
 
-#include "core/lease/lease.h"
+#include "core/lease/tenure.h"
 
 #define PACE_TICK_MS 16 /* renewals due within it go out together */
 
 /*
- * Returns when to renew a lease that was confirmed then, and counts that.  A
- * renewal is due after a third of the lease.  The first one is early by chance,
- * by up to a sixth; later ones are early only if their slice is full.
+ * Returns when to renew it, and counts that.  A renewal is due a third of a
+ * lease after it was confirmed.  The first one is early by chance, by up to a
+ * sixth; later ones are early only if their slice is full.
  */
-int64_t pace_plan(
-    struct core *core, const struct lease *l, int64_t confirmed_ms, bool first);
+int64_t pace_plan(struct core *core, const struct tenure *t, bool first);
 
 /*
  * A renewal is due: may it go in this millisecond?  If not, sets wake_ms to one
  * that has room.  If very many are due at once, as when a server has lost its
  * data, each is put off once and not over and over.
  */
-bool pace_room(struct core *core, struct lease *l);
+bool pace_room(struct core *core, struct tenure *t);
+
+struct lease;
 
 /* The end of this lease is being sent: renewals may go in the same call. */
 void pace_ending(struct core *core, const struct lease *l);

@@ -11,12 +11,6 @@
 
 #define LOOK_SLACK_MS 2 /* after the end of another's key */
 
-/* Puts it in the line of leases that the broker vouches for. */
-void lease_vouch(struct core *core, struct lease *l);
-
-/* When a held lease becomes at risk, unless it is renewed before. */
-int64_t lease_risk_ms(const struct core *core, const struct lease *l);
-
 /* What a message tells of a lease that was handed to us. */
 struct handover {
 	uint64_t fence;
@@ -38,9 +32,6 @@ bool lease_queued_again(struct core *core, struct lease *l);
 /* Plans the next look at another's key: when it ends, or after a lease. */
 void lease_plan_look(
     struct core *core, struct lease *l, const struct outcome *o);
-
-/* Plans the next renewal; `first`: the lease was just taken. */
-void lease_plan_renewal(struct core *core, struct lease *l, bool first);
 
 /* Notes whether another broker waits for the name. */
 void lease_told_waiting(struct core *core, struct lease *l, bool waiting);

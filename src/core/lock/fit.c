@@ -21,15 +21,15 @@ lock_kept_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return w->group != NULL && group_starving(core, w->group) &&
-	       (lease_rare(&l->lease)->contended_ms == 0 ||
-		   w->since_ms <= lease_rare(&l->lease)->contended_ms);
+	       (!lease_contended(&l->lease) ||
+		   w->since_ms <= lease_rare(&l->lease)->contention.since_ms);
 }
 
 bool
 lock_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return lease_vouched(core, &l->lease) &&
+	return tenure_vouched(core, &l->lease.tenure) &&
 	       (!lease_must_yield(core, &l->lease) ||
 		   lock_lingers_for(core, l, w->session) ||
 		   lock_kept_for(core, l, w)) &&
@@ -56,7 +56,7 @@ static bool
 can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
 {
-	return lease_vouched(core, &l->lease) && !l->lease.converting &&
+	return tenure_vouched(core, &l->lease.tenure) && !l->lease.converting &&
 	       (again || !joins(l, w) || !lease_must_yield(core, &l->lease));
 }
 
@@ -105,7 +105,7 @@ lock_fits(struct core *core, struct lock *l, const struct waiter *w)
 		return false;
 	if (mode_suits(core, l, w, again))
 		lease_ask_renew(core, &l->lease, true);
-	else if (guard_ready(core, l->lease.shard))
+	else if (guard_ready(core, l->lease.tenure.shard))
 		lease_ask_convert(core, &l->lease, w->shared);
 	else
 		lease_block(core, &l->lease);

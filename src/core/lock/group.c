@@ -29,7 +29,7 @@ has_already(const struct core *core, const struct waiter *w)
 {
 	const struct lock *l = w->lock;
 
-	return lease_vouched(core, &l->lease) &&
+	return tenure_vouched(core, &l->lease.tenure) &&
 	       hold_find(l, w->session) != NULL &&
 	       (w->shared || !l->shared_hold);
 }
@@ -95,7 +95,8 @@ here_if_before(
     const struct core *core, const struct waiter *m, const struct waiter *w)
 {
 	return order(m->lock, w->lock) >= 0 || has_already(core, m) ||
-	       lease_vouched(core, &m->lock->lease) || lingers_for(core, m);
+	       tenure_vouched(core, &m->lock->lease.tenure) ||
+	       lingers_for(core, m);
 }
 
 /* Are all the names before this one here, or linger for it? */

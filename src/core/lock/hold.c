@@ -351,7 +351,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 int64_t
 hold_valid_ms(const struct core *core, const struct hold *h)
 {
-	int64_t at_ms = lease_deadline_ms(core, &h->lock->lease);
+	int64_t at_ms = tenure_deadline_ms(core, &h->lock->lease.tenure);
 	const struct timer *bound = &hold_terms(h)->bound;
 	int64_t bound_ms;
 

@@ -34,8 +34,8 @@
 void
 lock_look(struct core *core, struct lock *l, const struct session *s)
 {
-	if (lease_overdue(core, &l->lease))
-		lease_run_out(core, &l->lease);
+	if (tenure_overdue(core, &l->lease.tenure))
+		tenure_run_out(core, &l->lease.tenure);
 	sharers_lose_one(core, l, s);
 }
 
@@ -62,8 +62,8 @@ count_grant(struct core *core, struct lock *l)
 		need_more(l)->handovers++;
 		core->stats.handovers++;
 	}
-	if (lease_rare(&l->lease)->contended_ms != 0)
-		l->lease.rare->handovers++;
+	if (lease_contended(&l->lease))
+		l->lease.rare->contention.handovers++;
 	l->handed = true;
 	measured_handed(core, l);
 	lease_linger_over(&l->lease);
@@ -91,7 +91,7 @@ lock_grant(struct core *core, struct waiter *w)
 	bool upgrade = h != NULL && !w->shared && l->shared_hold;
 	bool shared = w->shared && !lock_keeps_alone(core, l, w);
 
-	assert(lease_vouched(core, &l->lease));
+	assert(tenure_vouched(core, &l->lease.tenure));
 	waiter_granted(core, w);
 	if (h != NULL && !upgrade) {
 		w->reentry = true;

@@ -164,9 +164,10 @@ void
 measured_arrived(struct core *core, struct lock *l)
 {
 	l->freed = false;
-	if (l->lease.provisional)
+	if (l->lease.tenure.provisional)
 		measure_handover(core->measure, mark_of(core, l),
-		    FROM_ELSEWHERE, core->now_ms - l->lease.confirmed_ms);
+		    FROM_ELSEWHERE,
+		    core->now_ms - l->lease.tenure.confirmed_ms);
 }
 
 void

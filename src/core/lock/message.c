@@ -109,8 +109,8 @@ on_look_message(struct core *core, struct lock *l, const struct message *m)
 	(void)m;
 	if (l->lease.state != LEASE_QUEUED)
 		return;
-	l->lease.wake_ms = min_ms(
-	    l->lease.wake_ms, core->now_ms + 2 * core->pad_ms + LOOK_SLACK_MS);
+	l->lease.tenure.wake_ms = min_ms(l->lease.tenure.wake_ms,
+	    core->now_ms + 2 * core->pad_ms + LOOK_SLACK_MS);
 	lock_next(core, l);
 }
 
@@ -133,8 +133,8 @@ on_force_message(struct core *core, struct lock *l, const struct message *m)
 
 	if (!more_time(m, 0, &server_ms))
 		return;
-	asked_ms =
-	    guard_by_when_ms(core, l->lease.shard, m->more[2].p, server_ms);
+	asked_ms = guard_by_when_ms(
+	    core, l->lease.tenure.shard, m->more[2].p, server_ms);
 	if (asked_ms >= 0)
 		force_message(core, l, asked_ms, by);
 }
@@ -204,10 +204,10 @@ give_back(struct core *core, const struct lock *l, const struct message *m)
 	struct slot *slot;
 
 	if (m->seq == l->lease.seq || m->seq > core->last_seq ||
-	    !guard_up(core, l->lease.shard) || quorum_used(core))
+	    !guard_up(core, l->lease.tenure.shard) || quorum_used(core))
 		return;
-	slot_submit(core, &slot, OP_END, SLOT_STRAY, l->lease.shard, l->name,
-	    l->name_len)
+	slot_submit(core, &slot, OP_END, SLOT_STRAY, l->lease.tenure.shard,
+	    l->name, l->name_len)
 	    ->seq = m->seq;
 }
 
@@ -284,7 +284,7 @@ message_missed(struct core *core, struct lock *l)
 {
 	if (l->lease.state != LEASE_QUEUED && !backoff_goes_on(&l->lease))
 		return false;
-	l->lease.wake_ms = min_ms(l->lease.wake_ms,
+	l->lease.tenure.wake_ms = min_ms(l->lease.tenure.wake_ms,
 	    core->now_ms + core_jitter(core, core->pad_ms / 2));
 	return true;
 }

@@ -161,7 +161,7 @@ lock_get(struct core *core, const char *name, size_t len)
 	l->name_len = (uint8_t)len;
 	lease_init(core, &l->lease, guard_shard(core, name, len));
 	memcpy(l->name, name, len);
-	table_add(table_of(core, l->lease.shard), &l->by_name);
+	table_add(table_of(core, l->lease.tenure.shard), &l->by_name);
 	return l;
 }
 
@@ -169,7 +169,7 @@ void
 names_remove(struct core *core, struct lock *l)
 {
 	assert(!l->touched);
-	table_remove(table_of(core, l->lease.shard), &l->by_name);
+	table_remove(table_of(core, l->lease.tenure.shard), &l->by_name);
 	lease_fini(core, &l->lease);
 	free(l->more);
 	free(l);

@@ -276,17 +276,11 @@ lost(struct core *core, struct lease *lease, const char *reason)
 }
 
 static void
-at_risk(struct core *core, struct lease *l, int64_t left_ms)
+risk_changed(struct core *core, struct lease *l)
 {
-	(void)left_ms;
-	sharers_tell(core, lock_with(l), EVENT_ATRISK);
-}
+	bool at_risk = l->tenure.state == TENURE_ATRISK;
 
-static void
-safe(struct core *core, struct lease *l, int64_t left_ms)
-{
-	(void)left_ms;
-	sharers_tell(core, lock_with(l), EVENT_SAFE);
+	sharers_tell(core, lock_with(l), at_risk ? EVENT_ATRISK : EVENT_SAFE);
 }
 
 static void
@@ -339,8 +333,7 @@ const struct lease_owner lock_owner = {
 	.elsewhere = elsewhere,
 	.not_free = not_free,
 	.lost = lost,
-	.at_risk = at_risk,
-	.safe = safe,
+	.risk_changed = risk_changed,
 	.renewed = renewed,
 	.ended = ended,
 	.refused = refused,

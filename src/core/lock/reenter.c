@@ -96,7 +96,7 @@ come_by(struct core *core, struct waiter *w)
 {
 	struct hold *h = hold_find(w->lock, w->session);
 
-	if (h != NULL && lease_vouched(core, &w->lock->lease))
+	if (h != NULL && tenure_vouched(core, &w->lock->lease.tenure))
 		reenter(core, h, w);
 }
 

@@ -175,7 +175,8 @@ static void
 tell(struct core *core, const struct hold *h, enum event_id event)
 {
 	const struct lock *l = h->lock;
-	int64_t left_ms = lease_deadline_ms(core, &l->lease) - core->now_ms;
+	int64_t left_ms =
+	    tenure_deadline_ms(core, &l->lease.tenure) - core->now_ms;
 
 	if (left_ms < 0)
 		left_ms = 0;

@@ -126,8 +126,7 @@ look_here(
 static bool
 between(const struct lock *l)
 {
-	return l->lease.state == LEASE_HELD || l->lease.state == LEASE_ATRISK ||
-	       l->lease.state == LEASE_ENDING;
+	return lease_is_held(&l->lease) || l->lease.state == LEASE_ENDING;
 }
 
 /* When the lease has ended here, may another broker have the name, because it
@@ -135,7 +134,7 @@ between(const struct lock *l)
 static bool
 goes_on(const struct lock *l)
 {
-	return lease_rare(&l->lease)->contended_ms != 0 || l->lease.shared;
+	return lease_contended(&l->lease) || l->lease.shared;
 }
 
 /* The name is not here any more: it is free, or a look tells where it is. */

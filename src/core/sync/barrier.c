@@ -62,8 +62,9 @@ of(struct sync *y)
 }
 
 static void
-barrier_init(struct sync *y)
+barrier_init(struct core *core, struct sync *y)
 {
+	(void)core;
 	of(y)->dropped = UINT64_MAX;
 }
 

@@ -82,7 +82,7 @@ holders_lose_more(const struct core *core)
 static void
 tell(struct core *core, const struct semaphore *m, const struct permits *p)
 {
-	int64_t left_ms = semaphore_deadline_ms(core, m) - core->now_ms;
+	int64_t left_ms = tenure_deadline_ms(core, &m->tenure) - core->now_ms;
 
 	if (left_ms < 0)
 		left_ms = 0;

@@ -44,8 +44,9 @@ of(struct sync *y)
 }
 
 static void
-latch_init(struct sync *y)
+latch_init(struct core *core, struct sync *y)
 {
+	(void)core;
 	of(y)->unsure = OP_AWAIT;
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
-#include "core/guard/guard.h"
 #include "core/session/valid.h"
 #include "core/sync/notify.h"
 #include "core/sync/semaphore_state.h"
@@ -100,8 +99,7 @@ permits_grant(struct core *core, struct claim *c)
 	p->n += c->n;
 	p->untold += c->n;
 	p->nuntold++;
-	if (m->epoch != guard_epoch(core, m->y.shard))
-		sync_unproved(core);
+	tenure_prove(core, &m->tenure);
 	m->used += c->n;
 	core->syncs->npermits += c->n;
 	valid_note(core, p->session, permits_valid_ms(core, p));
@@ -259,7 +257,8 @@ permits_timer(struct core *core, struct timer *t)
 int64_t
 permits_valid_ms(const struct core *core, const struct permits *p)
 {
-	int64_t at_ms = semaphore_deadline_ms(core, semaphore_of(p->sync));
+	int64_t at_ms =
+	    tenure_deadline_ms(core, &semaphore_of(p->sync)->tenure);
 	int64_t bound_ms;
 
 	if (permits_are_lost(p))

@@ -16,9 +16,11 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
+#include "core/lease/pace.h"
 #include "core/sync/line.h"
 #include "core/sync/notify.h"
 #include "core/sync/semaphore.h"
@@ -29,10 +31,11 @@
 #define WANT_MAX 200 /* claims whose needs one TAKE adds up */
 
 static void
-semaphore_init(struct sync *y)
+semaphore_init(struct core *core, struct sync *y)
 {
 	struct semaphore *m = semaphore_of(y);
 
+	tenure_init(core, &m->tenure, TENURE_PERMITS, y->shard);
 	TAILQ_INIT(&m->holders);
 	TAILQ_INIT(&m->losers);
 	TAILQ_INIT(&m->givings);
@@ -49,6 +52,7 @@ semaphore_fini(struct core *core, struct sync *y)
 
 	while (!TAILQ_EMPTY(&m->holders))
 		permits_end(core, TAILQ_FIRST(&m->holders));
+	tenure_fini(core, &m->tenure);
 	assert(TAILQ_EMPTY(&m->losers));
 	TAILQ_CONCAT(&m->givings, &m->flying, link);
 	TAILQ_CONCAT(&m->givings, &m->known, link);
@@ -60,45 +64,17 @@ semaphore_fini(struct core *core, struct sync *y)
 }
 
 static bool
-vouched(const struct core *core, const struct semaphore *m)
-{
-	return m->owned > 0 && core->now_ms < semaphore_deadline_ms(core, m);
-}
-
-static void
-lose_all(struct core *core, struct semaphore *m, const char *reason)
-{
-	holders_lose(core, m, reason);
-	m->owned = m->fresh = m->left = 0;
-	m->unsure = true;
-	m->atrisk = false;
-}
-
-static bool
 semaphore_overdue(const struct core *core, const struct sync *y)
 {
 	const struct semaphore *m = container_of_const(y, struct semaphore, y);
 
-	return m->used > 0 && !vouched(core, m);
+	return m->used > 0 && tenure_overdue(core, &m->tenure);
 }
 
 static void
 semaphore_timer(struct core *core, struct sync *y)
 {
-	struct semaphore *m = semaphore_of(y);
-	int64_t left_ms = semaphore_deadline_ms(core, m) - core->now_ms;
-
-	if (m->owned == 0)
-		return;
-	if (left_ms <= 0) {
-		lose_all(core, m, "unreachable");
-		return;
-	}
-	if (m->atrisk || m->used == 0 ||
-	    core->now_ms < m->confirmed_ms + core->config.lease_ms / 2)
-		return;
-	m->atrisk = true;
-	holders_tell(core, m, EVENT_ATRISK);
+	(void)tenure_look(core, &semaphore_of(y)->tenure);
 }
 
 /* Granting. */
@@ -107,9 +83,7 @@ semaphore_timer(struct core *core, struct sync *y)
 static bool
 must_yield(const struct core *core, const struct semaphore *m)
 {
-	return m->contended_ms != 0 && m->fresh == 0 &&
-	       (m->row >= core->config.locks.handovers ||
-		   core->now_ms - m->contended_ms >= core->config.lease_ms);
+	return m->fresh == 0 && contention_must_yield(core, &m->contention);
 }
 
 static void
@@ -123,7 +97,7 @@ grant(struct core *core, struct semaphore *m, struct claim *c)
 		return;
 	}
 	m->fresh = 0;
-	m->row++;
+	m->contention.handovers++;
 	core->stats.handovers++;
 }
 
@@ -141,8 +115,9 @@ serve(struct core *core, struct semaphore *m)
 	m->serving = false;
 	if (m->taken_limit != m->limit)
 		return;
-	while ((c = line_first(&m->y.queue)) != NULL && vouched(core, m) &&
-	       c->n <= m->owned - m->used && !must_yield(core, m)) {
+	while ((c = line_first(&m->y.queue)) != NULL &&
+	       tenure_vouched(core, &m->tenure) && c->n <= m->owned - m->used &&
+	       !must_yield(core, m)) {
 		m->serving = granted++ > 0 && !work_left(core);
 		if (m->serving)
 			return;
@@ -205,7 +180,8 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 	m->wanted = false;
 	m->was_owned = m->owned;
 	m->was_unsure = m->unsure;
-	m->owned = m->asked_have = m->used;
+	m->asked_have = m->used;
+	semaphore_own(core, m, m->used);
 	m->fresh = 0;
 	m->unsure = true;
 	m->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
@@ -250,7 +226,7 @@ ask_hold(struct core *core, struct semaphore *m)
 
 	if (m->used > 0)
 		op->by_ms = guard_server_ms(
-		    core, m->y.shard, semaphore_deadline_ms(core, m));
+		    core, m->y.shard, tenure_deadline_ms(core, &m->tenure));
 	m->asked_queue = m->told_need != 0 && !line_empty(&m->y.queue);
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
 	slot_hurry(core, op);
@@ -259,8 +235,7 @@ ask_hold(struct core *core, struct semaphore *m)
 static bool
 renewal_due(const struct core *core, const struct semaphore *m)
 {
-	return m->used > 0 && (m->renew_ms <= core->now_ms ||
-				  m->epoch != core->guards[m->y.shard].epoch);
+	return m->used > 0 && m->tenure.wake_ms <= core->now_ms;
 }
 
 /*
@@ -287,7 +262,7 @@ must_tell(const struct semaphore *m)
 {
 	return m->owned > m->used || m->unsure ||
 	       (m->told_need != 0 &&
-		   (m->used == 0 || m->contended_ms != 0 || m->y.hint));
+		   (m->used == 0 || m->contention.since_ms != 0 || m->y.hint));
 }
 
 /* Parks the first claim: the store need not hear any more of it. */
@@ -308,7 +283,7 @@ decide(struct core *core, struct semaphore *m)
 	bool up = guard_up(core, y->shard);
 
 	if (renewal_due(core, m)) {
-		if (sync_may_ask(core, y, up))
+		if (sync_may_ask(core, y, up) && pace_room(core, &m->tenure))
 			ask_hold(core, m);
 	} else if (head == NULL) {
 		if (must_tell(m) && sync_may_ask(core, y, up))
@@ -342,13 +317,8 @@ plan(const struct core *core, struct semaphore *m)
 	struct sync *y = &m->y;
 
 	if (m->owned > 0)
-		sync_want(y, semaphore_deadline_ms(core, m));
-	if (m->used > 0) {
-		if (!m->atrisk)
-			sync_want(
-			    y, m->confirmed_ms + core->config.lease_ms / 2);
-		want_later(core, y, m->renew_ms);
-	}
+		sync_want(y,
+		    tenure_due_ms(core, &m->tenure, m->used > 0 && y->op == 0));
 	if (m->told_need != 0)
 		want_later(core, y, m->look_ms);
 	if (m->used == 0 && store_has_some(m))
@@ -398,8 +368,9 @@ semaphore_next(struct core *core, struct sync *y)
 
 	if (m->used == 0 && y->op == 0 && line_empty(&y->queue) &&
 	    m->end_ms <= core->now_ms) {
+		semaphore_own(core, m, 0);
 		m->unsure = false;
-		m->owned = m->told_need = 0;
+		m->told_need = 0;
 	}
 	answer_givings(core, m, &m->known);
 	answer_givings(core, m, &m->deferred);
@@ -421,36 +392,19 @@ semaphore_next(struct core *core, struct sync *y)
 
 /* Outcomes. */
 
-static void
-told_waiting(struct core *core, struct semaphore *m, bool waiting)
-{
-	if (!waiting) {
-		m->contended_ms = 0;
-	} else if (m->contended_ms == 0) {
-		m->contended_ms = core->now_ms;
-		m->row = 0;
-	}
-}
-
 /* The store has confirmed what the operation said. */
 static void
 confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
     const struct outcome *o)
 {
-	int64_t lease_ms = core->config.lease_ms;
-
 	sync_answered(&m->y);
-	if (m->used > 0 && m->epoch != m->y.asked_epoch && m->epoch != 0)
+	if (m->used > 0 && m->tenure.epoch != m->y.asked_epoch)
 		core->stats.reasserted++;
-	m->epoch = m->y.asked_epoch;
-	m->confirmed_ms = sent_ms;
-	m->renew_ms = sent_ms + lease_ms / 3 - core_jitter(core, lease_ms / 24);
+	tenure_confirm(core, &m->tenure, sent_ms, m->y.asked_epoch);
+	if (m->used > 0)
+		tenure_plan_renewal(core, &m->tenure, false);
 	m->free = o->second;
 	m->unsure = false;
-	if (m->atrisk && core->now_ms < semaphore_deadline_ms(core, m)) {
-		m->atrisk = false;
-		holders_tell(core, m, EVENT_SAFE);
-	}
 	TAILQ_CONCAT(&m->known, &m->flying, link);
 }
 
@@ -462,16 +416,17 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 	m->told_need = o->status == OUTCOME_QUEUED ? m->asked_need : 0;
 	m->look_ms = sync_look_ms(core, o->ttl_ms);
 	if (o->status == OUTCOME_TAKEN && o->first >= m->asked_have) {
-		m->owned = o->first;
+		semaphore_own(core, m, o->first);
 		m->taken_limit = m->asked_limit;
 		m->fresh = o->first - m->asked_have;
-		m->contended_ms = 0;
-		m->row = 0;
+		if (m->used == 0)
+			tenure_plan_renewal(core, &m->tenure, true);
+		contention_told(core, &m->contention, false);
 		/* Grant what can be granted before settling the others. */
-		told_waiting(core, m, o->waiting || m->wanted);
+		contention_told(core, &m->contention, o->waiting || m->wanted);
 		serve(core, m);
 	} else {
-		told_waiting(core, m, o->waiting || m->wanted);
+		contention_told(core, &m->contention, o->waiting || m->wanted);
 	}
 	if (o->status == OUTCOME_MISMATCH)
 		m->refuse = "this semaphore is in use with another limit=";
@@ -488,7 +443,7 @@ on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
 		core->stats.renewals++;
 	if (!m->asked_queue)
 		m->told_need = 0;
-	told_waiting(core, m, o->waiting || m->wanted);
+	contention_told(core, &m->contention, o->waiting || m->wanted);
 }
 
 static void
@@ -496,7 +451,7 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
 	struct semaphore *m = semaphore_of(y);
-	bool moved = m->epoch != core->guards[y->shard].epoch;
+	bool moved = m->tenure.epoch != guard_epoch(core, y->shard);
 
 	switch (o->status) {
 	case OUTCOME_TAKEN:
@@ -510,17 +465,18 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 		return;
 	case OUTCOME_LOST:
 		sync_answered(y);
-		lose_all(core, m, moved ? "failover" : "taken");
+		semaphore_lose(core, m, moved ? "failover" : "taken");
 		m->told_need = 0;
 		TAILQ_CONCAT(&m->known, &m->flying, link);
 		break;
 	case OUTCOME_UNSENT:
 	case OUTCOME_PENDING:
-		m->owned = m->was_owned;
+		semaphore_own(core, m, m->was_owned);
 		m->unsure = m->was_unsure;
 		/* fallthrough */
 	default:
 		sync_retry(core, y, o);
+		m->tenure.wake_ms = max_ms(m->tenure.wake_ms, y->pause_ms);
 		TAILQ_CONCAT(&m->deferred, &m->flying, link);
 	}
 	(void)op;
@@ -558,7 +514,7 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 		/* The message may overtake the reply that grants. */
 		m->wanted = m->y.op != 0;
 		if (m->owned > 0)
-			told_waiting(core, m, true);
+			contention_told(core, &m->contention, true);
 		return;
 	} else {
 		at_ms = core->now_ms + core->pad_ms;
@@ -572,7 +528,14 @@ semaphore_needs_reclaim(const struct core *core, const struct sync *y)
 {
 	const struct semaphore *m = container_of_const(y, struct semaphore, y);
 
-	return m->used > 0 && m->epoch != core->guards[y->shard].epoch;
+	return m->used > 0 && tenure_needs_reclaim(core, &m->tenure);
+}
+
+static void
+semaphore_reclaim(struct core *core, struct sync *y)
+{
+	if (semaphore_needs_reclaim(core, y))
+		(void)pace_room(core, &semaphore_of(y)->tenure);
 }
 
 static void
@@ -582,7 +545,8 @@ semaphore_check(const struct core *core, const struct sync *y)
 	const struct permits *p;
 	uint64_t n = 0;
 
-	(void)core;
+	tenure_check(core, &m->tenure);
+	assert((m->owned > 0) == (m->tenure.state != TENURE_OVER));
 	TAILQ_FOREACH (p, &m->holders, in_sync) {
 		assert(p->sync == y && p->n > 0 && p->untold <= p->n);
 		n += p->n;
@@ -611,6 +575,7 @@ const struct sync_class semaphore_class = {
 	.untold = permits_untold,
 	.check = semaphore_check,
 	.needs_reclaim = semaphore_needs_reclaim,
+	.reclaim = semaphore_reclaim,
 };
 
 /* Requests. */

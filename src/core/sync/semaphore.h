@@ -4,6 +4,7 @@
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 
+#include "core/lease/tenure.h"
 #include "core/sync/sync.h"
 
 /* The permits that one session has of one semaphore.  Owned by permits.c. */
@@ -28,6 +29,9 @@ struct permits {
 };
 
 extern const struct sync_class semaphore_class;
+
+/* What a semaphore makes of the tenure of its permits. */
+extern const struct tenure_owner semaphore_of_tenure;
 
 void semaphore_acquire(
     struct core *core, struct session *s, const struct core_request *rq);

@@ -1,12 +1,11 @@
 /*
  * The state of a semaphore.  Only these include it: semaphore.c, which decides
- * what comes next, permits.c, which knows who has what, and holders.c, which
- * tells the holders.
+ * what comes next, permits.c, which knows who has what, holders.c, which tells
+ * the holders, and owner.c.
  */
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
 
-#include "core/guard/gain.h"
 #include "core/sync/semaphore.h"
 
 /* A RELEASE whose permits the broker is giving back to the store. */
@@ -25,6 +24,8 @@ TAILQ_HEAD(giving_list, giving);
  */
 struct semaphore {
 	struct sync y;
+	struct tenure tenure; /* while any permits are owned */
+	struct contention contention;
 	struct permits_list holders;
 	struct permits_list losers; /* they lost theirs, and are to be told */
 	const char *why_lost;	    /* static */
@@ -47,16 +48,10 @@ struct semaphore {
 	uint64_t asked_have; /* by the operation in flight */
 	uint64_t asked_need;
 	uint64_t asked_limit;
-	uint64_t was_owned;   /* before that operation */
-	int64_t confirmed_ms; /* when the last confirmed operation was sent */
-	int64_t renew_ms;
-	int64_t look_ms;      /* queued: when to look again */
-	int64_t end_ms;	      /* the store has nothing of ours after it */
-	int64_t contended_ms; /* when another broker began to wait; 0: none */
-	uint32_t epoch;	      /* the guard's, when last confirmed */
-	uint32_t row;	      /* handovers since contended_ms */
-	bool unsure;	      /* the store may have more for us than we count */
-	bool atrisk;
+	uint64_t was_owned; /* before that operation */
+	int64_t look_ms;    /* queued: when to look again */
+	int64_t end_ms;	    /* the store has nothing of ours after it */
+	bool unsure;	    /* the store may have more for us than we count */
 	bool wanted; /* a message, since the operation: another broker waits */
 	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
@@ -71,14 +66,11 @@ semaphore_of(struct sync *y)
 	return container_of(y, struct semaphore, y);
 }
 
-/* Returns until when the broker vouches for the permits, unless a confirmed
- * operation moves it. */
-static inline int64_t
-semaphore_deadline_ms(const struct core *core, const struct semaphore *m)
-{
-	return m->confirmed_ms + core->vouch_ms -
-	       gain_since(core, m->y.shard, m->confirmed_ms);
-}
+/* The broker now owns so many in the store, for certain. */
+void semaphore_own(struct core *core, struct semaphore *m, uint64_t n);
+
+/* It owns none any more, and all holders lose theirs. */
+void semaphore_lose(struct core *core, struct semaphore *m, const char *reason);
 
 /* Grants a claim; the FLUSH tells its client. */
 void permits_grant(struct core *core, struct claim *c);

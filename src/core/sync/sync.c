@@ -14,10 +14,8 @@
 #include "core/turn/work.h"
 
 #define WHY_SIZE 256
-#define RETRY_LOST_MS 50     /* after an unknown outcome */
-#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
-#define LOOK_SLACK_MS 2	     /* after the end of what others have */
-#define SETTLE_MAX 50	     /* impatient claims of one object, at once */
+#define LOOK_SLACK_MS 2 /* after the end of what others have */
+#define SETTLE_MAX 50	/* impatient claims of one object, at once */
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -80,7 +78,7 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 	line_init(&y->queue);
 	line_init(&y->counts);
 	TAILQ_INIT(&y->impatient);
-	y->class->init(y);
+	y->class->init(core, y);
 	table_add(&core->syncs->by_name[kind], &y->by_name);
 	TAILQ_INSERT_TAIL(&core->syncs->all[kind], y, in_all);
 	return y;
@@ -239,17 +237,11 @@ sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 void
 sync_retry(struct core *core, struct sync *y, const struct outcome *o)
 {
-	int64_t pause_ms = RETRY_LOST_MS;
-
 	if (o->status == OUTCOME_REFUSED) {
 		free(y->why);
 		y->why = xstrndup(o->text, o->text_len);
-		pause_ms =
-		    RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
 	}
-	if (o->status == OUTCOME_PENDING)
-		pause_ms = 0;
-	y->pause_ms = core->now_ms + pause_ms;
+	y->pause_ms = core->now_ms + slot_pause_ms(core, o);
 }
 
 void

@@ -111,7 +111,7 @@ struct claim {
 /* What a kind does.  Static.  A function that a kind does not need is NULL. */
 struct sync_class {
 	size_t size; /* of the kind's struct, which begins with struct sync */
-	void (*init)(struct sync *y);
+	void (*init)(struct core *core, struct sync *y);
 	void (*fini)(struct core *core, struct sync *y);
 	/* Does what comes next.  Returns false if the object is idle, so that
 	 * it may be freed. */
@@ -146,6 +146,8 @@ struct sync_class {
 	/* Must the broker write something again that it holds here, since the
 	 * server's history has changed? */
 	bool (*needs_reclaim)(const struct core *core, const struct sync *y);
+	/* The history has changed: plans to do that. */
+	void (*reclaim)(struct core *core, struct sync *y);
 };
 
 /* Syncs tell those above before they free what a listing may point to. */

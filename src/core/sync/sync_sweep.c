@@ -57,6 +57,8 @@ sweep_one(struct core *core, struct sync *y)
 
 	if ((shard->sweep & SWEEP_LOOK) != 0)
 		y->class->message(core, y, NULL);
+	if ((shard->sweep & SWEEP_RECLAIM) != 0 && y->class->reclaim != NULL)
+		y->class->reclaim(core, y);
 	if ((shard->sweep & (SWEEP_LOOK | SWEEP_RECLAIM)) != 0)
 		sync_touch(core, y);
 	if ((shard->sweep & SWEEP_UNBLOCK) == 0 || !y->blocked)

@@ -45,7 +45,7 @@ _Static_assert(
     TIMER_MAX <= 1u << (32 - TIMER_ORDER_BITS), "a kind fits into a timer");
 
 /* Due timers are run in this order (agenda.c). */
-enum agenda { AGENDA_SYNC, AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
+enum agenda { AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
 
 /* One kind of timers: when they are run, and by what. */
 struct timer_row {
@@ -65,7 +65,6 @@ struct core {
 	char broker[BROKER_MAX_BYTES + 1];
 	char *address;			       /* owned; "": none */
 	int64_t pad_ms, stall_ms, recovery_ms; /* from the lease: times.h */
-	int64_t vouch_ms; /* for how long the broker vouches for a lease */
 	/* Of the present step. */
 	int64_t now_ms;
 	struct effects *fx;
@@ -87,6 +86,7 @@ struct core {
 	const struct guard_listener *const *guard_listeners;
 	struct guard_notes *guard_notes; /* guard/guard.h */
 	struct voters *voters;		 /* guard/voters.h */
+	struct tenures *tenures;	 /* lease/tenure.h */
 	struct leases *leases;		 /* lease/lease.h */
 	struct measure *measure;	 /* measure/record.h */
 	struct locks *locks;		 /* lock/state.h */

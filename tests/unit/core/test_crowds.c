@@ -306,9 +306,10 @@ START_TEST(all_permits_are_written_again)
 	r.now_ms += 1;
 	work_guard(&r, GUARD_PENDING, "p1");
 	ck_assert_uint_lt(r.asked[OP_HOLD], CORE_WORK_MAX);
-	work_catch_up(&r);
-	ck_assert_uint_eq(r.asked[OP_HOLD], WORK_MANY);
-	work_settle(&r);
+	work_pass(&r, WORK_LEASE_MS / 3);
+	ck_assert_uint_ge(r.asked[OP_HOLD], WORK_MANY);
+	/* Each is put off once at most, as leases are. */
+	ck_assert_uint_lt(r.steps, 3 * WORK_MANY);
 	ck_assert_uint_eq(r.events[EVENT_ATRISK] + r.events[EVENT_LOST], 0);
 	work_fini(&r);
 }

@@ -25,7 +25,7 @@ struct owner {
 	bool held;
 	unsigned arrived, refused, ended;
 	const char *lost;  /* the reason; NULL: it was not */
-	int64_t risk_ms;   /* what was left; 0: it was not told */
+	bool at_risk;	   /* as it was told last */
 	int64_t margin_ms; /* of the latest renewal */
 };
 
@@ -118,7 +118,7 @@ nobody(const struct core *core, const struct lease *l)
 static bool
 grant(struct core *core, struct lease *l)
 {
-	if (!lease_vouched(core, l) || seen(l)->held)
+	if (!tenure_vouched(core, &l->tenure) || seen(l)->held)
 		return false;
 	(void)lease_take_fence(l);
 	of(l)->held = true;
@@ -157,18 +157,10 @@ lost(struct core *core, struct lease *l, const char *reason)
 }
 
 static void
-at_risk(struct core *core, struct lease *l, int64_t left_ms)
+risk_changed(struct core *core, struct lease *l)
 {
 	(void)core;
-	of(l)->risk_ms = left_ms;
-}
-
-static void
-safe(struct core *core, struct lease *l, int64_t left_ms)
-{
-	(void)core;
-	(void)left_ms;
-	of(l)->risk_ms = 0;
+	of(l)->at_risk = l->tenure.state == TENURE_ATRISK;
 }
 
 static void
@@ -221,8 +213,7 @@ static const struct lease_owner owner = {
 	.elsewhere = nothing,
 	.not_free = nothing,
 	.lost = lost,
-	.at_risk = at_risk,
-	.safe = safe,
+	.risk_changed = risk_changed,
 	.renewed = renewed,
 	.ended = ended,
 	.refused = nothing,
@@ -253,10 +244,73 @@ static const struct turn_listener above = {
 
 static const struct guard_listener *const listeners[] = { NULL };
 
+/* Permits: a tenure whose owner does nothing but note what it is told. */
+struct permits {
+	struct tenure tenure;
+	bool in_use, lost;
+	unsigned nrisks, nunproved;
+};
+
+static struct permits *
+permits_of(struct tenure *t)
+{
+	return container_of(t, struct permits, tenure);
+}
+
+static const char *
+permits_name(const struct core *core, const struct tenure *t, size_t *len)
+{
+	(void)core;
+	(void)t;
+	*len = 1;
+	return "p";
+}
+
+static bool
+permits_in_use(const struct tenure *t)
+{
+	return container_of_const(t, struct permits, tenure)->in_use;
+}
+
+static void
+permits_lost(struct core *core, struct tenure *t)
+{
+	permits_of(t)->lost = true;
+	tenure_end(core, t);
+}
+
+static void
+permits_risk_changed(struct core *core, struct tenure *t)
+{
+	(void)core;
+	permits_of(t)->nrisks++;
+}
+
+static void
+permits_unproved(struct core *core, struct tenure *t)
+{
+	(void)core;
+	permits_of(t)->nunproved++;
+}
+
+static const struct tenure_owner of_permits = {
+	.name = permits_name,
+	.in_use = permits_in_use,
+	.lost = permits_lost,
+	.risk_changed = permits_risk_changed,
+	.unproved = permits_unproved,
+};
+
+static const struct tenure_owner *const tenure_owners[TENURE_KINDS] = {
+	[TENURE_LEASE] = &lease_of_tenure,
+	[TENURE_PERMITS] = &of_permits,
+};
+
 struct rig {
 	struct core core;
 	struct effects fx;
 	struct owner o;
+	struct permits p;
 };
 
 static void
@@ -269,15 +323,16 @@ setup(struct rig *r)
 	core->config.shards = core->config.lanes = 1;
 	core->config.reply_timeout_ms = 1000;
 	core->pad_ms = times_pad_ms(LEASE_MS);
-	core->vouch_ms = times_vouch_ms(LEASE_MS);
 	core->address = core->broker;
 	turn_init(core, &above);
 	session_init(core);
 	guard_init(core, listeners);
+	tenures_init(core, tenure_owners);
 	leases_init(core, &owner);
 	core->guards[0].up = core->guards[0].known = true;
 	core->guards[0].state = GUARD_BLESSED;
 	lease_init(core, &r->o.lease, 0);
+	tenure_init(core, &r->p.tenure, TENURE_PERMITS, 0);
 	effects_init(&r->fx);
 	turn_begin(core, 100000, &r->fx);
 }
@@ -290,7 +345,9 @@ teardown(struct rig *r)
 	turn_end(core);
 	effects_fini(&r->fx);
 	lease_fini(core, &r->o.lease);
+	tenure_fini(core, &r->p.tenure);
 	leases_fini(core);
+	tenures_fini(core);
 	guard_fini(core);
 	session_fini(core);
 	turn_fini(core);
@@ -306,6 +363,7 @@ at(struct rig *r, int64_t now_ms)
 	work_allow(&r->core, CORE_WORK_MAX);
 	turn_run_timers(&r->core, AGENDA_URGENT);
 	lease_check(&r->core, &r->o.lease, false);
+	tenures_check(&r->core);
 	leases_check(&r->core);
 }
 
@@ -395,8 +453,8 @@ START_TEST(a_lease_is_renewed_at_risk_and_lost)
 	at(&r, 100000 + LEASE_MS / 3);
 	ck_assert_int_eq(sent(&r)->kind, OP_RENEW);
 	at(&r, 100000 + LEASE_MS / 2);
-	ck_assert_int_eq(r.o.lease.state, LEASE_ATRISK);
-	ck_assert_int_gt(r.o.risk_ms, 0);
+	ck_assert_int_eq(r.o.lease.tenure.state, TENURE_ATRISK);
+	ck_assert(r.o.at_risk);
 	ck_assert_ptr_null(r.o.lost);
 	at(&r, 100000 + LEASE_MS);
 	ck_assert_str_eq(r.o.lost, "unreachable");
@@ -439,6 +497,121 @@ START_TEST(it_waits_for_its_guard)
 }
 END_TEST
 
+/* A tenure that begins now, with permits that somebody has. */
+static struct tenure *
+take_permits(struct rig *r)
+{
+	struct tenure *t = &r->p.tenure;
+
+	r->p.in_use = true;
+	tenure_confirm(&r->core, t, r->core.now_ms, 1);
+	tenure_vouch(&r->core, t);
+	tenure_plan_renewal(&r->core, t, true);
+	return t;
+}
+
+/* It counts from when the call was sent, and not from the answer. */
+START_TEST(a_tenure_lasts_until_it_runs_out)
+{
+	struct rig r;
+	struct tenure *t;
+	int64_t end_ms;
+
+	setup(&r);
+	t = take_permits(&r);
+	end_ms = 100000 + times_vouch_ms(LEASE_MS);
+	ck_assert_int_eq(tenure_deadline_ms(&r.core, t), end_ms);
+	at(&r, end_ms - 1);
+	ck_assert(tenure_vouched(&r.core, t));
+	ck_assert_ptr_null(tenure_first_overdue(&r.core, end_ms - 1));
+	at(&r, end_ms);
+	ck_assert(!tenure_vouched(&r.core, t));
+	ck_assert_ptr_eq(tenure_first_overdue(&r.core, end_ms), t);
+	ck_assert(tenure_look(&r.core, t));
+	ck_assert(r.p.lost);
+	ck_assert_ptr_null(tenure_first_overdue(&r.core, end_ms));
+	teardown(&r);
+}
+END_TEST
+
+START_TEST(a_tenure_that_nobody_uses_warns_nobody)
+{
+	struct rig r;
+	struct tenure *t;
+
+	setup(&r);
+	t = take_permits(&r);
+	r.p.in_use = false;
+	at(&r, 100000 + LEASE_MS / 2);
+	ck_assert(!tenure_look(&r.core, t));
+	ck_assert_uint_eq(r.p.nrisks, 0);
+	r.p.in_use = true;
+	ck_assert_int_le(tenure_due_ms(&r.core, t, false), r.core.now_ms);
+	ck_assert(!tenure_look(&r.core, t));
+	ck_assert_uint_eq(r.p.nrisks, 1);
+	ck_assert_int_eq(t->state, TENURE_ATRISK);
+	tenure_confirm(&r.core, t, r.core.now_ms - 5, 1);
+	ck_assert_uint_eq(r.p.nrisks, 2);
+	ck_assert_int_eq(t->state, TENURE_SAFE);
+	ck_assert_int_eq(t->confirmed_ms, r.core.now_ms - 5);
+	teardown(&r);
+}
+END_TEST
+
+/* What an older epoch has confirmed is renewed at once. */
+START_TEST(a_tenure_is_written_again_in_a_new_epoch)
+{
+	struct rig r;
+	struct tenure *t;
+
+	setup(&r);
+	t = take_permits(&r);
+	ck_assert_int_gt(t->wake_ms, r.core.now_ms);
+	ck_assert(!tenure_needs_reclaim(&r.core, t));
+	r.core.guards[0].epoch++;
+	ck_assert(tenure_needs_reclaim(&r.core, t));
+	tenure_confirm(&r.core, t, r.core.now_ms, 1);
+	tenure_plan_renewal(&r.core, t, false);
+	ck_assert_int_eq(t->wake_ms, r.core.now_ms);
+	ck_assert_uint_eq(r.p.nunproved, 1);
+	tenure_confirm(&r.core, t, r.core.now_ms, 2);
+	ck_assert(!tenure_needs_reclaim(&r.core, t));
+	teardown(&r);
+}
+END_TEST
+
+/* A call that was answered early may be confirmed after a later one. */
+START_TEST(the_tenure_that_runs_out_first_is_found_first)
+{
+	struct rig r;
+	struct tenure *t;
+
+	setup(&r);
+	t = take_permits(&r);
+	hold(&r);
+	at(&r, 100010);
+	tenure_confirm(&r.core, t, 100005, 1);
+	ck_assert_ptr_eq(
+	    tenure_first_overdue(&r.core, INT64_MAX), &r.o.lease.tenure);
+	tenure_confirm(&r.core, t, 99999, 1);
+	ck_assert_ptr_eq(tenure_first_overdue(&r.core, INT64_MAX), t);
+	tenures_check(&r.core);
+	teardown(&r);
+}
+END_TEST
+
+static TCase *
+tenure_cases(void)
+{
+	TCase *tc = tcase_create("tenure");
+
+	tcase_add_test(tc, a_tenure_lasts_until_it_runs_out);
+	tcase_add_test(tc, a_tenure_that_nobody_uses_warns_nobody);
+	tcase_add_test(tc, a_tenure_is_written_again_in_a_new_epoch);
+	tcase_add_test(tc, the_tenure_that_runs_out_first_is_found_first);
+	return tc;
+}
+
 static TCase *
 lease_cases(void)
 {
@@ -456,7 +629,7 @@ lease_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { lease_cases };
+	static const suite_case cases[] = { lease_cases, tenure_cases };
 
 	return suite_run("lease", cases, COUNT(cases));
 }

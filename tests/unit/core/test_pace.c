@@ -33,6 +33,13 @@ earlier(const void *a, const void *b)
 	return (x->at_ms > y->at_ms) - (x->at_ms < y->at_ms);
 }
 
+static int64_t
+plan(struct core *core, struct lock *l, int64_t confirmed_ms, bool first)
+{
+	l->lease.tenure.confirmed_ms = confirmed_ms;
+	return pace_plan(core, &l->lease.tenure, first);
+}
+
 /*
  * Each lease is renewed when that is due, and planned again then.  Returns by
  * how much of the time from one renewal to the next that is early.
@@ -46,8 +53,8 @@ renew_all(struct core *core)
 	qsort(plans, LEASES, sizeof(plans[0]), earlier);
 	for (i = 0; i < LEASES; i++) {
 		due_ms = plans[i].at_ms + LEASE_MS / 3;
-		plans[i].at_ms = pace_plan(
-		    core, &plans[i].lock->lease, plans[i].at_ms, false);
+		plans[i].at_ms =
+		    plan(core, plans[i].lock, plans[i].at_ms, false);
 		ck_assert_int_le(plans[i].at_ms, due_ms);
 		early_ms += due_ms - plans[i].at_ms;
 	}
@@ -97,11 +104,11 @@ START_TEST(a_burst_becomes_flat)
 	struct core *core = make_core(1);
 	unsigned i;
 
-	core->leases->n = LEASES;
+	core->tenures->n = LEASES;
 	for (i = 0; i < LEASES; i++) {
 		plans[i].lock = make_lock(i);
-		plans[i].at_ms = pace_plan(
-		    core, &plans[i].lock->lease, 100000 + i / 100, true);
+		plans[i].at_ms =
+		    plan(core, plans[i].lock, 100000 + i / 100, true);
 	}
 	ck_assert_double_gt(peak(SLICE_MS), 1.8);
 	for (i = 0; i < PERIODS; i++)
@@ -112,7 +119,7 @@ START_TEST(a_burst_becomes_flat)
 	ck_assert_double_lt(renew_all(core), 0.02);
 	for (i = 0; i < LEASES; i++)
 		free(plans[i].lock);
-	core->leases->n = 0;
+	core->tenures->n = 0;
 	core_free(core);
 }
 END_TEST
@@ -128,7 +135,7 @@ START_TEST(a_tick_is_of_one_lane)
 	memset(lane_of, -1, sizeof(lane_of));
 	for (i = 0; i < 1000; i++) {
 		l = make_lock(i);
-		at_ms = pace_plan(core, &l->lease, 100000, true);
+		at_ms = plan(core, l, 100000, true);
 		at_ms %= 2 * PACE_TICK_MS;
 		if (lane_of[at_ms] < 0)
 			seen++;

@@ -145,13 +145,13 @@ config handovers=4 holds=8 waiters=8
 10 message permit-wanted 0 s
 10 2 @1 ACQUIRE s limit=2
 3343 until
-> 3306 op hold s seq=2 have=2 limit=2
+> 2208 op hold s seq=2 have=2 limit=2
 3343 < kept s first=2 waiting
 6676 until
-> 6540 op hold s seq=3 have=2 limit=2
+> 5520 op hold s seq=3 have=2 limit=2
 6676 < kept s first=2 waiting
 10009 until
-> 9709 op hold s seq=4 have=2 limit=2
+> 8832 op hold s seq=4 have=2 limit=2
 10009 < kept s first=2 waiting
 10010 until
 10010 1 @2 RELEASE s n=2
@@ -196,7 +196,7 @@ config handovers=4 holds=8 waiters=8
 10 < taken s first=2
 > 1 @1 OK permits=2 free=0
 3343 until
-> 3306 op hold s seq=2 have=2 limit=2
+> 2208 op hold s seq=2 have=2 limit=2
 5010 until
 > 5010 1 !ATRISK s kind=semaphore permits=2 left=4898
 5010 < unknown s
@@ -230,7 +230,7 @@ config handovers=4 holds=8 waiters=8
 10 < taken s first=2
 > 1 @1 OK permits=2 free=0
 3343 until
-> 3306 op hold s seq=2 have=2 limit=2
+> 2208 op hold s seq=2 have=2 limit=2
 3343 < lost s
 > 1 !LOST s kind=semaphore permits=2 reason=taken
 > op hold s seq=3 limit=2

@@ -1,0 +1,157 @@
+/*
+ * Tenures: what this broker has in the store for a time, and until when it
+ * vouches for that.
+ *
+ *	over --> safe <--> at risk
+ *	  ^        |          |
+ *	  +--------+----------+
+ *
+ * The lease of a name has a tenure, and so have the permits of a semaphore.  A
+ * tenure is embedded in its owner, which asks the store.  The tenure knows what
+ * time means: a call that was carried out keeps it from the moment at which the
+ * call was sent; it is renewed after a third of a lease, at risk after half of
+ * one, and lost at its end; whatever an older epoch of the server confirmed
+ * must be written again.
+ *
+ * Nothing is granted on a tenure whose end has come (tenure_vouched()), and
+ * that end comes before the key's in the store, by the pad and by what clocks
+ * may have gained.  So nobody else is granted the same before the broker has
+ * told its own clients of the loss.
+ */
+#ifndef LOCKBROKER_CORE_LEASE_TENURE_H
+#define LOCKBROKER_CORE_LEASE_TENURE_H
+
+#include "core/turn/turn.h"
+
+/* What a tenure may be embedded in. */
+enum tenure_kind { TENURE_LEASE, TENURE_PERMITS, TENURE_KINDS };
+
+enum tenure_state {
+	TENURE_OVER,   /* the broker vouches for nothing */
+	TENURE_SAFE,   /* it does, and expects a renewal in time */
+	TENURE_ATRISK, /* half of the time has passed without one */
+	TENURE_STATES
+};
+
+struct tenure {
+	TAILQ_ENTRY(tenure) in_line; /* unless it is OVER: tenures.firm ... */
+	int64_t confirmed_ms;	     /* when the call that keeps it was sent */
+	int64_t wake_ms;      /* when to renew it; OVER: its owner's to use */
+	uint32_t epoch;	      /* of the guard, when last confirmed */
+	uint16_t shard;	      /* the guard */
+	uint8_t kind : 2;     /* enum tenure_kind */
+	uint8_t state : 2;    /* enum tenure_state */
+	bool provisional : 1; /* ... or tenures.provisional: for one pad */
+	bool paced : 1;	      /* its renewal was put off to wake_ms */
+};
+
+TAILQ_HEAD(tenure_list, tenure);
+
+/* Whether another broker waits for what this one has.  All zero: none does. */
+struct contention {
+	int64_t since_ms;   /* 0: none waits */
+	uint32_t handovers; /* grants here since then */
+};
+
+/* What a tenure asks of its owner, and tells it.  Static. */
+struct tenure_owner {
+	const char *(*name)(
+	    const struct core *core, const struct tenure *t, size_t *len);
+	/* Is there anybody who must hear of a risk? */
+	bool (*in_use)(const struct tenure *t);
+	/* It has run out; the owner calls tenure_end(). */
+	void (*lost)(struct core *core, struct tenure *t);
+	/* It has become at risk, or is safe again. */
+	void (*risk_changed)(struct core *core, struct tenure *t);
+	/* It must be written again, and was not when the owner looked last. */
+	void (*unproved)(struct core *core, struct tenure *t);
+};
+
+/* A slice of time, and the renewals planned for it (pace.c). */
+struct slice {
+	int64_t number;
+	uint32_t planned;
+};
+
+#define PACE_SLICES 128 /* half of them are a third of a lease */
+
+/* All tenures of this broker. */
+struct tenures {
+	const struct tenure_owner *const *owners; /* static; by kind */
+	size_t n;				  /* also those that are over */
+	/* Nearly in the order in which they run out; provisional ones are
+	 * shorter. */
+	struct tenure_list firm, provisional;
+	int64_t room_ms; /* pace.c: has room for renewals that are due */
+	uint32_t room_taken;
+	struct slice pace[PACE_SLICES];
+};
+
+/* Requires a static row for each kind. */
+void tenures_init(struct core *core, const struct tenure_owner *const *owners);
+void tenures_fini(struct core *core);
+
+void tenure_init(
+    struct core *core, struct tenure *t, enum tenure_kind kind, uint32_t shard);
+void tenure_fini(struct core *core, struct tenure *t);
+
+static inline const struct tenure_owner *
+tenure_owner(const struct core *core, const struct tenure *t)
+{
+	return core->tenures->owners[t->kind];
+}
+
+/* The broker vouches for it from now on, since confirmed_ms; or no longer. */
+void tenure_vouch(struct core *core, struct tenure *t);
+void tenure_end(struct core *core, struct tenure *t);
+
+/*
+ * A call that was sent then, in that epoch, was carried out: it counts from
+ * there.  If the broker vouches for it and it was at risk, it is safe again.
+ */
+void tenure_confirm(
+    struct core *core, struct tenure *t, int64_t sent_ms, uint32_t epoch);
+
+/* Until when the broker vouches for it, if no call is confirmed before. */
+int64_t tenure_deadline_ms(const struct core *core, const struct tenure *t);
+
+/* Does the broker vouch for it at this moment? */
+bool tenure_vouched(const struct core *core, const struct tenure *t);
+
+/* Does it count as vouched for, although its time is up? */
+bool tenure_overdue(const struct core *core, const struct tenure *t);
+
+/* Returns the first that has run out by then; NULL: none has. */
+struct tenure *tenure_first_overdue(const struct core *core, int64_t now_ms);
+
+/* Requires an overdue one.  Its owner hears of the loss. */
+void tenure_run_out(struct core *core, struct tenure *t);
+
+/* Looks at the time: is it at risk, or has it run out?  True: the latter. */
+bool tenure_look(struct core *core, struct tenure *t);
+
+/* When it wants attention next; `renews`: a renewal could be sent by then. */
+int64_t tenure_due_ms(
+    const struct core *core, const struct tenure *t, bool renews);
+
+/* Plans the next renewal; `first`: it has just begun. */
+void tenure_plan_renewal(struct core *core, struct tenure *t, bool first);
+
+/* If an older epoch has confirmed it, renews it at once. */
+void tenure_prove(struct core *core, struct tenure *t);
+
+/* Did an older epoch confirm what the broker vouches for? */
+bool tenure_needs_reclaim(const struct core *core, const struct tenure *t);
+
+/* Another broker waits, or none does: begins to count the handovers. */
+void contention_told(
+    const struct core *core, struct contention *c, bool waiting);
+
+/* Has this broker had its turn (protocol, section 5, "Queue")? */
+bool contention_must_yield(const struct core *core, const struct contention *c);
+
+/* Do states and lines agree?  For tests; abort if not. */
+void tenure_check(const struct core *core, const struct tenure *t);
+void tenures_check(const struct core *core);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * What a semaphore makes of the tenure of its permits.
+ */
+#include "config.h"
+
+#include "core/sync/semaphore_state.h"
+
+static struct semaphore *
+semaphore_with(struct tenure *t)
+{
+	return container_of(t, struct semaphore, tenure);
+}
+
+static const struct semaphore *
+semaphore_seen(const struct tenure *t)
+{
+	return container_of_const(t, struct semaphore, tenure);
+}
+
+void
+semaphore_own(struct core *core, struct semaphore *m, uint64_t n)
+{
+	m->owned = n;
+	if (n == 0)
+		tenure_end(core, &m->tenure);
+	else if (m->tenure.state == TENURE_OVER)
+		tenure_vouch(core, &m->tenure);
+}
+
+void
+semaphore_lose(struct core *core, struct semaphore *m, const char *reason)
+{
+	holders_lose(core, m, reason);
+	semaphore_own(core, m, 0);
+	m->fresh = m->left = 0;
+	m->unsure = true;
+}
+
+static const char *
+name_of(const struct core *core, const struct tenure *t, size_t *len)
+{
+	(void)core;
+	*len = semaphore_seen(t)->y.name_len;
+	return semaphore_seen(t)->y.name;
+}
+
+static bool
+in_use(const struct tenure *t)
+{
+	return semaphore_seen(t)->used > 0;
+}
+
+static void
+lost(struct core *core, struct tenure *t)
+{
+	semaphore_lose(core, semaphore_with(t), "unreachable");
+	sync_touch(core, &semaphore_with(t)->y);
+}
+
+static void
+risk_changed(struct core *core, struct tenure *t)
+{
+	bool at_risk = t->state == TENURE_ATRISK;
+
+	holders_tell(
+	    core, semaphore_with(t), at_risk ? EVENT_ATRISK : EVENT_SAFE);
+}
+
+static void
+unproved(struct core *core, struct tenure *t)
+{
+	(void)t;
+	sync_unproved(core);
+}
+
+const struct tenure_owner semaphore_of_tenure = {
+	.name = name_of,
+	.in_use = in_use,
+	.lost = lost,
+	.risk_changed = risk_changed,
+	.unproved = unproved,
+};
