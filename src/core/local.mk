@@ -156,16 +156,20 @@ noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \
 	src/core/token/call.c \
 	src/core/token/call.h \
+	src/core/token/ending.c \
 	src/core/token/measured.c \
 	src/core/token/measured.h \
 	src/core/token/notify.c \
 	src/core/token/notify.h \
 	src/core/token/park.c \
 	src/core/token/park.h \
+	src/core/token/parts.h \
+	src/core/token/request.c \
 	src/core/token/result.c \
 	src/core/token/result.h \
 	src/core/token/state.h \
 	src/core/token/text.c \
+	src/core/token/token.c \
 	src/core/token/token.h \
 	src/core/token/ward.c \
 	src/core/token/ward.h

@@ -35,29 +35,4 @@ bool token_has_nothing(const struct core *core, uint32_t shard);
 
 void token_check(const struct core *core);
 
-/* For park.c.  Returns NULL if the call is over. */
-struct token_call *call_find(const struct core *core, uint64_t id);
-
-/* Is the client still there to be answered? */
-bool call_has_asker(const struct core *core, const struct token_call *c);
-
-/*
- * Is the outcome a grant or an extension from before the guard's epoch changed?
- * Then the server may have forgotten the hold since.  No broker vouches for it,
- * so the name may be somebody else's by now.
- */
-bool call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
-    const struct outcome *o);
-
-/* Notes what is in the way of a parked call. */
-void call_note(
-    struct core *core, struct token_call *c, const struct outcome *o);
-
-/* Answers a parked call, and frees it. */
-void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
-    const struct outcome *o);
-
-/* Frees a call that nobody waits for any more. */
-void call_drop(struct core *core, struct token_call *c);
-
 #endif

@@ -17,9 +17,9 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
-#include "core/token/call.h"
 #include "core/token/measured.h"
 #include "core/token/park.h"
+#include "core/token/parts.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -392,7 +392,7 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 	struct token_call *c = call_find(core, call);
 	uint64_t seq = st->seq;
 
-	if (c == NULL || !c->parked || !call_has_asker(core, c)) {
+	if (c == NULL || !c->parked || call_asker(core, c) == NULL) {
 		give_back(core, st);
 		st->look = true;
 		if (c != NULL)

@@ -1,0 +1,114 @@
+/*
+ * How calls end: who looks after the hold from now on, what is given back, and
+ * the answer.
+ */
+#include "config.h"
+
+#include "core/guard/guard.h"
+#include "core/token/measured.h"
+#include "core/token/notify.h"
+#include "core/token/park.h"
+#include "core/token/parts.h"
+#include "core/token/result.h"
+#include "core/token/ward.h"
+#include "core/turn/emit.h"
+
+#define WHY_SIZE 256
+
+/* Gives back the names that the call was granted and nobody hears of. */
+static void
+give_back(struct core *core, struct token_call *c)
+{
+	struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		if (n->settled && n->status == OUTCOME_GRANTED)
+			ward_stray(core, n);
+}
+
+void
+call_refuse(struct core *core, struct token_call *c, enum err_code code,
+    const char *why)
+{
+	c->result = RESULT_REFUSED;
+	give_back(core, c);
+	emit_error(core, c->session, c->ref, code, "%s", why);
+	call_drop(core, c);
+}
+
+void
+call_unavailable(struct core *core, struct token_call *c, uint32_t shard)
+{
+	char why[WHY_SIZE] = "";
+
+	if (!guard_ready(core, shard))
+		guard_why(core, shard, why, sizeof(why));
+	call_refuse(core, c, ERR_UNAVAILABLE,
+	    why[0] != '\0' ? why : "Redis did not answer in time; try again");
+}
+
+/* From now on this broker looks after the hold. */
+static void
+note_hold(struct core *core, const struct token_call *c,
+    const struct token_name *n, const struct session *s)
+{
+	const char *client = c->op == TOKEN_ACQUIRE ? c->client : c->other;
+
+	notify_token(core, c, n, s);
+	core->stats.grants += n->status == OUTCOME_GRANTED;
+	if (n->status == OUTCOME_RENEWED)
+		client = n->text;
+	else if (client[0] == '\0')
+		client = c->client;
+	ward_take(core, n, client, s);
+}
+
+/* The hold is over, or not this broker's any more: drops the ward, unless the
+ * ward is of a later operation. */
+static void
+note_gone(struct core *core, const struct token_call *c,
+    const struct token_name *n, const struct session *s)
+{
+	struct ward *w = ward_find(core, n->name, n->len);
+
+	if (n->status == OUTCOME_ENDED) {
+		notify_token(core, c, n, s);
+		core->stats.releases++;
+	}
+	if (w == NULL || w->seq >= n->seq)
+		return;
+	if (n->status == OUTCOME_ENDED && n->fence == w->fence)
+		ward_drop(core, w, "released");
+	else if (n->status == OUTCOME_ENDED || n->fence != w->fence)
+		ward_gone(core, w);
+}
+
+void
+call_answer(struct core *core, struct token_call *c, enum token_answer how)
+{
+	const struct session *s = call_asker(core, c);
+	bool keeps = s != NULL && how == TOKEN_DONE;
+	const struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++) {
+		if (!n->settled || n->status == OUTCOME_LATE)
+			continue;
+		if (n->status == OUTCOME_RENEWED ||
+		    (n->status == OUTCOME_GRANTED && keeps))
+			note_hold(core, c, n, s);
+		else if (n->status != OUTCOME_GRANTED)
+			note_gone(core, c, n, s);
+	}
+	if (!keeps)
+		give_back(core, c);
+	if (s != NULL && !s->draining)
+		c->result = keeps ? RESULT_GRANTED : RESULT_TIMEOUT;
+	if (how == TOKEN_BUSY && !c->parked)
+		token_busy(core, c);
+	result_emit(core, c, how);
+	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked)
+		park_refused(core, c);
+	else if (c->park_ms > 0 && keeps)
+		park_granted(core, c);
+	call_drop(core, c);
+}

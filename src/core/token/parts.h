@@ -1,0 +1,57 @@
+/*
+ * What the files of the module share: request.c makes calls, call.c carries
+ * them out, park.c keeps those that wait, and ending.c answers them.
+ */
+#ifndef LOCKBROKER_CORE_TOKEN_PARTS_H
+#define LOCKBROKER_CORE_TOKEN_PARTS_H
+
+#include "core/token/state.h"
+
+/* Returns NULL if the call is over. */
+struct token_call *call_find(const struct core *core, uint64_t id);
+
+/* Frees a call that nobody waits for any more. */
+void call_drop(struct core *core, struct token_call *c);
+
+/* Returns the session that asked; NULL if nobody is there to be answered. */
+struct session *call_asker(const struct core *core, const struct token_call *c);
+
+/* Has it an operation in flight? */
+bool call_in_flight(const struct token_call *c);
+
+/* Does it take free names? */
+bool call_takes(const struct token_call *c);
+
+/* Sends its operations: all at once, or one after the other to take names. */
+void call_send(struct core *core, struct token_call *c);
+
+/* It no longer waits for its guard. */
+void call_stop_waiting(struct core *core, struct token_call *c);
+
+/*
+ * Is the outcome a grant or an extension from before the guard's epoch changed?
+ * Then the server may have forgotten the hold since.  No broker vouches for it,
+ * so the name may be somebody else's by now.
+ */
+bool call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
+    const struct outcome *o);
+
+/* Notes what is in the way of a parked call. */
+void call_note(
+    struct core *core, struct token_call *c, const struct outcome *o);
+
+/* Answers a parked call, and frees it. */
+void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
+    const struct outcome *o);
+
+/* ending.c: each answers the call, and frees it. */
+
+void call_answer(
+    struct core *core, struct token_call *c, enum token_answer how);
+void call_refuse(struct core *core, struct token_call *c, enum err_code code,
+    const char *why);
+
+/* The guard of that shard does not allow it, or Redis did not answer. */
+void call_unavailable(struct core *core, struct token_call *c, uint32_t shard);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * Requests about token holds: what they ask for, as a call.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/quorum.h"
+#include "core/lock/names.h"
+#include "core/session/quota.h"
+#include "core/token/call.h"
+#include "core/token/measured.h"
+#include "core/token/park.h"
+#include "core/token/parts.h"
+#include "core/token/result.h"
+#include "core/turn/emit.h"
+
+static int
+by_bytes(const void *a, const void *b)
+{
+	const struct token_name *x = a, *y = b;
+	size_t n = x->len < y->len ? x->len : y->len;
+	int order = memcmp(x->name, y->name, n);
+
+	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+static void
+set_how(struct token_call *c, const struct token_request *rq)
+{
+	static const char ops[TOKEN_OP_MAX] = { 'e', 'e', 'r', 'q' };
+	static const char matches[TOKEN_MATCH_MAX] = { 'x', 'p', 'n', 'a' };
+	static const char bounds[TOKEN_BOUND_MAX] = { 'r', 'a', 'b', 'u', 'l',
+		's' };
+
+	assert(rq->op < TOKEN_OP_MAX && rq->match < TOKEN_MATCH_MAX &&
+	       rq->bound < TOKEN_BOUND_MAX);
+	c->how[0] = ops[rq->op];
+	c->how[1] = matches[rq->match];
+	c->how[2] = bounds[rq->bound];
+	if (rq->op == TOKEN_ACQUIRE && !rq->either)
+		c->how[1] = '-';
+}
+
+/* Sets which holds the call means, and what they become. */
+static void
+set_clients(struct token_call *c, const struct token_request *rq,
+    const struct session *s)
+{
+	char *token = client_text(rq->token, rq->token_len, s->user);
+	char *meant = client_text(rq->token,
+	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len, s->user);
+
+	if (rq->op == TOKEN_ACQUIRE) {
+		c->client = token;
+		c->other = meant;
+		return;
+	}
+	free(token);
+	c->client = meant;
+	c->other = rq->new_token != NULL
+		       ? client_text(rq->new_token, rq->new_token_len, s->user)
+		       : xstrdup("");
+}
+
+static int64_t
+bound_ms(const struct core *core, const struct token_request *rq)
+{
+	int64_t most_ms = core->config.locks.max_hold_ms, ms = rq->ttl_ms;
+
+	if (rq->op == TOKEN_ACQUIRE && ms == 0)
+		ms = core->config.locks.default_hold_ms;
+	if (most_ms > 0 && rq->bound != TOKEN_ADD && (ms == 0 || ms > most_ms))
+		ms = most_ms;
+	return ms;
+}
+
+static struct token_call *
+call_new(
+    struct core *core, const struct session *s, const struct token_request *rq)
+{
+	struct token_call *c =
+	    xcalloc(1, sizeof(*c) + rq->nnames * sizeof(c->names[0]));
+	unsigned i;
+
+	c->id = ++core->tokens->last_call;
+	c->session = s->id;
+	c->ref = rq->ref;
+	c->since_ms = core->now_ms;
+	c->result = RESULT_CANCELLED;
+	c->op = rq->op;
+	c->either = rq->either;
+	c->all = rq->all;
+	c->ttl_ms = bound_ms(core, rq);
+	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1 && !rq->either)
+		c->park_ms = rq->park_ms;
+	c->deadline.kind = TIMER_TOKEN;
+	c->n = rq->nnames;
+	for (i = 0; i < c->n; i++) {
+		c->names[i].name = xstrndup(rq->names[i].p, rq->names[i].n);
+		c->names[i].len = rq->names[i].n;
+	}
+	set_how(c, rq);
+	set_clients(c, rq, s);
+	c->names[0].first = true;
+	if (call_takes(c))
+		qsort(c->names, c->n, sizeof(c->names[0]), by_bytes);
+	c->looks =
+	    c->n > 1 && !call_takes(c) &&
+	    (rq->op == TOKEN_EXTEND || (rq->op == TOKEN_RELEASE && rq->all));
+	TAILQ_INSERT_TAIL(&core->tokens->calls, c, link);
+	table_add(&core->tokens->by_id, &c->by_id);
+	core_arm(
+	    core, &c->deadline, core->now_ms + core->config.reply_timeout_ms);
+	return c;
+}
+
+static bool
+allowed(struct core *core, struct session *s, const struct token_request *rq)
+{
+	if (core->stopping) {
+		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
+		    "the broker is stopping; try another one");
+		return false;
+	}
+	if (quorum_used(core)) {
+		emit_error(core, s->id, rq->ref, ERR_UNSUPPORTED,
+		    "there are no token holds over a quorum; use LOCK");
+		return false;
+	}
+	if (rq->op != TOKEN_ACQUIRE && !rq->either)
+		return true;
+	return quota_has_room(
+	    core, s, rq->ref, rq->nnames, "release some, or raise the limit");
+}
+
+/*
+ * Does this broker know that a name is taken?  Sessions that wait for it here
+ * come first.
+ */
+static bool
+is_taken(const struct core *core, const struct token_request *rq)
+{
+	const struct lock *l;
+	unsigned i;
+
+	if (rq->op != TOKEN_ACQUIRE)
+		return false;
+	for (i = 0; i < rq->nnames; i++) {
+		l = lock_find(core, rq->names[i].p, rq->names[i].n);
+		if (l != NULL &&
+		    (l->nwaiting > 0 || (!TAILQ_EMPTY(&l->holders) &&
+					    lease_is_held(&l->lease))))
+			return true;
+	}
+	return false;
+}
+
+void
+token_take(struct core *core, struct session *s, const struct token_request *rq)
+{
+	struct token_call *c;
+
+	assert(rq->nnames > 0 && rq->nnames <= CORE_NAMES_MAX);
+	assert(rq->token_len <= TOKEN_MAX_BYTES &&
+	       rq->new_token_len <= TOKEN_MAX_BYTES);
+	if (!allowed(core, s, rq))
+		return;
+	c = call_new(core, s, rq);
+	if (c->park_ms > 0 && park_join(core, c))
+		return;
+	if ((is_taken(core, rq) && !rq->either) ||
+	    (c->park_ms > 0 && park_others_first(core, c))) {
+		result_emit_busy(core, s, rq);
+		token_busy(core, c);
+		if (c->park_ms > 0)
+			park_refused(core, c);
+		call_drop(core, c);
+		return;
+	}
+	call_send(core, c);
+}

@@ -1,0 +1,141 @@
+/*
+ * The module as a whole: its life, and what is done in parts.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/token/call.h"
+#include "core/token/measured.h"
+#include "core/token/notify.h"
+#include "core/token/park.h"
+#include "core/token/parts.h"
+#include "core/token/ward.h"
+#include "core/turn/work.h"
+
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct token_call *c =
+	    container_of_const(link, struct token_call, by_id);
+
+	*len = sizeof(c->id);
+	return (const char *)&c->id;
+}
+
+void
+token_init(struct core *core)
+{
+	core->tokens = xcalloc(1, sizeof(*core->tokens));
+	TAILQ_INIT(&core->tokens->calls);
+	TAILQ_INIT(&core->tokens->waiting);
+	table_init(&core->tokens->by_id, id_of);
+	wards_init(core);
+	park_init(core);
+}
+
+void
+token_fini(struct core *core)
+{
+	struct token_call *c;
+
+	while ((c = TAILQ_FIRST(&core->tokens->calls)) != NULL) {
+		if (c->parked)
+			token_waited(core, c);
+		c->parked = false; /* nobody else shall come in its place */
+		call_drop(core, c);
+	}
+	park_fini(core);
+	table_fini(&core->tokens->by_id);
+	wards_fini(core);
+	free(core->tokens);
+}
+
+void
+token_changed(struct core *core, uint32_t shard)
+{
+	core->tokens->nretrying = core->tokens->nwaiting;
+	ward_guard_changed(core, shard);
+}
+
+/* In parts. */
+
+void
+token_run(struct core *core)
+{
+	struct token_call *c;
+
+	while (work_left(core) && core->tokens->nretrying > 0) {
+		core->tokens->nretrying--;
+		core_visit(core, 1);
+		c = TAILQ_FIRST(&core->tokens->waiting);
+		if (c == NULL)
+			continue;
+		call_stop_waiting(core, c);
+		if (!call_in_flight(c))
+			call_send(core, c);
+	}
+	if (core->stopping)
+		(void)ward_leave_all(core);
+	else
+		(void)ward_run(core);
+}
+
+bool
+token_has_more(const struct core *core)
+{
+	return core->tokens->nretrying > 0 || core->tokens->sweep != NULL ||
+	       (core->stopping && core->tokens->nwards > 0);
+}
+
+void
+token_stop(struct core *core)
+{
+	struct token_call *c, *next;
+
+	notify_tokens_left(core);
+	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next)
+		if (!call_in_flight(c))
+			call_refuse(core, c, ERR_SHUTDOWN,
+			    "the broker is stopping; try another one");
+	park_stop(core);
+}
+
+bool
+token_all_over(const struct core *core)
+{
+	return TAILQ_EMPTY(&core->tokens->calls) && core->tokens->nwards == 0 &&
+	       core->tokens->stands.n == 0;
+}
+
+void
+token_check(const struct core *core)
+{
+	const struct token_call *c;
+	unsigned nwaiting = 0;
+
+	TAILQ_FOREACH (c, &core->tokens->calls, link) {
+		/* Each waits for something. */
+		assert(call_in_flight(c) || timer_armed(&c->deadline));
+		assert(call_in_flight(c) || c->waits || c->parked);
+		nwaiting += c->waits;
+	}
+	assert(nwaiting == core->tokens->nwaiting);
+	TAILQ_FOREACH (c, &core->tokens->waiting, in_waiting)
+		nwaiting -= c->waits;
+	assert(nwaiting == 0);
+	park_check(core);
+	ward_check(core);
+}
+
+bool
+token_has_nothing(const struct core *core, uint32_t shard)
+{
+	const struct tokens *t = core->tokens;
+
+	(void)shard;
+	return TAILQ_EMPTY(&t->calls) && TAILQ_EMPTY(&t->waiting) &&
+	       t->nwards == 0 && t->nstrays == 0;
+}
