@@ -192,9 +192,16 @@ src_core_libcore_a_SOURCES = \
 	src/core/life.h \
 	src/core/listing.c \
 	src/core/listing.h \
+	src/core/listing_held.c \
+	src/core/listing_history.c \
+	src/core/listing_names.c \
+	src/core/listing_queue.c \
+	src/core/listing_state.h \
 	src/core/notice.h \
 	src/core/replay.c \
 	src/core/replay.h \
+	src/core/row.c \
+	src/core/row.h \
 	src/core/status.c \
 	src/core/status.h \
 	src/core/stop.c \

@@ -1,0 +1,169 @@
+/*
+ * QUEUE: who has a name, and who waits for it.
+ *
+ *	find the first holder -> holders -> waiters -> tokens that wait
+ */
+#include "config.h"
+
+#include "base/xmalloc.h"
+#include "core/listing_state.h"
+#include "core/lock/hold.h"
+#include "core/lock/lock.h"
+#include "core/token/state.h"
+
+void
+listing_session(const struct core *core, struct listing *g,
+    const struct session *s, bool shared)
+{
+	struct row *r = &g->row;
+
+	row_num(r, FIELD_SESSION, s->id);
+	if (s->label != NULL)
+		row_str(r, FIELD_LABEL, s->label);
+	if (s->detached)
+		row_num(r, FIELD_AWAY,
+		    listing_age(core_armed_ms(core, &s->end), g->now_ms));
+	else
+		row_str(r, FIELD_PEER, s->peer);
+	row_str(r, FIELD_MODE, listing_mode(shared));
+}
+
+/* A row of a token that waits. */
+struct parking {
+	struct core *core;
+	struct listing *g;
+};
+
+static void
+queue_token(void *arg, const struct token_call *c)
+{
+	const struct parking *p = arg;
+	const struct session *s = session_find(p->core, c->session);
+
+	if (s == NULL || p->g->left == 0)
+		return;
+	p->g->left--;
+	listing_session(p->core, p->g, s, false);
+	row_num(&p->g->row, FIELD_AGE, listing_age(p->g->now_ms, c->since_ms));
+	row_finish(&p->g->row, "waiter", NULL, 0);
+}
+
+/* They are few, and told in one part. */
+static void
+queue_tokens(struct core *core, struct listing *g)
+{
+	struct parking p = { core, g };
+
+	g->nparked = park_each(core, g->name, g->name_len, queue_token, &p);
+	g->stage = NULL;
+}
+
+static void
+queue_waiter(struct core *core, struct listing *g)
+{
+	const struct waiter *w = g->waiter;
+
+	if (w == NULL || g->left == 0) {
+		g->stage = queue_tokens;
+		return;
+	}
+	g->left--;
+	g->waiter = TAILQ_NEXT(w, in_lock);
+	listing_session(core, g, w->session, w->shared);
+	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, w->since_ms));
+	row_finish(&g->row, "waiter", NULL, 0);
+}
+
+static void
+queue_holder(struct core *core, struct listing *g)
+{
+	const struct hold *h = g->hold;
+
+	if (h == NULL || g->left == 0) {
+		g->stage = queue_waiter;
+		if (g->lock != NULL)
+			g->waiter = TAILQ_FIRST(&g->lock->queue);
+		return;
+	}
+	g->left--;
+	g->hold = hold_later(h);
+	listing_session(core, g, h->session, h->lock->shared_hold);
+	row_num(&g->row, FIELD_FENCE, h->fence);
+	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, h->since_ms));
+	row_finish(&g->row, "holder", NULL, 0);
+}
+
+static const struct hold *
+later(const struct hold *h)
+{
+	return hold_later(h);
+}
+
+/* While the oldest is looked for: goes on to an older one, if there is one. */
+static const struct hold *
+older_or_later(const struct hold *h)
+{
+	const struct hold *older = TAILQ_NEXT(h, in_lock);
+
+	return older != NULL ? older : hold_later(h);
+}
+
+/* Goes to the oldest holder; the list has the latest first. */
+static void
+queue_first(struct core *core, struct listing *g)
+{
+	const struct hold *h = g->hold;
+
+	(void)core;
+	if (h != NULL && TAILQ_NEXT(h, in_lock) != NULL) {
+		g->hold = TAILQ_NEXT(h, in_lock);
+		return;
+	}
+	g->after = later;
+	g->stage = queue_holder;
+}
+
+/* Nobody holds the name, but it lingers. */
+static void
+queue_lingering(struct core *core, struct listing *g)
+{
+	const struct lock *l = g->lock;
+	struct row *r = &g->row;
+
+	g->after = later;
+	g->stage = queue_holder;
+	if (l == NULL || l->lease.state != LEASE_LINGERING || g->hold != NULL ||
+	    g->left == 0)
+		return;
+	g->left--;
+	row_str(r, FIELD_BROKER, core->broker);
+	if (core->address[0] != '\0')
+		row_str(r, FIELD_ADDRESS, core->address);
+	row_num(r, FIELD_UNTIL,
+	    listing_age(lease_rare(&l->lease)->linger_ms, g->now_ms));
+	row_finish(r, "holder", NULL, 0);
+}
+
+struct listing *
+core_queue_begin(
+    struct core *core, const char *name, size_t name_len, size_t limit)
+{
+	struct listing *g = listing_new(core, queue_first);
+
+	g->after = older_or_later;
+	g->left = limit;
+	g->name = xstrndup(name, name_len);
+	g->name_len = name_len;
+	g->lock = lock_find(core, name, name_len);
+	if (g->lock != NULL)
+		g->hold = TAILQ_FIRST(&g->lock->holders);
+	if (g->lock != NULL && g->lock->lease.state == LEASE_LINGERING)
+		g->stage = queue_lingering;
+	return g;
+}
+
+uint64_t
+core_listing_waiters(const struct listing *g)
+{
+	return g->nparked + (g->lock != NULL ? g->lock->nwaiting : 0);
+}
