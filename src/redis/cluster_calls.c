@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/now.h"
-#include "base/timeval.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
 #include "redis/cluster_state.h"
@@ -43,14 +41,12 @@ send_again(struct topology *t, struct call *call)
 }
 
 void
-cluster_unpark(evutil_socket_t fd, short what, void *arg)
+cluster_unpark(void *arg)
 {
 	struct topology *t = arg;
 	struct call_list calls = TAILQ_HEAD_INITIALIZER(calls);
 	struct call *call;
 
-	(void)fd;
-	(void)what;
 	TAILQ_CONCAT(&calls, &t->parked, entry);
 	while ((call = TAILQ_FIRST(&calls)) != NULL) {
 		TAILQ_REMOVE(&calls, call, entry);
@@ -61,10 +57,8 @@ cluster_unpark(evutil_socket_t fd, short what, void *arg)
 static void
 park(struct topology *t, struct call *call)
 {
-	struct timeval tv = ms_to_timeval(PARK_MS);
-
 	if (TAILQ_EMPTY(&t->parked))
-		(void)evtimer_add(t->unpark, &tv);
+		timer_in(t->unpark, PARK_MS);
 	TAILQ_INSERT_TAIL(&t->parked, call, entry);
 }
 
@@ -83,9 +77,9 @@ on_moved(struct node *n, struct call *call, const struct redirect *r)
 	target = cluster_node_at(t, r->host, r->port);
 	/* A node that no longer has the bucket may know less than we do. */
 	if (b->node == n && target != n) {
-		b->hint_ms = now_ms();
+		b->hint_ms = io_now_ms(t->env.io);
 		cluster_place(t, call->shard, target);
-		if (now_ms() - t->ask_ms >= ASK_MS)
+		if (io_now_ms(t->env.io) - t->ask_ms >= ASK_MS)
 			(void)cluster_ask(t, target);
 	}
 	if (b->node == n)
@@ -139,7 +133,7 @@ is_spent(const struct topology *t, struct call *call)
 			limit_ms = call->timeout_ms;
 		call->until_ms = call->sent_ms + limit_ms;
 	}
-	call->timeout_ms = call->until_ms - now_ms();
+	call->timeout_ms = call->until_ms - io_now_ms(t->env.io);
 	return call->timeout_ms <= PARK_MS;
 }
 
@@ -160,7 +154,7 @@ cluster_redirected(void *arg, struct call *call, const redisReply *reply)
 		return true;
 	}
 	if (r.kind == REDIRECT_DOWN && b->node == n) {
-		b->down_ms = now_ms();
+		b->down_ms = io_now_ms(t->env.io);
 		cluster_tell(t, call->shard, false, reply->str);
 		cluster_doubt_map(t);
 	}

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/now.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/cluster_state.h"
@@ -50,7 +49,7 @@ on_message(void *arg, const char *text, size_t len)
 {
 	struct topology *t = ((struct node *)arg)->cluster;
 
-	return once_accept(&t->once, arg, text, len, now_ms());
+	return once_accept(&t->once, arg, text, len, io_now_ms(t->env.io));
 }
 
 static void
@@ -96,7 +95,7 @@ cluster_open(struct node *n)
 	    topology_pool(&n->cluster->env, &n->address, RETRY_MS_MAX);
 
 	if (n->buckets == 0)
-		n->unneeded_ms = now_ms();
+		n->unneeded_ms = io_now_ms(n->cluster->env.io);
 	if (n->pool)
 		return;
 	n->pool = pool_new(&c, &pool_handler, n);
@@ -163,7 +162,7 @@ cluster_place(struct topology *t, uint32_t shard, struct node *n)
 		    address_format(&n->address, text));
 	cluster_tell(t, shard, false, why);
 	if (b->node != NULL && --b->node->buckets == 0)
-		b->node->unneeded_ms = now_ms();
+		b->node->unneeded_ms = io_now_ms(t->env.io);
 	b->node = n;
 	b->down_ms = 0;
 	if (n == NULL)
@@ -196,7 +195,7 @@ cluster_prune(struct topology *t)
 	TAILQ_FOREACH_SAFE (n, &t->nodes, entry, next) {
 		if (n->buckets > 0)
 			continue;
-		unneeded_ms = now_ms() - n->unneeded_ms;
+		unneeded_ms = io_now_ms(t->env.io) - n->unneeded_ms;
 		if (n->pool && pool_is_idle(n->pool) &&
 		    unneeded_ms >=
 			(pool_is_up(n->pool) ? LINGER_MS : OPEN_MS)) {

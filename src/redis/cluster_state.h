@@ -6,13 +6,13 @@
 #ifndef LOCKBROKER_REDIS_CLUSTER_STATE_H
 #define LOCKBROKER_REDIS_CLUSTER_STATE_H
 
-#include <event2/event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/address.h"
 #include "base/list.h"
+#include "redis/io.h"
 #include "redis/once.h"
 #include "redis/pool.h"
 #include "redis/topology.h"
@@ -48,8 +48,8 @@ struct topology {
 	struct node_list nodes;
 	struct node *next; /* to be asked for the map next */
 	struct bucket buckets[BUCKETS];
-	struct event *tick;
-	struct event *unpark;
+	struct timer *tick;
+	struct timer *unpark;
 	struct call_list parked;
 	struct once once;
 	unsigned map;	  /* maps read so far */
@@ -110,6 +110,6 @@ bool cluster_prune(struct topology *t);
 bool cluster_redirected(void *arg, struct call *call, const redisReply *reply);
 
 /* The timer of parked calls. */
-void cluster_unpark(evutil_socket_t fd, short what, void *arg);
+void cluster_unpark(void *arg);
 
 #endif

@@ -35,6 +35,7 @@
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/embedded.h"
+#include "redis/io_state.h"
 
 #define RESTART_MS_MIN 20
 #define RESTART_MS_MAX 5000
@@ -394,7 +395,7 @@ on_died(evutil_socket_t fd, short what, void *arg)
 }
 
 struct embedded *
-embedded_new(struct event_base *base, const char *program, unsigned database,
+embedded_new(struct io *io, const char *program, unsigned database,
     const struct embedded_handler *handler, void *arg, char *why,
     size_t why_size)
 {
@@ -404,15 +405,15 @@ embedded_new(struct event_base *base, const char *program, unsigned database,
 		free(e);
 		return NULL;
 	}
-	e->base = base;
+	e->base = io->base;
 	e->handler = handler;
 	e->arg = arg;
 	e->program = xstrdup(program);
 	e->databases = database + 1;
 	e->output = -1;
 	buf_init(&e->line);
-	e->died = evsignal_new(base, SIGCHLD, on_died, e);
-	e->restart = evtimer_new(base, on_restart, e);
+	e->died = evsignal_new(io->base, SIGCHLD, on_died, e);
+	e->restart = evtimer_new(io->base, on_restart, e);
 	if (e->died == NULL || e->restart == NULL)
 		abort();
 	return e;

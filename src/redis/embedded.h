@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 struct embedded;
-struct event_base;
+struct io;
 
 struct embedded_handler {
 	void (*started)(void *arg); /* the process runs: connect */
@@ -25,7 +25,7 @@ struct embedded_handler {
  * Makes the directory of the socket: in $RUNTIME_DIRECTORY if there is one,
  * else in $TMPDIR or /tmp.  Returns NULL, with a line in why, if that fails.
  */
-struct embedded *embedded_new(struct event_base *base, const char *program,
+struct embedded *embedded_new(struct io *io, const char *program,
     unsigned database, const struct embedded_handler *handler, void *arg,
     char *why, size_t why_size);
 

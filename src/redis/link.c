@@ -67,7 +67,7 @@ link_new(const struct link_config *config, const struct link_handler *handler,
 	l->config = *config;
 	l->handler = handler;
 	l->arg = arg;
-	l->timer = evtimer_new(config->base, on_timer, l);
+	l->timer = evtimer_new(config->io->base, on_timer, l);
 	if (l->timer == NULL)
 		abort();
 	link_io_init(l);
@@ -167,7 +167,7 @@ static redisContext *
 connect_relayed(struct link *l, const char *ip)
 {
 	const struct address *a = l->config.address;
-	int fd = relay_connect(l->config.relay, ip, a->port, a->host);
+	int fd = relay_connect(l->config.io->relay, ip, a->port, a->host);
 	redisContext *c;
 
 	if (fd < 0)
@@ -189,7 +189,7 @@ connect_to(struct link *l, const char *ip)
 
 	link_set_state(l, LINK_CONNECTING);
 	timer_set(l, l->config.connect_timeout_ms);
-	if (l->config.relay)
+	if (l->config.io->relay)
 		c = connect_relayed(l, ip);
 	else
 		c = a->path ? redisConnectUnixNonBlock(a->path)
@@ -255,7 +255,8 @@ attempt(struct link *l)
 	}
 	link_set_state(l, LINK_RESOLVING);
 	timer_set(l, l->config.connect_timeout_ms);
-	l->lookup = resolver_start(l->config.resolver, a->host, on_resolved, l);
+	l->lookup =
+	    resolver_start(l->config.io->resolver, a->host, on_resolved, l);
 	if (l->lookup == NULL)
 		link_lost(l, "can't start a thread to resolve names", NULL);
 }

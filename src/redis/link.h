@@ -28,8 +28,7 @@
 #include "redis/info.h"
 #include "store/call.h"
 
-struct event_base;
-struct resolver;
+struct io;
 
 /* clang-format off */
 #define LINK_STATES(STATE) \
@@ -49,15 +48,13 @@ enum link_state {
 
 /* What it needs; everything pointed to must outlive the link. */
 struct link_config {
-	struct event_base *base;
-	struct resolver *resolver;
+	struct io *io;
 	const struct address *address;
 	const char *user;     /* "": the default user */
 	const char *password; /* "": no AUTH */
 	unsigned database;
 	const char *client_name;
 	const char *channel;	    /* to subscribe to; NULL: for commands */
-	struct relay *relay;	    /* speaks TLS; NULL: plain text */
 	bool plain;		    /* to a server that keeps no locks */
 	int64_t connect_timeout_ms; /* of connecting and of greeting */
 	int64_t reply_timeout_ms;   /* bound on every command's own */

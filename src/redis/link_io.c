@@ -128,7 +128,7 @@ on_reply(struct link *l, const redisReply *reply)
 {
 	struct request *request = TAILQ_FIRST(&l->requests);
 
-	if (l->config.relay && !l->heard && is_refused(reply))
+	if (l->config.io->relay && !l->heard && is_refused(reply))
 		link_cut(l, reply->str, is_it_trusted);
 	else if (request != NULL)
 		request_done(l, request, reply);
@@ -297,7 +297,7 @@ set_options(struct link *l, int fd)
 		l->config.reply_timeout_ms };
 
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	if (l->config.address->path || l->config.relay)
+	if (l->config.address->path || l->config.io->relay)
 		return;
 	tcp_nodelay(fd);
 	tcp_keepalive(fd, &patience);
@@ -313,12 +313,12 @@ link_attach(struct link *l, redisContext *c)
 	reader_limit(c->reader);
 	set_options(l, c->fd);
 	l->readable = event_new(
-	    l->config.base, c->fd, EV_READ | EV_PERSIST, on_readable, l);
+	    l->config.io->base, c->fd, EV_READ | EV_PERSIST, on_readable, l);
 	l->writable = event_new(
-	    l->config.base, c->fd, EV_WRITE | EV_PERSIST, on_writable, l);
+	    l->config.io->base, c->fd, EV_WRITE | EV_PERSIST, on_writable, l);
 	if (l->readable == NULL || l->writable == NULL)
 		abort();
-	(void)event_add(l->config.relay ? l->readable : l->writable, NULL);
+	(void)event_add(l->config.io->relay ? l->readable : l->writable, NULL);
 }
 
 void
@@ -518,7 +518,7 @@ link_io_init(struct link *l)
 	TAILQ_INIT(&l->spare);
 	buf_init(&l->command);
 	l->overdue_ms = INT64_MAX;
-	l->overdue = evtimer_new(l->config.base, on_overdue, l);
+	l->overdue = evtimer_new(l->config.io->base, on_overdue, l);
 	if (l->overdue == NULL)
 		abort();
 }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "redis/io_state.h"
 #include "redis/link.h"
 #include "redis/resolve.h"
 #include "relay/relay.h"

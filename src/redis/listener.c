@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/now.h"
 #include "base/xmalloc.h"
+#include "redis/io.h"
 #include "redis/listener.h"
 
 #define PROBE_WORD "probe "
@@ -21,12 +21,13 @@ struct listener {
 	const char *node; /* for the log; not owned */
 	const struct listener_handler *handler;
 	void *arg;
+	struct io *io;
 	int64_t reply_timeout_ms;
 	uint64_t next;	   /* number of the last probe sent */
 	uint64_t awaited;  /* the one that must come back; 0: none */
 	int64_t probed_ms; /* when it was sent */
 	bool listening;
-	bool told; /* the log was told of the present spell of being down */
+	bool told; /* the log was told that it is down */
 	char why[160];
 	const char *advice;
 };
@@ -111,6 +112,7 @@ listener_new(const struct link_config *config, const char *node,
 	s->node = node;
 	s->handler = handler;
 	s->arg = arg;
+	s->io = config->io;
 	s->reply_timeout_ms = config->reply_timeout_ms;
 	s->link = link_new(config, &link_handler, s);
 	return s;
@@ -158,13 +160,13 @@ listener_probe(struct listener *s, char *text, size_t size)
 		return false;
 	}
 	if (s->awaited != 0) {
-		if (now_ms() - s->probed_ms < s->reply_timeout_ms)
+		if (io_now_ms(s->io) - s->probed_ms < s->reply_timeout_ms)
 			return false;
 		link_cut(s->link, "messages do not arrive", NULL);
 		return false;
 	}
 	s->awaited = ++s->next;
-	s->probed_ms = now_ms();
+	s->probed_ms = io_now_ms(s->io);
 	snprintf(text, size, PROBE_WORD "%" PRIu64, s->awaited);
 	return true;
 }

@@ -10,6 +10,9 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/embedded.h \
 	src/redis/info.c \
 	src/redis/info.h \
+	src/redis/io.c \
+	src/redis/io.h \
+	src/redis/io_state.h \
 	src/redis/link.c \
 	src/redis/link.h \
 	src/redis/link_greet.c \
@@ -36,6 +39,8 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/reader.h \
 	src/redis/redis.c \
 	src/redis/redis.h \
+	src/redis/refusal_log.c \
+	src/redis/refusal_log.h \
 	src/redis/resolve.c \
 	src/redis/resolve.h \
 	src/redis/sentinel_answer.c \
@@ -44,8 +49,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/sentinels.h \
 	src/redis/slot.c \
 	src/redis/slot.h \
-	src/redis/spells.c \
-	src/redis/spells.h \
 	src/redis/topo_cluster.c \
 	src/redis/topo_sentinel.c \
 	src/redis/topo_quorum.c \

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/now.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/pool_state.h"
@@ -18,7 +16,7 @@
 #define PROBE_MS 2000
 #define POLICY_EVERY 5	 /* probes */
 #define QUIET_TIMES 10	 /* one in so many, if the broker has nothing */
-#define DOWN_LINES_MAX 4 /* lines of one spell in the log */
+#define DOWN_LINES_MAX 4 /* lines in the log until it is up again */
 
 void
 pool_ignore(void *arg, const redisReply *reply)
@@ -38,7 +36,7 @@ pool_node(const struct pool *p)
 static void
 log_down(struct pool *p, const char *why, const char *advice)
 {
-	int64_t now = now_ms();
+	int64_t now = io_now_ms(p->config.io);
 
 	if (p->down_ms == 0)
 		p->down_ms = now;
@@ -78,7 +76,8 @@ log_up(struct pool *p, const struct info *info)
 	LOG(NOTICE, "redis-up", LOG_S("node", p->node),
 	    LOG_S("version", info_version(info, version)),
 	    LOG_S("role", info->replica ? "replica" : "master"),
-	    LOG_N("down_ms", p->down_ms > 0 ? now_ms() - p->down_ms : 0));
+	    LOG_N("down_ms",
+		p->down_ms > 0 ? io_now_ms(p->config.io) - p->down_ms : 0));
 	if (info_evicts(info) && !p->policy_told) {
 		LOG(WARNING, "redis-policy", LOG_S("node", p->node),
 		    LOG_S("policy", info->policy),
@@ -220,15 +219,14 @@ on_published(void *arg, const redisReply *reply)
  * probes seldom, and a thousand such brokers are no load.
  */
 static void
-on_probe(evutil_socket_t fd, short what, void *arg)
+on_probe(void *arg)
 {
 	struct pool *p = arg;
 	struct lane *first = pool_any_lane(p, 0);
 	char text[32];
 	uint32_t i;
 
-	(void)fd;
-	(void)what;
+	timer_in(p->probe, PROBE_MS);
 	if (first == NULL || (p->quiet && ++p->skipped < QUIET_TIMES))
 		return;
 	p->skipped = 0;
@@ -251,15 +249,13 @@ link_config_init(const struct pool *p, struct link_config *c)
 {
 	const struct config_redis *redis = p->config.redis;
 
-	c->base = p->config.base;
-	c->resolver = p->config.resolver;
+	c->io = p->config.io;
 	c->address = p->config.address;
 	c->user = redis->user;
 	c->password = p->config.own ? "" : redis->password;
 	c->database = redis->database;
 	c->client_name = p->config.client_name;
 	c->channel = NULL;
-	c->relay = p->config.relay;
 	c->plain = false;
 	c->connect_timeout_ms = redis->connect_timeout_ms;
 	c->reply_timeout_ms = redis->reply_timeout_ms;
@@ -317,9 +313,7 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 	}
 	c.channel = gather_channel(config->gather);
 	p->listener = listener_new(&c, p->node, &listener_handler, p);
-	p->probe = event_new(config->base, -1, EV_PERSIST, on_probe, p);
-	if (p->probe == NULL)
-		abort();
+	p->probe = timer_new(config->io, on_probe, p);
 	config->stats->nodes++;
 	return p;
 }
@@ -327,13 +321,12 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 void
 pool_start(struct pool *p)
 {
-	struct timeval tv = ms_to_timeval(PROBE_MS);
 	uint32_t i;
 
 	for (i = 0; i < p->nlanes; i++)
 		link_retry_now(p->lanes[i].link);
 	listener_start(p->listener);
-	(void)event_add(p->probe, &tv);
+	timer_in(p->probe, PROBE_MS);
 }
 
 /*
@@ -351,7 +344,7 @@ pool_move(struct pool *p, const char *why)
 	listener_move(p->listener, why);
 	(void)address_format(p->config.address, p->node);
 	p->down_lines = 0;
-	memset(&p->spells, 0, sizeof(p->spells));
+	memset(&p->refusals, 0, sizeof(p->refusals));
 	p->short_told = p->policy_told = false;
 }
 
@@ -399,7 +392,7 @@ pool_free(struct pool *p)
 	p->config.stats->nodes--;
 	if (p->nup > 0)
 		p->config.stats->up--;
-	event_free(p->probe);
+	timer_free(p->probe);
 	listener_free(p->listener);
 	for (i = 0; i < p->nlanes; i++)
 		lane_fini(&p->lanes[i]);

@@ -25,19 +25,15 @@
 #include "store/gather.h"
 
 struct config_redis;
-struct event_base;
-struct resolver;
-struct relay;
+struct io;
 
 /* What it needs; everything pointed to must outlive the pool. */
 struct pool_config {
-	struct event_base *base;
-	struct resolver *resolver;
+	struct io *io;
 	struct gather *gather;
 	const struct config_redis *redis;
 	const struct address *address;
 	const char *client_name;
-	struct relay *relay; /* speaks TLS; NULL: plain text */
 	int64_t lease_ms;
 	int64_t retry_ms_max;
 	int64_t quiet_ms;	   /* until the log says that it is down */

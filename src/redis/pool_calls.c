@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/now.h"
 #include "config/config.h"
 #include "redis/pool_state.h"
 
@@ -73,8 +72,8 @@ send_on(struct lane *lane, struct call *call)
 	if (call->asking &&
 	    !link_sendf(l, call->timeout_ms, pool_ignore, NULL, "ASKING"))
 		return false;
-	call->sent_ms = now_ms();
-	call->sent_us = now_awake_us();
+	call->sent_ms = io_now_ms(lane->pool->config.io);
+	call->sent_us = io_awake_us(lane->pool->config.io);
 	if (!link_send(l, call->argc, call->argv, call->argvlen,
 		call->timeout_ms, on_call, call))
 		return false;
@@ -162,10 +161,11 @@ is_quiet(const struct call *call)
 
 /* Counts a call by how long its answer took. */
 static void
-note_trip(struct redis_stats *stats, const struct call *call)
+note_trip(struct pool *p, const struct call *call)
 {
 	static const int64_t le_us[REDIS_TRIPS - 1] = REDIS_TRIPS_US;
-	int64_t took_us = now_awake_us() - call->sent_us;
+	struct redis_stats *stats = p->config.stats;
+	int64_t took_us = io_awake_us(p->config.io) - call->sent_us;
 	unsigned i = 0;
 
 	while (i < REDIS_TRIPS - 1 && took_us > le_us[i])
@@ -182,7 +182,7 @@ on_call(void *arg, const redisReply *reply)
 	enum call_verdict verdict;
 
 	if (reply != NULL)
-		note_trip(lane->pool->config.stats, call);
+		note_trip(lane->pool, call);
 	if (is_noscript(reply) && resend(lane, call))
 		return;
 	if (call->can_wait)
@@ -192,7 +192,7 @@ on_call(void *arg, const redisReply *reply)
 		return;
 	verdict = call_decode(call, reply, false);
 	lane->pool->quiet = is_quiet(call);
-	spells_note(&lane->pool->spells, lane->pool->node, call);
+	refusal_log_note(&lane->pool->refusals, lane->pool->node, call);
 	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
 		lane->pool->handler.refused(lane->pool->arg, call->refusal);
 	if (verdict == CALL_MALFORMED)

@@ -6,15 +6,15 @@
 #ifndef LOCKBROKER_REDIS_POOL_STATE_H
 #define LOCKBROKER_REDIS_POOL_STATE_H
 
-#include <event2/event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "redis/io.h"
 #include "redis/link.h"
 #include "redis/listener.h"
 #include "redis/pool.h"
-#include "redis/spells.h"
+#include "redis/refusal_log.h"
 
 #define NO_LANE UINT32_MAX
 
@@ -49,20 +49,20 @@ struct pool {
 	struct lane *lanes;
 	uint32_t nup;
 	struct listener *listener;
-	struct event *probe;
+	struct timer *probe;
 	unsigned probes;
 	unsigned skipped; /* since the last probe */
 	bool quiet;	  /* the broker has nothing there (core/guard/beat.c) */
 	unsigned under_way; /* calls */
 	bool closing;	    /* nobody is told any more */
 
-	/* Spells, so that each is logged once. */
+	/* What the log was told, so that nothing is logged twice. */
 	int64_t down_ms;      /* since when; 0: it is not */
-	unsigned down_lines;  /* logged of this spell */
+	unsigned down_lines;  /* logged since then */
 	int64_t down_told_ms; /* when it was logged last; 0: it was not */
 	char down_why[160];   /* as logged last */
-	char told_why[160];   /* as the topology was told in this spell */
-	struct spells spells;
+	char told_why[160];   /* as the topology was told since then */
+	struct refusal_log refusals;
 	bool short_told; /* too few replicas confirm, and that was logged */
 	bool policy_told;
 };

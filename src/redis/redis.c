@@ -9,21 +9,19 @@
  */
 #include "config.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "redis/io.h"
 #include "redis/pool.h"
 #include "redis/redis.h"
-#include "redis/resolve.h"
 #include "redis/topology.h"
 
 struct redis {
+	struct io *io;
 	struct topology_env env;
 	const struct topology_ops *ops;
 	struct topology *topology;
@@ -31,7 +29,7 @@ struct redis {
 	struct redis_stats stats;
 	char *client_name;
 	struct call_list unsent;
-	struct event *again;
+	struct timer *again;
 	bool flushing;
 };
 
@@ -56,19 +54,9 @@ redis_shards(const struct config *config)
 	return shards > 0 ? shards : (unsigned)config->redis.nodes.n;
 }
 
-/* Only for fences, which it keeps rising if servers forgot theirs. */
-static uint64_t
-wall_clock_us(void)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
-		abort();
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
-
 static struct gather *
-make_gather(const struct config *config, const char *broker, uint64_t instance)
+make_gather(struct io *io, const struct config *config, const char *broker,
+    uint64_t instance)
 {
 	struct store_config c = {
 		.prefix = config->redis.prefix,
@@ -83,8 +71,7 @@ make_gather(const struct config *config, const char *broker, uint64_t instance)
 		.quorum = config->redis.mode == CONFIG_MODE_QUORUM,
 	};
 
-	if (getrandom(c.seed, sizeof(c.seed), 0) != (ssize_t)sizeof(c.seed))
-		abort();
+	io_random(io, c.seed, sizeof(c.seed));
 	return gather_new(&c);
 }
 
@@ -110,10 +97,8 @@ redis_tls(
 }
 
 static void
-on_again(evutil_socket_t fd, short what, void *arg)
+on_again(void *arg)
 {
-	(void)fd;
-	(void)what;
 	(void)arg;
 }
 
@@ -136,16 +121,13 @@ redis_new(struct event_base *base, const struct config *config,
 	TAILQ_INIT(&r->unsent);
 	if (asprintf(&r->client_name, "lockbroker-%s", broker) < 0)
 		abort();
-	r->again = evtimer_new(base, on_again, NULL);
-	if (r->again == NULL)
-		abort();
+	r->io = io_new(base, relay);
+	r->again = timer_new(r->io, on_again, NULL);
 	r->env = (struct topology_env){
-		.base = base,
+		.io = r->io,
 		.config = config,
-		.resolver = resolver_new(base),
-		.gather = make_gather(config, broker, instance),
+		.gather = make_gather(r->io, config, broker, instance),
 		.client_name = r->client_name,
-		.relay = relay,
 		.handler = &r->handler,
 		.arg = arg,
 		.stats = &r->stats,
@@ -199,19 +181,18 @@ answer_unsent(struct redis *r)
 void
 redis_flush(struct redis *r)
 {
-	struct timeval now = { 0, 0 };
-
 	/* A handler may call this within a flush, which is not done yet. */
 	if (!r->flushing) {
 		r->flushing = true;
-		gather_clock(r->env.gather, wall_clock_us());
+		/* For fences, which rise even if servers forgot theirs. */
+		gather_clock(r->env.gather, io_wall_us(r->io));
 		gather_flush(r->env.gather, send_call, r);
 		r->ops->flush(r->topology);
 		answer_unsent(r);
 		r->flushing = false;
 	}
 	if (gather_is_due(r->env.gather))
-		(void)evtimer_add(r->again, &now);
+		timer_in(r->again, 0);
 }
 
 const char *
@@ -239,9 +220,9 @@ redis_free(struct redis *r)
 		r->ops->free(r->topology);
 	TAILQ_FOREACH_SAFE (call, &r->unsent, entry, next)
 		call_free(call);
-	event_free(r->again);
+	timer_free(r->again);
 	gather_free(r->env.gather);
-	resolver_free(r->env.resolver);
+	io_free(r->io);
 	free(r->client_name);
 	free(r);
 }

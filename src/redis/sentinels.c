@@ -5,19 +5,18 @@
  *	           +-- listening  +switch-master: only "ask again now"
  *
  * An answer counts until the next one, or until the connection is lost.  Each
- * spell of something unusual is logged once.
+ * kind of trouble is logged once, until it is over.
  */
 #include "config.h"
 
 #include <assert.h>
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "redis/io.h"
 #include "redis/link.h"
 #include "redis/sentinel_answer.h"
 #include "redis/sentinels.h"
@@ -37,7 +36,7 @@ struct sentinel {
 
 	struct sentinel_answer said; /* host "": nothing */
 
-	/* Spells. */
+	/* What the log was told. */
 	bool down_told;
 	bool stranger_told; /* it does not know the master's name */
 	bool tilt_told;
@@ -49,7 +48,7 @@ struct sentinels {
 	void *arg;
 	struct sentinel *v;
 	size_t n;
-	struct event *poll;
+	struct timer *poll;
 	bool hurry;
 	bool few_told;
 	bool divided_told;
@@ -111,7 +110,7 @@ sentinels_answer(const struct sentinels *s)
 }
 
 static void
-log_spells(struct sentinels *s)
+log_trouble(struct sentinels *s)
 {
 	struct sentinels_answer said = sentinels_answer(s);
 	unsigned answers = count_answers(s);
@@ -223,22 +222,18 @@ ask(struct sentinel *one)
 static void
 poll_in(struct sentinels *s, int64_t ms)
 {
-	struct timeval tv = ms_to_timeval(ms);
-
-	(void)evtimer_add(s->poll, &tv);
+	timer_in(s->poll, ms);
 }
 
 static void
-on_poll(evutil_socket_t fd, short what, void *arg)
+on_poll(void *arg)
 {
 	struct sentinels *s = arg;
 	size_t i;
 
-	(void)fd;
-	(void)what;
 	for (i = 0; i < s->n; i++)
 		ask(&s->v[i]);
-	log_spells(s);
+	log_trouble(s);
 	poll_in(s, s->hurry ? HURRY_MS : POLL_MS);
 }
 
@@ -309,13 +304,11 @@ sentinel_init(
 {
 	const struct config_redis *redis = &s->env->config->redis;
 	struct link_config c = {
-		.base = s->env->base,
-		.resolver = s->env->resolver,
+		.io = s->env->io,
 		.address = address,
 		.user = redis->sentinel_user,
 		.password = redis->sentinel_password,
 		.client_name = s->env->client_name,
-		.relay = s->env->relay,
 		.plain = true,
 		.connect_timeout_ms = redis->connect_timeout_ms,
 		.reply_timeout_ms = redis->reply_timeout_ms,
@@ -345,9 +338,7 @@ sentinels_new(
 	s->hurry = true;
 	for (i = 0; i < s->n; i++)
 		sentinel_init(s, &s->v[i], &nodes->v[i]);
-	s->poll = evtimer_new(env->base, on_poll, s);
-	if (s->poll == NULL)
-		abort();
+	s->poll = timer_new(env->io, on_poll, s);
 	return s;
 }
 
@@ -378,7 +369,7 @@ sentinels_free(struct sentinels *s)
 
 	if (s == NULL)
 		return;
-	event_free(s->poll);
+	timer_free(s->poll);
 	for (i = 0; i < s->n; i++) {
 		link_free(s->v[i].asking);
 		link_free(s->v[i].listening);

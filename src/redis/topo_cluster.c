@@ -21,8 +21,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/now.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
@@ -44,15 +42,13 @@ static void on_slots(void *arg, const redisReply *reply);
 static void
 tick_in(struct topology *t, int64_t ms)
 {
-	struct timeval tv = ms_to_timeval(ms);
-
-	(void)evtimer_add(t->tick, &tv);
+	timer_in(t->tick, ms);
 }
 
 void
 cluster_doubt_map(struct topology *t)
 {
-	int64_t in_ms = t->ask_ms + ASK_MS - now_ms();
+	int64_t in_ms = t->ask_ms + ASK_MS - io_now_ms(t->env.io);
 
 	if (t->stale || t->closing)
 		return;
@@ -65,7 +61,7 @@ cluster_ask(struct topology *t, struct node *n)
 {
 	if (!n->pool || !pool_is_up(n->pool))
 		return false;
-	t->ask_ms = now_ms();
+	t->ask_ms = io_now_ms(t->env.io);
 	return pool_ask(n->pool, "CLUSTER INFO", on_info, n) &&
 	       pool_ask(n->pool, "CLUSTER SLOTS", on_slots, n);
 }
@@ -135,7 +131,7 @@ log_map(const struct topology *t, const struct node *from, unsigned moved)
 static void
 take_over(struct topology *t, const struct reading *r, const struct node *from)
 {
-	int64_t now = now_ms();
+	int64_t now = io_now_ms(t->env.io);
 	struct bucket *b;
 	unsigned moved = 0;
 	uint32_t i;
@@ -173,7 +169,7 @@ on_slots(void *arg, const redisReply *reply)
 	struct node *n = arg;
 	struct topology *t = n->cluster;
 	struct reading r = { .t = t };
-	int64_t now = now_ms();
+	int64_t now = io_now_ms(t->env.io);
 
 	if (reply == NULL || t->closing)
 		return;
@@ -197,7 +193,7 @@ on_slots(void *arg, const redisReply *reply)
 static unsigned
 count_down(struct topology *t)
 {
-	int64_t now = now_ms();
+	int64_t now = io_now_ms(t->env.io);
 	unsigned down = 0;
 	uint32_t i;
 
@@ -226,14 +222,12 @@ log_down(struct topology *t, unsigned down)
 }
 
 static void
-on_tick(evutil_socket_t fd, short what, void *arg)
+on_tick(void *arg)
 {
 	struct topology *t = arg;
 	unsigned down;
 	bool calm;
 
-	(void)fd;
-	(void)what;
 	calm = cluster_prune(t);
 	down = count_down(t);
 	log_down(t, down);
@@ -260,8 +254,8 @@ cluster_free(struct topology *t)
 		TAILQ_REMOVE(&t->parked, call, entry);
 		gather_drop(t->env.gather, call);
 	}
-	event_free(t->tick);
-	event_free(t->unpark);
+	timer_free(t->tick);
+	timer_free(t->unpark);
 	free(t);
 }
 
@@ -288,10 +282,8 @@ cluster_new(const struct topology_env *env, char *why, size_t why_size)
 			" master has, or check fences"));
 	TAILQ_INIT(&t->nodes);
 	TAILQ_INIT(&t->parked);
-	t->tick = evtimer_new(env->base, on_tick, t);
-	t->unpark = evtimer_new(env->base, cluster_unpark, t);
-	if (t->tick == NULL || t->unpark == NULL)
-		abort();
+	t->tick = timer_new(env->io, on_tick, t);
+	t->unpark = timer_new(env->io, cluster_unpark, t);
 	for (i = 0; i < BUCKETS; i++)
 		t->buckets[i].slot = slot_of_bucket((uint32_t)i);
 	for (i = 0; i < seeds->n; i++)

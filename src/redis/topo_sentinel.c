@@ -15,15 +15,13 @@
 #include "config.h"
 
 #include <assert.h>
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "base/now.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "redis/io.h"
 #include "redis/pool.h"
 #include "redis/sentinels.h"
 #include "redis/topology.h"
@@ -40,7 +38,7 @@ struct topology {
 	struct address address; /* the master; host NULL: none yet */
 	struct pool *pool;	/* NULL until there is one */
 	bool refused;		/* it says that it is no master */
-	struct event *decide;
+	struct timer *decide;
 	int64_t first_ms; /* when the first of them answered; 0: none did */
 };
 
@@ -48,9 +46,7 @@ struct topology {
 static void
 decide_soon(struct topology *t)
 {
-	struct timeval now = { 0, 0 };
-
-	(void)evtimer_add(t->decide, &now);
+	timer_in(t->decide, 0);
 }
 
 static bool
@@ -166,8 +162,7 @@ follow(struct topology *t, const struct sentinels_answer *said)
 static bool
 is_too_early(struct topology *t, const struct sentinels_answer *said)
 {
-	int64_t now = now_ms(), left_ms;
-	struct timeval tv;
+	int64_t now = io_now_ms(t->env.io), left_ms;
 
 	if (t->pool != NULL || said->verdict != SENTINELS_SOME)
 		return false;
@@ -176,19 +171,16 @@ is_too_early(struct topology *t, const struct sentinels_answer *said)
 	left_ms = t->first_ms + FIRST_MS - now;
 	if (left_ms <= 0)
 		return false;
-	tv = ms_to_timeval(left_ms);
-	(void)evtimer_add(t->decide, &tv);
+	timer_in(t->decide, left_ms);
 	return true;
 }
 
 static void
-on_decide(evutil_socket_t fd, short what, void *arg)
+on_decide(void *arg)
 {
 	struct topology *t = arg;
 	struct sentinels_answer said = sentinels_answer(t->sentinels);
 
-	(void)fd;
-	(void)what;
 	if (said.verdict == SENTINELS_NONE ||
 	    (said.verdict == SENTINELS_SOME && serves(t)) ||
 	    is_too_early(t, &said))
@@ -216,9 +208,7 @@ sentinel_new(const struct topology_env *env, char *why, size_t why_size)
 	(void)why_size;
 	t->env = *env;
 	t->sentinels = sentinels_new(&t->env, on_answered, t);
-	t->decide = evtimer_new(env->base, on_decide, t);
-	if (t->decide == NULL)
-		abort();
+	t->decide = timer_new(env->io, on_decide, t);
 	return t;
 }
 
@@ -241,7 +231,7 @@ sentinel_free(struct topology *t)
 		return;
 	pool_free(t->pool);
 	sentinels_free(t->sentinels);
-	event_free(t->decide);
+	timer_free(t->decide);
 	free(t->address.host);
 	free(t);
 }

@@ -9,14 +9,13 @@
  */
 #include "config.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/embedded.h"
+#include "redis/io.h"
 #include "redis/pool.h"
 #include "redis/topology.h"
 
@@ -35,29 +34,19 @@ struct topology {
 	struct address address;
 	bool replica;	       /* the server says that it is one */
 	int64_t replica_ms;    /* for how long we put up with that */
-	struct event *look_up; /* fires when that is over */
+	struct timer *look_up; /* fires when that is over */
 };
 
 static void
-look_up_later(struct topology *t)
-{
-	struct timeval tv = ms_to_timeval(t->replica_ms);
-
-	(void)evtimer_add(t->look_up, &tv);
-}
-
-static void
-on_look_up(evutil_socket_t fd, short what, void *arg)
+on_look_up(void *arg)
 {
 	struct topology *t = arg;
 
-	(void)fd;
-	(void)what;
 	pool_move(t->pool, "it is a replica, and stays one");
 	t->replica_ms *= 2;
 	if (t->replica_ms > REPLICA_MS_MAX)
 		t->replica_ms = REPLICA_MS_MAX;
-	look_up_later(t);
+	timer_in(t->look_up, t->replica_ms);
 }
 
 static void
@@ -71,9 +60,9 @@ on_guard(void *arg, const struct guard_report *report)
 	t->replica = replica;
 	t->replica_ms = REPLICA_MS_MIN;
 	if (replica)
-		look_up_later(t);
+		timer_in(t->look_up, t->replica_ms);
 	else
-		(void)evtimer_del(t->look_up);
+		timer_stop(t->look_up);
 }
 
 static void
@@ -126,7 +115,7 @@ standalone_free(struct topology *t)
 	if (t == NULL)
 		return;
 	pool_free(t->pool);
-	event_free(t->look_up);
+	timer_free(t->look_up);
 	embedded_free(t->embedded);
 	free(t);
 }
@@ -146,7 +135,7 @@ find_server(struct topology *t, char *why, size_t why_size)
 		t->address = config->redis.nodes.v[0];
 		return true;
 	}
-	t->embedded = embedded_new(t->env.base, config->redis.server,
+	t->embedded = embedded_new(t->env.io, config->redis.server,
 	    config->redis.database, &embedded_handler, t, why, why_size);
 	if (t->embedded == NULL)
 		return false;
@@ -161,9 +150,7 @@ standalone_new(const struct topology_env *env, char *why, size_t why_size)
 	struct pool_config c = topology_pool(env, &t->address, RETRY_MS_MAX);
 
 	t->env = *env;
-	t->look_up = evtimer_new(env->base, on_look_up, t);
-	if (t->look_up == NULL)
-		abort();
+	t->look_up = timer_new(env->io, on_look_up, t);
 	if (!find_server(t, why, why_size)) {
 		standalone_free(t);
 		return NULL;

@@ -15,13 +15,11 @@ topology_pool(const struct topology_env *env, const struct address *address,
     int64_t retry_ms_max)
 {
 	return (struct pool_config){
-		.base = env->base,
-		.resolver = env->resolver,
+		.io = env->io,
 		.gather = env->gather,
 		.redis = &env->config->redis,
 		.address = address,
 		.client_name = env->client_name,
-		.relay = env->relay,
 		.lease_ms = env->config->locks.lease_ms,
 		.retry_ms_max = retry_ms_max,
 		.remind_ms = REMIND_MS,

@@ -18,21 +18,17 @@
 
 struct config;
 struct address;
-struct event_base;
+struct io;
 struct pool;
 struct pool_config;
-struct relay;
-struct resolver;
 struct topology;
 
 /* What a topology works with; all of it outlives the topology. */
 struct topology_env {
-	struct event_base *base;
+	struct io *io;
 	const struct config *config;
-	struct resolver *resolver;
 	struct gather *gather;
 	const char *client_name;
-	struct relay *relay; /* to servers and Sentinels; NULL: plain text */
 	const struct redis_handler *handler; /* of the owner of the redis */
 	void *arg;
 	struct redis_stats *stats;
