@@ -2,8 +2,8 @@
  * Loads, dumps and replaces the configuration.  This file owns no state: all
  * state is in struct config and, while loading, in struct config_draft.
  *
- *	file -> text -> tree (node.c) -> values by fields.def (values.c,
- *	lists.c) -> defaults for the rest -> rules between them (check.c)
+ *	file -> text -> tree (node.c) -> values by fields.def (values.c)
+ *	-> defaults for the rest -> rules between them (check.c)
  *
  * Defaults go through the same parser as the file, so no default can exist that
  * the parser would refuse.
@@ -58,10 +58,8 @@ take(struct config_draft *draft, const struct config_field *field,
 	enum config_field_id id = (enum config_field_id)(field - config_fields);
 	void *slot = config_field_slot(field, draft->config);
 
-	if (field->type->is_list && config_node_is_empty(node))
+	if (field->type->kind >= CONFIG_LIST && config_node_is_empty(node))
 		return;
-	/* The slot holds something if the key comes twice. */
-	config_value_clear(field, slot);
 	draft->given[id] = node;
 	if (!config_value_set(field, node, slot, draft->faults))
 		draft->bad[id] = true;
@@ -129,8 +127,8 @@ set_default(struct config *config, const struct config_field *field)
 	struct config_node *root;
 	bool ok;
 
-	if (field->type->is_mapping)
-		return; /* absent */
+	if (field->type->absent != NULL)
+		return;
 	config_faults_init(&faults);
 	ok =
 	    config_node_parse(&root, field->def, strlen(field->def), &faults) &&
@@ -188,128 +186,106 @@ strip_newline(char *text, size_t *length)
 }
 
 /*
- * Returns the password in the file that a setting names, or NULL after a fault.
+ * A file that a setting names: how its name is found, and what is expected of
+ * it.  Constant.
  */
-static char *
-read_password(
-    const struct config_draft *draft, enum config_field_id id, char **path)
-{
-	char quoted[CONFIG_QUOTE_SIZE];
-	const char *why;
-	size_t length = 0;
-	char *text = NULL;
+struct named_file {
+	enum config_field_id id;
+	size_t max; /* bytes; 0: who uses it reads it */
+	bool is_password;
+	const char *expected;
+};
 
-	if (config_file_resolve(path, &why))
-		text = config_file_read(
-		    *path, true, PASSWORD_MAX_BYTES, &length, &why);
-	if (text != NULL)
+/* Returns what is wrong with a text, or NULL. */
+static const char *
+text_why(const struct named_file *file, char *text, size_t length)
+{
+	if (file->is_password)
 		strip_newline(text, &length);
-	if (text != NULL && strlen(text) != length)
-		why = "a NUL character in it";
-	else if (text != NULL && length == 0)
-		why = "nothing in it";
-	else if (text != NULL)
-		return text;
-	config_draft_fault(draft, id, id,
-	    "%s can't be used (%s), expected a readable file with a password",
-	    config_quote(quoted, *path), why);
-	if (text != NULL)
-		explicit_bzero(text, length);
-	free(text);
-	return NULL;
+	if (strlen(text) != length)
+		return "a NUL character in it";
+	return file->is_password && length == 0 ? "nothing in it" : NULL;
 }
 
-/* Resolves the files that are named as credentials. */
-static void
-set_tls_files(const struct config_draft *draft)
-{
-	static const enum config_field_id ids[] = {
-		CONFIG_FIELD_REDIS_TLS_CA,
-		CONFIG_FIELD_REDIS_TLS_CERT,
-		CONFIG_FIELD_REDIS_TLS_KEY,
-	};
-	char quoted[CONFIG_QUOTE_SIZE];
-	const char *why;
-	char **path;
-	size_t i;
-
-	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		path = config_field_slot(&config_fields[ids[i]], draft->config);
-		if (!config_file_resolve(path, &why))
-			config_draft_fault(draft, ids[i], ids[i],
-			    "%s can't be used (%s), expected a readable file",
-			    config_quote(quoted, *path), why);
-	}
-}
-
-static void
-set_passwords(const struct config_draft *draft)
-{
-	struct config_redis *redis = &draft->config->redis;
-	char *text;
-
-	redis->sentinel_password = xstrdup("");
-	if (redis->password_file[0] != '\0' && redis->password[0] == '\0') {
-		text = read_password(draft, CONFIG_FIELD_REDIS_PASSWORD_FILE,
-		    &redis->password_file);
-		if (text != NULL) {
-			free(redis->password);
-			redis->password = text;
-		}
-	}
-	if (redis->sentinel_password_file[0] == '\0')
-		return;
-	text = read_password(draft, CONFIG_FIELD_REDIS_SENTINEL_PASSWORD_FILE,
-	    &redis->sentinel_password_file);
-	if (text != NULL) {
-		free(redis->sentinel_password);
-		redis->sentinel_password = text;
-	}
-}
-
-/* Reads the text of the file of users.  Returns false after a fault. */
+/*
+ * Finds a file that is named as a credential, and puts what is in it in place
+ * of *text.  Returns false after a fault.
+ */
 static bool
-read_users(const struct config_draft *draft)
+take_file(const struct config_draft *draft, const struct named_file *file,
+    char **path, char **text)
 {
-	struct auth_settings *auth = &draft->config->auth;
 	char quoted[CONFIG_QUOTE_SIZE];
 	const char *why = NULL;
-	size_t length = 0;
-	char *text = NULL;
+	char *content = NULL;
+	size_t length;
 
-	if (auth->users_file[0] == '\0')
+	if (config_file_resolve(path, &why) && file->max > 0)
+		content =
+		    config_file_read(*path, true, file->max, &length, &why);
+	if (content != NULL)
+		why = text_why(file, content, length);
+	if (why == NULL && content != NULL) {
+		config_file_free(*text);
+		*text = content;
+	}
+	if (why == NULL)
 		return true;
-	if (config_file_resolve(&auth->users_file, &why))
-		text = config_file_read(
-		    auth->users_file, true, USERS_MAX_BYTES, &length, &why);
-	if (text != NULL && strlen(text) != length) {
-		explicit_bzero(text, length);
-		free(text);
-		text = NULL;
-		why = "a NUL character in it";
-	}
-	if (text == NULL) {
-		config_draft_fault(draft, CONFIG_FIELD_AUTH, CONFIG_FIELD_AUTH,
-		    "users_file: %s can't be used (%s), expected a readable "
-		    "file with lines NAME:HASH",
-		    config_quote(quoted, auth->users_file), why);
-		return false;
-	}
-	free(auth->users_text);
-	auth->users_text = text;
-	return true;
+	config_file_free(content);
+	config_draft_fault(draft, file->id, file->id,
+	    "%s%s can't be used (%s), expected a readable file%s",
+	    file->id == CONFIG_FIELD_AUTH ? "users_file: " : "",
+	    config_quote(quoted, *path), why, file->expected);
+	return false;
+}
+
+static void
+set_files(const struct config_draft *draft)
+{
+	struct config_redis *redis = &draft->config->redis;
+	const struct {
+		struct named_file file;
+		char **path;
+		char **text;
+	} files[] = {
+		{ { CONFIG_FIELD_REDIS_TLS_CA, .expected = "" }, &redis->tls_ca,
+		    NULL },
+		{ { CONFIG_FIELD_REDIS_TLS_CERT, .expected = "" },
+		    &redis->tls_cert, NULL },
+		{ { CONFIG_FIELD_REDIS_TLS_KEY, .expected = "" },
+		    &redis->tls_key, NULL },
+		{ { CONFIG_FIELD_REDIS_PASSWORD_FILE, PASSWORD_MAX_BYTES, true,
+		      " with a password" },
+		    &redis->password_file, &redis->password },
+		{ { CONFIG_FIELD_REDIS_SENTINEL_PASSWORD_FILE,
+		      PASSWORD_MAX_BYTES, true, " with a password" },
+		    &redis->sentinel_password_file, &redis->sentinel_password },
+	};
+	size_t i;
+
+	redis->sentinel_password = xstrdup("");
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		/* A password beside its file is a fault already. */
+		if ((*files[i].path)[0] != '\0' &&
+		    (files[i].text == NULL || (*files[i].text)[0] == '\0'))
+			(void)!take_file(draft, &files[i].file, files[i].path,
+			    files[i].text);
 }
 
 /* Makes the users from the section auth, unless that has faults. */
 static void
 set_users(const struct config_draft *draft)
 {
+	static const struct named_file file = { CONFIG_FIELD_AUTH,
+		USERS_MAX_BYTES, false, " with lines NAME:HASH" };
 	struct config *config = draft->config;
+	struct auth_settings *auth = &config->auth;
 	struct buf why;
 	char *line, *rest;
 
-	if (!config->auth.given || draft->bad[CONFIG_FIELD_AUTH] ||
-	    !read_users(draft))
+	if (!auth->given || draft->bad[CONFIG_FIELD_AUTH] ||
+	    (auth->users_file[0] != '\0' &&
+		!take_file(draft, &file, &auth->users_file, &auth->users_text)))
 		return;
 	buf_init(&why);
 	config->users = users_new(&config->auth, &why);
@@ -333,8 +309,7 @@ complete(struct config_draft *draft)
 		broker->name = name_of_host();
 	}
 	config_check(draft);
-	set_tls_files(draft);
-	set_passwords(draft);
+	set_files(draft);
 	set_users(draft);
 }
 
@@ -383,8 +358,7 @@ config_load(
 		return false;
 	}
 	ok = config_load_buffer(config, file, text, length, faults);
-	explicit_bzero(text, length);
-	free(text);
+	config_file_free(text);
 	return ok;
 }
 
@@ -403,93 +377,67 @@ config_default(struct config *config)
 void
 config_free(struct config *config)
 {
-	char *secret = config->redis.sentinel_password;
 	size_t i;
 
 	for (i = 0; i < CONFIG_FIELDS; i++)
 		config_value_clear(&config_fields[i],
 		    config_field_slot(&config_fields[i], config));
-	if (secret != NULL)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
+	config_file_free(config->redis.sentinel_password);
 	users_free(config->users);
 	memset(config, 0, sizeof(*config));
-}
-
-static void
-dump_field(const struct config *config, const struct config_field *field,
-    const char *indent, FILE *out)
-{
-	const void *slot = config_field_slot_const(field, config);
-
-	if (field->type->is_secret && (*(char *const *)slot)[0] != '\0') {
-		if (config->redis.password_file[0] == '\0')
-			fprintf(out,
-			    "%s# %s: \"********\" is set and not shown here; "
-			    "put it in again\n",
-			    indent, config_field_leaf(field));
-		return;
-	}
-	fprintf(out, "%s%s:", indent, config_field_leaf(field));
-	if (!field->type->is_list)
-		fputc(' ', out);
-	config_value_dump(field, slot, out);
 }
 
 void
 config_dump(const struct config *config, FILE *out)
 {
 	const char *section = "";
-	size_t length = 0;
+	struct buf text;
 	size_t i;
 
+	buf_init(&text);
 	for (i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
 		size_t n = config_field_section_length(field);
 
-		if (n == 0 || n != length ||
-		    strncmp(section, field->path, n) != 0) {
-			fputs(i == 0 ? "" : "\n", out);
+		if (n == 0 || strncmp(section, field->path, n + 1) != 0) {
+			buf_adds(&text, i == 0 ? "" : "\n");
 			if (n > 0)
-				fprintf(out, "%.*s:\n", (int)n, field->path);
+				buf_addf(&text, "%.*s:\n", (int)n, field->path);
 		}
 		section = field->path;
-		length = n;
-		dump_field(config, field, n == 0 ? "" : "  ", out);
+		/* A password from a file is not needed in a dump. */
+		if (!field->type->is_secret ||
+		    config->redis.password_file[0] == '\0')
+			config_value_dump(field,
+			    config_field_slot_const(field, config),
+			    n == 0 ? 0 : 2, false, &text);
 	}
+	(void)fwrite(buf_data(&text), 1, buf_len(&text), out);
+	buf_fini(&text);
 }
 
-/* Returns a value as it stands in a file, without the line end. */
-static char *
-as_text(const struct config_field *field, const void *slot)
+/* Writes a value as a string, "" for a list and for a secret. */
+static void
+write_value(const struct config_field *field, const void *slot, struct buf *out)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *out;
-
-	if (field->type->is_secret || field->type->is_list)
-		return xstrdup("");
-	out = open_memstream(&text, &n);
-	if (out == NULL)
-		abort();
-	config_value_dump(field, slot, out);
-	if (fclose(out) != 0)
-		abort();
-	text[strcspn(text, "\n")] = '\0';
-	if (text[0] == ' ')
-		memmove(text, text + 1, strlen(text));
-	return text;
+	buf_init(out);
+	if (!field->type->is_secret && field->type->kind < CONFIG_LIST)
+		config_value_write(field, slot, out);
+	buf_addc(out, '\0');
 }
 
 static void
 tell_change(const struct config_field *field, const void *from, const void *to,
     config_changed *changed, void *arg)
 {
-	char *old = as_text(field, from), *new = as_text(field, to);
+	struct buf old, new;
 
-	changed(arg, field->path, field->reloadable, old, new);
-	free(old);
-	free(new);
+	write_value(field, from, &old);
+	write_value(field, to, &new);
+	changed(arg, field->path, field->reloadable, buf_data(&old),
+	    buf_data(&new));
+	buf_fini(&old);
+	buf_fini(&new);
 }
 
 size_t

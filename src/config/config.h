@@ -35,23 +35,34 @@ enum config_verify {
 	CONFIG_VERIFY_REQUIRE
 };
 
-/* TLS at a place to listen on, which owns it. */
+enum config_version { CONFIG_VERSION_1_2, CONFIG_VERSION_1_3 };
+
+/* TLS at a place to listen on, which owns it.  Texts are "" without TLS. */
 struct config_tls {
 	char *certificate;
 	char *key;
 	char *client_ca; /* "": nobody */
 	enum config_verify verify;
-	bool only_1_3; /* no older version */
+	enum config_version min_version;
+};
+
+/* Which key has the address. */
+enum config_place {
+	CONFIG_PLACE_TCP,
+	CONFIG_PLACE_TLS,
+	CONFIG_PLACE_UNIX,
+	CONFIG_PLACE_HTTP, /* for monitoring, not for clients */
+	CONFIG_PLACE_MAX
 };
 
 /* One place to listen on.  Owned by struct config_listen. */
 struct config_endpoint {
 	struct address address;
-	bool proxied;		/* tcp: proxies may close for their clients */
-	bool http;		/* for monitoring, not for clients */
-	struct config_tls *tls; /* NULL: plain text */
-	unsigned mode;		/* permissions of a Unix socket: 0660 */
-	char *group;		/* of a Unix socket; "": the daemon's */
+	enum config_place place;
+	bool proxied; /* proxies may close for their clients */
+	struct config_tls tls;
+	unsigned mode; /* permissions of a Unix socket: 0660 */
+	char *group;   /* of a Unix socket; "": the daemon's */
 };
 
 /* A list of places; empty if only systemd's sockets serve. */

@@ -32,8 +32,6 @@ config_faults_fini(struct config_faults *faults)
 
 	for (i = 0; i < faults->n; i++)
 		free(faults->lines[i]);
-	free(faults->lines);
-	free(faults->places);
 	free(faults->context);
 	config_faults_init(faults);
 }
@@ -68,13 +66,6 @@ push(struct config_faults *faults, long long place, const char *line)
 {
 	size_t i = faults->n;
 
-	if (faults->n == faults->size) {
-		faults->size = faults->size == 0 ? 8 : faults->size * 2;
-		faults->lines = xrealloc(
-		    faults->lines, faults->size * sizeof(*faults->lines));
-		faults->places = xrealloc(
-		    faults->places, faults->size * sizeof(*faults->places));
-	}
 	for (; i > faults->first && faults->places[i - 1] > place; i--) {
 		faults->lines[i] = faults->lines[i - 1];
 		faults->places[i] = faults->places[i - 1];
@@ -95,10 +86,9 @@ add(struct config_faults *faults, long long place, const char *head,
 	char line[LINE_SIZE];
 	size_t used;
 
-	if (faults->full)
+	if (faults->n > CONFIG_FAULTS_MAX)
 		return;
 	if (faults->n == CONFIG_FAULTS_MAX) {
-		faults->full = true;
 		snprintf(line, sizeof(line),
 		    "%s: more faults were found, which are not shown",
 		    context(faults));

@@ -22,12 +22,10 @@
  * empty list; the owner calls config_faults_fini().
  */
 struct config_faults {
-	char **lines;
-	long long *places; /* of each line, in the order of the file */
+	char *lines[CONFIG_FAULTS_MAX + 1];	 /* one more says "more" */
+	long long places[CONFIG_FAULTS_MAX + 1]; /* in the order of the file */
 	size_t n;
-	size_t size;   /* slots allocated in lines and places */
 	size_t first;  /* lines before this are about another file */
-	bool full;     /* CONFIG_FAULTS_MAX was reached, and the text says so */
 	char *context; /* a file's name, put before each line; may be NULL */
 };
 

@@ -76,6 +76,14 @@ config_file_read(const char *path, bool must_be_regular, size_t max,
 	return NULL;
 }
 
+void
+config_file_free(char *text)
+{
+	if (text != NULL)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
 bool
 config_file_resolve(char **path, const char **why)
 {

@@ -16,6 +16,9 @@
 char *config_file_read(const char *path, bool must_be_regular, size_t max,
     size_t *length, const char **why) __attribute__((warn_unused_result));
 
+/* Wipes a text, which may be a secret or NULL, and frees it. */
+void config_file_free(char *text);
+
 /*
  * Replaces CONFIG_FILE_CREDENTIALS at the beginning of a path by the directory
  * in which systemd keeps the files of LoadCredential=.  Returns false if there

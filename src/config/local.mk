@@ -13,9 +13,9 @@ src_config_libconfig_a_SOURCES = \
 	src/config/fields.h \
 	src/config/file.c \
 	src/config/file.h \
-	src/config/lists.c \
-	src/config/metrics.c \
+	src/config/listen.c \
 	src/config/node.c \
 	src/config/node.h \
+	src/config/types.c \
 	src/config/values.c \
 	src/config/values.h

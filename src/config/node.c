@@ -55,6 +55,16 @@ config_node_is_empty(const struct config_node *node)
 	       node->text[0] == '\0';
 }
 
+const struct config_node *
+config_node_child(const struct config_node *node, const char *key)
+{
+	const struct config_node *n = node->first;
+
+	while (n != NULL && strcmp(n->key, key) != 0)
+		n = n->next;
+	return n;
+}
+
 const char *
 config_node_kind_name(const struct config_node *node)
 {
@@ -134,29 +144,6 @@ config_node_fault_key(const struct config_node *node,
 	va_end(args);
 }
 
-bool
-config_node_fault_value(const struct config_node *node,
-    struct config_faults *faults, const char *why, const char *expected)
-{
-	char quoted[CONFIG_QUOTE_SIZE];
-
-	config_node_fault(node, faults, "%s %s, expected %s",
-	    config_quote(quoted, node->text), why, expected);
-	return false;
-}
-
-bool
-config_node_is(const struct config_node *node, enum config_node_kind kind,
-    struct config_faults *faults, const char *expected)
-{
-	if (node->refused)
-		return false;
-	if (node->kind != kind)
-		config_node_fault(node, faults, "is %s, expected %s",
-		    config_node_kind_name(node), expected);
-	return node->kind == kind;
-}
-
 void
 config_node_free(struct config_node *root)
 {
@@ -192,7 +179,7 @@ fail(struct builder *b, yaml_mark_t mark, const char *what)
 static const char *
 not_plain(const yaml_event_t *event)
 {
-	const yaml_char_t *anchor = NULL, *tag = NULL;
+	const yaml_char_t *anchor, *tag;
 	bool hidden = false; /* the tag `!`: a plain scalar that is not plain */
 
 	if (event->type == YAML_ALIAS_EVENT)
@@ -221,7 +208,6 @@ not_plain(const yaml_event_t *event)
 static void
 take_key(struct builder *b, const yaml_event_t *event)
 {
-	const char *text = (const char *)event->data.scalar.value;
 	const char *fault = not_plain(event);
 
 	if (event->type != YAML_SCALAR_EVENT) {
@@ -230,26 +216,22 @@ take_key(struct builder *b, const yaml_event_t *event)
 		    "setting");
 		return;
 	}
-	if (strlen(text) != event->data.scalar.length) {
+	b->key = xstrdup((const char *)event->data.scalar.value);
+	b->key_mark = event->start_mark;
+	if (strlen(b->key) != event->data.scalar.length)
 		fail(b, event->start_mark,
 		    "a key with a NUL character in it, expected the name of a "
 		    "setting");
-		return;
-	}
-	if (fault != NULL)
+	else if (fault != NULL)
 		fault_inside(b, event->start_mark, fault);
-	b->key = xstrdup(text);
-	b->key_mark = event->start_mark;
 }
 
 /* Two equal keys: libyaml accepts them, and the last would win silently. */
 static void
 check_duplicate(const struct builder *b, const struct config_node *node)
 {
-	const struct config_node *other = b->top->first;
+	const struct config_node *other = config_node_child(b->top, node->key);
 
-	while (other != node && strcmp(other->key, node->key) != 0)
-		other = other->next;
 	if (other != node)
 		config_node_fault_key(node, b->faults,
 		    "given twice, expected once: it stands in line %d already",
@@ -287,16 +269,14 @@ static void
 set_text(struct config_node *node, const yaml_event_t *event,
     struct config_faults *faults)
 {
-	bool is_text = event->type == YAML_SCALAR_EVENT;
-	const char *text =
-	    is_text ? (const char *)event->data.scalar.value : "";
-
-	node->text = xstrdup(text);
-	node->refused = !is_text;
-	if (!is_text)
+	if (event->type != YAML_SCALAR_EVENT) {
+		node->text = xstrdup("");
+		node->refused = true;
 		return;
+	}
+	node->text = xstrdup((const char *)event->data.scalar.value);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-	node->refused = strlen(text) != event->data.scalar.length;
+	node->refused = strlen(node->text) != event->data.scalar.length;
 	if (node->refused)
 		config_node_fault(node, faults,
 		    "has a NUL character in it, expected text without");
@@ -316,8 +296,7 @@ take_value(struct builder *b, const yaml_event_t *event)
 		config_node_fault(node, b->faults, "%s", fault);
 	if (event->type == YAML_SCALAR_EVENT ||
 	    event->type == YAML_ALIAS_EVENT) {
-		node->kind = CONFIG_NODE_SCALAR;
-		set_text(node, event, b->faults);
+		set_text(node, event, b->faults); /* kind: a scalar */
 		return;
 	}
 	node->kind = event->type == YAML_SEQUENCE_START_EVENT

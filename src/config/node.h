@@ -61,6 +61,10 @@ bool config_node_parse(struct config_node **root, const char *text,
 
 void config_node_free(struct config_node *root);
 
+/* Returns the value of a key in a mapping; NULL if there is none. */
+const struct config_node *config_node_child(
+    const struct config_node *node, const char *key);
+
 /* Is there no value: only `key:`? */
 bool config_node_is_empty(const struct config_node *node);
 
@@ -79,18 +83,7 @@ void config_node_fault_key(const struct config_node *node,
     struct config_faults *faults, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds "'TEXT' WHY, expected EXPECTED" at a scalar.  Returns false. */
-bool config_node_fault_value(const struct config_node *node,
-    struct config_faults *faults, const char *why, const char *expected);
-
-/*
- * Is the node of this kind?  If not, adds a fault, unless it has one already.
- */
-bool config_node_is(const struct config_node *node, enum config_node_kind kind,
-    struct config_faults *faults, const char *expected)
-    __attribute__((warn_unused_result));
-
-/* Returns "a list", "a mapping" or "a value", for messages. */
+/* Returns "a list", "a mapping" or "a single value", for messages. */
 const char *config_node_kind_name(const struct config_node *node);
 
 #endif

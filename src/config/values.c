@@ -1,135 +1,30 @@
 /*
- * The types of settings that are single values.  This file owns nothing: values
- * live in struct config.  Lists are in lists.c.
+ * Operations on values of any type: reading one from a node, and comparing,
+ * taking over, freeing and writing it.  This file owns nothing: values live in
+ * struct config.
  *
- * A value is stored as a number (also a choice, and true or false) or as a
- * text; this alone decides how it is compared, copied and freed.
+ * Functions for lists and mappings call those for their parts, and so
+ * themselves; the tables of types, which do not contain themselves, say how
+ * deep.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
 #include <assert.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/address.h"
-#include "base/parse.h"
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/xmalloc.h"
 #include "config/faults.h"
 #include "config/fields.h"
+#include "config/file.h"
 #include "config/node.h"
 #include "config/values.h"
 
-#define DIGITS "0123456789"
-#define OUT_OF_RANGE "is out of range"
-
-/* Numbers. */
-
-static const struct size_unit {
-	const char *name;
-	int64_t factor;
-} size_units[] = {
-	{ "GB", INT64_C(1) << 30 },
-	{ "MB", INT64_C(1) << 20 },
-	{ "KB", INT64_C(1) << 10 },
-	{ "B", 1 },
-};
-
-#define SIZE_UNITS (sizeof(size_units) / sizeof(size_units[0]))
-
-static void
-number_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
-{
-	snprintf(buf, CONFIG_NUMBER_SIZE, "%" PRId64, value);
-}
-
-/* Writes it in the largest unit without a remainder; 0 needs no unit. */
-static void
-size_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
-{
-	const struct size_unit *unit = size_units;
-
-	while (value % unit->factor != 0)
-		unit++;
-	snprintf(buf, CONFIG_NUMBER_SIZE, "%" PRId64 "%s", value / unit->factor,
-	    value == 0 ? "" : unit->name);
-}
-
-static const char *
-in_range(const struct config_field *field, int64_t value)
-{
-	return value < field->min || value > field->max ? OUT_OF_RANGE : NULL;
-}
-
-static const char *
-bool_parse(const struct config_field *field, const char *text, int64_t *value)
-{
-	(void)field;
-	*value = strcmp(text, "true") == 0;
-	return *value || strcmp(text, "false") == 0
-		   ? NULL
-		   : "is neither true nor false";
-}
-
-static const char *
-number_parse(const struct config_field *field, const char *text, int64_t *value)
-{
-	uint64_t number;
-
-	if (text[strspn(text, DIGITS)] != '\0' || text[0] == '\0')
-		return "is not a whole number";
-	if (text[0] == '0' && text[1] != '\0')
-		return "begins with a zero";
-	if (!parse_number(text, strlen(text), UINT32_MAX, &number))
-		return OUT_OF_RANGE;
-	*value = (int64_t)number;
-	return in_range(field, *value);
-}
-
-static const char *
-duration_parse(
-    const struct config_field *field, const char *text, int64_t *value)
-{
-	if (!parse_duration(text, strlen(text), value))
-		return parse_duration_why(text, strlen(text));
-	return in_range(field, *value);
-}
-
-static const char *
-size_parse(const struct config_field *field, const char *text, int64_t *value)
-{
-	size_t digits = strspn(text, DIGITS), i = 0;
-	const char *unit = text + digits;
-	uint64_t count;
-
-	if (digits == 0)
-		return "is not a size";
-	if (text[0] == '0' && digits > 1)
-		return "begins with a zero";
-	if (unit[0] == '\0' && strcmp(text, "0") != 0 && !field->type->is_bare)
-		return "has no unit (B, KB, MB or GB)";
-	if (unit[0] == '\0')
-		unit = "B";
-	while (i < SIZE_UNITS && strcmp(size_units[i].name, unit) != 0)
-		i++;
-	if (i == SIZE_UNITS)
-		return "has an unknown unit (there are B, KB, MB and GB)";
-	if (!parse_number(text, digits,
-		(uint64_t)(INT64_MAX / size_units[i].factor), &count))
-		return OUT_OF_RANGE;
-	*value = (int64_t)count * size_units[i].factor;
-	return in_range(field, *value);
-}
-
-static const char *
-choice_parse(const struct config_field *field, const char *text, int64_t *value)
-{
-	*value = 0;
-	while (field->choices[*value] != NULL &&
-	       strcmp(field->choices[*value], text) != 0)
-		(*value)++;
-	return field->choices[*value] == NULL ? "is unknown" : NULL;
-}
+/* In memory. */
 
 /* An unsigned also stores the enum of a choice, because gcc makes it one. */
 _Static_assert(sizeof(enum config_field_id) == sizeof(unsigned),
@@ -164,212 +59,43 @@ store(const struct config_type *type, void *slot, int64_t value)
 		memcpy(slot, &value, sizeof(value));
 }
 
-/* Text. */
-
-/* Has it control characters of ASCII, or of Latin-1 (C2 80 to C2 9F)? */
-static bool
-has_control(const char *text)
+struct config_list
+config_value_list(const void *slot)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	struct config_list list;
 
-	for (; *p != '\0'; p++)
-		if (*p < ' ' || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
-			return true;
-	return false;
+	memcpy(&list, slot, sizeof(list));
+	return list;
 }
 
-static const char *
-secret_check(const struct config_field *field, const char *text)
+void *
+config_value_item(
+    const struct config_list *list, const struct config_field *item, size_t i)
 {
-	size_t n = strlen(text);
-
-	if (n == 0 && field->min > 0)
-		return "is empty";
-	return in_range(field, (int64_t)n) != NULL ? "is too long" : NULL;
-}
-
-static const char *
-string_check(const struct config_field *field, const char *text)
-{
-	return has_control(text) ? "has a control character in it"
-				 : secret_check(field, text);
-}
-
-static const char *
-word_check(const struct config_field *field, const char *text)
-{
-	return strchr(text, ' ') != NULL ? "has a space in it"
-					 : string_check(field, text);
-}
-
-static const char *
-name_check(const struct config_field *field, const char *text)
-{
-	return text[strspn(text, CONFIG_NAME_CHARACTERS)] != '\0'
-		   ? "has a character that is not allowed"
-		   : string_check(field, text);
-}
-
-static const char *
-address_check(const struct config_field *field, const char *text)
-{
-	struct address address = { 0 };
-	const char *why = NULL;
-
-	(void)field;
-	if (text[0] != '\0')
-		why = address_parse_tcp(&address, text, ADDRESS_PORT_GIVEN);
-	address_fini(&address);
-	return why;
-}
-
-/* Decodes one character and moves *p past it; a stray byte is Latin-1. */
-static uint32_t
-next_character(const unsigned char **p)
-{
-	const unsigned char *s = *p;
-	int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc0 ? 1 : 0;
-	uint32_t c = more == 0 ? s[0] : s[0] & (0x3fu >> more);
-	int i;
-
-	*p = s + 1;
-	for (i = 1; i <= more; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return s[0];
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	*p = s + 1 + more;
-	return c;
-}
-
-/*
- * Characters that YAML would refuse, or take for the end of a line: U+0085,
- * U+2028 and U+2029 are line breaks to it.
- */
-static bool
-needs_escape(uint32_t c)
-{
-	return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x2028 ||
-	       c == 0x2029 || c == 0xfeff || c == 0xfffe || c == 0xffff;
-}
-
-void
-config_value_write_quoted(const char *text, FILE *out)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	fputc('"', out);
-	while (*p != '\0') {
-		const unsigned char *start = p;
-		uint32_t c = next_character(&p);
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", (char)c);
-		else if (needs_escape(c) || (c >= 0x80 && p == start + 1))
-			fprintf(out, "\\u%04x", (unsigned)c);
-		else
-			fwrite(start, 1, (size_t)(p - start), out);
-	}
-	fputc('"', out);
-}
-
-/* The rows. */
-
-const struct config_type config_type_BOOL = {
-	.unquoted = true,
-	.size = sizeof(bool),
-	.parse = bool_parse,
-	.expected = "true or false",
-};
-
-const struct config_type config_type_NUMBER = {
-	.unquoted = true,
-	.size = sizeof(unsigned),
-	.parse = number_parse,
-	.format = number_format,
-	.expected = "a number from < to >",
-};
-
-const struct config_type config_type_DURATION = {
-	.size = sizeof(int64_t),
-	.parse = duration_parse,
-	.format = parse_duration_text,
-	.expected = "a duration such as 30s or 500ms, from < to >",
-};
-
-const struct config_type config_type_SIZE = {
-	.size = sizeof(size_t),
-	.parse = size_parse,
-	.format = size_format,
-	.expected = "a size such as 64KB or 1MB, from < to >",
-};
-
-const struct config_type config_type_BYTES = {
-	.is_bare = true,
-	.size = sizeof(size_t),
-	.parse = size_parse,
-	.format = size_format,
-	.expected = "a number of bytes or a size such as 4KB, from < to >",
-};
-
-const struct config_type config_type_CHOICE = {
-	.size = sizeof(unsigned),
-	.parse = choice_parse,
-};
-
-const struct config_type config_type_STRING = {
-	.check = string_check,
-	.expected = "text of < to > bytes",
-};
-
-const struct config_type config_type_NAME = {
-	.check = name_check,
-	.expected = "at most > letters, digits, '.', '_' and '-'",
-};
-
-const struct config_type config_type_WORD = {
-	.check = word_check,
-	.expected = "at most > bytes of text without spaces",
-};
-
-const struct config_type config_type_ADDRESS = {
-	.check = address_check,
-	.expected = "HOST:PORT or [V6]:PORT",
-};
-
-const struct config_type config_type_SECRET = {
-	.is_secret = true,
-	.check = secret_check,
-	.expected = "text of < to > bytes",
-};
-
-/* Operations on values of any type. */
-
-bool
-config_value_same(
-    const struct config_field *field, const void *a, const void *b)
-{
-	const struct config_type *type = field->type;
-
-	if (type->is_list)
-		return type->same(a, b);
-	if (type->size > 0)
-		return memcmp(a, b, type->size) == 0;
-	return strcmp(*(char *const *)a, *(char *const *)b) == 0;
+	return (char *)list->v + i * item->type->size;
 }
 
 void
 config_value_clear(const struct config_field *field, void *slot)
 {
-	char **text = slot;
+	const struct config_type *type = field->type;
+	struct config_list list = { NULL, 0 };
+	size_t i;
 
-	if (field->type->is_list)
-		field->type->fini(slot);
-	if (field->type->is_list || field->type->size > 0 || *text == NULL)
-		return;
-	explicit_bzero(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
+	if (type->kind == CONFIG_TEXT)
+		config_file_free(*(char **)slot);
+	if (type->kind == CONFIG_ADDRESS)
+		address_fini(slot);
+	if (type->kind == CONFIG_LIST)
+		list = config_value_list(slot);
+	for (i = 0; i < list.n; i++)
+		config_value_clear(
+		    type->item, config_value_item(&list, type->item, i));
+	free(list.v);
+	for (i = 0; i < type->nkeys; i++)
+		config_value_clear(
+		    &type->keys[i], (char *)slot + type->keys[i].offset);
+	memset(slot, 0, type->size);
 }
 
 /* Bytes may be swapped because nothing in a mapping points into it. */
@@ -387,149 +113,448 @@ swap(unsigned char *a, unsigned char *b, size_t n)
 void
 config_value_take(const struct config_field *field, void *to, void *from)
 {
-	assert(!field->type->is_list || field->type->size > 0);
-	if (field->type->is_list) {
+	if (field->type->kind >= CONFIG_LIST) {
 		swap(to, from, field->type->size);
 		return;
 	}
+	assert(field->type->kind != CONFIG_ADDRESS);
 	config_value_clear(field, to);
-	if (field->type->size > 0)
+	if (field->type->kind == CONFIG_NUMBER)
 		memcpy(to, from, field->type->size);
 	else
 		*(char **)to = xstrdup(*(char *const *)from);
 }
 
-void
-config_value_dump(const struct config_field *field, const void *slot, FILE *out)
+/* Writing. */
+
+/*
+ * Characters that JSON leaves alone, but YAML refuses or takes for the end of a
+ * line.
+ */
+static const char *const not_yaml[][2] = {
+	{ "\xe2\x80\xa8", "\\u2028" },
+	{ "\xe2\x80\xa9", "\\u2029" },
+	{ "\xef\xbb\xbf", "\\ufeff" },
+	{ "\xef\xbf\xbe", "\\ufffe" },
+	{ "\xef\xbf\xbf", "\\uffff" },
+};
+
+#define NOT_YAML (sizeof(not_yaml) / sizeof(not_yaml[0]))
+
+/* Writes text in double quotes, escaped so that YAML reads it back. */
+static void
+write_quoted(const char *text, struct buf *out)
+{
+	const char *end = text + strlen(text);
+	char escaped[JSON_ESCAPE_SIZE];
+	size_t took, len, i;
+
+	buf_addc(out, '"');
+	for (; text < end; text += took) {
+		took = json_escape(escaped, &len, text, (size_t)(end - text));
+		for (i = 0; i < NOT_YAML; i++)
+			if (took == 3 && memcmp(text, not_yaml[i][0], 3) == 0)
+				break;
+		if (i < NOT_YAML)
+			buf_adds(out, not_yaml[i][1]);
+		else
+			buf_add(out, escaped, len);
+	}
+	buf_addc(out, '"');
+}
+
+static void
+write_number(
+    const struct config_field *field, const void *slot, struct buf *out)
 {
 	const struct config_type *type = field->type;
 	char text[CONFIG_NUMBER_SIZE];
 
-	if (type->is_list) {
-		type->dump(slot, out);
+	if (type->is_bare) {
+		buf_add_u64(out, (uint64_t)load(type, slot));
 		return;
 	}
-	if (type->size == 0) {
-		/* config_dump() comments out a secret, which it can't show. */
-		assert(!type->is_secret || **(char *const *)slot == '\0');
-		config_value_write_quoted(*(char *const *)slot, out);
-	} else if (type == &config_type_BOOL) {
-		fputs(load(type, slot) != 0 ? "true" : "false", out);
-	} else if (type == &config_type_CHOICE) {
-		fputs(field->choices[load(type, slot)], out);
-	} else if (type->is_bare) {
-		fprintf(out, "%" PRId64, load(type, slot));
-	} else {
+	if (field->choices != NULL)
+		snprintf(
+		    text, sizeof(text), "%s", field->choices[load(type, slot)]);
+	else
 		type->format(text, load(type, slot));
-		fputs(text, out);
+	buf_addf(out, type->is_quoted ? "\"%s\"" : "%s", text);
+}
+
+void
+config_value_write(
+    const struct config_field *field, const void *slot, struct buf *out)
+{
+	const struct address *address = slot;
+	char text[ADDRESS_SIZE];
+
+	assert(field->type->kind < CONFIG_LIST);
+	if (field->type->kind == CONFIG_NUMBER)
+		write_number(field, slot, out);
+	else if (field->type->kind == CONFIG_TEXT)
+		write_quoted(*(char *const *)slot, out);
+	else
+		write_quoted(field->type->is_path
+				 ? address->path
+				 : address_format(address, text),
+		    out);
+}
+
+static void
+write_keys(const struct config_type *type, const char *value, int indent,
+    bool reveal, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < type->nkeys; i++) {
+		const struct config_field *key = &type->keys[i];
+
+		if ((key->type->is_hidden && !reveal) ||
+		    (type->has != NULL && !type->has(value, key)))
+			continue;
+		config_value_dump(
+		    key, value + key->offset, indent, reveal, out);
 	}
-	fputc('\n', out);
+}
+
+/* Writes an item after "- ", which stands in place of its indentation. */
+static void
+write_item(const struct config_field *item, const void *value, int indent,
+    bool reveal, struct buf *out)
+{
+	size_t start = buf_len(out);
+
+	if (item->type->kind == CONFIG_MAPPING) {
+		write_keys(item->type, value, indent + 2, reveal, out);
+		memcpy(buf_data(out) + start + indent, "- ", 2);
+		return;
+	}
+	buf_addf(out, "%*s- ", indent, "");
+	config_value_write(item, value, out);
+	buf_addc(out, '\n');
+}
+
+static void
+write_list(const struct config_type *type, const void *slot, int indent,
+    bool reveal, struct buf *out)
+{
+	const struct config_list list = config_value_list(slot);
+	bool is_inline = type->is_inline || list.n == 0;
+	size_t i;
+
+	buf_adds(out, is_inline ? " [" : "\n");
+	for (i = 0; i < list.n; i++) {
+		const void *value = config_value_item(&list, type->item, i);
+
+		if (!is_inline) {
+			write_item(type->item, value, indent, reveal, out);
+			continue;
+		}
+		buf_adds(out, i > 0 ? ", " : "");
+		config_value_write(type->item, value, out);
+	}
+	buf_adds(out, is_inline ? "]\n" : "");
+}
+
+static bool
+is_absent(const struct config_type *type, const void *slot)
+{
+	return type->absent != NULL && !*(const bool *)slot;
+}
+
+void
+config_value_dump(const struct config_field *field, const void *slot,
+    int indent, bool reveal, struct buf *out)
+{
+	const struct config_type *type = field->type;
+	const char *leaf = config_field_leaf(field);
+
+	if (type->is_secret && !reveal && (*(char *const *)slot)[0] != '\0') {
+		buf_addf(out,
+		    "%*s# %s: \"********\" is set and not shown here; put it "
+		    "in again\n",
+		    indent, "", leaf);
+		return;
+	}
+	buf_addf(out, "%*s%s:", indent, "", leaf);
+	if (type->kind == CONFIG_LIST) {
+		write_list(type, slot, indent + 2, reveal, out);
+	} else if (type->kind < CONFIG_LIST) {
+		buf_addc(out, ' ');
+		config_value_write(field, slot, out);
+		buf_addc(out, '\n');
+	} else if (is_absent(type, slot)) {
+		buf_addf(out, " # %s\n", type->absent);
+	} else {
+		buf_addc(out, '\n');
+		write_keys(type, slot, indent + 2, reveal, out);
+	}
+}
+
+/* Two values are the same if they are written the same, secrets and all. */
+bool
+config_value_same(
+    const struct config_field *field, const void *a, const void *b)
+{
+	struct buf x, y;
+	bool same;
+
+	buf_init_secret(&x);
+	buf_init_secret(&y);
+	config_value_dump(field, a, 0, true, &x);
+	config_value_dump(field, b, 0, true, &y);
+	same = buf_len(&x) == buf_len(&y) &&
+	       memcmp(buf_data(&x), buf_data(&y), buf_len(&x)) == 0;
+	buf_fini(&x);
+	buf_fini(&y);
+	return same;
 }
 
 /* Reading from a node. */
 
 /* "debug, info or error" */
 static void
-list_choices(const char *const *choices, FILE *out)
+list_choices(const char *const *choices, struct buf *out)
 {
 	size_t i;
 
 	for (i = 0; choices[i] != NULL; i++) {
 		if (i > 0)
-			fputs(choices[i + 1] == NULL ? " or " : ", ", out);
-		fputs(choices[i], out);
+			buf_adds(out, choices[i + 1] == NULL ? " or " : ", ");
+		buf_adds(out, choices[i]);
 	}
 }
 
 /* Writes what the value should be, with the bounds in place of < and >. */
 static void
-expected(const struct config_field *field, char text[CONFIG_EXPECTED_SIZE])
+write_expected(
+    const struct config_field *field, const char *expected, struct buf *out)
 {
 	const struct config_type *type = field->type;
-	FILE *out = fmemopen(text, CONFIG_EXPECTED_SIZE, "w");
 	char number[CONFIG_NUMBER_SIZE];
 	const char *p;
 
-	if (out == NULL)
-		abort();
-	if (type->expected == NULL)
+	if (expected == NULL)
 		list_choices(field->choices, out);
-	for (p = type->expected; p != NULL && *p != '\0'; p++) {
+	for (p = expected; p != NULL && *p != '\0'; p++) {
 		if (*p != '<' && *p != '>') {
-			fputc(*p, out);
+			buf_addc(out, *p);
 			continue;
 		}
-		(type->format == NULL ? number_format : type->format)(
+		(type->format == NULL ? config_type_NUMBER.format
+				      : type->format)(
 		    number, *p == '<' ? field->min : field->max);
-		fputs(number, out);
+		buf_adds(out, number);
 	}
-	fclose(out);
 }
 
-static const char *
-set_scalar(const struct config_field *field, const struct config_node *node,
-    void *slot)
-{
-	const struct config_type *type = field->type;
-	const char *why;
-	int64_t value;
-
-	if (type->unquoted && node->quoted)
-		return "is in quotes";
-	if (type->size > 0)
-		why = type->parse(field, node->text, &value);
-	else
-		why = type->check(field, node->text);
-	if (why != NULL)
-		return why;
-	if (type->size > 0)
-		store(type, slot, value);
-	else
-		*(char **)slot = xstrdup(node->text);
-	return NULL;
-}
-
+/* Adds "SUBJECT WHY, expected EXPECTED".  Returns false. */
 static bool
 fault(const struct config_field *field, const struct config_node *node,
-    const char *subject, const char *why, struct config_faults *faults)
+    const char *subject, const char *why, const char *expected,
+    struct config_faults *faults)
 {
-	char text[CONFIG_EXPECTED_SIZE];
+	struct buf text;
 
-	expected(field, text);
+	buf_init(&text);
+	write_expected(field, expected, &text);
+	buf_addc(&text, '\0');
 	config_node_fault(
-	    node, faults, "%s %s, expected %s", subject, why, text);
+	    node, faults, "%s %s, expected %s", subject, why, buf_data(&text));
+	buf_fini(&text);
 	return false;
 }
 
-static enum config_node_kind
-kind_of(const struct config_type *type)
+static const char *
+parse_choice(const struct config_field *field, const char *text, int64_t *value)
 {
-	if (type->is_mapping)
-		return CONFIG_NODE_MAPPING;
-	return type->is_list ? CONFIG_NODE_LIST : CONFIG_NODE_SCALAR;
+	for (*value = 0; field->choices[*value] != NULL; (*value)++)
+		if (strcmp(field->choices[*value], text) == 0)
+			return NULL;
+	return field->type->unknown;
+}
+
+static const char *
+set_number(const struct config_field *field, const char *text, void *slot)
+{
+	const struct config_type *type = field->type;
+	int64_t value = 0;
+	const char *why = field->choices != NULL
+			      ? parse_choice(field, text, &value)
+			      : type->parse(text, &value);
+
+	if (why != NULL)
+		return why;
+	if (field->max > 0 && (value < field->min || value > field->max))
+		return "is out of range";
+	store(type, slot, value);
+	return NULL;
+}
+
+static const char *
+set_text(const struct config_field *field, const char *text, void *slot)
+{
+	const struct config_type *type = field->type;
+	const char *why = type->check == NULL ? NULL : type->check(text);
+	int64_t n = (int64_t)strlen(text);
+
+	*(char **)slot = xstrdup(text);
+	if (why != NULL || field->max == 0)
+		return why;
+	if (n == 0 && field->min > 0)
+		return "is empty";
+	return n > field->max ? "is too long" : NULL;
+}
+
+static bool
+set_scalar(const struct config_field *field, const struct config_node *node,
+    void *slot, struct config_faults *faults)
+{
+	const struct config_type *type = field->type;
+	char quoted[CONFIG_QUOTE_SIZE];
+	const char *why;
+
+	if (type->is_unquoted && node->quoted)
+		why = "is in quotes";
+	else if (type->kind == CONFIG_NUMBER)
+		why = set_number(field, node->text, slot);
+	else if (type->kind == CONFIG_ADDRESS)
+		why = type->parse_address(slot, node->text);
+	else
+		why = set_text(field, node->text, slot);
+	if (why == NULL)
+		return true;
+	if (type->is_secret && type->expected == NULL) {
+		config_node_fault(node, faults, "%s", why);
+		return false;
+	}
+	return fault(field, node,
+	    type->is_secret ? "the value" : config_quote(quoted, node->text),
+	    why, type->expected, faults);
+}
+
+static bool
+set_list(const struct config_field *field, const struct config_node *node,
+    void *slot, struct config_faults *faults)
+{
+	const struct config_field *item = field->type->item;
+	struct config_list list = { NULL, node->count };
+	const struct config_node *n;
+	bool ok = true;
+	size_t i;
+
+	if (field->max > 0 && node->count > (size_t)field->max) {
+		config_node_fault(node, faults,
+		    "has %zu %s, expected %d at most", node->count,
+		    config_field_leaf(field), (int)field->max);
+		return false;
+	}
+	list.v = xcalloc(node->count + 1, item->type->size);
+	memcpy(slot, &list, sizeof(list));
+	for (i = 0, n = node->first; n != NULL; i++, n = n->next)
+		ok = config_value_set(
+			 item, n, config_value_item(&list, item, i), faults) &&
+		     ok;
+	return ok;
+}
+
+/* Returns the row of a key; NULL if there is none. */
+static const struct config_field *
+find_key(const struct config_type *type, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < type->nkeys; i++)
+		if (!type->keys[i].type->is_hidden &&
+		    strcmp(type->keys[i].path, name) == 0)
+			return &type->keys[i];
+	return NULL;
+}
+
+/* Texts that are not given are "". */
+static void
+set_no_texts(const struct config_type *type, char *value)
+{
+	size_t i;
+
+	for (i = 0; i < type->nkeys; i++)
+		if (type->keys[i].type->kind == CONFIG_TEXT)
+			*(char **)(value + type->keys[i].offset) = xstrdup("");
+}
+
+/* Checks that the keys are there without which the others mean nothing. */
+static bool
+check_required(const struct config_type *type, const struct config_node *node,
+    struct config_faults *faults)
+{
+	const struct config_node *n;
+	size_t i;
+
+	for (i = 0; i < type->required; i++) {
+		n = config_node_child(node, type->keys[i].path);
+		if (n != NULL && (n->kind != CONFIG_NODE_LIST || n->count > 0))
+			continue;
+		config_node_fault(node, faults, "has no %s, expected %s",
+		    type->keys[i].path, type->expected);
+		return false;
+	}
+	return true;
+}
+
+static bool
+set_mapping(const struct config_field *field, const struct config_node *node,
+    char *value, struct config_faults *faults)
+{
+	const struct config_type *type = field->type;
+	const struct config_field *key;
+	const struct config_node *n;
+	bool ok = true;
+
+	set_no_texts(type, value);
+	for (n = node->first; n != NULL; n = n->next) {
+		key = find_key(type, n->key);
+		if (key == NULL)
+			config_node_fault_key(
+			    n, faults, "unknown key, expected %s", type->known);
+		ok = key != NULL &&
+		     config_value_set(key, n, value + key->offset, faults) &&
+		     ok;
+	}
+	return ok && check_required(type, node, faults);
 }
 
 bool
 config_value_set(const struct config_field *field,
     const struct config_node *node, void *slot, struct config_faults *faults)
 {
+	static const enum config_node_kind kinds[] = {
+		[CONFIG_NUMBER] = CONFIG_NODE_SCALAR,
+		[CONFIG_TEXT] = CONFIG_NODE_SCALAR,
+		[CONFIG_ADDRESS] = CONFIG_NODE_SCALAR,
+		[CONFIG_LIST] = CONFIG_NODE_LIST,
+		[CONFIG_MAPPING] = CONFIG_NODE_MAPPING,
+	};
 	const struct config_type *type = field->type;
-	char quoted[CONFIG_QUOTE_SIZE];
-	const char *why;
+	const char *shape = type->shape == NULL ? type->expected : type->shape;
+	bool ok;
 
+	config_value_clear(field, slot);
 	if (node->refused)
 		return false;
-	if (node->kind != kind_of(type))
-		return fault(
-		    field, node, "is", config_node_kind_name(node), faults);
-	if (type->is_list)
-		return type->parse_list(node, slot, faults);
-	if (type->unquoted && config_node_is_empty(node))
-		return fault(field, node, "has", "no value", faults);
-	why = set_scalar(field, node, slot);
-	if (why == NULL)
-		return true;
-	return fault(field, node,
-	    type->is_secret ? "the value" : config_quote(quoted, node->text),
-	    why, faults);
+	if (node->kind != kinds[type->kind] &&
+	    !(type->may_be_empty && config_node_is_empty(node)))
+		return fault(field, node, "is", config_node_kind_name(node),
+		    shape, faults);
+	if (type->is_unquoted && config_node_is_empty(node))
+		return fault(field, node, "has", "no value", shape, faults);
+	if (type->kind == CONFIG_LIST)
+		ok = set_list(field, node, slot, faults);
+	else if (type->kind == CONFIG_MAPPING)
+		ok = set_mapping(field, node, slot, faults);
+	else
+		ok = set_scalar(field, node, slot, faults);
+	return type->finish == NULL
+		   ? ok
+		   : type->finish(type, slot, node, ok, faults);
 }

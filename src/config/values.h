@@ -1,8 +1,9 @@
 /*
- * The types of settings: how to read a value of each from a node and write it
- * as YAML; and operations on values of any type.
+ * The types of settings, and operations on values of any type.
  *
- * To add a type, write a row in values.c (or lists.c) and a line here.
+ * A value is a number, a text, an address, a list of values, or a mapping of
+ * named values, whose rows look like those of fields.def.  To add a type, write
+ * a row in types.c (or listen.c, or auth.c) and a line here.
  */
 #ifndef LOCKBROKER_CONFIG_VALUES_H
 #define LOCKBROKER_CONFIG_VALUES_H
@@ -10,8 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+struct address;
+struct buf;
 struct config_faults;
 struct config_field;
 struct config_node;
@@ -20,58 +22,94 @@ struct config_node;
 #define CONFIG_NUMBER_SIZE 32
 #define CONFIG_EXPECTED_SIZE 256
 
-/*
- * A type of settings.  Values live in slots of struct config: as a number of
- * `size` bytes, as a text (char *, owned), or as a list.  A slot of all zeroes
- * holds nothing and may be cleared or set.  Constant.
- */
-struct config_type {
-	bool is_list; /* or a mapping; uses the last four */
-	bool is_mapping;
-	bool unquoted;	/* a YAML word, such as true or 7: no quotes */
-	bool is_secret; /* never shown */
-	bool is_bare;	/* a size that may also be in bytes */
-	size_t size;	/* of a number, also of a bool, an enum or a mapping;
-			 * of a list that is reloadable */
-
-	/* What it takes; < and > are the bounds.  NULL: one of the choices. */
-	const char *expected;
-
-	/* For a number: NULL, or the end of the sentence "'TEXT' ...". */
-	const char *(*parse)(
-	    const struct config_field *field, const char *text, int64_t *value);
-	void (*format)(char buf[CONFIG_NUMBER_SIZE], int64_t value);
-
-	/* For a text, as parse. */
-	const char *(*check)(
-	    const struct config_field *field, const char *text);
-
-	/*
-	 * Adds its faults itself, because items have places.  Returns false if
-	 * any.
-	 */
-	bool (*parse_list)(const struct config_node *node, void *slot,
-	    struct config_faults *faults);
-	void (*dump)(const void *slot, FILE *out); /* what follows `key:` */
-	bool (*same)(const void *a, const void *b);
-	void (*fini)(void *slot);
+enum config_kind {
+	CONFIG_NUMBER,	/* of `size` bytes; also a bool or an enum */
+	CONFIG_TEXT,	/* char *, owned */
+	CONFIG_ADDRESS, /* struct address */
+	CONFIG_LIST,	/* as struct config_list */
+	CONFIG_MAPPING	/* a struct of `size` bytes */
 };
 
-extern const struct config_type config_type_BOOL;
-extern const struct config_type config_type_NUMBER;   /* unsigned */
-extern const struct config_type config_type_DURATION; /* int64_t, ms */
-extern const struct config_type config_type_SIZE;     /* size_t, 64KB */
-extern const struct config_type config_type_BYTES;    /* as SIZE; or 4096 */
-extern const struct config_type config_type_CHOICE;   /* an enum */
-extern const struct config_type config_type_STRING;   /* char * */
-extern const struct config_type config_type_NAME;     /* letters . _ - */
-extern const struct config_type config_type_WORD;     /* without spaces */
-extern const struct config_type config_type_ADDRESS;  /* HOST:PORT, or "" */
-extern const struct config_type config_type_SECRET;   /* any text */
-extern const struct config_type config_type_LISTEN;   /* config_listen */
-extern const struct config_type config_type_NODES;    /* config_nodes */
-extern const struct config_type config_type_AUTH;     /* auth_settings */
-extern const struct config_type config_type_CLASSES;  /* metrics_settings */
+/* What each list looks like: pointers to objects are all alike. */
+struct config_list {
+	void *v; /* owned */
+	size_t n;
+};
+
+/*
+ * A type of settings.  Values live in slots of struct config.  A slot of all
+ * zeroes holds nothing and may be cleared or set.  Constant.
+ */
+struct config_type {
+	enum config_kind kind;
+	size_t size;	   /* of a value in memory */
+	bool is_unquoted;  /* a YAML word, such as true or 7: no quotes */
+	bool is_quoted;	   /* a number that is written in quotes */
+	bool is_bare;	   /* a size that may also be in bytes */
+	bool is_secret;	   /* never shown */
+	bool is_hidden;	   /* a secret from elsewhere: no key of the file */
+	bool is_path;	   /* an address that is written as a path */
+	bool is_inline;	   /* a list that is written in one line */
+	bool may_be_empty; /* in a mapping: `key:` alone is an empty value */
+
+	/*
+	 * What it takes; < and > are the bounds.  NULL: one of the choices, or
+	 * what is wrong says it all.  `shape` is what it takes if a value is of
+	 * another kind; NULL: the same.
+	 */
+	const char *expected;
+	const char *shape;
+
+	/*
+	 * For a number, a text (NULL: any will do) and an address: each returns
+	 * NULL, or the end of the sentence "'TEXT' ...".  Bounds, of texts in
+	 * bytes, are checked afterwards, and choices instead.
+	 */
+	const char *(*parse)(const char *text, int64_t *value);
+	void (*format)(char buf[CONFIG_NUMBER_SIZE], int64_t value);
+	const char *unknown; /* the end of the sentence for a choice */
+	const char *(*check)(const char *text);
+	const char *(*parse_address)(struct address *out, const char *text);
+
+	const struct config_field *item; /* of a list; has no path */
+
+	/* For a mapping; the first `required` keys must be given. */
+	const struct config_field *keys;
+	size_t nkeys;
+	size_t required;
+	const char *known;  /* what is expected in place of an unknown key */
+	const char *absent; /* what a mapping is that was not given, which its
+			     * first member, a bool, says; NULL: always given */
+
+	/* Has this value this key?  NULL: each has all of them. */
+	bool (*has)(const void *value, const struct config_field *key);
+
+	/*
+	 * For a list or a mapping: checks the whole and adds its faults; !ok:
+	 * parts of it have faults already.  Returns ok, or false.
+	 */
+	bool (*finish)(const struct config_type *type, void *value,
+	    const struct config_node *node, bool ok,
+	    struct config_faults *faults);
+};
+
+#define CONFIG_NUMBER_OF(type, parser, formatter)                       \
+	.kind = CONFIG_NUMBER, .size = sizeof(type), .parse = (parser), \
+	.format = (formatter)
+#define CONFIG_TEXT_OF(checker) \
+	.kind = CONFIG_TEXT, .size = sizeof(char *), .check = (checker)
+
+/* Numbers; FLAG is a bool in an item of a list, VERSION one of TLS. */
+extern const struct config_type config_type_BOOL, config_type_FLAG,
+    config_type_NUMBER, config_type_DURATION, config_type_SIZE,
+    config_type_BYTES, config_type_CHOICE, config_type_VERIFY,
+    config_type_VERSION;
+/* Texts: NAME has letters . _ -; WORD no spaces; ADDRESS is HOST:PORT or "". */
+extern const struct config_type config_type_STRING, config_type_NAME,
+    config_type_WORD, config_type_ADDRESS, config_type_SECRET;
+/* Lists, and the mapping AUTH. */
+extern const struct config_type config_type_LISTEN, config_type_NODES,
+    config_type_AUTH, config_type_CLASSES;
 
 /* The characters of a broker's name. */
 #define CONFIG_NAME_CHARACTERS       \
@@ -79,9 +117,15 @@ extern const struct config_type config_type_CLASSES;  /* metrics_settings */
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
 	"0123456789._-"
 
+/* Returns a list in a slot, and the place of one of its items. */
+struct config_list config_value_list(const void *slot);
+void *config_value_item(
+    const struct config_list *list, const struct config_field *item, size_t i);
+
 /*
- * Reads the value of a setting into its slot, which must be empty.  Returns
- * false if it has faults, after it has added them.
+ * Reads the value of a setting into its slot; what was there is freed.  Returns
+ * false if the value has faults, after it has added them; then the slot is only
+ * fit to be cleared.
  */
 bool config_value_set(const struct config_field *field,
     const struct config_node *node, void *slot, struct config_faults *faults)
@@ -97,11 +141,15 @@ bool config_value_same(
 void config_value_take(const struct config_field *field, void *to, void *from);
 void config_value_clear(const struct config_field *field, void *slot);
 
-/* Writes what follows `key:` in YAML, with the line end. */
-void config_value_dump(
-    const struct config_field *field, const void *slot, FILE *out);
+/* Writes a value that is no list and no mapping, as it stands in YAML. */
+void config_value_write(
+    const struct config_field *field, const void *slot, struct buf *out);
 
-/* Writes text in double quotes, escaped so that YAML reads it back. */
-void config_value_write_quoted(const char *text, FILE *out);
+/*
+ * Writes `key: value` in YAML, indented by so many columns.  Instead of a
+ * secret it writes a comment, unless it is told to reveal it.
+ */
+void config_value_dump(const struct config_field *field, const void *slot,
+    int indent, bool reveal, struct buf *out);
 
 #endif

@@ -675,15 +675,19 @@ listen_one(struct broker *b, size_t number, struct buf *why)
 	const struct config_endpoint *e = &b->config->listen.v[number];
 	const struct address *a = &e->address;
 
-	if (e->http)
-		return true;
-	if (a->path != NULL)
-		return front_listen_unix(
-		    b->front, a->path, e->mode, e->group, why);
-	if (e->tls != NULL)
+	switch (e->place) {
+	case CONFIG_PLACE_TCP:
+		return front_listen_tcp(
+		    b->front, a->host, a->port, e->proxied, why);
+	case CONFIG_PLACE_TLS:
 		return front_listen_place(
 		    b->front, a->host, a->port, (unsigned)number, why);
-	return front_listen_tcp(b->front, a->host, a->port, e->proxied, why);
+	case CONFIG_PLACE_UNIX:
+		return front_listen_unix(
+		    b->front, a->path, e->mode, e->group, why);
+	default: /* the monitor's */
+		return true;
+	}
 }
 
 bool

@@ -135,7 +135,7 @@ is_wanted(const struct config_listen *listen)
 	size_t i;
 
 	for (i = 0; i < listen->n; i++)
-		if (listen->v[i].http)
+		if (listen->v[i].place == CONFIG_PLACE_HTTP)
 			return true;
 	return false;
 }
@@ -169,8 +169,9 @@ monitor_listen(struct monitor *m, struct buf *why)
 	listen = &m->broker->config->listen;
 	for (i = 0; i < listen->n; i++) {
 		e = &listen->v[i];
-		if (e->http && !http_listen(m->http, e->address.host,
-				   e->address.port, why))
+		if (e->place == CONFIG_PLACE_HTTP &&
+		    !http_listen(
+			m->http, e->address.host, e->address.port, why))
 			return false;
 	}
 	if (http_is_open(m->http) && m->broker->config->users == NULL)

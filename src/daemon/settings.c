@@ -58,7 +58,7 @@ http_descriptors(const struct config_listen *listen)
 	size_t i;
 
 	for (i = 0; i < listen->n; i++)
-		if (listen->v[i].http)
+		if (listen->v[i].place == CONFIG_PLACE_HTTP)
 			return HTTP_DESCRIPTORS;
 	return 0;
 }

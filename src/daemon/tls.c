@@ -24,7 +24,7 @@ is_wanted(const struct config *config)
 	size_t i;
 
 	for (i = 0; i < config->listen.n; i++)
-		if (config->listen.v[i].tls != NULL)
+		if (config->listen.v[i].place == CONFIG_PLACE_TLS)
 			return true;
 	return config->redis.tls;
 }
@@ -33,13 +33,13 @@ static bool
 add_place(struct relay *relay, const struct config *config, unsigned number,
     int fd, char why[RELAY_WHY_SIZE])
 {
-	const struct config_tls *tls = config->listen.v[number].tls;
+	const struct config_tls *tls = &config->listen.v[number].tls;
 	const struct relay_place place = {
 		.cert = tls->certificate,
 		.key = tls->key,
 		.client_ca = tls->client_ca,
 		.verify = tls->verify,
-		.tls_1_3 = tls->only_1_3,
+		.tls_1_3 = tls->min_version == CONFIG_VERSION_1_3,
 	};
 
 	return relay_listen(relay, number, &place, fd, why);
@@ -68,7 +68,7 @@ tls_check(const struct config *config, const char *file, FILE *out)
 	if (relay == NULL)
 		return say(file, "TLS", why, out);
 	for (i = 0; i < config->listen.n; i++) {
-		if (config->listen.v[i].tls == NULL)
+		if (config->listen.v[i].place != CONFIG_PLACE_TLS)
 			continue;
 		/* Any socket will do: nobody listens on it. */
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -96,7 +96,7 @@ on_client(void *arg, const struct relay_client *client)
 
 	/* That process reads what strangers send, so we don't rely on it. */
 	if (client->place >= listen->n ||
-	    listen->v[client->place].tls == NULL) {
+	    listen->v[client->place].place != CONFIG_PLACE_TLS) {
 		(void)close(client->fd);
 		return;
 	}

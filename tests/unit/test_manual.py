@@ -201,7 +201,8 @@ class Settings(unittest.TestCase):
     def setUp(self):
         text = source("src/config/fields.def")
         self.fields = rows(text, "FIELD")
-        self.names = {"DURATION_MS_MAX": 365 * 86400000}
+        self.names = {"DURATION_MS_MAX": 365 * 86400000,
+                      "METRICS_CLASSES_MAX": 64}
         for name, value in re.findall(r"#define (\w+) (.+)", text):
             self.names[name] = self.number(value)
         self.choices = {
@@ -230,7 +231,7 @@ class Settings(unittest.TestCase):
             self.assertIn(f"rom {self.amount(kind, low)} "
                           f"to {self.amount(kind, high)}", text)
         elif high > 0:
-            self.assertRegex(text, rf"\b{high} (bytes|letters)")
+            self.assertRegex(text, rf"\b{high} (bytes|letters|mappings)")
         if kind == "BOOL":
             self.assertIn("true or false", text)
         if kind == "CHOICE":
@@ -261,8 +262,8 @@ class Settings(unittest.TestCase):
                              rf"- {key}: \"?{re.escape(address.strip(chr(34)))}")
 
     def test_every_key_of_a_listener(self):
-        keys = re.findall(r'\[ENTRY_\w+\] = { "(\w+)"',
-                          source("src/config/lists.c"))
+        keys = re.findall(r'{ "(\w+)", &\w+, AT\(',
+                          source("src/config/listen.c"))
         self.assertGreater(len(keys), 3)
         for key in keys:
             with self.subTest(key=key):

@@ -1,0 +1,379 @@
+/*
+ * The types of settings that are lists of addresses: `listen` and
+ * `redis.nodes`.  They look up groups, but open nothing and resolve no host.
+ */
+#include <config.h> /* not "config.h": this directory has one of its own */
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "config/fields.h"
+#include "config/file.h"
+#include "config/node.h"
+
+#define EXPECTED_NODE "HOST:PORT, [V6]:PORT or unix:/PATH"
+#define EXPECTED_ENTRY "a mapping with either tcp, tls, unix or http"
+#define EXPECTED_HOST "HOST:PORT or [V6]:PORT"
+#define SINGLE "a single value"
+
+#define MODE_DEFAULT 0660
+
+/* Addresses. */
+
+static const char *
+parse_host(struct address *out, const char *text)
+{
+	return address_parse_tcp(out, text, ADDRESS_PORT_ANY);
+}
+
+/*
+ * Returns systemd's first runtime directory with the default name of the
+ * socket, or NULL if we don't run under systemd.  The caller frees it.  A
+ * directory with too long a name counts as none: the defaults never fail.
+ */
+static char *
+default_socket(void)
+{
+	static const char name[] = "/lockbrokerd.sock";
+	const char *directory = getenv("RUNTIME_DIRECTORY");
+	struct address address;
+	char *path;
+	size_t n;
+
+	if (directory == NULL || directory[0] != '/')
+		return NULL;
+	n = strcspn(directory, ":");
+	path = xmalloc(n + sizeof(name));
+	memcpy(path, directory, n);
+	memcpy(path + n, name, sizeof(name));
+	if (address_parse_unix(&address, path) == NULL) {
+		address_fini(&address);
+		return path;
+	}
+	free(path);
+	return NULL;
+}
+
+/* "" means the default, and no address if there is none. */
+static const char *
+parse_socket(struct address *out, const char *text)
+{
+	char *path = text[0] == '\0' ? default_socket() : xstrdup(text);
+	const char *why = path == NULL ? NULL : address_parse_unix(out, path);
+
+	free(path);
+	return why;
+}
+
+static const char *
+parse_node(struct address *out, const char *text)
+{
+	if (strncmp(text, "unix:", 5) == 0)
+		return address_parse_unix(out, text + 5);
+	return address_parse_tcp(out, text, ADDRESS_PORT_GIVEN);
+}
+
+#define TYPE(id, ...) \
+	static const struct config_type id##_type = { __VA_ARGS__ }
+#define ADDRESS_OF(parser)                                      \
+	.kind = CONFIG_ADDRESS, .size = sizeof(struct address), \
+	.parse_address = (parser)
+
+TYPE(host, ADDRESS_OF(parse_host), .expected = EXPECTED_HOST, .shape = SINGLE);
+TYPE(socket, ADDRESS_OF(parse_socket), .is_path = true,
+    .expected = "an absolute path of at most 107 bytes, or \"\"",
+    .shape = SINGLE);
+TYPE(node, ADDRESS_OF(parse_node), .expected = EXPECTED_NODE);
+
+/* Port 0 is a new one each time, and an address with a fault is none. */
+static bool
+can_be_twice(const struct address *address)
+{
+	return address->path == NULL && address->port == 0;
+}
+
+/*
+ * Checks that no address is there twice.  All items begin with their address.
+ */
+static bool
+check_addresses(const struct config_type *type, void *value,
+    const struct config_node *node, bool ok, struct config_faults *faults)
+{
+	const struct config_list list = config_value_list(value);
+	const struct config_node *n = node->first;
+	const struct address *a, *other;
+	char quoted[CONFIG_QUOTE_SIZE];
+	size_t i, k;
+
+	for (i = 0; i < list.n; i++, n = n->next) {
+		a = config_value_item(&list, type->item, i);
+		for (k = 0; k < i && !can_be_twice(a); k++) {
+			other = config_value_item(&list, type->item, k);
+			if (!can_be_twice(other) && address_same(a, other))
+				break;
+		}
+		if (k == i || can_be_twice(a))
+			continue;
+		ok = false;
+		if (n->kind == CONFIG_NODE_MAPPING)
+			config_node_fault(n, faults,
+			    "the same address is given twice, expected it "
+			    "once");
+		else
+			config_node_fault(n, faults,
+			    "%s is given twice, expected each node once",
+			    config_quote(quoted, n->text));
+	}
+	return ok;
+}
+
+const struct config_type config_type_NODES = {
+	.kind = CONFIG_LIST,
+	.size = sizeof(struct config_nodes),
+	.expected = "a list of " EXPECTED_NODE,
+	.item = &(const struct config_field){ .type = &node_type },
+	.finish = check_addresses,
+};
+
+/* What may stand beside the address of an item of `listen`. */
+
+/* The process that speaks TLS finds out whether the file is of use. */
+static const char *
+file_check(const char *text)
+{
+	const char *why = NULL;
+	char *path = xstrdup(text);
+
+	if (config_file_resolve(&path, &why) && access(path, R_OK) != 0)
+		why = "can't be read";
+	free(path);
+	return why;
+}
+
+static const char *
+authorities_check(const char *text)
+{
+	return text[0] == '\0' ? NULL : file_check(text);
+}
+
+/*
+ * Is there such a group?  If the system can't say, as when a user directory is
+ * not up yet, the attempt to listen decides, because that is worth repeating.
+ */
+static bool
+group_may_be(const char *name)
+{
+	errno = 0;
+	return name[0] == '\0' || getgrnam(name) != NULL ||
+	       (errno != 0 && errno != ENOENT);
+}
+
+static const char *
+group_check(const char *text)
+{
+	const char *p;
+
+	for (p = text; *p != '\0'; p++)
+		if ((unsigned char)*p <= ' ' || *p == ':' || *p == 0x7f)
+			return "has a character that no group has";
+	return group_may_be(text) ? NULL : "is not a group on this host";
+}
+
+static const char *
+mode_parse(const char *text, int64_t *value)
+{
+	size_t n = strlen(text);
+
+	if ((n != 3 && n != 4) || strspn(text, "01234567") != n)
+		return "is not a mode";
+	*value = (int64_t)strtoul(text, NULL, 8);
+	return *value > 0777 ? "has more than permissions" : NULL;
+}
+
+static void
+mode_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
+{
+	snprintf(buf, CONFIG_NUMBER_SIZE, "%04o", (unsigned)value);
+}
+
+TYPE(file, CONFIG_TEXT_OF(file_check), .expected = "a readable file",
+    .shape = SINGLE);
+TYPE(authorities, CONFIG_TEXT_OF(authorities_check),
+    .expected = "a readable file, or \"\"", .shape = SINGLE);
+TYPE(group, CONFIG_TEXT_OF(group_check), .expected = "the name of a group",
+    .shape = SINGLE);
+TYPE(mode, CONFIG_NUMBER_OF(unsigned, mode_parse, mode_format),
+    .is_quoted = true, .expected = "3 or 4 octal digits such as \"0660\"",
+    .shape = SINGLE);
+
+/* An item of `listen`. */
+
+static const char *const choices_verify[] = { "none", "optional", "require",
+	NULL };
+static const char *const choices_version[] = { "1.2", "1.3", NULL };
+
+#define AT(member) .offset = offsetof(struct config_endpoint, member)
+
+/* First the keys of addresses, in the order of enum config_place. */
+static const struct config_field endpoint_keys[] = {
+	{ "tcp", &host_type, AT(address) },
+	{ "tls", &host_type, AT(address) },
+	{ "unix", &socket_type, AT(address) },
+	{ "http", &host_type, AT(address) },
+	{ "proxied", &config_type_FLAG, AT(proxied) },
+	{ "certificate", &file_type, AT(tls.certificate) },
+	{ "key", &file_type, AT(tls.key) },
+	{ "client_ca", &authorities_type, AT(tls.client_ca) },
+	{ "verify", &config_type_VERIFY, AT(tls.verify),
+	    .choices = choices_verify },
+	{ "min_version", &config_type_VERSION, AT(tls.min_version),
+	    .choices = choices_version },
+	{ "mode", &mode_type, AT(mode) },
+	{ "group", &group_type, AT(group) },
+};
+
+#define ENDPOINT_KEYS (sizeof(endpoint_keys) / sizeof(endpoint_keys[0]))
+
+#define TCP (1u << CONFIG_PLACE_TCP)
+#define TLS (1u << CONFIG_PLACE_TLS)
+#define UNIX (1u << CONFIG_PLACE_UNIX)
+#define HTTP (1u << CONFIG_PLACE_HTTP)
+
+/* Of each key: the places that it belongs to. */
+static const unsigned places[ENDPOINT_KEYS] = { TCP, TLS, UNIX, HTTP, TCP | TLS,
+	TLS, TLS, TLS, TLS, TLS, UNIX, UNIX };
+
+static bool
+endpoint_has(const void *value, const struct config_field *key)
+{
+	const struct config_endpoint *endpoint = value;
+
+	return (places[key - endpoint_keys] & 1u << endpoint->place) != 0;
+}
+
+/* Checks which keys stand together. */
+static bool
+check_beside(const struct config_endpoint *endpoint,
+    const struct config_node *node, struct config_faults *faults)
+{
+	const struct config_node *n;
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < ENDPOINT_KEYS; i++) {
+		n = config_node_child(node, endpoint_keys[i].path);
+		if (n == NULL || endpoint_has(endpoint, &endpoint_keys[i]))
+			continue;
+		config_node_fault_key(n, faults, "given beside %s, expected %s",
+		    endpoint_keys[endpoint->place].path,
+		    i < CONFIG_PLACE_MAX ? EXPECTED_ENTRY
+		    : places[i] == UNIX	 ? "only beside unix"
+		    : places[i] == TLS	 ? "only beside tls"
+					 : "only beside tcp or tls");
+		ok = false;
+	}
+	return ok;
+}
+
+/* Checks that all keys are there that TLS needs, and finds its files. */
+static bool
+finish_tls(struct config_tls *tls, const struct config_node *node,
+    struct config_faults *faults)
+{
+	const struct config_node *key = config_node_child(node, "tls");
+	const char *why = "this build is without TLS, expected tcp or unix";
+	bool ok = false;
+
+#ifdef HAVE_TLS
+	ok = config_file_resolve(&tls->certificate, &why) &&
+	     config_file_resolve(&tls->key, &why) &&
+	     config_file_resolve(&tls->client_ca, &why);
+#endif
+	if (ok && (tls->certificate[0] == '\0' || tls->key[0] == '\0')) {
+		why = "has no certificate or no key, expected both beside it";
+		ok = false;
+	} else if (ok && tls->verify != CONFIG_VERIFY_NONE &&
+		   tls->client_ca[0] == '\0') {
+		key = config_node_child(node, "verify");
+		why = "given without client_ca, expected the file of those "
+		      "who vouch for clients";
+		ok = false;
+	}
+	if (!ok)
+		config_node_fault_key(key, faults, "%s", why);
+	return ok;
+}
+
+static bool
+finish_endpoint(const struct config_type *type, void *value,
+    const struct config_node *node, bool ok, struct config_faults *faults)
+{
+	struct config_endpoint *endpoint = value;
+	size_t place = 0;
+
+	(void)type;
+	while (place < CONFIG_PLACE_MAX &&
+	       config_node_child(node, endpoint_keys[place].path) == NULL)
+		place++;
+	if (place == CONFIG_PLACE_MAX) {
+		if (ok)
+			config_node_fault(node, faults,
+			    "has neither tcp, tls, unix nor http, "
+			    "expected " EXPECTED_ENTRY);
+		return false;
+	}
+	endpoint->place = (enum config_place)place;
+	if (config_node_child(node, "mode") == NULL)
+		endpoint->mode = MODE_DEFAULT;
+	ok = check_beside(endpoint, node, faults) && ok;
+	return ok && (endpoint->place != CONFIG_PLACE_TLS ||
+			 finish_tls(&endpoint->tls, node, faults));
+}
+
+static const struct config_type endpoint_type = {
+	.kind = CONFIG_MAPPING,
+	.size = sizeof(struct config_endpoint),
+	.expected = EXPECTED_ENTRY,
+	.keys = endpoint_keys,
+	.nkeys = ENDPOINT_KEYS,
+	.known = "tcp, tls, unix or http, or one of the keys beside them",
+	.has = endpoint_has,
+	.finish = finish_endpoint,
+};
+
+/* Checks addresses, and drops items without any: `unix: ""`. */
+static bool
+finish_listen(const struct config_type *type, void *value,
+    const struct config_node *node, bool ok, struct config_faults *faults)
+{
+	struct config_listen *listen = value;
+	size_t i, n = 0;
+
+	ok = check_addresses(type, value, node, ok, faults);
+	for (i = 0; ok && i < listen->n; i++) {
+		struct config_endpoint *endpoint = &listen->v[i];
+
+		if (endpoint->address.path != NULL ||
+		    endpoint->address.host != NULL)
+			listen->v[n++] = *endpoint;
+		else
+			config_value_clear(type->item, endpoint);
+	}
+	if (ok)
+		listen->n = n;
+	return ok;
+}
+
+const struct config_type config_type_LISTEN = {
+	.kind = CONFIG_LIST,
+	.size = sizeof(struct config_listen),
+	.expected =
+	    "a list of mappings, each with either tcp, tls, unix or http",
+	.item = &(const struct config_field){ .type = &endpoint_type },
+	.finish = finish_listen,
+};
