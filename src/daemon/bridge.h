@@ -1,5 +1,5 @@
 /*
- * What broker.c and the handlers share.  Only they include this.
+ * What the files of the bridge and the handlers share.  Only they include this.
  */
 #ifndef LOCKBROKER_DAEMON_BRIDGE_H
 #define LOCKBROKER_DAEMON_BRIDGE_H
@@ -72,6 +72,14 @@ int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
 
 /* Has the core tell and give back what has run out by now. */
 void bridge_catch_up(struct broker *b);
+
+/* What the front, Redis and the alarm call; the argument is the broker. */
+extern const struct front_handler bridge_front_handler;
+extern const struct redis_handler bridge_redis_handler;
+void bridge_on_alarm(void *arg);
+
+/* carry.c: carries out the effects of a step. */
+void bridge_carry_out(struct broker *b);
 
 /* As conn_answer(), whatever protocol the client speaks. */
 bool bridge_answer(

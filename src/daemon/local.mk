@@ -10,6 +10,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/bridge.h \
 	src/daemon/broker.c \
 	src/daemon/broker.h \
+	src/daemon/broker_life.c \
+	src/daemon/carry.c \
 	src/daemon/daemon.c \
 	src/daemon/daemon.h \
 	src/daemon/handlers.c \

@@ -1,0 +1,287 @@
+/*
+ * The life of a broker: makes its parts from the configuration, opens the places
+ * where it listens, hands on a new configuration, and stops.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/now.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "daemon/alarm.h"
+#include "daemon/audit.h"
+#include "daemon/bridge.h"
+#include "daemon/broker.h"
+#include "daemon/identity.h"
+#include "daemon/monitor.h"
+#include "daemon/promise.h"
+#include "daemon/resp.h"
+#include "daemon/tls.h"
+#include "resp/scripts.h"
+
+#define ACCEPT_MS 3000 /* the longest that clients wait for our own Redis */
+
+/* The start. */
+
+/*
+ * How many fences come with a lease: so often a name passes on here while Redis
+ * is away.  With more, fences could overtake the time in microseconds, from
+ * which they begin again after Redis has lost everything: Redis makes some
+ * 100000 grants a second at most.
+ */
+#define FENCES 8
+
+static void
+core_settings(struct core_config *out, const struct config *config)
+{
+	memset(out, 0, sizeof(*out));
+	out->broker = config->broker.name;
+	out->address = config->broker.address;
+	out->shards = redis_shards(config);
+	out->lanes = config->redis.connections;
+	out->trust_new = config->redis.trust_new;
+	out->owned = config->redis.mode == CONFIG_MODE_EMBEDDED;
+	out->failover = config->redis.mode == CONFIG_MODE_SENTINEL ||
+			config->redis.mode == CONFIG_MODE_CLUSTER;
+	out->quorum = config->redis.mode == CONFIG_MODE_QUORUM;
+	out->lease_ms = config->locks.lease_ms;
+	out->replicas = config->redis.replicas;
+	out->fences = FENCES;
+	out->reply_timeout_ms = config->redis.reply_timeout_ms;
+	out->audit = config->log.audit[0] != '\0';
+	out->debug = config->log.level == LOG_LEVEL_DEBUG;
+	out->locks = config->locks.limits;
+	out->limits = config->limits;
+	out->metrics = &config->metrics;
+}
+
+static void
+draw(void *out, size_t n)
+{
+	if (getrandom(out, n, 0) != (ssize_t)n)
+		abort();
+}
+
+/* Returns texts in one allocation; the caller frees it. */
+static const char **
+node_texts(const struct config_nodes *nodes)
+{
+	const char **v =
+	    xcalloc(1, nodes->n * (sizeof(char *) + ADDRESS_SIZE) + 1);
+	char *text = (char *)(v + nodes->n);
+	size_t i;
+
+	for (i = 0; i < nodes->n; i++, text += ADDRESS_SIZE)
+		v[i] = address_format(&nodes->v[i], text);
+	return v;
+}
+
+struct broker *
+broker_new(struct event_base *base, const struct config *config)
+{
+	struct broker *b = xcalloc(1, sizeof(*b));
+	struct core_config core_config;
+	const char **nodes = NULL;
+	uint64_t random[4];
+	char why[256];
+
+	draw(random, sizeof(random));
+	hash_seed(random[0], random[1]);
+	draw(random, sizeof(random));
+	b->base = base;
+	b->config = config;
+	b->start_ms = now_ms();
+	effects_init(&b->effects);
+	buf_init(&b->rows);
+	b->scripts = scripts_new();
+	TAILQ_INIT(&b->jobs);
+	core_settings(&core_config, config);
+	if (core_config.owned) {
+		b->promise = promise_new(
+		    config->broker.name, config->locks.lease_ms, b->start_ms);
+		core_config.floor_ms = promise_floor_ms(b->promise);
+	}
+	core_config.instance = random[0];
+	core_config.seed[0] = random[1];
+	core_config.seed[1] = random[2];
+	if (core_config.quorum)
+		nodes = node_texts(&config->redis.nodes);
+	core_config.nodes = nodes;
+	b->core = core_new(&core_config);
+	b->audit = audit_new();
+	audit_open(b->audit, config->log.audit);
+	free(nodes);
+	b->front = front_new(base, &config->limits, &bridge_front_handler, b);
+	b->identity = identity_new(b);
+	identity_load(b->identity, config->users);
+	b->monitor = monitor_new(b);
+	b->alarm = alarm_new(base, bridge_on_alarm, b);
+	if (b->alarm == NULL) {
+		LOG(ERROR, "loop-failed", LOG_S("why", strerror(errno)));
+		broker_free(b);
+		return NULL;
+	}
+	if (!tls_begin(b)) {
+		broker_free(b);
+		return NULL;
+	}
+	b->redis = redis_new(base, config, config->redis.tls ? b->relay : NULL,
+	    config->broker.name, random[0], &bridge_redis_handler, b, why,
+	    sizeof(why));
+	if (b->redis != NULL)
+		return b;
+	LOG(ERROR, "redis-impossible", LOG_S("why", why));
+	broker_free(b);
+	return NULL;
+}
+
+static void
+free_client(void *arg, struct conn *c)
+{
+	struct client *client = conn_data(c);
+
+	(void)arg;
+	if (client != NULL)
+		resp_free(client->resp);
+	free(client);
+}
+
+void
+broker_free(struct broker *b)
+{
+	if (b == NULL)
+		return;
+	lists_fini(b);
+	monitor_free(b->monitor);
+	identity_free(b->identity);
+	front_each(b->front, free_client, b);
+	front_free(b->front);
+	redis_free(b->redis);
+	relay_free(b->relay);
+	if (core_stopped(b->core))
+		promise_close(b->promise, core_promised_ms(b->core), now_ms());
+	promise_free(b->promise);
+	core_free(b->core);
+	audit_free(b->audit);
+	alarm_free(b->alarm);
+	effects_fini(&b->effects);
+	buf_fini(&b->rows);
+	scripts_free(b->scripts);
+	free(b);
+}
+
+static bool
+listen_one(struct broker *b, size_t number, struct buf *why)
+{
+	const struct config_endpoint *e = &b->config->listen.v[number];
+	const struct address *a = &e->address;
+
+	switch (e->place) {
+	case CONFIG_PLACE_TCP:
+		return front_listen_tcp(
+		    b->front, a->host, a->port, e->proxied, why);
+	case CONFIG_PLACE_TLS:
+		return front_listen_place(
+		    b->front, a->host, a->port, (unsigned)number, why);
+	case CONFIG_PLACE_UNIX:
+		return front_listen_unix(
+		    b->front, a->path, e->mode, e->group, why);
+	default: /* the monitor's */
+		return true;
+	}
+}
+
+bool
+broker_listen(struct broker *b, int first, size_t n)
+{
+	const struct config_listen *listen = &b->config->listen;
+	struct buf why;
+	bool ok = true;
+	size_t i;
+
+	buf_init(&why);
+	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED) {
+		b->accept_ms = now_ms() + ACCEPT_MS;
+		front_hold_back(b->front, true);
+	}
+	for (i = 0; ok && i < n; i++)
+		ok = front_listen_fd(b->front, first + (int)i, &why);
+	for (i = 0; ok && i < listen->n; i++)
+		ok = listen_one(b, i, &why);
+	ok = ok && tls_listen(b, &why) && monitor_listen(b->monitor, &why);
+	if (ok && front_listeners(b->front) == 0) {
+		buf_adds(&why, "nothing to listen on: give `listen` an address"
+			       " or start the socket unit");
+		ok = false;
+	}
+	if (!ok)
+		LOG(ERROR, "listen-failed",
+		    LOG_B("why", buf_data(&why), buf_len(&why)));
+	buf_fini(&why);
+	if (ok && b->accept_ms == 0)
+		tls_accept(b);
+	if (ok)
+		redis_start(b->redis);
+	return ok;
+}
+
+/* Afterwards. */
+
+void
+broker_reload(struct broker *b, const struct config *config)
+{
+	core_reconfigure(b->core, &config->locks.limits, &config->limits,
+	    &config->metrics, config->log.audit[0] != '\0',
+	    config->log.level == LOG_LEVEL_DEBUG);
+	audit_open(b->audit, config->log.audit);
+	front_set_limits(b->front, &config->limits);
+	identity_load(b->identity, config->users);
+	tls_reload(b);
+}
+
+void
+broker_stop(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_STOP };
+
+	b->stopping = true;
+	front_stop_listening(b->front);
+	tls_stop_listening(b);
+	bridge_step(b, &ev);
+}
+
+bool
+broker_stopped(const struct broker *b)
+{
+	return core_stopped(b->core);
+}
+
+bool
+broker_stopping(const struct broker *b)
+{
+	return b->stopping;
+}
+
+bool
+broker_failed(const struct broker *b)
+{
+	return b->failed;
+}
+
+void
+broker_status(struct broker *b, struct buf *out)
+{
+	struct core_gauges gauges;
+
+	core_gauges(b->core, now_ms(), &gauges);
+	buf_addf(out, "%s; %" PRIu64 " locks held, %" PRIu64 " waiters",
+	    gauges.ready ? "Redis up" : gauges.why, gauges.locks_held,
+	    gauges.waiters);
+}

@@ -1,0 +1,250 @@
+/*
+ * Carries out what the core decides: replies and events to clients, operations
+ * to Redis, lines to the log.  It never steps the core.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "daemon/audit.h"
+#include "daemon/bridge.h"
+#include "daemon/monitor.h"
+#include "daemon/resp.h"
+
+bool
+bridge_answer(
+    struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply)
+{
+	char mem[TAG_MAX_BYTES + 1];
+
+	if (!conn_answered(c, ref, mem, reply))
+		return false;
+	if (!resp_told(b, c, reply))
+		conn_reply(c, reply);
+	/* The tag does not outlive this call. */
+	reply->tag = (struct span){ NULL, 0 };
+	return true;
+}
+
+static void
+do_reply(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+
+	if (c == NULL) {
+		monitor_take(b->monitor, e, text);
+		return;
+	}
+	(void)bridge_answer(b, c, e->ref,
+	    &(struct wire_reply){ .status = e->status,
+		.code = e->code,
+		.text = { text + e->text, e->text_len },
+		.fields = b->effects.fields + e->field,
+		.nfields = e->nfields,
+		.arena = text });
+}
+
+static void
+do_event(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+
+	if (c == NULL)
+		return;
+	conn_tell(c, &(struct wire_event){ .id = e->event,
+			 .name = { text + e->name, e->name_len },
+			 .fields = b->effects.fields + e->field,
+			 .nfields = e->nfields,
+			 .arena = text });
+	if (e->event == EVENT_LOST || e->event == EVENT_SHUTDOWN)
+		conn_hurry(c);
+}
+
+static void
+do_queue(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+	char mem[TAG_MAX_BYTES + 1];
+	struct wire_reply reply;
+
+	if (c == NULL || !conn_answered(c, e->ref, mem, &reply))
+		return;
+	lists_queue(b, c, &reply, (struct span){ text + e->name, e->name_len },
+	    (size_t)e->limit,
+	    &(struct core_row){ .word = "holder",
+		.fields = b->effects.fields + e->field,
+		.nfields = e->nfields,
+		.text = text });
+}
+
+static void
+do_token(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+
+	if (c != NULL)
+		resp_answer(c, e->ref, &b->effects.tokens[e->token], text);
+}
+
+/* Log events of the core (core/notice.h) and the keys of their fields. */
+static const struct {
+	enum log_level level;
+	const char *name;
+} notices[NOTICE_MAX] = {
+#define ROW(id, level, name) [NOTICE_##id] = { LOG_LEVEL_##level, name },
+	CORE_NOTICES(ROW)
+#undef ROW
+};
+
+#define END_NUM ""
+#define END_STR ""
+#define END_MS "_ms"
+static const char *const log_keys[FIELD_LOG_MAX] = {
+#define FIELD(id, key, how) [FIELD_##id] = key END_##how,
+	FIELDS(FIELD)
+#undef FIELD
+#define LOGFIELD(id, key, how) [FIELD_##id] = key END_##how,
+	    LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
+};
+
+static bool
+is_text(enum field_id id)
+{
+	enum { NUM, MS, STR };
+	static const int how[FIELD_LOG_MAX] = {
+#define FIELD(id, key, how) [FIELD_##id] = how,
+		FIELDS(FIELD)
+#undef FIELD
+#define LOGFIELD(id, key, how) [FIELD_##id] = how,
+		    LOG_FIELDS(LOGFIELD)
+#undef LOGFIELD
+	};
+
+	return how[id] == STR;
+}
+
+#define LOG_VALUES_MAX 16
+
+/* The core knows shards by number; people know servers by address. */
+static void
+do_log(struct broker *b, const struct effect *e, const char *text)
+{
+	struct log_value v[LOG_VALUES_MAX];
+	const struct field *f = b->effects.fields + e->field;
+	size_t i;
+
+	assert(e->nfields <= LOG_VALUES_MAX);
+	if (!log_enabled(notices[e->notice].level))
+		return;
+	for (i = 0; i < e->nfields; i++, f++) {
+		v[i] = (struct log_value)LOG_N(log_keys[f->id], f->num);
+		if (f->id == FIELD_SHARD)
+			v[i] = (struct log_value)LOG_S(log_keys[f->id],
+			    redis_node(b->redis, (uint32_t)f->num));
+		else if (is_text(f->id))
+			v[i] = (struct log_value)LOG_B(
+			    log_keys[f->id], text + f->str, f->len);
+	}
+	log_values(
+	    notices[e->notice].level, notices[e->notice].name, v, e->nfields);
+}
+
+static void
+do_audit(struct broker *b, const struct effect *e, const char *text)
+{
+	const struct field *f = b->effects.fields + e->field;
+	char when[LOG_TIME_SIZE], number[24];
+	struct json j;
+	size_t i;
+
+	log_time(when);
+	json_begin(&j);
+	json_str(&j, "time", when, strlen(when));
+	for (i = 0; i < e->nfields; i++, f++) {
+		if (is_text(f->id)) {
+			json_str(&j, log_keys[f->id], text + f->str, f->len);
+			continue;
+		}
+		snprintf(number, sizeof(number), "%" PRIu64, f->num);
+		json_raw(&j, log_keys[f->id], number, strlen(number));
+	}
+	json_close(&j);
+	audit_line(b->audit, buf_data(&j.text), buf_len(&j.text));
+	buf_fini(&j.text);
+}
+
+static void
+do_attach(struct broker *b, const struct effect *e)
+{
+	struct conn *c = front_find(b->front, e->conn);
+	struct client *client;
+
+	if (c == NULL)
+		return;
+	client = conn_data(c);
+	client->session = e->session;
+	conn_set_heartbeat(c, e->heartbeat_ms);
+}
+
+static void
+do_close(struct broker *b, const struct effect *e)
+{
+	struct conn *c = front_find(b->front, e->conn);
+	struct client *client;
+
+	if (c == NULL)
+		return;
+	client = conn_data(c);
+	client->session = 0;
+	conn_kill(c);
+}
+
+/* No function called from here steps the core: see redis.h and front.h. */
+void
+bridge_carry_out(struct broker *b)
+{
+	struct effects *fx = &b->effects;
+	const struct effect *e;
+	const char *text = buf_len(&fx->text) == 0 ? "" : buf_data(&fx->text);
+	size_t i;
+
+	for (i = 0; i < fx->n; i++) {
+		e = &fx->v[i];
+		switch (e->kind) {
+		case EFFECT_REPLY:
+			do_reply(b, e, text);
+			break;
+		case EFFECT_EVENT:
+			do_event(b, e, text);
+			break;
+		case EFFECT_QUEUE:
+			do_queue(b, e, text);
+			break;
+		case EFFECT_TOKEN:
+			do_token(b, e, text);
+			break;
+		case EFFECT_OP:
+			redis_submit(b->redis, effects_op(fx, e));
+			break;
+		case EFFECT_LOG:
+			do_log(b, e, text);
+			break;
+		case EFFECT_AUDIT:
+			do_audit(b, e, text);
+			break;
+		case EFFECT_ATTACH:
+			do_attach(b, e);
+			break;
+		case EFFECT_CLOSE:
+			do_close(b, e);
+			break;
+		}
+	}
+	effects_clear(fx);
+}
