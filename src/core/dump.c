@@ -98,7 +98,7 @@ gauge_guards(const struct core *core, struct core_gauges *gauges)
 	gauges->ready = n == 0;
 	if (n == 0)
 		return;
-	if (n < all && !core->config.quorum)
+	if (n < all)
 		snprintf(gauges->why, sizeof(gauges->why),
 		    "%" PRIu32 " in %" PRIu32 " of all names can't be"
 		    " locked: %s",

@@ -23,13 +23,11 @@
 #define AWAY_MAX_MS (INT64_C(60) * 1000)
 #define AWAY_LEASES 4 /* marks are swept after ten */
 
-/* Over a quorum, nobody stays away from any server until all may grant. */
+/* Nobody stays away from any server of a quorum until all of them may grant. */
 static bool
 is_calm(const struct core *core, const struct guard *g)
 {
-	if (quorum_used(core))
-		return quorum_count(core, true) == core->config.shards;
-	return g->state == GUARD_BLESSED;
+	return quorum_count(core, guard_index(core, g), true) == core->span;
 }
 
 static bool

@@ -40,14 +40,14 @@ guard_when_ms(const struct core *core, uint32_t shard, const char *history,
 {
 	int64_t from_ms, to_ms;
 
-	if (quorum_used(core) || !when(core, &core->guards[shard], history,
-				     server_ms, 0, &from_ms, &to_ms))
+	if (!when(core, &core->guards[shard], history, server_ms, 0, &from_ms,
+		&to_ms))
 		return -1;
 	return from_ms < core->now_ms ? from_ms : core->now_ms;
 }
 
 /*
- * Over a quorum, the history says which of the servers it is.  A message is not
+ * The history says which server of the quorum it is.  A message is not
  * to be ignored because two clocks differ in speed by a hundredth.
  */
 int64_t
@@ -56,13 +56,9 @@ guard_by_when_ms(const struct core *core, uint32_t shard, const char *history,
 {
 	const struct guard *g;
 	int64_t from_ms, to_ms;
-	uint32_t i, n = 1;
+	uint32_t i, first = quorum_first(core, shard);
 
-	if (quorum_used(core)) {
-		shard = 0;
-		n = core->config.shards;
-	}
-	for (i = shard; i < shard + n; i++) {
+	for (i = first; i < first + core->span; i++) {
 		g = &core->guards[i];
 		if (when(core, g, history, server_ms,
 			(core->now_ms - g->clock_ms) / 100, &from_ms, &to_ms))

@@ -7,13 +7,13 @@
 #include "core/guard/guard.h"
 
 /*
- * When, at the earliest, a server of that history showed this time; -1 if that
- * is not known well enough, as over a quorum.
+ * When, at the earliest, that server showed this time in this history; -1 if
+ * that is not known well enough.
  */
 int64_t guard_when_ms(const struct core *core, uint32_t shard,
     const char *history, int64_t server_ms);
 
-/* The same at the latest, and also over a quorum. */
+/* The same at the latest, of any server of its quorum. */
 int64_t guard_by_when_ms(const struct core *core, uint32_t shard,
     const char *history, int64_t server_ms);
 

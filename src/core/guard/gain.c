@@ -59,22 +59,23 @@ add(const struct core *core, struct gain *gain, int64_t by_ms)
 }
 
 /*
- * Quorum: a lease runs out when it has run out at so many servers that the
- * others are no majority; clocks of fewer don't matter.
+ * A lease runs out when it has run out at so many servers of its quorum that
+ * the others are no majority; clocks of fewer don't matter.  Returns by what
+ * leases count.
  */
-static void
-find_common(struct core *core)
+static int64_t
+find_common(struct core *core, uint32_t shard)
 {
-	unsigned n, needed = core->config.shards + 1 - quorum_majority(core);
-	struct gain *common = &core->guards[0].gain;
+	unsigned n, needed = core->span + 1 - quorum_majority(core);
+	uint32_t i, k, first = quorum_first(core, shard);
+	struct gain *common = &core->guards[first].gain;
 	const struct guard *g;
-	uint32_t i, k;
 
-	for (i = 0; i < core->config.shards; i++) {
+	for (i = first; i < first + core->span; i++) {
 		g = &core->guards[i];
 		if (!recent(core, &g->own_gain))
 			continue;
-		for (n = k = 0; k < core->config.shards; k++)
+		for (n = 0, k = first; k < first + core->span; k++)
 			n +=
 			    recent(core, &core->guards[k].own_gain) &&
 			    core->guards[k].own_gain.by_ms >= g->own_gain.by_ms;
@@ -84,6 +85,7 @@ find_common(struct core *core)
 		*common = g->own_gain;
 		common->at_ms = core->now_ms;
 	}
+	return common->by_ms;
 }
 
 static void
@@ -122,12 +124,7 @@ gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 	g->distrust_ms = core->now_ms + core->config.lease_ms;
 	g->epoch++;
 	add(core, &g->own_gain, by_ms);
-	if (quorum_used(core))
-		find_common(core);
-	else
-		g->gain = g->own_gain;
-	core->sessions->gained_ms +=
-	    quorum_used(core) ? core->guards[0].gain.by_ms : g->gain.by_ms;
+	core->sessions->gained_ms += find_common(core, guard_index(core, g));
 	tell(core, g, by_ms);
 	return true;
 }

@@ -5,6 +5,7 @@
 #define LOCKBROKER_CORE_GUARD_GAIN_H
 
 #include "core/guard/guard.h"
+#include "core/guard/quorum.h"
 
 /*
  * Compares the clocks by a reply; must be called before clock_note().  Returns
@@ -17,8 +18,7 @@ bool gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 static inline int64_t
 gain_since(const struct core *core, uint32_t shard, int64_t confirmed_ms)
 {
-	const struct gain *gain =
-	    &core->guards[core->config.quorum ? 0 : shard].gain;
+	const struct gain *gain = &core->guards[quorum_first(core, shard)].gain;
 
 	return confirmed_ms < gain->at_ms ? gain->by_ms : 0;
 }

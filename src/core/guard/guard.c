@@ -46,6 +46,7 @@ guard_init(struct core *core, const struct guard_listener *const *listeners)
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	core->guard_notes = xcalloc(1, sizeof(*core->guard_notes));
 	core->guard_listeners = listeners;
+	core->span = core->config.quorum ? core->config.shards : 1;
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
 		core->guards[i].epoch = 1;
@@ -129,24 +130,20 @@ guard_all_over(const struct core *core)
 uint32_t
 guard_shard(const struct core *core, const char *name, size_t len)
 {
-	uint32_t i;
+	uint32_t i, first = 0;
 
-	if (core->config.shards == 1)
-		return 0;
-	if (!quorum_used(core))
-		return crc16(name, len) % core->config.shards;
-	for (i = 0; i < core->config.shards; i++)
+	if (core->config.shards > core->span)
+		first = crc16(name, len) % core->config.shards;
+	for (i = first; i < first + core->span; i++)
 		if (core->guards[i].up)
 			return i;
-	return 0;
+	return first;
 }
 
 bool
 guard_up(const struct core *core, uint32_t shard)
 {
-	if (quorum_used(core))
-		return quorum_count(core, false) >= quorum_majority(core);
-	return guard_at(core, shard)->up;
+	return quorum_count(core, shard, false) >= quorum_majority(core);
 }
 
 bool
@@ -158,23 +155,16 @@ guard_reached(const struct core *core, uint32_t shard)
 bool
 guard_ready(const struct core *core, uint32_t shard)
 {
-	const struct guard *g = guard_at(core, shard);
-
-	if (quorum_used(core))
-		return quorum_count(core, true) >= quorum_majority(core);
-	return g->up && g->state == GUARD_BLESSED;
+	return quorum_count(core, shard, true) >= quorum_majority(core);
 }
 
 uint32_t
 guard_epoch(const struct core *core, uint32_t shard)
 {
-	uint64_t sum = 0;
-	uint32_t i;
+	uint32_t i, first = quorum_first(core, shard), sum = 0;
 
-	if (!quorum_used(core))
-		return guard_at(core, shard)->epoch;
-	for (i = 0; i < core->config.shards; i++)
-		sum += core->guards[i].epoch;
+	for (i = first; i < first + core->span; i++)
+		sum += guard_at(core, i)->epoch;
 	return sum;
 }
 
@@ -215,15 +205,13 @@ plan(struct core *core, struct guard *g)
 	core_arm(core, &g->timer, at_ms);
 }
 
-/* Guards of a quorum may have waited for what this one has told. */
+/* Guards of its quorum may have waited for what this one has told. */
 static void
 plan_others(struct core *core, const struct guard *g)
 {
-	uint32_t i;
+	uint32_t i, first = quorum_first(core, guard_index(core, g));
 
-	if (!quorum_used(core))
-		return;
-	for (i = 0; i < core->config.shards; i++)
+	for (i = first; i < first + core->span; i++)
 		if (&core->guards[i] != g &&
 		    (core->guards[i].state == GUARD_PENDING ||
 			core->guards[i].away_ms > 0))

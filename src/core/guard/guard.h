@@ -67,7 +67,7 @@ struct guard {
 	int64_t ahead_since_ms; /* when a period of a lease began; 0: none */
 	int64_t ahead_ms, was_ahead_ms; /* the least in it, and before it */
 	struct gain own_gain;
-	struct gain gain; /* counts for leases; quorum: only guards[0] has it */
+	struct gain gain; /* counts for leases; the first of a quorum has it */
 	int64_t pause_ms; /* no heartbeat or bless before then */
 	int64_t away_ms;  /* time between heartbeats (beat.c); 0: as usual */
 	uint64_t reasserted;

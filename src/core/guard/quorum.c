@@ -6,25 +6,20 @@
 #include "core/guard/quorum.h"
 #include "core/turn/emit.h"
 
-bool
-quorum_used(const struct core *core)
-{
-	return core->config.quorum;
-}
-
 unsigned
 quorum_majority(const struct core *core)
 {
-	return core->config.shards / 2 + 1;
+	return core->span / 2 + 1;
 }
 
 unsigned
-quorum_count(const struct core *core, bool ready)
+quorum_count(const struct core *core, uint32_t shard, bool ready)
 {
+	uint32_t i, first = quorum_first(core, shard);
 	const struct guard *g;
-	unsigned i, n = 0;
+	unsigned n = 0;
 
-	for (i = 0; i < core->config.shards; i++) {
+	for (i = first; i < first + core->span; i++) {
 		g = &core->guards[i];
 		if (g->up && (!ready || g->state == GUARD_BLESSED))
 			n++;
@@ -37,7 +32,7 @@ note_quorum(struct core *core, enum notice_id id, unsigned ready)
 {
 	emit_notice(core, id);
 	emit_num(core, FIELD_OF, core->config.shards);
-	emit_num(core, FIELD_UP, quorum_count(core, false));
+	emit_num(core, FIELD_UP, quorum_count(core, 0, false));
 	emit_num(core, FIELD_READY, ready);
 	emit_num(core, FIELD_NEEDED, quorum_majority(core));
 }
@@ -51,14 +46,16 @@ quorum_tell(struct core *core)
 {
 	struct guard_notes *notes = core->guard_notes;
 	const struct guard *g = core->guards;
-	unsigned i, n = 0, all = core->config.shards;
+	unsigned i, n = 0;
 	bool enough;
 
-	for (i = 0; i < all; i++)
+	if (!quorum_used(core) || core->stopping)
+		return;
+	for (i = 0; i < core->span; i++)
 		n += g[i].up && g[i].state == GUARD_BLESSED &&
 		     g[i].told_ms >= g[i].up_ms;
 	enough = n >= quorum_majority(core);
-	if (!quorum_used(core) || core->stopping || enough == notes->quorum)
+	if (enough == notes->quorum)
 		return;
 	notes->quorum = enough;
 	if (!enough)

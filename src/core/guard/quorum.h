@@ -1,17 +1,32 @@
 /*
- * Quorum: several servers, of which a majority decides.  lease/votes.h says how
- * votes are cast.
+ * Quorums: the guards that decide about a name together, by a majority.
+ *
+ * Over several independent servers these are all guards, and lease/votes.h says
+ * how votes are cast.  Otherwise each name has one guard, which is a quorum of
+ * one: so most of the core need not know which of the two it is.
  */
 #ifndef LOCKBROKER_CORE_GUARD_QUORUM_H
 #define LOCKBROKER_CORE_GUARD_QUORUM_H
 
 #include "core/guard/guard.h"
 
-/* Does the core run over a quorum? */
-bool quorum_used(const struct core *core);
+/* Are there several servers that vote? */
+static inline bool
+quorum_used(const struct core *core)
+{
+	return core->config.quorum;
+}
 
-/* How many servers can be reached (`ready`: and grant); how many must. */
-unsigned quorum_count(const struct core *core, bool ready);
+/* The first guard of a quorum, by any of them; core->span of them follow. */
+static inline uint32_t
+quorum_first(const struct core *core, uint32_t shard)
+{
+	return core->span == 1 ? shard : 0;
+}
+
+/* How many of its servers can be reached (`ready`: and grant); how many must.
+ */
+unsigned quorum_count(const struct core *core, uint32_t shard, bool ready);
 unsigned quorum_majority(const struct core *core);
 
 /* Logs when no majority grants any more, and when one does again. */

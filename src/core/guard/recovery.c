@@ -9,19 +9,19 @@
 #include "core/turn/emit.h"
 
 /*
- * Quorum: counts the other servers that can tell all fences granted without
+ * Counts the other servers of the quorum that can tell all fences granted without
  * this one, because they were blessed whenever they were asked in this epoch;
  * and those of which that is not known.
  */
 static unsigned
 whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 {
+	uint32_t i, first = quorum_first(core, guard_index(core, g));
 	const struct guard *other;
 	unsigned whole = 0;
-	uint32_t i;
 
 	*unknown = 0;
-	for (i = 0; i < core->config.shards; i++) {
+	for (i = first; i < first + core->span; i++) {
 		other = &core->guards[i];
 		if (other == g)
 			continue;
@@ -40,7 +40,7 @@ recovers(const struct core *core, const struct guard *g)
 {
 	unsigned unknown;
 
-	return !quorum_used(core) ||
+	return core->span == 1 ||
 	       whole_others(core, g, &unknown) >= quorum_majority(core);
 }
 
@@ -57,7 +57,7 @@ any_fence(const struct core *core)
 }
 
 /*
- * Quorum: if this broker can't reach a majority that has all fences, but there
+ * If this broker can't reach a majority that has all fences, but there
  * may be one, it leaves the bless to brokers that can, for as long again.
  */
 static bool
@@ -65,7 +65,7 @@ others_first(const struct core *core, const struct guard *g)
 {
 	unsigned unknown, whole = whole_others(core, g, &unknown);
 
-	return quorum_used(core) && whole < quorum_majority(core) &&
+	return whole < quorum_majority(core) &&
 	       whole + unknown >= quorum_majority(core);
 }
 

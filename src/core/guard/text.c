@@ -17,7 +17,7 @@
 static int64_t
 why_no_quorum(const struct core *core, char *why, size_t size)
 {
-	unsigned ready = quorum_count(core, true), pending = 0;
+	unsigned ready = quorum_count(core, 0, true), pending = 0;
 	int64_t left_ms = 0, most_ms = 0;
 	char left[HUMAN_SIZE];
 	int n;
@@ -39,7 +39,7 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 	}
 	n = snprintf(why, size,
 	    "%u of %u Redis servers can be reached and %u may vote; %u must",
-	    quorum_count(core, false), core->config.shards, ready,
+	    quorum_count(core, 0, false), core->config.shards, ready,
 	    quorum_majority(core));
 	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
 		snprintf(why + n, size - (size_t)n,

@@ -6,32 +6,53 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
-#include "core/guard/quorum.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
 #include "core/lease/parts.h"
-#include "core/lease/votes.h"
 
 #define RESERVE_MAX 64 /* fences drawn at once */
+
+/* One server. */
+
+static struct op *
+submit_one(struct core *core, struct lease *l, enum op_kind kind)
+{
+	struct slot *slot;
+	size_t len;
+	const char *name = core->leases->owner->name(l, &len);
+	struct op *op = slot_submit(
+	    core, &slot, kind, SLOT_LEASE, l->tenure.shard, name, len);
+
+	slot->lease = l;
+	return op;
+}
+
+static void
+plan_one(struct core *core, struct lease *l, const struct pending_op *asked,
+    const struct outcome *o)
+{
+	if (asked->queue)
+		lease_plan_look(core, l, o);
+	else
+		l->tenure.wake_ms = 0;
+}
+
+const struct lease_way way_direct = {
+	.queues = true,
+	.shares_calls = true,
+	.draws = RESERVE_MAX,
+	.submit = submit_one,
+	.plan = plan_one,
+};
 
 static struct op *
 submit(struct core *core, struct lease *l, enum op_kind kind)
 {
-	const char *name;
-	struct slot *slot;
 	struct op *op;
-	size_t len;
 
 	assert(l->pending == NULL);
 	l->pending = xcalloc(1, sizeof(*l->pending));
-	if (quorum_used(core)) {
-		op = votes_submit(core, l, kind);
-	} else {
-		name = core->leases->owner->name(l, &len);
-		op = slot_submit(
-		    core, &slot, kind, SLOT_LEASE, l->tenure.shard, name, len);
-		slot->lease = l;
-	}
+	op = core->leases->way->submit(core, l, kind);
 	op->seq = l->seq;
 	l->pending->since_ms = core->now_ms;
 	l->pending->epoch = guard_epoch(core, l->tenure.shard);
@@ -65,25 +86,18 @@ static void
 set_reserve(
     const struct core *core, struct lease *l, struct op *op, bool shared)
 {
+	uint32_t n = core->leases->owner->nwaiting(l);
+
+	if (n < core->config.fences)
+		n = core->config.fences;
+	if (n > core->leases->way->draws)
+		n = core->leases->way->draws;
+	if (n == 0 || shared)
+		n = 1;
+	op->reserve = l->pending->reserve = n;
 	l->asked_shared = shared;
-	if (shared) {
+	if (shared)
 		op->flags |= OP_SHARED;
-		op->reserve = l->pending->reserve = 1;
-		return;
-	}
-	/* The servers of a quorum are asked for one fence at a time. */
-	if (quorum_used(core)) {
-		op->reserve = l->pending->reserve = 1;
-		return;
-	}
-	l->pending->reserve = core->leases->owner->nwaiting(l);
-	if (l->pending->reserve < core->config.fences)
-		l->pending->reserve = core->config.fences;
-	if (l->pending->reserve > RESERVE_MAX)
-		l->pending->reserve = RESERVE_MAX;
-	if (l->pending->reserve == 0)
-		l->pending->reserve = 1;
-	op->reserve = l->pending->reserve;
 }
 
 void
@@ -99,9 +113,9 @@ lease_ask_acquire(struct core *core, struct lease *l)
 	l->pending->queue = core->leases->owner->try(core, l) || queued;
 	if (l->pending->queue)
 		op->flags |= OP_QUEUE;
-	/* A quorum has no queue: a waiting broker only gets messages.  A vote
-	 * that an attempt has may be what another needs to keep its lease. */
-	if (quorum_used(core)) {
+	/* Without a queue, a waiting broker only gets messages; and what an
+	 * attempt has may be what another needs to keep its lease. */
+	if (!core->leases->way->queues) {
 		l->pending->queue = false;
 		slot_hurry(core, op);
 	}
@@ -160,7 +174,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 static bool
 queues_again(const struct core *core, const struct lease *l)
 {
-	return lease_contended(l) && !quorum_used(core) &&
+	return lease_contended(l) && core->leases->way->queues &&
 	       core->leases->owner->queues_again(l);
 }
 

@@ -51,6 +51,7 @@ leases_init(struct core *core, const struct lease_owner *owner)
 
 	core->leases = leases;
 	leases->owner = owner;
+	leases->way = quorum_used(core) ? &way_votes : &way_direct;
 	leases->nblocked =
 	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
 	TAILQ_INIT(&leases->votes);
@@ -105,11 +106,11 @@ lease_set_why(struct lease *l, char *why)
 		lease_need_rare(l)->why = why;
 }
 
-/* Over a quorum a lease waits for any of the servers. */
+/* A lease waits for any of the servers of its quorum. */
 static uint32_t *
 nblocked(const struct core *core, const struct lease *l)
 {
-	return &core->leases->nblocked[quorum_used(core) ? 0 : l->tenure.shard];
+	return &core->leases->nblocked[quorum_first(core, l->tenure.shard)];
 }
 
 void
@@ -391,7 +392,8 @@ static bool
 runs_short(const struct core *core, const struct lease *l)
 {
 	uint32_t nwaiting = core->leases->owner->nwaiting(l);
-	bool many = nwaiting >= 2 * FENCES_LOW && !quorum_used(core);
+	bool many =
+	    nwaiting >= 2 * FENCES_LOW && core->leases->way->draws > FENCES_LOW;
 
 	if (l->shared || nwaiting == 0)
 		return false;

@@ -168,8 +168,26 @@ struct lease_owner {
 	void (*touch)(struct core *core, struct lease *l);
 };
 
+/* How leases reach the store: one server, or the votes of several. */
+struct lease_way {
+	/* Servers put brokers in a queue, and hand names over. */
+	bool queues;
+	bool shares_calls; /* an end and renewals can go in one */
+	uint32_t draws;	   /* fences at once, at most */
+	int64_t yield_ms;  /* after a turn, so that others come first */
+	/* Returns an operation on the lease for the caller to fill in; its one
+	 * outcome goes to lease_outcome(). */
+	struct op *(*submit)(
+	    struct core *core, struct lease *l, enum op_kind kind);
+	/* Another broker has the name, as an attempt has found after so long:
+	 * plans the next look at it, or the next attempt. */
+	void (*plan)(struct core *core, struct lease *l,
+	    const struct pending_op *asked, const struct outcome *o);
+};
+
 /* All leases of this broker. */
 struct leases {
+	const struct lease_way *way;	 /* static */
 	const struct lease_owner *owner; /* static */
 	size_t n;
 	uint32_t *nblocked; /* owned; for each guard, how many wait for it */

@@ -7,13 +7,10 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
-#include "core/guard/quorum.h"
-#include "core/lease/backoff.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 
 #define RETRY_UPGRADE_MS 500	/* of a lease that others share */
-#define QUORUM_YIELD_MS 50	/* for others to come first, after a turn */
 #define PROVISIONAL_RENEW_MS 20 /* most holds are shorter */
 #define FOREIGN_LOOK_MS 750	/* at a plain client's key; 500 of jitter */
 
@@ -100,7 +97,8 @@ lease_handed_over(
 	    core, l->tenure.shard, handover->history, handover->server_ms);
 
 	/* If replicas must have the lease, it takes a call to wait for them. */
-	if (l->handed_over || when_ms < 0 || core->config.replicas > 0 ||
+	if (!core->leases->way->queues || l->handed_over || when_ms < 0 ||
+	    core->config.replicas > 0 ||
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
 	l->handed_over = true;
@@ -166,13 +164,7 @@ on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
 		l->foreign = o->status == OUTCOME_FOREIGN;
 		lease_set_state(
 		    core, l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
-		if (quorum_used(core))
-			backoff_plan(
-			    core, l, core->now_ms - asked->since_ms, o);
-		else if (asked->queue)
-			lease_plan_look(core, l, o);
-		else
-			l->tenure.wake_ms = 0;
+		core->leases->way->plan(core, l, asked, o);
 		core->leases->owner->not_free(core, l);
 		return;
 	default:
@@ -294,8 +286,7 @@ static void
 on_end(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
-	/* A quorum hands nothing over, so let the others try first. */
-	bool others = quorum_used(core) && lease_contended(l);
+	bool others = lease_contended(l);
 
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
@@ -320,7 +311,8 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 	if (!lease_queued_again(core, l)) {
 		lease_set_state(core, l, LEASE_NONE);
 		if (others)
-			l->tenure.wake_ms = core->now_ms + QUORUM_YIELD_MS;
+			l->tenure.wake_ms =
+			    core->now_ms + core->leases->way->yield_ms;
 	} else if (o->waiting) {
 		core->leases->owner->elsewhere(core, l);
 		lease_plan_look(core, l, o);

@@ -115,7 +115,7 @@ pace_room(struct core *core, struct tenure *t)
 void
 pace_ending(struct core *core, const struct lease *l)
 {
-	core->leases->piggyback = !core->config.quorum;
+	core->leases->piggyback = core->leases->way->shares_calls;
 	core->leases->piggyback_shard = l->tenure.shard;
 	core->leases->piggyback_lane = lane_of(core, &l->tenure);
 }

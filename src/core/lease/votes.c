@@ -16,6 +16,7 @@
 #include "core/lease/votes.h"
 
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
+#define YIELD_MS 50	 /* for others to come first, after a turn */
 #define SILENT_MS 50	 /* an attempt waits so much longer for silent ones */
 
 /*
@@ -96,8 +97,8 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 	return v;
 }
 
-struct op *
-votes_submit(struct core *core, struct lease *l, enum op_kind kind)
+static struct op *
+submit(struct core *core, struct lease *l, enum op_kind kind)
 {
 	size_t len;
 	const char *name = core->leases->owner->name(l, &len);
@@ -106,6 +107,21 @@ votes_submit(struct core *core, struct lease *l, enum op_kind kind)
 	v->lease = l;
 	return &v->op;
 }
+
+/* Redis hands nothing over, so the next attempt is planned in any case. */
+static void
+plan(struct core *core, struct lease *l, const struct pending_op *asked,
+    const struct outcome *o)
+{
+	backoff_plan(core, l, core->now_ms - asked->since_ms, o);
+}
+
+const struct lease_way way_votes = {
+	.draws = 1,
+	.yield_ms = YIELD_MS,
+	.submit = submit,
+	.plan = plan,
+};
 
 static void
 send_one(struct core *core, struct vote *v, uint32_t shard)

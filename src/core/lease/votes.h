@@ -18,12 +18,7 @@
 
 #define QUORUM_MAX 9
 
-/*
- * Returns an operation on the lease for the caller to fill in.  votes_send()
- * sends it to all servers before the step ends; lease_outcome() takes its one
- * outcome.
- */
-struct op *votes_submit(struct core *core, struct lease *l, enum op_kind kind);
+/* Sends what was asked for in this step to all servers. */
 void votes_send(struct core *core);
 
 /* One server has answered. */

@@ -204,7 +204,8 @@ give_back(struct core *core, const struct lock *l, const struct message *m)
 	struct slot *slot;
 
 	if (m->seq == l->lease.seq || m->seq > core->last_seq ||
-	    !guard_up(core, l->lease.tenure.shard) || quorum_used(core))
+	    !guard_up(core, l->lease.tenure.shard) ||
+	    !core->leases->way->queues)
 		return;
 	slot_submit(core, &slot, OP_END, SLOT_STRAY, l->lease.tenure.shard,
 	    l->name, l->name_len)

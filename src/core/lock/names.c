@@ -48,7 +48,7 @@ struct names *
 names_of(const struct core *core, uint32_t shard)
 {
 	assert(shard < core->config.shards);
-	return &core->locks->names[core->config.quorum ? 0 : shard];
+	return &core->locks->names[quorum_first(core, shard)];
 }
 
 struct lock *
@@ -75,7 +75,7 @@ table_of(const struct core *core, uint32_t shard)
 struct lock *
 lock_find(const struct core *core, const char *name, size_t len)
 {
-	uint32_t shard = core->config.quorum ? 0 : guard_shard(core, name, len);
+	uint32_t shard = guard_shard(core, name, len);
 
 	return lock_of(table_find(table_of(core, shard), name, len));
 }
@@ -122,8 +122,7 @@ names_first(const struct core *core, struct lock_walk *walk)
 {
 	struct lock *l = names_first_of(core, 0, walk);
 
-	if (!core->config.quorum)
-		walk->last = core->config.shards - 1;
+	walk->last = quorum_first(core, core->config.shards - 1);
 	return l != NULL ? l : names_next(walk);
 }
 
@@ -131,7 +130,7 @@ struct lock *
 names_first_of(const struct core *core, uint32_t shard, struct lock_walk *walk)
 {
 	walk->core = core;
-	walk->shard = walk->last = core->config.quorum ? 0 : shard;
+	walk->shard = walk->last = quorum_first(core, shard);
 	return lock_of(table_first(table_of(core, shard), &walk->in));
 }
 

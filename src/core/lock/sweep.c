@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include "core/guard/quorum.h"
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
 #include "core/lock/names.h"
@@ -83,7 +84,7 @@ sweep_blocked(struct core *core, uint32_t shard)
 {
 	struct names *n = names_of(core, shard);
 
-	if (core->leases->nblocked[core->config.quorum ? 0 : shard] > 0)
+	if (core->leases->nblocked[quorum_first(core, shard)] > 0)
 		begin(core, n, SWEEP_UNBLOCK);
 }
 
