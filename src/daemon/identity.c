@@ -3,29 +3,21 @@
  *
  * A struct user belongs to the configuration, and goes with a reload: until
  * then clients point to theirs, afterwards each client's user is looked up by
- * name.  An AUTH that takes longer than a call knows its connection by id, and
- * its user by name.
+ * name.
  */
 #include "config.h"
 
-#include <assert.h>
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/compare.h"
 #include "auth/users.h"
-#include "base/list.h"
 #include "base/log.h"
 #include "base/now.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
+#include "daemon/login.h"
 #include "wire/reply.h"
-
-/* A wrong AUTH is answered this long after it came, whatever was wrong. */
-#define WRONG_MS 1000
 
 /*
  * In this time at most one line of each kind is logged, with a count of the
@@ -39,19 +31,6 @@
 /* How many supplementary groups of a peer count. */
 #define GROUPS_MAX 256
 
-/* An AUTH under way.  Owned by the identity, in `attempts`. */
-struct attempt {
-	LIST_ENTRY(attempt) link;
-	uint64_t id;
-	uint64_t conn;
-	uint64_t ref;
-	char *user; /* the name that was given */
-	bool known; /* compared with the hash of that user, not with a decoy */
-	int64_t start_ms;
-	struct event *timer; /* NULL: the AUTH may still be right */
-	struct identity *identity;
-};
-
 /* Keeps a line of the log from being written too often. */
 struct quiet {
 	int64_t until_ms;
@@ -61,9 +40,7 @@ struct quiet {
 struct identity {
 	struct broker *broker;
 	const struct users *users; /* of the configuration; NULL: no users */
-	struct hasher *hasher;
-	LIST_HEAD(, attempt) attempts;
-	uint64_t next_id;
+	struct logins *logins;
 	struct identity_stats stats;
 	struct buf arena; /* scratch of replies */
 	struct quiet failures;
@@ -230,91 +207,6 @@ identity_load(struct identity *id, const struct users *users)
 
 /* AUTH. */
 
-static void
-attempt_free(struct attempt *a)
-{
-	LIST_REMOVE(a, link);
-	if (a->timer != NULL)
-		event_free(a->timer);
-	free(a->user);
-	free(a);
-}
-
-/* Finds the connection, if it still exists, and lets it ask again. */
-static struct conn *
-attempt_conn(struct attempt *a)
-{
-	struct conn *c = front_find(a->identity->broker->front, a->conn);
-	struct client *client;
-
-	if (c == NULL)
-		return NULL;
-	client = conn_data(c);
-	client->asking = false;
-	return c;
-}
-
-/* Answers the AUTH, if its client still waits for that, and frees it. */
-static void
-attempt_refuse(struct attempt *a, enum err_code code, const char *text)
-{
-	struct wire_reply reply = {
-		.status = STATUS_ERR, .code = code, .text = span(text)
-	};
-	struct conn *c = attempt_conn(a);
-
-	if (c != NULL)
-		(void)bridge_answer(a->identity->broker, c, a->ref, &reply);
-	attempt_free(a);
-}
-
-static void
-log_failure(struct identity *id, const struct conn *c, const char *user)
-{
-	uint64_t left_out;
-
-	if (may_log(&id->failures, &left_out))
-		LOG(WARNING, "auth-failed", LOG_S("user", user),
-		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
-}
-
-static void
-refuse(struct attempt *a)
-{
-	struct identity *id = a->identity;
-	struct conn *c = front_find(id->broker->front, a->conn);
-
-	id->stats.auth_failed++;
-	if (c != NULL)
-		log_failure(id, c, a->user);
-	attempt_refuse(
-	    a, ERR_AUTH, "there is no such user, or the password is another");
-}
-
-static void
-on_time_to_refuse(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	refuse(arg);
-}
-
-/*
- * An unknown user or a wrong password end alike, whether known at once or
- * later.
- */
-static void
-refuse_later(struct attempt *a)
-{
-	int64_t left_ms = a->start_ms + WRONG_MS - now_ms();
-	struct timeval tv = ms_to_timeval(left_ms > 0 ? left_ms : 0);
-
-	a->timer =
-	    event_new(a->identity->broker->base, -1, 0, on_time_to_refuse, a);
-	if (a->timer == NULL || event_add(a->timer, &tv) < 0)
-		abort();
-}
-
 #define FIELDS_OF_USER 2
 
 /* Writes user=U via=V as fields in `arena`; `via` may be NULL. */
@@ -344,77 +236,69 @@ is_idle(const struct identity *id, const struct conn *c)
 	       core_is_idle(id->broker->core, client->session);
 }
 
-/*
- * A tagged AUTH does not keep back other requests: the session may hold
- * something by now.
- */
 static void
-settle(struct attempt *a, bool right)
+log_failure(struct identity *id, const struct conn *c, const char *user)
 {
-	struct identity *id = a->identity;
-	struct field fields[FIELDS_OF_USER];
-	struct wire_reply reply = { .status = STATUS_OK, .fields = fields };
-	const struct user *user = NULL;
-	struct conn *c;
+	uint64_t left_out;
 
-	/* Meanwhile a reload may have removed the user, or all users. */
-	if (right && id->users != NULL)
-		user = users_find(id->users, span(a->user));
-	if (user == NULL) {
-		refuse_later(a);
-		return;
+	if (may_log(&id->failures, &left_out))
+		LOG(WARNING, "auth-failed", LOG_S("user", user),
+		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
+}
+
+/*
+ * The answer to an AUTH, unless it is right.  A tagged AUTH does not keep back
+ * other requests: the session may hold something by now.
+ */
+static bool
+refusal(struct identity *id, const struct conn *c, const char *name,
+    enum login_answer answer, struct wire_reply *reply)
+{
+	reply->status = STATUS_ERR;
+	if (answer == LOGIN_WRONG) {
+		id->stats.auth_failed++;
+		if (c != NULL)
+			log_failure(id, c, name);
+		reply->code = ERR_AUTH;
+		reply->text = span(LOGIN_WRONG_TEXT);
+	} else if (answer == LOGIN_FULL) {
+		reply->code = ERR_LIMIT;
+		reply->text = span(LOGIN_FULL_TEXT);
+	} else if (c != NULL && !is_idle(id, c)) {
+		reply->code = ERR_BAD_REQUEST;
+		reply->text = span(AUTH_FIRST);
+	} else {
+		reply->status = STATUS_OK;
 	}
-	c = front_find(id->broker->front, a->conn);
-	if (c != NULL && !is_idle(id, c)) {
-		attempt_refuse(a, ERR_BAD_REQUEST, AUTH_FIRST);
+	return reply->status != STATUS_OK;
+}
+
+/* Answers an AUTH, if its client still waits for that. */
+static void
+on_settled(void *arg, struct login_from from, const char *name,
+    enum login_answer answer, const struct user *user)
+{
+	struct identity *id = arg;
+	struct conn *c = front_find(id->broker->front, from.who);
+	struct field fields[FIELDS_OF_USER];
+	struct wire_reply reply = { .status = STATUS_OK };
+	struct client *client = c != NULL ? conn_data(c) : NULL;
+	bool refused = refusal(id, c, name, answer, &reply);
+
+	if (!refused)
+		id->stats.auth_ok++;
+	if (c == NULL)
 		return;
-	}
-	id->stats.auth_ok++;
-	c = attempt_conn(a);
-	if (c != NULL) {
+	client->asking = false;
+	if (!refused) {
 		become(id, c, user, VIA_PASSWORD);
 		buf_clear(&id->arena);
+		reply.fields = fields;
 		reply.nfields =
 		    user_fields(user_name(user), NULL, fields, &id->arena);
 		reply.arena = buf_data(&id->arena);
-		(void)bridge_answer(id->broker, c, a->ref, &reply);
 	}
-	attempt_free(a);
-}
-
-static void
-on_hashed(void *arg, uint64_t id, bool right)
-{
-	struct identity *identity = arg;
-	struct attempt *a;
-
-	/*
-	 * There are at most HASHER_JOBS_MAX, and those that wait out WRONG_MS.
-	 */
-	LIST_FOREACH (a, &identity->attempts, link)
-		if (a->id == id)
-			break;
-	assert(a != NULL && a->timer == NULL);
-	settle(a, right && a->known);
-}
-
-static void
-compare(struct attempt *a, struct span password)
-{
-	struct identity *id = a->identity;
-
-	switch (compare_password(id->hasher, a->id, id->users, span(a->user),
-	    password, now_ms(), &a->known)) {
-	case HASHER_RIGHT:
-		settle(a, a->known);
-		break;
-	case HASHER_FULL:
-		attempt_refuse(a, ERR_LIMIT,
-		    "too many passwords are being compared: try again");
-		break;
-	case HASHER_LATER:
-		break;
-	}
+	(void)bridge_answer(id->broker, c, from.ref, &reply);
 }
 
 /* Returns false if it has answered the request. */
@@ -440,21 +324,13 @@ identity_auth(struct broker *b, struct conn *c, const struct request *r,
     struct span user, struct span password)
 {
 	struct client *client = conn_data(c);
-	struct identity *id = b->identity;
-	struct attempt *a;
+	struct login_from from = { .who = conn_id(c) };
 
 	if (!may_ask(b, c, r))
 		return;
-	a = xcalloc(1, sizeof(*a));
-	a->identity = id;
-	a->id = ++id->next_id;
-	a->conn = conn_id(c);
-	a->user = xstrndup(user.p, user.n);
-	a->start_ms = now_ms();
-	a->ref = conn_defer(c, r);
-	LIST_INSERT_HEAD(&id->attempts, a, link);
+	from.ref = conn_defer(c, r);
 	client->asking = true;
-	compare(a, password);
+	logins_try(b->identity->logins, from, user, password);
 }
 
 void
@@ -663,8 +539,7 @@ identity_new(struct broker *b)
 	struct identity *id = xcalloc(1, sizeof(*id));
 
 	id->broker = b;
-	id->hasher = hasher_new(b->base, on_hashed, id);
-	LIST_INIT(&id->attempts);
+	id->logins = logins_new(b, on_settled, id);
 	buf_init(&id->arena);
 	return id;
 }
@@ -672,13 +547,9 @@ identity_new(struct broker *b)
 void
 identity_free(struct identity *id)
 {
-	struct attempt *a;
-
 	if (id == NULL)
 		return;
-	while ((a = LIST_FIRST(&id->attempts)) != NULL)
-		attempt_free(a);
-	hasher_free(id->hasher);
+	logins_free(id->logins);
 	buf_fini(&id->arena);
 	free(id);
 }

@@ -20,6 +20,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/lifecycle.c \
 	src/daemon/lifecycle.h \
 	src/daemon/lists.c \
+	src/daemon/login.c \
+	src/daemon/login.h \
 	src/daemon/loop.c \
 	src/daemon/loop.h \
 	src/daemon/monitor.c \

@@ -15,20 +15,8 @@
 #include "http/page.h"
 #include "http/server.h"
 
-struct event;
-struct hasher;
+struct logins;
 struct user;
-
-/* A password that is under comparison, or was wrong.  Owned by the monitor. */
-struct login {
-	struct monitor *monitor;
-	uint64_t request;
-	char *user;
-	bool known; /* there is such a user, and a password of it */
-	int64_t start_ms;
-	struct event *timer; /* for a wrong one; NULL: not judged yet */
-	LIST_ENTRY(login) link;
-};
 
 /*
  * A request about a name, or for the page, with a name or without.  Owned by
@@ -56,8 +44,7 @@ struct busy_name {
 struct monitor {
 	struct broker *broker;
 	struct http_server *http;
-	struct hasher *hasher;
-	LIST_HEAD(, login) logins;
+	struct logins *logins;
 	LIST_HEAD(, question) questions;
 	struct listing *listing; /* of the busiest; NULL: none under way */
 	struct busy_name busy[MONITOR_BUSY], fresh[MONITOR_BUSY];

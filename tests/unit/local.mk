@@ -132,6 +132,12 @@ TESTS += tests/unit/test_reload
 tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_reload.c
 tests_unit_test_reload_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_reload_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_logins
+TESTS += tests/unit/test_logins
+tests_unit_test_logins_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_logins.c
+tests_unit_test_logins_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_logins_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
 endif
 
 # The real redis-server is needed for test_redis.

@@ -1,0 +1,169 @@
+/*
+ * Attempts to say who one is.  Slow hashes are compared in a thread, one for
+ * each struct logins, so that nobody who tries passwords over HTTP keeps a
+ * client waiting.
+ *
+ * An attempt that takes longer than a call knows its user by name, because a
+ * reload may remove it meanwhile.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/compare.h"
+#include "auth/users.h"
+#include "base/list.h"
+#include "base/now.h"
+#include "base/timeval.h"
+#include "base/xmalloc.h"
+#include "config/config.h"
+#include "daemon/bridge.h"
+#include "daemon/login.h"
+
+/* A wrong password is refused this long after it came, whatever was wrong. */
+#define WRONG_MS 1000
+
+/* An attempt under way.  Owned by struct logins. */
+struct login {
+	struct logins *logins;
+	uint64_t id;
+	struct login_from from;
+	char *name; /* that was given */
+	bool known; /* compared with the hash of that user, not with a decoy */
+	int64_t start_ms;
+	struct event *timer; /* NULL: the password may still be right */
+	LIST_ENTRY(login) link;
+};
+
+struct logins {
+	struct broker *broker;
+	struct hasher *hasher;
+	login_done *done;
+	void *arg;
+	uint64_t next_id;
+	LIST_HEAD(, login) list;
+};
+
+static void
+login_free(struct login *l)
+{
+	LIST_REMOVE(l, link);
+	if (l->timer != NULL)
+		event_free(l->timer);
+	free(l->name);
+	free(l);
+}
+
+static void
+end(struct login *l, enum login_answer answer, const struct user *user)
+{
+	struct logins *logins = l->logins;
+
+	logins->done(logins->arg, l->from, l->name, answer, user);
+	login_free(l);
+}
+
+static void
+on_time_to_refuse(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	end(arg, LOGIN_WRONG, NULL);
+}
+
+static void
+refuse_later(struct login *l)
+{
+	int64_t left_ms = l->start_ms + WRONG_MS - now_ms();
+	struct timeval tv = ms_to_timeval(left_ms > 0 ? left_ms : 0);
+
+	l->timer =
+	    event_new(l->logins->broker->base, -1, 0, on_time_to_refuse, l);
+	if (l->timer == NULL || event_add(l->timer, &tv) < 0)
+		abort();
+}
+
+static void
+settle(struct login *l, bool right)
+{
+	const struct users *users = l->logins->broker->config->users;
+	const struct user *user = NULL;
+
+	/* Meanwhile a reload may have removed the user, or all users. */
+	if (right && users != NULL)
+		user = users_find(
+		    users, (struct span){ l->name, strlen(l->name) });
+	if (user != NULL)
+		end(l, LOGIN_RIGHT, user);
+	else
+		refuse_later(l);
+}
+
+static void
+on_hashed(void *arg, uint64_t id, bool right)
+{
+	struct logins *logins = arg;
+	struct login *l;
+
+	/* There are at most HASHER_JOBS_MAX, and those that wait out WRONG_MS. */
+	LIST_FOREACH (l, &logins->list, link)
+		if (l->id == id)
+			break;
+	assert(l != NULL && l->timer == NULL);
+	settle(l, right && l->known);
+}
+
+void
+logins_try(struct logins *logins, struct login_from from, struct span name,
+    struct span password)
+{
+	struct login *l = xcalloc(1, sizeof(*l));
+
+	l->logins = logins;
+	l->id = ++logins->next_id;
+	l->from = from;
+	l->name = xstrndup(name.p, name.n);
+	l->start_ms = now_ms();
+	LIST_INSERT_HEAD(&logins->list, l, link);
+	switch (compare_password(logins->hasher, l->id,
+	    logins->broker->config->users, name, password, l->start_ms,
+	    &l->known)) {
+	case HASHER_RIGHT:
+		settle(l, l->known);
+		break;
+	case HASHER_FULL:
+		end(l, LOGIN_FULL, NULL);
+		break;
+	case HASHER_LATER:
+		break;
+	}
+}
+
+struct logins *
+logins_new(struct broker *b, login_done *done, void *arg)
+{
+	struct logins *logins = xcalloc(1, sizeof(*logins));
+
+	logins->broker = b;
+	logins->done = done;
+	logins->arg = arg;
+	logins->hasher = hasher_new(b->base, on_hashed, logins);
+	LIST_INIT(&logins->list);
+	return logins;
+}
+
+void
+logins_free(struct logins *logins)
+{
+	struct login *l;
+
+	if (logins == NULL)
+		return;
+	while ((l = LIST_FIRST(&logins->list)) != NULL)
+		login_free(l);
+	hasher_free(logins->hasher);
+	free(logins);
+}
