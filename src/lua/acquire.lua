@@ -5,7 +5,7 @@
 
 -- include guard.lua
 
-local define_others
+local define_leases, define_holds, define_others
 
 -- include drop.lua
 
@@ -41,8 +41,10 @@ op.grab = { many = true, run = function(k, a)
 	return k + 3 * count, a + 3 + count
 end }
 
+-- include claim.lua
+
 -- Defines the other operations on leases.
-local function define_leases()
+function define_leases()
 
 -- include lease.lua
 
@@ -134,15 +136,16 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		0, quorum and owner or "" }
 end }
 
--- Defines the operations on token holds and other objects.
-function define_others()
+-- Defines the operation on token holds, as far as claim.lua does not carry it
+-- out.
+function define_holds()
 
 -- include token.lua
 
 -- Takes a free name for a token hold or, if the name has a hold that is meant,
 -- extends that.  Those in the queue before it come first; with a q it gets in
 -- line itself.  Idempotent for one token and one client.
-op.claim = { keys = 3, args = 6,
+op.claim_odd = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 	if not blessed then
 		return { "pending" }
@@ -175,6 +178,11 @@ run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 	hold(key, token, first, ttl, client)
 	return { "granted", first }
 end }
+
+end
+
+-- Defines the operations on other objects.
+function define_others()
 
 -- include object.lua
 -- include semaphore.lua

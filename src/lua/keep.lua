@@ -4,7 +4,7 @@
 
 -- include guard.lua
 
-local define_others
+local define_leases, define_holds, define_others
 
 -- include drop.lua
 
@@ -138,8 +138,10 @@ op.heartbeat = { args = 2, run = function(address, most)
 		and stay_away(has[2], address ~= "", tonumber(most)) or 0 }
 end }
 
+-- include release.lua
+
 -- Defines the other operations on leases.
-local function define_leases()
+function define_leases()
 
 -- include lease.lua
 
@@ -247,6 +249,125 @@ end }
 
 -- include end.lua
 
+-- Returns a value as others may see it: a token hold's without the client's
+-- token, and the first 200 bytes of a plain client's, which may be of any size.
+-- The empty string means that there is no key, and `-` that its value is empty.
+local function shown(value)
+	local token, n, client = parse(value)
+	if client then
+		return token .. "|" .. string.format(whole, n) .. "|"
+	end
+	return value == "" and "-" or string.sub(value or "", 1, 200)
+end
+
+-- Defines the operations on token holds, as far as release.lua does not carry
+-- them out.
+function define_holds()
+
+-- include token.lua
+
+-- Asks about a token hold (q), ends it (r) or extends it (e), if it is the one
+-- meant; or ends whatever the token of this broker has, the key or a place in
+-- the queue (u).
+op.token_odd = { keys = 3, args = 6,
+run = function(key, queue, shared, seq, ttl, asked, how, client, most)
+	local what, match, bound = string.match(how, "^(.)(.)(.)$")
+	local value = redis.call("GET", key)
+	local owner, _, stored = parse(value)
+	if what == "q" then
+		return described("value", key, value, asked, how)
+	elseif what == "u" then
+		leave(queue, me .. "." .. seq)
+		if value and owner ~= me .. "." .. seq then
+			return { "gone" }
+		elseif not (blessed and pass_on(key, queue, shared)) then
+			redis.call("DEL", key)
+		end
+		return { value and "ended" or "gone" }
+	elseif not blessed then
+		return { "pending" }
+	elseif not value then
+		return { "gone" }
+	elseif not stored or not means(stored, asked, match) then
+		return described("lost", key, value, asked, how)
+	elseif what == "e" then
+		return extend(key, me .. "." .. seq, ttl, value, bound, client,
+			most)
+	end
+	local answer = described("ended", key, value, asked, how)
+	took(owner, key)
+	if not pass_on(key, queue, shared) then
+		redis.call("DEL", key)
+	end
+	return answer
+end }
+
+-- Looks whether a token hold is still this broker's.  On a server that is not
+-- blessed it writes the hold again over a key that is absent or older.  If
+-- another broker has written the same hold again, the one that lasts longer
+-- stays.
+op.retain = { keys = 3, args = 4,
+run = function(key, _, shared, seq, ttl, held, client)
+	local token = me .. "." .. seq
+	local value = redis.call("GET", key)
+	local owner, stored = parse(value)
+	held = tonumber(held)
+	if owner == token then
+		return { "renewed", 0, redis.call("PTTL", key) }
+	end
+	stored = stored or phase(value) or value and held + 1 or 0
+	local rest = stored == held and redis.call("PTTL", key) or -2
+	if blessed or stored > held or rest == -1
+		or rest >= 0 and tonumber(ttl) > 0 and rest >= tonumber(ttl) then
+		return { "lost" }
+	end
+	raise(held)
+	redis.call("DEL", shared)
+	hold(key, token, held, ttl, client)
+	return { "renewed", 0, tonumber(ttl) }
+end }
+
+-- Asks the brokers that have a name to end their leases, and says when it did,
+-- because it does not mean later holders.  It ends a plain client's key and a
+-- token hold itself.  It tells how many brokers listened.  After `by` (server
+-- time, ms; 0: no end) it does nothing: nobody awaits the answer any more, and
+-- it would hit somebody else.
+op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
+	if tonumber(by) > 0 and now_ms > tonumber(by) then
+		return { "late" }
+	end
+	local now = clock[1] .. " " .. clock[2] .. " " .. history .. " "
+	local value = redis.call("GET", key)
+	local owner, _, client = parse(value)
+	local at = phase(value)
+	if not value then
+		return { "gone" }
+	end
+	if client then
+		took(owner, key)
+	end
+	if client or not owner and not at then
+		if not (blessed and pass_on(key, queue, shared)) then
+			redis.call("DEL", key)
+		end
+		return { "ended" }
+	end
+	local heard, others = 0, 0
+	for _, token in ipairs(at and sharers(shared) or { owner }) do
+		if string.sub(token, 1, #me + 1) ~= me .. "." then
+			others = others + 1
+			tell(token, "force-by", key, who .. " ")
+			heard = heard + (tell(token, "force", key, now) and 1 or 0)
+		end
+	end
+	if at and others == 0 then
+		return { "gone" }
+	end
+	return { "value", 0, redis.call("PTTL", key), heard, shown(value) }
+end }
+
+end
+
 -- Defines the operations that few calls have, and those on other objects.
 function define_others()
 
@@ -307,123 +428,10 @@ run = function(key, queue, shared, seq, ttl, n, mode)
 	return { "granted", first, 0, redis.call("EXISTS", queue) }
 end }
 
--- include token.lua
-
--- Asks about a token hold (q), ends it (r) or extends it (e), if it is the one
--- meant; or ends whatever the token of this broker has, the key or a place in
--- the queue (u).
-op.token = { keys = 3, args = 6,
-run = function(key, queue, shared, seq, ttl, asked, how, client, most)
-	local what, match, bound = string.match(how, "^(.)(.)(.)$")
-	local value = redis.call("GET", key)
-	local owner, _, stored = parse(value)
-	if what == "q" then
-		return described("value", key, value, asked, how)
-	elseif what == "u" then
-		leave(queue, me .. "." .. seq)
-		if value and owner ~= me .. "." .. seq then
-			return { "gone" }
-		elseif not (blessed and pass_on(key, queue, shared)) then
-			redis.call("DEL", key)
-		end
-		return { value and "ended" or "gone" }
-	elseif not blessed then
-		return { "pending" }
-	elseif not value then
-		return { "gone" }
-	elseif not stored or not means(stored, asked, match) then
-		return described("lost", key, value, asked, how)
-	elseif what == "e" then
-		return extend(key, me .. "." .. seq, ttl, value, bound, client,
-			most)
-	end
-	local answer = described("ended", key, value, asked, how)
-	took(owner, key)
-	if not pass_on(key, queue, shared) then
-		redis.call("DEL", key)
-	end
-	return answer
-end }
-
--- Looks whether a token hold is still this broker's.  On a server that is not
--- blessed it writes the hold again over a key that is absent or older.  If
--- another broker has written the same hold again, the one that lasts longer
--- stays.
-op.retain = { keys = 3, args = 4,
-run = function(key, _, shared, seq, ttl, held, client)
-	local token = me .. "." .. seq
-	local value = redis.call("GET", key)
-	local owner, stored = parse(value)
-	held = tonumber(held)
-	if owner == token then
-		return { "renewed", 0, redis.call("PTTL", key) }
-	end
-	stored = stored or phase(value) or value and held + 1 or 0
-	local rest = stored == held and redis.call("PTTL", key) or -2
-	if blessed or stored > held or rest == -1
-		or rest >= 0 and tonumber(ttl) > 0 and rest >= tonumber(ttl) then
-		return { "lost" }
-	end
-	raise(held)
-	redis.call("DEL", shared)
-	hold(key, token, held, ttl, client)
-	return { "renewed", 0, tonumber(ttl) }
-end }
-
--- Returns a value as others may see it: a token hold's without the client's
--- token, and the first 200 bytes of a plain client's, which may be of any size.
--- The empty string means that there is no key, and `-` that its value is empty.
-local function shown(value)
-	local token, n, client = parse(value)
-	if client then
-		return token .. "|" .. string.format(whole, n) .. "|"
-	end
-	return value == "" and "-" or string.sub(value or "", 1, 200)
-end
-
 -- Tells the value of a name, how long it lasts, and whether anybody waits.
 op.status = { keys = 3, args = 0, run = function(key, queue, shared)
 	local value, left_ms = present(key, shared)
 	return { "value", 0, left_ms, redis.call("EXISTS", queue), shown(value) }
-end }
-
--- Asks the brokers that have a name to end their leases, and says when it did,
--- because it does not mean later holders.  It ends a plain client's key and a
--- token hold itself.  It tells how many brokers listened.  After `by` (server
--- time, ms; 0: no end) it does nothing: nobody awaits the answer any more, and
--- it would hit somebody else.
-op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
-	if tonumber(by) > 0 and now_ms > tonumber(by) then
-		return { "late" }
-	end
-	local now = clock[1] .. " " .. clock[2] .. " " .. history .. " "
-	local value = redis.call("GET", key)
-	local owner, _, client = parse(value)
-	local at = phase(value)
-	if not value then
-		return { "gone" }
-	end
-	if client then
-		took(owner, key)
-	end
-	if client or not owner and not at then
-		if not (blessed and pass_on(key, queue, shared)) then
-			redis.call("DEL", key)
-		end
-		return { "ended" }
-	end
-	local heard, others = 0, 0
-	for _, token in ipairs(at and sharers(shared) or { owner }) do
-		if string.sub(token, 1, #me + 1) ~= me .. "." then
-			others = others + 1
-			tell(token, "force-by", key, who .. " ")
-			heard = heard + (tell(token, "force", key, now) and 1 or 0)
-		end
-	end
-	if at and others == 0 then
-		return { "gone" }
-	end
-	return { "value", 0, redis.call("PTTL", key), heard, shown(value) }
 end }
 
 -- guard.lua does all the work, before it checks who votes.
@@ -487,7 +495,6 @@ end }
 -- include latch.lua
 -- include barrier.lua
 -- include look.lua
-
 
 end
 

@@ -2,11 +2,18 @@
 -- file last.
 
 need = function(word)
+	if word == "claim" or word == "token" then
+		define_usual()
+		return op[word]
+	end
 	if not op[word] then
 		define_leases()
 	end
 	if not op[word] then
 		define_others()
+	end
+	if not op[word] then
+		define_holds()
 	end
 	return op[word]
 end

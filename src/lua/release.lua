@@ -1,0 +1,52 @@
+-- Token holds (token.lua) as nearly always: a client ends or extends a hold that
+-- this broker looks after, and no other waits for it in Redis.  That needs none
+-- of the functions that any other operation on a token hold needs.
+
+local function define_usual()
+
+-- Returns an operation that carries out whatever the usual one does not.
+local function odd(word)
+	if not op[word] then
+		define_leases()
+		define_holds()
+	end
+	return op[word]
+end
+
+-- Returns the fence of the token hold that a key has, if it is of this broker
+-- and has this token and user; else nil.
+local function fence_of(key, asked)
+	local value = redis.call("GET", key)
+	if value and string.find(value, me .. ".", 1, true) == 1 then
+		local fence, client =
+			string.match(value, "^%d+|(%d+)|(.*)$", #me + 2)
+		return client == asked and fence or nil
+	end
+end
+
+local function keep_hold(key, seq, fence, client, ttl)
+	local value = me .. "." .. seq .. "|" .. fence .. "|" .. client
+	if ttl == "0" then
+		redis.call("SET", key, value)
+	else
+		redis.call("SET", key, value, "PX", ttl)
+	end
+end
+
+op.token = { keys = 3, args = 6,
+run = function(key, queue, shared, seq, ttl, asked, how, client, most)
+	local usual = blessed and (how == "rxr" or how == "exr" and client == "")
+	local fence = usual and fence_of(key, asked)
+	if fence and how == "exr" then
+		keep_hold(key, seq, fence, asked, ttl)
+		return { "renewed", tonumber(fence),
+			ttl ~= "0" and tonumber(ttl) or -1, 0, asked }
+	elseif fence and redis.call("EXISTS", queue) == 0 then
+		redis.call("DEL", key)
+		return { "ended", tonumber(fence), 0, 0, asked, 1, 3 }
+	end
+	return odd("token_odd").run(key, queue, shared, seq, ttl, asked, how,
+		client, most)
+end }
+
+end
