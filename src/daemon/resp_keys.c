@@ -31,7 +31,9 @@ resp_ask(
 	struct resp *rs = resp_of(c);
 
 	a->rq.names = a->names;
-	if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1)
+	/* With GET, the client wants to see what is in the way: at once. */
+	if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 &&
+	    a->form != ASK_OLD_OR_NIL)
 		a->rq.park_ms = b->config->resp.park_ms;
 	rs->form = a->form;
 	free(rs->mine);

@@ -49,4 +49,26 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 		client, most)
 end }
 
+-- Ends a token hold and gives the name at once to the next token that waits at
+-- this broker, if nobody else waits for it: the queue is empty, or has only the
+-- broker's own stand (core/token/park.c), which leaves if no token is behind the
+-- heir.  If others wait, the name is theirs.
+op.pass = { keys = 3, args = 6,
+run = function(key, queue, shared, seq, ttl, asked, stand, heir, behind)
+	local fence = blessed and fence_of(key, asked)
+	local waiting = fence and redis.call("LRANGE", queue, 0, 1)
+	if not fence or waiting[2]
+		or waiting[1] and waiting[1] ~= me .. "." .. stand then
+		return odd("token_odd").run(key, queue, shared, "0", "0",
+			asked, "rxr", "", "0")
+	end
+	local first, stays = draw(1), waiting[1] and behind ~= "0"
+	if waiting[1] and not stays then
+		redis.call("DEL", queue)
+	end
+	keep_hold(key, seq, string.format(whole, first), heir, ttl)
+	return { "granted", first, 0, stays and 1 or 0, "",
+		tonumber(fence) }
+end }
+
 end

@@ -2,7 +2,7 @@
 -- file last.
 
 need = function(word)
-	if word == "claim" or word == "token" then
+	if word == "claim" or word == "token" or word == "pass" then
 		define_usual()
 		return op[word]
 	end

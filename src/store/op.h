@@ -56,9 +56,10 @@ struct op {
 	size_t name_len;
 	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ */
 	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
-			       TOKEN, RETAIN: the same, 0: it has none */
+			       TOKEN, PASS, RETAIN: the same, 0: it has none */
 	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
-	uint64_t again;	    /* END: the seq to queue up with again; 0: none */
+	uint64_t again;	    /* END: the seq to queue up with again; 0: none;
+			       PASS: that of this broker's stand */
 	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert;
 			       RETAIN: of the hold;
 			       END: one that only a message told us */
@@ -68,19 +69,22 @@ struct op {
 	uint64_t have;	    /* TAKE, HOLD: permits in use */
 	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
 			       COUNTDOWN: by; ARRIVE: parties that arrive;
-			       HEARTBEAT: ms that we would stay away */
+			       HEARTBEAT: ms that we would stay away;
+			       PASS: tokens behind the one that comes next */
 	uint64_t want;	    /* TAKE: at most so many more */
 	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties;
 			       FORCE, and RENEW of a shared lease: not
 			       after this server time (ms); 0: no end */
 	int64_t by_ms;	    /* HOLD: not after this server time; 0: no end */
 	int64_t timeout_ms; /* after so long the outcome is unknown */
-	/* CLAIM, TOKEN, RETAIN: token and user as they stand in the key.
-	 * CLAIM: of the hold that it makes; TOKEN: of those that it means. */
+	/* CLAIM, TOKEN, PASS, RETAIN: token and user as they stand in the key.
+	 * CLAIM: of the hold that it makes; TOKEN: of those that it means;
+	 * PASS: of the hold that ends. */
 	const char *client;
 	size_t client_len;
 	const char *other; /* CLAIM: the hold to extend instead; TOKEN: what the
-			      hold has from now on, if not empty */
+			      hold has from now on, if not empty; PASS: of the
+			      hold that it makes */
 	size_t other_len;
 	char how[3];	 /* CLAIM, TOKEN: see lua/token.lua and op.token */
 	int64_t most_ms; /* adding to a bound: not beyond this; 0: no limit */
@@ -185,6 +189,10 @@ enum outcome_status {
  *                                client's (3); second: the hold is meant (1),
  *                                and is of the same user (2)
  *   GONE                         TOKEN: the name is free
+ *   GRANTED  fence, first,       PASS: the hold with the fence `first` is over,
+ *            waiting             and the other is made; waiting: the stand is
+ *                                in the queue still
+ *   ENDED, LOST, GONE            PASS: as TOKEN; nothing is made
  *   RENEWED, LOST                RETAIN: it is there, by this seq; or not
  *   DONE                         BLESS, ENLIST, IDLE
  *   DONE     ttl_ms              HEARTBEAT: the broker may stay away for that

@@ -469,7 +469,8 @@ random_op(struct rig *rig, char *name)
 		OP_UNDO, OP_STATUS, OP_LOOK, OP_HEARTBEAT, OP_BLESS, OP_BLESS,
 		OP_IDLE, OP_CONVERT, OP_FORCE, OP_TAKE, OP_HOLD, OP_LATCH,
 		OP_COUNTDOWN, OP_AWAIT, OP_ARRIVE, OP_ARRIVE, OP_PARTY,
-		OP_LEAVE, OP_CLAIM, OP_CLAIM, OP_TOKEN, OP_TOKEN, OP_RETAIN };
+		OP_LEAVE, OP_CLAIM, OP_CLAIM, OP_TOKEN, OP_TOKEN, OP_PASS,
+		OP_RETAIN };
 	static const char *const clients[] = { "t1", "t2", "t1|u", "t2|u", "" };
 	static const char *const matches = "xpna-", *const bounds = "rabuls";
 	struct prng *p = &rig->prng;
@@ -505,12 +506,15 @@ random_op(struct rig *rig, char *name)
 	op.client = clients[prng_below(p, 4)];
 	op.client_len = strlen(op.client);
 	op.other = clients[prng_below(p, op.kind == OP_CLAIM ? 4 : 5)];
-	op.other_len = strlen(op.other);
 	op.how[0] = "qreu"[prng_below(p, 4)];
 	op.how[1] = matches[prng_below(p, 5)];
 	op.how[2] = bounds[prng_below(p, 6)];
 	op.most_ms = prng_chance(p, 500) ? 60000 : 0;
-	if (op.kind == OP_CLAIM || op.kind == OP_TOKEN || op.kind == OP_RETAIN)
+	if (op.kind == OP_PASS)
+		op.other = clients[prng_below(p, 4)];
+	op.other_len = strlen(op.other);
+	if (op.kind == OP_CLAIM || op.kind == OP_TOKEN || op.kind == OP_PASS ||
+	    op.kind == OP_RETAIN)
 		op.ttl_ms = prng_chance(p, 200) ? 0 : op.ttl_ms;
 	if (op.kind == OP_BLESS)
 		snprintf(

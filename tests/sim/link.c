@@ -93,7 +93,7 @@ told_outcome(
 	    outcome->status != OUTCOME_RENEWED)
 		; /* no lease */
 	else if (flight.kind == OP_CLAIM || flight.kind == OP_TOKEN ||
-		 flight.kind == OP_RETAIN)
+		 flight.kind == OP_PASS || flight.kind == OP_RETAIN)
 		; /* nobody vouches for it */
 	else if (crowd_has(flight.name))
 		crowd_lease(b, flight.name, sent_ms);

@@ -116,3 +116,76 @@ class TokenHolds(SystemTest):
         self.assertEqual(self.a("EXISTS", "x"), 0)
         for broker in self.brokers:
             self.assertNotIn("secret-token", broker.log())
+
+
+class HandedOver(SystemTest):
+    """What a token gives back goes to the next one that polls at the same broker."""
+
+    limit = 60
+
+    def prepare(self, brokers=1):
+        self.server = self.redis()
+        for _ in range(brokers):
+            self.broker(self.server, trust_new=True, lease=10, resp={"park": "20s"})
+        self.lines = [self.client(broker) for broker in self.brokers]
+        for line in self.lines:
+            line.lock("warm-up", timeout=20)
+            line.ok("UNLOCK warm-up")
+
+    def resp_of(self, broker=0):
+        conn = Resp(f"127.0.0.1:{self.brokers[broker].port}")
+        self.addCleanup(conn.close)
+        return conn
+
+    def waiters(self, broker=0):
+        return int(self.lines[broker].ok("STATUS x")["waiters"])
+
+    def park(self, conn, token, broker=0):
+        """The second try of a token waits."""
+        before = self.waiters(broker)
+        self.assertIsNone(conn("SET", "x", token, "NX", "PX", 60000))
+        conn.send("SET", "x", token, "NX", "PX", 60000)
+        eventually(lambda: self.waiters(broker) == before + 1)
+
+    def test_in_one_call_and_in_order(self):
+        self.prepare()
+        conns = [self.resp_of() for _ in range(3)]
+        self.assertEqual(conns[0]("SET", "x", "t0", "NX", "PX", 60000), "OK")
+        for i in (1, 2):
+            self.park(conns[i], f"t{i}")
+        fence, calls, turns = 0, 0, 12
+        for turn in range(turns):
+            mine, heir = turn % 3, (turn + 1) % 3
+            before = self.server.calls("evalsha")
+            self.assertEqual(conns[mine]("DELEX", "x", "IFEQ", f"t{mine}"), 1)
+            self.assertEqual(conns[heir].read(), "OK")
+            # A heartbeat may come in between.
+            calls += self.server.calls("evalsha") - before > 1
+            self.assertEqual(self.server.cmd("GET", "lock:x").split("|")[2], f"t{heir}")
+            last, fence = fence, conns[heir]("LB.FENCE", "x", f"t{heir}")
+            self.assertGreater(fence, last)
+            self.park(conns[mine], f"t{mine}")
+        self.assertLess(calls, turns / 2)
+
+    def test_not_before_those_who_wait_at_another_broker(self):
+        self.prepare(2)
+        one, two, three = self.resp_of(), self.resp_of(), self.resp_of(1)
+        self.assertEqual(one("SET", "x", "t1", "NX", "PX", 60000), "OK")
+        self.park(three, "t3", 1)
+        self.park(two, "t2")
+        self.assertEqual(one("DELEX", "x", "IFEQ", "t1"), 1)
+        self.assertEqual(three.read(), "OK")
+        self.assertEqual(three("DELEX", "x", "IFEQ", "t3"), 1)
+        self.assertEqual(two.read(), "OK")
+
+    def test_nor_before_a_line_client(self):
+        self.prepare()
+        one, two, line = self.resp_of(), self.resp_of(), self.client(self.brokers[0])
+        self.assertEqual(one("SET", "x", "t1", "NX", "PX", 60000), "OK")
+        self.park(two, "t2")
+        line.send("LOCK x")
+        eventually(lambda: self.waiters() == 2)
+        self.assertEqual(one("DELEX", "x", "IFEQ", "t1"), 1)
+        self.assertEqual(two.read(), "OK")
+        self.assertEqual(two("DELEX", "x", "IFEQ", "t2"), 1)
+        self.assertTrue(line.reply(10).ok)

@@ -109,20 +109,54 @@ call_takes(const struct token_call *c)
 	return c->op == TOKEN_ACQUIRE || (c->op == TOKEN_EXTEND && c->either);
 }
 
-static void
-send_one(struct core *core, struct token_call *c, struct token_name *n)
+static struct op *
+submit(struct core *core, struct token_call *c, struct token_name *n,
+    enum op_kind kind)
 {
-	bool claim = call_takes(c) && !c->looks;
 	struct slot *slot;
 	struct op *op;
 
-	op = slot_submit(core, &slot, claim ? OP_CLAIM : OP_TOKEN, SLOT_TOKEN,
+	op = slot_submit(core, &slot, kind, SLOT_TOKEN,
 	    guard_shard(core, n->name, n->len), n->name, n->len);
+	if (kind == OP_PASS) {
+		slot->name = xstrndup(n->name, n->len);
+		slot->name_len = n->len;
+	}
 	slot->ref = c->id;
 	slot->limit = (uint64_t)(n - c->names);
 	n->seq = op->seq = ++core->last_seq;
 	n->epoch = guard_epoch(core, op->shard);
 	n->asked = true;
+	return op;
+}
+
+/*
+ * If another token waits here for the name that the call releases, one
+ * operation does both.  Returns false if none does.
+ */
+static bool
+hand_over(struct core *core, struct token_call *c, struct token_name *n)
+{
+	struct token_call *heir;
+
+	if (c->op != TOKEN_RELEASE || c->n > 1 || c->how[1] != 'x')
+		return false;
+	heir = park_heir(core, n);
+	if (heir == NULL)
+		return false;
+	park_pass(core, submit(core, c, n, OP_PASS), c, heir);
+	return true;
+}
+
+static void
+send_one(struct core *core, struct token_call *c, struct token_name *n)
+{
+	bool claim = call_takes(c) && !c->looks;
+	struct op *op;
+
+	if (hand_over(core, c, n))
+		return;
+	op = submit(core, c, n, claim ? OP_CLAIM : OP_TOKEN);
 	op->ttl_ms = c->ttl_ms;
 	op->most_ms = core->config.locks.max_hold_ms;
 	memcpy(op->how, c->how, sizeof(op->how));
@@ -306,8 +340,8 @@ failed(struct core *core, struct token_call *c, struct token_name *n,
 		call_unavailable(core, c, shard);
 }
 
-void
-token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+static void
+take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
 {
 	struct token_call *c = call_find(core, slot->ref);
@@ -337,6 +371,28 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		call_unavailable(core, c, guard_shard(core, n->name, n->len));
 	else
 		go_on(core, c);
+}
+
+void
+token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	const struct token_call *c = call_find(core, slot->ref);
+	struct outcome ended = *o;
+
+	if (slot->op != OP_PASS) {
+		take_outcome(core, slot, sent_ms, o);
+		return;
+	}
+	if (o->status == OUTCOME_GRANTED)
+		ended = (struct outcome){ .status = OUTCOME_ENDED,
+			.fence = o->first,
+			.first = TOKEN_HELD,
+			.second = 3,
+			.text = c->client,
+			.text_len = strlen(c->client) };
+	take_outcome(core, slot, sent_ms, &ended);
+	park_passed(core, slot, sent_ms, o);
 }
 
 /* Parked calls, whose operations park.c sends. */

@@ -27,6 +27,7 @@
 #define LATELY_MS 250	   /* a token that polls so often comes first */
 #define AGAIN_MS 50	   /* after an answer that says nothing */
 #define LOOK_MS 20	   /* after the end of the key in the way */
+#define SURE_MS 1000	   /* for so long an answer about the queue counts */
 #define PLACES_MAX 100	   /* of a name */
 #define PLACES_ALL_MAX 10000
 
@@ -48,7 +49,9 @@ struct stand {
 	unsigned nplaces;
 	uint64_t seq;	    /* of its place in the queue; 0: it has none */
 	uint64_t asked_for; /* id of a call; 0: no operation is in flight */
+	uint64_t passed;    /* seq of the hold that a PASS in flight makes */
 	uint32_t epoch;	    /* the guard's epoch, when it was sent */
+	int64_t sure_ms;    /* it is in the queue, as Redis said; till then */
 	bool look;	    /* something has changed: ask */
 	int64_t wake_ms;    /* ask at this time, too */
 	uint32_t shard;
@@ -164,6 +167,22 @@ give_back(struct core *core, struct stand *st)
 	if (st->seq != 0)
 		ward_stray(core, &n);
 	st->seq = 0;
+	st->sure_ms = 0;
+}
+
+/*
+ * Redis has said that the stand is in the queue, behind a key that ends in
+ * left_ms (-1: it has no end).  Once a lease the stand looks all the same: that
+ * also keeps the queue.
+ */
+static void
+stands_in_queue(struct core *core, struct stand *st, int64_t left_ms)
+{
+	st->sure_ms = core->now_ms + SURE_MS;
+	st->wake_ms = core->now_ms + core->config.lease_ms;
+	if (left_ms >= 0)
+		st->wake_ms =
+		    min_ms(st->wake_ms, core->now_ms + left_ms + LOOK_MS);
 }
 
 /* What comes next. */
@@ -285,8 +304,8 @@ park_join(struct core *core, struct token_call *c)
 	c->parked = true;
 	token_waits(core, c);
 	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
-	/* Something may have changed, unsaid, while the token was away. */
-	st->look = true;
+	/* A message may have been lost. */
+	st->look = st->look || st->sure_ms <= core->now_ms;
 	next(core, st);
 	return true;
 }
@@ -400,6 +419,7 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 		return;
 	}
 	st->seq = 0;
+	st->sure_ms = 0;
 	st->look = true;
 	c->names[0].seq = seq;
 	call_settle(core, c, sent_ms, o);
@@ -441,13 +461,96 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		c = call_find(core, call);
 		if (c != NULL && c->parked)
 			call_note(core, c, o);
-		if (o->ttl_ms >= 0)
-			st->wake_ms = core->now_ms + o->ttl_ms + LOOK_MS;
+		stands_in_queue(core, st, o->ttl_ms);
 	} else {
 		failed(core, st, call, sent_ms, o);
 	}
 	/* Only now, so that nothing above begins another operation. */
 	st->asked_for = 0;
+	next(core, st);
+}
+
+/* Handing over. */
+
+struct token_call *
+park_heir(struct core *core, const struct token_name *n)
+{
+	struct stand *st = find(core, n->name, n->len);
+	struct token_call *c;
+	struct place *first;
+
+	if (st == NULL || st->asked_for != 0)
+		return NULL;
+	first = first_here(core, st);
+	if (first == NULL) {
+		next(core, st); /* all places may be gone */
+		return NULL;
+	}
+	c = call_find(core, first->call);
+	return call_asker(core, c) != NULL ? c : NULL;
+}
+
+void
+park_pass(struct core *core, struct op *op, const struct token_call *from,
+    const struct token_call *heir)
+{
+	struct stand *st = stand_of(core, heir);
+
+	st->asked_for = heir->id;
+	st->passed = op->seq;
+	st->epoch = guard_epoch(core, st->shard);
+	op->ttl_ms = heir->ttl_ms;
+	op->again = st->seq;
+	op->need = st->nplaces - 1;
+	emit_op_client(core, op, from->client, heir->client);
+}
+
+/* The name was handed to a call that may be over by now. */
+static void
+inherit(struct core *core, struct stand *st, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct token_call *c = call_find(core, st->asked_for);
+	const struct token_name n = { .name = st->name,
+		.len = st->name_len,
+		.seq = st->passed,
+		.left_ms = -1 };
+
+	if (c != NULL && call_asker(core, c) == NULL) {
+		call_drop(core, c);
+		c = NULL;
+	}
+	if (c == NULL || o->status == OUTCOME_UNKNOWN) {
+		ward_stray(core, &n);
+		st->look = true;
+		return;
+	}
+	if (o->waiting) {
+		stands_in_queue(core, st, c->ttl_ms > 0 ? c->ttl_ms : -1);
+	} else {
+		st->seq = 0;
+		st->sure_ms = 0;
+		st->look = true;
+	}
+	c->names[0].seq = st->passed;
+	call_settle(core, c, sent_ms, o);
+}
+
+void
+park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct stand *st = find(core, slot->name, slot->name_len);
+	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
+
+	assert(st != NULL && st->asked_for != 0 && st->passed != 0);
+	if (call_doubts(core, st->shard, st->epoch, o))
+		o = &unknown;
+	if (o->status == OUTCOME_GRANTED || o->status == OUTCOME_UNKNOWN)
+		inherit(core, st, sent_ms, o);
+	else if (o->status != OUTCOME_ENDED || st->seq == 0)
+		st->look = true; /* something is not as this broker thought */
+	st->asked_for = st->passed = 0;
 	next(core, st);
 }
 
@@ -508,6 +611,7 @@ park_check(const struct core *core)
 		}
 		assert(n == st->nplaces);
 		assert(st->asked_for != 0 || n > 0);
+		assert(st->asked_for != 0 || st->passed == 0);
 		all += n;
 	}
 	assert(all == core->tokens->nplaces);

@@ -9,7 +9,9 @@
  *
  * A stand is all such places of a name.  It has one place in the queue in
  * Redis, as if it were a broker of its own; so clients that wait with LOCK,
- * here or elsewhere, have their turn as ever.
+ * here or elsewhere, have their turn as ever.  If nobody waits there but the
+ * stand, the operation that releases the name (PASS) gives it to the first token
+ * that is here, and the stand keeps its place for the others.
  */
 #ifndef LOCKBROKER_CORE_TOKEN_PARK_H
 #define LOCKBROKER_CORE_TOKEN_PARK_H
@@ -35,6 +37,20 @@ void park_granted(struct core *core, const struct token_call *c);
 void park_leave(struct core *core, struct token_call *c);
 
 void park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o);
+
+/*
+ * A hold of this name is about to be released.  Returns the call of the token
+ * that comes next, if it waits here and may be handed the name; else NULL.
+ */
+struct token_call *park_heir(struct core *core, const struct token_name *n);
+
+/* The PASS that releases the hold of the call `from` makes one for the heir. */
+void park_pass(struct core *core, struct op *op, const struct token_call *from,
+    const struct token_call *heir);
+
+/* What became of that. */
+void park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void park_timer(struct core *core, struct timer *t);
 

@@ -10,7 +10,8 @@
  *		broker tells people of it, and writes it again if Redis forgets
  *
  * A lease never becomes such a key, nor the other way round: the broker grants
- * no session a name because of a token hold, and hands no token hold over.
+ * no session a name because of a token hold.  A token hold that ends may become
+ * that of the next token which waits here, but Redis makes it so (park.h).
  */
 #ifndef LOCKBROKER_CORE_TOKEN_STATE_H
 #define LOCKBROKER_CORE_TOKEN_STATE_H

@@ -138,7 +138,7 @@ answer_once(struct rig *r, struct pending_op a)
 	} else if (a.kind == OP_STATUS || a.kind == OP_FORCE) {
 		o = r->status;
 	} else if (a.kind == OP_CLAIM || a.kind == OP_TOKEN ||
-		   a.kind == OP_RETAIN) {
+		   a.kind == OP_PASS || a.kind == OP_RETAIN) {
 		o = r->token;
 	}
 	ev.u.outcome.op = a.id;

@@ -156,6 +156,10 @@ write_op(struct story *st, const struct op *op)
 		buf_addf(st->out, " other=%.*s", (int)op->other_len, op->other);
 	if (op->how[0] != '\0')
 		buf_addf(st->out, " how=%.3s", op->how);
+	if (op->kind == OP_PASS)
+		write_num(st, "stand", op->again);
+	if (op->kind == OP_PASS)
+		write_num(st, "behind", op->need);
 	if (is_sync(op->kind)) {
 		write_num(st, "need", op->need);
 		write_num(st, "want", op->want);

@@ -424,6 +424,7 @@ START_TEST(a_token_that_waits)
 	expect(MEASURE_OF_WAIT, "timeout", 1, 80);
 	ck_assert_uint_eq(number(MEASURE_OF_BUSY, NULL), 1);
 	r.token.ttl_ms = 10;
+	rig_pass(&r, 1000); /* so that Redis is asked again */
 	token(2, TOKEN_ACQUIRE, 1000, 80);
 	tokens_are(OUTCOME_GRANTED);
 	rig_pass(&r, 40);

@@ -273,7 +273,7 @@ config quorum=3
 > op claim a seq=3 ttl=30000 client=t2 how=q--
 110 < busy a fence=100 ttl=29s text=t1 first=1 second=3
 120 token 1 release a token=t1
-> op token a seq=4 client=t1 how=rxr
+> op pass a seq=4 ttl=30000 client=t1 other=t2 stand=3
 125 < ended a fence=100 ttl=29s text=t1 first=1 second=3
 > 1 done 1 held own meant fence=100 left=29000 token=t1
 130 message given 3 110 1000000 120000 0123456789abcdef 0 a
@@ -315,11 +315,11 @@ config quorum=3
 > op claim a seq=3 ttl=30000 client=t3 how=q--
 60 < busy a fence=100 ttl=29s text=x first=1
 70 token 2 acquire a token=t2 px=30s park=80
-> op claim a seq=3 ttl=30000 client=t2 how=q--
 # A newcomer is behind them, without asking Redis.
 80 token 4 acquire a token=t4 px=30s park=80
 > 4 busy 0 native
 90 message given 3 110 1000000 90000 0123456789abcdef 0 a
+> op claim a seq=3 ttl=30000 client=t2 how=q--
 # Both are here, and the second one came first.
 100 < granted a fence=111
 > 2 done 1 held own meant fence=111 left=30000 token=t2
@@ -352,11 +352,10 @@ config quorum=3
 > op claim a seq=3 ttl=30000 client=t2 how=q--
 60 < busy a fence=100 ttl=29s text=x first=1
 100 token 3 acquire a token=t3 px=30s park=80
-> op claim a seq=3 ttl=30000 client=t2 how=q--
-110 < busy a fence=100 ttl=29s text=x first=1
 140 until
 > 130 2 busy 0 held fence=100 left=29000
 150 token 2 acquire a token=t2 px=30s park=80
+155 message given 3 110 1000000 90000 0123456789abcdef 0 a
 > op claim a seq=3 ttl=30000 client=t2 how=q--
 160 < granted a fence=111
 > 2 done 1 held own meant fence=111 left=30000 token=t2
@@ -588,3 +587,231 @@ config quorum=3
 > op look a
 80 < value a
 > 1 OK state=free waiters=1
+
+== passing: what is released goes to the token that waits, in one operation
+config debug
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> log token-granted name=a fence=100 session=1 peer=peer
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 token 3 acquire a token=t3 px=10s park=5s
+> 3 busy 0 native
+70 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+80 token 3 acquire a token=t3 px=10s park=5s
+90 token 1 release a token=t1
+> op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3 behind=1
+100 < granted a fence=110 first=100 waiting
+> log token-released name=a fence=100 session=1 peer=peer
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> log token-granted name=a fence=110 session=2 peer=peer
+> 2 done 1 held own meant fence=110 left=20000 token=t2
+110 token 2 release a token=t2
+> op pass a seq=5 ttl=10000 client=t2 other=t3 stand=3
+120 < granted a fence=120 first=110
+> log token-released name=a fence=110 session=2 peer=peer
+> 2 done 1 held own meant fence=110 left=0 token=t2
+> log token-granted name=a fence=120 session=3 peer=peer
+> 3 done 1 held own meant fence=120 left=10000 token=t3
+# Nobody is behind the last one, so the stand has left the queue by that.
+130 token 3 release a token=t3
+> op token a seq=6 client=t3 how=rxr
+140 < ended a fence=120 first=1 second=3 text=t3
+> log token-released name=a fence=120 session=3 peer=peer
+> 3 done 1 held own meant fence=120 token=t3
+
+== passing: not while Redis is asked who comes next
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 token 1 release a token=t1
+> op token a seq=4 client=t1 how=rxr
+70 < granted a fence=110
+> 2 done 1 held own meant fence=110 left=20000 token=t2
+80 < gone a
+> 1 absent 0 free
+
+== passing: those who wait elsewhere come first
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+70 token 1 release a token=t1
+> op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
+80 < ended a fence=100 first=1 second=3 text=t1
+> 1 done 1 held own meant fence=100 token=t1
+90 message given 3 110 1000000 90000 0123456789abcdef 0 a
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+100 < granted a fence=110
+> 2 done 1 held own meant fence=110 left=20000 token=t2
+
+== passing: what is not as this broker thought
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+70 token 1 release a token=t1
+> op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
+80 < lost a fence=105 ttl=9s text=t9 first=1 second=2
+> 1 others 0 held own fence=105 left=9000 token=t9
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+90 < busy a fence=105 ttl=9s text=t9 first=1 second=2
+100 token 1 release a token=t1
+> op pass a seq=5 ttl=20000 client=t1 other=t2 stand=3
+110 < gone a
+> 1 absent 0 free
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+120 < granted a fence=110
+> 2 done 1 held own meant fence=110 left=20000 token=t2
+
+== passing: whoever has gone meanwhile is handed nothing
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+70 token 1 release a token=t1
+> op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
+80 close 2
+90 < granted a fence=110 first=100 waiting
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> op token a seq=4 how=u--
+100 < ended a
+
+== passing: what became of it is unknown
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+70 token 1 release a token=t1
+> op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
+80 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op token a seq=4 how=u--
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+90 < ended a
+100 < granted a fence=120
+> 2 done 1 held own meant fence=120 left=20000 token=t2
+
+== passing: a hand-over from before the server may have forgotten it is in doubt
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+70 token 1 release a token=t1
+> op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
+80 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op retain a seq=1 ttl=29940 fence=100 client=t1
+90 guard blessed
+> log guard-ready node=0 after=10
+100 < granted a fence=110 first=100 waiting
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> op token a seq=4 how=u--
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+
+== passing: Redis may not grant just now
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+70 token 1 release a token=t1
+> op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
+80 < pending a
+> op claim a seq=3 ttl=20000 client=t2 how=q--
+85 < pending a
+90 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op retain a seq=1 ttl=29930 fence=100 client=t1
+100 guard blessed
+> log guard-ready node=0 after=10
+> op pass a seq=5 ttl=20000 client=t1 other=t2 stand=3
+105 < renewed a ttl=29s
+110 < granted a fence=110 first=100 waiting
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> 2 done 1 held own meant fence=110 left=20000 token=t2
+> op token a seq=3 how=u--
+
+== parking: a stand that is in the queue for sure does not ask again
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=5m
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 text=t9 first=1 second=2
+> 2 busy 0 held own fence=100 token=t9
+30 token 2 acquire a token=t2 px=30s park=5m
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+40 < busy a fence=100 text=t9 first=1 second=2
+50 token 3 acquire a token=t3 px=30s park=5m
+> 3 busy 0 native
+60 token 3 acquire a token=t3 px=30s park=5m
+70 token 4 acquire a token=t4 px=30s park=5m
+> 4 busy 0 native
+# After a second a message may have been lost, for all that it knows.
+1500 token 4 acquire a token=t4 px=30s park=5m
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+1510 < busy a fence=100 text=t9 first=1 second=2
+# It asks once a lease all the same.
+12000 until
+> 11510 op claim a seq=2 ttl=30000 client=t2 how=q--
