@@ -121,6 +121,22 @@ on_gone(void *arg, struct conn *c, bool orderly)
 		bridge_step(arg, &ev);
 }
 
+static void
+on_reloaded(void *arg, struct conn *c)
+{
+	struct broker *b = arg;
+
+	identity_reloaded(b->identity, c);
+}
+
+static void
+on_reload_over(void *arg)
+{
+	struct broker *b = arg;
+
+	identity_reload_over(b->identity);
+}
+
 const struct front_handler bridge_front_handler = {
 	.opened = on_opened,
 	.catch_up = on_catch_up,
@@ -128,6 +144,8 @@ const struct front_handler bridge_front_handler = {
 	.command = resp_command,
 	.drain = on_drain,
 	.gone = on_gone,
+	.reloaded = on_reloaded,
+	.reload_over = on_reload_over,
 };
 
 /* From Redis. */

@@ -20,6 +20,7 @@ struct broker;
 struct buf;
 struct config;
 struct event_base;
+struct users;
 
 /*
  * Returns NULL, and logs why, on failure.  The config must outlive the broker.
@@ -45,8 +46,12 @@ bool broker_accepts(const struct broker *b);
 /* Ends the turn.  To be called after every round of events. */
 void broker_turn(struct broker *b);
 
-/* Takes the settings that may change from the changed configuration. */
-void broker_reload(struct broker *b, const struct config *config);
+/*
+ * Takes the settings that may change from the changed configuration.  Frees
+ * `was`, its users of before, once no client points to them any more.
+ */
+void broker_reload(
+    struct broker *b, const struct config *config, struct users *was);
 
 /*
  * Gives back all names and tells all clients; then wait for broker_stopped().

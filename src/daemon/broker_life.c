@@ -120,7 +120,7 @@ broker_new(struct event_base *base, const struct config *config)
 	free(nodes);
 	b->front = front_new(base, &config->limits, &bridge_front_handler, b);
 	b->identity = identity_new(b);
-	identity_load(b->identity, config->users);
+	identity_load(b->identity, config->users, NULL);
 	b->monitor = monitor_new(b);
 	b->alarm = alarm_new(base, bridge_on_alarm, b);
 	if (b->alarm == NULL) {
@@ -235,14 +235,14 @@ broker_listen(struct broker *b, int first, size_t n)
 /* Afterwards. */
 
 void
-broker_reload(struct broker *b, const struct config *config)
+broker_reload(struct broker *b, const struct config *config, struct users *was)
 {
 	core_reconfigure(b->core, &config->locks.limits, &config->limits,
 	    &config->metrics, config->log.audit[0] != '\0',
 	    config->log.level == LOG_LEVEL_DEBUG);
 	audit_open(b->audit, config->log.audit);
 	front_set_limits(b->front, &config->limits);
-	identity_load(b->identity, config->users);
+	identity_load(b->identity, config->users, was);
 	tls_reload(b);
 }
 

@@ -1,9 +1,9 @@
 /*
  * The users of clients.
  *
- * A struct user belongs to the configuration, and goes with a reload: until
- * then clients point to theirs, afterwards each client's user is looked up by
- * name.
+ * A struct user belongs to the configuration.  After a reload each client's user
+ * is looked up by name in the new set, one client after the other; the old set
+ * exists until no client points to it any more.
  */
 #include "config.h"
 
@@ -37,9 +37,17 @@ struct quiet {
 	uint64_t left_out;
 };
 
+/* Users of before a reload, to which clients may still point. */
+struct former {
+	LIST_ENTRY(former) link;
+	struct users *users; /* owned */
+};
+
 struct identity {
 	struct broker *broker;
 	const struct users *users; /* of the configuration; NULL: no users */
+	LIST_HEAD(, former) former;
+	bool rebinding; /* not all clients know of `users` yet */
 	struct logins *logins;
 	struct identity_stats stats;
 	struct buf arena; /* scratch of replies */
@@ -171,10 +179,9 @@ identity_opened(struct identity *id, struct conn *c)
  * without a user, or with the anonymous one, is identified again.
  */
 static void
-rebind(void *arg, struct conn *c)
+rebind(struct identity *id, struct conn *c)
 {
 	struct client *client = conn_data(c);
-	struct identity *id = arg;
 	const struct user *was;
 
 	if (client == NULL)
@@ -197,12 +204,37 @@ rebind(void *arg, struct conn *c)
 }
 
 void
-identity_load(struct identity *id, const struct users *users)
+identity_load(struct identity *id, const struct users *users, struct users *was)
 {
-	if (users == id->users)
-		return;
+	struct former *former;
+
+	id->rebinding = id->rebinding || users != id->users;
 	id->users = users;
-	front_each(id->broker->front, rebind, id);
+	if (was == NULL)
+		return;
+	former = xcalloc(1, sizeof(*former));
+	former->users = was;
+	LIST_INSERT_HEAD(&id->former, former, link);
+}
+
+void
+identity_reloaded(struct identity *id, struct conn *c)
+{
+	if (id->rebinding)
+		rebind(id, c);
+}
+
+void
+identity_reload_over(struct identity *id)
+{
+	struct former *former;
+
+	id->rebinding = false;
+	while ((former = LIST_FIRST(&id->former)) != NULL) {
+		LIST_REMOVE(former, link);
+		users_free(former->users);
+		free(former);
+	}
 }
 
 /* AUTH. */
@@ -540,6 +572,7 @@ identity_new(struct broker *b)
 
 	id->broker = b;
 	id->logins = logins_new(b, on_settled, id);
+	LIST_INIT(&id->former);
 	buf_init(&id->arena);
 	return id;
 }
@@ -550,6 +583,7 @@ identity_free(struct identity *id)
 	if (id == NULL)
 		return;
 	logins_free(id->logins);
+	identity_reload_over(id);
 	buf_fini(&id->arena);
 	free(id);
 }

@@ -35,11 +35,15 @@ struct identity *identity_new(struct broker *b);
 void identity_free(struct identity *id);
 
 /*
- * Takes over the users of a configuration; NULL if it has none.  The set before
- * must still exist: clients keep their user if the new set has one of that
- * name, and are closed otherwise.
+ * Takes over the users of a configuration; NULL if it has none.  Clients keep
+ * their user if the new set has one of that name, and are closed otherwise.
+ * Each client does so when identity_reloaded() is called for it; until all have
+ * done so, the identity keeps `was`, the set before, which it frees.
  */
-void identity_load(struct identity *id, const struct users *users);
+void identity_load(
+    struct identity *id, const struct users *users, struct users *was);
+void identity_reloaded(struct identity *id, struct conn *c);
+void identity_reload_over(struct identity *id);
 
 /* A connection came: its certificate or its peer may tell its user. */
 void identity_opened(struct identity *id, struct conn *c);

@@ -134,7 +134,6 @@ tell_faults(const struct lifecycle *l, const struct config_faults *faults)
 	    faults->n > 0 ? faults->lines[0] : "no configuration");
 }
 
-/* Afterwards no client points to the old users, which go with `fresh`. */
 static void
 reload(struct lifecycle *l, struct config *fresh)
 {
@@ -145,7 +144,8 @@ reload(struct lifecycle *l, struct config *fresh)
 	changed = config_reload_diff(l->config, fresh, on_changed, &names);
 	log_setup(&l->config->log);
 	settings_fit_descriptors(l->config);
-	broker_reload(l->broker, l->config);
+	broker_reload(l->broker, l->config, fresh->users);
+	fresh->users = NULL; /* the broker's, as clients point to them */
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
 	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
 		buf_len(&names)));

@@ -136,6 +136,7 @@ job_go_on(struct broker *b, struct job *job)
 		return;
 	}
 	bridge_catch_up(b);
+	conn_note_reload(c);
 	if (job->listing == NULL)
 		job->listing = job_begin(b, job, c);
 	if (core_listing_part(b->core, job->listing, now_ms(), add_row, job))

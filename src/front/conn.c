@@ -174,6 +174,7 @@ conn_make(struct front *f, int fd, bool tcp)
 
 	c->id = ++f->next_id;
 	c->front = f;
+	c->reloads = f->reloads;
 	c->protocol = &wire_lines;
 	c->fd = fd;
 	c->tcp = tcp;

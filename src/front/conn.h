@@ -109,6 +109,7 @@ struct conn {
 	bool timed : 1;	   /* on front->timed[timeout] */
 	uint8_t timeout;   /* enum timeout */
 	short armed;	   /* events that libevent watches; 0: none */
+	uint32_t reloads;  /* front.reloads, when it took note of the latest */
 	unsigned npending;
 	unsigned busy;	  /* answers that are being made, over some turns */
 	uint64_t blocked; /* reference of the untagged request; 0: none */

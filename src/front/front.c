@@ -30,7 +30,6 @@
 #include "front/front.h"
 #include "front/gate.h"
 #include "front/listener.h"
-#include "front/sockopt.h"
 #include "front/state.h"
 
 #define LINES_PER_TURN 64 /* of one connection */
@@ -181,15 +180,7 @@ front_free(struct front *f)
 void
 front_set_limits(struct front *f, const struct client_limits *limits)
 {
-	struct table_walk walk;
-	struct conn *c;
-	bool same = f->limits.unreachable_ms == limits->unreachable_ms;
-
-	f->limits = *limits;
-	for (c = front_first(f, &walk); c; c = front_next(&walk))
-		if (c->tcp && !c->relayed && !same)
-			sockopt_client(c->fd, limits->unreachable_ms);
-	timeouts_changed(f);
+	reload_begin(f, limits);
 }
 
 bool
@@ -423,6 +414,7 @@ front_serve_lines(struct conn *c)
 	struct front *f = c->front;
 	unsigned n;
 
+	conn_note_reload(c);
 	if (!c->opened) {
 		c->opened = true;
 		f->nunopened--;
@@ -466,6 +458,7 @@ front_run(struct front *f)
 	unsigned n = f->nready;
 	struct conn *c;
 
+	reload_go_on(f);
 	/* Connections that get in line meanwhile have their turn next time. */
 	while (n-- > 0 && now_awake_us() < until_us &&
 	       (c = TAILQ_FIRST(&f->ready)) != NULL) {
@@ -591,7 +584,7 @@ front_flush(struct front *f)
 		front_flush_one(c);
 	}
 	output_bound(f);
-	if (f->nready > 0)
+	if (f->nready > 0 || f->reloading)
 		front_wake(f);
 }
 

@@ -78,6 +78,14 @@ struct front_handler {
 	 * are forgotten.
 	 */
 	void (*gone)(void *arg, struct conn *c, bool orderly);
+
+	/*
+	 * There was a reload, front_set_limits(): called for each connection
+	 * before its next request, and in any case some turns later; then, once
+	 * all connections know, reload_over().
+	 */
+	void (*reloaded)(void *arg, struct conn *c);
+	void (*reload_over)(void *arg);
 };
 
 /* The handler is not copied and must outlive the front. */
@@ -88,6 +96,7 @@ struct front *front_new(struct event_base *base,
 /* Tries once to deliver the rest, and closes everything; calls no handler. */
 void front_free(struct front *f);
 
+/* Connections take note of a reload some at a time: see `reloaded`. */
 void front_set_limits(struct front *f, const struct client_limits *limits);
 
 /* For tests: bounds the bytes that all clients together may leave unread. */
@@ -260,6 +269,9 @@ bool conn_owes(const struct conn *c);
 
 /* Returns the deferred request with this tag, or 0. */
 uint64_t conn_tag_ref(const struct conn *c, struct span tag);
+
+/* There may have been a reload: the connection takes note of it now. */
+void conn_note_reload(struct conn *c);
 
 /* Acts as if the stream ended now; lines behind this one are ignored. */
 void conn_quit(struct conn *c);

@@ -14,6 +14,7 @@ src_front_libfront_a_SOURCES = \
 	src/front/output.c \
 	src/front/pending.c \
 	src/front/relayed.c \
+	src/front/reload.c \
 	src/front/sockopt.c \
 	src/front/sockopt.h \
 	src/front/state.h \

@@ -54,8 +54,12 @@ struct front {
 	void *look_arg;
 	struct table by_ref;	  /* deferred requests with a tag */
 	struct table by_tag;	  /* the same */
-	struct conn_list ready;	  /* with requests to hand out */
-	struct conn_list dirty;	  /* with output to write */
+	struct table_walk reload; /* over conns: they take note of a reload */
+	bool reloading;		  /* that is not over */
+	uint32_t reloads;	 /* so many, and the number of the latest ... */
+	uint32_t unreachable_at; /* ... that changed limits.unreachable */
+	struct conn_list ready;	 /* with requests to hand out */
+	struct conn_list dirty;	 /* with output to write */
 	struct conn_list hurried; /* the same, before all others */
 	struct conn_list timed[TIMEOUT_MAX];
 	struct conn_list unread; /* the socket did not take all output */
@@ -152,7 +156,12 @@ void timeouts_remove(struct conn *c); /* no-op when there is none */
 void timeouts_spoke(struct conn *c);  /* its first line came */
 /* Drops the oldest stranger.  Returns false if there is none to drop. */
 bool timeouts_make_room(struct front *f);
-void timeouts_changed(struct front *f); /* the limits did */
+void timeouts_changed(struct conn *c); /* limits.first_line may have */
+void timeouts_sorted(struct front *f); /* ... for all connections */
+
+/* What a reload changes for connections: reload.c. */
+void reload_begin(struct front *f, const struct client_limits *limits);
+void reload_go_on(struct front *f); /* some of it, once a turn */
 
 /* Lines that were promised: heartbeat.c. */
 void heartbeat_init(struct front *f);

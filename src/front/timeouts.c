@@ -212,14 +212,19 @@ timeouts_make_room(struct front *f)
 	return true;
 }
 
-/* Clients that have sent no line get the new time from now on. */
+/*
+ * A client that has sent no line gets the new time from now on.  Until all of
+ * them have it, the list is not in order: those that come last may be due first.
+ */
 void
-timeouts_changed(struct front *f)
+timeouts_changed(struct conn *c)
 {
-	struct table_walk walk;
-	struct conn *c;
+	if (!c->spoke && !(c->timed && c->timeout == TIMEOUT_STRANGER))
+		timeouts_set(c, TIMEOUT_SILENT);
+}
 
-	for (c = front_first(f, &walk); c; c = front_next(&walk))
-		if (!c->spoke && !(c->timed && c->timeout == TIMEOUT_STRANGER))
-			timeouts_set(c, TIMEOUT_SILENT);
+void
+timeouts_sorted(struct front *f)
+{
+	timeouts_arm(f, now_awake_ms());
 }

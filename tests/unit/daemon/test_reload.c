@@ -67,7 +67,8 @@ setup(void)
 	ck_assert_ptr_nonnull(broker);
 	load(&fresh, after);
 	ck_assert_uint_gt(config_reload_diff(&config, &fresh, noted, NULL), 0);
-	broker_reload(broker, &config);
+	broker_reload(broker, &config, fresh.users);
+	fresh.users = NULL;
 }
 
 static void

@@ -130,6 +130,7 @@ on_request(void *arg, struct conn *c, const struct request *r)
 
 	ck_assert_ptr_eq(conn_data(c), rig);
 	ck_assert_ptr_eq(front_find(rig->front, conn_id(c)), c);
+	ck_assert_uint_eq(c->reloads, rig->reloads);
 	rig->requests++;
 	rig->by = conn_id(c);
 	spend(rig->costs_us);
@@ -199,6 +200,23 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	}
 }
 
+static void
+on_reloaded(void *arg, struct conn *c)
+{
+	struct rig *rig = arg;
+
+	ck_assert(front_find(rig->front, conn_id(c)) == c);
+	rig->reloaded++;
+}
+
+static void
+on_reload_over(void *arg)
+{
+	struct rig *rig = arg;
+
+	rig->reloads_over++;
+}
+
 /* So that not megabytes must pile up before somebody notices. */
 static void
 limit_buffers(int fd)
@@ -253,6 +271,8 @@ rig_init(struct rig *rig)
 		on_command,
 		on_drain,
 		on_gone,
+		on_reloaded,
+		on_reload_over,
 	};
 
 	memset(rig, 0, sizeof(*rig));
@@ -287,6 +307,7 @@ void
 rig_set_limits(struct rig *rig)
 {
 	front_set_limits(rig->front, &rig->limits);
+	rig->reloads++;
 }
 
 void

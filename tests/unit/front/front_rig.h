@@ -48,9 +48,12 @@ struct rig {
 	unsigned caught_up;   /* times that it was asked to */
 	struct conn *overdue; /* is told of a loss then */
 	unsigned admins;      /* connections that are */
-	bool strangers;	      /* all that come, until they say AUTH */
-	uint64_t last;	      /* id of the connection opened last */
-	char peer[64];	      /* of it */
+	unsigned reloads;     /* each request knows of all of them */
+	unsigned reloaded;    /* connections that took note of one */
+	unsigned reloads_over;
+	bool strangers; /* all that come, until they say AUTH */
+	uint64_t last;	/* id of the connection opened last */
+	char peer[64];	/* of it */
 };
 
 /* The other end.  fd is -1 when closed. */

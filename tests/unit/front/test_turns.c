@@ -354,6 +354,56 @@ START_TEST(room_for_those_who_read)
 }
 END_TEST
 
+#define MANY 250
+
+static void
+reload(struct rig *rig)
+{
+	rig->reloaded = rig->reloads_over = 0;
+	rig_set_limits(rig);
+	ck_assert_uint_eq(rig->reloaded, 0);
+	rig_turn(rig);
+	ck_assert_uint_gt(rig->reloaded, 0);
+	ck_assert_uint_lt(rig->reloaded, MANY);
+	ck_assert_uint_eq(rig->reloads_over, 0);
+}
+
+/* The rig checks that no request comes before its connection knows. */
+START_TEST(a_reload_takes_some_turns)
+{
+	static struct client clients[MANY], late;
+	struct rig rig;
+	unsigned i;
+
+	rig_init(&rig);
+	rig.limits.clients = MANY + 1;
+	rig_set_limits(&rig);
+	for (i = 0; i < MANY; i++)
+		client_open(&clients[i], &rig, OVER_UNIX);
+	reload(&rig);
+	for (i = 0; i < MANY; i++)
+		client_send(&clients[i], "PING\n");
+	for (i = 0; i < MANY; i++)
+		client_expect(&clients[i], OK);
+	while (rig.reloads_over == 0)
+		rig_turn(&rig);
+	ck_assert_uint_eq(rig.reloaded, MANY);
+	/* Who comes meanwhile knows; another reload is for all. */
+	reload(&rig);
+	client_open(&late, &rig, OVER_UNIX);
+	reload(&rig);
+	while (rig.reloads_over == 0)
+		rig_turn(&rig);
+	ck_assert_uint_eq(rig.reloaded, MANY + 1);
+	rig_expect_calm(&rig);
+	ck_assert_uint_eq(rig.reloads_over, 1);
+	client_close(&late);
+	for (i = 0; i < MANY; i++)
+		client_close(&clients[i]);
+	rig_fini(&rig);
+}
+END_TEST
+
 TCase *
 turns_cases(void)
 {
@@ -372,5 +422,6 @@ turns_cases(void)
 	tcase_add_loop_test(tc, an_answer_that_is_being_made, 0, 2);
 	tcase_add_test(tc, long_answers_wait_until_all_is_read);
 	tcase_add_test(tc, unread_by_all_together);
+	tcase_add_test(tc, a_reload_takes_some_turns);
 	return tc;
 }
