@@ -261,6 +261,30 @@ broker_accepts(const struct broker *b)
 	return b->accept_ms == 0;
 }
 
+#define GRANTS_US 500 /* for telling grants in a turn */
+
+/*
+ * Very many grants at once take some turns: meanwhile answers of Redis are
+ * read, renewals leave, and losses are told.
+ */
+static void
+tell_grants(struct broker *b)
+{
+	int64_t until_us = now_awake_us() + GRANTS_US;
+	struct core_event flush = { .kind = CORE_FLUSH };
+
+	if (!core_has_grants(b->core)) {
+		bridge_catch_up(b);
+		return;
+	}
+	do {
+		bridge_step(b, &flush);
+		front_hurry(b->front);
+	} while (core_has_grants(b->core) && now_awake_us() < until_us);
+	if (core_has_grants(b->core))
+		front_wake(b->front);
+}
+
 /*
  * Clients that have lost something hear of it before Redis does, from which
  * others would hear, and before any other client here.  front_hurry() tells
@@ -269,8 +293,6 @@ broker_accepts(const struct broker *b)
 void
 broker_turn(struct broker *b)
 {
-	struct core_event flush = { .kind = CORE_FLUSH };
-
 	if (b->accept_ms > 0)
 		accept_when_ready(b);
 	bridge_catch_up(b);
@@ -281,12 +303,7 @@ broker_turn(struct broker *b)
 	bridge_catch_up(b);
 	front_hurry(b->front);
 	redis_flush(b->redis);
-	if (!core_has_grants(b->core))
-		bridge_catch_up(b);
-	while (core_has_grants(b->core)) {
-		bridge_step(b, &flush);
-		front_hurry(b->front);
-	}
+	tell_grants(b);
 	front_flush(b->front);
 	redis_flush(b->redis);
 	front_hurry(b->front);

@@ -308,6 +308,22 @@ arm_timer(struct broker *b)
 	    broker_on_wake, b, b->wake);
 }
 
+/* What there is no more time for is told in the next turn. */
+static void
+tell_grants(struct broker *b)
+{
+	struct core_event event = { .kind = CORE_FLUSH };
+
+	if (!core_has_grants(b->core))
+		broker_catch_up(b);
+	while (core_has_grants(b->core) && !b->w->failed) {
+		broker_step(b, &event);
+		broker_hurry(b);
+		if (faults_time_up(b->w))
+			return;
+	}
+}
+
 /*
  * The second half: grants are told with a fresh clock, lines are written, and
  * calls leave that this has brought about.
@@ -316,8 +332,6 @@ static void
 broker_on_write(void *object, uint64_t tag)
 {
 	struct broker *b = object;
-	struct core_event event = { .kind = CORE_FLUSH };
-
 	if (!b->alive || tag != b->life)
 		return;
 	b->in_turn = false;
@@ -325,12 +339,7 @@ broker_on_write(void *object, uint64_t tag)
 		b->awake_us = world_now(b->w);
 	if (b->frozen)
 		return;
-	if (!core_has_grants(b->core))
-		broker_catch_up(b);
-	while (core_has_grants(b->core) && !b->w->failed) {
-		broker_step(b, &event);
-		broker_hurry(b);
-	}
+	tell_grants(b);
 	broker_tell(b);
 	if (b->w->failed)
 		return;

@@ -144,6 +144,12 @@ faults_turn_us(struct world *w, struct broker *b)
 	return prng_range(&w->prng, 1, 80);
 }
 
+bool
+faults_time_up(struct world *w)
+{
+	return active(w, FAULT_HICCUP) && prng_chance(&w->faults.late, 300);
+}
+
 void
 faults_message(struct world *w, struct conn *c, struct text message)
 {

@@ -87,6 +87,7 @@ int64_t faults_delay_us(struct world *w, int64_t usual_us);
 int64_t faults_lag_us(struct world *w);	  /* of replication, further */
 int64_t faults_pause_us(struct world *w); /* of a broker, before lines */
 int64_t faults_turn_us(struct world *w, struct broker *b);
+bool faults_time_up(struct world *w); /* of a turn, for telling grants */
 void faults_message(struct world *w, struct conn *c, struct text message);
 void faults_op(struct world *w, struct broker *b, const struct flight *op);
 bool faults_reply(struct world *w, struct conn *c); /* false: it is lost */
