@@ -53,7 +53,7 @@ core_holds(const struct core *core, uint64_t session, const char *name,
 	const struct sync *y = sync_find(core, SYNC_SEMAPHORE, name, name_len);
 
 	assert(s != NULL);
-	return (l != NULL && hold_find(l, s) != NULL) ||
+	return (l != NULL && hold_find(core, l, s) != NULL) ||
 	       (y != NULL && permits_find(core, y, s) != NULL);
 }
 

@@ -168,7 +168,7 @@ has_again(struct core *core, const struct session *s, const struct kept *k)
 	if (k->event != EVENT_LOST || of_permits(k))
 		return false;
 	l = lock_find(core, buf_data(&k->text) + 1, k->name_len);
-	h = l != NULL ? hold_find(l, s) : NULL;
+	h = l != NULL ? hold_find(core, l, s) : NULL;
 	for (i = 0; h != NULL && i < k->nfields; i++)
 		if (k->fields[i].id == FIELD_FENCE &&
 		    k->fields[i].num == h->fence)

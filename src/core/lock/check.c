@@ -27,6 +27,7 @@ check_holders(const struct lock *l)
 		n++;
 	}
 	assert(n == l->nholders);
+	assert(more_of(l)->crowd == NULL || n == l->more->crowd->n);
 	assert(n <= 1 || l->shared_hold);
 	assert(n == 0 || lease_is_held(&l->lease) || sharers_loses(l));
 }

@@ -38,9 +38,9 @@ lock_free_for(
 
 /* The session has the name already, in a mode that will do: it re-enters. */
 static bool
-reenters(const struct lock *l, const struct waiter *w)
+reenters(const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return hold_find(l, w->session) != NULL &&
+	return hold_find(core, l, w->session) != NULL &&
 	       (w->shared || !l->shared_hold);
 }
 
@@ -91,13 +91,13 @@ bool
 lock_suits(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return suits(core, l, w, reenters(l, w));
+	return suits(core, l, w, reenters(core, l, w));
 }
 
 bool
 lock_fits(struct core *core, struct lock *l, const struct waiter *w)
 {
-	bool again = reenters(l, w);
+	bool again = reenters(core, l, w);
 
 	if (suits(core, l, w, again))
 		return true;

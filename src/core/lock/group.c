@@ -30,7 +30,7 @@ has_already(const struct core *core, const struct waiter *w)
 	const struct lock *l = w->lock;
 
 	return tenure_vouched(core, &l->lease.tenure) &&
-	       hold_find(l, w->session) != NULL &&
+	       hold_find(core, l, w->session) != NULL &&
 	       (w->shared || !l->shared_hold);
 }
 
@@ -377,14 +377,14 @@ group_new(struct core *core, struct session *s, const struct core_request *rq,
 
 /* Do others here hold one of the names?  Then the store need not be asked. */
 static bool
-held_by_others(const struct session *s, const struct core_request *rq,
-    struct lock *const *locks)
+held_by_others(const struct core *core, const struct session *s,
+    const struct core_request *rq, struct lock *const *locks)
 {
 	unsigned i;
 
 	for (i = 0; i < rq->nnames; i++)
 		if (!TAILQ_EMPTY(&locks[i]->holders) &&
-		    hold_find(locks[i], s) == NULL &&
+		    hold_find(core, locks[i], s) == NULL &&
 		    !(rq->shared && locks[i]->shared_hold))
 			return true;
 	return false;
@@ -420,7 +420,7 @@ group_request(
 	}
 	if (lock_refuse_deadlock(core, s, rq, locks))
 		return;
-	if (rq->wait_ms == 0 && held_by_others(s, rq, locks)) {
+	if (rq->wait_ms == 0 && held_by_others(core, s, rq, locks)) {
 		emit_reply(core, s->id, rq->ref, STATUS_BUSY);
 		measured_busy(core, locks, rq->nnames);
 		return;

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/times.h"
@@ -17,24 +18,73 @@
 #include "core/lock/unowned.h"
 #include "core/session/valid.h"
 #include "core/turn/emit.h"
+#include "core/turn/work.h"
 
-/* Searches the shorter of the two lists.  That is long only if many share the
- * name and the session has as many other holds. */
-struct hold *
-hold_find(const struct lock *l, const struct session *s)
+#define FEW 8 /* of more holders of one name there is a table */
+
+static const char *
+session_of(const struct table_link *link, size_t *len)
 {
+	const struct hold *h =
+	    container_of_const(link, struct hold, by_session);
+
+	*len = sizeof(h->session->id);
+	return (const char *)&h->session->id;
+}
+
+struct hold *
+hold_find(
+    const struct core *core, const struct lock *l, const struct session *s)
+{
+	struct table_link *link;
 	struct hold *h;
 
-	if (l->nholders <= s->nholds) {
-		TAILQ_FOREACH (h, &l->holders, in_lock)
-			if (h->session == s)
-				return h;
-		return NULL;
+	if (more_of(l)->crowd != NULL) {
+		core_visit(core, 1);
+		link = table_find(
+		    l->more->crowd, (const char *)&s->id, sizeof(s->id));
+		return link ? container_of(link, struct hold, by_session)
+			    : NULL;
 	}
-	TAILQ_FOREACH (h, &s->holds, in_session)
-		if (h->lock == l)
+	/* Whoever looks at a name has counted its first holder. */
+	TAILQ_FOREACH (h, &l->holders, in_lock) {
+		if (h->session == s)
 			return h;
+		core_visit(core, TAILQ_NEXT(h, in_lock) != NULL);
+	}
 	return NULL;
+}
+
+static void
+join_holders(struct lock *l, struct hold *h)
+{
+	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
+	l->nholders++;
+	if (more_of(l)->crowd != NULL) {
+		table_add(l->more->crowd, &h->by_session);
+		return;
+	}
+	if (l->nholders <= FEW)
+		return;
+	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
+	table_init(l->more->crowd, session_of);
+	TAILQ_FOREACH (h, &l->holders, in_lock)
+		table_add(l->more->crowd, &h->by_session);
+}
+
+static void
+leave_holders(struct lock *l, struct hold *h)
+{
+	TAILQ_REMOVE(&l->holders, h, in_lock);
+	l->nholders--;
+	if (more_of(l)->crowd == NULL)
+		return;
+	table_remove(l->more->crowd, &h->by_session);
+	if (l->nholders > FEW / 2)
+		return;
+	table_fini(l->more->crowd);
+	free(l->more->crowd);
+	l->more->crowd = NULL;
 }
 
 const struct terms *
@@ -170,10 +220,9 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	h->since_ms = core->now_ms;
 	measured_begins(core, h, w);
 	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
-	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
+	join_holders(l, h);
 	s->nholds++;
 	core->locks->nholds++;
-	l->nholders++;
 	session_take_lost(s, l->name, l->name_len);
 	if (lease_rare(&l->lease)->linger_ms >
 	    core->now_ms) { /* a keep goes on */
@@ -290,10 +339,9 @@ hold_free(struct core *core, struct hold *h)
 		h->session->going_next = TAILQ_NEXT(h, in_session);
 	TAILQ_REMOVE(&h->session->holds, h, in_session);
 	sharers_leave_hold(h);
-	TAILQ_REMOVE(&h->lock->holders, h, in_lock);
+	leave_holders(h->lock, h);
 	h->session->nholds--;
 	core->locks->nholds--;
-	h->lock->nholders--;
 	if (hold_terms(h)->gone)
 		unowned_hold_ended(core, h->lock);
 	if (h->terms != NULL && h->terms->binds)

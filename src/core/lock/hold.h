@@ -7,7 +7,8 @@
 #include "core/lock/state.h"
 
 /* The hold of the session; NULL: it has none. */
-struct hold *hold_find(const struct lock *l, const struct session *s);
+struct hold *hold_find(
+    const struct core *core, const struct lock *l, const struct session *s);
 
 /* The next hold of the name, in the order of grants; NULL: this is the last. */
 struct hold *hold_later(const struct hold *h);

@@ -87,7 +87,7 @@ void
 lock_grant(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
-	struct hold *h = hold_find(l, w->session);
+	struct hold *h = hold_find(core, l, w->session);
 	bool upgrade = h != NULL && !w->shared && l->shared_hold;
 	bool shared = w->shared && !lock_keeps_alone(core, l, w);
 
@@ -181,10 +181,11 @@ lock_compatible(const struct lock *l, const struct waiter *w)
 
 /* Is w from a sharer that wants the name for itself while others share it? */
 static bool
-is_hopeless(const struct lock *l, const struct waiter *w)
+is_hopeless(
+    const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return !w->shared && l->shared_hold && l->nholders > 1 &&
-	       hold_find(l, w->session) != NULL;
+	       hold_find(core, l, w->session) != NULL;
 }
 
 #define HOPELESS                                                          \
@@ -198,7 +199,7 @@ lock_grant_next(struct core *core, struct lock *l)
 
 	if (w == NULL || lock_lingers(core, l, w))
 		return false;
-	if (is_hopeless(l, w)) {
+	if (is_hopeless(core, l, w)) {
 		waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
 		return true;
 	}
@@ -223,7 +224,7 @@ lock_upgrade_refused(struct core *core, struct lock *l)
 		if (looked++ == REFUSE_MAX)
 			return;
 		core_visit(core, 1);
-		if (!w->shared && hold_find(l, w->session) != NULL)
+		if (!w->shared && hold_find(core, l, w->session) != NULL)
 			waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
 	}
 }
@@ -362,7 +363,7 @@ static bool
 reenter(struct core *core, struct lock *l, struct session *s,
     const struct core_request *rq)
 {
-	struct hold *h = hold_find(l, s);
+	struct hold *h = hold_find(core, l, s);
 	struct waiter *w;
 
 	if (h == NULL || (l->shared_hold && !rq->shared))

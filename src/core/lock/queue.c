@@ -121,7 +121,7 @@ goes_first(const struct core *core, const struct waiter *w)
 
 	return (lease_rare(&l->lease)->linger_ms > core->now_ms &&
 		   more_of(l)->linger_session == w->session->id) ||
-	       hold_find(l, w->session) != NULL;
+	       hold_find(core, l, w->session) != NULL;
 }
 
 int64_t
@@ -373,7 +373,8 @@ why_not_given(
     const struct core *core, const struct waiter *w, char *why, size_t size)
 {
 	const struct lock *l = w->lock;
-	unsigned others = l->nholders - (hold_find(l, w->session) != NULL);
+	unsigned others =
+	    l->nholders - (hold_find(core, l, w->session) != NULL);
 
 	return others == 0 && why_unavailable(core, l, why, size);
 }
@@ -465,7 +466,7 @@ settle_one(struct core *core, struct waiter *w, uint64_t position,
 
 	if (lock_lingers(core, l, w) || is_kept(core, l, w, starving))
 		taken = true;
-	if (hold_find(l, w->session) != NULL)
+	if (hold_find(core, l, w->session) != NULL)
 		taken = false;
 	if (taken && (w->try_only || w->queue_limit <= position)) {
 		waiter_answer(core, w, STATUS_BUSY);

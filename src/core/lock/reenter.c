@@ -94,7 +94,7 @@ reenter_others(struct core *core, struct hold *h, bool several)
 static void
 come_by(struct core *core, struct waiter *w)
 {
-	struct hold *h = hold_find(w->lock, w->session);
+	struct hold *h = hold_find(core, w->lock, w->session);
 
 	if (h != NULL && tenure_vouched(core, &w->lock->lease.tenure))
 		reenter(core, h, w);

@@ -164,7 +164,7 @@ sharers_lose_one(struct core *core, struct lock *l, const struct session *s)
 
 	if (!sharers_loses(l))
 		return;
-	h = hold_find(l, s);
+	h = hold_find(core, l, s);
 	if (h != NULL && h->since_ms <= c->loss.since_ms)
 		lose(core, h, &c->loss);
 }

@@ -47,6 +47,7 @@ struct terms {
 struct hold {
 	TAILQ_ENTRY(hold) in_session;
 	TAILQ_ENTRY(hold) in_lock;
+	struct table_link by_session; /* in more.crowd, if there is one */
 	struct session *session;
 	struct lock *lock;
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
@@ -122,6 +123,7 @@ struct more {
 	int64_t most_keep_until_ms, most_delay_ms;
 	struct force_list forces; /* that wait for the end of its lease */
 	struct sharers *sharers;  /* owned; what its holders are being told */
+	struct table *crowd; /* its holders by session; NULL: they are few */
 };
 
 /*

@@ -23,7 +23,7 @@ find_hold(
 	if (l == NULL)
 		return NULL;
 	lock_look(core, l, s);
-	return hold_find(l, s);
+	return hold_find(core, l, s);
 }
 
 static void

@@ -219,6 +219,36 @@ START_TEST(very_many_lose_what_they_share)
 }
 END_TEST
 
+/* The broker finds a hold among very many, on both sides. */
+START_TEST(one_of_very_many_sharers_holds_very_much)
+{
+	struct core_request lock = work_request(VERB_LOCK);
+	struct core_request unlock = work_request(VERB_UNLOCK);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, WORK_MANY);
+	for (i = 0; i < 2 * CORE_WORK_MAX; i++)
+		work_lock_n(&r, 1, "n", i);
+	work_settle(&r);
+	work_forget(&r);
+	share_all(&r);
+	lock.shared = true;
+	work_ask(&r, 1, &lock, "a");
+	work_ask(&r, 1, &unlock, "a");
+	for (i = 3; i <= WORK_MANY; i++)
+		work_gone(&r, i, true);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 2);
+	for (i = 1; i <= 2; i++)
+		work_ask(&r, i, &unlock, "a");
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 4);
+	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
 /* Redis says that it is another's. */
 START_TEST(what_very_many_share_is_taken)
 {
@@ -365,6 +395,7 @@ crowd_cases(void)
 	tcase_add_test(tc, very_many_are_refused_a_watch);
 	tcase_add_test(tc, very_many_share_a_name_at_risk);
 	tcase_add_test(tc, very_many_lose_what_they_share);
+	tcase_add_test(tc, one_of_very_many_sharers_holds_very_much);
 	tcase_add_test(tc, what_very_many_share_is_taken);
 	tcase_add_test(tc, what_very_many_share_is_forced);
 	tcase_add_test(tc, those_who_share_a_name_go_while_they_are_told);
