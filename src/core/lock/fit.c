@@ -9,11 +9,20 @@
 #include "core/lock/names.h"
 
 bool
+lock_reenters(
+    const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	return hold_find(core, l, w->session) != NULL &&
+	       (w->shared || !l->shared_hold);
+}
+
+bool
 lock_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return lease_lingers(core, &l->lease) &&
-	       (w == NULL || !lock_lingers_for(core, l, w->session));
+	       (w == NULL || !(lock_lingers_for(core, l, w->session) ||
+				 lock_reenters(core, l, w)));
 }
 
 bool
@@ -34,14 +43,6 @@ lock_free_for(
 		   lock_lingers_for(core, l, w->session) ||
 		   lock_kept_for(core, l, w)) &&
 	       !lock_lingers(core, l, w);
-}
-
-/* The session has the name already, in a mode that will do: it re-enters. */
-static bool
-reenters(const struct core *core, const struct lock *l, const struct waiter *w)
-{
-	return hold_find(core, l, w->session) != NULL &&
-	       (w->shared || !l->shared_hold);
 }
 
 /* It joins the present sharers of the name. */
@@ -91,13 +92,13 @@ bool
 lock_suits(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return suits(core, l, w, reenters(core, l, w));
+	return suits(core, l, w, lock_reenters(core, l, w));
 }
 
 bool
 lock_fits(struct core *core, struct lock *l, const struct waiter *w)
 {
-	bool again = reenters(core, l, w);
+	bool again = lock_reenters(core, l, w);
 
 	if (suits(core, l, w, again))
 		return true;

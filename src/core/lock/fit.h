@@ -7,7 +7,17 @@
 
 #include "core/lock/state.h"
 
-/* Does the name linger, and not for the session of w (NULL: for whomever)? */
+/*
+ * Does w only re-enter: has its session the name already, in a mode that will
+ * do?
+ */
+bool lock_reenters(
+    const struct core *core, const struct lock *l, const struct waiter *w);
+
+/*
+ * Does the name linger, and keeps w from it (NULL: whomever)?  Not if it
+ * lingers for the session of w, or if w only re-enters.
+ */
 bool lock_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w);
 

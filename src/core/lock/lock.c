@@ -29,7 +29,8 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define REFUSE_MAX 50 /* how far in a queue upgrades are looked for */
+#define REENTER_MAX 50 /* how far in a queue re-entries are looked for */
+#define REFUSE_MAX 50  /* how far in a queue upgrades are looked for */
 
 void
 lock_look(struct core *core, struct lock *l, const struct session *s)
@@ -137,6 +138,29 @@ oldest_first(
 }
 
 /*
+ * A request of a session that has the name, in a mode that will do, which waits
+ * only for a longer key.  It goes before all groups: one of them may wait for
+ * this very session, which may wait for this answer.
+ */
+static struct waiter *
+reentrant(const struct core *core, const struct lock *l)
+{
+	struct waiter *w;
+	unsigned looked = 0;
+
+	if (TAILQ_EMPTY(&l->holders))
+		return NULL;
+	TAILQ_FOREACH (w, &l->queue, in_lock) {
+		if (!w->jumped || looked++ == REENTER_MAX)
+			return NULL;
+		core_visit(core, 1);
+		if (w->group == NULL && lock_reenters(core, l, w))
+			return w;
+	}
+	return NULL;
+}
+
+/*
  * The first waiter in line, passing over groups that can't be granted yet and
  * may be passed.  NULL: nobody may have the name now.
  */
@@ -144,9 +168,11 @@ static struct waiter *
 candidate(const struct core *core, const struct lock *l)
 {
 	const struct waiter *blocker = NULL;
-	struct waiter *w;
+	struct waiter *w = reentrant(core, l);
 	unsigned looked = 0;
 
+	if (w != NULL)
+		return w;
 	TAILQ_FOREACH (w, &l->queue, in_lock) {
 		if ((blocker != NULL && !blocker->jumped) ||
 		    looked++ == GROUPS_FIRST)

@@ -436,3 +436,54 @@
 > op confirm a seq=1 ttl=15010 reserve=2
 15020 < granted a fence=100 text=s waiting
 > 1 OK fence=100 depth=1
+
+== keep: who shares it re-enters with a longer one while another's goes on
+# The group waits for 1, which waits for its answer.
+0 ready 5
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+11 3 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+20 < granted b fence=101
+> 3 OK fence=101 depth=1
+30 2 LOCK a mode=shared keep=9s hold=100ms
+> 2 OK fence=100 depth=1
+200 until
+> 130 2 !LOST a fence=100 reason=hold
+210 4 LOCK b a
+> op renew b seq=2 ttl=13000 fence=101 reserve=1
+220 1 LOCK a mode=shared keep=30s
+> op renew a seq=1 ttl=31000 fence=100 by=1000009908 shared
+230 < renewed a
+> 1 OK fence=100 depth=2
+
+== keep: who shares it re-enters before very many groups of one who shares it, too
+# Each of them waits for 1, which waits for its answer.
+0 ready 5
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+11 1 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+20 < granted b fence=101
+> 1 OK fence=101 depth=1
+40 4 LOCK a mode=shared
+> 4 OK fence=100 depth=1
+210 1 LOCK a mode=shared keep=30s
+> op renew a seq=1 ttl=31000 fence=100 by=1000009908 shared
+220 4 @1 LOCK a b mode=shared
+> op renew b seq=2 ttl=13000 fence=101 reserve=1
+220 4 @2 LOCK a b mode=shared
+220 4 @3 LOCK a b mode=shared
+220 4 @4 LOCK a b mode=shared
+220 4 @5 LOCK a b mode=shared
+220 4 @6 LOCK a b mode=shared
+220 4 @7 LOCK a b mode=shared
+220 4 @8 LOCK a b mode=shared
+220 4 @9 LOCK a b mode=shared
+220 4 @10 LOCK a b mode=shared
+230 < renewed a
+> 1 OK fence=100 depth=2
