@@ -105,11 +105,16 @@ faults_names_calm_us(const struct world *w)
 	return faults_calm_us(w);
 }
 
-/* A vote that one server spoils is tried again. */
+/*
+ * A vote that one server spoils is tried again.  A server that could not be told
+ * of an end votes for nobody else until the key has run out, which with a delay=
+ * may take three leases; if another is in its grace period, nobody wins before.
+ */
 int64_t
 faults_names_patience_us(const struct world *w)
 {
 	if (w->faults.few > 0)
-		return 100000 + 40 * w->latency_us + 10 * QUORUM_RETRIES_US;
+		return 100000 + 40 * w->latency_us + 10 * QUORUM_RETRIES_US +
+		       (3 * w->lease_ms + w->pad_ms) * 1010;
 	return faults_patience_us(w);
 }
