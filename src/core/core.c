@@ -351,6 +351,7 @@ on_gone(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.gone.session);
 
 	assert(s != NULL);
+	token_gone(core, s);
 	session_gone(core, s, ev->u.gone.orderly, ev->u.gone.quit);
 }
 

@@ -221,6 +221,15 @@ token_drain(struct core *core, const struct session *s)
 		call_answer(core, c, TOKEN_BUSY);
 }
 
+void
+token_gone(struct core *core, const struct session *s)
+{
+	struct token_call *c = call_find(core, s->parked);
+
+	if (c != NULL && c->awaits && c->parked)
+		call_drop(core, c);
+}
+
 /* Answers of Redis. */
 
 /* All names match: now the call changes them. */
@@ -308,7 +317,10 @@ keep_outcome(struct core *core, const struct token_call *c,
 		n->status = OUTCOME_BUSY;
 	if (ward_was_taken(core, n->seq) && o->status == OUTCOME_RENEWED)
 		n->status = OUTCOME_LOST;
-	if (n->status != OUTCOME_GRANTED || !is_over(core, c, sent_ms))
+	if (n->status != OUTCOME_GRANTED &&
+	    (n->status != OUTCOME_RENEWED || c->op != TOKEN_ACQUIRE))
+		return;
+	if (!is_over(core, c, sent_ms))
 		return;
 	ward_stray(core, n);
 	n->status = OUTCOME_BUSY;

@@ -19,6 +19,9 @@ void token_timer(struct core *core, struct timer *t);
 /* The client of s sends nothing more: answers its parked call now. */
 void token_drain(struct core *core, const struct session *s);
 
+/* The client of s has gone: what it awaited is dropped. */
+void token_gone(struct core *core, const struct session *s);
+
 /* A guard has changed: calls that wait for a guard try again. */
 void token_changed(struct core *core, uint32_t shard);
 

@@ -94,7 +94,7 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 		if (!n->settled || n->status == OUTCOME_LATE)
 			continue;
 		if (n->status == OUTCOME_RENEWED ||
-		    (n->status == OUTCOME_GRANTED && keeps))
+		    (n->status == OUTCOME_GRANTED && keeps && !c->awaits))
 			note_hold(core, c, n, s);
 		else if (n->status != OUTCOME_GRANTED)
 			note_gone(core, c, n, s);

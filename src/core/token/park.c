@@ -7,6 +7,11 @@
  * When Redis grants a stand the name, the first token that is here gets it.  If
  * none is here, the stand passes the name on: a token that is away keeps nobody
  * waiting.
+ *
+ * A call that awaits the name gets it as a token does, but for KEPT_MS only and
+ * under a text that is no token's (client_kept()).  The next call of its user
+ * extends that hold as if it were its own, and gives it its token.  If none
+ * comes, the hold runs out in Redis by itself.
  */
 #include "config.h"
 
@@ -34,7 +39,7 @@
 /* One token that wants a name.  Owned by its stand. */
 struct place {
 	TAILQ_ENTRY(place) link;
-	char *client;	  /* owned */
+	char *client;	  /* owned; "": it awaits the name */
 	int64_t heard_ms; /* when it was here last */
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */
@@ -54,6 +59,8 @@ struct stand {
 	int64_t sure_ms;    /* it is in the queue, as Redis said; till then */
 	bool look;	    /* something has changed: ask */
 	int64_t wake_ms;    /* ask at this time, too */
+	int64_t kept_ms;    /* the name is kept until then, ... */
+	char *kept_for;	    /* ... for this text; owned; NULL: never yet */
 	uint32_t shard;
 	size_t name_len;
 	char name[];
@@ -118,10 +125,28 @@ place_of(
 		return NULL;
 	TAILQ_FOREACH (p, &st->places, link) {
 		core_visit(core, 1);
-		if (strcmp(p->client, c->client) == 0)
+		if (c->awaits ? p->call == c->id
+			      : strcmp(p->client, c->client) == 0)
 			return p;
 	}
 	return NULL;
+}
+
+/* Returns NULL if there are too many. */
+static struct place *
+place_new(struct core *core, struct stand *st, const char *client)
+{
+	struct place *p;
+
+	if (st->nplaces >= PLACES_MAX ||
+	    core->tokens->nplaces >= PLACES_ALL_MAX)
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->client = xstrdup(client);
+	TAILQ_INSERT_TAIL(&st->places, p, link);
+	st->nplaces++;
+	core->tokens->nplaces++;
+	return p;
 }
 
 static void
@@ -141,6 +166,7 @@ stand_free(struct core *core, struct stand *st)
 		place_free(core, st, TAILQ_FIRST(&st->places));
 	core_disarm(core, &st->timer);
 	table_remove(&core->tokens->stands, &st->by_name);
+	free(st->kept_for);
 	free(st);
 }
 
@@ -257,11 +283,14 @@ next(struct core *core, struct stand *st)
 	}
 	if (first == NULL && lately_ms(st) <= core->now_ms)
 		give_back(core, st);
-	if (st->nplaces == 0) {
+	if (st->nplaces == 0 && st->kept_ms <= core->now_ms) {
 		stand_free(core, st);
 		return;
 	}
-	if (first == NULL) {
+	if (st->kept_ms > core->now_ms) {
+		st->look = true;
+		at_ms = st->kept_ms + LOOK_MS;
+	} else if (first == NULL) {
 		at_ms = core->now_ms + LATELY_MS;
 	} else if (st->look || st->wake_ms <= core->now_ms) {
 		if (guard_ready(core, st->shard)) {
@@ -287,6 +316,43 @@ park_timer(struct core *core, struct timer *t)
 
 /* Requests. */
 
+static void
+wait_here(struct core *core, struct stand *st, struct place *p,
+    struct token_call *c, struct session *s)
+{
+	s->parked = c->id;
+	p->call = c->id;
+	p->session = s->id;
+	p->heard_ms = core->now_ms;
+	c->parked = true;
+	token_waits(core, c);
+	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
+	/* A message may have been lost. */
+	st->look = st->look || st->sure_ms <= core->now_ms;
+	next(core, st);
+}
+
+static bool
+await(struct core *core, struct token_call *c, struct session *s)
+{
+	struct stand *st;
+	struct place *p;
+
+	if (s->draining)
+		return false;
+	st = get(core, c);
+	p = place_new(core, st, "");
+	if (p != NULL) {
+		wait_here(core, st, p, c, s);
+		return true;
+	}
+	emit_error(core, c->session, c->ref, ERR_LIMIT,
+	    "too many clients wait for this name already");
+	call_drop(core, c);
+	next(core, st);
+	return true;
+}
+
 bool
 park_join(struct core *core, struct token_call *c)
 {
@@ -294,19 +360,38 @@ park_join(struct core *core, struct token_call *c)
 	struct stand *st = stand_of(core, c);
 	struct place *p = place_of(core, st, c);
 
+	if (c->awaits)
+		return await(core, c, s);
 	if (p == NULL || p->call != 0 || s->draining ||
 	    p->heard_ms + COMES_BACK_MS <= core->now_ms)
 		return false;
-	s->parked = c->id;
-	p->call = c->id;
-	p->heard_ms = core->now_ms;
 	p->polls = true;
-	c->parked = true;
-	token_waits(core, c);
-	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
-	/* A message may have been lost. */
-	st->look = st->look || st->sure_ms <= core->now_ms;
-	next(core, st);
+	wait_here(core, st, p, c, s);
+	return true;
+}
+
+bool
+park_take_kept(struct core *core, struct token_call *c)
+{
+	struct stand *st = stand_of(core, c);
+	const struct session *s = session_find(core, c->session);
+	char *kept_for;
+
+	if (c->op != TOKEN_ACQUIRE || c->n > 1 || c->awaits || st == NULL ||
+	    st->kept_ms <= core->now_ms)
+		return false;
+	kept_for = client_kept(s->user);
+	if (strcmp(kept_for, st->kept_for) != 0) {
+		free(kept_for);
+		return false;
+	}
+	free(c->other);
+	c->other = kept_for;
+	c->either = true;
+	c->how[1] = 'x';
+	st->kept_ms = 0;
+	/* Soon, behind the operation of the call. */
+	core_arm(core, &st->timer, core->now_ms);
 	return true;
 }
 
@@ -339,14 +424,8 @@ park_refused(struct core *core, struct token_call *c)
 		return;
 	st = get(core, c);
 	p = place_of(core, st, c);
-	if (p == NULL && st->nplaces < PLACES_MAX &&
-	    core->tokens->nplaces < PLACES_ALL_MAX) {
-		p = xcalloc(1, sizeof(*p));
-		p->client = xstrdup(c->client);
-		TAILQ_INSERT_TAIL(&st->places, p, link);
-		st->nplaces++;
-		core->tokens->nplaces++;
-	}
+	if (p == NULL)
+		p = place_new(core, st, c->client);
 	if (p != NULL) {
 		p->heard_ms = core->now_ms;
 		p->session = c->session;
@@ -377,6 +456,8 @@ park_leave(struct core *core, struct token_call *c)
 		return;
 	p->call = 0;
 	p->heard_ms = core->now_ms;
+	if (c->awaits)
+		place_free(core, st, p);
 	next(core, st);
 }
 
@@ -421,6 +502,11 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 	st->seq = 0;
 	st->sure_ms = 0;
 	st->look = true;
+	if (c->awaits) {
+		st->kept_ms = sent_ms + c->ttl_ms;
+		free(st->kept_for);
+		st->kept_for = xstrdup(c->client);
+	}
 	c->names[0].seq = seq;
 	call_settle(core, c, sent_ms, o);
 }
@@ -487,7 +573,7 @@ park_heir(struct core *core, const struct token_name *n)
 		return NULL;
 	}
 	c = call_find(core, first->call);
-	return call_asker(core, c) != NULL ? c : NULL;
+	return call_asker(core, c) != NULL && !c->awaits ? c : NULL;
 }
 
 void
@@ -610,7 +696,7 @@ park_check(const struct core *core)
 			n++;
 		}
 		assert(n == st->nplaces);
-		assert(st->asked_for != 0 || n > 0);
+		assert(st->asked_for != 0 || n > 0 || timer_armed(&st->timer));
 		assert(st->asked_for != 0 || st->passed == 0);
 		all += n;
 	}

@@ -7,6 +7,11 @@
  * When it comes again it waits there; while it is away it keeps its place for a
  * while.
  *
+ * Some libraries wait otherwise: they are told when the name is free, and try
+ * again then.  Such a request awaits the name in a place of its own.  When it
+ * has its turn, the broker takes the name for a moment, and keeps it for the
+ * user whose next try comes here, whatever its token.
+ *
  * A stand is all such places of a name.  It has one place in the queue in
  * Redis, as if it were a broker of its own; so clients that wait with LOCK,
  * here or elsewhere, have their turn as ever.  If nobody waits there but the
@@ -21,8 +26,13 @@
 void park_init(struct core *core);
 void park_fini(struct core *core);
 
-/* Parks the call if its token has come before.  Returns whether it did. */
+/* Parks the call if its token has come before, or if it awaits the name.
+ * Returns false if it did not; a call that finds no place is answered. */
 bool park_join(struct core *core, struct token_call *c);
+
+/* Is its name kept for the user of the call?  From now on it is not, and the
+ * call takes it over when it is sent. */
+bool park_take_kept(struct core *core, struct token_call *c);
 
 /* Is another token first that waits here, or was here a moment ago? */
 bool park_others_first(const struct core *core, const struct token_call *c);

@@ -18,6 +18,8 @@
 #include "core/token/result.h"
 #include "core/turn/emit.h"
 
+#define KEPT_MS 500 /* a name that was awaited waits for its taker so long */
+
 static int
 by_bytes(const void *a, const void *b)
 {
@@ -50,7 +52,9 @@ static void
 set_clients(struct token_call *c, const struct token_request *rq,
     const struct session *s)
 {
-	char *token = client_text(rq->token, rq->token_len, s->user);
+	char *token = rq->awaits
+			  ? client_kept(s->user)
+			  : client_text(rq->token, rq->token_len, s->user);
 	char *meant = client_text(rq->token,
 	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len, s->user);
 
@@ -71,6 +75,8 @@ bound_ms(const struct core *core, const struct token_request *rq)
 {
 	int64_t most_ms = core->config.locks.max_hold_ms, ms = rq->ttl_ms;
 
+	if (rq->awaits)
+		ms = KEPT_MS;
 	if (rq->op == TOKEN_ACQUIRE && ms == 0)
 		ms = core->config.locks.default_hold_ms;
 	if (most_ms > 0 && rq->bound != TOKEN_ADD && (ms == 0 || ms > most_ms))
@@ -94,6 +100,7 @@ call_new(
 	c->op = rq->op;
 	c->either = rq->either;
 	c->all = rq->all;
+	c->awaits = rq->awaits;
 	c->ttl_ms = bound_ms(core, rq);
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1 && !rq->either)
 		c->park_ms = rq->park_ms;
@@ -170,13 +177,17 @@ token_take(struct core *core, struct session *s, const struct token_request *rq)
 	if (!allowed(core, s, rq))
 		return;
 	c = call_new(core, s, rq);
+	if (park_take_kept(core, c)) {
+		call_send(core, c);
+		return;
+	}
 	if (c->park_ms > 0 && park_join(core, c))
 		return;
-	if ((is_taken(core, rq) && !rq->either) ||
+	if (c->awaits || (is_taken(core, rq) && !rq->either) ||
 	    (c->park_ms > 0 && park_others_first(core, c))) {
 		result_emit_busy(core, s, rq);
 		token_busy(core, c);
-		if (c->park_ms > 0)
+		if (c->park_ms > 0 && !c->awaits)
 			park_refused(core, c);
 		call_drop(core, c);
 		return;

@@ -57,6 +57,7 @@ struct token_call {
 	int64_t ttl_ms;	 /* 0: no bound */
 	int64_t park_ms; /* it may wait so long (park.h); 0: not at all */
 	bool parked;	 /* it waits */
+	bool awaits;	 /* it takes the name to keep it for another call */
 	struct timer deadline;	    /* when it stops waiting */
 	int64_t since_ms;	    /* when it came */
 	struct measure_wait wait;   /* parked */
@@ -125,6 +126,10 @@ unsigned park_each(const struct core *core, const char *name, size_t len,
  * be mistaken there.  The caller frees it.
  */
 char *client_text(const char *token, size_t token_len, const char *user);
+
+/* Returns what stands there while the name is kept for a user (park.h): no
+ * token is written so.  The caller frees it. */
+char *client_kept(const char *user);
 
 /* Returns the token of such a text, as it was.  The caller frees it. */
 char *client_token(const char *text, size_t *len);

@@ -66,8 +66,8 @@ struct token_request {
 	unsigned nnames; /* 1 to CORE_NAMES_MAX; no name twice */
 	enum token_match match;
 	enum token_bound bound;
-	/* 1 to 512 bytes of any kind.  QUERY has none, and TOKEN_ANY only if it
-	 * is also the new token. */
+	/* 1 to 512 bytes of any kind.  QUERY has none, nor what awaits, and
+	 * TOKEN_ANY only if it is also the new token. */
 	const char *token;
 	size_t token_len;
 	size_t prefix;	       /* TOKEN_PREFIX; not more than token_len */
@@ -85,6 +85,10 @@ struct token_request {
 	 * not at all.  A token that comes for the first time has its answer at
 	 * once. */
 	int64_t park_ms;
+	/* ACQUIRE of one name by no token: waits for park_ms at most until the
+	 * name is free (DONE).  Then the name is kept for a moment for the
+	 * user, whose next ACQUIRE of it here gets it. */
+	bool awaits;
 };
 
 enum token_answer {

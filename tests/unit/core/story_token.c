@@ -2,7 +2,7 @@
  * Token holds in a story.
  *
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
- *		[new=T] [px=D] [park=D] [either] [all]
+ *		[new=T] [px=D] [park=D] [either] [all] [awaits]
  *		[match=exact|prefix|not|any] [prefix=N]
  *		[bound=replace|add|bound|unbound|longer|shorter]
  */
@@ -80,6 +80,7 @@ story_token(struct story *st)
 	rq.park_ms = duration(st, "park");
 	rq.either = story_flag(st, "either");
 	rq.all = story_flag(st, "all");
+	rq.awaits = story_flag(st, "awaits");
 	ev.u.token.session = (uint64_t)story_number(st, st->words[2]);
 	ev.u.token.request = &rq;
 	story_step(st, &ev);
