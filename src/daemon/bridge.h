@@ -55,6 +55,9 @@ struct broker {
 	struct effects effects;
 	struct scripts *scripts; /* texts that RESP clients have sent */
 	uint64_t scripts_unknown;
+	LIST_HEAD(, resp) mutex_listeners; /* resp_mutex.c */
+	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
+	uint64_t last_wanted;
 	struct buf rows;      /* scratch of the list verbs */
 	struct job_list jobs; /* lists that are being made */
 	bool failed;

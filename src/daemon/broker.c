@@ -114,7 +114,7 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	ev.u.gone.session = client->session;
 	ev.u.gone.orderly = orderly && !conn_is_unsigned(c);
 	ev.u.gone.quit = client->quit;
-	resp_free(client->resp);
+	resp_free(arg, client->resp);
 	free(client);
 	conn_set_data(c, NULL);
 	if (ev.u.gone.session != 0)
@@ -299,6 +299,7 @@ broker_turn(struct broker *b)
 	front_hurry(b->front);
 	front_run(b->front);
 	lists_run(b);
+	resp_mutex_run(b);
 	monitor_run(b->monitor);
 	bridge_catch_up(b);
 	front_hurry(b->front);

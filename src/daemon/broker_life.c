@@ -102,6 +102,8 @@ broker_new(struct event_base *base, const struct config *config)
 	buf_init(&b->rows);
 	b->scripts = scripts_new();
 	TAILQ_INIT(&b->jobs);
+	LIST_INIT(&b->mutex_listeners);
+	TAILQ_INIT(&b->wanted);
 	core_settings(&core_config, config);
 	if (core_config.owned) {
 		b->promise = promise_new(
@@ -147,9 +149,8 @@ free_client(void *arg, struct conn *c)
 {
 	struct client *client = conn_data(c);
 
-	(void)arg;
 	if (client != NULL)
-		resp_free(client->resp);
+		resp_free(arg, client->resp);
 	free(client);
 }
 

@@ -22,7 +22,8 @@ bridge_answer(
 {
 	char mem[TAG_MAX_BYTES + 1];
 
-	if (!conn_answered(c, ref, mem, reply))
+	if (resp_mutex_woken(b, c, ref, NULL) ||
+	    !conn_answered(c, ref, mem, reply))
 		return false;
 	if (!resp_told(b, c, reply))
 		conn_reply(c, reply);
@@ -88,7 +89,7 @@ do_token(struct broker *b, const struct effect *e, const char *text)
 	struct conn *c = front_find(b->front, e->conn);
 
 	if (c != NULL)
-		resp_answer(c, e->ref, &b->effects.tokens[e->token], text);
+		resp_answer(b, c, e->ref, &b->effects.tokens[e->token], text);
 }
 
 /* Log events of the core (core/notice.h) and the keys of their fields. */

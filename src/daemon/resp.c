@@ -31,19 +31,22 @@ resp_of(struct conn *c)
 	if (client->resp == NULL) {
 		client->resp = xcalloc(1, sizeof(*client->resp));
 		LIST_INIT(&client->resp->channels);
+		LIST_INIT(&client->resp->wanted);
 	}
 	return client->resp;
 }
 
 void
-resp_free(struct resp *rs)
+resp_free(struct broker *b, struct resp *rs)
 {
 	if (rs == NULL)
 		return;
+	resp_mutex_gone(b, rs);
 	resp_forget_channels(rs);
 	free(rs->name);
 	free(rs->new_name);
 	free(rs->mine);
+	free(rs->mutex);
 	free(rs);
 }
 
@@ -118,7 +121,8 @@ refuse(
 
 	need.nnames = resp_names(id, r->nwords, &first);
 	for (i = 0; i < need.nnames; i++)
-		names[i] = r->words[first + i * (unsigned)resp_rows[id].step];
+		names[i] = ask_lock_of(
+		    r->words[first + i * (unsigned)resp_rows[id].step]);
 	if (identity_refuses_command(b->identity, c, r, &need) ||
 	    refuse_listener(c, id))
 		return true;

@@ -39,6 +39,9 @@ struct channel {
 	char name[];
 };
 
+/* Fences of one client's locks that it has not asked for yet. */
+#define RESP_FENCES_MAX 64
+
 /* What the broker keeps of a connection that has sent a command. */
 struct resp {
 	resp_then then;	    /* NULL: no command waits */
@@ -51,9 +54,18 @@ struct resp {
 	size_t mine_len;
 	LIST_HEAD(, channel) channels;
 	unsigned nchannels;
+
+	/* resp_mutex.c */
+	char *mutex; /* owned: the name that a SET of its locks takes; NULL */
+	uint64_t fences[RESP_FENCES_MAX];
+	unsigned nfences;
+	LIST_HEAD(, wanted) wanted;
+	unsigned nwanted;
+	LIST_ENTRY(resp) in_listeners;
+	uint64_t listens; /* id of the connection; 0: it does not */
 };
 
-void resp_free(struct resp *rs);
+void resp_free(struct broker *b, struct resp *rs);
 struct resp *resp_of(struct conn *c);
 
 /* Handles a request that is no verb: front_handler.command. */
@@ -71,14 +83,36 @@ void resp_fail(struct conn *c, const char *fmt, ...)
 /* Asks the core about token holds, and writes its answer. */
 void resp_ask(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a);
-void resp_answer(struct conn *c, uint64_t ref, const struct token_result *t,
-    const char *text);
+void resp_answer(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t, const char *text);
+
+/* Returns true if the client may not lock the names; it has been told so. */
+bool resp_refuse_names(struct broker *b, struct conn *c,
+    const struct request *r, const char *word, const struct ask *a);
 
 /* Is it a GET that asks about no lock, and is answered nil? */
 bool resp_is_idle_question(enum resp_id id, const struct request *r);
 
 /* Ends all subscriptions. */
 void resp_forget_channels(struct resp *rs);
+
+/* resp_mutex.c: a request for a lock of simple-redis-mutex, and its answer. */
+void resp_mutex_asks(struct resp *rs, const struct ask *a);
+void resp_mutex_told(
+    struct broker *b, struct conn *c, const struct token_result *t);
+
+/* The client subscribes to the channel of releases, or leaves it. */
+bool resp_mutex_is_channel(struct span name);
+void resp_mutex_listen(struct broker *b, struct conn *c, bool listens);
+
+/* Awaits names that clients have begun to wait for. */
+void resp_mutex_run(struct broker *b);
+
+/* Takes the answer to that; NULL: an error.  Returns false if `ref` is a
+ * client's. */
+bool resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t);
+void resp_mutex_gone(struct broker *b, struct resp *rs);
 
 /* The handlers of the table. */
 typedef void resp_handler(
@@ -89,6 +123,6 @@ resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
     resp_command_docs, resp_command_info, resp_command_list, resp_config_get,
     resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
     resp_no_cluster, resp_subscribe, resp_unsubscribe, resp_key, resp_eval,
-    resp_evalsha, resp_script_load, resp_script_exists;
+    resp_evalsha, resp_script_load, resp_script_exists, resp_blpop, resp_incr;
 
 #endif

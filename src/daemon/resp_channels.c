@@ -1,6 +1,7 @@
 /*
  * Subscriptions.  Libraries make some when they connect, and wait for the
- * answer; the broker never publishes anything.
+ * answer.  The broker publishes nothing but what simple-redis-mutex waits for
+ * (resp_mutex.c).
  */
 #include "config.h"
 
@@ -105,7 +106,6 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	char kind = kind_of(r->words[0]);
 	unsigned i;
 
-	(void)b;
 	if (rs->nchannels + r->nwords - 1 > CHANNELS_MAX) {
 		resp_fail(c, "LIMIT a client may subscribe to %d channels",
 		    CHANNELS_MAX);
@@ -114,16 +114,20 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	for (i = 1; i < r->nwords; i++) {
 		if (find(rs, kind, r->words[i]) == NULL)
 			add(rs, kind, r->words[i]);
+		if (kind == 'C' && resp_mutex_is_channel(r->words[i]))
+			resp_mutex_listen(b, c, true);
 		tell(c, word_of(kind, false), kind, &r->words[i]);
 	}
 }
 
 static void
-drop(struct conn *c, struct channel *ch)
+drop(struct broker *b, struct conn *c, struct channel *ch)
 {
 	struct resp *rs = resp_of(c);
 	const struct span name = { ch->name, ch->len };
 
+	if (ch->kind == 'C' && resp_mutex_is_channel(name))
+		resp_mutex_listen(b, c, false);
 	LIST_REMOVE(ch, link);
 	rs->nchannels--;
 	tell(c, word_of(ch->kind, true), ch->kind, &name);
@@ -131,7 +135,7 @@ drop(struct conn *c, struct channel *ch)
 }
 
 static void
-drop_all(struct conn *c, char kind)
+drop_all(struct broker *b, struct conn *c, char kind)
 {
 	struct resp *rs = resp_of(c);
 	struct channel *ch, *next;
@@ -140,7 +144,7 @@ drop_all(struct conn *c, char kind)
 	LIST_FOREACH_SAFE (ch, &rs->channels, link, next) {
 		if (ch->kind != kind)
 			continue;
-		drop(c, ch);
+		drop(b, c, ch);
 		any = true;
 	}
 	if (!any)
@@ -154,13 +158,12 @@ resp_unsubscribe(struct broker *b, struct conn *c, const struct request *r)
 	struct channel *ch;
 	unsigned i;
 
-	(void)b;
 	if (r->nwords == 1)
-		drop_all(c, kind);
+		drop_all(b, c, kind);
 	for (i = 1; i < r->nwords; i++) {
 		ch = find(resp_of(c), kind, r->words[i]);
 		if (ch != NULL)
-			drop(c, ch);
+			drop(b, c, ch);
 		else
 			tell(c, word_of(kind, true), kind, &r->words[i]);
 	}

@@ -9,6 +9,7 @@
 
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "daemon/identity.h"
 #include "daemon/resp.h"
 
 /* StackExchange.Redis asks for this key whenever it connects. */
@@ -23,6 +24,15 @@ clock_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* Limits how long a client waits, as that of a LOCK. */
+static int64_t
+await_ms(const struct broker *b, int64_t ms)
+{
+	int64_t most_ms = b->config->resp.max_wait_ms;
+
+	return most_ms > 0 && ms > most_ms ? most_ms : ms;
+}
+
 void
 resp_ask(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a)
@@ -32,9 +42,12 @@ resp_ask(
 
 	a->rq.names = a->names;
 	/* With GET, the client wants to see what is in the way: at once. */
-	if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 &&
-	    a->form != ASK_OLD_OR_NIL)
+	if (a->rq.awaits)
+		a->rq.park_ms = await_ms(b, a->rq.park_ms);
+	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 && !a->mutex &&
+		 a->form != ASK_OLD_OR_NIL)
 		a->rq.park_ms = b->config->resp.park_ms;
+	resp_mutex_asks(rs, a);
 	rs->form = a->form;
 	free(rs->mine);
 	rs->mine = xstrndup(a->token.n > 0 ? a->token.p : "", a->token.n);
@@ -46,15 +59,17 @@ resp_ask(
 }
 
 void
-resp_answer(struct conn *c, uint64_t ref, const struct token_result *t,
-    const char *text)
+resp_answer(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t, const char *text)
 {
 	struct resp *rs = resp_of(c);
 	char mem[TAG_MAX_BYTES + 1];
 	struct wire_reply reply;
 
-	if (!conn_answered(c, ref, mem, &reply))
+	if (resp_mutex_woken(b, c, ref, t) ||
+	    !conn_answered(c, ref, mem, &reply))
 		return;
+	resp_mutex_told(b, c, t);
 	ask_write(t, (struct span){ text + t->token, t->token_len }, rs->form,
 	    (struct span){ rs->mine, rs->mine_len }, resp_three(c),
 	    conn_output(c));
@@ -72,6 +87,39 @@ resp_key(struct broker *b, struct conn *c, const struct request *r)
 		resp_error(conn_output(c),
 		    (struct span){ buf_data(&why), buf_len(&why) });
 	else
+		resp_ask(b, c, r, &a);
+	buf_fini(&why);
+}
+
+/* Names that stand not for themselves among the words need their rights, too. */
+bool
+resp_refuse_names(struct broker *b, struct conn *c, const struct request *r,
+    const char *word, const struct ask *a)
+{
+	struct span names[CORE_NAMES_MAX];
+	struct need need = { .word = word,
+		.right = RIGHT_LOCK,
+		.names = names,
+		.nnames = a->rq.nnames };
+	unsigned i;
+
+	for (i = 0; i < a->rq.nnames; i++)
+		names[i] = (struct span){ a->names[i].p, a->names[i].n };
+	return identity_refuses_command(b->identity, c, r, &need);
+}
+
+/* python-redis-lock waits for a list with the name of its lock. */
+void
+resp_blpop(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct ask a;
+	struct buf why;
+
+	buf_init(&why);
+	if (!ask_parse(&a, RESP_BLPOP, r->words, r->nwords, 0, &why))
+		resp_error(conn_output(c),
+		    (struct span){ buf_data(&why), buf_len(&why) });
+	else if (!resp_refuse_names(b, c, r, "blpop", &a))
 		resp_ask(b, c, r, &a);
 	buf_fini(&why);
 }

@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include "base/log.h"
-#include "daemon/identity.h"
 #include "daemon/resp.h"
 #include "resp/scripts.h"
 
@@ -44,23 +43,6 @@ learn(struct broker *b, struct conn *c, struct span text, struct sha1 *sum,
 	return false;
 }
 
-/* The rights needed are those on the names, which only the script knows. */
-static bool
-refuse(struct broker *b, struct conn *c, const struct request *r,
-    const struct ask *a)
-{
-	struct span names[CORE_NAMES_MAX];
-	struct need need = { .word = "eval",
-		.right = RIGHT_LOCK,
-		.names = names,
-		.nnames = a->rq.nnames };
-	unsigned i;
-
-	for (i = 0; i < a->rq.nnames; i++)
-		names[i] = (struct span){ a->names[i].p, a->names[i].n };
-	return identity_refuses_command(b->identity, c, r, &need);
-}
-
 static void
 run(struct broker *b, struct conn *c, const struct request *r,
     enum script_id id)
@@ -72,7 +54,7 @@ run(struct broker *b, struct conn *c, const struct request *r,
 	if (!scripts_ask(&a, id, r->words + 2, r->nwords - 2, &why))
 		resp_error(conn_output(c),
 		    (struct span){ buf_data(&why), buf_len(&why) });
-	else if (!refuse(b, c, r, &a))
+	else if (!resp_refuse_names(b, c, r, "eval", &a))
 		resp_ask(b, c, r, &a);
 	buf_fini(&why);
 }

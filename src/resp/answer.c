@@ -164,6 +164,18 @@ write_odd(const struct token_result *t, enum ask_form form, struct buf *out)
 	}
 }
 
+static void
+write_signal(bool done, struct span key, bool three, struct buf *out)
+{
+	if (!done) {
+		resp_null_array(out, three);
+		return;
+	}
+	resp_array(out, 2);
+	resp_bulk(out, key);
+	resp_word(out, "1");
+}
+
 void
 ask_write(const struct token_result *t, struct span token, enum ask_form form,
     struct span mine, bool three, struct buf *out)
@@ -187,6 +199,12 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 		break;
 	case ASK_ONE_OR_NIL:
 		write_one(done, three, out);
+		break;
+	case ASK_NIL:
+		resp_null(out, three);
+		break;
+	case ASK_SIGNAL:
+		write_signal(done, mine, three, out);
 		break;
 	case ASK_OLD_OR_NIL:
 		if (done)

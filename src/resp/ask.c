@@ -12,6 +12,8 @@
 #include "resp/ask.h"
 
 #define QUOTE_BYTES_MAX 64
+#define MUTEX_KEY "@simple-redis-mutex:lock-"
+#define SIGNAL_KEY "lock-signal:"
 #define NOT_A_NUMBER "value is not an integer or out of range"
 
 static bool
@@ -35,12 +37,29 @@ wrong(struct buf *why, const char *what)
 	return false;
 }
 
-bool
-ask_name(struct ask *a, struct span name, struct buf *why)
+static bool
+begins(struct span word, const char *with)
 {
+	return word.n >= strlen(with) &&
+	       memcmp(word.p, with, strlen(with)) == 0;
+}
+
+/* The keys of simple-redis-mutex begin with a "@", which no name does. */
+struct span
+ask_lock_of(struct span key)
+{
+	return begins(key, MUTEX_KEY) ? (struct span){ key.p + 1, key.n - 1 }
+				      : key;
+}
+
+bool
+ask_name(struct ask *a, struct span key, struct buf *why)
+{
+	struct span name = ask_lock_of(key);
 	const char *text = text_name_why(name, NAME_MAX_BYTES);
 	unsigned i;
 
+	a->mutex = name.n < key.n;
 	if (text != NULL) {
 		buf_adds(why, "ERR bad-name the name \"");
 		text_add(why, name, QUOTE_BYTES_MAX);
@@ -343,6 +362,63 @@ ask_is(enum resp_id id)
 	return (resp_rows[id].flags & RESP_FLAG_TOKEN) != 0;
 }
 
+/*
+ * BLPOP lock-signal:NAME of python-redis-lock, which waits so for lock:NAME.
+ * Redis takes fractions of seconds.
+ */
+
+static bool
+parse_timeout(struct span word, int64_t *ms, struct buf *why)
+{
+	static const char wrong_number[] =
+	    "timeout is not a float or out of range";
+	const char *dot = memchr(word.p, '.', word.n);
+	size_t whole = dot == NULL ? word.n : (size_t)(dot - word.p), i;
+	uint64_t s;
+
+	if (word.n > 0 && word.p[0] == '-')
+		return wrong(why, "timeout is negative");
+	if (!parse_number(word.p, whole, (uint64_t)DURATION_MS_MAX / 1000, &s))
+		return wrong(why, wrong_number);
+	*ms = (int64_t)s * 1000;
+	for (i = whole + 1; i < word.n; i++) {
+		if (word.p[i] < '0' || word.p[i] > '9')
+			return wrong(why, wrong_number);
+		if (i <= whole + 3)
+			*ms += (word.p[i] - '0') * (i == whole + 1	? 100
+						       : i == whole + 2 ? 10
+									: 1);
+	}
+	if (*ms == 0)
+		*ms = DURATION_MS_MAX;
+	return true;
+}
+
+static bool
+parse_blpop(
+    struct ask *a, const struct span *words, unsigned nwords, struct buf *why)
+{
+	static const char prefix[] = "lock:";
+	struct span rest;
+
+	if (nwords > 3 || !begins(words[1], SIGNAL_KEY))
+		return wrong(why, "lockbroker has locks, and no lists: it takes"
+				  " BLPOP only of one lock-signal:NAME");
+	rest = (struct span){ words[1].p + strlen(SIGNAL_KEY),
+		words[1].n - strlen(SIGNAL_KEY) };
+	if (rest.n + strlen(prefix) > NAME_MAX_BYTES)
+		return ask_name(a, words[1], why);
+	memcpy(a->made, prefix, strlen(prefix));
+	memcpy(a->made + strlen(prefix), rest.p, rest.n);
+	a->rq.op = TOKEN_ACQUIRE;
+	a->rq.awaits = true;
+	a->token = words[1];
+	a->form = ASK_SIGNAL;
+	return parse_timeout(words[2], &a->rq.park_ms, why) &&
+	       ask_name(
+		   a, (struct span){ a->made, strlen(prefix) + rest.n }, why);
+}
+
 static bool
 parse_command(struct ask *a, enum resp_id id, const struct span *words,
     unsigned nwords, int64_t clock_ms, struct buf *why)
@@ -378,6 +454,8 @@ parse_command(struct ask *a, enum resp_id id, const struct span *words,
 		return parse_expire(a, words, nwords, 1000, why);
 	case RESP_PERSIST:
 		return parse_persist(a);
+	case RESP_BLPOP:
+		return parse_blpop(a, words, nwords, why);
 	case RESP_LB_FENCE:
 		return parse_fence(a, words[2], why);
 	default:

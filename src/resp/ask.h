@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/span.h"
+#include "base/text.h"
 #include "core/core.h"
 #include "resp/commands.h"
 
@@ -41,7 +42,9 @@ enum ask_form {
 	ASK_LEFT_OR_ZERO,    /* ms, if any are left; 0 */
 	ASK_ONE,	     /* 1, whatever is held */
 	ASK_ONE_OR_NIL,	     /* 1, or nil */
-	ASK_ONE_IF_MINE	     /* 1, if the token is the one in `token`; nil */
+	ASK_ONE_IF_MINE,     /* 1, if the token is the one in `token`; nil */
+	ASK_NIL,	     /* nil, whatever was done */
+	ASK_SIGNAL	     /* [`token`, "1"], or a nil array */
 };
 
 /* What the broker asks of the core.  The sender sets `rq.names`. */
@@ -50,7 +53,12 @@ struct ask {
 	struct core_name names[CORE_NAMES_MAX];
 	enum ask_form form;
 	struct span token; /* the token that an answer is compared with */
+	bool mutex;	   /* of simple-redis-mutex */
+	char made[NAME_MAX_BYTES + 1]; /* a name that is not in the request */
 };
+
+/* Returns the name of the lock that a key means: nearly always the same. */
+struct span ask_lock_of(struct span key);
 
 /*
  * Takes the words of the command `id`.  On false, `why` has an error, in the

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from lib import npm
+from lib import golang, npm
 from lib.case import SystemTest
 from lib.wait import eventually, hang
 
@@ -272,6 +272,112 @@ for my $i (1 .. $rounds) {
 }
 """
 
+REDIGO = r"""
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+var release = redis.NewScript(1, `@RELEASE@`)
+var extend = redis.NewScript(1, `@EXTEND@`)
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func one(reply interface{}, err error) {
+	n, err := redis.Int(reply, err)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d", n)
+	}
+	check(err)
+}
+
+func work(path string) {
+	held, err := os.OpenFile(path+".held", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0600)
+	check(err)
+	held.Close()
+	text, err := os.ReadFile(path)
+	check(err)
+	count, err := strconv.Atoi(string(text))
+	check(err)
+	time.Sleep(time.Millisecond)
+	check(os.WriteFile(path, []byte(strconv.Itoa(count+1)), 0600))
+	check(os.Remove(path + ".held"))
+}
+
+func main() {
+	rounds, err := strconv.Atoi(os.Args[3])
+	check(err)
+	pool := &redis.Pool{Dial: func() (redis.Conn, error) {
+		return redis.Dial("tcp", "127.0.0.1:"+os.Args[1])
+	}}
+	for i := 0; i < rounds; i++ {
+		token := fmt.Sprintf("%d-%d", os.Getpid(), i)
+		conn := pool.Get()
+		for {
+			_, err := redis.String(conn.Do("SET", "job", token, "NX", "PX", 20000))
+			if err == nil {
+				break
+			}
+			if err != redis.ErrNil {
+				check(err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		work(os.Args[2])
+		one(extend.Do(conn, "job", token, 10000))
+		one(release.Do(conn, "job", token))
+		conn.Close()
+	}
+}
+"""
+
+# The count in the file comes with the fence of its writer, which the next one must exceed.
+MUTEX = r"""
+const fs = require("fs");
+const { lock, tryLock } = require("simple-redis-mutex");
+const [port, path, rounds] = process.argv.slice(2);
+const client = require("redis").createClient({ url: "redis://127.0.0.1:" + port });
+const file = path + ".fenced";
+function check(yes, what) {
+  if (!yes) throw new Error(what);
+}
+async function work() {
+  for (let i = 0; i < +rounds; i++) {
+    // It asks again only when it is told to.
+    const release = await lock(client, "job",
+      { timeout: 20000, failAfter: 60000, pollingInterval: null });
+    fs.closeSync(fs.openSync(path + ".held", "wx"));
+    const fence = fs.existsSync(file) ? +fs.readFileSync(file, "utf8") : 0;
+    check(release.fencingToken > fence, `fence ${release.fencingToken} after ${fence}`);
+    fs.writeFileSync(file, String(release.fencingToken));
+    const count = +fs.readFileSync(path, "utf8");
+    const [taken, nothing] = await tryLock(client, "job");
+    check(!taken && nothing.fencingToken === -1, "two have it");
+    await release.refreshTimeout();
+    fs.writeFileSync(path, String(count + 1));
+    fs.unlinkSync(path + ".held");
+    await release();
+  }
+}
+async function all() {
+  await client.connect();
+  await tryLock(client, "first"); // From now on it listens.
+  await Promise.all([work(), work()]);
+}
+all().then(() => process.exit(0), (error) => { console.error(error); process.exit(1); });
+"""
+
 # Each connects, locks and unlocks with a verb of the broker.
 CLIENTS = {
     "ioredis": r"""
@@ -346,13 +452,13 @@ class Libraries(SystemTest):
     def php(self, text, needs):
         return self.program("php", "job.php", text, ["-r", needs])
 
-    def share(self, command):
+    def share(self, command, env=None, workers=1):
         """Four processes take turns, at two brokers in front of one Redis."""
         server = self.redis()
         one, other = (self.broker(server, trust_new=True) for _ in range(2))
-        self.run_all([([*command, str(broker.port), self.path, str(self.ROUNDS)], None)
+        self.run_all([([*command, str(broker.port), self.path, str(self.ROUNDS)], env)
                       for broker in (one, other, one, other)])
-        self.assertEqual(self.count(), 4 * self.ROUNDS)
+        self.assertEqual(self.count(), 4 * workers * self.ROUNDS)
 
     def node(self, script, *packages):
         """A command that runs a script of node, which may use these packages."""
@@ -426,6 +532,17 @@ class Libraries(SystemTest):
 
     def test_redis_of_perl(self):
         self.share(self.program("perl", "job.pl", PERL, ["-e", "use Redis"]))
+
+    def test_redigo(self):
+        program = golang.build(
+            self.directory, "job", REDIGO.replace("@RELEASE@", RELEASE).replace("@EXTEND@", EXTEND),
+            "github.com/gomodule/redigo")
+        self.share([program])
+
+    def test_simple_redis_mutex(self):
+        """Processes at two brokers take turns; those that wait are told of each release."""
+        env = npm.install(self.directory, "simple-redis-mutex@3.0.0", "redis")
+        self.share(["node", self.script("job.js", MUTEX)], env, workers=2)
 
     def check_client(self, package):
         self.broker()

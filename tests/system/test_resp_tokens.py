@@ -366,5 +366,75 @@ class Parking(RespTest):
         self.assertEqual(other.read(), "OK")
 
 
+class Signals(RespTest):
+    """python-redis-lock, as it was recorded: who waits does so for a list."""
+
+    UNLOCK, EXTEND = ("90da91872223f85eb1376a17e3c4df21ace8c54b",
+                      "fed16109024d968d9496e4140fe1355bac05ebff")
+
+    def take(self, client, token):
+        self.assertIsNone(client("GET", "lock:job"))
+        self.assertEqual(client("SET", "lock:job", token, "NX", "EX", 30), "OK")
+
+    def release(self, client, token):
+        self.assertEqual(
+            client("EVALSHA", self.UNLOCK, 2, "lock:job", "lock-signal:job", token), 0)
+        self.assertEqual(client("DEL", "lock-signal:job"), 0)
+
+    def begin_to_wait(self, client, token):
+        client("GET", "lock:job")
+        self.assertIsNone(client("SET", "lock:job", token, "NX", "EX", 30))
+        client.send("BLPOP", "lock-signal:job", 30)
+
+    def test_who_waits_is_woken_and_served(self):
+        server = self.redis()
+        one, other = (self.broker(server, trust_new=True) for _ in range(2))
+        holder, lines = self.resp(one), [self.client(broker) for broker in (one, other)]
+        waiting = [self.resp(other), self.resp(one, three=True), self.resp(other)]
+        self.take(holder, "t")
+        for number, client in enumerate(waiting):
+            self.begin_to_wait(client, f"t{number}")
+            eventually(lambda: sum(int(line.ok("STATUS lock:job")["waiters"])
+                                   for line in lines) > number, 5)
+        self.assertEqual(holder("EVALSHA", self.EXTEND, 1, "lock:job", "t", 30), 0)
+        self.release(holder, "t")
+        for number, client in enumerate(waiting):
+            self.assertEqual(client.read(), ["lock-signal:job", "1"])
+            self.assertEqual(client("SET", "lock:job", f"t{number}", "NX", "EX", 30), "OK")
+            self.release(client, f"t{number}")
+
+    def test_its_time_is_up(self):
+        self.broker()
+        holder = self.resp()
+        self.take(holder, "t")
+        for three in (False, True):
+            start = now()
+            self.assertIsNone(self.resp(three=three)("BLPOP", "lock-signal:job", "0.2"))
+            self.assert_within(0.2, now() - start, patience(5))
+
+    def test_what_is_refused(self):
+        self.broker()
+        one = self.resp()
+        for words, error in (
+                (("jobs", "5"), "ERR lockbroker has locks, and no lists: it takes BLPOP only of "
+                                "one lock-signal:NAME"),
+                (("lock-signal:a", "lock-signal:b", "5"),
+                 "ERR lockbroker has locks, and no lists: it takes BLPOP only of one "
+                 "lock-signal:NAME"),
+                (("lock-signal:a", "x"), "ERR timeout is not a float or out of range"),
+                (("lock-signal:a", "1.5s"), "ERR timeout is not a float or out of range"),
+                (("lock-signal:a", "-1"), "ERR timeout is negative"),
+                (("lock-signal:" + "a" * 251, "1"), "ERR bad-name ")):
+            with self.subTest(words=words):
+                self.assertTrue(one.error("BLPOP", *words).startswith(error),
+                                one.error("BLPOP", *words))
+        self.assertEqual(one.error("INCR", "a"),
+                         "ERR lockbroker has locks, and no numbers to count with")
+        self.assertTrue(one.error("INCR", "@simple-redis-mutex:fencing-tokens").startswith(
+            "ERR this connection has taken no lock"))
+        self.assertTrue(one.error("SET", "@simple-redis-mutex:x", "t", "NX").startswith(
+            "ERR bad-name "))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -178,6 +178,73 @@ START_TEST(asking)
 }
 END_TEST
 
+/* For how long BLPOP waits for the lock. */
+static const struct waiting {
+	const char *words;
+	int64_t ms;
+	const char *why; /* NULL: none */
+} waitings[] = {
+	{ "BLPOP lock-signal:a 5", 5000, NULL },
+	{ "blpop lock-signal:a 0", YEAR_MS, NULL },
+	{ "BLPOP lock-signal:a 0.25", 250, NULL },
+	{ "BLPOP lock-signal:a 1.5", 1500, NULL },
+	{ "BLPOP lock-signal:a 2.00199", 2001, NULL },
+	{ "BLPOP lock-signal:a 31536000", YEAR_MS, NULL },
+	{ "BLPOP lock-signal:a 31536001", 0,
+	    "ERR timeout is not a float or out of range" },
+	{ "BLPOP lock-signal:a .5", 0,
+	    "ERR timeout is not a float or out of range" },
+	{ "BLPOP lock-signal:a -1", 0, "ERR timeout is negative" },
+	{ "BLPOP lock-signal: 1", 1000, NULL },
+	{ "BLPOP a 1", 0,
+	    "ERR lockbroker has locks, and no lists: it takes BLPOP only of"
+	    " one lock-signal:NAME" },
+};
+
+START_TEST(waiting)
+{
+	const struct waiting *x = &waitings[_i];
+	struct span words[WORDS_MAX];
+	unsigned n = split(x->words, words);
+	struct buf why;
+	struct ask a;
+
+	buf_init(&why);
+	if (!ask_parse(&a, RESP_BLPOP, words, n, CLOCK_MS, &why)) {
+		ck_assert_ptr_nonnull(x->why);
+		expect(&why, x->why);
+		buf_fini(&why);
+		return;
+	}
+	ck_assert_ptr_null(x->why);
+	ck_assert(a.rq.awaits);
+	ck_assert_int_eq(a.rq.op, TOKEN_ACQUIRE);
+	ck_assert_int_eq(a.rq.park_ms, x->ms);
+	ck_assert_uint_eq(a.rq.nnames, 1);
+	ck_assert_int_eq(memcmp(a.names[0].p, "lock:", 5), 0);
+	buf_fini(&why);
+}
+END_TEST
+
+START_TEST(names_of_a_library)
+{
+	static const char key[] = "@simple-redis-mutex:lock-a";
+	struct span words[WORDS_MAX];
+	struct buf why;
+	struct ask a;
+
+	buf_init(&why);
+	words[0] = (struct span){ "GET", 3 };
+	words[1] = (struct span){ key, sizeof(key) - 1 };
+	ck_assert(ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
+	check_bytes(a.names[0].p, a.names[0].n, key + 1);
+	ck_assert(a.mutex);
+	words[1] = (struct span){ "@other", 6 };
+	ck_assert(!ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
+	buf_fini(&why);
+}
+END_TEST
+
 /* Scripts. */
 
 /* Texts and their normal form. */
@@ -322,6 +389,8 @@ keys_cases(void)
 	TCase *tc = tcase_create("keys");
 
 	tcase_add_loop_test(tc, asking, 0, COUNT(askings));
+	tcase_add_loop_test(tc, waiting, 0, COUNT(waitings));
+	tcase_add_test(tc, names_of_a_library);
 	tcase_add_loop_test(tc, normal_form, 0, COUNT(normals));
 	tcase_add_test(tc, a_text_is_remembered);
 	tcase_add_test(tc, the_oldest_text_gives_way);
