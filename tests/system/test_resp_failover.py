@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from lib import npm
+from lib import golang, npm
 from lib.case import SystemTest
 from lib.proxy import Proxy
 from lib.wait import eventually, hang, patience
@@ -172,6 +172,277 @@ for (my $i = 0; !-e "$path.stop"; $i++) {
 """
 
 
+# Tries again with a new connection while no broker is there.
+PHP = r"""<?php
+[, $port, $path, $notes, $px] = $argv;
+ini_set("display_errors", "stderr");
+error_reporting(E_ALL & ~E_DEPRECATED & ~E_WARNING & ~E_NOTICE);
+const SAME = 'if redis.call("get",KEYS[1]) == ARGV[1] then return ';
+const RELEASE = SAME . 'redis.call("del",KEYS[1]) else return 0 end';
+function again($what) {
+    static $client = null;
+    for ($i = 0; ; $i++) {
+        try {
+            return $what($client = $client ?? connect());
+        } catch (Exception $error) {
+            if ($i == 200)
+                throw $error;
+            $client = null;
+            usleep(50000);
+        }
+    }
+}
+function work($take, $release) {
+    global $path, $notes;
+    while (!file_exists("$path.stop")) {
+        $lock = again($take);
+        $taken = hrtime(true) / 1e9;
+        if (($held = fopen("$path.held", "x")) === false)
+            throw new Exception("two have it");
+        fclose($held);
+        file_put_contents($notes, "$taken\n", FILE_APPEND);
+        usleep(5000);
+        unlink("$path.held");
+        again(function ($client) use ($release, $lock) { $release($client, $lock); });
+    }
+}
+"""
+
+PHP_REDIS = PHP + r"""
+function connect() {
+    $redis = new Redis();
+    if (!@$redis->connect("127.0.0.1", (int) $GLOBALS["port"]))
+        throw new Exception("no connection");
+    return $redis;
+}
+work(function ($redis) use ($px) {
+    $token = bin2hex(random_bytes(16));
+    while (!$redis->set("job", $token, ["nx", "px" => (int) $px]))
+        usleep(20000);
+    return $token;
+}, function ($redis, $token) {
+    $redis->eval(RELEASE, ["job", $token], 1);
+});
+"""
+
+PREDIS = PHP + r"""
+require "/usr/share/php/Predis/Autoloader.php";
+Predis\Autoloader::register();
+function connect() {
+    return new Predis\Client(["host" => "127.0.0.1", "port" => $GLOBALS["port"]]);
+}
+work(function ($redis) use ($px) {
+    $token = bin2hex(random_bytes(16));
+    while (!$redis->set("job", $token, "PX", $px, "NX"))
+        usleep(20000);
+    return $token;
+}, function ($redis, $token) {
+    $redis->eval(RELEASE, 1, "job", $token);
+});
+"""
+
+SYMFONY = PHP + r"""
+require "/usr/share/php/Symfony/Component/Lock/autoload.php";
+function connect() {
+    $redis = new Redis();
+    if (!@$redis->connect("127.0.0.1", (int) $GLOBALS["port"]))
+        throw new Exception("no connection");
+    return $redis;
+}
+function lock_of($redis, $key) {
+    // What it takes lasts so long until it has heard of it.
+    $store = new Symfony\Component\Lock\Store\RedisStore($redis, $GLOBALS["px"] / 1000);
+    $factory = new Symfony\Component\Lock\LockFactory($store);
+    return $factory->createLockFromKey($key, $GLOBALS["px"] / 1000, false);
+}
+work(function ($redis) {
+    $key = new Symfony\Component\Lock\Key("job");
+    if (!lock_of($redis, $key)->acquire(true))
+        throw new Exception("not acquired");
+    return $key;
+}, function ($redis, $key) {
+    lock_of($redis, $key)->release();
+});
+"""
+
+LARAVEL = PHP + r"""
+require "/usr/share/php/Predis/Autoloader.php";
+require "/usr/share/php/Illuminate/Cache/autoload.php";
+Predis\Autoloader::register();
+class Connections implements Illuminate\Contracts\Redis\Factory {
+    private $client;
+    public function __construct($client) {
+        $this->client = $client;
+    }
+    public function connection($name = null) {
+        return $this->client;
+    }
+}
+function connect() {
+    $client = new Predis\Client(["host" => "127.0.0.1", "port" => $GLOBALS["port"]]);
+    return new Illuminate\Cache\RedisStore(new Connections($client));
+}
+work(function ($store) use ($px) {
+    $lock = $store->lock("job", (int) ($px / 1000))->betweenBlockedAttemptsSleepFor(20);
+    $lock->block(60);
+    return $lock->owner();
+}, function ($store, $owner) {
+    $store->restoreLock("job", $owner)->release();
+});
+"""
+
+SEMAPHORE = NODE + r"""
+const { Mutex } = require("redis-semaphore");
+run(async () => {
+  for (;;) {
+    const mutex = new Mutex(client, "job", { lockTimeout: +px, retryInterval: 20,
+      acquireTimeout: 60000, refreshInterval: 0, onLockLost: () => {} });
+    try {
+      await mutex.acquire();
+      return mutex;
+    } catch (error) {
+      await sleep(50);
+    }
+  }
+}, (mutex) => mutex, (mutex) => mutex.release().catch(() => {}));
+"""
+
+# Its promises fail unseen if the connection ends; it tries again after its interval.
+MUTEX = r"""
+const fs = require("fs");
+const { lock } = require("simple-redis-mutex");
+const [port, path, notes, px] = process.argv.slice(2);
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const client = require("redis").createClient({ url: "redis://127.0.0.1:" + port,
+  socket: { reconnectStrategy: 50 } });
+client.on("error", () => {});
+console.error = () => {};
+process.on("unhandledRejection", () => {});
+async function work() {
+  await client.connect();
+  let last = 0;
+  while (!fs.existsSync(path + ".stop")) {
+    const release = await lock(client, "job", { timeout: +px, pollingInterval: 300 });
+    const taken = Number(process.hrtime.bigint()) / 1e9;
+    fs.closeSync(fs.openSync(path + ".held", "wx"));
+    fs.appendFileSync(notes, taken + "\n");
+    if (!(release.fencingToken > last)) throw new Error("fence " + release.fencingToken);
+    last = release.fencingToken;
+    await sleep(5);
+    fs.unlinkSync(path + ".held");
+    await release().catch(() => {});
+  }
+}
+work().then(() => process.exit(0),
+  (error) => { process.stderr.write(String(error.stack)); process.exit(1); });
+"""
+
+GLIDE = r"""
+const fs = require("fs");
+const { GlideClient, Script, TimeUnit } = require("@valkey/valkey-glide");
+const [port, path, notes, px] = process.argv.slice(2);
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const release = new Script('if redis.call("get",KEYS[1]) == ARGV[1] then ' +
+  'return redis.call("del",KEYS[1]) else return 0 end');
+const addresses = [{ host: "127.0.0.1", port: +port }];
+let client;
+async function again(what) {
+  for (let i = 0; ; i++) {
+    try {
+      client = client || await GlideClient.createClient({ addresses, requestTimeout: 2000 });
+      return await what();
+    } catch (error) { // It connects again by itself.
+      if (i === 200) throw error;
+      await sleep(50);
+    }
+  }
+}
+async function work() {
+  for (let i = 0; !fs.existsSync(path + ".stop"); i++) {
+    const token = process.pid + "-" + i;
+    const how = { conditionalSet: "onlyIfDoesNotExist",
+      expiry: { type: TimeUnit.Milliseconds, count: +px } };
+    while (await again(() => client.set("job", token, how)) !== "OK") await sleep(20);
+    const taken = Number(process.hrtime.bigint()) / 1e9;
+    fs.closeSync(fs.openSync(path + ".held", "wx"));
+    fs.appendFileSync(notes, taken + "\n");
+    await sleep(5);
+    fs.unlinkSync(path + ".held");
+    await again(() => client.invokeScript(release, { keys: ["job"], args: [token] }));
+  }
+}
+work().then(() => process.exit(0), (error) => { console.error(error); process.exit(1); });
+"""
+
+REDIGO = r"""
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+var release = redis.NewScript(1, `if redis.call("get",KEYS[1]) == ARGV[1] then
+	return redis.call("del",KEYS[1]) else return 0 end`)
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func main() {
+	port, path, notes := os.Args[1], os.Args[2], os.Args[3]
+	px, err := strconv.Atoi(os.Args[4])
+	check(err)
+	pool := &redis.Pool{MaxIdle: 1, Dial: func() (redis.Conn, error) {
+		return redis.Dial("tcp", "127.0.0.1:"+port)
+	}}
+	again := func(what func(conn redis.Conn) (interface{}, error)) interface{} {
+		for i := 0; ; i++ {
+			conn := pool.Get()
+			reply, err := what(conn)
+			conn.Close()
+			if err == nil {
+				return reply
+			}
+			if i == 200 {
+				check(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	note, err := os.OpenFile(notes, os.O_APPEND|os.O_WRONLY, 0600)
+	check(err)
+	for i := 0; ; i++ {
+		if _, err := os.Stat(path + ".stop"); err == nil {
+			return
+		}
+		token := fmt.Sprintf("%d-%d", os.Getpid(), i)
+		for again(func(conn redis.Conn) (interface{}, error) {
+			return conn.Do("SET", "job", token, "NX", "PX", px)
+		}) == nil {
+			time.Sleep(20 * time.Millisecond)
+		}
+		held, err := os.OpenFile(path+".held", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0600)
+		check(err)
+		held.Close()
+		fmt.Fprintln(note, i)
+		time.Sleep(5 * time.Millisecond)
+		check(os.Remove(path + ".held"))
+		again(func(conn redis.Conn) (interface{}, error) {
+			return release.Do(conn, "job", token)
+		})
+	}
+}
+"""
+
+
 class Either(Proxy):
     """An address with two brokers behind it: the first, or the second if the first is gone."""
 
@@ -242,7 +513,8 @@ class Killed(SystemTest):
         broker.kill()
         return float(taken)
 
-    def check(self, command, env=None):
+    def start_workers(self, command, env):
+        """Two at each of two addresses, which prefer different brokers."""
         self.command, self.env, self.started = command, env, 0
         self.path = os.path.join(self.directory, "job")
         server = self.redis()
@@ -251,6 +523,18 @@ class Killed(SystemTest):
         self.workers = [self.start(address, "work")
                         for address in (first, second, first, second)]
         self.all_go_on()
+        return one, other, second
+
+    def outlive(self, command, env=None):
+        """They take turns before and after one of the brokers is killed."""
+        one, _, _ = self.start_workers(command, env)
+        one.kill()
+        self.all_go_on()
+        self.stop_all()
+
+    def check(self, command, env=None):
+        """As outlive(); and what became of the lock of one that dies with the other broker."""
+        one, other, second = self.start_workers(command, env)
         one.kill()
         self.all_go_on()
         one.start()
@@ -279,17 +563,22 @@ class Killed(SystemTest):
             file.write(text)
         return path
 
-    def check_program(self, language, text, *probe):
+    def program(self, language, text, *probe):
         """The probe succeeds if all is there."""
         try:
             subprocess.run([language, *probe], check=True, capture_output=True, timeout=hang(10))
         except (subprocess.SubprocessError, OSError):
             self.skipTest(f"this is not installed: {language} {' '.join(probe)}")
-        self.check([language, self.script("job", text)])
+        return [language, self.script("job", text)]
+
+    def check_program(self, language, text, *probe):
+        self.check(self.program(language, text, *probe))
+
+    def node(self, text, *packages):
+        return ["node", self.script("job.js", text)], npm.install(self.directory, *packages)
 
     def check_node(self, text, *packages):
-        env = npm.install(self.directory, *packages)
-        self.check(["node", self.script("job.js", text)], env)
+        self.check(*self.node(text, *packages))
 
     def test_redis_py(self):
         self.check_program(sys.executable, PYTHON, "-c", "import redis.retry")
@@ -305,6 +594,35 @@ class Killed(SystemTest):
 
     def test_redis_of_perl(self):
         self.check_program("perl", PERL, "-e", "use Redis")
+
+    def test_phpredis(self):
+        self.outlive(self.program("php", PHP_REDIS, "-r", "new Redis();"))
+
+    def test_predis(self):
+        self.outlive(self.program(
+            "php", PREDIS, "-r", "require '/usr/share/php/Predis/Autoloader.php';"))
+
+    def test_symfony_lock(self):
+        self.outlive(self.program(
+            "php", SYMFONY, "-r",
+            "new Redis(); require '/usr/share/php/Symfony/Component/Lock/autoload.php';"))
+
+    def test_laravel(self):
+        self.outlive(self.program(
+            "php", LARAVEL, "-r", "require '/usr/share/php/Predis/Autoloader.php';"
+                                  "require '/usr/share/php/Illuminate/Cache/autoload.php';"))
+
+    def test_redis_semaphore(self):
+        self.outlive(*self.node(SEMAPHORE, "redis-semaphore@5", "ioredis@5"))
+
+    def test_simple_redis_mutex(self):
+        self.outlive(*self.node(MUTEX, "simple-redis-mutex@3.0.0", "redis"))
+
+    def test_valkey_glide(self):
+        self.outlive(*self.node(GLIDE, "@valkey/valkey-glide@2"))
+
+    def test_redigo(self):
+        self.outlive([golang.build(self.directory, "job", REDIGO, "github.com/gomodule/redigo")])
 
 
 if __name__ == "__main__":
