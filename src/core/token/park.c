@@ -8,10 +8,10 @@
  * none is here, the stand passes the name on: a token that is away keeps nobody
  * waiting.
  *
- * A call that awaits the name gets it as a token does, but for KEPT_MS only and
+ * A call that awaits the name gets it as a token does, but for KEPT_MS at most and
  * under a text that is no token's (client_kept()).  The next call of its user
  * extends that hold as if it were its own, and gives it its token.  If none
- * comes, the hold runs out in Redis by itself.
+ * comes in half that time, the stand gives the name back.
  */
 #include "config.h"
 
@@ -281,16 +281,20 @@ next(struct core *core, struct stand *st)
 		stand_free(core, st);
 		return;
 	}
-	if (first == NULL && lately_ms(st) <= core->now_ms)
+	if (st->kept_ms > core->now_ms) {
+		core_arm(core, &st->timer, st->kept_ms);
+		return;
+	}
+	/* Nobody has taken what was kept, or nobody is here. */
+	if (st->kept_ms > 0 || (first == NULL && lately_ms(st) <= core->now_ms))
 		give_back(core, st);
-	if (st->nplaces == 0 && st->kept_ms <= core->now_ms) {
+	st->look = st->look || st->kept_ms > 0;
+	st->kept_ms = 0;
+	if (st->nplaces == 0) {
 		stand_free(core, st);
 		return;
 	}
-	if (st->kept_ms > core->now_ms) {
-		st->look = true;
-		at_ms = st->kept_ms + LOOK_MS;
-	} else if (first == NULL) {
+	if (first == NULL) {
 		at_ms = core->now_ms + LATELY_MS;
 	} else if (st->look || st->wake_ms <= core->now_ms) {
 		if (guard_ready(core, st->shard)) {
@@ -389,7 +393,9 @@ park_take_kept(struct core *core, struct token_call *c)
 	c->other = kept_for;
 	c->either = true;
 	c->how[1] = 'x';
+	st->seq = 0;
 	st->kept_ms = 0;
+	st->look = true;
 	/* Soon, behind the operation of the call. */
 	core_arm(core, &st->timer, core->now_ms);
 	return true;
@@ -484,6 +490,17 @@ park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
 
 /* Answers and messages. */
 
+/* The stand has the name for a user, and knows it by its place in the queue. */
+static void
+keep(
+    struct stand *st, uint64_t seq, const struct token_call *c, int64_t sent_ms)
+{
+	st->seq = seq;
+	st->kept_ms = sent_ms + c->ttl_ms / 2;
+	free(st->kept_for);
+	st->kept_for = xstrdup(c->client);
+}
+
 /* Redis has granted the stand the name, for a call that may be over by now. */
 static void
 granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
@@ -502,11 +519,8 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 	st->seq = 0;
 	st->sure_ms = 0;
 	st->look = true;
-	if (c->awaits) {
-		st->kept_ms = sent_ms + c->ttl_ms;
-		free(st->kept_for);
-		st->kept_for = xstrdup(c->client);
-	}
+	if (c->awaits && core->now_ms < sent_ms + c->ttl_ms)
+		keep(st, seq, c, sent_ms);
 	c->names[0].seq = seq;
 	call_settle(core, c, sent_ms, o);
 }
@@ -565,7 +579,7 @@ park_heir(struct core *core, const struct token_name *n)
 	struct token_call *c;
 	struct place *first;
 
-	if (st == NULL || st->asked_for != 0)
+	if (st == NULL || st->asked_for != 0 || st->kept_ms > 0)
 		return NULL;
 	first = first_here(core, st);
 	if (first == NULL) {
@@ -659,7 +673,8 @@ park_message(struct core *core, const char *text, size_t len)
 	if (st == NULL || st->seq != n || n == 0)
 		return false;
 	st->look = true;
-	if (st->asked_for == 0 && first_here(core, st) == NULL)
+	if (st->asked_for == 0 && st->kept_ms == 0 &&
+	    first_here(core, st) == NULL)
 		give_back(core, st);
 	next(core, st);
 	return true;

@@ -18,7 +18,7 @@
 #include "core/token/result.h"
 #include "core/turn/emit.h"
 
-#define KEPT_MS 500 /* a name that was awaited waits for its taker so long */
+#define KEPT_MS 1000 /* of a name that was awaited */
 
 static int
 by_bytes(const void *a, const void *b)

@@ -445,12 +445,12 @@ config quorum=3
 20 < busy a fence=100 ttl=5s text=x first=1
 > 2 busy 0 held fence=100 left=5000
 30 token 2 @7 acquire a park=10s awaits
-> op claim a seq=2 ttl=500 client=% how=q--
+> op claim a seq=2 ttl=1000 client=% how=q--
 40 < busy a fence=100 ttl=5s text=x first=1
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=500 client=% how=q--
+> op claim a seq=2 ttl=1000 client=% how=q--
 70 < granted a fence=111
-> 2 @7 done 1 held own meant fence=111 left=500 token=%
+> 2 @7 done 1 held own meant fence=111 left=1000 token=%
 # Meanwhile it is nobody else's.
 80 token 3 acquire a token=t3 px=30s park=80
 > op claim a seq=3 ttl=30000 client=t3 other=% how=exr
@@ -465,28 +465,32 @@ config quorum=3
 == awaiting: one after the other; what nobody takes passes on
 0 ready 4
 10 token 2 @7 acquire a park=10s awaits
-> op claim a seq=1 ttl=500 client=% how=q--
+> op claim a seq=1 ttl=1000 client=% how=q--
 20 token 3 @8 acquire a park=10s awaits
 30 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=1 ttl=500 client=% how=q--
+> op claim a seq=1 ttl=1000 client=% how=q--
 40 message look 1 a
 50 < granted a fence=111
-> 2 @7 done 1 held own meant fence=111 left=500 token=%
-540 until
-570 until
-> 550 op claim a seq=2 ttl=500 client=% how=q--
-580 < granted a fence=120
-> 3 @8 done 1 held own meant fence=120 left=500 token=%
-590 token 4 acquire a token=t4 px=30s
+> 2 @7 done 1 held own meant fence=111 left=1000 token=%
+# A message that comes twice.
+60 message given 1 110 1000000 40000 0123456789abcdef 0 a
+529 until
+531 until
+> 530 op token a seq=1 how=u--
+> 530 op claim a seq=2 ttl=1000 client=% how=q--
+540 < ended a
+550 < granted a fence=120
+> 3 @8 done 1 held own meant fence=120 left=1000 token=%
+560 token 4 acquire a token=t4 px=30s
 > op claim a seq=3 ttl=30000 client=t4 other=% how=exr
-600 < busy a fence=130 ttl=30s text=x first=1
+570 < busy a fence=130 ttl=30s text=x first=1
 > 4 busy 0 held fence=130 left=30000
 3000 until
 
 == awaiting: not for longer than asked
 0 ready 2
 10 token 2 @7 acquire a park=100 awaits
-> op claim a seq=1 ttl=500 client=% how=q--
+> op claim a seq=1 ttl=1000 client=% how=q--
 20 < busy a fence=100 ttl=5s text=x first=1
 300 until
 > 110 2 @7 busy 0 held fence=100 left=5000
@@ -495,7 +499,7 @@ config quorum=3
 == awaiting: a client that goes is not awaited for
 0 ready 2
 10 token 2 @7 acquire a park=10s awaits
-> op claim a seq=1 ttl=500 client=% how=q--
+> op claim a seq=1 ttl=1000 client=% how=q--
 20 < busy a fence=100 ttl=5s text=x first=1
 30 close 2
 > op token a seq=1 how=u--
@@ -505,7 +509,7 @@ config quorum=3
 == awaiting: a client that sends nothing more is answered
 0 ready 2
 10 token 2 @7 acquire a park=10s awaits
-> op claim a seq=1 ttl=500 client=% how=q--
+> op claim a seq=1 ttl=1000 client=% how=q--
 20 < busy a fence=100 ttl=5s text=x first=1
 30 drain 2
 > 2 @7 busy 0 held fence=100 left=5000
@@ -515,22 +519,22 @@ config quorum=3
 == awaiting: a broker that stops
 0 ready 2
 10 token 2 @7 acquire a park=10s awaits
-> op claim a seq=1 ttl=500 client=% how=q--
+> op claim a seq=1 ttl=1000 client=% how=q--
 20 < granted a fence=100
-> 2 @7 done 1 held own meant fence=100 left=500 token=%
+> 2 @7 done 1 held own meant fence=100 left=1000 token=%
 30 stop
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
-> op idle
+> op token a seq=1 how=u--
 40 stopped?
 > no
 
 == awaiting: a name that is kept is not granted too late
 0 ready 2
 10 token 2 @7 acquire a park=10s awaits
-> op claim a seq=1 ttl=500 client=% how=q--
+> op claim a seq=1 ttl=1000 client=% how=q--
 20 < granted a fence=100
-> 2 @7 done 1 held own meant fence=100 left=500 token=%
+> 2 @7 done 1 held own meant fence=100 left=1000 token=%
 30 token 2 acquire a token=t2 px=100
 > op claim a seq=2 ttl=100 client=t2 other=% how=exr
 200 < renewed a fence=100 ttl=100 text=t2
