@@ -49,6 +49,7 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/sentinels.h \
 	src/redis/slot.c \
 	src/redis/slot.h \
+	src/redis/tls.c \
 	src/redis/topo_cluster.c \
 	src/redis/topo_sentinel.c \
 	src/redis/topo_quorum.c \

@@ -11,6 +11,7 @@
 
 #include "base/xmalloc.h"
 #include "core/dump.h"
+#include "redis/redis.h"
 
 #include "answer.h"
 #include "world.h"
@@ -89,6 +90,7 @@ broker_packet(
 	struct input *in = input_new(INPUT_PACKET, 0);
 
 	in->conn = c;
+	c->unread += b->alive;
 	in->reply = reply;
 	in->message = message;
 	broker_input(b, in);
@@ -133,7 +135,7 @@ do_op(struct broker *b, const struct op *op)
 	}
 	if (op->kind == OP_ENLIST)
 		electorate_moves(b->w);
-	gather_add(b->gather, op);
+	redis_submit(b->redis, op);
 }
 
 /* Steps.  Operations are gathered at once, lines wait for the write. */
@@ -225,17 +227,6 @@ take_inputs(struct broker *b, bool lines)
 	STAILQ_CONCAT(&b->inputs, &rest);
 }
 
-static void
-send_calls(struct broker *b)
-{
-	int i;
-
-	gather_clock(b->gather, (uint64_t)(b->wall_us + world_now(b->w)));
-	gather_flush(b->gather, pool_send, b);
-	for (i = 0; i < b->npools; i++)
-		pool_flush(&b->pools[i]);
-}
-
 /* The middle: lines of clients, then calls leave. */
 static void
 broker_on_lines(void *object, uint64_t tag)
@@ -249,7 +240,7 @@ broker_on_lines(void *object, uint64_t tag)
 	take_inputs(b, true);
 	broker_catch_up(b);
 	broker_hurry(b);
-	send_calls(b);
+	redis_flush(b->redis);
 	events_at(&b->w->events, world_now(b->w) + faults_turn_us(b->w, b),
 	    broker_on_write, b, b->life);
 }
@@ -273,6 +264,7 @@ broker_on_turn(void *object, uint64_t tag)
 	if (clock_first)
 		step_time(b);
 	take_inputs(b, false);
+	net_run_timers(b);
 	if (!clock_first)
 		step_time(b);
 	b->in_turn = true;
@@ -282,15 +274,6 @@ broker_on_turn(void *object, uint64_t tag)
 	else
 		events_at(&b->w->events, world_now(b->w) + pause_us,
 		    broker_on_lines, b, tag);
-}
-
-static void
-check_pools(struct broker *b)
-{
-	int i;
-
-	for (i = 0; i < b->npools; i++)
-		pool_check(&b->pools[i]);
 }
 
 /* It is only ever moved forward (daemon/alarm.c). */
@@ -343,13 +326,12 @@ broker_on_write(void *object, uint64_t tag)
 	broker_tell(b);
 	if (b->w->failed)
 		return;
-	send_calls(b);
+	redis_flush(b->redis);
 	broker_hurry(b);
 	arm_timer(b);
-	check_pools(b);
 	/* What was finished at once (unsent) is for the next turn. */
 	if (!STAILQ_EMPTY(&b->inputs) || b->fired || b->fx.n > 0 ||
-	    gather_is_due(b->gather) || core_has_grants(b->core))
+	    net_has_timers(b) || core_has_grants(b->core))
 		broker_wake(b);
 }
 
@@ -369,8 +351,6 @@ broker_on_wake(void *object, uint64_t tag)
 void
 broker_init(struct broker *b, struct world *w, int index)
 {
-	int i;
-
 	memset(b, 0, sizeof(*b));
 	b->w = w;
 	b->index = index;
@@ -378,8 +358,7 @@ broker_init(struct broker *b, struct world *w, int index)
 	b->zero_ms = prng_range(&w->prng, 1000, 100000000);
 	b->rate_ppm = prng_range(&w->prng, -4000, 4000);
 	STAILQ_INIT(&b->inputs);
-	for (i = 0; i < WORLD_SERVERS_MAX; i++)
-		pool_init(&b->pools[i], b, i);
+	net_init(b);
 	effects_init(&b->fx);
 	effects_init(&b->late);
 	if (w->quorum)
@@ -417,33 +396,17 @@ broker_make_core(struct broker *b)
 		.limits.unowned = 1000 + (unsigned)w->crowd.n,
 		.limits.waiters = 1000,
 	};
-	struct store_config store = {
-		.prefix = WORLD_PREFIX,
-		.broker = b->name,
-		.instance = b->instance,
-		.address = core.address,
-		.lease_ms = w->lease_ms,
-		.replicas = w->replicas,
-		.shards = w->shards,
-		.lanes = w->lanes,
-		.tagged = w->tagged,
-		.quorum = w->quorum,
-		.seed = { prng_next(&w->prng), prng_next(&w->prng) },
-	};
 	int i;
 
 	for (i = 0; w->quorum && i < (int)w->shards; i++)
 		nodes[i] = w->servers[b->list[i]].name;
 	core.nodes = w->quorum ? nodes : NULL;
 	b->core = core_new(&core);
-	b->gather = gather_new(&store);
 }
 
 void
 broker_start(struct broker *b)
 {
-	int i;
-
 	assert(!b->alive);
 	b->instance = prng_next(&b->w->prng);
 	broker_make_core(b);
@@ -454,10 +417,7 @@ broker_start(struct broker *b)
 	b->timer_ms = INT64_MAX;
 	b->awake_us = world_now(b->w);
 	TRACE(b->w, "%s starts", b->name);
-	b->w->o->topology->begin(b);
-	for (i = 0; i < b->npools; i++)
-		if (b->pools[i].server != NULL)
-			pool_start(&b->pools[i]);
+	broker_open_store(b);
 	crowd_begin(b);
 	pollers_begin(b);
 	broker_wake(b);
@@ -467,24 +427,19 @@ static void
 broker_forget(struct broker *b)
 {
 	struct input *in;
-	int i;
 
 	while ((in = STAILQ_FIRST(&b->inputs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&b->inputs, entry);
 		input_free(in);
 	}
-	for (i = 0; i < b->npools; i++)
-		pool_abandon(&b->pools[i]);
-	if (b->w->tagged)
-		cluster_forget(b);
+	redis_free(b->redis);
 	crowd_end(b);
 	pollers_end(b);
 	effects_clear(&b->fx);
 	effects_clear(&b->late);
 	core_free(b->core);
-	gather_free(b->gather);
 	b->core = NULL;
-	b->gather = NULL;
+	b->redis = NULL;
 	memset(b->echoes, 0, sizeof(b->echoes));
 	b->nflights = 0;
 	b->alive = false;
@@ -518,8 +473,6 @@ broker_freeze(struct broker *b, bool frozen)
 		return;
 	b->awake_us = world_now(b->w);
 	b->in_turn = false;
-	if (prng_chance(&b->w->prng, 500))
-		check_pools(b);
 	broker_wake(b);
 }
 

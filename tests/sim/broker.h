@@ -1,6 +1,6 @@
 /*
- * One broker of a simulated world: the real core and the real gather, driven
- * as the daemon drives them, over links that can break.
+ * One broker of a simulated world: the real core and the real src/redis,
+ * driven as the daemon drives them, over links that can break.
  *
  * A turn is what broker_turn() of daemon/broker.c is, in its order: what has
  * come in is stepped through, and calls leave; time passes, as much as a fault
@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "config/config.h"
 #include "core/core.h"
-#include "store/gather.h"
 
 #include "client.h"
 #include "cluster.h"
+#include "net.h"
 #include "sentinel.h"
 #include "server.h"
 
@@ -76,60 +77,6 @@ struct flight {
 	char name[16];
 };
 
-enum link_state { LINK_DOWN, LINK_HELLO, LINK_UP };
-
-/* What a connection will be answered: a call, a WAIT, a CLIENT KILL.  Owned by
- * its link. */
-struct errand {
-	TAILQ_ENTRY(errand) entry;
-	struct call *call; /* NULL: one of the others */
-	struct link *kill; /* whose old connections it kills; NULL: a WAIT */
-	int64_t until_ms;  /* by the broker's clock */
-};
-
-TAILQ_HEAD(errand_list, errand);
-
-/* A connection that carries calls: a lane of its pool. */
-struct link {
-	struct pool *pool;
-	int index;
-	enum link_state state;
-	struct conn *conn;
-	struct errand_list errands; /* sent, not answered; in order */
-	struct call_list line;	    /* not sent yet: they can wait */
-	struct call_list held;	    /* answered, but not yet their WAIT */
-	bool waiting;		    /* a WAIT is under way */
-	bool unconfirmed;	    /* calls were sent and no WAIT behind */
-	unsigned patient;	    /* operations under way that could wait */
-	struct victim stale[VICTIMS_MAX]; /* connections before, of one run */
-	int nstale;
-	struct link *killer; /* it was sent their CLIENT KILL; or NULL */
-	bool more_stale;     /* than that one is for */
-	int failures;	     /* in a row */
-	uint64_t generation;
-	int64_t hello_us; /* when the handshake gives up */
-	int64_t armed_us; /* when its timer looks again; past: it does not */
-};
-
-/* The connection that carries messages. */
-struct channel {
-	struct conn *conn;
-	uint64_t generation;
-	bool ready;
-};
-
-/* The connections to one server, one of them for messages.  Part of its broker,
- * and outlives it. */
-struct pool {
-	struct broker *broker;
-	int index;
-	struct server *server; /* where it connects to */
-	struct link links[LANES_MAX];
-	int nlinks, nup;
-	bool in_vain; /* the last WAIT was */
-	struct channel channel;
-};
-
 struct broker {
 	struct world *w;
 	int index;
@@ -142,28 +89,29 @@ struct broker {
 	bool stopping;
 	int64_t zero_ms; /* its clock at world time 0 */
 	int64_t rate_ppm;
-	int64_t wall_us;       /* its wall clock at world time 0 */
-	uint64_t life;	       /* counts starts; the tag of its events */
-	uint64_t wake;	       /* the tag of the timer that counts */
-	int64_t timer_ms;      /* when it fires; INT64_MAX: it is not set */
-	bool fired;	       /* it has, and the time was not stepped yet */
-	int64_t turn_us;       /* when the first unwritten step was made */
-	int64_t awake_us;      /* since when it is not stalled */
-	int64_t promised_ms;   /* owned: until when the note says ... */
-	int64_t floor_ms;      /* ... and said when it started */
-	struct core *core;     /* owned while alive */
-	struct gather *gather; /* owned while alive */
+	int64_t wall_us;      /* its wall clock at world time 0 */
+	uint64_t life;	      /* counts starts; the tag of its events */
+	uint64_t wake;	      /* the tag of the timer that counts */
+	int64_t timer_ms;     /* when it fires; INT64_MAX: it is not set */
+	bool fired;	      /* it has, and the time was not stepped yet */
+	int64_t turn_us;      /* when the first unwritten step was made */
+	int64_t awake_us;     /* since when it is not stalled */
+	int64_t promised_ms;  /* owned: until when the note says ... */
+	int64_t floor_ms;     /* ... and said when it started */
+	struct core *core;    /* owned while alive */
+	struct redis *redis;  /* owned while alive */
+	struct config config; /* that one's */
+	struct address nodes[WORLD_SERVERS_MAX]; /* the config's */
+	struct net net;
 	struct effects fx;
 	struct effects late; /* of the step that tells grants */
 	struct input_list inputs;
-	uint64_t crowd;	  /* the session of the crowd; 0: none */
-	uint64_t pollers; /* the one of the pollers; 0: none */
-	int side;	  /* of the network, while it is in two */
-	struct follower follower;
-	struct pool pools[WORLD_SERVERS_MAX];
-	int list[WORLD_SERVERS_MAX]; /* quorum: the servers it was told of */
-	struct routes routes;	     /* cluster */
-	int npools;
+	uint64_t crowd;		       /* the session of the crowd; 0: none */
+	uint64_t pollers;	       /* the one of the pollers; 0: none */
+	int side;		       /* of the network, while it is in two */
+	int list[WORLD_SERVERS_MAX];   /* quorum: servers it was told of */
+	int voters[WORLD_SERVERS_MAX]; /* those that it goes by */
+	int nvoters;
 	char echoes[CHECKER_NAMES_MAX][ECHO_SIZE]; /* the last handover */
 	struct flight flights[BROKER_OPS_MAX];
 	int nflights;
@@ -209,34 +157,16 @@ void broker_tell(struct broker *b);
 /* Steps the time, where something is overdue. */
 void broker_catch_up(struct broker *b);
 
-/* For link.c: steps, and the turn that must follow. */
+/* Steps, and the turn that must follow. */
 void broker_step(struct broker *b, const struct core_event *event);
 void broker_wake(struct broker *b);
 
-/* link.c */
-void pool_init(struct pool *p, struct broker *b, int index);
-void pool_start(struct pool *p);
-void pool_move(struct pool *p, struct server *server);
-void pool_refuse(struct pool *p);  /* its server; later again */
-void pool_abandon(struct pool *p); /* the broker dies */
-void pool_packet(struct conn *c, const redisReply *reply, const char *message);
-void pool_broken(struct conn *c);
-void pool_check(struct pool *p);	      /* what has taken too long */
-void pool_send(void *arg, struct call *call); /* of a broker */
-void pool_flush(struct pool *p);	      /* behind the calls of a turn */
-void pool_send_to(struct pool *p, struct call *call); /* another one's */
+/* broker_store.c */
 
-/* link_stale.c; link_send_kill() is link.c's */
-void link_note_stale(struct link *l);
-void pool_kill_stale(struct pool *p);
-void link_send_kill(struct link *by, struct link *of);
-void link_killed(struct link *l, const redisReply *reply);
-struct link *pool_lane(struct pool *p, int index); /* NULL: none, now */
+/* Makes the store of a broker that begins, and connects. */
+void broker_open_store(struct broker *b);
 
-static inline bool
-pool_is_up(const struct pool *p)
-{
-	return p->nup > 0;
-}
+/* One more of its redis.nodes; the host must outlive the broker. */
+void broker_add_node(struct broker *b, char *host, int port);
 
 #endif

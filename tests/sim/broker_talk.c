@@ -405,10 +405,12 @@ broker_take(struct broker *b, struct input *in)
 		pollers_act(b);
 		return;
 	}
-	if (in->kind == INPUT_PACKET)
-		pool_packet(in->conn, in->reply, in->message);
-	else if (in->kind == INPUT_BROKEN)
-		pool_broken(in->conn);
+	if (in->kind == INPUT_PACKET) {
+		in->conn->unread--;
+		net_packet(in->conn, in->reply, in->message);
+	} else if (in->kind == INPUT_BROKEN) {
+		net_broken(in->conn);
+	}
 	if (in->kind == INPUT_PACKET || in->kind == INPUT_BROKEN ||
 	    checker_sitting_gone(b->w, in->sitting))
 		return;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "redis/slot.h"
+
 #include "answer.h"
 #include "cluster.h"
 #include "world.h"
@@ -49,6 +51,73 @@ cluster_draw(struct world *w)
 	place_buckets(w);
 }
 
+void
+cluster_begin(struct broker *b)
+{
+	int i;
+
+	for (i = 0; i < b->w->nservers; i++)
+		broker_add_node(b, b->w->servers[i].name, NET_SERVER + i);
+}
+
+/* The map, as a server has heard of it. */
+
+/* A range of slots is on a server: [ first, last, [ host, port ] ]. */
+static redisReply *
+range(const struct server *on, unsigned first, unsigned last)
+{
+	redisReply *reply = answer_array(3), *node = answer_array(2);
+
+	reply->element[0] = answer_int(first);
+	reply->element[1] = answer_int(last);
+	reply->element[2] = node;
+	node->element[0] = answer_text(on->name, strlen(on->name));
+	node->element[1] = answer_int(NET_SERVER + on->index);
+	return reply;
+}
+
+static int
+by_slot(const void *a, const void *b)
+{
+	unsigned first = slot_of_bucket(*(const uint32_t *)a);
+	unsigned second = slot_of_bucket(*(const uint32_t *)b);
+
+	return (first > second) - (first < second);
+}
+
+/* Slots between those of our buckets are on the server of the one before. */
+redisReply *
+cluster_slots(const struct server *s)
+{
+	const struct world *w = s->w;
+	const int *heard = w->cluster.heard[s->index];
+	uint32_t order[CLUSTER_BUCKETS_MAX], i;
+	redisReply *reply = answer_array(w->shards);
+	unsigned first, last;
+
+	for (i = 0; i < w->shards; i++)
+		order[i] = i;
+	qsort(order, w->shards, sizeof(order[0]), by_slot);
+	for (i = 0; i < w->shards; i++) {
+		first = i > 0 ? slot_of_bucket(order[i]) : 0;
+		last = i + 1 < w->shards ? slot_of_bucket(order[i + 1]) - 1
+					 : SLOTS - 1;
+		reply->element[i] =
+		    range(&w->servers[heard[order[i]]], first, last);
+	}
+	return reply;
+}
+
+redisReply *
+cluster_info(const struct server *s)
+{
+	char text[64];
+	int n = snprintf(text, sizeof(text), "cluster_current_epoch:%llu\r\n",
+	    (unsigned long long)s->w->cluster.epoch_of[s->index] + 1);
+
+	return answer_text(text, (size_t)n);
+}
+
 /* Calls. */
 
 /* How many of its keys are there. */
@@ -64,16 +133,17 @@ keys_here(struct server *s, const struct request *r)
 }
 
 static redisReply *
-redirect(const char *how, uint32_t bucket, int server)
+redirect(const struct world *w, const char *how, uint32_t bucket, int server)
 {
-	char text[32];
+	char text[48];
 
-	snprintf(text, sizeof(text), "%s %u %d", how, bucket, server);
+	snprintf(text, sizeof(text), "%s %u %s:%d", how, slot_of_bucket(bucket),
+	    w->servers[server].name, NET_SERVER + server);
 	return answer_error(text);
 }
 
 redisReply *
-cluster_check(struct server *s, const struct request *r)
+cluster_check(struct server *s, const struct request *r, bool asking)
 {
 	const struct cluster *c = &s->w->cluster;
 	uint32_t at = r->shard;
@@ -85,14 +155,13 @@ cluster_check(struct server *s, const struct request *r)
 	if (c->owner[at] == s->index && here == r->nkeys)
 		return NULL;
 	if (c->owner[at] == s->index && (here == 0 || c->ask_early))
-		return redirect("ASK", at, c->target[at]);
-	if (c->target[at] == s->index && r->asking && here == r->nkeys)
+		return redirect(s->w, "ASK", at, c->target[at]);
+	if (c->target[at] == s->index && asking && here == r->nkeys)
 		return NULL;
-	if (c->owner[at] == s->index ||
-	    (c->target[at] == s->index && r->asking))
+	if (c->owner[at] == s->index || (c->target[at] == s->index && asking))
 		return answer_error("TRYAGAIN Multiple keys request during "
 				    "rehashing of slot");
-	return redirect("MOVED", at, c->heard[s->index][at]);
+	return redirect(s->w, "MOVED", at, c->heard[s->index][at]);
 }
 
 /* Moves. */
@@ -145,6 +214,7 @@ cluster_on_gossip(void *object, uint64_t tag)
 	struct cluster *c = &s->w->cluster;
 
 	c->heard[s->index][tag] = c->owner[tag];
+	c->epoch_of[s->index] = c->epoch;
 }
 
 static void
@@ -155,6 +225,7 @@ settle(struct world *w, uint32_t bucket)
 
 	c->owner[bucket] = c->target[bucket];
 	c->target[bucket] = -1;
+	c->epoch_of[from] = c->epoch_of[c->owner[bucket]] = ++c->epoch;
 	TRACE(w, "bucket %u is on r%d", bucket, c->owner[bucket]);
 	for (i = 0; i < w->nservers; i++)
 		if (i == from || i == c->owner[bucket])

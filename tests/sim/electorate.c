@@ -53,9 +53,8 @@ differs(const struct broker *b)
 	const struct world *w = b->w;
 	int i;
 
-	for (i = 0; i < b->npools; i++)
-		if (!is_listed(w->electorate.list, w->members,
-			b->pools[i].server->index))
+	for (i = 0; i < b->nvoters; i++)
+		if (!is_listed(w->electorate.list, w->members, b->voters[i]))
 			return true;
 	return false;
 }

@@ -1,9 +1,15 @@
 /*
- * Embedded: one broker, and a server that is its own and ends with it.  What
- * clients may still count on then is in a note on disk (daemon/promise.c, whose
- * rule is copied here).
+ * Embedded: one broker, and a server that is its own and ends with it, in place
+ * of src/redis/embedded.c.  What clients may still count on then is in a note on
+ * disk (daemon/promise.c, whose rule is copied here).
  */
 #include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "redis/embedded.h"
+#include "redis/io.h"
 
 #include "topology.h"
 #include "world.h"
@@ -24,8 +30,6 @@ embedded_begin(struct broker *b)
 	struct server *s = &b->w->servers[0];
 
 	b->floor_ms = b->promised_ms;
-	b->npools = 1;
-	b->pools[0].server = s;
 	if (s->up)
 		server_stop(s);
 	server_start(s, SERVER_EMPTY);
@@ -62,4 +66,67 @@ embedded_end(struct broker *b)
 	}
 	if (b->w->servers[0].up)
 		server_stop(&b->w->servers[0]);
+}
+
+/* embedded.h: the server runs before it is started (embedded_begin()). */
+
+struct embedded {
+	struct timer *started;
+	const struct embedded_handler *handler;
+	void *arg;
+};
+
+static void
+on_started(void *arg)
+{
+	const struct embedded *e = arg;
+
+	e->handler->started(e->arg);
+}
+
+struct embedded *
+embedded_new(struct io *io, const char *program, unsigned database,
+    const struct embedded_handler *handler, void *arg, char *why,
+    size_t why_size)
+{
+	struct embedded *e = xcalloc(1, sizeof(*e));
+
+	(void)program;
+	(void)database;
+	(void)why;
+	(void)why_size;
+	e->handler = handler;
+	e->arg = arg;
+	e->started = timer_new(io, on_started, e);
+	return e;
+}
+
+void
+embedded_start(struct embedded *e)
+{
+	timer_in(e->started, 0);
+}
+
+void
+embedded_ready(struct embedded *e)
+{
+	(void)e;
+}
+
+char *
+embedded_path(struct embedded *e)
+{
+	static char path[] = "/own";
+
+	(void)e;
+	return path;
+}
+
+void
+embedded_free(struct embedded *e)
+{
+	if (e == NULL)
+		return;
+	timer_free(e->started);
+	free(e);
 }

@@ -94,15 +94,6 @@ some_server(struct world *w)
 	return &w->servers[prng_below(&w->prng, (uint64_t)choice(w))];
 }
 
-static struct pool *
-some_pool(struct world *w, struct broker *b)
-{
-	if (b->npools <= 1)
-		return &b->pools[0];
-	return &b->pools[prng_below(
-	    &w->prng, (uint64_t)(w->faults.few > 0 ? choice(w) : b->npools))];
-}
-
 static void
 later(struct world *w, int64_t in_us, event_fn *fn, void *object)
 {
@@ -181,8 +172,8 @@ faults_reply(struct world *w, struct conn *c)
 	if (!active(w, FAULT_CUT) || c->server->index >= choice(w) ||
 	    !prng_chance(&w->prng, 8))
 		return true;
-	TRACE(w, "%s: connection %llu breaks, a reply is lost",
-	    c->pool->broker->name, (unsigned long long)c->id);
+	TRACE(w, "%s: connection %llu breaks, a reply is lost", c->broker->name,
+	    (unsigned long long)c->id);
 	c->mute = true;
 	conn_break(c);
 	return false;
@@ -218,31 +209,29 @@ static void
 strike_cut(struct world *w)
 {
 	struct broker *b = some_broker(w);
-	struct pool *p = some_pool(w, b);
+	struct conn *c = net_some_conn(b, false, choice(w));
 
-	struct link *l = &p->links[prng_below(&w->prng, (uint64_t)p->nlinks)];
-
-	if (b->alive && l->conn != NULL) {
-		TRACE(w, "%s: link %d breaks", b->name, l->index);
-		conn_break(l->conn);
-	}
+	if (c == NULL)
+		return;
+	TRACE(w, "%s: connection %llu to %s breaks", b->name,
+	    (unsigned long long)c->id, c->server->name);
+	conn_break(c);
 }
 
 static void
 strike_channel(struct world *w)
 {
 	struct broker *b = some_broker(w);
-	struct pool *p = some_pool(w, b);
+	struct conn *c = net_some_conn(b, true, choice(w));
 
-	if (!b->alive || p->channel.conn == NULL)
+	if (c == NULL)
 		return;
-	if (prng_chance(&w->prng, 500)) {
-		TRACE(w, "%s: the channel falls silent", b->name);
-		p->channel.conn->mute = true;
-		return;
-	}
-	TRACE(w, "%s: the channel breaks", b->name);
-	conn_break(p->channel.conn);
+	c->mute = prng_chance(&w->prng, 500);
+	TRACE(w, "%s: channel %llu to %s %s", b->name,
+	    (unsigned long long)c->id, c->server->name,
+	    c->mute ? "falls silent" : "breaks");
+	if (!c->mute)
+		conn_break(c);
 }
 
 static void
@@ -525,11 +514,13 @@ on_reunion(void *object, uint64_t tag)
 	for (i = 0; i < w->nbrokers; i++)
 		w->brokers[i].side = 0;
 	for (i = 0; i < SENTINELS; i++)
-		w->sentinels.v[i].side = 0;
+		w->sentinels.v[i].node.side = 0;
 	for (i = 0; i < w->nservers; i++)
 		w->servers[i].side = 0;
 	for (i = 0; i < w->nservers; i++)
 		server_reunite(&w->servers[i]);
+	for (i = 0; i < SENTINELS && w->replicates; i++)
+		server_reunite(&w->sentinels.v[i].node);
 }
 
 static void
@@ -545,7 +536,7 @@ trace_sides(struct world *w)
 		n += sprintf(sides + n, "%d", w->brokers[i].side);
 	n += sprintf(sides + n, " ");
 	for (i = 0; i < SENTINELS; i++)
-		n += sprintf(sides + n, "%d", w->sentinels.v[i].side);
+		n += sprintf(sides + n, "%d", w->sentinels.v[i].node.side);
 	TRACE(w, "the network falls apart: %s", sides);
 }
 
@@ -567,7 +558,7 @@ part(struct world *w, bool directed)
 	for (i = 0; i < w->nbrokers; i++)
 		w->brokers[i].side = (int)prng_below(p, 2);
 	for (i = 0; i < SENTINELS; i++)
-		w->sentinels.v[i].side = prng_chance(p, alone ? 200 : 500);
+		w->sentinels.v[i].node.side = prng_chance(p, alone ? 200 : 500);
 	if (directed)
 		electorate_part(w);
 	trace_sides(w);

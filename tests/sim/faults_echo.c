@@ -21,7 +21,7 @@ is_handover(struct text message)
 void
 faults_note_echo(struct conn *c, struct text message)
 {
-	struct broker *b = c->pool->broker;
+	struct broker *b = c->broker;
 	int name;
 
 	if (!is_handover(message))
@@ -38,17 +38,12 @@ repeat(struct broker *b, const char *message)
 	struct world *w = b->w;
 	struct text text = { message, strlen(message) };
 	struct conn *c;
-	int i;
 
-	for (i = 0; i < b->npools; i++) {
-		c = b->pools[i].channel.conn;
-		if (c == NULL || !c->subscribed)
-			continue;
-		TRACE(w, "%s hears '%s' once more", b->name, message);
-		conn_message(
-		    c, text, prng_skewed(&w->prng, 1, 4 * w->latency_us));
+	c = net_some_conn(b, true, w->nservers);
+	if (c == NULL || !c->subscribed)
 		return;
-	}
+	TRACE(w, "%s hears '%s' once more", b->name, message);
+	conn_message(c, text, prng_skewed(&w->prng, 1, 4 * w->latency_us));
 }
 
 void

@@ -51,6 +51,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/pollers.h \
 	tests/sim/broker.c \
 	tests/sim/broker.h \
+	tests/sim/broker_store.c \
 	tests/sim/broker_talk.c \
 	tests/sim/checker.c \
 	tests/sim/checker.h \
@@ -74,7 +75,6 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/crowd.h \
 	tests/sim/cluster.c \
 	tests/sim/cluster.h \
-	tests/sim/cluster_route.c \
 	tests/sim/client_parts.h \
 	tests/sim/client_session.c \
 	tests/sim/client_sync.c \
@@ -85,9 +85,10 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/faults_expect.c \
 	tests/sim/faults_echo.c \
 	tests/sim/faults.h \
-	tests/sim/link.c \
-	tests/sim/link_stale.c \
 	tests/sim/main.c \
+	tests/sim/net.h \
+	tests/sim/net_io.c \
+	tests/sim/net_link.c \
 	tests/sim/electorate.c \
 	tests/sim/electorate.h \
 	tests/sim/embedded.c \
@@ -109,7 +110,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/world.c \
 	tests/sim/world.h
 tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
-tests_sim_sim_LDADD = $(LIB_CORE) $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
+tests_sim_sim_LDADD = $(LIB_CORE) $(LIB_REDIS) $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
 	$(LUA_LIBS)
 endif
 

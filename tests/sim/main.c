@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/xmalloc.h"
 #include "lua/scripts.h"
 
@@ -494,8 +495,11 @@ main(int argc, char **argv)
 		.faults = FAULT_ALL,
 		.uses = USE_ALL };
 	struct command cmd = { .seeds = SEEDS_DEFAULT, .jobs = 1 };
+	/* src/redis logs much; the trace has what matters. */
+	struct log_settings log = { .level = LOG_LEVEL_ERROR };
 	int c;
 
+	log_setup(&log);
 	command_argc = argc;
 	command_argv = argv;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)

@@ -1,6 +1,6 @@
 /*
- * Quorum: three to nine servers that know nothing of each other, a shard and a
- * pool for each (src/redis/topo_quorum.c).
+ * Quorum: three to nine servers that know nothing of each other, a shard for
+ * each.
  *
  * Fences must rise whatever time it is: in some runs the wall clocks of the
  * brokers are days apart, and then no more is lost than a quorum can bear
@@ -63,15 +63,12 @@ quorum_begin(struct broker *b)
 
 	if (b->wall_us == 0)
 		set_wall(b);
-	b->npools = (int)b->w->shards;
-	for (i = 0; i < b->npools; i++)
-		b->pools[i].server = &b->w->servers[b->list[i]];
-}
-
-struct pool *
-quorum_route(struct broker *b, uint32_t shard)
-{
-	return &b->pools[shard];
+	b->nvoters = (int)b->w->shards;
+	for (i = 0; i < b->nvoters; i++) {
+		b->voters[i] = b->list[i];
+		broker_add_node(
+		    b, b->w->servers[b->list[i]].name, NET_SERVER + b->list[i]);
+	}
 }
 
 /* Is all that was ever granted on it known to it? */

@@ -1,5 +1,5 @@
 /*
- * The Sentinels and those who ask them.
+ * The Sentinels.
  *
  * What is modelled is what brokers can tell: a failover takes place a while
  * after the master was last heard of, on the side of the network where most
@@ -10,17 +10,15 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "answer.h"
 #include "world.h"
 
 #define WATCH_US 100000
-#define POLL_MS 1000 /* as redis/sentinels.c */
-#define HURRY_MS 200
 
 static event_fn on_watch;
-static event_fn on_poll;
-static event_fn on_answers;
 
 int
 sentinels_side(const struct world *w)
@@ -28,8 +26,23 @@ sentinels_side(const struct world *w)
 	int i, n = 0;
 
 	for (i = 0; i < SENTINELS; i++)
-		n += w->sentinels.v[i].side;
+		n += w->sentinels.v[i].node.side;
 	return n > SENTINELS / 2;
+}
+
+/* Those who listen hear that it names another one now. */
+static void
+names(struct sentinel *one, struct server *master)
+{
+	static const char text[] = "sim";
+	struct conn *c;
+
+	if (one->says == master)
+		return;
+	one->says = master;
+	TAILQ_FOREACH (c, &one->node.conns, entry)
+		if (c->subscribed)
+			conn_message(c, (struct text){ text, strlen(text) }, 0);
 }
 
 static bool
@@ -93,8 +106,8 @@ sentinels_failover(struct world *w)
 		return false;
 	/* It goes on, for those who do not hear of it; and where nobody asks
 	 * Sentinels, for those who were there before it froze. */
-	old->rogue =
-	    (old->up && !old->frozen) || w->o->topology->locate != NULL;
+	old->rogue = (old->up && !old->frozen) ||
+		     w->o->topology->mode == CONFIG_MODE_STANDALONE;
 	replica_promote(s);
 	s->rogue = false;
 	all->master = s;
@@ -102,8 +115,8 @@ sentinels_failover(struct world *w)
 	call_spare(w, old);
 	checker_amnesia(w);
 	all->down_us = -1;
-	if (all->v[leader].side == sentinels_side(w))
-		all->v[leader].says = s;
+	if (all->v[leader].node.side == sentinels_side(w))
+		names(&all->v[leader], s);
 	return true;
 }
 
@@ -181,11 +194,31 @@ on_watch(void *object, uint64_t tag)
 			replica_cron(s);
 	}
 	for (one = w->sentinels.v; one < w->sentinels.v + SENTINELS; one++)
-		if (one->side == sentinels_side(w) &&
+		if (one->node.side == sentinels_side(w) &&
 		    prng_chance(&w->prng, 300))
-			one->says = w->sentinels.master;
+			names(one, w->sentinels.master);
 	watch_split(w);
 	events_at(&w->events, world_now(w) + WATCH_US, on_watch, w, 0);
+}
+
+static void
+init_one(struct world *w, int index)
+{
+	struct sentinel *one = &w->sentinels.v[index];
+
+	server_init(&one->node, w, w->nservers + index);
+	snprintf(one->node.name, sizeof(one->node.name), "s%d", index);
+	one->node.sentinel = one;
+	one->says = w->sentinels.master;
+}
+
+void
+sentinels_fini(struct world *w)
+{
+	int i;
+
+	for (i = 0; i < SENTINELS && w->replicates; i++)
+		server_fini(&w->sentinels.v[i].node);
 }
 
 void
@@ -202,7 +235,7 @@ sentinels_init(struct world *w)
 	all->master = &w->servers[0];
 	all->down_us = -1;
 	for (i = 0; i < SENTINELS; i++)
-		all->v[i].says = all->master;
+		init_one(w, i);
 	for (i = 1; i < w->members; i++)
 		replica_attach(&w->servers[i], all->master);
 	for (; i < w->nservers; i++)
@@ -213,133 +246,34 @@ sentinels_init(struct world *w)
 }
 
 void
-sentinels_start(struct world *w)
+sentinels_watch(struct world *w)
 {
 	events_at(&w->events, world_now(w) + prng_range(&w->prng, 1, WATCH_US),
 	    on_watch, w, 0);
 }
 
-/* Following. */
+/* What brokers ask. */
 
-static void
-poll_in(struct broker *b, int64_t ms)
+static redisReply *
+master_address(const struct server *s)
 {
-	events_at(&b->w->events, world_now(b->w) + ms * 1000, on_poll, b,
-	    ++b->follower.polls);
+	redisReply *reply = answer_array(2);
+	char port[16];
+
+	snprintf(port, sizeof(port), "%d", NET_SERVER + s->index);
+	reply->element[0] = answer_text(s->name, strlen(s->name));
+	reply->element[1] = answer_text(port, strlen(port));
+	return reply;
 }
 
-static void
-hurry(struct broker *b, bool on)
+redisReply *
+sentinel_command(const struct sentinel *one, const struct request *r)
 {
-	if (on && !b->follower.hurry)
-		poll_in(b, 0);
-	b->follower.hurry = on;
-}
+	static const char info[] = "sentinel_tilt:0\r\n";
 
-static unsigned
-votes_for(const struct follower *f, const struct server *s)
-{
-	unsigned votes = 0;
-	int i;
-
-	for (i = 0; i < SENTINELS; i++)
-		votes += s != NULL && f->said[i] == s;
-	return votes;
-}
-
-/* As sentinels_answer() and on_decide() of src/redis. */
-static void
-decide(struct broker *b)
-{
-	struct follower *f = &b->follower;
-	struct pool *p = &b->pools[0];
-	struct server *best = NULL;
-	unsigned votes = 0, answers = 0;
-	int i;
-
-	for (i = 0; i < SENTINELS; i++) {
-		answers += f->said[i] != NULL;
-		if (votes_for(f, f->said[i]) > votes) {
-			best = f->said[i];
-			votes = votes_for(f, best);
-		}
-	}
-	if (best == NULL || best == p->server || votes <= answers / 2)
-		return;
-	if (votes <= SENTINELS / 2 && pool_is_up(p) && !f->refused)
-		return;
-	TRACE(
-	    b->w, "%s follows %u Sentinels to %s", b->name, votes, best->name);
-	f->refused = false;
-	pool_move(p, best);
-	hurry(b, true);
-	broker_wake(b);
-}
-
-static void
-on_answers(void *object, uint64_t tag)
-{
-	struct broker *b = object;
-	struct follower *f = &b->follower;
-	const struct sentinel *one = b->w->sentinels.v;
-	int i;
-
-	if (!b->alive || tag != b->life)
-		return;
-	if (broker_stalled(b)) {
-		events_at(
-		    &b->w->events, world_now(b->w) + 10000, on_answers, b, tag);
-		return;
-	}
-	for (i = 0; i < SENTINELS; i++) {
-		if (one[i].side == b->side) {
-			f->said[i] = one[i].says;
-			f->heard_us[i] = world_now(b->w);
-		} else if (world_now(b->w) - f->heard_us[i] >
-			   b->w->reply_timeout_ms * 1000) {
-			f->said[i] = NULL;
-		}
-	}
-	decide(b);
-}
-
-static void
-on_poll(void *object, uint64_t tag)
-{
-	struct broker *b = object;
-
-	if (!b->alive || tag != b->follower.polls)
-		return;
-	events_at(&b->w->events, world_now(b->w) + 2 * world_delay_us(b->w),
-	    on_answers, b, b->life);
-	poll_in(b, b->follower.hurry ? HURRY_MS : POLL_MS);
-}
-
-void
-follower_begin(struct broker *b)
-{
-	uint64_t polls = b->follower.polls;
-
-	memset(&b->follower, 0, sizeof(b->follower));
-	b->follower.polls = polls;
-	b->follower.hurry = true;
-	poll_in(b, 0);
-}
-
-void
-follower_link(struct pool *p, bool up)
-{
-	if (up)
-		p->broker->follower.refused = false;
-	hurry(p->broker, !up);
-}
-
-void
-follower_refused(struct pool *p, bool refused)
-{
-	p->broker->follower.refused = refused;
-	hurry(p->broker, refused || !pool_is_up(p));
-	if (refused)
-		events_at(&p->broker->w->events, world_now(p->broker->w),
-		    on_answers, p->broker, p->broker->life);
+	if (strcmp(r->words[0].p, "SENTINEL") == 0)
+		return master_address(one->says);
+	if (strcmp(r->words[0].p, "INFO") == 0)
+		return answer_text(info, strlen(info));
+	return NULL;
 }

@@ -73,16 +73,16 @@ check_message(const struct server *s, const struct conn *c, struct text message)
 	if (name[0] != 'n')
 		return; /* the crowd's */
 	if (memcmp(message.p, "given ", 6) == 0)
-		checker_given(s->w, s, c->pool->broker, name);
+		checker_given(s->w, s, c->broker, name);
 	if (memcmp(message.p, "force ", 6) == 0)
 		checker_forces(s->w, name);
 }
 
-/* PUBLISH: how many listen, as far as the server knows. */
+/* To those who listen on a server, of what was published on another. */
 static int
-server_publish(void *arg, struct text channel, struct text message)
+deliver(struct server *s, const struct server *from, struct text channel,
+    struct text message)
 {
-	struct server *s = arg;
 	struct conn *c;
 	int n = 0;
 
@@ -92,10 +92,33 @@ server_publish(void *arg, struct text channel, struct text message)
 		    memcmp(c->name, channel.p, channel.len) != 0)
 			continue;
 		n++;
-		check_message(s, c, message);
+		if (message.len > 6 && memcmp(message.p, "probe ", 6) == 0) {
+			conn_message(c, message, 0);
+			continue;
+		}
+		check_message(from, c, message);
 		faults_message(s->w, c, message);
 	}
-	TRACE(s->w, "%s publish %.*s '%.*s' -> %d", s->name, (int)channel.len,
+	return n;
+}
+
+/*
+ * PUBLISH: how many listen, as far as the server knows.  The servers of a
+ * cluster pass it on to each other.
+ */
+static int
+server_publish(void *arg, struct text channel, struct text message)
+{
+	struct server *s = arg, *other;
+	struct world *w = s->w;
+	int n = deliver(s, s, channel, message);
+
+	for (other = w->servers; w->tagged && other < w->servers + w->nservers;
+	     other++)
+		if (other != s && other->up && !other->frozen &&
+		    other->side == s->side)
+			(void)deliver(other, s, channel, message);
+	TRACE(w, "%s publish %.*s '%.*s' -> %d", s->name, (int)channel.len,
 	    channel.p, (int)message.len, message.p, n);
 	return n;
 }
@@ -113,7 +136,6 @@ static void
 request_free(struct request *r)
 {
 	free(r->words);
-	free(r->victims);
 	free(r);
 }
 
@@ -177,47 +199,17 @@ conn_find(struct server *s, uint64_t id)
 	return NULL;
 }
 
-/* The first request. */
 static redisReply *
-do_hello(struct server *s, struct conn *c)
-{
-	c->run = s->run;
-	return answer_int((long long)s->run);
-}
-
-/* Old connections, with all that they have not yet said. */
-static redisReply *
-do_kill(struct server *s, const struct request *r)
-{
-	struct conn *old;
-	int i;
-
-	for (i = 0; i < r->nvictims; i++) {
-		if (r->victims[i].run != s->run)
-			continue;
-		old = conn_find(s, r->victims[i].id);
-		if (old == NULL || !old->server_open)
-			continue;
-		TRACE(s->w, "%s kills connection %llu", s->name,
-		    (unsigned long long)old->id);
-		old->server_open = false;
-		conn_drop_requests(old);
-	}
-	return answer_int(1);
-}
-
-static redisReply *
-do_call(struct server *s, const struct request *r)
+do_call(struct server *s, struct conn *c, const struct request *r)
 {
 	struct world *w = s->w;
-	redisReply *reply = w->tagged ? cluster_check(s, r) : NULL;
+	redisReply *reply = w->tagged ? cluster_check(s, r, c->asking) : NULL;
 
 	if (reply != NULL)
 		return reply;
-	if (!r->load && !s->knows[r->script])
+	if (!s->knows[r->script])
 		return answer_error("NOSCRIPT No matching script. Please use "
 				    "EVAL.");
-	s->knows[r->script] = true;
 	if (!s->db.master && !w->writable)
 		return answer_error("READONLY You can't write against a read "
 				    "only replica.");
@@ -258,15 +250,15 @@ wait_answer(const struct server *s, const struct conn *c)
 }
 
 static redisReply *
-do_wait(struct server *s, struct conn *c, const struct request *r)
+do_wait(struct server *s, struct conn *c, const struct text *words)
 {
 	redisReply *reply;
 
 	if (!s->db.master)
 		return answer_error("ERR WAIT cannot be used with replica "
 				    "instances.");
-	c->wait_replicas = r->replicas;
-	c->wait_until = world_now(s->w) + r->wait_us;
+	c->wait_replicas = atoi(words[1].p);
+	c->wait_until = world_now(s->w) + atoll(words[2].p) * 1000;
 	reply = wait_answer(s, c);
 	if (reply != NULL)
 		return reply;
@@ -276,30 +268,137 @@ do_wait(struct server *s, struct conn *c, const struct request *r)
 	return NULL;
 }
 
+/* An old connection, with all that it has not yet said. */
+static redisReply *
+do_client(struct server *s, struct conn *c, const struct text *words)
+{
+	struct conn *old = conn_find(s, strtoull(words[3].p, NULL, 10));
+
+	(void)c;
+	if (old == NULL || !old->server_open ||
+	    world_ablated(s->w, ABLATE_KILL))
+		return answer_int(0);
+	TRACE(s->w, "%s kills connection %llu", s->name,
+	    (unsigned long long)old->id);
+	old->server_open = false;
+	conn_drop_requests(old);
+	return answer_int(1);
+}
+
+static redisReply *
+do_hello(struct server *s, struct conn *c, const struct text *words)
+{
+	size_t i;
+
+	(void)words;
+	c->run = s->run;
+	for (i = 0; i < SCRIPT_MAX; i++)
+		s->knows[i] = true;
+	return answer_status("OK");
+}
+
+static redisReply *
+do_subscribe(struct server *s, struct conn *c, const struct text *words)
+{
+	snprintf(c->name, sizeof(c->name), "%s", words[1].p);
+	c->subscribed = true;
+	c->run = s->run;
+	return answer_status("OK");
+}
+
+static redisReply *
+do_ping(struct server *s, struct conn *c, const struct text *words)
+{
+	(void)s;
+	(void)c;
+	(void)words;
+	return answer_status("PONG");
+}
+
+static redisReply *
+do_info(struct server *s, struct conn *c, const struct text *words)
+{
+	static const char memory[] = "maxmemory:0\r\n";
+
+	(void)s;
+	(void)c;
+	(void)words;
+	return answer_text(memory, strlen(memory));
+}
+
+static redisReply *
+do_publish(struct server *s, struct conn *c, const struct text *words)
+{
+	(void)c;
+	return answer_int(server_publish(s, words[1], words[2]));
+}
+
+static redisReply *
+do_asking(struct server *s, struct conn *c, const struct text *words)
+{
+	(void)s;
+	(void)words;
+	c->asking = true;
+	return answer_status("OK");
+}
+
+static redisReply *
+do_cluster(struct server *s, struct conn *c, const struct text *words)
+{
+	(void)c;
+	return strcmp(words[1].p, "SLOTS") == 0 ? cluster_slots(s)
+						: cluster_info(s);
+}
+
+static const struct {
+	const char *word;
+	redisReply *(*run)(
+	    struct server *s, struct conn *c, const struct text *words);
+} commands[] = {
+	{ "WAIT", do_wait },
+	{ "PING", do_ping },
+	{ "PUBLISH", do_publish },
+	{ "CLIENT", do_client },
+	{ "HELLO", do_hello },
+	{ "SUBSCRIBE", do_subscribe },
+	{ "ASKING", do_asking },
+	{ "CLUSTER", do_cluster },
+	{ "INFO", do_info },
+};
+
+/* NULL: the answer comes later. */
+static redisReply *
+do_command(struct server *s, struct conn *c, const struct request *r)
+{
+	redisReply *reply = NULL;
+	size_t i;
+
+	if (s->sentinel != NULL)
+		reply = sentinel_command(s->sentinel, r);
+	if (reply != NULL)
+		return reply;
+	if (strcmp(r->words[0].p, "SCRIPT") == 0) {
+		s->knows[r->script] = true;
+		return answer_status("OK");
+	}
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(r->words[0].p, commands[i].word) == 0)
+			return commands[i].run(s, c, r->words);
+	world_fail(s->w, "P7", "%s is asked %s", s->name, r->words[0].p);
+	return answer_error("ERR unknown command");
+}
+
 static void
 conn_execute(struct server *s, struct conn *c, const struct request *r)
 {
 	redisReply *reply;
 
-	switch (r->kind) {
-	case REQUEST_WAIT:
-		reply = do_wait(s, c, r);
-		break;
-	case REQUEST_HELLO:
-		reply = do_hello(s, c);
-		break;
-	case REQUEST_KILL:
-		reply = do_kill(s, r);
-		break;
-	case REQUEST_SUBSCRIBE:
-		snprintf(c->name, sizeof(c->name), "%s", r->words[0].p);
-		c->subscribed = true;
-		c->run = s->run;
-		reply = answer_status("OK");
-		break;
-	default:
-		reply = do_call(s, r);
+	if (r->kind == REQUEST_CALL) {
+		reply = do_call(s, c, r);
 		c->offset = s->repl.offset;
+		c->asking = false;
+	} else {
+		reply = do_command(s, c, r);
 	}
 	if (reply != NULL)
 		conn_reply(s, c, reply);
@@ -322,7 +421,7 @@ conn_waits(struct server *s, struct conn *c)
 static bool
 conn_carries(const struct conn *c)
 {
-	return c->server->side == c->pool->broker->side;
+	return c->server->side == c->broker->side;
 }
 
 static void
@@ -383,7 +482,7 @@ conn_land(struct conn *c)
 			continue; /* they were dropped */
 		STAILQ_REMOVE_HEAD(&c->packets, entry);
 		if (c->client_open && !c->mute)
-			broker_packet(c->pool->broker, c, p->reply, p->message);
+			broker_packet(c->broker, c, p->reply, p->message);
 		else {
 			answer_free(p->reply);
 			free(p->message);
@@ -405,17 +504,17 @@ conn_on_packet(void *object, uint64_t tag)
 /* Connections. */
 
 struct conn *
-conn_open(struct pool *p, bool channel)
+conn_open(struct link *l, struct server *s)
 {
 	struct conn *c = xcalloc(1, sizeof(*c));
-	struct world *w = p->broker->w;
+	struct world *w = s->w;
 
 	c->w = w;
-	c->server = p->server;
-	c->pool = p;
+	c->server = s;
+	c->link = l;
+	c->broker = link_broker(l);
 	c->id = ++w->next_conn;
 	c->client_open = true;
-	c->channel = channel;
 	c->server_open = c->server->up;
 	STAILQ_INIT(&c->requests);
 	STAILQ_INIT(&c->packets);
@@ -446,6 +545,7 @@ void
 conn_abandon(struct conn *c)
 {
 	c->client_open = false;
+	c->link = NULL;
 	conn_drop_packets(c);
 	faults_abandoned(c->w, c);
 }
@@ -482,7 +582,7 @@ conn_on_break(void *object, uint64_t tag)
 	(void)tag;
 	c->breaking = !conn_carries(c);
 	if (c->client_open && !c->breaking)
-		broker_conn_broken(c->pool->broker, c);
+		broker_conn_broken(c->broker, c);
 }
 
 void

@@ -19,39 +19,21 @@
 #include "replica.h"
 
 struct world;
-struct pool;
+struct broker;
+struct link;
+struct sentinel;
 struct server;
 
-enum request_kind {
-	REQUEST_HELLO,
-	REQUEST_CALL,
-	REQUEST_WAIT,
-	REQUEST_KILL,
-	REQUEST_SUBSCRIBE
-};
-
-/* What one old connection is killed by: its id, under one run of the server. */
-struct victim {
-	uint64_t id;
-	uint64_t run;
-};
-
-#define VICTIMS_MAX 64
+enum request_kind { REQUEST_CALL, REQUEST_COMMAND };
 
 /* One request in a stream.  Owned by its connection. */
 struct request {
 	STAILQ_ENTRY(request) entry;
 	enum request_kind kind;
-	enum script_id script;
-	bool load;	/* sent with the script's text */
-	bool asking;	/* behind an ASKING */
-	uint32_t shard; /* that the keys are of */
+	enum script_id script; /* of CALL and SCRIPT LOAD */
+	uint32_t shard;	       /* CALL: that the keys are of */
 	int nkeys, nargs;
-	struct text *words;	/* owned, bytes included: keys, then args */
-	struct victim *victims; /* KILL: owned */
-	int nvictims;
-	int replicas;	 /* WAIT: for so many ... */
-	int64_t wait_us; /* ... for so long */
+	struct text *words; /* owned, bytes included: keys, then args */
 };
 
 /* One reply or message in a stream.  Owned by its connection. */
@@ -69,16 +51,18 @@ struct conn {
 	TAILQ_ENTRY(conn) entry;
 	struct world *w;
 	struct server *server;
-	struct pool *pool; /* whose it is */
+	struct broker *broker;
+	struct link *link; /* whose it is; NULL: nobody's any more */
 	uint64_t id;
 	uint64_t run;	  /* of the server, when it was accepted */
 	bool client_open; /* the broker still listens */
 	bool server_open; /* the server still reads */
-	bool channel;	  /* for messages; else for calls */
 	bool subscribed;
-	bool held_back; /* what was sent is under way for longer */
-	bool mute;	/* nothing arrives any more, and nobody says so */
-	char name[128]; /* of the channel */
+	bool asking;	 /* the last command was ASKING */
+	unsigned unread; /* packets that wait for a turn of the broker */
+	bool held_back;	 /* what was sent is under way for longer */
+	bool mute;	 /* nothing arrives any more, and nobody says so */
+	char name[128];	 /* of the channel */
 	struct request_list requests;
 	unsigned arrived;   /* requests that are at the server */
 	unsigned landed;    /* packets that are at the broker */
@@ -101,10 +85,11 @@ struct server {
 	struct redis_db saved; /* an older state of it, on disk ... */
 	int64_t saved_us;      /* ... as it was then */
 	struct replication repl;
-	int side;	       /* of the network, while it is in two */
-	bool rogue;	       /* a master, after another one was made */
-	bool spare;	       /* it belongs to nobody, and may join */
-	bool retiring;	       /* a spare took its place: it won't be back */
+	int side;      /* of the network, while it is in two */
+	bool rogue;    /* a master, after another one was made */
+	bool spare;    /* it belongs to nobody, and may join */
+	bool retiring; /* a spare took its place: it won't be back */
+	struct sentinel *sentinel; /* this one is a Sentinel; or NULL */
 	bool humble;	       /* replica-priority 0: it is never promoted */
 	int64_t master_us;     /* since when a Sentinel sees that; -1 */
 	bool up, frozen, full; /* full: memory used up */
@@ -126,9 +111,8 @@ int64_t server_clock_us(const struct server *s);
 /* Runs one command as if a plain client sent it.  The caller frees it. */
 redisReply *server_command(struct server *s, const char *const *words);
 
-/* Opens a connection to where the pool connects now; the first request makes
- * it known to the server. */
-struct conn *conn_open(struct pool *p, bool channel);
+/* Opens a connection; the first request makes it known to the server. */
+struct conn *conn_open(struct link *l, struct server *s);
 void conn_send(struct conn *c, struct request *request);
 struct request *request_new(enum request_kind kind, int nkeys, int nargs,
     const char *const *words, const size_t *lens);

@@ -8,8 +8,6 @@
 #include "topology.h"
 #include "world.h"
 
-#define REPLICA_US 5000000
-
 /* One server, one shard. */
 static void
 standalone_draw(struct world *w)
@@ -21,15 +19,7 @@ standalone_draw(struct world *w)
 static void
 standalone_begin(struct broker *b)
 {
-	b->npools = 1;
-	b->pools[0].server = &b->w->servers[0];
-}
-
-static struct pool *
-standalone_route(struct broker *b, uint32_t shard)
-{
-	(void)shard;
-	return &b->pools[0];
+	broker_add_node(b, b->w->servers[0].name, NET_SERVER);
 }
 
 /* A master and its replicas, one shard. */
@@ -51,96 +41,55 @@ replicas_draw(struct world *w)
 static void
 sentinel_begin(struct broker *b)
 {
-	b->npools = 1;
-	b->pools[0].server = NULL;
-	follower_begin(b);
+	int i;
+
+	for (i = 0; i < SENTINELS; i++)
+		broker_add_node(
+		    b, b->w->sentinels.v[i].node.name, NET_SENTINEL + i);
 }
 
 /* An address that always leads to the master. */
-static struct server *
-replicated_locate(struct pool *p)
-{
-	return p->broker->w->sentinels.v[0].says;
-}
-
-/* As redis/topo_standalone.c: a replica is put up with for a while. */
-static void
-on_look_up(void *object, uint64_t tag)
-{
-	struct pool *p = object;
-	struct world *w = p->broker->w;
-	int64_t again_us = REPLICA_US;
-
-	if (!p->broker->alive || tag != p->broker->follower.polls)
-		return;
-	if (broker_stalled(p->broker))
-		again_us = 10000;
-	else
-		pool_refuse(p);
-	events_at(&w->events, world_now(w) + again_us, on_look_up, p, tag);
-}
-
-static void
-replicated_refused(struct pool *p, bool refused)
-{
-	struct world *w = p->broker->w;
-	struct follower *f = &p->broker->follower;
-
-	if (refused == f->refused)
-		return;
-	f->refused = refused;
-	f->polls++;
-	if (refused)
-		events_at(&w->events, world_now(w) + REPLICA_US, on_look_up, p,
-		    f->polls);
-}
-
 static void
 replicated_begin(struct broker *b)
 {
-	standalone_begin(b);
-	b->follower.refused = false;
-	b->follower.polls++;
+	static char name[] = "master";
+
+	broker_add_node(b, name, NET_MASTER);
 }
 
 const struct topology topologies[] = {
 	{ .word = "standalone",
+	    .mode = CONFIG_MODE_STANDALONE,
 	    .draw = standalone_draw,
-	    .begin = standalone_begin,
-	    .route = standalone_route },
+	    .begin = standalone_begin },
 	{ .word = "embedded",
+	    .mode = CONFIG_MODE_EMBEDDED,
 	    .draw = embedded_draw,
-	    .begin = embedded_begin,
-	    .route = standalone_route },
+	    .begin = embedded_begin },
 	{ .word = "replicated",
+	    .mode = CONFIG_MODE_STANDALONE,
 	    .faults = FAULT_LAG | FAULT_PARTITION | FAULT_FAILOVER,
 	    .draw = replicas_draw,
 	    .make = sentinels_init,
-	    .start = sentinels_start,
-	    .begin = replicated_begin,
-	    .route = standalone_route,
-	    .locate = replicated_locate,
-	    .refused = replicated_refused },
+	    .start = sentinels_watch,
+	    .begin = replicated_begin },
 	{ .word = "sentinel",
+	    .mode = CONFIG_MODE_SENTINEL,
 	    .faults = FAULT_LAG | FAULT_PARTITION | FAULT_FAILOVER,
 	    .draw = replicas_draw,
 	    .make = sentinels_init,
-	    .start = sentinels_start,
-	    .begin = sentinel_begin,
-	    .route = standalone_route,
-	    .link = follower_link,
-	    .refused = follower_refused },
+	    .start = sentinels_watch,
+	    .begin = sentinel_begin },
 	{ .word = "quorum",
+	    .mode = CONFIG_MODE_QUORUM,
 	    .faults = FAULT_PARTITION | FAULT_REPLACE,
 	    .draw = quorum_draw,
-	    .begin = quorum_begin,
-	    .route = quorum_route },
+	    .begin = quorum_begin },
 	{ .word = "cluster",
+	    .mode = CONFIG_MODE_CLUSTER,
 	    .faults = FAULT_PARTITION | FAULT_MOVE,
 	    .draw = cluster_draw,
-	    .begin = cluster_begin,
-	    .route = cluster_route,
-	    .link = cluster_link },
+	    .begin = cluster_begin },
 	{ .word = NULL },
 };
 

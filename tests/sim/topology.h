@@ -1,11 +1,10 @@
 /*
- * Topologies: which servers a world has, and which of them a broker asks for
- * what.  One row for each mode of the daemon that is simulated.
+ * Topologies: which servers a world has, and what brokers are told of them.
+ * One row for each mode of the daemon that is simulated.
  *
- * What a guard watches over is a shard, as in the core.  The connections of a
- * broker to one server are a pool (broker.h).  A topology says how many there
- * are of each, where each pool connects to, and which one takes the calls of a
- * shard.
+ * What a guard watches over is a shard, as in the core.  Which server takes the
+ * calls of a shard is decided by src/redis; a topology only says what is in the
+ * configuration.
  *
  * To add one: a row in topology.c.
  */
@@ -15,13 +14,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/config.h"
+
 struct broker;
-struct pool;
 struct server;
 struct world;
 
 struct topology {
-	const char *word; /* on the command line */
+	const char *word;      /* on the command line */
+	enum config_mode mode; /* redis.mode of the brokers */
 
 	/* Those of FAULT_BIT_SEVERAL and further on that it may have. */
 	unsigned faults;
@@ -29,23 +30,12 @@ struct topology {
 	/* How many servers, shards and replicas the world has. */
 	void (*draw)(struct world *w);
 
-	/* A broker begins: how many pools it has, and where they connect. */
+	/* A broker begins: its redis.nodes. */
 	void (*begin)(struct broker *b);
 
 	/* The servers are made; all is made, and begins.  May be NULL. */
 	void (*make)(struct world *w);
 	void (*start)(struct world *w);
-
-	/* The pool for the calls of a shard; NULL: none.  It may be down. */
-	struct pool *(*route)(struct broker *b, uint32_t shard);
-
-	/* Where a pool connects to now; NULL: where it did. */
-	struct server *(*locate)(struct pool *p);
-
-	/* A pool is up or down; a guard said that its server is no master,
-	 * or that it is one; both may be NULL. */
-	void (*link)(struct pool *p, bool up);
-	void (*refused)(struct pool *p, bool refused);
 };
 
 /*
@@ -61,7 +51,6 @@ void embedded_end(struct broker *b);
 /* quorum.c */
 void quorum_draw(struct world *w);
 void quorum_begin(struct broker *b);
-struct pool *quorum_route(struct broker *b, uint32_t shard);
 
 /* May this one lose its data, and fences rise without clocks all the same? */
 bool quorum_bears(struct world *w, const struct server *lost);

@@ -242,6 +242,7 @@ world_free(struct world *w)
 		client_fini(&w->clients[i]);
 	for (i = 0; i < w->nservers; i++)
 		server_fini(&w->servers[i]);
+	sentinels_fini(w);
 	checker_fini(w);
 	crowd_free(w);
 	free(w->beats.v);

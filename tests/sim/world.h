@@ -106,6 +106,7 @@ struct world {
 	int64_t end_us;
 	uint64_t next_session;
 	uint64_t next_conn;
+	uint64_t next_timer;
 	bool failed;
 	char failure[256];
 };
