@@ -52,6 +52,7 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 
 	assert(l->pending == NULL);
 	l->pending = xcalloc(1, sizeof(*l->pending));
+	l->pending->kind = kind;
 	op = core->leases->way->submit(core, l, kind);
 	op->seq = l->seq;
 	l->pending->since_ms = core->now_ms;
@@ -136,7 +137,6 @@ lease_ask_convert(struct core *core, struct lease *l, bool shared)
 {
 	struct op *op = submit(core, l, OP_CONVERT);
 
-	l->converting = true;
 	slot_hurry(core, op);
 	set_ttl(core, l, op);
 	set_reserve(core, l, op, shared);
@@ -187,7 +187,8 @@ lease_ask_end(struct core *core, struct lease *l)
 	if (lease_rare(l)->again_seq == 0 && op->linger_ms == 0 &&
 	    queues_again(core, l)) {
 		lease_need_rare(l)->again_seq = ++core->last_seq;
-		l->woken = l->handed_over = l->contended_early = false;
+		lease_no_news(l);
+		l->contended_early = false;
 	}
 	op->again = lease_rare(l)->again_seq;
 	if (l->tenure.provisional) /* only a message has told this fence */

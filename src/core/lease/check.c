@@ -12,7 +12,8 @@
 static void
 check_asked(const struct lease *l)
 {
-	assert(!l->converting || l->pending != NULL);
+	assert(
+	    !lease_converts(l) || lease_is_held(l) || l->state == LEASE_ENDING);
 	assert(l->pending == NULL || l->pending->reserve <= FENCES_MAX);
 	assert(lease_rare(l)->again_seq == 0 || l->state == LEASE_ENDING);
 	assert(l->state != LEASE_ENDING || l->key_end_ms > 0);

@@ -241,7 +241,8 @@ next_none(struct core *core, struct lease *l)
 	lease_set_why(l, NULL);
 	backoff_over(l);
 	l->seq = ++core->last_seq;
-	l->woken = l->handed_over = l->foreign = l->contended_early = false;
+	lease_no_news(l);
+	l->foreign = l->contended_early = false;
 	l->key_end_ms = 0;
 	lease_set_state(core, l, LEASE_ACQUIRING);
 	lease_ask_acquire(core, l);
@@ -270,7 +271,7 @@ next_queued(struct core *core, struct lease *l)
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
-	if (l->woken && guard_ready(core, l->tenure.shard)) {
+	if (l->news != NEWS_NONE && guard_ready(core, l->tenure.shard)) {
 		if (!lease_take_handover(core, l))
 			lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;

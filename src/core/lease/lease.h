@@ -35,10 +35,22 @@ enum lease_state {
 };
 
 /*
+ * What messages have told of the token since it was made.  A lease takes no
+ * message for granted: one that says more only saves it a question.
+ */
+enum lease_news {
+	NEWS_NONE,
+	NEWS_WOKEN,    /* the name was handed to us: to be confirmed */
+	NEWS_HANDOVER, /* the same, with time and fence: good for one pad */
+	NEWS_MAX
+};
+
+/*
  * The operation in flight for a name: what its answer will mean.  ask.c makes
  * it; it is freed with the answer or with its lease.
  */
 struct pending_op {
+	enum op_kind kind;
 	int64_t delay_ms; /* the key outlives lease and pad by at least this */
 	int64_t ttl_ms;	  /* of the key */
 	int64_t since_ms;
@@ -79,16 +91,14 @@ struct lease {
 	int64_t key_end_ms;	    /* the key in the store lives no longer */
 	uint8_t fences;		    /* in reserve */
 	uint8_t state;		    /* enum lease_state */
+	uint8_t news : 2;	    /* enum lease_news */
 	/* tenure.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
-	bool paused : 1;       /* HELD: nothing is asked before wake_ms */
-	bool woken : 1;	       /* a message says that it was handed to us */
-	bool handed_over : 1;  /* ... with time and fence: good for one pad */
-	bool blocked : 1;      /* counted in leases.nblocked */
-	bool shared : 1;       /* with other brokers */
-	bool asked_shared : 1; /* the last request was to share it */
+	bool paused : 1;	  /* HELD: nothing is asked before wake_ms */
+	bool blocked : 1;	  /* counted in leases.nblocked */
+	bool shared : 1;	  /* with other brokers */
+	bool asked_shared : 1;	  /* the last request was to share it */
 	bool contended_early : 1; /* a message said so before a reply did */
 	bool foreign : 1;	  /* QUEUED behind a plain client's key */
-	bool converting : 1;	  /* a CONVERT is in flight */
 	bool outcome_unknown : 1; /* a CONVERT may have been carried out */
 	bool whole : 1;		  /* the next renewal goes by itself */
 	bool for_blocked : 1;	  /* NONE: wake_ms is for blocked requests */
@@ -244,6 +254,13 @@ static inline bool
 lease_is_held(const struct lease *l)
 {
 	return l->state == LEASE_HELD;
+}
+
+/* May its mode change at any moment? */
+static inline bool
+lease_converts(const struct lease *l)
+{
+	return l->pending != NULL && l->pending->kind == OP_CONVERT;
 }
 
 /* Does another broker wait for the name, as far as is known? */

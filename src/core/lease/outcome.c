@@ -56,11 +56,40 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 	lease_set_why(l, NULL);
 }
 
+#define TO(news) (1u << NEWS_##news)
+
+static const unsigned legal[NEWS_MAX] = {
+	[NEWS_NONE] = TO(NONE) | TO(WOKEN) | TO(HANDOVER),
+	[NEWS_WOKEN] = TO(NONE) | TO(HANDOVER),
+	[NEWS_HANDOVER] = TO(NONE),
+};
+
+static void
+set_news(struct lease *l, enum lease_news news)
+{
+	assert(legal[l->news] & (1u << news));
+	l->news = news;
+}
+
+void
+lease_woken(struct lease *l)
+{
+	if (l->news == NEWS_NONE)
+		set_news(l, NEWS_WOKEN);
+}
+
+void
+lease_no_news(struct lease *l)
+{
+	set_news(l, NEWS_NONE);
+}
+
 /* The lease is ours from now on.  If it lingered, other brokers still wait. */
 static void
 begin(struct core *core, struct lease *l)
 {
-	l->woken = l->handed_over = l->foreign = l->outcome_unknown = false;
+	lease_no_news(l);
+	l->foreign = l->outcome_unknown = false;
 	if (!lease_lingers(core, l))
 		lease_told_waiting(core, l, false);
 	lease_not_idle(l);
@@ -97,11 +126,11 @@ lease_handed_over(
 	    core, l->tenure.shard, handover->history, handover->server_ms);
 
 	/* If replicas must have the lease, it takes a call to wait for them. */
-	if (!core->leases->way->queues || l->handed_over || when_ms < 0 ||
-	    core->config.replicas > 0 ||
+	if (!core->leases->way->queues || l->news == NEWS_HANDOVER ||
+	    when_ms < 0 || core->config.replicas > 0 ||
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
-	l->handed_over = true;
+	set_news(l, NEWS_HANDOVER);
 	l->tenure.confirmed_ms = when_ms;
 	l->fence_next = handover->fence;
 	l->fences = 1;
@@ -118,7 +147,7 @@ lease_handed_over(
 bool
 lease_take_handover(struct core *core, struct lease *l)
 {
-	if (!l->handed_over ||
+	if (l->news != NEWS_HANDOVER ||
 	    core->now_ms - l->tenure.confirmed_ms >= core->pad_ms / 4)
 		return false;
 	lease_set_state(core, l, LEASE_HELD);
@@ -236,7 +265,6 @@ static void
 on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
 {
-	l->converting = false;
 	if (o->status == OUTCOME_UNKNOWN)
 		l->outcome_unknown = true;
 	if (l->state == LEASE_ENDING)

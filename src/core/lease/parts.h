@@ -19,6 +19,12 @@ struct handover {
 	bool waiting;	     /* other brokers wait for the name */
 };
 
+/* A message says that the name was handed to us. */
+void lease_woken(struct lease *l);
+
+/* A token is new: no message has told of it. */
+void lease_no_news(struct lease *l);
+
 /* Notes the handover for lease_take_handover(), if it can be relied on. */
 void lease_handed_over(
     struct core *core, struct lease *l, const struct handover *handover);

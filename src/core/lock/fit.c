@@ -57,7 +57,8 @@ static bool
 can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
 {
-	return tenure_vouched(core, &l->lease.tenure) && !l->lease.converting &&
+	return tenure_vouched(core, &l->lease.tenure) &&
+	       !lease_converts(&l->lease) &&
 	       (again || !joins(l, w) || !lease_must_yield(core, &l->lease));
 }
 

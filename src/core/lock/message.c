@@ -40,7 +40,7 @@ static void
 on_grant_message(struct core *core, struct lock *l, const struct message *m)
 {
 	(void)m;
-	l->lease.woken = true;
+	lease_woken(&l->lease);
 	lock_next(core, l);
 }
 
