@@ -4,6 +4,34 @@
  * A lease is embedded in its owner, of which it knows nothing but a table of
  * functions.  The lease decides when to ask the store for what; the owner
  * decides who gets the name here, and who is told what.
+ *
+ * Why no name is ever granted twice:
+ *
+ * (1) The owner grants the name only while tenure_vouched(), and tells a grant
+ *     only if that still holds.  A name has one lease here, and its owner knows
+ *     whom it has granted the name.
+ * (2) The tenure of a lease begins, and is confirmed, only when a script has
+ *     found or written the lease's token in the key, or among those that share
+ *     the name: by the answer to our call (on_granted(), on_renew(),
+ *     on_convert() in outcome.c), or by the message of the script that handed
+ *     the name to the token (lease_take_handover()).  While the token is there,
+ *     no script gives the name to another, unless both share it.
+ * (3) The tenure ends before the key does.  It counts from before the script
+ *     ran, and ends a hundredth and 2 ms before a lease from then is over
+ *     (tenure_deadline_ms()).  The script lets the key live for a lease and a
+ *     pad from when it ran.  If the server's clock has gained on ours, the end
+ *     comes earlier by as much (guard/gain.h).  A lease that was handed over is
+ *     good for one pad of the two for which its key lives.
+ * (4) No call of ours takes the key away meanwhile.  A lease asks for its end
+ *     only when its tenure is over (LEASE_ENDING).  Then it gets a new token,
+ *     which an END that arrives late does not touch; or it lingers, and may be
+ *     confirmed under the same one, but only after an END was answered, and no
+ *     earlier one arrives after that (redis/pool.h: connections that are given
+ *     up are killed).
+ * (5) A server that may have forgotten keys grants nothing new until all older
+ *     tenures have run out or been written again (guard/guard.h).
+ * (6) Over a quorum, (2) to (5) hold on each server of a majority, and any two
+ *     majorities share a server (votes.h; guard/voters.h for who votes).
  */
 #ifndef LOCKBROKER_CORE_LEASE_LEASE_H
 #define LOCKBROKER_CORE_LEASE_LEASE_H

@@ -20,9 +20,6 @@
 /* How many waiters of a queue have the other names of their groups touched. */
 #define GROUPS_TOUCHED 3
 
-/* The tests of members; group.failed has the member that last failed each. */
-enum test { TEST_HERE, TEST_FREE, TEST_IN_TURN };
-
 /* The session has the name in a mode that will do: it only re-enters. */
 static bool
 has_already(const struct core *core, const struct waiter *w)
@@ -61,51 +58,6 @@ lingers_for(const struct core *core, const struct waiter *w)
 	       lock_lingers_for(core, l, w->session);
 }
 
-/* Does member m pass a test on behalf of member w? */
-typedef bool member_test(
-    const struct core *core, const struct waiter *m, const struct waiter *w);
-
-/*
- * Is the group whole, and do all its other members pass the test?  The member
- * that failed last time is tested first: mostly it fails again, so a waiting
- * group costs one look.
- */
-static bool
-others_will_do(const struct core *core, const struct waiter *w,
-    member_test *will_do, enum test test)
-{
-	struct group *g = w->group;
-	unsigned n, i = g->failed[test];
-
-	if (g->left < g->n)
-		return false;
-	for (n = 0; n < g->n; n++) {
-		core_visit(core, 1);
-		if (g->members[i] != w && !will_do(core, g->members[i], w)) {
-			g->failed[test] = (uint8_t)i;
-			return false;
-		}
-		i = i + 1 < g->n ? i + 1 : 0;
-	}
-	return true;
-}
-
-static bool
-here_if_before(
-    const struct core *core, const struct waiter *m, const struct waiter *w)
-{
-	return order(m->lock, w->lock) >= 0 || has_already(core, m) ||
-	       tenure_vouched(core, &m->lock->lease.tenure) ||
-	       lingers_for(core, m);
-}
-
-/* Are all the names before this one here, or linger for it? */
-static bool
-follows_here(const struct core *core, const struct waiter *w)
-{
-	return others_will_do(core, w, here_if_before, TEST_HERE);
-}
-
 /* In its queue, may w pass everybody who stands before it? */
 static bool
 member_first(const struct core *core, const struct waiter *w)
@@ -126,23 +78,72 @@ member_first(const struct core *core, const struct waiter *w)
 	return !group_blocked_by(blocker, w);
 }
 
-static bool
-member_open(const struct core *core, const struct waiter *w)
-{
-	return member_free(core, w) && member_first(core, w);
-}
+/* What a test may be content with, of a member; as bits. */
+enum suffices {
+	ANYTHING = 1,
+	HAS = 2,     /* its session has the name */
+	HERE = 4,    /* its lease is here */
+	LINGERS = 8, /* its name lingers for the session */
+	OPEN = 16    /* it could be granted the name now */
+};
+
+/* What a test asks of the members before another one, in byte order of their
+ * names, and of those behind it. */
+static const struct test {
+	unsigned before, behind;
+} tests[GROUP_TESTS] = {
+	[GROUP_HERE] = { HAS | HERE | LINGERS, ANYTHING },
+	[GROUP_FREE] = { OPEN, OPEN },
+	[GROUP_TURN] = { LINGERS | OPEN, ANYTHING },
+	[GROUP_TAKES_UP] = { OPEN, LINGERS | OPEN },
+};
 
 static bool
-open_to(const struct core *core, const struct waiter *m, const struct waiter *w)
+will_do(const struct core *core, const struct waiter *m, unsigned suffices)
 {
-	(void)w;
-	return member_open(core, m);
+	return (suffices & ANYTHING) != 0 ||
+	       ((suffices & HAS) != 0 && has_already(core, m)) ||
+	       ((suffices & HERE) != 0 &&
+		   tenure_vouched(core, &m->lock->lease.tenure)) ||
+	       ((suffices & LINGERS) != 0 && lingers_for(core, m)) ||
+	       ((suffices & OPEN) != 0 && member_free(core, m) &&
+		   member_first(core, m));
+}
+
+/*
+ * Is the group whole, and do all its members but w pass the test?  The member
+ * that failed last time is tested first: mostly it fails again, so a waiting
+ * group costs one look.
+ */
+static bool
+others_pass(
+    const struct core *core, const struct waiter *w, enum group_test test)
+{
+	struct group *g = w->group;
+	const struct waiter *m;
+	unsigned n, i = g->failed[test];
+
+	if (g->left < g->n)
+		return false;
+	for (n = 0; n < g->n; n++) {
+		core_visit(core, 1);
+		m = g->members[i];
+		if (m != w &&
+		    !will_do(core, m,
+			order(m->lock, w->lock) < 0 ? tests[test].before
+						    : tests[test].behind)) {
+			g->failed[test] = (uint8_t)i;
+			return false;
+		}
+		i = i + 1 < g->n ? i + 1 : 0;
+	}
+	return true;
 }
 
 bool
 group_free_but(const struct core *core, const struct waiter *w)
 {
-	return others_will_do(core, w, open_to, TEST_FREE);
+	return others_pass(core, w, GROUP_FREE);
 }
 
 bool
@@ -156,7 +157,8 @@ group_blocker(const struct core *core, const struct waiter *blocker,
     const struct waiter *w)
 {
 	if (w->group == NULL || group_blocked_by(blocker, w) ||
-	    !group_starving(core, w->group) || !follows_here(core, w))
+	    !group_starving(core, w->group) ||
+	    !others_pass(core, w, GROUP_HERE))
 		return blocker;
 	return w;
 }
@@ -167,14 +169,6 @@ group_blocked_by(const struct waiter *blocker, const struct waiter *w)
 	return blocker != NULL && waiter_came_before(blocker, w);
 }
 
-static bool
-free_if_before(
-    const struct core *core, const struct waiter *m, const struct waiter *w)
-{
-	return order(m->lock, w->lock) >= 0 || lingers_for(core, m) ||
-	       member_open(core, m);
-}
-
 /*
  * It is not enough that the earlier names are here: one may be kept for another
  * group, which waits for a name of the broker that waits for this one.
@@ -182,22 +176,14 @@ free_if_before(
 bool
 group_in_turn(const struct core *core, const struct waiter *w)
 {
-	return follows_here(core, w) &&
-	       others_will_do(core, w, free_if_before, TEST_IN_TURN);
-}
-
-static bool
-free_or_follows(
-    const struct core *core, const struct waiter *m, const struct waiter *w)
-{
-	return member_open(core, m) ||
-	       (order(m->lock, w->lock) >= 0 && lingers_for(core, m));
+	return others_pass(core, w, GROUP_HERE) &&
+	       others_pass(core, w, GROUP_TURN);
 }
 
 bool
 group_takes_up(const struct core *core, const struct waiter *w)
 {
-	return others_will_do(core, w, free_or_follows, TEST_IN_TURN);
+	return others_pass(core, w, GROUP_TAKES_UP);
 }
 
 /* `absent`: only those whose leases are not here and not asked for. */

@@ -47,13 +47,25 @@ bool group_starving(const struct core *core, const struct group *g);
 bool group_in_turn(const struct core *core, const struct waiter *w);
 
 /*
- * A member that can't be granted yet is a *blocker* of the waiters that stand
- * behind it and came later: they may not have the name before it.  It is one
- * only if its group is starving and has all its earlier names here.  Otherwise
- * the broker that has an earlier name might wait for this one, which would be
- * kept from it.  (Waiters that came earlier may pass: a group that jumped the
- * queue of one name stands behind others in its other queues, and they would
- * wait for each other.)
+ * Who may overtake a group.  A member that can't be granted yet is a *blocker*
+ * of the waiters that stand behind it and came later: they may not have the
+ * name before it.  It is one only if
+ *
+ *   (1) its group is starving, and
+ *   (2) all its names before this one, in byte order, are here.
+ *
+ * Everybody else may pass.  So no group waits for ever: for its first name (2)
+ * holds at once, so from (1) on nobody new passes it there; the name comes, and
+ * then (2) holds for the next one.
+ *
+ * And nobody waits in a circle.  A blocker keeps its name from others while its
+ * group waits for names behind that one in byte order, since those before it
+ * are here.  So of several groups that keep names from each other, here or on
+ * other brokers, the one that keeps the highest name waits for none of them.
+ * Without (2) a group could keep this name from the broker that has an earlier
+ * one and waits for this.  Waiters that came earlier than the blocker may pass,
+ * because a group that jumped the queue of one name stands behind others in its
+ * other queues: each of two such groups would block the other.
  *
  * group_blocker() takes the blocker of w (NULL: none) and returns that of the
  * waiters behind w: w itself, if it is a blocker that came before the other.

@@ -95,6 +95,15 @@ struct waiter {
 	unsigned result : 3; /* enum measure_result: how it ends */
 };
 
+/* Tests of the other members of a group: group.c. */
+enum group_test {
+	GROUP_HERE,
+	GROUP_FREE,
+	GROUP_TURN,
+	GROUP_TAKES_UP,
+	GROUP_TESTS
+};
+
 /*
  * A LOCK of several names: its waiters, one for each name.  They are granted in
  * one step or not at all.  Freed with the last of them.
@@ -103,8 +112,8 @@ struct group {
 	struct session *session;
 	uint64_t ref;
 	int64_t since_ms;
-	unsigned n, left;  /* waiters in all; not yet freed */
-	uint8_t failed[3]; /* the member that last failed each test: group.c */
+	unsigned n, left;	     /* waiters in all; not yet freed */
+	uint8_t failed[GROUP_TESTS]; /* the member that last failed each */
 	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
 };
 
