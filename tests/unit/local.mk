@@ -199,15 +199,6 @@ endif
 
 # The core by itself: stories of what it is told and what it says.
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_session
-TESTS += tests/unit/test_session
-tests_unit_test_session_SOURCES = $(UNIT_SUITE) \
-	tests/unit/core/session_rig.c \
-	tests/unit/core/session_rig.h \
-	tests/unit/core/test_session.c
-tests_unit_test_session_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_session_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
-
 check_PROGRAMS += tests/unit/test_work
 TESTS += tests/unit/test_work
 tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
@@ -224,18 +215,18 @@ tests_unit_test_work_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_listing
 TESTS += tests/unit/test_listing
 tests_unit_test_listing_SOURCES = $(UNIT_SUITE) \
-	tests/unit/core/session_rig.c \
-	tests/unit/core/session_rig.h \
-	tests/unit/core/test_listing.c
+	tests/unit/core/test_listing.c \
+	tests/unit/core/work_rig.c \
+	tests/unit/core/work_rig.h
 tests_unit_test_listing_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_listing_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_measured
 TESTS += tests/unit/test_measured
 tests_unit_test_measured_SOURCES = $(UNIT_SUITE) \
-	tests/unit/core/session_rig.c \
-	tests/unit/core/session_rig.h \
-	tests/unit/core/test_measured.c
+	tests/unit/core/test_measured.c \
+	tests/unit/core/work_rig.c \
+	tests/unit/core/work_rig.h
 tests_unit_test_measured_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_measured_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
@@ -273,6 +264,7 @@ endif
 # Stories of leases, queues and guards; data, one file for each subject.
 STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/deadlock.story \
+	tests/unit/core/stories/force.story \
 	tests/unit/core/stories/given.story \
 	tests/unit/core/stories/groups.story \
 	tests/unit/core/stories/guard.story \
@@ -284,6 +276,7 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/queue.story \
 	tests/unit/core/stories/outside.story \
 	tests/unit/core/stories/quorum.story \
+	tests/unit/core/stories/resume.story \
 	tests/unit/core/stories/semaphores.story \
 	tests/unit/core/stories/sessions.story \
 	tests/unit/core/stories/shared.story \
@@ -293,7 +286,8 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/turns.story \
 	tests/unit/core/stories/unowned.story \
 	tests/unit/core/stories/voters.story \
-	tests/unit/core/stories/unknown.story
+	tests/unit/core/stories/unknown.story \
+	tests/unit/core/stories/watch.story
 EXTRA_DIST += $(STORIES)
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_core
@@ -302,6 +296,7 @@ tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/story.c \
 	tests/unit/core/story.h \
 	tests/unit/core/story_said.c \
+	tests/unit/core/story_session.c \
 	tests/unit/core/story_state.h \
 	tests/unit/core/story_token.c \
 	tests/unit/core/test_core.c

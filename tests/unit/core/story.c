@@ -16,7 +16,8 @@
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
  *				(story_token.c)
- *	TIME cancel ID TAG [BY]	TIME ping ID	TIME resume ID KEY-OF-ID
+ *	TIME cancel ID TAG [BY]	TIME ping ID
+ *	TIME session|resume|user|has? ID ...	(story_session.c)
  *	TIME < OUTCOME NAME [fence=F] [first=N] [second=N] [ttl=D]
  *				[waiting] [also=TEXT] [sent=TIME] [on=SHARD]
  *				of the oldest operation of that name; `@guard`
@@ -148,6 +149,12 @@ static const char *
 word(const struct story *st, size_t i)
 {
 	return i < st->nwords ? st->words[i] : "";
+}
+
+uint64_t
+story_id(const struct story *st, size_t i)
+{
+	return (uint64_t)story_number(st, word(st, i));
 }
 
 /* Events. */
@@ -533,6 +540,10 @@ static const struct {
 	{ "until", do_until },
 	{ "clock", do_clock },
 	{ "unowned?", do_unowned },
+	{ "session", story_session },
+	{ "resume", story_resume },
+	{ "user", story_user },
+	{ "has?", story_has },
 };
 
 /* Stories. */

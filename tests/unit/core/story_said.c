@@ -65,7 +65,10 @@ write_fields(struct story *st, const struct effect *e)
 			buf_addc(st->out, ',');
 		else
 			buf_addf(st->out, " %s=", field_words[f->id].key);
-		if (field_words[f->id].how == STR)
+		if (f->id == FIELD_KEY)
+			story_write_key(
+			    st, buf_data(&st->fx.text) + f->str, f->len);
+		else if (field_words[f->id].how == STR)
 			buf_add(
 			    st->out, buf_data(&st->fx.text) + f->str, f->len);
 		else
@@ -206,7 +209,7 @@ write_effect(struct story *st, const struct effect *e)
 	else
 		buf_addf(st->out, "%" PRIu64, e->session);
 	if (e->kind == EFFECT_ATTACH)
-		buf_adds(st->out, " attach");
+		buf_addf(st->out, " attach %" PRIu64, e->conn);
 	if (e->kind == EFFECT_EVENT)
 		buf_addf(st->out, " %s%s%.*s", event_words[e->event],
 		    e->name_len > 0 ? " " : "", (int)e->name_len,

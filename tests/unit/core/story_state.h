@@ -15,6 +15,7 @@
 #define WORDS_MAX 24
 #define FLIGHT_MAX 256
 #define SHARDS_MAX 9
+#define KEYS_MAX 16
 #define SERVER_ZERO_MS INT64_C(1000000000)
 
 /* An operation that was not answered yet. */
@@ -49,6 +50,8 @@ struct story {
 	bool stamped;	  /* effects say when */
 	int64_t away_ms;  /* the answer to heartbeats that ask for it */
 	struct said said[SHARDS_MAX];
+	char keys[KEYS_MAX][128]; /* of sessions */
+	uint64_t key_of;	  /* whose comes next */
 	struct buf *out;
 	const char *words[WORDS_MAX];
 	size_t nwords;
@@ -61,6 +64,9 @@ void story_fail(const struct story *st, const char *what)
 /* `10`, `10s`, or `forever`. */
 int64_t story_number(const struct story *st, const char *s);
 
+/* The id that is the word at this place. */
+uint64_t story_id(const struct story *st, size_t i);
+
 /* The value of `key=` among the words; NULL: not there.  Is there this word? */
 const char *story_option(const struct story *st, const char *key);
 bool story_flag(const struct story *st, const char *word);
@@ -71,6 +77,13 @@ void story_step(struct story *st, struct core_event *ev);
 /* A line about token holds (story_token.c). */
 void story_token(struct story *st);
 void story_write_token(struct story *st, const struct effect *e);
+
+/* A line about sessions (story_session.c). */
+void story_session(struct story *st);
+void story_resume(struct story *st);
+void story_user(struct story *st);
+void story_has(struct story *st);
+void story_write_key(struct story *st, const char *key, size_t len);
 
 /* Begins a line of what is said. */
 void story_begin_line(struct story *st);

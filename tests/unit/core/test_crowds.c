@@ -381,6 +381,82 @@ START_TEST(very_many_latches_are_looked_at)
 }
 END_TEST
 
+/* Lines of the log, and what their field "count" adds up to. */
+static unsigned noted[NOTICE_MAX];
+static uint64_t counted[NOTICE_MAX];
+
+static void
+note_line(const struct work_rig *r, const struct effect *e)
+{
+	const struct field *f = r->fx.fields + e->field;
+	size_t i;
+
+	if (e->kind != EFFECT_LOG)
+		return;
+	noted[e->notice]++;
+	for (i = 0; i < e->nfields; i++)
+		if (f[i].id == FIELD_COUNT)
+			counted[e->notice] += f[i].num;
+}
+
+/* Sessions that have something to lose. */
+#define SOME 150
+
+static void
+some_hold(struct work_rig *r, int64_t hold_ms)
+{
+	struct core_request rq = work_request(VERB_LOCK);
+	char name[24];
+	unsigned i;
+
+	rq.hold_ms = hold_ms;
+	rq.has_hold = hold_ms > 0;
+	for (i = 1; i <= SOME; i++) {
+		(void)snprintf(name, sizeof(name), "n%u", i);
+		work_ask(r, i, &rq, name);
+	}
+	work_settle(r);
+}
+
+START_TEST(of_many_losses_the_first_are_named)
+{
+	struct work_rig r;
+
+	work_init(&r, SOME);
+	r.look = note_line;
+	some_hold(&r, 0);
+	work_link(&r, false);
+	work_pass(&r, 2 * WORK_LEASE_MS);
+	ck_assert_uint_eq(noted[NOTICE_LOCK_LOST], 100);
+	ck_assert_uint_eq(counted[NOTICE_MORE_LOST], SOME - 100);
+	/* A line at once, and one a second later. */
+	ck_assert_uint_ge(noted[NOTICE_MORE_LOST], 1);
+	ck_assert_uint_le(noted[NOTICE_MORE_LOST], 2);
+	ck_assert_uint_eq(noted[NOTICE_LOCK_BOUND], 0);
+	work_fini(&r);
+}
+END_TEST
+
+/* Their clients had set it; and the next second is another. */
+START_TEST(of_many_bounds_the_first_are_named)
+{
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, SOME);
+	r.look = note_line;
+	for (i = 1; i <= 3; i++) {
+		some_hold(&r, 500);
+		work_pass(&r, 1500);
+		ck_assert_uint_eq(noted[NOTICE_LOCK_BOUND], 100 * i);
+	}
+	work_pass(&r, 1500);
+	ck_assert_uint_eq(counted[NOTICE_MORE_BOUND], 3 * (SOME - 100));
+	ck_assert_uint_eq(noted[NOTICE_LOCK_LOST], 0);
+	work_fini(&r);
+}
+END_TEST
+
 TCase *
 crowd_cases(void)
 {
@@ -401,5 +477,7 @@ crowd_cases(void)
 	tcase_add_test(tc, those_who_share_a_name_go_while_they_are_told);
 	tcase_add_test(tc, all_permits_are_written_again);
 	tcase_add_test(tc, very_many_latches_are_looked_at);
+	tcase_add_test(tc, of_many_losses_the_first_are_named);
+	tcase_add_test(tc, of_many_bounds_the_first_are_named);
 	return tc;
 }

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "core/dump.h"
-#include "session_rig.h"
 #include "suite.h"
+#include "work_rig.h"
 
 #define PART 256 /* things looked at in one part */
 
-static struct rig rig;
+static struct work_rig rig;
 
 /* What came, a word each: a name, or the session of a row without one. */
 struct seen {
@@ -80,7 +80,6 @@ fini(struct seen *s)
 {
 	forget(s);
 	free(s->words);
-	buf_clear(&rig.said);
 }
 
 static bool
@@ -102,39 +101,22 @@ expect(const struct seen *s, size_t i, const char *word)
 }
 
 static void
-begin(unsigned sessions)
+lock(uint64_t session, const char *name, bool shared, int64_t hold_ms)
 {
-	static const struct core_config config = {
-		.locks.max_grace_ms = 60000,
-		.locks.handovers = 16,
-		.limits.holds = 100000,
-		.limits.waiters = 100000,
-	};
+	struct core_request rq = work_request(VERB_LOCK);
 
-	rig_init(&rig, sessions);
-	core_reconfigure(rig.core, &config.locks, &config.limits,
-	    &(struct metrics_settings){ NULL, 0 }, false, false);
+	rq.shared = shared;
+	rq.hold_ms = hold_ms;
+	rq.has_hold = hold_ms > 0;
+	work_ask(&rig, session, &rq, name);
+	work_settle(&rig);
 }
 
 static void
-lock(uint64_t session, const char *name, bool shared, int64_t hold_ms)
+gone(uint64_t session)
 {
-	struct core_name one = { name, strlen(name) };
-	struct core_request rq = { .verb = VERB_LOCK,
-		.ref = 100,
-		.names = &one,
-		.nnames = 1,
-		.shared = shared,
-		.wait_ms = CORE_WAIT_FOREVER,
-		.hold_ms = hold_ms,
-		.has_hold = hold_ms > 0,
-		.queue_limit = UINT64_MAX };
-	struct core_event ev = { .kind = CORE_REQUEST };
-
-	ev.u.request.session = session;
-	ev.u.request.request = &rq;
-	rig_step(&rig, &ev);
-	rig_tick(&rig, CORE_FLUSH);
+	work_gone(&rig, session, true);
+	work_settle(&rig);
 }
 
 static const char *
@@ -156,8 +138,12 @@ lock_many(uint64_t session, unsigned from, unsigned to)
 static void
 unlock_many(uint64_t session, unsigned from, unsigned to)
 {
-	for (; from < to; from++)
-		rig_ask(&rig, session, VERB_UNLOCK, name_of(from));
+	struct core_request rq = work_request(VERB_UNLOCK);
+
+	for (; from < to; from++) {
+		work_ask(&rig, session, &rq, name_of(from));
+		work_settle(&rig);
+	}
 }
 
 START_TEST(a_list_comes_in_parts)
@@ -165,7 +151,7 @@ START_TEST(a_list_comes_in_parts)
 	struct seen s = { 0 };
 	unsigned i;
 
-	begin(2);
+	work_init(&rig, 2);
 	lock_many(1, 0, 1000);
 	ck_assert_uint_ge(finish(&s, core_list_begin(rig.core, 1)), 4);
 	ck_assert_uint_eq(s.n, 1000);
@@ -176,7 +162,7 @@ START_TEST(a_list_comes_in_parts)
 	(void)finish(&s, core_list_begin(rig.core, 12345));
 	ck_assert_uint_eq(s.n, 0);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -187,13 +173,13 @@ START_TEST(what_is_lost_meanwhile_is_not_listed)
 	struct listing *g;
 	unsigned i;
 
-	begin(1);
+	work_init(&rig, 1);
 	lock(1, "brief", false, 1000);
 	lock_many(1, 0, 1000);
 	g = core_list_begin(rig.core, 1);
 	ck_assert(part(&s, g));
 	ck_assert(has(&s, "brief"));
-	rig_pass(&rig, 1000);
+	work_pass(&rig, 1000);
 	(void)finish(&s, g);
 	ck_assert_uint_eq(s.anew, 1);
 	ck_assert(!has(&s, "brief"));
@@ -210,7 +196,7 @@ START_TEST(what_is_lost_meanwhile_is_not_listed)
 	expect(&s, 0, "n00003");
 	core_listing_end(g);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -219,15 +205,15 @@ START_TEST(a_session_ends_while_it_is_listed)
 	struct seen s = { 0 };
 	struct listing *g;
 
-	begin(1);
+	work_init(&rig, 1);
 	lock_many(1, 0, 1000);
 	g = core_list_begin(rig.core, 1);
 	ck_assert(part(&s, g));
-	rig_gone(&rig, 1, true, true);
+	gone(1);
 	(void)finish(&s, g);
 	ck_assert_uint_eq(s.n, 0);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -239,7 +225,7 @@ crowd(void)
 {
 	unsigned i;
 
-	begin(2 * CROWD);
+	work_init(&rig, 2 * CROWD);
 	for (i = 1; i <= 2 * CROWD; i++)
 		lock(i, "a", i <= CROWD, 0);
 }
@@ -262,7 +248,7 @@ START_TEST(a_queue_is_in_order)
 		expect(&s, i - 1, word);
 	}
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -283,7 +269,7 @@ START_TEST(a_queue_is_cut_at_its_limit)
 	(void)finish(&s, core_queue_begin(rig.core, "b", 1, 100));
 	ck_assert_uint_eq(s.n, 0);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -307,16 +293,16 @@ START_TEST(who_comes_next_may_leave)
 	/* From the latest it goes to the first one. */
 	ck_assert(part(&s, g));
 	ck_assert_uint_eq(s.n, 0);
-	rig_gone(&rig, CROWD - PART, true, true);
-	rig_gone(&rig, 1, true, true);
+	gone(CROWD - PART);
+	gone(1);
 	while (s.n == 0)
 		ck_assert(part(&s, g));
 	n = s.n;
 	ck_assert_uint_lt(n, CROWD - PART - 3);
 	expect_session(&s, 0, "holder", 2);
 	expect_session(&s, n - 1, "holder", n + 1);
-	rig_gone(&rig, n + 2, true, true);
-	rig_gone(&rig, n + 3, true, true);
+	gone(n + 2);
+	gone(n + 3);
 	while (s.n < CROWD)
 		ck_assert(part(&s, g));
 	expect_session(&s, n, "holder", n + 4);
@@ -324,14 +310,14 @@ START_TEST(who_comes_next_may_leave)
 	expect_session(&s, CROWD - 4, "waiter", CROWD + 1);
 	n = s.n;
 	expect_session(&s, n - 1, "waiter", n + 4);
-	rig_gone(&rig, n + 5, true, true);
-	rig_gone(&rig, 2 * CROWD, true, true);
+	gone(n + 5);
+	gone(2 * CROWD);
 	(void)finish(&s, g);
 	expect_session(&s, n, "waiter", n + 6);
 	expect_session(&s, s.n - 1, "waiter", 2 * CROWD - 1);
 	ck_assert_uint_eq(s.n, 2 * CROWD - 6);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -346,13 +332,13 @@ START_TEST(all_may_leave_at_the_beginning)
 	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
 	ck_assert(part(&s, g));
 	for (i = 1; i < CROWD; i++)
-		rig_gone(&rig, i, true, true);
+		gone(i);
 	(void)finish(&s, g);
 	ck_assert_uint_eq(s.n, CROWD + 1);
 	expect_session(&s, 0, "holder", CROWD);
 	expect_session(&s, 1, "waiter", CROWD + 1);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -369,14 +355,14 @@ START_TEST(a_name_may_be_over)
 		ck_assert(part(&s, g));
 	n = s.n;
 	for (i = 1; i <= 2 * CROWD; i++)
-		rig_gone(&rig, i, true, true);
+		gone(i);
 	(void)finish(&s, g);
 	ck_assert_uint_eq(s.n, n);
 	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
 	ck_assert_uint_eq(core_listing_waiters(g), 0);
 	core_listing_end(g);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -389,7 +375,7 @@ START_TEST(the_busiest_names)
 	struct seen s = { 0 };
 	unsigned i, j;
 
-	begin(20);
+	work_init(&rig, 20);
 	lock_many(1, 0, NAMES);
 	for (i = 0; i < 3; i++)
 		for (j = i; j < 3; j++)
@@ -407,7 +393,7 @@ START_TEST(the_busiest_names)
 	for (i = 3; i < NAMES - 1; i++)
 		ck_assert_str_lt(s.words[i], s.words[i + 1]);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -430,7 +416,7 @@ START_TEST(names_are_listed_once_while_tables_grow)
 	struct listing *g;
 	int i;
 
-	begin(1);
+	work_init(&rig, 1);
 	lock_many(1, 0, NAMES);
 	g = core_names_begin(rig.core, SIZE_MAX);
 	for (i = 0; i < _i; i++)
@@ -439,7 +425,7 @@ START_TEST(names_are_listed_once_while_tables_grow)
 	(void)finish(&s, g);
 	expect_once(&s, NAMES);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -449,7 +435,7 @@ START_TEST(names_are_listed_once_while_tables_shrink)
 	struct listing *g;
 	int i;
 
-	begin(1);
+	work_init(&rig, 1);
 	lock_many(1, 0, NAMES);
 	g = core_names_begin(rig.core, SIZE_MAX);
 	for (i = 0; i < _i; i++)
@@ -460,7 +446,7 @@ START_TEST(names_are_listed_once_while_tables_shrink)
 	(void)finish(&s, g);
 	expect_once(&s, 20);
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -468,13 +454,13 @@ START_TEST(there_may_be_no_names)
 {
 	struct seen s = { 0 };
 
-	begin(1);
+	work_init(&rig, 1);
 	(void)finish(&s, core_names_begin(rig.core, 100));
 	ck_assert_uint_eq(s.n, 0);
 	lock(1, "a", false, 0);
 	core_listing_end(core_names_begin(rig.core, 100));
 	fini(&s);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 
@@ -482,7 +468,7 @@ START_TEST(gauges_are_kept)
 {
 	struct core_gauges gauges;
 
-	begin(3);
+	work_init(&rig, 3);
 	lock_many(1, 0, 10);
 	lock(2, "n00003", false, 0);
 	lock(2, "b", true, 0);
@@ -491,13 +477,12 @@ START_TEST(gauges_are_kept)
 	ck_assert_uint_eq(gauges.locks_held, 12);
 	ck_assert_uint_eq(gauges.waiters, 1);
 	ck_assert_uint_eq(gauges.names, 11);
-	rig_gone(&rig, 1, true, true);
-	rig_gone(&rig, 3, true, true);
+	gone(1);
+	gone(3);
 	core_gauges(rig.core, rig.now_ms, &gauges);
 	ck_assert_uint_eq(gauges.locks_held, 1 + 1);
 	ck_assert_uint_eq(gauges.waiters, 0);
-	buf_clear(&rig.said);
-	rig_fini(&rig);
+	work_fini(&rig);
 }
 END_TEST
 

@@ -5,26 +5,29 @@
 #include "config.h"
 
 #include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/dump.h"
 #include "core/measure/measure.h"
 #include "core/token/token.h"
-#include "session_rig.h"
 #include "suite.h"
+#include "work_rig.h"
 
-static struct rig r;
+static struct work_rig r;
 
 static void
 set_up(void)
 {
-	rig_init(&r, 4);
+	work_init(&r, 4);
 }
 
 static void
 tear_down(void)
 {
-	rig_fini(&r);
+	core_check(r.core);
+	work_fini(&r);
 }
 
 /* One row: of a family, the class `other` and a second label, or NULL. */
@@ -70,28 +73,23 @@ expect(enum measure_id id, const char *value, uint64_t count, uint64_t sum_ms)
 	ck_assert_uint_eq(h->sum_ms, sum_ms);
 }
 
-static void
+/* Returns the ref of the request. */
+static uint64_t
 ask(uint64_t session, enum verb_id verb, const char *name, int64_t wait_ms)
 {
-	struct core_name one = { name, strlen(name) };
-	struct core_request rq = { .verb = verb,
-		.ref = 7,
-		.names = &one,
-		.nnames = 1,
-		.wait_ms = wait_ms,
-		.queue_limit = UINT64_MAX };
-	struct core_event ev = { .kind = CORE_REQUEST };
+	struct core_request rq = work_request(verb);
 
-	ev.u.request.session = session;
-	ev.u.request.request = &rq;
-	rig_step(&r, &ev);
-	rig_tick(&r, CORE_FLUSH);
+	rq.wait_ms = wait_ms;
+	work_ask(&r, session, &rq, name);
+	work_settle(&r);
+	return rq.ref;
 }
 
 static void
-flush(void)
+gone(uint64_t session, bool quit)
 {
-	rig_tick(&r, CORE_FLUSH);
+	work_gone(&r, session, quit);
+	work_settle(&r);
 }
 
 static struct measure_hold
@@ -110,7 +108,7 @@ START_TEST(a_wait_that_is_granted)
 	ask(1, VERB_LOCK, "a", CORE_WAIT_FOREVER);
 	expect(MEASURE_OF_WAIT, "granted", 1, 0);
 	ask(2, VERB_LOCK, "a", CORE_WAIT_FOREVER);
-	rig_pass(&r, 300);
+	work_pass(&r, 300);
 	ck_assert_uint_eq(number(MEASURE_OF_WAITERS, NULL), 1);
 	ck_assert_uint_eq(number(MEASURE_OF_OLDEST, NULL), 300);
 	ck_assert_uint_eq(number(MEASURE_OF_HELD, NULL), 1);
@@ -121,7 +119,7 @@ START_TEST(a_wait_that_is_granted)
 	ck_assert_uint_eq(number(MEASURE_OF_WAITERS, NULL), 0);
 	ck_assert_uint_eq(number(MEASURE_OF_OLDEST, NULL), 0);
 	ck_assert_uint_eq(number(MEASURE_OF_HELD, NULL), 1);
-	rig_pass(&r, 50);
+	work_pass(&r, 50);
 	ask(2, VERB_UNLOCK, "a", 0);
 	expect(MEASURE_OF_HOLD, NULL, 2, 350);
 	ck_assert_uint_eq(number(MEASURE_OF_HELD, NULL), 0);
@@ -142,16 +140,15 @@ START_TEST(waits_that_are_given_up)
 	ask(1, VERB_LOCK, "a", CORE_WAIT_FOREVER);
 	ask(2, VERB_LOCK, "a", 200);
 	ask(3, VERB_LOCK, "a", CORE_WAIT_FOREVER);
-	rig_pass(&r, 200);
+	work_pass(&r, 200);
 	expect(MEASURE_OF_WAIT, "timeout", 1, 200);
-	rig_gone(&r, 3, false, false);
+	gone(3, false);
 	expect(MEASURE_OF_WAIT, "cancelled", 1, 200);
-	ask(4, VERB_LOCK, "a", CORE_WAIT_FOREVER);
-	rig_pass(&r, 30);
 	cancel.u.cancel.session = 4;
-	cancel.u.cancel.ref = 7;
-	cancel.u.cancel.by = 8;
-	rig_step(&r, &cancel);
+	cancel.u.cancel.ref = ask(4, VERB_LOCK, "a", CORE_WAIT_FOREVER);
+	cancel.u.cancel.by = cancel.u.cancel.ref + 1;
+	work_pass(&r, 30);
+	work_step(&r, &cancel);
 	expect(MEASURE_OF_WAIT, "cancelled", 2, 230);
 	expect(MEASURE_OF_WAIT, "granted", 1, 0);
 	ask(4, VERB_TRYLOCK, "a", 0);
@@ -162,12 +159,9 @@ END_TEST
 
 START_TEST(waits_that_are_refused)
 {
-	struct core_event link = { .kind = CORE_LINK };
-
-	link.u.link.why = "gone";
-	rig_step(&r, &link);
+	work_link(&r, false);
 	ask(1, VERB_LOCK, "a", 200);
-	rig_pass(&r, 200);
+	work_pass(&r, 200);
 	expect(MEASURE_OF_WAIT, "refused", 1, 200);
 	expect(MEASURE_OF_WAIT, "timeout", 0, 0);
 }
@@ -189,9 +183,9 @@ START_TEST(a_name_that_nobody_waited_for_is_not_handed_over)
 {
 	ask(1, VERB_LOCK, "a", CORE_WAIT_FOREVER);
 	ask(2, VERB_LOCK, "a", 10);
-	rig_pass(&r, 10);
+	work_pass(&r, 10);
 	ask(1, VERB_UNLOCK, "a", 0);
-	rig_pass(&r, 1000);
+	work_pass(&r, 1000);
 	ask(2, VERB_LOCK, "a", CORE_WAIT_FOREVER);
 	expect(MEASURE_OF_HANDOVER, "here", 0, 0);
 }
@@ -200,8 +194,8 @@ END_TEST
 START_TEST(a_session_that_ends_drops_what_it_has)
 {
 	ask(1, VERB_LOCK, "a", CORE_WAIT_FOREVER);
-	rig_pass(&r, 20);
-	rig_gone(&r, 1, _i == 0, _i == 0);
+	work_pass(&r, 20);
+	gone(1, _i == 0);
 	ck_assert_str_eq(latest("a").end, "dropped");
 	expect(MEASURE_OF_HOLD, NULL, 1, 20);
 	ck_assert_uint_eq(number(MEASURE_OF_HELD, NULL), 0);
@@ -214,28 +208,31 @@ START_TEST(renewals_tell_what_was_left)
 	const struct measure_histogram *h;
 
 	ask(1, VERB_LOCK, "a", CORE_WAIT_FOREVER);
-	rig_pass(&r, LEASE_MS);
+	work_pass(&r, WORK_LEASE_MS);
 	h = row(MEASURE_OF_MARGIN, "other", NULL).histogram;
 	ck_assert_uint_ge(h->count, 2);
-	ck_assert_uint_ge(h->sum_ms, h->count * LEASE_MS / 2);
-	ck_assert_uint_le(h->sum_ms, h->count * LEASE_MS * 3 / 4);
+	ck_assert_uint_ge(h->sum_ms, h->count * WORK_LEASE_MS / 2);
+	ck_assert_uint_le(h->sum_ms, h->count * WORK_LEASE_MS * 3 / 4);
 }
 END_TEST
 
 START_TEST(losses_by_reason)
 {
+	struct core_request rq = work_request(VERB_LOCK);
 	const void *place = NULL;
 	struct measure_hold h;
 
-	rig_ask_quietly(&r, 1, VERB_LOCK, "a", 100);
-	flush();
-	rig_pass(&r, 100);
+	rq.has_hold = true;
+	rq.hold_ms = 100;
+	work_ask(&r, 1, &rq, "a");
+	work_settle(&r);
+	work_pass(&r, 100);
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "hold"), 1);
 	ck_assert_str_eq(latest("a").end, "hold");
 	expect(MEASURE_OF_HOLD, NULL, 1, 100);
-	r.hold_back[OP_RENEW] = true;
+	r.silent[OP_RENEW] = true;
 	ask(1, VERB_LOCK, "b", CORE_WAIT_FOREVER);
-	rig_pass(&r, LEASE_MS);
+	work_pass(&r, WORK_LEASE_MS);
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "unreachable"), 1);
 	ck_assert(measure_losses(core_measure(r.core), &place, &h));
 	ck_assert_str_eq(h.end, "unreachable");
@@ -248,8 +245,12 @@ END_TEST
 
 START_TEST(who_forced_it_is_known)
 {
+	struct core_event ev = { .kind = CORE_USER };
+
 	ask(1, VERB_LOCK, "a", CORE_WAIT_FOREVER);
-	rig_user(&r, 1, "deploy");
+	ev.u.user.session = 1;
+	ev.u.user.name = "deploy";
+	work_step(&r, &ev);
 	ask(2, VERB_UNLOCK_FORCE, "a", 0);
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "forced"), 1);
 	ck_assert_str_eq(latest("a").end, "forced");
@@ -261,13 +262,15 @@ END_TEST
 /* A lease that ran out before the FLUSH: nobody has had it. */
 START_TEST(what_was_not_told_has_not_been)
 {
-	rig_ask_quietly(&r, 1, VERB_LOCK, "a", 0);
-	r.hold_back[OP_RENEW] = true;
-	rig_pass(&r, LEASE_MS);
+	work_lock(&r, 1, "a");
+	work_answer(&r);
+	r.silent[OP_RENEW] = true;
+	r.now_ms += WORK_LEASE_MS;
+	work_catch_up(&r);
 	expect(MEASURE_OF_HOLD, NULL, 0, 0);
 	ck_assert_ptr_null(latest("a").name);
 	ck_assert_uint_eq(number(MEASURE_OF_WAITERS, NULL), 1);
-	ck_assert_uint_eq(number(MEASURE_OF_OLDEST, NULL), LEASE_MS);
+	ck_assert_uint_eq(number(MEASURE_OF_OLDEST, NULL), WORK_LEASE_MS);
 }
 END_TEST
 
@@ -295,7 +298,8 @@ token(uint64_t session, enum token_op op, int64_t ttl_ms, int64_t park_ms)
 
 	ev.u.token.session = session;
 	ev.u.token.request = &rq;
-	rig_step(&r, &ev);
+	work_step(&r, &ev);
+	work_settle(&r);
 	core_check(r.core);
 }
 
@@ -319,24 +323,42 @@ token_ended(const char *end, uint64_t count, uint64_t sum_ms)
 START_TEST(token_holds_by_their_end)
 {
 	take_token(1000);
-	rig_pass(&r, 300);
+	work_pass(&r, 300);
 	tokens_are(OUTCOME_ENDED);
 	token(1, TOKEN_RELEASE, 0, 0);
 	token_ended("released", 1, 300);
 	ck_assert_uint_eq(latest("a").session, 1);
 	ck_assert_str_eq(latest("a").peer, "peer");
 	take_token(1000);
-	rig_pass(&r, 1000);
+	work_pass(&r, 1000);
 	token_ended("hold", 2, 1300);
 	take_token(0);
 	tokens_are(OUTCOME_LOST);
-	rig_pass(&r, LEASE_MS);
-	token_ended("taken", 3, 1300 + LEASE_MS);
+	work_pass(&r, WORK_LEASE_MS);
+	token_ended("taken", 3, 1300 + WORK_LEASE_MS);
 	/* None of these was taken from its client. */
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "hold"), 0);
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "taken"), 0);
 }
 END_TEST
+
+/* The values of the line for the audit file. */
+static char audited[512];
+
+static void
+note_audit(const struct work_rig *rig, const struct effect *e)
+{
+	const struct field *f = rig->fx.fields + e->field;
+	const char *text = buf_data(&rig->fx.text);
+	size_t i, n = 0;
+
+	for (i = 0; e->kind == EFFECT_AUDIT && i < e->nfields; i++, f++)
+		n += (size_t)(f->len > 0
+				  ? snprintf(audited + n, sizeof(audited) - n,
+					" %.*s", (int)f->len, text + f->str)
+				  : snprintf(audited + n, sizeof(audited) - n,
+					" %" PRIu64, f->num));
+}
 
 START_TEST(a_token_hold_that_is_forced)
 {
@@ -348,17 +370,15 @@ START_TEST(a_token_hold_that_is_forced)
 
 	core_reconfigure(r.core, &locks, &limits, &metrics, true, false);
 	take_token(0);
-	rig_pass(&r, 20);
-	r.status = (struct outcome){ .status = OUTCOME_ENDED, .text = "" };
+	work_pass(&r, 20);
+	r.look = note_audit;
 	ask(2, VERB_UNLOCK_FORCE, "a", 0);
 	token_ended("forced", 1, 20);
 	ck_assert_ptr_nonnull(strstr(latest("a").by, "session=2"));
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "forced"), 1);
 	/* In the audit file, too. */
-	buf_add(&r.said, "", 1);
-	ck_assert_ptr_nonnull(strstr(buf_data(&r.said),
-	    "=a session=1 peer=peer mode=exclusive fence=7 waited=0"
-	    " held=20 end=forced by="));
+	ck_assert_ptr_nonnull(
+	    strstr(audited, " a 1 peer exclusive 7 0 20 forced "));
 }
 END_TEST
 
@@ -410,7 +430,7 @@ START_TEST(a_token_that_waits)
 	token(2, TOKEN_ACQUIRE, 1000, 80);
 	ck_assert_uint_eq(number(MEASURE_OF_BUSY, NULL), 1);
 	token(2, TOKEN_ACQUIRE, 1000, 80);
-	rig_pass(&r, 50);
+	work_pass(&r, 50);
 	core_gauges(r.core, r.now_ms, &gauges);
 	ck_assert_uint_eq(gauges.parked, 1);
 	ck_assert_uint_eq(gauges.waiters, 1);
@@ -420,14 +440,14 @@ START_TEST(a_token_that_waits)
 	ck_assert_str_eq(t.word, "waiter");
 	ck_assert_uint_eq(t.session, 2);
 	ck_assert_uint_eq(t.num, 50);
-	rig_pass(&r, 30);
+	work_pass(&r, 30);
 	expect(MEASURE_OF_WAIT, "timeout", 1, 80);
 	ck_assert_uint_eq(number(MEASURE_OF_BUSY, NULL), 1);
 	r.token.ttl_ms = 10;
-	rig_pass(&r, 1000); /* so that Redis is asked again */
+	work_pass(&r, 1000); /* so that Redis is asked again */
 	token(2, TOKEN_ACQUIRE, 1000, 80);
 	tokens_are(OUTCOME_GRANTED);
-	rig_pass(&r, 40);
+	work_pass(&r, 40);
 	expect(MEASURE_OF_WAIT, "granted", 1, 30);
 	t = told(core_history_begin(r.core, "a", 1, 100), FIELD_WAITED, 0);
 	ck_assert_uint_eq(t.session, 2);
@@ -450,7 +470,7 @@ START_TEST(a_reload_changes_classes_of_names_that_are_held)
 	ask(2, VERB_LOCK, "a1", CORE_WAIT_FOREVER);
 	core_reconfigure(r.core, &locks, &limits, &metrics, false, false);
 	core_check(r.core);
-	rig_pass(&r, 10);
+	work_pass(&r, 10);
 	ask(1, VERB_UNLOCK, "a1", 0);
 	core_check(r.core);
 	ck_assert_uint_eq(row(MEASURE_OF_HELD, "first", NULL).number, 1);

@@ -19,6 +19,8 @@ note_op(struct work_rig *r, const struct op *op)
 		r->ops = xrealloc(r->ops, r->ops_size * sizeof(*r->ops));
 	}
 	r->asked[op->kind]++;
+	if (r->silent[op->kind])
+		return;
 	r->ops[r->nops++] = (struct work_op){ op->id, op->kind, op->reserve > 0,
 		op->need, op->limit };
 }
@@ -26,6 +28,8 @@ note_op(struct work_rig *r, const struct op *op)
 static void
 note(struct work_rig *r, const struct effect *e)
 {
+	if (r->look != NULL)
+		r->look(r, e);
 	if (e->kind == EFFECT_REPLY) {
 		r->replies[e->status]++;
 		r->last_reply_step = r->steps;
@@ -88,6 +92,9 @@ answer(struct work_rig *r, struct work_op op)
 	} else if (op.kind == OP_END || op.kind == OP_FORCE ||
 		   op.kind == OP_LEAVE) {
 		o.status = OUTCOME_ENDED;
+	} else if (op.kind == OP_CLAIM || op.kind == OP_TOKEN ||
+		   op.kind == OP_PASS || op.kind == OP_RETAIN) {
+		o = r->token;
 	} else if (op.kind == OP_STATUS) {
 		o.status = OUTCOME_VALUE;
 	} else if (op.kind == OP_TAKE) {
@@ -265,6 +272,7 @@ work_init(struct work_rig *r, unsigned sessions)
 		.locks.max_grace_ms = 600000,
 		.locks.handovers = 16,
 		.limits.holds = WORK_MANY + 1,
+		.limits.unowned = 1000,
 		.limits.waiters = WORK_MANY + 1 };
 	struct core_event ev = { .kind = CORE_OPEN };
 	unsigned i;

@@ -40,8 +40,11 @@ struct work_rig {
 	uint64_t last_event_step[EVENT_MAX];
 	uint64_t last_reply_step;
 	const struct outcome *outcome; /* of all operations; NULL: success */
-	uint64_t permits;	       /* that the store has; 0: one */
-	uint64_t arrived;	       /* at the barrier */
+	struct outcome token;	       /* of operations on token holds */
+	bool silent[OP_MAX];	       /* operations that are not answered */
+	void (*look)(const struct work_rig *r, const struct effect *e);
+	uint64_t permits; /* that the store has; 0: one */
+	uint64_t arrived; /* at the barrier */
 };
 
 /* `sessions` are open, and Redis grants. */

@@ -1,0 +1,104 @@
+# UNLOCK-FORCE: here, elsewhere, and where it is not heeded.
+
+== a forced release here
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=110
+50 3 UNLOCK-FORCE a
+> log unlock-force name=a session=3 peer=peer holder=1 holder_peer=peer fence=100 held=30
+> 1 !LOST a fence=100 reason=forced
+> op end a seq=1
+60 < ended a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+> 3 OK
+70 < granted a fence=200
+> 2 OK fence=200 depth=1
+
+== of nothing
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < gone a
+> 1 ERR not-held nobody holds it
+
+== of a tombstone
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < ended a
+> 1 OK
+
+== elsewhere, and nobody heard it
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4
+> 1 ERR unavailable the broker that has the name does not listen; its lease ends by itself
+
+== of what this broker had before
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b.0000000000000000.7|4
+> 1 ERR not-held nobody holds it
+
+== Redis does not answer
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+
+== Redis refuses
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < refused a text=no
+> 1 ERR unavailable no
+
+== elsewhere, and it was heard
+# A renewal that drew fences has not let it go.
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4 waiting
+> log unlock-force-asked name=a broker=b2
+500 until
+> 30 op status a
+510 < value a text=b2.0123456789abcdef.7|9 waiting
+900 until
+> 530 op status a
+910 < value a text=b3.0123456789abcdef.1|10
+> 1 OK
+
+== elsewhere, and it is not heeded
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4 waiting
+> log unlock-force-asked name=a broker=b2
+600 until
+> 30 op status a
+610 < value a text=b2.0123456789abcdef.7|4 waiting
+1200 until
+> 630 op status a
+1210 < value a text=b2.0123456789abcdef.7|4 waiting
+1800 until
+> 1250 op status a
+1810 < value a text=b2.0123456789abcdef.7|4 waiting
+2500 until
+> 1890 op status a
+> 2010 1 ERR unavailable the broker that has the name has not given it up in time; its lease ends by itself

@@ -1,0 +1,116 @@
+/*
+ * Sessions in a story: those that survive their connections, and whose they
+ * are.
+ *
+ *	TIME session ID grace=D		SESSION; the reply shows key=K
+ *	TIME resume ID OF [wrong]	RESUME with the key of session OF; wrong:
+ *					with each of its digits changed in turn
+ *	TIME user ID [NAME]		who the client of a session is
+ *	TIME has? ID [NAME]		has the session the name, or anything?
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "core/dump.h"
+#include "story_state.h"
+
+void
+story_session(struct story *st)
+{
+	struct core_session_options t = { .has_grace = true };
+	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
+	uint64_t id = story_id(st, 2);
+
+	if (id >= KEYS_MAX)
+		story_fail(st, "too great an ID");
+	t.grace_ms = story_number(st, story_option(st, "grace"));
+	memset(t.secret, (int)id + 0x5a, sizeof(t.secret));
+	st->key_of = id;
+	ev.u.options.session = id;
+	ev.u.options.options = &t;
+	story_step(st, &ev);
+}
+
+/* A key is what the core said; a story shows only that it said one. */
+void
+story_write_key(struct story *st, const char *key, size_t len)
+{
+	if (len >= sizeof(st->keys[0]))
+		story_fail(st, "too long a key");
+	memcpy(st->keys[st->key_of], key, len);
+	buf_addc(st->out, 'K');
+}
+
+static void
+resume(struct story *st, uint64_t id, const char *key)
+{
+	struct core_event ev = { .kind = CORE_RESUME };
+
+	ev.u.resume.session = id;
+	ev.u.resume.key = key;
+	ev.u.resume.key_len = strlen(key);
+	story_step(st, &ev);
+}
+
+/* What is said each time is written once, or that it is not the same. */
+static void
+resume_wrongly(struct story *st, uint64_t id, char *key)
+{
+	struct buf *out = st->out, said[2];
+	size_t i, n = strlen(key);
+
+	buf_init(&said[0]);
+	buf_init(&said[1]);
+	for (i = 0; i < n; i++) {
+		st->out = &said[i > 0];
+		key[i] ^= 1;
+		resume(st, id, key);
+		key[i] ^= 1;
+		if (i > 0 && (buf_len(&said[0]) != buf_len(&said[1]) ||
+				 memcmp(buf_data(&said[0]), buf_data(&said[1]),
+				     buf_len(&said[0])) != 0))
+			story_fail(st, "not each digit counts");
+		buf_clear(&said[1]);
+	}
+	st->out = out;
+	buf_add(out, buf_data(&said[0]), buf_len(&said[0]));
+	buf_fini(&said[0]);
+	buf_fini(&said[1]);
+}
+
+void
+story_resume(struct story *st)
+{
+	uint64_t of = story_id(st, 3);
+
+	if (of >= KEYS_MAX || st->keys[of][0] == '\0')
+		story_fail(st, "no such key");
+	if (story_flag(st, "wrong"))
+		resume_wrongly(st, story_id(st, 2), st->keys[of]);
+	else
+		resume(st, story_id(st, 2), st->keys[of]);
+}
+
+void
+story_user(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_USER };
+
+	ev.u.user.session = story_id(st, 2);
+	ev.u.user.name = st->nwords > 3 ? st->words[3] : NULL;
+	story_step(st, &ev);
+}
+
+void
+story_has(struct story *st)
+{
+	uint64_t id = story_id(st, 2);
+	bool has = !core_is_idle(st->core, id);
+
+	if (st->nwords > 3)
+		has = core_holds(
+		    st->core, id, st->words[3], strlen(st->words[3]));
+	story_begin_line(st);
+	buf_adds(st->out, has ? "yes\n" : "no\n");
+}
