@@ -2,13 +2,13 @@
  * The timer heap.  It owns the array of pointers, never the timers.
  *
  * The order of equal deadlines is the order in which they were set: two runs
- * that set the same timers fire them in the same order.  If more than half of
- * the counter's range was set between the two, they fire the other way round,
- * which does no harm.
+ * that set the same timers fire them in the same order.
  *
- * Each slot has four children, and the deadline beside the pointer: with
+ * Each slot has four children, and deadline and order beside the pointer: with
  * 100,000 timers, cache misses cost most, and this way a timer moves past
- * others without a look at them, for one cache line a level.
+ * others without a look at them, for one or two cache lines a level.  Leases
+ * that are taken or renewed together are due in the same millisecond, so orders
+ * are compared as often as deadlines.
  */
 #include "config.h"
 
@@ -49,12 +49,9 @@ heap_has(const struct heap *h, const struct timer *t)
 static bool
 slot_before(const struct heap_slot *a, const struct heap_slot *b)
 {
-	uint32_t gap;
-
 	if (a->at_ms != b->at_ms)
 		return a->at_ms < b->at_ms;
-	gap = (uint32_t)b->timer->order - (uint32_t)a->timer->order;
-	return gap << (32 - TIMER_ORDER_BITS) >> 31 == 0;
+	return a->order < b->order;
 }
 
 static void
@@ -124,9 +121,8 @@ heap_place(struct heap *h, uint32_t i, struct heap_slot s)
 void
 heap_set(struct heap *h, struct timer *t, int64_t at_ms)
 {
-	struct heap_slot s = { at_ms, t };
+	struct heap_slot s = { at_ms, h->next_order++, t };
 
-	t->order = h->next_order++ & ((1u << TIMER_ORDER_BITS) - 1);
 	if (t->slot != 0) {
 		assert(heap_has(h, t));
 		heap_place(h, t->slot - 1, s);

@@ -12,21 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIMER_ORDER_BITS 27
-
 /*
  * The timer is small, because everything that is held has one: the deadline is
  * in the heap only, see heap_at_ms().
  */
 struct timer {
 	uint32_t slot; /* 1 + index in the heap; 0: not in a heap */
-	uint32_t kind : 32 - TIMER_ORDER_BITS; /* of the owner: what it is in */
-	uint32_t order : TIMER_ORDER_BITS;     /* set by the heap; wraps */
+	uint32_t kind; /* of the owner: what it is in */
 };
 
-/* A timer, and its deadline beside it: see heap.c. */
+/* A timer, and all that its place depends on beside it: see heap.c. */
 struct heap_slot {
-	int64_t at_ms; /* CLOCK_BOOTTIME milliseconds */
+	int64_t at_ms;	/* CLOCK_BOOTTIME milliseconds */
+	uint64_t order; /* how many were set before it */
 	struct timer *timer;
 };
 
@@ -34,7 +32,7 @@ struct heap {
 	struct heap_slot *slots; /* owned; the timers are not owned */
 	uint32_t len;
 	uint32_t size;
-	uint32_t next_order;
+	uint64_t next_order;
 };
 
 void heap_init(struct heap *h);

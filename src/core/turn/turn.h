@@ -41,8 +41,6 @@ enum timer_kind {
 	TIMER_STAND,
 	TIMER_MAX
 };
-_Static_assert(
-    TIMER_MAX <= 1u << (32 - TIMER_ORDER_BITS), "a kind fits into a timer");
 
 /* Due timers are run in this order (agenda.c). */
 enum agenda { AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
