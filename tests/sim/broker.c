@@ -415,7 +415,7 @@ broker_start(struct broker *b)
 	b->due = false;
 	b->fired = false;
 	b->timer_ms = INT64_MAX;
-	b->awake_us = world_now(b->w);
+	b->awake_us = b->start_us = world_now(b->w);
 	TRACE(b->w, "%s starts", b->name);
 	broker_open_store(b);
 	crowd_begin(b);

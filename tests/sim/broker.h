@@ -96,6 +96,7 @@ struct broker {
 	bool fired;	      /* it has, and the time was not stepped yet */
 	int64_t turn_us;      /* when the first unwritten step was made */
 	int64_t awake_us;     /* since when it is not stalled */
+	int64_t start_us;     /* since when it runs */
 	int64_t promised_ms;  /* owned: until when the note says ... */
 	int64_t floor_ms;     /* ... and said when it started */
 	struct core *core;    /* owned while alive */

@@ -310,6 +310,12 @@ strike_restart(struct world *w)
 }
 
 static void
+strike_back(struct world *w)
+{
+	faults_go_back(some_server(w));
+}
+
+static void
 strike_flush(struct world *w)
 {
 	static const char *const words[] = { "FLUSHALL", NULL };
@@ -353,14 +359,16 @@ restart_broker(void *object, uint64_t tag)
 	struct broker *b = object;
 
 	(void)tag;
-	if (!b->alive)
+	if (!b->alive && faults_unnoticed(b->w))
+		later(b->w, 10000, restart_broker, b);
+	else if (!b->alive)
 		broker_start(b);
 }
 
 void
 faults_crash(struct broker *b)
 {
-	if (!b->alive)
+	if (!b->alive || faults_unnoticed(b->w))
 		return;
 	broker_crash(b);
 	later(b->w, some_us(b->w, 5, 2 * b->w->lease_ms), restart_broker, b);
@@ -387,22 +395,34 @@ await_stop(void *object, uint64_t tag)
 		return;
 	}
 	broker_crash(b);
+	if (has(b->w, FAULT_BACK) && b->w->servers[0].up &&
+	    !faults_saved_idle(&b->w->servers[0]))
+		server_save(&b->w->servers[0]);
 	later(b->w, some_us(b->w, 5, b->w->lease_ms), restart_broker, b);
 }
 
 void
 faults_stop(struct broker *b)
 {
-	if (!b->alive || b->stopping || broker_stalled(b))
+	if (!b->alive || b->stopping || broker_stalled(b) ||
+	    faults_unnoticed(b->w))
 		return;
 	broker_stop(b);
 	later(b->w, 20000, await_stop, b);
 }
 
+/* All at once, so that the data are of when nobody had anything. */
 static void
 strike_stop(struct world *w)
 {
-	faults_stop(some_broker(w));
+	int i;
+
+	if (!has(w, FAULT_BACK) || prng_chance(&w->prng, 500)) {
+		faults_stop(some_broker(w));
+		return;
+	}
+	for (i = 0; i < w->nbrokers; i++)
+		faults_stop(&w->brokers[i]);
 }
 
 static void
@@ -629,6 +649,7 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_FAILOVER] = strike_failover,
 	[FAULT_BIT_MOVE] = strike_move,
 	[FAULT_BIT_REPLACE] = strike_replace,
+	[FAULT_BIT_BACK] = strike_back,
 };
 
 /* Those that this topology may have are below; a new one for others changes
@@ -655,7 +676,7 @@ faults_on_tick(void *object, uint64_t tag)
 	if (world_now(w) >= w->heal_us)
 		return;
 	s = some_server(w);
-	if (s->up && prng_chance(&w->prng, 300))
+	if (s->up && prng_chance(&w->prng, 300) && !faults_saved_idle(s))
 		server_save(s);
 	for (tries = 0; tries < bits; tries++) {
 		bit = (bit + 1) % bits;
@@ -680,8 +701,8 @@ faults_start(struct world *w)
 	if (w->quorum || w->tagged || w->replicates || w->owned)
 		w->faults.on &= ~(unsigned)FAULT_PLAIN;
 	if (has(w, FAULT_PLAIN))
-		w->faults.on &=
-		    ~(unsigned)(FAULT_RESTART | FAULT_FLUSH | FAULT_CLOCK);
+		w->faults.on &= ~(unsigned)(FAULT_RESTART | FAULT_FLUSH |
+					    FAULT_CLOCK | FAULT_BACK);
 	/* A server of a quorum that is emptied while none is blessed makes
 	 * the first grace period begin again. */
 	later(w,

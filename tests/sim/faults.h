@@ -14,6 +14,7 @@
 struct broker;
 struct conn;
 struct flight;
+struct server;
 struct world;
 
 /* FAULT(identifier, "word on the command line", what happens) */
@@ -39,7 +40,8 @@ struct world;
 	FAULT(PARTITION, "partition", "the network falls into two parts") \
 	FAULT(FAILOVER, "failover", "another server becomes the master while the old one works") \
 	FAULT(MOVE, "move", "buckets move between the masters of a cluster") \
-	FAULT(REPLACE, "replace", "servers of a quorum are replaced, broker after broker hears of it")
+	FAULT(REPLACE, "replace", "servers of a quorum are replaced, broker after broker hears of it") \
+	FAULT(BACK, "back", "data go back in a history that goes on")
 /* clang-format on */
 
 enum fault_bit {
@@ -67,6 +69,7 @@ struct faults {
 	struct prng late; /* for what follows others, which draw as ever */
 	bool parted;
 	int few; /* they befall so many servers, the first; 0: all, brokers */
+	bool unnoticed; /* data went back, and no broker has called since */
 };
 
 /* Parses "cut,pause"; false: an unknown word. */
@@ -106,6 +109,12 @@ int64_t faults_patience_us(const struct world *w);
  * majority is no excuse. */
 int64_t faults_names_calm_us(const struct world *w);
 int64_t faults_names_patience_us(const struct world *w);
+
+/* faults_back.c: the data go back, if brokers will notice; they have not yet; it
+ * was saved when all brokers had stopped in order. */
+void faults_go_back(struct server *s);
+bool faults_unnoticed(struct world *w);
+bool faults_saved_idle(struct server *s);
 
 /* faults_echo.c: a message that hands a name over was sent; its broker has
  * something to say about the name. */

@@ -30,7 +30,7 @@ faults_forget(const struct world *w)
 	if (w->owned && (has(w, FAULT_CRASH) || has(w, FAULT_STOP)))
 		return true;
 	return has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) ||
-	       has(w, FAULT_CLOCK);
+	       has(w, FAULT_CLOCK) || has(w, FAULT_BACK);
 }
 
 /*

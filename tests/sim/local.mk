@@ -83,6 +83,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/events.h \
 	tests/sim/faults.c \
 	tests/sim/faults_expect.c \
+	tests/sim/faults_back.c \
 	tests/sim/faults_echo.c \
 	tests/sim/faults.h \
 	tests/sim/main.c \

@@ -727,7 +727,17 @@ server_save(struct server *s)
 	s->db.now_us = server_clock_us(s);
 	redis_db_copy(&s->saved, &s->db);
 	s->saved_us = world_now(s->w);
+	s->saved_clock_us = s->db.now_us;
+	s->saved_run = s->run;
 	replica_saved(s);
+}
+
+void
+server_go_back(struct server *s)
+{
+	redis_db_copy(&s->db, &s->saved);
+	TRACE(s->w, "the data of %s go back by %lld ms", s->name,
+	    (long long)(world_now(s->w) - s->saved_us) / 1000);
 }
 
 void

@@ -82,8 +82,10 @@ struct server {
 	int index;
 	char name[8];
 	struct redis_db db;
-	struct redis_db saved; /* an older state of it, on disk ... */
-	int64_t saved_us;      /* ... as it was then */
+	struct redis_db saved;	/* an older state of it, on disk ... */
+	int64_t saved_us;	/* ... as it was then, ... */
+	int64_t saved_clock_us; /* ... by its clock ... */
+	uint64_t saved_run;	/* ... and in that run */
 	struct replication repl;
 	int side;      /* of the network, while it is in two */
 	bool rogue;    /* a master, after another one was made */
@@ -143,5 +145,6 @@ void server_stop(struct server *s);
 enum server_data { SERVER_EMPTY, SERVER_SAVED, SERVER_KEPT };
 void server_start(struct server *s, enum server_data data);
 void server_save(struct server *s);
+void server_go_back(struct server *s); /* to what was saved */
 
 #endif
