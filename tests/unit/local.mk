@@ -1,18 +1,42 @@
 # tests/unit: pure tests, in a folder for each library. A program links only
 # the layer it tests and what is below it, so that a layer that uses more than
-# it may does not link. To add one (the name must be unique in the tree):
+# it may does not link. To add one, add it to UNIT_TESTS (the name must be unique
+# in the tree), and:
 #
-#	check_PROGRAMS += tests/unit/test_foo
-#	TESTS += tests/unit/test_foo
 #	tests_unit_test_foo_SOURCES = tests/unit/foo/test_foo.c $(UNIT_SUITE)
 #	tests_unit_test_foo_CPPFLAGS = $(UNIT_CPPFLAGS)
 #	tests_unit_test_foo_LDADD = $(LIB_BASE) $(CHECK_LIBS)
 UNIT_SUITE = tests/unit/suite.c tests/unit/suite.h
 UNIT_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) -I$(top_srcdir)/tests/unit
 if HAVE_CHECK
+UNIT_TESTS = \
+	tests/unit/test_auth \
+	tests/unit/test_base \
+	tests/unit/test_cli \
+	tests/unit/test_config \
+	tests/unit/test_core \
+	tests/unit/test_front \
+	tests/unit/test_guard \
+	tests/unit/test_http \
+	tests/unit/test_keys \
+	tests/unit/test_lease \
+	tests/unit/test_listing \
+	tests/unit/test_logins \
+	tests/unit/test_measure \
+	tests/unit/test_measured \
+	tests/unit/test_nonsense \
+	tests/unit/test_pace \
+	tests/unit/test_redis \
+	tests/unit/test_relay \
+	tests/unit/test_reload \
+	tests/unit/test_resolve \
+	tests/unit/test_stale \
+	tests/unit/test_store \
+	tests/unit/test_wire \
+	tests/unit/test_work
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
 
-check_PROGRAMS += tests/unit/test_base
-TESTS += tests/unit/test_base
 tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/base/test_address.c \
 	tests/unit/base/test_base.c \
@@ -31,8 +55,6 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_base_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_base_LDADD = $(LIB_BASE) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_wire
-TESTS += tests/unit/test_wire
 tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
 	tests/unit/wire/test_reply.c \
 	tests/unit/wire/test_request.c \
@@ -45,15 +67,11 @@ tests_unit_test_wire_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_wire_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_wire_LDADD = $(LIB_WIRE) $(LIB_BASE) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_keys
-TESTS += tests/unit/test_keys
 tests_unit_test_keys_SOURCES = tests/unit/resp/test_keys.c $(UNIT_SUITE)
 tests_unit_test_keys_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_keys_LDADD = $(LIB_RESP) $(LIB_WIRE) $(LIB_BASE) \
 	$(AUTH_LIBS) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_auth
-TESTS += tests/unit/test_auth
 tests_unit_test_auth_SOURCES = $(UNIT_SUITE) \
 	tests/unit/auth/test_auth.c \
 	tests/unit/auth/test_auth.h \
@@ -65,14 +83,10 @@ tests_unit_test_auth_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_auth_LDADD = $(LIB_AUTH) $(LIB_BASE) $(LIBEVENT_LIBS) \
 	$(AUTH_LIBS) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_relay
-TESTS += tests/unit/test_relay
 tests_unit_test_relay_SOURCES = tests/unit/relay/test_relay.c $(UNIT_SUITE)
 tests_unit_test_relay_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_relay_LDADD = $(LIB_RELAY) $(LIB_BASE) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_config
-TESTS += tests/unit/test_config
 tests_unit_test_config_SOURCES = $(UNIT_SUITE) \
 	tests/unit/config/config_cases.h \
 	tests/unit/config/test_config.c
@@ -81,20 +95,10 @@ tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) \
 	$(YAML_LIBS) $(AUTH_LIBS) \
 	$(CHECK_LIBS)
 
-endif
-
-if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_cli
-TESTS += tests/unit/test_cli
 tests_unit_test_cli_SOURCES = tests/unit/cli/test_cli.c $(UNIT_SUITE)
 tests_unit_test_cli_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_RELAY) $(LIB_BASE) $(CHECK_LIBS)
-endif
-
 # The front's tests have clients and sockets, and a handler of their own.
-if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_front
-TESTS += tests/unit/test_front
 tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
 	tests/unit/front/front_rig.c \
 	tests/unit/front/front_rig.h \
@@ -109,11 +113,6 @@ tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_front_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_front_LDADD = $(LIB_FRONT) $(LIB_WIRE) $(LIB_BASE) \
 	$(LIBEVENT_LIBS) $(CHECK_LIBS)
-endif
-
-if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_http
-TESTS += tests/unit/test_http
 tests_unit_test_http_SOURCES = $(UNIT_SUITE) \
 	tests/unit/http/test_exposition.c \
 	tests/unit/http/test_http.c \
@@ -123,27 +122,15 @@ tests_unit_test_http_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_http_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_http_LDADD = $(LIB_HTTP) $(LIB_BASE) $(LIBEVENT_LIBS) \
 	$(CHECK_LIBS)
-endif
-
 # What is between the configuration and those who use it.
-if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_reload
-TESTS += tests/unit/test_reload
 tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_reload.c
 tests_unit_test_reload_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_reload_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_logins
-TESTS += tests/unit/test_logins
 tests_unit_test_logins_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_logins.c
 tests_unit_test_logins_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_logins_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
-endif
-
 # The real redis-server is needed for test_redis.
-if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_store
-TESTS += tests/unit/test_store
 tests_unit_test_store_SOURCES = $(UNIT_SUITE) \
 	tests/unit/store/test_growth.c \
 	tests/unit/store/test_rows.c \
@@ -152,8 +139,6 @@ tests_unit_test_store_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_store_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_store_LDADD = $(LIB_STORE) $(LIB_BASE) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_redis
-TESTS += tests/unit/test_redis
 tests_unit_test_redis_SOURCES = $(UNIT_SUITE) \
 	tests/unit/redis/fake_redis.c \
 	tests/unit/redis/fake_redis.h \
@@ -172,8 +157,6 @@ tests_unit_test_redis_LDADD = $(LIB_REDIS) $(LIB_RELAY) $(LIB_STORE) \
 	$(LIB_LUA) $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS) \
 	$(HIREDIS_LIBS) $(LIBEVENT_LIBS) $(YAML_LIBS) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_nonsense
-TESTS += tests/unit/test_nonsense
 tests_unit_test_nonsense_SOURCES = $(UNIT_SUITE) \
 	tests/unit/redis/fake_redis.c \
 	tests/unit/redis/fake_redis.h \
@@ -184,23 +167,14 @@ tests_unit_test_nonsense_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_nonsense_LDADD = $(tests_unit_test_redis_LDADD)
 
 # Links of its own instead of those of the library.
-check_PROGRAMS += tests/unit/test_stale
-TESTS += tests/unit/test_stale
 tests_unit_test_stale_SOURCES = $(UNIT_SUITE) tests/unit/redis/test_stale.c
 tests_unit_test_stale_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_stale_LDADD = $(LIB_REDIS) $(LIB_BASE) $(CHECK_LIBS)
-check_PROGRAMS += tests/unit/test_resolve
-TESTS += tests/unit/test_resolve
 tests_unit_test_resolve_SOURCES = $(UNIT_SUITE) tests/unit/redis/test_resolve.c
 tests_unit_test_resolve_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_resolve_LDADD = $(LIB_REDIS) $(LIB_BASE) $(LIBEVENT_LIBS) \
 	$(CHECK_LIBS)
-endif
-
 # The core by itself: stories of what it is told and what it says.
-if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_work
-TESTS += tests/unit/test_work
 tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/test_claims.c \
 	tests/unit/core/test_crowds.c \
@@ -212,8 +186,6 @@ tests_unit_test_work_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_work_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_work_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_listing
-TESTS += tests/unit/test_listing
 tests_unit_test_listing_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/test_listing.c \
 	tests/unit/core/work_rig.c \
@@ -221,8 +193,6 @@ tests_unit_test_listing_SOURCES = $(UNIT_SUITE) \
 tests_unit_test_listing_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_listing_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_measured
-TESTS += tests/unit/test_measured
 tests_unit_test_measured_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/test_measured.c \
 	tests/unit/core/work_rig.c \
@@ -231,22 +201,16 @@ tests_unit_test_measured_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_measured_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 
 # The lease without locks and queues, whose place an owner of a few lines takes.
-check_PROGRAMS += tests/unit/test_lease
-TESTS += tests/unit/test_lease
 tests_unit_test_lease_SOURCES = $(UNIT_SUITE) tests/unit/core/test_lease.c
 tests_unit_test_lease_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_lease_LDADD = $(LIB_LEASE) $(LIB_BASE) $(CHECK_LIBS)
 
 # Measurements without anything that is measured.
-check_PROGRAMS += tests/unit/test_measure
-TESTS += tests/unit/test_measure
 tests_unit_test_measure_SOURCES = $(UNIT_SUITE) tests/unit/core/test_measure.c
 tests_unit_test_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_measure_LDADD = $(LIB_MEASURE) $(LIB_BASE) $(CHECK_LIBS)
 
 # The guard without anything that it guards.
-check_PROGRAMS += tests/unit/test_guard
-TESTS += tests/unit/test_guard
 tests_unit_test_guard_SOURCES = $(UNIT_SUITE) tests/unit/core/test_guard.c
 tests_unit_test_guard_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_guard_LDADD = $(LIB_GUARD) $(LIB_BASE) $(CHECK_LIBS)
@@ -254,8 +218,6 @@ tests_unit_test_guard_LDADD = $(LIB_GUARD) $(LIB_BASE) $(CHECK_LIBS)
 TESTS += tests/unit/core/test_layers.sh
 EXTRA_DIST += tests/unit/core/test_layers.sh
 
-check_PROGRAMS += tests/unit/test_pace
-TESTS += tests/unit/test_pace
 tests_unit_test_pace_SOURCES = $(UNIT_SUITE) tests/unit/core/test_pace.c
 tests_unit_test_pace_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_pace_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
@@ -290,8 +252,6 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/watch.story
 EXTRA_DIST += $(STORIES)
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/test_core
-TESTS += tests/unit/test_core
 tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/story.c \
 	tests/unit/core/story.h \

@@ -12,13 +12,11 @@ static void
 acquire_all(struct work_rig *r, int64_t wait_ms)
 {
 	struct core_request rq = work_request(VERB_ACQUIRE);
-	unsigned i;
 
 	rq.number = 1;
 	rq.limit = 2 * WORK_MANY;
 	rq.wait_ms = wait_ms;
-	for (i = 1; i <= WORK_MANY; i++)
-		work_ask(r, i, &rq, "s");
+	work_ask_each(r, &rq, "s");
 }
 
 /* All of them have one. */
@@ -37,14 +35,12 @@ START_TEST(very_many_have_permits)
 {
 	struct core_request rq = work_request(VERB_RELEASE);
 	struct work_rig r;
-	unsigned i;
 
 	work_init(&r, WORK_MANY);
 	hold_all(&r);
 	ck_assert_uint_le(r.asked[OP_TAKE], 1);
 	rq.number = 1;
-	for (i = 1; i <= WORK_MANY; i++)
-		work_ask(&r, i, &rq, "s");
+	work_ask_each(&r, &rq, "s");
 	work_settle(&r);
 	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
 	ck_assert_uint_lt(r.asked[OP_HOLD], 10);
@@ -160,10 +156,7 @@ START_TEST(a_session_has_permits_of_very_many)
 
 	work_init(&r, 1);
 	rq.number = rq.limit = 1;
-	for (i = 0; i < WORK_MANY; i++) {
-		snprintf(name, sizeof(name), "s%u", i);
-		work_ask(&r, 1, &rq, name);
-	}
+	work_ask_names(&r, 1, &rq, "s");
 	work_settle(&r);
 	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
 	work_forget(&r);
@@ -184,10 +177,8 @@ static void
 await_all(struct work_rig *r)
 {
 	struct core_request rq = work_request(VERB_AWAIT);
-	unsigned i;
 
-	for (i = 1; i <= WORK_MANY; i++)
-		work_ask(r, i, &rq, "l");
+	work_ask_each(r, &rq, "l");
 }
 
 START_TEST(very_many_wait_for_a_latch)
@@ -234,12 +225,10 @@ START_TEST(very_many_count_down)
 {
 	struct core_request rq = work_request(VERB_COUNTDOWN);
 	struct work_rig r;
-	unsigned i;
 
 	work_init(&r, WORK_MANY);
 	rq.number = 1;
-	for (i = 1; i <= WORK_MANY; i++)
-		work_ask(&r, i, &rq, "l");
+	work_ask_each(&r, &rq, "l");
 	rq.verb = VERB_AWAIT;
 	work_ask(&r, 1, &rq, "l");
 	work_settle(&r);
@@ -254,13 +243,11 @@ START_TEST(very_many_count_down_in_vain)
 {
 	struct core_request rq = work_request(VERB_COUNTDOWN);
 	struct work_rig r;
-	unsigned i;
 
 	work_init(&r, WORK_MANY);
 	work_link(&r, false);
 	rq.number = 1;
-	for (i = 1; i <= WORK_MANY; i++)
-		work_ask(&r, i, &rq, "l");
+	work_ask_each(&r, &rq, "l");
 	work_pass(&r, 1100);
 	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
 	work_fini(&r);

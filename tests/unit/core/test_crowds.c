@@ -11,10 +11,8 @@ static void
 watch_all(struct work_rig *r, const char *name)
 {
 	struct core_request rq = work_request(VERB_WATCH);
-	unsigned i;
 
-	for (i = 1; i <= WORK_MANY; i++)
-		work_ask(r, i, &rq, name);
+	work_ask_each(r, &rq, name);
 }
 
 /* Each is told what is, and then each change. */
@@ -93,19 +91,14 @@ START_TEST(a_session_watches_very_many_names)
 {
 	struct core_request rq = work_request(VERB_WATCH);
 	struct work_rig r;
-	char name[16];
-	unsigned i;
 
 	work_init(&r, 2);
-	for (i = 0; i < WORK_MANY; i++) {
-		snprintf(name, sizeof(name), "n%u", i);
-		work_ask(&r, 1, &rq, name);
-	}
+	work_ask_names(&r, 1, &rq, "n");
 	work_settle(&r);
 	ck_assert_uint_eq(r.events[EVENT_FREE], WORK_MANY);
 	rq.verb = VERB_UNWATCH;
 	work_forget(&r);
-	work_ask(&r, 1, &rq, name);
+	work_ask(&r, 1, &rq, "n1");
 	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
 	work_gone(&r, 1, true);
 	work_lock(&r, 2, "n0");
@@ -160,11 +153,9 @@ static void
 share_all(struct work_rig *r)
 {
 	struct core_request rq = work_request(VERB_LOCK);
-	unsigned i;
 
 	rq.shared = true;
-	for (i = 1; i <= WORK_MANY; i++)
-		work_ask(r, i, &rq, "a");
+	work_ask_each(r, &rq, "a");
 	work_settle(r);
 	ck_assert_uint_eq(r->replies[STATUS_OK], WORK_MANY);
 	work_forget(r);
@@ -313,14 +304,9 @@ static void
 take_permits(struct work_rig *r)
 {
 	struct core_request rq = work_request(VERB_ACQUIRE);
-	char name[16];
-	unsigned i;
 
 	rq.number = rq.limit = 1;
-	for (i = 0; i < WORK_MANY; i++) {
-		snprintf(name, sizeof(name), "s%u", i);
-		work_ask(r, 1, &rq, name);
-	}
+	work_ask_names(r, 1, &rq, "s");
 	work_settle(r);
 	ck_assert_uint_eq(r->replies[STATUS_OK], WORK_MANY);
 	work_forget(r);
@@ -350,15 +336,10 @@ START_TEST(very_many_latches_are_looked_at)
 {
 	struct core_request rq = work_request(VERB_AWAIT);
 	struct work_rig r;
-	char name[16];
-	unsigned i;
 
 	work_init(&r, 1);
 	work_link(&r, false);
-	for (i = 0; i < WORK_MANY; i++) {
-		snprintf(name, sizeof(name), "l%u", i);
-		work_ask(&r, 1, &rq, name);
-	}
+	work_ask_names(&r, 1, &rq, "l");
 	work_catch_up(&r);
 	ck_assert_uint_eq(r.asked[OP_AWAIT], 0);
 	work_forget(&r);

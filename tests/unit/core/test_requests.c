@@ -259,15 +259,10 @@ START_TEST(very_many_are_forced)
 {
 	struct core_request rq = work_request(VERB_UNLOCK_FORCE);
 	struct work_rig r;
-	char name[16];
-	unsigned i;
 
 	work_init(&r, 2);
 	hold_many(&r, 1);
-	for (i = 0; i < WORK_MANY; i++) {
-		snprintf(name, sizeof(name), "n%u", i);
-		work_ask(&r, 2, &rq, name);
-	}
+	work_ask_names(&r, 2, &rq, "n");
 	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
 	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
 	work_settle(&r);

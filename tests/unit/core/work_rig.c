@@ -188,6 +188,28 @@ work_ask(struct work_rig *r, uint64_t session, struct core_request *rq,
 }
 
 void
+work_ask_each(struct work_rig *r, struct core_request *rq, const char *name)
+{
+	unsigned i;
+
+	for (i = 1; i <= WORK_MANY; i++)
+		work_ask(r, i, rq, name);
+}
+
+void
+work_ask_names(struct work_rig *r, uint64_t session, struct core_request *rq,
+    const char *prefix)
+{
+	char name[32];
+	unsigned i;
+
+	for (i = 0; i < WORK_MANY; i++) {
+		snprintf(name, sizeof(name), "%s%u", prefix, i);
+		work_ask(r, session, rq, name);
+	}
+}
+
+void
 work_lock(struct work_rig *r, uint64_t session, const char *name)
 {
 	struct core_request rq = work_request(VERB_LOCK);

@@ -70,6 +70,12 @@ void work_pass(struct work_rig *r, int64_t ms);
 /* All fields but names, ref and session may be set before. */
 void work_ask(struct work_rig *r, uint64_t session, struct core_request *rq,
     const char *name);
+/* The same request of each session from 1 to WORK_MANY. */
+void work_ask_each(
+    struct work_rig *r, struct core_request *rq, const char *name);
+/* The same request of one session for WORK_MANY names: PREFIX0, PREFIX1, ... */
+void work_ask_names(struct work_rig *r, uint64_t session,
+    struct core_request *rq, const char *prefix);
 void work_lock(struct work_rig *r, uint64_t session, const char *name);
 void work_lock_n(
     struct work_rig *r, uint64_t session, const char *prefix, unsigned i);
