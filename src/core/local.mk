@@ -156,6 +156,7 @@ noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \
 	src/core/token/call.c \
 	src/core/token/call.h \
+	src/core/token/either.c \
 	src/core/token/ending.c \
 	src/core/token/measured.c \
 	src/core/token/measured.h \

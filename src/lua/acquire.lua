@@ -142,11 +142,11 @@ function define_holds()
 
 -- include token.lua
 
--- Takes a free name for a token hold or, if the name has a hold that is meant,
--- extends that.  Those in the queue before it come first; with a q it gets in
--- line itself.  Idempotent for one token and one client.
-op.claim_odd = { keys = 3, args = 6,
-run = function(key, queue, shared, seq, ttl, client, how, asked, most)
+-- Takes a free name for a token hold.  Those in the queue before it come first;
+-- with a q it gets in line itself.  If the name is not free, the answer says
+-- whether it has the hold asked for.  Idempotent for one token and one client.
+op.claim_odd = { keys = 3, args = 5,
+run = function(key, queue, shared, seq, ttl, client, how, asked)
 	if not blessed then
 		return { "pending" }
 	end
@@ -155,9 +155,6 @@ run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 	local owner, at, stored = parse(value)
 	if owner == token and stored then
 		return { "granted", at }
-	elseif stored and means(stored, asked, string.sub(how, 2, 2)) then
-		return extend(key, token, ttl, value, string.sub(how, 3, 3), client,
-			most)
 	end
 	if not value or phase(value) and #sharers(shared) == 0 then
 		local whose = pass_on(key, queue, shared, token)

@@ -12,8 +12,8 @@ local function odd(word)
 	return op[word]
 end
 
-op.claim = { keys = 3, args = 6,
-run = function(key, queue, shared, seq, ttl, client, how, asked, most)
+op.claim = { keys = 3, args = 5,
+run = function(key, queue, shared, seq, ttl, client, how, asked)
 	local before, first, done = top, 0, false
 	if blessed and redis.call("EXISTS", queue) == 0 then
 		first = draw(1)
@@ -30,7 +30,7 @@ run = function(key, queue, shared, seq, ttl, client, how, asked, most)
 	end
 	top = before
 	return odd("claim_odd").run(key, queue, shared, seq, ttl, client, how,
-		asked, most)
+		asked)
 end }
 
 end

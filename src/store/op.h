@@ -82,7 +82,7 @@ struct op {
 	 * PASS: of the hold that ends. */
 	const char *client;
 	size_t client_len;
-	const char *other; /* CLAIM: the hold to extend instead; TOKEN: what the
+	const char *other; /* CLAIM: the hold that is meant; TOKEN: what the
 			      hold has from now on, if not empty; PASS: of the
 			      hold that it makes */
 	size_t other_len;
@@ -179,9 +179,9 @@ enum outcome_status {
  *   LATE                         FORCE, RENEW, HOLD: it was too late, and
  *                                not done
  *   GRANTED  fence               CLAIM: the hold is made
- *   RENEWED  fence, ttl_ms, text CLAIM, TOKEN: the hold was extended, and its
- *                                token and user are text; ttl_ms -1: no bound
- *   LATE                         CLAIM, TOKEN: not extended on these terms
+ *   RENEWED  fence, ttl_ms, text TOKEN: the hold was extended, and its token
+ *                                and user are text; ttl_ms -1: no bound
+ *   LATE                         TOKEN: not extended on these terms
  *   VALUE, BUSY, LOST, ENDED  fence, ttl_ms, text, first, second
  *                                TOKEN, CLAIM: the key that is there, was in
  *                                the way, is not meant, or was ended: a token

@@ -17,6 +17,10 @@ RELEASE_CRLF = RELEASE.replace("\n", "\r\n").replace("'", '"')
 EXTEND = 'if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("pexpire",KEYS[1],' \
          "ARGV[2]) else return 0 end -- renew"
 
+# Scripts that take a name, or extend the hold that its token has.
+SYMFONY_TAKE = "6fdee501a3714553b74c0d67687b921b90b05d18"
+AIOREDLOCK_TAKE = "c75a9bf1538efcdb1f383acc3e273c5089d57e58"
+
 # What redis-py, redlock, redsync, redlock-rb, bsm/redislock, aioredlock, Laravel, pottery,
 # RedLock.net, python-redis-lock, redis-semaphore and Symfony send by EVALSHA: keys, arguments
 # and the answer while `mine` is held by the token t with some 10 s left, and `free` is free.
@@ -364,6 +368,33 @@ class Parking(RespTest):
         self.assertEqual(one("GET", "a"), "t")
         one("DEL", "a")
         self.assertEqual(other.read(), "OK")
+
+    def test_who_takes_or_extends_by_one_script_is_served_as_well(self):
+        def symfony(token):
+            return "EVALSHA", SYMFONY_TAKE, 1, "a", 0, token, 30000
+
+        def aioredlock(token):
+            return "EVALSHA", AIOREDLOCK_TAKE, 1, "a", token, 30000
+
+        self.broker(resp={"park": "2s"})
+        holder, one, two, line = self.resp(), self.resp(), self.resp(), self.client()
+        holder("SET", "a", "t", "NX", "PX", 30000)
+        self.assertIsNone(one(*symfony("u")), "the first try")
+        with self.assertRaisesRegex(RedisError, "ERROR"):
+            two(*aioredlock("v"))
+        one.send(*symfony("u"))
+        eventually(lambda: line.ok("STATUS a")["waiters"] == "1", 5)
+        two.send(*aioredlock("v"))
+        eventually(lambda: line.ok("STATUS a")["waiters"] == "2", 5)
+        holder("DEL", "a")
+        self.assertEqual(one.read(), 1, "first come, first served")
+        self.assertEqual(holder("GET", "a"), "u")
+        start = now()
+        self.assertEqual(one(*symfony("u")), 1, "while another waits")
+        self.assertLess(now() - start, patience(1))
+        one("DEL", "a")
+        self.assertEqual(two.read(), "OK")
+        self.assertEqual(holder("GET", "a"), "v")
 
 
 class Signals(RespTest):

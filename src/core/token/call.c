@@ -109,6 +109,24 @@ call_takes(const struct token_call *c)
 	return c->op == TOKEN_ACQUIRE || (c->op == TOKEN_EXTEND && c->either);
 }
 
+/*
+ * A CLAIM has first the hold to make, then those that the call means.  A TOKEN
+ * has them the other way round, and no second one if nothing else is made.
+ */
+static void
+emit_clients(struct core *core, struct op *op, const struct token_call *c)
+{
+	bool acquires = c->op == TOKEN_ACQUIRE;
+	const char *made = acquires ? c->client : c->other;
+	const char *meant = acquires ? c->other : c->client;
+
+	if (op->kind == OP_CLAIM)
+		emit_op_client(core, op, made[0] != '\0' ? made : meant, meant);
+	else
+		emit_op_client(
+		    core, op, meant, strcmp(made, meant) != 0 ? made : "");
+}
+
 static struct op *
 submit(struct core *core, struct token_call *c, struct token_name *n,
     enum op_kind kind)
@@ -151,23 +169,20 @@ hand_over(struct core *core, struct token_call *c, struct token_name *n)
 static void
 send_one(struct core *core, struct token_call *c, struct token_name *n)
 {
-	bool claim = call_takes(c) && !c->looks;
+	bool claim = call_takes(c) && !c->looks && !n->extends;
 	struct op *op;
 
 	if (hand_over(core, c, n))
 		return;
 	op = submit(core, c, n, claim ? OP_CLAIM : OP_TOKEN);
+	n->claimed |= claim;
+	n->extended |= n->extends;
 	op->ttl_ms = c->ttl_ms;
 	op->most_ms = core->config.locks.max_hold_ms;
 	memcpy(op->how, c->how, sizeof(op->how));
 	if (c->looks)
 		op->how[0] = 'q';
-	/* A CLAIM has first the hold to make, then the holds to extend. */
-	if (c->op == TOKEN_EXTEND && claim)
-		emit_op_client(core, op,
-		    c->other[0] != '\0' ? c->other : c->client, c->client);
-	else
-		emit_op_client(core, op, c->client, c->other);
+	emit_clients(core, op, c);
 }
 
 void
@@ -262,9 +277,12 @@ verdict(const struct token_call *c)
 static void
 go_on(struct core *core, struct token_call *c)
 {
-	enum token_answer how = verdict(c);
+	enum token_answer how;
 	const struct token_name *n;
 
+	if (c->either && either_goes_on(core, c))
+		return;
+	how = verdict(c);
 	if (how != TOKEN_DONE) {
 		call_answer(core, c, how);
 		return;
@@ -303,19 +321,21 @@ keep_outcome(struct core *core, const struct token_call *c,
     struct token_name *n, int64_t sent_ms, const struct outcome *o)
 {
 	n->settled = true;
-	n->status = o->status;
+	n->status = c->inherits && o->status == OUTCOME_RENEWED
+			? OUTCOME_GRANTED
+			: o->status;
 	n->fence = o->fence;
 	n->left_ms = o->ttl_ms;
-	if (o->status == OUTCOME_GRANTED)
+	if (n->status == OUTCOME_GRANTED)
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 	n->waited_ms = core->now_ms - c->since_ms;
 	n->kind = (unsigned)o->first;
 	n->whose = (unsigned)o->second;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
-	if (ward_was_taken(core, n->seq) && o->status == OUTCOME_GRANTED)
+	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_GRANTED)
 		n->status = OUTCOME_BUSY;
-	if (ward_was_taken(core, n->seq) && o->status == OUTCOME_RENEWED)
+	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_RENEWED)
 		n->status = OUTCOME_LOST;
 	if (n->status != OUTCOME_GRANTED &&
 	    (n->status != OUTCOME_RENEWED || c->op != TOKEN_ACQUIRE))
@@ -335,7 +355,7 @@ failed(struct core *core, struct token_call *c, struct token_name *n,
 	char why[WHY_SIZE];
 
 	if (o->status == OUTCOME_UNKNOWN && call_takes(c) && !c->looks &&
-	    !c->parked) {
+	    (!n->extends || c->inherits) && !c->parked) {
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 		ward_stray(core, n);
 	}

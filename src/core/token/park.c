@@ -391,7 +391,7 @@ park_take_kept(struct core *core, struct token_call *c)
 	}
 	free(c->other);
 	c->other = kept_for;
-	c->either = true;
+	c->either = c->inherits = true;
 	c->how[1] = 'x';
 	st->seq = 0;
 	st->kept_ms = 0;
@@ -399,6 +399,13 @@ park_take_kept(struct core *core, struct token_call *c)
 	/* Soon, behind the operation of the call. */
 	core_arm(core, &st->timer, core->now_ms);
 	return true;
+}
+
+bool
+park_matters(const struct core *core, const struct token_call *c)
+{
+	return place_of(core, stand_of(core, c), c) != NULL ||
+	       park_others_first(core, c);
 }
 
 bool

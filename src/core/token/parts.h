@@ -44,6 +44,12 @@ void call_note(
 void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
     const struct outcome *o);
 
+/* either.c: which operation a call with `either` begins with, and goes on with.
+ * Returns whether the call is parked now. */
+
+void either_begin(struct core *core, struct token_call *c);
+bool either_goes_on(struct core *core, struct token_call *c);
+
 /* ending.c: each answers the call, and frees it. */
 
 void call_answer(

@@ -102,7 +102,7 @@ call_new(
 	c->all = rq->all;
 	c->awaits = rq->awaits;
 	c->ttl_ms = bound_ms(core, rq);
-	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1 && !rq->either)
+	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
 		c->park_ms = rq->park_ms;
 	c->deadline.kind = TIMER_TOKEN;
 	c->n = rq->nnames;
@@ -177,13 +177,14 @@ token_take(struct core *core, struct session *s, const struct token_request *rq)
 	if (!allowed(core, s, rq))
 		return;
 	c = call_new(core, s, rq);
-	if (park_take_kept(core, c)) {
+	if (park_take_kept(core, c) || c->either) {
+		either_begin(core, c);
 		call_send(core, c);
 		return;
 	}
 	if (c->park_ms > 0 && park_join(core, c))
 		return;
-	if (c->awaits || (is_taken(core, rq) && !rq->either) ||
+	if (c->awaits || is_taken(core, rq) ||
 	    (c->park_ms > 0 && park_others_first(core, c))) {
 		result_emit_busy(core, s, rq);
 		token_busy(core, c);

@@ -22,9 +22,9 @@ result_of(const struct token_call *c, const struct token_name *n)
 	case OUTCOME_BUSY:
 		return c->op == TOKEN_ACQUIRE ? TOKEN_BUSY : TOKEN_OTHERS;
 	case OUTCOME_LOST:
-		return TOKEN_OTHERS;
+		return c->op == TOKEN_ACQUIRE ? TOKEN_BUSY : TOKEN_OTHERS;
 	case OUTCOME_GONE:
-		return TOKEN_ABSENT;
+		return c->op == TOKEN_ACQUIRE ? TOKEN_BUSY : TOKEN_ABSENT;
 	case OUTCOME_LATE:
 		return TOKEN_UNBOUND;
 	case OUTCOME_VALUE:

@@ -29,7 +29,9 @@ struct token_name {
 	uint64_t seq;	/* of its operation; 0: none was sent yet */
 	uint32_t epoch; /* the guard's epoch then */
 	bool asked;	/* the operation is in flight */
-	bool settled;	/* Redis has answered it, and how: */
+	bool extends;	/* the next operation extends a hold; see either.c */
+	bool extended, claimed; /* an operation has tried that */
+	bool settled;		/* Redis has answered it, and how: */
 	enum outcome_status status;
 	uint64_t fence;
 	int64_t left_ms;
@@ -58,6 +60,7 @@ struct token_call {
 	int64_t park_ms; /* it may wait so long (park.h); 0: not at all */
 	bool parked;	 /* it waits */
 	bool awaits;	 /* it takes the name to keep it for another call */
+	bool inherits;	 /* it takes over a hold that was kept for its user */
 	struct timer deadline;	    /* when it stops waiting */
 	int64_t since_ms;	    /* when it came */
 	struct measure_wait wait;   /* parked */

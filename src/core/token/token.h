@@ -83,7 +83,7 @@ struct token_request {
 	bool all; /* RELEASE: all names or none */
 	/* ACQUIRE of one name: how long a token that comes back may wait; 0:
 	 * not at all.  A token that comes for the first time has its answer at
-	 * once. */
+	 * once, and so has one that extends its hold. */
 	int64_t park_ms;
 	/* ACQUIRE of one name by no token: waits for park_ms at most until the
 	 * name is free (DONE).  Then the name is kept for a moment for the

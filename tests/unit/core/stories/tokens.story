@@ -248,16 +248,49 @@ config quorum=3
 0 ready 1
 10 token 1 acquire a token=t1 px=10s either
 > op claim a seq=1 ttl=10000 client=t1 other=t1 how=exr
-20 < renewed a fence=90 ttl=10s text=t1
+20 < busy a fence=90 ttl=1s text=t1 first=1 second=3
+> op token a seq=2 ttl=10000 client=t1 how=exr
+30 < renewed a fence=90 ttl=10s text=t1
 > 1 done 1 held own meant fence=90 left=10000 token=t1
-30 token 1 extend a token=t1 new=t2 px=10s either
-> op claim a seq=2 ttl=10000 client=t2 other=t1 how=exr
-40 < granted a fence=100
+40 token 1 extend a token=t1 new=t2 px=10s either
+> op token a seq=3 ttl=10000 client=t1 other=t2 how=exr
+50 < gone a
+> op claim a seq=4 ttl=10000 client=t2 other=t1 how=exr
+60 < granted a fence=100
 > 1 done 1 held own meant fence=100 left=10000 token=t2
-50 token 1 extend a token=t2 px=10s either
-> op claim a seq=3 ttl=10000 client=t2 other=t2 how=exr
-60 < busy a fence=110 ttl=1s text=t3 first=1 second=2
+70 token 1 extend a token=t2 px=10s either
+> op token a seq=5 ttl=10000 client=t2 how=exr
+80 < lost a fence=110 ttl=1s text=t3 first=1 second=2
 > 1 others 0 held own fence=110 left=1000 token=t3
+
+== tokens: found, and gone before it is extended; the other way round
+0 ready 1
+10 token 1 acquire a token=t1 px=10s either
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=exr
+20 < busy a fence=90 ttl=1s text=t1 first=1 second=3
+> op token a seq=2 ttl=10000 client=t1 how=exr
+30 < gone a
+> 1 busy 0 free
+40 token 1 extend a token=t1 px=10s either
+> op token a seq=3 ttl=10000 client=t1 how=exr
+50 < gone a
+> op claim a seq=4 ttl=10000 client=t1 other=t1 how=exr
+60 < busy a fence=90 ttl=1s text=t1 first=1 second=3
+> 1 others 0 held own meant fence=90 left=1000 token=t1
+
+== tokens: a hold that the client had is not ended where nobody answers
+0 ready 1
+10 token 1 acquire a token=t1 px=10s either
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=exr
+20 < busy a fence=90 ttl=1s text=t1 first=1 second=3
+> op token a seq=2 ttl=10000 client=t1 how=exr
+30 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+40 token 1 acquire b token=t1 px=10s either
+> op claim b seq=3 ttl=10000 client=t1 other=t1 how=exr
+50 < unknown b
+> op token b seq=3 how=u--
+> 1 ERR unavailable Redis did not answer in time; try again
 
 == parking: the first try is answered at once, the next one waits
 0 ready 3
@@ -280,6 +313,60 @@ config quorum=3
 > op claim a seq=3 ttl=30000 client=t2 how=q--
 140 < granted a fence=111
 > 2 done 1 held own meant fence=111 left=30000 token=t2
+
+== parking: who takes or extends waits as well, and extends at once
+0 ready 3
+10 token 2 acquire a token=t2 px=30s either park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=exr
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+# It may have been granted it elsewhere meanwhile.
+100 token 2 acquire a token=t2 px=30s either park=80
+> op token a seq=2 ttl=30000 client=t2 how=exr
+110 < lost a fence=100 ttl=29s text=x first=1
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+120 < busy a fence=100 ttl=29s text=x first=1
+130 message given 3 110 1000000 120000 0123456789abcdef 0 a
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+140 < granted a fence=111
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+150 token 2 acquire a token=t2 px=30s either park=80
+> op claim a seq=4 ttl=30000 client=t2 other=t2 how=exr
+160 < busy a fence=111 ttl=29s text=t2 first=1 second=3
+> op token a seq=5 ttl=30000 client=t2 how=exr
+170 < renewed a fence=111 ttl=30s text=t2
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+# Others wait, and it extends all the same.
+180 token 3 acquire a token=t3 px=30s either park=80
+> op claim a seq=6 ttl=30000 client=t3 other=t3 how=exr
+190 < busy a fence=111 ttl=29s text=t2 first=1
+> 3 busy 0 held fence=111 left=29000
+200 token 3 acquire a token=t3 px=30s either park=80
+> op token a seq=7 ttl=30000 client=t3 how=exr
+210 < lost a fence=111 ttl=29s text=t2 first=1
+> op claim a seq=8 ttl=30000 client=t3 how=q--
+220 < busy a fence=111 ttl=29s text=t2 first=1
+230 token 2 acquire a token=t2 px=30s either park=80
+> op token a seq=9 ttl=30000 client=t2 how=exr
+240 < renewed a fence=111 ttl=30s text=t2
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+# What is free is theirs who wait.
+250 token 1 acquire a token=t1 px=30s either park=80
+> op token a seq=10 ttl=30000 client=t1 how=exr
+260 < gone a
+> 1 busy 0 free
+
+== parking: who takes or extends has gone meanwhile, or its place
+0 ready 3
+10 token 2 acquire a token=t2 px=30s either park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=exr
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+100 token 2 acquire a token=t2 px=30s either park=80
+> op token a seq=2 ttl=30000 client=t2 how=exr
+110 close 2
+120 < lost a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
 
 == parking: not for longer than that; it is asked for while it is away, no more
 0 ready 3
@@ -453,7 +540,7 @@ config quorum=3
 > 2 @7 done 1 held own meant fence=111 left=1000 token=%
 # Meanwhile it is nobody else's.
 80 token 3 acquire a token=t3 px=30s park=80
-> op claim a seq=3 ttl=30000 client=t3 other=% how=exr
+> op token a seq=3 ttl=30000 client=% other=t3 how=exr
 90 < renewed a fence=111 ttl=30s text=t3
 > 3 done 1 held own meant fence=111 left=30000 token=t3
 100 token 3 release a token=t3
@@ -482,8 +569,8 @@ config quorum=3
 550 < granted a fence=120
 > 3 @8 done 1 held own meant fence=120 left=1000 token=%
 560 token 4 acquire a token=t4 px=30s
-> op claim a seq=3 ttl=30000 client=t4 other=% how=exr
-570 < busy a fence=130 ttl=30s text=x first=1
+> op token a seq=3 ttl=30000 client=% other=t4 how=exr
+570 < lost a fence=130 ttl=30s text=x first=1
 > 4 busy 0 held fence=130 left=30000
 3000 until
 
@@ -536,7 +623,7 @@ config quorum=3
 20 < granted a fence=100
 > 2 @7 done 1 held own meant fence=100 left=1000 token=%
 30 token 2 acquire a token=t2 px=100
-> op claim a seq=2 ttl=100 client=t2 other=% how=exr
+> op token a seq=2 ttl=100 client=% other=t2 how=exr
 200 < renewed a fence=100 ttl=100 text=t2
 > op token a seq=2 how=u--
 > 2 busy 0 free fence=100 left=100 token=t2

@@ -1,0 +1,72 @@
+/*
+ * Calls that take a free name, or extend a hold that the client has already.
+ *
+ *	take or extend:  CLAIM --busy, and the hold is meant--> TOKEN
+ *	     if others come first:  TOKEN --not held--> the call is parked
+ *	extend or take:  TOKEN --free--> CLAIM
+ *
+ * These are two operations, and never one: if nobody answers a CLAIM, the broker
+ * ends what that may have made, and a hold that the client had before must not
+ * end so.  Each is tried once.  A hold that was kept for the client's user
+ * (park.h) is none that it had before: to extend it is to be granted it.
+ */
+#include "config.h"
+
+#include "core/token/park.h"
+#include "core/token/parts.h"
+
+void
+either_begin(struct core *core, struct token_call *c)
+{
+	bool extends = c->op == TOKEN_EXTEND || c->inherits ||
+		       (c->park_ms > 0 && park_matters(core, c));
+	struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		n->extends = extends;
+}
+
+/* What the last operation has found asks for the other one. */
+static void
+turn(struct token_name *n)
+{
+	bool meant = n->kind == TOKEN_HELD && (n->whose & 1) != 0;
+
+	if (n->status == OUTCOME_BUSY && meant && !n->extended)
+		n->extends = true;
+	else if (n->status == OUTCOME_GONE && n->extends && !n->claimed)
+		n->extends = false;
+	else
+		return;
+	n->settled = false;
+}
+
+/* The token does not have the name, and others came before it. */
+static bool
+gives_way(struct core *core, struct token_call *c)
+{
+	struct token_name *n = &c->names[0];
+
+	if (call_asker(core, c) != NULL && park_join(core, c))
+		return true;
+	if (park_others_first(core, c)) {
+		n->settled = true;
+		n->status = OUTCOME_BUSY;
+	}
+	return false;
+}
+
+bool
+either_goes_on(struct core *core, struct token_call *c)
+{
+	struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		if (n->settled)
+			turn(n);
+	n = &c->names[0];
+	if (c->park_ms == 0 || n->claimed ||
+	    (n->status != OUTCOME_GONE && n->status != OUTCOME_LOST))
+		return false;
+	return gives_way(core, c);
+}
