@@ -224,6 +224,63 @@ const struct ablation ablations[] = {
 	    FAULT_APART, 0, { { NULL, NULL } } },
 	{ "trust", "a server that has lost its data is trusted as a new one",
 	    50, ABLATE_TRUST, DATA_LOSS | FAULT_CRASH, 0, { { NULL, NULL } } },
+	{ "token-taken", "a token takes a name whoever has it", 20,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.claim_odd =|if value then", "if false then" } } },
+	{ "token-release", "a token ends the hold of another one", 200,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.token_odd =|not stored or not means(stored, asked, match)",
+		"not stored or what == \"e\" and not means(stored, asked, "
+		"match)" } } },
+	{ "token-extend", "a token extends the hold of another one", 50,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.token_odd =|not stored or not means(stored, asked, match)",
+		"not stored or what == \"r\" and not means(stored, asked, "
+		"match)" } } },
+	{ "token-twice", "one token is granted a name twice", 50, ABLATE_TOKENS,
+	    0, 0,
+	    { { "op.claim_odd =|if owner == token and stored then",
+		"if stored and means(stored, client, \"x\") then" } } },
+	{ "token-fence", "a token is granted a name without a new fence", 20,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.claim =|first = draw(1)", "first = top" },
+		{ "op.claim_odd =|local first = draw(1)",
+		    "local first = top" } } },
+	{ "token-px", "the key of a token hold ends before its PX", 20,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.claim =|\"PX\", ttl, \"NX\")",
+		  "\"PX\", math.ceil(tonumber(ttl) / 2), \"NX\")" },
+		{ "local function hold|\"PX\", ttl)",
+		    "\"PX\", math.ceil(tonumber(ttl) / 2))" } } },
+	{ "token-longer", "an extension does not move the end", 20,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.token =|if fence and how == \"exr\" then",
+		  "if false then" },
+		{ "local function extend|string.format(whole, ms), client)",
+		    "string.format(whole, rest), client)" } } },
+	{ "token-retain", "a forgotten token hold is not written again", 200,
+	    ABLATE_TOKENS, DATA_LOSS, 0,
+	    { { "op.retain =|if blessed or", "if true or" } } },
+	{ "token-end", "what ends a lease ends a token hold, too", 200,
+	    ABLATE_TOKENS, FAULT_MESSAGE | FAULT_DELAY, 0,
+	    { { "op[\"end\"] =|and not string.find(value, \"|\", #token + 2, "
+		"true) then",
+		"then" } } },
+	{ "token-queue", "a token passes those who wait for the name", 200,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.claim =|blessed and redis.call(\"EXISTS\", queue) == 0",
+		  "blessed" },
+		{ "op.token =|fence and redis.call(\"EXISTS\", queue) == 0",
+		    "fence" } } },
+	{ "token-heir", "a release hands on a name that others wait for", 200,
+	    ABLATE_TOKENS, 0, 0,
+	    { { "op.pass =|if not fence or waiting[2] or waiting[1] and "
+		"waiting[1] ~= me .. \".\" .. stand then",
+		"if not fence then" } } },
+	{ "token-place", "a token that comes back has no place", 200,
+	    ABLATE_PLACE, 0, 0, { { NULL, NULL } } },
+	{ "token-stop", "a broker that stops ends its token holds", 50,
+	    ABLATE_STOP, FAULT_STOP, 0, { { NULL, NULL } } },
 	{ "embedded/note", "nobody notes what clients count on", 50,
 	    ABLATE_NOTE, FAULT_CRASH, 0, { { NULL, NULL } } },
 	{ "quorum/few", "fewer than a majority will do", 20, ABLATE_FEW, 0, 0,
@@ -332,6 +389,12 @@ ablation_topology(const struct ablation *a)
 	t = topology_find(word);
 	free(word);
 	return t;
+}
+
+bool
+ablation_of_tokens(const struct ablation *a)
+{
+	return a != NULL && a->off >= ABLATE_TOKENS;
 }
 
 /*

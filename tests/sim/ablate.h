@@ -31,7 +31,11 @@ enum ablation_switch {
 	ABLATE_NOTE,
 	ABLATE_TRUST,
 	ABLATE_HEARTBEAT,
-	ABLATE_MANY /* a script, with many brokers */
+	ABLATE_MANY, /* a script, with many brokers */
+	/* With pollers: a script, and the others. */
+	ABLATE_TOKENS,
+	ABLATE_PLACE,
+	ABLATE_STOP
 };
 
 #define ABLATION_EDITS_MAX 3
@@ -55,6 +59,9 @@ const struct ablation *ablation_find(const char *name);
 
 /* Where the protection matters; NULL: there is no topology of that name. */
 const struct topology *ablation_topology(const struct ablation *a);
+
+/* Are there pollers?  NULL: no. */
+bool ablation_of_tokens(const struct ablation *a);
 
 /*
  * The text of a script without the protection; the caller frees it.

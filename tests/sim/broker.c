@@ -131,6 +131,7 @@ do_op(struct broker *b, const struct op *op)
 	    op->shard);
 	if (op->name_len > 0 && !crowd_has(f->name)) {
 		checker_op(b->w, b, f);
+		pollers_op(b, op);
 		faults_op(b->w, b, f);
 	}
 	if (op->kind == OP_ENLIST)
@@ -484,6 +485,7 @@ broker_stop(struct broker *b)
 	if (!b->alive || b->stopping)
 		return;
 	TRACE(b->w, "%s stops", b->name);
+	pollers_stop(b);
 	b->stopping = true;
 	broker_step(b, &event);
 	broker_wake(b);

@@ -128,7 +128,8 @@ checker_amnesia(struct world *w)
 
 	pollers_amnesia(w);
 	for (i = 0; i < CHECKER_NAMES_MAX; i++)
-		w->checker.grounds[i].plain_us = 0;
+		if (!pollers_count_on(w, i))
+			w->checker.grounds[i].plain_us = 0;
 	checker_latch_amnesia(w);
 	checker_barrier_amnesia(w);
 }

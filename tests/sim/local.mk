@@ -48,6 +48,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/beats.c \
 	tests/sim/beats.h \
 	tests/sim/pollers.c \
+	tests/sim/pollers_check.c \
 	tests/sim/pollers.h \
 	tests/sim/broker.c \
 	tests/sim/broker.h \

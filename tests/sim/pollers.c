@@ -24,20 +24,34 @@ plan(struct poller *p, int64_t least_us, int64_t most_us)
 	    poller_on_tick, p, p->tick);
 }
 
+static bool
+are_there(const struct world *w)
+{
+	return w->o->tokens || ablation_of_tokens(w->o->ablation);
+}
+
 void
 pollers_make(struct world *w)
 {
 	struct pollers *all = &w->pollers;
-	int i;
+	struct poller *p;
 
-	if (!w->o->tokens || w->quorum || w->replicates)
+	if (!are_there(w))
 		return;
 	prng_seed(&all->prng, w->o->seed ^ 0x706f6c6c);
 	all->n = (int)prng_range(&all->prng, 1, POLLERS_MAX);
-	for (i = 0; i < all->n; i++) {
-		all->v[i].w = w;
-		all->v[i].index = i;
-		plan(&all->v[i], 1000, 2000000);
+	all->park_ms =
+	    prng_chance(&all->prng, 800) ? prng_range(&all->prng, 20, 200) : 0;
+	all->forgot_us = -1;
+	all->rush = prng_chance(&all->prng, 300);
+	for (p = all->v; p < all->v + all->n; p++) {
+		p->w = w;
+		p->index = (int)(p - all->v);
+		p->sticks = all->rush || prng_chance(&all->prng, 500);
+		p->either = prng_chance(&all->prng, 300);
+		p->common = !p->either && prng_chance(&all->prng, 200);
+		p->ward = -1;
+		plan(p, 1000, 2000000);
 	}
 }
 
@@ -45,24 +59,18 @@ void
 pollers_begin(struct broker *b)
 {
 	struct core_event event = { .kind = CORE_OPEN };
+	struct pollers *all = &b->w->pollers;
+	int i;
 
-	if (!b->w->o->tokens || b->w->quorum || b->w->replicates ||
+	if (!are_there(b->w) ||
 	    (b->w->leave_us > 0 && world_now(b->w) >= b->w->leave_us))
 		return;
-	b->pollers = POLLERS_FIRST + b->w->pollers.sessions++;
-	event.u.open.session = b->pollers;
-	event.u.open.peer = "pollers";
-	broker_step(b, &event);
-}
-
-/* Whoever may have the name now, nobody need be granted it. */
-static void
-hush(struct world *w, int name, int64_t until_us)
-{
-	struct ground *ground = &w->checker.grounds[name];
-
-	if (until_us > ground->hush_us)
-		ground->hush_us = until_us;
+	b->pollers = POLLERS_FIRST + POLLERS_MAX * all->sessions++;
+	for (i = 0; i < all->n; i++) {
+		event.u.open.session = b->pollers + (uint64_t)i;
+		event.u.open.peer = "poller";
+		broker_step(b, &event);
+	}
 }
 
 /* What it has asked for may be done yet, or was and nobody says so. */
@@ -72,8 +80,9 @@ unanswered(struct poller *p)
 	struct world *w = p->w;
 
 	p->ref = 0;
-	p->due = false;
-	hush(w, p->name,
+	p->due = p->here = p->had = false;
+	p->unsure = true;
+	poller_hush(w, p->name,
 	    world_now(w) + (p->px_ms + NAMED_LEASES * w->lease_ms) * 1000);
 	plan(p, 1000, 1000000);
 }
@@ -82,51 +91,15 @@ void
 pollers_end(struct broker *b)
 {
 	struct pollers *all = &b->w->pollers;
-	int i;
+	struct poller *p;
 
 	b->pollers = 0;
-	for (i = 0; i < all->n; i++)
-		if (all->v[i].broker == b->index &&
-		    (all->v[i].due || all->v[i].ref != 0))
-			unanswered(&all->v[i]);
-}
-
-/* It believes so, and nobody has forced it. */
-static bool
-has(const struct poller *p)
-{
-	return p->until_us > world_now(p->w) &&
-	       p->w->checker.grounds[p->name].plain_us == p->until_us;
-}
-
-/* It lets go of it, or must. */
-static void
-give_up(struct poller *p)
-{
-	struct world *w = p->w;
-
-	if (has(p)) {
-		/* It is gone when Redis has heard of it. */
-		hush(w, p->name,
-		    p->until_us + NAMED_LEASES * w->lease_ms * 1000);
-		checker_plain(w, p->name, 0);
+	for (p = all->v; p < all->v + all->n; p++) {
+		memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
+		if (p->broker == b->index && (p->due || p->ref != 0))
+			unanswered(p);
 	}
-	p->until_us = 0;
-}
-
-void
-pollers_amnesia(struct world *w)
-{
-	struct poller *p;
-	int i;
-
-	for (i = 0; i < w->pollers.n; i++) {
-		p = &w->pollers.v[i];
-		give_up(p);
-		hush(w, p->name,
-		    world_now(w) +
-			(p->px_ms + NAMED_LEASES * w->lease_ms) * 1000);
-	}
+	pollers_forsaken(b);
 }
 
 static void
@@ -134,15 +107,23 @@ poller_on_tick(void *object, uint64_t tag)
 {
 	struct poller *p = object;
 	struct world *w = p->w;
+	struct prng *r = &w->pollers.prng;
 	struct broker *b;
 
 	if (tag != p->tick || p->ref != 0 || p->due)
 		return;
 	if (world_now(w) >= w->leave_us)
 		return;
-	p->broker = (int)prng_below(&w->pollers.prng, (uint64_t)w->nbrokers);
+	/* Others may have the same token by the time that it is heard. */
+	if (p->common && p->until_us > world_now(w)) {
+		plan(p, p->until_us - world_now(w), w->lease_ms * 2000);
+		return;
+	}
+	if (!p->sticks || p->token == 0)
+		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
 	b = &w->brokers[p->broker];
 	if (!b->alive || b->stopping || b->pollers == 0) {
+		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
 		plan(p, 1000, 500000);
 		return;
 	}
@@ -156,23 +137,31 @@ choose(struct poller *p)
 {
 	struct world *w = p->w;
 	struct prng *r = &w->pollers.prng;
+	bool has = p->until_us > world_now(w);
 
-	p->px_ms = prng_skewed(r, 20, 3 * w->lease_ms);
-	if (p->until_us > world_now(w)) {
+	p->px_ms = prng_skewed(r, 20, w->lease_ms * (w->pollers.rush ? 1 : 3));
+	/* Some outlast a grace period. */
+	if (!w->pollers.rush && prng_chance(r, 150))
+		p->px_ms = prng_range(r, 2 * w->lease_ms, 8 * w->lease_ms);
+	/* Some notice too late that their time is over. */
+	if (has || (p->had && !p->common && prng_chance(r, 150))) {
 		p->op = prng_chance(r, 500) ? TOKEN_EXTEND : TOKEN_RELEASE;
+		p->had = has;
 		return;
 	}
 	p->until_us = 0;
+	p->had = false;
 	p->op = TOKEN_ACQUIRE;
 	/* Most go on with the token and the name that were refused. */
-	if (p->token != 0 && prng_chance(r, 800))
+	if (p->token != 0 && prng_chance(r, p->sticks ? 980 : 800))
 		return;
-	p->name = (int)prng_below(r, (uint64_t)w->nnames);
-	p->token = ++p->next_token;
+	p->name = w->pollers.rush ? 0 : (int)prng_below(r, (uint64_t)w->nnames);
+	p->token = p->common ? 1 : ++p->next_token;
+	p->fence = 0;
 }
 
 static void
-ask(struct broker *b, struct poller *p)
+send(struct broker *b, struct poller *p, enum token_op op, int64_t park_ms)
 {
 	struct world *w = b->w;
 	struct core_event event = { .kind = CORE_TOKEN };
@@ -180,36 +169,72 @@ ask(struct broker *b, struct poller *p)
 	struct core_name name;
 	char text[8], token[32];
 
-	choose(p);
 	memset(&rq, 0, sizeof(rq));
 	name.n = (size_t)snprintf(text, sizeof(text), "n%d", p->name);
 	name.p = text;
-	rq.op = p->op;
-	rq.ref = p->ref = ++w->pollers.refs;
+	rq.either = p->either && op != TOKEN_RELEASE;
+	rq.op = rq.either ? TOKEN_ACQUIRE : op;
+	rq.ref = ++w->pollers.refs;
 	rq.names = &name;
 	rq.nnames = 1;
 	rq.token = token;
-	rq.token_len = (size_t)snprintf(
-	    token, sizeof(token), "p%d-%u", p->index, p->token);
-	rq.ttl_ms = p->op == TOKEN_RELEASE ? 0 : p->px_ms;
-	rq.park_ms = prng_chance(&w->pollers.prng, 700) ? 80 : 0;
+	rq.token_len = poller_token(p, token, sizeof(token));
+	rq.ttl_ms = op == TOKEN_RELEASE ? 0 : p->px_ms;
+	rq.park_ms = park_ms;
+	event.u.token.session = b->pollers + (uint64_t)p->index;
+	event.u.token.request = &rq;
+	broker_step(b, &event);
+}
+
+static void
+ask(struct broker *b, struct poller *p)
+{
+	struct world *w = b->w;
+
+	choose(p);
+	/* Ablated: the broker does not know a token that comes back. */
+	if (world_ablated(w, ABLATE_PLACE) && p->index == 0 &&
+	    p->op == TOKEN_ACQUIRE)
+		p->tries++;
+	p->ref = w->pollers.refs + 1;
 	p->sent_us = world_now(w);
 	if (p->op == TOKEN_RELEASE)
-		give_up(p);
+		poller_give_up(p);
 	/* It may become less. */
-	if (p->op == TOKEN_EXTEND && has(p) &&
+	if (p->op == TOKEN_EXTEND && poller_has(p) &&
 	    p->until_us > p->sent_us + p->px_ms * 990) {
-		hush(w, p->name, p->until_us);
+		poller_hush(w, p->name, p->until_us);
 		p->until_us = p->sent_us + p->px_ms * 990;
 		checker_plain(w, p->name, p->until_us);
 	}
 	/* While it is asked for, it may be had before that is told. */
-	hush(w, p->name, world_now(w) + p->px_ms * 1010);
-	TRACE(w, "poller %d asks %s, op %d, n%d, token %u, px %lld", p->index,
-	    b->name, (int)p->op, p->name, p->token, (long long)p->px_ms);
-	event.u.token.session = b->pollers;
-	event.u.token.request = &rq;
-	broker_step(b, &event);
+	poller_hush(w, p->name, world_now(w) + p->px_ms * 1010);
+	TRACE(w, "poller %d asks %s, op %d%s, n%d, token %u, px %lld", p->index,
+	    b->name, (int)p->op, p->either ? " (either)" : "", p->name,
+	    p->token, (long long)p->px_ms);
+	poller_asks(p);
+	w->checker.ops = 0;
+	send(b, p, p->op, w->pollers.park_ms);
+}
+
+/* Ablated: a broker that stops ends the holds that it looks after. */
+static void
+end_all(struct broker *b)
+{
+	struct pollers *all = &b->w->pollers;
+	struct poller *p;
+
+	for (p = all->v; p < all->v + all->n; p++)
+		if (p->ward == b->index && poller_has(p))
+			send(b, p, TOKEN_RELEASE, 0);
+}
+
+void
+pollers_stop(struct broker *b)
+{
+	if (world_ablated(b->w, ABLATE_STOP) && b->pollers != 0)
+		end_all(b);
+	pollers_forsaken(b);
 }
 
 void
@@ -228,10 +253,15 @@ go_home(struct broker *b)
 {
 	struct core_event event = { .kind = CORE_GONE };
 
-	event.u.gone.session = b->pollers;
-	event.u.gone.orderly = event.u.gone.quit = true;
+	uint64_t first = b->pollers;
+	int i;
+
 	pollers_end(b);
-	broker_step(b, &event);
+	for (i = 0; i < b->w->pollers.n; i++) {
+		event.u.gone.session = first + (uint64_t)i;
+		event.u.gone.orderly = event.u.gone.quit = true;
+		broker_step(b, &event);
+	}
 }
 
 void
@@ -255,80 +285,55 @@ pollers_act(struct broker *b)
 	}
 }
 
+/* It has the name, or has it for longer. */
 static void
-check_grant(struct broker *b, struct poller *p, uint64_t fence)
+done(struct broker *b, struct poller *p, const struct token_result *r)
 {
-	struct world *w = b->w;
-	struct ground *ground = &w->checker.grounds[p->name];
-	const struct poller *other;
+	struct pollers *all = &b->w->pollers;
 
-	for (other = w->pollers.v; other < w->pollers.v + w->pollers.n; other++)
-		if (other != p && other->name == p->name && has(other))
-			world_fail(w, "P1",
-			    "n%d: %s grants it to poller %d (fence %llu) while"
-			    " poller %d has it (fence %llu)",
-			    p->name, b->name, p->index,
-			    (unsigned long long)fence, other->index,
-			    (unsigned long long)other->fence);
-	if (fence <= ground->fence && checker_fences_rise(w) &&
-	    !faults_excuse_fence(w))
-		world_fail(w, "P2",
-		    "n%d: fence %llu after fence %llu, by %s to poller %d",
-		    p->name, (unsigned long long)fence,
-		    (unsigned long long)ground->fence, b->name, p->index);
-	ground->fence = fence;
-	ground->shared = false;
-}
-
-/* It counts from when it has asked, by its own clock. */
-static void
-believe(struct poller *p)
-{
-	p->until_us = p->sent_us + p->px_ms * 990;
-	if (p->until_us > world_now(p->w))
-		checker_plain(p->w, p->name, p->until_us);
+	if (r->fence == p->fence && (p->either || p->op == TOKEN_EXTEND)) {
+		all->extended++;
+		poller_extended(b, p, r->fence);
+		return;
+	}
+	if (p->op == TOKEN_EXTEND && poller_has(p))
+		world_fail(b->w, "P2",
+		    "n%d: poller %d has extended fence %llu to %llu", p->name,
+		    p->index, (unsigned long long)p->fence,
+		    (unsigned long long)r->fence);
+	all->grants++;
+	poller_granted(b, p, r->fence);
 }
 
 static void
 answered(struct broker *b, struct poller *p, const struct token_result *r)
 {
 	struct pollers *all = &b->w->pollers;
-	bool had = has(p);
 
-	/* Its broker was stalled before it could write: that is over by now. */
-	if (p->op == TOKEN_ACQUIRE && r->answer == TOKEN_DONE &&
-	    world_now(b->w) >= p->sent_us + p->px_ms * 1000) {
+	if (r->answer == TOKEN_DONE && p->op == TOKEN_RELEASE) {
+		all->released++;
 		p->token = 0;
-		return;
-	}
-	if (r->answer == TOKEN_DONE && p->op == TOKEN_ACQUIRE) {
-		all->grants++;
-		check_grant(b, p, r->fence);
-		p->fence = r->fence;
-		believe(p);
-	} else if (r->answer == TOKEN_DONE && p->op == TOKEN_EXTEND) {
-		all->extended++;
-		if (had && r->fence != p->fence)
-			world_fail(b->w, "P2",
-			    "n%d: poller %d has extended fence %llu to %llu",
-			    p->name, p->index, (unsigned long long)p->fence,
-			    (unsigned long long)r->fence);
-		p->fence = r->fence;
-		believe(p);
+	} else if (r->answer == TOKEN_DONE &&
+		   world_now(b->w) >= p->sent_us + p->px_ms * 1000) {
+		/* Its broker was stalled before it could write: that is over
+		 * by now. */
+		p->token = 0;
+		p->until_us = 0;
+	} else if (r->answer == TOKEN_DONE) {
+		done(b, p, r);
 	} else if (p->op == TOKEN_EXTEND) {
 		/* Nobody else may have ended it. */
-		if (had)
+		if (poller_has(p))
 			world_fail(b->w, "P1",
 			    "n%d: %s says that poller %d has not got it"
 			    " (answer %d)",
 			    p->name, b->name, p->index, (int)r->answer);
 		p->until_us = 0;
-	} else if (r->answer == TOKEN_DONE) {
-		all->released++;
-		p->token = 0;
 	} else {
 		all->refused++;
 	}
+	if (r->answer == TOKEN_BUSY)
+		poller_refused(b, p);
 }
 
 void
@@ -338,7 +343,8 @@ pollers_tell(struct broker *b, const struct effects *fx, const struct effect *e)
 	struct poller *p;
 	int i;
 
-	if (b->pollers != e->conn || e->kind == EFFECT_EVENT)
+	if (b->pollers == 0 || e->conn < b->pollers ||
+	    e->conn >= b->pollers + POLLERS_MAX || e->kind == EFFECT_EVENT)
 		return;
 	for (i = 0; i < all->n; i++)
 		if (all->v[i].ref == e->ref && e->ref != 0)
@@ -352,7 +358,14 @@ pollers_tell(struct broker *b, const struct effects *fx, const struct effect *e)
 		unanswered(p);
 		return;
 	}
+	if (b->w->quorum)
+		world_fail(
+		    b->w, "P7", "%s answers a token over a quorum", b->name);
 	p->ref = 0;
 	answered(b, p, &fx->tokens[e->token]);
-	plan(p, 1000, 400000);
+	p->here = false;
+	if (p->sticks && p->until_us == 0)
+		plan(p, 1000, 60000);
+	else
+		plan(p, 1000, 400000);
 }

@@ -1,12 +1,13 @@
 /*
  * Pollers (--tokens): programs with a lock library of Redis.  Each takes names
- * by tokens, polls for those that are taken, extends and releases what it has,
- * every time through whatever broker; and believes that a name is its own until
- * the time is over that it has asked for, whatever becomes of brokers.
+ * by tokens, polls for those that are taken, extends and releases what it has;
+ * and believes that a name is its own until the time is over that it has asked
+ * for, whatever becomes of brokers.
  *
  * To the checker that is what a plain client's key is: nobody else may have the
- * name until then, nor may another token.  What Redis may have forgotten is
- * excused, as it is for those; that brokers write it again is not checked here.
+ * name until then, nor may another token.  What Redis has forgotten is excused,
+ * unless the broker that looks after it was there all the time
+ * (pollers_check.c).
  */
 #ifndef LOCKBROKER_SIM_POLLERS_H
 #define LOCKBROKER_SIM_POLLERS_H
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "checker.h"
 #include "core/core.h"
 #include "prng.h"
 
@@ -22,21 +24,46 @@
 	(UINT64_C(1) << 41) /* their sessions; no crowd has such */
 
 struct broker;
+struct op;
 struct world;
+
+/* A token's place in the queue of a broker, as far as its poller knows. */
+struct poller_place {
+	int name;
+	unsigned token;	  /* 0: there is none */
+	uint64_t since;	  /* the place is as old as that, at most, ... */
+	uint64_t firm;	  /* ... and at least as old as that; UINT64_MAX: it
+			     may be gone */
+	int64_t heard_us; /* the broker heard of it last, or later */
+	unsigned passed;  /* others were granted the name since then */
+};
 
 struct poller {
 	struct world *w;
 	int index;
-	int broker;	  /* whom it asks, or has asked last */
-	bool due;	  /* it asks in that one's next turn */
-	uint64_t ref;	  /* of what was not answered yet; 0: nothing */
-	enum token_op op; /* of that */
+	/* What kind of program it is. */
+	bool sticks; /* goes on with the broker that has refused it, and soon */
+	bool either; /* has one script to take a name and to extend it */
+	bool common; /* uses one token for ever, as others do */
+	int broker;  /* whom it asks, or has asked last */
+	bool due;    /* it asks in that one's next turn */
+	uint64_t ref;	    /* of what was not answered yet; 0: nothing */
+	enum token_op op;   /* of that */
+	bool known, here;   /* that may have its place, and waits there */
+	int64_t claimed_us; /* when a broker claimed the name for it last */
 	int64_t sent_us, px_ms;
 	int name;
 	unsigned token; /* that it uses now */
 	unsigned next_token;
-	uint64_t fence;	  /* of what it has */
+	unsigned tries;	  /* part of the token; 0 but for an ablation */
+	uint64_t fence;	  /* of what it has, or had last by this token */
 	int64_t until_us; /* it believes to have the name; 0: it does not */
+	int64_t since_us; /* when it was told that, first */
+	bool had;	  /* and has not let go of it */
+	int ward;	  /* the broker that looks after it; -1: none */
+	bool unsure;	  /* perhaps another one does */
+	bool doubtful;	  /* Redis may have forgotten it, but not the broker */
+	struct poller_place places[CHECKER_BROKERS_MAX];
 	uint64_t tick;
 };
 
@@ -45,15 +72,21 @@ struct pollers {
 	int n; /* 0: there are none */
 	struct prng prng;
 	struct poller v[POLLERS_MAX];
+	int64_t park_ms;   /* resp.park */
+	bool rush;	   /* all of them want one name */
+	int64_t forgot_us; /* when Redis lost data last; -1: never */
+	uint64_t order;	   /* of places */
 	uint64_t sessions, refs;
 	uint64_t grants, extended, released, refused; /* counters for reports */
+	unsigned passed, overtaken; /* the most that was seen of either */
 };
 
 void pollers_make(struct world *w);
 
-/* A broker begins, takes a turn of them, is gone. */
+/* A broker begins, takes a turn of them, stops, is gone. */
 void pollers_begin(struct broker *b);
 void pollers_act(struct broker *b);
+void pollers_stop(struct broker *b);
 void pollers_end(struct broker *b);
 
 /* They all go home. */
@@ -63,7 +96,33 @@ void pollers_leave(struct world *w);
 void pollers_tell(
     struct broker *b, const struct effects *fx, const struct effect *e);
 
-/* Redis has forgotten something. */
+/* A broker sends an operation. */
+void pollers_op(struct broker *b, const struct op *op);
+
+/* Redis has forgotten something.  Does one of them count on a name even so? */
 void pollers_amnesia(struct world *w);
+bool pollers_count_on(const struct world *w, int name);
+
+/* pollers_check.c */
+
+/* Writes its token.  Returns the length. */
+size_t poller_token(const struct poller *p, char *text, size_t size);
+
+/* It believes so, and nobody has forced it. */
+bool poller_has(const struct poller *p);
+
+/* It must let go of it; whoever may have the name now, nobody need be granted
+ * it. */
+void poller_give_up(struct poller *p);
+void poller_hush(struct world *w, int name, int64_t until_us);
+
+/* It asks; is refused; is granted the name, or its hold is extended. */
+void poller_asks(struct poller *p);
+void poller_refused(struct broker *b, struct poller *p);
+void poller_granted(struct broker *b, struct poller *p, uint64_t fence);
+void poller_extended(struct broker *b, struct poller *p, uint64_t fence);
+
+/* The broker does not look after any hold any more. */
+void pollers_forsaken(struct broker *b);
 
 #endif

@@ -1,0 +1,355 @@
+/*
+ * What pollers count on, and what they may expect of brokers.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/op.h"
+
+#include "checker_state.h"
+#include "world.h"
+
+#define NAMED_LEASES 6 /* a claim that nobody has answered may run so late */
+#define COMES_BACK_US 1900000 /* a token that is away no longer has its place */
+#define SLACK_US 100000	      /* as in checker_group.c */
+
+/*
+ * How many grants by tokens may pass a token that polls, and a LOCK.  No seed of
+ * some hundreds needs half of it.
+ */
+#define PASSED_MAX 20
+
+/* Faults that take away what Redis knows, or are nothing to a broker that
+ * writes it again. */
+#define FORGETS                                                              \
+	(unsigned)(FAULT_FLUSH | FAULT_RESTART | FAULT_MESSAGE |             \
+		   FAULT_CHANNEL | FAULT_FORGET | FAULT_CRASH | FAULT_STOP | \
+		   FAULT_APART)
+
+size_t
+poller_token(const struct poller *p, char *text, size_t size)
+{
+	if (p->common)
+		return (size_t)snprintf(text, size, "locked");
+	return (size_t)snprintf(
+	    text, size, "p%d-%u-%u", p->index, p->token, p->tries);
+}
+
+bool
+poller_has(const struct poller *p)
+{
+	return p->until_us > world_now(p->w) &&
+	       p->w->checker.grounds[p->name].plain_us == p->until_us;
+}
+
+void
+poller_hush(struct world *w, int name, int64_t until_us)
+{
+	struct ground *ground = &w->checker.grounds[name];
+
+	if (until_us > ground->hush_us)
+		ground->hush_us = until_us;
+}
+
+void
+poller_give_up(struct poller *p)
+{
+	struct world *w = p->w;
+
+	if (poller_has(p)) {
+		/* It is gone when Redis has heard of it. */
+		poller_hush(w, p->name,
+		    p->until_us + NAMED_LEASES * w->lease_ms * 1000);
+		checker_plain(w, p->name, 0);
+	}
+	p->until_us = 0;
+	p->doubtful = p->had = false;
+	p->ward = -1;
+}
+
+/* What Redis forgets. */
+
+/*
+ * Does a broker write the hold again?  It must be there from now until the
+ * server grants again; faults that may keep it from that excuse it.
+ */
+static bool
+is_kept(const struct poller *p)
+{
+	const struct world *w = p->w;
+	const struct broker *b;
+
+	if (p->ward < 0 || p->unsure || p->ref != 0 || w->owned ||
+	    w->replicates || (w->faults.on & ~FORGETS) != 0)
+		return false;
+	b = &w->brokers[p->ward];
+	return b->alive && !b->stopping;
+}
+
+void
+pollers_amnesia(struct world *w)
+{
+	struct poller *p;
+	int i;
+
+	w->pollers.forgot_us = world_now(w);
+	for (i = 0; i < w->pollers.n; i++) {
+		p = &w->pollers.v[i];
+		if (poller_has(p) && is_kept(p)) {
+			p->doubtful = true;
+			continue;
+		}
+		poller_give_up(p);
+		poller_hush(w, p->name,
+		    world_now(w) +
+			(p->px_ms + NAMED_LEASES * w->lease_ms) * 1000);
+	}
+}
+
+bool
+pollers_count_on(const struct world *w, int name)
+{
+	const struct poller *p = w->pollers.v;
+
+	for (; p < w->pollers.v + w->pollers.n; p++)
+		if (p->name == name && p->doubtful && poller_has(p))
+			return true;
+	return false;
+}
+
+void
+pollers_forsaken(struct broker *b)
+{
+	struct pollers *all = &b->w->pollers;
+	struct poller *p;
+
+	for (p = all->v; p < all->v + all->n; p++) {
+		if (p->ward != b->index)
+			continue;
+		p->ward = -1;
+		if (p->doubtful)
+			poller_give_up(p);
+	}
+}
+
+/* Places. */
+
+void
+poller_asks(struct poller *p)
+{
+	struct poller_place *place = &p->places[p->broker];
+	int64_t now_us = world_now(p->w);
+
+	p->here = p->known = false;
+	if (p->op == TOKEN_RELEASE || (p->op == TOKEN_EXTEND && !p->either) ||
+	    place->token != p->token || place->name != p->name)
+		return;
+	p->known = true;
+	p->here = place->firm != UINT64_MAX &&
+		  place->heard_us + COMES_BACK_US > now_us;
+	place->heard_us = now_us;
+	if (!p->here)
+		place->firm = UINT64_MAX;
+}
+
+void
+poller_refused(struct broker *b, struct poller *p)
+{
+	struct poller_place *place = &p->places[b->index];
+	uint64_t *order = &b->w->pollers.order;
+
+	if (p->common || b->w->pollers.park_ms == 0)
+		return;
+	if (place->token != p->token || place->name != p->name) {
+		place->name = p->name;
+		place->token = p->token;
+		place->since = ++*order;
+		place->firm = UINT64_MAX;
+	}
+	if (place->firm == UINT64_MAX) {
+		place->firm = *order == place->since ? *order : ++*order;
+		place->passed = 0;
+	}
+	place->heard_us = p->sent_us;
+}
+
+void
+pollers_op(struct broker *b, const struct op *op)
+{
+	struct pollers *all = &b->w->pollers;
+	const char *client;
+	struct poller *p;
+	char token[32];
+	size_t n, len;
+
+	if (op->kind != OP_CLAIM && op->kind != OP_PASS)
+		return;
+	client = op->kind == OP_PASS ? op->other : op->client;
+	len = op->kind == OP_PASS ? op->other_len : op->client_len;
+	for (p = all->v; p < all->v + all->n; p++) {
+		n = poller_token(p, token, sizeof(token));
+		if (p->ref != 0 && p->broker == b->index && len == n &&
+		    memcmp(client, token, n) == 0)
+			p->claimed_us = world_now(b->w);
+	}
+}
+
+/* First come, first served, among the tokens that wait at one broker. */
+static void
+check_order(struct broker *b, const struct poller *p)
+{
+	const struct pollers *all = &b->w->pollers;
+	const struct poller_place *mine = &p->places[b->index], *its;
+	const struct poller *q;
+
+	if (p->common || all->park_ms == 0)
+		return;
+	for (q = all->v; q < all->v + all->n; q++) {
+		its = &q->places[b->index];
+		/* One that may have the name already is asked about first. */
+		if (q == p || !q->here || q->either || q->broker != b->index ||
+		    q->name != p->name)
+			continue;
+		if (p->known
+			? its->firm > mine->since || q->sent_us >= p->claimed_us
+			: q->sent_us >= p->sent_us)
+			continue;
+		world_fail(b->w, "FIFO",
+		    "n%d: %s grants it to poller %d before poller %d, which "
+		    "waits there since before",
+		    p->name, b->name, p->index, q->index);
+	}
+}
+
+/* Since when others are counted that are served first. */
+static int64_t
+calm_us(const struct world *w)
+{
+	return faults_calm_us(w) + w->lease_ms * 1010 + SLACK_US;
+}
+
+/* Tokens that come back to one broker, soon each time. */
+static void
+pass_tokens(struct world *w, const struct poller *p)
+{
+	struct pollers *all = &w->pollers;
+	struct poller_place *place;
+	struct poller *q;
+
+	if (world_now(w) < calm_us(w) || all->park_ms == 0)
+		return;
+	for (q = all->v; q < all->v + all->n; q++) {
+		place = &q->places[q->broker];
+		if (q == p || !q->sticks || q->common || q->name != p->name ||
+		    q->until_us != 0 || place->token != q->token ||
+		    place->name != q->name ||
+		    place->heard_us + COMES_BACK_US < world_now(w))
+			continue;
+		if (++place->passed > all->passed)
+			all->passed = place->passed;
+		if (place->passed > PASSED_MAX)
+			world_fail(w, "tokens", "n%d: poller %d starves",
+			    q->name, q->index);
+	}
+}
+
+/* Those that wait with LOCK: for nothing else, as those behind a request for
+ * several names do. */
+static void
+pass_asks(struct world *w, const struct poller *p)
+{
+	struct checker *k = &w->checker;
+	struct ask *ask;
+	size_t i;
+
+	for (i = 0; i < k->nopen && !w->groups; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->kind != ASK_LOCK || ask->nnames > 1 ||
+		    ask->name != p->name || !checker_waits(ask) ||
+		    k->sittings[ask->sitting - 1].draining ||
+		    world_now(w) < calm_us(w) ||
+		    world_now(w) <
+			ask->received_us + w->lease_ms * 1010 + SLACK_US)
+			continue;
+		if (++ask->passed > w->pollers.overtaken)
+			w->pollers.overtaken = ask->passed;
+		if (ask->passed > PASSED_MAX)
+			world_fail(w, "tokens",
+			    "n%d: request %llu starves for tokens", p->name,
+			    (unsigned long long)ask->ref);
+	}
+}
+
+/* Grants. */
+
+static void
+check_alone(struct broker *b, const struct poller *p, uint64_t fence)
+{
+	struct world *w = b->w;
+	const struct poller *other;
+
+	for (other = w->pollers.v; other < w->pollers.v + w->pollers.n; other++)
+		if (other != p && other->name == p->name && poller_has(other))
+			world_fail(w, "P1",
+			    "n%d: %s grants it to poller %d (fence %llu) while"
+			    " poller %d has it (fence %llu)",
+			    p->name, b->name, p->index,
+			    (unsigned long long)fence, other->index,
+			    (unsigned long long)other->fence);
+}
+
+/* It counts from when it has asked, by its own clock. */
+static void
+believe(struct broker *b, struct poller *p, uint64_t fence)
+{
+	p->fence = fence;
+	p->until_us = p->sent_us + p->px_ms * 990;
+	p->had = true;
+	p->ward = b->index;
+	p->unsure = p->doubtful = false;
+	if (p->until_us > world_now(p->w))
+		checker_plain(p->w, p->name, p->until_us);
+}
+
+void
+poller_granted(struct broker *b, struct poller *p, uint64_t fence)
+{
+	struct world *w = b->w;
+	struct ground *ground = &w->checker.grounds[p->name];
+
+	check_alone(b, p, fence);
+	check_order(b, p);
+	if (fence <= ground->fence && checker_fences_rise(w) &&
+	    !faults_excuse_fence(w))
+		world_fail(w, "P2",
+		    "n%d: fence %llu after fence %llu, by %s to poller %d",
+		    p->name, (unsigned long long)fence,
+		    (unsigned long long)ground->fence, b->name, p->index);
+	ground->fence = fence;
+	ground->shared = false;
+	pass_tokens(w, p);
+	pass_asks(w, p);
+	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
+	p->since_us = world_now(w);
+	believe(b, p, fence);
+}
+
+/* What came back with old data may be extended, too. */
+void
+poller_extended(struct broker *b, struct poller *p, uint64_t fence)
+{
+	struct world *w = b->w;
+	const struct ground *ground = &w->checker.grounds[p->name];
+
+	check_alone(b, p, fence);
+	if (fence < ground->fence && w->pollers.forgot_us < p->since_us &&
+	    checker_fences_rise(w) && !faults_excuse_fence(w))
+		world_fail(w, "P2",
+		    "n%d: poller %d extends fence %llu after fence %llu",
+		    p->name, p->index, (unsigned long long)fence,
+		    (unsigned long long)ground->fence);
+	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
+	believe(b, p, fence);
+}
