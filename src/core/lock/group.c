@@ -119,19 +119,20 @@ static bool
 others_pass(
     const struct core *core, const struct waiter *w, enum group_test test)
 {
+	const struct test *t = &tests[test];
 	struct group *g = w->group;
+	unsigned n, suffices, i = g->failed[test];
 	const struct waiter *m;
-	unsigned n, i = g->failed[test];
 
 	if (g->left < g->n)
 		return false;
 	for (n = 0; n < g->n; n++) {
 		core_visit(core, 1);
 		m = g->members[i];
-		if (m != w &&
-		    !will_do(core, m,
-			order(m->lock, w->lock) < 0 ? tests[test].before
-						    : tests[test].behind)) {
+		suffices = t->behind;
+		if (t->before != t->behind && order(m->lock, w->lock) < 0)
+			suffices = t->before;
+		if (m != w && !will_do(core, m, suffices)) {
 			g->failed[test] = (uint8_t)i;
 			return false;
 		}

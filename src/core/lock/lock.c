@@ -25,7 +25,7 @@
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/lock/withdraw.h"
-#include "core/session/record.h"
+#include "core/session/quota.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -358,18 +358,8 @@ lock_allowed(
 	const struct lock *l;
 	unsigned i;
 
-	if (core->stopping) {
-		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
-		    "the broker is stopping; try another one");
+	if (!quota_admits(core, s, rq->ref, rq->nnames))
 		return false;
-	}
-	if (session_load(s) + rq->nnames > core->config.limits.holds) {
-		emit_error(core, s->id, rq->ref, ERR_LIMIT,
-		    "this session holds or waits for %u things already"
-		    " (limits.holds)",
-		    session_load(s));
-		return false;
-	}
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
 		if (l == NULL || rq->wait_ms == 0 ||

@@ -18,7 +18,7 @@
 #include "core/lock/stored.h"
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
-#include "core/session/record.h"
+#include "core/session/quota.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -348,11 +348,8 @@ allowed(
 {
 	unsigned n = session_load(s);
 
-	if (core->stopping) {
-		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
-		    "the broker is stopping; try another one");
+	if (!quota_open(core, s, rq->ref))
 		return false;
-	}
 	if (n < core->config.limits.holds)
 		return true;
 	emit_error(core, s->id, rq->ref, ERR_LIMIT,

@@ -8,10 +8,9 @@
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
 #include "core/lock/withdraw.h"
+#include "core/session/quota.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
-
-#define STOPPING "the broker is stopping; try another one"
 
 /* Frees the waiter first, so that its name has one untold grant less. */
 static void
@@ -53,7 +52,7 @@ withdraw_request(struct core *core, struct waiter *w)
 void
 withdraw_refuse(struct core *core, struct waiter *w)
 {
-	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, STOPPING);
+	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
 	measured_answer(w, RESULT_REFUSED);
 	withdraw_request(core, w);
 }

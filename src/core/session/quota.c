@@ -8,6 +8,31 @@
 #include "core/turn/emit.h"
 
 bool
+quota_open(struct core *core, const struct session *s, uint64_t ref)
+{
+	if (core->stopping)
+		emit_error(core, s->id, ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	return !core->stopping;
+}
+
+bool
+quota_admits(
+    struct core *core, const struct session *s, uint64_t ref, unsigned more)
+{
+	unsigned n = session_load(s);
+
+	if (!quota_open(core, s, ref))
+		return false;
+	if (n + more <= core->config.limits.holds)
+		return true;
+	emit_error(core, s->id, ref, ERR_LIMIT,
+	    "this session holds or waits for %u things already"
+	    " (limits.holds)",
+	    n);
+	return false;
+}
+
+bool
 quota_has_room(struct core *core, struct session *s, uint64_t ref,
     uint64_t more, const char *instead)
 {

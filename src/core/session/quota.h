@@ -1,5 +1,6 @@
 /*
- * How much may be kept for nobody in all (limits.unowned), and for how long:
+ * How much a session may ask for (limits.holds), and a broker that stops: of
+ * that, nothing.  How much may be kept for nobody in all (limits.unowned), and for how long:
  * names, latches and token holds share one bound.  The counters are in struct
  * sessions.
  */
@@ -7,6 +8,15 @@
 #define LOCKBROKER_CORE_SESSION_QUOTA_H
 
 #include "core/session/record.h"
+
+#define QUOTA_STOPPING "the broker is stopping; try another one"
+
+/* Does the broker take requests?  If not, answers that, and returns false. */
+bool quota_open(struct core *core, const struct session *s, uint64_t ref);
+
+/* May the session hold or await so many more things?  Likewise. */
+bool quota_admits(
+    struct core *core, const struct session *s, uint64_t ref, unsigned more);
 
 /* May there be so many more?  If not, answers that, and returns false. */
 bool quota_has_room(struct core *core, struct session *s, uint64_t ref,

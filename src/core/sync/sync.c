@@ -8,7 +8,7 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
-#include "core/session/record.h"
+#include "core/session/quota.h"
 #include "core/sync/line.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -277,20 +277,8 @@ static bool
 claim_allowed(struct core *core, struct session *s, const struct sync *y,
     const struct core_request *rq)
 {
-	unsigned n = session_load(s);
-
-	if (core->stopping) {
-		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
-		    "the broker is stopping; try another one");
+	if (!quota_admits(core, s, rq->ref, 1))
 		return false;
-	}
-	if (n >= core->config.limits.holds) {
-		emit_error(core, s->id, rq->ref, ERR_LIMIT,
-		    "this session holds or waits for %u things already"
-		    " (limits.holds)",
-		    n);
-		return false;
-	}
 	if (y != NULL && y->nclaims >= core->config.limits.waiters) {
 		emit_error(core, s->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for this name already (limits.waiters)",
@@ -561,8 +549,7 @@ static void
 refuse(struct core *core, struct claim *c)
 {
 	drop(core, c);
-	claim_error(
-	    core, c, ERR_SHUTDOWN, "the broker is stopping; try another one");
+	claim_error(core, c, ERR_SHUTDOWN, QUOTA_STOPPING);
 }
 
 bool

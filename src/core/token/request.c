@@ -128,11 +128,8 @@ call_new(
 static bool
 allowed(struct core *core, struct session *s, const struct token_request *rq)
 {
-	if (core->stopping) {
-		emit_error(core, s->id, rq->ref, ERR_SHUTDOWN,
-		    "the broker is stopping; try another one");
+	if (!quota_open(core, s, rq->ref))
 		return false;
-	}
 	if (quorum_used(core)) {
 		emit_error(core, s->id, rq->ref, ERR_UNSUPPORTED,
 		    "there are no token holds over a quorum; use LOCK");
