@@ -121,7 +121,7 @@ static const struct lock_listener of_locks = {
 };
 
 static const struct tenure_owner *const of_tenures[TENURE_KINDS] = {
-	[TENURE_LEASE] = &lease_of_tenure,
+	[TENURE_LEASE] = &lock_of_tenure,
 	[TENURE_PERMITS] = &semaphore_of_tenure,
 };
 

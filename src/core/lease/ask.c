@@ -19,7 +19,8 @@ submit_one(struct core *core, struct lease *l, enum op_kind kind)
 {
 	struct slot *slot;
 	size_t len;
-	const char *name = core->leases->owner->name(l, &len);
+	const char *name =
+	    tenure_owner(core, &l->tenure)->name(&l->tenure, &len);
 	struct op *op = slot_submit(
 	    core, &slot, kind, SLOT_LEASE, l->tenure.shard, name, len);
 

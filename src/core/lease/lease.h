@@ -152,10 +152,9 @@ struct lease_terms {
 
 /*
  * What a lease asks of its owner, and tells it.  Static.  Only next() may free
- * the owner, and the lease in it.
+ * the owner, and the lease in it.  The owner also owns the lease's tenure.
  */
 struct lease_owner {
-	const char *(*name)(const struct lease *l, size_t *len);
 	struct lease *(*find)(
 	    const struct core *core, const char *name, size_t len);
 
@@ -191,19 +190,14 @@ struct lease_owner {
 	/* It is not free: answers requests that do not wait for it. */
 	void (*not_free)(struct core *core, struct lease *l);
 	void (*lost)(struct core *core, struct lease *l, const char *reason);
-	/* Its tenure has become at risk, or is safe again. */
-	void (*risk_changed)(struct core *core, struct lease *l);
 	/* A renewal was confirmed when so much of the lease was left. */
 	void (*renewed)(struct core *core, struct lease *l, int64_t left_ms);
 	/* `deferred`: the store has not confirmed the end. */
 	void (*ended)(struct core *core, struct lease *l, bool deferred);
 	void (*refused)(struct core *core, struct lease *l); /* to convert */
-	/* A lease turned up that must still be written again. */
-	void (*unproved)(struct core *core, uint32_t shard);
 
-	/* Calls lease_decide(), now or before the step ends. */
+	/* Calls lease_decide(). */
 	void (*next)(struct core *core, struct lease *l);
-	void (*touch)(struct core *core, struct lease *l);
 };
 
 /* How leases reach the store: one server, or the votes of several. */
@@ -236,9 +230,6 @@ struct leases {
 	bool piggyback; /* the step has ended a lease, in a call ... */
 	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
 };
-
-/* What a lease makes of its tenure. */
-extern const struct tenure_owner lease_of_tenure;
 
 void leases_init(struct core *core, const struct lease_owner *owner);
 void leases_fini(struct core *core);
@@ -332,6 +323,9 @@ uint64_t lease_take_fence(struct lease *l);
 void lease_outcome(struct core *core, struct lease *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o);
 void lease_timer(struct core *core, struct timer *t);
+
+/* Its tenure has run out.  Tells its holders, and does nothing else yet. */
+void lease_run_out(struct core *core, struct lease *l);
 
 /* The server's history has changed: plans to write the lease again. */
 void lease_reclaim(struct core *core, struct lease *l);

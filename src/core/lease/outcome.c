@@ -370,56 +370,12 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 
 /* Time. */
 
-static struct lease *
-lease_with(struct tenure *t)
+void
+lease_run_out(struct core *core, struct lease *l)
 {
-	return container_of(t, struct lease, tenure);
-}
-
-static const char *
-name_of(const struct core *core, const struct tenure *t, size_t *len)
-{
-	return core->leases->owner->name(
-	    container_of_const(t, struct lease, tenure), len);
-}
-
-/* Whoever takes the name next may count on hearing of a risk. */
-static bool
-always(const struct tenure *t)
-{
-	(void)t;
-	return true;
-}
-
-static void
-lost(struct core *core, struct tenure *t)
-{
-	struct lease *l = lease_with(t);
-
 	lease_set_state(core, l, LEASE_ENDING);
 	core->leases->owner->lost(core, l, "unreachable");
-	core->leases->owner->touch(core, l);
 }
-
-static void
-risk_changed(struct core *core, struct tenure *t)
-{
-	core->leases->owner->risk_changed(core, lease_with(t));
-}
-
-static void
-unproved(struct core *core, struct tenure *t)
-{
-	core->leases->owner->unproved(core, t->shard);
-}
-
-const struct tenure_owner lease_of_tenure = {
-	.name = name_of,
-	.in_use = always,
-	.lost = lost,
-	.risk_changed = risk_changed,
-	.unproved = unproved,
-};
 
 void
 lease_timer(struct core *core, struct timer *t)

@@ -19,7 +19,7 @@ static uint32_t
 lane_of(const struct core *core, const struct tenure *t)
 {
 	size_t len;
-	const char *name = tenure_owner(core, t)->name(core, t, &len);
+	const char *name = tenure_owner(core, t)->name(t, &len);
 
 	return crc16(name, len) % core->config.lanes;
 }

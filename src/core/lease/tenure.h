@@ -55,8 +55,7 @@ struct contention {
 
 /* What a tenure asks of its owner, and tells it.  Static. */
 struct tenure_owner {
-	const char *(*name)(
-	    const struct core *core, const struct tenure *t, size_t *len);
+	const char *(*name)(const struct tenure *t, size_t *len);
 	/* Is there anybody who must hear of a risk? */
 	bool (*in_use)(const struct tenure *t);
 	/* It has run out; the owner calls tenure_end(). */

@@ -101,7 +101,8 @@ static struct op *
 submit(struct core *core, struct lease *l, enum op_kind kind)
 {
 	size_t len;
-	const char *name = core->leases->owner->name(l, &len);
+	const char *name =
+	    tenure_owner(core, &l->tenure)->name(&l->tenure, &len);
 	struct vote *v = vote_new(core, name, len, kind);
 
 	v->lease = l;

@@ -25,13 +25,6 @@
 #define LOOK_MAX 100	   /* how far in a queue to look for groups */
 #define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
 
-static const char *
-name_of(const struct lease *l, size_t *len)
-{
-	*len = lock_seen(l)->name_len;
-	return lock_seen(l)->name;
-}
-
 static struct lease *
 find(const struct core *core, const char *name, size_t len)
 {
@@ -276,14 +269,6 @@ lost(struct core *core, struct lease *lease, const char *reason)
 }
 
 static void
-risk_changed(struct core *core, struct lease *l)
-{
-	bool at_risk = l->tenure.state == TENURE_ATRISK;
-
-	sharers_tell(core, lock_with(l), at_risk ? EVENT_ATRISK : EVENT_SAFE);
-}
-
-static void
 renewed(struct core *core, struct lease *l, int64_t left_ms)
 {
 	measured_renewed(core, lock_with(l), left_ms);
@@ -307,14 +292,7 @@ next(struct core *core, struct lease *l)
 	(void)lock_next(core, lock_with(l));
 }
 
-static void
-touch(struct core *core, struct lease *l)
-{
-	lock_touch(core, lock_with(l));
-}
-
 const struct lease_owner lock_owner = {
-	.name = name_of,
 	.find = find,
 	.demand = demand,
 	.mode = mode,
@@ -333,11 +311,63 @@ const struct lease_owner lock_owner = {
 	.elsewhere = elsewhere,
 	.not_free = not_free,
 	.lost = lost,
-	.risk_changed = risk_changed,
 	.renewed = renewed,
 	.ended = ended,
 	.refused = refused,
-	.unproved = lock_unproved,
 	.next = next,
-	.touch = touch,
+};
+
+/* Its tenure. */
+
+static struct lock *
+lock_of_lease(struct tenure *t)
+{
+	return container_of(t, struct lock, lease.tenure);
+}
+
+static const char *
+name_of(const struct tenure *t, size_t *len)
+{
+	const struct lock *l = container_of_const(t, struct lock, lease.tenure);
+
+	*len = l->name_len;
+	return l->name;
+}
+
+/* Whoever takes the name next may count on hearing of a risk. */
+static bool
+always(const struct tenure *t)
+{
+	(void)t;
+	return true;
+}
+
+static void
+run_out(struct core *core, struct tenure *t)
+{
+	lease_run_out(core, &lock_of_lease(t)->lease);
+	lock_touch(core, lock_of_lease(t));
+}
+
+static void
+risk_changed(struct core *core, struct tenure *t)
+{
+	bool at_risk = t->state == TENURE_ATRISK;
+
+	sharers_tell(
+	    core, lock_of_lease(t), at_risk ? EVENT_ATRISK : EVENT_SAFE);
+}
+
+static void
+unproved(struct core *core, struct tenure *t)
+{
+	lock_unproved(core, t->shard);
+}
+
+const struct tenure_owner lock_of_tenure = {
+	.name = name_of,
+	.in_use = always,
+	.lost = run_out,
+	.risk_changed = risk_changed,
+	.unproved = unproved,
 };

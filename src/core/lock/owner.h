@@ -8,4 +8,7 @@
 
 extern const struct lease_owner lock_owner;
 
+/* What a name makes of the tenure of its lease. */
+extern const struct tenure_owner lock_of_tenure;
+
 #endif

@@ -37,9 +37,8 @@ semaphore_lose(struct core *core, struct semaphore *m, const char *reason)
 }
 
 static const char *
-name_of(const struct core *core, const struct tenure *t, size_t *len)
+name_of(const struct tenure *t, size_t *len)
 {
-	(void)core;
 	*len = semaphore_seen(t)->y.name_len;
 	return semaphore_seen(t)->y.name;
 }

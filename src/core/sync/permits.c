@@ -195,8 +195,11 @@ permits_take_back(struct core *core, struct claim *c)
 bool
 permits_withdrawn(struct core *core, const struct claim *c)
 {
+	struct tenure *t = &semaphore_of(c->sync)->tenure;
 	struct permits *p = c->permits;
 
+	if (tenure_overdue(core, t))
+		tenure_run_out(core, t);
 	if (p == NULL)
 		return false;
 	if (!p->over && permits_are_lost(p))

@@ -63,14 +63,6 @@ semaphore_fini(struct core *core, struct sync *y)
 	}
 }
 
-static bool
-semaphore_overdue(const struct core *core, const struct sync *y)
-{
-	const struct semaphore *m = container_of_const(y, struct semaphore, y);
-
-	return m->used > 0 && tenure_overdue(core, &m->tenure);
-}
-
 static void
 semaphore_timer(struct core *core, struct sync *y)
 {
@@ -566,7 +558,6 @@ const struct sync_class semaphore_class = {
 	.next = semaphore_next,
 	.outcome = semaphore_outcome,
 	.timer = semaphore_timer,
-	.overdue = semaphore_overdue,
 	.expired = semaphore_expired,
 	.words = words,
 	.message = semaphore_message,

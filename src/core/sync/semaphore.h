@@ -48,8 +48,9 @@ void permits_outlive(struct permits *p);
 /* Undoes the grant of a claim that will not be told. */
 void permits_take_back(struct core *core, struct claim *c);
 
-/* Were the permits of a granted claim lost before it was told?  If they were
- * lost with all of the semaphore, this tells the session of the loss first. */
+/* Were the permits of a granted claim lost before it was told, or are they by
+ * now?  If they were lost with all of the semaphore, this tells the session of
+ * the loss first. */
 bool permits_withdrawn(struct core *core, const struct claim *c);
 
 /* Counts the permits of a claim as told.  Returns false if the session no

@@ -161,24 +161,14 @@ sync_want(struct sync *y, int64_t at_ms)
 		y->at_ms = at_ms;
 }
 
-static void
-look_at_time(struct core *core, struct sync *y)
-{
-	if (y->class->timer != NULL)
-		y->class->timer(core, y);
-	sync_touch(core, y);
-}
-
 void
 sync_timer(struct core *core, struct timer *t)
 {
-	look_at_time(core, container_of(t, struct sync, timer));
-}
+	struct sync *y = container_of(t, struct sync, timer);
 
-bool
-sync_overdue(const struct core *core, const struct sync *y)
-{
-	return y->class->overdue != NULL && y->class->overdue(core, y);
+	if (y->class->timer != NULL)
+		y->class->timer(core, y);
+	sync_touch(core, y);
 }
 
 int64_t
@@ -575,8 +565,6 @@ sync_tell_granted(struct core *core)
 			refuse(core, c);
 			continue;
 		}
-		if (sync_overdue(core, c->sync))
-			look_at_time(core, c->sync);
 		if (c->sync->class->withdrawn(core, c)) {
 			claim_error(core, c, ERR_UNAVAILABLE,
 			    "the lease ran out before the grant could be"

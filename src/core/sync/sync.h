@@ -119,8 +119,6 @@ struct sync_class {
 	void (*outcome)(struct core *core, struct sync *y, enum op_kind op,
 	    int64_t sent_ms, const struct outcome *o);
 	void (*timer)(struct core *core, struct sync *y);
-	/* Has a lease ended that timer() has not seen yet? */
-	bool (*overdue)(const struct core *core, const struct sync *y);
 	/* The time of a claim is up. */
 	void (*expired)(struct core *core, struct claim *c);
 	/* Do claims of that verb stand in the line `counts`? */
@@ -214,7 +212,6 @@ void sync_tell_granted(struct core *core);
 void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
-bool sync_overdue(const struct core *core, const struct sync *y);
 
 /* Go on telling the holders of permits, in parts: first losses, which come
  * before all else, then warnings.  The _more() say whether some are left. */

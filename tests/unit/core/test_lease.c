@@ -41,14 +41,6 @@ seen(const struct lease *l)
 	return container_of_const(l, struct owner, lease);
 }
 
-static const char *
-name(const struct lease *l, size_t *len)
-{
-	(void)l;
-	*len = 1;
-	return "n";
-}
-
 static enum lease_demand
 demand(const struct core *core, const struct lease *l)
 {
@@ -157,13 +149,6 @@ lost(struct core *core, struct lease *l, const char *reason)
 }
 
 static void
-risk_changed(struct core *core, struct lease *l)
-{
-	(void)core;
-	of(l)->at_risk = l->tenure.state == TENURE_ATRISK;
-}
-
-static void
 renewed(struct core *core, struct lease *l, int64_t left_ms)
 {
 	(void)core;
@@ -179,13 +164,6 @@ ended(struct core *core, struct lease *l, bool deferred)
 }
 
 static void
-unproved(struct core *core, uint32_t shard)
-{
-	(void)core;
-	(void)shard;
-}
-
-static void
 next(struct core *core, struct lease *l)
 {
 	while (l->pending == NULL && lease_decide(core, l))
@@ -195,7 +173,6 @@ next(struct core *core, struct lease *l)
 }
 
 static const struct lease_owner owner = {
-	.name = name,
 	.demand = demand,
 	.mode = mode,
 	.terms = terms,
@@ -213,13 +190,10 @@ static const struct lease_owner owner = {
 	.elsewhere = nothing,
 	.not_free = nothing,
 	.lost = lost,
-	.risk_changed = risk_changed,
 	.renewed = renewed,
 	.ended = ended,
 	.refused = nothing,
-	.unproved = unproved,
 	.next = next,
-	.touch = nothing,
 };
 
 /* The core, without what is above a lease. */
@@ -244,6 +218,57 @@ static const struct turn_listener above = {
 
 static const struct guard_listener *const listeners[] = { NULL };
 
+/* The tenure of the lease. */
+
+static struct owner *
+owner_of(struct tenure *t)
+{
+	return container_of(t, struct owner, lease.tenure);
+}
+
+static const char *
+name(const struct tenure *t, size_t *len)
+{
+	(void)t;
+	*len = 1;
+	return "n";
+}
+
+static bool
+always(const struct tenure *t)
+{
+	(void)t;
+	return true;
+}
+
+static void
+run_out(struct core *core, struct tenure *t)
+{
+	lease_run_out(core, &owner_of(t)->lease);
+}
+
+static void
+risk_changed(struct core *core, struct tenure *t)
+{
+	(void)core;
+	owner_of(t)->at_risk = t->state == TENURE_ATRISK;
+}
+
+static void
+unproved(struct core *core, struct tenure *t)
+{
+	(void)core;
+	(void)t;
+}
+
+static const struct tenure_owner of_lease = {
+	.name = name,
+	.in_use = always,
+	.lost = run_out,
+	.risk_changed = risk_changed,
+	.unproved = unproved,
+};
+
 /* Permits: a tenure whose owner does nothing but note what it is told. */
 struct permits {
 	struct tenure tenure;
@@ -258,9 +283,8 @@ permits_of(struct tenure *t)
 }
 
 static const char *
-permits_name(const struct core *core, const struct tenure *t, size_t *len)
+permits_name(const struct tenure *t, size_t *len)
 {
-	(void)core;
 	(void)t;
 	*len = 1;
 	return "p";
@@ -302,7 +326,7 @@ static const struct tenure_owner of_permits = {
 };
 
 static const struct tenure_owner *const tenure_owners[TENURE_KINDS] = {
-	[TENURE_LEASE] = &lease_of_tenure,
+	[TENURE_LEASE] = &of_lease,
 	[TENURE_PERMITS] = &of_permits,
 };
 
