@@ -80,6 +80,17 @@ class TokenHolds(SystemTest):
         self.assertTrue(line.reply(10).ok)
         self.assertLess(now() - start, patience(1))
 
+    def test_nobody_passes_those_who_wait(self):
+        self.prepare(lease=10)
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        line = self.client(self.brokers[1])
+        line.send("LOCK x")
+        eventually(lambda: self.client(self.brokers[1]).ok("STATUS x")["waiters"] == "1")
+        # As if the time of the hold had just run out.
+        self.server.cmd("DEL", "lock:x")
+        self.assertIsNone(self.a("SET", "x", "other", "NX", "PX", 60000))
+        self.assertTrue(line.reply(10).ok)
+
     def test_a_broker_that_stops_leaves_them(self):
         self.prepare()
         self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
