@@ -597,6 +597,20 @@ park_heir(struct core *core, const struct token_name *n)
 	return call_asker(core, c) != NULL && !c->awaits ? c : NULL;
 }
 
+/* Returns how many tokens are here. */
+static unsigned
+count_here(struct core *core, const struct stand *st)
+{
+	const struct place *p;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		n += p->call != 0;
+	}
+	return n;
+}
+
 void
 park_pass(struct core *core, struct op *op, const struct token_call *from,
     const struct token_call *heir)
@@ -608,7 +622,7 @@ park_pass(struct core *core, struct op *op, const struct token_call *from,
 	st->epoch = guard_epoch(core, st->shard);
 	op->ttl_ms = heir->ttl_ms;
 	op->again = st->seq;
-	op->need = st->nplaces - 1;
+	op->need = count_here(core, st) - 1;
 	emit_op_client(core, op, from->client, heir->client);
 }
 

@@ -836,6 +836,38 @@ config debug
 80 < gone a
 > 1 absent 0 free
 
+== passing: a token that is away keeps no place in the queue
+0 ready 4
+10 token 1 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=2 ttl=20000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 2 busy 0 held own fence=100 left=29000 token=t1
+50 token 3 acquire a token=t3 px=20s park=5s
+> op claim a seq=3 ttl=20000 client=t3 other=t3 how=e-r
+60 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+> 3 busy 0 held own fence=100 left=29000 token=t1
+70 token 2 acquire a token=t2 px=20s park=5s
+> op claim a seq=4 ttl=20000 client=t2 how=q--
+80 < busy a fence=100 ttl=29s text=t1 first=1 second=2
+90 token 1 release a token=t1
+> op pass a seq=5 ttl=20000 client=t1 other=t2 stand=4
+100 < granted a fence=110 first=100
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> 2 done 1 held own meant fence=110 left=20000 token=t2
+# It asks again when it comes back.
+110 token 3 acquire a token=t3 px=20s park=5s
+> op claim a seq=6 ttl=20000 client=t3 how=q--
+120 < busy a fence=110 ttl=19s text=t2 first=1 second=2
+130 token 2 release a token=t2
+> op pass a seq=7 ttl=20000 client=t2 other=t3 stand=6
+140 < granted a fence=120 first=110
+> 2 done 1 held own meant fence=110 left=0 token=t2
+> 3 done 1 held own meant fence=120 left=20000 token=t3
+
 == passing: those who wait elsewhere come first
 0 ready 4
 10 token 1 acquire a token=t1 px=30s park=80
