@@ -5,7 +5,6 @@
 #include <config.h> /* not "config.h": this directory has one of its own */
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,22 +23,15 @@
 #define ID(name) CONFIG_FIELD_##name
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-void
-config_draft_fault(const struct config_draft *draft, enum config_field_id id,
-    enum config_field_id beside, const char *fmt, ...)
+struct config_mark
+config_draft_mark(const struct config_draft *draft, enum config_field_id id,
+    enum config_field_id beside)
 {
 	const struct config_node *node = draft->given[id];
-	char text[512];
-	va_list args;
 
 	if (node == NULL)
 		node = draft->given[beside];
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	config_faults_at(draft->faults, node == NULL ? 1 : node->line,
-	    node == NULL ? 1 : node->column, config_fields[id].path, "%s",
-	    text);
+	return node != NULL ? node->at : (struct config_mark){ 1, 1 };
 }
 
 /*

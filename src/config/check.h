@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
+#include "config/faults.h"
 #include "config/fields.h"
 
 struct config;
-struct config_faults;
 struct config_node;
 
 /*
@@ -24,12 +24,17 @@ struct config_draft {
 };
 
 /*
- * Adds a fault of a setting, at the place of its value.  If the setting was not
- * given, it uses the place of `beside`, the setting that asks for it.
+ * Returns the place of a setting's value; if it was not given, that of
+ * `beside`, the setting that asks for it.
  */
-void config_draft_fault(const struct config_draft *draft,
-    enum config_field_id id, enum config_field_id beside, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+struct config_mark config_draft_mark(const struct config_draft *draft,
+    enum config_field_id id, enum config_field_id beside);
+
+/* Adds a fault of a setting there. */
+#define config_draft_fault(draft, id, beside, ...)      \
+	config_faults_at((draft)->faults,               \
+	    config_draft_mark((draft), (id), (beside)), \
+	    config_fields[(id)].path, __VA_ARGS__)
 
 /* Adds the faults of settings that contradict each other. */
 void config_check(const struct config_draft *draft);

@@ -52,9 +52,9 @@ context(const struct config_faults *faults)
 
 /* A place as one number, for comparisons; no text has 2^24 columns. */
 static long long
-place_of(int line, int column)
+place_of(struct config_mark at)
 {
-	return ((long long)line << 24) + column;
+	return ((long long)at.line << 24) + at.column;
 }
 
 /*
@@ -112,16 +112,16 @@ config_faults_add(struct config_faults *faults, const char *fmt, ...)
 }
 
 void
-config_faults_at(struct config_faults *faults, int line, int column,
+config_faults_at(struct config_faults *faults, struct config_mark at,
     const char *key, const char *fmt, ...)
 {
 	char head[LINE_SIZE / 2];
 	va_list args;
 
-	snprintf(head, sizeof(head), "%s:%d:%d: %s", context(faults), line,
-	    column, key);
+	snprintf(head, sizeof(head), "%s:%d:%d: %s", context(faults), at.line,
+	    at.column, key);
 	va_start(args, fmt);
-	add(faults, place_of(line, column), head, fmt, args);
+	add(faults, place_of(at), head, fmt, args);
 	va_end(args);
 }
 

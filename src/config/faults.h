@@ -17,6 +17,12 @@
 /* Room for a value as config_quote() shows it. */
 #define CONFIG_QUOTE_SIZE 192
 
+/* A place in a file; both count from 1. */
+struct config_mark {
+	int line;
+	int column;
+};
+
 /*
  * The faults of a load, ordered by their place in the file.  All zeroes is an
  * empty list; the owner calls config_faults_fini().
@@ -39,10 +45,10 @@ void config_faults_context(struct config_faults *faults, const char *name);
 void config_faults_add(struct config_faults *faults, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`; both count from 1. */
-void config_faults_at(struct config_faults *faults, int line, int column,
+/* Adds a fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`. */
+void config_faults_at(struct config_faults *faults, struct config_mark at,
     const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 4, 5)));
 
 /*
  * Writes text in single quotes, fit for one line of a terminal: control

@@ -11,7 +11,6 @@
 #include <config.h> /* not "config.h": this directory has one of its own */
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +35,10 @@ struct builder {
 	bool ended;  /* the end of the text was seen */
 };
 
-static int
-line_of(yaml_mark_t mark)
+static struct config_mark
+mark_of(yaml_mark_t mark)
 {
-	return (int)mark.line + 1;
-}
-
-static int
-column_of(yaml_mark_t mark)
-{
-	return (int)mark.column + 1;
+	return (struct config_mark){ (int)mark.line + 1, (int)mark.column + 1 };
 }
 
 bool
@@ -110,40 +103,6 @@ config_node_path(const struct config_node *node, char buf[CONFIG_PATH_SIZE])
 	return buf;
 }
 
-static void __attribute__((format(printf, 5, 0)))
-fault_at(const struct config_node *node, struct config_faults *faults, int line,
-    int column, const char *fmt, va_list args)
-{
-	char path[CONFIG_PATH_SIZE];
-	char text[512];
-
-	vsnprintf(text, sizeof(text), fmt, args);
-	config_faults_at(
-	    faults, line, column, config_node_path(node, path), "%s", text);
-}
-
-void
-config_node_fault(const struct config_node *node, struct config_faults *faults,
-    const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	fault_at(node, faults, node->line, node->column, fmt, args);
-	va_end(args);
-}
-
-void
-config_node_fault_key(const struct config_node *node,
-    struct config_faults *faults, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	fault_at(node, faults, node->key_line, node->key_column, fmt, args);
-	va_end(args);
-}
-
 void
 config_node_free(struct config_node *root)
 {
@@ -163,7 +122,7 @@ fault_inside(struct builder *b, yaml_mark_t mark, const char *what)
 {
 	char path[CONFIG_PATH_SIZE];
 
-	config_faults_at(b->faults, line_of(mark), column_of(mark),
+	config_faults_at(b->faults, mark_of(mark),
 	    config_node_path(b->top, path), "%s", what);
 }
 
@@ -235,7 +194,7 @@ check_duplicate(const struct builder *b, const struct config_node *node)
 	if (other != node)
 		config_node_fault_key(node, b->faults,
 		    "given twice, expected once: it stands in line %d already",
-		    other->key_line);
+		    other->key_at.line);
 }
 
 static void
@@ -259,8 +218,7 @@ append(struct builder *b, struct config_node *node)
 	if (top->kind != CONFIG_NODE_MAPPING)
 		return;
 	node->key = b->key;
-	node->key_line = line_of(b->key_mark);
-	node->key_column = column_of(b->key_mark);
+	node->key_at = mark_of(b->key_mark);
 	b->key = NULL;
 	check_duplicate(b, node);
 }
@@ -289,8 +247,7 @@ take_value(struct builder *b, const yaml_event_t *event)
 	struct config_node *node = xcalloc(1, sizeof(*node));
 	const char *fault = not_plain(event);
 
-	node->line = line_of(event->start_mark);
-	node->column = column_of(event->start_mark);
+	node->at = mark_of(event->start_mark);
 	append(b, node);
 	if (fault != NULL)
 		config_node_fault(node, b->faults, "%s", fault);
@@ -347,19 +304,15 @@ static void
 fault_reader(
     const yaml_parser_t *parser, const char *text, struct config_faults *faults)
 {
-	int line = 1;
-	int column = 1;
+	struct config_mark at = { 1, 1 };
 	size_t i;
 
-	for (i = 0; i < parser->problem_offset; i++) {
-		column++;
-		if (text[i] == '\n') {
-			line++;
-			column = 1;
-		}
-	}
-	config_faults_at(faults, line, column, "syntax",
-	    "%s, expected UTF-8 text", parser->problem);
+	for (i = 0; i < parser->problem_offset; i++)
+		at = text[i] == '\n'
+			 ? (struct config_mark){ at.line + 1, 1 }
+			 : (struct config_mark){ at.line, at.column + 1 };
+	config_faults_at(
+	    faults, at, "syntax", "%s, expected UTF-8 text", parser->problem);
 }
 
 static void
@@ -372,8 +325,7 @@ fault_syntax(
 		fault_reader(parser, text, faults);
 		return;
 	}
-	config_faults_at(faults, line_of(parser->problem_mark),
-	    column_of(parser->problem_mark), "syntax",
+	config_faults_at(faults, mark_of(parser->problem_mark), "syntax",
 	    "%s%s%s, expected valid YAML",
 	    parser->problem == NULL ? "not understood" : parser->problem,
 	    context == NULL ? "" : " ", context == NULL ? "" : context);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct config_faults;
+#include "config/faults.h"
 
 /* Bounds on the text: libyaml needs seconds for thousands of brackets. */
 #define CONFIG_NODE_TEXT_MAX (64 * 1024) /* bytes */
@@ -33,13 +33,11 @@ enum config_node_kind {
  */
 struct config_node {
 	enum config_node_kind kind;
-	bool quoted;  /* a scalar in quotes, or a block of text */
-	bool refused; /* a fault was reported: check no further */
-	int line;     /* of the value, from 1 */
-	int column;   /* of the value, from 1, in characters */
-	int key_line; /* as line and column, of the key */
-	int key_column;
-	char *key;    /* NULL in a list and at the root */
+	bool quoted;		   /* a scalar in quotes, or a block of text */
+	bool refused;		   /* a fault was reported: check no further */
+	struct config_mark at;	   /* columns are in characters */
+	struct config_mark key_at; /* of the key */
+	char *key;		   /* NULL in a list and at the root */
 	char *text;   /* of a scalar, without NUL inside; else NULL */
 	size_t count; /* of children */
 	struct config_node *parent;
@@ -76,12 +74,14 @@ const char *config_node_path(
     const struct config_node *node, char buf[CONFIG_PATH_SIZE]);
 
 /* Adds a fault at the value, or at the key, of a node. */
-void config_node_fault(const struct config_node *node,
-    struct config_faults *faults, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-void config_node_fault_key(const struct config_node *node,
-    struct config_faults *faults, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+#define config_node_fault(node, faults, ...)                          \
+	config_faults_at((faults), (node)->at,                        \
+	    config_node_path((node), (char[CONFIG_PATH_SIZE]){ "" }), \
+	    __VA_ARGS__)
+#define config_node_fault_key(node, faults, ...)                      \
+	config_faults_at((faults), (node)->key_at,                    \
+	    config_node_path((node), (char[CONFIG_PATH_SIZE]){ "" }), \
+	    __VA_ARGS__)
 
 /* Returns "a list", "a mapping" or "a single value", for messages. */
 const char *config_node_kind_name(const struct config_node *node);
