@@ -324,6 +324,7 @@ resp_reset(struct broker *b, struct conn *c, const struct request *r)
 			     " UNLOCK it before RESET");
 		return;
 	}
+	resp_mutex_gone(b, rs);
 	resp_forget_channels(rs);
 	free(rs->name);
 	rs->name = NULL;

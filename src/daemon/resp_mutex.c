@@ -70,14 +70,14 @@ resp_mutex_listen(struct broker *b, struct conn *c, bool listens)
 }
 
 static void
-write_message(struct conn *c, const struct buf *text)
+write_message(struct conn *c, struct span text)
 {
 	struct buf *out = conn_output(c);
 
 	resp_push(out, resp_three(c), 3);
 	resp_word(out, "message");
 	resp_word(out, CHANNEL);
-	resp_bulk(out, (struct span){ buf_data(text), buf_len(text) });
+	resp_bulk(out, text);
 }
 
 /* Tells all listeners of the same user that the name is free. */
@@ -86,6 +86,7 @@ tell(struct broker *b, const struct conn *of, const struct wanted *w)
 {
 	const struct client *client = conn_data(of), *other;
 	const struct resp *rs;
+	struct span text; /* without the line end */
 	struct json j;
 	struct buf key;
 	struct conn *c;
@@ -97,11 +98,12 @@ tell(struct broker *b, const struct conn *of, const struct wanted *w)
 	json_str(&j, "key", buf_data(&key), buf_len(&key));
 	json_str(&j, "value", "", 0);
 	json_close(&j);
+	text = (struct span){ buf_data(&j.text), buf_len(&j.text) - 1 };
 	LIST_FOREACH (rs, &b->mutex_listeners, in_listeners) {
 		c = front_find(b->front, rs->listens);
 		other = c == NULL ? NULL : conn_data(c);
 		if (other != NULL && other->user == client->user)
-			write_message(c, &j.text);
+			write_message(c, text);
 	}
 	buf_fini(&j.text);
 	buf_fini(&key);

@@ -141,6 +141,9 @@ write_odd(const struct token_result *t, enum ask_form form, struct buf *out)
 	case ASK_ONE_ZERO_OTHERS:
 		resp_int(out, done ? 1 : absent ? 0 : -1);
 		break;
+	case ASK_ONE_GONE_OTHERS:
+		resp_int(out, done ? 1 : absent ? -1 : -2);
+		break;
 	case ASK_ZERO_OR_ONE:
 		resp_int(out, !done);
 		break;

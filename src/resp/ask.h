@@ -32,6 +32,7 @@ enum ask_form {
 	/* Of scripts. */
 	ASK_ONE_ZERO_GONE,   /* 1; 0: another's; -1: free */
 	ASK_ONE_ZERO_OTHERS, /* 1; 0: free; -1: another's */
+	ASK_ONE_GONE_OTHERS, /* 1; -1: free; -2: another's */
 	ASK_ZERO_OR_ONE,     /* 0 done; 1 not */
 	ASK_ZERO_ONE_TWO,    /* 0 done; 1 another's; 2 without a bound */
 	ASK_OK_OR_ERROR,     /* +OK, or the error ERROR */

@@ -574,6 +574,24 @@ config quorum=3
 > 4 busy 0 held fence=130 left=30000
 3000 until
 
+== awaiting: what is released here comes by the queue
+0 ready 3
+10 token 1 acquire a token=t1 px=30s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 @7 acquire a park=10s awaits
+> op claim a seq=2 ttl=1000 client=% how=q--
+40 < busy a fence=100 ttl=29s text=t1 first=1
+50 token 1 release a token=t1
+> op token a seq=3 client=t1 how=rxr
+60 < ended a fence=100 ttl=29s text=t1 first=1 second=3
+> 1 done 1 held own meant fence=100 left=29000 token=t1
+70 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=% how=q--
+80 < granted a fence=111
+> 2 @7 done 1 held own meant fence=111 left=1000 token=%
+
 == awaiting: not for longer than asked
 0 ready 2
 10 token 2 @7 acquire a park=100 awaits
