@@ -444,6 +444,34 @@ class Rights(RespTest):
         self.assertEqual(one.read(), "OK")
         self.assertEqual(one("SESSION")["label"], "me")
 
+    def test_what_libraries_send_first(self):
+        """With a user and a name; an error to MAINT_NOTIFICATIONS is nothing to them."""
+        auth, name, zero = ("AUTH", "deploy", SECRET), ("CLIENT", "SETNAME", "me"), ("SELECT", "0")
+        setinfo = [words for words, _ in SETINFO]
+        hello = ("HELLO", "3", *auth)
+        maint = ("CLIENT", "MAINT_NOTIFICATIONS", "ON", "moving-endpoint-type", "internal-ip")
+        for library, commands in {
+                "redis-cli -3": [auth, zero, ("HELLO", "3")],
+                "redis-py 4.3": [auth, name, zero], "redis-py 6": [hello, *setinfo],
+                "ioredis 5": [("auth", *auth[1:]), zero, name, *setinfo, ("info",)],
+                "node-redis 4": [auth, name, *setinfo, zero],
+                "node-redis 6": [(*hello, "SETNAME", "me"), zero, *setinfo, maint],
+                "valkey-glide": [hello, zero, name, *setinfo, ("INFO", "REPLICATION")],
+                "go-redis": [("hello", "3", *auth, "setname", "me"), zero, name, maint, *setinfo],
+                "ruby-redis, Jedis": [auth, zero, name], "Predis, redigo": [auth, zero],
+                "phpredis": [auth, zero, ("CLIENT", "setname", "me")],
+                "Redis for Perl": [("AUTH", SECRET), name],
+                "Lettuce": [hello, zero, *setinfo, maint],
+                "StackExchange.Redis": [auth, ("HELLO",), name, *setinfo, ("CLIENT", "ID")],
+                "Redisson": [auth, ("HELLO", "3"), zero, name, ("PING",)]}.items():
+            with self.subTest(library=library):
+                one = self.resp()
+                one.sock.sendall(b"".join(encode(*words) for words in commands))
+                for words in commands:
+                    self.assertEqual(isinstance(one.read(), RedisError), words == maint, words)
+                self.assertIsInstance(one("TRYLOCK", "mine/a"), int)
+                one("UNLOCK", "mine/a")
+
     def test_what_is_not_allowed(self):
         one = self.resp()
         one("AUTH", "deploy", SECRET)
