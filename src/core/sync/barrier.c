@@ -324,10 +324,16 @@ is_denied(const struct barrier *b)
 	       b->y.queue.nparked < b->parties;
 }
 
-/* The store says what became of the generation in which we have places. */
+/*
+ * The store says what became of the generation in which we have places.  If its
+ * data went back, it may tell of an older one instead, and then it has lost
+ * ours.
+ */
 static void
 told(struct core *core, struct barrier *b, const struct outcome *o)
 {
+	bool ours = b->gen == 0 || o->fence == b->gen;
+
 	if (o->status == OUTCOME_WAITING) {
 		b->gen = o->fence;
 		b->look_ms = core->now_ms + core->config.lease_ms / 3;
@@ -339,7 +345,7 @@ told(struct core *core, struct barrier *b, const struct outcome *o)
 	b->left = false;
 	b->note = true;
 	b->tripped = o->fence;
-	b->verdict = o->status == OUTCOME_TRIPPED && !is_denied(b)
+	b->verdict = o->status == OUTCOME_TRIPPED && ours && !is_denied(b)
 			 ? VERDICT_TRIPPED
 			 : VERDICT_BROKEN;
 }

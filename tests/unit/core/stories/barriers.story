@@ -84,6 +84,23 @@ config handovers=4 holds=8 waiters=8
 > 2 @1 OK index=1 generation=70
 > op leave b seq=2 limit=3 noted
 
+== too late to leave an older generation, which data that went back have
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 BARRIER b limit=3
+> op arrive b seq=1 need=1 limit=3
+10 < waiting b second=1 fence=70
+10 2 @1 BARRIER b limit=3
+> op arrive b seq=2 fence=70 need=1 limit=3
+10 < waiting b first=1 second=1 fence=70
+10 cancel 2 1 2
+> op leave b seq=2 fence=70 limit=3
+10 < tripped b fence=69
+> 1 @1 ERR broken another party has left the barrier, or Redis has lost it
+> 2 @1 CANCELLED
+> 2 @2 OK
+> op leave b seq=2 limit=3 noted
+
 == cancelled
 config handovers=4 holds=8 waiters=8
 0 ready 1
