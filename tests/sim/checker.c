@@ -225,7 +225,8 @@ check_exclusion(struct world *w, const struct broker *b, const struct answer *a,
 		    (unsigned long long)g->fence,
 		    g->detached || g->orphaned ? ", valid= told" : "");
 	}
-	if (!w->failed && k->grounds[name].plain_us > world_now(w))
+	if (!w->failed && k->grounds[name].plain_us > world_now(w) &&
+	    !faults_excuse(w))
 		world_fail(w, "P1",
 		    "n%d: %s grants it to session %llu while "
 		    "a plain client has it",

@@ -296,7 +296,8 @@ done(struct broker *b, struct poller *p, const struct token_result *r)
 		poller_extended(b, p, r->fence);
 		return;
 	}
-	if (p->op == TOKEN_EXTEND && poller_has(p))
+	if (p->op == TOKEN_EXTEND && poller_has(p) &&
+	    !faults_excuse_fence(b->w))
 		world_fail(b->w, "P2",
 		    "n%d: poller %d has extended fence %llu to %llu", p->name,
 		    p->index, (unsigned long long)p->fence,
@@ -323,7 +324,7 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 		done(b, p, r);
 	} else if (p->op == TOKEN_EXTEND) {
 		/* Nobody else may have ended it. */
-		if (poller_has(p))
+		if (poller_has(p) && !faults_excuse(b->w))
 			world_fail(b->w, "P1",
 			    "n%d: %s says that poller %d has not got it"
 			    " (answer %d)",

@@ -28,6 +28,8 @@
 		   FAULT_CHANNEL | FAULT_FORGET | FAULT_CRASH | FAULT_STOP | \
 		   FAULT_APART)
 
+static event_fn on_death;
+
 size_t
 poller_token(const struct poller *p, char *text, size_t size)
 {
@@ -175,6 +177,30 @@ poller_refused(struct broker *b, struct poller *p)
 	place->heard_us = p->sent_us;
 }
 
+static void
+on_death(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	if (tag == b->life && world_now(b->w) < b->w->heal_us)
+		faults_crash(b);
+}
+
+/* Some brokers die while they are about something: before it is sent, on its
+ * way, before the answer is told, and a little later. */
+static void
+strike(struct broker *b)
+{
+	struct world *w = b->w;
+	struct prng *r = &w->pollers.prng;
+
+	if ((w->faults.on & (unsigned)FAULT_CRASH) == 0 || !prng_chance(r, 4))
+		return;
+	events_at(&w->events,
+	    world_now(w) + prng_range(r, 0, 6 * w->latency_us), on_death, b,
+	    b->life);
+}
+
 void
 pollers_op(struct broker *b, const struct op *op)
 {
@@ -184,6 +210,9 @@ pollers_op(struct broker *b, const struct op *op)
 	char token[32];
 	size_t n, len;
 
+	if (all->n > 0 && (op->kind == OP_CLAIM || op->kind == OP_TOKEN ||
+			      op->kind == OP_PASS || op->kind == OP_RETAIN))
+		strike(b);
 	if (op->kind != OP_CLAIM && op->kind != OP_PASS)
 		return;
 	client = op->kind == OP_PASS ? op->other : op->client;
@@ -291,7 +320,8 @@ check_alone(struct broker *b, const struct poller *p, uint64_t fence)
 	const struct poller *other;
 
 	for (other = w->pollers.v; other < w->pollers.v + w->pollers.n; other++)
-		if (other != p && other->name == p->name && poller_has(other))
+		if (other != p && other->name == p->name && poller_has(other) &&
+		    !faults_excuse(w))
 			world_fail(w, "P1",
 			    "n%d: %s grants it to poller %d (fence %llu) while"
 			    " poller %d has it (fence %llu)",

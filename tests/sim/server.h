@@ -96,6 +96,7 @@ struct server {
 	int64_t master_us;     /* since when a Sentinel sees that; -1 */
 	bool up, frozen, full; /* full: memory used up */
 	bool knows[SCRIPT_MAX];
+	int64_t flushed_us;   /* when it forgot its scripts; 0: never */
 	uint64_t run;	      /* counts starts; no other server has the same */
 	int64_t zero_us;      /* its clock at world time 0, and steps */
 	int64_t rate_ppm;     /* by which its clock is too fast */
