@@ -26,6 +26,7 @@
 /* As in src/redis/link.c and link_io.c. */
 #define RETRY_MS_MIN 50
 #define STEADY_MS 1000
+#define STEADY_REFUSED_MS 30000
 #define PATIENCE_MS 20
 #define PATIENCE_MAX 50
 
@@ -123,8 +124,10 @@ link_lost(struct link *l, const char *why, const char *advice)
 	    l->broker->name, (unsigned long long)l->conn->id,
 	    l->conn->server->name, why);
 	give_up(l);
-	if (was_up && now_of(l) - l->up_ms >= STEADY_MS)
+	if (was_up && now_of(l) - l->up_ms >=
+			  (l->refused ? STEADY_REFUSED_MS : STEADY_MS))
 		l->attempts = 0;
+	l->refused = false;
 	retry_later(l);
 	l->handler->down(l->arg, l, was_up, why, advice);
 	answer_all(l);
@@ -135,6 +138,8 @@ link_cut(struct link *l, const char *why, const char *advice)
 {
 	if (l->conn == NULL || l->doomed)
 		return;
+	if (strcmp(why, "a malformed reply") == 0)
+		world_fail(l->broker->w, "P7", "a reply was not understood");
 	snprintf(l->why, sizeof(l->why), "%s", why);
 	l->advice = advice;
 	if (l->depth > 0)
@@ -146,6 +151,9 @@ link_cut(struct link *l, const char *why, const char *advice)
 void
 link_refuse(struct link *l, const char *why, const char *advice)
 {
+	if (l->conn == NULL || l->doomed)
+		return;
+	l->refused = true;
 	link_cut(l, why, advice);
 }
 
