@@ -53,6 +53,7 @@ struct link {
 	struct errand_list errands; /* in the order in which they were sent */
 	unsigned depth; /* callbacks that need the connection to stay */
 	bool doomed;	/* to be cut when that is 0 */
+	bool refused;	/* cut because of what the server said */
 	char why[160];
 	const char *advice;
 	struct timer *timer;   /* of the greeting, or of the pause */
