@@ -91,56 +91,6 @@ config_field_find(const char *section, const char *leaf)
 	return NULL;
 }
 
-bool
-config_field_is_section(const char *name)
-{
-	size_t i;
-
-	if (name[0] == '\0')
-		return false;
-	for (i = 0; i < CONFIG_FIELDS; i++)
-		if (in_section(&config_fields[i], name))
-			return true;
-	return false;
-}
-
-/* Suggests a whole path, and not only the word that is near. */
-static void
-offer(struct slips_nearest *nearest, const char *word, const char *path,
-    size_t n, char buf[CONFIG_SUGGEST_SIZE])
-{
-	if (slips_offer(nearest, word))
-		snprintf(buf, CONFIG_SUGGEST_SIZE, "%.*s", (int)n, path);
-}
-
-const char *
-config_field_suggest(
-    const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE])
-{
-	struct slips_nearest nearest;
-	size_t i;
-
-	slips_begin(&nearest, leaf);
-	for (i = 0; i < CONFIG_FIELDS; i++) {
-		const struct config_field *field = &config_fields[i];
-		size_t n = config_field_section_length(field);
-		char name[WORD_MAX];
-
-		snprintf(name, sizeof(name), "%.*s", (int)n, field->path);
-		if (in_section(field, section))
-			offer(&nearest, config_field_leaf(field), field->path,
-			    strlen(field->path), buf);
-		else if (section[0] == '\0')
-			offer(&nearest, name, field->path, n, buf);
-	}
-	if (nearest.found != NULL)
-		return buf;
-	for (i = 0; i < CONFIG_FIELDS; i++)
-		if (strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
-			return strcpy(buf, config_fields[i].path);
-	return NULL;
-}
-
 /*
  * Returns the next name at a level: a setting of a section, or at the top a
  * section or a setting without one.  Each name comes once, because the settings
@@ -163,6 +113,36 @@ next_name(const char *section, size_t *i, char name[WORD_MAX])
 		snprintf(name, WORD_MAX, "%.*s", (int)n, field->path);
 		return name;
 	}
+	return NULL;
+}
+
+bool
+config_field_is_section(const char *name)
+{
+	char leaf[WORD_MAX] = "";
+	size_t i = 0;
+
+	return name[0] != '\0' && next_name(name, &i, leaf) != NULL;
+}
+
+const char *
+config_field_suggest(
+    const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE])
+{
+	struct slips_nearest nearest;
+	char name[WORD_MAX] = "";
+	size_t i = 0;
+
+	slips_begin(&nearest, leaf);
+	while (next_name(section, &i, name) != NULL)
+		if (slips_offer(&nearest, name))
+			snprintf(buf, CONFIG_SUGGEST_SIZE, "%s%s%s", section,
+			    section[0] == '\0' ? "" : ".", name);
+	if (nearest.found != NULL)
+		return buf;
+	for (i = 0; i < CONFIG_FIELDS; i++)
+		if (strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
+			return strcpy(buf, config_fields[i].path);
 	return NULL;
 }
 
