@@ -8,6 +8,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
 #include "core/lease/lease.h"
+#include "core/lease/pace.h"
 #include "core/lease/parts.h"
 
 #define RETRY_UPGRADE_MS 500	/* of a lease that others share */
@@ -20,7 +21,7 @@ try_later(struct core *core, struct lease *l, const struct outcome *o)
 {
 	if (o->status == OUTCOME_REFUSED)
 		lease_set_why(l, xstrndup(o->text, o->text_len));
-	l->tenure.wake_ms = core->now_ms + slot_pause_ms(core, o);
+	l->tenure.wake_ms = core->now_ms + core_pause_ms(core, o);
 	l->paused = true;
 }
 
@@ -115,7 +116,7 @@ on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
 	confirmed(core, l, asked, sent_ms, o);
 	tenure_vouch(core, &l->tenure);
 	arrived(core, l);
-	tenure_plan_renewal(core, &l->tenure, true);
+	pace_plan(core, &l->tenure, true);
 }
 
 void
@@ -258,7 +259,7 @@ on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
 		    tenure_deadline_ms(core, &l->tenure) - core->now_ms);
 	confirmed(core, l, asked, sent_ms, o);
 	if (lease_is_held(l))
-		tenure_plan_renewal(core, &l->tenure, false);
+		pace_plan(core, &l->tenure, false);
 }
 
 static void
@@ -274,7 +275,7 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 		l->outcome_unknown = false;
 		l->shared = l->asked_shared;
 		confirmed(core, l, asked, sent_ms, o);
-		tenure_plan_renewal(core, &l->tenure, false);
+		pace_plan(core, &l->tenure, false);
 		return;
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);

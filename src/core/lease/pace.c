@@ -64,8 +64,8 @@ to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
 	return at_ms - (at_ms - phase_ms) % PACE_TICK_MS;
 }
 
-int64_t
-pace_plan(struct core *core, const struct tenure *t, bool first)
+void
+pace_plan(struct core *core, struct tenure *t, bool first)
 {
 	const int64_t early_ms = core->config.lease_ms / 6;
 	int64_t at_ms = t->confirmed_ms + core->config.lease_ms / 3;
@@ -82,7 +82,8 @@ pace_plan(struct core *core, const struct tenure *t, bool first)
 				       : at_ms - core_jitter(core, early_ms);
 	}
 	slice_at(core, plan_ms)->planned++;
-	return to_tick(core, lane_of(core, t), plan_ms);
+	t->wake_ms = to_tick(core, lane_of(core, t), plan_ms);
+	tenure_prove(core, t);
 }
 
 /* Does it lack the time to stand in line with others that are due? */

@@ -19,11 +19,11 @@
 #define PACE_TICK_MS 16 /* renewals due within it go out together */
 
 /*
- * Returns when to renew it, and counts that.  A renewal is due a third of a
- * lease after it was confirmed.  The first one is early by chance, by up to a
- * sixth; later ones are early only if their slice is full.
+ * Plans the next renewal, and counts that: sets wake_ms.  It is due a third of a
+ * lease after the tenure was confirmed.  The first one is early by chance, by
+ * up to a sixth; later ones are early only if their slice is full.
  */
-int64_t pace_plan(struct core *core, const struct tenure *t, bool first);
+void pace_plan(struct core *core, struct tenure *t, bool first);
 
 /*
  * A renewal is due: may it go in this millisecond?  If not, sets wake_ms to one

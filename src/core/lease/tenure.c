@@ -9,7 +9,6 @@
 #include "base/xmalloc.h"
 #include "core/guard/gain.h"
 #include "core/guard/guard.h"
-#include "core/lease/pace.h"
 #include "core/lease/tenure.h"
 
 #define OUT_OF_ORDER_MAX 8 /* how far ahead in its line a tenure is put */
@@ -228,13 +227,6 @@ tenure_prove(struct core *core, struct tenure *t)
 		return;
 	t->wake_ms = core->now_ms;
 	tenure_owner(core, t)->unproved(core, t);
-}
-
-void
-tenure_plan_renewal(struct core *core, struct tenure *t, bool first)
-{
-	t->wake_ms = pace_plan(core, t, first);
-	tenure_prove(core, t);
 }
 
 bool

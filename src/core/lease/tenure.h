@@ -133,10 +133,8 @@ bool tenure_look(struct core *core, struct tenure *t);
 int64_t tenure_due_ms(
     const struct core *core, const struct tenure *t, bool renews);
 
-/* Plans the next renewal; `first`: it has just begun. */
-void tenure_plan_renewal(struct core *core, struct tenure *t, bool first);
-
-/* If an older epoch has confirmed it, renews it at once. */
+/* If an older epoch has confirmed it, plans to renew it at once; pace.h plans
+ * other renewals. */
 void tenure_prove(struct core *core, struct tenure *t);
 
 /* Did an older epoch confirm what the broker vouches for? */

@@ -394,7 +394,7 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 		core->stats.reasserted++;
 	tenure_confirm(core, &m->tenure, sent_ms, m->y.asked_epoch);
 	if (m->used > 0)
-		tenure_plan_renewal(core, &m->tenure, false);
+		pace_plan(core, &m->tenure, false);
 	m->free = o->second;
 	m->unsure = false;
 	TAILQ_CONCAT(&m->known, &m->flying, link);
@@ -412,7 +412,7 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 		m->taken_limit = m->asked_limit;
 		m->fresh = o->first - m->asked_have;
 		if (m->used == 0)
-			tenure_plan_renewal(core, &m->tenure, true);
+			pace_plan(core, &m->tenure, true);
 		contention_told(core, &m->contention, false);
 		/* Grant what can be granted before settling the others. */
 		contention_told(core, &m->contention, o->waiting || m->wanted);

@@ -231,7 +231,7 @@ sync_retry(struct core *core, struct sync *y, const struct outcome *o)
 		free(y->why);
 		y->why = xstrndup(o->text, o->text_len);
 	}
-	y->pause_ms = core->now_ms + slot_pause_ms(core, o);
+	y->pause_ms = core->now_ms + core_pause_ms(core, o);
 }
 
 void

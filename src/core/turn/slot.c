@@ -14,9 +14,6 @@
 #include "core/turn/emit.h"
 #include "core/turn/slot.h"
 
-#define RETRY_LOST_MS 50     /* after an unknown outcome, and by default */
-#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
-
 void
 slot_init(struct core *core)
 {
@@ -88,16 +85,6 @@ slot_hurry(const struct core *core, struct op *op)
 {
 	if (op->timeout_ms > core->config.lease_ms / 6)
 		op->timeout_ms = core->config.lease_ms / 6;
-}
-
-int64_t
-slot_pause_ms(struct core *core, const struct outcome *o)
-{
-	if (o->status == OUTCOME_PENDING)
-		return 0; /* the guard knows when to go on */
-	if (o->status == OUTCOME_REFUSED)
-		return RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
-	return RETRY_LOST_MS;
 }
 
 struct slot *

@@ -62,9 +62,6 @@ struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
  */
 void slot_hurry(const struct core *core, struct op *op);
 
-/* For how long to ask nothing, after an outcome that says nothing. */
-int64_t slot_pause_ms(struct core *core, const struct outcome *o);
-
 /* Returns the slot of an operation in flight; NULL: there is none. */
 struct slot *slot_find(struct core *core, uint64_t id);
 void slot_free(struct core *core, struct slot *slot);

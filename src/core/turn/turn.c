@@ -11,6 +11,9 @@
 #include "core/turn/turn.h"
 #include "core/turn/work.h"
 
+#define RETRY_LOST_MS 50     /* after an unknown outcome, and by default */
+#define RETRY_REFUSED_MS 500 /* after a refusal; as much again of jitter */
+
 void
 turn_init(struct core *core, const struct turn_listener *above)
 {
@@ -67,6 +70,16 @@ int64_t
 core_jitter(struct core *core, int64_t ms)
 {
 	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
+}
+
+int64_t
+core_pause_ms(struct core *core, const struct outcome *o)
+{
+	if (o->status == OUTCOME_PENDING)
+		return 0; /* the guard knows when to go on */
+	if (o->status == OUTCOME_REFUSED)
+		return RETRY_REFUSED_MS + core_jitter(core, RETRY_REFUSED_MS);
+	return RETRY_LOST_MS;
 }
 
 /* Timers. */

@@ -112,6 +112,9 @@ void turn_end(struct core *core);
 uint64_t core_random(struct core *core);
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 
+/* For how long to ask nothing, after an outcome that says nothing. */
+int64_t core_pause_ms(struct core *core, const struct outcome *o);
+
 /* Timers. */
 void core_arm(struct core *core, struct timer *t, int64_t at_ms);
 void core_disarm(struct core *core, struct timer *t);

@@ -530,7 +530,7 @@ take_permits(struct rig *r)
 	r->p.in_use = true;
 	tenure_confirm(&r->core, t, r->core.now_ms, 1);
 	tenure_vouch(&r->core, t);
-	tenure_plan_renewal(&r->core, t, true);
+	pace_plan(&r->core, t, true);
 	return t;
 }
 
@@ -595,7 +595,7 @@ START_TEST(a_tenure_is_written_again_in_a_new_epoch)
 	r.core.guards[0].epoch++;
 	ck_assert(tenure_needs_reclaim(&r.core, t));
 	tenure_confirm(&r.core, t, r.core.now_ms, 1);
-	tenure_plan_renewal(&r.core, t, false);
+	pace_plan(&r.core, t, false);
 	ck_assert_int_eq(t->wake_ms, r.core.now_ms);
 	ck_assert_uint_eq(r.p.nunproved, 1);
 	tenure_confirm(&r.core, t, r.core.now_ms, 2);

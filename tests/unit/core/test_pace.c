@@ -37,7 +37,9 @@ static int64_t
 plan(struct core *core, struct lock *l, int64_t confirmed_ms, bool first)
 {
 	l->lease.tenure.confirmed_ms = confirmed_ms;
-	return pace_plan(core, &l->lease.tenure, first);
+	l->lease.tenure.epoch = 1;
+	pace_plan(core, &l->lease.tenure, first);
+	return l->lease.tenure.wake_ms;
 }
 
 /*
