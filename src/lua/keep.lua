@@ -324,7 +324,7 @@ run = function(key, _, shared, seq, ttl, held, client)
 	raise(held)
 	redis.call("DEL", shared)
 	hold(key, token, held, ttl, client)
-	return { "renewed", 0, tonumber(ttl) }
+	return { "renewed", 0, redis.call("PTTL", key) }
 end }
 
 -- Asks the brokers that have a name to end their leases, and says when it did,
