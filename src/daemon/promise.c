@@ -27,9 +27,8 @@
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "daemon/promise.h"
+#include "daemon/runtime.h"
 
-#define BOOT_ID "/proc/sys/kernel/random/boot_id"
-#define BOOT_BYTES 40
 #define NOTE_BYTES 128
 
 /* A lease lasts a day at most. */
@@ -47,50 +46,6 @@ struct promise {
 	    most_ms; /* a note that says nothing may have promised so much */
 	bool failed;
 };
-
-/*
- * Returns the number of bytes read, with a NUL after them; negative: errno says
- * why there are none.
- */
-static ssize_t
-read_text(const char *path, char *out, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	n = read(fd, out, size - 1);
-	(void)close(fd);
-	out[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
-static void
-find_boot(char out[BOOT_BYTES])
-{
-	if (read_text(BOOT_ID, out, BOOT_BYTES) <= 0)
-		strcpy(out, "-");
-	out[strcspn(out, " \n")] = '\0';
-}
-
-/*
- * Returns the path of a note in systemd's first runtime directory; the caller
- * frees it.
- */
-static char *
-find_place(const char *broker, const char *end)
-{
-	const char *directory = getenv("RUNTIME_DIRECTORY");
-	char *path;
-
-	if (directory == NULL || directory[0] != '/')
-		return NULL;
-	if (asprintf(&path, "%.*s/%s.promised%s", (int)strcspn(directory, ":"),
-		directory, broker, end) < 0)
-		abort();
-	return path;
-}
 
 /* Reads "BOOT UNTIL\n".  Returns false if the text has another form. */
 static bool
@@ -115,7 +70,7 @@ static int64_t
 read_note(const struct promise *p, int64_t now_ms)
 {
 	char text[NOTE_BYTES] = "", boot[BOOT_BYTES];
-	ssize_t n = read_text(p->path, text, sizeof(text));
+	ssize_t n = runtime_read(p->path, text, sizeof(text));
 	const char *why = "it is not understood";
 	uint64_t until_ms;
 
@@ -142,9 +97,9 @@ promise_new(const char *broker, int64_t lease_ms, int64_t now_ms)
 
 	p->ahead_ms = lease_ms / 3;
 	p->most_ms = lease_ms + p->ahead_ms;
-	p->path = find_place(broker, "");
-	p->fresh = find_place(broker, ".new");
-	find_boot(p->boot);
+	p->path = runtime_path(broker, ".promised");
+	p->fresh = runtime_path(broker, ".promised.new");
+	runtime_boot(p->boot);
 	if (p->path == NULL)
 		return p;
 	p->noted_ms = p->floor_ms = read_note(p, now_ms);
