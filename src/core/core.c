@@ -437,6 +437,13 @@ on_resubscribed(struct core *core, const struct core_event *ev)
 }
 
 static void
+on_restore(struct core *core, const struct core_event *ev)
+{
+	assert(core->config.owned);
+	ward_restore(core, ev->u.restore.hold);
+}
+
+static void
 on_stop(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
@@ -465,6 +472,7 @@ static void (*const handlers[])(
 	[CORE_OUTCOME] = on_outcome,
 	[CORE_MESSAGE] = on_message,
 	[CORE_RESUBSCRIBED] = on_resubscribed,
+	[CORE_RESTORE] = on_restore,
 	[CORE_STOP] = on_stop,
 };
 

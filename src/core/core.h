@@ -137,6 +137,8 @@ enum core_event_kind {
 	CORE_OUTCOME,	   /* of an operation */
 	CORE_MESSAGE,	   /* from another broker, through the store */
 	CORE_RESUBSCRIBED, /* the broker may have missed messages */
+	CORE_RESTORE,	   /* owned: a token hold of the broker before; it comes
+			      before the store can be reached */
 	CORE_STOP	   /* release everything, tell everybody */
 };
 
@@ -204,6 +206,9 @@ struct core_event {
 			const char *text;
 			size_t len;
 		} message;
+		struct {
+			const struct token_hold *hold; /* copied */
+		} restore;
 	} u;
 };
 
@@ -213,6 +218,8 @@ enum effect_kind {
 	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin(), and fields about
 			  a holder elsewhere */
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
+	EFFECT_HOLD,   /* owned: a token hold as it is from now on, or its end;
+			  to be noted before any later effect is told */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
 	EFFECT_AUDIT,  /* a hold is over: a line for the audit file */
@@ -229,16 +236,19 @@ struct effect {
 	int64_t heartbeat_ms; /* ATTACH: the client owes them; 0: none */
 	enum status status;   /* REPLY */
 	enum err_code code;   /* REPLY with STATUS_ERR */
-	uint32_t text;	      /* of an error; offset in effects.text */
+	uint32_t text;	      /* of an error, HOLD; offset in effects.text */
 	uint32_t text_len;
 	enum event_id event; /* EVENT */
-	uint32_t name;	     /* EVENT, QUEUE, OP: offset in effects.text */
+	uint32_t name; /* EVENT, QUEUE, OP, HOLD: offset in effects.text */
 	uint32_t name_len;
 	uint32_t field; /* index of the first in effects.fields */
 	uint32_t nfields;
 	uint32_t op;	       /* OP: index in effects.ops */
 	enum notice_id notice; /* LOG */
 	uint32_t token;	       /* TOKEN: index in effects.tokens */
+	/* HOLD: `text` is its client, and `name` its name. */
+	uint64_t fence; /* 0: it is over */
+	int64_t since_ms, until_ms;
 };
 
 /*

@@ -15,7 +15,8 @@ static void
 history_ended(
     const struct listing *g, struct row *r, const struct measure_hold *h)
 {
-	row_num(r, FIELD_SESSION, h->session);
+	if (h->session != 0)
+		row_num(r, FIELD_SESSION, h->session);
 	if (h->label != NULL)
 		row_str(r, FIELD_LABEL, h->label);
 	row_str(r, FIELD_PEER, h->peer);

@@ -355,7 +355,8 @@ ward_of(
 static void
 emit_ward(struct core *core, const struct ward *w, bool peer)
 {
-	emit_num(core, FIELD_SESSION, w->session);
+	if (w->session != 0)
+		emit_num(core, FIELD_SESSION, w->session);
 	if (w->label != NULL)
 		emit_text(core, FIELD_LABEL, w->label);
 	if (peer && w->peer != NULL)

@@ -19,6 +19,7 @@ struct alarm;
 struct audit;
 struct config;
 struct identity;
+struct ledger;
 struct monitor;
 struct resp;
 struct scripts;
@@ -47,6 +48,7 @@ struct broker {
 	struct monitor *monitor; /* HTTP; NULL: not listening */
 	struct relay *relay;	 /* speaks TLS; NULL: no TLS */
 	struct promise *promise; /* NULL: the store itself remembers */
+	struct ledger *ledger;	 /* the same, of token holds */
 	struct alarm *alarm;	 /* core_deadline() */
 	struct audit *audit;	 /* log.audit */
 	int64_t start_ms;

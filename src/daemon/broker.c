@@ -18,6 +18,7 @@
 #include "daemon/broker.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
+#include "daemon/past.h"
 #include "daemon/promise.h"
 #include "daemon/resp.h"
 #include "daemon/tls.h"
@@ -56,6 +57,13 @@ static void
 on_catch_up(void *arg)
 {
 	bridge_catch_up(arg);
+}
+
+/* What clients are about to be told must be noted before. */
+static void
+on_writing(void *arg)
+{
+	past_write(arg);
 }
 
 uint64_t
@@ -140,6 +148,7 @@ on_reload_over(void *arg)
 const struct front_handler bridge_front_handler = {
 	.opened = on_opened,
 	.catch_up = on_catch_up,
+	.writing = on_writing,
 	.request = handler_request,
 	.command = resp_command,
 	.drain = on_drain,

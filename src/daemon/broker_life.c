@@ -21,7 +21,7 @@
 #include "daemon/broker.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
-#include "daemon/promise.h"
+#include "daemon/past.h"
 #include "daemon/resp.h"
 #include "daemon/tls.h"
 #include "resp/scripts.h"
@@ -105,10 +105,11 @@ broker_new(struct event_base *base, const struct config *config)
 	LIST_INIT(&b->mutex_listeners);
 	TAILQ_INIT(&b->wanted);
 	core_settings(&core_config, config);
-	if (core_config.owned) {
-		b->promise = promise_new(
-		    config->broker.name, config->locks.lease_ms, b->start_ms);
-		core_config.floor_ms = promise_floor_ms(b->promise);
+	if (!past_look(b, &core_config)) {
+		effects_fini(&b->effects);
+		scripts_free(b->scripts);
+		free(b);
+		return NULL;
 	}
 	core_config.instance = random[0];
 	core_config.seed[0] = random[1];
@@ -134,6 +135,7 @@ broker_new(struct event_base *base, const struct config *config)
 		broker_free(b);
 		return NULL;
 	}
+	past_begin(b);
 	b->redis = redis_new(base, config, config->redis.tls ? b->relay : NULL,
 	    config->broker.name, random[0], &bridge_redis_handler, b, why,
 	    sizeof(why));
@@ -166,9 +168,7 @@ broker_free(struct broker *b)
 	front_free(b->front);
 	redis_free(b->redis);
 	relay_free(b->relay);
-	if (core_stopped(b->core))
-		promise_close(b->promise, core_promised_ms(b->core), now_ms());
-	promise_free(b->promise);
+	past_leave(b);
 	core_free(b->core);
 	audit_free(b->audit);
 	alarm_free(b->alarm);

@@ -14,6 +14,7 @@
 #include "daemon/audit.h"
 #include "daemon/bridge.h"
 #include "daemon/monitor.h"
+#include "daemon/past.h"
 #include "daemon/resp.h"
 
 bool
@@ -229,6 +230,9 @@ bridge_carry_out(struct broker *b)
 			break;
 		case EFFECT_TOKEN:
 			do_token(b, e, text);
+			break;
+		case EFFECT_HOLD:
+			past_note(b, e, text);
 			break;
 		case EFFECT_OP:
 			redis_submit(b->redis, effects_op(fx, e));

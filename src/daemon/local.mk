@@ -17,6 +17,12 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/handlers.c \
 	src/daemon/identity.c \
 	src/daemon/identity.h \
+	src/daemon/ledger.c \
+	src/daemon/ledger.h \
+	src/daemon/ledger_line.c \
+	src/daemon/ledger_line.h \
+	src/daemon/ledger_read.c \
+	src/daemon/ledger_read.h \
 	src/daemon/lifecycle.c \
 	src/daemon/lifecycle.h \
 	src/daemon/lists.c \
@@ -36,6 +42,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/monitor_state.h \
 	src/daemon/notify.c \
 	src/daemon/notify.h \
+	src/daemon/past.c \
+	src/daemon/past.h \
 	src/daemon/promise.c \
 	src/daemon/promise.h \
 	src/daemon/reread.c \
@@ -48,6 +56,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp_mutex.c \
 	src/daemon/resp_scripts.c \
 	src/daemon/resp_server.c \
+	src/daemon/runtime.c \
+	src/daemon/runtime.h \
 	src/daemon/settings.c \
 	src/daemon/settings.h \
 	src/daemon/statistics.c \

@@ -50,6 +50,7 @@ EXTRA_DIST += \
 	tests/system/test_clocks.py \
 	tests/system/test_cluster.py \
 	tests/system/test_completion.py \
+	tests/system/test_embedded_tokens.py \
 	tests/system/test_floods.py \
 	tests/system/test_handover.py \
 	tests/system/test_idle_brokers.py \

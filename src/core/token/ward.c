@@ -20,6 +20,28 @@
 
 #define RETRY_MS 500 /* after an answer that says nothing; as much jitter */
 
+/* The next broker must know of it, if the store is this broker's own. */
+static void
+note(struct core *core, const struct ward *w)
+{
+	if (!core->config.owned || w->stray)
+		return;
+	emit_token_hold(core, &(struct token_hold){ .name = w->name,
+				  .name_len = w->name_len,
+				  .client = w->client,
+				  .client_len = strlen(w->client),
+				  .fence = w->fence,
+				  .since_ms = w->since_ms,
+				  .until_ms = w->until_ms });
+}
+
+static void
+note_over(struct core *core, const struct ward *w)
+{
+	if (core->config.owned && !w->stray)
+		emit_token_over(core, w->name, w->name_len);
+}
+
 static const char *
 name_of(const struct table_link *link, size_t *len)
 {
@@ -92,7 +114,7 @@ wards_fini(struct core *core)
 static const char *
 why_gone(const struct core *core, const struct ward *w)
 {
-	if (w->until_ms == INT64_MAX)
+	if (w->until_ms == TOKEN_HOLD_ALWAYS)
 		return "taken";
 	return w->until_ms <= core->now_ms + core->config.reply_timeout_ms
 		   ? "hold"
@@ -103,6 +125,7 @@ void
 ward_drop(struct core *core, struct ward *w, const char *end)
 {
 	watch_stir(core, w->name, w->name_len);
+	note_over(core, w);
 	if (!w->stray)
 		token_ended(core, w, end, NULL);
 	free_one(core, w);
@@ -124,6 +147,7 @@ ward_forced(struct core *core, const char *name, size_t len, const char *by,
 	if (w == NULL || w->since_ms > sent_ms)
 		return;
 	watch_stir(core, w->name, w->name_len);
+	note_over(core, w);
 	token_ended(core, w, "forced", by);
 	free_one(core, w);
 }
@@ -170,7 +194,7 @@ set_text(char **to, const char *text)
 static void
 set_until(struct core *core, struct ward *w, int64_t left_ms)
 {
-	w->until_ms = left_ms < 0 ? INT64_MAX : core->now_ms + left_ms;
+	w->until_ms = left_ms < 0 ? TOKEN_HOLD_ALWAYS : core->now_ms + left_ms;
 }
 
 void
@@ -204,8 +228,25 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 		set_text(&w->user, s->user);
 		w->session = s->id;
 	}
+	note(core, w);
 	arm(core, w, core->config.lease_ms);
 	watch_stir(core, w->name, w->name_len);
+}
+
+void
+ward_restore(struct core *core, const struct token_hold *hold)
+{
+	struct token_name n = { .name = xstrndup(hold->name, hold->name_len),
+		.len = hold->name_len };
+	struct ward *w = make(core, &n, false);
+
+	w->seq = ++core->last_seq;
+	w->fence = hold->fence;
+	w->since_ms = hold->since_ms;
+	w->until_ms = hold->until_ms;
+	w->client = xstrndup(hold->client, hold->client_len);
+	arm(core, w, core->config.lease_ms);
+	free(n.name);
 }
 
 /* Operations. */
@@ -231,7 +272,7 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 		return;
 	}
 	op->fence = w->fence;
-	if (w->until_ms != INT64_MAX)
+	if (w->until_ms != TOKEN_HOLD_ALWAYS)
 		op->ttl_ms = w->until_ms - core->now_ms;
 	emit_op_client(core, op, w->client, "");
 }

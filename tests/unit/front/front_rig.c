@@ -265,14 +265,14 @@ void
 rig_init(struct rig *rig)
 {
 	static const struct front_handler handler = {
-		on_opened,
-		on_catch_up,
-		on_request,
-		on_command,
-		on_drain,
-		on_gone,
-		on_reloaded,
-		on_reload_over,
+		.opened = on_opened,
+		.catch_up = on_catch_up,
+		.request = on_request,
+		.command = on_command,
+		.drain = on_drain,
+		.gone = on_gone,
+		.reloaded = on_reloaded,
+		.reload_over = on_reload_over,
 	};
 
 	memset(rig, 0, sizeof(*rig));
