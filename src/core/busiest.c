@@ -5,15 +5,36 @@
  */
 #include "config.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/xmalloc.h"
 #include "core/busiest.h"
+
+/* Its name is in mem.  Owned by the heap. */
+struct busy_entry {
+	struct table_link by_name;
+	struct busy one;
+	char mem[];
+};
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct busy_entry *e =
+	    container_of_const(link, struct busy_entry, by_name);
+
+	*len = e->one.name_len;
+	return e->one.name;
+}
 
 void
 busiest_init(struct busiest *b, size_t most)
 {
 	memset(b, 0, sizeof(*b));
+	table_init(&b->by_name, name_of);
 	b->most = most;
 }
 
@@ -22,6 +43,7 @@ busiest_fini(struct busiest *b)
 {
 	size_t i;
 
+	table_fini(&b->by_name);
 	for (i = b->ntaken; i < b->n; i++)
 		free(b->v[i]);
 	if (b->ntaken > 0)
@@ -29,66 +51,47 @@ busiest_fini(struct busiest *b)
 	free(b->v);
 }
 
-/* Returns the state as far as this broker knows it.  If its lease is QUEUED,
- * somebody elsewhere has the name. */
-static const char *
-state_of(const struct lock *l)
+static bool
+comes_first(const struct busy *x, const struct busy *y)
 {
-	bool held = !TAILQ_EMPTY(&l->holders) ||
-		    l->lease.state == LEASE_LINGERING ||
-		    l->lease.state == LEASE_QUEUED;
+	size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
+	int order = memcmp(x->name, y->name, n);
 
-	if (l->nholders > 0 && l->shared_hold)
-		return "shared";
-	return held ? "held" : "free";
+	return order < 0 || (order == 0 && x->name_len < y->name_len);
 }
 
 static bool
-comes_first(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
-
-	return order < 0 || (order == 0 && a_len < b_len);
-}
-
-static bool
-busier(const struct busy *x, const struct busy *y)
+is_busier(const struct busy *x, const struct busy *y)
 {
 	if (x->nwaiting != y->nwaiting)
 		return x->nwaiting > y->nwaiting;
 	if (x->handovers != y->handovers)
 		return x->handovers > y->handovers;
-	return comes_first(x->name, x->name_len, y->name, y->name_len);
+	return comes_first(x, y);
 }
 
 static bool
-is_busier(const struct lock *l, const struct busy *y)
+busier(const struct busy_entry *x, const struct busy_entry *y)
 {
-	if (l->nwaiting != y->nwaiting)
-		return l->nwaiting > y->nwaiting;
-	if (more_of(l)->handovers != y->handovers)
-		return more_of(l)->handovers > y->handovers;
-	return comes_first(l->name, l->name_len, y->name, y->name_len);
+	return is_busier(&x->one, &y->one);
 }
 
-static struct busy *
-look_at(const struct lock *l)
+static struct busy_entry *
+keep(struct busiest *b, const struct busy *one)
 {
-	struct busy *one = xmalloc(offsetof(struct busy, name) + l->name_len);
+	struct busy_entry *e = xmalloc(sizeof(*e) + one->name_len);
 
-	one->handovers = more_of(l)->handovers;
-	one->since_ms = l->nwaiting == 0 ? 0 : TAILQ_FIRST(&l->queue)->since_ms;
-	one->state = state_of(l);
-	one->nwaiting = l->nwaiting;
-	one->name_len = l->name_len;
-	memcpy(one->name, l->name, l->name_len);
-	return one;
+	e->one = *one;
+	memcpy(e->mem, one->name, one->name_len);
+	e->one.name = e->mem;
+	table_add(&b->by_name, &e->by_name);
+	return e;
 }
 
 static void
 swap(struct busiest *b, size_t i, size_t j)
 {
-	struct busy *one = b->v[i];
+	struct busy_entry *one = b->v[i];
 
 	b->v[i] = b->v[j];
 	b->v[j] = one;
@@ -121,21 +124,26 @@ sink(struct busiest *b, size_t i)
 }
 
 void
-busiest_offer(struct busiest *b, const struct lock *l)
+busiest_offer(struct busiest *b, const struct busy *one)
 {
-	if (b->n == b->most) {
-		if (b->n == 0 || !is_busier(l, b->v[0]))
-			return;
+	bool full = b->n == b->most;
+
+	if (full && (b->n == 0 || !is_busier(one, &b->v[0]->one)))
+		return;
+	if (table_find(&b->by_name, one->name, one->name_len) != NULL)
+		return;
+	if (full) {
+		table_remove(&b->by_name, &b->v[0]->by_name);
 		free(b->v[0]);
-		b->v[0] = look_at(l);
+		b->v[0] = keep(b, one);
 		sink(b, 0);
 		return;
 	}
 	if (b->n == b->size) {
 		b->size = b->size == 0 ? 64 : 2 * b->size;
-		b->v = xrealloc(b->v, b->size * sizeof(struct busy *));
+		b->v = xrealloc(b->v, b->size * sizeof(struct busy_entry *));
 	}
-	b->v[b->n++] = look_at(l);
+	b->v[b->n++] = keep(b, one);
 	b->nheap = b->n;
 	rise(b, b->n - 1);
 }
@@ -158,5 +166,5 @@ busiest_take(struct busiest *b)
 		free(b->v[b->ntaken - 1]);
 		b->v[b->ntaken - 1] = NULL;
 	}
-	return b->ntaken < b->n ? b->v[b->ntaken++] : NULL;
+	return b->ntaken < b->n ? &b->v[b->ntaken++]->one : NULL;
 }

@@ -6,20 +6,28 @@
 #ifndef LOCKBROKER_CORE_BUSIEST_H
 #define LOCKBROKER_CORE_BUSIEST_H
 
-#include "core/lock/state.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* A name as it was when it was offered; it may be gone by now. */
+#include "base/table.h"
+
+/* What is known of a name. */
 struct busy {
+	const char *name;
+	size_t name_len;
 	uint64_t handovers;
+	uint64_t nwaiting;
 	int64_t since_ms;  /* when the oldest waiter came; 0: nobody waits */
 	const char *state; /* a word */
-	uint32_t nwaiting;
-	uint8_t name_len;
-	char name[];
 };
 
+/* A name as it was when it was offered; it may be gone by now. */
+struct busy_entry;
+
 struct busiest {
-	struct busy **v; /* owned, with what it points to */
+	struct busy_entry **v; /* owned, with what it points to */
+	struct table by_name;
 	size_t n, size;
 	size_t most;   /* so many are wanted */
 	size_t nheap;  /* so many are not in order yet */
@@ -29,7 +37,9 @@ struct busiest {
 void busiest_init(struct busiest *b, size_t most);
 void busiest_fini(struct busiest *b);
 
-void busiest_offer(struct busiest *b, const struct lock *l);
+/* A name that is among the busiest already stays as it was offered first.  The
+ * text is copied. */
+void busiest_offer(struct busiest *b, const struct busy *one);
 
 /* After all were offered, brings one more into order.  Returns false if all
  * are. */

@@ -3,13 +3,15 @@
  *
  *	visit all -> order them -> tell the busiest
  *
- * The list knows only a chain of the table, and visits the chains in an order
- * that stays good when the table grows.
+ * The names of locks come first, then those that only token holds are about.
+ * The list knows only a chain of a table.  When a table grows, the list visits
+ * some names again; they count once (busiest.h).
  */
 #include "config.h"
 
 #include "core/listing_state.h"
 #include "core/lock/names.h"
+#include "core/token/state.h"
 
 static void
 names_tell(struct core *core, struct listing *g)
@@ -38,28 +40,10 @@ names_order(struct core *core, struct listing *g)
 		g->stage = names_tell;
 }
 
-static uint32_t
-backwards(uint32_t bits)
-{
-	bits = (bits & 0x55555555) << 1 | (bits >> 1 & 0x55555555);
-	bits = (bits & 0x33333333) << 2 | (bits >> 2 & 0x33333333);
-	bits = (bits & 0x0f0f0f0f) << 4 | (bits >> 4 & 0x0f0f0f0f);
-	return __builtin_bswap32(bits);
-}
-
-/* Returns the chain that comes next by reversed bits, so that the halves of a
- * chain that is split come one after the other; 0 after the last.  Requires
- * that size is a power of two. */
-static uint32_t
-chain_after(uint32_t chain, uint32_t size)
-{
-	return backwards(backwards(chain | ~(size - 1)) + 1);
-}
-
 static void
-names_from(struct listing *g, uint32_t shard)
+names_from(struct listing *g, uint32_t table)
 {
-	g->shard = shard;
+	g->table = table;
 	g->chain = g->size = 0;
 }
 
@@ -73,17 +57,91 @@ names_anew(struct listing *g)
 	names_from(g, 0);
 }
 
-static void
-names_offer(struct listing *g, const struct lock *l)
+/* If its lease is QUEUED, somebody elsewhere has the name. */
+static const char *
+state_of(const struct core *core, const struct lock *l)
 {
-	if (g->shows == NULL || g->shows(g->shows_arg, l->name, l->name_len))
-		busiest_offer(&g->busiest, l);
+	bool held = !TAILQ_EMPTY(&l->holders) ||
+		    l->lease.state == LEASE_LINGERING ||
+		    l->lease.state == LEASE_QUEUED;
+
+	if (l->nholders > 0 && l->shared_hold)
+		return "shared";
+	if (!held && core->tokens->nwards > 0)
+		held = ward_find(core, l->name, l->name_len) != NULL;
+	return held ? "held" : "free";
+}
+
+/* Adds the tokens that wait. */
+static void
+offer(struct core *core, struct listing *g, struct busy one)
+{
+	struct parked parked = park_count(core, one.name, one.name_len);
+
+	if (parked.n > 0 &&
+	    (one.nwaiting == 0 || parked.since_ms < one.since_ms))
+		one.since_ms = parked.since_ms;
+	one.nwaiting += parked.n;
+	busiest_offer(&g->busiest, &one);
+}
+
+static void
+offer_lock(struct core *core, struct listing *g, const struct lock *l)
+{
+	struct busy one = { .name = l->name,
+		.name_len = l->name_len,
+		.handovers = more_of(l)->handovers,
+		.nwaiting = l->nwaiting,
+		.state = state_of(core, l) };
+
+	if (l->nwaiting > 0)
+		one.since_ms = TAILQ_FIRST(&l->queue)->since_ms;
+	offer(core, g, one);
+}
+
+/* A name that only token holds are about.  The tokens that wait for it, if there
+ * are any, wait because somebody has it. */
+static void
+offer_token(struct core *core, struct listing *g, const char *name, size_t len)
+{
+	struct busy one = { .name = name, .name_len = len, .state = "held" };
+
+	if (lock_find(core, name, len) != NULL)
+		return;
+	if (ward_find(core, name, len) != NULL ||
+	    park_count(core, name, len).n > 0)
+		offer(core, g, one);
+}
+
+/* The tables of names, one after the other: those of locks, that of token holds,
+ * and that of tokens that come back. */
+static const struct table *
+table_of(const struct core *core, uint32_t which)
+{
+	if (which < core->config.shards)
+		return &core->locks->names[which].table;
+	return which == core->config.shards ? &core->tokens->by_name
+					    : &core->tokens->stands;
+}
+
+static void
+names_offer(struct core *core, struct listing *g, struct table_link *link)
+{
+	size_t len;
+	const char *name = table_of(core, g->table)->name(link, &len);
+
+	if (g->shows != NULL && !g->shows(g->shows_arg, name, len))
+		return;
+	if (g->table < core->config.shards)
+		offer_lock(core, g, container_of(link, struct lock, by_name));
+	else
+		offer_token(core, g, name, len);
 }
 
 static void
 names_visit(struct core *core, struct listing *g)
 {
-	const struct table *t = &core->locks->names[g->shard].table;
+	const struct table *t = table_of(core, g->table);
 	struct table_link *link;
 
 	if (t->size < g->size) {
@@ -93,14 +151,13 @@ names_visit(struct core *core, struct listing *g)
 	g->size = t->size;
 	if (t->size > 0) {
 		for (link = table_chain(t, g->chain); link; link = link->next)
-			names_offer(
-			    g, container_of(link, struct lock, by_name));
-		g->chain = chain_after(g->chain, t->size);
+			names_offer(core, g, link);
+		g->chain++;
 	}
-	if (g->chain > 0)
+	if (g->chain < t->size)
 		return;
-	names_from(g, g->shard + 1);
-	if (g->shard == core->config.shards)
+	names_from(g, g->table + 1);
+	if (g->table == core->config.shards + 2)
 		g->stage = names_order;
 }
 

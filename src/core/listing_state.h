@@ -41,7 +41,7 @@ struct listing {
 	core_shows_fn shows; /* NULL: all */
 	void *shows_arg;
 	size_t most;	/* names that are wanted */
-	uint32_t shard; /* the table, ... */
+	uint32_t table; /* which one, ... */
 	uint32_t chain; /* ... its chain that comes next, ... */
 	uint32_t size;	/* ... and how many chains it had at the last look */
 };

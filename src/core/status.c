@@ -351,12 +351,16 @@ ward_of(
 	return w != NULL && w->fence == v->fence ? w : NULL;
 }
 
-/* Tells which session has taken or extended the hold last, and its age. */
+/* Tells which session has taken or extended the hold last, if it was one of
+ * this broker's, and its age. */
 static void
 emit_ward(struct core *core, const struct ward *w, bool peer)
 {
-	if (w->session != 0)
-		emit_num(core, FIELD_SESSION, w->session);
+	if (w->session == 0) {
+		emit_ms(core, FIELD_AGE, core->now_ms - w->since_ms);
+		return;
+	}
+	emit_num(core, FIELD_SESSION, w->session);
 	if (w->label != NULL)
 		emit_text(core, FIELD_LABEL, w->label);
 	if (peer && w->peer != NULL)

@@ -495,6 +495,25 @@ park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
 	return n;
 }
 
+static void
+count_one(void *arg, const struct token_call *c)
+{
+	struct parked *all = arg;
+
+	if (all->n++ == 0 || c->since_ms < all->since_ms)
+		all->since_ms = c->since_ms;
+}
+
+struct parked
+park_count(const struct core *core, const char *name, size_t len)
+{
+	struct parked all = { 0, 0 };
+
+	if (core->tokens->stands.n > 0)
+		(void)park_each(core, name, len, count_one, &all);
+	return all;
+}
+
 /* Answers and messages. */
 
 /* The stand has the name for a user, and knows it by its place in the queue. */

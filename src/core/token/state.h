@@ -122,6 +122,14 @@ typedef void parked_fn(void *arg, const struct token_call *c);
 unsigned park_each(const struct core *core, const char *name, size_t len,
     parked_fn *fn, void *arg);
 
+/* How many wait, and since when the oldest does; 0: none waits. */
+struct parked {
+	unsigned n;
+	int64_t since_ms;
+};
+
+struct parked park_count(const struct core *core, const char *name, size_t len);
+
 /* text.c */
 
 /*

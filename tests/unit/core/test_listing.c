@@ -464,6 +464,129 @@ START_TEST(there_may_be_no_names)
 }
 END_TEST
 
+/* Token holds. */
+
+static void
+token(uint64_t session, const char *name, const char *text,
+    enum outcome_status status)
+{
+	struct core_name one = { name, strlen(name) };
+	struct token_request rq = { .op = TOKEN_ACQUIRE,
+		.names = &one,
+		.nnames = 1,
+		.token = text,
+		.token_len = strlen(text),
+		.ttl_ms = 60000,
+		.park_ms = 1000 };
+	struct core_event ev = { .kind = CORE_TOKEN };
+
+	rig.token = (struct outcome){
+		.status = status, .text = "", .fence = 7, .ttl_ms = 60000
+	};
+	ev.u.token.session = session;
+	ev.u.token.request = &rq;
+	work_step(&rig, &ev);
+	work_settle(&rig);
+}
+
+/* A token that was refused comes back, and waits. */
+static void
+token_waits(uint64_t session, const char *name, const char *text)
+{
+	token(session, name, text, OUTCOME_BUSY);
+	token(session, name, text, OUTCOME_BUSY);
+}
+
+/* As on_row(), with state, waiters and the age of the oldest. */
+static void
+on_name(void *arg, const struct core_row *row)
+{
+	struct seen *s = arg;
+	char word[80];
+
+	ck_assert_ptr_nonnull(row);
+	ck_assert_uint_eq(row->nfields, 4);
+	(void)snprintf(word, sizeof(word), "%.*s %.*s %d %d",
+	    (int)row->name_len, row->name, (int)row->fields[0].len,
+	    row->text + row->fields[0].str, (int)row->fields[1].num,
+	    (int)row->fields[3].num);
+	s->words = realloc(s->words, (s->n + 1) * sizeof(char *));
+	s->words[s->n++] = strdup(word);
+}
+
+static void
+list_names(struct seen *s, size_t limit)
+{
+	struct listing *g = core_names_begin(rig.core, limit);
+
+	forget(s);
+	while (core_listing_part(rig.core, g, rig.now_ms, on_name, s))
+		;
+	core_listing_end(g);
+}
+
+START_TEST(names_of_token_holds)
+{
+	struct seen s = { 0 };
+
+	work_init(&rig, 9);
+	lock(1, "native", false, 0);
+	token(2, "token", "t", OUTCOME_GRANTED);
+	token(2, "awaited", "t", OUTCOME_GRANTED);
+	token_waits(3, "awaited", "u");
+	work_pass(&rig, 10);
+	token_waits(4, "awaited", "v");
+	/* Another broker looks after this one. */
+	token_waits(5, "elsewhere", "u");
+	/* Nobody waits at this one. */
+	token(6, "refused", "u", OUTCOME_BUSY);
+	work_pass(&rig, 10);
+	list_names(&s, 10);
+	ck_assert_uint_eq(s.n, 4);
+	expect(&s, 0, "awaited held 2 20");
+	expect(&s, 1, "elsewhere held 1 10");
+	expect(&s, 2, "native held 0 0");
+	expect(&s, 3, "token held 0 0");
+	list_names(&s, 1);
+	ck_assert_uint_eq(s.n, 1);
+	expect(&s, 0, "awaited held 2 20");
+	/* A name of both: all that wait, and once. */
+	lock(7, "native", false, 0);
+	work_pass(&rig, 10);
+	token_waits(8, "native", "u");
+	work_pass(&rig, 10);
+	list_names(&s, 10);
+	ck_assert_uint_eq(s.n, 4);
+	expect(&s, 0, "awaited held 2 40");
+	expect(&s, 1, "native held 2 20");
+	fini(&s);
+	work_fini(&rig);
+}
+END_TEST
+
+/* After _i parts, names pass from sessions to tokens. */
+START_TEST(names_are_listed_once_while_they_change)
+{
+	struct seen s = { 0 };
+	struct listing *g;
+	int i;
+
+	work_init(&rig, 1);
+	lock_many(1, 0, NAMES);
+	g = core_names_begin(rig.core, SIZE_MAX);
+	for (i = 0; i < _i; i++)
+		ck_assert(part(&s, g));
+	unlock_many(1, 0, 100);
+	for (i = 0; i < 100; i++)
+		token(1, name_of((unsigned)i), "t", OUTCOME_GRANTED);
+	(void)finish(&s, g);
+	ck_assert_uint_eq(s.n, NAMES);
+	expect_once(&s, NAMES);
+	fini(&s);
+	work_fini(&rig);
+}
+END_TEST
+
 START_TEST(gauges_are_kept)
 {
 	struct core_gauges gauges;
@@ -505,6 +628,8 @@ listing_cases(void)
 	tcase_add_loop_test(
 	    tc, names_are_listed_once_while_tables_shrink, 1, 5);
 	tcase_add_test(tc, there_may_be_no_names);
+	tcase_add_test(tc, names_of_token_holds);
+	tcase_add_loop_test(tc, names_are_listed_once_while_they_change, 0, 8);
 	tcase_add_test(tc, gauges_are_kept);
 	return tc;
 }
