@@ -125,6 +125,41 @@ add_holder(void *arg, const struct core_row *row)
 	monitor_row_who(&p->holder, row);
 }
 
+struct token_holder {
+	struct page_who *who;
+	bool found;
+};
+
+static void
+add_token_holder(void *arg, const struct core_row *row)
+{
+	struct token_holder *h = arg;
+	const struct field *f = row->fields;
+	struct span end = monitor_string(f, row->nfields, row->text, FIELD_END);
+
+	h->found = end.n == 4 && memcmp(end.p, "held", 4) == 0;
+	if (!h->found)
+		return;
+	monitor_row_who(h->who, row);
+	h->who->age_ms = (int64_t)monitor_number(f, row->nfields, FIELD_HELD);
+	if (monitor_field(f, row->nfields, FIELD_SESSION) == NULL)
+		snprintf(h->who->text, sizeof(h->who->text), "a Redis client");
+}
+
+bool
+monitor_token_holder(
+    const struct monitor *m, struct span name, struct page_who *out)
+{
+	struct core *core = m->broker->core;
+	struct token_holder h = { out, false };
+	struct listing *g = core_history_begin(core, name.p, name.n, 1);
+
+	while (core_listing_part(core, g, now_ms(), add_token_holder, &h))
+		;
+	core_listing_end(g);
+	return h.found;
+}
+
 /* Adds the oldest first; the measurements have the latest first. */
 static void
 add_waits(struct monitor *m, struct page_name *p)
@@ -161,6 +196,9 @@ complete(struct monitor *m)
 		while (core_listing_part(core, g, now_ms(), add_holder, p))
 			;
 		core_listing_end(g);
+		if (!p->has_holder)
+			p->has_holder =
+			    monitor_token_holder(m, p->name, &p->holder);
 		add_waits(m, p);
 	}
 }

@@ -167,7 +167,7 @@ monitor_page_reply(struct monitor *m, struct question *q,
 	state = monitor_string(f, e->nfields, text, FIELD_STATE);
 	human_ms(left, (int64_t)monitor_number(f, e->nfields, FIELD_TTL));
 	if ((state.n == 4 && memcmp(state.p, "free", 4) == 0) ||
-	    monitor_field(f, e->nfields, FIELD_SESSION) != NULL)
+	    monitor_field(f, e->nfields, FIELD_AGE) != NULL)
 		return;
 	if (broker.n == 0)
 		snprintf(q->elsewhere, sizeof(q->elsewhere),
@@ -225,6 +225,8 @@ fill_focus(struct draft *d, struct monitor *m, const struct question *q)
 		;
 	f->all_waiters = core_listing_waiters(g);
 	core_listing_end(g);
+	if (f->nholders == 0)
+		f->nholders = monitor_token_holder(m, f->name, d->holders);
 	f->npast = monitor_holds(m, f->name, d->past, HOLDS);
 	f->past = d->past;
 }

@@ -108,6 +108,11 @@ struct span monitor_string(
     const struct field *f, size_t n, const char *arena, enum field_id id);
 void monitor_row_who(struct page_who *out, const struct core_row *row);
 
+/* Tells who has a token hold of the name.  Returns false if there is
+ * none that is looked after here. */
+bool monitor_token_holder(
+    const struct monitor *m, struct span name, struct page_who *out);
+
 /* monitor_page.c: answers with the page. */
 void monitor_render(struct monitor *m, struct question *q);
 /* Notes the core's answer about the name. */

@@ -7,6 +7,7 @@ import unittest
 
 from lib import chromium, http
 from lib.case import SystemTest
+from lib.resp import Resp
 from lib.wait import eventually
 
 HOSTILE = "<script>alert('name')</script>"
@@ -115,6 +116,26 @@ class Sent(Page):
         self.assertIn("&lt;svg/onload&gt;", evil)
         self.assertEqual(web.get("/?name=%zz").status, 400)
         self.assertEqual(web.get("/?name=").status, 200)
+
+    def test_token_holds(self):
+        """Those of Redis clients, too, also after another broker has taken over."""
+        web = self.web()
+        conn = Resp("unix:" + self.brokers[0].unix_path)
+        self.addCleanup(conn.close)
+        conn("CLIENT", "SETNAME", "cron")
+        self.assertEqual(conn("SET", "job/nightly", "secret", "NX", "PX", 600000), "OK")
+        page = web.get("/").text
+        self.assertRegex(page, r"(?s)id=.names.*job/nightly.*<bdi>cron")
+        self.assertRegex(web.get("/?name=job/nightly").text, r"<bdi>cron .*</bdi> has had it for")
+        self.brokers[0].kill()
+        self.brokers[0].expected_status = 0
+        self.brokers[0].start()
+        line = self.brokers[0].log_lines("protocol=http")[-1]
+        web = http.Http(int(http.PORT.search(line).group(1)))
+        eventually(lambda: "job/nightly" in web.get("/").text, 10, "it is there")
+        page = web.get("/?name=job/nightly").text
+        self.assertRegex(page, r"<bdi>a Redis client</bdi> has had it for")
+        self.assertNotIn("secret", page)
 
     def test_held_elsewhere(self):
         server = self.redis()
