@@ -257,10 +257,14 @@ resp_incr(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct resp *rs = resp_of(c);
 
+	struct buf why;
+
 	(void)b;
 	if (!says(r->words[1], COUNTER)) {
-		resp_fail(c,
-		    "ERR lockbroker has locks, and no numbers to count with");
+		buf_init(&why);
+		resp_unknown(r->words, r->nwords, &why);
+		resp_fail(c, "ERR %.*s", (int)buf_len(&why), buf_data(&why));
+		buf_fini(&why);
 	} else if (rs->nfences == 0) {
 		resp_fail(c,
 		    "ERR this connection has taken no lock that is not counted"

@@ -394,6 +394,15 @@ parse_timeout(struct span word, int64_t *ms, struct buf *why)
 	return true;
 }
 
+/* The broker knows the command only of the key that the library uses. */
+static bool
+unknown(const struct span *words, unsigned nwords, struct buf *why)
+{
+	buf_adds(why, "ERR ");
+	resp_unknown(words, nwords, why);
+	return false;
+}
+
 static bool
 parse_blpop(
     struct ask *a, const struct span *words, unsigned nwords, struct buf *why)
@@ -402,8 +411,7 @@ parse_blpop(
 	struct span rest;
 
 	if (nwords > 3 || !begins(words[1], SIGNAL_KEY))
-		return wrong(why, "lockbroker has locks, and no lists: it takes"
-				  " BLPOP only of one lock-signal:NAME");
+		return unknown(words, nwords, why);
 	rest = (struct span){ words[1].p + strlen(SIGNAL_KEY),
 		words[1].n - strlen(SIGNAL_KEY) };
 	if (rest.n + strlen(prefix) > NAME_MAX_BYTES)

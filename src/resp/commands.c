@@ -88,8 +88,8 @@ hint(struct span word)
 	return "; lockbroker has locks, and no data";
 }
 
-static enum resp_id
-unknown(const struct span *words, unsigned nwords, struct buf *why)
+void
+resp_unknown(const struct span *words, unsigned nwords, struct buf *why)
 {
 	size_t start;
 	unsigned i;
@@ -103,7 +103,6 @@ unknown(const struct span *words, unsigned nwords, struct buf *why)
 		buf_addc(why, ' ');
 	}
 	buf_adds(why, hint(words[0]));
-	return RESP_MAX;
 }
 
 static enum resp_id
@@ -139,8 +138,10 @@ resp_find(const struct span *words, unsigned nwords, struct buf *why)
 	enum resp_id id = find_word(words[0]), sub;
 
 	assert(nwords > 0);
-	if (id == RESP_MAX)
-		return unknown(words, nwords, why);
+	if (id == RESP_MAX) {
+		resp_unknown(words, nwords, why);
+		return RESP_MAX;
+	}
 	if (!(resp_rows[id].flags & RESP_FLAG_SUBS) || nwords == 1)
 		return with_arity(id, nwords, why);
 	sub = find_sub(id, words[1]);

@@ -45,6 +45,9 @@ extern const struct resp_row resp_rows[RESP_MAX];
 enum resp_id resp_find(
     const struct span *words, unsigned nwords, struct buf *why);
 
+/* Writes the error of Redis to a command that it does not know, but its ERR. */
+void resp_unknown(const struct span *words, unsigned nwords, struct buf *why);
+
 /*
  * Which words are names?  Returns how many, from `*first` on, each `step`
  * apart.

@@ -197,8 +197,8 @@ static const struct waiting {
 	{ "BLPOP lock-signal:a -1", 0, "ERR timeout is negative" },
 	{ "BLPOP lock-signal: 1", 1000, NULL },
 	{ "BLPOP a 1", 0,
-	    "ERR lockbroker has locks, and no lists: it takes BLPOP only of"
-	    " one lock-signal:NAME" },
+	    "ERR unknown command 'BLPOP', with args beginning with: 'a' '1' ;"
+	    " lockbroker has locks, and no data" },
 };
 
 START_TEST(waiting)
