@@ -32,13 +32,13 @@ struct world;
 /* clang-format off */
 #define ASKS(ASK) \
 	ASK(LOCK, "LOCK", ASK_WAITS) \
-	ASK(UNLOCK, "UNLOCK", 0) \
-	ASK(EXTEND, "EXTEND", 0) \
+	ASK(UNLOCK, "UNLOCK", ASK_TWICE) \
+	ASK(EXTEND, "EXTEND", ASK_TWICE) \
 	ASK(STATUS, "STATUS", 0) \
 	ASK(PING, "PING", ASK_AT_ONCE) \
 	ASK(CANCEL, "CANCEL", ASK_AT_ONCE) \
 	ASK(ACQUIRE, "ACQUIRE", ASK_WAITS) \
-	ASK(RELEASE, "RELEASE", 0) \
+	ASK(RELEASE, "RELEASE", ASK_TWICE) \
 	ASK(LATCH, "LATCH", ASK_TWICE) \
 	ASK(COUNTDOWN, "COUNTDOWN", ASK_TWICE) \
 	ASK(AWAIT, "AWAIT", ASK_WAITS) \
@@ -61,7 +61,9 @@ enum ask_kind {
 enum ask_form {
 	ASK_AT_ONCE = 1 << 0,
 	ASK_WAITS = 1 << 1, /* as long as its wait= says */
-	ASK_TWICE = 1 << 2  /* then Redis is waited for, once more */
+	/* Then Redis is waited for once more.  What gives back or extends may
+	 * have to wait first for a renewal that is under way. */
+	ASK_TWICE = 1 << 2
 };
 
 /* One request, from when it was sent; kept until the world ends. */

@@ -290,7 +290,8 @@ checker_force_answered(struct world *w, const struct broker *b,
 
 /*
  * Nobody is asked when who forces it has given up.  Where there are several
- * servers, or clocks that jump, a broker may not know when that is.
+ * servers, or clocks that jump, a broker may not know when that is; and it
+ * knows a server's clock as well as the slowest answer was fast.
  */
 void
 checker_forces(struct world *w, const char *name)
@@ -300,7 +301,7 @@ checker_forces(struct world *w, const char *name)
 
 	ground->meant_us = world_now(w);
 	if (w->nservers == 1 && !(w->faults.on & FAULT_CLOCK) &&
-	    late_us > w->reply_timeout_ms * 2020 + w->pad_ms * 1000)
+	    late_us > w->reply_timeout_ms * 3030 + w->pad_ms * 1000)
 		world_fail(w, "force", "%s is forced after %lld ms", name,
 		    (long long)late_us / 1000);
 }
