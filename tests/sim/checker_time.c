@@ -149,6 +149,17 @@ is_being_forced(const struct checker *k, int name)
 	return false;
 }
 
+/* A request to force it that nobody has answered may be carried out yet. */
+static bool
+is_forced_late(const struct world *w, int name)
+{
+	const struct ground *ground = &w->checker.grounds[name];
+
+	return ground->force_us != 0 &&
+	       world_now(w) - ground->force_us <
+		   faults_patience_us(w) + w->reply_timeout_ms * 2020;
+}
+
 /* One that takes a name which is being forced may be meant, too. */
 void
 checker_plain(struct world *w, int name, int64_t until_us)
@@ -164,7 +175,8 @@ checker_plain(struct world *w, int name, int64_t until_us)
 			    "for session %llu",
 			    name, k->grants[i].broker,
 			    (unsigned long long)k->grants[i].session);
-	if (until_us > 0 && is_being_forced(k, name))
+	if (until_us > 0 &&
+	    (is_being_forced(k, name) || is_forced_late(w, name)))
 		k->grounds[name].hush_us = until_us;
 	else
 		k->grounds[name].plain_us = until_us;

@@ -18,8 +18,6 @@
 #include "words.h"
 #include "world.h"
 
-#define FLUSHES_US 200000 /* SCRIPT FLUSHes are so far apart */
-
 /* Those that befall a single server. */
 #define OF_SERVERS                                                         \
 	(unsigned)(FAULT_CUT | FAULT_PAUSE | FAULT_RESTART | FAULT_FLUSH | \
@@ -455,7 +453,8 @@ strike_forget(struct world *w)
 	struct server *s = some_server(w);
 
 	/* A call that finds no script twice is refused. */
-	if (s->flushed_us != 0 && world_now(w) - s->flushed_us < FLUSHES_US)
+	if (s->flushed_us != 0 &&
+	    world_now(w) - s->flushed_us < 4 * w->lease_ms * 1000)
 		return;
 	s->flushed_us = world_now(w);
 	TRACE(w, "%s SCRIPT FLUSH", s->name);
