@@ -307,10 +307,10 @@ static void
 plan(const struct core *core, struct semaphore *m)
 {
 	struct sync *y = &m->y;
+	bool renews = m->used > 0 && y->op == 0 && y->pause_ms <= core->now_ms;
 
 	if (m->owned > 0)
-		sync_want(y,
-		    tenure_due_ms(core, &m->tenure, m->used > 0 && y->op == 0));
+		sync_want(y, tenure_due_ms(core, &m->tenure, renews));
 	if (m->told_need != 0)
 		want_later(core, y, m->look_ms);
 	if (m->used == 0 && store_has_some(m))

@@ -331,6 +331,34 @@ START_TEST(all_permits_are_written_again)
 }
 END_TEST
 
+/* Redis has refused a renewal, and loses its data before the next attempt. */
+START_TEST(a_pause_is_waited_out)
+{
+	struct outcome refused = {
+		.status = OUTCOME_REFUSED, .text = "no", .text_len = 2
+	};
+	struct core_request rq = work_request(VERB_ACQUIRE);
+	struct work_rig r;
+
+	work_init(&r, 1);
+	rq.number = rq.limit = 1;
+	work_ask(&r, 1, &rq, "s");
+	work_settle(&r);
+	work_guard(&r, GUARD_PENDING, "p1");
+	r.outcome = &refused;
+	work_answer(&r);
+	r.outcome = NULL;
+	work_guard(&r, GUARD_PENDING, "p2");
+	work_forget(&r);
+	work_pass(&r, 400);
+	ck_assert_uint_eq(r.asked[OP_HOLD], 0);
+	ck_assert_uint_lt(r.steps, 40); /* and not one each millisecond */
+	work_pass(&r, 700);
+	ck_assert_uint_eq(r.asked[OP_HOLD], 1);
+	work_fini(&r);
+}
+END_TEST
+
 /* Very many wait for latches: while Redis is away, and when it is back. */
 START_TEST(very_many_latches_are_looked_at)
 {
@@ -457,6 +485,7 @@ crowd_cases(void)
 	tcase_add_test(tc, what_very_many_share_is_forced);
 	tcase_add_test(tc, those_who_share_a_name_go_while_they_are_told);
 	tcase_add_test(tc, all_permits_are_written_again);
+	tcase_add_test(tc, a_pause_is_waited_out);
 	tcase_add_test(tc, very_many_latches_are_looked_at);
 	tcase_add_test(tc, of_many_losses_the_first_are_named);
 	tcase_add_test(tc, of_many_bounds_the_first_are_named);
