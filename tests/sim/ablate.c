@@ -46,6 +46,8 @@ const struct ablation ablations[] = {
 	    { { "if not g[8] and (blessed or pend) and "
 		"string.sub(ARGV[1], 17) == history then",
 		"if false then" } } },
+	{ "standstill", "a broker does not see that its clock stood still", 100,
+	    ABLATE_GAIN, FAULT_STANDSTILL, 0, { { NULL, NULL } } },
 	{ "many-stall", "the first of them, with many brokers", 300,
 	    ABLATE_MANY, FAULT_CLOCK | FAULT_PAUSE, 0,
 	    { { "if (blessed or pend) and now_ms - at > stall_ms",

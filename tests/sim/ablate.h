@@ -31,6 +31,7 @@ enum ablation_switch {
 	ABLATE_NOTE,
 	ABLATE_TRUST,
 	ABLATE_HEARTBEAT,
+	ABLATE_GAIN,
 	ABLATE_MANY, /* a script, with many brokers */
 	/* With pollers: a script, and the others. */
 	ABLATE_TOKENS,

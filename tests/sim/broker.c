@@ -417,6 +417,7 @@ broker_start(struct broker *b)
 	b->fired = false;
 	b->timer_ms = INT64_MAX;
 	b->awake_us = b->start_us = world_now(b->w);
+	b->aware_us = b->still_us = b->stood_ms = b->still_ms = 0;
 	TRACE(b->w, "%s starts", b->name);
 	broker_open_store(b);
 	crowd_begin(b);
@@ -475,6 +476,33 @@ broker_freeze(struct broker *b, bool frozen)
 	b->awake_us = world_now(b->w);
 	b->in_turn = false;
 	broker_wake(b);
+}
+
+void
+broker_stand_still(struct broker *b)
+{
+	b->still_us = world_now(b->w);
+	b->still_ms = broker_clock_ms(b);
+	broker_freeze(b, true);
+}
+
+/* As CLOCK_BOOTTIME in a virtual machine that was paused. */
+void
+broker_go_on(struct broker *b)
+{
+	/* A millisecond passes, to tell before and after. */
+	int64_t ms = broker_clock_ms(b) - b->still_ms - 1;
+	int64_t us = world_now(b->w) - b->still_us;
+
+	TRACE(b->w, "the clock of %s stood still for %lld ms", b->name,
+	    (long long)ms);
+	b->zero_ms -= ms;
+	b->stood_ms += ms;
+	b->slept_ms = ms;
+	b->still_us = 0;
+	b->aware_us = INT64_MAX;
+	checker_stood_still(b->w, b, us);
+	broker_freeze(b, false);
 }
 
 void

@@ -97,6 +97,11 @@ struct broker {
 	int64_t turn_us;      /* when the first unwritten step was made */
 	int64_t awake_us;     /* since when it is not stalled */
 	int64_t start_us;     /* since when it runs */
+	int64_t still_us;     /* its clock stands still since then; 0: no */
+	int64_t stood_ms;     /* for how long it stood still, in all ... */
+	int64_t slept_ms;     /* ... and latest ... */
+	int64_t still_ms;     /* ... at this time of its own */
+	int64_t aware_us;     /* since when it knows that */
 	int64_t promised_ms;  /* owned: until when the note says ... */
 	int64_t floor_ms;     /* ... and said when it started */
 	struct core *core;    /* owned while alive */
@@ -131,6 +136,17 @@ broker_stalled(const struct broker *b)
 {
 	return b->frozen || b->in_turn;
 }
+
+/* Has its clock stood still, and it could not know that yet? */
+static inline bool
+broker_unaware(const struct broker *b, int64_t now_us)
+{
+	return now_us < b->aware_us;
+}
+
+/* It freezes, and its clock with it; both go on. */
+void broker_stand_still(struct broker *b);
+void broker_go_on(struct broker *b);
 
 /* Its clock, now; and when, in the world, its clock shows `ms`. */
 int64_t broker_clock_ms(const struct broker *b);

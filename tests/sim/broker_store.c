@@ -11,12 +11,36 @@
 
 #include "world.h"
 
+/*
+ * lockbrokerd(8): the first reply after a pause shows that the clock has stood
+ * still, if it was not long under way.  What follows from that takes a moment.
+ */
+static void
+become_aware(
+    struct broker *b, int64_t sent_ms, const struct guard_report *report)
+{
+	const struct world *w = b->w;
+
+	if (b->aware_us == INT64_MAX && report->state == GUARD_BLESSED &&
+	    sent_ms > b->still_ms &&
+	    broker_clock_ms(b) - sent_ms < w->pad_ms / 10)
+		b->aware_us = world_now(w) + w->pad_ms * 1000 / 3;
+}
+
 static void
 on_guard(void *arg, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report)
 {
 	struct broker *b = arg;
 	struct core_event event = { .kind = CORE_GUARD };
+	struct guard_report same = *report;
+
+	become_aware(b, sent_ms, report);
+	/* As if the clock of the server had stood still with its own. */
+	if (world_ablated(b->w, ABLATE_GAIN)) {
+		same.server_ms -= b->stood_ms;
+		report = &same;
+	}
 
 	event.u.guard.shard = shard;
 	event.u.guard.sent_ms =

@@ -125,8 +125,10 @@ checker_vouched(struct world *w, const struct grant *g)
 		return false;
 	if (g->depth - g->parting <= 0)
 		return false;
-	/* A broker that is frozen can't say that its lease is over. */
-	if (checker_is_mute(w, b) && world_now(w) >= end_us)
+	/* A broker that is frozen can't say that its lease is over, and one
+	 * whose clock stood still does not know it. */
+	if ((checker_is_mute(w, b) || broker_unaware(b, world_now(w))) &&
+	    world_now(w) >= end_us)
 		return false;
 	return true;
 }
@@ -242,7 +244,9 @@ check_order(struct world *w, const struct ask *ask)
 	size_t i;
 
 	/* Who had it may lock it again while its keep= lasts. */
-	if (ask->privileged || ask->nnames > 1)
+	if (ask->privileged || ask->nnames > 1 ||
+	    (w->brokers[ask->broker].stood_ms > 0 &&
+		((k->sittings[ask->session - 1].kept >> ask->name) & 1)))
 		return;
 	for (i = 0; i < k->nopen; i++) {
 		other = &k->asks[k->open[i] - 1];
@@ -254,7 +258,8 @@ check_order(struct world *w, const struct ask *ask)
 		    k->sittings[other->sitting - 1].draining)
 			continue;
 		if (other->wait_ms != CORE_WAIT_FOREVER &&
-		    other->received_us + other->wait_ms * 995 <= world_now(w))
+		    other->received_us + other->wait_ms * 995 <=
+			world_now(w) + w->brokers[ask->broker].stood_ms * 5)
 			continue;
 		world_fail(w, "FIFO",
 		    "n%d: request %llu is granted before request %llu, which "
@@ -263,6 +268,21 @@ check_order(struct world *w, const struct ask *ask)
 		    (unsigned long long)other->ref, ask->broker);
 		return;
 	}
+}
+
+/*
+ * Its lease is over, and it can't know that yet, for its clock stood still: it
+ * may grant what another broker has, and with a lower fence.
+ */
+static bool
+is_deluded(struct world *w, const struct broker *b, int name)
+{
+	bool deluded =
+	    broker_unaware(b, world_now(w)) &&
+	    world_now(w) >= w->checker.grounds[name].lease_us[b->index];
+
+	w->checker.excused += deluded;
+	return deluded;
 }
 
 static void
@@ -285,6 +305,8 @@ set_terms(struct world *w, struct grant *g, const struct ask *ask)
 		g->delay_ms = ask->delay_ms;
 	if (ask->keep_ms > 0 || ask->delay_ms > 0)
 		w->checker.sittings[ask->session - 1].kept |= 1u << ask->name;
+	if (is_deluded(w, &w->brokers[g->broker], g->name))
+		g->keep_us = g->delay_ms = 0;
 }
 
 /* Its session has the name: what else it waits for may pass the others. */
@@ -305,6 +327,32 @@ lets_pass(struct world *w, const struct ask *ask)
 	}
 }
 
+/* Then it may have put back, in a grace period, what others have had since. */
+static bool
+has_slept(struct world *w, const struct broker *b)
+{
+	w->checker.excused += b->stood_ms > 0;
+	return b->stood_ms > 0;
+}
+
+static void
+check_grant(struct world *w, const struct broker *b, const struct answer *a,
+    const struct ask *ask, bool joins)
+{
+	const struct ground *ground = &w->checker.grounds[ask->name];
+
+	check_exclusion(w, b, a, ask->name, ask->shared);
+	checker_check_quiet(w, ask);
+	if (a->fence <= ground->fence && !joins && checker_fences_rise(w) &&
+	    !faults_excuse_fence(w) && !has_slept(w, b))
+		world_fail(w, "P2", "n%d: fence %llu after fence %llu, by %s",
+		    ask->name, (unsigned long long)a->fence,
+		    (unsigned long long)ground->fence, b->name);
+	if (world_now(w) >= ground->lease_us[b->index] + CLOCK_SLACK_US)
+		world_fail(w, "P1", "n%d: %s grants it without a lease",
+		    ask->name, b->name);
+}
+
 static void
 on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
     const struct ask *ask)
@@ -313,10 +361,11 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 	struct ground *ground = &k->grounds[ask->name];
 	struct grant *g;
 	int64_t keep_us;
+	bool deluded = is_deluded(w, b, ask->name);
 	bool joins = ask->shared && ground->shared && a->fence == ground->fence;
 
-	check_exclusion(w, b, a, ask->name, ask->shared);
-	checker_check_quiet(w, ask);
+	if (!deluded)
+		check_grant(w, b, a, ask, joins);
 	check_order(w, ask);
 	lets_pass(w, ask);
 	checker_passes(w, ask);
@@ -325,15 +374,8 @@ on_new_grant(struct world *w, const struct broker *b, const struct answer *a,
 		checker_joins(w, ask);
 	else
 		ground->phase_us = world_now(w);
-	if (a->fence <= ground->fence && !joins && checker_fences_rise(w) &&
-	    !faults_excuse_fence(w))
-		world_fail(w, "P2", "n%d: fence %llu after fence %llu, by %s",
-		    ask->name, (unsigned long long)a->fence,
-		    (unsigned long long)ground->fence, b->name);
-	if (world_now(w) >= ground->lease_us[b->index] + CLOCK_SLACK_US)
-		world_fail(w, "P1", "n%d: %s grants it without a lease",
-		    ask->name, b->name);
-	ground->fence = a->fence;
+	if (a->fence > ground->fence || b->stood_ms == 0)
+		ground->fence = a->fence;
 	ground->shared = ask->shared;
 	ground->grants++;
 	/* A keep= goes on over another grant of the session that has it. */
@@ -440,6 +482,8 @@ check_warned(struct world *w, const struct broker *b, const struct answer *a)
 	int64_t now_us = a->early_us != 0 ? a->early_us : world_now(w);
 	int i;
 
+	if (broker_unaware(b, world_now(w)))
+		return;
 	for (i = 0; i < k->ngrants && !w->failed; i++) {
 		g = &k->grants[i];
 		if (g->session != a->session || g->detached || g->orphaned ||
@@ -615,7 +659,8 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 		g = checker_grant(w, ask->session, ask->name);
 		if (g != NULL)
 			set_terms(w, g, ask);
-	} else if (ask->kind == ASK_PING && a->valid_ms >= 0)
+	} else if (ask->kind == ASK_PING && a->valid_ms >= 0 &&
+		   !broker_unaware(b, world_now(w)))
 		on_valid(w, ask, ask->sent_us + a->valid_ms * 995);
 }
 

@@ -338,6 +338,9 @@ int checker_broker(const struct world *w, uint64_t sitting);
 bool checker_is_proxied(const struct world *w, uint64_t sitting);
 
 /* A connection that sends no more; true: nothing is under way for it. */
+/* The clock of a broker stood still for so long, and all its times with it. */
+void checker_stood_still(struct world *w, const struct broker *b, int64_t us);
+
 void checker_draining(struct world *w, uint64_t sitting);
 bool checker_drained(const struct world *w, uint64_t sitting);
 

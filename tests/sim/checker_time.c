@@ -50,6 +50,13 @@ lease_voted(struct world *w, const struct broker *b, const struct flight *op,
 	ground->lease_us[b->index] = majority_us(w, votes);
 }
 
+/* Of the time for which its clock stood still, a broker may not see so much. */
+static int64_t
+unseen_us(const struct world *w, int64_t us)
+{
+	return us < w->pad_ms * 500 ? us : w->pad_ms * 500;
+}
+
 void
 checker_lease(struct world *w, const struct broker *b, const struct flight *op,
     int64_t sent_ms)
@@ -58,6 +65,8 @@ checker_lease(struct world *w, const struct broker *b, const struct flight *op,
 	int64_t end_us =
 	    broker_world_us(b, sent_ms + w->lease_ms - w->lease_ms / 100 - 2);
 
+	if (sent_ms <= b->still_ms)
+		end_us -= b->slept_ms * 1000 - unseen_us(w, b->slept_ms * 1000);
 	if (w->quorum)
 		lease_voted(w, b, op, ground, end_us);
 	else if (end_us > ground->lease_us[b->index])
@@ -102,6 +111,27 @@ checker_op(struct world *w, const struct broker *b, const struct flight *op)
 	if (++k->ops > OPS_A_SECOND * (unsigned)(w->nbrokers * w->nservers))
 		world_fail(
 		    w, "P5", "%s asks for %s over and over", b->name, op->name);
+}
+
+void
+checker_stood_still(struct world *w, const struct broker *b, int64_t us)
+{
+	struct checker *k = &w->checker;
+	struct ask *ask;
+	size_t i;
+	int n;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->broker == b->index)
+			ask->received_us += us;
+	}
+	for (n = 0; n < CHECKER_NAMES_MAX; n++)
+		k->grounds[n].lease_us[b->index] += unseen_us(w, us);
+	for (n = 0; n < k->ngrants; n++)
+		if (k->grants[n].broker == b->index &&
+		    k->grants[n].bound_us != INT64_MAX)
+			k->grants[n].bound_us += us;
 }
 
 /* A script must never fail; Redis may refuse what there is no room for. */

@@ -353,6 +353,28 @@ strike_freeze(struct world *w)
 	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_broker, b);
 }
 
+/* It may have died meanwhile, or all was healed. */
+static void
+go_on(void *object, uint64_t tag)
+{
+	struct broker *b = object;
+
+	if (b->alive && b->frozen && b->still_us == (int64_t)tag)
+		broker_go_on(b);
+}
+
+static void
+strike_standstill(struct world *w)
+{
+	struct broker *b = some_broker(w);
+
+	if (!b->alive || b->frozen)
+		return;
+	broker_stand_still(b);
+	events_at(&w->events, world_now(w) + some_us(w, 1, 3 * w->lease_ms),
+	    go_on, b, (uint64_t)world_now(w));
+}
+
 static void
 restart_broker(void *object, uint64_t tag)
 {
@@ -655,6 +677,7 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_MOVE] = strike_move,
 	[FAULT_BIT_REPLACE] = strike_replace,
 	[FAULT_BIT_BACK] = strike_back,
+	[FAULT_BIT_STANDSTILL] = strike_standstill,
 };
 
 /* Those that this topology may have are below; a new one for others changes

@@ -41,7 +41,8 @@ struct world;
 	FAULT(FAILOVER, "failover", "another server becomes the master while the old one works") \
 	FAULT(MOVE, "move", "buckets move between the masters of a cluster") \
 	FAULT(REPLACE, "replace", "servers of a quorum are replaced, broker after broker hears of it") \
-	FAULT(BACK, "back", "data go back in a history that goes on")
+	FAULT(BACK, "back", "data go back in a history that goes on") \
+	FAULT(STANDSTILL, "standstill", "a broker freezes, and its clock stands still meanwhile")
 /* clang-format on */
 
 enum fault_bit {

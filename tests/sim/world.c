@@ -75,6 +75,15 @@ draw_more(struct world *w)
 		w->trusts = true;
 }
 
+/* What the checker can tell of brokers whose clocks have stood still. */
+static void
+simple_only(struct world *w)
+{
+	w->shares = w->groups = w->proxies = w->circles = false;
+	memset(w->permits, 0, sizeof(w->permits));
+	w->uses.on = 0;
+}
+
 /* Which faults, how many brokers and clients, which times. */
 static void
 world_draw(struct world *w)
@@ -122,6 +131,10 @@ world_draw(struct world *w)
 				o->topology->faults & o->faults;
 	draw_more(w);
 	uses_draw(w);
+	if ((w->faults.on & FAULT_STANDSTILL) != 0) {
+		simple_only(w);
+		return;
+	}
 	if (prng_chance(p, 10)) {
 		w->crowd.n = (int)prng_skewed(p, 50, w->quorum ? 100 : 600);
 		w->heal_us /= 3;
