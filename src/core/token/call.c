@@ -111,7 +111,8 @@ call_takes(const struct token_call *c)
 
 /*
  * A CLAIM has first the hold to make, then those that the call means.  A TOKEN
- * has them the other way round, and no second one if nothing else is made.
+ * has them the other way round, and no second one if the hold that is meant has
+ * that token already.
  */
 static void
 emit_clients(struct core *core, struct op *op, const struct token_call *c)
@@ -119,12 +120,12 @@ emit_clients(struct core *core, struct op *op, const struct token_call *c)
 	bool acquires = c->op == TOKEN_ACQUIRE;
 	const char *made = acquires ? c->client : c->other;
 	const char *meant = acquires ? c->other : c->client;
+	bool same = c->how[1] == 'x' && strcmp(made, meant) == 0;
 
 	if (op->kind == OP_CLAIM)
 		emit_op_client(core, op, made[0] != '\0' ? made : meant, meant);
 	else
-		emit_op_client(
-		    core, op, meant, strcmp(made, meant) != 0 ? made : "");
+		emit_op_client(core, op, meant, same ? "" : made);
 }
 
 static struct op *

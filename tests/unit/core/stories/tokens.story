@@ -525,6 +525,13 @@ config quorum=3
 70 stopped?
 > no
 
+== tokens: whatever token has the name, it gets another
+0 ready 1
+10 token 1 extend a token=u new=u match=any px=20s
+> op token a seq=1 ttl=20000 client=u other=u how=ear
+20 < renewed a fence=100 ttl=20s text=u
+> 1 done 1 held own meant fence=100 left=20000 token=u
+
 == awaiting: the name is kept for the user, whose next token gets it
 0 ready 3
 10 token 2 acquire a token=t2 px=30s park=80
