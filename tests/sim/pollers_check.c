@@ -225,25 +225,33 @@ pollers_op(struct broker *b, const struct op *op)
 	}
 }
 
+/*
+ * Was q there before p?  If p waited in its place, the places say so when the
+ * name was claimed for it; if it may have waited, when it came, too.
+ */
+static bool
+is_before(const struct poller *q, const struct poller *p, int broker)
+{
+	bool earlier = q->places[broker].firm < p->places[broker].since;
+
+	if (p->here && !p->either)
+		return earlier && q->sent_us < p->claimed_us;
+	return (earlier || !p->known) && q->sent_us < p->sent_us;
+}
+
 /* First come, first served, among the tokens that wait at one broker. */
 static void
 check_order(struct broker *b, const struct poller *p)
 {
 	const struct pollers *all = &b->w->pollers;
-	const struct poller_place *mine = &p->places[b->index], *its;
 	const struct poller *q;
 
 	if (p->common || all->park_ms == 0)
 		return;
 	for (q = all->v; q < all->v + all->n; q++) {
-		its = &q->places[b->index];
 		/* One that may have the name already is asked about first. */
 		if (q == p || !q->here || q->either || q->broker != b->index ||
-		    q->name != p->name)
-			continue;
-		if (p->known
-			? its->firm > mine->since || q->sent_us >= p->claimed_us
-			: q->sent_us >= p->sent_us)
+		    q->name != p->name || !is_before(q, p, b->index))
 			continue;
 		world_fail(b->w, "FIFO",
 		    "n%d: %s grants it to poller %d before poller %d, which "

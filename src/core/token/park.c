@@ -402,10 +402,15 @@ park_take_kept(struct core *core, struct token_call *c)
 }
 
 bool
-park_matters(const struct core *core, const struct token_call *c)
+park_matters(struct core *core, const struct token_call *c)
 {
-	return place_of(core, stand_of(core, c), c) != NULL ||
-	       park_others_first(core, c);
+	struct place *p = place_of(core, stand_of(core, c), c);
+
+	if (p == NULL)
+		return park_others_first(core, c);
+	if (p->heard_ms + COMES_BACK_MS > core->now_ms)
+		p->heard_ms = core->now_ms;
+	return true;
 }
 
 bool

@@ -35,8 +35,9 @@ bool park_join(struct core *core, struct token_call *c);
 bool park_take_kept(struct core *core, struct token_call *c);
 
 /* Has its token come before, or do others come first?  Then a call that takes a
- * name or extends a hold asks for its hold, before it waits. */
-bool park_matters(const struct core *core, const struct token_call *c);
+ * name or extends a hold asks for its hold, before it waits.  Its place is kept
+ * meanwhile. */
+bool park_matters(struct core *core, const struct token_call *c);
 
 /* Is another token first that waits here, or was here a moment ago? */
 bool park_others_first(const struct core *core, const struct token_call *c);

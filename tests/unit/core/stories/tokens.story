@@ -356,6 +356,24 @@ config quorum=3
 260 < gone a
 > 1 busy 0 free
 
+== parking: who takes or extends keeps its place while Redis is away
+0 ready 3
+10 token 2 acquire a token=t2 px=30s either park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=exr
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 down
+1500 token 2 acquire a token=t2 px=30s either park=80
+1510 up
+> op token a seq=2 ttl=30000 client=t2 how=exr
+1520 < unknown a
+> 2 ERR unavailable Redis did not answer in time; try again
+3000 token 2 acquire a token=t2 px=30s either park=80
+> op token a seq=3 ttl=30000 client=t2 how=exr
+3010 < lost a fence=100 ttl=29s text=x first=1
+> op claim a seq=4 ttl=30000 client=t2 how=q--
+3020 < busy a fence=100 ttl=29s text=x first=1
+
 == parking: who takes or extends has gone meanwhile, or its place
 0 ready 3
 10 token 2 acquire a token=t2 px=30s either park=80
