@@ -129,6 +129,9 @@ world_draw(struct world *w)
 	if (mask != 0 && o->topology->faults != 0 && !o->faults_given)
 		w->faults.on |= (unsigned)prng_below(p, 1u << FAULT_BITS) &
 				o->topology->faults & o->faults;
+	/* Such a broker puts back what others have: lockbrokerd(8). */
+	if (faults_forget(w))
+		w->faults.on &= ~(unsigned)FAULT_STANDSTILL;
 	draw_more(w);
 	uses_draw(w);
 	if ((w->faults.on & FAULT_STANDSTILL) != 0) {
