@@ -279,7 +279,7 @@ const struct ablation ablations[] = {
 	    { { "op.pass =|if not fence or waiting[2] or waiting[1] and "
 		"waiting[1] ~= me .. \".\" .. stand then",
 		"if not fence then" } } },
-	{ "token-place", "a token that comes back has no place", 200,
+	{ "token-place", "a token that comes back has no place", 1000,
 	    ABLATE_PLACE, 0, 0, { { NULL, NULL } } },
 	{ "token-stop", "a broker that stops ends its token holds", 50,
 	    ABLATE_STOP, FAULT_STOP, 0, { { NULL, NULL } } },
