@@ -62,9 +62,14 @@ const struct ablation ablations[] = {
 		"if owner and not shares then" } } },
 	{ "end-token", "end does not compare the token", 200, ABLATE_SCRIPT,
 	    FAULT_CUT | FAULT_FREEZE | FAULT_DELAY, 0,
-	    { { "op[\"end\"] =|if value and string.sub(value, 1, #token + 1) "
-		"== token .. \"|\" then",
-		"if parse(value) then" } } },
+	    { { "op.drop =|find(value, mine .. ARGV[a + i - 1] .. \"|\", 1, "
+		"true) == 1 and not find(value, \"|\", #mine + #ARGV[a + i - "
+		"1] + 2, true)",
+		  "find(value, \"^[^@|]+|%d+$\")" },
+		{ "op[\"end\"] =|string.sub(value, 1, #token + 1) == token "
+		  ".. \"|\" and not string.find(value, \"|\", #token + 2, "
+		  "true)",
+		    "string.find(value, \"^[^@|]+|%d+$\")" } } },
 	{ "heir-key", "the key of an heir ends before its hand-over lease", 500,
 	    ABLATE_SCRIPT, FAULT_FREEZE | FAULT_DELAY | FAULT_HICCUP, 0,
 	    { { "local function pass_on|2 * pad_ms",
