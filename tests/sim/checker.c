@@ -112,11 +112,22 @@ checker_drop_badly(struct world *w, struct grant *g)
 	checker_drop(w, g);
 }
 
+/* Until when its broker vouches for a hold. */
+static int64_t
+vouched_until_us(const struct world *w, const struct grant *g)
+{
+	const struct ground *ground = &w->checker.grounds[g->name];
+
+	return g->since_us < ground->given_us[g->broker]
+		   ? ground->former_us[g->broker]
+		   : ground->lease_us[g->broker];
+}
+
 bool
 checker_vouched(struct world *w, const struct grant *g)
 {
 	const struct broker *b = &w->brokers[g->broker];
-	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
+	int64_t end_us = vouched_until_us(w, g);
 
 	if (g->detached || g->orphaned)
 		return !g->forced && !checker_forced(w, g) &&

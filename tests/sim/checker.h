@@ -245,6 +245,10 @@ struct ground {
 	bool shared;			       /* ... how ... */
 	int64_t phase_us;		       /* ... and first when */
 	int64_t lease_us[CHECKER_BROKERS_MAX]; /* vouched for until then */
+	/* When Redis last gave it to the broker, and the end of its lease
+	 * before that. */
+	int64_t given_us[CHECKER_BROKERS_MAX];
+	int64_t former_us[CHECKER_BROKERS_MAX];
 	struct votes votes[CHECKER_BROKERS_MAX];
 	struct quiet quiets[CHECKER_QUIETS_MAX];
 	/* When somebody there had it last, or nobody there wanted it; and when
@@ -361,8 +365,13 @@ void checker_amnesia(struct world *w);
 /* A broker is asked to let go of a name that is forced. */
 void checker_forces(struct world *w, const char *name);
 
-/* A plain client has taken the name, or let it go. */
+/* A plain client, or a token, has taken the name, or let it go. */
 void checker_plain(struct world *w, int name, int64_t until_us);
+
+/* P1: when it takes the name, no broker vouches for a session.  A token has
+ * asked for it at that time. */
+void checker_plain_alone(struct world *w, int name);
+void checker_token_alone(struct world *w, int name, int64_t asked_us);
 
 /* Permits were confirmed (checker_permits.c). */
 void checker_permits(

@@ -199,6 +199,7 @@ checker_crashed(struct world *w, const struct broker *b)
 	}
 	for (i = 0; i < CHECKER_NAMES_MAX; i++) {
 		k->grounds[i].lease_us[b->index] = 0;
+		k->grounds[i].given_us[b->index] = 0;
 		memset(&k->grounds[i].votes[b->index], 0,
 		    sizeof(k->grounds[i].votes[b->index]));
 	}

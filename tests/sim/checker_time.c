@@ -87,7 +87,12 @@ checker_given(struct world *w, const struct server *s, const struct broker *b,
 
 	if (world_now(w) - s->last_jump_us <= 2 * w->pad_ms * 1000)
 		end_ms += w->pad_ms;
-	/* Whatever it had before has ended, or it would not be in the queue. */
+	/* Whatever it had before has ended, or the name would not be free.  If
+	 * a token waits there, somebody may count on that yet.  The message may
+	 * come over several connections. */
+	if (ground->given_us[b->index] != world_now(w))
+		ground->former_us[b->index] = ground->lease_us[b->index];
+	ground->given_us[b->index] = world_now(w);
 	ground->lease_us[b->index] = broker_world_us(b, end_ms);
 }
 
@@ -126,8 +131,10 @@ checker_stood_still(struct world *w, const struct broker *b, int64_t us)
 		if (ask->broker == b->index)
 			ask->received_us += us;
 	}
-	for (n = 0; n < CHECKER_NAMES_MAX; n++)
+	for (n = 0; n < CHECKER_NAMES_MAX; n++) {
 		k->grounds[n].lease_us[b->index] += unseen_us(w, us);
+		k->grounds[n].former_us[b->index] += unseen_us(w, us);
+	}
 	for (n = 0; n < k->ngrants; n++)
 		if (k->grants[n].broker == b->index &&
 		    k->grants[n].bound_us != INT64_MAX)
@@ -179,25 +186,25 @@ is_being_forced(const struct checker *k, int name)
 	return false;
 }
 
-/* A request to force it that nobody has answered may be carried out yet. */
+/* A request to force it that nobody has answered may be carried out yet, at
+ * that time. */
 static bool
-is_forced_late(const struct world *w, int name)
+is_forced_late(const struct world *w, int name, int64_t at_us)
 {
 	const struct ground *ground = &w->checker.grounds[name];
 
 	return ground->force_us != 0 &&
-	       world_now(w) - ground->force_us <
+	       at_us - ground->force_us <
 		   faults_patience_us(w) + w->reply_timeout_ms * 2020;
 }
 
-/* One that takes a name which is being forced may be meant, too. */
 void
-checker_plain(struct world *w, int name, int64_t until_us)
+checker_plain_alone(struct world *w, int name)
 {
-	struct checker *k = &w->checker;
+	const struct checker *k = &w->checker;
 	int i;
 
-	for (i = 0; until_us > 0 && i < k->ngrants; i++)
+	for (i = 0; i < k->ngrants; i++)
 		if (k->grants[i].name == name &&
 		    checker_vouched(w, &k->grants[i]) && !faults_excuse(w))
 			world_fail(w, "P1",
@@ -205,8 +212,26 @@ checker_plain(struct world *w, int name, int64_t until_us)
 			    "for session %llu",
 			    name, k->grants[i].broker,
 			    (unsigned long long)k->grants[i].session);
+}
+
+/* A broker that was stalled before it could write says late that a token has
+ * the name, which may have been forced and granted to others meanwhile. */
+void
+checker_token_alone(struct world *w, int name, int64_t asked_us)
+{
+	if (!is_being_forced(&w->checker, name) &&
+	    !is_forced_late(w, name, asked_us))
+		checker_plain_alone(w, name);
+}
+
+/* One that takes a name which is being forced may be meant, too. */
+void
+checker_plain(struct world *w, int name, int64_t until_us)
+{
+	struct checker *k = &w->checker;
+
 	if (until_us > 0 &&
-	    (is_being_forced(k, name) || is_forced_late(w, name)))
+	    (is_being_forced(k, name) || is_forced_late(w, name, world_now(w))))
 		k->grounds[name].hush_us = until_us;
 	else
 		k->grounds[name].plain_us = until_us;

@@ -537,6 +537,7 @@ strike_plain(struct world *w)
 	reply = server_command(s, set);
 	if (reply->type == REDIS_REPLY_STATUS) {
 		TRACE(w, "plain client takes n%d for %s ms", name, ttl);
+		checker_plain_alone(w, name);
 		/* It counts by its own clock, with a margin for drift. */
 		checker_plain(w, name, world_now(w) + hold_us * 99 / 100);
 		if (prng_chance(&w->prng, 600))

@@ -347,8 +347,10 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	p->had = true;
 	p->ward = b->index;
 	p->unsure = p->doubtful = false;
-	if (p->until_us > world_now(p->w))
-		checker_plain(p->w, p->name, p->until_us);
+	if (p->until_us <= world_now(p->w))
+		return;
+	checker_token_alone(p->w, p->name, p->sent_us);
+	checker_plain(p->w, p->name, p->until_us);
 }
 
 void
