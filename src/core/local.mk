@@ -168,6 +168,9 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/request.c \
 	src/core/token/result.c \
 	src/core/token/result.h \
+	src/core/token/stand.c \
+	src/core/token/stand.h \
+	src/core/token/stand_told.c \
 	src/core/token/state.h \
 	src/core/token/text.c \
 	src/core/token/token.c \

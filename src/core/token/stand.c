@@ -1,0 +1,238 @@
+/*
+ * The memory of stands and places, and what may be asked of them.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/token/parts.h"
+#include "core/token/stand.h"
+#include "core/turn/work.h"
+
+#define PLACES_MAX 100 /* of a name */
+#define PLACES_ALL_MAX 10000
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct stand *st =
+	    container_of_const(link, struct stand, by_name);
+
+	*len = st->name_len;
+	return st->name;
+}
+
+void
+park_init(struct core *core)
+{
+	table_init(&core->tokens->stands, name_of);
+}
+
+struct stand *
+stand_find(const struct core *core, const char *name, size_t len)
+{
+	struct table_link *link = table_find(&core->tokens->stands, name, len);
+
+	return link == NULL ? NULL : container_of(link, struct stand, by_name);
+}
+
+struct stand *
+stand_of(const struct core *core, const struct token_call *c)
+{
+	return stand_find(core, c->names[0].name, c->names[0].len);
+}
+
+struct stand *
+stand_get(struct core *core, const struct token_call *c)
+{
+	const struct token_name *n = &c->names[0];
+	struct stand *st = stand_of(core, c);
+
+	if (st != NULL)
+		return st;
+	st = xcalloc(1, sizeof(*st) + n->len);
+	st->timer.kind = TIMER_STAND;
+	TAILQ_INIT(&st->places);
+	st->shard = guard_shard(core, n->name, n->len);
+	st->wake_ms = INT64_MAX;
+	st->name_len = n->len;
+	memcpy(st->name, n->name, n->len);
+	table_add(&core->tokens->stands, &st->by_name);
+	return st;
+}
+
+struct place *
+stand_place(
+    const struct core *core, const struct stand *st, const struct token_call *c)
+{
+	struct place *p;
+
+	if (st == NULL)
+		return NULL;
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		if (c->awaits ? p->call == c->id
+			      : strcmp(p->client, c->client) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+struct place *
+place_new(struct core *core, struct stand *st, const char *client)
+{
+	struct place *p;
+
+	if (st->nplaces >= PLACES_MAX ||
+	    core->tokens->nplaces >= PLACES_ALL_MAX)
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->client = xstrdup(client);
+	TAILQ_INSERT_TAIL(&st->places, p, link);
+	st->nplaces++;
+	core->tokens->nplaces++;
+	return p;
+}
+
+void
+place_free(struct core *core, struct stand *st, struct place *p)
+{
+	TAILQ_REMOVE(&st->places, p, link);
+	st->nplaces--;
+	core->tokens->nplaces--;
+	free(p->client);
+	free(p);
+}
+
+void
+stand_free(struct core *core, struct stand *st)
+{
+	while (!TAILQ_EMPTY(&st->places))
+		place_free(core, st, TAILQ_FIRST(&st->places));
+	core_disarm(core, &st->timer);
+	table_remove(&core->tokens->stands, &st->by_name);
+	free(st->kept_for);
+	free(st);
+}
+
+void
+park_fini(struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->stands, &walk);
+
+	for (; link != NULL; link = table_next(&walk))
+		stand_free(core, container_of(link, struct stand, by_name));
+	table_fini(&core->tokens->stands);
+}
+
+struct place *
+stand_first_here(struct core *core, struct stand *st)
+{
+	struct place *p, *next, *first = NULL;
+
+	TAILQ_FOREACH_SAFE (p, &st->places, link, next) {
+		core_visit(core, 1);
+		if (p->call != 0 && first == NULL)
+			first = p;
+		else if (p->call == 0 &&
+			 p->heard_ms + COMES_BACK_MS <= core->now_ms)
+			place_free(core, st, p);
+	}
+	return first;
+}
+
+int64_t
+stand_lately_ms(const struct stand *st)
+{
+	const struct place *p;
+	int64_t ms = 0;
+
+	TAILQ_FOREACH (p, &st->places, link)
+		if (p->polls)
+			ms = max_ms(ms, p->heard_ms + LATELY_MS);
+	return ms;
+}
+
+unsigned
+stand_count_here(struct core *core, const struct stand *st)
+{
+	const struct place *p;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		n += p->call != 0;
+	}
+	return n;
+}
+
+unsigned
+park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
+    void *arg)
+{
+	const struct stand *st = stand_find(core, name, len);
+	const struct place *p;
+	unsigned n = 0;
+
+	if (st == NULL)
+		return 0;
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		if (p->call == 0)
+			continue;
+		if (fn != NULL)
+			fn(arg, call_find(core, p->call));
+		n++;
+	}
+	return n;
+}
+
+static void
+count_one(void *arg, const struct token_call *c)
+{
+	struct parked *all = arg;
+
+	if (all->n++ == 0 || c->since_ms < all->since_ms)
+		all->since_ms = c->since_ms;
+}
+
+struct parked
+park_count(const struct core *core, const char *name, size_t len)
+{
+	struct parked all = { 0, 0 };
+
+	if (core->tokens->stands.n > 0)
+		(void)park_each(core, name, len, count_one, &all);
+	return all;
+}
+
+void
+park_check(const struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->stands, &walk);
+	const struct token_call *c;
+	const struct stand *st;
+	const struct place *p;
+	unsigned n, all = 0;
+
+	for (; link != NULL; link = table_next(&walk)) {
+		st = container_of(link, struct stand, by_name);
+		n = 0;
+		TAILQ_FOREACH (p, &st->places, link) {
+			c = p->call == 0 ? NULL : call_find(core, p->call);
+			assert(p->call == 0 || (c != NULL && c->parked));
+			n++;
+		}
+		assert(n == st->nplaces);
+		assert(st->asked_for != 0 || n > 0 || timer_armed(&st->timer));
+		assert(st->asked_for != 0 || st->passed == 0);
+		all += n;
+	}
+	assert(all == core->tokens->nplaces);
+}

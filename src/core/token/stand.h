@@ -1,0 +1,82 @@
+/*
+ * Stands and their places: who wants a name through this broker (park.h).
+ */
+#ifndef LOCKBROKER_CORE_TOKEN_STAND_H
+#define LOCKBROKER_CORE_TOKEN_STAND_H
+
+#include "core/token/park.h"
+
+#define COMES_BACK_MS 2000 /* a token that is away longer loses its place */
+#define LATELY_MS 250	   /* a token that polls so often comes first */
+#define AGAIN_MS 50	   /* after an answer that says nothing */
+
+/* One token that wants a name.  Owned by its stand. */
+struct place {
+	TAILQ_ENTRY(place) link;
+	char *client;	  /* owned; "": it awaits the name */
+	int64_t heard_ms; /* when it was here last */
+	uint64_t call;	  /* id; 0: the token is away */
+	uint64_t session; /* on which it was refused last */
+	bool polls;	  /* it has come back once */
+};
+
+/* All tokens that want one name, in the order in which they first came. */
+struct stand {
+	struct table_link by_name;
+	struct timer timer;
+	TAILQ_HEAD(, place) places;
+	unsigned nplaces;
+	uint64_t seq;	    /* of its place in the queue; 0: it has none */
+	uint64_t asked_for; /* id of a call; 0: no operation is in flight */
+	uint64_t passed;    /* seq of the hold that a PASS in flight makes */
+	uint32_t epoch;	    /* the guard's epoch, when it was sent */
+	int64_t sure_ms;    /* it is in the queue, as Redis said; till then */
+	bool look;	    /* something has changed: ask */
+	int64_t wake_ms;    /* ask at this time, too */
+	int64_t kept_ms;    /* the name is kept until then, ... */
+	char *kept_for;	    /* ... for this text; owned; NULL: never yet */
+	uint32_t shard;
+	size_t name_len;
+	char name[];
+};
+
+/* Returns NULL if there is none; stand_get() makes one. */
+struct stand *stand_find(const struct core *core, const char *name, size_t len);
+struct stand *stand_of(const struct core *core, const struct token_call *c);
+struct stand *stand_get(struct core *core, const struct token_call *c);
+void stand_free(struct core *core, struct stand *st);
+
+/* The place of the token of a call; NULL: it has none, or there is no stand. */
+struct place *stand_place(const struct core *core, const struct stand *st,
+    const struct token_call *c);
+
+/* Returns NULL if there are too many. */
+struct place *place_new(
+    struct core *core, struct stand *st, const char *client);
+void place_free(struct core *core, struct stand *st, struct place *p);
+
+/* Returns the first token that is here, or NULL.  Frees the places of tokens
+ * that have been away for too long. */
+struct place *stand_first_here(struct core *core, struct stand *st);
+
+/* Returns until when a token that polls is expected back; 0: none polls. */
+int64_t stand_lately_ms(const struct stand *st);
+
+/* Returns how many tokens are here. */
+unsigned stand_count_here(struct core *core, const struct stand *st);
+
+/* Gives up the stand's place in the queue, or the name if it was granted. */
+void stand_give_back(struct core *core, struct stand *st);
+
+/*
+ * Redis has said that the stand is in the queue, behind a key that ends in
+ * left_ms (-1: it has no end).  Once a lease the stand looks all the same: that
+ * also keeps the queue.
+ */
+void stand_in_queue(struct core *core, struct stand *st, int64_t left_ms);
+
+/* Something has happened: asks for the name, gives it back, or waits.  Frees the
+ * stand if nobody wants it any more. */
+void stand_next(struct core *core, struct stand *st);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * What Redis and other brokers tell a stand, and how it is handed the name.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/token/parts.h"
+#include "core/token/stand.h"
+#include "core/turn/emit.h"
+#include "core/turn/work.h"
+
+/* Answers and messages. */
+
+/* The stand has the name for a user, and knows it by its place in the queue. */
+static void
+keep(
+    struct stand *st, uint64_t seq, const struct token_call *c, int64_t sent_ms)
+{
+	st->seq = seq;
+	st->kept_ms = sent_ms + c->ttl_ms / 2;
+	free(st->kept_for);
+	st->kept_for = xstrdup(c->client);
+}
+
+/* Redis has granted the stand the name, for a call that may be over by now. */
+static void
+granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct token_call *c = call_find(core, call);
+	uint64_t seq = st->seq;
+
+	if (c == NULL || !c->parked || call_asker(core, c) == NULL) {
+		stand_give_back(core, st);
+		st->look = true;
+		if (c != NULL)
+			call_drop(core, c);
+		return;
+	}
+	st->seq = 0;
+	st->sure_ms = 0;
+	st->look = true;
+	if (c->awaits && core->now_ms < sent_ms + c->ttl_ms)
+		keep(st, seq, c, sent_ms);
+	c->names[0].seq = seq;
+	call_settle(core, c, sent_ms, o);
+}
+
+static void
+failed(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct token_call *c = call_find(core, call);
+
+	if (o->status == OUTCOME_UNKNOWN)
+		stand_give_back(core, st);
+	if (o->status == OUTCOME_UNSENT || o->status == OUTCOME_PENDING) {
+		st->wake_ms = core->now_ms + AGAIN_MS;
+		return;
+	}
+	st->look = true;
+	if (c != NULL && c->parked)
+		call_settle(core, c, sent_ms, o);
+}
+
+void
+park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct stand *st = stand_find(core, slot->name, slot->name_len);
+	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
+	struct token_call *c;
+	uint64_t call;
+
+	if (st != NULL && call_doubts(core, st->shard, st->epoch, o))
+		o = &unknown;
+	assert(st != NULL && st->asked_for != 0 && st->seq == slot->ref);
+	call = st->asked_for;
+	if (o->status == OUTCOME_GRANTED) {
+		granted(core, st, call, sent_ms, o);
+	} else if (o->status == OUTCOME_BUSY) {
+		c = call_find(core, call);
+		if (c != NULL && c->parked)
+			call_note(core, c, o);
+		stand_in_queue(core, st, o->ttl_ms);
+	} else {
+		failed(core, st, call, sent_ms, o);
+	}
+	/* Only now, so that nothing above begins another operation. */
+	st->asked_for = 0;
+	stand_next(core, st);
+}
+
+/* Handing over. */
+
+struct token_call *
+park_heir(struct core *core, const struct token_name *n)
+{
+	struct stand *st = stand_find(core, n->name, n->len);
+	struct token_call *c;
+	struct place *first;
+
+	if (st == NULL || st->asked_for != 0 || st->kept_ms > 0)
+		return NULL;
+	first = stand_first_here(core, st);
+	if (first == NULL) {
+		stand_next(core, st); /* all places may be gone */
+		return NULL;
+	}
+	c = call_find(core, first->call);
+	return call_asker(core, c) != NULL && !c->awaits ? c : NULL;
+}
+
+void
+park_pass(struct core *core, struct op *op, const struct token_call *from,
+    const struct token_call *heir)
+{
+	struct stand *st = stand_of(core, heir);
+
+	st->asked_for = heir->id;
+	st->passed = op->seq;
+	st->epoch = guard_epoch(core, st->shard);
+	op->ttl_ms = heir->ttl_ms;
+	op->again = st->seq;
+	op->need = stand_count_here(core, st) - 1;
+	emit_op_client(core, op, from->client, heir->client);
+}
+
+/* The name was handed to a call that may be over by now. */
+static void
+inherit(struct core *core, struct stand *st, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct token_call *c = call_find(core, st->asked_for);
+	const struct token_name n = { .name = st->name,
+		.len = st->name_len,
+		.seq = st->passed,
+		.left_ms = -1 };
+
+	if (c != NULL && call_asker(core, c) == NULL) {
+		call_drop(core, c);
+		c = NULL;
+	}
+	if (c == NULL || o->status == OUTCOME_UNKNOWN) {
+		ward_stray(core, &n);
+		st->look = true;
+		return;
+	}
+	if (o->waiting) {
+		stand_in_queue(core, st, c->ttl_ms > 0 ? c->ttl_ms : -1);
+	} else {
+		st->seq = 0;
+		st->sure_ms = 0;
+		st->look = true;
+	}
+	c->names[0].seq = st->passed;
+	call_settle(core, c, sent_ms, o);
+}
+
+void
+park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	struct stand *st = stand_find(core, slot->name, slot->name_len);
+	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
+
+	assert(st != NULL && st->asked_for != 0 && st->passed != 0);
+	if (call_doubts(core, st->shard, st->epoch, o))
+		o = &unknown;
+	if (o->status == OUTCOME_GRANTED || o->status == OUTCOME_UNKNOWN)
+		inherit(core, st, sent_ms, o);
+	else if (o->status != OUTCOME_ENDED || st->seq == 0)
+		st->look = true; /* something is not as this broker thought */
+	st->asked_for = st->passed = 0;
+	stand_next(core, st);
+}
+
+bool
+park_message(struct core *core, const char *text, size_t len)
+{
+	const char *seq = memchr(text, ' ', len), *end, *name;
+	struct stand *st;
+	uint64_t n;
+
+	if (seq == NULL || core->tokens->stands.n == 0)
+		return false;
+	seq++;
+	end = memchr(seq, ' ', len - (size_t)(seq - text));
+	name = memrchr(text, ' ', len);
+	if (end == NULL ||
+	    !parse_number(seq, (size_t)(end - seq), UINT64_MAX, &n))
+		return false;
+	st = stand_find(core, name + 1, len - (size_t)(name + 1 - text));
+	if (st == NULL || st->seq != n || n == 0)
+		return false;
+	st->look = true;
+	if (st->asked_for == 0 && st->kept_ms == 0 &&
+	    stand_first_here(core, st) == NULL)
+		stand_give_back(core, st);
+	stand_next(core, st);
+	return true;
+}
