@@ -52,7 +52,8 @@ bool group_in_turn(const struct core *core, const struct waiter *w);
  * name before it.  It is one only if
  *
  *   (1) its group is starving, and
- *   (2) all its names before this one, in byte order, are here.
+ *   (2) all its names before this one, in byte order, are here, and none of
+ *       them lingers for another session.
  *
  * Everybody else may pass.  So no group waits for ever: for its first name (2)
  * holds at once, so from (1) on nobody new passes it there; the name comes, and
@@ -63,9 +64,11 @@ bool group_in_turn(const struct core *core, const struct waiter *w);
  * are here.  So of several groups that keep names from each other, here or on
  * other brokers, the one that keeps the highest name waits for none of them.
  * Without (2) a group could keep this name from the broker that has an earlier
- * one and waits for this.  Waiters that came earlier than the blocker may pass,
- * because a group that jumped the queue of one name stands behind others in its
- * other queues: each of two such groups would block the other.
+ * one and waits for this; or from the session for which an earlier one lingers,
+ * which would take that up and let it go, over and over.  Waiters that came
+ * earlier than the blocker may pass, because a group that jumped the queue of
+ * one name stands behind others in its other queues: each of two such groups
+ * would block the other.
  *
  * group_blocker() takes the blocker of w (NULL: none) and returns that of the
  * waiters behind w: w itself, if it is a blocker that came before the other.

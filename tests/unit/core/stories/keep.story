@@ -487,3 +487,60 @@
 220 4 @10 LOCK a b mode=shared
 230 < renewed a
 > 1 OK fence=100 depth=2
+
+== keep: a group takes up its name, though a starving one waits for that, too
+# The name is not here for the starving group, which therefore keeps no other
+# name: it is the same whether the name lingers or has just been taken up.
+config lease=2s
+0 ready 2
+10 1 LOCK a keep=1m
+> op acquire a seq=1 ttl=61000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message waits 1 a
+40 2 LOCK b a
+> op acquire b seq=2 ttl=2600 reserve=1
+> op renew a seq=1 ttl=59980 fence=100 reserve=1
+50 < renewed a fence=110 waiting
+50 < granted b fence=200
+60 1 UNLOCK a
+> op end a seq=1 linger=59960
+70 < ended a
+> 1 OK depth=0
+80 message waits 2 b
+> op end b seq=2 prompt
+90 < ended b
+3000 1 LOCK b a
+> op acquire b seq=3 ttl=2600 reserve=2 queue
+3010 < granted b fence=300
+> op confirm a seq=1 ttl=57010 reserve=2
+3020 < granted a fence=120 waiting
+> 1 OK fence=300,120 depth=1,1
+
+== keep: a group that takes up its name need not wait for a starving one
+# The starving group could have no name before the other session's is free.
+config lease=2s
+0 ready 2
+10 1 LOCK a keep=1m
+> op acquire a seq=1 ttl=61000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message waits 1 a
+40 2 LOCK b a
+> op acquire b seq=2 ttl=2600 reserve=1
+> op renew a seq=1 ttl=59980 fence=100 reserve=1
+50 < renewed a fence=110
+50 < granted b fence=200
+60 1 UNLOCK a
+> op end a seq=1 linger=59960
+70 < ended a
+> 1 OK depth=0
+80 message waits 2 b
+> op end b seq=2 prompt
+90 < ended b
+3000 1 LOCK b a
+> op acquire b seq=3 ttl=2600 reserve=2 queue
+3010 < granted b fence=300
+> op confirm a seq=1 ttl=57010 reserve=2
+3020 < granted a fence=120 waiting
+> 1 OK fence=300,120 depth=1,1
