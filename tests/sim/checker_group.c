@@ -20,29 +20,43 @@
 #define PASSED_MAX 15
 #define BROKERS_FEW 4
 
+/* Had the request a right to the name, which it has just been granted? */
 static bool
-is_held_at(const struct checker *k, int name, int broker)
+took_up(const struct world *w, const struct ask *ask, const struct grant *g)
 {
+	return g->session == ask->session && g->since_us == world_now(w) &&
+	       ((ask->ahead >> g->name) & 1) != 0;
+}
+
+/*
+ * What the request took up does not count: it was kept for its session, and was
+ * not there for the group before.
+ */
+static bool
+is_held_at(const struct world *w, const struct ask *ask, int name, int broker)
+{
+	const struct checker *k = &w->checker;
 	const struct grant *g;
 	int i;
 
 	for (i = 0; i < k->ngrants; i++) {
 		g = &k->grants[i];
 		if (g->name == name && g->broker == broker && !g->orphaned &&
-		    !g->detached && !g->away && g->depth - g->parting > 0)
+		    !g->detached && !g->away && g->depth - g->parting > 0 &&
+		    !took_up(w, ask, g))
 			return true;
 	}
 	return false;
 }
 
 static bool
-in_turn(const struct checker *k, const struct ask *group, int name)
+in_turn(const struct world *w, const struct ask *group, const struct ask *ask)
 {
 	unsigned i;
 
 	for (i = 0; i < group->nnames; i++)
-		if (group->names[i] < name &&
-		    !is_held_at(k, group->names[i], group->broker))
+		if (group->names[i] < ask->name &&
+		    !is_held_at(w, ask, group->names[i], group->broker))
 			return false;
 	return true;
 }
@@ -115,8 +129,8 @@ checker_passes(struct world *w, const struct ask *ask)
 			    (unsigned long long)group->ref);
 		if (group->broker != ask->broker ||
 		    ((ask->ahead >> ask->name) & 1) != 0 ||
-		    ask->order < group->order ||
-		    !in_turn(k, group, ask->name) || was_taken_back(w, group))
+		    ask->order < group->order || !in_turn(w, group, ask) ||
+		    was_taken_back(w, group))
 			continue;
 		world_fail(w, "groups",
 		    "n%d: request %llu passes request %llu for several names, "
