@@ -76,6 +76,7 @@ on_down(void *arg, const char *why)
 	for (i = 0; i < BUCKETS; i++)
 		if (t->buckets[i].node == n)
 			cluster_tell(t, i, false, why);
+	once_forget(&t->once, n);
 	cluster_doubt_map(t);
 }
 
@@ -126,6 +127,7 @@ cluster_node_free(struct node *n)
 	if (t->next == n)
 		t->next = NULL;
 	TAILQ_REMOVE(&t->nodes, n, entry);
+	once_forget(&t->once, n);
 	pool_free(n->pool);
 	address_fini(&n->address);
 	free(n);
@@ -199,6 +201,7 @@ cluster_prune(struct topology *t)
 		if (n->pool && pool_is_idle(n->pool) &&
 		    unneeded_ms >=
 			(pool_is_up(n->pool) ? LINGER_MS : OPEN_MS)) {
+			once_forget(&t->once, n);
 			pool_free(n->pool);
 			n->pool = NULL;
 		}

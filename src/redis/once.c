@@ -41,3 +41,13 @@ once_accept(struct once *o, const void *from, const char *text, size_t len,
 	o->next = (o->next + 1) % ONCE_MAX;
 	return true;
 }
+
+void
+once_forget(struct once *o, const void *from)
+{
+	unsigned i;
+
+	for (i = 0; i < ONCE_MAX; i++)
+		if (o->seen[i].from == from)
+			o->seen[i].from = NULL;
+}

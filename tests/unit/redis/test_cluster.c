@@ -207,6 +207,9 @@ START_TEST(messages_come_through_once)
 	ck_assert(once_accept(&once, &b, "grant 2 x", 9, 1004));
 	ck_assert(!once_accept(&once, &a, "grant 2 x", 9, 1005));
 	ck_assert(once_accept(&once, &b, "grant 1 x", 9, 9000));
+	/* Who brought it first has gone. */
+	once_forget(&once, &b);
+	ck_assert(once_accept(&once, &a, "grant 1 x", 9, 9001));
 	for (i = 0; i < 2 * ONCE_MAX; i++) {
 		(void)snprintf(text, sizeof(text), "look %d x", i);
 		ck_assert(once_accept(&once, &a, text, strlen(text), 9000));
