@@ -82,7 +82,7 @@ member_first(const struct core *core, const struct waiter *w)
 enum suffices {
 	ANYTHING = 1,
 	HAS = 2,     /* its session has the name */
-	HERE = 4,    /* its lease is here, and lingers for nobody else */
+	HERE = 4,    /* its lease is here, and not just taken up for another */
 	LINGERS = 8, /* its name lingers for the session */
 	OPEN = 16    /* it could be granted the name now */
 };
@@ -105,7 +105,8 @@ will_do(const struct core *core, const struct waiter *m, unsigned suffices)
 	       ((suffices & HAS) != 0 && has_already(core, m)) ||
 	       ((suffices & HERE) != 0 &&
 		   tenure_vouched(core, &m->lock->lease.tenure) &&
-		   !lock_lingers(core, m->lock, m)) ||
+		   (!TAILQ_EMPTY(&m->lock->holders) ||
+		       !lock_lingers(core, m->lock, m))) ||
 	       ((suffices & LINGERS) != 0 && lingers_for(core, m)) ||
 	       ((suffices & OPEN) != 0 && member_free(core, m) &&
 		   member_first(core, m));
