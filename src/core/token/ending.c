@@ -108,7 +108,7 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	result_emit(core, c, how);
 	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked)
 		park_refused(core, c);
-	else if (c->park_ms > 0 && keeps)
-		park_granted(core, c);
+	else if (keeps && (c->park_ms > 0 || c->op == TOKEN_EXTEND))
+		park_granted(core, c); /* elsewhere, if it extends */
 	call_drop(core, c);
 }

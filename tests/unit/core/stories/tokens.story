@@ -443,6 +443,27 @@ config quorum=3
 510 < granted a fence=130
 > 1 done 1 held own meant fence=130 left=30000 token=t1
 
+== parking: a token that has got the name elsewhere, and extends it here, has no place
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t3 other=t3 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+50 token 2 extend a token=t2 px=30s
+> op token a seq=3 ttl=30000 client=t2 how=exr
+60 < renewed a fence=110 ttl=30s text=t2
+> 2 done 1 held own meant fence=110 left=30000 token=t2
+70 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=4 ttl=30000 client=t3 how=q--
+80 < busy a fence=110 ttl=29s text=t2 first=1
+# It comes behind the one that waits, without asking Redis.
+90 token 2 acquire a token=t2 px=30s park=80
+> 2 busy 0 native
+
 == parking: its place is kept while its time is up, and others are there
 0 ready 3
 10 token 2 acquire a token=t2 px=30s park=80
