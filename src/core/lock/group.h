@@ -52,8 +52,9 @@ bool group_in_turn(const struct core *core, const struct waiter *w);
  * name before it.  It is one only if
  *
  *   (1) its group is starving, and
- *   (2) all its names before this one, in byte order, are here, and none of
- *       them lingers for another session.
+ *   (2) all its names before this one, in byte order, are here.  A name that
+ *       nobody holds and that lingers for another session was taken up for
+ *       that session alone, and does not count.
  *
  * Everybody else may pass.  So no group waits for ever: for its first name (2)
  * holds at once, so from (1) on nobody new passes it there; the name comes, and
