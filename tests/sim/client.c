@@ -227,9 +227,8 @@ client_request(
 	return names_input(c, kind, verb, 1u << name);
 }
 
-/* How long a LOCK may wait.  Who holds something does not wait for ever. */
-static int64_t
-choose_wait(struct client *c, bool holds)
+int64_t
+client_choose_wait(struct client *c, bool holds)
 {
 	struct prng *p = &c->w->prng;
 
@@ -275,7 +274,7 @@ send_lock(struct client *c, bool holds)
 	struct core_request *rq = &in->request;
 
 	rq->shared = w->shares && prng_chance(p, 600);
-	rq->wait_ms = choose_wait(c, holds);
+	rq->wait_ms = client_choose_wait(c, holds);
 	if (prng_chance(p, 100)) {
 		rq->has_hold = true;
 		rq->hold_ms = prng_skewed(p, 1, 2 * w->lease_ms);
@@ -471,69 +470,12 @@ client_object(struct client *c, enum ask_kind kind, enum verb_id verb,
 	return in;
 }
 
-bool
-client_has_permits(const struct client *c)
-{
-	int i;
-
-	for (i = 0; i < CHECKER_SEMAPHORES_MAX; i++)
-		if (c->permits[i] > 0)
-			return true;
-	return false;
-}
-
-/* One of the semaphores that there are; to give back, one it has permits of. */
-static int
-choose_semaphore(struct client *c, bool release)
-{
-	int at = 0;
-
-	if (uses_has(c->w, USE_SEMAPHORES))
-		at = (int)prng_below(&c->w->uses.prng, CHECKER_SEMAPHORES_MAX);
-	while (release && c->permits[at] == 0)
-		at = (at + 1) % CHECKER_SEMAPHORES_MAX;
-	return at;
-}
-
-static void
-send_permits(struct client *c, bool release)
-{
-	struct world *w = c->w;
-	struct prng *p = &w->prng;
-	int at = choose_semaphore(c, release);
-	struct input *in = client_object(c, release ? ASK_RELEASE : ASK_ACQUIRE,
-	    release ? VERB_RELEASE : VERB_ACQUIRE, 's', at);
-	struct core_request *rq = &in->request;
-	uint64_t most = release ? c->permits[at] : w->permits[at];
-
-	rq->number = (uint64_t)prng_range(p, 1, (int64_t)most);
-	rq->limit = w->permits[at];
-	if (uses_has(w, USE_SEMAPHORES) && prng_chance(&w->uses.prng, 150))
-		rq->limit++;
-	if (release)
-		c->permits[at] -= rq->number;
-	else
-		rq->wait_ms = choose_wait(c, true);
-	if (!release && prng_chance(p, 100)) {
-		rq->has_hold = true;
-		rq->hold_ms = prng_skewed(p, 1, 2 * w->lease_ms);
-	}
-	checker_wants(w, in->ref, rq);
-	client_send(c, in);
-}
-
 static void
 send_status(struct client *c)
 {
 	int name = (int)prng_below(&c->w->prng, (uint64_t)c->w->nnames);
 
 	client_send(c, client_request(c, ASK_STATUS, VERB_STATUS, name));
-}
-
-void
-client_use_permits(struct client *c)
-{
-	send_permits(c, client_has_permits(c) && prng_chance(&c->w->prng, 700));
 }
 
 static void

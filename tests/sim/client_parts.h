@@ -17,10 +17,11 @@ void client_plan(struct client *c, int64_t least_us, int64_t most_us);
 /* A name that it believes to hold, or -1. */
 int client_held_name(struct client *c);
 
-/* client.c: takes permits, or gives some back. */
-void client_use_permits(struct client *c);
+/* How long a request may wait: a client that holds something sets a bound. */
+int64_t client_choose_wait(struct client *c, bool holds);
 
-/* Does it believe to have permits? */
+/* Deeds of client_permits.c; and does the client believe it has permits? */
+void client_use_permits(struct client *c);
 bool client_has_permits(const struct client *c);
 
 /* An untagged request about one name. */

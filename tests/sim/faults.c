@@ -15,6 +15,7 @@
 
 #include "answer.h"
 #include "clocks.h"
+#include "faults_parts.h"
 #include "words.h"
 #include "world.h"
 
@@ -32,9 +33,6 @@ static event_fn restart_broker;
 static event_fn await_stop;
 static event_fn memory_back;
 static event_fn late_run;
-static event_fn plain_ends;
-static event_fn on_reunion;
-static event_fn on_part;
 
 static const char *const fault_words[] = {
 #define FAULT(id, word, what) word,
@@ -48,21 +46,21 @@ faults_parse(const char *text, unsigned *out)
 	return words_parse(text, fault_words, FAULT_BITS, out);
 }
 
-static bool
-has(const struct world *w, enum fault fault)
+bool
+faults_has(const struct world *w, enum fault fault)
 {
 	return (w->faults.on & (unsigned)fault) != 0;
 }
 
 /* Faults strike until all is healed. */
-static bool
-active(const struct world *w, enum fault fault)
+bool
+faults_active(const struct world *w, enum fault fault)
 {
-	return has(w, fault) && world_now(w) < w->heal_us;
+	return faults_has(w, fault) && world_now(w) < w->heal_us;
 }
 
-static int64_t
-some_us(struct world *w, int64_t least_ms, int64_t most_ms)
+int64_t
+faults_some_us(struct world *w, int64_t least_ms, int64_t most_ms)
 {
 	return prng_skewed(&w->prng, least_ms * 1000, most_ms * 1000);
 }
@@ -80,12 +78,13 @@ choice(const struct world *w)
 {
 	if (w->faults.few > 0)
 		return w->faults.few;
-	return w->quorum && !has(w, FAULT_REPLACE) ? w->members : w->nservers;
+	return w->quorum && !faults_has(w, FAULT_REPLACE) ? w->members
+							  : w->nservers;
 }
 
 /* Draws nothing where there is no choice.  A master has more to lose. */
-static struct server *
-some_server(struct world *w)
+struct server *
+faults_some_server(struct world *w)
 {
 	if (w->nservers == 1)
 		return &w->servers[0];
@@ -94,8 +93,8 @@ some_server(struct world *w)
 	return &w->servers[prng_below(&w->prng, (uint64_t)choice(w))];
 }
 
-static void
-later(struct world *w, int64_t in_us, event_fn *fn, void *object)
+void
+faults_later(struct world *w, int64_t in_us, event_fn *fn, void *object)
 {
 	events_at(&w->events, world_now(w) + in_us, fn, object, 0);
 }
@@ -105,24 +104,24 @@ later(struct world *w, int64_t in_us, event_fn *fn, void *object)
 int64_t
 faults_delay_us(struct world *w, int64_t usual_us)
 {
-	if (active(w, FAULT_DELAY) && prng_chance(&w->prng, 10))
-		return usual_us + some_us(w, 1, 2 * w->lease_ms);
+	if (faults_active(w, FAULT_DELAY) && prng_chance(&w->prng, 10))
+		return usual_us + faults_some_us(w, 1, 2 * w->lease_ms);
 	return usual_us;
 }
 
 int64_t
 faults_lag_us(struct world *w)
 {
-	if (active(w, FAULT_LAG) && prng_chance(&w->prng, 15))
-		return some_us(w, 1, 2 * w->lease_ms);
+	if (faults_active(w, FAULT_LAG) && prng_chance(&w->prng, 15))
+		return faults_some_us(w, 1, 2 * w->lease_ms);
 	return 0;
 }
 
 int64_t
 faults_pause_us(struct world *w)
 {
-	if (active(w, FAULT_HICCUP) && prng_chance(&w->prng, 2))
-		return some_us(w, 1, 2 * w->lease_ms);
+	if (faults_active(w, FAULT_HICCUP) && prng_chance(&w->prng, 2))
+		return faults_some_us(w, 1, 2 * w->lease_ms);
 	return 0;
 }
 
@@ -130,21 +129,22 @@ int64_t
 faults_turn_us(struct world *w, struct broker *b)
 {
 	(void)b;
-	if (active(w, FAULT_HICCUP) && prng_chance(&w->prng, 5))
-		return some_us(w, 1, 2 * w->lease_ms);
+	if (faults_active(w, FAULT_HICCUP) && prng_chance(&w->prng, 5))
+		return faults_some_us(w, 1, 2 * w->lease_ms);
 	return prng_range(&w->prng, 1, 80);
 }
 
 bool
 faults_time_up(struct world *w)
 {
-	return active(w, FAULT_HICCUP) && prng_chance(&w->faults.late, 300);
+	return faults_active(w, FAULT_HICCUP) &&
+	       prng_chance(&w->faults.late, 300);
 }
 
 void
 faults_message(struct world *w, struct conn *c, struct text message)
 {
-	if (!active(w, FAULT_MESSAGE)) {
+	if (!faults_active(w, FAULT_MESSAGE)) {
 		conn_message(c, message, 0);
 		return;
 	}
@@ -152,24 +152,24 @@ faults_message(struct world *w, struct conn *c, struct text message)
 	if (prng_chance(&w->prng, 250))
 		return;
 	if (prng_chance(&w->prng, 250))
-		conn_message(c, message, some_us(w, 1, w->lease_ms));
+		conn_message(c, message, faults_some_us(w, 1, w->lease_ms));
 	else
 		conn_message(c, message, 0);
 	if (prng_chance(&w->prng, 100))
-		conn_message(c, message, some_us(w, 1, w->lease_ms));
+		conn_message(c, message, faults_some_us(w, 1, w->lease_ms));
 }
 
 void
 faults_op(struct world *w, struct broker *b, const struct flight *op)
 {
-	if (active(w, FAULT_MESSAGE))
+	if (faults_active(w, FAULT_MESSAGE))
 		faults_echo(w, b, op);
 }
 
 bool
 faults_reply(struct world *w, struct conn *c)
 {
-	if (!active(w, FAULT_CUT) || c->server->index >= choice(w) ||
+	if (!faults_active(w, FAULT_CUT) || c->server->index >= choice(w) ||
 	    !prng_chance(&w->prng, 8))
 		return true;
 	TRACE(w, "%s: connection %llu breaks, a reply is lost", c->broker->name,
@@ -200,7 +200,7 @@ faults_abandoned(struct world *w, struct conn *c)
 		return;
 	}
 	conn_hold_back(c);
-	later(w, some_us(w, 1, w->lease_ms), late_run, c);
+	faults_later(w, faults_some_us(w, 1, w->lease_ms), late_run, c);
 }
 
 /* Strikes. */
@@ -244,13 +244,14 @@ thaw_server(void *object, uint64_t tag)
 static void
 strike_pause(struct world *w)
 {
-	struct server *s = some_server(w);
+	struct server *s = faults_some_server(w);
 
 	if (!s->up || s->frozen)
 		return;
 	server_freeze(s, true);
-	events_at(&w->events, world_now(w) + some_us(w, 1, 3 * w->lease_ms),
-	    thaw_server, s, (uint64_t)world_now(w));
+	events_at(&w->events,
+	    world_now(w) + faults_some_us(w, 1, 3 * w->lease_ms), thaw_server,
+	    s, (uint64_t)world_now(w));
 }
 
 /* Where the clocks of brokers are no help, a quorum loses only so much. */
@@ -277,7 +278,7 @@ restart_server(void *object, uint64_t tag)
 	if (!s->up)
 		server_start(s, may_lose(s, data) ? data : SERVER_KEPT);
 	checker_amnesia(s->w);
-	if (has(s->w, FAULT_CLOCK))
+	if (faults_has(s->w, FAULT_CLOCK))
 		clocks_jump_later(s);
 }
 
@@ -290,20 +291,21 @@ die(void *object, uint64_t tag)
 	if (!s->up || world_now(s->w) >= s->w->heal_us)
 		return;
 	server_stop(s);
-	later(s->w, some_us(s->w, 5, s->w->lease_ms), restart_server, s);
+	faults_later(
+	    s->w, faults_some_us(s->w, 5, s->w->lease_ms), restart_server, s);
 }
 
 static void
 strike_restart(struct world *w)
 {
-	struct server *s = some_server(w);
+	struct server *s = faults_some_server(w);
 
 	if (!s->up || !may_lose(s, SERVER_EMPTY))
 		return;
 	/* Data that are only a little older are the hardest to notice. */
 	if (prng_chance(&w->prng, 300)) {
 		server_save(s);
-		later(w, some_us(w, 1, w->pad_ms / 2), die, s);
+		faults_later(w, faults_some_us(w, 1, w->pad_ms / 2), die, s);
 		return;
 	}
 	die(s, 0);
@@ -312,7 +314,7 @@ strike_restart(struct world *w)
 static void
 strike_back(struct world *w)
 {
-	faults_go_back(some_server(w));
+	faults_go_back(faults_some_server(w));
 }
 
 static void
@@ -320,7 +322,7 @@ strike_flush(struct world *w)
 {
 	static const char *const words[] = { "FLUSHALL", NULL };
 
-	struct server *s = some_server(w);
+	struct server *s = faults_some_server(w);
 
 	if (!s->up || s->frozen || !s->db.master || !may_lose(s, SERVER_EMPTY))
 		return;
@@ -332,7 +334,7 @@ strike_flush(struct world *w)
 static void
 strike_clock(struct world *w)
 {
-	clocks_jump(some_server(w));
+	clocks_jump(faults_some_server(w));
 }
 
 static void
@@ -350,7 +352,7 @@ strike_freeze(struct world *w)
 	if (!b->alive || b->frozen)
 		return;
 	broker_freeze(b, true);
-	later(w, some_us(w, 1, 3 * w->lease_ms), thaw_broker, b);
+	faults_later(w, faults_some_us(w, 1, 3 * w->lease_ms), thaw_broker, b);
 }
 
 /* It may have died meanwhile, or all was healed. */
@@ -371,8 +373,9 @@ strike_standstill(struct world *w)
 	if (!b->alive || b->frozen)
 		return;
 	broker_stand_still(b);
-	events_at(&w->events, world_now(w) + some_us(w, 1, 3 * w->lease_ms),
-	    go_on, b, (uint64_t)world_now(w));
+	events_at(&w->events,
+	    world_now(w) + faults_some_us(w, 1, 3 * w->lease_ms), go_on, b,
+	    (uint64_t)world_now(w));
 }
 
 static void
@@ -382,7 +385,7 @@ restart_broker(void *object, uint64_t tag)
 
 	(void)tag;
 	if (!b->alive && faults_unnoticed(b->w))
-		later(b->w, 10000, restart_broker, b);
+		faults_later(b->w, 10000, restart_broker, b);
 	else if (!b->alive)
 		broker_start(b);
 }
@@ -393,7 +396,8 @@ faults_crash(struct broker *b)
 	if (!b->alive || faults_unnoticed(b->w))
 		return;
 	broker_crash(b);
-	later(b->w, some_us(b->w, 5, 2 * b->w->lease_ms), restart_broker, b);
+	faults_later(b->w, faults_some_us(b->w, 5, 2 * b->w->lease_ms),
+	    restart_broker, b);
 }
 
 static void
@@ -417,10 +421,11 @@ await_stop(void *object, uint64_t tag)
 		return;
 	}
 	broker_crash(b);
-	if (has(b->w, FAULT_BACK) && b->w->servers[0].up &&
+	if (faults_has(b->w, FAULT_BACK) && b->w->servers[0].up &&
 	    !faults_saved_idle(&b->w->servers[0]))
 		server_save(&b->w->servers[0]);
-	later(b->w, some_us(b->w, 5, b->w->lease_ms), restart_broker, b);
+	faults_later(
+	    b->w, faults_some_us(b->w, 5, b->w->lease_ms), restart_broker, b);
 }
 
 void
@@ -430,7 +435,7 @@ faults_stop(struct broker *b)
 	    faults_unnoticed(b->w))
 		return;
 	broker_stop(b);
-	later(b->w, 20000, await_stop, b);
+	faults_later(b->w, 20000, await_stop, b);
 }
 
 /* All at once, so that the data are of when nobody had anything. */
@@ -439,7 +444,7 @@ strike_stop(struct world *w)
 {
 	int i;
 
-	if (!has(w, FAULT_BACK) || prng_chance(&w->prng, 500)) {
+	if (!faults_has(w, FAULT_BACK) || prng_chance(&w->prng, 500)) {
 		faults_stop(some_broker(w));
 		return;
 	}
@@ -460,19 +465,19 @@ memory_back(void *object, uint64_t tag)
 static void
 strike_oom(struct world *w)
 {
-	struct server *s = some_server(w);
+	struct server *s = faults_some_server(w);
 
 	if (s->full)
 		return;
 	TRACE(w, "%s has no memory left", s->name);
 	s->full = true;
-	later(w, some_us(w, 1, 2 * w->lease_ms), memory_back, s);
+	faults_later(w, faults_some_us(w, 1, 2 * w->lease_ms), memory_back, s);
 }
 
 static void
 strike_forget(struct world *w)
 {
-	struct server *s = some_server(w);
+	struct server *s = faults_some_server(w);
 
 	/* A call that finds no script twice is refused. */
 	if (s->flushed_us != 0 &&
@@ -492,149 +497,6 @@ strike_apart(struct world *w)
 	for (i = 0; i < n; i++)
 		client_cut_off(
 		    &w->clients[prng_below(&w->prng, (uint64_t)w->nclients)]);
-}
-
-/* The plain client lets go, if it still has the name. */
-static void
-plain_ends(void *object, uint64_t tag)
-{
-	struct world *w = object;
-	struct server *s = &w->servers[0];
-	char key[16], token[32];
-	const char *get[] = { "GET", key, NULL };
-	const char *del[] = { "DEL", key, NULL };
-	redisReply *reply;
-
-	snprintf(key, sizeof(key), WORLD_PREFIX "n%d", (int)(tag % 10));
-	snprintf(
-	    token, sizeof(token), "plain-%llu", (unsigned long long)(tag / 10));
-	reply = server_command(s, get);
-	if (reply->type == REDIS_REPLY_STRING &&
-	    strcmp(reply->str, token) == 0) {
-		TRACE(w, "plain client lets n%d go", (int)(tag % 10));
-		checker_plain(w, (int)(tag % 10), 0);
-		answer_free(server_command(s, del));
-	}
-	answer_free(reply);
-}
-
-static void
-strike_plain(struct world *w)
-{
-	struct server *s = &w->servers[0];
-	int name = (int)prng_below(&w->prng, (uint64_t)w->nnames);
-	int64_t hold_us = some_us(w, 10, 2 * w->lease_ms);
-	char key[16], token[32], ttl[32];
-	const char *set[] = { "SET", key, token, "NX", "PX", ttl, NULL };
-	uint64_t n = ++w->faults.plain_token;
-	redisReply *reply;
-
-	if (!s->up || s->frozen)
-		return;
-	snprintf(key, sizeof(key), WORLD_PREFIX "n%d", name);
-	snprintf(token, sizeof(token), "plain-%llu", (unsigned long long)n);
-	snprintf(ttl, sizeof(ttl), "%lld", (long long)(hold_us / 1000));
-	reply = server_command(s, set);
-	if (reply->type == REDIS_REPLY_STATUS) {
-		TRACE(w, "plain client takes n%d for %s ms", name, ttl);
-		checker_plain_alone(w, name);
-		/* It counts by its own clock, with a margin for drift. */
-		checker_plain(w, name, world_now(w) + hold_us * 99 / 100);
-		if (prng_chance(&w->prng, 600))
-			events_at(&w->events,
-			    world_now(w) + prng_range(&w->prng, 1000, hold_us),
-			    plain_ends, w, n * 10 + (uint64_t)name);
-	}
-	answer_free(reply);
-}
-
-static void
-on_reunion(void *object, uint64_t tag)
-{
-	struct world *w = object;
-	int i;
-
-	(void)tag;
-	if (!w->faults.parted)
-		return;
-	TRACE(w, "the network is whole again");
-	w->faults.parted = false;
-	for (i = 0; i < w->nbrokers; i++)
-		w->brokers[i].side = 0;
-	for (i = 0; i < SENTINELS; i++)
-		w->sentinels.v[i].node.side = 0;
-	for (i = 0; i < w->nservers; i++)
-		w->servers[i].side = 0;
-	for (i = 0; i < w->nservers; i++)
-		server_reunite(&w->servers[i]);
-	for (i = 0; i < SENTINELS && w->replicates; i++)
-		server_reunite(&w->sentinels.v[i].node);
-}
-
-static void
-trace_sides(struct world *w)
-{
-	char sides[64];
-	int i, n = 0;
-
-	for (i = 0; i < w->nservers; i++)
-		n += sprintf(sides + n, "%d", w->servers[i].side);
-	n += sprintf(sides + n, " ");
-	for (i = 0; i < w->nbrokers; i++)
-		n += sprintf(sides + n, "%d", w->brokers[i].side);
-	n += sprintf(sides + n, " ");
-	for (i = 0; i < SENTINELS; i++)
-		n += sprintf(sides + n, "%d", w->sentinels.v[i].node.side);
-	TRACE(w, "the network falls apart: %s", sides);
-}
-
-/* Both parts get something; Sentinels, too. */
-static void
-part(struct world *w, bool directed)
-{
-	struct prng *p = &w->prng;
-	bool alone = prng_chance(p, 500); /* one server, with some brokers */
-	struct server *one = some_server(w);
-	int i;
-
-	if (w->faults.parted)
-		return;
-	w->faults.parted = true;
-	for (i = 0; i < w->nservers; i++)
-		w->servers[i].side =
-		    alone ? &w->servers[i] == one : (int)prng_below(p, 2);
-	for (i = 0; i < w->nbrokers; i++)
-		w->brokers[i].side = (int)prng_below(p, 2);
-	for (i = 0; i < SENTINELS; i++)
-		w->sentinels.v[i].node.side = prng_chance(p, alone ? 200 : 500);
-	if (directed)
-		electorate_part(w);
-	trace_sides(w);
-	later(w, some_us(w, 50, 8 * w->lease_ms), on_reunion, w);
-}
-
-static void
-strike_partition(struct world *w)
-{
-	part(w, w->quorum && prng_chance(&w->prng, 500));
-}
-
-static void
-on_part(void *object, uint64_t tag)
-{
-	struct world *w = object;
-
-	(void)tag;
-	if (active(w, FAULT_PARTITION))
-		part(w, true);
-}
-
-void
-faults_part_soon(struct world *w)
-{
-	if (active(w, FAULT_PARTITION) && !w->faults.parted)
-		later(
-		    w, prng_range(&w->prng, 1, 2 * w->latency_us), on_part, w);
 }
 
 /* As SENTINEL FAILOVER does it. */
@@ -672,8 +534,8 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_OOM] = strike_oom,
 	[FAULT_BIT_FORGET] = strike_forget,
 	[FAULT_BIT_APART] = strike_apart,
-	[FAULT_BIT_PLAIN] = strike_plain,
-	[FAULT_BIT_PARTITION] = strike_partition,
+	[FAULT_BIT_PLAIN] = faults_plain,
+	[FAULT_BIT_PARTITION] = faults_partition,
 	[FAULT_BIT_FAILOVER] = strike_failover,
 	[FAULT_BIT_MOVE] = strike_move,
 	[FAULT_BIT_REPLACE] = strike_replace,
@@ -704,12 +566,13 @@ faults_on_tick(void *object, uint64_t tag)
 	(void)tag;
 	if (world_now(w) >= w->heal_us)
 		return;
-	s = some_server(w);
+	s = faults_some_server(w);
 	if (s->up && prng_chance(&w->prng, 300) && !faults_saved_idle(s))
 		server_save(s);
 	for (tries = 0; tries < bits; tries++) {
 		bit = (bit + 1) % bits;
-		if (has(w, (enum fault)(1u << bit)) && strikes[bit] != NULL)
+		if (faults_has(w, (enum fault)(1u << bit)) &&
+		    strikes[bit] != NULL)
 			break;
 	}
 	if (tries < bits)
@@ -717,7 +580,8 @@ faults_on_tick(void *object, uint64_t tag)
 	/* What befalls one server of a quorum may befall others with it. */
 	while (tries < bits && w->quorum && prng_chance(&w->prng, 400))
 		strikes[bit](w);
-	later(w, some_us(w, 50, (w->quorum ? 2 : 4) * w->lease_ms),
+	faults_later(w,
+	    faults_some_us(w, 50, (w->quorum ? 2 : 4) * w->lease_ms),
 	    faults_on_tick, w);
 }
 
@@ -729,13 +593,13 @@ faults_start(struct world *w)
 	/* A plain client does not wait for replicas. */
 	if (w->quorum || w->tagged || w->replicates || w->owned)
 		w->faults.on &= ~(unsigned)FAULT_PLAIN;
-	if (has(w, FAULT_PLAIN))
+	if (faults_has(w, FAULT_PLAIN))
 		w->faults.on &= ~(unsigned)(FAULT_RESTART | FAULT_FLUSH |
 					    FAULT_CLOCK | FAULT_BACK);
 	/* A server of a quorum that is emptied while none is blessed makes
 	 * the first grace period begin again. */
-	later(w,
-	    some_us(w, 100, 3 * w->lease_ms) +
+	faults_later(w,
+	    faults_some_us(w, 100, 3 * w->lease_ms) +
 		(w->faults.few > 0 ? (w->grace_ms + 2000) * 1000 : 0),
 	    faults_on_tick, w);
 }
@@ -750,7 +614,7 @@ faults_heal(struct world *w)
 	TRACE(w, "all is healed");
 	if (w->quorum)
 		electorate_trace(w);
-	on_reunion(w, 0);
+	faults_reunite(w);
 	for (i = 0; i < w->nservers; i++) {
 		s = &w->servers[i];
 		if (!s->up)

@@ -77,6 +77,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/cluster.c \
 	tests/sim/cluster.h \
 	tests/sim/client_parts.h \
+	tests/sim/client_permits.c \
 	tests/sim/client_session.c \
 	tests/sim/client_sync.c \
 	tests/sim/client_watch.c \
@@ -87,6 +88,9 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/faults_back.c \
 	tests/sim/faults_echo.c \
 	tests/sim/faults.h \
+	tests/sim/faults_partition.c \
+	tests/sim/faults_parts.h \
+	tests/sim/faults_plain.c \
 	tests/sim/main.c \
 	tests/sim/net.h \
 	tests/sim/net_io.c \
@@ -101,6 +105,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/sentinel.h \
 	tests/sim/server.c \
 	tests/sim/server.h \
+	tests/sim/server_commands.c \
+	tests/sim/server_parts.h \
 	tests/sim/topology.c \
 	tests/sim/topology.h \
 	tests/sim/trace.c \

@@ -414,21 +414,11 @@ take_ablation(struct sim_options *o, struct command *cmd)
 	cmd->seeds = o->ablation->seeds;
 }
 
+/* An option that says what a run is like. */
 static void
-take_option(int c, struct sim_options *o, struct command *cmd)
+take_run_option(int c, struct sim_options *o)
 {
 	switch (c) {
-	case 's':
-		o->seed = strtoull(optarg, NULL, 10);
-		if (cmd->seeds == SEEDS_DEFAULT)
-			cmd->seeds = 1;
-		return;
-	case 'n':
-		cmd->seeds = strtoull(optarg, NULL, 10);
-		return;
-	case 'u':
-		cmd->budget_s = strtod(optarg, NULL);
-		return;
 	case 't':
 		o->seconds = (int)strtol(optarg, NULL, 10);
 		return;
@@ -461,6 +451,30 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 	case 'l':
 		o->lines = true;
 		return;
+	case 'H':
+		o->history = optarg;
+		return;
+	default:
+		usage();
+	}
+}
+
+/* An option that says which runs there are; or one of the others. */
+static void
+take_option(int c, struct sim_options *o, struct command *cmd)
+{
+	switch (c) {
+	case 's':
+		o->seed = strtoull(optarg, NULL, 10);
+		if (cmd->seeds == SEEDS_DEFAULT)
+			cmd->seeds = 1;
+		return;
+	case 'n':
+		cmd->seeds = strtoull(optarg, NULL, 10);
+		return;
+	case 'u':
+		cmd->budget_s = strtod(optarg, NULL);
+		return;
 	case 'j':
 		cmd->jobs = (unsigned)strtoul(optarg, NULL, 10);
 		return;
@@ -473,9 +487,6 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 	case '2':
 		cmd->twice = o->lines = true;
 		return;
-	case 'H':
-		o->history = optarg;
-		return;
 	case 'a':
 		take_ablation(o, cmd);
 		return;
@@ -483,7 +494,7 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 		cmd->ablations = true;
 		return;
 	default:
-		usage();
+		take_run_option(c, o);
 	}
 }
 
