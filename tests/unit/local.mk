@@ -90,7 +90,12 @@ tests_unit_test_relay_LDADD = $(LIB_RELAY) $(LIB_BASE) $(CHECK_LIBS)
 
 tests_unit_test_config_SOURCES = $(UNIT_SUITE) \
 	tests/unit/config/config_cases.h \
-	tests/unit/config/test_config.c
+	tests/unit/config/config_rig.c \
+	tests/unit/config/config_rig.h \
+	tests/unit/config/test_changes.c \
+	tests/unit/config/test_config.c \
+	tests/unit/config/test_config.h \
+	tests/unit/config/test_hostile.c
 tests_unit_test_config_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) \
 	$(YAML_LIBS) $(AUTH_LIBS) \
@@ -137,6 +142,9 @@ tests_unit_test_logins_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_logins_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
 # The real redis-server is needed for test_redis.
 tests_unit_test_store_SOURCES = $(UNIT_SUITE) \
+	tests/unit/store/store_rig.c \
+	tests/unit/store/store_rig.h \
+	tests/unit/store/test_answers.c \
 	tests/unit/store/test_growth.c \
 	tests/unit/store/test_rows.c \
 	tests/unit/store/test_store.c \

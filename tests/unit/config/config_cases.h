@@ -6,7 +6,7 @@
 #ifndef LOCKBROKER_TESTS_CONFIG_CASES_H
 #define LOCKBROKER_TESTS_CONFIG_CASES_H
 
-#include <stddef.h>
+#include "config_rig.h"
 
 /* A text, and the line of config_dump() that its value must come out as. */
 struct good_case {
@@ -19,12 +19,6 @@ struct fault_case {
 	const char *yaml;
 	const char *faults;
 };
-
-#define STANDALONE "redis:\n  mode: standalone\n  nodes: [\"r:1\"]\n"
-#define SENTINEL                                         \
-	"redis:\n  mode: sentinel\n  nodes: [\"r:1\"]\n" \
-	"  master: m\n  replicas: 1\n"
-#define CLUSTER "redis:\n  mode: cluster\n  nodes: [\"r:1\"]\n  replicas: 1\n"
 
 static const struct good_case good_cases[] = {
 	{ "broker: {name: Az09._-}", "  name: \"Az09._-\"\n" },

@@ -1,7 +1,7 @@
 /*
- * The loader of the configuration: every setting, every kind of fault, and
- * hostile input.  The cases are rows of config_cases.h; what needs a file, an
- * environment or a clock is a test of its own here.
+ * The loader of the configuration: every setting, and every kind of fault.  The
+ * cases are rows of config_cases.h; what needs a file or an environment is a test
+ * of its own here.
  */
 #include "config.h"
 
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config/config.h"
@@ -17,67 +16,9 @@
 #include "config/node.h"
 
 #include "config_cases.h"
+#include "config_rig.h"
 #include "suite.h"
-
-/* Loads a text; a failure shows what the faults were. */
-static void
-load(struct config *config, const char *yaml)
-{
-	struct config_faults faults;
-	bool ok;
-
-	config_faults_init(&faults);
-	ok = config_load_buffer(config, "t", yaml, strlen(yaml), &faults);
-	ck_assert_msg(ok, "<<%s>> has faults: %s", yaml,
-	    faults.n == 0 ? "none?" : faults.lines[0]);
-	ck_assert_uint_eq(faults.n, 0);
-	config_faults_fini(&faults);
-}
-
-/* All fault lines as one text, which the caller frees. */
-static char *
-join(const struct config_faults *faults)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	for (size_t i = 0; i < faults->n; i++)
-		fprintf(out, "%s\n", faults->lines[i]);
-	fclose(out);
-	return text;
-}
-
-static char *
-faults_of(const char *yaml, size_t length)
-{
-	struct config_faults faults;
-	struct config config;
-	char *text;
-	bool ok;
-
-	config_faults_init(&faults);
-	ok = config_load_buffer(&config, "t", yaml, length, &faults);
-	ck_assert_int_eq(ok, faults.n == 0);
-	text = join(&faults);
-	if (!ok)
-		ck_assert_ptr_null(config.redis.prefix);
-	config_free(&config);
-	config_faults_fini(&faults);
-	return text;
-}
-
-static char *
-dump(const struct config *config)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	config_dump(config, out);
-	fclose(out);
-	return text;
-}
+#include "test_config.h"
 
 START_TEST(good)
 {
@@ -85,8 +26,8 @@ START_TEST(good)
 	struct config config;
 	char *text;
 
-	load(&config, c->yaml);
-	text = dump(&config);
+	config_rig_load(&config, c->yaml);
+	text = config_rig_dump(&config);
 	ck_assert_msg(strstr(text, c->dumped) != NULL,
 	    "<<%s>> gives no <<%s>> in:\n%s", c->yaml, c->dumped, text);
 	free(text);
@@ -102,10 +43,10 @@ START_TEST(round_trip)
 	char *text;
 	char *again;
 
-	load(&first, good_cases[_i].yaml);
-	text = dump(&first);
-	load(&second, text);
-	again = dump(&second);
+	config_rig_load(&first, good_cases[_i].yaml);
+	text = config_rig_dump(&first);
+	config_rig_load(&second, text);
+	again = config_rig_dump(&second);
 	if (strstr(text, "********") == NULL)
 		ck_assert_str_eq(text, again);
 	else
@@ -120,7 +61,7 @@ END_TEST
 START_TEST(fault)
 {
 	const struct fault_case *c = &fault_cases[_i];
-	char *text = faults_of(c->yaml, strlen(c->yaml));
+	char *text = config_rig_faults(c->yaml, strlen(c->yaml));
 
 	ck_assert_msg(strcmp(text, c->faults) == 0,
 	    "<<%s>> gives\n%sinstead of\n%s", c->yaml, text, c->faults);
@@ -207,10 +148,11 @@ START_TEST(units)
 {
 	struct config c;
 
-	load(&c, "locks: {lease: 1500ms, max_grace: 2m, max_hold: 3d, "
-		 "default_hold: 4h}\nlimits: {line: 2KB, output: 3MB}\n"
-		 "log: {level: error, to: syslog, format: json}\n"
-		 "listen: [{unix: /a, mode: \"0640\"}]");
+	config_rig_load(&c,
+	    "locks: {lease: 1500ms, max_grace: 2m, max_hold: 3d, "
+	    "default_hold: 4h}\nlimits: {line: 2KB, output: 3MB}\n"
+	    "log: {level: error, to: syslog, format: json}\n"
+	    "listen: [{unix: /a, mode: \"0640\"}]");
 	ck_assert_int_eq(c.locks.lease_ms, 1500);
 	ck_assert_int_eq(c.locks.limits.max_grace_ms, 120000);
 	ck_assert_int_eq(c.locks.limits.max_hold_ms, 259200000);
@@ -250,7 +192,7 @@ START_TEST(runtime_directory)
 
 	if (runtime_cases[_i].environment != NULL)
 		setenv("RUNTIME_DIRECTORY", runtime_cases[_i].environment, 1);
-	load(&c, runtime_cases[_i].yaml);
+	config_rig_load(&c, runtime_cases[_i].yaml);
 	if (runtime_cases[_i].path == NULL) {
 		ck_assert_uint_eq(c.listen.n, 1);
 	} else {
@@ -313,7 +255,7 @@ START_TEST(password_file)
 	if (ok) {
 		ck_assert_str_eq(c.redis.password, expected);
 		ck_assert_str_eq(c.redis.sentinel_password, expected);
-		text = dump(&c);
+		text = config_rig_dump(&c);
 		ck_assert_ptr_null(strstr(text, "s3cret"));
 		ck_assert_ptr_nonnull(strstr(text, path));
 		free(text);
@@ -378,9 +320,9 @@ START_TEST(password_is_never_shown)
 	struct config c;
 	char *text;
 
-	load(&c, STANDALONE "  password: s3cret");
+	config_rig_load(&c, STANDALONE "  password: s3cret");
 	ck_assert_str_eq(c.redis.password, "s3cret");
-	text = dump(&c);
+	text = config_rig_dump(&c);
 	ck_assert_ptr_null(strstr(text, "s3cret"));
 	free(text);
 	config_free(&c);
@@ -394,7 +336,7 @@ START_TEST(password_is_never_in_a_fault)
 	char *text;
 
 	memset(yaml + strlen(yaml), 'x', 5000);
-	text = faults_of(yaml, strlen(yaml));
+	text = config_rig_faults(yaml, strlen(yaml));
 	ck_assert_str_eq(text,
 	    "t:4:13: redis.password: the value is too long, expected text of 0 "
 	    "to 4096 bytes\n");
@@ -420,7 +362,7 @@ START_TEST(files)
 	ck_assert(!config_load(&c, "/none/a.yaml", &faults));
 	ck_assert(!config_load(&c, "/", &faults));
 	ck_assert_uint_eq(faults.n, 2);
-	text = join(&faults);
+	text = config_rig_join(&faults);
 	ck_assert_str_eq(text,
 	    "/none/a.yaml: can't be read (No such file or directory), "
 	    "expected a file of at most 64 KB\n"
@@ -440,83 +382,6 @@ START_TEST(files)
 }
 END_TEST
 
-/* --- Hostile input: a unit, repeated until the text is full */
-
-static const struct {
-	const char *head;
-	const char *unit;
-	const char *fault; /* is among the faults */
-} bombs[] = {
-	{ "", "[", "nested too deeply" },
-	{ "a: ", "[", "nested too deeply" },
-	{ "", "{", "as a key" },
-	{ "", "- ", "nested too deeply" },
-	{ "", "? ", "as a key" },
-	{ "redis:\n  nodes:\n", "    - &a x\n", "has an anchor" },
-	{ "redis:\n  nodes:\n", "    - *a\n", "is an alias" },
-	{ "a: &a [x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\n", "? *c\n",
-	    "is an alias" },
-	{ "", "? a\n", "given twice" },
-	{ "redis:\n  nodes:\n", "  - a\n", "'a' has no port" },
-	{ "redis: {nodes: [", "a,", "syntax" },
-	{ "log: \"", "x", "syntax" },
-	{ "log: ", "x", "is a single value" },
-	{ "", "!", "has a tag" },
-	{ "", "&a ", "syntax" },
-	{ "", "%", "syntax" },
-	{ "", "\"", "syntax" },
-	{ "", "---\n", "a second document" },
-};
-
-static double
-seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-START_TEST(bomb)
-{
-	size_t n = strlen(bombs[_i].unit);
-	size_t used = strlen(bombs[_i].head);
-	char *yaml = malloc(CONFIG_NODE_TEXT_MAX + 1);
-	double start = seconds();
-	char *text;
-
-	memcpy(yaml, bombs[_i].head, used);
-	for (; used + n <= CONFIG_NODE_TEXT_MAX; used += n)
-		memcpy(yaml + used, bombs[_i].unit, n);
-	text = faults_of(yaml, used);
-	ck_assert_msg(strstr(text, bombs[_i].fault) != NULL,
-	    "bomb %d has no '%s':\n%s", _i, bombs[_i].fault, text);
-	/* Undefended, libyaml takes over 5 s for the first of them. */
-	ck_assert_msg(seconds() - start < 1.0, "bomb %d takes %f s", _i,
-	    seconds() - start);
-	free(text);
-	free(yaml);
-}
-END_TEST
-
-START_TEST(faults_are_bounded)
-{
-	struct config_faults faults;
-	struct config c;
-	char yaml[8000];
-	size_t used = 0;
-
-	for (int i = 0; i < 500; i++)
-		used += (size_t)sprintf(yaml + used, "unknown%d: 1\n", i);
-	config_faults_init(&faults);
-	ck_assert(!config_load_buffer(&c, "t", yaml, used, &faults));
-	ck_assert_uint_eq(faults.n, CONFIG_FAULTS_MAX + 1);
-	ck_assert_str_eq(faults.lines[CONFIG_FAULTS_MAX],
-	    "t: more faults were found, which are not shown");
-	config_faults_fini(&faults);
-}
-END_TEST
-
 /* A value is shown escaped, and never cut in the middle of a character. */
 START_TEST(quoting)
 {
@@ -531,143 +396,7 @@ START_TEST(quoting)
 }
 END_TEST
 
-/* --- Reload */
-
-static void
-note_change(void *arg, const char *setting, bool copied, const char *from,
-    const char *to)
-{
-	(void)from;
-	(void)to;
-	if (copied)
-		return;
-	strcat(arg, setting);
-	strcat(arg, " ");
-}
-
-static void
-note_values(void *arg, const char *setting, bool copied, const char *from,
-    const char *to)
-{
-	char *out = arg;
-
-	sprintf(out + strlen(out), "%s%s %s>%s;", copied ? "" : "!", setting,
-	    from, to);
-}
-
-static const struct {
-	const char *from;
-	const char *to;
-	size_t copied;
-	const char *refused;
-} reloads[] = {
-	{ "", "", 0, "" },
-	{ "log: {level: debug, to: syslog, format: json, audit: a}", "", 4,
-	    "" },
-	{ "",
-	    "limits: {clients: 1, line: 64, output: 1KB, holds: 1, requests: "
-	    "1, waiters: 1, unowned: 1, first_line: 1s, unreachable: 1s}",
-	    9, "" },
-	{ "",
-	    "locks: {handovers: 1, max_grace: 1s, max_hold: 1h, "
-	    "default_hold: 1s, max_keep: 1s, max_delay: 1s, max_ttl: 1s}",
-	    7, "" },
-	{ "", "locks: {lease: 5s}", 0, "locks.lease " },
-	{ "broker: {name: a}", "broker: {name: b}", 0, "broker.name " },
-	{ "", "listen: []", 0, "listen " },
-	{ "listen: [{unix: /a}]", "listen: [{unix: /a, mode: 600}]", 0,
-	    "listen " },
-	{ "listen: [{unix: /a}]", "listen: [{unix: /a, group: root}]", 0,
-	    "listen " },
-	{ "listen: [{unix: /a}]", "listen: [{tcp: \"a:1\"}]", 0, "listen " },
-	{ "listen: [{http: \"a:1\"}]", "listen: [{tcp: \"a:1\"}]", 0,
-	    "listen " },
-	{ "listen: [{tcp: \"a:1\"}]", "listen: [{tcp: \"a:1\", proxied: true}]",
-	    0, "listen " },
-	{ STANDALONE,
-	    STANDALONE "  password: x\n  database: 1\nlog: {level: error}", 1,
-	    "redis.password redis.database " },
-	{ STANDALONE, "redis: {mode: standalone, nodes: [r:2]}", 0,
-	    "redis.nodes " },
-	{ STANDALONE, CLUSTER, 0, "redis.mode redis.replicas " },
-	{ "",
-	    "redis: {server: x, connections: 3, connect_timeout: 1s, "
-	    "reply_timeout: 1s, prefix: x, trust_new: true}",
-	    0,
-	    "redis.server redis.connections "
-	    "redis.connect_timeout redis.reply_timeout redis.prefix "
-	    "redis.trust_new " },
-};
-
-START_TEST(reload)
-{
-	char refused[512] = "";
-	struct config config;
-	struct config fresh;
-
-	load(&config, reloads[_i].from);
-	load(&fresh, reloads[_i].to);
-	ck_assert_uint_eq(
-	    config_reload_diff(&config, &fresh, note_change, refused),
-	    reloads[_i].copied);
-	ck_assert_str_eq(refused, reloads[_i].refused);
-	/* What could change is the same now; the rest still differs. */
-	refused[0] = '\0';
-	ck_assert_uint_eq(
-	    config_reload_diff(&config, &fresh, note_change, refused), 0);
-	ck_assert_str_eq(refused, reloads[_i].refused);
-	config_free(&config);
-	config_free(&fresh);
-}
-END_TEST
-
-/* They are exchanged: `fresh` has those of before. */
-START_TEST(reload_exchanges_classes)
-{
-	static const char *const texts[] = { "",
-		"metrics: {classes: [{name: a, names: [b]}]}",
-		"metrics: {classes: [{name: a, names: [b, c]}]}",
-		"metrics: {classes: [{name: a, names: [b, d]}]}",
-		"metrics: {classes: [{name: x, names: [b, d]}]}" };
-	struct config config, fresh;
-	char refused[512] = "";
-	size_t i;
-
-	load(&config, texts[0]);
-	for (i = 0; i < COUNT(texts); i++) {
-		load(&fresh, texts[i]);
-		ck_assert_uint_eq(
-		    config_reload_diff(&config, &fresh, note_change, refused),
-		    i > 0);
-		config_free(&fresh);
-	}
-	ck_assert_str_eq(refused, "");
-	ck_assert_str_eq(config.metrics.v[0].name, "x");
-	ck_assert_str_eq(config.metrics.v[0].names[1], "d");
-	config_free(&config);
-}
-END_TEST
-
-START_TEST(reload_tells_the_values)
-{
-	struct config config, fresh;
-	char told[512] = "";
-
-	load(&config, STANDALONE "  password: old\nlocks: {lease: 10s}");
-	load(&fresh,
-	    STANDALONE "  password: new\nlocks: {lease: 1500ms, handovers: 2}\n"
-		       "log: {level: debug}\nlisten: []");
-	ck_assert_uint_eq(
-	    config_reload_diff(&config, &fresh, note_values, told), 2);
-	ck_assert_str_eq(told,
-	    "!listen >;!redis.password >;!locks.lease 10s>1500ms;"
-	    "locks.handovers 64>2;log.level info>debug;");
-	config_free(&config);
-	config_free(&fresh);
-}
-END_TEST
-
-/* --- The examples that are shipped */
+/* The examples that are shipped. */
 
 static const char *const examples[] = { "lockbrokerd", "standalone", "sentinel",
 	"cluster", "quorum" };
@@ -711,7 +440,7 @@ START_TEST(example_is_the_defaults)
 	ck_assert(config_load(&shown, path, &faults));
 	config_default(&fresh);
 	ck_assert_uint_eq(
-	    config_reload_diff(&shown, &fresh, note_change, refused), 0);
+	    config_reload_diff(&shown, &fresh, config_rig_refused, refused), 0);
 	ck_assert_str_eq(refused, "");
 	config_faults_fini(&faults);
 	config_free(&shown);
@@ -736,12 +465,7 @@ config_cases(void)
 	tcase_add_test(t, password_is_never_shown);
 	tcase_add_test(t, password_is_never_in_a_fault);
 	tcase_add_test(t, files);
-	tcase_add_loop_test(t, bomb, 0, COUNT(bombs));
-	tcase_add_test(t, faults_are_bounded);
 	tcase_add_test(t, quoting);
-	tcase_add_loop_test(t, reload, 0, COUNT(reloads));
-	tcase_add_test(t, reload_exchanges_classes);
-	tcase_add_test(t, reload_tells_the_values);
 	tcase_add_loop_test(t, example, 0, COUNT(examples));
 	tcase_add_test(t, example_is_the_defaults);
 	return t;
@@ -750,7 +474,8 @@ config_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { config_cases };
+	static const suite_case cases[] = { config_cases, hostile_cases,
+		reload_cases };
 
 	unsetenv("RUNTIME_DIRECTORY");
 	return suite_run("config", cases, COUNT(cases));

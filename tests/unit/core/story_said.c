@@ -115,26 +115,23 @@ is_sync(enum op_kind kind)
 	return keys[kind] >= SEMAPHORE;
 }
 
-static void
-write_op(struct story *st, const struct op *op)
-{
-	struct flight *f = &st->flights[st->nflights++];
+static const struct {
+	unsigned flag;
+	const char *word;
+} flags[] = {
+	{ OP_SHARED, "shared" },
+	{ OP_WHOLE, "whole" },
+	{ OP_QUEUE, "queue" },
+	{ OP_PROMPT, "prompt" },
+	{ OP_NOTED, "noted" },
+};
 
-	if (st->nflights == FLIGHT_MAX)
-		story_fail(st, "too many operations");
-	f->id = op->id;
-	f->kind = op->kind;
-	f->shard = op->shard;
-	f->need = op->need;
-	f->sent_ms = st->now_ms;
-	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
-	if (op->name_len == 0)
-		strcpy(f->name, "@guard");
-	if (op->kind == OP_ENLIST)
-		f->name[strcspn(f->name, " ")] = '\0';
-	if (op->kind == OP_HEARTBEAT && st->config.address == NULL &&
-	    st->away_ms == 0)
-		return;
+/* The line of an operation. */
+static void
+write_op_line(struct story *st, const struct op *op)
+{
+	size_t i;
+
 	story_begin_line(st);
 	buf_addf(st->out, "op %s", op_words[op->kind]);
 	if (op->name_len > 0)
@@ -168,21 +165,39 @@ write_op(struct story *st, const struct op *op)
 		write_num(st, "want", op->want);
 		write_num(st, "limit", op->limit);
 	}
-	if (op->flags & OP_SHARED)
-		buf_adds(st->out, " shared");
-	if (op->flags & OP_WHOLE)
-		buf_adds(st->out, " whole");
-	if (op->flags & OP_QUEUE)
-		buf_adds(st->out, " queue");
-	if (op->flags & OP_PROMPT)
-		buf_adds(st->out, " prompt");
-	if (op->flags & OP_NOTED)
-		buf_adds(st->out, " noted");
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (op->flags & flags[i].flag)
+			buf_addf(st->out, " %s", flags[i].word);
 	if (op->kind == OP_BLESS && op->pend[0] != '\0')
 		buf_addf(st->out, " pend=%s", op->pend);
 	if (st->config.shards > 1)
 		buf_addf(st->out, " on=%" PRIu32, op->shard);
 	buf_addc(st->out, '\n');
+}
+
+/* The operation is in flight; a story that has no use for heartbeats does not
+ * show them. */
+static void
+write_op(struct story *st, const struct op *op)
+{
+	struct flight *f = &st->flights[st->nflights++];
+
+	if (st->nflights == FLIGHT_MAX)
+		story_fail(st, "too many operations");
+	f->id = op->id;
+	f->kind = op->kind;
+	f->shard = op->shard;
+	f->need = op->need;
+	f->sent_ms = st->now_ms;
+	snprintf(f->name, sizeof(f->name), "%.*s", (int)op->name_len, op->name);
+	if (op->name_len == 0)
+		strcpy(f->name, "@guard");
+	if (op->kind == OP_ENLIST)
+		f->name[strcspn(f->name, " ")] = '\0';
+	if (op->kind == OP_HEARTBEAT && st->config.address == NULL &&
+	    st->away_ms == 0)
+		return;
+	write_op_line(st, op);
 }
 
 static void

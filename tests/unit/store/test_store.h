@@ -6,6 +6,7 @@
 
 #include <check.h>
 
+TCase *answers_cases(void);
 TCase *growth_cases(void);
 TCase *rows_cases(void);
 

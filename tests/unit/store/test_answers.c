@@ -1,0 +1,366 @@
+/*
+ * How the answers to calls are taken apart.  Replies are built by hand.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/gather.h"
+#include "store_rig.h"
+#include "suite.h"
+#include "test_store.h"
+
+/*
+ * A reply from a text: [ ] is an array, a word a string, :N an integer, _ a
+ * nil, -TEXT an error to the end.
+ */
+static redisReply *
+reply_parse(const char **at)
+{
+	redisReply *r = calloc(1, sizeof(*r));
+	const char *s = *at;
+	size_t n;
+
+	s += strspn(s, " ");
+	n = strcspn(s, " ]");
+	if (*s == '[') {
+		r->type = REDIS_REPLY_ARRAY;
+		r->element = calloc(256, sizeof(redisReply *));
+		s++;
+		for (s += strspn(s, " "); *s != ']'; s += strspn(s, " "))
+			r->element[r->elements++] = reply_parse(&s);
+		*at = s + 1;
+		return r;
+	}
+	r->type = *s == ':'   ? REDIS_REPLY_INTEGER
+		  : *s == '_' ? REDIS_REPLY_NIL
+		  : *s == '-' ? REDIS_REPLY_ERROR
+			      : REDIS_REPLY_STRING;
+	if (*s == '-')
+		n = strlen(s);
+	if (*s == ':')
+		r->integer = atoll(s + 1);
+	r->str = strndup(*s == '-' ? s + 1 : s, *s == '-' ? n - 1 : n);
+	r->len = strlen(r->str);
+	*at = s + n;
+	return r;
+}
+
+static void
+reply_free(redisReply *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->elements; i++)
+		reply_free(r->element[i]);
+	free(r->element);
+	free(r->str);
+	free(r);
+}
+
+static enum call_verdict
+answer(enum op_kind kind, unsigned n, const char *text)
+{
+	enum call_verdict verdict;
+	redisReply *r;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		store_add(kind, 10 + i, "n");
+	store_flush();
+	ck_assert_uint_eq(store_seen.ncalls, 1);
+	store_seen.calls[0]->sent_ms = 1234;
+	r = reply_parse(&text);
+	verdict = call_finish(
+	    store, store_seen.calls[0], r, false, &store_handler, &store_seen);
+	reply_free(r);
+	ck_assert_uint_eq(store_seen.told, n);
+	for (i = 0; i < n; i++)
+		ck_assert_uint_eq(store_seen.ids[i], 10 + i);
+	ck_assert_int_eq(store_seen.sent_ms, 1234);
+	return verdict;
+}
+
+static const struct {
+	enum op_kind kind;
+	const char *reply;
+	enum guard_state guard; /* UNKNOWN: not told */
+	enum outcome_status status;
+	uint64_t fence;
+	int64_t ttl_ms;
+	bool waiting;
+	const char *text;
+} answer_rows[] = {
+	{ OP_ACQUIRE, "[[blessed _ :0 :9] [granted :8 :0 :1]]", GUARD_BLESSED,
+	    OUTCOME_GRANTED, 8, 0, true, "" },
+	{ OP_ACQUIRE, "[[blessed x] [queued :0 :4500]]", GUARD_BLESSED,
+	    OUTCOME_QUEUED, 0, 4500, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [queued :0 :-1]]", GUARD_BLESSED,
+	    OUTCOME_QUEUED, 0, -1, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [foreign :0 :7]]", GUARD_BLESSED,
+	    OUTCOME_FOREIGN, 0, 7, false, "" },
+	{ OP_ACQUIRE, "[[pending r:n :1 :0] [pending]]", GUARD_PENDING,
+	    OUTCOME_PENDING, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [refused :0 :0 :0 WRONGTYPE]]", GUARD_BLESSED,
+	    OUTCOME_REFUSED, 0, 0, false, "WRONGTYPE" },
+	{ OP_RENEW, "[[blessed x :0 9007199254740991] [renewed 17]]",
+	    GUARD_BLESSED, OUTCOME_RENEWED, 17, 0, false, "" },
+	{ OP_RENEW, "[[blessed] [lost]]", GUARD_BLESSED, OUTCOME_LOST, 0, 0,
+	    false, "" },
+	{ OP_CONFIRM, "[[blessed] [granted :5]]", GUARD_BLESSED,
+	    OUTCOME_GRANTED, 5, 0, false, "" },
+	{ OP_CONVERT, "[[blessed] [busy :0 :99 :1]]", GUARD_BLESSED,
+	    OUTCOME_BUSY, 0, 99, true, "" },
+	{ OP_END, "[[blessed] [ended]]", GUARD_BLESSED, OUTCOME_ENDED, 0, 0,
+	    false, "" },
+	{ OP_END, "[[pending r:n] [gone]]", GUARD_PENDING, OUTCOME_GONE, 0, 0,
+	    false, "" },
+	{ OP_STATUS, "[[blessed] [value :0 :-2 :0 abc]]", GUARD_BLESSED,
+	    OUTCOME_VALUE, 0, -2, false, "abc" },
+	{ OP_BLESS, "[[blessed] [done]]", GUARD_BLESSED, OUTCOME_DONE, 0, 0,
+	    false, "" },
+	/* The guard said no before any operation. */
+	{ OP_ACQUIRE, "[[readonly _]]", GUARD_READONLY, OUTCOME_REFUSED, 0, 0,
+	    false, "Redis is a read-only replica" },
+	{ OP_RENEW, "[[clock 99999]]", GUARD_CLOCK, OUTCOME_REFUSED, 0, 0,
+	    false, "the clock of Redis is too far ahead for fences" },
+	{ OP_ACQUIRE, "[[config v1,lease=5000,replicas=0]]", GUARD_CONFIG,
+	    OUTCOME_REFUSED, 0, 0, false,
+	    "other brokers on this Redis use v1,lease=5000,replicas=0, this"
+	    " one v1,lease=10000,replicas=2" },
+	/* Not the answer of our script. */
+	{ OP_ACQUIRE, "[]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "OK", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0,
+	    false, "" },
+	{ OP_ACQUIRE, "[[unknown] [granted :5]]", GUARD_UNKNOWN,
+	    OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [granted :5] [granted :6]]", GUARD_UNKNOWN,
+	    OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [granted]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN,
+	    0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [granted :-5]]", GUARD_UNKNOWN,
+	    OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [granted 5x]]", GUARD_UNKNOWN,
+	    OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [granted 99007199254740993]]", GUARD_UNKNOWN,
+	    OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [renewed :5]]", GUARD_UNKNOWN,
+	    OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [unsent]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0,
+	    0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] [busy [:5]]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN,
+	    0, 0, false, "" },
+	{ OP_ACQUIRE, "[[blessed] granted]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0,
+	    0, false, "" },
+	/* Redis itself. */
+	{ OP_ACQUIRE, "-BUSY Redis is busy", GUARD_UNKNOWN, OUTCOME_REFUSED, 0,
+	    0, false, "Redis is busy with a script: SCRIPT KILL ends it" },
+	{ OP_ACQUIRE, "-READONLY You can't write", GUARD_READONLY,
+	    OUTCOME_REFUSED, 0, 0, false,
+	    "Redis is a read-only replica: redis.nodes must name the master,"
+	    " or its Sentinels" },
+	{ OP_ACQUIRE, "-ERR max number of clients reached", GUARD_UNKNOWN,
+	    OUTCOME_REFUSED, 0, 0, false,
+	    "Redis has too many connections: raise its maxclients" },
+	{ OP_ACQUIRE, "-BUSYKEY Target key", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0,
+	    0, false, "" },
+	{ OP_ACQUIRE, "-ERR user_script:12: attempt", GUARD_UNKNOWN,
+	    OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "-", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
+};
+
+START_TEST(answers_are_taken_apart)
+{
+	const struct outcome *o = &store_seen.outcomes[0];
+
+	store_begin_plain();
+	answer(answer_rows[_i].kind, 1, answer_rows[_i].reply);
+	ck_assert_int_eq(o->status, answer_rows[_i].status);
+	ck_assert_uint_eq(
+	    store_seen.guards, answer_rows[_i].guard == GUARD_UNKNOWN ? 0 : 1);
+	ck_assert_int_eq(store_seen.guard.state, answer_rows[_i].guard);
+	ck_assert_uint_eq(o->fence, answer_rows[_i].fence);
+	ck_assert_int_eq(o->ttl_ms, answer_rows[_i].ttl_ms);
+	ck_assert_int_eq(o->waiting, answer_rows[_i].waiting);
+	ck_assert_str_eq(store_seen.text[0], answer_rows[_i].text);
+	gather_free(store);
+}
+END_TEST
+
+static const struct {
+	enum op_kind kind;
+	const char *reply;
+	enum outcome_status status;
+	uint64_t first, second;
+} number_rows[] = {
+	{ OP_TAKE, "[[blessed] [taken :0 :-1 :1 _ :3 :2]]", OUTCOME_TAKEN, 3,
+	    2 },
+	{ OP_TAKE, "[[blessed] [queued :0 :90 :0 _ :1]]", OUTCOME_QUEUED, 1,
+	    0 },
+	{ OP_HOLD, "[[pending r:n] [kept :0 :-1 :0 _ :3 9007199254740991]]",
+	    OUTCOME_KEPT, 3, UINT64_C(9007199254740991) },
+	{ OP_HOLD, "[[blessed] [taken :0 :-1 :0 _ :3 :2]]", OUTCOME_UNKNOWN, 0,
+	    0 },
+	{ OP_LATCH, "[[blessed] [made]]", OUTCOME_MADE, 0, 0 },
+	{ OP_LATCH, "[[blessed] [exists]]", OUTCOME_EXISTS, 0, 0 },
+	{ OP_COUNTDOWN, "[[blessed] [counted :0 :0 :0 _ :3 :2]]",
+	    OUTCOME_COUNTED, 3, 2 },
+	{ OP_COUNTDOWN, "[[blessed] [counted :0 :0 :0 _ :-3 :2]]",
+	    OUTCOME_UNKNOWN, 0, 0 },
+	{ OP_AWAIT, "[[blessed] [gone]]", OUTCOME_GONE, 0, 0 },
+	{ OP_ARRIVE, "[[blessed] [tripped :70 :-1 :0 _ :2 :1]]",
+	    OUTCOME_TRIPPED, 2, 1 },
+	{ OP_PARTY, "[[pending r:n] [broken :70]]", OUTCOME_BROKEN, 0, 0 },
+	{ OP_PARTY, "[[blessed] [mismatch]]", OUTCOME_UNKNOWN, 0, 0 },
+	{ OP_LEAVE, "[[blessed] [ended]]", OUTCOME_ENDED, 0, 0 },
+};
+
+START_TEST(answers_have_two_numbers)
+{
+	const struct outcome *o = &store_seen.outcomes[0];
+
+	store_begin_plain();
+	answer(number_rows[_i].kind, 1, number_rows[_i].reply);
+	ck_assert_int_eq(o->status, number_rows[_i].status);
+	ck_assert_uint_eq(o->first, number_rows[_i].first);
+	ck_assert_uint_eq(o->second, number_rows[_i].second);
+	gather_free(store);
+}
+END_TEST
+
+START_TEST(one_bad_result_spoils_the_call)
+{
+	store_begin_plain();
+	ck_assert_int_eq(answer(OP_ACQUIRE, 3,
+			     "[[blessed] [granted :5] [busy :0 :1] [what]]"),
+	    CALL_MALFORMED);
+	ck_assert_int_eq(store_seen.outcomes[0].status, OUTCOME_UNKNOWN);
+	ck_assert_uint_eq(store_seen.outcomes[0].fence, 0);
+	ck_assert_uint_eq(gather_seen(store, 0), 0);
+	gather_free(store);
+}
+END_TEST
+
+START_TEST(no_answer_is_an_answer)
+{
+	store_begin_plain();
+	store_add(OP_ACQUIRE, 1, "a");
+	store_add(OP_ACQUIRE, 2, "b");
+	store_flush();
+	ck_assert_int_eq(call_finish(store, store_seen.calls[0], NULL, false,
+			     &store_handler, &store_seen),
+	    CALL_LOST);
+	ck_assert_uint_eq(store_seen.told, 2);
+	ck_assert_int_eq(store_seen.outcomes[1].status, OUTCOME_UNKNOWN);
+	store_add(OP_ACQUIRE, 3, "c");
+	store_flush();
+	ck_assert_int_eq(call_finish(store, store_seen.calls[0], NULL, true,
+			     &store_handler, &store_seen),
+	    CALL_UNSENT);
+	ck_assert_int_eq(store_seen.outcomes[2].status, OUTCOME_UNSENT);
+	ck_assert_uint_eq(store_seen.guards, 0);
+	gather_free(store);
+}
+END_TEST
+
+START_TEST(the_highest_fence_is_passed_on)
+{
+	store_begin_plain();
+	answer(OP_ACQUIRE, 1,
+	    "[[blessed _ :0 :41 :1763692800123 0123456789abcdef] [granted :40]]");
+	ck_assert_int_eq(store_seen.guard.server_ms, 1763692800123);
+	ck_assert_mem_eq(store_seen.guard.history, "0123456789abcdef", 16);
+	ck_assert_uint_eq(gather_seen(store, 0), 41);
+	store_seen.told = 0;
+	answer(OP_RENEW, 1, "[[blessed _ :0 :7] [renewed :52]]");
+	ck_assert_uint_eq(gather_seen(store, 0), 52);
+	gather_saw(store, 0, 60);
+	gather_saw(store, 0, 3);
+	store_add(OP_HEARTBEAT, 1, NULL);
+	store_flush();
+	ck_assert_str_eq(store_words(store_seen.calls[0]),
+	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
+		"60", "5") " heartbeat  2");
+	gather_drop(store, store_seen.calls[0]);
+	gather_free(store);
+}
+END_TEST
+
+struct doubt {
+	enum op_kind kind;
+	const char *answer;
+	enum outcome_status status;
+};
+
+static const struct doubt doubts[] = {
+	{ OP_ACQUIRE, "[[blessed] [granted :5]]", OUTCOME_UNKNOWN },
+	{ OP_RENEW, "[[blessed] [renewed :5]]", OUTCOME_UNKNOWN },
+	{ OP_TAKE, "[[blessed] [taken :5]]", OUTCOME_UNKNOWN },
+	{ OP_HOLD, "[[blessed] [kept :5]]", OUTCOME_UNKNOWN },
+	{ OP_LATCH, "[[blessed] [made :5]]", OUTCOME_UNKNOWN },
+	{ OP_COUNTDOWN, "[[blessed] [counted :5]]", OUTCOME_UNKNOWN },
+	{ OP_ARRIVE, "[[blessed] [waiting :5]]", OUTCOME_UNKNOWN },
+	{ OP_PARTY, "[[blessed] [tripped :5]]", OUTCOME_UNKNOWN },
+	{ OP_RENEW, "[[blessed] [lost :5]]", OUTCOME_LOST },
+	{ OP_ACQUIRE, "[[blessed] [queued :5]]", OUTCOME_QUEUED },
+	{ OP_END, "[[blessed] [ended :5]]", OUTCOME_ENDED },
+	{ OP_END, "[[blessed] [gone :5]]", OUTCOME_GONE },
+	{ OP_AWAIT, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
+	{ OP_COUNTDOWN, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
+};
+
+START_TEST(too_few_replicas_make_a_grant_unknown)
+{
+	const char *text = doubts[_i].answer;
+	redisReply *r = reply_parse(&text);
+
+	store_begin_plain();
+	store_add(doubts[_i].kind, 1, "a");
+	store_flush();
+	ck_assert_int_eq(
+	    call_decode(store_seen.calls[0], r, false), CALL_ANSWERED);
+	reply_free(r);
+	call_doubt(store_seen.calls[0]);
+	call_deliver(store, store_seen.calls[0], &store_handler, &store_seen);
+	ck_assert_int_eq(store_seen.outcomes[0].status, doubts[_i].status);
+	ck_assert_uint_eq(store_seen.guards, 1);
+	ck_assert_uint_ge(gather_seen(store, 0), 5);
+	gather_free(store);
+}
+END_TEST
+
+START_TEST(calls_are_used_again)
+{
+	struct call *first;
+
+	store_begin_plain();
+	answer(OP_ACQUIRE, 1, "[[blessed] [granted :5]]");
+	first = store_seen.calls[0];
+	store_seen.told = 0;
+	answer(OP_END, 1, "[[blessed] [ended]]");
+	ck_assert_ptr_eq(store_seen.calls[0], first);
+	ck_assert_uint_eq(first->nops, 1);
+	gather_free(store);
+}
+END_TEST
+
+TCase *
+answers_cases(void)
+{
+	TCase *tc = tcase_create("answers");
+
+	tcase_add_loop_test(tc, answers_are_taken_apart, 0, COUNT(answer_rows));
+	tcase_add_loop_test(
+	    tc, answers_have_two_numbers, 0, COUNT(number_rows));
+	tcase_add_test(tc, one_bad_result_spoils_the_call);
+	tcase_add_test(tc, no_answer_is_an_answer);
+	tcase_add_test(tc, the_highest_fence_is_passed_on);
+	tcase_add_loop_test(
+	    tc, too_few_replicas_make_a_grant_unknown, 0, (int)COUNT(doubts));
+	tcase_add_test(tc, calls_are_used_again);
+	return tc;
+}
