@@ -150,8 +150,8 @@ void call_take_along(struct call *call, struct call *guest);
 enum call_verdict call_decode(
     struct call *call, const redisReply *reply, bool unsent);
 
-/* Makes decoded outcomes unknown that do not count if too few replicas have
- * them, such as grants and renewals. */
+/* Too few replicas have what the call wrote.  Makes decoded outcomes unknown
+ * that do not count then, such as grants and renewals, and marks the others. */
 void call_doubt(struct call *call);
 
 #endif

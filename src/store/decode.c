@@ -381,6 +381,7 @@ call_doubt(struct call *call)
 
 	for (i = 0; i < call->nops; i++) {
 		o = &call->outcomes[i];
+		o->alone = true;
 		if (lasting[o->status] || misses_latch(call, i))
 			o->status = OUTCOME_UNKNOWN;
 	}

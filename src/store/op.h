@@ -97,7 +97,9 @@ struct op {
  * OUTCOME(identifier, "word of the script", LASTING or PASSING)
  *
  * LASTING: something rests on it, so the store must not forget it once it was
- * told; if too few replicas have it, it is UNKNOWN.
+ * told; if too few replicas have it, it is UNKNOWN.  Of a PASSING one `alone`
+ * says so: its operation may have renewed something all the same, as TAKE does
+ * whatever the answer is.
  *
  * UNKNOWN is an answer: the operation may or may not have been carried out.
  * UNSENT was certainly not carried out.
@@ -205,6 +207,8 @@ struct outcome {
 	uint64_t fence;
 	int64_t ttl_ms;
 	bool waiting; /* another broker waits for the name */
+	bool alone;   /* too few replicas have what the operation wrote, so it
+			 keeps nothing */
 	uint64_t first, second;
 	const char *text;
 	size_t text_len;

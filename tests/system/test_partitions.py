@@ -16,9 +16,9 @@ class Partition(SystemTest):
 
     limit = 60
 
-    def meet(self, servers=(), **redis):
-        """Brokers that go to these servers, or to redis["nodes"]."""
-        for _ in range(2):
+    def meet(self, servers=(), count=2, **redis):
+        """Brokers that go to these servers, or to redis["nodes"]; all but the second are here."""
+        for _ in range(count):
             broker = self.broker("127.0.0.1:1", start=False, lease=self.lease,
                                  redis={"trust_new": True, **redis})
             self.net.join(broker)
@@ -27,7 +27,7 @@ class Partition(SystemTest):
                     f"127.0.0.1:{self.net.way(broker, server, server.port)}"
                     for server in servers]
             broker.start().wait_granting()
-        self.here, self.there = self.brokers
+        self.here, self.there, *self.beside = self.brokers
         self.holder, self.near = self.clients(2, self.here)
         self.rival, self.far = self.clients(2, self.there)
 
@@ -130,17 +130,19 @@ class OfOneServer(Partition):
 class OfSentinels(Partition):
     """The old master, a Sentinel and a broker here; the replica and the others there."""
 
-    def prepare(self, lease=3, confirm=1):
+    def prepare(self, lease=3, confirm=1, count=2):
         self.lease = lease
         self.grace = grace_of(lease)
         self.net = self.network()
         self.watched = Watched(self, down_after=pad_of(lease) + 0.3, net=self.net)
         self.old, self.new = self.watched.servers
-        self.meet(mode="sentinel", nodes=self.watched.addresses, master=NAME, replicas=confirm)
+        self.meet(mode="sentinel", nodes=self.watched.addresses, master=NAME, replicas=confirm,
+                  count=count)
 
     def tear(self):
         first, *others = self.watched.sentinels
-        self.net.cut([self.old, first, self.here], [self.new, *others, self.there])
+        self.net.cut([self.old, first, self.here, *self.beside],
+                     [self.new, *others, self.there])
 
     def add_replica(self):
         """So that the new master can confirm anything."""
@@ -168,6 +170,29 @@ class OfSentinels(Partition):
         self.assertEqual(self.near.ask("LOCK held wait=500ms").ok, False)
         self.heal()
         self.is_passed_back(self.grace + 15)
+
+    def test_polling_for_permits_does_not_keep_them(self):
+        """A master that no replica follows any more answers BUSY again and again. That keeps
+        nothing of what the brokers have that ask it."""
+        self.prepare(lease=2, count=3)
+        crowd = [self.holder, self.client(self.beside[0])]
+        pollers = [self.near, self.client(self.beside[0])]
+        for client in crowd:
+            client.ok("ACQUIRE s limit=2")
+        self.tear()
+        torn = now()
+        while now() - torn < patience(self.lease + 1) and not all(
+                any(event.status == "!LOST" for event in client.events) for client in crowd):
+            for poller in pollers:
+                poller.send("ACQUIRE s limit=2 wait=0")
+            for poller in pollers:
+                poller.reply(5)
+            for client in crowd:
+                client.pump()
+        for client in crowd:
+            self.assertEqual(client.event(0.1, kind="LOST")["reason"], "unreachable")
+        self.add_replica()
+        self.rival.ok("ACQUIRE s limit=2 permits=2", timeout=self.grace + 20)
 
     def test_without_confirmation_fences_help(self):
         """Best effort: the holder learns it when the network is whole again."""

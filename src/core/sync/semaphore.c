@@ -384,19 +384,26 @@ semaphore_next(struct core *core, struct sync *y)
 
 /* Outcomes. */
 
-/* The store has confirmed what the operation said. */
+/*
+ * The store has confirmed what the operation said.  A master that too few
+ * replicas follow may have been replaced: what it says keeps no permits.
+ */
 static void
 confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
     const struct outcome *o)
 {
 	sync_answered(&m->y);
+	m->free = o->second;
+	m->unsure = false;
+	if (o->alone) {
+		TAILQ_CONCAT(&m->deferred, &m->flying, link);
+		return;
+	}
 	if (m->used > 0 && m->tenure.epoch != m->y.asked_epoch)
 		core->stats.reasserted++;
 	tenure_confirm(core, &m->tenure, sent_ms, m->y.asked_epoch);
 	if (m->used > 0)
 		pace_plan(core, &m->tenure, false);
-	m->free = o->second;
-	m->unsure = false;
 	TAILQ_CONCAT(&m->known, &m->flying, link);
 }
 

@@ -19,7 +19,8 @@
  *	TIME cancel ID TAG [BY]	TIME ping ID
  *	TIME session|resume|user|has? ID ...	(story_session.c)
  *	TIME < OUTCOME NAME [fence=F] [first=N] [second=N] [ttl=D]
- *				[waiting] [also=TEXT] [sent=TIME] [on=SHARD]
+ *				[waiting] [alone] [also=TEXT] [sent=TIME]
+ *				[on=SHARD]
  *				of the oldest operation of that name; `@guard`
  *				is the name of those that have none
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
@@ -374,6 +375,7 @@ do_outcome(struct story *st)
 	o.second = (uint64_t)option_num(st, "second", 0);
 	o.ttl_ms = option_num(st, "ttl", -1);
 	o.waiting = story_flag(st, "waiting");
+	o.alone = story_flag(st, "alone");
 	o.text = text == NULL ? "" : text;
 	o.text_len = strlen(o.text);
 	o.also = also == NULL ? "" : also;

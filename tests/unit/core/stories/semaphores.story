@@ -222,6 +222,40 @@ config handovers=4 holds=8 waiters=8
 9908 up
 > op take s seq=2 need=1 want=1 limit=2 queue
 
+== what too few replicas have keeps no permits
+# BUSY is told all the same; but polling must not keep what another master may
+# have given away.
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < taken s first=1
+> 1 @1 OK permits=1 free=0
+2000 2 @1 ACQUIRE s limit=2 wait=0
+> op take s seq=2 have=1 need=1 want=1 limit=2
+2000 < busy s first=1 alone
+> 2 @1 BUSY
+2209 until
+> 2208 op hold s seq=3 have=1 limit=2
+2209 < unknown s
+9908 until
+> 2259 op hold s seq=4 have=1 limit=2
+> 5010 1 !ATRISK s kind=semaphore permits=1 left=4898
+> 9908 1 !LOST s kind=semaphore permits=1 reason=unreachable
+
+== a release that too few replicas have is deferred
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2 n=2
+> op take s seq=1 need=2 want=2 limit=2 queue
+10 < taken s first=2
+> 1 @1 OK permits=2 free=0
+10 2 @1 ACQUIRE s limit=2 n=2
+10 1 @2 RELEASE s
+> op take s seq=2 have=1 need=2 want=2 limit=2 queue
+10 < queued s first=1 alone
+> 1 @2 OK permits=1 deferred=1
+
 == lost in the store
 config handovers=4 holds=8 waiters=8
 0 ready 1
