@@ -64,6 +64,7 @@ EXTRA_DIST += \
 	tests/system/test_measures.py \
 	tests/system/test_lost_replies.py \
 	tests/system/test_operators.py \
+	tests/system/test_options.py \
 	tests/system/test_page.py \
 	tests/system/test_partitions.py \
 	tests/system/test_probe.py \
@@ -85,6 +86,7 @@ EXTRA_DIST += \
 	tests/system/test_shared.py \
 	tests/system/test_stopping.py \
 	tests/system/test_strangers.py \
+	tests/system/test_systemd.py \
 	tests/system/test_tls.py \
 	tests/system/test_tls_clients.py \
 	tests/system/test_tls_hostile.py \
