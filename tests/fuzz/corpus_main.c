@@ -1,12 +1,12 @@
 /*
- * Runs a fuzz target on stored inputs: the main() that stands in for a
- * fuzzing engine in a usual build, so that `make check` replays every corpus.
+ * Runs a fuzz target on stored inputs: this main() stands in for a fuzzing
+ * engine in a usual build, so that `make check` replays every corpus.
  *
- * Arguments are files, or directories of which every file is run.  Without any
- * it is the target's own corpus, which the build names as CORPUS, below
- * $LOCKBROKER_SRC.  The target fails by crashing; this fails when there was
- * nothing to run.  A file's bytes are in an allocation of just their size, so
- * that a sanitizer sees each read beyond them.
+ * Arguments are files, or directories of which every file is run.  Without
+ * arguments it runs the target's own corpus, which the build names as CORPUS,
+ * below $LOCKBROKER_SRC.  The target fails by crashing; this program fails if
+ * there was nothing to run.  Each file is read into an allocation of exactly
+ * its size, so that a sanitizer sees every read beyond it.
  */
 #include "config.h"
 
@@ -43,7 +43,7 @@ run_file(const char *path, size_t size)
 	free(data);
 }
 
-/* Runs a path when it is a file; returns how many were run. */
+/* Runs each file below a path; returns how many it ran. */
 static size_t
 run_if_file(const char *path)
 {

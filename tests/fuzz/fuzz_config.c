@@ -1,9 +1,9 @@
 /*
- * Fuzzes the configuration: any bytes are either loaded or have faults, and
- * what was loaded is dumped as a text that loads to the same.
+ * Fuzzes the configuration: any bytes either load or have faults, and the dump
+ * of what was loaded loads to the same configuration.
  *
- * Inputs that name a password file are skipped: no input may read files of
- * the machine it runs on.
+ * Inputs that name a password file are skipped: no input may read files of the
+ * machine that the test runs on.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@ count(void *arg, const char *setting, bool copied, const char *from,
 	(void)copied;
 	(void)from;
 	(void)to;
-	/* The one thing that a dump leaves out. */
+	/* A dump leaves out nothing but this. */
 	if (strcmp(setting, "redis.password") != 0)
 		(*(size_t *)arg)++;
 }
@@ -55,7 +55,8 @@ check_round_trip(struct config *config)
 
 	config_faults_init(&faults);
 	ok = config_load_buffer(&again, "dump", text, size, &faults);
-	/* Spelled out, a text may grow beyond what is read. */
+	/* A dump spells everything out, and so may be longer than the loader
+	 * accepts. */
 	assert(ok || size > CONFIG_NODE_TEXT_MAX);
 	if (ok) {
 		size_t copied =
@@ -82,7 +83,7 @@ check_faults(const struct config_faults *faults)
 	}
 }
 
-/* A key that names a file could be spelled with such escapes. */
+/* Such escapes could spell a key that names a file. */
 static bool
 has_letter_escape(const uint8_t *data, size_t size)
 {

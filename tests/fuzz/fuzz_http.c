@@ -1,6 +1,6 @@
 /*
- * Fuzzes what is taken apart of HTTP by ourselves, and what text becomes in a
- * page: any bytes are a path, a query, some headers, and a name.
+ * Fuzzes the parts of HTTP that the daemon parses itself, and how text is put
+ * into a page: any bytes serve as a path, a query, some headers, and a name.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is encoded decodes to itself, as a path and as a query. */
+/* The decoder gives back what was encoded, as a path and as a query. */
 static void
 check_codes(struct span text)
 {
@@ -40,7 +40,7 @@ check_codes(struct span text)
 	buf_fini(&back);
 }
 
-/* No byte gets out of a text or an attribute, and all of it is UTF-8. */
+/* No byte breaks out of a text or an attribute, and all of it is UTF-8. */
 static void
 check_html(struct span text)
 {

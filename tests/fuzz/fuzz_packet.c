@@ -1,6 +1,7 @@
 /*
  * Fuzzes the packets between the broker and the process that speaks TLS: any
- * datagram is texts, each with its end, or the other side counts as gone.
+ * datagram either consists of texts, each with its end, or the other side
+ * counts as gone.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* All texts lie within what came, one behind the other. */
+/* All texts lie within the datagram, one after the other. */
 static void
 check_texts(const struct packet *p)
 {

@@ -3,7 +3,7 @@
  * that keeps to the protocol, or an error that makes one line of reply.
  *
  * The input is taken as a stream of lines, each in an allocation of its own
- * size, and once more as a single line with the line ends in it.
+ * size, and once more as a single line that contains the line ends.
  */
 #include "config.h"
 
@@ -158,7 +158,7 @@ try_line(const uint8_t *data, size_t n)
 	buf_init(&why);
 	if (n > 0)
 		memcpy(line, data, n);
-	/* What the last line left behind must not be seen. */
+	/* The parser must not see anything that the last line left behind. */
 	memset(&r, 0x5a, sizeof(r));
 	status = request_parse(&r, line, n, &code, &why);
 	assert(r.tag.n <= TAG_MAX_BYTES && within(r.tag, line, n));
@@ -173,8 +173,8 @@ try_line(const uint8_t *data, size_t n)
 }
 
 /*
- * Bytes that come one by one make the same request as all at once, or are
- * refused as soon; each part in an allocation of its own size.
+ * Bytes that arrive one by one make the same request as all at once, or are
+ * refused as early; each part is in an allocation of its own size.
  */
 static void
 try_frame(const uint8_t *data, size_t n, size_t max)
@@ -215,7 +215,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const uint8_t *end = memchr(data + at, '\n', size - at);
 		size_t n = end ? (size_t)(end - data) - at : size - at;
 
-		/* As the reader of lines does: LF or CRLF. */
+		/* Lines end with LF or CRLF, as for the reader of lines. */
 		try_line(data + at,
 		    n > 0 && end && data[at + n - 1] == '\r' ? n - 1 : n);
 		try_frame(data + at, size - at, 64);

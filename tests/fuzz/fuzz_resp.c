@@ -62,7 +62,8 @@ check_request(const struct wire_frame *f, struct buf *why)
 	enum request_status status;
 	struct request r;
 
-	/* What the last one left behind must not be seen. */
+	/* The parser must not see anything that the last request left
+	 * behind. */
 	memset(&r, 0x5a, sizeof(r));
 	status = wire_resp2.parse(&r, f->p, f->n, &code, why);
 	assert(r.tag.n == 0 && status != REQUEST_HTTP);
@@ -80,7 +81,7 @@ check_request(const struct wire_frame *f, struct buf *why)
 		assert(r.verb == VERB_MAX && r.nwords > 0);
 }
 
-/* Bytes that come one by one; returns how many a whole request took. */
+/* Feeds the bytes one by one; returns how many a whole request took. */
 static size_t
 take(const uint8_t *data, size_t n)
 {
@@ -115,7 +116,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t at = 0, n;
 
-	/* Byte by byte takes the square of its length. */
+	/* Going byte by byte takes time with the square of the length. */
 	if (size > 4096)
 		size = 4096;
 	while (at < size && (n = take(data + at, size - at)) > 0)

@@ -1,8 +1,8 @@
 /*
- * Fuzzes the file of users, patterns and rights: any text makes a set of users,
- * or faults of one line each.
+ * Fuzzes the file of users, patterns and rights: any text makes a set of
+ * users, or faults of one line each.
  *
- * The input is the text of the file; its first line is also taken as a pattern,
+ * The input is the text of the file; its first line also serves as a pattern,
  * and its last as a name that somebody asks for.
  */
 #include "config.h"
@@ -34,7 +34,8 @@ check_faults(const struct buf *why)
 	}
 }
 
-/* What nobody may is denied in every way, and a rule is always told. */
+/* If nobody may use a name, every way to it is denied, and there is always a
+ * rule to tell. */
 static void
 check_rights(const struct user *user, struct span name, struct buf *rule)
 {
@@ -66,7 +67,7 @@ check_set(const struct users *users, struct span name, struct buf *text)
 	check_rights(user, name, text);
 }
 
-/* A name that a pattern stands for, is stood for by it with '*' behind. */
+/* A pattern that matches a name still matches it with '*' appended. */
 static void
 check_pattern(const char *pattern, struct span name)
 {

@@ -405,8 +405,8 @@ ablation_of_tokens(const struct ablation *a)
 }
 
 /*
- * Finds one text in another, whatever the white space between its words; the
- * end of it in *end.  "HEAD|WHAT" is WHAT, somewhere behind HEAD.
+ * Finds a text in another, whatever the white space between its words, and
+ * stores its end in *end. "HEAD|WHAT" finds WHAT, somewhere after HEAD.
  */
 static const char *
 find(const char *text, const char *what, const char **end)

@@ -11,7 +11,7 @@
 
 struct topology;
 
-/* What is switched off outside the scripts. */
+/* Protections outside the scripts. */
 enum ablation_switch {
 	ABLATE_SCRIPT,
 	ABLATE_KILL,
@@ -41,11 +41,11 @@ enum ablation_switch {
 
 #define ABLATION_EDITS_MAX 3
 
-/* One row: edits of the text of both scripts, or a switch. */
+/* One row: edits to the text of both scripts, or a switch. */
 struct ablation {
-	const char *name; /* TOPOLOGY/NAME, where it is not standalone */
+	const char *name; /* TOPOLOGY/NAME, unless it is standalone */
 	const char *what;
-	unsigned seeds; /* within so many it must be noticed */
+	unsigned seeds; /* the checker must notice it within so many */
 	enum ablation_switch off;
 	unsigned faults; /* that bring it to light */
 	unsigned uses;	 /* the same, of what clients use */
@@ -58,14 +58,15 @@ extern const struct ablation ablations[]; /* a NULL name ends it */
 
 const struct ablation *ablation_find(const char *name);
 
-/* Where the protection matters; NULL: there is no topology of that name. */
+/* The topology in which the protection matters; NULL: there is none of that
+ * name. */
 const struct topology *ablation_topology(const struct ablation *a);
 
-/* Are there pollers?  NULL: no. */
+/* Are there pollers?  NULL counts as no. */
 bool ablation_of_tokens(const struct ablation *a);
 
 /*
- * The text of a script without the protection; the caller frees it.
+ * The text of a script without the protection.  The caller frees it.
  */
 char *ablation_edit(const struct ablation *a, const char *source);
 

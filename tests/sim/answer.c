@@ -1,7 +1,7 @@
 /*
- * Makes and frees replies.  A node is one block with its text, or the list of
- * its elements, at the end, so that sanitizers see a decoder that reads behind
- * that.
+ * Makes and frees replies.  A node is one block with its text, or with the
+ * list of its elements, at the end, so that sanitizers notice a decoder that
+ * reads beyond it.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 #include "answer.h"
 
-/* With so many bytes behind it, which are not set. */
+/* Makes a node with so many bytes at its end, which are not set. */
 static redisReply *
 answer_new(int type, size_t more)
 {
@@ -81,7 +81,7 @@ answer_array(size_t n)
 	return reply;
 }
 
-/* Replies nest as deep as a script returns tables: two or three levels. */
+/* Replies nest as deeply as a script returns tables: two or three levels. */
 void
 answer_free(redisReply *reply)
 {

@@ -1,7 +1,7 @@
 /*
  * Replies of the model of Redis, as the structs that hiredis would make, so
- * that the real decoder takes them.  Whoever gets one frees it, with
- * answer_free(): hiredis is not linked.
+ * that the real decoder can read them.  The receiver frees a reply with
+ * answer_free(), because hiredis is not linked.
  */
 #ifndef LOCKBROKER_SIM_ANSWER_H
 #define LOCKBROKER_SIM_ANSWER_H
@@ -15,7 +15,7 @@ redisReply *answer_status(const char *text);
 redisReply *answer_error(const char *text);
 redisReply *answer_nil(void);
 
-/* With room for n elements, to be set by the caller. */
+/* An array with room for n elements, which the caller sets. */
 redisReply *answer_array(size_t n);
 
 void answer_free(redisReply *reply);

@@ -1,8 +1,8 @@
 /*
- * Clients that have promised to send a line at least so often, as
- * src/front/heartbeat.c has it: who is silent for longer is taken for dead.
- * Nothing is owed while an untagged request waits, or while something that was
- * sent is still to be looked at.
+ * Clients that have promised to send a line at least every so often
+ * (src/front/heartbeat.c): a broker takes a client that is silent for longer
+ * for dead.  A client owes nothing while an untagged request waits, or while
+ * the broker has not yet looked at something that it sent.
  */
 #include "config.h"
 
@@ -34,8 +34,8 @@ beat_of(struct world *w, uint64_t sitting)
 }
 
 /*
- * Of several events the one that was asked for last counts.  Time goes on in
- * any case: a time of the broker's clock is rounded on its way to the world's.
+ * If there are several events, only the latest counts.  The time always
+ * advances: it is rounded on its way from the broker's clock to the world's.
  */
 static void
 beat_arm(struct broker *b, uint64_t sitting, int64_t at_ms)

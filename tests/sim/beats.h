@@ -18,14 +18,14 @@ struct beat {
 	int64_t armed_ms; /* when its timer fires; 0: it is not set */
 };
 
-/* All of them, by the number of the connection.  Owned by the world. */
+/* All connections, by their number.  Owned by the world. */
 struct beats {
 	struct beat *v; /* owned */
 	size_t n;
 };
 
-/* A connection owes a line so often from now on; one has come; an untagged
- * request has, and was answered. */
+/* From now on a connection owes a line every so often; a line has come; an
+ * untagged request has come, and was answered. */
 void beats_owe(struct broker *b, uint64_t sitting, int64_t ms);
 void beats_heard(struct broker *b, uint64_t sitting);
 void beats_wait(struct broker *b, uint64_t sitting, uint64_t ref);

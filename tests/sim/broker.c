@@ -1,6 +1,6 @@
 /*
- * The driver of a broker.  It does what daemon/broker.c does, over virtual
- * time, and tells the checker all that clients are told.
+ * The driver of a broker.  It does what daemon/broker.c does, in virtual time,
+ * and tells the checker everything that clients are told.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "answer.h"
 #include "world.h"
 
-#define CHECK_EVERY 97 /* steps: do all parts of the core agree? */
+#define CHECK_EVERY 97 /* steps from one check of the core to the next */
 
 static event_fn broker_on_turn;
 static event_fn broker_on_lines;
@@ -37,7 +37,7 @@ broker_world_us(const struct broker *b, int64_t ms)
 {
 	int64_t local_us = (ms - b->zero_ms) * 1000;
 
-	/* A little late rather than early: a timer never fires too soon. */
+	/* Rounded up: a timer never fires too soon. */
 	return local_us - local_us / 1000 * b->rate_ppm / 1000 +
 	       (local_us / 1000 * 16 / 1000000) + 5;
 }
@@ -60,7 +60,7 @@ input_free(struct input *in)
 	free(in);
 }
 
-/* A turn will come soon, unless the broker is stalled or one is due. */
+/* Plans a turn soon, unless the broker is stalled or a turn is due already. */
 void
 broker_wake(struct broker *b)
 {
@@ -139,7 +139,7 @@ do_op(struct broker *b, const struct op *op)
 	redis_submit(b->redis, op);
 }
 
-/* Steps.  Operations are gathered at once, lines wait for the write. */
+/* Steps.  Operations are gathered at once; lines wait to be written. */
 static void
 step(struct broker *b, const struct core_event *event)
 {
@@ -174,7 +174,8 @@ broker_step(struct broker *b, const struct core_event *event)
 	step(b, event);
 }
 
-/* The timer of the daemon's loop: nothing else steps the time by itself. */
+/* The timer of the daemon's loop: nothing else steps the time without an
+ * event. */
 static void
 step_time(struct broker *b)
 {
@@ -187,7 +188,7 @@ step_time(struct broker *b)
 	broker_step(b, &event);
 }
 
-/* What has run out by now is told, and given back. */
+/* Whatever has run out by now is told, and given back. */
 void
 broker_catch_up(struct broker *b)
 {
@@ -198,7 +199,7 @@ broker_catch_up(struct broker *b)
 		broker_step(b, &event);
 }
 
-/* What servers say is taken in as it is read, before any line. */
+/* The broker takes in what servers say as it is read, before any line. */
 static bool
 is_line(const struct input *in)
 {
@@ -223,12 +224,13 @@ take_inputs(struct broker *b, bool lines)
 			broker_take(b, in);
 		input_free(in);
 	}
-	/* In front of what this has brought in. */
+	/* These inputs come before those that this has caused. */
 	STAILQ_CONCAT(&rest, &b->inputs);
 	STAILQ_CONCAT(&b->inputs, &rest);
 }
 
-/* The middle: lines of clients, then calls leave. */
+/* The middle of a turn: the lines of clients are handled, and then calls
+ * leave. */
 static void
 broker_on_lines(void *object, uint64_t tag)
 {
@@ -246,7 +248,7 @@ broker_on_lines(void *object, uint64_t tag)
 	    broker_on_write, b, b->life);
 }
 
-/* The first part of a turn: what the loop has read. */
+/* The first part of a turn: it handles what the loop has read. */
 static void
 broker_on_turn(void *object, uint64_t tag)
 {
@@ -277,7 +279,7 @@ broker_on_turn(void *object, uint64_t tag)
 		    broker_on_lines, b, tag);
 }
 
-/* It is only ever moved forward (daemon/alarm.c). */
+/* The timer is only ever moved forward (daemon/alarm.c). */
 static void
 arm_timer(struct broker *b)
 {
@@ -292,7 +294,7 @@ arm_timer(struct broker *b)
 	    broker_on_wake, b, b->wake);
 }
 
-/* What there is no more time for is told in the next turn. */
+/* Grants for which there is no time left are told in the next turn. */
 static void
 tell_grants(struct broker *b)
 {
@@ -309,8 +311,8 @@ tell_grants(struct broker *b)
 }
 
 /*
- * The second half: grants are told with a fresh clock, lines are written, and
- * calls leave that this has brought about.
+ * The last part of a turn: it tells grants by a fresh reading of the clock,
+ * writes lines, and sends the calls that this has caused.
  */
 static void
 broker_on_write(void *object, uint64_t tag)
@@ -330,7 +332,7 @@ broker_on_write(void *object, uint64_t tag)
 	redis_flush(b->redis);
 	broker_hurry(b);
 	arm_timer(b);
-	/* What was finished at once (unsent) is for the next turn. */
+	/* Whatever finished at once (unsent) is handled in the next turn. */
 	if (!STAILQ_EMPTY(&b->inputs) || b->fired || b->fx.n > 0 ||
 	    net_has_timers(b) || core_has_grants(b->core))
 		broker_wake(b);
@@ -486,11 +488,11 @@ broker_stand_still(struct broker *b)
 	broker_freeze(b, true);
 }
 
-/* As CLOCK_BOOTTIME in a virtual machine that was paused. */
+/* As if a virtual machine was paused: CLOCK_BOOTTIME does not count that. */
 void
 broker_go_on(struct broker *b)
 {
-	/* A millisecond passes, to tell before and after. */
+	/* One millisecond passes, so that before and after differ. */
 	int64_t ms = broker_clock_ms(b) - b->still_ms - 1;
 	int64_t us = world_now(b->w) - b->still_us;
 

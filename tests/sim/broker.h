@@ -2,10 +2,10 @@
  * One broker of a simulated world: the real core and the real src/redis,
  * driven as the daemon drives them, over links that can break.
  *
- * A turn is what broker_turn() of daemon/broker.c is, in its order: what has
- * come in is stepped through, and calls leave; time passes, as much as a fault
- * likes; then grants are told (CORE_FLUSH, with a fresh clock), lines are
- * written, and calls leave again.
+ * A turn has the order of broker_turn() in daemon/broker.c: the broker steps
+ * through what has come in, and calls leave; time passes, as much as a fault
+ * likes; then it tells grants (CORE_FLUSH, by a fresh reading of the clock),
+ * writes lines, and calls leave again.
  */
 #ifndef LOCKBROKER_SIM_BROKER_H
 #define LOCKBROKER_SIM_BROKER_H
@@ -45,7 +45,7 @@ enum input_kind {
 	INPUT_BROKEN
 };
 
-/* What has come in and was not yet looked at.  Owned by the broker. */
+/* What has come in and has not been handled yet.  Owned by the broker. */
 struct input {
 	STAILQ_ENTRY(input) entry;
 	enum input_kind kind;
@@ -53,9 +53,9 @@ struct input {
 	uint64_t ref;
 	bool orderly;
 	bool quit;
-	int64_t grace_ms;	   /* TENURE; -1: it says nothing of it */
+	int64_t grace_ms;	   /* TENURE; -1: it says nothing about it */
 	int64_t heartbeat_ms;	   /* the same */
-	struct broker *broker;	   /* it was held back by this one; or NULL */
+	struct broker *broker;	   /* this broker held it back; or NULL */
 	uint64_t resumes;	   /* RESUME: this session; 0: a forged key */
 	char key[CLIENT_KEY_SIZE]; /* RESUME */
 	struct core_request request;
@@ -68,7 +68,8 @@ struct input {
 
 STAILQ_HEAD(input_list, input);
 
-/* An operation in flight: what the checker wants to know of its outcome. */
+/* An operation in flight, with what the checker wants to know about its
+ * outcome. */
 struct flight {
 	uint64_t id;
 	enum op_kind kind;
@@ -91,19 +92,21 @@ struct broker {
 	int64_t rate_ppm;
 	int64_t wall_us;      /* its wall clock at world time 0 */
 	uint64_t life;	      /* counts starts; the tag of its events */
-	uint64_t wake;	      /* the tag of the timer that counts */
+	uint64_t wake;	      /* the tag of the only timer event that counts */
 	int64_t timer_ms;     /* when it fires; INT64_MAX: it is not set */
-	bool fired;	      /* it has, and the time was not stepped yet */
+	bool fired;	      /* it has fired, and the time was not stepped
+			       * yet */
 	int64_t turn_us;      /* when the first unwritten step was made */
-	int64_t awake_us;     /* since when it is not stalled */
-	int64_t start_us;     /* since when it runs */
+	int64_t awake_us;     /* when it last stopped being stalled */
+	int64_t start_us;     /* when it started */
 	int64_t still_us;     /* its clock stands still since then; 0: no */
 	int64_t stood_ms;     /* for how long it stood still, in all ... */
 	int64_t slept_ms;     /* ... and latest ... */
 	int64_t still_ms;     /* ... at this time of its own */
-	int64_t aware_us;     /* since when it knows that */
-	int64_t promised_ms;  /* owned: until when the note says ... */
-	int64_t floor_ms;     /* ... and said when it started */
+	int64_t aware_us;     /* from when on it knows that */
+	int64_t promised_ms;  /* owned: until when the note says that clients
+			       * count on it ... */
+	int64_t floor_ms;     /* ... and what it said when the broker started */
 	struct core *core;    /* owned while alive */
 	struct redis *redis;  /* owned while alive */
 	struct config config; /* that one's */
@@ -116,7 +119,7 @@ struct broker {
 	uint64_t pollers;	       /* the one of the pollers; 0: none */
 	int side;		       /* of the network, while it is in two */
 	int list[WORLD_SERVERS_MAX];   /* quorum: servers it was told of */
-	int voters[WORLD_SERVERS_MAX]; /* those that it goes by */
+	int voters[WORLD_SERVERS_MAX]; /* the servers that it votes with */
 	int nvoters;
 	char echoes[CHECKER_NAMES_MAX][ECHO_SIZE]; /* the last handover */
 	struct flight flights[BROKER_OPS_MAX];
@@ -130,60 +133,61 @@ void broker_freeze(struct broker *b, bool frozen);
 void broker_stop(struct broker *b); /* CORE_STOP */
 void broker_fini(struct broker *b);
 
-/* It cannot say anything just now. */
+/* It can't say anything just now. */
 static inline bool
 broker_stalled(const struct broker *b)
 {
 	return b->frozen || b->in_turn;
 }
 
-/* Has its clock stood still, and it could not know that yet? */
+/* Has its clock stood still, without any chance for the broker to know it
+ * yet? */
 static inline bool
 broker_unaware(const struct broker *b, int64_t now_us)
 {
 	return now_us < b->aware_us;
 }
 
-/* It freezes, and its clock with it; both go on. */
+/* It freezes, and its clock stands still; both go on. */
 void broker_stand_still(struct broker *b);
 void broker_go_on(struct broker *b);
 
-/* Its clock, now; and when, in the world, its clock shows `ms`. */
+/* What its clock shows now; and when, in world time, it shows `ms`. */
 int64_t broker_clock_ms(const struct broker *b);
 int64_t broker_world_us(const struct broker *b, int64_t ms);
 
-/* A client's line has arrived.  Takes the input over. */
+/* A client's line has arrived.  Frees the input, later. */
 struct input *input_new(enum input_kind kind, uint64_t sitting);
 void broker_input(struct broker *b, struct input *in);
 
-/* From the server. */
+/* A packet from the server has arrived. */
 void broker_packet(
     struct broker *b, struct conn *c, redisReply *reply, char *message);
 void broker_conn_broken(struct broker *b, struct conn *c);
 
-/* broker_talk.c: an input is acted upon; an effect is about whose connection is
- * whose. */
+/* broker_talk.c: acts upon an input; handles an effect that says which
+ * connection a session has. */
 void broker_take(struct broker *b, struct input *in);
 void broker_attach(struct broker *b, const struct effect *e);
 
-/* What the steps of a turn have said is written: to the connections that hear
- * of a loss; to all, those first. */
+/* Write what the steps of a turn have said: broker_hurry() to the connections
+ * that hear of a loss, broker_tell() to all, those first. */
 void broker_hurry(struct broker *b);
 void broker_tell(struct broker *b);
 
-/* Steps the time, where something is overdue. */
+/* Steps the time, if something is overdue. */
 void broker_catch_up(struct broker *b);
 
-/* Steps, and the turn that must follow. */
+/* Steps the core, and plans the turn that must follow. */
 void broker_step(struct broker *b, const struct core_event *event);
 void broker_wake(struct broker *b);
 
 /* broker_store.c */
 
-/* Makes the store of a broker that begins, and connects. */
+/* Makes the store of a broker that starts, and connects. */
 void broker_open_store(struct broker *b);
 
-/* One more of its redis.nodes; the host must outlive the broker. */
+/* Adds a server to its redis.nodes; the host must outlive the broker. */
 void broker_add_node(struct broker *b, char *host, int port);
 
 #endif

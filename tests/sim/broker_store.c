@@ -1,6 +1,6 @@
 /*
  * The store of a broker: src/redis as it ships, over the simulated network
- * (net.h), and what it tells the broker.
+ * (net.h), and how its reports get to the broker.
  */
 #include "config.h"
 
@@ -13,7 +13,8 @@
 
 /*
  * lockbrokerd(8): the first reply after a pause shows that the clock has stood
- * still, if it was not long under way.  What follows from that takes a moment.
+ * still, unless the reply was on its way for long.  Acting on it takes a
+ * moment.
  */
 static void
 become_aware(
@@ -36,7 +37,8 @@ on_guard(void *arg, uint32_t shard, int64_t sent_ms,
 	struct guard_report same = *report;
 
 	become_aware(b, sent_ms, report);
-	/* As if the clock of the server had stood still with its own. */
+	/* Ablated: as if the server's clock had stood still together with its
+	 * own. */
 	if (world_ablated(b->w, ABLATE_GAIN)) {
 		same.server_ms -= b->stood_ms;
 		report = &same;
@@ -61,7 +63,7 @@ flight_find(const struct broker *b, uint64_t id)
 	return -1;
 }
 
-/* The checker hears of what somebody may rely on. */
+/* Tells the checker if somebody may now rely on something. */
 static void
 check_outcome(struct broker *b, const struct flight *flight, int64_t sent_ms,
     const struct outcome *outcome)
@@ -117,7 +119,7 @@ on_outcome(
 	broker_step(b, &event);
 }
 
-/* A cluster has more buckets than clients use names of. */
+/* A cluster has more buckets than clients have names. */
 static void
 on_link(void *arg, uint32_t shard, bool up, const char *why)
 {
@@ -206,7 +208,7 @@ broker_open_store(struct broker *b)
 		world_fail(w, "P7", "%s can't begin: %s", b->name, why);
 	else
 		redis_start(b->redis);
-	/* The broker asks too few; the guard has the right number. */
+	/* The broker asks too few servers; the guard has the right number. */
 	if (redis->replicas > 0)
 		redis->replicas -= world_ablated(w, ABLATE_WAIT);
 }

@@ -1,7 +1,7 @@
 /*
- * What a broker hears from clients and tells them: the driver's part of
+ * What a broker hears from clients and tells them: the driver's counterpart of
  * daemon/broker.c and of the handlers.  A client's connection is a "sitting";
- * it has a session, which may have begun with another.
+ * it has a session, which may have begun on another connection.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 
 #include "world.h"
 
-/* One number for each name, of a field that the reply has for each. */
+/* One number for each name: the field occurs once for each of them. */
 static void
 take_nums(const struct effects *fx, const struct effect *e, enum field_id id,
     uint64_t nums[CLIENT_NAMES_MAX])
@@ -27,7 +27,7 @@ take_nums(const struct effects *fx, const struct effect *e, enum field_id id,
 			nums[n++] = fx->fields[e->field + i].num;
 }
 
-/* 0 where the field is not there. */
+/* 0 if the reply has no such field. */
 static uint64_t
 first_num(const struct effects *fx, const struct effect *e, enum field_id id)
 {
@@ -37,7 +37,7 @@ first_num(const struct effects *fx, const struct effect *e, enum field_id id)
 	return nums[0];
 }
 
-/* A client that sends no more has been answered everything: it is over. */
+/* A client that sends no more has all its answers: its connection ends. */
 static void
 broker_drained(struct broker *b, uint64_t sitting)
 {
@@ -51,7 +51,7 @@ broker_drained(struct broker *b, uint64_t sitting)
 	client_hung_up(b->w, sitting);
 }
 
-/* The text of a field; "" where it is not there. */
+/* The text of a field; "" if the reply has no such field. */
 static void
 take_text(const struct effects *fx, const struct effect *e, enum field_id id,
     char *out, size_t size)
@@ -105,11 +105,13 @@ tell_one(struct broker *b, struct answer *a)
 {
 	if (a->sitting != 0 && checker_sitting_gone(b->w, a->sitting))
 		a->sitting = 0;
-	/* A session may outlive its connection; nobody reads then. */
+	/* A session may outlive its connection; then nobody reads what it is
+	 * told. */
 	if (a->sitting == 0 &&
 	    !(a->is_event && checker_is_away(b->w, a->session)))
 		return;
-	/* Over another connection nobody waits for it. */
+	/* A request that came over another connection has nobody waiting for
+	 * it. */
 	if (!a->is_event && checker_ask(b->w, a->ref)->sitting != a->sitting)
 		return;
 	if (a->is_event && a->event == EVENT_FREE &&
@@ -136,7 +138,7 @@ tell_log(struct broker *b, const struct effect *e)
 		b->w->checker.by_clocks = true;
 }
 
-/* What is told is done with. */
+/* Tells an effect, which is then used up. */
 static void
 tell_effect(
     struct broker *b, struct effects *fx, struct effect *e, int64_t early_us)
@@ -157,7 +159,7 @@ tell_effect(
 	e->kind = EFFECT_OP;
 }
 
-/* What this turn has said so far to one connection; or to all. */
+/* Tells what this turn has said so far, to one connection or to all. */
 static void
 tell_some(struct broker *b, bool all, uint64_t conn)
 {
@@ -171,7 +173,7 @@ tell_some(struct broker *b, bool all, uint64_t conn)
 			tell_effect(b, &b->late, &b->late.v[i], 0);
 }
 
-/* What is lost by a session that nobody reads for is lost at once. */
+/* If nobody reads for a session, what it loses is lost at once. */
 static void
 hurry_some(struct broker *b, const struct effects *fx)
 {
@@ -203,7 +205,7 @@ broker_tell(struct broker *b)
 	effects_clear(&b->late);
 }
 
-/* A connection has another session from now on, or none. */
+/* From now on a connection has another session, or none. */
 void
 broker_attach(struct broker *b, const struct effect *e)
 {
@@ -221,7 +223,7 @@ broker_attach(struct broker *b, const struct effect *e)
 
 /* What comes in. */
 
-/* The core is only asked; the answer stands behind what was written before. */
+/* The core is only asked; the answer comes after what was written before. */
 static void
 do_ping(struct broker *b, const struct input *in, uint64_t session)
 {
@@ -313,7 +315,7 @@ do_open(struct broker *b, const struct input *in, uint64_t session)
 	broker_step(b, &event);
 }
 
-/* One that was held back, without a protection. */
+/* An input was held back, because the protection was ablated. */
 static void
 on_held_back(void *object, uint64_t tag)
 {
@@ -379,7 +381,7 @@ do_drain(struct broker *b, const struct input *in, uint64_t session)
 	broker_drained(b, in->sitting);
 }
 
-/* One row: what is done with a line of a client. */
+/* One row: how a line of a client is handled. */
 static const struct {
 	void (*act)(struct broker *b, const struct input *in, uint64_t session);
 	bool asks; /* it is a request, with an answer */

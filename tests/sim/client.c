@@ -1,5 +1,5 @@
 /*
- * What clients do, and the wire between them and the brokers.
+ * What clients do, and the wire between clients and brokers.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "client_parts.h"
 #include "world.h"
 
-#define PATIENCE_US 4000000 /* of who leaves, with its last request */
+#define PATIENCE_US 4000000 /* of a client that leaves, with its last request */
 
 static event_fn client_on_answer;
 static event_fn client_on_letter;
@@ -189,7 +189,7 @@ send_open(struct client *c)
 	client_plan(c, 1000, 100000);
 }
 
-/* A request for the names of the mask, in an order that is drawn. */
+/* A request for the names of the mask, in random order. */
 static struct input *
 names_input(
     struct client *c, enum ask_kind kind, enum verb_id verb, unsigned mask)
@@ -240,7 +240,7 @@ client_choose_wait(struct client *c, bool holds)
 	return prng_skewed(p, 1, 4 * c->w->lease_ms);
 }
 
-/* One name; or some of them, at once. */
+/* One name, or several at once. */
 static unsigned
 choose_names(struct world *w)
 {
@@ -252,7 +252,7 @@ choose_names(struct world *w)
 	return one | ((unsigned)prng_next(&w->prng) & all);
 }
 
-/* For long enough to be there when the others have gone. */
+/* Long enough for the name still to linger when the others have gone. */
 static void
 choose_keep(struct client *c, struct core_request *rq)
 {
@@ -387,8 +387,9 @@ client_on_unreachable(void *object, uint64_t tag)
 }
 
 /*
- * What it was told it counts on (the checker does); what it had sent is lost;
- * and it comes back over another connection, as somebody new.
+ * The client counts on what it was told (the checker does, for it); what it
+ * had sent is lost; and it comes back over another connection, as a new
+ * client.
  */
 void
 client_cut_off(struct client *c)
@@ -399,7 +400,7 @@ client_cut_off(struct client *c)
 
 	if (c->sitting == 0 || c->closing || c->key[0] != '\0')
 		return;
-	/* The broker must know of the connection. */
+	/* The broker must know the connection. */
 	STAILQ_FOREACH (l, &c->letters, entry)
 		if (l->in->kind == INPUT_OPEN)
 			return;
@@ -428,7 +429,7 @@ client_held_name(struct client *c)
 	return -1;
 }
 
-/* One deed of a client that holds something. */
+/* A client that holds something does one thing. */
 static void
 act_holding(struct client *c, int name)
 {
@@ -486,7 +487,7 @@ act(struct client *c)
 	int name = client_held_name(c);
 
 	if (c->untagged != 0) {
-		/* Not answered yet, and out of patience. */
+		/* It has no answer yet, and its patience is at an end. */
 		if (dice < 30)
 			send_close(c, dice < 15);
 		return;
@@ -507,7 +508,7 @@ act(struct client *c)
 		send_close(c, dice < 97);
 }
 
-/* At the end of a run everybody lets go and leaves. */
+/* At the end of a run all clients let go and leave. */
 static void
 act_leaving(struct client *c)
 {
@@ -557,13 +558,14 @@ believe(struct client *c, const struct answer *a, const struct ask *ask)
 			belief->depth++;
 			belief->fence = a->fences[i];
 		}
-		/* One of several was not held; which one will turn out. */
+		/* One of several names was not held; which one, it will find
+		 * out. */
 		if (ask->kind == ASK_UNLOCK && a->status == STATUS_ERR)
 			belief->depth = ask->nnames > 1;
 	}
 }
 
-/* What a client makes of a line. */
+/* What a client does with a line. */
 static void
 hear(struct client *c, const struct answer *a)
 {

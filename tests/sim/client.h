@@ -1,7 +1,7 @@
 /*
  * Clients: sessions that lock, wait, hold, extend, cancel, close and vanish at
- * random, and obey what they have been told.  And the wire between clients and
- * brokers, in both directions in order.
+ * random, and obey what they are told.  And the wire between clients and
+ * brokers, which keeps the order in both directions.
  */
 #ifndef LOCKBROKER_SIM_CLIENT_H
 #define LOCKBROKER_SIM_CLIENT_H
@@ -22,11 +22,11 @@ struct world;
 #define CLIENT_NAMES_MAX 4
 #define CLIENT_KEY_SIZE 56 /* of a session's key, as text */
 
-/* A reply or an event, as far as it matters here. */
+/* A reply or an event, with the parts that matter here. */
 struct answer {
 	STAILQ_ENTRY(answer) entry;
 	uint64_t session;
-	uint64_t sitting; /* the connection it goes to; 0: nobody reads it */
+	uint64_t sitting; /* the connection it goes to; 0: nobody reads */
 	uint64_t ref;	  /* of the request; replies only */
 	enum status status;
 	enum err_code code;
@@ -53,12 +53,12 @@ struct letter {
 	STAILQ_ENTRY(letter) entry;
 	struct input *in; /* owned */
 	int broker;
-	uint64_t life; /* of the broker that it is meant for */
+	uint64_t life; /* of the broker that it was sent to */
 };
 
 STAILQ_HEAD(letter_list, letter);
 
-/* What a client believes that it has. */
+/* What a client believes to hold of a name. */
 struct belief {
 	unsigned depth; /* 0: nothing */
 	uint64_t fence;
@@ -70,10 +70,10 @@ struct client {
 	int index;
 	int broker;
 	uint64_t sitting;	   /* its connection; 0: it has none */
-	uint64_t session;	   /* that it believes to have */
+	uint64_t session;	   /* that it believes it has */
 	char key[CLIENT_KEY_SIZE]; /* to resume a session; "": none */
 	uint64_t resumes;	   /* the session of that key */
-	int64_t grace_ms;	   /* that was asked for last */
+	int64_t grace_ms;	   /* that it last asked for */
 	uint64_t life;		   /* of its broker */
 	uint64_t tick;		   /* the tag of the next deed that counts */
 	uint64_t untagged;	   /* the request that it waits for; 0: none */
@@ -82,7 +82,7 @@ struct client {
 	bool left;		   /* has gone home */
 	bool pings;		   /* watches its own clock */
 	struct belief beliefs[CLIENT_NAMES_MAX];
-	/* That it believes to have. */
+	/* That it believes it has. */
 	uint64_t permits[CHECKER_SEMAPHORES_MAX];
 	struct answer_list answers;   /* on their way here */
 	struct letter_list letters;   /* on their way to the broker */
@@ -92,16 +92,16 @@ struct client {
 void client_init(struct client *c, struct world *w, int index);
 void client_fini(struct client *c);
 
-/* It is time to go home. */
+/* It is time to leave. */
 void client_leave(struct client *c);
 
 /* The broker has written a line. */
 void client_tell(struct world *w, struct broker *b, const struct answer *a);
 
-/* The network is cut between it and its broker. */
+/* The network between the client and its broker is cut. */
 void client_cut_off(struct client *c);
 
-/* A connection is at its end. */
+/* A connection has ended. */
 void client_hung_up(struct world *w, uint64_t sitting);
 void client_broker_died(struct world *w, struct broker *b);
 

@@ -8,13 +8,13 @@
 #include "checker.h"
 #include "client.h"
 
-/* A line leaves for the broker. */
+/* Sends a line to the broker. */
 void client_send(struct client *c, struct input *in);
 
-/* The next deed, in a while. */
+/* Plans the next deed. */
 void client_plan(struct client *c, int64_t least_us, int64_t most_us);
 
-/* A name that it believes to hold, or -1. */
+/* Returns a name that it believes to hold, or -1. */
 int client_held_name(struct client *c);
 
 /* How long a request may wait: a client that holds something sets a bound. */
@@ -32,12 +32,12 @@ struct input *client_request(
 struct input *client_object(struct client *c, enum ask_kind kind,
     enum verb_id verb, char letter, int number);
 
-/* It has no connection any more; and it knows nothing of a session either. */
+/* It no longer has a connection; and it no longer knows its session either. */
 void client_lose(struct client *c);
 void client_forget(struct client *c);
 
-/* client_session.c: asks for its session, over a new connection; what it makes
- * of an answer; and a deed. */
+/* client_session.c: asks for its session, over a new connection; handles an
+ * answer to that; and does something with its session. */
 void client_resume(struct client *c);
 void client_hear_session(
     struct client *c, const struct answer *a, const struct ask *ask);

@@ -17,7 +17,7 @@ client_has_permits(const struct client *c)
 	return false;
 }
 
-/* One of the semaphores that there are; to give back, one it has permits of. */
+/* Any semaphore, or, to give permits back, one of which the client has some. */
 static int
 choose_semaphore(struct client *c, bool release)
 {

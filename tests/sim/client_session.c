@@ -1,6 +1,6 @@
 /*
- * Clients whose sessions survive: they ask for grace, lose their connections in
- * all ways there are, and come back for what they had.
+ * Clients whose sessions survive: they ask for grace, lose their connections
+ * in every possible way, and come back for what they had.
  */
 #include "config.h"
 
@@ -27,7 +27,7 @@ send_tenure(struct client *c)
 	client_send(c, in);
 }
 
-/* Whether it keeps what it promises is up to chance. */
+/* Chance decides whether it keeps its promise. */
 void
 client_use_heartbeat(struct client *c)
 {
@@ -44,7 +44,7 @@ client_use_heartbeat(struct client *c)
 	client_send(c, in);
 }
 
-/* The broker learns late that a connection is broken. */
+/* The broker learns late that a connection has broken. */
 static void
 client_on_late_end(void *object, uint64_t tag)
 {
@@ -104,7 +104,7 @@ client_resume(struct client *c)
 	client_send(c, in);
 }
 
-/* It looks by LIST what it has, for answers may have been lost. */
+/* It asks with LIST what it has, because answers may have been lost. */
 static void
 believe_all(struct client *c)
 {
@@ -127,7 +127,8 @@ client_hear_session(
 	if (ask->kind == ASK_SESSION && a->status == STATUS_OK) {
 		memcpy(c->key, a->key, sizeof(c->key));
 		c->resumes = a->session;
-		/* Without grace it may be there for a while, or not. */
+		/* Without grace the session may still be there for a while, or
+		 * not. */
 		if (c->grace_ms == 0)
 			c->key[0] = '\0';
 	}

@@ -6,7 +6,8 @@
 #include "client_parts.h"
 #include "world.h"
 
-/* How long a request may wait.  Who has something does not wait for ever. */
+/* How long a request may wait.  A client that has something does not wait for
+ * ever. */
 static int64_t
 choose_wait(struct client *c)
 {
@@ -20,7 +21,7 @@ choose_wait(struct client *c)
 	return prng_skewed(p, 1, 4 * c->w->lease_ms);
 }
 
-/* Sends one that may wait long, under a tag now and then. */
+/* Sends a request that may wait long; now and then under a tag. */
 static void
 send_waiting(struct client *c, struct input *in)
 {

@@ -1,5 +1,5 @@
 /*
- * Where data are lost as well, fences may rest on clocks: then one is never
+ * If data are lost as well, fences may rest on clocks: then a clock is never
  * behind the true time, and ahead of it by less than G.
  */
 #include "config.h"
@@ -16,7 +16,7 @@ has(const struct world *w, unsigned faults)
 	return (w->faults.on & faults) != 0;
 }
 
-/* By how much it may be moved. */
+/* The limits within which its clock may be moved. */
 static void
 room(const struct server *s, int64_t *least_us, int64_t *most_us)
 {
@@ -28,7 +28,7 @@ room(const struct server *s, int64_t *least_us, int64_t *most_us)
 		*least_us = -s->jumped_us;
 		*most_us = w->grace_ms * 800 - s->jumped_us;
 	}
-	/* Fences rest on it where all data end with the broker. */
+	/* All data end with the broker, so fences rest on this clock. */
 	if (w->owned) {
 		*least_us = 0;
 		*most_us = 60000000;
@@ -53,7 +53,7 @@ move(struct server *s, int64_t by_us)
 	checker_amnesia(w);
 }
 
-/* Less than is noticed at once. */
+/* Too small to be noticed at once. */
 static int64_t
 small_us(struct world *w, int64_t most_us)
 {
@@ -61,7 +61,7 @@ small_us(struct world *w, int64_t most_us)
 	    &w->prng, 0, most_us < w->pad_ms * 900 ? most_us : w->pad_ms * 900);
 }
 
-/* A second one within the same lease: both are less than the padding. */
+/* The second jump within a lease: both together are less than the pad. */
 static void
 clocks_on_step(void *object, uint64_t tag)
 {
@@ -75,7 +75,7 @@ clocks_on_step(void *object, uint64_t tag)
 		move(s, prng_range(&s->w->prng, 0, most_us));
 }
 
-/* A second jump too soon would be more than the padding. */
+/* A second jump too soon would be more than the pad. */
 static bool
 jumped_lately(const struct server *s)
 {

@@ -9,14 +9,14 @@
 
 struct server;
 
-/* Not more often than may be. */
+/* Moves the clock, unless it has moved too often already. */
 void clocks_jump(struct server *s);
 
-/* A server has lost what it knew: its clock jumps, perhaps, while leases are
- * written again, or right behind that. */
+/* A server has lost what it knew: perhaps its clock jumps, while leases are
+ * written again or right after that. */
 void clocks_jump_later(struct server *s);
 
-/* It thaws, and in some worlds its clock knows nothing of that. */
+/* The server thaws, and in some worlds its clock has not noticed the pause. */
 void clocks_stand_still(struct server *s, int64_t since_us);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the crowd does, and what it is told.  A request's reference says what it
- * is about: twice the number of the name, and one more for an UNLOCK.
+ * What the crowd does, and what it is told.  A request's reference tells the
+ * subject: it is twice the number of the name, and one more for an UNLOCK.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 #include "checker_state.h"
 #include "world.h"
 
-#define REQUESTS_A_TURN 64 /* as front/front.c hands out */
+#define REQUESTS_A_TURN 64 /* as front/front.c numbers them */
 #define TICK_US 50000
 
 static event_fn crowd_on_tick;
@@ -80,7 +80,7 @@ crowd_on_tick(void *object, uint64_t tag)
 	    b->life);
 }
 
-/* Everybody goes home. */
+/* All of them leave. */
 static void
 leave(struct broker *b)
 {
@@ -141,7 +141,7 @@ crowd_act(struct broker *b)
 	}
 }
 
-/* A broker that is stalled can't say that its lease is over. */
+/* A frozen broker can't say that its lease is over. */
 static bool
 is_owned(const struct world *w, const struct crowd_name *name)
 {

@@ -1,11 +1,12 @@
 /*
  * A crowd: in some runs each broker has one more session, which locks and
- * unlocks hundreds of names that nobody else uses.  They make calls of many
- * operations, ticks of many renewals, and spells in which much is to be written
- * again; steps of the core have to leave some of that to the next one.
+ * unlocks hundreds of names that nobody else uses.  That makes calls of many
+ * operations, ticks of many renewals, and times when much must be written
+ * again; steps of the core have to leave some of that to the next step.
  *
- * It lives inside the broker, as if its network had no delay.  What is checked
- * is P1, P2, and that nothing is lost where nothing is wrong.
+ * The crowd lives inside the broker, as if its network had no delay.  Its
+ * grants are checked for P1 and P2, and nothing may be lost while nothing is
+ * wrong.
  */
 #ifndef LOCKBROKER_SIM_CROWD_H
 #define LOCKBROKER_SIM_CROWD_H
@@ -23,10 +24,10 @@ struct world;
 
 /* What is known of one name. */
 struct crowd_name {
-	int owner; /* a broker that vouches for it; -1: none */
+	int owner; /* the broker that vouches for it; -1: none */
 	uint64_t fence;
 	int64_t lease_us[CROWD_BROKERS_MAX]; /* vouched for until then */
-	/* Does a broker's session wait for it, or have it? */
+	/* Does a session of this broker wait for it, or have it? */
 	uint8_t asked[CROWD_BROKERS_MAX];
 };
 
@@ -34,18 +35,18 @@ struct crowd_name {
 struct crowd {
 	int n;			  /* names; 0: there is no crowd */
 	struct crowd_name *names; /* owned */
-	uint64_t sessions;	  /* so many have begun */
+	uint64_t sessions;	  /* how many sessions have begun */
 };
 
 void crowd_make(struct world *w);
 void crowd_free(struct world *w);
 
-/* A broker begins, takes a turn of the crowd, is gone. */
+/* A broker starts; it takes a turn of the crowd; it is gone. */
 void crowd_begin(struct broker *b);
 void crowd_act(struct broker *b);
 void crowd_end(struct broker *b);
 
-/* What is told to its session. */
+/* The crowd's session is told something. */
 void crowd_tell(
     struct broker *b, const struct effects *fx, const struct effect *e);
 

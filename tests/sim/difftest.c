@@ -1,14 +1,14 @@
 /*
- * Compares the model of Redis with the real one: the same random commands,
- * and the same random operations by the real scripts, run on both; every
- * reply must be the same.  What the model tells replicas is carried out on a
- * copy, which must have the same data then.
+ * Compares the model of Redis with the real one: it runs the same random
+ * commands, and the same random operations by the real scripts, on both, and
+ * every reply must be the same.  A copy, which carries out what the model
+ * tells its replicas, must end up with the same data.
  *
- *	difftest [--seed N] [--rounds N]
+ * difftest [--seed N] [--rounds N]
  *
- * What depends on the time is made not to: fences are far above the clock, so
- * that they are counted; times to live are long, or over for sure, and may
- * differ by a little. Exit status 77 where there is no redis-server.
+ * Results that depend on the time are avoided: fences are far above the clock,
+ * so they count up by one; times to live are long, or certainly over, and may
+ * differ a little.  The exit status is 77 if there is no redis-server.
  */
 #include "config.h"
 
@@ -37,7 +37,7 @@
 #define TTL_SLACK_MS 200 /* by which times to live may differ */
 #define FENCE_FLOOR 8000000000000000u
 
-/* Both servers, and those who use them. */
+/* Both servers, and the brokers that use them. */
 struct rig {
 	struct prng prng;
 	char dir[64], path[96];
@@ -50,11 +50,11 @@ struct rig {
 	int scripts[SCRIPT_MAX];
 	struct gather *gathers[BROKERS];
 	char pend[BROKERS][PEND_MAX_BYTES];
-	int64_t slack_ms; /* by which times may differ, on this machine */
-	bool brief;	  /* something ends in a moment */
+	int64_t slack_ms; /* by how much times may differ, on this machine */
+	bool brief;	  /* something ends soon */
 	int broker;	  /* whose call is under way */
 	uint64_t next_op;
-	uint64_t generation; /* of a barrier, that was told last */
+	uint64_t generation; /* the last one of a barrier that was told */
 	long outcomes[OUTCOME_MAX];
 	long compared;
 };
@@ -81,7 +81,7 @@ print_reply(const char *who, const redisReply *r)
 		print_reply("  element", r->element[i]);
 }
 
-/* Errors are alike where their first words are. */
+/* Errors are alike if their first words are. */
 static bool
 same_text(const redisReply *a, const redisReply *b)
 {
@@ -94,7 +94,7 @@ same_text(const redisReply *a, const redisReply *b)
 	return a->len == b->len && memcmp(a->str, b->str, a->len) == 0;
 }
 
-/* Times to live and times of day differ a little, fences must not. */
+/* Times to live and times of day may differ a little, fences may not. */
 static bool
 same_number(long long a, long long b, int64_t slack_ms)
 {
@@ -104,7 +104,7 @@ same_number(long long a, long long b, int64_t slack_ms)
 			     d <= slack_ms);
 }
 
-/* As deep as scripts nest their results: three levels. */
+/* Compares as deeply as scripts nest their results: three levels. */
 static bool
 same(const redisReply *a, const redisReply *b, int64_t slack_ms)
 {
@@ -154,7 +154,7 @@ clock_us(void)
 	return (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
 }
 
-/* The server has run it some time after the model's. */
+/* The server has run the call some time after the model did. */
 static void
 note_delay(struct rig *rig)
 {
@@ -198,8 +198,9 @@ run_command(struct rig *rig, int argc, const char **argv)
 	answer_free(model);
 }
 
-/* One row: a command, words drawn by letter: k key, w word, n small number,
- * t time to live, a an end, r a score's bound; anything else as it is. */
+/* One row: a command, and letters for words to be drawn: k key, w word, n small
+ * number, t time to live, a an end, r a score's bound; other words stand for
+ * themselves. */
 static const char *const shapes[] = {
 	"GET k",
 	"SET k w",
@@ -262,7 +263,7 @@ static const char *const shapes[] = {
 	"ZPOPMIN k",
 };
 
-/* The word that a letter stands for, in one of a few static buffers. */
+/* The word that a letter stands for, in one of several static buffers. */
 static const char *
 draw_word(struct rig *rig, const char *letter)
 {
@@ -322,7 +323,7 @@ on_changed(void *arg, int argc, const struct text *argv)
 {
 	struct rig *rig = arg;
 
-	/* A replica ends nothing by itself. */
+	/* A replica ends no key by itself. */
 	rig->copy.now_us = 0;
 	answer_free(redis_db_run(&rig->copy, argc, argv));
 }
@@ -351,7 +352,7 @@ same_key(const struct redis_key *a, const struct redis_key *b)
 	return true;
 }
 
-/* What has ended ends on both as soon as somebody looks. */
+/* A key whose time is over ends on both servers as soon as somebody looks. */
 static void
 compare_copy(struct rig *rig)
 {
@@ -408,7 +409,7 @@ told_outcome(
 
 static const struct store_handler handler = { told_guard, told_outcome };
 
-/* A comparison of what never happens says nothing. */
+/* A comparison proves nothing about operations that never ran. */
 static bool
 saw_all(const struct rig *rig)
 {
@@ -602,7 +603,7 @@ start(struct rig *rig)
 	return true;
 }
 
-/* The model takes the history of the real server for its own. */
+/* The model takes over the history of the real server. */
 static void
 copy_replid(struct rig *rig)
 {

@@ -1,8 +1,8 @@
 /*
- * Which servers of a quorum vote, as an operator wants it: servers are replaced
- * by fresh ones as lockbrokerd(8) says under "Replacing a server", and broker
- * after broker is started again with the new list.  So for a while brokers go
- * by different lists.
+ * Which servers of a quorum vote, by the operator's will: servers are replaced
+ * by fresh ones as lockbrokerd(8) says under "Replacing a server", and one
+ * broker after the other is started again with the new list.  So for a while
+ * brokers go by different lists.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@ is_listed(const int *list, int n, int server)
 	return false;
 }
 
-/* Who each server votes with, for the report. */
+/* Writes who each server votes with, for the report. */
 void
 electorate_trace(struct world *w)
 {
@@ -46,7 +46,7 @@ electorate_trace(struct world *w)
 	}
 }
 
-/* Does the process go by another list than the operator wants? */
+/* Does the process go by another list than the latest? */
 static bool
 differs(const struct broker *b)
 {
@@ -70,7 +70,7 @@ all_told(const struct world *w)
 	return true;
 }
 
-/* Of those that came last, who was not seen ready yet? */
+/* Have all servers that came last been seen ready? */
 static bool
 are_ready(struct world *w)
 {
@@ -103,7 +103,7 @@ electorate_part(struct world *w)
 			s->side = 1;
 }
 
-/* The worst of times for the network to fall apart: some have moved. */
+/* The worst time for the network to fall apart: some brokers have moved. */
 void
 electorate_moves(struct world *w)
 {
@@ -111,7 +111,7 @@ electorate_moves(struct world *w)
 		faults_part_soon(w);
 }
 
-/* The order of a list means nothing. */
+/* The order of a list does not matter. */
 bool
 electorate_tell(struct broker *b)
 {
@@ -145,7 +145,8 @@ on_told(void *object, uint64_t tag)
 		faults_crash(b);
 }
 
-/* Some soon, some long after a grace period: in between their lists differ. */
+/* Some brokers soon, some long after a grace period: meanwhile their lists
+ * differ. */
 static void
 tell_all(struct world *w)
 {
@@ -160,7 +161,7 @@ tell_all(struct world *w)
 	}
 }
 
-/* One that has voted before forgets who with; or all. */
+/* A server that has voted before forgets with whom; or forgets everything. */
 static void
 make_empty(struct server *s)
 {
@@ -173,7 +174,7 @@ make_empty(struct server *s)
 	checker_amnesia(s->w);
 }
 
-/* A server that is in no list; NULL: none is fit. */
+/* A server that is in no list; NULL: none can be used. */
 static struct server *
 spare(struct world *w, const int *old)
 {
@@ -189,7 +190,7 @@ spare(struct world *w, const int *old)
 	return NULL;
 }
 
-/* Do the servers of the list vote?  It began when all could be reached. */
+/* Do the servers of the list vote?  They began to when all could be reached. */
 static bool
 has_begun(struct world *w)
 {
@@ -208,7 +209,8 @@ has_begun(struct world *w)
 	return n > w->members / 2;
 }
 
-/* How many of the list may have forgotten something, with this one. */
+/* How many servers of the list may have forgotten something, if this one
+ * does. */
 static int
 count_lost(struct world *w, const struct server *lost)
 {
@@ -234,7 +236,7 @@ electorate_may_lose(
 	       w->electorate.changed_us == 0;
 }
 
-/* Fewer than a majority at once, and the others are up. */
+/* Replaces less than a majority at once, and only if the others are up. */
 void
 electorate_replace(struct world *w)
 {

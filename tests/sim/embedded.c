@@ -1,7 +1,7 @@
 /*
- * Embedded: one broker, and a server that is its own and ends with it, in place
- * of src/redis/embedded.c.  What clients may still count on then is in a note on
- * disk (daemon/promise.c, whose rule is copied here).
+ * Embedded: one broker, and a server that belongs to it and ends with it, in
+ * place of src/redis/embedded.c.  What clients may still count on after that
+ * is in a note on disk (daemon/promise.c, whose rule is copied here).
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@ embedded_draw(struct world *w)
 	w->owned = true;
 }
 
-/* A server of this process; nothing was written to any disk. */
+/* A server of this process only: nothing was written to any disk. */
 void
 embedded_begin(struct broker *b)
 {
@@ -36,7 +36,7 @@ embedded_begin(struct broker *b)
 	checker_amnesia(b->w);
 }
 
-/* Before a client is told a valid=. */
+/* Called before a client is told a valid=. */
 void
 embedded_promise(struct broker *b)
 {
@@ -53,7 +53,7 @@ embedded_floor_ms(const struct broker *b)
 	return world_ablated(b->w, ABLATE_NOTE) ? 0 : b->promised_ms;
 }
 
-/* A clean end: nobody counts on more than what was not given back. */
+/* A clean end: nobody counts on anything but what was not given back. */
 void
 embedded_end(struct broker *b)
 {

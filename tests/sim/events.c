@@ -1,5 +1,5 @@
 /*
- * A binary heap of what will happen.
+ * A binary heap of future events.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * Virtual time: what will happen, in order of time and, at one time, in the
- * order in which it was asked for.
+ * Virtual time: what will happen, in order of time and, at equal times, in the
+ * order in which it was scheduled.
  */
 #ifndef LOCKBROKER_SIM_EVENTS_H
 #define LOCKBROKER_SIM_EVENTS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `tag` is the asker's: by it, an event finds that it is stale. */
+/* `tag` is the scheduler's: by it, a callback finds that its event is stale. */
 typedef void event_fn(void *object, uint64_t tag);
 
 struct happening {
@@ -34,7 +34,7 @@ void events_fini(struct events *e);
 void events_at(
     struct events *e, int64_t at_us, event_fn *fn, void *object, uint64_t tag);
 
-/* Runs the next thing, unless there is none or it is after until_us. */
+/* Runs the next event, unless there is none or it is after until_us. */
 bool events_step(struct events *e, int64_t until_us);
 
 #endif

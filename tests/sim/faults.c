@@ -2,9 +2,9 @@
  * The nemesis.  Every now and then, until all is healed, it draws one of the
  * faults of this run and lets it strike.
  *
- * It stays within what the product assumes (lockbrokerd(8)): clocks may jump
- * by less than a pad once a lease or by any amount that is noticed; where data
- * is lost as well, a clock stays within G of the true time; a plain client's
+ * It stays within the product's assumptions (lockbrokerd(8)): clocks may jump
+ * by less than a pad once a lease, or by any amount that is noticed; if data
+ * are lost as well, a clock stays within G of the true time; a plain client's
  * lock is as safe as the data.
  */
 #include "config.h"
@@ -19,7 +19,7 @@
 #include "words.h"
 #include "world.h"
 
-/* Those that befall a single server. */
+/* The faults that befall a single server. */
 #define OF_SERVERS                                                         \
 	(unsigned)(FAULT_CUT | FAULT_PAUSE | FAULT_RESTART | FAULT_FLUSH | \
 		   FAULT_CLOCK | FAULT_OOM | FAULT_FORGET)
@@ -71,8 +71,8 @@ some_broker(struct world *w)
 	return &w->brokers[prng_below(&w->prng, (uint64_t)w->nbrokers)];
 }
 
-/* How many servers faults may befall.  Those that wait to take the place of
- * others are of interest where one does. */
+/* How many servers faults may befall.  Servers that wait to replace others
+ * matter only if one is replaced. */
 static int
 choice(const struct world *w)
 {
@@ -82,7 +82,7 @@ choice(const struct world *w)
 							  : w->nservers;
 }
 
-/* Draws nothing where there is no choice.  A master has more to lose. */
+/* If there is no choice, draws nothing.  A master has more to lose. */
 struct server *
 faults_some_server(struct world *w)
 {
@@ -99,7 +99,7 @@ faults_later(struct world *w, int64_t in_us, event_fn *fn, void *object)
 	events_at(&w->events, world_now(w) + in_us, fn, object, 0);
 }
 
-/* Things that pass by. */
+/* Faults of messages, replies and turns. */
 
 int64_t
 faults_delay_us(struct world *w, int64_t usual_us)
@@ -180,8 +180,8 @@ faults_reply(struct world *w, struct conn *c)
 }
 
 /*
- * What sits in the sockets of a connection that its broker gave up: gone, or
- * carried out after all, perhaps much later.
+ * Calls may still sit in the sockets of a connection that its broker gave up:
+ * they are gone, or are carried out after all, perhaps much later.
  */
 static void
 late_run(void *object, uint64_t tag)
@@ -254,7 +254,7 @@ strike_pause(struct world *w)
 	    s, (uint64_t)world_now(w));
 }
 
-/* Where the clocks of brokers are no help, a quorum loses only so much. */
+/* If the clocks of brokers are no help, a quorum bears only so much loss. */
 static bool
 may_lose(struct server *s, enum server_data data)
 {
@@ -302,7 +302,7 @@ strike_restart(struct world *w)
 
 	if (!s->up || !may_lose(s, SERVER_EMPTY))
 		return;
-	/* Data that are only a little older are the hardest to notice. */
+	/* Data that are only a little old are the hardest to notice. */
 	if (prng_chance(&w->prng, 300)) {
 		server_save(s);
 		faults_later(w, faults_some_us(w, 1, w->pad_ms / 2), die, s);
@@ -355,7 +355,7 @@ strike_freeze(struct world *w)
 	faults_later(w, faults_some_us(w, 1, 3 * w->lease_ms), thaw_broker, b);
 }
 
-/* It may have died meanwhile, or all was healed. */
+/* The broker may have died meanwhile, or all was healed. */
 static void
 go_on(void *object, uint64_t tag)
 {
@@ -406,8 +406,8 @@ strike_crash(struct world *w)
 	faults_crash(some_broker(w));
 }
 
-/* A broker that stops exits when it has let go of everything, or after 3 s;
- * the tag counts how often it was looked at. */
+/* A broker that stops exits once it has let go of everything, or after 3 s; the
+ * tag counts the looks at it. */
 static void
 await_stop(void *object, uint64_t tag)
 {
@@ -438,7 +438,8 @@ faults_stop(struct broker *b)
 	faults_later(b->w, 20000, await_stop, b);
 }
 
-/* All at once, so that the data are of when nobody had anything. */
+/* All brokers at once, so that the saved data are from a time when nobody had
+ * anything. */
 static void
 strike_stop(struct world *w)
 {
@@ -479,7 +480,7 @@ strike_forget(struct world *w)
 {
 	struct server *s = faults_some_server(w);
 
-	/* A call that finds no script twice is refused. */
+	/* If a call finds no script twice, it is refused. */
 	if (s->flushed_us != 0 &&
 	    world_now(w) - s->flushed_us < 4 * w->lease_ms * 1000)
 		return;
@@ -488,7 +489,7 @@ strike_forget(struct world *w)
 	memset(s->knows, 0, sizeof(s->knows));
 }
 
-/* Some of them at once, as when a part of the network is gone. */
+/* Several clients at once, as if a part of the network was gone. */
 static void
 strike_apart(struct world *w)
 {
@@ -543,8 +544,8 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_STANDSTILL] = strike_standstill,
 };
 
-/* Those that this topology may have are below; a new one for others changes
- * no seed. */
+/* The faults that this topology may have are below the result; a new fault of
+ * other topologies changes no seed. */
 static unsigned
 bits_of(const struct world *w)
 {
@@ -577,7 +578,8 @@ faults_on_tick(void *object, uint64_t tag)
 	}
 	if (tries < bits)
 		strikes[bit](w);
-	/* What befalls one server of a quorum may befall others with it. */
+	/* A fault of one server of a quorum may befall others together with
+	 * it. */
 	while (tries < bits && w->quorum && prng_chance(&w->prng, 400))
 		strikes[bit](w);
 	faults_later(w,
@@ -596,8 +598,8 @@ faults_start(struct world *w)
 	if (faults_has(w, FAULT_PLAIN))
 		w->faults.on &= ~(unsigned)(FAULT_RESTART | FAULT_FLUSH |
 					    FAULT_CLOCK | FAULT_BACK);
-	/* A server of a quorum that is emptied while none is blessed makes
-	 * the first grace period begin again. */
+	/* If a server of a quorum is emptied while none is blessed, the first
+	 * grace period begins again. */
 	faults_later(w,
 	    faults_some_us(w, 100, 3 * w->lease_ms) +
 		(w->faults.few > 0 ? (w->grace_ms + 2000) * 1000 : 0),

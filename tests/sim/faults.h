@@ -1,5 +1,5 @@
 /*
- * Faults: which kinds a run has, when they strike, and what may be expected
+ * Faults: which of them a run has, when they strike, and what may be expected
  * of everybody else meanwhile.
  */
 #ifndef LOCKBROKER_SIM_FAULTS_H
@@ -59,7 +59,7 @@ enum fault {
 	    FAULT_ALL = (1 << FAULT_BITS) - 1
 };
 
-/* The first of those that take several servers. */
+/* The first fault that takes several servers. */
 #define FAULT_BIT_SEVERAL FAULT_BIT_LAG
 
 /* Owned by the world. */
@@ -67,26 +67,28 @@ struct faults {
 	unsigned on;	 /* enum fault */
 	int64_t back_us; /* the longest jump backwards */
 	uint64_t plain_token;
-	struct prng late; /* for what follows others, which draw as ever */
+	struct prng late; /* draws for faults that came later: the others
+			   * draw as ever */
 	bool parted;
-	int few; /* they befall so many servers, the first; 0: all, brokers */
+	int few; /* they befall only the first so many servers; 0: all, and
+		  * brokers */
 	bool unnoticed; /* data went back, and no broker has called since */
 };
 
-/* Parses "cut,pause"; false: an unknown word. */
+/* Parses "cut,pause"; false: there is an unknown word. */
 bool faults_parse(const char *text, unsigned *out);
 
 void faults_start(struct world *w);
 void faults_heal(struct world *w);
 
-/* The network falls apart in a moment, if that is among the faults. */
+/* The network falls apart in a moment, if that is a fault of this run. */
 void faults_part_soon(struct world *w);
 
-/* A broker dies, or is stopped in order; another process takes its place. */
+/* A broker dies, or stops in order; another process takes its place. */
 void faults_crash(struct broker *b);
 void faults_stop(struct broker *b);
 
-/* What happens to the things that pass by. */
+/* Faults of single messages, replies and turns. */
 int64_t faults_delay_us(struct world *w, int64_t usual_us);
 int64_t faults_lag_us(struct world *w);	  /* of replication, further */
 int64_t faults_pause_us(struct world *w); /* of a broker, before lines */
@@ -106,19 +108,20 @@ bool faults_excuse_fence(struct world *w); /* there were two masters */
 int64_t faults_calm_us(const struct world *w);
 int64_t faults_patience_us(const struct world *w);
 
-/* The same, for whoever waits for a name: what befalls fewer servers than a
- * majority is no excuse. */
+/* The same, for requests that wait for a name: faults of less than a majority
+ * of the servers are no excuse. */
 int64_t faults_names_calm_us(const struct world *w);
 int64_t faults_names_patience_us(const struct world *w);
 
-/* faults_back.c: the data go back, if brokers will notice; they have not yet; it
- * was saved when all brokers had stopped in order. */
+/* faults_back.c: the data go back, if brokers will notice that; brokers have
+ * not noticed yet; the data were saved when all brokers had stopped in
+ * order. */
 void faults_go_back(struct server *s);
 bool faults_unnoticed(struct world *w);
 bool faults_saved_idle(struct server *s);
 
-/* faults_echo.c: a message that hands a name over was sent; its broker has
- * something to say about the name. */
+/* faults_echo.c: a message that hands a name over was sent; its broker sends an
+ * operation on the name. */
 void faults_note_echo(struct conn *c, struct text message);
 void faults_echo(struct world *w, struct broker *b, const struct flight *op);
 

@@ -1,7 +1,7 @@
 /*
- * Data that go back in a history that goes on, as after SWAPDB or with a
+ * Data that go back within a history that continues, as after SWAPDB or with a
  * snapshot of the machine.  Brokers notice that if the data are older than a
- * stall, or know nothing of a broker that runs (lockbrokerd(8)).
+ * stall, or know nothing of a running broker (lockbrokerd(8)).
  */
 #include "config.h"
 
@@ -11,9 +11,9 @@
 #include "answer.h"
 #include "world.h"
 
-#define BACK_US 2000000 /* for calls of all brokers, before data go back */
+#define BACK_US 2000000 /* within it all brokers call, before data go back */
 
-/* What its guard says. */
+/* Reads a field of the guard. */
 static void
 guard_field(struct redis_db *db, const char *field, char *out, size_t size)
 {
@@ -36,7 +36,7 @@ is_blessed(struct server *s)
 	return strcmp(id, s->db.replid) == 0;
 }
 
-/* Was it saved when all brokers had stopped in order? */
+/* Were the data saved when all brokers had stopped in order? */
 bool
 faults_saved_idle(struct server *s)
 {
@@ -48,7 +48,7 @@ faults_saved_idle(struct server *s)
 	return strcmp(idle, s->db.replid) == 0;
 }
 
-/* Does the guard know all brokers, and they know that it does? */
+/* Does the guard know all brokers, and do they know that it does? */
 static bool
 knows_all(struct world *w, struct redis_db *db)
 {
@@ -67,8 +67,9 @@ knows_all(struct world *w, struct redis_db *db)
 }
 
 /*
- * Data that are older than a stall are noticed at the first call.  If nobody
- * had anything then, only those brokers notice that have begun since.
+ * Data that are older than a stall are noticed at the first call.  If they are
+ * from a time when nobody had anything, only brokers notice that have started
+ * since.
  */
 static bool
 may_go_back(struct world *w, struct server *s)
@@ -93,7 +94,8 @@ faults_go_back(struct server *s)
 	w->faults.unnoticed = true;
 }
 
-/* Until a broker that runs has called, one that begins would notice nothing. */
+/* Until a running broker has called, a broker that starts would notice
+ * nothing. */
 bool
 faults_unnoticed(struct world *w)
 {

@@ -1,6 +1,6 @@
 /*
- * A message that hands a name over comes once more at the worst of times: while
- * its broker gives the name back, or is about to confirm what it was told.
+ * A message that hands a name over is delivered again at the worst time: while
+ * its broker gives the name back, or is about to confirm the message.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ faults_note_echo(struct conn *c, struct text message)
 	b->echoes[name][message.len] = '\0';
 }
 
-/* To the connection that hears messages, if there is one. */
+/* Sends it to the connection that hears messages, if there is one. */
 static void
 repeat(struct broker *b, const char *message)
 {

@@ -1,12 +1,12 @@
 /*
- * What may be expected of a world with the faults that it has: what is lost,
- * what is excused, and how long it may take until all is well.
+ * What may be expected of a world with its faults: what is lost, what is
+ * excused, and how long it may take until all is well.
  */
 #include "config.h"
 
 #include "world.h"
 
-#define QUORUM_RETRIES_US 300000 /* brokers that all try at once */
+#define QUORUM_RETRIES_US 300000 /* all brokers try at the same time */
 
 static bool
 has(const struct world *w, enum fault fault)
@@ -34,9 +34,9 @@ faults_forget(const struct world *w)
 }
 
 /*
- * lockbrokerd(8): where fewer replicas confirm than may be promoted, two
- * masters at once may grant the same lock, each to those that it can reach,
- * and for as long as what they granted lasts.
+ * lockbrokerd(8): if fewer replicas confirm than may be promoted, two masters
+ * at once may grant the same lock, each to the clients that can reach it, and
+ * for as long as their grants last.
  */
 bool
 faults_split(const struct world *w)
@@ -46,7 +46,7 @@ faults_split(const struct world *w)
 	       world_now(w) <= w->split_us + (w->lease_ms + w->grace_ms) * 1000;
 }
 
-/* A reserve of fences that one of them gave lasts as long as its lease. */
+/* A reserve of fences that a former master gave lasts as long as the lease. */
 bool
 faults_excuse_fence(struct world *w)
 {
@@ -65,7 +65,8 @@ faults_excuse(struct world *w)
 	return split;
 }
 
-/* A new server costs one G; then, or when all is healed, nothing excuses. */
+/* A new server costs one G; after that, or when all is healed, there is no
+ * excuse. */
 int64_t
 faults_calm_us(const struct world *w)
 {
@@ -82,16 +83,17 @@ faults_patience_us(const struct world *w)
 
 	if (w->faults.on == 0)
 		return 100000 + 40 * w->latency_us + retries_us;
-	/* An epoch, a dead broker's key with its delay and keep, a hand-over
-	 * lease for each broker in the queue, looks, links that come back. */
+	/* An epoch, a dead broker's key with its delay and keep, the lease
+	 * of a handover for each broker in the queue, looks, links that come
+	 * back. */
 	most_ms = w->grace_ms + 2 * (w->lease_ms + w->pad_ms) +
 		  4 * w->lease_ms + 2 * w->nbrokers * w->pad_ms +
 		  2 * w->reply_timeout_ms + 3000;
-	/* Masters that are one too many, and copies of all data. */
+	/* A master that must be demoted, and copies of all data. */
 	if (w->replicates)
 		most_ms += w->sentinels.demote_us / 1000 + 9000;
 	/* A new list waits until nobody has asked for the old one for a G;
-	 * before that, those that lag behind are helped. */
+	 * before that, brokers that lag behind are helped. */
 	if (w->quorum && has(w, FAULT_REPLACE))
 		most_ms += 2 * w->grace_ms;
 	return most_ms * 1010 + w->faults.back_us + retries_us;
@@ -106,9 +108,10 @@ faults_names_calm_us(const struct world *w)
 }
 
 /*
- * A vote that one server spoils is tried again.  A server that could not be told
- * of an end votes for nobody else until the key has run out, which with a delay=
- * may take three leases; if another is in its grace period, nobody wins before.
+ * A vote that one server spoils is tried again.  A server that could not be
+ * told of an end votes for nobody else until the key has run out, which with a
+ * delay= may take three leases; if another server is in its grace period,
+ * nobody wins before.
  */
 int64_t
 faults_names_patience_us(const struct world *w)

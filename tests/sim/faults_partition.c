@@ -56,7 +56,7 @@ trace_sides(struct world *w)
 	TRACE(w, "the network falls apart: %s", sides);
 }
 
-/* Both parts get something; Sentinels, too. */
+/* Each part gets some servers and brokers; Sentinels, too. */
 static void
 part(struct world *w, bool directed)
 {

@@ -1,6 +1,6 @@
 /*
- * Reads, writes and keeps histories.  What is wrong in one is found in
- * history_check.c.
+ * Reads, writes and keeps histories. history_check.c finds what is wrong in
+ * them.
  */
 #include "config.h"
 
@@ -124,7 +124,7 @@ number(const char *word, int64_t *out)
 	return end != word && *end == '\0';
 }
 
-/* `key=N` behind the six words. */
+/* `key=N`, after the six words. */
 static bool
 parse_extra(struct history_event *e, const char *word)
 {
@@ -148,7 +148,7 @@ parse_extra(struct history_event *e, const char *word)
 	return true;
 }
 
-/* Cuts a line into its words and reads them; false: malformed. */
+/* Splits a line into its words and reads them; false: malformed. */
 static bool
 parse_line(struct history_event *e, char *line)
 {

@@ -2,7 +2,7 @@
  * Histories: what clients asked, were told and did, one event a line, and the
  * check that nothing in them breaks a promise.  The README of this directory
  * has the format.  Both the simulator and tests against a real daemon make
- * histories; the checker knows nothing but what is in them.
+ * histories; the check knows nothing but the history.
  */
 #ifndef LOCKBROKER_SIM_HISTORY_H
 #define LOCKBROKER_SIM_HISTORY_H
@@ -41,23 +41,24 @@ struct history_event {
 	const char *lock;
 	uint64_t fence;	  /* 0: none */
 	uint64_t id;	  /* joins a request and its answer; 0: none */
-	uint64_t depth;	  /* of a grant; 0: not said, which is 1 */
+	uint64_t depth;	  /* of a grant; 0: not said, which means 1 */
 	int64_t wait_us;  /* of a LOCK; -1: for ever */
-	int64_t limit_us; /* a time: the hold is over then; 0: none */
+	int64_t limit_us; /* a time when the hold is over; 0: none */
 	bool shared;	  /* of a LOCK: mode=shared */
 	size_t line;
 };
 
 struct history_name;
 
-/* Owned by whoever made it: history_init() and history_fini(). */
+/* history_init() makes it, and history_fini() frees what it owns. */
 struct history {
 	struct history_event *v;
 	size_t n, size;
 	struct table names; /* owned: each text once */
 };
 
-/* What is wrong.  `late_us`: how late an answer may be; -1: not checked. */
+/* The limits of the check.  `late_us`: how late an answer may be; -1: not
+ * checked. */
 struct history_limits {
 	int64_t late_us;
 	int64_t longest_us; /* no LOCK may take longer; -1: not checked */

@@ -1,11 +1,12 @@
 /*
  * Finds what is wrong in a history.
  *
- * A *definite hold* begins when a client reads OK and ends when it sends
- * UNLOCK for the last level, reads !LOST, ends its connection, or when a limit
- * or a doubt ends it.  Definite holds of one lock never overlap, whatever the
- * network did: no slack is needed.  Fences follow the order of grants: where
- * one client read its OK before another sent its LOCK, its fence is smaller.
+ * A *definite hold* begins when a client reads OK.  It ends when the client
+ * sends UNLOCK for the last level, reads !LOST or ends its connection, or when
+ * a limit or a doubt ends it.  Definite holds of one lock never overlap,
+ * whatever the network did: the check needs no slack.  Fences follow the order
+ * of grants: if one client read its OK before another sent its LOCK, the first
+ * one's fence is smaller.
  */
 #include "config.h"
 
@@ -18,7 +19,7 @@
 
 #include "history.h"
 
-/* One definite hold; one request that waits for its answer. */
+/* One definite hold, or one request that waits for its answer. */
 struct span {
 	const char *lock; /* interned: equal pointers are equal names */
 	uint64_t session;
@@ -85,8 +86,8 @@ spans_remove(struct spans *s, size_t at)
 	s->v[at] = s->v[--s->n];
 }
 
-/* The request that an answer belongs to: by its id, else the oldest of the
- * session for that lock. */
+/* The request that an answer belongs to: the one with its id, or else the
+ * oldest of the session for that lock. */
 static size_t
 asked_find(const struct check *c, const struct history_event *e)
 {
@@ -167,13 +168,15 @@ on_lock_ok(
 			c->held.v[at].depth++;
 			return;
 		}
-		/* Who shares it and wants it alone gets a fence of its own. */
+		/* A session that shares the lock and then wants it alone gets a
+		 * fence of its own. */
 		if (c->held.v[at].shared && !s.shared && e->depth > 1)
 			depth = c->held.v[at].depth;
-		/* Else granted anew: the earlier hold ended unnoticed. */
+		/* Otherwise it is a new grant: the earlier hold ended
+		 * unnoticed. */
 		hold_over(c, at, e->at_us);
 	}
-	/* A re-entry into a hold that was let go meanwhile. */
+	/* A re-entry into a hold that was released meanwhile. */
 	if (e->depth > 1 && depth == 0)
 		return;
 	s.fence = e->fence;
@@ -185,9 +188,9 @@ on_lock_ok(
 }
 
 /*
- * An UNLOCK lets go when it is sent; but one that was sent before the session
- * was granted the lock, of a hold that it lost meanwhile, lets that grant go,
- * some time before it is answered.
+ * A hold ends when its UNLOCK is sent.  But if the UNLOCK was sent before the
+ * session was granted the lock, for a hold that it lost meanwhile, then it
+ * ends that grant, some time before it is answered.
  */
 static void
 on_unlock_ok(
@@ -221,7 +224,7 @@ check_duration(
 		    e->line, e->session, took_us, asked->lock);
 }
 
-/* The lines of one answer, for several names, say the same of all. */
+/* All lines of one answer, for several names, say the same. */
 static void
 check_together(struct check *c, const struct history_event *e)
 {
@@ -315,7 +318,7 @@ by_fence(const void *va, const void *vb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* The later one of two begins while the other goes on, and they don't share. */
+/* The later hold begins while the earlier one goes on, and they don't share. */
 static void
 check_two(struct check *c, const struct span *last, const struct span *s)
 {
@@ -328,7 +331,8 @@ check_two(struct check *c, const struct span *last, const struct span *s)
 	    last->session, last->line);
 }
 
-/* Of those who have it alone, and of those who share it, who ends last? */
+/* Compares each hold with the one that ends last, among those that have the
+ * lock alone and among those that share it. */
 static void
 check_overlap(struct check *c)
 {
@@ -352,9 +356,10 @@ check_overlap(struct check *c)
 }
 
 /*
- * Fences are distinct, but of those who share, and no grant that was asked for
- * after another was told has the smaller fence: walking down the fences, the
- * earliest OK of all that are greater must not be before the present LOCK.
+ * Fences are distinct, except among those that share.  A grant that was
+ * requested after another was told has no smaller fence: going down the
+ * fences, the earliest OK of all greater ones must not be before the present
+ * LOCK.
  */
 static void
 check_fences(struct check *c)

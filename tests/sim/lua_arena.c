@@ -1,6 +1,6 @@
 /*
- * The memory of a Lua state (lua_arena.h).  It knows nothing of what Lua keeps
- * there.
+ * The memory of a Lua state (lua_arena.h).  It knows nothing of what Lua
+ * stores there.
  */
 #include "config.h"
 
@@ -13,8 +13,8 @@
 
 #include "lua_arena.h"
 
-#define ARENA_BYTES ((size_t)256 << 20) /* of which little is ever touched */
-#define TIDY_BYTES ((size_t)512 << 10)	/* within a core's cache */
+#define ARENA_BYTES ((size_t)256 << 20) /* most of it is never touched */
+#define TIDY_BYTES ((size_t)512 << 10)	/* fits into the cache of a CPU */
 #define ALIGN_BYTES ((size_t)16)
 
 void
@@ -40,7 +40,8 @@ lua_arena_alloc(void *ud, void *p, size_t old, size_t wanted)
 	size_t room = (wanted + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
 	char *block;
 
-	/* An empty block would have the address of the next one. */
+	/* Without this, an empty block would have the address of the next
+	 * one. */
 	if (wanted == 0)
 		return NULL;
 	if (p != NULL && wanted <= old)

@@ -1,6 +1,6 @@
 /*
  * The bridge between Lua and the model of Redis.  It follows src/script_lua.c
- * of Redis 7 where a script can tell: nil is false, a status is {ok=}, an
+ * of Redis 7 as far as a script can tell: nil is false, a status is {ok=}, an
  * error {err=}; numbers lose their fraction; a global that was never declared
  * is an error; redis.call raises a table, redis.pcall returns it.
  */
@@ -23,8 +23,8 @@
 
 #define DEPTH_MAX 8 /* of tables in a result */
 
-/* The host that a Lua state belongs to: the arena is its first field, and what
- * the allocator is called with. */
+/* The host of a Lua state.  The arena is its first field, because the allocator
+ * is called with a pointer to the arena. */
 static struct lua_host *
 host_of(lua_State *L)
 {
@@ -73,8 +73,8 @@ push_reply(lua_State *L, const redisReply *reply)
 	}
 }
 
-/* A number as Redis writes it, and where that begins; whole ones, which nearly
- * all are, are cheap. */
+/* Writes a number as Redis does, and returns where it begins; whole numbers, as
+ * nearly all are, are cheap. */
 static const char *
 write_number(char *out, size_t size, double d, size_t *len)
 {
@@ -96,7 +96,7 @@ write_number(char *out, size_t size, double d, size_t *len)
 	return out;
 }
 
-/* Takes the arguments of redis.call; false where one is neither string nor
+/* Reads the arguments of redis.call; false if one is neither a string nor a
  * number. */
 static bool
 take_args(lua_State *L, struct text *args, int n)
@@ -223,7 +223,7 @@ static const luaL_Reg host_libs[] = {
 	{ NULL, NULL },
 };
 
-/* What Redis takes out of the base library. */
+/* Removes what Redis removes from the base library. */
 static const char *const host_forbidden[] = { "dofile", "loadfile", "print",
 	"newproxy", NULL };
 
@@ -278,7 +278,7 @@ lua_host_free(struct lua_host *host)
 	free(host);
 }
 
-/* What a compiled script consists of. */
+/* The parts of a compiled script. */
 struct chunk {
 	char *bytes; /* owned */
 	size_t n;
@@ -297,8 +297,8 @@ chunk_add(lua_State *L, const void *bytes, size_t n, void *arg)
 }
 
 /*
- * Compiles in a state of its own: what the compiler throws away would stay in
- * the arena, which is copied again and again.
+ * Compiles in a state of its own: the compiler's garbage would stay in the
+ * arena, which is copied again and again.
  */
 static struct chunk
 compile(const char *name, const char *body)
@@ -385,7 +385,7 @@ table_reply(lua_State *L, int depth)
 	return reply;
 }
 
-/* The reply for what is on top of the stack, which stays there.  The depth
+/* Makes a reply of the value on top of the stack, which stays there.  The depth
  * bounds the recursion. */
 static redisReply *
 result_reply(lua_State *L, int depth)

@@ -16,9 +16,9 @@
 
 struct lua_State;
 
-/* Owned by whoever made it; lua_host_free() frees it. */
+/* lua_host_free() frees it. */
 struct lua_host {
-	struct lua_arena arena; /* first: the host is found by it */
+	struct lua_arena arena; /* first: the host is found by its address */
 	struct lua_State *lua;	/* in the arena */
 	int nscripts;
 	int functions[LUA_HOST_SCRIPTS_MAX]; /* references in the registry */

@@ -1,6 +1,6 @@
 /*
- * The simulator's command line: runs seeds, says which one breaks a promise
- * and how, proves that each protection is needed.
+ * The simulator's command line: it runs seeds, reports which one breaks a
+ * promise and how, and proves that each protection is needed.
  */
 #include "config.h"
 
@@ -23,8 +23,8 @@
 
 #define SEEDS_DEFAULT 1000
 
-/* The run at hand, for the report when an assertion fails in it; and the
- * command line. */
+/* The present run, for the report if an assertion fails in it; and the command
+ * line. */
 static struct world *running;
 static int command_argc;
 static char **command_argv;
@@ -33,7 +33,7 @@ static char **command_argv;
 struct command {
 	uint64_t seeds;
 	unsigned jobs;	 /* processes that share them */
-	double budget_s; /* stop after so much real time; 0: no */
+	double budget_s; /* it stops after so much real time; 0: it does not */
 	bool ablations;
 	bool twice;
 	bool go_on;	    /* to the next seed after a broken promise */
@@ -52,7 +52,8 @@ struct tally {
 	char failure[256]; /* the last one */
 };
 
-/* Once more, to see the last lines: another process, for this one is broken. */
+/* Runs the seed again to see the last lines: in another process, because this
+ * one is broken. */
 static void
 exec_again(uint64_t seed)
 {
@@ -99,7 +100,7 @@ seconds_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Compiles the scripts, without what is ablated. */
+/* Compiles the scripts, without the ablated parts. */
 static struct lua_host *
 make_host(const struct ablation *a, int *scripts)
 {
@@ -164,7 +165,7 @@ write_history(const struct world *w)
 	fclose(out);
 }
 
-/* One seed; false: a promise was broken. */
+/* Runs one seed; false: a promise was broken. */
 static bool
 run_seed(const struct sim_options *o, struct lua_host *host, const int *scripts,
     struct tally *tally, uint64_t *hash, bool report)
@@ -192,7 +193,7 @@ run_seed(const struct sim_options *o, struct lua_host *host, const int *scripts,
 	return good;
 }
 
-/* Again, with the last lines, and for the report. */
+/* Runs it again, with the last lines, and for the report. */
 static void
 run_again(
     const struct sim_options *o, struct lua_host *host, const int *scripts)
@@ -219,7 +220,7 @@ is_excepted(const struct command *cmd, uint64_t seed)
 	return false;
 }
 
-/* Seeds from o->seed on; 0: all are good. */
+/* Runs the seeds from o->seed on; 0: all are good. */
 static int
 run_range(struct sim_options *o, const struct command *cmd, uint64_t seeds,
     struct tally *tally)
@@ -253,7 +254,8 @@ run_range(struct sim_options *o, const struct command *cmd, uint64_t seeds,
 	return status;
 }
 
-/* One of several processes: its part of the seeds, its sums into the pipe. */
+/* One of several processes: it runs its part of the seeds, and writes its sums
+ * into the pipe. */
 static void
 run_job(struct sim_options *o, const struct command *cmd, unsigned job, int fd)
 {
@@ -414,7 +416,7 @@ take_ablation(struct sim_options *o, struct command *cmd)
 	cmd->seeds = o->ablation->seeds;
 }
 
-/* An option that says what a run is like. */
+/* Takes an option that says what a run is like. */
 static void
 take_run_option(int c, struct sim_options *o)
 {
@@ -459,7 +461,7 @@ take_run_option(int c, struct sim_options *o)
 	}
 }
 
-/* An option that says which runs there are; or one of the others. */
+/* Takes an option that says which runs there are, or any other option. */
 static void
 take_option(int c, struct sim_options *o, struct command *cmd)
 {
@@ -506,7 +508,7 @@ main(int argc, char **argv)
 		.faults = FAULT_ALL,
 		.uses = USE_ALL };
 	struct command cmd = { .seeds = SEEDS_DEFAULT, .jobs = 1 };
-	/* src/redis logs much; the trace has what matters. */
+	/* src/redis logs much; the trace has all that matters. */
 	struct log_settings log = { .level = LOG_LEVEL_ERROR };
 	int c;
 

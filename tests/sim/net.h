@@ -41,11 +41,11 @@ TAILQ_HEAD(link_list, link);
 struct net {
 	struct event_base base;
 	struct timer_list set; /* in no order: there are few */
-	struct timer_list due; /* in the order in which they have fired */
+	struct timer_list due; /* in the order in which they fired */
 	struct link_list links;
 };
 
-/* The ports of addresses: what they lead to. */
+/* The ports of addresses tell what they lead to. */
 #define NET_MASTER 100 /* the present master, by its name */
 #define NET_SERVER 1000
 #define NET_SENTINEL 26379
@@ -59,13 +59,13 @@ struct broker *link_broker(const struct link *l);
 void net_run_timers(struct broker *b);
 bool net_has_timers(const struct broker *b);
 
-/* A packet was read from a connection, or that was seen to be broken. */
+/* A packet was read from a connection, or its break was seen. */
 void net_packet(struct conn *c, const redisReply *reply, const char *message);
 void net_broken(struct conn *c);
 
-/* What faults befall: connections of a broker, those that carry messages or
- * the others, to one of the first `most` servers or to a Sentinel; NULL: none.
- */
+/* Draws a connection of a broker for a fault: one that carries messages, or one
+ * of the others, to one of the first `most` servers or to a Sentinel; NULL:
+ * there is none. */
 struct conn *net_some_conn(struct broker *b, bool messages, int most);
 
 #endif

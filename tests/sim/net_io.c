@@ -1,6 +1,6 @@
 /*
  * io.h for a simulated broker: its own clock, and timers that fire in virtual
- * time.  They run in the next turn of the broker, so none does while that is
+ * time.  They run in the next turn of the broker, so none runs while it is
  * frozen.
  */
 #include "config.h"
@@ -14,14 +14,14 @@
 
 #include "world.h"
 
-/* Owned by whoever set it. */
+/* Its owner is the code that set it. */
 struct timer {
 	TAILQ_ENTRY(timer) entry;
 	struct broker *broker;
 	timer_fired *fired;
 	void *arg;
 	struct timer_list *in; /* the list that it is in, or NULL */
-	uint64_t tag;	       /* of the event that counts */
+	uint64_t tag;	       /* of the only event that counts */
 };
 
 /* Owned by the struct redis of a broker. */

@@ -53,7 +53,7 @@ struct link {
 	struct errand_list errands; /* in the order in which they were sent */
 	unsigned depth; /* callbacks that need the connection to stay */
 	bool doomed;	/* to be cut when that is 0 */
-	bool refused;	/* cut because of what the server said */
+	bool refused;	/* cut because of a reply of the server */
 	char why[160];
 	const char *advice;
 	struct timer *timer;   /* of the greeting, or of the pause */
@@ -222,7 +222,8 @@ greeted(struct link *l)
 	memset(&l->info, 0, sizeof(l->info));
 	l->info.version[0] = 7;
 	l->info.replica = !c->server->db.master;
-	/* A link that tells no run_id is taken for one to the same server. */
+	/* A link that tells no run_id is taken for another link to the same
+	 * server. */
 	if (!world_ablated(l->broker->w, ABLATE_LEAVE))
 		snprintf(l->info.run_id, sizeof(l->info.run_id), "%llu",
 		    (unsigned long long)c->run);
@@ -314,7 +315,7 @@ ask(struct link *l, struct request *r, int64_t timeout_ms, link_reply *done,
 	conn_send(l->conn, r);
 }
 
-/* The number of the bucket that a key is of: PREFIX{N}:NAME. */
+/* The number of the bucket that a key belongs to: PREFIX{N}:NAME. */
 static uint32_t
 bucket_of(const char *key)
 {
@@ -339,7 +340,7 @@ call_request(
 	return r;
 }
 
-/* The text of a script takes no part: the server has it. */
+/* The text of a script plays no part: the server has it. */
 static struct request *
 load_request(struct link *l, const char *text)
 {
@@ -369,7 +370,7 @@ link_send(struct link *l, int argc, const char **argv, const size_t *argvlen,
 }
 
 /* Writes one word of a format, with its argument if it has one, as hiredis
- * would: a text may have spaces, and is one word all the same. */
+ * would: a text may contain spaces, and is one word all the same. */
 static size_t
 put_word(char out[WORD_SIZE], const char *fmt, size_t n, va_list *ap)
 {
@@ -417,7 +418,7 @@ link_sendf(struct link *l, int64_t timeout_ms, link_reply *done, void *arg,
 	return true;
 }
 
-/* What is sent is on its way at once. */
+/* A command that was sent is on its way at once. */
 void
 link_flush(struct link *l)
 {
@@ -482,7 +483,7 @@ link_free(struct link *l)
 	free(l);
 }
 
-/* What it is. */
+/* Its properties. */
 
 bool
 link_is_up(const struct link *l)

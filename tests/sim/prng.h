@@ -1,5 +1,5 @@
 /*
- * The one source of chance in the simulator: xoshiro256**, seeded by
+ * The only source of chance in the simulator: xoshiro256**, seeded by
  * splitmix64.  The same seed gives the same run on every machine.
  */
 #ifndef LOCKBROKER_SIM_PRNG_H
@@ -55,7 +55,7 @@ prng_next(struct prng *p)
 	return result;
 }
 
-/* 0 to n - 1; 0 where n is 0.  The bias of the modulus does no harm here. */
+/* 0 to n - 1; 0 if n is 0.  The bias of the modulus does no harm here. */
 static inline uint64_t
 prng_below(struct prng *p, uint64_t n)
 {

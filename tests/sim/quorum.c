@@ -1,11 +1,11 @@
 /*
- * Quorum: three to nine servers that know nothing of each other, a shard for
- * each.
+ * Quorum: three to nine servers that know nothing of each other, with a shard
+ * for each.
  *
  * Fences must rise whatever time it is: in some runs the wall clocks of the
  * brokers are days apart, and then no more is lost than a quorum can bear
- * (faults.c).  In the others they are right within G, as after the loss of
- * everything nothing else is left.
+ * (faults.c).  In the other runs they are right within G, because after the
+ * loss of everything nothing else is left.
  */
 #include "config.h"
 
@@ -36,9 +36,10 @@ quorum_draw(struct world *w)
 	w->clocks_apart = prng_chance(&w->prng, 500);
 	if (w->o->ablation == NULL && prng_chance(&w->prng, 300))
 		w->faults.few = (w->members - 1) / 2;
-	/* The servers answer one after the other: brokers pass each other. */
+	/* The servers answer one after the other, so brokers overtake each
+	 * other. */
 	w->latency_us = prng_skewed(&w->prng, 20, 20000);
-	/* Each server costs as much as a world with one. */
+	/* Each server costs as much time as a world with one. */
 	w->heal_us /= 2;
 	w->nservers += (int)prng_range(&w->prng, 1, SPARES_MAX);
 	for (i = 0; i < w->members; i++)
@@ -71,7 +72,7 @@ quorum_begin(struct broker *b)
 	}
 }
 
-/* Is all that was ever granted on it known to it? */
+/* Does it know all that was ever granted on it? */
 bool
 quorum_is_whole(struct server *s)
 {

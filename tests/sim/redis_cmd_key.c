@@ -1,6 +1,6 @@
 /*
  * Commands of the model of Redis on any key, on strings and on hashes, and
- * those on the server itself.
+ * commands on the server itself.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ cmd_get(struct redis_db *db, int argc, const struct text *argv)
 	return answer_bytes(item_text(&key->items[0]));
 }
 
-/* What the words behind SET key value ask for. */
+/* What the words after SET key value ask for. */
 struct set_options {
 	bool nx, xx, keepttl, get;
 	int64_t end_ms; /* -1: never */
@@ -149,7 +149,7 @@ cmd_exists(struct redis_db *db, int argc, const struct text *argv)
 	return answer_int(n);
 }
 
-/* What is no string is nil. */
+/* A value that is no string is nil. */
 static redisReply *
 cmd_mget(struct redis_db *db, int argc, const struct text *argv)
 {
@@ -453,7 +453,7 @@ cmd_publish(struct redis_db *db, int argc, const struct text *argv)
 	return answer_int(db->publish(db->arg, argv[1], argv[2]));
 }
 
-/* These two are in every script, and so without snprintf(). */
+/* Every script calls these two, so they do without snprintf(). */
 static redisReply *
 answer_digits(int64_t n)
 {

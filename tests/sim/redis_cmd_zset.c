@@ -1,6 +1,6 @@
 /*
  * Commands of the model of Redis on sorted sets.  Items stand in order of
- * score and, among equal scores, of their bytes.
+ * score and, if scores are equal, of their bytes.
  */
 #include "config.h"
 
@@ -52,7 +52,7 @@ zset_insert(struct redis_key *key, struct text text, double score)
 	redis_key_insert(key, at, text, NULL, score);
 }
 
-/* Returns 1 where the member is new, 2 where its score changed, else 0. */
+/* Returns 1 if the member is new, 2 if its score changed, else 0. */
 static int
 zset_put(struct redis_key *key, struct text text, double score, unsigned flags)
 {
@@ -144,7 +144,7 @@ cmd_zrem(struct redis_db *db, int argc, const struct text *argv)
 	return answer_int(n);
 }
 
-/* Items from..to (`to` not included), with their scores where asked for. */
+/* Items from..to (`to` not included), with their scores if asked for. */
 static redisReply *
 slice(const struct redis_key *key, size_t from, size_t to, bool scores)
 {

@@ -30,7 +30,7 @@ sentinels_side(const struct world *w)
 	return n > SENTINELS / 2;
 }
 
-/* Those who listen hear that it names another one now. */
+/* Those that listen hear that it names another master now. */
 static void
 names(struct sentinel *one, struct server *master)
 {
@@ -51,7 +51,7 @@ is_there(const struct world *w, const struct server *s)
 	return s->up && !s->frozen && s->side == sentinels_side(w);
 }
 
-/* The replica that has most; where several have, any of them. */
+/* The replica that has most; if several have, any of them. */
 static struct server *
 best_replica(struct world *w)
 {
@@ -74,9 +74,9 @@ best_replica(struct world *w)
 
 /*
  * A spare server takes the place of the old master, which never comes back, so
- * that there are no more of them than redis.replicas says.  It joins the new
- * master while the old one may still go on: never the old one, which would have
- * enough replicas then.
+ * that there are never more of them than redis.replicas says.  The spare joins
+ * the new master while the old one may still go on, and never the old one,
+ * which would then have enough replicas.
  */
 static void
 call_spare(struct world *w, struct server *old)
@@ -104,8 +104,9 @@ sentinels_failover(struct world *w)
 
 	if (s == NULL)
 		return false;
-	/* It goes on, for those who do not hear of it; and where nobody asks
-	 * Sentinels, for those who were there before it froze. */
+	/* The old master goes on, for those who do not hear of the failover;
+	 * and, if nobody asks Sentinels, for those who were there before it
+	 * froze. */
 	old->rogue = (old->up && !old->frozen) ||
 		     w->o->topology->mode == CONFIG_MODE_STANDALONE;
 	replica_promote(s);
@@ -134,7 +135,7 @@ watch_master(struct world *w)
 		sentinels_failover(w);
 }
 
-/* One that says that it is a master is left alone for a while. */
+/* A server that says that it is a master is left alone for a while. */
 static void
 watch_server(struct world *w, struct server *s)
 {
@@ -163,8 +164,8 @@ watch_server(struct world *w, struct server *s)
 }
 
 /*
- * Two masters at once, and not because one was dead or frozen: then brokers
- * may be on both.
+ * There are two masters at once, and not because one was dead or frozen: then
+ * brokers may be on both.
  */
 static void
 watch_split(struct world *w)
@@ -228,7 +229,7 @@ sentinels_init(struct world *w)
 	struct prng *p = &w->prng;
 	int i;
 
-	/* More than a stall, or a master that was frozen goes on. */
+	/* Longer than a stall, or a master that was frozen goes on. */
 	all->down_after_us =
 	    (w->pad_ms + prng_range(p, 100, 1500)) * 1000 + WATCH_US;
 	all->demote_us = prng_range(p, 500, 8000) * 1000;
@@ -252,7 +253,7 @@ sentinels_watch(struct world *w)
 	    on_watch, w, 0);
 }
 
-/* What brokers ask. */
+/* Commands that brokers send. */
 
 static redisReply *
 master_address(const struct server *s)

@@ -1,6 +1,6 @@
 /*
- * The server and its connections.  Requests arrive in the order in which they
- * were sent on one connection; between connections there is no order, and
+ * The server and its connections.  Requests on one connection arrive in the
+ * order in which they were sent; between connections the order is open, and
  * after a freeze it is drawn.
  */
 #include "config.h"
@@ -16,7 +16,7 @@
 #include "server_parts.h"
 #include "world.h"
 
-#define APART_US 200000 /* clocks of servers, at first */
+#define APART_US 200000 /* between the clocks of servers, at first */
 #define RUNS_MAX 1000000
 
 static event_fn conn_on_request;
@@ -151,7 +151,7 @@ conn_execute(struct server *s, struct conn *c, const struct request *r)
 		conn_reply(s, c, reply);
 }
 
-/* A connection that waits for replicas: can it go on? */
+/* The connection waits for replicas: must it wait longer? */
 static bool
 conn_waits(struct server *s, struct conn *c)
 {
@@ -164,7 +164,7 @@ conn_waits(struct server *s, struct conn *c)
 	return c->waiting;
 }
 
-/* Does the network carry anything between its ends? */
+/* Does the network carry anything between the two ends? */
 static bool
 conn_carries(const struct conn *c)
 {
@@ -311,7 +311,7 @@ conn_hold_back(struct conn *c)
 	c->held_back = true;
 }
 
-/* Its end follows what was sent. */
+/* The connection ends after what was sent. */
 void
 conn_late(struct conn *c)
 {
@@ -418,7 +418,7 @@ server_freeze(struct server *s, bool frozen)
 	TAILQ_FOREACH (c, &s->conns, entry)
 		n++;
 	skip = (unsigned)prng_below(&s->w->prng, n);
-	/* Sockets are read in an order that nobody chose. */
+	/* Sockets are read in a random order. */
 	if (n > 0 && skip % 2 == 0)
 		replica_go_on(s);
 	n = 0;

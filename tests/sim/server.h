@@ -1,6 +1,6 @@
 /*
- * A model of one Redis server as brokers see it: a clock, data, connections,
- * subscribers; it can be frozen, killed, emptied, run out of memory.
+ * A model of one Redis server as brokers see it: a clock, data, connections
+ * and subscribers.  It can freeze, be killed or emptied, or run out of memory.
  *
  * A connection is a stream in each direction.  What a broker has written may
  * be carried out long after that broker has given the connection up, unless
@@ -31,7 +31,7 @@ struct request {
 	STAILQ_ENTRY(request) entry;
 	enum request_kind kind;
 	enum script_id script; /* of CALL and SCRIPT LOAD */
-	uint32_t shard;	       /* CALL: that the keys are of */
+	uint32_t shard;	       /* CALL: the shard of the keys */
 	int nkeys, nargs;
 	struct text *words; /* owned, bytes included: keys, then args */
 };
@@ -52,7 +52,7 @@ struct conn {
 	struct world *w;
 	struct server *server;
 	struct broker *broker;
-	struct link *link; /* whose it is; NULL: nobody's any more */
+	struct link *link; /* the link that has it; NULL: none any more */
 	uint64_t id;
 	uint64_t run;	  /* of the server, when it was accepted */
 	bool client_open; /* the broker still listens */
@@ -61,13 +61,14 @@ struct conn {
 	bool asking;	 /* the last command was ASKING */
 	unsigned unread; /* packets that wait for a turn of the broker */
 	bool held_back;	 /* what was sent is under way for longer */
-	bool mute;	 /* nothing arrives any more, and nobody says so */
+	bool mute;	 /* nothing arrives any more, and neither side is
+			  * told */
 	char name[128];	 /* of the channel */
 	struct request_list requests;
 	unsigned arrived;   /* requests that are at the server */
 	unsigned landed;    /* packets that are at the broker */
-	bool breaking;	    /* the broker will see the end of it */
-	uint64_t offset;    /* of the server, behind the last request */
+	bool breaking;	    /* the broker will see that it broke */
+	uint64_t offset;    /* of the server, after the last request */
 	bool waiting;	    /* a WAIT is under way ... */
 	int wait_replicas;  /* ... for so many ... */
 	int64_t wait_until; /* ... until this world time */
@@ -88,16 +89,17 @@ struct server {
 	uint64_t saved_run;	/* ... and in that run */
 	struct replication repl;
 	int side;      /* of the network, while it is in two */
-	bool rogue;    /* a master, after another one was made */
+	bool rogue;    /* a master, although another one was made */
 	bool spare;    /* it belongs to nobody, and may join */
-	bool retiring; /* a spare took its place: it won't be back */
+	bool retiring; /* a spare took its place: it does not come back */
 	struct sentinel *sentinel; /* this one is a Sentinel; or NULL */
 	bool humble;	       /* replica-priority 0: it is never promoted */
-	int64_t master_us;     /* since when a Sentinel sees that; -1 */
+	int64_t master_us;     /* since when a Sentinel sees it as a master;
+			        * -1 */
 	bool up, frozen, full; /* full: memory used up */
 	bool knows[SCRIPT_MAX];
 	int64_t flushed_us;   /* when it forgot its scripts; 0: never */
-	uint64_t run;	      /* counts starts; no other server has the same */
+	uint64_t run;	      /* counts starts; no two servers share a number */
 	int64_t zero_us;      /* its clock at world time 0, and steps */
 	int64_t rate_ppm;     /* by which its clock is too fast */
 	int64_t jumped_us;    /* by how much, all in all */

@@ -1,6 +1,6 @@
 /*
- * What a server does: calls of scripts, the commands that brokers send, and
- * messages to those who listen.
+ * What a server does: it runs scripts and the commands that brokers send, and
+ * delivers messages to its subscribers.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "server_parts.h"
 #include "world.h"
 
-/* A name that is handed over, or forced, is the last word of the message. */
+/* If a name is handed over, or forced, it is the last word of the message. */
 static void
 check_message(const struct server *s, const struct conn *c, struct text message)
 {
@@ -22,14 +22,15 @@ check_message(const struct server *s, const struct conn *c, struct text message)
 		return;
 	memcpy(name, message.p + message.len - 2, 2);
 	if (name[0] != 'n')
-		return; /* the crowd's */
+		return; /* of the crowd */
 	if (memcmp(message.p, "given ", 6) == 0)
 		checker_given(s->w, s, c->broker, name);
 	if (memcmp(message.p, "force ", 6) == 0)
 		checker_forces(s->w, name);
 }
 
-/* To those who listen on a server, of what was published on another. */
+/* Delivers a message to the subscribers of a server; it was published on
+ * `from`. */
 static int
 deliver(struct server *s, const struct server *from, struct text channel,
     struct text message)
@@ -144,7 +145,7 @@ do_wait(struct server *s, struct conn *c, const struct text *words)
 	return NULL;
 }
 
-/* An old connection, with all that it has not yet said. */
+/* CLIENT KILL of an old connection, with all that it has not yet done. */
 static redisReply *
 do_client(struct server *s, struct conn *c, const struct text *words)
 {

@@ -1,6 +1,6 @@
 /*
- * The checker of histories, checked: each kind of violation is planted, and
- * must be found; what only looks like one must not.
+ * Tests the checker of histories: it must find each kind of violation that is
+ * planted, and must not report what only looks like one.
  */
 #include "config.h"
 
@@ -262,7 +262,7 @@ static const struct history_case cases[] = {
 	    "line 3 is malformed" },
 };
 
-/* What was found; the texts one after the other. */
+/* The faults that were found, one after the other. */
 struct found {
 	char text[2000];
 	int n;

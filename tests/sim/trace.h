@@ -1,7 +1,7 @@
 /*
  * What happened in a run: the last lines are kept for a report, and all of
- * them go into a hash, by which two runs are compared.  To write lines costs a
- * tenth of the time: that is left until a seed is known to be bad (main.c).
+ * them go into a hash, by which two runs are compared.  Writing lines takes a
+ * tenth of the time, so it is left until a seed is known to be bad (main.c).
  */
 #ifndef LOCKBROKER_SIM_TRACE_H
 #define LOCKBROKER_SIM_TRACE_H

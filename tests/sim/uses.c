@@ -1,5 +1,5 @@
 /*
- * What is used in a run, and which client does which of it when.
+ * What clients use in a run, and which client does which of it when.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ draw_semaphores(struct world *w)
 			    (uint64_t)prng_range(&w->uses.prng, 1, 6);
 }
 
-/* Half of the seeds have none of it. */
+/* Half of the seeds use none of it. */
 void
 uses_draw(struct world *w)
 {
@@ -68,7 +68,7 @@ uses_has(const struct world *w, enum use use)
 	return (w->uses.on & (unsigned)use) != 0;
 }
 
-/* One row: how often somebody who may do anything does this. */
+/* One row: how often a client that is free to do anything does this. */
 static const struct deed {
 	enum use use;
 	unsigned permille;

@@ -1,7 +1,6 @@
 /*
- * What clients of a run use beyond locks and semaphores.  It is drawn from a
- * stream of its own: a seed that has none of it is the run that it was before
- * there was any.
+ * What the clients of a run use beyond locks and semaphores.  It is drawn from
+ * a separate stream: a seed that uses none of it gives the same run as ever.
  */
 #ifndef LOCKBROKER_SIM_USES_H
 #define LOCKBROKER_SIM_USES_H
@@ -48,15 +47,15 @@ struct uses {
 	uint64_t parties; /* of barriers, mostly */
 };
 
-/* Parses "latch,barrier", "all", "none"; false: an unknown word. */
+/* Parses "latch,barrier", "all", "none"; false: there is an unknown word. */
 bool uses_parse(const char *text, unsigned *out);
 
-/* Draws what this run uses. */
+/* Draws what clients use in this run. */
 void uses_draw(struct world *w);
 
 bool uses_has(const struct world *w, enum use use);
 
-/* One deed of a client that waits for nothing; false: none of these. */
+/* One deed of a client that waits for nothing; false: it did none of these. */
 bool uses_act(struct client *c);
 
 #endif

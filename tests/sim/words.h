@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* Bit i of *out is set for words[i]; false: a word that is none of the n. */
+/* Sets bit i of *out for words[i]; false: there is a word that is none of the
+ * n. */
 bool words_parse(
     const char *text, const char *const *words, unsigned n, unsigned *out);
 

@@ -17,7 +17,7 @@
 #define LOOK_EVERY_US 50000
 #define MANY_BROKERS 16
 #define STOP_US 4000000
-#define REST_US 1000000 /* between looks whether all is over */
+#define REST_US 1000000 /* between two looks whether all is over */
 
 static event_fn world_on_look;
 
@@ -56,8 +56,8 @@ world_on_look(void *object, uint64_t tag)
 }
 
 /*
- * From a stream of its own.  redis.trust_new says that what was lost is not taken
- * for new.
+ * Draws from a separate stream. redis.trust_new promises that no server which
+ * has lost its data is taken for a new one.
  */
 static void
 draw_more(struct world *w)
@@ -75,7 +75,7 @@ draw_more(struct world *w)
 		w->trusts = true;
 }
 
-/* What the checker can tell of brokers whose clocks have stood still. */
+/* What the checker can say of brokers whose clocks have stood still. */
 static void
 simple_only(struct world *w)
 {
@@ -84,7 +84,7 @@ simple_only(struct world *w)
 	w->uses.on = 0;
 }
 
-/* Which faults, how many brokers and clients, which times. */
+/* Draws the faults, how many brokers and clients, and the times. */
 static void
 world_draw(struct world *w)
 {
@@ -110,7 +110,7 @@ world_draw(struct world *w)
 	if (prng_chance(p, 300))
 		w->permits[0] = (uint64_t)prng_range(p, 1, 6);
 	seconds = prng_range(p, 20, 40);
-	/* One run of ten is without a fault. */
+	/* One run in ten has no fault. */
 	if (prng_chance(p, 100))
 		mask = 0;
 	w->faults.on = o->faults_given ? o->faults : mask & o->faults;
@@ -129,7 +129,7 @@ world_draw(struct world *w)
 	if (mask != 0 && o->topology->faults != 0 && !o->faults_given)
 		w->faults.on |= (unsigned)prng_below(p, 1u << FAULT_BITS) &
 				o->topology->faults & o->faults;
-	/* Such a broker puts back what others have: lockbrokerd(8). */
+	/* Such a broker writes what others have by now (lockbrokerd(8)). */
 	if (faults_forget(w))
 		w->faults.on &= ~(unsigned)FAULT_STANDSTILL;
 	draw_more(w);
@@ -189,7 +189,7 @@ run_until(struct world *w, int64_t until_us)
 		w->events.now_us = until_us;
 }
 
-/* Everybody has left; brokers stop in order. */
+/* All clients have left; brokers stop in order. */
 static void
 world_stop(struct world *w)
 {

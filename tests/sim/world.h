@@ -34,7 +34,7 @@
 #include "uses.h"
 
 #define WORLD_BROKERS_MAX 24
-#define WORLD_BROKERS_DRAWN 4 /* at most, where nobody asks for more */
+#define WORLD_BROKERS_DRAWN 4 /* at most, if nobody asks for more */
 #define WORLD_CLIENTS_MAX 24
 #define WORLD_NAMES_MAX 4
 #define WORLD_PREFIX "lock:"
@@ -46,9 +46,9 @@ struct sim_options {
 	int brokers; /* 0: as the seed says */
 	int seconds; /* of faults and work; 0: as the seed says */
 	unsigned faults;
-	bool faults_given; /* else as the seed says, out of `faults` */
+	bool faults_given; /* if not given: as the seed says, out of `faults` */
 	unsigned uses;
-	bool uses_given; /* else as the seed says, out of `uses` */
+	bool uses_given; /* if not given: as the seed says, out of `uses` */
 	bool tokens;	 /* there are pollers */
 	bool lines;	 /* keep the last lines, and the hash of all */
 	bool trace;	 /* and print each */
@@ -77,16 +77,16 @@ struct world {
 	struct beats beats;
 	struct history history;
 	int nservers, nbrokers, nclients, nnames;
-	uint32_t shards;   /* as the core sees them */
+	uint32_t shards;   /* their number, as the core sees it */
 	uint32_t lanes;	   /* redis.connections */
-	int members;	   /* servers but for spare ones */
+	int members;	   /* servers, without the spare ones */
 	unsigned replicas; /* redis.replicas */
-	unsigned work;	   /* of a step of the core; 0: as much as ever */
+	unsigned work;	   /* of a step of the core; 0: as usual */
 	bool replicates;   /* servers have replicas */
 	bool writable;	   /* replicas carry out scripts that write */
 	bool strict;	   /* min-replicas-to-write is redis.replicas */
 	bool quorum;	   /* the shards are servers that vote */
-	bool clocks_apart; /* the wall clocks of brokers, by days */
+	bool clocks_apart; /* the wall clocks of brokers are days apart */
 	bool tagged;	   /* the shards are buckets of a cluster */
 	bool owned;	   /* the server is the broker's own */
 	bool trusts;	   /* redis.trust_new */
@@ -97,12 +97,13 @@ struct world {
 	/* Limits of the semaphores that clients use; 0: there is none. */
 	uint64_t permits[CHECKER_SEMAPHORES_MAX];
 	bool proxies; /* some clients come through proxies */
-	bool circles; /* who holds something may wait for ever for more */
+	bool circles; /* a client that holds something may wait for ever for
+		       * more */
 	int64_t lease_ms, pad_ms, grace_ms, reply_timeout_ms;
 	int64_t latency_us; /* of the network, the usual one */
 	int64_t heal_us;    /* no fault from then on */
-	int64_t split_us;   /* there were two masters until then; -1: never */
-	int64_t leave_us;   /* clients go home */
+	int64_t split_us;   /* until then there were two masters; -1: never */
+	int64_t leave_us;   /* when clients leave */
 	int64_t end_us;
 	uint64_t next_session;
 	uint64_t next_conn;
@@ -129,10 +130,10 @@ bool world_run(struct world *w, const struct sim_options *o,
 void world_report(const struct world *w);
 void world_free(struct world *w);
 
-/* How long the next message on the network takes. */
+/* How long the next message takes on the network. */
 int64_t world_delay_us(struct world *w);
 
-/* A promise is broken.  The first one counts. */
+/* A promise is broken.  Only the first one counts. */
 void world_fail(struct world *w, const char *promise, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
