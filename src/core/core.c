@@ -24,9 +24,9 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
-#include "core/lock/owner.h"
 #include "core/lock/queue.h"
 #include "core/lock/sweep.h"
+#include "core/lock/tenant.h"
 #include "core/lock/unlock.h"
 #include "core/lock/watch.h"
 #include "core/measure/record.h"
@@ -73,7 +73,7 @@ static const struct turn_listener of_turn = {
 	.conn_of = session_conn,
 };
 
-static const struct session_listener of_sessions = {
+static const struct owner_listener of_owners = {
 	.vouched_ms = vouched_look_up,
 };
 
@@ -120,7 +120,7 @@ static const struct lock_listener of_locks = {
 	.lock_leaves = listing_leave_lock,
 };
 
-static const struct tenure_owner *const of_tenures[TENURE_KINDS] = {
+static const struct tenure_tenant *const of_tenures[TENURE_KINDS] = {
 	[TENURE_LEASE] = &lock_of_tenure,
 	[TENURE_PERMITS] = &semaphore_of_tenure,
 };
@@ -163,7 +163,7 @@ core_new(const struct core_config *config)
 	set_times(core, config->lease_ms);
 	turn_init(core, &of_turn);
 	session_init(core);
-	core->sessions->above = &of_sessions;
+	core->owners->above = &of_owners;
 	guard_init(core, of_guards);
 	core->config.nodes = NULL; /* copied */
 	core->measure = measure_new();
@@ -172,7 +172,7 @@ core_new(const struct core_config *config)
 	core->config.metrics = NULL; /* copied */
 	names_init(core, &of_locks);
 	tenures_init(core, of_tenures);
-	leases_init(core, &lock_owner);
+	leases_init(core, &lock_tenant);
 	watch_init(core);
 	force_init(core);
 	status_init(core);
@@ -249,13 +249,13 @@ on_open(struct core *core, const struct core_event *ev)
 	session_open(core, ev->u.open.session, ev->u.open.peer, ev->u.open.tcp,
 	    ev->u.open.proxied);
 	s = session_find(core, ev->u.open.session);
-	s->uid = ev->u.open.uid;
-	notify_session(core, NOTICE_SESSION_BEGINS, s);
+	s->owner.uid = ev->u.open.uid;
+	notify_session(core, NOTICE_SESSION_BEGINS, &s->owner);
 }
 
 /* Verbs; `answer` is NULL for those that the core does not answer. */
 static const struct {
-	void (*answer)(struct core *core, struct session *s,
+	void (*answer)(struct core *core, struct owner *owner,
 	    const struct core_request *rq);
 	unsigned flags; /* enum verb_flag */
 } requests[VERB_MAX] = {
@@ -283,7 +283,7 @@ on_request(struct core *core, const struct core_event *ev)
 	assert(!core->config.quorum ||
 	       !(requests[rq->verb].flags & VERB_FLAG_ONE_SERVER));
 	kept_forget(core, s);
-	requests[rq->verb].answer(core, s, rq);
+	requests[rq->verb].answer(core, &s->owner, rq);
 }
 
 static void
@@ -293,7 +293,7 @@ on_token(struct core *core, const struct core_event *ev)
 
 	assert(s != NULL && !s->detached);
 	kept_forget(core, s);
-	token_take(core, s, ev->u.token.request);
+	token_take(core, &s->owner, ev->u.token.request);
 }
 
 static void
@@ -331,8 +331,9 @@ on_cancel(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.cancel.session);
 
 	assert(s != NULL);
-	if (!sync_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by))
-		queue_cancel(core, s, ev->u.cancel.ref, ev->u.cancel.by);
+	if (!sync_cancel(core, &s->owner, ev->u.cancel.ref, ev->u.cancel.by))
+		queue_cancel(
+		    core, &s->owner, ev->u.cancel.ref, ev->u.cancel.by);
 }
 
 static void
@@ -342,7 +343,7 @@ on_drain(struct core *core, const struct core_event *ev)
 
 	assert(s != NULL);
 	session_drain(core, s);
-	token_drain(core, s);
+	token_drain(core, &s->owner);
 }
 
 static void
@@ -351,7 +352,7 @@ on_gone(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.gone.session);
 
 	assert(s != NULL);
-	token_gone(core, s);
+	token_gone(core, &s->owner);
 	session_gone(core, s, ev->u.gone.orderly, ev->u.gone.quit);
 }
 

@@ -28,7 +28,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	assert(s != NULL);
 	work_begin(core);
 	kept_forget(core, s);
-	least_ms = vouched_ms(core, s);
+	least_ms = vouched_ms(core, &s->owner);
 	work_end(core);
 	if (least_ms == INT64_MAX)
 		return -1;
@@ -53,8 +53,8 @@ core_holds(const struct core *core, uint64_t session, const char *name,
 	const struct sync *y = sync_find(core, SYNC_SEMAPHORE, name, name_len);
 
 	assert(s != NULL);
-	return (l != NULL && hold_find(core, l, s) != NULL) ||
-	       (y != NULL && permits_find(core, y, s) != NULL);
+	return (l != NULL && hold_find(core, l, &s->owner) != NULL) ||
+	       (y != NULL && permits_find(core, y, &s->owner) != NULL);
 }
 
 bool
@@ -63,7 +63,7 @@ core_is_idle(const struct core *core, uint64_t session)
 	const struct session *s = session_find(core, session);
 
 	assert(s != NULL);
-	return session_load(s) == s->nwatches;
+	return owner_load(&s->owner) == s->owner.nwatches;
 }
 
 const struct core_stats *
@@ -111,17 +111,17 @@ void
 core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
 	memset(gauges, 0, sizeof(*gauges));
-	gauges->sessions = core->sessions->by_id.n;
+	gauges->sessions = core->owners->by_id.n;
 	gauges->names = core->leases->n;
 	gauges->locks_held = core->locks->nholds;
 	gauges->permits_held = core->syncs->npermits;
 	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims +
-			  core->sessions->nparked;
-	gauges->unowned = core->sessions->nunowned;
-	gauges->tokens = core->sessions->ntokens;
-	gauges->parked = core->sessions->nparked;
-	gauges->bound = core->sessions->ncounted;
-	gauges->latches_made = core->sessions->nmade;
+			  core->owners->nparked;
+	gauges->unowned = core->owners->nunowned;
+	gauges->tokens = core->owners->ntokens;
+	gauges->parked = core->owners->nparked;
+	gauges->bound = core->owners->ncounted;
+	gauges->latches_made = core->owners->nmade;
 	gauges->semaphores = core->syncs->by_name[SYNC_SEMAPHORE].n;
 	gauges->latches = core->syncs->by_name[SYNC_LATCH].n;
 	gauges->barriers = core->syncs->by_name[SYNC_BARRIER].n;

@@ -11,59 +11,59 @@
 #include "core/turn/work.h"
 
 void
-hasten_begin(struct core *core, struct session *s)
+hasten_begin(struct core *core, struct owner *owner)
 {
-	assert(!s->hastening);
-	s->hastening = true;
-	s->hasten_waiter = TAILQ_FIRST(&s->waiting);
-	s->hasten_claim = TAILQ_FIRST(&s->claims);
-	TAILQ_INSERT_TAIL(&core->sessions->hastening, s, in_hastening);
+	assert(!owner->hastening);
+	owner->hastening = true;
+	owner->hasten_waiter = TAILQ_FIRST(&owner->waiting);
+	owner->hasten_claim = TAILQ_FIRST(&owner->claims);
+	TAILQ_INSERT_TAIL(&core->owners->hastening, owner, in_hastening);
 	hasten_on(core);
 }
 
 /* Hastens one request.  Returns false if none was left. */
 static bool
-hasten_one(struct core *core, struct session *s)
+hasten_one(struct core *core, struct owner *owner)
 {
-	struct waiter *w = s->hasten_waiter;
-	struct claim *c = s->hasten_claim;
+	struct waiter *w = owner->hasten_waiter;
+	struct claim *c = owner->hasten_claim;
 
 	if (w != NULL) {
-		s->hasten_waiter = TAILQ_NEXT(w, in_session);
+		owner->hasten_waiter = TAILQ_NEXT(w, in_owner);
 		queue_hasten(core, w);
 		return true;
 	}
 	if (c != NULL) {
-		s->hasten_claim = TAILQ_NEXT(c, in_session);
+		owner->hasten_claim = TAILQ_NEXT(c, in_owner);
 		claim_hasten(core, c);
 		return true;
 	}
-	return status_cancel_one(core, s, true);
+	return status_cancel_one(core, session_of(owner), true);
 }
 
 void
 hasten_on(struct core *core)
 {
-	struct session *s;
+	struct owner *owner;
 
 	while (work_left(core) &&
-	       (s = TAILQ_FIRST(&core->sessions->hastening)) != NULL) {
+	       (owner = TAILQ_FIRST(&core->owners->hastening)) != NULL) {
 		core_visit(core, 1);
-		if (!hasten_one(core, s))
-			hasten_leave(core, s);
+		if (!hasten_one(core, owner))
+			hasten_leave(core, owner);
 	}
 }
 
 bool
 hasten_has_more(const struct core *core)
 {
-	return !TAILQ_EMPTY(&core->sessions->hastening);
+	return !TAILQ_EMPTY(&core->owners->hastening);
 }
 
 void
-hasten_leave(struct core *core, struct session *s)
+hasten_leave(struct core *core, struct owner *owner)
 {
-	if (s->hastening)
-		TAILQ_REMOVE(&core->sessions->hastening, s, in_hastening);
-	s->hastening = false;
+	if (owner->hastening)
+		TAILQ_REMOVE(&core->owners->hastening, owner, in_hastening);
+	owner->hastening = false;
 }

@@ -7,13 +7,13 @@
 #ifndef LOCKBROKER_CORE_HASTEN_H
 #define LOCKBROKER_CORE_HASTEN_H
 
-#include "core/session/record.h"
+#include "core/session/owner.h"
 
-void hasten_begin(struct core *core, struct session *s);
+void hasten_begin(struct core *core, struct owner *owner);
 void hasten_on(struct core *core);
 bool hasten_has_more(const struct core *core);
 
 /* The session is about to be freed. */
-void hasten_leave(struct core *core, struct session *s);
+void hasten_leave(struct core *core, struct owner *owner);
 
 #endif

@@ -31,13 +31,13 @@ withdraw_some(struct core *core, struct session *s)
 {
 	while (work_left(core) && status_cancel_one(core, s, false))
 		core_visit(core, 1);
-	sync_leave(core, s);
-	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
-		withdraw_request(core, TAILQ_FIRST(&s->granted));
-	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
-		withdraw_request(core, TAILQ_FIRST(&s->waiting));
-	return TAILQ_EMPTY(&s->asks) && TAILQ_EMPTY(&s->claims) &&
-	       TAILQ_EMPTY(&s->granted) && TAILQ_EMPTY(&s->waiting);
+	sync_leave(core, &s->owner);
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.granted))
+		withdraw_request(core, TAILQ_FIRST(&s->owner.granted));
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.waiting))
+		withdraw_request(core, TAILQ_FIRST(&s->owner.waiting));
+	return TAILQ_EMPTY(&s->asks) && TAILQ_EMPTY(&s->owner.claims) &&
+	       TAILQ_EMPTY(&s->owner.granted) && TAILQ_EMPTY(&s->owner.waiting);
 }
 
 static void
@@ -77,14 +77,14 @@ leave_withdraw(struct core *core, struct session *s)
 static void
 keep_promise(struct core *core, struct hold *h)
 {
-	hold_keep_until(
-	    h, h->session->valid_ms + core->pad_ms + hold_terms(h)->delay_ms);
+	hold_keep_until(h, session_of(h->owner)->valid_ms + core->pad_ms +
+			       hold_terms(h)->delay_ms);
 }
 
 static void
 let_go_hold(struct core *core, struct hold *h)
 {
-	const struct session *s = h->session;
+	const struct session *s = session_of(h->owner);
 	struct lock *l = h->lock;
 
 	core_visit(core, 1);
@@ -99,7 +99,7 @@ static void
 let_go_permits(struct core *core, struct permits *p)
 {
 	core_visit(core, 1);
-	if (p->session->outlived)
+	if (session_of(p->owner)->outlived)
 		permits_outlive(p);
 	permits_end(core, p);
 }
@@ -108,14 +108,14 @@ let_go_permits(struct core *core, struct permits *p)
 static bool
 let_go_some(struct core *core, struct session *s)
 {
-	while (work_left(core) && !TAILQ_EMPTY(&s->permits))
-		let_go_permits(core, TAILQ_FIRST(&s->permits));
-	while (work_left(core) && !TAILQ_EMPTY(&s->holds))
-		let_go_hold(core, TAILQ_FIRST(&s->holds));
-	if (!TAILQ_EMPTY(&s->permits) || !TAILQ_EMPTY(&s->holds))
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.permits))
+		let_go_permits(core, TAILQ_FIRST(&s->owner.permits));
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.holds))
+		let_go_hold(core, TAILQ_FIRST(&s->owner.holds));
+	if (!TAILQ_EMPTY(&s->owner.permits) || !TAILQ_EMPTY(&s->owner.holds))
 		return false;
-	return !s->over ||
-	       (watch_leave(core, s) && session_forget_lost(core, s));
+	return !s->over || (watch_leave(core, &s->owner) &&
+			       owner_forget_lost(core, &s->owner));
 }
 
 static void
@@ -125,11 +125,11 @@ session_free(struct core *core, struct session *s)
 	if (s->letting_go)
 		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
 	s->letting_go = false;
-	listing_leave_session(core, s);
-	hasten_leave(core, s);
-	unowned_leave(core, s);
-	reenter_leave(core, s);
-	notify_session(core, NOTICE_SESSION_ENDS, s);
+	listing_leave_owner(core, &s->owner);
+	hasten_leave(core, &s->owner);
+	unowned_leave(core, &s->owner);
+	reenter_leave(core, &s->owner);
+	notify_session(core, NOTICE_SESSION_ENDS, &s->owner);
 	kept_forget(core, s);
 	session_delete(core, s);
 }
@@ -172,7 +172,7 @@ leave_outlive(struct core *core, struct session *s)
 {
 	if (s->valid_ms <= core->now_ms)
 		return;
-	if (s->nholds + s->npermits > 0 &&
+	if (s->owner.nholds + s->owner.npermits > 0 &&
 	    s->valid_ms > core->sessions->left_ms)
 		core->sessions->left_ms = s->valid_ms;
 	s->outlived = true;
@@ -200,14 +200,15 @@ drop(struct core *core, struct session *s)
 		work_allow(core, CORE_WORK_MAX);
 		done = withdraw_some(core, s);
 	} while (!done);
-	while (!TAILQ_EMPTY(&s->permits))
-		permits_end(core, TAILQ_FIRST(&s->permits));
-	while (!TAILQ_EMPTY(&s->holds))
-		hold_end(core, TAILQ_FIRST(&s->holds), true);
+	while (!TAILQ_EMPTY(&s->owner.permits))
+		permits_end(core, TAILQ_FIRST(&s->owner.permits));
+	while (!TAILQ_EMPTY(&s->owner.holds))
+		hold_end(core, TAILQ_FIRST(&s->owner.holds), true);
 	do {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);
-		done = watch_leave(core, s) && session_forget_lost(core, s);
+		done = watch_leave(core, &s->owner) &&
+		       owner_forget_lost(core, &s->owner);
 	} while (!done);
 }
 

@@ -13,7 +13,7 @@
 #ifndef LOCKBROKER_CORE_LEAVE_H
 #define LOCKBROKER_CORE_LEAVE_H
 
-#include "core/lock/state.h"
+#include "core/session/record.h"
 
 /*
  * Takes all requests of the session out of their queues, and tells nobody.

@@ -64,10 +64,10 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 void
 session_drain(struct core *core, struct session *s)
 {
-	if (s->draining)
+	if (s->owner.draining)
 		return;
-	s->draining = true;
-	hasten_begin(core, s);
+	s->owner.draining = true;
+	hasten_begin(core, &s->owner);
 }
 
 /*
@@ -96,7 +96,7 @@ lives_until(
 	    core->sessions->ndetached < core->config.limits.clients)
 		until_ms += grace_ms;
 	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
-	    s->nholds + s->npermits > 0)
+	    s->owner.nholds + s->owner.npermits > 0)
 		until_ms = s->valid_ms;
 	return until_ms;
 }
@@ -114,11 +114,11 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 		leave_end(core, s, quit);
 		return;
 	}
-	s->draining = false;
+	s->owner.draining = false;
 	s->detached = true;
-	notify_session(core, NOTICE_SESSION_AWAY, s);
+	notify_session(core, NOTICE_SESSION_AWAY, &s->owner);
 	core->sessions->ndetached++;
-	unowned_gone(core, s, s->grace_ms == 0);
+	unowned_gone(core, &s->owner, s->grace_ms == 0);
 	core_arm(core, &s->end, until_ms);
 }
 
@@ -140,7 +140,7 @@ write_key(const struct session *s, char out[KEY_DIGITS])
 	unsigned i;
 
 	for (i = 0; i < ID_DIGITS; i++)
-		out[i] = digits[s->id >> 4 * (ID_DIGITS - 1 - i) & 15];
+		out[i] = digits[s->owner.id >> 4 * (ID_DIGITS - 1 - i) & 15];
 	for (i = 0; i < CORE_SECRET_BYTES; i++) {
 		out[ID_DIGITS + 2 * i] = digits[s->secret[i] >> 4];
 		out[ID_DIGITS + 2 * i + 1] = digits[s->secret[i] & 15];
@@ -177,17 +177,18 @@ find_by_key(struct core *core, const char *key, size_t len)
 void
 session_set_user(struct session *s, const char *name)
 {
-	free(s->user);
-	s->user = name != NULL ? xstrdup(name) : NULL;
+	free(s->owner.user);
+	s->owner.user = name != NULL ? xstrdup(name) : NULL;
 }
 
 /* A connection has no user only if none are configured: it may resume all. */
 static bool
 same_user(const struct session *s, const struct session *own)
 {
-	if (own->user == NULL)
+	if (own->owner.user == NULL)
 		return true;
-	return s->user != NULL && strcmp(s->user, own->user) == 0;
+	return s->owner.user != NULL &&
+	       strcmp(s->owner.user, own->owner.user) == 0;
 }
 
 void
@@ -197,9 +198,9 @@ session_set_options(
 	char key[KEY_DIGITS];
 
 	if (t->label != NULL) {
-		free(s->label);
-		s->label = xstrndup(t->label, t->label_len);
-		notify_session(core, NOTICE_SESSION_NAMED, s);
+		free(s->owner.label);
+		s->owner.label = xstrndup(t->label, t->label_len);
+		notify_session(core, NOTICE_SESSION_NAMED, &s->owner);
 	}
 	if (t->has_grace)
 		set_grace(core, s, t->grace_ms);
@@ -207,11 +208,12 @@ session_set_options(
 		memcpy(s->secret, t->secret, sizeof(s->secret));
 	s->has_secret = true;
 	write_key(s, key);
-	emit_reply(core, s->id, t->ref, STATUS_OK);
-	emit_num(core, FIELD_ID, s->id);
+	emit_reply(core, s->owner.id, t->ref, STATUS_OK);
+	emit_num(core, FIELD_ID, s->owner.id);
 	emit_str(core, FIELD_KEY, key, sizeof(key));
-	if (s->label != NULL)
-		emit_str(core, FIELD_LABEL, s->label, strlen(s->label));
+	if (s->owner.label != NULL)
+		emit_str(
+		    core, FIELD_LABEL, s->owner.label, strlen(s->owner.label));
 	if (s->grace_ms > 0)
 		emit_num(core, FIELD_GRACE, (uint64_t)s->grace_ms);
 	if (t->has_heartbeat)
@@ -219,14 +221,14 @@ session_set_options(
 	if (s->heartbeat_ms > 0)
 		emit_num(core, FIELD_HEARTBEAT, (uint64_t)s->heartbeat_ms);
 	if (t->has_heartbeat)
-		emit_attach(core, s->id, s->heartbeat_ms);
+		emit_attach(core, s->owner.id, s->heartbeat_ms);
 }
 
 /* Gives the connection of `own` to session s, and ends `own`. */
 static void
 take_over(struct core *core, struct session *own, struct session *s)
 {
-	char *peer = s->peer;
+	char *peer = s->owner.peer;
 
 	leave_withdraw(core, s);
 	if (s->conn != 0)
@@ -234,17 +236,17 @@ take_over(struct core *core, struct session *own, struct session *s)
 	core_disarm(core, &s->end);
 	core->sessions->ndetached -= s->detached;
 	s->detached = false;
-	unowned_gone(core, s, false);
+	unowned_gone(core, &s->owner, false);
 	s->conn = own->conn;
 	s->tcp = own->tcp;
 	s->proxied = own->proxied;
-	s->draining = own->draining;
-	s->peer = own->peer;
-	own->peer = peer;
-	s->uid = own->uid;
-	notify_session(core, NOTICE_SESSION_RESUMED, s);
+	s->owner.draining = own->owner.draining;
+	s->owner.peer = own->owner.peer;
+	own->owner.peer = peer;
+	s->owner.uid = own->owner.uid;
+	notify_session(core, NOTICE_SESSION_RESUMED, &s->owner);
 	leave_end(core, own, true);
-	emit_attach(core, s->id, s->heartbeat_ms);
+	emit_attach(core, s->owner.id, s->heartbeat_ms);
 }
 
 /* Is its end due?  A later step sees to it. */
@@ -264,12 +266,12 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	if (s != NULL && is_over(core, s))
 		s = NULL;
 	if (s == NULL || !same_user(s, own)) {
-		emit_error(core, own->id, ref, ERR_NOT_FOUND,
+		emit_error(core, own->owner.id, ref, ERR_NOT_FOUND,
 		    "no session has that key, or it has ended");
 		return;
 	}
-	if (s != own && session_load(own) > own->nwatches) {
-		emit_error(core, own->id, ref, ERR_BAD_REQUEST,
+	if (s != own && owner_load(&own->owner) > own->owner.nwatches) {
+		emit_error(core, own->owner.id, ref, ERR_BAD_REQUEST,
 		    "the session of this connection holds or waits for"
 		    " something; resume over a fresh one");
 		return;
@@ -277,9 +279,9 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	kept_collect(core, core->fx_first);
 	if (s != own)
 		take_over(core, own, s);
-	emit_reply(core, s->id, ref, STATUS_OK);
-	emit_num(core, FIELD_ID, s->id);
-	emit_num(core, FIELD_LOCKS, s->nholds);
+	emit_reply(core, s->owner.id, ref, STATUS_OK);
+	emit_num(core, FIELD_ID, s->owner.id);
+	emit_num(core, FIELD_LOCKS, s->owner.nholds);
 	core->fx_first = core->fx->n;
 	kept_tell(core, s);
 }

@@ -89,7 +89,7 @@ listing_leave_hold(struct core *core, const struct hold *h)
 	struct listing *g;
 
 	LIST_FOREACH (g, &core->listings->list, link) {
-		if (g->session == h->session)
+		if (g->owner == h->owner)
 			g->spoilt = true;
 		if (g->hold == h)
 			g->hold = g->after(h);
@@ -112,10 +112,10 @@ listing_leave_permits(struct core *core, const struct permits *p)
 	struct listing *g;
 
 	LIST_FOREACH (g, &core->listings->list, link) {
-		if (g->session == p->session)
+		if (g->owner == p->owner)
 			g->spoilt = true;
 		if (g->permits == p)
-			g->permits = TAILQ_NEXT(p, in_session);
+			g->permits = TAILQ_NEXT(p, in_owner);
 	}
 }
 
@@ -126,17 +126,17 @@ listing_leave_claim(struct core *core, const struct claim *c)
 
 	LIST_FOREACH (g, &core->listings->list, link)
 		if (g->claim == c)
-			g->claim = TAILQ_NEXT(c, in_session);
+			g->claim = TAILQ_NEXT(c, in_owner);
 }
 
 void
-listing_leave_session(struct core *core, const struct session *s)
+listing_leave_owner(struct core *core, const struct owner *owner)
 {
 	struct listing *g;
 
 	LIST_FOREACH (g, &core->listings->list, link)
-		if (g->session == s)
-			g->session = NULL;
+		if (g->owner == owner)
+			g->owner = NULL;
 }
 
 void

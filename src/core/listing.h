@@ -15,7 +15,7 @@ void listing_leave_hold(struct core *core, const struct hold *h);
 void listing_leave_waiter(struct core *core, const struct waiter *w);
 void listing_leave_permits(struct core *core, const struct permits *p);
 void listing_leave_claim(struct core *core, const struct claim *c);
-void listing_leave_session(struct core *core, const struct session *s);
+void listing_leave_owner(struct core *core, const struct owner *owner);
 void listing_leave_lock(struct core *core, const struct lock *l);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "core/listing_state.h"
 #include "core/lock/hold.h"
-#include "core/session/record.h"
+#include "core/session/owner.h"
 #include "core/sync/line.h"
 #include "core/sync/semaphore.h"
 
@@ -22,7 +22,7 @@ list_claim(struct core *core, struct listing *g)
 		g->stage = NULL;
 		return;
 	}
-	g->claim = TAILQ_NEXT(c, in_session);
+	g->claim = TAILQ_NEXT(c, in_owner);
 	if (c->verb != VERB_BARRIER || c->leaving ||
 	    line_state(c) != CLAIM_PARKED)
 		return;
@@ -38,11 +38,11 @@ list_permits(struct core *core, struct listing *g)
 	(void)core;
 	if (p == NULL) {
 		g->stage = list_claim;
-		if (g->session != NULL)
-			g->claim = TAILQ_FIRST(&g->session->claims);
+		if (g->owner != NULL)
+			g->claim = TAILQ_FIRST(&g->owner->claims);
 		return;
 	}
-	g->permits = TAILQ_NEXT(p, in_session);
+	g->permits = TAILQ_NEXT(p, in_owner);
 	row_num(&g->row, FIELD_PERMITS, p->n);
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, p->since_ms));
 	row_finish(&g->row, "semaphore", p->sync->name, p->sync->name_len);
@@ -51,7 +51,7 @@ list_permits(struct core *core, struct listing *g)
 static const struct hold *
 later_of_session(const struct hold *h)
 {
-	return TAILQ_NEXT(h, in_session);
+	return TAILQ_NEXT(h, in_owner);
 }
 
 static void
@@ -62,8 +62,8 @@ list_hold(struct core *core, struct listing *g)
 	(void)core;
 	if (h == NULL) {
 		g->stage = list_permits;
-		if (g->session != NULL)
-			g->permits = TAILQ_FIRST(&g->session->permits);
+		if (g->owner != NULL)
+			g->permits = TAILQ_FIRST(&g->owner->permits);
 		return;
 	}
 	g->hold = later_of_session(h);
@@ -80,9 +80,9 @@ core_list_begin(struct core *core, uint64_t session)
 	struct listing *g = listing_new(core, list_hold);
 
 	g->after = later_of_session;
-	g->session = session_find(core, session);
-	if (g->session != NULL)
-		g->hold = TAILQ_FIRST(&g->session->holds);
+	g->owner = owner_find(core, session);
+	if (g->owner != NULL)
+		g->hold = TAILQ_FIRST(&g->owner->holds);
 	return g;
 }
 
@@ -94,7 +94,7 @@ listing_anew(struct listing *g)
 	g->spoilt = false;
 	g->anew++;
 	g->stage = list_hold;
-	g->hold = g->session != NULL ? TAILQ_FIRST(&g->session->holds) : NULL;
+	g->hold = g->owner != NULL ? TAILQ_FIRST(&g->owner->holds) : NULL;
 	g->permits = NULL;
 	g->claim = NULL;
 	g->row.count = 0;

@@ -66,9 +66,9 @@ history_holder(struct core *core, struct listing *g)
 	}
 	g->left--;
 	g->hold = TAILQ_NEXT(h, in_lock);
-	listing_session(core, g, h->session, h->lock->shared_hold);
-	if (h->session->user != NULL)
-		row_str(r, FIELD_USER, h->session->user);
+	listing_session(core, g, h->owner, h->lock->shared_hold);
+	if (h->owner->user != NULL)
+		row_str(r, FIELD_USER, h->owner->user);
 	row_num(r, FIELD_FENCE, h->fence);
 	row_num(r, FIELD_WAITED, h->waited_ms);
 	row_num(r, FIELD_HELD, listing_age(g->now_ms, h->since_ms));

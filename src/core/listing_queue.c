@@ -9,22 +9,24 @@
 #include "core/listing_state.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/session/record.h"
 #include "core/token/state.h"
 
 void
 listing_session(const struct core *core, struct listing *g,
-    const struct session *s, bool shared)
+    const struct owner *owner, bool shared)
 {
+	const struct session *s = session_seen(owner);
 	struct row *r = &g->row;
 
-	row_num(r, FIELD_SESSION, s->id);
-	if (s->label != NULL)
-		row_str(r, FIELD_LABEL, s->label);
+	row_num(r, FIELD_SESSION, owner->id);
+	if (owner->label != NULL)
+		row_str(r, FIELD_LABEL, owner->label);
 	if (s->detached)
 		row_num(r, FIELD_AWAY,
 		    listing_age(core_armed_ms(core, &s->end), g->now_ms));
 	else
-		row_str(r, FIELD_PEER, s->peer);
+		row_str(r, FIELD_PEER, owner->peer);
 	row_str(r, FIELD_MODE, listing_mode(shared));
 }
 
@@ -38,12 +40,12 @@ static void
 queue_token(void *arg, const struct token_call *c)
 {
 	const struct parking *p = arg;
-	const struct session *s = session_find(p->core, c->session);
+	const struct owner *owner = owner_find(p->core, c->session);
 
-	if (s == NULL || p->g->left == 0)
+	if (owner == NULL || p->g->left == 0)
 		return;
 	p->g->left--;
-	listing_session(p->core, p->g, s, false);
+	listing_session(p->core, p->g, owner, false);
 	row_num(&p->g->row, FIELD_AGE, listing_age(p->g->now_ms, c->since_ms));
 	row_finish(&p->g->row, "waiter", NULL, 0);
 }
@@ -69,7 +71,7 @@ queue_waiter(struct core *core, struct listing *g)
 	}
 	g->left--;
 	g->waiter = TAILQ_NEXT(w, in_lock);
-	listing_session(core, g, w->session, w->shared);
+	listing_session(core, g, w->owner, w->shared);
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, w->since_ms));
 	row_finish(&g->row, "waiter", NULL, 0);
 }
@@ -87,7 +89,7 @@ queue_holder(struct core *core, struct listing *g)
 	}
 	g->left--;
 	g->hold = hold_later(h);
-	listing_session(core, g, h->session, h->lock->shared_hold);
+	listing_session(core, g, h->owner, h->lock->shared_hold);
 	row_num(&g->row, FIELD_FENCE, h->fence);
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, h->since_ms));
 	row_finish(&g->row, "holder", NULL, 0);

@@ -24,11 +24,11 @@ struct listing {
 	unsigned anew;	/* how often it began again */
 	bool spoilt;	/* perhaps it has listed a hold that is over */
 	int64_t now_ms;
-	size_t left;		       /* rows that are wanted */
-	const struct session *session; /* LIST; NULL: it ended */
-	const struct lock *lock;       /* QUEUE, HISTORY; NULL: there is none */
-	uint64_t nparked;	       /* QUEUE: tokens that wait */
-	char *name;		       /* QUEUE, HISTORY; owned */
+	size_t left;		   /* rows that are wanted */
+	const struct owner *owner; /* LIST; NULL: it ended */
+	const struct lock *lock;   /* QUEUE, HISTORY; NULL: there is none */
+	uint64_t nparked;	   /* QUEUE: tokens that wait */
+	char *name;		   /* QUEUE, HISTORY; owned */
 	size_t name_len;
 	/* What comes next in the present stage. */
 	const struct hold *hold;
@@ -54,7 +54,7 @@ void listing_anew(struct listing *g);
 
 /* QUEUE and HISTORY: who the row is about. */
 void listing_session(const struct core *core, struct listing *g,
-    const struct session *s, bool shared);
+    const struct owner *owner, bool shared);
 
 static inline uint64_t
 listing_age(int64_t now_ms, int64_t since_ms)

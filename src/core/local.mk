@@ -32,6 +32,8 @@ noinst_LIBRARIES += src/core/session/libsession.a
 src_core_session_libsession_a_SOURCES = \
 	src/core/session/notify.c \
 	src/core/session/notify.h \
+	src/core/session/owner.c \
+	src/core/session/owner.h \
 	src/core/session/quota.c \
 	src/core/session/quota.h \
 	src/core/session/record.c \
@@ -103,8 +105,6 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/names.h \
 	src/core/lock/notify.c \
 	src/core/lock/notify.h \
-	src/core/lock/owner.c \
-	src/core/lock/owner.h \
 	src/core/lock/parting.c \
 	src/core/lock/parting.h \
 	src/core/lock/queue.c \
@@ -118,6 +118,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/stored.h \
 	src/core/lock/sweep.c \
 	src/core/lock/sweep.h \
+	src/core/lock/tenant.c \
+	src/core/lock/tenant.h \
 	src/core/lock/unlock.c \
 	src/core/lock/unlock.h \
 	src/core/lock/unowned.c \
@@ -143,14 +145,14 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/made.h \
 	src/core/sync/notify.c \
 	src/core/sync/notify.h \
-	src/core/sync/owner.c \
 	src/core/sync/permits.c \
 	src/core/sync/semaphore.c \
 	src/core/sync/semaphore.h \
 	src/core/sync/semaphore_state.h \
 	src/core/sync/sync.c \
+	src/core/sync/sync.h \
 	src/core/sync/sync_sweep.c \
-	src/core/sync/sync.h
+	src/core/sync/tenant.c
 
 noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \

@@ -168,7 +168,7 @@ has_again(struct core *core, const struct session *s, const struct kept *k)
 	if (k->event != EVENT_LOST || of_permits(k))
 		return false;
 	l = lock_find(core, buf_data(&k->text) + 1, k->name_len);
-	h = l != NULL ? hold_find(core, l, s) : NULL;
+	h = l != NULL ? hold_find(core, l, &s->owner) : NULL;
 	for (i = 0; h != NULL && i < k->nfields; i++)
 		if (k->fields[i].id == FIELD_FENCE &&
 		    k->fields[i].num == h->fence)
@@ -191,7 +191,7 @@ tell(struct core *core, const struct session *s, const struct kept *k)
 
 	if (has_again(core, s, k))
 		return;
-	emit_event(core, s->id, k->event, text + 1, k->name_len);
+	emit_event(core, s->owner.id, k->event, text + 1, k->name_len);
 	for (i = 0; i < k->nfields; i++)
 		if (k->fields[i].len > 0)
 			emit_str(core, k->fields[i].id, text + k->fields[i].str,

@@ -8,7 +8,7 @@
 #ifndef LOCKBROKER_CORE_REPLAY_H
 #define LOCKBROKER_CORE_REPLAY_H
 
-#include "core/lock/state.h"
+#include "core/session/record.h"
 
 /* Keeps copies of this step's events to sessions with grace, from effect
  * `first` on. */

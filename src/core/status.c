@@ -65,9 +65,9 @@ emit_holder(struct core *core, const struct hold *h)
 {
 	const struct timer *bound = &hold_terms(h)->bound;
 
-	emit_num(core, FIELD_SESSION, h->session->id);
-	if (h->session->label != NULL)
-		emit_text(core, FIELD_LABEL, h->session->label);
+	emit_num(core, FIELD_SESSION, h->owner->id);
+	if (h->owner->label != NULL)
+		emit_text(core, FIELD_LABEL, h->owner->label);
 	emit_num(core, FIELD_FENCE, h->fence);
 	emit_ms(core, FIELD_TTL,
 	    tenure_deadline_ms(core, &h->lock->lease.tenure) - core->now_ms);
@@ -155,9 +155,8 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 struct ask {
 	TAILQ_ENTRY(ask) link;
 	TAILQ_ENTRY(ask) in_session;
-	struct session *owner; /* the session */
+	struct session *session;
 	struct timer deadline;
-	uint64_t session; /* id */
 	uint64_t ref;
 	uint32_t shard;
 	uint8_t kind; /* enum core_kind */
@@ -190,7 +189,7 @@ ask_free(struct core *core, struct ask *ask)
 	if (core->asks->next == ask)
 		core->asks->next = TAILQ_NEXT(ask, link);
 	TAILQ_REMOVE(&core->asks->list, ask, link);
-	TAILQ_REMOVE(&ask->owner->asks, ask, in_session);
+	TAILQ_REMOVE(&ask->session->asks, ask, in_session);
 	core_disarm(core, &ask->deadline);
 	free(ask);
 }
@@ -202,8 +201,7 @@ ask_later(struct core *core, struct session *s, const struct core_request *rq)
 	const struct core_name *name = &rq->names[0];
 	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
 
-	ask->session = s->id;
-	ask->owner = s;
+	ask->session = s;
 	TAILQ_INSERT_TAIL(&s->asks, ask, in_session);
 	ask->ref = rq->ref;
 	ask->kind = (uint8_t)rq->kind;
@@ -223,14 +221,15 @@ status_timer(struct core *core, struct timer *t)
 	char why[WHY_SIZE];
 
 	guard_why(core, ask->shard, why, sizeof(why));
-	emit_error(core, ask->session, ask->ref, ERR_UNAVAILABLE, "%s", why);
+	emit_error(
+	    core, ask->session->owner.id, ask->ref, ERR_UNAVAILABLE, "%s", why);
 	ask_free(core, ask);
 }
 
 static void
 ask_now(struct core *core, struct ask *ask)
 {
-	struct op *op = look(core, ask->session, ask->ref,
+	struct op *op = look(core, ask->session->owner.id, ask->ref,
 	    (struct question){ VERB_STATUS, ask->kind, 0 }, ask->name,
 	    ask->name_len);
 
@@ -273,7 +272,7 @@ status_cancel_one(struct core *core, struct session *s, bool tell)
 	if (ask == NULL)
 		return false;
 	if (tell)
-		emit_reply(core, s->id, ask->ref, STATUS_CANCELLED);
+		emit_reply(core, s->owner.id, ask->ref, STATUS_CANCELLED);
 	ask_free(core, ask);
 	return true;
 }
@@ -299,24 +298,24 @@ known_here(const struct core *core, const struct lock *l,
 
 void
 status_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct lock *l = lock_find(core, name->p, name->n);
 	struct question q = { rq->verb, rq->kind, rq->limit };
 
 	if (l != NULL)
-		lock_look(core, l, s);
+		lock_look(core, l, owner);
 	if (known_here(core, l, rq) && rq->verb == VERB_QUEUE)
-		emit_queue(core, s->id, rq->ref, q.limit, name->p, name->n);
+		emit_queue(core, owner->id, rq->ref, q.limit, name->p, name->n);
 	else if (known_here(core, l, rq))
-		from_here(core, s->id, rq->ref, l, 0);
+		from_here(core, owner->id, rq->ref, l, 0);
 	else if (guard_up(core, guard_shard(core, name->p, name->n)))
-		look(core, s->id, rq->ref, q, name->p, name->n);
-	else if (s->draining)
-		emit_reply(core, s->id, rq->ref, STATUS_CANCELLED);
+		look(core, owner->id, rq->ref, q, name->p, name->n);
+	else if (owner->draining)
+		emit_reply(core, owner->id, rq->ref, STATUS_CANCELLED);
 	else
-		ask_later(core, s, rq);
+		ask_later(core, session_of(owner), rq);
 }
 
 /* Returns what a key says about others.  A lease of ours without a holder is on

@@ -5,12 +5,13 @@
 #define LOCKBROKER_CORE_STATUS_H
 
 #include "core/lock/state.h"
+#include "core/session/record.h"
 
 void status_init(struct core *core);
 void status_fini(struct core *core);
 
 void status_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 /* The time of a request that waits for Redis is up. */
 void status_timer(struct core *core, struct timer *t);

@@ -59,7 +59,7 @@ static bool
 may_give_back(const struct core *core, const struct session *s)
 {
 	return !s->detached && s->valid_ms > core->now_ms &&
-	       s->nholds + s->npermits > 0;
+	       s->owner.nholds + s->owner.npermits > 0;
 }
 
 /* Refuses the session's requests, so that no released name can go to one of
@@ -70,14 +70,14 @@ refuse_waiting(struct core *core, struct session *s)
 	if (s->over)
 		return true;
 	if (!s->refused)
-		emit_event(core, s->id, EVENT_SHUTDOWN, "", 0);
+		emit_event(core, s->owner.id, EVENT_SHUTDOWN, "", 0);
 	s->refused = true;
-	while (work_left(core) && !TAILQ_EMPTY(&s->granted))
-		withdraw_refuse(core, TAILQ_FIRST(&s->granted));
-	while (work_left(core) && !TAILQ_EMPTY(&s->waiting))
-		withdraw_refuse(core, TAILQ_FIRST(&s->waiting));
-	return sync_shutdown(core, s) && TAILQ_EMPTY(&s->granted) &&
-	       TAILQ_EMPTY(&s->waiting);
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.granted))
+		withdraw_refuse(core, TAILQ_FIRST(&s->owner.granted));
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.waiting))
+		withdraw_refuse(core, TAILQ_FIRST(&s->owner.waiting));
+	return sync_shutdown(core, &s->owner) &&
+	       TAILQ_EMPTY(&s->owner.granted) && TAILQ_EMPTY(&s->owner.waiting);
 }
 
 static void

@@ -4,7 +4,7 @@
 #ifndef LOCKBROKER_CORE_STOP_H
 #define LOCKBROKER_CORE_STOP_H
 
-#include "core/lock/state.h"
+#include "core/session/record.h"
 
 void stop_init(struct core *core);
 void stop_fini(struct core *core);

@@ -10,26 +10,26 @@
 #include "core/vouched.h"
 
 int64_t
-vouched_look_up(struct core *core, const struct session *s)
+vouched_look_up(struct core *core, const struct owner *owner)
 {
 	const struct permits *p;
 	const struct hold *h;
 	int64_t least_ms = INT64_MAX;
 
-	core_visit(core, s->nholds + s->npermits);
-	TAILQ_FOREACH (h, &s->holds, in_session)
+	core_visit(core, owner->nholds + owner->npermits);
+	TAILQ_FOREACH (h, &owner->holds, in_owner)
 		least_ms = min_ms(least_ms, hold_valid_ms(core, h));
-	TAILQ_FOREACH (p, &s->permits, in_session)
+	TAILQ_FOREACH (p, &owner->permits, in_owner)
 		least_ms = min_ms(least_ms, permits_valid_ms(core, p));
 	return least_ms;
 }
 
 int64_t
-vouched_ms(struct core *core, struct session *s)
+vouched_ms(struct core *core, struct owner *owner)
 {
-	if (s->valid == NULL)
-		return vouched_look_up(core, s);
-	return s->valid->least_ms - core->sessions->gained_ms;
+	if (owner->valid == NULL)
+		return vouched_look_up(core, owner);
+	return owner->valid->least_ms - core->owners->gained_ms;
 }
 
 void
@@ -40,9 +40,9 @@ vouched_timer(struct core *core, struct timer *t)
 	assert(!v->walking);
 	v->walking = true;
 	v->next_ms = INT64_MAX;
-	v->hold = TAILQ_FIRST(&v->session->holds);
-	v->permits = TAILQ_FIRST(&v->session->permits);
-	TAILQ_INSERT_TAIL(&core->sessions->walking, v, in_walking);
+	v->hold = TAILQ_FIRST(&v->owner->holds);
+	v->permits = TAILQ_FIRST(&v->owner->permits);
+	TAILQ_INSERT_TAIL(&core->owners->walking, v, in_walking);
 }
 
 static void
@@ -52,12 +52,12 @@ come_by(struct core *core, struct valid *v)
 
 	if (v->hold != NULL) {
 		at_ms = hold_valid_ms(core, v->hold);
-		v->hold = TAILQ_NEXT(v->hold, in_session);
+		v->hold = TAILQ_NEXT(v->hold, in_owner);
 	} else {
 		at_ms = permits_valid_ms(core, v->permits);
-		v->permits = TAILQ_NEXT(v->permits, in_session);
+		v->permits = TAILQ_NEXT(v->permits, in_owner);
 	}
-	at_ms += core->sessions->gained_ms;
+	at_ms += core->owners->gained_ms;
 	v->next_ms = min_ms(v->next_ms, at_ms);
 }
 
@@ -67,7 +67,7 @@ vouched_run_on(struct core *core)
 	struct valid *v;
 
 	while (work_left(core) &&
-	       (v = TAILQ_FIRST(&core->sessions->walking)) != NULL) {
+	       (v = TAILQ_FIRST(&core->owners->walking)) != NULL) {
 		core_visit(core, 1);
 		if (v->hold != NULL || v->permits != NULL) {
 			come_by(core, v);
@@ -75,7 +75,7 @@ vouched_run_on(struct core *core)
 		}
 		v->least_ms = v->next_ms;
 		v->walking = false;
-		TAILQ_REMOVE(&core->sessions->walking, v, in_walking);
+		TAILQ_REMOVE(&core->owners->walking, v, in_walking);
 		valid_plan(core, v);
 	}
 }
@@ -83,5 +83,5 @@ vouched_run_on(struct core *core)
 bool
 vouched_has_more(const struct core *core)
 {
-	return !TAILQ_EMPTY(&core->sessions->walking);
+	return !TAILQ_EMPTY(&core->owners->walking);
 }

@@ -20,7 +20,7 @@
 #include "base/times.h"
 #include "core/guard/gain.h"
 #include "core/guard/quorum.h"
-#include "core/session/record.h"
+#include "core/session/owner.h"
 #include "core/turn/emit.h"
 
 #define SLACK_MS 2 /* clocks are read in whole milliseconds */
@@ -124,7 +124,7 @@ gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 	g->distrust_ms = core->now_ms + core->config.lease_ms;
 	g->epoch++;
 	add(core, &g->own_gain, by_ms);
-	core->sessions->gained_ms += find_common(core, guard_index(core, g));
+	core->owners->gained_ms += find_common(core, guard_index(core, g));
 	tell(core, g, by_ms);
 	return true;
 }

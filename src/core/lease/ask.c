@@ -19,8 +19,7 @@ submit_one(struct core *core, struct lease *l, enum op_kind kind)
 {
 	struct slot *slot;
 	size_t len;
-	const char *name =
-	    tenure_owner(core, &l->tenure)->name(&l->tenure, &len);
+	const char *name = tenant_of(core, &l->tenure)->name(&l->tenure, &len);
 	struct op *op = slot_submit(
 	    core, &slot, kind, SLOT_LEASE, l->tenure.shard, name, len);
 
@@ -69,7 +68,7 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 static void
 set_ttl(struct core *core, struct lease *l, struct op *op)
 {
-	struct lease_terms terms = core->leases->owner->terms(core, l);
+	struct lease_terms terms = core->leases->tenant->terms(core, l);
 	int64_t least_ms = core->config.lease_ms + core->pad_ms;
 	int64_t delay_ms = terms.delay_ms, keep_ms = terms.keep_ms;
 
@@ -88,7 +87,7 @@ static void
 set_reserve(
     const struct core *core, struct lease *l, struct op *op, bool shared)
 {
-	uint32_t n = core->leases->owner->nwaiting(l);
+	uint32_t n = core->leases->tenant->nwaiting(l);
 
 	if (n < core->config.fences)
 		n = core->config.fences;
@@ -111,8 +110,8 @@ lease_ask_acquire(struct core *core, struct lease *l)
 	/* One token has one place in the queue, of one kind. */
 	set_reserve(core, l, op,
 	    queued ? l->asked_shared
-		   : core->leases->owner->mode(core, l) == WANT_SHARED);
-	l->pending->queue = core->leases->owner->try(core, l) || queued;
+		   : core->leases->tenant->mode(core, l) == WANT_SHARED);
+	l->pending->queue = core->leases->tenant->try(core, l) || queued;
 	if (l->pending->queue)
 		op->flags |= OP_QUEUE;
 	/* Without a queue, a waiting broker only gets messages; and what an
@@ -176,7 +175,7 @@ static bool
 queues_again(const struct core *core, const struct lease *l)
 {
 	return lease_contended(l) && core->leases->way->queues &&
-	       core->leases->owner->queues_again(l);
+	       core->leases->tenant->queues_again(l);
 }
 
 void

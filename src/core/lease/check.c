@@ -25,7 +25,7 @@ static void
 check_awaits(const struct lease *l)
 {
 	if (l->state == LEASE_NONE)
-		return; /* its owner may have nothing to want */
+		return; /* its tenant may have nothing to want */
 	assert(l->pending != NULL || l->blocked || timer_armed(&l->timer));
 }
 

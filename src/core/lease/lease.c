@@ -45,12 +45,12 @@ static const unsigned legal[LEASE_MAX] = {
 };
 
 void
-leases_init(struct core *core, const struct lease_owner *owner)
+leases_init(struct core *core, const struct lease_tenant *tenant)
 {
 	struct leases *leases = xcalloc(1, sizeof(*leases));
 
 	core->leases = leases;
-	leases->owner = owner;
+	leases->tenant = tenant;
 	leases->way = quorum_used(core) ? &way_votes : &way_direct;
 	leases->nblocked =
 	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
@@ -207,7 +207,7 @@ may_ask(struct core *core, struct lease *l, bool ready)
 static bool
 is_wanted(const struct core *core, const struct lease *l)
 {
-	return core->leases->owner->nwaiting(l) > 0;
+	return core->leases->tenant->nwaiting(l) > 0;
 }
 
 /* Decisions, one function a state.  They return whether to look again. */
@@ -220,7 +220,7 @@ is_wanted(const struct core *core, const struct lease *l)
 static bool
 wanted_in_time(struct core *core, struct lease *l)
 {
-	enum lease_demand demand = core->leases->owner->demand(core, l);
+	enum lease_demand demand = core->leases->tenant->demand(core, l);
 	bool blocked = demand == DEMAND_BLOCKED;
 
 	if (demand == DEMAND_NOW && l->for_blocked)
@@ -255,7 +255,7 @@ next_acquiring(struct core *core, struct lease *l)
 	enum lease_want asked = l->asked_shared ? WANT_SHARED : WANT_EXCLUSIVE;
 
 	/* A token has one mode: it may be ours in the old mode already. */
-	if (core->leases->owner->mode(core, l) != asked) {
+	if (core->leases->tenant->mode(core, l) != asked) {
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
@@ -355,10 +355,10 @@ next_idle(struct core *core, struct lease *l)
 {
 	if (lease_rare(l)->idle_ms == 0)
 		lease_need_rare(l)->idle_ms = core->now_ms;
-	core->leases->owner->idle(core, l);
-	if (lease_contended(l) && !core->leases->owner->keeps(core, l, true) &&
+	core->leases->tenant->idle(core, l);
+	if (lease_contended(l) && !core->leases->tenant->keeps(core, l, true) &&
 	    (core->now_ms - lease_rare(l)->idle_ms >= IDLE_YIELD_MS ||
-		!core->leases->owner->keeps(core, l, false))) {
+		!core->leases->tenant->keeps(core, l, false))) {
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
@@ -372,14 +372,14 @@ static bool
 next_free(struct core *core, struct lease *l)
 {
 	if (!is_wanted(core, l) || !tenure_vouched(core, &l->tenure) ||
-	    core->leases->owner->lingers(core, l) ||
+	    core->leases->tenant->lingers(core, l) ||
 	    (lease_must_yield(core, l) &&
-		!core->leases->owner->taken_up(core, l) &&
-		!core->leases->owner->keeps(core, l, true))) {
+		!core->leases->tenant->taken_up(core, l) &&
+		!core->leases->tenant->keeps(core, l, true))) {
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
-	if (core->leases->owner->grant(core, l))
+	if (core->leases->tenant->grant(core, l))
 		return true;
 	return l->pending == NULL && next_idle(core, l);
 }
@@ -392,7 +392,7 @@ next_free(struct core *core, struct lease *l)
 static bool
 runs_short(const struct core *core, const struct lease *l)
 {
-	uint32_t nwaiting = core->leases->owner->nwaiting(l);
+	uint32_t nwaiting = core->leases->tenant->nwaiting(l);
 	bool many =
 	    nwaiting >= 2 * FENCES_LOW && core->leases->way->draws > FENCES_LOW;
 
@@ -406,20 +406,20 @@ runs_short(const struct core *core, const struct lease *l)
 static bool
 next_held(struct core *core, struct lease *l)
 {
-	const struct lease_owner *owner = core->leases->owner;
+	const struct lease_tenant *tenant = core->leases->tenant;
 	uint32_t left = l->fences;
 
-	if (!owner->in_use(l))
+	if (!tenant->in_use(l))
 		return next_free(core, l);
 	if (is_wanted(core, l)) {
-		if (owner->grant(core, l))
-			return owner->grants_on(core, l);
-		owner->idle(core, l);
+		if (tenant->grant(core, l))
+			return tenant->grants_on(core, l);
+		tenant->idle(core, l);
 	}
 	if (l->pending != NULL)
 		return false;
 	if (l->tenure.wake_ms <= core->now_ms)
-		renew(core, l, left * 4 < owner->nwaiting(l));
+		renew(core, l, left * 4 < tenant->nwaiting(l));
 	else if (runs_short(core, l))
 		renew(core, l, true);
 	return false;
@@ -429,7 +429,7 @@ static bool
 next_ending(struct core *core, struct lease *l)
 {
 	if (l->key_end_ms <= core->now_ms) {
-		core->leases->owner->ended(core, l, true);
+		core->leases->tenant->ended(core, l, true);
 		if (!lease_queued_again(core, l))
 			lease_set_state(core, l, LEASE_NONE);
 		return true;
@@ -438,14 +438,14 @@ next_ending(struct core *core, struct lease *l)
 	if (may_ask(core, l, guard_up(core, l->tenure.shard)))
 		lease_ask_end(core, l);
 	else
-		core->leases->owner->ended(core, l, true);
+		core->leases->tenant->ended(core, l, true);
 	return false;
 }
 
 static bool
 next_lingering(struct core *core, struct lease *l)
 {
-	bool up = core->leases->owner->taken_up(core, l);
+	bool up = core->leases->tenant->taken_up(core, l);
 	int64_t at_ms;
 
 	if (lease_rare(l)->linger_ms <= core->now_ms) {

@@ -1,14 +1,14 @@
 /*
  * Leases: what this broker has of a name in the store.
  *
- * A lease is embedded in its owner, of which it knows nothing but a table of
- * functions.  The lease decides when to ask the store for what; the owner
+ * A lease is embedded in its tenant, of which it knows nothing but a table of
+ * functions.  The lease decides when to ask the store for what; the tenant
  * decides who gets the name here, and who is told what.
  *
  * Why no name is ever granted twice:
  *
- * (1) The owner grants the name only while tenure_vouched(), and tells a grant
- *     only if that still holds.  A name has one lease here, and its owner knows
+ * (1) The tenant grants the name only while tenure_vouched(), and tells a grant
+ *     only if that still holds.  A name has one lease here, and its tenant knows
  *     whom it has granted the name.
  * (2) The tenure of a lease begins, and is confirmed, only when a script has
  *     found or written the lease's token in the key, or among those that share
@@ -151,10 +151,10 @@ struct lease_terms {
 };
 
 /*
- * What a lease asks of its owner, and tells it.  Static.  Only next() may free
- * the owner, and the lease in it.  The owner also owns the lease's tenure.
+ * What a lease asks of its tenant, and tells it.  Static.  Only next() may free
+ * the tenant, and the lease in it.  The tenant also owns the lease's tenure.
  */
-struct lease_owner {
+struct lease_tenant {
 	struct lease *(*find)(
 	    const struct core *core, const char *name, size_t len);
 
@@ -219,8 +219,8 @@ struct lease_way {
 
 /* All leases of this broker. */
 struct leases {
-	const struct lease_way *way;	 /* static */
-	const struct lease_owner *owner; /* static */
+	const struct lease_way *way;	   /* static */
+	const struct lease_tenant *tenant; /* static */
 	size_t n;
 	uint32_t *nblocked; /* owned; for each guard, how many wait for it */
 	size_t nlingering;  /* tombstones */
@@ -231,7 +231,7 @@ struct leases {
 	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
 };
 
-void leases_init(struct core *core, const struct lease_owner *owner);
+void leases_init(struct core *core, const struct lease_tenant *tenant);
 void leases_fini(struct core *core);
 
 void lease_init(struct core *core, struct lease *l, uint32_t shard);

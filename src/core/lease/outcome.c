@@ -102,7 +102,7 @@ arrived(struct core *core, struct lease *l)
 	if (l->contended_early)
 		lease_told_waiting(core, l, true);
 	l->contended_early = false;
-	core->leases->owner->arrived(core, l);
+	core->leases->tenant->arrived(core, l);
 }
 
 static void
@@ -190,12 +190,12 @@ on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
 	case OUTCOME_QUEUED:
 	case OUTCOME_BUSY:
 	case OUTCOME_FOREIGN:
-		core->leases->owner->elsewhere(core, l);
+		core->leases->tenant->elsewhere(core, l);
 		l->foreign = o->status == OUTCOME_FOREIGN;
 		lease_set_state(
 		    core, l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
 		core->leases->way->plan(core, l, asked, o);
-		core->leases->owner->not_free(core, l);
+		core->leases->tenant->not_free(core, l);
 		return;
 	default:
 		try_later(core, l, o);
@@ -227,8 +227,8 @@ taken(struct core *core, struct lease *l)
 	bool moved = l->tenure.epoch != guard_epoch(core, l->tenure.shard);
 
 	lease_set_state(core, l, LEASE_NONE);
-	core->leases->owner->lost(core, l, moved ? "failover" : "taken");
-	core->leases->owner->ended(core, l, false);
+	core->leases->tenant->lost(core, l, moved ? "failover" : "taken");
+	core->leases->tenant->ended(core, l, false);
 	lease_linger_over(l);
 }
 
@@ -255,7 +255,7 @@ on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
 		core->stats.reasserted++;
 	core->stats.renewals++;
 	if (lease_is_held(l))
-		core->leases->owner->renewed(core, l,
+		core->leases->tenant->renewed(core, l,
 		    tenure_deadline_ms(core, &l->tenure) - core->now_ms);
 	confirmed(core, l, asked, sent_ms, o);
 	if (lease_is_held(l))
@@ -281,10 +281,10 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 		lease_told_waiting(core, l, true);
 		lease_need_rare(l)->again_ms = core->now_ms + RETRY_UPGRADE_MS;
 		/* If nobody holds it here, we queue up behind the sharers. */
-		if (!core->leases->owner->in_use(l))
+		if (!core->leases->tenant->in_use(l))
 			lease_set_state(core, l, LEASE_ENDING);
 		else
-			core->leases->owner->refused(core, l);
+			core->leases->tenant->refused(core, l);
 		return;
 	case OUTCOME_LOST:
 		taken(core, l);
@@ -319,11 +319,11 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
-		core->leases->owner->ended(core, l, true);
+		core->leases->tenant->ended(core, l, true);
 		try_later(core, l, o);
 		return;
 	}
-	core->leases->owner->ended(core, l, false);
+	core->leases->tenant->ended(core, l, false);
 	/* The name was forced meanwhile: end it again, without a tombstone. */
 	if (o->status == OUTCOME_ENDED && asked->linger &&
 	    lease_rare(l)->linger_ms == 0)
@@ -343,7 +343,7 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 			l->tenure.wake_ms =
 			    core->now_ms + core->leases->way->yield_ms;
 	} else if (o->waiting) {
-		core->leases->owner->elsewhere(core, l);
+		core->leases->tenant->elsewhere(core, l);
 		lease_plan_look(core, l, o);
 	}
 }
@@ -366,7 +366,7 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 		on_convert(core, l, &asked, sent_ms, o);
 	else
 		on_end(core, l, &asked, sent_ms, o);
-	core->leases->owner->next(core, l);
+	core->leases->tenant->next(core, l);
 }
 
 /* Time. */
@@ -375,7 +375,7 @@ void
 lease_run_out(struct core *core, struct lease *l)
 {
 	lease_set_state(core, l, LEASE_ENDING);
-	core->leases->owner->lost(core, l, "unreachable");
+	core->leases->tenant->lost(core, l, "unreachable");
 }
 
 void
@@ -384,5 +384,5 @@ lease_timer(struct core *core, struct timer *t)
 	struct lease *l = container_of(t, struct lease, timer);
 
 	if (!tenure_look(core, &l->tenure))
-		core->leases->owner->next(core, l);
+		core->leases->tenant->next(core, l);
 }

@@ -19,7 +19,7 @@ static uint32_t
 lane_of(const struct core *core, const struct tenure *t)
 {
 	size_t len;
-	const char *name = tenure_owner(core, t)->name(t, &len);
+	const char *name = tenant_of(core, t)->name(t, &len);
 
 	return crc16(name, len) % core->config.lanes;
 }
@@ -148,7 +148,7 @@ pace_piggyback(struct core *core)
 			break;
 		core_disarm(core, t);
 		l->tenure.wake_ms = core->now_ms;
-		core->leases->owner->next(core, l);
+		core->leases->tenant->next(core, l);
 	}
 	core->leases->piggyback = false;
 }

@@ -22,10 +22,10 @@ static const unsigned legal[TENURE_STATES] = {
 };
 
 void
-tenures_init(struct core *core, const struct tenure_owner *const *owners)
+tenures_init(struct core *core, const struct tenure_tenant *const *tenants)
 {
 	core->tenures = xcalloc(1, sizeof(*core->tenures));
-	core->tenures->owners = owners;
+	core->tenures->tenants = tenants;
 	TAILQ_INIT(&core->tenures->firm);
 	TAILQ_INIT(&core->tenures->provisional);
 }
@@ -135,7 +135,7 @@ risk_ms(const struct core *core, const struct tenure *t)
 static bool
 can_be_at_risk(const struct core *core, const struct tenure *t)
 {
-	return t->state == TENURE_SAFE && tenure_owner(core, t)->in_use(t);
+	return t->state == TENURE_SAFE && tenant_of(core, t)->in_use(t);
 }
 
 bool
@@ -168,7 +168,7 @@ void
 tenure_run_out(struct core *core, struct tenure *t)
 {
 	assert(tenure_overdue(core, t));
-	tenure_owner(core, t)->lost(core, t);
+	tenant_of(core, t)->lost(core, t);
 	assert(t->state == TENURE_OVER);
 }
 
@@ -181,7 +181,7 @@ tenure_look(struct core *core, struct tenure *t)
 	}
 	if (can_be_at_risk(core, t) && core->now_ms >= risk_ms(core, t)) {
 		set_state(t, TENURE_ATRISK);
-		tenure_owner(core, t)->risk_changed(core, t);
+		tenant_of(core, t)->risk_changed(core, t);
 	}
 	return false;
 }
@@ -217,7 +217,7 @@ tenure_confirm(
 	if (t->state != TENURE_ATRISK || !tenure_vouched(core, t))
 		return;
 	set_state(t, TENURE_SAFE);
-	tenure_owner(core, t)->risk_changed(core, t);
+	tenant_of(core, t)->risk_changed(core, t);
 }
 
 void
@@ -226,7 +226,7 @@ tenure_prove(struct core *core, struct tenure *t)
 	if (t->epoch == guard_epoch(core, t->shard))
 		return;
 	t->wake_ms = core->now_ms;
-	tenure_owner(core, t)->unproved(core, t);
+	tenant_of(core, t)->unproved(core, t);
 }
 
 bool

@@ -7,7 +7,7 @@
  *	  +--------+----------+
  *
  * The lease of a name has a tenure, and so have the permits of a semaphore.  A
- * tenure is embedded in its owner, which asks the store.  The tenure knows what
+ * tenure is embedded in its tenant, which asks the store.  The tenure knows what
  * time means: a call that was carried out keeps it from the moment at which the
  * call was sent; it is renewed after a third of a lease, at risk after half of
  * one, and lost at its end; whatever an older epoch of the server confirmed
@@ -36,7 +36,7 @@ enum tenure_state {
 struct tenure {
 	TAILQ_ENTRY(tenure) in_line; /* unless it is OVER: tenures.firm ... */
 	int64_t confirmed_ms;	     /* when the call that keeps it was sent */
-	int64_t wake_ms;      /* when to renew it; OVER: its owner's to use */
+	int64_t wake_ms;      /* when to renew it; OVER: its tenant's to use */
 	uint32_t epoch;	      /* of the guard, when last confirmed */
 	uint16_t shard;	      /* the guard */
 	uint8_t kind : 2;     /* enum tenure_kind */
@@ -53,16 +53,16 @@ struct contention {
 	uint32_t handovers; /* grants here since then */
 };
 
-/* What a tenure asks of its owner, and tells it.  Static. */
-struct tenure_owner {
+/* What a tenure asks of its tenant, and tells it.  Static. */
+struct tenure_tenant {
 	const char *(*name)(const struct tenure *t, size_t *len);
 	/* Is there anybody who must hear of a risk? */
 	bool (*in_use)(const struct tenure *t);
-	/* It has run out; the owner calls tenure_end(). */
+	/* It has run out; the tenant calls tenure_end(). */
 	void (*lost)(struct core *core, struct tenure *t);
 	/* It has become at risk, or is safe again. */
 	void (*risk_changed)(struct core *core, struct tenure *t);
-	/* It must be written again, and was not when the owner looked last. */
+	/* It must be written again, and was not when the tenant looked last. */
 	void (*unproved)(struct core *core, struct tenure *t);
 };
 
@@ -76,8 +76,8 @@ struct slice {
 
 /* All tenures of this broker. */
 struct tenures {
-	const struct tenure_owner *const *owners; /* static; by kind */
-	size_t n;				  /* also those that are over */
+	const struct tenure_tenant *const *tenants; /* static; by kind */
+	size_t n; /* also those that are over */
 	/* Nearly in the order in which they run out; provisional ones are
 	 * shorter. */
 	struct tenure_list firm, provisional;
@@ -87,17 +87,18 @@ struct tenures {
 };
 
 /* Requires a static row for each kind. */
-void tenures_init(struct core *core, const struct tenure_owner *const *owners);
+void tenures_init(
+    struct core *core, const struct tenure_tenant *const *tenants);
 void tenures_fini(struct core *core);
 
 void tenure_init(
     struct core *core, struct tenure *t, enum tenure_kind kind, uint32_t shard);
 void tenure_fini(struct core *core, struct tenure *t);
 
-static inline const struct tenure_owner *
-tenure_owner(const struct core *core, const struct tenure *t)
+static inline const struct tenure_tenant *
+tenant_of(const struct core *core, const struct tenure *t)
 {
-	return core->tenures->owners[t->kind];
+	return core->tenures->tenants[t->kind];
 }
 
 /* The broker vouches for it from now on, since confirmed_ms; or no longer. */
@@ -123,7 +124,7 @@ bool tenure_overdue(const struct core *core, const struct tenure *t);
 /* Returns the first that has run out by then; NULL: none has. */
 struct tenure *tenure_first_overdue(const struct core *core, int64_t now_ms);
 
-/* Requires an overdue one.  Its owner hears of the loss. */
+/* Requires an overdue one.  Its tenant hears of the loss. */
 void tenure_run_out(struct core *core, struct tenure *t);
 
 /* Looks at the time: is it at risk, or has it run out?  True: the latter. */

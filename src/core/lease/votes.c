@@ -101,8 +101,7 @@ static struct op *
 submit(struct core *core, struct lease *l, enum op_kind kind)
 {
 	size_t len;
-	const char *name =
-	    tenure_owner(core, &l->tenure)->name(&l->tenure, &len);
+	const char *name = tenant_of(core, &l->tenure)->name(&l->tenure, &len);
 	struct vote *v = vote_new(core, name, len, kind);
 
 	v->lease = l;
@@ -295,7 +294,8 @@ rival_of(const struct core *core, const struct vote *v, int64_t *ttl_ms)
 static void
 look_again(struct core *core, struct vote *v)
 {
-	struct lease *l = core->leases->owner->find(core, v->name, v->name_len);
+	struct lease *l =
+	    core->leases->tenant->find(core, v->name, v->name_len);
 	int64_t ttl_ms;
 	uint32_t rival = rival_of(core, v, &ttl_ms);
 
@@ -305,7 +305,7 @@ look_again(struct core *core, struct vote *v)
 	if (l == NULL || l->seq != v->op.seq || (v->op.flags & OP_QUEUE) == 0)
 		return;
 	backoff_known(core, l, rival, ttl_ms);
-	core->leases->owner->next(core, l);
+	core->leases->tenant->next(core, l);
 }
 
 static void
@@ -396,7 +396,7 @@ static bool
 is_wanted(const struct core *core, const struct vote *v)
 {
 	const struct lease *l =
-	    core->leases->owner->find(core, v->name, v->name_len);
+	    core->leases->tenant->find(core, v->name, v->name_len);
 
 	return !v->decided ||
 	       (l != NULL && l->seq == v->op.seq && lease_is_held(l));

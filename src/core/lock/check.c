@@ -21,7 +21,7 @@ check_holders(const struct lock *l)
 	uint32_t n = 0;
 
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
-		assert(h->lock == l && h->session != NULL);
+		assert(h->lock == l && h->owner != NULL);
 		assert(h->fence > 0);
 		assert(h->terms == NULL || h->terms->hold == h);
 		n++;
@@ -37,7 +37,7 @@ check_waiter(const struct waiter *w)
 {
 	const struct group *g = w->group;
 
-	assert(w->session != NULL && !w->withdrawn);
+	assert(w->owner != NULL && !w->withdrawn);
 	assert(g == NULL ? w->place == 0 : g->members[w->place] == w);
 	assert(g == NULL || (g->left > 0 && g->left <= g->n));
 	assert(
@@ -93,32 +93,32 @@ count_granted(const struct core *core)
 
 	TAILQ_FOREACH (w, &core->locks->granted, in_lock) {
 		assert(w->granted && !timer_armed(&w->deadline));
-		assert(w->hold == NULL || w->hold->session == w->session);
+		assert(w->hold == NULL || w->hold->owner == w->owner);
 		n++;
 	}
 	return n;
 }
 
 static void
-check_session(const struct session *s)
+check_owner(const struct owner *owner)
 {
 	const struct waiter *w;
 	const struct hold *h;
 	unsigned nholds = 0, nwaiting = 0;
 
-	TAILQ_FOREACH (h, &s->holds, in_session) {
-		assert(h->session == s);
+	TAILQ_FOREACH (h, &owner->holds, in_owner) {
+		assert(h->owner == owner);
 		nholds++;
 	}
-	TAILQ_FOREACH (w, &s->waiting, in_session) {
-		assert(w->session == s && !w->granted);
+	TAILQ_FOREACH (w, &owner->waiting, in_owner) {
+		assert(w->owner == owner && !w->granted);
 		nwaiting++;
 	}
-	TAILQ_FOREACH (w, &s->granted, in_session) {
-		assert(w->session == s && w->granted);
+	TAILQ_FOREACH (w, &owner->granted, in_owner) {
+		assert(w->owner == owner && w->granted);
 		nwaiting++;
 	}
-	assert(nholds == s->nholds && nwaiting == s->nwaiting);
+	assert(nholds == owner->nholds && nwaiting == owner->nwaiting);
 }
 
 static void
@@ -135,12 +135,12 @@ check_sums(const struct core *core, const struct sums *sums)
 	assert(sums->lingering == core->leases->nlingering);
 	assert(sums->holds == locks->nholds);
 	assert(sums->waiting == locks->nwaiting);
-	assert(sums->unowned == core->sessions->nunowned);
-	assert(sums->counted == core->sessions->ncounted);
+	assert(sums->unowned == core->owners->nunowned);
+	assert(sums->counted == core->owners->ncounted);
 	assert(sums->untold == count_granted(core));
 	measure_check(core->measure,
-	    sums->waiting + sums->untold + core->sessions->nparked,
-	    sums->holds + core->sessions->ntokens);
+	    sums->waiting + sums->untold + core->owners->nparked,
+	    sums->holds + core->owners->ntokens);
 	assert(sums->touched <= locks->touched_end - locks->touched_first);
 }
 
@@ -148,13 +148,15 @@ void
 locks_check(const struct core *core)
 {
 	struct sums sums = { .names = 0 };
-	const struct session *s;
+	const struct owner *owner;
+	struct table_walk owners;
 	struct lock_walk walk;
 	const struct lock *l;
 
 	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
 		check_lock(core, l, &sums);
 	check_sums(core, &sums);
-	TAILQ_FOREACH (s, &core->sessions->all, in_all)
-		check_session(s);
+	for (owner = owners_first(core, &owners); owner != NULL;
+	     owner = owners_next(&owners))
+		check_owner(owner);
 }

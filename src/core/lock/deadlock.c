@@ -22,19 +22,19 @@
 
 /* Sessions that the walk has reached; it has gone on from those before head. */
 struct walk {
-	struct session **v;
+	struct owner **v;
 	size_t head, n, size;
 };
 
 static void
-walk_push(struct walk *walk, struct session *s)
+walk_push(struct walk *walk, struct owner *owner)
 {
 	if (walk->n == walk->size) {
 		walk->size = walk->size == 0 ? 16 : 2 * walk->size;
 		walk->v =
-		    xrealloc(walk->v, walk->size * sizeof(struct session *));
+		    xrealloc(walk->v, walk->size * sizeof(struct owner *));
 	}
-	walk->v[walk->n++] = s;
+	walk->v[walk->n++] = owner;
 }
 
 /*
@@ -43,40 +43,41 @@ walk_push(struct walk *walk, struct session *s)
  */
 static bool
 visit(struct core *core, struct walk *walk, const struct lock *l,
-    struct session *from, const struct session *start)
+    struct owner *from, const struct owner *start)
 {
 	struct hold *h;
-	struct session *s;
+	struct owner *owner;
 
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
 		if (walk->n >= WALK_MAX)
 			return false;
 		core_visit(core, 1);
-		s = h->session;
-		if (s == from || (s->walk == core->locks->walks && s != start))
+		owner = h->owner;
+		if (owner == from ||
+		    (owner->walk == core->locks->walks && owner != start))
 			continue;
-		s->walk = core->locks->walks;
-		s->walk_via = l;
-		s->walk_from = from;
-		if (s == start)
+		owner->walk = core->locks->walks;
+		owner->walk_via = l;
+		owner->walk_from = from;
+		if (owner == start)
 			return true;
-		walk_push(walk, s);
+		walk_push(walk, owner);
 	}
 	return false;
 }
 
 /* Goes on to the holders of what a session waits for, untagged. */
 static bool
-follow(struct core *core, struct walk *walk, struct session *s,
-    const struct session *start)
+follow(struct core *core, struct walk *walk, struct owner *owner,
+    const struct owner *start)
 {
 	const struct waiter *w;
 
 	/* The names of one request: CORE_NAMES_MAX at most. */
-	TAILQ_FOREACH (w, &s->waiting, in_session) {
+	TAILQ_FOREACH (w, &owner->waiting, in_owner) {
 		if (!w->untagged)
 			break;
-		if (visit(core, walk, w->lock, s, start))
+		if (visit(core, walk, w->lock, owner, start))
 			return true;
 	}
 	return false;
@@ -84,15 +85,16 @@ follow(struct core *core, struct walk *walk, struct session *s,
 
 /* Writes `a -> b -> a`, by going back from the name that the start holds. */
 static void
-write_circle(const struct session *start, struct buf *out)
+write_circle(const struct owner *start, struct buf *out)
 {
 	const struct lock *first = start->walk_via, *l;
-	const struct session *s;
+	const struct owner *owner;
 	const struct lock *names[32];
 	size_t n = 0;
 
-	for (s = start->walk_from; s != start && n < 32; s = s->walk_from)
-		names[n++] = s->walk_via;
+	for (owner = start->walk_from; owner != start && n < 32;
+	     owner = owner->walk_from)
+		names[n++] = owner->walk_via;
 	buf_add(out, first->name, first->name_len);
 	while (n > 0) {
 		l = names[--n];
@@ -105,54 +107,54 @@ write_circle(const struct session *start, struct buf *out)
 
 /* Could a way lead back: does anybody wait for what the session holds? */
 static bool
-is_waited_for(const struct core *core, const struct session *s)
+is_waited_for(const struct core *core, const struct owner *owner)
 {
 	const struct hold *h;
 
-	if (s->nholds > WALK_MAX)
+	if (owner->nholds > WALK_MAX)
 		return true;
-	core_visit(core, s->nholds);
-	TAILQ_FOREACH (h, &s->holds, in_session)
+	core_visit(core, owner->nholds);
+	TAILQ_FOREACH (h, &owner->holds, in_owner)
 		if (h->lock->nwaiting > 0)
 			return true;
 	return false;
 }
 
 bool
-deadlock_find(struct core *core, struct session *s, struct lock *const *locks,
+deadlock_find(struct core *core, struct owner *owner, struct lock *const *locks,
     unsigned n, struct buf *circle)
 {
 	struct walk walk = { NULL, 0, 0, 0 };
 	bool found = false;
 	unsigned i;
 
-	if (!is_waited_for(core, s))
+	if (!is_waited_for(core, owner))
 		return false;
 	core->locks->walks++;
 	for (i = 0; i < n; i++)
-		visit(core, &walk, locks[i], s, s);
+		visit(core, &walk, locks[i], owner, owner);
 	while (!found && walk.head < walk.n)
-		found = follow(core, &walk, walk.v[walk.head++], s);
+		found = follow(core, &walk, walk.v[walk.head++], owner);
 	if (found)
-		write_circle(s, circle);
+		write_circle(owner, circle);
 	free(walk.v);
 	return found;
 }
 
 void
-deadlock_check(struct core *core, struct session *s)
+deadlock_check(struct core *core, struct owner *owner)
 {
 	struct waiter *w, *next;
 	struct buf text;
 
-	w = TAILQ_FIRST(&s->waiting);
+	w = TAILQ_FIRST(&owner->waiting);
 	if (w == NULL || !w->untagged)
 		return;
 	buf_init(&text);
 	buf_adds(&text, "it would wait for itself: ");
 	for (; w != NULL && w->untagged; w = next) {
-		next = TAILQ_NEXT(w, in_session);
-		if (!deadlock_find(core, s, &w->lock, 1, &text))
+		next = TAILQ_NEXT(w, in_owner);
+		if (!deadlock_find(core, owner, &w->lock, 1, &text))
 			continue;
 		buf_addc(&text, '\0');
 		waiter_error(core, w, ERR_DEADLOCK, buf_data(&text));

@@ -14,11 +14,11 @@
  * these names.  If there is one, appends it to `circle` as `a -> b -> a` and
  * returns true.
  */
-bool deadlock_find(struct core *core, struct session *s,
+bool deadlock_find(struct core *core, struct owner *owner,
     struct lock *const *locks, unsigned n, struct buf *circle);
 
 /* After a grant to the session: refuses its waiting request if the grant has
  * closed a circle. */
-void deadlock_check(struct core *core, struct session *s);
+void deadlock_check(struct core *core, struct owner *owner);
 
 #endif

@@ -12,7 +12,7 @@ bool
 lock_reenters(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return hold_find(core, l, w->session) != NULL &&
+	return hold_find(core, l, w->owner) != NULL &&
 	       (w->shared || !l->shared_hold);
 }
 
@@ -21,7 +21,7 @@ lock_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return lease_lingers(core, &l->lease) &&
-	       (w == NULL || !(lock_lingers_for(core, l, w->session) ||
+	       (w == NULL || !(lock_lingers_for(core, l, w->owner) ||
 				 lock_reenters(core, l, w)));
 }
 
@@ -40,7 +40,7 @@ lock_free_for(
 {
 	return tenure_vouched(core, &l->lease.tenure) &&
 	       (!lease_must_yield(core, &l->lease) ||
-		   lock_lingers_for(core, l, w->session) ||
+		   lock_lingers_for(core, l, w->owner) ||
 		   lock_kept_for(core, l, w)) &&
 	       !lock_lingers(core, l, w);
 }
@@ -67,7 +67,7 @@ lock_keeps_alone(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return w->shared && !l->lease.shared &&
-	       lock_lingers_for(core, l, w->session);
+	       lock_lingers_for(core, l, w->owner);
 }
 
 static bool

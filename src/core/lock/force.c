@@ -256,19 +256,19 @@ end_here(struct core *core, struct force *f, struct lock *l)
 /* Writes who asks, as one word, because it goes into a message. */
 static void
 describe_asker(
-    const struct core *core, const struct session *s, char by[PEND_MAX_BYTES])
+    const struct core *core, const struct owner *owner, char by[PEND_MAX_BYTES])
 {
 	char uid[32] = "";
 
-	if (s->uid >= 0)
-		snprintf(uid, sizeof(uid), "uid=%" PRId64 ",", s->uid);
+	if (owner->uid >= 0)
+		snprintf(uid, sizeof(uid), "uid=%" PRId64 ",", owner->uid);
 	snprintf(by, PEND_MAX_BYTES, "%s%s,session=%" PRIu64 ",broker=%s", uid,
-	    s->peer, s->id, core->broker);
+	    owner->peer, owner->id, core->broker);
 }
 
 void
 force_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	uint32_t shard = guard_shard(core, name->p, name->n);
@@ -278,20 +278,21 @@ force_request(
 	char why[WHY_SIZE];
 
 	if (l != NULL)
-		lock_look(core, l, s);
+		lock_look(core, l, owner);
 	here = is_here(core, l);
 	if (!here && !guard_up(core, shard)) {
 		guard_why(core, shard, why, sizeof(why));
-		emit_error(core, s->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
+		emit_error(
+		    core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
 		return;
 	}
-	notify_force(
-	    core, s, here ? TAILQ_FIRST(&l->holders) : NULL, name->p, name->n);
+	notify_force(core, owner, here ? TAILQ_FIRST(&l->holders) : NULL,
+	    name->p, name->n);
 	f = xcalloc(1, sizeof(*f) + name->n);
 	f->id = ++core->forces->last;
-	f->session = s->id;
+	f->session = owner->id;
 	f->ref = rq->ref;
-	describe_asker(core, s, f->by);
+	describe_asker(core, owner, f->by);
 	f->timer.kind = TIMER_FORCE;
 	f->until_ms = core->now_ms + core->config.reply_timeout_ms;
 	f->pause_ms = PAUSE_MS;

@@ -13,7 +13,7 @@
 
 void force_init(struct core *core);
 void force_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 void force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void force_timer(struct core *core, struct timer *t);

@@ -27,7 +27,7 @@ has_already(const struct core *core, const struct waiter *w)
 	const struct lock *l = w->lock;
 
 	return tenure_vouched(core, &l->lease.tenure) &&
-	       hold_find(core, l, w->session) != NULL &&
+	       hold_find(core, l, w->owner) != NULL &&
 	       (w->shared || !l->shared_hold);
 }
 
@@ -55,7 +55,7 @@ lingers_for(const struct core *core, const struct waiter *w)
 
 	return (l->lease.state == LEASE_LINGERING ||
 		   l->lease.state == LEASE_CONFIRMING) &&
-	       lock_lingers_for(core, l, w->session);
+	       lock_lingers_for(core, l, w->owner);
 }
 
 /* In its queue, may w pass everybody who stands before it? */
@@ -255,7 +255,7 @@ member_fits(struct core *core, struct waiter *w)
 bool
 group_grant(struct core *core, struct group *g)
 {
-	struct session *s = g->session;
+	struct owner *owner = g->owner;
 	bool fit = true;
 	unsigned i;
 
@@ -269,7 +269,7 @@ group_grant(struct core *core, struct group *g)
 		lock_touch(core, g->members[i]->lock);
 		lock_grant(core, g->members[i]);
 	}
-	deadlock_check(core, s);
+	deadlock_check(core, owner);
 	return true;
 }
 
@@ -323,13 +323,13 @@ group_tell(struct core *core, struct group *g)
 	assert(g->left == g->n);
 	core_visit(core, g->n);
 	for (i = 0; i < g->n; i++) {
-		lock_look(core, g->members[i]->lock, g->session);
+		lock_look(core, g->members[i]->lock, g->owner);
 		if (!g->members[i]->withdrawn)
 			continue;
 		withdraw(core, g);
 		return;
 	}
-	emit_reply(core, g->session->id, g->ref, STATUS_OK);
+	emit_reply(core, g->owner->id, g->ref, STATUS_OK);
 	for (i = 0; i < g->n; i++)
 		emit_num(core, FIELD_FENCE, g->members[i]->fence);
 	for (i = 0; i < g->n; i++)
@@ -340,19 +340,19 @@ group_tell(struct core *core, struct group *g)
 }
 
 static struct group *
-group_new(struct core *core, struct session *s, const struct core_request *rq,
+group_new(struct core *core, struct owner *owner, const struct core_request *rq,
     struct lock *const *locks)
 {
 	struct group *g = xcalloc(1, sizeof(*g));
 	struct waiter *w;
 	unsigned i;
 
-	g->session = s;
+	g->owner = owner;
 	g->ref = rq->ref;
 	g->since_ms = core->now_ms;
 	g->n = g->left = rq->nnames;
 	for (i = 0; i < g->n; i++) {
-		w = waiter_new(core, s, locks[i], rq);
+		w = waiter_new(core, owner, locks[i], rq);
 		w->group = g;
 		w->place = i;
 		g->members[i] = w;
@@ -366,14 +366,14 @@ group_new(struct core *core, struct session *s, const struct core_request *rq,
 
 /* Do others here hold one of the names?  Then the store need not be asked. */
 static bool
-held_by_others(const struct core *core, const struct session *s,
+held_by_others(const struct core *core, const struct owner *owner,
     const struct core_request *rq, struct lock *const *locks)
 {
 	unsigned i;
 
 	for (i = 0; i < rq->nnames; i++)
 		if (!TAILQ_EMPTY(&locks[i]->holders) &&
-		    hold_find(core, locks[i], s) == NULL &&
+		    hold_find(core, locks[i], owner) == NULL &&
 		    !(rq->shared && locks[i]->shared_hold))
 			return true;
 	return false;
@@ -393,28 +393,28 @@ all_held(const struct core *core, const struct group *g)
 
 void
 group_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct lock *locks[CORE_NAMES_MAX];
 	struct group *g;
 	unsigned i;
 
 	assert(rq->nnames <= CORE_NAMES_MAX);
-	if (!lock_allowed(core, s, rq))
+	if (!lock_allowed(core, owner, rq))
 		return;
 	for (i = 0; i < rq->nnames; i++) {
 		locks[i] = lock_get(core, rq->names[i].p, rq->names[i].n);
-		lock_look(core, locks[i], s);
+		lock_look(core, locks[i], owner);
 		lock_touch(core, locks[i]);
 	}
-	if (lock_refuse_deadlock(core, s, rq, locks))
+	if (lock_refuse_deadlock(core, owner, rq, locks))
 		return;
-	if (rq->wait_ms == 0 && held_by_others(core, s, rq, locks)) {
-		emit_reply(core, s->id, rq->ref, STATUS_BUSY);
+	if (rq->wait_ms == 0 && held_by_others(core, owner, rq, locks)) {
+		emit_reply(core, owner->id, rq->ref, STATUS_BUSY);
 		measured_busy(core, locks, rq->nnames);
 		return;
 	}
-	g = group_new(core, s, rq, locks);
+	g = group_new(core, owner, rq, locks);
 	if (all_held(core, g))
 		group_grant(core, g);
 }

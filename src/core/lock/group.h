@@ -21,7 +21,7 @@
 #include "core/lock/state.h"
 
 void group_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 /*
  * Work is bounded: the broker looks at the first GROUPS_FIRST groups of a

@@ -25,30 +25,28 @@
 static const char *
 session_of(const struct table_link *link, size_t *len)
 {
-	const struct hold *h =
-	    container_of_const(link, struct hold, by_session);
+	const struct hold *h = container_of_const(link, struct hold, by_owner);
 
-	*len = sizeof(h->session->id);
-	return (const char *)&h->session->id;
+	*len = sizeof(h->owner->id);
+	return (const char *)&h->owner->id;
 }
 
 struct hold *
 hold_find(
-    const struct core *core, const struct lock *l, const struct session *s)
+    const struct core *core, const struct lock *l, const struct owner *owner)
 {
 	struct table_link *link;
 	struct hold *h;
 
 	if (more_of(l)->crowd != NULL) {
 		core_visit(core, 1);
-		link = table_find(
-		    l->more->crowd, (const char *)&s->id, sizeof(s->id));
-		return link ? container_of(link, struct hold, by_session)
-			    : NULL;
+		link = table_find(l->more->crowd, (const char *)&owner->id,
+		    sizeof(owner->id));
+		return link ? container_of(link, struct hold, by_owner) : NULL;
 	}
 	/* Whoever looks at a name has counted its first holder. */
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
-		if (h->session == s)
+		if (h->owner == owner)
 			return h;
 		core_visit(core, TAILQ_NEXT(h, in_lock) != NULL);
 	}
@@ -61,7 +59,7 @@ join_holders(struct lock *l, struct hold *h)
 	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
 	l->nholders++;
 	if (more_of(l)->crowd != NULL) {
-		table_add(l->more->crowd, &h->by_session);
+		table_add(l->more->crowd, &h->by_owner);
 		return;
 	}
 	if (l->nholders <= FEW)
@@ -69,7 +67,7 @@ join_holders(struct lock *l, struct hold *h)
 	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
 	table_init(l->more->crowd, session_of);
 	TAILQ_FOREACH (h, &l->holders, in_lock)
-		table_add(l->more->crowd, &h->by_session);
+		table_add(l->more->crowd, &h->by_owner);
 }
 
 static void
@@ -79,7 +77,7 @@ leave_holders(struct lock *l, struct hold *h)
 	l->nholders--;
 	if (more_of(l)->crowd == NULL)
 		return;
-	table_remove(l->more->crowd, &h->by_session);
+	table_remove(l->more->crowd, &h->by_owner);
 	if (l->nholders > FEW / 2)
 		return;
 	table_fini(l->more->crowd);
@@ -139,7 +137,7 @@ hold_take_back(struct hold *h, const struct waiter *w)
 
 	if (!hold_step_out(h))
 		return false;
-	TAILQ_FOREACH (other, &h->session->granted, in_session)
+	TAILQ_FOREACH (other, &h->owner->granted, in_owner)
 		if (other->hold == h && other->depth > w->depth)
 			other->depth--;
 	return true;
@@ -156,7 +154,7 @@ untold(const struct hold *h)
 	if (h->lock->nuntold == 0)
 		return 0;
 	/* Each is one level of its depth; mostly the first one is all. */
-	TAILQ_FOREACH (w, &h->session->granted, in_session) {
+	TAILQ_FOREACH (w, &h->owner->granted, in_owner) {
 		n += w->hold == h;
 		if (n == hold_depth(h))
 			break;
@@ -211,19 +209,19 @@ struct hold *
 hold_new(struct core *core, struct waiter *w, uint64_t fence)
 {
 	struct hold *h = xcalloc(1, sizeof(*h));
-	struct session *s = w->session;
+	struct owner *owner = w->owner;
 	struct lock *l = w->lock;
 
-	h->session = s;
+	h->owner = owner;
 	h->lock = l;
 	h->fence = fence;
 	h->since_ms = core->now_ms;
 	measured_begins(core, h, w);
-	TAILQ_INSERT_TAIL(&s->holds, h, in_session);
+	TAILQ_INSERT_TAIL(&owner->holds, h, in_owner);
 	join_holders(l, h);
-	s->nholds++;
+	owner->nholds++;
 	core->locks->nholds++;
-	session_take_lost(s, l->name, l->name_len);
+	owner_take_lost(owner, l->name, l->name_len);
 	if (lease_rare(&l->lease)->linger_ms >
 	    core->now_ms) { /* a keep goes on */
 		hold_keep_until(h, lease_rare(&l->lease)->linger_ms);
@@ -233,7 +231,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	hold_bind(core, h,
 	    w->has_hold ? w->hold_ms : core->config.locks.default_hold_ms);
 	to_be_told(h, w);
-	valid_note(core, s, hold_valid_ms(core, h));
+	valid_note(core, owner, hold_valid_ms(core, h));
 	return h;
 }
 
@@ -275,7 +273,7 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 	if (hold_ms > 0) {
 		terms(h)->hold_ms = hold_ms;
 		core_arm(core, &h->terms->bound, core->now_ms + hold_ms);
-		valid_note(core, h->session, core->now_ms + hold_ms);
+		valid_note(core, h->owner, core->now_ms + hold_ms);
 	} else if (h->terms != NULL) {
 		h->terms->hold_ms = 0;
 		core_disarm(core, &h->terms->bound);
@@ -306,11 +304,11 @@ hold_timer(struct core *core, struct timer *t)
 static void
 forget_untold(struct hold *h, bool withdrawn)
 {
-	struct waiter_list *granted = &h->session->granted;
+	struct waiter_list *granted = &h->owner->granted;
 	uint32_t left = untold(h);
 	struct waiter *w, *next;
 
-	TAILQ_FOREACH_SAFE (w, granted, in_session, next) {
+	TAILQ_FOREACH_SAFE (w, granted, in_owner, next) {
 		if (left == 0)
 			return;
 		if (w->hold != h)
@@ -318,8 +316,8 @@ forget_untold(struct hold *h, bool withdrawn)
 		left--;
 		w->hold = NULL;
 		w->withdrawn = withdrawn;
-		TAILQ_REMOVE(granted, w, in_session);
-		TAILQ_INSERT_TAIL(granted, w, in_session);
+		TAILQ_REMOVE(granted, w, in_owner);
+		TAILQ_INSERT_TAIL(granted, w, in_owner);
 	}
 }
 
@@ -334,13 +332,13 @@ hold_free(struct core *core, struct hold *h)
 {
 	core->locks->above->hold_leaves(core, h);
 	measured_freed(core, h);
-	valid_leave_hold(core, h->session, h, TAILQ_NEXT(h, in_session));
-	if (h->session->going_next == h)
-		h->session->going_next = TAILQ_NEXT(h, in_session);
-	TAILQ_REMOVE(&h->session->holds, h, in_session);
+	valid_leave_hold(core, h->owner, h, TAILQ_NEXT(h, in_owner));
+	if (h->owner->going_next == h)
+		h->owner->going_next = TAILQ_NEXT(h, in_owner);
+	TAILQ_REMOVE(&h->owner->holds, h, in_owner);
 	sharers_leave_hold(h);
 	leave_holders(h->lock, h);
-	h->session->nholds--;
+	h->owner->nholds--;
 	core->locks->nholds--;
 	if (hold_terms(h)->gone)
 		unowned_hold_ended(core, h->lock);
@@ -377,16 +375,16 @@ hold_end(struct core *core, struct hold *h, bool clean)
 void
 hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 {
-	struct session *s = h->session;
+	struct owner *owner = h->owner;
 	struct lock *l = h->lock;
 
 	if (hold_depth(h) > untold(h)) {
-		emit_event(core, s->id, EVENT_LOST, l->name, l->name_len);
+		emit_event(core, owner->id, EVENT_LOST, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
 		notify_lost(core, h, reason);
 		measured_lost(core, h, reason, by);
-		session_note_lost(core, s, l->name, l->name_len);
+		owner_note_lost(core, owner, l->name, l->name_len);
 		core->stats.lost++;
 	} else {
 		hold_promise_nothing(h);

@@ -8,7 +8,7 @@
 
 /* The hold of the session; NULL: it has none. */
 struct hold *hold_find(
-    const struct core *core, const struct lock *l, const struct session *s);
+    const struct core *core, const struct lock *l, const struct owner *owner);
 
 /* The next hold of the name, in the order of grants; NULL: this is the last. */
 struct hold *hold_later(const struct hold *h);

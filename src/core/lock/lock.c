@@ -33,11 +33,11 @@
 #define REFUSE_MAX 50  /* how far in a queue upgrades are looked for */
 
 void
-lock_look(struct core *core, struct lock *l, const struct session *s)
+lock_look(struct core *core, struct lock *l, const struct owner *owner)
 {
 	if (tenure_overdue(core, &l->lease.tenure))
 		tenure_run_out(core, &l->lease.tenure);
-	sharers_lose_one(core, l, s);
+	sharers_lose_one(core, l, owner);
 }
 
 void
@@ -88,7 +88,7 @@ void
 lock_grant(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
-	struct hold *h = hold_find(core, l, w->session);
+	struct hold *h = hold_find(core, l, w->owner);
 	bool upgrade = h != NULL && !w->shared && l->shared_hold;
 	bool shared = w->shared && !lock_keeps_alone(core, l, w);
 
@@ -107,7 +107,7 @@ lock_grant(struct core *core, struct waiter *w)
 	count_grant(core, l);
 	reenter_others(core, h, w->group != NULL);
 	if (w->group == NULL) /* else when it has all of it */
-		deadlock_check(core, h->session);
+		deadlock_check(core, h->owner);
 }
 
 /*
@@ -200,7 +200,7 @@ lock_compatible(const struct lock *l, const struct waiter *w)
 {
 	if (TAILQ_EMPTY(&l->holders))
 		return true;
-	if (l->nholders == 1 && TAILQ_FIRST(&l->holders)->session == w->session)
+	if (l->nholders == 1 && TAILQ_FIRST(&l->holders)->owner == w->owner)
 		return true;
 	return l->shared_hold && w->shared;
 }
@@ -211,7 +211,7 @@ is_hopeless(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return !w->shared && l->shared_hold && l->nholders > 1 &&
-	       hold_find(core, l, w->session) != NULL;
+	       hold_find(core, l, w->owner) != NULL;
 }
 
 #define HOPELESS                                                          \
@@ -250,7 +250,7 @@ lock_upgrade_refused(struct core *core, struct lock *l)
 		if (looked++ == REFUSE_MAX)
 			return;
 		core_visit(core, 1);
-		if (!w->shared && hold_find(core, l, w->session) != NULL)
+		if (!w->shared && hold_find(core, l, w->owner) != NULL)
 			waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
 	}
 }
@@ -272,13 +272,13 @@ lock_tell_granted(struct core *core)
 			group_tell(core, w->group);
 			continue;
 		}
-		lock_look(core, w->lock, w->session);
+		lock_look(core, w->lock, w->owner);
 		if (w->withdrawn) {
 			waiter_ungranted(core, w);
 			continue;
 		}
 		hold_told(core, w);
-		emit_reply(core, w->session->id, w->ref, STATUS_OK);
+		emit_reply(core, w->owner->id, w->ref, STATUS_OK);
 		emit_num(core, FIELD_FENCE, w->fence);
 		emit_num(core, FIELD_DEPTH, w->depth);
 		waiter_free(core, w);
@@ -353,19 +353,19 @@ lock_next(struct core *core, struct lock *l)
 
 bool
 lock_allowed(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct lock *l;
 	unsigned i;
 
-	if (!quota_admits(core, s, rq->ref, rq->nnames))
+	if (!quota_admits(core, owner, rq->ref, rq->nnames))
 		return false;
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
 		if (l == NULL || rq->wait_ms == 0 ||
 		    l->nwaiting < core->config.limits.waiters)
 			continue;
-		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		emit_error(core, owner->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for %.*s already (limits.waiters)",
 		    l->nwaiting, (int)l->name_len, l->name);
 		return false;
@@ -376,15 +376,15 @@ lock_allowed(
 /* Grants the name once more to a session that has it.  False: the session does
  * not have it, or wants an upgrade. */
 static bool
-reenter(struct core *core, struct lock *l, struct session *s,
+reenter(struct core *core, struct lock *l, struct owner *owner,
     const struct core_request *rq)
 {
-	struct hold *h = hold_find(core, l, s);
+	struct hold *h = hold_find(core, l, owner);
 	struct waiter *w;
 
 	if (h == NULL || (l->shared_hold && !rq->shared))
 		return false;
-	w = waiter_new(core, s, l, rq);
+	w = waiter_new(core, owner, l, rq);
 	if (!lease_covers(core, &l->lease, rq->keep_ms, rq->delay_ms)) {
 		/* The key must live longer before that is promised. */
 		waiter_enqueue(core, w, rq->wait_ms);
@@ -400,7 +400,7 @@ reenter(struct core *core, struct lock *l, struct session *s,
 }
 
 bool
-lock_refuse_deadlock(struct core *core, struct session *s,
+lock_refuse_deadlock(struct core *core, struct owner *owner,
     const struct core_request *rq, struct lock *const *locks)
 {
 	struct buf circle;
@@ -409,9 +409,9 @@ lock_refuse_deadlock(struct core *core, struct session *s,
 	if (!rq->untagged || rq->wait_ms == 0)
 		return false;
 	buf_init(&circle);
-	found = deadlock_find(core, s, locks, rq->nnames, &circle);
+	found = deadlock_find(core, owner, locks, rq->nnames, &circle);
 	if (found)
-		emit_error(core, s->id, rq->ref, ERR_DEADLOCK,
+		emit_error(core, owner->id, rq->ref, ERR_DEADLOCK,
 		    "it would wait for itself: %.*s", (int)buf_len(&circle),
 		    buf_data(&circle));
 	buf_fini(&circle);
@@ -420,28 +420,28 @@ lock_refuse_deadlock(struct core *core, struct session *s,
 
 void
 lock_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct lock *l;
 
-	if (!core->stopping && !unowned_allows(core, s, rq))
+	if (!core->stopping && !unowned_allows(core, owner, rq))
 		return;
 	if (rq->nnames > 1) {
-		group_request(core, s, rq);
+		group_request(core, owner, rq);
 		return;
 	}
 	l = lock_find(core, name->p, name->n);
 	if (l != NULL)
-		lock_look(core, l, s);
-	if (l != NULL && !core->stopping && reenter(core, l, s, rq))
+		lock_look(core, l, owner);
+	if (l != NULL && !core->stopping && reenter(core, l, owner, rq))
 		return;
-	if (!lock_allowed(core, s, rq))
+	if (!lock_allowed(core, owner, rq))
 		return;
 	if (l == NULL)
 		l = lock_get(core, name->p, name->n);
-	else if (lock_refuse_deadlock(core, s, rq, &l))
+	else if (lock_refuse_deadlock(core, owner, rq, &l))
 		return;
-	waiter_enqueue(core, waiter_new(core, s, l, rq), rq->wait_ms);
+	waiter_enqueue(core, waiter_new(core, owner, l, rq), rq->wait_ms);
 	lock_next(core, l);
 }

@@ -21,19 +21,19 @@ bool lock_next(struct core *core, struct lock *l);
  * out or the holders are losing the name, they are told so first; if they are
  * many, at least this session is.
  */
-void lock_look(struct core *core, struct lock *l, const struct session *s);
+void lock_look(struct core *core, struct lock *l, const struct owner *owner);
 
 /* LOCK and TRYLOCK (protocol, section 5). */
 void lock_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 /*
  * Parts of LOCK for one name and for several.  lock_allowed() returns false,
  * and lock_refuse_deadlock() true, if it has refused the request with a reply.
  */
 bool lock_allowed(
-    struct core *core, struct session *s, const struct core_request *rq);
-bool lock_refuse_deadlock(struct core *core, struct session *s,
+    struct core *core, struct owner *owner, const struct core_request *rq);
+bool lock_refuse_deadlock(struct core *core, struct owner *owner,
     const struct core_request *rq, struct lock *const *locks);
 
 /*

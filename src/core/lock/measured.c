@@ -102,14 +102,14 @@ static void
 over(struct core *core, const struct hold *h, const char *end, bool lost,
     const char *by)
 {
-	const struct session *s = h->session;
+	const struct owner *owner = h->owner;
 	struct lock *l = h->lock;
 	struct measure_hold hold = { .name = l->name,
 		.name_len = l->name_len,
-		.session = s->id,
-		.label = s->label,
-		.peer = s->peer,
-		.user = s->user,
+		.session = owner->id,
+		.label = owner->label,
+		.peer = owner->peer,
+		.user = owner->user,
 		.shared = l->shared_hold,
 		.fence = h->fence,
 		.granted_ms = h->since_ms,

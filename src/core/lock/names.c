@@ -92,11 +92,11 @@ need_more(struct lock *l)
 
 bool
 lock_lingers_for(
-    const struct core *core, const struct lock *l, const struct session *s)
+    const struct core *core, const struct lock *l, const struct owner *owner)
 {
 	return lease_lingers(core, &l->lease) &&
 	       lease_rare(&l->lease)->others_ms <= core->now_ms &&
-	       more_of(l)->linger_session == s->id;
+	       more_of(l)->linger_owner == owner->id;
 }
 
 void
@@ -107,13 +107,13 @@ lock_linger(struct core *core, const struct hold *h, int64_t until_ms)
 	int64_t least_ms =
 	    until_ms < rare->linger_ms ? until_ms : rare->linger_ms;
 
-	if (rare->linger_ms > core->now_ms &&
-	    m->linger_session != h->session->id && least_ms > rare->others_ms)
+	if (rare->linger_ms > core->now_ms && m->linger_owner != h->owner->id &&
+	    least_ms > rare->others_ms)
 		rare->others_ms = least_ms;
 	if (until_ms <= rare->linger_ms)
 		return;
 	rare->linger_ms = until_ms;
-	m->linger_session = h->session->id;
+	m->linger_owner = h->owner->id;
 	m->linger_since_ms = h->since_ms;
 }
 

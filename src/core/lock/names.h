@@ -25,7 +25,7 @@ struct more *need_more(struct lock *l);
  */
 void lock_linger(struct core *core, const struct hold *h, int64_t until_ms);
 bool lock_lingers_for(
-    const struct core *core, const struct lock *l, const struct session *s);
+    const struct core *core, const struct lock *l, const struct owner *owner);
 
 /* How far a walk has come; the rules of a table_walk (base/table.h) apply. */
 struct lock_walk {

@@ -22,7 +22,7 @@ notify_granted(struct core *core, const struct waiter *w)
 		return;
 	emit_lock(core, NOTICE_LOCK_GRANTED, w->lock);
 	emit_num(core, FIELD_FENCE, w->fence);
-	notify_who(core, w->session);
+	notify_who(core, w->owner);
 	emit_since(core, FIELD_WAITED, w->since_ms);
 }
 
@@ -33,7 +33,7 @@ notify_released(struct core *core, const struct hold *h)
 		return;
 	emit_lock(core, NOTICE_LOCK_RELEASED, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->session);
+	notify_who(core, h->owner);
 	emit_since(core, FIELD_HELD, h->since_ms);
 }
 
@@ -47,7 +47,7 @@ notify_lost(struct core *core, const struct hold *h, const char *reason)
 	emit_lock(core, bound ? NOTICE_LOCK_BOUND : NOTICE_LOCK_LOST, h->lock);
 	emit_text(core, FIELD_REASON, reason);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->session);
+	notify_who(core, h->owner);
 	emit_since(core, FIELD_HELD, h->since_ms);
 }
 
@@ -58,14 +58,14 @@ notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 		return;
 	emit_lock(core, safe ? NOTICE_LOCK_SAFE : NOTICE_LOCK_AT_RISK, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->session);
+	notify_who(core, h->owner);
 	emit_since(core, FIELD_HELD, h->since_ms);
 	if (!safe)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
 }
 
 void
-notify_force(struct core *core, const struct session *by, const struct hold *h,
+notify_force(struct core *core, const struct owner *by, const struct hold *h,
     const char *name, size_t len)
 {
 	emit_notice(core, NOTICE_UNLOCK_FORCE);
@@ -75,10 +75,10 @@ notify_force(struct core *core, const struct session *by, const struct hold *h,
 		emit_num(core, FIELD_UID, (uint64_t)by->uid);
 	if (h == NULL)
 		return;
-	emit_num(core, FIELD_HOLDER, h->session->id);
-	if (h->session->label != NULL)
-		emit_text(core, FIELD_HOLDER_LABEL, h->session->label);
-	emit_text(core, FIELD_HOLDER_PEER, h->session->peer);
+	emit_num(core, FIELD_HOLDER, h->owner->id);
+	if (h->owner->label != NULL)
+		emit_text(core, FIELD_HOLDER_LABEL, h->owner->label);
+	emit_text(core, FIELD_HOLDER_PEER, h->owner->peer);
 	emit_num(core, FIELD_FENCE, h->fence);
 	emit_since(core, FIELD_HELD, h->since_ms);
 }
@@ -92,6 +92,6 @@ notify_forced(struct core *core, const struct lock *l, const struct hold *h,
 	if (h == NULL)
 		return;
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->session);
+	notify_who(core, h->owner);
 	emit_since(core, FIELD_HELD, h->since_ms);
 }

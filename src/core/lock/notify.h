@@ -19,7 +19,7 @@ void notify_risk(
     struct core *core, const struct hold *h, bool safe, int64_t left_ms);
 
 /* UNLOCK-FORCE: the session `by` asks; h: who has the name here, or NULL. */
-void notify_force(struct core *core, const struct session *by,
+void notify_force(struct core *core, const struct owner *by,
     const struct hold *h, const char *name, size_t len);
 /* Another broker has asked for it; h NULL: here the name only lingers. */
 void notify_forced(struct core *core, const struct lock *l,

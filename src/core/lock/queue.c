@@ -35,9 +35,9 @@ static void
 list_waiting(struct waiter *w)
 {
 	if (w->untagged)
-		TAILQ_INSERT_HEAD(&w->session->waiting, w, in_session);
+		TAILQ_INSERT_HEAD(&w->owner->waiting, w, in_owner);
 	else
-		TAILQ_INSERT_TAIL(&w->session->waiting, w, in_session);
+		TAILQ_INSERT_TAIL(&w->owner->waiting, w, in_owner);
 }
 
 /* Does the request want others kept away for longer than it holds the name? */
@@ -51,11 +51,11 @@ binds(const struct waiter *w)
 static void
 unlist_waiting(struct waiter *w)
 {
-	if (w->session->hasten_waiter == w)
-		w->session->hasten_waiter = TAILQ_NEXT(w, in_session);
-	if (w->session->reenter_next == w)
-		w->session->reenter_next = TAILQ_NEXT(w, in_session);
-	TAILQ_REMOVE(&w->session->waiting, w, in_session);
+	if (w->owner->hasten_waiter == w)
+		w->owner->hasten_waiter = TAILQ_NEXT(w, in_owner);
+	if (w->owner->reenter_next == w)
+		w->owner->reenter_next = TAILQ_NEXT(w, in_owner);
+	TAILQ_REMOVE(&w->owner->waiting, w, in_owner);
 }
 
 /* Only a tagged request can be cancelled; if it has several names, the first
@@ -65,16 +65,16 @@ list_by_ref(struct core *core, struct waiter *w)
 {
 	if (!w->untagged && w->place == 0)
 		requests_add(
-		    &core->locks->by_ref, &w->by_ref, w->session, w->ref);
+		    &core->locks->by_ref, &w->by_ref, w->owner, w->ref);
 }
 
 struct waiter *
-waiter_new(struct core *core, struct session *s, struct lock *l,
+waiter_new(struct core *core, struct owner *owner, struct lock *l,
     const struct core_request *rq)
 {
 	struct waiter *w = xcalloc(1, sizeof(*w));
 
-	w->session = s;
+	w->owner = owner;
 	w->lock = l;
 	w->deadline.kind = TIMER_WAITER;
 	w->ref = rq->ref;
@@ -89,7 +89,7 @@ waiter_new(struct core *core, struct session *s, struct lock *l,
 	w->try_only = rq->wait_ms == 0;
 	measured_waits(core, w);
 	list_waiting(w);
-	s->nwaiting++;
+	owner->nwaiting++;
 	if (binds(w))
 		unowned_bind(core, l, 1);
 	return w;
@@ -120,8 +120,8 @@ goes_first(const struct core *core, const struct waiter *w)
 	const struct lock *l = w->lock;
 
 	return (lease_rare(&l->lease)->linger_ms > core->now_ms &&
-		   more_of(l)->linger_session == w->session->id) ||
-	       hold_find(core, l, w->session) != NULL;
+		   more_of(l)->linger_owner == w->owner->id) ||
+	       hold_find(core, l, w->owner) != NULL;
 }
 
 int64_t
@@ -149,7 +149,7 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	l->ngroups += w->group != NULL;
 	core->locks->nwaiting++;
 	list_by_ref(core, w);
-	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
+	if (w->try_only || w->queue_limit != UINT64_MAX || w->owner->draining)
 		set_impatient(w);
 	if (at_ms > 0 && w->place == 0) {
 		w->deadline_ms = at_ms;
@@ -195,7 +195,7 @@ waiter_to_tell(struct core *core, struct waiter *w)
 {
 	w->granted = true;
 	unlist_waiting(w);
-	TAILQ_INSERT_TAIL(&w->session->granted, w, in_session);
+	TAILQ_INSERT_TAIL(&w->owner->granted, w, in_owner);
 	w->lock->nuntold++;
 	TAILQ_INSERT_TAIL(&core->locks->granted, w, in_lock);
 }
@@ -258,7 +258,7 @@ insert_by_arrival(struct core *core, struct lock *l, struct waiter *w)
  * because of it go back to their places.
  */
 static void
-step_back(struct core *core, struct lock *l, const struct session *s)
+step_back(struct core *core, struct lock *l, const struct owner *owner)
 {
 	struct waiter *w, *next;
 	unsigned looked = 0;
@@ -267,7 +267,7 @@ step_back(struct core *core, struct lock *l, const struct session *s)
 		if (looked++ == LOOK_MAX)
 			return; /* what has passed others stands at the head */
 		core_visit(core, 1);
-		if (w->session != s || !w->jumped || w->group != NULL ||
+		if (w->owner != owner || !w->jumped || w->group != NULL ||
 		    goes_first(core, w))
 			continue;
 		core->locks->above->waiter_leaves(core, w);
@@ -283,9 +283,9 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 
 	assert(w->granted);
-	step_back(core, l, w->session);
+	step_back(core, l, w->owner);
 	told(core, w);
-	TAILQ_REMOVE(&w->session->granted, w, in_session);
+	TAILQ_REMOVE(&w->owner->granted, w, in_owner);
 	list_waiting(w);
 	w->granted = w->withdrawn = w->reentry = false;
 	w->hold = NULL;
@@ -294,7 +294,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	l->ngroups += w->group != NULL;
 	core->locks->nwaiting++;
 	list_by_ref(core, w);
-	if (w->try_only || w->queue_limit != UINT64_MAX || w->session->draining)
+	if (w->try_only || w->queue_limit != UINT64_MAX || w->owner->draining)
 		set_impatient(w);
 	if (w->deadline_ms > 0)
 		core_arm(core, &w->deadline, w->deadline_ms);
@@ -304,7 +304,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 void
 waiter_free(struct core *core, struct waiter *w)
 {
-	struct session *s = w->session;
+	struct owner *owner = w->owner;
 
 	measured_waited(core, w);
 	if (binds(w))
@@ -318,10 +318,10 @@ waiter_free(struct core *core, struct waiter *w)
 	if (w->group != NULL)
 		group_forget(w);
 	if (w->granted)
-		TAILQ_REMOVE(&s->granted, w, in_session);
+		TAILQ_REMOVE(&owner->granted, w, in_owner);
 	else
 		unlist_waiting(w);
-	s->nwaiting--;
+	owner->nwaiting--;
 	core_disarm(core, &w->deadline);
 	free(w);
 }
@@ -339,7 +339,7 @@ answered(struct core *core, struct waiter *w, enum measure_result result)
 void
 waiter_answer(struct core *core, struct waiter *w, enum status status)
 {
-	emit_reply(core, w->session->id, w->ref, status);
+	emit_reply(core, w->owner->id, w->ref, status);
 	answered(core, w, measured_result(status));
 }
 
@@ -347,7 +347,7 @@ void
 waiter_error(
     struct core *core, struct waiter *w, enum err_code code, const char *why)
 {
-	emit_error(core, w->session->id, w->ref, code, "%s", why);
+	emit_error(core, w->owner->id, w->ref, code, "%s", why);
 	answered(core, w, RESULT_REFUSED);
 }
 
@@ -373,8 +373,7 @@ why_not_given(
     const struct core *core, const struct waiter *w, char *why, size_t size)
 {
 	const struct lock *l = w->lock;
-	unsigned others =
-	    l->nholders - (hold_find(core, l, w->session) != NULL);
+	unsigned others = l->nholders - (hold_find(core, l, w->owner) != NULL);
 
 	return others == 0 && why_unavailable(core, l, why, size);
 }
@@ -425,7 +424,7 @@ settle_unasked(struct core *core, struct waiter *w)
 	char why[WHY_SIZE];
 	int64_t wait_ms;
 
-	if (w->session->draining && !w->try_only) {
+	if (w->owner->draining && !w->try_only) {
 		waiter_answer(core, w, STATUS_CANCELLED);
 		return true;
 	}
@@ -466,13 +465,13 @@ settle_one(struct core *core, struct waiter *w, uint64_t position,
 
 	if (lock_lingers(core, l, w) || is_kept(core, l, w, starving))
 		taken = true;
-	if (hold_find(core, l, w->session) != NULL)
+	if (hold_find(core, l, w->owner) != NULL)
 		taken = false;
 	if (taken && (w->try_only || w->queue_limit <= position)) {
 		waiter_answer(core, w, STATUS_BUSY);
 		return true;
 	}
-	if (taken && w->session->draining) {
+	if (taken && w->owner->draining) {
 		waiter_answer(core, w, STATUS_CANCELLED);
 		return true;
 	}
@@ -559,16 +558,16 @@ queue_hasten(struct core *core, struct waiter *w)
 }
 
 void
-queue_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
+queue_cancel(struct core *core, struct owner *owner, uint64_t ref, uint64_t by)
 {
-	struct request_key *k = requests_find(&core->locks->by_ref, s, ref);
+	struct request_key *k = requests_find(&core->locks->by_ref, owner, ref);
 
 	if (k == NULL) {
-		emit_error(core, s->id, by, ERR_NOT_FOUND,
+		emit_error(core, owner->id, by, ERR_NOT_FOUND,
 		    "no request with that tag is waiting");
 		return;
 	}
 	waiter_answer(
 	    core, container_of(k, struct waiter, by_ref), STATUS_CANCELLED);
-	emit_reply(core, s->id, by, STATUS_OK);
+	emit_reply(core, owner->id, by, STATUS_OK);
 }

@@ -8,8 +8,8 @@
 
 /* Makes a waiter; puts it in the queue of its name: at the end, or at the head
  * if its session has a right to the name. */
-struct waiter *waiter_new(struct core *core, struct session *s, struct lock *l,
-    const struct core_request *rq);
+struct waiter *waiter_new(struct core *core, struct owner *owner,
+    struct lock *l, const struct core_request *rq);
 void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
 
 /* Moves a waiter to the head of its queue. */
@@ -54,6 +54,6 @@ void queue_hasten(struct core *core, struct waiter *w);
 
 /* CANCEL, with the ref `by`, of the request `ref`. */
 void queue_cancel(
-    struct core *core, struct session *s, uint64_t ref, uint64_t by);
+    struct core *core, struct owner *owner, uint64_t ref, uint64_t by);
 
 #endif

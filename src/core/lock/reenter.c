@@ -43,7 +43,7 @@ look_in_queue(struct core *core, struct hold *h, unsigned left)
 		if (left-- == 0)
 			return;
 		core_visit(core, 1);
-		if (w->session == h->session)
+		if (w->owner == h->owner)
 			reenter(core, h, w);
 	}
 }
@@ -53,7 +53,7 @@ look_in_session(struct core *core, struct hold *h)
 {
 	struct waiter *w, *next;
 
-	TAILQ_FOREACH_SAFE (w, &h->session->waiting, in_session, next) {
+	TAILQ_FOREACH_SAFE (w, &h->owner->waiting, in_owner, next) {
 		core_visit(core, 1);
 		if (w->lock == h->lock)
 			reenter(core, h, w);
@@ -62,14 +62,14 @@ look_in_session(struct core *core, struct hold *h)
 
 /* Begins a walk; if one is under way, another comes behind it. */
 static void
-walk(struct core *core, struct session *s)
+walk(struct core *core, struct owner *owner)
 {
-	s->reenter_again = s->reentering;
-	if (s->reentering)
+	owner->reenter_again = owner->reentering;
+	if (owner->reentering)
 		return;
-	s->reentering = true;
-	s->reenter_next = TAILQ_FIRST(&s->waiting);
-	TAILQ_INSERT_TAIL(&core->sessions->reentering, s, in_reentering);
+	owner->reentering = true;
+	owner->reenter_next = TAILQ_FIRST(&owner->waiting);
+	TAILQ_INSERT_TAIL(&core->owners->reentering, owner, in_reentering);
 }
 
 void
@@ -85,16 +85,16 @@ reenter_others(struct core *core, struct hold *h, bool several)
 		look_in_queue(core, h, GROUPS_FIRST);
 	else if (l->nwaiting <= FEW)
 		look_in_queue(core, h, FEW);
-	else if (h->session->nwaiting <= FEW)
+	else if (h->owner->nwaiting <= FEW)
 		look_in_session(core, h);
 	else
-		walk(core, h->session);
+		walk(core, h->owner);
 }
 
 static void
 come_by(struct core *core, struct waiter *w)
 {
-	struct hold *h = hold_find(core, w->lock, w->session);
+	struct hold *h = hold_find(core, w->lock, w->owner);
 
 	if (h != NULL && tenure_vouched(core, &w->lock->lease.tenure))
 		reenter(core, h, w);
@@ -103,35 +103,35 @@ come_by(struct core *core, struct waiter *w)
 void
 reenter_on(struct core *core)
 {
-	struct session *s;
+	struct owner *owner;
 	struct waiter *w;
 
 	while (work_left(core) &&
-	       (s = TAILQ_FIRST(&core->sessions->reentering)) != NULL) {
+	       (owner = TAILQ_FIRST(&core->owners->reentering)) != NULL) {
 		core_visit(core, 1);
-		w = s->reenter_next;
+		w = owner->reenter_next;
 		if (w != NULL) {
-			s->reenter_next = TAILQ_NEXT(w, in_session);
+			owner->reenter_next = TAILQ_NEXT(w, in_owner);
 			come_by(core, w);
 			continue;
 		}
-		if (!s->reenter_again)
-			reenter_leave(core, s);
-		s->reenter_again = false;
-		s->reenter_next = TAILQ_FIRST(&s->waiting);
+		if (!owner->reenter_again)
+			reenter_leave(core, owner);
+		owner->reenter_again = false;
+		owner->reenter_next = TAILQ_FIRST(&owner->waiting);
 	}
 }
 
 bool
 reenter_has_more(const struct core *core)
 {
-	return !TAILQ_EMPTY(&core->sessions->reentering);
+	return !TAILQ_EMPTY(&core->owners->reentering);
 }
 
 void
-reenter_leave(struct core *core, struct session *s)
+reenter_leave(struct core *core, struct owner *owner)
 {
-	if (s->reentering)
-		TAILQ_REMOVE(&core->sessions->reentering, s, in_reentering);
-	s->reentering = false;
+	if (owner->reentering)
+		TAILQ_REMOVE(&core->owners->reentering, owner, in_reentering);
+	owner->reentering = false;
 }

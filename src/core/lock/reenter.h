@@ -21,6 +21,6 @@ void reenter_on(struct core *core);
 bool reenter_has_more(const struct core *core);
 
 /* The session is about to be freed. */
-void reenter_leave(struct core *core, struct session *s);
+void reenter_leave(struct core *core, struct owner *owner);
 
 #endif

@@ -157,14 +157,14 @@ sharers_lose_on(struct core *core)
 }
 
 void
-sharers_lose_one(struct core *core, struct lock *l, const struct session *s)
+sharers_lose_one(struct core *core, struct lock *l, const struct owner *owner)
 {
 	const struct sharers *c = more_of(l)->sharers;
 	struct hold *h;
 
 	if (!sharers_loses(l))
 		return;
-	h = hold_find(core, l, s);
+	h = hold_find(core, l, owner);
 	if (h != NULL && h->since_ms <= c->loss.since_ms)
 		lose(core, h, &c->loss);
 }
@@ -181,7 +181,7 @@ tell(struct core *core, const struct hold *h, enum event_id event)
 	if (left_ms < 0)
 		left_ms = 0;
 	core_visit(core, 1);
-	emit_event(core, h->session->id, event, l->name, l->name_len);
+	emit_event(core, h->owner->id, event, l->name, l->name_len);
 	emit_num(core, FIELD_FENCE, h->fence);
 	if (event == EVENT_ATRISK)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);

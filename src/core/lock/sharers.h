@@ -28,7 +28,7 @@ void sharers_lose_on(struct core *core);
 
 /* If the holders are losing the name, this session loses it now; are they? */
 void sharers_lose_one(
-    struct core *core, struct lock *l, const struct session *s);
+    struct core *core, struct lock *l, const struct owner *owner);
 bool sharers_loses(const struct lock *l);
 
 /* Tells all holders ATRISK or SAFE; the rest in the next steps. */

@@ -1,9 +1,9 @@
 /*
  * The data of locks.  Only files of src/core include this.
  *
- *	session --holds--> hold <--holders-- lock --queue--> waiter
- *	   |                                  |                 |
- *	   +--------------- waiting ----------+-----------------+
+ *	owner --holds--> hold <--holders-- lock --queue--> waiter
+ *	  |                                 |                 |
+ *	  +--------------- waiting ---------+-----------------+
  *
  * A lock is everything this broker knows of one name: its lease in the store,
  * its holders and its waiters here.  It exists while there is anything to know.
@@ -41,14 +41,14 @@ struct terms {
 };
 
 /*
- * One session's hold of one name, on top of the lease.  Small, like a lock: it
+ * One owner's hold of one name, on top of the lease.  Small, like a lock: it
  * has only what every hold needs.
  */
 struct hold {
-	TAILQ_ENTRY(hold) in_session;
+	TAILQ_ENTRY(hold) in_owner;
 	TAILQ_ENTRY(hold) in_lock;
-	struct table_link by_session; /* in more.crowd, if there is one */
-	struct session *session;
+	struct table_link by_owner; /* in more.crowd, if there is one */
+	struct owner *owner;
 	struct lock *lock;
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
 	uint64_t fence;
@@ -61,12 +61,12 @@ struct hold {
  * granted and waiting for the FLUSH that tells it.
  */
 struct waiter {
-	TAILQ_ENTRY(waiter) in_session;	  /* waiting or granted there */
+	TAILQ_ENTRY(waiter) in_owner;	  /* waiting or granted there */
 	TAILQ_ENTRY(waiter) in_lock;	  /* in locks.granted once granted */
 	TAILQ_ENTRY(waiter) in_impatient; /* of the lock, if impatient */
 	struct request_key by_ref;	  /* tagged, in a queue: locks.by_ref */
 	uint64_t ahead;			  /* waiters before it when it came */
-	struct session *session;
+	struct owner *owner;
 	struct lock *lock;
 	struct hold *hold;     /* granted; NULL again once the hold is gone */
 	struct group *group;   /* of a LOCK of several names; else NULL */
@@ -91,7 +91,7 @@ struct waiter {
 	bool tried : 1;	    /* the lease was asked for while it waited */
 	bool granted : 1;
 	bool withdrawn : 1;  /* the hold was lost before the grant was told */
-	bool reentry : 1;    /* granted to a session that has the name */
+	bool reentry : 1;    /* granted to an owner that has the name */
 	unsigned result : 3; /* enum measure_result: how it ends */
 };
 
@@ -109,7 +109,7 @@ enum group_test {
  * one step or not at all.  Freed with the last of them.
  */
 struct group {
-	struct session *session;
+	struct owner *owner;
 	uint64_t ref;
 	int64_t since_ms;
 	unsigned n, left;	     /* waiters in all; not yet freed */
@@ -123,7 +123,7 @@ struct group {
  */
 struct more {
 	uint64_t handovers;	 /* in all */
-	uint64_t linger_session; /* may lock it again while it lingers ... */
+	uint64_t linger_owner;	 /* may lock it again while it lingers ... */
 	int64_t linger_since_ms; /* ... and was granted it then */
 	int64_t freed_ms;	 /* when its last hold was freed; lock.freed */
 	/* Holds and requests with keep= or delay=; holds of clients gone. */
@@ -132,7 +132,7 @@ struct more {
 	int64_t most_keep_until_ms, most_delay_ms;
 	struct force_list forces; /* that wait for the end of its lease */
 	struct sharers *sharers;  /* owned; what its holders are being told */
-	struct table *crowd; /* its holders by session; NULL: they are few */
+	struct table *crowd;	  /* its holders by owner; NULL: they are few */
 };
 
 /*
@@ -155,8 +155,8 @@ struct lock {
 	bool touched : 1;	  /* it is there */
 	bool shared_hold : 1;	  /* holds are shared, if there are any */
 	bool handed : 1;	  /* a hold was granted on this lease */
-	bool unowned : 1;	  /* counted in sessions.nunowned */
-	bool counted : 1;	  /* counted in sessions.ncounted */
+	bool unowned : 1;	  /* counted in owners.nunowned */
+	bool counted : 1;	  /* counted in owners.ncounted */
 	bool freed : 1;		  /* given up while others waited here */
 	struct measure_mark mark; /* measured.c: its class */
 	uint8_t name_len;

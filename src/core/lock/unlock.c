@@ -11,31 +11,31 @@
 #include "core/lock/measured.h"
 #include "core/lock/parting.h"
 #include "core/lock/unlock.h"
-#include "core/session/record.h"
+#include "core/session/owner.h"
 #include "core/turn/emit.h"
 
 static struct hold *
 find_hold(
-    struct core *core, const struct session *s, const struct core_name *name)
+    struct core *core, const struct owner *owner, const struct core_name *name)
 {
 	struct lock *l = lock_find(core, name->p, name->n);
 
 	if (l == NULL)
 		return NULL;
-	lock_look(core, l, s);
-	return hold_find(core, l, s);
+	lock_look(core, l, owner);
+	return hold_find(core, l, owner);
 }
 
 static void
-not_held(struct core *core, struct session *s, uint64_t ref,
+not_held(struct core *core, struct owner *owner, uint64_t ref,
     const struct core_name *name, bool lost)
 {
 	if (lost)
-		emit_error(core, s->id, ref, ERR_LOST,
+		emit_error(core, owner->id, ref, ERR_LOST,
 		    "this session held %.*s and lost it", (int)name->n,
 		    name->p);
 	else
-		emit_error(core, s->id, ref, ERR_NOT_HELD,
+		emit_error(core, owner->id, ref, ERR_NOT_HELD,
 		    "this session does not hold %.*s", (int)name->n, name->p);
 }
 
@@ -67,42 +67,42 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 
 void
 unlock_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct parting *p;
 	unsigned i;
 
 	for (i = 0; i < rq->nnames; i++) {
-		if (find_hold(core, s, &rq->names[i]) != NULL)
+		if (find_hold(core, owner, &rq->names[i]) != NULL)
 			continue;
-		not_held(core, s, rq->ref, &rq->names[i],
-		    session_take_lost(s, rq->names[i].p, rq->names[i].n));
+		not_held(core, owner, rq->ref, &rq->names[i],
+		    owner_take_lost(owner, rq->names[i].p, rq->names[i].n));
 		return;
 	}
 	p = xcalloc(1, sizeof(*p) + rq->nnames * sizeof(p->depth[0]));
-	p->session = s->id;
+	p->session = owner->id;
 	p->ref = rq->ref;
 	p->n = rq->nnames;
 	p->left = 1;
 	for (i = 0; i < rq->nnames; i++)
 		p->depth[i] =
-		    unlock_one(core, find_hold(core, s, &rq->names[i]), p);
+		    unlock_one(core, find_hold(core, owner, &rq->names[i]), p);
 	parting_drop(core, p);
 }
 
 void
 extend_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
-	struct hold *h = find_hold(core, s, name);
+	struct hold *h = find_hold(core, owner, name);
 
 	/* A loss is still owed to an UNLOCK: EXTEND does not take it. */
 	if (h == NULL) {
-		not_held(core, s, rq->ref, name,
-		    session_has_lost(s, name->p, name->n));
+		not_held(core, owner, rq->ref, name,
+		    owner_has_lost(owner, name->p, name->n));
 		return;
 	}
 	hold_bind(core, h, rq->hold_ms);
-	emit_reply(core, s->id, rq->ref, STATUS_OK);
+	emit_reply(core, owner->id, rq->ref, STATUS_OK);
 }

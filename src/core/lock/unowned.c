@@ -28,8 +28,8 @@ unowned_look(struct core *core, struct lock *l)
 	lingers = lease_lingers(core, &l->lease);
 	unowned = l->nholders == m->ngone && (m->ngone > 0 || lingers);
 	counts = unowned || lingers || m->nbinding > 0;
-	core->sessions->nunowned += (uint64_t)unowned - l->unowned;
-	core->sessions->ncounted += (uint64_t)counts - l->counted;
+	core->owners->nunowned += (uint64_t)unowned - l->unowned;
+	core->owners->ncounted += (uint64_t)counts - l->counted;
 	l->unowned = unowned;
 	l->counted = counts;
 }
@@ -37,8 +37,8 @@ unowned_look(struct core *core, struct lock *l)
 void
 unowned_forget(struct core *core, struct lock *l)
 {
-	core->sessions->nunowned -= l->unowned;
-	core->sessions->ncounted -= l->counted;
+	core->owners->nunowned -= l->unowned;
+	core->owners->ncounted -= l->counted;
 	l->unowned = l->counted = false;
 }
 
@@ -52,29 +52,29 @@ unowned_bind(struct core *core, struct lock *l, int by)
 }
 
 void
-unowned_leave(struct core *core, struct session *s)
+unowned_leave(struct core *core, struct owner *owner)
 {
-	if (s->going)
-		TAILQ_REMOVE(&core->sessions->going, s, in_going);
-	s->going = false;
+	if (owner->going)
+		TAILQ_REMOVE(&core->owners->going, owner, in_going);
+	owner->going = false;
 }
 
 void
 unowned_go_on(struct core *core)
 {
-	struct session *s;
+	struct owner *owner;
 	struct hold *h;
 
 	while (work_left(core) &&
-	       (s = TAILQ_FIRST(&core->sessions->going)) != NULL) {
+	       (owner = TAILQ_FIRST(&core->owners->going)) != NULL) {
 		core_visit(core, 1);
-		h = s->going_next;
+		h = owner->going_next;
 		if (h == NULL) {
-			unowned_leave(core, s);
+			unowned_leave(core, owner);
 			continue;
 		}
-		s->going_next = TAILQ_NEXT(h, in_session);
-		if (hold_set_gone(h, s->gone))
+		owner->going_next = TAILQ_NEXT(h, in_owner);
+		if (hold_set_gone(h, owner->gone))
 			unowned_look(core, h->lock);
 	}
 }
@@ -82,19 +82,19 @@ unowned_go_on(struct core *core)
 bool
 unowned_has_more(const struct core *core)
 {
-	return !TAILQ_EMPTY(&core->sessions->going);
+	return !TAILQ_EMPTY(&core->owners->going);
 }
 
 void
-unowned_gone(struct core *core, struct session *s, bool gone)
+unowned_gone(struct core *core, struct owner *owner, bool gone)
 {
-	if (s->gone == gone)
+	if (owner->gone == gone)
 		return;
-	s->gone = gone;
-	s->going_next = TAILQ_FIRST(&s->holds);
-	if (!s->going)
-		TAILQ_INSERT_TAIL(&core->sessions->going, s, in_going);
-	s->going = true;
+	owner->gone = gone;
+	owner->going_next = TAILQ_FIRST(&owner->holds);
+	if (!owner->going)
+		TAILQ_INSERT_TAIL(&core->owners->going, owner, in_going);
+	owner->going = true;
 	unowned_go_on(core);
 }
 
@@ -108,7 +108,7 @@ unowned_hold_ended(struct core *core, struct lock *l)
 
 bool
 unowned_allows(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct lock *l;
 	uint64_t more = 0;
@@ -116,15 +116,15 @@ unowned_allows(
 
 	if (rq->keep_ms == 0 && rq->delay_ms == 0)
 		return true;
-	if (!quota_bounds(core, s, rq->ref, "keep=", "locks.max_keep",
+	if (!quota_bounds(core, owner, rq->ref, "keep=", "locks.max_keep",
 		rq->keep_ms, core->config.locks.max_keep_ms) ||
-	    !quota_bounds(core, s, rq->ref, "delay=", "locks.max_delay",
+	    !quota_bounds(core, owner, rq->ref, "delay=", "locks.max_delay",
 		rq->delay_ms, core->config.locks.max_delay_ms))
 		return false;
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
 		more += l == NULL || !l->counted;
 	}
-	return quota_has_room(
-	    core, s, rq->ref, more, "ask later, or without keep= and delay=");
+	return quota_has_room(core, owner, rq->ref, more,
+	    "ask later, or without keep= and delay=");
 }

@@ -20,18 +20,18 @@ void unowned_bind(struct core *core, struct lock *l, int by);
  * Its names are counted anew in parts, and until then as they were.  That does
  * no harm: a name that is kept for a valid= is refused to nobody.
  */
-void unowned_gone(struct core *core, struct session *s, bool gone);
+void unowned_gone(struct core *core, struct owner *owner, bool gone);
 void unowned_go_on(struct core *core);
 bool unowned_has_more(const struct core *core);
 
 /* The session is about to be freed. */
-void unowned_leave(struct core *core, struct session *s);
+void unowned_leave(struct core *core, struct owner *owner);
 
 /* A hold has ended that was counted as that of a client that is gone. */
 void unowned_hold_ended(struct core *core, struct lock *l);
 
 /* May the request have its keep= and delay=?  False: it was refused. */
 bool unowned_allows(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 #endif

@@ -56,13 +56,13 @@ get(struct core *core, const char *name, size_t len)
 }
 
 bool
-watch_leave(struct core *core, struct session *s)
+watch_leave(struct core *core, struct owner *owner)
 {
-	while (work_left(core) && !TAILQ_EMPTY(&s->watches)) {
+	while (work_left(core) && !TAILQ_EMPTY(&owner->watches)) {
 		core_visit(core, 1);
-		watchers_leave(core, TAILQ_FIRST(&s->watches));
+		watchers_leave(core, TAILQ_FIRST(&owner->watches));
 	}
-	return TAILQ_EMPTY(&s->watches);
+	return TAILQ_EMPTY(&owner->watches);
 }
 
 /* Looks are a little less than a lease apart, as the protocol promises. */
@@ -344,15 +344,15 @@ watch_outcome(
 
 static bool
 allowed(
-    struct core *core, const struct session *s, const struct core_request *rq)
+    struct core *core, const struct owner *owner, const struct core_request *rq)
 {
-	unsigned n = session_load(s);
+	unsigned n = owner_load(owner);
 
-	if (!quota_open(core, s, rq->ref))
+	if (!quota_open(core, owner, rq->ref))
 		return false;
 	if (n < core->config.limits.holds)
 		return true;
-	emit_error(core, s->id, rq->ref, ERR_LIMIT,
+	emit_error(core, owner->id, rq->ref, ERR_LIMIT,
 	    "this session holds, waits for or watches %u things already"
 	    " (limits.holds)",
 	    n);
@@ -379,42 +379,42 @@ begin(struct core *core, struct watch *one, uint64_t ref)
 
 void
 watch_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct watched *w = find(core, name->p, name->n);
-	struct watch *one = w == NULL ? NULL : watchers_find(core, s, w);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, owner, w);
 
 	if (one != NULL && one->asking) {
-		emit_error(core, s->id, rq->ref, ERR_BAD_REQUEST,
+		emit_error(core, owner->id, rq->ref, ERR_BAD_REQUEST,
 		    "this session is about to watch it already");
 		return;
 	}
 	if (one == NULL) {
-		if (!allowed(core, s, rq))
+		if (!allowed(core, owner, rq))
 			return;
-		one = watchers_join(core, s, get(core, name->p, name->n));
+		one = watchers_join(core, owner, get(core, name->p, name->n));
 	}
 	begin(core, one, rq->ref);
 }
 
 void
 watch_end_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct watched *w = find(core, name->p, name->n);
-	struct watch *one = w == NULL ? NULL : watchers_find(core, s, w);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, owner, w);
 
 	if (one == NULL) {
-		emit_error(core, s->id, rq->ref, ERR_NOT_FOUND,
+		emit_error(core, owner->id, rq->ref, ERR_NOT_FOUND,
 		    "this session does not watch %.*s", (int)name->n, name->p);
 		return;
 	}
 	if (one->asking)
-		emit_reply(core, s->id, one->ref, STATUS_CANCELLED);
+		emit_reply(core, owner->id, one->ref, STATUS_CANCELLED);
 	watchers_leave(core, one);
-	emit_reply(core, s->id, rq->ref, STATUS_OK);
+	emit_reply(core, owner->id, rq->ref, STATUS_OK);
 }
 
 bool

@@ -15,9 +15,9 @@ void watch_init(struct core *core);
 void watch_fini(struct core *core);
 
 void watch_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 void watch_end_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 /*
  * A name may have changed: its watchers are told at the end of the step, or, if
@@ -40,6 +40,6 @@ void watch_timer(struct core *core, struct timer *t);
 bool watch_has_nothing(const struct core *core, uint32_t shard);
 
 /* Ends all watches of a session, in parts; true: none is left. */
-bool watch_leave(struct core *core, struct session *s);
+bool watch_leave(struct core *core, struct owner *owner);
 
 #endif

@@ -51,9 +51,9 @@ watch_fini(struct core *core)
 }
 
 struct watch *
-watchers_find(const struct core *core, struct session *s, struct watched *w)
+watchers_find(const struct core *core, struct owner *owner, struct watched *w)
 {
-	struct watch_key key = { s, w };
+	struct watch_key key = { owner, w };
 	struct table_link *link =
 	    table_find(&core->watches->table, (const char *)&key, sizeof(key));
 
@@ -61,16 +61,16 @@ watchers_find(const struct core *core, struct session *s, struct watched *w)
 }
 
 struct watch *
-watchers_join(struct core *core, struct session *s, struct watched *w)
+watchers_join(struct core *core, struct owner *owner, struct watched *w)
 {
 	struct watch *one = xcalloc(1, sizeof(*one));
 
-	one->key.session = s;
+	one->key.owner = owner;
 	one->key.watched = w;
-	TAILQ_INSERT_TAIL(&s->watches, one, in_session);
+	TAILQ_INSERT_TAIL(&owner->watches, one, in_owner);
 	TAILQ_INSERT_TAIL(&w->watches, one, in_watched);
 	table_add(&core->watches->table, &one->by_key);
-	s->nwatches++;
+	owner->nwatches++;
 	return one;
 }
 
@@ -99,12 +99,12 @@ bool
 watchers_leave(struct core *core, struct watch *one)
 {
 	struct watched *w = one->key.watched;
-	struct session *s = one->key.session;
+	struct owner *owner = one->key.owner;
 
-	TAILQ_REMOVE(&s->watches, one, in_session);
+	TAILQ_REMOVE(&owner->watches, one, in_owner);
 	TAILQ_REMOVE(list_of(one), one, in_watched);
 	table_remove(&core->watches->table, &one->by_key);
-	s->nwatches--;
+	owner->nwatches--;
 	free(one);
 	if (!TAILQ_EMPTY(&w->watches) || !TAILQ_EMPTY(&w->asking))
 		return false;
@@ -133,7 +133,7 @@ tell(struct core *core, struct watch *one)
 
 	one->seen = w->changes;
 	one->told = *now;
-	emit_event(core, one->key.session->id,
+	emit_event(core, one->key.owner->id,
 	    now->held ? EVENT_HELD : EVENT_FREE, w->name, w->name_len);
 	if (now->fence > 0)
 		emit_num(core, FIELD_FENCE, now->fence);
@@ -210,7 +210,7 @@ settle_down(struct watch *one)
 void
 watchers_welcome(struct core *core, struct watch *one)
 {
-	emit_reply(core, one->key.session->id, one->ref, STATUS_OK);
+	emit_reply(core, one->key.owner->id, one->ref, STATUS_OK);
 	tell(core, one);
 	settle_down(one);
 }
@@ -220,7 +220,7 @@ bool
 watchers_refuse(struct core *core, struct watch *one, const char *why)
 {
 	emit_error(
-	    core, one->key.session->id, one->ref, ERR_UNAVAILABLE, "%s", why);
+	    core, one->key.owner->id, one->ref, ERR_UNAVAILABLE, "%s", why);
 	if (one->seen == 0)
 		return watchers_leave(core, one);
 	need_telling(core, one->key.watched);

@@ -1,5 +1,5 @@
 /*
- * The sessions that watch a name may be very many, so the core tells them in
+ * The owners that watch a name may be very many, so the core tells them in
  * parts, over several steps (work.h).
  *
  *	WATCH --> asking --answer--> watches: those not told yet come first
@@ -15,7 +15,7 @@
 
 /* Who watches what: the key by which a watch is found. */
 struct watch_key {
-	struct session *session;
+	struct owner *owner;
 	struct watched *watched;
 };
 
@@ -27,9 +27,9 @@ struct snapshot {
 	char broker[BROKER_MAX_BYTES];
 };
 
-/* One session's WATCH of one name.  Owned by the watched name. */
+/* One owner's WATCH of one name.  Owned by the watched name. */
 struct watch {
-	TAILQ_ENTRY(watch) in_session;
+	TAILQ_ENTRY(watch) in_owner;
 	TAILQ_ENTRY(watch) in_watched; /* in its watches, or its asking */
 	struct table_link by_key;      /* in watches.table */
 	struct watch_key key;
@@ -71,13 +71,13 @@ struct watches {
 	struct table by_name;
 	TAILQ_HEAD(, watched) touched; /* in the order of touching */
 	TAILQ_HEAD(, watched) telling; /* each gets its turn */
-	struct table table;	       /* of watches, by session and name */
+	struct table table;	       /* of watches, by owner and name */
 };
 
 struct watch *watchers_find(
-    const struct core *core, struct session *s, struct watched *w);
+    const struct core *core, struct owner *owner, struct watched *w);
 struct watch *watchers_join(
-    struct core *core, struct session *s, struct watched *w);
+    struct core *core, struct owner *owner, struct watched *w);
 
 /* Ends a watch and frees it; true: it was the last, and the name is freed. */
 bool watchers_leave(struct core *core, struct watch *one);

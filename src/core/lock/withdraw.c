@@ -52,7 +52,7 @@ withdraw_request(struct core *core, struct waiter *w)
 void
 withdraw_refuse(struct core *core, struct waiter *w)
 {
-	emit_error(core, w->session->id, w->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	emit_error(core, w->owner->id, w->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
 	measured_answer(w, RESULT_REFUSED);
 	withdraw_request(core, w);
 }

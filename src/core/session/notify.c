@@ -9,23 +9,23 @@
 #include "core/turn/emit.h"
 
 void
-notify_who(struct core *core, const struct session *s)
+notify_who(struct core *core, const struct owner *owner)
 {
-	emit_num(core, FIELD_SESSION, s->id);
-	if (s->label != NULL)
-		emit_text(core, FIELD_LABEL, s->label);
-	emit_text(core, FIELD_PEER, s->peer);
+	emit_num(core, FIELD_SESSION, owner->id);
+	if (owner->label != NULL)
+		emit_text(core, FIELD_LABEL, owner->label);
+	emit_text(core, FIELD_PEER, owner->peer);
 }
 
 void
-notify_session(struct core *core, enum notice_id id, const struct session *s)
+notify_session(struct core *core, enum notice_id id, const struct owner *owner)
 {
 	if (!emit_debugs(core))
 		return;
 	emit_notice(core, id);
-	notify_who(core, s);
-	if (s->uid >= 0)
-		emit_num(core, FIELD_UID, (uint64_t)s->uid);
+	notify_who(core, owner);
+	if (owner->uid >= 0)
+		emit_num(core, FIELD_UID, (uint64_t)owner->uid);
 }
 
 bool

@@ -8,24 +8,24 @@
 #include "core/turn/emit.h"
 
 bool
-quota_open(struct core *core, const struct session *s, uint64_t ref)
+quota_open(struct core *core, const struct owner *owner, uint64_t ref)
 {
 	if (core->stopping)
-		emit_error(core, s->id, ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+		emit_error(core, owner->id, ref, ERR_SHUTDOWN, QUOTA_STOPPING);
 	return !core->stopping;
 }
 
 bool
 quota_admits(
-    struct core *core, const struct session *s, uint64_t ref, unsigned more)
+    struct core *core, const struct owner *owner, uint64_t ref, unsigned more)
 {
-	unsigned n = session_load(s);
+	unsigned n = owner_load(owner);
 
-	if (!quota_open(core, s, ref))
+	if (!quota_open(core, owner, ref))
 		return false;
 	if (n + more <= core->config.limits.holds)
 		return true;
-	emit_error(core, s->id, ref, ERR_LIMIT,
+	emit_error(core, owner->id, ref, ERR_LIMIT,
 	    "this session holds or waits for %u things already"
 	    " (limits.holds)",
 	    n);
@@ -33,15 +33,15 @@ quota_admits(
 }
 
 bool
-quota_has_room(struct core *core, struct session *s, uint64_t ref,
+quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
     uint64_t more, const char *instead)
 {
-	const struct sessions *all = core->sessions;
+	const struct owners *all = core->owners;
 	uint64_t n = all->ncounted + all->nmade + all->nmaking + all->ntokens;
 
 	if (more == 0 || n + more <= core->config.limits.unowned)
 		return true;
-	emit_error(core, s->id, ref, ERR_LIMIT,
+	emit_error(core, owner->id, ref, ERR_LIMIT,
 	    "this broker keeps %u names for nobody at most (limits.unowned),"
 	    " and %llu are kept, or may have to be; %s",
 	    core->config.limits.unowned, (unsigned long long)n, instead);
@@ -49,14 +49,14 @@ quota_has_room(struct core *core, struct session *s, uint64_t ref,
 }
 
 bool
-quota_bounds(struct core *core, struct session *s, uint64_t ref,
+quota_bounds(struct core *core, struct owner *owner, uint64_t ref,
     const char *option, const char *setting, int64_t ms, int64_t most_ms)
 {
 	char most[HUMAN_SIZE];
 
 	if (ms <= most_ms)
 		return true;
-	emit_error(core, s->id, ref, ERR_LIMIT, "%s may be %s at most (%s)",
+	emit_error(core, owner->id, ref, ERR_LIMIT, "%s may be %s at most (%s)",
 	    option, human_ms(most, most_ms), setting);
 	return false;
 }

@@ -1,29 +1,29 @@
 /*
- * How much a session may ask for (limits.holds), and a broker that stops: of
- * that, nothing.  How much may be kept for nobody in all (limits.unowned), and for how long:
- * names, latches and token holds share one bound.  The counters are in struct
- * sessions.
+ * How much an owner may ask for (limits.holds), and a broker that stops: of
+ * that, nothing.  How much may be kept for nobody in all (limits.unowned), and
+ * for how long: names, latches and token holds share one bound.  The counters
+ * are in struct owners.
  */
 #ifndef LOCKBROKER_CORE_SESSION_QUOTA_H
 #define LOCKBROKER_CORE_SESSION_QUOTA_H
 
-#include "core/session/record.h"
+#include "core/session/owner.h"
 
 #define QUOTA_STOPPING "the broker is stopping; try another one"
 
 /* Does the broker take requests?  If not, answers that, and returns false. */
-bool quota_open(struct core *core, const struct session *s, uint64_t ref);
+bool quota_open(struct core *core, const struct owner *owner, uint64_t ref);
 
-/* May the session hold or await so many more things?  Likewise. */
+/* May the owner hold or await so many more things?  Likewise. */
 bool quota_admits(
-    struct core *core, const struct session *s, uint64_t ref, unsigned more);
+    struct core *core, const struct owner *owner, uint64_t ref, unsigned more);
 
 /* May there be so many more?  If not, answers that, and returns false. */
-bool quota_has_room(struct core *core, struct session *s, uint64_t ref,
+bool quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
     uint64_t more, const char *instead);
 
 /* May an option ask for so long?  If not, answers that, and returns false. */
-bool quota_bounds(struct core *core, struct session *s, uint64_t ref,
+bool quota_bounds(struct core *core, struct owner *owner, uint64_t ref,
     const char *option, const char *setting, int64_t ms, int64_t most_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Requests by session and reference.
+ * Requests by owner and reference.
  */
 #include "config.h"
 
@@ -22,11 +22,11 @@ requests_init(struct table *t)
 }
 
 void
-requests_add(struct table *t, struct request_key *k, const struct session *s,
+requests_add(struct table *t, struct request_key *k, const struct owner *owner,
     uint64_t ref)
 {
 	assert(!k->listed);
-	k->key.session = s;
+	k->key.owner = owner;
 	k->key.ref = ref;
 	k->listed = true;
 	table_add(t, &k->link);
@@ -41,9 +41,9 @@ requests_remove(struct table *t, struct request_key *k)
 }
 
 struct request_key *
-requests_find(const struct table *t, const struct session *s, uint64_t ref)
+requests_find(const struct table *t, const struct owner *owner, uint64_t ref)
 {
-	struct request_key k = { .key = { s, ref } };
+	struct request_key k = { .key = { owner, ref } };
 	struct table_link *link =
 	    table_find(t, (const char *)&k.key, sizeof(k.key));
 

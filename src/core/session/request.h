@@ -1,17 +1,17 @@
 /*
- * Finding the waiting request that a CANCEL means: tables by session and
+ * Finding the waiting request that a CANCEL means: tables by owner and
  * reference.  Each module that keeps requests has one.
  */
 #ifndef LOCKBROKER_CORE_SESSION_REQUEST_H
 #define LOCKBROKER_CORE_SESSION_REQUEST_H
 
-#include "core/session/record.h"
+#include "core/session/owner.h"
 
 /* Embedded in each request that may be cancelled. */
 struct request_key {
 	struct table_link link;
 	struct {
-		const struct session *session;
+		const struct owner *owner;
 		uint64_t ref;
 	} key;
 	bool listed; /* in the table */
@@ -19,10 +19,10 @@ struct request_key {
 
 void requests_init(struct table *t);
 void requests_add(struct table *t, struct request_key *k,
-    const struct session *s, uint64_t ref);
+    const struct owner *owner, uint64_t ref);
 void requests_remove(
     struct table *t, struct request_key *k); /* if it is there */
 struct request_key *requests_find(
-    const struct table *t, const struct session *s, uint64_t ref);
+    const struct table *t, const struct owner *owner, uint64_t ref);
 
 #endif

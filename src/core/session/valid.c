@@ -14,9 +14,9 @@
 #define WALKS_A_LEASE 8
 
 static unsigned
-load(const struct session *s)
+load(const struct owner *owner)
 {
-	return s->nholds + s->npermits;
+	return owner->nholds + owner->npermits;
 }
 
 void
@@ -27,70 +27,71 @@ valid_plan(struct core *core, struct valid *v)
 }
 
 static void
-begin(struct core *core, struct session *s)
+begin(struct core *core, struct owner *owner)
 {
 	struct valid *v = xcalloc(1, sizeof(*v));
 
-	v->session = s;
+	v->owner = owner;
 	v->timer.kind = TIMER_VALID;
-	v->least_ms = v->next_ms = core->sessions->above->vouched_ms(core, s) +
-				   core->sessions->gained_ms;
-	s->valid = v;
+	v->least_ms = v->next_ms =
+	    core->owners->above->vouched_ms(core, owner) +
+	    core->owners->gained_ms;
+	owner->valid = v;
 	valid_plan(core, v);
 }
 
 static void
-end(struct core *core, struct session *s)
+end(struct core *core, struct owner *owner)
 {
-	struct valid *v = s->valid;
+	struct valid *v = owner->valid;
 
 	if (v->walking)
-		TAILQ_REMOVE(&core->sessions->walking, v, in_walking);
+		TAILQ_REMOVE(&core->owners->walking, v, in_walking);
 	core_disarm(core, &v->timer);
 	free(v);
-	s->valid = NULL;
+	owner->valid = NULL;
 }
 
 void
-valid_note(struct core *core, struct session *s, int64_t at_ms)
+valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 {
-	struct valid *v = s->valid;
+	struct valid *v = owner->valid;
 
 	if (v == NULL) {
-		if (load(s) > MANY)
-			begin(core, s);
+		if (load(owner) > MANY)
+			begin(core, owner);
 		return;
 	}
-	at_ms += core->sessions->gained_ms;
+	at_ms += core->owners->gained_ms;
 	v->least_ms = min_ms(v->least_ms, at_ms);
 	v->next_ms = min_ms(v->next_ms, at_ms);
 }
 
 static void
-left(struct core *core, struct session *s)
+left(struct core *core, struct owner *owner)
 {
-	if (load(s) <= FEW + 1)
-		end(core, s);
+	if (load(owner) <= FEW + 1)
+		end(core, owner);
 }
 
 void
-valid_leave_hold(struct core *core, struct session *s, const struct hold *h,
+valid_leave_hold(struct core *core, struct owner *owner, const struct hold *h,
     const struct hold *next)
 {
-	if (s->valid == NULL)
+	if (owner->valid == NULL)
 		return;
-	if (s->valid->hold == h)
-		s->valid->hold = next;
-	left(core, s);
+	if (owner->valid->hold == h)
+		owner->valid->hold = next;
+	left(core, owner);
 }
 
 void
-valid_leave_permits(struct core *core, struct session *s,
+valid_leave_permits(struct core *core, struct owner *owner,
     const struct permits *p, const struct permits *next)
 {
-	if (s->valid == NULL)
+	if (owner->valid == NULL)
 		return;
-	if (s->valid->permits == p)
-		s->valid->permits = next;
-	left(core, s);
+	if (owner->valid->permits == p)
+		owner->valid->permits = next;
+	left(core, owner);
 }

@@ -1,42 +1,42 @@
 /*
- * Until when the broker vouches for all that a session holds: PING's valid=.
+ * Until when the broker vouches for all that an owner has: PING's valid=.
  *
- * If a session has few things, the broker looks at each (core/vouched.h).  If
+ * If an owner has few things, the broker looks at each (core/vouched.h).  If
  * it has many, the broker keeps a bound: nothing runs out before it.  Renewals
  * put deadlines off, and leave the bound as it is; eight times a lease a walk
  * over all things, a part in each step, finds a later one.  Anything that
- * brings a deadline nearer lowers the bound at once: a thing that the session
+ * brings a deadline nearer lowers the bound at once: a thing that the owner
  * gets, a shorter hold=, a clock that gains.  So the bound is never later than
  * is true, whatever happens between the parts.
  */
 #ifndef LOCKBROKER_CORE_SESSION_VALID_H
 #define LOCKBROKER_CORE_SESSION_VALID_H
 
-#include "core/session/record.h"
+#include "core/session/owner.h"
 
-/* Of one session with many things.  Owned by it. */
+/* Of one owner with many things.  Owned by it. */
 struct valid {
 	TAILQ_ENTRY(valid) in_walking;
-	struct session *session;
+	struct owner *owner;
 	struct timer timer; /* the next walk */
-	bool walking;	    /* in sessions.walking */
-	/* Bounds, as if no clock had ever gained: see sessions.gained_ms. */
+	bool walking;	    /* in owners.walking */
+	/* Bounds, as if no clock had ever gained: see owners.gained_ms. */
 	int64_t least_ms; /* of all things */
 	int64_t next_ms;  /* of those that the walk has seen, and new ones */
 	const struct hold *hold; /* what the walk looks at next */
 	const struct permits *permits;
 };
 
-/* The session has something new, or has something for less long: until then. */
-void valid_note(struct core *core, struct session *s, int64_t at_ms);
+/* The owner has something new, or has something for less long: until then. */
+void valid_note(struct core *core, struct owner *owner, int64_t at_ms);
 
 /*
  * This one is being freed; `next` is the one after it.  Requires that the
- * session still counts it.
+ * owner still counts it.
  */
-void valid_leave_hold(struct core *core, struct session *s,
+void valid_leave_hold(struct core *core, struct owner *owner,
     const struct hold *h, const struct hold *next);
-void valid_leave_permits(struct core *core, struct session *s,
+void valid_leave_permits(struct core *core, struct owner *owner,
     const struct permits *p, const struct permits *next);
 
 /* Arms the timer for the next walk. */

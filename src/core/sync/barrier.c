@@ -202,7 +202,7 @@ forget(struct core *core, struct barrier *b)
 static void
 answer_leaving(struct core *core, struct claim *c)
 {
-	uint64_t session = c->session->id, by = c->by;
+	uint64_t session = c->owner->id, by = c->by;
 
 	claim_answer(core, c, c->ending);
 	if (by != 0)
@@ -225,9 +225,9 @@ conclude(struct core *core, struct barrier *b, struct claim *c)
 	}
 	assert(c->place < b->parties);
 	if (c->by != 0)
-		emit_error(core, c->session->id, c->by, ERR_NOT_FOUND,
+		emit_error(core, c->owner->id, c->by, ERR_NOT_FOUND,
 		    "the barrier had tripped before");
-	emit_reply(core, c->session->id, c->ref, STATUS_OK);
+	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 	emit_num(core, FIELD_INDEX, b->parties - 1 - c->place);
 	emit_num(core, FIELD_GENERATION, b->tripped);
 	claim_free(core, c);
@@ -501,7 +501,7 @@ const struct sync_class barrier_class = {
 
 void
 barrier_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct sync *y =
 	    sync_find(core, SYNC_BARRIER, rq->names[0].p, rq->names[0].n);
@@ -509,12 +509,12 @@ barrier_request(
 
 	if (y != NULL && of(y)->parties != rq->limit &&
 	    (!line_empty(&y->queue) || of(y)->unsure)) {
-		emit_error(core, s->id, rq->ref, ERR_MISMATCH,
+		emit_error(core, owner->id, rq->ref, ERR_MISMATCH,
 		    "others wait at this barrier with parties=%llu",
 		    (unsigned long long)of(y)->parties);
 		return;
 	}
-	c = claim_new(core, s, SYNC_BARRIER, rq, rq->wait_ms);
+	c = claim_new(core, owner, SYNC_BARRIER, rq, rq->wait_ms);
 	if (c != NULL)
 		of(c->sync)->parties = rq->limit;
 }

@@ -9,6 +9,6 @@
 extern const struct sync_class barrier_class;
 
 void barrier_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 #endif

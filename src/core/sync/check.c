@@ -61,16 +61,16 @@ count_granted(const struct core *core)
 }
 
 static uint64_t
-count_claims(const struct session *s)
+count_claims(const struct owner *owner)
 {
 	const struct claim *c;
 	uint64_t n = 0;
 
-	TAILQ_FOREACH (c, &s->claims, in_session) {
-		assert(c->session == s);
+	TAILQ_FOREACH (c, &owner->claims, in_owner) {
+		assert(c->owner == owner);
 		n++;
 	}
-	assert(n == s->nclaims);
+	assert(n == owner->nclaims);
 	return n;
 }
 
@@ -79,7 +79,8 @@ sync_check(const struct core *core)
 {
 	const struct syncs *all = core->syncs;
 	uint64_t nclaims = 0, nwaiting = 0, ngranted = 0;
-	const struct session *s;
+	const struct owner *owner;
+	struct table_walk walk;
 	const struct sync *y;
 	unsigned kind;
 
@@ -89,8 +90,9 @@ sync_check(const struct core *core)
 			nwaiting += y->nclaims;
 			ngranted += y->ngranted;
 		}
-	TAILQ_FOREACH (s, &core->sessions->all, in_all)
-		nclaims += count_claims(s);
+	for (owner = owners_first(core, &walk); owner != NULL;
+	     owner = owners_next(&walk))
+		nclaims += count_claims(owner);
 	assert(ngranted == count_granted(core));
 	assert(nclaims == all->nclaims && nclaims == nwaiting + ngranted);
 }

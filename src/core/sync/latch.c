@@ -256,7 +256,7 @@ on_counted(struct core *core, struct latch *la, const struct outcome *o)
 
 	while ((c = first_counted(la)) != NULL) {
 		core_visit(core, 1);
-		emit_reply(core, c->session->id, c->ref, STATUS_OK);
+		emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 		emit_num(core, FIELD_COUNT,
 		    o->first > c->place ? o->first - c->place : 0);
 		claim_free(core, c);
@@ -278,7 +278,7 @@ on_made(struct core *core, struct latch *la, bool exists)
 		return;
 	}
 	made_new(core, c->ttl_ms);
-	emit_reply(core, c->session->id, c->ref, STATUS_OK);
+	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 	emit_num(core, FIELD_COUNT, c->n);
 	claim_free(core, c);
 }
@@ -378,14 +378,14 @@ const struct sync_class latch_class = {
 
 void
 latch_request(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	int64_t wait_ms = rq->wait_ms;
 
 	if (rq->verb == VERB_LATCH && !core->stopping &&
-	    !made_allowed(core, s, rq))
+	    !made_allowed(core, owner, rq))
 		return;
 	if (rq->verb != VERB_AWAIT)
 		wait_ms = core->config.reply_timeout_ms;
-	claim_new(core, s, SYNC_LATCH, rq, wait_ms);
+	claim_new(core, owner, SYNC_LATCH, rq, wait_ms);
 }

@@ -9,6 +9,6 @@
 extern const struct sync_class latch_class;
 
 void latch_request(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 #endif

@@ -17,11 +17,11 @@ struct made {
 
 bool
 made_allowed(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
-	return quota_bounds(core, s, rq->ref, "ttl=", "locks.max_ttl",
+	return quota_bounds(core, owner, rq->ref, "ttl=", "locks.max_ttl",
 		   rq->ttl_ms, core->config.locks.max_ttl_ms) &&
-	       quota_has_room(core, s, rq->ref, 1,
+	       quota_has_room(core, owner, rq->ref, 1,
 		   "give latches a shorter ttl=, or make this one later");
 }
 
@@ -32,7 +32,7 @@ made_new(struct core *core, int64_t ttl_ms)
 
 	m->over.kind = TIMER_MADE;
 	LIST_INSERT_HEAD(&core->syncs->made, m, link);
-	core->sessions->nmade++;
+	core->owners->nmade++;
 	core_arm(core, &m->over, core->now_ms + ttl_ms);
 }
 
@@ -41,7 +41,7 @@ made_free(struct core *core, struct made *m)
 {
 	core_disarm(core, &m->over);
 	LIST_REMOVE(m, link);
-	core->sessions->nmade--;
+	core->owners->nmade--;
 	free(m);
 }
 

@@ -9,7 +9,7 @@
 
 /* May the session make a latch?  If not, this answers the request. */
 bool made_allowed(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 /* Counts a latch that was made, for ttl_ms. */
 void made_new(struct core *core, int64_t ttl_ms);

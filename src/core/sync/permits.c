@@ -32,9 +32,9 @@ permits_init(struct core *core)
 
 struct permits *
 permits_find(
-    const struct core *core, const struct sync *y, const struct session *s)
+    const struct core *core, const struct sync *y, const struct owner *owner)
 {
-	struct permits_key key = { s, y };
+	struct permits_key key = { owner, y };
 	struct table_link *link =
 	    table_find(&core->syncs->permits, (const char *)&key, sizeof(key));
 
@@ -55,26 +55,26 @@ bind(struct core *core, struct permits *p, int64_t hold_ms)
 }
 
 static struct permits *
-permits_new(struct core *core, struct sync *y, struct session *s)
+permits_new(struct core *core, struct sync *y, struct owner *owner)
 {
 	struct permits *p = xcalloc(1, sizeof(*p));
 
-	p->session = s;
+	p->owner = owner;
 	p->sync = y;
-	p->key = (struct permits_key){ s, y };
+	p->key = (struct permits_key){ owner, y };
 	table_add(&core->syncs->permits, &p->by_key);
 	p->bound.kind = TIMER_PERMITS;
 	p->losses = semaphore_of(y)->losses;
-	TAILQ_INSERT_TAIL(&s->permits, p, in_session);
+	TAILQ_INSERT_TAIL(&owner->permits, p, in_owner);
 	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, p, in_sync);
-	s->npermits++;
+	owner->npermits++;
 	return p;
 }
 
 void
 permits_grant(struct core *core, struct claim *c)
 {
-	struct permits *p = permits_find(core, c->sync, c->session);
+	struct permits *p = permits_find(core, c->sync, c->owner);
 	struct semaphore *m = semaphore_of(c->sync);
 	bool first;
 
@@ -89,7 +89,7 @@ permits_grant(struct core *core, struct claim *c)
 	c->granted = true;
 	TAILQ_INSERT_TAIL(&core->syncs->granted, c, in_sync);
 	if (first) {
-		p = permits_new(core, c->sync, c->session);
+		p = permits_new(core, c->sync, c->owner);
 		p->since_ms = core->now_ms;
 	}
 	if (c->has_hold)
@@ -102,7 +102,7 @@ permits_grant(struct core *core, struct claim *c)
 	tenure_prove(core, &m->tenure);
 	m->used += c->n;
 	core->syncs->npermits += c->n;
-	valid_note(core, p->session, permits_valid_ms(core, p));
+	valid_note(core, p->owner, permits_valid_ms(core, p));
 	c->permits = p;
 	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
 	c->held = p->n;
@@ -144,14 +144,14 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 	    permits_are_lost(p) ? &m->losers : &m->holders;
 
 	core->syncs->above->permits_leave(core, p);
-	valid_leave_permits(core, p->session, p, TAILQ_NEXT(p, in_session));
+	valid_leave_permits(core, p->owner, p, TAILQ_NEXT(p, in_owner));
 	if (m->warned_next == p)
 		m->warned_next = TAILQ_NEXT(p, in_sync);
 	count_out(core, p, p->n);
 	table_remove(&core->syncs->permits, &p->by_key);
-	TAILQ_REMOVE(&p->session->permits, p, in_session);
+	TAILQ_REMOVE(&p->owner->permits, p, in_owner);
 	TAILQ_REMOVE(list, p, in_sync);
-	p->session->npermits--;
+	p->owner->npermits--;
 	core_disarm(core, &p->bound);
 	sync_touch(core, &m->y);
 	p->over = true;
@@ -227,7 +227,7 @@ permits_tell(struct core *core, const struct permits *p, enum event_id event)
 	uint64_t told = p->n > p->untold ? p->n - p->untold : 0;
 	const struct sync *y = p->sync;
 
-	emit_event(core, p->session->id, event, y->name, y->name_len);
+	emit_event(core, p->owner->id, event, y->name, y->name_len);
 	emit_str(core, FIELD_KIND, "semaphore", 9);
 	emit_num(core, FIELD_PERMITS, told);
 }

@@ -580,7 +580,7 @@ const struct sync_class semaphore_class = {
 
 void
 semaphore_acquire(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct sync *y =
 	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
@@ -589,23 +589,23 @@ semaphore_acquire(
 
 	if (m != NULL && m->limit != rq->limit &&
 	    (m->used > 0 || !line_empty(&y->queue))) {
-		emit_error(core, s->id, rq->ref, ERR_MISMATCH,
+		emit_error(core, owner->id, rq->ref, ERR_MISMATCH,
 		    "this semaphore is in use with limit=%llu",
 		    (unsigned long long)m->limit);
 		return;
 	}
-	c = claim_new(core, s, SYNC_SEMAPHORE, rq, rq->wait_ms);
+	c = claim_new(core, owner, SYNC_SEMAPHORE, rq, rq->wait_ms);
 	if (c != NULL)
 		semaphore_of(c->sync)->limit = rq->limit;
 }
 
 void
 semaphore_release(
-    struct core *core, struct session *s, const struct core_request *rq)
+    struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct sync *y =
 	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
-	struct permits *p = y == NULL ? NULL : permits_find(core, y, s);
+	struct permits *p = y == NULL ? NULL : permits_find(core, y, owner);
 	struct giving *g;
 
 	if (p != NULL && permits_are_lost(p)) {
@@ -613,13 +613,13 @@ semaphore_release(
 		p = NULL;
 	}
 	if (p == NULL || p->n < rq->number) {
-		emit_error(core, s->id, rq->ref, ERR_NOT_HELD,
+		emit_error(core, owner->id, rq->ref, ERR_NOT_HELD,
 		    "this session holds %llu permits of it",
 		    p == NULL ? 0 : (unsigned long long)p->n);
 		return;
 	}
 	g = xcalloc(1, sizeof(*g));
-	g->session = s->id;
+	g->session = owner->id;
 	g->ref = rq->ref;
 	g->held = p->n - rq->number;
 	TAILQ_INSERT_TAIL(&semaphore_of(y)->givings, g, link);

@@ -7,23 +7,23 @@
 #include "core/lease/tenure.h"
 #include "core/sync/sync.h"
 
-/* The permits that one session has of one semaphore.  Owned by permits.c. */
+/* The permits that one owner has of one semaphore.  Owned by permits.c. */
 struct permits {
 	struct table_link by_key; /* in syncs.permits */
 	struct permits_key {
-		const struct session *session;
+		const struct owner *owner;
 		const struct sync *sync;
 	} key; /* the same two, as bytes */
-	TAILQ_ENTRY(permits) in_session;
+	TAILQ_ENTRY(permits) in_owner;
 	TAILQ_ENTRY(permits) in_sync;
-	struct session *session;
+	struct owner *owner;
 	struct sync *sync;
 	struct timer bound; /* armed if the time of holding is bounded */
 	uint64_t n;
 	uint64_t untold;  /* so many of them wait for a FLUSH */
 	unsigned nuntold; /* claims not told yet; they keep this struct */
 	uint32_t losses;  /* the semaphore's, when they were granted */
-	bool over;	  /* the session no longer has them, ... */
+	bool over;	  /* the owner no longer has them, ... */
 	bool withdrawn;	  /* ... because it lost them */
 	int64_t since_ms;
 };
@@ -31,14 +31,14 @@ struct permits {
 extern const struct sync_class semaphore_class;
 
 /* What a semaphore makes of the tenure of its permits. */
-extern const struct tenure_owner semaphore_of_tenure;
+extern const struct tenure_tenant semaphore_of_tenure;
 
 void semaphore_acquire(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 void semaphore_release(
-    struct core *core, struct session *s, const struct core_request *rq);
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
-/* The session gives back all of them, or has ended. */
+/* The owner gives back all of them, or has ended. */
 void permits_end(struct core *core, struct permits *p);
 
 /* The caller will end these permits, but the store keeps them from others until
@@ -49,25 +49,25 @@ void permits_outlive(struct permits *p);
 void permits_take_back(struct core *core, struct claim *c);
 
 /* Were the permits of a granted claim lost before it was told, or are they by
- * now?  If they were lost with all of the semaphore, this tells the session of
+ * now?  If they were lost with all of the semaphore, this tells the owner of
  * the loss first. */
 bool permits_withdrawn(struct core *core, const struct claim *c);
 
-/* Counts the permits of a claim as told.  Returns false if the session no
+/* Counts the permits of a claim as told.  Returns false if the owner no
  * longer has them. */
 bool permits_untold(struct claim *c);
 
-/* The time for which the session may hold them is over. */
+/* The time for which the owner may hold them is over. */
 void permits_timer(struct core *core, struct timer *t);
 
 /* Returns until when the permits are vouched for: the end of the lease or the
  * bound. */
 int64_t permits_valid_ms(const struct core *core, const struct permits *p);
 
-/* Returns the permits of the session, or NULL.  They may be lost without the
- * session having been told. */
+/* Returns the permits of the owner, or NULL.  They may be lost without the
+ * owner having been told. */
 struct permits *permits_find(
-    const struct core *core, const struct sync *y, const struct session *s);
+    const struct core *core, const struct sync *y, const struct owner *owner);
 
 void permits_init(struct core *core);
 

@@ -1,7 +1,7 @@
 /*
  * The state of a semaphore.  Only these include it: semaphore.c, which decides
  * what comes next, permits.c, which knows who has what, holders.c, which tells
- * the holders, and owner.c.
+ * the holders, and tenant.c.
  */
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H

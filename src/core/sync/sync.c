@@ -264,13 +264,13 @@ sync_has_nothing(const struct core *core, uint32_t shard)
 /* Claims. */
 
 static bool
-claim_allowed(struct core *core, struct session *s, const struct sync *y,
+claim_allowed(struct core *core, struct owner *owner, const struct sync *y,
     const struct core_request *rq)
 {
-	if (!quota_admits(core, s, rq->ref, 1))
+	if (!quota_admits(core, owner, rq->ref, 1))
 		return false;
 	if (y != NULL && y->nclaims >= core->config.limits.waiters) {
-		emit_error(core, s->id, rq->ref, ERR_LIMIT,
+		emit_error(core, owner->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for this name already (limits.waiters)",
 		    y->nclaims);
 		return false;
@@ -279,16 +279,16 @@ claim_allowed(struct core *core, struct session *s, const struct sync *y,
 }
 
 struct claim *
-claim_new(struct core *core, struct session *s, enum sync_kind kind,
+claim_new(struct core *core, struct owner *owner, enum sync_kind kind,
     const struct core_request *rq, int64_t wait_ms)
 {
 	struct sync *y = sync_find(core, kind, rq->names[0].p, rq->names[0].n);
 	struct claim *c;
 
-	if (!claim_allowed(core, s, y, rq))
+	if (!claim_allowed(core, owner, y, rq))
 		return NULL;
 	c = xcalloc(1, sizeof(*c));
-	c->session = s;
+	c->owner = owner;
 	c->sync = sync_get(core, kind, rq->names[0].p, rq->names[0].n);
 	c->deadline.kind = TIMER_CLAIM;
 	c->verb = rq->verb;
@@ -303,17 +303,17 @@ claim_new(struct core *core, struct session *s, enum sync_kind kind,
 		wait_ms = core->config.reply_timeout_ms;
 	if (wait_ms != CORE_WAIT_FOREVER)
 		core_arm(core, &c->deadline, core->now_ms + wait_ms);
-	core->sessions->nmaking += c->verb == VERB_LATCH;
+	core->owners->nmaking += c->verb == VERB_LATCH;
 	c->sync->nmaking += c->verb == VERB_LATCH;
-	TAILQ_INSERT_TAIL(&s->claims, c, in_session);
-	s->nclaims++;
+	TAILQ_INSERT_TAIL(&owner->claims, c, in_owner);
+	owner->nclaims++;
 	core->syncs->nclaims++;
 	c->line = &c->sync->queue;
 	if (c->sync->class->counts != NULL && c->sync->class->counts(c->verb))
 		c->line = &c->sync->counts;
 	line_join(c);
 	if (!rq->untagged)
-		requests_add(&core->syncs->by_ref, &c->by_ref, s, c->ref);
+		requests_add(&core->syncs->by_ref, &c->by_ref, owner, c->ref);
 	c->sync->nclaims++;
 	if (claim_impatient(c) || c->line == &c->sync->counts)
 		claim_hasten(core, c);
@@ -383,12 +383,12 @@ claim_free(struct core *core, struct claim *c)
 		sync_touch(core, c->sync);
 	}
 	core->syncs->above->claim_leaves(core, c);
-	core->sessions->nmaking -= c->verb == VERB_LATCH;
+	core->owners->nmaking -= c->verb == VERB_LATCH;
 	c->sync->nmaking -= c->verb == VERB_LATCH;
-	if (c->session->hasten_claim == c)
-		c->session->hasten_claim = TAILQ_NEXT(c, in_session);
-	TAILQ_REMOVE(&c->session->claims, c, in_session);
-	c->session->nclaims--;
+	if (c->owner->hasten_claim == c)
+		c->owner->hasten_claim = TAILQ_NEXT(c, in_owner);
+	TAILQ_REMOVE(&c->owner->claims, c, in_owner);
+	c->owner->nclaims--;
 	core->syncs->nclaims--;
 	core_disarm(core, &c->deadline);
 	free(c);
@@ -399,7 +399,7 @@ claim_answer(struct core *core, struct claim *c, enum status status)
 {
 	if (status == STATUS_TIMEOUT)
 		core->stats.timeouts++;
-	emit_reply(core, c->session->id, c->ref, status);
+	emit_reply(core, c->owner->id, c->ref, status);
 	claim_free(core, c);
 }
 
@@ -407,9 +407,9 @@ void
 claim_error(
     struct core *core, struct claim *c, enum err_code code, const char *why)
 {
-	emit_error(core, c->session->id, c->ref, code, "%s", why);
+	emit_error(core, c->owner->id, c->ref, code, "%s", why);
 	if (c->by != 0)
-		emit_error(core, c->session->id, c->by, ERR_NOT_FOUND,
+		emit_error(core, c->owner->id, c->by, ERR_NOT_FOUND,
 		    "that request has failed before");
 	claim_free(core, c);
 }
@@ -417,7 +417,7 @@ claim_error(
 bool
 claim_impatient(const struct claim *c)
 {
-	return c->try_only || c->session->draining;
+	return c->try_only || c->owner->draining;
 }
 
 void
@@ -456,7 +456,7 @@ claim_settle_unasked(struct core *core, struct claim *c)
 
 	if (y->op != 0 || (y->why == NULL && guard_ready(core, y->shard)))
 		return false;
-	if (c->session->draining && !c->try_only) {
+	if (c->owner->draining && !c->try_only) {
 		claim_answer(core, c, STATUS_CANCELLED);
 		return true;
 	}
@@ -475,7 +475,7 @@ void
 claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
 {
 	const struct sync_class *class = c->sync->class;
-	uint64_t session = c->session->id;
+	uint64_t session = c->owner->id;
 
 	assert(!c->granted && !c->leaving);
 	c->ending = status;
@@ -497,9 +497,9 @@ claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
 }
 
 bool
-sync_cancel(struct core *core, struct session *s, uint64_t ref, uint64_t by)
+sync_cancel(struct core *core, struct owner *owner, uint64_t ref, uint64_t by)
 {
-	struct request_key *k = requests_find(&core->syncs->by_ref, s, ref);
+	struct request_key *k = requests_find(&core->syncs->by_ref, owner, ref);
 	struct claim *c;
 
 	if (k == NULL)
@@ -523,13 +523,13 @@ drop(struct core *core, struct claim *c)
 }
 
 void
-sync_leave(struct core *core, struct session *s)
+sync_leave(struct core *core, struct owner *owner)
 {
 	struct claim *c;
 
-	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
+	while (work_left(core) && !TAILQ_EMPTY(&owner->claims)) {
 		core_visit(core, 1);
-		c = TAILQ_FIRST(&s->claims);
+		c = TAILQ_FIRST(&owner->claims);
 		drop(core, c);
 		claim_free(core, c);
 	}
@@ -543,13 +543,13 @@ refuse(struct core *core, struct claim *c)
 }
 
 bool
-sync_shutdown(struct core *core, struct session *s)
+sync_shutdown(struct core *core, struct owner *owner)
 {
-	while (work_left(core) && !TAILQ_EMPTY(&s->claims)) {
+	while (work_left(core) && !TAILQ_EMPTY(&owner->claims)) {
 		core_visit(core, 1);
-		refuse(core, TAILQ_FIRST(&s->claims));
+		refuse(core, TAILQ_FIRST(&owner->claims));
 	}
-	return TAILQ_EMPTY(&s->claims);
+	return TAILQ_EMPTY(&owner->claims);
 }
 
 void
@@ -571,7 +571,7 @@ sync_tell_granted(struct core *core)
 			    " told; you do not hold it, ask again");
 			continue;
 		}
-		emit_reply(core, c->session->id, c->ref, STATUS_OK);
+		emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 		emit_num(core, FIELD_PERMITS, c->held);
 		emit_num(core, FIELD_FREE, c->free);
 		claim_free(core, c);

@@ -1,9 +1,9 @@
 /*
  * Synchronizers other than locks: semaphores, latches and barriers.
  *
- *	session --permits--> permits <--holders-- semaphore
- *	   |                                          |
- *	   +--claims--> claim <--queue-- sync --------+
+ *	owner --permits--> permits <--holders-- semaphore
+ *	  |                                         |
+ *	  +--claims--> claim <--queue-- sync -------+
  *
  * A sync is what this broker knows of one object; each kind has a namespace of
  * its own.  A claim is a request that has not been answered.  sync.c owns both
@@ -79,12 +79,12 @@ enum claim_state {
 
 /* One request that has not been answered.  Freed by claim_free(). */
 struct claim {
-	TAILQ_ENTRY(claim) in_session;
+	TAILQ_ENTRY(claim) in_owner;
 	TAILQ_ENTRY(claim)
 	in_sync; /* in its line; syncs.granted once granted */
 	TAILQ_ENTRY(claim) in_impatient;
 	struct request_key by_ref; /* in syncs.by_ref if tagged and in a line */
-	struct session *session;
+	struct owner *owner;
 	struct sync *sync;
 	struct claim_line *line; /* of the object */
 	uint64_t number;	 /* rises in the order of arrival */
@@ -126,7 +126,7 @@ struct sync_class {
 	/* A claim shall end.  Returns true if the store must know before the
 	 * claim is answered. */
 	bool (*leave)(struct core *core, struct claim *c);
-	/* The session of this claim has ended; the claim is freed next. */
+	/* The owner of this claim has ended; the claim is freed next. */
 	void (*dropped)(struct core *core, struct claim *c);
 	const char *const
 	    *words; /* of its messages, with a space; NULL ends them */
@@ -137,7 +137,7 @@ struct sync_class {
 	/* Undoes the grant of a claim that will not be told. */
 	void (*take_back)(struct core *core, struct claim *c);
 	/* Counts the claim's permits as told, as the claim is freed.  Returns
-	 * false if the session has lost or returned them meanwhile. */
+	 * false if the owner has lost or returned them meanwhile. */
 	bool (*untold)(struct claim *c);
 	/* Checks the kind's own rules.  For tests; aborts on a fault. */
 	void (*check)(const struct core *core, const struct sync *y);
@@ -180,10 +180,10 @@ struct syncs {
 	struct sync_walk proof;	   /* all objects before it are reclaimed ... */
 	uint32_t proof_shard;	   /* ... of this guard */
 	struct claim_list granted; /* the FLUSH tells them */
-	struct table permits;	   /* by session and semaphore */
+	struct table permits;	   /* by owner and semaphore */
 	struct table by_ref;	   /* waiting claims, for CANCEL */
-	uint64_t nclaims;	   /* of all sessions */
-	uint64_t npermits;	   /* that sessions have */
+	uint64_t nclaims;	   /* of all owners */
+	uint64_t npermits;	   /* that owners have */
 	LIST_HEAD(, made) made;
 };
 
@@ -195,14 +195,14 @@ void sync_fini(struct core *core);
 /* Ends the request `ref` for the CANCEL `by`.  Returns false if no such request
  * waits. */
 bool sync_cancel(
-    struct core *core, struct session *s, uint64_t ref, uint64_t by);
+    struct core *core, struct owner *owner, uint64_t ref, uint64_t by);
 
-/* The session ends: frees its claims without an answer, a part in each step. */
-void sync_leave(struct core *core, struct session *s);
+/* The owner ends: frees its claims without an answer, a part in each step. */
+void sync_leave(struct core *core, struct owner *owner);
 
-/* The broker stops: refuses the claims of s, a part in each step.  Returns
+/* The broker stops: refuses the owner's claims, a part in each step.  Returns
  * true when none is left. */
-bool sync_shutdown(struct core *core, struct session *s);
+bool sync_shutdown(struct core *core, struct owner *owner);
 
 /* Calls next() of touched objects, as many as the step has work for. */
 void sync_settle(struct core *core);
@@ -243,7 +243,7 @@ bool sync_has_nothing(const struct core *core, uint32_t shard);
 /* Goes on with the walk. */
 void sync_sweep_on(struct core *core);
 
-/* A session now holds something that the broker may have written in an earlier
+/* An owner now holds something that the broker may have written in an earlier
  * epoch: sync_reclaimed() looks at all objects again. */
 void sync_unproved(struct core *core);
 
@@ -263,7 +263,7 @@ void sync_touch(struct core *core, struct sync *y);
 
 /* Makes a claim at the end of a line of its object.  Returns NULL if it has
  * answered the request with an error instead. */
-struct claim *claim_new(struct core *core, struct session *s,
+struct claim *claim_new(struct core *core, struct owner *owner,
     enum sync_kind kind, const struct core_request *rq, int64_t wait_ms);
 
 /* Answer the request, and free the claim. */

@@ -71,12 +71,12 @@ call_drop(struct core *core, struct token_call *c)
 	free(c);
 }
 
-struct session *
+struct owner *
 call_asker(const struct core *core, const struct token_call *c)
 {
-	struct session *s = session_find(core, c->session);
-
-	return s == NULL || s->over || s->detached ? NULL : s;
+	if (core->above->conn_of(core, c->session) == 0)
+		return NULL;
+	return owner_find(core, c->session);
 }
 
 bool
@@ -229,18 +229,18 @@ token_timer(struct core *core, struct timer *t)
 }
 
 void
-token_drain(struct core *core, const struct session *s)
+token_drain(struct core *core, const struct owner *asker)
 {
-	struct token_call *c = call_find(core, s->parked);
+	struct token_call *c = call_find(core, asker->parked);
 
 	if (c != NULL && c->parked)
 		call_answer(core, c, TOKEN_BUSY);
 }
 
 void
-token_gone(struct core *core, const struct session *s)
+token_gone(struct core *core, const struct owner *asker)
 {
-	struct token_call *c = call_find(core, s->parked);
+	struct token_call *c = call_find(core, asker->parked);
 
 	if (c != NULL && c->awaits && c->parked)
 		call_drop(core, c);

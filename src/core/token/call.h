@@ -10,17 +10,17 @@ void token_init(struct core *core);
 void token_fini(struct core *core);
 
 void token_take(
-    struct core *core, struct session *s, const struct token_request *rq);
+    struct core *core, struct owner *asker, const struct token_request *rq);
 
 void token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void token_timer(struct core *core, struct timer *t);
 
-/* The client of s sends nothing more: answers its parked call now. */
-void token_drain(struct core *core, const struct session *s);
+/* The client of the asker sends nothing more: answers its parked call now. */
+void token_drain(struct core *core, const struct owner *asker);
 
-/* The client of s has gone: what it awaited is dropped. */
-void token_gone(struct core *core, const struct session *s);
+/* The client of the asker has gone: what it awaited is dropped. */
+void token_gone(struct core *core, const struct owner *asker);
 
 /* A guard has changed: calls that wait for a guard try again. */
 void token_changed(struct core *core, uint32_t shard);

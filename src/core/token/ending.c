@@ -50,29 +50,29 @@ call_unavailable(struct core *core, struct token_call *c, uint32_t shard)
 /* From now on this broker looks after the hold. */
 static void
 note_hold(struct core *core, const struct token_call *c,
-    const struct token_name *n, const struct session *s)
+    const struct token_name *n, const struct owner *asker)
 {
 	const char *client = c->op == TOKEN_ACQUIRE ? c->client : c->other;
 
-	notify_token(core, c, n, s);
+	notify_token(core, c, n, asker);
 	core->stats.grants += n->status == OUTCOME_GRANTED;
 	if (n->status == OUTCOME_RENEWED)
 		client = n->text;
 	else if (client[0] == '\0')
 		client = c->client;
-	ward_take(core, n, client, s);
+	ward_take(core, n, client, asker);
 }
 
 /* The hold is over, or not this broker's any more: drops the ward, unless the
  * ward is of a later operation. */
 static void
 note_gone(struct core *core, const struct token_call *c,
-    const struct token_name *n, const struct session *s)
+    const struct token_name *n, const struct owner *asker)
 {
 	struct ward *w = ward_find(core, n->name, n->len);
 
 	if (n->status == OUTCOME_ENDED) {
-		notify_token(core, c, n, s);
+		notify_token(core, c, n, asker);
 		core->stats.releases++;
 	}
 	if (w == NULL || w->seq >= n->seq)
@@ -86,8 +86,8 @@ note_gone(struct core *core, const struct token_call *c,
 void
 call_answer(struct core *core, struct token_call *c, enum token_answer how)
 {
-	const struct session *s = call_asker(core, c);
-	bool keeps = s != NULL && how == TOKEN_DONE;
+	const struct owner *asker = call_asker(core, c);
+	bool keeps = asker != NULL && how == TOKEN_DONE;
 	const struct token_name *n;
 
 	for (n = c->names; n < c->names + c->n; n++) {
@@ -95,13 +95,13 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 			continue;
 		if (n->status == OUTCOME_RENEWED ||
 		    (n->status == OUTCOME_GRANTED && keeps && !c->awaits))
-			note_hold(core, c, n, s);
+			note_hold(core, c, n, asker);
 		else if (n->status != OUTCOME_GRANTED)
-			note_gone(core, c, n, s);
+			note_gone(core, c, n, asker);
 	}
 	if (!keeps)
 		give_back(core, c);
-	if (s != NULL && !s->draining)
+	if (asker != NULL && !asker->draining)
 		c->result = keeps ? RESULT_GRANTED : RESULT_TIMEOUT;
 	if (how == TOKEN_BUSY && !c->parked)
 		token_busy(core, c);

@@ -20,7 +20,7 @@ class_of(struct core *core, const struct token_name *n)
 void
 token_waits(struct core *core, struct token_call *c)
 {
-	core->sessions->nparked++;
+	core->owners->nparked++;
 	measure_waits(core->measure, &c->wait, class_of(core, &c->names[0]),
 	    core->now_ms);
 }
@@ -28,7 +28,7 @@ token_waits(struct core *core, struct token_call *c)
 void
 token_waited(struct core *core, struct token_call *c)
 {
-	core->sessions->nparked--;
+	core->owners->nparked--;
 	measure_waited(core->measure, &c->wait, c->result, core->now_ms);
 }
 

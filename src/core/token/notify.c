@@ -9,30 +9,30 @@
 
 static void
 emit_hold(struct core *core, enum notice_id id, const struct token_name *n,
-    const struct session *s)
+    const struct owner *asker)
 {
 	emit_notice(core, id);
 	emit_str(core, FIELD_NAME, n->name, n->len);
 	emit_num(core, FIELD_FENCE, n->fence);
-	if (s != NULL)
-		notify_who(core, s);
+	if (asker != NULL)
+		notify_who(core, asker);
 }
 
 void
 notify_token(struct core *core, const struct token_call *c,
-    const struct token_name *n, const struct session *s)
+    const struct token_name *n, const struct owner *asker)
 {
 	/* It was ended without its token: somebody may ask by whom. */
 	if (n->status == OUTCOME_ENDED && c->how[1] == 'a')
-		emit_hold(core, NOTICE_TOKEN_DELETED, n, s);
+		emit_hold(core, NOTICE_TOKEN_DELETED, n, asker);
 	else if (!emit_debugs(core))
 		return;
 	else if (n->status == OUTCOME_ENDED)
-		emit_hold(core, NOTICE_TOKEN_RELEASED, n, s);
+		emit_hold(core, NOTICE_TOKEN_RELEASED, n, asker);
 	else if (n->status == OUTCOME_GRANTED)
-		emit_hold(core, NOTICE_TOKEN_GRANTED, n, s);
+		emit_hold(core, NOTICE_TOKEN_GRANTED, n, asker);
 	else
-		emit_hold(core, NOTICE_TOKEN_EXTENDED, n, s);
+		emit_hold(core, NOTICE_TOKEN_EXTENDED, n, asker);
 }
 
 void

@@ -8,7 +8,7 @@
 
 /* The session s (NULL: it is gone) has taken, extended or given back a name. */
 void notify_token(struct core *core, const struct token_call *c,
-    const struct token_name *n, const struct session *s);
+    const struct token_name *n, const struct owner *asker);
 
 /* The broker stops, and leaves holds to Redis. */
 void notify_tokens_left(struct core *core);

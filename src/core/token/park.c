@@ -135,11 +135,11 @@ park_timer(struct core *core, struct timer *t)
 
 static void
 wait_here(struct core *core, struct stand *st, struct place *p,
-    struct token_call *c, struct session *s)
+    struct token_call *c, struct owner *asker)
 {
-	s->parked = c->id;
+	asker->parked = c->id;
 	p->call = c->id;
-	p->session = s->id;
+	p->session = asker->id;
 	p->heard_ms = core->now_ms;
 	c->parked = true;
 	token_waits(core, c);
@@ -150,17 +150,17 @@ wait_here(struct core *core, struct stand *st, struct place *p,
 }
 
 static bool
-await(struct core *core, struct token_call *c, struct session *s)
+await(struct core *core, struct token_call *c, struct owner *asker)
 {
 	struct stand *st;
 	struct place *p;
 
-	if (s->draining)
+	if (asker->draining)
 		return false;
 	st = stand_get(core, c);
 	p = place_new(core, st, "");
 	if (p != NULL) {
-		wait_here(core, st, p, c, s);
+		wait_here(core, st, p, c, asker);
 		return true;
 	}
 	emit_error(core, c->session, c->ref, ERR_LIMIT,
@@ -173,17 +173,17 @@ await(struct core *core, struct token_call *c, struct session *s)
 bool
 park_join(struct core *core, struct token_call *c)
 {
-	struct session *s = session_find(core, c->session);
+	struct owner *asker = owner_find(core, c->session);
 	struct stand *st = stand_of(core, c);
 	struct place *p = stand_place(core, st, c);
 
 	if (c->awaits)
-		return await(core, c, s);
-	if (p == NULL || p->call != 0 || s->draining ||
+		return await(core, c, asker);
+	if (p == NULL || p->call != 0 || asker->draining ||
 	    p->heard_ms + COMES_BACK_MS <= core->now_ms)
 		return false;
 	p->polls = true;
-	wait_here(core, st, p, c, s);
+	wait_here(core, st, p, c, asker);
 	return true;
 }
 
@@ -191,13 +191,13 @@ bool
 park_take_kept(struct core *core, struct token_call *c)
 {
 	struct stand *st = stand_of(core, c);
-	const struct session *s = session_find(core, c->session);
+	const struct owner *asker = owner_find(core, c->session);
 	char *kept_for;
 
 	if (c->op != TOKEN_ACQUIRE || c->n > 1 || c->awaits || st == NULL ||
 	    st->kept_ms <= core->now_ms)
 		return false;
-	kept_for = client_kept(s->user);
+	kept_for = client_kept(asker->user);
 	if (strcmp(kept_for, st->kept_for) != 0) {
 		free(kept_for);
 		return false;

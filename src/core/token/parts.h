@@ -14,7 +14,7 @@ struct token_call *call_find(const struct core *core, uint64_t id);
 void call_drop(struct core *core, struct token_call *c);
 
 /* Returns the session that asked; NULL if nobody is there to be answered. */
-struct session *call_asker(const struct core *core, const struct token_call *c);
+struct owner *call_asker(const struct core *core, const struct token_call *c);
 
 /* Has it an operation in flight? */
 bool call_in_flight(const struct token_call *c);

@@ -50,13 +50,14 @@ set_how(struct token_call *c, const struct token_request *rq)
 /* Sets which holds the call means, and what they become. */
 static void
 set_clients(struct token_call *c, const struct token_request *rq,
-    const struct session *s)
+    const struct owner *asker)
 {
 	char *token = rq->awaits
-			  ? client_kept(s->user)
-			  : client_text(rq->token, rq->token_len, s->user);
+			  ? client_kept(asker->user)
+			  : client_text(rq->token, rq->token_len, asker->user);
 	char *meant = client_text(rq->token,
-	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len, s->user);
+	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len,
+	    asker->user);
 
 	if (rq->op == TOKEN_ACQUIRE) {
 		c->client = token;
@@ -65,9 +66,9 @@ set_clients(struct token_call *c, const struct token_request *rq,
 	}
 	free(token);
 	c->client = meant;
-	c->other = rq->new_token != NULL
-		       ? client_text(rq->new_token, rq->new_token_len, s->user)
-		       : xstrdup("");
+	c->other = rq->new_token != NULL ? client_text(rq->new_token,
+					       rq->new_token_len, asker->user)
+					 : xstrdup("");
 }
 
 static int64_t
@@ -85,15 +86,15 @@ bound_ms(const struct core *core, const struct token_request *rq)
 }
 
 static struct token_call *
-call_new(
-    struct core *core, const struct session *s, const struct token_request *rq)
+call_new(struct core *core, const struct owner *asker,
+    const struct token_request *rq)
 {
 	struct token_call *c =
 	    xcalloc(1, sizeof(*c) + rq->nnames * sizeof(c->names[0]));
 	unsigned i;
 
 	c->id = ++core->tokens->last_call;
-	c->session = s->id;
+	c->session = asker->id;
 	c->ref = rq->ref;
 	c->since_ms = core->now_ms;
 	c->result = RESULT_CANCELLED;
@@ -111,7 +112,7 @@ call_new(
 		c->names[i].len = rq->names[i].n;
 	}
 	set_how(c, rq);
-	set_clients(c, rq, s);
+	set_clients(c, rq, asker);
 	c->names[0].first = true;
 	if (call_takes(c))
 		qsort(c->names, c->n, sizeof(c->names[0]), by_bytes);
@@ -126,19 +127,19 @@ call_new(
 }
 
 static bool
-allowed(struct core *core, struct session *s, const struct token_request *rq)
+allowed(struct core *core, struct owner *asker, const struct token_request *rq)
 {
-	if (!quota_open(core, s, rq->ref))
+	if (!quota_open(core, asker, rq->ref))
 		return false;
 	if (quorum_used(core)) {
-		emit_error(core, s->id, rq->ref, ERR_UNSUPPORTED,
+		emit_error(core, asker->id, rq->ref, ERR_UNSUPPORTED,
 		    "there are no token holds over a quorum; use LOCK");
 		return false;
 	}
 	if (rq->op != TOKEN_ACQUIRE && !rq->either)
 		return true;
-	return quota_has_room(
-	    core, s, rq->ref, rq->nnames, "release some, or raise the limit");
+	return quota_has_room(core, asker, rq->ref, rq->nnames,
+	    "release some, or raise the limit");
 }
 
 /*
@@ -164,16 +165,17 @@ is_taken(const struct core *core, const struct token_request *rq)
 }
 
 void
-token_take(struct core *core, struct session *s, const struct token_request *rq)
+token_take(
+    struct core *core, struct owner *asker, const struct token_request *rq)
 {
 	struct token_call *c;
 
 	assert(rq->nnames > 0 && rq->nnames <= CORE_NAMES_MAX);
 	assert(rq->token_len <= TOKEN_MAX_BYTES &&
 	       rq->new_token_len <= TOKEN_MAX_BYTES);
-	if (!allowed(core, s, rq))
+	if (!allowed(core, asker, rq))
 		return;
-	c = call_new(core, s, rq);
+	c = call_new(core, asker, rq);
 	if (park_take_kept(core, c) || c->either) {
 		either_begin(core, c);
 		call_send(core, c);
@@ -183,7 +185,7 @@ token_take(struct core *core, struct session *s, const struct token_request *rq)
 		return;
 	if (c->awaits || is_taken(core, rq) ||
 	    (c->park_ms > 0 && park_others_first(core, c))) {
-		result_emit_busy(core, s, rq);
+		result_emit_busy(core, asker, rq);
 		token_busy(core, c);
 		if (c->park_ms > 0 && !c->awaits)
 			park_refused(core, c);

@@ -129,8 +129,8 @@ result_emit(
 }
 
 void
-result_emit_busy(
-    struct core *core, const struct session *s, const struct token_request *rq)
+result_emit_busy(struct core *core, const struct owner *asker,
+    const struct token_request *rq)
 {
 	const struct hold *h = NULL;
 	const struct lock *l;
@@ -145,7 +145,7 @@ result_emit_busy(
 	if (h != NULL)
 		snprintf(text, sizeof(text), "%s.%016" PRIx64 ".%" PRIu64,
 		    core->broker, core->config.instance, h->lock->lease.seq);
-	r = emit_token(core, s->id, rq->ref, text, strlen(text));
+	r = emit_token(core, asker->id, rq->ref, text, strlen(text));
 	r->answer = TOKEN_BUSY;
 	r->kind = TOKEN_NATIVE;
 	r->fence = h == NULL ? 0 : h->fence;

@@ -17,7 +17,7 @@ void result_emit(
 
 /* Answers BUSY without asking Redis: a session of this broker has a name or
  * waits for it, or other tokens are first. */
-void result_emit_busy(
-    struct core *core, const struct session *s, const struct token_request *rq);
+void result_emit_busy(struct core *core, const struct owner *asker,
+    const struct token_request *rq);
 
 #endif

@@ -18,7 +18,7 @@
 
 #include "base/table.h"
 #include "core/measure/record.h"
-#include "core/session/record.h"
+#include "core/session/owner.h"
 #include "core/turn/slot.h"
 
 /* A name of a call, and what is known of it. */
@@ -151,10 +151,10 @@ void wards_init(struct core *core);
 void wards_fini(struct core *core);
 struct ward *ward_find(const struct core *core, const char *name, size_t len);
 
-/* Redis has granted the hold to s, or extended it for s (NULL: the session has
- * gone meanwhile). */
+/* Redis has granted the hold to the asker, or extended it for it (NULL: the
+ * asker has gone meanwhile). */
 void ward_take(struct core *core, const struct token_name *n,
-    const char *client, const struct session *s);
+    const char *client, const struct owner *asker);
 /* It is over, and that is told: `end` as in struct measure_hold. */
 void ward_drop(struct core *core, struct ward *w, const char *end);
 

@@ -85,7 +85,7 @@ free_one(struct core *core, struct ward *w)
 		TAILQ_REMOVE(&all->wards, w, link);
 		table_remove(&all->by_name, &w->by_name);
 		all->nwards--;
-		core->sessions->ntokens--;
+		core->owners->ntokens--;
 		token_holds_not(core, w);
 	}
 	all->nproving -= w->asked;
@@ -172,7 +172,7 @@ make(struct core *core, const struct token_name *n, bool stray)
 	TAILQ_INSERT_TAIL(&all->wards, w, link);
 	table_add(&all->by_name, &w->by_name);
 	all->nwards++;
-	core->sessions->ntokens++;
+	core->owners->ntokens++;
 	token_holds(core, w);
 	return w;
 }
@@ -199,7 +199,7 @@ set_until(struct core *core, struct ward *w, int64_t left_ms)
 
 void
 ward_take(struct core *core, const struct token_name *n, const char *client,
-    const struct session *s)
+    const struct owner *asker)
 {
 	struct ward *w = ward_find(core, n->name, n->len);
 
@@ -222,11 +222,11 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	w->epoch = guard_epoch(core, w->shard);
 	set_until(core, w, n->left_ms);
 	set_text(&w->client, client);
-	if (s != NULL) {
-		set_text(&w->peer, s->peer);
-		set_text(&w->label, s->label);
-		set_text(&w->user, s->user);
-		w->session = s->id;
+	if (asker != NULL) {
+		set_text(&w->peer, asker->peer);
+		set_text(&w->label, asker->label);
+		set_text(&w->user, asker->user);
+		w->session = asker->id;
 	}
 	note(core, w);
 	arm(core, w, core->config.lease_ms);
@@ -489,6 +489,6 @@ ward_check(const struct core *core)
 		nasked += w->asked;
 	}
 	assert(n == all->nwards && n == all->by_name.n);
-	assert(n == core->sessions->ntokens);
+	assert(n == core->owners->ntokens);
 	assert(nstrays == all->nstrays && nasked == all->nproving);
 }

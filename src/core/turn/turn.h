@@ -80,6 +80,7 @@ struct core {
 	struct tallies *tallies; /* tally.h */
 	struct work *work;	 /* work.h */
 	/* The parts of the other modules.  Each owns its own. */
+	struct owners *owners;	   /* session/owner.h */
 	struct sessions *sessions; /* session/record.h */
 	struct guard *guards;	   /* guard/guard.h; one a shard */
 	const struct guard_listener *const *guard_listeners;

@@ -8,7 +8,7 @@
 
 #include "base/times.h"
 #include "core/guard/guard.h"
-#include "core/session/record.h"
+#include "core/session/owner.h"
 #include "core/turn/slot.h"
 #include "core/turn/turn.h"
 #include "core/turn/work.h"
@@ -73,7 +73,6 @@ static const struct timer_row timers[TIMER_MAX] = {
 
 static const struct turn_listener above = {
 	.timers = timers,
-	.conn_of = session_conn,
 };
 
 struct rig {
@@ -96,7 +95,7 @@ setup(struct rig *r, bool owned)
 	core->recovery_ms = times_recovery_ms(LEASE_MS);
 	core->address = core->broker;
 	turn_init(core, &above);
-	session_init(core);
+	owners_init(core);
 	guard_init(core, listeners);
 	effects_init(&r->fx);
 	turn_begin(core, START_MS, &r->fx);
@@ -109,7 +108,7 @@ teardown(struct rig *r)
 	turn_end(&r->core);
 	effects_fini(&r->fx);
 	guard_fini(&r->core);
-	session_fini(&r->core);
+	owners_fini(&r->core);
 	turn_fini(&r->core);
 }
 

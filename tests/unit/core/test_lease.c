@@ -1,5 +1,5 @@
 /*
- * A lease by itself: what is below it is real, and its owner is a few lines.
+ * A lease by itself: what is below it is real, and its tenant is a few lines.
  * The program links neither locks nor queues.
  */
 #include "config.h"
@@ -10,7 +10,7 @@
 #include "base/times.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
-#include "core/session/record.h"
+#include "core/session/owner.h"
 #include "core/turn/turn.h"
 #include "core/turn/work.h"
 
@@ -19,7 +19,7 @@
 #define LEASE_MS 10000
 
 /* What the lease is for, and what it was told. */
-struct owner {
+struct tenant {
 	struct lease lease;
 	uint32_t nwaiting;
 	bool held;
@@ -29,16 +29,16 @@ struct owner {
 	int64_t margin_ms; /* of the latest renewal */
 };
 
-static struct owner *
+static struct tenant *
 of(struct lease *l)
 {
-	return container_of(l, struct owner, lease);
+	return container_of(l, struct tenant, lease);
 }
 
-static const struct owner *
+static const struct tenant *
 seen(const struct lease *l)
 {
-	return container_of_const(l, struct owner, lease);
+	return container_of_const(l, struct tenant, lease);
 }
 
 static enum lease_demand
@@ -172,7 +172,7 @@ next(struct core *core, struct lease *l)
 		lease_arm_held(core, l);
 }
 
-static const struct lease_owner owner = {
+static const struct lease_tenant tenant = {
 	.demand = demand,
 	.mode = mode,
 	.terms = terms,
@@ -213,17 +213,16 @@ static const struct timer_row timers[TIMER_MAX] = {
 
 static const struct turn_listener above = {
 	.timers = timers,
-	.conn_of = session_conn,
 };
 
 static const struct guard_listener *const listeners[] = { NULL };
 
 /* The tenure of the lease. */
 
-static struct owner *
-owner_of(struct tenure *t)
+static struct tenant *
+tenant_of_tenure(struct tenure *t)
 {
-	return container_of(t, struct owner, lease.tenure);
+	return container_of(t, struct tenant, lease.tenure);
 }
 
 static const char *
@@ -244,14 +243,14 @@ always(const struct tenure *t)
 static void
 run_out(struct core *core, struct tenure *t)
 {
-	lease_run_out(core, &owner_of(t)->lease);
+	lease_run_out(core, &tenant_of_tenure(t)->lease);
 }
 
 static void
 risk_changed(struct core *core, struct tenure *t)
 {
 	(void)core;
-	owner_of(t)->at_risk = t->state == TENURE_ATRISK;
+	tenant_of_tenure(t)->at_risk = t->state == TENURE_ATRISK;
 }
 
 static void
@@ -261,7 +260,7 @@ unproved(struct core *core, struct tenure *t)
 	(void)t;
 }
 
-static const struct tenure_owner of_lease = {
+static const struct tenure_tenant of_lease = {
 	.name = name,
 	.in_use = always,
 	.lost = run_out,
@@ -269,7 +268,7 @@ static const struct tenure_owner of_lease = {
 	.unproved = unproved,
 };
 
-/* Permits: a tenure whose owner does nothing but note what it is told. */
+/* Permits: a tenure whose tenant does nothing but note what it is told. */
 struct permits {
 	struct tenure tenure;
 	bool in_use, lost;
@@ -317,7 +316,7 @@ permits_unproved(struct core *core, struct tenure *t)
 	permits_of(t)->nunproved++;
 }
 
-static const struct tenure_owner of_permits = {
+static const struct tenure_tenant of_permits = {
 	.name = permits_name,
 	.in_use = permits_in_use,
 	.lost = permits_lost,
@@ -325,7 +324,7 @@ static const struct tenure_owner of_permits = {
 	.unproved = permits_unproved,
 };
 
-static const struct tenure_owner *const tenure_owners[TENURE_KINDS] = {
+static const struct tenure_tenant *const tenure_tenants[TENURE_KINDS] = {
 	[TENURE_LEASE] = &of_lease,
 	[TENURE_PERMITS] = &of_permits,
 };
@@ -333,7 +332,7 @@ static const struct tenure_owner *const tenure_owners[TENURE_KINDS] = {
 struct rig {
 	struct core core;
 	struct effects fx;
-	struct owner o;
+	struct tenant tenant;
 	struct permits p;
 };
 
@@ -349,13 +348,13 @@ setup(struct rig *r)
 	core->pad_ms = times_pad_ms(LEASE_MS);
 	core->address = core->broker;
 	turn_init(core, &above);
-	session_init(core);
+	owners_init(core);
 	guard_init(core, listeners);
-	tenures_init(core, tenure_owners);
-	leases_init(core, &owner);
+	tenures_init(core, tenure_tenants);
+	leases_init(core, &tenant);
 	core->guards[0].up = core->guards[0].known = true;
 	core->guards[0].state = GUARD_BLESSED;
-	lease_init(core, &r->o.lease, 0);
+	lease_init(core, &r->tenant.lease, 0);
 	tenure_init(core, &r->p.tenure, TENURE_PERMITS, 0);
 	effects_init(&r->fx);
 	turn_begin(core, 100000, &r->fx);
@@ -368,12 +367,12 @@ teardown(struct rig *r)
 
 	turn_end(core);
 	effects_fini(&r->fx);
-	lease_fini(core, &r->o.lease);
+	lease_fini(core, &r->tenant.lease);
 	tenure_fini(core, &r->p.tenure);
 	leases_fini(core);
 	tenures_fini(core);
 	guard_fini(core);
-	session_fini(core);
+	owners_fini(core);
 	turn_fini(core);
 }
 
@@ -386,7 +385,7 @@ at(struct rig *r, int64_t now_ms)
 	turn_begin(&r->core, now_ms, &r->fx);
 	work_allow(&r->core, CORE_WORK_MAX);
 	turn_run_timers(&r->core, AGENDA_URGENT);
-	lease_check(&r->core, &r->o.lease, false);
+	lease_check(&r->core, &r->tenant.lease, false);
 	tenures_check(&r->core);
 	leases_check(&r->core);
 }
@@ -406,17 +405,17 @@ answer(struct rig *r, enum outcome_status status, uint64_t fence)
 	enum op_kind kind = sent(r)->kind;
 
 	slot_free(&r->core, slot_find(&r->core, sent(r)->id));
-	lease_outcome(&r->core, &r->o.lease, kind, r->core.now_ms, &o);
-	lease_check(&r->core, &r->o.lease, false);
+	lease_outcome(&r->core, &r->tenant.lease, kind, r->core.now_ms, &o);
+	lease_check(&r->core, &r->tenant.lease, false);
 }
 
 static void
 hold(struct rig *r)
 {
-	r->o.nwaiting = 1;
-	next(&r->core, &r->o.lease);
+	r->tenant.nwaiting = 1;
+	next(&r->core, &r->tenant.lease);
 	answer(r, OUTCOME_GRANTED, 7);
-	ck_assert(r->o.held);
+	ck_assert(r->tenant.held);
 }
 
 START_TEST(what_nobody_wants_is_not_asked_for)
@@ -424,9 +423,9 @@ START_TEST(what_nobody_wants_is_not_asked_for)
 	struct rig r;
 
 	setup(&r);
-	next(&r.core, &r.o.lease);
+	next(&r.core, &r.tenant.lease);
 	ck_assert_uint_eq(r.fx.nops, 0);
-	ck_assert_int_eq(r.o.lease.state, LEASE_NONE);
+	ck_assert_int_eq(r.tenant.lease.state, LEASE_NONE);
 	teardown(&r);
 }
 END_TEST
@@ -436,14 +435,14 @@ START_TEST(what_is_wanted_is_asked_for_and_granted)
 	struct rig r;
 
 	setup(&r);
-	r.o.nwaiting = 1;
-	next(&r.core, &r.o.lease);
+	r.tenant.nwaiting = 1;
+	next(&r.core, &r.tenant.lease);
 	ck_assert_int_eq(sent(&r)->kind, OP_ACQUIRE);
-	ck_assert_int_eq(r.o.lease.state, LEASE_ACQUIRING);
+	ck_assert_int_eq(r.tenant.lease.state, LEASE_ACQUIRING);
 	answer(&r, OUTCOME_GRANTED, 7);
-	ck_assert_int_eq(r.o.lease.state, LEASE_HELD);
-	ck_assert_uint_eq(r.o.arrived, 1);
-	ck_assert_uint_eq(r.o.lease.fence_next, 8);
+	ck_assert_int_eq(r.tenant.lease.state, LEASE_HELD);
+	ck_assert_uint_eq(r.tenant.arrived, 1);
+	ck_assert_uint_eq(r.tenant.lease.fence_next, 8);
 	teardown(&r);
 }
 END_TEST
@@ -455,11 +454,11 @@ START_TEST(an_unknown_outcome_changes_nothing)
 	uint64_t seq;
 
 	setup(&r);
-	r.o.nwaiting = 1;
-	next(&r.core, &r.o.lease);
+	r.tenant.nwaiting = 1;
+	next(&r.core, &r.tenant.lease);
 	seq = sent(&r)->seq;
 	answer(&r, OUTCOME_UNKNOWN, 0);
-	ck_assert_int_eq(r.o.lease.state, LEASE_ACQUIRING);
+	ck_assert_int_eq(r.tenant.lease.state, LEASE_ACQUIRING);
 	at(&r, 100100);
 	ck_assert_int_eq(sent(&r)->kind, OP_ACQUIRE);
 	ck_assert_uint_eq(sent(&r)->seq, seq);
@@ -477,13 +476,13 @@ START_TEST(a_lease_is_renewed_at_risk_and_lost)
 	at(&r, 100000 + LEASE_MS / 3);
 	ck_assert_int_eq(sent(&r)->kind, OP_RENEW);
 	at(&r, 100000 + LEASE_MS / 2);
-	ck_assert_int_eq(r.o.lease.tenure.state, TENURE_ATRISK);
-	ck_assert(r.o.at_risk);
-	ck_assert_ptr_null(r.o.lost);
+	ck_assert_int_eq(r.tenant.lease.tenure.state, TENURE_ATRISK);
+	ck_assert(r.tenant.at_risk);
+	ck_assert_ptr_null(r.tenant.lost);
 	at(&r, 100000 + LEASE_MS);
-	ck_assert_str_eq(r.o.lost, "unreachable");
-	ck_assert(!r.o.held);
-	ck_assert_int_eq(r.o.lease.state, LEASE_ENDING);
+	ck_assert_str_eq(r.tenant.lost, "unreachable");
+	ck_assert(!r.tenant.held);
+	ck_assert_int_eq(r.tenant.lease.state, LEASE_ENDING);
 	teardown(&r);
 }
 END_TEST
@@ -494,13 +493,13 @@ START_TEST(what_is_let_go_is_ended)
 
 	setup(&r);
 	hold(&r);
-	r.o.held = false;
-	next(&r.core, &r.o.lease);
+	r.tenant.held = false;
+	next(&r.core, &r.tenant.lease);
 	ck_assert_int_eq(sent(&r)->kind, OP_END);
-	ck_assert_uint_eq(r.o.ended, 0);
+	ck_assert_uint_eq(r.tenant.ended, 0);
 	answer(&r, OUTCOME_ENDED, 0);
-	ck_assert_uint_eq(r.o.ended, 1);
-	ck_assert_int_eq(r.o.lease.state, LEASE_NONE);
+	ck_assert_uint_eq(r.tenant.ended, 1);
+	ck_assert_int_eq(r.tenant.lease.state, LEASE_NONE);
 	teardown(&r);
 }
 END_TEST
@@ -512,10 +511,10 @@ START_TEST(it_waits_for_its_guard)
 
 	setup(&r);
 	r.core.guards[0].state = GUARD_PENDING;
-	r.o.nwaiting = 1;
-	next(&r.core, &r.o.lease);
+	r.tenant.nwaiting = 1;
+	next(&r.core, &r.tenant.lease);
 	ck_assert_uint_eq(r.fx.nops, 0);
-	ck_assert(r.o.lease.blocked);
+	ck_assert(r.tenant.lease.blocked);
 	ck_assert_uint_eq(r.core.leases->nblocked[0], 1);
 	teardown(&r);
 }
@@ -616,7 +615,7 @@ START_TEST(the_tenure_that_runs_out_first_is_found_first)
 	at(&r, 100010);
 	tenure_confirm(&r.core, t, 100005, 1);
 	ck_assert_ptr_eq(
-	    tenure_first_overdue(&r.core, INT64_MAX), &r.o.lease.tenure);
+	    tenure_first_overdue(&r.core, INT64_MAX), &r.tenant.lease.tenure);
 	tenure_confirm(&r.core, t, 99999, 1);
 	ck_assert_ptr_eq(tenure_first_overdue(&r.core, INT64_MAX), t);
 	tenures_check(&r.core);

@@ -72,7 +72,7 @@ unproved(struct core *core, struct tenure *t)
 	sync_unproved(core);
 }
 
-const struct tenure_owner semaphore_of_tenure = {
+const struct tenure_tenant semaphore_of_tenure = {
 	.name = name_of,
 	.in_use = in_use,
 	.lost = lost,

@@ -12,10 +12,10 @@
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
-#include "core/lock/owner.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
+#include "core/lock/tenant.h"
 #include "core/lock/watch.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -132,8 +132,7 @@ try(const struct core *core, struct lease *l)
 			break;
 		core_visit(core, 1);
 		w->tried = true;
-		if (!w->try_only && w->queue_limit > 0 &&
-		    !w->session->draining &&
+		if (!w->try_only && w->queue_limit > 0 && !w->owner->draining &&
 		    (w->group == NULL || group_in_turn(core, w)))
 			queue = true;
 	}
@@ -184,7 +183,7 @@ taken_up(const struct core *core, const struct lease *lease)
 	const struct lock *l = lock_seen(lease);
 	const struct waiter *w = TAILQ_FIRST(&l->queue);
 
-	return w != NULL && lock_lingers_for(core, l, w->session) &&
+	return w != NULL && lock_lingers_for(core, l, w->owner) &&
 	       (w->group == NULL || group_takes_up(core, w));
 }
 
@@ -292,7 +291,7 @@ next(struct core *core, struct lease *l)
 	(void)lock_next(core, lock_with(l));
 }
 
-const struct lease_owner lock_owner = {
+const struct lease_tenant lock_tenant = {
 	.find = find,
 	.demand = demand,
 	.mode = mode,
@@ -364,7 +363,7 @@ unproved(struct core *core, struct tenure *t)
 	lock_unproved(core, t->shard);
 }
 
-const struct tenure_owner lock_of_tenure = {
+const struct tenure_tenant lock_of_tenure = {
 	.name = name_of,
 	.in_use = always,
 	.lost = run_out,

@@ -1,0 +1,193 @@
+/*
+ * Owners of locks.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/session/owner.h"
+#include "core/turn/work.h"
+
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct owner *owner =
+	    container_of_const(link, struct owner, by_id);
+
+	*len = sizeof(owner->id);
+	return (const char *)&owner->id;
+}
+
+void
+owners_init(struct core *core)
+{
+	core->owners = xcalloc(1, sizeof(*core->owners));
+	table_init(&core->owners->by_id, id_of);
+	TAILQ_INIT(&core->owners->hastening);
+	TAILQ_INIT(&core->owners->going);
+	TAILQ_INIT(&core->owners->reentering);
+	TAILQ_INIT(&core->owners->walking);
+}
+
+void
+owners_fini(struct core *core)
+{
+	assert(core->owners->by_id.n == 0);
+	table_fini(&core->owners->by_id);
+	free(core->owners);
+}
+
+static const char *
+lost_name(const struct table_link *link, size_t *len)
+{
+	const struct lost *lost =
+	    container_of_const(link, struct lost, by_name);
+
+	*len = lost->name_len;
+	return lost->name;
+}
+
+void
+owner_init(
+    struct core *core, struct owner *owner, uint64_t id, const char *peer)
+{
+	assert(owner_find(core, id) == NULL);
+	owner->id = id;
+	owner->peer = xstrdup(peer);
+	TAILQ_INIT(&owner->holds);
+	TAILQ_INIT(&owner->waiting);
+	TAILQ_INIT(&owner->granted);
+	TAILQ_INIT(&owner->lost);
+	table_init(&owner->lost_names, lost_name);
+	TAILQ_INIT(&owner->claims);
+	TAILQ_INIT(&owner->permits);
+	TAILQ_INIT(&owner->watches);
+	table_add(&core->owners->by_id, &owner->by_id);
+}
+
+void
+owner_fini(struct core *core, struct owner *owner)
+{
+	assert(TAILQ_EMPTY(&owner->holds) && owner->nwaiting == 0);
+	assert(TAILQ_EMPTY(&owner->permits) && TAILQ_EMPTY(&owner->claims));
+	assert(TAILQ_EMPTY(&owner->lost) && TAILQ_EMPTY(&owner->watches));
+	assert(owner->valid == NULL && !owner->hastening && !owner->going &&
+	       !owner->reentering);
+	table_fini(&owner->lost_names);
+	table_remove(&core->owners->by_id, &owner->by_id);
+	free(owner->label);
+	free(owner->peer);
+	free(owner->user);
+}
+
+static struct owner *
+owner_at(struct table_link *link)
+{
+	return link == NULL ? NULL : container_of(link, struct owner, by_id);
+}
+
+struct owner *
+owner_find(const struct core *core, uint64_t id)
+{
+	return owner_at(
+	    table_find(&core->owners->by_id, (const char *)&id, sizeof(id)));
+}
+
+struct owner *
+owners_first(const struct core *core, struct table_walk *walk)
+{
+	return owner_at(table_first(&core->owners->by_id, walk));
+}
+
+struct owner *
+owners_next(struct table_walk *walk)
+{
+	return owner_at(table_next(walk));
+}
+
+unsigned
+owner_load(const struct owner *owner)
+{
+	return owner->nholds + owner->nwaiting + owner->npermits +
+	       owner->nclaims + owner->nwatches;
+}
+
+static struct lost *
+find_lost(const struct owner *owner, const char *name, size_t len)
+{
+	struct table_link *link = table_find(&owner->lost_names, name, len);
+
+	return link == NULL ? NULL : container_of(link, struct lost, by_name);
+}
+
+static void
+lost_free(struct owner *owner, struct lost *lost)
+{
+	table_remove(&owner->lost_names, &lost->by_name);
+	TAILQ_REMOVE(&owner->lost, lost, link);
+	owner->nlost--;
+	free(lost);
+}
+
+/* Remembers as many names as an owner may hold, and forgets the oldest. */
+void
+owner_note_lost(
+    struct core *core, struct owner *owner, const char *name, size_t len)
+{
+	struct lost *lost = find_lost(owner, name, len);
+
+	if (lost == NULL && owner->nlost >= core->config.limits.holds)
+		lost = TAILQ_FIRST(&owner->lost);
+	if (lost != NULL)
+		lost_free(owner, lost);
+	lost = xmalloc(sizeof(*lost) + len);
+	lost->name_len = len;
+	memcpy(lost->name, name, len);
+	TAILQ_INSERT_TAIL(&owner->lost, lost, link);
+	table_add(&owner->lost_names, &lost->by_name);
+	owner->nlost++;
+}
+
+bool
+owner_has_lost(const struct owner *owner, const char *name, size_t len)
+{
+	return find_lost(owner, name, len) != NULL;
+}
+
+bool
+owner_take_lost(struct owner *owner, const char *name, size_t len)
+{
+	struct lost *lost = find_lost(owner, name, len);
+
+	if (lost == NULL)
+		return false;
+	lost_free(owner, lost);
+	return true;
+}
+
+bool
+owner_forget_lost(struct core *core, struct owner *owner)
+{
+	struct lost *lost;
+
+	while (work_left(core) && (lost = TAILQ_FIRST(&owner->lost)) != NULL) {
+		core_visit(core, 1);
+		lost_free(owner, lost);
+	}
+	return TAILQ_EMPTY(&owner->lost);
+}
+
+void
+owner_check(const struct core *core, const struct owner *owner)
+{
+	const struct lost *lost;
+	unsigned nlost = 0;
+
+	assert(owner_find(core, owner->id) == owner);
+	TAILQ_FOREACH (lost, &owner->lost, link)
+		nlost++;
+	assert(nlost == owner->nlost && nlost == owner->lost_names.n);
+	assert(
+	    owner->nwaiting + owner->nclaims + owner->nholds < UINT32_MAX / 2);
+}

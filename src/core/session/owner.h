@@ -1,0 +1,118 @@
+/*
+ * An owner of locks: who it is, what it has, and what it waits for.  The
+ * modules lock, sync and token know no more than this of whom they serve.  At
+ * present each owner is a session: record.h adds the connection, and what
+ * happens to a client that loses it.
+ *
+ * The modules above keep here lists of what the owner holds and waits for.
+ */
+#ifndef LOCKBROKER_CORE_SESSION_OWNER_H
+#define LOCKBROKER_CORE_SESSION_OWNER_H
+
+#include "base/table.h"
+#include "core/turn/turn.h"
+
+TAILQ_HEAD(hold_list, hold);
+TAILQ_HEAD(waiter_list, waiter);
+TAILQ_HEAD(claim_list, claim);
+TAILQ_HEAD(permits_list, permits);
+TAILQ_HEAD(watch_list, watch);
+TAILQ_HEAD(owner_list, owner);
+
+/* A name that the owner has lost, of which no UNLOCK has been told yet. */
+struct lost {
+	TAILQ_ENTRY(lost) link;
+	struct table_link by_name; /* in owner.lost_names */
+	size_t name_len;
+	char name[];
+};
+TAILQ_HEAD(lost_list, lost);
+
+struct owner {
+	struct table_link by_id; /* in owners.by_id */
+	uint64_t id;		 /* its session's; replies go there */
+	char *label;		 /* owned; NULL: none */
+	char *peer;		 /* owned */
+	char *user;		 /* owned; NULL: nobody */
+	int64_t uid;		 /* of the peer; -1: not known */
+	struct hold_list holds;
+	struct waiter_list waiting; /* untagged ones first */
+	struct waiter_list granted; /* that wait to be told */
+	struct lost_list lost;
+	struct table lost_names;
+	struct claim_list claims;    /* requests on syncs, unanswered */
+	struct permits_list permits; /* of semaphores */
+	struct watch_list watches;
+	struct valid *valid; /* valid.h; NULL: it has few things */
+	unsigned nholds, nwaiting, nlost, nclaims, npermits, nwatches;
+	bool draining; /* its client sends nothing more: it does not wait */
+	bool gone;     /* nobody is there; it lives for a valid= alone */
+	/* Walks that are under way, and what they look at next. */
+	bool hastening, going, reentering, reenter_again;
+	TAILQ_ENTRY(owner) in_hastening;  /* hasten.h */
+	TAILQ_ENTRY(owner) in_reentering; /* reenter.h */
+	TAILQ_ENTRY(owner) in_going;	  /* unowned.h */
+	struct waiter *hasten_waiter, *reenter_next;
+	struct claim *hasten_claim;
+	struct hold *going_next;
+	uint64_t walk; /* deadlock.c: the walk that came by last ... */
+	const struct lock *walk_via; /* ... on the way to this name ... */
+	struct owner *walk_from;     /* ... from this owner */
+	uint64_t parked; /* the last request that was parked (token/park.h) */
+};
+
+/* What owners ask of the modules above.  Static; its row is in core.c. */
+struct owner_listener {
+	/* Until when all that it has, few things, is vouched for. */
+	int64_t (*vouched_ms)(struct core *core, const struct owner *owner);
+};
+
+/* All owners. */
+struct owners {
+	const struct owner_listener *above;
+	struct table by_id;
+	struct owner_list hastening, going; /* hasten.h, unowned.h */
+	struct owner_list reentering;	    /* reenter.h */
+	/* Kept for nobody (quota.h): names, and these with those that may come
+	 * to be; latches that are made, or being made; token holds. */
+	uint64_t nunowned, ncounted;
+	uint64_t nmade, nmaking;
+	uint64_t ntokens;
+	uint64_t nparked;	     /* tokens that wait */
+	TAILQ_HEAD(, valid) walking; /* valid.h */
+	int64_t gained_ms; /* leases end sooner by all that clocks gained */
+};
+
+void owners_init(struct core *core);
+void owners_fini(struct core *core);
+
+/* The owner is part of another struct. */
+void owner_init(
+    struct core *core, struct owner *owner, uint64_t id, const char *peer);
+
+/* Requires that it holds and waits for nothing any more. */
+void owner_fini(struct core *core, struct owner *owner);
+
+/* Returns NULL if there is none with this id. */
+struct owner *owner_find(const struct core *core, uint64_t id);
+
+/* Each owner, in no order; NULL: that was all. */
+struct owner *owners_first(const struct core *core, struct table_walk *walk);
+struct owner *owners_next(struct table_walk *walk);
+
+/* How many things it holds, waits for or watches (limits.holds). */
+unsigned owner_load(const struct owner *owner);
+
+/* Remembers a lost name; says whether it was lost; says so, and forgets it. */
+void owner_note_lost(
+    struct core *core, struct owner *owner, const char *name, size_t len);
+bool owner_has_lost(const struct owner *owner, const char *name, size_t len);
+bool owner_take_lost(struct owner *owner, const char *name, size_t len);
+
+/* Forgets all lost names, in parts (work.h); returns true if none is left. */
+bool owner_forget_lost(struct core *core, struct owner *owner);
+
+/* Does its own part of it agree?  For tests; aborts if not. */
+void owner_check(const struct core *core, const struct owner *owner);
+
+#endif
