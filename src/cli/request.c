@@ -92,7 +92,7 @@ request_lost(const struct request *r, const struct message *event)
 	       p.key == NULL && is_ours(r, &p);
 }
 
-/* Protocol, section 2. */
+/* lockbroker-protocol(7), "Names, numbers and durations". */
 bool
 request_name_ok(const char *name)
 {

@@ -13,7 +13,7 @@
 struct message;
 struct signals_one;
 
-/* Tags: which request a reply answers (protocol, section 1). */
+/* Tags, which tell the request that a reply answers. */
 #define TAG_TAKE "1"
 #define TAG_PING "2"
 #define TAG_GIVE "3"

@@ -40,7 +40,7 @@ check_is_one_line(const struct buf *b)
 	assert(parse_utf8(p, n));
 }
 
-/* Section 2, written once more and in another way. */
+/* The rules for names, written once more and in another way. */
 static void
 check_name(struct span name, size_t max)
 {

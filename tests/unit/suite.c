@@ -1,5 +1,5 @@
 /*
- * The runner of unit tests.  Tests run each in a process of its own, unless
+ * The runner of unit tests.  Each test runs in a process of its own, unless
  * CK_FORK=no is in the environment.
  */
 #include "config.h"
@@ -16,7 +16,7 @@ suite_run(const char *name, const suite_case *cases, size_t n)
 	size_t i;
 	int failed;
 
-	/* Of Check's 4 seconds a test, on machines with other things to do. */
+	/* Check gives a test 4 seconds; a busy machine needs more. */
 	(void)setenv("CK_TIMEOUT_MULTIPLIER", "4", 0);
 	for (i = 0; i < n; i++)
 		suite_add_tcase(s, cases[i]());

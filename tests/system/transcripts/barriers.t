@@ -1,4 +1,4 @@
-# Protocol section 6: BARRIER.
+# OTHER SYNCHRONIZERS: BARRIER.
 
 == all are told when the last arrives: index N-1 is the first, 0 the last
 a> BARRIER bar-1 parties=3

@@ -1,4 +1,4 @@
-# Protocol section 5: a LOCK that could never be granted is answered, not queued.
+# LOCKS: a LOCK that could never be granted is answered, not queued.
 
 == two sessions
 a> LOCK dead-1

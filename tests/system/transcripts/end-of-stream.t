@@ -1,4 +1,4 @@
-# Protocol section 1: end of stream.
+# End of stream.
 
 == complete lines are still handled, replies flushed, holds released, the connection closed
 a>> 'LOCK eof-pipe\nSTATUS eof-pipe\n'

@@ -1,4 +1,4 @@
-# Protocol section 5: UNLOCK-FORCE. Clients at the Unix socket are administrators here.
+# LOCKS: UNLOCK-FORCE. Clients at the Unix socket are administrators here.
 set locks.lease 2s
 
 == it is for administrators

@@ -1,4 +1,4 @@
-# Protocol section 1: bytes, lines, words.
+# Framing: bytes, lines, words.
 
 == no greeting: the client speaks first
 a.

@@ -1,4 +1,4 @@
-# Protocol section 4: SESSION grace= and heartbeat=, RESUME; section 1: what an end of stream is.
+# SESSIONS: SESSION grace= and heartbeat=, RESUME; what an end of stream is.
 set locks.max_grace 30s
 
 == SESSION tells grace and heartbeat, and keeps its key

@@ -1,4 +1,4 @@
-# Protocol section 5: HISTORY.
+# LOCKS: HISTORY.
 
 == HISTORY of a name that nobody has had
 a> HISTORY history-nobody

@@ -1,4 +1,4 @@
-# Protocol section 5: hold= and EXTEND.
+# LOCKS: hold= and EXTEND.
 
 == after hold= it is lost, and the client is told
 time T

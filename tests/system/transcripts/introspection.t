@@ -1,4 +1,4 @@
-# Protocol section 5: STATUS, NAMES, QUEUE; section 4: LIST.
+# LOCKS: STATUS, NAMES, QUEUE; SESSIONS: LIST.
 
 == STATUS of a free name
 a> STATUS intro-free

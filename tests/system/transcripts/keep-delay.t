@@ -1,4 +1,4 @@
-# Protocol section 5: keep= and delay=.
+# LOCKS: keep= and delay=.
 
 == keep: however early it is released, nobody else is granted it until D after the grant
 time T

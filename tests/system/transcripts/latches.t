@@ -1,4 +1,4 @@
-# Protocol section 6: LATCH, COUNTDOWN and AWAIT.
+# OTHER SYNCHRONIZERS: LATCH, COUNTDOWN and AWAIT.
 
 == who waits is told when the count is 0, who comes later too
 a> LATCH latch-1 count=3

@@ -1,4 +1,4 @@
-# Section 3, code limit, and limits.*: each bound that is passed is an answer.
+# REPLIES: the code limit, and limits.*: each bound that is passed is an answer.
 set limits.holds 3
 set limits.requests 2
 set limits.waiters 2

@@ -1,6 +1,6 @@
-# Protocol section 5: LOCK, TRYLOCK, UNLOCK, fences, the queue.
+# LOCKS: LOCK, TRYLOCK, UNLOCK, fences, the queue.
 
-== an exchange (section 9)
+== an exchange (EXAMPLES)
 b> LOCK nightly-report/part-2
 b< OK fence=<*> depth=1
 a> LOCK nightly-report

@@ -1,4 +1,4 @@
-# Protocol section 1: the length of a line is what limits.line says.
+# Framing: the length of a line is what limits.line says.
 set limits.line 64
 
 == 64 bytes

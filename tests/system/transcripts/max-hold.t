@@ -1,4 +1,4 @@
-# Protocol section 5, and locks.max_hold: a missing, larger or zero hold becomes it.
+# LOCKS, and locks.max_hold: a missing, larger or zero hold becomes it.
 set locks.max_hold 1s
 
 == a missing one

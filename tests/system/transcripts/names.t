@@ -1,4 +1,4 @@
-# Protocol section 2: names, numbers, durations, options; section 3: ERR and its codes.
+# Names, numbers and durations; options; REPLIES: ERR and its codes.
 
 == 1 to 255 bytes
 a> LOCK n

@@ -1,4 +1,4 @@
-# Protocol section 6: ACQUIRE and RELEASE.
+# OTHER SYNCHRONIZERS: ACQUIRE and RELEASE.
 set limits.holds 3
 set limits.waiters 2
 

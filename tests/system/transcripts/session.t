@@ -1,4 +1,4 @@
-# Protocol section 4: SESSION label=, PING, VERSION, HELP; section 8: STATS.
+# SESSIONS: SESSION label=, PING, VERSION, HELP; STATISTICS: STATS.
 
 == SESSION reports; its key is a secret of its own
 a> SESSION

@@ -1,4 +1,4 @@
-# Protocol section 5: several names are all or nothing.
+# LOCKS: several names are all or nothing.
 
 == granted together, in the order named
 a> LOCK several-2 several-1

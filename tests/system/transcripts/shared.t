@@ -1,4 +1,4 @@
-# Protocol section 5: mode=shared.
+# LOCKS: mode=shared.
 
 == shared holders are together, and carry one fence
 a> LOCK shared-1 mode=shared

@@ -1,4 +1,4 @@
-# Protocol section 1: order and tags.
+# Order and tags.
 
 == the reply carries the tag
 a> @7 PING

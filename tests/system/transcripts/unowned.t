@@ -1,4 +1,4 @@
-# Section 5, keep and delay, and section 6, ttl: bounds on what is kept for nobody.
+# keep=, delay= and ttl=: bounds on what is kept for nobody.
 set locks.max_keep 1m
 set locks.max_delay 10s
 set locks.max_ttl 2s

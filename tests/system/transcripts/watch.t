@@ -1,4 +1,4 @@
-# Protocol section 6: WATCH and UNWATCH; section 7: !HELD and !FREE.
+# OTHER SYNCHRONIZERS: WATCH and UNWATCH; EVENTS: !HELD and !FREE.
 set locks.lease 2s
 set limits.holds 4
 

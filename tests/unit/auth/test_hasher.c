@@ -1,5 +1,5 @@
 /*
- * Slow hashes in a thread of their own: the loop only waits for events here.
+ * Slow hashes, in a thread of their own: here the loop only waits for events.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 static const struct span right_one = { "secret", 6 };
 static const struct span wrong_one = { "secreT", 6 };
 
-/* What the hasher said; the test's. */
+/* What the hasher said. */
 struct answers {
 	unsigned n;
 	unsigned nright;
@@ -103,7 +103,7 @@ START_TEST(what_was_wrong_is_asked_again)
 }
 END_TEST
 
-/* A success is of a hash and a password: neither stands for another. */
+/* A success counts for one hash and one password only. */
 START_TEST(a_success_is_for_one_hash)
 {
 	ck_assert_int_eq(
@@ -132,7 +132,7 @@ START_TEST(jobs_are_bounded)
 }
 END_TEST
 
-/* Freed with work to do: nobody is called, nothing leaks. */
+/* The hasher is freed with work to do: nobody is called, and nothing leaks. */
 START_TEST(an_end_in_between)
 {
 	uint64_t i;

@@ -54,7 +54,7 @@ START_TEST(match)
 }
 END_TEST
 
-/* A name is no string: what stands behind it in memory does not count. */
+/* A name is no string: the bytes after it in memory do not count. */
 START_TEST(match_within_the_name)
 {
 	struct span name = { "abc", 2 };

@@ -1,5 +1,5 @@
 /*
- * Hashes of secrets: those that the loop compares, and those of crypt(3).
+ * Hashes of secrets: some are compared in the loop, others by crypt(3).
  */
 #include "config.h"
 

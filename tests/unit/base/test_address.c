@@ -1,5 +1,6 @@
 /*
- * Tests of base/address: what is one, for whom, and how it is written.
+ * Tests of base/address: what counts as an address, where, and how it is
+ * written.
  */
 #include "config.h"
 
@@ -9,7 +10,8 @@
 #include "suite.h"
 #include "test_base.h"
 
-/* What each of the three says of a text: as it is written, or why not. */
+/* What each of the three functions returns for a text: the address as it is
+ * written, or what is wrong. */
 static const struct {
 	const char *text;
 	const char *given;

@@ -59,7 +59,7 @@ START_TEST(adds_all_kinds)
 }
 END_TEST
 
-/* The text is longer than what is at hand when it is printed. */
+/* The text is longer than the free room when it is printed. */
 START_TEST(printf_grows)
 {
 	struct buf b;
@@ -93,7 +93,7 @@ START_TEST(reserve_then_added)
 	expect(&b, "llo");
 	buf_consume(&b, 3);
 	expect(&b, "");
-	/* All consumed: the whole memory is free again. */
+	/* All bytes are consumed: the whole memory is free again. */
 	ck_assert_uint_eq(b.tail, 0);
 	buf_fini(&b);
 }
@@ -121,8 +121,8 @@ START_TEST(trim_only_when_empty_and_large)
 END_TEST
 
 /*
- * A pipe of bytes through one buffer: what comes out is what went in, and the
- * memory stays in proportion to what is in it.
+ * A pipe of bytes through one buffer: the bytes come out as they went in, and
+ * the memory stays in proportion to the content.
  */
 START_TEST(a_long_stream_stays_small)
 {
@@ -151,7 +151,8 @@ START_TEST(a_long_stream_stays_small)
 }
 END_TEST
 
-/* Never empty, a little in and a little out: the size must not run away. */
+/* The buffer is never empty, with a little in and a little out: its size must
+ * not grow without end. */
 START_TEST(a_buffer_that_is_never_empty_stays_small)
 {
 	struct buf b;
@@ -169,7 +170,7 @@ START_TEST(a_buffer_that_is_never_empty_stays_small)
 }
 END_TEST
 
-/* What is no longer in it is nowhere in its memory. */
+/* Bytes that have left the buffer are nowhere in its memory. */
 static void
 expect_wiped(const struct buf *b)
 {
@@ -183,7 +184,7 @@ START_TEST(a_secret_buffer_keeps_nothing)
 	unsigned i;
 
 	buf_init_secret(&b);
-	/* Memory that was never written to has anything in it. */
+	/* Memory that was never written to may contain anything. */
 	(void)buf_reserve(&b, 4000);
 	memset(b.mem, 'x', b.size);
 	for (i = 0; i < 2000; i++) {

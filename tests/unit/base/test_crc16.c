@@ -14,7 +14,7 @@ START_TEST(known_values)
 		const char *text;
 		unsigned crc;
 	} known[] = {
-		/* of the Redis Cluster specification, and CLUSTER KEYSLOT */
+		/* from the Redis Cluster specification, and CLUSTER KEYSLOT */
 		{ "123456789", 0x31c3 },
 		{ "", 0 },
 		{ "foo", 0xaf96 },
@@ -28,7 +28,7 @@ START_TEST(known_values)
 }
 END_TEST
 
-/* Bit by bit, as the standard has it. */
+/* Bit by bit, as the standard defines it. */
 static unsigned
 slowly(const unsigned char *p, size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * The keyed hash, against published vectors and a plain SipHash-c-d, and a
- * map under it.
+ * The keyed hash, against published vectors and a plain SipHash-c-d; and a map
+ * that uses it.
  */
 #include "config.h"
 

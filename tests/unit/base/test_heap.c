@@ -1,5 +1,5 @@
 /*
- * The timer heap, against a list that is searched from end to end.
+ * The timer heap, against a list that is searched in full.
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ START_TEST(equal_deadlines_fire_as_they_were_set)
 	heap_init(&h);
 	for (i = 0; i < 50; i++)
 		heap_set(&h, &t[i], 1000);
-	/* Setting it again moves it behind the others. */
+	/* A timer that is set again goes behind the others. */
 	heap_set(&h, &t[0], 1000);
 	for (i = 1; i < 50; i++) {
 		ck_assert_ptr_eq(heap_first(&h), &t[i]);

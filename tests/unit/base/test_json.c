@@ -1,5 +1,5 @@
 /*
- * Tests of base/json: commas, nesting, and what has to be escaped.
+ * Tests of base/json: commas, nesting, and what must be escaped.
  */
 #include "config.h"
 
@@ -45,7 +45,7 @@ START_TEST(members_and_lists)
 }
 END_TEST
 
-/* No text ends its string, or its line, before it is over. */
+/* No text can end its string, or its line, early. */
 START_TEST(no_byte_gets_out)
 {
 	struct json j;

@@ -1,6 +1,6 @@
 /*
- * The log: what a line looks like, that it stays one line, and that it costs
- * no time where stderr is full, closed or gone.
+ * The log: the form of a line, that it stays one line, and that it costs no
+ * time if stderr is full, closed or gone.
  */
 #include "config.h"
 
@@ -62,7 +62,7 @@ capture_end(void)
 	text[n] = '\0';
 }
 
-/* The text behind the time, whose form is checked: d is a digit. */
+/* The text after the time.  The form of the time is checked: d is a digit. */
 static const char *
 behind_time(const char *line)
 {
@@ -114,7 +114,7 @@ END_TEST
 START_TEST(levels_below_are_silent)
 {
 	capture_begin();
-	/* Before any setup: from notice on. */
+	/* Before any setup: notices, warnings and errors. */
 	LOG(INFO, "silent");
 	LOG(NOTICE, "yes");
 	setup(LOG_LEVEL_ERROR, LOG_TO_STDERR, LOG_FORMAT_TEXT);
@@ -205,7 +205,8 @@ START_TEST(null_is_an_empty_text)
 }
 END_TEST
 
-/* Lines fit what a pipe takes in one piece, and what is cut says so. */
+/* A line fits into what a pipe takes in one piece, and a line that was cut says
+ * so. */
 START_TEST(long_lines_are_cut)
 {
 	static char value[3 * PIPE_BUF];
@@ -331,7 +332,7 @@ drain(int fd)
 	}
 }
 
-/* A reader that stopped reading: pipe and socket, both of them blocking. */
+/* A reader that has stopped reading, at a pipe and at a socket that block. */
 START_TEST(a_full_stderr_costs_no_time)
 {
 	uint64_t dropped;
@@ -383,7 +384,7 @@ START_TEST(a_closed_stderr_drops)
 }
 END_TEST
 
-/* Part of a line was written: the next one does not continue it. */
+/* Part of a line was written: the next line does not continue it. */
 START_TEST(a_torn_line_is_ended)
 {
 	struct rlimit limit, old;

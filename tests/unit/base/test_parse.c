@@ -1,5 +1,5 @@
 /*
- * Numbers, durations, UTF-8 and the words of errors: one row a case.
+ * Numbers, durations, UTF-8 and the words for errors: one row a case.
  */
 #include "config.h"
 

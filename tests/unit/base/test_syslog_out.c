@@ -1,6 +1,6 @@
 /*
- * The way to the system's log: a daemon that reads, one that does not, one that
- * is started anew, one that wants a stream, and none at all.
+ * The connection to the system's log: a daemon that reads, one that does not,
+ * one that is restarted, one that wants a stream, and none at all.
  */
 #include "config.h"
 
@@ -57,7 +57,8 @@ say(const char *line)
 	return syslog_out_send(&out, LOG_NOTICE, line, strlen(line));
 }
 
-/* The next line is that one, with all that goes before it. */
+/* The next line that arrives is that one, with everything that goes before
+ * it. */
 static void
 expect(int fd, const char *line, size_t behind)
 {

@@ -1,6 +1,5 @@
 /*
- * The table of named objects, against an array that is searched from end to
- * end.
+ * The table of named objects, against an array that is searched in full.
  */
 #include "config.h"
 
@@ -90,7 +89,8 @@ START_TEST(an_empty_table)
 }
 END_TEST
 
-/* It comes by everything once; what it is at may leave. */
+/* A walk comes by every object once, and the present one may leave
+ * meanwhile. */
 static void
 walk_by(bool remove)
 {
@@ -122,7 +122,8 @@ START_TEST(random_changes_match_the_model)
 	begin();
 	for (step = 0; step < 40000; step++) {
 		x = &things[(unsigned)rand_r(&seed) % THINGS];
-		/* It grows in the first half, and then it nearly empties. */
+		/* The table grows in the first half, and then it nearly
+		 * empties. */
 		if (!x->in && (step < 20000 || rand_r(&seed) % 100 == 0)) {
 			put(x);
 			in++;

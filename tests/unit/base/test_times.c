@@ -1,6 +1,6 @@
 /*
- * Tests of base/times: what is waited for is rounded up, what is promised
- * down, and nothing is promised for longer than is waited.
+ * Tests of base/times: waiting times are rounded up, promises down, and
+ * nothing is promised for longer than others wait.
  */
 #include "config.h"
 

@@ -12,7 +12,7 @@
 #include "suite.h"
 #include "test_base.h"
 
-/* Under the address sanitizer malloc shall fail as it does elsewhere. */
+/* Under the address sanitizer, too, malloc must return NULL when it fails. */
 const char *__asan_default_options(void);
 
 const char *
@@ -70,14 +70,14 @@ START_TEST(strings_are_copied)
 	s = xstrndup("hello", 99);
 	ck_assert_str_eq(s, "hello");
 	free(s);
-	/* Without a NUL within the bounds. */
+	/* There is no NUL within the bounds. */
 	s = xstrndup(raw, sizeof(raw));
 	ck_assert_str_eq(s, "abc");
 	free(s);
 }
 END_TEST
 
-/* Through volatile, because the compiler sees that this cannot be. */
+/* Volatile, because the compiler sees that this can't succeed. */
 static volatile size_t huge = SIZE_MAX / 2;
 
 START_TEST(malloc_aborts)

@@ -1,6 +1,6 @@
 /*
  * The parts of the lockbroker command that do no I/O: durations, addresses,
- * messages, requests, JSON, and the clock of `run`. One row a case.
+ * messages, requests, JSON, and the clock of `run`.  One row a case.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #include "cli/validity.h"
 #include "suite.h"
 
-/* --------------------------------------------------------------- durations */
+/* Durations. */
 
 static const struct {
 	const char *text;
@@ -96,7 +96,8 @@ START_TEST(timespan_words)
 }
 END_TEST
 
-/* Milliseconds of the broker's texts are for people, too; its fields aren't. */
+/* The broker's texts are for people, so milliseconds in them are rewritten; its
+ * fields are not. */
 START_TEST(timespan_in_text)
 {
 	static const struct {
@@ -124,7 +125,7 @@ START_TEST(timespan_in_text)
 }
 END_TEST
 
-/* --------------------------------------------------------------- addresses */
+/* Addresses. */
 
 static const struct {
 	const char *text;
@@ -198,7 +199,7 @@ START_TEST(address_long_path)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- messages */
+/* Messages. */
 
 static const struct {
 	const char *line;
@@ -268,9 +269,9 @@ START_TEST(message_words)
 }
 END_TEST
 
-/* ----------------------------------------------------------- exit statuses */
+/* Exit statuses. */
 
-/* One row for each error of the protocol; the manual has the statuses. */
+/* One row for each error of the protocol; the manual lists the statuses. */
 static const struct {
 	const char *reply;
 	int status;
@@ -332,7 +333,7 @@ START_TEST(exit_of_every_error)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- requests */
+/* Requests. */
 
 START_TEST(request_lines)
 {
@@ -470,7 +471,7 @@ START_TEST(request_name_length)
 }
 END_TEST
 
-/* -------------------------------------------------------------------- JSON */
+/* JSON. */
 
 START_TEST(json_line)
 {
@@ -497,23 +498,24 @@ START_TEST(json_line)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- validity */
+/* Validity. */
 
-/* One PING, answered `valid` when sent at 1000, after one of `before`. */
+/* The answer `valid` to one PING, sent at 1000, after an answer `before`. */
 static const struct {
 	int64_t kill_after, before, valid;
 	int64_t ask_at, term_at, kill_at;
 } clocks[] = {
-	/* A fresh lease of 10s: the grace is a quarter, the margin 100 ms. */
+	/* A fresh lease of 10s: the grace is a quarter of it, the margin 100
+	 * ms. */
 	{ 5000, 0, 10000, 4333, 8400, 10900 },
-	/* Two thirds left: TERM is well after the next PING. */
+	/* Two thirds are left: TERM is well after the next PING. */
 	{ 5000, 10000, 6600, 3200, 5000, 7500 },
 	/* A smaller -k is kept. */
 	{ 1000, 10000, 10000, 4333, 9900, 10900 },
 	{ 0, 10000, 10000, 4333, 10900, 10900 },
-	/* A lease of 1s: shares, not fixed times. */
+	/* A lease of 1s: parts of it count, and not fixed times. */
 	{ 5000, 0, 1000, 1333, 1725, 1975 },
-	/* Little left: PINGs don't come closer than 50 ms. */
+	/* Little time is left: PINGs stay 50 ms apart. */
 	{ 5000, 1000, 90, 1050, 815, 1065 },
 	{ 5000, 1000, 0, 1050, 725, 975 },
 };
@@ -536,7 +538,7 @@ START_TEST(validity_row)
 }
 END_TEST
 
-/* A PING under way promises nothing: the last answer counts. */
+/* A PING on its way promises nothing: the last answer counts. */
 START_TEST(validity_unanswered)
 {
 	struct validity v;

@@ -8,13 +8,13 @@
 
 #include "config_rig.h"
 
-/* A text, and the line of config_dump() that its value must come out as. */
+/* A text, and the line that config_dump() makes of its value. */
 struct good_case {
 	const char *yaml;
 	const char *dumped;
 };
 
-/* A text, and all the faults it has, each ended by a newline. */
+/* A text, and all its faults, each ended by a newline. */
 struct fault_case {
 	const char *yaml;
 	const char *faults;
@@ -161,7 +161,7 @@ static const struct good_case good_cases[] = {
 #define REFUSED "anchors and aliases are refused\n"
 #define X20 "xxxxxxxxxxxxxxxxxxxx"
 
-/* What `redis.tls: true` in line 4 says where the build can't do it. */
+/* The fault of `redis.tls: true` in line 4 if the build has no TLS. */
 #ifdef HAVE_TLS
 #define NO_TLS ""
 #else
@@ -169,7 +169,7 @@ static const struct good_case good_cases[] = {
 #endif
 
 static const struct fault_case fault_cases[] = {
-	/* TLS: no fault at all where the build has it. */
+	/* TLS: no fault if the build has it. */
 	{ STANDALONE "  tls: true", NO_TLS },
 	{ STANDALONE "  tls: true\n  tls_ca: /a", NO_TLS },
 	{ STANDALONE "  tls: true\n  tls_cert: /a\n  tls_key: /b", NO_TLS },
@@ -563,7 +563,7 @@ static const struct fault_case fault_cases[] = {
 	    "t:4:13: redis.replicas: '65' is out of range, expected a number "
 	    "from 0 to 64\n" },
 
-	/* redis: what goes with what */
+	/* redis: settings that depend on each other */
 	{ "redis: {nodes: [a:1]}",
 	    "t:1:16: redis.nodes: 1 node is given, expected none with "
 	    "redis.mode embedded\n" },
@@ -714,7 +714,7 @@ static const struct fault_case fault_cases[] = {
 	{ "log: {format: xml}", "t:1:15: log.format: 'xml' is unknown, "
 				"expected text or json\n" },
 
-	/* Many at once, in the order of the file. */
+	/* Many faults at once, in the order of the file. */
 	{ "redis:\n  mode: quorum\n  nodes: [\"a:1\"]\nlocks:\n  lease: 5\n"
 	  "  lease: 5s\nlisen: []\nlog: {to: &x here}\n",
 	    "t:3:10: redis.nodes: 1 node is given, expected 3 to 9 with "

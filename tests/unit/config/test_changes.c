@@ -79,7 +79,8 @@ START_TEST(reload)
 	    config_reload_diff(&config, &fresh, config_rig_refused, refused),
 	    reloads[_i].copied);
 	ck_assert_str_eq(refused, reloads[_i].refused);
-	/* What could change is the same now; the rest still differs. */
+	/* The settings that could change are the same now; the others still
+	 * differ. */
 	refused[0] = '\0';
 	ck_assert_uint_eq(
 	    config_reload_diff(&config, &fresh, config_rig_refused, refused),
@@ -90,7 +91,7 @@ START_TEST(reload)
 }
 END_TEST
 
-/* They are exchanged: `fresh` has those of before. */
+/* Classes are exchanged: afterwards `fresh` has the former ones. */
 START_TEST(reload_exchanges_classes)
 {
 	static const char *const texts[] = { "",

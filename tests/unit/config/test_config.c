@@ -35,7 +35,7 @@ START_TEST(good)
 }
 END_TEST
 
-/* What is dumped loads back to the same, but for a password. */
+/* A dump loads back to the same configuration, except for passwords. */
 START_TEST(round_trip)
 {
 	struct config first;
@@ -69,7 +69,7 @@ START_TEST(fault)
 }
 END_TEST
 
-/* A case must be there for each setting, or the table is not tested. */
+/* Each setting must have a case, or nothing tests its row. */
 START_TEST(every_setting_has_cases)
 {
 	const char *leaf = config_field_leaf(&config_fields[_i]);
@@ -143,7 +143,7 @@ START_TEST(defaults)
 }
 END_TEST
 
-/* Units are not tested by a round trip, which undoes its own errors. */
+/* A round trip can't test units, because it undoes its own errors. */
 START_TEST(units)
 {
 	struct config c;
@@ -206,7 +206,7 @@ START_TEST(runtime_directory)
 }
 END_TEST
 
-/* Writes a file of its own; the caller unlinks it. */
+/* Writes a temporary file; the caller unlinks it. */
 static void
 write_file(char path[32], const char *content, size_t length)
 {
@@ -222,7 +222,7 @@ write_file(char path[32], const char *content, size_t length)
 static const struct {
 	const char *content;
 	size_t length;
-	const char *password; /* NULL: a fault, which says: */
+	const char *password; /* NULL: there is a fault, which says: */
 	const char *why;
 } password_cases[] = {
 	{ "s3cret", 6, "s3cret", NULL },
@@ -269,7 +269,7 @@ START_TEST(password_file)
 }
 END_TEST
 
-/* `variable` NULL: systemd has handed nothing over. */
+/* `variable` NULL: systemd has passed nothing. */
 static const struct {
 	const char *variable;
 	const char *path;
@@ -329,7 +329,7 @@ START_TEST(password_is_never_shown)
 }
 END_TEST
 
-/* Not even one that can't be used. */
+/* Not even a password that can't be used. */
 START_TEST(password_is_never_in_a_fault)
 {
 	char yaml[5200] = STANDALONE "  password: s3cret";
@@ -396,7 +396,7 @@ START_TEST(quoting)
 }
 END_TEST
 
-/* The examples that are shipped. */
+/* The examples that the package contains. */
 
 static const char *const examples[] = { "lockbrokerd", "standalone", "sentinel",
 	"cluster", "quorum" };

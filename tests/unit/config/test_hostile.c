@@ -21,7 +21,7 @@
 static const struct {
 	const char *head;
 	const char *unit;
-	const char *fault; /* is among the faults */
+	const char *fault; /* this is among the faults */
 } bombs[] = {
 	{ "", "[", "nested too deeply" },
 	{ "a: ", "[", "nested too deeply" },
@@ -67,7 +67,7 @@ START_TEST(bomb)
 	text = config_rig_faults(yaml, used);
 	ck_assert_msg(strstr(text, bombs[_i].fault) != NULL,
 	    "bomb %d has no '%s':\n%s", _i, bombs[_i].fault, text);
-	/* Undefended, libyaml takes over 5 s for the first of them. */
+	/* Without the check, libyaml takes over 5 s for the first of them. */
 	ck_assert_msg(seconds() - start < 1.0, "bomb %d takes %f s", _i,
 	    seconds() - start);
 	free(text);

@@ -83,7 +83,7 @@ write_num(struct story *st, const char *key, uint64_t n)
 		buf_addf(st->out, " %s=%" PRIu64, key, n);
 }
 
-/* Without the places of the servers. */
+/* The length of the text without the addresses of the servers. */
 static size_t
 enlist_len(const struct op *op)
 {
@@ -175,8 +175,8 @@ write_op_line(struct story *st, const struct op *op)
 	buf_addc(st->out, '\n');
 }
 
-/* The operation is in flight; a story that has no use for heartbeats does not
- * show them. */
+/* The operation is in flight now.  Heartbeats are shown only in stories that
+ * are about them. */
 static void
 write_op(struct story *st, const struct op *op)
 {

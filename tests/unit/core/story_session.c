@@ -32,7 +32,7 @@ story_session(struct story *st)
 	story_step(st, &ev);
 }
 
-/* A key is what the core said; a story shows only that it said one. */
+/* A key is whatever the core said; a story shows only that there was one. */
 void
 story_write_key(struct story *st, const char *key, size_t len)
 {
@@ -53,7 +53,7 @@ resume(struct story *st, uint64_t id, const char *key)
 	story_step(st, &ev);
 }
 
-/* What is said each time is written once, or that it is not the same. */
+/* A text that is the same each time is written once; else, that it differs. */
 static void
 resume_wrongly(struct story *st, uint64_t id, char *key)
 {

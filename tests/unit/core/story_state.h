@@ -1,6 +1,6 @@
 /*
- * A story being told, for those who tell it: story.c, which drives the core,
- * and story_said.c, which writes what the core says.
+ * The state of a story that is being told, for story.c, which drives the core,
+ * and for story_said.c, which writes what the core says.
  */
 #ifndef LOCKBROKER_TESTS_UNIT_STORY_STATE_H
 #define LOCKBROKER_TESTS_UNIT_STORY_STATE_H
@@ -18,7 +18,7 @@
 #define KEYS_MAX 16
 #define SERVER_ZERO_MS INT64_C(1000000000)
 
-/* An operation that was not answered yet. */
+/* An operation that has not been answered yet. */
 struct flight {
 	uint64_t id;
 	int64_t sent_ms;
@@ -28,7 +28,7 @@ struct flight {
 	char name[256];
 };
 
-/* What the guard of a shard was said to be last. */
+/* The latest state of a shard's guard. */
 struct said {
 	bool reported;
 	struct guard_report report;
@@ -46,49 +46,50 @@ struct story {
 	struct flight flights[FLIGHT_MAX];
 	size_t nflights;
 	int64_t now_ms;
-	int64_t clock_ms; /* the server's clock was moved by so much */
-	bool stamped;	  /* effects say when */
-	int64_t away_ms;  /* the answer to heartbeats that ask for it */
+	int64_t clock_ms; /* by how much the server's clock was moved */
+	bool stamped;	  /* effects show their time */
+	int64_t away_ms;  /* what heartbeats that ask for it are answered */
 	struct said said[SHARDS_MAX];
 	char keys[KEYS_MAX][128]; /* of sessions */
-	uint64_t key_of;	  /* whose comes next */
+	uint64_t key_of;	  /* the one whose turn is next */
 	struct buf *out;
 	const char *words[WORDS_MAX];
 	size_t nwords;
 };
 
-/* The story can't go on like that. */
+/* The story is malformed at this line: aborts. */
 void story_fail(const struct story *st, const char *what)
     __attribute__((noreturn));
 
 /* `10`, `10s`, or `forever`. */
 int64_t story_number(const struct story *st, const char *s);
 
-/* The id that is the word at this place. */
+/* The id in the word at this place. */
 uint64_t story_id(const struct story *st, size_t i);
 
-/* The value of `key=` among the words; NULL: not there.  Is there this word? */
+/* The value of `key=` among the words, or NULL; and whether there is this
+ * word. */
 const char *story_option(const struct story *st, const char *key);
 bool story_flag(const struct story *st, const char *word);
 
-/* The core makes a step, and what it says is written. */
+/* Lets the core make a step, and writes what it says. */
 void story_step(struct story *st, struct core_event *ev);
 
-/* A line about token holds (story_token.c). */
+/* Runs a line about token holds (story_token.c). */
 void story_token(struct story *st);
 void story_write_token(struct story *st, const struct effect *e);
 
-/* A line about sessions (story_session.c). */
+/* Runs a line about sessions (story_session.c). */
 void story_session(struct story *st);
 void story_resume(struct story *st);
 void story_user(struct story *st);
 void story_has(struct story *st);
 void story_write_key(struct story *st, const char *key, size_t len);
 
-/* Begins a line of what is said. */
+/* Begins a line of the core's output. */
 void story_begin_line(struct story *st);
 
-/* Writes all that the core says must be done, and keeps its operations. */
+/* Writes everything that the core wants done, and keeps its operations. */
 void story_write(struct story *st);
 
 #endif

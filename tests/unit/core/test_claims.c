@@ -7,7 +7,7 @@
 #include "test_work.h"
 #include "work_rig.h"
 
-/* Of as many sessions, for one permit each. */
+/* Requests of as many sessions, for one permit each. */
 static void
 acquire_all(struct work_rig *r, int64_t wait_ms)
 {
@@ -19,7 +19,7 @@ acquire_all(struct work_rig *r, int64_t wait_ms)
 	work_ask_each(r, &rq, "s");
 }
 
-/* All of them have one. */
+/* Each session gets a permit. */
 static void
 hold_all(struct work_rig *r)
 {
@@ -30,7 +30,7 @@ hold_all(struct work_rig *r)
 	work_forget(r);
 }
 
-/* They come in one turn, and none of them waits for another operation. */
+/* The permits come in one turn, and none waits for another operation. */
 START_TEST(very_many_have_permits)
 {
 	struct core_request rq = work_request(VERB_RELEASE);
@@ -48,7 +48,7 @@ START_TEST(very_many_have_permits)
 }
 END_TEST
 
-/* They hear that they are at risk, and that they are safe. */
+/* The sessions hear that their permits are at risk, and that they are safe. */
 START_TEST(very_many_permits_are_at_risk)
 {
 	struct work_rig r;
@@ -66,7 +66,7 @@ START_TEST(very_many_permits_are_at_risk)
 }
 END_TEST
 
-/* All lose theirs before anybody has another word of it. */
+/* All sessions lose their permits before any of them is told anything else. */
 START_TEST(very_many_permits_are_lost)
 {
 	struct core_request rq = work_request(VERB_RELEASE);
@@ -90,7 +90,7 @@ START_TEST(very_many_permits_are_lost)
 }
 END_TEST
 
-/* The lease ran out before any of the grants was told: it is not. */
+/* The lease runs out before any grant was told: no grant is told then. */
 START_TEST(very_many_untold_permits_are_lost)
 {
 	struct work_rig r;
@@ -111,7 +111,7 @@ START_TEST(very_many_untold_permits_are_lost)
 }
 END_TEST
 
-/* Those who do not wait hear that there are none. */
+/* Requests that do not wait are told that there is no permit. */
 START_TEST(very_many_try_for_permits)
 {
 	struct outcome o = { .status = OUTCOME_BUSY, .text = "" };
@@ -126,7 +126,7 @@ START_TEST(very_many_try_for_permits)
 }
 END_TEST
 
-/* Others use it with another limit. */
+/* Other requests name another limit. */
 START_TEST(very_many_mismatch)
 {
 	struct outcome o = { .status = OUTCOME_MISMATCH, .text = "" };
@@ -146,7 +146,8 @@ START_TEST(very_many_mismatch)
 }
 END_TEST
 
-/* Of very many semaphores one session has a permit, and gives each back. */
+/* One session has a permit of each of very many semaphores, and gives each
+ * back. */
 START_TEST(a_session_has_permits_of_very_many)
 {
 	struct core_request rq = work_request(VERB_ACQUIRE);
@@ -197,7 +198,8 @@ START_TEST(very_many_wait_for_a_latch)
 }
 END_TEST
 
-/* There is none; who asks while they are told so is asked for anew. */
+/* There is no latch.  While the requests are told so, a new one comes: Redis is
+ * asked again. */
 START_TEST(very_many_wait_for_no_latch)
 {
 	struct outcome o = { .status = OUTCOME_GONE, .text = "" };
@@ -220,7 +222,8 @@ START_TEST(very_many_wait_for_no_latch)
 }
 END_TEST
 
-/* Each is answered, and those who wait are not kept from asking. */
+/* Every request is answered, and requests that wait do not keep others from
+ * asking. */
 START_TEST(very_many_count_down)
 {
 	struct core_request rq = work_request(VERB_COUNTDOWN);
@@ -238,7 +241,7 @@ START_TEST(very_many_count_down)
 }
 END_TEST
 
-/* Redis can't be reached: all hear that. */
+/* Redis can't be reached: every request is told so. */
 START_TEST(very_many_count_down_in_vain)
 {
 	struct core_request rq = work_request(VERB_COUNTDOWN);
@@ -267,7 +270,7 @@ arrive(struct work_rig *r, unsigned first, unsigned last)
 		work_ask(r, i, &rq, "b");
 }
 
-/* The last one comes: all of them go on. */
+/* The last party comes: all of them go on. */
 START_TEST(very_many_meet_at_a_barrier)
 {
 	struct work_rig r;
@@ -283,7 +286,8 @@ START_TEST(very_many_meet_at_a_barrier)
 }
 END_TEST
 
-/* The generation is complete; so it is for those whose time is up then. */
+/* The generation is complete, and counts as complete for parties whose time is
+ * up at that moment. */
 START_TEST(a_barrier_trips_while_time_is_up)
 {
 	struct core_request rq = work_request(VERB_BARRIER);
@@ -310,7 +314,7 @@ START_TEST(a_barrier_trips_while_time_is_up)
 }
 END_TEST
 
-/* One leaves: it is broken for all others. */
+/* One party leaves: the barrier breaks for all others. */
 START_TEST(a_barrier_of_very_many_breaks)
 {
 	struct outcome o = { .status = OUTCOME_ENDED, .text = "" };
@@ -327,7 +331,7 @@ START_TEST(a_barrier_of_very_many_breaks)
 }
 END_TEST
 
-/* The store has another number of parties. */
+/* The store knows another number of parties. */
 START_TEST(very_many_mismatch_at_a_barrier)
 {
 	struct outcome o = { .status = OUTCOME_MISMATCH, .text = "" };

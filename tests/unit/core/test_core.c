@@ -1,6 +1,6 @@
 /*
- * Stories of the core (story.h), one file for each subject.  What the core
- * says is compared with the file; with STORY_WRITE in the environment it is
+ * Stories of the core (story.h), one file for each subject.  The output of the
+ * core is compared with the file; with STORY_WRITE in the environment it is
  * written there instead, to be read and judged before it is committed.
  */
 #include "config.h"
@@ -69,7 +69,7 @@ write_file(const char *path, const struct buf *text)
 	fclose(f);
 }
 
-/* Shows the first line that differs, and where it is. */
+/* Shows the first line that differs, and its number. */
 static void
 compare(const char *path, const char *want, const char *got)
 {

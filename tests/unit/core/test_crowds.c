@@ -1,5 +1,5 @@
 /*
- * Very many at one name: they watch it, or share it.
+ * Very many sessions at one name: they watch it, or share it.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@ watch_all(struct work_rig *r, const char *name)
 	work_ask_each(r, &rq, name);
 }
 
-/* Each is told what is, and then each change. */
+/* Each watcher is told the present state, and then each change. */
 START_TEST(very_many_watch_a_name)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
@@ -39,7 +39,8 @@ START_TEST(very_many_watch_a_name)
 }
 END_TEST
 
-/* While they are told, it changes; who was not told yet hears the last. */
+/* The name changes while watchers are told: those not told yet hear only the
+ * last state. */
 START_TEST(a_name_changes_while_its_watchers_are_told)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
@@ -64,7 +65,8 @@ START_TEST(a_name_changes_while_its_watchers_are_told)
 }
 END_TEST
 
-/* Who has not heard that it was taken need not hear that it is free. */
+/* A watcher that has not heard that the name was taken need not hear that it is
+ * free. */
 START_TEST(a_name_is_free_again_before_all_were_told)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
@@ -86,7 +88,7 @@ START_TEST(a_name_is_free_again_before_all_were_told)
 }
 END_TEST
 
-/* One session may watch very much, and goes. */
+/* One session watches very many names, and ends. */
 START_TEST(a_session_watches_very_many_names)
 {
 	struct core_request rq = work_request(VERB_WATCH);
@@ -108,7 +110,7 @@ START_TEST(a_session_watches_very_many_names)
 }
 END_TEST
 
-/* Nobody can say how it is: all are told that, when their time is up. */
+/* Nobody knows the state: all are told that, when their time is up. */
 START_TEST(very_many_watch_while_redis_is_away)
 {
 	struct work_rig r;
@@ -130,7 +132,7 @@ START_TEST(very_many_watch_while_redis_is_away)
 }
 END_TEST
 
-/* Redis refuses to tell: those who ask hear that, in parts. */
+/* Redis refuses to tell the state: the requests are told so, in parts. */
 START_TEST(very_many_are_refused_a_watch)
 {
 	struct outcome o = {
@@ -161,7 +163,8 @@ share_all(struct work_rig *r)
 	work_forget(r);
 }
 
-/* They hear that it is at risk, and that it is safe; it is renewed as ever. */
+/* They hear that the name is at risk, and that it is safe; the lease is renewed
+ * as usual. */
 START_TEST(very_many_share_a_name_at_risk)
 {
 	struct work_rig r;
@@ -182,7 +185,7 @@ START_TEST(very_many_share_a_name_at_risk)
 }
 END_TEST
 
-/* All lose it before anybody has another word of it. */
+/* All lose the name before any of them is told anything else. */
 START_TEST(very_many_lose_what_they_share)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
@@ -210,7 +213,8 @@ START_TEST(very_many_lose_what_they_share)
 }
 END_TEST
 
-/* The broker finds a hold among very many, on both sides. */
+/* The broker finds a hold among very many, both from the name and from the
+ * session. */
 START_TEST(one_of_very_many_sharers_holds_very_much)
 {
 	struct core_request lock = work_request(VERB_LOCK);
@@ -240,7 +244,7 @@ START_TEST(one_of_very_many_sharers_holds_very_much)
 }
 END_TEST
 
-/* Redis says that it is another's. */
+/* Redis says that somebody else has the name. */
 START_TEST(what_very_many_share_is_taken)
 {
 	struct outcome o = { .status = OUTCOME_LOST, .text = "" };
@@ -256,7 +260,8 @@ START_TEST(what_very_many_share_is_taken)
 }
 END_TEST
 
-/* An operator takes it away from all who have it, and from nobody later. */
+/* An operator takes the name away from all who hold it now, and from nobody who
+ * gets it later. */
 START_TEST(what_very_many_share_is_forced)
 {
 	struct core_request force = work_request(VERB_UNLOCK_FORCE);
@@ -275,7 +280,7 @@ START_TEST(what_very_many_share_is_forced)
 }
 END_TEST
 
-/* Each of them goes while the others are told. */
+/* Each session ends while the others are still being told. */
 START_TEST(those_who_share_a_name_go_while_they_are_told)
 {
 	struct work_rig r;
@@ -299,7 +304,7 @@ START_TEST(those_who_share_a_name_go_while_they_are_told)
 }
 END_TEST
 
-/* So many semaphores, of which one session has a permit each. */
+/* So many semaphores, each with one permit that the session has. */
 static void
 take_permits(struct work_rig *r)
 {
@@ -312,7 +317,8 @@ take_permits(struct work_rig *r)
 	work_forget(r);
 }
 
-/* A server has lost its data: all permits are written again, none is lost. */
+/* A server has lost its data: all permits are written again, and none is
+ * lost. */
 START_TEST(all_permits_are_written_again)
 {
 	struct work_rig r;
@@ -324,7 +330,7 @@ START_TEST(all_permits_are_written_again)
 	ck_assert_uint_lt(r.asked[OP_HOLD], CORE_WORK_MAX);
 	work_pass(&r, WORK_LEASE_MS / 3);
 	ck_assert_uint_ge(r.asked[OP_HOLD], WORK_MANY);
-	/* Each is put off once at most, as leases are. */
+	/* As for leases, each is put off once at most. */
 	ck_assert_uint_lt(r.steps, 3 * WORK_MANY);
 	ck_assert_uint_eq(r.events[EVENT_ATRISK] + r.events[EVENT_LOST], 0);
 	work_fini(&r);
@@ -352,14 +358,14 @@ START_TEST(a_pause_is_waited_out)
 	work_forget(&r);
 	work_pass(&r, 400);
 	ck_assert_uint_eq(r.asked[OP_HOLD], 0);
-	ck_assert_uint_lt(r.steps, 40); /* and not one each millisecond */
+	ck_assert_uint_lt(r.steps, 40); /* and not once a millisecond */
 	work_pass(&r, 700);
 	ck_assert_uint_eq(r.asked[OP_HOLD], 1);
 	work_fini(&r);
 }
 END_TEST
 
-/* Very many wait for latches: while Redis is away, and when it is back. */
+/* Very many requests wait for latches: while Redis is away, and after that. */
 START_TEST(very_many_latches_are_looked_at)
 {
 	struct core_request rq = work_request(VERB_AWAIT);
@@ -379,7 +385,8 @@ START_TEST(very_many_latches_are_looked_at)
 	work_tick(&r, CORE_RESUBSCRIBED);
 	work_pass(&r, 3000);
 	ck_assert_uint_eq(r.asked[OP_AWAIT], WORK_MANY);
-	/* What is wished for while the walk is under way is wished for all. */
+	/* If another walk is asked for while one is under way, it covers all
+	 * latches. */
 	work_tick(&r, CORE_RESUBSCRIBED);
 	work_tick(&r, CORE_TIME);
 	work_tick(&r, CORE_RESUBSCRIBED);
@@ -390,7 +397,7 @@ START_TEST(very_many_latches_are_looked_at)
 }
 END_TEST
 
-/* Lines of the log, and what their field "count" adds up to. */
+/* Lines of the log, and the sums of their field "count". */
 static unsigned noted[NOTICE_MAX];
 static uint64_t counted[NOTICE_MAX];
 
@@ -408,7 +415,7 @@ note_line(const struct work_rig *r, const struct effect *e)
 			counted[e->notice] += f[i].num;
 }
 
-/* Sessions that have something to lose. */
+/* Gives sessions something to lose. */
 #define SOME 150
 
 static void
@@ -438,7 +445,7 @@ START_TEST(of_many_losses_the_first_are_named)
 	work_pass(&r, 2 * WORK_LEASE_MS);
 	ck_assert_uint_eq(noted[NOTICE_LOCK_LOST], 100);
 	ck_assert_uint_eq(counted[NOTICE_MORE_LOST], SOME - 100);
-	/* A line at once, and one a second later. */
+	/* One line at once, and one a second later. */
 	ck_assert_uint_ge(noted[NOTICE_MORE_LOST], 1);
 	ck_assert_uint_le(noted[NOTICE_MORE_LOST], 2);
 	ck_assert_uint_eq(noted[NOTICE_LOCK_BOUND], 0);
@@ -446,7 +453,8 @@ START_TEST(of_many_losses_the_first_are_named)
 }
 END_TEST
 
-/* Their clients had set it; and the next second is another. */
+/* These holds end by a bound that their clients had set; the next second counts
+ * anew. */
 START_TEST(of_many_bounds_the_first_are_named)
 {
 	struct work_rig r;

@@ -1,6 +1,6 @@
 /*
- * A guard by itself: what it tells those above it, and asks of them.  The
- * program links no lease and no lock.
+ * A guard by itself: what it tells the modules above it, and asks of them.
+ * The program links no lease and no lock.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #define LEASE_MS 10000
 #define START_MS 100000
 
-/* What those above were told. */
+/* What the modules above were told. */
 static struct {
 	unsigned changed, history, link_up;
 	bool reclaimed; /* what they answer */
@@ -62,7 +62,7 @@ static const struct guard_listener all = {
 	.link_up = link_up,
 };
 
-/* Only one thing is of interest to this one. */
+/* Returns one effect; there must be no other of interest. */
 static const struct guard_listener some = { .link_up = link_up };
 
 static const struct guard_listener *const listeners[] = { &all, &some, NULL };
@@ -112,7 +112,7 @@ teardown(struct rig *r)
 	turn_fini(&r->core);
 }
 
-/* The operations so far are answered; it is this time now. */
+/* Answers the operations so far, and sets the time. */
 static void
 at(struct rig *r, int64_t now_ms)
 {
@@ -192,7 +192,7 @@ START_TEST(a_new_history_is_told_and_blessed_after_the_grace_period)
 }
 END_TEST
 
-/* The broker's own server is blessed as soon as all is written again. */
+/* A broker's own server is blessed as soon as everything is written again. */
 START_TEST(an_own_server_is_blessed_when_all_is_reclaimed)
 {
 	struct rig r;

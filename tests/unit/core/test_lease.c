@@ -1,6 +1,6 @@
 /*
- * A lease by itself: what is below it is real, and its tenant is a few lines.
- * The program links neither locks nor queues.
+ * A lease by itself: the modules below it are real, and its tenant is a few
+ * lines.  The program links neither locks nor queues.
  */
 #include "config.h"
 
@@ -18,13 +18,13 @@
 
 #define LEASE_MS 10000
 
-/* What the lease is for, and what it was told. */
+/* The tenant of the lease: what it wants, and what it was told. */
 struct tenant {
 	struct lease lease;
 	uint32_t nwaiting;
 	bool held;
 	unsigned arrived, refused, ended;
-	const char *lost;  /* the reason; NULL: it was not */
+	const char *lost;  /* the reason; NULL: it was not lost */
 	bool at_risk;	   /* as it was told last */
 	int64_t margin_ms; /* of the latest renewal */
 };
@@ -376,7 +376,7 @@ teardown(struct rig *r)
 	turn_fini(core);
 }
 
-/* It is this time now, and what is due is run. */
+/* Sets the time, and runs whatever is due. */
 static void
 at(struct rig *r, int64_t now_ms)
 {
@@ -447,7 +447,7 @@ START_TEST(what_is_wanted_is_asked_for_and_granted)
 }
 END_TEST
 
-/* It may be ours already: the same token is asked for again. */
+/* The lease may be ours already: the broker asks again with the same token. */
 START_TEST(an_unknown_outcome_changes_nothing)
 {
 	struct rig r;
@@ -504,7 +504,7 @@ START_TEST(what_is_let_go_is_ended)
 }
 END_TEST
 
-/* Nothing is asked of a server that may have forgotten something. */
+/* A server that may have forgotten something is asked for nothing. */
 START_TEST(it_waits_for_its_guard)
 {
 	struct rig r;
@@ -533,7 +533,7 @@ take_permits(struct rig *r)
 	return t;
 }
 
-/* It counts from when the call was sent, and not from the answer. */
+/* The tenure counts from when the call was sent, and not from the answer. */
 START_TEST(a_tenure_lasts_until_it_runs_out)
 {
 	struct rig r;
@@ -581,7 +581,7 @@ START_TEST(a_tenure_that_nobody_uses_warns_nobody)
 }
 END_TEST
 
-/* What an older epoch has confirmed is renewed at once. */
+/* A tenure that was confirmed in an older epoch is renewed at once. */
 START_TEST(a_tenure_is_written_again_in_a_new_epoch)
 {
 	struct rig r;
@@ -603,7 +603,7 @@ START_TEST(a_tenure_is_written_again_in_a_new_epoch)
 }
 END_TEST
 
-/* A call that was answered early may be confirmed after a later one. */
+/* An earlier call may be confirmed after a later one. */
 START_TEST(the_tenure_that_runs_out_first_is_found_first)
 {
 	struct rig r;

@@ -1,5 +1,5 @@
 /*
- * LIST, QUEUE and NAMES, made in parts while things come and go.
+ * LIST, QUEUE and NAMES, made in parts while sessions and names come and go.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 
 static struct work_rig rig;
 
-/* What came, a word each: a name, or the session of a row without one. */
+/* The rows so far, a word each: a name, or the session of a row without one. */
 struct seen {
 	char **words;
 	size_t n, in_part, most_in_part;
@@ -62,7 +62,7 @@ part(struct seen *s, struct listing *g)
 	return core_listing_part(rig.core, g, rig.now_ms, on_row, s);
 }
 
-/* The rest of it; how many parts that were. */
+/* Makes the rest of the list; returns how many parts it took. */
 static unsigned
 finish(struct seen *s, struct listing *g)
 {
@@ -166,7 +166,7 @@ START_TEST(a_list_comes_in_parts)
 }
 END_TEST
 
-/* Its client hears of the loss first: the list may not have it. */
+/* The client hears of the loss first: the list may not contain the name. */
 START_TEST(what_is_lost_meanwhile_is_not_listed)
 {
 	struct seen s = { 0 };
@@ -184,7 +184,7 @@ START_TEST(what_is_lost_meanwhile_is_not_listed)
 	ck_assert_uint_eq(s.anew, 1);
 	ck_assert(!has(&s, "brief"));
 	ck_assert_uint_eq(s.n, 1000);
-	/* However often: in the end it is made at once. */
+	/* However often it begins again: in the end it is made at once. */
 	forget(&s);
 	g = core_list_begin(rig.core, 1);
 	for (i = 0; i < 3; i++) {
@@ -219,7 +219,7 @@ END_TEST
 
 #define CROWD 600
 
-/* Session 1 to CROWD share the name, CROWD more wait for it alone. */
+/* Sessions 1 to CROWD share the name; CROWD more wait to have it alone. */
 static void
 crowd(void)
 {
@@ -290,7 +290,7 @@ START_TEST(who_comes_next_may_leave)
 
 	crowd();
 	g = core_queue_begin(rig.core, "a", 1, SIZE_MAX);
-	/* From the latest it goes to the first one. */
+	/* The search goes from the latest hold to the first one. */
 	ck_assert(part(&s, g));
 	ck_assert_uint_eq(s.n, 0);
 	gone(CROWD - PART);
@@ -321,7 +321,7 @@ START_TEST(who_comes_next_may_leave)
 }
 END_TEST
 
-/* Whoever it would come by when it looks for the first one. */
+/* All sessions leave that the search for the first one would come by. */
 START_TEST(all_may_leave_at_the_beginning)
 {
 	struct seen s = { 0 };
@@ -441,7 +441,7 @@ START_TEST(names_are_listed_once_while_tables_shrink)
 	for (i = 0; i < _i; i++)
 		ck_assert(part(&s, g));
 	unlock_many(1, 20, NAMES);
-	/* With each that is added it shrinks by half. */
+	/* With each name that is added, the table shrinks by half. */
 	lock_many(1, NAMES, NAMES + 10);
 	(void)finish(&s, g);
 	expect_once(&s, 20);
@@ -497,7 +497,7 @@ token_waits(uint64_t session, const char *name, const char *text)
 	token(session, name, text, OUTCOME_BUSY);
 }
 
-/* As on_row(), with state, waiters and the age of the oldest. */
+/* As on_row(), with the state, the waiters and the age of the oldest. */
 static void
 on_name(void *arg, const struct core_row *row)
 {
@@ -536,9 +536,9 @@ START_TEST(names_of_token_holds)
 	token_waits(3, "awaited", "u");
 	work_pass(&rig, 10);
 	token_waits(4, "awaited", "v");
-	/* Another broker looks after this one. */
+	/* Another broker looks after this hold. */
 	token_waits(5, "elsewhere", "u");
-	/* Nobody waits at this one. */
+	/* Nobody waits at this broker. */
 	token(6, "refused", "u", OUTCOME_BUSY);
 	work_pass(&rig, 10);
 	list_names(&s, 10);
@@ -550,7 +550,8 @@ START_TEST(names_of_token_holds)
 	list_names(&s, 1);
 	ck_assert_uint_eq(s.n, 1);
 	expect(&s, 0, "awaited held 2 20");
-	/* A name of both: all that wait, and once. */
+	/* A name that sessions and tokens wait for: the list counts all of
+	 * them, once. */
 	lock(7, "native", false, 0);
 	work_pass(&rig, 10);
 	token_waits(8, "native", "u");

@@ -1,5 +1,5 @@
 /*
- * Measurements: what is recorded is read back, and nothing grows.
+ * Measurements: what was recorded can be read back, and nothing grows.
  */
 #include "config.h"
 
@@ -292,7 +292,7 @@ START_TEST(what_is_left_of_a_class_is_other)
 }
 END_TEST
 
-/* Each reload has other classes, and in each somebody waits. */
+/* Each reload brings other classes, and somebody waits in each of them. */
 START_TEST(reloads_do_not_use_up_the_classes)
 {
 	struct measure_wait w[400];
@@ -379,7 +379,7 @@ START_TEST(a_minute_knows_the_most_that_waited)
 }
 END_TEST
 
-/* What has been. */
+/* Past holds. */
 
 static void
 end_hold(const char *name, uint64_t session, int64_t ended_ms, const char *end)

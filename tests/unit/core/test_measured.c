@@ -1,6 +1,6 @@
 /*
- * What happens in the core is measured: each number is moved by a story, and
- * read back.
+ * The core measures what happens in it: a story moves each number, and then it
+ * is read back.
  */
 #include "config.h"
 
@@ -132,7 +132,7 @@ START_TEST(a_wait_that_is_granted)
 }
 END_TEST
 
-/* Nothing here is given to whoever waits. */
+/* None of these names is given to a waiter. */
 START_TEST(waits_that_are_given_up)
 {
 	struct core_event cancel = { .kind = CORE_CANCEL };
@@ -202,7 +202,8 @@ START_TEST(a_session_that_ends_drops_what_it_has)
 }
 END_TEST
 
-/* The rig answers renewals at once: all of the lease is left but a third. */
+/* The rig answers renewals at once, so a lease never has less than two thirds
+ * left. */
 START_TEST(renewals_tell_what_was_left)
 {
 	const struct measure_histogram *h;
@@ -259,7 +260,7 @@ START_TEST(who_forced_it_is_known)
 }
 END_TEST
 
-/* A lease that ran out before the FLUSH: nobody has had it. */
+/* The lease ran out before the FLUSH: nobody has had the name. */
 START_TEST(what_was_not_told_has_not_been)
 {
 	work_lock(&r, 1, "a");
@@ -336,13 +337,13 @@ START_TEST(token_holds_by_their_end)
 	tokens_are(OUTCOME_LOST);
 	work_pass(&r, WORK_LEASE_MS);
 	token_ended("taken", 3, 1300 + WORK_LEASE_MS);
-	/* None of these was taken from its client. */
+	/* None of these holds was taken from its client. */
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "hold"), 0);
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "taken"), 0);
 }
 END_TEST
 
-/* The values of the line for the audit file. */
+/* The values in the line for the audit file. */
 static char audited[512];
 
 static void
@@ -382,7 +383,7 @@ START_TEST(a_token_hold_that_is_forced)
 }
 END_TEST
 
-/* Rows of QUEUE and HISTORY: word, session and what is looked at. */
+/* Rows of QUEUE and HISTORY: word, session and the fields of interest. */
 struct told {
 	enum field_id id;
 	unsigned n;
@@ -444,7 +445,7 @@ START_TEST(a_token_that_waits)
 	expect(MEASURE_OF_WAIT, "timeout", 1, 80);
 	ck_assert_uint_eq(number(MEASURE_OF_BUSY, NULL), 1);
 	r.token.ttl_ms = 10;
-	work_pass(&r, 1000); /* so that Redis is asked again */
+	work_pass(&r, 1000); /* so that the broker asks Redis again */
 	token(2, TOKEN_ACQUIRE, 1000, 80);
 	tokens_are(OUTCOME_GRANTED);
 	work_pass(&r, 40);
@@ -476,7 +477,7 @@ START_TEST(a_reload_changes_classes_of_names_that_are_held)
 	ck_assert_uint_eq(row(MEASURE_OF_HELD, "first", NULL).number, 1);
 	ck_assert_uint_eq(
 	    row(MEASURE_OF_HOLD, "first", NULL).histogram->count, 1);
-	/* It came when there was no such class. */
+	/* The hold began before there was such a class. */
 	expect(MEASURE_OF_WAIT, "granted", 2, 10);
 	ask(1, VERB_LOCK, "a2", CORE_WAIT_FOREVER);
 	ck_assert_uint_eq(

@@ -1,5 +1,5 @@
 /*
- * Renewals of leases that were taken all at once.
+ * The renewals of leases that were all taken at once.
  */
 #include "config.h"
 
@@ -43,8 +43,8 @@ plan(struct core *core, struct lock *l, int64_t confirmed_ms, bool first)
 }
 
 /*
- * Each lease is renewed when that is due, and planned again then.  Returns by
- * how much of the time from one renewal to the next that is early.
+ * Renews each lease when that is due, and plans the next renewal.  Returns how
+ * early renewals were on average, as a part of the interval between two.
  */
 static double
 renew_all(struct core *core)
@@ -63,7 +63,7 @@ renew_all(struct core *core)
 	return (double)early_ms / LEASES / (LEASE_MS / 3);
 }
 
-/* The most renewals in so much time, as a multiple of what each would have. */
+/* The most renewals within this time, as a multiple of an even share. */
 static double
 peak(int64_t bin_ms)
 {
@@ -100,7 +100,7 @@ make_lock(unsigned i)
 	return l;
 }
 
-/* Of all together, and of the ticks, one by one. */
+/* Counts the renewals of all leases together, and those of each tick. */
 START_TEST(a_burst_becomes_flat)
 {
 	struct core *core = make_core(1);
@@ -117,7 +117,7 @@ START_TEST(a_burst_becomes_flat)
 		(void)renew_all(core);
 	ck_assert_double_lt(peak(SLICE_MS), 1.3);
 	ck_assert_double_lt(peak(PACE_TICK_MS), 2.5);
-	/* What is flat stays it, and costs few renewals more. */
+	/* An even load stays even, and costs few additional renewals. */
 	ck_assert_double_lt(renew_all(core), 0.02);
 	for (i = 0; i < LEASES; i++)
 		free(plans[i].lock);
@@ -126,7 +126,7 @@ START_TEST(a_burst_becomes_flat)
 }
 END_TEST
 
-/* What is due at once goes by one lane. */
+/* Renewals that are due at once go through one lane. */
 START_TEST(a_tick_is_of_one_lane)
 {
 	struct core *core = make_core(2);

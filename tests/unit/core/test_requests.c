@@ -1,5 +1,5 @@
 /*
- * Sessions with very many requests or holds, that cancel them or go.
+ * Sessions with very many requests or holds: they cancel them, or end.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@ drain(struct work_rig *r, uint64_t session)
 	work_step(r, &ev);
 }
 
-/* So many requests of session 2; the reference of the first. */
+/* Makes many requests of session 2; returns the reference of the first. */
 static uint64_t
 ask_many(struct work_rig *r, enum verb_id verb, const char *name)
 {
@@ -46,7 +46,7 @@ ask_many(struct work_rig *r, enum verb_id verb, const char *name)
 	return first;
 }
 
-/* Each of them can be cancelled, wherever it stands. */
+/* Each of them can be cancelled, wherever it is in the queue. */
 START_TEST(very_many_requests_are_cancelled)
 {
 	struct work_rig r;
@@ -86,7 +86,8 @@ START_TEST(very_many_claims_are_cancelled)
 }
 END_TEST
 
-/* It has shut down sending: all that waits is cancelled, in parts. */
+/* The session has shut down sending: all its waiting requests are cancelled, in
+ * parts. */
 START_TEST(a_session_that_waits_for_very_much_drains)
 {
 	static const enum verb_id verbs[] = { VERB_LOCK, VERB_AWAIT };
@@ -109,7 +110,7 @@ START_TEST(a_session_that_waits_for_very_much_drains)
 }
 END_TEST
 
-/* While it drains, its connection ends. */
+/* The connection ends while the session drains. */
 START_TEST(a_session_goes_while_it_drains)
 {
 	struct work_rig r;
@@ -130,7 +131,7 @@ START_TEST(a_session_goes_while_it_drains)
 }
 END_TEST
 
-/* Redis is away, and all that was asked meanwhile is asked when it is back. */
+/* Redis is away; all requests from that time are sent when it is back. */
 START_TEST(very_many_ask_for_a_status)
 {
 	struct work_rig r;
@@ -148,7 +149,8 @@ START_TEST(very_many_ask_for_a_status)
 }
 END_TEST
 
-/* Who asked is gone, or does not wait: nobody else's are looked at for that. */
+/* The requesting session ends, or does not wait: that costs no look at the
+ * requests of others. */
 START_TEST(those_who_asked_for_a_status_go)
 {
 	struct core_request rq = work_request(VERB_STATUS);
@@ -182,7 +184,8 @@ unowned(struct work_rig *r)
 	return gauges.unowned;
 }
 
-/* All that it holds is kept for its valid=, and counted so. */
+/* Everything that the session holds is kept for its valid=, and counts as
+ * kept. */
 START_TEST(a_client_with_very_much_is_cut_off)
 {
 	struct work_rig r;
@@ -204,7 +207,8 @@ START_TEST(a_client_with_very_much_is_cut_off)
 }
 END_TEST
 
-/* It gets the name, and so all that it asked for besides. */
+/* The session is granted the name, and with it all its other requests for
+ * it. */
 START_TEST(very_many_requests_re_enter)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
@@ -253,8 +257,8 @@ START_TEST(very_many_grants_are_withdrawn)
 }
 END_TEST
 
-/* Each is answered when its name has been given up, and looked at till then
- * only when something about that has changed. */
+/* Each request is answered when its name has been given up.  Until then the
+ * core looks at it only if something about the name has changed. */
 START_TEST(very_many_are_forced)
 {
 	struct core_request rq = work_request(VERB_UNLOCK_FORCE);
@@ -271,7 +275,7 @@ START_TEST(very_many_are_forced)
 }
 END_TEST
 
-/* The same name by very many. */
+/* Very many sessions force the same name. */
 START_TEST(a_name_is_forced_by_very_many)
 {
 	struct work_rig r;

@@ -1,6 +1,6 @@
 /*
  * Work is bounded: with 100,000 names, waiters or sessions, no step looks at
- * more than CORE_WORK_MAX things, and what is larger goes on at once, in the
+ * more than CORE_WORK_MAX things, and larger tasks continue at once, in the
  * right order.
  */
 #include "config.h"
@@ -16,7 +16,7 @@
 #include "test_work.h"
 #include "work_rig.h"
 
-/* 100,000 names, held by as many sessions as there are in the rig. */
+/* 100,000 names, spread over the sessions of the rig. */
 void
 hold_many(struct work_rig *r, unsigned sessions)
 {
@@ -43,7 +43,8 @@ resume(struct work_rig *r, uint64_t own, unsigned id)
 	work_step(r, &ev);
 }
 
-/* A server has lost its data: all leases are written again, none is lost. */
+/* A server has lost its data: all leases are written again, and none is
+ * lost. */
 START_TEST(all_leases_are_written_again)
 {
 	struct work_rig r;
@@ -54,14 +55,15 @@ START_TEST(all_leases_are_written_again)
 	work_guard(&r, GUARD_PENDING, "p1");
 	work_pass(&r, WORK_LEASE_MS / 3);
 	ck_assert_uint_ge(r.asked[OP_RENEW], WORK_MANY);
-	/* Each is put off once at most: no step runs the same timers again. */
+	/* Each timer is put off once at most: no step runs the same timers
+	 * again. */
 	ck_assert_uint_lt(r.steps, 3 * WORK_MANY);
 	ck_assert_uint_eq(r.events[EVENT_ATRISK] + r.events[EVENT_LOST], 0);
 	work_fini(&r);
 }
 END_TEST
 
-/* Redis was away for a moment in which all of them were to be renewed. */
+/* Redis was away for a moment in which all leases were to be renewed. */
 START_TEST(all_renewals_are_due_at_once)
 {
 	struct work_rig r;
@@ -82,7 +84,8 @@ START_TEST(all_renewals_are_due_at_once)
 }
 END_TEST
 
-/* The broker was frozen: all is lost, and told before anything is asked. */
+/* The broker was frozen: all leases are lost, and that is told before any is
+ * requested again. */
 START_TEST(all_leases_are_lost_at_once)
 {
 	struct work_rig r;
@@ -113,13 +116,14 @@ START_TEST(all_losses_are_kept)
 	ck_assert_uint_eq(r.events[EVENT_ATRISK], WORK_MANY);
 	work_pass(&r, WORK_LEASE_MS / 2);
 	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
-	work_lock(&r, 1, "another"); /* its client is there: they are over */
+	work_lock(&r, 1, "another"); /* its client is there: the events are
+				      * obsolete */
 	work_settle(&r);
 	work_fini(&r);
 }
 END_TEST
 
-/* One whose loss there was no time to tell yet is not granted or kept. */
+/* A name whose loss could not be told yet is neither granted nor kept. */
 START_TEST(what_is_overdue_is_lost_first)
 {
 	struct core_request rq = work_request(VERB_UNLOCK);
@@ -138,7 +142,7 @@ START_TEST(what_is_overdue_is_lost_first)
 }
 END_TEST
 
-/* Messages may have been missed for all names that others have. */
+/* Messages may have been missed for all names that other brokers have. */
 START_TEST(all_names_are_looked_at)
 {
 	struct work_rig r;
@@ -152,7 +156,7 @@ START_TEST(all_names_are_looked_at)
 }
 END_TEST
 
-/* Others in a step may have used up its work each time. */
+/* Other work in a step may have used up the step's share each time. */
 START_TEST(something_is_looked_at_without_any_work_left)
 {
 	struct core_request rq = work_request(VERB_ACQUIRE);
@@ -174,7 +178,7 @@ START_TEST(something_is_looked_at_without_any_work_left)
 }
 END_TEST
 
-/* The time of all who wait is up in one millisecond; renewals go first. */
+/* The time of all waiters is up in the same millisecond; renewals go first. */
 START_TEST(all_waiters_time_out_at_once)
 {
 	struct core_request rq = work_request(VERB_LOCK);
@@ -201,7 +205,7 @@ START_TEST(all_waiters_time_out_at_once)
 }
 END_TEST
 
-/* Behind a long queue, those who do not wait are answered at once. */
+/* Requests that do not wait are answered at once, even behind a long queue. */
 START_TEST(tries_behind_a_long_queue)
 {
 	struct core_request rq = work_request(VERB_LOCK);
@@ -234,7 +238,7 @@ END_TEST
 
 #define GROUPS 1200
 
-/* n0, n1, ... and zz, which somebody else has. */
+/* n0, n1, ... and zz, which another session has. */
 static void
 lock_several(struct work_rig *r, uint64_t session, unsigned n)
 {
@@ -253,7 +257,7 @@ lock_several(struct work_rig *r, uint64_t session, unsigned n)
 	work_settle(r);
 }
 
-/* Each waits for 64 names, of which the last is taken. */
+/* Each request waits for 64 names, of which the last is taken. */
 START_TEST(very_many_of_several_names)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
@@ -265,7 +269,7 @@ START_TEST(very_many_of_several_names)
 	work_settle(&r);
 	for (i = 0; i < GROUPS; i++)
 		lock_several(&r, 2, CORE_NAMES_MAX);
-	/* Firm, with all names but the last here. */
+	/* The groups are starving: they have all names but the last. */
 	work_pass(&r, 2 * WORK_LEASE_MS);
 	ck_assert_uint_eq(r.events[EVENT_LOST] + r.events[EVENT_ATRISK], 0);
 	work_forget(&r);
@@ -276,7 +280,7 @@ START_TEST(very_many_of_several_names)
 }
 END_TEST
 
-/* What it had goes to those who wait for it. */
+/* The session's names go to the sessions that wait for them. */
 START_TEST(a_session_with_very_much_ends)
 {
 	struct work_rig r;
@@ -296,7 +300,7 @@ START_TEST(a_session_with_very_much_ends)
 }
 END_TEST
 
-/* Nobody is judged by what nobody waits for any more. */
+/* Requests of a session that has gone do not count for others. */
 START_TEST(a_session_that_waits_for_very_much_ends)
 {
 	struct core_request rq = work_request(VERB_LOCK);
@@ -324,7 +328,7 @@ START_TEST(a_session_that_waits_for_very_much_ends)
 }
 END_TEST
 
-/* Grants of one turn, which its client does not wait for. */
+/* The client no longer waits for these grants of one turn. */
 START_TEST(a_session_ends_with_very_many_untold_grants)
 {
 	struct work_rig r;
@@ -347,7 +351,7 @@ START_TEST(a_session_ends_with_very_many_untold_grants)
 }
 END_TEST
 
-/* The time for which very many live on is over in one millisecond. */
+/* Very many holds live on, and their time is up in the same millisecond. */
 START_TEST(very_many_detached_sessions_end_at_once)
 {
 	struct work_rig r;
@@ -369,7 +373,7 @@ START_TEST(very_many_detached_sessions_end_at_once)
 }
 END_TEST
 
-/* Its time is over, though there is much that it has to give back yet. */
+/* The session's time is up, even though it still has much to give back. */
 START_TEST(what_is_over_is_not_resumed)
 {
 	struct work_rig r;
@@ -393,7 +397,8 @@ START_TEST(what_is_over_is_not_resumed)
 }
 END_TEST
 
-/* All are told that the broker stops, and all that is free of promises goes. */
+/* All are told that the broker stops; every name without a promise is given
+ * back. */
 START_TEST(a_broker_with_very_much_stops)
 {
 	struct work_rig r;
@@ -415,7 +420,8 @@ START_TEST(a_broker_with_very_much_stops)
 }
 END_TEST
 
-/* Each grant forgets a loss of its name, of which there may be many. */
+/* Each grant must forget an earlier loss of its name, of which there may be
+ * many. */
 START_TEST(very_many_lost_names_are_held_again)
 {
 	struct core_request rq = work_request(VERB_UNLOCK);
@@ -438,7 +444,8 @@ START_TEST(very_many_lost_names_are_held_again)
 }
 END_TEST
 
-/* All that it may not have heard is told again before anything else. */
+/* All events that the client may not have heard are told again before anything
+ * else. */
 START_TEST(very_much_is_told_again)
 {
 	struct work_rig r;
@@ -462,7 +469,7 @@ START_TEST(very_much_is_told_again)
 		work_tick(&r, CORE_TIME);
 	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
 	ck_assert_uint_lt(r.steps, WORK_MANY / 100);
-	/* Its new client is gone before it has said anything. */
+	/* The session's new client is gone before it has said anything. */
 	work_gone(&r, 1, false);
 	work_forget(&r);
 	resume(&r, 3, 1);
@@ -472,7 +479,7 @@ START_TEST(very_much_is_told_again)
 }
 END_TEST
 
-/* For how long the session is told that all is well. */
+/* How long, by its PING, the session may count on everything it has. */
 static int64_t
 ping(struct work_rig *r, uint64_t session)
 {
@@ -482,7 +489,7 @@ ping(struct work_rig *r, uint64_t session)
 	return valid_ms;
 }
 
-/* It is never told more than is true, and not much less. */
+/* A PING never promises more than is true, and not much less. */
 START_TEST(a_session_with_very_much_pings)
 {
 	struct core_request rq = work_request(VERB_EXTEND);
@@ -499,14 +506,14 @@ START_TEST(a_session_with_very_much_pings)
 			least_ms = ping(&r, 1);
 	}
 	ck_assert_int_gt(least_ms, WORK_LEASE_MS / 2);
-	/* What comes to it, or is bounded, counts at once. */
+	/* A new hold, or a new bound, counts at once. */
 	rq.hold_ms = 300;
 	work_ask(&r, 1, &rq, "n77");
 	ck_assert_int_le(ping(&r, 1), 300);
 	work_pass(&r, 400 + WORK_LEASE_MS / 8);
 	ck_assert_uint_eq(r.events[EVENT_LOST], 1);
 	ck_assert_int_gt(ping(&r, 1), WORK_LEASE_MS / 2);
-	/* Without renewals it goes down to nothing, in time. */
+	/* Without renewals the time goes down to nothing. */
 	work_link(&r, false);
 	while (r.events[EVENT_ATRISK] == 0)
 		work_pass(&r, 100);

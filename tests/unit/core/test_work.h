@@ -9,7 +9,7 @@
 
 #include "work_rig.h"
 
-/* 100,000 names, held by so many sessions. */
+/* 100,000 names, spread over so many sessions. */
 void hold_many(struct work_rig *r, unsigned sessions);
 
 TCase *crowd_cases(void);

@@ -1,5 +1,5 @@
 /*
- * The rig of many.
+ * The rig of the tests with very many of something (work_rig.h).
  */
 #include "config.h"
 
@@ -315,7 +315,7 @@ work_init(struct work_rig *r, unsigned sessions)
 	work_settle(r);
 }
 
-/* The core is dropped as it is: that is no step. */
+/* The core is freed as it is, without a step. */
 void
 work_fini(struct work_rig *r)
 {

@@ -1,9 +1,11 @@
 /*
- * The core with very many names, waiters and sessions: what it says is counted,
- * not written down, and no step may look at more things than it may.
+ * The core with very many names, waiters and sessions.  What it says is
+ * counted, and not written down, and no step may look at more things than
+ * CORE_WORK_MAX.
  *
- * Sessions have the ids 1, 2, ...; a name is a prefix and a number.  The store
- * answers each operation in a step of its own when the rig is told so.
+ * Sessions have the ids 1, 2, ...; a name is a prefix and a number.  When a
+ * test tells the rig to, the store answers each operation in a step of its
+ * own.
  */
 #ifndef LOCKBROKER_TESTS_UNIT_WORK_RIG_H
 #define LOCKBROKER_TESTS_UNIT_WORK_RIG_H
@@ -24,7 +26,7 @@ struct work_op {
 	uint64_t need, limit;
 };
 
-/* One core, the time, and what was said since work_forget(). */
+/* One core, the time, and what the core has said since work_forget(). */
 struct work_rig {
 	struct core *core;
 	struct effects fx;
@@ -36,10 +38,11 @@ struct work_rig {
 	uint64_t replies[STATUS_ERR + 1];
 	uint64_t events[EVENT_MAX];
 	uint64_t asked[OP_MAX];
-	uint64_t first_event_step[EVENT_MAX]; /* the `steps` of the first */
+	uint64_t first_event_step[EVENT_MAX]; /* the number of the step with
+					       * the first event */
 	uint64_t last_event_step[EVENT_MAX];
 	uint64_t last_reply_step;
-	const struct outcome *outcome; /* of all operations; NULL: success */
+	const struct outcome *outcome; /* for all operations; NULL: success */
 	struct outcome token;	       /* of operations on token holds */
 	bool silent[OP_MAX];	       /* operations that are not answered */
 	void (*look)(const struct work_rig *r, const struct effect *e);
@@ -47,7 +50,7 @@ struct work_rig {
 	uint64_t arrived; /* at the barrier */
 };
 
-/* `sessions` are open, and Redis grants. */
+/* Opens `sessions`; Redis grants. */
 void work_init(struct work_rig *r, unsigned sessions);
 void work_fini(struct work_rig *r);
 void work_forget(struct work_rig *r);
@@ -55,25 +58,28 @@ void work_forget(struct work_rig *r);
 void work_step(struct work_rig *r, struct core_event *ev);
 void work_tick(struct work_rig *r, enum core_event_kind kind);
 
-/* Answers what has been asked by now, and no more. */
+/* Answers the operations that are in flight now, and no others. */
 void work_answer(struct work_rig *r);
 
-/* Answers all that was asked, and what that leads to; tells grants. */
+/* Answers all operations, and those that follow from them; tells grants. */
 void work_settle(struct work_rig *r);
 
-/* Steps while the core asks for it at once; returns how often. */
+/* Steps as long as the core asks for a step at once; returns how often. */
 unsigned work_catch_up(struct work_rig *r);
 
-/* Time passes; what is due happens when it is due, and is answered. */
+/* Lets time pass; each timer fires when it is due, and operations are
+ * answered. */
 void work_pass(struct work_rig *r, int64_t ms);
 
-/* All fields but names, ref and session may be set before. */
+/* Sends a request.  The caller may set all fields but names, ref and
+ * session. */
 void work_ask(struct work_rig *r, uint64_t session, struct core_request *rq,
     const char *name);
-/* The same request of each session from 1 to WORK_MANY. */
+/* Sends the same request for each session from 1 to WORK_MANY. */
 void work_ask_each(
     struct work_rig *r, struct core_request *rq, const char *name);
-/* The same request of one session for WORK_MANY names: PREFIX0, PREFIX1, ... */
+/* Sends the same request of one session for WORK_MANY names: PREFIX0, PREFIX1,
+ * ... */
 void work_ask_names(struct work_rig *r, uint64_t session,
     struct core_request *rq, const char *prefix);
 void work_lock(struct work_rig *r, uint64_t session, const char *name);

@@ -1,6 +1,7 @@
 /*
- * The ledger of token holds: what one broker notes, the next one has, however
- * the first one ended; and what can't be read is never taken for nothing.
+ * The ledger of token holds: whatever one broker writes, the next one reads,
+ * however the first one ended; and a ledger that can't be read is never taken
+ * for an empty one.
  */
 #include "config.h"
 
@@ -89,8 +90,8 @@ begin(void)
 	    buf_len(&why) > 0 ? buf_data(&why) : "");
 }
 
-/* The broker ends, and the next one begins.  What it has written stays: only an
- * empty ledger is removed by its end. */
+/* The broker ends, and the next one begins.  The file stays: only an empty
+ * ledger is removed when its broker ends. */
 static void
 again(void)
 {
@@ -137,7 +138,7 @@ add_told(void *arg, const struct token_hold *h)
 		    &told, "%+lld\n", (long long)(h->until_ms - times.now_ms));
 }
 
-/* The ends of holds are told by how far from now they are. */
+/* The ends of holds are told as times from now. */
 static const char *
 all(void)
 {
@@ -200,7 +201,7 @@ START_TEST(the_next_broker_has_what_is_held)
 	again();
 	ck_assert_str_eq(all(), "b t%20|user 2 -\na t2 1 +9000\n");
 	times.now_ms += 8999;
-	times.day_ms -= 3600000; /* the clock was set: no matter */
+	times.day_ms -= 3600000; /* the clock was set, which does not matter */
 	again();
 	ck_assert_str_eq(all(), "b t%20|user 2 -\na t2 1 +1\n");
 	times.now_ms++;
@@ -240,7 +241,7 @@ START_TEST(in_another_boot_the_time_of_day_counts)
 }
 END_TEST
 
-/* Its broker was killed while it wrote, and had told nobody. */
+/* The broker was killed while it wrote a line, and had told nobody. */
 START_TEST(a_line_that_is_broken_off_does_not_count)
 {
 	struct buf text;
@@ -262,7 +263,7 @@ START_TEST(a_line_that_is_broken_off_does_not_count)
 		ck_assert_str_eq(all(), "a t 1 +1000\n");
 		ck_assert_int_eq(ledger_floor_ms(ledger), 0);
 	}
-	/* Not even the first line was written. */
+	/* Not even the first line was complete. */
 	for (n = 0; n < 10; n++) {
 		ledger_close(ledger, times.now_ms);
 		(void)unlink(file("0"));
@@ -331,7 +332,7 @@ START_TEST(if_holds_are_bounded_the_longest_is_waited_for)
 	ck_assert_ptr_nonnull(ledger);
 	ck_assert_int_eq(ledger_floor_ms(ledger), NOW_MS + 60000);
 	ck_assert_str_eq(all(), "b t 2 +1000\n");
-	/* Those that come after it wait, too, also if nothing is held. */
+	/* Requests after that wait, too, even if nothing is held. */
 	times.now_ms += 59999;
 	again();
 	ck_assert_int_eq(ledger_floor_ms(ledger), NOW_MS + 60000);
@@ -353,7 +354,7 @@ START_TEST(a_file_that_cannot_be_read_may_hold_any_name)
 }
 END_TEST
 
-/* A crash of the machine may leave anything. */
+/* A crash of the machine may leave anything in the file. */
 START_TEST(what_is_damaged_in_another_boot_is_left_out)
 {
 	struct buf text;
@@ -415,7 +416,7 @@ compare_one(void *arg, const struct token_hold *h)
 	(*(unsigned *)arg)++;
 }
 
-/* What another broker would read now, if this one were killed. */
+/* What another broker would read if this one was killed now. */
 static void
 compare(void)
 {
@@ -477,7 +478,7 @@ START_TEST(the_files_stay_short)
 }
 END_TEST
 
-/* A limit on the size of files, as a directory without room. */
+/* A limit on the size of files acts like a full directory. */
 START_TEST(a_full_directory)
 {
 	struct rlimit limit, was;
@@ -498,7 +499,7 @@ START_TEST(a_full_directory)
 	over("name-3");
 	hold("more", "t", 100, NOW_MS + 90000);
 	ledger_write(ledger, times.now_ms, times.day_ms);
-	/* It tries again, but not each time. */
+	/* The ledger tries again, but not each time. */
 	ck_assert(ledger_has_more(ledger));
 	limit.rlim_cur = 100;
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);

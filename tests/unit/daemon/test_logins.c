@@ -1,7 +1,7 @@
 /*
- * How attempts to say who one is are settled: at once, by the thread, too late,
- * or not at all.  The broker is a real one without clients; the attempts of
- * HTTP are those of its monitor.
+ * How attempts to log in are settled: at once, by the thread, too late, or not
+ * at all.  The broker is a real one without clients; attempts over HTTP come
+ * from its monitor.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ static struct broker *broker;
 static struct config config;
 static struct logins *logins;
 
-/* The answers so far, by the number that the attempt came with. */
+/* The answers so far, by the number of the attempt. */
 #define TRIES (2 * HASHER_JOBS_MAX)
 static struct {
 	unsigned n;
@@ -104,7 +104,7 @@ try(struct logins *l, unsigned number, const char *name, const char *password)
 	    (struct span){ password, strlen(password) });
 }
 
-/* Waits for the answer; the suite's time-out is the bound. */
+/* Waits for the answer; the time-out of the suite is the bound. */
 static enum login_answer
 answer_of(unsigned number)
 {
@@ -163,7 +163,7 @@ END_TEST
 
 /* HTTP. */
 
-/* Finds the one socket of this process that listens. */
+/* Finds the only listening socket of this process. */
 static int
 connect_http(void)
 {

@@ -1,9 +1,9 @@
 /*
- * A setting that is reloadable reaches whoever uses it.
+ * A reloadable setting reaches the code that uses it.
  *
- * A reload changes every one of them; afterwards each is looked for in the core
- * and the front, in the section where fields.def says it is.  So a setting that
- * a new row calls reloadable, and nobody takes over, is found here.
+ * A reload changes every such setting; then the test looks for each of them in
+ * the core and in the front, in the section that fields.def names.  So it
+ * finds a setting that a new row calls reloadable and nobody takes over.
  */
 #include "config.h"
 
@@ -80,7 +80,7 @@ teardown(void)
 	config_free(&fresh);
 }
 
-/* A section of the configuration, which is handed on whole. */
+/* A section of the configuration, which is handed on as a whole. */
 struct section {
 	size_t offset;
 	size_t size;
@@ -93,7 +93,7 @@ is_in(const struct config_field *field, struct section section)
 	       field->offset < section.offset + section.size;
 }
 
-/* Has the user of a section this setting as it stands in `fresh`? */
+/* Checks that the user of a section has the value of `fresh`. */
 static void
 check_in(
     const struct config_field *field, struct section section, const void *user)
@@ -108,7 +108,7 @@ check_in(
 		    "%s did not arrive", field->path);
 }
 
-/* What was not changed could not be missed. */
+/* The test could not notice the loss of a setting that did not change. */
 static void
 check_changed(const struct config_field *field)
 {
@@ -135,7 +135,8 @@ START_TEST(a_setting_reaches_its_user)
 		sizeof(struct log_settings) };
 	const struct config_field *field = &config_fields[_i];
 
-	/* Users are exchanged as a whole: tests/system/test_users.py. */
+	/* Users are exchanged as a whole; tests/system/test_users.py tests
+	 * that. */
 	if (!field->reloadable || field->type->kind >= CONFIG_LIST)
 		return;
 	check_changed(field);

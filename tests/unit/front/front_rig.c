@@ -177,7 +177,7 @@ on_drain(void *arg, struct conn *c)
 	}
 }
 
-/* Whatever it is, it is echoed: the last of its words. */
+/* Any other line is echoed: its last word. */
 static void
 on_command(void *arg, struct conn *c, const struct request *r)
 {
@@ -217,7 +217,7 @@ on_reload_over(void *arg)
 	rig->reloads_over++;
 }
 
-/* So that not megabytes must pile up before somebody notices. */
+/* Small, so that a test needn't pile up megabytes to fill it. */
 static void
 limit_buffers(int fd)
 {
@@ -346,7 +346,7 @@ on_calm(evutil_socket_t fd, short what, void *arg)
 	*over = true;
 }
 
-/* How many turns the loop makes while nothing happens. */
+/* Returns how many turns the loop makes while nothing happens. */
 static unsigned
 turns_in_calm(struct rig *rig)
 {
@@ -467,7 +467,7 @@ client_send(struct client *cl, const char *text)
 	ck_assert_int_eq(send(cl->fd, text, n, MSG_NOSIGNAL), (ssize_t)n);
 }
 
-/* A moment for the network, which has threads of its own. */
+/* Gives the network, which has threads of its own, a moment. */
 static bool
 can_send(const struct client *cl)
 {
@@ -476,7 +476,8 @@ can_send(const struct client *cl)
 	return poll(&p, 1, 1) > 0;
 }
 
-/* Fills a chunk with whole lines; many small sends would cost the most. */
+/* Fills a chunk with whole lines: sending many small pieces would cost the
+ * most. */
 static size_t
 chunk_fill(char chunk[CHUNK_BYTES], const char *line)
 {

@@ -1,11 +1,12 @@
 /*
- * A front with a handler that tests can steer, and clients in the same process.
+ * A front with a handler that tests can steer, and clients in the same
+ * process.
  *
- * The handler knows five habits: PING is answered at once; STATUS NAME is
+ * The handler has a few habits: PING is answered at once; STATUS NAME is
  * answered at once with the name; LOCK is deferred until the test, a drain or
- * a CANCEL answers it; AUTH makes a stranger known; NAMES is being made until the test says that it was made;
- * QUIT quits.  What it is told is written to `trace`, one
- * word each: open, drain, gone+ (orderly), gone-.
+ * a CANCEL answers it; AUTH makes a stranger known; NAMES is in the making
+ * until the test says that it is made; QUIT quits.  The calls of the handler
+ * are written to `trace`, one word each: open, drain, gone+ (orderly), gone-.
  */
 #ifndef LOCKBROKER_TESTS_UNIT_FRONT_RIG_H
 #define LOCKBROKER_TESTS_UNIT_FRONT_RIG_H
@@ -28,7 +29,7 @@ struct deferred {
 	uint64_t ref;
 };
 
-/* One a test: rig_init() and rig_fini(). */
+/* One for each test, between rig_init() and rig_fini(). */
 struct rig {
 	struct event_base *base;
 	struct front *front;
@@ -40,23 +41,26 @@ struct rig {
 	struct buf none; /* rows of an answer that has none */
 	struct deferred deferred[DEFERRED_MAX];
 	size_t ndeferred;
-	bool drain_cancels; /* answer what waits at a drain; default yes */
+	bool drain_cancels; /* answer waiting requests at a drain; default
+			     * yes */
 	unsigned requests;
-	uint64_t by;	      /* id of the connection of the latest */
+	uint64_t by;	      /* id of the connection with the latest request */
 	int64_t costs_us;     /* each of them */
-	uint64_t making;      /* id of the connection that NAMES is made for */
-	unsigned caught_up;   /* times that it was asked to */
-	struct conn *overdue; /* is told of a loss then */
+	uint64_t making;      /* id of the connection whose NAMES is in the
+			       * making */
+	unsigned caught_up;   /* how often it was asked to make more */
+	struct conn *overdue; /* it is told of a loss then */
 	unsigned admins;      /* connections that are */
-	unsigned reloads;     /* each request knows of all of them */
+	unsigned reloads;     /* each request comes from a connection that
+			       * noted them all */
 	unsigned reloaded;    /* connections that took note of one */
 	unsigned reloads_over;
-	bool strangers; /* all that come, until they say AUTH */
+	bool strangers; /* all connections are, until they say AUTH */
 	uint64_t last;	/* id of the connection opened last */
 	char peer[64];	/* of it */
 };
 
-/* The other end.  fd is -1 when closed. */
+/* The client's end. fd is -1 when it is closed. */
 struct client {
 	struct rig *rig;
 	int fd;
@@ -67,45 +71,47 @@ struct client {
 
 void rig_init(struct rig *rig);
 void rig_fini(struct rig *rig);
-void rig_set_limits(struct rig *rig); /* after changing rig->limits */
+void rig_set_limits(struct rig *rig); /* call it after changing rig->limits */
 
 /* One turn of the loop; never waits. */
 void rig_turn(struct rig *rig);
 
-/* Turns until it has been told that much; fails after a few seconds. */
+/* Runs turns until the trace is that long; fails after a few seconds. */
 void rig_expect_trace(struct rig *rig, const char *words);
 
-/* Nothing is to be done, so the loop sleeps instead of spinning. */
+/* Checks that there is nothing to do, and that the loop sleeps instead of
+ * spinning. */
 void rig_expect_calm(struct rig *rig);
 
-/* NAMES is made. */
+/* The answer to NAMES is made. */
 void rig_made(struct rig *rig);
 
 /* Answers the LOCK that has waited longest. */
 void rig_answer(struct rig *rig, enum status status);
 
 void client_open(struct client *cl, struct rig *rig, enum transport how);
-/* The same, before the front has had a turn to see it. */
+/* The same, before the front has had a turn to notice it. */
 void client_dial(struct client *cl, struct rig *rig, enum transport how);
 void client_close(struct client *cl);
 void client_reset(struct client *cl); /* TCP: closes with an RST */
 void client_send(struct client *cl, const char *text);
 /*
- * The same line again and again: as many bytes as the other end takes, until
- * the front has had that many turns in vain.  The last line may be cut.
+ * Sends the same line again and again: as many bytes as the other end takes,
+ * until the front has had that many turns in vain.  The last line may be cut.
  */
 size_t client_pour(
     struct client *cl, const char *line, size_t bytes_max, unsigned turns);
 void client_shut(struct client *cl); /* the sending side */
 
-/* Turns until this was received, and checks it; it is then forgotten. */
+/* Runs turns until this was received, and checks it; it is then forgotten. */
 void client_expect(struct client *cl, const char *text);
-/* One turn, and takes what is there. */
+/* Runs one turn, and reads whatever is there. */
 void client_pump(struct client *cl);
 void client_expect_eof(struct client *cl);
-/* Turns until the end; what came is in `got`, with a NUL behind it. */
+/* Runs turns until the end of the stream; everything that came is in `got`,
+ * followed by a NUL. */
 void client_gather(struct client *cl);
-/* Nothing comes in a good number of turns. */
+/* Checks that nothing comes in a good number of turns. */
 void client_expect_silence(struct client *cl);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Bounds: long lines, slow readers, floods, silence, crowds (design, P7).
+ * Bounds: long lines, slow readers, floods, silence, crowds.
  */
 #include "config.h"
 
@@ -130,7 +130,7 @@ START_TEST(replies_that_nobody_reads)
 	} while (rig.requests != asked && ++i < 20);
 	ck_assert_uint_eq(rig.requests, asked);
 	ck_assert_uint_lt(buf_len(conn_output(c)), 8192);
-	/* It was only slow: as soon as it reads, it is served. */
+	/* The client was only slow: as soon as it reads, it is served. */
 	for (i = 0; i < sent / 9; i++)
 		client_expect(&cl, "OK label=a\r\n");
 	ck_assert_uint_eq(rig.requests, sent / 9);
@@ -168,7 +168,8 @@ START_TEST(events_that_nobody_reads)
 		tell(&rig, 1000);
 		told += 1000;
 	}
-	/* At once, and not only when it is found to read nothing. */
+	/* At once, and not only when the front finds that the client reads
+	 * nothing. */
 	ck_assert_uint_lt(told, 16 << 20);
 	rig_expect_trace(&rig, "gone-");
 	client_close(&cl);
@@ -345,7 +346,7 @@ START_TEST(no_descriptors_left)
 }
 END_TEST
 
-/* Lines that a client sends into a connection that is over. */
+/* Lines that a client sends into a connection that has ended. */
 START_TEST(strangers_send_little)
 {
 	struct client cl;

@@ -1,5 +1,5 @@
 /*
- * How connections end (protocol, section 1, "End of stream").
+ * How connections end (lockbroker-protocol(7), "End of stream").
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ START_TEST(half_close_finishes_what_was_sent)
 	client_shut(&cl);
 	client_expect(&cl, "OK label=a\r\nOK label=b\r\n");
 	client_expect_eof(&cl);
-	/* The line without an end was none. */
+	/* The unfinished line was not handled. */
 	ck_assert_uint_eq(rig.requests, 2);
 	rig_expect_trace(&rig, "open drain gone+");
 	ck_assert_uint_eq(front_count(rig.front), 0);
@@ -121,8 +121,8 @@ open_full(struct client *cl, struct rig *rig, enum transport how, size_t *sent)
 	client_send(cl, "LOCK a\n");
 	rig_expect_trace(rig, "open");
 	/*
-	 * Some of it must lie unread in the socket; but not so much that TCP
-	 * keeps bytes, and the end behind them, at the client.
+	 * Some of it must stay unread in the socket; but not so much that TCP
+	 * keeps bytes, and the end after them, at the client.
 	 */
 	*sent = client_pour(cl, "PING\n", FULL_BYTES, 100);
 	ck_assert_uint_ge(*sent, FULL_BYTES);
@@ -139,7 +139,7 @@ START_TEST(close_is_seen_behind_unread_bytes)
 	rig_init(&rig);
 	open_full(&cl, &rig, (enum transport)_i, &sent);
 	client_close(&cl);
-	/* Every complete line is handled, though nobody wants the answers. */
+	/* Every complete line is handled, although nobody wants the answers. */
 	rig_expect_trace(&rig, "drain gone+");
 	ck_assert_uint_eq(rig.requests, 1 + sent / 5);
 	rig_fini(&rig);

@@ -1,6 +1,6 @@
 /*
- * Heartbeats: who promised to send lines and does not, is dropped (protocol,
- * section 4).
+ * Heartbeats: a client that promised to send lines and does not is dropped
+ * (lockbroker-protocol(7), SESSIONS).
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* A client that has said something and from now on owes a line. */
+/* Connects a client that has said something and owes a line from now on. */
 static void
 begin(struct rig *rig, struct client *cl, int64_t beat_ms)
 {

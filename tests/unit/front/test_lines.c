@@ -1,5 +1,6 @@
 /*
- * Lines in, replies out: framing, order and tags (protocol, section 1).
+ * Lines in, replies out: framing, order and tags (lockbroker-protocol(7),
+ * "Framing", "Order and tags").
  */
 #include "config.h"
 
@@ -12,7 +13,7 @@
 #define X16 "xxxxxxxxxxxxxxxx"
 #define OK "OK\r\n"
 
-/* What a client sends in one piece, and all that it gets. */
+/* What a client sends in one piece, and everything that it gets. */
 static const struct exchange {
 	const char *in;
 	const char *out;
@@ -26,17 +27,17 @@ static const struct exchange {
 	{ "@" X16 " PING\n", "@" X16 " OK\r\n" },
 	{ "STATUS a\nSTATUS b\n@t STATUS c\nSTATUS d\n",
 	    "OK label=a\r\nOK label=b\r\n@t OK label=c\r\nOK label=d\r\n" },
-	/* In order around what is refused. */
+	/* Replies stay in order around a refused line. */
 	{ "@w LOCK a\n@w PING\nCANCEL w\n",
 	    "@w ERR bad-request this tag is still in use\r\n"
 	    "@w CANCELLED\r\n" OK },
 	{ "CANCEL w\n", "ERR not-found no such request\r\n" },
 	{ "@w LOCK a\nCANCEL w\n@w PING\n", "@w CANCELLED\r\n" OK "@w OK\r\n" },
-	/* What begins with a star is RESP, and stays it. */
+	/* A connection that begins with a star speaks RESP, until its end. */
 	{ "*2\r\n$6\r\nSTATUS\r\n$1\r\na\r\n*1\r\n$4\r\nPING\r\n",
 	    "*2\r\n$5\r\nlabel\r\n$1\r\na\r\n$4\r\nPING\r\n" },
 	{ "*0\r\n*2\r\n$1\r\nx\r\n$4\r\nquit\r\n", "$4\r\nquit\r\n" },
-	/* What begins otherwise is not. */
+	/* Any other connection does not. */
 	{ "\n*1\r\nPING\n",
 	    "ERR unknown-command no command \"*1\"; HELP lists all\r\n" OK },
 };
@@ -124,7 +125,7 @@ START_TEST(an_untagged_wait_keeps_back_the_lines_behind_it)
 	client_expect(&cl, "TIMEOUT\r\n" OK);
 	client_expect_silence(&cl);
 	ck_assert_uint_eq(rig.requests, 3);
-	/* And lines that come later are behind it, too. */
+	/* Lines that come later are answered later, too. */
 	client_send(&cl, "STATUS d\n");
 	client_expect_silence(&cl);
 	rig_answer(&rig, STATUS_BUSY);

@@ -1,5 +1,5 @@
 /*
- * Places to listen on.
+ * Addresses to listen on.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ expect_failure(bool ok, struct buf *why, const char *text)
 	buf_clear(why);
 }
 
-/* One round trip at rig->path. */
+/* Makes one round trip at rig->path. */
 static void
 expect_service(struct rig *rig, enum transport how)
 {
@@ -59,13 +59,13 @@ START_TEST(unix_socket)
 	ck_assert_uint_eq(st.st_mode & 07777, 0640);
 	ck_assert_uint_eq(st.st_gid, getegid());
 	expect_service(&rig, OVER_UNIX);
-	/* Twice the same is once. */
+	/* The same address twice counts once. */
 	ck_assert(front_listen_unix(rig.front, rig.path, 0640, "", &why));
 	ck_assert_uint_eq(front_listeners(rig.front), 3);
 	front_stop_listening(rig.front);
 	ck_assert_uint_eq(front_listeners(rig.front), 0);
 	ck_assert_int_lt(lstat(rig.path, &st), 0);
-	/* One that was passed in is not ours to remove. */
+	/* A socket that was passed in is not ours to remove. */
 	ck_assert_int_eq(lstat(gone, &st), 0);
 	(void)unlink(gone);
 	buf_fini(&why);
@@ -84,7 +84,8 @@ START_TEST(unix_socket_that_is_there)
 
 	rig_init(&rig);
 	buf_init(&why);
-	/* The listening socket stays, the path is another's by now. */
+	/* The listening socket is still there, but the path belongs to another
+	 * by now. */
 	front_stop_listening(rig.front);
 	ck_assert(front_listen_unix(rig.front, rig.path, 0600, "", &why));
 	expect_service(&rig, OVER_UNIX);
@@ -199,7 +200,7 @@ expect_proxied(struct rig *rig, bool proxied)
 	client_close(&cl);
 }
 
-/* Of a socket that was passed in, where `listen` has its address. */
+/* A socket that was passed in is proxied if `listen` says so of its address. */
 START_TEST(proxies)
 {
 	struct buf why;
@@ -242,7 +243,7 @@ START_TEST(tcp)
 	ok = front_listen_fd(rig.front, fd, &why);
 	expect_failure(ok, &why, "not a listening stream socket");
 	ck_assert_int_lt(fcntl(fd, F_GETFD), 0);
-	/* TEST-NET-1 is nobody's address. */
+	/* Nobody has an address of TEST-NET-1. */
 	ok = front_listen_tcp(rig.front, "192.0.2.1", 0, false, &why);
 	expect_failure(ok, &why, "can't listen there");
 	buf_fini(&why);
@@ -250,7 +251,7 @@ START_TEST(tcp)
 }
 END_TEST
 
-/* The front is in this process, so its end of a connection can be found. */
+/* Finds the front's end of a connection, which is in this process. */
 static int
 other_end(int fd)
 {

@@ -1,5 +1,5 @@
 /*
- * Turns: what is told first, and whose turn it is.
+ * Turns: what is told first, and who is served when.
  */
 #include "config.h"
 
@@ -49,7 +49,8 @@ START_TEST(a_loss_leaves_before_all_else)
 }
 END_TEST
 
-/* It can't be written: others need not wait for a client that does not read. */
+/* That client does not read, so it can't be told; the others need not wait for
+ * it. */
 START_TEST(a_loss_that_is_not_read_holds_up_nobody)
 {
 	struct client loser, heir;
@@ -161,7 +162,8 @@ crowd_close(struct client crowd[CROWD], struct rig *rig)
 	rig_fini(rig);
 }
 
-/* Lines that cost 0.1 ms: a turn ends with the share in which 1 ms is over. */
+/* Each line costs 0.1 ms: a turn ends with the share in which 1 ms is
+ * exceeded. */
 START_TEST(many_that_flood_make_no_long_turn)
 {
 	struct client crowd[CROWD];
@@ -179,7 +181,7 @@ START_TEST(many_that_flood_make_no_long_turn)
 }
 END_TEST
 
-/* One line takes all of a turn: the next turn is the next client's. */
+/* One line takes a whole turn: the next turn belongs to the next client. */
 START_TEST(a_turn_goes_on_where_the_last_one_stopped)
 {
 	struct client crowd[CROWD];
@@ -220,7 +222,7 @@ START_TEST(a_share_is_bounded_by_time)
 }
 END_TEST
 
-/* Tagged or not: what is made keeps back the lines behind it. */
+/* Tagged or not: an answer in the making holds back the lines after it. */
 START_TEST(an_answer_that_is_being_made)
 {
 	static const char *const asked[] = { "NAMES\nPING\n",
@@ -283,7 +285,7 @@ START_TEST(long_answers_wait_until_all_is_read)
 }
 END_TEST
 
-/* Each of them is within its own limit. */
+/* Each client stays within its own limit. */
 START_TEST(unread_by_all_together)
 {
 	struct client clients[4], reader;
@@ -300,7 +302,8 @@ START_TEST(unread_by_all_together)
 	ck_assert_uint_le(front_unread(rig.front), 2 * sizeof(noise));
 	ck_assert_uint_gt(front_unread(rig.front), 0);
 	ck_assert_uint_gt(front_too_slow_total(rig.front), 0);
-	/* The first ones, who have had the most time to read. */
+	/* The first clients are dropped, which have had the most time to
+	 * read. */
 	rig_turn(&rig);
 	ck_assert_uint_eq(front_count(rig.front),
 	    5 - (unsigned)front_too_slow_total(rig.front));
@@ -323,7 +326,8 @@ END_TEST
 
 #define MANY_UNREAD 24
 
-/* If any are dropped, then so many that not each byte more drops another. */
+/* If clients are dropped, then enough of them that not every further byte drops
+ * another. */
 START_TEST(room_for_those_who_read)
 {
 	struct client clients[MANY_UNREAD];
@@ -368,7 +372,8 @@ reload(struct rig *rig)
 	ck_assert_uint_eq(rig->reloads_over, 0);
 }
 
-/* The rig checks that no request comes before its connection knows. */
+/* The rig checks that no request is handled before its connection noted the
+ * reload. */
 START_TEST(a_reload_takes_some_turns)
 {
 	static struct client clients[MANY], late;
@@ -388,7 +393,8 @@ START_TEST(a_reload_takes_some_turns)
 	while (rig.reloads_over == 0)
 		rig_turn(&rig);
 	ck_assert_uint_eq(rig.reloaded, MANY);
-	/* Who comes meanwhile knows; another reload is for all. */
+	/* A client that comes meanwhile needs no note; another reload is for
+	 * all. */
 	reload(&rig);
 	client_open(&late, &rig, OVER_UNIX);
 	reload(&rig);

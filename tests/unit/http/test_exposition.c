@@ -1,5 +1,5 @@
 /*
- * What Prometheus is given, byte for byte.
+ * The format for Prometheus, byte for byte.
  */
 #include "config.h"
 
@@ -93,7 +93,7 @@ START_TEST(openmetrics)
 }
 END_TEST
 
-/* Exactly these: Prometheus 3 refuses a scrape with any other. */
+/* Exactly these types: Prometheus 3 refuses a scrape with any other. */
 START_TEST(content_types)
 {
 	ck_assert_str_eq(exposition_content_type(false),

@@ -1,5 +1,6 @@
 /*
- * The page: what clients call things stays text, and what is wrong comes first.
+ * The page: names and labels from clients stay text, and what is wrong comes
+ * first.
  */
 #include "config.h"
 
@@ -88,7 +89,7 @@ END_TEST
 
 #define EVIL "<script>&\"'\xe2\x80\xae"
 
-/* A page where everything that comes from outside is hostile. */
+/* A page on which everything from outside is hostile. */
 struct hostile {
 	struct page page;
 	struct page_node node;
@@ -179,13 +180,13 @@ START_TEST(nothing_gets_out)
 		hostile_init(&h);
 		h.page.ready = ready;
 		text = written(&h.page, &b);
-		/* Only the page's own script, which has the nonce. */
+		/* The only script is the page's own, which has the nonce. */
 		ck_assert_uint_eq(count(text, "<script"), 1);
 		ck_assert_uint_eq(count(text, "<script nonce=\"0f\">"), 1);
 		ck_assert_uint_eq(count(text, "\xe2\x80\xae"), 0);
 		ck_assert_uint_eq(count(text, "{{"), 0);
 		ck_assert_uint_ge(count(text, "&lt;script&gt;"), 10);
-		/* In addresses it is encoded otherwise. */
+		/* In addresses it is encoded in another way. */
 		ck_assert_uint_ge(
 		    count(text, "?name=%3Cscript%3E%26%22%27%E2%80%AE\""), 3);
 		buf_fini(&b);
@@ -193,7 +194,7 @@ START_TEST(nothing_gets_out)
 }
 END_TEST
 
-/* In the order in which they are to be seen. */
+/* The pieces, in the order in which the page must show them. */
 START_TEST(what_is_wrong_comes_first)
 {
 	static const char *const order[] = { "Locks are granted, but",

@@ -47,7 +47,7 @@ START_TEST(paths_are_decoded)
 }
 END_TEST
 
-/* Whatever it is made of. */
+/* Whatever bytes they consist of. */
 START_TEST(what_is_encoded_is_decoded)
 {
 	char all[256];

@@ -1,7 +1,7 @@
 /*
- * One process serves all connections with poll(2).  Commands are told by the
- * words that appear in what is read: the tests send little enough that each
- * read ends at a command's end.
+ * One process serves all connections with poll(2).  It recognizes commands by
+ * words in what it reads: the tests send so little that each read ends at the
+ * end of a command.
  */
 #include "config.h"
 
@@ -49,11 +49,11 @@ struct server_state {
 static void
 say(int fd, const char *text)
 {
-	/* Who has hung up need not hear it. */
+	/* A client that has hung up need not hear it. */
 	(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
-/* In a segment of its own. */
+/* Sends it in a segment of its own. */
 static void
 say_later(int fd, const char *text)
 {

@@ -9,13 +9,13 @@
 
 struct fake {
 	pid_t pid;
-	unsigned *subscribed; /* how often it was asked to; shared with it */
+	unsigned *subscribed; /* how often it was asked; shared with the
+			       * process */
 	char dir[64];
 	char path[80];
 };
 
-/* What it says in place of what Redis would; NULL: nothing, or what Redis says.
- */
+/* What it says instead of Redis' answer; NULL: nothing, or what Redis says. */
 struct fake_words {
 	const char *hello;    /* to a command connection, when it is greeted */
 	const char *answer;   /* to each EVALSHA and SENTINEL */
@@ -27,10 +27,10 @@ struct fake_words {
 
 void fake_start_words(struct fake *f, const struct fake_words *words);
 
-/* With only those two. */
+/* Starts one with only those two. */
 void fake_start(struct fake *f, const char *hello, const char *answer);
 
-/* Says to be Redis 6, which can't read a script that begins with `#!`. */
+/* It claims to be Redis 6, which can't read a script that begins with `#!`. */
 void fake_start_old(struct fake *f, const char *answer);
 
 /* Accepts connections and never says a word. */

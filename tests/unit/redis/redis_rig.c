@@ -1,5 +1,5 @@
 /*
- * Nothing here sleeps: what is awaited is polled for, or is an event.
+ * Nothing here sleeps: it polls for what it awaits, or waits for an event.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #define PATIENCE_MS 30000
 #define INSTANCE 0x1122334455667788u
 
-/* ---- the server ---- */
+/* The server. */
 
 const char *
 server_program(void)
@@ -180,7 +180,7 @@ server_info(struct server *s, const char *section, const char *key)
 	return n;
 }
 
-/* ---- what is written down ---- */
+/* What is written down. */
 
 static void
 on_guard(void *arg, uint32_t shard, int64_t sent_ms,
@@ -222,7 +222,7 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 	if (!up)
 		(void)snprintf(rig->why, sizeof(rig->why), "%s", why);
 	if (!up && !rig->up)
-		return; /* it is down still: only the reason is new */
+		return; /* still down: only the reason is new */
 	ck_assert(rig->up != up);
 	rig->up = up;
 	if (up) {
@@ -263,7 +263,7 @@ on_fatal(void *arg, const char *why)
 static const struct redis_handler handler = { on_guard, on_outcome, on_link,
 	on_message, on_resubscribed, on_fatal };
 
-/* ---- the rig ---- */
+/* The rig. */
 
 void
 rig_config(struct rig *rig, const char *path)
@@ -399,7 +399,7 @@ rig_turn(struct rig *rig)
 	ck_assert_uint_eq(rig->answered, rig->expected);
 }
 
-/* The last ids are for the rig. */
+/* The last ids are reserved for the rig. */
 void
 rig_ready(struct rig *rig)
 {

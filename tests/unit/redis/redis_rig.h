@@ -1,6 +1,6 @@
 /*
- * A real redis-server on a Unix socket of its own, and a struct redis in front
- * of it whose callbacks are written down.
+ * A real redis-server on a Unix socket of its own, and a struct redis that
+ * uses it, whose callbacks are written down.
  */
 #ifndef LOCKBROKER_TESTS_UNIT_REDIS_RIG_H
 #define LOCKBROKER_TESTS_UNIT_REDIS_RIG_H
@@ -50,10 +50,10 @@ struct rig {
 	void (*on_outcome)(struct rig *rig, uint64_t id);
 };
 
-/* The one to be tested: $REDIS_SERVER, else redis-server. */
+/* The program to test: $REDIS_SERVER, or redis-server. */
 const char *server_program(void);
 
-/* argv: more words for the server, ending with NULL. */
+/* argv: further words for the server's command line, ending with NULL. */
 void server_start(struct server *s, const char *const *argv);
 void server_again(struct server *s, const char *const *argv);
 void server_kill(struct server *s);
@@ -64,10 +64,10 @@ redisReply *server_do(struct server *s, const char *fmt, ...);
 void server_ok(struct server *s, const char *fmt, ...);
 /* Makes it listen on a free TCP port; returns that. */
 int server_listen(struct server *s);
-/* The number behind `KEY` in an INFO section; 0 where it is not there. */
+/* The number after `KEY` in an INFO section; 0 if there is none. */
 long server_info(struct server *s, const char *section, const char *key);
 
-/* The defaults, for a server on that socket; NULL: embedded. */
+/* The default settings, for a server on that socket; NULL: embedded. */
 void rig_config(struct rig *rig, const char *path);
 void rig_open(struct rig *rig);
 void rig_close(struct rig *rig);
@@ -82,16 +82,16 @@ bool rig_is_down(struct rig *rig);
 bool rig_is_fatal(struct rig *rig);
 bool rig_answered(struct rig *rig); /* `expected` outcomes are there */
 
-/* Operations; the seq of the token is the id. */
+/* Submits operations; the seq of the token is the id. */
 void rig_op(struct rig *rig, uint64_t id, enum op_kind kind, const char *name);
-/* Flushes, and runs until all that was submitted is answered. */
+/* Flushes, and runs until every submitted operation is answered. */
 void rig_turn(struct rig *rig);
 
-/* Starts, waits for the link, and blesses. */
+/* Starts, waits for the link, and blesses the server. */
 void rig_ready(struct rig *rig);
 
-/* A server (argv as of server_start(); NULL: none), configured and no more; the
- * same with all of it ready; and the end of both. */
+/* Makes a server (argv as for server_start(); NULL: none) and the configuration
+ * only; the same, with everything ready; and the end of both. */
 void rig_begin(struct rig *rig, struct server *server, const char *const *argv);
 void rig_begin_ready(struct rig *rig, struct server *server);
 void rig_end(struct rig *rig, struct server *server);

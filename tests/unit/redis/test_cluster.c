@@ -1,6 +1,6 @@
 /*
- * Tests of what a cluster's answers are taken for: redis/cluster_map, slot and
- * once.
+ * Tests of how the answers of a cluster are understood: redis/cluster_map,
+ * slot and once.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "redis/slot.h"
 #include "test_redis.h"
 
-/* Everything told, one line for each range. */
+/* Everything that was told, one line for each range. */
 struct told {
 	char text[512];
 };
@@ -100,7 +100,7 @@ START_TEST(other_answers_are_no_map)
 }
 END_TEST
 
-/* So many ranges of so many nodes without a name. */
+/* An answer with so many ranges of so many nodes without a name. */
 static bool
 read_many(size_t ranges, size_t nodes)
 {
@@ -122,7 +122,7 @@ read_many(size_t ranges, size_t nodes)
 	return ok;
 }
 
-/* No cluster is so large, and all of it would be looked at in one go. */
+/* No cluster is so large, and the broker would look at all of it in one go. */
 START_TEST(an_endless_map_is_none)
 {
 	ck_assert(read_many(16384, 4));
@@ -187,7 +187,7 @@ END_TEST
 
 START_TEST(buckets_have_the_slots_of_redis)
 {
-	/* As CLUSTER KEYSLOT says of lock:{N}:x. */
+	/* As CLUSTER KEYSLOT answers for lock:{N}:x. */
 	ck_assert_uint_eq(slot_of_bucket(0), 13907);
 	ck_assert_uint_eq(slot_of_bucket(197), 2860);
 	ck_assert_uint_eq(slot_of_bucket(255), 14163);
@@ -207,7 +207,7 @@ START_TEST(messages_come_through_once)
 	ck_assert(once_accept(&once, &b, "grant 2 x", 9, 1004));
 	ck_assert(!once_accept(&once, &a, "grant 2 x", 9, 1005));
 	ck_assert(once_accept(&once, &b, "grant 1 x", 9, 9000));
-	/* Who brought it first has gone. */
+	/* The connection that brought it first has gone. */
 	once_forget(&once, &b);
 	ck_assert(once_accept(&once, &a, "grant 1 x", 9, 9001));
 	for (i = 0; i < 2 * ONCE_MAX; i++) {

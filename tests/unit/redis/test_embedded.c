@@ -1,5 +1,5 @@
 /*
- * The embedded server: started, restarted, and gone when we are.
+ * The embedded server: it is started and restarted, and ends with us.
  */
 #include "config.h"
 
@@ -32,7 +32,7 @@ find_path(char *path, size_t size)
 	pclose(f);
 }
 
-/* In a directory of its own, so that nobody else's is found. */
+/* In a directory of its own, so that no other program is found. */
 static void
 begin_embedded(char dir[64])
 {
@@ -62,7 +62,8 @@ START_TEST(a_server_of_our_own)
 
 	strcpy(server.path, path);
 	strcat(server.path, "/redis.sock");
-	/* What stops the whole service or terminal is for the broker. */
+	/* A signal that stops the whole service or terminal is meant for the
+	 * broker. */
 	pid = (pid_t)server_info(&server, "server", "process_id:");
 	kill(pid, SIGTERM);
 	kill(pid, SIGINT);
@@ -104,7 +105,7 @@ START_TEST(a_server_of_our_own_dies_with_us)
 	find_path(path, sizeof(path));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* A zombie of init's is dead as well. */
+	/* A zombie that init has not reaped counts as dead. */
 	do {
 		FILE *f;
 		char state = 'X';

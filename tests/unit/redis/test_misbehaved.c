@@ -1,5 +1,5 @@
 /*
- * Servers that talk nonsense or nothing, or have no room for us.
+ * Servers that answer nonsense or nothing, or have no room for us.
  */
 #include "config.h"
 
@@ -59,7 +59,7 @@ START_TEST(a_malformed_answer_cuts_the_link)
 }
 END_TEST
 
-/* It is given up long before the reply would be overdue. */
+/* The link is given up long before the reply would be overdue. */
 START_TEST(an_endless_answer_cuts_the_link)
 {
 	static const char announced[] = "$2147483647\r\n";
@@ -106,7 +106,8 @@ START_TEST(an_answer_nobody_asked_for_cuts_the_link)
 }
 END_TEST
 
-/* In its backlog, or accepted and never greeted. */
+/* The server leaves connections in its backlog, or accepts them and never
+ * greets. */
 START_TEST(a_silent_server_is_given_up)
 {
 	struct fake fake;
@@ -134,7 +135,8 @@ is_told_why(struct rig *r)
 	return r->why[0] != '\0';
 }
 
-/* A short time for answers is none for connecting and greeting. */
+/* A short time for replies does not shorten the times to connect and to
+ * greet. */
 START_TEST(connecting_has_its_own_time)
 {
 	struct fake fake;
@@ -197,7 +199,7 @@ START_TEST(with_its_replicas_a_grant_counts)
 	rig.config.redis.replicas = 1;
 	rig_open(&rig);
 	rig_ready(&rig);
-	/* The first WAIT may have to wait for the replica to be online. */
+	/* The first WAIT may have to wait until the replica is online. */
 	do {
 		memset(&rig.ops[1], 0, sizeof(rig.ops[1]));
 		rig_op(&rig, 1, OP_ACQUIRE, "a");

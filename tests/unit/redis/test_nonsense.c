@@ -1,6 +1,6 @@
 /*
- * Whatever a server or a proxy says, on whichever connection and at whichever
- * moment: it cuts that connection and never ends the broker.
+ * Whatever a server or a proxy says, on whichever connection and whenever: it
+ * cuts that connection and never ends the broker.
  */
 #include "config.h"
 
@@ -101,7 +101,8 @@ is_up_again(struct rig *r)
 	return r->ups >= 2 && r->up;
 }
 
-/* The link is cut, comes back, and what was asked for is not known. */
+/* The link is cut and comes back, and the outcome of the operation is
+ * unknown. */
 START_TEST(in_an_answer)
 {
 	const struct fake_words words = { .answer = nonsense[_i] };
@@ -115,7 +116,7 @@ START_TEST(in_an_answer)
 }
 END_TEST
 
-/* In the same read, too, where there is nothing to be seen beforehand. */
+/* Also if the nonsense comes in the same read, and can't be seen beforehand. */
 START_TEST(behind_an_answer)
 {
 	char answer[200];
@@ -155,7 +156,7 @@ START_TEST(in_a_greeting)
 }
 END_TEST
 
-/* Commands go on meanwhile; it subscribes again and again. */
+/* Commands continue meanwhile; the broker subscribes again and again. */
 static void
 subscriber_meets(const char *subscribed, const char *news)
 {
@@ -200,7 +201,8 @@ static const char *const arrays[] = {
 	"*2\r\n:1\r\n*65537\r\n",
 };
 
-/* One may announce 16 GB; it is cut long before the reply would be overdue. */
+/* A reply may announce 16 GB; the link is cut long before it would be
+ * overdue. */
 START_TEST(an_array_has_a_bound)
 {
 	const struct fake_words words = { .answer = arrays[_i] };

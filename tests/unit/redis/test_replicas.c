@@ -1,5 +1,5 @@
 /*
- * Servers with replicas, which may be away, and replicas that are asked.
+ * Servers with replicas, which may be away; and WAIT.
  */
 #include "config.h"
 
@@ -44,7 +44,7 @@ START_TEST(a_grant_without_its_replicas_does_not_count)
 }
 END_TEST
 
-/* A long lease has a long WAIT, which is not given up before its end. */
+/* A long lease makes a long WAIT, which is not given up before its end. */
 START_TEST(replicas_that_are_away_cut_no_connection)
 {
 	rig_begin(&rig, &server, NULL);
@@ -74,7 +74,7 @@ count_waits(void)
 }
 
 /*
- * TURNS turns whose answers are not waited for, and one that renews; returns
+ * Makes TURNS turns whose answers nobody awaits, and one that renews; returns
  * how many WAITs they took.
  */
 static long
@@ -104,8 +104,8 @@ replica_start(struct server *replica)
 }
 
 /*
- * Each WAIT may block the connection for its time: what would be sent behind
- * several would be late.
+ * Each WAIT may block the connection for its time: calls behind several of
+ * them would be late.
  */
 START_TEST(a_replica_that_is_away_is_waited_for_once)
 {
@@ -126,8 +126,8 @@ START_TEST(a_replica_that_is_away_is_waited_for_once)
 		ck_status(&rig, id, GRANTED);
 
 	kill(replica.pid, SIGSTOP);
-	/* Behind the first turn, behind the others, and behind those that had
-	 * waited to share a call. */
+	/* One after the first turn, one after the others, and one after those
+	 * that had waited to share a call. */
 	ck_assert_int_le(hurry(200), 3);
 	ck_assert_int_le(hurry(300), 3);
 	for (id = 200; id < 200 + TURNS; id++) {
@@ -137,7 +137,8 @@ START_TEST(a_replica_that_is_away_is_waited_for_once)
 	}
 	ck_assert_int_lt(
 	    rig.ops[200 + TURNS].sent_ms - rig.ops[200].sent_ms, 300);
-	/* These stood in line, and their leases count from when they left. */
+	/* These calls stood in line, and their leases count from when they
+	 * left. */
 	ck_assert_int_ge(rig.ops[301].sent_ms - rig.ops[300].sent_ms, 300);
 	ck_assert_int_lt(
 	    rig.ops[300 + TURNS].sent_ms - rig.ops[300].sent_ms, 300);

@@ -19,13 +19,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool silent;	  /* the name service does not answer */
-static unsigned threads;  /* that wait for it */
-static unsigned most;	  /* of them at a time */
+static unsigned threads;  /* look-ups that wait for it */
+static unsigned most;	  /* most of them at a time */
 static unsigned answered; /* callbacks */
 static struct event_base *base;
 static struct resolver *resolver;
 
-/* The linker prefers this one to that of the C library. */
+/* The linker prefers this function to that of the C library. */
 int
 getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
     struct addrinfo **out)
@@ -132,7 +132,7 @@ START_TEST(all_who_ask_are_told)
 }
 END_TEST
 
-/* The thread ends later, and finds nobody. */
+/* The thread ends later, and finds that nobody waits for it. */
 START_TEST(a_resolver_may_be_freed_meanwhile)
 {
 	struct lookup *one;

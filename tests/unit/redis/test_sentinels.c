@@ -1,6 +1,6 @@
 /*
- * What is made of the answers of Sentinels, and of what only listens where a
- * Sentinel should be.
+ * How the answers of Sentinels are understood, and those of a server that only
+ * listens in the place of a Sentinel.
  */
 #include "config.h"
 
@@ -49,7 +49,7 @@ START_TEST(a_master_is_read)
 }
 END_TEST
 
-/* The length is given, since one has a NUL. */
+/* The length is given, because one text has a NUL. */
 #define ROW(text)                      \
 	{                              \
 		text, sizeof(text) - 1 \
@@ -115,7 +115,7 @@ START_TEST(a_host_has_its_limit)
 }
 END_TEST
 
-/* ---- a broker that asks one ---- */
+/* A broker that asks a Sentinel. */
 
 static const char *const none[] = { NULL };
 static struct rig rig;
@@ -156,7 +156,8 @@ START_TEST(a_master_is_followed)
 }
 END_TEST
 
-/* Whatever it is, it is asked again and again, and leads nowhere. */
+/* Whatever the Sentinel answers, the broker asks it again and again, and
+ * follows it nowhere. */
 START_TEST(nonsense_leads_nowhere)
 {
 	begin(odd[_i].resp);

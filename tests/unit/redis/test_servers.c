@@ -1,5 +1,5 @@
 /*
- * Operations on a real redis-server, in good health and bad.
+ * Operations on a real redis-server, healthy and not.
  */
 #include "config.h"
 
@@ -69,7 +69,7 @@ START_TEST(a_plain_clients_key_is_foreign)
 }
 END_TEST
 
-/* A turn is two calls a lane for each 64 operations. */
+/* A turn makes two calls a lane for each 64 operations. */
 START_TEST(operations_of_a_turn_share_calls)
 {
 	struct redis_stats before, after;
@@ -115,7 +115,8 @@ renew(uint64_t id, uint64_t as, const char *name)
 	redis_submit(rig.redis, &op);
 }
 
-/* Renewals in a row are looked at together, and answered one by one. */
+/* The server looks at renewals in a row together, and answers them one by
+ * one. */
 START_TEST(renewals_in_a_row_are_told_apart)
 {
 	redisReply *r;
@@ -156,7 +157,7 @@ START_TEST(renewals_in_a_row_are_told_apart)
 	ck_assert(rig.ops[8].outcome.waiting);
 	ck_assert(!rig.ops[9].outcome.waiting);
 
-	/* One alone is looked at another way. */
+	/* A single renewal is looked at in another way. */
 	renew(11, 3, "c");
 	rig_turn(&rig);
 	ck_status(&rig, 11, AGAIN);
@@ -178,7 +179,8 @@ note_renewal(struct rig *r, uint64_t id)
 		answered_before_renewal = r->answered;
 }
 
-/* Counted: on one connection what is sent first is answered first. */
+/* The server counts: on one connection, calls are answered in the order in
+ * which they were sent. */
 START_TEST(a_flood_does_not_delay_a_renewal)
 {
 	char name[16];
@@ -348,7 +350,7 @@ use_many_names(enum op_kind kind)
 	rig_until(&rig, rig_answered, "outcomes");
 }
 
-/* The answer is there; that we come late is no reason to drop it. */
+/* The answer is there; that we read it late is no reason to drop it. */
 START_TEST(a_broker_that_was_frozen_reads_its_answers)
 {
 	rig_begin(&rig, &server, NULL);
@@ -364,7 +366,7 @@ START_TEST(a_broker_that_was_frozen_reads_its_answers)
 }
 END_TEST
 
-/* While one link is down the other stands in, and kills what it left. */
+/* While one link is down, the other replaces it, and kills its connection. */
 START_TEST(a_cut_link_is_killed_before_it_is_replaced)
 {
 	struct redis_stats stats;
@@ -378,7 +380,7 @@ START_TEST(a_cut_link_is_killed_before_it_is_replaced)
 	while (working_links(&id) < 2);
 	server_ok(&server, "CLIENT KILL ID %ld", id);
 	use_many_names(OP_ACQUIRE);
-	/* Our own CLIENT KILL, behind that of the test. */
+	/* Our own CLIENT KILL, after that of the test. */
 	rig_op(&rig, 100, OP_HEARTBEAT, NULL);
 	redis_flush(rig.redis);
 	rig_until(&rig, rig_answered, "the outcome");
@@ -530,7 +532,7 @@ START_TEST(messages_arrive_and_survive_a_cut)
 	server_ok(&server, "CLIENT KILL TYPE pubsub");
 	rig_until(&rig, is_resubscribed, "the next subscription");
 	ck_assert_uint_eq(rig.downs, 0);
-	/* Probes are for the listener alone. */
+	/* Probes are for the listener only. */
 	rig_until(&rig, was_probed, "a probe");
 	rig_op(&rig, 1, OP_HEARTBEAT, NULL);
 	rig_turn(&rig);
@@ -581,7 +583,7 @@ submit_again(struct rig *r, uint64_t id)
 		rig_op(r, id + 1, OP_ACQUIRE, "a");
 }
 
-/* With a flush a turn, as an owner makes; the loop turns for it. */
+/* Flushes once a turn, as an owner does, while the loop turns. */
 static bool
 all_are_answered(struct rig *r)
 {
@@ -597,7 +599,7 @@ START_TEST(a_handler_may_submit)
 	redis_flush(rig.redis);
 	rig_until(&rig, first_is_answered, "the outcome");
 	ck_status(&rig, 1, GRANTED);
-	/* Not flushed: nothing may happen. */
+	/* There was no flush, so nothing may happen. */
 	server_kill(&server);
 	rig_until(&rig, rig_is_down, "the cut");
 	rig_until(&rig, all_are_answered, "all of them");

@@ -1,6 +1,6 @@
 /*
- * Connections that were lost, and are killed before anything takes their place:
- * on links that do what the test says (instead of link.c).
+ * Connections that were lost are killed before anything takes their place.
+ * The links do what the test says (instead of link.c).
  */
 #include "config.h"
 
@@ -16,14 +16,14 @@
 #define IDS 64
 #define KILLS 64
 
-/* As link.h has it; `id` is that of the present connection. */
+/* As in link.h; `id` is that of the present connection. */
 struct link {
 	bool up;
 	uint64_t id;
 	struct info info;
 };
 
-/* A CLIENT KILL that was sent and not answered yet. */
+/* A CLIENT KILL that was sent and has not been answered yet. */
 struct kill {
 	const struct link *by;
 	uint64_t by_id; /* the connection that carries it */
@@ -101,7 +101,7 @@ begin(void)
 	}
 }
 
-/* Answers the first KILL that this connection has; false: there is none. */
+/* Answers the first KILL on this connection; false: there is none. */
 static bool
 answer(uint64_t by_id, const redisReply *reply)
 {
@@ -151,7 +151,8 @@ back(unsigned i)
 	pool_kill_stale(&pool);
 }
 
-/* Does each KILL of what lane i has lost stand before what is sent next? */
+/* Checks that the KILLs of all connections that lane i has lost precede what is
+ * sent next. */
 static void
 check_order(unsigned i)
 {
@@ -193,7 +194,7 @@ START_TEST(a_lost_connection_is_killed)
 }
 END_TEST
 
-/* Who is refused is given up; somebody else has to do it. */
+/* A link that is refused is given up; another has to kill. */
 START_TEST(a_kill_that_is_refused_is_not_done)
 {
 	static char text[] = "NOPERM this user has no permissions";
@@ -233,8 +234,8 @@ START_TEST(another_takes_over_from_a_killer_that_is_lost)
 END_TEST
 
 /*
- * Lane 0 is lost, and again while the first killer is slow; what was to kill
- * the second connection is lost, too.
+ * Lane 0 is lost, and again while the first killer is slow; the link that was
+ * to kill the second connection is lost, too.
  */
 START_TEST(a_slow_killer_does_not_answer_for_another)
 {
@@ -263,7 +264,8 @@ START_TEST(a_slow_killer_does_not_answer_for_another)
 }
 END_TEST
 
-/* Any order of events: nothing is sent before the KILLs it must follow. */
+/* In any order of events, nothing is sent before the KILLs that it must
+ * follow. */
 START_TEST(whatever_happens)
 {
 	unsigned i;

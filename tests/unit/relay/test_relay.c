@@ -1,6 +1,6 @@
 /*
- * Tests of relay: packets and their descriptors, the first line of a socket
- * that leads to a server.
+ * Tests of relay: packets and their descriptors, and the first line on a
+ * socket that leads to a server.
  */
 #include "config.h"
 
@@ -94,7 +94,7 @@ START_TEST(nonsense_is_refused)
 }
 END_TEST
 
-/* Whole texts, and nothing behind the end of the packet. */
+/* Only whole texts, and nothing beyond the end of the packet. */
 START_TEST(what_does_not_fit_is_left_out)
 {
 	char *text = malloc(PACKET_BYTES_MAX);

@@ -1,5 +1,6 @@
 /*
- * Commands on keys and scripts: what is asked of the core, and what is refused.
+ * Commands on keys and scripts: what they ask of the core, and which are
+ * refused.
  */
 #include "config.h"
 
@@ -73,7 +74,7 @@ static const struct asking {
 	    NULL, OK_OR_NIL),
 	OK("SET a t NX EXAT 1700000007", ACQUIRE, EXACT, REPLACE, 7000, "t",
 	    NULL, OK_OR_NIL),
-	/* What is over at once. */
+	/* Commands that are answered at once. */
 	OK("SET a t NX EXAT 7", ACQUIRE, EXACT, REPLACE, 1, "t", NULL,
 	    OK_OR_NIL),
 	OK("SET a t NX PX 9223372036854775807", ACQUIRE, EXACT, REPLACE,
@@ -178,7 +179,7 @@ START_TEST(asking)
 }
 END_TEST
 
-/* For how long BLPOP waits for the lock. */
+/* How long BLPOP waits for the lock. */
 static const struct waiting {
 	const char *words;
 	int64_t ms;
@@ -334,7 +335,7 @@ START_TEST(the_oldest_text_gives_way)
 }
 END_TEST
 
-/* All texts that are known lead to a row. */
+/* Each known text leads to a row. */
 START_TEST(each_text)
 {
 	static const char *const sums[] = {

@@ -1,5 +1,5 @@
 /*
- * How the answers to calls are taken apart.  Replies are built by hand.
+ * How the answers to calls are understood.  Replies are built by hand.
  */
 #include "config.h"
 
@@ -13,8 +13,8 @@
 #include "test_store.h"
 
 /*
- * A reply from a text: [ ] is an array, a word a string, :N an integer, _ a
- * nil, -TEXT an error to the end.
+ * Makes a reply of a text: [ ] is an array, a word a string, :N an integer, _
+ * a nil, and -TEXT an error up to the end.
  */
 static redisReply *
 reply_parse(const char **at)
@@ -86,7 +86,7 @@ answer(enum op_kind kind, unsigned n, const char *text)
 static const struct {
 	enum op_kind kind;
 	const char *reply;
-	enum guard_state guard; /* UNKNOWN: not told */
+	enum guard_state guard; /* UNKNOWN: the guard is not told */
 	enum outcome_status status;
 	uint64_t fence;
 	int64_t ttl_ms;
@@ -121,7 +121,7 @@ static const struct {
 	    OUTCOME_VALUE, 0, -2, false, "abc" },
 	{ OP_BLESS, "[[blessed] [done]]", GUARD_BLESSED, OUTCOME_DONE, 0, 0,
 	    false, "" },
-	/* The guard said no before any operation. */
+	/* The guard refused before any operation. */
 	{ OP_ACQUIRE, "[[readonly _]]", GUARD_READONLY, OUTCOME_REFUSED, 0, 0,
 	    false, "Redis is a read-only replica" },
 	{ OP_RENEW, "[[clock 99999]]", GUARD_CLOCK, OUTCOME_REFUSED, 0, 0,
@@ -130,7 +130,7 @@ static const struct {
 	    OUTCOME_REFUSED, 0, 0, false,
 	    "other brokers on this Redis use v1,lease=5000,replicas=0, this"
 	    " one v1,lease=10000,replicas=2" },
-	/* Not the answer of our script. */
+	/* These are not answers of our script. */
 	{ OP_ACQUIRE, "[]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
 	{ OP_ACQUIRE, "[[]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
 	{ OP_ACQUIRE, "OK", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
@@ -156,7 +156,7 @@ static const struct {
 	    0, 0, false, "" },
 	{ OP_ACQUIRE, "[[blessed] granted]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0,
 	    0, false, "" },
-	/* Redis itself. */
+	/* Errors of Redis itself. */
 	{ OP_ACQUIRE, "-BUSY Redis is busy", GUARD_UNKNOWN, OUTCOME_REFUSED, 0,
 	    0, false, "Redis is busy with a script: SCRIPT KILL ends it" },
 	{ OP_ACQUIRE, "-READONLY You can't write", GUARD_READONLY,

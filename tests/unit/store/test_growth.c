@@ -1,6 +1,6 @@
 /*
- * Calls grow while others are under way: what waits for that, and what does
- * not.
+ * Calls grow while others are under way: which operations wait for that, and
+ * which do not.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "suite.h"
 #include "test_store.h"
 
-#define ENOUGH 8 /* operations under way, for others to wait for */
+#define ENOUGH 8 /* so many operations under way that others wait for them */
 #define CALLS 4
 
 static struct gather *g;
@@ -179,7 +179,8 @@ START_TEST(others_do_not_wait_for_it)
 }
 END_TEST
 
-/* What an attempt waits for there is the slowest of a majority. */
+/* Over a quorum, an attempt waits for the slowest server of a majority
+ * anyway. */
 START_TEST(votes_do_not_wait)
 {
 	struct call *first;
@@ -247,7 +248,8 @@ on_outcome(void *arg, uint64_t op, int64_t sent_ms, const struct outcome *o)
 	*refused += o->status == OUTCOME_REFUSED;
 }
 
-/* Memory is full: nothing new, but what is held is given back. */
+/* Memory is full: nothing new is granted, but everything held can be given
+ * back. */
 START_TEST(ends_leave_alone_if_their_call_is_refused)
 {
 	static const struct store_handler handler = { on_guard, on_outcome };
@@ -270,7 +272,7 @@ START_TEST(ends_leave_alone_if_their_call_is_refused)
 	ck_assert_uint_eq(calls[0]->nops, 3);
 	for (end = 0; end < 3; end++)
 		ck_assert_uint_eq(calls[0]->ids[end], id - 3 + end);
-	/* If these are refused, too, that is the answer. */
+	/* If these are refused, too, the refusal is the answer. */
 	call_finish(g, calls[0], &oom, false, &handler, &refused);
 	ck_assert_uint_eq(refused, 5);
 	gather_drop(g, calls[1]);

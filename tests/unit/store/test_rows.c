@@ -1,6 +1,6 @@
 /*
- * Operations in a row take less: how they are written into a call, and how the
- * answers to them are read.
+ * Operations in a row take less room: how they are written into a call, and
+ * how the answers to them are read.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 
 #define OPS_MAX 4
 
-/* Operations of one call, and its arguments behind the common ones. */
+/* The operations of one call, and its arguments after the common ones. */
 static const struct {
 	struct op ops[OPS_MAX];
 	const char *words;
@@ -33,7 +33,8 @@ static const struct {
 	      { .kind = OP_RENEW, .seq = 8, .ttl_ms = 901, .fence = 51 },
 	      { .kind = OP_RENEW, .seq = 9, .ttl_ms = 900, .fence = 52 } },
 	    "keep 900 7 keep 901 8 keep 900 9", { 2, 2, 2 } },
-	/* By themselves: fences drawn, a lease that is shared, and asked so. */
+	/* Not in a row: a renewal that draws fences, one of a shared lease, and
+	 * one that must be whole. */
 	{ { { .kind = OP_RENEW, .seq = 7, .ttl_ms = 900, .fence = 50 },
 	      { .kind = OP_RENEW, .seq = 8, .ttl_ms = 900, .reserve = 3 } },
 	    "keep 900 7 renew 8 900 0 3 x", { 2, 3 } },
@@ -77,7 +78,7 @@ static const struct {
 	      .reserve = 8,
 	      .flags = OP_SHARED } },
 	    "acquire 7 900 8 t s", { 3 } },
-	/* Ends that leave nothing, whoever waits for them. */
+	/* Ends that leave nothing behind, whoever waits for them. */
 	{ { { .kind = OP_END, .seq = 7 },
 	      { .kind = OP_END, .seq = 8, .flags = OP_PROMPT } },
 	    "drop 7 8", { 3, 3 } },
@@ -110,7 +111,7 @@ gather_of_one(void)
 	return gather_new(&c);
 }
 
-/* The one call that these operations on one name make. */
+/* The only call that these operations on one name make. */
 static struct call *
 call_of(struct gather *g, const struct op *ops, unsigned n)
 {
@@ -156,7 +157,7 @@ END_TEST
 
 #define ANSWERS_MAX 4
 
-/* Three operations, and what is answered: words, or how many went as usual. */
+/* Three operations, and the answer: words, or how many went as usual. */
 static const struct {
 	enum op_kind kind;
 	const char *answers[ANSWERS_MAX];
@@ -168,7 +169,8 @@ static const struct {
 	    { OUTCOME_RENEWED, OUTCOME_AGAIN, OUTCOME_RENEWED } },
 	{ OP_RENEW, { "lost", "2" },
 	    { OUTCOME_LOST, OUTCOME_RENEWED, OUTCOME_RENEWED } },
-	/* Not the answer of our script: what became of them is unknown. */
+	/* These are not answers of our script: what became of the operations is
+	 * unknown. */
 	{ OP_RENEW, { "2" }, { OUTCOME_UNKNOWN } },
 	{ OP_RENEW, { "4" }, { OUTCOME_UNKNOWN } },
 	{ OP_RENEW, { "2", "2" }, { OUTCOME_UNKNOWN } },
@@ -259,7 +261,8 @@ START_TEST(answers_come_in_rows)
 }
 END_TEST
 
-/* What histories tell, and what stands behind the nonce of the next call. */
+/* What a report says of histories, and what follows the nonce of the next
+ * call. */
 static const struct {
 	enum op_kind kind;
 	enum guard_state state;

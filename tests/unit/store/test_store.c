@@ -218,7 +218,7 @@ START_TEST(calls_have_a_bound)
 }
 END_TEST
 
-/* The longest call there can be: nothing is cut, nothing moves. */
+/* The longest possible call: nothing is cut, nothing moves. */
 START_TEST(long_names_fit)
 {
 	char name[256];

@@ -84,7 +84,7 @@ START_TEST(statuses)
 }
 END_TEST
 
-/* Their number, then what belongs to all, then each. */
+/* Their number, then the common fields, then those of each name. */
 START_TEST(rows)
 {
 	const char *arena = "shared";
@@ -204,7 +204,7 @@ START_TEST(errors_are_one_line)
 }
 END_TEST
 
-/* Also where the head of the buffer was consumed and the rest moves. */
+/* Also if the head of the buffer was consumed and the rest moves. */
 START_TEST(errors_in_a_buffer_that_moves)
 {
 	size_t head;
@@ -275,8 +275,8 @@ START_TEST(events)
 END_TEST
 
 /*
- * Bytes that come one by one: nothing is looked at twice, and a CR belongs to
- * the end even where the LF is still to come.
+ * Bytes that come one by one: none is looked at twice, and a CR belongs to the
+ * line's end even if the LF is still to come.
  */
 START_TEST(a_line_is_found_wherever_it_is_cut)
 {
@@ -305,7 +305,7 @@ START_TEST(a_line_is_found_wherever_it_is_cut)
 }
 END_TEST
 
-/* With its end or without it. */
+/* With its line end or without it. */
 START_TEST(a_line_that_is_too_long_is_refused)
 {
 	static const char *const lines[] = { "LOCK ab", "LOCK ab\n",

@@ -1,5 +1,6 @@
 /*
- * Request lines, one row a case: what a line means, or which error it gets.
+ * Request lines, one row a case: the meaning of a line, or the error that it
+ * gets.
  */
 #include "config.h"
 
@@ -30,7 +31,7 @@ parse(struct parsed *p, const char *line, size_t n)
 {
 	p->code = ERR_NONE;
 	buf_init(&p->why);
-	/* What was there before must not shine through. */
+	/* Nothing of the former content may show. */
 	memset(&p->r, 0xa5, sizeof(p->r));
 	p->status = request_parse(&p->r, line, n, &p->code, &p->why);
 	buf_addc(&p->why, '\0');
@@ -67,7 +68,7 @@ struct good_row {
 #define FOREVER "9223372036854775807"
 
 static const struct good_row good[] = {
-	/* Each verb, bare and with all that it takes. */
+	/* Each verb, bare and with everything that it takes. */
 	{ "LOCK a", "LOCK a" },
 	{ "LOCK a b c", "LOCK a b c" },
 	{ "LOCK a mode=shared wait=30s hold=5m keep=1h delay=1d queue=7",
@@ -124,7 +125,8 @@ static const struct good_row good[] = {
 	/* Spaces. */
 	{ "  LOCK   a    wait=1s  ", "LOCK a wait=1000" },
 	{ " PING ", "PING" },
-	/* Cases: of verbs and keys none, of names and values all. */
+	/* Case: it does not matter in verbs and keys, and does in names and
+	 * values. */
 	{ "lock Name WAIT=1s", "LOCK Name wait=1000" },
 	{ "lOcK a Wait=forever", "LOCK a wait=" FOREVER },
 	{ "unlock-force A", "UNLOCK-FORCE A" },
@@ -141,10 +143,10 @@ static const struct good_row good[] = {
 	{ "LOCK a@b a!b \"quoted\" LOCK", "LOCK a@b a!b \"quoted\" LOCK" },
 	{ "LOCK \xc2\xa0", "LOCK \xc2\xa0" },
 	{ "SESSION label=caf\xc3\xa9", "SESSION label=caf\xc3\xa9" },
-	/* A verb that is the name of an HTTP method is none in lower case. */
+	/* A verb that is also a method of HTTP is unknown in lower case. */
 	{ "LOCK GET", "LOCK GET" },
 	{ "LOCK Host:", "LOCK Host:" },
-	/* Words that are taken as they are. */
+	/* Words that are taken literally. */
 	{ "AUTH joe pa=ss=", "AUTH joe pa=ss=" },
 	{ "AUTH a=b wait=1s", "AUTH a=b wait=1s" },
 	{ "AUTH @joe !x", "AUTH @joe !x" },
@@ -507,7 +509,7 @@ START_TEST(up_to_64_names)
 }
 END_TEST
 
-/* A password is nowhere in what is answered, and perhaps logged. */
+/* The password is nowhere in the reply, which may be logged. */
 START_TEST(secrets_are_not_quoted)
 {
 	const char *const lines[] = { "AUTH joe hunter2 hunter2",
@@ -523,8 +525,8 @@ START_TEST(secrets_are_not_quoted)
 END_TEST
 
 /*
- * The parser must not look behind the line: there is no NUL after it.  What
- * each beginning of the line is: empty, good or bad.
+ * The parser must not look beyond the line: there is no NUL after it.  Each
+ * row says what each beginning of the line is: empty, good or bad.
  */
 START_TEST(the_line_ends_where_it_ends)
 {

@@ -1,6 +1,6 @@
 /*
  * Rules that hold for every row of the command table: each verb is tried with
- * each option, with too few and with too many words.
+ * each option, with too few words and with too many.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ static const char *const samples[][2] = {
 	[OPTION_TYPE_SECRET] = { "0f1e", "" },
 };
 
-/* The verb with n words and the options whose bits are set. */
+/* The verb with n words and with the options whose bits are set. */
 static void
 build(struct buf *line, const struct verb *v, unsigned n, uint32_t given)
 {
@@ -38,7 +38,7 @@ build(struct buf *line, const struct verb *v, unsigned n, uint32_t given)
 			    samples[options[i].type][0]);
 }
 
-/* The code of the error, ERR_NONE where the line is good. */
+/* The code of the error; ERR_NONE if the line is good. */
 static enum err_code
 outcome(const struct buf *line, const char *mentions)
 {
@@ -113,10 +113,10 @@ START_TEST(each_option_with_each_verb)
 
 		build(&line, v, v->words_min, v->required | bit);
 		ck_assert_int_eq(outcome(&line, key), want);
-		/* Given twice. */
+		/* An option that is given twice. */
 		buf_addf(&line, " %s=%s", key, samples[options[o].type][0]);
 		ck_assert_int_eq(outcome(&line, key), ERR_BAD_OPTION);
-		/* Malformed. */
+		/* A malformed option. */
 		build(&line, v, v->words_min, v->required & ~bit);
 		buf_addf(&line, " %s=%s", key, samples[options[o].type][1]);
 		ck_assert_int_eq(outcome(&line, key), ERR_BAD_OPTION);

@@ -20,7 +20,7 @@ static const struct framing {
 	const char *in;
 	enum frame_status status;
 	size_t size;	 /* WHOLE */
-	const char *why; /* REFUSED: behind "Protocol error: " */
+	const char *why; /* REFUSED: the text after "Protocol error: " */
 } framings[] = {
 	{ PING, FRAME_WHOLE, sizeof(PING) - 1, NULL },
 	{ PING PING, FRAME_WHOLE, sizeof(PING) - 1, NULL },
@@ -112,7 +112,7 @@ START_TEST(framing)
 }
 END_TEST
 
-/* An array of the words of a text; "" is one of no length. */
+/* An array of the words of a text; "" is an empty array. */
 static void
 encode(struct buf *b, const char *text)
 {
@@ -144,7 +144,7 @@ parse(struct request *r, struct buf *in, enum err_code *code, struct buf *why)
 	return wire_resp2.parse(r, f.p, f.n, code, why);
 }
 
-/* Words in RESP and the request that they are. */
+/* Words in RESP and the request that they make. */
 static const struct asking {
 	const char *words;
 	enum request_status status;
@@ -164,7 +164,7 @@ static const struct asking {
 	{ "LOCK a wait=5", REQUEST_BAD, VERB_LOCK, ERR_BAD_OPTION },
 	{ "LOCK a count=5", REQUEST_BAD, VERB_LOCK, ERR_BAD_OPTION },
 	{ "LOCK a\nb", REQUEST_BAD, VERB_LOCK, ERR_BAD_REQUEST },
-	/* Those that Redis has, or nobody. */
+	/* Commands that Redis knows, or nobody. */
 	{ "PING", REQUEST_FOREIGN, VERB_MAX, ERR_NONE },
 	{ "QUIT", REQUEST_FOREIGN, VERB_MAX, ERR_NONE },
 	{ "AUTH a b", REQUEST_FOREIGN, VERB_MAX, ERR_NONE },
@@ -256,7 +256,7 @@ static const char arena[] = "heldcron";
 		}               \
 	}
 
-/* What is said, and how it is written in RESP2 and in RESP3. */
+/* A reply, and how it is written in RESP2 and in RESP3. */
 static const struct answer {
 	struct wire_reply reply;
 	const struct field fields[3];
@@ -324,7 +324,7 @@ static const struct answer {
 	      .text = { "x", 1 } },
 	    NONE, "-NOPERM No permissions to run it: x\r\n",
 	    "-NOPERM No permissions to run it: x\r\n" },
-	/* About none of our verbs. */
+	/* None of our verbs is about this. */
 	{ { .verb = VERB_MAX,
 	      .status = STATUS_ERR,
 	      .code = ERR_UNKNOWN_COMMAND,

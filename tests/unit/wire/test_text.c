@@ -97,7 +97,7 @@ static const struct cut_row cuts[] = {
 	{ "a\nb\x7f", 9, "a?b?" },
 	{ "a b", 9, "a b" },
 	{ "\xff\xc2\x9b.", 9, "???." },
-	/* Cut before, not within, the euro sign. */
+	/* The text is cut before the euro sign, and not within it. */
 	{ "ab\xe2\x82\xac", 5, "ab\xe2\x82\xac" },
 	{ "ab\xe2\x82\xac", 4, "ab..." },
 	{ "ab\xe2\x82\xac", 3, "ab..." },

@@ -49,7 +49,7 @@ START_TEST(each_option_is_found)
 }
 END_TEST
 
-/* What a row must keep to, so that the parser can rely on it. */
+/* What a row must satisfy, so that the parser can rely on it. */
 START_TEST(each_row_makes_sense)
 {
 	const struct verb *v = &verbs[_i];
@@ -64,7 +64,7 @@ START_TEST(each_row_makes_sense)
 }
 END_TEST
 
-/* The usage names each option, in brackets unless it must be given. */
+/* The usage names each option, in brackets unless it is required. */
 START_TEST(the_usage_names_the_options)
 {
 	const struct verb *v = &verbs[_i];
@@ -94,7 +94,8 @@ START_TEST(without_users_one_verb_is_for_administrators)
 }
 END_TEST
 
-/* What has a wait= may wait; so it says how long where that isn't given. */
+/* A verb with a wait= may wait; so its row says how long it waits without
+ * one. */
 START_TEST(what_waits_has_a_wait)
 {
 	const struct verb *v = &verbs[_i];
@@ -104,7 +105,7 @@ START_TEST(what_waits_has_a_wait)
 }
 END_TEST
 
-/* Whoever may do something to a name may do it to that name alone. */
+/* The right to a name allows a verb for that name alone. */
 START_TEST(rights_on_names_are_of_verbs_with_names)
 {
 	const struct verb *v = &verbs[_i];
@@ -118,7 +119,7 @@ START_TEST(rights_on_names_are_of_verbs_with_names)
 }
 END_TEST
 
-/* The manual page as one text, with its continued lines joined. */
+/* The manual page as one text, with continued lines joined. */
 static char *
 read_manual(void)
 {
@@ -141,7 +142,7 @@ read_manual(void)
 	return text;
 }
 
-/* An item of the manual page that is headed by this and nothing else. */
+/* Finds an item of the manual page that has this heading and nothing else. */
 static bool
 has_item(const char *manual, const char *head)
 {
