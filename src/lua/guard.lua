@@ -49,25 +49,31 @@ local now_ms = math.floor(now_us / 1000)
 
 local top = tonumber(redis.call("GET", fence) or "0") or 0
 
-local g = redis.call("HMGET", guard, "id", "at", "pend", "cfg", "idle",
-	"new", "grace", "b:" .. me)
-local at, pend, idle = tonumber(g[2] or "0"), g[3], g[5]
+local g = redis.call("HMGET", guard, "id", "at", "cfg", "idle", "b:" .. me)
+local at, idle, beat = tonumber(g[2] or "0"), g[4], g[5]
 local blessed = g[1] == replid
+-- A history that is blessed has neither (`bless` in keep.lua).
+local pend, new
+if not blessed then
+	local u = redis.call("HMGET", guard, "pend", "new")
+	pend, new = u[1], u[2]
+end
 
-if g[4] ~= cfg then
-	local quiet_ms = math.max(grace_ms, tonumber(g[7] or "0"))
-	if g[4] and not idle and math.abs(now_ms - at) <= quiet_ms then
-		return { { "config", g[4], 0, top } }
+if g[3] ~= cfg then
+	local before_ms = redis.call("HGET", guard, "grace") or "0"
+	local quiet_ms = math.max(grace_ms, tonumber(before_ms))
+	if g[3] and not idle and math.abs(now_ms - at) <= quiet_ms then
+		return { { "config", g[3], 0, top } }
 	end
 	-- No broker with other settings is left, or there never was one.  An
 	-- idle guard holds nothing that other settings could harm; but in a
 	-- quorum brokers may have won votes without this server.
-	if g[4] and (quorum or idle ~= replid) then
+	if g[3] and (quorum or idle ~= replid) then
 		redis.call("HDEL", guard, "id", "pend", "idle")
 		blessed, pend, idle = false, false, false
-	elseif not g[4] and not g[1] then
+	elseif not g[3] and not g[1] then
 		redis.call("HSET", guard, "new", 1)
-		g[6] = "1"
+		new = "1"
 	end
 	redis.call("HSET", guard, "cfg", cfg, "grace", grace_ms)
 end
@@ -136,7 +142,7 @@ end
 -- The guard noted this broker in this history and no longer knows it: the data
 -- went back to an earlier time, and lost all that was granted since, although
 -- the history goes on.
-if not g[8] and (blessed or pend) and string.sub(ARGV[1], 17) == history then
+if not beat and (blessed or pend) and string.sub(ARGV[1], 17) == history then
 	redis.call("HDEL", guard, "id", "pend")
 	blessed, pend = false, false
 end
@@ -156,7 +162,7 @@ end
 if math.abs(now_ms - at) >= math.min(250, stall_ms / 6) then
 	redis.call("HSET", guard, "at", now_ms)
 end
-if math.abs(now_ms - tonumber(g[8] or "0")) >= lease_ms / 3 then
+if math.abs(now_ms - tonumber(beat or "0")) >= lease_ms / 3 then
 	redis.call("HSET", guard, "b:" .. me, now_ms)
 end
 

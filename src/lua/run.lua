@@ -37,6 +37,6 @@ end
 if top > stored_top then
 	redis.call("SET", fence, string.format(whole, top))
 end
-out[1] = { blessed and "blessed" or "pending", pend or "", g[6] and 1 or 0,
+out[1] = { blessed and "blessed" or "pending", pend or "", new and 1 or 0,
 	top, now_ms, history, node, set, open }
 return out

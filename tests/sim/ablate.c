@@ -43,7 +43,7 @@ const struct ablation ablations[] = {
 		"if false" } } },
 	{ "back-idle", "nobody misses itself in data of when nobody was there",
 	    200, ABLATE_SCRIPT, FAULT_BACK | FAULT_STOP, 0,
-	    { { "if not g[8] and (blessed or pend) and "
+	    { { "if not beat and (blessed or pend) and "
 		"string.sub(ARGV[1], 17) == history then",
 		"if false then" } } },
 	{ "standstill", "a broker does not see that its clock stood still", 100,
