@@ -51,7 +51,7 @@ def redlock(bench):
 
 
 def commands(redis):
-    """How many Redis has done, those of scripts included."""
+    """How many commands Redis has run, those of scripts included."""
     host, port = redis.tcp.rsplit(":", 1)
     with socket.create_connection((host, int(port)), 10) as s, \
             s.makefile("rb") as file:
@@ -106,7 +106,7 @@ def drive(bench, driver, server, redis, locks):
 
 
 def rows(bench, name, turns, keys):
-    """A line of the table for each: (key, words, unit, target)."""
+    """A row of the table for each: (key, words, unit, target)."""
     a, b = turns
     for key, words, unit, target in keys:
         bench.row(f"{name}: {words}",

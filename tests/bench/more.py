@@ -10,11 +10,11 @@ import time
 
 
 def pairs(bench, *server, mode="broker", **options):
-    """What runs in a turn."""
+    """The processes that run in turn."""
     return lambda: bench.load(mode, *server, **options)
 
 
-# ---- requests ----
+# Requests.
 
 def case_shared(bench):
     """50 readers of one name, against 50 locks of their own"""
@@ -54,7 +54,7 @@ def case_scripts(bench):
                 "redis_cpu_us_per_pair", unit=" us")
 
 
-# ---- brokers and servers ----
+# Brokers and servers.
 
 def case_spread(bench):
     """a hot lock through 2 and 3 brokers, against 1"""
@@ -69,7 +69,7 @@ def case_spread(bench):
 
 @contextlib.contextmanager
 def brokers(bench, redis, n, **settings):
-    """So many in front of it; `settings` are what else is under `redis:`."""
+    """So many brokers in front of it; `settings` are further settings under `redis:`."""
     with contextlib.ExitStack() as stack:
         yield [stack.enter_context(bench.broker(redis, f"bench{i}", settings))
                for i in range(n)]
@@ -146,7 +146,7 @@ def case_cluster(bench):
                     nodes=[node.tcp for node in masters], replicas=0)
 
 
-# ---- failover ----
+# Failover.
 
 LEASE_S = 5
 # More than the stall, which is 0.3 lease.
@@ -218,7 +218,7 @@ def case_failover(bench):
               promoted + GRACE_S, 1.15, unit=" s", less=True)
 
 
-# ---- hostile clients ----
+# Hostile clients.
 
 HELD = 100_000
 HOSTILE = 8
@@ -292,7 +292,7 @@ def case_hostile(bench):
         bench.row("  locks lost", lost, target=0, less=True)
 
 
-# ---- TLS ----
+# TLS.
 
 @contextlib.contextmanager
 def secured(bench):

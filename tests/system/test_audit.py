@@ -15,7 +15,7 @@ class Audit(SystemTest):
         self.path = os.path.join(self.directory, "audit")
 
     def lines(self, path=None):
-        """But for names of whoever waited until the broker grants."""
+        """The lines, without those about names whose clients waited until the broker granted."""
         if not os.path.exists(path or self.path):
             return []
         with open(path or self.path, encoding="utf-8") as file:
@@ -113,7 +113,7 @@ class Audit(SystemTest):
         self.assertEqual(int(client.stats()["audit_lost_total"]), lost)
 
     def test_nobody_waits_for_it(self):
-        """Nobody reads at the other end: to open it takes for ever."""
+        """Nobody reads at the other end: opening it takes for ever."""
         os.mkfifo(self.path)
         broker = self.broker(log={"audit": self.path})
         client = self.client()

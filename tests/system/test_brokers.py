@@ -23,7 +23,7 @@ class Brokers(SystemTest):
             client.ok("UNLOCK warm-up")
 
     def longest_wait(self):
-        """How long anybody waits for what is free."""
+        """How long a client waits for a name that is free."""
         return patience(self.lease + pad_of(self.lease) + 0.5)
 
     def test_exclusion(self):
@@ -73,7 +73,7 @@ class Brokers(SystemTest):
         self.assertLess(now() - start, self.longest_wait())
 
     def test_nothing_is_left_of_brokers_that_are_killed(self):
-        """Neither the key nor the queue, though nobody is there to look."""
+        """Neither the key nor the queue stays, although nobody is there to look."""
         self.prepare(lease=1)
         self.a.lock("x")
         self.b.send("LOCK x")

@@ -191,7 +191,7 @@ class Run(CommandTest):
         eventually(lambda: not self.held(), 5, "released")
 
     def lost(self, *options, trap="", before="x"):
-        """A run whose lock is taken away; returns status, and seconds until it ended."""
+        """A run whose lock is taken away; return its status, and the seconds until it ended."""
         child = self.start("run", *options, before, "--", "sh", "-c",
                            f"{trap} echo $$ > {self.path('pid')}; while :; do sleep 0.05; done")
         self.await_file("pid")
@@ -205,7 +205,8 @@ class Run(CommandTest):
         self.assertLess(took, patience(2.5))
 
     def test_lost_and_nobody_reads_what_it_says(self):
-        """A pager that stands still, a terminal that was stopped: the command is ended."""
+        """A pager that has stopped, a terminal that was stopped: the command is ended all the
+        same."""
         reader, writer = os.pipe()
         for fd in (reader, writer):
             self.addCleanup(os.close, fd)
@@ -250,7 +251,7 @@ class Run(CommandTest):
         self.assertEqual(self.run_it("run", "-n", "x", "--", "true")[0], 1)
 
     def test_a_frozen_broker(self):
-        """Its own clock says that the last valid= is over: the child ends in time."""
+        """By its own clock the last valid= is over: the child ends in time."""
         child = self.start("run", "-k", "1", "x", "--", "sh", "-c",
                            f"echo up > {self.path('up')}; exec sleep 60")
         self.await_file("up")
@@ -287,7 +288,7 @@ class Others(CommandTest):
         self.assertIn(self.holder.ok("VERSION")["version"], out)
 
     def test_version_says_that_nobody_else_shares_the_locks(self):
-        """Of an embedded Redis, and of no other."""
+        """It says so of an embedded Redis, and of no other."""
         self.assertEqual(self.holder.ok("VERSION")["redis"], "embedded")
         self.assertRegex(self.run_it("version")[1],
                          r"(?m)^embedded Redis: .* clients of this broker only$")
@@ -353,7 +354,7 @@ class Others(CommandTest):
         self.assertEqual(int(shown["fence"]), self.fence)
 
     def test_top(self):
-        """The busiest first, by what happened between two tables."""
+        """The busiest names come first, by what happened between two tables."""
         holder, waiter = self.holder, self.client()
         for name in ("queued", "hot"):
             holder.lock(name)
@@ -428,7 +429,8 @@ class Others(CommandTest):
         eventually(lambda: broker.log_lines(f"notice redis-subscribed {node}$"), patience(5))
 
     def on_a_terminal(self, *words):
-        """A command with a terminal of its own; returns it, our end of that, and its own."""
+        """Start a command with a terminal of its own; return it, our end of the terminal, and its
+        end."""
         ours, theirs = os.openpty()
         for fd in (ours, theirs):
             self.addCleanup(os.close, fd)
@@ -447,7 +449,7 @@ class Others(CommandTest):
         return seen
 
     def test_top_on_a_terminal(self):
-        """It draws on another screen, q quits, and the terminal is as it was."""
+        """It draws on the alternate screen, q quits, and the terminal is as before."""
         child, ours, theirs = self.on_a_terminal("top")
         seen = self.read_until_drawn(ours)
         os.write(ours, b"q")
@@ -460,7 +462,7 @@ class Others(CommandTest):
         self.assertEqual(termios.tcgetattr(theirs), termios.tcgetattr(fresh[1]))
 
     def test_top_of_a_broker_that_hangs(self):
-        """A signal ends it, whether or not an answer is to come."""
+        """A signal ends it, whether or not an answer is still to come."""
         child, ours, _ = self.on_a_terminal("top")
         self.read_until_drawn(ours)
         self.brokers[0].freeze()
@@ -472,7 +474,7 @@ class Others(CommandTest):
         self.brokers[0].thaw()
 
     def test_top_of_a_broker_that_goes_away(self):
-        """What is said of that is not lost with the screen."""
+        """An error message does not vanish together with the screen."""
         child, ours, _ = self.on_a_terminal("top")
         self.read_until_drawn(ours)
         self.brokers[0].kill()
@@ -495,7 +497,7 @@ class Others(CommandTest):
         self.assertIn("state=held", out)
 
     def deaf_server(self):
-        """Answers a PING and reads no more; returns its address."""
+        """Answer a PING and read no more; return the address."""
         path = os.path.join(self.directory, "deaf")
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
@@ -513,7 +515,7 @@ class Others(CommandTest):
         return path
 
     def fed(self, child, data, most):
-        """How much of endless input it takes before it takes no more."""
+        """How much of an endless input it takes before it takes no more."""
         os.set_blocking(child.stdin.fileno(), False)
         total = 0
         while total < most and select.select([], [child.stdin], [], patience(1))[1]:
@@ -524,7 +526,7 @@ class Others(CommandTest):
         return total
 
     def test_shell_does_not_run_ahead(self):
-        """What the broker does not take is not read, and memory is not filled with it."""
+        """It reads nothing that the broker does not take, and does not fill its memory with it."""
         child = self.start("shell", stdin=subprocess.PIPE, address=self.deaf_server())
         self.assertLess(self.fed(child, b"STATUS x\n" * 4096, 16 << 20), 8 << 20)
 
@@ -544,14 +546,14 @@ class Others(CommandTest):
 
 
 class Whereabouts(CommandTest):
-    """Who has it, since when and where, from whichever broker is asked."""
+    """Who has the lock, since when and where, whichever broker is asked."""
 
     def setUp(self):
         super().setUp()
         self.server = self.redis()
 
     def two(self, address=None):
-        """b1, which has x and is found at the address; and b2, which is asked."""
+        """b1, which has x and can be found at its address; and b2, which is asked."""
         port = free_port()
         b1 = self.broker(self.server, trust_new=True, lease=2, listen=[
             {"unix": os.path.join(self.directory, "b1", "s")}, {"tcp": f"127.0.0.1:{port}"}],
@@ -563,7 +565,7 @@ class Whereabouts(CommandTest):
         return f"127.0.0.1:{port}"
 
     def shown(self, *words):
-        """What `status` prints, as a dictionary for each block."""
+        """The output of `status`, as a dictionary for each block."""
         status, out, err = self.run_it("status", *words, "x", address=self.b2.unix_path)
         self.assertEqual((status, err), (0, ""))
         return [dict(line.split(None, 1) for line in block.splitlines())

@@ -82,7 +82,7 @@ class Endings(SystemTest):
                 self.assertLess(now() - start, patience(0.5))
 
     def test_a_waiter_that_ends_behind_much_unread_leaves_its_queue(self):
-        """A little is in the broker's own buffer; 140 KB are more than that may hold."""
+        """A little is in the broker's own buffer; 140 KB are more than that can hold."""
         holder = self.client()
         holder.lock("x")
         for count in (1000, 20000):
@@ -139,7 +139,7 @@ class Endings(SystemTest):
         self.assertEqual(self.control.ok("STATUS a")["state"], "free")
 
     def test_peer_is_watched_on_tcp(self):
-        """limits.unreachable: keepalive probes run on an idle connection, early enough."""
+        """limits.unreachable: keepalive probes run on an idle connection, and early enough."""
         program = shutil.which("ss")
         if not program:
             self.skipTest("ss is not installed")
@@ -149,7 +149,7 @@ class Endings(SystemTest):
         client_port = client.sock.getsockname()[1]
 
         def shown():
-            """Until all is acknowledged another timer runs."""
+            """Another timer runs until everything is acknowledged."""
             text = subprocess.run([program, "-tnoH", "state", "established",
                                    f"( sport = :{port} and dport = :{client_port} )"],
                                   stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -162,11 +162,12 @@ class Endings(SystemTest):
 
 
 class Promised(SystemTest):
-    """A session that was told a `valid=` over TCP and then broke: its holds pass on only when
-    that has run out (protocol, end of stream)."""
+    """A session that was told a `valid=` over TCP and then broke: its holds pass on only when that
+    time is over (lockbroker-protocol(7), "End of stream")."""
 
     def ends(self, how, tcp=True, ping=True):
-        """How long after its PING the lock of a session that ends so passes on; and valid=."""
+        """The valid= of a PING, and how long after it the lock of a session passes on that ends
+        so."""
         holder, waiter = self.client(tcp=tcp), self.client()
         fence = holder.lock("x")
         waiter.send("LOCK x")
@@ -238,7 +239,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def _set_loopback(up):
-    """Bring this network namespace's loopback device up, or down."""
+    """Set this network namespace's loopback device up, or down."""
     with socket.socket() as sock:
         fcntl.ioctl(sock, 0x8914, struct.pack("16sh14x", b"lo", 1 if up else 0))
 
@@ -354,7 +355,7 @@ class Crowds(SystemTest):
         deaf.sock.setblocking(False)
         before = broker.process.rss_bytes()
         sent, begin, idle_since = 0, now(), now()
-        # Either the broker drops it, or it stops reading from it: both are bounds.
+        # Either the broker drops the client, or it stops reading: both bound the memory.
         while now() - idle_since < 0.5 and sent < 64 << 20 and now() - begin < 10:
             try:
                 sent += deaf.sock.send(b"HELP\n" * 1000)
@@ -496,7 +497,7 @@ class Crowds(SystemTest):
             eventually(lambda: control.ok("STATUS x")["waiters"] == str(number))
         for number in range(200):
             holder, heir = ring[number % 20], ring[(number + 1) % 20]
-            # It queues up again behind the others, in the same write.
+            # It queues again behind the others, in the same write.
             holder.send("UNLOCK x", "LOCK x")
             self.assertEqual(holder.reply()["depth"], "0")
             grant = heir.reply()

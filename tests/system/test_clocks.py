@@ -19,7 +19,7 @@ HOUR = 3600
 
 
 class ClockTest(SystemTest):
-    """A holder of `held` with the fence `fence`; a rival at another broker."""
+    """A holder of `held` with the fence `fence`; and a rival at another broker."""
 
     limit = 60
 
@@ -33,7 +33,7 @@ class ClockTest(SystemTest):
         self.assertEqual(self.lost(), [])
 
     def is_given_back(self):
-        """The holder gives it back, if it has it still; the rival, who waits, gets it then."""
+        """The holder gives it back, if it still has it; the rival, who waits, gets it then."""
         if not self.rival.silent():
             self.assertTrue(self.lost(), "granted twice")
         else:
@@ -60,7 +60,7 @@ class OfServer(ClockTest):
         return int(self.server.cmd("TIME")[0])
 
     def test_the_shim(self):
-        """What the other tests rest on: it is the server's time that jumps."""
+        """The other tests rely on this: it is the server's time that jumps."""
         self.time = self.clock()
         self.server = self.redis(clock=self.time)
         self.server.cmd("SET", "key", "1", "PX", 60000)
@@ -105,7 +105,7 @@ class OfServer(ClockTest):
         self.assert_kept()
 
     def test_beyond_what_fences_can_count(self):
-        """Nothing is granted, and why is said; all is well when the clock is set right."""
+        """Nothing is granted, and the reason is told; all is well once the clock is set right."""
         self.prepare()
         far = 2 ** 53 / 10 ** 6 - time.time() + 1
         self.time.step(far)
@@ -144,7 +144,7 @@ class OfServer(ClockTest):
         self.assertGreater(self.rival.reply(self.grace + 10).fence, self.fence)
 
     def test_forward_while_redis_is_frozen(self):
-        """As a machine that slept: every lease is over when it wakes."""
+        """As if the machine had slept: every lease is over when it wakes."""
         self.prepare(lease=1)
         self.rival.send("LOCK held")
         self.server.freeze()
@@ -158,7 +158,7 @@ class OfServer(ClockTest):
         self.assertGreater(reply.at - thawed, self.grace - 0.1)
 
     def test_a_clock_that_runs_too_fast(self):
-        """By the one percent that is allowed for: nothing is lost, nobody notices."""
+        """By the one percent that is allowed: nothing is lost, and nobody notices."""
         self.prepare(lease=1)
         self.time.drift(0.01)
         let_time_pass(3)
@@ -202,7 +202,7 @@ class OfSeveral(ClockTest):
             clock.step(seconds)
 
     def keeps(self, seconds, count):
-        """A minority that jumps is noticed by nobody but its brokers."""
+        """If a minority jumps, only its brokers notice."""
         self.jump(seconds, count)
         self.assertEqual(self.rival.ask("TRYLOCK held").status, "BUSY")
         last = self.other.lock("new", timeout=5)
@@ -222,7 +222,8 @@ class OfSeveral(ClockTest):
         self.keeps(-HOUR, 1)
 
     def test_three_forward(self):
-        """Most of its keys are gone. The rival is granted nothing while it is vouched for."""
+        """Most of its keys are gone. The rival is granted nothing while the holder's lease is
+        vouched for."""
         self.rival.send("LOCK held")
         stepped = now()
         self.jump(HOUR, 3)
@@ -267,7 +268,7 @@ class BehindSentinels(ClockTest):
         self.is_given_back()
 
     def test_the_replica_is_ahead_when_promoted(self):
-        """For it, all leases are over; the holder's broker puts its own back."""
+        """For the server all leases are over; the holder's broker writes its own again."""
         times = [self.clock(), self.clock()]
         self.prepare(lease=4, clocks=times)
         old, new = self.watched.servers
@@ -314,7 +315,7 @@ class OfBroker(ClockTest):
         self.fence = self.holder.lock("held")
 
     def test_a_machine_that_was_paused_with_its_clocks(self):
-        """As of a snapshot: its own time stood still, but the server's went on."""
+        """As after a snapshot: the broker's time stood still, but the server's went on."""
         broker = self.brokers[0]
         broker.freeze()
         paused = now()
@@ -329,7 +330,7 @@ class OfBroker(ClockTest):
         self.assertEqual(self.holder.ask("TRYLOCK held").status, "BUSY")
 
     def test_the_time_of_day_means_nothing(self):
-        """But for the stamps of log lines."""
+        """Except for the times of log lines."""
         last = self.fence
         for seconds in (HOUR, -2 * HOUR):
             self.time.step(seconds)
@@ -344,7 +345,7 @@ class OfBroker(ClockTest):
         self.assertEqual(self.rival.ask("TRYLOCK held").status, "BUSY")
 
     def test_a_machine_that_sleeps_for_longer_than_the_lease(self):
-        """Woken, it says what it has lost before it says anything else."""
+        """When it wakes, it tells what it has lost before it says anything else."""
         self.rival.send("LOCK held")
         self.brokers[0].freeze()
         self.holder.send("PING", "UNLOCK held")
@@ -367,7 +368,8 @@ class OfBroker(ClockTest):
         self.assertEqual(self.lost(), [])
 
     def test_an_idle_broker_wakes_with_its_machine(self):
-        """What ran out meanwhile is told at once, and not when some timer goes on that slept."""
+        """Whatever ran out meanwhile is told at once, and not when some timer fires that slept,
+        too."""
         alone = self.redis()
         holder = self.client(self.broker(alone, lease=10, trust_new=True, clock=self.time))
         for second in (1, 2):
@@ -384,7 +386,7 @@ class OfBroker(ClockTest):
 
     @staticmethod
     def calls(server):
-        """How many scripts it has run."""
+        """How many scripts Redis has run."""
         return sum(int(calls) for calls in
                    re.findall(r"cmdstat_evalsha:calls=(\d+)",
                               server.cmd("INFO", "commandstats")))

@@ -31,7 +31,7 @@ class Clusters(SystemTest):
                    every=0.05)
 
     def wait_grace(self, client):
-        """A grace period begins somewhere, and all of them end."""
+        """A grace period begins in some bucket, and all of them end."""
         eventually(lambda: int(client.stats()["grants_ready_in_ms"]) > 0, 10, "a grace period")
         self.wait_ready(client, self.grace + 15)
 
@@ -195,7 +195,8 @@ class Moving(Clusters):
         self.assert_kept(self.a, name, fence)
 
     def test_a_redirected_call_has_what_is_left_of_its_time(self):
-        """The node that has the slot says late who has the keys, and that one says nothing."""
+        """The node that has the slot tells late who has the keys, and the node with the keys says
+        nothing."""
         self.prepare(lease=10, brokers=1)
         first, second, _ = self.cluster.masters
         name = self.name_on(first)
@@ -215,7 +216,7 @@ class Moving(Clusters):
         second.thaw()
 
     def test_there_and_back(self):
-        """A to B by hand; then B dies with a lock that A lacks, and A is the master again."""
+        """A hands over to B; then B dies with a lock that A lacks, and A is the master again."""
         self.prepare(lease=5, replicas=1, confirm=0)
         a = self.cluster.masters[0]
         b = next(one for one in self.cluster.replicas if self.cluster.master_of[one] is a)
@@ -245,8 +246,8 @@ class Moving(Clusters):
         self.assertGreater(self.b.reply(self.grace + 15).fence, last)
 
     def fail_over(self, replica):
-        """Redis gives a failover up after 5 s; then it must be asked for again. Without FORCE
-        the master pauses its clients meanwhile, which can last longer than a lease."""
+        """Redis gives a failover up after 5 s; then it must be requested again. Without FORCE the
+        master pauses its clients meanwhile, which can last longer than a lease."""
         if self.cluster.role(replica) == "master":
             return True
         if now() - self.asked > 5.5:
@@ -282,7 +283,7 @@ class Dying(Clusters):
                     if self.cluster.master_of[one] is master)
 
     def test_a_master_dies_with_a_lock_that_was_not_replicated(self):
-        """The second is not granted it while the first is vouched for."""
+        """The second is not granted the name while the first is vouched for."""
         self.prepare(lease=8, replicas=1, confirm=0)
         master = self.cluster.masters[0]
         replica = self.replica_of(master)
@@ -326,8 +327,8 @@ class Dying(Clusters):
         self.assertGreater(self.b.reply(self.grace + 10).fence, fence)
 
     def test_a_woken_master(self):
-        """It was stopped with grants in its sockets, and another promoted: they don't count,
-        though it has not heard of that yet."""
+        """The master was stopped with grants in its sockets, and another was promoted: the grants
+        don't count, although it has not heard of the promotion yet."""
         net = self.network()
         self.prepare(lease=3, replicas=1, confirm=0, net=net)
         old = self.cluster.masters[0]

@@ -1,4 +1,4 @@
-"""`lockbroker complete`, and the scripts that hand it the line: bash, zsh, fish."""
+"""`lockbroker complete`, and the scripts that pass the line to it: bash, zsh, fish."""
 
 import os
 import re
@@ -26,7 +26,7 @@ class Complete(CommandTest):
         return sorted(out.splitlines())
 
     def test_commands_as_the_help_has_them(self):
-        """From the same table, so that a new command is offered as well."""
+        """They come from the same table, so a new command is offered as well."""
         listed = re.findall(r"^  ([a-z-]+) +[a-z]", self.run_it("help")[1], re.M)
         self.assertGreater(len(listed), 12)
         self.assertEqual(self.offered(""), sorted(listed))
@@ -87,7 +87,7 @@ class Complete(CommandTest):
         return sorted(done.stdout.split("\n")[:-1])
 
     def in_bash(self, line, words):
-        """What COMPREPLY has for the line, which bash cuts into these words."""
+        """The content of COMPREPLY for the line, which bash splits into these words."""
         return self.run_shell(
             "bash", "-c", f". {self.script('bash', 'lockbroker')}\n"
             'COMP_LINE=$1 COMP_POINT=${#1}; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n'
@@ -112,7 +112,7 @@ class Complete(CommandTest):
                          [r"it\'s\$5"])
 
     def test_bash_at_a_prompt(self):
-        """Readline itself, on a terminal: what was typed is completed."""
+        """Readline itself, on a terminal: it completes what was typed."""
         out = self.run_shell(
             "bash", "-c", "printf '. %s\\nlockbroker unlo\\tnightly-\\t\\nexit\\n' \"$1\" |"
             " script -qec 'bash --norc --noprofile -i' /dev/null", "bash",

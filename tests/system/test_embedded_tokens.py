@@ -1,4 +1,4 @@
-"""Token holds outlive a broker with an embedded Redis, whose data end with it."""
+"""Token holds outlive a broker with an embedded Redis, although its data end with it."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ class EmbeddedTokenHolds(SystemTest):
         self.a = self.resp()
 
     def assert_held(self, name, token):
-        """By that token, and for everybody else."""
+        """By that token, and refused to that token as well as to everybody else."""
         self.assertEqual(self.a("GET", name), token)
         self.assertIsNone(self.a("SET", name, token, "NX", "PX", 60000))
         self.assertIsNone(self.a("SET", name, "other", "NX", "PX", 60000))

@@ -1,4 +1,4 @@
-"""Requests that cost much, and answers that nobody reads: they delay and harm nobody else."""
+"""Requests that cost much, and answers that nobody reads, neither delay nor harm others."""
 
 import socket
 
@@ -14,7 +14,7 @@ MB = 1 << 20
 
 
 class FloodTest(SystemTest):
-    """A holder of `NAMES` names, and one who asks for nothing but a PING."""
+    """A holder of `NAMES` names, and a client that asks for nothing but a PING."""
 
     limit = 60
 
@@ -26,7 +26,7 @@ class FloodTest(SystemTest):
         self.quiet = self.client()
 
     def many(self, client, requests, at_a_time=500):
-        """Tagged requests; all are granted."""
+        """Tagged requests, all of which are granted."""
         for start in range(0, len(requests), at_a_time):
             some = requests[start:start + at_a_time]
             client.send(*[f"@{number} {request}" for number, request in enumerate(some)])
@@ -51,7 +51,7 @@ class FloodTest(SystemTest):
 
 
 def answers(socks):
-    """How many answers are there to be read."""
+    """How many answers can be read."""
     count = 0
     for sock in socks:
         try:
@@ -69,7 +69,7 @@ class Lists(FloodTest):
     """Long lists are made a little at a time."""
 
     def flood(self, lines):
-        """All of them at once; then a PING has its answer while theirs are being made."""
+        """All at once; then a PING is answered while the lists are being made."""
         socks = [self.raw() for _ in range(HOSTILE)]
         data = "".join(lines[number % len(lines)] + "\n" for number in range(EACH)).encode()
         for sock in socks:
@@ -95,7 +95,8 @@ class Lists(FloodTest):
         self.assert_nothing_lost()
 
     def test_a_mixture(self):
-        """With what takes a list to hold up: many names in one request, counters, queues."""
+        """Together with requests that might hold up a list: many names at once, counters,
+        queues."""
         self.hold_all()
         for number in range(20):
             waiter = self.client()
@@ -107,7 +108,7 @@ class Lists(FloodTest):
         self.assert_nothing_lost()
 
     def test_what_one_holds(self):
-        """The list is whole, and while it is made others are served."""
+        """The list is complete, and others are served while it is made."""
         self.hold_all()
         self.holder.send("LIST", "PING")
         listed = self.holder.reply(20)
@@ -118,13 +119,13 @@ class Lists(FloodTest):
 
 
 def is_sanitized():
-    """A sanitizer keeps freed memory for a while, and some around each piece."""
+    """A sanitizer keeps freed memory for a while, and some room around each piece."""
     with open(find_program(), "rb") as program:
         return b"__asan_init" in program.read()
 
 
 class Unread(FloodTest):
-    """Answers that nobody reads take a bounded space, all together."""
+    """Answers that nobody reads take bounded space, in total."""
 
     def test_long_queues(self):
         broker = self.brokers[0]

@@ -1,5 +1,5 @@
-"""Three brokers on one Redis: how soon a name passes from one to the next, whatever dies in
-between, how fairly, and what waiting costs."""
+"""Three brokers on one Redis: how soon a name passes from one to the next, whatever dies meanwhile;
+how fairly; and what waiting costs."""
 
 import re
 import select
@@ -13,7 +13,7 @@ CALLS = ("evalsha", "eval", "ping", "wait", "publish", "script|load", "config|ge
 
 
 class ThreeBrokers(SystemTest):
-    """The holder's is the first; the second and the third wait, in this order."""
+    """The holder is at the first broker; the second and the third wait, in this order."""
 
     limit = 40
 
@@ -52,7 +52,7 @@ class ThreeBrokers(SystemTest):
         return reply
 
     def handover_lease(self):
-        """How long an heir that says nothing is waited for."""
+        """How long others wait for an heir that says nothing."""
         return 2 * pad_of(self.lease)
 
 
@@ -92,13 +92,13 @@ class Speed(ThreeBrokers):
             self.assertTrue(heir.reply(10).ok)
             more += self.server.calls("evalsha") - before > 1
             holder, heir = heir, holder
-        # A heartbeat may come between, and who hears of it late asks.
+        # A heartbeat may come between, and a broker that hears of a handover late asks.
         self.assertLess(more, rounds // 2)
 
 
 class Cost(ThreeBrokers):
     def test_waiting_costs_next_to_nothing(self):
-        """100 waiters for a name that is held: fewer than 20 calls a second, all brokers
+        """100 waiters for a name that is held make fewer than 20 calls a second, all brokers
         together."""
         self.prepare()
         self.a.lock("x")
@@ -118,7 +118,7 @@ class Cost(ThreeBrokers):
         return sum(int(one.stats()["waiters"]) for one in self.each)
 
     def test_a_thousand_waiters_are_one_entry(self):
-        """...and one attempt, which all that come while it is under way share."""
+        """...and one attempt, which all requests share that come while it is under way."""
         self.prepare(proxied=1)
         self.a.lock("x")
         self.through.delay = 0.1
@@ -155,7 +155,8 @@ class Fairness(ThreeBrokers):
 
     @staticmethod
     def contend(crowd, seconds):
-        """Each locks, unlocks at once, and locks again. How often each was granted it."""
+        """Each client locks, unlocks at once, and locks again. Return how often each was granted
+        it."""
         counts = dict.fromkeys(crowd, 0)
         for client in crowd.values():
             client.send("LOCK x")
@@ -176,7 +177,7 @@ class Fairness(ThreeBrokers):
 
 
 class HoldersBroker(ThreeBrokers):
-    """What becomes of the broker of the holder."""
+    """What happens if the holder's broker dies, freezes or is cut off."""
 
     def key_end(self, name="x"):
         return now() + self.server.pttl(name) / 1000
@@ -238,16 +239,16 @@ class HoldersBroker(ThreeBrokers):
 
 
 class QueuedBroker(ThreeBrokers):
-    """What becomes of the broker that is the next in the queue."""
+    """What happens if the next broker in the queue dies, freezes or is cut off."""
 
     def release(self):
-        """UNLOCK at the first; when that was."""
+        """UNLOCK at the first broker; return when that was."""
         start = now()
         self.a.ok("UNLOCK x")
         return start
 
     def test_killed(self):
-        """The dead are passed by at once."""
+        """Dead brokers are skipped at once."""
         self.prepare()
         self.hold_and_line_up()
         self.brokers[1].kill()
@@ -255,7 +256,7 @@ class QueuedBroker(ThreeBrokers):
         self.assertEqual(self.queue(), [])
 
     def test_frozen(self):
-        """It is given the name, and the one after it gets that when it has said nothing."""
+        """The heir is given the name, and says nothing; then the one after it gets the name."""
         self.prepare(lease=2)
         self.hold_and_line_up()
         self.brokers[1].freeze()
@@ -268,7 +269,7 @@ class QueuedBroker(ThreeBrokers):
         self.given(self.b, start, 0, self.lease + LATE, "the frozen")
 
     def test_frozen_for_a_moment(self):
-        """It hears of it late, and must ask whether the name is still its own."""
+        """The heir hears of it late, and must ask whether the name is still its own."""
         self.prepare(lease=4)
         self.hold_and_line_up()
         self.brokers[1].freeze()
@@ -283,7 +284,8 @@ class QueuedBroker(ThreeBrokers):
         self.given(self.c, start, 0, LATE, "the one after")
 
     def test_messages_cut(self):
-        """Subscriptions end before the release: those who wait look as soon as they listen."""
+        """Subscriptions end before the release: waiting brokers look as soon as they listen
+        again."""
         self.prepare(lease=2)
         self.hold_and_line_up()
         self.server.cmd("CLIENT", "KILL", "TYPE", "pubsub")
@@ -310,7 +312,8 @@ class QueuedBroker(ThreeBrokers):
         self.given(other, start, 0, self.lease + pad_of(self.lease) + LATE, "the other")
 
     def test_cancelled_in_the_moment_of_the_grant(self):
-        """Either it was granted, and is let go, or it was not; the next has it either way."""
+        """Either it was granted, and is released, or it was not; in both cases the next one gets
+        it."""
         self.prepare()
         self.fence = self.a.lock("x")
         for _ in range(20):
@@ -331,10 +334,10 @@ class QueuedBroker(ThreeBrokers):
 
 
 class HeirsBroker(ThreeBrokers):
-    """What becomes of the broker that a name was just handed to."""
+    """What happens if a broker that was just given a name dies, freezes or is cut off."""
 
     def hand_over(self):
-        """To the second, which is kept from hearing of it."""
+        """To the second broker, which is kept from hearing of it."""
         self.through.stalled = True
         start = now()
         self.a.ok("UNLOCK x")
@@ -342,7 +345,7 @@ class HeirsBroker(ThreeBrokers):
         return start
 
     def test_does_not_hear_of_it(self):
-        """The message comes when the name is another's: it is none to go by."""
+        """The message comes when another has the name: it must not count."""
         self.prepare(lease=2, proxied=1)
         self.hold_and_line_up()
         start = self.hand_over()
@@ -363,7 +366,7 @@ class HeirsBroker(ThreeBrokers):
                    "the one after")
 
     def test_cut_off_after_it_granted(self):
-        """It holds by the message alone: it says that this is lost before another is granted."""
+        """It holds by the message alone: it tells the loss before another is granted the name."""
         self.prepare(lease=2, proxied=1)
         self.hold_and_line_up()
         self.through.notice("keep")
@@ -393,7 +396,7 @@ class HeirsBroker(ThreeBrokers):
 
 class OneBroker(SystemTest):
     def test_passes_on_while_a_renewal_is_under_way(self):
-        """Whatever Redis does, for as long as the lease is vouched for."""
+        """Whatever Redis does, as long as the lease is vouched for."""
         server = self.redis()
         through = self.proxy(server)
         self.broker(through.address, trust_new=True, lease=12)

@@ -229,7 +229,7 @@ class Machinery(SystemTest):
 
 
 class Histories(unittest.TestCase):
-    """The history check catches what it is there to catch."""
+    """The history check finds what it is there to find."""
 
     def check(self, *intervals):
         class Crowd:
@@ -250,7 +250,7 @@ class Histories(unittest.TestCase):
 
 
 class Readme(unittest.TestCase):
-    """The list of faults names tests that there are."""
+    """The tests that the list of faults names exist."""
 
     here = os.path.dirname(os.path.abspath(__file__))
 

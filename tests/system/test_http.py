@@ -1,4 +1,4 @@
-"""Monitoring over HTTP: what each path answers, to whom, and what it does not put up with."""
+"""Monitoring over HTTP: what each path answers, to whom, and what it refuses."""
 
 import hashlib
 import json
@@ -50,7 +50,7 @@ class Web(SystemTest):
 
     @staticmethod
     def statistics(client):
-        """Those without a class: what has one is a metric with a label."""
+        """Statistics without a class: those with one are metrics with a label."""
         return {name: value for name, value in client.stats().items()
                 if not name.startswith("class.")}
 
@@ -193,7 +193,7 @@ class Paths(Web):
 
 
 class Requests(Web):
-    """What is not put up with."""
+    """What it refuses."""
 
     def test_head_has_no_body(self):
         web = self.web()
@@ -307,7 +307,7 @@ class Slow(Web):
 
     @staticmethod
     def drip(sockets):
-        """A byte more of each; those that are closed are left out."""
+        """Send one more byte on each; leave out those that are closed."""
         left = []
         for s in sockets:
             try:
@@ -470,7 +470,7 @@ class Metrics(Web):
         client.lock("a")
         stats = self.statistics(client)
         metrics = web.metrics()
-        # Two questions never come at the same moment.
+        # No two questions come at the same moment.
         moving = re.compile(r"uptime|http_|bytes|calls|operations|step_visits|sessions|redis_")
         for name, value in stats.items():
             key = "lockbrokerd_" + re.sub(r"_ms$", "_seconds", name)
@@ -537,7 +537,7 @@ class Metrics(Web):
         self.assertGreater(after[name + "_count"], before[name + "_count"])
         self.assertGreater(after[name + "_sum"], before[name + "_sum"])
         self.assertEqual(after[name + '_bucket{le="+Inf"}'], after[name + "_count"])
-        # An answer that takes long is counted as such.
+        # An answer that takes long is counted as one.
         server.cmd("CLIENT", "PAUSE", "300", "ALL")
         self.client().lock("b")
         slow = web.metrics()
@@ -572,7 +572,7 @@ class Metrics(Web):
 
 
 class Conf(Web):
-    """What is in conf/ for Prometheus and Grafana."""
+    """The files in conf/ for Prometheus and Grafana."""
 
     def promtool(self, *arguments):
         if shutil.which("promtool") is None:
@@ -650,12 +650,12 @@ class RealPrometheus(Web):
              f"--storage.tsdb.path={self.directory}/tsdb"], stdout=log, stderr=log)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
-        asks = http.Http(port, version="1.0")  # so that nothing is in chunks
+        asks = http.Http(port, version="1.0")  # so that nothing is chunked
         eventually(lambda: self.held(asks) == "1", 40, "it has scraped")
         targets = asks.get("/api/v1/targets").json["data"]["activeTargets"]
         self.assertEqual([(t["health"], t["lastError"]) for t in targets], [("up", "")])
         kinds = asks.get("/api/v1/metadata").json["data"]
-        # As OpenMetrics has it, which it asks for.
+        # In the format of OpenMetrics, for which it asks.
         self.assertEqual(kinds["lockbrokerd_grants"][0]["type"], "counter")
         with open(log.name, encoding="utf-8") as file:
             said = [line for line in file if re.search(r"level=(warn|error)", line)]

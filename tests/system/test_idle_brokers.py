@@ -1,5 +1,5 @@
-"""Many brokers that have nothing, on one Redis: they cost it next to nothing, and
-nothing that is promised rests on them calling often."""
+"""Many brokers that have nothing, on one Redis: they cost it next to nothing, and no promise
+depends on their calling often."""
 
 import re
 
@@ -15,7 +15,8 @@ class IdleBrokers(SystemTest):
     limit = 90
 
     def prepare(self, count, as_many_as=0):
-        """Fields that nobody reads make the guard look as if so many brokers were there."""
+        """Add fields that nobody reads, so that the guard looks as if there were so many
+        brokers."""
         self.server = self.redis()
         for i in range(as_many_as):
             self.server.cmd("HSET", GUARD, f"x:{i}", "")
@@ -31,7 +32,7 @@ class IdleBrokers(SystemTest):
         return int(seconds) + int(us) / 1e6
 
     def marks(self):
-        """By the name of the broker: until when it is there, in seconds from now."""
+        """Until when each broker counts as present, in seconds from now, by its name."""
         fields = self.server.cmd("HGETALL", GUARD)
         clock = self.clock()
         return {key[2:].split(".")[0]: int(ms) / 1000 - clock
@@ -41,7 +42,7 @@ class IdleBrokers(SystemTest):
         return {word.split(".")[0] for word in (self.server.cmd("HGET", GUARD, "watch") or "").split()[::2]}
 
     def away(self):
-        """The brokers that stay away, when there are two that watch."""
+        """The brokers that stay away, if two watch."""
         names = [broker.name for broker in self.brokers]
         eventually(lambda: len(self.watchers()) == 2 and len(
             [name for name in names if self.marks().get(name, 0) > 0]) == len(names) - 2, 10)
@@ -56,7 +57,7 @@ class IdleBrokers(SystemTest):
         before, start = self.calls("evalsha"), now()
         let_time_pass(4 * stall_of(LEASE))
         took, made = now() - start, self.calls("evalsha") - before
-        # Each as often as ever would be five times three in a stall.
+        # Calling as often as ever would be five times three in a stall.
         self.assertLess(made, took / stall_of(LEASE) * 3 * 3.5)
         start = now()
         self.client(away[0]).lock("x")
@@ -67,7 +68,7 @@ class IdleBrokers(SystemTest):
         self.prepare(4, as_many_as=120)
         away, _ = self.away()
         self.client(away[0]).lock("x")
-        # Marks of those that stay away are never of a time that is over.
+        # Marks of brokers that stay away never show a time that is over.
         eventually(lambda: self.marks()[away[0].name] <= 0, 20, "it calls")
 
     def test_others_watch_when_those_that_did_are_dead(self):
@@ -86,7 +87,7 @@ class IdleBrokers(SystemTest):
             eventually(lambda name=broker.name: self.marks()[name] > MARK_LIVES + 0.5, 10)
             broker.freeze()
         most = 4 * MARK_LIVES
-        # What it was when each was marked, less that mark's life, is over now.
+        # The server's time when each was marked, less the life of that mark, is over now.
         eventually(lambda: all(self.marks()[b.name] < most - MARK_LIVES for b in away), 10)
         for broker in watching:
             self.assertEqual(broker.stop(), 0)

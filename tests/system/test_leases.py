@@ -105,7 +105,7 @@ class Leases(SystemTest):
         self.assertEqual(self.holder.events, [])
         self.assertEqual(len(self.server.keys("lock:n*")), count)
         self.assertEqual(self.holder.stats()["locks_held"], str(count))
-        # Up to 100 go out together; a call each would be 72,000.
+        # Up to 100 renewals go out together; one call each would make 72,000.
         self.assertLess(self.server.calls("evalsha"), 20000)
         self.assertLess(self.brokers[0].process.cpu_seconds() - cpu, 5 * PATIENCE)
         self.assertLess(slowest, patience(0.5))

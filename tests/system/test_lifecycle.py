@@ -11,7 +11,7 @@ from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
 
 class Starting(SystemTest):
-    """A start is no reason to be turned away: requests wait for Redis (protocol, section 5)."""
+    """Requests during a start are not refused: they wait for Redis."""
 
     def first_words(self, *requests):
         """Say something as soon as the broker listens."""
@@ -81,7 +81,7 @@ class Stopping(SystemTest):
         self.assertLess(now() - start, patience(2))
 
     def test_the_next_broker_grants_at_once_with_another_lease(self):
-        """Nothing is held that the other settings could be wrong for."""
+        """Nothing is held, so the other settings can't be wrong for anything."""
         server = self.redis()
         first = self.broker(server, trust_new=True, lease=3)
         fence = self.client(first).lock("x")
@@ -92,7 +92,7 @@ class Stopping(SystemTest):
         self.assertLess(now() - start, patience(2))
 
     def test_data_of_an_idle_time_that_come_back(self):
-        """As of a snapshot: the history goes on and is idle, but a broker was noted since."""
+        """As after a snapshot: the history goes on and is idle, but a broker was noted since."""
         server = self.redis()
         first = self.broker(server, trust_new=True, lease=3)
         self.client(first).lock("x")
@@ -114,7 +114,8 @@ class Stopping(SystemTest):
         self.assertTrue(rival.silent(), "granted twice")
 
     def test_data_of_an_idle_time_that_a_frozen_broker_was_noted_before(self):
-        """It was silent for so long that it holds nothing; it holds something later."""
+        """The broker was silent for so long that it can't hold anything; it holds something
+        later."""
         server = self.redis()
         first, frozen = (self.broker(server, trust_new=True, lease=1) for _ in range(2))
         self.client(frozen).lock("x")
@@ -208,7 +209,7 @@ class Dying(SystemTest):
         (child,) = eventually(broker.process.children, 5)
         os.kill(child, signal.SIGKILL)
         eventually(lambda: broker.process.children() not in ([], [child]), 5, "a new one")
-        # The holder keeps its lock, and others are granted theirs in the end.
+        # The holder keeps its lock, and others get theirs in the end.
         other = self.client()
         other.lock("y", timeout=10)
         self.assertTrue(other.ask("TRYLOCK x").status == "BUSY")
@@ -303,7 +304,7 @@ class Dying(SystemTest):
         broker.start()
         client = self.client()
         self.assertEqual(client.ok("LIST").body, [])
-        # Busy, or unavailable where the restart took so long that Redis looks stalled.
+        # Busy; or unavailable, if the restart took so long that Redis looks stalled.
         self.assertFalse(client.ask("TRYLOCK x").ok)
         self.assertGreater(client.lock("x", timeout=10), fence)
 
@@ -336,14 +337,14 @@ class Reloading(SystemTest):
         return lambda: broker.log()[before:]
 
     def unread(self, broker):
-        """Reloads, with a configuration that takes as long to read as the test likes."""
+        """Reload, with a configuration that takes as long to read as the test likes."""
         os.rename(broker.config_path, broker.config_path + ".old")
         os.mkfifo(broker.config_path)
         broker.signal(signal.SIGHUP)
         return eventually(lambda: os.open(broker.config_path, os.O_WRONLY | os.O_NONBLOCK))
 
     def test_nobody_waits_for_a_reload(self):
-        """Not for a slow file, and so not for the users that a directory service is asked for."""
+        """Neither for a slow file, nor for users that a directory service is asked about."""
         broker = self.broker(limits={"holds": 3})
         client = self.client()
         pipe = self.unread(broker)
@@ -358,7 +359,7 @@ class Reloading(SystemTest):
         broker.write_config({"limits": {"holds": 1}})
         os.write(pipe, text.replace(b"holds: 3", b"holds: 2"))
         os.close(pipe)
-        # What was asked for meanwhile comes behind it, and reads what is there now.
+        # Requests that came meanwhile are answered after it, and see the new settings.
         eventually(lambda: len(broker.log_lines("reloaded")) == 2)
         client.ok("LOCK x")
         client.err("LOCK y", "limit")

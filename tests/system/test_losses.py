@@ -6,7 +6,7 @@ from lib.wait import eventually
 
 
 class Order(SystemTest):
-    """What is written first, as the system call saw it."""
+    """What is written first, according to the system calls."""
 
     def setUp(self):
         super().setUp()
@@ -18,11 +18,11 @@ class Order(SystemTest):
         self.holder = self.client()
 
     def after_grant(self, client):
-        """The number of the first piece behind the grant of it."""
+        """The number of the first piece after its grant."""
         return self.sends.first(0, f"OK fence={client.fence}") + 1
 
     def test_before_redis(self):
-        """A bound on holding: the name is given back in Redis when its holder knows it."""
+        """A bound on holding: the name is given back in Redis only when its holder knows."""
         granted = self.holder.ok("LOCK name hold=300ms")
         start = self.after_grant(granted)
         self.holder.event(5, kind="LOST")
@@ -32,7 +32,7 @@ class Order(SystemTest):
         self.assertLess(told, ended)
 
     def test_before_the_next_here(self):
-        """Who waits here gets it in the same step, and is told behind."""
+        """A waiter at the same broker gets the name in the same step, and is told afterwards."""
         granted = self.holder.ok("LOCK name hold=300ms")
         start = self.after_grant(granted)
         heirs = self.clients(3)
@@ -85,7 +85,7 @@ class Waking(SystemTest):
                 client.close()
 
     def test_another_is_answered_behind_it(self):
-        """Whose request it is that finds it out."""
+        """The request of the client itself discovers the loss."""
         holder, other = self.clients(2)
         holder.lock("held")
         self.time.suspend(60)

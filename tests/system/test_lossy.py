@@ -1,5 +1,5 @@
-"""Packets are lost, late and out of order, between broker and Redis and between client and
-broker: TCP makes up for it, and what it can't make up for in time is lost, never held twice."""
+"""Packets are lost, late and out of order, between broker and Redis and between client and broker:
+TCP makes up for that, and whatever it can't make up for in time is lost, never held twice."""
 
 from lib.case import SystemTest
 from lib.client import Client
@@ -42,8 +42,8 @@ class Lossy(SystemTest):
         self.assertGreater(self.line.overtaken, 100)
 
     def test_held_through(self):
-        """A lease outlives what is lost on the way to its renewals, and a long answer comes
-        whole."""
+        """A lease outlives the losses on the way of its renewals, and a long answer arrives
+        complete."""
         addresses = self.start(loss=25, delay=0.01)
         holder, other = (self.open(address) for address in addresses)
         fence = holder.lock("held", timeout=10)

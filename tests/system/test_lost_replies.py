@@ -13,7 +13,7 @@ LEASE = 6
 
 
 class Swallowing(Proxy):
-    """One whose drop_reply() cuts nothing: no reply comes over that connection any more."""
+    """A proxy whose drop_reply() cuts nothing: no reply comes over that connection any more."""
 
     def hold(self, link, is_request):
         super().hold(link, is_request)
@@ -23,7 +23,7 @@ class Swallowing(Proxy):
 
 
 class SwallowedReplies(SystemTest):
-    """An operation that stands before the renewal of what is held is given up in time for that."""
+    """An operation that is ahead of the renewal of a hold is given up in time for that."""
 
     lease = 3
 
@@ -35,7 +35,7 @@ class SwallowedReplies(SystemTest):
         self.holder, = self.clients(1)
 
     def swallow(self, word, request):
-        """The reply to this; what was held before is not even at risk."""
+        """The reply to this request; what was held before is not even at risk."""
         self.through.drop_reply(word)
         self.assertTrue(self.holder.ask(request, timeout=self.lease).ok)
         self.assertTrue(self.through.fired.is_set())
@@ -51,7 +51,7 @@ class SwallowedReplies(SystemTest):
 
 
 class LostReplies(SystemTest):
-    """The lease is long, so that nothing is put right merely by waiting for its end."""
+    """The lease is long, so that waiting for its end puts nothing right."""
 
     limit = 40
 
@@ -61,7 +61,7 @@ class LostReplies(SystemTest):
         self.through = self.proxy(self.server)
         self.broker(self.through.address, trust_new=True, lease=lease, redis=redis)
         self.client_a, self.client_b = self.clients(2)
-        # All is connected and loaded before the trouble begins.
+        # Everything is connected and loaded before the trouble begins.
         self.client_a.lock("warm-up", timeout=15)
         self.client_a.ok("UNLOCK warm-up")
 
@@ -74,7 +74,7 @@ class LostReplies(SystemTest):
         self.client_b.lock("x", timeout=3 + (grace_of(self.lease) if stalled else 0))
 
     def test_each_old_connection_is_killed(self):
-        """Also where the connection that was to kill one is cut before it has."""
+        """Also if the connection that was to kill another one is cut before it has."""
         self.prepare(connections=1)
         self.client_a.lock("x")
         old = next(row["id"] for row in self.server.clients() if row["name"] == "lockbroker-b1"
@@ -120,7 +120,7 @@ class LostReplies(SystemTest):
                 self.client_b.ok("UNLOCK x")
 
     def test_acquire_whose_client_is_gone(self):
-        """It vanishes while the outcome is unknown: no orphan."""
+        """The client vanishes while the outcome is unknown: no orphan stays."""
         self.prepare()
         self.through.drop_reply("lock:x")
         self.through.delay = 0.1
@@ -151,7 +151,7 @@ class LostReplies(SystemTest):
         self.through.stalled = True
         start = now()
         reply = self.client_a.ask("LOCK x wait=300ms")
-        # Unavailable only where it knows by then that Redis did not answer.
+        # Unavailable only if it knows by then that Redis did not answer.
         self.assertTrue(reply.status == "TIMEOUT" or reply.code == "unavailable", reply)
         self.assert_within(0.28, now() - start, patience(1))
         self.through.stalled = False
@@ -195,7 +195,8 @@ class LostReplies(SystemTest):
                 self.client_b.ok("UNLOCK x")
 
     def test_half_close_with_an_answer_under_way(self):
-        """It is finished, and then the next line is handled (protocol, end of stream)."""
+        """The request is completed, and then the next line is handled (lockbroker-protocol(7), "End
+        of stream")."""
         self.prepare()
         self.through.delay = 0.2
         self.client_a.send("LOCK x", "STATUS x", "UNLOCK x", "LOCK x")
@@ -210,7 +211,7 @@ class LostReplies(SystemTest):
         self.soon_free()
 
     def test_half_close_while_redis_is_away(self):
-        """Waiting for Redis to come back is waiting: it is cancelled."""
+        """A request that waits for Redis to come back can be cancelled, too."""
         self.prepare(lease=2)
         self.through.refuse = True
         self.through.cut()
@@ -292,14 +293,14 @@ class LostReplies(SystemTest):
 
 
 class SlowLine(SystemTest):
-    """A line that passes a few bytes at a time and stands still now and then: nothing is lost
-    or taken for something else, and leases hold, because all of it is within their bounds."""
+    """A line that passes a few bytes at a time and stops now and then: nothing is lost or
+    misunderstood, and leases hold, because all of it is within their bounds."""
 
     limit = 90
     lease = 6  # a renewal may take a sixth of it: three stalls
 
     def assert_all_told(self, client, names):
-        """Each of them is granted under its own tag, and shown."""
+        """Each request is granted under its own tag, and shown."""
         client.send(*[f"@{i} LOCK {name}" for i, name in enumerate(names)])
         fences = [client.reply(30, tag=str(i)).fence for i in range(len(names))]
         self.assertEqual(len(set(fences)), len(fences))
@@ -343,7 +344,7 @@ class SlowLine(SystemTest):
         through.trickle = Trickle(5, every=200)
         client, direct = Client(("127.0.0.1", through.port)), self.client()
         self.addCleanup(client.close)
-        # Characters of several bytes are taken apart as well.
+        # Characters of several bytes are split as well.
         names = [f"\u00fc-\u20ac-\U0001f512-{i}" for i in range(20)]
         self.assert_all_told(client, names)
         client.ok("WATCH x", 30)

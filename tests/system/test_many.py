@@ -26,7 +26,7 @@ class Many(SystemTest):
         self.broker(self.server, lease=10, trust_new=True)
 
     def hold(self):
-        """All leases, by as few sessions as limits.holds allows."""
+        """All leases, in as few sessions as limits.holds allows."""
         for first in range(0, LEASES, A_SESSION):
             client = self.client(timeout=60)
             last = min(first + A_SESSION, LEASES)
@@ -37,7 +37,7 @@ class Many(SystemTest):
                     self.assertEqual(client.reply(60, tag=str(n)).status, "OK")
 
     def slowest_ping(self, client, seconds):
-        """Of all that follow each other for so long."""
+        """All that follow each other for so long."""
         slowest, end = 0, time.monotonic() + seconds
         while time.monotonic() < end:
             begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""What is measured by class of names: each number is moved by what happens, and read back."""
+"""Measurements by class of names: each number is moved by what happens, and read back."""
 
 import signal
 

@@ -1,5 +1,5 @@
-"""What people are told who run brokers: who has what, where and since when; what the log says
-of a night; and whether new locks can be granted."""
+"""What the operators of brokers are told: who has what, where and since when; what the log says
+after a night; and whether new locks can be granted."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from lib.wait import eventually
 
 
 class TwoBrokers(SystemTest):
-    """One is asked about what the other has."""
+    """One broker is asked about a name that the other one has."""
 
     def prepare(self):
         self.server = self.redis()
@@ -38,7 +38,7 @@ class TwoBrokers(SystemTest):
         self.assertEqual(len(queue.body), 1)
 
     def test_where_it_is_after_redis_was_emptied(self):
-        """The broker says again where it is reached."""
+        """The broker publishes its address again."""
         self.prepare()
         self.server.cmd("FLUSHALL")
         eventually(lambda: self.look().fields.get("address") == "here.example.org:5625", 10)
@@ -86,7 +86,7 @@ class Ready(SystemTest):
         self.assertEqual(client.stats()["grants_ready_in_ms"], "0")
 
     def test_brokers_with_other_settings(self):
-        """How long that lasts is not known, and no number says otherwise."""
+        """Nobody knows how long that lasts, and no number claims to."""
         server = self.redis()
         self.broker(server, trust_new=True)
         other = self.broker(server, lease=2.0)
@@ -105,7 +105,7 @@ def fields(line):
 
 
 class Log(SystemTest):
-    """What was seen and said, for those who come later."""
+    """The log says what was seen, for those who read it later."""
 
     def one(self, broker, pattern, timeout=10):
         lines = eventually(lambda: broker.log_lines(pattern), timeout, pattern)
@@ -113,7 +113,7 @@ class Log(SystemTest):
         return fields(lines[0])
 
     def test_redis_refuses_connections(self):
-        """Nothing listens there, and that is what is said."""
+        """Nothing listens there, and the log says so."""
         broker = self.broker("127.0.0.1:1")
         line = self.one(broker, "warning redis-down")
         self.assertEqual((line["node"], line["why"]), ("127.0.0.1:1", "Connection refused"))
@@ -121,7 +121,7 @@ class Log(SystemTest):
                       self.client().err("TRYLOCK x", "unavailable").text)
 
     def test_redis_stays_away(self):
-        """It is said again after five minutes, with the time that has passed."""
+        """It is logged again after five minutes, with the time that has passed."""
         clock = self.clock()
         broker = self.broker("127.0.0.1:1", clock=clock)
         self.one(broker, "warning redis-down")
@@ -172,8 +172,9 @@ class Log(SystemTest):
 
 
 class Night(SystemTest):
-    """Redis killed, emptied, brokers killed, forced, changed; and in the morning somebody reads
-    the log, and nothing else, to tell who lost what, when, why, and where it is now."""
+    """Redis is killed and emptied, brokers are killed, forced and changed; and in the morning
+    somebody reads the log, and nothing else, to tell who lost what, when, why, and where it is
+    now."""
 
     limit = 90
 
@@ -244,7 +245,7 @@ class Night(SystemTest):
         self.assertGreater(int(ready["after_ms"]), 1000)
 
     def redis_is_emptied(self, backup):
-        """What is held is kept, and no line says that it was lost."""
+        """Everything held is kept, and no line says that it was lost."""
         backup.lock("backup")
         before = len(self.lines(self.second, "guard-pending"))
         self.server.cmd("FLUSHALL")
@@ -267,7 +268,7 @@ class Night(SystemTest):
         self.assertEqual(self.lost(self.second, "backup")["reason"], "forced")
 
     def a_broker_is_killed(self, importer):
-        """Its clients lose all; the other broker says nothing was lost there, and has it now."""
+        """Its clients lose everything; the other broker logs no loss, and has the name now."""
         importer.lock("import")
         heir = self.named(self.second, "heir")
         self.first.kill()

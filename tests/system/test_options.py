@@ -68,7 +68,7 @@ class CommandLine(SystemTest):
                 self.assertEqual(self.run_it("-t", config=config)[0], 0)
 
     def test_what_has_no_effect_is_told(self):
-        """It is no fault."""
+        """It is reported, and is no fault."""
         for config, key in (("redis: {trust_new: true}\n", "redis.trust_new"),
                             ("redis:\n  mode: standalone\n  nodes: ['127.0.0.1:1']\n"
                              "  server: valkey-server\n", "redis.server")):
@@ -86,7 +86,7 @@ class CommandLine(SystemTest):
         self.assertRegex(out, r"(?m)^  handovers: 64$")
         for section in ("broker", "listen", "redis", "locks", "limits", "log"):
             self.assertRegex(out, rf"(?m)^{section}:")
-        # What it prints is itself a configuration, and the same one.
+        # The output is itself a configuration, and the same one.
         again = self.run_it("-T", config=out)
         self.assertEqual((again[0], again[1]), (0, out))
 
@@ -155,7 +155,7 @@ class CommandLine(SystemTest):
         broker = self.broker(start=False, redis={"server": "no-such-redis-server"})
         broker.spawn()
         eventually(lambda: broker.log_lines("no-such-redis-server"), 5, "a clear message")
-        # Whether it gives up (1), or stays and tries again, is its own affair.
+        # Whether it gives up (1), or stays and tries again, is not of interest here.
         eventually(lambda: not broker.process.alive or self.client(broker).ok("PING"), 5)
         broker.expected_status = broker.stop()
         self.assertIn(broker.expected_status, (0, 1))

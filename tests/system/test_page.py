@@ -15,7 +15,7 @@ LABEL = "<svg/onload>"
 
 
 class Checked(html.parser.HTMLParser):
-    """Tags that are well nested, and what they have."""
+    """Tags that are well nested, and their attributes."""
 
     EMPTY = {"meta", "link", "input", "br"}
 
@@ -118,7 +118,7 @@ class Sent(Page):
         self.assertEqual(web.get("/?name=").status, 200)
 
     def test_token_holds(self):
-        """Those of Redis clients, too, also after another broker has taken over."""
+        """Holds of Redis clients are shown, too, also after another broker has taken over."""
         web = self.web()
         conn = Resp("unix:" + self.brokers[0].unix_path)
         self.addCleanup(conn.close)
@@ -243,7 +243,7 @@ class Shown(Page):
         self.assertIn("2 locks were lost", browser.text(".troubles"))
 
     def test_widths_and_colours(self):
-        """Nothing sticks out on a phone, and text can be told from what is behind it."""
+        """Nothing sticks out on a phone, and text contrasts with its background."""
         web = self.night()
         long_one = self.labelled("L" * 64)
         long_one.lock("n" * 255)
@@ -265,7 +265,7 @@ class Shown(Page):
         self.check_quiet(browser)
 
     def test_over_a_login(self):
-        """Scripts ask with what the browser was given."""
+        """Scripts use the credentials that the browser was given."""
         web = self.web(auth={"users": [{"name": "root", "admin": True, "hash": "sha256:" +
                              __import__("hashlib").sha256(b"secret").hexdigest()}]})
         self.assertEqual(web.get("/").status, 401)
@@ -275,7 +275,7 @@ class Shown(Page):
         eventually(lambda: browser.text("time") != first, 15, "it goes on")
 
 
-# What is wider than the window.
+# Whatever is wider than the window.
 STICKS_OUT = """
 Array.from(document.querySelectorAll("body *"))
     .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 &&

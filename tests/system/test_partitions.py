@@ -12,7 +12,7 @@ from lib.wait import eventually, let_time_pass, now, patience
 
 
 class Partition(SystemTest):
-    """Broker `here` has a client that holds `held`; one at broker `there` waits for it."""
+    """A client of broker `here` holds `held`; a client of broker `there` waits for it."""
 
     limit = 60
 
@@ -38,7 +38,7 @@ class Partition(SystemTest):
         eventually(lambda: self.far.ok(f"STATUS {name}")["waiters"] == "1")
 
     def is_told(self, longest):
-        """The holder is told of its loss in time, and before the rival is granted it."""
+        """The holder is told of its loss in time, and before the rival is granted the name."""
         torn = now()
         told = self.holder.event(longest + 5, kind="LOST")
         self.assertTrue(self.rival.silent(0.01), "granted before it was lost")
@@ -50,7 +50,7 @@ class Partition(SystemTest):
         self.assertEqual([line for line in self.holder.events if line.status == "!LOST"], [])
 
     def is_passed_back(self, timeout=10):
-        """The rival has it; somebody near waits for it, and gets it then."""
+        """The rival has the name; a client near it waits for it, and gets it then."""
         fence = self.rival.ok(f"LOCK {self.name}").fence
         self.near.send(f"LOCK {self.name}")
         self.assertTrue(self.near.silent(0.2), "granted twice")
@@ -68,7 +68,7 @@ class Partition(SystemTest):
 
     @staticmethod
     def check(crowd):
-        """It is granted again, now that all is well, and it never was to two."""
+        """The name is granted again, now that all is well, and two never had it at once."""
         stop_contenders(crowd, 10, since=now())
         check_history(crowd)
 
@@ -172,8 +172,8 @@ class OfSentinels(Partition):
         self.is_passed_back(self.grace + 15)
 
     def test_polling_for_permits_does_not_keep_them(self):
-        """A master that no replica follows any more answers BUSY again and again. That keeps
-        nothing of what the brokers have that ask it."""
+        """A master that no replica follows any more answers BUSY again and again. Those answers
+        keep no permits of the brokers that ask it."""
         self.prepare(lease=2, count=3)
         crowd = [self.holder, self.client(self.beside[0])]
         pollers = [self.near, self.client(self.beside[0])]
@@ -207,8 +207,8 @@ class OfSentinels(Partition):
         self.is_passed_back(self.grace + 15)
 
     def test_only_the_brokers_see_different_masters(self):
-        """The servers see each other. Who was cut off from the Sentinels and goes on with the
-        master of the past is refused by it, and follows when it can."""
+        """The servers see each other. A broker that was cut off from the Sentinels and stays with
+        the former master is refused by it, and follows when it can."""
         self.prepare()
         self.hold()
         first, *others = self.watched.sentinels

@@ -62,13 +62,13 @@ class Probe(SystemTest):
         return {"user": "tester", "password": "geheim"}
 
     def watched(self):
-        """Everything as the manual has it."""
+        """Everything is as the manual says."""
         watched = Watched(self, min_replicas_to_write=1, min_replicas_max_lag=2)
         return watched
 
     def finds_no_fault(self, nodes, **redis):
-        """Soon: a replica counts while it has confirmed something within min-replicas-max-lag,
-        and it does so once a second."""
+        """Soon, and not at once: a replica counts while it has confirmed something within
+        min-replicas-max-lag, and it does so once a second."""
         def is_fit():
             status, lines = self.probe(nodes, **redis)
             self.assertEqual((status, {line[0] for line in lines}), (0, {"ok"}), lines)
@@ -150,7 +150,7 @@ class Probe(SystemTest):
         self.finds(lines, "fail", "majority")
 
     def cluster(self):
-        """As the manual has it."""
+        """As the manual says."""
         cluster = Cluster(self.directory, 3, 1, **{"min-replicas-to-write": 1,
                                                    "min-replicas-max-lag": 2,
                                                    "cluster-require-full-coverage": "no"})
@@ -161,7 +161,7 @@ class Probe(SystemTest):
         return {line[1] for line in lines if line[1].startswith("redis ")}
 
     def test_a_cluster(self):
-        """Every master is looked at, whichever nodes are named."""
+        """It looks at every master, whichever nodes are named."""
         cluster = self.cluster()
         redis = {"mode": "cluster", "replicas": 1}
         masters = {f"redis {node.address}" for node in cluster.masters}
@@ -200,7 +200,7 @@ class Probe(SystemTest):
                    "cluster support disabled")
 
     def test_a_quorum(self):
-        """Every server is looked at, and all is said of each that is not fit."""
+        """It looks at every server, and says everything about each that is not fit."""
         clock = self.clock()
         nodes = [self.redis(clock=clock if number == 4 else None) for number in range(5)]
         addresses = [node.address for node in nodes]
@@ -223,14 +223,14 @@ class Probe(SystemTest):
         self.finds(lines, "warn", "3[56][0-9]{5} ms apart")
 
     def rubbish(self, **answers):
-        """A server that answers with these, and +OK otherwise."""
+        """A server that answers with these, and with +OK otherwise."""
         server = FakeServer({"": b"+OK\r\n", **{
             key.replace("_", " "): answer for key, answer in answers.items()}})
         self.addCleanup(server.stop)
         return server.address
 
     def test_servers_that_are_none(self):
-        """Whatever they answer is said to be wrong, and does no harm."""
+        """Whatever they answer, the probe calls it wrong, and takes no harm."""
         two = b"*2\r\n"
         for kind in (b"+OK\r\n", b":1\r\n", b"$-1\r\n", b"*0\r\n", b"*1\r\n*0\r\n",
                      two + b":1\r\n:2\r\n", two + b"$-1\r\n$-1\r\n",

@@ -104,7 +104,8 @@ class Quorum(SystemTest):
             node.thaw()
 
     def test_a_frozen_majority(self):
-        """As without one; what was queued in their sockets counts for nothing when they wake."""
+        """As without a quorum; calls that were queued in their sockets count for nothing when they
+        wake."""
         fence = self.a.lock("x")
         self.b.send("LOCK x")
         self.freeze(3)
@@ -127,7 +128,7 @@ class Quorum(SystemTest):
         self.assertGreater(second.reply(10).fence, fence)
 
     def come_back_empty(self, count):
-        """So many at once, while one broker holds a name and the other waits for it."""
+        """So many names at once, while one broker holds a name and the other waits for it."""
         fence = self.a.lock("x")
         self.b.send("LOCK x")
         eventually(lambda: self.client(self.brokers[1]).ok("STATUS x")["waiters"] == "1")
@@ -180,7 +181,8 @@ class Quorum(SystemTest):
             node.restart()
 
     def test_brokers_take_turns(self):
-        """However many wait at each: who has had its turn gives the others time to try."""
+        """However many wait at each broker: one that has had its turn gives the others time to
+        try."""
         crowd = [Contender(broker.unix_path, "hot") for broker in self.brokers
                  for _ in range(2)]
         for one in crowd:
@@ -197,7 +199,8 @@ class Quorum(SystemTest):
 
 
 class Rivals(SystemTest):
-    """Brokers that try for a name which another has, while it needs each server that is left."""
+    """Brokers that try for a name which another has, while that one needs every server that is
+    left."""
 
     LEASE = 4
 
@@ -252,7 +255,7 @@ class Rivals(SystemTest):
         self.nodes[0].freeze()
         node.cmd("DEL", "lock:x")
         begin = now()
-        # No vote there, and none where it is held: the third need not be waited for.
+        # No vote there, and none where the name is held: nobody need wait for the third server.
         self.assertEqual(other.ask("TRYLOCK x").status, "BUSY")
         self.assert_within(0, now() - begin, self.LEASE / 12)
         eventually(lambda: node.get("x") == self.nodes[1].get("x"), self.LEASE)
@@ -292,7 +295,7 @@ class Rivals(SystemTest):
         waiter.reply(self.LEASE / 2)
 
     def test_a_waiter_asks_seldom(self):
-        """Who waits is told; it looks when the other's key ends, and once a lease."""
+        """A waiter is told; it looks when the other's key ends, and once a lease."""
         self.a.lock("x")
         waiter = self.client(self.brokers[1])
         waiter.send("LOCK x")

@@ -1,4 +1,4 @@
-"""What happens seldom: no memory, no time, no names, a full log, and odd states of Redis."""
+"""Rare events: no memory, no time, no names, a full log, and odd states of Redis."""
 
 import os
 import resource
@@ -57,8 +57,8 @@ class OfMachine(SystemTest):
         self.fence = self.holder.lock("held")
 
     def test_no_memory(self):
-        """It ends, or loses its way to Redis, and grants nothing more; what it held is free when
-        its lease is over, and not before it has said so, if it still can."""
+        """The broker ends, or loses its way to Redis, and grants nothing more; its names are free
+        when the lease is over, and not before it has told its clients, if it still can."""
         self.prepare()
         broker = self.brokers[0]
         with open(f"/proc/{broker.pid}/maps", encoding="utf-8") as maps:
@@ -103,7 +103,7 @@ class OfMachine(SystemTest):
         self.assertEqual(self.holder.ok("LOCK held").fence, self.fence)
 
     def test_a_tenth_of_the_time(self):
-        """It may lose what it has, but never vouches for what it has lost."""
+        """It may lose what it has, but never vouches for anything that it has lost."""
         self.prepare()
         crowd = [Contender(broker.unix_path, "x") for broker in self.brokers for _ in range(2)]
         self.addCleanup(stop_contenders, crowd)
@@ -131,7 +131,7 @@ class OfMachine(SystemTest):
         self.server.thaw()
 
     def test_a_stopped_holder(self):
-        """It keeps what it has while its connection lives; heartbeat= makes that end."""
+        """The session keeps what it has while its connection lives; heartbeat= changes that."""
         self.prepare()
         pids = []
         for name, options in (("kept", []), ("freed", ["SESSION heartbeat=1s"])):
@@ -186,19 +186,19 @@ class OfRedis(SystemTest):
         self.costs_a_grace()
 
     def test_swapdb(self):
-        """There and back: the keys of before come back, and are of the past."""
+        """There and back: the earlier keys come back, and are outdated."""
         self.prepare(lease=2)
         self.server.cmd("SWAPDB", 0, 1)
         self.costs_a_grace()
         self.holder.ok("UNLOCK held")
         self.fence = self.holder.lock("held")
         self.server.cmd("SWAPDB", 0, 1)
-        # The guard of before is older than stall: what it blessed counts no more.
+        # The earlier guard is older than a stall: its blessing no longer counts.
         self.costs_a_grace()
 
     def test_the_first_replica(self):
-        """The server begins another history, though nothing was lost: one grace, and so again
-        when its backlog is freed and the replica comes back."""
+        """The server begins another history, although nothing was lost: one grace period, and
+        another one when its backlog is freed and the replica comes back."""
         self.prepare(lease=2, tcp=True, repl_backlog_ttl=1, repl_diskless_sync_delay=0)
         replica = self.redis()
         Watched.attach(replica, self.server)
@@ -231,7 +231,8 @@ class OfRedis(SystemTest):
         self.assertFalse(self.holder.ask("TRYLOCK held").ok, "granted twice")
 
     def test_noreplicas(self):
-        """min-replicas-to-write: nothing new, and what can't be renewed is lost in time."""
+        """min-replicas-to-write: nothing new is granted, and what can't be renewed is lost in
+        time."""
         self.prepare()
         self.server.config("min-replicas-to-write", "1")
         self.assertRegex(self.other.err("TRYLOCK new", "unavailable").text, "(?i)replicas")
@@ -242,7 +243,7 @@ class OfRedis(SystemTest):
         self.assertLess(len(self.brokers[0].log_lines("redis-noreplicas")), 4, "a flood")
 
     def test_the_user_is_deleted(self):
-        """Redis closes its connections; given back in time, nothing is lost."""
+        """Redis closes its connections; if it comes back in time, nothing is lost."""
         self.server = self.redis()
         account = ["on", ">geheim", "~*", "&*", "+@all"]
         self.server.cmd("ACL", "SETUSER", "keeper", *account)
@@ -263,7 +264,7 @@ class OfRedis(SystemTest):
 
 
 class Herd(SystemTest):
-    """Very many who want the same."""
+    """Very many clients that want the same name."""
 
     limit = 60
     count = 2000
@@ -305,7 +306,7 @@ class Herd(SystemTest):
         self.assertLess(self.server.calls("evalsha"), self.count / 4)
 
     def test_all_die(self):
-        """Who comes then is served at once."""
+        """A client that comes then is served at once."""
         for sock in self.herd:
             sock.close()
         self.holder.ok("UNLOCK x")
@@ -314,7 +315,7 @@ class Herd(SystemTest):
 
 
 class Names(SystemTest):
-    """Redis by a name; the broker has /etc/hosts and /etc/resolv.conf of its own."""
+    """The broker knows Redis by a name, and has an /etc/hosts and /etc/resolv.conf of its own."""
 
     limit = 60
     name = "redis.lock.test"
@@ -357,13 +358,14 @@ class Names(SystemTest):
         self.assertGreater(len(broker.log_lines("redis-up")), 1)
 
     def test_nobody_at_the_first_address(self):
-        """There is another one, so it is no news."""
+        """There is another address, so the failure is not logged."""
         server = self.redis(tcp=True)
         broker = self.start(server.port, f"::1 {self.name}\n127.0.0.1").wait_granting()
         self.assertFalse(broker.log_lines("redis-down"))
 
     def test_nobody_answers_for_names(self):
-        """Requests that need no Redis are answered at once; it works as soon as names do."""
+        """Requests that need no Redis are answered at once; everything works as soon as names
+        do."""
         server = self.redis(tcp=True)
         silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.addCleanup(silent.close)

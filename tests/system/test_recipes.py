@@ -36,7 +36,7 @@ class ShellTest(SystemTest):
         self.control = self.client()
 
     def program(self, name, *lines):
-        """What a recipe runs in the name of the reader's own program."""
+        """Stands for the reader's own program."""
         path = os.path.join(self.directory, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join(["#!/bin/sh", *lines, ""]))
@@ -145,7 +145,7 @@ class Recipes(ShellTest):
         self.program("compute-ledger", "echo $LOCKBROKER_FENCE")
         self.assertEqual(self.end(self.start("fenced")), (0, ""))
         (fence,) = self.lines("ledger.csv")
-        # A holder from before, who was suspended until now.
+        # An earlier holder, which was suspended until now.
         late = subprocess.run([os.path.join(self.directory, "store"), "ledger.csv"], check=False,
                               cwd=self.directory, input="old\n", capture_output=True, text=True,
                               env=dict(os.environ, LOCKBROKER_FENCE=str(int(fence) - 1)))

@@ -1,4 +1,4 @@
-"""Each error that Redis can answer with: understood, told as what it is, survived."""
+"""Each error that Redis can answer with is understood, reported as what it is, and survived."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ class RedisErrors(SystemTest):
             self.assertRegex(reply.text, "(?i)" + about)
 
     def until_unavailable(self):
-        """TRYLOCK until trouble is felt; the reply."""
+        """TRYLOCK until the broker notices the trouble; return the reply."""
         def felt():
             reply = self.other.ask("TRYLOCK wanted")
             if reply.ok:
@@ -52,7 +52,7 @@ class RedisErrors(SystemTest):
         self.assert_within(1, len(lines), 3, lines)
 
     def test_oom(self):
-        """maxmemory reached: nothing new, but what is held is renewed and released."""
+        """maxmemory is reached: nothing new is granted, but holds are renewed and released."""
         self.prepare()
         self.server.config("maxmemory", "1")
         self.is_unavailable("OOM|memory")
@@ -98,7 +98,7 @@ class RedisErrors(SystemTest):
         self.logged_once("OOM")
 
     def test_oom_is_one_spell(self):
-        """Renewals go on meanwhile, and are no end of it."""
+        """Renewals go on meanwhile, and do not end that state."""
         self.prepare()
         self.server.config("maxmemory", "1")
         for _ in range(5):
@@ -129,7 +129,7 @@ class RedisErrors(SystemTest):
         self.not_lost()
 
     def test_a_replica_that_can_be_written(self):
-        """Only a master may grant, whatever else would let us write."""
+        """Only a master may grant, even if a replica would accept writes."""
         self.prepare(options={"replica_read_only": "no"})
         self.server.cmd("REPLICAOF", "127.0.0.1", "1")
         self.is_unavailable()
@@ -191,7 +191,7 @@ class RedisErrors(SystemTest):
         self.works_again(15)
 
     def test_busy(self):
-        """Somebody's script runs for ever."""
+        """Some script runs for ever."""
         self.prepare(lease=3)
         self.server.config("busy-reply-threshold", "50")
         runaway = self.server.connect()
@@ -265,7 +265,8 @@ class RedisErrors(SystemTest):
         self.works_again()
 
     def test_no_right_to_kill_connections(self):
-        """Nothing is granted: what a lost connection has still to run could not be stopped."""
+        """Nothing is granted: calls of a lost connection that still have to run could not be
+        stopped."""
         self.server = self.redis()
         self.server.cmd("ACL", "SETUSER", "lb", "on", ">pw", "~lock:*", "&*", "+@all",
                         "-client|kill")
@@ -379,7 +380,7 @@ class RedisErrors(SystemTest):
 
     def test_plain_clients_exclude_and_are_excluded(self):
         self.prepare()
-        # redis-py, redsync and the others do just this.
+        # redis-py, redsync and other libraries use exactly this.
         self.assertIsNone(self.server.cmd("SET", "lock:held", "v", "NX", "PX", "30000"))
         start = now()
         self.assertEqual(self.server.cmd("SET", "lock:theirs", "v", "NX", "PX", "1500"), "OK")
@@ -420,7 +421,7 @@ class RedisErrors(SystemTest):
 
     def test_plain_keys_of_any_value(self):
         self.prepare()
-        # The last two are not quite what a broker writes.
+        # The last two differ slightly from what a broker writes.
         for value in ("", "-", "@shared|x", "a.b.c|12", "b.0123456789abcde.1|12",
                       "b.0123456789abcdef.|12"):
             self.server.cmd("SET", "lock:theirs", value, "PX", "60000")
@@ -433,7 +434,7 @@ class RedisErrors(SystemTest):
         self.assertEqual(self.other.ok("STATUS theirs")["state"], "free")
 
     def test_a_plain_value_of_any_size(self):
-        """It is looked at as often as anybody likes; the link and the locks live on."""
+        """Clients may look at it as often as they like; the link and the locks live on."""
         self.prepare()
         self.server.cmd("SET", "lock:theirs", "x" * 6000000, "PX", "60000")
         for _ in range(5):
@@ -487,7 +488,7 @@ class RedisErrors(SystemTest):
         client.lock("x", timeout=15)
 
     def test_redis_has_a_place_for_some_of_us(self):
-        """Those that find none try again and again; that is not said each time."""
+        """Connections that find no room try again and again; the log does not say so each time."""
         server = self.redis(maxclients="4")
         broker = self.broker(server, trust_new=True, ready=False, log={"level": "debug"},
                              redis={"connections": 8})

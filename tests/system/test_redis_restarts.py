@@ -19,7 +19,7 @@ class Restarts(SystemTest):
         self.server = self.redis(**options)
         if via_proxy:
             self.through = self.proxy(self.server)
-        # TRYLOCK waits for Redis so long; it is to be answered well within the grace.
+        # TRYLOCK waits for Redis for so long; it must be answered well within the grace period.
         self.broker(self.through.address if via_proxy else self.server, lease=lease,
                     redis={"reply_timeout": "500ms"})
         self.holder, self.waiter, self.other = self.clients(3)
@@ -118,7 +118,7 @@ class Restarts(SystemTest):
         self.still_held()
 
     def test_flushall_twice(self):
-        """The second one within the grace of the first starts another."""
+        """The second restart, within the grace period of the first, begins another one."""
         self.prepare()
         self.server.cmd("FLUSHALL")
         self.put_back()
@@ -138,7 +138,7 @@ class Restarts(SystemTest):
         self.assertGreater(self.holder.lock("held", timeout=self.grace + 10), self.fence)
 
     def test_fences_rise_over_the_loss_of_all_data_and_of_the_broker(self):
-        """Then they rest on the server's clock."""
+        """Fences then rest on the server's clock."""
         self.prepare()
         self.brokers[0].kill()
         self.server.restart()
@@ -148,7 +148,7 @@ class Restarts(SystemTest):
     def test_handover_and_reentry_go_on_while_redis_is_unblessed(self):
         self.prepare(lease=2)
         self.waiter.send("LOCK held")
-        # The waiter's fence is reserved by the next renewal at the latest.
+        # The next renewal, at the latest, reserves the waiter's fence.
         let_time_pass(self.lease)
         self.server.restart()
         self.assertEqual(self.other.ask("TRYLOCK new").code, "unavailable")
@@ -177,7 +177,8 @@ class Restarts(SystemTest):
         self.still_held()
 
     def test_frozen_longer_than_half_a_lease_is_a_risk(self):
-        """!ATRISK when half the lease is over unrenewed, !SAFE when it is confirmed again."""
+        """!ATRISK when half the lease has passed without a renewal, !SAFE when it is confirmed
+        again."""
         self.prepare(lease=3)
         self.server.freeze()
         event = self.holder.event(5)
@@ -237,7 +238,8 @@ class Restarts(SystemTest):
             let_time_pass(0.05)
             self.holder.pump()
         lost = self.lost()[0].at
-        # What a client computes from any reply is over when another could be granted it.
+        # The time that a client computes from any reply is over when another could be granted the
+        # name.
         self.assertLess(max(ends), lost + 0.1)
 
     def test_unlock_without_redis_is_deferred(self):
@@ -262,7 +264,7 @@ class Restarts(SystemTest):
         self.assertGreaterEqual(int(self.other.stats()["redis_reconnects_total"]), 1)
 
     def test_blackholed(self):
-        """The network swallows everything, and later delivers it."""
+        """The network swallows everything, and delivers it later."""
         self.prepare(via_proxy=True)
         self.through.stalled = True
         self.assertEqual(self.holder.event(5, kind="LOST")["reason"], "unreachable")

@@ -44,7 +44,7 @@ class ReferenceClient(SystemTest):
         return lock
 
     def until_lost(self, lock):
-        """Works until it must stop; returns when that was, and why."""
+        """Works until it must stop; return when that was, and why."""
         give_up = self.now() + hang(10)
         while self.now() < give_up:
             try:
@@ -145,7 +145,7 @@ class ReferenceClient(SystemTest):
         self.assertLess(at, lock.until)
 
     def test_a_loss(self):
-        """It is heard at once, long before the next PING."""
+        """The client hears it at once, long before the next PING."""
         self.prepare(lease=60)
         lock = self.lock()
         fence = lock.acquire()
@@ -155,7 +155,8 @@ class ReferenceClient(SystemTest):
         self.assertLess(at, lock.ping_at)
 
     def test_a_connection_that_is_given_up(self):
-        """Without grace, too, what is counted on stays held: a reset gives nothing back."""
+        """Even without grace, a lock that somebody counts on stays held: a reset gives nothing
+        back."""
         self.prepare(locks={"max_grace": 0})
         lock = self.lock(port=self.main.port)
         fence = lock.acquire()
@@ -164,7 +165,8 @@ class ReferenceClient(SystemTest):
         self.held_once(fence)
 
     def test_the_longest_line(self):
-        """It is that of a circle of waiting sessions, with the longest names that there are."""
+        """The longest reply is that about a circle of waiting sessions, with the longest possible
+        names."""
         self.prepare(lease=60)
         names = [f"{i:03}".ljust(255, "x") for i in range(40)]
         clients = self.clients(len(names))

@@ -1,4 +1,4 @@
-"""RESP: what clients of Redis send, and what they are answered (protocol, section 10)."""
+"""RESP: the commands of Redis clients, and their answers (lockbroker-resp(7))."""
 
 import hashlib
 import socket
@@ -50,7 +50,7 @@ class RespTest(SystemTest):
 
 
 class Native(RespTest):
-    """The mapping table."""
+    """The table of commands."""
 
     def setUp(self):
         super().setUp()
@@ -219,7 +219,7 @@ class Stream(RespTest):
     def test_the_first_byte_decides(self):
         self.assertEqual(self.raw(b"\n*1\r\nPING\r\n"),
                          b"ERR unknown-command no command \"*1\"; HELP lists all\r\nOK\r\n")
-        # An HTTP method as a line closes; within an array it is a command.
+        # As a line, an HTTP method closes the connection; within an array it is a command.
         self.assertEqual(self.raw(encode("GET", "a")), b"$-1\r\n")
         self.assertEqual(self.raw(b"GET a\n"), b"")
 
@@ -445,7 +445,7 @@ class Rights(RespTest):
         self.assertEqual(one("SESSION")["label"], "me")
 
     def test_what_libraries_send_first(self):
-        """With a user and a name; an error to MAINT_NOTIFICATIONS is nothing to them."""
+        """With a user and a name; clients do not mind an error to MAINT_NOTIFICATIONS."""
         auth, name, zero = ("AUTH", "deploy", SECRET), ("CLIENT", "SETNAME", "me"), ("SELECT", "0")
         setinfo = [words for words, _ in SETINFO]
         hello = ("HELLO", "3", *auth)

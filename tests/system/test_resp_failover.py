@@ -307,7 +307,7 @@ run(async () => {
 }, (mutex) => mutex, (mutex) => mutex.release().catch(() => {}));
 """
 
-# Its promises fail unseen if the connection ends; it tries again after its interval.
+# Its promises fail unnoticed if the connection ends; it tries again after its interval.
 MUTEX = r"""
 const fs = require("fs");
 const { lock } = require("simple-redis-mutex");
@@ -444,7 +444,7 @@ func main() {
 
 
 class Either(Proxy):
-    """An address with two brokers behind it: the first, or the second if the first is gone."""
+    """An address with two brokers behind it: the first, or the second if the first has gone."""
 
     def __init__(self, *brokers):
         self.paths = [broker.unix_path for broker in brokers]
@@ -472,7 +472,7 @@ class Killed(SystemTest):
         return proxy
 
     def start(self, address, mode):
-        """A process that takes turns, or one that waits for its death with the lock."""
+        """A process that takes turns, or one that keeps the lock until it is killed."""
         self.started += 1
         notes = os.path.join(self.directory, f"notes{self.started}")
         with open(notes, "w", encoding="utf-8"):
@@ -492,7 +492,7 @@ class Killed(SystemTest):
     def turns(self, process):
         """When it took the lock, each time."""
         if process.poll() is not None:
-            # Not an AssertionError: no use to wait any longer.
+            # Not an AssertionError, so that nobody waits any longer.
             raise RuntimeError(f"status {process.returncode}: {process.stderr.read()}")
         with open(process.notes, encoding="utf-8") as file:
             return [float(line) for line in file if line.endswith("\n")]
@@ -504,7 +504,8 @@ class Killed(SystemTest):
                    hang(20), "all go on")
 
     def dies_with_the_lock(self, address, broker):
-        """Not before its time is over is it another's. Returns when it took it, at the latest."""
+        """Nobody else gets it before its time is over. Return the latest moment at which it took
+        it."""
         dying = self.start(address, "die")
         ready, _, _ = select.select([dying.stdout], [], [], hang(20))
         taken = dying.stdout.readline() if ready else ""
@@ -533,7 +534,8 @@ class Killed(SystemTest):
         self.stop_all()
 
     def check(self, command, env=None):
-        """As outlive(); and what became of the lock of one that dies with the other broker."""
+        """As outlive(); and what happens to the lock of a process that dies with the other
+        broker."""
         one, other, second = self.start_workers(command, env)
         one.kill()
         self.all_go_on()

@@ -10,7 +10,7 @@ from lib.resp import RedisError, Resp
 from lib.wait import eventually
 from test_resp import HASH, SECRET, RespTest
 
-ANY = object()  # whatever, but no error
+ANY = object()  # anything but an error
 NOSCRIPT = RedisError("NOSCRIPT No matching script. Please use EVAL.")
 RELEASE = ('if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) '
            "else return 0 end")
@@ -22,7 +22,7 @@ OBTAIN, RENEW, UNLINK = ("175897a4e379e99e79a54937be09226f76cdcfe5",
                          "f0f9038aa2b6d6c3436c72d147573ea2a58f0ef2")
 
 SERVED = {
-    # It releases after each try that failed.
+    # It releases after each failed try.
     "redsync": [
         ("a", ("hello", "3"), ANY),
         ("a", ("set", "job", "YQ==", "px", 8000, "nx"), "OK"),
@@ -146,7 +146,7 @@ SERVED = {
     ],
 }
 
-# The beginnings of scripts, which are not known whatever follows.
+# The beginnings of scripts: whatever follows them, they are unknown.
 REFUSED = {
     "Redisson": [
         ("a", ("SELECT", "0"), "OK"),
@@ -267,7 +267,7 @@ class Messages(RespTest):
         self.assertEqual([client("PING") for client in silent[1:]], ["PONG", "PONG"])
 
     def test_whose_client_is_gone(self):
-        """The broker awaits the name for nobody, and the next one has it at once."""
+        """The broker awaits the name on behalf of nobody, and the next client gets it at once."""
         holder, waiting = self.connect(), self.connect()
         listener = self.connect(listens=True)
         self.take(holder, "0.1")

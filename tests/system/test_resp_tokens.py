@@ -1,4 +1,4 @@
-"""Locks as lock libraries take them from Redis: commands on keys, scripts, and equal answers."""
+"""Locks as lock libraries take them from Redis: commands on keys, scripts, and the same answers."""
 
 import random
 import time
@@ -99,7 +99,7 @@ SCRIPTS = [
 
 
 def read(client):
-    """An answer that can be compared."""
+    """An answer in a form that can be compared."""
     reply = client.read()
     return ("error", str(reply)) if isinstance(reply, RedisError) else reply
 
@@ -272,7 +272,7 @@ class Rights(RespTest):
                       ("EXISTS", "x"), ("PTTL", "x"), ("EVAL", RELEASE, 1, "x", "t")):
             self.assertTrue(one.error(*words).startswith("NOPERM "), words)
         self.assertEqual(one("SET", "mine/a", "t", "NX", "PX", 10000), "OK")
-        # The token is of its user: nobody else ends the hold, or sees the token.
+        # A token belongs to its user: no other user ends the hold, or sees the token.
         self.assertEqual(other("EVAL", RELEASE, 1, "mine/a", "t"), 0)
         self.assertEqual(other("DEL", "mine/a"), 0)
         self.assertEqual(other("GET", "mine/a"), "another-user")
@@ -299,7 +299,7 @@ class Oracle(RespTest):
 
     def command(self, rng):
         key, token = rng.choice(["a", "b"]), rng.choice(["t", "u", "token-3"])
-        # Hardly any two of them end at the same time: what is later must be so to both.
+        # Hardly any two of them end at the same time: they must end in the same order on both.
         ms, seconds = str(rng.randrange(10**5, 10**9)), str(rng.randrange(10**2, 10**6))
         return rng.choice([
             ("SET", key, token, "NX"), ("SET", key, token, "NX", "PX", ms),
@@ -398,7 +398,7 @@ class Parking(RespTest):
 
 
 class Signals(RespTest):
-    """python-redis-lock, as it was recorded: who waits does so for a list."""
+    """python-redis-lock, as recorded: its waiters wait for a list."""
 
     UNLOCK, EXTEND = ("90da91872223f85eb1376a17e3c4df21ace8c54b",
                       "fed16109024d968d9496e4140fe1355bac05ebff")

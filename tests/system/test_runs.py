@@ -83,7 +83,7 @@ class Runs(CommandTest):
         self.await_state("free", "x")
 
     def test_a_forced_release_and_a_command_that_is_deaf_to_term(self):
-        """KILL comes with the end of what the broker had vouched for, however long -k is."""
+        """KILL comes when the broker no longer vouches for the lock, however long -k is."""
         child = self.start("run", "-k", "60", "x", "--", "sh", "-c",
                            f"trap '' TERM; echo up > {self.path('up')}; "
                            "while :; do sleep 0.05; done")
@@ -111,7 +111,7 @@ class Runs(CommandTest):
         self.addCleanup(self.net.stop)
 
     def graced(self, *words):
-        """A run behind a network, which takes a while; and its session."""
+        """A run over a network that can be cut for a while; and its session."""
         child = self.start("run", "-v", *words, "x", "--", "sh", "-c",
                            "echo go > started; while [ ! -e stop ]; do sleep 0.05; done; exit 7",
                            address=self.net.address)
@@ -131,7 +131,7 @@ class Runs(CommandTest):
             self.assertTrue(self.net.fired.wait(hang()))
             let_time_pass(patience(0.2))
             self.assertEqual(self.control.ok("STATUS x")["session"], session)
-        # Longer than what was vouched for when it was cut.
+        # Longer than the broker vouched for when the network was cut.
         let_time_pass(1.2 * self.lease)
         self.assertIsNone(child.poll())
         self.let_it_end()
@@ -148,7 +148,7 @@ class Runs(CommandTest):
         status, _, err = self.end(child, 2 * self.lease + 2)
         self.assertEqual(status, 123, err)
         self.assertIn("no connection to the broker", err)
-        # It is the broker's to say when the grace is over.
+        # The broker decides when the grace is over.
         self.assertEqual(self.control.ok("STATUS x")["session"], session)
 
     def test_a_command_that_ends_during_a_cut(self):

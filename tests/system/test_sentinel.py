@@ -23,7 +23,7 @@ class SentinelTest(SystemTest):
             self.join(nodes or self.watched.addresses, confirm)
         for broker in self.brokers:
             broker.wait_granting()
-        # The guard too: a server without any would be a new one, and trusted.
+        # The guard as well: a server without one would be a new one, and trusted.
         for server in self.watched.servers if brokers else []:
             eventually(lambda: server.cmd("HEXISTS", "lock:@guard", "id"), 5, "guard replicated")
 
@@ -41,7 +41,7 @@ class SentinelTest(SystemTest):
             self.follows(broker, server, timeout)
 
     def keep_alive(self, client, seconds):
-        """Let time pass; fail where the client is told that it lost something."""
+        """Let time pass; fail if the client is told that it lost something."""
         end = now() + seconds
         while now() < end:
             client.pump(0.05)
@@ -108,7 +108,7 @@ class Failover(SentinelTest):
         self.assertGreater(self.rival.reply(10).fence, self.fence)
 
     def test_with_the_lock_lost_and_its_broker_frozen(self):
-        """Nobody puts it back: the other one gets it, when its time is surely over."""
+        """Nobody writes it again: the other client gets it when its time is certainly over."""
         self.prepare(lease=2)
         old, new = self.watched.servers
         self.watched.cut_off(new, old)
@@ -329,7 +329,7 @@ class Sentinels(SentinelTest):
         self.assertEqual(len(self.brokers[0].log_lines("sentinel-down")), 3, "once for each")
 
     def test_all_stopped_for_a_while(self):
-        """Woken, they are in TILT: their clock jumped. The master stays."""
+        """After the pause they are in TILT, because their clock jumped. The master stays."""
         self.prepare(lease=1, brokers=1)
         broker = self.brokers[0]
         for sentinel in self.watched.sentinels:
@@ -377,7 +377,7 @@ class Sentinels(SentinelTest):
         self.assertEqual(elsewhere.keys(), [])
 
     def test_one_that_disagrees_is_outvoted(self):
-        """Also when it is the only one left, as long as the master serves."""
+        """Also if it is the only one left, as long as the master serves."""
         self.prepare(lease=1, brokers=0)
         odd, elsewhere = self.odd_one()
         broker = self.join([odd.address] + self.watched.addresses[:2])
@@ -397,7 +397,7 @@ class Sentinels(SentinelTest):
 
     def test_host_names_and_passwords(self):
         self.lease, self.grace = 1, grace_of(1)
-        # Sentinels take the first address of a name, which may be the one of IPv6.
+        # Sentinels use the first address of a name, which may be the one of IPv6.
         self.watched = Watched(self, host="localhost", bind=["127.0.0.1", "-::1"], lines=[
             "sentinel resolve-hostnames yes", "sentinel announce-hostnames yes"])
         for sentinel in self.watched.sentinels:

@@ -257,7 +257,7 @@ class Brokers(SystemTest):
         control = self.client(self.brokers[1])
 
         def looks():
-            # A heartbeat may be among them: those are at least pad / 3 apart.
+            # A heartbeat may be among them: heartbeats are at least pad / 3 apart.
             return int(control.stats()["redis_operations_total"])
         before, start = looks(), now()
         let_time_pass(4 * self.lease)

@@ -1,4 +1,4 @@
-"""Shared locks under faults; their rules are in shared.t."""
+"""Shared locks under faults; shared.t has their rules."""
 
 from lib.case import SystemTest, grace_of
 from lib.wait import eventually, let_time_pass
@@ -71,7 +71,7 @@ class Shared(SystemTest):
     def test_across_brokers_one_is_killed(self):
         self.prepare(brokers=2)
         self.brokers[1].kill()
-        # The writer waits at the first broker, for its own reader.
+        # The writer waits at the first broker, and for a reader there.
         let_time_pass(2 * self.lease)
         self.assertTrue(self.writer.silent())
         self.reader.ok("UNLOCK x")
@@ -84,7 +84,7 @@ class Shared(SystemTest):
         eventually(lambda: not set(self.server.keys()) - {"lock:@guard", "lock:@fence"}, 3)
 
     def test_a_keep_of_one_of_them_is_over(self):
-        """What stands in the key may last longer than anybody has the name."""
+        """The key may last longer than anybody has the name."""
         self.server = self.redis()
         for _ in range(2):
             self.broker(self.server, trust_new=True, lease=10)

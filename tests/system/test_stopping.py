@@ -1,4 +1,5 @@
-"""What a broker that stops keeps for clients that count on a `valid=` (protocol, !SHUTDOWN)."""
+"""What a broker that stops keeps for clients that count on a `valid=` (lockbroker-protocol(7),
+EVENTS)."""
 
 import os
 import re
@@ -15,7 +16,7 @@ def parse_ms(text):
 
 
 class TwoBrokers(CommandTest):
-    """The first is told to stop; a client of the second waits for what it has."""
+    """The first broker is told to stop; a client of the second waits for what it has."""
 
     lease = 3
     give_back = 1.0
@@ -27,12 +28,13 @@ class TwoBrokers(CommandTest):
                                    for _ in range(2))
 
     def promised(self, client, request="LOCK x"):
-        """The client has it, counts on it until the time returned, and another waits for it."""
+        """A client has the name and counts on it until the time returned; another one waits for
+        it."""
         client.ok(request)
         self.waiter = self.client(self.second)
         self.waiter.send(request)
         self.await_waiter(self.client(self.second))
-        # Told late enough that a second later a good part is left of it.
+        # Asked late enough that a good part of it is still left a second later.
         asked = now()
         return asked + parse_ms(client.ok("PING")["valid"]) / 1000
 
@@ -41,7 +43,7 @@ class TwoBrokers(CommandTest):
         eventually(lambda: control.stats()["waiters"] == "1", 5, "it waits")
 
     def granted(self):
-        """When the waiter was."""
+        """When the waiter was granted it."""
         reply = self.waiter.reply(timeout=3 * self.lease)
         self.assertTrue(reply.ok, reply)
         return reply.at
@@ -176,13 +178,13 @@ class TwoBrokers(CommandTest):
             return [int(line) for line in file.read().split("\n")[:-1]]
 
     def ticking(self, name, broker, prelude=""):
-        """A command under a lock that writes down all the time that it runs."""
+        """A command under a lock that writes down how long it runs."""
         return self.start("run", "job", "--", "sh", "-c",
                           f"{prelude} while :; do date +%s%N >> {self.path(name)};"
                           " sleep 0.01; done", address=broker.unix_path)
 
     def test_two_commands_never_overlap(self):
-        """The first ignores TERM, as one that does not want to be stopped halfway."""
+        """The first one ignores TERM, as a program that must not be stopped halfway."""
         one = self.ticking("one", self.first, "trap '' TERM;")
         eventually(lambda: self.times("one"), 5, "the first runs")
         control = self.client(self.second)
@@ -212,7 +214,7 @@ class TwoBrokers(CommandTest):
 
 
 class Detached(CommandTest):
-    """Whose connection had gone before is not asked."""
+    """A client whose connection had gone before is not asked."""
 
     def test_it_lingers(self):
         server = self.redis()
@@ -231,7 +233,7 @@ class Detached(CommandTest):
 
 
 class Embedded(CommandTest):
-    """The data of an embedded Redis ends with its broker; what clients count on does not."""
+    """The data of an embedded Redis end with its broker; what clients count on does not."""
 
     lease = 3
 
@@ -253,7 +255,7 @@ class Embedded(CommandTest):
         self.first.expected_status = 0
 
     def granted(self):
-        """When the next broker grants; it is there before."""
+        """When the next broker, which is already there, grants it."""
         self.first.start()
         client = self.client()
         client.lock("x", timeout=10)

@@ -1,4 +1,4 @@
-"""Those who have not said who they are: what they may take up; and what is left of a password."""
+"""Clients that have not logged in: what they may use up; and what is left of a password."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from test_users import HASH, SECRET, Users, crypt_of, user
 
 class Strangers(Users):
     def test_they_have_ten_seconds(self):
-        """But whoever has said who it is has not, nor one who came when nobody needed to."""
+        """Not so clients that have logged in, or that came when nobody had to."""
         broker = self.broker()
         held = self.client(tcp=True)
         held.ok("LOCK x")
@@ -45,7 +45,8 @@ class Strangers(Users):
         talking.ok(f"AUTH deploy {SECRET}")
 
     def test_they_make_room(self):
-        """One who knocks comes in although strangers have taken all places; not for a user's."""
+        """A client gets in even though strangers have taken all places, but never takes a user's
+        place."""
         self.broker(limits={"clients": 5}, ready=False,
                     auth={"users": [user("deploy", hash=HASH, lock=["*"])]})
         users = []
@@ -62,7 +63,7 @@ class Strangers(Users):
             mine.ok(f"LOCK n{number}")
 
     def test_what_is_sent_before_auth_is_bounded(self):
-        """Thousands of lines that nobody answers for: one at a time, and little of them kept."""
+        """Thousands of lines before any login: they are handled one at a time, and few are kept."""
         broker = self.broker(ready=False, auth={"users": [user("deploy", hash=HASH)]})
         before = broker.process.rss_bytes()
         crowd = self.clients(50, tcp=True)
@@ -73,7 +74,7 @@ class Strangers(Users):
                     stranger.sock.send(b"HELP\n" * 20000)
             except BlockingIOError:
                 pass
-        # The last of them stands behind what the kernel has room for.
+        # The last of them is beyond what the kernel has room for.
         worst = 0.0
         for _ in range(50):
             began = now()
@@ -85,11 +86,11 @@ class Strangers(Users):
 
 
 class Memory(ClientsTest):
-    """Nothing of a password is left in a process when it has been looked at."""
+    """Nothing of a password is left in a process once it has been checked."""
 
     @staticmethod
     def writable(pid):
-        """What is in its memory, a mapping at a time."""
+        """The content of its memory, one mapping at a time."""
         with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
             rows = [line.split() for line in maps]
         with open(f"/proc/{pid}/mem", "rb", 0) as mem:
@@ -121,7 +122,7 @@ class Memory(ClientsTest):
 
     @staticmethod
     def over_resp(client, words, answer):
-        """The same as a client of Redis says it."""
+        """The same, as a client of Redis says it."""
         client.send_raw(f"*{len(words)}\r\n".encode() + b"".join(
             f"${len(word)}\r\n{word}\r\n".encode() for word in words))
         client.sock.settimeout(10)
@@ -129,7 +130,7 @@ class Memory(ClientsTest):
         assert said.startswith(answer), said
 
     def everything(self, connect):
-        """Right and wrong ones of both kinds, whole, in pieces, and among other lines."""
+        """Right and wrong passwords of both kinds, whole, in pieces, and among other lines."""
         one = connect()
         self.assertTrue(one.ok(f"AUTH cheap {SECRET}"))
         one.ok("LOCK x" + "y" * 100)
@@ -161,7 +162,7 @@ class Memory(ClientsTest):
                        user("slow", hash=crypt_of("right-and-slow-1234"))]}
 
     def check(self, pids, secrets):
-        # A password that is right is remembered by a digest; one that is wrong for a second.
+        # A right password is remembered by a digest; a wrong one for a second.
         let_time_pass(0.1)
         for pid in pids:
             self.assert_forgotten(pid, *secrets)
@@ -180,7 +181,7 @@ class Memory(ClientsTest):
 
     @unittest.skipUnless(os.getuid() == 0, "only root can be others")
     def test_there_is_no_core(self):
-        """Hashes, and the password of Redis, are in there for good."""
+        """Hashes, and the password for Redis, stay in memory for good."""
         def become():
             os.setgid(65534)
             os.setuid(65534)

@@ -1,7 +1,5 @@
-"""Semaphores, latches and barriers: through several brokers, and with what can go wrong.
-
-The rules themselves are stories: transcripts/semaphores.t, latches.t, barriers.t.
-"""
+"""Semaphores, latches and barriers: through several brokers, and with faults. The rules themselves
+are stories: transcripts/semaphores.t, latches.t, barriers.t."""
 
 import random
 
@@ -29,7 +27,7 @@ class Synchronizers(SystemTest):
         self.a, self.b = self.each[0], self.each[-1]
 
     def longest_wait(self):
-        """Until what a dead broker had has run out, and somebody has looked."""
+        """Until everything that a dead broker had has run out, and somebody has looked."""
         return patience(self.lease + pad_of(self.lease) + 0.5)
 
     def waits(self, broker, count=1):
@@ -70,11 +68,11 @@ class Semaphores(Synchronizers):
         self.nothing_left("*sem*", 1)
 
     def test_the_limit_is_written_again(self):
-        """Data that go back have a limit of before the permits that are held."""
+        """Data that go back contain an earlier limit than that of the permits that are held."""
         self.prepare()
         self.a.ok("ACQUIRE s limit=5")
         key = self.server.keys("*@sem:s")[0]
-        # In one go: no broker sees one of them without the other.
+        # In one script: no broker sees one of them without the other.
         self.server.cmd("EVAL", "redis.call('HSET', KEYS[1], 'limit', 4)"
                         " redis.call('HDEL', KEYS[2], 'id')", "2", key, "lock:@guard")
         eventually(lambda: self.server.cmd("HGET", key, "limit") == "5", 5, "it is written again")
@@ -82,7 +80,7 @@ class Semaphores(Synchronizers):
         self.b.err("ACQUIRE s limit=4 wait=0", "mismatch")
 
     def test_nobody_may_stay_away_for_a_large_request(self):
-        """Small ones come and go through one broker; a large one waits in the other."""
+        """Small requests come and go through one broker; a large one waits at the other."""
         self.prepare()
         crowd = self.clients(4, self.brokers[0])
         for client in crowd[:3]:
@@ -345,7 +343,7 @@ class Latches(Synchronizers):
         self.assertGreater(self.server.cmd("PTTL", "lock:@latch:l"), 86000000)
 
     def test_messages_are_lost(self):
-        """Who missed the message looks, once a lease."""
+        """A broker that missed the message looks, once a lease."""
         self.prepare(via_proxy=True)
         self.a.ok("LATCH l count=1")
         self.a.send("AWAIT l")
@@ -419,7 +417,7 @@ class Barriers(Synchronizers):
         client.send(f"BARRIER b parties={parties} {options}".rstrip())
 
     def complete(self, clients, parties):
-        """Everybody is told, of one generation, with an index each. Returns the generation."""
+        """Everybody is told, with one generation and an index each. Return the generation."""
         replies = [client.reply(10) for client in clients]
         self.assertTrue(all(reply.ok for reply in replies), replies)
         self.assertEqual(len({reply["generation"] for reply in replies}), 1)
@@ -447,7 +445,7 @@ class Barriers(Synchronizers):
         eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
         self.arrive(self.b, 3)
         eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "2")
-        # They are kept for longer than a lease.
+        # The arrivals are kept for longer than a lease.
         let_time_pass(2.5 * self.lease)
         third = self.client(self.brokers[0])
         third.err("BARRIER b parties=4", "mismatch")
@@ -523,7 +521,7 @@ class Barriers(Synchronizers):
             self.complete([self.a, self.b], 2)
 
     def test_redis_comes_back_with_its_data(self):
-        """It may lack the latest arrivals all the same: the generation is broken."""
+        """Redis may lack the latest arrivals all the same, so the generation is broken."""
         self.prepare(trust_new=False, appendonly="yes", appendfsync="always")
         self.arrive(self.a, 2)
         eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
@@ -531,7 +529,7 @@ class Barriers(Synchronizers):
         self.assertEqual(self.a.reply(grace_of(self.lease) + 10).code, "broken")
 
     def test_a_history_that_comes_back(self):
-        """As for a bucket of a cluster that was elsewhere: higher numbers were told meanwhile."""
+        """As when a bucket of a cluster was elsewhere: higher numbers were told meanwhile."""
         self.prepare(trust_new=False)
         self.arrive(self.a, 2)
         self.arrive(self.b, 2)
@@ -544,7 +542,7 @@ class Barriers(Synchronizers):
         self.assertGreater(self.complete([self.a, self.b], 2), told)
 
     def test_an_arrival_that_redis_has_forgotten(self):
-        """Its generation was complete, for the other one; only its broker was not told."""
+        """The generation was complete for the other party; only this broker was not told."""
         self.prepare(via_proxy=True)
         self.arrive(self.b, 2)
         eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
@@ -582,7 +580,7 @@ class Barriers(Synchronizers):
                     gone += 1
                     waiting.discard(i)
                     crowd[i] = self.client(self.brokers[i % 2])
-        # What is under way still is.
+        # Requests that are under way still are.
         for i in waiting:
             crowd[i].shut()
         for i in waiting:

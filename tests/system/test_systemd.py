@@ -81,7 +81,7 @@ class Systemd(SystemTest):
         self.assertLess(lines.index("RELOADING=1"), lines.index("READY=1"))
 
     def test_reloading_before_it_is_ready(self):
-        """A start that is not over is not declared to be by a reload."""
+        """A reload does not declare a start to be over that is not."""
         server = os.path.join(self.directory, "slow-redis-server")
         with open(server, "w", encoding="ascii") as file:
             file.write(f'#!/bin/sh\nsleep 1\nexec {PROGRAM} "$@"\n')
@@ -146,7 +146,7 @@ class Systemd(SystemTest):
             client = Client(address)
             self.addCleanup(client.close)
             client.ok("PING")
-        # They are not handed on to redis-server.
+        # Sockets are not passed on to redis-server.
         for child in broker.process.children():
             for fd in os.listdir(f"/proc/{child}/fd"):
                 target = os.readlink(f"/proc/{child}/fd/{fd}")

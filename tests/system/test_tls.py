@@ -88,7 +88,7 @@ class Tls(TlsTest):
                               capture_output=True, text=True, check=False, timeout=30)
 
     def refused(self, address, reason, **redis):
-        """A broker that is told why, in its log and by --probe, and says unavailable."""
+        """The broker is told why, in its log and by --probe, and answers unavailable."""
         broker = self.join(address, **redis)
         eventually(lambda: broker.log_lines(f"redis-down .*{reason}"), 10, reason)
         self.client(broker).err("TRYLOCK x", "unavailable")
@@ -153,7 +153,7 @@ class Tls(TlsTest):
         self.assertIn("no-such-file", broker.log())
 
     def test_the_tls_process_stands_still(self):
-        """More is asked of it than fits into its socket; it goes on when it can."""
+        """More requests than fit into its socket; it goes on when it can."""
         _, address = self.tls_server()
         broker = self.join(address, connections=64, connect_timeout="100ms",
                            reply_timeout="300ms")

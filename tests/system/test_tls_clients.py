@@ -1,4 +1,4 @@
-"""Clients over TLS: all that is promised of TCP holds, and certificates are looked at."""
+"""Clients over TLS: everything promised over TCP holds, and certificates are checked."""
 
 import os
 import random
@@ -55,7 +55,7 @@ class ClientsTest(TlsTest):
         return sock
 
     def tls_pid(self, broker):
-        """Of the process that speaks TLS."""
+        """A number about the process that speaks TLS."""
         for pid in broker.process.children():
             with open(f"/proc/{pid}/cmdline", "rb") as file:
                 if b"lockbroker-tls" in file.read():
@@ -126,7 +126,7 @@ class Clients(ClientsTest):
         eventually(lambda: self.client().ok("STATUS l kind=latch")["count"] == "1")
 
     def test_a_waiting_client_that_ends_leaves_the_queue(self):
-        """By a close_notify, by a bare FIN, by a reset, and behind lines that nobody reads."""
+        """By a close_notify, by a bare FIN, by a reset, and after lines that nobody reads."""
         self.tls_broker()
         watcher = self.client()
         self.client().lock("x")
@@ -147,7 +147,8 @@ class Clients(ClientsTest):
                            f"{how.__name__} behind {behind}")
 
     def ends(self, how):
-        """How long after its PING the lock of a client that ends so passes on; and valid=."""
+        """The valid= of a PING, and how long after it the lock of a client passes on that ends
+        so."""
         holder, other = self.tls(), self.client()
         holder.lock("v")
         asked = now()
@@ -159,7 +160,8 @@ class Clients(ClientsTest):
         return grant.at - asked, valid
 
     def test_only_an_end_that_was_signed_is_orderly(self):
-        """What anybody in the network can bring about takes no lock from who was told valid=."""
+        """Nothing that anybody in the network can cause takes a lock from a client that was told
+        valid=."""
         self.tls_broker(lease=2)
         took, valid = self.ends(TlsClient.end)
         self.assertLess(took, patience(valid / 2))
@@ -254,7 +256,7 @@ class Clients(ClientsTest):
 
 
 class Strangers(ClientsTest, Users):
-    """Who speaks something else, or shows the wrong certificate."""
+    """Clients that speak something else, or show the wrong certificate."""
 
     def refused(self, broker, reason, **options):
         with self.assertRaises((ssl.SSLError, OSError, AssertionError)):
@@ -310,7 +312,7 @@ class Strangers(ClientsTest, Users):
         self.check_table(client)
 
     def test_a_comma_in_a_name_is_none_between_two(self):
-        """Who may choose a CN does not choose the rest of the subject with it."""
+        """Whoever may choose a CN does not choose the rest of the subject with it."""
         self.ca.issue("real", subject="/O=lb/CN=deploy", names=[])
         self.ca.issue("forged", subject="/CN=deploy,O=lb", names=[])
         self.tls_broker(options={"client_ca": self.file("ca.crt"), "verify": "require"}, auth={
@@ -341,7 +343,7 @@ class Strangers(ClientsTest, Users):
         eventually(lambda: self.client().stats()["tls_failed_total"] == "4")
 
     def test_handshakes_cut_off(self):
-        """At any place, by an end and by a reset: each is counted, and takes nothing along."""
+        """At any point, by an end and by a reset: each is counted, and takes nothing with it."""
         self.tls_broker()
         held = self.tls()
         held.lock("x")
@@ -367,7 +369,7 @@ class Strangers(ClientsTest, Users):
         sock.close()
 
     def test_garbage(self):
-        """First messages with anything in them, and anything behind a good one."""
+        """First messages with any content, and anything after a good one."""
         self.tls_broker()
         held = self.tls()
         held.lock("x")
@@ -450,7 +452,7 @@ class Strangers(ClientsTest, Users):
         self.assertEqual(self.client().stats()["tls_handshakes_total"], "2")
 
     def test_new_keys(self):
-        """What TLS 1.3 has in place of it goes unnoticed."""
+        """The equivalent of TLS 1.3 goes unnoticed."""
         self.tls_broker()
         client = self.s_client("-tls1_3")
         for keys in (b"K\n", b"k\n", b"K\n"):
@@ -470,7 +472,7 @@ class Strangers(ClientsTest, Users):
         eventually(lambda: broker.log_lines("tls-on-plain-port peer=127.0.0.1"))
 
     def test_handshakes_that_end_half_way(self):
-        """Nobody is harmed by 10,000 of them, and they are bounded."""
+        """10,000 of them harm nobody, and they are bounded."""
         self.room_for(10300)
         broker = self.tls_broker()
         held = self.tls()
@@ -488,7 +490,7 @@ class Strangers(ClientsTest, Users):
         self.tls().ok("PING", timeout=20)
         held.ok("STATUS x")
         self.assertLess(len(os.listdir(f"/proc/{pid}/fd")), 1024 + 50)
-        # Some 60 KB for each of those that OpenSSL has seen the first message of.
+        # Some 60 KB for each connection whose first message OpenSSL has seen.
         self.assertLess(rss_bytes(pid) - before, (400 if is_sanitized() else 100) << 20)
         for sock in half:
             sock.close()
@@ -534,7 +536,7 @@ class Strangers(ClientsTest, Users):
 
 
 class Files(ClientsTest):
-    """Certificates and keys: read at the start, read again, kept where nobody looks."""
+    """Certificates and keys: read at the start, read again, and kept where nobody looks."""
 
     def run_daemon(self, broker, *options):
         return subprocess.run([find_program(), *options, "-c", broker.config_path],
@@ -589,7 +591,7 @@ class Files(ClientsTest):
         self.assertIn("does not fit the key", broker.log())
 
     def test_files_that_systemd_hands_over(self):
-        """LoadCredential= in the unit: whatever is secret may stand in that directory."""
+        """LoadCredential= in the unit: anything secret may be in that directory."""
         credentials = os.path.join(self.directory, "credentials")
         os.mkdir(credentials, 0o700)
         for name in ("server.crt", "server.key", "ca.crt"):

@@ -82,7 +82,7 @@ class Hostile(ClientsTest):
 
 
 class Flood:
-    """OpenSSL by its C functions, for what Python's ssl can't be made to do."""
+    """OpenSSL by its C functions, for things that Python's ssl can't do."""
 
     def __init__(self, port):
         self.ssl = ctypes.CDLL("libssl.so.3")
@@ -101,7 +101,7 @@ class Flood:
         assert self.ssl.SSL_connect(self.made) == 1
 
     def new_key(self):
-        """Whether it could be said."""
+        """Whether it could be sent."""
         return (self.ssl.SSL_key_update(self.made, 0) == 1
                 and self.ssl.SSL_do_handshake(self.made) == 1)
 
@@ -110,10 +110,10 @@ class Crowds(ClientsTest):
     limit = 60
 
     def test_a_byte_now_and_then_keeps_nobody_out(self):
-        """Handshakes that never come to their end, and always seem about to."""
+        """Handshakes that never end, and always seem about to."""
         self.room_for(2600)
         self.tls_broker()
-        # All of the first message, and then what begins a long record.
+        # The whole first message, and then the beginning of a long record.
         hello, sockets = self.hello(), []
         for _ in range(1100):
             sock = socket.create_connection(("127.0.0.1", self.port), timeout=20)
@@ -146,7 +146,7 @@ class Crowds(ClientsTest):
                 sock.close()
 
     def test_new_keys_without_end(self):
-        """Each costs more than any data: who sends nothing else is dropped."""
+        """Each costs more than any data: a client that sends nothing else is dropped."""
         broker = self.tls_broker()
         other = self.tls()
         flood = Flood(self.port)

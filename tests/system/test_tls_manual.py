@@ -28,7 +28,7 @@ systemctl() { :; }
 
 
 def examples():
-    """What is to be typed in the chapter, a text each."""
+    """The commands to type in the chapter, a text each."""
     with open(MANUAL, encoding="ascii") as file:
         chapter = file.read().split(".Sh EXPOSING A BROKER TO A NETWORK\n")[1].split("\n.Sh")[0]
     found = re.findall(r"(?ms)^\.Bd -literal[^\n]*\n(.*?)^\.Ed$", chapter)
@@ -67,7 +67,7 @@ class Manual(ClientsTest):
         with open(self.file("etc/lockbrokerd.yaml"), "w", encoding="ascii") as file:
             file.write(self.here(config))
         self.paste(passwords)
-        # What is denied has a status of its own.
+        # A denied request has an exit status of its own.
         *before, denied, restart = check.strip().splitlines()
         self.assertIn('allowed: lock "deploy/*"', self.paste("\n".join(before)))
         self.assertIn("denied: no pattern matches", self.paste(denied, 77))
@@ -75,7 +75,7 @@ class Manual(ClientsTest):
         broker.spawn(argv=[find_program(), "-c", self.file("etc/lockbrokerd.yaml")])
         eventually(lambda: broker.log_lines("guard-ready"), 10, "it grants")
         self.assertEqual(self.paste(use), "deployed\nOK user=ci via=password\n")
-        # Nobody else comes in.
+        # Nobody else gets in.
         self.assertIn("it wants a certificate", self.paste(
             "lockbroker -S tls://locks.example.net:5626 --ca ca.crt ping", 69))
 

@@ -11,14 +11,14 @@ from lib.tls_client import TlsClient, context
 from test_tls_clients import ClientsTest
 from test_transcripts import Stories
 
-# Of users there are none in it, and here are some.
+# The stories know no users, and here are some.
 _APART = {"users.t"}
-# Stories of the Unix socket: whose peer is a process, and where root may more.
+# Stories of the Unix socket: its peer is a process, and root may do more.
 _UNIX = {"it is for administrators", "QUEUE: who holds it and who waits, in order"}
 
 
 class Orderly(TlsClient):
-    """One that says when it goes."""
+    """A broker that says when it ends."""
 
     said_so = False
 

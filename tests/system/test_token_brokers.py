@@ -130,7 +130,7 @@ class TokenHolds(SystemTest):
 
 
 class HandedOver(SystemTest):
-    """What a token gives back goes to the next one that polls at the same broker."""
+    """When a token releases a name, the next token that polls at the same broker gets it."""
 
     limit = 60
 

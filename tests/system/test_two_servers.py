@@ -26,11 +26,11 @@ class TwoServers(SystemTest):
                 if self.moved.name in row["name"] and (row["sub"] != "0") == subscriber]
 
     def lead_to_second(self):
-        """What connects from now on gets there; the rest stays where it is."""
+        """Later connections lead there; the others stay where they are."""
         self.way.upstream = self.second.unix_address
 
     def has_moved(self):
-        """Nothing of it is left at the first server."""
+        """None of its connections is left at the first server."""
         eventually(lambda: not self.links(self.first, False) and not self.links(self.first, True),
                    10, "the first server is left")
         eventually(lambda: len(self.links(self.second, False)) == 2
@@ -38,7 +38,7 @@ class TwoServers(SystemTest):
         self.assertEqual(len(self.moved.log_lines("redis-two-servers")), 1)
 
     def test_one_command_link_leads_elsewhere(self):
-        """All go there; what the other server keeps is told to be lost, and nothing is held on
+        """All go there; whatever the other server keeps is reported as lost, and nothing is held on
         both."""
         holder = self.client(self.moved)
         for name in NAMES:
@@ -54,7 +54,7 @@ class TwoServers(SystemTest):
             lost.add(holder.event(10, kind="LOST").text.split()[1])
 
     def test_the_subscription_leads_elsewhere(self):
-        """Its messages would be of the wrong server."""
+        """Its messages would come from the wrong server."""
         self.lead_to_second()
         self.first.cmd("CLIENT", "KILL", "ID", self.links(self.first, True)[0])
         self.has_moved()

@@ -1,4 +1,4 @@
-"""Who a client is, what it may do then, and how passwords are compared."""
+"""Who a client is, what that allows, and how passwords are compared."""
 
 import hashlib
 import os
@@ -178,10 +178,10 @@ class Rights(Users):
 
 @unittest.skipUnless(os.getuid() == 0, "only root can be others")
 class Peers(Users):
-    """Users and groups of the host, as others than root."""
+    """Users and groups of the host, other than root."""
 
     def ask_as(self, uid, gid, groups):
-        """What WHOAMI tells somebody with these ids."""
+        """What WHOAMI answers to a client with these ids."""
         def become():
             os.setgroups(groups)
             os.setgid(gid)
@@ -221,7 +221,7 @@ class Passwords(Users):
         self.assertEqual(len(texts), 1, texts)
 
     def test_one_password_is_good_for_one_user(self):
-        """Who has no password is compared with another's hash, which then must not count."""
+        """A user without a password is compared with another's hash, which then must not count."""
         self.prepare(user("slow", hash=crypt_of("password"), lock=["a"]),
                      user("ops", unix=["root"], admin=True),
                      user("certified", certificate=["CN=x"], lock=["*"]),
@@ -289,7 +289,7 @@ class Passwords(Users):
         self.assertGreaterEqual(codes.count("auth"), 64)
 
     def test_a_crowd_does_not_help_to_tell_users_apart(self):
-        """While the queue is full, whatever is wrong has the same answer."""
+        """While the queue is full, every wrong password has the same answer."""
         slow = crypt_of("password", "$y$j9T$saltsaltsalt$")
         self.prepare(user("slow", hash=slow), user("deploy", hash=HASH, lock=["*"]))
         crowd = self.clients(100)

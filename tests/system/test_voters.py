@@ -53,7 +53,7 @@ class Voters(SystemTest):
         here.lock("other")
 
     def test_with_one_server_in_common(self):
-        """Two majorities that miss each other, had they a say."""
+        """Two majorities would miss each other, if these brokers were allowed to grant."""
         here = self.client(self.start(1, 2, 3))
         here.lock("other")
         there = self.start(3, 4, 5, ready=False)
@@ -82,8 +82,8 @@ class Voters(SystemTest):
         self.is_refused(broker, "one and the same server")
 
     def test_replacing_a_server(self):
-        """Broker after broker, while clients contend: those of the new list wait for the last
-        one of the old list. Nobody is granted what another has."""
+        """One broker after the other, while clients contend: brokers of the new list wait for the
+        last one of the old list. Nobody is granted what another has."""
         brokers = [self.start(1, 2, 3) for _ in range(2)]
         crowd = [Contender(broker.unix_path, "x") for broker in brokers]
         for one in crowd:
@@ -120,7 +120,7 @@ class Voters(SystemTest):
         self.client(broker).lock("x")
         self.restart(broker, 1, 4, 5)
         self.is_refused(broker, "redis.nodes must be the same")
-        # What the manual says: all brokers are stopped, and the guards deleted.
+        # As the manual says: all brokers are stopped, and the guards deleted.
         broker.stop()
         self.nodes[0].cmd("DEL", "lock:@guard")
         broker.start()

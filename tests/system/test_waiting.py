@@ -14,7 +14,7 @@ from test_cli import CommandTest
 
 
 class Waits(CommandTest):
-    """-w spans everything that keeps the command from its lock."""
+    """-w covers everything that keeps the command from its lock."""
 
     def setUp(self):
         super().setUp()
@@ -43,7 +43,7 @@ class Waits(CommandTest):
         broker.expected_status = 0
         self.assertIn("the connection was closed", child.stderr.readline())
         self.assertIn("waiting; no broker answers", child.stderr.readline())
-        # Longer than it is waited for without -w.
+        # Longer than it waits without -w.
         let_time_pass(5.5)
         broker.start()
         self.assertEqual(self.end(child, 15)[:2], (0, "ran\n"))
@@ -62,7 +62,7 @@ class Waits(CommandTest):
         self.assertLess(now() - began, patience(1))
 
     def test_the_time_counts_from_the_start(self):
-        """What the broker's absence has cost is not waited for once more."""
+        """Time that was spent waiting for the broker is not waited again."""
         path = os.path.join(self.directory, "b1", "s")
         self.server.cmd("SET", "lock:x", "held by a plain client")
         began = now()
@@ -100,7 +100,7 @@ class Waits(CommandTest):
 
 
 class Words(CommandTest):
-    """What is said while it waits, and at the end of it."""
+    """What it says while it waits, and at the end."""
 
     def setUp(self):
         super().setUp()
@@ -145,7 +145,7 @@ class Words(CommandTest):
         self.assertIn("waiting; held through broker b1", child.stderr.readline())
 
     def held_there(self, address, port=None):
-        """What a waiting run says of a lock that a broker has which is found at the address."""
+        """What a waiting run says about a lock that a broker has which is found at its address."""
         there = self.broker(self.server, name="there", trust_new=True,
                             listen=[{"unix": os.path.join(self.directory, "there", "s")},
                                     {"tcp": f"127.0.0.1:{port or free_port()}"}],
@@ -156,14 +156,14 @@ class Words(CommandTest):
         return self.start("run", "-v", "y", "true").stderr.readline()
 
     def test_who_has_it_at_another_broker(self):
-        """That one is asked, because only it knows."""
+        """That broker is asked, because only it knows."""
         port = free_port()
         self.assertRegex(self.held_there(f"127.0.0.1:{port}", port),
                          rf"^lockbroker: y: waiting; held by cron through broker there at "
                          rf"127\.0\.0\.1:{port} since \d\d:\d\d:\d\d$")
 
     def test_another_broker_that_nobody_asks(self):
-        """To look up a name could take longer than a command has to be stopped."""
+        """Looking up a name could take longer than a command may take to stop."""
         self.assertEqual(self.held_there("there.example:5625"), "lockbroker: y: waiting; "
                          "held through broker there at there.example:5625\n")
 
@@ -183,7 +183,7 @@ class Words(CommandTest):
         self.assertIn("s: waiting; all of the 1 permits are taken", child.stderr.readline())
 
     def on_a_terminal(self, *words):
-        """Runs it to its end; returns its status and all that stood on the terminal."""
+        """Run it to its end; return its status and everything on the terminal."""
         ours, theirs = pty.openpty()
         child = subprocess.Popen([self.program, "-S", self.brokers[0].unix_path, *words],
                                  stdin=theirs, stdout=theirs, stderr=theirs,

@@ -1,5 +1,5 @@
-"""What the `lockbroker` command says and exits with if it is used in the wrong way, or finds
-something else than a broker."""
+"""What the `lockbroker` command says, and exits with, if it is used wrongly or finds something
+other than a broker."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from test_recipes import SOURCE
 
 
 class Speaker:
-    """A server that says the same to everybody who sends something, and hangs up."""
+    """A server that says the same to every client that sends something, and hangs up."""
 
     def __init__(self, words):
         self.words = words
@@ -125,7 +125,7 @@ class Statuses(CommandTest):
                     (1, ("send", "COUNTDOWN", "x")), (1, ("send", "RESUME", "key=1.x"))))
 
     def test_wrong_usage(self):
-        """A slip in a request never looks like a lock that is busy."""
+        """A mistake in a request never looks like a lock that is busy."""
         self.control.ok("ACQUIRE s limit=2")
         self.check(((64, ("list", "0")), (64, ("send", "LOCK", "a", "wait=5")),
                     (64, ("send", "LCOK", "a")), (64, ("send", "LOCK")), (64, ("send", "LOCK", "@a")),
@@ -177,7 +177,7 @@ class Statuses(CommandTest):
 
 
 class Json(CommandTest):
-    """--json: errors for programs, and members for what a reply has."""
+    """--json: errors for programs, and fields for everything in a reply."""
 
     def setUp(self):
         super().setUp()

@@ -29,7 +29,7 @@ def rows(text, macro):
 
 
 def arguments(text, at):
-    """Cuts what stands from `at` to the closing parenthesis."""
+    """The text from `at` to the closing parenthesis."""
     out, word, depth, quoted = [], "", 0, False
     while True:
         c = text[at]
@@ -61,7 +61,7 @@ def string(literal):
 
 
 class Page:
-    """A page as lines of plain words: escapes and macros are taken out."""
+    """A page as lines of plain words, without escapes and macros."""
 
     def __init__(self, name):
         text = source("man/" + name).replace("\\\n", "")
@@ -71,7 +71,7 @@ class Page:
                       if not line.startswith('.\\"')]
 
     def section(self, title):
-        """The lines of one .Sh; none where there is no such section."""
+        """The lines of one .Sh; none if there is no such section."""
         out, inside = [], False
         for line in self.lines:
             if line.startswith(".Sh "):
@@ -81,7 +81,7 @@ class Page:
         return out
 
     def items(self):
-        """(what a list item is about, the text below it), nested ones too."""
+        """(the heading of a list item, the text below it), nested items too."""
         out, stack = [], []
         for line in self.lines:
             if line.startswith(".Bl "):
@@ -314,7 +314,7 @@ class Command(unittest.TestCase):
 
 
 class Paths(unittest.TestCase):
-    """Everything that names a file of the configuration names the same one."""
+    """Every mention of a configuration file is of the same one."""
 
     WHERE = ("README.md", "NEWS", "conf/*.yaml", "man/*.[1-9]", "systemd/*")
 

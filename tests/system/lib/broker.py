@@ -29,7 +29,7 @@ def find_program(name="lockbrokerd"):
 
 
 def to_yaml(value, indent=0):
-    """Enough YAML for a configuration: nested maps, lists of scalars, lists of maps."""
+    """Enough YAML for a configuration: nested mappings, lists of scalars, lists of mappings."""
     pad = " " * indent
     lines = []
     for key, entry in value.items():
@@ -55,7 +55,7 @@ def _scalar(value):
 
 
 def merge(base, more):
-    """A new nested map: base, with everything in more put over it."""
+    """A new nested mapping: base, overlaid with everything in more."""
     result = dict(base)
     for key, value in more.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
@@ -120,7 +120,7 @@ class Broker:
 
     def _answers(self):
         if not self.process.alive:
-            # Not an AssertionError: no use to wait any longer.
+            # Not an AssertionError, so that nobody waits any longer.
             raise RuntimeError(f"lockbrokerd ended, status {self.process.returncode}:\n"
                                + self.log()[-3000:])
         probe = Client(self.unix_path, timeout=1.0)
@@ -144,7 +144,8 @@ class Broker:
         return Client(address, **options)
 
     def wait_granting(self, timeout=15.0):
-        """Return when Redis is fit to grant: reached, blessed, and all that is up is heard."""
+        """Return when Redis is fit to grant: it is reached and blessed, and every server that is up
+        is heard."""
         probe, control = self.client(), self.client()
         try:
             probe.lock("wait-granting", timeout=timeout)
@@ -189,7 +190,7 @@ class Broker:
         return self.process.stop()
 
     def check_end(self):
-        """Stop it if it still runs; fail where it did not end as expected."""
+        """Stop it if it still runs; fail if it did not end as expected."""
         if self.process is None:
             return
         status = self.stop()

@@ -1,4 +1,4 @@
-"""The base of every system test: a directory, a deadline, and an end for all it started."""
+"""The base of every system test: a directory, a deadline, and the end of everything it started."""
 
 import glob
 import os
@@ -20,7 +20,7 @@ NOTE = "note: "
 
 
 def note(text):
-    """A measurement, say: told by `run -v`, and where the test fails."""
+    """Something to tell, a measurement for example: `run -v` shows it, and a failure does."""
     print(NOTE + text, flush=True)
 
 
@@ -50,7 +50,7 @@ def top_fence(value):
 class SystemTest(unittest.TestCase):
     """Start things with self.redis(), self.broker(), self.proxy(), self.client()."""
 
-    # Seconds that one test takes on a slow day, clean-up included; it may take four times that.
+    # Seconds that a test takes on a slow day, clean-up included; it may take four times as long.
     limit = 30
 
     def setUp(self):
@@ -66,8 +66,8 @@ class SystemTest(unittest.TestCase):
         self.clocks = 0
 
     def _watch_sanitizers(self):
-        """What ASan, LSan and UBSan have to say, whichever program it is of, goes to files that
-        are looked for at the end; and its exit status is none that a test could expect."""
+        """Whatever ASan, LSan and UBSan report, in any program, goes to files that the end of the
+        test looks for; and their exit status is one that no test expects."""
         for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
             given = os.environ.get(name)
             options = f"log_path={self.directory}/sanitizer:exitcode=99"
@@ -85,7 +85,7 @@ class SystemTest(unittest.TestCase):
             os.environ[name] = value
 
     def check_sanitizers(self):
-        """Runs when all that was started has ended."""
+        """Runs when everything that was started has ended."""
         for path in sorted(glob.glob(os.path.join(self.directory, "sanitizer.*"))):
             with open(path, encoding="utf-8", errors="replace") as file:
                 self.fail(f"a sanitizer found:\n{file.read()[:4000]}")
@@ -98,7 +98,7 @@ class SystemTest(unittest.TestCase):
         return len(result.failures) + len(result.errors)
 
     def _show_logs(self, faults):
-        """Runs when all has ended, which may have failed too."""
+        """Runs when everything has ended, even if that failed."""
         if self._faults() > faults:
             for broker in self.brokers:
                 self._show(f"log of {broker.name}", broker.log_path)
@@ -113,7 +113,7 @@ class SystemTest(unittest.TestCase):
         print(f"--- {title}", *[line.rstrip() for line in tail], sep="\n", file=sys.stderr)
 
     def clock(self):
-        """One that this test sets, for servers and brokers."""
+        """A clock that this test sets, for servers and brokers."""
         self.clocks += 1
         return Clock(self.directory, f"clock{self.clocks}")
 
@@ -128,9 +128,9 @@ class SystemTest(unittest.TestCase):
 
     def broker(self, server=None, start=True, lease=None, trust_new=None, name=None, ready=None,
                clock=None, **settings):
-        """A lockbrokerd on a RedisServer, on an address, or on an embedded Redis; sections of
-        lockbrokerd.yaml as keywords: limits={"clients": 5}. Where Redis can grant at once, it
-        is waited for, unless ready=False."""
+        """A lockbrokerd on a RedisServer, on an address, or with an embedded Redis; sections of
+        lockbrokerd.yaml as keywords: limits={"clients": 5}. If Redis can grant at once, wait for
+        that, unless ready=False."""
         name = name or f"b{len(self.brokers) + 1}"
         if lease is not None:
             settings.setdefault("locks", {}).setdefault("lease", f"{int(lease * 1000)}ms")

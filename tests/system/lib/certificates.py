@@ -36,7 +36,7 @@ class Authority:
                       "-extfile", f"{name}.ext", "-out", f"{name}.crt")
 
     def _issue_expired(self, name):
-        """By ca(1), the one that takes dates in every version of OpenSSL."""
+        """Uses ca(1), which takes dates in every version of OpenSSL."""
         with open(self.path("ca.conf"), "w", encoding="ascii") as file:
             file.write("[ca]\ndefault_ca = own\n[own]\ndatabase = ca.index\n"
                        "new_certs_dir = .\nrand_serial = yes\nunique_subject = no\n"

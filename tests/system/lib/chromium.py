@@ -1,4 +1,4 @@
-"""A browser without a window, by its debugging protocol over two pipes."""
+"""A browser without a window, controlled over two pipes by its debugging protocol."""
 
 import base64
 import json
@@ -12,12 +12,12 @@ from .wait import eventually, hang, now
 
 
 def program():
-    """None where there is none."""
+    """None if there is no browser."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Browser:
-    """One page. `said` collects what the browser complains about."""
+    """One page. `said` collects the browser's complaints."""
 
     def __init__(self, width=1200, height=900):
         self.directory = tempfile.mkdtemp(prefix="lbt-browser-")
@@ -97,7 +97,7 @@ class Browser:
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText")
 
     def look(self, width, dark=False):
-        """As on a screen so wide."""
+        """As on a screen of this width."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900,
                  deviceScaleFactor=1, mobile=width < 600)
         self.ask("Emulation.setEmulatedMedia", features=[

@@ -58,7 +58,7 @@ class Client:
         self.sock = socket.socket(family)
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        # A connect() to a Unix socket with a time-out fails at once where the backlog is full.
+        # A connect() to a Unix socket with a time-out fails at once if the backlog is full.
         self.sock.settimeout(None if family == socket.AF_UNIX else hang())
         self.sock.connect(address)
         self.sock.settimeout(hang())
@@ -80,7 +80,7 @@ class Client:
         self.send_raw("".join(request + "\n" for request in requests).encode())
 
     def send_raw(self, data):
-        """Send bytes as they are; what comes back meanwhile is taken in, so none can block."""
+        """Send bytes as they are; replies are read meanwhile, so that neither side can block."""
         deadline = Deadline(30)
         self.sock.setblocking(False)
         try:
@@ -130,7 +130,7 @@ class Client:
             self._open_reply, self._missing = line, int(line.fields["lines"])
 
     def pump(self, timeout=0.0):
-        """Take in what is there, waiting for the first of it at most so long."""
+        """Read whatever is there, and wait at most so long for the first of it."""
         if self.eof:
             return False
         readable, _, _ = select.select([self.sock], [], [], timeout)
@@ -180,7 +180,7 @@ class Client:
         return self.wait_for(lambda: self.eof, timeout, "end of stream")
 
     def silent(self, seconds=0.05):
-        """Whether nothing is unread, and nothing comes for a moment."""
+        """Whether everything is read, and nothing comes for a moment."""
         deadline = now() + seconds
         while now() < deadline:
             self.pump(max(0.0, deadline - now()))
@@ -232,7 +232,7 @@ class Client:
 
 
 def first_of(one, other, timeout=10.0):
-    """Wait until one of the two has a reply to read; the one that has it first."""
+    """Wait until one of the two has a reply to read; return the one that has it first."""
     deadline = now() + hang(timeout)
     while not (one.replies or other.replies):
         assert now() < deadline, f"no reply to either within {timeout}s"

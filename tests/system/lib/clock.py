@@ -25,7 +25,7 @@ class Clock:
         with open(self.path, "w+b") as file:
             file.truncate(SIZE)
             self.fields = mmap.mmap(file.fileno(), SIZE)
-        # A sanitizer wants to be the first that is loaded, and need not be.
+        # A sanitizer wants to be the first library that is loaded, and need not be.
         asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         self.environment = {"LD_PRELOAD": find_shim(), "CLOCKSHIM": self.path,
                             "ASAN_OPTIONS": asan}
@@ -35,11 +35,11 @@ class Clock:
         struct.pack_into("=q", self.fields, at, value + amount)
 
     def step(self, seconds):
-        """The time of day jumps, back where that is negative."""
+        """The time of day jumps; back if the number is negative."""
         self._add(0, int(seconds * US))
 
     def suspend(self, seconds):
-        """As if the machine had slept so long: both its clocks went on."""
+        """As if the machine had slept for so long: both its clocks went on."""
         self._add(8, int(seconds * US))
         self._add(0, int(seconds * US))
 

@@ -20,7 +20,7 @@ def crc16(data):
 
 
 def bucket_of(name):
-    """As a plain client computes it."""
+    """The slot of a name, as a plain client computes it."""
     return crc16(name.encode()) % 256
 
 
@@ -33,8 +33,8 @@ def slot_of(name):
 
 
 class Cluster:
-    """`masters` masters that share the slots evenly, each with `replicas` replicas. With `net`
-    all are in that Network; with `tls`, redis.conf's settings for it, all ports speak TLS."""
+    """`masters` masters that share the slots evenly, each with `replicas` replicas. With `net` all
+    of them are in that Network; with `tls`, redis.conf's settings for TLS, all ports speak TLS."""
 
     def __init__(self, directory, masters=3, replicas=0, net=None, tls=None, **options):
         self.options = {"cluster-enabled": "yes", "cluster-node-timeout": "2000",
@@ -111,7 +111,8 @@ class Cluster:
         return node.cmd("ROLE")[0]
 
     def is_synced(self, node):
-        """By its own word, and by its master's, which counts it for WAIT only from then on."""
+        """By the replica's own word, and by its master's, which counts it for WAIT only from then
+        on."""
         kind, *rest = node.cmd("ROLE")
         if kind == "master":
             return node not in self.master_of
@@ -143,7 +144,8 @@ class Cluster:
         return self.home(name).cmd("GET", key_of(name))
 
     def move(self, name, target):
-        """Move the slot of a name as redis-cli --cluster reshard does. Returns what had it."""
+        """Move the slot of a name as redis-cli --cluster reshard does. Return the master that had
+        it."""
         slot, source = slot_of(name), self.home(name)
         target.cmd("CLUSTER", "SETSLOT", slot, "IMPORTING", self.id_of(source))
         source.cmd("CLUSTER", "SETSLOT", slot, "MIGRATING", self.id_of(target))

@@ -1,4 +1,4 @@
-"""Programs in Go, made of the packages of Debian."""
+"""Programs in Go, made with Debian's packages."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ PATH = "/usr/share/gocode"
 
 
 def build(directory, name, text, *packages):
-    """The path of the program; where it can't be made, the test is skipped."""
+    """The path of the program; if it can't be made, the test is skipped."""
     if not shutil.which("go"):
         raise unittest.SkipTest("go is not installed")
     for package in packages:
@@ -20,7 +20,7 @@ def build(directory, name, text, *packages):
     source, program = os.path.join(directory, name + ".go"), os.path.join(directory, name)
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
-    # With cgo, as Debian has compiled the standard library.
+    # With cgo, which Debian used for the standard library.
     env = dict(os.environ, GO111MODULE="off", GOPATH=PATH, GOFLAGS="", CGO_ENABLED="1",
                GOTOOLCHAIN="local", GOCACHE=os.path.join(directory, "gocache"))
     subprocess.run(["go", "build", "-o", program, source], env=env, check=True,

@@ -59,8 +59,8 @@ class Contender(threading.Thread):
 
 
 def run_contenders(addresses, name, seconds, grants, each=2):
-    """Let clients of all brokers fight for a name, for so long and until there were so many
-    grants. Returns the contenders."""
+    """Let clients of all brokers fight for a name, for so long and until there were so many grants.
+    Return the contenders."""
     crowd = [Contender(address, name) for address in addresses for _ in range(each)]
     for one in crowd:
         one.start()
@@ -73,8 +73,8 @@ def granted(crowd, since=0.0):
 
 
 def stop_contenders(crowd, grants=0, since=0.0):
-    """When there were so many grants (since then), and each had one: a slow machine takes longer
-    for that."""
+    """When there were so many grants (since then), and each contender had one: on a slow machine
+    that takes longer."""
     eventually(lambda: granted(crowd, since) >= grants and (
         grants == 0 or all(one.held for one in crowd)), hang(), f"{grants} grants")
     for one in crowd:
@@ -86,8 +86,8 @@ def stop_contenders(crowd, grants=0, since=0.0):
 
 
 def check_history(crowd):
-    """Fail where two held the name at once, or where a fence did not rise. Returns the grants."""
-    # A grant that was read together with its loss was never held for sure.
+    """Fail if two held the name at once, or if a fence did not rise. Return the grants."""
+    # A grant that was read together with its loss was never certainly held.
     held = sorted(interval for one in crowd for interval in one.held
                   if interval[1] - interval[0] > 0.001)
     for (begin, end, fence), (begin_2, _, fence_2) in zip(held, held[1:]):

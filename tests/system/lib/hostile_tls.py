@@ -11,8 +11,8 @@ def packet(*texts):
 
 
 def fds(count):
-    """Ends of pairs, as if each were a client; the other ends stay open. They block: nobody who
-    reads from one must wait for that."""
+    """Ends of socket pairs, as if each were a client; the other ends stay open. They block, so
+    nobody who reads from one may wait for that."""
     pairs = [socket.socketpair() for _ in range(count)]
     fds.kept += pairs
     return [pair[1].fileno() for pair in pairs]

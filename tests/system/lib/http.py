@@ -1,4 +1,4 @@
-"""HTTP as monitoring speaks it, and what Prometheus makes of metrics."""
+"""HTTP as monitoring speaks it, and metrics as Prometheus understands them."""
 
 import base64
 import json
@@ -31,7 +31,7 @@ class Answer:
 
 
 class Http:
-    """Asks one address; a connection for each request."""
+    """Asks one address, with a new connection for each request."""
 
     def __init__(self, port, user=None, password=None, version="1.1"):
         self.port = port
@@ -45,7 +45,7 @@ class Http:
         return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
 
     def raw(self, data, timeout=20):
-        """What comes back for these bytes, to the end; b"" where nothing does."""
+        """Everything that comes back for these bytes, to the end; b"" if nothing does."""
         with self.connect(timeout) as s:
             s.sendall(data)
             return drain(s)
@@ -93,5 +93,5 @@ def samples(text):
 
 
 def families(text):
-    """The names that have a TYPE, with it."""
+    """The names that have a TYPE, and the types."""
     return dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))

@@ -30,8 +30,8 @@ _ANY_COOKIE = b"\xff" * 8
 
 
 def _ask_kernel(source, target):
-    """The inode of the TCP socket between two addresses, by sock_diag(7); 0 where there is none.
-    OSError where the kernel does not know how."""
+    """The inode of the TCP socket between two addresses, by sock_diag(7); 0 if there is none.
+    Raises OSError if the kernel can't tell."""
     (host, port), (other, other_port) = source, target
     ends = struct.pack("!HH4s12x4s12x4x", port, other_port, socket.inet_aton(host),
                        socket.inet_aton(other)) + _ANY_COOKIE
@@ -50,7 +50,7 @@ def _ask_kernel(source, target):
 
 
 def _look_up(source, target):
-    """The same, in a table that can be long."""
+    """The same, from a table that can be long."""
     def entry(address):
         number, = struct.unpack("=I", socket.inet_aton(address[0]))
         return f"{number:08X}:{address[1]:04X}"
@@ -122,7 +122,7 @@ class Network:
         self._changed = threading.Condition()
 
     def join(self, member):
-        """One that only connects to others; before it is started."""
+        """A member that only connects to others; to be called before it starts."""
         if member not in self._members:
             self._members.append(member)
 
@@ -157,12 +157,12 @@ class Network:
     # For the doors.
 
     def owner(self, sock):
-        """The member that has made this connection; None for others, as the test itself."""
+        """The member that has made this connection; None for any other, such as the test itself."""
         try:
             inode = _inode_of_peer(sock)
         except OSError:
             return None
-        # It may be here before the test knows its pid.
+        # The connection may be here before the test knows the member's pid.
         end = now() + 0.5
         while inode and not _has_socket(os.getpid(), inode):
             for member in self._members:

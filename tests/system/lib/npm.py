@@ -9,8 +9,8 @@ from .wait import hang
 
 
 def install(directory, *packages):
-    """The environment of a program of node that uses them; where they can't be had, the test is
-    skipped."""
+    """The environment for a node program that uses these packages; if they can't be had, the test
+    is skipped."""
     if not (shutil.which("node") and shutil.which("npm")):
         raise unittest.SkipTest("node and npm are not installed")
     modules = os.path.join(directory, "node")

@@ -12,8 +12,9 @@ BUS = 10000  # a node of a cluster also uses the port so much higher
 
 
 class _Range:
-    """The ports of this process, given in turn. A socket with their number for a name says whose
-    they are: it is seen where the ports are seen, whoever runs the tests, and ends with us."""
+    """The ports of this process, given out in turn. A socket named after their number says whom
+    they belong to: it is visible wherever the ports are, whoever runs the tests, and ends with
+    us."""
 
     def __init__(self):
         self.owner, self.given = None, 0
@@ -51,7 +52,7 @@ def _is_free(port):
 
 
 def free_port():
-    """One that this process was not given lately, and no other is."""
+    """A port that this process was not given lately, and that no other process has."""
     for _ in range(A_PROCESS):
         port = _range.next()
         if _is_free(port) and _is_free(port + BUS):

@@ -1,4 +1,4 @@
-"""Child processes that never outlive the test run, and what can be done to them."""
+"""Child processes that never outlive the test run, and what tests can do to them."""
 
 import ctypes
 import os
@@ -66,10 +66,10 @@ class Process:
         return self.wait()
 
     def stop(self):
-        """SIGTERM, then SIGKILL when that does not help. Returns the exit status."""
+        """SIGTERM, then SIGKILL if that does not help. Return the exit status."""
         if self.alive:
             self.signal(signal.SIGTERM)
-            # Not sent needlessly: it makes LeakSanitizer hang where that looks for leaks.
+            # A needless SIGTERM makes LeakSanitizer hang while it looks for leaks.
             if self.state() == "T":
                 self.signal(signal.SIGCONT)
             try:

@@ -23,10 +23,11 @@ import time
 
 
 class Trickle:
-    """A line that is slow and loses packets, as TCP makes that look to those at its ends."""
+    """A line that is slow and loses packets, as TCP lets both ends see that."""
 
     def __init__(self, most, pause=0.002, stall=0.3, every=150):
-        """At most so many bytes at a time; a stall, in seconds, about every so many pieces."""
+        """At most so many bytes at a time; and a stall, in seconds, once in about so many
+        pieces."""
         self.most = most
         self.pause = pause
         self.stall = stall
@@ -56,7 +57,7 @@ class _Link:
         self.tail = b""
 
     def close(self):
-        # The lingering reset makes both ends notice at once, with nothing delivered late.
+        # This reset makes both ends notice at once, with nothing delivered late.
         for sock in (self.downstream, self.upstream):
             try:
                 if sock.family == socket.AF_INET:
@@ -178,7 +179,7 @@ class Proxy:
         host, port = self.upstream.rsplit(":", 1)
         return socket.create_connection((host, int(port)))
 
-    # What a proxy with ideas of its own may replace.
+    # Subclasses with ideas of their own may replace these.
 
     def welcome(self, _link):
         """Called with each connection, before anything passes."""
@@ -188,10 +189,10 @@ class Proxy:
         self._flow.wait()
 
     def hold_end(self, _link, _is_request):
-        """The same for the end of what one side sends."""
+        """The same for the end of one side's stream."""
 
     def _judge_request(self, link, data):
-        """Whether this request may pass; marks the link whose reply must not."""
+        """Whether this request may pass; marks the link if the reply must not."""
         with self._lock:
             if self._drop is None:
                 link.tail = b""

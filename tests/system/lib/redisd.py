@@ -8,7 +8,7 @@ from .proc import Process
 from .resp import RedisError, Resp
 from .wait import eventually
 
-# Another program that is to be tested: valkey-server.
+# Another program may be tested: valkey-server.
 PROGRAM = os.environ.get("REDIS_SERVER", "redis-server")
 
 
@@ -94,7 +94,7 @@ class RedisServer:
         assert self.cmd("CONFIG", "SET", key, value) == "OK"
 
     def pttl(self, name, prefix="lock:"):
-        """The key's time to live in ms; None where there is no such key."""
+        """The key's time to live in ms; None if there is no such key."""
         left = self.cmd("PTTL", prefix + name)
         return None if left == -2 else left
 
@@ -131,10 +131,11 @@ class RedisServer:
     def stop(self):
         self.disconnect()
         if self.process is not None:
-            # No data is worth a clean end, and a script that runs for ever refuses SIGTERM.
+            # No data is worth a clean end; besides, SIGTERM has no effect while a script runs for
+            # ever.
             self.process.kill()
 
     def restart(self, **options):
-        """kill -9, then start again: empty, or with what its persistence saved."""
+        """kill -9, then start again: empty, or with the data that its persistence saved."""
         self.kill()
         return self.start(**options)

@@ -6,7 +6,7 @@ from .wait import eventually
 
 
 class Sends:
-    """What the process writes that is started with `environment`."""
+    """What a process writes that is started with `environment`."""
 
     def __init__(self, directory):
         top = os.environ.get("top_builddir", ".")
@@ -29,8 +29,8 @@ class Sends:
         return pieces
 
     def first(self, start, *words):
-        """The number of the first piece from `start` on that has all these words; it is noted
-        when it may have been read already."""
+        """The number of the first piece from `start` on that has all these words; wait for it,
+        because a piece may have been read before it is noted."""
         def found():
             return [number for number, piece in enumerate(self.all())
                     if number >= start and all(word.encode() in piece for word in words)]

@@ -14,10 +14,8 @@ NAME = "mymaster"
 
 
 class Sentinel:
-    """A redis-sentinel that knows its master, and from the start its fellows too.
-
-    With tls (options of redis.conf) it listens on a Unix socket besides, for the test.
-    """
+    """A redis-sentinel that knows its master, and from the start its fellows, too. With tls
+    (options of redis.conf) it also listens on a Unix socket, for the test."""
 
     def __init__(self, directory, lines=(), tls=None, clock=None):
         self.directory = directory
@@ -95,11 +93,9 @@ class Sentinel:
 
 
 class Watched:
-    """Servers, the first of which is the master at first, watched by three Sentinels.
-
-    clocks: one for each server; sentinel_clock: that of the first Sentinel; net: a Network
-    that all of them are in.
-    """
+    """Servers, the first of which begins as the master, watched by three Sentinels. clocks: one for
+    each server; sentinel_clock: that of the first Sentinel; net: the Network that all of them are
+    in."""
 
     def __init__(self, test, replicas=1, down_after=1.0, host="127.0.0.1", lines=(), tls=None,
                  clocks=None, sentinel_clock=None, net=None, **options):
@@ -170,7 +166,7 @@ class Watched:
             "INFO", "replication"), 30, "its master knows")
 
     def cut_off(self, replica, master):
-        """Freeze a replica, and let nothing that the master does from now on reach it."""
+        """Freeze a replica, and let nothing reach it that the master does from now on."""
         replica.freeze()
         master.cmd("CLIENT", "KILL", "TYPE", "replica")
         eventually(lambda: "connected_slaves:0" in master.cmd("INFO", "replication"), 5,
@@ -187,6 +183,6 @@ class Watched:
 
     @staticmethod
     def promoted(server, timeout=40):
-        """Wait until it is a master by its own word. Returns a moment before that."""
+        """Wait until it is a master by its own word. Return a moment before that."""
         return moment(lambda: "role:master" in server.cmd("INFO", "replication"), timeout,
                       "promoted")

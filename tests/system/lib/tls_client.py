@@ -12,7 +12,7 @@ from .wait import PROMPT, Deadline, hang
 def context(authority=None, certificate=None, version=None):
     """What a client trusts, and what it shows (paths without .crt and .key)."""
     made = ssl.create_default_context(cafile=f"{authority}.crt" if authority else None)
-    # Python 3.13 wants more of an authority than openssl(1) gives it.
+    # Python 3.13 requires more of an authority than openssl(1) provides.
     made.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not authority:
         made.check_hostname = False
@@ -25,7 +25,7 @@ def context(authority=None, certificate=None, version=None):
 
 
 class TlsClient(Client):
-    """As Client, over TLS; close() ends it without a word, end() with a close_notify."""
+    """As Client, over TLS; close() ends it without a close_notify, end() with one."""
 
     def __init__(self, port, how, timeout=PROMPT, receive_buffer=None, name="localhost"):
         self._receive_buffer = receive_buffer
@@ -88,8 +88,8 @@ class TlsClient(Client):
         os.write(self.sock.fileno(), said)
 
     def _farewell(self):
-        """The bytes of a close_notify. unwrap() would also read, and throw away what the
-        broker has written meanwhile: so it has another socket at its descriptor."""
+        """The bytes of a close_notify. unwrap() would also read, and throw away what the broker has
+        written meanwhile; so it gets another socket at its descriptor."""
         fd = self.sock.fileno()
         kept = os.dup(fd)
         ours, theirs = socket.socketpair()

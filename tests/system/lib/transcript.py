@@ -83,7 +83,7 @@ def all_scripts():
 # Matching.
 
 def _word_matches(pattern, word, known):
-    """Whether one word or value fits; learns the numbers it names."""
+    """Whether one word or value fits; learns the numbers that it names."""
     if any(_one_matches(choice, word, known) for choice in _alternatives(pattern)):
         return True
     return False
@@ -150,7 +150,7 @@ def line_matches(pattern, text, known):
 
 def _err_matches(wanted, text):
     parts = text.split(" ", 2)
-    # A text for people is part of every ERR.
+    # Every ERR has a text for people.
     if len(parts) < 3 or parts[0] != "ERR" or not parts[2].strip():
         return False
     if not _word_matches(wanted[1], parts[1], {}):

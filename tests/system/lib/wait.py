@@ -22,8 +22,8 @@ def now():
 
 
 class _Lateness(threading.Thread):
-    """Sleeps for a moment, over and over, and notes by how much that was too long: what the
-    machine, busy with others or not run at all, keeps from a process that mostly sleeps."""
+    """Sleeps for a moment, over and over, and notes how much too long that took: so much a busy
+    machine, or one that is paused, takes from a process that mostly sleeps."""
 
     PERIOD = 0.01
     USUAL = 0.002
@@ -45,7 +45,7 @@ class _Lateness(threading.Thread):
             self.noted.append((end, late))
 
     def since(self, moment):
-        """The seconds lost since then, those that are being lost included."""
+        """The seconds lost since then, including those that are being lost now."""
         lost = max(0.0, now() - self.asleep_since - self.PERIOD - self.USUAL)
         for end, late in reversed(self.noted.copy()):
             if end < moment:
@@ -61,26 +61,26 @@ _CHAIN = 4
 
 
 def patience(seconds, since=None):
-    """The limit for a claim: what takes `seconds` at most on an idle machine, and has been done
-    here since then, or just now."""
+    """The limit for a claim about something that takes at most `seconds` on an idle machine, and
+    was done here since then, or just now."""
     stretched = seconds * PATIENCE
     return stretched + _CHAIN * _LATENESS.since(since or now() - stretched - 10)
 
 
 def hang(seconds=10):
-    """The limit for something that takes about so long, and must not take for ever."""
+    """The limit for something that takes about so long, and must not hang."""
     return 4 * seconds * PATIENCE
 
 
 class Deadline:
-    """So many seconds from now, and more where the machine is late."""
+    """So many seconds from now, and more if the machine is late."""
 
     def __init__(self, seconds):
         self.begin = now()
         self.limit = seconds * PATIENCE
 
     def left(self):
-        """The seconds that are left; 0 when it is over."""
+        """The seconds that are left; 0 if the time is over."""
         passed = now() - self.begin
         if passed < self.limit:
             return self.limit - passed
@@ -106,7 +106,7 @@ def eventually(check, timeout=PROMPT, what="", every=0.01):
 
 
 def moment(check, timeout=PROMPT, what="", every=0.01):
-    """Wait as eventually() does. Returns a moment at which it was surely not so yet: lower limits
+    """Wait as eventually() does. Return a moment at which it certainly was not so yet: lower limits
     count from there."""
     looks = []
 
