@@ -118,6 +118,7 @@ static const struct lock_listener of_locks = {
 	.hold_leaves = listing_leave_hold,
 	.waiter_leaves = listing_leave_waiter,
 	.lock_leaves = listing_leave_lock,
+	.comes_before = park_comes_before,
 };
 
 static const struct tenure_tenant *const of_tenures[TENURE_KINDS] = {

@@ -200,3 +200,34 @@ class HandedOver(SystemTest):
         self.assertEqual(two.read(), "OK")
         self.assertEqual(two("DELEX", "x", "IFEQ", "t2"), 1)
         self.assertTrue(line.reply(10).ok)
+
+    def queue_up(self, word):
+        """Waiters in this order, a letter for each: line clients, and tokens that poll. Returns
+        what each is, asks to give the name back with, and where its answer comes."""
+        waiters = []
+        for i, kind in enumerate(word):
+            if kind == "l":
+                line = self.client(self.brokers[0])
+                before = self.waiters()
+                line.send("LOCK x")
+                eventually(lambda: self.waiters() == before + 1)
+                waiters.append((line.reply, lambda line=line: line.send("UNLOCK x")))
+            else:
+                conn = self.resp_of()
+                self.park(conn, f"t{i}")
+                waiters.append((conn.read, lambda conn=conn, i=i: conn.send("DELIFEQ", "x", f"t{i}")))
+        return waiters
+
+    def test_tokens_and_line_clients_are_one_queue(self):
+        self.prepare()
+        for word in ("tl", "ltl", "tltl", "ttlltl"):
+            holder = self.client(self.brokers[0])
+            holder.lock("x")
+            waiters = self.queue_up(word)
+            holder.ok("UNLOCK x")
+            for i, (take, give_back) in enumerate(waiters):
+                self.assertIn("OK", str(take()))
+                left = self.waiters()
+                self.assertEqual(left, len(word) - i - 1, f"{word}: {i} has it")
+                give_back()
+                take()

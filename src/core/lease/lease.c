@@ -367,15 +367,24 @@ next_idle(struct core *core, struct lease *l)
 	return false;
 }
 
+/* Has this broker had its turn, or does somebody else here come before it? */
+static bool
+turn_is_over(struct core *core, struct lease *l)
+{
+	const struct lease_tenant *tenant = core->leases->tenant;
+
+	if (!lease_contended(l) || tenant->taken_up(core, l) ||
+	    tenant->keeps(core, l, true))
+		return false;
+	return lease_must_yield(core, l) || tenant->gives_way(core, l);
+}
+
 /* The lease is here and nobody has the name: grants it, or lets it go. */
 static bool
 next_free(struct core *core, struct lease *l)
 {
 	if (!is_wanted(core, l) || !tenure_vouched(core, &l->tenure) ||
-	    core->leases->tenant->lingers(core, l) ||
-	    (lease_must_yield(core, l) &&
-		!core->leases->tenant->taken_up(core, l) &&
-		!core->leases->tenant->keeps(core, l, true))) {
+	    core->leases->tenant->lingers(core, l) || turn_is_over(core, l)) {
 		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}

@@ -176,6 +176,9 @@ struct lease_tenant {
 	/* Does it linger, and not for the first waiter?  Or for that one? */
 	bool (*lingers)(const struct core *core, const struct lease *l);
 	bool (*taken_up)(const struct core *core, const struct lease *l);
+	/* Another waits.  Does it come before the first waiter?  If so, the
+	 * lease is ended. */
+	bool (*gives_way)(struct core *core, struct lease *l);
 
 	/* Grants it to the waiter that may have it.  False: there is none. */
 	bool (*grant)(struct core *core, struct lease *l);

@@ -35,11 +35,25 @@ lock_kept_for(
 }
 
 bool
+lock_gives_way(const struct core *core, const struct lock *l)
+{
+	const struct waiter *w = TAILQ_FIRST(&l->queue);
+
+	return w != NULL && w->group == NULL && !w->jumped &&
+	       lease_contended(&l->lease) &&
+	       (l->handed ||
+		   more_of(l)->gave_way < core->config.locks.handovers) &&
+	       core->locks->above->comes_before(
+		   core, l->name, l->name_len, w->came);
+}
+
+bool
 lock_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return tenure_vouched(core, &l->lease.tenure) &&
-	       (!lease_must_yield(core, &l->lease) ||
+	       ((!lease_must_yield(core, &l->lease) &&
+		    !lock_gives_way(core, l)) ||
 		   lock_lingers_for(core, l, w->owner) ||
 		   lock_kept_for(core, l, w)) &&
 	       !lock_lingers(core, l, w);

@@ -29,6 +29,14 @@ bool lock_lingers(
 bool lock_kept_for(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
+/*
+ * Does somebody else here come before the first waiter?  A token that polls has
+ * a place in the queue in the store beside that of this broker.  So that the
+ * waiters get on whatever tokens do, the broker gives way at most
+ * locks.handovers times between two grants, unless it has just made one.
+ */
+bool lock_gives_way(const struct core *core, const struct lock *l);
+
 /* Could w be granted the name if the lease fitted and the holders let it in? */
 bool lock_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w);

@@ -11,6 +11,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/lease/lease.h"
+#include "core/lease/parts.h"
 #include "core/lock/deadlock.h"
 #include "core/lock/fit.h"
 #include "core/lock/force.h"
@@ -65,6 +66,8 @@ count_grant(struct core *core, struct lock *l)
 	}
 	if (lease_contended(&l->lease))
 		l->lease.rare->contention.handovers++;
+	if (l->more != NULL)
+		l->more->gave_way = 0;
 	l->handed = true;
 	measured_handed(core, l);
 	lease_linger_over(&l->lease);
@@ -347,6 +350,17 @@ lock_next(struct core *core, struct lock *l)
 	if (lease_is_held(&l->lease))
 		lease_arm_held(core, &l->lease);
 	return true;
+}
+
+void
+lock_contended(struct core *core, const char *name, size_t len)
+{
+	struct lock *l = lock_find(core, name, len);
+
+	if (l == NULL || !lease_is_held(&l->lease))
+		return;
+	lease_told_waiting(core, &l->lease, true);
+	(void)lock_next(core, l);
 }
 
 /* LOCK. */

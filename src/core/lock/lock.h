@@ -16,6 +16,9 @@ void lock_free(struct core *core, struct lock *l);
  */
 bool lock_next(struct core *core, struct lock *l);
 
+/* The store has said that somebody else waits for the name. */
+void lock_contended(struct core *core, const char *name, size_t len);
+
 /*
  * Brings the lock up to date before a request acts on it: if the lease has run
  * out or the holders are losing the name, they are told so first; if they are

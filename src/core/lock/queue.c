@@ -79,6 +79,7 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 	w->deadline.kind = TIMER_WAITER;
 	w->ref = rq->ref;
 	w->since_ms = core->now_ms;
+	w->came = ++core->last_come;
 	w->has_hold = rq->has_hold;
 	w->hold_ms = rq->hold_ms;
 	w->keep_ms = rq->keep_ms;

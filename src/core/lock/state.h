@@ -76,6 +76,7 @@ struct waiter {
 	struct measure_wait wait; /* in the measurements, while it exists */
 	uint64_t ref;
 	uint64_t queue_limit;
+	uint64_t came; /* core.last_come, then */
 	int64_t since_ms;
 	int64_t hold_ms;
 	int64_t keep_ms;
@@ -123,6 +124,7 @@ struct group {
  */
 struct more {
 	uint64_t handovers;	 /* in all */
+	uint32_t gave_way;	 /* lock_gives_way(), since the last grant */
 	uint64_t linger_owner;	 /* may lock it again while it lingers ... */
 	int64_t linger_since_ms; /* ... and was granted it then */
 	int64_t freed_ms;	 /* when its last hold was freed; lock.freed */
@@ -194,13 +196,17 @@ struct names {
 };
 
 /*
- * Tells the modules above that an entry is about to leave its list: a walk of
- * theirs may stand at it.
+ * Tells the modules above that an entry is about to leave its list, because a
+ * walk of theirs may stand at it; and asks them who else waits.
  */
 struct lock_listener {
 	void (*hold_leaves)(struct core *core, const struct hold *h);
 	void (*waiter_leaves)(struct core *core, const struct waiter *w);
 	void (*lock_leaves)(struct core *core, const struct lock *l);
+	/* Is somebody else here who wants the name, came before that request,
+	 * and has a place in the queue in the store? */
+	bool (*comes_before)(const struct core *core, const char *name,
+	    size_t len, uint64_t came);
 };
 
 /* All names of this broker. */

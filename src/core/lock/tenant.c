@@ -187,6 +187,17 @@ taken_up(const struct core *core, const struct lease *lease)
 	       (w->group == NULL || group_takes_up(core, w));
 }
 
+static bool
+gives_way(struct core *core, struct lease *lease)
+{
+	struct lock *l = lock_with(lease);
+
+	if (!lock_gives_way(core, l))
+		return false;
+	need_more(l)->gave_way++;
+	return true;
+}
+
 /* Granting. */
 
 static bool
@@ -303,6 +314,7 @@ const struct lease_tenant lock_tenant = {
 	.keeps = keeps,
 	.lingers = lingers,
 	.taken_up = taken_up,
+	.gives_way = gives_way,
 	.grant = grant,
 	.grants_on = grants_on,
 	.idle = idle,

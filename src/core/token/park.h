@@ -42,6 +42,11 @@ bool park_matters(struct core *core, const struct token_call *c);
 /* Is another token first that waits here, or was here a moment ago? */
 bool park_others_first(const struct core *core, const struct token_call *c);
 
+/* Is a token here that first came before that (core.last_come)?  A stand without
+ * a place in the queue counts for nothing: nobody would hand it the name. */
+bool park_comes_before(
+    const struct core *core, const char *name, size_t len, uint64_t came);
+
 /* The call was refused: its token gets a place, if there is one left. */
 void park_refused(struct core *core, struct token_call *c);
 

@@ -92,6 +92,7 @@ place_new(struct core *core, struct stand *st, const char *client)
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->client = xstrdup(client);
+	p->came = ++core->last_come;
 	TAILQ_INSERT_TAIL(&st->places, p, link);
 	st->nplaces++;
 	core->tokens->nplaces++;
@@ -190,6 +191,23 @@ park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
 		n++;
 	}
 	return n;
+}
+
+bool
+park_comes_before(
+    const struct core *core, const char *name, size_t len, uint64_t came)
+{
+	const struct stand *st = stand_find(core, name, len);
+	const struct place *p;
+
+	if (st == NULL || st->seq == 0)
+		return false;
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		if (p->call != 0)
+			return p->came < came;
+	}
+	return false;
 }
 
 static void

@@ -14,6 +14,7 @@
 struct place {
 	TAILQ_ENTRY(place) link;
 	char *client;	  /* owned; "": it awaits the name */
+	uint64_t came;	  /* core.last_come, when it first came */
 	int64_t heard_ms; /* when it was here last */
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */

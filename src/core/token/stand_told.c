@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/lock/lock.h"
 #include "core/token/parts.h"
 #include "core/token/stand.h"
 #include "core/turn/emit.h"
@@ -88,6 +89,7 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		if (c != NULL && c->parked)
 			call_note(core, c, o);
 		stand_in_queue(core, st, o->ttl_ms);
+		lock_contended(core, st->name, st->name_len);
 	} else {
 		failed(core, st, call, sent_ms, o);
 	}

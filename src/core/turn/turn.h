@@ -70,7 +70,8 @@ struct core {
 	size_t fx_first; /* effects from here on are of this step */
 	bool told_loss;	 /* the next FLUSH tells no grant */
 	bool stopping;
-	uint64_t last_seq; /* of tokens, and of what else is numbered */
+	uint64_t last_seq;  /* of tokens, and of what else is numbered */
+	uint64_t last_come; /* of requests that wait for a name, in order */
 	struct rng rng;
 	uint64_t unchecked; /* steps since the last core_check() */
 	struct core_stats stats;

@@ -108,6 +108,14 @@ nobody(const struct core *core, const struct lease *l)
 }
 
 static bool
+nobody_else(struct core *core, struct lease *l)
+{
+	(void)core;
+	(void)l;
+	return false;
+}
+
+static bool
 grant(struct core *core, struct lease *l)
 {
 	if (!tenure_vouched(core, &l->tenure) || seen(l)->held)
@@ -183,6 +191,7 @@ static const struct lease_tenant tenant = {
 	.keeps = keeps,
 	.lingers = nobody,
 	.taken_up = nobody,
+	.gives_way = nobody_else,
 	.grant = grant,
 	.grants_on = grants_on,
 	.idle = nothing,

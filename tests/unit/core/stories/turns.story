@@ -142,3 +142,76 @@ config handovers=1
 40 < ended a
 50 1 UNLOCK a
 > 1 ERR lost this session held a and lost it
+
+== a token that polls and came first comes before a younger waiter
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 token 2 acquire a token=t2 px=30s park=80
+> 2 busy 0 native fence=100 token=b.0000000000000000.1
+31 3 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=200
+100 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 text=x.0123456789abcdef.1 first=2
+111 message waits 1 a
+120 1 UNLOCK a
+> op end a seq=1 prompt
+130 < ended a waiting
+> 1 OK depth=0
+131 message given 2 110 1000000 120000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+140 < granted a fence=300
+> 2 done 1 held own meant fence=300 left=30000 token=t2
+
+== but not a token that is away, or came later
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 token 2 acquire a token=t2 px=30s park=80
+> 2 busy 0 native fence=100 token=b.0000000000000000.1
+31 3 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=200
+41 token 4 acquire a token=t4 px=30s park=80
+> 4 busy 0 native fence=100 token=b.0000000000000000.1
+100 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 text=x.0123456789abcdef.1 first=2
+111 message waits 1 a
+170 token 4 acquire a token=t4 px=30s park=80
+200 1 UNLOCK a
+> 2 busy 0 native fence=100 token=x.0123456789abcdef.1
+> 1 OK depth=0
+> 3 OK fence=200 depth=1
+
+== the broker gives way so often, and then grants
+config handovers=2
+0 ready 5
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 token 2 acquire a token=t2 px=30s park=5m
+> 2 busy 0 native fence=100 token=b.0000000000000000.1
+31 3 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 < renewed a fence=200
+100 token 2 acquire a token=t2 px=30s park=5m
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 text=x.0123456789abcdef.1 first=2
+111 message waits 1 a
+120 1 UNLOCK a
+> op end a seq=1 prompt
+130 < ended a waiting
+> 1 OK depth=0
+140 message given 3 500 1000000 120000 0123456789abcdef 1 a
+> op end a seq=3 fence=500 prompt
+150 < ended a waiting
+160 message given 4 600 1000000 120000 0123456789abcdef 1 a
+> 3 OK fence=600 depth=1
