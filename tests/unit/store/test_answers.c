@@ -307,6 +307,7 @@ static const struct doubt doubts[] = {
 	{ OP_PARTY, "[[blessed] [tripped :5]]", OUTCOME_UNKNOWN },
 	{ OP_RENEW, "[[blessed] [lost :5]]", OUTCOME_LOST },
 	{ OP_ACQUIRE, "[[blessed] [queued :5]]", OUTCOME_QUEUED },
+	{ OP_TAKE, "[[blessed] [busy :5]]", OUTCOME_BUSY },
 	{ OP_END, "[[blessed] [ended :5]]", OUTCOME_ENDED },
 	{ OP_END, "[[blessed] [gone :5]]", OUTCOME_GONE },
 	{ OP_AWAIT, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
@@ -327,6 +328,7 @@ START_TEST(too_few_replicas_make_a_grant_unknown)
 	call_doubt(store_seen.calls[0]);
 	call_deliver(store, store_seen.calls[0], &store_handler, &store_seen);
 	ck_assert_int_eq(store_seen.outcomes[0].status, doubts[_i].status);
+	ck_assert(store_seen.outcomes[0].alone);
 	ck_assert_uint_eq(store_seen.guards, 1);
 	ck_assert_uint_ge(gather_seen(store, 0), 5);
 	gather_free(store);
