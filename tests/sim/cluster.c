@@ -29,11 +29,43 @@ place_buckets(struct world *w)
 	int s;
 
 	for (i = 0; i < w->shards; i++) {
-		c->owner[i] = (int)prng_below(&w->prng, (uint64_t)w->nservers);
+		c->owner[i] = (int)prng_below(&w->prng, (uint64_t)c->ngroups);
 		c->target[i] = -1;
-		for (s = 0; s < w->nservers; s++)
-			c->heard[s][i] = c->owner[i];
+		for (s = 0; s < w->nservers; s++) {
+			c->nodes[s].heard[i] = c->owner[i];
+			c->nodes[s].going[i] = -1;
+		}
 	}
+}
+
+/*
+ * From a stream of its own: fewer than three masters elect nobody.  The first
+ * servers are the masters.
+ */
+static void
+draw_replicas(struct world *w)
+{
+	struct cluster *c = &w->cluster;
+	struct prng p;
+	int i;
+
+	prng_seed(&p, w->o->seed ^ 0x74616b656f766572);
+	c->ngroups = w->nservers;
+	if (prng_chance(&p, 500)) {
+		w->replicates = true;
+		c->ngroups = (int)prng_range(&p, 3, CLUSTER_MASTERS_MAX);
+		w->members = (int)prng_range(&p, 2, 3);
+		w->replicas = (unsigned)w->members - 1;
+		if (prng_chance(&p, 300))
+			w->replicas = (unsigned)prng_below(&p, w->replicas);
+		w->nservers = c->ngroups * w->members;
+		/* More than a stall, or a master that was frozen goes on. */
+		c->timeout_us = (w->pad_ms + prng_range(&p, 100, 1500)) * 1000;
+	}
+	for (i = 0; i < w->nservers; i++)
+		c->nodes[i].group = i % c->ngroups;
+	for (i = 0; i < c->ngroups; i++)
+		c->groups[i] = (struct cluster_group){ i, -1 };
 }
 
 void
@@ -41,14 +73,42 @@ cluster_draw(struct world *w)
 {
 	struct prng *p = &w->prng;
 
-	w->nservers = (int)prng_range(p, 2, CLUSTER_SERVERS_MAX);
+	w->nservers = (int)prng_range(p, 2, CLUSTER_MASTERS_MAX);
 	w->shards = (uint32_t)prng_range(p, 2, 6);
 	if (prng_chance(p, 50))
 		w->shards = CLUSTER_BUCKETS_MAX;
 	w->tagged = true;
 	w->cluster.ask_early = prng_chance(p, 300);
 	w->heal_us = w->heal_us * 2 / 3;
+	draw_replicas(w);
 	place_buckets(w);
+}
+
+void
+cluster_make(struct world *w)
+{
+	struct cluster *c = &w->cluster;
+	int i;
+
+	for (i = c->ngroups; i < w->nservers; i++)
+		replica_attach(&w->servers[i], &w->servers[c->nodes[i].group]);
+}
+
+struct server *
+cluster_master_of(const struct server *s)
+{
+	const struct cluster *c = &s->w->cluster;
+
+	return &s->w->servers[c->groups[c->nodes[s->index].group].master];
+}
+
+struct server *
+cluster_some_master(struct world *w)
+{
+	const struct cluster *c = &w->cluster;
+	uint64_t g = prng_below(&w->prng, (uint64_t)c->ngroups);
+
+	return &w->servers[c->groups[g].master];
 }
 
 void
@@ -62,17 +122,40 @@ cluster_begin(struct broker *b)
 
 /* The map, as a server has heard of it. */
 
-/* A range of slots is on a server: [ first, last, [ host, port ] ]. */
+static bool
+is_replica_of(const struct server *s, const struct server *master)
+{
+	return s->up && s->repl.master == master;
+}
+
+static redisReply *
+address(const struct server *s)
+{
+	redisReply *node = answer_array(2);
+
+	node->element[0] = answer_text(s->name, strlen(s->name));
+	node->element[1] = answer_int(NET_SERVER + s->index);
+	return node;
+}
+
+/* A range of slots is on a server: [ first, last, [ host, port ] ], and one
+ * more [ host, port ] for each replica. */
 static redisReply *
 range(const struct server *on, unsigned first, unsigned last)
 {
-	redisReply *reply = answer_array(3), *node = answer_array(2);
+	const struct server *s, *end = on->w->servers + on->w->nservers;
+	size_t n = 2;
+	redisReply *reply;
 
+	for (s = on->w->servers; s < end; s++)
+		n += is_replica_of(s, on);
+	reply = answer_array(n + 1);
 	reply->element[0] = answer_int(first);
 	reply->element[1] = answer_int(last);
-	reply->element[2] = node;
-	node->element[0] = answer_text(on->name, strlen(on->name));
-	node->element[1] = answer_int(NET_SERVER + on->index);
+	reply->element[2] = address(on);
+	for (s = on->w->servers; s < end; s++)
+		if (is_replica_of(s, on))
+			reply->element[n--] = address(s);
 	return reply;
 }
 
@@ -90,7 +173,7 @@ redisReply *
 cluster_slots(const struct server *s)
 {
 	const struct world *w = s->w;
-	const int *heard = w->cluster.heard[s->index];
+	const int *heard = w->cluster.nodes[s->index].heard;
 	uint32_t order[CLUSTER_BUCKETS_MAX], i;
 	redisReply *reply = answer_array(w->shards);
 	unsigned first, last;
@@ -113,7 +196,7 @@ cluster_info(const struct server *s)
 {
 	char text[64];
 	int n = snprintf(text, sizeof(text), "cluster_current_epoch:%llu\r\n",
-	    (unsigned long long)s->w->cluster.epoch_of[s->index] + 1);
+	    (unsigned long long)s->w->cluster.nodes[s->index].epoch + 1);
 
 	return answer_text(text, (size_t)n);
 }
@@ -146,22 +229,24 @@ redisReply *
 cluster_check(struct server *s, const struct request *r, bool asking)
 {
 	const struct cluster *c = &s->w->cluster;
+	const struct cluster_node *n = &c->nodes[s->index];
 	uint32_t at = r->shard;
+	bool mine = n->heard[at] == s->index;
 	int here;
 
-	if (c->owner[at] == s->index && c->target[at] < 0)
+	if (n->down)
+		return answer_error("CLUSTERDOWN The cluster is down");
+	if (mine && n->going[at] < 0)
 		return NULL;
+	if (!mine && !(c->target[at] == s->index && asking))
+		return redirect(s->w, "MOVED", at, n->heard[at]);
 	here = keys_here(s, r);
-	if (c->owner[at] == s->index && here == r->nkeys)
+	if (here == r->nkeys)
 		return NULL;
-	if (c->owner[at] == s->index && (here == 0 || c->ask_early))
-		return redirect(s->w, "ASK", at, c->target[at]);
-	if (c->target[at] == s->index && asking && here == r->nkeys)
-		return NULL;
-	if (c->owner[at] == s->index || (c->target[at] == s->index && asking))
-		return answer_error("TRYAGAIN Multiple keys request during "
-				    "rehashing of slot");
-	return redirect(s->w, "MOVED", at, c->heard[s->index][at]);
+	if (mine && (here == 0 || c->ask_early))
+		return redirect(s->w, "ASK", at, n->going[at]);
+	return answer_error("TRYAGAIN Multiple keys request during rehashing "
+			    "of slot");
 }
 
 /* Moves. */
@@ -205,6 +290,8 @@ move_key(struct server *from, struct server *to, struct redis_key *key)
 	if (key->end_ms >= 0)
 		key->end_ms += (to->db.now_us - from->db.now_us) / 1000;
 	redis_db_put(&to->db, key);
+	replica_put(to, key);
+	replica_gone(from, key);
 }
 
 static void
@@ -213,8 +300,8 @@ cluster_on_gossip(void *object, uint64_t tag)
 	struct server *s = object;
 	struct cluster *c = &s->w->cluster;
 
-	c->heard[s->index][tag] = c->owner[tag];
-	c->epoch_of[s->index] = c->epoch;
+	c->nodes[s->index].heard[tag] = c->owner[tag];
+	c->nodes[s->index].epoch = c->epoch;
 }
 
 static void
@@ -224,13 +311,14 @@ settle(struct world *w, uint32_t bucket)
 	int from = c->owner[bucket], i;
 
 	c->owner[bucket] = c->target[bucket];
-	c->target[bucket] = -1;
-	c->epoch_of[from] = c->epoch_of[c->owner[bucket]] = ++c->epoch;
+	c->target[bucket] = c->nodes[from].going[bucket] = -1;
+	c->epoch++;
 	TRACE(w, "bucket %u is on r%d", bucket, c->owner[bucket]);
 	for (i = 0; i < w->nservers; i++)
-		if (i == from || i == c->owner[bucket])
-			c->heard[i][bucket] = c->owner[bucket];
-		else
+		if (i == from || i == c->owner[bucket]) {
+			c->nodes[i].heard[bucket] = c->owner[bucket];
+			c->nodes[i].epoch = c->epoch;
+		} else if (!w->replicates)
 			events_at(&w->events,
 			    world_now(w) +
 				prng_skewed(&w->prng, 1000, GOSSIP_US),
@@ -268,11 +356,12 @@ cluster_move(struct world *w)
 {
 	struct cluster *c = &w->cluster;
 	uint32_t bucket = (uint32_t)prng_below(&w->prng, w->shards);
-	int to = (int)prng_below(&w->prng, (uint64_t)w->nservers);
+	int to = cluster_some_master(w)->index;
 
 	if (c->target[bucket] >= 0 || c->owner[bucket] == to)
 		return;
 	c->target[bucket] = to;
+	c->nodes[c->owner[bucket]].going[bucket] = to;
 	TRACE(w, "bucket %u begins to move from r%d to r%d", bucket,
 	    c->owner[bucket], to);
 	/* Without its keys; what was there before is there again. */

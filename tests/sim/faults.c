@@ -89,7 +89,7 @@ faults_some_server(struct world *w)
 	if (w->nservers == 1)
 		return &w->servers[0];
 	if (w->replicates && prng_chance(&w->prng, 500))
-		return w->sentinels.master;
+		return w->tagged ? cluster_some_master(w) : w->sentinels.master;
 	return &w->servers[prng_below(&w->prng, (uint64_t)choice(w))];
 }
 
@@ -500,12 +500,18 @@ strike_apart(struct world *w)
 		    &w->clients[prng_below(&w->prng, (uint64_t)w->nclients)]);
 }
 
-/* As SENTINEL FAILOVER does it. */
+/* As SENTINEL FAILOVER does it, or CLUSTER FAILOVER FORCE. */
 static void
 strike_failover(struct world *w)
 {
-	if (w->replicates && sentinels_failover(w))
+	struct server *old = w->tagged ? takeover_force(w) : NULL;
+
+	if (old != NULL ||
+	    (w->sentinels.master != NULL && sentinels_failover(w)))
 		TRACE(w, "a failover was asked for");
+	if (old != NULL && faults_has(w, FAULT_PARTITION) &&
+	    prng_chance(&w->prng, 300))
+		faults_part_from(old);
 }
 
 static void

@@ -28,7 +28,7 @@ faults_reunite(struct world *w)
 		w->servers[i].side = 0;
 	for (i = 0; i < w->nservers; i++)
 		server_reunite(&w->servers[i]);
-	for (i = 0; i < SENTINELS && w->replicates; i++)
+	for (i = 0; i < SENTINELS && w->sentinels.master != NULL; i++)
 		server_reunite(&w->sentinels.v[i].node);
 }
 
@@ -56,9 +56,10 @@ trace_sides(struct world *w)
 	TRACE(w, "the network falls apart: %s", sides);
 }
 
-/* Each part gets some servers and brokers; Sentinels, too. */
+/* Each part gets some servers and brokers; Sentinels, too.  `old` is a master
+ * that was replaced just now, and does not hear of that; or NULL. */
 static void
-part(struct world *w, bool directed)
+part(struct world *w, bool directed, struct server *old)
 {
 	struct prng *p = &w->prng;
 	bool alone = prng_chance(p, 500); /* one server, with some brokers */
@@ -77,6 +78,8 @@ part(struct world *w, bool directed)
 		w->sentinels.v[i].node.side = prng_chance(p, alone ? 200 : 500);
 	if (directed)
 		electorate_part(w);
+	if (old != NULL)
+		old->side = !cluster_master_of(old)->side;
 	trace_sides(w);
 	faults_later(w, faults_some_us(w, 50, 8 * w->lease_ms), on_reunion, w);
 }
@@ -84,7 +87,13 @@ part(struct world *w, bool directed)
 void
 faults_partition(struct world *w)
 {
-	part(w, w->quorum && prng_chance(&w->prng, 500));
+	part(w, w->quorum && prng_chance(&w->prng, 500), NULL);
+}
+
+void
+faults_part_from(struct server *old)
+{
+	part(old->w, false, old);
 }
 
 static void
@@ -94,7 +103,7 @@ on_part(void *object, uint64_t tag)
 
 	(void)tag;
 	if (faults_active(w, FAULT_PARTITION))
-		part(w, true);
+		part(w, true, NULL);
 }
 
 void

@@ -24,6 +24,7 @@ void faults_plain(struct world *w);
 
 /* faults_partition.c: the network falls apart; it is whole again. */
 void faults_partition(struct world *w);
+void faults_part_from(struct server *old);
 void faults_reunite(struct world *w);
 
 #endif

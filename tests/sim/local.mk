@@ -107,6 +107,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/server.h \
 	tests/sim/server_commands.c \
 	tests/sim/server_parts.h \
+	tests/sim/takeover.c \
 	tests/sim/topology.c \
 	tests/sim/topology.h \
 	tests/sim/trace.c \

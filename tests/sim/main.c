@@ -125,7 +125,7 @@ tally_add(struct tally *t, const struct world *w)
 	t->lost += w->checker.lost;
 	t->lines += w->checker.told;
 	t->events += w->events.fired;
-	t->failovers += w->sentinels.failovers;
+	t->failovers += w->sentinels.failovers + w->cluster.failovers;
 	t->excused += w->checker.excused;
 	t->attempts += w->checker.attempts;
 	t->calls += w->checker.calls;

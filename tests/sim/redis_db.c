@@ -85,24 +85,10 @@ void
 redis_db_copy(struct redis_db *to, const struct redis_db *from)
 {
 	const struct redis_key *key;
-	const struct redis_item *item;
-	struct redis_key *copy;
-	struct text value;
-	size_t i;
 
 	redis_db_clear(to);
-	TAILQ_FOREACH (key, &from->keys, in_all) {
-		copy = redis_db_make(
-		    to, (struct text){ key->name, key->name_len }, key->type);
-		copy->end_ms = key->end_ms;
-		for (i = 0; i < key->n; i++) {
-			item = &key->items[i];
-			value = (struct text){ item->value, item->value_len };
-			redis_key_insert(copy, i,
-			    (struct text){ item->text, item->len },
-			    item->value != NULL ? &value : NULL, item->score);
-		}
-	}
+	TAILQ_FOREACH (key, &from->keys, in_all)
+		redis_db_put_copy(to, key);
 }
 
 static bool
@@ -144,6 +130,29 @@ redis_db_make(struct redis_db *db, struct text name, enum redis_type type)
 	key->end_ms = -1;
 	redis_db_put(db, key);
 	return key;
+}
+
+void
+redis_db_put_copy(struct redis_db *db, const struct redis_key *key)
+{
+	struct text name = { key->name, key->name_len }, value;
+	struct table_link *link = table_find(&db->by_name, name.p, name.len);
+	const struct redis_item *item;
+	struct redis_key *copy;
+	size_t i;
+
+	if (link != NULL)
+		redis_db_delete(
+		    db, container_of(link, struct redis_key, by_name));
+	copy = redis_db_make(db, name, key->type);
+	copy->end_ms = key->end_ms;
+	for (i = 0; i < key->n; i++) {
+		item = &key->items[i];
+		value = (struct text){ item->value, item->value_len };
+		redis_key_insert(copy, i,
+		    (struct text){ item->text, item->len },
+		    item->value != NULL ? &value : NULL, item->score);
+	}
 }
 
 void

@@ -85,6 +85,9 @@ void redis_db_delete(struct redis_db *db, struct redis_key *key);
 void redis_db_put(struct redis_db *db, struct redis_key *key);
 void redis_db_take(struct redis_db *db, struct redis_key *key);
 
+/* Puts a copy of a key in, in place of one of that name. */
+void redis_db_put_copy(struct redis_db *db, const struct redis_key *key);
+
 /* Deletes what has ended. */
 void redis_db_expire(struct redis_db *db);
 

@@ -31,6 +31,7 @@ change_release(struct change *c)
 	for (i = 0; i < c->n; i++)
 		free(c->commands[i].argv);
 	free(c->commands);
+	redis_db_clear(&c->put);
 	free(c);
 }
 
@@ -60,17 +61,22 @@ change_add(struct change *c, int argc, const struct text *argv)
 	}
 }
 
+static struct change *
+change_open(struct server *s)
+{
+	if (s->repl.open == NULL) {
+		s->repl.open = xcalloc(1, sizeof(*s->repl.open));
+		s->repl.open->users = 1;
+		redis_db_init(&s->repl.open->put);
+	}
+	return s->repl.open;
+}
+
 /* A change_fn: what the script under way does. */
 static void
 on_changed(void *arg, int argc, const struct text *argv)
 {
-	struct server *s = arg;
-
-	if (s->repl.open == NULL) {
-		s->repl.open = xcalloc(1, sizeof(*s->repl.open));
-		s->repl.open->users = 1;
-	}
-	change_add(s->repl.open, argc, argv);
+	change_add(change_open(arg), argc, argv);
 }
 
 /* The backlog. */
@@ -182,6 +188,7 @@ send_offset(struct server *s)
 static void
 apply_change(struct server *s, struct change *c)
 {
+	const struct redis_key *key;
 	size_t i;
 
 	s->db.now_us = 0;
@@ -189,6 +196,8 @@ apply_change(struct server *s, struct change *c)
 	for (i = 0; i < c->n; i++)
 		answer_free(redis_db_run(
 		    &s->db, c->commands[i].argc, c->commands[i].argv));
+	TAILQ_FOREACH (key, &c->put.keys, in_all)
+		redis_db_put_copy(&s->db, key);
 	s->db.changed = on_changed;
 	c->users++;
 	log_add(s, c);
@@ -389,6 +398,27 @@ replica_commit(struct server *s)
 	}
 }
 
+void
+replica_put(struct server *s, const struct redis_key *key)
+{
+	if (!s->w->replicates)
+		return;
+	redis_db_put_copy(&change_open(s)->put, key);
+	replica_commit(s);
+}
+
+void
+replica_gone(struct server *s, const struct redis_key *key)
+{
+	const struct text words[] = { { "DEL", 3 },
+		{ key->name, key->name_len } };
+
+	if (!s->w->replicates)
+		return;
+	on_changed(s, 2, words);
+	replica_commit(s);
+}
+
 int
 replica_count(const struct server *s, uint64_t offset)
 {
@@ -439,9 +469,14 @@ replica_follow(struct server *s, struct server *master)
 	TRACE(s->w, "%s becomes a replica of %s", s->name, master->name);
 	drop_replicas(s);
 	unlink_replica(s);
+	change_release(s->repl.open);
+	s->repl.open = NULL;
 	s->repl.master = master;
 	s->db.master = false;
-	server_disconnect(s);
+	if (s->w->tagged)
+		server_acked(s); /* who waits for replicas waits no longer */
+	else
+		server_disconnect(s);
 }
 
 void
@@ -457,7 +492,8 @@ replica_promote(struct server *s)
 	server_new_replid(s);
 	TRACE(s->w, "%s becomes the master, replid %.8s, offset %llu", s->name,
 	    s->db.replid, (unsigned long long)r->offset);
-	server_disconnect(s);
+	if (!s->w->tagged)
+		server_disconnect(s);
 }
 
 void

@@ -35,6 +35,7 @@ struct change {
 	uint64_t offset; /* of its history, when it was made */
 	size_t n, size;
 	struct change_command *commands; /* owned */
+	struct redis_db put; /* keys that came from another server */
 };
 
 enum cargo_kind {
@@ -93,7 +94,7 @@ void replica_init(struct server *s);
 void replica_fini(struct server *s);
 
 /* REPLICAOF master, and REPLICAOF NO ONE.  As Sentinel does it: all clients
- * are disconnected. */
+ * are disconnected; in a cluster none is. */
 void replica_follow(struct server *s, struct server *master);
 void replica_promote(struct server *s);
 
@@ -105,6 +106,10 @@ void replica_attach(struct server *s, struct server *master);
 
 /* What a script or command has changed goes out. */
 void replica_commit(struct server *s);
+
+/* So does a key that has come from another server, or has gone there. */
+void replica_put(struct server *s, const struct redis_key *key);
+void replica_gone(struct server *s, const struct redis_key *key);
 
 /* How many replicas are known to be as far as that. */
 int replica_count(const struct server *s, uint64_t offset);

@@ -218,7 +218,7 @@ sentinels_fini(struct world *w)
 {
 	int i;
 
-	for (i = 0; i < SENTINELS && w->replicates; i++)
+	for (i = 0; i < SENTINELS && w->sentinels.master != NULL; i++)
 		server_fini(&w->sentinels.v[i].node);
 }
 

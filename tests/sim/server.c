@@ -501,6 +501,8 @@ server_start(struct server *s, enum server_data data)
 	s->run++;
 	s->up = true;
 	replica_started(s, data == SERVER_KEPT, data == SERVER_SAVED);
+	if (s->w->tagged && s->w->replicates)
+		takeover_started(s);
 	TRACE(s->w, "%s starts %s, replid %.8s", s->name, words[data],
 	    s->db.replid);
 }

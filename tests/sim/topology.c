@@ -88,8 +88,10 @@ const struct topology topologies[] = {
 	    .begin = quorum_begin },
 	{ .word = "cluster",
 	    .mode = CONFIG_MODE_CLUSTER,
-	    .faults = FAULT_PARTITION | FAULT_MOVE,
+	    .faults = FAULT_LAG | FAULT_PARTITION | FAULT_FAILOVER | FAULT_MOVE,
 	    .draw = cluster_draw,
+	    .make = cluster_make,
+	    .start = takeover_watch,
 	    .begin = cluster_begin },
 	{ .word = NULL },
 };

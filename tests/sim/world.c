@@ -129,6 +129,8 @@ world_draw(struct world *w)
 	if (mask != 0 && o->topology->faults != 0 && !o->faults_given)
 		w->faults.on |= (unsigned)prng_below(p, 1u << FAULT_BITS) &
 				o->topology->faults & o->faults;
+	if (!w->replicates)
+		w->faults.on &= ~(unsigned)(FAULT_LAG | FAULT_FAILOVER);
 	/* Such a broker writes what others have by now (lockbrokerd(8)). */
 	if (faults_forget(w))
 		w->faults.on &= ~(unsigned)FAULT_STANDSTILL;

@@ -79,7 +79,7 @@ struct world {
 	int nservers, nbrokers, nclients, nnames;
 	uint32_t shards;   /* their number, as the core sees it */
 	uint32_t lanes;	   /* redis.connections */
-	int members;	   /* servers, without the spare ones */
+	int members;	   /* servers of a master, without the spare ones */
 	unsigned replicas; /* redis.replicas */
 	unsigned work;	   /* of a step of the core; 0: as usual */
 	bool replicates;   /* servers have replicas */
