@@ -510,7 +510,7 @@ strike_failover(struct world *w)
 	    (w->sentinels.master != NULL && sentinels_failover(w)))
 		TRACE(w, "a failover was asked for");
 	if (old != NULL && faults_has(w, FAULT_PARTITION) &&
-	    prng_chance(&w->prng, 300))
+	    prng_chance(&w->prng, 600))
 		faults_part_from(old);
 }
 

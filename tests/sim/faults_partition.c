@@ -62,7 +62,8 @@ static void
 part(struct world *w, bool directed, struct server *old)
 {
 	struct prng *p = &w->prng;
-	bool alone = prng_chance(p, 500); /* one server, with some brokers */
+	/* One server, with some brokers? */
+	bool alone = prng_chance(p, 500) && old == NULL;
 	struct server *one = faults_some_server(w);
 	int i;
 
