@@ -162,8 +162,7 @@ agenda_deadline(const struct core *core)
 	    !stop_all_over(core) ||
 	    !TAILQ_EMPTY(&core->sessions->withdrawing) ||
 	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
-	    !TAILQ_EMPTY(&core->locks->sweeping) || hasten_has_more(core) ||
-	    unowned_has_more(core) || reenter_has_more(core) ||
+	    !TAILQ_EMPTY(&core->locks->sweeping) || owner_walks(core) ||
 	    force_has_more(core) || status_has_more(core) ||
 	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
 	    sharers_has_more(core) || holders_lose_more(core) ||

@@ -10,17 +10,6 @@
 #include "core/sync/sync.h"
 #include "core/turn/work.h"
 
-void
-hasten_begin(struct core *core, struct owner *owner)
-{
-	assert(!owner->hastening);
-	owner->hastening = true;
-	owner->hasten_waiter = TAILQ_FIRST(&owner->waiting);
-	owner->hasten_claim = TAILQ_FIRST(&owner->claims);
-	TAILQ_INSERT_TAIL(&core->owners->hastening, owner, in_hastening);
-	hasten_on(core);
-}
-
 /* Hastens one request.  Returns false if none was left. */
 static bool
 hasten_one(struct core *core, struct owner *owner)
@@ -44,26 +33,14 @@ hasten_one(struct core *core, struct owner *owner)
 void
 hasten_on(struct core *core)
 {
-	struct owner *owner;
-
-	while (work_left(core) &&
-	       (owner = TAILQ_FIRST(&core->owners->hastening)) != NULL) {
-		core_visit(core, 1);
-		if (!hasten_one(core, owner))
-			hasten_leave(core, owner);
-	}
-}
-
-bool
-hasten_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->owners->hastening);
+	owner_walk_on(core, WALK_HASTEN, hasten_one);
 }
 
 void
-hasten_leave(struct core *core, struct owner *owner)
+hasten_begin(struct core *core, struct owner *owner)
 {
-	if (owner->hastening)
-		TAILQ_REMOVE(&core->owners->hastening, owner, in_hastening);
-	owner->hastening = false;
+	owner->hasten_waiter = TAILQ_FIRST(&owner->waiting);
+	owner->hasten_claim = TAILQ_FIRST(&owner->claims);
+	owner_walk(core, owner, WALK_HASTEN);
+	hasten_on(core);
 }

@@ -11,9 +11,5 @@
 
 void hasten_begin(struct core *core, struct owner *owner);
 void hasten_on(struct core *core);
-bool hasten_has_more(const struct core *core);
-
-/* The session is about to be freed. */
-void hasten_leave(struct core *core, struct owner *owner);
 
 #endif

@@ -126,9 +126,6 @@ session_free(struct core *core, struct session *s)
 		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
 	s->letting_go = false;
 	listing_leave_owner(core, &s->owner);
-	hasten_leave(core, &s->owner);
-	unowned_leave(core, &s->owner);
-	reenter_leave(core, &s->owner);
 	notify_session(core, NOTICE_SESSION_ENDS, &s->owner);
 	kept_forget(core, s);
 	session_delete(core, s);

@@ -23,7 +23,7 @@
 #define FEW 8 /* of more holders of one name there is a table */
 
 static const char *
-session_of(const struct table_link *link, size_t *len)
+owner_id(const struct table_link *link, size_t *len)
 {
 	const struct hold *h = container_of_const(link, struct hold, by_owner);
 
@@ -65,7 +65,7 @@ join_holders(struct lock *l, struct hold *h)
 	if (l->nholders <= FEW)
 		return;
 	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
-	table_init(l->more->crowd, session_of);
+	table_init(l->more->crowd, owner_id);
 	TAILQ_FOREACH (h, &l->holders, in_lock)
 		table_add(l->more->crowd, &h->by_owner);
 }

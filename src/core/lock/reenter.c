@@ -64,12 +64,11 @@ look_in_session(struct core *core, struct hold *h)
 static void
 walk(struct core *core, struct owner *owner)
 {
-	owner->reenter_again = owner->reentering;
-	if (owner->reentering)
+	owner->reenter_again = owner->walks[WALK_REENTER];
+	if (owner->reenter_again)
 		return;
-	owner->reentering = true;
 	owner->reenter_next = TAILQ_FIRST(&owner->waiting);
-	TAILQ_INSERT_TAIL(&core->owners->reentering, owner, in_reentering);
+	owner_walk(core, owner, WALK_REENTER);
 }
 
 void
@@ -91,47 +90,28 @@ reenter_others(struct core *core, struct hold *h, bool several)
 		walk(core, h->owner);
 }
 
-static void
-come_by(struct core *core, struct waiter *w)
+/* Looks at what comes next.  Returns false at the end of the last walk. */
+static bool
+come_by(struct core *core, struct owner *owner)
 {
-	struct hold *h = hold_find(core, w->lock, w->owner);
+	struct waiter *w = owner->reenter_next;
+	bool again = owner->reenter_again;
+	struct hold *h;
 
+	if (w == NULL) {
+		owner->reenter_again = false;
+		owner->reenter_next = TAILQ_FIRST(&owner->waiting);
+		return again;
+	}
+	owner->reenter_next = TAILQ_NEXT(w, in_owner);
+	h = hold_find(core, w->lock, owner);
 	if (h != NULL && tenure_vouched(core, &w->lock->lease.tenure))
 		reenter(core, h, w);
+	return true;
 }
 
 void
 reenter_on(struct core *core)
 {
-	struct owner *owner;
-	struct waiter *w;
-
-	while (work_left(core) &&
-	       (owner = TAILQ_FIRST(&core->owners->reentering)) != NULL) {
-		core_visit(core, 1);
-		w = owner->reenter_next;
-		if (w != NULL) {
-			owner->reenter_next = TAILQ_NEXT(w, in_owner);
-			come_by(core, w);
-			continue;
-		}
-		if (!owner->reenter_again)
-			reenter_leave(core, owner);
-		owner->reenter_again = false;
-		owner->reenter_next = TAILQ_FIRST(&owner->waiting);
-	}
-}
-
-bool
-reenter_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->owners->reentering);
-}
-
-void
-reenter_leave(struct core *core, struct owner *owner)
-{
-	if (owner->reentering)
-		TAILQ_REMOVE(&core->owners->reentering, owner, in_reentering);
-	owner->reentering = false;
+	owner_walk_on(core, WALK_REENTER, come_by);
 }

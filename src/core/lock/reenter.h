@@ -18,9 +18,5 @@ void reenter_others(struct core *core, struct hold *h, bool several);
 
 /* Goes on with the walks. */
 void reenter_on(struct core *core);
-bool reenter_has_more(const struct core *core);
-
-/* The session is about to be freed. */
-void reenter_leave(struct core *core, struct owner *owner);
 
 #endif

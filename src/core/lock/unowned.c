@@ -51,38 +51,24 @@ unowned_bind(struct core *core, struct lock *l, int by)
 	unowned_look(core, l);
 }
 
-void
-unowned_leave(struct core *core, struct owner *owner)
+/* Counts the name of its next hold.  Returns false if that was all. */
+static bool
+go_on(struct core *core, struct owner *owner)
 {
-	if (owner->going)
-		TAILQ_REMOVE(&core->owners->going, owner, in_going);
-	owner->going = false;
+	struct hold *h = owner->going_next;
+
+	if (h == NULL)
+		return false;
+	owner->going_next = TAILQ_NEXT(h, in_owner);
+	if (hold_set_gone(h, owner->gone))
+		unowned_look(core, h->lock);
+	return true;
 }
 
 void
 unowned_go_on(struct core *core)
 {
-	struct owner *owner;
-	struct hold *h;
-
-	while (work_left(core) &&
-	       (owner = TAILQ_FIRST(&core->owners->going)) != NULL) {
-		core_visit(core, 1);
-		h = owner->going_next;
-		if (h == NULL) {
-			unowned_leave(core, owner);
-			continue;
-		}
-		owner->going_next = TAILQ_NEXT(h, in_owner);
-		if (hold_set_gone(h, owner->gone))
-			unowned_look(core, h->lock);
-	}
-}
-
-bool
-unowned_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->owners->going);
+	owner_walk_on(core, WALK_GOING, go_on);
 }
 
 void
@@ -92,9 +78,7 @@ unowned_gone(struct core *core, struct owner *owner, bool gone)
 		return;
 	owner->gone = gone;
 	owner->going_next = TAILQ_FIRST(&owner->holds);
-	if (!owner->going)
-		TAILQ_INSERT_TAIL(&core->owners->going, owner, in_going);
-	owner->going = true;
+	owner_walk(core, owner, WALK_GOING);
 	unowned_go_on(core);
 }
 

@@ -22,10 +22,6 @@ void unowned_bind(struct core *core, struct lock *l, int by);
  */
 void unowned_gone(struct core *core, struct owner *owner, bool gone);
 void unowned_go_on(struct core *core);
-bool unowned_has_more(const struct core *core);
-
-/* The session is about to be freed. */
-void unowned_leave(struct core *core, struct owner *owner);
 
 /* A hold has ended that was counted as that of a client that is gone. */
 void unowned_hold_ended(struct core *core, struct lock *l);

@@ -22,11 +22,12 @@ id_of(const struct table_link *link, size_t *len)
 void
 owners_init(struct core *core)
 {
+	unsigned i;
+
 	core->owners = xcalloc(1, sizeof(*core->owners));
 	table_init(&core->owners->by_id, id_of);
-	TAILQ_INIT(&core->owners->hastening);
-	TAILQ_INIT(&core->owners->going);
-	TAILQ_INIT(&core->owners->reentering);
+	for (i = 0; i < OWNER_WALKS; i++)
+		TAILQ_INIT(&core->owners->walks[i]);
 	TAILQ_INIT(&core->owners->walking);
 }
 
@@ -66,14 +67,26 @@ owner_init(
 	table_add(&core->owners->by_id, &owner->by_id);
 }
 
+static void
+leave_walk(struct core *core, struct owner *owner, enum owner_walk which)
+{
+	if (owner->walks[which])
+		TAILQ_REMOVE(
+		    &core->owners->walks[which], owner, in_walk[which]);
+	owner->walks[which] = false;
+}
+
 void
 owner_fini(struct core *core, struct owner *owner)
 {
+	unsigned i;
+
 	assert(TAILQ_EMPTY(&owner->holds) && owner->nwaiting == 0);
 	assert(TAILQ_EMPTY(&owner->permits) && TAILQ_EMPTY(&owner->claims));
 	assert(TAILQ_EMPTY(&owner->lost) && TAILQ_EMPTY(&owner->watches));
-	assert(owner->valid == NULL && !owner->hastening && !owner->going &&
-	       !owner->reentering);
+	assert(owner->valid == NULL);
+	for (i = 0; i < OWNER_WALKS; i++)
+		leave_walk(core, owner, i);
 	table_fini(&owner->lost_names);
 	table_remove(&core->owners->by_id, &owner->by_id);
 	free(owner->label);
@@ -176,6 +189,40 @@ owner_forget_lost(struct core *core, struct owner *owner)
 		lost_free(owner, lost);
 	}
 	return TAILQ_EMPTY(&owner->lost);
+}
+
+void
+owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
+{
+	if (!owner->walks[which])
+		TAILQ_INSERT_TAIL(
+		    &core->owners->walks[which], owner, in_walk[which]);
+	owner->walks[which] = true;
+}
+
+void
+owner_walk_on(struct core *core, enum owner_walk which,
+    bool (*one)(struct core *core, struct owner *owner))
+{
+	struct owner *owner;
+
+	while (work_left(core) &&
+	       (owner = TAILQ_FIRST(&core->owners->walks[which])) != NULL) {
+		core_visit(core, 1);
+		if (!one(core, owner))
+			leave_walk(core, owner, which);
+	}
+}
+
+bool
+owner_walks(const struct core *core)
+{
+	unsigned i;
+
+	for (i = 0; i < OWNER_WALKS; i++)
+		if (!TAILQ_EMPTY(&core->owners->walks[i]))
+			return true;
+	return false;
 }
 
 void

@@ -28,6 +28,14 @@ struct lost {
 };
 TAILQ_HEAD(lost_list, lost);
 
+/* Walks over what owners have or wait for, a part in each step. */
+enum owner_walk {
+	WALK_HASTEN,  /* hasten.h */
+	WALK_REENTER, /* lock/reenter.h */
+	WALK_GOING,   /* lock/unowned.h */
+	OWNER_WALKS
+};
+
 struct owner {
 	struct table_link by_id; /* in owners.by_id */
 	uint64_t id;		 /* its session's; replies go there */
@@ -48,10 +56,8 @@ struct owner {
 	bool draining; /* its client sends nothing more: it does not wait */
 	bool gone;     /* nobody is there; it lives for a valid= alone */
 	/* Walks that are under way, and what they look at next. */
-	bool hastening, going, reentering, reenter_again;
-	TAILQ_ENTRY(owner) in_hastening;  /* hasten.h */
-	TAILQ_ENTRY(owner) in_reentering; /* reenter.h */
-	TAILQ_ENTRY(owner) in_going;	  /* unowned.h */
+	TAILQ_ENTRY(owner) in_walk[OWNER_WALKS];
+	bool walks[OWNER_WALKS], reenter_again;
 	struct waiter *hasten_waiter, *reenter_next;
 	struct claim *hasten_claim;
 	struct hold *going_next;
@@ -71,8 +77,7 @@ struct owner_listener {
 struct owners {
 	const struct owner_listener *above;
 	struct table by_id;
-	struct owner_list hastening, going; /* hasten.h, unowned.h */
-	struct owner_list reentering;	    /* reenter.h */
+	struct owner_list walks[OWNER_WALKS];
 	/* Kept for nobody (quota.h): names, and these with those that may come
 	 * to be; latches that are made, or being made; token holds. */
 	uint64_t nunowned, ncounted;
@@ -111,6 +116,18 @@ bool owner_take_lost(struct owner *owner, const char *name, size_t len);
 
 /* Forgets all lost names, in parts (work.h); returns true if none is left. */
 bool owner_forget_lost(struct core *core, struct owner *owner);
+
+/*
+ * The walk begins to come by the owner, if it does not yet.  owner_walk_on()
+ * calls `one` for the first owner of the walk until that returns false, as it
+ * has come by everything; then for the next owner.
+ */
+void owner_walk(struct core *core, struct owner *owner, enum owner_walk which);
+void owner_walk_on(struct core *core, enum owner_walk which,
+    bool (*one)(struct core *core, struct owner *owner));
+
+/* Has any walk more to do? */
+bool owner_walks(const struct core *core);
 
 /* Does its own part of it agree?  For tests; aborts if not. */
 void owner_check(const struct core *core, const struct owner *owner);
