@@ -46,7 +46,6 @@ struct barrier {
 	uint64_t places;  /* that we ever had in the generation */
 	uint64_t epoch;	  /* the guard's, when the batch was first sent */
 	int64_t sent_ms;  /* the same moment */
-	int64_t look_ms;  /* when to ask what became of our places */
 	int64_t end_ms;	  /* the store has nothing of ours after it */
 	bool unsure;	  /* the batch may have arrived */
 	bool doubt;	  /* and if so, the store may have forgotten it */
@@ -172,7 +171,7 @@ decide(struct core *core, struct barrier *b)
 	} else if (b->left) {
 		if (sync_may_ask(core, y, up))
 			ask_leave(core, b, false);
-	} else if (b->gen != 0 && (y->hint || b->look_ms <= core->now_ms)) {
+	} else if (b->gen != 0 && (y->hint || b->y.look_ms <= core->now_ms)) {
 		if (sync_may_ask(core, y, up))
 			submit(core, b, OP_PARTY);
 	} else if (y->queue.fresh != NULL) {
@@ -263,8 +262,8 @@ barrier_next(struct core *core, struct sync *y)
 	forget(core, b);
 	if (y->op == 0)
 		decide(core, b);
-	if (b->gen != 0 && b->look_ms > core->now_ms)
-		sync_want(y, b->look_ms);
+	if (b->gen != 0 && b->y.look_ms > core->now_ms)
+		sync_want(y, b->y.look_ms);
 	if (line_empty(&y->queue) && b->end_ms > core->now_ms)
 		sync_want(y, b->end_ms);
 	return y->op != 0 || b->unsure || b->left || b->note ||
@@ -336,9 +335,9 @@ told(struct core *core, struct barrier *b, const struct outcome *o)
 
 	if (o->status == OUTCOME_WAITING) {
 		b->gen = o->fence;
-		b->look_ms = core->now_ms + core->config.lease_ms / 3;
-		if (sync_look_ms(core, o->ttl_ms) < b->look_ms)
-			b->look_ms = sync_look_ms(core, o->ttl_ms);
+		b->y.look_ms = core->now_ms + core->config.lease_ms / 3;
+		if (sync_look_ms(core, o->ttl_ms) < b->y.look_ms)
+			b->y.look_ms = sync_look_ms(core, o->ttl_ms);
 		return;
 	}
 	b->gen = 0;
@@ -384,8 +383,7 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 	struct barrier *b = of(y);
 
 	(void)sent_ms;
-	if (o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_UNSENT ||
-	    o->status == OUTCOME_PENDING || o->status == OUTCOME_REFUSED) {
+	if (sync_says_nothing(o)) {
 		on_nothing(core, b, op, o);
 		return;
 	}
@@ -440,8 +438,6 @@ deny(struct core *core, struct claim *c)
 static bool
 barrier_leave(struct core *core, struct claim *c)
 {
-	struct barrier *b = of(c->sync);
-
 	if (line_state(c) == CLAIM_NEW)
 		return false;
 	if (is_concluded(c))
@@ -450,10 +446,7 @@ barrier_leave(struct core *core, struct claim *c)
 		deny(core, c);
 		return false;
 	}
-	if (line_state(c) == CLAIM_PARKED)
-		b->left = true;
-	else if (c->place < b->dropped)
-		b->dropped = c->place;
+	barrier_dropped(core, c);
 	return true;
 }
 
@@ -473,18 +466,6 @@ barrier_expired(struct core *core, struct claim *c)
 	}
 }
 
-static void
-barrier_message(struct core *core, struct sync *y, const char *word)
-{
-	struct barrier *b = of(y);
-	int64_t at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
-
-	if (word != NULL)
-		y->hint = true;
-	else if (at_ms < b->look_ms)
-		b->look_ms = at_ms;
-}
-
 static const char *const words[] = { "barrier ", NULL };
 
 const struct sync_class barrier_class = {
@@ -496,7 +477,7 @@ const struct sync_class barrier_class = {
 	.leave = barrier_leave,
 	.dropped = barrier_dropped,
 	.words = words,
-	.message = barrier_message,
+	.message = sync_hint,
 };
 
 void

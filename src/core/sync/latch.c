@@ -30,7 +30,6 @@ struct latch {
 	enum verdict verdict;
 	uint64_t seq;	     /* of the batch */
 	uint64_t asked_by;   /* COUNTDOWN: the sum of the batch */
-	int64_t look_ms;     /* when to ask again for the waiting claims */
 	enum op_kind unsure; /* a batch that may have arrived; AWAIT: none */
 };
 
@@ -211,8 +210,8 @@ latch_next(struct core *core, struct sync *y)
 	} else if (first != NULL) {
 		if (sync_may_ask(core, y, ready))
 			ask(core, la, first);
-	} else if (!y->hint && la->look_ms > core->now_ms) {
-		sync_want(y, la->look_ms);
+	} else if (!y->hint && la->y.look_ms > core->now_ms) {
+		sync_want(y, la->y.look_ms);
 	} else if (sync_may_ask(core, y, ready)) {
 		sync_submit(core, y, OP_AWAIT);
 	}
@@ -245,7 +244,7 @@ static void
 on_shut(struct core *core, struct latch *la)
 {
 	line_park_all(&la->y.queue);
-	la->look_ms = sync_look_ms(core, -1);
+	la->y.look_ms = sync_look_ms(core, -1);
 }
 
 /* The `place` of a claim is the sum of the batch up to the claim, inclusive. */
@@ -308,8 +307,7 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 	struct latch *la = of(y);
 
 	(void)sent_ms;
-	if (o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_UNSENT ||
-	    o->status == OUTCOME_PENDING || o->status == OUTCOME_REFUSED) {
+	if (sync_says_nothing(o)) {
 		on_nothing(core, la, op, o);
 		return;
 	}
@@ -351,18 +349,6 @@ latch_expired(struct core *core, struct claim *c)
 	}
 }
 
-static void
-latch_message(struct core *core, struct sync *y, const char *word)
-{
-	struct latch *la = of(y);
-	int64_t at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
-
-	if (word != NULL)
-		y->hint = true;
-	else if (at_ms < la->look_ms)
-		la->look_ms = at_ms;
-}
-
 static const char *const words[] = { "open ", NULL };
 
 const struct sync_class latch_class = {
@@ -373,7 +359,7 @@ const struct sync_class latch_class = {
 	.expired = latch_expired,
 	.counts = latch_counts,
 	.words = words,
-	.message = latch_message,
+	.message = sync_hint,
 };
 
 void

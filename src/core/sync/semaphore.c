@@ -281,7 +281,7 @@ decide(struct core *core, struct semaphore *m)
 		if (must_tell(m) && sync_may_ask(core, y, up))
 			ask_hold(core, m);
 	} else if (waits_well(m, head) &&
-		   (m->told_need == 0 || m->look_ms > core->now_ms)) {
+		   (m->told_need == 0 || m->y.look_ms > core->now_ms)) {
 		park_head(&y->queue);
 	} else if (sync_may_ask(core, y, guard_ready(core, y->shard))) {
 		ask_take(core, m);
@@ -312,7 +312,7 @@ plan(const struct core *core, struct semaphore *m)
 	if (m->owned > 0)
 		sync_want(y, tenure_due_ms(core, &m->tenure, renews));
 	if (m->told_need != 0)
-		want_later(core, y, m->look_ms);
+		want_later(core, y, m->y.look_ms);
 	if (m->used == 0 && store_has_some(m))
 		want_later(core, y, m->end_ms);
 }
@@ -413,7 +413,7 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 {
 	confirmed(core, m, sent_ms, o);
 	m->told_need = o->status == OUTCOME_QUEUED ? m->asked_need : 0;
-	m->look_ms = sync_look_ms(core, o->ttl_ms);
+	m->y.look_ms = sync_look_ms(core, o->ttl_ms);
 	if (o->status == OUTCOME_TAKEN && o->first >= m->asked_have) {
 		semaphore_own(core, m, o->first);
 		m->taken_limit = m->asked_limit;
@@ -518,8 +518,8 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 	} else {
 		at_ms = core->now_ms + core->pad_ms;
 	}
-	if (m->told_need != 0 && at_ms < m->look_ms)
-		m->look_ms = at_ms;
+	if (m->told_need != 0 && at_ms < m->y.look_ms)
+		m->y.look_ms = at_ms;
 }
 
 static bool

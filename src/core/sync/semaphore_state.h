@@ -49,7 +49,6 @@ struct semaphore {
 	uint64_t asked_need;
 	uint64_t asked_limit;
 	uint64_t was_owned; /* before that operation */
-	int64_t look_ms;    /* queued: when to look again */
 	int64_t end_ms;	    /* the store has nothing of ours after it */
 	bool unsure;	    /* the store may have more for us than we count */
 	bool wanted; /* a message, since the operation: another broker waits */

@@ -224,6 +224,13 @@ sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	sync_touch(core, y);
 }
 
+bool
+sync_says_nothing(const struct outcome *o)
+{
+	return o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_UNSENT ||
+	       o->status == OUTCOME_PENDING || o->status == OUTCOME_REFUSED;
+}
+
 void
 sync_retry(struct core *core, struct sync *y, const struct outcome *o)
 {
@@ -594,6 +601,17 @@ take_message(struct core *core, enum sync_kind kind, const char *word,
 		return;
 	y->class->message(core, y, word);
 	sync_touch(core, y);
+}
+
+void
+sync_hint(struct core *core, struct sync *y, const char *word)
+{
+	int64_t at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
+
+	if (word != NULL)
+		y->hint = true;
+	else if (at_ms < y->look_ms)
+		y->look_ms = at_ms;
 }
 
 bool

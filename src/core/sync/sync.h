@@ -56,6 +56,7 @@ struct sync {
 	struct timer timer;   /* when the object wants attention next */
 	int64_t at_ms;	      /* the same, while next() collects it */
 	int64_t pause_ms;     /* no operation before then */
+	int64_t look_ms;      /* when to ask again about what waits there */
 	uint64_t op;	      /* in flight; 0: none */
 	uint32_t asked_epoch; /* the guard's, when `op` was sent */
 	char *why;	      /* owned; why Redis refused the last operation */
@@ -312,11 +313,18 @@ bool sync_may_ask(struct core *core, struct sync *y, bool ready);
 /* Requires that no operation is in flight for the object. */
 struct op *sync_submit(struct core *core, struct sync *y, enum op_kind kind);
 
-/* The outcome says nothing: the object may ask again after a pause. */
+/* Does the outcome say nothing about the object? */
+bool sync_says_nothing(const struct outcome *o);
+
+/* It does not: the object may ask again after a pause. */
 void sync_retry(struct core *core, struct sync *y, const struct outcome *o);
 
 /* Redis has answered: forgets the pause and the last refusal. */
 void sync_answered(struct sync *y);
+
+/* Takes a message of a kind that makes no difference between its words: the
+ * object looks at the store now (word NULL: soon). */
+void sync_hint(struct core *core, struct sync *y, const char *word);
 
 /* The object wants attention at that time, or before.  For next(). */
 void sync_want(struct sync *y, int64_t at_ms);
