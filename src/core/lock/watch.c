@@ -342,23 +342,6 @@ watch_outcome(
 
 /* Requests. */
 
-static bool
-allowed(
-    struct core *core, const struct owner *owner, const struct core_request *rq)
-{
-	unsigned n = owner_load(owner);
-
-	if (!quota_open(core, owner, rq->ref))
-		return false;
-	if (n < core->config.limits.holds)
-		return true;
-	emit_error(core, owner->id, rq->ref, ERR_LIMIT,
-	    "this session holds, waits for or watches %u things already"
-	    " (limits.holds)",
-	    n);
-	return false;
-}
-
 /* The present state follows right behind the OK, so a look comes first. */
 static void
 begin(struct core *core, struct watch *one, uint64_t ref)
@@ -391,7 +374,7 @@ watch_request(
 		return;
 	}
 	if (one == NULL) {
-		if (!allowed(core, owner, rq))
+		if (!quota_admits(core, owner, rq->ref, 1))
 			return;
 		one = watchers_join(core, owner, get(core, name->p, name->n));
 	}

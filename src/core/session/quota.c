@@ -26,7 +26,7 @@ quota_admits(
 	if (n + more <= core->config.limits.holds)
 		return true;
 	emit_error(core, owner->id, ref, ERR_LIMIT,
-	    "this session holds or waits for %u things already"
+	    "this session holds, waits for or watches %u things already"
 	    " (limits.holds)",
 	    n);
 	return false;

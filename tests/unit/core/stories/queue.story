@@ -262,7 +262,7 @@ config holds=2 waiters=1
 40 < granted b fence=200
 > 1 OK fence=200 depth=1
 50 1 LOCK c
-> 1 ERR limit this session holds or waits for 2 things already (limits.holds)
+> 1 ERR limit this session holds, waits for or watches 2 things already (limits.holds)
 60 2 LOCK a
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 70 3 LOCK a
