@@ -24,11 +24,8 @@
 static bool
 has_already(const struct core *core, const struct waiter *w)
 {
-	const struct lock *l = w->lock;
-
-	return tenure_vouched(core, &l->lease.tenure) &&
-	       hold_find(core, l, w->owner) != NULL &&
-	       (w->shared || !l->shared_hold);
+	return tenure_vouched(core, &w->lock->lease.tenure) &&
+	       lock_reenters(core, w->lock, w);
 }
 
 static bool
@@ -286,7 +283,8 @@ group_forget(struct waiter *w)
 }
 
 void
-group_free(struct core *core, struct group *g)
+group_free(struct core *core, struct group *g,
+    void (*free_one)(struct core *core, struct waiter *w))
 {
 	unsigned i, n = g->n, left = g->left;
 
@@ -294,7 +292,7 @@ group_free(struct core *core, struct group *g)
 		if (g->members[i] == NULL)
 			continue;
 		left--;
-		waiter_free(core, g->members[i]);
+		free_one(core, g->members[i]);
 	}
 }
 
@@ -336,7 +334,7 @@ group_tell(struct core *core, struct group *g)
 		emit_num(core, FIELD_DEPTH, g->members[i]->depth);
 	for (i = 0; i < g->n; i++)
 		hold_told(core, g->members[i]);
-	group_free(core, g);
+	group_free(core, g, waiter_free);
 }
 
 static struct group *

@@ -107,8 +107,9 @@ bool group_grant(struct core *core, struct group *g);
 /* A member is about to be freed.  Frees the group with its last member. */
 void group_forget(struct waiter *w);
 
-/* Frees all members, and so the group, without a reply. */
-void group_free(struct core *core, struct group *g);
+/* Frees all members in that way, and so the group. */
+void group_free(struct core *core, struct group *g,
+    void (*free_one)(struct core *core, struct waiter *w));
 
 /* Tells the grant of all members, or withdraws it if a hold has been lost.
  * Requires that all of them are granted. */

@@ -332,7 +332,7 @@ answered(struct core *core, struct waiter *w, enum measure_result result)
 {
 	measured_answer(w, result);
 	if (w->group != NULL)
-		group_free(core, w->group);
+		group_free(core, w->group, waiter_free);
 	else
 		waiter_free(core, w);
 }

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include "core/lock/group.h"
 #include "core/lock/hold.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
@@ -32,21 +33,10 @@ withdraw_one(struct core *core, struct waiter *w)
 void
 withdraw_request(struct core *core, struct waiter *w)
 {
-	struct group *g = w->group;
-	unsigned i, n, left;
-
-	if (g == NULL) {
+	if (w->group != NULL)
+		group_free(core, w->group, withdraw_one);
+	else
 		withdraw_one(core, w);
-		return;
-	}
-	n = g->n;
-	left = g->left;
-	for (i = 0; i < n && left > 0; i++) {
-		if (g->members[i] == NULL)
-			continue;
-		left--;
-		withdraw_one(core, g->members[i]);
-	}
 }
 
 void
