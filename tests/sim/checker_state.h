@@ -154,6 +154,10 @@ void checker_permits_settle(struct world *w, const struct ask *ask);
 void checker_permits_away(
     struct world *w, uint64_t session, bool away, int64_t until_us);
 
+/* A broker tells an event (checker_events.c). */
+void checker_event(
+    struct world *w, const struct broker *b, const struct answer *a);
+
 /* Watchers and force (checker_watch.c). */
 void checker_watch_answered(
     struct world *w, const struct answer *a, const struct ask *ask);

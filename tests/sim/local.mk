@@ -58,6 +58,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker.h \
 	tests/sim/checker_asks.c \
 	tests/sim/checker_ends.c \
+	tests/sim/checker_events.c \
 	tests/sim/checker_barrier.c \
 	tests/sim/checker_group.c \
 	tests/sim/checker_latch.c \

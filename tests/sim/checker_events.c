@@ -1,0 +1,104 @@
+/*
+ * What the checker does with events: holds that are lost, sessions that end with
+ * their broker; and P3 and P5 for them.
+ */
+#include "config.h"
+
+#include "checker_state.h"
+#include "world.h"
+
+/* A hold= that was not told yet may be over already. */
+static bool
+awaits_bound(const struct world *w, const struct grant *g)
+{
+	const struct checker *k = &w->checker;
+	const struct ask *ask;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->session == g->session && ask->name == g->name &&
+		    ask->has_hold)
+			return true;
+	}
+	return false;
+}
+
+/* It was held until the turn that says so, or its lease was over: an UNLOCK
+ * that was read meanwhile came too late. */
+static void
+drop_lost(struct world *w, const struct broker *b, struct grant *g)
+{
+	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
+
+	checker_set_quiet(w, g, end_us < b->turn_us ? end_us : b->turn_us);
+	g->delay_ms = 0;
+	checker_drop_badly(w, g);
+}
+
+/* !LOST of a name. */
+static void
+on_lost(struct world *w, const struct broker *b, const struct answer *a)
+{
+	struct grant *g;
+
+	g = checker_grant(w, a->session, a->name[1] - '0');
+	if (checker_told_again(w, a, g == NULL ? 0 : g->fence))
+		return;
+	if (g == NULL) {
+		world_fail(w, "P3",
+		    "%s tells session %llu !LOST %s, which it "
+		    "does not hold",
+		    b->name, (unsigned long long)a->session, a->name);
+		return;
+	}
+	if (a->forced && !checker_forced(w, g))
+		world_fail(w, "force",
+		    "%s tells session %llu !LOST %s by force, which nobody "
+		    "has used since",
+		    b->name, (unsigned long long)a->session, a->name);
+	/* What is forced ends at once, whatever it asked for. */
+	if (a->forced) {
+		g->keep_us = 0;
+		g->delay_ms = 0;
+	} else if (faults_none(w) && world_now(w) < g->bound_us - g->slack_us &&
+		   !awaits_bound(w, g))
+		world_fail(w, "P5",
+		    "%s tells session %llu !LOST %s, and nothing is wrong",
+		    b->name, (unsigned long long)a->session, a->name);
+	w->checker.lost++;
+	checker_told_lost(w, a);
+	drop_lost(w, b, g);
+}
+
+void
+checker_event(struct world *w, const struct broker *b, const struct answer *a)
+{
+	if (a->event == EVENT_SHUTDOWN && a->sitting == 0) {
+		checker_ends_away(w, a->session);
+		return;
+	}
+	if (a->event == EVENT_SHUTDOWN) {
+		checker_leaves(w, a->session);
+		return;
+	}
+	if (a->event == EVENT_HELD || a->event == EVENT_FREE) {
+		checker_watch_event(w, b, a);
+		return;
+	}
+	if (a->event != EVENT_LOST) {
+		if (faults_none(w))
+			world_fail(w, "P5",
+			    "%s tells session %llu !ATRISK, and nothing "
+			    "is wrong",
+			    b->name, (unsigned long long)a->session);
+		return;
+	}
+	if (checker_gives_back(w, a->session, true))
+		return;
+	if (a->name[0] == 's') {
+		checker_permits_lost(w, b, a);
+		return;
+	}
+	on_lost(w, b, a);
+}
