@@ -332,7 +332,9 @@ request_parse_words(struct request *r, enum verb_id verb,
 		w.eq = NULL;
 		if (w.text.n > 0)
 			w.eq = memchr(w.text.p, '=', w.text.n);
-		if (has_control(w.text.p, w.text.n))
+		/* In a name, it is the name that is wrong. */
+		if ((w.eq != NULL || ps.v->kind != VERB_WORDS_NAMES) &&
+		    has_control(w.text.p, w.text.n))
 			return refuse(&ps, ERR_BAD_REQUEST,
 			    "a word contains a control character");
 		status = parse_word(&ps, &w);

@@ -163,7 +163,8 @@ static const struct asking {
 	{ "LOCK @a", REQUEST_BAD, VERB_LOCK, ERR_BAD_NAME },
 	{ "LOCK a wait=5", REQUEST_BAD, VERB_LOCK, ERR_BAD_OPTION },
 	{ "LOCK a count=5", REQUEST_BAD, VERB_LOCK, ERR_BAD_OPTION },
-	{ "LOCK a\nb", REQUEST_BAD, VERB_LOCK, ERR_BAD_REQUEST },
+	{ "LOCK a\nb", REQUEST_BAD, VERB_LOCK, ERR_BAD_NAME },
+	{ "LOCK a wait=\n", REQUEST_BAD, VERB_LOCK, ERR_BAD_REQUEST },
 	/* Commands that Redis knows, or nobody. */
 	{ "PING", REQUEST_FOREIGN, VERB_MAX, ERR_NONE },
 	{ "QUIT", REQUEST_FOREIGN, VERB_MAX, ERR_NONE },
