@@ -116,7 +116,8 @@ struct set {
 	enum set_when when;
 	struct span old; /* IFEQ */
 	bool get;
-	bool bounded;
+	struct span bound; /* EX, PX, EXAT or PXAT; of 0 bytes: none ... */
+	struct span time;  /* ... and the number behind it */
 	int64_t ttl_ms;
 };
 
@@ -129,17 +130,29 @@ set_when(struct set *s, enum set_when when, struct buf *why)
 	return true;
 }
 
+/* Takes one of them, perhaps twice: the last one counts. */
+static bool
+set_bound(struct set *s, struct span word, struct span number, struct buf *why)
+{
+	if (s->bound.n > 0 &&
+	    (s->bound.n != word.n ||
+		parse_upper(s->bound.p[0]) != parse_upper(word.p[0])))
+		return wrong(why, "syntax error");
+	s->bound = word;
+	s->time = number;
+	return true;
+}
+
 /* EX, PX: for how long; EXAT, PXAT: until when. */
 static bool
-set_bound(struct set *s, struct span word, struct span number, int64_t clock_ms,
-    struct buf *why)
+set_ttl(struct set *s, int64_t clock_ms, struct buf *why)
 {
-	int64_t unit = parse_upper(word.p[0]) == 'E' ? 1000 : 1;
-	int64_t n;
+	int64_t unit, n;
 
-	if (s->bounded)
-		return wrong(why, "syntax error");
-	if (!ask_number(number, &n))
+	if (s->bound.n == 0)
+		return true;
+	unit = parse_upper(s->bound.p[0]) == 'E' ? 1000 : 1;
+	if (!ask_number(s->time, &n))
 		return wrong(why, NOT_A_NUMBER);
 	if (n <= 0 || n > INT64_MAX / unit)
 		return wrong(why, "invalid expire time in 'set' command");
@@ -148,9 +161,8 @@ set_bound(struct set *s, struct span word, struct span number, int64_t clock_ms,
 	 * If the time is over already, Redis answers OK and the key expires at
 	 * once.
 	 */
-	if (word.n == 4)
+	if (s->bound.n == 4)
 		n = n - clock_ms > 0 ? n - clock_ms : 1;
-	s->bounded = true;
 	s->ttl_ms = bounded(n);
 	return true;
 }
@@ -165,7 +177,7 @@ is_bound(struct span word)
 /* Takes an option, and perhaps the word after it. */
 static bool
 set_option(struct set *s, const struct span *words, unsigned left,
-    unsigned *taken, int64_t clock_ms, struct buf *why)
+    unsigned *taken, struct buf *why)
 {
 	*taken = 1;
 	if (says(words[0], "NX"))
@@ -182,7 +194,7 @@ set_option(struct set *s, const struct span *words, unsigned left,
 		return wrong(why, "syntax error");
 	*taken = 2;
 	if (is_bound(words[0]))
-		return set_bound(s, words[0], words[1], clock_ms, why);
+		return set_bound(s, words[0], words[1], why);
 	if (!says(words[0], "IFEQ"))
 		return wrong(why, "syntax error");
 	s->old = words[1];
@@ -197,14 +209,15 @@ parse_set(struct ask *a, const struct span *words, unsigned nwords,
 	unsigned i, taken;
 
 	for (i = 3; i < nwords; i += taken)
-		if (!set_option(
-			&s, words + i, nwords - i, &taken, clock_ms, why))
+		if (!set_option(&s, words + i, nwords - i, &taken, why))
 			return false;
 	if (s.when == SET_ALWAYS)
 		return wrong(
 		    why, "lockbroker takes SET only with NX, XX or IFEQ");
 	if (s.get && s.when != SET_NX)
 		return wrong(why, "lockbroker takes GET only with NX");
+	if (!set_ttl(&s, clock_ms, why))
+		return false;
 	a->rq.op = s.when == SET_NX ? TOKEN_ACQUIRE : TOKEN_EXTEND;
 	a->rq.match = s.when == SET_XX ? TOKEN_ANY : TOKEN_EXACT;
 	a->rq.token = s.when == SET_IFEQ ? s.old.p : words[2].p;

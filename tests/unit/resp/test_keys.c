@@ -79,6 +79,9 @@ static const struct asking {
 	    OK_OR_NIL),
 	OK("SET a t NX PX 9223372036854775807", ACQUIRE, EXACT, REPLACE,
 	    YEAR_MS, "t", NULL, OK_OR_NIL),
+	/* The last one counts, as with Redis, which looks at numbers last. */
+	OK("SET a t PX x nx px 50", ACQUIRE, EXACT, REPLACE, 50, "t", NULL,
+	    OK_OR_NIL),
 	OK("SETNX a t", ACQUIRE, EXACT, REPLACE, 0, "t", NULL, ONE_OR_ZERO),
 	OK("SET a u XX PX 50", EXTEND, ANY, REPLACE, 50, NULL, "u", OK_OR_NIL),
 	OK("SET a u IFEQ t PX 50", EXTEND, EXACT, REPLACE, 50, "t", "u",
@@ -89,6 +92,8 @@ static const struct asking {
 	NO("SET a t NX IFEQ u", "syntax error"),
 	NO("SET a t NX PX", "syntax error"),
 	NO("SET a t NX PX 1 EX 1", "syntax error"),
+	NO("SET a t NX PX x EX 1", "syntax error"),
+	NO("SET a t NX PX 1 PXAT 1", "syntax error"),
 	NO("SET a t NX FOO 1", "syntax error"),
 	NO("SET a t NX PX x", "value is not an integer or out of range"),
 	NO("SET a t NX PX 01", "value is not an integer or out of range"),
