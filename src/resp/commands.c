@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "resp/commands.h"
 
 /* As much as Redis quotes of a command that it does not know. */
@@ -66,11 +67,16 @@ find_sub(enum resp_id of, struct span word)
 	return RESP_MAX;
 }
 
+/* Cleans the word: the text must go on behind a byte that is 0. */
 static void
 quote(struct buf *why, struct span word, size_t max)
 {
+	size_t n = word.n < max ? word.n : max, start;
+
 	buf_addc(why, '\'');
-	buf_add(why, word.p, word.n < max ? word.n : max);
+	start = buf_len(why);
+	buf_add(why, word.p, n);
+	text_clean(buf_data(why) + start, n, ' ');
 	buf_addc(why, '\'');
 }
 

@@ -377,6 +377,11 @@ class Handshakes(RespTest):
                                  "'a' ; lockbroker has no transactions"),
                 (("CLIENT", "MAINT_NOTIFICATIONS", "ON"),
                  "ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP."),
+                (("CLIENT", "a\0b"), "ERR unknown subcommand 'a?b'. Try CLIENT HELP."),
+                (("a\0b\n",), "ERR unknown command 'a?b?', with args beginning with: "
+                              "; lockbroker has locks, and no data"),
+                (("LOCK", "a\0b"),
+                 'BAD-NAME the name "a?b" contains a control character'),
                 (("ECHO",), "ERR wrong number of arguments for 'echo' command"),
                 (("CLIENT", "SETNAME"),
                  "ERR wrong number of arguments for 'client|setname' command"),
