@@ -16,6 +16,7 @@
 #include "core/lock/lock.h"
 #include "core/replay.h"
 #include "core/sync/semaphore.h"
+#include "core/token/ward.h"
 #include "core/turn/work.h"
 #include "core/vouched.h"
 
@@ -55,6 +56,18 @@ core_holds(const struct core *core, uint64_t session, const char *name,
 	assert(s != NULL);
 	return (l != NULL && hold_find(core, l, &s->owner) != NULL) ||
 	       (y != NULL && permits_find(core, y, &s->owner) != NULL);
+}
+
+bool
+core_gave_token(const struct core *core, uint64_t session, const char *name,
+    size_t name_len)
+{
+	const struct session *s = session_find(core, session);
+	const struct ward *w = ward_find(core, name, name_len);
+
+	assert(s != NULL);
+	return w != NULL && w->user != NULL && s->owner.user != NULL &&
+	       strcmp(w->user, s->owner.user) == 0;
 }
 
 bool

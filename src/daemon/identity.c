@@ -504,6 +504,19 @@ identity_refuses(struct identity *id, struct conn *c, const struct request *r)
 	return denied != NULL;
 }
 
+/* The same for a command on holds of tokens. */
+static bool
+may_command(const struct identity *id, const struct conn *c,
+    const struct need *need, struct span name)
+{
+	const struct client *client = conn_data(c);
+
+	return user_may(client->user, need->right, name, NULL) ||
+	       (need->gives_back && client->session != 0 &&
+		   core_gave_token(
+		       id->broker->core, client->session, name.p, name.n));
+}
+
 bool
 identity_refuses_command(struct identity *id, struct conn *c,
     const struct request *r, const struct need *need)
@@ -525,7 +538,7 @@ identity_refuses_command(struct identity *id, struct conn *c,
 	    !user_may(client->user, need->right, no_name, NULL))
 		denied = &no_name;
 	for (i = 0; i < need->nnames && denied == NULL; i++)
-		if (!user_may(client->user, need->right, need->names[i], NULL))
+		if (!may_command(id, c, need, need->names[i]))
 			denied = &need->names[i];
 	if (denied == NULL)
 		return false;

@@ -64,6 +64,7 @@ struct need {
 	enum right right;
 	const struct span *names;
 	unsigned nnames;
+	bool gives_back; /* it ends holds of tokens, and does nothing else */
 };
 bool identity_refuses_command(struct identity *id, struct conn *c,
     const struct request *r, const struct need *need);

@@ -116,6 +116,7 @@ refuse(
 	struct span names[RESP_WORDS_MAX];
 	struct need need = { .word = resp_rows[id].word,
 		.right = resp_rows[id].right,
+		.gives_back = (resp_rows[id].flags & RESP_FLAG_GIVES_BACK) != 0,
 		.names = names };
 	unsigned first, i;
 

@@ -99,6 +99,7 @@ resp_refuse_names(struct broker *b, struct conn *c, const struct request *r,
 	struct span names[CORE_NAMES_MAX];
 	struct need need = { .word = word,
 		.right = RIGHT_LOCK,
+		.gives_back = a->rq.op == TOKEN_RELEASE,
 		.names = names,
 		.nnames = a->rq.nnames };
 	unsigned i;

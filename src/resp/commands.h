@@ -24,7 +24,8 @@ enum resp_flag {
 	RESP_FLAG_SUBS = 1,
 	RESP_FLAG_ALONE = 2,
 	RESP_FLAG_LISTENER = 4,
-	RESP_FLAG_TOKEN = 8
+	RESP_FLAG_TOKEN = 8,
+	RESP_FLAG_GIVES_BACK = 16
 };
 
 struct resp_row {

@@ -1,6 +1,7 @@
 """Locks as lock libraries take them from Redis: commands on keys, scripts, and the same answers."""
 
 import random
+import signal
 import time
 import unittest
 
@@ -277,6 +278,32 @@ class Rights(RespTest):
         self.assertEqual(other("DEL", "mine/a"), 0)
         self.assertEqual(other("GET", "mine/a"), "another-user")
         self.assertEqual(one("EVAL", RELEASE, 1, "mine/a", "t"), 1)
+
+    def test_what_is_held_can_be_released_whatever_the_rights_are_now(self):
+        deploy = {"name": "deploy", "hash": HASH, "lock": ["mine/*"]}
+        broker = self.broker(auth={"users": [deploy, dict(deploy, name="other")]}, ready=False)
+        eventually(lambda: broker.log_lines("guard-ready"), 10)
+        one, other = self.resp(), self.resp()
+        one("AUTH", "deploy", SECRET)
+        other("AUTH", "other", SECRET)
+        names = [f"mine/{i}" for i in range(5)]
+        for name in names:
+            self.assertEqual(one("SET", name, "t", "NX", "PX", 60000), "OK")
+        nothing = dict(deploy, lock=["x"])
+        broker.write_config({"auth": {"users": [nothing, dict(nothing, name="other")]}})
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: broker.log_lines("reloaded"), 10)
+        for name in names + ["mine/free"]:
+            for words in (("GET", name), ("PEXPIRE", name, 9000), ("PERSIST", name),
+                          ("EVAL", EXTEND, 1, name, "t", 9000), ("SET", name, "u", "XX")):
+                self.assertTrue(one.error(*words).startswith("NOPERM "), words)
+            for words in (("DEL", name), ("DELIFEQ", name, "t"), ("EVAL", RELEASE, 1, name, "t")):
+                self.assertTrue(other.error(*words).startswith("NOPERM "), words)
+        self.assertTrue(one.error("DEL", "mine/0", "mine/free").startswith("NOPERM "))
+        for words in (("DEL", names[0]), ("UNLINK", names[1]), ("DELEX", names[2], "IFEQ", "t"),
+                      ("DELIFEQ", names[3], "t"), ("EVAL", RELEASE, 1, names[4], "t")):
+            self.assertEqual(one(*words), 1, words)
+            self.assertTrue(one.error(*words).startswith("NOPERM "), words)
 
 
 class Quorum(RespTest):
