@@ -2,6 +2,8 @@
  * QUEUE: who has a name, and who waits for it.
  *
  *	find the first holder -> holders -> waiters -> tokens that wait
+ *
+ * A token that came before a waiter is told before it.
  */
 #include "config.h"
 
@@ -30,21 +32,24 @@ listing_session(const struct core *core, struct listing *g,
 	row_str(r, FIELD_MODE, listing_mode(shared));
 }
 
-/* A row of a token that waits. */
+/* Rows of tokens that wait and came before that. */
 struct parking {
 	struct core *core;
 	struct listing *g;
+	uint64_t before;
 };
 
 static void
-queue_token(void *arg, const struct token_call *c)
+queue_token(void *arg, const struct token_call *c, uint64_t came)
 {
 	const struct parking *p = arg;
 	const struct owner *owner = owner_find(p->core, c->session);
 
-	if (owner == NULL || p->g->left == 0)
+	if (owner == NULL || p->g->left == 0 || came <= p->g->came ||
+	    came >= p->before)
 		return;
 	p->g->left--;
+	p->g->came = came;
 	listing_session(p->core, p->g, owner, false);
 	row_num(&p->g->row, FIELD_AGE, listing_age(p->g->now_ms, c->since_ms));
 	row_finish(&p->g->row, "waiter", NULL, 0);
@@ -52,11 +57,17 @@ queue_token(void *arg, const struct token_call *c)
 
 /* They are few, and told in one part. */
 static void
-queue_tokens(struct core *core, struct listing *g)
+queue_tokens_before(struct core *core, struct listing *g, uint64_t before)
 {
-	struct parking p = { core, g };
+	struct parking p = { core, g, before };
 
 	g->nparked = park_each(core, g->name, g->name_len, queue_token, &p);
+}
+
+static void
+queue_tokens(struct core *core, struct listing *g)
+{
+	queue_tokens_before(core, g, UINT64_MAX);
 	g->stage = NULL;
 }
 
@@ -65,6 +76,8 @@ queue_waiter(struct core *core, struct listing *g)
 {
 	const struct waiter *w = g->waiter;
 
+	if (w != NULL && !w->jumped)
+		queue_tokens_before(core, g, w->came);
 	if (w == NULL || g->left == 0) {
 		g->stage = queue_tokens;
 		return;

@@ -27,7 +27,8 @@ struct listing {
 	size_t left;		   /* rows that are wanted */
 	const struct owner *owner; /* LIST; NULL: it ended */
 	const struct lock *lock;   /* QUEUE, HISTORY; NULL: there is none */
-	uint64_t nparked;	   /* QUEUE: tokens that wait */
+	uint64_t nparked;	   /* QUEUE: tokens that wait, ... */
+	uint64_t came;		   /* ... and which was told last */
 	char *name;		   /* QUEUE, HISTORY; owned */
 	size_t name_len;
 	/* What comes next in the present stage. */

@@ -409,8 +409,10 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 	    strcmp(v.state, "shared") == 0 ? "shared" : "exclusive");
 	if (o->ttl_ms >= 0)
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
-	if (ward_of(core, slot, &v) != NULL)
-		emit_ward(core, ward_of(core, slot, &v), true);
+	if (ward_of(core, slot, &v) == NULL)
+		return;
+	emit_num(core, FIELD_FENCE, v.fence);
+	emit_ward(core, ward_of(core, slot, &v), true);
 }
 
 static const enum sync_kind sync_kinds[] = {

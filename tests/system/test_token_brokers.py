@@ -1,5 +1,7 @@
 """Token holds outlive brokers: they are granted, released and extended through any of them."""
 
+import re
+
 from lib.case import SystemTest, grace_of
 from lib.resp import Resp
 from lib.wait import eventually, let_time_pass, now, patience
@@ -119,6 +121,8 @@ class TokenHolds(SystemTest):
         status = line.ok("STATUS x")
         self.assertEqual((status["state"], status["broker"]), ("held", "b1"))
         self.assertIn("age", status.fields)
+        row, = line.ok("QUEUE x").body
+        self.assertIn(f" fence={status['fence']} ", row)
         other = self.client(self.brokers[1])
         other.ok("WATCH x")
         self.assertIn("b1", str(other.event(10, kind="HELD")))
@@ -224,6 +228,9 @@ class HandedOver(SystemTest):
             holder = self.client(self.brokers[0])
             holder.lock("x")
             waiters = self.queue_up(word)
+            ages = [int(re.search(r" age=(\d+)ms", row)[1])
+                    for row in holder.ok("QUEUE x").body]
+            self.assertEqual(ages, sorted(ages, reverse=True), word)
             holder.ok("UNLOCK x")
             for i, (take, give_back) in enumerate(waiters):
                 self.assertIn("OK", str(take()))

@@ -187,7 +187,7 @@ park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
 		if (p->call == 0)
 			continue;
 		if (fn != NULL)
-			fn(arg, call_find(core, p->call));
+			fn(arg, call_find(core, p->call), p->came);
 		n++;
 	}
 	return n;
@@ -211,10 +211,11 @@ park_comes_before(
 }
 
 static void
-count_one(void *arg, const struct token_call *c)
+count_one(void *arg, const struct token_call *c, uint64_t came)
 {
 	struct parked *all = arg;
 
+	(void)came;
 	if (all->n++ == 0 || c->since_ms < all->since_ms)
 		all->since_ms = c->since_ms;
 }

@@ -116,9 +116,10 @@ struct tokens {
 	struct ward *proof; /* all before it have been written again */
 };
 
-/* park.c: how many tokens wait for the name; each of their calls, in order. */
+/* park.c: how many tokens wait for the name; each of their calls, in the order in
+ * which the tokens came (core.last_come). */
 
-typedef void parked_fn(void *arg, const struct token_call *c);
+typedef void parked_fn(void *arg, const struct token_call *c, uint64_t came);
 unsigned park_each(const struct core *core, const char *name, size_t len,
     parked_fn *fn, void *arg);
 

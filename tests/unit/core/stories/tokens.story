@@ -769,7 +769,7 @@ config quorum=3
 1040 2 QUEUE a limit=10
 > op look a
 1050 < value a text=b.0000000000000000.1|100| ttl=14s
-> 2 queue a broker=b mode=exclusive ttl=14000 session=1 peer=peer age=1030
+> 2 queue a broker=b mode=exclusive ttl=14000 fence=100 session=1 peer=peer age=1030
 1060 2 WATCH a
 > op status a
 1070 < value a text=b.0000000000000000.1|100| ttl=14s
