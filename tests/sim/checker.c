@@ -288,10 +288,15 @@ check_order(struct world *w, const struct ask *ask)
 static bool
 is_deluded(struct world *w, const struct broker *b, int name)
 {
-	bool deluded =
-	    broker_unaware(b, world_now(w)) &&
-	    world_now(w) >= w->checker.grounds[name].lease_us[b->index];
+	const struct ground *ground = &w->checker.grounds[name];
+	int64_t now_us = world_now(w), end_us = ground->lease_us[b->index];
+	bool deluded;
 
+	/* A token that waits there was handed the name meanwhile: that is not
+	 * the lease which the broker had. */
+	if (now_us - ground->given_us[b->index] < b->slept_ms * 1000)
+		end_us = ground->former_us[b->index];
+	deluded = broker_unaware(b, now_us) && now_us >= end_us;
 	w->checker.excused += deluded;
 	return deluded;
 }

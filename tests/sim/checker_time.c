@@ -236,7 +236,8 @@ checker_plain(struct world *w, int name, int64_t until_us)
 
 	if (until_us > 0 &&
 	    (is_being_forced(k, name) || is_forced_late(w, name, world_now(w))))
-		k->grounds[name].hush_us = until_us;
+		poller_hush(
+		    w, name, until_us); /* an extension may shorten it */
 	else
 		k->grounds[name].plain_us = until_us;
 	checker_hunger(w);

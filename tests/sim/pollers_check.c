@@ -234,6 +234,11 @@ is_before(const struct poller *q, const struct poller *p, int broker)
 {
 	bool earlier = q->places[broker].firm < p->places[broker].since;
 
+	/* Its one script extends what Redis had granted it by a claim of which
+	 * it did not await the answer. */
+	if (p->either && p->claimed_us < p->sent_us)
+		return earlier && q->sent_us < p->claimed_us;
+
 	if (p->here && !p->either)
 		return earlier && q->sent_us < p->claimed_us;
 	return (earlier || !p->known) && q->sent_us < p->sent_us;
@@ -338,7 +343,8 @@ check_alone(struct broker *b, const struct poller *p, uint64_t fence)
 			    (unsigned long long)other->fence);
 }
 
-/* It counts from when it has asked, by its own clock. */
+/* It counts from when it has asked, by its own clock; Redis does from when it
+ * was asked, which is no later than now. */
 static void
 believe(struct broker *b, struct poller *p, uint64_t fence)
 {
@@ -347,6 +353,7 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	p->had = true;
 	p->ward = b->index;
 	p->unsure = p->doubtful = false;
+	poller_hush(p->w, p->name, world_now(p->w) + p->px_ms * 1010);
 	if (p->until_us <= world_now(p->w))
 		return;
 	checker_token_alone(p->w, p->name, p->sent_us);
