@@ -29,6 +29,7 @@ vouched_ms(struct core *core, struct owner *owner)
 {
 	if (owner->valid == NULL)
 		return vouched_look_up(core, owner);
+	valid_asked(core, owner->valid);
 	return owner->valid->least_ms - core->owners->gained_ms;
 }
 
@@ -73,10 +74,7 @@ vouched_run_on(struct core *core)
 			come_by(core, v);
 			continue;
 		}
-		v->least_ms = v->next_ms;
-		v->walking = false;
-		TAILQ_REMOVE(&core->owners->walking, v, in_walking);
-		valid_plan(core, v);
+		valid_walked(core, v);
 	}
 }
 

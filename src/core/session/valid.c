@@ -11,7 +11,16 @@
 
 #define MANY 64 /* of more, a bound is kept ... */
 #define FEW 32	/* ... until there are so few */
-#define WALKS_A_LEASE 8
+
+/*
+ * A walk comes when the bound has come down to a part of a lease: to most of
+ * what renewals keep it at if the client asks, and lower if it has not asked
+ * for a lease, for then only the next PING must not find too little.  Between
+ * two walks there is some time, whatever the bound is.
+ */
+#define LOW_IF_ASKED(lease_ms) ((lease_ms)*5 / 8)
+#define LOW(lease_ms) ((lease_ms) / 3)
+#define REST(lease_ms) ((lease_ms) / 8)
 
 static unsigned
 load(const struct owner *owner)
@@ -19,11 +28,34 @@ load(const struct owner *owner)
 	return owner->nholds + owner->npermits;
 }
 
-void
-valid_plan(struct core *core, struct valid *v)
+static void
+plan(struct core *core, struct valid *v)
 {
+	int64_t lease_ms = core->config.lease_ms;
+	bool asked = core->now_ms - v->asked_ms < lease_ms;
+	int64_t low_ms = asked ? LOW_IF_ASKED(lease_ms) : LOW(lease_ms);
+
 	core_arm(core, &v->timer,
-	    core->now_ms + core->config.lease_ms / WALKS_A_LEASE);
+	    max_ms(v->least_ms - core->owners->gained_ms - low_ms,
+		v->walked_ms + REST(lease_ms)));
+}
+
+void
+valid_walked(struct core *core, struct valid *v)
+{
+	v->least_ms = v->next_ms;
+	v->walking = false;
+	v->walked_ms = core->now_ms;
+	TAILQ_REMOVE(&core->owners->walking, v, in_walking);
+	plan(core, v);
+}
+
+void
+valid_asked(struct core *core, struct valid *v)
+{
+	v->asked_ms = core->now_ms;
+	if (!v->walking)
+		plan(core, v);
 }
 
 static void
@@ -36,8 +68,9 @@ begin(struct core *core, struct owner *owner)
 	v->least_ms = v->next_ms =
 	    core->owners->above->vouched_ms(core, owner) +
 	    core->owners->gained_ms;
+	v->asked_ms = v->walked_ms = core->now_ms;
 	owner->valid = v;
-	valid_plan(core, v);
+	plan(core, v);
 }
 
 static void
@@ -63,8 +96,12 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 		return;
 	}
 	at_ms += core->owners->gained_ms;
-	v->least_ms = min_ms(v->least_ms, at_ms);
 	v->next_ms = min_ms(v->next_ms, at_ms);
+	if (at_ms >= v->least_ms)
+		return;
+	v->least_ms = at_ms;
+	if (!v->walking)
+		plan(core, v);
 }
 
 static void

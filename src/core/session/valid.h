@@ -3,8 +3,9 @@
  *
  * If an owner has few things, the broker looks at each (core/vouched.h).  If
  * it has many, the broker keeps a bound: nothing runs out before it.  Renewals
- * put deadlines off, and leave the bound as it is; eight times a lease a walk
- * over all things, a part in each step, finds a later one.  Anything that
+ * put deadlines off, and leave the bound as it is; when it has come near, a
+ * walk over all things, a part in each step, finds a later one.  If the client
+ * does not ask, the bound may come nearer, and walks are fewer.  Anything that
  * brings a deadline nearer lowers the bound at once: a thing that the owner
  * gets, a shorter hold=, a clock that gains.  So the bound is never later than
  * is true, whatever happens between the parts.
@@ -20,6 +21,8 @@ struct valid {
 	struct owner *owner;
 	struct timer timer; /* the next walk */
 	bool walking;	    /* in owners.walking */
+	int64_t asked_ms;   /* when the client asked last */
+	int64_t walked_ms;  /* when the last walk was over */
 	/* Bounds, as if no clock had ever gained: see owners.gained_ms. */
 	int64_t least_ms; /* of all things */
 	int64_t next_ms;  /* of those that the walk has seen, and new ones */
@@ -39,7 +42,10 @@ void valid_leave_hold(struct core *core, struct owner *owner,
 void valid_leave_permits(struct core *core, struct owner *owner,
     const struct permits *p, const struct permits *next);
 
-/* Arms the timer for the next walk. */
-void valid_plan(struct core *core, struct valid *v);
+/* The client asks for the bound. */
+void valid_asked(struct core *core, struct valid *v);
+
+/* A walk is over: its bound counts from now on. */
+void valid_walked(struct core *core, struct valid *v);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "core/dump.h"
 #include "core/sync/sync.h"
 #include "core/turn/turn.h"
@@ -527,6 +528,48 @@ START_TEST(a_session_with_very_much_pings)
 }
 END_TEST
 
+/* How many things the core looks at in two leases; pings at each `every_ms`. */
+static uint64_t
+visits_of_two_leases(struct work_rig *r, int64_t every_ms, int64_t *least_ms)
+{
+	uint64_t before = r->visits;
+	int64_t passed_ms;
+
+	*least_ms = INT64_MAX;
+	for (passed_ms = 0; passed_ms < 2 * WORK_LEASE_MS;
+	     passed_ms += every_ms) {
+		work_pass(r, every_ms);
+		*least_ms = min_ms(*least_ms, ping(r, 1));
+	}
+	return r->visits - before;
+}
+
+/*
+ * If nobody asks, the bound may come nearer to the truth's worst: still, the
+ * first PING is told enough for the next one, which is told as much as ever.
+ */
+START_TEST(a_session_that_does_not_ping_is_looked_at_less_often)
+{
+	int64_t least_ms, first_ms;
+	uint64_t asked, quiet;
+	struct work_rig r;
+
+	work_init(&r, 1);
+	hold_many(&r, 1);
+	work_pass(&r, WORK_LEASE_MS);
+	asked = visits_of_two_leases(&r, WORK_LEASE_MS / 5, &least_ms);
+	ck_assert_int_gt(least_ms, WORK_LEASE_MS / 2);
+	work_pass(&r, WORK_LEASE_MS);
+	quiet = visits_of_two_leases(&r, 2 * WORK_LEASE_MS, &first_ms);
+	ck_assert_int_gt(first_ms, WORK_LEASE_MS / 4);
+	ck_assert_uint_lt(quiet + 6 * WORK_MANY, asked);
+	/* What was asked once is known better soon. */
+	work_pass(&r, WORK_LEASE_MS / 8);
+	ck_assert_int_gt(ping(&r, 1), WORK_LEASE_MS / 2);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -539,6 +582,8 @@ work_cases(void)
 	tcase_add_test(tc, all_losses_are_kept);
 	tcase_add_test(tc, very_much_is_told_again);
 	tcase_add_test(tc, a_session_with_very_much_pings);
+	tcase_add_test(
+	    tc, a_session_that_does_not_ping_is_looked_at_less_often);
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
 	tcase_add_test(tc, something_is_looked_at_without_any_work_left);

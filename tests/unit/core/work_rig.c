@@ -51,6 +51,7 @@ work_step(struct work_rig *r, struct core_event *ev)
 	ev->now_ms = r->now_ms;
 	core_step(r->core, ev, &r->fx);
 	r->steps++;
+	r->visits += core_work(r->core).step;
 	for (i = 0; i < r->fx.n; i++)
 		note(r, &r->fx.v[i]);
 	effects_clear(&r->fx);

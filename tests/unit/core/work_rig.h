@@ -35,6 +35,7 @@ struct work_rig {
 	struct work_op *ops; /* not answered yet; owned */
 	size_t nops, ops_size;
 	uint64_t steps;
+	uint64_t visits; /* things that all steps have looked at */
 	uint64_t replies[STATUS_ERR + 1];
 	uint64_t events[EVENT_MAX];
 	uint64_t asked[OP_MAX];
