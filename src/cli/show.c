@@ -84,6 +84,18 @@ show_queue(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
+/* Shows the lines of an answer; `status` is what asking for it returned. */
+static int
+show_table(const struct cli *cli, const struct table *table, int status,
+    struct message *m)
+{
+	if (status != 0)
+		return status;
+	table_print(table, m->lines, m->lines_n, cli->json);
+	message_fini(m);
+	return CLI_EXIT_OK;
+}
+
 int
 show_history(struct cli *cli, int argc, char **argv)
 {
@@ -103,15 +115,10 @@ show_history(struct cli *cli, int argc, char **argv)
 	static const struct table history = { "event", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
-	int status;
 
 	(void)argc;
-	status = ask_name(cli, "HISTORY", argv[1], &m);
-	if (status != 0)
-		return status;
-	table_print(&history, m.lines, m.lines_n, cli->json);
-	message_fini(&m);
-	return CLI_EXIT_OK;
+	return show_table(
+	    cli, &history, ask_name(cli, "HISTORY", argv[1], &m), &m);
 }
 
 /* Asks for the names that the broker has to do with, the busiest first. */
@@ -142,14 +149,9 @@ show_list(struct cli *cli, int argc, char **argv)
 	static const struct table names = { "name", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
-	int status;
 
-	status = ask_names(cli, argc > 1 ? argv[1] : NULL, &m);
-	if (status != 0)
-		return status;
-	table_print(&names, m.lines, m.lines_n, cli->json);
-	message_fini(&m);
-	return CLI_EXIT_OK;
+	return show_table(
+	    cli, &names, ask_names(cli, argc > 1 ? argv[1] : NULL, &m), &m);
 }
 
 int

@@ -265,31 +265,33 @@ on_auth(void *arg, const redisReply *reply)
 	greet_answered(l);
 }
 
+/* Goes on if the reply is good. */
+static void
+greet_judge(
+    struct link *l, const char *what, const redisReply *reply, bool is_good)
+{
+	if (is_good)
+		greet_answered(l);
+	else
+		greet_fail(l, what, reply);
+}
+
 static void
 on_select(void *arg, const redisReply *reply)
 {
-	struct link *l = arg;
-
-	if (reply == NULL)
-		return;
-	if (reply->type == REDIS_REPLY_ERROR)
-		greet_fail(l, "SELECT", reply);
-	else
-		greet_answered(l);
+	if (reply != NULL)
+		greet_judge(
+		    arg, "SELECT", reply, reply->type != REDIS_REPLY_ERROR);
 }
 
 /* Only a refusal that would meet every command counts here. */
 static void
 on_setname(void *arg, const redisReply *reply)
 {
-	struct link *l = arg;
-
-	if (reply == NULL)
-		return;
-	if (is_error(reply, "NOAUTH") || is_error(reply, "ERR max number"))
-		greet_fail(l, "CLIENT SETNAME", reply);
-	else
-		greet_answered(l);
+	if (reply != NULL)
+		greet_judge(arg, "CLIENT SETNAME", reply,
+		    !is_error(reply, "NOAUTH") &&
+			!is_error(reply, "ERR max number"));
 }
 
 static void
@@ -299,25 +301,16 @@ on_id(void *arg, const redisReply *reply)
 
 	if (reply == NULL)
 		return;
-	if (reply->type != REDIS_REPLY_INTEGER) {
-		greet_fail(l, "CLIENT ID", reply);
-		return;
-	}
 	l->client_id = (uint64_t)reply->integer;
-	greet_answered(l);
+	greet_judge(l, "CLIENT ID", reply, reply->type == REDIS_REPLY_INTEGER);
 }
 
 static void
 on_kill(void *arg, const redisReply *reply)
 {
-	struct link *l = arg;
-
-	if (reply == NULL)
-		return;
-	if (reply->type == REDIS_REPLY_ERROR)
-		greet_fail(l, "CLIENT KILL", reply);
-	else
-		greet_answered(l);
+	if (reply != NULL)
+		greet_judge(arg, "CLIENT KILL", reply,
+		    reply->type != REDIS_REPLY_ERROR);
 }
 
 static void

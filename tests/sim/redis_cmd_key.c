@@ -349,24 +349,14 @@ cmd_hmget(struct redis_db *db, int argc, const struct text *argv)
 static redisReply *
 cmd_hdel(struct redis_db *db, int argc, const struct text *argv)
 {
-	struct redis_key *key = redis_db_find(db, argv[1]);
-	int i, n = 0;
-	size_t at;
+	return redis_remove_items(db, argc, argv, REDIS_HASH);
+}
 
-	if (key == NULL)
-		return answer_int(0);
-	if (key->type != REDIS_HASH)
-		return answer_wrongtype();
-	for (i = 2; i < argc; i++) {
-		at = redis_key_index(key, argv[i]);
-		if (at == key->n)
-			continue;
-		redis_key_remove(key, at);
-		n++;
-	}
-	if (key->n == 0)
-		redis_db_delete(db, key);
-	return answer_int(n);
+static redisReply *
+cmd_hlen(struct redis_db *db, int argc, const struct text *argv)
+{
+	(void)argc;
+	return redis_count_items(db, argv, REDIS_HASH);
 }
 
 static redisReply *
@@ -388,17 +378,6 @@ cmd_hgetall(struct redis_db *db, int argc, const struct text *argv)
 		    answer_bytes(item_value(&key->items[i]));
 	}
 	return reply;
-}
-
-static redisReply *
-cmd_hlen(struct redis_db *db, int argc, const struct text *argv)
-{
-	const struct redis_key *key = redis_db_find(db, argv[1]);
-
-	(void)argc;
-	if (key != NULL && key->type != REDIS_HASH)
-		return answer_wrongtype();
-	return answer_int(key != NULL ? (long long)key->n : 0);
 }
 
 static redisReply *

@@ -93,12 +93,8 @@ cmd_rpop(struct redis_db *db, int argc, const struct text *argv)
 static redisReply *
 cmd_llen(struct redis_db *db, int argc, const struct text *argv)
 {
-	const struct redis_key *key = redis_db_find(db, argv[1]);
-
 	(void)argc;
-	if (key != NULL && key->type != REDIS_LIST)
-		return answer_wrongtype();
-	return answer_int(key != NULL ? (long long)key->n : 0);
+	return redis_count_items(db, argv, REDIS_LIST);
 }
 
 static redisReply *

@@ -121,29 +121,6 @@ cmd_zadd(struct redis_db *db, int argc, const struct text *argv)
 	return answer_int(n);
 }
 
-static redisReply *
-cmd_zrem(struct redis_db *db, int argc, const struct text *argv)
-{
-	struct redis_key *key = redis_db_find(db, argv[1]);
-	int i, n = 0;
-	size_t at;
-
-	if (key == NULL)
-		return answer_int(0);
-	if (key->type != REDIS_ZSET)
-		return answer_wrongtype();
-	for (i = 2; i < argc; i++) {
-		at = redis_key_index(key, argv[i]);
-		if (at == key->n)
-			continue;
-		redis_key_remove(key, at);
-		n++;
-	}
-	if (key->n == 0)
-		redis_db_delete(db, key);
-	return answer_int(n);
-}
-
 /* Items from..to (`to` not included), with their scores if asked for. */
 static redisReply *
 slice(const struct redis_key *key, size_t from, size_t to, bool scores)
@@ -270,6 +247,19 @@ cmd_zrange(struct redis_db *db, int argc, const struct text *argv)
 }
 
 static redisReply *
+cmd_zrem(struct redis_db *db, int argc, const struct text *argv)
+{
+	return redis_remove_items(db, argc, argv, REDIS_ZSET);
+}
+
+static redisReply *
+cmd_zcard(struct redis_db *db, int argc, const struct text *argv)
+{
+	(void)argc;
+	return redis_count_items(db, argv, REDIS_ZSET);
+}
+
+static redisReply *
 cmd_zscore(struct redis_db *db, int argc, const struct text *argv)
 {
 	const struct redis_key *key = redis_db_find(db, argv[1]);
@@ -299,17 +289,6 @@ cmd_zrank(struct redis_db *db, int argc, const struct text *argv)
 		return answer_wrongtype();
 	at = redis_key_index(key, argv[2]);
 	return at < key->n ? answer_int((long long)at) : answer_nil();
-}
-
-static redisReply *
-cmd_zcard(struct redis_db *db, int argc, const struct text *argv)
-{
-	const struct redis_key *key = redis_db_find(db, argv[1]);
-
-	(void)argc;
-	if (key != NULL && key->type != REDIS_ZSET)
-		return answer_wrongtype();
-	return answer_int(key != NULL ? (long long)key->n : 0);
 }
 
 static redisReply *

@@ -404,3 +404,38 @@ redis_db_run(struct redis_db *db, int argc, const struct text *argv)
 		return answer_error("ERR wrong number of arguments");
 	return redis_db_execute(db, c, argc, argv);
 }
+
+redisReply *
+redis_remove_items(struct redis_db *db, int argc, const struct text *argv,
+    enum redis_type type)
+{
+	struct redis_key *key = redis_db_find(db, argv[1]);
+	int i, n = 0;
+	size_t at;
+
+	if (key == NULL)
+		return answer_int(0);
+	if (key->type != type)
+		return answer_wrongtype();
+	for (i = 2; i < argc; i++) {
+		at = redis_key_index(key, argv[i]);
+		if (at == key->n)
+			continue;
+		redis_key_remove(key, at);
+		n++;
+	}
+	if (key->n == 0)
+		redis_db_delete(db, key);
+	return answer_int(n);
+}
+
+redisReply *
+redis_count_items(
+    struct redis_db *db, const struct text *argv, enum redis_type type)
+{
+	const struct redis_key *key = redis_db_find(db, argv[1]);
+
+	if (key != NULL && key->type != type)
+		return answer_wrongtype();
+	return answer_int(key != NULL ? (long long)key->n : 0);
+}

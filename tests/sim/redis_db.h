@@ -142,4 +142,10 @@ redisReply *answer_syntax(void);
 redisReply *answer_not_int(void);
 redisReply *answer_double(double d);
 
+/* Removes the items that argv[2] and the words after it name; counts items. */
+redisReply *redis_remove_items(struct redis_db *db, int argc,
+    const struct text *argv, enum redis_type type);
+redisReply *redis_count_items(
+    struct redis_db *db, const struct text *argv, enum redis_type type);
+
 #endif

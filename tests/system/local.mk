@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	tests/system/lib/hostile_tls.py \
 	tests/system/lib/http.py \
 	tests/system/lib/lossy.py \
+	tests/system/lib/manual.py \
 	tests/system/lib/net.py \
 	tests/system/lib/npm.py \
 	tests/system/lib/ports.py \

@@ -9,26 +9,16 @@ import sys
 
 from lib.broker import find_program
 from lib.case import SystemTest
+from lib.manual import blocks, read_source
 from lib.proc import die_with_parent
 from lib.wait import eventually, let_time_pass, patience
-
-SOURCE = os.environ.get("LOCKBROKER_SRC", os.path.join(os.path.dirname(__file__), "..", ".."))
-
-
-def recipes():
-    """The blocks of the page, by their names."""
-    with open(os.path.join(SOURCE, "man/lockbroker-recipes.7"), encoding="utf-8") as page:
-        text = page.read()
-    found = re.findall(r'^\.\\" recipe: (\S+)\n\.Bd [^\n]*\n(.*?)^\.Ed$', text, re.M | re.S)
-    return {name: re.sub(r"^\\&", "", block, flags=re.M).replace("\\e", "\\")
-            for name, block in found}
 
 
 class ShellTest(SystemTest):
     """Runs what a reader would paste."""
 
     limit = 60
-    recipes = recipes()
+    recipes = blocks("man/lockbroker-recipes.7", "recipe")
 
     def setUp(self):
         super().setUp()
@@ -204,10 +194,9 @@ class Recipes(ShellTest):
 class Readme(ShellTest):
     @staticmethod
     def blocks():
-        with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
-            text = file.read()
         return [re.sub(r"^    ", "", block, flags=re.M)
-                for block in re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", text, re.M)]
+                for block in re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", read_source("README.md"),
+                                        re.M)]
 
     def block(self, part):
         (found,) = [block for block in self.blocks() if part in block]

@@ -8,24 +8,14 @@ import signal
 import threading
 
 from lib.case import SystemTest
+from lib.manual import blocks, read_source
 from lib.proxy import Proxy
 from lib.wait import eventually, hang, patience
-
-SOURCE = os.environ.get("LOCKBROKER_SRC", os.path.join(os.path.dirname(__file__), "..", ".."))
-
-
-def blocks():
-    """The listings of the page, by their names."""
-    with open(os.path.join(SOURCE, "man/lockbroker-protocol.7"), encoding="utf-8") as page:
-        text = page.read()
-    found = re.findall(r'^\.\\" client: (\S+)\n\.Bd -literal\n(.*?)^\.Ed$', text, re.M | re.S)
-    return {name: re.sub(r"^\\&", "", block, flags=re.M).replace("\\e", "\\")
-            for name, block in found}
 
 
 class ReferenceClient(SystemTest):
     limit = 60
-    blocks = blocks()
+    blocks = blocks("man/lockbroker-protocol.7", "client")
 
     def prepare(self, lease=10, **settings):
         self.server = self.redis()
@@ -177,8 +167,8 @@ class ReferenceClient(SystemTest):
             eventually(lambda n=i: self.control.stats()["waiters"] == str(n + 1), 5)
         longest = clients[-1].ask("LOCK " + names[0])
         self.assertEqual(longest.code, "deadlock")
-        with open(os.path.join(SOURCE, "man/lockbroker-protocol.7"), encoding="utf-8") as page:
-            bound = int(re.search(r"is longer than (\d+) bytes", page.read()).group(1))
+        page = read_source("man/lockbroker-protocol.7")
+        bound = int(re.search(r"is longer than (\d+) bytes", page).group(1))
         self.assert_within(bound // 2, len(longest.text.encode()), bound)
 
     def test_a_refusal(self):
