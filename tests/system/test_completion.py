@@ -5,9 +5,9 @@ import re
 import shutil
 import subprocess
 
+from lib.manual import SOURCE
 from lib.wait import hang
 from test_cli import CommandTest
-from test_recipes import SOURCE
 
 
 class Complete(CommandTest):

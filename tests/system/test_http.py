@@ -12,6 +12,7 @@ import unittest
 
 from lib import http
 from lib.case import SystemTest, grace_of
+from lib.manual import SOURCE
 from lib.ports import free_port
 from lib.wait import eventually, now, patience
 
@@ -29,12 +30,8 @@ def slow_hash(password):
     return library.crypt(password.encode(), b"$y$j9T$saltsaltsalt$").decode()
 
 
-TOP = os.environ.get("LOCKBROKER_SRC") or \
-    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
 def page_of_metrics():
-    with open(os.path.join(TOP, "man", "lockbroker-metrics.7"), encoding="utf-8") as file:
+    with open(os.path.join(SOURCE, "man/lockbroker-metrics.7"), encoding="utf-8") as file:
         return file.read()
 
 
@@ -583,7 +580,7 @@ class Conf(Web):
 
     @staticmethod
     def dashboard():
-        with open(os.path.join(TOP, "conf", "lockbroker-dashboard.json"),
+        with open(os.path.join(SOURCE, "conf", "lockbroker-dashboard.json"),
                   encoding="utf-8") as file:
             return json.load(file)
 
@@ -592,12 +589,12 @@ class Conf(Web):
                 for target in panel.get("targets", [])]
 
     def test_the_alerts_are_well_formed(self):
-        self.promtool("check", "rules", os.path.join(TOP, "conf", "lockbroker-alerts.yaml"))
+        self.promtool("check", "rules", os.path.join(SOURCE, "conf", "lockbroker-alerts.yaml"))
 
     def test_the_alerts_tell_what_they_are_for(self):
-        rules = os.path.join(TOP, "conf", "lockbroker-alerts.yaml")
+        rules = os.path.join(SOURCE, "conf", "lockbroker-alerts.yaml")
         path = os.path.join(self.directory, "test.yaml")
-        with open(os.path.join(TOP, "tests", "system", "alerts_test.yaml"),
+        with open(os.path.join(SOURCE, "tests", "system", "alerts_test.yaml"),
                   encoding="utf-8") as file:
             text = file.read().replace("[RULES]", f"[{rules}]")
         with open(path, "w", encoding="utf-8") as file:
@@ -621,7 +618,7 @@ class Conf(Web):
         for name, kind in http.families(web.get("/metrics").text).items():
             there |= {name + end for end in ("_bucket", "_count", "_sum")} \
                 if kind == "histogram" else {name}
-        with open(os.path.join(TOP, "conf", "lockbroker-alerts.yaml"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE, "conf", "lockbroker-alerts.yaml"), encoding="utf-8") as file:
             asked = set(re.findall(r"\b(?:lockbrokerd|process)_[a-z_]+", file.read()))
         for query in self.queries():
             asked |= set(re.findall(r"\b(?:lockbrokerd|process)_[a-z_]+", query))

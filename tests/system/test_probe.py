@@ -8,15 +8,14 @@ from lib.broker import find_program
 from lib.case import SystemTest
 from lib.cluster import Cluster
 from lib.fake import FakeServer
+from lib.manual import SOURCE
 from lib.sentinel import NAME, Watched
 from lib.wait import eventually, hang
-
-TOP = os.environ.get("LOCKBROKER_SRC") or os.path.join(os.path.dirname(__file__), "..", "..")
 
 
 def manual_acls():
     """The rules of the two ACL SETUSER lines in lockbrokerd(8): at Redis, at the Sentinels."""
-    with open(os.path.join(TOP, "man", "lockbrokerd.8"), encoding="utf-8") as file:
+    with open(os.path.join(SOURCE, "man", "lockbrokerd.8"), encoding="utf-8") as file:
         text = file.read().replace("\\-", "-")
     found = re.findall(r"^ACL SETUSER lockbroker on >PASSWORD (.*?)^\.Ed", text, re.M | re.S)
     assert len(found) == 2
@@ -26,7 +25,7 @@ def manual_acls():
 def script_commands():
     """What the scripts call."""
     commands = set()
-    folder = os.path.join(TOP, "src", "lua")
+    folder = os.path.join(SOURCE, "src", "lua")
     for name in os.listdir(folder):
         if name.endswith(".lua"):
             with open(os.path.join(folder, name), encoding="utf-8") as file:

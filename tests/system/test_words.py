@@ -7,8 +7,8 @@ import re
 import socket
 import threading
 
+from lib.manual import SOURCE
 from test_cli import CommandTest
-from test_recipes import SOURCE
 
 
 class Speaker:

@@ -3,8 +3,8 @@
 import os
 import re
 
-SOURCE = os.environ.get("LOCKBROKER_SRC",
-                        os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+SOURCE = os.environ.get("LOCKBROKER_SRC") or \
+    os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 
 
 def read_source(path):
