@@ -40,18 +40,18 @@ struct parking {
 };
 
 static void
-queue_token(void *arg, const struct token_call *c, uint64_t came)
+queue_token(void *arg, const struct token_call *c, struct arrival came)
 {
 	const struct parking *p = arg;
 	const struct owner *owner = owner_find(p->core, c->session);
 
-	if (owner == NULL || p->g->left == 0 || came <= p->g->came ||
-	    came >= p->before)
+	if (owner == NULL || p->g->left == 0 || came.number <= p->g->came ||
+	    came.number >= p->before)
 		return;
 	p->g->left--;
-	p->g->came = came;
+	p->g->came = came.number;
 	listing_session(p->core, p->g, owner, false);
-	row_num(&p->g->row, FIELD_AGE, listing_age(p->g->now_ms, c->since_ms));
+	row_num(&p->g->row, FIELD_AGE, listing_age(p->g->now_ms, came.ms));
 	row_finish(&p->g->row, "waiter", NULL, 0);
 }
 

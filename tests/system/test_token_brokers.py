@@ -238,3 +238,20 @@ class HandedOver(SystemTest):
                 self.assertEqual(left, len(word) - i - 1, f"{word}: {i} has it")
                 give_back()
                 take()
+
+    def test_a_token_has_its_place_from_its_first_try(self):
+        self.prepare()
+        holder, line, conn = self.client(), self.client(), self.resp_of()
+        holder.lock("x")
+        self.assertIsNone(conn("SET", "x", "t", "NX", "PX", 60000))
+        let_time_pass(0.1)
+        line.send("LOCK x")
+        eventually(lambda: self.waiters() == 1)
+        conn.send("SET", "x", "t", "NX", "PX", 60000)
+        eventually(lambda: self.waiters() == 2)
+        ages = [int(re.search(r" age=(\d+)ms", row)[1]) for row in holder.ok("QUEUE x").body[1:]]
+        self.assertGreaterEqual(ages[0], ages[1] + 80, ages)
+        holder.ok("UNLOCK x")
+        self.assertEqual(conn.read(), "OK")
+        self.assertEqual(conn("DELIFEQ", "x", "t"), 1)
+        self.assertTrue(line.reply(10).ok)

@@ -92,7 +92,7 @@ place_new(struct core *core, struct stand *st, const char *client)
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->client = xstrdup(client);
-	p->came = ++core->last_come;
+	p->came = (struct arrival){ ++core->last_come, core->now_ms };
 	TAILQ_INSERT_TAIL(&st->places, p, link);
 	st->nplaces++;
 	core->tokens->nplaces++;
@@ -205,19 +205,19 @@ park_comes_before(
 	TAILQ_FOREACH (p, &st->places, link) {
 		core_visit(core, 1);
 		if (p->call != 0)
-			return p->came < came;
+			return p->came.number < came;
 	}
 	return false;
 }
 
 static void
-count_one(void *arg, const struct token_call *c, uint64_t came)
+count_one(void *arg, const struct token_call *c, struct arrival came)
 {
 	struct parked *all = arg;
 
-	(void)came;
-	if (all->n++ == 0 || c->since_ms < all->since_ms)
-		all->since_ms = c->since_ms;
+	(void)c;
+	if (all->n++ == 0 || came.ms < all->since_ms)
+		all->since_ms = came.ms;
 }
 
 struct parked

@@ -13,8 +13,8 @@
 /* One token that wants a name.  Owned by its stand. */
 struct place {
 	TAILQ_ENTRY(place) link;
-	char *client;	  /* owned; "": it awaits the name */
-	uint64_t came;	  /* core.last_come, when it first came */
+	char *client; /* owned; "": it awaits the name */
+	struct arrival came;
 	int64_t heard_ms; /* when it was here last */
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */

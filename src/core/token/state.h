@@ -116,10 +116,17 @@ struct tokens {
 	struct ward *proof; /* all before it have been written again */
 };
 
-/* park.c: how many tokens wait for the name; each of their calls, in the order in
- * which the tokens came (core.last_come). */
+/* When a token first came for a name, and not only this time. */
+struct arrival {
+	uint64_t number; /* core.last_come */
+	int64_t ms;
+};
 
-typedef void parked_fn(void *arg, const struct token_call *c, uint64_t came);
+/* park.c: how many tokens wait for the name; each of their calls, in the order
+ * in which the tokens came. */
+
+typedef void parked_fn(
+    void *arg, const struct token_call *c, struct arrival came);
 unsigned park_each(const struct core *core, const char *name, size_t len,
     parked_fn *fn, void *arg);
 
