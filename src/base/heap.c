@@ -58,7 +58,7 @@ static void
 heap_put(struct heap *h, uint32_t i, struct heap_slot s)
 {
 	h->slots[i] = s;
-	s.timer->slot = i + 1;
+	s.timer->slot = (i + 1) & TIMERS_MAX;
 }
 
 /* Moves the hole at i up to where s belongs, and fills it with s. */
@@ -129,7 +129,7 @@ heap_set(struct heap *h, struct timer *t, int64_t at_ms)
 		return;
 	}
 	if (h->len == h->size) {
-		assert(h->size <= UINT32_MAX / (2 * CHILDREN));
+		assert(h->len < TIMERS_MAX);
 		h->size = h->size > 0 ? h->size * 2 : HEAP_SIZE_MIN;
 		h->slots = xrealloc(h->slots, h->size * sizeof(*h->slots));
 	}

@@ -12,13 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TIMERS_MAX ((UINT32_C(1) << 27) - 1) /* in a heap */
+
 /*
  * The timer is small, because everything that is held has one: the deadline is
  * in the heap only, see heap_at_ms().
  */
 struct timer {
-	uint32_t slot; /* 1 + index in the heap; 0: not in a heap */
-	uint32_t kind; /* of the owner: what it is in */
+	uint32_t slot : 27; /* 1 + index in the heap; 0: not in a heap */
+	uint32_t kind : 5;  /* of the owner: what it is in */
 };
 
 /* A timer, and all that its place depends on beside it: see heap.c. */

@@ -26,6 +26,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/now.h \
 	src/base/parse.c \
 	src/base/parse.h \
+	src/base/pool.c \
+	src/base/pool.h \
 	src/base/rng.h \
 	src/base/slips.c \
 	src/base/slips.h \

@@ -7,7 +7,8 @@
 
 #include "base/xmalloc.h"
 #include "core/listing_state.h"
-#include "core/lock/lock.h"
+#include "core/lock/hold.h"
+#include "core/lock/names.h"
 #include "core/measure/measure.h"
 #include "core/token/state.h"
 
@@ -70,7 +71,7 @@ history_holder(struct core *core, struct listing *g)
 	if (h->owner->user != NULL)
 		row_str(r, FIELD_USER, h->owner->user);
 	row_num(r, FIELD_FENCE, h->fence);
-	row_num(r, FIELD_WAITED, h->waited_ms);
+	row_num(r, FIELD_WAITED, (uint64_t)hold_waited_ms(h));
 	row_num(r, FIELD_HELD, listing_age(g->now_ms, h->since_ms));
 	row_str(r, FIELD_END, "held");
 	row_num(r, FIELD_AGO, 0);

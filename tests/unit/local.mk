@@ -49,6 +49,7 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/base/test_json.c \
 	tests/unit/base/test_log.c \
 	tests/unit/base/test_parse.c \
+	tests/unit/base/test_pool.c \
 	tests/unit/base/test_syslog_out.c \
 	tests/unit/base/test_table.c \
 	tests/unit/base/test_times.c \

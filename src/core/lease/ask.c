@@ -51,7 +51,7 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 	struct op *op;
 
 	assert(l->pending == NULL);
-	l->pending = xcalloc(1, sizeof(*l->pending));
+	l->pending = pool_take(&core->leases->pending);
 	l->pending->kind = kind;
 	op = core->leases->way->submit(core, l, kind);
 	op->seq = l->seq;

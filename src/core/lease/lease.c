@@ -55,6 +55,7 @@ leases_init(struct core *core, const struct lease_tenant *tenant)
 	leases->nblocked =
 	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
 	TAILQ_INIT(&leases->votes);
+	pool_init(&leases->pending, sizeof(struct pending_op));
 }
 
 void
@@ -64,6 +65,7 @@ leases_fini(struct core *core)
 
 	assert(leases->n == 0 && leases->nlingering == 0);
 	votes_fini(core);
+	pool_fini(&leases->pending);
 	free(leases->nblocked);
 	free(leases);
 }
@@ -142,7 +144,7 @@ lease_fini(struct core *core, struct lease *l)
 	core->leases->n--;
 	lease_set_why(l, NULL);
 	free(l->rare);
-	free(l->pending);
+	pool_give(&core->leases->pending, l->pending);
 }
 
 void

@@ -36,6 +36,7 @@
 #ifndef LOCKBROKER_CORE_LEASE_LEASE_H
 #define LOCKBROKER_CORE_LEASE_LEASE_H
 
+#include "base/pool.h"
 #include "core/guard/guard.h"
 #include "core/lease/tenure.h"
 #include "core/turn/slot.h"
@@ -110,26 +111,26 @@ struct lease_rare {
 };
 
 struct lease {
-	struct tenure tenure;	    /* HELD: the broker vouches for it */
-	struct timer timer;	    /* when it wants attention next */
+	struct tenure tenure; /* HELD: the broker vouches for it */
+	struct timer timer;   /* when it wants attention next */
+	uint8_t fences;	      /* in reserve */
+	uint8_t state;	      /* enum lease_state */
+	uint8_t news : 2;     /* enum lease_news */
+	/* tenure.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
+	bool paused : 1;	    /* HELD: nothing is asked before wake_ms */
+	bool blocked : 1;	    /* counted in leases.nblocked */
+	bool shared : 1;	    /* with other brokers */
+	bool asked_shared : 1;	    /* the last request was to share it */
+	bool contended_early : 1;   /* a message said so before a reply did */
+	bool foreign : 1;	    /* QUEUED behind a plain client's key */
+	bool outcome_unknown : 1;   /* a CONVERT may have been carried out */
+	bool whole : 1;		    /* the next renewal goes by itself */
+	bool for_blocked : 1;	    /* NONE: wake_ms is for blocked requests */
 	struct pending_op *pending; /* owned; NULL: no operation is in flight */
 	struct lease_rare *rare;    /* owned; NULL: nothing, see lease_rare() */
 	uint64_t seq;		    /* of the token */
 	uint64_t fence_next;	    /* of the reserve */
 	int64_t key_end_ms;	    /* the key in the store lives no longer */
-	uint8_t fences;		    /* in reserve */
-	uint8_t state;		    /* enum lease_state */
-	uint8_t news : 2;	    /* enum lease_news */
-	/* tenure.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
-	bool paused : 1;	  /* HELD: nothing is asked before wake_ms */
-	bool blocked : 1;	  /* counted in leases.nblocked */
-	bool shared : 1;	  /* with other brokers */
-	bool asked_shared : 1;	  /* the last request was to share it */
-	bool contended_early : 1; /* a message said so before a reply did */
-	bool foreign : 1;	  /* QUEUED behind a plain client's key */
-	bool outcome_unknown : 1; /* a CONVERT may have been carried out */
-	bool whole : 1;		  /* the next renewal goes by itself */
-	bool for_blocked : 1;	  /* NONE: wake_ms is for blocked requests */
 };
 
 TAILQ_HEAD(vote_list, vote);
@@ -230,6 +231,7 @@ struct leases {
 	struct vote_list votes;	    /* to be sent before the step ends */
 	char asker[PEND_MAX_BYTES]; /* whom the last "force-by" has named */
 	uint64_t asker_seq;	    /* of that message */
+	struct pool pending;	    /* of struct pending_op */
 	bool piggyback; /* the step has ended a lease, in a call ... */
 	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
 };

@@ -354,7 +354,7 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 {
 	struct pending_op asked = *l->pending;
 
-	free(l->pending);
+	pool_give(&core->leases->pending, l->pending);
 	l->pending = NULL;
 	if (op == OP_ACQUIRE)
 		on_acquire(core, l, &asked, sent_ms, o);

@@ -25,10 +25,11 @@
 static const char *
 owner_id(const struct table_link *link, size_t *len)
 {
-	const struct hold *h = container_of_const(link, struct hold, by_owner);
+	const struct terms *t =
+	    container_of_const(link, struct terms, by_owner);
 
-	*len = sizeof(h->owner->id);
-	return (const char *)&h->owner->id;
+	*len = sizeof(t->hold->owner->id);
+	return (const char *)&t->hold->owner->id;
 }
 
 struct hold *
@@ -42,7 +43,8 @@ hold_find(
 		core_visit(core, 1);
 		link = table_find(l->more->crowd, (const char *)&owner->id,
 		    sizeof(owner->id));
-		return link ? container_of(link, struct hold, by_owner) : NULL;
+		return link ? container_of(link, struct terms, by_owner)->hold
+			    : NULL;
 	}
 	/* Whoever looks at a name has counted its first holder. */
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
@@ -51,38 +53,6 @@ hold_find(
 		core_visit(core, TAILQ_NEXT(h, in_lock) != NULL);
 	}
 	return NULL;
-}
-
-static void
-join_holders(struct lock *l, struct hold *h)
-{
-	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
-	l->nholders++;
-	if (more_of(l)->crowd != NULL) {
-		table_add(l->more->crowd, &h->by_owner);
-		return;
-	}
-	if (l->nholders <= FEW)
-		return;
-	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
-	table_init(l->more->crowd, owner_id);
-	TAILQ_FOREACH (h, &l->holders, in_lock)
-		table_add(l->more->crowd, &h->by_owner);
-}
-
-static void
-leave_holders(struct lock *l, struct hold *h)
-{
-	TAILQ_REMOVE(&l->holders, h, in_lock);
-	l->nholders--;
-	if (more_of(l)->crowd == NULL)
-		return;
-	table_remove(l->more->crowd, &h->by_owner);
-	if (l->nholders > FEW / 2)
-		return;
-	table_fini(l->more->crowd);
-	free(l->more->crowd);
-	l->more->crowd = NULL;
 }
 
 const struct terms *
@@ -105,6 +75,38 @@ terms(struct hold *h)
 	return h->terms;
 }
 
+static void
+join_holders(struct lock *l, struct hold *h)
+{
+	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
+	l->nholders++;
+	if (more_of(l)->crowd != NULL) {
+		table_add(l->more->crowd, &terms(h)->by_owner);
+		return;
+	}
+	if (l->nholders <= FEW)
+		return;
+	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
+	table_init(l->more->crowd, owner_id);
+	TAILQ_FOREACH (h, &l->holders, in_lock)
+		table_add(l->more->crowd, &terms(h)->by_owner);
+}
+
+static void
+leave_holders(struct lock *l, struct hold *h)
+{
+	TAILQ_REMOVE(&l->holders, h, in_lock);
+	l->nholders--;
+	if (more_of(l)->crowd == NULL)
+		return;
+	table_remove(l->more->crowd, &h->terms->by_owner);
+	if (l->nholders > FEW / 2)
+		return;
+	table_fini(l->more->crowd);
+	free(l->more->crowd);
+	l->more->crowd = NULL;
+}
+
 bool
 hold_set_gone(struct hold *h, bool gone)
 {
@@ -113,6 +115,24 @@ hold_set_gone(struct hold *h, bool gone)
 	terms(h)->gone = gone;
 	need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
 	return true;
+}
+
+void
+hold_set_waited(struct hold *h, int64_t waited_ms)
+{
+	h->waited_ms = (uint64_t)waited_ms;
+	if ((int64_t)h->waited_ms == waited_ms)
+		return;
+	h->waited_ms = 0;
+	terms(h)->waited_ms = waited_ms;
+}
+
+int64_t
+hold_waited_ms(const struct hold *h)
+{
+	int64_t long_ms = hold_terms(h)->waited_ms;
+
+	return long_ms > 0 ? long_ms : (int64_t)h->waited_ms;
 }
 
 uint32_t
@@ -208,7 +228,7 @@ to_be_told(struct hold *h, struct waiter *w)
 struct hold *
 hold_new(struct core *core, struct waiter *w, uint64_t fence)
 {
-	struct hold *h = xcalloc(1, sizeof(*h));
+	struct hold *h = pool_take(&core->locks->holds);
 	struct owner *owner = w->owner;
 	struct lock *l = w->lock;
 
@@ -347,7 +367,7 @@ hold_free(struct core *core, struct hold *h)
 	if (h->terms != NULL)
 		core_disarm(core, &h->terms->bound);
 	free(h->terms);
-	free(h);
+	pool_give(&core->locks->holds, h);
 }
 
 static void

@@ -30,6 +30,10 @@ void hold_told(struct core *core, struct waiter *w);
 /* The terms of the hold; all zero if it has none. */
 const struct terms *hold_terms(const struct hold *h);
 
+/* How long its request waited before the grant. */
+void hold_set_waited(struct hold *h, int64_t waited_ms);
+int64_t hold_waited_ms(const struct hold *h);
+
 /* How often the session has locked the name and not unlocked it yet. */
 uint32_t hold_depth(const struct hold *h);
 

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "core/lock/hold.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/turn/emit.h"
@@ -71,10 +72,7 @@ measured_busy(struct core *core, struct lock *const *locks, unsigned n)
 void
 measured_begins(struct core *core, struct hold *h, const struct waiter *w)
 {
-	int64_t waited_ms = core->now_ms - w->since_ms;
-
-	h->waited_ms =
-	    waited_ms < UINT32_MAX ? (uint32_t)waited_ms : UINT32_MAX;
+	hold_set_waited(h, core->now_ms - w->since_ms);
 	measure_holds(core->measure, mark_of(core, h->lock));
 }
 
@@ -114,7 +112,7 @@ over(struct core *core, const struct hold *h, const char *end, bool lost,
 		.fence = h->fence,
 		.granted_ms = h->since_ms,
 		.ended_ms = core->now_ms,
-		.waited_ms = h->waited_ms,
+		.waited_ms = hold_waited_ms(h),
 		.end = end,
 		.by = by };
 

@@ -18,6 +18,8 @@ names_init(struct core *core, const struct lock_listener *above)
 	core->locks = locks;
 	locks->above = above;
 	TAILQ_INIT(&locks->granted);
+	pool_init(&locks->holds, sizeof(struct hold));
+	pool_init(&locks->waiters, sizeof(struct waiter));
 	requests_init(&locks->by_ref);
 	TAILQ_INIT(&locks->sweeping);
 	TAILQ_INIT(&locks->losing);
@@ -39,6 +41,8 @@ names_fini(struct core *core)
 	for (i = 0; i < core->config.shards; i++)
 		table_fini(&locks->names[i].table);
 	table_fini(&locks->by_ref);
+	pool_fini(&locks->holds);
+	pool_fini(&locks->waiters);
 	free(locks->names);
 	free(locks->touched);
 	free(locks);

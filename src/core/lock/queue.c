@@ -72,7 +72,7 @@ struct waiter *
 waiter_new(struct core *core, struct owner *owner, struct lock *l,
     const struct core_request *rq)
 {
-	struct waiter *w = xcalloc(1, sizeof(*w));
+	struct waiter *w = pool_take(&core->locks->waiters);
 
 	w->owner = owner;
 	w->lock = l;
@@ -324,7 +324,7 @@ waiter_free(struct core *core, struct waiter *w)
 		unlist_waiting(w);
 	owner->nwaiting--;
 	core_disarm(core, &w->deadline);
-	free(w);
+	pool_give(&core->locks->waiters, w);
 }
 
 static void

@@ -13,6 +13,7 @@
 #ifndef LOCKBROKER_CORE_LOCK_STATE_H
 #define LOCKBROKER_CORE_LOCK_STATE_H
 
+#include "base/pool.h"
 #include "base/table.h"
 #include "core/lease/lease.h"
 #include "core/measure/record.h"
@@ -30,11 +31,13 @@ TAILQ_HEAD(force_list, force); /* force.c */
  */
 struct terms {
 	struct hold *hold;
+	struct table_link by_owner; /* in more.crowd, if there is one */
 	struct timer bound;    /* armed if the time of holding is bounded */
 	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
 	int64_t keep_until_ms; /* nobody else gets the name before then */
 	int64_t before_ms;     /* the same, as an earlier hold promised it */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
+	int64_t waited_ms;     /* if hold.waited_ms has no room for it */
 	bool gone;	       /* its client is: counted in more.ngone */
 	uint32_t reentries;    /* not undone by an UNLOCK yet */
 	bool binds;	       /* counted in more.nbinding */
@@ -47,13 +50,12 @@ struct terms {
 struct hold {
 	TAILQ_ENTRY(hold) in_owner;
 	TAILQ_ENTRY(hold) in_lock;
-	struct table_link by_owner; /* in more.crowd, if there is one */
 	struct owner *owner;
 	struct lock *lock;
 	struct terms *terms; /* owned; NULL: none, see hold_terms() */
 	uint64_t fence;
-	int64_t since_ms;   /* of the grant */
-	uint32_t waited_ms; /* before the grant; no more than fits */
+	int64_t since_ms : 42;	 /* of the grant */
+	uint64_t waited_ms : 22; /* before the grant: hold_waited_ms() */
 };
 
 /*
@@ -218,7 +220,8 @@ struct locks {
 	struct names_list sweeping;
 	struct sharers_list losing, warning;
 	struct waiter_list granted; /* that wait to be told */
-	struct table by_ref;	    /* requests that wait, for CANCEL */
+	struct pool holds, waiters;
+	struct table by_ref; /* requests that wait, for CANCEL */
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;
 	uint32_t touched_first, touched_end, touched_size;

@@ -7,9 +7,11 @@
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/dump.h"
+#include "core/lock/hold.h"
 #include "core/measure/measure.h"
 #include "core/token/token.h"
 #include "suite.h"
@@ -129,6 +131,19 @@ START_TEST(a_wait_that_is_granted)
 	ck_assert_uint_eq(latest("a").session, 2);
 	ck_assert_str_eq(latest("a").peer, "peer");
 	ck_assert_str_eq(latest("a").end, "released");
+}
+END_TEST
+
+START_TEST(waits_of_any_length)
+{
+	static const int64_t waits_ms[] = { 0, 1, 3600 * 1000, 48 * 3600 * 1000,
+		INT64_C(365) * 24 * 3600 * 1000 };
+	struct hold h;
+
+	memset(&h, 0, sizeof(h));
+	hold_set_waited(&h, waits_ms[_i]);
+	ck_assert_int_eq(hold_waited_ms(&h), waits_ms[_i]);
+	free(h.terms);
 }
 END_TEST
 
@@ -492,6 +507,7 @@ measured_case(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, a_wait_that_is_granted);
+	tcase_add_loop_test(tc, waits_of_any_length, 0, 5);
 	tcase_add_test(tc, waits_that_are_given_up);
 	tcase_add_test(tc, waits_that_are_refused);
 	tcase_add_test(tc, a_reentry_is_no_wait);
