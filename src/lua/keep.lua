@@ -291,8 +291,8 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	elseif not stored or not means(stored, asked, match) then
 		return described("lost", key, value, asked, how)
 	elseif what == "e" then
-		return extend(key, me .. "." .. seq, ttl, value, bound, client,
-			most)
+		return extend(key, queue, me .. "." .. seq, ttl, value, bound,
+			client, most)
 	end
 	local answer = described("ended", key, value, asked, how)
 	took(owner, key)

@@ -37,11 +37,12 @@ op.token = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	local usual = blessed and (how == "rxr" or how == "exr" and client == "")
 	local fence = usual and fence_of(key, asked)
-	if fence and how == "exr" then
+	local alone = fence and redis.call("EXISTS", queue) == 0
+	if alone and how == "exr" then
 		keep_hold(key, seq, fence, asked, ttl)
 		return { "renewed", tonumber(fence),
 			ttl ~= "0" and tonumber(ttl) or -1, 0, asked }
-	elseif fence and redis.call("EXISTS", queue) == 0 then
+	elseif alone then
 		redis.call("DEL", key)
 		return { "ended", tonumber(fence), 0, 0, asked, 1, 3 }
 	end

@@ -58,8 +58,17 @@ local function took(token, key)
 	end
 end
 
+-- Tells the first in the queue in how many ms a token hold ends, which may be
+-- sooner than it was told before.
+local function tell_end(key, queue, ms)
+	local first = entry(redis.call("LINDEX", queue, 0) or nil)
+	if first and ms > 0 then
+		tell(first, "ends", key, string.format(whole, ms) .. " ")
+	end
+end
+
 -- Gives a hold a new bound, under a new token of this broker; its fence stays.
-local function extend(key, token, ttl, value, bound, client, most)
+local function extend(key, queue, token, ttl, value, bound, client, most)
 	local owner, at, stored = parse(value)
 	local rest, ms = redis.call("PTTL", key), tonumber(ttl)
 	most = tonumber(most)
@@ -78,5 +87,8 @@ local function extend(key, token, ttl, value, bound, client, most)
 	client = client ~= "" and client or stored
 	took(owner, key)
 	hold(key, token, at, string.format(whole, ms), client)
+	if rest < 0 or ms < rest then
+		tell_end(key, queue, ms)
+	end
 	return { "renewed", at, ms > 0 and ms or -1, 0, client }
 end

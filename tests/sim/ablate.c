@@ -261,7 +261,7 @@ const struct ablation ablations[] = {
 		    "\"PX\", math.ceil(tonumber(ttl) / 2))" } } },
 	{ "token-longer", "an extension does not move the end", 20,
 	    ABLATE_TOKENS, 0, 0,
-	    { { "op.token =|if fence and how == \"exr\" then",
+	    { { "op.token =|if alone and how == \"exr\" then",
 		  "if false then" },
 		{ "local function extend|string.format(whole, ms), client)",
 		    "string.format(whole, rest), client)" } } },

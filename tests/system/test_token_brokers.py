@@ -82,6 +82,17 @@ class TokenHolds(SystemTest):
         self.assertTrue(line.reply(10).ok)
         self.assertLess(now() - start, patience(1))
 
+    def test_one_that_is_made_shorter_is_waited_for_no_longer(self):
+        self.prepare(lease=20)
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        line = self.client(self.brokers[1])
+        line.send("LOCK x")
+        eventually(lambda: self.client(self.brokers[1]).ok("STATUS x")["waiters"] == "1")
+        start = now()
+        self.assertEqual(self.a("PEXPIRE", "x", 300), 1)
+        self.assertTrue(line.reply(30).ok)
+        self.assertLess(now() - start, patience(2))
+
     def test_nobody_passes_those_who_wait(self):
         self.prepare(lease=10)
         self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")

@@ -1,7 +1,8 @@
 /*
  * Messages from other brokers, through the store: `WORD SEQ NAME`,
- * `free 0 TOKEN NAME`, `force SEQ SECONDS MICROSECONDS HISTORY NAME` and before
- * it `force-by SEQ WHO NAME`, or
+ * `ends SEQ MS NAME`, `free 0 TOKEN NAME`,
+ * `force SEQ SECONDS MICROSECONDS HISTORY NAME` and before it
+ * `force-by SEQ WHO NAME`, or
  * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`.
  */
 #include "config.h"
@@ -114,6 +115,20 @@ on_look_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
+/* The token hold that this broker waits for ends in so many ms. */
+static void
+on_ends_message(struct core *core, struct lock *l, const struct message *m)
+{
+	uint64_t ms;
+
+	if (l->lease.state != LEASE_QUEUED ||
+	    !more_number(m, 0, INT64_MAX / 2, &ms))
+		return;
+	l->lease.tenure.wake_ms = min_ms(l->lease.tenure.wake_ms,
+	    core->now_ms + (int64_t)ms + LOOK_SLACK_MS);
+	lock_next(core, l);
+}
+
 /* Tells who asks for a forced release, for the log; a "force" follows. */
 static void
 on_force_by_message(struct core *core, struct lock *l, const struct message *m)
@@ -173,6 +188,7 @@ static const struct word {
 	{ "given", MORE_MAX, true, on_given_message },
 	{ "waits", 0, false, on_waits_message },
 	{ "look", 0, false, on_look_message },
+	{ "ends", 1, false, on_ends_message },
 	{ "free", 1, false, on_free_message },
 	{ "force", 3, false, on_force_message },
 	{ "force-by", 1, false, on_force_by_message },

@@ -128,6 +128,36 @@
 > 3 BUSY
 33 3 LOCK a queue=2
 
+== a token hold ends sooner than was said
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=5s
+30 message ends 1 300 a
+331 until
+332 until
+> 332 op acquire a seq=1 ttl=13000 reserve=1 queue
+
+== a token hold ends no later than was said
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=5s
+30 message ends 1 9000 a
+5022 until
+> 5022 op acquire a seq=1 ttl=13000 reserve=1 queue
+
+== of no other place in the queue
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=5s
+30 message ends 2 300 a
+40 message ends 1 soon a
+5021 until
+5022 until
+> 5022 op acquire a seq=1 ttl=13000 reserve=1 queue
+
 == queue=: behind another broker
 0 ready 5
 10 1 LOCK a queue=0
