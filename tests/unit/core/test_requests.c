@@ -207,8 +207,8 @@ START_TEST(a_client_with_very_much_is_cut_off)
 }
 END_TEST
 
-/* The session is granted the name, and with it all its other requests for
- * it. */
+/* The session is granted the name, and with it all its other requests for it,
+ * though another session has asked before these. */
 START_TEST(very_many_requests_re_enter)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
@@ -218,12 +218,14 @@ START_TEST(very_many_requests_re_enter)
 	work_lock(&r, 1, "a");
 	work_settle(&r);
 	work_forget(&r);
-	ask_many(&r, VERB_LOCK, "a");
+	work_lock(&r, 2, "a");
 	work_lock(&r, 3, "a");
+	ask_many(&r, VERB_LOCK, "a");
 	work_ask(&r, 1, &unlock, "a");
 	work_tick(&r, CORE_FLUSH);
 	ck_assert_uint_lt(r.replies[STATUS_OK], CORE_WORK_MAX);
 	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], 1); /* limits.waiters */
 	ck_assert_uint_eq(r.replies[STATUS_OK], 1 + WORK_MANY);
 	work_gone(&r, 2, true);
 	work_settle(&r);
