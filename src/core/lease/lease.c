@@ -214,6 +214,13 @@ is_wanted(const struct core *core, const struct lease *l)
 
 /* Decisions, one function a state.  They return whether to look again. */
 
+static bool
+become(struct core *core, struct lease *l, enum lease_state state)
+{
+	lease_set_state(core, l, state);
+	return true;
+}
+
 /*
  * Blocked requests would not be granted the name.  Two brokers that took it for
  * such requests would pass it to and fro, so the broker asks for it on their
@@ -257,10 +264,8 @@ next_acquiring(struct core *core, struct lease *l)
 	enum lease_want asked = l->asked_shared ? WANT_SHARED : WANT_EXCLUSIVE;
 
 	/* A token has one mode: it may be ours in the old mode already. */
-	if (core->leases->tenant->mode(core, l) != asked) {
-		lease_set_state(core, l, LEASE_ENDING);
-		return true;
-	}
+	if (core->leases->tenant->mode(core, l) != asked)
+		return become(core, l, LEASE_ENDING);
 	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
 		lease_ask_acquire(core, l);
 	return false;
@@ -269,10 +274,8 @@ next_acquiring(struct core *core, struct lease *l)
 static bool
 next_queued(struct core *core, struct lease *l)
 {
-	if (!is_wanted(core, l)) {
-		lease_set_state(core, l, LEASE_ENDING);
-		return true;
-	}
+	if (!is_wanted(core, l))
+		return become(core, l, LEASE_ENDING);
 	if (l->news != NEWS_NONE && guard_ready(core, l->tenure.shard)) {
 		if (!lease_take_handover(core, l))
 			lease_set_state(core, l, LEASE_CONFIRMING);
@@ -286,15 +289,11 @@ next_queued(struct core *core, struct lease *l)
 static bool
 next_confirming(struct core *core, struct lease *l)
 {
-	if (!is_wanted(core, l)) {
-		lease_set_state(core, l, LEASE_ENDING);
-		return true;
-	}
+	if (!is_wanted(core, l))
+		return become(core, l, LEASE_ENDING);
 	/* First write the tombstone again, if a new history asks for that. */
-	if (lease_needs_reclaim(core, l)) {
-		lease_set_state(core, l, LEASE_LINGERING);
-		return true;
-	}
+	if (lease_needs_reclaim(core, l))
+		return become(core, l, LEASE_LINGERING);
 	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
 		lease_ask_confirm(core, l);
 	return false;
@@ -360,10 +359,8 @@ next_idle(struct core *core, struct lease *l)
 	core->leases->tenant->idle(core, l);
 	if (lease_contended(l) && !core->leases->tenant->keeps(core, l, true) &&
 	    (core->now_ms - lease_rare(l)->idle_ms >= IDLE_YIELD_MS ||
-		!core->leases->tenant->keeps(core, l, false))) {
-		lease_set_state(core, l, LEASE_ENDING);
-		return true;
-	}
+		!core->leases->tenant->keeps(core, l, false)))
+		return become(core, l, LEASE_ENDING);
 	if (l->tenure.wake_ms <= core->now_ms)
 		renew(core, l, false);
 	return false;
@@ -386,10 +383,8 @@ static bool
 next_free(struct core *core, struct lease *l)
 {
 	if (!is_wanted(core, l) || !tenure_vouched(core, &l->tenure) ||
-	    core->leases->tenant->lingers(core, l) || turn_is_over(core, l)) {
-		lease_set_state(core, l, LEASE_ENDING);
-		return true;
-	}
+	    core->leases->tenant->lingers(core, l) || turn_is_over(core, l))
+		return become(core, l, LEASE_ENDING);
 	if (core->leases->tenant->grant(core, l))
 		return true;
 	return l->pending == NULL && next_idle(core, l);
@@ -469,11 +464,8 @@ next_lingering(struct core *core, struct lease *l)
 		return true;
 	}
 	if (up && lease_rare(l)->again_ms <= core->now_ms &&
-	    guard_ready(core, l->tenure.shard) &&
-	    !lease_needs_reclaim(core, l)) {
-		lease_set_state(core, l, LEASE_CONFIRMING);
-		return true;
-	}
+	    guard_ready(core, l->tenure.shard) && !lease_needs_reclaim(core, l))
+		return become(core, l, LEASE_CONFIRMING);
 	at_ms = linger_step_ms(core, l);
 	if (lease_rare(l)->again_ms > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->again_ms);
