@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "daemon/audit.h"
 #include "daemon/bridge.h"
+#include "daemon/identity.h"
 #include "daemon/monitor.h"
 #include "daemon/past.h"
 #include "daemon/resp.h"
@@ -33,6 +34,44 @@ bridge_answer(
 	return true;
 }
 
+#define CIRCLE "it would wait for itself"
+
+/*
+ * May the client look at all names of a circle, "NAME -> NAME -> NAME"?  A name
+ * has no space in it.
+ */
+static bool
+may_see_circle(const struct broker *b, const struct conn *c, struct span circle)
+{
+	const char *p = circle.p, *end = p + circle.n, *space;
+
+	for (; p < end; p = space + 1) {
+		space = memchr(p, ' ', (size_t)(end - p));
+		if (space == NULL)
+			space = end;
+		if (!(space - p == 2 && memcmp(p, "->", 2) == 0) &&
+		    !identity_may_watch(b->identity, c,
+			(struct span){ p, (size_t)(space - p) }))
+			return false;
+	}
+	return true;
+}
+
+/* The text of an error, without names that the client may not look at. */
+static struct span
+error_text(const struct broker *b, const struct conn *c, const struct effect *e,
+    const char *text)
+{
+	const size_t n = strlen(CIRCLE), names = strlen(CIRCLE ": ");
+	struct span all = { text + e->text, e->text_len };
+
+	if (e->code != ERR_DEADLOCK || all.n <= names ||
+	    memcmp(all.p, CIRCLE, n) != 0 ||
+	    may_see_circle(b, c, (struct span){ all.p + names, all.n - names }))
+		return all;
+	return (struct span){ CIRCLE, n };
+}
+
 static void
 do_reply(struct broker *b, const struct effect *e, const char *text)
 {
@@ -45,7 +84,7 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 	(void)bridge_answer(b, c, e->ref,
 	    &(struct wire_reply){ .status = e->status,
 		.code = e->code,
-		.text = { text + e->text, e->text_len },
+		.text = error_text(b, c, e, text),
 		.fields = b->effects.fields + e->field,
 		.nfields = e->nfields,
 		.arena = text });

@@ -149,6 +149,25 @@ class Rights(Users):
                          ["seen/x"])
         self.assertEqual(len(holder.ok("NAMES").body), 4)
 
+    def test_a_circle_does_not_tell_of_them(self):
+        self.prepare(user("deploy", hash=HASH, lock=["a*", "b*"]),
+                     user("other", hash=HASH, lock=["b*", "c*"]),
+                     user("third", hash=HASH, lock=["c*", "a*"]),
+                     user("all", hash=HASH, lock=["*"]))
+        for name, told in (("deploy", "it would wait for itself"),
+                           ("all", "it would wait for itself: a -> b -> c -> a")):
+            asker, other, third = (self.known(user) for user in (name, "other", "third"))
+            asker.ok("LOCK a")
+            other.ok("LOCK b")
+            third.ok("LOCK c")
+            other.send("LOCK c")
+            third.send("LOCK a")
+            for waited in ("c", "a"):
+                eventually(lambda: self.known("all").ok(f"STATUS {waited}")["waiters"] == "1")
+            self.assertEqual(asker.ask("LOCK b").text, f"ERR deadlock {told}")
+            for client in (asker, other, third):
+                client.close()
+
     def test_the_users_own_names(self):
         self.prepare(user("deploy", hash=HASH, lock=["home/%u/*"]))
         client = self.known()
