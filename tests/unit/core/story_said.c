@@ -149,6 +149,8 @@ write_op_line(struct story *st, const struct op *op)
 		write_num(st, "most", op->need);
 	if (op->kind == OP_FORCE || op->kind == OP_RENEW)
 		write_num(st, "by", op->limit);
+	if (op->kind == OP_HOLD)
+		write_num(st, "by", (uint64_t)op->by_ms);
 	if (op->client_len > 0)
 		buf_addf(
 		    st->out, " client=%.*s", (int)op->client_len, op->client);

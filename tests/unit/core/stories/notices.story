@@ -87,7 +87,7 @@ config debug
 > 5010 1 !ATRISK a kind=semaphore permits=2 left=4898
 > 5010 log permits-at-risk name=a permits=2 session=1 peer=peer held=4990 left=4898
 5030 up
-> op hold a seq=2 have=2 limit=2
+> op hold a seq=2 have=2 by=1000009908 limit=2
 5040 < kept a first=2
 > 1 !SAFE a kind=semaphore permits=2
 > log permits-safe name=a permits=2 session=1 peer=peer held=5020

@@ -8,7 +8,7 @@ config handovers=4 holds=8 waiters=8
 10 < taken s first=2
 > 1 @1 OK permits=2 free=0
 10 1 @2 RELEASE s
-> op hold s seq=2 have=1 limit=2
+> op hold s seq=2 have=1 by=1000009908 limit=2
 10 < kept s first=1 second=1
 > 1 @2 OK permits=1
 10 1 @3 RELEASE s n=2
@@ -145,13 +145,13 @@ config handovers=4 holds=8 waiters=8
 10 message permit-wanted 0 s
 10 2 @1 ACQUIRE s limit=2
 3343 until
-> 2208 op hold s seq=2 have=2 limit=2
+> 2208 op hold s seq=2 have=2 by=1000009908 limit=2
 3343 < kept s first=2 waiting
 6676 until
-> 5520 op hold s seq=3 have=2 limit=2
+> 5520 op hold s seq=3 have=2 by=1000012106 limit=2
 6676 < kept s first=2 waiting
 10009 until
-> 8832 op hold s seq=4 have=2 limit=2
+> 8832 op hold s seq=4 have=2 by=1000015418 limit=2
 10009 < kept s first=2 waiting
 10010 until
 10010 1 @2 RELEASE s n=2
@@ -196,12 +196,12 @@ config handovers=4 holds=8 waiters=8
 10 < taken s first=2
 > 1 @1 OK permits=2 free=0
 3343 until
-> 2208 op hold s seq=2 have=2 limit=2
+> 2208 op hold s seq=2 have=2 by=1000009908 limit=2
 5010 until
 > 5010 1 !ATRISK s kind=semaphore permits=2 left=4898
 5010 < unknown s
 5070 until
-> 5060 op hold s seq=3 have=2 limit=2
+> 5060 op hold s seq=3 have=2 by=1000009908 limit=2
 5070 < kept s first=2
 > 1 !SAFE s kind=semaphore permits=2
 
@@ -236,10 +236,10 @@ config handovers=4 holds=8 waiters=8
 2000 < busy s first=1 alone
 > 2 @1 BUSY
 2209 until
-> 2208 op hold s seq=3 have=1 limit=2
+> 2208 op hold s seq=3 have=1 by=1000009908 limit=2
 2209 < unknown s
 9908 until
-> 2259 op hold s seq=4 have=1 limit=2
+> 2259 op hold s seq=4 have=1 by=1000009908 limit=2
 > 5010 1 !ATRISK s kind=semaphore permits=1 left=4898
 > 9908 1 !LOST s kind=semaphore permits=1 reason=unreachable
 
@@ -264,7 +264,7 @@ config handovers=4 holds=8 waiters=8
 10 < taken s first=2
 > 1 @1 OK permits=2 free=0
 3343 until
-> 2208 op hold s seq=2 have=2 limit=2
+> 2208 op hold s seq=2 have=2 by=1000009908 limit=2
 3343 < lost s
 > 1 !LOST s kind=semaphore permits=2 reason=taken
 > op hold s seq=3 limit=2
@@ -279,12 +279,12 @@ config handovers=4 holds=8 waiters=8
 10 2 @1 ACQUIRE s limit=2
 10 guard pending r:1
 > log guard-pending node=0 cause=replica wait=13600
-> op hold s seq=2 have=2 limit=2
+> op hold s seq=2 have=2 by=1000009908 limit=2
 10 < kept s first=2
 10 3 @1 ACQUIRE t limit=2 wait=0
 > 3 @1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
 10 1 @2 RELEASE s n=2
-> op hold s seq=3 have=1 limit=2
+> op hold s seq=3 have=1 by=1000009908 limit=2
 > 2 @1 OK permits=1 free=1
 10 guard pending r:2
 > log guard-pending node=0 cause=replica wait=13600

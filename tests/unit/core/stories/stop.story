@@ -222,10 +222,10 @@
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
 > 3 !SHUTDOWN
-> op hold s seq=4 have=2 limit=3
+> op hold s seq=4 have=2 by=1000009943 limit=3
 80 < kept s
 90 1 RELEASE s
-> op hold s seq=5 have=1 limit=3
+> op hold s seq=5 have=1 by=1000009968 limit=3
 100 < kept s
 > 1 OK permits=0
 1070 until
@@ -255,7 +255,7 @@
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
 80 gone 2
-> op hold s seq=3 have=2 limit=3
+> op hold s seq=3 have=2 by=1000009928 limit=3
 90 < kept s
 100 1 RELEASE s
 > op hold s seq=4 have=1 limit=3
@@ -326,7 +326,7 @@ config work=1
 > 1 !SHUTDOWN
 > 1 @1 ERR shutdown the broker is stopping; try another one
 > 1 @2 ERR shutdown the broker is stopping; try another one
-> op hold s seq=2 have=3 limit=5
+> op hold s seq=2 have=3 by=1000009908 limit=5
 > 1 @3 ERR shutdown the broker is stopping; try another one
 > 1 @4 ERR shutdown the broker is stopping; try another one
 > 1 @5 ERR shutdown the broker is stopping; try another one

@@ -275,11 +275,11 @@ config max_hold=2s default_hold=1s
 > 1 OK permits=1 free=0
 3500 until
 > 2208 op renew a seq=1 ttl=13000 fence=100
-> 3312 op hold s seq=3 have=1 limit=2
+> 3312 op hold s seq=3 have=1 by=1000009928 limit=2
 3500 < kept s first=1
 8000 until
 > 5010 1 !ATRISK a fence=100 left=4898
-> 6624 op hold s seq=4 have=1 limit=2
+> 6624 op hold s seq=4 have=1 by=1000013210 limit=2
 10000 time
 > 1 !LOST a fence=100 reason=unreachable
 > 1 !ATRISK s kind=semaphore permits=1 left=3210
