@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +8,9 @@
 #include "base/xmalloc.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define KEPT_MAX 0
+#define KEEPS false
 #else
-#define KEPT_MAX POOL_KEPT
+#define KEEPS true
 #endif
 
 void
@@ -39,7 +40,7 @@ pool_give(struct pool *p, void *object)
 {
 	if (object == NULL)
 		return;
-	if (p->n < KEPT_MAX)
+	if (KEEPS && p->n < POOL_KEPT)
 		p->kept[p->n++] = object;
 	else
 		free(object);
