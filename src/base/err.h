@@ -1,5 +1,5 @@
 /*
- * The error codes of the protocol (section 3), one list.
+ * The error codes of the protocol, one list.
  *
  * ERROR(identifier, "word on the wire")
  */

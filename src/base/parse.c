@@ -1,6 +1,6 @@
 /*
- * Numbers, durations and UTF-8 (protocol, section 2).  Pure functions: they
- * own nothing, allocate nothing and ask no locale.
+ * Numbers, durations and UTF-8.  Pure functions: they own nothing, allocate
+ * nothing and ask no locale.
  */
 #include "config.h"
 

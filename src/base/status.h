@@ -1,6 +1,6 @@
 /*
- * How a request ends (protocol, section 3) and the events that a session gets
- * (section 7): two lists that the core uses and the wire writes.
+ * How a request ends, and the events that a session gets: two lists that the
+ * core uses and the wire writes.
  */
 #ifndef LOCKBROKER_BASE_STATUS_H
 #define LOCKBROKER_BASE_STATUS_H

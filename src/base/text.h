@@ -24,9 +24,9 @@ void text_clean(char *p, size_t n, char space);
 void text_add(struct buf *b, struct span text, size_t max);
 
 /*
- * Returns what is wrong with a name (protocol, section 2) as the end of a
- * sentence, such as "contains a space"; NULL if the name is good.  `max` is
- * NAME_MAX_BYTES or LABEL_MAX_BYTES.
+ * Returns what is wrong with a name as the end of a sentence, such as "contains
+ * a space"; NULL if the name is good.  `max` is NAME_MAX_BYTES or
+ * LABEL_MAX_BYTES.
  */
 const char *text_name_why(struct span name, size_t max);
 

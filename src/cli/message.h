@@ -1,6 +1,6 @@
 /*
- * One reply or event of the broker (protocol, sections 1, 3 and 7), taken apart
- * as far as the command needs it. These functions do no I/O.
+ * One reply or event of the broker (lockbroker-protocol(7)), taken apart as
+ * far as the command needs it. These functions do no I/O.
  */
 #ifndef LOCKBROKER_CLI_MESSAGE_H
 #define LOCKBROKER_CLI_MESSAGE_H

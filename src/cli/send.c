@@ -119,7 +119,7 @@ message_show(const struct message *m, const char *request, bool json)
 	(void)fflush(stdout);
 }
 
-/* The answer to a malformed tag has no tag (protocol, section 1). */
+/* The answer to a malformed tag has no tag. */
 static int
 until_answered(
     struct client *c, const char *request, const char *tag, bool json)

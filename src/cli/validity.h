@@ -1,5 +1,5 @@
 /*
- * How long a lock is good by our own clock (protocol, section 4, `PING`), and
+ * How long a lock is good by our own clock (PING in lockbroker-protocol(7)), and
  * when to act so that a command is gone before that time is over. Pure: the
  * caller reads the clock.
  *

@@ -1,6 +1,6 @@
 /*
  * Heartbeats: clients that have promised to send a line at least so often
- * (protocol, section 4, SESSION).
+ * (SESSION in lockbroker-protocol(7)).
  *
  * Each client has a time of its own, so they are in a heap.  A line only notes
  * when it came; the timer finds out that it was set too early, and is set

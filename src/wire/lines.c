@@ -1,5 +1,5 @@
 /*
- * The protocol of lines (protocol, sections 1, 3 and 7).
+ * The protocol of lines (lockbroker-protocol(7)).
  *
  * It puts replies together from constant pieces whose lengths are known: no
  * usual reply needs printf.  Texts are cleaned of control characters, so that

@@ -112,7 +112,7 @@ has_control(const char *line, size_t n)
 	return control_bits(bytes) != 0;
 }
 
-/* Words that a web page can make a browser send (protocol, section 1). */
+/* Words that a web page can make a browser send. */
 static bool
 is_http(struct span word)
 {

@@ -1,5 +1,5 @@
 /*
- * A request line taken apart (protocol, sections 1 and 2).
+ * A request line taken apart.
  *
  * Nothing is allocated: the words and strings of a struct request point into
  * the line, which must live as long as the request is in use.

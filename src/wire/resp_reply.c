@@ -1,5 +1,5 @@
 /*
- * Replies, events and rows in RESP2 and RESP3 (protocol, section 10).
+ * Replies, events and rows in RESP2 and RESP3 (lockbroker-resp(7)).
  *
  * A reply of fields is a map, except for some verbs, whose whole answer is one
  * field.  Numbers and durations, in ms, are integers.

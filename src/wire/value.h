@@ -1,5 +1,5 @@
 /*
- * The values of options (protocol, section 2).
+ * The values of options.
  */
 #ifndef LOCKBROKER_WIRE_VALUE_H
 #define LOCKBROKER_WIRE_VALUE_H
