@@ -9,6 +9,7 @@
 #include "checker_state.h"
 #include "world.h"
 
+#define AWAIT_MS 5000  /* how long one that listens waits */
 #define NAMED_LEASES 6 /* a claim that nobody has answered may run so late */
 
 static event_fn poller_on_tick;
@@ -34,11 +35,13 @@ void
 pollers_make(struct world *w)
 {
 	struct pollers *all = &w->pollers;
+	struct prng listeners;
 	struct poller *p;
 
 	if (!are_there(w))
 		return;
 	prng_seed(&all->prng, w->o->seed ^ 0x706f6c6c);
+	prng_seed(&listeners, w->o->seed ^ 0x6c697374656e);
 	all->n = (int)prng_range(&all->prng, 1, POLLERS_MAX);
 	all->park_ms =
 	    prng_chance(&all->prng, 800) ? prng_range(&all->prng, 20, 200) : 0;
@@ -50,6 +53,7 @@ pollers_make(struct world *w)
 		p->sticks = all->rush || prng_chance(&all->prng, 500);
 		p->either = prng_chance(&all->prng, 300);
 		p->common = !p->either && prng_chance(&all->prng, 200);
+		p->listens = !p->common && prng_chance(&listeners, 250);
 		p->ward = -1;
 		plan(p, 1000, 2000000);
 	}
@@ -80,7 +84,7 @@ unanswered(struct poller *p)
 	struct world *w = p->w;
 
 	p->ref = 0;
-	p->due = p->here = p->had = false;
+	p->due = p->here = p->had = p->awaits = false;
 	p->unsure = true;
 	poller_hush(w, p->name,
 	    world_now(w) + (p->px_ms + NAMED_LEASES * w->lease_ms) * 1000);
@@ -119,11 +123,12 @@ poller_on_tick(void *object, uint64_t tag)
 		plan(p, p->until_us - world_now(w), w->lease_ms * 2000);
 		return;
 	}
-	if (!p->sticks || p->token == 0)
+	if ((!p->sticks && !p->listens) || p->token == 0)
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
 	b = &w->brokers[p->broker];
 	if (!b->alive || b->stopping || b->pollers == 0) {
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
+		p->awaits = false;
 		plan(p, 1000, 500000);
 		return;
 	}
@@ -155,6 +160,7 @@ choose(struct poller *p)
 	/* Most go on with the token and the name that were refused. */
 	if (p->token != 0 && prng_chance(r, p->sticks ? 980 : 800))
 		return;
+	p->told_us = 0;
 	p->name = w->pollers.rush ? 0 : (int)prng_below(r, (uint64_t)w->nnames);
 	p->token = p->common ? 1 : ++p->next_token;
 	p->fence = 0;
@@ -186,11 +192,39 @@ send(struct broker *b, struct poller *p, enum token_op op, int64_t park_ms)
 	broker_step(b, &event);
 }
 
+/* It asks to be told when the name is free. */
+static void
+await(struct broker *b, struct poller *p)
+{
+	struct core_event event = { .kind = CORE_TOKEN };
+	struct token_request rq = { .op = TOKEN_ACQUIRE,
+		.nnames = 1,
+		.awaits = true,
+		.park_ms = AWAIT_MS };
+	struct core_name name;
+	char text[8];
+
+	name.n = (size_t)snprintf(text, sizeof(text), "n%d", p->name);
+	name.p = text;
+	rq.names = &name;
+	p->awaits = true;
+	p->here = p->known = false;
+	p->ref = rq.ref = ++b->w->pollers.refs;
+	TRACE(b->w, "poller %d awaits n%d at %s", p->index, p->name, b->name);
+	event.u.token.session = b->pollers + (uint64_t)p->index;
+	event.u.token.request = &rq;
+	broker_step(b, &event);
+}
+
 static void
 ask(struct broker *b, struct poller *p)
 {
 	struct world *w = b->w;
 
+	if (p->awaits) {
+		await(b, p);
+		return;
+	}
 	choose(p);
 	/* Ablated: the broker does not know a token that comes back. */
 	if (world_ablated(w, ABLATE_PLACE) && p->index == 0 &&
@@ -337,6 +371,18 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 		poller_refused(b, p);
 }
 
+/* It tries again at once, or goes on as others do. */
+static void
+told_free(struct broker *b, struct poller *p, const struct token_result *r)
+{
+	if (r->answer == TOKEN_DONE) {
+		poller_kept(b, p);
+		plan(p, 1, 20000);
+	} else {
+		plan(p, 1000, 400000);
+	}
+}
+
 void
 pollers_tell(struct broker *b, const struct effects *fx, const struct effect *e)
 {
@@ -363,9 +409,18 @@ pollers_tell(struct broker *b, const struct effects *fx, const struct effect *e)
 		world_fail(
 		    b->w, "P7", "%s answers a token over a quorum", b->name);
 	p->ref = 0;
+	if (p->awaits) {
+		p->awaits = false;
+		told_free(b, p, &fx->tokens[e->token]);
+		return;
+	}
 	answered(b, p, &fx->tokens[e->token]);
 	p->here = false;
-	if (p->sticks && p->until_us == 0)
+	p->awaits = p->listens && p->op == TOKEN_ACQUIRE &&
+		    fx->tokens[e->token].answer == TOKEN_BUSY;
+	if (p->awaits)
+		plan(p, 1, 1000);
+	else if (p->sticks && p->until_us == 0)
 		plan(p, 1000, 60000);
 	else
 		plan(p, 1000, 400000);

@@ -45,11 +45,14 @@ struct poller {
 	bool sticks; /* goes on with the broker that has refused it, and soon */
 	bool either; /* has one script to take a name and to extend it */
 	bool common; /* uses one token for ever, as others do */
-	int broker;  /* whom it asks, or has asked last */
-	bool due;    /* it asks in that one's next turn */
-	uint64_t ref;	    /* of what was not answered yet; 0: nothing */
-	enum token_op op;   /* of that */
-	bool known, here;   /* that may have its place, and waits there */
+	bool listens; /* if it is refused, it is told when the name is free */
+	int64_t told_us;  /* it was told that the name is kept for it; 0: no */
+	bool awaits;	  /* that is what it has asked for */
+	int broker;	  /* whom it asks, or has asked last */
+	bool due;	  /* it asks in that one's next turn */
+	uint64_t ref;	  /* of what was not answered yet; 0: nothing */
+	enum token_op op; /* of that */
+	bool known, here; /* that may have its place, and waits there */
 	int64_t claimed_us; /* when a broker claimed the name for it last */
 	int64_t sent_us, px_ms;
 	int name;
@@ -72,7 +75,9 @@ struct pollers {
 	int n; /* 0: there are none */
 	struct prng prng;
 	struct poller v[POLLERS_MAX];
-	int64_t park_ms;   /* resp.park */
+	int64_t park_ms; /* resp.park */
+	/* A name is kept for the next that asks, of whatever token. */
+	int64_t kept_us[CHECKER_BROKERS_MAX][CHECKER_NAMES_MAX];
 	bool rush;	   /* all of them want one name */
 	int64_t forgot_us; /* when Redis lost data last; -1: never */
 	uint64_t order;	   /* of places */
@@ -115,6 +120,9 @@ bool poller_has(const struct poller *p);
  * it. */
 void poller_give_up(struct poller *p);
 void poller_hush(struct world *w, int name, int64_t until_us);
+
+/* It was told that a name is kept for it; was it, or may it be, when p asked? */
+void poller_kept(struct broker *b, struct poller *p);
 
 /* It asks; is refused; is granted the name, or its hold is extended. */
 void poller_asks(struct poller *p);

@@ -13,7 +13,9 @@
 
 #define NAMED_LEASES 6 /* a claim that nobody has answered may run so late */
 #define COMES_BACK_US 1900000 /* a token that is away no longer has its place */
-#define SLACK_US 100000	      /* as in checker_group.c */
+#define KEPT_US 1100000	      /* KEPT_MS of core/token, and some more */
+#define COMES_SOON_US 100000
+#define SLACK_US 100000 /* as in checker_group.c */
 
 /*
  * How many grants by tokens may pass a token that polls, and a LOCK.  No seed of
@@ -138,12 +140,24 @@ pollers_forsaken(struct broker *b)
 
 /* Places. */
 
+/* A name is kept for whoever comes first. */
+static void
+end_kept(struct poller *p)
+{
+	struct poller *q = p->w->pollers.v;
+
+	for (; q < p->w->pollers.v + p->w->pollers.n; q++)
+		if (q != p && q->name == p->name)
+			q->told_us = 0;
+}
+
 void
 poller_asks(struct poller *p)
 {
 	struct poller_place *place = &p->places[p->broker];
 	int64_t now_us = world_now(p->w);
 
+	end_kept(p);
 	p->here = p->known = false;
 	if (p->op == TOKEN_RELEASE || (p->op == TOKEN_EXTEND && !p->either) ||
 	    place->token != p->token || place->name != p->name)
@@ -156,12 +170,39 @@ poller_asks(struct poller *p)
 		place->firm = UINT64_MAX;
 }
 
+/* The moment that a broker keeps a name for a client; and some more, for the
+ * answer to be late. */
+void
+poller_kept(struct broker *b, struct poller *p)
+{
+	struct world *w = b->w;
+
+	p->told_us = world_now(w);
+	w->pollers.kept_us[b->index][p->name] = world_now(w) + KEPT_US;
+	poller_hush(w, p->name, world_now(w) + KEPT_US);
+}
+
+/* It has come back soon, and nobody else has had the name since. */
+static void
+check_kept(struct broker *b, struct poller *p)
+{
+	struct world *w = b->w;
+
+	if (p->told_us != 0 && p->sent_us - p->told_us < COMES_SOON_US &&
+	    w->faults.on == 0 && (w->uses.on & USE_FORCE) == 0)
+		world_fail(w, "tokens",
+		    "n%d: %s refuses poller %d, for which it keeps it", p->name,
+		    b->name, p->index);
+	p->told_us = 0;
+}
+
 void
 poller_refused(struct broker *b, struct poller *p)
 {
 	struct poller_place *place = &p->places[b->index];
 	uint64_t *order = &b->w->pollers.order;
 
+	check_kept(b, p);
 	if (p->common || b->w->pollers.park_ms == 0)
 		return;
 	if (place->token != p->token || place->name != p->name) {
@@ -251,7 +292,8 @@ check_order(struct broker *b, const struct poller *p)
 	const struct pollers *all = &b->w->pollers;
 	const struct poller *q;
 
-	if (p->common || all->park_ms == 0)
+	if (p->common || all->park_ms == 0 ||
+	    all->kept_us[b->index][p->name] > p->sent_us)
 		return;
 	for (q = all->v; q < all->v + all->n; q++) {
 		/* One that may have the name already is asked about first. */
@@ -368,6 +410,8 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 
 	check_alone(b, p, fence);
 	check_order(b, p);
+	end_kept(p);
+	p->told_us = 0;
 	if (fence <= ground->fence && checker_fences_rise(w) &&
 	    !faults_excuse_fence(w))
 		world_fail(w, "P2",
