@@ -73,7 +73,7 @@ core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
 	g->row.arg = arg;
 	g->now_ms = now_ms;
 	if (g->spoilt)
-		listing_anew(g);
+		g->again(g);
 	for (i = 0; (i < PART || g->anew >= ANEW_MAX) && g->stage != NULL; i++)
 		g->stage(core, g);
 	return g->stage != NULL;

@@ -74,22 +74,10 @@ list_hold(struct core *core, struct listing *g)
 	row_finish(&g->row, "lock", h->lock->name, h->lock->name_len);
 }
 
-struct listing *
-core_list_begin(struct core *core, uint64_t session)
-{
-	struct listing *g = listing_new(core, list_hold);
-
-	g->after = later_of_session;
-	g->owner = owner_find(core, session);
-	if (g->owner != NULL)
-		g->hold = TAILQ_FIRST(&g->owner->holds);
-	return g;
-}
-
 /* The client hears of a loss before it has the list, so the list must not have
  * the hold: begins again. */
-void
-listing_anew(struct listing *g)
+static void
+begin_again(struct listing *g)
 {
 	g->spoilt = false;
 	g->anew++;
@@ -99,6 +87,19 @@ listing_anew(struct listing *g)
 	g->claim = NULL;
 	g->row.count = 0;
 	g->row.fn(g->row.arg, NULL);
+}
+
+struct listing *
+core_list_begin(struct core *core, uint64_t session)
+{
+	struct listing *g = listing_new(core, list_hold);
+
+	g->after = later_of_session;
+	g->again = begin_again;
+	g->owner = owner_find(core, session);
+	if (g->owner != NULL)
+		g->hold = TAILQ_FIRST(&g->owner->holds);
+	return g;
 }
 
 /* Makes the whole list at once, for callers that can wait. */

@@ -33,7 +33,8 @@ struct listing {
 	size_t name_len;
 	/* What comes next in the present stage. */
 	const struct hold *hold;
-	next_hold_fn after; /* goes on from a hold that leaves */
+	next_hold_fn after;		  /* goes on from a hold that leaves */
+	void (*again)(struct listing *g); /* LIST: begins again */
 	const struct permits *permits;
 	const struct claim *claim;
 	const struct waiter *waiter;
@@ -49,9 +50,6 @@ struct listing {
 
 /* Returns a list that begins with that stage. */
 struct listing *listing_new(struct core *core, stage_fn stage);
-
-/* LIST: begins again. */
-void listing_anew(struct listing *g);
 
 /* QUEUE and HISTORY: who the row is about. */
 void listing_session(const struct core *core, struct listing *g,

@@ -122,15 +122,6 @@ sync_fini(struct core *core)
 }
 
 void
-sync_touch(struct core *core, struct sync *y)
-{
-	if (y->touched)
-		return;
-	y->touched = true;
-	TAILQ_INSERT_TAIL(&core->syncs->touched, y, in_touched);
-}
-
-void
 sync_settle(struct core *core)
 {
 	struct sync *y;

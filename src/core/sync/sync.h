@@ -260,7 +260,15 @@ struct sync *sync_find(
     const struct core *core, enum sync_kind kind, const char *name, size_t len);
 struct sync *sync_get(
     struct core *core, enum sync_kind kind, const char *name, size_t len);
-void sync_touch(struct core *core, struct sync *y);
+
+static inline void
+sync_touch(struct core *core, struct sync *y)
+{
+	if (y->touched)
+		return;
+	y->touched = true;
+	TAILQ_INSERT_TAIL(&core->syncs->touched, y, in_touched);
+}
 
 /* Makes a claim at the end of a line of its object.  Returns NULL if it has
  * answered the request with an error instead. */
