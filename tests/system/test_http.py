@@ -351,7 +351,8 @@ class Slow(Web):
         for _ in range(100):
             self.open(web, b"GET /").close()
             web.get("/nothing")
-        eventually(lambda: web.metrics()["process_open_fds"] <= before + 1, 10, "all are closed")
+        # The last connections to Redis may come up after the first answers.
+        eventually(lambda: web.metrics()["process_open_fds"] <= before + 10, 10, "all are closed")
 
     def test_lock_clients_do_not_notice(self):
         web = self.web()
