@@ -307,6 +307,13 @@ call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
 	       epoch != guard_epoch(core, shard);
 }
 
+bool
+call_outdated(const struct outcome *o)
+{
+	return o->alone &&
+	       (o->status == OUTCOME_LOST || o->status == OUTCOME_GONE);
+}
+
 /*
  * Has the time of a grant run out before the client is told?  Then it is none:
  * others may have been granted the name since, and been told so.
@@ -383,7 +390,8 @@ take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	assert(c != NULL && slot->limit < c->n);
 	n = &c->names[slot->limit];
-	if (call_doubts(core, slot->shard, n->epoch, o))
+	if (call_doubts(core, slot->shard, n->epoch, o) ||
+	    (c->op != TOKEN_ACQUIRE && call_outdated(o)))
 		o = &unknown;
 	assert(n->asked);
 	n->asked = false;

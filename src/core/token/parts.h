@@ -36,6 +36,12 @@ void call_stop_waiting(struct core *core, struct token_call *c);
 bool call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
     const struct outcome *o);
 
+/*
+ * Does a server say that the hold is not there, which too few replicas confirm?
+ * It may have been replaced, and its successor may have the hold.
+ */
+bool call_outdated(const struct outcome *o);
+
 /* Notes what is in the way of a parked call. */
 void call_note(
     struct core *core, struct token_call *c, const struct outcome *o);

@@ -14,6 +14,7 @@
 #include "core/guard/guard.h"
 #include "core/lock/watch.h"
 #include "core/token/measured.h"
+#include "core/token/parts.h"
 #include "core/token/ward.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -342,11 +343,14 @@ ward_outcome(
 	case OUTCOME_LOST:
 	case OUTCOME_ENDED:
 	case OUTCOME_GONE:
+		if (call_outdated(o))
+			break;
 		ward_gone(core, w);
 		return;
 	default:
-		arm(core, w, RETRY_MS + core_jitter(core, RETRY_MS));
+		break;
 	}
+	arm(core, w, RETRY_MS + core_jitter(core, RETRY_MS));
 }
 
 /* Walks over all wards, in parts. */

@@ -756,6 +756,27 @@ config quorum=3
 > op token b seq=3 how=u--
 > 1 ERR unavailable Redis did not answer in time; try again
 
+== tokens: what a server denies that too few replicas confirm is in doubt
+# It may have been replaced, and its successor may have the hold.
+0 ready 2
+10 token 1 acquire a token=t1 px=1m
+> op claim a seq=1 ttl=60000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+30 token 2 extend a token=t1 px=30s
+> op token a seq=2 ttl=30000 client=t1 how=exr
+40 < lost a alone
+> 2 ERR unavailable Redis did not answer in time; try again
+50 token 2 release a token=t1
+> op token a seq=3 client=t1 how=rxr
+60 < gone a alone
+> 2 ERR unavailable Redis did not answer in time; try again
+10020 until
+> 10020 op retain a seq=1 ttl=50000 fence=100 client=t1
+10030 < lost a alone
+12000 until
+> 10707 op retain a seq=1 ttl=49313 fence=100 client=t1
+
 == tokens: shown to people
 0 ready 2
 10 token 1 acquire a token=t1 px=15s
