@@ -427,7 +427,8 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	believe(b, p, fence);
 }
 
-/* What came back with old data may be extended, too. */
+/* What came back with old data may be extended, too; and what was forced after
+ * its broker had extended it. */
 void
 poller_extended(struct broker *b, struct poller *p, uint64_t fence)
 {
@@ -436,7 +437,8 @@ poller_extended(struct broker *b, struct poller *p, uint64_t fence)
 
 	check_alone(b, p, fence);
 	if (fence < ground->fence && w->pollers.forgot_us < p->since_us &&
-	    checker_fences_rise(w) && !faults_excuse_fence(w))
+	    ground->force_us <= p->sent_us && checker_fences_rise(w) &&
+	    !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: poller %d extends fence %llu after fence %llu",
 		    p->name, p->index, (unsigned long long)fence,
