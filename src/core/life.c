@@ -116,6 +116,8 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	}
 	s->owner.draining = false;
 	s->detached = true;
+	if (!ended_by_client(s, orderly, quit))
+		s->owner.promised_ms = s->valid_ms;
 	notify_session(core, NOTICE_SESSION_AWAY, &s->owner);
 	core->sessions->ndetached++;
 	unowned_gone(core, &s->owner, s->grace_ms == 0);
@@ -236,6 +238,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	core_disarm(core, &s->end);
 	core->sessions->ndetached -= s->detached;
 	s->detached = false;
+	s->owner.promised_ms = 0;
 	unowned_gone(core, &s->owner, false);
 	s->conn = own->conn;
 	s->tcp = own->tcp;

@@ -85,12 +85,29 @@ sharers_loses(const struct lock *l)
 	return c != NULL && c->losing;
 }
 
+/*
+ * The lease is over sooner than the broker had thought: the server's clock has
+ * gained on its own.  A client that is not there does not hear of it, and may
+ * count on a valid= that it was told.
+ */
+static void
+keep_promise(const struct core *core, struct hold *h)
+{
+	int64_t until_ms = h->owner->promised_ms;
+
+	if (until_ms > core->now_ms)
+		hold_keep_until(
+		    h, until_ms + core->pad_ms + hold_terms(h)->delay_ms);
+}
+
 static void
 lose(struct core *core, struct hold *h, const struct loss *loss)
 {
 	core_visit(core, 1);
 	if (loss->tell_by)
 		notify_forced(core, h->lock, h, loss->by);
+	if (loss->by == NULL)
+		keep_promise(core, h);
 	hold_lose(core, h, loss->reason, loss->by);
 }
 

@@ -55,6 +55,8 @@ struct owner {
 	unsigned nholds, nwaiting, nlost, nclaims, npermits, nwatches;
 	bool draining; /* its client sends nothing more: it does not wait */
 	bool gone;     /* nobody is there; it lives for a valid= alone */
+	/* Nobody is there, but may count on a valid= until then; 0: no. */
+	int64_t promised_ms;
 	/* Walks that are under way, and what they look at next. */
 	TAILQ_ENTRY(owner) in_walk[OWNER_WALKS];
 	bool walks[OWNER_WALKS], reenter_again;

@@ -410,6 +410,24 @@ config fences=2
 > op end a seq=1
 1030 until
 
+== it gains, and a client that is not there counts on its valid=: it lingers
+0 ready 1
+0 open 2 tcp
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+500 ping 2
+> valid 9407
+600 gone 2
+1000 guard blessed
+1010 clock 3600000
+1020 guard blessed
+> log clock-gained node=0
+> 2 !LOST a fence=100 reason=unreachable
+> op end a seq=1 linger=11888
+1030 until
+
 == it gains, and the server grants nothing new: what is held is written again
 0 ready 2
 10 1 LOCK a
