@@ -164,7 +164,7 @@ sharers_lose_on(struct core *core)
 	       (c = TAILQ_FIRST(&core->locks->losing)) != NULL) {
 		core_visit(core, 1);
 		l = c->lock;
-		if (!lose_some(core, l, &c->loss, 0))
+		if (!lose_some(core, l, &c->loss, 1))
 			return;
 		loss = c->loss;
 		sharers_forget(core, l);
@@ -244,7 +244,7 @@ sharers_tell_on(struct core *core)
 	while (work_left(core) &&
 	       (c = TAILQ_FIRST(&core->locks->warning)) != NULL) {
 		core_visit(core, 1);
-		c->next = tell_some(core, c->next, c->event, 0);
+		c->next = tell_some(core, c->next, c->event, 1);
 		if (c->next != NULL)
 			return;
 		sharers_forget(core, c->lock);
