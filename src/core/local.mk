@@ -158,6 +158,7 @@ noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \
 	src/core/token/call.c \
 	src/core/token/call.h \
+	src/core/token/calls.c \
 	src/core/token/either.c \
 	src/core/token/ending.c \
 	src/core/token/measured.c \
@@ -170,6 +171,7 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/request.c \
 	src/core/token/result.c \
 	src/core/token/result.h \
+	src/core/token/settle.c \
 	src/core/token/stand.c \
 	src/core/token/stand.h \
 	src/core/token/stand_told.c \

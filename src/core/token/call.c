@@ -5,7 +5,8 @@
  *	        --> to take several names: one after the other
  *	        --> if all of several must match: a look at each first
  *
- * request.c makes them, and ending.c answers them.  Redis decides, in one
+ * request.c makes them, settle.c takes the answers of Redis, and ending.c
+ * answers them.  Redis decides, in one
  * script a name; so the broker keeps no answer back for a FLUSH, and does not
  * rely on its own memory.  A call takes several names in byte order, so that
  * one of two such calls gets all of them; it gives back what it has taken in
@@ -13,82 +14,16 @@
  */
 #include "config.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/token/call.h"
-#include "core/token/measured.h"
 #include "core/token/park.h"
 #include "core/token/parts.h"
 #include "core/token/result.h"
-#include "core/token/ward.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
-
-#define WHY_SIZE 256
-
-struct token_call *
-call_find(const struct core *core, uint64_t id)
-{
-	struct table_link *link =
-	    table_find(&core->tokens->by_id, (const char *)&id, sizeof(id));
-
-	return link == NULL ? NULL
-			    : container_of(link, struct token_call, by_id);
-}
-
-void
-call_stop_waiting(struct core *core, struct token_call *c)
-{
-	if (c->waits)
-		TAILQ_REMOVE(&core->tokens->waiting, c, in_waiting);
-	core->tokens->nwaiting -= c->waits;
-	c->waits = false;
-}
-
-void
-call_drop(struct core *core, struct token_call *c)
-{
-	unsigned i;
-
-	if (c->parked) {
-		token_waited(core, c);
-		park_leave(core, c);
-	}
-	TAILQ_REMOVE(&core->tokens->calls, c, link);
-	table_remove(&core->tokens->by_id, &c->by_id);
-	call_stop_waiting(core, c);
-	core_disarm(core, &c->deadline);
-	for (i = 0; i < c->n; i++) {
-		free(c->names[i].name);
-		free(c->names[i].text);
-	}
-	free(c->client);
-	free(c->other);
-	free(c);
-}
-
-struct owner *
-call_asker(const struct core *core, const struct token_call *c)
-{
-	if (core->above->conn_of(core, c->session) == 0)
-		return NULL;
-	return owner_find(core, c->session);
-}
-
-bool
-call_in_flight(const struct token_call *c)
-{
-	const struct token_name *n;
-
-	for (n = c->names; n < c->names + c->n; n++)
-		if (n->asked)
-			return true;
-	return false;
-}
 
 /* Sending. */
 
@@ -101,12 +36,6 @@ wait_for_guard(struct core *core, struct token_call *c)
 	c->waits = true;
 	core->tokens->nwaiting++;
 	TAILQ_INSERT_TAIL(&core->tokens->waiting, c, in_waiting);
-}
-
-bool
-call_takes(const struct token_call *c)
-{
-	return c->op == TOKEN_ACQUIRE || (c->op == TOKEN_EXTEND && c->either);
 }
 
 /*
@@ -299,87 +228,6 @@ go_on(struct core *core, struct token_call *c)
 		call_answer(core, c, how);
 }
 
-bool
-call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
-    const struct outcome *o)
-{
-	return (o->status == OUTCOME_GRANTED || o->status == OUTCOME_RENEWED) &&
-	       epoch != guard_epoch(core, shard);
-}
-
-bool
-call_outdated(const struct outcome *o)
-{
-	return o->alone &&
-	       (o->status == OUTCOME_LOST || o->status == OUTCOME_GONE);
-}
-
-/*
- * Has the time of a grant run out before the client is told?  Then it is none:
- * others may have been granted the name since, and been told so.
- */
-static bool
-is_over(const struct core *core, const struct token_call *c, int64_t sent_ms)
-{
-	return c->ttl_ms > 0 && core->now_ms >= sent_ms + c->ttl_ms;
-}
-
-static void
-keep_outcome(struct core *core, const struct token_call *c,
-    struct token_name *n, int64_t sent_ms, const struct outcome *o)
-{
-	n->settled = true;
-	n->status = c->inherits && o->status == OUTCOME_RENEWED
-			? OUTCOME_GRANTED
-			: o->status;
-	n->fence = o->fence;
-	n->left_ms = o->ttl_ms;
-	if (n->status == OUTCOME_GRANTED)
-		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
-	n->waited_ms = core->now_ms - c->since_ms;
-	n->kind = (unsigned)o->first;
-	n->whose = (unsigned)o->second;
-	free(n->text);
-	n->text = xstrndup(o->text, o->text_len);
-	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_GRANTED)
-		n->status = OUTCOME_BUSY;
-	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_RENEWED)
-		n->status = OUTCOME_LOST;
-	if (n->status != OUTCOME_GRANTED &&
-	    (n->status != OUTCOME_RENEWED || c->op != TOKEN_ACQUIRE))
-		return;
-	if (!is_over(core, c, sent_ms))
-		return;
-	ward_stray(core, n);
-	n->status = OUTCOME_BUSY;
-}
-
-/* The outcome is unknown, or Redis refused, or the time for retries is over. */
-static void
-failed(struct core *core, struct token_call *c, struct token_name *n,
-    const struct outcome *o)
-{
-	uint32_t shard = guard_shard(core, n->name, n->len);
-	char why[WHY_SIZE];
-
-	if (o->status == OUTCOME_UNKNOWN && call_takes(c) && !c->looks &&
-	    (!n->extends || c->inherits) && !c->parked) {
-		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
-		ward_stray(core, n);
-	}
-	if (call_in_flight(c)) {
-		n->settled = true;
-		n->status = OUTCOME_UNKNOWN;
-		c->broken = true;
-		return;
-	}
-	snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
-	if (o->status == OUTCOME_REFUSED)
-		call_refuse(core, c, ERR_UNAVAILABLE, why);
-	else
-		call_unavailable(core, c, shard);
-}
-
 static void
 take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
@@ -398,14 +246,14 @@ take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	if (o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_REFUSED ||
 	    ((o->status == OUTCOME_UNSENT || o->status == OUTCOME_PENDING) &&
 		!timer_armed(&c->deadline))) {
-		failed(core, c, n, o);
+		call_failed(core, c, n, o);
 		return;
 	}
 	if (o->status == OUTCOME_UNSENT || o->status == OUTCOME_PENDING) {
 		wait_for_guard(core, c);
 		return;
 	}
-	keep_outcome(core, c, n, sent_ms, o);
+	call_keep(core, c, n, sent_ms, o);
 	if (call_in_flight(c))
 		return;
 	if (c->broken)
@@ -434,24 +282,4 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 			.text_len = strlen(c->client) };
 	take_outcome(core, slot, sent_ms, &ended);
 	park_passed(core, slot, sent_ms, o);
-}
-
-/* Parked calls, whose operations park.c sends. */
-
-void
-call_note(struct core *core, struct token_call *c, const struct outcome *o)
-{
-	keep_outcome(core, c, &c->names[0], 0, o);
-}
-
-void
-call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
-    const struct outcome *o)
-{
-	if (o->status != OUTCOME_GRANTED) {
-		failed(core, c, &c->names[0], o);
-		return;
-	}
-	keep_outcome(core, c, &c->names[0], sent_ms, o);
-	call_answer(core, c, result_of(c, &c->names[0]));
 }

@@ -15,6 +15,16 @@
 
 #define WHY_SIZE 256
 
+void
+call_drop(struct core *core, struct token_call *c)
+{
+	if (c->parked) {
+		token_waited(core, c);
+		park_leave(core, c);
+	}
+	call_remove(core, c);
+}
+
 /* Gives back the names that the call was granted and nobody hears of. */
 static void
 give_back(struct core *core, struct token_call *c)

@@ -165,7 +165,7 @@ await(struct core *core, struct token_call *c, struct owner *asker)
 	}
 	emit_error(core, c->session, c->ref, ERR_LIMIT,
 	    "too many clients wait for this name already");
-	call_drop(core, c);
+	call_remove(core, c);
 	stand_next(core, st);
 	return true;
 }

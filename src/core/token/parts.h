@@ -1,17 +1,20 @@
 /*
  * What the files of the module share: request.c makes calls, call.c carries
- * them out, park.c keeps those that wait, and ending.c answers them.
+ * them out, park.c keeps those that wait, settle.c takes what Redis says of
+ * their names, and ending.c answers them.
  */
 #ifndef LOCKBROKER_CORE_TOKEN_PARTS_H
 #define LOCKBROKER_CORE_TOKEN_PARTS_H
 
 #include "core/token/state.h"
 
+/* calls.c */
+
 /* Returns NULL if the call is over. */
 struct token_call *call_find(const struct core *core, uint64_t id);
 
-/* Frees a call that nobody waits for any more. */
-void call_drop(struct core *core, struct token_call *c);
+/* Frees a call.  Requires that it is not parked, or no longer. */
+void call_remove(struct core *core, struct token_call *c);
 
 /* Returns the session that asked; NULL if nobody is there to be answered. */
 struct owner *call_asker(const struct core *core, const struct token_call *c);
@@ -21,9 +24,6 @@ bool call_in_flight(const struct token_call *c);
 
 /* Does it take free names? */
 bool call_takes(const struct token_call *c);
-
-/* Sends its operations: all at once, or one after the other to take names. */
-void call_send(struct core *core, struct token_call *c);
 
 /* It no longer waits for its guard. */
 void call_stop_waiting(struct core *core, struct token_call *c);
@@ -42,6 +42,22 @@ bool call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
  */
 bool call_outdated(const struct outcome *o);
 
+/* call.c */
+
+/* Sends its operations: all at once, or one after the other to take names. */
+void call_send(struct core *core, struct token_call *c);
+
+/* settle.c */
+
+/* Keeps what Redis has said of a name of the call. */
+void call_keep(struct core *core, const struct token_call *c,
+    struct token_name *n, int64_t sent_ms, const struct outcome *o);
+
+/* The outcome is unknown, or Redis refused, or the time for retries is over:
+ * answers the call, and frees it, unless other operations are in flight. */
+void call_failed(struct core *core, struct token_call *c, struct token_name *n,
+    const struct outcome *o);
+
 /* Notes what is in the way of a parked call. */
 void call_note(
     struct core *core, struct token_call *c, const struct outcome *o);
@@ -56,7 +72,13 @@ void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
 void either_begin(struct core *core, struct token_call *c);
 bool either_goes_on(struct core *core, struct token_call *c);
 
-/* ending.c: each answers the call, and frees it. */
+/* ending.c */
+
+/* Frees a call that nobody waits for any more; if it is parked, it leaves its
+ * place first. */
+void call_drop(struct core *core, struct token_call *c);
+
+/* Each of these answers the call, and frees it. */
 
 void call_answer(
     struct core *core, struct token_call *c, enum token_answer how);

@@ -1,0 +1,101 @@
+/*
+ * How a name of a call is settled: by what Redis answers to its operation, or by
+ * the lack of an answer.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/token/parts.h"
+#include "core/token/result.h"
+#include "core/token/ward.h"
+
+#define WHY_SIZE 256
+
+/*
+ * Has the time of a grant run out before the client is told?  Then it is none:
+ * others may have been granted the name since, and been told so.
+ */
+static bool
+is_over(const struct core *core, const struct token_call *c, int64_t sent_ms)
+{
+	return c->ttl_ms > 0 && core->now_ms >= sent_ms + c->ttl_ms;
+}
+
+void
+call_keep(struct core *core, const struct token_call *c, struct token_name *n,
+    int64_t sent_ms, const struct outcome *o)
+{
+	n->settled = true;
+	n->status = c->inherits && o->status == OUTCOME_RENEWED
+			? OUTCOME_GRANTED
+			: o->status;
+	n->fence = o->fence;
+	n->left_ms = o->ttl_ms;
+	if (n->status == OUTCOME_GRANTED)
+		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
+	n->waited_ms = core->now_ms - c->since_ms;
+	n->kind = (unsigned)o->first;
+	n->whose = (unsigned)o->second;
+	free(n->text);
+	n->text = xstrndup(o->text, o->text_len);
+	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_GRANTED)
+		n->status = OUTCOME_BUSY;
+	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_RENEWED)
+		n->status = OUTCOME_LOST;
+	if (n->status != OUTCOME_GRANTED &&
+	    (n->status != OUTCOME_RENEWED || c->op != TOKEN_ACQUIRE))
+		return;
+	if (!is_over(core, c, sent_ms))
+		return;
+	ward_stray(core, n);
+	n->status = OUTCOME_BUSY;
+}
+
+void
+call_failed(struct core *core, struct token_call *c, struct token_name *n,
+    const struct outcome *o)
+{
+	uint32_t shard = guard_shard(core, n->name, n->len);
+	char why[WHY_SIZE];
+
+	if (o->status == OUTCOME_UNKNOWN && call_takes(c) && !c->looks &&
+	    (!n->extends || c->inherits) && !c->parked) {
+		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
+		ward_stray(core, n);
+	}
+	if (call_in_flight(c)) {
+		n->settled = true;
+		n->status = OUTCOME_UNKNOWN;
+		c->broken = true;
+		return;
+	}
+	snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
+	if (o->status == OUTCOME_REFUSED)
+		call_refuse(core, c, ERR_UNAVAILABLE, why);
+	else
+		call_unavailable(core, c, shard);
+}
+
+/* Parked calls, whose operations park.c sends. */
+
+void
+call_note(struct core *core, struct token_call *c, const struct outcome *o)
+{
+	call_keep(core, c, &c->names[0], 0, o);
+}
+
+void
+call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
+    const struct outcome *o)
+{
+	if (o->status != OUTCOME_GRANTED) {
+		call_failed(core, c, &c->names[0], o);
+		return;
+	}
+	call_keep(core, c, &c->names[0], sent_ms, o);
+	call_answer(core, c, result_of(c, &c->names[0]));
+}
