@@ -21,7 +21,6 @@
 #include "core/listing.h"
 #include "core/lock/check.h"
 #include "core/lock/force.h"
-#include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
 #include "core/lock/queue.h"
@@ -50,7 +49,7 @@
 static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_LEASE] = { AGENDA_URGENT, lease_timer },
 	[TIMER_SYNC] = { AGENDA_URGENT, sync_timer },
-	[TIMER_HOLD] = { AGENDA_URGENT, hold_timer },
+	[TIMER_HOLD] = { AGENDA_URGENT, unlock_timer },
 	[TIMER_PERMITS] = { AGENDA_URGENT, permits_timer },
 	[TIMER_GUARD] = { AGENDA_URGENT, guard_timer },
 	[TIMER_VOTE] = { AGENDA_URGENT, votes_timer },

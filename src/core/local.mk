@@ -83,6 +83,8 @@ src_core_lease_liblease_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/lock/liblock.a
 src_core_lock_liblock_a_SOURCES = \
+	src/core/lock/admit.c \
+	src/core/lock/admit.h \
 	src/core/lock/check.c \
 	src/core/lock/check.h \
 	src/core/lock/deadlock.c \
@@ -91,14 +93,21 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/fit.h \
 	src/core/lock/force.c \
 	src/core/lock/force.h \
+	src/core/lock/force_list.c \
+	src/core/lock/force_state.h \
+	src/core/lock/grant.c \
+	src/core/lock/grant.h \
 	src/core/lock/group.c \
 	src/core/lock/group.h \
+	src/core/lock/group_turn.c \
 	src/core/lock/hold.c \
 	src/core/lock/hold.h \
+	src/core/lock/holders.c \
 	src/core/lock/lock.c \
 	src/core/lock/lock.h \
 	src/core/lock/measured.c \
 	src/core/lock/measured.h \
+	src/core/lock/members.c \
 	src/core/lock/message.c \
 	src/core/lock/message.h \
 	src/core/lock/names.c \
@@ -113,6 +122,7 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/reenter.h \
 	src/core/lock/sharers.c \
 	src/core/lock/sharers.h \
+	src/core/lock/sharers_list.c \
 	src/core/lock/state.h \
 	src/core/lock/stored.c \
 	src/core/lock/stored.h \

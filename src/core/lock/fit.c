@@ -9,6 +9,16 @@
 #include "core/lock/names.h"
 
 bool
+lock_compatible(const struct lock *l, const struct waiter *w)
+{
+	if (TAILQ_EMPTY(&l->holders))
+		return true;
+	if (l->nholders == 1 && TAILQ_FIRST(&l->holders)->owner == w->owner)
+		return true;
+	return l->shared_hold && w->shared;
+}
+
+bool
 lock_reenters(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {

@@ -7,6 +7,9 @@
 
 #include "core/lock/state.h"
 
+/* Do the present holders, if any, let w have the name, too? */
+bool lock_compatible(const struct lock *l, const struct waiter *w);
+
 /*
  * Does w only re-enter: has its session the name already, in a mode that will
  * do?

@@ -21,7 +21,7 @@
 #include "core/guard/guard.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
-#include "core/lock/force.h"
+#include "core/lock/force_state.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/notify.h"
@@ -34,110 +34,11 @@
 #define PAUSE_MS 10	 /* before the first look whether others have ended */
 #define PAUSE_MS_MAX 200 /* it doubles up to this */
 
-/* One UNLOCK-FORCE.  Owned by forces.list; once over, by the list it is in. */
-struct force {
-	TAILQ_ENTRY(force) link;
-	struct table_link by_id;
-	TAILQ_ENTRY(force) in_turn; /* here: of its name, or forces.touched */
-	uint64_t id;		    /* what its operations carry */
-	uint64_t session;	    /* id of the one that asked */
-	uint64_t ref;
-	char by[PEND_MAX_BYTES]; /* who asked, for the log of another broker */
-	struct timer timer;	 /* the next look, or the end of patience */
-	int64_t until_ms;	 /* the end of patience */
-	int64_t pause_ms;
-	uint64_t seq; /* here: of the lease that ends */
-	bool here;    /* a lease of this broker is ending */
-	bool listed;  /* linked by in_turn */
-	bool over;    /* answered; freed when its turn comes */
-	bool there;   /* others were asked, or are about to be */
-	bool looking; /* an operation is in flight */
-	char *value;  /* owned; of the key when others were asked; or NULL */
-	size_t value_len;
-	size_t name_len;
-	char name[];
-};
-
-/* All that are under way. */
-struct forces {
-	struct force_list list;
-	struct force_list touched; /* to be looked at */
-	struct table by_id;
-	uint64_t last; /* id */
-	bool running;  /* force_run() makes the changes itself */
-};
-
-static const char *
-id_of(const struct table_link *link, size_t *len)
-{
-	const struct force *f = container_of_const(link, struct force, by_id);
-
-	*len = sizeof(f->id);
-	return (const char *)&f->id;
-}
-
-void
-force_init(struct core *core)
-{
-	core->forces = xcalloc(1, sizeof(*core->forces));
-	TAILQ_INIT(&core->forces->list);
-	TAILQ_INIT(&core->forces->touched);
-	table_init(&core->forces->by_id, id_of);
-}
-
-static void
-end(struct core *core, struct force *f)
-{
-	TAILQ_REMOVE(&core->forces->list, f, link);
-	table_remove(&core->forces->by_id, &f->by_id);
-	core_disarm(core, &f->timer);
-	free(f->value);
-	f->value = NULL;
-	f->over = true;
-	if (!f->listed)
-		free(f);
-}
-
-static void
-list(struct force_list *list, struct force *f)
-{
-	assert(!f->listed);
-	f->listed = true;
-	TAILQ_INSERT_TAIL(list, f, in_turn);
-}
-
-/* The next to look at; NULL: there is none, or it was over and is now freed. */
-static struct force *
-next_touched(struct core *core)
-{
-	struct force *f = TAILQ_FIRST(&core->forces->touched);
-
-	if (f == NULL)
-		return NULL;
-	TAILQ_REMOVE(&core->forces->touched, f, in_turn);
-	f->listed = false;
-	if (!f->over)
-		return f;
-	free(f);
-	return NULL;
-}
-
-void
-force_fini(struct core *core)
-{
-	while (!TAILQ_EMPTY(&core->forces->list))
-		end(core, TAILQ_FIRST(&core->forces->list));
-	while (!TAILQ_EMPTY(&core->forces->touched))
-		(void)next_touched(core); /* all of them are over */
-	table_fini(&core->forces->by_id);
-	free(core->forces);
-}
-
 static void
 refuse(struct core *core, struct force *f, enum err_code code, const char *why)
 {
 	emit_error(core, f->session, f->ref, code, "%s", why);
-	end(core, f);
+	force_end(core, f);
 }
 
 /* If all of it is done, answers it and frees it. */
@@ -147,7 +48,7 @@ check(struct core *core, struct force *f)
 	if (f->here || f->there)
 		return;
 	emit_reply(core, f->session, f->ref, STATUS_OK);
-	end(core, f);
+	force_end(core, f);
 }
 
 static void
@@ -249,7 +150,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 {
 	f->here = true;
 	f->seq = l->lease.seq;
-	list(&core->forces->touched, f);
+	force_list(&core->forces->touched, f);
 	end_lease(core, l, core->now_ms, f->by, false);
 }
 
@@ -308,20 +209,6 @@ force_request(
 	arm(core, f);
 }
 
-void
-force_touch(struct core *core, struct lock *l)
-{
-	if (!core->forces->running)
-		force_leave(core, l);
-}
-
-void
-force_leave(struct core *core, struct lock *l)
-{
-	if (l->more != NULL)
-		TAILQ_CONCAT(&core->forces->touched, &l->more->forces, in_turn);
-}
-
 /* The lock whose lease `f` has to end here; NULL: the lease has ended. */
 static struct lock *
 still_here(const struct core *core, const struct force *f)
@@ -344,7 +231,7 @@ look(struct core *core, struct force *f)
 		end_lease(core, l, core->now_ms, f->by, false);
 	l = still_here(core, f);
 	if (l != NULL) {
-		list(&need_more(l)->forces, f);
+		force_list(&need_more(l)->forces, f);
 		return;
 	}
 	f->here = false;
@@ -358,19 +245,13 @@ force_run(struct core *core)
 
 	while (work_left(core) && force_has_more(core)) {
 		core_visit(core, 1);
-		f = next_touched(core);
+		f = force_next_touched(core);
 		if (f == NULL)
 			continue;
 		core->forces->running = true;
 		look(core, f);
 		core->forces->running = false;
 	}
-}
-
-bool
-force_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->forces->touched);
 }
 
 void
@@ -514,20 +395,11 @@ on_look(struct core *core, struct force *f, const struct outcome *o)
 	arm(core, f);
 }
 
-static struct force *
-find(const struct core *core, uint64_t id)
-{
-	struct table_link *link =
-	    table_find(&core->forces->by_id, (const char *)&id, sizeof(id));
-
-	return link == NULL ? NULL : container_of(link, struct force, by_id);
-}
-
 bool
 force_about(
     const struct core *core, const struct slot *slot, struct forced *out)
 {
-	const struct force *f = find(core, slot->ref);
+	const struct force *f = force_find(core, slot->ref);
 
 	if (f != NULL)
 		*out = (struct forced){ f->name, f->name_len, f->by };
@@ -538,7 +410,7 @@ void
 force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct force *f = find(core, slot->ref);
+	struct force *f = force_find(core, slot->ref);
 
 	if (f == NULL)
 		return;

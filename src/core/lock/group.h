@@ -1,5 +1,6 @@
 /*
- * LOCK of several names: all or nothing (protocol, section 5).
+ * LOCK of several names: all or nothing (protocol, section 5).  members.c has the
+ * names of a group, group_turn.c the rules below, and group.c the rest.
  *
  * A waiting group holds none of its names.  A lease that is here only for
  * groups is idle, and passes to single requests, here and elsewhere.  That
@@ -30,6 +31,9 @@ void group_request(
  * queues, except for waiters that have a right to the name and soon use it.
  */
 #define GROUPS_FIRST 8
+
+/* Does the session of w have the name in a mode that will do? */
+bool group_has_already(const struct core *core, const struct waiter *w);
 
 /*
  * Could the group of w be granted all its other names, if their leases fitted,

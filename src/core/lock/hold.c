@@ -10,7 +10,6 @@
 #include "base/xmalloc.h"
 #include "core/lease/lease.h"
 #include "core/lock/hold.h"
-#include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
@@ -19,136 +18,6 @@
 #include "core/session/valid.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
-
-#define FEW 8 /* of more holders of one name there is a table */
-
-static const char *
-owner_id(const struct table_link *link, size_t *len)
-{
-	const struct terms *t =
-	    container_of_const(link, struct terms, by_owner);
-
-	*len = sizeof(t->hold->owner->id);
-	return (const char *)&t->hold->owner->id;
-}
-
-struct hold *
-hold_find(
-    const struct core *core, const struct lock *l, const struct owner *owner)
-{
-	struct table_link *link;
-	struct hold *h;
-
-	if (more_of(l)->crowd != NULL) {
-		core_visit(core, 1);
-		link = table_find(l->more->crowd, (const char *)&owner->id,
-		    sizeof(owner->id));
-		return link ? container_of(link, struct terms, by_owner)->hold
-			    : NULL;
-	}
-	/* Whoever looks at a name has counted its first holder. */
-	TAILQ_FOREACH (h, &l->holders, in_lock) {
-		if (h->owner == owner)
-			return h;
-		core_visit(core, TAILQ_NEXT(h, in_lock) != NULL);
-	}
-	return NULL;
-}
-
-const struct terms *
-hold_terms(const struct hold *h)
-{
-	static const struct terms none;
-
-	return h->terms != NULL ? h->terms : &none;
-}
-
-/* Returns the terms, to be written; makes them if there are none yet. */
-static struct terms *
-terms(struct hold *h)
-{
-	if (h->terms != NULL)
-		return h->terms;
-	h->terms = xcalloc(1, sizeof(*h->terms));
-	h->terms->hold = h;
-	h->terms->bound.kind = TIMER_HOLD;
-	return h->terms;
-}
-
-static void
-join_holders(struct lock *l, struct hold *h)
-{
-	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
-	l->nholders++;
-	if (more_of(l)->crowd != NULL) {
-		table_add(l->more->crowd, &terms(h)->by_owner);
-		return;
-	}
-	if (l->nholders <= FEW)
-		return;
-	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
-	table_init(l->more->crowd, owner_id);
-	TAILQ_FOREACH (h, &l->holders, in_lock)
-		table_add(l->more->crowd, &terms(h)->by_owner);
-}
-
-static void
-leave_holders(struct lock *l, struct hold *h)
-{
-	TAILQ_REMOVE(&l->holders, h, in_lock);
-	l->nholders--;
-	if (more_of(l)->crowd == NULL)
-		return;
-	table_remove(l->more->crowd, &h->terms->by_owner);
-	if (l->nholders > FEW / 2)
-		return;
-	table_fini(l->more->crowd);
-	free(l->more->crowd);
-	l->more->crowd = NULL;
-}
-
-bool
-hold_set_gone(struct hold *h, bool gone)
-{
-	if (hold_terms(h)->gone == gone)
-		return false;
-	terms(h)->gone = gone;
-	need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
-	return true;
-}
-
-void
-hold_set_waited(struct hold *h, int64_t waited_ms)
-{
-	h->waited_ms = (uint64_t)waited_ms;
-	if ((int64_t)h->waited_ms == waited_ms)
-		return;
-	h->waited_ms = 0;
-	terms(h)->waited_ms = waited_ms;
-}
-
-int64_t
-hold_waited_ms(const struct hold *h)
-{
-	int64_t long_ms = hold_terms(h)->waited_ms;
-
-	return long_ms > 0 ? long_ms : (int64_t)h->waited_ms;
-}
-
-uint32_t
-hold_depth(const struct hold *h)
-{
-	return 1 + hold_terms(h)->reentries;
-}
-
-bool
-hold_step_out(struct hold *h)
-{
-	if (hold_depth(h) == 1)
-		return false;
-	h->terms->reentries--;
-	return true;
-}
 
 bool
 hold_take_back(struct hold *h, const struct waiter *w)
@@ -182,13 +51,10 @@ untold(const struct hold *h)
 	return n;
 }
 
-void
-hold_keep_until(struct hold *h, int64_t at_ms)
+bool
+hold_was_told(const struct hold *h)
 {
-	if (at_ms > hold_terms(h)->keep_until_ms)
-		terms(h)->keep_until_ms = at_ms;
-	if (at_ms > more_of(h->lock)->most_keep_until_ms)
-		need_more(h->lock)->most_keep_until_ms = at_ms;
+	return hold_depth(h) > untold(h);
 }
 
 void
@@ -207,7 +73,7 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 	if (w->keep_ms > 0)
 		hold_keep_until(h, core->now_ms + w->keep_ms);
 	if (w->delay_ms > hold_terms(h)->delay_ms)
-		terms(h)->delay_ms = w->delay_ms;
+		hold_need_terms(h)->delay_ms = w->delay_ms;
 	if (w->delay_ms > more_of(h->lock)->most_delay_ms)
 		need_more(h->lock)->most_delay_ms = w->delay_ms;
 	if (h->terms == NULL || h->terms->binds ||
@@ -238,7 +104,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	h->since_ms = core->now_ms;
 	measured_begins(core, h, w);
 	TAILQ_INSERT_TAIL(&owner->holds, h, in_owner);
-	join_holders(l, h);
+	holders_join(l, h);
 	owner->nholds++;
 	core->locks->nholds++;
 	owner_take_lost(owner, l->name, l->name_len);
@@ -258,7 +124,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 void
 hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
-	terms(h)->reentries++;
+	hold_need_terms(h)->reentries++;
 	lengthen(core, h, w);
 	to_be_told(h, w);
 }
@@ -291,29 +157,13 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
 		hold_ms = most_ms;
 	if (hold_ms > 0) {
-		terms(h)->hold_ms = hold_ms;
+		hold_need_terms(h)->hold_ms = hold_ms;
 		core_arm(core, &h->terms->bound, core->now_ms + hold_ms);
 		valid_note(core, h->owner, core->now_ms + hold_ms);
 	} else if (h->terms != NULL) {
 		h->terms->hold_ms = 0;
 		core_disarm(core, &h->terms->bound);
 	}
-}
-
-void
-hold_timer(struct core *core, struct timer *t)
-{
-	struct hold *h = container_of(t, struct terms, bound)->hold;
-	struct lock *l = h->lock;
-
-	/* The bound begins to count when a grant is told. */
-	if (untold(h) == hold_depth(h)) {
-		core_arm(
-		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
-		return;
-	}
-	hold_lose(core, h, "hold", NULL);
-	lock_next(core, l);
 }
 
 /*
@@ -341,12 +191,6 @@ forget_untold(struct hold *h, bool withdrawn)
 	}
 }
 
-struct hold *
-hold_later(const struct hold *h)
-{
-	return TAILQ_PREV(h, holder_list, in_lock);
-}
-
 static void
 hold_free(struct core *core, struct hold *h)
 {
@@ -357,7 +201,7 @@ hold_free(struct core *core, struct hold *h)
 		h->owner->going_next = TAILQ_NEXT(h, in_owner);
 	TAILQ_REMOVE(&h->owner->holds, h, in_owner);
 	sharers_leave_hold(h);
-	leave_holders(h->lock, h);
+	holders_leave(h->lock, h);
 	h->owner->nholds--;
 	core->locks->nholds--;
 	if (hold_terms(h)->gone)
@@ -398,7 +242,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 	struct owner *owner = h->owner;
 	struct lock *l = h->lock;
 
-	if (hold_depth(h) > untold(h)) {
+	if (hold_was_told(h)) {
 		emit_event(core, owner->id, EVENT_LOST, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));

@@ -6,12 +6,43 @@
 
 #include "core/lock/state.h"
 
+/* holders.c */
+
 /* The hold of the session; NULL: it has none. */
 struct hold *hold_find(
     const struct core *core, const struct lock *l, const struct owner *owner);
 
 /* The next hold of the name, in the order of grants; NULL: this is the last. */
 struct hold *hold_later(const struct hold *h);
+
+/* The hold is now one of the name's holders; it is none any more. */
+void holders_join(struct lock *l, struct hold *h);
+void holders_leave(struct lock *l, struct hold *h);
+
+/* The terms of the hold; all zero if it has none. */
+const struct terms *hold_terms(const struct hold *h);
+
+/* The terms, to be written; makes them if there are none yet. */
+struct terms *hold_need_terms(struct hold *h);
+
+/* How long its request waited before the grant. */
+void hold_set_waited(struct hold *h, int64_t waited_ms);
+int64_t hold_waited_ms(const struct hold *h);
+
+/* How often the session has locked the name and not unlocked it yet. */
+uint32_t hold_depth(const struct hold *h);
+
+/* Gives up one level.  Returns false if there is only one, and leaves it. */
+bool hold_step_out(struct hold *h);
+
+/* Keeps others from the name until then.  Only ever makes that time later. */
+void hold_keep_until(struct hold *h, int64_t at_ms);
+
+/* Counts the hold as that of a client that is gone, or no longer.  Returns
+ * whether that is a change. */
+bool hold_set_gone(struct hold *h, bool gone);
+
+/* hold.c */
 
 /* Makes a hold for waiter w, with this fence. */
 struct hold *hold_new(struct core *core, struct waiter *w, uint64_t fence);
@@ -27,34 +58,20 @@ void hold_reenter(struct core *core, struct hold *h, struct waiter *w);
 /* The grant is being told: a bound that a re-entry asked for begins now. */
 void hold_told(struct core *core, struct waiter *w);
 
-/* The terms of the hold; all zero if it has none. */
-const struct terms *hold_terms(const struct hold *h);
-
-/* How long its request waited before the grant. */
-void hold_set_waited(struct hold *h, int64_t waited_ms);
-int64_t hold_waited_ms(const struct hold *h);
-
-/* How often the session has locked the name and not unlocked it yet. */
-uint32_t hold_depth(const struct hold *h);
-
-/* Gives up one level.  Returns false if there is only one, and leaves it. */
-bool hold_step_out(struct hold *h);
-
 /*
  * Like hold_step_out(), for the grant of w, which was never told: later grants
  * of the hold that are still to be told become one level less deep.
  */
 bool hold_take_back(struct hold *h, const struct waiter *w);
 
-/* Keeps others from the name until then.  Only ever makes that time later. */
-void hold_keep_until(struct hold *h, int64_t at_ms);
+/* Has the session been told of the hold?  Its bound counts from then on. */
+bool hold_was_told(const struct hold *h);
 
 /* Drops the keep and delay of the hold, because its grant was never told. */
 void hold_promise_nothing(struct hold *h);
 
 /* Bounds the time of holding from now on; 0: no bound, if that is allowed. */
 void hold_bind(struct core *core, struct hold *h, int64_t hold_ms);
-void hold_timer(struct core *core, struct timer *t);
 
 /*
  * Ends a hold and frees it.  `clean`: the session has let go itself; otherwise
@@ -71,9 +88,5 @@ void hold_lose(
 
 /* Until when the hold is vouched for: the end of the lease, or the bound. */
 int64_t hold_valid_ms(const struct core *core, const struct hold *h);
-
-/* Counts the hold as that of a client that is gone, or no longer.  Returns
- * whether that is a change. */
-bool hold_set_gone(struct hold *h, bool gone);
 
 #endif

@@ -12,16 +12,15 @@
 #include "core/guard/guard.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
-#include "core/lock/deadlock.h"
+#include "core/lock/admit.h"
 #include "core/lock/fit.h"
 #include "core/lock/force.h"
+#include "core/lock/grant.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
-#include "core/lock/measured.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
-#include "core/lock/reenter.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
@@ -32,14 +31,6 @@
 
 #define REENTER_MAX 50 /* how far in a queue re-entries are looked for */
 #define REFUSE_MAX 50  /* how far in a queue upgrades are looked for */
-
-void
-lock_look(struct core *core, struct lock *l, const struct owner *owner)
-{
-	if (tenure_overdue(core, &l->lease.tenure))
-		tenure_run_out(core, &l->lease.tenure);
-	sharers_lose_one(core, l, owner);
-}
 
 void
 lock_free(struct core *core, struct lock *l)
@@ -55,63 +46,6 @@ lock_free(struct core *core, struct lock *l)
 }
 
 /* Granting. */
-
-static void
-count_grant(struct core *core, struct lock *l)
-{
-	core->stats.grants++;
-	if (l->handed) {
-		need_more(l)->handovers++;
-		core->stats.handovers++;
-	}
-	if (lease_contended(&l->lease))
-		l->lease.rare->contention.handovers++;
-	if (l->more != NULL)
-		l->more->gave_way = 0;
-	l->handed = true;
-	measured_handed(core, l);
-	lease_linger_over(&l->lease);
-	lease_not_idle(&l->lease);
-	parting_over(core, l, false);
-}
-
-/* All sharers of one phase have the same fence. */
-static uint64_t
-next_fence(struct lock *l)
-{
-	const struct hold *h = TAILQ_FIRST(&l->holders);
-
-	if (h != NULL)
-		return h->fence;
-	return l->lease.shared ? l->lease.fence_next
-			       : lease_take_fence(&l->lease);
-}
-
-void
-lock_grant(struct core *core, struct waiter *w)
-{
-	struct lock *l = w->lock;
-	struct hold *h = hold_find(core, l, w->owner);
-	bool upgrade = h != NULL && !w->shared && l->shared_hold;
-	bool shared = w->shared && !lock_keeps_alone(core, l, w);
-
-	assert(tenure_vouched(core, &l->lease.tenure));
-	waiter_granted(core, w);
-	if (h != NULL && !upgrade) {
-		w->reentry = true;
-		hold_reenter(core, h, w);
-		return;
-	}
-	if (upgrade)
-		hold_upgrade(core, h, w, lease_take_fence(&l->lease));
-	else
-		h = hold_new(core, w, next_fence(l));
-	l->shared_hold = shared;
-	count_grant(core, l);
-	reenter_others(core, h, w->group != NULL);
-	if (w->group == NULL) /* else when it has all of it */
-		deadlock_check(core, h->owner);
-}
 
 /*
  * A group that jumped this queue stands behind other groups in the queues of
@@ -196,16 +130,6 @@ lock_in_line(const struct core *core, const struct lock *l)
 	const struct waiter *w = candidate(core, l);
 
 	return w != NULL ? w : TAILQ_FIRST(&l->queue);
-}
-
-bool
-lock_compatible(const struct lock *l, const struct waiter *w)
-{
-	if (TAILQ_EMPTY(&l->holders))
-		return true;
-	if (l->nholders == 1 && TAILQ_FIRST(&l->holders)->owner == w->owner)
-		return true;
-	return l->shared_hold && w->shared;
 }
 
 /* Is w from a sharer that wants the name for itself while others share it? */
@@ -365,28 +289,6 @@ lock_contended(struct core *core, const char *name, size_t len)
 
 /* LOCK. */
 
-bool
-lock_allowed(
-    struct core *core, struct owner *owner, const struct core_request *rq)
-{
-	const struct lock *l;
-	unsigned i;
-
-	if (!quota_admits(core, owner, rq->ref, rq->nnames))
-		return false;
-	for (i = 0; i < rq->nnames; i++) {
-		l = lock_find(core, rq->names[i].p, rq->names[i].n);
-		if (l == NULL || rq->wait_ms == 0 ||
-		    l->nwaiting < core->config.limits.waiters)
-			continue;
-		emit_error(core, owner->id, rq->ref, ERR_LIMIT,
-		    "%u requests wait for %.*s already (limits.waiters)",
-		    l->nwaiting, (int)l->name_len, l->name);
-		return false;
-	}
-	return true;
-}
-
 /* Grants the name once more to a session that has it.  False: the session does
  * not have it, or wants an upgrade. */
 static bool
@@ -411,25 +313,6 @@ reenter(struct core *core, struct lock *l, struct owner *owner,
 	w->reentry = true;
 	hold_reenter(core, h, w);
 	return true;
-}
-
-bool
-lock_refuse_deadlock(struct core *core, struct owner *owner,
-    const struct core_request *rq, struct lock *const *locks)
-{
-	struct buf circle;
-	bool found;
-
-	if (!rq->untagged || rq->wait_ms == 0)
-		return false;
-	buf_init(&circle);
-	found = deadlock_find(core, owner, locks, rq->nnames, &circle);
-	if (found)
-		emit_error(core, owner->id, rq->ref, ERR_DEADLOCK,
-		    "it would wait for itself: %.*s", (int)buf_len(&circle),
-		    buf_data(&circle));
-	buf_fini(&circle);
-	return found;
 }
 
 void

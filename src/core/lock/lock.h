@@ -19,25 +19,9 @@ bool lock_next(struct core *core, struct lock *l);
 /* The store has said that somebody else waits for the name. */
 void lock_contended(struct core *core, const char *name, size_t len);
 
-/*
- * Brings the lock up to date before a request acts on it: if the lease has run
- * out or the holders are losing the name, they are told so first; if they are
- * many, at least this session is.
- */
-void lock_look(struct core *core, struct lock *l, const struct owner *owner);
-
 /* LOCK and TRYLOCK (protocol, section 5). */
 void lock_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
-
-/*
- * Parts of LOCK for one name and for several.  lock_allowed() returns false,
- * and lock_refuse_deadlock() true, if it has refused the request with a reply.
- */
-bool lock_allowed(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-bool lock_refuse_deadlock(struct core *core, struct owner *owner,
-    const struct core_request *rq, struct lock *const *locks);
 
 /*
  * The waiter whose mode the lease should have when it comes; NULL: nobody
@@ -46,12 +30,6 @@ bool lock_refuse_deadlock(struct core *core, struct owner *owner,
  */
 const struct waiter *lock_in_line(
     const struct core *core, const struct lock *l);
-
-/* Do the present holders, if any, let w have the name, too? */
-bool lock_compatible(const struct lock *l, const struct waiter *w);
-
-/* Grants the name to w.  Requires that the lease is vouched for and fits w. */
-void lock_grant(struct core *core, struct waiter *w);
 
 /*
  * Grants the name to the waiter that may have it now, or refuses an upgrade

@@ -12,8 +12,8 @@
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
-#include "core/lock/lock.h"
 #include "core/lock/measured.h"
+#include "core/lock/names.h"
 #include "core/lock/queue.h"
 #include "core/lock/unowned.h"
 #include "core/turn/emit.h"
@@ -212,13 +212,6 @@ told(struct core *core, struct waiter *w)
 	l->nuntold--;
 	if (l->nuntold == 0 && l->lease.state == LEASE_NONE)
 		lock_touch(core, l);
-}
-
-bool
-waiter_came_before(const struct waiter *w, const struct waiter *other)
-{
-	return w->since_ms < other->since_ms ||
-	       (w->since_ms == other->since_ms && w->ref < other->ref);
 }
 
 /*

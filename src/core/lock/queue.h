@@ -15,9 +15,6 @@ void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
 /* Moves a waiter to the head of its queue. */
 void waiter_jump(struct core *core, struct waiter *w);
 
-/* Compares the order of arrival, which is not always that of the queue. */
-bool waiter_came_before(const struct waiter *w, const struct waiter *other);
-
 /* When a request that is made now will have waited long enough; 0: never. */
 int64_t waiter_deadline_ms(
     const struct core *core, const struct waiter *w, int64_t wait_ms);

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/xmalloc.h"
 #include "core/lock/hold.h"
-#include "core/lock/lock.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
 #include "core/lock/sharers.h"
@@ -18,72 +16,7 @@
 /* So many are told at once, however much work the step has done. */
 #define FEW 8
 
-/* What the holders of a name are being told.  Owned by lock.more. */
-struct sharers {
-	TAILQ_ENTRY(sharers) link; /* in locks.losing or locks.warning */
-	struct lock *lock;
-	bool losing;
-	struct loss loss;	 /* losing */
-	char by[PEND_MAX_BYTES]; /* loss.by is that, or NULL */
-	enum event_id event;	 /* not losing */
-	const struct hold *next; /* not losing: the next one to be told */
-};
-
-static struct sharers_list *
-list_of(struct core *core, const struct sharers *c)
-{
-	return c->losing ? &core->locks->losing : &core->locks->warning;
-}
-
-static struct sharers *
-begin(struct core *core, struct lock *l, bool losing)
-{
-	struct sharers *c = xcalloc(1, sizeof(*c));
-
-	c->lock = l;
-	c->losing = losing;
-	need_more(l)->sharers = c;
-	TAILQ_INSERT_TAIL(list_of(core, c), c, link);
-	return c;
-}
-
-void
-sharers_forget(struct core *core, struct lock *l)
-{
-	struct sharers *c = more_of(l)->sharers;
-
-	if (c == NULL)
-		return;
-	TAILQ_REMOVE(list_of(core, c), c, link);
-	l->more->sharers = NULL;
-	free(c);
-}
-
-void
-sharers_leave_hold(const struct hold *h)
-{
-	struct sharers *c = more_of(h->lock)->sharers;
-
-	if (c != NULL && c->next == h)
-		c->next = TAILQ_NEXT(h, in_lock);
-}
-
-bool
-sharers_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->locks->losing) ||
-	       !TAILQ_EMPTY(&core->locks->warning);
-}
-
 /* Losses. */
-
-bool
-sharers_loses(const struct lock *l)
-{
-	const struct sharers *c = more_of(l)->sharers;
-
-	return c != NULL && c->losing;
-}
 
 /*
  * The lease is over sooner than the broker had thought: the server's clock has
@@ -131,7 +64,7 @@ lose_some(
 static void
 lose_the_rest(struct core *core, struct lock *l, const struct loss *loss)
 {
-	struct sharers *c = begin(core, l, true);
+	struct sharers *c = sharers_begin(core, l, true);
 
 	c->loss = *loss;
 	if (loss->by == NULL)
@@ -186,6 +119,14 @@ sharers_lose_one(struct core *core, struct lock *l, const struct owner *owner)
 		lose(core, h, &c->loss);
 }
 
+void
+lock_look(struct core *core, struct lock *l, const struct owner *owner)
+{
+	if (tenure_overdue(core, &l->lease.tenure))
+		tenure_run_out(core, &l->lease.tenure);
+	sharers_lose_one(core, l, owner);
+}
+
 /* Warnings. */
 
 static void
@@ -231,7 +172,7 @@ sharers_tell(struct core *core, struct lock *l, enum event_id event)
 	next = tell_some(core, TAILQ_FIRST(&l->holders), event, FEW);
 	if (next == NULL)
 		return;
-	c = begin(core, l, false);
+	c = sharers_begin(core, l, false);
 	c->event = event;
 	c->next = next;
 }

@@ -22,23 +22,50 @@ struct loss {
 	void (*then)(struct core *core, struct lock *l, int64_t since_ms);
 };
 
-/* All holders lose the name; if they are many, the rest in the next steps. */
-void sharers_lose(struct core *core, struct lock *l, const struct loss *loss);
-void sharers_lose_on(struct core *core);
+/* sharers_list.c */
 
-/* If the holders are losing the name, this session loses it now; are they? */
-void sharers_lose_one(
-    struct core *core, struct lock *l, const struct owner *owner);
+/* What the holders of a name are being told.  Owned by lock.more. */
+struct sharers {
+	TAILQ_ENTRY(sharers) link; /* in locks.losing or locks.warning */
+	struct lock *lock;
+	bool losing;
+	struct loss loss;	 /* losing */
+	char by[PEND_MAX_BYTES]; /* loss.by is that, or NULL */
+	enum event_id event;	 /* not losing */
+	const struct hold *next; /* not losing: the next one to be told */
+};
+
+/* Puts it at the end of its list. */
+struct sharers *sharers_begin(struct core *core, struct lock *l, bool losing);
+
+/* Are the holders losing the name? */
 bool sharers_loses(const struct lock *l);
-
-/* Tells all holders ATRISK or SAFE; the rest in the next steps. */
-void sharers_tell(struct core *core, struct lock *l, enum event_id event);
-void sharers_tell_on(struct core *core);
 
 bool sharers_has_more(const struct core *core);
 
 /* The hold is about to be freed; what is under way for the lock is dropped. */
 void sharers_leave_hold(const struct hold *h);
 void sharers_forget(struct core *core, struct lock *l);
+
+/* sharers.c */
+
+/* All holders lose the name; if they are many, the rest in the next steps. */
+void sharers_lose(struct core *core, struct lock *l, const struct loss *loss);
+void sharers_lose_on(struct core *core);
+
+/* If the holders are losing the name, this session loses it now. */
+void sharers_lose_one(
+    struct core *core, struct lock *l, const struct owner *owner);
+
+/*
+ * Brings the lock up to date before a request acts on it: if the lease has run
+ * out or the holders are losing the name, they are told so first; if they are
+ * many, at least this session is.
+ */
+void lock_look(struct core *core, struct lock *l, const struct owner *owner);
+
+/* Tells all holders ATRISK or SAFE; the rest in the next steps. */
+void sharers_tell(struct core *core, struct lock *l, enum event_id event);
+void sharers_tell_on(struct core *core);
 
 #endif

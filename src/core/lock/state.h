@@ -179,6 +179,14 @@ lock_seen(const struct lease *l)
 	return container_of_const(l, struct lock, lease);
 }
 
+/* Compares the order of arrival, which is not always that of the queue. */
+static inline bool
+waiter_came_before(const struct waiter *w, const struct waiter *other)
+{
+	return w->since_ms < other->since_ms ||
+	       (w->since_ms == other->since_ms && w->ref < other->ref);
+}
+
 /* What more is known of a name; all zero if there is nothing. */
 static inline const struct more *
 more_of(const struct lock *l)

@@ -1,6 +1,7 @@
 /*
  * UNLOCK and EXTEND.  An UNLOCK is answered when Redis has confirmed that all
- * its names are free, or passed on; if Redis can't be reached, at once.
+ * its names are free, or passed on; if Redis can't be reached, at once.  A hold
+ * whose time is up ends here, too.
  */
 #include "config.h"
 
@@ -10,6 +11,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/parting.h"
+#include "core/lock/sharers.h"
 #include "core/lock/unlock.h"
 #include "core/session/owner.h"
 #include "core/turn/emit.h"
@@ -105,4 +107,22 @@ extend_request(
 	}
 	hold_bind(core, h, rq->hold_ms);
 	emit_reply(core, owner->id, rq->ref, STATUS_OK);
+}
+
+/* The bound of a hold. */
+
+void
+unlock_timer(struct core *core, struct timer *t)
+{
+	struct hold *h = container_of(t, struct terms, bound)->hold;
+	struct lock *l = h->lock;
+
+	/* The bound begins to count when a grant is told. */
+	if (!hold_was_told(h)) {
+		core_arm(
+		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
+		return;
+	}
+	hold_lose(core, h, "hold", NULL);
+	lock_next(core, l);
 }

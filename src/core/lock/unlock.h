@@ -11,4 +11,7 @@ void unlock_request(
 void extend_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
+/* The time for which a hold was bounded is over. */
+void unlock_timer(struct core *core, struct timer *t);
+
 #endif

@@ -1,0 +1,155 @@
+/*
+ * The holders of a name, and what was agreed on for each hold.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/lock/hold.h"
+#include "core/lock/names.h"
+#include "core/turn/work.h"
+
+#define FEW 8 /* of more holders of one name there is a table */
+
+static const char *
+owner_id(const struct table_link *link, size_t *len)
+{
+	const struct terms *t =
+	    container_of_const(link, struct terms, by_owner);
+
+	*len = sizeof(t->hold->owner->id);
+	return (const char *)&t->hold->owner->id;
+}
+
+struct hold *
+hold_find(
+    const struct core *core, const struct lock *l, const struct owner *owner)
+{
+	struct table_link *link;
+	struct hold *h;
+
+	if (more_of(l)->crowd != NULL) {
+		core_visit(core, 1);
+		link = table_find(l->more->crowd, (const char *)&owner->id,
+		    sizeof(owner->id));
+		return link ? container_of(link, struct terms, by_owner)->hold
+			    : NULL;
+	}
+	/* Whoever looks at a name has counted its first holder. */
+	TAILQ_FOREACH (h, &l->holders, in_lock) {
+		if (h->owner == owner)
+			return h;
+		core_visit(core, TAILQ_NEXT(h, in_lock) != NULL);
+	}
+	return NULL;
+}
+
+const struct terms *
+hold_terms(const struct hold *h)
+{
+	static const struct terms none;
+
+	return h->terms != NULL ? h->terms : &none;
+}
+
+struct terms *
+hold_need_terms(struct hold *h)
+{
+	if (h->terms != NULL)
+		return h->terms;
+	h->terms = xcalloc(1, sizeof(*h->terms));
+	h->terms->hold = h;
+	h->terms->bound.kind = TIMER_HOLD;
+	return h->terms;
+}
+
+void
+holders_join(struct lock *l, struct hold *h)
+{
+	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
+	l->nholders++;
+	if (more_of(l)->crowd != NULL) {
+		table_add(l->more->crowd, &hold_need_terms(h)->by_owner);
+		return;
+	}
+	if (l->nholders <= FEW)
+		return;
+	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
+	table_init(l->more->crowd, owner_id);
+	TAILQ_FOREACH (h, &l->holders, in_lock)
+		table_add(l->more->crowd, &hold_need_terms(h)->by_owner);
+}
+
+void
+holders_leave(struct lock *l, struct hold *h)
+{
+	TAILQ_REMOVE(&l->holders, h, in_lock);
+	l->nholders--;
+	if (more_of(l)->crowd == NULL)
+		return;
+	table_remove(l->more->crowd, &h->terms->by_owner);
+	if (l->nholders > FEW / 2)
+		return;
+	table_fini(l->more->crowd);
+	free(l->more->crowd);
+	l->more->crowd = NULL;
+}
+
+bool
+hold_set_gone(struct hold *h, bool gone)
+{
+	if (hold_terms(h)->gone == gone)
+		return false;
+	hold_need_terms(h)->gone = gone;
+	need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
+	return true;
+}
+
+void
+hold_set_waited(struct hold *h, int64_t waited_ms)
+{
+	h->waited_ms = (uint64_t)waited_ms;
+	if ((int64_t)h->waited_ms == waited_ms)
+		return;
+	h->waited_ms = 0;
+	hold_need_terms(h)->waited_ms = waited_ms;
+}
+
+int64_t
+hold_waited_ms(const struct hold *h)
+{
+	int64_t long_ms = hold_terms(h)->waited_ms;
+
+	return long_ms > 0 ? long_ms : (int64_t)h->waited_ms;
+}
+
+uint32_t
+hold_depth(const struct hold *h)
+{
+	return 1 + hold_terms(h)->reentries;
+}
+
+bool
+hold_step_out(struct hold *h)
+{
+	if (hold_depth(h) == 1)
+		return false;
+	h->terms->reentries--;
+	return true;
+}
+
+void
+hold_keep_until(struct hold *h, int64_t at_ms)
+{
+	if (at_ms > hold_terms(h)->keep_until_ms)
+		hold_need_terms(h)->keep_until_ms = at_ms;
+	if (at_ms > more_of(h->lock)->most_keep_until_ms)
+		need_more(h->lock)->most_keep_until_ms = at_ms;
+}
+
+struct hold *
+hold_later(const struct hold *h)
+{
+	return TAILQ_PREV(h, holder_list, in_lock);
+}

@@ -1,0 +1,64 @@
+/*
+ * What the holders of names are being told: the list of it.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/lock/names.h"
+#include "core/lock/sharers.h"
+
+static struct sharers_list *
+list_of(struct core *core, const struct sharers *c)
+{
+	return c->losing ? &core->locks->losing : &core->locks->warning;
+}
+
+struct sharers *
+sharers_begin(struct core *core, struct lock *l, bool losing)
+{
+	struct sharers *c = xcalloc(1, sizeof(*c));
+
+	c->lock = l;
+	c->losing = losing;
+	need_more(l)->sharers = c;
+	TAILQ_INSERT_TAIL(list_of(core, c), c, link);
+	return c;
+}
+
+void
+sharers_forget(struct core *core, struct lock *l)
+{
+	struct sharers *c = more_of(l)->sharers;
+
+	if (c == NULL)
+		return;
+	TAILQ_REMOVE(list_of(core, c), c, link);
+	l->more->sharers = NULL;
+	free(c);
+}
+
+void
+sharers_leave_hold(const struct hold *h)
+{
+	struct sharers *c = more_of(h->lock)->sharers;
+
+	if (c != NULL && c->next == h)
+		c->next = TAILQ_NEXT(h, in_lock);
+}
+
+bool
+sharers_has_more(const struct core *core)
+{
+	return !TAILQ_EMPTY(&core->locks->losing) ||
+	       !TAILQ_EMPTY(&core->locks->warning);
+}
+
+bool
+sharers_loses(const struct lock *l)
+{
+	const struct sharers *c = more_of(l)->sharers;
+
+	return c != NULL && c->losing;
+}
