@@ -98,9 +98,11 @@ let_go_hold(struct core *core, struct hold *h)
 static void
 let_go_permits(struct core *core, struct permits *p)
 {
+	const struct session *s = session_of(p->owner);
+
 	core_visit(core, 1);
-	if (session_of(p->owner)->outlived)
-		permits_outlive(p);
+	if (s->outlived)
+		permits_outlive(core, p, s->valid_ms);
 	permits_end(core, p);
 }
 

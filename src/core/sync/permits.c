@@ -168,12 +168,35 @@ permits_end(struct core *core, struct permits *p)
 	permits_free(core, p, false);
 }
 
-void
-permits_outlive(struct permits *p)
+/* If the clock of Redis jumps, nobody writes them again: hence the pad. */
+static void
+leave(struct core *core, struct permits *p, uint64_t n, int64_t valid_ms)
 {
-	if (permits_are_lost(p))
-		return;
-	semaphore_of(p->sync)->left += p->n;
+	struct semaphore *m = semaphore_of(p->sync);
+
+	m->left += n;
+	m->left_ms = max_ms(m->left_ms, valid_ms + core->pad_ms);
+}
+
+void
+permits_outlive(struct core *core, struct permits *p, int64_t valid_ms)
+{
+	if (!permits_are_lost(p))
+		leave(core, p, p->n, valid_ms);
+}
+
+/*
+ * The lease is over sooner than the broker had thought: the server's clock has
+ * gained on its own.  A client that is not there does not hear of it, and may
+ * count on a valid= that it was told.
+ */
+static void
+keep_promise(struct core *core, struct permits *p)
+{
+	int64_t valid_ms = p->owner->promised_ms;
+
+	if (valid_ms > core->now_ms && !semaphore_of(p->sync)->gone)
+		leave(core, p, p->n - p->untold, valid_ms);
 }
 
 void
@@ -235,8 +258,10 @@ permits_tell(struct core *core, const struct permits *p, enum event_id event)
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
 {
-	if (permits_are_lost(p))
+	if (permits_are_lost(p)) {
 		reason = semaphore_of(p->sync)->why_lost;
+		keep_promise(core, p);
+	}
 	if (p->n > p->untold) {
 		permits_tell(core, p, EVENT_LOST);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));

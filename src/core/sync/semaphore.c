@@ -71,6 +71,13 @@ semaphore_timer(struct core *core, struct sync *y)
 
 /* Granting. */
 
+/* Permits that clients of this broker use, or may count on. */
+static uint64_t
+kept(const struct semaphore *m)
+{
+	return m->used + m->left;
+}
+
 /* Has another broker waited long enough (protocol, section 5, "Queue")? */
 static bool
 must_yield(const struct core *core, const struct semaphore *m)
@@ -124,7 +131,7 @@ settle_one(struct core *core, struct claim *c)
 	const struct semaphore *m = semaphore_of(c->sync);
 	const struct claim *head = line_first(&m->y.queue);
 
-	if (line_state(c) != CLAIM_PARKED && m->used + c->n <= m->limit &&
+	if (line_state(c) != CLAIM_PARKED && kept(m) + c->n <= m->limit &&
 	    (c == head || line_state(head) != CLAIM_PARKED))
 		return claim_settle_unasked(core, c);
 	claim_answer(core, c, c->try_only ? STATUS_BUSY : STATUS_CANCELLED);
@@ -173,12 +180,13 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 	m->was_owned = m->owned;
 	m->was_unsure = m->unsure;
 	m->asked_have = m->used;
+	m->asked_left = m->left;
 	semaphore_own(core, m, m->used);
 	m->fresh = 0;
 	m->unsure = true;
 	m->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
 	op->seq = ++core->last_seq;
-	op->have = m->used + m->left;
+	op->have = kept(m);
 	op->limit = m->asked_limit = m->limit;
 	return op;
 }
@@ -187,7 +195,7 @@ static void
 ask_take(struct core *core, struct semaphore *m)
 {
 	struct op *op = submit(core, m, OP_TAKE);
-	uint64_t most = m->limit - m->used;
+	uint64_t most = m->limit > kept(m) ? m->limit - kept(m) : 0;
 	const struct claim *c = line_first(&m->y.queue);
 	unsigned looked;
 
@@ -219,6 +227,8 @@ ask_hold(struct core *core, struct semaphore *m)
 	if (m->used > 0)
 		op->by_ms = guard_server_ms(
 		    core, m->y.shard, tenure_deadline_ms(core, &m->tenure));
+	else if (m->left > 0)
+		op->by_ms = guard_server_ms(core, m->y.shard, m->left_ms);
 	m->asked_queue = m->told_need != 0 && !line_empty(&m->y.queue);
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
 	slot_hurry(core, op);
@@ -240,7 +250,7 @@ waits_well(const struct semaphore *m, const struct claim *head)
 {
 	if (m->y.hint || m->unsure || m->owned > m->used)
 		return false;
-	return m->used + head->n > m->limit ||
+	return kept(m) + head->n > m->limit ||
 	       (m->told_need == head->n && !claim_impatient(head));
 }
 
@@ -297,10 +307,12 @@ want_later(const struct core *core, struct sync *y, int64_t at_ms)
 		sync_want(y, at_ms);
 }
 
+/* A broker that stops does not wait for the end of what is left. */
 static bool
-store_has_some(const struct semaphore *m)
+store_has_some(const struct core *core, const struct semaphore *m)
 {
-	return m->owned > 0 || m->unsure || m->told_need != 0;
+	return m->owned > 0 || m->unsure || m->told_need != 0 ||
+	       (m->left > 0 && !core->stopping);
 }
 
 static void
@@ -313,7 +325,9 @@ plan(const struct core *core, struct semaphore *m)
 		sync_want(y, tenure_due_ms(core, &m->tenure, renews));
 	if (m->told_need != 0)
 		want_later(core, y, m->y.look_ms);
-	if (m->used == 0 && store_has_some(m))
+	if (m->left > 0)
+		want_later(core, y, m->left_ms);
+	if (m->used == 0 && store_has_some(core, m))
 		want_later(core, y, m->end_ms);
 }
 
@@ -353,17 +367,29 @@ go_on(struct core *core, struct semaphore *m)
 		TAILQ_CONCAT(&m->deferred, &m->givings, link);
 }
 
+/* What was left is given back; or the store has nothing of ours any more. */
+static void
+pass_time(struct core *core, struct semaphore *m)
+{
+	if (m->left > 0 && m->left_ms <= core->now_ms) {
+		m->left = 0;
+		m->unsure = true;
+	}
+	if (m->used > 0 || m->y.op != 0 || !line_empty(&m->y.queue) ||
+	    m->end_ms > core->now_ms)
+		return;
+	semaphore_own(core, m, 0);
+	m->left = 0;
+	m->unsure = false;
+	m->told_need = 0;
+}
+
 static bool
 semaphore_next(struct core *core, struct sync *y)
 {
 	struct semaphore *m = semaphore_of(y);
 
-	if (m->used == 0 && y->op == 0 && line_empty(&y->queue) &&
-	    m->end_ms <= core->now_ms) {
-		semaphore_own(core, m, 0);
-		m->unsure = false;
-		m->told_need = 0;
-	}
+	pass_time(core, m);
 	answer_givings(core, m, &m->known);
 	answer_givings(core, m, &m->deferred);
 	if (!refuse_some(core, m)) {
@@ -377,9 +403,9 @@ semaphore_next(struct core *core, struct sync *y)
 	}
 	answer_givings(core, m, &m->deferred);
 	plan(core, m);
-	return y->op != 0 || store_has_some(m) || !line_empty(&y->queue) ||
-	       !TAILQ_EMPTY(&m->losers) || !TAILQ_EMPTY(&m->known) ||
-	       !TAILQ_EMPTY(&m->deferred);
+	return y->op != 0 || store_has_some(core, m) ||
+	       !line_empty(&y->queue) || !TAILQ_EMPTY(&m->losers) ||
+	       !TAILQ_EMPTY(&m->known) || !TAILQ_EMPTY(&m->deferred);
 }
 
 /* Outcomes. */
@@ -394,7 +420,8 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 {
 	sync_answered(&m->y);
 	m->free = o->second;
-	m->unsure = false;
+	/* Some were lost, or no longer left, meanwhile. */
+	m->unsure = m->asked_have + m->asked_left > m->owned + m->left;
 	if (o->alone) {
 		TAILQ_CONCAT(&m->deferred, &m->flying, link);
 		return;
@@ -414,10 +441,12 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 	confirmed(core, m, sent_ms, o);
 	m->told_need = o->status == OUTCOME_QUEUED ? m->asked_need : 0;
 	m->y.look_ms = sync_look_ms(core, o->ttl_ms);
-	if (o->status == OUTCOME_TAKEN && o->first >= m->asked_have) {
-		semaphore_own(core, m, o->first);
+	if (o->status == OUTCOME_TAKEN &&
+	    o->first >= m->asked_have + m->asked_left) {
+		semaphore_own(core, m, o->first - m->left);
+		m->unsure = false;
 		m->taken_limit = m->asked_limit;
-		m->fresh = o->first - m->asked_have;
+		m->fresh = o->first - m->asked_have - m->asked_left;
 		if (m->used == 0)
 			pace_plan(core, &m->tenure, true);
 		contention_told(core, &m->contention, false);
@@ -464,14 +493,14 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 		return;
 	case OUTCOME_LOST:
 		sync_answered(y);
-		semaphore_lose(core, m, moved ? "failover" : "taken");
+		semaphore_lose(core, m, moved ? "failover" : "taken", true);
 		m->told_need = 0;
 		TAILQ_CONCAT(&m->known, &m->flying, link);
 		break;
 	case OUTCOME_UNSENT:
 	case OUTCOME_PENDING:
 		semaphore_own(core, m, m->was_owned);
-		m->unsure = m->was_unsure;
+		m->unsure = m->was_unsure || m->asked_left > m->left;
 		/* fallthrough */
 	default:
 		sync_retry(core, y, o);
@@ -491,7 +520,7 @@ semaphore_expired(struct core *core, struct claim *c)
 
 	if (c->try_only)
 		claim_give_up(core, c, STATUS_ERR);
-	else if (m->used + c->n > m->limit)
+	else if (kept(m) + c->n > m->limit)
 		claim_answer(core, c, STATUS_TIMEOUT);
 	else
 		claim_give_up(core, c, STATUS_TIMEOUT);
@@ -588,7 +617,7 @@ semaphore_acquire(
 	struct claim *c;
 
 	if (m != NULL && m->limit != rq->limit &&
-	    (m->used > 0 || !line_empty(&y->queue))) {
+	    (kept(m) > 0 || !line_empty(&y->queue))) {
 		emit_error(core, owner->id, rq->ref, ERR_MISMATCH,
 		    "this semaphore is in use with limit=%llu",
 		    (unsigned long long)m->limit);

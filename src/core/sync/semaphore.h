@@ -41,9 +41,9 @@ void semaphore_release(
 /* The owner gives back all of them, or has ended. */
 void permits_end(struct core *core, struct permits *p);
 
-/* The caller will end these permits, but the store keeps them from others until
- * the lease runs out. */
-void permits_outlive(struct permits *p);
+/* The caller will end these permits, but the store keeps them from others while
+ * their client may count on a valid= of that time. */
+void permits_outlive(struct core *core, struct permits *p, int64_t valid_ms);
 
 /* Undoes the grant of a claim that will not be told. */
 void permits_take_back(struct core *core, struct claim *c);

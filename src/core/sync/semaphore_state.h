@@ -40,12 +40,16 @@ struct semaphore {
 	uint64_t limit;	      /* that the holders and waiters have given */
 	uint64_t taken_limit; /* with which the owned permits were taken */
 	uint64_t used;
-	uint64_t left; /* nobody uses them; they run out in the store */
+	/* Nobody uses them, but somebody may count on them; the store keeps
+	 * them from others until left_ms. */
+	uint64_t left;
+	int64_t left_ms;
 	uint64_t owned;
 	uint64_t fresh;	     /* so many of `owned` were never granted here */
 	uint64_t free;	     /* that nobody had, as the store said last */
 	uint64_t told_need;  /* our place in the queue asks for it; 0: none */
-	uint64_t asked_have; /* by the operation in flight */
+	uint64_t asked_have; /* by the operation in flight; in use, ... */
+	uint64_t asked_left; /* ... and left */
 	uint64_t asked_need;
 	uint64_t asked_limit;
 	uint64_t was_owned; /* before that operation */
@@ -54,6 +58,7 @@ struct semaphore {
 	bool wanted; /* a message, since the operation: another broker waits */
 	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
+	bool gone; /* the store had none when the holders lost theirs */
 	bool losing, warned; /* in syncs.losing; in syncs.warning */
 	bool serving;	     /* it goes on granting before all else */
 	const char *refuse; /* why claims asked for are refused; static; NULL */
@@ -68,8 +73,10 @@ semaphore_of(struct sync *y)
 /* The broker now owns so many in the store, for certain. */
 void semaphore_own(struct core *core, struct semaphore *m, uint64_t n);
 
-/* It owns none any more, and all holders lose theirs. */
-void semaphore_lose(struct core *core, struct semaphore *m, const char *reason);
+/* It owns none any more, and all holders lose theirs.  `gone`: the store has
+ * none for this broker, not even those that were left. */
+void semaphore_lose(
+    struct core *core, struct semaphore *m, const char *reason, bool gone);
 
 /* Grants a claim; the FLUSH tells its client. */
 void permits_grant(struct core *core, struct claim *c);

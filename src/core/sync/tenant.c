@@ -28,11 +28,15 @@ semaphore_own(struct core *core, struct semaphore *m, uint64_t n)
 }
 
 void
-semaphore_lose(struct core *core, struct semaphore *m, const char *reason)
+semaphore_lose(
+    struct core *core, struct semaphore *m, const char *reason, bool gone)
 {
+	m->gone = gone;
+	if (gone)
+		m->left = 0;
 	holders_lose(core, m, reason);
 	semaphore_own(core, m, 0);
-	m->fresh = m->left = 0;
+	m->fresh = 0;
 	m->unsure = true;
 }
 
@@ -52,7 +56,7 @@ in_use(const struct tenure *t)
 static void
 lost(struct core *core, struct tenure *t)
 {
-	semaphore_lose(core, semaphore_with(t), "unreachable");
+	semaphore_lose(core, semaphore_with(t), "unreachable", false);
 	sync_touch(core, &semaphore_with(t)->y);
 }
 

@@ -394,3 +394,156 @@ config handovers=4 holds=8 waiters=8
 > 2 @2 ERR shutdown the broker is stopping; try another one
 10 < kept s
 > op idle
+
+== a clock gains, and a client that is not there counts on its valid=: they stay
+config handovers=4 holds=8 waiters=8
+0 ready 1
+0 open 2 tcp
+10 2 @1 ACQUIRE s limit=3 n=2
+> op take s seq=1 need=2 want=2 limit=3 queue
+10 < taken s first=2
+> 2 @1 OK permits=2 free=0
+500 ping 2
+> valid 9407
+600 gone 2
+1000 guard blessed
+1010 clock 3600000
+1020 guard blessed
+> log clock-gained node=0
+> 2 !LOST s kind=semaphore permits=2 reason=unreachable
+> op hold s seq=2 have=2 by=1003612908 limit=3
+1020 < kept s first=2
+1100 1 @1 ACQUIRE s limit=4
+> 1 @1 ERR mismatch this semaphore is in use with limit=3
+1100 1 @2 ACQUIRE s limit=3
+> op take s seq=3 have=2 need=1 want=1 limit=3 queue
+1110 < taken s first=3
+> 1 @2 OK permits=1 free=0
+1120 1 @3 ACQUIRE s limit=3
+1120 1 @4 ACQUIRE s limit=3 wait=0
+> 1 @4 BUSY
+4500 until
+> 4384 op hold s seq=4 have=3 by=1003610998 limit=3
+4500 < kept s first=3
+4600 1 @5 RELEASE s
+> 1 @5 OK permits=0
+> 1 @3 OK permits=1 free=0
+4700 1 @6 ACQUIRE s limit=3 n=2
+7700 until
+> 7696 op hold s seq=5 have=3 by=1003614282 limit=3
+7700 < kept s first=3
+12907 until
+> 10992 op hold s seq=6 have=3 by=1003617594 limit=3
+> 12696 1 !ATRISK s kind=semaphore permits=1 left=4898
+# The operation in flight said that they stay.
+12910 cancel 1 6
+> 1 @6 CANCELLED
+12920 < kept s first=3
+> 1 !SAFE s kind=semaphore permits=1
+> op hold s seq=7 have=1 by=1003620890 limit=3
+12925 < kept s first=1 second=2
+12930 1 @7 ACQUIRE s limit=3 n=2
+> op take s seq=8 have=1 need=2 want=2 limit=3 queue
+12930 < taken s first=3
+> 1 @7 OK permits=3 free=0
+
+== the same, while an operation is in flight
+config handovers=4 holds=8 waiters=8
+0 ready 1
+0 open 2 tcp
+10 2 @1 ACQUIRE s limit=5 n=2
+> op take s seq=1 need=2 want=2 limit=5 queue
+10 < taken s first=2
+> 2 @1 OK permits=2 free=0
+20 1 @1 ACQUIRE s limit=5
+> op take s seq=2 have=2 need=1 want=1 limit=5 queue
+20 < taken s first=3
+> 1 @1 OK permits=1 free=0
+500 ping 2
+> valid 9417
+600 gone 2
+1000 guard blessed
+1005 1 @2 ACQUIRE s limit=5
+> op take s seq=3 have=3 need=1 want=1 limit=5 queue
+1010 clock 3600000
+1020 guard blessed
+> log clock-gained node=0
+> 2 !LOST s kind=semaphore permits=2 reason=unreachable
+> 1 !LOST s kind=semaphore permits=1 reason=unreachable
+1030 < taken s first=4
+> op take s seq=4 have=2 need=1 want=1 limit=5 queue
+1040 < taken s first=3
+> 1 @2 OK permits=1 free=0
+1050 1 @3 RELEASE s
+> op hold s seq=5 have=2 by=1003612918 limit=5
+1060 < kept s first=2
+> 1 @3 OK permits=0
+1070 until
+
+== the same, and the store no longer has them
+config handovers=4 holds=8 waiters=8
+0 ready 1
+0 open 2 tcp
+10 2 @1 ACQUIRE s limit=3 n=2
+> op take s seq=1 need=2 want=2 limit=3 queue
+10 < taken s first=2
+> 2 @1 OK permits=2 free=0
+500 ping 2
+> valid 9407
+600 gone 2
+1000 guard blessed
+1010 clock 3600000
+1020 guard blessed
+> log clock-gained node=0
+> 2 !LOST s kind=semaphore permits=2 reason=unreachable
+> op hold s seq=2 have=2 by=1003612908 limit=3
+1020 < lost s
+> op hold s seq=3 limit=3
+1030 < kept s
+1100 1 @1 ACQUIRE s limit=3 n=3
+> op take s seq=4 need=3 want=3 limit=3 queue
+1110 < taken s first=3
+> 1 @1 OK permits=3 free=0
+
+== a client that is there counts on nothing once it was told of the loss
+config handovers=4 holds=8 waiters=8
+0 ready 1
+0 open 2 tcp
+10 2 @1 ACQUIRE s limit=3 n=2
+> op take s seq=1 need=2 want=2 limit=3 queue
+10 < taken s first=2
+> 2 @1 OK permits=2 free=0
+500 ping 2
+> valid 9407
+1000 guard blessed
+1010 clock 3600000
+1020 guard blessed
+> log clock-gained node=0
+> 2 !LOST s kind=semaphore permits=2 reason=unreachable
+> op hold s seq=2 limit=3
+
+== what was left is given back, even if the operation that says so is not sent
+config handovers=4 holds=8 waiters=8
+0 ready 1
+0 open 2 tcp
+10 2 @1 ACQUIRE s limit=3 n=2
+> op take s seq=1 need=2 want=2 limit=3 queue
+10 < taken s first=2
+> 2 @1 OK permits=2 free=0
+500 ping 2
+> valid 9407
+600 gone 2
+1000 guard blessed
+1010 clock 3600000
+1020 guard blessed
+> log clock-gained node=0
+> 2 !LOST s kind=semaphore permits=2 reason=unreachable
+> op hold s seq=2 have=2 by=1003612908 limit=3
+1030 < kept s first=2
+12900 1 @1 ACQUIRE s limit=3
+> op take s seq=3 have=2 need=1 want=1 limit=3 queue
+12905 cancel 1 1
+> 1 @1 CANCELLED
+12910 < unsent s
+13200 until
+> 12960 op hold s seq=4 limit=3

@@ -79,7 +79,7 @@
 70 stop
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
-> op hold s seq=3 have=1 limit=3
+> op hold s seq=3 have=1 by=1000012928 limit=3
 80 < kept s
 > op idle
 

@@ -229,7 +229,7 @@
 100 < kept s
 > 1 OK permits=0
 1070 until
-> 1070 op hold s seq=6 have=1 limit=3
+> 1070 op hold s seq=6 have=1 by=1000012943 limit=3
 1080 < kept s
 > op idle
 1090 < done @guard
@@ -258,7 +258,7 @@
 > op hold s seq=3 have=2 by=1000009928 limit=3
 90 < kept s
 100 1 RELEASE s
-> op hold s seq=4 have=1 limit=3
+> op hold s seq=4 have=1 by=1000012928 limit=3
 110 < kept s
 > 1 OK permits=0
 > op idle
