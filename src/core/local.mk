@@ -76,6 +76,7 @@ src_core_lease_liblease_a_SOURCES = \
 	src/core/lease/pace.c \
 	src/core/lease/pace.h \
 	src/core/lease/parts.h \
+	src/core/lease/state.c \
 	src/core/lease/tenure.c \
 	src/core/lease/tenure.h \
 	src/core/lease/votes.c \

@@ -32,18 +32,6 @@
 #define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
 #define WALLED_MS 250	 /* between tries for blocked requests */
 
-#define TO(state) (1u << LEASE_##state)
-
-static const unsigned legal[LEASE_MAX] = {
-	[LEASE_NONE] = TO(ACQUIRING) | TO(ENDING),
-	[LEASE_ACQUIRING] = TO(HELD) | TO(QUEUED) | TO(NONE) | TO(ENDING),
-	[LEASE_QUEUED] = TO(HELD) | TO(CONFIRMING) | TO(NONE) | TO(ENDING),
-	[LEASE_CONFIRMING] = TO(HELD) | TO(NONE) | TO(ENDING) | TO(LINGERING),
-	[LEASE_HELD] = TO(ENDING) | TO(NONE),
-	[LEASE_ENDING] = TO(NONE) | TO(QUEUED) | TO(LINGERING),
-	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
-};
-
 void
 leases_init(struct core *core, const struct lease_tenant *tenant)
 {
@@ -76,36 +64,6 @@ lease_init(struct core *core, struct lease *l, uint32_t shard)
 	tenure_init(core, &l->tenure, TENURE_LEASE, shard);
 	l->timer.kind = TIMER_LEASE;
 	core->leases->n++;
-}
-
-struct lease_rare *
-lease_need_rare(struct lease *l)
-{
-	if (l->rare == NULL)
-		l->rare = xcalloc(1, sizeof(*l->rare));
-	return l->rare;
-}
-
-void
-lease_linger_over(struct lease *l)
-{
-	if (l->rare != NULL)
-		l->rare->linger_ms = l->rare->others_ms = 0;
-}
-
-void
-lease_not_idle(struct lease *l)
-{
-	if (l->rare != NULL)
-		l->rare->idle_ms = 0;
-}
-
-void
-lease_set_why(struct lease *l, char *why)
-{
-	free(lease_rare(l)->why);
-	if (why != NULL || l->rare != NULL)
-		lease_need_rare(l)->why = why;
 }
 
 /* A lease waits for any of the servers of its quorum. */
@@ -145,21 +103,6 @@ lease_fini(struct core *core, struct lease *l)
 	lease_set_why(l, NULL);
 	free(l->rare);
 	pool_give(&core->leases->pending, l->pending);
-}
-
-void
-lease_set_state(struct core *core, struct lease *l, enum lease_state state)
-{
-	if (l->state == state)
-		return;
-	assert(legal[l->state] & (1u << state));
-	core->leases->nlingering +=
-	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
-	l->state = state;
-	if (!lease_is_held(l))
-		tenure_end(core, &l->tenure);
-	l->tenure.wake_ms = 0;
-	l->for_blocked = false;
 }
 
 /* Timing. */

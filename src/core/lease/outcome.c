@@ -3,8 +3,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
 #include "core/lease/lease.h"
@@ -13,7 +11,6 @@
 
 #define RETRY_UPGRADE_MS 500	/* of a lease that others share */
 #define PROVISIONAL_RENEW_MS 20 /* most holds are shorter */
-#define FOREIGN_LOOK_MS 750	/* at a plain client's key; 500 of jitter */
 
 /* The outcome is unknown, or the store can't do it now: tries again later. */
 static void
@@ -23,13 +20,6 @@ try_later(struct core *core, struct lease *l, const struct outcome *o)
 		lease_set_why(l, xstrndup(o->text, o->text_len));
 	l->tenure.wake_ms = core->now_ms + core_pause_ms(core, o);
 	l->paused = true;
-}
-
-void
-lease_told_waiting(struct core *core, struct lease *l, bool waiting)
-{
-	if (waiting || l->rare != NULL)
-		contention_told(core, &lease_need_rare(l)->contention, waiting);
 }
 
 /* The operation was carried out: the key now promises what it wrote. */
@@ -55,34 +45,6 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 	lease_told_waiting(core, l, o->waiting || l->contended_early);
 	l->contended_early = false;
 	lease_set_why(l, NULL);
-}
-
-#define TO(news) (1u << NEWS_##news)
-
-static const unsigned legal[NEWS_MAX] = {
-	[NEWS_NONE] = TO(NONE) | TO(WOKEN) | TO(HANDOVER),
-	[NEWS_WOKEN] = TO(NONE) | TO(HANDOVER),
-	[NEWS_HANDOVER] = TO(NONE),
-};
-
-static void
-set_news(struct lease *l, enum lease_news news)
-{
-	assert(legal[l->news] & (1u << news));
-	l->news = news;
-}
-
-void
-lease_woken(struct lease *l)
-{
-	if (l->news == NEWS_NONE)
-		set_news(l, NEWS_WOKEN);
-}
-
-void
-lease_no_news(struct lease *l)
-{
-	set_news(l, NEWS_NONE);
 }
 
 /* The lease is ours from now on.  If it lingered, other brokers still wait. */
@@ -131,7 +93,7 @@ lease_handed_over(
 	    when_ms < 0 || core->config.replicas > 0 ||
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
-	set_news(l, NEWS_HANDOVER);
+	lease_set_news(l, NEWS_HANDOVER);
 	l->tenure.confirmed_ms = when_ms;
 	l->fence_next = handover->fence;
 	l->fences = 1;
@@ -164,19 +126,6 @@ lease_take_handover(struct core *core, struct lease *l)
 	arrived(core, l);
 	l->tenure.wake_ms = core->now_ms + PROVISIONAL_RENEW_MS;
 	return true;
-}
-
-void
-lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
-{
-	int64_t pause_ms = core->config.lease_ms;
-
-	if (o->ttl_ms >= 0)
-		pause_ms = min_ms(pause_ms, o->ttl_ms + LOOK_SLACK_MS);
-	if (l->foreign && !o->waiting)
-		pause_ms =
-		    min_ms(pause_ms, FOREIGN_LOOK_MS + core_jitter(core, 500));
-	l->tenure.wake_ms = core->now_ms + pause_ms;
 }
 
 static void

@@ -1,6 +1,6 @@
 /*
  * What the files of the lease share: lease.c decides, ask.c asks the store,
- * outcome.c takes its answers.  Beside them, lock/message.c (messages of other
+ * outcome.c takes its answers, and state.c keeps the state.  Beside them, lock/message.c (messages of other
  * brokers) and lock/force.c include this.
  */
 #ifndef LOCKBROKER_CORE_LEASE_PARTS_H
@@ -21,6 +21,9 @@ struct handover {
 
 /* A message says that the name was handed to us. */
 void lease_woken(struct lease *l);
+
+/* Requires that the news may follow what is known. */
+void lease_set_news(struct lease *l, enum lease_news news);
 
 /* A token is new: no message has told of it. */
 void lease_no_news(struct lease *l);

@@ -1,0 +1,122 @@
+/*
+ * The state of a lease: which one may follow another, what a message has told of
+ * it, and what is known of few leases only.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/lease/lease.h"
+#include "core/lease/parts.h"
+
+#define FOREIGN_LOOK_MS 750 /* at a plain client's key; 500 of jitter */
+
+#define TO(state) (1u << LEASE_##state)
+
+static const unsigned legal[LEASE_MAX] = {
+	[LEASE_NONE] = TO(ACQUIRING) | TO(ENDING),
+	[LEASE_ACQUIRING] = TO(HELD) | TO(QUEUED) | TO(NONE) | TO(ENDING),
+	[LEASE_QUEUED] = TO(HELD) | TO(CONFIRMING) | TO(NONE) | TO(ENDING),
+	[LEASE_CONFIRMING] = TO(HELD) | TO(NONE) | TO(ENDING) | TO(LINGERING),
+	[LEASE_HELD] = TO(ENDING) | TO(NONE),
+	[LEASE_ENDING] = TO(NONE) | TO(QUEUED) | TO(LINGERING),
+	[LEASE_LINGERING] = TO(CONFIRMING) | TO(ENDING) | TO(NONE),
+};
+
+struct lease_rare *
+lease_need_rare(struct lease *l)
+{
+	if (l->rare == NULL)
+		l->rare = xcalloc(1, sizeof(*l->rare));
+	return l->rare;
+}
+
+void
+lease_linger_over(struct lease *l)
+{
+	if (l->rare != NULL)
+		l->rare->linger_ms = l->rare->others_ms = 0;
+}
+
+void
+lease_not_idle(struct lease *l)
+{
+	if (l->rare != NULL)
+		l->rare->idle_ms = 0;
+}
+
+void
+lease_set_why(struct lease *l, char *why)
+{
+	free(lease_rare(l)->why);
+	if (why != NULL || l->rare != NULL)
+		lease_need_rare(l)->why = why;
+}
+
+void
+lease_set_state(struct core *core, struct lease *l, enum lease_state state)
+{
+	if (l->state == state)
+		return;
+	assert(legal[l->state] & (1u << state));
+	core->leases->nlingering +=
+	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
+	l->state = state;
+	if (!lease_is_held(l))
+		tenure_end(core, &l->tenure);
+	l->tenure.wake_ms = 0;
+	l->for_blocked = false;
+}
+
+void
+lease_told_waiting(struct core *core, struct lease *l, bool waiting)
+{
+	if (waiting || l->rare != NULL)
+		contention_told(core, &lease_need_rare(l)->contention, waiting);
+}
+
+/* News. */
+
+#define NEWS(news) (1u << NEWS_##news)
+
+static const unsigned news_legal[NEWS_MAX] = {
+	[NEWS_NONE] = NEWS(NONE) | NEWS(WOKEN) | NEWS(HANDOVER),
+	[NEWS_WOKEN] = NEWS(NONE) | NEWS(HANDOVER),
+	[NEWS_HANDOVER] = NEWS(NONE),
+};
+
+void
+lease_set_news(struct lease *l, enum lease_news news)
+{
+	assert(news_legal[l->news] & (1u << news));
+	l->news = news;
+}
+
+void
+lease_woken(struct lease *l)
+{
+	if (l->news == NEWS_NONE)
+		lease_set_news(l, NEWS_WOKEN);
+}
+
+void
+lease_no_news(struct lease *l)
+{
+	lease_set_news(l, NEWS_NONE);
+}
+
+/* Another's key. */
+
+void
+lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
+{
+	int64_t pause_ms = core->config.lease_ms;
+
+	if (o->ttl_ms >= 0)
+		pause_ms = min_ms(pause_ms, o->ttl_ms + LOOK_SLACK_MS);
+	if (l->foreign && !o->waiting)
+		pause_ms =
+		    min_ms(pause_ms, FOREIGN_LOOK_MS + core_jitter(core, 500));
+	l->tenure.wake_ms = core->now_ms + pause_ms;
+}
