@@ -175,6 +175,11 @@ void broker_attach(struct broker *b, const struct effect *e);
 void broker_hurry(struct broker *b);
 void broker_tell(struct broker *b);
 
+/* Has a session lost the hold with that fence, or (0) its permits, in this turn,
+ * while another connection than `sitting` had it?  No such line is written yet. */
+bool broker_has_lost(const struct broker *b, uint64_t session, uint64_t sitting,
+    const char *name, uint64_t fence);
+
 /* Steps the time, if something is overdue. */
 void broker_catch_up(struct broker *b);
 

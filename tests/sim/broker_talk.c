@@ -173,6 +173,27 @@ tell_some(struct broker *b, bool all, uint64_t conn)
 			tell_effect(b, &b->late, &b->late.v[i], 0);
 }
 
+bool
+broker_has_lost(const struct broker *b, uint64_t session, uint64_t sitting,
+    const char *name, uint64_t fence)
+{
+	const struct effects *fx = &b->fx;
+	const struct effect *e;
+	size_t i;
+
+	for (i = 0; i < fx->n; i++) {
+		e = &fx->v[i];
+		if (e->kind == EFFECT_EVENT && e->event == EVENT_LOST &&
+		    e->session == session && e->conn != sitting &&
+		    e->name_len == strlen(name) &&
+		    memcmp(buf_data(&fx->text) + e->name, name, e->name_len) ==
+			0 &&
+		    first_num(fx, e, FIELD_FENCE) == fence)
+			return true;
+	}
+	return false;
+}
+
 /* If nobody reads for a session, what it loses is lost at once. */
 static void
 hurry_some(struct broker *b, const struct effects *fx)
