@@ -170,6 +170,24 @@ poller_asks(struct poller *p)
 		place->firm = UINT64_MAX;
 }
 
+/*
+ * Has another one asked for the name in the turn that tells p?  The broker may
+ * have kept the name for p in an earlier step of that turn.  It keeps a name for
+ * the next that asks, so the other one has taken it before p could be told.
+ */
+static bool
+is_taken(const struct broker *b, const struct poller *p)
+{
+	const struct pollers *all = &b->w->pollers;
+	const struct poller *q;
+
+	for (q = all->v; q < all->v + all->n; q++)
+		if (q != p && q->broker == b->index && q->name == p->name &&
+		    q->op == TOKEN_ACQUIRE && q->sent_us >= b->turn_us)
+			return true;
+	return false;
+}
+
 /* The moment that a broker keeps a name for a client; and some more, for the
  * answer to be late. */
 void
@@ -177,7 +195,7 @@ poller_kept(struct broker *b, struct poller *p)
 {
 	struct world *w = b->w;
 
-	p->told_us = world_now(w);
+	p->told_us = is_taken(b, p) ? 0 : world_now(w);
 	w->pollers.kept_us[b->index][p->name] = world_now(w) + KEPT_US;
 	poller_hush(w, p->name, world_now(w) + KEPT_US);
 }
