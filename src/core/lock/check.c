@@ -104,7 +104,7 @@ check_owner(const struct owner *owner)
 {
 	const struct waiter *w;
 	const struct hold *h;
-	unsigned nholds = 0, nwaiting = 0;
+	unsigned nholds = 0, nwaiting = 0, nuntold = 0;
 
 	TAILQ_FOREACH (h, &owner->holds, in_owner) {
 		assert(h->owner == owner);
@@ -117,8 +117,10 @@ check_owner(const struct owner *owner)
 	TAILQ_FOREACH (w, &owner->granted, in_owner) {
 		assert(w->owner == owner && w->granted);
 		nwaiting++;
+		nuntold += w->hold != NULL;
 	}
 	assert(nholds == owner->nholds && nwaiting == owner->nwaiting);
+	assert(nuntold == owner->nuntold_waiters);
 }
 
 static void

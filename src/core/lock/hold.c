@@ -86,7 +86,9 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 static void
 to_be_told(struct hold *h, struct waiter *w)
 {
+	assert(w->hold == NULL);
 	w->hold = h;
+	w->owner->nuntold_waiters++;
 	w->fence = h->fence;
 	w->depth = hold_depth(h);
 }
@@ -184,7 +186,7 @@ forget_untold(struct hold *h, bool withdrawn)
 		if (w->hold != h)
 			continue;
 		left--;
-		w->hold = NULL;
+		waiter_drop_hold(w);
 		w->withdrawn = withdrawn;
 		TAILQ_REMOVE(granted, w, in_owner);
 		TAILQ_INSERT_TAIL(granted, w, in_owner);

@@ -282,7 +282,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	TAILQ_REMOVE(&w->owner->granted, w, in_owner);
 	list_waiting(w);
 	w->granted = w->withdrawn = w->reentry = false;
-	w->hold = NULL;
+	waiter_drop_hold(w);
 	insert_by_arrival(core, l, w);
 	l->nwaiting++;
 	l->ngroups += w->group != NULL;
@@ -315,6 +315,7 @@ waiter_free(struct core *core, struct waiter *w)
 		TAILQ_REMOVE(&owner->granted, w, in_owner);
 	else
 		unlist_waiting(w);
+	waiter_drop_hold(w);
 	owner->nwaiting--;
 	core_disarm(core, &w->deadline);
 	pool_give(&core->locks->waiters, w);

@@ -187,6 +187,15 @@ waiter_came_before(const struct waiter *w, const struct waiter *other)
 	       (w->since_ms == other->since_ms && w->ref < other->ref);
 }
 
+/* What it was granted, if anything, counts as a hold no longer; or the client
+ * is told of it now. */
+static inline void
+waiter_drop_hold(struct waiter *w)
+{
+	w->owner->nuntold_waiters -= w->hold != NULL;
+	w->hold = NULL;
+}
+
 /* What more is known of a name; all zero if there is nothing. */
 static inline const struct more *
 more_of(const struct lock *l)

@@ -122,8 +122,9 @@ owners_next(struct table_walk *walk)
 unsigned
 owner_load(const struct owner *owner)
 {
-	return owner->nholds + owner->nwaiting + owner->npermits +
-	       owner->nclaims + owner->nwatches;
+	return owner->nholds + owner->nwaiting - owner->nuntold_waiters +
+	       owner->npermits + owner->nclaims - owner->nuntold_claims +
+	       owner->nwatches;
 }
 
 static struct lost *

@@ -53,6 +53,9 @@ struct owner {
 	struct watch_list watches;
 	struct valid *valid; /* valid.h; NULL: it has few things */
 	unsigned nholds, nwaiting, nlost, nclaims, npermits, nwatches;
+	/* So many of nwaiting and of nclaims were granted, and are not told
+	 * yet: they count as what they were granted. */
+	unsigned nuntold_waiters, nuntold_claims;
 	bool draining; /* its client sends nothing more: it does not wait */
 	bool gone;     /* nobody is there; it lives for a valid= alone */
 	/* Nobody is there, but may count on a valid= until then; 0: no. */
@@ -107,7 +110,8 @@ struct owner *owner_find(const struct core *core, uint64_t id);
 struct owner *owners_first(const struct core *core, struct table_walk *walk);
 struct owner *owners_next(struct table_walk *walk);
 
-/* How many things it holds, waits for or watches (limits.holds). */
+/* How many things it holds, waits for or watches (limits.holds); what it was
+ * granted counts once, also before it has been told. */
 unsigned owner_load(const struct owner *owner);
 
 /* Remembers a lost name; says whether it was lost; says so, and forgets it. */

@@ -64,13 +64,14 @@ static uint64_t
 count_claims(const struct owner *owner)
 {
 	const struct claim *c;
-	uint64_t n = 0;
+	uint64_t n = 0, nuntold = 0;
 
 	TAILQ_FOREACH (c, &owner->claims, in_owner) {
 		assert(c->owner == owner);
 		n++;
+		nuntold += c->permits != NULL;
 	}
-	assert(n == owner->nclaims);
+	assert(n == owner->nclaims && nuntold == owner->nuntold_claims);
 	return n;
 }
 

@@ -104,6 +104,7 @@ permits_grant(struct core *core, struct claim *c)
 	core->syncs->npermits += c->n;
 	valid_note(core, p->owner, permits_valid_ms(core, p));
 	c->permits = p;
+	c->owner->nuntold_claims++;
 	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
 	c->held = p->n;
 	c->free = m->free + m->owned - m->used;
@@ -207,6 +208,7 @@ permits_take_back(struct core *core, struct claim *c)
 	if (p->over)
 		return;
 	c->permits = NULL;
+	c->owner->nuntold_claims--;
 	p->untold -= c->n;
 	p->nuntold--;
 	if (p->n > c->n)

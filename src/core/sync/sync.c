@@ -387,6 +387,7 @@ claim_free(struct core *core, struct claim *c)
 		c->owner->hasten_claim = TAILQ_NEXT(c, in_owner);
 	TAILQ_REMOVE(&c->owner->claims, c, in_owner);
 	c->owner->nclaims--;
+	c->owner->nuntold_claims -= c->permits != NULL;
 	core->syncs->nclaims--;
 	core_disarm(core, &c->deadline);
 	free(c);

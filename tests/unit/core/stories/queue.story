@@ -302,6 +302,71 @@ config holds=2 waiters=1
 90 3 LOCK c a
 > 3 ERR limit 1 requests wait for a already (limits.waiters)
 
+== limits: what is granted counts once, also before it is told
+config holds=3
+0 ready 1
+10 1 @1 LOCK a ...
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+20 1 @2 LOCK b ...
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+30 < granted b fence=100 ...
+30 1 @3 LOCK c ...
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+30 1 @4 LOCK d ...
+> 1 @4 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+40 < granted c fence=100 ...
+40 1 @5 LOCK d ...
+> 1 @5 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+40 1 @6 LOCK a
+> 1 @1 OK fence=100 depth=1
+> 1 @2 OK fence=100 depth=1
+> 1 @3 OK fence=100 depth=1
+> 1 @6 OK fence=100 depth=2
+50 1 @7 UNLOCK c
+> op end c seq=3
+50 1 @8 LOCK c e ...
+> 1 @8 ERR limit this session holds, waits for or watches 2 things already (limits.holds)
+50 1 @9 LOCK d
+> op acquire d seq=4 ttl=13000 reserve=1 queue
+60 < granted d fence=100
+> 1 @9 OK fence=100 depth=1
+
+== limits: so it is with a grant that is not told after all
+config holds=1
+0 ready 1
+10 1 @1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100 ...
+20000 1 @2 LOCK b
+> 1 @2 ERR limit this session holds, waits for or watches 1 things already (limits.holds)
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+
+== limits: so it is with permits
+config holds=3
+0 ready 1
+10 1 @1 ACQUIRE s limit=9 ...
+> op take s seq=1 need=1 want=1 limit=9 queue
+20 < taken s first=1 ...
+20 1 @2 ACQUIRE t limit=1 ...
+> op take t seq=2 need=1 want=1 limit=1 queue
+30 < taken t first=1 ...
+30 1 @3 ACQUIRE u limit=1 ...
+> op take u seq=3 need=1 want=1 limit=1 queue
+30 1 @4 ACQUIRE v limit=1 ...
+> 1 @4 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+40 < taken u first=1 ...
+40 1 @5 ACQUIRE v limit=1 ...
+> 1 @5 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+45 time
+> 1 @1 OK permits=1 free=0
+> 1 @2 OK permits=1 free=0
+> 1 @3 OK permits=1 free=0
+50 1 @7 RELEASE t
+> op hold t seq=4 limit=1
+50 1 @8 ACQUIRE v limit=1
+> op take v seq=5 need=1 want=1 limit=1 queue
+
 == stop
 0 ready 4
 10 1 LOCK a
