@@ -177,6 +177,21 @@ token_gone(struct core *core, const struct owner *asker)
 
 /* Answers of Redis. */
 
+/*
+ * Sends what comes next.  If Redis has answered so late that the time of the
+ * call was up before, the call does not wait for its guard as well: nothing
+ * would end that.  Then it is over, and the result is false.
+ */
+static bool
+send_next(struct core *core, struct token_call *c)
+{
+	call_send(core, c);
+	if (!c->waits || call_in_flight(c) || timer_armed(&c->deadline))
+		return true;
+	token_timer(core, &c->deadline);
+	return false;
+}
+
 /* All names match: now the call changes them. */
 static void
 second_round(struct core *core, struct token_call *c)
@@ -186,7 +201,7 @@ second_round(struct core *core, struct token_call *c)
 	c->looks = false;
 	for (n = c->names; n < c->names + c->n; n++)
 		n->settled = false;
-	call_send(core, c);
+	(void)send_next(core, c);
 }
 
 /* Returns what the first name in the way says; DONE if none is. */
@@ -217,8 +232,7 @@ go_on(struct core *core, struct token_call *c)
 		call_answer(core, c, how);
 		return;
 	}
-	call_send(core, c);
-	if (c->waits || call_in_flight(c))
+	if (!send_next(core, c) || c->waits || call_in_flight(c))
 		return;
 	for (n = c->names; n < c->names + c->n; n++)
 		assert(n->settled);

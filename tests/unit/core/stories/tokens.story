@@ -278,6 +278,15 @@ config quorum=3
 60 < busy a fence=90 ttl=1s text=t1 first=1 second=3
 > 1 others 0 held own meant fence=90 left=1000 token=t1
 
+== tokens: Redis answers late, and can't be asked for the rest
+0 ready 1
+10 token 1 extend a token=t1 px=10s either
+> op token a seq=1 ttl=10000 client=t1 how=exr
+2020 until
+2030 down
+2040 < gone a
+> 1 ERR unavailable Redis can't be used
+
 == tokens: a hold that the client had is not ended where nobody answers
 0 ready 1
 10 token 1 acquire a token=t1 px=10s either
