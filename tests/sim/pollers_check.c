@@ -420,6 +420,8 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	checker_plain(p->w, p->name, p->until_us);
 }
 
+/* Redis may have granted it the name, or a hold that was kept for it, before
+ * the name was forced; others may have been told of their grants since. */
 void
 poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 {
@@ -430,14 +432,16 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	check_order(b, p);
 	end_kept(p);
 	p->told_us = 0;
-	if (fence <= ground->fence && checker_fences_rise(w) &&
-	    !faults_excuse_fence(w))
+	if (fence <= ground->fence && ground->force_us <= p->sent_us &&
+	    checker_fences_rise(w) && !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: fence %llu after fence %llu, by %s to poller %d",
 		    p->name, (unsigned long long)fence,
 		    (unsigned long long)ground->fence, b->name, p->index);
-	ground->fence = fence;
-	ground->shared = false;
+	if (fence > ground->fence || ground->force_us <= p->sent_us) {
+		ground->fence = fence;
+		ground->shared = false;
+	}
 	pass_tokens(w, p);
 	pass_asks(w, p);
 	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
