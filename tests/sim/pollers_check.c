@@ -313,6 +313,11 @@ check_order(struct broker *b, const struct poller *p)
 	if (p->common || all->park_ms == 0 ||
 	    all->kept_us[b->index][p->name] > p->sent_us)
 		return;
+	/* To extend a hold takes nothing from those that wait.  If it has
+	 * another fence, data went back to an older hold of the token: P2 says
+	 * whether they may (pollers.c). */
+	if (p->op == TOKEN_EXTEND && !p->either)
+		return;
 	for (q = all->v; q < all->v + all->n; q++) {
 		/* One that may have the name already is asked about first. */
 		if (q == p || !q->here || q->either || q->broker != b->index ||
