@@ -282,6 +282,7 @@ struct checker {
 	struct barrier_facts barriers[CHECKER_BARRIERS_MAX];
 	struct generation *generations; /* owned */
 	size_t ngenerations, generations_size;
+	int64_t forgot_us[2]; /* when Redis lost data: last, and before that */
 	bool by_clocks; /* a broker has said that fences rest on clocks now */
 	uint64_t next_order;
 	unsigned ops;	/* sent by brokers, while nothing else happened, ... */

@@ -173,6 +173,8 @@ checker_amnesia(struct world *w)
 			w->checker.grounds[i].plain_us = 0;
 	checker_latch_amnesia(w);
 	checker_barrier_amnesia(w);
+	w->checker.forgot_us[1] = w->checker.forgot_us[0];
+	w->checker.forgot_us[0] = world_now(w);
 }
 
 /* Somebody forces the name, and has not been answered. */
