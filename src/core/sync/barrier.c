@@ -121,7 +121,10 @@ ask_arrive(struct core *core, struct barrier *b)
 	b->sent_ms = core->now_ms;
 	b->asked = 0;
 	b->dropped = UINT64_MAX;
+	/* The store replaces by this arrival what it keeps for us of an older
+	 * generation. */
 	b->note = false;
+	/* It begins a generation for us; else it goes on with one. */
 	if (b->gen == 0) {
 		b->places = 0;
 		b->denied = false;
@@ -158,6 +161,11 @@ settle_one(struct core *core, struct claim *c)
 	       (state == CLAIM_NEW && claim_settle_unasked(core, c));
 }
 
+/*
+ * First what became of a batch that may have arrived: the rest depends on which
+ * places are ours.  Then a party that has left, since the others wait in vain.
+ * New parties come after a look at the generation that they would join.
+ */
 static void
 decide(struct core *core, struct barrier *b)
 {
@@ -398,6 +406,7 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 		told(core, b, o);
 		return;
 	}
+	/* A LEAVE: the store has broken the generation, or knows of none. */
 	b->note = b->left = false;
 	b->gen = 0;
 	b->verdict = VERDICT_BROKEN;
@@ -435,6 +444,12 @@ deny(struct core *core, struct claim *c)
 	of(c->sync)->denied = true;
 }
 
+/*
+ * A party for which the store was not asked just goes.  If it is known what
+ * became of its generation, it hears that as the others do.  If the store can't
+ * be reached, the party is answered now and the store hears of it later; else
+ * it is the other way round.
+ */
 static bool
 barrier_leave(struct core *core, struct claim *c)
 {
@@ -480,6 +495,8 @@ const struct sync_class barrier_class = {
 	.message = sync_hint,
 };
 
+/* All parties that wait here, or that may have arrived, have the same parties=.
+ * If those at other brokers go by another number, the store says so. */
 void
 barrier_request(
     struct core *core, struct owner *owner, const struct core_request *rq)

@@ -1,5 +1,12 @@
 /*
- * Checks the rules that all synchronizers keep between two steps.
+ * Checks the rules that all synchronizers keep between two steps:
+ *
+ * - a claim is in one line of its object until it is granted, and then in
+ *   syncs.granted; so those of all owners are those of all objects;
+ * - along a line, claims are parked, then asked for, then new (line.h);
+ * - a granted claim has no deadline: it was granted in time, and waits only to
+ *   be told;
+ * - whatever else the kind of an object requires.
  */
 #include "config.h"
 
@@ -16,6 +23,7 @@ check_line(const struct sync *y, const struct claim_line *line)
 		state = line_state(c);
 		assert(c->sync == y && c->line == line && !c->granted);
 		assert(c->permits == NULL);
+		/* PARKED is the greatest of the states. */
 		assert(state <= last);
 		last = state;
 		of[state]++;

@@ -42,6 +42,7 @@ holders_lose(struct core *core, struct semaphore *m, const char *reason)
 	m->used = 0;
 	m->losses++;
 	m->why_lost = reason;
+	/* Behind those that an earlier loss has left to tell. */
 	TAILQ_CONCAT(&m->losers, &m->holders, in_sync);
 	if (lose_some(core, m, FEW) || m->losing)
 		return;
@@ -49,6 +50,7 @@ holders_lose(struct core *core, struct semaphore *m, const char *reason)
 	TAILQ_INSERT_TAIL(&core->syncs->losing, &m->y, in_losing);
 }
 
+/* The semaphore may be idle: what was left of it were the losers. */
 static void
 told_all(struct core *core, struct semaphore *m)
 {

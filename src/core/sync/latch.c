@@ -73,8 +73,11 @@ latch_counts(enum verb_id verb)
 	return verb != VERB_AWAIT;
 }
 
-/* Returns the number of the first new LATCH, or of a claim before it; the
- * largest number if there is none. */
+/*
+ * Returns the number of the first new LATCH, or of a claim before it; the
+ * largest number if there is none.  A claim that came after a LATCH is about
+ * the latch that it makes, and must not be asked for before it.
+ */
 static uint64_t
 wall(const struct core *core, const struct latch *la)
 {
@@ -191,6 +194,11 @@ tell_verdict(struct core *core, struct latch *la)
 	return true;
 }
 
+/*
+ * A batch whose outcome is unknown comes before anything new: the store knows
+ * only the latest count-down of each broker, so none may pass one that may have
+ * been counted.
+ */
 static bool
 latch_next(struct core *core, struct sync *y)
 {
@@ -227,7 +235,8 @@ first_counted(const struct latch *la)
 	return la->y.counts.nasked > 0 ? line_first(&la->y.counts) : NULL;
 }
 
-/* The latch was never there, or Redis has lost it with its data. */
+/* The latch was never there, or Redis has lost it with its data.  A batch is
+ * answered here and now: it has no more claims than a step can answer. */
 static void
 on_gone(struct core *core, struct latch *la)
 {
@@ -243,6 +252,7 @@ on_gone(struct core *core, struct latch *la)
 static void
 on_shut(struct core *core, struct latch *la)
 {
+	/* The store tells us when it opens, but a message may be lost. */
 	line_park_all(&la->y.queue);
 	la->y.look_ms = sync_look_ms(core, -1);
 }
@@ -264,6 +274,7 @@ on_counted(struct core *core, struct latch *la, const struct outcome *o)
 		la->verdict = VERDICT_OPEN;
 }
 
+/* The claim may be gone: its client has left, or its time was up. */
 static void
 on_made(struct core *core, struct latch *la, bool exists)
 {
@@ -368,6 +379,8 @@ latch_request(
 {
 	int64_t wait_ms = rq->wait_ms;
 
+	/* A broker that stops says that, and not that there are too many
+	 * latches. */
 	if (rq->verb == VERB_LATCH && !core->stopping &&
 	    !made_allowed(core, owner, rq))
 		return;

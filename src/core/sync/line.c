@@ -1,5 +1,14 @@
 /*
- * Lines of claims.
+ * Lines of claims: their marks and counters.
+ *
+ *	parked   before line.asked
+ *	asked    from line.asked on, before line.fresh
+ *	new      from line.fresh on
+ *
+ * A mark points to the first claim at which its part may begin, so two marks
+ * are the same if nothing is between them, and NULL at the end of the line.
+ * Numbers rise along a line: a claim compares its own with those of the marks,
+ * and knows its state without a walk.
  */
 #include "config.h"
 
@@ -11,6 +20,8 @@ line_init(struct claim_line *line)
 	TAILQ_INIT(&line->list);
 }
 
+/* A newcomer is new.  A mark at the end of the line points to it from
+ * now on. */
 void
 line_join(struct claim *c)
 {
@@ -37,6 +48,8 @@ line_state(const struct claim *c)
 	return CLAIM_PARKED;
 }
 
+/* The counters go by the state that the claim has while the marks stand as they
+ * did. */
 void
 line_leave(struct claim *c)
 {

@@ -26,15 +26,18 @@ void line_leave(struct claim *c);
 /* Returns the state of a claim in a line: NEW, ASKED or PARKED. */
 enum claim_state line_state(const struct claim *c);
 
-/* Mark the first new claim, or all new claims, as asked for. */
+/* Mark the first new claim, or all new claims, as asked for.  The former
+ * requires that there is one. */
 void line_ask_one(struct claim_line *line);
 void line_ask_all(struct claim_line *line);
 
-/* Park the first claim, or all claims, that are asked for. */
+/* Park the first claim, or all claims, that are asked for: the store knows that
+ * they wait. */
 void line_park_one(struct claim_line *line);
 void line_park_all(struct claim_line *line);
 
-/* Make claims new again: those that are asked for; all of the line. */
+/* Make claims new again: those that are asked for, since the operation was not
+ * carried out; all of the line, since the next operation asks for all. */
 void line_unask(struct claim_line *line);
 void line_forget(struct claim_line *line);
 

@@ -1,5 +1,10 @@
 /*
  * Latches that were made.
+ *
+ * The store frees a latch when nobody has used it for its ttl=, and tells
+ * nobody.  So the broker counts a latch for one ttl= from its LATCH on, and
+ * knows no more of it than that: there is no way from a name to its struct
+ * made.
  */
 #include "config.h"
 
@@ -15,6 +20,7 @@ struct made {
 	struct timer over;
 };
 
+/* The bound of one latch comes first: a shorter ttl= is the better advice. */
 bool
 made_allowed(
     struct core *core, struct owner *owner, const struct core_request *rq)

@@ -1,5 +1,7 @@
 /*
- * Log lines about permits.
+ * Log lines about permits.  Grants and releases are for debugging.  A loss or a
+ * risk is worth a warning; as it meets all holders of a semaphore, or of all
+ * semaphores, at once, only the first have lines of their own (turn/tally.h).
  */
 #include "config.h"
 

@@ -2,6 +2,16 @@
  * Permits: which session has how many of a semaphore, for how long, and how it
  * loses them.  semaphore.c knows what the broker has in the store; every change
  * here touches the semaphore, so that semaphore.c decides what comes next.
+ *
+ * An owner has one struct permits for each semaphore, however many ACQUIREs
+ * have added to it, and one bound for all of them.  Granted permits are in use
+ * from the grant on; until the FLUSH has told them they are `untold`, too, and
+ * if they are lost meanwhile, the ACQUIRE fails and no !LOST is told.
+ *
+ * All permits of a semaphore may be lost in one moment (holders.c).  The
+ * structs of that moment are told apart by a number (permits_are_lost()), so
+ * that code which comes by one of them knows at once that its permits are lost,
+ * though its client has yet to hear.
  */
 #include "config.h"
 
@@ -41,6 +51,8 @@ permits_find(
 	return link == NULL ? NULL : container_of(link, struct permits, by_key);
 }
 
+/* Sets the bound to so long from now; hold_ms 0: none.  locks.max_hold bounds
+ * all. */
 static void
 bind(struct core *core, struct permits *p, int64_t hold_ms)
 {
@@ -71,6 +83,11 @@ permits_new(struct core *core, struct sync *y, struct owner *owner)
 	return p;
 }
 
+/*
+ * If the session has permits that are lost, it is told of that first: those
+ * that it gets now are none of them.  Later ACQUIREs without a hold= leave the
+ * bound of the first one as it is.
+ */
 void
 permits_grant(struct core *core, struct claim *c)
 {
@@ -169,7 +186,11 @@ permits_end(struct core *core, struct permits *p)
 	permits_free(core, p, false);
 }
 
-/* If the clock of Redis jumps, nobody writes them again: hence the pad. */
+/*
+ * Nobody uses the permits, but the store keeps them from others until then, and
+ * for a pad after it: if the clock of Redis jumps, nobody is left to write them
+ * again.
+ */
 static void
 leave(struct core *core, struct permits *p, uint64_t n, int64_t valid_ms)
 {
@@ -205,6 +226,8 @@ permits_take_back(struct core *core, struct claim *c)
 {
 	struct permits *p = c->permits;
 
+	/* They were lost or given back since: the claim only keeps the
+	 * struct. */
 	if (p->over)
 		return;
 	c->permits = NULL;
@@ -223,6 +246,7 @@ permits_withdrawn(struct core *core, const struct claim *c)
 	struct tenure *t = &semaphore_of(c->sync)->tenure;
 	struct permits *p = c->permits;
 
+	/* The time of this very step counts, before any timer has run. */
 	if (tenure_overdue(core, t))
 		tenure_run_out(core, t);
 	if (p == NULL)
@@ -260,6 +284,7 @@ permits_tell(struct core *core, const struct permits *p, enum event_id event)
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
 {
+	/* A loss of all has one reason; the caller's is not asked for. */
 	if (permits_are_lost(p)) {
 		reason = semaphore_of(p->sync)->why_lost;
 		keep_promise(core, p);

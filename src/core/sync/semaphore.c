@@ -85,6 +85,8 @@ must_yield(const struct core *core, const struct semaphore *m)
 	return m->fresh == 0 && contention_must_yield(core, &m->contention);
 }
 
+/* A grant of permits that the store has just given for our own line is part of
+ * no turn; a grant of permits that another client here has released is. */
 static void
 grant(struct core *core, struct semaphore *m, struct claim *c)
 {
@@ -125,6 +127,11 @@ serve(struct core *core, struct semaphore *m)
 	}
 }
 
+/*
+ * The answer is known if the store knows that the claim waits, or that the head
+ * of the line does, which nobody passes; or if the permits in use here leave no
+ * room.
+ */
 static bool
 settle_one(struct core *core, struct claim *c)
 {
@@ -177,6 +184,7 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 
 	TAILQ_CONCAT(&m->flying, &m->givings, link);
 	m->wanted = false;
+	/* This counts again if the operation was certainly not carried out. */
 	m->was_owned = m->owned;
 	m->was_unsure = m->unsure;
 	m->asked_have = m->used;
@@ -191,6 +199,11 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 	return op;
 }
 
+/*
+ * One answer settles the whole line: either the head gets its permits, and
+ * perhaps some behind it, or all of them wait behind the head.  So the
+ * operation says what the head needs, and what the line could use.
+ */
 static void
 ask_take(struct core *core, struct semaphore *m)
 {
@@ -219,6 +232,7 @@ ask_take(struct core *core, struct semaphore *m)
 		slot_hurry(core, op);
 }
 
+/* Keeps the place in the queue if somebody here still needs it. */
 static void
 ask_hold(struct core *core, struct semaphore *m)
 {
@@ -277,6 +291,11 @@ park_head(struct claim_line *line)
 	line_park_one(line);
 }
 
+/*
+ * A renewal comes first.  Like all that only keeps or gives back, it needs only
+ * a server that can be reached: on one that may not grant yet, it writes the
+ * permits again.  A TAKE waits until the server may grant.
+ */
 static void
 decide(struct core *core, struct semaphore *m)
 {
@@ -357,11 +376,14 @@ go_on(struct core *core, struct semaphore *m)
 	struct sync *y = &m->y;
 
 	settle(core, m);
+	/* What was released went to the next client here: the store has nothing
+	 * to confirm. */
 	if (m->owned == m->used)
 		TAILQ_CONCAT(&m->known, &m->givings, link);
 	answer_givings(core, m, &m->known);
 	if (y->op == 0)
 		decide(core, m);
+	/* Some answers are known only because nothing could be asked. */
 	settle(core, m);
 	if (y->op == 0)
 		TAILQ_CONCAT(&m->deferred, &m->givings, link);
@@ -426,6 +448,7 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 		TAILQ_CONCAT(&m->deferred, &m->flying, link);
 		return;
 	}
+	/* An earlier epoch had confirmed them: this has written them again. */
 	if (m->used > 0 && m->tenure.epoch != m->y.asked_epoch)
 		core->stats.reasserted++;
 	tenure_confirm(core, &m->tenure, sent_ms, m->y.asked_epoch);
@@ -449,6 +472,7 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 		m->fresh = o->first - m->asked_have - m->asked_left;
 		if (m->used == 0)
 			pace_plan(core, &m->tenure, true);
+		/* The turn of this broker begins here. */
 		contention_told(core, &m->contention, false);
 		/* Grant what can be granted before settling the others. */
 		contention_told(core, &m->contention, o->waiting || m->wanted);
@@ -474,6 +498,11 @@ on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
 	contention_told(core, &m->contention, o->waiting || m->wanted);
 }
 
+/*
+ * Only an operation that was certainly not carried out leaves things as they
+ * were.  After any other that says nothing, the broker counts on what is in
+ * use, and the store hears so next.
+ */
 static void
 semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
@@ -532,6 +561,8 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 	struct semaphore *m = semaphore_of(y);
 	int64_t at_ms;
 
+	/* The broker may have missed some, like all other brokers: not all look
+	 * at once. */
 	if (word == NULL) {
 		at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
 	} else if (strcmp(word, "permit ") == 0) {
@@ -545,6 +576,8 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 			contention_told(core, &m->contention, true);
 		return;
 	} else {
+		/* permit-soon: those before us in the queue have a pad
+		 * to come. */
 		at_ms = core->now_ms + core->pad_ms;
 	}
 	if (m->told_need != 0 && at_ms < m->y.look_ms)
@@ -607,6 +640,8 @@ const struct sync_class semaphore_class = {
 
 /* Requests. */
 
+/* Claims and holders of one semaphore here have the same limit=.  If other
+ * brokers go by another one, the store says so. */
 void
 semaphore_acquire(
     struct core *core, struct owner *owner, const struct core_request *rq)
@@ -628,6 +663,8 @@ semaphore_acquire(
 		semaphore_of(c->sync)->limit = rq->limit;
 }
 
+/* The permits are free for the next client here at once; the answer waits until
+ * the store knows of them, or until they are in use again. */
 void
 semaphore_release(
     struct core *core, struct owner *owner, const struct core_request *rq)

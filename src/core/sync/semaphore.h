@@ -1,5 +1,6 @@
 /*
- * Semaphores (protocol, section 6): ACQUIRE and RELEASE.
+ * Semaphores ("Other synchronizers" in lockbroker-protocol(7)): ACQUIRE and
+ * RELEASE.
  */
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_H

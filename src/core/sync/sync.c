@@ -1,6 +1,19 @@
 /*
  * What semaphores, latches and barriers have in common: names, claims, one
  * operation at a time.
+ *
+ *	request --> claim, in a line of its object --+
+ *	outcome, message, timer ---------------------+--> the object is touched
+ *	                                                       |
+ *	an operation, answers <-- next() of its kind <-- sync_settle()
+ *
+ * What happens to an object only notes a fact and touches the object.  So a
+ * step in which several things happen looks at all of them together, and sends
+ * one operation for them.
+ *
+ * A claim is answered once, and freed by that.  Only a claim for permits lives
+ * longer than its decision: it waits in syncs.granted for the FLUSH, which
+ * looks once more whether the permits are still vouched for.
  */
 #include "config.h"
 
@@ -84,6 +97,8 @@ sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 	return y;
 }
 
+/* Requires that no claim is left.  Walks that would come to the object next
+ * step past it. */
 static void
 sync_free(struct core *core, struct sync *y)
 {
@@ -121,6 +136,12 @@ sync_fini(struct core *core)
 	free(core->syncs);
 }
 
+/*
+ * An object that is idle is freed, unless grants wait for the FLUSH: they need
+ * it.  A moment that has passed already is put off by a millisecond.  Otherwise
+ * an object that can't do what is due (its guard is pending) would have the
+ * driver step over and over without the time going on.
+ */
 void
 sync_settle(struct core *core)
 {
@@ -174,6 +195,8 @@ sync_look_ms(const struct core *core, int64_t ttl_ms)
 
 /* Operations. */
 
+/* An object that is blocked needs no timer: sync_unblock() comes when its guard
+ * has changed. */
 bool
 sync_may_ask(struct core *core, struct sync *y, bool ready)
 {
@@ -189,6 +212,11 @@ sync_may_ask(struct core *core, struct sync *y, bool ready)
 	return true;
 }
 
+/*
+ * The operation will see for itself what messages have told so far: they were
+ * sent before it runs.  A message that comes from now on may tell more, and
+ * counts again.
+ */
 struct op *
 sync_submit(struct core *core, struct sync *y, enum op_kind kind)
 {
@@ -204,6 +232,8 @@ sync_submit(struct core *core, struct sync *y, enum op_kind kind)
 	return op;
 }
 
+/* Whatever the outcome says, the object is looked at: claims may have come
+ * while the operation was in flight. */
 void
 sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
@@ -261,6 +291,8 @@ sync_has_nothing(const struct core *core, uint32_t shard)
 
 /* Claims. */
 
+/* A claim that is granted counts for its session still (limits.holds), but no
+ * longer for the object. */
 static bool
 claim_allowed(struct core *core, struct owner *owner, const struct sync *y,
     const struct core_request *rq)
@@ -276,6 +308,11 @@ claim_allowed(struct core *core, struct owner *owner, const struct sync *y,
 	return true;
 }
 
+/*
+ * A claim with wait=0 does not wait for other clients, but it does for Redis:
+ * its deadline is the reply timeout.  LATCH and COUNTDOWN wait for nobody
+ * either, so the object may answer them early, like claims with wait=0.
+ */
 struct claim *
 claim_new(struct core *core, struct owner *owner, enum sync_kind kind,
     const struct core_request *rq, int64_t wait_ms)
@@ -342,6 +379,7 @@ set_patient(struct claim *c)
 	TAILQ_REMOVE(&c->sync->impatient, c, in_impatient);
 }
 
+/* Requires that the claim is in a line.  A CANCEL does not find it any more. */
 void
 claim_leave_line(struct core *core, struct claim *c)
 {
@@ -372,6 +410,8 @@ void
 claim_free(struct core *core, struct claim *c)
 {
 	if (c->granted) {
+		/* Told or not, it keeps the object no longer.  If the owner has
+		 * the permits, they do; else the object may be idle. */
 		TAILQ_REMOVE(&core->syncs->granted, c, in_sync);
 		c->sync->ngranted--;
 		if (c->permits == NULL || !c->sync->class->untold(c))
@@ -383,6 +423,7 @@ claim_free(struct core *core, struct claim *c)
 	core->syncs->above->claim_leaves(core, c);
 	core->owners->nmaking -= c->verb == VERB_LATCH;
 	c->sync->nmaking -= c->verb == VERB_LATCH;
+	/* A walk (hasten.h) that would come to it next goes on behind it. */
 	if (c->owner->hasten_claim == c)
 		c->owner->hasten_claim = TAILQ_NEXT(c, in_owner);
 	TAILQ_REMOVE(&c->owner->claims, c, in_owner);
@@ -402,6 +443,8 @@ claim_answer(struct core *core, struct claim *c, enum status status)
 	claim_free(core, c);
 }
 
+/* A CANCEL that asked for its end, and waits for that, is told that it came too
+ * late. */
 void
 claim_error(
     struct core *core, struct claim *c, enum err_code code, const char *why)
@@ -453,6 +496,7 @@ claim_settle_unasked(struct core *core, struct claim *c)
 	int64_t wait_ms;
 	char why[WHY_SIZE];
 
+	/* The answer to an operation in flight may settle it. */
 	if (y->op != 0 || (y->why == NULL && guard_ready(core, y->shard)))
 		return false;
 	if (c->owner->draining && !c->try_only) {
@@ -479,6 +523,8 @@ claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
 	assert(!c->granted && !c->leaving);
 	c->ending = status;
 	c->by = by;
+	/* The store hears of it first.  If that takes longer than a reply
+	 * timeout, the kind's expired() answers the claim. */
 	if (class->leave != NULL && class->leave(core, c)) {
 		set_patient(c);
 		c->leaving = true;
@@ -510,6 +556,7 @@ sync_cancel(struct core *core, struct owner *owner, uint64_t ref, uint64_t by)
 	return true;
 }
 
+/* Undoes what a claim has got, or has begun, that ends before it is told. */
 static void
 drop(struct core *core, struct claim *c)
 {
@@ -551,6 +598,11 @@ sync_shutdown(struct core *core, struct owner *owner)
 	return TAILQ_EMPTY(&owner->claims);
 }
 
+/*
+ * Looking whether permits are still vouched for may find that they have run
+ * out.  That is a loss, so the other grants wait for another FLUSH (core.h).  A
+ * broker that stops refuses also what it has granted and not told.
+ */
 void
 sync_tell_granted(struct core *core)
 {

@@ -50,6 +50,8 @@ sync_sweep_leave(struct core *core, const struct sync *y)
 		advance(core, &core->syncs->proof);
 }
 
+/* Does for an object what the walk is for, as far as its guard has asked for
+ * it. */
 static void
 sweep_one(struct core *core, struct sync *y)
 {
@@ -68,6 +70,7 @@ sweep_one(struct core *core, struct sync *y)
 	sync_touch(core, y);
 }
 
+/* All guards have had what they asked for. */
 static void
 end(struct core *core)
 {
@@ -102,6 +105,7 @@ begin(struct core *core)
 {
 	if (core->syncs->rounds == 0)
 		rewind_walk(core, &core->syncs->sweep);
+	/* What is left of the present round, and a whole one after it. */
 	core->syncs->rounds = core->syncs->rounds == 0 ? 1 : 2;
 	sync_sweep_on(core);
 }

@@ -1,5 +1,9 @@
 /*
  * What a semaphore makes of the tenure of its permits.
+ *
+ * One call renews all permits that the broker has of a semaphore, so they have
+ * one tenure, and run out in one moment.  A semaphore has a tenure that is not
+ * over exactly while it owns permits; semaphore_own() alone changes either.
  */
 #include "config.h"
 
@@ -17,6 +21,11 @@ semaphore_seen(const struct tenure *t)
 	return container_of_const(t, struct semaphore, tenure);
 }
 
+/*
+ * If this is the first permit, the broker vouches for it from the moment at
+ * which the latest confirmed call was sent: the caller confirms the tenure
+ * first.
+ */
 void
 semaphore_own(struct core *core, struct semaphore *m, uint64_t n)
 {
@@ -27,6 +36,8 @@ semaphore_own(struct core *core, struct semaphore *m, uint64_t n)
 		tenure_vouch(core, &m->tenure);
 }
 
+/* The holders lose theirs first: never is more in use than is owned.  Then the
+ * store is told what is in use from now on, since it may have more for us. */
 void
 semaphore_lose(
     struct core *core, struct semaphore *m, const char *reason, bool gone)
