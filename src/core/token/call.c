@@ -57,6 +57,8 @@ emit_clients(struct core *core, struct op *op, const struct token_call *c)
 		emit_op_client(core, op, meant, same ? "" : made);
 }
 
+/* The answer finds its name by its index in the call.  The outcome of a PASS is
+ * about the stand, too, which is found by the name itself. */
 static struct op *
 submit(struct core *core, struct token_call *c, struct token_name *n,
     enum op_kind kind)
@@ -125,6 +127,7 @@ call_send(struct core *core, struct token_call *c)
 	for (n = c->names; n < c->names + c->n; n++) {
 		if (n->asked || n->settled)
 			continue;
+		/* The next one is taken only when this one has been granted. */
 		if (one_by_one && call_in_flight(c))
 			return;
 		shard = guard_shard(core, n->name, n->len);
@@ -138,6 +141,8 @@ call_send(struct core *core, struct token_call *c)
 	}
 }
 
+/* The time of the call is up.  A parked call has waited for others, and is BUSY
+ * if anything can be granted; any other has waited for Redis. */
 void
 token_timer(struct core *core, struct timer *t)
 {
@@ -157,6 +162,7 @@ token_timer(struct core *core, struct timer *t)
 	call_unavailable(core, c, guard_shard(core, n->name, n->len));
 }
 
+/* A parked call would wait.  Any other call is answered in a moment. */
 void
 token_drain(struct core *core, const struct owner *asker)
 {
@@ -166,6 +172,11 @@ token_drain(struct core *core, const struct owner *asker)
 		call_answer(core, c, TOKEN_BUSY);
 }
 
+/*
+ * The parked call of a token stays until its time is up: the token may come
+ * back over another connection, and has its place.  What a client awaits it can
+ * only be told over this one.
+ */
 void
 token_gone(struct core *core, const struct owner *asker)
 {
@@ -227,6 +238,8 @@ go_on(struct core *core, struct token_call *c)
 
 	if (c->either && either_goes_on(core, c))
 		return;
+	/* One name in the way is the end; what was taken before it is given
+	 * back. */
 	how = verdict(c);
 	if (how != TOKEN_DONE) {
 		call_answer(core, c, how);
@@ -276,6 +289,8 @@ take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		go_on(core, c);
 }
 
+/* For the call that releases, a PASS that has made the next hold is a release
+ * like any other.  Only then the heir hears of its grant. */
 void
 token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)

@@ -1,6 +1,9 @@
 /*
  * The calls that have not been answered: how they are found and freed, and what
  * others ask of them.
+ *
+ * Operations carry the id of their call, and never a pointer: a parked call may
+ * be over by the time that the stand's operation is answered.
  */
 #include "config.h"
 
@@ -48,6 +51,8 @@ call_remove(struct core *core, struct token_call *c)
 	free(c);
 }
 
+/* A session without a connection counts as nobody: it would not hear of a
+ * grant, and the hold would stay for its whole time. */
 struct owner *
 call_asker(const struct core *core, const struct token_call *c)
 {

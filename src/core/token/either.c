@@ -5,10 +5,10 @@
  *	     if others come first:  TOKEN --not held--> the call is parked
  *	extend or take:  TOKEN --free--> CLAIM
  *
- * These are two operations, and never one: if nobody answers a CLAIM, the broker
- * ends what that may have made, and a hold that the client had before must not
- * end so.  Each is tried once.  A hold that was kept for the client's user
- * (park.h) is none that it had before: to extend it is to be granted it.
+ * These are two operations, and never one: if nobody answers a CLAIM, the
+ * broker ends what that may have made, and a hold that the client had before
+ * must not end so.  Each is tried once.  A hold that was kept for the client's
+ * user (park.h) is none that it had before: to extend it is to be granted it.
  */
 #include "config.h"
 
@@ -26,7 +26,11 @@ either_begin(struct core *core, struct token_call *c)
 		n->extends = extends;
 }
 
-/* What the last operation has found asks for the other one. */
+/*
+ * Goes over to the other operation if the answer to the last one calls for it.
+ * Each is tried once: otherwise a name that changes hands all the time would be
+ * asked about for ever.
+ */
 static void
 turn(struct token_name *n)
 {

@@ -1,6 +1,12 @@
 /*
  * How calls end: who looks after the hold from now on, what is given back, and
  * the answer.
+ *
+ *	extended            this broker looks after it, even if the client is
+ *	                    gone: it had the hold before
+ *	granted, told       this broker looks after it
+ *	granted, not told   a stray: the broker ends it (ward.c)
+ *	ended, not there    a ward of it is dropped
  */
 #include "config.h"
 
@@ -36,6 +42,8 @@ give_back(struct core *core, struct token_call *c)
 			ward_stray(core, n);
 }
 
+/* `why` is copied.  What the call was granted goes back: its client would not
+ * know of it. */
 void
 call_refuse(struct core *core, struct token_call *c, enum err_code code,
     const char *why)
@@ -103,6 +111,8 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	for (n = c->names; n < c->names + c->n; n++) {
 		if (!n->settled || n->status == OUTCOME_LATE)
 			continue;
+		/* What a call awaited is its stand's, which keeps it for the
+		 * user. */
 		if (n->status == OUTCOME_RENEWED ||
 		    (n->status == OUTCOME_GRANTED && keeps && !c->awaits))
 			note_hold(core, c, n, asker);
@@ -116,6 +126,7 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	if (how == TOKEN_BUSY && !c->parked)
 		token_busy(core, c);
 	result_emit(core, c, how);
+	/* A token that waited in vain has its place already. */
 	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked)
 		park_refused(core, c);
 	else if (keeps && (c->park_ms > 0 || c->op == TOKEN_EXTEND))

@@ -1,5 +1,7 @@
 /*
- * Log lines: who took which name by a token, and who deleted it.
+ * Log lines: who took which name by a token, and who deleted it.  All are for
+ * debugging but two: what ends a hold without knowing its token, and what a
+ * broker leaves behind that stops.
  */
 #include "config.h"
 

@@ -8,10 +8,16 @@
  * none is here, the stand passes the name on: a token that is away keeps nobody
  * waiting.
  *
- * A call that awaits the name gets it as a token does, but for KEPT_MS at most and
- * under a text that is no token's (client_kept()).  The next call of its user
- * extends that hold as if it were its own, and gives it its token.  If none
- * comes in half that time, the stand gives the name back.
+ * A call that awaits the name gets it as a token does, but for KEPT_MS at most
+ * and under a text that is no token's (client_kept()).  The next call of its
+ * user extends that hold as if it were its own, and gives it its token.  If
+ * none comes in half that time, the stand gives the name back.
+ *
+ * Like everything about token holds, a stand believes nothing but the answers
+ * of Redis: a message only makes it ask, or give up.  It asks with a CLAIM that
+ * also gets it into the queue, under the same token until it is granted or
+ * gives up.  So wherever it is by then, in the queue or on the name, that token
+ * ends it.
  */
 #include "config.h"
 
@@ -30,6 +36,8 @@
 #define LOOK_MS 20   /* after the end of the key in the way */
 #define SURE_MS 1000 /* for so long an answer about the queue counts */
 
+/* Whether the token is in the queue, has the name or was never heard of: one
+ * operation ends it (ward_stray()).  The next CLAIM has another one. */
 void
 stand_give_back(struct core *core, struct stand *st)
 {
@@ -56,6 +64,11 @@ stand_in_queue(struct core *core, struct stand *st, int64_t left_ms)
 
 /* What comes next. */
 
+/*
+ * Requires that no operation is in flight for the stand.  The CLAIM is for the
+ * call of the first token that is here, with its text and its bound.  If the
+ * call is over when the answer comes, the name goes back.
+ */
 static void
 ask(struct core *core, struct stand *st, const struct token_call *c)
 {
@@ -88,11 +101,14 @@ stand_next(struct core *core, struct stand *st)
 	if (st->asked_for != 0)
 		return;
 	first = stand_first_here(core, st);
+	/* Its calls are being refused, and need no places for that. */
 	if (core->stopping) {
 		stand_give_back(core, st);
 		stand_free(core, st);
 		return;
 	}
+	/* The name is kept for a call of the user.  Until that is over, the
+	 * stand neither asks for it nor gives it back. */
 	if (st->kept_ms > core->now_ms) {
 		core_arm(core, &st->timer, st->kept_ms);
 		return;
@@ -103,10 +119,13 @@ stand_next(struct core *core, struct stand *st)
 		stand_give_back(core, st);
 	st->look = st->look || st->kept_ms > 0;
 	st->kept_ms = 0;
+	/* stand_first_here() has freed the places of tokens that stay away. */
 	if (st->nplaces == 0) {
 		stand_free(core, st);
 		return;
 	}
+	/* Nobody is here: a later look gives up the place in the queue, those
+	 * of the tokens that stay away, and then the stand. */
 	if (first == NULL) {
 		at_ms = core->now_ms + LATELY_MS;
 	} else if (st->look || st->wake_ms <= core->now_ms) {
@@ -149,6 +168,10 @@ wait_here(struct core *core, struct stand *st, struct place *p,
 	stand_next(core, st);
 }
 
+/*
+ * Each such call has a place of its own, as it has no token by which it could
+ * be known again.  Without a place it would wait for nothing, so it is refused.
+ */
 static bool
 await(struct core *core, struct token_call *c, struct owner *asker)
 {
@@ -179,6 +202,7 @@ park_join(struct core *core, struct token_call *c)
 
 	if (c->awaits)
 		return await(core, c, asker);
+	/* A token waits once, even if it comes over two connections. */
 	if (p == NULL || p->call != 0 || asker->draining ||
 	    p->heard_ms + COMES_BACK_MS <= core->now_ms)
 		return false;
@@ -206,6 +230,7 @@ park_take_kept(struct core *core, struct token_call *c)
 	c->other = kept_for;
 	c->either = c->inherits = true;
 	c->how[1] = 'x';
+	/* From now on the hold is the call's.  The stand gets in line again. */
 	st->seq = 0;
 	st->kept_ms = 0;
 	st->look = true;
@@ -238,6 +263,11 @@ park_others_first(const struct core *core, const struct token_call *c)
 		core_visit(core, 1);
 		if (strcmp(p->client, c->client) == 0)
 			return false;
+		/*
+		 * A token counts for a moment while it is away; but a client
+		 * that tries with a new token each time does not stand in its
+		 * own way.
+		 */
 		if (p->call != 0 || (p->polls && p->session != c->session &&
 					p->heard_ms + LATELY_MS > core->now_ms))
 			return true;
@@ -245,6 +275,7 @@ park_others_first(const struct core *core, const struct token_call *c)
 	return false;
 }
 
+/* If there is no place left, the token polls as it would with Redis alone. */
 void
 park_refused(struct core *core, struct token_call *c)
 {
@@ -264,6 +295,8 @@ park_refused(struct core *core, struct token_call *c)
 	stand_next(core, st);
 }
 
+/* A call for the same token may wait in the place.  Then the place stays: that
+ * call has an answer of its own to come. */
 void
 park_granted(struct core *core, const struct token_call *c)
 {
@@ -287,11 +320,14 @@ park_leave(struct core *core, struct token_call *c)
 		return;
 	p->call = 0;
 	p->heard_ms = core->now_ms;
+	/* It will not come back: nothing would know it again. */
 	if (c->awaits)
 		place_free(core, st, p);
 	stand_next(core, st);
 }
 
+/* A stand whose operation is in flight stays until the answer comes;
+ * park_outcome() and park_passed() then free it. */
 void
 park_stop(struct core *core)
 {

@@ -1,6 +1,6 @@
 /*
- * Tokens that come back: a client that polls is queued (protocol, section 10,
- * rule 5).
+ * Tokens that come back: a client that polls is queued ("Lock libraries" in
+ * lockbroker-resp(7)).
  *
  * The broker answers the first try of a token at once.  A token that was
  * refused gets a place among the tokens that want the name through this broker.
@@ -15,8 +15,8 @@
  * A stand is all such places of a name.  It has one place in the queue in
  * Redis, as if it were a broker of its own; so clients that wait with LOCK,
  * here or elsewhere, have their turn as ever.  If nobody waits there but the
- * stand, the operation that releases the name (PASS) gives it to the first token
- * that is here, and the stand keeps its place for the others.
+ * stand, the operation that releases the name (PASS) gives it to the first
+ * token that is here, and the stand keeps its place for the others.
  */
 #ifndef LOCKBROKER_CORE_TOKEN_PARK_H
 #define LOCKBROKER_CORE_TOKEN_PARK_H
@@ -42,8 +42,9 @@ bool park_matters(struct core *core, const struct token_call *c);
 /* Is another token first that waits here, or was here a moment ago? */
 bool park_others_first(const struct core *core, const struct token_call *c);
 
-/* Is a token here that first came before that (core.last_come)?  A stand without
- * a place in the queue counts for nothing: nobody would hand it the name. */
+/* Is a token here that first came before that (core.last_come)?  A stand
+ * without a place in the queue counts for nothing: nobody would hand it the
+ * name. */
 bool park_comes_before(
     const struct core *core, const char *name, size_t len, uint64_t came);
 
@@ -56,6 +57,7 @@ void park_granted(struct core *core, const struct token_call *c);
 /* A parked call ends: its token is away from now on. */
 void park_leave(struct core *core, struct token_call *c);
 
+/* What became of the CLAIM of a stand. */
 void park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 
@@ -65,7 +67,8 @@ void park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
  */
 struct token_call *park_heir(struct core *core, const struct token_name *n);
 
-/* The PASS that releases the hold of the call `from` makes one for the heir. */
+/* The PASS that releases the hold of the call `from` makes one for the heir.
+ * Requires that park_heir() has just returned it. */
 void park_pass(struct core *core, struct op *op, const struct token_call *from,
     const struct token_call *heir);
 

@@ -1,5 +1,14 @@
 /*
  * Requests about token holds: what they ask for, as a call.
+ *
+ *	kept for the user, or `either` --> call_send(), either.c
+ *	has a place, or awaits --> parked
+ *	known to be taken, or others come first --> BUSY, without Redis
+ *	else --> call_send()
+ *
+ * Redis decides whether a name is free.  The broker says BUSY by itself only if
+ * Redis could not say anything else, or would let a token pass those that came
+ * first.
  */
 #include "config.h"
 
@@ -20,6 +29,11 @@
 
 #define KEPT_MS 1000 /* of a name that was awaited */
 
+/*
+ * Two calls that take several names take them in the same order.  So if they
+ * have names in common, one of them gets the first of these, and then the
+ * others.
+ */
 static int
 by_bytes(const void *a, const void *b)
 {
@@ -30,6 +44,11 @@ by_bytes(const void *a, const void *b)
 	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
 }
 
+/*
+ * The letters are those of the scripts (lua/token.lua).  A plain ACQUIRE means
+ * no hold, not even one of its own token: a token is never granted the same
+ * name twice.
+ */
 static void
 set_how(struct token_call *c, const struct token_request *rq)
 {
@@ -47,7 +66,8 @@ set_how(struct token_call *c, const struct token_request *rq)
 		c->how[1] = '-';
 }
 
-/* Sets which holds the call means, and what they become. */
+/* Sets which holds the call means, and what they become.  The texts have the
+ * user in them, so that a call never means the hold of another user. */
 static void
 set_clients(struct token_call *c, const struct token_request *rq,
     const struct owner *asker)
@@ -71,6 +91,8 @@ set_clients(struct token_call *c, const struct token_request *rq,
 					 : xstrdup("");
 }
 
+/* The broker can't cut what is to be added to a bound that it does not know;
+ * the script does that (most_ms). */
 static int64_t
 bound_ms(const struct core *core, const struct token_request *rq)
 {
@@ -85,6 +107,11 @@ bound_ms(const struct core *core, const struct token_request *rq)
 	return ms;
 }
 
+/*
+ * All names or none: a call that takes names does so in order, and gives back;
+ * one that extends or ends holds looks at all of them first, since what it has
+ * changed could not be undone.
+ */
 static struct token_call *
 call_new(struct core *core, const struct owner *asker,
     const struct token_request *rq)
@@ -187,6 +214,7 @@ token_take(
 	    (c->park_ms > 0 && park_others_first(core, c))) {
 		result_emit_busy(core, asker, rq);
 		token_busy(core, c);
+		/* The token has come once, and is expected back. */
 		if (c->park_ms > 0 && !c->awaits)
 			park_refused(core, c);
 		call_drop(core, c);

@@ -1,5 +1,6 @@
 /*
- * The answers to calls.
+ * The answers to calls: what the outcomes of their names mean together, and
+ * what of that the client may see.
  */
 #include "config.h"
 
@@ -15,6 +16,11 @@
 
 #define LEASE_TEXT (BROKER_MAX_BYTES + 48)
 
+/*
+ * For an ACQUIRE, everything in the way is BUSY; for a request that means a
+ * hold, it matters whether the name is free or somebody else's.  LATE is what
+ * the script answers if a bound is not to be moved this way.
+ */
 enum token_answer
 result_of(const struct token_call *c, const struct token_name *n)
 {
@@ -36,7 +42,8 @@ result_of(const struct token_call *c, const struct token_name *n)
 	}
 }
 
-/* Returns the name that decided the answer; else the request's first one. */
+/* Returns the name that decided the answer; else the first one of the request,
+ * which need not be the first of the call: those are in byte order. */
 static const struct token_name *
 telling(const struct token_call *c, enum token_answer how)
 {
@@ -57,8 +64,12 @@ is_made(const struct token_name *n)
 	return n->status == OUTCOME_GRANTED || n->status == OUTCOME_RENEWED;
 }
 
-/* Returns the token if the client may see it, else NULL; the caller frees it.
- * `len` is then that of n->text. */
+/*
+ * Returns the token if the client may see it, which is of the same user then;
+ * else NULL.  The caller frees it.  `len` is its length, or that of what
+ * n->text may show instead: the token of a lease, or the value of a plain
+ * client.
+ */
 static char *
 shown(const struct token_call *c, const struct token_name *n, size_t *len)
 {
@@ -128,6 +139,8 @@ result_emit(
 		r->left_ms = -1;
 }
 
+/* Describes a lease of this broker as the script would describe one that it
+ * finds in Redis. */
 void
 result_emit_busy(struct core *core, const struct owner *asker,
     const struct token_request *rq)

@@ -1,6 +1,13 @@
 /*
- * How a name of a call is settled: by what Redis answers to its operation, or by
- * the lack of an answer.
+ * How a name of a call is settled: by what Redis answers to its operation, or
+ * by the lack of an answer.
+ *
+ * Nobody vouches for a token hold, so an answer counts only for what it says
+ * about the moment at which the script ran.  A grant is none any more if its
+ * time is over by now, if another broker has said meanwhile that it has ended
+ * the hold, or if the server's history has changed since (call_doubts()).  And
+ * if no answer comes, the broker ends by its own token whatever hold the
+ * operation may have made.
  */
 #include "config.h"
 
@@ -30,6 +37,7 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
     int64_t sent_ms, const struct outcome *o)
 {
 	n->settled = true;
+	/* What was kept for the user is new to the client: a grant. */
 	n->status = c->inherits && o->status == OUTCOME_RENEWED
 			? OUTCOME_GRANTED
 			: o->status;
@@ -42,6 +50,7 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	n->whose = (unsigned)o->second;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
+	/* The message that it is over has overtaken this answer. */
 	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_GRANTED)
 		n->status = OUTCOME_BUSY;
 	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_RENEWED)
@@ -62,11 +71,14 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 	uint32_t shard = guard_shard(core, n->name, n->len);
 	char why[WHY_SIZE];
 
+	/* Perhaps the name was taken for this call, and nobody knows.  If the
+	 * call is parked, its stand sees to that. */
 	if (o->status == OUTCOME_UNKNOWN && call_takes(c) && !c->looks &&
 	    (!n->extends || c->inherits) && !c->parked) {
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 		ward_stray(core, n);
 	}
+	/* The call ends when the other names are answered. */
 	if (call_in_flight(c)) {
 		n->settled = true;
 		n->status = OUTCOME_UNKNOWN;

@@ -1,5 +1,13 @@
 /*
  * The memory of stands and places, and what may be asked of them.
+ *
+ * A stand has a place for each token that wants the name, in the order in which
+ * the tokens first came, whether they are here or away.  Places are bounded,
+ * for a name and in all, since tokens cost their clients nothing.  So a walk
+ * along one stand is a short one.
+ *
+ * Code that makes a stand, or frees a place of one, calls stand_next() in the
+ * end: that frees a stand which nobody needs.
  */
 #include "config.h"
 
@@ -65,6 +73,8 @@ stand_get(struct core *core, const struct token_call *c)
 	return st;
 }
 
+/* A call that awaits the name has no token; its place is that of the call
+ * itself. */
 struct place *
 stand_place(
     const struct core *core, const struct stand *st, const struct token_call *c)
@@ -82,6 +92,8 @@ stand_place(
 	return NULL;
 }
 
+/* The order of all that wait for names here, tokens and sessions, is that of
+ * core.last_come (park_comes_before()). */
 struct place *
 place_new(struct core *core, struct stand *st, const char *client)
 {
@@ -99,6 +111,7 @@ place_new(struct core *core, struct stand *st, const char *client)
 	return p;
 }
 
+/* Requires that no call is parked in it, or that the caller ends that call. */
 void
 place_free(struct core *core, struct stand *st, struct place *p)
 {
@@ -109,6 +122,8 @@ place_free(struct core *core, struct stand *st, struct place *p)
 	free(p);
 }
 
+/* Requires that no operation of the stand is in flight: its answer must find
+ * it. */
 void
 stand_free(struct core *core, struct stand *st)
 {
@@ -131,6 +146,8 @@ park_fini(struct core *core)
 	table_fini(&core->tokens->stands);
 }
 
+/* Places are in the order of the first coming, so the first token that is here
+ * has waited for longest, however often it was away. */
 struct place *
 stand_first_here(struct core *core, struct stand *st)
 {
@@ -147,6 +164,7 @@ stand_first_here(struct core *core, struct stand *st)
 	return first;
 }
 
+/* A token that has come once may never come back: nobody waits for it. */
 int64_t
 stand_lately_ms(const struct stand *st)
 {
@@ -193,6 +211,7 @@ park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
 	return n;
 }
 
+/* Of those that are here, the first one came first. */
 bool
 park_comes_before(
     const struct core *core, const char *name, size_t len, uint64_t came)

@@ -76,8 +76,8 @@ void stand_give_back(struct core *core, struct stand *st);
  */
 void stand_in_queue(struct core *core, struct stand *st, int64_t left_ms);
 
-/* Something has happened: asks for the name, gives it back, or waits.  Frees the
- * stand if nobody wants it any more. */
+/* Something has happened: asks for the name, gives it back, or waits.  May free
+ * the stand: nobody may want the name any more. */
 void stand_next(struct core *core, struct stand *st);
 
 #endif

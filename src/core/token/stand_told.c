@@ -1,5 +1,10 @@
 /*
  * What Redis and other brokers tell a stand, and how it is handed the name.
+ *
+ * An answer comes for the stand, and only then for a call: the call that the
+ * operation was for may be over by now, or its client gone.  Then the hold is
+ * given back, and the stand asks again for whoever is first.  Nothing is
+ * granted by what the broker remembers.
  */
 #include "config.h"
 
@@ -23,6 +28,7 @@ keep(
     struct stand *st, uint64_t seq, const struct token_call *c, int64_t sent_ms)
 {
 	st->seq = seq;
+	/* Half of its time, so that the other half is there to extend it in. */
 	st->kept_ms = sent_ms + c->ttl_ms / 2;
 	free(st->kept_for);
 	st->kept_for = xstrdup(c->client);
@@ -36,6 +42,7 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 	struct token_call *c = call_find(core, call);
 	uint64_t seq = st->seq;
 
+	/* Nobody is there to be granted it. */
 	if (c == NULL || !c->parked || call_asker(core, c) == NULL) {
 		stand_give_back(core, st);
 		st->look = true;
@@ -43,6 +50,8 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 			call_drop(core, c);
 		return;
 	}
+	/* The token is that of a hold now.  The stand gets in line again under
+	 * a new one if others are here. */
 	st->seq = 0;
 	st->sure_ms = 0;
 	st->look = true;
@@ -52,6 +61,8 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 	call_settle(core, c, sent_ms, o);
 }
 
+/* After UNSENT and PENDING nothing was done, and the call stays parked.
+ * Anything else is told to its client. */
 static void
 failed(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
     const struct outcome *o)
@@ -85,6 +96,8 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	if (o->status == OUTCOME_GRANTED) {
 		granted(core, st, call, sent_ms, o);
 	} else if (o->status == OUTCOME_BUSY) {
+		/* The call may learn what is in its way; the sessions that have
+		 * the name here learn that somebody waits. */
 		c = call_find(core, call);
 		if (c != NULL && c->parked)
 			call_note(core, c, o);
@@ -100,6 +113,12 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 /* Handing over. */
 
+/*
+ * Nobody, while an operation of the stand is in flight, since Redis may be
+ * granting it the name; or while the name is kept for a user.  A call that
+ * awaits the name is no heir, either: only the answer to a CLAIM begins to keep
+ * a name (keep()).
+ */
 struct token_call *
 park_heir(struct core *core, const struct token_name *n)
 {
@@ -118,6 +137,11 @@ park_heir(struct core *core, const struct token_name *n)
 	return call_asker(core, c) != NULL && !c->awaits ? c : NULL;
 }
 
+/*
+ * From now on the stand has an operation in flight, though it is one of the
+ * call that releases.  The script takes the stand out of the queue if no other
+ * token is here.
+ */
 void
 park_pass(struct core *core, struct op *op, const struct token_call *from,
     const struct token_call *heir)
@@ -148,11 +172,14 @@ inherit(struct core *core, struct stand *st, int64_t sent_ms,
 		call_drop(core, c);
 		c = NULL;
 	}
+	/* Also if the outcome is unknown: the hold may have been made.  The
+	 * heir stays parked then. */
 	if (c == NULL || o->status == OUTCOME_UNKNOWN) {
 		ward_stray(core, &n);
 		st->look = true;
 		return;
 	}
+	/* It kept its place in the queue, behind the hold that it has made. */
 	if (o->waiting) {
 		stand_in_queue(core, st, c->ttl_ms > 0 ? c->ttl_ms : -1);
 	} else {
@@ -164,6 +191,8 @@ inherit(struct core *core, struct stand *st, int64_t sent_ms,
 	call_settle(core, c, sent_ms, o);
 }
 
+/* ENDED: the name was released, and is with the first in the queue.  If the
+ * stand is in it, a message will tell it. */
 void
 park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
@@ -182,6 +211,11 @@ park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
 	stand_next(core, st);
 }
 
+/*
+ * Goes by the number of the stand's place alone: a message of whatever word for
+ * an earlier place is old, and says nothing.  If nobody is here, the name is
+ * passed on at once.
+ */
 bool
 park_message(struct core *core, const char *text, size_t len)
 {

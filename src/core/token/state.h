@@ -122,8 +122,8 @@ struct arrival {
 	int64_t ms;
 };
 
-/* park.c: how many tokens wait for the name; each of their calls, in the order
- * in which the tokens came. */
+/* stand.c: calls `fn` (NULL: none) for the call of each token that waits for
+ * the name, in the order in which the tokens came.  Returns how many wait. */
 
 typedef void parked_fn(
     void *arg, const struct token_call *c, struct arrival came);

@@ -1,5 +1,9 @@
 /*
- * Tokens of clients, as the values of keys have them.
+ * Tokens of clients, as the values of keys have them: TOKEN or TOKEN|USER.
+ *
+ * A client's token has any bytes.  Those that could be mistaken in a key
+ * (blanks, control characters, beyond ASCII, `|`, `%`) are written as %XX.  So
+ * two tokens never have one text, and the scripts compare texts.
  */
 #include "config.h"
 
@@ -18,6 +22,7 @@ is_plain(unsigned char c)
 	return c > ' ' && c < 0x7f && c != '%' && c != '|';
 }
 
+/* Returns the end of what it has written, without a NUL. */
 static char *
 escape(char *to, const char *p, size_t n)
 {
@@ -66,6 +71,8 @@ digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : tolower(c) - 'a' + 10;
 }
 
+/* Also reads texts that no broker has written so, since keys may hold
+ * anything. */
 char *
 client_token(const char *text, size_t *len)
 {

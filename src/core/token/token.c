@@ -53,6 +53,8 @@ token_fini(struct core *core)
 	free(core->tokens);
 }
 
+/* Each call that waits for a guard at this moment is tried once.  If its guard
+ * does not let it go on yet, it is at the end of the list again. */
 void
 token_changed(struct core *core, uint32_t shard)
 {
@@ -77,6 +79,7 @@ token_run(struct core *core)
 		if (!call_in_flight(c))
 			call_send(core, c);
 	}
+	/* A broker that stops looks after no hold any more. */
 	if (core->stopping)
 		(void)ward_leave_all(core);
 	else
@@ -90,6 +93,11 @@ token_has_more(const struct core *core)
 	       (core->stopping && core->tokens->nwards > 0);
 }
 
+/*
+ * Calls in flight are not refused: Redis may have granted them, and their
+ * answers are due in a moment.  Stands go last, when no call is parked in them
+ * any more.
+ */
 void
 token_stop(struct core *core)
 {
@@ -103,6 +111,8 @@ token_stop(struct core *core)
 	park_stop(core);
 }
 
+/* Strays need no counter here: core_stopped() waits for all operations in
+ * flight. */
 bool
 token_all_over(const struct core *core)
 {

@@ -1,7 +1,7 @@
 /*
- * Token holds: locks as lock libraries take them from Redis (protocol, section
- * 10).  This header has the requests of a protocol and the answers of the core;
- * token/state.h has what the core makes of them.
+ * Token holds: locks as lock libraries take them from Redis ("Lock libraries"
+ * in lockbroker-resp(7)).  This header has the requests of a protocol and the
+ * answers of the core; token/state.h has what the core makes of them.
  *
  * A token hold belongs to the pair of a user and a token, not to a connection.
  * It lives in Redis until its bound, whatever becomes of the broker that

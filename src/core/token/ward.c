@@ -1,5 +1,20 @@
 /*
- * Wards.
+ * Wards: what the broker does about the holds that it looks after.
+ *
+ *	granted, extended --> ward ---- once a lease, new history --> RETAIN
+ *	                       | ^------------- renewed ---------------+ |
+ *	                       +--> over: released, taken, its bound <---+
+ *	granted, not told --> stray --> TOKEN `u` until Redis has answered
+ *
+ * The key in Redis is the hold; a ward is what this broker knows of it.  A ward
+ * that is wrong does no harm.  RETAIN writes a hold only on a server that may
+ * not grant yet, over nothing, over what is older, or over the same hold if
+ * that ends sooner.  Whatever else it finds, the hold is not this broker's any
+ * more.
+ *
+ * A stray is a hold that may have been made, of which no client was told.  It
+ * is ended by the token of this broker, which no other hold has, and never by
+ * that of the client, which may have been granted the name again since.
  */
 #include "config.h"
 
@@ -52,6 +67,7 @@ name_of(const struct table_link *link, size_t *len)
 	return w->name;
 }
 
+/* Strays are in no table: a name may have several, beside its ward. */
 void
 wards_init(struct core *core)
 {
@@ -70,6 +86,7 @@ ward_find(const struct core *core, const char *name, size_t len)
 	return link == NULL ? NULL : container_of(link, struct ward, by_name);
 }
 
+/* Also moves on the walks that would come to it next. */
 static void
 free_one(struct core *core, struct ward *w)
 {
@@ -122,6 +139,8 @@ why_gone(const struct core *core, const struct ward *w)
 		   : "taken";
 }
 
+/* A WATCH of the name looks again; the ledger and the history are told of the
+ * end. */
 void
 ward_drop(struct core *core, struct ward *w, const char *end)
 {
@@ -138,7 +157,7 @@ ward_gone(struct core *core, struct ward *w)
 	ward_drop(core, w, why_gone(core, w));
 }
 
-/* One that was granted since is not meant. */
+/* A hold that was granted since is not meant. */
 void
 ward_forced(struct core *core, const char *name, size_t len, const char *by,
     int64_t sent_ms)
@@ -192,6 +211,8 @@ set_text(char **to, const char *text)
 	*to = text != NULL ? xstrdup(text) : NULL;
 }
 
+/* The answer tells what was left when the script ran, which was before now: a
+ * ward does not end before its key. */
 static void
 set_until(struct core *core, struct ward *w, int64_t left_ms)
 {
@@ -208,6 +229,8 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	if (w != NULL &&
 	    (w->fence > n->fence || (w->fence == n->fence && w->seq > n->seq)))
 		return;
+	/* A new hold of the name: the one before it is over, whatever became of
+	 * it. */
 	if (w != NULL && w->fence < n->fence) {
 		ward_gone(core, w);
 		w = NULL;
@@ -234,6 +257,8 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 	watch_stir(core, w->name, w->name_len);
 }
 
+/* Guards count epochs from 1 on, so epoch 0 is none of theirs: the ward is
+ * written again as soon as the server can be reached. */
 void
 ward_restore(struct core *core, const struct token_hold *hold)
 {
@@ -268,6 +293,7 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 	slot->name = xstrndup(w->name, w->name_len);
 	slot->name_len = w->name_len;
 	op->seq = w->seq;
+	/* `u`: ends what has this token, a hold or a place in the queue. */
 	if (kind != OP_RETAIN) {
 		memcpy(op->how, "u--", sizeof(op->how));
 		return;
@@ -278,7 +304,8 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 	emit_op_client(core, op, w->client, "");
 }
 
-/* Sends the ward's next operation, if the server can be reached. */
+/* Sends the ward's next operation, if the server can be reached.  If it can't,
+ * ward_guard_changed() comes when it can, and the timer all the same. */
 static void
 go_on(struct core *core, struct ward *w)
 {
@@ -292,6 +319,8 @@ go_on(struct core *core, struct ward *w)
 	ask(core, w, w->stray ? OP_TOKEN : OP_RETAIN);
 }
 
+/* Requires the number of an operation of this broker, which is the hold's
+ * token. */
 void
 ward_stray(struct core *core, const struct token_name *n)
 {
@@ -308,6 +337,8 @@ ward_timer(struct core *core, struct timer *t)
 	go_on(core, container_of(t, struct ward, timer));
 }
 
+/* An answer about an earlier hold of the name is of no use any more: the number
+ * tells.  Strays are few, so they are looked through. */
 static struct ward *
 find_asked(struct core *core, const struct slot *slot)
 {
@@ -333,6 +364,8 @@ ward_outcome(
 	core->tokens->nproving--;
 	switch (o->status) {
 	case OUTCOME_RENEWED:
+		/* The history may have changed once more since the operation
+		 * was sent; then it is asked again at once. */
 		w->epoch = w->asked_epoch;
 		set_until(core, w, o->ttl_ms);
 		arm(core, w,
@@ -343,6 +376,8 @@ ward_outcome(
 	case OUTCOME_LOST:
 	case OUTCOME_ENDED:
 	case OUTCOME_GONE:
+		/* It may be there on the server that has taken over; asked
+		 * again, that one says. */
 		if (call_outdated(o))
 			break;
 		ward_gone(core, w);
@@ -355,6 +390,7 @@ ward_outcome(
 
 /* Walks over all wards, in parts. */
 
+/* A walk that is under way begins anew: what it has passed is in doubt, too. */
 static void
 begin(struct core *core)
 {
@@ -377,6 +413,8 @@ ward_run(struct core *core)
 	return all->sweep == NULL;
 }
 
+/* Strays first: as long as such a key is there, nobody else is granted the
+ * name. */
 void
 ward_guard_changed(struct core *core, uint32_t shard)
 {
@@ -421,6 +459,11 @@ ward_reclaimed(struct core *core, uint32_t shard)
 	return all->proof == NULL;
 }
 
+/*
+ * Their keys stay in Redis until their bounds, as the clients were told.  With
+ * an embedded server they end with it; the next broker has them from the
+ * ledger.
+ */
 bool
 ward_leave_all(struct core *core)
 {
@@ -440,6 +483,11 @@ ward_leave_all(struct core *core)
 
 /* Messages. */
 
+/*
+ * Another broker has ended the hold, or looks after it from now on.  If the
+ * hold is not known, the answer that makes it may be under way: its number is
+ * remembered.
+ */
 bool
 ward_message(struct core *core, const char *text, size_t len)
 {
