@@ -1,9 +1,15 @@
 /*
  * Classes: which names are in which class, and what a reload does to them.
  *
- * A class stays in its slot as long as waiting requests or holds refer to it.
- * If it is gone from the configuration, it is not shown any more, and what is
- * left in it counts as `other`.
+ *	configuration --> shown[] --> slots[] <-- mark of a name
+ *	                                ^-------- waits and holds under way
+ *
+ * Waits and holds have the number of a slot, so a class stays in its slot as
+ * long as there are any.  If it is gone from the configuration, it is not shown
+ * any more, and what is left in it counts as `other`.
+ *
+ * Each configuration has an epoch.  A mark of another epoch is looked up again
+ * when its name is next used, so a reload looks at no name.
  */
 #include "config.h"
 
@@ -17,6 +23,7 @@
 
 #define OTHER_NAME "other"
 
+/* A minute of -1 is that of no record: nothing has happened yet. */
 static struct class *
 class_new(const char *name)
 {
@@ -58,6 +65,8 @@ class_free(struct class *c)
 	free(c);
 }
 
+/* Begins with the class `other` alone.  The losses of all names are one past
+ * without a bound for a name of its own. */
 struct measure *
 measure_new(void)
 {
@@ -92,6 +101,7 @@ is_empty(const struct class *c)
 	return c->nwaits == 0 && c->nholds == 0;
 }
 
+/* A slot is free again once its class is neither shown nor needed. */
 static void
 free_unused(struct measure *m)
 {
@@ -129,6 +139,7 @@ free_slot(const struct measure *m)
 	return OTHER;
 }
 
+/* The text keeps its `*`, and `n` does not count it. */
 static void
 take_patterns(struct class *c, const struct metrics_class *from)
 {
@@ -186,11 +197,14 @@ measure_configure(struct measure *m, const struct metrics_settings *settings)
 	for (i = 0; i < settings->n; i++)
 		show(m, &settings->v[i]);
 	m->shown[m->nshown++] = OTHER;
+	/* A mark that was never looked up has epoch 0. */
 	m->epoch = m->epoch < UINT8_MAX ? m->epoch + 1 : 1;
 }
 
 /* Names. */
 
+/* A whole name fits nothing longer; a prefix fits every name that begins with
+ * it. */
 static bool
 fits(const struct class *c, const char *name, size_t len)
 {
@@ -206,6 +220,8 @@ fits(const struct class *c, const char *name, size_t len)
 	return false;
 }
 
+/* The first class of the configuration that has the name counts.  `other`,
+ * which is shown last, has no patterns. */
 static uint8_t
 slot_of(const struct measure *m, const char *name, size_t len)
 {
@@ -223,6 +239,8 @@ measure_classify(struct measure *m, struct measure_mark *mark, const char *name,
 {
 	if (mark->epoch == m->epoch)
 		return;
+	/* The holds go along.  Waits stay in their class: each has its own mark
+	 * of it. */
 	if (holds > 0)
 		m->slots[mark->class]->nholds -= holds;
 	mark->epoch = m->epoch;

@@ -1,5 +1,10 @@
 /*
  * Buckets.  Most values are in the first ones, so the search begins there.
+ *
+ * Each family has bounds where its values matter: waits and handovers from 1 ms
+ * on, holds up to hours, margins from far too little up to long leases.  Those
+ * who scrape metrics keep their counts by bound, so a bound is not moved
+ * lightly.
  */
 #include "config.h"
 
@@ -33,6 +38,7 @@ measure_bucket(const struct measure_scale *scale, int64_t ms)
 	return i;
 }
 
+/* A time or a margin below 0 counts as 0. */
 void
 measure_add(struct measure_histogram *h, int64_t ms)
 {
@@ -54,6 +60,8 @@ measure_percentile_ms(
 		all += counts[i];
 	for (i = 0; i < scale->n; i++) {
 		seen += counts[i];
+		/* Without values there is none to name; nor is an empty bucket
+		 * the 0th of any. */
 		if (seen > 0 && seen * 100 >= all * p)
 			return scale->le_ms[i];
 	}

@@ -64,6 +64,7 @@ find(const struct past *p, const char *name, size_t len, unsigned hash)
 	return at;
 }
 
+/* Requires that h is the latest of its name, so that a chain has it. */
 static struct past_hold **
 find_latest(const struct past *p, const struct past_hold *h)
 {
@@ -180,6 +181,7 @@ enlist(struct past *p, struct past_hold *h)
 	p->n++;
 }
 
+/* First makes room: the record that goes may give its memory to the new one. */
 void
 past_add(struct past *p, const struct measure_hold *hold)
 {
@@ -203,6 +205,7 @@ past_fini(struct past *p)
 
 /* Reading. */
 
+/* The place is the record itself: it is good only until the next past_add(). */
 static bool
 tell(const struct past_hold *h, const void **place, struct measure_hold *out)
 {

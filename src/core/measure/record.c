@@ -1,5 +1,14 @@
 /*
  * Counts what happens.
+ *
+ * Most events of a name count twice in its class: in the totals and histograms,
+ * which only rise, and in the record of the present minute.  A wait or a hold
+ * that is under way is also in the class at this moment: the list of waits has
+ * the oldest first, so that nobody need look for it.
+ *
+ * A class may be gone from the configuration while waits and holds of its names
+ * are under way.  Their end counts for measure_class_at(), which is `other`
+ * then; but they leave the lists and counters of the class that has them.
  */
 #include "config.h"
 
@@ -14,6 +23,8 @@
 const char *const measure_reasons[REASONS] = { "hold", "unreachable", "taken",
 	"failover", "forced", "other" };
 
+/* The records are a ring of an hour: this one may still be that of the same
+ * minute an hour ago.  As many wait at its beginning as waited before. */
 struct measure_minute *
 measure_this_minute(struct class *c, int64_t now_ms)
 {
@@ -30,6 +41,8 @@ measure_this_minute(struct class *c, int64_t now_ms)
 
 /* Waits. */
 
+/* Requires that the mark is up to date (measure_classify()).  The time does not
+ * go back, so the end of the list is the place of the latest. */
 void
 measure_waits(struct measure *m, struct measure_wait *w,
     struct measure_mark mark, int64_t now_ms)
@@ -46,6 +59,7 @@ measure_waits(struct measure *m, struct measure_wait *w,
 		minute->waiters_max = (uint32_t)c->nwaits;
 }
 
+/* Requires one of the results that have a number of their own. */
 static void
 count_wait(struct measure_minute *minute, enum measure_result result,
     int64_t waited_ms)
@@ -74,6 +88,8 @@ measure_waited(struct measure *m, struct measure_wait *w,
 	assert(was != NULL && was->nwaits > 0);
 	TAILQ_REMOVE(&was->waits, w, in_class);
 	was->nwaits--;
+	/* A request that was put into the queue and is refused all the same did
+	 * not wait. */
 	if (result == RESULT_BUSY) {
 		c->busy++;
 		measure_this_minute(c, now_ms)->busy++;
@@ -85,6 +101,7 @@ measure_waited(struct measure *m, struct measure_wait *w,
 	    measure_this_minute(c, now_ms), result, now_ms - w->since_ms);
 }
 
+/* A request that never began to wait; else measure_waited() counts it. */
 void
 measure_busy(struct measure *m, struct measure_mark mark, int64_t now_ms)
 {
@@ -96,6 +113,7 @@ measure_busy(struct measure *m, struct measure_mark mark, int64_t now_ms)
 
 /* Holds. */
 
+/* Requires that the mark is up to date. */
 void
 measure_holds(struct measure *m, struct measure_mark mark)
 {
@@ -103,6 +121,8 @@ measure_holds(struct measure *m, struct measure_mark mark)
 	m->slots[mark.class]->nholds++;
 }
 
+/* When the class of a mark changes, its holds move along.  So they are in the
+ * class of the mark whenever they end. */
 void
 measure_holds_not(struct measure *m, struct measure_mark mark)
 {
@@ -110,6 +130,7 @@ measure_holds_not(struct measure *m, struct measure_mark mark)
 	m->slots[mark.class]->nholds--;
 }
 
+/* A reason that has no row counts as the last one, `other`. */
 static void
 count_loss(struct class *c, const char *reason, int64_t now_ms)
 {
@@ -124,6 +145,8 @@ count_loss(struct class *c, const char *reason, int64_t now_ms)
 		minute->forced++;
 }
 
+/* A hold that its client lost is in two lists: the past of its name, which
+ * newer holds push out, and the losses of all names. */
 void
 measure_held(struct measure *m, struct measure_mark mark,
     const struct measure_hold *hold, bool lost)
@@ -149,6 +172,8 @@ measure_handover(struct measure *m, struct measure_mark mark,
 	measure_add(&measure_class_at(m, mark.class)->handover[from], ms);
 }
 
+/* Waits and holds are counted one by one here, and by those who have them: both
+ * must agree. */
 void
 measure_check(const struct measure *m, uint64_t waits, uint64_t holds)
 {

@@ -1,5 +1,10 @@
 /*
  * The reading side of measurements.
+ *
+ * measure_each() tells rows, for programs.  measure_class() and
+ * measure_minute() tell the same of one class, for people.  Both go by the
+ * classes that are shown, in their order; what a class that is gone has left
+ * counts as `other`.
  */
 #include "config.h"
 
@@ -39,7 +44,8 @@ add_pending(struct pending *p, const struct class *c)
 		p->since_ms = w->since_ms;
 }
 
-/* Waits and holds of classes that are gone count as `other`. */
+/* The waits and holds of classes that are gone count as `other`, which
+ * therefore needs a look at all slots. */
 static struct pending
 pending_of(const struct measure *m, uint8_t slot)
 {
@@ -62,6 +68,7 @@ struct view {
 	void *arg;
 };
 
+/* Text of rows is static, or lives as long as the class. */
 static void
 tell(const struct view *v, enum measure_id id, const char *value,
     uint64_t number, const struct measure_histogram *histogram)
@@ -112,6 +119,7 @@ tell_losses(const struct view *v)
 		    NULL);
 }
 
+/* Callers may ask with a time that is a little older than the latest event. */
 static int64_t
 oldest_ms(const struct view *v)
 {
@@ -121,6 +129,7 @@ oldest_ms(const struct view *v)
 					       : 0;
 }
 
+/* Every row of the family, also those that are 0. */
 static void
 tell_one(const struct view *v, enum measure_id id)
 {
@@ -167,6 +176,8 @@ view_of(const struct measure *m, size_t i, int64_t now_ms)
 		.now_ms = now_ms };
 }
 
+/* The views come first: what is under way is added up once for each class, and
+ * not again for each family. */
 void
 measure_each(
     const struct measure *m, int64_t now_ms, measure_row_fn *row, void *arg)
@@ -214,6 +225,8 @@ measure_class(const struct measure *m, size_t i, int64_t now_ms)
 	return c;
 }
 
+/* A record of the ring that is not of that very minute is of an earlier one,
+ * and nothing has happened since. */
 const struct measure_minute *
 measure_minute(
     const struct measure *m, size_t class, unsigned ago, int64_t now_ms)

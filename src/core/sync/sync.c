@@ -291,8 +291,8 @@ sync_has_nothing(const struct core *core, uint32_t shard)
 
 /* Claims. */
 
-/* A claim that is granted counts for its session still (limits.holds), but no
- * longer for the object. */
+/* A claim that is granted counts for its session as what it was granted, and
+ * for the object no more. */
 static bool
 claim_allowed(struct core *core, struct owner *owner, const struct sync *y,
     const struct core_request *rq)
