@@ -101,11 +101,15 @@ void
 agenda_run(struct core *core, bool bare)
 {
 	allow(core, urgent, bare);
+	/* Events to tell again come before new ones, so that they are
+	 * in order. */
 	kept_tell_on(core);
 	if (kept_tells(core))
 		return;
 	tell_losses(core);
 	leave_withdraw_on(core);
+	/* More steps are needed for that.  Nothing else may come in between,
+	 * and nothing that follows from a loss either. */
 	if (core_has_losses(core, core->now_ms))
 		return;
 	turn_run_timers(core, AGENDA_URGENT);
@@ -129,6 +133,8 @@ agenda_run(struct core *core, bool bare)
 	allow(core, own, bare);
 }
 
+/* An event may bring a loss with it, as when a server's clock turns out to have
+ * gained.  Then names are looked at in a later step, behind the loss. */
 void
 agenda_settle(struct core *core)
 {

@@ -1,7 +1,17 @@
 /*
- * The heap of busiest.h.  In the end busiest_order() takes it apart from the
- * top: the least busy one goes to the end of the array, and so on until all are
- * in order.
+ * The heap of busiest.h.
+ *
+ * Names are offered in any order, and only as many are kept as are wanted.  The
+ * least busy of these is on top (v[0]); once there are so many, an offer that
+ * is not busier costs one comparison.  In the end busiest_order() takes the
+ * heap apart from the top: the least busy one goes to the end of the array, and
+ * so on until all are in order, the busiest first.
+ *
+ *	v[0 .. nheap)   a heap; the rest is in order behind it
+ *	v[0 .. ntaken)  were taken; only the last one is still there
+ *
+ * No two names are equally busy: the last thing compared is the name itself.
+ * So the order does not depend on the order of the offers.
  */
 #include "config.h"
 
@@ -38,6 +48,8 @@ busiest_init(struct busiest *b, size_t most)
 	b->most = most;
 }
 
+/* Those that were taken are freed already, but for the last one, which the
+ * caller may still look at. */
 void
 busiest_fini(struct busiest *b)
 {
@@ -51,6 +63,7 @@ busiest_fini(struct busiest *b)
 	free(b->v);
 }
 
+/* In byte order; a name comes before all that begin with it. */
 static bool
 comes_first(const struct busy *x, const struct busy *y)
 {
@@ -76,6 +89,8 @@ busier(const struct busy_entry *x, const struct busy_entry *y)
 	return is_busier(&x->one, &y->one);
 }
 
+/* Returns a copy, whose name is its own: names go away while the list
+ * is made. */
 static struct busy_entry *
 keep(struct busiest *b, const struct busy *one)
 {
@@ -97,6 +112,7 @@ swap(struct busiest *b, size_t i, size_t j)
 	b->v[j] = one;
 }
 
+/* This and sink() move an entry until none is busier than those below it. */
 static void
 rise(struct busiest *b, size_t i)
 {
@@ -130,6 +146,8 @@ busiest_offer(struct busiest *b, const struct busy *one)
 
 	if (full && (b->n == 0 || !is_busier(one, &b->v[0]->one)))
 		return;
+	/* A name may be offered twice while tables grow; only names that are
+	 * busy enough are looked up. */
 	if (table_find(&b->by_name, one->name, one->name_len) != NULL)
 		return;
 	if (full) {
@@ -144,10 +162,12 @@ busiest_offer(struct busiest *b, const struct busy *one)
 		b->v = xrealloc(b->v, b->size * sizeof(struct busy_entry *));
 	}
 	b->v[b->n++] = keep(b, one);
+	/* Nothing is in order before busiest_order() begins. */
 	b->nheap = b->n;
 	rise(b, b->n - 1);
 }
 
+/* One entry a call, so that its caller bounds the work of a step. */
 bool
 busiest_order(struct busiest *b)
 {

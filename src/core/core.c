@@ -1,9 +1,19 @@
 /*
  * The step: time first, then the event.
  *
+ *	turn_begin      the time of the step
+ *	agenda_run      what is due and what was left, losses first
+ *	handler         the event
+ *	agenda_settle   the names and objects that either has touched
+ *	agenda_tell     warnings and watchers
+ *	...             what waits for the end of a step: below
+ *
  * A step runs the timers that are due before it looks at anything else, so that
  * leases that ran out while the process was frozen are lost before it serves
  * any request.
+ *
+ * This file also has all tables by which modules call those above them, and the
+ * order in which modules begin and end.
  */
 #include "config.h"
 
@@ -184,6 +194,10 @@ core_new(const struct core_config *config)
 	return core;
 }
 
+/*
+ * Sessions go first, with all that they hold and wait for, and then the names.
+ * So nothing of what is left belongs to anybody, and each module frees its own.
+ */
 void
 core_free(struct core *core)
 {
@@ -210,6 +224,8 @@ core_free(struct core *core)
 	free(core);
 }
 
+/* All else needs a new start: the servers, the names of keys, and the lease, on
+ * which all brokers must agree. */
 void
 core_reconfigure(struct core *core, const struct lock_limits *locks,
     const struct client_limits *limits, const struct metrics_settings *metrics,
@@ -222,6 +238,7 @@ core_reconfigure(struct core *core, const struct lock_limits *locks,
 	core->config.debug = debug;
 }
 
+/* agenda_run() has done all there is to do. */
 static void
 on_time(struct core *core, const struct core_event *ev)
 {
@@ -233,6 +250,7 @@ static void
 on_flush(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
+	/* The driver has losses to write first; it comes with another FLUSH. */
 	if (core->told_loss) {
 		core->told_loss = false;
 		return;
@@ -282,6 +300,7 @@ on_request(struct core *core, const struct core_event *ev)
 	assert(rq->verb < VERB_MAX && requests[rq->verb].answer != NULL);
 	assert(!core->config.quorum ||
 	       !(requests[rq->verb].flags & VERB_FLAG_ONE_SERVER));
+	/* The client has said something: events are kept anew from here on. */
 	kept_forget(core, s);
 	requests[rq->verb].answer(core, &s->owner, rq);
 }
@@ -325,6 +344,8 @@ on_user(struct core *core, const struct core_event *ev)
 	session_set_user(s, ev->u.user.name);
 }
 
+/* A request that can be cancelled is a claim or a waiter.  queue_cancel() also
+ * answers if it is neither. */
 static void
 on_cancel(struct core *core, const struct core_event *ev)
 {
@@ -346,6 +367,7 @@ on_drain(struct core *core, const struct core_event *ev)
 	token_drain(core, &s->owner);
 }
 
+/* The session may end at once, so what it awaits by tokens is dropped first. */
 static void
 on_gone(struct core *core, const struct core_event *ev)
 {
@@ -382,6 +404,8 @@ on_force(struct core *core, const struct slot *slot, int64_t sent_ms,
 	force_outcome(core, slot, o);
 }
 
+/* The slot is freed before its module hears of the outcome, and the module gets
+ * a copy: it may send the next operation, for which slots may move. */
 static void
 on_outcome(struct core *core, const struct core_event *ev)
 {
@@ -420,6 +444,11 @@ on_outcome(struct core *core, const struct core_event *ev)
 	free(was.name);
 }
 
+/*
+ * Words tell which module a message is for, but `given` and `look` may be for a
+ * stand of tokens, too: the number in the message tells that.  So locks come
+ * last.
+ */
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
@@ -429,6 +458,8 @@ on_message(struct core *core, const struct core_event *ev)
 		message_take(core, ev->u.message.text, ev->u.message.len);
 }
 
+/* Stands of tokens are not among these: they ask once a lease anyway, and
+ * whenever a token comes back a second after the last answer. */
 static void
 on_resubscribed(struct core *core, const struct core_event *ev)
 {
@@ -444,6 +475,7 @@ on_restore(struct core *core, const struct core_event *ev)
 	ward_restore(core, ev->u.restore.hold);
 }
 
+/* A second CORE_STOP changes nothing. */
 static void
 on_stop(struct core *core, const struct core_event *ev)
 {
@@ -505,11 +537,15 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	handlers[event->kind](core, event);
 	agenda_settle(core);
 	agenda_tell(core, event->kind == CORE_TIME);
+	/* An end that was sent above has room for renewals in its call. */
 	pace_piggyback(core);
+	/* One line for what the step had to say about very many names. */
 	tally_run(core);
+	/* All events of the step are there by now. */
 	if (core->sessions->nkeepers > 0)
 		kept_collect(core, core->fx_first);
 	votes_send(core);
+	/* By now there may be nothing left to give back. */
 	if (core->stopping)
 		guard_sign_off(core);
 	turn_end(core);

@@ -6,9 +6,9 @@
  * outside and calls nobody back.  Two drivers run it: the daemon
  * (daemon/broker.c) and the simulator (tests/sim).
  *
- *	  request, gone, cancel ---+               +--> reply, event (to a session)
- *	  outcome of an operation -+-> core_step --+--> operation (to the store)
- *	  message, time, flush ----+               +--> close (a connection)
+ *	  request, gone, cancel ---+               +--> reply, event (session)
+ *	  outcome of an operation -+-> core_step --+--> operation (store)
+ *	  message, time, flush ----+               +--> close (connection)
  *
  * The core holds back only grants: it tells them in the step that handles a
  * FLUSH, after it has checked every deadline against the time of that very
@@ -276,6 +276,12 @@ const struct op *effects_op(struct effects *fx, const struct effect *e);
 
 struct core;
 
+/*
+ * Copies the configuration.  Requires at least one shard, a lease of a second
+ * or more, and a short enough name of the broker.  core_free() frees the core
+ * at any time; it tells nobody and gives nothing back, as if the broker had
+ * been killed.
+ */
 struct core *core_new(const struct core_config *config);
 void core_free(struct core *core);
 
@@ -284,6 +290,11 @@ void core_reconfigure(struct core *core, const struct lock_limits *locks,
     const struct client_limits *limits, const struct metrics_settings *metrics,
     bool audit, bool debug);
 
+/*
+ * Takes one event, and appends what must be done to `fx`.  Requires that a
+ * session which the event names has a connection, that each operation has one
+ * OUTCOME, and that core_has_losses() is false if this is no CORE_TIME.
+ */
 void core_step(
     struct core *core, const struct core_event *event, struct effects *fx);
 

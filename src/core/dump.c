@@ -20,6 +20,13 @@
 #include "core/turn/work.h"
 #include "core/vouched.h"
 
+/*
+ * The client counts what it is told from the moment at which it sent the PING,
+ * and goes by that even if its connection is cut.  So what is told binds the
+ * broker: valid_ms keeps the session's holds from others until then, should its
+ * connection break; promised_ms is the latest of all sessions.  This is no
+ * step, so it counts its own work.
+ */
 int64_t
 core_ping(struct core *core, int64_t now_ms, uint64_t session)
 {
@@ -28,6 +35,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 
 	assert(s != NULL);
 	work_begin(core);
+	/* A PING is a word of the client, as a request is. */
 	kept_forget(core, s);
 	least_ms = vouched_ms(core, &s->owner);
 	work_end(core);
@@ -45,6 +53,8 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }
 
+/* For rights: a client that holds a name may give it back, whatever its rights
+ * are by now.  Permits that are lost, but not yet told, count as held. */
 bool
 core_holds(const struct core *core, uint64_t session, const char *name,
     size_t name_len)
@@ -58,6 +68,8 @@ core_holds(const struct core *core, uint64_t session, const char *name,
 	       (y != NULL && permits_find(core, y, &s->owner) != NULL);
 }
 
+/* For rights: a user may end a hold of its tokens without a right to the name
+ * any more.  This broker knows of it only if it looks after the hold. */
 bool
 core_gave_token(const struct core *core, uint64_t session, const char *name,
     size_t name_len)
@@ -70,6 +82,7 @@ core_gave_token(const struct core *core, uint64_t session, const char *name,
 	       strcmp(w->user, s->owner.user) == 0;
 }
 
+/* Watches do not count: they keep nothing from anybody. */
 bool
 core_is_idle(const struct core *core, uint64_t session)
 {

@@ -70,8 +70,8 @@ int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 bool core_holds(const struct core *core, uint64_t session, const char *name,
     size_t name_len);
 
-/* Has this broker granted the name to a token of the session's user, or extended
- * that hold last? */
+/* Has this broker granted the name to a token of the session's user, or
+ * extended that hold last? */
 bool core_gave_token(const struct core *core, uint64_t session,
     const char *name, size_t name_len);
 

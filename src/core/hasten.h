@@ -9,7 +9,10 @@
 
 #include "core/session/owner.h"
 
+/* Requires that the owner is draining. */
 void hasten_begin(struct core *core, struct owner *owner);
+
+/* Goes on with what earlier steps have left. */
 void hasten_on(struct core *core);
 
 #endif

@@ -1,5 +1,10 @@
 /*
  * Sessions that leave: sessions.withdrawing, then sessions.letting_go.
+ *
+ * Each list is worked off from its head, one session after the other, so that a
+ * step need not look at a session for which it has no work left.  A session
+ * that only lets go (the broker stops) stays; one that is over is freed at the
+ * end.
  */
 #include "config.h"
 
@@ -25,7 +30,8 @@
 
 /* Requests. */
 
-/* Withdraws a part of them.  Returns true when none is left. */
+/* Withdraws a part of the session's requests: STATUS, claims, then locks;
+ * grants first that were not told.  Returns true when none is left. */
 static bool
 withdraw_some(struct core *core, struct session *s)
 {
@@ -40,6 +46,7 @@ withdraw_some(struct core *core, struct session *s)
 	       TAILQ_EMPTY(&s->owner.granted) && TAILQ_EMPTY(&s->owner.waiting);
 }
 
+/* The session waits for nothing any more; what it holds may go. */
 static void
 withdrawn(struct core *core, struct session *s)
 {
@@ -81,6 +88,8 @@ keep_promise(struct core *core, struct hold *h)
 			       hold_terms(h)->delay_ms);
 }
 
+/* The name is looked at at once: the next waiter has it before the next hold of
+ * the session goes. */
 static void
 let_go_hold(struct core *core, struct hold *h)
 {
@@ -116,6 +125,8 @@ let_go_some(struct core *core, struct session *s)
 		let_go_hold(core, TAILQ_FIRST(&s->owner.holds));
 	if (!TAILQ_EMPTY(&s->owner.permits) || !TAILQ_EMPTY(&s->owner.holds))
 		return false;
+	/* A session that lives on keeps its watches, and hears of what it has
+	 * lost. */
 	return !s->over || (watch_leave(core, &s->owner) &&
 			       owner_forget_lost(core, &s->owner));
 }
@@ -140,6 +151,8 @@ leave_let_go_on(struct core *core)
 
 	while (work_left(core) &&
 	       (s = TAILQ_FIRST(&core->sessions->letting_go)) != NULL) {
+		/* Nothing that it holds may be granted to a request of
+		 * its own. */
 		if (s->withdrawing || !let_go_some(core, s))
 			return;
 		core_visit(core, 1);
@@ -182,6 +195,7 @@ leave_end(struct core *core, struct session *s, bool clean)
 {
 	assert(!s->over);
 	s->over = true;
+	/* From now on nobody hears what it is told. */
 	s->conn = 0;
 	core_disarm(core, &s->end);
 	core->sessions->ndetached -= s->detached;
@@ -189,6 +203,7 @@ leave_end(struct core *core, struct session *s, bool clean)
 	leave_let_go(core, s, clean);
 }
 
+/* The end of a session in one piece, whatever the work, for core_free(). */
 static void
 drop(struct core *core, struct session *s)
 {
@@ -211,6 +226,8 @@ drop(struct core *core, struct session *s)
 	} while (!done);
 }
 
+/* Names go after all sessions: a name may be kept for nobody, or have a lease
+ * that is on its way back. */
 void
 leave_drop_all(struct core *core)
 {

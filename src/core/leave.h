@@ -24,7 +24,8 @@ void leave_withdraw(struct core *core, struct session *s);
 /* Gives back all that the session holds.  If not `clean`, its delays begin. */
 void leave_let_go(struct core *core, struct session *s, bool clean);
 
-/* The same, and then frees the session. */
+/* The same, and then frees the session.  Requires that it waits for nothing, or
+ * that leave_withdraw() has begun. */
 void leave_end(struct core *core, struct session *s, bool clean);
 
 /* Go on with what earlier steps have left. */

@@ -2,10 +2,10 @@
  * Sessions: begin with a connection, end with it or some time later.
  *
  * A session may go on without a connection, detached, for two reasons that
- * overlap.  It has asked for grace (protocol, section 4), so that a client may
- * resume it over another connection.  Or its connection was reset after the
- * client had been told a `valid=`, and the client may still work by its own
- * clock (section 1).
+ * overlap.  It has asked for grace, so that a client may resume it over another
+ * connection.  Or its connection was reset after the client had been told a
+ * `valid=`, and the client may still work by its own clock ("End of stream" in
+ * lockbroker-protocol(7)).
  *
  * A session with grace outlives every end of its connection but QUIT: if a
  * client dies or a proxy restarts, the connection closes in as orderly a way as
@@ -92,6 +92,11 @@ lives_until(
 		return until_ms;
 	if (grace_ms > core->config.locks.max_grace_ms)
 		grace_ms = core->config.locks.max_grace_ms;
+	/*
+	 * Sessions without a connection are bounded, as clients are; one that
+	 * is told a valid= is not refused that, or another could have its names
+	 * too early.
+	 */
 	if (core->config.limits.clients == 0 ||
 	    core->sessions->ndetached < core->config.limits.clients)
 		until_ms += grace_ms;
@@ -101,6 +106,8 @@ lives_until(
 	return until_ms;
 }
 
+/* What it waits for goes at once in any case: nobody is there to be
+ * granted it. */
 void
 session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 {
@@ -206,6 +213,7 @@ session_set_options(
 	}
 	if (t->has_grace)
 		set_grace(core, s, t->grace_ms);
+	/* A key that was told stays good, however often SESSION comes. */
 	if (!s->has_secret)
 		memcpy(s->secret, t->secret, sizeof(s->secret));
 	s->has_secret = true;
@@ -226,7 +234,11 @@ session_set_options(
 		emit_attach(core, s->owner.id, s->heartbeat_ms);
 }
 
-/* Gives the connection of `own` to session s, and ends `own`. */
+/*
+ * Gives the connection of `own` to session s, and ends `own`.  Grants that were
+ * not told are undone with the requests: their answers went to the old
+ * connection.  The peer and the user id are those of the new one.
+ */
 static void
 take_over(struct core *core, struct session *own, struct session *s)
 {
@@ -279,6 +291,8 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 		    " something; resume over a fresh one");
 		return;
 	}
+	/* Whatever this step has told the session so far may not have arrived:
+	 * it is kept, and told again with the rest, behind the answer. */
 	kept_collect(core, core->fx_first);
 	if (s != own)
 		take_over(core, own, s);

@@ -1,11 +1,12 @@
 /*
- * Sessions: the unit of ownership (protocol, section 4).
+ * Sessions: the unit of ownership ("Sessions" in lockbroker-protocol(7)).
  */
 #ifndef LOCKBROKER_CORE_LIFE_H
 #define LOCKBROKER_CORE_LIFE_H
 
 #include "core/session/record.h"
 
+/* Makes the session of a new connection, which has the same id. */
 void session_open(
     struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied);
 

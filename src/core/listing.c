@@ -63,6 +63,11 @@ core_listing_end(struct listing *g)
 	free(g);
 }
 
+/*
+ * Nothing changes while a part is made, since the core makes no step.  A list
+ * that is spoilt over and over makes the rest in one piece, or it would never
+ * end.
+ */
 bool
 core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
     core_row_fn fn, void *arg)
@@ -89,6 +94,7 @@ listing_leave_hold(struct core *core, const struct hold *h)
 	struct listing *g;
 
 	LIST_FOREACH (g, &core->listings->list, link) {
+		/* A LIST of that session may have told this hold already. */
 		if (g->owner == h->owner)
 			g->spoilt = true;
 		if (g->hold == h)
@@ -129,6 +135,7 @@ listing_leave_claim(struct core *core, const struct claim *c)
 			g->claim = TAILQ_NEXT(c, in_owner);
 }
 
+/* What it held and awaited has gone before; the list ends. */
 void
 listing_leave_owner(struct core *core, const struct owner *owner)
 {
@@ -139,6 +146,7 @@ listing_leave_owner(struct core *core, const struct owner *owner)
 			g->owner = NULL;
 }
 
+/* All its holders and waiters have gone before. */
 void
 listing_leave_lock(struct core *core, const struct lock *l)
 {

@@ -2,6 +2,8 @@
  * HISTORY: who has a name, and who had it.
  *
  *	token hold -> holders -> what has been
+ *
+ * The latest comes first.
  */
 #include "config.h"
 

@@ -99,8 +99,8 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 	offer(core, g, one);
 }
 
-/* A name that only token holds are about.  The tokens that wait for it, if there
- * are any, wait because somebody has it. */
+/* A name that only token holds are about.  The tokens that wait for it, if
+ * there are any, wait because somebody has it. */
 static void
 offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 {
@@ -113,8 +113,8 @@ offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 		offer(core, g, one);
 }
 
-/* The tables of names, one after the other: those of locks, that of token holds,
- * and that of tokens that come back. */
+/* The tables of names, one after the other: those of locks, that of token
+ * holds, and that of tokens that come back. */
 static const struct table *
 table_of(const struct core *core, uint32_t which)
 {
@@ -124,6 +124,7 @@ table_of(const struct core *core, uint32_t which)
 					    : &core->tokens->stands;
 }
 
+/* The user of a client that asks may not see all names. */
 static void
 names_offer(struct core *core, struct listing *g, struct table_link *link)
 {
@@ -138,6 +139,11 @@ names_offer(struct core *core, struct listing *g, struct table_link *link)
 		offer_token(core, g, name, len);
 }
 
+/*
+ * One chain a call.  A table that has grown has its old chains in two parts
+ * each, so chains that were seen may come again; one that has shrunk is begun
+ * anew.
+ */
 static void
 names_visit(struct core *core, struct listing *g)
 {

@@ -3,7 +3,9 @@
  *
  *	find the first holder -> holders -> waiters -> tokens that wait
  *
- * A token that came before a waiter is told before it.
+ * A token that came before a waiter is told before it.  Waiters and tokens are
+ * numbered as they come (core.last_come), so the list remembers the number up
+ * to which it has told tokens.
  */
 #include "config.h"
 
@@ -14,6 +16,8 @@
 #include "core/session/record.h"
 #include "core/token/state.h"
 
+/* A session that waits to be resumed has no peer: how long it waits yet is told
+ * instead. */
 void
 listing_session(const struct core *core, struct listing *g,
     const struct owner *owner, bool shared)
@@ -76,6 +80,8 @@ queue_waiter(struct core *core, struct listing *g)
 {
 	const struct waiter *w = g->waiter;
 
+	/* A waiter that has jumped the queue stands before those that came
+	 * earlier. */
 	if (w != NULL && !w->jumped)
 		queue_tokens_before(core, g, w->came);
 	if (w == NULL || g->left == 0) {

@@ -16,7 +16,11 @@ typedef void (*stage_fn)(struct core *core, struct listing *g);
 
 typedef const struct hold *(*next_hold_fn)(const struct hold *h);
 
-/* core_..._begin() makes it, core_listing_end() frees it. */
+/*
+ * core_..._begin() makes it, core_listing_end() frees it.  Whatever it points
+ * to may go away between two parts; listing_leave_...() then moves it on, or
+ * sets NULL.
+ */
 struct listing {
 	LIST_ENTRY(listing) link;
 	struct row row;

@@ -1,6 +1,14 @@
 /*
  * Kept events.  News of a state replaces older news of the same state, so that
  * a session keeps no more of them than it may hold and watch things.
+ *
+ *	!ATRISK, !SAFE   of a hold, or of permits: only the latest
+ *	!HELD, !FREE     of a watched name: only the latest
+ *	!LOST            replaces a warning of it; nothing replaces this
+ *
+ * A kept event is a copy, since effects are gone after the step.  Its text
+ * begins with the key by which older news is found: a letter for what it is
+ * about, and the name.
  */
 #include "config.h"
 
@@ -46,6 +54,7 @@ kept_free(struct kept *k)
 	free(k);
 }
 
+/* Takes an event off its session, and frees it. */
 static void
 drop(struct session *s, struct kept *k)
 {
@@ -103,6 +112,8 @@ drop_older(struct session *s, struct kept *fresh)
 		table_add(&s->kept_news, &fresh->by_name);
 }
 
+/* Strings of fields move to the text of the copy, and the fields point
+ * there. */
 static struct kept *
 copy(const struct effects *fx, const struct effect *e)
 {
@@ -147,6 +158,11 @@ kept_collect(struct core *core, size_t first)
 			continue;
 		k = copy(fx, e);
 		drop_older(s, k);
+		/*
+		 * Losses are not replaced, so there may be more of them than of
+		 * things that are held.  The oldest go: what was lost is also
+		 * told by UNLOCK.
+		 */
 		if (s->nkept >= 2 * core->config.limits.holds)
 			drop(s, TAILQ_FIRST(&s->kept));
 		TAILQ_INSERT_TAIL(&s->kept, k, link);
@@ -200,6 +216,7 @@ tell(struct core *core, const struct session *s, const struct kept *k)
 			emit_num(core, k->fields[i].id, k->fields[i].num);
 }
 
+/* If anything is left to tell, the core is being freed. */
 static void
 retold_free(struct core *core, struct retold *r)
 {
@@ -208,6 +225,8 @@ retold_free(struct core *core, struct retold *r)
 	free(r);
 }
 
+/* They are kept no longer from here on, but each is kept once more as it is
+ * told again: kept_collect() does not know it from other events. */
 void
 kept_tell(struct core *core, struct session *s)
 {
@@ -233,6 +252,8 @@ kept_tell_on(struct core *core)
 	while (work_left(core) &&
 	       (r = TAILQ_FIRST(&core->sessions->retelling)) != NULL) {
 		core_visit(core, 1);
+		/* The session lives: its end is an event, and no event comes in
+		 * between. */
 		k = TAILQ_FIRST(&r->kept);
 		if (k == NULL) {
 			retold_free(core, r);

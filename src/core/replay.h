@@ -1,5 +1,6 @@
 /*
- * Events that a session may not have heard (protocol, section 4, RESUME).
+ * Events that a session may not have heard ("Sessions" in
+ * lockbroker-protocol(7), RESUME).
  *
  * A session with grace keeps the events since its client last said anything: as
  * long as the client is silent, the broker can't know whether they arrived.  It

@@ -1,5 +1,7 @@
 /*
- * Rows.
+ * Rows.  A row lives until row_finish() has told it; strings go to the row's
+ * own memory, so the caller's may be gone by then.  That memory is used again
+ * for the next row of the list, and freed with the list.
  */
 #include "config.h"
 
@@ -15,6 +17,7 @@ row_init(struct row *r)
 	buf_init(&r->text);
 }
 
+/* Requires room in the row: ROW_FIELDS is for the longest row of any list. */
 void
 row_num(struct row *r, enum field_id id, uint64_t num)
 {

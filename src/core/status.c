@@ -1,6 +1,14 @@
 /*
  * STATUS and QUEUE.  The broker tells from memory what it holds itself; for all
  * else, and for other kinds of the same name, it asks the store.
+ *
+ *	request --> held here, and nothing else asked --> from memory
+ *	        --> server can be reached --> LOOK --> from the key, and memory
+ *	        --> it can't --> waits for it, a reply timeout at most
+ *	                         (QUEUE does not: it tells what is known here)
+ *
+ * What a LOOK finds is put together with what is known here when its answer
+ * comes, which may be more than when it was sent.
  */
 #include "config.h"
 
@@ -87,6 +95,8 @@ count_waiters(
 	       (uint64_t)park_each(core, name, len, NULL, NULL);
 }
 
+/* A name that lingers has no holder, but is held for somebody: the time that is
+ * left is both its ttl and the end. */
 static void
 from_here(struct core *core, uint64_t session, uint64_t ref,
     const struct lock *l, unsigned others)
@@ -111,6 +121,7 @@ from_here(struct core *core, uint64_t session, uint64_t ref,
 	emit_other(core, others);
 }
 
+/* Does this broker know who has the name? */
 static bool
 told_here(const struct lock *l)
 {
@@ -125,6 +136,8 @@ struct question {
 	uint64_t limit; /* QUEUE: of lines */
 };
 
+/* The answer finds nobody if the client is gone by then: replies to a session
+ * without a connection go nowhere. */
 static struct op *
 look(struct core *core, uint64_t session, uint64_t ref, struct question q,
     const char *name, size_t len)
@@ -187,6 +200,7 @@ status_fini(struct core *core)
 static void
 ask_free(struct core *core, struct ask *ask)
 {
+	/* The walk goes on behind it. */
 	if (core->asks->next == ask)
 		core->asks->next = TAILQ_NEXT(ask, link);
 	TAILQ_REMOVE(&core->asks->list, ask, link);
@@ -215,6 +229,8 @@ ask_later(struct core *core, struct session *s, const struct core_request *rq)
 	    core, &ask->deadline, core->now_ms + core->config.reply_timeout_ms);
 }
 
+/* The guard says why, since it is the guard of a server that can't be
+ * reached. */
 void
 status_timer(struct core *core, struct timer *t)
 {
@@ -258,6 +274,7 @@ status_has_more(const struct core *core)
 	return core->asks->next != NULL;
 }
 
+/* All that wait are visited: each knows its own guard. */
 void
 status_link_up(struct core *core)
 {
@@ -305,6 +322,8 @@ status_request(
 	struct lock *l = lock_find(core, name->p, name->n);
 	struct question q = { rq->verb, rq->kind, rq->limit };
 
+	/* What the name has lost is told before it is answered about
+	 * (lock_look()). */
 	if (l != NULL)
 		lock_look(core, l, owner);
 	if (known_here(core, l, rq) && rq->verb == VERB_QUEUE)
@@ -351,8 +370,10 @@ ward_of(
 	return w != NULL && w->fence == v->fence ? w : NULL;
 }
 
-/* Tells which session has taken or extended the hold last, if it was one of
- * this broker's, and its age. */
+/*
+ * Tells which session has taken or extended the hold last, if it was one of
+ * this broker's, and its age.  A hold that came with the ledger has no session.
+ */
 static void
 emit_ward(struct core *core, const struct ward *w, bool peer)
 {
@@ -370,6 +391,8 @@ emit_ward(struct core *core, const struct ward *w, bool peer)
 		emit_ms(core, FIELD_UNTIL, w->until_ms - core->now_ms);
 }
 
+/* The key says who has the name.  If it is a token hold that this broker looks
+ * after, the ward adds which session has taken it, and when. */
 static void
 from_key(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
@@ -422,7 +445,8 @@ static const enum sync_kind sync_kinds[] = {
 	[CORE_KIND_BARRIER] = SYNC_BARRIER,
 };
 
-/* A semaphore, a latch or a barrier. */
+/* A semaphore, a latch or a barrier.  Its waiters are those of this broker: the
+ * store knows which brokers wait, and not for how many clients. */
 static void
 object_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
@@ -477,6 +501,7 @@ status_outcome(
 	struct lock *l = lock_find(core, slot->name, slot->name_len);
 	bool answered = o->status == OUTCOME_VALUE || o->status == OUTCOME_GONE;
 
+	/* This broker may have the name by now: then its memory knows more. */
 	if (slot->verb == VERB_QUEUE)
 		queue_outcome(core, slot, l, o);
 	else if (slot->about <= CORE_KIND_LOCK && told_here(l))

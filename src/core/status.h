@@ -10,6 +10,7 @@
 void status_init(struct core *core);
 void status_fini(struct core *core);
 
+/* A STATUS or a QUEUE of the owner.  The answer may come later. */
 void status_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
@@ -29,6 +30,7 @@ bool status_has_more(const struct core *core);
  */
 bool status_cancel_one(struct core *core, struct session *s, bool tell);
 
+/* Redis has answered a LOOK, or has not. */
 void status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 

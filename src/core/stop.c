@@ -8,7 +8,7 @@
  * A client that was told a `valid=` counts on it by its own clock, and perhaps
  * can't be told otherwise: the network may be cut without the broker knowing.
  * So if such a session does not give back what it has, nobody gets it before
- * the `valid=` is over (protocol, section 7, !SHUTDOWN).
+ * the `valid=` is over.
  */
 #include "config.h"
 
@@ -96,6 +96,7 @@ visit(struct core *core, struct session *s)
 {
 	if (core->stop->walk == STOP_REFUSE)
 		return refuse_waiting(core, s);
+	/* The session may be freed by what follows. */
 	core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 	if (core->stop->walk == STOP_REST || !may_give_back(core, s))
 		release(core, s);

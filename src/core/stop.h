@@ -1,5 +1,6 @@
 /*
- * The end of a broker: who keeps what for how long (protocol, section 7).
+ * The end of a broker: who keeps what for how long ("Events" in
+ * lockbroker-protocol(7), !SHUTDOWN).
  */
 #ifndef LOCKBROKER_CORE_STOP_H
 #define LOCKBROKER_CORE_STOP_H

@@ -1,5 +1,13 @@
 /*
  * The looks at what sessions hold, and the walks that find better bounds.
+ *
+ *	few things:  PING looks at each
+ *	many:        PING takes the bound; valid.c arms a timer for when it has
+ *	             come near; then a walk looks at all things, a part in each
+ *	             step, and ends with a bound that counts from then on
+ *
+ * What comes while a walk is under way lowers the bound that it will end with
+ * (valid_note()), what goes moves the walk on (valid_leave_...()).
  */
 #include "config.h"
 
@@ -9,6 +17,7 @@
 #include "core/turn/work.h"
 #include "core/vouched.h"
 
+/* Requires that the owner has few things: the step looks at all of them. */
 int64_t
 vouched_look_up(struct core *core, const struct owner *owner)
 {
@@ -24,6 +33,8 @@ vouched_look_up(struct core *core, const struct owner *owner)
 	return least_ms;
 }
 
+/* Bounds are kept as if no clock had ever gained.  What clocks have gained
+ * since the core began is taken off here, from all bounds at once. */
 int64_t
 vouched_ms(struct core *core, struct owner *owner)
 {
@@ -33,6 +44,8 @@ vouched_ms(struct core *core, struct owner *owner)
 	return owner->valid->least_ms - core->owners->gained_ms;
 }
 
+/* The bound that the walk will end with begins with nothing, and is lowered by
+ * each thing that the walk comes by, and by each new one. */
 void
 vouched_timer(struct core *core, struct timer *t)
 {
@@ -46,6 +59,7 @@ vouched_timer(struct core *core, struct timer *t)
 	TAILQ_INSERT_TAIL(&core->owners->walking, v, in_walking);
 }
 
+/* Looks at one thing, and steps on before that may go. */
 static void
 come_by(struct core *core, struct valid *v)
 {
