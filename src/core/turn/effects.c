@@ -1,7 +1,12 @@
 /*
  * The effects of steps: a growing list, and the functions that append to it.
+ *
+ * The order of the list is a promise: the driver carries effects out in that
+ * order, so a loss that was emitted before a grant is told before it.
+ *
  * Names and texts are copied into an arena, because their owners may be gone
- * when the effects are carried out.
+ * when the effects are carried out.  Effects and fields have offsets into it,
+ * and no pointers: list and arena move when they grow.
  */
 #include "config.h"
 
@@ -40,6 +45,11 @@ effects_clear(struct effects *fx)
 	buf_clear(&fx->text);
 }
 
+/*
+ * Makes pointers of the offsets.  They are good until the next effect is
+ * emitted, so the driver asks when the step is over.  Most operations on guards
+ * have no name, and if nothing else has a text, the arena has no memory either.
+ */
 const struct op *
 effects_op(struct effects *fx, const struct effect *e)
 {
@@ -75,6 +85,11 @@ add_text(struct effects *fx, const char *p, size_t n)
 	return at;
 }
 
+/*
+ * Notes the connection that the session has at this moment.  A later step of
+ * the same turn may give the session another one (RESUME), and what was said
+ * before that is none of the new connection's.
+ */
 static struct effect *
 add_effect(struct core *core, enum effect_kind kind, uint64_t session)
 {
@@ -139,6 +154,11 @@ emit_audit(struct core *core)
 	(void)add_effect(core, EFFECT_AUDIT, 0);
 }
 
+/*
+ * A loss goes out before any grant of its turn: a FLUSH that finds told_loss
+ * tells no grant, and the driver writes the loss before it sends the next one
+ * (core.h).
+ */
 void
 emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len)
@@ -177,6 +197,8 @@ emit_close(struct core *core, uint64_t conn)
 	add_effect(core, EFFECT_CLOSE, 0)->conn = conn;
 }
 
+/* The result has no bound until the caller sets one.  The pointer is good until
+ * the next emit_token(), which may move all results. */
 struct token_result *
 emit_token(struct core *core, uint64_t session, uint64_t ref, const char *token,
     size_t token_len)
@@ -211,6 +233,7 @@ emit_token_hold(struct core *core, const struct token_hold *hold)
 	e->until_ms = hold->until_ms;
 }
 
+/* An EFFECT_HOLD with the fence 0 says that the hold is over. */
 void
 emit_token_over(struct core *core, const char *name, size_t name_len)
 {
@@ -232,6 +255,8 @@ emit_op(struct core *core, const char *name, size_t name_len)
 	e->name = add_text(fx, name, name_len);
 	e->name_len = (uint32_t)name_len;
 	op = &fx->ops[e->op];
+	/* `pend` is long, and few operations have one: its first byte makes it
+	 * the empty string. */
 	memset(op, 0, offsetof(struct op, pend) + 1);
 	return op;
 }
@@ -246,6 +271,10 @@ emit_op_client(
 	op->other_at = add_text(core->fx, other, op->other_len);
 }
 
+/*
+ * The fields of an effect stand in one piece, so they must be emitted before
+ * anything else is.  The assertion finds code that emits an effect in between.
+ */
 static struct field *
 add_field(struct effects *fx, enum field_id id)
 {
@@ -305,6 +334,8 @@ emit_since(struct core *core, enum field_id id, int64_t since_ms)
 	emit_num(core, id, ms > 0 ? (uint64_t)ms : 0);
 }
 
+/* core_free() ends sessions outside a step, when there is no list to append
+ * to. */
 bool
 emit_debugs(const struct core *core)
 {

@@ -1,9 +1,13 @@
 /*
  * Operations in flight.
  *
- * An operation carries an id and nothing else across the asynchronous
- * boundary: the number of a slot and the generation of that slot.  The slot
- * says what the answer is for.
+ * An operation carries an id and nothing else across the asynchronous boundary:
+ * the number of a slot and the generation of that slot.  The slot says what the
+ * answer is for.
+ *
+ * Slots are used again at once, the one freed last first.  So the generation
+ * tells an operation from the earlier ones of its slot: an answer that came
+ * twice would find no slot, and not a stranger's, and core.c aborts.
  */
 #include "config.h"
 
@@ -32,6 +36,8 @@ slot_fini(struct core *core)
 	free(core->slots);
 }
 
+/* The new slots go into the chain, which is empty then, in the order of their
+ * numbers.  Slots move: pointers to them don't outlive a slot_submit(). */
 static void
 grow(struct slots *slots)
 {
@@ -80,6 +86,11 @@ slot_submit(struct core *core, struct slot **out, enum op_kind kind,
 	return op;
 }
 
+/*
+ * A renewal is sent when a third of the lease is over.  If it is given up a
+ * sixth later, there is half of the lease left in which to try again, and the
+ * lease is only about to be at risk.
+ */
 void
 slot_hurry(const struct core *core, struct op *op)
 {

@@ -6,6 +6,7 @@
 
 #include "core/turn/turn.h"
 
+/* Who is to take the answer of an operation (on_outcome() in core.c). */
 enum slot_kind {
 	SLOT_FREE,
 	SLOT_LEASE,
@@ -52,7 +53,8 @@ struct slots {
 void slot_init(struct core *core);
 void slot_fini(struct core *core);
 
-/* Sends an operation; the caller fills in the rest of it, and of its slot. */
+/* Sends an operation; the caller fills in the rest of it, and of its slot,
+ * before it emits anything else or sends another one: both may move then. */
 struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
     enum slot_kind kind, uint32_t shard, const char *name, size_t name_len);
 
@@ -64,6 +66,8 @@ void slot_hurry(const struct core *core, struct op *op);
 
 /* Returns the slot of an operation in flight; NULL: there is none. */
 struct slot *slot_find(struct core *core, uint64_t id);
+/* Frees the slot and its name.  A caller that still needs the name takes it out
+ * of the slot before. */
 void slot_free(struct core *core, struct slot *slot);
 
 /* Do slots, chain and counter agree?  For tests; aborts if not. */

@@ -1,5 +1,9 @@
 /*
- * Tallies.
+ * Tallies: which names have a line of their own in the log.
+ *
+ * A spell begins with a name after a pause, and its first names are named.  The
+ * others are only counted, and tally_run() tells how many they were, so that
+ * 100,000 losses at once neither fill the log nor go unsaid.
  */
 #include "config.h"
 
@@ -61,6 +65,8 @@ tally_names(struct core *core, enum tally_kind kind)
 		over_ms = core->config.lease_ms;
 	if (core->now_ms - t->last_ms > over_ms)
 		t->named = 0;
+	/* The pause counts from the latest name; of bounds, from the first one
+	 * of the spell. */
 	if (kind != TALLY_BOUND || t->named == 0)
 		t->last_ms = core->now_ms;
 	if (t->named >= tally_rules[kind].named_max) {
@@ -71,6 +77,8 @@ tally_names(struct core *core, enum tally_kind kind)
 	return true;
 }
 
+/* No timer wakes it: what was counted last is told by the first step that comes
+ * a second after the last such line. */
 void
 tally_run(struct core *core)
 {

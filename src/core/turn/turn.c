@@ -1,5 +1,9 @@
 /*
  * The time, the random numbers and the timers of a step.
+ *
+ * There are two heaps of timers (enum agenda), and the kind of a timer says
+ * which of them it belongs to: so a flood of requests whose time is up at once
+ * delays no lease.
  */
 #include "config.h"
 
@@ -28,6 +32,8 @@ turn_init(struct core *core, const struct turn_listener *above)
 	tally_init(core);
 }
 
+/* Each module disarms what it frees.  A timer that is left here would be in
+ * memory that is gone. */
 void
 turn_fini(struct core *core)
 {
@@ -46,6 +52,8 @@ void
 turn_begin(struct core *core, int64_t now_ms, struct effects *fx)
 {
 	assert(core->fx == NULL && fx != NULL);
+	/* Never back: a tenure that was found to be over could count as vouched
+	 * for again. */
 	if (now_ms > core->now_ms)
 		core->now_ms = now_ms;
 	core->fx = fx;
@@ -72,6 +80,8 @@ core_jitter(struct core *core, int64_t ms)
 	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
 }
 
+/* A refusal (memory is full, no right) mostly lasts for a while, and meets all
+ * brokers at once: hence the longer pause and the jitter. */
 int64_t
 core_pause_ms(struct core *core, const struct outcome *o)
 {
@@ -109,6 +119,11 @@ core_armed_ms(const struct core *core, const struct timer *t)
 	return heap_at_ms(&core->timers[row_of(core, t)->agenda], t);
 }
 
+/*
+ * A timer is taken out before it runs, because what it is in may be freed by
+ * that, or may arm it again.  If it is armed for the present again, the bound
+ * on work ends the loop.
+ */
 void
 turn_run_timers(struct core *core, enum agenda which)
 {

@@ -42,7 +42,11 @@ enum timer_kind {
 	TIMER_MAX
 };
 
-/* Due timers are run in this order (agenda.c). */
+/*
+ * Due timers are run in this order (agenda.c): first those of leases, permits
+ * and bounds, of guards and votes; then those of whatever can wait for a
+ * moment.
+ */
 enum agenda { AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
 
 /* One kind of timers: when they are run, and by what. */
@@ -114,10 +118,12 @@ void turn_end(struct core *core);
 uint64_t core_random(struct core *core);
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 
-/* For how long to ask nothing, after an outcome that says nothing. */
+/* For how long to ask nothing (ms), after an outcome that says nothing.  0: the
+ * guard is pending, and whoever waits for it is told when it is ready. */
 int64_t core_pause_ms(struct core *core, const struct outcome *o);
 
-/* Timers. */
+/* Timers.  core_armed_ms() requires that the timer is armed; to arm it again
+ * moves it, and to disarm one that is not armed does nothing. */
 void core_arm(struct core *core, struct timer *t, int64_t at_ms);
 void core_disarm(struct core *core, struct timer *t);
 int64_t core_armed_ms(const struct core *core, const struct timer *t);

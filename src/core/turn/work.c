@@ -1,5 +1,9 @@
 /*
  * The counters of work.h.
+ *
+ * A step begins with nothing allowed.  agenda.c then allows one share after the
+ * other, each from what has been done by then: a part that did more than its
+ * share takes nothing away from those behind it.
  */
 #include "config.h"
 
@@ -18,6 +22,8 @@ work_allow(struct core *core, uint64_t n)
 	struct work *work = core->work;
 
 	work->budget = work->step + n;
+	/* For tests: so small a share that everything is left to a later step
+	 * at some time. */
 	if (core->config.work > 0)
 		work->budget = work->step + core->config.work;
 }
