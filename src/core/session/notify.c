@@ -31,5 +31,6 @@ notify_session(struct core *core, enum notice_id id, const struct owner *owner)
 bool
 notify_is_bound(const char *reason)
 {
+	/* The reason that !LOST tells then (protocol, section 7). */
 	return strcmp(reason, "hold") == 0;
 }

@@ -1,5 +1,10 @@
 /*
- * Owners of locks.
+ * Owners of locks: found by their ids, the names that they have lost, and walks
+ * over what they have.
+ *
+ * The lists of holds, waiters and so on in an owner belong to the modules
+ * above.  This file never follows them; it only makes sure that they are empty
+ * before the owner goes.
  */
 #include "config.h"
 
@@ -31,6 +36,7 @@ owners_init(struct core *core)
 	TAILQ_INIT(&core->owners->walking);
 }
 
+/* Requires that all owners are gone. */
 void
 owners_fini(struct core *core)
 {
@@ -49,6 +55,7 @@ lost_name(const struct table_link *link, size_t *len)
 	return lost->name;
 }
 
+/* Replies and slots name an owner by its id, so an id must not come twice. */
 void
 owner_init(
     struct core *core, struct owner *owner, uint64_t id, const char *peer)
@@ -76,6 +83,8 @@ leave_walk(struct core *core, struct owner *owner, enum owner_walk which)
 	owner->walks[which] = false;
 }
 
+/* Whatever is left in a list has a pointer to the owner, and would use memory
+ * that is gone: so the modules above must have taken all of it away. */
 void
 owner_fini(struct core *core, struct owner *owner)
 {
@@ -119,6 +128,8 @@ owners_next(struct table_walk *walk)
 	return owner_at(table_next(walk));
 }
 
+/* A request that was granted stays in nwaiting, or in nclaims, until its client
+ * has been told, while its hold or its permits are in their counter already. */
 unsigned
 owner_load(const struct owner *owner)
 {
@@ -144,7 +155,8 @@ lost_free(struct owner *owner, struct lost *lost)
 	free(lost);
 }
 
-/* Remembers as many names as an owner may hold, and forgets the oldest. */
+/* Remembers as many names as an owner may hold, and forgets the oldest.  A name
+ * that is lost again becomes the latest. */
 void
 owner_note_lost(
     struct core *core, struct owner *owner, const char *name, size_t len)
@@ -201,6 +213,8 @@ owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
 	owner->walks[which] = true;
 }
 
+/* The owners of a walk take no turns: the walk finishes with one, over as many
+ * steps as that takes, before it comes by the next. */
 void
 owner_walk_on(struct core *core, enum owner_walk which,
     bool (*one)(struct core *core, struct owner *owner))

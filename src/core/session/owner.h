@@ -106,7 +106,8 @@ void owner_fini(struct core *core, struct owner *owner);
 /* Returns NULL if there is none with this id. */
 struct owner *owner_find(const struct core *core, uint64_t id);
 
-/* Each owner, in no order; NULL: that was all. */
+/* Each owner, in no order; NULL: that was all.  The rules of a table_walk apply
+ * (base/table.h). */
 struct owner *owners_first(const struct core *core, struct table_walk *walk);
 struct owner *owners_next(struct table_walk *walk);
 
@@ -126,7 +127,8 @@ bool owner_forget_lost(struct core *core, struct owner *owner);
 /*
  * The walk begins to come by the owner, if it does not yet.  owner_walk_on()
  * calls `one` for the first owner of the walk until that returns false, as it
- * has come by everything; then for the next owner.
+ * has come by everything; then for the next owner.  Requires that `one` frees
+ * no owner.
  */
 void owner_walk(struct core *core, struct owner *owner, enum owner_walk which);
 void owner_walk_on(struct core *core, enum owner_walk which,

@@ -1,5 +1,10 @@
 /*
- * Quotas.
+ * Quotas: each function answers the request that it refuses, and says why, so
+ * that its caller has only to return.
+ *
+ * limits.holds bounds what one session has; what is kept for nobody has no
+ * session that could be bounded, so limits.unowned bounds it for the broker as
+ * a whole.
  */
 #include "config.h"
 
@@ -15,6 +20,8 @@ quota_open(struct core *core, const struct owner *owner, uint64_t ref)
 	return !core->stopping;
 }
 
+/* Asked before anything is made for the request: a session at its bound can't
+ * even get a place in a queue. */
 bool
 quota_admits(
     struct core *core, const struct owner *owner, uint64_t ref, unsigned more)
@@ -39,6 +46,8 @@ quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
 	const struct owners *all = core->owners;
 	uint64_t n = all->ncounted + all->nmade + all->nmaking + all->ntokens;
 
+	/* What counts already may go on, even if a reload has put the bound
+	 * below what there is. */
 	if (more == 0 || n + more <= core->config.limits.unowned)
 		return true;
 	emit_error(core, owner->id, ref, ERR_LIMIT,

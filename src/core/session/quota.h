@@ -18,11 +18,13 @@ bool quota_open(struct core *core, const struct owner *owner, uint64_t ref);
 bool quota_admits(
     struct core *core, const struct owner *owner, uint64_t ref, unsigned more);
 
-/* May there be so many more?  If not, answers that, and returns false. */
+/* May there be so many more things that are kept for nobody?  If not, answers
+ * that, with `instead` as what the client may do, and returns false. */
 bool quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
     uint64_t more, const char *instead);
 
-/* May an option ask for so long?  If not, answers that, and returns false. */
+/* May an option ask for so long?  If not, answers that, and returns false.
+ * `setting` is the one that says `most_ms`. */
 bool quota_bounds(struct core *core, struct owner *owner, uint64_t ref,
     const char *option, const char *setting, int64_t ms, int64_t most_ms);
 

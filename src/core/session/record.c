@@ -1,5 +1,9 @@
 /*
- * Records of sessions.
+ * Records of sessions: makes and frees them, and keeps the counters.
+ *
+ * What becomes of a session is decided above: life.c says how it begins and
+ * goes on, leave.c how it gives everything back.  Only then is its record
+ * freed.
  */
 #include "config.h"
 
@@ -46,6 +50,7 @@ session_delete(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->asks));
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;
+	/* A broker that stops may be about to come by this session. */
 	if (core->sessions->stop_next == s)
 		core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 	core->sessions->ndetached -= s->detached;
@@ -62,6 +67,8 @@ session_find(const struct core *core, uint64_t id)
 	return owner == NULL ? NULL : session_of(owner);
 }
 
+/* Each effect for a session asks this (turn_listener).  A session that is gone
+ * has no connection either, so a late answer finds nobody. */
 uint64_t
 session_conn(const struct core *core, uint64_t id)
 {
@@ -70,6 +77,8 @@ session_conn(const struct core *core, uint64_t id)
 	return s == NULL ? 0 : s->conn;
 }
 
+/* A session without a connection is detached, and may come back until its timer
+ * runs; or it is over, and only gives back what it has. */
 static void
 check_one(const struct core *core, const struct session *s)
 {

@@ -71,12 +71,17 @@ session_seen(const struct owner *owner)
 void session_init(struct core *core);
 void session_fini(struct core *core);
 
-/* Makes a session for the connection with this id, which is also its own id. */
+/*
+ * Makes a session for the connection with this id, which is also its own id: it
+ * keeps that when another connection takes it over.  session_delete() frees it.
+ */
 struct session *session_new(struct core *core, uint64_t id, const char *peer);
 
-/* Frees it.  Requires that it holds and waits for nothing any more. */
+/* Frees it.  Requires that it holds and waits for nothing any more, and that no
+ * kept event and no STATUS of it is left. */
 void session_delete(struct core *core, struct session *s);
 
+/* Returns NULL if there is none; the connection that it has now; 0: none. */
 struct session *session_find(const struct core *core, uint64_t id);
 uint64_t session_conn(const struct core *core, uint64_t id);
 

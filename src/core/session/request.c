@@ -1,10 +1,15 @@
 /*
  * Requests by owner and reference.
+ *
+ * The owner is part of the key, so that no session can cancel a request of
+ * another.  Only requests that wait are in the table: what is granted can't be
+ * cancelled any more, and comes back only if the grant is taken back.
  */
 #include "config.h"
 
 #include "core/session/request.h"
 
+/* The table hashes and compares the bytes of the key: it has no padding. */
 static const char *
 key_of(const struct table_link *link, size_t *len)
 {

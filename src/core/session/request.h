@@ -7,7 +7,8 @@
 
 #include "core/session/owner.h"
 
-/* Embedded in each request that may be cancelled. */
+/* Embedded in each request that may be cancelled.  Requires that the request is
+ * zeroed at first, and removed before it or its owner is freed. */
 struct request_key {
 	struct table_link link;
 	struct {
@@ -18,10 +19,13 @@ struct request_key {
 };
 
 void requests_init(struct table *t);
+/* Requires that the request is not in the table, and that its owner has no
+ * other with this reference there. */
 void requests_add(struct table *t, struct request_key *k,
     const struct owner *owner, uint64_t ref);
 void requests_remove(
     struct table *t, struct request_key *k); /* if it is there */
+/* Returns NULL if there is none. */
 struct request_key *requests_find(
     const struct table *t, const struct owner *owner, uint64_t ref);
 

@@ -1,5 +1,10 @@
 /*
  * The bounds: when they are kept, and what lowers them.
+ *
+ * A bound is stored as if no clock of a server had ever gained on ours: all
+ * that clocks have gained until now is added to it, and what they have gained
+ * by the time when it is read is taken off.  So a gain makes all bounds earlier
+ * at once, and nobody has to look for them.
  */
 #include "config.h"
 
@@ -28,6 +33,10 @@ load(const struct owner *owner)
 	return owner->nholds + owner->npermits;
 }
 
+/*
+ * If the bound is low already, as when a server can't be reached, walks come as
+ * often as REST allows, and find nothing better until renewals are confirmed.
+ */
 static void
 plan(struct core *core, struct valid *v)
 {
@@ -58,6 +67,7 @@ valid_asked(struct core *core, struct valid *v)
 		plan(core, v);
 }
 
+/* Looks at all things in one step, for the last time: they are MANY and one. */
 static void
 begin(struct core *core, struct owner *owner)
 {
@@ -96,6 +106,7 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 		return;
 	}
 	at_ms += core->owners->gained_ms;
+	/* A walk that is under way may have passed the place. */
 	v->next_ms = min_ms(v->next_ms, at_ms);
 	if (at_ms >= v->least_ms)
 		return;
@@ -104,6 +115,11 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 		plan(core, v);
 }
 
+/*
+ * The bound stays until there are far fewer things than made it begin: one that
+ * comes and goes costs nothing.  It is not raised for what is gone, but the
+ * next walk finds that.
+ */
 static void
 left(struct core *core, struct owner *owner)
 {
@@ -111,6 +127,7 @@ left(struct core *core, struct owner *owner)
 		end(core, owner);
 }
 
+/* A walk that stands at the hold goes on behind it. */
 void
 valid_leave_hold(struct core *core, struct owner *owner, const struct hold *h,
     const struct hold *next)
