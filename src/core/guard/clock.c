@@ -1,5 +1,7 @@
 /*
- * What is known of the clocks of servers.
+ * What is known of the clocks of servers: of each the time that its latest call
+ * has told, and between which two moments of our own clock that was.  Nothing
+ * here moves a lease; gain.c does that.
  */
 #include "config.h"
 
@@ -67,6 +69,8 @@ guard_by_when_ms(const struct core *core, uint32_t shard, const char *history,
 	return -1;
 }
 
+/* The call ran when it was sent, at the earliest: so the server's clock shows
+ * no more than this. */
 int64_t
 guard_server_ms(const struct core *core, uint32_t shard, int64_t at_ms)
 {

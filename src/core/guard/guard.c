@@ -38,6 +38,8 @@ guard_at(const struct core *core, uint32_t shard)
 	return &core->guards[shard];
 }
 
+/* A quorum is one range of guards, of which each name needs a majority;
+ * otherwise each guard decides alone (quorum.h). */
 void
 guard_init(struct core *core, const struct guard_listener *const *listeners)
 {
@@ -140,6 +142,8 @@ guard_shard(const struct core *core, const char *name, size_t len)
 	return first;
 }
 
+/* A majority must be reached to keep something, and must grant besides to take
+ * something new. */
 bool
 guard_up(const struct core *core, uint32_t shard)
 {
@@ -158,6 +162,11 @@ guard_ready(const struct core *core, uint32_t shard)
 	return quorum_count(core, shard, true) >= quorum_majority(core);
 }
 
+/*
+ * Over a quorum a new history on any of its servers changes the sum: what is
+ * held is then written again everywhere, so that this server has it when it may
+ * vote again.
+ */
 uint32_t
 guard_epoch(const struct core *core, uint32_t shard)
 {
@@ -168,6 +177,7 @@ guard_epoch(const struct core *core, uint32_t shard)
 	return sum;
 }
 
+/* While an operation on a guard is in flight, there is no other: `busy`. */
 static void
 submit(struct core *core, struct guard *g, enum op_kind kind)
 {
@@ -205,7 +215,11 @@ plan(struct core *core, struct guard *g)
 	core_arm(core, &g->timer, at_ms);
 }
 
-/* Guards of its quorum may have waited for what this one has told. */
+/*
+ * Other guards of its quorum may have waited for what this one has told: a
+ * bless waits for the fences of the others (recovery.c).  And if this one may
+ * not grant any more, no broker stays away from the others (beat.c).
+ */
 static void
 plan_others(struct core *core, const struct guard *g)
 {
@@ -218,6 +232,14 @@ plan_others(struct core *core, const struct guard *g)
 			plan(core, &core->guards[i]);
 }
 
+/*
+ * A bless is asked for when the grace period is over: what was not written
+ * again by then has run out.  A guard that may be blessed at once has had no
+ * such period, so all that is held must have been written again first.
+ *
+ * Until then, and in any other state, the guard gets heartbeats, which keep the
+ * pending epoch alive: a stall would begin a new one.
+ */
 void
 guard_timer(struct core *core, struct timer *t)
 {
@@ -238,6 +260,8 @@ guard_timer(struct core *core, struct timer *t)
 	plan(core, g);
 }
 
+/* A server that can be reached again is asked how it is at once, and not at the
+ * next heartbeat: waiting requests depend on the answer. */
 void
 guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 {
@@ -265,6 +289,12 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 /*
  * What has happened to the server, as far as this broker can tell.  Requires
  * `g` as it was before; the pend value begins with the server's new history.
+ *
+ * The first cause that fits is told.  If the history is still the one that was
+ * blessed, only time can have raised doubts: the server was frozen, or its
+ * clock was moved.  If another one began while the link was up, the server was
+ * not restarted; and if the link was down, a broker without failover knows no
+ * other server that could have answered.
  */
 static enum guard_cause
 cause_of(const struct core *core, const struct guard *g,
@@ -288,6 +318,12 @@ cause_of(const struct core *core, const struct guard *g,
 	return core->config.failover ? CAUSE_MASTER : CAUSE_RESTARTED;
 }
 
+/*
+ * From now on all that was confirmed before is in doubt.  The epoch is counted
+ * before the modules above hear of it, because they compare what they have with
+ * it.  `said_ms`: the server may have forgotten where people reach this broker,
+ * too.
+ */
 static void
 begin_epoch(
     struct core *core, struct guard *g, const struct guard_report *report)
@@ -306,6 +342,7 @@ begin_epoch(
 	tell_history(core, g);
 }
 
+/* The pend value has a nonce: two epochs of one history differ. */
 static bool
 same_epoch(const struct guard *g, const struct guard_report *report)
 {
@@ -342,6 +379,15 @@ note_blessed(struct guard *g, const struct guard_report *report)
 		memcpy(g->blessed, report->history, HISTORY_BYTES);
 }
 
+/*
+ * What a call has told; the outcomes of its operations come after this, so they
+ * are handled with the new epoch.  The order matters:
+ *
+ * Any call counts as a heartbeat, and ends the absence that the guard has
+ * allowed this broker.  Clocks are compared before clock_note() puts this reply
+ * in the place of the last.  The modules above hear last, when all else is
+ * noted, that the guard may grant again, because they send operations at once.
+ */
 void
 guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report)
@@ -379,6 +425,11 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		tell_changed(core, g);
 }
 
+/*
+ * The state of the guard came with the report; the outcome only says whether
+ * the operation was carried out.  A call that failed counts as seen, so that
+ * the next heartbeat comes after its usual time, and not at once.
+ */
 void
 guard_outcome(
     struct core *core, uint32_t shard, enum op_kind op, const struct outcome *o)
@@ -402,6 +453,11 @@ guard_outcome(
 	plan(core, g);
 }
 
+/*
+ * Called at the end of each step of a broker that stops.  A server that can't
+ * be reached is not waited for: there the broker counts as gone once it has
+ * been silent for long enough (lua/keep.lua).
+ */
 void
 guard_sign_off(struct core *core)
 {

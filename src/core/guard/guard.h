@@ -128,14 +128,19 @@ void guard_init(
     struct core *core, const struct guard_listener *const *listeners);
 void guard_fini(struct core *core);
 
-/* Can operations be sent?  Can something new be granted? */
+/* Can operations be sent?  Can something new be granted?  Over a quorum that
+ * takes a majority of its servers, whichever of them `shard` is. */
 bool guard_up(const struct core *core, uint32_t shard);
 bool guard_ready(const struct core *core, uint32_t shard);
 
 /* Can this one server be reached, even if it is one of a quorum? */
 bool guard_reached(const struct core *core, uint32_t shard);
 
-/* Counts changes of history: whatever an older epoch confirmed is in doubt. */
+/*
+ * Counts changes of history, and gains of clocks (gain.h): whatever an older
+ * epoch confirmed is in doubt.  It is good only for a comparison with an
+ * earlier value.
+ */
 uint32_t guard_epoch(const struct core *core, uint32_t shard);
 
 /* The guard of a name; over a quorum, of a server that can be reached. */
@@ -158,7 +163,8 @@ guard_index(const struct core *core, const struct guard *g)
 	return (uint32_t)(g - core->guards);
 }
 
-/* Take events: a link, what a reply tells, the end of an operation, a timer. */
+/* Take events: a link, what a reply tells, the end of an operation, a timer.
+ * They call listeners, which may send operations. */
 void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report);

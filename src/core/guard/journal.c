@@ -1,6 +1,9 @@
 /*
  * Log lines about guards.  A cluster has 256 of them, which mostly change
  * together: one line tells of all that did so within a moment.
+ *
+ * There is a note for each state, which collects the guards that have got into
+ * it.  With one server nobody waits for others, and the line comes at once.
  */
 #include "config.h"
 
@@ -26,6 +29,8 @@ static const enum notice_id notices[GUARD_MAX] = {
 	[GUARD_CLOCK] = NOTICE_GUARD_REFUSES,
 };
 
+/* A line about one guard says which, so that the driver can write its address;
+ * a line about several says how many of all. */
 static void
 tell_note(struct core *core, struct guard_note *note, enum guard_state state)
 {
@@ -48,6 +53,8 @@ tell_note(struct core *core, struct guard_note *note, enum guard_state state)
 	note->n = 0;
 }
 
+/* Called when a guard changes, and by the timer of any guard: a note may wait a
+ * little longer than NOTE_MS, until the next heartbeat. */
 void
 journal_tell(struct core *core)
 {
@@ -64,7 +71,8 @@ journal_tell(struct core *core)
 	}
 }
 
-/* One server of a quorum says little about when new locks can be granted. */
+/* Writes what the line says of the guard.  One server of a quorum says little
+ * about when new locks can be granted, so its line speaks of votes. */
 static void
 describe(
     const struct core *core, const struct guard *g, struct guard_note *note)
@@ -109,6 +117,8 @@ describe(
 	guard_why_one(core, shard, note->text, sizeof(note->text));
 }
 
+/* If several guards share a note, it has the cause and the words of the one
+ * that came last: mostly the same thing has happened to all of them. */
 void
 journal_note(struct core *core, const struct guard *g)
 {

@@ -12,6 +12,11 @@ quorum_majority(const struct core *core)
 	return core->span / 2 + 1;
 }
 
+/*
+ * A server that is up again counts with the state that it told last, until its
+ * first answer.  No grant can come of that, since each script asks the guard
+ * itself.
+ */
 unsigned
 quorum_count(const struct core *core, uint32_t shard, bool ready)
 {

@@ -69,12 +69,22 @@ others_first(const struct core *core, const struct guard *g)
 	       whole + unknown >= quorum_majority(core);
 }
 
+/*
+ * An embedded server has no other broker that could vouch for something there;
+ * a server that no broker has used has nothing to forget, if people say that
+ * they trust it to be new.
+ */
 bool
 guard_at_once(const struct core *core, const struct guard *g)
 {
 	return core->config.owned || (g->fresh && core->config.trust_new);
 }
 
+/*
+ * The grace period counts from when this broker heard of the epoch, so it waits
+ * for no less than G, whoever has heard of it earlier.  A floor is what the
+ * broker before this one has promised clients of its own server.
+ */
 int64_t
 guard_bless_ms(const struct core *core, const struct guard *g)
 {

@@ -1,6 +1,10 @@
 /*
  * Why a server does not grant, in plain words with what to do: for clients, and
  * for the log.
+ *
+ * The times that the functions return decide whether a request that does not
+ * wait is worth a try (lock/queue.c): GUARD_FOR_GOOD means that only people can
+ * change anything, and 0 that nobody knows.
  */
 #include "config.h"
 
@@ -26,6 +30,8 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 	why[0] = '\0';
 	if (ready >= quorum_majority(core))
 		return 0;
+	/* There is no set of voters to go by, and mostly people must do
+	 * something about that. */
 	if (core->voters->why[0] != '\0') {
 		snprintf(why, size, "%s", core->voters->why);
 		return GUARD_FOR_GOOD;
@@ -41,6 +47,7 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 	    "%u of %u Redis servers can be reached and %u may vote; %u must",
 	    quorum_count(core, 0, false), core->config.shards, ready,
 	    quorum_majority(core));
+	/* If more servers are away than that, time alone is no help. */
 	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
 		snprintf(why + n, size - (size_t)n,
 		    "; no new locks for %s at most: some are new, or have lost"
@@ -70,6 +77,7 @@ guard_cause_text(enum guard_cause cause)
 	return causes[cause].text;
 }
 
+/* A server that can't be reached may be back at any moment: 0. */
 int64_t
 guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 {

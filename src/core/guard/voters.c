@@ -85,7 +85,8 @@ copy(char *to, size_t size, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* A text that is no set gives one without members. */
+/* A text that is no set gives one without members.  Sets come from servers, so
+ * nothing of their form is taken for granted. */
 static void
 set_parse(struct set *s, const char *text)
 {
@@ -106,6 +107,8 @@ compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+/* Ids are written in order, so that equal sets have equal texts: texts are what
+ * servers and this file compare. */
 static void
 set_write(struct set *s, char *text, size_t size)
 {
@@ -137,7 +140,8 @@ blocking(unsigned n)
 	return n - n / 2;
 }
 
-/* Has it told who it is since it could be reached again? */
+/* Has it told who it is since it could be reached again?  Another server may
+ * have taken its address meanwhile. */
 static bool
 is_known(const struct guard *g)
 {
@@ -193,7 +197,11 @@ address(const struct core *core, uint32_t shard)
 	return core->voters->nodes[shard];
 }
 
-/* From now on our calls to that server ask for no vote. */
+/*
+ * From now on our calls to that server ask for no vote: its id and set are sent
+ * no more, so the guard answers `nodes`.  The operation itself does nothing, as
+ * no server has the id 0.
+ */
 static void
 withdraw(struct core *core, struct guard *g)
 {
@@ -264,7 +272,7 @@ is_twice(struct core *core)
 	return false;
 }
 
-/* A set of all servers of this broker. */
+/* A set of all servers of this broker.  Requires that all of them are known. */
 static void
 own_set(const struct core *core, uint64_t version, char *text)
 {
@@ -276,6 +284,11 @@ own_set(const struct core *core, uint64_t version, char *text)
 	set_write(&s, text, SET_MAX_BYTES + 1);
 }
 
+/*
+ * No server has a set.  If this broker has proposed one before, it stays with
+ * that; if the servers are others by now, it proposes the next version, which
+ * is higher.
+ */
 static bool
 found(struct core *core, char *text)
 {
@@ -356,7 +369,8 @@ place_note(struct core *core, const char *id, const char *place)
 	core->voters->next_place = (core->voters->next_place + 1) % n;
 }
 
-/* Notes what another broker knew of places. */
+/* Notes what another broker knew of places: `text` has ids and hashes, one pair
+ * after the other, and may be of any length. */
 static void
 places_learn(struct core *core, const char *text, size_t len)
 {
@@ -446,6 +460,12 @@ is_settled(const struct core *core, const char *set, unsigned n)
 	return here == n || old >= blocking(n);
 }
 
+/*
+ * Asks a server to move to the set from the one that it has told; or, with
+ * `settle`, to note that the set is agreed on.  The script compares the id and
+ * the present set, so a server that has changed meanwhile stays as it is.  The
+ * call also says to which id and set our calls there belong from then on.
+ */
 static void
 enlist(struct core *core, struct guard *g, const char *set, bool settle)
 {
@@ -504,7 +524,13 @@ help(struct core *core, const struct set *s, const char *best)
 	}
 }
 
-/* May the set of redis.nodes take the place of this one? */
+/*
+ * May the set of redis.nodes take the place of this one?  All servers must be
+ * known.  Those that are new to the set must have no say in any other.  Those
+ * of the old set must have it settled, so that no change goes on already; must
+ * be idle or quiet, so that no broker goes by it; and must be so many that the
+ * rest of it is no majority.
+ */
 static bool
 may_change(const struct core *core, const struct set *s, const char *text)
 {
@@ -528,6 +554,11 @@ may_change(const struct core *core, const struct set *s, const char *text)
 	return old >= blocking(s->n);
 }
 
+/*
+ * Does the set have just our servers, as far as they are known?  If not, the
+ * first that it lacks is told in *stranger; if it lacks none, that is the
+ * number of all servers.
+ */
 static bool
 all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 {
@@ -541,7 +572,13 @@ all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 	return s->n == core->config.shards;
 }
 
-/* Chooses the set to go by, from what is known; false: there is none yet. */
+/*
+ * Chooses the set to go by, from what is known; false: there is none yet.
+ *
+ * The highest set goes before anything that this broker would like: it joins
+ * that, or mends it.  Only if it can do neither does it help others to agree on
+ * that set, and may then ask for one of its own.
+ */
 static bool
 choose(struct core *core, char *text)
 {
@@ -594,6 +631,11 @@ in_line(const struct core *core, const struct guard *g)
 	       strcmp(g->sent + n + 1, core->voters->set) == 0;
 }
 
+/*
+ * Called whenever a server has told something.  A broker that stops changes
+ * nothing any more.  A server with an operation in flight is left for later:
+ * its answer leads here again.
+ */
 void
 voters_decide(struct core *core)
 {
@@ -622,6 +664,11 @@ voters_decide(struct core *core)
 	}
 }
 
+/*
+ * Every call to a server of a quorum tells its id and set, even one that is
+ * refused because of them: so brokers hear of a change with whatever they ask
+ * next.
+ */
 void
 voters_report(struct core *core, struct guard *g, int64_t sent_ms,
     const struct guard_report *report)
