@@ -1,6 +1,10 @@
 /*
  * Operations on leases: sends them, and notes of each what its answer will mean
  * (struct pending_op).
+ *
+ * What is asked for depends on the holders and waiters at this moment, and they
+ * may be others when the answer comes.  So the answer is judged by the note,
+ * and never by what would be asked for then.
  */
 #include "config.h"
 
@@ -27,6 +31,11 @@ submit_one(struct core *core, struct lease *l, enum op_kind kind)
 	return op;
 }
 
+/*
+ * If the broker is in the queue, a message tells when the name is ours, and the
+ * broker looks now and then in case that is lost.  If it only tried, it may try
+ * again as soon as somebody wants the name.
+ */
 static void
 plan_one(struct core *core, struct lease *l, const struct pending_op *asked,
     const struct outcome *o)
@@ -45,6 +54,8 @@ const struct lease_way way_direct = {
 	.plan = plan_one,
 };
 
+/* The epoch is that of the sending: if the history changes before the answer
+ * comes, what the answer confirms is in doubt, and is written again. */
 static struct op *
 submit(struct core *core, struct lease *l, enum op_kind kind)
 {
@@ -82,7 +93,11 @@ set_ttl(struct core *core, struct lease *l, struct op *op)
 	op->ttl_ms = l->pending->ttl_ms;
 }
 
-/* A phase of sharing has one fence, however many share. */
+/*
+ * Draws a fence for each waiter, and at least as many as the configuration
+ * says, so that handovers need no call; over a quorum only one
+ * (lease_way.draws).  A phase of sharing has one fence, however many share.
+ */
 static void
 set_reserve(
     const struct core *core, struct lease *l, struct op *op, bool shared)
@@ -123,6 +138,8 @@ lease_ask_acquire(struct core *core, struct lease *l)
 	set_ttl(core, l, op);
 }
 
+/* The lease may turn out to be shared: then on_confirm() corrects the
+ * reserve. */
 void
 lease_ask_confirm(struct core *core, struct lease *l)
 {
@@ -151,6 +168,12 @@ vouched_until(const struct core *core, const struct lease *l)
 		lease_rare(l)->linger_ms));
 }
 
+/*
+ * The renewal tells the top of the reserve, not the fence that was granted
+ * last: a server that has forgotten its counter must draw above all that may
+ * still be granted here.  `draw`: it also asks for more fences; those that are
+ * left are dropped then, which is harmless, as fences need only rise.
+ */
 void
 lease_ask_renew(struct core *core, struct lease *l, bool draw)
 {
@@ -178,6 +201,8 @@ queues_again(const struct core *core, const struct lease *l)
 	       core->leases->tenant->queues_again(l);
 }
 
+/* The next token is drawn once, however often the end is sent: a call that was
+ * carried out unheard has put that one into the queue. */
 void
 lease_ask_end(struct core *core, struct lease *l)
 {

@@ -8,7 +8,8 @@
 
 #define FENCES_MAX 64 /* of a reserve: ask.c */
 
-/* The operation in flight, and what the next ones need. */
+/* The operation in flight, and what the next ones need.  An end needs to know
+ * until when the key may live: then it is over even if nobody answers. */
 static void
 check_asked(const struct lease *l)
 {

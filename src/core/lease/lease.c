@@ -92,6 +92,8 @@ lease_unblock(struct core *core, struct lease *l)
 	--*nblocked(core, l);
 }
 
+/* May be called while an operation is in flight only when the core is freed:
+ * nobody asks for its answer then. */
 void
 lease_fini(struct core *core, struct lease *l)
 {
@@ -122,7 +124,11 @@ linger_step_ms(const struct core *core, const struct lease *l)
 	return lease_lingers(core, l) ? lease_rare(l)->linger_ms : INT64_MAX;
 }
 
-/* The next moment at which a lease that is held wants attention. */
+/*
+ * The next moment at which a lease that is held wants attention: a renewal, a
+ * risk, its end; the moment up to which it may be kept for groups while another
+ * broker waits; or the end of a keep or delay.
+ */
 void
 lease_arm_held(struct core *core, struct lease *l)
 {
@@ -184,6 +190,11 @@ wanted_in_time(struct core *core, struct lease *l)
 	return demand != DEMAND_NONE;
 }
 
+/*
+ * Every attempt has a token of its own.  So what an earlier one may have left
+ * behind, a vote or a place in the queue, is not taken for this one's, and a
+ * message about it is known to be old.
+ */
 static bool
 next_none(struct core *core, struct lease *l)
 {
@@ -214,6 +225,12 @@ next_acquiring(struct core *core, struct lease *l)
 	return false;
 }
 
+/*
+ * A message only saves a question.  If it has all that is needed, the lease is
+ * held at once, for a pad; if not, or if it is too old, a confirm asks whether
+ * the key has our token.  Neither is done while the guard is pending, because
+ * the server may have forgotten the handover.
+ */
 static bool
 next_queued(struct core *core, struct lease *l)
 {
@@ -248,6 +265,11 @@ lease_must_yield(const struct core *core, const struct lease *l)
 	return contention_must_yield(core, &lease_rare(l)->contention);
 }
 
+/*
+ * The key was written after the call had been sent, so it lives for at least as
+ * long as this says.  A delay must have been asked for with that call: if the
+ * broker dies, the key alone keeps others away for so long.
+ */
 bool
 lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
     int64_t delay_ms)
@@ -268,6 +290,8 @@ lease_paused(const struct core *core, const struct lease *l)
 	return l->paused && l->tenure.wake_ms > core->now_ms;
 }
 
+/* For operations that keep a lease: a server that is not blessed carries them
+ * out as well, so it need only be up. */
 bool
 lease_can_send(struct core *core, struct lease *l)
 {
@@ -280,6 +304,7 @@ lease_can_send(struct core *core, struct lease *l)
 	return !lease_paused(core, l);
 }
 
+/* A renewal that has to wait for room (pace.h) leaves wake_ms for later. */
 static void
 renew(struct core *core, struct lease *l, bool draw)
 {
@@ -352,6 +377,11 @@ runs_short(const struct core *core, const struct lease *l)
 	return l->fences == 0 || (many && l->fences <= FENCES_LOW);
 }
 
+/*
+ * Somebody here has the name.  Others may get it, too, if it is shared, or if
+ * they re-enter; then the lease is renewed if that is due, or earlier if fences
+ * run short.
+ */
 static bool
 next_held(struct core *core, struct lease *l)
 {
@@ -374,6 +404,12 @@ next_held(struct core *core, struct lease *l)
 	return false;
 }
 
+/*
+ * Sends the end until an answer comes, or until the key has run out by itself,
+ * which serves as well.  An UNLOCK does not wait for a server that is out of
+ * reach: it is told `deferred`.  The server need only be there, and not be
+ * blessed: if it is not, the script hands nothing over.
+ */
 static bool
 next_ending(struct core *core, struct lease *l)
 {
@@ -391,6 +427,13 @@ next_ending(struct core *core, struct lease *l)
 	return false;
 }
 
+/*
+ * The key is a tombstone, which keeps others away without this broker, and ends
+ * by itself.  What is left to do: to write it again, if the server may have
+ * forgotten it; to confirm it, if its last holder wants the name again; and
+ * when its time is up here, to end it if anybody waits, so that the name passes
+ * on at once.
+ */
 static bool
 next_lingering(struct core *core, struct lease *l)
 {
@@ -440,6 +483,7 @@ lease_decide(struct core *core, struct lease *l)
 
 /* Servers that forget. */
 
+/* A tombstone is written again like a lease: it keeps a promise, too. */
 bool
 lease_needs_reclaim(const struct core *core, const struct lease *l)
 {
@@ -452,6 +496,8 @@ lease_needs_reclaim(const struct core *core, const struct lease *l)
 		   l->tenure.epoch != guard_epoch(core, l->tenure.shard));
 }
 
+/* After a change of history all leases are due at once: each gets a moment that
+ * has room (pace.h), but its timer runs at its end if that comes first. */
 void
 lease_reclaim(struct core *core, struct lease *l)
 {

@@ -1,5 +1,9 @@
 /*
  * What a lease makes of outcomes of operations, of handovers, and of time.
+ *
+ * An answer counts from when its call was sent, for the server may have carried
+ * it out at once.  An answer that says nothing changes nothing: the lease stays
+ * as it is, waits for a while, and then asks again, or ends.
  */
 #include "config.h"
 
@@ -22,7 +26,11 @@ try_later(struct core *core, struct lease *l, const struct outcome *o)
 	l->paused = true;
 }
 
-/* The operation was carried out: the key now promises what it wrote. */
+/*
+ * The operation was carried out: the key now promises what it wrote.  A message
+ * that another broker waits may overtake an older answer that does not know of
+ * it: so contended_early counts as well.
+ */
 static void
 confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -67,6 +75,12 @@ arrived(struct core *core, struct lease *l)
 	core->leases->tenant->arrived(core, l);
 }
 
+/*
+ * begin() forgets who waited before, and then confirmed() notes who waits now.
+ * The tenure takes its place in the line when confirmed() has said since when
+ * it counts.  If the answer took longer than a lease, the tenure is over
+ * already, and nothing is granted on it (tenure_vouched()).
+ */
 static void
 on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -81,6 +95,11 @@ on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
 	pace_plan(core, &l->tenure, true);
 }
 
+/*
+ * Notes the message only.  It is not used before the guard is ready and the
+ * lease is in a state in which it may have been handed over; until then it
+ * grows old, so its age is checked once more (lease_take_handover()).
+ */
 void
 lease_handed_over(
     struct core *core, struct lease *l, const struct handover *handover)
@@ -128,6 +147,8 @@ lease_take_handover(struct core *core, struct lease *l)
 	return true;
 }
 
+/* Behind another lease the broker is in the queue, or has only tried.  Those
+ * requests that do not wait are answered at once. */
 static void
 on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -169,7 +190,8 @@ on_confirm(struct core *core, struct lease *l, struct pending_op *asked,
 		try_later(core, l, o);
 }
 
-/* The key is not ours any more. */
+/* The key is not ours any more.  If the history has changed since it was
+ * confirmed, the server has lost it; if not, somebody has taken it away. */
 static void
 taken(struct core *core, struct lease *l)
 {
@@ -181,6 +203,11 @@ taken(struct core *core, struct lease *l)
 	lease_linger_over(l);
 }
 
+/*
+ * While the call was under way, the lease may have run out or been given back:
+ * an end follows in any case, and what the renewal found does not matter any
+ * more.
+ */
 static void
 on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -211,6 +238,11 @@ on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
 		pace_plan(core, &l->tenure, false);
 }
 
+/*
+ * A convert may have let others in to share.  As long as that is unknown, the
+ * mode suits nobody who is new (mode_suits() in lock/fit.c), so the lease is
+ * converted once more before it is granted.
+ */
 static void
 on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -297,6 +329,8 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 	}
 }
 
+/* Copies what was asked, because the lease may ask for something else, or be
+ * freed, before this returns. */
 void
 lease_outcome(struct core *core, struct lease *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
@@ -320,6 +354,11 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 
 /* Time. */
 
+/*
+ * The tenant tells the holders.  What comes after that, such as a grant to a
+ * waiter, must wait until all losses of this moment are told: so the tenant
+ * touches the name, and does not call next().
+ */
 void
 lease_run_out(struct core *core, struct lease *l)
 {
@@ -327,6 +366,8 @@ lease_run_out(struct core *core, struct lease *l)
 	core->leases->tenant->lost(core, l, "unreachable");
 }
 
+/* A lease that has run out has told its tenant, which looks at the name later;
+ * any other may want something now. */
 void
 lease_timer(struct core *core, struct timer *t)
 {

@@ -30,6 +30,8 @@ slice_ms(const struct core *core)
 	return core->config.lease_ms / 3 / A_THIRD;
 }
 
+/* A slice whose number is another stood for a time that has passed: it begins
+ * anew. */
 static struct slice *
 slice_at(struct core *core, int64_t at_ms)
 {
@@ -53,9 +55,8 @@ find_room(struct core *core, int64_t at_ms, int64_t early_ms, uint32_t share)
 	return 0;
 }
 
-/*
- * The ticks of the lanes alternate: one tick, one call.
- */
+/* The last tick of the lane up to that moment.  The ticks of the lanes
+ * alternate: one tick, one call. */
 static int64_t
 to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
 {
@@ -132,6 +133,11 @@ goes_along(const struct core *core, const struct lease *l)
 	       lane_of(core, &l->tenure) == core->leases->piggyback_lane;
 }
 
+/*
+ * The heap has the leases that are due soonest at its head.  The first timer
+ * that is of something else, or whose lease can't go along, ends the search: it
+ * never goes deep.
+ */
 void
 pace_piggyback(struct core *core)
 {

@@ -1,7 +1,7 @@
 /*
  * What the files of the lease share: lease.c decides, ask.c asks the store,
- * outcome.c takes its answers, and state.c keeps the state.  Beside them, lock/message.c (messages of other
- * brokers) and lock/force.c include this.
+ * outcome.c takes its answers, and state.c keeps the state.  Beside them,
+ * lock/message.c (messages of other brokers) and lock/force.c include this.
  */
 #ifndef LOCKBROKER_CORE_LEASE_PARTS_H
 #define LOCKBROKER_CORE_LEASE_PARTS_H

@@ -1,6 +1,10 @@
 /*
- * The state of a lease: which one may follow another, what a message has told of
- * it, and what is known of few leases only.
+ * The state of a lease: which one may follow another, what a message has told
+ * of it, and what is known of few leases only.
+ *
+ * Both tables are there to be asserted: a step that is not in them is a fault
+ * of this program, and it is better to abort than to vouch for a name by
+ * mistake.  The leases of a broker that aborts run out in Redis.
  */
 #include "config.h"
 
@@ -14,6 +18,12 @@
 
 #define TO(state) (1u << LEASE_##state)
 
+/*
+ * HELD is entered only by an answer or a message that says that the key has our
+ * token, and left for good: the lease is held again only if the store gives the
+ * name once more.  NONE goes to ENDING for a place in the queue that only a
+ * message has reminded us of (stray() in lock/message.c).
+ */
 static const unsigned legal[LEASE_MAX] = {
 	[LEASE_NONE] = TO(ACQUIRING) | TO(ENDING),
 	[LEASE_ACQUIRING] = TO(HELD) | TO(QUEUED) | TO(NONE) | TO(ENDING),
@@ -54,6 +64,8 @@ lease_set_why(struct lease *l, char *why)
 		lease_need_rare(l)->why = why;
 }
 
+/* The tenure of a lease ends here, whatever the reason is.  wake_ms means
+ * something else in each state, so none takes it over from the one before. */
 void
 lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 {
@@ -69,6 +81,7 @@ lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 	l->for_blocked = false;
 }
 
+/* That nobody waits is what a lease without `rare` says anyway. */
 void
 lease_told_waiting(struct core *core, struct lease *l, bool waiting)
 {
@@ -93,6 +106,7 @@ lease_set_news(struct lease *l, enum lease_news news)
 	l->news = news;
 }
 
+/* A `grant` behind a `given` says less than that, and changes nothing. */
 void
 lease_woken(struct lease *l)
 {
@@ -108,6 +122,12 @@ lease_no_news(struct lease *l)
 
 /* Another's key. */
 
+/*
+ * Looks when the other's key ends (ttl_ms -1: never, or nobody knows), and
+ * after a lease in any case: that renews this broker's place in the queue, and
+ * finds out what a lost message would have told.  A plain client ends its key
+ * without a message, so the broker at the head of the queue looks more often.
+ */
 void
 lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
 {

@@ -1,5 +1,10 @@
 /*
  * Tenures: the lines in which they run out, and what the passing of time means.
+ *
+ * There are two ways to find that a tenure is over.  The lines find the first
+ * of many at any time, without a look at the others, so that losses come before
+ * all else (core_has_losses()); a timer finds one that stands too far back in
+ * its line.
  */
 #include "config.h"
 
@@ -100,6 +105,7 @@ tenure_vouch(struct core *core, struct tenure *t)
 	line_up(core, t);
 }
 
+/* No-op if it is over already: leases end that were never held. */
 void
 tenure_end(struct core *core, struct tenure *t)
 {
@@ -118,6 +124,11 @@ term_ms(const struct core *core, const struct tenure *t)
 	return t->provisional ? core->pad_ms : core->config.lease_ms;
 }
 
+/*
+ * Nothing of this depends on when the answer came.  A clock that gained after
+ * the call was sent ended the key sooner, so it is taken off, but only from
+ * what was confirmed before.
+ */
 int64_t
 tenure_deadline_ms(const struct core *core, const struct tenure *t)
 {
@@ -132,6 +143,7 @@ risk_ms(const struct core *core, const struct tenure *t)
 	return t->confirmed_ms + term_ms(core, t) / 2;
 }
 
+/* Nobody would hear of the risk of what nobody uses. */
 static bool
 can_be_at_risk(const struct core *core, const struct tenure *t)
 {
@@ -164,6 +176,8 @@ tenure_first_overdue(const struct core *core, int64_t now_ms)
 	return t != NULL && tenure_deadline_ms(core, t) <= now_ms ? t : NULL;
 }
 
+/* The tenant ends the tenure before it returns, or the lines would bring it up
+ * for ever. */
 void
 tenure_run_out(struct core *core, struct tenure *t)
 {
@@ -172,6 +186,8 @@ tenure_run_out(struct core *core, struct tenure *t)
 	assert(t->state == TENURE_OVER);
 }
 
+/* Over comes before at risk: after a jump of time a tenure may be both, and its
+ * holders are told of the loss alone. */
 bool
 tenure_look(struct core *core, struct tenure *t)
 {
@@ -201,6 +217,11 @@ tenure_due_ms(const struct core *core, const struct tenure *t, bool renews)
 
 /* Renewals. */
 
+/*
+ * Moves it to its new place in the line.  A call that was carried out in time
+ * but was answered too late makes nothing safe: the deadline counts from its
+ * sending, and may have passed.
+ */
 void
 tenure_confirm(
     struct core *core, struct tenure *t, int64_t sent_ms, uint32_t epoch)
@@ -220,6 +241,8 @@ tenure_confirm(
 	tenant_of(core, t)->risk_changed(core, t);
 }
 
+/* An answer may confirm it for an epoch that is over: the new history of the
+ * server may not have what that call wrote. */
 void
 tenure_prove(struct core *core, struct tenure *t)
 {
@@ -238,6 +261,8 @@ tenure_needs_reclaim(const struct core *core, const struct tenure *t)
 
 /* Other brokers. */
 
+/* A turn begins with the first time that another broker is known to wait, and
+ * news of the same do not begin it again. */
 void
 contention_told(const struct core *core, struct contention *c, bool waiting)
 {

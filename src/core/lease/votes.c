@@ -97,6 +97,8 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 	return v;
 }
 
+/* The vote is sent at the end of the step (votes_send()), when the lease has
+ * filled in what it asks for. */
 static struct op *
 submit(struct core *core, struct lease *l, enum op_kind kind)
 {
@@ -123,6 +125,7 @@ const struct lease_way way_votes = {
 	.plan = plan,
 };
 
+/* The operation is the same for all servers but for its id and its shard. */
 static void
 send_one(struct core *core, struct vote *v, uint32_t shard)
 {
@@ -138,6 +141,7 @@ send_one(struct core *core, struct vote *v, uint32_t shard)
 	v->left++;
 }
 
+/* An end goes only to servers that may have the token. */
 static void
 send_all(struct core *core, struct vote *v)
 {
@@ -192,6 +196,11 @@ end_everywhere(struct core *core, const struct vote *v)
 	end->decided = true;
 }
 
+/*
+ * The verdict.  The vote no longer knows its lease then, which may be freed by
+ * this, or ask for something else, while answers to this vote are still to
+ * come.
+ */
 static void
 deliver(struct core *core, struct vote *v, const struct outcome *o)
 {
@@ -204,7 +213,8 @@ deliver(struct core *core, struct vote *v, const struct outcome *o)
 		lease_outcome(core, l, v->asked, v->sent_ms, o);
 }
 
-/* The highest fence, and how many answered with just that. */
+/* The highest fence, and how many answered with just that.  Servers that were
+ * given one hint agree, unless the counter of one is ahead. */
 static uint64_t
 highest(const struct vote *v, unsigned *same)
 {
@@ -239,6 +249,8 @@ write_back(struct core *core, struct vote *v, uint64_t top)
 	v->decided = true;
 }
 
+/* A majority has said yes.  Fences that differ must be made one first, so the
+ * lease hears of the success only after a second round. */
 static void
 succeed(struct core *core, struct vote *v)
 {
@@ -308,6 +320,8 @@ look_again(struct core *core, struct vote *v)
 	core->leases->tenant->next(core, l);
 }
 
+/* No majority can say yes any more, or the attempt does not wait for it.  A
+ * single outcome stands for all answers: the weightiest of them. */
 static void
 fail(struct core *core, struct vote *v)
 {
@@ -330,6 +344,8 @@ fail(struct core *core, struct vote *v)
 	deliver(core, v, &o);
 }
 
+/* Notes what one server says.  A lease counts from the earliest sending of
+ * those that said yes, because at worst it needs the keys of all of them. */
 static void
 count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
     const struct outcome *o)
@@ -402,6 +418,8 @@ is_wanted(const struct core *core, const struct vote *v)
 	       (l != NULL && l->seq == v->op.seq && lease_is_held(l));
 }
 
+/* Counts an answer, and decides as soon as the others can't change the verdict.
+ * The last answer frees the vote, so nothing may refer to it after that. */
 void
 votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
