@@ -1,5 +1,8 @@
 /*
  * May a request wait for names?
+ *
+ * All is asked before the request is in any queue, and one no refuses all of
+ * it: so there is nothing to be undone.
  */
 #include "config.h"
 
@@ -9,6 +12,8 @@
 #include "core/session/quota.h"
 #include "core/turn/emit.h"
 
+/* A request with wait=0 takes no place in the queue for long, so limits.waiters
+ * does not count for it. */
 bool
 lock_allowed(
     struct core *core, struct owner *owner, const struct core_request *rq)
@@ -31,6 +36,8 @@ lock_allowed(
 	return true;
 }
 
+/* A tagged request leaves its session free to release what it has, so it closes
+ * no circle; neither does one that does not wait. */
 bool
 lock_refuse_deadlock(struct core *core, struct owner *owner,
     const struct core_request *rq, struct lock *const *locks)

@@ -1,6 +1,10 @@
 /*
  * Invariants of all names: between two steps, lists, counters and flags agree,
  * and nobody is forgotten.
+ *
+ * These are checks of this program, for tests and the simulator: in production
+ * each step would take too long if it looked at everything.  What a counter is
+ * for is said where it is defined (lock/state.h).
  */
 #include "config.h"
 
@@ -8,12 +12,14 @@
 #include "core/lock/names.h"
 #include "core/lock/sharers.h"
 
-/* Over all names. */
+/* Of all names, to be compared with the counters of the broker. */
 struct sums {
 	uint64_t holds, waiting, untold, unowned, counted;
 	size_t names, lingering, touched, blocked;
 };
 
+/* Two holders share the name.  Holders without a lease are about to be told
+ * that they have lost it, a part of them in each step. */
 static void
 check_holders(const struct lock *l)
 {
@@ -32,6 +38,7 @@ check_holders(const struct lock *l)
 	assert(n == 0 || lease_is_held(&l->lease) || sharers_loses(l));
 }
 
+/* Only the first waiter of a group has a deadline, for the whole group. */
 static void
 check_waiter(const struct waiter *w)
 {
@@ -44,6 +51,8 @@ check_waiter(const struct waiter *w)
 	    timer_armed(&w->deadline) == (w->deadline_ms > 0 && w->place == 0));
 }
 
+/* The last count is of impatient waiters: those of the queue and those of the
+ * list are the same. */
 static void
 check_queue(const struct lock *l)
 {
@@ -85,6 +94,8 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 	sums->blocked += l->lease.blocked;
 }
 
+/* A request that was granted has no timer; its deadline counts again if the
+ * grant is withdrawn. */
 static uint64_t
 count_granted(const struct core *core)
 {
@@ -143,6 +154,7 @@ check_sums(const struct core *core, const struct sums *sums)
 	measure_check(core->measure,
 	    sums->waiting + sums->untold + core->owners->nparked,
 	    sums->holds + core->owners->ntokens);
+	/* The ring has holes where names were untouched. */
 	assert(sums->touched <= locks->touched_end - locks->touched_first);
 }
 

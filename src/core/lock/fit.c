@@ -1,5 +1,12 @@
 /*
  * Does a lease fit a waiter?
+ *
+ * Three questions that are easily confused: lock_compatible() asks whether the
+ * holders here let the waiter in; lock_free_for() whether it is this broker's
+ * turn and nothing is kept for others (if nobody holds the name, next_free() in
+ * lease.c has asked that before); lock_suits() whether the lease itself, as the
+ * store has it, is what the waiter asks for.  A grant needs all three.  None of
+ * them asks who came first: the queue does (lock.c).
  */
 #include "config.h"
 
@@ -8,6 +15,8 @@
 #include "core/lock/hold.h"
 #include "core/lock/names.h"
 
+/* The only holder may also have what it has in the other mode: it re-enters, or
+ * upgrades. */
 bool
 lock_compatible(const struct lock *l, const struct waiter *w)
 {
@@ -18,6 +27,7 @@ lock_compatible(const struct lock *l, const struct waiter *w)
 	return l->shared_hold && w->shared;
 }
 
+/* An exclusive hold will do for a request to share. */
 bool
 lock_reenters(
     const struct core *core, const struct lock *l, const struct waiter *w)
@@ -44,6 +54,8 @@ lock_kept_for(
 		   w->since_ms <= lease_rare(&l->lease)->contention.since_ms);
 }
 
+/* Only for a plain request at the head of the queue.  One that jumped it has a
+ * right to the name, and groups have rules of their own (group.h). */
 bool
 lock_gives_way(const struct core *core, const struct lock *l)
 {
@@ -57,6 +69,11 @@ lock_gives_way(const struct core *core, const struct lock *l)
 		   core, l->name, l->name_len, w->came);
 }
 
+/*
+ * A turn that is over keeps the name from waiters here, but not from the
+ * session for which it lingers, since no other broker could have it either; nor
+ * from a starving group.
+ */
 bool
 lock_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
@@ -76,7 +93,11 @@ joins(const struct lock *l, const struct waiter *w)
 	return !TAILQ_EMPTY(&l->holders) && l->shared_hold && w->shared;
 }
 
-/* Can the lease be made to fit, if it does not yet?  `again`: w re-enters. */
+/*
+ * Can the lease be made to fit, if it does not yet?  `again`: w re-enters.  Not
+ * if its mode may change at any moment, nor for new sharers when the turn of
+ * this broker is over: they would keep a writer elsewhere waiting for ever.
+ */
 static bool
 can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
@@ -94,6 +115,8 @@ lock_keeps_alone(
 	       lock_lingers_for(core, l, w->owner);
 }
 
+/* If a convert may have been carried out, the mode is not known, and others may
+ * share the name; so nobody new is granted it. */
 static bool
 mode_suits(const struct core *core, const struct lock *l,
     const struct waiter *w, bool again)
@@ -103,7 +126,11 @@ mode_suits(const struct core *core, const struct lock *l,
 						 lock_keeps_alone(core, l, w)));
 }
 
-/* Does the lease fit without asking the store for anything? */
+/*
+ * Does the lease fit without asking the store for anything?  Those who re-enter
+ * or join have the fence of the hold, or of the phase, and need none from the
+ * reserve.
+ */
 static bool
 suits(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
@@ -120,6 +147,12 @@ lock_suits(
 	return suits(core, l, w, lock_reenters(core, l, w));
 }
 
+/*
+ * What is lacking decides what is asked for: a longer key or fences come with a
+ * renewal, which any server carries out that is there; another mode takes a
+ * convert, which lets others in or shuts them out, and so needs a server that
+ * may grant.
+ */
 bool
 lock_fits(struct core *core, struct lock *l, const struct waiter *w)
 {

@@ -69,6 +69,7 @@ submit(struct core *core, struct force *f, enum op_kind kind)
 		memcpy(op->pend, f->by, sizeof(op->pend));
 }
 
+/* No look is planned while one is in flight: its outcome plans the next. */
 static void
 arm(struct core *core, struct force *f)
 {
@@ -90,6 +91,8 @@ is_here(const struct core *core, const struct lock *l)
 			   l->lease.state == LEASE_ENDING)));
 }
 
+/* Runs when all that are meant have lost the name.  A linger from before the
+ * demand ends, too; and the lease, if that leaves nobody. */
 static void
 then_forced(struct core *core, struct lock *l, int64_t since_ms)
 {
@@ -167,6 +170,11 @@ describe_asker(
 	    owner->peer, owner->id, core->broker);
 }
 
+/*
+ * The name may be here, elsewhere, or both, if it is shared.  Without a link
+ * only what is here can be ended: that is lost at once, and the answer waits
+ * until Redis has heard of it, or the time is up.
+ */
 void
 force_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
@@ -254,6 +262,8 @@ force_run(struct core *core)
 	}
 }
 
+/* Looks at the key until others have ended, or the time is up.  Nothing is
+ * undone then: what was ended here stays so. */
 void
 force_timer(struct core *core, struct timer *t)
 {
@@ -354,6 +364,8 @@ asked(struct core *core, struct force *f, const struct outcome *o)
 	arm(core, f);
 }
 
+/* ENDED: it was a plain client's key, or a token hold, which need no broker to
+ * be told. */
 static void
 on_force(struct core *core, struct force *f, const struct outcome *o)
 {
@@ -380,6 +392,8 @@ on_force(struct core *core, struct force *f, const struct outcome *o)
 	}
 }
 
+/* While the server may have forgotten keys, a key that has changed proves
+ * nothing. */
 static void
 on_look(struct core *core, struct force *f, const struct outcome *o)
 {

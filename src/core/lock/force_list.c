@@ -1,5 +1,10 @@
 /*
  * The forced releases that are under way, and those to be looked at.
+ *
+ * A release waits in one of two lists: that of its name, while a lease ends
+ * here, or that of those to be looked at.  It moves from the first to the
+ * second when the name changes.  If it is answered while it is in a list, that
+ * list frees it, so that no list has to be searched.
  */
 #include "config.h"
 
@@ -62,6 +67,7 @@ force_next_touched(struct core *core)
 	return NULL;
 }
 
+/* No name is left by then, and force_leave() has moved what waited for one. */
 void
 force_fini(struct core *core)
 {
@@ -82,6 +88,8 @@ force_find(const struct core *core, uint64_t id)
 	return link == NULL ? NULL : container_of(link, struct force, by_id);
 }
 
+/* Not while force_run() looks at one of them: what it ends changes the name,
+ * and would bring up the others of that name over and over. */
 void
 force_touch(struct core *core, struct lock *l)
 {

@@ -1,5 +1,9 @@
 /*
  * A name is granted to a waiter.
+ *
+ * The grant is made here, and told by the next FLUSH, if the lease is still
+ * vouched for then (lock_tell_granted()).  Whether it may be made is decided
+ * before, in lock.c and group.c.
  */
 #include "config.h"
 
@@ -14,6 +18,11 @@
 #include "core/lock/queue.h"
 #include "core/lock/reenter.h"
 
+/*
+ * A grant ends all that has waited for one: a linger, the time for which the
+ * lease was idle, and an UNLOCK that waited for the name to go back to the
+ * store, since it has passed on here.
+ */
 static void
 count_grant(struct core *core, struct lock *l)
 {
@@ -33,7 +42,8 @@ count_grant(struct core *core, struct lock *l)
 	parting_over(core, l, false);
 }
 
-/* All sharers of one phase have the same fence. */
+/* All sharers of one phase have the same fence: of a lease that is shared the
+ * reserve is that fence, and nobody takes it away. */
 static uint64_t
 next_fence(struct lock *l)
 {
@@ -45,6 +55,11 @@ next_fence(struct lock *l)
 			       : lease_take_fence(&l->lease);
 }
 
+/*
+ * A session that has the name already re-enters its hold, or upgrades it with a
+ * new fence.  So a resource can tell late requests of those that shared the
+ * name with it from its own.
+ */
 void
 lock_grant(struct core *core, struct waiter *w)
 {

@@ -1,6 +1,10 @@
 /*
  * Several names at once: how they are asked for, granted and told.  See group.h
  * for the rules.
+ *
+ * A group is granted in one step, but its names have leases that end one by
+ * one.  So until the FLUSH has told the grant, the loss of one hold takes all
+ * others back with it: the client has all names or none.
  */
 #include "config.h"
 
@@ -35,6 +39,8 @@ member_fits(struct core *core, struct waiter *w)
 	return false;
 }
 
+/* Asks for everything that is lacking, and does not stop at the first name that
+ * does not fit: all of it comes back in one round trip. */
 bool
 group_grant(struct core *core, struct group *g)
 {
@@ -73,6 +79,8 @@ withdraw(struct core *core, struct group *g)
 	}
 }
 
+/* Looks at all leases before anything is told, because each of them may have
+ * run out since the grant. */
 void
 group_tell(struct core *core, struct group *g)
 {
@@ -97,6 +105,8 @@ group_tell(struct core *core, struct group *g)
 	group_free(core, g, waiter_free);
 }
 
+/* All waiters are made before the first is put into a queue: whoever looks at
+ * one finds the group whole. */
 static struct group *
 group_new(struct core *core, struct owner *owner, const struct core_request *rq,
     struct lock *const *locks)
@@ -149,6 +159,11 @@ all_held(const struct core *core, const struct group *g)
 	return true;
 }
 
+/*
+ * A TRYLOCK that can't succeed is answered before it is in any queue, so that
+ * no name is asked for in vain.  If the session has all the names already,
+ * nothing is asked of the store, unless a key must live longer.
+ */
 void
 group_request(
     struct core *core, struct owner *owner, const struct core_request *rq)

@@ -18,6 +18,8 @@ group_has_already(const struct core *core, const struct waiter *w)
 	       lock_reenters(core, w->lock, w);
 }
 
+/* Has the session the name already, or could it be granted it as far as turn,
+ * linger and holders go?  The lease need not fit yet. */
 static bool
 member_free(const struct core *core, const struct waiter *w)
 {
@@ -25,6 +27,7 @@ member_free(const struct core *core, const struct waiter *w)
 	       (lock_free_for(core, w->lock, w) && lock_compatible(w->lock, w));
 }
 
+/* Byte order, which all brokers have in common. */
 static int
 order(const struct lock *a, const struct lock *b)
 {
@@ -74,8 +77,13 @@ enum suffices {
 	OPEN = 16    /* it could be granted the name now */
 };
 
-/* What a test asks of the members before another one, in byte order of their
- * names, and of those behind it. */
+/*
+ * What a test asks of the members before another one, in byte order of their
+ * names, and of those behind it.  HERE is (2) of what makes a blocker
+ * (group.h).  FREE: the group lacks no other name.  TURN: all names before this
+ * one are the group's to have.  TAKES_UP: a name that lingers is taken up when
+ * those before it can be had, and those behind it can be had, or linger, too.
+ */
 static const struct test {
 	unsigned before, behind;
 } tests[GROUP_TESTS] = {

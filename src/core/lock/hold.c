@@ -1,5 +1,14 @@
 /*
  * Holds: granted, re-entered, bounded, ended or lost.
+ *
+ * A hold begins with the grant, but its client hears of that only at the FLUSH.
+ * In between it is *untold*: it counts against others like any hold, but it may
+ * be taken back as if it had never been.  An untold hold that ends leaves no
+ * keep and no delay of its own, its loss is told to nobody, and its request
+ * waits on if its client is there.
+ *
+ * Each grant of a hold, the first and every re-entry, has its own waiter, which
+ * says what the FLUSH will tell of it.
  */
 #include "config.h"
 
@@ -57,6 +66,8 @@ hold_was_told(const struct hold *h)
 	return hold_depth(h) > untold(h);
 }
 
+/* A keep that an earlier hold has promised, to a client that was told of it,
+ * goes on. */
 void
 hold_promise_nothing(struct hold *h)
 {
@@ -66,7 +77,8 @@ hold_promise_nothing(struct hold *h)
 	h->terms->keep_until_ms = h->terms->before_ms;
 }
 
-/* Raises keep and delay to what w asks for; a grant never lowers them. */
+/* Raises keep and delay to what w asks for; a grant never lowers them.  A hold
+ * with either counts as one that may be kept for nobody, once (unowned.c). */
 static void
 lengthen(struct core *core, struct hold *h, const struct waiter *w)
 {
@@ -93,6 +105,14 @@ to_be_told(struct hold *h, struct waiter *w)
 	w->depth = hold_depth(h);
 }
 
+/*
+ * The name may still linger, if the grant is to the session for which it does:
+ * that keep goes on as part of this hold, and outlives it even if the grant is
+ * never told.  A name that is locked anew is not lost any more.
+ *
+ * The bound is armed at once, as the grant is mostly told in the same turn; if
+ * it is over before that, unlock_timer() begins it anew.
+ */
 struct hold *
 hold_new(struct core *core, struct waiter *w, uint64_t fence)
 {
@@ -123,6 +143,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	return h;
 }
 
+/* A hold= of the re-entry takes effect when that is told (hold_told()). */
 void
 hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
@@ -151,6 +172,7 @@ hold_upgrade(
 	hold_reenter(core, h, w);
 }
 
+/* locks.max_hold also bounds a hold that asks for no bound. */
 void
 hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 {
@@ -193,6 +215,8 @@ forget_untold(struct hold *h, bool withdrawn)
 	}
 }
 
+/* Walks that stand at the hold go on behind it, so they must hear of this while
+ * it is still in its lists. */
 static void
 hold_free(struct core *core, struct hold *h)
 {
@@ -216,6 +240,11 @@ hold_free(struct core *core, struct hold *h)
 	pool_give(&core->locks->holds, h);
 }
 
+/*
+ * Others get the name when the keep is over.  A session that did not let go
+ * itself may still be at work, so its delay, which begins now, keeps others
+ * away as well.
+ */
 static void
 end_hold(struct core *core, struct hold *h, bool clean)
 {
@@ -238,6 +267,11 @@ hold_end(struct core *core, struct hold *h, bool clean)
 	end_hold(core, h, clean);
 }
 
+/*
+ * The loss is told before the hold is freed, and so before anybody else can be
+ * granted the name.  What was never told can't be lost: the grant is only
+ * withdrawn.
+ */
 void
 hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 {

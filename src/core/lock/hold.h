@@ -15,7 +15,8 @@ struct hold *hold_find(
 /* The next hold of the name, in the order of grants; NULL: this is the last. */
 struct hold *hold_later(const struct hold *h);
 
-/* The hold is now one of the name's holders; it is none any more. */
+/* The hold is now one of the name's holders; it is none any more.  Requires
+ * that its owner has no other among them; the caller frees it. */
 void holders_join(struct lock *l, struct hold *h);
 void holders_leave(struct lock *l, struct hold *h);
 
@@ -44,7 +45,8 @@ bool hold_set_gone(struct hold *h, bool gone);
 
 /* hold.c */
 
-/* Makes a hold for waiter w, with this fence. */
+/* Makes a hold for waiter w, with this fence.  Requires that the session has no
+ * hold of the name yet, and that the lease is vouched for. */
 struct hold *hold_new(struct core *core, struct waiter *w, uint64_t fence);
 
 /* Makes the hold exclusive, with a new fence.  Requires that no other session
@@ -52,7 +54,8 @@ struct hold *hold_new(struct core *core, struct waiter *w, uint64_t fence);
 void hold_upgrade(
     struct core *core, struct hold *h, struct waiter *w, uint64_t fence);
 
-/* The session that has the name is granted it once more, for waiter w. */
+/* The session that has the name is granted it once more, for waiter w: one
+ * level deeper, with the fence that it has. */
 void hold_reenter(struct core *core, struct hold *h, struct waiter *w);
 
 /* The grant is being told: a bound that a re-entry asked for begins now. */

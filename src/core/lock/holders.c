@@ -1,5 +1,10 @@
 /*
  * The holders of a name, and what was agreed on for each hold.
+ *
+ * The list has the latest hold first.  A name that very many share has a table
+ * of them besides (more.crowd), in which each hold is found by its owner; its
+ * link is in the terms, so that the many holds of names with few holders need
+ * none.
  */
 #include "config.h"
 
@@ -22,6 +27,8 @@ owner_id(const struct table_link *link, size_t *len)
 	return (const char *)&t->hold->owner->id;
 }
 
+/* Is called for nearly each request, so it must not look at all who share a
+ * name. */
 struct hold *
 hold_find(
     const struct core *core, const struct lock *l, const struct owner *owner)
@@ -64,6 +71,7 @@ hold_need_terms(struct hold *h)
 	return h->terms;
 }
 
+/* Beyond FEW holders, all that there are go into a table that is new. */
 void
 holders_join(struct lock *l, struct hold *h)
 {
@@ -81,6 +89,8 @@ holders_join(struct lock *l, struct hold *h)
 		table_add(l->more->crowd, &hold_need_terms(h)->by_owner);
 }
 
+/* The table stays until far fewer are left, so that one holder who comes and
+ * goes does not make and free it.  The hold still has its terms. */
 void
 holders_leave(struct lock *l, struct hold *h)
 {
@@ -106,6 +116,7 @@ hold_set_gone(struct hold *h, bool gone)
 	return true;
 }
 
+/* A hold has 22 bits for it, which is more than an hour. */
 void
 hold_set_waited(struct hold *h, int64_t waited_ms)
 {
@@ -139,6 +150,11 @@ hold_step_out(struct hold *h)
 	return true;
 }
 
+/*
+ * The name remembers the latest keep of all, for names that have very many
+ * holders (tenant.c).  That is never lowered while anybody has a keep, so the
+ * key may live longer than need be.
+ */
 void
 hold_keep_until(struct hold *h, int64_t at_ms)
 {
@@ -148,6 +164,7 @@ hold_keep_until(struct hold *h, int64_t at_ms)
 		need_more(h->lock)->most_keep_until_ms = at_ms;
 }
 
+/* The list is in the order of grants, from its end to its head. */
 struct hold *
 hold_later(const struct hold *h)
 {

@@ -164,6 +164,11 @@ lock_grant_next(struct core *core, struct lock *l)
 	return true;
 }
 
+/*
+ * Two sharers that both want the name for themselves would wait for each other
+ * to leave; on two brokers nobody sees that circle, so each is refused as soon
+ * as the store says that others share the name.
+ */
 void
 lock_upgrade_refused(struct core *core, struct lock *l)
 {
@@ -182,6 +187,12 @@ lock_upgrade_refused(struct core *core, struct lock *l)
 	}
 }
 
+/*
+ * Looks at each lease once more before its grant is told: it may have run out
+ * since the grant was made, while the process was busy or frozen.  A loss that
+ * is found here is emitted at once, and ends the loop: no grant is told behind
+ * it (core.h).
+ */
 void
 lock_tell_granted(struct core *core)
 {
@@ -214,6 +225,7 @@ lock_tell_granted(struct core *core)
 
 /* What comes next. */
 
+/* Is nothing left to know of the name? */
 static bool
 is_idle(const struct lock *l)
 {
@@ -249,6 +261,14 @@ decide(struct core *core, struct lock *l, bool unwanted)
 		;
 }
 
+/*
+ * In this order: those that watch the name, or wait for its end, are noted, as
+ * they see only the state at the end of the step.  If the holders are about to
+ * lose the name, nothing happens before all of them have been told.  The lease
+ * decides, which also grants; then requests that don't wait are answered, by
+ * what is known after that; and if nobody waits any more, the lease may have
+ * something to do again.
+ */
 bool
 lock_next(struct core *core, struct lock *l)
 {
@@ -315,6 +335,8 @@ reenter(struct core *core, struct lock *l, struct owner *owner,
 	return true;
 }
 
+/* A session that has the name re-enters before anything is asked about
+ * limits.holds or circles: it takes no more than it has. */
 void
 lock_request(
     struct core *core, struct owner *owner, const struct core_request *rq)

@@ -9,6 +9,7 @@
 #include "core/lock/names.h"
 #include "core/turn/emit.h"
 
+/* The class of the name; after a reload it is looked up once more. */
 static struct measure_mark
 mark_of(struct core *core, struct lock *l)
 {
@@ -19,6 +20,8 @@ mark_of(struct core *core, struct lock *l)
 
 /* Waits. */
 
+/* A request whose client goes away is never answered: hence this result, until
+ * there is another. */
 void
 measured_waits(struct core *core, struct waiter *w)
 {
@@ -27,6 +30,7 @@ measured_waits(struct core *core, struct waiter *w)
 	    core->measure, &w->wait, mark_of(core, w->lock), core->now_ms);
 }
 
+/* Each name of a group counts as a wait of its own, with one result. */
 void
 measured_answer(struct waiter *w, enum measure_result result)
 {
@@ -49,6 +53,7 @@ measured_result(enum status status)
 	return status == STATUS_TIMEOUT ? RESULT_TIMEOUT : RESULT_CANCELLED;
 }
 
+/* A re-entry had nothing to wait for, so it does not count as a wait. */
 void
 measured_waited(struct core *core, struct waiter *w)
 {
@@ -134,6 +139,8 @@ measured_lost(
 	over(core, h, reason, true, by);
 }
 
+/* A handover lasts from the moment at which the last holder lets go, if
+ * somebody waits then, to the next grant. */
 void
 measured_freed(struct core *core, const struct hold *h)
 {
@@ -148,6 +155,8 @@ measured_freed(struct core *core, const struct hold *h)
 
 /* Names that pass on. */
 
+/* If the lease has gone to another broker in between, that broker's grants are
+ * no handover of ours (measured_arrived()). */
 void
 measured_handed(struct core *core, struct lock *l)
 {

@@ -19,6 +19,8 @@ group_starving(const struct core *core, const struct group *g)
 	return core->now_ms - g->since_ms >= core->config.lease_ms;
 }
 
+/* A group that lacks a member is being answered; until it is freed, nobody
+ * grants it, or looks at its other names (left < n). */
 void
 group_forget(struct waiter *w)
 {
@@ -31,6 +33,7 @@ group_forget(struct waiter *w)
 		free(g);
 }
 
+/* Counts, because the group is gone with its last member. */
 void
 group_free(struct core *core, struct group *g,
     void (*free_one)(struct core *core, struct waiter *w))
@@ -82,12 +85,14 @@ touch_groups(struct core *core, const struct lock *l, bool absent)
 	}
 }
 
+/* All its names may fit together now, so each is looked at. */
 void
 group_arrived(struct core *core, struct lock *l)
 {
 	touch_groups(core, l, false);
 }
 
+/* Names that are here or asked for need no push. */
 void
 group_idle(struct core *core, struct lock *l)
 {

@@ -1,9 +1,17 @@
 /*
- * Messages from other brokers, through the store: `WORD SEQ NAME`,
- * `ends SEQ MS NAME`, `free 0 TOKEN NAME`,
- * `force SEQ SECONDS MICROSECONDS HISTORY NAME` and before it
- * `force-by SEQ WHO NAME`, or
- * `given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME`.
+ * Messages from other brokers, through the store:
+ *
+ *	grant SEQ NAME, waits SEQ NAME, look SEQ NAME
+ *	given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME
+ *	ends SEQ MS NAME
+ *	free 0 TOKEN NAME
+ *	force-by SEQ WHO NAME, and behind it
+ *	force SEQ SECONDS MICROSECONDS HISTORY NAME
+ *
+ * SEQ is that of a token of this run of the broker, because the channel has the
+ * instance in its name; `free` is about a token of another broker.  If the
+ * token SEQ is over, a message that hands the name to it has the name passed on
+ * (stray(), give_back()), and any other does nothing.
  */
 #include "config.h"
 
@@ -75,6 +83,8 @@ more_time(const struct message *m, unsigned i, int64_t *server_ms)
 	return true;
 }
 
+/* If the rest of the message can't be relied on, it is still a hint that the
+ * name was handed to us, and a confirm asks about it. */
 static void
 on_given_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -104,6 +114,8 @@ on_waits_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
+/* The place before ours in the queue was handed the name, for two pads.  If
+ * that broker is dead, the key ends then, and a look finds it free. */
 static void
 on_look_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -129,7 +141,8 @@ on_ends_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
-/* Tells who asks for a forced release, for the log; a "force" follows. */
+/* Tells who asks for a forced release, for the log; a "force" follows.  The two
+ * are compared by their number, in case one of them was lost. */
 static void
 on_force_by_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -139,6 +152,8 @@ on_force_by_message(struct core *core, struct lock *l, const struct message *m)
 	core->leases->asker_seq = m->seq;
 }
 
+/* A message that can't be dated ends nobody: it may be meant for a holder who
+ * is gone, and would hit the next one. */
 static void
 on_force_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -296,6 +311,8 @@ message_take(struct core *core, const char *text, size_t len)
 	}
 }
 
+/* The looks are spread over half a pad: after a lost subscription all queued
+ * names of the broker need one. */
 bool
 message_missed(struct core *core, struct lock *l)
 {

@@ -1,5 +1,15 @@
 /*
  * All names of this broker, by guard; and the ring of those to be looked at.
+ *
+ * A lock is made when a request or a message first speaks of its name, and goes
+ * when lock_next() finds nothing left to know of it.  Locks of one guard share
+ * a table, because a change of its history concerns all of them; over a quorum
+ * there is one table for all.
+ *
+ * Whatever changes a name and does not call lock_next() itself touches it, and
+ * a later part of the step, or of a step after it, calls lock_next() for each
+ * name in the ring: so a name that was changed ten times is looked at once, and
+ * with all that was changed.
  */
 #include "config.h"
 
@@ -48,6 +58,8 @@ names_fini(struct core *core)
 	free(locks);
 }
 
+/* Over a quorum guard_shard() gives any server that can be reached, now one and
+ * now another: all of them stand for the same names. */
 struct names *
 names_of(const struct core *core, uint32_t shard)
 {
@@ -94,6 +106,8 @@ need_more(struct lock *l)
 	return l->more;
 }
 
+/* Even its last holder waits while the keep of another, who shared the name,
+ * goes on (others_ms). */
 bool
 lock_lingers_for(
     const struct core *core, const struct lock *l, const struct owner *owner)
@@ -103,6 +117,13 @@ lock_lingers_for(
 	       more_of(l)->linger_owner == owner->id;
 }
 
+/*
+ * If several sessions shared the name, the keep of each holds against all
+ * others.  linger_ms is when the last keep ends, and its session is the owner
+ * of the linger.  others_ms is when the last keep of any other session ends:
+ * until then not even the owner may have the name.  A keep that is shorter than
+ * what is known changes at most that.
+ */
 void
 lock_linger(struct core *core, const struct hold *h, int64_t until_ms)
 {
@@ -138,6 +159,8 @@ names_first_of(const struct core *core, uint32_t shard, struct lock_walk *walk)
 	return lock_of(table_first(table_of(core, shard), &walk->in));
 }
 
+/* When the names of one guard are done, a walk over all goes on with those of
+ * the next. */
 struct lock *
 names_next(struct lock_walk *walk)
 {
@@ -149,6 +172,8 @@ names_next(struct lock_walk *walk)
 	return lock_of(link);
 }
 
+/* Whoever makes a lock touches it or calls lock_next(): otherwise a lock of
+ * which nothing is known would stay. */
 struct lock *
 lock_get(struct core *core, const char *name, size_t len)
 {
@@ -186,7 +211,8 @@ lock_unproved(struct core *core, uint32_t shard)
 	table_rewind(&names->table, &names->proof);
 }
 
-/* Names that were touched: a ring, in the order of touching. */
+/* Names that were touched: a ring, in the order of touching.  Its size is a
+ * power of two, so that places run on when the numbers overflow. */
 
 static struct lock **
 touched_at(const struct core *core, uint32_t i)
@@ -194,6 +220,8 @@ touched_at(const struct core *core, uint32_t i)
 	return &core->locks->touched[i & (core->locks->touched_size - 1)];
 }
 
+/* The numbers stay as they are, so lock.touched_at stays true; only the places
+ * that they mean change. */
 static void
 grow_touched(struct core *core)
 {
@@ -222,6 +250,7 @@ lock_touch(struct core *core, struct lock *l)
 	*touched_at(core, core->locks->touched_end++) = l;
 }
 
+/* Leaves a hole, which lock_next_touched() skips. */
 void
 lock_untouch(struct core *core, struct lock *l)
 {
@@ -232,6 +261,8 @@ lock_untouch(struct core *core, struct lock *l)
 	*touched_at(core, l->touched_at) = NULL;
 }
 
+/* The lock may be touched again at once, and then stands at the end: so one
+ * name can't keep the others waiting. */
 struct lock *
 lock_next_touched(struct core *core)
 {

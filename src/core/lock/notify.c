@@ -1,5 +1,9 @@
 /*
  * Who lost what, when and why: answers for later readers of the log.
+ *
+ * Each line names the fence, by which it can be compared with what the resource
+ * behind the lock has seen, and the session.  Of many losses or risks at once,
+ * only the first have lines of their own (tally.h).
  */
 #include "config.h"
 
@@ -15,6 +19,7 @@ emit_lock(struct core *core, enum notice_id id, const struct lock *l)
 	emit_str(core, FIELD_NAME, l->name, l->name_len);
 }
 
+/* A re-entry changes nothing of who holds the name. */
 void
 notify_granted(struct core *core, const struct waiter *w)
 {
@@ -64,6 +69,8 @@ notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
 }
 
+/* Forced releases are never counted together: an administrator has asked for
+ * each. */
 void
 notify_force(struct core *core, const struct owner *by, const struct hold *h,
     const char *name, size_t len)

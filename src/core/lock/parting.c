@@ -1,6 +1,10 @@
 /*
  * Partings: an UNLOCK is answered when Redis has confirmed that all its names
  * are free, or passed on.
+ *
+ * So a client that has its answer may tell another one, who then finds the name
+ * free through any broker.  The session may be gone by then: the answer finds
+ * nobody, and nothing else depends on it.
  */
 #include "config.h"
 

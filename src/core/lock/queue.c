@@ -1,5 +1,17 @@
 /*
  * Queues: who waits for a name, until when, and who does not wait at all.
+ *
+ * A waiter stands in the queue of its name until it is granted or answered:
+ *
+ *	waiter_new --> waiter_enqueue --> waiter_granted --> told, freed
+ *	                    ^    |                |
+ *	                    |    +--> answered,   |  the lease ran out before
+ *	                    |         freed       |  the FLUSH
+ *	                    +-- waiter_ungranted -+
+ *
+ * The order of a queue is that of arrival, but for waiters that have a right to
+ * the name and stand at the head.  Who is granted the name next is decided in
+ * lock.c; this file only keeps the order.
  */
 #include "config.h"
 
@@ -68,6 +80,8 @@ list_by_ref(struct core *core, struct waiter *w)
 		    &core->locks->by_ref, &w->by_ref, w->owner, w->ref);
 }
 
+/* The request counts from here on: for limits.holds, in the measurements, and,
+ * if it has a keep or delay, for limits.unowned. */
 struct waiter *
 waiter_new(struct core *core, struct owner *owner, struct lock *l,
     const struct core_request *rq)
@@ -96,6 +110,8 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 	return w;
 }
 
+/* Impatient waiters are in a list of their own, because they are answered as
+ * soon as it is known that the name is not free, however long the queue is. */
 static void
 set_impatient(struct waiter *w)
 {
@@ -125,6 +141,7 @@ goes_first(const struct core *core, const struct waiter *w)
 	       hold_find(core, l, w->owner) != NULL;
 }
 
+/* TRYLOCK waits only for Redis to answer. */
 int64_t
 waiter_deadline_ms(
     const struct core *core, const struct waiter *w, int64_t wait_ms)
@@ -169,6 +186,7 @@ waiter_jump(struct core *core, struct waiter *w)
 	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
 }
 
+/* A list that is being made may stand at the waiter (listing.c). */
 static void
 leave_queue(struct core *core, struct waiter *w)
 {
@@ -183,6 +201,8 @@ leave_queue(struct core *core, struct waiter *w)
 	set_patient(w);
 }
 
+/* What is granted has no deadline: its answer is on its way.  If the grant is
+ * withdrawn, deadline_ms says when it is over. */
 void
 waiter_granted(struct core *core, struct waiter *w)
 {
@@ -271,6 +291,12 @@ step_back(struct core *core, struct lock *l, const struct owner *owner)
 	}
 }
 
+/*
+ * The lease ran out, or the hold was lost, between the grant and the FLUSH that
+ * would have told it.  The client knows nothing of that, so the request goes on
+ * as if it had not been granted: in its place, with its deadline, and can be
+ * cancelled again.
+ */
 void
 waiter_ungranted(struct core *core, struct waiter *w)
 {
@@ -295,6 +321,11 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	lock_touch(core, l);
 }
 
+/*
+ * A waiter that was in the queue may have kept others from the name, or its
+ * lease from being let go: hence the touch.  A granted one has left its queue
+ * before.
+ */
 void
 waiter_free(struct core *core, struct waiter *w)
 {
@@ -390,6 +421,8 @@ why_waited(
 	return false;
 }
 
+/* TIMEOUT says that others had the name.  If Redis could not be asked, or has
+ * refused, the client is told that instead, as waiting longer may be no use. */
 void
 waiter_timer(struct core *core, struct timer *t)
 {
@@ -451,7 +484,12 @@ is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
 	       !lease_paused(core, &l->lease);
 }
 
-/* `starving`: a starving group is before w.  True: w was answered and freed. */
+/*
+ * `starving`: a starving group is before w.  True: w was answered and freed.
+ *
+ * A name that its own session holds is not taken for w.  If w has queue=N and
+ * fewer wait, it is let in, and waits like any other from now on.
+ */
 static bool
 settle_one(struct core *core, struct waiter *w, uint64_t position,
     bool starving, bool taken)
@@ -552,6 +590,7 @@ queue_hasten(struct core *core, struct waiter *w)
 	lock_touch(core, w->lock);
 }
 
+/* The cancelled request is answered first, as the protocol has it. */
 void
 queue_cancel(struct core *core, struct owner *owner, uint64_t ref, uint64_t by)
 {

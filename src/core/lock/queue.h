@@ -19,8 +19,11 @@ void waiter_jump(struct core *core, struct waiter *w);
 int64_t waiter_deadline_ms(
     const struct core *core, const struct waiter *w, int64_t wait_ms);
 
-/* Puts a granted waiter on the list of grants to be told; the first takes it
- * out of its queue before. */
+/*
+ * Puts a granted waiter on the list of grants to be told; the first takes it
+ * out of its queue before.  Until the FLUSH the waiter stays, with what it was
+ * granted in it.
+ */
 void waiter_granted(struct core *core, struct waiter *w);
 void waiter_to_tell(struct core *core, struct waiter *w);
 
@@ -35,7 +38,8 @@ void waiter_answer(struct core *core, struct waiter *w, enum status status);
 void waiter_error(
     struct core *core, struct waiter *w, enum err_code code, const char *why);
 
-/* Frees one waiter without a reply. */
+/* Frees one waiter without a reply.  A hold that it was granted stays: the
+ * caller sees to that. */
 void waiter_free(struct core *core, struct waiter *w);
 void waiter_timer(struct core *core, struct timer *t);
 

@@ -11,7 +11,11 @@
 
 #define FEW 50 /* so many are looked at at once */
 
-/* Lets w re-enter, another request of the session for the name, if it can. */
+/*
+ * Lets w re-enter, another request of the session for the name, if it can.  A
+ * member of a group can't by itself: but this name no longer holds its group
+ * up, so those that are not here are asked for.
+ */
 static void
 reenter(struct core *core, struct hold *h, struct waiter *w)
 {
@@ -71,6 +75,8 @@ walk(struct core *core, struct owner *owner)
 	owner_walk(core, owner, WALK_REENTER);
 }
 
+/* Looks wherever the fewest are: in the queue of the name, among what the
+ * session waits for, or, if both are long, in a walk. */
 void
 reenter_others(struct core *core, struct hold *h, bool several)
 {

@@ -1,5 +1,10 @@
 /*
  * Tells all holders of a name something, in parts.
+ *
+ * A loss can't be overtaken: while it goes on, no other event reaches the core,
+ * and lock_next() leaves the name alone.  A warning can: whoever takes or gives
+ * back the name meanwhile is told, or not, as it happens, and the next warning
+ * ends one that is under way.
  */
 #include "config.h"
 
@@ -61,6 +66,8 @@ lose_some(
 	return true;
 }
 
+/* `by` may be in memory that is gone when the next step comes: hence the
+ * copy. */
 static void
 lose_the_rest(struct core *core, struct lock *l, const struct loss *loss)
 {
@@ -73,6 +80,11 @@ lose_the_rest(struct core *core, struct lock *l, const struct loss *loss)
 	c->loss.by = c->by;
 }
 
+/*
+ * A loss that takes fewer holders with it than one that is under way adds
+ * nothing.  One that takes more begins from the start: those that have lost the
+ * name are no holders any more.
+ */
 void
 sharers_lose(struct core *core, struct lock *l, const struct loss *loss)
 {
@@ -86,6 +98,7 @@ sharers_lose(struct core *core, struct lock *l, const struct loss *loss)
 		lose_the_rest(core, l, loss);
 }
 
+/* The loss is copied, because `then` comes when its record is freed. */
 void
 sharers_lose_on(struct core *core)
 {
@@ -119,6 +132,8 @@ sharers_lose_one(struct core *core, struct lock *l, const struct owner *owner)
 		lose(core, h, &c->loss);
 }
 
+/* Timers run at the start of a step, but in a bounded number.  So an event may
+ * meet a lease whose end has not been handled yet. */
 void
 lock_look(struct core *core, struct lock *l, const struct owner *owner)
 {

@@ -1,5 +1,9 @@
 /*
  * What the holders of names are being told: the list of it.
+ *
+ * Each name has at most one such record, and it is there only while something
+ * is left to tell.  A loss keeps no place in the list of holders, because it
+ * always goes on with the oldest; a warning keeps the next one to be told.
  */
 #include "config.h"
 
@@ -15,6 +19,7 @@ list_of(struct core *core, const struct sharers *c)
 	return c->losing ? &core->locks->losing : &core->locks->warning;
 }
 
+/* Requires that the name has none. */
 struct sharers *
 sharers_begin(struct core *core, struct lock *l, bool losing)
 {
@@ -39,6 +44,7 @@ sharers_forget(struct core *core, struct lock *l)
 	free(c);
 }
 
+/* Called while the hold is still in the list of holders. */
 void
 sharers_leave_hold(const struct hold *h)
 {

@@ -33,6 +33,8 @@ broker_end(const char *token, size_t n)
 	return token[end - 1] == '.' ? end - 1 : 0;
 }
 
+/* Of this run: an earlier run of the broker had another instance.  A bar at the
+ * end says that the value is a token hold's. */
 bool
 stored_is_ours(const struct core *core, const char *value, size_t n)
 {
@@ -44,6 +46,8 @@ stored_is_ours(const struct core *core, const char *value, size_t n)
 	       value[n - 1] != '|';
 }
 
+/* Says no more than the form of the value proves: a plain client's may have a
+ * bar and a number, too. */
 struct stored
 stored_parse(const char *p, size_t n)
 {

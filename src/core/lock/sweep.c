@@ -1,5 +1,9 @@
 /*
  * Walks over all names of a guard.
+ *
+ * There is one walk for each guard, whatever it is for: if something new comes
+ * up while it is under way, it begins again, and does all of it for each name.
+ * What was done already does no harm if it is done twice.
  */
 #include "config.h"
 
@@ -19,6 +23,7 @@ enum sweep {
 	SWEEP_LOOK = 4	   /* messages were missed: plan a look at the key */
 };
 
+/* The name may be freed by lock_next(), so nothing looks at it after that. */
 static void
 sweep_one(struct core *core, struct lock *l, unsigned what)
 {
@@ -37,7 +42,8 @@ sweep_one(struct core *core, struct lock *l, unsigned what)
 		lock_next(core, l);
 }
 
-/* Goes on with a sweep.  True: it has come by all names. */
+/* Goes on with a sweep.  True: it has come by all names.  Empty chains of the
+ * table cost little, but not nothing: some of them count as one thing. */
 static bool
 sweep(struct core *core, struct names *n)
 {
@@ -79,6 +85,8 @@ begin(struct core *core, struct names *n, enum sweep what)
 	sweep_run(core);
 }
 
+/* Most of the time nobody waits for the guard, and the names need not be walked
+ * over. */
 void
 sweep_blocked(struct core *core, uint32_t shard)
 {

@@ -1,6 +1,11 @@
 /*
  * What a name answers when its lease asks, and does when its lease tells it
  * something.
+ *
+ * The lease knows neither waiters nor holders; nothing here knows of tokens or
+ * keys.  Questions look at the first part of the queue only (WANTED_MAX and so
+ * on), so that a name for which very many wait costs no more than others: those
+ * further behind are served when they have come nearer.
  */
 #include "config.h"
 
@@ -63,6 +68,7 @@ demand(const struct core *core, const struct lease *lease)
 	return found;
 }
 
+/* Asked for before each acquire: a token is for one mode. */
 static enum lease_want
 mode(const struct core *core, const struct lease *l)
 {
@@ -114,12 +120,18 @@ nwaiting(const struct lease *l)
 	return lock_seen(l)->nwaiting;
 }
 
+/* An untold hold counts as well. */
 static bool
 in_use(const struct lease *l)
 {
 	return !TAILQ_EMPTY(&lock_seen(l)->holders);
 }
 
+/*
+ * Notes that the lease was asked for on behalf of all that wait now: a member
+ * that has been tried for is not tried for again before its group is in turn.
+ * Returns whether anybody would wait in the queue in Redis.
+ */
 static bool
 try(const struct core *core, struct lease *l)
 {
@@ -169,6 +181,8 @@ keeps(const struct core *core, const struct lease *lease, bool starving)
 	return false;
 }
 
+/* The first waiter stands for all: one for which the name lingers jumps the
+ * queue. */
 static bool
 lingers(const struct core *core, const struct lease *lease)
 {
@@ -177,6 +191,8 @@ lingers(const struct core *core, const struct lease *lease)
 	return lock_lingers(core, l, TAILQ_FIRST(&l->queue));
 }
 
+/* A turn that is over does not keep the last holder from what was kept for it.
+ * A group takes that up only if it can use it (group.h). */
 static bool
 taken_up(const struct core *core, const struct lease *lease)
 {
@@ -187,6 +203,7 @@ taken_up(const struct core *core, const struct lease *lease)
 	       (w->group == NULL || group_takes_up(core, w));
 }
 
+/* Counts: the waiters here must get on, however many tokens poll. */
 static bool
 gives_way(struct core *core, struct lease *lease)
 {
@@ -228,6 +245,7 @@ idle(struct core *core, struct lease *lease)
 
 /* What has happened. */
 
+/* A grant on a new lease is no handover: that takes one before it. */
 static void
 arrived(struct core *core, struct lease *lease)
 {
@@ -259,6 +277,7 @@ then_gone(struct core *core, struct lock *l, int64_t since_ms)
 	lease_linger_over(&l->lease);
 }
 
+/* A lease that has run out goes on to its end by itself (LEASE_ENDING). */
 static void
 then_ends(struct core *core, struct lock *l, int64_t since_ms)
 {
@@ -267,6 +286,8 @@ then_ends(struct core *core, struct lock *l, int64_t since_ms)
 	(void)since_ms;
 }
 
+/* All holders lose it, whenever they were granted it.  If they are many, `then`
+ * runs in a later step. */
 static void
 lost(struct core *core, struct lease *lease, const char *reason)
 {
@@ -353,6 +374,8 @@ always(const struct tenure *t)
 	return true;
 }
 
+/* Only touches the name: what comes next for it waits until all losses of this
+ * moment have been told (agenda.c). */
 static void
 run_out(struct core *core, struct tenure *t)
 {

@@ -16,6 +16,8 @@
 #include "core/session/owner.h"
 #include "core/turn/emit.h"
 
+/* A lease may have run out, unseen, while the request was on its way: what the
+ * session has lost is told before the answer. */
 static struct hold *
 find_hold(
     struct core *core, const struct owner *owner, const struct core_name *name)
@@ -41,7 +43,12 @@ not_held(struct core *core, struct owner *owner, uint64_t ref,
 		    "this session does not hold %.*s", (int)name->n, name->p);
 }
 
-/* Lets one level go; returns the depth that is left. */
+/*
+ * Lets one level go; returns the depth that is left.  If the name goes back to
+ * the store, the UNLOCK waits for that.  If others here share it, or a waiter
+ * here gets it, there is nothing to wait for.  And if nothing was sent, because
+ * Redis can't be reached, the answer says so.
+ */
 static uint32_t
 unlock_one(struct core *core, struct hold *h, struct parting *p)
 {
@@ -67,6 +74,14 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	return 0;
 }
 
+/*
+ * First looks whether the session holds all the names, and then lets them go:
+ * so an UNLOCK that is refused has released nothing.  A loss is told once, for
+ * it is forgotten then.
+ *
+ * The parting counts itself as one name until all are under way; otherwise the
+ * first that comes back at once would answer for the others.
+ */
 void
 unlock_request(
     struct core *core, struct owner *owner, const struct core_request *rq)

@@ -17,6 +17,11 @@
 #include "core/session/quota.h"
 #include "core/turn/work.h"
 
+/*
+ * Changes the counters by the difference to what the name was counted as
+ * before.  `unowned` are those that nobody has; `counts` are also those that
+ * may come to that.
+ */
 void
 unowned_look(struct core *core, struct lock *l)
 {
@@ -42,6 +47,8 @@ unowned_forget(struct core *core, struct lock *l)
 	l->unowned = l->counted = false;
 }
 
+/* When the last is gone, what holders and requests have asked for counts no
+ * more (tenant.c). */
 void
 unowned_bind(struct core *core, struct lock *l, int by)
 {
@@ -90,6 +97,8 @@ unowned_hold_ended(struct core *core, struct lock *l)
 	unowned_look(core, l);
 }
 
+/* A name that counts already costs no more, whoever asks for it.  A request for
+ * several names is refused as a whole. */
 bool
 unowned_allows(
     struct core *core, struct owner *owner, const struct core_request *rq)

@@ -76,6 +76,8 @@ plan_look(struct core *core, struct watched *w)
 		core_jitter(core, slack_ms));
 }
 
+/* The slot has the name, and no pointer: the last watcher may leave before the
+ * answer comes. */
 static void
 look(struct core *core, struct watched *w)
 {
@@ -101,7 +103,11 @@ lingers(const struct core *core, const struct lock *l)
 	       l->lease.state >= LEASE_CONFIRMING;
 }
 
-/* Writes what this broker itself has of the name.  False: nothing. */
+/*
+ * Writes what this broker itself has of the name.  False: nothing.  A name that
+ * lingers counts as held.  Its hold is gone, so the fence is the one that
+ * watchers were told last, if the name was here then.
+ */
 static bool
 look_here(
     const struct core *core, const struct watched *w, struct snapshot *snapshot)
@@ -137,7 +143,11 @@ goes_on(const struct lock *l)
 	return lease_contended(&l->lease) || l->lease.shared;
 }
 
-/* The name is not here any more: it is free, or a look tells where it is. */
+/*
+ * The name is not here any more: it is free, or a look tells where it is.  If
+ * another broker may have it already, watchers are not told that it is free:
+ * the look comes a moment later, and they hear who has it.
+ */
 static void
 gone_from_here(struct core *core, struct watched *w)
 {
@@ -156,6 +166,11 @@ gone_from_here(struct core *core, struct watched *w)
 
 static void look_if_up(struct core *core, struct watched *w);
 
+/*
+ * The name is here; or on its way, and will be touched again when it has
+ * arrived or gone; or it has gone just now; or it is elsewhere, which needs a
+ * look only if it is news.
+ */
 static void
 settle(struct core *core, struct watched *w)
 {
@@ -179,6 +194,8 @@ settle(struct core *core, struct watched *w)
 	}
 }
 
+/* Called for each change of each name: if nobody watches any, that must cost
+ * nothing. */
 static void
 touch(struct core *core, const struct lock *l, bool taken)
 {
@@ -320,6 +337,8 @@ look_there(
 	return !stored_is_ours(core, o->text, o->text_len);
 }
 
+/* If this broker has got the name while the answer was on its way, it knows
+ * better.  The first look is told in any case, because a WATCH waits for it. */
 void
 watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
@@ -360,6 +379,7 @@ begin(struct core *core, struct watch *one, uint64_t ref)
 	look_if_up(core, w);
 }
 
+/* A session that watches the name already is told once more how it is. */
 void
 watch_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
@@ -400,6 +420,8 @@ watch_end_request(
 	emit_reply(core, owner->id, rq->ref, STATUS_OK);
 }
 
+/* Of whatever guard: while any name is watched, the broker stays away from no
+ * server (guard/beat.c). */
 bool
 watch_has_nothing(const struct core *core, uint32_t shard)
 {

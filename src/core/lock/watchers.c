@@ -1,5 +1,9 @@
 /*
  * Who watches a name: the lists, and what is said.
+ *
+ * A watcher counts the changes of `now` that it has seen, so nobody has to note
+ * for each change who has heard of it: the watchers behind the first that has
+ * seen the last one have all seen it.
  */
 #include "config.h"
 
@@ -87,6 +91,7 @@ free_watched(struct core *core, struct watched *w)
 	free(w);
 }
 
+/* Each watch is in one of the two lists of its name. */
 static struct watch_list *
 list_of(const struct watch *one)
 {
@@ -95,6 +100,7 @@ list_of(const struct watch *one)
 	return one->asking ? &w->asking : &w->watches;
 }
 
+/* The last watcher takes the watched name with it. */
 bool
 watchers_leave(struct core *core, struct watch *one)
 {
@@ -112,6 +118,8 @@ watchers_leave(struct core *core, struct watch *one)
 	return true;
 }
 
+/* It is told nothing while it waits for its OK: the state follows behind that,
+ * and must not come before. */
 void
 watchers_ask(struct watch *one, uint64_t ref)
 {
@@ -180,6 +188,8 @@ need_telling(struct core *core, struct watched *w)
 	w->telling = true;
 }
 
+/* Each change makes the ones before it old: they are not told any more to those
+ * that have not heard of them. */
 void
 watchers_change(
     struct core *core, struct watched *w, const struct snapshot *fresh)
@@ -247,7 +257,9 @@ done(struct core *core, struct watched *w)
 
 /*
  * Answers one watcher, or tells one of the last change.  False: that was all,
- * or the last watcher is gone, and w is freed.
+ * or the last watcher is gone, and w is freed.  Those that asked come first:
+ * they wait for an answer.  Whoever has been told goes to the end, behind those
+ * that know.
  */
 static bool
 tell_one(struct core *core, struct watched *w)

@@ -1,5 +1,8 @@
 /*
  * Requests that are withdrawn.
+ *
+ * A hold ends cleanly here, without a delay, even if its client was cut off: it
+ * has never heard of the grant, so it can't be at work under it.
  */
 #include "config.h"
 
