@@ -296,6 +296,63 @@ START_TEST(a_name_is_forced_by_very_many)
 }
 END_TEST
 
+#define FORCED 5000
+#define KEY_MS (WORK_LEASE_MS + 3000) /* how long Redis keeps a key */
+
+/* Makes a request for each of n0, n1, ..., as many as will be forced. */
+static void
+ask_forced(struct work_rig *r, uint64_t session, struct core_request *rq)
+{
+	char name[16];
+	unsigned i;
+
+	for (i = 0; i < FORCED; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		work_ask(r, session, rq, name);
+	}
+}
+
+/*
+ * While Redis is away, very many names are forced, and very many requests wait
+ * for another one.  In the very millisecond in which the keys of these names
+ * run out, all waits are over, too, the session that had the names ends, and
+ * the names are looked at because Redis is back.  Each of these has its part of
+ * a step, and so do the forced releases: all of them at once would be too much.
+ */
+START_TEST(very_many_forced_names_run_out_at_once)
+{
+	struct core_request lock = work_request(VERB_LOCK);
+	struct core_request force = work_request(VERB_UNLOCK_FORCE);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 3);
+	ask_forced(&r, 1, &lock);
+	work_settle(&r);
+	work_link(&r, false);
+	work_pass(&r, WORK_LEASE_MS - 1000);
+	work_forget(&r);
+	lock.wait_ms = KEY_MS - (WORK_LEASE_MS - 1000);
+	for (i = 0; i < FORCED; i++)
+		work_ask(&r, 3, &lock, "b");
+	ask_forced(&r, 2, &force);
+	ck_assert_uint_eq(r.events[EVENT_LOST], FORCED);
+	work_pass(&r, lock.wait_ms - 1);
+	ck_assert_uint_eq(r.replies[STATUS_ERR], FORCED); /* too late */
+	work_link(&r, true);
+	r.now_ms += 1;
+	work_gone(&r, 1, true);
+	work_catch_up(&r);
+	ck_assert_uint_eq(r.replies[STATUS_TIMEOUT], FORCED);
+	work_settle(&r);
+	lock.wait_ms = CORE_WAIT_FOREVER;
+	ask_forced(&r, 3, &lock);
+	work_settle(&r);
+	ck_assert_uint_eq(r.replies[STATUS_OK], FORCED);
+	work_fini(&r);
+}
+END_TEST
+
 TCase *
 request_cases(void)
 {
@@ -313,5 +370,6 @@ request_cases(void)
 	tcase_add_test(tc, very_many_grants_are_withdrawn);
 	tcase_add_test(tc, very_many_are_forced);
 	tcase_add_test(tc, a_name_is_forced_by_very_many);
+	tcase_add_test(tc, very_many_forced_names_run_out_at_once);
 	return tc;
 }
