@@ -287,6 +287,18 @@ config quorum=3
 2040 < gone a
 > 1 ERR unavailable Redis can't be used
 
+== tokens: found and extended, and told too late
+0 ready 1
+10 token 1 acquire a token=t1 px=100 either
+> op claim a seq=1 ttl=100 client=t1 other=t1 how=exr
+20 < busy a fence=90 ttl=1s text=t1 first=1 second=3
+> op token a seq=2 ttl=100 client=t1 how=exr
+# It was sent at 20, and 120 was its end.
+120 < renewed a fence=90 ttl=100 text=t1
+> op token a seq=2 how=u--
+> 1 busy 0 free fence=90 left=100 token=t1
+130 < gone a
+
 == tokens: a hold that the client had is not ended where nobody answers
 0 ready 1
 10 token 1 acquire a token=t1 px=10s either
