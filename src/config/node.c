@@ -27,12 +27,10 @@ struct builder {
 	struct config_faults *faults;
 	struct config_node *root;
 	struct config_node *top; /* innermost open list or mapping, or NULL */
+	struct config_node *due; /* has its key; its value is still to come */
 	int depth;		 /* of top: the root has 1 */
-	int documents;
-	char *key; /* owned; its value is still to come */
-	yaml_mark_t key_mark;
-	bool failed; /* stop: the rest can't be understood */
-	bool ended;  /* the end of the text was seen */
+	bool failed;		 /* stop: the rest can't be understood */
+	bool ended;		 /* the end of the text was seen */
 };
 
 static struct config_mark
@@ -134,34 +132,51 @@ fail(struct builder *b, yaml_mark_t mark, const char *what)
 	b->failed = true;
 }
 
-/* Returns what makes an event unfit at any place, or NULL if nothing does. */
+/*
+ * Returns what makes an event unfit at any place, or NULL if nothing does.  All
+ * members of the union that come here begin with an anchor, and then a tag, but
+ * for an alias.
+ */
 static const char *
 not_plain(const yaml_event_t *event)
 {
-	const yaml_char_t *anchor, *tag;
-	bool hidden = false; /* the tag `!`: a plain scalar that is not plain */
-
 	if (event->type == YAML_ALIAS_EVENT)
 		return "is an alias (*), expected a plain value: anchors and "
 		       "aliases are refused";
-	if (event->type == YAML_SCALAR_EVENT) {
-		anchor = event->data.scalar.anchor;
-		tag = event->data.scalar.tag;
-		hidden = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-			 !event->data.scalar.plain_implicit;
-	} else if (event->type == YAML_SEQUENCE_START_EVENT) {
-		anchor = event->data.sequence_start.anchor;
-		tag = event->data.sequence_start.tag;
-	} else {
-		anchor = event->data.mapping_start.anchor;
-		tag = event->data.mapping_start.tag;
-	}
-	if (anchor != NULL)
+	if (event->data.scalar.anchor != NULL)
 		return "has an anchor (&), expected a plain value: anchors and "
 		       "aliases are refused";
-	return tag == NULL && !hidden ? NULL
-				      : "has a tag (!), expected a plain "
-					"value: tags are refused";
+	/* The tag `!`, which libyaml hides: a plain scalar that is not plain */
+	if (event->data.scalar.tag != NULL ||
+	    (event->type == YAML_SCALAR_EVENT &&
+		event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+		!event->data.scalar.plain_implicit))
+		return "has a tag (!), expected a plain value: tags are "
+		       "refused";
+	return NULL;
+}
+
+/* Makes the root, or a node under top. */
+static struct config_node *
+append(struct builder *b)
+{
+	struct config_node *node = xcalloc(1, sizeof(*node));
+	struct config_node *top = b->top;
+
+	node->parent = top;
+	if (b->root == NULL) {
+		b->root = node;
+		return node;
+	}
+	node->chain = b->root->chain;
+	b->root->chain = node;
+	if (top->first == NULL)
+		top->first = node;
+	else
+		top->last->next = node;
+	top->last = node;
+	top->count++;
+	return node;
 }
 
 static void
@@ -175,9 +190,10 @@ take_key(struct builder *b, const yaml_event_t *event)
 		    "setting");
 		return;
 	}
-	b->key = xstrdup((const char *)event->data.scalar.value);
-	b->key_mark = event->start_mark;
-	if (strlen(b->key) != event->data.scalar.length)
+	b->due = append(b);
+	b->due->key = xstrdup((const char *)event->data.scalar.value);
+	b->due->key_at = mark_of(event->start_mark);
+	if (strlen(b->due->key) != event->data.scalar.length)
 		fail(b, event->start_mark,
 		    "a key with a NUL character in it, expected the name of a "
 		    "setting");
@@ -198,32 +214,6 @@ check_duplicate(const struct builder *b, const struct config_node *node)
 }
 
 static void
-append(struct builder *b, struct config_node *node)
-{
-	struct config_node *top = b->top;
-
-	node->parent = top;
-	if (b->root == NULL) {
-		b->root = node;
-		return;
-	}
-	node->chain = b->root->chain;
-	b->root->chain = node;
-	if (top->first == NULL)
-		top->first = node;
-	else
-		top->last->next = node;
-	top->last = node;
-	top->count++;
-	if (top->kind != CONFIG_NODE_MAPPING)
-		return;
-	node->key = b->key;
-	node->key_at = mark_of(b->key_mark);
-	b->key = NULL;
-	check_duplicate(b, node);
-}
-
-static void
 set_text(struct config_node *node, const yaml_event_t *event,
     struct config_faults *faults)
 {
@@ -240,15 +230,17 @@ set_text(struct config_node *node, const yaml_event_t *event,
 		    "has a NUL character in it, expected text without");
 }
 
-/* Makes a node under top.  Later nodes go under it unless it is a text. */
+/* Later nodes go under this one unless it is a text. */
 static void
 take_value(struct builder *b, const yaml_event_t *event)
 {
-	struct config_node *node = xcalloc(1, sizeof(*node));
+	struct config_node *node = b->due != NULL ? b->due : append(b);
 	const char *fault = not_plain(event);
 
+	b->due = NULL;
 	node->at = mark_of(event->start_mark);
-	append(b, node);
+	if (node->key != NULL)
+		check_duplicate(b, node);
 	if (fault != NULL)
 		config_node_fault(node, b->faults, "%s", fault);
 	if (event->type == YAML_SCALAR_EVENT ||
@@ -273,7 +265,7 @@ take(struct builder *b, const yaml_event_t *event)
 		b->ended = true;
 		break;
 	case YAML_DOCUMENT_START_EVENT:
-		b->ended = b->documents++ > 0;
+		b->ended = b->root != NULL;
 		if (b->ended)
 			fault_inside(b, event->start_mark,
 			    "a second document begins here, expected only "
@@ -289,7 +281,7 @@ take(struct builder *b, const yaml_event_t *event)
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT:
 		if (b->top != NULL && b->top->kind == CONFIG_NODE_MAPPING &&
-		    b->key == NULL)
+		    b->due == NULL)
 			take_key(b, event);
 		else
 			take_value(b, event);
@@ -362,7 +354,6 @@ config_node_parse(struct config_node **root, const char *text, size_t length,
 		yaml_event_delete(&event);
 	}
 	yaml_parser_delete(&parser);
-	free(b.key);
 	*root = b.root;
 	return !b.failed;
 }
