@@ -16,8 +16,8 @@
 /* Bytes of a value that a message shows; each may take 4 when escaped. */
 #define QUOTE_TEXT_MAX 40
 
-/* Room for a file's name, a dotted path, and a sentence. */
-#define LINE_SIZE 1024
+/* Room for the part of a line before the sentence. */
+#define HEAD_SIZE 512
 
 void
 config_faults_init(struct config_faults *faults)
@@ -75,15 +75,12 @@ push(struct config_faults *faults, long long place, const char *line)
 	faults->n++;
 }
 
-/*
- * Adds "HEAD: SENTENCE".  After the last line that fits, one more says that
- * others were left out.
- */
-static void __attribute__((format(printf, 4, 0)))
-add(struct config_faults *faults, long long place, const char *head,
-    const char *fmt, va_list args)
+void
+config_faults_at(struct config_faults *faults, struct config_mark at,
+    const char *key, const char *fmt, ...)
 {
-	char line[LINE_SIZE];
+	char line[CONFIG_FAULT_SIZE];
+	va_list args;
 	size_t used;
 
 	if (faults->n > CONFIG_FAULTS_MAX)
@@ -95,57 +92,31 @@ add(struct config_faults *faults, long long place, const char *head,
 		push(faults, LLONG_MAX, line);
 		return;
 	}
-	snprintf(line, sizeof(line), "%s: ", head);
+	if (key == NULL)
+		snprintf(line, sizeof(line), "%s", context(faults));
+	else
+		snprintf(line, HEAD_SIZE, "%s:%d:%d: %s", context(faults),
+		    at.line, at.column, key);
 	used = strlen(line);
+	snprintf(line + used, sizeof(line) - used, ": ");
+	used = strlen(line);
+	va_start(args, fmt);
 	vsnprintf(line + used, sizeof(line) - used, fmt, args);
-	push(faults, place, line);
-}
-
-void
-config_faults_add(struct config_faults *faults, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	add(faults, 0, context(faults), fmt, args);
 	va_end(args);
-}
-
-void
-config_faults_at(struct config_faults *faults, struct config_mark at,
-    const char *key, const char *fmt, ...)
-{
-	char head[LINE_SIZE / 2];
-	va_list args;
-
-	snprintf(head, sizeof(head), "%s:%d:%d: %s", context(faults), at.line,
-	    at.column, key);
-	va_start(args, fmt);
-	add(faults, place_of(at), head, fmt, args);
-	va_end(args);
-}
-
-/* Returns how many bytes to show: never half of a UTF-8 sequence. */
-static size_t
-shown_length(const char *text, size_t length)
-{
-	size_t n = QUOTE_TEXT_MAX;
-
-	if (length <= QUOTE_TEXT_MAX)
-		return length;
-	while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-		n--;
-	return n;
+	push(faults, place_of(at), line);
 }
 
 const char *
 config_quote(char buf[CONFIG_QUOTE_SIZE], const char *text)
 {
-	size_t length = strlen(text);
-	size_t n = shown_length(text, length);
+	size_t length = strlen(text), n = length;
 	char *p = buf;
 	size_t i;
 
+	/* Never half of a UTF-8 sequence. */
+	if (length > QUOTE_TEXT_MAX)
+		for (n = QUOTE_TEXT_MAX; n > 0 && (text[n] & 0xc0) == 0x80;)
+			n--;
 	*p++ = '\'';
 	for (i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text[i];

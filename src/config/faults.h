@@ -14,6 +14,9 @@
 /* A file of nothing but faults must not flood a terminal or a journal. */
 #define CONFIG_FAULTS_MAX 100
 
+/* Room for a line: a file's name, a dotted path, and a sentence. */
+#define CONFIG_FAULT_SIZE 1024
+
 /* Room for a value as config_quote() shows it. */
 #define CONFIG_QUOTE_SIZE 192
 
@@ -41,14 +44,17 @@ void config_faults_fini(struct config_faults *faults);
 /* Sets what later lines are about: the file's name, or NULL. */
 void config_faults_context(struct config_faults *faults, const char *name);
 
-/* Adds a fault of the whole file: `FILE: TEXT`. */
-void config_faults_add(struct config_faults *faults, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Adds a fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`. */
+/*
+ * Adds a fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`; without a key, one of
+ * the whole file: `FILE: TEXT`.  After the last line that fits, one more says
+ * that others were left out.
+ */
 void config_faults_at(struct config_faults *faults, struct config_mark at,
     const char *key, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+#define config_faults_add(faults, ...) \
+	config_faults_at(              \
+	    (faults), (struct config_mark){ 0, 0 }, NULL, __VA_ARGS__)
 
 /*
  * Writes text in single quotes, fit for one line of a terminal: control
