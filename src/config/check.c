@@ -1,10 +1,11 @@
 /*
- * The rules between settings.  Each rule is a row of rules[], and applies only
- * if the settings that it is about have no fault.  No rule reads files.
+ * The rules between settings.  A rule is void if a setting that it is about has
+ * a fault, which config_draft_fault() sees to.  No rule reads files.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,22 +24,25 @@
 #define ID(name) CONFIG_FIELD_##name
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-struct config_mark
-config_draft_mark(const struct config_draft *draft, enum config_field_id id,
-    enum config_field_id beside)
+void
+config_draft_fault(const struct config_draft *draft, enum config_field_id id,
+    enum config_field_id beside, const char *fmt, ...)
 {
 	const struct config_node *node = draft->given[id];
+	char text[CONFIG_FAULT_SIZE];
+	va_list args;
 
+	if (draft->bad[id] || draft->bad[beside])
+		return;
 	if (node == NULL)
 		node = draft->given[beside];
-	return node != NULL ? node->at : (struct config_mark){ 1, 1 };
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	config_faults_at(draft->faults,
+	    node != NULL ? node->at : (struct config_mark){ 1, 1 },
+	    config_fields[id].path, "%s", text);
 }
-
-/*
- * Adds the fault of a setting that is missing, or wrong, because of the mode.
- */
-#define MODE_FAULT(draft, id, ...) \
-	config_draft_fault((draft), ID(id), ID(REDIS_MODE), __VA_ARGS__)
 
 static const char *
 mode_name(const struct config *config)
@@ -90,18 +94,7 @@ refuse(const struct config_draft *draft, enum config_field_id id,
 	}
 }
 
-static void
-check_refused(const struct config_draft *draft)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(refused); i++)
-		if ((refused[i].modes & 1u << draft->config->redis.mode) != 0 &&
-		    !draft->bad[refused[i].id])
-			refuse(draft, refused[i].id, refused[i].expected);
-}
-
-/* Settings that some modes need. */
+/* What some modes need. */
 
 static const struct {
 	size_t min;
@@ -116,164 +109,109 @@ static const struct {
 };
 
 static void
-check_nodes(const struct config_draft *draft)
+check_mode(const struct config_draft *draft)
 {
 	const struct config_redis *redis = &draft->config->redis;
-	size_t n = redis->nodes.n;
+	const char *mode = mode_name(draft->config);
+	size_t n = redis->nodes.n, i;
 
 	if (n < node_counts[redis->mode].min ||
 	    n > node_counts[redis->mode].max)
-		MODE_FAULT(draft, REDIS_NODES,
+		config_draft_fault(draft, ID(REDIS_NODES), ID(REDIS_MODE),
 		    "%zu %s given, expected %s with redis.mode %s", n,
 		    n == 1 ? "node is" : "nodes are",
-		    node_counts[redis->mode].expected,
-		    mode_name(draft->config));
-}
-
-static void
-check_master(const struct config_draft *draft)
-{
-	const struct config_redis *redis = &draft->config->redis;
-
+		    node_counts[redis->mode].expected, mode);
 	if (redis->mode == CONFIG_MODE_SENTINEL && redis->master[0] == '\0')
-		MODE_FAULT(draft, REDIS_MASTER,
+		config_draft_fault(draft, ID(REDIS_MASTER), ID(REDIS_MODE),
 		    "not given, expected the master's name with redis.mode "
 		    "sentinel");
-}
-
-/* Safety rests on this number, so it must be given: no default will do. */
-static void
-check_replicas(const struct config_draft *draft)
-{
-	unsigned mode = 1u << draft->config->redis.mode;
-
+	for (i = 0; i < COUNT(refused); i++)
+		if ((refused[i].modes & 1u << redis->mode) != 0)
+			refuse(draft, refused[i].id, refused[i].expected);
+	/* Safety rests on this number: no default will do. */
 	if (draft->given[ID(REDIS_REPLICAS)] == NULL &&
-	    (mode & (IN(SENTINEL) | IN(CLUSTER))) != 0)
-		MODE_FAULT(draft, REDIS_REPLICAS,
+	    (1u << redis->mode & (IN(SENTINEL) | IN(CLUSTER))) != 0)
+		config_draft_fault(draft, ID(REDIS_REPLICAS), ID(REDIS_MODE),
 		    "not given, expected the number of attached replicas "
 		    "with redis.mode %s (0 is allowed, and unsafe)",
-		    mode_name(draft->config));
-}
-
-/* Braces would decide the slot instead of the bucket's own. */
-static void
-check_prefix(const struct config_draft *draft)
-{
-	const struct config_redis *redis = &draft->config->redis;
-
+		    mode);
+	/* Braces would decide the slot instead of the bucket's own. */
 	if (redis->mode == CONFIG_MODE_CLUSTER &&
 	    strpbrk(redis->prefix, "{}") != NULL)
-		MODE_FAULT(draft, REDIS_PREFIX,
+		config_draft_fault(draft, ID(REDIS_PREFIX), ID(REDIS_MODE),
 		    "has a brace in it, expected none with redis.mode "
 		    "cluster");
 }
 
-/* Settings that go together in any mode. */
-
-static void
-check_password(const struct config_draft *draft)
-{
-	const struct config_redis *redis = &draft->config->redis;
-
-	if (redis->password[0] != '\0' && redis->password_file[0] != '\0')
-		config_draft_fault(draft, ID(REDIS_PASSWORD_FILE),
-		    ID(REDIS_PASSWORD),
-		    "given beside redis.password, expected only one of them");
-}
+/* TLS. */
 
 static void
 check_tls(const struct config_draft *draft)
 {
 	const struct config_redis *redis = &draft->config->redis;
+	bool cert = redis->tls_cert[0] != '\0';
 	size_t i;
 
-	if (!redis->tls)
-		return;
 	if (!BUILT_WITH_TLS)
-		MODE_FAULT(draft, REDIS_TLS,
+		config_draft_fault(draft, ID(REDIS_TLS), ID(REDIS_MODE),
 		    "this build is without TLS, expected false");
 	if (redis->mode == CONFIG_MODE_EMBEDDED)
-		MODE_FAULT(draft, REDIS_TLS,
+		config_draft_fault(draft, ID(REDIS_TLS), ID(REDIS_MODE),
 		    "true, expected false with redis.mode embedded");
 	for (i = 0; i < redis->nodes.n; i++)
 		if (redis->nodes.v[i].path != NULL)
-			MODE_FAULT(draft, REDIS_TLS,
+			config_draft_fault(draft, ID(REDIS_TLS), ID(REDIS_MODE),
 			    "true, expected false with the Unix socket %s",
 			    redis->nodes.v[i].path);
+	if (cert != (redis->tls_key[0] != '\0'))
+		config_draft_fault(draft,
+		    cert ? ID(REDIS_TLS_KEY) : ID(REDIS_TLS_CERT),
+		    cert ? ID(REDIS_TLS_CERT) : ID(REDIS_TLS_KEY),
+		    "not given, expected both redis.tls_cert and "
+		    "redis.tls_key, or neither");
 }
 
 /*
  * Refuses certificates without TLS: someone believes the traffic is encrypted.
  */
 static void
-check_tls_files(const struct config_draft *draft)
+check_no_tls(const struct config_draft *draft)
 {
 	static const enum config_field_id ids[] = { ID(REDIS_TLS_CA),
 		ID(REDIS_TLS_CERT), ID(REDIS_TLS_KEY) };
 	size_t i;
 
-	for (i = 0; i < COUNT(ids) && !draft->config->redis.tls; i++) {
+	for (i = 0; i < COUNT(ids); i++) {
 		const char *const *value = config_field_slot_const(
 		    &config_fields[ids[i]], draft->config);
 
-		if (!draft->bad[ids[i]] && (*value)[0] != '\0')
+		if ((*value)[0] != '\0')
 			config_draft_fault(draft, ids[i], ID(REDIS_TLS),
 			    "given while redis.tls is false, expected only "
 			    "with redis.tls true");
 	}
 }
 
-static void
-check_tls_pair(const struct config_draft *draft)
+void
+config_check(const struct config_draft *draft)
 {
 	const struct config_redis *redis = &draft->config->redis;
-	bool cert = redis->tls_cert[0] != '\0';
-
-	if (!redis->tls || cert == (redis->tls_key[0] != '\0'))
-		return;
-	config_draft_fault(draft, cert ? ID(REDIS_TLS_KEY) : ID(REDIS_TLS_CERT),
-	    cert ? ID(REDIS_TLS_CERT) : ID(REDIS_TLS_KEY),
-	    "not given, expected both redis.tls_cert and redis.tls_key, or "
-	    "neither");
-}
-
-static void
-check_hold(const struct config_draft *draft)
-{
 	const struct lock_limits *limits = &draft->config->locks.limits;
 
+	check_mode(draft);
+	if (redis->password[0] != '\0' && redis->password_file[0] != '\0')
+		config_draft_fault(draft, ID(REDIS_PASSWORD_FILE),
+		    ID(REDIS_PASSWORD),
+		    "given beside redis.password, expected only one of them");
+	if (redis->tls)
+		check_tls(draft);
+	else
+		check_no_tls(draft);
 	if (limits->max_hold_ms != 0 &&
 	    limits->default_hold_ms > limits->max_hold_ms)
 		config_draft_fault(draft, ID(LOCKS_DEFAULT_HOLD),
 		    ID(LOCKS_MAX_HOLD),
 		    "longer than locks.max_hold, expected at most that");
-}
-
-/* The rules, each with the two settings that it is about. */
-static const struct {
-	void (*check)(const struct config_draft *draft);
-	enum config_field_id one, other;
-} rules[] = {
-	{ check_nodes, ID(REDIS_MODE), ID(REDIS_NODES) },
-	{ check_master, ID(REDIS_MODE), ID(REDIS_MASTER) },
-	{ check_refused, ID(REDIS_MODE), ID(REDIS_MODE) },
-	{ check_replicas, ID(REDIS_MODE), ID(REDIS_REPLICAS) },
-	{ check_prefix, ID(REDIS_MODE), ID(REDIS_PREFIX) },
-	{ check_password, ID(REDIS_PASSWORD), ID(REDIS_PASSWORD_FILE) },
-	{ check_tls, ID(REDIS_MODE), ID(REDIS_TLS) },
-	{ check_tls_files, ID(REDIS_TLS), ID(REDIS_TLS) },
-	{ check_tls_pair, ID(REDIS_TLS_CERT), ID(REDIS_TLS_KEY) },
-	{ check_hold, ID(LOCKS_MAX_HOLD), ID(LOCKS_DEFAULT_HOLD) },
-};
-
-void
-config_check(const struct config_draft *draft)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(rules); i++)
-		if (!draft->bad[rules[i].one] && !draft->bad[rules[i].other])
-			rules[i].check(draft);
 }
 
 void

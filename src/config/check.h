@@ -24,17 +24,13 @@ struct config_draft {
 };
 
 /*
- * Returns the place of a setting's value; if it was not given, that of
- * `beside`, the setting that asks for it.
+ * Adds a fault of a setting at the place of its value; if it was not given, at
+ * that of `beside`, the setting that asks for it.  Adds none if one of the two
+ * has a fault already: then its value is not what was meant.
  */
-struct config_mark config_draft_mark(const struct config_draft *draft,
-    enum config_field_id id, enum config_field_id beside);
-
-/* Adds a fault of a setting there. */
-#define config_draft_fault(draft, id, beside, ...)      \
-	config_faults_at((draft)->faults,               \
-	    config_draft_mark((draft), (id), (beside)), \
-	    config_fields[(id)].path, __VA_ARGS__)
+void config_draft_fault(const struct config_draft *draft,
+    enum config_field_id id, enum config_field_id beside, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Adds the faults of settings that contradict each other. */
 void config_check(const struct config_draft *draft);

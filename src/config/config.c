@@ -29,6 +29,30 @@
 #define USERS_MAX_BYTES ((size_t)1024 * 1024)
 #define LIST_SIZE 512
 
+#define ID(name) CONFIG_FIELD_##name
+
+/* Defaults. */
+
+static void
+set_default(struct config *config, const struct config_field *field)
+{
+	void *slot = config_field_slot(field, config);
+	struct config_faults faults;
+	struct config_node *root;
+	bool ok;
+
+	config_value_clear(field, slot);
+	if (field->type->absent != NULL)
+		return;
+	config_faults_init(&faults);
+	ok =
+	    config_node_parse(&root, field->def, strlen(field->def), &faults) &&
+	    config_value_set(field, root, slot, &faults);
+	assert(ok);
+	config_node_free(root);
+	config_faults_fini(&faults);
+}
+
 /* From the tree. */
 
 static void
@@ -63,108 +87,56 @@ take(struct config_draft *draft, const struct config_field *field,
 	draft->given[id] = node;
 	if (!config_value_set(field, node, slot, draft->faults))
 		draft->bad[id] = true;
+	if (draft->bad[id])
+		set_default(draft->config, field);
 }
 
 /*
- * Returns the first key of a section, or of the whole text.  Returns NULL if
- * there is none, or if it is no mapping.  With every line commented out it is
- * empty.
+ * Takes a section, or the whole text, which is the section "" and calls this
+ * for its sections.  With every line commented out it is empty.
  */
-static const struct config_node *
-first_key(struct config_draft *draft, const struct config_node *node,
+static void
+take_section(struct config_draft *draft, const struct config_node *node,
     const char *section)
 {
+	const struct config_field *field;
+	const struct config_node *n;
 	char list[LIST_SIZE];
 
 	if (node == NULL || node->refused || config_node_is_empty(node))
-		return NULL;
-	if (node->kind != CONFIG_NODE_MAPPING)
+		return;
+	if (node->kind != CONFIG_NODE_MAPPING) {
 		config_node_fault(node, draft->faults,
 		    "is %s, expected a mapping with: %s",
 		    config_node_kind_name(node),
 		    config_field_list(section, list, sizeof(list)));
-	return node->kind == CONFIG_NODE_MAPPING ? node->first : NULL;
-}
-
-/* Returns false if the section has no such setting. */
-static bool
-take_setting(struct config_draft *draft, const struct config_node *node,
-    const char *section)
-{
-	const struct config_field *field =
-	    config_field_find(section, node->key);
-
-	if (field != NULL)
-		take(draft, field, node);
-	return field != NULL;
-}
-
-static void
-take_tree(struct config_draft *draft, const struct config_node *root)
-{
-	const struct config_node *top, *n;
-
-	for (top = first_key(draft, root, ""); top != NULL; top = top->next) {
-		if (take_setting(draft, top, ""))
-			continue;
-		if (!config_field_is_section(top->key)) {
-			fault_unknown(top, "", draft->faults);
-			continue;
-		}
-		n = first_key(draft, top, top->key);
-		for (; n != NULL; n = n->next)
-			if (!take_setting(draft, n, top->key))
-				fault_unknown(n, top->key, draft->faults);
-	}
-}
-
-/* Defaults, and values from outside the file. */
-
-static void
-set_default(struct config *config, const struct config_field *field)
-{
-	struct config_faults faults;
-	struct config_node *root;
-	bool ok;
-
-	if (field->type->absent != NULL)
 		return;
-	config_faults_init(&faults);
-	ok =
-	    config_node_parse(&root, field->def, strlen(field->def), &faults) &&
-	    config_value_set(
-		field, root, config_field_slot(field, config), &faults);
-	assert(ok);
-	config_node_free(root);
-	config_faults_fini(&faults);
-}
-
-static void
-set_defaults(struct config_draft *draft)
-{
-	size_t i;
-
-	for (i = 0; i < CONFIG_FIELDS; i++) {
-		const struct config_field *field = &config_fields[i];
-
-		if (draft->given[i] != NULL && !draft->bad[i])
-			continue;
-		config_value_clear(
-		    field, config_field_slot(field, draft->config));
-		set_default(draft->config, field);
+	}
+	for (n = node->first; n != NULL; n = n->next) {
+		field = config_field_find(section, n->key);
+		if (field != NULL)
+			take(draft, field, n);
+		else if (section[0] == '\0' && config_field_is_section(n->key))
+			take_section(draft, n, n->key);
+		else
+			fault_unknown(n, section, draft->faults);
 	}
 }
+
+/* Values from outside the file. */
 
 /*
- * Returns the name of the host, with a dash for each byte that a broker's name
- * can't have.
+ * A broker without a name has that of its host, with a dash for each byte that
+ * a broker's name can't have.
  */
-static char *
-name_of_host(void)
+static void
+name_broker(struct config_broker *broker)
 {
 	char name[NAME_MAX_BYTES + 1] = "";
 	char *p;
 
+	if (broker->name[0] != '\0')
+		return;
 	/* A longer name is cut, and gethostname() may or may not report it. */
 	if (gethostname(name, sizeof(name)) != 0)
 		name[NAME_MAX_BYTES] = '\0';
@@ -172,7 +144,8 @@ name_of_host(void)
 	for (p = name; *p != '\0'; p++)
 		if (strchr(CONFIG_NAME_CHARACTERS, *p) == NULL)
 			*p = '-';
-	return xstrdup(name[0] == '\0' ? "broker" : name);
+	free(broker->name);
+	broker->name = xstrdup(name[0] == '\0' ? "broker" : name);
 }
 
 /* Cuts off one line end: editors and `echo` add it. */
@@ -186,106 +159,80 @@ strip_newline(char *text, size_t *length)
 }
 
 /*
- * A file that a setting names: how its name is found, and what is expected of
- * it.  Constant.
- */
-struct named_file {
-	enum config_field_id id;
-	size_t max; /* bytes; 0: who uses it reads it */
-	bool is_password;
-	const char *expected;
-};
-
-/* Returns what is wrong with a text, or NULL. */
-static const char *
-text_why(const struct named_file *file, char *text, size_t length)
-{
-	if (file->is_password)
-		strip_newline(text, &length);
-	if (strlen(text) != length)
-		return "a NUL character in it";
-	return file->is_password && length == 0 ? "nothing in it" : NULL;
-}
-
-/*
- * Finds a file that is named as a credential, and puts what is in it in place
- * of *text.  Returns false after a fault.
+ * Finds a file that is named as a credential.  If max is not 0 it puts what is
+ * in it, at most that many bytes, in place of *text.  Returns false after a
+ * fault.
  */
 static bool
-take_file(const struct config_draft *draft, const struct named_file *file,
-    char **path, char **text)
+take_file(const struct config_draft *draft, enum config_field_id id,
+    char **path, char **text, size_t max, const char *what)
 {
+	bool is_password = max == PASSWORD_MAX_BYTES;
 	char quoted[CONFIG_QUOTE_SIZE];
 	const char *why = NULL;
 	char *content = NULL;
 	size_t length;
 
-	if (config_file_resolve(path, &why) && file->max > 0)
-		content =
-		    config_file_read(*path, true, file->max, &length, &why);
-	if (content != NULL)
-		why = text_why(file, content, length);
-	if (why == NULL && content != NULL) {
+	if (config_file_resolve(path, &why) && max > 0)
+		content = config_file_read(*path, true, max, &length, &why);
+	if (content != NULL && is_password)
+		strip_newline(content, &length);
+	if (content != NULL && strlen(content) != length)
+		why = "a NUL character in it";
+	else if (content != NULL && is_password && length == 0)
+		why = "nothing in it";
+	if (why != NULL) {
+		config_file_free(content);
+		config_draft_fault(draft, id, id,
+		    "%s%s can't be used (%s), expected a readable file%s",
+		    id == CONFIG_FIELD_AUTH ? "users_file: " : "",
+		    config_quote(quoted, *path), why, what);
+	} else if (content != NULL) {
 		config_file_free(*text);
 		*text = content;
 	}
-	if (why == NULL)
-		return true;
-	config_file_free(content);
-	config_draft_fault(draft, file->id, file->id,
-	    "%s%s can't be used (%s), expected a readable file%s",
-	    file->id == CONFIG_FIELD_AUTH ? "users_file: " : "",
-	    config_quote(quoted, *path), why, file->expected);
-	return false;
+	return why == NULL;
+}
+
+static void
+take_password(const struct config_draft *draft, enum config_field_id id,
+    char **path, char **password)
+{
+	/* A password beside its file is a fault already. */
+	if ((*path)[0] != '\0' && (*password)[0] == '\0')
+		take_file(draft, id, path, password, PASSWORD_MAX_BYTES,
+		    " with a password");
 }
 
 static void
 set_files(const struct config_draft *draft)
 {
 	struct config_redis *redis = &draft->config->redis;
-	const struct {
-		struct named_file file;
-		char **path;
-		char **text;
-	} files[] = {
-		{ { CONFIG_FIELD_REDIS_TLS_CA, .expected = "" }, &redis->tls_ca,
-		    NULL },
-		{ { CONFIG_FIELD_REDIS_TLS_CERT, .expected = "" },
-		    &redis->tls_cert, NULL },
-		{ { CONFIG_FIELD_REDIS_TLS_KEY, .expected = "" },
-		    &redis->tls_key, NULL },
-		{ { CONFIG_FIELD_REDIS_PASSWORD_FILE, PASSWORD_MAX_BYTES, true,
-		      " with a password" },
-		    &redis->password_file, &redis->password },
-		{ { CONFIG_FIELD_REDIS_SENTINEL_PASSWORD_FILE,
-		      PASSWORD_MAX_BYTES, true, " with a password" },
-		    &redis->sentinel_password_file, &redis->sentinel_password },
-	};
-	size_t i;
 
+	take_file(draft, ID(REDIS_TLS_CA), &redis->tls_ca, NULL, 0, "");
+	take_file(draft, ID(REDIS_TLS_CERT), &redis->tls_cert, NULL, 0, "");
+	take_file(draft, ID(REDIS_TLS_KEY), &redis->tls_key, NULL, 0, "");
 	redis->sentinel_password = xstrdup("");
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		/* A password beside its file is a fault already. */
-		if ((*files[i].path)[0] != '\0' &&
-		    (files[i].text == NULL || (*files[i].text)[0] == '\0'))
-			(void)!take_file(draft, &files[i].file, files[i].path,
-			    files[i].text);
+	take_password(draft, ID(REDIS_PASSWORD_FILE), &redis->password_file,
+	    &redis->password);
+	take_password(draft, ID(REDIS_SENTINEL_PASSWORD_FILE),
+	    &redis->sentinel_password_file, &redis->sentinel_password);
 }
 
 /* Makes the users from the section auth, unless that has faults. */
 static void
 set_users(const struct config_draft *draft)
 {
-	static const struct named_file file = { CONFIG_FIELD_AUTH,
-		USERS_MAX_BYTES, false, " with lines NAME:HASH" };
 	struct config *config = draft->config;
 	struct auth_settings *auth = &config->auth;
 	struct buf why;
 	char *line, *rest;
 
-	if (!auth->given || draft->bad[CONFIG_FIELD_AUTH] ||
-	    (auth->users_file[0] != '\0' &&
-		!take_file(draft, &file, &auth->users_file, &auth->users_text)))
+	if (!auth->given || draft->bad[ID(AUTH)])
+		return;
+	if (auth->users_file[0] != '\0' &&
+	    !take_file(draft, ID(AUTH), &auth->users_file, &auth->users_text,
+		USERS_MAX_BYTES, " with lines NAME:HASH"))
 		return;
 	buf_init(&why);
 	config->users = users_new(&config->auth, &why);
@@ -293,24 +240,9 @@ set_users(const struct config_draft *draft)
 	rest = buf_data(&why);
 	while (config->users == NULL && (line = strsep(&rest, "\n")) != NULL)
 		if (line[0] != '\0')
-			config_draft_fault(draft, CONFIG_FIELD_AUTH,
-			    CONFIG_FIELD_AUTH, "%s", line);
+			config_draft_fault(
+			    draft, ID(AUTH), ID(AUTH), "%s", line);
 	buf_fini(&why);
-}
-
-static void
-complete(struct config_draft *draft)
-{
-	struct config_broker *broker = &draft->config->broker;
-
-	set_defaults(draft);
-	if (broker->name[0] == '\0') {
-		free(broker->name);
-		broker->name = name_of_host();
-	}
-	config_check(draft);
-	set_files(draft);
-	set_users(draft);
 }
 
 /* Public. */
@@ -320,14 +252,19 @@ config_load_buffer(struct config *config, const char *name, const char *text,
     size_t length, struct config_faults *faults)
 {
 	struct config_draft draft = { .config = config, .faults = faults };
-	size_t before = faults->n;
+	size_t before = faults->n, i;
 	struct config_node *root;
 
 	memset(config, 0, sizeof(*config));
 	config_faults_context(faults, name);
 	if (config_node_parse(&root, text, length, faults)) {
-		take_tree(&draft, root);
-		complete(&draft);
+		for (i = 0; i < CONFIG_FIELDS; i++)
+			set_default(config, &config_fields[i]);
+		take_section(&draft, root, "");
+		name_broker(&config->broker);
+		config_check(&draft);
+		set_files(&draft);
+		set_users(&draft);
 	}
 	config_node_free(root);
 	if (faults->n == before)
