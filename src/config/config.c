@@ -114,12 +114,13 @@ take_section(struct config_draft *draft, const struct config_node *node,
 	}
 	for (n = node->first; n != NULL; n = n->next) {
 		field = config_field_find(section, n->key);
-		if (field != NULL)
-			take(draft, field, n);
-		else if (section[0] == '\0' && config_field_is_section(n->key))
+		if (field == NULL)
+			fault_unknown(n, section, draft->faults);
+		else if (section[0] == '\0' &&
+			 config_field_leaf(field) != field->path)
 			take_section(draft, n, n->key);
 		else
-			fault_unknown(n, section, draft->faults);
+			take(draft, field, n);
 	}
 }
 
@@ -334,12 +335,13 @@ config_dump(const struct config *config, FILE *out)
 	buf_init(&text);
 	for (i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
-		size_t n = config_field_section_length(field);
+		size_t n = (size_t)(config_field_leaf(field) - field->path);
 
-		if (n == 0 || strncmp(section, field->path, n + 1) != 0) {
+		if (n == 0 || strncmp(section, field->path, n) != 0) {
 			buf_adds(&text, i == 0 ? "" : "\n");
 			if (n > 0)
-				buf_addf(&text, "%.*s:\n", (int)n, field->path);
+				buf_addf(
+				    &text, "%.*s:\n", (int)n - 1, field->path);
 		}
 		section = field->path;
 		/* A password from a file is not needed in a dump. */

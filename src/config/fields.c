@@ -63,66 +63,46 @@ config_field_leaf(const struct config_field *field)
 	return dot == NULL ? field->path : dot + 1;
 }
 
-size_t
-config_field_section_length(const struct config_field *field)
-{
-	const char *dot = strchr(field->path, '.');
-
-	return dot == NULL ? 0 : (size_t)(dot - field->path);
-}
-
-static bool
-in_section(const struct config_field *field, const char *section)
-{
-	size_t n = config_field_section_length(field);
-
-	return strlen(section) == n && memcmp(field->path, section, n) == 0;
-}
-
-const struct config_field *
-config_field_find(const char *section, const char *leaf)
-{
-	size_t i;
-
-	for (i = 0; i < CONFIG_FIELDS; i++)
-		if (in_section(&config_fields[i], section) &&
-		    strcmp(config_field_leaf(&config_fields[i]), leaf) == 0)
-			return &config_fields[i];
-	return NULL;
-}
-
 /*
- * Returns the next name at a level: a setting of a section, or at the top a
- * section or a setting without one.  Each name comes once, because the settings
- * of a section stand together.  Returns NULL after the last.
+ * Returns the first row from *i on with another name at a level than `name`,
+ * which it replaces: in a section the settings have names; at the top, "", the
+ * sections and the settings without one.  Each name comes once, because the
+ * settings of a section stand together.  Returns NULL after the last.
  */
-static const char *
+static const struct config_field *
 next_name(const char *section, size_t *i, char name[WORD_MAX])
 {
-	for (; *i < CONFIG_FIELDS; (*i)++) {
-		const struct config_field *field = &config_fields[*i];
-		size_t n = config_field_section_length(field);
+	size_t skip = strlen(section), n;
 
-		if (in_section(field, section)) {
-			(*i)++;
-			return strcpy(name, config_field_leaf(field));
+	for (; *i < CONFIG_FIELDS; (*i)++) {
+		const char *next = config_fields[*i].path;
+
+		if (skip > 0) {
+			if (strncmp(next, section, skip) != 0 ||
+			    next[skip] != '.')
+				continue;
+			next += skip + 1;
 		}
-		if (section[0] != '\0' ||
-		    (strlen(name) == n && memcmp(name, field->path, n) == 0))
+		n = strcspn(next, ".");
+		if (strlen(name) == n && memcmp(name, next, n) == 0)
 			continue;
-		snprintf(name, WORD_MAX, "%.*s", (int)n, field->path);
-		return name;
+		snprintf(name, WORD_MAX, "%.*s", (int)n, next);
+		return &config_fields[*i];
 	}
 	return NULL;
 }
 
-bool
-config_field_is_section(const char *name)
+const struct config_field *
+config_field_find(const char *section, const char *name)
 {
-	char leaf[WORD_MAX] = "";
+	const struct config_field *field;
+	char next[WORD_MAX] = "";
 	size_t i = 0;
 
-	return name[0] != '\0' && next_name(name, &i, leaf) != NULL;
+	do
+		field = next_name(section, &i, next);
+	while (field != NULL && strcmp(next, name) != 0);
+	return field;
 }
 
 const char *

@@ -44,16 +44,15 @@ void *config_field_slot(
 const void *config_field_slot_const(
     const struct config_field *field, const struct config *config);
 
-/*
- * Returns the last part of a path: "lease"; section_length is that of "locks".
- */
+/* Returns the last part of a path: "lease". */
 const char *config_field_leaf(const struct config_field *field);
-size_t config_field_section_length(const struct config_field *field);
 
-/* Finds a field by section ("" at the top) and leaf; NULL if there is none. */
+/*
+ * Finds a setting by its section, "" at the top, and its leaf; at the top also
+ * a section by its name, as its first row.  Returns NULL if there is none.
+ */
 const struct config_field *config_field_find(
-    const char *section, const char *leaf);
-bool config_field_is_section(const char *name);
+    const char *section, const char *name);
 
 /* Room for the path of a setting. */
 #define CONFIG_SUGGEST_SIZE 64
