@@ -80,7 +80,8 @@ TYPE(any, CONFIG_TEXT_OF(NULL), .shape = SINGLE);
 TYPE(hidden, CONFIG_TEXT_OF(NULL), .is_secret = true, .is_hidden = true);
 TYPE(user_name, CONFIG_TEXT_OF(user_name_why), .expected = "the name of a user",
     .shape = SINGLE);
-TYPE(hash, CONFIG_TEXT_OF(hash_check), .is_secret = true, .shape = SINGLE);
+TYPE(hash, CONFIG_TEXT_OF(hash_check), .is_secret = true, .absent = "",
+    .shape = SINGLE);
 TYPE(peer, CONFIG_TEXT_OF(peer_check),
     .expected = "a user of this host, or a group as \"%group\"");
 TYPE(certificate, CONFIG_TEXT_OF(certificate_check),
@@ -110,53 +111,6 @@ TYPE(patterns, WORDS_OF(pattern_type), .expected = "a list");
 TYPE(class_patterns, WORDS_OF(class_pattern_type),
     .expected = "a list of names");
 
-/*
- * Checks that no two users, or classes, have the same name, with which an item
- * begins; an item with a fault may have none.
- */
-static bool
-check_names(const struct config_type *type, const void *value,
-    const struct config_node *node, const char *noun, bool ok,
-    struct config_faults *faults)
-{
-	const struct config_list list = config_value_list(value);
-	const struct config_node *n = node->first;
-	size_t i, k;
-
-	for (i = 0; i < list.n; i++, n = n->next) {
-		const char *const *name =
-		    config_value_item(&list, type->item, i);
-
-		for (k = 0; k < i && *name != NULL; k++) {
-			const char *const *other =
-			    config_value_item(&list, type->item, k);
-
-			if (*other != NULL && strcmp(*name, *other) == 0)
-				break;
-		}
-		if (k == i || *name == NULL)
-			continue;
-		config_node_fault(n, faults,
-		    "the %s %s is given twice, expected it once", noun, *name);
-		ok = false;
-	}
-	return ok;
-}
-
-static bool
-finish_users(const struct config_type *type, void *value,
-    const struct config_node *node, bool ok, struct config_faults *faults)
-{
-	return check_names(type, value, node, "user", ok, faults);
-}
-
-static bool
-finish_classes(const struct config_type *type, void *value,
-    const struct config_node *node, bool ok, struct config_faults *faults)
-{
-	return check_names(type, value, node, "class", ok, faults);
-}
-
 /* Users.  The last keys are also those of anonymous. */
 
 #define AT(type, member) .offset = offsetof(struct type, member)
@@ -178,35 +132,14 @@ static const struct config_field user_keys[] = {
 
 static const struct config_field anonymous_keys[] = { RIGHTS(auth_anonymous) };
 
-/* A hash that is not given is not written either. */
-static bool
-user_has(const void *value, const struct config_field *key)
-{
-	const struct auth_user *user = value;
-
-	return key->type != &hash_type || user->hash[0] != '\0';
-}
-
-/* A mapping that is there, even an empty one, says so. */
-static bool
-finish_given(const struct config_type *type, void *value,
-    const struct config_node *node, bool ok, struct config_faults *faults)
-{
-	(void)type;
-	(void)node;
-	(void)faults;
-	*(bool *)value = true;
-	return ok;
-}
-
-TYPE(user, MAPPING_OF(auth_user, user_keys), .required = 1, .has = user_has,
+TYPE(user, MAPPING_OF(auth_user, user_keys), .required = 1,
     .expected = EXPECTED_USER,
     .known = "name, hash, unix, certificate, lock, watch, deny or admin");
 TYPE(users, .kind = CONFIG_LIST, .size = sizeof(struct auth_users),
-    ITEM(user_type), .may_be_empty = true, .finish = finish_users,
+    ITEM(user_type), .may_be_empty = true, .noun = "user",
     .expected = "a list of users");
 TYPE(anonymous, MAPPING_OF(auth_anonymous, anonymous_keys),
-    .may_be_empty = true, .finish = finish_given,
+    .may_be_empty = true, .absent = "",
     .expected = "a mapping with lock, watch or deny",
     .known = "lock, watch or deny");
 
@@ -217,21 +150,11 @@ static const struct config_field auth_keys[] = {
 	{ "anonymous", &anonymous_type, AT(auth_settings, anonymous) },
 };
 
-static bool
-auth_has(const void *value, const struct config_field *key)
-{
-	const struct auth_settings *auth = value;
-
-	return key->type != &anonymous_type || auth->anonymous.given;
-}
-
 const struct config_type config_type_AUTH = {
 	MAPPING_OF(auth_settings, auth_keys),
 	.expected = "a mapping with users_file, users or anonymous",
 	.known = "users_file, users or anonymous",
 	.absent = "absent: everybody may do everything",
-	.has = auth_has,
-	.finish = finish_given,
 };
 
 /* Classes. */
@@ -250,5 +173,5 @@ const struct config_type config_type_CLASSES = {
 	.size = sizeof(struct metrics_settings),
 	ITEM(class_type),
 	.expected = "a list of classes, each " EXPECTED_CLASS,
-	.finish = finish_classes,
+	.noun = "class",
 };

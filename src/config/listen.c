@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "config/fields.h"
@@ -32,42 +33,26 @@ parse_host(struct address *out, const char *text)
 }
 
 /*
- * Returns systemd's first runtime directory with the default name of the
- * socket, or NULL if we don't run under systemd.  The caller frees it.  A
- * directory with too long a name counts as none: the defaults never fail.
+ * "" means the default name of the socket in systemd's first runtime directory,
+ * and no address if we don't run under systemd.  A directory with too long a
+ * name counts as none: the defaults never fail.
  */
-static char *
-default_socket(void)
-{
-	static const char name[] = "/lockbrokerd.sock";
-	const char *directory = getenv("RUNTIME_DIRECTORY");
-	struct address address;
-	char *path;
-	size_t n;
-
-	if (directory == NULL || directory[0] != '/')
-		return NULL;
-	n = strcspn(directory, ":");
-	path = xmalloc(n + sizeof(name));
-	memcpy(path, directory, n);
-	memcpy(path + n, name, sizeof(name));
-	if (address_parse_unix(&address, path) == NULL) {
-		address_fini(&address);
-		return path;
-	}
-	free(path);
-	return NULL;
-}
-
-/* "" means the default, and no address if there is none. */
 static const char *
 parse_socket(struct address *out, const char *text)
 {
-	char *path = text[0] == '\0' ? default_socket() : xstrdup(text);
-	const char *why = path == NULL ? NULL : address_parse_unix(out, path);
+	const char *directory = getenv("RUNTIME_DIRECTORY");
+	struct buf path;
 
-	free(path);
-	return why;
+	if (text[0] != '\0')
+		return address_parse_unix(out, text);
+	if (directory == NULL || directory[0] != '/')
+		return NULL;
+	buf_init(&path);
+	buf_addf(&path, "%.*s/lockbrokerd.sock%c", (int)strcspn(directory, ":"),
+	    directory, '\0');
+	(void)!address_parse_unix(out, buf_data(&path));
+	buf_fini(&path);
+	return NULL;
 }
 
 static const char *
@@ -90,54 +75,12 @@ TYPE(socket, ADDRESS_OF(parse_socket), .is_path = true,
     .shape = SINGLE);
 TYPE(node, ADDRESS_OF(parse_node), .expected = EXPECTED_NODE);
 
-/* Port 0 is a new one each time, and an address with a fault is none. */
-static bool
-can_be_twice(const struct address *address)
-{
-	return address->path == NULL && address->port == 0;
-}
-
-/*
- * Checks that no address is there twice.  All items begin with their address.
- */
-static bool
-check_addresses(const struct config_type *type, void *value,
-    const struct config_node *node, bool ok, struct config_faults *faults)
-{
-	const struct config_list list = config_value_list(value);
-	const struct config_node *n = node->first;
-	const struct address *a, *other;
-	char quoted[CONFIG_QUOTE_SIZE];
-	size_t i, k;
-
-	for (i = 0; i < list.n; i++, n = n->next) {
-		a = config_value_item(&list, type->item, i);
-		for (k = 0; k < i && !can_be_twice(a); k++) {
-			other = config_value_item(&list, type->item, k);
-			if (!can_be_twice(other) && address_same(a, other))
-				break;
-		}
-		if (k == i || can_be_twice(a))
-			continue;
-		ok = false;
-		if (n->kind == CONFIG_NODE_MAPPING)
-			config_node_fault(n, faults,
-			    "the same address is given twice, expected it "
-			    "once");
-		else
-			config_node_fault(n, faults,
-			    "%s is given twice, expected each node once",
-			    config_quote(quoted, n->text));
-	}
-	return ok;
-}
-
 const struct config_type config_type_NODES = {
 	.kind = CONFIG_LIST,
 	.size = sizeof(struct config_nodes),
 	.expected = "a list of " EXPECTED_NODE,
 	.item = &(const struct config_field){ .type = &node_type },
-	.finish = check_addresses,
+	.noun = "node",
 };
 
 /* What may stand beside the address of an item of `listen`. */
@@ -162,17 +105,10 @@ authorities_check(const char *text)
 }
 
 /*
- * Is there such a group?  If the system can't say, as when a user directory is
- * not up yet, the attempt to listen decides, because that is worth repeating.
+ * If the system can't say whether there is such a group, as when a user
+ * directory is not up yet, the attempt to listen decides, because that is worth
+ * repeating.
  */
-static bool
-group_may_be(const char *name)
-{
-	errno = 0;
-	return name[0] == '\0' || getgrnam(name) != NULL ||
-	       (errno != 0 && errno != ENOENT);
-}
-
 static const char *
 group_check(const char *text)
 {
@@ -181,7 +117,11 @@ group_check(const char *text)
 	for (p = text; *p != '\0'; p++)
 		if ((unsigned char)*p <= ' ' || *p == ':' || *p == 0x7f)
 			return "has a character that no group has";
-	return group_may_be(text) ? NULL : "is not a group on this host";
+	errno = 0;
+	if (text[0] == '\0' || getgrnam(text) != NULL ||
+	    (errno != 0 && errno != ENOENT))
+		return NULL;
+	return "is not a group on this host";
 }
 
 static const char *
@@ -346,7 +286,7 @@ static const struct config_type endpoint_type = {
 	.finish = finish_endpoint,
 };
 
-/* Checks addresses, and drops items without any: `unix: ""`. */
+/* Drops items without an address: `unix: ""`. */
 static bool
 finish_listen(const struct config_type *type, void *value,
     const struct config_node *node, bool ok, struct config_faults *faults)
@@ -354,7 +294,8 @@ finish_listen(const struct config_type *type, void *value,
 	struct config_listen *listen = value;
 	size_t i, n = 0;
 
-	ok = check_addresses(type, value, node, ok, faults);
+	(void)node;
+	(void)faults;
 	for (i = 0; ok && i < listen->n; i++) {
 		struct config_endpoint *endpoint = &listen->v[i];
 
@@ -375,5 +316,6 @@ const struct config_type config_type_LISTEN = {
 	.expected =
 	    "a list of mappings, each with either tcp, tls, unix or http",
 	.item = &(const struct config_field){ .type = &endpoint_type },
+	.noun = "address",
 	.finish = finish_listen,
 };

@@ -260,7 +260,10 @@ write_list(const struct config_type *type, const void *slot, int indent,
 static bool
 is_absent(const struct config_type *type, const void *slot)
 {
-	return type->absent != NULL && !*(const bool *)slot;
+	if (type->absent == NULL)
+		return false;
+	return type->kind == CONFIG_TEXT ? (*(char *const *)slot)[0] == '\0'
+					 : !*(const bool *)slot;
 }
 
 void
@@ -269,7 +272,10 @@ config_value_dump(const struct config_field *field, const void *slot,
 {
 	const struct config_type *type = field->type;
 	const char *leaf = config_field_leaf(field);
+	bool absent = is_absent(type, slot);
 
+	if (absent && type->absent[0] == '\0')
+		return;
 	if (type->is_secret && !reveal && (*(char *const *)slot)[0] != '\0') {
 		buf_addf(out,
 		    "%*s# %s: \"********\" is set and not shown here; put it "
@@ -284,7 +290,7 @@ config_value_dump(const struct config_field *field, const void *slot,
 		buf_addc(out, ' ');
 		config_value_write(field, slot, out);
 		buf_addc(out, '\n');
-	} else if (is_absent(type, slot)) {
+	} else if (absent) {
 		buf_addf(out, " # %s\n", type->absent);
 	} else {
 		buf_addc(out, '\n');
@@ -435,6 +441,63 @@ set_scalar(const struct config_field *field, const struct config_node *node,
 }
 
 static bool
+is_same(const struct config_type *type, const void *a, const void *b)
+{
+	const struct address *address = a;
+	const char *const *text = a, *const *other = b;
+
+	if (type->kind == CONFIG_MAPPING)
+		type = type->keys[0].type;
+	/* Port 0 is a new one each time; an address with a fault has it. */
+	if (type->kind == CONFIG_ADDRESS)
+		return (address->path != NULL || address->port != 0) &&
+		       address_same(a, b);
+	return *text != NULL && *other != NULL && strcmp(*text, *other) == 0;
+}
+
+static void
+fault_twice(const struct config_type *type, const struct config_node *node,
+    const void *item, struct config_faults *faults)
+{
+	char quoted[CONFIG_QUOTE_SIZE];
+
+	if (node->kind != CONFIG_NODE_MAPPING)
+		config_node_fault(node, faults,
+		    "%s is given twice, expected each %s once",
+		    config_quote(quoted, node->text), type->noun);
+	else if (type->item->type->keys[0].type->kind == CONFIG_TEXT)
+		config_node_fault(node, faults,
+		    "the %s %s is given twice, expected it once", type->noun,
+		    *(char *const *)item);
+	else
+		config_node_fault(node, faults,
+		    "the same %s is given twice, expected it once", type->noun);
+}
+
+/* Checks that no item is there twice. */
+static bool
+check_twice(const struct config_type *type, const struct config_list *list,
+    const struct config_node *node, struct config_faults *faults)
+{
+	bool ok = true;
+	size_t i, k;
+
+	for (i = 0; i < list->n; i++, node = node->next) {
+		void *item = config_value_item(list, type->item, i);
+
+		for (k = 0; k < i; k++)
+			if (is_same(type->item->type, item,
+				config_value_item(list, type->item, k)))
+				break;
+		if (k == i)
+			continue;
+		fault_twice(type, node, item, faults);
+		ok = false;
+	}
+	return ok;
+}
+
+static bool
 set_list(const struct config_field *field, const struct config_node *node,
     void *slot, struct config_faults *faults)
 {
@@ -456,6 +519,8 @@ set_list(const struct config_field *field, const struct config_node *node,
 		ok = config_value_set(
 			 item, n, config_value_item(&list, item, i), faults) &&
 		     ok;
+	if (field->type->noun != NULL)
+		ok = check_twice(field->type, &list, node->first, faults) && ok;
 	return ok;
 }
 
@@ -511,6 +576,8 @@ set_mapping(const struct config_field *field, const struct config_node *node,
 	const struct config_node *n;
 	bool ok = true;
 
+	if (type->absent != NULL)
+		*(bool *)value = true;
 	set_no_texts(type, value);
 	for (n = node->first; n != NULL; n = n->next) {
 		key = find_key(type, n->key);

@@ -71,15 +71,25 @@ struct config_type {
 	const char *(*check)(const char *text);
 	const char *(*parse_address)(struct address *out, const char *text);
 
-	const struct config_field *item; /* of a list; has no path */
+	/*
+	 * The items of a list; the row has no path.  With a noun, such as
+	 * "user", no item may be there twice: an item, or the first key of one,
+	 * is the address or the text that it is known by.
+	 */
+	const struct config_field *item;
+	const char *noun;
+
+	/*
+	 * For a text that may be "", and a mapping that need not be given, as
+	 * its first member, a bool, tells: written in its place, if not "".
+	 */
+	const char *absent;
 
 	/* For a mapping; the first `required` keys must be given. */
 	const struct config_field *keys;
 	size_t nkeys;
 	size_t required;
-	const char *known;  /* what is expected in place of an unknown key */
-	const char *absent; /* what a mapping is that was not given, which its
-			     * first member, a bool, says; NULL: always given */
+	const char *known; /* what is expected in place of an unknown key */
 
 	/* Has this value this key?  NULL: each has all of them. */
 	bool (*has)(const void *value, const struct config_field *key);
