@@ -93,18 +93,8 @@ TYPE(class_pattern, CONFIG_TEXT_OF(names_check), .expected = EXPECTED_PATTERN);
 
 /* Lists, those of texts in one line, and mappings. */
 
-#define ITEM(type_)                          \
-	.item = &(const struct config_field) \
-	{                                    \
-		.type = &(type_)             \
-	}
-#define WORDS_OF(type)                                                      \
-	.kind = CONFIG_LIST, .size = sizeof(struct auth_words), ITEM(type), \
-	.is_inline = true
-#define MAPPING_OF(type, table)                                               \
-	.kind = CONFIG_MAPPING, .size = sizeof(struct type), .keys = (table), \
-	.nkeys = sizeof(table) / sizeof((table)[0])
-
+#define WORDS_OF(type) \
+	CONFIG_LIST_OF(struct auth_words, type), .is_inline = true
 TYPE(peers, WORDS_OF(peer_type), .expected = "a list");
 TYPE(certificates, WORDS_OF(certificate_type), .expected = "a list");
 TYPE(patterns, WORDS_OF(pattern_type), .expected = "a list");
@@ -132,13 +122,12 @@ static const struct config_field user_keys[] = {
 
 static const struct config_field anonymous_keys[] = { RIGHTS(auth_anonymous) };
 
-TYPE(user, MAPPING_OF(auth_user, user_keys), .required = 1,
+TYPE(user, CONFIG_MAPPING_OF(struct auth_user, user_keys), .required = 1,
     .expected = EXPECTED_USER,
     .known = "name, hash, unix, certificate, lock, watch, deny or admin");
-TYPE(users, .kind = CONFIG_LIST, .size = sizeof(struct auth_users),
-    ITEM(user_type), .may_be_empty = true, .noun = "user",
-    .expected = "a list of users");
-TYPE(anonymous, MAPPING_OF(auth_anonymous, anonymous_keys),
+TYPE(users, CONFIG_LIST_OF(struct auth_users, user_type), .may_be_empty = true,
+    .noun = "user", .expected = "a list of users");
+TYPE(anonymous, CONFIG_MAPPING_OF(struct auth_anonymous, anonymous_keys),
     .may_be_empty = true, .absent = "",
     .expected = "a mapping with lock, watch or deny",
     .known = "lock, watch or deny");
@@ -151,7 +140,7 @@ static const struct config_field auth_keys[] = {
 };
 
 const struct config_type config_type_AUTH = {
-	MAPPING_OF(auth_settings, auth_keys),
+	CONFIG_MAPPING_OF(struct auth_settings, auth_keys),
 	.expected = "a mapping with users_file, users or anonymous",
 	.known = "users_file, users or anonymous",
 	.absent = "absent: everybody may do everything",
@@ -165,13 +154,11 @@ static const struct config_field class_keys[] = {
 	{ "names", &class_patterns_type, AT(metrics_class, names) },
 };
 
-TYPE(class, MAPPING_OF(metrics_class, class_keys), .required = 2,
+TYPE(class, CONFIG_MAPPING_OF(struct metrics_class, class_keys), .required = 2,
     .expected = EXPECTED_CLASS, .known = "name or names");
 
 const struct config_type config_type_CLASSES = {
-	.kind = CONFIG_LIST,
-	.size = sizeof(struct metrics_settings),
-	ITEM(class_type),
+	CONFIG_LIST_OF(struct metrics_settings, class_type),
 	.expected = "a list of classes, each " EXPECTED_CLASS,
 	.noun = "class",
 };

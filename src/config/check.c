@@ -15,12 +15,6 @@
 #include "config/config.h"
 #include "config/node.h"
 
-#ifdef HAVE_TLS
-#define BUILT_WITH_TLS true
-#else
-#define BUILT_WITH_TLS false
-#endif
-
 #define ID(name) CONFIG_FIELD_##name
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -152,7 +146,7 @@ check_tls(const struct config_draft *draft)
 	bool cert = redis->tls_cert[0] != '\0';
 	size_t i;
 
-	if (!BUILT_WITH_TLS)
+	if (!CONFIG_WITH_TLS)
 		config_draft_fault(draft, ID(REDIS_TLS), ID(REDIS_MODE),
 		    "this build is without TLS, expected false");
 	if (redis->mode == CONFIG_MODE_EMBEDDED)

@@ -47,7 +47,7 @@ set_default(struct config *config, const struct config_field *field)
 	config_faults_init(&faults);
 	ok =
 	    config_node_parse(&root, field->def, strlen(field->def), &faults) &&
-	    config_value_set(field, root, slot, &faults);
+	    config_value_set(field, root, slot);
 	assert(ok);
 	config_node_free(root);
 	config_faults_fini(&faults);
@@ -56,18 +56,16 @@ set_default(struct config *config, const struct config_field *field)
 /* From the tree. */
 
 static void
-fault_unknown(const struct config_node *node, const char *section,
-    struct config_faults *faults)
+fault_unknown(const struct config_node *node, const char *section)
 {
 	char suggestion[CONFIG_SUGGEST_SIZE];
 	char list[LIST_SIZE];
 
 	if (config_field_suggest(section, node->key, suggestion) != NULL)
 		config_node_fault_key(
-		    node, faults, "unknown key, did you mean %s?", suggestion);
+		    node, "unknown key, did you mean %s?", suggestion);
 	else
-		config_node_fault_key(node, faults,
-		    "unknown key, expected one of: %s",
+		config_node_fault_key(node, "unknown key, expected one of: %s",
 		    config_field_list(section, list, sizeof(list)));
 }
 
@@ -85,7 +83,7 @@ take(struct config_draft *draft, const struct config_field *field,
 	if (field->type->kind >= CONFIG_LIST && config_node_is_empty(node))
 		return;
 	draft->given[id] = node;
-	if (!config_value_set(field, node, slot, draft->faults))
+	if (!config_value_set(field, node, slot))
 		draft->bad[id] = true;
 	if (draft->bad[id])
 		set_default(draft->config, field);
@@ -106,8 +104,7 @@ take_section(struct config_draft *draft, const struct config_node *node,
 	if (node == NULL || node->refused || config_node_is_empty(node))
 		return;
 	if (node->kind != CONFIG_NODE_MAPPING) {
-		config_node_fault(node, draft->faults,
-		    "is %s, expected a mapping with: %s",
+		config_node_fault(node, "is %s, expected a mapping with: %s",
 		    config_node_kind_name(node),
 		    config_field_list(section, list, sizeof(list)));
 		return;
@@ -115,7 +112,7 @@ take_section(struct config_draft *draft, const struct config_node *node,
 	for (n = node->first; n != NULL; n = n->next) {
 		field = config_field_find(section, n->key);
 		if (field == NULL)
-			fault_unknown(n, section, draft->faults);
+			fault_unknown(n, section);
 		else if (section[0] == '\0' &&
 			 config_field_leaf(field) != field->path)
 			take_section(draft, n, n->key);
@@ -365,25 +362,12 @@ write_value(const struct config_field *field, const void *slot, struct buf *out)
 	buf_addc(out, '\0');
 }
 
-static void
-tell_change(const struct config_field *field, const void *from, const void *to,
-    config_changed *changed, void *arg)
-{
-	struct buf old, new;
-
-	write_value(field, from, &old);
-	write_value(field, to, &new);
-	changed(arg, field->path, field->reloadable, buf_data(&old),
-	    buf_data(&new));
-	buf_fini(&old);
-	buf_fini(&new);
-}
-
 size_t
 config_reload_diff(struct config *config, struct config *fresh,
     config_changed *changed, void *arg)
 {
 	struct users *users = config->users;
+	struct buf old, new;
 	size_t copied = 0;
 	size_t i;
 
@@ -394,7 +378,12 @@ config_reload_diff(struct config *config, struct config *fresh,
 
 		if (config_value_same(field, to, from))
 			continue;
-		tell_change(field, to, from, changed, arg);
+		write_value(field, to, &old);
+		write_value(field, from, &new);
+		changed(arg, field->path, field->reloadable, buf_data(&old),
+		    buf_data(&new));
+		buf_fini(&old);
+		buf_fini(&new);
 		if (!field->reloadable)
 			continue;
 		config_value_take(field, to, from);

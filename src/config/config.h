@@ -21,6 +21,12 @@
 
 struct users;
 
+#ifdef HAVE_TLS
+#define CONFIG_WITH_TLS true
+#else
+#define CONFIG_WITH_TLS false
+#endif
+
 enum config_mode {
 	CONFIG_MODE_EMBEDDED,
 	CONFIG_MODE_STANDALONE,

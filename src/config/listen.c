@@ -76,11 +76,9 @@ TYPE(socket, ADDRESS_OF(parse_socket), .is_path = true,
 TYPE(node, ADDRESS_OF(parse_node), .expected = EXPECTED_NODE);
 
 const struct config_type config_type_NODES = {
-	.kind = CONFIG_LIST,
-	.size = sizeof(struct config_nodes),
-	.expected = "a list of " EXPECTED_NODE,
-	.item = &(const struct config_field){ .type = &node_type },
+	CONFIG_LIST_OF(struct config_nodes, node_type),
 	.noun = "node",
+	.expected = "a list of " EXPECTED_NODE,
 };
 
 /* What may stand beside the address of an item of `listen`. */
@@ -198,8 +196,8 @@ endpoint_has(const void *value, const struct config_field *key)
 
 /* Checks which keys stand together. */
 static bool
-check_beside(const struct config_endpoint *endpoint,
-    const struct config_node *node, struct config_faults *faults)
+check_beside(
+    const struct config_endpoint *endpoint, const struct config_node *node)
 {
 	const struct config_node *n;
 	bool ok = true;
@@ -209,7 +207,7 @@ check_beside(const struct config_endpoint *endpoint,
 		n = config_node_child(node, endpoint_keys[i].path);
 		if (n == NULL || endpoint_has(endpoint, &endpoint_keys[i]))
 			continue;
-		config_node_fault_key(n, faults, "given beside %s, expected %s",
+		config_node_fault_key(n, "given beside %s, expected %s",
 		    endpoint_keys[endpoint->place].path,
 		    i < CONFIG_PLACE_MAX ? EXPECTED_ENTRY
 		    : places[i] == UNIX	 ? "only beside unix"
@@ -222,47 +220,41 @@ check_beside(const struct config_endpoint *endpoint,
 
 /* Checks that all keys are there that TLS needs, and finds its files. */
 static bool
-finish_tls(struct config_tls *tls, const struct config_node *node,
-    struct config_faults *faults)
+finish_tls(struct config_tls *tls, const struct config_node *node)
 {
-	const struct config_node *key = config_node_child(node, "tls");
 	const char *why = "this build is without TLS, expected tcp or unix";
-	bool ok = false;
+	const char *key = "tls";
+	bool found = CONFIG_WITH_TLS &&
+		     config_file_resolve(&tls->certificate, &why) &&
+		     config_file_resolve(&tls->key, &why) &&
+		     config_file_resolve(&tls->client_ca, &why);
 
-#ifdef HAVE_TLS
-	ok = config_file_resolve(&tls->certificate, &why) &&
-	     config_file_resolve(&tls->key, &why) &&
-	     config_file_resolve(&tls->client_ca, &why);
-#endif
-	if (ok && (tls->certificate[0] == '\0' || tls->key[0] == '\0')) {
+	if (found && (tls->certificate[0] == '\0' || tls->key[0] == '\0')) {
 		why = "has no certificate or no key, expected both beside it";
-		ok = false;
-	} else if (ok && tls->verify != CONFIG_VERIFY_NONE &&
+	} else if (found && tls->verify != CONFIG_VERIFY_NONE &&
 		   tls->client_ca[0] == '\0') {
-		key = config_node_child(node, "verify");
+		key = "verify";
 		why = "given without client_ca, expected the file of those "
 		      "who vouch for clients";
-		ok = false;
+	} else if (found) {
+		return true;
 	}
-	if (!ok)
-		config_node_fault_key(key, faults, "%s", why);
-	return ok;
+	config_node_fault_key(config_node_child(node, key), "%s", why);
+	return false;
 }
 
 static bool
-finish_endpoint(const struct config_type *type, void *value,
-    const struct config_node *node, bool ok, struct config_faults *faults)
+finish_endpoint(void *value, const struct config_node *node, bool ok)
 {
 	struct config_endpoint *endpoint = value;
 	size_t place = 0;
 
-	(void)type;
 	while (place < CONFIG_PLACE_MAX &&
 	       config_node_child(node, endpoint_keys[place].path) == NULL)
 		place++;
 	if (place == CONFIG_PLACE_MAX) {
 		if (ok)
-			config_node_fault(node, faults,
+			config_node_fault(node,
 			    "has neither tcp, tls, unix nor http, "
 			    "expected " EXPECTED_ENTRY);
 		return false;
@@ -270,32 +262,23 @@ finish_endpoint(const struct config_type *type, void *value,
 	endpoint->place = (enum config_place)place;
 	if (config_node_child(node, "mode") == NULL)
 		endpoint->mode = MODE_DEFAULT;
-	ok = check_beside(endpoint, node, faults) && ok;
+	ok = check_beside(endpoint, node) && ok;
 	return ok && (endpoint->place != CONFIG_PLACE_TLS ||
-			 finish_tls(&endpoint->tls, node, faults));
+			 finish_tls(&endpoint->tls, node));
 }
 
-static const struct config_type endpoint_type = {
-	.kind = CONFIG_MAPPING,
-	.size = sizeof(struct config_endpoint),
-	.expected = EXPECTED_ENTRY,
-	.keys = endpoint_keys,
-	.nkeys = ENDPOINT_KEYS,
-	.known = "tcp, tls, unix or http, or one of the keys beside them",
-	.has = endpoint_has,
-	.finish = finish_endpoint,
-};
+TYPE(endpoint, CONFIG_MAPPING_OF(struct config_endpoint, endpoint_keys),
+    .expected = EXPECTED_ENTRY, .has = endpoint_has, .finish = finish_endpoint,
+    .known = "tcp, tls, unix or http, or one of the keys beside them");
 
 /* Drops items without an address: `unix: ""`. */
 static bool
-finish_listen(const struct config_type *type, void *value,
-    const struct config_node *node, bool ok, struct config_faults *faults)
+finish_listen(void *value, const struct config_node *node, bool ok)
 {
 	struct config_listen *listen = value;
 	size_t i, n = 0;
 
 	(void)node;
-	(void)faults;
 	for (i = 0; ok && i < listen->n; i++) {
 		struct config_endpoint *endpoint = &listen->v[i];
 
@@ -303,7 +286,7 @@ finish_listen(const struct config_type *type, void *value,
 		    endpoint->address.host != NULL)
 			listen->v[n++] = *endpoint;
 		else
-			config_value_clear(type->item, endpoint);
+			config_value_clear(config_type_LISTEN.item, endpoint);
 	}
 	if (ok)
 		listen->n = n;
@@ -311,11 +294,9 @@ finish_listen(const struct config_type *type, void *value,
 }
 
 const struct config_type config_type_LISTEN = {
-	.kind = CONFIG_LIST,
-	.size = sizeof(struct config_listen),
+	CONFIG_LIST_OF(struct config_listen, endpoint_type),
+	.noun = "address",
 	.expected =
 	    "a list of mappings, each with either tcp, tls, unix or http",
-	.item = &(const struct config_field){ .type = &endpoint_type },
-	.noun = "address",
 	.finish = finish_listen,
 };

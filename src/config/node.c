@@ -163,6 +163,7 @@ append(struct builder *b)
 	struct config_node *node = xcalloc(1, sizeof(*node));
 	struct config_node *top = b->top;
 
+	node->faults = b->faults;
 	node->parent = top;
 	if (b->root == NULL) {
 		b->root = node;
@@ -208,14 +209,13 @@ check_duplicate(const struct builder *b, const struct config_node *node)
 	const struct config_node *other = config_node_child(b->top, node->key);
 
 	if (other != node)
-		config_node_fault_key(node, b->faults,
+		config_node_fault_key(node,
 		    "given twice, expected once: it stands in line %d already",
 		    other->key_at.line);
 }
 
 static void
-set_text(struct config_node *node, const yaml_event_t *event,
-    struct config_faults *faults)
+set_text(struct config_node *node, const yaml_event_t *event)
 {
 	if (event->type != YAML_SCALAR_EVENT) {
 		node->text = xstrdup("");
@@ -226,8 +226,8 @@ set_text(struct config_node *node, const yaml_event_t *event,
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	node->refused = strlen(node->text) != event->data.scalar.length;
 	if (node->refused)
-		config_node_fault(node, faults,
-		    "has a NUL character in it, expected text without");
+		config_node_fault(
+		    node, "has a NUL character in it, expected text without");
 }
 
 /* Later nodes go under this one unless it is a text. */
@@ -242,10 +242,10 @@ take_value(struct builder *b, const yaml_event_t *event)
 	if (node->key != NULL)
 		check_duplicate(b, node);
 	if (fault != NULL)
-		config_node_fault(node, b->faults, "%s", fault);
+		config_node_fault(node, "%s", fault);
 	if (event->type == YAML_SCALAR_EVENT ||
 	    event->type == YAML_ALIAS_EVENT) {
-		set_text(node, event, b->faults); /* kind: a scalar */
+		set_text(node, event); /* kind: a scalar */
 		return;
 	}
 	node->kind = event->type == YAML_SEQUENCE_START_EVENT

@@ -40,6 +40,7 @@ struct config_node {
 	char *key;		   /* NULL in a list and at the root */
 	char *text;   /* of a scalar, without NUL inside; else NULL */
 	size_t count; /* of children */
+	struct config_faults *faults; /* take those of this node */
 	struct config_node *parent;
 	struct config_node *first; /* child */
 	struct config_node *last;  /* child */
@@ -74,12 +75,12 @@ const char *config_node_path(
     const struct config_node *node, char buf[CONFIG_PATH_SIZE]);
 
 /* Adds a fault at the value, or at the key, of a node. */
-#define config_node_fault(node, faults, ...)                          \
-	config_faults_at((faults), (node)->at,                        \
+#define config_node_fault(node, ...)                                  \
+	config_faults_at((node)->faults, (node)->at,                  \
 	    config_node_path((node), (char[CONFIG_PATH_SIZE]){ "" }), \
 	    __VA_ARGS__)
-#define config_node_fault_key(node, faults, ...)                      \
-	config_faults_at((faults), (node)->key_at,                    \
+#define config_node_fault_key(node, ...)                              \
+	config_faults_at((node)->faults, (node)->key_at,              \
 	    config_node_path((node), (char[CONFIG_PATH_SIZE]){ "" }), \
 	    __VA_ARGS__)
 

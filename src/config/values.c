@@ -33,30 +33,22 @@ _Static_assert(sizeof(enum config_field_id) == sizeof(unsigned),
 static int64_t
 load(const struct config_type *type, const void *slot)
 {
-	int64_t large;
-	unsigned small;
-
 	if (type->size == sizeof(bool))
 		return *(const bool *)slot;
-	if (type->size == sizeof(large)) {
-		memcpy(&large, slot, sizeof(large));
-		return large;
-	}
-	memcpy(&small, slot, sizeof(small));
-	return small;
+	if (type->size == sizeof(unsigned))
+		return *(const unsigned *)slot;
+	return *(const int64_t *)slot;
 }
 
 static void
 store(const struct config_type *type, void *slot, int64_t value)
 {
-	unsigned small = (unsigned)value;
-
 	if (type->size == sizeof(bool))
 		*(bool *)slot = value != 0;
-	else if (type->size == sizeof(small))
-		memcpy(slot, &small, sizeof(small));
+	else if (type->size == sizeof(unsigned))
+		*(unsigned *)slot = (unsigned)value;
 	else
-		memcpy(slot, &value, sizeof(value));
+		*(int64_t *)slot = value;
 }
 
 struct config_list
@@ -98,29 +90,25 @@ config_value_clear(const struct config_field *field, void *slot)
 	memset(slot, 0, type->size);
 }
 
-/* Bytes may be swapped because nothing in a mapping points into it. */
-static void
-swap(unsigned char *a, unsigned char *b, size_t n)
-{
-	for (; n > 0; n--, a++, b++) {
-		unsigned char byte = *a;
-
-		*a = *b;
-		*b = byte;
-	}
-}
-
 void
 config_value_take(const struct config_field *field, void *to, void *from)
 {
+	size_t size = field->type->size;
+	void *held;
+
+	assert(field->type->kind != CONFIG_ADDRESS);
 	if (field->type->kind >= CONFIG_LIST) {
-		swap(to, from, field->type->size);
+		/* Nothing in a mapping points into it. */
+		held = xmalloc(size);
+		memcpy(held, to, size);
+		memcpy(to, from, size);
+		memcpy(from, held, size);
+		free(held);
 		return;
 	}
-	assert(field->type->kind != CONFIG_ADDRESS);
 	config_value_clear(field, to);
 	if (field->type->kind == CONFIG_NUMBER)
-		memcpy(to, from, field->type->size);
+		memcpy(to, from, size);
 	else
 		*(char **)to = xstrdup(*(char *const *)from);
 }
@@ -168,18 +156,15 @@ write_number(
     const struct config_field *field, const void *slot, struct buf *out)
 {
 	const struct config_type *type = field->type;
+	int64_t value = load(type, slot);
 	char text[CONFIG_NUMBER_SIZE];
 
-	if (type->is_bare) {
-		buf_add_u64(out, (uint64_t)load(type, slot));
-		return;
-	}
-	if (field->choices != NULL)
-		snprintf(
-		    text, sizeof(text), "%s", field->choices[load(type, slot)]);
-	else
-		type->format(text, load(type, slot));
-	buf_addf(out, type->is_quoted ? "\"%s\"" : "%s", text);
+	if (type->is_bare)
+		config_type_NUMBER.format(text, value);
+	else if (field->choices == NULL)
+		type->format(text, value);
+	buf_addf(out, type->is_quoted ? "\"%s\"" : "%s",
+	    field->choices != NULL ? field->choices[value] : text);
 }
 
 void
@@ -337,37 +322,35 @@ static void
 write_expected(
     const struct config_field *field, const char *expected, struct buf *out)
 {
-	const struct config_type *type = field->type;
+	void (*format)(char *, int64_t) = field->type->format;
 	char number[CONFIG_NUMBER_SIZE];
 	const char *p;
 
-	if (expected == NULL)
-		list_choices(field->choices, out);
-	for (p = expected; p != NULL && *p != '\0'; p++) {
-		if (*p != '<' && *p != '>') {
-			buf_addc(out, *p);
-			continue;
-		}
-		(type->format == NULL ? config_type_NUMBER.format
-				      : type->format)(
-		    number, *p == '<' ? field->min : field->max);
+	if (format == NULL)
+		format = config_type_NUMBER.format;
+	for (; (p = strpbrk(expected, "<>")) != NULL; expected = p + 1) {
+		buf_add(out, expected, (size_t)(p - expected));
+		format(number, *p == '<' ? field->min : field->max);
 		buf_adds(out, number);
 	}
+	buf_adds(out, expected);
 }
 
 /* Adds "SUBJECT WHY, expected EXPECTED".  Returns false. */
 static bool
 fault(const struct config_field *field, const struct config_node *node,
-    const char *subject, const char *why, const char *expected,
-    struct config_faults *faults)
+    const char *subject, const char *why, const char *expected)
 {
 	struct buf text;
 
 	buf_init(&text);
-	write_expected(field, expected, &text);
+	if (expected == NULL)
+		list_choices(field->choices, &text);
+	else
+		write_expected(field, expected, &text);
 	buf_addc(&text, '\0');
 	config_node_fault(
-	    node, faults, "%s %s, expected %s", subject, why, buf_data(&text));
+	    node, "%s %s, expected %s", subject, why, buf_data(&text));
 	buf_fini(&text);
 	return false;
 }
@@ -415,12 +398,14 @@ set_text(const struct config_field *field, const char *text, void *slot)
 
 static bool
 set_scalar(const struct config_field *field, const struct config_node *node,
-    void *slot, struct config_faults *faults)
+    void *slot)
 {
 	const struct config_type *type = field->type;
 	char quoted[CONFIG_QUOTE_SIZE];
 	const char *why;
 
+	if (type->is_unquoted && config_node_is_empty(node))
+		return fault(field, node, "has", "no value", type->expected);
 	if (type->is_unquoted && node->quoted)
 		why = "is in quotes";
 	else if (type->kind == CONFIG_NUMBER)
@@ -432,12 +417,12 @@ set_scalar(const struct config_field *field, const struct config_node *node,
 	if (why == NULL)
 		return true;
 	if (type->is_secret && type->expected == NULL) {
-		config_node_fault(node, faults, "%s", why);
+		config_node_fault(node, "%s", why);
 		return false;
 	}
 	return fault(field, node,
 	    type->is_secret ? "the value" : config_quote(quoted, node->text),
-	    why, type->expected, faults);
+	    why, type->expected);
 }
 
 static bool
@@ -457,27 +442,27 @@ is_same(const struct config_type *type, const void *a, const void *b)
 
 static void
 fault_twice(const struct config_type *type, const struct config_node *node,
-    const void *item, struct config_faults *faults)
+    const void *item)
 {
 	char quoted[CONFIG_QUOTE_SIZE];
 
 	if (node->kind != CONFIG_NODE_MAPPING)
-		config_node_fault(node, faults,
+		config_node_fault(node,
 		    "%s is given twice, expected each %s once",
 		    config_quote(quoted, node->text), type->noun);
 	else if (type->item->type->keys[0].type->kind == CONFIG_TEXT)
-		config_node_fault(node, faults,
+		config_node_fault(node,
 		    "the %s %s is given twice, expected it once", type->noun,
 		    *(char *const *)item);
 	else
-		config_node_fault(node, faults,
+		config_node_fault(node,
 		    "the same %s is given twice, expected it once", type->noun);
 }
 
 /* Checks that no item is there twice. */
 static bool
 check_twice(const struct config_type *type, const struct config_list *list,
-    const struct config_node *node, struct config_faults *faults)
+    const struct config_node *node)
 {
 	bool ok = true;
 	size_t i, k;
@@ -491,7 +476,7 @@ check_twice(const struct config_type *type, const struct config_list *list,
 				break;
 		if (k == i)
 			continue;
-		fault_twice(type, node, item, faults);
+		fault_twice(type, node, item);
 		ok = false;
 	}
 	return ok;
@@ -499,7 +484,7 @@ check_twice(const struct config_type *type, const struct config_list *list,
 
 static bool
 set_list(const struct config_field *field, const struct config_node *node,
-    void *slot, struct config_faults *faults)
+    void *slot)
 {
 	const struct config_field *item = field->type->item;
 	struct config_list list = { NULL, node->count };
@@ -508,19 +493,18 @@ set_list(const struct config_field *field, const struct config_node *node,
 	size_t i;
 
 	if (field->max > 0 && node->count > (size_t)field->max) {
-		config_node_fault(node, faults,
-		    "has %zu %s, expected %d at most", node->count,
-		    config_field_leaf(field), (int)field->max);
+		config_node_fault(node, "has %zu %s, expected %d at most",
+		    node->count, config_field_leaf(field), (int)field->max);
 		return false;
 	}
 	list.v = xcalloc(node->count + 1, item->type->size);
 	memcpy(slot, &list, sizeof(list));
 	for (i = 0, n = node->first; n != NULL; i++, n = n->next)
 		ok = config_value_set(
-			 item, n, config_value_item(&list, item, i), faults) &&
+			 item, n, config_value_item(&list, item, i)) &&
 		     ok;
 	if (field->type->noun != NULL)
-		ok = check_twice(field->type, &list, node->first, faults) && ok;
+		ok = check_twice(field->type, &list, node->first) && ok;
 	return ok;
 }
 
@@ -537,21 +521,9 @@ find_key(const struct config_type *type, const char *name)
 	return NULL;
 }
 
-/* Texts that are not given are "". */
-static void
-set_no_texts(const struct config_type *type, char *value)
-{
-	size_t i;
-
-	for (i = 0; i < type->nkeys; i++)
-		if (type->keys[i].type->kind == CONFIG_TEXT)
-			*(char **)(value + type->keys[i].offset) = xstrdup("");
-}
-
 /* Checks that the keys are there without which the others mean nothing. */
 static bool
-check_required(const struct config_type *type, const struct config_node *node,
-    struct config_faults *faults)
+check_required(const struct config_type *type, const struct config_node *node)
 {
 	const struct config_node *n;
 	size_t i;
@@ -560,7 +532,7 @@ check_required(const struct config_type *type, const struct config_node *node,
 		n = config_node_child(node, type->keys[i].path);
 		if (n != NULL && (n->kind != CONFIG_NODE_LIST || n->count > 0))
 			continue;
-		config_node_fault(node, faults, "has no %s, expected %s",
+		config_node_fault(node, "has no %s, expected %s",
 		    type->keys[i].path, type->expected);
 		return false;
 	}
@@ -569,59 +541,57 @@ check_required(const struct config_type *type, const struct config_node *node,
 
 static bool
 set_mapping(const struct config_field *field, const struct config_node *node,
-    char *value, struct config_faults *faults)
+    void *slot)
 {
 	const struct config_type *type = field->type;
 	const struct config_field *key;
 	const struct config_node *n;
+	char *value = slot;
 	bool ok = true;
+	size_t i;
 
 	if (type->absent != NULL)
-		*(bool *)value = true;
-	set_no_texts(type, value);
+		*(bool *)slot = true;
+	/* Texts that are not given are "". */
+	for (i = 0; i < type->nkeys; i++)
+		if (type->keys[i].type->kind == CONFIG_TEXT)
+			*(char **)(value + type->keys[i].offset) = xstrdup("");
 	for (n = node->first; n != NULL; n = n->next) {
 		key = find_key(type, n->key);
 		if (key == NULL)
 			config_node_fault_key(
-			    n, faults, "unknown key, expected %s", type->known);
+			    n, "unknown key, expected %s", type->known);
 		ok = key != NULL &&
-		     config_value_set(key, n, value + key->offset, faults) &&
-		     ok;
+		     config_value_set(key, n, value + key->offset) && ok;
 	}
-	return ok && check_required(type, node, faults);
+	return ok && check_required(type, node);
 }
 
 bool
 config_value_set(const struct config_field *field,
-    const struct config_node *node, void *slot, struct config_faults *faults)
+    const struct config_node *node, void *slot)
 {
-	static const enum config_node_kind kinds[] = {
-		[CONFIG_NUMBER] = CONFIG_NODE_SCALAR,
-		[CONFIG_TEXT] = CONFIG_NODE_SCALAR,
-		[CONFIG_ADDRESS] = CONFIG_NODE_SCALAR,
-		[CONFIG_LIST] = CONFIG_NODE_LIST,
-		[CONFIG_MAPPING] = CONFIG_NODE_MAPPING,
+	static const struct {
+		enum config_node_kind node;
+		bool (*set)(const struct config_field *field,
+		    const struct config_node *node, void *slot);
+	} kinds[] = {
+		[CONFIG_NUMBER] = { CONFIG_NODE_SCALAR, set_scalar },
+		[CONFIG_TEXT] = { CONFIG_NODE_SCALAR, set_scalar },
+		[CONFIG_ADDRESS] = { CONFIG_NODE_SCALAR, set_scalar },
+		[CONFIG_LIST] = { CONFIG_NODE_LIST, set_list },
+		[CONFIG_MAPPING] = { CONFIG_NODE_MAPPING, set_mapping },
 	};
 	const struct config_type *type = field->type;
-	const char *shape = type->shape == NULL ? type->expected : type->shape;
 	bool ok;
 
 	config_value_clear(field, slot);
 	if (node->refused)
 		return false;
-	if (node->kind != kinds[type->kind] &&
+	if (node->kind != kinds[type->kind].node &&
 	    !(type->may_be_empty && config_node_is_empty(node)))
 		return fault(field, node, "is", config_node_kind_name(node),
-		    shape, faults);
-	if (type->is_unquoted && config_node_is_empty(node))
-		return fault(field, node, "has", "no value", shape, faults);
-	if (type->kind == CONFIG_LIST)
-		ok = set_list(field, node, slot, faults);
-	else if (type->kind == CONFIG_MAPPING)
-		ok = set_mapping(field, node, slot, faults);
-	else
-		ok = set_scalar(field, node, slot, faults);
-	return type->finish == NULL
-		   ? ok
-		   : type->finish(type, slot, node, ok, faults);
+		    type->shape == NULL ? type->expected : type->shape);
+	ok = kinds[type->kind].set(field, node, slot);
+	return type->finish == NULL ? ok : type->finish(slot, node, ok);
 }

@@ -14,7 +14,6 @@
 
 struct address;
 struct buf;
-struct config_faults;
 struct config_field;
 struct config_node;
 
@@ -98,9 +97,7 @@ struct config_type {
 	 * For a list or a mapping: checks the whole and adds its faults; !ok:
 	 * parts of it have faults already.  Returns ok, or false.
 	 */
-	bool (*finish)(const struct config_type *type, void *value,
-	    const struct config_node *node, bool ok,
-	    struct config_faults *faults);
+	bool (*finish)(void *value, const struct config_node *node, bool ok);
 };
 
 #define CONFIG_NUMBER_OF(type, parser, formatter)                       \
@@ -108,6 +105,16 @@ struct config_type {
 	.format = (formatter)
 #define CONFIG_TEXT_OF(checker) \
 	.kind = CONFIG_TEXT, .size = sizeof(char *), .check = (checker)
+
+#define CONFIG_LIST_OF(list, items)                \
+	.kind = CONFIG_LIST, .size = sizeof(list), \
+	.item = &(const struct config_field)       \
+	{                                          \
+		.type = &(items)                   \
+	}
+#define CONFIG_MAPPING_OF(mapping, table)                                 \
+	.kind = CONFIG_MAPPING, .size = sizeof(mapping), .keys = (table), \
+	.nkeys = sizeof(table) / sizeof((table)[0])
 
 /* Numbers; FLAG is a bool in an item of a list, VERSION one of TLS. */
 extern const struct config_type config_type_BOOL, config_type_FLAG,
@@ -138,7 +145,7 @@ void *config_value_item(
  * fit to be cleared.
  */
 bool config_value_set(const struct config_field *field,
-    const struct config_node *node, void *slot, struct config_faults *faults)
+    const struct config_node *node, void *slot)
     __attribute__((warn_unused_result));
 
 bool config_value_same(
