@@ -91,10 +91,10 @@ TYPE(class_name, CONFIG_TEXT_OF(class_check),
     .expected = "up to 64 letters, digits and . _ -");
 TYPE(class_pattern, CONFIG_TEXT_OF(names_check), .expected = EXPECTED_PATTERN);
 
-/* Lists, those of texts in one line, and mappings. */
+/* Lists and mappings. */
 
-#define WORDS_OF(type) \
-	CONFIG_LIST_OF(struct auth_words, type), .is_inline = true
+#define WORDS_OF(type) CONFIG_LIST_OF(struct auth_words, type)
+
 TYPE(peers, WORDS_OF(peer_type), .expected = "a list");
 TYPE(certificates, WORDS_OF(certificate_type), .expected = "a list");
 TYPE(patterns, WORDS_OF(pattern_type), .expected = "a list");

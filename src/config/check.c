@@ -106,7 +106,8 @@ static void
 check_mode(const struct config_draft *draft)
 {
 	const struct config_redis *redis = &draft->config->redis;
-	const char *mode = mode_name(draft->config);
+	const char *name = mode_name(draft->config);
+	unsigned mode = 1u << redis->mode;
 	size_t n = redis->nodes.n, i;
 
 	if (n < node_counts[redis->mode].min ||
@@ -114,21 +115,21 @@ check_mode(const struct config_draft *draft)
 		config_draft_fault(draft, ID(REDIS_NODES), ID(REDIS_MODE),
 		    "%zu %s given, expected %s with redis.mode %s", n,
 		    n == 1 ? "node is" : "nodes are",
-		    node_counts[redis->mode].expected, mode);
+		    node_counts[redis->mode].expected, name);
 	if (redis->mode == CONFIG_MODE_SENTINEL && redis->master[0] == '\0')
 		config_draft_fault(draft, ID(REDIS_MASTER), ID(REDIS_MODE),
 		    "not given, expected the master's name with redis.mode "
 		    "sentinel");
 	for (i = 0; i < COUNT(refused); i++)
-		if ((refused[i].modes & 1u << redis->mode) != 0)
+		if ((refused[i].modes & mode) != 0)
 			refuse(draft, refused[i].id, refused[i].expected);
-	/* Safety rests on this number: no default will do. */
+	/* Safety rests on it, so it must be given: no default will do. */
 	if (draft->given[ID(REDIS_REPLICAS)] == NULL &&
-	    (1u << redis->mode & (IN(SENTINEL) | IN(CLUSTER))) != 0)
+	    (mode & (IN(SENTINEL) | IN(CLUSTER))) != 0)
 		config_draft_fault(draft, ID(REDIS_REPLICAS), ID(REDIS_MODE),
 		    "not given, expected the number of attached replicas "
 		    "with redis.mode %s (0 is allowed, and unsafe)",
-		    mode);
+		    name);
 	/* Braces would decide the slot instead of the bucket's own. */
 	if (redis->mode == CONFIG_MODE_CLUSTER &&
 	    strpbrk(redis->prefix, "{}") != NULL)

@@ -1,8 +1,10 @@
 /*
- * The table of the settings, as data: the rows of fields.def.
+ * The settings as data: their types, the table of fields.def, and operations on
+ * values of any type.
  *
- * It knows where each setting lives in struct config and what its type can do;
- * values.c handles the values of a type.
+ * A value is a number, a text, an address, a list of values, or a mapping of
+ * named values, whose rows look like those of fields.def.  To add a type, write
+ * a row in types.c (or listen.c, or auth.c) and a line here.
  */
 #ifndef LOCKBROKER_CONFIG_FIELDS_H
 #define LOCKBROKER_CONFIG_FIELDS_H
@@ -11,10 +13,126 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/values.h"
-
+struct address;
+struct buf;
 struct config;
+struct config_field;
 struct config_node;
+
+/* Room for a number with its unit. */
+#define CONFIG_NUMBER_SIZE 32
+
+enum config_kind {
+	CONFIG_NUMBER,	/* of `size` bytes; also a bool or an enum */
+	CONFIG_TEXT,	/* char *, owned */
+	CONFIG_ADDRESS, /* struct address */
+	CONFIG_LIST,	/* as struct config_list */
+	CONFIG_MAPPING	/* a struct of `size` bytes */
+};
+
+/* What each list looks like: pointers to objects are all alike. */
+struct config_list {
+	void *v; /* owned */
+	size_t n;
+};
+
+/*
+ * A type of settings.  Values live in slots of struct config.  A slot of all
+ * zeroes holds nothing and may be cleared or set.  Constant.
+ */
+struct config_type {
+	enum config_kind kind;
+	size_t size;	   /* of a value in memory */
+	bool is_unquoted;  /* a YAML word, such as true or 7: no quotes */
+	bool is_quoted;	   /* a number that is written in quotes */
+	bool is_bare;	   /* a size that may also be in bytes */
+	bool is_secret;	   /* never shown */
+	bool is_hidden;	   /* a secret from elsewhere: no key of the file */
+	bool is_path;	   /* an address that is written as a path */
+	bool may_be_empty; /* in a mapping: `key:` alone is an empty value */
+
+	/*
+	 * What it takes; < and > are the bounds.  NULL: one of the choices, or
+	 * what is wrong says it all.  `shape` is what it takes if a value is of
+	 * another kind; NULL: the same.
+	 */
+	const char *expected;
+	const char *shape;
+
+	/*
+	 * For a number, a text (NULL: any will do) and an address: each returns
+	 * NULL, or the end of the sentence "'TEXT' ...".  Bounds, of texts in
+	 * bytes, are checked afterwards, and choices instead.
+	 */
+	const char *(*parse)(const char *text, int64_t *value);
+	void (*format)(char buf[CONFIG_NUMBER_SIZE], int64_t value);
+	const char *unknown; /* the end of the sentence for a choice */
+	const char *(*check)(const char *text);
+	const char *(*parse_address)(struct address *out, const char *text);
+
+	/*
+	 * The items of a list; the row has no path.  With a noun, such as
+	 * "user", no item may be there twice: an item, or the first key of one,
+	 * is the address or the text that it is known by.
+	 */
+	const struct config_field *item;
+	const char *noun;
+
+	/*
+	 * For a text that may be "", and a mapping that need not be given, as
+	 * its first member, a bool, tells: written in its place, if not "".
+	 */
+	const char *absent;
+
+	/* For a mapping; the first `required` keys must be given. */
+	const struct config_field *keys;
+	size_t nkeys;
+	size_t required;
+	const char *known; /* what is expected in place of an unknown key */
+
+	/* Has this value this key?  NULL: each has all of them. */
+	bool (*has)(const void *value, const struct config_field *key);
+
+	/*
+	 * For a list or a mapping: checks the whole and adds its faults; !ok:
+	 * parts of it have faults already.  Returns ok, or false.
+	 */
+	bool (*finish)(void *value, const struct config_node *node, bool ok);
+};
+
+#define CONFIG_NUMBER_OF(type, parser, formatter)                       \
+	.kind = CONFIG_NUMBER, .size = sizeof(type), .parse = (parser), \
+	.format = (formatter)
+#define CONFIG_CHOICE_OF(otherwise) \
+	CONFIG_NUMBER_OF(unsigned, NULL, NULL), .unknown = (otherwise)
+#define CONFIG_TEXT_OF(checker) \
+	.kind = CONFIG_TEXT, .size = sizeof(char *), .check = (checker)
+#define CONFIG_LIST_OF(list, items)                \
+	.kind = CONFIG_LIST, .size = sizeof(list), \
+	.item = &(const struct config_field)       \
+	{                                          \
+		.type = &(items)                   \
+	}
+#define CONFIG_MAPPING_OF(mapping, table)                                 \
+	.kind = CONFIG_MAPPING, .size = sizeof(mapping), .keys = (table), \
+	.nkeys = sizeof(table) / sizeof((table)[0])
+
+/* Numbers; FLAG is a bool in an item of a list. */
+extern const struct config_type config_type_BOOL, config_type_FLAG,
+    config_type_NUMBER, config_type_DURATION, config_type_SIZE,
+    config_type_BYTES, config_type_CHOICE;
+/* Texts: NAME has letters . _ -; WORD no spaces; ADDRESS is HOST:PORT or "". */
+extern const struct config_type config_type_STRING, config_type_NAME,
+    config_type_WORD, config_type_ADDRESS, config_type_SECRET;
+/* Lists, and the mapping AUTH. */
+extern const struct config_type config_type_LISTEN, config_type_NODES,
+    config_type_AUTH, config_type_CLASSES;
+
+/* The characters of a broker's name. */
+#define CONFIG_NAME_CHARACTERS       \
+	"abcdefghijklmnopqrstuvwxyz" \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"0123456789._-"
 
 enum config_field_id {
 #define FIELD(id, ...) CONFIG_FIELD_##id,
@@ -65,7 +183,39 @@ const struct config_field *config_field_find(
 const char *config_field_suggest(
     const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE]);
 
-/* Writes all keys of a section ("" for the top): "level, to or format". */
+/* Writes all keys of a section ("" for the top): "level, to, format". */
 const char *config_field_list(const char *section, char *buf, size_t size);
+
+/* Operations on values: values.c. */
+
+/*
+ * Reads the value of a setting into its slot; what was there is freed.  Returns
+ * false if the value has faults, after it has added them; then the slot is only
+ * fit to be cleared.
+ */
+bool config_value_set(const struct config_field *field,
+    const struct config_node *node, void *slot)
+    __attribute__((warn_unused_result));
+
+bool config_value_same(
+    const struct config_field *field, const void *a, const void *b);
+
+/*
+ * Takes over a value: copies numbers and texts and frees what `to` held;
+ * exchanges mappings and lists.
+ */
+void config_value_take(const struct config_field *field, void *to, void *from);
+void config_value_clear(const struct config_field *field, void *slot);
+
+/* Writes a value that is no list and no mapping, as it stands in YAML. */
+void config_value_write(
+    const struct config_field *field, const void *slot, struct buf *out);
+
+/*
+ * Writes `key: value` in YAML, indented by so many columns.  Instead of a
+ * secret it writes a comment, unless it is told to reveal it.
+ */
+void config_value_dump(const struct config_field *field, const void *slot,
+    int indent, bool reveal, struct buf *out);
 
 #endif

@@ -145,6 +145,9 @@ TYPE(authorities, CONFIG_TEXT_OF(authorities_check),
     .expected = "a readable file, or \"\"", .shape = SINGLE);
 TYPE(group, CONFIG_TEXT_OF(group_check), .expected = "the name of a group",
     .shape = SINGLE);
+TYPE(verify, CONFIG_CHOICE_OF("is none of these"), .shape = SINGLE);
+TYPE(version, CONFIG_CHOICE_OF("is no version that is spoken"),
+    .is_quoted = true, .expected = "\"1.2\" or \"1.3\"", .shape = SINGLE);
 TYPE(mode, CONFIG_NUMBER_OF(unsigned, mode_parse, mode_format),
     .is_quoted = true, .expected = "3 or 4 octal digits such as \"0660\"",
     .shape = SINGLE);
@@ -167,9 +170,8 @@ static const struct config_field endpoint_keys[] = {
 	{ "certificate", &file_type, AT(tls.certificate) },
 	{ "key", &file_type, AT(tls.key) },
 	{ "client_ca", &authorities_type, AT(tls.client_ca) },
-	{ "verify", &config_type_VERIFY, AT(tls.verify),
-	    .choices = choices_verify },
-	{ "min_version", &config_type_VERSION, AT(tls.min_version),
+	{ "verify", &verify_type, AT(tls.verify), .choices = choices_verify },
+	{ "min_version", &version_type, AT(tls.min_version),
 	    .choices = choices_version },
 	{ "mode", &mode_type, AT(mode) },
 	{ "group", &group_type, AT(group) },

@@ -17,5 +17,4 @@ src_config_libconfig_a_SOURCES = \
 	src/config/node.c \
 	src/config/node.h \
 	src/config/types.c \
-	src/config/values.c \
-	src/config/values.h
+	src/config/values.c

@@ -11,7 +11,6 @@
 #include "base/address.h"
 #include "base/parse.h"
 #include "config/fields.h"
-#include "config/values.h"
 
 #define DIGITS "0123456789"
 #define OUT_OF_RANGE "is out of range"
@@ -169,7 +168,6 @@ address_check(const char *text)
 /* The rows. */
 
 #define ROW(id, ...) const struct config_type config_type_##id = { __VA_ARGS__ }
-#define CHOICE .kind = CONFIG_NUMBER, .size = sizeof(unsigned)
 
 ROW(BOOL, CONFIG_NUMBER_OF(bool, bool_parse, bool_format), .is_unquoted = true,
     .expected = "true or false");
@@ -183,11 +181,7 @@ ROW(SIZE, CONFIG_NUMBER_OF(size_t, size_parse, size_format),
     .expected = "a size such as 64KB or 1MB, from < to >");
 ROW(BYTES, CONFIG_NUMBER_OF(size_t, bytes_parse, size_format), .is_bare = true,
     .expected = "a number of bytes or a size such as 4KB, from < to >");
-ROW(CHOICE, CHOICE, .unknown = "is unknown");
-ROW(VERIFY, CHOICE, .unknown = "is none of these", .shape = "a single value");
-ROW(VERSION, CHOICE, .is_quoted = true,
-    .unknown = "is no version that is spoken", .expected = "\"1.2\" or \"1.3\"",
-    .shape = "a single value");
+ROW(CHOICE, CONFIG_CHOICE_OF("is unknown"));
 ROW(STRING, CONFIG_TEXT_OF(string_check), .expected = "text of < to > bytes");
 ROW(NAME, CONFIG_TEXT_OF(name_check),
     .expected = "at most > letters, digits, '.', '_' and '-'");

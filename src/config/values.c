@@ -22,7 +22,6 @@
 #include "config/fields.h"
 #include "config/file.h"
 #include "config/node.h"
-#include "config/values.h"
 
 /* In memory. */
 
@@ -51,8 +50,8 @@ store(const struct config_type *type, void *slot, int64_t value)
 		*(int64_t *)slot = value;
 }
 
-struct config_list
-config_value_list(const void *slot)
+static struct config_list
+list_in(const void *slot)
 {
 	struct config_list list;
 
@@ -60,8 +59,9 @@ config_value_list(const void *slot)
 	return list;
 }
 
-void *
-config_value_item(
+/* Returns the place of an item. */
+static void *
+item_at(
     const struct config_list *list, const struct config_field *item, size_t i)
 {
 	return (char *)list->v + i * item->type->size;
@@ -79,10 +79,9 @@ config_value_clear(const struct config_field *field, void *slot)
 	if (type->kind == CONFIG_ADDRESS)
 		address_fini(slot);
 	if (type->kind == CONFIG_LIST)
-		list = config_value_list(slot);
+		list = list_in(slot);
 	for (i = 0; i < list.n; i++)
-		config_value_clear(
-		    type->item, config_value_item(&list, type->item, i));
+		config_value_clear(type->item, item_at(&list, type->item, i));
 	free(list.v);
 	for (i = 0; i < type->nkeys; i++)
 		config_value_clear(
@@ -220,17 +219,18 @@ write_item(const struct config_field *item, const void *value, int indent,
 	buf_addc(out, '\n');
 }
 
+/* Writes a list of texts in one line. */
 static void
 write_list(const struct config_type *type, const void *slot, int indent,
     bool reveal, struct buf *out)
 {
-	const struct config_list list = config_value_list(slot);
-	bool is_inline = type->is_inline || list.n == 0;
+	const struct config_list list = list_in(slot);
+	bool is_inline = list.n == 0 || type->item->type->kind == CONFIG_TEXT;
 	size_t i;
 
 	buf_adds(out, is_inline ? " [" : "\n");
 	for (i = 0; i < list.n; i++) {
-		const void *value = config_value_item(&list, type->item, i);
+		const void *value = item_at(&list, type->item, i);
 
 		if (!is_inline) {
 			write_item(type->item, value, indent, reveal, out);
@@ -468,11 +468,11 @@ check_twice(const struct config_type *type, const struct config_list *list,
 	size_t i, k;
 
 	for (i = 0; i < list->n; i++, node = node->next) {
-		void *item = config_value_item(list, type->item, i);
+		void *item = item_at(list, type->item, i);
 
 		for (k = 0; k < i; k++)
 			if (is_same(type->item->type, item,
-				config_value_item(list, type->item, k)))
+				item_at(list, type->item, k)))
 				break;
 		if (k == i)
 			continue;
@@ -500,9 +500,7 @@ set_list(const struct config_field *field, const struct config_node *node,
 	list.v = xcalloc(node->count + 1, item->type->size);
 	memcpy(slot, &list, sizeof(list));
 	for (i = 0, n = node->first; n != NULL; i++, n = n->next)
-		ok = config_value_set(
-			 item, n, config_value_item(&list, item, i)) &&
-		     ok;
+		ok = config_value_set(item, n, item_at(&list, item, i)) && ok;
 	if (field->type->noun != NULL)
 		ok = check_twice(field->type, &list, node->first) && ok;
 	return ok;
