@@ -37,6 +37,7 @@ local function bar_next(b, state)
 			end
 		end
 	end
+	-- In the same history no number can have been told that is higher.
 	b.gen = b.gen and b.id == replid and b.times == b.now and b.gen + 1
 		or draw(1)
 	raise(b.gen)
@@ -111,6 +112,9 @@ op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties
 	if e and e.seq == seq then
 		return bar_answer(b, e)
 	end
+	-- A party joins the generation in which the broker has places, if that
+	-- goes on.  Places that the broker does not know of are those of parties
+	-- that it has given up: they break their generation.
 	if gen > 0 and not (e and e.gen == gen) then
 		return bar_unknown(b, gen)
 	elseif gen > 0 and (e.state ~= "w" or k == 0) then

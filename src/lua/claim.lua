@@ -28,6 +28,7 @@ run = function(key, queue, shared, seq, ttl, client, how, asked)
 	if done then
 		return { "granted", first }
 	end
+	-- Nobody has the fence that was drawn.
 	top = before
 	return odd("claim_odd").run(key, queue, shared, seq, ttl, client, how,
 		asked)

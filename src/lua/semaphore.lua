@@ -122,6 +122,8 @@ op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
 	limit = tonumber(limit)
 	local s = sem_load(key)
 	local mine = s.has[me]
+	-- Some were forgotten; or a later operation has run, and this one lay in a
+	-- socket for long.
 	if have > sem_mine(s) or mine and mine.seq > tonumber(seq) then
 		return { "lost" }
 	end

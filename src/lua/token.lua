@@ -1,8 +1,8 @@
--- Token holds (protocol, section 10): keys that live as long as a client has
--- asked.  They have a third field, the client's token, and a fourth if the
--- client has a user, both with %XX for bytes that could be mistaken.  No broker
--- vouches for such a key, so any broker may end it or take it over; TOKEN says
--- which broker writes it again if Redis forgets it.
+-- Token holds ("Lock libraries" in lockbroker-resp(7)): keys that live as long
+-- as a client has asked.  They have a third field, the client's token, and a
+-- fourth if the client has a user, both with %XX for bytes that could be
+-- mistaken.  No broker vouches for such a key, so any broker may end it or take
+-- it over; TOKEN says which broker writes it again if Redis forgets it.
 
 -- Writes a token hold; a ttl of 0 means that it never ends.
 local function hold(key, token, n, ttl, client)
@@ -68,6 +68,10 @@ local function tell_end(key, queue, ms)
 end
 
 -- Gives a hold a new bound, under a new token of this broker; its fence stays.
+-- `bound` says on which terms: the end is set to ttl ms from now (r), only if
+-- there is a bound (b) or none (u), or if the end moves later (l) or earlier (s)
+-- by that; or it is put off by ttl ms (a), but not beyond `most` ms from now (0:
+-- no limit).  A ttl of 0 takes the bound away.
 local function extend(key, queue, token, ttl, value, bound, client, most)
 	local owner, at, stored = parse(value)
 	local rest, ms = redis.call("PTTL", key), tonumber(ttl)
