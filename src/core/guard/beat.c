@@ -1,12 +1,13 @@
 /*
  * Heartbeats.  A guard that nobody calls for a stall grants no more, so each
- * broker calls each guard three times in that time; any other call does as well.
+ * broker calls each guard three times in that time; any other call does as
+ * well.
  *
  * With a thousand brokers on one server that would be a load without any use.
- * So a broker that has nothing there asks how long it may stay away (op.heartbeat
- * in keep.lua): two of those that have nothing go on as ever, and the others
- * call the more seldom the more there are.  The first call for anything else
- * ends that.
+ * So a broker that has nothing there asks how long it may stay away
+ * (op.heartbeat in keep.lua): two of those that have nothing go on as ever, and
+ * the others call the more seldom the more there are.  The first call for
+ * anything else ends that.
  *
  * No lease depends on it: brokers that hold something renew it, and write it
  * again in a new epoch, and such brokers don't stay away.

@@ -9,9 +9,9 @@
 #include "core/turn/emit.h"
 
 /*
- * Counts the other servers of the quorum that can tell all fences granted without
- * this one, because they were blessed whenever they were asked in this epoch;
- * and those of which that is not known.
+ * Counts the other servers of the quorum that can tell all fences granted
+ * without this one, because they were blessed whenever they were asked in this
+ * epoch; and those of which that is not known.
  */
 static unsigned
 whole_others(const struct core *core, const struct guard *g, unsigned *unknown)

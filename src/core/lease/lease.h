@@ -8,8 +8,8 @@
  * Why no name is ever granted twice:
  *
  * (1) The tenant grants the name only while tenure_vouched(), and tells a grant
- *     only if that still holds.  A name has one lease here, and its tenant knows
- *     whom it has granted the name.
+ *     only if that still holds.  A name has one lease here, and its tenant
+ *     knows whom it has granted the name.
  * (2) The tenure of a lease begins, and is confirmed, only when a script has
  *     found or written the lease's token in the key, or among those that share
  *     the name: by the answer to our call (on_granted(), on_renew(),
@@ -297,7 +297,8 @@ lease_contended(const struct lease *l)
 /* Does it pause after trouble, and ask for nothing before wake_ms? */
 bool lease_paused(const struct core *core, const struct lease *l);
 
-/* Has it had its turn, while another waits (protocol, section 5, "Queue")? */
+/* Has it had its turn, while another waits ("Queue" in
+ * lockbroker-protocol(7))? */
 bool lease_must_yield(const struct core *core, const struct lease *l);
 
 /* Is it kept for the last holder, or for nobody? */

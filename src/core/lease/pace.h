@@ -19,8 +19,8 @@
 #define PACE_TICK_MS 16 /* renewals due within it go out together */
 
 /*
- * Plans the next renewal, and counts that: sets wake_ms.  It is due a third of a
- * lease after the tenure was confirmed.  The first one is early by chance, by
+ * Plans the next renewal, and counts that: sets wake_ms.  It is due a third of
+ * a lease after the tenure was confirmed.  The first one is early by chance, by
  * up to a sixth; later ones are early only if their slice is full.
  */
 void pace_plan(struct core *core, struct tenure *t, bool first);

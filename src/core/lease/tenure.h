@@ -7,11 +7,11 @@
  *	  +--------+----------+
  *
  * The lease of a name has a tenure, and so have the permits of a semaphore.  A
- * tenure is embedded in its tenant, which asks the store.  The tenure knows what
- * time means: a call that was carried out keeps it from the moment at which the
- * call was sent; it is renewed after a third of a lease, at risk after half of
- * one, and lost at its end; whatever an older epoch of the server confirmed
- * must be written again.
+ * tenure is embedded in its tenant, which asks the store.  The tenure knows
+ * what time means: a call that was carried out keeps it from the moment at
+ * which the call was sent; it is renewed after a third of a lease, at risk
+ * after half of one, and lost at its end; whatever an older epoch of the server
+ * confirmed must be written again.
  *
  * Nothing is granted on a tenure whose end has come (tenure_vouched()), and
  * that end comes before the key's in the store, by the pad and by what clocks
@@ -145,7 +145,7 @@ bool tenure_needs_reclaim(const struct core *core, const struct tenure *t);
 void contention_told(
     const struct core *core, struct contention *c, bool waiting);
 
-/* Has this broker had its turn (protocol, section 5, "Queue")? */
+/* Has this broker had its turn ("Queue" in lockbroker-protocol(7))? */
 bool contention_must_yield(const struct core *core, const struct contention *c);
 
 /* Do states and lines agree?  For tests; abort if not. */

@@ -1,6 +1,7 @@
 /*
- * LOCK of several names: all or nothing (protocol, section 5).  members.c has the
- * names of a group, group_turn.c the rules below, and group.c the rest.
+ * LOCK of several names: all or nothing ("Several names" in
+ * lockbroker-protocol(7)).  members.c has the names of a group, group_turn.c
+ * the rules below, and group.c the rest.
  *
  * A waiting group holds none of its names.  A lease that is here only for
  * groups is idle, and passes to single requests, here and elsewhere.  That

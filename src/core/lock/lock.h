@@ -19,7 +19,7 @@ bool lock_next(struct core *core, struct lock *l);
 /* The store has said that somebody else waits for the name. */
 void lock_contended(struct core *core, const char *name, size_t len);
 
-/* LOCK and TRYLOCK (protocol, section 5). */
+/* LOCK and TRYLOCK ("Locks" in lockbroker-protocol(7)). */
 void lock_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 

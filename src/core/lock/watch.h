@@ -1,6 +1,6 @@
 /*
  * WATCH: sessions that are told when a name is taken and when it is free
- * (protocol, sections 6 and 7).
+ * ("Other synchronizers" and "Events" in lockbroker-protocol(7)).
  *
  * If this broker has the name itself, it tells from memory.  Otherwise it reads
  * the key, once in the time of a lease, however many sessions watch it; and at

@@ -164,8 +164,8 @@ same(const struct snapshot *a, const struct snapshot *b)
 
 /*
  * Was it told the same before, and has missed what was otherwise meanwhile?  A
- * name that is shared may have no broker any more.  But in a quorum a server may
- * have shown its vote for another broker, which tried with the same fence.
+ * name that is shared may have no broker any more.  But in a quorum a server
+ * may have shown its vote for another broker, which tried with the same fence.
  */
 static bool
 knows(const struct watch *one)

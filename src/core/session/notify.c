@@ -31,6 +31,7 @@ notify_session(struct core *core, enum notice_id id, const struct owner *owner)
 bool
 notify_is_bound(const char *reason)
 {
-	/* The reason that !LOST tells then (protocol, section 7). */
+	/* The reason that !LOST tells then ("Events" in
+	 * lockbroker-protocol(7)). */
 	return strcmp(reason, "hold") == 0;
 }
