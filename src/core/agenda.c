@@ -157,6 +157,8 @@ agenda_tell(struct core *core, bool bare)
 	watch_run(core);
 }
 
+/* Each of these lists is work that a step has left: the next step is due at
+ * once.  Otherwise it is due with the first timer of either agenda. */
 int64_t
 agenda_deadline(const struct core *core)
 {

@@ -56,6 +56,8 @@
 
 /* Tables of what a module tells those above it; calls downwards need none. */
 
+/* Urgent: what the broker vouches for, and what ends holds at their time.  The
+ * others may come a few steps later. */
 static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_LEASE] = { AGENDA_URGENT, lease_timer },
 	[TIMER_SYNC] = { AGENDA_URGENT, sync_timer },
@@ -367,7 +369,8 @@ on_drain(struct core *core, const struct core_event *ev)
 	token_drain(core, &s->owner);
 }
 
-/* The session may end at once, so what it awaits by tokens is dropped first. */
+/* The session may end at once, so the call by which it awaits a name goes
+ * first. */
 static void
 on_gone(struct core *core, const struct core_event *ev)
 {
@@ -475,7 +478,6 @@ on_restore(struct core *core, const struct core_event *ev)
 	ward_restore(core, ev->u.restore.hold);
 }
 
-/* A second CORE_STOP changes nothing. */
 static void
 on_stop(struct core *core, const struct core_event *ev)
 {
@@ -568,6 +570,11 @@ core_promised_ms(const struct core *core)
 			      : core->sessions->promised_ms;
 }
 
+/*
+ * Everything is given back, nothing is in flight, and each guard that can be
+ * reached has been told.  A server that can't be reached keeps nobody waiting:
+ * what it has of ours runs out.
+ */
 bool
 core_stopped(const struct core *core)
 {

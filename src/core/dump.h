@@ -62,7 +62,8 @@ size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
 /*
  * Returns what PING may answer: for how long the broker vouches for everything
  * that the session holds; -1 if it holds nothing.  The core remembers the
- * answer, because it binds the broker (protocol, section 1).
+ * answer, because it binds the broker ("End of stream" in
+ * lockbroker-protocol(7)).
  */
 int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 

@@ -88,8 +88,8 @@ keep_promise(struct core *core, struct hold *h)
 			       hold_terms(h)->delay_ms);
 }
 
-/* The name is looked at at once: the next waiter has it before the next hold of
- * the session goes. */
+/* The next waiter may have the name before the next hold of the session
+ * goes. */
 static void
 let_go_hold(struct core *core, struct hold *h)
 {

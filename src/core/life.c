@@ -93,9 +93,9 @@ lives_until(
 	if (grace_ms > core->config.locks.max_grace_ms)
 		grace_ms = core->config.locks.max_grace_ms;
 	/*
-	 * Sessions without a connection are bounded, as clients are; one that
-	 * is told a valid= is not refused that, or another could have its names
-	 * too early.
+	 * Sessions without a connection are bounded, as clients are.  One that
+	 * was told a valid= lives until then all the same, or another could
+	 * have its names too early.
 	 */
 	if (core->config.limits.clients == 0 ||
 	    core->sessions->ndetached < core->config.limits.clients)
@@ -106,8 +106,8 @@ lives_until(
 	return until_ms;
 }
 
-/* What it waits for goes at once in any case: nobody is there to be
- * granted it. */
+/* Its requests leave their queues at once in any case: nobody is there to be
+ * granted anything. */
 void
 session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 {
@@ -118,6 +118,8 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	if (until_ms <= core->now_ms) {
 		if (core->stopping && !ended_by_client(s, orderly, quit))
 			leave_outlive(core, s);
+		/* QUIT is a word of the client, like UNLOCK; after any other
+		 * end delay= begins. */
 		leave_end(core, s, quit);
 		return;
 	}
@@ -131,6 +133,8 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	core_arm(core, &s->end, until_ms);
 }
 
+/* Its grace and its valid= are over.  That is no release by the client: delay=
+ * begins. */
 void
 session_timer(struct core *core, struct timer *t)
 {
@@ -291,8 +295,8 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 		    " something; resume over a fresh one");
 		return;
 	}
-	/* Whatever this step has told the session so far may not have arrived:
-	 * it is kept, and told again with the rest, behind the answer. */
+	/* The session may not have received the events of this step: they are
+	 * kept, and told again with the rest, behind the answer. */
 	kept_collect(core, core->fx_first);
 	if (s != own)
 		take_over(core, own, s);

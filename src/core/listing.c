@@ -135,7 +135,7 @@ listing_leave_claim(struct core *core, const struct claim *c)
 			g->claim = TAILQ_NEXT(c, in_owner);
 }
 
-/* What it held and awaited has gone before; the list ends. */
+/* Its holds and requests have gone before; the list ends. */
 void
 listing_leave_owner(struct core *core, const struct owner *owner)
 {

@@ -17,9 +17,9 @@ typedef void (*stage_fn)(struct core *core, struct listing *g);
 typedef const struct hold *(*next_hold_fn)(const struct hold *h);
 
 /*
- * core_..._begin() makes it, core_listing_end() frees it.  Whatever it points
- * to may go away between two parts; listing_leave_...() then moves it on, or
- * sets NULL.
+ * core_..._begin() makes it, core_listing_end() frees it.  The things that it
+ * points to may go away between two parts; listing_leave_...() then moves it
+ * on, or sets NULL.
  */
 struct listing {
 	LIST_ENTRY(listing) link;

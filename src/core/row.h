@@ -25,6 +25,7 @@ struct row {
 
 void row_init(struct row *r);
 void row_num(struct row *r, enum field_id id, uint64_t num);
+/* Copies the string. */
 void row_str(struct row *r, enum field_id id, const char *str);
 
 /* Tells it; word and name may be NULL.  The next one begins empty. */

@@ -7,8 +7,8 @@
  *	        --> it can't --> waits for it, a reply timeout at most
  *	                         (QUEUE does not: it tells what is known here)
  *
- * What a LOOK finds is put together with what is known here when its answer
- * comes, which may be more than when it was sent.
+ * The answer to a LOOK is put together with what this broker knows by then,
+ * which may be more than when it asked.
  */
 #include "config.h"
 
@@ -177,6 +177,7 @@ struct ask {
 	size_t name_len;
 	char name[];
 };
+
 /* All waiting requests. */
 struct asks {
 	struct ask_list list;
@@ -322,7 +323,7 @@ status_request(
 	struct lock *l = lock_find(core, name->p, name->n);
 	struct question q = { rq->verb, rq->kind, rq->limit };
 
-	/* What the name has lost is told before it is answered about
+	/* The owner hears of a loss of the name before the answer
 	 * (lock_look()). */
 	if (l != NULL)
 		lock_look(core, l, owner);

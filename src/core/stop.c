@@ -25,7 +25,8 @@
 
 #define STOP_GIVE_BACK_MS 1000
 
-/* The walks over all sessions, when the broker stops. */
+/* The walks over all sessions, when the broker stops: it refuses requests; it
+ * releases what nobody counts on; and after a second, the rest. */
 enum stop_walk { STOP_NONE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
 
 struct stop {
@@ -113,6 +114,8 @@ walk(struct core *core, enum stop_walk which)
 	core->sessions->stop_next = TAILQ_FIRST(&core->sessions->all);
 }
 
+/* Moves on behind a session only if nothing is left to refuse there; else the
+ * next step visits it again. */
 void
 stop_on(struct core *core)
 {

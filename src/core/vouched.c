@@ -6,8 +6,8 @@
  *	             come near; then a walk looks at all things, a part in each
  *	             step, and ends with a bound that counts from then on
  *
- * What comes while a walk is under way lowers the bound that it will end with
- * (valid_note()), what goes moves the walk on (valid_leave_...()).
+ * A new thing lowers the bound that a walk under way will end with
+ * (valid_note()); a thing that goes moves the walk on (valid_leave_...()).
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ vouched_look_up(struct core *core, const struct owner *owner)
 	return least_ms;
 }
 
-/* Bounds are kept as if no clock had ever gained.  What clocks have gained
+/* Bounds are kept as if no clock had ever gained.  All that clocks have gained
  * since the core began is taken off here, from all bounds at once. */
 int64_t
 vouched_ms(struct core *core, struct owner *owner)

@@ -23,6 +23,8 @@ struct pattern {
 	bool open; /* a prefix: anything may follow */
 };
 
+/* A class and all its numbers.  In a slot; freed when it is neither shown nor
+ * needed. */
 struct class
 {
 	char *name;		  /* owned */
@@ -39,6 +41,7 @@ struct class
 	struct measure_minute minutes[MEASURE_MINUTES]; /* a ring */
 };
 
+/* All measurements.  Owned by the core. */
 struct measure {
 	struct class *slots[SLOTS];	/* owned; NULL: free */
 	uint8_t shown[MEASURE_CLASSES]; /* slots in the order of the

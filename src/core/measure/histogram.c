@@ -2,9 +2,8 @@
  * Buckets.  Most values are in the first ones, so the search begins there.
  *
  * Each family has bounds where its values matter: waits and handovers from 1 ms
- * on, holds up to hours, margins from far too little up to long leases.  Those
- * who scrape metrics keep their counts by bound, so a bound is not moved
- * lightly.
+ * on, holds up to hours, margins from far too little up to long leases.
+ * Monitoring systems keep counts by bound, so a bound is not moved lightly.
  */
 #include "config.h"
 

@@ -24,6 +24,8 @@
 #define HOLDS_A_CHAIN 4 /* at most, on average */
 #define TEXT_ROOM 96	/* bytes for the texts of a record, at least */
 
+/* One hold.  Its memory is used again for a later one, unless that needs more
+ * room. */
 struct past_hold {
 	TAILQ_ENTRY(past_hold) in_all;
 	struct past_hold *older, *newer; /* of the same name */

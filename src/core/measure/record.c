@@ -172,8 +172,8 @@ measure_handover(struct measure *m, struct measure_mark mark,
 	measure_add(&measure_class_at(m, mark.class)->handover[from], ms);
 }
 
-/* Waits and holds are counted one by one here, and by those who have them: both
- * must agree. */
+/* Waits and holds are counted one by one here, and by the modules that have
+ * them: both must agree. */
 void
 measure_check(const struct measure *m, uint64_t waits, uint64_t holds)
 {

@@ -215,6 +215,8 @@ measure_class(const struct measure *m, size_t i, int64_t now_ms)
 		.oldest_ms = oldest_ms(&v) };
 	unsigned k;
 
+	/* A wait was given up if it ended in any other way than with a
+	 * grant. */
 	for (k = 0; k < RESULTS; k++) {
 		c.given_up += v.class->wait[k].count;
 		c.wait_ms += v.class->wait[k].sum_ms;

@@ -300,6 +300,8 @@ seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 	struct claim *c, *end, *next;
 
 	b->places += took;
+	/* A party that was dropped while it arrived has left, if it got a
+	 * place. */
 	b->left = b->left || b->dropped < took;
 	b->dropped = UINT64_MAX;
 	b->unsure = false;
@@ -343,6 +345,8 @@ told(struct core *core, struct barrier *b, const struct outcome *o)
 
 	if (o->status == OUTCOME_WAITING) {
 		b->gen = o->fence;
+		/* A look also keeps our places: they last for a lease and a
+		 * pad. */
 		b->y.look_ms = core->now_ms + core->config.lease_ms / 3;
 		if (sync_look_ms(core, o->ttl_ms) < b->y.look_ms)
 			b->y.look_ms = sync_look_ms(core, o->ttl_ms);
@@ -365,6 +369,7 @@ on_mismatch(struct core *core, struct barrier *b)
 	core_visit(core, b->y.queue.nasked);
 	for (c = b->y.queue.asked; c != b->y.queue.fresh; c = next) {
 		next = TAILQ_NEXT(c, in_sync);
+		/* A party that leaves has its own answer (unseat()). */
 		if (!c->leaving)
 			claim_error(core, c, ERR_MISMATCH,
 			    "others wait at this barrier with another"
@@ -465,6 +470,8 @@ barrier_leave(struct core *core, struct claim *c)
 	return true;
 }
 
+/* The time of a party is up, or the time in which the store should have heard
+ * that it leaves. */
 static void
 barrier_expired(struct core *core, struct claim *c)
 {

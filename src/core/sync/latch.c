@@ -323,6 +323,7 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 		return;
 	}
 	sync_answered(y);
+	/* The batch, if there was one, is in doubt no longer. */
 	la->unsure = OP_AWAIT;
 	if (o->status == OUTCOME_GONE)
 		on_gone(core, la);

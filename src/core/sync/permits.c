@@ -284,7 +284,8 @@ permits_tell(struct core *core, const struct permits *p, enum event_id event)
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
 {
-	/* A loss of all has one reason; the caller's is not asked for. */
+	/* A loss of all has a reason of its own; the caller's does not
+	 * count. */
 	if (permits_are_lost(p)) {
 		reason = semaphore_of(p->sync)->why_lost;
 		keep_promise(core, p);
@@ -316,6 +317,8 @@ permits_valid_ms(const struct core *core, const struct permits *p)
 	    tenure_deadline_ms(core, &semaphore_of(p->sync)->tenure);
 	int64_t bound_ms;
 
+	/* Until now, whatever the tenure says: it may be that of permits taken
+	 * since. */
 	if (permits_are_lost(p))
 		return core->now_ms;
 	if (!timer_armed(&p->bound))

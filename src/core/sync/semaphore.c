@@ -78,7 +78,7 @@ kept(const struct semaphore *m)
 	return m->used + m->left;
 }
 
-/* Has another broker waited long enough (protocol, section 5, "Queue")? */
+/* Has another broker waited long enough ("Queue" in lockbroker-protocol(7))? */
 static bool
 must_yield(const struct core *core, const struct semaphore *m)
 {
@@ -376,8 +376,8 @@ go_on(struct core *core, struct semaphore *m)
 	struct sync *y = &m->y;
 
 	settle(core, m);
-	/* What was released went to the next client here: the store has nothing
-	 * to confirm. */
+	/* The released permits went to the next client here: the store has
+	 * nothing to confirm. */
 	if (m->owned == m->used)
 		TAILQ_CONCAT(&m->known, &m->givings, link);
 	answer_givings(core, m, &m->known);
@@ -406,6 +406,8 @@ pass_time(struct core *core, struct semaphore *m)
 	m->told_need = 0;
 }
 
+/* First what time has ended, then answers that are due, refusals and grants;
+ * the store comes last, so that it hears of all that. */
 static bool
 semaphore_next(struct core *core, struct sync *y)
 {
@@ -561,8 +563,8 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 	struct semaphore *m = semaphore_of(y);
 	int64_t at_ms;
 
-	/* The broker may have missed some, like all other brokers: not all look
-	 * at once. */
+	/* Messages may have been missed, by other brokers, too: not all look at
+	 * once. */
 	if (word == NULL) {
 		at_ms = core->now_ms + core_jitter(core, core->pad_ms / 2);
 	} else if (strcmp(word, "permit ") == 0) {

@@ -7,9 +7,9 @@
  *	                                                       |
  *	an operation, answers <-- next() of its kind <-- sync_settle()
  *
- * What happens to an object only notes a fact and touches the object.  So a
- * step in which several things happen looks at all of them together, and sends
- * one operation for them.
+ * Each of these only notes a fact and touches the object.  So a step in which
+ * several things happen looks at all of them together, and sends one operation
+ * for them.
  *
  * A claim is answered once, and freed by that.  Only a claim for permits lives
  * longer than its decision: it waits in syncs.granted for the FLUSH, which
@@ -74,6 +74,8 @@ sync_find(
 	return link == NULL ? NULL : container_of(link, struct sync, by_name);
 }
 
+/* The caller touches an object that it has made: only sync_settle() frees
+ * objects. */
 struct sync *
 sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
 {
@@ -232,8 +234,8 @@ sync_submit(struct core *core, struct sync *y, enum op_kind kind)
 	return op;
 }
 
-/* Whatever the outcome says, the object is looked at: claims may have come
- * while the operation was in flight. */
+/* The object is looked at in any case: claims may have come while the operation
+ * was in flight. */
 void
 sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
@@ -252,6 +254,8 @@ sync_says_nothing(const struct outcome *o)
 	       o->status == OUTCOME_PENDING || o->status == OUTCOME_REFUSED;
 }
 
+/* A refusal is kept in words, for the claims whose time is up before the next
+ * answer. */
 void
 sync_retry(struct core *core, struct sync *y, const struct outcome *o)
 {
@@ -550,6 +554,7 @@ sync_cancel(struct core *core, struct owner *owner, uint64_t ref, uint64_t by)
 	if (k == NULL)
 		return false;
 	c = container_of(k, struct claim, by_ref);
+	/* It has an answer already, which waits for the store. */
 	if (c->leaving)
 		return false;
 	claim_end(core, c, STATUS_CANCELLED, by);
@@ -658,6 +663,7 @@ sync_hint(struct core *core, struct sync *y, const char *word)
 		y->look_ms = at_ms;
 }
 
+/* Each word ends in a space, so none is the beginning of another. */
 bool
 sync_message(struct core *core, const char *text, size_t len)
 {

@@ -210,6 +210,8 @@ void sync_settle(struct core *core);
 
 /* Tells the granted claims, at a FLUSH. */
 void sync_tell_granted(struct core *core);
+
+/* The object's operation has ended; its timer is due. */
 void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
@@ -220,6 +222,8 @@ void holders_lose_on(struct core *core);
 bool holders_lose_more(const struct core *core);
 void holders_tell_on(struct core *core);
 bool holders_tell_more(const struct core *core);
+
+/* The time of a claim is up. */
 void claim_timer(struct core *core, struct timer *t);
 
 /* Takes the message `WORD 0 NAME`.  Returns false if no kind has the word. */

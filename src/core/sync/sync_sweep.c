@@ -105,7 +105,7 @@ begin(struct core *core)
 {
 	if (core->syncs->rounds == 0)
 		rewind_walk(core, &core->syncs->sweep);
-	/* What is left of the present round, and a whole one after it. */
+	/* The rest of the present round, and a whole one after it. */
 	core->syncs->rounds = core->syncs->rounds == 0 ? 1 : 2;
 	sync_sweep_on(core);
 }

@@ -98,6 +98,8 @@ hand_over(struct core *core, struct token_call *c, struct token_name *n)
 	return true;
 }
 
+/* Takes a free name by a CLAIM; all else is a TOKEN.  A call that looks first
+ * only asks (`q`). */
 static void
 send_one(struct core *core, struct token_call *c, struct token_name *n)
 {
@@ -174,8 +176,8 @@ token_drain(struct core *core, const struct owner *asker)
 
 /*
  * The parked call of a token stays until its time is up: the token may come
- * back over another connection, and has its place.  What a client awaits it can
- * only be told over this one.
+ * back over another connection, and has its place.  A client that awaits a name
+ * can be told only over this one.
  */
 void
 token_gone(struct core *core, const struct owner *asker)
@@ -255,6 +257,12 @@ go_on(struct core *core, struct token_call *c)
 		call_answer(core, c, how);
 }
 
+/*
+ * An outcome in doubt counts as unknown.  After UNSENT and PENDING nothing was
+ * done: the name is asked for again when its guard lets it, while the call has
+ * time.  The call goes on once all its operations are answered; if one of them
+ * was not, its own answer is `unavailable`.
+ */
 static void
 take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)

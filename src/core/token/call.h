@@ -9,9 +9,11 @@
 void token_init(struct core *core);
 void token_fini(struct core *core);
 
+/* A CORE_TOKEN of the asker (token.h). */
 void token_take(
     struct core *core, struct owner *asker, const struct token_request *rq);
 
+/* An operation of a call has ended; the time of a call is up. */
 void token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void token_timer(struct core *core, struct timer *t);

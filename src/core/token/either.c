@@ -60,6 +60,11 @@ gives_way(struct core *core, struct token_call *c)
 	return false;
 }
 
+/*
+ * A call that would wait has asked for its hold first.  If its token does not
+ * have the name, it waits; or it is BUSY, if others come first; or else it goes
+ * on and takes the name.
+ */
 bool
 either_goes_on(struct core *core, struct token_call *c)
 {

@@ -42,8 +42,8 @@ give_back(struct core *core, struct token_call *c)
 			ward_stray(core, n);
 }
 
-/* `why` is copied.  What the call was granted goes back: its client would not
- * know of it. */
+/* `why` is copied.  The names that the call was granted go back: its client
+ * would not know of them. */
 void
 call_refuse(struct core *core, struct token_call *c, enum err_code code,
     const char *why)
@@ -111,8 +111,8 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	for (n = c->names; n < c->names + c->n; n++) {
 		if (!n->settled || n->status == OUTCOME_LATE)
 			continue;
-		/* What a call awaited is its stand's, which keeps it for the
-		 * user. */
+		/* A name that was awaited is its stand's, which keeps it for
+		 * the user. */
 		if (n->status == OUTCOME_RENEWED ||
 		    (n->status == OUTCOME_GRANTED && keeps && !c->awaits))
 			note_hold(core, c, n, asker);

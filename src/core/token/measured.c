@@ -1,7 +1,8 @@
 /*
- * Measurements of token holds.  Only calls that are parked wait; any other is
- * answered as soon as Redis is.  The time for which a hold was waited for
- * counts from its call, not from the first try of its token.
+ * Measurements of token holds.  Only calls that are parked count as waiting;
+ * any other is answered as soon as Redis has answered.  The time for which a
+ * hold was waited for counts from its call, not from the first try of its
+ * token.
  */
 #include "config.h"
 

@@ -152,6 +152,8 @@ park_timer(struct core *core, struct timer *t)
 
 /* Requests. */
 
+/* Parks the call in the place.  If Redis has said lately that the stand is in
+ * the queue, and behind what, it need not be asked for each call that comes. */
 static void
 wait_here(struct core *core, struct stand *st, struct place *p,
     struct token_call *c, struct owner *asker)
@@ -163,7 +165,7 @@ wait_here(struct core *core, struct stand *st, struct place *p,
 	c->parked = true;
 	token_waits(core, c);
 	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
-	/* A message may have been lost. */
+	/* Otherwise a message may have been lost since. */
 	st->look = st->look || st->sure_ms <= core->now_ms;
 	stand_next(core, st);
 }

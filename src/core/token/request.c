@@ -153,6 +153,7 @@ call_new(struct core *core, const struct owner *asker,
 	return c;
 }
 
+/* Only a request that may make a hold counts against limits.unowned. */
 static bool
 allowed(struct core *core, struct owner *asker, const struct token_request *rq)
 {

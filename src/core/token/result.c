@@ -130,6 +130,8 @@ result_emit(
 	r->answer = how;
 	if (how == TOKEN_DONE)
 		r->done = count(c);
+	/* A hold that was made or extended is the client's; the outcome
+	 * describes only others. */
 	r->kind = is_made(n) ? TOKEN_HELD : (enum token_kind)n->kind;
 	r->own = is_made(n) || (n->whose & 2) != 0;
 	r->matches = is_made(n) || (n->whose & 1) != 0;

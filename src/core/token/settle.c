@@ -37,7 +37,7 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
     int64_t sent_ms, const struct outcome *o)
 {
 	n->settled = true;
-	/* What was kept for the user is new to the client: a grant. */
+	/* A hold that was kept for the user is new to the client: a grant. */
 	n->status = c->inherits && o->status == OUTCOME_RENEWED
 			? OUTCOME_GRANTED
 			: o->status;

@@ -249,6 +249,8 @@ park_count(const struct core *core, const char *name, size_t len)
 	return all;
 }
 
+/* A stand waits for an answer, for a token in one of its places, or for its
+ * timer. */
 void
 park_check(const struct core *core)
 {

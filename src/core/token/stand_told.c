@@ -3,8 +3,8 @@
  *
  * An answer comes for the stand, and only then for a call: the call that the
  * operation was for may be over by now, or its client gone.  Then the hold is
- * given back, and the stand asks again for whoever is first.  Nothing is
- * granted by what the broker remembers.
+ * given back, and the stand asks again for the first token that is here.
+ * Nothing is granted by what the broker remembers.
  */
 #include "config.h"
 

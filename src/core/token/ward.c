@@ -9,8 +9,8 @@
  * The key in Redis is the hold; a ward is what this broker knows of it.  A ward
  * that is wrong does no harm.  RETAIN writes a hold only on a server that may
  * not grant yet, over nothing, over what is older, or over the same hold if
- * that ends sooner.  Whatever else it finds, the hold is not this broker's any
- * more.
+ * that ends sooner.  If it finds anything else, the hold is not this broker's
+ * any more.
  *
  * A stray is a hold that may have been made, of which no client was told.  It
  * is ended by the token of this broker, which no other hold has, and never by
@@ -407,6 +407,7 @@ ward_run(struct core *core)
 	while (work_left(core) && (w = all->sweep) != NULL) {
 		core_visit(core, 1);
 		all->sweep = TAILQ_NEXT(w, link);
+		/* Any other was confirmed in the present epoch. */
 		if (w->epoch != guard_epoch(core, w->shard))
 			go_on(core, w);
 	}
@@ -521,6 +522,7 @@ ward_was_taken(const struct core *core, uint64_t seq)
 	return false;
 }
 
+/* Each ward and each stray waits for its end, or for the next look. */
 void
 ward_check(const struct core *core)
 {
