@@ -59,30 +59,27 @@ list_in(const void *slot)
 	return list;
 }
 
-/* Returns the place of an item. */
 static void *
-item_at(
-    const struct config_list *list, const struct config_field *item, size_t i)
+item_at(const struct config_type *type, const void *slot, size_t i)
 {
-	return (char *)list->v + i * item->type->size;
+	return (char *)list_in(slot).v + i * type->item->type->size;
 }
 
 void
 config_value_clear(const struct config_field *field, void *slot)
 {
 	const struct config_type *type = field->type;
-	struct config_list list = { NULL, 0 };
 	size_t i;
 
 	if (type->kind == CONFIG_TEXT)
 		config_file_free(*(char **)slot);
 	if (type->kind == CONFIG_ADDRESS)
 		address_fini(slot);
-	if (type->kind == CONFIG_LIST)
-		list = list_in(slot);
-	for (i = 0; i < list.n; i++)
-		config_value_clear(type->item, item_at(&list, type->item, i));
-	free(list.v);
+	if (type->kind == CONFIG_LIST) {
+		for (i = 0; i < list_in(slot).n; i++)
+			config_value_clear(type->item, item_at(type, slot, i));
+		free(list_in(slot).v);
+	}
 	for (i = 0; i < type->nkeys; i++)
 		config_value_clear(
 		    &type->keys[i], (char *)slot + type->keys[i].offset);
@@ -224,13 +221,12 @@ static void
 write_list(const struct config_type *type, const void *slot, int indent,
     bool reveal, struct buf *out)
 {
-	const struct config_list list = list_in(slot);
-	bool is_inline = list.n == 0 || type->item->type->kind == CONFIG_TEXT;
-	size_t i;
+	size_t n = list_in(slot).n, i;
+	bool is_inline = n == 0 || type->item->type->kind == CONFIG_TEXT;
 
 	buf_adds(out, is_inline ? " [" : "\n");
-	for (i = 0; i < list.n; i++) {
-		const void *value = item_at(&list, type->item, i);
+	for (i = 0; i < n; i++) {
+		const void *value = item_at(type, slot, i);
 
 		if (!is_inline) {
 			write_item(type->item, value, indent, reveal, out);
@@ -461,18 +457,18 @@ fault_twice(const struct config_type *type, const struct config_node *node,
 
 /* Checks that no item is there twice. */
 static bool
-check_twice(const struct config_type *type, const struct config_list *list,
+check_twice(const struct config_type *type, const void *slot,
     const struct config_node *node)
 {
 	bool ok = true;
 	size_t i, k;
 
-	for (i = 0; i < list->n; i++, node = node->next) {
-		void *item = item_at(list, type->item, i);
+	for (i = 0; i < list_in(slot).n; i++, node = node->next) {
+		const void *item = item_at(type, slot, i);
 
 		for (k = 0; k < i; k++)
-			if (is_same(type->item->type, item,
-				item_at(list, type->item, k)))
+			if (is_same(
+				type->item->type, item, item_at(type, slot, k)))
 				break;
 		if (k == i)
 			continue;
@@ -486,7 +482,7 @@ static bool
 set_list(const struct config_field *field, const struct config_node *node,
     void *slot)
 {
-	const struct config_field *item = field->type->item;
+	const struct config_type *type = field->type;
 	struct config_list list = { NULL, node->count };
 	const struct config_node *n;
 	bool ok = true;
@@ -497,13 +493,13 @@ set_list(const struct config_field *field, const struct config_node *node,
 		    node->count, config_field_leaf(field), (int)field->max);
 		return false;
 	}
-	list.v = xcalloc(node->count + 1, item->type->size);
+	list.v = xcalloc(node->count + 1, type->item->type->size);
 	memcpy(slot, &list, sizeof(list));
 	for (i = 0, n = node->first; n != NULL; i++, n = n->next)
-		ok = config_value_set(item, n, item_at(&list, item, i)) && ok;
-	if (field->type->noun != NULL)
-		ok = check_twice(field->type, &list, node->first) && ok;
-	return ok;
+		ok = config_value_set(type->item, n, item_at(type, slot, i)) &&
+		     ok;
+	return (type->noun == NULL || check_twice(type, slot, node->first)) &&
+	       ok;
 }
 
 /* Returns the row of a key; NULL if there is none. */
