@@ -9,6 +9,8 @@
 #include "config/faults.h"
 #include "config/fields.h"
 
+#define ID(name) CONFIG_FIELD_##name
+
 struct config;
 struct config_node;
 

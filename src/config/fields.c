@@ -42,17 +42,10 @@ const struct config_field config_fields[CONFIG_FIELDS] = {
 /* No setting or section has a longer name. */
 #define WORD_MAX 40
 
-void *
-config_field_slot(const struct config_field *field, struct config *config)
-{
-	return (char *)config + field->offset;
-}
-
 const void *
-config_field_slot_const(
-    const struct config_field *field, const struct config *config)
+config_field_slot(const struct config_field *field, const void *owner)
 {
-	return (const char *)config + field->offset;
+	return (const char *)owner + field->offset;
 }
 
 const char *

@@ -50,6 +50,12 @@ store(const struct config_type *type, void *slot, int64_t value)
 		*(int64_t *)slot = value;
 }
 
+static void *
+slot_in(const struct config_field *field, void *owner)
+{
+	return (char *)owner + field->offset;
+}
+
 static struct config_list
 list_in(const void *slot)
 {
@@ -66,9 +72,10 @@ item_at(const struct config_type *type, const void *slot, size_t i)
 }
 
 void
-config_value_clear(const struct config_field *field, void *slot)
+config_value_clear(const struct config_field *field, void *owner)
 {
 	const struct config_type *type = field->type;
+	void *slot = slot_in(field, owner);
 	size_t i;
 
 	if (type->kind == CONFIG_TEXT)
@@ -81,14 +88,15 @@ config_value_clear(const struct config_field *field, void *slot)
 		free(list_in(slot).v);
 	}
 	for (i = 0; i < type->nkeys; i++)
-		config_value_clear(
-		    &type->keys[i], (char *)slot + type->keys[i].offset);
+		config_value_clear(&type->keys[i], slot);
 	memset(slot, 0, type->size);
 }
 
 void
-config_value_take(const struct config_field *field, void *to, void *from)
+config_value_take(
+    const struct config_field *field, void *to_owner, void *from_owner)
 {
+	void *to = slot_in(field, to_owner), *from = slot_in(field, from_owner);
 	size_t size = field->type->size;
 	void *held;
 
@@ -102,7 +110,7 @@ config_value_take(const struct config_field *field, void *to, void *from)
 		free(held);
 		return;
 	}
-	config_value_clear(field, to);
+	config_value_clear(field, to_owner);
 	if (field->type->kind == CONFIG_NUMBER)
 		memcpy(to, from, size);
 	else
@@ -165,8 +173,9 @@ write_number(
 
 void
 config_value_write(
-    const struct config_field *field, const void *slot, struct buf *out)
+    const struct config_field *field, const void *owner, struct buf *out)
 {
+	const void *slot = config_field_slot(field, owner);
 	const struct address *address = slot;
 	char text[ADDRESS_SIZE];
 
@@ -183,31 +192,30 @@ config_value_write(
 }
 
 static void
-write_keys(const struct config_type *type, const char *value, int indent,
-    bool reveal, struct buf *out)
+write_keys(const struct config_type *type, const void *value, int indent,
+    struct buf *out)
 {
 	size_t i;
 
 	for (i = 0; i < type->nkeys; i++) {
 		const struct config_field *key = &type->keys[i];
 
-		if ((key->type->is_hidden && !reveal) ||
+		if ((key->type->is_hidden && !out->secret) ||
 		    (type->has != NULL && !type->has(value, key)))
 			continue;
-		config_value_dump(
-		    key, value + key->offset, indent, reveal, out);
+		config_value_dump(key, value, indent, out);
 	}
 }
 
 /* Writes an item after "- ", which stands in place of its indentation. */
 static void
 write_item(const struct config_field *item, const void *value, int indent,
-    bool reveal, struct buf *out)
+    struct buf *out)
 {
 	size_t start = buf_len(out);
 
 	if (item->type->kind == CONFIG_MAPPING) {
-		write_keys(item->type, value, indent + 2, reveal, out);
+		write_keys(item->type, value, indent + 2, out);
 		memcpy(buf_data(out) + start + indent, "- ", 2);
 		return;
 	}
@@ -219,7 +227,7 @@ write_item(const struct config_field *item, const void *value, int indent,
 /* Writes a list of texts in one line. */
 static void
 write_list(const struct config_type *type, const void *slot, int indent,
-    bool reveal, struct buf *out)
+    struct buf *out)
 {
 	size_t n = list_in(slot).n, i;
 	bool is_inline = n == 0 || type->item->type->kind == CONFIG_TEXT;
@@ -229,7 +237,7 @@ write_list(const struct config_type *type, const void *slot, int indent,
 		const void *value = item_at(type, slot, i);
 
 		if (!is_inline) {
-			write_item(type->item, value, indent, reveal, out);
+			write_item(type->item, value, indent, out);
 			continue;
 		}
 		buf_adds(out, i > 0 ? ", " : "");
@@ -248,16 +256,18 @@ is_absent(const struct config_type *type, const void *slot)
 }
 
 void
-config_value_dump(const struct config_field *field, const void *slot,
-    int indent, bool reveal, struct buf *out)
+config_value_dump(const struct config_field *field, const void *owner,
+    int indent, struct buf *out)
 {
 	const struct config_type *type = field->type;
+	const void *slot = config_field_slot(field, owner);
 	const char *leaf = config_field_leaf(field);
 	bool absent = is_absent(type, slot);
 
 	if (absent && type->absent[0] == '\0')
 		return;
-	if (type->is_secret && !reveal && (*(char *const *)slot)[0] != '\0') {
+	if (type->is_secret && !out->secret &&
+	    (*(char *const *)slot)[0] != '\0') {
 		buf_addf(out,
 		    "%*s# %s: \"********\" is set and not shown here; put it "
 		    "in again\n",
@@ -266,16 +276,16 @@ config_value_dump(const struct config_field *field, const void *slot,
 	}
 	buf_addf(out, "%*s%s:", indent, "", leaf);
 	if (type->kind == CONFIG_LIST) {
-		write_list(type, slot, indent + 2, reveal, out);
+		write_list(type, slot, indent + 2, out);
 	} else if (type->kind < CONFIG_LIST) {
 		buf_addc(out, ' ');
-		config_value_write(field, slot, out);
+		config_value_write(field, owner, out);
 		buf_addc(out, '\n');
 	} else if (absent) {
 		buf_addf(out, " # %s\n", type->absent);
 	} else {
 		buf_addc(out, '\n');
-		write_keys(type, slot, indent + 2, reveal, out);
+		write_keys(type, slot, indent + 2, out);
 	}
 }
 
@@ -289,8 +299,8 @@ config_value_same(
 
 	buf_init_secret(&x);
 	buf_init_secret(&y);
-	config_value_dump(field, a, 0, true, &x);
-	config_value_dump(field, b, 0, true, &y);
+	config_value_dump(field, a, 0, &x);
+	config_value_dump(field, b, 0, &y);
 	same = buf_len(&x) == buf_len(&y) &&
 	       memcmp(buf_data(&x), buf_data(&y), buf_len(&x)) == 0;
 	buf_fini(&x);
@@ -555,15 +565,14 @@ set_mapping(const struct config_field *field, const struct config_node *node,
 		if (key == NULL)
 			config_node_fault_key(
 			    n, "unknown key, expected %s", type->known);
-		ok = key != NULL &&
-		     config_value_set(key, n, value + key->offset) && ok;
+		ok = key != NULL && config_value_set(key, n, value) && ok;
 	}
 	return ok && check_required(type, node);
 }
 
 bool
 config_value_set(const struct config_field *field,
-    const struct config_node *node, void *slot)
+    const struct config_node *node, void *owner)
 {
 	static const struct {
 		enum config_node_kind node;
@@ -577,9 +586,10 @@ config_value_set(const struct config_field *field,
 		[CONFIG_MAPPING] = { CONFIG_NODE_MAPPING, set_mapping },
 	};
 	const struct config_type *type = field->type;
+	void *slot = slot_in(field, owner);
 	bool ok;
 
-	config_value_clear(field, slot);
+	config_value_clear(field, owner);
 	if (node->refused)
 		return false;
 	if (node->kind != kinds[type->kind].node &&
