@@ -177,6 +177,12 @@ guard_epoch(const struct core *core, uint32_t shard)
 	return sum;
 }
 
+const char *
+guard_history(const struct core *core, uint32_t shard)
+{
+	return guard_at(core, shard)->blessed;
+}
+
 /* While an operation on a guard is in flight, there is no other: `busy`. */
 static void
 submit(struct core *core, struct guard *g, enum op_kind kind)

@@ -3,7 +3,8 @@
  *
  *	request --> [here: ending] --> gone in Redis --+--> OK
  *	        --> [asked others] --> key changed ----+
- *	                           --> time is up --------> ERR unavailable
+ *	             ^         |   --> time is up --------> ERR unavailable
+ *	             +---------+  the server has another history
  *
  * A shared name may be in both brackets; so may one that only lingers here, if
  * its tombstone is over by the clock of Redis.  This broker asks the others
@@ -303,20 +304,29 @@ still_there(const struct force *f, const struct outcome *o)
 	       memcmp(o->text, f->value, n) == 0;
 }
 
+/* No other broker has the name.  If one was told before, it is done. */
+static void
+nobody_there(struct core *core, struct force *f)
+{
+	f->there = false;
+	if (f->here || f->value != NULL)
+		check(core, f);
+	else
+		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+}
+
 /* The key is this broker's, in whose memory nobody had the name. */
 static void
 found_ours(struct core *core, struct force *f)
 {
 	struct lock *l = lock_find(core, f->name, f->name_len);
 
-	f->there = false;
-	if (f->here)
-		return;
-	if (is_here(core, l)) {
+	if (!f->here && is_here(core, l)) {
+		f->there = false;
 		end_here(core, f, l);
 		return;
 	}
-	refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+	nobody_there(core, f);
 }
 
 /*
@@ -334,14 +344,13 @@ not_there(struct core *core, struct force *f)
 		refuse(core, f, ERR_UNAVAILABLE, why);
 		return;
 	}
-	f->there = false;
-	if (!f->here)
-		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+	nobody_there(core, f);
 }
 
 /* A broker has the name: this one, or another, which was told if it listens. */
 static void
-asked(struct core *core, struct force *f, const struct outcome *o)
+asked(
+    struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
 {
 	size_t broker_len;
 
@@ -359,21 +368,24 @@ asked(struct core *core, struct force *f, const struct outcome *o)
 	emit_str(core, FIELD_NAME, f->name, f->name_len);
 	broker_len = stored_parse(o->text, o->text_len).broker_len;
 	emit_str(core, FIELD_BROKER, o->text, broker_len);
+	free(f->value);
 	f->value = xstrndup(o->text, o->text_len);
 	f->value_len = o->text_len;
+	memcpy(f->history, guard_history(core, shard), sizeof(f->history));
 	arm(core, f);
 }
 
 /* ENDED: it was a plain client's key, or a token hold, which need no broker to
  * be told. */
 static void
-on_force(struct core *core, struct force *f, const struct outcome *o)
+on_force(
+    struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
 {
 	char why[WHY_SIZE];
 
 	switch (o->status) {
 	case OUTCOME_VALUE:
-		asked(core, f, o);
+		asked(core, f, shard, o);
 		return;
 	case OUTCOME_GONE:
 		not_there(core, f);
@@ -392,14 +404,25 @@ on_force(struct core *core, struct force *f, const struct outcome *o)
 	}
 }
 
-/* While the server may have forgotten keys, a key that has changed proves
- * nothing. */
+/*
+ * While the server may have forgotten keys, a key that has changed proves
+ * nothing.  Nor does it if the value was another history's, such as that of a
+ * former master: whoever has the name in this history was not asked then, and
+ * is asked now.
+ */
 static void
-on_look(struct core *core, struct force *f, const struct outcome *o)
+on_look(
+    struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
 {
-	bool ready = guard_ready(core, guard_shard(core, f->name, f->name_len));
+	bool ready = guard_ready(core, shard);
 
-	if (o->status == OUTCOME_VALUE && !still_there(f, o) && ready) {
+	if (ready && o->status == OUTCOME_VALUE && !still_there(f, o)) {
+		if (memcmp(f->history, guard_history(core, shard),
+			sizeof(f->history)) != 0) {
+			submit(core, f, OP_FORCE);
+			arm(core, f);
+			return;
+		}
 		f->there = false;
 		check(core, f);
 		return;
@@ -430,7 +453,7 @@ force_outcome(
 		return;
 	f->looking = false;
 	if (slot->op == OP_FORCE)
-		on_force(core, f, o);
+		on_force(core, f, slot->shard, o);
 	else
-		on_look(core, f, o);
+		on_look(core, f, slot->shard, o);
 }

@@ -26,6 +26,7 @@ struct force {
 	bool looking; /* an operation is in flight */
 	char *value;  /* owned; of the key when others were asked; or NULL */
 	size_t value_len;
+	char history[HISTORY_BYTES]; /* of the server that told the value */
 	size_t name_len;
 	char name[];
 };

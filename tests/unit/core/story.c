@@ -10,8 +10,8 @@
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
- *	TIME guard STATE [TEXT] [fresh] [fence=F] [node=ID [set=SET
- *				[open=k|n]]] [on=SHARD]
+ *	TIME guard STATE [TEXT] [fresh] [fence=F] [history=16 DIGITS]
+ *				[node=ID [set=SET [open=k|n]]] [on=SHARD]
  *	TIME open ID [tcp [proxied]]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
@@ -255,6 +255,7 @@ static void
 report(struct story *st, enum guard_state state, const char *text, bool fresh)
 {
 	struct core_event ev = { .kind = CORE_GUARD };
+	const char *history = story_option(st, "history");
 	struct said *said;
 	uint32_t i;
 
@@ -262,6 +263,8 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		if (!concerns(st, i))
 			continue;
 		said = &st->said[i];
+		snprintf(said->history, sizeof(said->history), "%s",
+		    history ? history : "0123456789abcdef");
 		snprintf(said->text, sizeof(said->text), "%s", text);
 		said->report.state = state;
 		said->report.fresh = fresh;
@@ -270,7 +273,7 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		said->report.text_len = strlen(text);
 		said->report.server_ms =
 		    SERVER_ZERO_MS + st->now_ms + st->clock_ms;
-		said->report.history = "0123456789abcdef";
+		said->report.history = said->history;
 		said->report.history_len = HISTORY_BYTES;
 		tell_node(st, said);
 		said->reported = true;

@@ -33,6 +33,7 @@ struct said {
 	bool reported;
 	struct guard_report report;
 	char text[128];
+	char history[HISTORY_BYTES + 1];
 	char node[NODE_BYTES + 1];
 	char set[SET_MAX_BYTES + 1];
 	char open[2];

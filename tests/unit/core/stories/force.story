@@ -102,3 +102,38 @@
 2500 until
 > 1890 op status a
 > 2010 1 ERR unavailable the broker that has the name has not given it up in time; its lease ends by itself
+
+== the key was a former master's when its broker was asked
+# The new master knows who has the name: that broker is asked, too.
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4 waiting
+> log unlock-force-asked name=a broker=b2
+30 until
+> 30 op status a
+40 guard blessed history=fedcba9876543210
+50 < value a text=b3.0123456789abcdef.1|10
+> op force a by=1000002010
+60 < value a text=b3.0123456789abcdef.1|10 waiting
+> log unlock-force-asked name=a broker=b3
+70 until
+> 70 op status a
+80 < value a text=b4.0123456789abcdef.1|11
+> 1 OK
+
+== nobody has it at the new master
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4 waiting
+> log unlock-force-asked name=a broker=b2
+30 until
+> 30 op status a
+40 guard blessed history=fedcba9876543210
+50 < value a text=
+> op force a by=1000002010
+60 < gone a
+> 1 OK
