@@ -1,19 +1,19 @@
 -- The end of a lease or of a place in the queue.  Both scripts have it, behind
 -- lease.lua.
 
--- Ends a share of a name; the last sharer passes the name on.
+-- Ends a share of a name.  The last sharer passes the name on, even if its
+-- share has just run out: nobody else would, as the share of one that left with
+-- a tombstone may outlast those of all others.
 local function end_share(key, queue, shared, token, linger)
 	local n = #sharers(shared) -- without those that have run out
-	if not redis.call("ZSCORE", shared, token) then
-		return { "gone" }
-	end
-	if tonumber(linger) > 0 and n == 1 then
+	local had = redis.call("ZSCORE", shared, token)
+	if had and tonumber(linger) > 0 and n == 1 then
 		-- The tombstone lets nobody in, not even to share.
 		redis.call("DEL", shared)
 		write(key, token, phase(redis.call("GET", key)), linger)
 		return { "ended" }
 	end
-	if tonumber(linger) > 0 then
+	if had and tonumber(linger) > 0 then
 		share(key, shared, token, linger)
 		return { "ended" }
 	end
@@ -22,7 +22,7 @@ local function end_share(key, queue, shared, token, linger)
 		and not (blessed and pass_on(key, queue, shared)) then
 		redis.call("DEL", key, shared)
 	end
-	return { "ended" }
+	return { had and "ended" or "gone" }
 end
 
 -- In a quorum the queue lists the brokers to tell that the name is free, and

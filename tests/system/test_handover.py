@@ -182,6 +182,12 @@ class HoldersBroker(ThreeBrokers):
     def key_end(self, name="x"):
         return now() + self.server.pttl(name) / 1000
 
+    def shared_for(self, name="x"):
+        """How long the first of the sharers to run out has the name."""
+        first = self.server.cmd("ZRANGE", f"lock:@shared:{name}", "0", "0", "WITHSCORES")
+        seconds, micros = map(int, self.server.cmd("TIME"))
+        return int(first[1]) / 1000 - seconds - micros / 1e6
+
     def test_killed(self):
         self.prepare(lease=2)
         self.hold_and_line_up()
@@ -202,6 +208,18 @@ class HoldersBroker(ThreeBrokers):
         self.brokers[0].kill()
         killed = now()
         self.given(self.b, killed, end - killed - 0.05, end - killed + LATE, "the next")
+
+    def test_the_delay_of_a_dead_sharer_outlasts_the_others(self):
+        self.prepare(proxied=0)
+        self.fence = self.a.lock("x", "mode=shared delay=1s")
+        self.b.lock("x", "mode=shared")
+        self.line_up(self.c)
+        died = now()
+        self.a.reset()
+        eventually(lambda: self.shared_for() < 2, what="only the delay is left of its lease")
+        self.through.delay = 0.2  # its end comes when it has just run out
+        self.b.ok("UNLOCK x")
+        self.given(self.c, died, 0.98, 1.2 + LATE, "the next")
 
     def test_frozen(self):
         self.prepare(lease=2)
