@@ -111,7 +111,7 @@ bool
 lock_keeps_alone(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return w->shared && !l->lease.shared &&
+	return w->shared && !l->lease.shared && TAILQ_EMPTY(&l->holders) &&
 	       lock_lingers_for(core, l, w->owner);
 }
 

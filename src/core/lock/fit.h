@@ -47,6 +47,8 @@ bool lock_free_for(
 /*
  * Does the name linger for the session of w, which now wants to share it?  Then
  * the lease stays exclusive: nobody else may join before the linger is over.
+ * Not if others hold the name: it lingers because one of several sharers here
+ * has left, and w joins those that stayed.
  */
 bool lock_keeps_alone(
     const struct core *core, const struct lock *l, const struct waiter *w);

@@ -544,3 +544,25 @@ config lease=2s
 > op confirm a seq=1 ttl=57010 reserve=2
 3020 < granted a fence=120 waiting
 > 1 OK fence=300,120 depth=1,1
+
+== keep: one of several sharers comes back, and is not alone
+# Its upgrade was cancelled, so the lease is exclusive, and another joined.
+0 ready 2
+10 1 LOCK a mode=shared keep=2s
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 @1 LOCK a
+> op convert a seq=1 ttl=13000 reserve=1
+40 cancel 1 1 9
+> 1 @1 CANCELLED
+> 1 @9 OK
+50 < granted a fence=200
+60 2 LOCK a mode=shared
+> 2 OK fence=100 depth=1
+70 1 UNLOCK a
+> 1 OK depth=0
+80 1 LOCK a mode=shared
+> 1 OK fence=100 depth=1
+90 1 LOCK a
+> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait for ever
