@@ -26,6 +26,7 @@
 #include "core/guard/recovery.h"
 #include "core/guard/voters.h"
 #include "core/turn/slot.h"
+#include "core/turn/work.h"
 
 #define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
 #define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
@@ -241,7 +242,8 @@ plan_others(struct core *core, const struct guard *g)
 /*
  * A bless is asked for when the grace period is over: what was not written
  * again by then has run out.  A guard that may be blessed at once has had no
- * such period, so all that is held must have been written again first.
+ * such period, so all that is held must have been written again first.  To look
+ * at all of that may take many steps.
  *
  * Until then, and in any other state, the guard gets heartbeats, which keep the
  * pending epoch alive: a stall would begin a new one.
@@ -259,8 +261,11 @@ guard_timer(struct core *core, struct timer *t)
 		submit(core, g, OP_HEARTBEAT);
 	} else if (!guard_at_once(core, g) || is_reclaimed(core, g)) {
 		submit(core, g, OP_BLESS);
+	} else if (core->now_ms >= beat_due_ms(core, g)) {
+		submit(core, g, OP_HEARTBEAT);
 	} else {
-		core_arm(core, &g->timer, core->now_ms + OWN_BLESS_PAUSE_MS);
+		core_arm(core, &g->timer,
+		    core->now_ms + (work_left(core) ? OWN_BLESS_PAUSE_MS : 1));
 		return;
 	}
 	plan(core, g);

@@ -210,6 +210,28 @@ START_TEST(an_own_server_is_blessed_when_all_is_reclaimed)
 }
 END_TEST
 
+/* Without a call in a stall, the epoch would begin again and again. */
+START_TEST(an_own_server_is_called_until_all_is_reclaimed)
+{
+	struct rig r;
+	int64_t called_ms = START_MS, now_ms;
+
+	setup(&r, true);
+	guard_link(&r.core, 0, true, NULL);
+	report(&r, GUARD_PENDING, "0123456789abcdef:1");
+	for (now_ms = START_MS + 1; now_ms < START_MS + 3 * r.core.stall_ms;
+	     now_ms++) {
+		at(&r, now_ms);
+		if (was_sent(&r, OP_HEARTBEAT)) {
+			called_ms = now_ms;
+			report(&r, GUARD_PENDING, "0123456789abcdef:1");
+		}
+		ck_assert_int_lt(now_ms - called_ms, r.core.stall_ms / 2);
+	}
+	teardown(&r);
+}
+END_TEST
+
 static TCase *
 guard_cases(void)
 {
@@ -219,6 +241,7 @@ guard_cases(void)
 	tcase_add_test(
 	    tc, a_new_history_is_told_and_blessed_after_the_grace_period);
 	tcase_add_test(tc, an_own_server_is_blessed_when_all_is_reclaimed);
+	tcase_add_test(tc, an_own_server_is_called_until_all_is_reclaimed);
 	return tc;
 }
 
