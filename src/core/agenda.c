@@ -175,7 +175,7 @@ agenda_deadline(const struct core *core)
 	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
 	    sharers_has_more(core) || holders_lose_more(core) ||
 	    holders_tell_more(core) || vouched_has_more(core) ||
-	    watch_has_more(core))
+	    token_has_more(core) || watch_has_more(core))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)
