@@ -458,7 +458,8 @@ on_message(struct core *core, const struct core_event *ev)
 	if (!sync_message(core, ev->u.message.text, ev->u.message.len) &&
 	    !ward_message(core, ev->u.message.text, ev->u.message.len) &&
 	    !park_message(core, ev->u.message.text, ev->u.message.len))
-		message_take(core, ev->u.message.text, ev->u.message.len);
+		message_take(core, ev->u.message.text, ev->u.message.len,
+		    ev->u.message.history);
 }
 
 /* Stands of tokens are not among these: they ask once a lease anyway, and

@@ -205,6 +205,10 @@ struct core_event {
 		struct {
 			const char *text;
 			size_t len;
+			/* Of the server on which we heard it: begins with that
+			 * of the server on which it was published, or else it
+			 * only passed through.  Never NULL. */
+			const char *history;
 		} message;
 		struct {
 			const struct token_hold *hold; /* copied */

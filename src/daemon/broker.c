@@ -195,12 +195,13 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 }
 
 static void
-on_message(void *arg, const char *text, size_t len)
+on_message(void *arg, const char *text, size_t len, const char *history)
 {
 	struct core_event ev = { .kind = CORE_MESSAGE };
 
 	ev.u.message.text = text;
 	ev.u.message.len = len;
+	ev.u.message.history = history;
 	bridge_step(arg, &ev);
 }
 

@@ -15,7 +15,9 @@
 struct listener;
 
 struct listener_handler {
-	void (*message)(void *arg, const char *text, size_t len);
+	/* As redis_handler.message(). */
+	void (*message)(
+	    void *arg, const char *text, size_t len, const char *history);
 	/* We listen (and may have missed messages), or no longer do. */
 	void (*listening)(void *arg, bool on);
 };

@@ -263,12 +263,13 @@ link_config_init(const struct pool *p, struct link_config *c)
 }
 
 static void
-on_message(void *arg, const char *text, size_t len)
+on_message(void *arg, const char *text, size_t len, const char *history)
 {
 	const struct pool *p = arg;
 
 	if (!p->handler.message || p->handler.message(p->arg, text, len))
-		p->config.owner->message(p->config.owner_arg, text, len);
+		p->config.owner->message(
+		    p->config.owner_arg, text, len, history);
 }
 
 static void

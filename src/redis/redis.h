@@ -42,8 +42,14 @@ struct redis_handler {
 	/* A shard can be reached, or no longer (told before the operations
 	 * under way become unknown).  All begin as down. */
 	void (*link)(void *arg, uint32_t shard, bool up, const char *why);
-	/* A message on our channel, from a script or another broker. */
-	void (*message)(void *arg, const char *text, size_t len);
+	/*
+	 * A message on our channel, from a script or another broker.  `history`
+	 * is the master_replid of the server on which we heard it; "" if it is
+	 * a replica.  What was published on another server of a cluster, or on
+	 * the master of a replica, has another one.
+	 */
+	void (*message)(
+	    void *arg, const char *text, size_t len, const char *history);
 	/* We listen again, and may have missed messages. */
 	void (*resubscribed)(void *arg);
 	/* The store can't work at all (say so and exit 1). */

@@ -137,7 +137,7 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 }
 
 static void
-on_message(void *arg, const char *text, size_t len)
+on_message(void *arg, const char *text, size_t len, const char *history)
 {
 	struct broker *b = arg;
 	struct core_event event = { .kind = CORE_MESSAGE };
@@ -145,6 +145,7 @@ on_message(void *arg, const char *text, size_t len)
 	TRACE(b->w, "%s message '%.*s'", b->name, (int)len, text);
 	event.u.message.text = text;
 	event.u.message.len = len;
+	event.u.message.history = history;
 	broker_step(b, &event);
 }
 

@@ -195,12 +195,14 @@ do_ping(struct server *s, struct conn *c, const struct text *words)
 static redisReply *
 do_info(struct server *s, struct conn *c, const struct text *words)
 {
-	static const char memory[] = "maxmemory:0\r\n";
+	char text[128];
+	int n = snprintf(text, sizeof(text),
+	    "maxmemory:0\r\nrole:%s\r\nmaster_replid:%s\r\n",
+	    s->db.master ? "master" : "slave", s->db.replid);
 
-	(void)s;
 	(void)c;
 	(void)words;
-	return answer_text(memory, strlen(memory));
+	return answer_text(text, (size_t)n);
 }
 
 static redisReply *

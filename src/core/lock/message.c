@@ -41,6 +41,7 @@ struct message {
 	} more[MORE_MAX]; /* the words between SEQ and NAME */
 	const char *name;
 	size_t name_len;
+	const char *history; /* of the server on which we heard it */
 };
 
 /* Messages: hints, each of which may be lost, late, doubled or wrong. */
@@ -83,6 +84,18 @@ more_time(const struct message *m, unsigned i, int64_t *server_ms)
 	return true;
 }
 
+/*
+ * Was it published by the server on which we heard it?  The script that hands a
+ * name over counts the listeners of its own server only, and if there is none,
+ * the next in line gets the name.  The message goes through the cluster and to
+ * the replicas nevertheless.
+ */
+static bool
+is_heard_there(const struct message *m, const char *history)
+{
+	return strncmp(m->history, history, HISTORY_BYTES) == 0;
+}
+
 /* If the rest of the message can't be relied on, it is still a hint that the
  * name was handed to us, and a confirm asks about it. */
 static void
@@ -94,7 +107,8 @@ on_given_message(struct core *core, struct lock *l, const struct message *m)
 	if (may_be_queued(l, m->seq) &&
 	    more_number(m, 0, FENCE_MAX, &handover.fence) &&
 	    more_time(m, 1, &handover.server_ms) &&
-	    more_number(m, 4, 1, &waiting)) {
+	    more_number(m, 4, 1, &waiting) &&
+	    is_heard_there(m, handover.history)) {
 		handover.waiting = waiting > 0;
 		lease_handed_over(core, &l->lease, &handover);
 	}
@@ -295,9 +309,10 @@ parse(
 
 /* Takes `WORD SEQ [MORE ...] NAME`; anything else is not ours, and ignored. */
 void
-message_take(struct core *core, const char *text, size_t len)
+message_take(
+    struct core *core, const char *text, size_t len, const char *history)
 {
-	struct message m = { .seq = 0 };
+	struct message m = { .history = history };
 	size_t i, n;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

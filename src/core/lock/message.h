@@ -7,8 +7,10 @@
 
 #include "core/lock/state.h"
 
-/* Acts on a message; ignores a text that is none. */
-void message_take(struct core *core, const char *text, size_t len);
+/* Acts on a message; ignores a text that is none.  `history` is that of the
+ * server on which we heard it, see struct core_event. */
+void message_take(
+    struct core *core, const char *text, size_t len, const char *history);
 
 /* Messages for this name may have been missed.  Returns true if it waits for
  * one: the caller must then call lock_next(). */

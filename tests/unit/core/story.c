@@ -24,6 +24,7 @@
  *				of the oldest operation of that name; `@guard`
  *				is the name of those that have none
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
+ *	TIME passed-on TEXT	a message by way of another server
  *	TIME until		every deadline up to TIME
  *	TIME unowned?		what counts against limits.unowned
  *	TIME clock MS		the server's clock is moved by so much
@@ -47,6 +48,8 @@
 
 #include "story.h"
 #include "story_state.h"
+
+#define STORY_HISTORY "0123456789abcdef" /* of the server */
 
 static const char *const outcome_words[] = {
 #define OUTCOME(id, word, ...) [OUTCOME_##id] = word,
@@ -264,7 +267,7 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 			continue;
 		said = &st->said[i];
 		snprintf(said->history, sizeof(said->history), "%s",
-		    history ? history : "0123456789abcdef");
+		    history ? history : STORY_HISTORY);
 		snprintf(said->text, sizeof(said->text), "%s", text);
 		said->report.state = state;
 		said->report.fresh = fresh;
@@ -414,6 +417,8 @@ do_message(struct story *st)
 	}
 	ev.u.message.text = text;
 	ev.u.message.len = strlen(text);
+	ev.u.message.history =
+	    strcmp(word(st, 1), "message") == 0 ? STORY_HISTORY : "";
 	story_step(st, &ev);
 }
 
@@ -537,6 +542,7 @@ static const struct {
 	{ "<", do_outcome },
 	{ "token", story_token },
 	{ "message", do_message },
+	{ "passed-on", do_message },
 	{ "resubscribed", do_plain },
 	{ "stop", do_plain },
 	{ "stopped?", do_stopped },

@@ -180,6 +180,16 @@ server_info(struct server *s, const char *section, const char *key)
 	return n;
 }
 
+bool
+server_says(struct server *s, const char *section, const char *text)
+{
+	redisReply *r = server_do(s, "INFO %s", section);
+	bool found = strstr(r->str, text) != NULL;
+
+	freeReplyObject(r);
+	return found;
+}
+
 /* What is written down. */
 
 static void
@@ -234,13 +244,14 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 }
 
 static void
-on_message(void *arg, const char *text, size_t len)
+on_message(void *arg, const char *text, size_t len, const char *history)
 {
 	struct rig *rig = arg;
 
 	rig->messages++;
 	(void)snprintf(
 	    rig->message, sizeof(rig->message), "%.*s", (int)len, text);
+	(void)snprintf(rig->history, sizeof(rig->history), "%s", history);
 }
 
 static void

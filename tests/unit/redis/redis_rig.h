@@ -45,6 +45,7 @@ struct rig {
 	unsigned guards, ups, downs, messages, resubscribed, fatals;
 	bool up;
 	char message[RIG_TEXT];
+	char history[RIG_TEXT]; /* of the server that brought it */
 	char why[RIG_TEXT];
 	unsigned answered_at_down; /* outcomes told before the link was down */
 	void (*on_outcome)(struct rig *rig, uint64_t id);
@@ -66,6 +67,7 @@ void server_ok(struct server *s, const char *fmt, ...);
 int server_listen(struct server *s);
 /* The number after `KEY` in an INFO section; 0 if there is none. */
 long server_info(struct server *s, const char *section, const char *key);
+bool server_says(struct server *s, const char *section, const char *text);
 
 /* The default settings, for a server on that socket; NULL: embedded. */
 void rig_config(struct rig *rig, const char *path);

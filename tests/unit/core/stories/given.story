@@ -26,6 +26,17 @@
 4000 until
 > 3344 op renew a seq=1 ttl=13000 fence=100
 
+== by way of another server: asked for
+# The script may not have counted this broker, and gone on to the next.
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=5s
+30 passed-on given 1 100 1000000 29000 0123456789abcdef 0 a
+> op confirm a seq=1 ttl=13000 reserve=1
+40 < lost a
+> op end a seq=1
+
 == not confirmed: at risk, and lost, by the clock of the server
 0 ready 2
 10 1 LOCK a
