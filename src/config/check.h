@@ -9,8 +9,6 @@
 #include "config/faults.h"
 #include "config/fields.h"
 
-#define ID(name) CONFIG_FIELD_##name
-
 struct config;
 struct config_node;
 

@@ -29,22 +29,25 @@
 #define USERS_MAX_BYTES ((size_t)1024 * 1024)
 #define LIST_SIZE 512
 
+#define ID(name) CONFIG_FIELD_##name
+
 /* Defaults. */
 
 static void
 set_default(struct config *config, const struct config_field *field)
 {
+	void *slot = config_field_slot(field, config);
 	struct config_faults faults;
 	struct config_node *root;
 	bool ok;
 
-	config_value_clear(field, config);
+	config_value_clear(field, slot);
 	if (field->type->absent != NULL)
 		return;
 	config_faults_init(&faults);
 	ok =
 	    config_node_parse(&root, field->def, strlen(field->def), &faults) &&
-	    config_value_set(field, root, config);
+	    config_value_set(field, root, slot);
 	assert(ok);
 	config_node_free(root);
 	config_faults_fini(&faults);
@@ -75,11 +78,12 @@ take(struct config_draft *draft, const struct config_field *field,
     const struct config_node *node)
 {
 	enum config_field_id id = (enum config_field_id)(field - config_fields);
+	void *slot = config_field_slot(field, draft->config);
 
 	if (field->type->kind >= CONFIG_LIST && config_node_is_empty(node))
 		return;
 	draft->given[id] = node;
-	if (!config_value_set(field, node, draft->config))
+	if (!config_value_set(field, node, slot))
 		draft->bad[id] = true;
 	if (draft->bad[id])
 		set_default(draft->config, field);
@@ -311,7 +315,8 @@ config_free(struct config *config)
 	size_t i;
 
 	for (i = 0; i < CONFIG_FIELDS; i++)
-		config_value_clear(&config_fields[i], config);
+		config_value_clear(&config_fields[i],
+		    config_field_slot(&config_fields[i], config));
 	config_file_free(config->redis.sentinel_password);
 	users_free(config->users);
 	memset(config, 0, sizeof(*config));
@@ -339,7 +344,9 @@ config_dump(const struct config *config, FILE *out)
 		/* A password from a file is not needed in a dump. */
 		if (!field->type->is_secret ||
 		    config->redis.password_file[0] == '\0')
-			config_value_dump(field, config, n == 0 ? 0 : 2, &text);
+			config_value_dump(field,
+			    config_field_slot_const(field, config),
+			    n == 0 ? 0 : 2, false, &text);
 	}
 	(void)fwrite(buf_data(&text), 1, buf_len(&text), out);
 	buf_fini(&text);
@@ -347,12 +354,11 @@ config_dump(const struct config *config, FILE *out)
 
 /* Writes a value as a string, "" for a list and for a secret. */
 static void
-write_value(const struct config_field *field, const struct config *config,
-    struct buf *out)
+write_value(const struct config_field *field, const void *slot, struct buf *out)
 {
 	buf_init(out);
 	if (!field->type->is_secret && field->type->kind < CONFIG_LIST)
-		config_value_write(field, config, out);
+		config_value_write(field, slot, out);
 	buf_addc(out, '\0');
 }
 
@@ -367,18 +373,20 @@ config_reload_diff(struct config *config, struct config *fresh,
 
 	for (i = 0; i < CONFIG_FIELDS; i++) {
 		const struct config_field *field = &config_fields[i];
+		void *to = config_field_slot(field, config);
+		void *from = config_field_slot(field, fresh);
 
-		if (config_value_same(field, config, fresh))
+		if (config_value_same(field, to, from))
 			continue;
-		write_value(field, config, &old);
-		write_value(field, fresh, &new);
+		write_value(field, to, &old);
+		write_value(field, from, &new);
 		changed(arg, field->path, field->reloadable, buf_data(&old),
 		    buf_data(&new));
 		buf_fini(&old);
 		buf_fini(&new);
 		if (!field->reloadable)
 			continue;
-		config_value_take(field, config, fresh);
+		config_value_take(field, to, from);
 		copied++;
 	}
 	/* The host's groups and users may have changed, too. */

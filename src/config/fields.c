@@ -42,10 +42,17 @@ const struct config_field config_fields[CONFIG_FIELDS] = {
 /* No setting or section has a longer name. */
 #define WORD_MAX 40
 
-const void *
-config_field_slot(const struct config_field *field, const void *owner)
+void *
+config_field_slot(const struct config_field *field, struct config *config)
 {
-	return (const char *)owner + field->offset;
+	return (char *)config + field->offset;
+}
+
+const void *
+config_field_slot_const(
+    const struct config_field *field, const struct config *config)
+{
+	return (const char *)config + field->offset;
 }
 
 const char *

@@ -145,7 +145,7 @@ enum config_field_id {
 struct config_field {
 	const char *path; /* "locks.lease" */
 	const struct config_type *type;
-	size_t offset; /* of the value in its owner */
+	size_t offset; /* of the value in struct config */
 	int64_t min;
 	int64_t max;
 	const char *const *choices; /* up to NULL; the index is the value */
@@ -156,9 +156,11 @@ struct config_field {
 
 extern const struct config_field config_fields[CONFIG_FIELDS];
 
-/* Returns the place of the value. */
-const void *config_field_slot(
-    const struct config_field *field, const void *owner);
+/* Returns the place of the value in a config. */
+void *config_field_slot(
+    const struct config_field *field, struct config *config);
+const void *config_field_slot_const(
+    const struct config_field *field, const struct config *config);
 
 /* Returns the last part of a path: "lease". */
 const char *config_field_leaf(const struct config_field *field);
@@ -184,17 +186,15 @@ const char *config_field_suggest(
 /* Writes all keys of a section ("" for the top): "level, to, format". */
 const char *config_field_list(const char *section, char *buf, size_t size);
 
-/*
- * Operations on values (values.c).  The owner of a value is the struct config,
- * the mapping in which it has a key, or, for an item of a list, the item.
- */
+/* Operations on values: values.c. */
 
 /*
- * Reads the value of a setting; what was there is freed.  Returns false if the
- * value has faults, after it has added them; then it is only fit to be cleared.
+ * Reads the value of a setting into its slot; what was there is freed.  Returns
+ * false if the value has faults, after it has added them; then the slot is only
+ * fit to be cleared.
  */
 bool config_value_set(const struct config_field *field,
-    const struct config_node *node, void *owner)
+    const struct config_node *node, void *slot)
     __attribute__((warn_unused_result));
 
 bool config_value_same(
@@ -205,17 +205,17 @@ bool config_value_same(
  * exchanges mappings and lists.
  */
 void config_value_take(const struct config_field *field, void *to, void *from);
-void config_value_clear(const struct config_field *field, void *owner);
+void config_value_clear(const struct config_field *field, void *slot);
 
 /* Writes a value that is no list and no mapping, as it stands in YAML. */
 void config_value_write(
-    const struct config_field *field, const void *owner, struct buf *out);
+    const struct config_field *field, const void *slot, struct buf *out);
 
 /*
  * Writes `key: value` in YAML, indented by so many columns.  Instead of a
- * secret it writes a comment, unless the buffer is one for secrets.
+ * secret it writes a comment, unless it is told to reveal it.
  */
-void config_value_dump(const struct config_field *field, const void *owner,
-    int indent, struct buf *out);
+void config_value_dump(const struct config_field *field, const void *slot,
+    int indent, bool reveal, struct buf *out);
 
 #endif

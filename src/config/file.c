@@ -42,25 +42,34 @@ read_all(int fd, char *buf, size_t size, size_t *length)
 	return NULL;
 }
 
+static const char *
+check_regular(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return strerror(errno);
+	return S_ISREG(st.st_mode) ? NULL : "no regular file";
+}
+
 char *
 config_file_read(const char *path, bool must_be_regular, size_t max,
     size_t *length, const char **why)
 {
 	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
-	int fd = open(path, must_be_regular ? flags | O_NONBLOCK : flags);
-	struct stat st = { 0 };
-	char *buf = NULL;
+	char *buf;
+	int fd;
 
-	if (fd < 0 || (must_be_regular && fstat(fd, &st) != 0)) {
+	fd = open(path, must_be_regular ? flags | O_NONBLOCK : flags);
+	if (fd < 0) {
 		*why = strerror(errno);
-	} else if (must_be_regular && !S_ISREG(st.st_mode)) {
-		*why = "no regular file";
-	} else {
-		buf = xmalloc(max + 1);
-		*why = read_all(fd, buf, max + 1, length);
+		return NULL;
 	}
-	if (fd >= 0)
-		close(fd);
+	*why = must_be_regular ? check_regular(fd) : NULL;
+	buf = xmalloc(max + 1);
+	if (*why == NULL)
+		*why = read_all(fd, buf, max + 1, length);
+	close(fd);
 	if (*why == NULL)
 		return buf;
 	free(buf);

@@ -281,9 +281,7 @@ finish_listen(void *value, const struct config_node *node, bool ok)
 	size_t i, n = 0;
 
 	(void)node;
-	if (!ok)
-		return false;
-	for (i = 0; i < listen->n; i++) {
+	for (i = 0; ok && i < listen->n; i++) {
 		struct config_endpoint *endpoint = &listen->v[i];
 
 		if (endpoint->address.path != NULL ||
@@ -292,8 +290,9 @@ finish_listen(void *value, const struct config_node *node, bool ok)
 		else
 			config_value_clear(config_type_LISTEN.item, endpoint);
 	}
-	listen->n = n;
-	return true;
+	if (ok)
+		listen->n = n;
+	return ok;
 }
 
 const struct config_type config_type_LISTEN = {

@@ -50,12 +50,6 @@ store(const struct config_type *type, void *slot, int64_t value)
 		*(int64_t *)slot = value;
 }
 
-static void *
-slot_in(const struct config_field *field, void *owner)
-{
-	return (char *)owner + field->offset;
-}
-
 static struct config_list
 list_in(const void *slot)
 {
@@ -65,38 +59,39 @@ list_in(const void *slot)
 	return list;
 }
 
+/* Returns the place of an item. */
 static void *
-item_at(const struct config_type *type, const void *slot, size_t i)
+item_at(
+    const struct config_list *list, const struct config_field *item, size_t i)
 {
-	return (char *)list_in(slot).v + i * type->item->type->size;
+	return (char *)list->v + i * item->type->size;
 }
 
 void
-config_value_clear(const struct config_field *field, void *owner)
+config_value_clear(const struct config_field *field, void *slot)
 {
 	const struct config_type *type = field->type;
-	void *slot = slot_in(field, owner);
+	struct config_list list = { NULL, 0 };
 	size_t i;
 
 	if (type->kind == CONFIG_TEXT)
 		config_file_free(*(char **)slot);
 	if (type->kind == CONFIG_ADDRESS)
 		address_fini(slot);
-	if (type->kind == CONFIG_LIST) {
-		for (i = 0; i < list_in(slot).n; i++)
-			config_value_clear(type->item, item_at(type, slot, i));
-		free(list_in(slot).v);
-	}
+	if (type->kind == CONFIG_LIST)
+		list = list_in(slot);
+	for (i = 0; i < list.n; i++)
+		config_value_clear(type->item, item_at(&list, type->item, i));
+	free(list.v);
 	for (i = 0; i < type->nkeys; i++)
-		config_value_clear(&type->keys[i], slot);
+		config_value_clear(
+		    &type->keys[i], (char *)slot + type->keys[i].offset);
 	memset(slot, 0, type->size);
 }
 
 void
-config_value_take(
-    const struct config_field *field, void *to_owner, void *from_owner)
+config_value_take(const struct config_field *field, void *to, void *from)
 {
-	void *to = slot_in(field, to_owner), *from = slot_in(field, from_owner);
 	size_t size = field->type->size;
 	void *held;
 
@@ -110,7 +105,7 @@ config_value_take(
 		free(held);
 		return;
 	}
-	config_value_clear(field, to_owner);
+	config_value_clear(field, to);
 	if (field->type->kind == CONFIG_NUMBER)
 		memcpy(to, from, size);
 	else
@@ -173,9 +168,8 @@ write_number(
 
 void
 config_value_write(
-    const struct config_field *field, const void *owner, struct buf *out)
+    const struct config_field *field, const void *slot, struct buf *out)
 {
-	const void *slot = config_field_slot(field, owner);
 	const struct address *address = slot;
 	char text[ADDRESS_SIZE];
 
@@ -192,30 +186,31 @@ config_value_write(
 }
 
 static void
-write_keys(const struct config_type *type, const void *value, int indent,
-    struct buf *out)
+write_keys(const struct config_type *type, const char *value, int indent,
+    bool reveal, struct buf *out)
 {
 	size_t i;
 
 	for (i = 0; i < type->nkeys; i++) {
 		const struct config_field *key = &type->keys[i];
 
-		if ((key->type->is_hidden && !out->secret) ||
+		if ((key->type->is_hidden && !reveal) ||
 		    (type->has != NULL && !type->has(value, key)))
 			continue;
-		config_value_dump(key, value, indent, out);
+		config_value_dump(
+		    key, value + key->offset, indent, reveal, out);
 	}
 }
 
 /* Writes an item after "- ", which stands in place of its indentation. */
 static void
 write_item(const struct config_field *item, const void *value, int indent,
-    struct buf *out)
+    bool reveal, struct buf *out)
 {
 	size_t start = buf_len(out);
 
 	if (item->type->kind == CONFIG_MAPPING) {
-		write_keys(item->type, value, indent + 2, out);
+		write_keys(item->type, value, indent + 2, reveal, out);
 		memcpy(buf_data(out) + start + indent, "- ", 2);
 		return;
 	}
@@ -227,17 +222,18 @@ write_item(const struct config_field *item, const void *value, int indent,
 /* Writes a list of texts in one line. */
 static void
 write_list(const struct config_type *type, const void *slot, int indent,
-    struct buf *out)
+    bool reveal, struct buf *out)
 {
-	size_t n = list_in(slot).n, i;
-	bool is_inline = n == 0 || type->item->type->kind == CONFIG_TEXT;
+	const struct config_list list = list_in(slot);
+	bool is_inline = list.n == 0 || type->item->type->kind == CONFIG_TEXT;
+	size_t i;
 
 	buf_adds(out, is_inline ? " [" : "\n");
-	for (i = 0; i < n; i++) {
-		const void *value = item_at(type, slot, i);
+	for (i = 0; i < list.n; i++) {
+		const void *value = item_at(&list, type->item, i);
 
 		if (!is_inline) {
-			write_item(type->item, value, indent, out);
+			write_item(type->item, value, indent, reveal, out);
 			continue;
 		}
 		buf_adds(out, i > 0 ? ", " : "");
@@ -256,18 +252,16 @@ is_absent(const struct config_type *type, const void *slot)
 }
 
 void
-config_value_dump(const struct config_field *field, const void *owner,
-    int indent, struct buf *out)
+config_value_dump(const struct config_field *field, const void *slot,
+    int indent, bool reveal, struct buf *out)
 {
 	const struct config_type *type = field->type;
-	const void *slot = config_field_slot(field, owner);
 	const char *leaf = config_field_leaf(field);
 	bool absent = is_absent(type, slot);
 
 	if (absent && type->absent[0] == '\0')
 		return;
-	if (type->is_secret && !out->secret &&
-	    (*(char *const *)slot)[0] != '\0') {
+	if (type->is_secret && !reveal && (*(char *const *)slot)[0] != '\0') {
 		buf_addf(out,
 		    "%*s# %s: \"********\" is set and not shown here; put it "
 		    "in again\n",
@@ -276,16 +270,16 @@ config_value_dump(const struct config_field *field, const void *owner,
 	}
 	buf_addf(out, "%*s%s:", indent, "", leaf);
 	if (type->kind == CONFIG_LIST) {
-		write_list(type, slot, indent + 2, out);
+		write_list(type, slot, indent + 2, reveal, out);
 	} else if (type->kind < CONFIG_LIST) {
 		buf_addc(out, ' ');
-		config_value_write(field, owner, out);
+		config_value_write(field, slot, out);
 		buf_addc(out, '\n');
 	} else if (absent) {
 		buf_addf(out, " # %s\n", type->absent);
 	} else {
 		buf_addc(out, '\n');
-		write_keys(type, slot, indent + 2, out);
+		write_keys(type, slot, indent + 2, reveal, out);
 	}
 }
 
@@ -299,8 +293,8 @@ config_value_same(
 
 	buf_init_secret(&x);
 	buf_init_secret(&y);
-	config_value_dump(field, a, 0, &x);
-	config_value_dump(field, b, 0, &y);
+	config_value_dump(field, a, 0, true, &x);
+	config_value_dump(field, b, 0, true, &y);
 	same = buf_len(&x) == buf_len(&y) &&
 	       memcmp(buf_data(&x), buf_data(&y), buf_len(&x)) == 0;
 	buf_fini(&x);
@@ -467,18 +461,18 @@ fault_twice(const struct config_type *type, const struct config_node *node,
 
 /* Checks that no item is there twice. */
 static bool
-check_twice(const struct config_type *type, const void *slot,
+check_twice(const struct config_type *type, const struct config_list *list,
     const struct config_node *node)
 {
 	bool ok = true;
 	size_t i, k;
 
-	for (i = 0; i < list_in(slot).n; i++, node = node->next) {
-		const void *item = item_at(type, slot, i);
+	for (i = 0; i < list->n; i++, node = node->next) {
+		void *item = item_at(list, type->item, i);
 
 		for (k = 0; k < i; k++)
-			if (is_same(
-				type->item->type, item, item_at(type, slot, k)))
+			if (is_same(type->item->type, item,
+				item_at(list, type->item, k)))
 				break;
 		if (k == i)
 			continue;
@@ -492,7 +486,7 @@ static bool
 set_list(const struct config_field *field, const struct config_node *node,
     void *slot)
 {
-	const struct config_type *type = field->type;
+	const struct config_field *item = field->type->item;
 	struct config_list list = { NULL, node->count };
 	const struct config_node *n;
 	bool ok = true;
@@ -503,13 +497,13 @@ set_list(const struct config_field *field, const struct config_node *node,
 		    node->count, config_field_leaf(field), (int)field->max);
 		return false;
 	}
-	list.v = xcalloc(node->count + 1, type->item->type->size);
+	list.v = xcalloc(node->count + 1, item->type->size);
 	memcpy(slot, &list, sizeof(list));
 	for (i = 0, n = node->first; n != NULL; i++, n = n->next)
-		ok = config_value_set(type->item, n, item_at(type, slot, i)) &&
-		     ok;
-	return (type->noun == NULL || check_twice(type, slot, node->first)) &&
-	       ok;
+		ok = config_value_set(item, n, item_at(&list, item, i)) && ok;
+	if (field->type->noun != NULL)
+		ok = check_twice(field->type, &list, node->first) && ok;
+	return ok;
 }
 
 /* Returns the row of a key; NULL if there is none. */
@@ -565,14 +559,15 @@ set_mapping(const struct config_field *field, const struct config_node *node,
 		if (key == NULL)
 			config_node_fault_key(
 			    n, "unknown key, expected %s", type->known);
-		ok = key != NULL && config_value_set(key, n, value) && ok;
+		ok = key != NULL &&
+		     config_value_set(key, n, value + key->offset) && ok;
 	}
 	return ok && check_required(type, node);
 }
 
 bool
 config_value_set(const struct config_field *field,
-    const struct config_node *node, void *owner)
+    const struct config_node *node, void *slot)
 {
 	static const struct {
 		enum config_node_kind node;
@@ -586,10 +581,9 @@ config_value_set(const struct config_field *field,
 		[CONFIG_MAPPING] = { CONFIG_NODE_MAPPING, set_mapping },
 	};
 	const struct config_type *type = field->type;
-	void *slot = slot_in(field, owner);
 	bool ok;
 
-	config_value_clear(field, owner);
+	config_value_clear(field, slot);
 	if (node->refused)
 		return false;
 	if (node->kind != kinds[type->kind].node &&
