@@ -34,6 +34,12 @@ behind_another(const struct checker *k, const struct ask *ask)
 	return false;
 }
 
+static int64_t
+max_us(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /*
  * Phases are fair: once somebody has waited to have the name alone for two leases,
  * by a broker that has nothing of it itself, nobody new comes to share it.  But
@@ -70,9 +76,9 @@ checker_joins(struct world *w, const struct ask *ask)
 			since_us = faults_calm_us(w);
 		if (ask->nnames > 1 && ask->received_us - since_us <= bound_us)
 			continue;
-		place_us = ground->had_us[other->broker];
-		if (place_us < other->received_us)
-			place_us = other->received_us;
+		/* Its broker took no place while it had the name. */
+		place_us = max_us(ground->had_us[other->broker],
+		    max_us(other->received_us, other->idle_us));
 		if (ask->received_us < other->received_us ||
 		    ground->placeless_us[ask->broker] < place_us)
 			continue;

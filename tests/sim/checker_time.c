@@ -401,6 +401,18 @@ look_at_asks(struct world *w)
 	}
 }
 
+/* A client that has not heard that it is cut off counts on its hold for the
+ * valid= that it was told, and no longer. */
+static void
+drop_when_over(struct world *w, struct grant *g)
+{
+	if (world_now(w) < g->until_us)
+		return;
+	history_note(&w->history, world_now(w), HISTORY_INFO, g->session,
+	    HISTORY_DOUBT, checker_name(g->name), 0);
+	checker_drop(w, g);
+}
+
 /* hold= ends a hold in time. */
 static void
 look_at_grants(struct world *w)
@@ -414,8 +426,7 @@ look_at_grants(struct world *w)
 		g = &k->grants[i];
 		b = &w->brokers[g->broker];
 		if (g->detached || g->orphaned) {
-			if (world_now(w) >= g->until_us)
-				checker_drop(w, g);
+			drop_when_over(w, g);
 			continue;
 		}
 		if (broker_stalled(b) || g->depth - g->parting <= 0 ||
