@@ -181,7 +181,7 @@ guard_epoch(const struct core *core, uint32_t shard)
 const char *
 guard_history(const struct core *core, uint32_t shard)
 {
-	return guard_at(core, shard)->blessed;
+	return guard_at(core, shard)->history;
 }
 
 /* While an operation on a guard is in flight, there is no other: `busy`. */

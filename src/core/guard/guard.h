@@ -144,9 +144,9 @@ bool guard_reached(const struct core *core, uint32_t shard);
 uint32_t guard_epoch(const struct core *core, uint32_t shard);
 
 /*
- * The history in which that one server may grant, as it has told last: whatever
- * another history shows about a name proves nothing.  HISTORY_BYTES; all zero
- * if the server has not told any yet.
+ * The history of that one server, as it has told last: whatever another history
+ * shows about a name proves nothing.  HISTORY_BYTES; all zero if it has not told
+ * any yet.
  */
 const char *guard_history(const struct core *core, uint32_t shard);
 

@@ -315,13 +315,17 @@ nobody_there(struct core *core, struct force *f)
 		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
 }
 
-/* The key is this broker's, in whose memory nobody had the name. */
+/*
+ * The key is this broker's, in whose memory nobody had the name.  Somebody who
+ * has it now is meant, unless others were told before: then that session came
+ * after them.
+ */
 static void
 found_ours(struct core *core, struct force *f)
 {
 	struct lock *l = lock_find(core, f->name, f->name_len);
 
-	if (!f->here && is_here(core, l)) {
+	if (!f->here && f->value == NULL && is_here(core, l)) {
 		f->there = false;
 		end_here(core, f, l);
 		return;

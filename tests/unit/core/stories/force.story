@@ -137,3 +137,38 @@
 > op force a by=1000002010
 60 < gone a
 > 1 OK
+
+== a session here that has it at the new master came later
+0 ready 2
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4 waiting
+> log unlock-force-asked name=a broker=b2
+30 until
+> 30 op status a
+35 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+40 guard blessed history=fedcba9876543210
+50 < value a text=b.0000000000000000.1|100
+> op force a by=1000002010
+55 < granted a fence=100
+> 2 OK fence=100 depth=1
+60 < value a text=b.0000000000000000.1|100
+> 1 OK
+
+== a server that was asked while it granted nothing has the same history
+0 ready 1
+5 guard pending p1 history=fedcba9876543210
+> log guard-pending node=0 cause=replica wait=13600
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4 waiting
+> log unlock-force-asked name=a broker=b2
+30 until
+> 30 op status a
+40 guard blessed history=fedcba9876543210
+> log guard-ready node=0 after=35
+50 < value a text=b3.0123456789abcdef.1|10
+> 1 OK
