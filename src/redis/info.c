@@ -31,12 +31,6 @@ read_run_id(struct info *info, const char *value)
 }
 
 static void
-read_replid(struct info *info, const char *value)
-{
-	snprintf(info->replid, sizeof(info->replid), "%.63s", value);
-}
-
-static void
 read_loading(struct info *info, const char *value)
 {
 	info->loading = strcmp(value, "0") != 0;
@@ -69,7 +63,6 @@ static const struct {
 	{ "run_id:", read_run_id },
 	{ "loading:", read_loading },
 	{ "role:", read_role },
-	{ "master_replid:", read_replid },
 	{ "maxmemory:", read_maxmemory },
 	{ "maxmemory_policy:", read_policy },
 };

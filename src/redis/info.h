@@ -17,9 +17,8 @@ struct info {
 	char run_id[RUN_ID_MAX];
 	bool loading;
 	bool replica;
-	char replid[RUN_ID_MAX]; /* of its history, or of its master's */
-	uint64_t maxmemory;	 /* bytes; 0: no limit */
-	char policy[32];	 /* what happens at the limit */
+	uint64_t maxmemory; /* bytes; 0: no limit */
+	char policy[32];    /* what happens at the limit */
 };
 
 /* Reads the text of one or more sections; other fields stay as they are. */

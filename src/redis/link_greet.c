@@ -4,9 +4,8 @@
  *	first    AUTH  SELECT  CLIENT SETNAME, ID, KILL  INFO x 4
  *	second   SCRIPT LOAD x 2, or SUBSCRIBE
  *
- * A subscriber asks only who is there (AUTH, CLIENT SETNAME, INFO server and
- * replication).  A plain link sends AUTH and CLIENT SETNAME, and has no second
- * round.
+ * A subscriber asks only who is there (AUTH, CLIENT SETNAME, INFO server).  A
+ * plain link sends AUTH and CLIENT SETNAME, and has no second round.
  *
  * The link sends the first round before it knows that the connection is there.
  * A server that refuses only to name the connection will do.  One that refuses
@@ -93,8 +92,7 @@ link_greet(struct link *l)
 		    { "CLIENT", "KILL", "ID", "9223372036854775807", NULL } },
 		{ on_info, STORE | SUBSCRIBER, { "INFO", "server", NULL } },
 		{ on_info, STORE, { "INFO", "memory", NULL } },
-		{ on_info, STORE | SUBSCRIBER,
-		    { "INFO", "replication", NULL } },
+		{ on_info, STORE, { "INFO", "replication", NULL } },
 		{ on_info, STORE, { "INFO", "persistence", NULL } },
 	};
 	size_t i;

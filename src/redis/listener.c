@@ -84,16 +84,6 @@ log_down(struct listener *s)
 		    LOG_S("why", s->why));
 }
 
-/* A replica has the history of its master, but what it brings us was published
- * on the master. */
-static const char *
-history_of(const struct listener *s)
-{
-	const struct info *info = link_info(s->link);
-
-	return info->replica ? "" : info->replid;
-}
-
 static void
 on_message(void *arg, const char *text, size_t len)
 {
@@ -102,7 +92,7 @@ on_message(void *arg, const char *text, size_t len)
 	char number[24];
 
 	if (len < word_len || memcmp(text, PROBE_WORD, word_len) != 0) {
-		s->handler->message(s->arg, text, len, history_of(s));
+		s->handler->message(s->arg, text, len);
 		return;
 	}
 	snprintf(number, sizeof(number), "%" PRIu64, s->awaited);

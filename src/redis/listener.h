@@ -15,9 +15,7 @@
 struct listener;
 
 struct listener_handler {
-	/* As redis_handler.message(). */
-	void (*message)(
-	    void *arg, const char *text, size_t len, const char *history);
+	void (*message)(void *arg, const char *text, size_t len);
 	/* We listen (and may have missed messages), or no longer do. */
 	void (*listening)(void *arg, bool on);
 };

@@ -262,14 +262,27 @@ link_config_init(const struct pool *p, struct link_config *c)
 	c->retry_ms_max = p->config.retry_ms_max;
 }
 
+/*
+ * The history of the server on which we listen, if that is the one that ran our
+ * last call: so it was a master then, and what is published under this history
+ * is published there.
+ */
+static const char *
+history_heard(const struct pool *p)
+{
+	const char *run_id = link_info(listener_link(p->listener))->run_id;
+
+	return strcmp(run_id, p->history_run_id) == 0 ? p->history : "";
+}
+
 static void
-on_message(void *arg, const char *text, size_t len, const char *history)
+on_message(void *arg, const char *text, size_t len)
 {
 	const struct pool *p = arg;
 
 	if (!p->handler.message || p->handler.message(p->arg, text, len))
 		p->config.owner->message(
-		    p->config.owner_arg, text, len, history);
+		    p->config.owner_arg, text, len, history_heard(p));
 }
 
 static void

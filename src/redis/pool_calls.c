@@ -174,6 +174,21 @@ note_trip(struct pool *p, const struct call *call)
 	stats->trips_us += (uint64_t)took_us;
 }
 
+/* A server that tells no run_id can't be told from another. */
+static void
+note_history(struct lane *lane, const struct call *call)
+{
+	const char *run_id = link_info(lane->link)->run_id;
+	struct pool *p = lane->pool;
+
+	p->history[0] = '\0';
+	if (call->guard.history_len != HISTORY_BYTES || run_id[0] == '\0')
+		return;
+	memcpy(p->history, call->guard.history, HISTORY_BYTES);
+	p->history[HISTORY_BYTES] = '\0';
+	snprintf(p->history_run_id, sizeof(p->history_run_id), "%s", run_id);
+}
+
 static void
 on_call(void *arg, const redisReply *reply)
 {
@@ -192,6 +207,8 @@ on_call(void *arg, const redisReply *reply)
 		return;
 	verdict = call_decode(call, reply, false);
 	lane->pool->quiet = is_quiet(call);
+	if (verdict == CALL_ANSWERED)
+		note_history(lane, call);
 	refusal_log_note(&lane->pool->refusals, lane->pool->node, call);
 	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
 		lane->pool->handler.refused(lane->pool->arg, call->refusal);

@@ -56,6 +56,11 @@ struct pool {
 	unsigned under_way; /* calls */
 	bool closing;	    /* nobody is told any more */
 
+	/* As the last call that was answered told it: the history of the
+	 * server, and which server that was; "": not known. */
+	char history[HISTORY_BYTES + 1];
+	char history_run_id[RUN_ID_MAX];
+
 	/* What the log was told, so that nothing is logged twice. */
 	int64_t down_ms;      /* since when; 0: it is not */
 	unsigned down_lines;  /* logged since then */

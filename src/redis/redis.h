@@ -44,9 +44,10 @@ struct redis_handler {
 	void (*link)(void *arg, uint32_t shard, bool up, const char *why);
 	/*
 	 * A message on our channel, from a script or another broker.  `history`
-	 * is the master_replid of the server on which we heard it; "" if it is
-	 * a replica.  What was published on another server of a cluster, or on
-	 * the master of a replica, has another one.
+	 * is that of the server on which we heard it, which was a master when
+	 * it ran our last call; "" if we don't know it.  What was published on
+	 * another server of a cluster, or on the master of a replica, is of
+	 * another history.
 	 */
 	void (*message)(
 	    void *arg, const char *text, size_t len, const char *history);

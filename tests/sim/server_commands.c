@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,8 +198,7 @@ do_info(struct server *s, struct conn *c, const struct text *words)
 {
 	char text[128];
 	int n = snprintf(text, sizeof(text),
-	    "maxmemory:0\r\nrole:%s\r\nmaster_replid:%s\r\n",
-	    s->db.master ? "master" : "slave", s->db.replid);
+	    "run_id:%040" PRIu64 "\r\nmaxmemory:0\r\n", s->run);
 
 	(void)c;
 	(void)words;

@@ -529,7 +529,7 @@ START_TEST(messages_arrive_and_survive_a_cut)
 	    "grant 7 some name");
 	rig_until(&rig, got_message, "the message");
 	ck_assert_str_eq(rig.message, "grant 7 some name");
-	ck_assert_uint_eq(strlen(rig.history), 40);
+	ck_assert_uint_eq(strlen(rig.history), HISTORY_BYTES);
 	ck_assert(server_says(&server, "replication", rig.history));
 	server_ok(&server, "CLIENT KILL TYPE pubsub");
 	rig_until(&rig, is_resubscribed, "the next subscription");
