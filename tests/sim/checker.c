@@ -217,6 +217,10 @@ check_exclusion(struct world *w, const struct broker *b, const struct answer *a,
 		g = &k->grants[i];
 		if (g->name != name || g->session == a->session)
 			continue;
+		/* Sharers don't mind each other.  One that is away may be back
+		 * in the millisecond in which its grace= is over. */
+		if (g->shared && shared && g->away)
+			continue;
 		if (!checker_vouched(w, g)) {
 			g->doubted = true;
 			history_note(&w->history, world_now(w), HISTORY_INFO,

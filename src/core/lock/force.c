@@ -3,8 +3,8 @@
  *
  *	request --> [here: ending] --> gone in Redis --+--> OK
  *	        --> [asked others] --> key changed ----+
- *	             ^         |   --> time is up --------> ERR unavailable
- *	             +---------+  the server has another history
+ *	                           --> time is up, or the server has another
+ *	                               history -----------> ERR unavailable
  *
  * A shared name may be in both brackets; so may one that only lingers here, if
  * its tombstone is over by the clock of Redis.  This broker asks the others
@@ -304,33 +304,20 @@ still_there(const struct force *f, const struct outcome *o)
 	       memcmp(o->text, f->value, n) == 0;
 }
 
-/* No other broker has the name.  If one was told before, it is done. */
-static void
-nobody_there(struct core *core, struct force *f)
-{
-	f->there = false;
-	if (f->here || f->value != NULL)
-		check(core, f);
-	else
-		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
-}
-
-/*
- * The key is this broker's, in whose memory nobody had the name.  Somebody who
- * has it now is meant, unless others were told before: then that session came
- * after them.
- */
+/* The key is this broker's, in whose memory nobody had the name. */
 static void
 found_ours(struct core *core, struct force *f)
 {
 	struct lock *l = lock_find(core, f->name, f->name_len);
 
-	if (!f->here && f->value == NULL && is_here(core, l)) {
-		f->there = false;
+	f->there = false;
+	if (f->here)
+		return;
+	if (is_here(core, l)) {
 		end_here(core, f, l);
 		return;
 	}
-	nobody_there(core, f);
+	refuse(core, f, ERR_NOT_HELD, "nobody holds it");
 }
 
 /*
@@ -348,7 +335,9 @@ not_there(struct core *core, struct force *f)
 		refuse(core, f, ERR_UNAVAILABLE, why);
 		return;
 	}
-	nobody_there(core, f);
+	f->there = false;
+	if (!f->here)
+		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
 }
 
 /* A broker has the name: this one, or another, which was told if it listens. */
@@ -372,7 +361,6 @@ asked(
 	emit_str(core, FIELD_NAME, f->name, f->name_len);
 	broker_len = stored_parse(o->text, o->text_len).broker_len;
 	emit_str(core, FIELD_BROKER, o->text, broker_len);
-	free(f->value);
 	f->value = xstrndup(o->text, o->text_len);
 	f->value_len = o->text_len;
 	memcpy(f->history, guard_history(core, shard), sizeof(f->history));
@@ -409,22 +397,30 @@ on_force(
 }
 
 /*
- * While the server may have forgotten keys, a key that has changed proves
- * nothing.  Nor does it if the value was another history's, such as that of a
- * former master: whoever has the name in this history was not asked then, and
- * is asked now.
+ * The value was told in another history, as by a former master: then whoever has
+ * the name now may have had it before, and was not asked.  Or it was granted to
+ * him since, so he is not asked now.
  */
+static bool
+is_unclear(const struct core *core, const struct force *f, uint32_t shard,
+    const struct outcome *o)
+{
+	return o->text_len > 0 && memcmp(f->history, guard_history(core, shard),
+				      sizeof(f->history)) != 0;
+}
+
+/* While the server may have forgotten keys, a key that has changed proves
+ * nothing. */
 static void
 on_look(
     struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
 {
-	bool ready = guard_ready(core, shard);
-
-	if (ready && o->status == OUTCOME_VALUE && !still_there(f, o)) {
-		if (memcmp(f->history, guard_history(core, shard),
-			sizeof(f->history)) != 0) {
-			submit(core, f, OP_FORCE);
-			arm(core, f);
+	if (o->status == OUTCOME_VALUE && !still_there(f, o) &&
+	    guard_ready(core, shard)) {
+		if (is_unclear(core, f, shard, o)) {
+			refuse(core, f, ERR_UNAVAILABLE,
+			    "Redis was restarted or replaced meanwhile: look who"
+			    " has the name now");
 			return;
 		}
 		f->there = false;
