@@ -443,10 +443,15 @@ next_lingering(struct core *core, struct lease *l)
 	if (lease_rare(l)->linger_ms <= core->now_ms) {
 		lease_linger_over(l);
 		if (!is_wanted(core, l) && !lease_contended(l) &&
-		    !l->contended_early)
+		    !l->contended_early) {
 			lease_set_state(core, l, LEASE_NONE);
-		else
-			lease_set_state(core, l, LEASE_ENDING);
+			return true;
+		}
+		/* If the key has run out at this very moment, the end of it
+		 * passes the name on all the same, and nothing else would. */
+		if (l->key_end_ms < core->now_ms + core->pad_ms)
+			l->key_end_ms = core->now_ms + core->pad_ms;
+		lease_set_state(core, l, LEASE_ENDING);
 		return true;
 	}
 	if (up && lease_rare(l)->again_ms <= core->now_ms &&

@@ -191,6 +191,7 @@ config trust_new
 60 < renewed a
 70 1 LOCK a
 5100 until
+> 5020 op end a seq=1
 
 == the tombstone of unknown outcome is written again
 0 ready 3

@@ -176,6 +176,20 @@
 > 2020 op end a seq=1
 2030 < ended a
 
+== keep: another broker waits, and Redis answers at once
+0 ready 4
+10 1 LOCK a keep=2s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+25 message waits 1 a
+30 1 UNLOCK a
+> op end a seq=1 linger=1990
+30 < ended a
+> 1 OK depth=0
+2030 until
+> 2020 op end a seq=1 prompt
+
 == keep: longer than it was, on re-entry
 0 ready 4
 10 1 LOCK a keep=2s
