@@ -143,12 +143,13 @@ op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties
 	return bar_answer(b, e)
 end }
 
--- Tells what became of the broker's places in a generation, and keeps them.
-op.party = { keys = 1, args = 1, run = function(key, _, _, gen)
+-- Tells what became of the broker's places in a generation, and keeps them.  The
+-- latest came with `seq`; data that went back may have earlier ones only.
+op.party = { keys = 1, args = 2, run = function(key, _, _, seq, gen)
 	gen = tonumber(gen)
 	local b = bar_load(key)
 	local e = b.at[me]
-	if not e or e.gen ~= gen then
+	if not e or e.gen ~= gen or e.seq ~= seq then
 		return bar_unknown(b, gen)
 	end
 	if e.state == "w" then

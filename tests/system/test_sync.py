@@ -486,6 +486,20 @@ class Barriers(Synchronizers):
         self.assertEqual(self.a.reply(10).code, "broken")
         self.assertLess(now() - start, self.longest_wait())
 
+    def test_data_that_go_back(self):
+        """Redis knows the first of two parties of a broker only: both hear that it is broken."""
+        self.prepare(lease=3)
+        other = self.client(self.brokers[0])
+        self.arrive(self.a, 3)
+        eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
+        before = self.server.cmd("HGETALL", "lock:@barrier:b")
+        self.arrive(other, 3)
+        eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "2")
+        self.server.cmd(
+            "EVAL", "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], unpack(ARGV))",
+            1, "lock:@barrier:b", *before)
+        self.assertEqual([client.reply().code for client in (self.a, other)], ["broken"] * 2)
+
     def test_lost_replies(self):
         self.prepare(lease=6, via_proxy=True)
         for drop in (self.through.drop_reply, self.through.drop_request):

@@ -41,6 +41,7 @@ struct barrier {
 	uint64_t parties; /* parties=, as the waiting claims have it */
 	uint64_t gen;	  /* the generation with places of ours; 0: none */
 	uint64_t seq;	  /* of the batch */
+	uint64_t placed;  /* of the latest batch of which some have places */
 	uint64_t asked;	  /* parties in the batch */
 	uint64_t dropped; /* lowest place in the batch whose party has left */
 	uint64_t places;  /* that we ever had in the generation */
@@ -138,6 +139,14 @@ ask_arrive(struct core *core, struct barrier *b)
 	send_batch(core, b);
 }
 
+/* If the data of the store went back, it may know only some of our places: so it
+ * is told which came last. */
+static void
+ask_party(struct core *core, struct barrier *b)
+{
+	submit(core, b, OP_PARTY)->seq = b->placed;
+}
+
 static void
 ask_leave(struct core *core, struct barrier *b, bool note)
 {
@@ -181,7 +190,7 @@ decide(struct core *core, struct barrier *b)
 			ask_leave(core, b, false);
 	} else if (b->gen != 0 && (y->hint || b->y.look_ms <= core->now_ms)) {
 		if (sync_may_ask(core, y, up))
-			submit(core, b, OP_PARTY);
+			ask_party(core, b);
 	} else if (y->queue.fresh != NULL) {
 		if (sync_may_ask(core, y, ready))
 			ask_arrive(core, b);
@@ -300,6 +309,8 @@ seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 	struct claim *c, *end, *next;
 
 	b->places += took;
+	if (took > 0)
+		b->placed = b->seq;
 	/* A party that was dropped while it arrived has left, if it got a
 	 * place. */
 	b->left = b->left || b->dropped < took;

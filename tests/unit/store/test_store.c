@@ -62,7 +62,7 @@ static const struct {
 		"0", "5") " arrive 7 9007199254740991 2 5" },
 	{ OP_PARTY, SCRIPT_KEEP,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@barrier:n " COMMON(
-		"0", "5") " party 9007199254740991" },
+		"0", "5") " party 7 9007199254740991" },
 	{ OP_LEAVE, SCRIPT_KEEP,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@barrier:n " COMMON(
 		"0", "5") " leave l" },

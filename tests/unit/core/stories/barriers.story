@@ -52,6 +52,24 @@ config handovers=4 holds=8 waiters=8
 > 1 @1 ERR broken another party has left the barrier, or Redis has lost it
 > op leave b seq=1 limit=3 noted
 
+== it looks after the places that it has
+# The data of Redis may go back to those that came before.
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 BARRIER b limit=3
+> op arrive b seq=1 need=1 limit=3
+10 < waiting b second=1 fence=70
+3300 2 @1 BARRIER b limit=3
+> op arrive b seq=2 fence=70 need=1 limit=3
+3300 < unsent b
+4000 until
+> 3350 op party b seq=1 fence=70 limit=3
+4000 < waiting b fence=70
+> op arrive b seq=3 fence=70 need=1 limit=3
+4010 < waiting b first=1 second=1 fence=70
+7400 until
+> 7343 op party b seq=3 fence=70 limit=3
+
 == a time out breaks it
 config handovers=4 holds=8 waiters=8
 0 ready 2
