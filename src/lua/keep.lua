@@ -331,7 +331,8 @@ end }
 -- because it does not mean later holders.  It ends a plain client's key and a
 -- token hold itself.  It tells how many brokers listened.  After `by` (server
 -- time, ms; 0: no end) it does nothing: nobody awaits the answer any more, and
--- it would hit somebody else.
+-- it would hit somebody else.  Behind the value of a phase of sharing it tells
+-- the tokens of those who share it.
 op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 	if tonumber(by) > 0 and now_ms > tonumber(by) then
 		return { "late" }
@@ -353,7 +354,8 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 		return { "ended" }
 	end
 	local heard, others = 0, 0
-	for _, token in ipairs(at and sharers(shared) or { owner }) do
+	local owners = at and sharers(shared) or { owner }
+	for _, token in ipairs(owners) do
 		if string.sub(token, 1, #me + 1) ~= me .. "." then
 			others = others + 1
 			tell(token, "force-by", key, who .. " ")
@@ -363,7 +365,8 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 	if at and others == 0 then
 		return { "gone" }
 	end
-	return { "value", 0, redis.call("PTTL", key), heard, shown(value) }
+	return { "value", 0, redis.call("PTTL", key), heard, shown(value)
+		.. (at and "," .. table.concat(owners, ",") or "") }
 end }
 
 end

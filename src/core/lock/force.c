@@ -284,24 +284,38 @@ force_timer(struct core *core, struct timer *t)
 
 /* Outcomes. */
 
-/* How much of a value stays the same while others have the name: its token;
- * else all of it, as for a phase of sharing. */
+/* How much of a value stays the same while others have the name: its token; or
+ * all of it for a phase of sharing, behind which there may be the sharers. */
 static size_t
 tenure_len(const char *value, size_t n)
 {
-	const char *bar = memchr(value, '|', n);
+	bool shared = n > 0 && value[0] == '@';
+	const char *end = memchr(value, shared ? ',' : '|', n);
 
-	return n > 0 && value[0] != '@' && bar != NULL ? (size_t)(bar - value)
-						       : n;
+	return end != NULL ? (size_t)(end - value) : n;
 }
 
+/* Does the key still show one of those who had the name when they were asked?
+ * One that was the last to share it may have it alone now. */
 static bool
 still_there(const struct force *f, const struct outcome *o)
 {
 	size_t n = tenure_len(o->text, o->text_len);
+	size_t was = tenure_len(f->value, f->value_len);
+	const char *at = f->value + was, *end = f->value + f->value_len;
 
-	return n == tenure_len(f->value, f->value_len) &&
-	       memcmp(o->text, f->value, n) == 0;
+	if (n == was && memcmp(o->text, f->value, n) == 0)
+		return true;
+	while (n > 0 && end - at > (ptrdiff_t)n) {
+		at++; /* behind the comma */
+		if (memcmp(at, o->text, n) == 0 &&
+		    (at + n == end || at[n] == ','))
+			return true;
+		at = memchr(at, ',', (size_t)(end - at));
+		if (at == NULL)
+			break;
+	}
+	return false;
 }
 
 /* The key is this broker's, in whose memory nobody had the name. */

@@ -145,3 +145,19 @@
 > log guard-ready node=0 after=35
 50 < value a text=b3.0123456789abcdef.1|10
 > 1 OK
+
+== the last of several that shared the name has it alone
+# The message to it was lost.
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=@shared|4,b3.0123456789abcdef.17,b2.0123456789abcdef.7 waiting
+> log unlock-force-asked name=a broker=
+30 until
+> 30 op status a
+40 < value a text=b2.0123456789abcdef.7|9
+60 until
+> 60 op status a
+70 < value a text=b2.0123456789abcdef.77|9
+> 1 OK
