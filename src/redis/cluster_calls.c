@@ -148,6 +148,7 @@ cluster_redirected(void *arg, struct call *call, const redisReply *reply)
 	if (!redirect_read(&r, reply->str, n->address.host))
 		return false;
 	call->asking = false;
+	call->resent = 0; /* the next node may lack the scripts, too */
 	if (!is_spent(t, call) && redirects[r.kind] != NULL &&
 	    (r.kind != REDIRECT_MOVED || call->redirects < REDIRECTS_MAX)) {
 		redirects[r.kind](n, call, &r);

@@ -174,6 +174,20 @@ is_out_of_turn(const struct world *w, int broker, const struct ask *other)
 		   world_now(w) > facts->took_us[broker] + bound_us);
 }
 
+/* Has its broker asked for permits, so that the answer may be under way? */
+static bool
+is_asking(const struct world *w, const struct ask *ask)
+{
+	const struct broker *b = &w->brokers[ask->broker];
+	const struct flight *f;
+
+	for (f = b->flights; f < b->flights + b->nflights; f++)
+		if (f->kind == OP_TAKE && f->name[0] == 's' &&
+		    f->name[1] == '0' + ask->object)
+			return true;
+	return false;
+}
+
 /* First come, first served, within a broker; by turns between brokers. */
 static void
 check_turn(struct world *w, const struct broker *b, const struct ask *ask)
@@ -196,7 +210,8 @@ check_turn(struct world *w, const struct broker *b, const struct ask *ask)
 			    "which came before it to %s",
 			    ask->object, (unsigned long long)ask->ref,
 			    (unsigned long long)other->ref, b->name);
-		else if (is_out_of_turn(w, b->index, other))
+		else if (is_out_of_turn(w, b->index, other) &&
+			 !is_asking(w, other))
 			world_fail(w, "P5",
 			    "s%d: request %llu is granted out of turn, before "
 			    "request %llu of b%d",
