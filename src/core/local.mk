@@ -61,6 +61,8 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/recovery.h \
 	src/core/guard/text.c \
 	src/core/guard/text.h \
+	src/core/guard/voter_set.c \
+	src/core/guard/voter_set.h \
 	src/core/guard/voters.c \
 	src/core/guard/voters.h
 

@@ -34,16 +34,10 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/quorum.h"
+#include "core/guard/voter_set.h"
 #include "core/guard/voters.h"
 #include "core/turn/emit.h"
 #include "core/turn/slot.h"
-
-/* A set, taken apart.  Ids are in order. */
-struct set {
-	uint64_t version;
-	unsigned n;
-	char ids[QUORUM_SERVERS_MAX][NODE_BYTES + 1];
-};
 
 void
 voters_init(struct core *core)
@@ -74,63 +68,6 @@ voters_fini(struct core *core)
 		free(v->nodes[i]);
 	free(v->nodes);
 	free(v);
-}
-
-static void
-copy(char *to, size_t size, const char *from, size_t n)
-{
-	n = n < size ? n : size - 1;
-	if (n > 0)
-		memcpy(to, from, n);
-	to[n] = '\0';
-}
-
-/* A text that is no set gives one without members.  Sets come from servers, so
- * nothing of their form is taken for granted. */
-static void
-set_parse(struct set *s, const char *text)
-{
-	char *end;
-
-	memset(s, 0, sizeof(*s));
-	s->version = strtoul(text, &end, 10);
-	while ((*end == ':' || *end == ',') && s->n < QUORUM_SERVERS_MAX &&
-	       strlen(end) > NODE_BYTES) {
-		copy(s->ids[s->n++], NODE_BYTES + 1, end + 1, NODE_BYTES);
-		end += 1 + NODE_BYTES;
-	}
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-/* Ids are written in order, so that equal sets have equal texts: texts are what
- * servers and this file compare. */
-static void
-set_write(struct set *s, char *text, size_t size)
-{
-	size_t n;
-	unsigned i;
-
-	qsort(s->ids, s->n, sizeof(s->ids[0]), compare);
-	n = (size_t)snprintf(text, size, "%" PRIu64, s->version);
-	for (i = 0; i < s->n; i++)
-		n += (size_t)snprintf(
-		    text + n, size - n, "%c%s", i == 0 ? ':' : ',', s->ids[i]);
-}
-
-static bool
-set_has(const struct set *s, const char *id)
-{
-	unsigned i;
-
-	for (i = 0; i < s->n; i++)
-		if (strcmp(s->ids[i], id) == 0)
-			return true;
-	return false;
 }
 
 /* How many must leave a set of n so that no majority of it is left. */
@@ -165,16 +102,6 @@ count_known(const struct core *core)
 	return n;
 }
 
-/* The order of sets: servers move up only.  Two brokers may draw one version at
- * once, so texts are compared, too.  No set is the lowest. */
-static int
-set_order(const char *a, const char *b)
-{
-	uint64_t x = strtoul(a, NULL, 10), y = strtoul(b, NULL, 10);
-
-	return x != y ? (x > y) - (x < y) : strcmp(a, b);
-}
-
 /* The highest set that any server has told. */
 static const char *
 highest(const struct core *core)
@@ -195,6 +122,15 @@ static const char *
 address(const struct core *core, uint32_t shard)
 {
 	return core->voters->nodes[shard];
+}
+
+/* The set that our calls to it tell; "": none. */
+static const char *
+sent_set(const struct guard *g)
+{
+	const char *space = strchr(g->sent, ' ');
+
+	return space != NULL ? space + 1 : "";
 }
 
 /*
@@ -378,8 +314,9 @@ places_learn(struct core *core, const char *text, size_t len)
 	size_t at;
 
 	for (at = 0; at + 2 * NODE_BYTES <= len; at += 2 * NODE_BYTES) {
-		copy(id, sizeof(id), text + at, NODE_BYTES);
-		copy(place, sizeof(place), text + at + NODE_BYTES, NODE_BYTES);
+		voter_copy(id, sizeof(id), text + at, NODE_BYTES);
+		voter_copy(
+		    place, sizeof(place), text + at + NODE_BYTES, NODE_BYTES);
 		place_note(core, id, place);
 	}
 }
@@ -573,6 +510,26 @@ all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 }
 
 /*
+ * This broker can't go by the highest set.  If it went by another before, what
+ * it holds rests on that until the servers move; all other calls must ask for no
+ * vote, or the servers would never be quiet, and could not be changed.  If it
+ * joined that very set, it knew less then.
+ */
+static void
+withdraw_stale(struct core *core, const char *best)
+{
+	bool joined = strcmp(best, core->voters->set) == 0;
+	struct guard *g;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (joined || strcmp(sent_set(g), core->voters->set) != 0)
+			withdraw(core, g);
+	}
+}
+
+/*
  * Chooses the set to go by, from what is known; false: there is none yet.
  *
  * The highest set goes before anything that this broker would like: it joins
@@ -605,9 +562,7 @@ choose(struct core *core, char *text)
 		own_set(core, s.version + 1, text);
 		return true;
 	}
-	/* This broker joined the set when it knew less. */
-	if (strcmp(best, core->voters->set) == 0)
-		withdraw_all(core);
+	withdraw_stale(core, best);
 	if (stranger < core->config.shards)
 		disagree(core,
 		    "the other servers of redis.nodes do not vote with %s:"
@@ -677,8 +632,8 @@ voters_report(struct core *core, struct guard *g, int64_t sent_ms,
 
 	if (!quorum_used(core) || report->node_len == 0)
 		return;
-	copy(g->node, sizeof(g->node), report->node, report->node_len);
-	copy(g->set, sizeof(g->set), report->set, report->set_len);
+	voter_copy(g->node, sizeof(g->node), report->node, report->node_len);
+	voter_copy(g->set, sizeof(g->set), report->set, report->set_len);
 	g->open = report->open_len > 0 ? report->open[0] : '\0';
 	g->quiet = report->quiet;
 	g->node_ms = core->now_ms;

@@ -1,0 +1,34 @@
+/*
+ * Sets of servers that vote, as servers and brokers tell them (voters.c).
+ */
+#ifndef LOCKBROKER_CORE_GUARD_VOTER_SET_H
+#define LOCKBROKER_CORE_GUARD_VOTER_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/core.h"
+
+/* A set, taken apart.  Ids are in order. */
+struct set {
+	uint64_t version;
+	unsigned n;
+	char ids[QUORUM_SERVERS_MAX][NODE_BYTES + 1];
+};
+
+/* A text that is no set gives one without members. */
+void set_parse(struct set *s, const char *text);
+
+/* Puts the ids in order.  A text of SET_MAX_BYTES holds any set. */
+void set_write(struct set *s, char *text, size_t size);
+
+bool set_has(const struct set *s, const char *id);
+
+/* Which of two texts is the higher set: < 0, 0 or > 0, as strcmp(). */
+int set_order(const char *a, const char *b);
+
+/* Copies as much of `from` as there is room for, and ends it. */
+void voter_copy(char *to, size_t size, const char *from, size_t n);
+
+#endif
