@@ -255,6 +255,7 @@ struct ground {
 	 * Redis last gave it to the broker, or renewed that. */
 	int64_t placeless_us[CHECKER_BROKERS_MAX];
 	int64_t had_us[CHECKER_BROKERS_MAX];
+	int64_t began_us[CHECKER_BROKERS_MAX]; /* its present turn */
 	int64_t hungry_us;  /* since when it is free and wanted; -1: not */
 	int64_t plain_us;   /* a plain client has it until then */
 	int64_t hush_us;    /* either, till it was forced */

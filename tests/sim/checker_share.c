@@ -46,7 +46,8 @@ max_us(int64_t a, int64_t b)
  * who had asked for several names by then is passed by nobody, however long the
  * others of them take; and a broker that took its place in Redis before stands
  * before it, whoever waits there now.  A broker that is let in gives up its
- * place, even if it can only give the name back, and takes another at the end.
+ * place, even if it can only give the name back, and takes another at the end;
+ * but it has a turn of its own, in which others may come to share the name.
  */
 void
 checker_joins(struct world *w, const struct ask *ask)
@@ -69,9 +70,8 @@ checker_joins(struct world *w, const struct ask *ask)
 		    behind_another(k, other) ||
 		    (ask->nnames > 1 && ask->order < other->order))
 			continue;
-		since_us = other->idle_us;
-		if (since_us < ground->phase_us)
-			since_us = ground->phase_us;
+		since_us = max_us(other->idle_us,
+		    max_us(ground->phase_us, ground->began_us[ask->broker]));
 		if (since_us < faults_calm_us(w))
 			since_us = faults_calm_us(w);
 		if (ask->nnames > 1 && ask->received_us - since_us <= bound_us)

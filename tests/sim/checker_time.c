@@ -72,6 +72,8 @@ checker_lease(struct world *w, const struct broker *b, const struct flight *op,
 	else if (end_us > ground->lease_us[b->index])
 		ground->lease_us[b->index] = end_us;
 	ground->had_us[b->index] = world_now(w);
+	if (op->kind == OP_ACQUIRE || op->kind == OP_CONFIRM)
+		ground->began_us[b->index] = world_now(w);
 }
 
 /*
