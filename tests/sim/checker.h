@@ -192,6 +192,7 @@ struct semaphore_facts {
 	int64_t took_us[CHECKER_BROKERS_MAX];
 	int64_t took_place_us[CHECKER_BROKERS_MAX];
 	bool too_many;	   /* permits are out, of two masters */
+	bool mixed;	   /* permits of several limits are, likewise */
 	int64_t hungry_us; /* since when enough are free for all who wait */
 };
 

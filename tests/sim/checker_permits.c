@@ -104,43 +104,54 @@ permits_out(const struct world *w, int semaphore)
 	return sum;
 }
 
-/* Are some out that were asked for with another limit? */
+/* Are some out that were asked for with another limit?  If `limit` is 0: were
+ * those that are out asked for with several limits? */
 static bool
-is_mixed(const struct world *w, const struct ask *ask)
+is_mixed(const struct world *w, int semaphore, uint64_t limit)
 {
 	const struct checker *k = &w->checker;
+	const struct stake *s;
 	int i;
 
-	for (i = 0; i < k->nstakes; i++)
-		if (k->stakes[i].semaphore == ask->object &&
-		    k->stakes[i].limit != ask->limit &&
-		    vouched(w, &k->stakes[i]) > 0)
+	for (i = 0; i < k->nstakes; i++) {
+		s = &k->stakes[i];
+		if (s->semaphore != semaphore || vouched(w, s) == 0)
+			continue;
+		if (limit != 0 && s->limit != limit)
 			return true;
+		limit = s->limit;
+	}
 	return false;
 }
 
-/* Too many of two masters are too many until some of them are given back. */
+/*
+ * If two masters grant too many permits, or permits with several limits, that
+ * stays so until some of them are given back, also after one of the masters has
+ * gone: brokers write again what their clients use.
+ */
 static void
 check_sum(struct world *w, const struct broker *b, const struct ask *ask)
 {
 	struct checker *k = &w->checker;
 	struct semaphore_facts *facts = &k->semaphores[ask->object];
 	uint64_t sum = permits_out(w, ask->object);
-	bool mixed = is_mixed(w, ask);
+	bool mixed = is_mixed(w, ask->object, ask->limit);
 
 	if (sum <= ask->limit && !mixed)
 		return;
-	if (faults_excuse(w))
-		facts->too_many = true;
-	else if (facts->too_many)
+	if (faults_excuse(w)) {
+		facts->too_many |= sum > ask->limit;
+		facts->mixed |= mixed;
+	} else if (facts->mixed || (facts->too_many && !mixed)) {
 		k->excused++;
-	else
+	} else {
 		world_fail(w, "P1",
 		    "%s grants permits of s%d to session %llu, and %llu of "
 		    "%llu are out%s",
 		    b->name, ask->object, (unsigned long long)ask->session,
 		    (unsigned long long)sum, (unsigned long long)ask->limit,
 		    mixed ? ", with several limits" : "");
+	}
 }
 
 /* It waits, and may be served before others that came later. */
@@ -491,6 +502,7 @@ look_at_semaphore(struct world *w, int semaphore)
 	if (facts->too_many &&
 	    permits_out(w, semaphore) <= w->permits[semaphore])
 		facts->too_many = false;
+	facts->mixed = facts->mixed && is_mixed(w, semaphore, 0);
 	supply_count(w, semaphore, &s);
 	supply_want(w, semaphore, &s);
 	look_at_places(w, semaphore, &s);
