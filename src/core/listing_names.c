@@ -91,11 +91,11 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 	struct busy one = { .name = l->name,
 		.name_len = l->name_len,
 		.handovers = more_of(l)->handovers,
-		.nwaiting = l->nwaiting,
+		.nwaiting = queue_of(l)->n,
 		.state = state_of(core, l) };
 
-	if (l->nwaiting > 0)
-		one.since_ms = TAILQ_FIRST(&l->queue)->since_ms;
+	if (l->queue != NULL)
+		one.since_ms = waiter_first(l)->since_ms;
 	offer(core, g, one);
 }
 

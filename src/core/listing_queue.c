@@ -103,7 +103,7 @@ queue_holder(struct core *core, struct listing *g)
 	if (h == NULL || g->left == 0) {
 		g->stage = queue_waiter;
 		if (g->lock != NULL)
-			g->waiter = TAILQ_FIRST(&g->lock->queue);
+			g->waiter = waiter_first(g->lock);
 		return;
 	}
 	g->left--;
@@ -186,5 +186,5 @@ core_queue_begin(
 uint64_t
 core_listing_waiters(const struct listing *g)
 {
-	return g->nparked + (g->lock != NULL ? g->lock->nwaiting : 0);
+	return g->nparked + (g->lock != NULL ? queue_of(g->lock)->n : 0);
 }

@@ -91,7 +91,7 @@ static uint64_t
 count_waiters(
     const struct core *core, const struct lock *l, const char *name, size_t len)
 {
-	return (l == NULL ? 0 : l->nwaiting) +
+	return (l == NULL ? 0 : queue_of(l)->n) +
 	       (uint64_t)park_each(core, name, len, NULL, NULL);
 }
 

@@ -26,11 +26,11 @@ lock_allowed(
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
 		if (l == NULL || rq->wait_ms == 0 ||
-		    l->nwaiting < core->config.limits.waiters)
+		    queue_of(l)->n < core->config.limits.waiters)
 			continue;
 		emit_error(core, owner->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for %.*s already (limits.waiters)",
-		    l->nwaiting, (int)l->name_len, l->name);
+		    queue_of(l)->n, (int)l->name_len, l->name);
 		return false;
 	}
 	return true;

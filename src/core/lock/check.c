@@ -59,15 +59,16 @@ check_queue(const struct lock *l)
 	uint32_t n = 0, ngroups = 0, nimpatient = 0;
 	const struct waiter *w;
 
-	TAILQ_FOREACH (w, &l->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
 		assert(w->lock == l && !w->granted && w->hold == NULL);
 		check_waiter(w);
 		n++;
 		ngroups += w->group != NULL;
 		nimpatient += w->impatient;
 	}
-	assert(n == l->nwaiting && ngroups == l->ngroups);
-	TAILQ_FOREACH (w, &l->impatient, in_impatient) {
+	assert((n > 0) == (l->queue != NULL));
+	assert(n == queue_of(l)->n && ngroups == queue_of(l)->ngroups);
+	TAILQ_FOREACH (w, &queue_of(l)->impatient, in_impatient) {
 		assert(w->lock == l && w->impatient);
 		nimpatient--;
 	}
@@ -85,7 +86,7 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 	assert(l->parting == NULL || l->lease.pending != NULL || l->touched);
 	sums->names++;
 	sums->holds += l->nholders;
-	sums->waiting += l->nwaiting;
+	sums->waiting += queue_of(l)->n;
 	sums->untold += l->nuntold;
 	sums->unowned += l->unowned;
 	sums->counted += l->counted;

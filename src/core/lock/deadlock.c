@@ -115,7 +115,7 @@ is_waited_for(const struct core *core, const struct owner *owner)
 		return true;
 	core_visit(core, owner->nholds);
 	TAILQ_FOREACH (h, &owner->holds, in_owner)
-		if (h->lock->nwaiting > 0)
+		if (queue_of(h->lock)->n > 0)
 			return true;
 	return false;
 }

@@ -59,7 +59,7 @@ lock_kept_for(
 bool
 lock_gives_way(const struct core *core, const struct lock *l)
 {
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	const struct waiter *w = waiter_first(l);
 
 	return w != NULL && w->group == NULL && !w->jumped &&
 	       lease_contended(&l->lease) &&

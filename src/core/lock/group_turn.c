@@ -57,7 +57,7 @@ member_first(const struct core *core, const struct waiter *w)
 
 	if (group_has_already(core, w))
 		return true;
-	TAILQ_FOREACH (other, &w->lock->queue, in_lock) {
+	TAILQ_FOREACH (other, &queue_of(w->lock)->waiters, in_lock) {
 		if (other == w)
 			break;
 		core_visit(core, 1);

@@ -35,7 +35,7 @@
 void
 lock_free(struct core *core, struct lock *l)
 {
-	assert(TAILQ_EMPTY(&l->holders) && TAILQ_EMPTY(&l->queue));
+	assert(TAILQ_EMPTY(&l->holders) && l->queue == NULL);
 	core->locks->above->lock_leaves(core, l);
 	sharers_forget(core, l);
 	unowned_forget(core, l);
@@ -87,7 +87,7 @@ reentrant(const struct core *core, const struct lock *l)
 
 	if (TAILQ_EMPTY(&l->holders))
 		return NULL;
-	TAILQ_FOREACH (w, &l->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
 		if (!w->jumped || looked++ == REENTER_MAX)
 			return NULL;
 		core_visit(core, 1);
@@ -110,7 +110,7 @@ candidate(const struct core *core, const struct lock *l)
 
 	if (w != NULL)
 		return w;
-	TAILQ_FOREACH (w, &l->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
 		if ((blocker != NULL && !blocker->jumped) ||
 		    looked++ == GROUPS_FIRST)
 			return NULL; /* all that follow come later */
@@ -129,7 +129,7 @@ lock_in_line(const struct core *core, const struct lock *l)
 {
 	const struct waiter *w = candidate(core, l);
 
-	return w != NULL ? w : TAILQ_FIRST(&l->queue);
+	return w != NULL ? w : waiter_first(l);
 }
 
 /* Is w from a sharer that wants the name for itself while others share it? */
@@ -178,7 +178,7 @@ lock_upgrade_refused(struct core *core, struct lock *l)
 	/* The waiter for which the CONVERT was sent is among the first of the
 	 * queue; upgrades that are far behind it are refused when they come
 	 * next. */
-	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+	TAILQ_FOREACH_SAFE (w, &queue_of(l)->waiters, in_lock, next) {
 		if (looked++ == REFUSE_MAX)
 			return;
 		core_visit(core, 1);
@@ -230,8 +230,7 @@ static bool
 is_idle(const struct lock *l)
 {
 	return l->lease.state == LEASE_NONE && l->lease.pending == NULL &&
-	       l->nuntold == 0 && TAILQ_EMPTY(&l->queue) &&
-	       TAILQ_EMPTY(&l->holders);
+	       l->nuntold == 0 && l->queue == NULL && TAILQ_EMPTY(&l->holders);
 }
 
 /*
@@ -242,7 +241,7 @@ is_idle(const struct lock *l)
 static void
 pass_on_meanwhile(struct core *core, struct lock *l)
 {
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	const struct waiter *w = waiter_first(l);
 
 	if (!lease_is_held(&l->lease) || !TAILQ_EMPTY(&l->holders) ||
 	    w == NULL || w->group != NULL || !lock_free_for(core, l, w))
@@ -255,8 +254,7 @@ pass_on_meanwhile(struct core *core, struct lock *l)
 static void
 decide(struct core *core, struct lock *l, bool unwanted)
 {
-	while (l->lease.pending == NULL &&
-	       (!unwanted || TAILQ_EMPTY(&l->queue)) &&
+	while (l->lease.pending == NULL && (!unwanted || l->queue == NULL) &&
 	       lease_decide(core, &l->lease))
 		;
 }
@@ -284,7 +282,7 @@ lock_next(struct core *core, struct lock *l)
 	/* A lease that was let go and is kept for a waiter here is as good as
 	 * passed on. */
 	if (lease_is_held(&l->lease) &&
-	    (l->lease.pending == NULL || !TAILQ_EMPTY(&l->queue)))
+	    (l->lease.pending == NULL || l->queue != NULL))
 		parting_over(core, l, false);
 	if (is_idle(l)) {
 		lock_free(core, l);

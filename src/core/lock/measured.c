@@ -147,7 +147,7 @@ measured_freed(struct core *core, const struct hold *h)
 	struct lock *l = h->lock;
 
 	measure_holds_not(core->measure, l->mark);
-	if (l->nholders > 1 || TAILQ_EMPTY(&l->queue))
+	if (l->nholders > 1 || l->queue == NULL)
 		return;
 	l->freed = true;
 	need_more(l)->freed_ms = core->now_ms;

@@ -77,7 +77,7 @@ touch_groups(struct core *core, const struct lock *l, bool absent)
 	const struct waiter *w;
 	unsigned looked = 0;
 
-	TAILQ_FOREACH (w, &l->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
 		if (++looked > GROUPS_TOUCHED)
 			return;
 		if (w->group != NULL && w->group->left == w->group->n)

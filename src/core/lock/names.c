@@ -30,6 +30,7 @@ names_init(struct core *core, const struct lock_listener *above)
 	TAILQ_INIT(&locks->granted);
 	pool_init(&locks->holds, sizeof(struct hold));
 	pool_init(&locks->waiters, sizeof(struct waiter));
+	pool_init(&locks->queues, sizeof(struct queue));
 	requests_init(&locks->by_ref);
 	TAILQ_INIT(&locks->sweeping);
 	TAILQ_INIT(&locks->losing);
@@ -53,6 +54,7 @@ names_fini(struct core *core)
 	table_fini(&locks->by_ref);
 	pool_fini(&locks->holds);
 	pool_fini(&locks->waiters);
+	pool_fini(&locks->queues);
 	free(locks->names);
 	free(locks->touched);
 	free(locks);
@@ -184,8 +186,6 @@ lock_get(struct core *core, const char *name, size_t len)
 	assert(len > 0 && len <= UINT8_MAX);
 	l = xcalloc(1, offsetof(struct lock, name) + len);
 	TAILQ_INIT(&l->holders);
-	TAILQ_INIT(&l->queue);
-	TAILQ_INIT(&l->impatient);
 	l->name_len = (uint8_t)len;
 	lease_init(core, &l->lease, guard_shard(core, name, len));
 	memcpy(l->name, name, len);
@@ -196,7 +196,7 @@ lock_get(struct core *core, const char *name, size_t len)
 void
 names_remove(struct core *core, struct lock *l)
 {
-	assert(!l->touched);
+	assert(!l->touched && l->queue == NULL);
 	table_remove(table_of(core, l->lease.tenure.shard), &l->by_name);
 	lease_fini(core, &l->lease);
 	free(l->more);

@@ -118,14 +118,14 @@ set_impatient(struct waiter *w)
 	if (w->impatient || w->granted)
 		return;
 	w->impatient = true;
-	TAILQ_INSERT_TAIL(&w->lock->impatient, w, in_impatient);
+	TAILQ_INSERT_TAIL(&w->lock->queue->impatient, w, in_impatient);
 }
 
 static void
 set_patient(struct waiter *w)
 {
 	if (w->impatient)
-		TAILQ_REMOVE(&w->lock->impatient, w, in_impatient);
+		TAILQ_REMOVE(&w->lock->queue->impatient, w, in_impatient);
 	w->impatient = false;
 }
 
@@ -151,21 +151,36 @@ waiter_deadline_ms(
 	return wait_ms == CORE_WAIT_FOREVER ? 0 : core->now_ms + wait_ms;
 }
 
+/* Counts w in the queue of its name, which is made if nobody waits yet.  The
+ * caller puts w in its place. */
+static struct queue *
+enter_queue(struct core *core, const struct waiter *w)
+{
+	struct queue *q = w->lock->queue;
+
+	if (q == NULL) {
+		q = w->lock->queue = pool_take(&core->locks->queues);
+		TAILQ_INIT(&q->waiters);
+		TAILQ_INIT(&q->impatient);
+	}
+	q->n++;
+	q->ngroups += w->group != NULL;
+	core->locks->nwaiting++;
+	return q;
+}
+
 void
 waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 {
-	struct lock *l = w->lock;
+	struct queue *q = enter_queue(core, w);
 	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
 
 	w->jumped = goes_first(core, w);
-	w->ahead = w->jumped ? 0 : l->nwaiting;
+	w->ahead = w->jumped ? 0 : q->n - 1;
 	if (w->jumped)
-		TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+		TAILQ_INSERT_HEAD(&q->waiters, w, in_lock);
 	else
-		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
-	l->nwaiting++;
-	l->ngroups += w->group != NULL;
-	core->locks->nwaiting++;
+		TAILQ_INSERT_TAIL(&q->waiters, w, in_lock);
 	list_by_ref(core, w);
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->owner->draining)
 		set_impatient(w);
@@ -178,27 +193,30 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 void
 waiter_jump(struct core *core, struct waiter *w)
 {
-	struct lock *l = w->lock;
+	struct queue *q = w->lock->queue;
 
 	w->jumped = true;
 	core->locks->above->waiter_leaves(core, w);
-	TAILQ_REMOVE(&l->queue, w, in_lock);
-	TAILQ_INSERT_HEAD(&l->queue, w, in_lock);
+	TAILQ_REMOVE(&q->waiters, w, in_lock);
+	TAILQ_INSERT_HEAD(&q->waiters, w, in_lock);
 }
 
 /* A list that is being made may stand at the waiter (listing.c). */
 static void
 leave_queue(struct core *core, struct waiter *w)
 {
-	struct lock *l = w->lock;
+	struct queue *q = w->lock->queue;
 
 	core->locks->above->waiter_leaves(core, w);
-	TAILQ_REMOVE(&l->queue, w, in_lock);
-	l->nwaiting--;
-	core->locks->nwaiting--;
-	requests_remove(&core->locks->by_ref, &w->by_ref);
-	l->ngroups -= w->group != NULL;
+	TAILQ_REMOVE(&q->waiters, w, in_lock);
 	set_patient(w);
+	requests_remove(&core->locks->by_ref, &w->by_ref);
+	core->locks->nwaiting--;
+	q->ngroups -= w->group != NULL;
+	if (--q->n > 0)
+		return;
+	w->lock->queue = NULL;
+	pool_give(&core->locks->queues, q);
 }
 
 /* What is granted has no deadline: its answer is on its way.  If the grant is
@@ -241,12 +259,12 @@ told(struct core *core, struct waiter *w)
  * as the search from the end has come.
  */
 static void
-insert_by_arrival(struct core *core, struct lock *l, struct waiter *w)
+insert_by_arrival(struct core *core, struct queue *q, struct waiter *w)
 {
-	struct waiter *head = TAILQ_FIRST(&l->queue), *after, *tail;
+	struct waiter *head = TAILQ_FIRST(&q->waiters), *after, *tail;
 	unsigned looked;
 
-	tail = after = TAILQ_LAST(&l->queue, waiter_list);
+	tail = after = TAILQ_LAST(&q->waiters, waiter_list);
 	for (looked = 0; tail != NULL && looked < LOOK_MAX; looked++) {
 		core_visit(core, 2);
 		if (waiter_came_before(w, head)) {
@@ -260,11 +278,11 @@ insert_by_arrival(struct core *core, struct lock *l, struct waiter *w)
 		tail = TAILQ_PREV(tail, waiter_list, in_lock);
 	}
 	if (after == NULL)
-		TAILQ_INSERT_TAIL(&l->queue, w, in_lock);
+		TAILQ_INSERT_TAIL(&q->waiters, w, in_lock);
 	else if (waiter_came_before(w, after))
 		TAILQ_INSERT_BEFORE(after, w, in_lock);
 	else
-		TAILQ_INSERT_AFTER(&l->queue, after, w, in_lock);
+		TAILQ_INSERT_AFTER(&q->waiters, after, w, in_lock);
 }
 
 /*
@@ -277,7 +295,7 @@ step_back(struct core *core, struct lock *l, const struct owner *owner)
 	struct waiter *w, *next;
 	unsigned looked = 0;
 
-	TAILQ_FOREACH_SAFE (w, &l->queue, in_lock, next) {
+	TAILQ_FOREACH_SAFE (w, &queue_of(l)->waiters, in_lock, next) {
 		if (looked++ == LOOK_MAX)
 			return; /* what has passed others stands at the head */
 		core_visit(core, 1);
@@ -285,9 +303,9 @@ step_back(struct core *core, struct lock *l, const struct owner *owner)
 		    goes_first(core, w))
 			continue;
 		core->locks->above->waiter_leaves(core, w);
-		TAILQ_REMOVE(&l->queue, w, in_lock);
+		TAILQ_REMOVE(&l->queue->waiters, w, in_lock);
 		w->jumped = false;
-		insert_by_arrival(core, l, w);
+		insert_by_arrival(core, l->queue, w);
 	}
 }
 
@@ -309,10 +327,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 	list_waiting(w);
 	w->granted = w->withdrawn = w->reentry = false;
 	waiter_drop_hold(w);
-	insert_by_arrival(core, l, w);
-	l->nwaiting++;
-	l->ngroups += w->group != NULL;
-	core->locks->nwaiting++;
+	insert_by_arrival(core, enter_queue(core, w), w);
 	list_by_ref(core, w);
 	if (w->try_only || w->queue_limit != UINT64_MAX || w->owner->draining)
 		set_impatient(w);
@@ -543,11 +558,11 @@ place_of(const struct core *core, const struct waiter *w)
 	struct place place = { .position = w->ahead, .sharers = true };
 	uint64_t n = 0;
 
-	if (place.position >= l->nwaiting)
-		place.position = l->nwaiting - 1;
-	if (l->ngroups == 0)
+	if (place.position >= l->queue->n)
+		place.position = l->queue->n - 1;
+	if (l->queue->ngroups == 0)
 		return place;
-	for (other = TAILQ_FIRST(&l->queue); other != w && n < LOOK_MAX; n++) {
+	for (other = waiter_first(l); other != w && n < LOOK_MAX; n++) {
 		core_visit(core, 1);
 		place.sharers = place.sharers && other->shared;
 		blocker = group_blocker(core, blocker, other);
@@ -571,7 +586,7 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 	if (!TAILQ_EMPTY(&l->holders) || l->lease.state == LEASE_QUEUED ||
 	    backoff_goes_on(&l->lease))
 		taken = true;
-	TAILQ_FOREACH_SAFE (w, &l->impatient, in_impatient, next) {
+	TAILQ_FOREACH_SAFE (w, &queue_of(l)->impatient, in_impatient, next) {
 		if (looked++ == SETTLE_MAX)
 			break;
 		core_visit(core, 1);

@@ -43,7 +43,7 @@ look_in_queue(struct core *core, struct hold *h, unsigned left)
 {
 	struct waiter *w, *next;
 
-	TAILQ_FOREACH_SAFE (w, &h->lock->queue, in_lock, next) {
+	TAILQ_FOREACH_SAFE (w, &queue_of(h->lock)->waiters, in_lock, next) {
 		if (left-- == 0)
 			return;
 		core_visit(core, 1);
@@ -81,14 +81,14 @@ void
 reenter_others(struct core *core, struct hold *h, bool several)
 {
 	const struct lock *l = h->lock;
-	bool groups = l->nwaiting == l->ngroups;
+	bool groups = queue_of(l)->n == queue_of(l)->ngroups;
 
 	/* Those of several names look at the others themselves. */
 	if (several && groups)
 		return;
 	if (groups)
 		look_in_queue(core, h, GROUPS_FIRST);
-	else if (l->nwaiting <= FEW)
+	else if (queue_of(l)->n <= FEW)
 		look_in_queue(core, h, FEW);
 	else if (h->owner->nwaiting <= FEW)
 		look_in_session(core, h);

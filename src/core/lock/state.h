@@ -65,7 +65,7 @@ struct hold {
 struct waiter {
 	TAILQ_ENTRY(waiter) in_owner;	  /* waiting or granted there */
 	TAILQ_ENTRY(waiter) in_lock;	  /* in locks.granted once granted */
-	TAILQ_ENTRY(waiter) in_impatient; /* of the lock, if impatient */
+	TAILQ_ENTRY(waiter) in_impatient; /* of the queue, if impatient */
 	struct request_key by_ref;	  /* tagged, in a queue: locks.by_ref */
 	uint64_t ahead;			  /* waiters before it when it came */
 	struct owner *owner;
@@ -90,12 +90,23 @@ struct waiter {
 	bool untagged : 1;
 	bool try_only : 1;  /* wait=0 */
 	bool jumped : 1;    /* to the head: it had a right to the name */
-	bool impatient : 1; /* in lock.impatient */
+	bool impatient : 1; /* in queue.impatient */
 	bool tried : 1;	    /* the lease was asked for while it waited */
 	bool granted : 1;
 	bool withdrawn : 1;  /* the hold was lost before the grant was told */
 	bool reentry : 1;    /* granted to an owner that has the name */
 	unsigned result : 3; /* enum measure_result: how it ends */
+};
+
+/*
+ * Who waits for a name.  The core makes it with its first waiter, and frees it
+ * with its last, so it is never empty; most names have none.
+ */
+struct queue {
+	struct waiter_list waiters;   /* in order of arrival, see queue.c */
+	struct waiter_list impatient; /* of them: may be answered at once */
+	uint32_t n;
+	uint32_t ngroups; /* waiters that are members of groups */
 };
 
 /* Tests of the other members of a group: group.c. */
@@ -147,14 +158,11 @@ struct lock {
 	struct lease lease;	   /* what the broker has of it in the store */
 	struct table_link by_name; /* in names.table */
 	struct holder_list holders;
-	struct waiter_list queue;
-	struct waiter_list impatient; /* of them: may be answered at once */
-	struct parting *parting;      /* an UNLOCK that waits for the release */
-	struct more *more;	      /* owned; NULL: nothing, see more_of() */
+	struct queue *queue;	 /* owned; NULL: nobody waits here */
+	struct parting *parting; /* an UNLOCK that waits for the release */
+	struct more *more;	 /* owned; NULL: nothing, see more_of() */
 	uint32_t nholders;
-	uint32_t nwaiting;
 	uint32_t nuntold;	  /* grants that are not told yet */
-	uint32_t ngroups;	  /* waiters that are members of groups */
 	uint32_t touched_at;	  /* where in locks.touched */
 	bool touched : 1;	  /* it is there */
 	bool shared_hold : 1;	  /* holds are shared, if there are any */
@@ -177,6 +185,21 @@ static inline const struct lock *
 lock_seen(const struct lease *l)
 {
 	return container_of_const(l, struct lock, lease);
+}
+
+/* The queue of a name; empty if nobody waits. */
+static inline const struct queue *
+queue_of(const struct lock *l)
+{
+	static const struct queue nobody;
+
+	return l->queue != NULL ? l->queue : &nobody;
+}
+
+static inline struct waiter *
+waiter_first(const struct lock *l)
+{
+	return TAILQ_FIRST(&queue_of(l)->waiters);
 }
 
 /* Compares the order of arrival, which is not always that of the queue. */
@@ -237,7 +260,7 @@ struct locks {
 	struct names_list sweeping;
 	struct sharers_list losing, warning;
 	struct waiter_list granted; /* that wait to be told */
-	struct pool holds, waiters;
+	struct pool holds, waiters, queues;
 	struct table by_ref; /* requests that wait, for CANCEL */
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;

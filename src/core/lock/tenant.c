@@ -52,7 +52,7 @@ demand(const struct core *core, const struct lease *lease)
 	const struct waiter *w, *blocker = NULL;
 	unsigned looked = 0;
 
-	TAILQ_FOREACH (w, &lock_seen(lease)->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(lock_seen(lease))->waiters, in_lock) {
 		if (looked++ == WANTED_MAX)
 			break;
 		core_visit(core, 1);
@@ -102,7 +102,7 @@ terms(const struct core *core, const struct lease *lease)
 			    hold_terms(h)->keep_until_ms - core->now_ms);
 		}
 	}
-	TAILQ_FOREACH (w, &l->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
 		t.delay_ms = max_ms(t.delay_ms, w->delay_ms);
 		if (w->keep_ms > 0)
 			t.keep_ms =
@@ -117,7 +117,7 @@ terms(const struct core *core, const struct lease *lease)
 static uint32_t
 nwaiting(const struct lease *l)
 {
-	return lock_seen(l)->nwaiting;
+	return queue_of(lock_seen(l))->n;
 }
 
 /* An untold hold counts as well. */
@@ -139,7 +139,7 @@ try(const struct core *core, struct lease *l)
 	unsigned looked = 0;
 	bool queue = false;
 
-	TAILQ_FOREACH (w, &lock_with(l)->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(lock_with(l))->waiters, in_lock) {
 		if (++looked > LOOK_MAX)
 			break;
 		core_visit(core, 1);
@@ -156,10 +156,10 @@ static bool
 queues_again(const struct lease *lease)
 {
 	const struct lock *l = lock_seen(lease);
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	const struct waiter *w = waiter_first(l);
 
 	return w != NULL && !w->shared && w->group == NULL &&
-	       TAILQ_EMPTY(&l->impatient);
+	       TAILQ_EMPTY(&queue_of(l)->impatient);
 }
 
 /* Is it kept for a group that is in turn?  `starving`: only for such a one. */
@@ -170,7 +170,7 @@ keeps(const struct core *core, const struct lease *lease, bool starving)
 	const struct waiter *w;
 	unsigned looked = 0;
 
-	TAILQ_FOREACH (w, &l->queue, in_lock) {
+	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
 		if (looked++ == GROUPS_FIRST)
 			break;
 		core_visit(core, 1);
@@ -188,7 +188,7 @@ lingers(const struct core *core, const struct lease *lease)
 {
 	const struct lock *l = lock_seen(lease);
 
-	return lock_lingers(core, l, TAILQ_FIRST(&l->queue));
+	return lock_lingers(core, l, waiter_first(l));
 }
 
 /* A turn that is over does not keep the last holder from what was kept for it.
@@ -197,7 +197,7 @@ static bool
 taken_up(const struct core *core, const struct lease *lease)
 {
 	const struct lock *l = lock_seen(lease);
-	const struct waiter *w = TAILQ_FIRST(&l->queue);
+	const struct waiter *w = waiter_first(l);
 
 	return w != NULL && lock_lingers_for(core, l, w->owner) &&
 	       (w->group == NULL || group_takes_up(core, w));
@@ -239,7 +239,7 @@ idle(struct core *core, struct lease *lease)
 {
 	struct lock *l = lock_with(lease);
 
-	if (TAILQ_EMPTY(&l->holders) || TAILQ_FIRST(&l->queue)->group != NULL)
+	if (TAILQ_EMPTY(&l->holders) || waiter_first(l)->group != NULL)
 		group_idle(core, l);
 }
 

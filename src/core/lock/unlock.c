@@ -62,7 +62,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 	    l->lease.state == LEASE_NONE)
 		return 0;
 	/* A waiter here gets it, unless it is the turn of another broker. */
-	if (l->lease.state != LEASE_ENDING && !TAILQ_EMPTY(&l->queue))
+	if (l->lease.state != LEASE_ENDING && l->queue != NULL)
 		return 0;
 	if (l->lease.pending == NULL) {
 		p->deferred = true;

@@ -185,8 +185,8 @@ is_taken(const struct core *core, const struct token_request *rq)
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
 		if (l != NULL &&
-		    (l->nwaiting > 0 || (!TAILQ_EMPTY(&l->holders) &&
-					    lease_is_held(&l->lease))))
+		    (l->queue != NULL || (!TAILQ_EMPTY(&l->holders) &&
+					     lease_is_held(&l->lease))))
 			return true;
 	}
 	return false;
