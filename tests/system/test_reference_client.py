@@ -94,12 +94,14 @@ class ReferenceClient(SystemTest):
         self.assertIn("stops", why)
         self.assertLess(at, lock.until)
         lock.release()
+        self.net.refuse = True  # who connects to a port that is free may reach itself
         self.main.stop()
         again = []
         waiter = threading.Thread(target=lambda: again.append(lock.acquire()), daemon=True)
         waiter.start()
         self.main.start()
         self.net.upstream = f"127.0.0.1:{self.main.port}"
+        self.net.refuse = False
         waiter.join(patience(10))
         self.assertGreater(again[0], fence)
 
