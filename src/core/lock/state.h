@@ -206,8 +206,7 @@ waiter_first(const struct lock *l)
 static inline bool
 waiter_came_before(const struct waiter *w, const struct waiter *other)
 {
-	return w->since_ms < other->since_ms ||
-	       (w->since_ms == other->since_ms && w->ref < other->ref);
+	return w->came < other->came;
 }
 
 /* What it was granted, if anything, counts as a hold no longer; or the client

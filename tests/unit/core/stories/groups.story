@@ -118,6 +118,55 @@
 > 1 OK fence=100,200,300 depth=1,1,1
 24010 until
 
+== two requests for several names of one millisecond, the first of which is not passed
+# 3 came first, although its tag is the larger one.
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+20 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+30 < granted b fence=200
+> 2 OK fence=200 depth=1
+40 3 @9 LOCK b c
+> op renew b seq=2 ttl=13000 fence=200 reserve=1
+> op acquire c seq=3 ttl=13000 reserve=1
+40 4 @5 LOCK a c
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+50 < granted c fence=300
+50 < renewed a fence=110
+50 < renewed b fence=210
+3500 until
+> 2352 op renew c seq=3 ttl=13000 fence=300
+> 3248 op renew b seq=2 ttl=13000 fence=210
+> 3328 op renew a seq=1 ttl=13000 fence=110
+3500 < renewed a
+3500 < renewed b
+3500 < renewed c
+6900 until
+> 5648 op renew c seq=3 ttl=13000 fence=300
+> 6560 op renew b seq=2 ttl=13000 fence=210
+> 6656 op renew a seq=1 ttl=13000 fence=110
+6900 < renewed a
+6900 < renewed b
+6900 < renewed c
+10030 until
+> 8944 op renew c seq=3 ttl=13000 fence=300
+> 9856 op renew b seq=2 ttl=13000 fence=210
+> 9936 op renew a seq=1 ttl=13000 fence=110
+10040 < renewed a
+10040 < renewed b
+10040 < renewed c
+10050 1 UNLOCK a
+> 1 OK depth=0
+10060 2 UNLOCK b
+> 2 OK depth=0
+> op renew c seq=3 ttl=13000 fence=300 reserve=1
+> 3 @9 OK fence=210,300 depth=1,1
+10070 3 UNLOCK b c
+> op end b seq=2
+
 == try a name that is kept for a firm group
 0 ready 4
 10 1 LOCK a b
