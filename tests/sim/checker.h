@@ -127,6 +127,8 @@ struct sitting {
 	bool leaving;	  /* its broker stops; it may still give back */
 	int64_t grace_ms;
 	int64_t until_ms, until_us; /* it lives so long, if nobody comes back */
+	int64_t valid_ms; /* a valid= lasts until then by its broker's clock */
+	int64_t kept_ms;  /* ... and its broker keeps it until then at most */
 	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
 	int64_t heard_us;     /* a line came over the connection ... */
 	uint64_t waits;	      /* ... and this request waits, untagged */
@@ -328,6 +330,10 @@ uint64_t checker_session(const struct world *w, uint64_t sitting);
 bool checker_is_away(const struct world *w, uint64_t session);
 void checker_tenure(
     struct world *w, uint64_t session, int64_t grace_ms, int64_t heartbeat_ms);
+
+/* A PING is answered that so much is left; -1: the session holds nothing. */
+void checker_pinged(
+    struct world *w, const struct broker *b, uint64_t session, int64_t left_ms);
 bool checker_survives(
     const struct world *w, const struct broker *b, uint64_t sitting, bool quit);
 void checker_attached(struct world *w, uint64_t sitting, uint64_t session);

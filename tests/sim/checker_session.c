@@ -68,6 +68,16 @@ checker_tenure(
 		s->heartbeat_ms = heartbeat_ms;
 }
 
+/* The broker rounds down what it tells. */
+void
+checker_pinged(
+    struct world *w, const struct broker *b, uint64_t session, int64_t left_ms)
+{
+	if (left_ms >= 0)
+		sitting_of(w, session)->valid_ms =
+		    broker_clock_ms(b) + left_ms + 1;
+}
+
 bool
 checker_survives(
     const struct world *w, const struct broker *b, uint64_t sitting, bool quit)
@@ -104,8 +114,11 @@ checker_goes_away(
 	s->sitting = 0;
 	s->until_ms = broker_clock_ms(b) + s->grace_ms;
 	s->until_us = broker_world_us(b, s->until_ms) - EARLY_US;
+	s->kept_ms = s->until_ms;
 	if (!orderly && s->valid_us > s->until_us)
 		s->until_us = s->valid_us;
+	if (!orderly && s->valid_ms > s->kept_ms)
+		s->kept_ms = s->valid_ms;
 	set_away(w, session, true, s->until_us);
 }
 
@@ -366,7 +379,11 @@ checker_ends_away(struct world *w, uint64_t session)
 	checker_end_grants(w, session, false, s->valid_us, false);
 }
 
-/* Its client has not come back in time. */
+/*
+ * Its client has not come back in time.  The client counts a valid= from when it
+ * sent the PING, and the broker from when it read that: until the broker ends
+ * the session, too, the client may come back to what it had.
+ */
 static void
 look_at_away(struct world *w, uint64_t session)
 {
@@ -376,7 +393,7 @@ look_at_away(struct world *w, uint64_t session)
 	int i;
 
 	if (broker_stalled(b) || world_now(w) < s->until_us + 2 * EARLY_US ||
-	    broker_clock_ms(b) < s->until_ms)
+	    broker_clock_ms(b) < s->kept_ms)
 		return;
 	for (i = 0; i < k->ngrants; i++) {
 		if (k->grants[i].session != session)
