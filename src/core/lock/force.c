@@ -318,20 +318,18 @@ still_there(const struct force *f, const struct outcome *o)
 	return false;
 }
 
-/* The key is this broker's, in whose memory nobody had the name. */
+/* The key is this broker's, in whose memory nobody had the name when that was
+ * asked.  A session that has it now was granted it since, and is not meant. */
 static void
 found_ours(struct core *core, struct force *f)
 {
-	struct lock *l = lock_find(core, f->name, f->name_len);
-
 	f->there = false;
 	if (f->here)
 		return;
-	if (is_here(core, l)) {
-		end_here(core, f, l);
-		return;
-	}
-	refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+	refuse(core, f, ERR_NOT_HELD,
+	    is_here(core, lock_find(core, f->name, f->name_len))
+		? "nobody held it when that was asked; look who has it now"
+		: "nobody holds it");
 }
 
 /*

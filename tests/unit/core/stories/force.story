@@ -51,6 +51,20 @@
 20 < value a text=b.0000000000000000.7|4
 > 1 ERR not-held nobody holds it
 
+== of what this broker had for nobody, and a session here has since
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 2 UNLOCK-FORCE a
+> log unlock-force name=a session=2 peer=peer
+> op force a by=1000002020
+30 < granted a fence=100
+> 1 OK fence=100 depth=1
+40 < value a text=b.0000000000000000.1|100
+> 2 ERR not-held nobody held it when that was asked; look who has it now
+50 1 UNLOCK a
+> op end a seq=1
+
 == Redis does not answer
 0 ready 1
 10 1 UNLOCK-FORCE a
