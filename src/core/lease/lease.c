@@ -246,9 +246,20 @@ next_queued(struct core *core, struct lease *l)
 	return false;
 }
 
+/*
+ * Over a quorum only a tombstone is confirmed.  If it has run out on some
+ * servers meanwhile, and others are out of reach, there may be no majority for
+ * either answer, and each attempt would keep the remaining servers from all
+ * brokers for another lease.  So when its time is up, the name is free for
+ * whoever comes first.
+ */
 static bool
 next_confirming(struct core *core, struct lease *l)
 {
+	if (!core->leases->way->queues && !lease_lingers(core, l)) {
+		lease_linger_over(l);
+		return become(core, l, LEASE_ENDING);
+	}
 	if (!is_wanted(core, l))
 		return become(core, l, LEASE_ENDING);
 	/* First write the tombstone again, if a new history asks for that. */

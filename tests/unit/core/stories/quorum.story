@@ -298,6 +298,48 @@ config quorum=3
 105 < unknown a on=1
 106 < unknown a on=2
 
+== a keep that no majority confirms before it is over is given up
+# It has run out on one server, another is silent, and the third has it for a
+# lease by the confirm.
+config quorum=3
+0 ready 1
+10 1 LOCK a keep=100
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=100 on=1
+> 1 OK fence=100 depth=1
+13 < granted a fence=100 on=2
+20 1 UNLOCK a
+> op end a seq=1 linger=92 on=0
+> op end a seq=1 linger=92 on=1
+> op end a seq=1 linger=92 on=2
+21 < ended a on=0
+22 < ended a on=1
+> 1 OK depth=0
+23 < ended a on=2
+90 1 LOCK a
+> op confirm a seq=1 ttl=13000 reserve=1 on=0
+> op confirm a seq=1 ttl=13000 reserve=1 on=1
+> op confirm a seq=1 ttl=13000 reserve=1 on=2
+120 < granted a fence=101 on=0
+121 < lost a on=1
+122 < unknown a on=2
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+123 < ended a on=0
+124 < gone a on=1
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=2 ttl=13000 reserve=1 queue on=2
+125 < unknown a on=2
+126 < granted a fence=102 on=0
+127 < granted a fence=102 on=1
+> 1 OK fence=102 depth=1
+128 < unknown a on=2
+
 == another has it on a majority: nobody tries before that is over
 config quorum=3
 0 ready 2
