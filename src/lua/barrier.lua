@@ -10,6 +10,8 @@
 --                    a generation; STATE is w (waits), t (it tripped) or x (it
 --                    is broken); the latest arrival, SEQ, took TOOK places from
 --                    BASE on; a w that lasts until TILL breaks the generation
+--   t:BROKER         the number under which that generation tripped, if it is
+--                    not GEN
 --
 -- A broker's entry keeps the end of a generation until that broker has noted
 -- it.  No generation number is ever used twice, whatever Redis forgets.
@@ -28,10 +30,18 @@ end
 
 -- Ends the generation in `state`, tells the other brokers, and begins the next.
 local function bar_next(b, state)
+	-- If the guard was blessed since the generation began, the data may have
+	-- gone back, and brokers may have been told that it tripped.  So it
+	-- trips under another number now.
+	local other = state == "t" and b.times ~= b.now and draw(1)
 	for who, e in pairs(b.at) do
 		if e.state == "w" then
 			e.state = state
 			bar_place(b, who, e)
+			if other then
+				b["t:" .. who] = other
+				redis.call("HSET", b.key, "t:" .. who, int(other))
+			end
 			if who ~= me then
 				hint(who, "barrier", b.key)
 			end
@@ -63,7 +73,7 @@ local function bar_load(key)
 					seq = seq, base = tonumber(base),
 					took = tonumber(took), till = tonumber(till) }
 			else
-				redis.call("HDEL", key, all[i])
+				redis.call("HDEL", key, all[i], "t:" .. who)
 				over = over or state == "w"
 			end
 		end
@@ -77,7 +87,8 @@ local function bar_load(key)
 	return b
 end
 
--- Sets how long the key lives, and returns the answer.
+-- Sets how long the key lives, and returns the answer.  A later generation of the
+-- broker has a higher number than one that tripped under another number.
 local function bar_answer(b, e)
 	local soon, last = math.huge, now_ms + 2 * (lease_ms + pad_ms)
 	for who, other in pairs(b.at) do
@@ -87,7 +98,8 @@ local function bar_answer(b, e)
 		end
 	end
 	redis.call("PEXPIRE", b.key, int(last - now_ms))
-	return { bar_words[e.state], e.gen,
+	local gen = e.state == "t" and math.max(e.gen, b["t:" .. me] or 0)
+	return { bar_words[e.state], gen or e.gen,
 		soon < math.huge and soon - now_ms or -1, 0, "", e.base, e.took }
 end
 
@@ -159,21 +171,23 @@ op.party = { keys = 1, args = 2, run = function(key, _, _, seq, gen)
 end }
 
 -- Leaves the barrier, which breaks a generation that still waits.  If it has
--- tripped, tells so instead (how = l), or forgets it because it is noted (n).
-op.leave = { keys = 1, args = 1, run = function(key, _, _, how)
+-- tripped, tells so instead (how = l), or forgets it because it is noted (n).  The
+-- latest places came with `seq`; data that went back may have earlier ones, which
+-- tripped.
+op.leave = { keys = 1, args = 2, run = function(key, _, _, seq, how)
 	local b = bar_load(key)
 	local e = b.at[me]
 	if not e then
 		return { "gone" }
 	end
-	if e.state == "t" and how == "l" then
+	if e.state == "t" and how == "l" and e.seq == seq then
 		return bar_answer(b,
 			{ state = "t", gen = e.gen, base = 0, took = 0 })
 	end
 	if e.state == "w" then
 		bar_next(b, "x")
 	end
-	redis.call("HDEL", key, "b:" .. me)
+	redis.call("HDEL", key, "b:" .. me, "t:" .. me)
 	b.at[me] = nil
 	bar_answer(b, { state = "x", gen = 0, base = 0, took = 0 })
 	return { "ended" }

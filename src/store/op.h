@@ -176,7 +176,8 @@ enum outcome_status {
  *                                ARRIVE, PARTY, LEAVE: what became of our
  *                                places in generation `fence`; ARRIVE: second
  *                                new ones, from first on; others' run out in
- *                                ttl_ms (-1: there are none)
+ *                                ttl_ms (-1: there are none); TRIPPED: `fence`
+ *                                is the number to tell, which may be higher
  *   MISMATCH first               ARRIVE: others wait for another number, first
  *   LATE                         FORCE, RENEW, HOLD: it was too late, and
  *                                not done

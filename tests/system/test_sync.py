@@ -500,6 +500,38 @@ class Barriers(Synchronizers):
             1, "lock:@barrier:b", *before)
         self.assertEqual([client.reply().code for client in (self.a, other)], ["broken"] * 2)
 
+    def test_a_generation_that_comes_back(self):
+        """Data go back to those of a generation that has tripped since, and one of its parties has
+        not heard of that: it waits on, and goes on under a number that nobody was told yet."""
+        self.prepare(lease=3, trust_new=False)
+        third = self.client(self.brokers[1])
+        self.arrive(self.a, 2)
+        eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
+        before = self.server.cmd("HGETALL", "lock:@barrier:b")
+        self.brokers[0].freeze()
+        self.arrive(self.b, 2)
+        told = int(self.b.reply()["generation"])
+        self.server.cmd(
+            "EVAL", "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], unpack(ARGV))"
+            " redis.call('HDEL', KEYS[2], 'id')",
+            2, "lock:@barrier:b", "lock:@guard", *before)
+        self.brokers[0].thaw()
+        eventually(lambda: self.server.cmd("HGET", "lock:@guard", "id"), grace_of(self.lease) + 10)
+        self.arrive(third, 2)
+        self.assertGreater(self.complete([self.a, third], 2), told)
+
+    def test_an_older_generation(self):
+        """A party leaves, and data that went back tell that an older generation has tripped."""
+        self.prepare(lease=6)
+        self.arrive(self.a, 3, "wait=1s")
+        eventually(lambda: self.server.cmd("HGET", "lock:@barrier:b", "n") == "1")
+        entries = self.server.cmd("HGETALL", "lock:@barrier:b")
+        field = next(word for word in entries if word.startswith("b:"))
+        gen, _, seq, *rest = self.server.cmd("HGET", "lock:@barrier:b", field).split()
+        older = " ".join([str(int(gen) - 1), "t", str(int(seq) - 1), *rest])
+        self.server.cmd("HSET", "lock:@barrier:b", field, older)
+        self.assertEqual(self.a.reply().status, "TIMEOUT")
+
     def test_lost_replies(self):
         self.prepare(lease=6, via_proxy=True)
         for drop in (self.through.drop_reply, self.through.drop_request):

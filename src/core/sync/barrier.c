@@ -76,7 +76,9 @@ submit(struct core *core, struct barrier *b, enum op_kind kind)
 	struct op *op = sync_submit(core, &b->y, kind);
 
 	b->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
-	op->seq = b->seq;
+	/* If the data of the store went back, it may know only some of our
+	 * places, or older ones: so it is told which came last. */
+	op->seq = kind == OP_ARRIVE ? b->seq : b->placed;
 	op->fence = b->gen;
 	op->limit = b->parties;
 	return op;
@@ -139,14 +141,6 @@ ask_arrive(struct core *core, struct barrier *b)
 	send_batch(core, b);
 }
 
-/* If the data of the store went back, it may know only some of our places: so it
- * is told which came last. */
-static void
-ask_party(struct core *core, struct barrier *b)
-{
-	submit(core, b, OP_PARTY)->seq = b->placed;
-}
-
 static void
 ask_leave(struct core *core, struct barrier *b, bool note)
 {
@@ -190,7 +184,7 @@ decide(struct core *core, struct barrier *b)
 			ask_leave(core, b, false);
 	} else if (b->gen != 0 && (y->hint || b->y.look_ms <= core->now_ms)) {
 		if (sync_may_ask(core, y, up))
-			ask_party(core, b);
+			submit(core, b, OP_PARTY);
 	} else if (y->queue.fresh != NULL) {
 		if (sync_may_ask(core, y, ready))
 			ask_arrive(core, b);
@@ -344,16 +338,11 @@ is_denied(const struct barrier *b)
 	       b->y.queue.nparked < b->parties;
 }
 
-/*
- * The store says what became of the generation in which we have places.  If its
- * data went back, it may tell of an older one instead, and then it has lost
- * ours.
- */
+/* The store says what became of the generation in which we have places.  If it
+ * has tripped, that may be under another number. */
 static void
 told(struct core *core, struct barrier *b, const struct outcome *o)
 {
-	bool ours = b->gen == 0 || o->fence == b->gen;
-
 	if (o->status == OUTCOME_WAITING) {
 		b->gen = o->fence;
 		/* A look also keeps our places: they last for a lease and a
@@ -367,7 +356,7 @@ told(struct core *core, struct barrier *b, const struct outcome *o)
 	b->left = false;
 	b->note = true;
 	b->tripped = o->fence;
-	b->verdict = o->status == OUTCOME_TRIPPED && ours && !is_denied(b)
+	b->verdict = o->status == OUTCOME_TRIPPED && !is_denied(b)
 			 ? VERDICT_TRIPPED
 			 : VERDICT_BROKEN;
 }

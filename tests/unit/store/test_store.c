@@ -65,7 +65,7 @@ static const struct {
 		"0", "5") " party 7 9007199254740991" },
 	{ OP_LEAVE, SCRIPT_KEEP,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@barrier:n " COMMON(
-		"0", "5") " leave l" },
+		"0", "5") " leave 7 l" },
 	{ OP_HEARTBEAT, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
 		"0", "5") " heartbeat  2" },
