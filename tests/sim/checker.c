@@ -440,6 +440,48 @@ on_upgrade(struct world *w, const struct broker *b, const struct answer *a,
 	set_terms(w, g, ask);
 }
 
+/* The UNLOCK that came first of those that may have let this go. */
+static struct ask *
+first_unlock(struct world *w, const struct grant *g)
+{
+	struct checker *k = &w->checker;
+	struct ask *ask, *first = NULL;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->kind == ASK_UNLOCK && ask->session == g->session &&
+		    checker_asks_for(ask, g->name) &&
+		    !((ask->again >> g->name) & 1) &&
+		    (first == NULL || ask->order < first->order))
+			first = ask;
+	}
+	return first;
+}
+
+/*
+ * The session let the name go and was granted it again before the UNLOCK is
+ * answered, which may wait for other names: its answer says nothing of the new
+ * grant.  Answers to tagged requests come in any order.
+ */
+static void
+on_grant_again(struct world *w, const struct broker *b, const struct answer *a,
+    const struct ask *ask, struct grant *g)
+{
+	int parting = g->parting - (int)g->depth;
+	struct ask *unlock;
+	int64_t i;
+
+	for (i = 0; i < g->depth; i++) {
+		unlock = first_unlock(w, g);
+		if (unlock != NULL)
+			unlock->again |= 1u << g->name;
+	}
+	checker_drop(w, g);
+	on_new_grant(w, b, a, ask);
+	checker_grant(w, ask->session, ask->name)->parting = parting;
+}
+
 static void
 on_lock_ok(struct world *w, const struct broker *b, const struct answer *a,
     const struct ask *ask)
@@ -450,10 +492,8 @@ on_lock_ok(struct world *w, const struct broker *b, const struct answer *a,
 		on_new_grant(w, b, a, ask);
 		return;
 	}
-	/* Let go and granted again, before the UNLOCK was answered. */
 	if (a->depth == 1 && g->depth - g->parting <= 0) {
-		checker_drop(w, g);
-		on_new_grant(w, b, a, ask);
+		on_grant_again(w, b, a, ask, g);
 		return;
 	}
 	if (g != NULL && g->shared && !ask->shared &&
@@ -479,7 +519,7 @@ on_unlock(struct world *w, const struct answer *a, const struct ask *ask)
 {
 	struct grant *g = checker_grant(w, ask->session, ask->name);
 
-	if (g == NULL)
+	if (g == NULL || ((ask->again >> ask->name) & 1) != 0)
 		return;
 	if (g->parting > 0)
 		g->parting--;

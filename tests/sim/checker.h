@@ -86,6 +86,8 @@ struct ask {
 	bool untagged;
 	bool privileged; /* it may pass those who came before ... */
 	unsigned ahead;	 /* ... for these names, as bits */
+	/* UNLOCK: names that its session was granted again since, as bits. */
+	unsigned again;
 	int64_t sent_us, received_us;
 	int64_t wait_ms, hold_ms, keep_ms, delay_ms;
 	uint64_t order;	  /* of arrival, over all brokers */

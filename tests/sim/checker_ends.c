@@ -22,7 +22,8 @@ settle_ask(struct world *w, const struct ask *ask)
 		checker_permits_settle(w, ask);
 	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
 		g = checker_grant(w, ask->session, ask->names[i]);
-		if (g == NULL || g->parting == 0)
+		if (g == NULL || g->parting == 0 ||
+		    ((ask->again >> ask->names[i]) & 1) != 0)
 			continue;
 		g->parting--;
 		if (--g->depth == 0)
