@@ -1,8 +1,8 @@
 /*
  * Strict parsers for the few values that requests and the configuration share
- * (lockbroker-protocol(7), "Names, numbers and durations").  They take (pointer,
- * length) and accept nothing around the value: no sign, no space, no leading
- * zero.
+ * (lockbroker-protocol(7), "Names, numbers and durations").  They take
+ * (pointer, length) and accept nothing around the value: no sign, no space, no
+ * leading zero.
  */
 #ifndef LOCKBROKER_BASE_PARSE_H
 #define LOCKBROKER_BASE_PARSE_H

@@ -1,7 +1,7 @@
 /*
- * How long a lock is good by our own clock (PING in lockbroker-protocol(7)), and
- * when to act so that a command is gone before that time is over. Pure: the
- * caller reads the clock.
+ * How long a lock is good by our own clock (PING in lockbroker-protocol(7)),
+ * and when to act so that a command is gone before that time is over.  Pure:
+ * the caller reads the clock.
  *
  *	sent            +D/3                 end-grace          end
  *	 |---------------|----------------------|----------------|

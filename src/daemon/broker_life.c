@@ -1,6 +1,6 @@
 /*
- * The life of a broker: makes its parts from the configuration, opens the places
- * where it listens, hands on a new configuration, and stops.
+ * The life of a broker: makes its parts from the configuration, opens the
+ * places where it listens, hands on a new configuration, and stops.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /*
  * The users of clients.
  *
- * A struct user belongs to the configuration.  After a reload each client's user
- * is looked up by name in the new set, one client after the other; the old set
- * exists until no client points to it any more.
+ * A struct user belongs to the configuration.  After a reload each client's
+ * user is looked up by name in the new set, one client after the other; the old
+ * set exists until no client points to it any more.
  */
 #include "config.h"
 

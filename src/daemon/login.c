@@ -108,7 +108,8 @@ on_hashed(void *arg, uint64_t id, bool right)
 	struct logins *logins = arg;
 	struct login *l;
 
-	/* There are at most HASHER_JOBS_MAX, and those that wait out WRONG_MS. */
+	/* There are at most HASHER_JOBS_MAX, and those that wait out
+	 * WRONG_MS. */
 	LIST_FOREACH (l, &logins->list, link)
 		if (l->id == id)
 			break;

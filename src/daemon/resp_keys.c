@@ -91,7 +91,8 @@ resp_key(struct broker *b, struct conn *c, const struct request *r)
 	buf_fini(&why);
 }
 
-/* Names that stand not for themselves among the words need their rights, too. */
+/* Names that stand not for themselves among the words need their rights,
+ * too. */
 bool
 resp_refuse_names(struct broker *b, struct conn *c, const struct request *r,
     const char *word, const struct ask *a)

@@ -214,7 +214,8 @@ timeouts_make_room(struct front *f)
 
 /*
  * A client that has sent no line gets the new time from now on.  Until all of
- * them have it, the list is not in order: those that come last may be due first.
+ * them have it, the list is not in order: those that come last may be due
+ * first.
  */
 void
 timeouts_changed(struct conn *c)

@@ -28,7 +28,8 @@ struct once {
 bool once_accept(struct once *o, const void *from, const char *text, size_t len,
     int64_t now_ms);
 
-/* `from` brings no more messages: a text that it brought may come from others. */
+/* `from` brings no more messages: a text that it brought may come from
+ * others. */
 void once_forget(struct once *o, const void *from);
 
 #endif

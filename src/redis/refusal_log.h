@@ -1,5 +1,6 @@
 /*
- * Logs what a server refuses: the first of a run of refusals, and not each call.
+ * Logs what a server refuses: the first of a run of refusals, and not each
+ * call.
  */
 #ifndef LOCKBROKER_REDIS_REFUSAL_LOG_H
 #define LOCKBROKER_REDIS_REFUSAL_LOG_H

@@ -1,6 +1,6 @@
 /*
- * Commands of Redis on keys (lockbroker-resp(7)), read as requests about a token
- * hold: what the broker asks of the core, and how it writes the answer.
+ * Commands of Redis on keys (lockbroker-resp(7)), read as requests about a
+ * token hold: what the broker asks of the core, and how it writes the answer.
  *
  * Nothing is allocated or kept: names and tokens point into the request.
  */

@@ -138,8 +138,9 @@ void call_reset(struct call *call);
 char *call_room(struct call *call, size_t n);
 
 /*
- * Adds the operations of `guest` to those of `call`.  `call` owns the guest from
- * then on, because it uses the guest's bytes.  Requires room for all of them.
+ * Adds the operations of `guest` to those of `call`.  `call` owns the guest
+ * from then on, because it uses the guest's bytes.  Requires room for all of
+ * them.
  */
 void call_take_along(struct call *call, struct call *guest);
 

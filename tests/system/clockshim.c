@@ -124,7 +124,8 @@ time(time_t *out)
 	return ts.tv_sec;
 }
 
-/* The timer on the time since boot; a process that has several is not fooled. */
+/* The timer on the time since boot; a process that has several is not
+ * fooled. */
 static struct {
 	int fd;
 	bool made;

@@ -1,8 +1,8 @@
 /*
  * In what order a program writes to its sockets.  Preloaded, it notes every
  * send(2) and write(2), before it is done, in the file that $SENDSHIM names: a
- * line with the length, then the bytes.  What arrives at two sockets does not say which of
- * them was written first.
+ * line with the length, then the bytes.  What arrives at two sockets does not
+ * say which of them was written first.
  */
 #include "config.h"
 

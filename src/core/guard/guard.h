@@ -145,8 +145,8 @@ uint32_t guard_epoch(const struct core *core, uint32_t shard);
 
 /*
  * The history of that one server, as it has told last: whatever another history
- * shows about a name proves nothing.  HISTORY_BYTES; all zero if it has not told
- * any yet.
+ * shows about a name proves nothing.  HISTORY_BYTES; all zero if it has not
+ * told any yet.
  */
 const char *guard_history(const struct core *core, uint32_t shard);
 

@@ -511,9 +511,9 @@ all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 
 /*
  * This broker can't go by the highest set.  If it went by another before, what
- * it holds rests on that until the servers move; all other calls must ask for no
- * vote, or the servers would never be quiet, and could not be changed.  If it
- * joined that very set, it knew less then.
+ * it holds rests on that until the servers move; all other calls must ask for
+ * no vote, or the servers would never be quiet, and could not be changed.  If
+ * it joined that very set, it knew less then.
  */
 static void
 withdraw_stale(struct core *core, const char *best)

@@ -409,9 +409,9 @@ on_force(
 }
 
 /*
- * The value was told in another history, as by a former master: then whoever has
- * the name now may have had it before, and was not asked.  Or it was granted to
- * him since, so he is not asked now.
+ * The value was told in another history, as by a former master: then whoever
+ * has the name now may have had it before, and was not asked.  Or it was
+ * granted to him since, so he is not asked now.
  */
 static bool
 is_unclear(const struct core *core, const struct force *f, uint32_t shard,

@@ -1,7 +1,7 @@
 /*
  * The loader of the configuration: every setting, and every kind of fault.  The
- * cases are rows of config_cases.h; what needs a file or an environment is a test
- * of its own here.
+ * cases are rows of config_cases.h; what needs a file or an environment is a
+ * test of its own here.
  */
 #include "config.h"
 

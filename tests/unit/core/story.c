@@ -30,8 +30,9 @@
  *	TIME clock MS		the server's clock is moved by so much
  * A FLUSH follows each at the same time, unless the line ends with `...`.
  * Heartbeats are answered at once, and shown with address= and away=D, which is
- * for how long brokers that have nothing are told to stay away.  The server's clock shows
- * 1000000 s at time 0; its history is 0123456789abcdef.  `#` begins a comment.
+ * for how long brokers that have nothing are told to stay away.  The server's
+ * clock shows 1000000 s at time 0; its history is 0123456789abcdef.  `#` begins
+ * a comment.
  */
 #include "config.h"
 
