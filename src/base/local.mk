@@ -18,6 +18,9 @@ src_base_libbase_a_SOURCES = \
 	src/base/human.h \
 	src/base/json.c \
 	src/base/json.h \
+	src/base/kind.c \
+	src/base/kind.h \
+	src/base/kinds.def \
 	src/base/limits.h \
 	src/base/list.h \
 	src/base/log.c \

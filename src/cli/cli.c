@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kind.h"
 #include "base/now.h"
 #include "base/parse.h"
 #include "base/streams.h"
@@ -19,8 +20,6 @@
 #include "cli/login.h"
 #include "cli/options.h"
 #include "cli/say.h"
-
-static const char *const kinds[] = { CLI_KINDS };
 
 static int
 servers_set(struct cli *cli, const char *text)
@@ -46,16 +45,12 @@ servers_option(struct cli *cli, const char *text)
 static int
 kind_set(struct cli *cli, const char *text)
 {
-	size_t i;
+	enum kind kind = kind_find(text, strlen(text));
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i], text) == 0) {
-			cli->kind = kinds[i];
-			return 0;
-		}
-	}
-	return say_usage(
-	    "--kind: '%s' is not lock, semaphore, latch or barrier", text);
+	if (kind == KIND_ANY)
+		return say_usage("--kind: '%s' is not " KIND_TEXT, text);
+	cli->kind = kind_words[kind];
+	return 0;
 }
 
 static int

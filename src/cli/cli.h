@@ -22,8 +22,6 @@ struct cli {
 	bool ready;	   /* asks whether locks can be granted, too */
 };
 
-#define CLI_KINDS "lock", "semaphore", "latch", "barrier"
-
 /* argv[0] is the command's name. Returns an exit status. */
 typedef int (*cli_handler)(struct cli *cli, int argc, char **argv);
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/kind.h"
 #include "base/slips.h"
 #include "cli/commands.h"
 #include "cli/complete.h"
@@ -15,7 +16,7 @@
 #include "cli/top.h"
 
 static const char *const status_options_help =
-    "      --kind KIND    lock, semaphore, latch or barrier\n"
+    "      --kind KIND    " KIND_TEXT "\n"
     "      --local        don't ask the broker that has the lock\n";
 
 static const char *const queue_options_help =

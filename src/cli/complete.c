@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/kind.h"
 #include "base/now.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
@@ -223,13 +224,12 @@ offer_names(struct cli *cli, const struct typed *t, const char *typed)
 static void
 offer_value(struct cli *cli, const struct typed *t, const char *typed)
 {
-	static const char *const kinds[] = { CLI_KINDS };
 	static const char *const losses[] = { ON_LOST_WORDS };
 	size_t i;
 
 	if (t->wants->val == OPT_KIND)
-		for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			offer(kinds[i], typed);
+		for (i = KIND_LOCK; i < KIND_MAX; i++)
+			offer(kind_words[i], typed);
 	else if (strcmp(t->wants->name, "on-lost") == 0)
 		for (i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 			offer(losses[i], typed);

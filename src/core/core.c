@@ -137,10 +137,10 @@ static const struct tenure_tenant *const of_tenures[TENURE_KINDS] = {
 	[TENURE_PERMITS] = &semaphore_of_tenure,
 };
 
-static const struct sync_class *const sync_classes[SYNC_MAX] = {
-	[SYNC_SEMAPHORE] = &semaphore_class,
-	[SYNC_LATCH] = &latch_class,
-	[SYNC_BARRIER] = &barrier_class,
+static const struct sync_class *const sync_classes[KIND_MAX] = {
+	[KIND_SEMAPHORE] = &semaphore_class,
+	[KIND_LATCH] = &latch_class,
+	[KIND_BARRIER] = &barrier_class,
 };
 
 static const struct sync_listener of_syncs = {

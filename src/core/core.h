@@ -29,6 +29,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/field.h"
+#include "base/kind.h"
 #include "base/limits.h"
 #include "base/status.h"
 #include "base/verb.h"
@@ -69,15 +70,6 @@ struct core_config {
 	unsigned check;
 };
 
-/* What a STATUS asks for. */
-enum core_kind {
-	CORE_KIND_ANY, /* the lock, and which other kinds the name has */
-	CORE_KIND_LOCK,
-	CORE_KIND_SEMAPHORE,
-	CORE_KIND_LATCH,
-	CORE_KIND_BARRIER
-};
-
 /* A valid name: 1 to 255 bytes. */
 struct core_name {
 	const char *p;
@@ -103,7 +95,8 @@ struct core_request {
 	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties;
 				 QUEUE: of lines */
 	int64_t ttl_ms;	      /* LATCH */
-	enum core_kind kind;  /* STATUS */
+	/* STATUS; KIND_ANY: the lock, and which other kinds the name has */
+	enum kind kind;
 	bool has_hold;
 };
 

@@ -61,7 +61,7 @@ core_holds(const struct core *core, uint64_t session, const char *name,
 {
 	const struct session *s = session_find(core, session);
 	const struct lock *l = lock_find(core, name, name_len);
-	const struct sync *y = sync_find(core, SYNC_SEMAPHORE, name, name_len);
+	const struct sync *y = sync_find(core, KIND_SEMAPHORE, name, name_len);
 
 	assert(s != NULL);
 	return (l != NULL && hold_find(core, l, &s->owner) != NULL) ||
@@ -136,6 +136,8 @@ gauge_guards(const struct core *core, struct core_gauges *gauges)
 void
 core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
+	enum kind kind;
+
 	memset(gauges, 0, sizeof(*gauges));
 	gauges->sessions = core->owners->by_id.n;
 	gauges->names = core->leases->n;
@@ -148,9 +150,10 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->parked = core->owners->nparked;
 	gauges->bound = core->owners->ncounted;
 	gauges->latches_made = core->owners->nmade;
-	gauges->semaphores = core->syncs->by_name[SYNC_SEMAPHORE].n;
-	gauges->latches = core->syncs->by_name[SYNC_LATCH].n;
-	gauges->barriers = core->syncs->by_name[SYNC_BARRIER].n;
+	for (kind = KIND_SYNC; kind < KIND_MAX; kind++) {
+		gauges->syncs[kind] = core->syncs->by_name[kind].n;
+		gauges->all_syncs += gauges->syncs[kind];
+	}
 	gauges->ready = !core->stopping;
 	if (core->stopping)
 		snprintf(gauges->why, sizeof(gauges->why),

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/field.h"
+#include "base/kind.h"
 
 struct core;
 
@@ -109,8 +110,9 @@ struct core_gauges {
 	uint64_t bound;	       /* the same, and names that may become so */
 	uint64_t latches_made; /* whose ttl= is not over */
 	uint64_t permits_held;
-	uint64_t semaphores, latches, barriers; /* names of each kind */
-	bool ready;				/* every guard grants */
+	uint64_t syncs[KIND_MAX]; /* synchronizers of each kind ... */
+	uint64_t all_syncs;	  /* ... and of all */
+	bool ready;		  /* every guard grants */
 	int64_t grace_ms; /* until the last of them does; 0: none pending */
 	char why[320];	  /* not ready: why, in words */
 };

@@ -38,31 +38,19 @@ emit_ms(struct core *core, enum field_id id, int64_t ms)
 	emit_num(core, id, ms > 0 ? (uint64_t)ms : 0);
 }
 
-static const char *const kind_words[] = {
-	[CORE_KIND_LOCK] = "lock",
-	[CORE_KIND_SEMAPHORE] = "semaphore",
-	[CORE_KIND_LATCH] = "latch",
-	[CORE_KIND_BARRIER] = "barrier",
-};
-
-/* Names the other kinds that the name has; `others` has bits 1 << LOOK_x. */
+/* Names the other kinds that the name has: the KIND_BITs of `others`. */
 static void
 emit_other(struct core *core, unsigned others)
 {
-	static const enum core_kind kinds[LOOK_MAX] = {
-		[LOOK_SEMAPHORE] = CORE_KIND_SEMAPHORE,
-		[LOOK_LATCH] = CORE_KIND_LATCH,
-		[LOOK_BARRIER] = CORE_KIND_BARRIER,
-	};
 	char text[64] = "";
 	unsigned i;
 
-	for (i = LOOK_SEMAPHORE; i < LOOK_MAX; i++) {
-		if ((others >> i & 1) == 0)
+	for (i = KIND_SYNC; i < KIND_MAX; i++) {
+		if ((others & KIND_BIT(i)) == 0)
 			continue;
 		if (text[0] != '\0')
 			strcat(text, ",");
-		strcat(text, kind_words[kinds[i]]);
+		strcat(text, kind_words[i]);
 	}
 	if (text[0] != '\0')
 		emit_text(core, FIELD_OTHER, text);
@@ -132,7 +120,7 @@ told_here(const struct lock *l)
 /* What the client asks. */
 struct question {
 	enum verb_id verb;
-	enum core_kind kind;
+	enum kind kind;
 	uint64_t limit; /* QUEUE: of lines */
 };
 
@@ -142,18 +130,11 @@ static struct op *
 look(struct core *core, uint64_t session, uint64_t ref, struct question q,
     const char *name, size_t len)
 {
-	static const enum op_look looks[] = {
-		[CORE_KIND_ANY] = LOOK_LOCK,
-		[CORE_KIND_LOCK] = LOOK_LOCK,
-		[CORE_KIND_SEMAPHORE] = LOOK_SEMAPHORE,
-		[CORE_KIND_LATCH] = LOOK_LATCH,
-		[CORE_KIND_BARRIER] = LOOK_BARRIER,
-	};
 	struct slot *slot;
 	struct op *op = slot_submit(core, &slot, OP_LOOK, SLOT_ASK,
 	    guard_shard(core, name, len), name, len);
 
-	op->look = looks[q.kind];
+	op->look = q.kind == KIND_ANY ? KIND_LOCK : q.kind;
 	slot->session = session;
 	slot->ref = ref;
 	slot->verb = (uint8_t)q.verb;
@@ -173,7 +154,7 @@ struct ask {
 	struct timer deadline;
 	uint64_t ref;
 	uint32_t shard;
-	uint8_t kind; /* enum core_kind */
+	uint8_t kind; /* enum kind */
 	size_t name_len;
 	char name[];
 };
@@ -309,9 +290,9 @@ known_here(const struct core *core, const struct lock *l,
 
 	if (rq->verb == VERB_QUEUE)
 		return told_here(l) || !guard_up(core, shard);
-	if (rq->kind > CORE_KIND_LOCK || !told_here(l))
+	if (rq->kind > KIND_LOCK || !told_here(l))
 		return false;
-	return rq->kind == CORE_KIND_LOCK || quorum_used(core) ||
+	return rq->kind == KIND_LOCK || quorum_used(core) ||
 	       l->lease.tenure.state == TENURE_ATRISK || !guard_up(core, shard);
 }
 
@@ -411,7 +392,7 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
 	if (ward_of(core, slot, &v) != NULL)
 		emit_ward(core, ward_of(core, slot, &v), false);
-	if (slot->about == CORE_KIND_ANY)
+	if (slot->about == KIND_ANY)
 		emit_other(core, (unsigned)o->first);
 }
 
@@ -440,21 +421,16 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 	emit_ward(core, ward_of(core, slot, &v), true);
 }
 
-static const enum sync_kind sync_kinds[] = {
-	[CORE_KIND_SEMAPHORE] = SYNC_SEMAPHORE,
-	[CORE_KIND_LATCH] = SYNC_LATCH,
-	[CORE_KIND_BARRIER] = SYNC_BARRIER,
-};
-
-/* A semaphore, a latch or a barrier.  Its waiters are those of this broker: the
- * store knows which brokers wait, and not for how many clients. */
+/* A synchronizer.  Its waiters are those of this broker: the store knows which
+ * brokers wait, and not for how many clients. */
 static void
 object_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
+	const struct sync_class *class = core->syncs->classes[slot->about];
 	const char *word = kind_words[slot->about];
-	const struct sync *y = sync_find(
-	    core, sync_kinds[slot->about], slot->name, slot->name_len);
+	const struct sync *y =
+	    sync_find(core, slot->about, slot->name, slot->name_len);
 
 	if (o->status == OUTCOME_GONE) {
 		emit_error(core, slot->session, slot->ref, ERR_NOT_FOUND,
@@ -464,19 +440,11 @@ object_outcome(
 	}
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
 	emit_text(core, FIELD_KIND, word);
-	switch (slot->about) {
-	case CORE_KIND_SEMAPHORE:
-		emit_num(core, FIELD_LIMIT, o->first);
-		emit_num(core, FIELD_FREE, o->second);
+	emit_num(core, class->told[0], o->first);
+	if (class->told[1] != FIELD_MAX)
+		emit_num(core, class->told[1], o->second);
+	if (class->tells_waiters)
 		emit_num(core, FIELD_WAITERS, y == NULL ? 0 : y->nclaims);
-		return;
-	case CORE_KIND_LATCH:
-		emit_num(core, FIELD_COUNT, o->first);
-		return;
-	default:
-		emit_num(core, FIELD_PARTIES, o->first);
-		emit_num(core, FIELD_ARRIVED, o->second);
-	}
 }
 
 /* Redis refused, or was silent: says why, in its words or in the guard's. */
@@ -505,14 +473,13 @@ status_outcome(
 	/* This broker may have the name by now: then its memory knows more. */
 	if (slot->verb == VERB_QUEUE)
 		queue_outcome(core, slot, l, o);
-	else if (slot->about <= CORE_KIND_LOCK && told_here(l))
+	else if (slot->about <= KIND_LOCK && told_here(l))
 		from_here(core, slot->session, slot->ref, l,
-		    answered && slot->about == CORE_KIND_ANY
-			? (unsigned)o->first
-			: 0);
+		    answered && slot->about == KIND_ANY ? (unsigned)o->first
+							: 0);
 	else if (!answered)
 		not_answered(core, slot, o);
-	else if (slot->about > CORE_KIND_LOCK)
+	else if (slot->about > KIND_LOCK)
 		object_outcome(core, slot, o);
 	else
 		from_key(core, slot, l, o);

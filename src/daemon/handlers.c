@@ -47,13 +47,6 @@ amount(const struct request *r)
 	return number_or(r, OPTION_PERMITS, number_or(r, OPTION_BY, 1));
 }
 
-static const enum core_kind kinds[] = {
-	[KIND_LOCK] = CORE_KIND_LOCK,
-	[KIND_SEMAPHORE] = CORE_KIND_SEMAPHORE,
-	[KIND_LATCH] = CORE_KIND_LATCH,
-	[KIND_BARRIER] = CORE_KIND_BARRIER,
-};
-
 /* For a request that gives none. */
 static int64_t
 latch_ttl_ms(const struct broker *b)
@@ -104,8 +97,7 @@ ask_core(struct broker *b, struct conn *c, const struct request *r)
 	rq.limit = (uint64_t)number_or(
 	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
 	rq.ttl_ms = number_or(r, OPTION_TTL, latch_ttl_ms(b));
-	if (request_has(r, OPTION_KIND))
-		rq.kind = kinds[r->num[OPTION_KIND]];
+	rq.kind = (enum kind)r->num[OPTION_KIND];
 	rq.ref = conn_defer(c, r);
 	ev.u.request.session = bridge_session(c);
 	ev.u.request.request = &rq;
@@ -246,7 +238,7 @@ refuse_in_quorum(
 	    "%s is not available over a quorum of Redis servers",
 	    shared  ? "mode=shared"
 	    : never ? verbs[r->verb].word
-		    : "STATUS of a semaphore, latch or barrier");
+		    : "STATUS of a " KIND_SYNC_TEXT);
 	return true;
 }
 

@@ -53,7 +53,7 @@ ask_core(struct monitor *m, struct question *q, const struct http_request *r)
 		.names = &core_name,
 		.nnames = 1,
 		.untagged = true,
-		.kind = CORE_KIND_LOCK,
+		.kind = KIND_LOCK,
 		.queue_limit = UINT64_MAX };
 
 	q->asked = true;

@@ -16,15 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/kind.h"
+
 enum op_kind {
 #define OP(id, ...) OP_##id,
 #include "store/ops.def"
 #undef OP
 	OP_MAX
 };
-
-/* What a LOOK looks at.  The last three are bits 1 << LOOK_x, too. */
-enum op_look { LOOK_LOCK, LOOK_SEMAPHORE, LOOK_LATCH, LOOK_BARRIER, LOOK_MAX };
 
 enum op_flags {
 	OP_QUEUE = 1 << 0,  /* ACQUIRE: queue up if it is not free */
@@ -65,7 +64,7 @@ struct op {
 			       END: one that only a message told us */
 	uint32_t reserve;   /* fences to draw */
 	uint32_t flags;	    /* enum op_flags */
-	enum op_look look;  /* LOOK */
+	enum kind look;	    /* LOOK: at what */
 	uint64_t have;	    /* TAKE, HOLD: permits in use */
 	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
 			       COUNTDOWN: by; ARRIVE: parties that arrive;

@@ -90,11 +90,10 @@ arg_queue(struct call *call, const struct op *op)
 static void
 arg_text(struct call *call, const struct op *op, enum op_arg arg)
 {
-	static const char *const looks[LOOK_MAX] = {
-		[LOOK_LOCK] = "l",
-		[LOOK_SEMAPHORE] = "s",
-		[LOOK_LATCH] = "t",
-		[LOOK_BARRIER] = "b",
+	static const char *const looks[KIND_MAX] = {
+#define KIND(id, word, letter) [KIND_##id] = (letter),
+#include "base/kinds.def"
+#undef KIND
 	};
 
 	switch (arg) {

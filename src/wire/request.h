@@ -29,7 +29,7 @@ struct request {
 	uint32_t given; /* bits 1 << OPTION_x */
 	/*
 	 * Numbers and durations (ms; WAIT_FOREVER), modes (enum lock_mode),
-	 * kinds (enum object_kind); 0 if not given.
+	 * kinds (enum kind); 0 if not given.
 	 */
 	int64_t num[OPTION_MAX];
 	struct span str[OPTION_MAX]; /* LABEL and SECRET options */

@@ -81,22 +81,12 @@ static const char *
 value_kind(
     const struct option *o, struct span value, int64_t *num, struct span *str)
 {
-	static const char *const words[] = {
-		[KIND_LOCK] = "lock",
-		[KIND_SEMAPHORE] = "semaphore",
-		[KIND_LATCH] = "latch",
-		[KIND_BARRIER] = "barrier",
-	};
-	size_t i;
+	enum kind kind = kind_find(value.p, value.n);
 
 	(void)o;
 	(void)str;
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (value_is(value, words[i])) {
-			*num = (int64_t)i;
-			return NULL;
-		}
-	return "";
+	*num = kind;
+	return kind == KIND_ANY ? "" : NULL;
 }
 
 static const char *

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/kind.h"
 #include "base/span.h"
 #include "wire/verbs.h"
 
@@ -15,8 +16,6 @@
 #define VALUE_NUMBER_MAX ((UINT64_C(1) << 53) - 1)
 
 enum lock_mode { MODE_EXCLUSIVE, MODE_SHARED };
-
-enum object_kind { KIND_LOCK, KIND_SEMAPHORE, KIND_LATCH, KIND_BARRIER };
 
 /*
  * Reads the value of an option: LABEL and SECRET to *str, all others to *num.

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/kind.h"
 #include "base/parse.h"
 #include "base/slips.h"
 #include "wire/verbs.h"

@@ -519,7 +519,7 @@ checker_at_rest(struct world *w)
 			continue;
 		core_gauges(b->core, broker_clock_ms(b), &gauges);
 		if (gauges.sessions != 0 || gauges.names != 0 ||
-		    gauges.semaphores + gauges.latches + gauges.barriers != 0)
+		    gauges.all_syncs != 0)
 			return false;
 	}
 	return w->checker.nopen == 0 && key_left(w, &s) == NULL;
@@ -533,19 +533,16 @@ end_of_core(struct world *w, const struct broker *b)
 	core_gauges(b->core, broker_clock_ms(b), &gauges);
 	if (gauges.sessions != 0 || gauges.locks_held != 0 ||
 	    gauges.permits_held != 0 || gauges.waiters != 0 ||
-	    gauges.names != 0 || gauges.semaphores != 0 ||
-	    gauges.latches != 0 || gauges.barriers != 0 ||
+	    gauges.names != 0 || gauges.all_syncs != 0 ||
 	    gauges.unowned + gauges.bound != 0)
 		world_fail(w, "P6",
 		    "%s is left with %llu sessions, %llu locks, %llu waiters, "
-		    "%llu names, %llu semaphores, %llu latches, %llu barriers",
+		    "%llu names, %llu synchronizers",
 		    b->name, (unsigned long long)gauges.sessions,
 		    (unsigned long long)gauges.locks_held,
 		    (unsigned long long)gauges.waiters,
 		    (unsigned long long)gauges.names,
-		    (unsigned long long)gauges.semaphores,
-		    (unsigned long long)gauges.latches,
-		    (unsigned long long)gauges.barriers);
+		    (unsigned long long)gauges.all_syncs);
 }
 
 static void

@@ -493,7 +493,7 @@ random_op(struct rig *rig, char *name)
 	op.again = prng_chance(p, 300) ? prng_below(p, 3) : 0;
 	op.fence = FENCE_FLOOR + prng_below(p, 100);
 	op.reserve = (uint32_t)prng_range(p, op.kind != OP_RENEW, 4);
-	op.look = (enum op_look)prng_below(p, LOOK_MAX);
+	op.look = KIND_LOCK + prng_below(p, KIND_MAX - KIND_LOCK);
 	op.flags = prng_chance(p, 600) ? OP_QUEUE : 0;
 	if (prng_chance(p, 300))
 		op.flags |= OP_SHARED | OP_NOTED;

@@ -495,6 +495,7 @@ const struct sync_class barrier_class = {
 	.init = barrier_init,
 	.next = barrier_next,
 	.outcome = barrier_outcome,
+	.told = { FIELD_PARTIES, FIELD_ARRIVED },
 	.expired = barrier_expired,
 	.leave = barrier_leave,
 	.dropped = barrier_dropped,
@@ -509,7 +510,7 @@ barrier_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct sync *y =
-	    sync_find(core, SYNC_BARRIER, rq->names[0].p, rq->names[0].n);
+	    sync_find(core, KIND_BARRIER, rq->names[0].p, rq->names[0].n);
 	struct claim *c;
 
 	if (y != NULL && of(y)->parties != rq->limit &&
@@ -519,7 +520,7 @@ barrier_request(
 		    (unsigned long long)of(y)->parties);
 		return;
 	}
-	c = claim_new(core, owner, SYNC_BARRIER, rq, rq->wait_ms);
+	c = claim_new(core, owner, KIND_BARRIER, rq, rq->wait_ms);
 	if (c != NULL)
 		of(c->sync)->parties = rq->limit;
 }

@@ -93,7 +93,7 @@ sync_check(const struct core *core)
 	const struct sync *y;
 	unsigned kind;
 
-	for (kind = 0; kind < SYNC_MAX; kind++)
+	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
 		TAILQ_FOREACH (y, &all->all[kind], in_all) {
 			check_object(core, y);
 			nwaiting += y->nclaims;

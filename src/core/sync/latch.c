@@ -368,6 +368,7 @@ const struct sync_class latch_class = {
 	.init = latch_init,
 	.next = latch_next,
 	.outcome = latch_outcome,
+	.told = { FIELD_COUNT, FIELD_MAX },
 	.expired = latch_expired,
 	.counts = latch_counts,
 	.words = words,
@@ -387,5 +388,5 @@ latch_request(
 		return;
 	if (rq->verb != VERB_AWAIT)
 		wait_ms = core->config.reply_timeout_ms;
-	claim_new(core, owner, SYNC_LATCH, rq, wait_ms);
+	claim_new(core, owner, KIND_LATCH, rq, wait_ms);
 }

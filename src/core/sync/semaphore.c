@@ -629,6 +629,8 @@ const struct sync_class semaphore_class = {
 	.next = semaphore_next,
 	.outcome = semaphore_outcome,
 	.timer = semaphore_timer,
+	.told = { FIELD_LIMIT, FIELD_FREE },
+	.tells_waiters = true,
 	.expired = semaphore_expired,
 	.words = words,
 	.message = semaphore_message,
@@ -649,7 +651,7 @@ semaphore_acquire(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct sync *y =
-	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
+	    sync_find(core, KIND_SEMAPHORE, rq->names[0].p, rq->names[0].n);
 	struct semaphore *m = y == NULL ? NULL : semaphore_of(y);
 	struct claim *c;
 
@@ -660,7 +662,7 @@ semaphore_acquire(
 		    (unsigned long long)m->limit);
 		return;
 	}
-	c = claim_new(core, owner, SYNC_SEMAPHORE, rq, rq->wait_ms);
+	c = claim_new(core, owner, KIND_SEMAPHORE, rq, rq->wait_ms);
 	if (c != NULL)
 		semaphore_of(c->sync)->limit = rq->limit;
 }
@@ -672,7 +674,7 @@ semaphore_release(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct sync *y =
-	    sync_find(core, SYNC_SEMAPHORE, rq->names[0].p, rq->names[0].n);
+	    sync_find(core, KIND_SEMAPHORE, rq->names[0].p, rq->names[0].n);
 	struct permits *p = y == NULL ? NULL : permits_find(core, y, owner);
 	struct giving *g;
 

@@ -49,7 +49,7 @@ sync_init(struct core *core, const struct sync_class *const *classes,
 	core->syncs = syncs;
 	syncs->classes = classes;
 	syncs->above = above;
-	for (i = 0; i < SYNC_MAX; i++) {
+	for (i = KIND_SYNC; i < KIND_MAX; i++) {
 		table_init(&syncs->by_name[i], name_of);
 		TAILQ_INIT(&syncs->all[i]);
 	}
@@ -65,8 +65,7 @@ sync_init(struct core *core, const struct sync_class *const *classes,
 /* Objects. */
 
 struct sync *
-sync_find(
-    const struct core *core, enum sync_kind kind, const char *name, size_t len)
+sync_find(const struct core *core, enum kind kind, const char *name, size_t len)
 {
 	struct table_link *link =
 	    table_find(&core->syncs->by_name[kind], name, len);
@@ -77,7 +76,7 @@ sync_find(
 /* The caller touches an object that it has made: only sync_settle() frees
  * objects. */
 struct sync *
-sync_get(struct core *core, enum sync_kind kind, const char *name, size_t len)
+sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 {
 	struct sync *y = sync_find(core, kind, name, len);
 
@@ -126,7 +125,7 @@ sync_fini(struct core *core)
 	struct sync *y, *next;
 	unsigned kind;
 
-	for (kind = 0; kind < SYNC_MAX; kind++) {
+	for (kind = KIND_SYNC; kind < KIND_MAX; kind++) {
 		TAILQ_FOREACH_SAFE (y, &core->syncs->all[kind], in_all, next)
 			sync_free(core, y);
 		table_fini(&core->syncs->by_name[kind]);
@@ -279,7 +278,7 @@ sync_all_over(const struct core *core)
 {
 	unsigned kind;
 
-	for (kind = 0; kind < SYNC_MAX; kind++)
+	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
 		if (!TAILQ_EMPTY(&core->syncs->all[kind]))
 			return false;
 	return true;
@@ -318,7 +317,7 @@ claim_allowed(struct core *core, struct owner *owner, const struct sync *y,
  * either, so the object may answer them early, like claims with wait=0.
  */
 struct claim *
-claim_new(struct core *core, struct owner *owner, enum sync_kind kind,
+claim_new(struct core *core, struct owner *owner, enum kind kind,
     const struct core_request *rq, int64_t wait_ms)
 {
 	struct sync *y = sync_find(core, kind, rq->names[0].p, rq->names[0].n);
@@ -638,7 +637,7 @@ sync_tell_granted(struct core *core)
 
 /* Requires that `rest` is what follows the word and its space: `0 NAME`. */
 static void
-take_message(struct core *core, enum sync_kind kind, const char *word,
+take_message(struct core *core, enum kind kind, const char *word,
     const char *rest, size_t len)
 {
 	struct sync *y;
@@ -671,7 +670,7 @@ sync_message(struct core *core, const char *text, size_t len)
 	unsigned kind;
 	size_t n;
 
-	for (kind = 0; kind < SYNC_MAX; kind++)
+	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
 		for (word = core->syncs->classes[kind]->words; *word; word++) {
 			n = strlen(*word);
 			if (len <= n || memcmp(text, *word, n) != 0)

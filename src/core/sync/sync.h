@@ -22,9 +22,6 @@
 #include "core/session/request.h"
 #include "core/turn/slot.h"
 
-/* Objects of different kinds may have the same name. */
-enum sync_kind { SYNC_SEMAPHORE, SYNC_LATCH, SYNC_BARRIER, SYNC_MAX };
-
 struct sync_class;
 TAILQ_HEAD(sync_list, sync);
 
@@ -61,7 +58,7 @@ struct sync {
 	uint32_t asked_epoch; /* the guard's, when `op` was sent */
 	char *why;	      /* owned; why Redis refused the last operation */
 	uint32_t shard;
-	enum sync_kind kind;
+	enum kind kind;
 	bool touched;
 	bool blocked; /* waits for the guard: counted in syncs.shards */
 	bool hint;    /* a message says that the store has news */
@@ -120,6 +117,10 @@ struct sync_class {
 	void (*outcome)(struct core *core, struct sync *y, enum op_kind op,
 	    int64_t sent_ms, const struct outcome *o);
 	void (*timer)(struct core *core, struct sync *y);
+	/* STATUS: the fields for the numbers that the store tells; FIELD_MAX:
+	 * there is no second one. */
+	enum field_id told[2];
+	bool tells_waiters; /* and whether it says how many wait here */
 	/* The time of a claim is up. */
 	void (*expired)(struct core *core, struct claim *c);
 	/* Do claims of that verb stand in the line `counts`? */
@@ -169,10 +170,10 @@ struct sync_shard {
 
 /* All objects of this broker. */
 struct syncs {
-	const struct sync_class *const *classes; /* SYNC_MAX of them; static */
+	const struct sync_class *const *classes; /* by kind; static */
 	const struct sync_listener *above;	 /* static */
-	struct table by_name[SYNC_MAX];
-	struct sync_list all[SYNC_MAX];
+	struct table by_name[KIND_MAX];
+	struct sync_list all[KIND_MAX];
 	struct sync_list touched;
 	struct sync_list losing, warning; /* semaphores: holders.c */
 	struct sync_shard *shards;	  /* one a guard; owned */
@@ -261,9 +262,9 @@ void sync_check(const struct core *core);
 /* For the kinds.  sync_find() returns NULL if there is no such object;
  * sync_get() makes it then. */
 struct sync *sync_find(
-    const struct core *core, enum sync_kind kind, const char *name, size_t len);
+    const struct core *core, enum kind kind, const char *name, size_t len);
 struct sync *sync_get(
-    struct core *core, enum sync_kind kind, const char *name, size_t len);
+    struct core *core, enum kind kind, const char *name, size_t len);
 
 static inline void
 sync_touch(struct core *core, struct sync *y)
@@ -276,8 +277,8 @@ sync_touch(struct core *core, struct sync *y)
 
 /* Makes a claim at the end of a line of its object.  Returns NULL if it has
  * answered the request with an error instead. */
-struct claim *claim_new(struct core *core, struct owner *owner,
-    enum sync_kind kind, const struct core_request *rq, int64_t wait_ms);
+struct claim *claim_new(struct core *core, struct owner *owner, enum kind kind,
+    const struct core_request *rq, int64_t wait_ms);
 
 /* Answer the request, and free the claim. */
 void claim_answer(struct core *core, struct claim *c, enum status status);

@@ -21,15 +21,15 @@ enum {
 static void
 skip(const struct core *core, struct sync_walk *walk)
 {
-	while (walk->next == NULL && ++walk->kind < SYNC_MAX)
+	while (walk->next == NULL && ++walk->kind < KIND_MAX)
 		walk->next = TAILQ_FIRST(&core->syncs->all[walk->kind]);
 }
 
 static void
 rewind_walk(const struct core *core, struct sync_walk *walk)
 {
-	walk->kind = 0;
-	walk->next = TAILQ_FIRST(&core->syncs->all[0]);
+	walk->kind = KIND_SYNC;
+	walk->next = TAILQ_FIRST(&core->syncs->all[KIND_SYNC]);
 	skip(core, walk);
 }
 

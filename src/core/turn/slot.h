@@ -38,7 +38,7 @@ struct slot {
 				seq */
 	char *name;	     /* ASK, WATCH, WARD, STAND: owned */
 	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
-	uint8_t about;	     /* ASK: enum core_kind */
+	uint8_t about;	     /* ASK: enum kind */
 	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names */
 	size_t name_len;
 };

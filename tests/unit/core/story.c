@@ -42,6 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kind.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "core/core.h"
@@ -69,9 +70,6 @@ static const char *const verb_words[VERB_MAX] = {
 #include "base/verbs.def"
 #undef VERB
 };
-
-static const char *const kind_words[] = { "any", "lock", "semaphore", "latch",
-	"barrier" };
 
 void
 story_fail(const struct story *st, const char *what)
@@ -516,8 +514,8 @@ do_request(struct story *st)
 	rq.ttl_ms = option_num(st, "ttl", 0);
 	rq.queue_limit = (uint64_t)option_num(st, "queue", -1);
 	if (story_option(st, "kind") != NULL)
-		rq.kind = (enum core_kind)FIND(
-		    st, kind_words, story_option(st, "kind"));
+		rq.kind =
+		    (enum kind)FIND(st, kind_words, story_option(st, "kind"));
 	rq.number = (uint64_t)option_num(st, "n", 1);
 	rq.limit = (uint64_t)option_num(st, "limit", 1);
 	ev.u.request.session = (uint64_t)story_number(st, st->words[1]);

@@ -90,7 +90,7 @@ store_op(enum op_kind kind, uint64_t id, const char *name)
 		.need = 2,
 		.want = 4,
 		.limit = 5,
-		.look = LOOK_LATCH,
+		.look = KIND_LATCH,
 		.timeout_ms = 2000,
 		.pend = "id:nonce" };
 }
