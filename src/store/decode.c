@@ -22,7 +22,7 @@
 
 #include "base/parse.h"
 #include "store/call.h"
-#include "store/kinds.h"
+#include "store/op_rows.h"
 
 static const struct word {
 	const char *text;

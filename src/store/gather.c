@@ -22,7 +22,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "store/gather.h"
-#include "store/kinds.h"
+#include "store/op_rows.h"
 #include "store/put.h"
 
 #define SPARE_CALLS_MAX 16

@@ -6,9 +6,9 @@ src_store_libstore_a_SOURCES = \
 	src/store/decode.c \
 	src/store/gather.c \
 	src/store/gather.h \
-	src/store/kinds.c \
-	src/store/kinds.h \
 	src/store/op.h \
+	src/store/op_rows.c \
+	src/store/op_rows.h \
 	src/store/ops.def \
 	src/store/put.c \
 	src/store/put.h \

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "store/kinds.h"
+#include "store/op_rows.h"
 #include "store/put.h"
 
 /* The keys of a class: the part between PREFIX and NAME. */

@@ -3,7 +3,7 @@
  */
 #include "config.h"
 
-#include "store/kinds.h"
+#include "store/op_rows.h"
 
 #define CAN_WAIT true
 #define AT_ONCE false

@@ -1,8 +1,8 @@
 /*
  * The rows of ops.def as a table, for the files of src/store alone.
  */
-#ifndef LOCKBROKER_STORE_KINDS_H
-#define LOCKBROKER_STORE_KINDS_H
+#ifndef LOCKBROKER_STORE_OP_ROWS_H
+#define LOCKBROKER_STORE_OP_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
