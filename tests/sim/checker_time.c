@@ -361,7 +361,7 @@ static int64_t
 due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 {
 	int64_t from_us = ask->received_us, at_us;
-	int64_t redis_us = w->reply_timeout_ms * 1010 + 300000;
+	int64_t redis_us = w->reply_timeout_ms * 1010;
 
 	if (from_us < awake_us)
 		from_us = awake_us;
@@ -369,9 +369,12 @@ due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 	if (checker_ask_is(ask, ASK_AT_ONCE) &&
 	    !(ask->kind == ASK_CANCEL && uses_has(w, USE_BARRIER)))
 		return from_us + SLACK_US;
-	/* Behind a call that was sent in time there is a WAIT. */
-	if (checker_ask_is(ask, ASK_TWICE) || w->replicas > 0)
-		redis_us += w->reply_timeout_ms * 1010;
+	/* Behind each call that is answered in time there is a WAIT. */
+	if (w->replicas > 0)
+		redis_us *= 2;
+	if (checker_ask_is(ask, ASK_TWICE))
+		redis_us *= 2;
+	redis_us += 300000;
 	if (!checker_ask_is(ask, ASK_WAITS) || ask->wait_ms == 0)
 		return from_us + redis_us;
 	if (ask->wait_ms == CORE_WAIT_FOREVER)
