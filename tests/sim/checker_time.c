@@ -354,6 +354,24 @@ look_at_names(struct world *w)
 }
 
 /*
+ * How long Redis may take for a request.  Each call has the reply timeout, and
+ * so has the WAIT behind a call that was answered in time.  With a crowd many
+ * operations are under way, and one that can wait is not sent before a call is
+ * answered (store/gather.c).  A request that waits has a timer of its own.
+ */
+static int64_t
+redis_us(const struct world *w, const struct ask *ask)
+{
+	int64_t calls = checker_ask_is(ask, ASK_TWICE) ? 2 : 1;
+
+	if (w->crowd.n > 0 && !checker_ask_is(ask, ASK_WAITS))
+		calls++;
+	if (w->replicas > 0)
+		calls *= 2;
+	return calls * w->reply_timeout_ms * 1010 + 300000;
+}
+
+/*
  * When a request must be answered at the latest; INT64_MAX: never.  A broker
  * that was stalled begins to count when it comes back.
  */
@@ -361,7 +379,6 @@ static int64_t
 due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 {
 	int64_t from_us = ask->received_us, at_us;
-	int64_t redis_us = w->reply_timeout_ms * 1010;
 
 	if (from_us < awake_us)
 		from_us = awake_us;
@@ -369,20 +386,16 @@ due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 	if (checker_ask_is(ask, ASK_AT_ONCE) &&
 	    !(ask->kind == ASK_CANCEL && uses_has(w, USE_BARRIER)))
 		return from_us + SLACK_US;
-	/* Behind each call that is answered in time there is a WAIT. */
-	if (w->replicas > 0)
-		redis_us *= 2;
-	if (checker_ask_is(ask, ASK_TWICE))
-		redis_us *= 2;
-	redis_us += 300000;
 	if (!checker_ask_is(ask, ASK_WAITS) || ask->wait_ms == 0)
-		return from_us + redis_us;
+		return from_us + redis_us(w, ask);
 	if (ask->wait_ms == CORE_WAIT_FOREVER)
 		return INT64_MAX;
 	at_us = ask->received_us + ask->wait_ms * 1005;
 	if (at_us < awake_us)
 		at_us = awake_us;
-	return at_us + (checker_ask_is(ask, ASK_TWICE) ? redis_us : SLACK_US);
+	if (checker_ask_is(ask, ASK_TWICE))
+		return at_us + redis_us(w, ask);
+	return at_us + SLACK_US;
 }
 
 static void
