@@ -108,7 +108,7 @@ to_be_told(struct hold *h, struct waiter *w)
 /*
  * The name may still linger, if the grant is to the session for which it does:
  * that keep goes on as part of this hold, and outlives it even if the grant is
- * never told.  A name that is locked anew is not lost any more.
+ * never told.
  *
  * The bound is armed at once, as the grant is mostly told in the same turn; if
  * it is over before that, unlock_timer() begins it anew.
@@ -129,7 +129,6 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	holders_join(l, h);
 	owner->nholds++;
 	core->locks->nholds++;
-	owner_take_lost(owner, l->name, l->name_len);
 	if (lease_rare(&l->lease)->linger_ms >
 	    core->now_ms) { /* a keep goes on */
 		hold_keep_until(h, lease_rare(&l->lease)->linger_ms);
@@ -156,9 +155,12 @@ void
 hold_told(struct core *core, struct waiter *w)
 {
 	struct hold *h = w->hold;
+	struct lock *l = w->lock;
 
 	notify_granted(core, w);
 	w->result = RESULT_GRANTED;
+	/* A name that is locked anew is not lost any more. */
+	owner_take_lost(w->owner, l->name, l->name_len);
 	if (h != NULL && w->depth > 1 && w->has_hold)
 		hold_bind(core, h, w->hold_ms);
 }

@@ -16,8 +16,12 @@
 #include "core/session/owner.h"
 #include "core/turn/emit.h"
 
-/* A lease may have run out, unseen, while the request was on its way: what the
- * session has lost is told before the answer. */
+/*
+ * A lease may have run out, unseen, while the request was on its way: what the
+ * session has lost is told before the answer.  If the session is granted the
+ * name anew, its client may not have heard of that, so until then the request
+ * means the hold that was lost.
+ */
 static struct hold *
 find_hold(
     struct core *core, const struct owner *owner, const struct core_name *name)
@@ -27,6 +31,8 @@ find_hold(
 	if (l == NULL)
 		return NULL;
 	lock_look(core, l, owner);
+	if (owner_has_lost(owner, name->p, name->n))
+		return NULL;
 	return hold_find(core, l, owner);
 }
 

@@ -317,6 +317,48 @@ config max_hold=2s default_hold=1s
 1240 1 EXTEND a hold=1s
 > 1 ERR not-held this session does not hold a
 
+== a loss is told to an UNLOCK that comes before the next grant is told
+0 ready 1
+10 1 LOCK a hold=1s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1100 until
+> 1020 1 !LOST a fence=100 reason=hold
+> 1020 op end a seq=1
+1100 < ended a
+1100 1 @1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+1110 < granted a fence=200 ...
+1110 1 @2 EXTEND a hold=1s ...
+> 1 @2 ERR lost this session held a and lost it
+1110 1 @3 UNLOCK a ...
+> 1 @3 ERR lost this session held a and lost it
+1110 flush
+> 1 @1 OK fence=200 depth=1
+1120 1 UNLOCK a
+> op end a seq=2
+1130 < ended a
+> 1 OK depth=0
+
+== a loss is told to the next UNLOCK if the grant behind it was not told
+0 ready 1
+10 1 LOCK a hold=1s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+1100 until
+> 1020 1 !LOST a fence=100 reason=hold
+> 1020 op end a seq=1
+1100 < ended a
+1100 1 @1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+1110 < granted a fence=200 ...
+20000 flush
+> op acquire a seq=3 ttl=13000 reserve=1 queue
+20000 1 @2 UNLOCK a
+> 1 @2 ERR lost this session held a and lost it
+
 == all losses of one moment are told before an answer that was due in between
 0 ready 2
 10 1 LOCK a
