@@ -147,15 +147,38 @@ look_at(struct world *w, int name, int broker)
 	return v;
 }
 
+/*
+ * When a broker last had the name from Redis.  If that was for a client that had
+ * gone by then, nobody was granted it; but a broker that looked before it was
+ * given back saw that it is held.
+ */
+static int64_t
+taken_us(const struct ground *ground)
+{
+	int64_t t = 0;
+	int i;
+
+	for (i = 0; i < CHECKER_BROKERS_MAX; i++) {
+		if (t < ground->began_us[i])
+			t = ground->began_us[i];
+		if (t < ground->given_us[i])
+			t = ground->given_us[i];
+	}
+	return t;
+}
+
 /* Since when it is so. */
 static int64_t
-since_us(const struct world *w, int name, const struct watching *at)
+since_us(const struct world *w, int name, const struct watching *at,
+    const struct view *v)
 {
 	const struct ground *ground = &w->checker.grounds[name];
 	int64_t t = at->since_us;
 
 	if (t < ground->changed_us)
 		t = ground->changed_us;
+	if (v->free && t < taken_us(ground))
+		t = taken_us(ground);
 	if (t < checker_quiet_us(ground))
 		t = checker_quiet_us(ground);
 	if (t < ground->plain_us)
@@ -187,7 +210,7 @@ look_at_watcher(struct world *w, uint64_t session, int name)
 	const struct watching *at = watching_of(w, session, name);
 	struct view v = look_at(w, name, s->broker);
 	int64_t bound_us = faults_patience_us(w);
-	int64_t for_us = world_now(w) - since_us(w, name, at);
+	int64_t for_us = world_now(w) - since_us(w, name, at, &v);
 
 	if ((!v.held && !v.free) || is_right(at, &v))
 		return;
