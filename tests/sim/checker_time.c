@@ -57,6 +57,32 @@ unseen_us(const struct world *w, int64_t us)
 	return us < w->pad_ms * 500 ? us : w->pad_ms * 500;
 }
 
+/*
+ * Redis renews nothing that others have had since, except in a grace period: then
+ * a broker whose clock has stood still may put back what they have given back
+ * (lockbrokerd(8)), and its session has it again.
+ */
+static void
+put_back(struct world *w, const struct broker *b, const struct flight *op,
+    int64_t sent_ms)
+{
+	struct checker *k = &w->checker;
+	struct grant *g;
+	int i;
+
+	if (op->kind != OP_RENEW || sent_ms <= b->still_ms ||
+	    !broker_unaware(b, world_now(w)))
+		return;
+	for (i = 0; i < k->ngrants; i++) {
+		g = &k->grants[i];
+		if (!g->doubted || g->broker != b->index ||
+		    g->name != op->name[1] - '0')
+			continue;
+		g->doubted = false;
+		k->excused++;
+	}
+}
+
 void
 checker_lease(struct world *w, const struct broker *b, const struct flight *op,
     int64_t sent_ms)
@@ -71,6 +97,7 @@ checker_lease(struct world *w, const struct broker *b, const struct flight *op,
 		lease_voted(w, b, op, ground, end_us);
 	else if (end_us > ground->lease_us[b->index])
 		ground->lease_us[b->index] = end_us;
+	put_back(w, b, op, sent_ms);
 	ground->had_us[b->index] = world_now(w);
 	if (op->kind == OP_ACQUIRE || op->kind == OP_CONFIRM)
 		ground->began_us[b->index] = world_now(w);
