@@ -339,11 +339,14 @@ lets_pass(struct world *w, const struct ask *ask)
 
 	for (i = 0; i < k->nopen; i++) {
 		other = &k->asks[k->open[i] - 1];
-		if (other->kind != ASK_LOCK || other->nnames > 1 ||
-		    other->session != ask->session || other->name != ask->name)
+		if (other->kind != ASK_LOCK || other->session != ask->session ||
+		    !checker_asks_for(other, ask->name))
+			continue;
+		if (other->nnames > 1 && other->keep_ms == 0 &&
+		    other->delay_ms == 0)
 			continue;
 		other->ahead |= 1u << ask->name;
-		other->privileged = true;
+		other->privileged = other->nnames == 1;
 	}
 }
 

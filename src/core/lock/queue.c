@@ -299,8 +299,7 @@ step_back(struct core *core, struct lock *l, const struct owner *owner)
 		if (looked++ == LOOK_MAX)
 			return; /* what has passed others stands at the head */
 		core_visit(core, 1);
-		if (w->owner != owner || !w->jumped || w->group != NULL ||
-		    goes_first(core, w))
+		if (w->owner != owner || !w->jumped || goes_first(core, w))
 			continue;
 		core->locks->above->waiter_leaves(core, w);
 		TAILQ_REMOVE(&l->queue->waiters, w, in_lock);

@@ -14,7 +14,8 @@
 /*
  * Lets w re-enter, another request of the session for the name, if it can.  A
  * member of a group can't by itself: but this name no longer holds its group
- * up, so those that are not here are asked for.
+ * up, so those that are not here are asked for.  If it needs a longer key, it
+ * comes next here, so that the next renewal asks for that.
  */
 static void
 reenter(struct core *core, struct hold *h, struct waiter *w)
@@ -22,6 +23,8 @@ reenter(struct core *core, struct hold *h, struct waiter *w)
 	struct lock *l = h->lock;
 
 	if (w->group != NULL) {
+		if (w->keep_ms > 0 || w->delay_ms > 0)
+			waiter_jump(core, w);
 		group_has(core, w->group);
 		return;
 	}

@@ -28,6 +28,7 @@
 #define HOLDERS_FEW 8	   /* of more, the most that any has asked for counts */
 #define WANTED_MAX 100	   /* how far in a queue to look for demand */
 #define LOOK_MAX 100	   /* how far in a queue to look for groups */
+#define JUMPED_MAX 50	   /* how many that have jumped it are looked at */
 #define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
 
 static struct lease *
@@ -87,7 +88,7 @@ terms(const struct core *core, const struct lease *lease)
 	struct lease_terms t = { 0, 0 };
 	const struct waiter *w;
 	const struct hold *h;
-	unsigned looked = 0;
+	unsigned jumped = 0, looked = 0;
 
 	if (l->nholders > HOLDERS_FEW) {
 		t.delay_ms = more_of(l)->most_delay_ms;
@@ -108,6 +109,9 @@ terms(const struct core *core, const struct lease *lease)
 			t.keep_ms =
 			    max_ms(t.keep_ms, w->keep_ms + KEEP_SLACK_MS);
 		core_visit(core, 1);
+		/* Any of those that have jumped the queue may come next. */
+		if (w->jumped && ++jumped < JUMPED_MAX)
+			continue;
 		if (w->group == NULL || ++looked == GROUPS_FIRST)
 			break; /* but groups may be passed by */
 	}

@@ -167,6 +167,35 @@
 10070 3 UNLOCK b c
 > op end b seq=2
 
+== a group needs a longer key of a name that its session has come to hold
+# 2 waits before it for b, and goes on waiting until 1 lets go of that.
+0 ready 4
+10 4 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+20 < granted b fence=100
+> 4 OK fence=100 depth=1
+20 3 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+30 < granted a fence=200
+> 3 OK fence=200 depth=1
+40 1 @1 LOCK b
+> op renew b seq=1 ttl=13000 fence=100 reserve=1
+40 2 LOCK b
+40 1 @2 LOCK a b delay=5s
+> op renew a seq=2 ttl=18000 fence=200 reserve=1
+50 < renewed a fence=210
+50 < renewed b fence=110
+60 4 UNLOCK b
+> op renew b seq=1 ttl=18000 fence=110 reserve=2
+> 4 OK depth=0
+> 1 @1 OK fence=110 depth=1
+70 3 UNLOCK a
+> 3 OK depth=0
+80 < renewed b fence=210
+> 1 @2 OK fence=210,110 depth=1,2
+100 1 UNLOCK a b
+> op end a seq=2
+
 == try a name that is kept for a firm group
 0 ready 4
 10 1 LOCK a b

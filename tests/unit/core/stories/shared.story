@@ -247,3 +247,25 @@
 > op acquire a seq=2 ttl=13000 reserve=1 shared queue
 150 < granted a fence=200
 > 1 @2 OK fence=200 depth=1
+
+== a sharer that wants a longer key stands behind one for which the name is kept
+0 ready 2
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a mode=shared keep=20s
+> op renew a seq=1 ttl=21000 fence=100 by=1000009908 shared
+40 < renewed a
+> 2 OK fence=100 depth=1
+50 2 UNLOCK a
+> 2 OK depth=0
+60 1 LOCK a mode=shared delay=2s
+> op renew a seq=1 ttl=19980 fence=100 by=1000020040 shared
+70 2 LOCK a mode=shared
+80 < unknown a
+130 until
+> 130 op renew a seq=1 ttl=19910 fence=100 by=1000020040 shared
+140 < renewed a
+> 1 OK fence=100 depth=2
+> 2 OK fence=100 depth=1

@@ -566,3 +566,42 @@ config fences=8
 > 14030 2 @1 TIMEOUT
 14200 < granted a fence=200
 > 3 OK fence=200 depth=1
+
+== so does a request for several names
+config fences=8
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+20 4 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=8 queue
+30 < granted b fence=150
+> 4 OK fence=150 depth=1
+30 2 @1 LOCK a wait=14s
+40 3 LOCK a
+50 2 @2 LOCK a b delay=2s
+60 1 UNLOCK a ...
+> 1 OK depth=0
+9000 time ...
+> 2 !ATRISK a fence=101 left=908
+> op renew a seq=1 ttl=15000 fence=107
+> 4 !ATRISK b fence=150 left=918
+> op renew b seq=2 ttl=15000 fence=157
+9010 < renewed b ...
+> 4 !SAFE b fence=150
+13500 time ...
+> op renew b seq=2 ttl=15000 fence=157
+13500 flush ...
+13500 flush ...
+13600 < unknown a
+> op end a seq=1
+13700 < ended a
+> op acquire a seq=3 ttl=13000 reserve=8 queue
+14100 until
+> 14000 4 !ATRISK b fence=150 left=4898
+> 14030 2 @1 TIMEOUT
+14110 4 UNLOCK b
+> 4 OK depth=0
+14200 < granted a fence=200
+> 3 OK fence=200 depth=1
