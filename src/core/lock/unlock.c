@@ -11,6 +11,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/parting.h"
+#include "core/lock/queue.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unlock.h"
 #include "core/session/owner.h"
@@ -132,10 +133,29 @@ extend_request(
 
 /* The bound of a hold. */
 
+/*
+ * A re-entry that was not told yet goes back to its place before the name is
+ * granted to anybody else.  If there are more, the FLUSH puts all of them back,
+ * so that they re-enter together.
+ */
+static void
+wait_on(struct core *core, const struct lock *l, const struct owner *owner)
+{
+	/* Those of the hold are the last of the list (forget_untold()). */
+	struct waiter *w = TAILQ_LAST(&owner->granted, waiter_list), *before;
+
+	if (w == NULL || w->lock != l || !w->withdrawn || w->group != NULL)
+		return;
+	before = TAILQ_PREV(w, waiter_list, in_owner);
+	if (before == NULL || before->lock != l || !before->withdrawn)
+		waiter_ungranted(core, w);
+}
+
 void
 unlock_timer(struct core *core, struct timer *t)
 {
 	struct hold *h = container_of(t, struct terms, bound)->hold;
+	const struct owner *owner = h->owner;
 	struct lock *l = h->lock;
 
 	/* The bound begins to count when a grant is told. */
@@ -145,5 +165,6 @@ unlock_timer(struct core *core, struct timer *t)
 		return;
 	}
 	hold_lose(core, h, "hold", NULL);
+	wait_on(core, l, owner);
 	lock_next(core, l);
 }

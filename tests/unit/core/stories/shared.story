@@ -242,10 +242,8 @@
 119 1 @2 LOCK a mode=shared ...
 130 until
 > 130 1 !LOST a fence=100 reason=hold
-> 130 op end a seq=1
-140 < ended a
-> op acquire a seq=2 ttl=13000 reserve=1 shared queue
-150 < granted a fence=200
+> 130 op convert a seq=1 ttl=13000 reserve=1 shared
+140 < granted a fence=200
 > 1 @2 OK fence=200 depth=1
 
 == a sharer that wants a longer key stands behind one for which the name is kept

@@ -169,6 +169,41 @@
 > 40 1 !LOST a fence=100 reason=hold
 > 40 op end a seq=1
 
+== hold: a re-entry that was not told when the hold is lost keeps its place
+config fences=8
+0 ready 2
+10 1 LOCK a hold=4s
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+4000 until
+> 2208 op renew a seq=1 ttl=13000 fence=107
+4000 1 @1 LOCK a ...
+4025 2 LOCK a ...
+> 1 !LOST a fence=100 reason=hold
+4025 flush ...
+4025 flush ...
+> 1 @1 OK fence=101 depth=1
+
+== hold: re-entries that were not told when the hold is lost are together
+config fences=8
+0 ready 2
+10 1 LOCK a hold=4s
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+4000 until
+> 2208 op renew a seq=1 ttl=13000 fence=107
+4000 1 @1 LOCK a ...
+4000 1 @2 LOCK a ...
+4025 time ...
+> 1 !LOST a fence=100 reason=hold
+4025 flush ...
+4025 flush ...
+4025 flush ...
+> 1 @1 OK fence=101 depth=1
+> 1 @2 OK fence=101 depth=2
+
 == hold: lost, and locked anew: it is not lost any more
 0 ready 2
 10 1 LOCK a hold=1s
