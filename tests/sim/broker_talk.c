@@ -103,6 +103,10 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 static void
 tell_one(struct broker *b, struct answer *a)
 {
+	/* What was for the former connection of a session is told again behind
+	 * the answer to RESUME, if that must be. */
+	if (a->sitting != 0 && checker_sitting_resumed(b->w, a->sitting))
+		return;
 	if (a->sitting != 0 && checker_sitting_gone(b->w, a->sitting))
 		a->sitting = 0;
 	/* A session may outlive its connection; then nobody reads what it is

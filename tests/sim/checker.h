@@ -118,6 +118,7 @@ struct sitting {
 	int client;
 	int broker;
 	bool draining, gone;
+	bool resumed;	  /* another connection has its session since */
 	bool proxied;	  /* a close may be a proxy's */
 	int outstanding;  /* requests received and not answered */
 	uint64_t session; /* that the connection has; 0: none any more */
@@ -319,6 +320,7 @@ struct client *checker_client(struct world *w, uint64_t sitting);
 
 /* Brokers: what they read, what they write, how they end. */
 bool checker_sitting_gone(const struct world *w, uint64_t sitting);
+bool checker_sitting_resumed(const struct world *w, uint64_t sitting);
 void checker_received(struct world *w, const struct broker *b, uint64_t ref);
 void checker_line(
     struct world *w, const struct broker *b, const struct answer *a);

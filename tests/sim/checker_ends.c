@@ -143,6 +143,13 @@ checker_sitting_gone(const struct world *w, uint64_t sitting)
 	return w->checker.sittings[sitting - 1].gone;
 }
 
+bool
+checker_sitting_resumed(const struct world *w, uint64_t sitting)
+{
+	assert(sitting > 0 && sitting <= w->checker.nsittings);
+	return w->checker.sittings[sitting - 1].resumed;
+}
+
 void
 checker_gone(struct world *w, const struct broker *b, uint64_t sitting,
     bool orderly, bool quit)

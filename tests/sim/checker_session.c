@@ -146,7 +146,7 @@ checker_taken_over(struct world *w, const struct broker *b, uint64_t sitting)
 
 	TRACE(w, "%s: session %llu is taken over", b->name,
 	    (unsigned long long)s->session);
-	s->gone = true;
+	s->gone = s->resumed = true;
 	checker_abandon(w, sitting, true);
 }
 
@@ -284,7 +284,10 @@ checker_resumed(struct world *w, struct broker *b, uint64_t sitting)
 	uint64_t permits;
 	int i, locks;
 
-	if (l.session == sitting || w->failed)
+	/* While its broker stops, it is only there to give back what it has
+	 * (checker_leaves()). */
+	if (l.session == sitting || w->failed ||
+	    sitting_of(w, l.session)->leaving)
 		return;
 	core_list(b->core, broker_clock_ms(b), l.session, check_row, &l);
 	locks = count_locks(w, b, l.session, sitting);
