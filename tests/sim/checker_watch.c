@@ -288,6 +288,24 @@ survivor(struct world *w, const struct ask *ask)
 	return NULL;
 }
 
+/* Nobody is told of the end of a hold whose client is gone, so the checker waits
+ * for its valid= to run out; but its keep= and delay= have ended (UNLOCK-FORCE in
+ * lockbroker-protocol(7)). */
+static void
+end_terms(struct world *w, const struct ask *ask)
+{
+	struct checker *k = &w->checker;
+	struct grant *g;
+	int i;
+
+	for (i = 0; i < k->ngrants; i++) {
+		g = &k->grants[i];
+		if (g->name == ask->name && g->since_us < ask->received_us &&
+		    (g->detached || g->orphaned))
+			g->keep_us = g->delay_ms = 0;
+	}
+}
+
 void
 checker_force_answered(struct world *w, const struct broker *b,
     const struct answer *a, const struct ask *ask)
@@ -296,6 +314,8 @@ checker_force_answered(struct world *w, const struct broker *b,
 
 	if (ask->kind != ASK_FORCE)
 		return;
+	if (a->status == STATUS_OK)
+		end_terms(w, ask);
 	g = survivor(w, ask);
 	if (g == NULL || faults_excuse(w))
 		return;
