@@ -303,7 +303,7 @@ on_request(struct core *core, const struct core_event *ev)
 	assert(!core->config.quorum ||
 	       !(requests[rq->verb].flags & VERB_FLAG_ONE_SERVER));
 	/* The client has said something: events are kept anew from here on. */
-	kept_forget(core, s);
+	kept_heard(core, s);
 	requests[rq->verb].answer(core, &s->owner, rq);
 }
 
@@ -313,7 +313,7 @@ on_token(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.token.session);
 
 	assert(s != NULL && !s->detached);
-	kept_forget(core, s);
+	kept_heard(core, s);
 	token_take(core, &s->owner, ev->u.token.request);
 }
 
@@ -323,7 +323,7 @@ on_session_options(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.options.session);
 
 	assert(s != NULL && !s->detached);
-	kept_forget(core, s);
+	kept_heard(core, s);
 	session_set_options(core, s, ev->u.options.options);
 }
 

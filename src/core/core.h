@@ -338,6 +338,10 @@ void core_work_bound(struct core *core, uint64_t most);
  */
 int64_t core_promised_ms(const struct core *core);
 
+/* The driver has written all that the effects so far say, at the end of a turn:
+ * lines that it reads from now on may be from clients that have heard of it. */
+void core_written(struct core *core);
+
 /* Are there grants that wait for a FLUSH? */
 bool core_has_grants(const struct core *core);
 

@@ -36,7 +36,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	assert(s != NULL);
 	work_begin(core);
 	/* A PING is a word of the client, as a request is. */
-	kept_forget(core, s);
+	kept_heard(core, s);
 	least_ms = vouched_ms(core, &s->owner);
 	work_end(core);
 	if (least_ms == INT64_MAX)

@@ -18,6 +18,7 @@
 #include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/lock/watch.h"
 #include "core/replay.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -29,6 +30,7 @@ struct kept {
 	TAILQ_ENTRY(kept) link;	   /* in session.kept, or core.kept_over */
 	struct table_link by_name; /* in session.kept_news */
 	bool news;		   /* in that table: later news replaces it */
+	uint64_t number;	   /* of all that were kept, in order */
 	enum event_id event;
 	size_t name_len;
 	size_t nfields;
@@ -157,6 +159,7 @@ kept_collect(struct core *core, size_t first)
 		if (s == NULL || s->grace_ms == 0)
 			continue;
 		k = copy(fx, e);
+		k->number = ++core->sessions->nevents;
 		drop_older(s, k);
 		/*
 		 * Losses are not replaced, so there may be more of them than of
@@ -199,13 +202,26 @@ struct retold {
 	struct kept_list kept; /* those still to tell */
 };
 
+/*
+ * Need the session not hear of it any more?  A loss is written before the next
+ * line of its client is read, so that line shows that it has arrived.
+ */
+static bool
+is_over(struct core *core, struct session *s, const struct kept *k)
+{
+	if (subjects[k->event] != SUBJECT_NAME)
+		return k->number <= s->heard || has_again(core, s, k);
+	return k->number <= s->heard_written ||
+	       !watch_has(core, &s->owner, buf_data(&k->text) + 1, k->name_len);
+}
+
 static void
-tell(struct core *core, const struct session *s, const struct kept *k)
+tell(struct core *core, struct session *s, const struct kept *k)
 {
 	const char *text = buf_data(&k->text);
 	size_t i;
 
-	if (has_again(core, s, k))
+	if (is_over(core, s, k))
 		return;
 	emit_event(core, s->owner.id, k->event, text + 1, k->name_len);
 	for (i = 0; i < k->nfields; i++)
@@ -269,6 +285,25 @@ bool
 kept_tells(const struct core *core)
 {
 	return !TAILQ_EMPTY(&core->sessions->retelling);
+}
+
+/* If some were not written before the client spoke, all stay, and kept_tell()
+ * passes over those that are over. */
+void
+kept_heard(struct core *core, struct session *s)
+{
+	const struct kept *last = TAILQ_LAST(&s->kept, kept_list);
+
+	s->heard = core->sessions->nevents;
+	s->heard_written = core->sessions->nwritten;
+	if (last != NULL && last->number <= s->heard_written)
+		kept_forget(core, s);
+}
+
+void
+core_written(struct core *core)
+{
+	core->sessions->nwritten = core->sessions->nevents;
 }
 
 /* kept_free_over() frees them later: they may be many. */

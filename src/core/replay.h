@@ -24,7 +24,14 @@ void kept_tell(struct core *core, struct session *s);
 void kept_tell_on(struct core *core);
 bool kept_tells(const struct core *core);
 
-/* The client has said something, or the session ends: drops its kept events. */
+/*
+ * The client has said something.  That shows that it has heard of the events
+ * that were written before; but not of news of watched names that the broker is
+ * about to write in this turn: these stay kept (core_written()).
+ */
+void kept_heard(struct core *core, struct session *s);
+
+/* The session ends, or needs them no longer: drops its kept events. */
 void kept_forget(struct core *core, struct session *s);
 
 /* For core_free(). */

@@ -316,6 +316,7 @@ broker_turn(struct broker *b)
 	redis_flush(b->redis);
 	tell_grants(b);
 	front_flush(b->front);
+	core_written(b->core);
 	redis_flush(b->redis);
 	front_hurry(b->front);
 	set_alarm(b);

@@ -329,6 +329,7 @@ broker_on_write(void *object, uint64_t tag)
 	broker_tell(b);
 	if (b->w->failed)
 		return;
+	core_written(b->core);
 	redis_flush(b->redis);
 	broker_hurry(b);
 	arm_timer(b);

@@ -420,6 +420,14 @@ watch_end_request(
 	emit_reply(core, owner->id, rq->ref, STATUS_OK);
 }
 
+bool
+watch_has(struct core *core, struct owner *owner, const char *name, size_t len)
+{
+	struct watched *w = find(core, name, len);
+
+	return w != NULL && watchers_find(core, owner, w) != NULL;
+}
+
 /* Of whatever guard: while any name is watched, the broker stays away from no
  * server (guard/beat.c). */
 bool

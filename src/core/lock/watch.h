@@ -19,6 +19,10 @@ void watch_request(
 void watch_end_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
+/* Does the owner watch that name, or is it about to? */
+bool watch_has(
+    struct core *core, struct owner *owner, const char *name, size_t len);
+
 /*
  * A name may have changed: its watchers are told at the end of the step, or, if
  * they are many, of one of the next.  `watch_taken`: another has been seen to

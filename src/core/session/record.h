@@ -39,6 +39,9 @@ struct session {
 	struct kept_list kept;
 	struct table kept_news; /* those that later news may replace */
 	unsigned nkept;
+	/* The last event that was kept, and that was written, by the time when
+	 * the client last said something. */
+	uint64_t heard, heard_written;
 	struct ask_list asks; /* STATUS, while Redis is away */
 };
 
@@ -49,10 +52,11 @@ struct sessions {
 	unsigned ndetached;
 	struct session_list withdrawing, letting_go; /* leave.h */
 	struct kept_list kept_over;		     /* replay.h: to be freed */
-	TAILQ_HEAD(, retold) retelling;		     /* replay.c */
-	struct session *stop_next; /* stop.c: how far it has come */
-	int64_t promised_ms;	   /* the latest valid= that was told */
-	int64_t left_ms;	   /* the same, of what was not given back */
+	uint64_t nevents, nwritten;	/* kept in all; of them, written */
+	TAILQ_HEAD(, retold) retelling; /* replay.c */
+	struct session *stop_next;	/* stop.c: how far it has come */
+	int64_t promised_ms;		/* the latest valid= that was told */
+	int64_t left_ms; /* the same, of what was not given back */
 };
 
 /* Each owner is a session. */

@@ -459,6 +459,7 @@ do_until(struct story *st)
 		story_step(st, &ev);
 		while (core_has_grants(st->core))
 			story_step(st, &flush);
+		core_written(st->core);
 	}
 	st->stamped = false;
 	st->now_ms = end_ms;
@@ -623,6 +624,7 @@ drive(struct story *st)
 	do
 		story_step(st, &flush);
 	while (core_has_grants(st->core));
+	core_written(st->core);
 }
 
 static void

@@ -36,6 +36,56 @@
 > 1 !FREE b
 > 1 !HELD a fence=200 broker=b
 
+== news that is written behind a line of the client is told again
+# That line was sent before it: it does not show that the news has arrived.
+0 ready 4
+10 session 1 grace=50s
+> 1 OK id=1 key=K grace=50000
+20 1 WATCH a
+> op status a
+30 < value a
+> 1 OK
+> 1 !FREE a
+40 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+50 < granted a fence=100 ...
+> 1 !HELD a fence=100 broker=b
+60 1 UNLOCK z
+> 1 ERR not-held this session does not hold z
+> 2 OK fence=100 depth=1
+70 gone 1
+80 resume 3 1
+> 1 attach 3
+> 1 OK id=1 locks=0
+> 1 !HELD a fence=100 broker=b
+90 1 UNLOCK z
+> 1 ERR not-held this session does not hold z
+100 gone 1
+110 resume 4 1
+> 1 attach 4
+> 1 OK id=1 locks=0
+
+== but not of a name that it no longer watches
+0 ready 3
+10 session 1 grace=50s
+> 1 OK id=1 key=K grace=50000
+20 1 WATCH a
+> op status a
+30 < value a
+> 1 OK
+> 1 !FREE a
+40 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+50 < granted a fence=100 ...
+> 1 !HELD a fence=100 broker=b
+60 1 UNWATCH a
+> 1 OK
+> 2 OK fence=100 depth=1
+70 gone 1
+80 resume 3 1
+> 1 attach 3
+> 1 OK id=1 locks=0
+
 == quick changes are one
 # One step may take a name and give it up: nothing has changed then.
 0 ready 3
