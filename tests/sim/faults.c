@@ -480,9 +480,11 @@ strike_forget(struct world *w)
 {
 	struct server *s = faults_some_server(w);
 
-	/* If a call finds no script twice, it is refused. */
-	if (s->flushed_us != 0 &&
-	    world_now(w) - s->flushed_us < 4 * w->lease_ms * 1000)
+	/* If a call finds no script twice, it is refused.  The first time may
+	 * be long after the scripts were forgotten. */
+	if ((s->flushed_us != 0 &&
+		world_now(w) - s->flushed_us < 4 * w->lease_ms * 1000) ||
+	    server_repeats(s))
 		return;
 	s->flushed_us = world_now(w);
 	TRACE(w, "%s SCRIPT FLUSH", s->name);

@@ -444,6 +444,17 @@ server_disconnect(struct server *s)
 	}
 }
 
+bool
+server_repeats(const struct server *s)
+{
+	const struct conn *c;
+
+	TAILQ_FOREACH (c, &s->conns, entry)
+		if (c->client_open && c->server_open && c->missed > 0)
+			return true;
+	return false;
+}
+
 void
 server_reunite(struct server *s)
 {

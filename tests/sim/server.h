@@ -59,6 +59,7 @@ struct conn {
 	bool server_open; /* the server still reads */
 	bool subscribed;
 	bool asking;	 /* the last command was ASKING */
+	unsigned missed; /* calls that found no script, and come again */
 	unsigned unread; /* packets that wait for a turn of the broker */
 	bool held_back;	 /* what was sent is under way for longer */
 	bool mute;	 /* nothing arrives any more, and neither side is
@@ -149,5 +150,8 @@ enum server_data { SERVER_EMPTY, SERVER_SAVED, SERVER_KEPT };
 void server_start(struct server *s, enum server_data data);
 void server_save(struct server *s);
 void server_go_back(struct server *s); /* to what was saved */
+
+/* Does any call that found no script come again? */
+bool server_repeats(const struct server *s);
 
 #endif

@@ -95,9 +95,13 @@ server_call(struct server *s, struct conn *c, const struct request *r)
 
 	if (reply != NULL)
 		return reply;
-	if (!s->knows[r->script])
+	if (!s->knows[r->script]) {
+		c->missed++;
 		return answer_error("NOSCRIPT No matching script. Please use "
 				    "EVAL.");
+	}
+	if (c->missed > 0)
+		c->missed--;
 	if (!s->db.master && !w->writable)
 		return answer_error("READONLY You can't write against a read "
 				    "only replica.");
