@@ -217,9 +217,10 @@ check_exclusion(struct world *w, const struct broker *b, const struct answer *a,
 		g = &k->grants[i];
 		if (g->name != name || g->session == a->session)
 			continue;
-		/* Sharers don't mind each other.  One that is away may be back
-		 * in the millisecond in which its grace= is over. */
-		if (g->shared && shared && g->away)
+		/* Sharers of a phase don't mind each other.  One that is away
+		 * may be back in the millisecond in which its grace= is
+		 * over. */
+		if (g->shared && shared && g->away && g->fence == a->fence)
 			continue;
 		if (!checker_vouched(w, g)) {
 			g->doubted = true;
