@@ -114,7 +114,8 @@ checker_given(struct world *w, const struct server *s, const struct broker *b,
 	struct ground *ground = &w->checker.grounds[name[1] - '0'];
 	int64_t end_ms = broker_clock_ms(b) + w->pad_ms;
 
-	if (world_now(w) - s->last_jump_us <= 2 * w->pad_ms * 1000)
+	if (s->last_jump_us > 0 &&
+	    world_now(w) - s->last_jump_us <= 2 * w->pad_ms * 1000)
 		end_ms += w->pad_ms;
 	/* Whatever it had before has ended, or the name would not be free.  If
 	 * a token waits there, somebody may count on that yet.  The message may

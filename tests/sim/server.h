@@ -104,7 +104,7 @@ struct server {
 	int64_t zero_us;      /* its clock at world time 0, and steps */
 	int64_t rate_ppm;     /* by which its clock is too fast */
 	int64_t jumped_us;    /* by how much, all in all */
-	int64_t last_jump_us; /* world time of the last one */
+	int64_t last_jump_us; /* world time of the last one; 0: none */
 	struct conn_list conns;
 };
 
