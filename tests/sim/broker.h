@@ -180,6 +180,11 @@ void broker_tell(struct broker *b);
 bool broker_has_lost(const struct broker *b, uint64_t session, uint64_t sitting,
     const char *name, uint64_t fence);
 
+/* How many news of a name that it watches has this turn for a session?  They
+ * are not written yet. */
+unsigned broker_has_news(
+    const struct broker *b, uint64_t session, const char *name);
+
 /* Steps the time, if something is overdue. */
 void broker_catch_up(struct broker *b);
 

@@ -198,6 +198,31 @@ broker_has_lost(const struct broker *b, uint64_t session, uint64_t sitting,
 	return false;
 }
 
+static unsigned
+count_news(const struct effects *fx, uint64_t session, const char *name)
+{
+	const struct effect *e;
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < fx->n; i++) {
+		e = &fx->v[i];
+		n += e->kind == EFFECT_EVENT && e->session == session &&
+		     (e->event == EVENT_HELD || e->event == EVENT_FREE) &&
+		     e->name_len == strlen(name) &&
+		     memcmp(buf_data(&fx->text) + e->name, name, e->name_len) ==
+			 0;
+	}
+	return n;
+}
+
+unsigned
+broker_has_news(const struct broker *b, uint64_t session, const char *name)
+{
+	return count_news(&b->fx, session, name) +
+	       count_news(&b->late, session, name);
+}
+
 /* If nobody reads for a session, what it loses is lost at once. */
 static void
 hurry_some(struct broker *b, const struct effects *fx)

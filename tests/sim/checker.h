@@ -105,9 +105,11 @@ struct ask {
 /* What a session was told of a name that it watches. */
 struct watching {
 	bool on;
-	bool known, held; /* told; HELD */
-	bool welcome;	  /* its OK was told, and what is comes next */
-	bool unsure;	  /* told since the last request */
+	bool known, held;   /* told; HELD */
+	bool welcome;	    /* its OK was told, and what is comes next */
+	bool unsure;	    /* told since the last request */
+	unsigned unwritten; /* so many were decided before that, and are told
+			     * later */
 	uint64_t fence;
 	int by_broker;
 	int64_t since_us; /* of the OK, or of the RESUME */

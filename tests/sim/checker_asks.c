@@ -143,7 +143,7 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 		k->sittings[ask->sitting - 1].waits = ref;
 	if (!checker_ask_is(ask, ASK_AT_ONCE) || ask->kind == ASK_SESSION ||
 	    ask->kind == ASK_PING)
-		checker_hears(w, ask->session);
+		checker_hears(w, b, ask->session);
 	TRACE(w,
 	    "%s from %llu: @%llu %s %d%s%s n=%llu of %llu wait=%lld hold=%lld "
 	    "keep=%lld delay=%lld",

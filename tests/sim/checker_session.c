@@ -342,11 +342,11 @@ checker_session_line(
 
 /* A request has come: what was told before has arrived. */
 void
-checker_hears(struct world *w, uint64_t session)
+checker_hears(struct world *w, const struct broker *b, uint64_t session)
 {
 	struct sitting *s = sitting_of(w, session);
 
-	checker_watch_sure(w, session);
+	checker_watch_sure(w, b, session);
 
 	memset(s->lately, 0, sizeof(s->lately));
 }

@@ -135,7 +135,7 @@ void checker_goes_away(
     struct world *w, const struct broker *b, uint64_t session, bool orderly);
 void checker_session_line(
     struct world *w, const struct broker *b, const struct answer *a);
-void checker_hears(struct world *w, uint64_t session);
+void checker_hears(struct world *w, const struct broker *b, uint64_t session);
 void checker_told_lost(struct world *w, const struct answer *a);
 
 /* It was told before; `fence` is of what the session has now, 0: nothing. */
@@ -165,7 +165,8 @@ void checker_watch_line(
     struct world *w, const struct broker *b, const struct answer *a);
 void checker_watch_event(
     struct world *w, const struct broker *b, const struct answer *a);
-void checker_watch_sure(struct world *w, uint64_t session);
+void checker_watch_sure(
+    struct world *w, const struct broker *b, uint64_t session);
 void checker_watch_resumed(struct world *w, uint64_t session);
 void checker_watch_look(struct world *w);
 void checker_force_received(struct world *w, const struct ask *ask);

@@ -72,20 +72,31 @@ checker_watch_event(
 	}
 	at->welcome = false;
 	at->known = true;
-	at->unsure = true;
+	at->unsure = at->unwritten == 0;
+	at->unwritten -= at->unwritten > 0;
 	at->held = a->event == EVENT_HELD;
 	at->fence = a->fence;
 	at->by_broker = a->broker;
 }
 
-/* A request has come: what was told before has arrived. */
+/*
+ * A request has come: what was told before has arrived.  The SESSION that asks
+ * for a grace= is the first after which events are kept: what its broker decided
+ * before that, and writes only at the end of the turn, is not told again.
+ */
 void
-checker_watch_sure(struct world *w, uint64_t session)
+checker_watch_sure(struct world *w, const struct broker *b, uint64_t session)
 {
+	bool keeps = w->checker.sittings[session - 1].grace_ms > 0;
+	struct watching *at;
 	int i;
 
-	for (i = 0; i < CHECKER_NAMES_MAX; i++)
-		watching_of(w, session, i)->unsure = false;
+	for (i = 0; i < CHECKER_NAMES_MAX; i++) {
+		at = watching_of(w, session, i);
+		at->unsure = false;
+		at->unwritten =
+		    keeps ? 0 : broker_has_news(b, session, checker_name(i));
+	}
 }
 
 /* What may not have arrived must be told again. */
