@@ -273,6 +273,7 @@ checker_force_received(struct world *w, const struct ask *ask)
 		return;
 	ground = &k->grounds[ask->name];
 	ground->force_us = ground->meant_us = world_now(w);
+	ground->jumped_us = w->servers[0].jumped_us;
 	checker_hush_all(ground);
 	if (ground->plain_us > ground->hush_us)
 		ground->hush_us = ground->plain_us;
@@ -351,7 +352,9 @@ void
 checker_forces(struct world *w, const char *name)
 {
 	struct ground *ground = &w->checker.grounds[name[1] - '0'];
-	int64_t late_us = world_now(w) - ground->force_us;
+	/* By its clock the server knows when that is: it may have stood still. */
+	int64_t late_us = world_now(w) - ground->force_us +
+			  w->servers[0].jumped_us - ground->jumped_us;
 
 	ground->meant_us = world_now(w);
 	if (w->nservers == 1 && !(w->faults.on & FAULT_CLOCK) &&
