@@ -138,7 +138,7 @@ class Runs(CommandTest):
         status, _, err = self.end(child)
         self.assertEqual((status, err.count("resumed")), (7, 3))
         self.await_state("free", timeout=2)
-        self.assertEqual(self.control.stats()["sessions"], "1")
+        eventually(lambda: self.control.stats()["sessions"] == "1", 2)
 
     def test_a_long_cut_is_not(self):
         self.behind_a_net()
