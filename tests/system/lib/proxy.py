@@ -33,6 +33,17 @@ class Trickle:
         self.stall = stall
         self.every = every
         self.stalls = 0
+        self._thread = threading.local()
+
+    def _sleep(self, seconds):
+        """So long on average: what a busy machine sleeps too long comes off the next sleeps, or
+        the line would be slower there than anybody meant."""
+        late = getattr(self._thread, "late", 0.0)
+        if late < seconds:
+            begin = time.monotonic()
+            time.sleep(seconds - late)
+            late += time.monotonic() - begin
+        self._thread.late = min(late - seconds, 0.1)
 
     def pass_on(self, data, target):
         while data:
@@ -43,7 +54,7 @@ class Trickle:
                 self.stalls += 1
                 time.sleep(self.stall)
             else:
-                time.sleep(random.random() * self.pause)
+                self._sleep(random.random() * self.pause)
 
 
 class _Link:
