@@ -191,21 +191,6 @@ wanted_in_time(struct core *core, struct lease *l)
 }
 
 /*
- * A group may be next in line only while all its names are here.  If it wants
- * alone what others share, its convert is refused, and the share ends; then one
- * that shares is first in line again, and so on.  That goes no faster than
- * upgrades are tried.
- */
-static void
-pause_sharing(struct core *core, struct lease *l)
-{
-	if (lease_rare(l)->again_ms > core->now_ms &&
-	    core->leases->tenant->mode(core, l) == WANT_SHARED)
-		l->tenure.wake_ms =
-		    max_ms(l->tenure.wake_ms, lease_rare(l)->again_ms);
-}
-
-/*
  * Every attempt has a token of its own.  So what an earlier one may have left
  * behind, a vote or a place in the queue, is not taken for this one's, and a
  * message about it is known to be old.
@@ -213,10 +198,8 @@ pause_sharing(struct core *core, struct lease *l)
 static bool
 next_none(struct core *core, struct lease *l)
 {
-	if (!wanted_in_time(core, l))
-		return false;
-	pause_sharing(core, l);
-	if (!may_ask(core, l, guard_ready(core, l->tenure.shard)))
+	if (!wanted_in_time(core, l) ||
+	    !may_ask(core, l, guard_ready(core, l->tenure.shard)))
 		return false;
 	lease_set_why(l, NULL);
 	backoff_over(l);

@@ -101,8 +101,8 @@ struct lease_rare {
 	int64_t longer_ms;  /* ... at least, and in fact by this */
 	int64_t linger_ms;  /* nobody new before then; 0: no linger ... */
 	int64_t others_ms;  /* ... nor its last holder before then */
-	int64_t again_ms;   /* lingering, or to be shared: not before then */
-	int64_t idle_ms;    /* since when it is here for groups only; 0: not */
+	int64_t again_ms; /* LINGERING: not before then, as others shared it */
+	int64_t idle_ms;  /* since when it is here for groups only; 0: not */
 	struct contention contention;
 	/* Quorum: tokens, each as its number by backoff_token(). */
 	uint32_t rival;	 /* NONE: of the broker with the name; 0: unknown */

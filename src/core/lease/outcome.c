@@ -260,13 +260,12 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 		return;
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);
-		if (core->leases->tenant->in_use(l)) {
-			core->leases->tenant->refused(core, l);
-			return;
-		}
-		/* Nobody holds it here: we queue up behind the sharers. */
 		lease_need_rare(l)->again_ms = core->now_ms + RETRY_UPGRADE_MS;
-		lease_set_state(core, l, LEASE_ENDING);
+		/* If nobody holds it here, we queue up behind the sharers. */
+		if (!core->leases->tenant->in_use(l))
+			lease_set_state(core, l, LEASE_ENDING);
+		else
+			core->leases->tenant->refused(core, l);
 		return;
 	case OUTCOME_LOST:
 		taken(core, l);

@@ -196,31 +196,6 @@
 100 1 UNLOCK a b
 > op end a seq=2
 
-== several names that others share, wanted alone and to be shared
-# While one of them is not here, the first in line wants to share the other.
-0 ready 2
-10 1 LOCK a b c mode=shared
-> op acquire a seq=1 ttl=13000 reserve=1 shared queue
-> op acquire b seq=2 ttl=13000 reserve=1 shared
-> op acquire c seq=3 ttl=13000 reserve=1 shared
-20 < granted a fence=100
-20 < granted b fence=101
-20 < queued c ttl=60s
-> op acquire c seq=4 ttl=13000 reserve=1 shared queue
-30 2 LOCK a b
-> op convert a seq=1 ttl=13000 reserve=2
-> op convert b seq=2 ttl=13000 reserve=2
-40 < busy a
-> op end a seq=1 prompt
-40 < busy b
-> op end b seq=2 prompt
-50 < ended a
-50 < ended b
-500 until
-600 until
-> 540 op acquire a seq=5 ttl=13000 reserve=1 shared queue
-> 540 op acquire b seq=6 ttl=13000 reserve=1 shared
-
 == try a name that is kept for a firm group
 0 ready 4
 10 1 LOCK a b
