@@ -41,6 +41,7 @@
 	FIELD(MODE, "mode", STR) \
 	FIELD(AGE, "age", MS) \
 	FIELD(UNTIL, "until", MS) \
+	FIELD(AT_RISK, "at_risk", MS) \
 	FIELD(AWAY, "away", MS) \
 	FIELD(TTL, "ttl", MS) \
 	FIELD(LEFT, "left", MS) \

@@ -87,12 +87,12 @@ bool core_is_idle(const struct core *core, uint64_t session);
 	STAT(handovers, "handovers_total", COUNTER, "Grants of locks that passed from one session of this broker to the next.") \
 	STAT(releases, "releases_total", COUNTER, "Releases of locks.") \
 	STAT(renewals, "renewals_total", COUNTER, "Renewals of leases in Redis.") \
-	STAT(lost, "lost_total", COUNTER, "Locks that were lost.") \
+	STAT(lost, "lost_total", COUNTER, "Locks, and permits of a session, that were lost, or given up.") \
 	STAT(timeouts, "timeouts_total", COUNTER, "Requests whose time was up.") \
 	STAT(reasserted, "reasserted_total", COUNTER, "Leases that were written again on a server that had lost its history.") \
-	STAT(spells, "unblessed_spells_total", COUNTER, "How often a server was found to have another history, as after a restart.") \
-	STAT(withdrawn, "withdrawn_total", COUNTER, "Grants that ran out before they could be told, and were taken back.") \
-	STAT(step_visits_max, "step_visits_max", GAUGE, "The most things that the broker has looked at in one step.")
+	STAT(spells, "redis_history_changes_total", COUNTER, "How often a server was found to have another history, as after a restart.") \
+	STAT(withdrawn, "grants_withdrawn_total", COUNTER, "Grants that ran out before they could be told, and were taken back.") \
+	STAT(step_visits_max, "things_at_a_time_max", GAUGE, "The most things that the broker has looked at in one step.")
 /* clang-format on */
 
 struct core_stats {
@@ -104,6 +104,7 @@ struct core_stats {
 /* Gauges: they cost nothing but a look at each guard. */
 struct core_gauges {
 	uint64_t sessions, locks_held, waiters, names;
+	uint64_t locks_at_risk, permits_at_risk;
 	uint64_t unowned;      /* names that are kept for nobody */
 	uint64_t tokens;       /* token holds that this broker looks after */
 	uint64_t parked;       /* tokens that wait; also in waiters */

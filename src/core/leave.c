@@ -14,7 +14,6 @@
 #include "core/listing.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
-#include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
 #include "core/lock/reenter.h"
@@ -99,8 +98,7 @@ let_go_hold(struct core *core, struct hold *h)
 	core_visit(core, 1);
 	if (s->outlived)
 		keep_promise(core, h);
-	measured_ended(core, h, "dropped");
-	hold_end(core, h, s->clean);
+	hold_give_back(core, h, "dropped", s->clean);
 	lock_next(core, l);
 }
 
@@ -112,7 +110,7 @@ let_go_permits(struct core *core, struct permits *p)
 	core_visit(core, 1);
 	if (s->outlived)
 		permits_outlive(core, p, s->valid_ms);
-	permits_end(core, p);
+	permits_give_back(core, p);
 }
 
 /* Lets go a part of what it has.  Returns true when nothing is left. */

@@ -22,7 +22,10 @@
 	ROW(LOCK_BOUND, INFO, "lock-lost") \
 	ROW(PERMITS_LOST, WARNING, "permits-lost") \
 	ROW(PERMITS_BOUND, INFO, "permits-lost") \
+	ROW(LOCK_GIVEN_UP, WARNING, "lock-given-up") \
+	ROW(PERMITS_GIVEN_UP, WARNING, "permits-given-up") \
 	ROW(MORE_LOST, WARNING, "locks-lost") \
+	ROW(MORE_GIVEN_UP, WARNING, "locks-given-up") \
 	ROW(MORE_BOUND, INFO, "locks-lost") \
 	ROW(LOCK_AT_RISK, WARNING, "lock-at-risk") \
 	ROW(PERMITS_AT_RISK, WARNING, "permits-at-risk") \

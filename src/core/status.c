@@ -61,13 +61,16 @@ static void
 emit_holder(struct core *core, const struct hold *h)
 {
 	const struct timer *bound = &hold_terms(h)->bound;
+	const struct tenure *t = &h->lock->lease.tenure;
+	int64_t left_ms = tenure_deadline_ms(core, t) - core->now_ms;
 
 	emit_num(core, FIELD_SESSION, h->owner->id);
 	if (h->owner->label != NULL)
 		emit_text(core, FIELD_LABEL, h->owner->label);
 	emit_num(core, FIELD_FENCE, h->fence);
-	emit_ms(core, FIELD_TTL,
-	    tenure_deadline_ms(core, &h->lock->lease.tenure) - core->now_ms);
+	emit_ms(core, FIELD_TTL, left_ms);
+	if (t->state == TENURE_ATRISK)
+		emit_ms(core, FIELD_AT_RISK, left_ms);
 	emit_ms(core, FIELD_AGE, core->now_ms - h->since_ms);
 	if (timer_armed(bound))
 		emit_ms(core, FIELD_UNTIL,

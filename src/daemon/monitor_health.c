@@ -151,6 +151,8 @@ add_losses(struct json *j, const struct monitor *m)
 	for (i = 0; i < n; i++) {
 		json_open(j, NULL, '{');
 		json_str(j, "name", holds[i].name.p, holds[i].name.n);
+		if (holds[i].permits > 0)
+			add_number(j, "permits", holds[i].permits);
 		add_string(j, "reason", holds[i].end);
 		if (holds[i].by != NULL)
 			add_string(j, "by", holds[i].by);

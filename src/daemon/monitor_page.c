@@ -135,6 +135,7 @@ monitor_holds(const struct monitor *m, struct span name, struct page_hold *out,
 		monitor_who(out[n].who, sizeof(out[n].who),
 		    (struct span){ label, strlen(label) },
 		    (struct span){ peer, strlen(peer) }, h.session);
+		out[n].permits = h.permits;
 		out[n].ago_ms = at_ms - h.ended_ms;
 		out[n].waited_ms = h.waited_ms;
 		out[n].held_ms = h.ended_ms - h.granted_ms;

@@ -49,6 +49,7 @@ struct page_name {
 struct page_hold {
 	struct span name;
 	char who[192];
+	uint64_t permits; /* of a semaphore; 0: a lock */
 	int64_t ago_ms, waited_ms, held_ms;
 	const char *end; /* released, dropped, or the reason of !LOST */
 	const char *by;	 /* forced: by whom; NULL: not known */

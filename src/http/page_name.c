@@ -129,6 +129,7 @@ static const struct {
 	{ "failover", "Redis failed over or was restarted" },
 	{ "forced", "released by force" },
 	{ "shutdown", "the broker stopped" },
+	{ "given-up", "given back while it was about to be lost" },
 };
 
 static void

@@ -514,7 +514,7 @@ class Metrics(Web):
         two.ok("UNLOCK a")
         after = web.metrics()
         for name, by in (("grants_total", 2), ("handovers_total", 1), ("releases_total", 2),
-                         ("clients_total", 2)):
+                         ("clients_accepted_total", 2)):
             key = "lockbrokerd_" + name
             self.assertEqual(after[key] - before[key], by, name)
         sent = len("LOCK a\r\nUNLOCK a\r\n") * 2

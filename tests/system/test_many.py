@@ -57,9 +57,9 @@ class Many(SystemTest):
         said = (f"{LEASES} leases: {stats['lost_total']} lost, "
                 f"{stats['reasserted_total']} written again; slowest PING of another client "
                 f"{slowest:.3f} s, and {before:.3f} s before; "
-                f"{stats['step_visits_max']} things a step")
+                f"{stats['things_at_a_time_max']} things a step")
         note(said)
         self.assertEqual(int(stats["lost_total"]), 0, said)
         self.assertGreaterEqual(int(stats["reasserted_total"]), LEASES)
-        self.assertLessEqual(int(stats["step_visits_max"]), 1000)
+        self.assertLessEqual(int(stats["things_at_a_time_max"]), 1000)
         self.assertLess(slowest, patience(PING_MOST_S, begin), said)

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/times.h"
 #include "base/xmalloc.h"
@@ -61,10 +62,23 @@ tenure_fini(struct core *core, struct tenure *t)
 }
 
 static void
-set_state(struct tenure *t, enum tenure_state state)
+set_state(struct core *core, struct tenure *t, enum tenure_state state)
 {
+	uint64_t users = tenant_of(core, t)->users(t);
+
 	assert(legal[t->state] & (1u << state));
+	if (t->state == TENURE_ATRISK)
+		core->tenures->at_risk[t->kind] -= users;
 	t->state = state;
+	if (state == TENURE_ATRISK)
+		core->tenures->at_risk[t->kind] += users;
+}
+
+void
+tenure_used(struct core *core, const struct tenure *t, int64_t more)
+{
+	if (t->state == TENURE_ATRISK)
+		core->tenures->at_risk[t->kind] += (uint64_t)more;
 }
 
 /* Lines. */
@@ -101,7 +115,7 @@ line_up(struct core *core, struct tenure *t)
 void
 tenure_vouch(struct core *core, struct tenure *t)
 {
-	set_state(t, TENURE_SAFE);
+	set_state(core, t, TENURE_SAFE);
 	line_up(core, t);
 }
 
@@ -112,7 +126,7 @@ tenure_end(struct core *core, struct tenure *t)
 	if (t->state == TENURE_OVER)
 		return;
 	TAILQ_REMOVE(line_of(core, t), t, in_line);
-	set_state(t, TENURE_OVER);
+	set_state(core, t, TENURE_OVER);
 }
 
 /* Time. */
@@ -196,7 +210,7 @@ tenure_look(struct core *core, struct tenure *t)
 		return true;
 	}
 	if (can_be_at_risk(core, t) && core->now_ms >= risk_ms(core, t)) {
-		set_state(t, TENURE_ATRISK);
+		set_state(core, t, TENURE_ATRISK);
 		tenant_of(core, t)->risk_changed(core, t);
 	}
 	return false;
@@ -237,7 +251,7 @@ tenure_confirm(
 		line_up(core, t);
 	if (t->state != TENURE_ATRISK || !tenure_vouched(core, t))
 		return;
-	set_state(t, TENURE_SAFE);
+	set_state(core, t, TENURE_SAFE);
 	tenant_of(core, t)->risk_changed(core, t);
 }
 
@@ -291,7 +305,8 @@ tenure_check(const struct core *core, const struct tenure *t)
 }
 
 static size_t
-check_line(const struct core *core, const struct tenure_list *line)
+check_line(const struct core *core, const struct tenure_list *line,
+    uint64_t at_risk[TENURE_KINDS])
 {
 	const struct tenure *t;
 	size_t n = 0;
@@ -299,6 +314,8 @@ check_line(const struct core *core, const struct tenure_list *line)
 	TAILQ_FOREACH (t, line, in_line) {
 		assert(t->state != TENURE_OVER && line_of(core, t) == line);
 		tenure_check(core, t);
+		if (t->state == TENURE_ATRISK)
+			at_risk[t->kind] += tenant_of(core, t)->users(t);
 		n++;
 	}
 	return n;
@@ -308,8 +325,10 @@ void
 tenures_check(const struct core *core)
 {
 	const struct tenures *all = core->tenures;
+	uint64_t at_risk[TENURE_KINDS] = { 0 };
+	size_t n = check_line(core, &all->firm, at_risk) +
+		   check_line(core, &all->provisional, at_risk);
 
-	assert(check_line(core, &all->firm) +
-		   check_line(core, &all->provisional) <=
-	       all->n);
+	assert(n <= all->n);
+	assert(memcmp(at_risk, all->at_risk, sizeof(at_risk)) == 0);
 }

@@ -58,6 +58,8 @@ struct tenure_tenant {
 	const char *(*name)(const struct tenure *t, size_t *len);
 	/* Is there anybody who must hear of a risk? */
 	bool (*in_use)(const struct tenure *t);
+	/* How many holds, or permits in use, rest on it? */
+	uint64_t (*users)(const struct tenure *t);
 	/* It has run out; the tenant calls tenure_end(). */
 	void (*lost)(struct core *core, struct tenure *t);
 	/* It has become at risk, or is safe again. */
@@ -81,6 +83,7 @@ struct tenures {
 	/* Nearly in the order in which they run out; provisional ones are
 	 * shorter. */
 	struct tenure_list firm, provisional;
+	uint64_t at_risk[TENURE_KINDS]; /* users of those that are */
 	int64_t room_ms; /* pace.c: has room for renewals that are due */
 	uint32_t room_taken;
 	struct slice pace[PACE_SLICES];
@@ -104,6 +107,9 @@ tenant_of(const struct core *core, const struct tenure *t)
 /* The broker vouches for it from now on, since confirmed_ms; or no longer. */
 void tenure_vouch(struct core *core, struct tenure *t);
 void tenure_end(struct core *core, struct tenure *t);
+
+/* So many more users rest on it from now on, or fewer (tenure_tenant). */
+void tenure_used(struct core *core, const struct tenure *t, int64_t more);
 
 /*
  * A call that was sent then, in that epoch, was carried out: it counts from

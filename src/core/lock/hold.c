@@ -24,6 +24,7 @@
 #include "core/lock/notify.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
+#include "core/session/notify.h"
 #include "core/session/valid.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -127,6 +128,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	measured_begins(core, h, w);
 	TAILQ_INSERT_TAIL(&owner->holds, h, in_owner);
 	holders_join(l, h);
+	tenure_used(core, &l->lease.tenure, 1);
 	owner->nholds++;
 	core->locks->nholds++;
 	if (lease_rare(&l->lease)->linger_ms >
@@ -230,6 +232,7 @@ hold_free(struct core *core, struct hold *h)
 	TAILQ_REMOVE(&h->owner->holds, h, in_owner);
 	sharers_leave_hold(h);
 	holders_leave(h->lock, h);
+	tenure_used(core, &h->lock->lease.tenure, -1);
 	h->owner->nholds--;
 	core->locks->nholds--;
 	if (hold_terms(h)->gone)
@@ -269,6 +272,28 @@ hold_end(struct core *core, struct hold *h, bool clean)
 	end_hold(core, h, clean);
 }
 
+/* For the log, the measurements and the history. */
+static void
+note_lost(
+    struct core *core, const struct hold *h, const char *reason, const char *by)
+{
+	notify_lost(core, h, reason);
+	measured_lost(core, h, reason, by);
+	core->stats.lost++;
+}
+
+/* Whoever gives back a lock that is at risk mostly does so because of that, and
+ * stops what it was doing: people must hear of it as of a loss. */
+void
+hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
+{
+	if (h->lock->lease.tenure.state == TENURE_ATRISK)
+		note_lost(core, h, NOTIFY_GIVEN_UP, NULL);
+	else
+		measured_ended(core, h, end);
+	hold_end(core, h, clean);
+}
+
 /*
  * The loss is told before the hold is freed, and so before anybody else can be
  * granted the name.  What was never told can't be lost: the grant is only
@@ -284,10 +309,8 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 		emit_event(core, owner->id, EVENT_LOST, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
-		notify_lost(core, h, reason);
-		measured_lost(core, h, reason, by);
+		note_lost(core, h, reason, by);
 		owner_note_lost(core, owner, l->name, l->name_len);
-		core->stats.lost++;
 	} else {
 		hold_promise_nothing(h);
 		core->stats.withdrawn++;

@@ -82,6 +82,11 @@ void hold_bind(struct core *core, struct hold *h, int64_t hold_ms);
  */
 void hold_end(struct core *core, struct hold *h, bool clean);
 
+/* The same for a hold that the session was told of, and has given back or left:
+ * `end` as in struct measure_hold.  If it was at risk, it was given up. */
+void hold_give_back(
+    struct core *core, struct hold *h, const char *end, bool clean);
+
 /*
  * Ends and frees the hold, and tells the session that it has lost the name, if
  * it was told of the hold at all.  `by`: who forced it; else NULL.

@@ -45,11 +45,16 @@ notify_released(struct core *core, const struct hold *h)
 void
 notify_lost(struct core *core, const struct hold *h, const char *reason)
 {
-	const bool bound = notify_is_bound(reason);
+	static const enum notice_id notices[TALLY_MAX] = {
+		[TALLY_LOST] = NOTICE_LOCK_LOST,
+		[TALLY_BOUND] = NOTICE_LOCK_BOUND,
+		[TALLY_GIVEN_UP] = NOTICE_LOCK_GIVEN_UP,
+	};
+	enum tally_kind kind = notify_loss(reason);
 
-	if (!tally_names(core, bound ? TALLY_BOUND : TALLY_LOST))
+	if (!tally_names(core, kind))
 		return;
-	emit_lock(core, bound ? NOTICE_LOCK_BOUND : NOTICE_LOCK_LOST, h->lock);
+	emit_lock(core, notices[kind], h->lock);
 	emit_text(core, FIELD_REASON, reason);
 	emit_num(core, FIELD_FENCE, h->fence);
 	notify_who(core, h->owner);

@@ -378,6 +378,12 @@ always(const struct tenure *t)
 	return true;
 }
 
+static uint64_t
+users(const struct tenure *t)
+{
+	return container_of_const(t, struct lock, lease.tenure)->nholders;
+}
+
 /* Only touches the name: what comes next for it waits until all losses of this
  * moment have been told (agenda.c). */
 static void
@@ -405,6 +411,7 @@ unproved(struct core *core, struct tenure *t)
 const struct tenure_tenant lock_of_tenure = {
 	.name = name_of,
 	.in_use = always,
+	.users = users,
 	.lost = run_out,
 	.risk_changed = risk_changed,
 	.unproved = unproved,

@@ -9,7 +9,6 @@
 #include "core/lease/lease.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
-#include "core/lock/measured.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
@@ -63,8 +62,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 
 	if (hold_step_out(h))
 		return hold_depth(h);
-	measured_ended(core, h, "released");
-	hold_end(core, h, true);
+	hold_give_back(core, h, "released", true);
 	if (!lock_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
 	    l->lease.state == LEASE_NONE)
 		return 0;

@@ -81,7 +81,7 @@ enum measure_type { MEASURE_COUNTER, MEASURE_GAUGE, MEASURE_HISTOGRAM };
 	MEASURE(BUSY, "lock_busy_total", COUNTER, NONE, NULL, \
 	    "Requests that were answered BUSY.") \
 	MEASURE(LOST, "lock_losses_total", COUNTER, NONE, "reason", \
-	    "Locks that were lost.") \
+	    "Locks, and permits of a session, that were lost, or (given-up) given back while they were at risk.") \
 /* clang-format on */
 
 enum measure_id {
@@ -161,10 +161,11 @@ struct measure_hold {
 	const char *user; /* NULL: none */
 	bool shared;
 	uint64_t fence;
+	uint64_t permits; /* of a semaphore; 0: it is a lock */
 	int64_t granted_ms, ended_ms; /* times of the core */
 	int64_t waited_ms;	      /* before it was granted */
-	/* "released", "dropped" (its session ended), or why it was lost, as
-	 * !LOST tells it. */
+	/* "released", "dropped" (its session ended), "given-up" (either, while
+	 * it was at risk), or why it was lost, as !LOST tells it. */
 	const char *end;
 	const char *by; /* who forced its end; NULL: nobody did */
 };

@@ -21,7 +21,7 @@
 #define MINUTE_MS 60000
 
 const char *const measure_reasons[REASONS] = { "hold", "unreachable", "taken",
-	"failover", "forced", "other" };
+	"failover", "forced", "given-up", "other" };
 
 /* The records are a ring of an hour: this one may still be that of the same
  * minute an hour ago.  As many wait at its beginning as waited before. */
@@ -159,9 +159,15 @@ measure_held(struct measure *m, struct measure_mark mark,
 	if (held_ms > minute->hold_max_ms)
 		minute->hold_max_ms = held_ms;
 	past_add(&m->past, hold);
-	if (!lost)
-		return;
-	count_loss(c, hold->end, hold->ended_ms);
+	if (lost)
+		measure_lost(m, mark, hold);
+}
+
+void
+measure_lost(struct measure *m, struct measure_mark mark,
+    const struct measure_hold *hold)
+{
+	count_loss(measure_class_at(m, mark.class), hold->end, hold->ended_ms);
 	past_add(&m->losses, hold);
 }
 

@@ -67,6 +67,10 @@ void measure_holds_not(struct measure *m, struct measure_mark mark);
 void measure_held(struct measure *m, struct measure_mark mark,
     const struct measure_hold *hold, bool lost);
 
+/* The same of what is only counted if it is lost: permits. */
+void measure_lost(struct measure *m, struct measure_mark mark,
+    const struct measure_hold *hold);
+
 enum measure_from { FROM_HERE, FROM_ELSEWHERE, FROMS };
 void measure_handover(struct measure *m, struct measure_mark mark,
     enum measure_from from, int64_t ms);

@@ -28,10 +28,13 @@ notify_session(struct core *core, enum notice_id id, const struct owner *owner)
 		emit_num(core, FIELD_UID, (uint64_t)owner->uid);
 }
 
-bool
-notify_is_bound(const char *reason)
+/* The reasons are those of !LOST ("Events" in lockbroker-protocol(7)), and
+ * NOTIFY_GIVEN_UP. */
+enum tally_kind
+notify_loss(const char *reason)
 {
-	/* The reason that !LOST tells then ("Events" in
-	 * lockbroker-protocol(7)). */
-	return strcmp(reason, "hold") == 0;
+	if (strcmp(reason, "hold") == 0)
+		return TALLY_BOUND;
+	return strcmp(reason, NOTIFY_GIVEN_UP) == 0 ? TALLY_GIVEN_UP
+						    : TALLY_LOST;
 }

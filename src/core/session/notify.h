@@ -5,6 +5,7 @@
 #define LOCKBROKER_CORE_SESSION_NOTIFY_H
 
 #include "core/session/owner.h"
+#include "core/turn/tally.h"
 
 /* Emits a line of debugging, if somebody reads such lines. */
 void notify_session(
@@ -13,7 +14,10 @@ void notify_session(
 /* Adds fields that say which session to the line emitted last. */
 void notify_who(struct core *core, const struct owner *owner);
 
-/* Is this the reason of a hold that ran out by its own hold=? */
-bool notify_is_bound(const char *reason);
+/* The reason of what its session gave back because it was at risk. */
+#define NOTIFY_GIVEN_UP "given-up"
+
+/* As what is a loss with this reason told? */
+enum tally_kind notify_loss(const char *reason);
 
 #endif

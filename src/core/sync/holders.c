@@ -38,8 +38,7 @@ void
 holders_lose(struct core *core, struct semaphore *m, const char *reason)
 {
 	holders_hush(core, m);
-	core->syncs->npermits -= m->used;
-	m->used = 0;
+	semaphore_use(core, m, -(int64_t)m->used);
 	m->losses++;
 	m->why_lost = reason;
 	/* Behind those that an earlier loss has left to tell. */

@@ -35,12 +35,16 @@ void
 notify_permits_lost(
     struct core *core, const struct permits *p, const char *reason)
 {
-	const bool bound = notify_is_bound(reason);
+	static const enum notice_id notices[TALLY_MAX] = {
+		[TALLY_LOST] = NOTICE_PERMITS_LOST,
+		[TALLY_BOUND] = NOTICE_PERMITS_BOUND,
+		[TALLY_GIVEN_UP] = NOTICE_PERMITS_GIVEN_UP,
+	};
+	enum tally_kind kind = notify_loss(reason);
 
-	if (!tally_names(core, bound ? TALLY_BOUND : TALLY_LOST))
+	if (!tally_names(core, kind))
 		return;
-	emit_permits(
-	    core, bound ? NOTICE_PERMITS_BOUND : NOTICE_PERMITS_LOST, p, p->n);
+	emit_permits(core, notices[kind], p, p->n);
 	emit_text(core, FIELD_REASON, reason);
 }
 

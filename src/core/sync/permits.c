@@ -19,6 +19,8 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "core/measure/record.h"
+#include "core/session/notify.h"
 #include "core/session/valid.h"
 #include "core/sync/notify.h"
 #include "core/sync/semaphore_state.h"
@@ -117,8 +119,7 @@ permits_grant(struct core *core, struct claim *c)
 	p->untold += c->n;
 	p->nuntold++;
 	tenure_prove(core, &m->tenure);
-	m->used += c->n;
-	core->syncs->npermits += c->n;
+	semaphore_use(core, m, (int64_t)c->n);
 	valid_note(core, p->owner, permits_valid_ms(core, p));
 	c->permits = p;
 	c->owner->nuntold_claims++;
@@ -136,8 +137,7 @@ count_out(struct core *core, struct permits *p, uint64_t n)
 	p->n -= n;
 	if (permits_are_lost(p))
 		return; /* holders_lose() has taken them off */
-	semaphore_of(p->sync)->used -= n;
-	core->syncs->npermits -= n;
+	semaphore_use(core, semaphore_of(p->sync), -(int64_t)n);
 }
 
 void
@@ -176,6 +176,40 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 	p->withdrawn = withdrawn;
 	if (p->nuntold == 0)
 		free(p);
+}
+
+/* For the log and the measurements.  The class of the name is found each time:
+ * losses are rare. */
+static void
+note_lost(struct core *core, const struct permits *p, const char *reason)
+{
+	const struct owner *owner = p->owner;
+	const struct sync *y = p->sync;
+	struct measure_mark mark = { .class = 0 };
+	const struct measure_hold hold = { .name = y->name,
+		.name_len = y->name_len,
+		.session = owner->id,
+		.label = owner->label,
+		.peer = owner->peer,
+		.user = owner->user,
+		.permits = p->n - p->untold,
+		.granted_ms = p->since_ms,
+		.ended_ms = core->now_ms,
+		.end = reason };
+
+	notify_permits_lost(core, p, reason);
+	measure_classify(core->measure, &mark, y->name, y->name_len, 0);
+	measure_lost(core->measure, mark, &hold);
+	core->stats.lost++;
+}
+
+void
+permits_give_back(struct core *core, struct permits *p)
+{
+	if (!permits_are_lost(p) && p->n > p->untold &&
+	    semaphore_of(p->sync)->tenure.state == TENURE_ATRISK)
+		note_lost(core, p, NOTIFY_GIVEN_UP);
+	permits_end(core, p);
 }
 
 void
@@ -293,8 +327,7 @@ permits_lose(struct core *core, struct permits *p, const char *reason)
 	if (p->n > p->untold) {
 		permits_tell(core, p, EVENT_LOST);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
-		notify_permits_lost(core, p, reason);
-		core->stats.lost++;
+		note_lost(core, p, reason);
 	} else {
 		core->stats.withdrawn++;
 	}

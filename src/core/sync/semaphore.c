@@ -694,7 +694,7 @@ semaphore_release(
 	g->held = p->n - rq->number;
 	TAILQ_INSERT_TAIL(&semaphore_of(y)->givings, g, link);
 	if (g->held == 0)
-		permits_end(core, p);
+		permits_give_back(core, p);
 	else
 		permits_reduce(core, p, rq->number);
 }

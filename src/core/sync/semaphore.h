@@ -42,6 +42,10 @@ void semaphore_release(
 /* The owner gives back all of them, or has ended. */
 void permits_end(struct core *core, struct permits *p);
 
+/* The same for permits that the session was told of: if they were at risk, it
+ * has given them up. */
+void permits_give_back(struct core *core, struct permits *p);
+
 /* The caller will end these permits, but the store keeps them from others while
  * their client may count on a valid= of that time. */
 void permits_outlive(struct core *core, struct permits *p, int64_t valid_ms);

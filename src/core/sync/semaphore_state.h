@@ -70,6 +70,15 @@ semaphore_of(struct sync *y)
 	return container_of(y, struct semaphore, y);
 }
 
+/* So many more permits are in use, or fewer. */
+static inline void
+semaphore_use(struct core *core, struct semaphore *m, int64_t more)
+{
+	m->used += (uint64_t)more;
+	core->syncs->npermits += (uint64_t)more;
+	tenure_used(core, &m->tenure, more);
+}
+
 /* The broker now owns so many in the store, for certain. */
 void semaphore_own(struct core *core, struct semaphore *m, uint64_t n);
 

@@ -64,6 +64,12 @@ in_use(const struct tenure *t)
 	return semaphore_seen(t)->used > 0;
 }
 
+static uint64_t
+users(const struct tenure *t)
+{
+	return semaphore_seen(t)->used;
+}
+
 static void
 lost(struct core *core, struct tenure *t)
 {
@@ -90,6 +96,7 @@ unproved(struct core *core, struct tenure *t)
 const struct tenure_tenant semaphore_of_tenure = {
 	.name = name_of,
 	.in_use = in_use,
+	.users = users,
 	.lost = lost,
 	.risk_changed = risk_changed,
 	.unproved = unproved,

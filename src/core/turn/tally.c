@@ -35,6 +35,7 @@ static const struct {
 	[TALLY_SAFE] = { NOTICE_MORE_SAFE, 20 },
 	[TALLY_LOST] = { NOTICE_MORE_LOST, 100 },
 	[TALLY_BOUND] = { NOTICE_MORE_BOUND, 100 },
+	[TALLY_GIVEN_UP] = { NOTICE_MORE_GIVEN_UP, 100 },
 };
 
 void

@@ -12,7 +12,8 @@ enum tally_kind {
 	TALLY_AT_RISK,
 	TALLY_SAFE,
 	TALLY_LOST,
-	TALLY_BOUND, /* lost by its own hold= */
+	TALLY_BOUND,	/* lost by its own hold= */
+	TALLY_GIVEN_UP, /* given back while it was at risk */
 	TALLY_MAX
 };
 

@@ -269,9 +269,17 @@ unproved(struct core *core, struct tenure *t)
 	(void)t;
 }
 
+static uint64_t
+no_users(const struct tenure *t)
+{
+	(void)t;
+	return 0;
+}
+
 static const struct tenure_tenant of_lease = {
 	.name = name,
 	.in_use = always,
+	.users = no_users,
 	.lost = run_out,
 	.risk_changed = risk_changed,
 	.unproved = unproved,
@@ -281,6 +289,7 @@ static const struct tenure_tenant of_lease = {
 struct permits {
 	struct tenure tenure;
 	bool in_use, lost;
+	uint64_t users;
 	unsigned nrisks, nunproved;
 };
 
@@ -302,6 +311,12 @@ static bool
 permits_in_use(const struct tenure *t)
 {
 	return container_of_const(t, struct permits, tenure)->in_use;
+}
+
+static uint64_t
+permits_users(const struct tenure *t)
+{
+	return container_of_const(t, struct permits, tenure)->users;
 }
 
 static void
@@ -328,6 +343,7 @@ permits_unproved(struct core *core, struct tenure *t)
 static const struct tenure_tenant of_permits = {
 	.name = permits_name,
 	.in_use = permits_in_use,
+	.users = permits_users,
 	.lost = permits_lost,
 	.risk_changed = permits_risk_changed,
 	.unproved = permits_unproved,
@@ -566,6 +582,38 @@ START_TEST(a_tenure_lasts_until_it_runs_out)
 }
 END_TEST
 
+/* However its users come and go, and however the risk ends. */
+START_TEST(users_of_what_is_at_risk_are_counted)
+{
+	struct rig r;
+	struct tenure *t;
+	const uint64_t *at_risk;
+
+	setup(&r);
+	at_risk = &r.core.tenures->at_risk[TENURE_PERMITS];
+	t = take_permits(&r);
+	r.p.users = 3;
+	tenure_used(&r.core, t, 3);
+	ck_assert_uint_eq(*at_risk, 0);
+	at(&r, 100000 + LEASE_MS / 2);
+	ck_assert(!tenure_look(&r.core, t));
+	ck_assert_uint_eq(*at_risk, 3);
+	r.p.users = 2;
+	tenure_used(&r.core, t, -1);
+	ck_assert_uint_eq(*at_risk, 2);
+	tenures_check(&r.core);
+	tenure_confirm(&r.core, t, r.core.now_ms, 1);
+	ck_assert_uint_eq(*at_risk, 0);
+	at(&r, r.core.now_ms + LEASE_MS / 2);
+	ck_assert(!tenure_look(&r.core, t));
+	ck_assert_uint_eq(*at_risk, 2);
+	at(&r, r.core.now_ms + LEASE_MS);
+	ck_assert(tenure_look(&r.core, t));
+	ck_assert_uint_eq(*at_risk, 0);
+	teardown(&r);
+}
+END_TEST
+
 START_TEST(a_tenure_that_nobody_uses_warns_nobody)
 {
 	struct rig r;
@@ -638,6 +686,7 @@ tenure_cases(void)
 	TCase *tc = tcase_create("tenure");
 
 	tcase_add_test(tc, a_tenure_lasts_until_it_runs_out);
+	tcase_add_test(tc, users_of_what_is_at_risk_are_counted);
 	tcase_add_test(tc, a_tenure_that_nobody_uses_warns_nobody);
 	tcase_add_test(tc, a_tenure_is_written_again_in_a_new_epoch);
 	tcase_add_test(tc, the_tenure_that_runs_out_first_is_found_first);

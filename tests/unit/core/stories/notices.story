@@ -92,6 +92,88 @@ config debug
 > 1 !SAFE a kind=semaphore permits=2
 > log permits-safe name=a permits=2 session=1 peer=peer held=5020
 
+== given up: what is given back, or left, while it is at risk
+config debug
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> log lock-granted name=a fence=100 session=1 peer=peer waited=10
+> 1 OK fence=100 depth=1
+21 1 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+22 < granted b fence=101
+> log lock-granted name=b fence=101 session=1 peer=peer waited=1
+> 1 OK fence=101 depth=1
+23 2 LOCK c
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+24 < granted c fence=102
+> log lock-granted name=c fence=102 session=2 peer=peer waited=1
+> 2 OK fence=102 depth=1
+30 down
+5020 1 STATUS a
+> 1 !ATRISK a fence=100 left=4888
+> log lock-at-risk name=a fence=100 session=1 peer=peer held=5000 left=4888
+> 1 OK state=held waiters=0 broker=b session=1 fence=100 ttl=4888 at_risk=4888 age=5000
+5030 1 UNLOCK a
+> 1 !ATRISK b fence=101 left=4889
+> log lock-at-risk name=b fence=101 session=1 peer=peer held=5008 left=4889
+> 2 !ATRISK c fence=102 left=4891
+> log lock-at-risk name=c fence=102 session=2 peer=peer held=5006 left=4891
+> log lock-given-up name=a reason=given-up fence=100 session=1 peer=peer held=5010
+> log lock-released name=a fence=100 session=1 peer=peer held=5010
+> 1 OK depth=0 deferred=1
+5040 gone 2
+> log lock-given-up name=c reason=given-up fence=102 session=2 peer=peer held=5016
+> log lock-released name=c fence=102 session=2 peer=peer held=5016
+> log session-ends session=2 peer=peer
+5060 up
+> op end a seq=1
+> op end c seq=3
+> op renew b seq=2 ttl=13000 fence=101
+5070 1 UNLOCK b
+> log lock-given-up name=b reason=given-up fence=101 session=1 peer=peer held=5048
+> log lock-released name=b fence=101 session=1 peer=peer held=5048
+
+== a lock that is safe again is released, and not given up
+config debug
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> log lock-granted name=a fence=100 session=1 peer=peer waited=10
+> 1 OK fence=100 depth=1
+30 down
+5020 up
+> 1 !ATRISK a fence=100 left=4888
+> log lock-at-risk name=a fence=100 session=1 peer=peer held=5000 left=4888
+> op renew a seq=1 ttl=13000 fence=100
+5030 < renewed a
+> 1 !SAFE a fence=100
+> log lock-safe name=a fence=100 session=1 peer=peer held=5010
+5040 1 UNLOCK a
+> log lock-released name=a fence=100 session=1 peer=peer held=5020
+> op end a seq=1
+
+== permits that are given up, all of them
+config debug
+0 ready 1
+10 1 ACQUIRE a limit=2 n=2
+> op take a seq=1 need=2 want=2 limit=2 queue
+20 < taken a first=2
+> log permits-granted name=a permits=2 session=1 peer=peer held=0
+> 1 OK permits=2 free=0
+30 down
+5020 1 RELEASE a n=1
+> 1 !ATRISK a kind=semaphore permits=2 left=4888
+> log permits-at-risk name=a permits=2 session=1 peer=peer held=5000 left=4888
+> log permits-released name=a permits=1 session=1 peer=peer held=5000
+> 1 OK permits=1 deferred=1
+5030 1 RELEASE a n=1
+> log permits-given-up name=a permits=1 session=1 peer=peer held=5010 reason=given-up
+> log permits-released name=a permits=1 session=1 peer=peer held=5010
+> 1 OK permits=0 deferred=1
+
 == many at risk: the first are named, the others counted
 config debug
 0 ready 23
