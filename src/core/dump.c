@@ -141,7 +141,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	memset(gauges, 0, sizeof(*gauges));
 	gauges->sessions = core->owners->by_id.n;
 	gauges->names = core->leases->n;
-	gauges->locks_held = core->locks->nholds;
+	gauges->locks_held = core->locks->nholds + core->owners->ntokens;
 	gauges->permits_held = core->syncs->npermits;
 	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims +
 			  core->owners->nparked;

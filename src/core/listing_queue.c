@@ -44,10 +44,10 @@ struct parking {
 };
 
 static void
-queue_token(void *arg, const struct token_call *c, struct arrival came)
+queue_token(void *arg, uint64_t session, struct arrival came)
 {
 	const struct parking *p = arg;
-	const struct owner *owner = owner_find(p->core, c->session);
+	const struct owner *owner = owner_find(p->core, session);
 
 	if (owner == NULL || p->g->left == 0 || came.number <= p->g->came ||
 	    came.number >= p->before)

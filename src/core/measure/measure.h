@@ -73,13 +73,13 @@ enum measure_type { MEASURE_COUNTER, MEASURE_GAUGE, MEASURE_HISTOGRAM };
 	MEASURE(MARGIN, "lease_renewal_margin_seconds", HISTOGRAM, SECONDS, NULL, \
 	    "What was left of the lease when its renewal was confirmed.") \
 	MEASURE(OLDEST, "lock_oldest_wait_seconds", GAUGE, SECONDS, NULL, \
-	    "For how long the request that waits for longest has waited.") \
+	    "For how long the request that waits for longest has waited, or polled.") \
 	MEASURE(WAITERS, "lock_waiters", GAUGE, NONE, NULL, \
-	    "Requests for locks that wait.") \
+	    "Requests for locks that wait, or poll.") \
 	MEASURE(HELD, "lock_holds", GAUGE, NONE, NULL, \
-	    "Locks that are held.") \
+	    "Locks that are held: locks_held by class.") \
 	MEASURE(BUSY, "lock_busy_total", COUNTER, NONE, NULL, \
-	    "Requests that were answered BUSY.") \
+	    "Requests that were answered BUSY, or refused at the first try of a client that polls.") \
 	MEASURE(LOST, "lock_losses_total", COUNTER, NONE, "reason", \
 	    "Locks, and permits of a session, that were lost, or (given-up) given back while they were at risk.") \
 /* clang-format on */

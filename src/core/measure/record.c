@@ -19,6 +19,7 @@
 #include "core/measure/histogram.h"
 
 #define MINUTE_MS 60000
+#define OUT_OF_ORDER_MAX 8
 
 const char *const measure_reasons[REASONS] = { "hold", "unreachable", "taken",
 	"failover", "forced", "given-up", "other" };
@@ -41,22 +42,46 @@ measure_this_minute(struct class *c, int64_t now_ms)
 
 /* Waits. */
 
-/* Requires that the mark is up to date (measure_classify()).  The time does not
- * go back, so the end of the list is the place of the latest. */
+/* The time does not go back, so the end of the list is the place of the latest;
+ * and near it that of one which began a moment ago. */
+static void
+line_up(struct class *c, struct measure_wait *w)
+{
+	struct measure_wait *last = TAILQ_LAST(&c->waits, wait_list);
+	unsigned i;
+
+	for (i = 0; i < OUT_OF_ORDER_MAX && last != NULL &&
+		    last->since_ms > w->since_ms;
+	     i++)
+		last = TAILQ_PREV(last, wait_list, in_class);
+	if (last != NULL)
+		TAILQ_INSERT_AFTER(&c->waits, last, w, in_class);
+	else
+		TAILQ_INSERT_HEAD(&c->waits, w, in_class);
+}
+
+/* Requires that the mark is up to date (measure_classify()). */
 void
-measure_waits(struct measure *m, struct measure_wait *w,
-    struct measure_mark mark, int64_t now_ms)
+measure_waits_since(struct measure *m, struct measure_wait *w,
+    struct measure_mark mark, int64_t since_ms, int64_t now_ms)
 {
 	struct class *c = m->slots[mark.class];
 	struct measure_minute *minute = measure_this_minute(c, now_ms);
 
 	assert(mark.epoch == m->epoch);
 	w->class = mark.class;
-	w->since_ms = now_ms;
-	TAILQ_INSERT_TAIL(&c->waits, w, in_class);
+	w->since_ms = since_ms;
+	line_up(c, w);
 	c->nwaits++;
 	if (c->nwaits > minute->waiters_max)
 		minute->waiters_max = (uint32_t)c->nwaits;
+}
+
+void
+measure_waits(struct measure *m, struct measure_wait *w,
+    struct measure_mark mark, int64_t now_ms)
+{
+	measure_waits_since(m, w, mark, now_ms, now_ms);
 }
 
 /* Requires one of the results that have a number of their own. */

@@ -50,6 +50,8 @@ struct measure_wait {
 };
 
 /* A wait begins; it ends. */
+void measure_waits_since(struct measure *m, struct measure_wait *w,
+    struct measure_mark mark, int64_t since_ms, int64_t now_ms);
 void measure_waits(struct measure *m, struct measure_wait *w,
     struct measure_mark mark, int64_t now_ms);
 void measure_waited(struct measure *m, struct measure_wait *w,

@@ -24,10 +24,8 @@
 void
 call_drop(struct core *core, struct token_call *c)
 {
-	if (c->parked) {
-		token_waited(core, c);
+	if (c->parked)
 		park_leave(core, c);
-	}
 	call_remove(core, c);
 }
 
@@ -73,7 +71,10 @@ note_hold(struct core *core, const struct token_call *c,
 	const char *client = c->op == TOKEN_ACQUIRE ? c->client : c->other;
 
 	notify_token(core, c, n, asker);
-	core->stats.grants += n->status == OUTCOME_GRANTED;
+	if (n->status == OUTCOME_GRANTED) {
+		core->stats.grants++;
+		token_granted(core, n);
+	}
 	if (n->status == OUTCOME_RENEWED)
 		client = n->text;
 	else if (client[0] == '\0')

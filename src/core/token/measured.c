@@ -1,13 +1,13 @@
 /*
- * Measurements of token holds.  Only calls that are parked count as waiting;
- * any other is answered as soon as Redis has answered.  The time for which a
- * hold was waited for counts from its call, not from the first try of its
- * token.
+ * Measurements of token holds.  A token that comes back waits for as long as it
+ * keeps its place, whether it is here or away: one wait, from its first try to
+ * its grant, or to its last try.  A token that came once has not waited.
  */
 #include "config.h"
 
 #include "core/lock/measured.h"
 #include "core/token/measured.h"
+#include "core/token/stand.h"
 #include "core/turn/emit.h"
 
 /* Calls are short, so their class is found each time. */
@@ -21,18 +21,39 @@ class_of(struct core *core, const struct token_name *n)
 }
 
 void
-token_waits(struct core *core, struct token_call *c)
+token_waits(struct core *core, const struct stand *st, struct place *p)
 {
+	struct measure_mark mark = { .class = 0 };
+
+	assert(!p->waits);
+	p->waits = true;
 	core->owners->nparked++;
-	measure_waits(core->measure, &c->wait, class_of(core, &c->names[0]),
-	    core->now_ms);
+	measure_classify(core->measure, &mark, st->name, st->name_len, 0);
+	measure_waits_since(
+	    core->measure, &p->wait, mark, p->came.ms, core->now_ms);
+}
+
+/* A client that is gone has not given up by itself. */
+void
+token_waited(struct core *core, struct place *p)
+{
+	assert(p->waits);
+	p->waits = false;
+	core->owners->nparked--;
+	if (p->result == RESULT_TIMEOUT &&
+	    core->above->conn_of(core, p->session) == 0)
+		p->result = RESULT_CANCELLED;
+	measure_waited(core->measure, &p->wait, p->result, p->heard_ms);
 }
 
 void
-token_waited(struct core *core, struct token_call *c)
+token_granted(struct core *core, const struct token_name *n)
 {
-	core->owners->nparked--;
-	measure_waited(core->measure, &c->wait, c->result, core->now_ms);
+	struct measure_wait wait;
+
+	measure_waits_since(core->measure, &wait, class_of(core, n),
+	    core->now_ms - n->waited_ms, core->now_ms);
+	measure_waited(core->measure, &wait, RESULT_GRANTED, core->now_ms);
 }
 
 void

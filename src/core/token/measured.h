@@ -7,9 +7,16 @@
 
 #include "core/token/state.h"
 
-/* A call is parked; is parked no more, with the result that it has by now. */
-void token_waits(struct core *core, struct token_call *c);
-void token_waited(struct core *core, struct token_call *c);
+struct place;
+struct stand;
+
+/* The token of a place waits for the name, since it first came; waits no more,
+ * with the result that its place has by now. */
+void token_waits(struct core *core, const struct stand *st, struct place *p);
+void token_waited(struct core *core, struct place *p);
+
+/* A name is granted: its wait was as long as that says. */
+void token_granted(struct core *core, const struct token_name *n);
 
 /* A request that did not wait is answered BUSY. */
 void token_busy(struct core *core, const struct token_call *c);

@@ -162,8 +162,10 @@ wait_here(struct core *core, struct stand *st, struct place *p,
 	p->call = c->id;
 	p->session = asker->id;
 	p->heard_ms = core->now_ms;
+	p->result = RESULT_TIMEOUT;
 	c->parked = true;
-	token_waits(core, c);
+	if (!p->waits)
+		token_waits(core, st, p);
 	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
 	/* Otherwise a message may have been lost since. */
 	st->look = st->look || st->sure_ms <= core->now_ms;
@@ -232,6 +234,7 @@ park_take_kept(struct core *core, struct token_call *c)
 	c->other = kept_for;
 	c->either = c->inherits = true;
 	c->how[1] = 'x';
+	c->since_ms = min_ms(c->since_ms, st->kept_since_ms);
 	/* From now on the hold is the call's.  The stand gets in line again. */
 	st->seq = 0;
 	st->kept_ms = 0;
@@ -239,6 +242,16 @@ park_take_kept(struct core *core, struct token_call *c)
 	/* Soon, behind the operation of the call. */
 	core_arm(core, &st->timer, core->now_ms);
 	return true;
+}
+
+int64_t
+park_first_ms(const struct core *core, const struct token_call *c)
+{
+	const struct place *p = stand_place(core, stand_of(core, c), c);
+
+	return p != NULL && p->heard_ms + COMES_BACK_MS > core->now_ms
+		   ? p->came.ms
+		   : core->now_ms;
 }
 
 bool
@@ -305,8 +318,10 @@ park_granted(struct core *core, const struct token_call *c)
 	struct stand *st = stand_of(core, c);
 	struct place *p = stand_place(core, st, c);
 
-	if (p != NULL && (p->call == 0 || p->call == c->id))
+	if (p != NULL && (p->call == 0 || p->call == c->id)) {
+		p->result = RESULT_NONE; /* token_granted() has counted it */
 		place_free(core, st, p);
+	}
 	if (st != NULL)
 		stand_next(core, st);
 }
@@ -322,6 +337,7 @@ park_leave(struct core *core, struct token_call *c)
 		return;
 	p->call = 0;
 	p->heard_ms = core->now_ms;
+	p->result = c->result;
 	/* It will not come back: nothing would know it again. */
 	if (c->awaits)
 		place_free(core, st, p);

@@ -30,6 +30,9 @@ void park_fini(struct core *core);
  * Returns false if it did not; a call that finds no place is answered. */
 bool park_join(struct core *core, struct token_call *c);
 
+/* Returns when its token first came for the name: now, or before. */
+int64_t park_first_ms(const struct core *core, const struct token_call *c);
+
 /* Is its name kept for the user of the call?  From now on it is not, and the
  * call takes it over when it is sent. */
 bool park_take_kept(struct core *core, struct token_call *c);

@@ -204,6 +204,8 @@ token_take(
 	if (!allowed(core, asker, rq))
 		return;
 	c = call_new(core, asker, rq);
+	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
+		c->since_ms = park_first_ms(core, c);
 	if (park_take_kept(core, c) || c->either) {
 		either_begin(core, c);
 		call_send(core, c);

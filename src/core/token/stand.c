@@ -17,6 +17,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/token/measured.h"
 #include "core/token/parts.h"
 #include "core/token/stand.h"
 #include "core/turn/work.h"
@@ -118,6 +119,8 @@ place_free(struct core *core, struct stand *st, struct place *p)
 	TAILQ_REMOVE(&st->places, p, link);
 	st->nplaces--;
 	core->tokens->nplaces--;
+	if (p->waits)
+		token_waited(core, p);
 	free(p->client);
 	free(p);
 }
@@ -202,10 +205,10 @@ park_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
 		return 0;
 	TAILQ_FOREACH (p, &st->places, link) {
 		core_visit(core, 1);
-		if (p->call == 0)
+		if (!p->waits)
 			continue;
 		if (fn != NULL)
-			fn(arg, call_find(core, p->call), p->came);
+			fn(arg, p->session, p->came);
 		n++;
 	}
 	return n;
@@ -230,11 +233,11 @@ park_comes_before(
 }
 
 static void
-count_one(void *arg, const struct token_call *c, struct arrival came)
+count_one(void *arg, uint64_t session, struct arrival came)
 {
 	struct parked *all = arg;
 
-	(void)c;
+	(void)session;
 	if (all->n++ == 0 || came.ms < all->since_ms)
 		all->since_ms = came.ms;
 }
@@ -259,7 +262,7 @@ park_check(const struct core *core)
 	const struct token_call *c;
 	const struct stand *st;
 	const struct place *p;
-	unsigned n, all = 0;
+	unsigned n, all = 0, nwaiting = 0;
 
 	for (; link != NULL; link = table_next(&walk)) {
 		st = container_of(link, struct stand, by_name);
@@ -267,6 +270,8 @@ park_check(const struct core *core)
 		TAILQ_FOREACH (p, &st->places, link) {
 			c = p->call == 0 ? NULL : call_find(core, p->call);
 			assert(p->call == 0 || (c != NULL && c->parked));
+			assert(p->call == 0 || p->waits);
+			nwaiting += p->waits;
 			n++;
 		}
 		assert(n == st->nplaces);
@@ -275,4 +280,5 @@ park_check(const struct core *core)
 		all += n;
 	}
 	assert(all == core->tokens->nplaces);
+	assert(nwaiting == core->owners->nparked);
 }

@@ -19,6 +19,9 @@ struct place {
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */
 	bool polls;	  /* it has come back once */
+	bool waits;	  /* it is counted so: */
+	struct measure_wait wait;
+	enum measure_result result; /* if it ends now */
 };
 
 /* All tokens that want one name, in the order in which they first came. */
@@ -35,7 +38,8 @@ struct stand {
 	bool look;	    /* something has changed: ask */
 	int64_t wake_ms;    /* ask at this time, too */
 	int64_t kept_ms;    /* the name is kept until then, ... */
-	char *kept_for;	    /* ... for this text; owned; NULL: never yet */
+	int64_t kept_since_ms; /* ... was waited for since then, ... */
+	char *kept_for;	       /* ... for this text; owned; NULL: never yet */
 	uint32_t shard;
 	size_t name_len;
 	char name[];

@@ -30,6 +30,7 @@ keep(
 	st->seq = seq;
 	/* Half of its time, so that the other half is there to extend it in. */
 	st->kept_ms = sent_ms + c->ttl_ms / 2;
+	st->kept_since_ms = c->since_ms;
 	free(st->kept_for);
 	st->kept_for = xstrdup(c->client);
 }

@@ -36,7 +36,7 @@ struct token_name {
 	uint64_t fence;
 	int64_t left_ms;
 	unsigned kind, whose; /* outcome.first and .second */
-	int64_t waited_ms;    /* GRANTED: since its call came */
+	int64_t waited_ms;    /* GRANTED: since its token first came */
 	char *text;	      /* owned; as the outcome has it */
 };
 
@@ -62,8 +62,7 @@ struct token_call {
 	bool awaits;	 /* it takes the name to keep it for another call */
 	bool inherits;	 /* it takes over a hold that was kept for its user */
 	struct timer deadline;	    /* when it stops waiting */
-	int64_t since_ms;	    /* when it came */
-	struct measure_wait wait;   /* parked */
+	int64_t since_ms;	    /* when its token first came */
 	enum measure_result result; /* parked: how that ends */
 	unsigned n;
 	struct token_name names[]; /* in byte order */
@@ -122,11 +121,11 @@ struct arrival {
 	int64_t ms;
 };
 
-/* stand.c: calls `fn` (NULL: none) for the call of each token that waits for
- * the name, in the order in which the tokens came.  Returns how many wait. */
+/* stand.c: calls `fn` (NULL: none) for each token that waits for the name, here
+ * or away, in the order in which the tokens came, with the session over which
+ * it came last.  Returns how many wait. */
 
-typedef void parked_fn(
-    void *arg, const struct token_call *c, struct arrival came);
+typedef void parked_fn(void *arg, uint64_t session, struct arrival came);
 unsigned park_each(const struct core *core, const char *name, size_t len,
     parked_fn *fn, void *arg);
 

@@ -8,7 +8,6 @@
 
 #include "base/xmalloc.h"
 #include "core/token/call.h"
-#include "core/token/measured.h"
 #include "core/token/notify.h"
 #include "core/token/park.h"
 #include "core/token/parts.h"
@@ -42,8 +41,6 @@ token_fini(struct core *core)
 	struct token_call *c;
 
 	while ((c = TAILQ_FIRST(&core->tokens->calls)) != NULL) {
-		if (c->parked)
-			token_waited(core, c);
 		c->parked = false; /* nobody else shall come in its place */
 		call_drop(core, c);
 	}

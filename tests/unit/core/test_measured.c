@@ -457,19 +457,62 @@ START_TEST(a_token_that_waits)
 	ck_assert_uint_eq(t.session, 2);
 	ck_assert_uint_eq(t.num, 50);
 	work_pass(&r, 30);
-	expect(MEASURE_OF_WAIT, "timeout", 1, 80);
 	ck_assert_uint_eq(number(MEASURE_OF_BUSY, NULL), 1);
 	r.token.ttl_ms = 10;
 	work_pass(&r, 1000); /* so that the broker asks Redis again */
+	/* It is away, and has its place: it waits all the time. */
+	expect(MEASURE_OF_WAIT, "timeout", 0, 0);
+	ck_assert_uint_eq(number(MEASURE_OF_WAITERS, NULL), 1);
+	ck_assert_uint_eq(number(MEASURE_OF_OLDEST, NULL), 1080);
 	token(2, TOKEN_ACQUIRE, 1000, 80);
 	tokens_are(OUTCOME_GRANTED);
 	work_pass(&r, 40);
-	expect(MEASURE_OF_WAIT, "granted", 1, 30);
+	expect(MEASURE_OF_WAIT, "granted", 1, 1110);
 	t = told(core_history_begin(r.core, "a", 1, 100), FIELD_WAITED, 0);
 	ck_assert_uint_eq(t.session, 2);
-	ck_assert_uint_eq(t.num, 30);
+	ck_assert_uint_eq(t.num, 1110);
 	core_gauges(r.core, r.now_ms, &gauges);
 	ck_assert_uint_eq(gauges.parked, 0);
+	ck_assert_uint_eq(gauges.locks_held, 1);
+	ck_assert_uint_eq(number(MEASURE_OF_HELD, NULL), 1);
+}
+END_TEST
+
+/* Its wait ended with its last try, though the broker knows that only later. */
+START_TEST(a_token_that_gives_up)
+{
+	struct core_gauges gauges;
+
+	tokens_are(OUTCOME_BUSY);
+	r.token.ttl_ms = -1;
+	token(2, TOKEN_ACQUIRE, 1000, 80);
+	token(2, TOKEN_ACQUIRE, 1000, 80);
+	work_pass(&r, 80);
+	expect(MEASURE_OF_WAIT, "timeout", 0, 0);
+	work_pass(&r, 3000);
+	expect(MEASURE_OF_WAIT, "timeout", 1, 80);
+	core_gauges(r.core, r.now_ms, &gauges);
+	ck_assert_uint_eq(gauges.waiters, 0);
+	ck_assert_uint_eq(number(MEASURE_OF_WAITERS, NULL), 0);
+}
+END_TEST
+
+/* Whoever tries once does not wait; whoever is granted at once has waited for
+ * no time. */
+START_TEST(a_token_that_comes_once)
+{
+	struct core_gauges gauges;
+
+	tokens_are(OUTCOME_BUSY);
+	r.token.ttl_ms = -1;
+	token(2, TOKEN_ACQUIRE, 1000, 80);
+	core_gauges(r.core, r.now_ms, &gauges);
+	ck_assert_uint_eq(gauges.waiters, 0);
+	work_pass(&r, 3000);
+	expect(MEASURE_OF_WAIT, "timeout", 0, 0);
+	tokens_are(OUTCOME_GRANTED);
+	token(2, TOKEN_ACQUIRE, 1000, 80);
+	expect(MEASURE_OF_WAIT, "granted", 1, 0);
 }
 END_TEST
 
@@ -520,6 +563,8 @@ measured_case(void)
 	tcase_add_test(tc, token_holds_by_their_end);
 	tcase_add_test(tc, a_token_hold_that_is_forced);
 	tcase_add_test(tc, a_token_that_waits);
+	tcase_add_test(tc, a_token_that_gives_up);
+	tcase_add_test(tc, a_token_that_comes_once);
 	tcase_add_test(tc, a_reload_changes_classes_of_names_that_are_held);
 	return tc;
 }
