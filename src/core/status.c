@@ -299,30 +299,6 @@ known_here(const struct core *core, const struct lock *l,
 	       l->lease.tenure.state == TENURE_ATRISK || !guard_up(core, shard);
 }
 
-void
-status_request(
-    struct core *core, struct owner *owner, const struct core_request *rq)
-{
-	const struct core_name *name = &rq->names[0];
-	struct lock *l = lock_find(core, name->p, name->n);
-	struct question q = { rq->verb, rq->kind, rq->limit };
-
-	/* The owner hears of a loss of the name before the answer
-	 * (lock_look()). */
-	if (l != NULL)
-		lock_look(core, l, owner);
-	if (known_here(core, l, rq) && rq->verb == VERB_QUEUE)
-		emit_queue(core, owner->id, rq->ref, q.limit, name->p, name->n);
-	else if (known_here(core, l, rq))
-		from_here(core, owner->id, rq->ref, l, 0);
-	else if (guard_up(core, guard_shard(core, name->p, name->n)))
-		look(core, owner->id, rq->ref, q, name->p, name->n);
-	else if (owner->draining)
-		emit_reply(core, owner->id, rq->ref, STATUS_CANCELLED);
-	else
-		ask_later(core, session_of(owner), rq);
-}
-
 /* Returns what a key says about others.  A lease of ours without a holder is on
  * its way in or out, and counts as free. */
 static struct stored
@@ -376,6 +352,26 @@ emit_ward(struct core *core, const struct ward *w, bool peer)
 		emit_ms(core, FIELD_UNTIL, w->until_ms - core->now_ms);
 }
 
+/* Redis can't say who has the name.  The broker tells of the token hold that it
+ * looks after; returns false if there is none. */
+static bool
+from_ward(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
+    const char *name, size_t len)
+{
+	const struct ward *w = ward_find(core, name, len);
+
+	if (w == NULL || kind > KIND_LOCK)
+		return false;
+	emit_reply(core, session, ref, STATUS_OK);
+	emit_text(core, FIELD_STATE, "held");
+	emit_num(core, FIELD_WAITERS, count_waiters(core, NULL, name, len));
+	emit_num(core, FIELD_FENCE, w->fence);
+	if (w->until_ms != INT64_MAX)
+		emit_ms(core, FIELD_TTL, w->until_ms - core->now_ms);
+	emit_ward(core, w, false);
+	return true;
+}
+
 /* The key says who has the name.  If it is a token hold that this broker looks
  * after, the ward adds which session has taken it, and when. */
 static void
@@ -424,6 +420,33 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 	emit_ward(core, ward_of(core, slot, &v), true);
 }
 
+void
+status_request(
+    struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct lock *l = lock_find(core, name->p, name->n);
+	struct question q = { rq->verb, rq->kind, rq->limit };
+
+	/* The owner hears of a loss of the name before the answer
+	 * (lock_look()). */
+	if (l != NULL)
+		lock_look(core, l, owner);
+	if (known_here(core, l, rq) && rq->verb == VERB_QUEUE)
+		emit_queue(core, owner->id, rq->ref, q.limit, name->p, name->n);
+	else if (known_here(core, l, rq))
+		from_here(core, owner->id, rq->ref, l, 0);
+	else if (guard_up(core, guard_shard(core, name->p, name->n)))
+		look(core, owner->id, rq->ref, q, name->p, name->n);
+	else if (from_ward(
+		     core, owner->id, rq->ref, rq->kind, name->p, name->n))
+		return;
+	else if (owner->draining)
+		emit_reply(core, owner->id, rq->ref, STATUS_CANCELLED);
+	else
+		ask_later(core, session_of(owner), rq);
+}
+
 /* A synchronizer.  Its waiters are those of this broker: the store knows which
  * brokers wait, and not for how many clients. */
 static void
@@ -457,6 +480,9 @@ not_answered(
 {
 	char why[WHY_SIZE] = "";
 
+	if (from_ward(core, slot->session, slot->ref, slot->about, slot->name,
+		slot->name_len))
+		return;
 	if (o->text_len == 0)
 		guard_why(core, guard_shard(core, slot->name, slot->name_len),
 		    why, sizeof(why));

@@ -798,6 +798,21 @@ config quorum=3
 12000 until
 > 10707 op retain a seq=1 ttl=49313 fence=100 client=t1
 
+== tokens: shown to people while Redis is away
+0 ready 2
+10 token 1 acquire a token=t1 px=15s
+> op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=15000 token=t1
+30 2 STATUS a
+> op look a
+40 < unknown a
+> 2 OK state=held waiters=0 fence=100 ttl=14980 session=1 age=20 until=14980
+50 down
+60 2 STATUS a
+> 2 OK state=held waiters=0 fence=100 ttl=14960 session=1 age=40 until=14960
+70 2 STATUS b
+
 == tokens: shown to people
 0 ready 2
 10 token 1 acquire a token=t1 px=15s
