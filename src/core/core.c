@@ -116,6 +116,28 @@ static const struct guard_listener tokens_of_guard = {
 	.has_nothing = token_has_nothing,
 };
 
+/* Notes since when new locks can't be granted, or not all of them. */
+static void
+pause_changed(struct core *core, uint32_t shard)
+{
+	uint32_t i = 0;
+
+	if (!guard_ready(core, shard)) {
+		if (core->paused_ms == 0)
+			core->paused_ms = core->now_ms;
+		return;
+	}
+	while (i < core->config.shards && guard_ready(core, i))
+		i++;
+	if (i == core->config.shards)
+		core->paused_ms = 0;
+}
+
+static const struct guard_listener pause_of_guard = {
+	.changed = pause_changed,
+	.history_changed = pause_changed,
+};
+
 static const struct guard_listener asks_of_guard = {
 	.link_up = status_link_up,
 	.all_over = stop_all_over,
@@ -123,7 +145,7 @@ static const struct guard_listener asks_of_guard = {
 
 static const struct guard_listener *const of_guards[] = { &sync_of_guard,
 	&locks_of_guard, &tokens_of_guard, &watches_of_guard, &asks_of_guard,
-	NULL };
+	&pause_of_guard, NULL };
 
 static const struct lock_listener of_locks = {
 	.hold_leaves = listing_leave_hold,

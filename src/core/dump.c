@@ -160,9 +160,14 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	if (core->stopping)
 		snprintf(gauges->why, sizeof(gauges->why),
 		    "the broker is stopping; try another one");
-	(void)now_ms;
 	if (gauges->ready)
 		gauge_guards(core, gauges);
+	if (gauges->ready || core->stopping)
+		return;
+	/* Nothing has been told of the first server yet. */
+	if (core->paused_ms == 0)
+		core->paused_ms = now_ms;
+	gauges->paused_ms = now_ms - core->paused_ms;
 }
 
 void

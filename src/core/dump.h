@@ -114,8 +114,9 @@ struct core_gauges {
 	uint64_t syncs[KIND_MAX]; /* synchronizers of each kind ... */
 	uint64_t all_syncs;	  /* ... and of all */
 	bool ready;		  /* every guard grants */
-	int64_t grace_ms; /* until the last of them does; 0: none pending */
-	char why[320];	  /* not ready: why, in words */
+	int64_t paused_ms; /* for how long not all is granted; 0: all is */
+	int64_t grace_ms;  /* until the last of them does; 0: none pending */
+	char why[320];	   /* not ready: why, in words */
 };
 
 /* The guard of one shard, for people. */

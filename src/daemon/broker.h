@@ -67,4 +67,9 @@ bool broker_failed(const struct broker *b);
 /* Adds one line for people: `Redis up, 17 locks held, 3 waiters`. */
 void broker_status(struct broker *b, struct buf *out);
 
+/* Writes why new locks can't be granted, and since when.  Requires that the
+ * broker is not ready. */
+struct core_gauges;
+void broker_why(const struct core_gauges *gauges, struct buf *out);
+
 #endif

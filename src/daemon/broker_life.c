@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/hash.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
@@ -274,6 +276,21 @@ bool
 broker_failed(const struct broker *b)
 {
 	return b->failed;
+}
+
+void
+broker_why(const struct core_gauges *gauges, struct buf *out)
+{
+	time_t since = time(NULL) - (time_t)(gauges->paused_ms / 1000);
+	char at[16] = "", lasts[HUMAN_SIZE];
+	struct tm tm;
+
+	buf_adds(out, gauges->why);
+	if (gauges->paused_ms == 0 || gmtime_r(&since, &tm) == NULL)
+		return;
+	(void)strftime(at, sizeof(at), "%H:%M:%S", &tm);
+	buf_addf(out, "; no new locks since %s UTC (%s)", at,
+	    human_ms(lasts, gauges->paused_ms));
 }
 
 void

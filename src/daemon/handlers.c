@@ -15,6 +15,7 @@
 #include "base/now.h"
 #include "config/config.h"
 #include "daemon/bridge.h"
+#include "daemon/broker.h"
 #include "daemon/identity.h"
 #include "wire/resp.h"
 
@@ -172,12 +173,18 @@ static void
 handle_ready(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct core_gauges gauges;
+	struct buf why;
 
 	core_gauges(b->core, now_ms(), &gauges);
-	if (gauges.ready)
+	if (gauges.ready) {
 		reply_ok(c, r, NULL, 0, NULL);
-	else
-		conn_refuse(c, r, ERR_UNAVAILABLE, "%s", gauges.why);
+		return;
+	}
+	buf_init(&why);
+	broker_why(&gauges, &why);
+	conn_refuse(
+	    c, r, ERR_UNAVAILABLE, "%.*s", (int)buf_len(&why), buf_data(&why));
+	buf_fini(&why);
 }
 
 static void

@@ -66,7 +66,11 @@ monitor_readyz(
 		buf_addf(&body, "readyz check %s\n",
 		    gauges.ready ? "passed" : "failed");
 	} else {
-		buf_addf(&body, "%s\n", gauges.ready ? "ok" : gauges.why);
+		if (gauges.ready)
+			buf_adds(&body, "ok");
+		else
+			broker_why(&gauges, &body);
+		buf_addc(&body, '\n');
 	}
 	monitor_send(m, r->id, gauges.ready ? 200 : 503, NULL, &body);
 }
@@ -182,6 +186,7 @@ monitor_json(struct monitor *m, const struct http_request *r, struct span name)
 	add_bool(&j, "stopping", broker_stopping(m->broker));
 	if (!gauges.ready) {
 		add_string(&j, "why", gauges.why);
+		add_number(&j, "paused_ms", (uint64_t)gauges.paused_ms);
 		add_number(&j, "ready_in_ms", (uint64_t)gauges.grace_ms);
 	}
 	add_redis(&j, m);

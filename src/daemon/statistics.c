@@ -78,5 +78,6 @@ statistics_each(struct broker *b,
 	ask(b, &sources);
 	evaluate(&sources, values);
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		fn(arg, &statistics[i], values[i]);
+		if (values[i] != STATISTIC_NONE)
+			fn(arg, &statistics[i], values[i]);
 }

@@ -17,6 +17,8 @@ struct statistic {
 	const char *help; /* a sentence; the manual has the same */
 };
 
+#define STATISTIC_NONE UINT64_MAX /* the broker has no such value */
+
 /* Calls fn for each of them, in the order of the table. */
 void statistics_each(struct broker *b,
     void (*fn)(void *arg, const struct statistic *s, uint64_t value),

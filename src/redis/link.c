@@ -274,7 +274,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	snprintf(text, sizeof(text), "timed out while %s", words[l->state]);
-	link_cut(l, text, NULL);
+	/* The kernel accepts for a process that does nothing. */
+	link_cut(l, l->state == LINK_GREETING ? LINK_SILENT : text, NULL);
 }
 
 void

@@ -47,6 +47,10 @@ enum link_state {
 };
 
 /* What it needs; everything pointed to must outlive the link. */
+/* Why a link is down whose server is there, and silent. */
+#define LINK_SILENT \
+	"it accepts the connection but does not answer (frozen, or overloaded)"
+
 struct link_config {
 	struct io *io;
 	const struct address *address;

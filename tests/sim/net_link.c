@@ -205,7 +205,7 @@ on_timer(void *arg)
 	if (l->conn == NULL)
 		attempt(l);
 	else
-		link_cut(l, "timed out while greeting", NULL);
+		link_cut(l, LINK_SILENT, NULL);
 }
 
 static void

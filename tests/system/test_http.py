@@ -72,7 +72,8 @@ class Paths(Web):
         client.lock("held")
         server.kill()
         eventually(lambda: web.get("/readyz").status == 503, 10, "it is not ready")
-        self.assertIn("Redis", web.get("/readyz").text)
+        self.assertRegex(web.get("/readyz").text,
+                         r"Redis.*; no new locks since [\d:]{8} UTC \(.+\)\n")
         verbose = web.get("/readyz?verbose")
         self.assertEqual(verbose.status, 503)
         self.assertIn("[-]redis failed: 0 of 1 servers can be reached\n", verbose.text)
@@ -461,6 +462,11 @@ class Metrics(Web):
         self.assertIn("# TYPE lockbrokerd_grants counter\n", newer.text)
         self.assertIn("\nlockbrokerd_grants_total 0\n", newer.text)
         self.assertEqual(set(http.samples(plain.text)), set(http.samples(newer.text)))
+        # No two families may have one name, whatever their types.
+        for text in (plain.text, newer.text):
+            families = re.findall(r"^# TYPE (\S+) ", text, re.M)
+            self.assertEqual(len(families), len(set(families)), families)
+        self.assertNotIn("certificate", newer.text, "there is no TLS")
 
     def test_every_statistic(self):
         web = self.web()
@@ -469,7 +475,7 @@ class Metrics(Web):
         stats = self.statistics(client)
         metrics = web.metrics()
         # No two questions come at the same moment.
-        moving = re.compile(r"uptime|http_|bytes|calls|operations|step_visits|sessions|redis_")
+        moving = re.compile(r"uptime|http_|bytes|calls|operations|things_at_a_time|sessions|redis_")
         for name, value in stats.items():
             key = "lockbrokerd_" + re.sub(r"_ms$", "_seconds", name)
             self.assertIn(key, metrics)
@@ -624,6 +630,8 @@ class Conf(Web):
         for query in self.queries():
             asked |= set(re.findall(r"\b(?:lockbrokerd|process)_[a-z_]+", query))
         self.assertGreater(len(asked), 20)
+        # This one is left out without TLS.
+        there.add("lockbrokerd_tls_certificate_expiry_timestamp_seconds")
         self.assertEqual(asked - there, set())
 
 

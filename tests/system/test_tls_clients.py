@@ -567,7 +567,7 @@ class Files(ClientsTest):
         broker.signal(signal.SIGHUP)
         eventually(lambda: broker.log_lines("tls-reload-failed .*has run out"))
         self.assertEqual(self.served(), second)
-        left = int(old.stats()["tls_certificate_not_after_seconds"]) - time.time()
+        left = int(old.stats()["tls_certificate_expiry_timestamp_seconds"]) - time.time()
         self.assert_within(86400, left, 2 * 86400 + 60)
 
     def test_what_can_not_be_used_stops_the_start(self):

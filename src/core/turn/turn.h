@@ -74,6 +74,7 @@ struct core {
 	size_t fx_first; /* effects from here on are of this step */
 	bool told_loss;	 /* the next FLUSH tells no grant */
 	bool stopping;
+	int64_t paused_ms;  /* since when not all is granted; 0: all is */
 	uint64_t last_seq;  /* of tokens, and of what else is numbered */
 	uint64_t last_come; /* of requests that wait for a name, in order */
 	struct rng rng;
