@@ -90,12 +90,22 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 		.arena = text });
 }
 
+/* A watch lives longer than the right to it may: a reload can take that. */
+static bool
+may_hear(const struct broker *b, const struct conn *c, const struct effect *e,
+    const char *text)
+{
+	return (e->event != EVENT_HELD && e->event != EVENT_FREE) ||
+	       identity_may_watch(b->identity, c,
+		   (struct span){ text + e->name, e->name_len });
+}
+
 static void
 do_event(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
 
-	if (c == NULL)
+	if (c == NULL || !may_hear(b, c, e, text))
 		return;
 	conn_tell(c, &(struct wire_event){ .id = e->event,
 			 .name = { text + e->name, e->name_len },

@@ -145,18 +145,30 @@ user_of_certificate(const struct identity *id, const struct conn *c)
 }
 
 /* Finds out who has connected, as far as that is possible without AUTH. */
+static const struct user *
+user_without_auth(
+    const struct identity *id, const struct conn *c, enum via *via)
+{
+	const struct user *user = user_of_certificate(id, c);
+
+	*via = VIA_CERTIFICATE;
+	if (user != NULL)
+		return user;
+	user = user_of_peer(id, c);
+	*via = VIA_UNIX;
+	if (user != NULL)
+		return user;
+	*via = VIA_ANONYMOUS;
+	return users_anonymous(id->users);
+}
+
 static void
 identify(struct identity *id, struct conn *c)
 {
-	const struct user *certified = user_of_certificate(id, c);
-	const struct user *user = user_of_peer(id, c);
+	enum via via;
+	const struct user *user = user_without_auth(id, c, &via);
 
-	if (certified != NULL)
-		become(id, c, certified, VIA_CERTIFICATE);
-	else if (user != NULL)
-		become(id, c, user, VIA_UNIX);
-	else
-		become(id, c, users_anonymous(id->users), VIA_ANONYMOUS);
+	become(id, c, user, via);
 }
 
 void
@@ -175,8 +187,31 @@ identity_opened(struct identity *id, struct conn *c)
 }
 
 /*
- * Gives the connection the user of the same name in the new set.  A client
- * without a user, or with the anonymous one, is identified again.
+ * Returns the user that the client has in the new set, NULL if what made it
+ * that user is no longer right: another hash, peer or certificate.
+ */
+static const struct user *
+still(const struct identity *id, const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+	const struct user *was = client->user, *user;
+	enum via via;
+
+	if (client->via == VIA_PASSWORD) {
+		user = users_find(id->users, span(user_name(was)));
+		return user != NULL &&
+			       strcmp(user_hash(user), user_hash(was)) == 0
+			   ? user
+			   : NULL;
+	}
+	user = user_without_auth(id, c, &via);
+	return via == client->via && same_name(user, was) ? user : NULL;
+}
+
+/*
+ * Gives the connection its user in the new set, and closes it if it would not
+ * be that user any more.  A client without a user, or with the anonymous one,
+ * is identified again.
  */
 static void
 rebind(struct identity *id, struct conn *c)
@@ -198,7 +233,7 @@ rebind(struct identity *id, struct conn *c)
 		become(id, c, NULL, VIA_NOBODY);
 		return;
 	}
-	client->user = users_find(id->users, span(user_name(was)));
+	client->user = still(id, c);
 	if (client->user == NULL)
 		conn_kill(c);
 }
@@ -553,23 +588,21 @@ identity_refuses_command(struct identity *id, struct conn *c,
 }
 
 bool
-identity_hides(const struct identity *id, const struct conn *c)
-{
-	static const struct span no_name = { "", 0 };
-	const struct client *client = conn_data(c);
-
-	return id->users != NULL &&
-	       !user_may(client->user, RIGHT_ADMIN, no_name, NULL);
-}
-
-bool
 identity_may_watch(
     const struct identity *id, const struct conn *c, struct span name)
 {
 	const struct client *client = conn_data(c);
+	const struct user *user;
 
-	return id->users == NULL ||
-	       user_may(client->user, RIGHT_WATCH, name, NULL);
+	if (id->users == NULL)
+		return true;
+	if (client == NULL)
+		return false; /* it has ended */
+	user = client->user;
+	/* Asked for an event, before the connection took note of a reload. */
+	if (id->rebinding && user != NULL)
+		user = still(id, c);
+	return user_may(user, RIGHT_WATCH, name, NULL);
 }
 
 const struct identity_stats *

@@ -36,7 +36,8 @@ void identity_free(struct identity *id);
 
 /*
  * Takes over the users of a configuration; NULL if it has none.  Clients keep
- * their user if the new set has one of that name, and are closed otherwise.
+ * their user if the new set has one of that name, which they would still be by
+ * the same hash, peer or certificate; otherwise they are closed.
  * Each client does so when identity_reloaded() is called for it; until all have
  * done so, the identity keeps `was`, the set before, which it frees.
  */
@@ -69,10 +70,10 @@ struct need {
 bool identity_refuses_command(struct identity *id, struct conn *c,
     const struct request *r, const struct need *need);
 
-/* Are there names that the client of this connection may not look at? */
-bool identity_hides(const struct identity *id, const struct conn *c);
-
-/* May the client of this connection look at the name? */
+/*
+ * May the client of this connection look at the name?  That is asked at the
+ * moment of writing the name, and goes by the latest reload.
+ */
 bool identity_may_watch(
     const struct identity *id, const struct conn *c, struct span name);
 

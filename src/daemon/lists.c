@@ -107,8 +107,7 @@ job_begin(struct broker *b, struct job *job, const struct conn *c)
 		return core_history_begin(
 		    b->core, job->name, job->name_len, job->limit);
 	g = core_names_begin(b->core, job->limit);
-	if (identity_hides(b->identity, c))
-		core_names_only(g, may_show, job);
+	core_names_only(g, may_show, job);
 	return g;
 }
 

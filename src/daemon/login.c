@@ -32,7 +32,8 @@ struct login {
 	uint64_t id;
 	struct login_from from;
 	char *name; /* that was given */
-	bool known; /* compared with the hash of that user, not with a decoy */
+	char *hash; /* of that user when the attempt came; "": there was none */
+	bool known; /* compared with that hash, not with a decoy */
 	int64_t start_ms;
 	struct event *timer; /* NULL: the password may still be right */
 	LIST_ENTRY(login) link;
@@ -54,6 +55,7 @@ login_free(struct login *l)
 	if (l->timer != NULL)
 		event_free(l->timer);
 	free(l->name);
+	free(l->hash);
 	free(l);
 }
 
@@ -92,11 +94,12 @@ settle(struct login *l, bool right)
 	const struct users *users = l->logins->broker->config->users;
 	const struct user *user = NULL;
 
-	/* Meanwhile a reload may have removed the user, or all users. */
+	/* Meanwhile a reload may have removed the user, or all users, or given
+	 * the user another password. */
 	if (right && users != NULL)
 		user = users_find(
 		    users, (struct span){ l->name, strlen(l->name) });
-	if (user != NULL)
+	if (user != NULL && strcmp(user_hash(user), l->hash) == 0)
 		end(l, LOGIN_RIGHT, user);
 	else
 		refuse_later(l);
@@ -121,17 +124,20 @@ void
 logins_try(struct logins *logins, struct login_from from, struct span name,
     struct span password)
 {
+	const struct users *users = logins->broker->config->users;
+	const struct user *user =
+	    users != NULL ? users_find(users, name) : NULL;
 	struct login *l = xcalloc(1, sizeof(*l));
 
 	l->logins = logins;
 	l->id = ++logins->next_id;
 	l->from = from;
 	l->name = xstrndup(name.p, name.n);
+	l->hash = xstrdup(user != NULL ? user_hash(user) : "");
 	l->start_ms = now_ms();
 	LIST_INSERT_HEAD(&logins->list, l, link);
-	switch (compare_password(logins->hasher, l->id,
-	    logins->broker->config->users, name, password, l->start_ms,
-	    &l->known)) {
+	switch (compare_password(logins->hasher, l->id, users, name, password,
+	    l->start_ms, &l->known)) {
 	case HASHER_RIGHT:
 		settle(l, l->known);
 		break;

@@ -139,6 +139,15 @@ class Rights(Users):
         admin.ok("UNLOCK-FORCE a")
         self.assertEqual(holder.event(kind="LOST")["reason"], "forced")
 
+    def test_deny_binds_administrators_too(self):
+        self.prepare(user("all", hash=HASH, lock=["*"]),
+                     user("ops", hash=HASH, admin=True, deny=["secret/*"]))
+        holder, admin = self.known("all"), self.known("ops")
+        holder.ok("LOCK secret/x")
+        holder.ok("LOCK seen")
+        self.assertEqual([line.split()[0] for line in admin.ok("NAMES").body], ["seen"])
+        admin.err("STATUS secret/x", "denied")
+
     def test_names_that_may_not_be_seen_are_left_out(self):
         self.prepare(user("all", hash=HASH, lock=["*"]),
                      user("deploy", hash=crypt_of("password"), watch=["seen/*"]))
@@ -392,6 +401,40 @@ class Reload(Users):
         self.reload(user("ops", hash=HASH, lock=["*"]))
         gone.expect_eof()
         self.assertTrue(stays.reply(15).ok)
+
+    def test_watches_hear_nothing_without_the_right(self):
+        self.prepare(user("deploy", hash=HASH, watch=["a", "b"]),
+                     user("ops", hash=HASH, lock=["*"]))
+        watcher, holder = self.known(), self.known("ops")
+        for name in ("a", "b"):
+            watcher.ok(f"WATCH {name}")
+            self.assertEqual(watcher.event(kind="FREE").text.split()[1], name)
+        self.reload(user("deploy", hash=HASH, watch=["b"]), user("ops", hash=HASH, lock=["*"]))
+        for name in ("a", "b"):
+            holder.ok(f"LOCK {name}")
+        # The first that it hears is about the second.
+        self.assertEqual(watcher.event(kind="HELD").text.split()[1], "b")
+        watcher.err("STATUS a", "denied")
+
+    def test_another_password_closes(self):
+        other = "sha256:" + hashlib.sha256(b"x" * 43).hexdigest()
+        self.prepare(user("deploy", hash=HASH, lock=["*"]), user("ops", hash=HASH, lock=["*"]))
+        gone, stays = self.known(), self.known("ops")
+        self.reload(user("deploy", hash=other, lock=["*"]), user("ops", hash=HASH, lock=["*"]))
+        gone.expect_eof()
+        stays.ok("LOCK x")
+        self.known(secret="x" * 43)
+
+    def test_a_peer_who_would_be_nobody_is_closed(self):
+        import pwd
+        me = pwd.getpwuid(os.getuid()).pw_name
+        # The user stays, and has its password.
+        self.prepare(user("ops", hash=HASH, unix=[me], admin=True))
+        gone, stays = self.client(), self.known("ops")
+        self.assertEqual(gone.ask("WHOAMI").text, "OK user=ops via=unix")
+        self.reload(user("ops", hash=HASH, admin=True))
+        gone.expect_eof()
+        stays.ok("STATS")
 
     def test_clients_that_come_and_go_meanwhile(self):
         broker = self.prepare(user("deploy", hash=HASH, lock=["*"]))
