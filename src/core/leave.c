@@ -15,6 +15,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/names.h"
+#include "core/lock/notify.h"
 #include "core/lock/queue.h"
 #include "core/lock/reenter.h"
 #include "core/lock/unowned.h"
@@ -98,6 +99,8 @@ let_go_hold(struct core *core, struct hold *h)
 	core_visit(core, 1);
 	if (s->outlived)
 		keep_promise(core, h);
+	if (core->stopping && !s->clean)
+		notify_stopped(core, h);
 	hold_give_back(core, h, "dropped", s->clean);
 	lock_next(core, l);
 }

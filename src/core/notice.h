@@ -27,6 +27,8 @@
 	ROW(MORE_LOST, WARNING, "locks-lost") \
 	ROW(MORE_GIVEN_UP, WARNING, "locks-given-up") \
 	ROW(MORE_BOUND, INFO, "locks-lost") \
+	ROW(LOCK_STOPPED, NOTICE, "lock-stopped") \
+	ROW(MORE_STOPPED, NOTICE, "locks-stopped") \
 	ROW(LOCK_AT_RISK, WARNING, "lock-at-risk") \
 	ROW(PERMITS_AT_RISK, WARNING, "permits-at-risk") \
 	ROW(PERMITS_SAFE, NOTICE, "permits-safe") \

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct broker;
 struct buf;
@@ -66,6 +67,13 @@ bool broker_failed(const struct broker *b);
 
 /* Adds one line for people: `Redis up, 17 locks held, 3 waiters`. */
 void broker_status(struct broker *b, struct buf *out);
+
+/* Counts for the log: what there is when the broker begins to stop. */
+struct broker_counts {
+	uint64_t sessions, locks, waiters;
+};
+
+struct broker_counts broker_counts(struct broker *b);
 
 /* Writes why new locks can't be granted, and since when.  Requires that the
  * broker is not ready. */

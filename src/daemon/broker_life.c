@@ -278,6 +278,16 @@ broker_failed(const struct broker *b)
 	return b->failed;
 }
 
+struct broker_counts
+broker_counts(struct broker *b)
+{
+	struct core_gauges gauges;
+
+	core_gauges(b->core, now_ms(), &gauges);
+	return (struct broker_counts){ gauges.sessions, gauges.locks_held,
+		gauges.waiters };
+}
+
 void
 broker_why(const struct core_gauges *gauges, struct buf *out)
 {

@@ -82,10 +82,14 @@ static void
 on_stop(evutil_socket_t number, short what, void *arg)
 {
 	struct lifecycle *l = arg;
+	struct broker_counts n = broker_counts(l->broker);
 
 	(void)what;
 	LOG(NOTICE, "stopping",
-	    LOG_S("signal", number == SIGTERM ? "TERM" : "INT"));
+	    LOG_S("signal", number == SIGTERM ? "TERM" : "INT"),
+	    LOG_N("sessions", (long long)n.sessions),
+	    LOG_N("locks", (long long)n.locks),
+	    LOG_N("waiters", (long long)n.waiters));
 	if (l->stage != STAGE_RUNNING) {
 		l->stage = STAGE_HURRIED;
 		return;

@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	tests/system/test_completion.py \
 	tests/system/test_embedded_tokens.py \
 	tests/system/test_floods.py \
+	tests/system/test_frozen.py \
 	tests/system/test_handover.py \
 	tests/system/test_idle_brokers.py \
 	tests/system/test_harness.py \

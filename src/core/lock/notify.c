@@ -62,6 +62,17 @@ notify_lost(struct core *core, const struct hold *h, const char *reason)
 }
 
 void
+notify_stopped(struct core *core, const struct hold *h)
+{
+	if (!tally_names(core, TALLY_STOPPED))
+		return;
+	emit_lock(core, NOTICE_LOCK_STOPPED, h->lock);
+	emit_num(core, FIELD_FENCE, h->fence);
+	notify_who(core, h->owner);
+	emit_since(core, FIELD_HELD, h->since_ms);
+}
+
+void
 notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 {
 	if (!tally_names(core, safe ? TALLY_SAFE : TALLY_AT_RISK))

@@ -15,6 +15,8 @@ void notify_released(struct core *core, const struct hold *h);
 void notify_lost(struct core *core, const struct hold *h, const char *reason);
 
 /* A hold is at risk, or safe again. */
+/* The broker stops, and the session has not given the lock back. */
+void notify_stopped(struct core *core, const struct hold *h);
 void notify_risk(
     struct core *core, const struct hold *h, bool safe, int64_t left_ms);
 

@@ -5,8 +5,11 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "core/lock/measured.h"
 #include "core/token/measured.h"
+#include "core/token/notify.h"
 #include "core/token/stand.h"
 #include "core/turn/emit.h"
 
@@ -100,12 +103,17 @@ void
 token_ended(struct core *core, struct ward *w, const char *end, const char *by)
 {
 	struct measure_hold hold = ward_hold(w, core->now_ms);
+	/* Nobody could extend it, or give it back. */
+	bool unreachable = strcmp(end, "unreachable") == 0;
+	bool lost = by != NULL || unreachable;
 
 	hold.end = end;
 	hold.by = by;
 	measure_classify(core->measure, &w->mark, w->name, w->name_len, 1);
-	measure_held(core->measure, w->mark, &hold, by != NULL);
-	core->stats.lost += by != NULL;
+	measure_held(core->measure, w->mark, &hold, lost);
+	core->stats.lost += lost;
+	if (unreachable)
+		notify_token_lost(core, &hold);
 	if (core->config.audit && core->fx != NULL)
 		measured_audit(core, &hold);
 }

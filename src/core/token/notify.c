@@ -8,6 +8,7 @@
 #include "core/session/notify.h"
 #include "core/token/notify.h"
 #include "core/turn/emit.h"
+#include "core/turn/tally.h"
 
 static void
 emit_hold(struct core *core, enum notice_id id, const struct token_name *n,
@@ -44,4 +45,20 @@ notify_tokens_left(struct core *core)
 		return;
 	emit_notice(core, NOTICE_TOKENS_LEFT);
 	emit_num(core, FIELD_COUNT, core->tokens->nwards);
+}
+
+void
+notify_token_lost(struct core *core, const struct measure_hold *h)
+{
+	if (!tally_names(core, TALLY_LOST))
+		return;
+	emit_notice(core, NOTICE_LOCK_LOST);
+	emit_str(core, FIELD_NAME, h->name, h->name_len);
+	emit_text(core, FIELD_REASON, h->end);
+	emit_num(core, FIELD_FENCE, h->fence);
+	emit_num(core, FIELD_SESSION, h->session);
+	if (h->label != NULL)
+		emit_text(core, FIELD_LABEL, h->label);
+	emit_text(core, FIELD_PEER, h->peer);
+	emit_since(core, FIELD_HELD, h->granted_ms);
 }

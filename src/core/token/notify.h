@@ -13,4 +13,7 @@ void notify_token(struct core *core, const struct token_call *c,
 /* The broker stops, and leaves holds to Redis. */
 void notify_tokens_left(struct core *core);
 
+/* The time of a hold was over while Redis could not be reached. */
+void notify_token_lost(struct core *core, const struct measure_hold *h);
+
 #endif

@@ -310,7 +310,8 @@ static void
 go_on(struct core *core, struct ward *w)
 {
 	if (w->until_ms <= core->now_ms) {
-		ward_drop(core, w, "hold");
+		ward_drop(
+		    core, w, guard_up(core, w->shard) ? "hold" : "unreachable");
 		return;
 	}
 	arm(core, w, core->config.lease_ms);

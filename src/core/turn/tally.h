@@ -14,6 +14,7 @@ enum tally_kind {
 	TALLY_LOST,
 	TALLY_BOUND,	/* lost by its own hold= */
 	TALLY_GIVEN_UP, /* given back while it was at risk */
+	TALLY_STOPPED,	/* ended by the stop of the broker */
 	TALLY_MAX
 };
 

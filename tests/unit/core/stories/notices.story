@@ -174,6 +174,43 @@ config debug
 > log permits-released name=a permits=1 session=1 peer=peer held=5010
 > 1 OK permits=0 deferred=1
 
+== a stop names the locks that were not given back
+config debug
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> log lock-granted name=a fence=100 session=1 peer=peer waited=10
+> 1 OK fence=100 depth=1
+30 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=101
+> log lock-granted name=b fence=101 session=2 peer=peer waited=10
+> 2 OK fence=101 depth=1
+50 2 UNLOCK b
+> log lock-released name=b fence=101 session=2 peer=peer held=10
+> op end b seq=2
+60 < ended b
+> 2 OK depth=0
+70 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> log lock-stopped name=a fence=100 session=1 peer=peer held=50
+> log lock-released name=a fence=100 session=1 peer=peer held=50
+> op end a seq=1
+
+== a token hold whose time is over while nobody can extend it
+config debug
+0 ready 1
+10 token 1 acquire a token=t1 px=4s
+> op claim a seq=1 ttl=4000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> log token-granted name=a fence=100 session=1 peer=peer
+> 1 done 1 held own meant fence=100 left=4000 token=t1
+30 down
+5000 until
+> 4020 log lock-lost name=a reason=unreachable fence=100 session=1 peer=peer held=4000
+
 == many at risk: the first are named, the others counted
 config debug
 0 ready 23

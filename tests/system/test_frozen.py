@@ -1,0 +1,61 @@
+"""Redis is frozen while holders of three kinds have locks: does each record of that night, by
+itself, say who lost what, and why?"""
+
+from lib import http
+from lib.resp import Resp
+from lib.wait import eventually
+from test_cli import CommandTest
+
+
+class Frozen(CommandTest):
+
+    limit = 60
+
+    def test_five_holders(self):
+        server = self.redis()
+        broker = self.broker(server, start=False, lease=2, trust_new=True)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        web = http.of(broker)
+        runs = [self.start("run", f"run{i}", "--", "sleep", "100") for i in range(3)]
+        line = self.client()
+        line.lock("line")
+        poller = Resp(f"unix:{broker.unix_path}")
+        self.assertEqual(poller("SET", "token", "t", "NX", "PX", 4000), "OK")
+        eventually(lambda: web.metrics()["lockbrokerd_locks_held"] == 5, 10, "all five hold")
+        names = {"run0", "run1", "run2", "line", "token"}
+
+        server.freeze()
+        eventually(lambda: web.metrics()["lockbrokerd_locks_at_risk"] > 0, 10, "they are at risk")
+        self.assertTrue(line.ok("STATUS line").fields["at_risk"].endswith("ms"))
+        for run in runs:
+            self.assertEqual(self.end(run)[0], 123)
+        eventually(lambda: web.metrics()["lockbrokerd_lost_total"] == 5, 20, "all are lost")
+
+        lines = {event: [dict(word.split("=", 1) for word in one.split() if "=" in word)
+                         for one in broker.log_lines(rf" {event} ")]
+                 for event in ("lock-at-risk", "lock-given-up", "lock-lost", "lock-safe")}
+        ends = {one["name"]: one["reason"]
+                for one in lines["lock-lost"] + lines["lock-given-up"]}
+        self.assertEqual(set(ends), names)
+        self.assertEqual({ends["line"], ends["token"]}, {"unreachable"})
+        self.assertEqual({ends[f"run{i}"] for i in range(3)}, {"given-up"})
+        at_risk = sorted(one["fence"] for one in lines["lock-at-risk"])
+        sequels = sorted(one["fence"] for event in ("lock-given-up", "lock-lost", "lock-safe")
+                         for one in lines[event] if one["name"] != "token")
+        self.assertEqual(at_risk, sequels, "each has one sequel")
+
+        metrics = web.metrics()
+        reasons = {reason: metrics['lockbrokerd_lock_losses_total{class="other",'
+                                   f'reason="{reason}"}}'] for reason in
+                   ("given-up", "unreachable", "taken", "forced", "hold")}
+        self.assertEqual(reasons, {"given-up": 3, "unreachable": 2, "taken": 0, "forced": 0,
+                                   "hold": 0})
+        self.assertEqual(metrics["lockbrokerd_locks_at_risk"], 0)
+        status = web.get("/status.json").json
+        self.assertEqual({one["name"]: one["reason"] for one in status["losses"]}, ends)
+        self.assertFalse(status["ready"])
+        self.assertGreater(status["paused_ms"], 0)
+        for one in status["losses"]:
+            self.assertTrue(one["holder"])
+        server.thaw()
