@@ -17,12 +17,14 @@
 
 #include "auth/users.h"
 #include "base/buf.h"
+#include "base/span.h"
 #include "base/xmalloc.h"
 #include "config/check.h"
 #include "config/config.h"
 #include "config/fields.h"
 #include "config/file.h"
 #include "config/node.h"
+#include "config/options.h"
 
 #define NAME_MAX_BYTES 64
 #define PASSWORD_MAX_BYTES 4096
@@ -245,9 +247,9 @@ set_users(const struct config_draft *draft)
 
 /* Public. */
 
-bool
-config_load_buffer(struct config *config, const char *name, const char *text,
-    size_t length, struct config_faults *faults)
+static bool
+load_text(struct config *config, const char *name, struct span text,
+    const struct config_options *options, struct config_faults *faults)
 {
 	struct config_draft draft = { .config = config, .faults = faults };
 	size_t before = faults->n, i;
@@ -255,7 +257,8 @@ config_load_buffer(struct config *config, const char *name, const char *text,
 
 	memset(config, 0, sizeof(*config));
 	config_faults_context(faults, name);
-	if (config_node_parse(&root, text, length, faults)) {
+	if (config_node_parse(&root, text.p, text.n, faults)) {
+		config_options_apply(&root, options, faults);
 		for (i = 0; i < CONFIG_FIELDS; i++)
 			set_default(config, &config_fields[i]);
 		take_section(&draft, root, "");
@@ -272,8 +275,23 @@ config_load_buffer(struct config *config, const char *name, const char *text,
 }
 
 bool
+config_load_buffer(struct config *config, const char *name, const char *text,
+    size_t length, struct config_faults *faults)
+{
+	return load_text(
+	    config, name, (struct span){ text, length }, NULL, faults);
+}
+
+bool
 config_load(
     struct config *config, const char *file, struct config_faults *faults)
+{
+	return config_load_with(config, file, NULL, faults);
+}
+
+bool
+config_load_with(struct config *config, const char *file,
+    const struct config_options *options, struct config_faults *faults)
 {
 	const char *why;
 	size_t length;
@@ -282,7 +300,8 @@ config_load(
 
 	memset(config, 0, sizeof(*config));
 	if (file == NULL)
-		return config_load_buffer(config, "defaults", "", 0, faults);
+		return load_text(config, "defaults", (struct span){ "", 0 },
+		    options, faults);
 	text =
 	    config_file_read(file, false, CONFIG_NODE_TEXT_MAX, &length, &why);
 	if (text == NULL) {
@@ -292,7 +311,8 @@ config_load(
 		    CONFIG_NODE_TEXT_MAX / 1024);
 		return false;
 	}
-	ok = config_load_buffer(config, file, text, length, faults);
+	ok = load_text(
+	    config, file, (struct span){ text, length }, options, faults);
 	config_file_free(text);
 	return ok;
 }

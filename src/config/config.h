@@ -149,6 +149,20 @@ struct config {
 bool config_load(struct config *config, const char *file,
     struct config_faults *faults) __attribute__((warn_unused_result));
 
+/*
+ * Settings of the command line, each as "section.key=value"; borrowed.  They
+ * win over the file.
+ */
+struct config_options {
+	const char *const *v;
+	size_t n;
+};
+
+/* As config_load(), with options; NULL: none. */
+bool config_load_with(struct config *config, const char *file,
+    const struct config_options *options, struct config_faults *faults)
+    __attribute__((warn_unused_result));
+
 /* As config_load(), from memory.  Messages use `name` for the file. */
 bool config_load_buffer(struct config *config, const char *name,
     const char *text, size_t length, struct config_faults *faults)

@@ -94,6 +94,8 @@ config_faults_at(struct config_faults *faults, struct config_mark at,
 	}
 	if (key == NULL)
 		snprintf(line, sizeof(line), "%s", context(faults));
+	else if (at.line == 0)
+		snprintf(line, HEAD_SIZE, "-o: %s", key);
 	else
 		snprintf(line, HEAD_SIZE, "%s:%d:%d: %s", context(faults),
 		    at.line, at.column, key);

@@ -16,5 +16,7 @@ src_config_libconfig_a_SOURCES = \
 	src/config/listen.c \
 	src/config/node.c \
 	src/config/node.h \
+	src/config/options.c \
+	src/config/options.h \
 	src/config/types.c \
 	src/config/values.c

@@ -22,6 +22,7 @@
 
 #include "base/log.h"
 #include "base/streams.h"
+#include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/acl.h"
 #include "daemon/broker.h"
@@ -44,11 +45,14 @@ struct args {
 	bool version;
 	bool help;
 	bool acl;
+	const char **options; /* of -o; owned */
+	size_t noptions;
 	int nwords; /* of --acl */
 	char *const *words;
 };
 
-static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE] [--probe]\n"
+static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE] "
+			    "[-o SETTING=VALUE] [--probe]\n"
 			    "       lockbrokerd [-c FILE] --acl USER VERB "
 			    "[NAME]\n";
 
@@ -57,6 +61,8 @@ static const char help[] =
     "  -c, --config FILE  configuration (default:\n"
     "                     %s,\n"
     "                     where it exists)\n"
+    "  -o, --option SETTING=VALUE\n"
+    "                     set redis.mode, for example; wins over the file\n"
     "  -t, --test         check the configuration and exit\n"
     "      --probe        check Redis too: connect to it, look, and exit\n"
     "      --acl          tell whether USER may do that, and why: exit\n"
@@ -72,6 +78,7 @@ args_parse(struct args *args, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "config", required_argument, NULL, 'c' },
+		{ "option", required_argument, NULL, 'o' },
 		{ "test", no_argument, NULL, 't' },
 		{ "probe", no_argument, NULL, 'p' },
 		{ "acl", no_argument, NULL, 'a' },
@@ -82,11 +89,15 @@ args_parse(struct args *args, int argc, char **argv)
 	};
 	int option;
 
+	args->options = xcalloc((size_t)argc, sizeof(*args->options));
 	while (
-	    (option = getopt_long(argc, argv, "c:tTVh", longs, NULL)) != -1) {
+	    (option = getopt_long(argc, argv, "c:o:tTVh", longs, NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			args->file = optarg;
+			break;
+		case 'o':
+			args->options[args->noptions++] = optarg;
 			break;
 		case 't':
 			args->test = true;
@@ -229,6 +240,7 @@ act(const struct args *args)
 	struct config config;
 	int status = EXIT_SUCCESS;
 
+	settings_options(args->options, args->noptions);
 	if (!load(&config, args->file))
 		return EXIT_USAGE;
 	if (args->dump)
@@ -258,6 +270,7 @@ daemon_main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (!args_parse(&args, argc, argv)) {
 		(void)fputs(usage, stderr);
+		free(args.options);
 		return EXIT_USAGE;
 	}
 	if (args.help) {
@@ -268,6 +281,8 @@ daemon_main(int argc, char **argv)
 	} else {
 		status = act(&args);
 	}
+	settings_options(NULL, 0);
+	free(args.options);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr,
 		    "lockbrokerd: can't write to standard output: %s\n",

@@ -18,6 +18,15 @@
 /* A cluster may have more nodes than the configuration names. */
 #define CLUSTER_NODES 16
 
+/* A process has one command line; written before there is another thread. */
+static struct config_options from_line;
+
+void
+settings_options(const char *const *v, size_t n)
+{
+	from_line = (struct config_options){ v, n };
+}
+
 const char *
 settings_default_file(void)
 {
@@ -31,7 +40,7 @@ settings_load(
 	/* A default file that exists but can't be read is a fault. */
 	if (file == NULL && access(settings_default_file(), F_OK) == 0)
 		file = settings_default_file();
-	return config_load(config, file, faults);
+	return config_load_with(config, file, &from_line, faults);
 }
 
 /* Returns how many all connections to Redis and to Sentinels need. */

@@ -6,9 +6,16 @@
 #define LOCKBROKER_DAEMON_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct config;
 struct config_faults;
+
+/*
+ * Notes the settings of the command line, before anything is loaded: they win
+ * over the file at the start and with each reload.  Borrowed for ever.
+ */
+void settings_options(const char *const *v, size_t n);
 
 /*
  * file: what -c named; NULL: the default file if it exists, otherwise the

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 
@@ -33,6 +34,56 @@ class CommandLine(SystemTest):
         self.assertRegex(out, r"lockbroker\S* \d+\.\d+")
         version = self.broker()
         self.assertIn(self.client(version).ok("VERSION")["version"], out)
+
+    def test_settings_on_the_command_line(self):
+        config = ("locks: {lease: 20s, max_keep: 2h}\nlisten:\n  - tcp: 127.0.0.1:1\n"
+                  "redis:\nauth: {users: []}\n")
+        options = {"listen.tcp": "127.0.0.1:5999", "listen.http": "127.0.0.1:6000",
+                   "listen.unix": "/tmp/x", "listen.mode": "0600", "redis.mode": "quorum",
+                   "redis.nodes": "a:1,[::1]:2,unix:/r", "locks.lease": "30s",
+                   "log.audit": "true", "limits.clients": "50", "broker.name": "7"}
+        words = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+        status, out, err = self.run_it("-T", *words, config=config)
+        self.assertEqual((status, err), (0, ""))
+        for line in ('lease: "30s"', 'max_keep: "2h"', "audit: true", "clients: 50", 'name: "7"',
+                     'tcp: "127.0.0.1:5999"', 'http: "127.0.0.1:6000"', 'unix: "/tmp/x"',
+                     'mode: "0600"', '"a:1"', '"[::1]:2"', '"unix:/r"'):
+            self.assertIn(line.replace('"', ""), out.replace('"', ""))
+        self.assertNotIn("127.0.0.1:1\n", out.replace('"', ""))
+        self.assertEqual(self.run_it("-T", *words, config="")[0], 0)
+        self.assertEqual(self.run_it("-t", *words, config=config), (0, "", ""))
+
+    def test_faults_on_the_command_line(self):
+        for option, words in (("locks.lese=3s", "did you mean locks.lease"),
+                              ("lease=3s", "did you mean locks.lease"),
+                              ("locks.lease=3", "must say the unit"),
+                              ("locks=3", "expected a mapping"), ("locks.lease", "no value"),
+                              ("redis.nodes=a:1,b", "b"), ("listen.tpc=a:1", "tpc"),
+                              ("redis.replicas=1", "no replicas")):
+            for more in ("-t",), ():
+                status, out, err = self.run_it(*more, "-o", option, config="")
+                self.assertEqual((status, out), (2, ""))
+                self.assertTrue(err.startswith("-o: "), err)
+                self.assertIn(words, err)
+                self.assertEqual(err.count("\n"), 1)
+
+    def test_a_reload_keeps_what_the_command_line_says(self):
+        broker = self.broker(start=False)
+        broker.spawn(argv=[find_program(), "-c", broker.config_path, "-o", "limits.holds=1"])
+        client = eventually(lambda: self.reached(broker), 10, "it listens")
+        client.ok("LOCK a")
+        client.err("LOCK b", "limit")
+        broker.settings["limits"] = {"holds": 5, "waiters": 7}
+        broker.write_config()
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: broker.log_lines("reloaded"), 5, "it has reloaded")
+        client.err("LOCK b", "limit")
+
+    def reached(self, broker):
+        try:
+            return self.client(broker)
+        except OSError:
+            return None
 
     def test_help(self):
         status, out, _ = self.run_it("-h")
