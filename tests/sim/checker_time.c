@@ -575,8 +575,8 @@ end_of_core(struct world *w, const struct broker *b)
 	struct core_gauges gauges;
 
 	core_gauges(b->core, broker_clock_ms(b), &gauges);
-	if (gauges.sessions != 0 || gauges.locks_held != 0 ||
-	    gauges.permits_held != 0 || gauges.waiters != 0 ||
+	if (gauges.sessions != 0 || gauges.locks_held != gauges.tokens ||
+	    gauges.permits_held != 0 || gauges.waiters != gauges.parked ||
 	    gauges.names != 0 || gauges.all_syncs != 0 ||
 	    gauges.unowned + gauges.bound != 0)
 		world_fail(w, "P6",

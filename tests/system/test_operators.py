@@ -72,7 +72,8 @@ class Ready(SystemTest):
         text = eventually(lambda: "no new locks for" in client.ask("READY").text and
                           client.ask("READY").text, 5)
         self.assertRegex(text, r"^ERR unavailable no new locks for [0-9.]+ s: no broker has used "
-                               r"this Redis before; locks that are held are kept$")
+                               r"this Redis before; locks that are held are kept; "
+                               r"no new locks since [0-9:]{8} UTC \(.+\)$")
         left = int(client.stats()["grants_ready_in_ms"])
         self.assert_within(0, left, int(grace_of(1.0) * 1000) + 1)
         eventually(lambda: client.ask("READY").ok, 10)
