@@ -109,6 +109,7 @@ monitor_dispatch(
 		    "/readyz /status.json /locks/NAME");
 		return;
 	}
+	m->asker = NULL;
 	buf_init(&name);
 	if (take_name(m, r, route, &name)) {
 		span = (struct span){ buf_data(&name), buf_len(&name) };

@@ -80,6 +80,7 @@ monitor_may(struct monitor *m, const struct http_request *r,
 	}
 	if (user == NULL)
 		user = users_anonymous(users);
+	m->asker = user;
 	if (user != NULL && user_may(user, right, name, NULL))
 		return true;
 	if (r->authorization == NULL)
@@ -89,6 +90,16 @@ monitor_may(struct monitor *m, const struct http_request *r,
 		monitor_say(
 		    m, r->id, 403, "%s may not see this", user_name(user));
 	return false;
+}
+
+bool
+monitor_shows(const struct monitor *m, const char *user, struct span name)
+{
+	const struct users *users = m->broker->config->users;
+
+	return users == NULL ||
+	       user_may(users_find(users, (struct span){ user, strlen(user) }),
+		   RIGHT_WATCH, name, NULL);
 }
 
 void

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "auth/users.h"
 #include "base/json.h"
 #include "base/now.h"
 #include "config/config.h"
@@ -148,11 +149,14 @@ add_classes(struct json *j, const struct measure *m)
 static void
 add_losses(struct json *j, const struct monitor *m)
 {
+	const char *user = m->asker != NULL ? user_name(m->asker) : "";
 	struct page_hold holds[LOSSES];
 	size_t i, n = monitor_holds(m, (struct span){ "", 0 }, holds, LOSSES);
 
 	json_open(j, "losses", '[');
 	for (i = 0; i < n; i++) {
+		if (!monitor_shows(m, user, holds[i].name))
+			continue;
 		json_open(j, NULL, '{');
 		json_str(j, "name", holds[i].name.p, holds[i].name.n);
 		if (holds[i].permits > 0)

@@ -5,9 +5,11 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/users.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/xmalloc.h"
@@ -75,6 +77,8 @@ monitor_ask(struct monitor *m, const struct http_request *r, struct span name)
 		memcpy(q->name, name.p, name.n);
 	q->name_len = name.n;
 	q->request = r->id;
+	if (m->asker != NULL)
+		snprintf(q->user, sizeof(q->user), "%s", user_name(m->asker));
 	LIST_INSERT_HEAD(&m->questions, q, link);
 	return q;
 }

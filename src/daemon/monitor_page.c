@@ -216,6 +216,8 @@ fill_focus(struct draft *d, struct monitor *m, const struct question *q)
 	d->page.focus = f;
 	f->name = (struct span){ q->name, q->name_len };
 	f->fault = text_name_why(f->name, NAME_MAX_BYTES);
+	if (f->fault == NULL && !monitor_shows(m, q->user, f->name))
+		f->fault = "may not be looked at by you";
 	if (f->fault != NULL)
 		return;
 	f->elsewhere = q->elsewhere;
@@ -288,6 +290,19 @@ fill_texts(struct draft *d)
 		(void)strftime(d->now, sizeof(d->now), "%H:%M:%S UTC", &tm);
 }
 
+/* Leaves out what who asks may not look at; returns how many are left. */
+static size_t
+shown(const struct monitor *m, const struct question *q, struct page_hold *v,
+    size_t n)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < n; i++)
+		if (monitor_shows(m, q->user, v[i].name))
+			v[left++] = v[i];
+	return left;
+}
+
 void
 monitor_render(struct monitor *m, struct question *q)
 {
@@ -304,12 +319,12 @@ monitor_render(struct monitor *m, struct question *q)
 	fill_broker(d, m, &gauges);
 	fill_nodes(d, m);
 	for (i = 0; i < m->nbusy; i++)
-		d->busiest[i] = m->busy[i].page;
+		if (monitor_shows(m, q->user, m->busy[i].page.name))
+			d->busiest[d->page.nbusiest++] = m->busy[i].page;
 	d->page.busiest = d->busiest;
-	d->page.nbusiest = m->nbusy;
 	fill_classes(d, core_measure(m->broker->core), now_ms());
-	d->page.nlosses =
-	    monitor_holds(m, (struct span){ "", 0 }, d->losses, HOLDS);
+	d->page.nlosses = shown(m, q, d->losses,
+	    monitor_holds(m, (struct span){ "", 0 }, d->losses, HOLDS));
 	d->page.losses = d->losses;
 	if (q->name_len > 0)
 		fill_focus(d, m, q);

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/text.h"
 #include "base/verb.h"
 #include "daemon/bridge.h"
 #include "daemon/monitor.h"
@@ -25,9 +26,11 @@ struct user;
 struct question {
 	uint64_t request;
 	bool page;
-	bool asked;	     /* there is a session for it */
-	bool answered;	     /* by the core */
-	bool done;	     /* only its session has still to end */
+	bool asked;    /* there is a session for it */
+	bool answered; /* by the core */
+	bool done;     /* only its session has still to end */
+	/* Who asks, by name: a reload may come meanwhile.  "": nobody. */
+	char user[LABEL_MAX_BYTES + 1];
 	char elsewhere[512]; /* page: who has the name, but not through us */
 	LIST_ENTRY(question) link;
 	size_t name_len;
@@ -45,6 +48,7 @@ struct monitor {
 	struct broker *broker;
 	struct http_server *http;
 	struct logins *logins;
+	const struct user *asker; /* while a request is dispatched */
 	LIST_HEAD(, question) questions;
 	struct listing *listing; /* of the busiest; NULL: none under way */
 	struct busy_name busy[MONITOR_BUSY], fresh[MONITOR_BUSY];
@@ -83,6 +87,8 @@ void monitor_say(struct monitor *m, uint64_t request, int status,
  */
 bool monitor_may(struct monitor *m, const struct http_request *r,
     const struct user *user, enum right right, struct span name);
+/* May this user look at the name?  Asked when the name is written. */
+bool monitor_shows(const struct monitor *m, const char *user, struct span name);
 void monitor_auth_init(struct monitor *m);
 void monitor_auth_fini(struct monitor *m);
 

@@ -71,6 +71,33 @@ class Page(SystemTest):
         return web
 
 
+class Denied(Page):
+    def test_of_what_is_denied_an_administrator_sees_nothing(self):
+        import hashlib
+        of = "sha256:" + hashlib.sha256(b"secret").hexdigest()
+        web = self.web(auth={"users": [
+            {"name": "root", "admin": True, "hash": of, "deny": ["secret/*"]},
+            {"name": "all", "lock": ["*"], "hash": of}]})
+        holder = self.client()
+        holder.ok("AUTH all secret")
+        holder.ok("SESSION label=somebody")
+        for name in ("secret/held", "seen/held"):
+            holder.ok(f"LOCK {name}")
+        for name in ("secret/lost", "seen/lost"):
+            holder.ok(f"LOCK {name} hold=20ms")
+            holder.event(kind="LOST")
+        admin = http.Http(web.port, "root", "secret")
+        text = admin.get("/").text
+        self.assertNotIn("secret/", text)
+        self.assertIn("seen/held", text)
+        self.assertIn("seen/lost", text)
+        self.assertNotIn("secret/", admin.get("/status.json").text)
+        text = admin.get("/?name=secret/held").text
+        self.assertIn("may not be looked at", text)
+        self.assertEqual(text.count("somebody"), admin.get("/").text.count("somebody"))
+        self.assertEqual(admin.get("/locks/secret/held").status, 403)
+
+
 class Sent(Page):
     def test_it_is_whole_without_scripts(self):
         text = self.night().get("/").text
