@@ -18,6 +18,12 @@
 #include "base/text.h"
 #include "base/xmalloc.h"
 
+/*
+ * What the kernel shows of each user and group of another user namespace
+ * (user_namespaces(7)): it tells nobody apart, so it makes nobody a user.
+ */
+#define OVERFLOW_ID 65534
+
 /* One user.  Owned by the set. */
 struct user {
 	char *name;
@@ -330,11 +336,12 @@ has_peer(const struct user *user, const struct peer_credentials *peer)
 	size_t i, k;
 
 	for (i = 0; i < user->nuids; i++)
-		if (user->uids[i] == peer->uid)
+		if (user->uids[i] == peer->uid && peer->uid != OVERFLOW_ID)
 			return true;
 	for (i = 0; i < user->ngids; i++)
 		for (k = 0; k < peer->ngids; k++)
-			if (user->gids[i] == peer->gids[k])
+			if (user->gids[i] == peer->gids[k] &&
+			    peer->gids[k] != OVERFLOW_ID)
 				return true;
 	return false;
 }

@@ -167,6 +167,7 @@ END_TEST
 
 START_TEST(peers)
 {
+	char nobody[] = "nobody";
 	gid_t gids[] = { 12345, 0 };
 	struct peer_credentials peer = { 0, gids, 1 };
 
@@ -180,6 +181,11 @@ START_TEST(peers)
 	ck_assert_ptr_eq(
 	    users_by_peer(users, &peer), users_find(users, span("ops")));
 	peer.ngids = 1;
+	ck_assert_ptr_null(users_by_peer(users, &peer));
+	/* Whoever comes from another user namespace looks like nobody. */
+	two[1].peers.v[0] = nobody;
+	make("");
+	peer.uid = 65534;
 	ck_assert_ptr_null(users_by_peer(users, &peer));
 }
 END_TEST
