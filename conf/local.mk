@@ -7,4 +7,5 @@ dist_examples_DATA = \
 	conf/lockbrokerd.yaml \
 	conf/quorum.yaml \
 	conf/sentinel.yaml \
-	conf/standalone.yaml
+	conf/standalone.yaml \
+	conf/try.yaml

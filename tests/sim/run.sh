@@ -1,24 +1,33 @@
 #!/bin/sh
 # The simulator in `make check`: for each topology, seeds with faults, seeds
 # without, two runs of the same seeds compared, and some with many brokers; then
-# some with pollers.  The numbers are fixed, so
-# that every run does the same.  SIM_SEEDS makes it longer: so many for each
-# topology.  At the end, one line for each.
+# some with pollers.  The numbers are fixed, so that every run does the same.
+# SIM_SEEDS makes it longer: so many for each topology; SIM_PART=40 runs a
+# fortieth of everything.  At the end, one line for each topology.
 sim=${LOCKBROKER_BUILD:-.}/tests/sim/sim
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 
+# of SEEDS: as many of them as this run has
+of() {
+	echo $((($1 + ${SIM_PART:-1} - 1) / ${SIM_PART:-1}))
+}
+
 # TOPOLOGY SEEDS SEEDS-WITHOUT-FAULTS
 run() {
-	"$sim" --topology "$1" --jobs 2 --seed 1 --seeds "${SIM_SEEDS:-$2}"
-	"$sim" --topology "$1" --jobs 2 --seed 100001 --seeds "$3" --faults none
-	"$sim" --topology "$1" --seed 200001 --seeds 25 --twice
-	"$sim" --topology "$1" --jobs 2 --seed 300001 --seeds 30 --brokers 16
+	"$sim" --topology "$1" --jobs 2 --seed 1 \
+		--seeds "$(of "${SIM_SEEDS:-$2}")"
+	"$sim" --topology "$1" --jobs 2 --seed 100001 --seeds "$(of "$3")" \
+		--faults none
+	"$sim" --topology "$1" --seed 200001 --seeds "$(of 25)" --twice
+	"$sim" --topology "$1" --jobs 2 --seed 300001 --seeds "$(of 30)" \
+		--brokers 16
 }
 
 # The same with pollers.
 poll() {
-	"$sim" --topology "$1" --jobs 2 --seed 1 --seeds "$2" --tokens
+	"$sim" --topology "$1" --jobs 2 --seed 1 --seeds "$(of "$2")" \
+		--tokens
 }
 
 {

@@ -100,8 +100,12 @@ RUBY = r"""
 require "redis"
 require "securerandom"
 port, path, notes, px, mode = ARGV
-redis = Redis.new(host: "127.0.0.1", port: port.to_i, reconnect_attempts: 100,
-                  reconnect_delay: 0.05, reconnect_delay_max: 0.05)
+retries = if Redis::VERSION.to_i < 5
+  { reconnect_attempts: 100, reconnect_delay: 0.05, reconnect_delay_max: 0.05 }
+else
+  { reconnect_attempts: [0.05] * 100 }
+end
+redis = Redis.new(host: "127.0.0.1", port: port.to_i, **retries)
 script = 'if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("%s",KEYS[1]%s) ' \
          "else return 0 end"
 until File.exist?(path + ".stop")
