@@ -267,8 +267,8 @@ function define_holds()
 -- include token.lua
 
 -- Asks about a token hold (q), ends it (r) or extends it (e), if it is the one
--- meant; or ends whatever the token of this broker has, the key or a place in
--- the queue (u).
+-- meant: an extension to a time that is over ends it, as in Redis.  Or it ends
+-- whatever the token of this broker has, the key or a place in the queue (u).
 op.token_odd = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	local what, match, bound = string.match(how, "^(.)(.)(.)$")
@@ -291,8 +291,14 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	elseif not stored or not means(stored, asked, match) then
 		return described("lost", key, value, asked, how)
 	elseif what == "e" then
-		return extend(key, queue, me .. "." .. seq, ttl, value, bound,
-			client, most)
+		local rest = redis.call("PTTL", key)
+		local ms = lasts_anew(rest, ttl, bound, most)
+		if not ms then
+			return { "late" }
+		elseif ms >= 0 then
+			return extend(key, queue, me .. "." .. seq, value, rest, ms,
+				client)
+		end
 	end
 	local answer = described("ended", key, value, asked, how)
 	took(owner, key)

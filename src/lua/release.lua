@@ -35,7 +35,8 @@ end
 
 op.token = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
-	local usual = blessed and (how == "rxr" or how == "exr" and client == "")
+	local usual = blessed and (how == "rxr"
+		or how == "exr" and client == "" and tonumber(ttl) >= 0)
 	local fence = usual and fence_of(key, asked)
 	local alone = fence and redis.call("EXISTS", queue) == 0
 	if alone and how == "exr" then

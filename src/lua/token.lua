@@ -4,6 +4,9 @@
 -- mistaken.  No broker vouches for such a key, so any broker may end it or take
 -- it over; TOKEN says which broker writes it again if Redis forgets it.
 
+-- What a Lua number holds: no bound is later than that.
+local most_ms = 2 ^ 53 - 1
+
 -- Writes a token hold; a ttl of 0 means that it never ends.
 local function hold(key, token, n, ttl, client)
 	local value = token .. "|" .. string.format(whole, n) .. "|" .. client
@@ -67,27 +70,31 @@ local function tell_end(key, queue, ms)
 	end
 end
 
--- Gives a hold a new bound, under a new token of this broker; its fence stays.
--- `bound` says on which terms: the end is set to ttl ms from now (r), only if
--- there is a bound (b) or none (u), or if the end moves later (l) or earlier (s)
--- by that; or it is put off by ttl ms (a), but not beyond `most` ms from now (0:
--- no limit).  A ttl of 0 takes the bound away.
-local function extend(key, queue, token, ttl, value, bound, client, most)
-	local owner, at, stored = parse(value)
-	local rest, ms = redis.call("PTTL", key), tonumber(ttl)
-	most = tonumber(most)
+-- Returns for how many ms from now a hold is to last whose bound is changed: 0
+-- for ever, -1 if it is over; nil if the hold stays as it is.  `bound` says on
+-- which terms: the end is set to ttl ms from now (r), only if there is a bound
+-- (b) or none (u), or if the end moves later (l) or earlier (s) by that; or it
+-- is put off by ttl ms (a), but not beyond `most` ms from now (0: no limit).  A
+-- ttl of 0 takes the bound away; one below 0 was over before.
+local function lasts_anew(rest, ttl, bound, most)
+	local ms = tonumber(ttl)
 	if bound == "a" then
-		ms = rest + ms
-		if most > 0 and ms > most then
-			ms = most
-		end
+		ms = math.min(rest + ms, tonumber(most) > 0 and tonumber(most)
+			or most_ms)
+		ms = ms > 0 and ms or -1
 	end
 	if rest < 0 and (bound == "a" or bound == "b" or bound == "l")
 		or rest >= 0 and bound == "u"
-		or bound == "l" and ms > 0 and ms <= rest
-		or bound == "s" and (ms == 0 or rest >= 0 and ms >= rest) then
-		return { "late" }
+		or bound == "l" and ms ~= 0 and ms <= rest
+		or bound == "s" and rest >= 0 and (ms == 0 or ms >= rest) then
+		return nil
 	end
+	return ms
+end
+
+-- Gives a hold a new bound, and a new token of this broker; its fence stays.
+local function extend(key, queue, token, value, rest, ms, client)
+	local owner, at, stored = parse(value)
 	client = client ~= "" and client or stored
 	took(owner, key)
 	hold(key, token, at, string.format(whole, ms), client)

@@ -101,10 +101,18 @@ ask_number(struct span word, int64_t *n)
 }
 
 /* Limits a time.  A longer one never ends, for all that anybody will see. */
-static int64_t
-bounded(int64_t ms)
+int64_t
+ask_bounded(int64_t ms)
 {
-	return ms > DURATION_MS_MAX ? DURATION_MS_MAX : ms;
+	return ms > TOKEN_MS_MAX ? TOKEN_MS_MAX : ms;
+}
+
+/* The time of an extension that sets a new end: one that is over ends the
+ * hold. */
+int64_t
+ask_until(int64_t ms)
+{
+	return ms > 0 ? ask_bounded(ms) : -1;
 }
 
 /* SET. */
@@ -157,13 +165,15 @@ set_ttl(struct set *s, int64_t clock_ms, struct buf *why)
 	if (n <= 0 || n > INT64_MAX / unit)
 		return wrong(why, "invalid expire time in 'set' command");
 	n *= unit;
+	if (s->bound.n == 2 && n > INT64_MAX - clock_ms)
+		return wrong(why, "invalid expire time in 'set' command");
 	/*
 	 * If the time is over already, Redis answers OK and the key expires at
 	 * once.
 	 */
 	if (s->bound.n == 4)
 		n = n - clock_ms > 0 ? n - clock_ms : 1;
-	s->ttl_ms = bounded(n);
+	s->ttl_ms = ask_bounded(n);
 	return true;
 }
 
@@ -291,7 +301,7 @@ expire_bound(const struct expire *e)
 
 static bool
 parse_expire(struct ask *a, const struct span *words, unsigned nwords,
-    int64_t unit, struct buf *why)
+    int64_t unit, int64_t clock_ms, struct buf *why)
 {
 	struct expire e = { false, false, false, false };
 	int64_t n;
@@ -300,7 +310,7 @@ parse_expire(struct ask *a, const struct span *words, unsigned nwords,
 		return false;
 	if (!ask_number(words[2], &n))
 		return wrong(why, NOT_A_NUMBER);
-	if (n > INT64_MAX / unit / 2 || n < INT64_MIN / unit / 2)
+	if (n > (INT64_MAX - clock_ms) / unit || n < INT64_MIN / unit)
 		return wrong(
 		    why, unit == 1 ? "invalid expire time in 'pexpire' command"
 				   : "invalid expire time in 'expire' command");
@@ -309,10 +319,8 @@ parse_expire(struct ask *a, const struct span *words, unsigned nwords,
 	a->form = ASK_ONE_OR_ZERO;
 	a->rq.match = TOKEN_ANY;
 	a->rq.bound = expire_bound(&e);
-	/* A time that is over ends the hold at once. */
-	a->rq.op = n > 0 || a->rq.bound != TOKEN_REPLACE ? TOKEN_EXTEND
-							 : TOKEN_RELEASE;
-	a->rq.ttl_ms = n > 0 ? bounded(n * unit) : 1;
+	a->rq.op = TOKEN_EXTEND;
+	a->rq.ttl_ms = ask_until(n * unit);
 	return true;
 }
 
@@ -470,9 +478,9 @@ parse_command(struct ask *a, enum resp_id id, const struct span *words,
 	case RESP_TTL:
 		return query(a, ASK_LEFT_S);
 	case RESP_PEXPIRE:
-		return parse_expire(a, words, nwords, 1, why);
+		return parse_expire(a, words, nwords, 1, clock_ms, why);
 	case RESP_EXPIRE:
-		return parse_expire(a, words, nwords, 1000, why);
+		return parse_expire(a, words, nwords, 1000, clock_ms, why);
 	case RESP_PERSIST:
 		return parse_persist(a);
 	case RESP_BLPOP:

@@ -76,6 +76,8 @@ bool ask_parse(struct ask *a, enum resp_id id, const struct span *words,
 bool ask_name(struct ask *a, struct span name, struct buf *why);
 bool ask_token(struct span token, struct buf *why);
 bool ask_number(struct span word, int64_t *n);
+int64_t ask_bounded(int64_t ms);
+int64_t ask_until(int64_t ms);
 
 /*
  * Writes the answer.  `token` is that of the result, `mine` that of the

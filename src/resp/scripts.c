@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "resp/scripts.h"
 
@@ -351,19 +352,6 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 	return true;
 }
 
-/* A time that is over already ends the hold, if there is one. */
-static bool
-take_none_left(struct ask *a, const struct script *s, struct buf *why)
-{
-	if (s->flags & SCRIPT_FLAG_UNBOUNDED)
-		return true;
-	if (a->rq.op == TOKEN_ACQUIRE || a->rq.either)
-		return wrong(why, "invalid expire time in 'set' command");
-	a->rq.op = TOKEN_RELEASE;
-	a->rq.all = true;
-	return true;
-}
-
 static bool
 take_number(struct ask *a, const struct script *s, const struct args *args,
     struct buf *why)
@@ -375,10 +363,13 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	if (!ask_number(args->v[s->number - 1], &n) ||
 	    n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
 		return wrong(why, "value is not an integer or out of range");
-	if (n <= 0)
-		return take_none_left(a, s, why);
 	n *= s->unit;
-	a->rq.ttl_ms = n < DURATION_MS_MAX ? n : DURATION_MS_MAX;
+	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either))
+		return wrong(why, "invalid expire time in 'set' command");
+	if (a->rq.bound == TOKEN_ADD)
+		a->rq.ttl_ms = max_ms(ask_bounded(n), -TOKEN_MS_MAX);
+	else if (n > 0 || !(s->flags & SCRIPT_FLAG_UNBOUNDED))
+		a->rq.ttl_ms = ask_until(n);
 	return true;
 }
 

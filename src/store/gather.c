@@ -286,7 +286,8 @@ gather_add(struct gather *g, const struct op *op)
 	struct call *call;
 
 	assert(op->kind < OP_MAX && op->shard < g->nshards);
-	assert(op->ttl_ms >= 0 && op->linger_ms >= 0);
+	assert(op->ttl_ms >= 0 || op->kind == OP_TOKEN);
+	assert(op->linger_ms >= 0);
 	slot = &g->slots[op->shard * g->nlanes + name_lane(g, op)];
 	if (!slot->active) {
 		slot->active = true;

@@ -55,7 +55,9 @@ struct op {
 	size_t name_len;
 	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ */
 	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
-			       TOKEN, PASS, RETAIN: the same, 0: it has none */
+			       TOKEN, PASS, RETAIN: the same, 0: it has none;
+			       TOKEN: below 0: it is over; or what is added to
+			       its bound, of any sign */
 	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
 	uint64_t again;	    /* END: the seq to queue up with again; 0: none;
 			       PASS: that of this broker's stand */

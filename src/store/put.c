@@ -30,19 +30,33 @@ arg_add(struct call *call, const char *s, size_t n)
 }
 
 static void
-arg_number(struct call *call, uint64_t n)
+arg_digits(struct call *call, uint64_t n, bool negative)
 {
-	char digits[DIGITS_MAX];
+	char digits[DIGITS_MAX + 1];
 	char *p = digits + sizeof(digits), *room;
 	size_t len;
 
 	do
 		*--p = (char)('0' + n % 10);
 	while ((n /= 10) > 0);
+	if (negative)
+		*--p = '-';
 	len = (size_t)(digits + sizeof(digits) - p);
 	room = call_room(call, len);
 	memcpy(room, p, len);
 	arg_add(call, room, len);
+}
+
+static void
+arg_number(struct call *call, uint64_t n)
+{
+	arg_digits(call, n, false);
+}
+
+static void
+arg_signed(struct call *call, int64_t n)
+{
+	arg_digits(call, n < 0 ? -(uint64_t)n : (uint64_t)n, n < 0);
 }
 
 static void
@@ -139,7 +153,7 @@ arg_put(struct call *call, const struct op *op, enum op_arg arg)
 		arg_number(call, op->seq);
 		break;
 	case ARG_TTL:
-		arg_number(call, (uint64_t)op->ttl_ms);
+		arg_signed(call, op->ttl_ms);
 		break;
 	case ARG_LINGER:
 		arg_number(call, (uint64_t)op->linger_ms);

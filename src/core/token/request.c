@@ -199,6 +199,8 @@ token_take(
 	struct token_call *c;
 
 	assert(rq->nnames > 0 && rq->nnames <= CORE_NAMES_MAX);
+	assert(rq->ttl_ms >= (rq->op == TOKEN_EXTEND ? -TOKEN_MS_MAX : 0) &&
+	       rq->ttl_ms <= TOKEN_MS_MAX);
 	assert(rq->token_len <= TOKEN_MAX_BYTES &&
 	       rq->new_token_len <= TOKEN_MAX_BYTES);
 	if (!allowed(core, asker, rq))

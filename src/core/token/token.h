@@ -22,6 +22,9 @@
 
 #define TOKEN_MAX_BYTES 512
 
+/* No bound is later than that: what a number of the scripts holds. */
+#define TOKEN_MS_MAX ((INT64_C(1) << 53) - 1)
+
 struct core_name;
 
 enum token_op {
@@ -50,7 +53,8 @@ enum token_match {
 /* EXTEND: how the bound changes. */
 enum token_bound {
 	TOKEN_REPLACE,	  /* ends ttl_ms from now; 0: no bound */
-	TOKEN_ADD,	  /* ends later by ttl_ms; without a bound: UNBOUND */
+	TOKEN_ADD,	  /* ends later by ttl_ms, or sooner; without a bound:
+			     UNBOUND */
 	TOKEN_IF_BOUND,	  /* as REPLACE; without a bound: UNBOUND */
 	TOKEN_IF_UNBOUND, /* as REPLACE; with a bound: UNBOUND */
 	TOKEN_IF_LONGER,  /* as REPLACE, if the end moves later; else UNBOUND */
@@ -73,9 +77,11 @@ struct token_request {
 	size_t prefix;	       /* TOKEN_PREFIX; not more than token_len */
 	const char *new_token; /* EXTEND: from now on; NULL: as it was */
 	size_t new_token_len;
-	int64_t ttl_ms; /* ACQUIRE, EXTEND; 0: no bound.  The core cuts it to
-			   locks.max_hold; an ACQUIRE without a bound gets
-			   locks.default_hold. */
+	/* ACQUIRE, EXTEND; 0: no bound, and below 0: over, so that an EXTEND
+	 * ends the hold (DONE).  TOKEN_ADD: of any sign.  At most TOKEN_MS_MAX,
+	 * either way.  The core cuts it to locks.max_hold; an ACQUIRE without a
+	 * bound gets locks.default_hold. */
+	int64_t ttl_ms;
 	/* ACQUIRE: extends a hold that matches instead (ACQ-OR-EXT), and gives
 	 * it the token of the request.  EXTEND: acquires a free name instead
 	 * (EXT-OR-ACQ). */

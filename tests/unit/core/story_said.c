@@ -140,7 +140,10 @@ write_op_line(struct story *st, const struct op *op)
 						: op->name_len),
 		    op->name);
 	write_num(st, "seq", op->seq);
-	write_num(st, "ttl", (uint64_t)op->ttl_ms);
+	if (op->ttl_ms < 0)
+		buf_addf(st->out, " ttl=%" PRId64, op->ttl_ms);
+	else
+		write_num(st, "ttl", (uint64_t)op->ttl_ms);
 	write_num(st, "linger", (uint64_t)op->linger_ms);
 	write_num(st, "fence", op->fence);
 	write_num(st, "reserve", op->reserve);

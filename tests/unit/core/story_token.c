@@ -40,7 +40,10 @@ duration(const struct story *st, const char *key)
 {
 	const char *value = story_option(st, key);
 
-	return value == NULL ? 0 : story_number(st, value);
+	if (value == NULL)
+		return 0;
+	return value[0] == '-' ? -story_number(st, value + 1)
+			       : story_number(st, value);
 }
 
 static const char *

@@ -77,8 +77,10 @@ static const struct asking {
 	/* Commands that are answered at once. */
 	OK("SET a t NX EXAT 7", ACQUIRE, EXACT, REPLACE, 1, "t", NULL,
 	    OK_OR_NIL),
-	OK("SET a t NX PX 9223372036854775807", ACQUIRE, EXACT, REPLACE,
-	    YEAR_MS, "t", NULL, OK_OR_NIL),
+	NO("SET a t NX PX 9223372036854775807",
+	    "invalid expire time in 'set' command"),
+	OK("SET a t NX PX 9007199254740992", ACQUIRE, EXACT, REPLACE,
+	    TOKEN_MS_MAX, "t", NULL, OK_OR_NIL),
 	/* The last one counts, as with Redis, which looks at numbers last. */
 	OK("SET a t PX x nx px 50", ACQUIRE, EXACT, REPLACE, 50, "t", NULL,
 	    OK_OR_NIL),
@@ -128,7 +130,9 @@ static const struct asking {
 	    ONE_OR_ZERO),
 	OK("PEXPIRE a 50 LT", EXTEND, ANY, IF_SHORTER, 50, NULL, NULL,
 	    ONE_OR_ZERO),
-	OK("PEXPIRE a 0", RELEASE, ANY, REPLACE, 1, NULL, NULL, ONE_OR_ZERO),
+	OK("PEXPIRE a 0", EXTEND, ANY, REPLACE, -1, NULL, NULL, ONE_OR_ZERO),
+	OK("EXPIRE a -7 LT", EXTEND, ANY, IF_SHORTER, -1, NULL, NULL,
+	    ONE_OR_ZERO),
 	OK("PERSIST a", EXTEND, ANY, IF_BOUND, 0, NULL, NULL, ONE_OR_ZERO),
 	NO("PEXPIRE a x", "value is not an integer or out of range"),
 	NO("PEXPIRE a 5 FOO", "Unsupported option FOO"),

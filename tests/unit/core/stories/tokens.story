@@ -23,6 +23,21 @@ config debug
 > log token-released name=a fence=100 session=1 peer=peer
 > 1 done 1 held own meant fence=100 left=59990 token=t1
 
+== tokens: an extension to a time that is over ends the hold
+0 ready 1
+0 token 1 acquire a token=t1 px=30s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+10 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+20 token 1 extend a token=t1 px=-1
+> op token a seq=2 ttl=-1 client=t1 how=exr
+30 < ended a fence=100 ttl=29980 text=t1 first=1 second=3
+> 1 done 1 held own meant fence=100 left=29980 token=t1
+40 token 1 extend a token=t1 px=-5s bound=add
+> op token a seq=3 ttl=-5000 client=t1 how=exa
+50 < gone a
+> 1 absent 0 free
+
 == tokens: without a bound; a token of any bytes
 0 ready 1
 10 token 1 acquire a token=a|b%ä

@@ -1,0 +1,83 @@
+"""Each number that a client may send, to the broker and to a bare redis-server: the answers are
+equal, and so is what is held afterwards."""
+
+import unittest
+
+from lib.resp import RedisError, Resp
+from test_resp import RespTest
+
+LONGEST = 2**53 - 1  # of a bound of the broker, in ms
+NUMBERS = ("0", "-1", "1000", "-1000", "-10000", "-20000", "2147483648", "9007199254740991")
+
+# What each library extends its hold by: the text, and its arguments behind the token.
+ADD = """
+local token = redis.call('get', KEYS[1])
+if not token or token ~= ARGV[1] then return 0 end
+local expiration = redis.call('pttl', KEYS[1])
+if not expiration then expiration = 0 end
+if expiration < 0 then return 0 end
+local newttl = ARGV[2]
+if ARGV[3] == "0" then newttl = ARGV[2] + expiration end
+redis.call('pexpire', KEYS[1], newttl)
+return 1
+"""
+SIGNAL = """
+if redis.call("get", KEYS[1]) ~= ARGV[1] then return 1
+elseif redis.call("ttl", KEYS[1]) < 0 then return 2
+else redis.call("expire", KEYS[1], ARGV[2]) return 0 end
+"""
+EXTEND = ('if redis.call("get",KEYS[1]) == ARGV[1] then '
+          'return redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end')
+
+EXTENSIONS = [(ADD, ("0",)), (ADD, ("1",)), (SIGNAL, ()), (EXTEND, ())]
+
+STATES = {
+    "bound": [("SET", "k", "t", "NX", "PX", "10000")],
+    "without a bound": [("SET", "k", "t", "NX")],
+    "another's": [("SET", "k", "u", "NX", "PX", "10000")],
+    "free": [],
+}
+
+
+class Numbers(RespTest):
+    limit = 60
+
+    def setUp(self):
+        super().setUp()
+        self.broker(resp={"park": 0})
+        self.one, self.bare = self.resp(), Resp(self.redis().address)
+        self.addCleanup(self.bare.close)
+
+    def answers(self, client, state, words):
+        """The answer to a request, and what is there afterwards: the token, and for how long."""
+        client("DEL", "k")
+        for command in STATES[state]:
+            client(*command)
+        client.send(*words)
+        reply = client.read()
+        if isinstance(reply, RedisError):
+            reply = "ERR" if "script" in str(reply) else str(reply)
+        return reply, client("GET", "k"), min(client("PTTL", "k"), LONGEST)
+
+    def check(self, words):
+        for state in STATES:
+            with self.subTest(state=state, words=words):
+                reply, token, left = self.answers(self.one, state, words)
+                expected = self.answers(self.bare, state, words)
+                self.assertEqual((reply, token), expected[:2])
+                self.assertAlmostEqual(left, expected[2], delta=2000 if left > 0 else 0)
+
+    def test_extensions(self):
+        for number in NUMBERS:
+            for text, more in EXTENSIONS:
+                self.check(("EVAL", text, 1, "k", "t", number, *more))
+
+    def test_expire(self):
+        for number in NUMBERS:
+            for word in ("PEXPIRE", "EXPIRE"):
+                for how in ((), ("NX",), ("XX",), ("GT",), ("LT",)):
+                    self.check((word, "k", number, *how))
+
+
+if __name__ == "__main__":
+    unittest.main()
