@@ -572,7 +572,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	votes_send(core);
 	/* By now there may be nothing left to give back. */
 	if (core->stopping)
-		guard_sign_off(core);
+		guard_sign_off(core, core->sessions->left_ms > core->now_ms);
 	turn_end(core);
 	if (CHECK_EVERY(core) > 0 && ++core->unchecked >= CHECK_EVERY(core)) {
 		core->unchecked = 0;

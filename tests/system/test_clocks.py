@@ -13,7 +13,7 @@ import time
 from lib.case import SystemTest, grace_of, pad_of, stall_of, top_fence
 from lib.history import Contender, check_history, stop_contenders
 from lib.sentinel import NAME, Watched
-from lib.wait import eventually, let_time_pass, now, patience
+from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
 HOUR = 3600
 
@@ -156,6 +156,21 @@ class OfServer(ClockTest):
         reply = self.rival.reply(self.grace + 10)
         self.assertGreater(reply.fence, told.fence)
         self.assertGreater(reply.at - thawed, self.grace - 0.1)
+
+    def test_a_jump_while_the_only_broker_is_restarted(self):
+        """A client has not given back what it held, and counts on its valid=."""
+        self.lease = 4
+        self.time = self.clock()
+        self.server = self.redis(clock=self.time)
+        first = self.broker(self.server, lease=self.lease, trust_new=True)
+        holder = self.client(first)
+        holder.lock("held")
+        valid, told = parse_ms(holder.ask("PING")["valid"]) / 1000, now()
+        self.assertEqual(first.stop(), 0)
+        self.time.step(5 * self.lease)
+        rival = self.client(self.broker(self.server, lease=self.lease))
+        rival.lock("held", timeout=grace_of(self.lease) + 10)
+        self.assertGreater(now() - told, valid - 0.02, "granted twice")
 
     def test_a_clock_that_runs_too_fast(self):
         """By the one percent that is allowed: nothing is lost, and nobody notices."""

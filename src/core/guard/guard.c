@@ -468,9 +468,13 @@ guard_outcome(
  * Called at the end of each step of a broker that stops.  A server that can't
  * be reached is not waited for: there the broker counts as gone once it has
  * been silent for long enough (lua/keep.lua).
+ *
+ * Nor does the broker sign off while a client still counts on a valid=.  An
+ * idle server would grant again whatever its clock shows; but if that jumps,
+ * the tombstone of that client's name may end too early.
  */
 void
-guard_sign_off(struct core *core)
+guard_sign_off(struct core *core, bool counted_on)
 {
 	struct guard *g;
 	uint32_t i;
@@ -483,7 +487,10 @@ guard_sign_off(struct core *core)
 		if (g->idled || g->busy || !g->up)
 			continue;
 		core_disarm(core, &g->timer);
-		submit(core, g, OP_IDLE);
+		if (counted_on)
+			g->idled = true;
+		else
+			submit(core, g, OP_IDLE);
 	}
 }
 

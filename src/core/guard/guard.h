@@ -46,7 +46,7 @@ struct guard {
 	bool known;  /* it was blessed before: if it is new, data was lost */
 	bool fresh;  /* PENDING: it is new, and was not known */
 	bool fenced; /* it has told a fence */
-	bool idled;  /* stopping: signed off */
+	bool idled;  /* stopping: signed off, or gone without */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told our address; 0: not yet */
@@ -182,8 +182,9 @@ void guard_timer(struct core *core, struct timer *t);
 /*
  * Stopping: signs off from all servers once everything has been given back.
  * Has it been?  Has the broker signed off from all that can be reached?
+ * `counted_on`: a client still counts on a valid=, so the broker leaves without.
  */
-void guard_sign_off(struct core *core);
+void guard_sign_off(struct core *core, bool counted_on);
 bool guard_all_over(const struct core *core);
 bool guard_signed_off(const struct core *core);
 

@@ -81,7 +81,8 @@
 > 2 !SHUTDOWN
 > op hold s seq=3 have=1 by=1000012928 limit=3
 80 < kept s
-> op idle
+90 stopped?
+> yes
 
 == STATUS: here, elsewhere, nowhere
 0 ready 3
