@@ -23,13 +23,31 @@
 #define WHY_SIZE 256
 
 /*
- * Has the time of a grant run out before the client is told?  Then it is none:
- * others may have been granted the name since, and been told so.
+ * Has the time of the hold that an answer tells of run out before the client is
+ * told?  It ran from the moment at which the script ran, which was not before
+ * the operation was sent.  Others may have been granted the name since, and been
+ * told so.
  */
 static bool
-is_over(const struct core *core, const struct token_call *c, int64_t sent_ms)
+is_over(const struct core *core, const struct token_name *n, int64_t sent_ms)
 {
-	return c->ttl_ms > 0 && core->now_ms >= sent_ms + c->ttl_ms;
+	return n->left_ms > 0 && core->now_ms >= sent_ms + n->left_ms;
+}
+
+/* The hold that was there, and extended, has ended by itself meanwhile. */
+static void
+note_over(struct core *core, struct token_name *n)
+{
+	struct ward *w = ward_find(core, n->name, n->len);
+
+	if (w != NULL && w->fence == n->fence)
+		ward_drop(core, w, "hold");
+	n->status = OUTCOME_GONE;
+	n->kind = TOKEN_FREE;
+	n->whose = 0;
+	n->fence = 0;
+	n->left_ms = -1;
+	n->text[0] = '\0';
 }
 
 void
@@ -55,13 +73,15 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 		n->status = OUTCOME_BUSY;
 	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_RENEWED)
 		n->status = OUTCOME_LOST;
-	if (n->status != OUTCOME_GRANTED &&
-	    (n->status != OUTCOME_RENEWED || c->op != TOKEN_ACQUIRE))
+	if (!is_over(core, n, sent_ms))
 		return;
-	if (!is_over(core, c, sent_ms))
-		return;
-	ward_stray(core, n);
-	n->status = OUTCOME_BUSY;
+	if (n->status == OUTCOME_GRANTED ||
+	    (n->status == OUTCOME_RENEWED && c->op == TOKEN_ACQUIRE)) {
+		ward_stray(core, n);
+		n->status = OUTCOME_BUSY;
+	} else if (n->status == OUTCOME_RENEWED) {
+		note_over(core, n);
+	}
 }
 
 void

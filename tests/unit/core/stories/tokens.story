@@ -314,6 +314,30 @@ config quorum=3
 > 1 busy 0 free fence=90 left=100 token=t1
 130 < gone a
 
+== tokens: extended, and told too late
+0 ready 1
+10 token 1 acquire a token=t1 px=10s
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=e-r
+20 < granted a fence=90
+> 1 done 1 held own meant fence=90 left=10000 token=t1
+30 token 1 extend a token=t1 px=300
+> op token a seq=2 ttl=300 client=t1 how=exr
+# It was sent at 30, and 330 was its end: others may have the name since.
+330 < renewed a fence=90 ttl=300 text=t1
+> 1 absent 0 free
+# By what the script says is left, whatever the request added.
+360 token 1 extend b token=t2 px=100 bound=add
+> op token b seq=3 ttl=100 client=t2 how=exa
+800 < renewed b fence=95 ttl=500 text=t2
+> 1 done 1 held own meant fence=95 left=500 token=t2
+810 token 1 extend b token=t2 px=100 bound=add
+> op token b seq=4 ttl=100 client=t2 how=exa
+1100 < renewed b fence=95 ttl=290 text=t2
+> 1 absent 0 free
+# Neither is written again.
+1110 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+
 == tokens: a hold that the client had is not ended where nobody answers
 0 ready 1
 10 token 1 acquire a token=t1 px=10s either
