@@ -193,6 +193,9 @@ checking_start(struct run *run)
 		setup.argv = by_shell;
 	}
 	run->state = &run_running;
+	/* If we are killed, the command dies a moment later. An older broker
+	 * refuses that, and goes by our close. */
+	client_send(&run->client, "@" TAG_END " SESSION end=quit");
 	if (o->grace_ms > 0) {
 		run->graced = true;
 		client_send(&run->client,

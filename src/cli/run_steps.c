@@ -20,8 +20,8 @@
 void
 run_finish(struct run *run, int status)
 {
-	/* A session with grace would live on without us. */
-	if (run->graced && run->client.fd >= 0)
+	/* A close alone would be a crash to the broker. */
+	if (run->client.fd >= 0)
 		client_send(&run->client, "QUIT");
 	run->status = status;
 	run->state = NULL;

@@ -107,8 +107,9 @@ struct core_session_options {
 	uint64_t ref;
 	const char *label; /* NULL: not given */
 	size_t label_len;
-	bool has_grace, has_heartbeat;
+	bool has_grace, has_heartbeat, has_end;
 	int64_t grace_ms, heartbeat_ms; /* 0: none */
+	bool by_quit_only;		/* end: only QUIT is an orderly one */
 	/* Random; the session takes it if it has none yet. */
 	unsigned char secret[CORE_SECRET_BYTES];
 };

@@ -72,12 +72,15 @@ session_drain(struct core *core, struct session *s)
 
 /*
  * Did the client end the session, so that it no longer counts on a valid=?  A
- * proxy closes in an orderly way, too, when its client is cut off.
+ * proxy closes in an orderly way, too, when its client is cut off, and so does
+ * the kernel for a process that is killed.
  */
 static bool
 ended_by_client(const struct session *s, bool orderly, bool quit)
 {
-	return quit || (orderly && !s->proxied) || !s->tcp;
+	if (quit || s->by_quit_only)
+		return quit;
+	return (orderly && !s->proxied) || !s->tcp;
 }
 
 /* Returns until when the session goes on without a connection; the present if
@@ -230,12 +233,26 @@ session_set_options(
 		    core, FIELD_LABEL, s->owner.label, strlen(s->owner.label));
 	if (s->grace_ms > 0)
 		emit_num(core, FIELD_GRACE, (uint64_t)s->grace_ms);
+	if (t->has_end)
+		s->by_quit_only = t->by_quit_only;
 	if (t->has_heartbeat)
 		s->heartbeat_ms = t->heartbeat_ms;
 	if (s->heartbeat_ms > 0)
 		emit_num(core, FIELD_HEARTBEAT, (uint64_t)s->heartbeat_ms);
 	if (t->has_heartbeat)
 		emit_attach(core, s->owner.id, s->heartbeat_ms);
+}
+
+/* Of at most limits.holds semaphores. */
+static uint64_t
+permits_sum(const struct owner *owner)
+{
+	const struct permits *p;
+	uint64_t n = 0;
+
+	TAILQ_FOREACH (p, &owner->permits, in_owner)
+		n += p->n - p->untold;
+	return n;
 }
 
 /*
@@ -303,6 +320,8 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	emit_reply(core, s->owner.id, ref, STATUS_OK);
 	emit_num(core, FIELD_ID, s->owner.id);
 	emit_num(core, FIELD_LOCKS, s->owner.nholds);
+	if (s->owner.npermits > 0)
+		emit_num(core, FIELD_PERMITS, permits_sum(&s->owner));
 	core->fx_first = core->fx->n;
 	kept_tell(core, s);
 }

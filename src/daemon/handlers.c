@@ -128,6 +128,8 @@ handle_session(struct broker *b, struct conn *c, const struct request *r)
 	}
 	t.has_grace = request_has(r, OPTION_GRACE);
 	t.grace_ms = number_or(r, OPTION_GRACE, 0);
+	t.has_end = request_has(r, OPTION_END);
+	t.by_quit_only = number_or(r, OPTION_END, END_CLOSE) == END_QUIT;
 	t.has_heartbeat = request_has(r, OPTION_HEARTBEAT);
 	t.heartbeat_ms = number_or(r, OPTION_HEARTBEAT, 0);
 	if (getrandom(t.secret, sizeof(t.secret), 0) !=

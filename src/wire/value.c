@@ -62,19 +62,32 @@ value_number(
 	return n < o->min ? "" : NULL;
 }
 
+/* The first word means 0, the second one 1. */
+static const char *
+value_either(struct span value, const char *zero, const char *one, int64_t *num)
+{
+	*num = value_is(value, one);
+	return *num == 1 || value_is(value, zero) ? NULL : "";
+}
+
 static const char *
 value_mode(
     const struct option *o, struct span value, int64_t *num, struct span *str)
 {
 	(void)o;
 	(void)str;
-	if (value_is(value, "exclusive"))
-		*num = MODE_EXCLUSIVE;
-	else if (value_is(value, "shared"))
-		*num = MODE_SHARED;
-	else
-		return "";
-	return NULL;
+	_Static_assert(MODE_EXCLUSIVE == 0 && MODE_SHARED == 1, "their order");
+	return value_either(value, "exclusive", "shared", num);
+}
+
+static const char *
+value_end(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)o;
+	(void)str;
+	_Static_assert(END_CLOSE == 0 && END_QUIT == 1, "their order");
+	return value_either(value, "close", "quit", num);
 }
 
 static const char *
@@ -115,6 +128,7 @@ static const value_parser parsers[] = {
 	[OPTION_TYPE_NUMBER] = value_number,
 	[OPTION_TYPE_MODE] = value_mode,
 	[OPTION_TYPE_KIND] = value_kind,
+	[OPTION_TYPE_END] = value_end,
 	[OPTION_TYPE_LABEL] = value_label,
 	[OPTION_TYPE_SECRET] = value_secret,
 };

@@ -17,6 +17,9 @@
 
 enum lock_mode { MODE_EXCLUSIVE, MODE_SHARED };
 
+/* What is an orderly end of a session: a close, too, or QUIT alone? */
+enum session_end { END_CLOSE, END_QUIT };
+
 /*
  * Reads the value of an option: LABEL and SECRET to *str, all others to *num.
  * False when it is malformed or out of range, with a sentence in `why`.

@@ -101,6 +101,9 @@ check_option(
 	case OPTION_TYPE_KIND:
 		assert(num >= KIND_LOCK && num <= KIND_BARRIER);
 		break;
+	case OPTION_TYPE_END:
+		assert(num == END_CLOSE || num == END_QUIT);
+		break;
 	case OPTION_TYPE_LABEL:
 		check_name(r->str[id], LABEL_MAX_BYTES);
 		/* FALLTHROUGH */

@@ -224,6 +224,32 @@ class Runs(CommandTest):
         self.assertEqual(self.run_it("elect", "job", "--", "sh", "-c", "exit 5")[0], 5)
         self.await_state("free", "job")
 
+    def test_who_is_killed_leaves_the_command_time_to_die(self):
+        """The kernel closes a killed process' connections as if it were done."""
+        child = self.start("run", "job", "--", "sh", "-c", "echo >> job; exec sleep 60")
+        self.await_lines("job", 1)
+        waiting = self.client()
+        waiting.send("LOCK job")
+        eventually(lambda: self.control.ok("STATUS job")["waiters"] == "1")
+        killed = now()
+        child.send_signal(signal.SIGKILL)
+        self.assertTrue(waiting.reply(self.lease * 3).ok)
+        # What is vouched for is renewed every third of it.
+        self.assertGreater(now() - killed, self.lease / 4)
+        waiting.ok("UNLOCK job")
+
+    def test_regular_ends_pass_it_on_at_once(self):
+        for command, status in ((["true"], 0), (["sh", "-c", "kill -9 $$"], 137),
+                                (["no-such-program"], 127)):
+            self.assertEqual(self.run_it("run", "x", "--", *command)[0], status)
+            self.assertTrue(self.control.ok("TRYLOCK x"), command)
+            self.control.ok("UNLOCK x")
+        child = self.start("run", "x", "--", "sleep", "60")
+        self.await_state("held")
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(self.end(child)[0], 143)
+        self.control.ok("TRYLOCK x")
+
     # Watching, forcing.
 
     def test_watch(self):

@@ -2,7 +2,8 @@
  * Sessions in a story: those that survive their connections, and whose they
  * are.
  *
- *	TIME session ID grace=D		SESSION; the reply shows key=K
+ *	TIME session ID [grace=D] [quit]	SESSION, with end=quit; the reply
+ *					shows key=K
  *	TIME resume ID OF [wrong]	RESUME with the key of session OF; wrong:
  *					with each of its digits changed in turn
  *	TIME user ID [NAME]		who the client of a session is
@@ -18,13 +19,16 @@
 void
 story_session(struct story *st)
 {
-	struct core_session_options t = { .has_grace = true };
+	struct core_session_options t = { .ref = 0 };
 	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
 	uint64_t id = story_id(st, 2);
 
 	if (id >= KEYS_MAX)
 		story_fail(st, "too great an ID");
-	t.grace_ms = story_number(st, story_option(st, "grace"));
+	t.has_grace = story_option(st, "grace") != NULL;
+	if (t.has_grace)
+		t.grace_ms = story_number(st, story_option(st, "grace"));
+	t.has_end = t.by_quit_only = story_flag(st, "quit");
 	memset(t.secret, (int)id + 0x5a, sizeof(t.secret));
 	st->key_of = id;
 	ev.u.options.session = id;

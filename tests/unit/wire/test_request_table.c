@@ -18,6 +18,7 @@ static const char *const samples[][2] = {
 	[OPTION_TYPE_NUMBER] = { "2", "2x" },
 	[OPTION_TYPE_MODE] = { "shared", "both" },
 	[OPTION_TYPE_KIND] = { "latch", "door" },
+	[OPTION_TYPE_END] = { "quit", "reset" },
 	[OPTION_TYPE_LABEL] = { "cron", "!cron" },
 	[OPTION_TYPE_SECRET] = { "0f1e", "" },
 };

@@ -269,3 +269,38 @@ config address=host:5625
 > op end b seq=2
 100 close 4
 > op end c seq=3
+
+== a session with end=quit counts on its valid= after any other end, whatever its socket
+0 ready 1
+0 open 2
+0 open 3
+0 open 4
+1 session 2 quit
+> 2 OK id=2 key=K
+1 session 3 quit
+> 3 OK id=3 key=K
+1 session 4 quit
+> 4 OK id=4 key=K
+2 session 4
+> 4 OK id=4 key=K
+10 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 2 OK fence=100 depth=1
+30 3 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 3 OK fence=200 depth=1
+50 4 LOCK c
+> op acquire c seq=3 ttl=13000 reserve=1 queue
+60 < granted c fence=300
+> 4 OK fence=300 depth=1
+70 ping 2
+> valid 9837
+70 ping 3
+> valid 9857
+80 close 2
+90 quit 3
+> op end b seq=2
+100 close 4
+> op end c seq=3
