@@ -226,8 +226,13 @@ class Readme(ShellTest):
         text = self.block("import socket").replace("5625", str(self.brokers[0].port))
         done = subprocess.run([sys.executable, "-c", text], check=False, timeout=patience(20),
                               capture_output=True, text=True)
-        self.assertRegex(done.stdout, r"^OK fence=\d+ depth=1\n\nhere we work\n$", done.stderr)
+        self.assertEqual(done.stdout, "here we work\n", done.stderr)
         eventually(lambda: "state=free" in self.control.ok("STATUS nightly-report").text, 5)
+        # Whatever is not OK is no lock.
+        done = subprocess.run([sys.executable, "-c", text.replace("LOCK night", "LOCK @night")],
+                              check=False, timeout=patience(20), capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.returncode), ("", 1))
+        self.assertRegex(done.stderr, "^ERR bad-name ")
 
     def test_brokers_elsewhere(self):
         self.program("report", "echo reported >>did")
