@@ -308,18 +308,22 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	return answer
 end }
 
--- Looks whether a token hold is still this broker's.  On a server that is not
--- blessed it writes the hold again over a key that is absent or older.  If
+-- Looks whether a token hold is still this broker's: it is known by its fence,
+-- since the token in the key is new after each extension, also after one whose
+-- reply was lost.  Then the answer tells what the key says.  On a server that is
+-- not blessed it writes the hold again over a key that is absent or older.  If
 -- another broker has written the same hold again, the one that lasts longer
 -- stays.
 op.retain = { keys = 3, args = 4,
 run = function(key, _, shared, seq, ttl, held, client)
-	local token = me .. "." .. seq
 	local value = redis.call("GET", key)
-	local owner, stored = parse(value)
+	local owner, stored, whose = parse(value)
 	held = tonumber(held)
-	if owner == token then
-		return { "renewed", 0, redis.call("PTTL", key) }
+	local n = whose and stored == held
+		and string.sub(owner, 1, #me + 1) == me .. "."
+		and tonumber(string.sub(owner, #me + 2))
+	if n and n >= tonumber(seq) then
+		return { "renewed", held, redis.call("PTTL", key), 0, whose, n }
 	end
 	stored = stored or phase(value) or value and held + 1 or 0
 	local rest = stored == held and redis.call("PTTL", key) or -2
@@ -329,8 +333,9 @@ run = function(key, _, shared, seq, ttl, held, client)
 	end
 	raise(held)
 	redis.call("DEL", shared)
-	hold(key, token, held, ttl, client)
-	return { "renewed", 0, redis.call("PTTL", key) }
+	hold(key, me .. "." .. seq, held, ttl, client)
+	return { "renewed", held, redis.call("PTTL", key), 0, client,
+		tonumber(seq) }
 end }
 
 -- Asks the brokers that have a name to end their leases, and says when it did,

@@ -197,7 +197,9 @@ enum outcome_status {
  *            waiting             and the other is made; waiting: the stand is
  *                                in the queue still
  *   ENDED, LOST, GONE            PASS: as TOKEN; nothing is made
- *   RENEWED, LOST                RETAIN: it is there, by this seq; or not
+ *   RENEWED  fence, ttl_ms,      RETAIN: the hold is there and this broker's, by
+ *            text, first         the seq `first`, token and user as in the key
+ *   LOST                         RETAIN: it is not
  *   DONE                         BLESS, ENLIST, IDLE
  *   DONE     ttl_ms              HEARTBEAT: the broker may stay away for that
  *                                long (0: it calls as usual)

@@ -3,7 +3,8 @@
 import re
 
 from lib.case import SystemTest, grace_of
-from lib.resp import Resp
+from lib.proxy import Proxy
+from lib.resp import RedisError, Resp
 from lib.wait import eventually, let_time_pass, now, patience
 
 
@@ -142,6 +143,34 @@ class TokenHolds(SystemTest):
         self.assertEqual(self.a("EXISTS", "x"), 0)
         for broker in self.brokers:
             self.assertNotIn("secret-token", broker.log())
+
+
+class LostExtension(SystemTest):
+    """The reply to an extension is lost: the hold is looked after all the same."""
+
+    limit = 60
+
+    def test_it_outlives_the_data_of_redis(self):
+        server = self.redis()
+        proxy = Proxy(server.unix_address)
+        self.addCleanup(proxy.stop)
+        broker = self.broker(proxy.address, trust_new=True, lease=1)
+        line = self.client(broker)
+        line.lock("warm-up", timeout=20)
+        conn = Resp(f"127.0.0.1:{broker.port}")
+        self.addCleanup(conn.close)
+        self.assertEqual(conn("SET", "x", "t", "NX", "PX", 60000), "OK")
+        proxy.drop_reply("token")
+        with self.assertRaisesRegex(RedisError, "UNAVAILABLE"):
+            conn("PEXPIRE", "x", 120000)
+        self.assertTrue(proxy.fired.is_set())
+        let_time_pass(3)
+        self.assertNotIn("end=taken", str(line.ok("HISTORY x").body))
+        self.assertGreater(conn("PTTL", "x"), 60000)
+        server.cmd("FLUSHALL")
+        reply = line.ask("LOCK x wait=%dms" % (1000 * grace_of(1) + 2000), timeout=30)
+        self.assertEqual(reply.status, "TIMEOUT")
+        self.assertEqual(conn("GET", "x"), "t")
 
 
 class HandedOver(SystemTest):

@@ -98,6 +98,9 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 		ward_stray(core, n);
 	}
+	if (o->status == OUTCOME_UNKNOWN &&
+	    (c->op == TOKEN_EXTEND || n->extends))
+		ward_doubt(core, n->name, n->len);
 	/* The call ends when the other names are answered. */
 	if (call_in_flight(c)) {
 		n->settled = true;

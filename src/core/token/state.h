@@ -168,6 +168,10 @@ void ward_drop(struct core *core, struct ward *w, const char *end);
 /* Redis says that it is this broker's no more, and not why. */
 void ward_gone(struct core *core, struct ward *w);
 
+/* Perhaps it was extended, and nobody knows: the broker asks now.  It may be
+ * unknown. */
+void ward_doubt(struct core *core, const char *name, size_t len);
+
 /* It, as it is now: with the end "held". */
 struct measure_hold ward_hold(const struct ward *w, int64_t now_ms);
 

@@ -333,6 +333,15 @@ ward_stray(struct core *core, const struct token_name *n)
 }
 
 void
+ward_doubt(struct core *core, const char *name, size_t len)
+{
+	struct ward *w = ward_find(core, name, len);
+
+	if (w != NULL)
+		arm(core, w, 0);
+}
+
+void
 ward_timer(struct core *core, struct timer *t)
 {
 	go_on(core, container_of(t, struct ward, timer));
@@ -353,6 +362,24 @@ find_asked(struct core *core, const struct slot *slot)
 	return NULL;
 }
 
+/* The key is later than the ward if nobody heard of an extension. */
+static void
+follow(struct core *core, struct ward *w, const struct outcome *o)
+{
+	bool extended = o->first > w->seq;
+	char *client;
+
+	assert(o->fence == w->fence && o->first >= w->seq);
+	set_until(core, w, o->ttl_ms);
+	if (!extended)
+		return;
+	w->seq = o->first;
+	client = xstrndup(o->text, o->text_len);
+	set_text(&w->client, client);
+	free(client);
+	note(core, w);
+}
+
 void
 ward_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
@@ -368,7 +395,7 @@ ward_outcome(
 		/* The history may have changed once more since the operation
 		 * was sent; then it is asked again at once. */
 		w->epoch = w->asked_epoch;
-		set_until(core, w, o->ttl_ms);
+		follow(core, w, o);
 		arm(core, w,
 		    w->epoch == guard_epoch(core, w->shard)
 			? core->config.lease_ms

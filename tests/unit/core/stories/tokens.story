@@ -146,7 +146,7 @@ config debug
 > log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=1 ttl=59970 fence=100 client=t1
 > op retain b seq=2 fence=110 client=t2
-60 < renewed a ttl=59s
+60 < renewed a fence=100 ttl=59s text=t1 first=1
 70 < unknown b
 2000 until
 > 747 op retain b seq=2 fence=110 client=t2
@@ -170,7 +170,7 @@ config debug
 > 1 done 1 held own meant fence=100 left=15000 token=t1
 11000 until
 > 10020 op retain a seq=1 ttl=5000 fence=100 client=t1
-11010 < renewed a ttl=4000
+11010 < renewed a fence=100 ttl=4000 text=t1 first=1
 30000 until
 
 == tokens: who is gone is granted nothing
@@ -337,6 +337,23 @@ config quorum=3
 # Neither is written again.
 1110 guard pending id:1
 > log guard-pending node=0 cause=replica wait=13600
+
+== tokens: the reply to an extension is lost
+0 ready 1
+10 token 1 acquire a token=t1 px=10s
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=e-r
+20 < granted a fence=90
+> 1 done 1 held own meant fence=90 left=10000 token=t1
+30 token 1 extend a token=t1 new=t2 px=60s
+> op token a seq=2 ttl=60000 client=t1 other=t2 how=exr
+# The broker asks at once, and looks after what the key says.
+40 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op retain a seq=1 ttl=9980 fence=90 client=t1
+50 < renewed a fence=90 ttl=50s text=t2 first=2
+60 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op retain a seq=2 ttl=49990 fence=90 client=t2
 
 == tokens: a hold that the client had is not ended where nobody answers
 0 ready 1
@@ -827,15 +844,17 @@ config quorum=3
 > op token a seq=2 ttl=30000 client=t1 how=exr
 40 < lost a alone
 > 2 ERR unavailable Redis did not answer in time; try again
+> op retain a seq=1 ttl=59980 fence=100 client=t1
+45 < renewed a fence=100 ttl=59970 text=t1 first=1
 50 token 2 release a token=t1
 > op token a seq=3 client=t1 how=rxr
 60 < gone a alone
 > 2 ERR unavailable Redis did not answer in time; try again
-10020 until
-> 10020 op retain a seq=1 ttl=50000 fence=100 client=t1
-10030 < lost a alone
+10045 until
+> 10045 op retain a seq=1 ttl=49970 fence=100 client=t1
+10050 < lost a alone
 12000 until
-> 10707 op retain a seq=1 ttl=49313 fence=100 client=t1
+> 10727 op retain a seq=1 ttl=49288 fence=100 client=t1
 
 == tokens: shown to people while Redis is away
 0 ready 2
@@ -1170,7 +1189,7 @@ config debug
 100 guard blessed
 > log guard-ready node=0 after=10
 > op pass a seq=5 ttl=20000 client=t1 other=t2 stand=3
-105 < renewed a ttl=29s
+105 < renewed a fence=100 ttl=29s text=t1 first=1
 110 < granted a fence=110 first=100 waiting
 > 1 done 1 held own meant fence=100 left=0 token=t1
 > 2 done 1 held own meant fence=110 left=20000 token=t2
