@@ -93,6 +93,21 @@ get_number(const redisReply *array, size_t i, int64_t min, int64_t *out)
 	return *out >= min && *out <= (int64_t)FENCE_MAX;
 }
 
+/* The time that is left of a key, which may be a plain client's: as long as it
+ * likes. */
+static bool
+get_left(const redisReply *array, size_t i, int64_t *out)
+{
+	const redisReply *r = element(array, i);
+
+	if (r != NULL && r->type == REDIS_REPLY_INTEGER &&
+	    r->integer > (int64_t)FENCE_MAX) {
+		*out = (int64_t)FENCE_MAX;
+		return true;
+	}
+	return get_number(array, i, -2, out);
+}
+
 /* Copies bytes into the call; none if they are missing. */
 static bool
 get_text(struct call *call, const redisReply *array, size_t i,
@@ -156,8 +171,7 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	if (status == OUTCOME_MAX ||
 	    !(op_rows[call->kinds[i]].answers & 1u << status))
 		return false;
-	if (!get_number(r, 1, 0, &fence) ||
-	    !get_number(r, 2, -2, &out->ttl_ms) ||
+	if (!get_number(r, 1, 0, &fence) || !get_left(r, 2, &out->ttl_ms) ||
 	    !get_number(r, 3, 0, &waiting) ||
 	    !get_text(call, r, 4, &out->text, &out->text_len) ||
 	    !get_number(r, 5, 0, &first) || !get_number(r, 6, 0, &second) ||

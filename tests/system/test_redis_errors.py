@@ -4,7 +4,7 @@ import os
 import shutil
 
 from lib.case import SystemTest
-from lib.resp import RedisError
+from lib.resp import RedisError, Resp
 from lib.wait import eventually, let_time_pass, now, patience
 
 LEASE = 1
@@ -403,6 +403,20 @@ class RedisErrors(SystemTest):
         self.assertTrue(self.other.silent(0.3))
         self.server.cmd("DEL", "lock:theirs")
         self.assertTrue(self.other.reply(10).ok)
+
+    def test_a_plain_key_that_lives_for_ages(self):
+        self.prepare()
+        one = Resp(f"unix:{self.brokers[0].unix_path}")
+        self.addCleanup(one.close)
+        for ms in (2**53, 9 * 10**18, 2**63 - 1 - 2**42):
+            self.server.cmd("SET", "lock:theirs", "v", "PX", ms)
+            self.assertEqual(self.other.ask("TRYLOCK theirs").status, "BUSY", ms)
+            self.assertEqual(self.other.ok("STATUS theirs")["state"], "held", ms)
+            self.assertIsNone(one("SET", "theirs", "t", "NX", "PX", 1000), ms)
+            self.assertEqual(one("GET", "theirs"), "v", ms)
+            self.assertGreaterEqual(one("PTTL", "theirs"), 2**52, ms)
+        self.assertEqual(self.brokers[0].log_lines("redis-link-down"), [])
+        self.assertEqual(self.brokers[0].log_lines("redis-down"), [])
 
     def test_a_name_passes_on_to_who_came_while_redis_was_frozen(self):
         self.prepare(lease=10)

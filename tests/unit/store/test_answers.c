@@ -101,6 +101,9 @@ static const struct {
 	    OUTCOME_QUEUED, 0, -1, false, "" },
 	{ OP_ACQUIRE, "[[blessed] [foreign :0 :7]]", GUARD_BLESSED,
 	    OUTCOME_FOREIGN, 0, 7, false, "" },
+	/* A plain client may give its key any time. */
+	{ OP_ACQUIRE, "[[blessed] [foreign :0 :9000000000000000000]]",
+	    GUARD_BLESSED, OUTCOME_FOREIGN, 0, INT64_C(1) << 53, false, "" },
 	{ OP_ACQUIRE, "[[pending r:n :1 :0] [pending]]", GUARD_PENDING,
 	    OUTCOME_PENDING, 0, 0, false, "" },
 	{ OP_ACQUIRE, "[[blessed] [refused :0 :0 :0 WRONGTYPE]]", GUARD_BLESSED,
