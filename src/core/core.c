@@ -365,6 +365,7 @@ on_user(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.user.session);
 
 	assert(s != NULL && !s->detached);
+	token_user_changes(core, &s->owner);
 	session_set_user(s, ev->u.user.name);
 }
 

@@ -266,6 +266,22 @@ class Messages(RespTest):
         self.assertEqual(silent[0]("PING"), ["pong", ""])
         self.assertEqual([client("PING") for client in silent[1:]], ["PONG", "PONG"])
 
+    def test_whose_client_has_become_another_user(self):
+        """By RESET or by AUTH: the broker keeps the name for nobody any more."""
+        holder = self.connect()
+        for words in (("RESET",), ("AUTH", "other", SECRET)):
+            with self.subTest(words=words):
+                waiting = self.connect()
+                self.take(holder, "0.1")
+                self.assertIsNone(waiting("SET", self.KEY, "0.2", "NX", "PX", 30000))
+                eventually(lambda: holder("STATUS", self.KEY[1:])[3] == 1, 5)
+                waiting(*words)
+                eventually(lambda: holder("STATUS", self.KEY[1:])[3] == 0, 5)
+                holder("EVALSHA", self.RELEASE, 2, self.KEY, self.CHANNEL, "0.1")
+                other = self.connect("other")
+                self.take(other, "0.4")
+                other("EVALSHA", self.RELEASE, 2, self.KEY, self.CHANNEL, "0.4")
+
     def test_whose_client_is_gone(self):
         """The broker awaits the name on behalf of nobody, and the next client gets it at once."""
         holder, waiting = self.connect(), self.connect()

@@ -188,6 +188,21 @@ token_gone(struct core *core, const struct owner *asker)
 		call_drop(core, c);
 }
 
+/* A client that has never waited by a token awaits nothing either. */
+void
+token_user_changes(struct core *core, const struct owner *asker)
+{
+	struct token_call *c, *next;
+
+	if (asker->parked == 0)
+		return;
+	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next) {
+		core_visit(core, 1);
+		if (c->session == asker->id && c->awaits && c->parked)
+			call_drop(core, c);
+	}
+}
+
 /* Answers of Redis. */
 
 /*

@@ -24,6 +24,9 @@ void token_drain(struct core *core, const struct owner *asker);
 /* The client of the asker has gone: what it awaited is dropped. */
 void token_gone(struct core *core, const struct owner *asker);
 
+/* The session gets another user: it awaits no name for the one it had. */
+void token_user_changes(struct core *core, const struct owner *asker);
+
 /* A guard has changed: calls that wait for a guard try again. */
 void token_changed(struct core *core, uint32_t shard);
 
