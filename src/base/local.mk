@@ -31,6 +31,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/parse.h \
 	src/base/pool.c \
 	src/base/pool.h \
+	src/base/quiet.c \
+	src/base/quiet.h \
 	src/base/rng.h \
 	src/base/slips.c \
 	src/base/slips.h \

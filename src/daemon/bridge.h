@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/quiet.h"
 #include "core/core.h"
 #include "core/dump.h"
 #include "front/front.h"
@@ -57,6 +58,7 @@ struct broker {
 	struct effects effects;
 	struct scripts *scripts; /* texts that RESP clients have sent */
 	uint64_t scripts_unknown;
+	struct quiet scripts_quiet;
 	LIST_HEAD(, resp) mutex_listeners; /* resp_mutex.c */
 	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
 	uint64_t last_wanted;

@@ -12,30 +12,18 @@
 
 #include "auth/users.h"
 #include "base/log.h"
-#include "base/now.h"
+#include "base/quiet.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/login.h"
 #include "wire/reply.h"
 
-/*
- * In this time at most one line of each kind is logged, with a count of the
- * others.
- */
-#define LOG_EVERY_MS 1000
-
 #define AUTH_FIRST \
 	"this connection holds or waits for something: AUTH comes first"
 
 /* How many supplementary groups of a peer count. */
 #define GROUPS_MAX 256
-
-/* Keeps a line of the log from being written too often. */
-struct quiet {
-	int64_t until_ms;
-	uint64_t left_out;
-};
 
 /* Users of before a reload, to which clients may still point. */
 struct former {
@@ -66,25 +54,6 @@ static struct span
 span(const char *s)
 {
 	return (struct span){ s, strlen(s) };
-}
-
-/*
- * May the line be written now?  Then *left_out tells how many were not written
- * before it.
- */
-static bool
-may_log(struct quiet *q, uint64_t *left_out)
-{
-	int64_t at_ms = now_ms();
-
-	if (at_ms < q->until_ms) {
-		q->left_out++;
-		return false;
-	}
-	*left_out = q->left_out;
-	q->left_out = 0;
-	q->until_ms = at_ms + LOG_EVERY_MS;
-	return true;
 }
 
 /* Are they the same user?  Both may be NULL (no user). */
@@ -308,7 +277,7 @@ log_failure(struct identity *id, const struct conn *c, const char *user)
 {
 	uint64_t left_out;
 
-	if (may_log(&id->failures, &left_out))
+	if (quiet_may_log(&id->failures, &left_out))
 		LOG(WARNING, "auth-failed", LOG_S("user", user),
 		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
 }
@@ -443,7 +412,7 @@ note_denial(
 	uint64_t left_out;
 
 	id->stats.denied++;
-	if (may_log(&id->denials, &left_out))
+	if (quiet_may_log(&id->denials, &left_out))
 		LOG(NOTICE, "request-denied", LOG_S("user", user),
 		    LOG_S("verb", verb), LOG_B("name", name.p, name.n),
 		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));

@@ -4,10 +4,31 @@
 #include "config.h"
 
 #include "base/log.h"
+#include "base/quiet.h"
 #include "daemon/resp.h"
+#include "resp/lua_text.h"
 #include "resp/scripts.h"
 
 #define TEXT_LOGGED_MAX 200
+
+/* Libraries that make a text for each lock have their tokens in it. */
+static void
+log_text(
+    const struct conn *c, struct span text, const char *hex, uint64_t left_out)
+{
+	struct buf outline;
+	size_t n;
+
+	buf_init(&outline);
+	lua_outline(&outline, text);
+	n = buf_len(&outline);
+	LOG(NOTICE, "script-unknown", LOG_S("sha1", hex),
+	    LOG_S("peer", conn_peer(c)),
+	    LOG_B("text", buf_data(&outline),
+		n < TEXT_LOGGED_MAX ? n : TEXT_LOGGED_MAX),
+	    LOG_N("left_out", left_out));
+	buf_fini(&outline);
+}
 
 /* Refuses an unknown text.  It is logged so that people can ask for support. */
 static void
@@ -15,14 +36,12 @@ refuse_text(struct broker *b, struct conn *c, struct span text,
     const struct sha1 *sum, bool news)
 {
 	char hex[SHA1_HEX_SIZE];
+	uint64_t left_out;
 
 	sha1_hex(sum, hex);
 	b->scripts_unknown++;
-	if (news)
-		LOG(NOTICE, "script-unknown", LOG_S("sha1", hex),
-		    LOG_S("peer", conn_peer(c)),
-		    LOG_B("text", text.p,
-			text.n < TEXT_LOGGED_MAX ? text.n : TEXT_LOGGED_MAX));
+	if (news && quiet_may_log(&b->scripts_quiet, &left_out))
+		log_text(c, text, hex, left_out);
 	resp_fail(c,
 	    "ERR script not known to lockbroker (sha1 %s); see"
 	    " lockbroker-resp(7)",

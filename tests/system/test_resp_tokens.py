@@ -1,5 +1,6 @@
 """Locks as lock libraries take them from Redis: commands on keys, scripts, and the same answers."""
 
+import itertools
 import random
 import signal
 import time
@@ -248,6 +249,24 @@ class Scripts(RespTest):
                          "NOSCRIPT No matching script. Please use EVAL.")
         self.assertEqual(len(self.brokers[0].log_lines("script-unknown")), 1)
         self.assertEqual(self.client().stats()["resp_scripts_unknown_total"], "2")
+
+    def test_many_unknown_texts(self):
+        """They fill no log, and what they have in them does not get there."""
+        one, broker = self.resp(), self.brokers[0]
+        start = now()
+        for i in range(600):
+            one.error("EVAL", f"return redis.call('set', KEYS[1], 'secret', 7{i})", 1, "mine")
+        texts = broker.log_lines("script-unknown")
+        self.assertLessEqual(len(texts), 2 + now() - start)
+        self.assertIn('text="return redis.call(\\"...\\",KEYS[1],\\"...\\",70)"', texts[0])
+        self.assertNotIn("secret", broker.log())
+        more = itertools.count()
+
+        def next_line():
+            one.error("EVAL", f"return {next(more)}", 1, "mine")
+            return broker.log_lines("script-unknown")[len(texts):]
+
+        self.assertRegex(eventually(next_line, 5)[0], r"left_out=[1-9]")
 
     def test_keys(self):
         one = self.resp()

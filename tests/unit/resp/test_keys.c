@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "resp/ask.h"
+#include "resp/lua_text.h"
 #include "resp/scripts.h"
 #include "suite.h"
 
@@ -285,6 +286,34 @@ START_TEST(normal_form)
 }
 END_TEST
 
+/* What people may see of a text. */
+static const struct normal outlines[] = {
+	{ "return redis.call('set', KEYS[1], \"my-secret\") -- secret",
+	    "return redis.call(\"...\",KEYS[1],\"...\")" },
+	{ "local a = [[secret\n]] --[[ secret\n ]] local b = [==[ ]] ]==] c",
+	    "local a=\"...\"local b=\"...\"c" },
+	{ "if x ~= 123 then return 1234567 end",
+	    "if x~=123 then return ... end" },
+	{ "a 'open secret", "a\"...\"" },
+	{ "a 'secret\nsecret'", "a\"...\"" },
+	{ "a '\\'secret\\'' .. b", "a\"...\"..b" },
+	{ "a --[[ secret", "a\"...\"" },
+	{ "a ! secret", "a\"...\"" },
+	{ "", "" },
+};
+
+START_TEST(outline)
+{
+	const struct normal *x = &outlines[_i];
+	struct buf b;
+
+	buf_init(&b);
+	lua_outline(&b, (struct span){ x->text, strlen(x->text) });
+	expect(&b, x->form);
+	buf_fini(&b);
+}
+END_TEST
+
 static const char release[] =
     "if redis.call('get', KEYS[1]) == ARGV[1] then\n"
     "  return redis.call('del', KEYS[1])\nelse\n  return 0\nend";
@@ -402,6 +431,7 @@ keys_cases(void)
 	tcase_add_loop_test(tc, waiting, 0, COUNT(waitings));
 	tcase_add_test(tc, names_of_a_library);
 	tcase_add_loop_test(tc, normal_form, 0, COUNT(normals));
+	tcase_add_loop_test(tc, outline, 0, COUNT(outlines));
 	tcase_add_test(tc, a_text_is_remembered);
 	tcase_add_test(tc, the_oldest_text_gives_way);
 	tcase_add_test(tc, each_text);
