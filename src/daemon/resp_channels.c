@@ -13,6 +13,7 @@
 #include "daemon/resp.h"
 
 #define CHANNELS_MAX 64 /* of one client */
+#define CHANNEL_BYTES_MAX 255
 
 void
 resp_forget_channels(struct resp *rs)
@@ -109,6 +110,13 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	if (rs->nchannels + r->nwords - 1 > CHANNELS_MAX) {
 		resp_fail(c, "LIMIT a client may subscribe to %d channels",
 		    CHANNELS_MAX);
+		return;
+	}
+	for (i = 1; i < r->nwords; i++) {
+		if (r->words[i].n <= CHANNEL_BYTES_MAX)
+			continue;
+		resp_fail(c, "LIMIT the name of a channel may have %d bytes",
+		    CHANNEL_BYTES_MAX);
 		return;
 	}
 	for (i = 1; i < r->nwords; i++) {
