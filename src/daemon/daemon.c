@@ -199,6 +199,16 @@ keep_secrets(const struct config *config)
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
+/* None of these asks for anything that the broker does, and each would end it
+ * with all its locks. */
+static void
+ignore_signals(void)
+{
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGUSR1, SIG_IGN);
+	(void)signal(SIGUSR2, SIG_IGN);
+}
+
 static int
 serve(struct config *config, const char *file)
 {
@@ -209,7 +219,7 @@ serve(struct config *config, const char *file)
 	size_t passed = notify_listen_fds();
 	int status = EXIT_FAILURE;
 
-	(void)signal(SIGPIPE, SIG_IGN);
+	ignore_signals();
 	log_setup(&config->log);
 	keep_secrets(config);
 	settings_fit_descriptors(config);

@@ -67,6 +67,15 @@ class Stopping(SystemTest):
     def test_sigint(self):
         self.stop_with(signal.SIGINT)
 
+    def test_signals_that_ask_for_nothing(self):
+        broker = self.broker()
+        holder = self.client()
+        fence = holder.lock("x")
+        for number in (signal.SIGUSR1, signal.SIGUSR2):
+            broker.signal(number)
+        self.assertEqual(holder.ok("STATUS x")["fence"], str(fence))
+        holder.ok("UNLOCK x")
+
     def test_the_next_broker_grants_at_once(self):
         """The idle mark of the last broker's clean stop (ARCHITECTURE, "The guard")."""
         server = self.redis()
