@@ -45,6 +45,7 @@ enum timeout {
 	TIMEOUT_SILENT,	  /* LIVE: to send a first line */
 	TIMEOUT_STRANGER, /* LIVE: to say who it is */
 	TIMEOUT_UNREAD,	  /* LIVE: to read some of far too much */
+	TIMEOUT_PART,	  /* LIVE: to send the rest of a large request */
 	TIMEOUT_FLUSH,	  /* FLUSHING: to read some of its last replies */
 	TIMEOUT_LINGER,	  /* LINGERING */
 	TIMEOUT_MAX

@@ -373,8 +373,10 @@ front_hand(struct conn *c)
 		if (c->full && c->stranger)
 			front_end(c, CONN_END_REFUSED);
 		c->full = false;
+		timeouts_part(c);
 		return false;
 	case FRAME_WHOLE:
+		timeouts_whole(c);
 		break;
 	}
 	if (!c->spoke) {

@@ -154,6 +154,9 @@ void timeouts_fini(struct front *f);
 void timeouts_set(struct conn *c, enum timeout timeout);
 void timeouts_remove(struct conn *c); /* no-op when there is none */
 void timeouts_spoke(struct conn *c);  /* its first line came */
+/* A request has not come whole yet; it has. */
+void timeouts_part(struct conn *c);
+void timeouts_whole(struct conn *c);
 /* Drops the oldest stranger.  Returns false if there is none to drop. */
 bool timeouts_make_room(struct front *f);
 void timeouts_changed(struct conn *c); /* limits.first_line may have */

@@ -18,6 +18,7 @@
 
 #define LINGER_MS 1000
 #define UNREAD_MS 2000
+#define PART_MS 10000
 #define FLUSH_MS_DEFAULT 30000
 #define LOOK_MS_MIN 5
 
@@ -32,6 +33,8 @@ timeout_ms(const struct front *f, enum timeout timeout)
 		return STRANGER_MS;
 	case TIMEOUT_UNREAD:
 		return UNREAD_MS;
+	case TIMEOUT_PART:
+		return PART_MS;
 	case TIMEOUT_FLUSH:
 		return f->limits.unreachable_ms > 0 ? f->limits.unreachable_ms
 						    : FLUSH_MS_DEFAULT;
@@ -99,6 +102,15 @@ timeouts_expire(struct conn *c)
 	LOG(NOTICE,
 	    c->timeout == TIMEOUT_SILENT ? "client-silent" : "client-too-slow",
 	    LOG_S("peer", c->peer), LOG_N("client", c->id));
+	if (c->timeout == TIMEOUT_PART) {
+		timeouts_remove(c);
+		conn_refuse(c, NULL, ERR_LIMIT,
+		    "the rest of a request of more than limits.line (%zu bytes)"
+		    " did not come within %d seconds",
+		    c->front->limits.line, PART_MS / 1000);
+		front_end(c, CONN_END_REFUSED);
+		return;
+	}
 	timeouts_remove(c);
 	front_end(c, CONN_END_DEAD);
 }
@@ -175,6 +187,21 @@ timeouts_spoke(struct conn *c)
 		timeouts_remove(c);
 	if (c->stranger && !c->timed)
 		timeouts_set(c, TIMEOUT_STRANGER);
+}
+
+/* Only requests in RESP are larger than a line may be. */
+void
+timeouts_part(struct conn *c)
+{
+	if (!c->timed && buf_len(&c->in) > c->front->limits.line)
+		timeouts_set(c, TIMEOUT_PART);
+}
+
+void
+timeouts_whole(struct conn *c)
+{
+	if (c->timed && c->timeout == TIMEOUT_PART)
+		timeouts_remove(c);
 }
 
 /* The shorter time runs first; the other begins with the first line. */

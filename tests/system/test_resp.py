@@ -6,7 +6,7 @@ import unittest
 
 from lib.case import SystemTest
 from lib.resp import RedisError, Resp
-from lib.wait import eventually, now, patience
+from lib.wait import eventually, hang, now, patience
 
 SECRET = "c2VjcmV0LW1hZGUtYnktZ2VucGFzcy0yNTYtYml0cw"
 HASH = "sha256:" + hashlib.sha256(SECRET.encode()).hexdigest()
@@ -239,6 +239,28 @@ class Silent(RespTest):
         start = now()
         self.assertEqual(self.raw(b"*1\r\n$4\r\nPI", 1), b"")
         self.assert_within(0.3, now() - start, patience(5))
+
+    def test_long_names_of_channels(self):
+        self.broker()
+        one = self.resp()
+        self.assertEqual(one.error("SUBSCRIBE", "a", "x" * 256),
+                         "LIMIT the name of a channel may have 255 bytes")
+        self.assertEqual(one("ECHO", "nothing is subscribed to"), "nothing is subscribed to")
+        self.assertEqual(one("SUBSCRIBE", "x" * 255)[0], "subscribe")
+
+    def test_half_a_request(self):
+        """It costs no memory for long."""
+        broker = self.broker()
+        one = self.resp()
+        one("LOCK", "a")
+        start = now()
+        one.sock.sendall(b"*2\r\n$4\r\nECHO\r\n$60000\r\n" + b"x" * 50000)
+        one.sock.settimeout(hang(15))
+        self.assertTrue(str(one.read()).startswith("LIMIT the rest of a request"))
+        self.assertRaises(ConnectionError, one.read)
+        self.assertGreater(now() - start, 9.9)
+        self.assertTrue(broker.log_lines("client-too-slow"))
+        self.client().lock("a", timeout=10)
 
     def test_a_wait_is_bounded(self):
         self.broker(resp={"max_wait": "100ms"})
