@@ -153,30 +153,50 @@ add_lower(struct buf *out, char c)
 	buf_addc(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
 }
 
-/* Adds a string with its quotes.  Returns what follows it. */
+/* Adds a string with its quotes.  Returns what follows it; NULL if it has an
+ * escape, or no end. */
 static const char *
 add_string(struct buf *out, const char *p, const char *end)
 {
 	char quote = *p++;
 
 	buf_addc(out, '"');
-	for (; p < end && *p != quote; p++)
+	for (; p < end && *p != quote; p++) {
+		if (*p == '\\' || *p == '\n' || *p == '\r')
+			return NULL;
 		add_lower(out, *p);
+	}
 	buf_addc(out, '"');
-	return p < end ? p + 1 : p;
+	return p < end ? p + 1 : NULL;
 }
 
-void
+/* Returns what follows a comment of one line; NULL if it is a block. */
+static const char *
+skip_comment(const char *p, const char *end)
+{
+	const char *q = p + 2;
+
+	if (q < end && *q == '[') {
+		for (q++; q < end && *q == '='; q++)
+			continue;
+		if (q < end && *q == '[')
+			return NULL;
+	}
+	while (p < end && *p != '\n' && *p != '\r')
+		p++;
+	return p;
+}
+
+bool
 scripts_normal(struct buf *out, struct span text)
 {
 	const char *p = text.p, *end = text.p + text.n;
 	bool space = false;
 	char last = ' ';
 
-	while (p < end) {
+	while (p != NULL && p < end) {
 		if (end - p >= 2 && p[0] == '-' && p[1] == '-') {
-			while (p < end && *p != '\n')
-				p++;
+			p = skip_comment(p, end);
 			space = true;
 		} else if (is_space(*p)) {
 			space = true;
@@ -193,6 +213,7 @@ scripts_normal(struct buf *out, struct span text)
 			add_lower(out, *p++);
 		}
 	}
+	return p != NULL;
 }
 
 /* Known texts. */
@@ -212,12 +233,13 @@ by_normal_form(struct span text)
 	struct sha1 sum;
 	struct buf form;
 	unsigned i;
+	bool sure;
 
 	buf_init(&form);
-	scripts_normal(&form, text);
+	sure = scripts_normal(&form, text);
 	sha1_of(&sum, (struct span){ buf_data(&form), buf_len(&form) });
 	buf_fini(&form);
-	for (i = 0; i < SCRIPT_MAX; i++)
+	for (i = 0; sure && i < SCRIPT_MAX; i++)
 		if (same(&sum, table[i].normal))
 			return (enum script_id)i;
 	return SCRIPT_MAX;

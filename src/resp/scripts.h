@@ -56,7 +56,8 @@ enum script_id scripts_learn(
 bool scripts_ask(struct ask *a, enum script_id id, const struct span *words,
     unsigned nwords, struct buf *why) __attribute__((warn_unused_result));
 
-/* For tests. */
-void scripts_normal(struct buf *out, struct span text);
+/* For tests.  False: the text has what the form does not see through (a block
+ * comment, an escape in a string), so it is not known. */
+bool scripts_normal(struct buf *out, struct span text);
 
 #endif
