@@ -222,7 +222,7 @@ class Leaders(CommandTest):
         path = os.path.join(self.directory, "b1", "s")
         child = self.start("elect", "-v", "x", "--", "sleep", "60", address=path)
         self.assertIn("waiting; no broker answers", child.stderr.readline())
-        self.broker(self.redis(), name="b1", trust_new=True)
+        self.broker(self.redis(), name="b1", trust_new=True, ready=False)
         self.assertRegex(child.stderr.readline(), re.compile("granted"))
         child.send_signal(signal.SIGTERM)
         self.assertEqual(self.end(child)[0], 143)
