@@ -174,7 +174,7 @@ run = function(key, queue, shared, seq, ttl, client, how, asked)
 	redis.call("DEL", shared)
 	hold(key, token, first, ttl, client)
 	-- The next in the queue was told that an heir has two pads.
-	if tonumber(ttl) < 2 * pad_ms then
+	if tonumber(ttl) < pad_ms then
 		tell_end(key, queue, tonumber(ttl))
 	end
 	return { "granted", first }

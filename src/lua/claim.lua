@@ -22,7 +22,8 @@ run = function(key, queue, shared, seq, ttl, client, how, asked)
 		if ttl == "0" then
 			done = redis.call("SET", key, value, "NX")
 		else
-			done = redis.call("SET", key, value, "PX", ttl, "NX")
+			done = redis.call("SET", key, value, "PX", ttl + pad_ms,
+				"NX")
 		end
 	end
 	if done then

@@ -291,7 +291,7 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	elseif not stored or not means(stored, asked, match) then
 		return described("lost", key, value, asked, how)
 	elseif what == "e" then
-		local rest = redis.call("PTTL", key)
+		local rest = lasts_yet(key)
 		local ms = lasts_anew(rest, ttl, bound, most)
 		if not ms then
 			return { "late" }
@@ -308,6 +308,15 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	return answer
 end }
 
+-- Gives a key back what a step of the server's clock has taken from it: the
+-- hold lasts for ttl ms yet by the clock of the broker that looks after it.
+local function prolong(key, ttl)
+	local rest = redis.call("PTTL", key)
+	if rest >= 0 and rest < ttl + pad_ms * 3 / 4 then
+		redis.call("PEXPIRE", key, ttl + pad_ms)
+	end
+end
+
 -- Looks whether a token hold is still this broker's: it is known by its fence,
 -- since the token in the key is new after each extension, also after one whose
 -- reply was lost.  Then the answer tells what the key says.  On a server that is
@@ -323,10 +332,13 @@ run = function(key, _, shared, seq, ttl, held, client)
 		and string.sub(owner, 1, #me + 1) == me .. "."
 		and tonumber(string.sub(owner, #me + 2))
 	if n and n >= tonumber(seq) then
-		return { "renewed", held, redis.call("PTTL", key), 0, whose, n }
+		if n == tonumber(seq) and ttl ~= "0" then
+			prolong(key, tonumber(ttl))
+		end
+		return { "renewed", held, lasts_yet(key), 0, whose, n }
 	end
 	stored = stored or phase(value) or value and held + 1 or 0
-	local rest = stored == held and redis.call("PTTL", key) or -2
+	local rest = stored == held and lasts_yet(key) or -2
 	if blessed or stored > held or rest == -1
 		or rest >= 0 and tonumber(ttl) > 0 and rest >= tonumber(ttl) then
 		return { "lost" }
@@ -334,8 +346,7 @@ run = function(key, _, shared, seq, ttl, held, client)
 	raise(held)
 	redis.call("DEL", shared)
 	hold(key, me .. "." .. seq, held, ttl, client)
-	return { "renewed", held, redis.call("PTTL", key), 0, client,
-		tonumber(seq) }
+	return { "renewed", held, lasts_yet(key), 0, client, tonumber(seq) }
 end }
 
 -- Asks the brokers that have a name to end their leases, and says when it did,

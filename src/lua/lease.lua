@@ -55,11 +55,16 @@ local function lasts(shared)
 	return last and tonumber(last) - now_ms or 0
 end
 
--- Returns the value of the key, and for how long it is true (ms); nil, -2 if it
--- marks a phase in which nobody shares any more.
+-- Returns the value of the key, and for how long it is true (ms), which is a
+-- pad less than a token hold's key lives; nil, -2 if it marks a phase in which
+-- nobody shares any more.
 local function present(key, shared)
 	local value = redis.call("GET", key)
 	local left_ms = phase(value) and lasts(shared) or redis.call("PTTL", key)
+	local _, _, client = parse(value)
+	if client and left_ms >= 0 then
+		left_ms = math.max(0, left_ms - pad_ms)
+	end
 	if phase(value) and left_ms <= 0 then
 		return nil, -2
 	end

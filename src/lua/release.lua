@@ -29,7 +29,7 @@ local function keep_hold(key, seq, fence, client, ttl)
 	if ttl == "0" then
 		redis.call("SET", key, value)
 	else
-		redis.call("SET", key, value, "PX", ttl)
+		redis.call("SET", key, value, "PX", ttl + pad_ms)
 	end
 end
 

@@ -1,8 +1,12 @@
--- Token holds ("Lock libraries" in lockbroker-resp(7)): keys that live as long
--- as a client has asked.  They have a third field, the client's token, and a
--- fourth if the client has a user, both with %XX for bytes that could be
--- mistaken.  No broker vouches for such a key, so any broker may end it or take
--- it over; TOKEN says which broker writes it again if Redis forgets it.
+-- Token holds ("Lock libraries" in lockbroker-resp(7)): keys that have a third
+-- field, the client's token, and a fourth if the client has a user, both with
+-- %XX for bytes that could be mistaken.  No broker vouches for such a key, so
+-- any broker may end it or take it over; TOKEN says which broker looks after
+-- it: ends it at its bound, and writes it again if Redis forgets it.
+--
+-- The key outlives the bound that the client has asked for by a pad, which pays
+-- for steps of the server's clock, as that of a lease does.  So it ends by
+-- itself only where no broker has ended it.
 
 -- What a Lua number holds: no bound is later than that.
 local most_ms = 2 ^ 53 - 1
@@ -13,8 +17,15 @@ local function hold(key, token, n, ttl, client)
 	if tonumber(ttl) == 0 then
 		redis.call("SET", key, value)
 	else
-		redis.call("SET", key, value, "PX", ttl)
+		redis.call("SET", key, value, "PX", ttl + pad_ms)
 	end
+end
+
+-- Returns for how long (ms) a token hold lasts yet; -1: it has no bound.  0: it
+-- is over, and its broker is about to end it, if there is that broker.
+local function lasts_yet(key)
+	local rest = redis.call("PTTL", key)
+	return rest < 0 and rest or math.max(0, rest - pad_ms)
 end
 
 local function client_of(text)
@@ -46,7 +57,8 @@ local function described(status, key, value, asked, how)
 	local owner, fence, client = parse(value)
 	local kind = client and 1 or (owner or phase(value)) and 2
 		or value and 3 or 0
-	local rest = kind == 2 and -1 or redis.call("PTTL", key)
+	local rest = kind == 1 and lasts_yet(key)
+		or kind == 2 and -1 or redis.call("PTTL", key)
 	return { status, fence or phase(value) or 0, rest, 0,
 		client or owner or phase(value) and "@shared"
 			or string.sub(value or "", 1, 200), kind,
@@ -61,12 +73,12 @@ local function took(token, key)
 	end
 end
 
--- Tells the first in the queue in how many ms a token hold ends, which may be
--- sooner than it was told before.
+-- Tells the first in the queue in how many ms the key of a token hold ends that
+-- lasts for `ms`, which may be sooner than it was told before.
 local function tell_end(key, queue, ms)
 	local first = entry(redis.call("LINDEX", queue, 0) or nil)
 	if first and ms > 0 then
-		tell(first, "ends", key, string.format(whole, ms) .. " ")
+		tell(first, "ends", key, string.format(whole, ms + pad_ms) .. " ")
 	end
 end
 

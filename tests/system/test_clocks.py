@@ -12,6 +12,7 @@ import time
 
 from lib.case import SystemTest, grace_of, pad_of, stall_of, top_fence
 from lib.history import Contender, check_history, stop_contenders
+from lib.resp import Resp
 from lib.sentinel import NAME, Watched
 from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
@@ -103,6 +104,21 @@ class OfServer(ClockTest):
             self.other.ok("UNLOCK new")
             let_time_pass(0.3)
         self.assert_kept()
+
+    def test_forward_by_less_than_stall_shortens_no_token_hold(self):
+        """The keys of token holds have a pad, too, and their broker gives back what steps take
+        from it."""
+        self.prepare(lease=4)
+        one, other = (Resp(f"127.0.0.1:{broker.port}") for broker in self.brokers)
+        self.addCleanup(one.close)
+        self.addCleanup(other.close)
+        start = now()
+        self.assertEqual(one("SET", "job", "t", "NX", "PX", 6000), "OK")
+        for _ in range(4):
+            self.time.step(stall_of(4) / 2)
+            let_time_pass(1)
+        eventually(lambda: other("SET", "job", "u", "NX", "PX", 1000) == "OK", 10)
+        self.assert_within(6, now() - start, patience(7, start))
 
     def test_beyond_what_fences_can_count(self):
         """Nothing is granted, and the reason is told; all is well once the clock is set right."""

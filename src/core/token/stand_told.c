@@ -81,6 +81,16 @@ failed(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 		call_settle(core, c, sent_ms, o);
 }
 
+/* Returns for how long the key that is in the way lives: that of a token hold
+ * by a pad longer than the hold, if nobody ends it. */
+static int64_t
+key_left_ms(const struct core *core, const struct outcome *o)
+{
+	if (o->first != TOKEN_HELD || o->ttl_ms < 0)
+		return o->ttl_ms;
+	return o->ttl_ms + core->pad_ms;
+}
+
 void
 park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
@@ -102,7 +112,7 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		c = call_find(core, call);
 		if (c != NULL && c->parked)
 			call_note(core, c, o);
-		stand_in_queue(core, st, o->ttl_ms);
+		stand_in_queue(core, st, key_left_ms(core, o));
 		lock_contended(core, st->name, st->name_len);
 	} else {
 		failed(core, st, call, sent_ms, o);
@@ -182,7 +192,8 @@ inherit(struct core *core, struct stand *st, int64_t sent_ms,
 	}
 	/* It kept its place in the queue, behind the hold that it has made. */
 	if (o->waiting) {
-		stand_in_queue(core, st, c->ttl_ms > 0 ? c->ttl_ms : -1);
+		stand_in_queue(
+		    core, st, c->ttl_ms > 0 ? c->ttl_ms + core->pad_ms : -1);
 	} else {
 		st->seq = 0;
 		st->sure_ms = 0;

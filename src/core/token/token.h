@@ -4,8 +4,8 @@
  * answers of the core; token/state.h has what the core makes of them.
  *
  * A token hold belongs to the pair of a user and a token, not to a connection.
- * It lives in Redis until its bound, whatever becomes of the broker that
- * granted it, and a client may ask any broker about it.
+ * It lasts until its bound, whatever becomes of the broker that granted it, and
+ * a client may ask any broker about it.
  *
  * A request is the event CORE_TOKEN.  The core answers it once: by an
  * EFFECT_TOKEN with a struct token_result; or, if the core can't carry it out,

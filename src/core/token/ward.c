@@ -2,8 +2,8 @@
  * Wards: what the broker does about the holds that it looks after.
  *
  *	granted, extended --> ward ---- once a lease, new history --> RETAIN
- *	                       | ^------------- renewed ---------------+ |
- *	                       +--> over: released, taken, its bound <---+
+ *	                      |  | ^------------- renewed ---------------+ |
+ *	             its bound|  +--> over: released, taken <--------------+
  *	granted, not told --> stray --> TOKEN `u` until Redis has answered
  *
  * The key in Redis is the hold; a ward is what this broker knows of it.  A ward
@@ -12,9 +12,14 @@
  * that ends sooner.  If it finds anything else, the hold is not this broker's
  * any more.
  *
- * A stray is a hold that may have been made, of which no client was told.  It
- * is ended by the token of this broker, which no other hold has, and never by
- * that of the client, which may have been granted the name again since.
+ * The broker ends a hold at its bound, by its own clock: the key lives for a
+ * pad longer, so no step of the server's clock that the guard does not notice
+ * ends it before.  RETAIN gives the key back what such a step has taken.
+ *
+ * A stray is a hold whose bound is over, or one that may have been made and of
+ * which no client was told.  It is ended by the token of this broker, which no
+ * other hold has, and never by that of the client, which may have been granted
+ * the name again since.
  */
 #include "config.h"
 
@@ -212,7 +217,7 @@ set_text(char **to, const char *text)
 }
 
 /* The answer tells what was left when the script ran, which was before now: a
- * ward does not end before its key. */
+ * ward does not end before its hold. */
 static void
 set_until(struct core *core, struct ward *w, int64_t left_ms)
 {
@@ -304,14 +309,26 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 	emit_op_client(core, op, w->client, "");
 }
 
+/* The key of a stray has ended by itself then. */
+static void
+end_at_bound(struct core *core, struct ward *w)
+{
+	const struct token_name n = {
+		.name = w->name, .len = w->name_len, .seq = w->seq
+	};
+
+	if (!w->stray)
+		ward_stray(core, &n);
+	ward_drop(core, w, guard_up(core, w->shard) ? "hold" : "unreachable");
+}
+
 /* Sends the ward's next operation, if the server can be reached.  If it can't,
  * ward_guard_changed() comes when it can, and the timer all the same. */
 static void
 go_on(struct core *core, struct ward *w)
 {
 	if (w->until_ms <= core->now_ms) {
-		ward_drop(
-		    core, w, guard_up(core, w->shard) ? "hold" : "unreachable");
+		end_at_bound(core, w);
 		return;
 	}
 	arm(core, w, core->config.lease_ms);
@@ -328,7 +345,7 @@ ward_stray(struct core *core, const struct token_name *n)
 	struct ward *w = make(core, n, true);
 
 	w->seq = n->seq;
-	set_until(core, w, n->left_ms);
+	set_until(core, w, n->left_ms < 0 ? -1 : n->left_ms + core->pad_ms);
 	go_on(core, w);
 }
 
@@ -362,7 +379,8 @@ find_asked(struct core *core, const struct slot *slot)
 	return NULL;
 }
 
-/* The key is later than the ward if nobody heard of an extension. */
+/* The key is later than the ward if nobody heard of an extension.  Otherwise the
+ * ward knows its bound best: the key's is that of the server's clock. */
 static void
 follow(struct core *core, struct ward *w, const struct outcome *o)
 {
@@ -370,9 +388,9 @@ follow(struct core *core, struct ward *w, const struct outcome *o)
 	char *client;
 
 	assert(o->fence == w->fence && o->first >= w->seq);
-	set_until(core, w, o->ttl_ms);
 	if (!extended)
 		return;
+	set_until(core, w, o->ttl_ms);
 	w->seq = o->first;
 	client = xstrndup(o->text, o->text_len);
 	set_text(&w->client, client);

@@ -172,6 +172,7 @@ config debug
 > 10020 op retain a seq=1 ttl=5000 fence=100 client=t1
 11010 < renewed a fence=100 ttl=4000 text=t1 first=1
 30000 until
+> 15020 op token a seq=1 how=u--
 
 == tokens: who is gone is granted nothing
 0 ready 2
@@ -851,10 +852,10 @@ config quorum=3
 60 < gone a alone
 > 2 ERR unavailable Redis did not answer in time; try again
 10045 until
-> 10045 op retain a seq=1 ttl=49970 fence=100 client=t1
+> 10045 op retain a seq=1 ttl=49975 fence=100 client=t1
 10050 < lost a alone
 12000 until
-> 10727 op retain a seq=1 ttl=49288 fence=100 client=t1
+> 10727 op retain a seq=1 ttl=49293 fence=100 client=t1
 
 == tokens: shown to people while Redis is away
 0 ready 2
