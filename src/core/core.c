@@ -47,6 +47,7 @@
 #include "core/sync/latch.h"
 #include "core/sync/made.h"
 #include "core/sync/semaphore.h"
+#include "core/token/adopt.h"
 #include "core/token/call.h"
 #include "core/token/park.h"
 #include "core/token/ward.h"
@@ -75,6 +76,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_MADE] = { AGENDA_PATIENT, made_timer },
 	[TIMER_TOKEN] = { AGENDA_PATIENT, token_timer },
 	[TIMER_WARD] = { AGENDA_PATIENT, ward_timer },
+	[TIMER_ADOPT] = { AGENDA_PATIENT, adopt_timer },
 	[TIMER_STAND] = { AGENDA_PATIENT, park_timer },
 	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
 };
@@ -102,6 +104,7 @@ static const struct guard_listener locks_of_guard = {
 	.reclaimed = sweep_reclaimed,
 	.all_over = names_all_over,
 	.has_nothing = names_has_nothing,
+	.left_behind = names_left_behind,
 };
 
 static const struct guard_listener watches_of_guard = {
@@ -114,6 +117,8 @@ static const struct guard_listener tokens_of_guard = {
 	.reclaimed = ward_reclaimed,
 	.all_over = token_all_over,
 	.has_nothing = token_has_nothing,
+	.left_behind = token_left_behind,
+	.broker_gone = adopt_begin,
 };
 
 /* Notes since when new locks can't be granted, or not all of them. */
@@ -459,6 +464,9 @@ on_outcome(struct core *core, const struct core_event *ev)
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_WARD)
 		ward_outcome(core, &was, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_ADOPT)
+		adopt_outcome(
+		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_STAND)
 		park_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);

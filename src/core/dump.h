@@ -90,6 +90,7 @@ bool core_is_idle(const struct core *core, uint64_t session);
 	STAT(lost, "lost_total", COUNTER, "Locks, and permits of a session, that were lost, or given up.") \
 	STAT(timeouts, "timeouts_total", COUNTER, "Requests whose time was up.") \
 	STAT(reasserted, "reasserted_total", COUNTER, "Leases that were written again on a server that had lost its history.") \
+	STAT(adopted, "token_holds_adopted_total", COUNTER, "Token holds, and names kept for nobody, that were taken up from brokers that had gone.") \
 	STAT(spells, "redis_history_changes_total", COUNTER, "How often a server was found to have another history, as after a restart.") \
 	STAT(withdrawn, "grants_withdrawn_total", COUNTER, "Grants that ran out before they could be told, and were taken back.") \
 	STAT(step_visits_max, "things_at_a_time_max", GAUGE, "The most things that the broker has looked at in one step.")

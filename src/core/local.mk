@@ -169,6 +169,8 @@ src_core_sync_libsync_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \
+	src/core/token/adopt.c \
+	src/core/token/adopt.h \
 	src/core/token/call.c \
 	src/core/token/call.h \
 	src/core/token/calls.c \

@@ -43,6 +43,8 @@
 	ROW(TOKEN_RELEASED, DEBUG, "token-released") \
 	ROW(TOKEN_DELETED, NOTICE, "token-deleted") \
 	ROW(TOKENS_LEFT, NOTICE, "tokens-left") \
+	ROW(TOKENS_ADOPTED, NOTICE, "tokens-adopted") \
+	ROW(TOKENS_NOT_ADOPTED, WARNING, "tokens-not-adopted") \
 	ROW(GUARD_PENDING, NOTICE, "guard-pending") \
 	ROW(GUARD_READY, NOTICE, "guard-ready") \
 	ROW(GUARD_REFUSES, ERROR, "guard-refuses") \

@@ -13,6 +13,11 @@
 --   watch two brokers that call often for all that stay away, and when they
 --         did, as `BROKER MS BROKER MS` (keep.lua)
 --   swept when brokers that had died were looked for
+--   left  when a broker last signed off that left holds behind
+--   looked, pass, passed  when one last looked whether a broker has gone; who
+--         goes through all keys for that, as `BROKER STARTED MS`, the time of
+--         the last step; and when the last pass began that went through
+--         (adopt.lua)
 --   a:X   where people reach broker X
 --   node, set, places, open  in a quorum: the random id of this server; who
 --         votes, as VERSION:ID,ID,...; where those servers were found

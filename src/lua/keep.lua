@@ -49,6 +49,13 @@ op.keep = { many = true, run = function(k, a)
 	return k, a + n + 1
 end }
 
+-- Was a broker last heard of so long ago that it has gone?  One that stays away
+-- is marked ahead, by at most four times as long.
+local function is_silent(ms)
+	return now_ms - ms > lease_ms + pad_ms
+		or ms - now_ms > 5 * (lease_ms + pad_ms)
+end
+
 -- Makes the functions that only heartbeats and `idle` need: few calls have one.
 local function beat_parts()
 
@@ -72,8 +79,8 @@ end
 -- Returns for how long this broker may stay away, at most `most` ms, and marks
 -- it until then; 0 if it must call as ever.
 local function stay_away(watch, reached, most)
-	-- The guard has about 8 fields, then one or two for each broker.
-	local brokers = redis.call("HLEN", guard) - 8
+	-- The guard has about 10 fields, then one or two for each broker.
+	local brokers = redis.call("HLEN", guard) - 10
 	if reached then
 		brokers = brokers / 2
 	end
@@ -92,7 +99,8 @@ local function stay_away(watch, reached, most)
 	return away
 end
 
--- Forgets brokers that have died without signing off.
+-- Forgets brokers that have died without signing off.  What they had is looked
+-- for once more.
 local function sweep()
 	local all, seen, gone = redis.call("HGETALL", guard), {}, {}
 	for i = 1, #all, 2 do
@@ -113,9 +121,52 @@ local function sweep()
 	for _, field in ipairs(gone) do
 		redis.call("HDEL", guard, field)
 	end
+	if #gone > 0 then
+		redis.call("HSET", guard, "left", now_ms)
+	end
 end
 
-return watchers, stay_away, sweep
+-- Has a broker gone since the last pass began?  One that signed off says so; one
+-- that died is silent.  One that is marked far ahead, because the clock was put
+-- back, may be either.
+local function has_gone(passed, left)
+	if left then
+		return true
+	end
+	local all = redis.call("HGETALL", guard)
+	for i = 1, #all, 2 do
+		local ms = string.sub(all[i], 1, 2) == "b:" and tonumber(all[i + 1])
+		if ms and ms < now_ms and is_silent(ms)
+			and ms + lease_ms + pad_ms >= passed then
+			return true
+		end
+	end
+	return false
+end
+
+-- Once a lease, one broker looks whether another one has gone.  Returns 1 if
+-- this broker is to go through all keys (adopt.lua): it is noted for that.  If
+-- the one that was noted before is silent, another one begins anew.
+local function look_for_gone()
+	local has = redis.call("HMGET", guard, "looked", "pass", "passed", "left")
+	local who, last = string.match(has[2] or "", "^(%S+) %d+ (%d+)$")
+	if who and math.abs(now_ms - tonumber(last)) < lease_ms then
+		return who == me and 1 or 0
+	end
+	if not blessed or quorum
+		or math.abs(now_ms - tonumber(has[1] or "0")) < lease_ms then
+		return 0
+	end
+	redis.call("HSET", guard, "looked", now_ms)
+	local passed = tonumber(has[3] or "0")
+	if not has_gone(passed <= now_ms and passed or 0, has[4]) then
+		return 0
+	end
+	redis.call("HSET", guard, "pass", me .. " " .. now_ms .. " " .. now_ms)
+	return 1
+end
+
+return watchers, stay_away, sweep, look_for_gone
 
 end
 
@@ -125,7 +176,7 @@ end
 -- operation is defined at once, too.
 op.heartbeat = { args = 2, run = function(address, most)
 	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept")
-	local _, stay_away, sweep = beat_parts()
+	local _, stay_away, sweep, look_for_gone = beat_parts()
 	if address ~= "" and has[1] ~= address then
 		redis.call("HSET", guard, "a:" .. me, address)
 	end
@@ -134,8 +185,10 @@ op.heartbeat = { args = 2, run = function(address, most)
 		redis.call("HSET", guard, "swept", now_ms)
 		sweep()
 	end
-	return { "done", 0, most ~= "0"
-		and stay_away(has[2], address ~= "", tonumber(most)) or 0 }
+	local passes = look_for_gone()
+	return { "done", 0, passes == 0 and most ~= "0"
+		and stay_away(has[2], address ~= "", tonumber(most)) or 0, 0, "",
+		passes }
 end }
 
 -- include release.lua
@@ -265,6 +318,7 @@ end
 function define_holds()
 
 -- include token.lua
+-- include adopt.lua
 
 -- Asks about a token hold (q), ends it (r) or extends it (e), if it is the one
 -- meant: an extension to a time that is over ends it, as in Redis.  Or it ends
@@ -477,12 +531,16 @@ op.bless = { args = 1, run = function(epoch)
 	return { "done" }
 end }
 
--- Signs a broker off.  If no other broker can hold anything, it marks the guard
--- idle, so that the next start need not wait, and forgets the other brokers,
--- which were silent too long.  One that was only frozen is noted anew when it
--- calls, and so would notice it if the idle data came back later.
-op.idle = { args = 0, run = function()
+-- Signs a broker off, which leaves so many holds behind.  If no other broker
+-- can hold anything, it marks the guard idle, so that the next start need not
+-- wait, and forgets the other brokers, which were silent too long.  One that was
+-- only frozen is noted anew when it calls, and so would notice it if the idle
+-- data came back later.
+op.idle = { args = 1, run = function(leaves)
 	redis.call("HDEL", guard, "b:" .. me, "a:" .. me)
+	if leaves ~= "0" then
+		redis.call("HSET", guard, "left", now_ms)
+	end
 	local watchers = beat_parts()
 	local watching, mine = watchers(redis.call("HGET", guard, "watch"))
 	if mine then
@@ -497,19 +555,17 @@ op.idle = { args = 0, run = function()
 		if string.find(all[i], "^[ab]:") then
 			others[#others + 1] = all[i]
 		end
-		-- A broker that stays away is marked ahead, by at most four
-		-- times as long.
 		if string.sub(all[i], 1, 2) == "b:"
-			and now_ms - tonumber(all[i + 1]) <= lease_ms + pad_ms
-			and tonumber(all[i + 1]) - now_ms <= 5 * (lease_ms + pad_ms) then
+			and not is_silent(tonumber(all[i + 1])) then
 			return { "done" }
 		end
 	end
 	if blessed then
 		for _, other in ipairs(others) do
 			redis.call("HDEL", guard, other)
+			redis.call("HSET", guard, "left", now_ms)
 		end
-		redis.call("HDEL", guard, "watch", "swept")
+		redis.call("HDEL", guard, "watch", "swept", "looked", "pass")
 		redis.call("HSET", guard, "idle", replid)
 	end
 	return { "done" }

@@ -43,6 +43,7 @@ static const char try_commands[] =
     "{'ZADD', k, 1, 'x'}, {'ZSCORE', k, 'x'}, {'ZRANGE', k, 0, -1},\n"
     "{'ZREMRANGEBYSCORE', k, '-inf', 0}, {'ZREM', k, 'x'}, {'DEL', k},\n"
     "{'PUBLISH', ch, 'probe'}, {'TIME'}, {'INFO', 'replication'},\n"
+    "{'SCAN', 0, 'COUNT', 1},\n"
     "}) do\n"
     "local r = redis.pcall(unpack(c))\n"
     "local why = type(r) == 'table' and r.err\n"

@@ -35,6 +35,7 @@ enum op_flags {
 
 #define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
 #define HISTORY_BYTES 16	      /* identify a server and its history */
+#define OP_ADOPT_MAX 65536	      /* holds that one ADOPT takes up */
 #define PEND_MAX_BYTES 96	      /* of a guard's pend value */
 #define NODE_BYTES 16		      /* of the id of a server of a quorum */
 #define QUORUM_SERVERS_MAX 9
@@ -51,9 +52,11 @@ struct op {
 	uint32_t shard;
 	const char *name; /* not for HEARTBEAT, BLESS, IDLE; ENLIST: the id
 			     and the set to go by there from now on, and what
-			     its guard must have (lua/guard.lua) */
+			     its guard must have (lua/guard.lua); ADOPT: the
+			     cursor */
 	size_t name_len;
-	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ */
+	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ; ADOPT: the
+			       first of OP_ADOPT_MAX */
 	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
 			       TOKEN, PASS, RETAIN: the same, 0: it has none;
 			       TOKEN: below 0: it is over; or what is added to
@@ -71,6 +74,7 @@ struct op {
 	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
 			       COUNTDOWN: by; ARRIVE: parties that arrive;
 			       HEARTBEAT: ms that we would stay away;
+			       IDLE: holds that we leave behind;
 			       PASS: tokens behind the one that comes next */
 	uint64_t want;	    /* TAKE: at most so many more */
 	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties;
@@ -201,8 +205,11 @@ enum outcome_status {
  *            text, first         the seq `first`, token and user as in the key
  *   LOST                         RETAIN: it is not
  *   DONE                         BLESS, ENLIST, IDLE
- *   DONE     ttl_ms              HEARTBEAT: the broker may stay away for that
- *                                long (0: it calls as usual)
+ *   DONE     ttl_ms, first       HEARTBEAT: the broker may stay away for that
+ *                                long (0: it calls as usual); first: it is to
+ *                                take up holds of brokers that have gone
+ *   VALUE    text                ADOPT: lines as lua/adopt.lua writes them
+ *   GONE                         ADOPT: another broker does that
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why
  */

@@ -478,6 +478,47 @@ cmd_info(struct redis_db *db, int argc, const struct text *argv)
 	return answer_text(text, (size_t)(end - text));
 }
 
+/* All keys, in the order in which they came; who asks looks at their names. */
+static redisReply *
+answer_keys(const struct redis_db *db)
+{
+	const struct redis_key *key;
+	redisReply *reply;
+	size_t n = 0;
+
+	TAILQ_FOREACH (key, &db->keys, in_all)
+		n++;
+	reply = answer_array(n);
+	n = 0;
+	TAILQ_FOREACH (key, &db->keys, in_all)
+		reply->element[n++] = answer_text(key->name, key->name_len);
+	return reply;
+}
+
+/* SCAN with MATCH and COUNT, which are hints to this model: it tells all at
+ * once. */
+static redisReply *
+cmd_scan(struct redis_db *db, int argc, const struct text *argv)
+{
+	redisReply *reply = answer_array(2);
+
+	(void)argc;
+	(void)argv;
+	reply->element[0] = answer_text("0", 1);
+	reply->element[1] = answer_keys(db);
+	return reply;
+}
+
+/* CLUSTER KEYSLOT and GETKEYSINSLOT: all keys are in one slot. */
+static redisReply *
+cmd_cluster(struct redis_db *db, int argc, const struct text *argv)
+{
+	(void)argc;
+	if (text_is(argv[1], "KEYSLOT"))
+		return answer_int(0);
+	return answer_keys(db);
+}
+
 static redisReply *
 cmd_flushall(struct redis_db *db, int argc, const struct text *argv)
 {
@@ -512,6 +553,8 @@ const struct redis_command redis_key_commands[] = {
 	{ "PUBLISH", 3, cmd_publish, 0 },
 	{ "TIME", 1, cmd_time, 0 },
 	{ "INFO", -1, cmd_info, 0 },
+	{ "SCAN", -2, cmd_scan, 0 },
+	{ "CLUSTER", -3, cmd_cluster, 0 },
 	{ "FLUSHALL", -1, cmd_flushall, REDIS_WRITE | REDIS_NO_SCRIPT },
 	{ NULL, 0, NULL, 0 },
 };

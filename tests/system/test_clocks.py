@@ -105,13 +105,25 @@ class OfServer(ClockTest):
             let_time_pass(0.3)
         self.assert_kept()
 
+    def prepare_tokens(self):
+        self.prepare(lease=4)
+        clients = [Resp(f"127.0.0.1:{broker.port}") for broker in self.brokers]
+        for client in clients:
+            self.addCleanup(client.close)
+        return clients
+
+    def test_forward_by_less_than_stall_ends_no_short_token_hold(self):
+        one, other = self.prepare_tokens()
+        self.assertEqual(one("SET", "job", "t", "NX", "PX", 500), "OK")
+        start = now()
+        self.time.step(stall_of(4) / 2)
+        self.assertIsNone(other("SET", "job", "u", "NX", "PX", 1000))
+        self.assertLess(now() - start, 0.5, "the machine is too slow for this test")
+
     def test_forward_by_less_than_stall_shortens_no_token_hold(self):
         """The keys of token holds have a pad, too, and their broker gives back what steps take
         from it."""
-        self.prepare(lease=4)
-        one, other = (Resp(f"127.0.0.1:{broker.port}") for broker in self.brokers)
-        self.addCleanup(one.close)
-        self.addCleanup(other.close)
+        one, other = self.prepare_tokens()
         start = now()
         self.assertEqual(one("SET", "job", "t", "NX", "PX", 6000), "OK")
         for _ in range(4):

@@ -4,6 +4,7 @@ from lib.case import SystemTest, grace_of, pad_of
 from lib.client import first_of
 from lib.cluster import Cluster, bucket_of, key_of, names_in, slot_of
 from lib.history import Contender, check_history, stop_contenders
+from lib.resp import Resp
 from lib.wait import eventually, let_time_pass, moment, now, patience
 
 
@@ -51,6 +52,28 @@ class Clusters(SystemTest):
         self.assertEqual([line for line in client.events if line.status == "!LOST"], [])
         self.assertEqual(client.ok(f"LOCK {name}").fence, fence)
         client.ok(f"UNLOCK {name}")
+
+
+class TokenHolds(Clusters):
+    def test_they_are_taken_up(self):
+        """A broker that is killed leaves token holds on each master, which forget them later."""
+        self.prepare(lease=1)
+        names = [self.name_on(master) for master in self.cluster.nodes]
+        first, other = (Resp(f"127.0.0.1:{broker.port}") for broker in self.brokers)
+        self.addCleanup(first.close)
+        self.addCleanup(other.close)
+        for name in names:
+            self.assertEqual(first("SET", name, "t", "NX", "PX", 90000), "OK")
+        self.brokers[0].kill()
+        eventually(lambda: self.b.stats()["token_holds_adopted_total"] == str(len(names)),
+                   patience(10), "all are taken up")
+        for master in self.cluster.nodes:
+            master.cmd("FLUSHALL")
+        self.wait_grace(self.b)
+        for name in names:
+            self.assertEqual(self.b.ask(f"TRYLOCK {name}").status, "BUSY")
+            self.assertEqual(other("GET", name), "t")
+            self.assertEqual(other("DEL", name), 1)
 
 
 class Spread(Clusters):

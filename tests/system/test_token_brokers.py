@@ -8,8 +8,8 @@ from lib.resp import RedisError, Resp
 from lib.wait import eventually, let_time_pass, now, patience
 
 
-class TokenHolds(SystemTest):
-    """Two brokers on one Redis; clients of Redis come through either."""
+class TwoBrokers(SystemTest):
+    """On one Redis; clients of Redis come through either."""
 
     limit = 60
 
@@ -28,6 +28,8 @@ class TokenHolds(SystemTest):
         self.addCleanup(conn.close)
         return conn
 
+
+class TokenHolds(TwoBrokers):
     def test_through_the_other_broker(self):
         self.prepare()
         self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
@@ -143,6 +145,87 @@ class TokenHolds(SystemTest):
         self.assertEqual(self.a("EXISTS", "x"), 0)
         for broker in self.brokers:
             self.assertNotIn("secret-token", broker.log())
+
+
+class BrokerGone(TwoBrokers):
+    """What a broker had that is gone is taken up by another one, so that Redis may lose its data
+    at any time after."""
+
+    def holds(self):
+        self.prepare()
+        self.line = self.client(self.brokers[0])
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 60000), "OK")
+        self.assertEqual(self.a("SET", "y", "u", "NX"), "OK")
+        self.fence = self.a("LB.FENCE", "x", "t")
+        self.line.lock("kept keep=60s")
+        self.line.ok("UNLOCK kept")
+
+    def adopted(self, broker, count=3):
+        eventually(lambda: broker.log_lines("tokens-adopted"), patience(10), "taken up")
+        self.assertIn(f" count={count}", broker.log_lines("tokens-adopted")[0])
+        stats = {row.split("=")[0]: row for row in self.client(broker).ok("STATS").body}
+        self.assertIn(str(count), str(stats.get("token_holds_adopted_total", stats)))
+
+    def outlives_the_data(self, broker):
+        conn, line = self.resp_of(broker), self.client(broker)
+        self.server.cmd("FLUSHALL")
+        eventually(lambda: self.client(broker).ask("TRYLOCK other").ok, grace_of(self.lease) + 5)
+        for name in ("x", "y", "kept"):
+            self.assertEqual(line.ask(f"TRYLOCK {name}").status, "BUSY", name)
+        self.assertEqual((conn("GET", "x"), conn("GET", "y")), ("t", "u"))
+        self.assertEqual(conn("LB.FENCE", "x", "t"), self.fence)
+        self.assert_within(30000, conn("PTTL", "x"), 60000)
+        self.assertEqual(conn("PTTL", "y"), -1)
+        self.assertEqual(conn("DELEX", "x", "IFEQ", "t"), 1)
+        self.assertTrue(line.ask("TRYLOCK x").ok)
+
+    def test_it_was_stopped(self):
+        self.holds()
+        self.brokers[0].stop()
+        self.adopted(self.brokers[1])
+        self.outlives_the_data(self.brokers[1])
+
+    def test_it_was_killed(self):
+        self.holds()
+        third = self.broker(self.server, trust_new=True, lease=self.lease)
+        self.assertEqual(self.resp_of(third)("SET", "not-left", "v", "NX"), "OK")
+        self.brokers[0].kill()
+        others = (self.brokers[1], third)
+        eventually(lambda: any(broker.log_lines("tokens-adopted") for broker in others),
+                   patience(10), "taken up")
+        heir, = (broker for broker in others if broker.log_lines("tokens-adopted"))
+        self.adopted(heir)
+        self.outlives_the_data(heir)
+
+    def test_the_next_one_goes_too(self):
+        self.holds()
+        self.brokers[0].kill()
+        self.adopted(self.brokers[1])
+        self.brokers[1].kill()
+        third = self.broker(self.server, trust_new=True, lease=self.lease)
+        self.adopted(third)
+        self.outlives_the_data(third)
+
+    def test_all_were_killed_and_one_is_started_again(self):
+        self.holds()
+        for broker in self.brokers:
+            broker.kill()
+        self.brokers[0].start()
+        self.brokers[0].wait_granting()
+        self.brokers[0].expected_status = 0
+        self.adopted(self.brokers[0])
+        self.outlives_the_data(self.brokers[0])
+
+    def test_its_time_is_over(self):
+        """Who takes a hold up ends it when its time is over."""
+        self.prepare()
+        start = now()
+        self.assertEqual(self.a("SET", "x", "t", "NX", "PX", 9000), "OK")
+        self.brokers[0].kill()
+        self.adopted(self.brokers[1], 1)
+        line = self.client(self.brokers[1])
+        line.lock("x", timeout=20)
+        self.assert_within(9, now() - start, patience(10.5, start))
 
 
 class LostExtension(SystemTest):

@@ -184,6 +184,29 @@ guard_history(const struct core *core, uint32_t shard)
 	return guard_at(core, shard)->history;
 }
 
+/* What this broker leaves to others when it signs off. */
+static uint64_t
+count_left_behind(const struct core *core)
+{
+	const struct guard_listener *const *to;
+	uint64_t n = 0;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->left_behind != NULL)
+			n += (*to)->left_behind(core);
+	return n;
+}
+
+static void
+tell_broker_gone(struct core *core, const struct guard *g)
+{
+	const struct guard_listener *const *to;
+
+	for (to = core->guard_listeners; *to != NULL; to++)
+		if ((*to)->broker_gone != NULL)
+			(*to)->broker_gone(core, guard_index(core, g));
+}
+
 /* While an operation on a guard is in flight, there is no other: `busy`. */
 static void
 submit(struct core *core, struct guard *g, enum op_kind kind)
@@ -194,6 +217,8 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 
 	if (kind == OP_HEARTBEAT)
 		op->need = (uint64_t)beat_most_ms(core, g);
+	if (kind == OP_IDLE)
+		op->need = count_left_behind(core);
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
 	if (kind == OP_BLESS)
@@ -452,6 +477,8 @@ guard_outcome(
 		g->idled = true;
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE)
 		beat_done(core, g, o->ttl_ms);
+	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->first > 0)
+		tell_broker_gone(core, g);
 	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;

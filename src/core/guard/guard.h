@@ -121,6 +121,10 @@ struct guard_listener {
 	bool (*all_over)(const struct core *core);
 	/* Does the broker hold, await and owe nothing there? */
 	bool (*has_nothing)(const struct core *core, uint32_t shard);
+	/* How many keys does it leave to whoever looks after them? */
+	size_t (*left_behind)(const struct core *core);
+	/* Another broker has gone, and may have left some: this one looks. */
+	void (*broker_gone)(struct core *core, uint32_t shard);
 };
 
 /* Requires static rows, of which the last is NULL. */

@@ -279,6 +279,12 @@ names_all_over(const struct core *core)
 	return core->leases->n == core->leases->nlingering;
 }
 
+size_t
+names_left_behind(const struct core *core)
+{
+	return core->leases->nlingering;
+}
+
 bool
 names_has_nothing(const struct core *core, uint32_t shard)
 {

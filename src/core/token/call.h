@@ -41,6 +41,9 @@ bool token_all_over(const struct core *core);
 /* Are there no wards, strays and calls, of any guard? */
 bool token_has_nothing(const struct core *core, uint32_t shard);
 
+/* How many holds has it left to Redis, since it stops? */
+size_t token_left_behind(const struct core *core);
+
 void token_check(const struct core *core);
 
 #endif

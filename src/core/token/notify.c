@@ -48,6 +48,23 @@ notify_tokens_left(struct core *core)
 }
 
 void
+notify_tokens_adopted(struct core *core, uint32_t shard, uint64_t n)
+{
+	emit_notice(core, NOTICE_TOKENS_ADOPTED);
+	emit_num(core, FIELD_SHARD, shard);
+	emit_num(core, FIELD_COUNT, n);
+}
+
+void
+notify_not_adopted(
+    struct core *core, uint32_t shard, const char *why, size_t len)
+{
+	emit_notice(core, NOTICE_TOKENS_NOT_ADOPTED);
+	emit_num(core, FIELD_SHARD, shard);
+	emit_str(core, FIELD_TEXT, why, len);
+}
+
+void
 notify_token_lost(struct core *core, const struct measure_hold *h)
 {
 	if (!tally_names(core, TALLY_LOST))

@@ -13,6 +13,12 @@ void notify_token(struct core *core, const struct token_call *c,
 /* The broker stops, and leaves holds to Redis. */
 void notify_tokens_left(struct core *core);
 
+/* The broker has taken up holds of brokers that have gone; Redis refused to let
+ * it look for them. */
+void notify_tokens_adopted(struct core *core, uint32_t shard, uint64_t n);
+void notify_not_adopted(
+    struct core *core, uint32_t shard, const char *why, size_t len);
+
 /* The time of a hold was over while Redis could not be reached. */
 void notify_token_lost(struct core *core, const struct measure_hold *h);
 

@@ -108,6 +108,8 @@ struct tokens {
 	unsigned nwards, nstrays;
 	uint64_t taken[TAKEN_MAX]; /* the latest messages about no ward: seq */
 	unsigned ntaken;
+	struct adoption *adoptions; /* adopt.c: for each guard */
+	size_t nleft;	     /* stopping: wards that were left to Redis */
 	unsigned nproving;   /* wards with an operation in flight */
 	struct table stands; /* park.c: by name */
 	unsigned nplaces;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
+#include "core/token/adopt.h"
 #include "core/token/call.h"
 #include "core/token/notify.h"
 #include "core/token/park.h"
@@ -33,6 +34,7 @@ token_init(struct core *core)
 	table_init(&core->tokens->by_id, id_of);
 	wards_init(core);
 	park_init(core);
+	adopt_init(core);
 }
 
 void
@@ -45,6 +47,7 @@ token_fini(struct core *core)
 		call_drop(core, c);
 	}
 	park_fini(core);
+	adopt_fini(core);
 	table_fini(&core->tokens->by_id);
 	wards_fini(core);
 	free(core->tokens);
@@ -135,6 +138,13 @@ token_check(const struct core *core)
 	assert(nwaiting == 0);
 	park_check(core);
 	ward_check(core);
+	adopt_check(core);
+}
+
+size_t
+token_left_behind(const struct core *core)
+{
+	return core->tokens->nleft;
 }
 
 bool
@@ -142,7 +152,6 @@ token_has_nothing(const struct core *core, uint32_t shard)
 {
 	const struct tokens *t = core->tokens;
 
-	(void)shard;
-	return TAILQ_EMPTY(&t->calls) && TAILQ_EMPTY(&t->waiting) &&
-	       t->nwards == 0 && t->nstrays == 0;
+	return adopt_idle(core, shard) && TAILQ_EMPTY(&t->calls) &&
+	       TAILQ_EMPTY(&t->waiting) && t->nwards == 0 && t->nstrays == 0;
 }

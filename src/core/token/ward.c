@@ -507,9 +507,9 @@ ward_reclaimed(struct core *core, uint32_t shard)
 }
 
 /*
- * Their keys stay in Redis until their bounds, as the clients were told.  With
- * an embedded server they end with it; the next broker has them from the
- * ledger.
+ * Their keys stay in Redis until their bounds, as the clients were told, and
+ * another broker takes them up (adopt.h).  With an embedded server they end with
+ * it; the next broker has them from the ledger.
  */
 bool
 ward_leave_all(struct core *core)
@@ -518,6 +518,7 @@ ward_leave_all(struct core *core)
 
 	while (work_left(core) && !TAILQ_EMPTY(&all->wards)) {
 		core_visit(core, 1);
+		all->nleft++;
 		free_one(core, TAILQ_FIRST(&all->wards));
 	}
 	while (work_left(core) && !TAILQ_EMPTY(&all->strays) &&

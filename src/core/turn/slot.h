@@ -19,6 +19,7 @@ enum slot_kind {
 	SLOT_FORCE,
 	SLOT_TOKEN,
 	SLOT_WARD,
+	SLOT_ADOPT,
 	SLOT_STAND,
 	SLOT_MAX
 };
@@ -32,7 +33,7 @@ struct slot {
 	struct lease *lease; /* LEASE */
 	struct vote *vote;   /* VOTE */
 	struct sync *sync;   /* SYNC */
-	uint32_t shard;	     /* GUARD */
+	uint32_t shard;	     /* GUARD, ADOPT */
 	uint64_t session;    /* ASK: who is to be answered */
 	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD, STAND:
 				seq */

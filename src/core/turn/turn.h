@@ -38,6 +38,7 @@ enum timer_kind {
 	TIMER_VALID,
 	TIMER_TOKEN,
 	TIMER_WARD,
+	TIMER_ADOPT,
 	TIMER_STAND,
 	TIMER_MAX
 };

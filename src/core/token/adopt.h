@@ -1,0 +1,32 @@
+/*
+ * Holds of brokers that have gone: token holds, and names that are kept for
+ * nobody.  Their keys live on in Redis, but if Redis forgot one, nobody would
+ * write it again.  So one of the brokers that run takes them up as wards.
+ *
+ *	heartbeat says: a broker has gone --> ADOPT, step by step --> wards
+ *
+ * Redis picks the broker, once for each guard, and goes through the keys in
+ * steps (lua/adopt.lua).  If that broker goes, too, another one begins anew.
+ */
+#ifndef LOCKBROKER_CORE_TOKEN_ADOPT_H
+#define LOCKBROKER_CORE_TOKEN_ADOPT_H
+
+#include "core/token/state.h"
+
+void adopt_init(struct core *core);
+void adopt_fini(struct core *core);
+
+/* A broker has gone, and this one is to look for what it had there
+ * (guard_listener). */
+void adopt_begin(struct core *core, uint32_t shard);
+
+void adopt_timer(struct core *core, struct timer *t);
+void adopt_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o);
+
+/* Is this broker not at it? */
+bool adopt_idle(const struct core *core, uint32_t shard);
+
+void adopt_check(const struct core *core);
+
+#endif

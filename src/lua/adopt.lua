@@ -1,0 +1,98 @@
+-- Holds of brokers that have gone: token holds, and names that are kept for
+-- nobody (keep=, delay=).  Their keys live on, but if Redis forgot one, nobody
+-- would write it again.  So when a broker has gone, one of the others goes
+-- through all keys, in steps, and puts its own token into such holds.
+--
+-- Keys that end within a lease and a pad are left alone: a server that has
+-- forgotten them grants nothing for longer than that (the grace period).  So is
+-- what brokers share, and every lease that is only held: its key lives no longer
+-- than that, unless the clock was put back, which the mark of its broker shows.
+
+local adopt_keys = 500 -- in a step, about
+
+-- Returns the next keys of this guard, and the cursor behind them: "0" at the
+-- end.  The keys of a bucket of a cluster are all of one slot, and are few.
+local function scan(cursor)
+	local head = string.sub(guard, 1, cut)
+	if string.find(head, "{%d+}:$") then
+		return "0", redis.call("CLUSTER", "GETKEYSINSLOT",
+			redis.call("CLUSTER", "KEYSLOT", guard), 20000)
+	end
+	local found = redis.call("SCAN", cursor, "MATCH",
+		string.gsub(head, "[%*%?%[%]%^\\]", "\\%0") .. "*",
+		"COUNT", adopt_keys)
+	return found[1], found[2]
+end
+
+-- Returns the values of any number of keys; what is no string has none.
+local function values_of(keys)
+	local values = {}
+	for i = 1, #keys, adopt_keys do
+		local part = {}
+		for n = i, math.min(#keys, i + adopt_keys - 1) do
+			part[#part + 1] = keys[n]
+		end
+		for n, value in ipairs(look(part)) do
+			values[i + n - 1] = value
+		end
+	end
+	return values
+end
+
+-- Puts a hold under a token of this broker.  Returns what the broker must know
+-- of it, in a line: fence, for how long it lasts (ms; 0: for ever), client,
+-- name.  Nobody can have the client of a name that is kept for nobody.
+local function adopt(key, seq, n, client)
+	local rest = redis.call("PTTL", key)
+	if rest >= 0 and rest <= lease_ms + pad_ms or rest < 0 and not client then
+		return nil
+	end
+	local ms = rest < 0 and 0 or client and rest - pad_ms or rest
+	client = client or "%|%"
+	hold(key, me .. "." .. string.format(whole, seq), n,
+		string.format(whole, ms), client)
+	return string.format(whole .. " " .. whole .. " ", n, ms) .. client .. " "
+		.. string.sub(key, cut + 1) .. "\n"
+end
+
+-- Goes on with a pass from the cursor.  The holds that it takes up get the
+-- tokens from seq on.  The answer has the next cursor ("0": the pass is over)
+-- in its first line.  It is `gone` if another broker makes the pass.
+op.adopt = { args = 2, run = function(seq, cursor)
+	if not blessed then
+		return { "pending" }
+	end
+	local who, start = string.match(redis.call("HGET", guard, "pass") or "",
+		"^(%S+) (%d+) ")
+	if who ~= me then
+		return { "gone" }
+	end
+	redis.call("HSET", guard, "pass", me .. " " .. start .. " " .. now_ms)
+	local next, keys = scan(cursor)
+	local values, lines = values_of(keys), {}
+	local here, ahead = { [me] = true }, {}
+	for i, key in ipairs(keys) do
+		local token, n, client = parse(values[i])
+		local broker = token and string.match(token, "^(.*)%.%d+$")
+		if broker and here[broker] == nil then
+			local ms = tonumber(redis.call("HGET", guard,
+				"b:" .. broker) or nil)
+			here[broker] = ms and not is_silent(ms) or false
+			ahead[broker] = ms and ms > now_ms
+		end
+		if broker and not here[broker]
+			and (client or not ahead[broker])
+			and string.sub(key, 1, cut) == string.sub(guard, 1, cut) then
+			lines[#lines + 1] = adopt(key, tonumber(seq) + #lines, n, client)
+		end
+	end
+	if next == "0" then
+		redis.call("HDEL", guard, "pass")
+		redis.call("HSET", guard, "passed", start)
+		if tonumber(redis.call("HGET", guard, "left") or "0")
+			<= tonumber(start) then
+			redis.call("HDEL", guard, "left")
+		end
+	end
+	return { "value", 0, 0, 0, next .. "\n" .. table.concat(lines) }
+end }
