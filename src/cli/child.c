@@ -22,6 +22,8 @@
 struct process {
 	pid_t pid;
 	pid_t parent;
+	char name[CHILD_NAME_SIZE];
+	bool dead; /* but not reaped */
 	bool ours; /* descends from us */
 };
 
@@ -71,26 +73,26 @@ child_start(struct child *c, const struct child_setup *setup)
  * A signal from a terminal reaches the command without us, unless it has left
  * our process group.
  */
-void
+bool
 child_signal(const struct child *c, const struct signals_one *one)
 {
 	if (c->pid <= 0)
-		return;
+		return true;
 	if (one->terminal && getpgid(c->pid) == getpgrp())
-		return;
-	(void)kill(c->pid, one->number);
+		return true;
+	return kill(c->pid, one->number) == 0 || errno != EPERM;
 }
 
 /*
- * "PID (NAME) STATE PARENT ...": the name may hold any byte, so read from the
- * end.
+ * "PID (NAME) STATE PARENT ...": the name may hold any byte, so what follows is
+ * read from the end.
  */
 static bool
-parent_of(const char *pid, pid_t *parent)
+process_read(struct process *p, const char *pid)
 {
-	char path[64], text[512], *p;
+	char path[64], text[512], *name, *end, state;
 	ssize_t n;
-	int fd, ppid;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -101,10 +103,16 @@ parent_of(const char *pid, pid_t *parent)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	p = strrchr(text, ')');
-	if (p == NULL || sscanf(p + 1, " %*c %d", &ppid) != 1)
+	name = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (name == NULL || end == NULL ||
+	    sscanf(end + 1, " %c %d", &state, &p->parent) != 2)
 		return false;
-	*parent = ppid;
+	p->pid = (pid_t)atoi(pid);
+	snprintf(
+	    p->name, sizeof(p->name), "%.*s", (int)(end - name - 1), name + 1);
+	p->dead = state == 'Z' || state == 'X';
+	p->ours = p->parent == getpid();
 	return true;
 }
 
@@ -112,7 +120,7 @@ static void
 processes_read(struct processes *all)
 {
 	struct dirent *entry;
-	pid_t parent;
+	struct process p;
 	DIR *dir;
 
 	memset(all, 0, sizeof(*all));
@@ -121,13 +129,11 @@ processes_read(struct processes *all)
 		return;
 	while ((entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-		    !parent_of(entry->d_name, &parent))
+		    !process_read(&p, entry->d_name))
 			continue;
 		all->items =
 		    xrealloc(all->items, (all->n + 1) * sizeof(all->items[0]));
-		all->items[all->n].pid = (pid_t)atoi(entry->d_name);
-		all->items[all->n].parent = parent;
-		all->items[all->n++].ours = parent == getpid();
+		all->items[all->n++] = p;
 	}
 	(void)closedir(dir);
 }
@@ -163,27 +169,56 @@ processes_mark(struct processes *all)
 	}
 }
 
+static void
+foreign_note(struct child *c, const struct process *p)
+{
+	c->foreign = p->pid;
+	memcpy(c->foreign_name, p->name, sizeof(c->foreign_name));
+}
+
+/* The dead still belong to a user, but need no signal. */
+static void
+process_signal(struct child *c, const struct process *p, int number)
+{
+	if (kill(p->pid, number) < 0 && errno == EPERM && !p->dead)
+		foreign_note(c, p);
+}
+
+/* The command gets its signal first: it takes a while to read all of /proc. */
+static void
+command_signal(struct child *c, int number)
+{
+	const struct process command = { .pid = c->pid, .name = "the command" };
+
+	c->foreign = 0;
+	if (c->pid > 0)
+		process_signal(c, &command, number);
+}
+
 /*
  * This misses processes that are forked meanwhile; the caller repeats a KILL
  * until nothing is left. A stopped process takes a TERM only once it goes on.
  */
 void
-child_signal_tree(const struct child *c, int number)
+child_signal_tree(struct child *c, int number)
 {
 	struct processes all;
-	size_t i;
+	const struct process *p;
 
-	if (c->pid > 0)
-		(void)kill(c->pid, number);
+	command_signal(c, number);
 	processes_read(&all);
 	processes_mark(&all);
-	for (i = 0; i < all.n; i++) {
-		if (!all.items[i].ours)
+	for (p = all.items; p < all.items + all.n; p++) {
+		if (!p->ours)
 			continue;
-		if (all.items[i].pid != c->pid)
-			(void)kill(all.items[i].pid, number);
+		if (p->pid != c->pid)
+			process_signal(c, p, number);
+		else if (p->dead)
+			c->foreign = 0;
+		else if (c->foreign == p->pid)
+			foreign_note(c, p);
 		if (number != SIGKILL)
-			(void)kill(all.items[i].pid, SIGCONT);
+			(void)kill(p->pid, SIGCONT);
 	}
 	free(all.items);
 }

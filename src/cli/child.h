@@ -12,13 +12,18 @@
 
 #include "cli/signals.h"
 
+/* The kernel's name of a process, with its end. */
+#define CHILD_NAME_SIZE 16
+
 /* Embedded in a run. */
 struct child {
-	pid_t pid;  /* 0 before it is started and after it is reaped */
-	bool ended; /* reaped */
-	int status; /* as in a shell: its own, or 128+N */
-	int killed; /* the signal that killed it, or 0 */
-	bool alone; /* nothing at all is left of it */
+	pid_t pid;     /* 0 before it is started and after it is reaped */
+	bool ended;    /* reaped */
+	int status;    /* as in a shell: its own, or 128+N */
+	int killed;    /* the signal that killed it, or 0 */
+	bool alone;    /* nothing at all is left of it */
+	pid_t foreign; /* of another user: took no signal of the last; or 0 */
+	char foreign_name[CHILD_NAME_SIZE];
 };
 
 /* How to start the command. Borrowed for the call. */
@@ -32,11 +37,17 @@ struct child_setup {
 
 bool child_start(struct child *c, const struct child_setup *setup);
 
-/* Passes a signal on to the command alone. */
-void child_signal(const struct child *c, const struct signals_one *one);
+/*
+ * Passes a signal on to the command alone. Returns false if that belongs to
+ * another user.
+ */
+bool child_signal(const struct child *c, const struct signals_one *one);
 
-/* Sends a signal to the command and to everything that it started. */
-void child_signal_tree(const struct child *c, int number);
+/*
+ * Sends a signal to the command and to everything that it started; `foreign`
+ * tells whether one of them belongs to another user.
+ */
+void child_signal_tree(struct child *c, int number);
 
 /* Reaps all children that have ended. */
 void child_reap(struct child *c);

@@ -346,7 +346,7 @@ elect_all(struct run *run)
 		if (status != CLI_EXIT_OK)
 			return status;
 		memset(&run->child, 0, sizeof(run->child));
-		run->lost = false;
+		run->lost = run->foreign_told = false;
 		run_once(run);
 		if (!elect_goes_on(run))
 			return run->status;

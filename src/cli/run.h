@@ -39,6 +39,7 @@ struct run {
 	int64_t try_ms;		       /* when to connect again, or give up */
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */
+	bool foreign_told;	       /* that it can't end another user's */
 	bool lost;
 	bool graced; /* the broker has got the grace */
 	bool again;  /* the broker went away before the start */

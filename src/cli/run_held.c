@@ -24,6 +24,8 @@
 #define TRY_MS 2000
 /* A KILL is repeated, because it may have missed processes forked meanwhile. */
 #define KILL_AGAIN_MS 20
+/* Those that it can't reach end by themselves, if at all. */
+#define KILL_FOREIGN_MS 1000
 
 /* RUNNING. */
 
@@ -249,7 +251,9 @@ ending_time(struct run *run, int64_t now)
 	if (now < run->deadline_ms)
 		return;
 	child_signal_tree(&run->child, SIGKILL);
-	run->deadline_ms = now + KILL_AGAIN_MS;
+	run_tell_foreign(run);
+	run->deadline_ms =
+	    now + (run->child.foreign != 0 ? KILL_FOREIGN_MS : KILL_AGAIN_MS);
 }
 
 const struct run_state run_ending = {

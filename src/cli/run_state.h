@@ -46,6 +46,9 @@ void run_give(struct run *run, int status);
  */
 void run_end(struct run *run, int number);
 
+/* Says once that a process of another user could not be ended. */
+void run_tell_foreign(struct run *run);
+
 /* Somebody else may have the lock: does what --on-lost says. */
 void run_lost(struct run *run, const char *why);
 

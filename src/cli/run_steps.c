@@ -75,6 +75,20 @@ run_end(struct run *run, int number)
 }
 
 void
+run_tell_foreign(struct run *run)
+{
+	const struct child *c = &run->child;
+
+	if (c->foreign == 0 || run->foreign_told)
+		return;
+	run->foreign_told = true;
+	say("%s: can't stop %s (%d): it belongs to another user and goes on%s; "
+	    "put sudo before lockbroker, not after it",
+	    run->names, c->foreign_name, (int)c->foreign,
+	    run->lost ? " WITHOUT the lock" : "");
+}
+
+void
 run_lost(struct run *run, const char *why)
 {
 	static const struct {
@@ -93,6 +107,7 @@ run_lost(struct run *run, const char *why)
 	else
 		run_end(run, act[on_lost].number);
 	say("%s: lock lost (%s): %s", run->names, why, act[on_lost].what);
+	run_tell_foreign(run);
 }
 
 void
@@ -162,7 +177,10 @@ run_signal_pass(struct run *run, const struct signals_one *one)
 {
 	if (signals_stops(one->number))
 		run->stopped_by = one->number;
-	child_signal(&run->child, one);
+	if (!child_signal(&run->child, one))
+		say("%s: can't pass signal %d on to the command: it belongs to "
+		    "another user; put sudo before lockbroker, not after it",
+		    run->names, one->number);
 }
 
 void
