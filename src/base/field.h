@@ -21,6 +21,7 @@
 	FIELD(HEARTBEAT, "heartbeat", MS) \
 	FIELD(LOCKS, "locks", NUM) \
 	FIELD(LINES, "lines", NUM) \
+	FIELD(TOTAL, "total", NUM) \
 	FIELD(VALID, "valid", MS) \
 	FIELD(VERSION, "version", STR) \
 	FIELD(PROTOCOL, "protocol", NUM) \
@@ -32,6 +33,7 @@
 	FIELD(VIA, "via", STR) \
 	FIELD(STATE, "state", STR) \
 	FIELD(WAITERS, "waiters", NUM) \
+	FIELD(HELD_BY, "holder", STR) \
 	FIELD(HANDOVERS, "handovers", NUM) \
 	FIELD(OLDEST, "oldest", MS) \
 	FIELD(BROKER, "broker", STR) \

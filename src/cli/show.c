@@ -121,19 +121,35 @@ show_history(struct cli *cli, int argc, char **argv)
 	    cli, &history, ask_name(cli, "HISTORY", argv[1], &m), &m);
 }
 
-/* Asks for the names that the broker has to do with, the busiest first. */
+/* Asks for the names that the broker has to do with, the busiest first: those
+ * that match the pattern, unless it is NULL. */
 static int
-ask_names(struct cli *cli, const char *limit, struct message *m)
+ask_names(struct cli *cli, const char *pattern, struct message *m)
 {
-	uint64_t n;
-	char line[64];
+	char line[330];
 
-	if (limit == NULL)
-		return ask(cli, "NAMES", m);
-	if (!parse_number(limit, strlen(limit), UINT32_MAX, &n))
-		return say_usage("'%s' is not a number", limit);
-	snprintf(line, sizeof(line), "NAMES limit=%lu", (unsigned long)n);
+	if (pattern != NULL && !request_name_ok(pattern))
+		return say_usage(
+		    "'%s' is neither a name nor the beginning of one and '*'",
+		    pattern);
+	snprintf(line, sizeof(line), "NAMES%s%s%s%s",
+	    pattern != NULL ? " " : "", pattern != NULL ? pattern : "",
+	    cli->limit != NULL ? " limit=" : "",
+	    cli->limit != NULL ? cli->limit : "");
 	return ask(cli, line, m);
+}
+
+/* Says how many names there are beyond those that were listed. */
+static void
+names_more(const struct message *m)
+{
+	uint64_t total = 0;
+	struct pair p;
+
+	if (pair_find(m->text, "total", &p) &&
+	    parse_number(p.value, p.value_len, UINT64_MAX, &total) &&
+	    total > m->lines_n)
+		printf("and %" PRIu64 " more\n", total - m->lines_n);
 }
 
 int
@@ -141,7 +157,10 @@ show_list(struct cli *cli, int argc, char **argv)
 {
 	static const struct table_column columns[] = {
 		{ "name", "NAME", TABLE_ALWAYS },
+		{ "kind", "KIND", TABLE_IF_ANY },
 		{ "state", "STATE", TABLE_ALWAYS },
+		{ "holder", "HOLDER", TABLE_ALWAYS },
+		{ "age", "AGE", TABLE_ALWAYS },
 		{ "waiters", "WAITERS", TABLE_ALWAYS },
 		{ "handovers", "HANDOVERS", TABLE_ALWAYS },
 		{ "oldest", "OLDEST", TABLE_NOT_0 },
@@ -149,9 +168,15 @@ show_list(struct cli *cli, int argc, char **argv)
 	static const struct table names = { "name", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
+	int status = ask_names(cli, argc > 1 ? argv[1] : NULL, &m);
 
-	return show_table(
-	    cli, &names, ask_names(cli, argc > 1 ? argv[1] : NULL, &m), &m);
+	if (status != 0)
+		return status;
+	table_print(&names, m.lines, m.lines_n, cli->json);
+	if (!cli->json)
+		names_more(&m);
+	message_fini(&m);
+	return CLI_EXIT_OK;
 }
 
 int

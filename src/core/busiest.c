@@ -10,7 +10,7 @@
  *	v[0 .. nheap)   a heap; the rest is in order behind it
  *	v[0 .. ntaken)  were taken; only the last one is still there
  *
- * No two names are equally busy: the last thing compared is the name itself.
+ * No two are equally busy: the last things compared are name and kind.
  * So the order does not depend on the order of the offers.
  */
 #include "config.h"
@@ -23,7 +23,10 @@
 #include "base/xmalloc.h"
 #include "core/busiest.h"
 
-/* Its name is in mem.  Owned by the heap. */
+#define KEY_MAX 512 /* a name has no more bytes than half of that */
+
+/* In mem are its key, a letter for its kind and its name, and then its holder.
+ * Owned by the heap. */
 struct busy_entry {
 	struct table_link by_name;
 	struct busy one;
@@ -36,8 +39,25 @@ name_of(const struct table_link *link, size_t *len)
 	const struct busy_entry *e =
 	    container_of_const(link, struct busy_entry, by_name);
 
-	*len = e->one.name_len;
-	return e->one.name;
+	*len = e->one.name_len + 1;
+	return e->mem;
+}
+
+static void
+write_key(char *to, const struct busy *one)
+{
+	to[0] = (char)('a' + one->kind);
+	memcpy(to + 1, one->name, one->name_len);
+}
+
+static bool
+is_among(const struct busiest *b, const struct busy *one)
+{
+	char key[KEY_MAX];
+
+	assert(one->name_len < sizeof(key));
+	write_key(key, one);
+	return table_find(&b->by_name, key, one->name_len + 1) != NULL;
 }
 
 void
@@ -70,6 +90,8 @@ comes_first(const struct busy *x, const struct busy *y)
 	size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
 	int order = memcmp(x->name, y->name, n);
 
+	if (order == 0 && x->name_len == y->name_len)
+		return x->kind < y->kind;
 	return order < 0 || (order == 0 && x->name_len < y->name_len);
 }
 
@@ -89,16 +111,21 @@ busier(const struct busy_entry *x, const struct busy_entry *y)
 	return is_busier(&x->one, &y->one);
 }
 
-/* Returns a copy, whose name is its own: names go away while the list
- * is made. */
+/* Returns a copy, whose texts are its own: names go away while the list is
+ * made. */
 static struct busy_entry *
 keep(struct busiest *b, const struct busy *one)
 {
-	struct busy_entry *e = xmalloc(sizeof(*e) + one->name_len);
+	size_t key_len = one->name_len + 1;
+	size_t holder_size = one->holder != NULL ? strlen(one->holder) + 1 : 0;
+	struct busy_entry *e = xmalloc(sizeof(*e) + key_len + holder_size);
 
 	e->one = *one;
-	memcpy(e->mem, one->name, one->name_len);
-	e->one.name = e->mem;
+	write_key(e->mem, one);
+	e->one.name = e->mem + 1;
+	if (one->holder != NULL)
+		e->one.holder =
+		    memcpy(e->mem + key_len, one->holder, holder_size);
 	table_add(&b->by_name, &e->by_name);
 	return e;
 }
@@ -148,7 +175,7 @@ busiest_offer(struct busiest *b, const struct busy *one)
 		return;
 	/* A name may be offered twice while tables grow; only names that are
 	 * busy enough are looked up. */
-	if (table_find(&b->by_name, one->name, one->name_len) != NULL)
+	if (is_among(b, one))
 		return;
 	if (full) {
 		table_remove(&b->by_name, &b->v[0]->by_name);

@@ -10,16 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/kind.h"
 #include "base/table.h"
 
-/* What is known of a name. */
+/* What is known of a name of a kind. */
 struct busy {
+	enum kind kind;
 	const char *name;
 	size_t name_len;
 	uint64_t handovers;
 	uint64_t nwaiting;
-	int64_t since_ms;  /* when the oldest waiter came; 0: nobody waits */
-	const char *state; /* a word */
+	int64_t since_ms;   /* when the oldest waiter came; 0: nobody waits */
+	const char *state;  /* a word */
+	const char *holder; /* who has it, one of several; NULL: unknown */
+	int64_t held_ms;    /* since when; 0: unknown */
 };
 
 /* A name as it was when it was offered; it may be gone by now. */
@@ -37,8 +41,8 @@ struct busiest {
 void busiest_init(struct busiest *b, size_t most);
 void busiest_fini(struct busiest *b);
 
-/* A name that is among the busiest already stays as it was offered first.  The
- * text is copied. */
+/* A name that is among the busiest already stays as it was offered first.  Name
+ * and holder are copied. */
 void busiest_offer(struct busiest *b, const struct busy *one);
 
 /* After all were offered, brings one more into order.  Returns false if all

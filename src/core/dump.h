@@ -39,9 +39,19 @@ struct listing *core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
 struct listing *core_names_begin(struct core *core, size_t limit);
 
-/* NAMES: leaves out names for which `shows`, called by the parts, is false. */
+/*
+ * NAMES: leaves out names for which `shows`, called by the parts, is false, and
+ * those that do not match the pattern, which is copied: a name, or what names
+ * begin with and an asterisk.
+ */
 typedef bool (*core_shows_fn)(void *arg, const char *name, size_t name_len);
 void core_names_only(struct listing *g, core_shows_fn shows, void *arg);
+void core_names_like(struct listing *g, const char *pattern, size_t len);
+void core_names_of_locks(struct listing *g);
+
+/* NAMES: returns how many there are, also beyond the limit.  Names that come and
+ * go while the list is made may be left out, or counted twice. */
+uint64_t core_listing_total(const struct listing *g);
 
 /*
  * Makes the next part.  Returns false if it was the last one.  A NULL row says

@@ -59,6 +59,7 @@ core_listing_end(struct listing *g)
 	LIST_REMOVE(g, link);
 	busiest_fini(&g->busiest);
 	free(g->name);
+	free(g->pattern);
 	buf_fini(&g->row.text);
 	free(g);
 }

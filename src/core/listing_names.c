@@ -3,14 +3,21 @@
  *
  *	visit all -> order them -> tell the busiest
  *
- * The names of locks come first, then those that only token holds are about.
- * The list knows only a chain of a table.  When a table grows, the list visits
- * some names again; they count once (busiest.h).
+ * The names of locks come first, then those that only token holds are about, and
+ * then semaphores, latches and barriers.  The list knows only a chain of a table.
+ * When a table grows, the list visits some names again; they are listed once
+ * (busiest.h).
  */
 #include "config.h"
 
+#include <string.h>
+
+#include "base/xmalloc.h"
 #include "core/listing_state.h"
+#include "core/lock/hold.h"
 #include "core/lock/names.h"
+#include "core/session/owner.h"
+#include "core/sync/semaphore.h"
 #include "core/token/state.h"
 
 static void
@@ -24,7 +31,13 @@ names_tell(struct core *core, struct listing *g)
 		g->stage = NULL;
 		return;
 	}
+	if (one->kind != KIND_LOCK)
+		row_str(r, FIELD_KIND, kind_words[one->kind]);
 	row_str(r, FIELD_STATE, one->state);
+	if (one->holder != NULL)
+		row_str(r, FIELD_HELD_BY, one->holder);
+	if (one->held_ms > 0)
+		row_num(r, FIELD_AGE, listing_age(g->now_ms, one->held_ms));
 	row_num(r, FIELD_WAITERS, one->nwaiting);
 	row_num(r, FIELD_HANDOVERS, one->handovers);
 	row_num(r, FIELD_OLDEST,
@@ -54,6 +67,7 @@ names_anew(struct listing *g)
 {
 	busiest_fini(&g->busiest);
 	busiest_init(&g->busiest, g->most);
+	g->total = 0;
 	names_from(g, 0);
 }
 
@@ -72,23 +86,43 @@ state_of(const struct core *core, const struct lock *l)
 	return held ? "held" : "free";
 }
 
-/* Adds the tokens that wait. */
 static void
-offer(struct core *core, struct listing *g, struct busy one)
+offer(struct listing *g, const struct busy *one)
+{
+	g->total++;
+	busiest_offer(&g->busiest, one);
+}
+
+static void
+add_holder(
+    struct busy *one, const char *label, const char *peer, int64_t since_ms)
+{
+	one->holder = label != NULL && label[0] != '\0' ? label : peer;
+	one->held_ms = since_ms;
+}
+
+/* Adds the tokens that wait, and the one that has the name. */
+static void
+offer_with_tokens(struct core *core, struct listing *g, struct busy one)
 {
 	struct parked parked = park_count(core, one.name, one.name_len);
+	const struct ward *w = ward_find(core, one.name, one.name_len);
 
 	if (parked.n > 0 &&
 	    (one.nwaiting == 0 || parked.since_ms < one.since_ms))
 		one.since_ms = parked.since_ms;
 	one.nwaiting += parked.n;
-	busiest_offer(&g->busiest, &one);
+	if (w != NULL)
+		add_holder(&one, w->label, w->peer, w->since_ms);
+	offer(g, &one);
 }
 
 static void
 offer_lock(struct core *core, struct listing *g, const struct lock *l)
 {
-	struct busy one = { .name = l->name,
+	const struct hold *h = TAILQ_FIRST(&l->holders);
+	struct busy one = { .kind = KIND_LOCK,
+		.name = l->name,
 		.name_len = l->name_len,
 		.handovers = more_of(l)->handovers,
 		.nwaiting = queue_of(l)->n,
@@ -96,7 +130,9 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 
 	if (l->queue != NULL)
 		one.since_ms = waiter_first(l)->since_ms;
-	offer(core, g, one);
+	if (h != NULL)
+		add_holder(&one, h->owner->label, h->owner->peer, h->since_ms);
+	offer_with_tokens(core, g, one);
 }
 
 /* A name that only token holds are about.  The tokens that wait for it, if
@@ -104,24 +140,64 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 static void
 offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 {
-	struct busy one = { .name = name, .name_len = len, .state = "held" };
+	struct busy one = { .kind = KIND_LOCK,
+		.name = name,
+		.name_len = len,
+		.state = "held" };
 
 	if (lock_find(core, name, len) != NULL)
 		return;
 	if (ward_find(core, name, len) != NULL ||
 	    park_count(core, name, len).n > 0)
-		offer(core, g, one);
+		offer_with_tokens(core, g, one);
+}
+
+/* Nobody owns a latch or a barrier; who waits there waits for others. */
+static void
+offer_sync(struct listing *g, const struct sync *y)
+{
+	const struct permits *p =
+	    y->kind == KIND_SEMAPHORE ? semaphore_holder(y) : NULL;
+	struct busy one = { .kind = y->kind,
+		.name = y->name,
+		.name_len = y->name_len,
+		.nwaiting = y->queue.n,
+		.state = p != NULL || y->queue.n > 0 ? "held" : "free" };
+
+	if (!TAILQ_EMPTY(&y->queue.list))
+		one.since_ms = TAILQ_FIRST(&y->queue.list)->since_ms;
+	if (p != NULL)
+		add_holder(&one, p->owner->label, p->owner->peer, p->since_ms);
+	offer(g, &one);
 }
 
 /* The tables of names, one after the other: those of locks, that of token
- * holds, and that of tokens that come back. */
+ * holds, that of tokens that come back, and those of the other kinds. */
 static const struct table *
 table_of(const struct core *core, uint32_t which)
 {
 	if (which < core->config.shards)
 		return &core->locks->names[which].table;
-	return which == core->config.shards ? &core->tokens->by_name
-					    : &core->tokens->stands;
+	which -= core->config.shards;
+	if (which < 2)
+		return which == 0 ? &core->tokens->by_name
+				  : &core->tokens->stands;
+	return &core->syncs->by_name[KIND_SYNC + which - 2];
+}
+
+static uint32_t
+count_tables(const struct core *core, const struct listing *g)
+{
+	return core->config.shards + 2 +
+	       (g->only_locks ? 0 : KIND_MAX - KIND_SYNC);
+}
+
+static bool
+is_like(const struct listing *g, const char *name, size_t len)
+{
+	return g->pattern == NULL ||
+	       (len >= g->pattern_len && (g->begins || len == g->pattern_len) &&
+		   memcmp(name, g->pattern, g->pattern_len) == 0);
 }
 
 /* The user of a client that asks may not see all names. */
@@ -131,12 +207,15 @@ names_offer(struct core *core, struct listing *g, struct table_link *link)
 	size_t len;
 	const char *name = table_of(core, g->table)->name(link, &len);
 
-	if (g->shows != NULL && !g->shows(g->shows_arg, name, len))
+	if (!is_like(g, name, len) ||
+	    (g->shows != NULL && !g->shows(g->shows_arg, name, len)))
 		return;
 	if (g->table < core->config.shards)
 		offer_lock(core, g, container_of(link, struct lock, by_name));
-	else
+	else if (g->table < core->config.shards + 2)
 		offer_token(core, g, name, len);
+	else
+		offer_sync(g, container_of(link, struct sync, by_name));
 }
 
 /*
@@ -163,7 +242,7 @@ names_visit(struct core *core, struct listing *g)
 	if (g->chain < t->size)
 		return;
 	names_from(g, g->table + 1);
-	if (g->table == core->config.shards + 2)
+	if (g->table == count_tables(core, g))
 		g->stage = names_order;
 }
 
@@ -182,4 +261,24 @@ core_names_only(struct listing *g, core_shows_fn shows, void *arg)
 {
 	g->shows = shows;
 	g->shows_arg = arg;
+}
+
+void
+core_names_like(struct listing *g, const char *pattern, size_t len)
+{
+	g->begins = len > 0 && pattern[len - 1] == '*';
+	g->pattern_len = g->begins ? len - 1 : len;
+	g->pattern = xstrndup(pattern, g->pattern_len);
+}
+
+void
+core_names_of_locks(struct listing *g)
+{
+	g->only_locks = true;
+}
+
+uint64_t
+core_listing_total(const struct listing *g)
+{
+	return g->total;
 }

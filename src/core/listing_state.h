@@ -46,6 +46,11 @@ struct listing {
 	struct busiest busiest;
 	core_shows_fn shows; /* NULL: all */
 	void *shows_arg;
+	char *pattern; /* owned; NULL: all; for the names that are ... */
+	size_t pattern_len;
+	bool begins; /* ... it, or only begin with it */
+	bool only_locks;
+	uint64_t total; /* names that were offered */
 	size_t most;	/* names that are wanted */
 	uint32_t table; /* which one, ... */
 	uint32_t chain; /* ... its chain that comes next, ... */

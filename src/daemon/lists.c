@@ -108,17 +108,24 @@ job_begin(struct broker *b, struct job *job, const struct conn *c)
 		    b->core, job->name, job->name_len, job->limit);
 	g = core_names_begin(b->core, job->limit);
 	core_names_only(g, may_show, job);
+	if (job->name_len > 0)
+		core_names_like(g, job->name, job->name_len);
 	return g;
 }
 
 static void
 job_answer(struct job *job, struct conn *c)
 {
-	struct field waiters = { .id = FIELD_WAITERS };
+	struct field field = { .id = FIELD_WAITERS };
 
 	if (job->reply.verb == VERB_QUEUE) {
-		waiters.num = core_listing_waiters(job->listing);
-		job->reply.fields = &waiters;
+		field.num = core_listing_waiters(job->listing);
+	} else if (job->reply.verb == VERB_NAMES) {
+		field.id = FIELD_TOTAL;
+		field.num = core_listing_total(job->listing);
+	}
+	if (job->reply.verb == VERB_QUEUE || job->reply.verb == VERB_NAMES) {
+		job->reply.fields = &field;
 		job->reply.nfields = 1;
 	}
 	conn_rows(c, &job->reply, job->nrows, &job->rows);
@@ -198,9 +205,12 @@ handle_list(struct broker *b, struct conn *c, const struct request *r)
 void
 handle_names(struct broker *b, struct conn *c, const struct request *r)
 {
-	struct job *job =
-	    job_new(b, c, r->verb, r->tag, (struct span){ "", 0 });
+	struct span pattern = { "", 0 };
+	struct job *job;
 
+	if (r->nwords > 0)
+		pattern = r->words[0];
+	job = job_new(b, c, r->verb, r->tag, pattern);
 	job->limit = LIMIT;
 	if (request_has(r, OPTION_LIMIT))
 		job->limit = (size_t)r->num[OPTION_LIMIT];

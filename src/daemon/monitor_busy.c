@@ -214,6 +214,7 @@ monitor_busy(struct monitor *m)
 	if (m->listing == NULL) {
 		m->nfresh = 0;
 		m->listing = core_names_begin(core, MONITOR_BUSY);
+		core_names_of_locks(m->listing);
 	}
 	while (core_listing_part(core, m->listing, now_ms(), add_name, m)) {
 		if (now_awake_us() < until_us)

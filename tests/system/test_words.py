@@ -124,10 +124,21 @@ class Statuses(CommandTest):
                     (1, ("send", "UNLOCK", "x")), (1, ("unlock-force", "x")),
                     (1, ("send", "COUNTDOWN", "x")), (1, ("send", "RESUME", "key=1.x"))))
 
+    def test_list_says_what_it_does_not_list(self):
+        for number in range(5):
+            self.control.lock(f"few-{number}")
+        self.control.lock("other")
+        out = self.run_it("list", "few-*", "--limit", "2")[1]
+        self.assertEqual(out.splitlines()[-1], "and 3 more")
+        self.assertEqual([line.split()[0] for line in out.splitlines()],
+                         ["NAME", "few-0", "few-1", "and"])
+        self.assertNotIn("more", self.run_it("list", "few-*")[1])
+        self.assertEqual(self.run_it("names", "other")[1], "other\n")
+
     def test_wrong_usage(self):
         """A mistake in a request never looks like a lock that is busy."""
         self.control.ok("ACQUIRE s limit=2")
-        self.check(((64, ("list", "0")), (64, ("send", "LOCK", "a", "wait=5")),
+        self.check(((64, ("list", "a=b")), (64, ("send", "LOCK", "a", "wait=5")),
                     (64, ("send", "LCOK", "a")), (64, ("send", "LOCK")), (64, ("send", "LOCK", "@a")),
                     (64, ("send", "x" * 5000)), (64, ("run", "-n", "-l", "3", "s", "true")),
                     (64, ("run", "a b", "true")), (64, ("status", "a=b")), (64, ("queue", "@a"))))

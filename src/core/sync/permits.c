@@ -359,3 +359,11 @@ permits_valid_ms(const struct core *core, const struct permits *p)
 	bound_ms = core_armed_ms(core, &p->bound);
 	return min_ms(bound_ms, at_ms);
 }
+
+const struct permits *
+semaphore_holder(const struct sync *y)
+{
+	const struct semaphore *s = container_of_const(y, struct semaphore, y);
+
+	return TAILQ_FIRST(&s->holders);
+}

@@ -34,6 +34,9 @@ extern const struct sync_class semaphore_class;
 /* What a semaphore makes of the tenure of its permits. */
 extern const struct tenure_tenant semaphore_of_tenure;
 
+/* Returns what the owner that has permits for longest has; NULL: none has. */
+const struct permits *semaphore_holder(const struct sync *y);
+
 void semaphore_acquire(
     struct core *core, struct owner *owner, const struct core_request *rq);
 void semaphore_release(

@@ -148,7 +148,7 @@ a> QUEUE
 a< ERR bad-request
 a> QUEUE framing-words two
 a< ERR bad-request
-a> NAMES surplus
+a> NAMES framing-words two
 a< ERR bad-request
 a> PING surplus
 a< ERR bad-request

@@ -156,6 +156,25 @@ c< OK lines=<*>
 c: intro-names-2 state=held waiters=2
 c: ...
 
+== NAMES: by a pattern, with the holder, and of each kind
+a> SESSION label=lister
+a< OK id=<*> label=lister
+a> LOCK intro-like-1
+a< OK fence=<F1> depth=1
+b> LOCK intro-like-2
+b< OK fence=<F2> depth=1
+a> ACQUIRE intro-like-1 limit=2
+a< OK permits=1 free=1
+c> NAMES intro-like-* limit=2
+c< OK lines=2 total=3
+c: intro-like-1 state=held holder=lister age=<0..5000>ms waiters=0 handovers=0
+c: intro-like-1 kind=semaphore state=held holder=lister age=<0..5000>ms waiters=0
+c> NAMES intro-like-2
+c< OK lines=1 total=1
+c: intro-like-2 state=held holder=<*> age=<0..5000>ms waiters=0
+c> NAMES intro-like
+c< OK lines=0 total=0
+
 == NAMES counts handovers
 a> LOCK intro-hand
 a< OK fence=<F> depth=1

@@ -73,7 +73,10 @@ static const struct {
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
 		"0", "5") " bless id:nonce" },
 	{ OP_IDLE, SCRIPT_KEEP,
-	    "EVALSHA  2 lock:@guard lock:@fence " COMMON("0", "5") " idle" },
+	    "EVALSHA  2 lock:@guard lock:@fence " COMMON("0", "5") " idle 2" },
+	{ OP_ADOPT, SCRIPT_KEEP,
+	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
+		"0", "5") " adopt 7 n" },
 };
 
 START_TEST(each_operation_has_its_words)

@@ -134,7 +134,7 @@ START_TEST(names_are_checked_where_words_are_names)
 	if (v->words_max == 0)
 		return;
 	buf_init(&line);
-	build(&line, v, v->words_min - 1, 0);
+	build(&line, v, v->words_min > 0 ? v->words_min - 1 : 0, 0);
 	buf_adds(&line, " @x");
 	ck_assert_int_eq(outcome(&line, "@x"),
 	    v->kind != VERB_WORDS_NAMES ? ERR_NONE : ERR_BAD_NAME);
