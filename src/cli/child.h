@@ -3,11 +3,15 @@
  *
  * We are the subreaper: processes that the command leaves behind become our
  * children, so that we can find and end all of them, and wait for their end.
+ * What descends from us but not from the command is spared: a shell may have
+ * started it before it became us, and it may be the process that speaks TLS.
+ * What such a process starts later and leaves behind can't be told apart.
  */
 #ifndef LOCKBROKER_CLI_CHILD_H
 #define LOCKBROKER_CLI_CHILD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "cli/signals.h"
@@ -15,7 +19,13 @@
 /* The kernel's name of a process, with its end. */
 #define CHILD_NAME_SIZE 16
 
-/* Embedded in a run. */
+/* Processes in /proc. */
+struct processes {
+	struct process *items; /* owned */
+	size_t n;
+};
+
+/* Embedded in a run, zeroed at first; its owner calls child_fini(). */
 struct child {
 	pid_t pid;     /* 0 before it is started and after it is reaped */
 	bool ended;    /* reaped */
@@ -23,6 +33,7 @@ struct child {
 	int killed;    /* the signal that killed it, or 0 */
 	bool alone;    /* nothing at all is left of it */
 	pid_t foreign; /* of another user: took no signal of the last; or 0 */
+	struct processes spared; /* not the command's, but below us */
 	char foreign_name[CHILD_NAME_SIZE];
 };
 
@@ -35,7 +46,14 @@ struct child_setup {
 	const struct signals *signals;
 };
 
+/* Spares all that descends from us already. */
 bool child_start(struct child *c, const struct child_setup *setup);
+
+/*
+ * Spares another process, which is not the command's: it gets no signal, and
+ * nobody waits for its end. 0: none.
+ */
+void child_spare(struct child *c, pid_t pid);
 
 /*
  * Passes a signal on to the command alone. Returns false if that belongs to
@@ -51,5 +69,8 @@ void child_signal_tree(struct child *c, int number);
 
 /* Reaps all children that have ended. */
 void child_reap(struct child *c);
+
+/* Leaves the processes alone. */
+void child_fini(struct child *c);
 
 #endif

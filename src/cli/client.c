@@ -90,8 +90,9 @@ client_log_in(struct client *c)
 
 /* Starts the process that speaks TLS, and gives its end of the pair away. */
 static int
-tls_start(const struct place *place, char *ip, char *port, int end)
+tls_start(struct client *c, char *ip, char *port, int end)
 {
+	const struct place *place = c->address;
 	const struct tls_files *files = &place->files;
 	char program[SPAWN_PATH_SIZE], word[] = "connect", none[] = "";
 	char *argv[] = { program, word, ip, port, place->at.host,
@@ -99,7 +100,7 @@ tls_start(const struct place *place, char *ip, char *port, int end)
 		files->cert ? (char *)(uintptr_t)files->cert : none,
 		files->key ? (char *)(uintptr_t)files->key : none, NULL };
 
-	return spawn_find(program) ? spawn_alone(argv, end) : ENOENT;
+	return spawn_find(program) ? spawn_alone(argv, end, &c->tls) : ENOENT;
 }
 
 static bool
@@ -116,7 +117,7 @@ tls_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 		client_ended(c, "can't connect");
 		return false;
 	}
-	error = tls_start(c->address, ip, port, ends[1]);
+	error = tls_start(c, ip, port, ends[1]);
 	(void)close(ends[1]);
 	c->fd = ends[0];
 	if (error == 0) {
@@ -136,6 +137,7 @@ client_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 	client_close(c);
 	c->why[0] = '\0';
 	c->refused = false;
+	c->tls = 0;
 	memcpy(&c->peer, sa, len);
 	c->peer_len = len;
 	c->heard = false;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "cli/addresses.h"
@@ -44,6 +45,7 @@ struct client {
 	bool refused;		     /* it ended because of this */
 	bool heard;		     /* something has come from the broker */
 	bool greeted; /* over TLS: the server is who it should be */
+	pid_t tls;    /* the process that speaks TLS, or 0 */
 	struct relay_line greeting;
 	char why[RELAY_LINE_SIZE]; /* why it ended */
 	/* client_wait() ends once this is not 0; NULL: nothing ends it. */

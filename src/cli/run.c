@@ -345,7 +345,7 @@ elect_all(struct run *run)
 		status = run_reach(run, first, NEVER_MS);
 		if (status != CLI_EXIT_OK)
 			return status;
-		memset(&run->child, 0, sizeof(run->child));
+		child_fini(&run->child);
 		run->lost = run->foreign_told = false;
 		run_once(run);
 		if (!elect_goes_on(run))
@@ -383,6 +383,7 @@ run_with(struct cli *cli, bool elect, int argc, char **argv)
 	}
 	progress_fini(&run.progress);
 	client_fini(&run.client);
+	child_fini(&run.child);
 	signals_fini(&run.signals);
 	if (run.timer_fd >= 0)
 		(void)close(run.timer_fd);

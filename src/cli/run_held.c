@@ -61,6 +61,7 @@ resuming_try(struct run *run, int64_t now)
 	run->try_ms = now + TRY_PAUSE_MS;
 	if (!client_open_like(&run->client, &run->client))
 		return;
+	child_spare(&run->child, run->client.tls);
 	run->try_ms = now + TRY_MS;
 	client_send(&run->client, "@" TAG_RESUME " RESUME key=%s", run->key);
 }

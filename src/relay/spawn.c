@@ -64,11 +64,19 @@ become(char *const *argv, int input)
 	(void)execv(argv[0], argv);
 }
 
+/* What a child tells us before it ends, or before exec. */
+struct word {
+	int error; /* errno of what has failed, or 0 */
+	pid_t pid; /* of its own child, or 0 */
+};
+
 static void
-tell(int status, int error)
+tell(int status, int error, pid_t pid)
 {
-	(void)!write(status, &error, sizeof(error));
-	_exit(127);
+	const struct word word = { error, pid };
+
+	(void)!write(status, &word, sizeof(word));
+	_exit(error != 0 ? 127 : 0);
 }
 
 /* Ends the child.  Its own child goes on. */
@@ -77,68 +85,70 @@ leave_alone(int status)
 {
 	pid_t pid = fork();
 
-	if (pid < 0)
-		tell(status, errno);
-	if (pid > 0)
-		_exit(0);
+	if (pid != 0)
+		tell(status, pid < 0 ? errno : 0, pid);
 }
 
 /* Returns the errno of a failed exec, or 0. */
 static int
-hear(int status)
+hear(int status, pid_t *pid)
 {
+	struct word word;
 	int error = 0;
 	ssize_t n;
 
-	do
-		n = read(status, &error, sizeof(error));
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(error) ? error : 0;
+	for (;;) {
+		n = read(status, &word, sizeof(word));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != (ssize_t)sizeof(word))
+			return error;
+		if (word.error != 0)
+			error = word.error;
+		else
+			*pid = word.pid;
+	}
 }
 
 static int
 spawn(char *const *argv, int input, bool alone, pid_t *pid)
 {
-	pid_t parent = getpid();
+	pid_t parent = getpid(), child;
 	int status[2], error;
 
 	if (pipe2(status, O_CLOEXEC) < 0)
 		return errno;
-	*pid = fork();
-	if (*pid == 0 && alone)
+	child = *pid = fork();
+	if (child == 0 && alone)
 		leave_alone(status[1]);
-	if (*pid == 0) {
+	if (child == 0) {
 		if (!alone && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 				  getppid() != parent))
 			_exit(127);
 		become(argv, input);
-		tell(status[1], errno);
+		tell(status[1], errno, 0);
 	}
-	error = *pid < 0 ? errno : 0;
+	error = child < 0 ? errno : 0;
 	(void)close(status[1]);
 	if (error == 0)
-		error = hear(status[0]);
+		error = hear(status[0], pid);
 	(void)close(status[0]);
-	if (*pid > 0 && (alone || error != 0))
-		while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+	if (child > 0 && (alone || error != 0))
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			continue;
-	return error;
-}
-
-int
-spawn_child(char *const *argv, int input, pid_t *pid)
-{
-	int error = spawn(argv, input, false, pid);
-
 	if (error != 0)
 		*pid = 0;
 	return error;
 }
 
 int
-spawn_alone(char *const *argv, int input)
+spawn_child(char *const *argv, int input, pid_t *pid)
 {
-	pid_t pid;
+	return spawn(argv, input, false, pid);
+}
 
-	return spawn(argv, input, true, &pid);
+int
+spawn_alone(char *const *argv, int input, pid_t *pid)
+{
+	return spawn(argv, input, true, pid);
 }

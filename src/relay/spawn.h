@@ -25,6 +25,6 @@ const char *spawn_find(char buf[SPAWN_PATH_SIZE]);
 int spawn_child(char *const *argv, int input, pid_t *pid);
 
 /* The same, but the process is not our child, and lives as long as its work. */
-int spawn_alone(char *const *argv, int input);
+int spawn_alone(char *const *argv, int input, pid_t *pid);
 
 #endif

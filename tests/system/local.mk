@@ -47,6 +47,7 @@ EXTRA_DIST += \
 	tests/system/run \
 	tests/system/test_audit.py \
 	tests/system/test_brokers.py \
+	tests/system/test_children.py \
 	tests/system/test_cli.py \
 	tests/system/test_clients.py \
 	tests/system/test_clocks.py \

@@ -5,8 +5,10 @@ import os
 import signal
 import unittest
 
-from lib.wait import hang, let_time_pass
+from lib.proxy import Proxy
+from lib.wait import hang, let_time_pass, now
 from test_cli import CommandTest
+from test_tls_clients import ClientsTest
 
 
 class Children(CommandTest):
@@ -28,8 +30,8 @@ class Children(CommandTest):
         self.program, program = "setpriv", self.program
         child = self.start(
             "--bounding-set=-kill", "--inh-caps=-kill", program, "run", "-k", "100ms", "x", "--",
-            "setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "echo $$; exec sleep 60",
-            env={"LOCKBROKER": f"127.0.0.1:{self.brokers[0].port}"})
+            "setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "echo $$; read line",
+            env={"LOCKBROKER": f"127.0.0.1:{self.brokers[0].port}"}, stdin=-1)
         other = int(child.stdout.readline())
         self.addCleanup(self.kill_if_there, other)
         child.send_signal(signal.SIGTERM)
@@ -38,10 +40,81 @@ class Children(CommandTest):
         self.control.ok("UNLOCK-FORCE x")
         self.assertIn("lock lost (forced)", child.stderr.readline())
         self.assertRegex(child.stderr.readline(),
-                         rf"can't stop sleep \({other}\): it belongs to another user "
+                         rf"can't stop sh \({other}\): it belongs to another user "
                          r"and goes on WITHOUT the lock; put sudo before lockbroker")
         let_time_pass(0.5)
         self.assertIsNone(child.poll())
         os.kill(other, signal.SIGKILL)
         self.assertEqual(child.wait(hang()), 123)
         self.assertEqual(child.stderr.read(), "")
+
+    def test_children_from_before(self):
+        """Entry points of containers start something beside, and then become `run`."""
+        self.program, program = "sh", self.program
+        child = self.start(
+            "-c",
+            "sleep 60 & echo $!; sh -c 'sleep 61 & echo $! > pid; wait $!' & echo $!; "
+            "until [ -s pid ]; do sleep 0.05; done; cat pid; "
+            "exec \"$0\" run x -- sh -c 'echo $$; trap \"\" TERM; sleep 62 & wait'", program,
+            env={"LOCKBROKER": f"127.0.0.1:{self.brokers[0].port}"})
+        spared, shell, orphan, command = [int(child.stdout.readline()) for _ in range(4)]
+        for pid in (spared, shell, orphan, command):
+            self.addCleanup(self.kill_if_there, pid)
+        os.kill(shell, signal.SIGKILL)
+        self.control.ok("UNLOCK-FORCE x")
+        # Not before the command has ended, but long before the others do.
+        self.assertEqual(child.wait(hang()), 123)
+        self.assertEqual(self.words_of(command), "")
+        self.assertEqual(self.words_of(spared), "sleep 60")
+        self.assertEqual(self.words_of(orphan), "sleep 61")
+
+    @staticmethod
+    def words_of(pid):
+        """The command line of a process, or nothing if it has ended."""
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="ascii") as file:
+                return file.read().rstrip("\0").replace("\0", " ")
+        except FileNotFoundError:
+            return ""
+
+
+class OverTls(CommandTest, ClientsTest):
+    """The process that speaks TLS is not the command's, though it may be a child of `run`."""
+
+    def setUp(self):
+        super().setUp()
+        self.tls_broker(self.redis(), trust_new=True, lease=3)
+        self.control = self.client()
+        self.net = Proxy(f"localhost:{self.port}")
+        self.addCleanup(self.net.stop)
+
+    def start_one(self, *words):
+        """It writes its fence each time that it starts."""
+        port = self.net.address.rpartition(":")[2]
+        return self.start(
+            "--ca", self.file("ca.crt"), *words, "--grace", "20s", "x", "--",
+            "sh", "-c", "echo $LOCKBROKER_FENCE; exec sleep 60",
+            address=f"tls://localhost:{port}", env={})
+
+    def give_back(self, child):
+        start = now()
+        child.terminate()
+        self.assertEqual(child.wait(hang()), 143)
+        self.assertEqual(self.control.ok("STATUS x")["state"], "free")
+        self.assertLess(now() - start, 0.7)
+        self.assertIn("end=released", "\n".join(map(str, self.control.ok("HISTORY x").body)))
+
+    def test_a_second_term(self):
+        child = self.start_one("elect")
+        first = int(child.stdout.readline())
+        self.control.ok("UNLOCK-FORCE x")
+        self.assertGreater(int(child.stdout.readline()), first)
+        self.give_back(child)
+
+    def test_after_a_resume(self):
+        child = self.start_one("run", "-v")
+        child.stdout.readline()
+        self.net.cut()
+        while "resumed" not in child.stderr.readline():
+            pass
+        self.give_back(child)
