@@ -318,8 +318,7 @@ run_all(struct run *run)
 		pause_until(reach_until(run, true));
 	}
 	say_code("unreachable", "%s: %s", run->client.address->text,
-	    run->client.why[0] != '\0' ? run->client.why
-				       : "the broker is stopping");
+	    run->client.why);
 	return CLI_EXIT_UNREACHABLE;
 }
 

@@ -73,6 +73,9 @@ const char *const run_options_help = HELP_WAITING HELP_WHAT HELP_HOLDING;
 const char *const elect_options_help = HELP_HOLDING;
 /* clang-format on */
 
+/* The start, and the margin before its end, take part of a hold. */
+#define HOLD_LEAST_MS 100
+
 static const char *const on_lost_words[] = { ON_LOST_WORDS };
 
 static int
@@ -83,6 +86,18 @@ duration_set(int64_t *ms, const char *option, const char *arg)
 	return say_usage("%s: '%s' is not a duration (1.5, 500ms, 30s, "
 			 "5m, 2h, 1d; at most 365d)",
 	    option, arg);
+}
+
+static int
+hold_set(struct run_options *o, const char *arg)
+{
+	int status = duration_set(&o->request.hold_ms, "--hold", arg);
+
+	if (status != 0 || o->request.hold_ms >= HOLD_LEAST_MS)
+		return status;
+	return say_usage("--hold: %s is too short to start anything (at least "
+			 "%dms)",
+	    arg, HOLD_LEAST_MS);
 }
 
 static int
@@ -188,7 +203,7 @@ option_set(struct run_options *o, int opt, const char *arg)
 	case OPT_GRACE:
 		return duration_set(&o->grace_ms, "--grace", arg);
 	case OPT_HOLD:
-		return duration_set(&o->request.hold_ms, "--hold", arg);
+		return hold_set(o, arg);
 	case OPT_KEEP:
 		return duration_set(&o->request.keep_ms, "--keep", arg);
 	case OPT_DELAY:

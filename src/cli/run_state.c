@@ -220,9 +220,7 @@ checking_message(struct run *run, const struct message *m)
 	if (!message_answers(m, TAG_PING))
 		return;
 	if (!run_told(run, m)) {
-		say("%s: the broker does not confirm the lock: %s", run->names,
-		    m->text);
-		run_give(run, CLI_EXIT_LOST);
+		run_again(run, "the broker does not confirm the lock");
 		return;
 	}
 	/* An answer that took too long vouches for too little: ask again. */

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/now.h"
@@ -33,6 +34,8 @@ run_again(struct run *run, const char *why)
 {
 	if (run->options->verbose)
 		say("%s: %s", run->client.address->text, why);
+	if (run->client.why[0] == '\0')
+		snprintf(run->client.why, sizeof(run->client.why), "%s", why);
 	run->again = true;
 	run_finish(run, CLI_EXIT_UNREACHABLE);
 }

@@ -89,6 +89,7 @@ EXTRA_DIST += \
 	tests/system/test_runs.py \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
+	tests/system/test_starts.py \
 	tests/system/test_stopping.py \
 	tests/system/test_strangers.py \
 	tests/system/test_systemd.py \

@@ -1,0 +1,51 @@
+"""`lockbroker run` and `elect` before the command starts: a broker that does not vouch, or hangs."""
+
+import re
+import socket
+
+from lib.proxy import Proxy
+from test_cli import CommandTest
+
+
+class _Doubted(socket.socket):
+    """A connection to the broker whose first PING is told that nothing is left of the lock."""
+
+    doubts = 0
+
+    def recv(self, *args):
+        data = super().recv(*args)
+        if self.doubts and b"valid=" in data:
+            _Doubted.doubts -= 1
+            data = re.sub(rb"valid=\d+ms", b"valid=0ms", data)
+        return data
+
+
+class _Doubting(Proxy):
+    """As when the lease ends between the grant and the PING after it."""
+
+    def _connect(self):
+        return _Doubted(fileno=super()._connect().detach())
+
+
+class Starts(CommandTest):
+    lease = 2
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.redis()
+        self.broker(self.server, trust_new=True, lease=self.lease)
+
+    def test_a_lock_that_is_not_confirmed_is_taken_again(self):
+        for command in ("run", "elect"):
+            with self.subTest(command):
+                net = _Doubting(f"127.0.0.1:{self.brokers[0].port}")
+                self.addCleanup(net.stop)
+                _Doubted.doubts = 1
+                status, out, err = self.run_it(command, "-v", "x", "--", "echo", "ran",
+                                               address=net.address)
+                self.assertEqual((status, out), (0, "ran\n"), err)
+                self.assertEqual(err.count("does not confirm"), 1)
+
+    def test_a_hold_that_is_too_short(self):
+        self.assertEqual(self.run_it("run", "--hold", "99ms", "x", "true")[0], 64)
+        self.assertEqual(self.run_it("run", "--hold", "1", "x", "true")[0], 0)
