@@ -62,7 +62,12 @@
 	FIELD(HELD, "held", MS) \
 	FIELD(END, "end", STR) \
 	FIELD(BY, "by", STR) \
-	FIELD(AGO, "ago", MS)
+	FIELD(AGO, "ago", MS) \
+	FIELD(LEASE, "lease", MS) \
+	FIELD(SEEN, "seen", MS) \
+	FIELD(HTTP, "http", STR) \
+	FIELD(MISSING, "missing", NUM) \
+	FIELD(SELF, "self", NUM)
 
 /*
  * LOGFIELD: the same for keys of log lines only.  Durations in the log are

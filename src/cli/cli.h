@@ -50,6 +50,7 @@ int show_status(struct cli *cli, int argc, char **argv);
 int show_queue(struct cli *cli, int argc, char **argv);
 int show_history(struct cli *cli, int argc, char **argv);
 int show_list(struct cli *cli, int argc, char **argv);
+int show_brokers(struct cli *cli, int argc, char **argv);
 int show_names(struct cli *cli, int argc, char **argv);
 int top_main(struct cli *cli, int argc, char **argv);
 int show_stats(struct cli *cli, int argc, char **argv);

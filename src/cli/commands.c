@@ -93,6 +93,9 @@ const struct command commands[] = {
 	    "names [--limit N] [PATTERN]",
 	    "show the same names and nothing else",
 	    &queue_options_help, queue_longs },
+	{ "brokers", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_brokers,
+	    "brokers", "show which brokers use the same Redis, and which is "
+	    "missing", NULL, NULL },
 	{ "top", 0, -1, WORDS_OWN, COMPLETE_NOTHING, top_main,
 	    "top [-b] [-n COUNT]", "show the busiest names, once a second",
 	    &top_options_help, top_longs },

@@ -24,6 +24,7 @@ static const struct body {
 } bodies[] = {
 	{ "QUEUE", { "role" }, false },
 	{ "NAMES", { "name" }, false },
+	{ "BROKERS", { "name" }, false },
 	{ "HISTORY", { "event" }, false },
 	{ "LIST", { "kind", "name" }, false },
 	{ "STATS", { NULL }, true },

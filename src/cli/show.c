@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/now.h"
@@ -202,6 +203,54 @@ show_names(struct cli *cli, int argc, char **argv)
 	}
 	message_fini(&m);
 	return CLI_EXIT_OK;
+}
+
+/* For people: whether it is there, in one word. */
+static char *
+broker_line(const char *line)
+{
+	struct pair p;
+	const char *state = "up";
+	char *out;
+
+	if (pair_find(line, "self", &p))
+		state = "this";
+	if (pair_find(line, "leaving", &p))
+		state = "leaving";
+	if (pair_find(line, "missing", &p))
+		state = "MISSING";
+	if (asprintf(&out, "%s state=%s", line, state) < 0)
+		abort();
+	return out;
+}
+
+int
+show_brokers(struct cli *cli, int argc, char **argv)
+{
+	static const struct table_column columns[] = {
+		{ "name", "BROKER", TABLE_ALWAYS },
+		{ "state", "STATE", TABLE_ALWAYS },
+		{ "seen", "SEEN", TABLE_NOT_0 },
+		{ "version", "VERSION", TABLE_ALWAYS },
+		{ "lease", "LEASE", TABLE_ALWAYS },
+		{ "address", "ADDRESS", TABLE_ALWAYS },
+		{ "http", "PAGE", TABLE_IF_ANY },
+	};
+	static const struct table brokers = { "name", columns,
+		sizeof(columns) / sizeof(columns[0]), 0 };
+	struct message m;
+	char *line;
+	size_t i;
+	int status = ask(cli, "BROKERS", &m);
+
+	(void)argc;
+	(void)argv;
+	for (i = 0; status == 0 && !cli->json && i < m.lines_n; i++) {
+		line = broker_line(m.lines[i]);
+		free(m.lines[i]);
+		m.lines[i] = line;
+	}
+	return show_table(cli, &brokers, status, &m);
 }
 
 int

@@ -83,8 +83,9 @@ struct config_nodes {
 };
 
 struct config_broker {
-	char *name;    /* never empty: letters, digits, . _ - */
-	char *address; /* HOST:PORT that others see; "": none */
+	char *name;	    /* never empty: letters, digits, . _ - */
+	char *address;	    /* HOST:PORT that others see; "": none */
+	char *http_address; /* URL of the page that others see; "": none */
 };
 
 struct config_redis {

@@ -121,9 +121,10 @@ struct config_type {
 extern const struct config_type config_type_BOOL, config_type_FLAG,
     config_type_NUMBER, config_type_DURATION, config_type_SIZE,
     config_type_BYTES, config_type_CHOICE;
-/* Texts: NAME has letters . _ -; WORD no spaces; ADDRESS is HOST:PORT or "". */
+/* Texts: NAME has letters . _ -; WORD no spaces; ADDRESS is HOST:PORT or ""; URL
+ * begins with http:// or https://, or is "". */
 extern const struct config_type config_type_STRING, config_type_NAME,
-    config_type_WORD, config_type_ADDRESS, config_type_SECRET;
+    config_type_WORD, config_type_ADDRESS, config_type_URL, config_type_SECRET;
 /* Lists, and the mapping AUTH. */
 extern const struct config_type config_type_LISTEN, config_type_NODES,
     config_type_AUTH, config_type_CLASSES;

@@ -165,6 +165,15 @@ address_check(const char *text)
 	return why;
 }
 
+static const char *
+url_check(const char *text)
+{
+	if (text[0] != '\0' && strncmp(text, "http://", 7) != 0 &&
+	    strncmp(text, "https://", 8) != 0)
+		return "does not begin with http:// or https://";
+	return word_check(text);
+}
+
 /* The rows. */
 
 #define ROW(id, ...) const struct config_type config_type_##id = { __VA_ARGS__ }
@@ -189,5 +198,7 @@ ROW(WORD, CONFIG_TEXT_OF(word_check),
     .expected = "at most > bytes of text without spaces");
 ROW(ADDRESS, CONFIG_TEXT_OF(address_check),
     .expected = "HOST:PORT or [V6]:PORT");
+ROW(URL, CONFIG_TEXT_OF(url_check),
+    .expected = "a URL such as http://HOST:5627/");
 ROW(SECRET, CONFIG_TEXT_OF(NULL), .is_secret = true,
     .expected = "text of < to > bytes");

@@ -22,6 +22,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/agenda.h"
+#include "core/fleet.h"
 #include "core/guard/guard.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
@@ -215,6 +216,7 @@ core_new(const struct core_config *config)
 	watch_init(core);
 	force_init(core);
 	status_init(core);
+	fleet_init(core);
 	sync_init(core, sync_classes, &of_syncs);
 	token_init(core);
 	permits_init(core);
@@ -238,6 +240,7 @@ core_free(struct core *core)
 	token_fini(core);
 	made_fini(core);
 	sync_fini(core);
+	fleet_fini(core);
 	status_fini(core);
 	force_fini(core);
 	watch_fini(core);
@@ -457,6 +460,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_GUARD)
 		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_FLEET)
+		fleet_outcome(core, was.shard, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_WATCH)
 		watch_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_TOKEN)

@@ -83,7 +83,7 @@ struct core_request {
 	enum verb_id verb; /* one that the core answers */
 	uint64_t ref;	   /* the driver's; the reply has it, too */
 	const struct core_name *names;
-	unsigned nnames;      /* at least 1; no name twice */
+	unsigned nnames;      /* no name twice; BROKERS: 0, else at least 1 */
 	bool shared;	      /* LOCK: mode=shared */
 	bool untagged;	      /* the session can do nothing else meanwhile */
 	int64_t wait_ms;      /* 0: do not wait; CORE_WAIT_FOREVER */
@@ -215,6 +215,7 @@ enum effect_kind {
 	EFFECT_EVENT,  /* to a session that has not asked */
 	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin(), and fields about
 			  a holder elsewhere */
+	EFFECT_FLEET,  /* reply to a BROKERS: core_brokers_begin() */
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
 	EFFECT_HOLD,   /* owned: a token hold as it is from now on, or its end;
 			  to be noted before any later effect is told */

@@ -1,6 +1,6 @@
 /*
  * What people may ask of the core beside its steps: LIST, QUEUE, HISTORY,
- * NAMES, STATS, and what PING vouches for.
+ * NAMES, BROKERS, STATS, and what PING vouches for.
  */
 #ifndef LOCKBROKER_CORE_DUMP_H
 #define LOCKBROKER_CORE_DUMP_H
@@ -38,6 +38,11 @@ struct listing *core_queue_begin(
 struct listing *core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
 struct listing *core_names_begin(struct core *core, size_t limit);
+
+/* BROKERS: those that Redis told of last, by name.  `told_ms`: when that was;
+ * 0: never. */
+struct listing *core_brokers_begin(struct core *core);
+int64_t core_brokers_told_ms(const struct core *core);
 
 /*
  * NAMES: leaves out names for which `shows`, called by the parts, is false, and

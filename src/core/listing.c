@@ -1,6 +1,7 @@
 /*
  * Lists of things of which there may be 100,000: LIST (listing_held.c), QUEUE
- * (listing_queue.c), HISTORY (listing_history.c) and NAMES (listing_names.c).
+ * (listing_queue.c), HISTORY (listing_history.c), NAMES (listing_names.c) and
+ * BROKERS (listing_brokers.c).
  *
  * They are made in parts, between which the core goes on.  A row is as the
  * thing was when the list came by.  A list knows what comes next, and is told

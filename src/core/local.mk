@@ -207,6 +207,8 @@ src_core_libcore_a_SOURCES = \
 	src/core/core.h \
 	src/core/dump.c \
 	src/core/dump.h \
+	src/core/fleet.c \
+	src/core/fleet.h \
 	src/core/hasten.c \
 	src/core/hasten.h \
 	src/core/leave.c \
@@ -215,6 +217,7 @@ src_core_libcore_a_SOURCES = \
 	src/core/life.h \
 	src/core/listing.c \
 	src/core/listing.h \
+	src/core/listing_brokers.c \
 	src/core/listing_held.c \
 	src/core/listing_history.c \
 	src/core/listing_names.c \

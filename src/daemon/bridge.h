@@ -108,6 +108,9 @@ void handle_list(struct broker *b, struct conn *c, const struct request *r);
 void lists_queue(struct broker *b, struct conn *c,
     const struct wire_reply *reply, struct span name, size_t limit,
     const struct core_row *elsewhere);
+/* Answers a BROKERS. */
+void lists_brokers(
+    struct broker *b, struct conn *c, const struct wire_reply *reply);
 void handle_names(struct broker *b, struct conn *c, const struct request *r);
 void handle_history(struct broker *b, struct conn *c, const struct request *r);
 void handle_help(struct broker *b, struct conn *c, const struct request *r);

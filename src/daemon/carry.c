@@ -133,6 +133,20 @@ do_queue(struct broker *b, const struct effect *e, const char *text)
 		.text = text });
 }
 
+/* The monitor asks under sessions of its own, which have no connection. */
+static void
+do_fleet(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+	char mem[TAG_MAX_BYTES + 1];
+	struct wire_reply reply;
+
+	if (c == NULL)
+		monitor_take(b->monitor, e, text);
+	else if (conn_answered(c, e->ref, mem, &reply))
+		lists_brokers(b, c, &reply);
+}
+
 static void
 do_token(struct broker *b, const struct effect *e, const char *text)
 {
@@ -276,6 +290,9 @@ bridge_carry_out(struct broker *b)
 			break;
 		case EFFECT_QUEUE:
 			do_queue(b, e, text);
+			break;
+		case EFFECT_FLEET:
+			do_fleet(b, e, text);
 			break;
 		case EFFECT_TOKEN:
 			do_token(b, e, text);

@@ -1,6 +1,6 @@
 /*
  * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, HISTORY, NAMES,
- * HELP, STATS.  The lines are written to a scratch buffer first, because their
+ * BROKERS, HELP, STATS.  The lines are written to a scratch buffer first, because their
  * number comes before them.
  */
 #include "config.h"
@@ -106,6 +106,8 @@ job_begin(struct broker *b, struct job *job, const struct conn *c)
 	if (job->reply.verb == VERB_HISTORY)
 		return core_history_begin(
 		    b->core, job->name, job->name_len, job->limit);
+	if (job->reply.verb == VERB_BROKERS)
+		return core_brokers_begin(b->core);
 	g = core_names_begin(b->core, job->limit);
 	core_names_only(g, may_show, job);
 	if (job->name_len > 0)
@@ -237,6 +239,12 @@ lists_queue(struct broker *b, struct conn *c, const struct wire_reply *reply,
 		return;
 	add_row(job, elsewhere);
 	job->limit--;
+}
+
+void
+lists_brokers(struct broker *b, struct conn *c, const struct wire_reply *reply)
+{
+	(void)job_new(b, c, reply->verb, reply->tag, (struct span){ "", 0 });
 }
 
 static const struct span help[VERB_MAX] = {

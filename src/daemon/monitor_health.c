@@ -147,9 +147,8 @@ add_classes(struct json *j, const struct measure *m)
 #define LOSSES 20
 
 static void
-add_losses(struct json *j, const struct monitor *m)
+add_losses(struct json *j, const struct monitor *m, const char *user)
 {
-	const char *user = m->asker != NULL ? user_name(m->asker) : "";
 	struct page_hold holds[LOSSES];
 	size_t i, n = monitor_holds(m, (struct span){ "", 0 }, holds, LOSSES);
 
@@ -172,14 +171,49 @@ add_losses(struct json *j, const struct monitor *m)
 	json_shut(j, ']');
 }
 
+static void
+add_broker(void *arg, const struct core_row *row)
+{
+	struct json *j = arg;
+	const struct field *f;
+
+	json_open(j, NULL, '{');
+	json_str(j, "name", row->name, row->name_len);
+	for (f = row->fields; f < row->fields + row->nfields; f++)
+		if (f->id == FIELD_MISSING)
+			add_bool(j, "missing", true);
+		else if (f->id == FIELD_SELF)
+			add_bool(j, "self", true);
+		else
+			monitor_add_field(j, f, row->text);
+	json_shut(j, '}');
+}
+
+/* While Redis does not answer, these are the brokers as it told of them last,
+ * and the time since then says so. */
+static void
+add_brokers(struct json *j, struct core *core)
+{
+	int64_t told_ms = core_brokers_told_ms(core), at_ms = now_ms();
+	struct listing *g = core_brokers_begin(core);
+
+	json_open(j, "brokers", '[');
+	while (core_listing_part(core, g, at_ms, add_broker, j))
+		;
+	core_listing_end(g);
+	json_shut(j, ']');
+	if (told_ms > 0)
+		add_number(j, "brokers_ago_ms",
+		    at_ms > told_ms ? (uint64_t)(at_ms - told_ms) : 0);
+}
+
 void
-monitor_json(struct monitor *m, const struct http_request *r, struct span name)
+monitor_status(struct monitor *m, const struct question *q)
 {
 	const struct config *config = m->broker->config;
 	struct core_gauges gauges;
 	struct json j;
 
-	(void)name;
 	core_gauges(m->broker->core, now_ms(), &gauges);
 	json_begin(&j);
 	add_string(&j, "broker", config->broker.name);
@@ -195,10 +229,11 @@ monitor_json(struct monitor *m, const struct http_request *r, struct span name)
 	}
 	add_redis(&j, m);
 	add_classes(&j, core_measure(m->broker->core));
-	add_losses(&j, m);
+	add_losses(&j, m, q->user);
+	add_brokers(&j, m->broker->core);
 	json_open(&j, "statistics", '{');
 	statistics_each(m->broker, add_statistic, &j);
 	json_shut(&j, '}');
 	json_close(&j);
-	monitor_send(m, r->id, 200, "application/json", &j.text);
+	monitor_send(m, q->request, 200, "application/json", &j.text);
 }

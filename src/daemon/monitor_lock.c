@@ -1,6 +1,6 @@
 /*
- * Questions about a name: /locks/NAME, and the page of a name.  For each, a
- * session is opened under a number that no connection has; it asks the core as
+ * Questions to the core: /locks/NAME, the page of a name, and which brokers
+ * there are, for /status.json.  For each, a session is opened under a number that no connection has; it asks the core as
  * a client would, and ends.
  */
 #include "config.h"
@@ -32,8 +32,8 @@ static const struct {
 #undef FIELD
 };
 
-static void
-add_field(struct json *j, const struct field *f, const char *arena)
+void
+monitor_add_field(struct json *j, const struct field *f, const char *arena)
 {
 	json_key(
 	    j, keys[f->id].key, strlen(keys[f->id].key), keys[f->id].suffix);
@@ -50,10 +50,10 @@ ask_core(struct monitor *m, struct question *q, const struct http_request *r)
 	struct core_event open = { .kind = CORE_OPEN };
 	struct core_event ask = { .kind = CORE_REQUEST };
 	const struct core_name core_name = { q->name, q->name_len };
-	struct core_request rq = { .verb = VERB_STATUS,
+	struct core_request rq = { .verb = q->json ? VERB_BROKERS : VERB_STATUS,
 		.ref = q->request,
 		.names = &core_name,
-		.nnames = 1,
+		.nnames = q->json ? 0 : 1,
 		.untagged = true,
 		.kind = KIND_LOCK,
 		.queue_limit = UINT64_MAX };
@@ -87,6 +87,16 @@ void
 monitor_lock(struct monitor *m, const struct http_request *r, struct span name)
 {
 	ask_core(m, monitor_ask(m, r, name), r);
+}
+
+void
+monitor_json(struct monitor *m, const struct http_request *r, struct span name)
+{
+	struct question *q = monitor_ask(m, r, name);
+
+	q->json = true;
+	ask_core(m, q, r);
+	front_wake(m->broker->front);
 }
 
 void
@@ -145,7 +155,7 @@ answer(struct monitor *m, const struct question *q, const struct effect *e,
 	if (e->status == STATUS_OK) {
 		status = is_held(f, e->nfields, text) ? 200 : 404;
 		for (i = 0; i < e->nfields; i++)
-			add_field(&j, &f[i], text);
+			monitor_add_field(&j, &f[i], text);
 	} else {
 		json_str(&j, "error", text + e->text, e->text_len);
 	}
@@ -167,6 +177,8 @@ monitor_take(struct monitor *m, const struct effect *e, const char *text)
 		q->done = !q->page;
 		if (q->page)
 			monitor_page_reply(m, q, e, text);
+		else if (q->json)
+			monitor_status(m, q);
 		else
 			answer(m, q, e, text);
 		break;

@@ -16,19 +16,20 @@
 #include "http/page.h"
 #include "http/server.h"
 
+struct json;
 struct logins;
 struct user;
 
 /*
- * A request about a name, or for the page, with a name or without.  Owned by
- * the monitor.
+ * A request about a name, or for the page, with a name or without, or for
+ * /status.json.  Owned by the monitor.
  */
 struct question {
 	uint64_t request;
-	bool page;
-	bool asked;    /* there is a session for it */
-	bool answered; /* by the core */
-	bool done;     /* only its session has still to end */
+	bool page, json; /* what is asked for; neither: /locks/NAME */
+	bool asked;	 /* there is a session for it */
+	bool answered;	 /* by the core */
+	bool done;	 /* only its session has still to end */
 	/* Who asks, by name: a reload may come meanwhile.  "": nobody. */
 	char user[LABEL_MAX_BYTES + 1];
 	char elsewhere[512]; /* page: who has the name, but not through us */
@@ -118,6 +119,14 @@ void monitor_row_who(struct page_who *out, const struct core_row *row);
  * none that is looked after here. */
 bool monitor_token_holder(
     const struct monitor *m, struct span name, struct page_who *out);
+
+/* Writes a field of a reply or a row, as /locks/NAME has them. */
+void monitor_add_field(
+    struct json *j, const struct field *f, const char *arena);
+
+/* monitor_health.c: answers with /status.json, after the core has asked which
+ * brokers there are, or could not. */
+void monitor_status(struct monitor *m, const struct question *q);
 
 /* monitor_page.c: answers with the page. */
 void monitor_render(struct monitor *m, struct question *q);

@@ -19,6 +19,7 @@
 --         the last step; and when the last pass began that went through
 --         (adopt.lua)
 --   a:X   where people reach broker X
+--   i:X   what broker X says about itself, as `VERSION LEASE_MS URL`
 --   node, set, places, open  in a quorum: the random id of this server; who
 --         votes, as VERSION:ID,ID,...; where those servers were found
 --         (core/guard/voters.c); and while the set is not agreed on yet, k if

@@ -79,11 +79,8 @@ end
 -- Returns for how long this broker may stay away, at most `most` ms, and marks
 -- it until then; 0 if it must call as ever.
 local function stay_away(watch, reached, most)
-	-- The guard has about 10 fields, then one or two for each broker.
-	local brokers = redis.call("HLEN", guard) - 10
-	if reached then
-		brokers = brokers / 2
-	end
+	-- The guard has about 10 fields, then two or three for each broker.
+	local brokers = (redis.call("HLEN", guard) - 10) / (reached and 3 or 2)
 	local away = math.min(most, math.floor(brokers / 8) * stall_ms)
 	if away <= stall_ms / 3 then
 		return 0
@@ -99,22 +96,35 @@ local function stay_away(watch, reached, most)
 	return away
 end
 
--- Forgets brokers that have died without signing off.  What they had is looked
--- for once more.
+-- Forgets brokers that have died without signing off: after a day, so that
+-- people can see which one is missing, but soon if they are many, or if another
+-- of that name was started since.  What they had is looked for once more.
 local function sweep()
 	local all, seen, gone = redis.call("HGETALL", guard), {}, {}
+	local soon_ms, latest = 10 * (lease_ms + pad_ms), {}
+	local after_ms = #all > 2 * 56 and soon_ms or 86400000
 	for i = 1, #all, 2 do
-		local broker = string.match(all[i], "^b:(.*)$")
-		if broker and math.abs(now_ms - tonumber(all[i + 1]))
-			> 10 * (lease_ms + pad_ms) then
-			gone[#gone + 1] = all[i]
-		elseif broker then
-			seen["a:" .. broker] = true
+		local name = string.match(all[i], "^b:(.*)%.%x*$")
+		if name then
+			latest[name] = math.max(latest[name] or 0,
+				tonumber(all[i + 1]))
 		end
 	end
 	for i = 1, #all, 2 do
-		if string.sub(all[i], 1, 2) == "a:" and not seen[all[i]]
-			and all[i] ~= "a:" .. me then
+		local name = string.match(all[i], "^b:(.*)%.%x*$")
+		local ms = name and tonumber(all[i + 1])
+		local age_ms = name and math.abs(now_ms - ms)
+		if name and (age_ms > after_ms
+			or age_ms > soon_ms and ms < latest[name]) then
+			gone[#gone + 1] = all[i]
+		elseif name then
+			seen[string.sub(all[i], 3)] = true
+		end
+	end
+	seen[me] = true
+	for i = 1, #all, 2 do
+		local broker = string.match(all[i], "^[ai]:(.*)$")
+		if broker and not seen[broker] then
 			gone[#gone + 1] = all[i]
 		end
 	end
@@ -171,17 +181,21 @@ return watchers, stay_away, sweep, look_for_gone
 end
 
 -- The call itself is the heartbeat; here a broker says where people reach it,
--- and for how long it would stay away (ms; 0: it has something).  Now and then
--- a heartbeat sweeps.  Brokers with little to do send nothing else, so this
--- operation is defined at once, too.
-op.heartbeat = { args = 2, run = function(address, most)
-	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept")
+-- what else they see of it (`about`, an `i:` of the guard), and for how long it
+-- would stay away (ms; 0: it has something).  Now and then a heartbeat sweeps.
+-- Brokers with little to do send nothing else, so this operation is defined at
+-- once, too.
+op.heartbeat = { args = 3, run = function(address, most, about)
+	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept",
+		"i:" .. me)
 	local _, stay_away, sweep, look_for_gone = beat_parts()
 	if address ~= "" and has[1] ~= address then
 		redis.call("HSET", guard, "a:" .. me, address)
 	end
-	if math.abs(now_ms - tonumber(has[3] or "0")) >= 5 * (lease_ms + pad_ms)
-		and redis.call("HLEN", guard) > 40 then
+	if has[4] ~= about then
+		redis.call("HSET", guard, "i:" .. me, about)
+	end
+	if math.abs(now_ms - tonumber(has[3] or "0")) >= 5 * (lease_ms + pad_ms) then
 		redis.call("HSET", guard, "swept", now_ms)
 		sweep()
 	end
@@ -513,6 +527,26 @@ op.status = { keys = 3, args = 0, run = function(key, queue, shared)
 	return { "value", 0, left_ms, redis.call("EXISTS", queue), shown(value) }
 end }
 
+-- Tells all brokers that the guard knows: a line for each, with its name, how
+-- many ms ago it called, its address or `-`, and what it says about itself.
+op.brokers = { args = 0, run = function()
+	local all, of, lines = redis.call("HGETALL", guard), {}, {}
+	for i = 1, #all, 2 do
+		of[all[i]] = all[i + 1]
+	end
+	for i = 1, #all, 2 do
+		local broker = string.match(all[i], "^b:(.*)$")
+		if broker then
+			-- One that stays away is marked ahead.
+			local ms = math.max(now_ms - tonumber(all[i + 1]), 0)
+			lines[#lines + 1] = string.format("%s " .. whole .. " %s %s",
+				broker, ms, of["a:" .. broker] or "-",
+				of["i:" .. broker] or "-")
+		end
+	end
+	return { "value", 0, 0, 0, table.concat(lines, "\n") }
+end }
+
 -- guard.lua does all the work, before it checks who votes.
 op.enlist = { args = 1, run = function()
 	return { "done" }
@@ -537,7 +571,7 @@ end }
 -- only frozen is noted anew when it calls, and so would notice it if the idle
 -- data came back later.
 op.idle = { args = 1, run = function(leaves)
-	redis.call("HDEL", guard, "b:" .. me, "a:" .. me)
+	redis.call("HDEL", guard, "b:" .. me, "a:" .. me, "i:" .. me)
 	if leaves ~= "0" then
 		redis.call("HSET", guard, "left", now_ms)
 	end
@@ -552,7 +586,7 @@ op.idle = { args = 1, run = function(leaves)
 	end
 	local all, others = redis.call("HGETALL", guard), {}
 	for i = 1, #all, 2 do
-		if string.find(all[i], "^[ab]:") then
+		if string.find(all[i], "^[abi]:") then
 			others[#others + 1] = all[i]
 		end
 		if string.sub(all[i], 1, 2) == "b:"

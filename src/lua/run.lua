@@ -30,7 +30,8 @@ while a <= #ARGV do
 			ARGV[a + 4], ARGV[a + 5], ARGV[a + 6])
 		k, a = k + o.keys, a + 1 + o.args
 	else
-		out[#out + 1] = attempt(o.run, ARGV[a + 1], ARGV[a + 2])
+		out[#out + 1] = attempt(o.run, ARGV[a + 1], ARGV[a + 2],
+			ARGV[a + 3])
 		a = a + 1 + o.args
 	end
 end

@@ -64,6 +64,7 @@ struct gather {
 	char *me;
 	char *channel;
 	char *address;
+	char *about;
 	char cfg[STORE_CFG_SIZE];
 	char lease[DIGITS_MAX];
 	char pad[DIGITS_MAX];
@@ -149,6 +150,9 @@ gather_new(const struct store_config *c)
 	g->me = format("%s.%016" PRIx64, c->broker, c->instance);
 	g->channel = format("%s@%s", c->prefix, g->me);
 	g->address = xstrdup(c->address != NULL ? c->address : "");
+	g->about = format("%s %" PRId64 " %s",
+	    c->version != NULL ? c->version : "-", c->lease_ms,
+	    c->http != NULL && c->http[0] != '\0' ? c->http : "-");
 	store_cfg(g->cfg, c);
 	snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
 	snprintf(g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
@@ -188,6 +192,7 @@ gather_free(struct gather *g)
 	free(g->me);
 	free(g->channel);
 	free(g->address);
+	free(g->about);
 	free(g);
 }
 
@@ -259,6 +264,7 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	call->lane = (uint32_t)(slot - g->slots) % g->nlanes;
 	call->cfg = g->cfg;
 	call->address = g->address;
+	call->about = g->about;
 	call->nkeys = 2; /* guard and fence: put in by seal() */
 	call->nargs = CALL_COMMON;
 	TAILQ_INSERT_TAIL(list, call, entry);

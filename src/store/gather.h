@@ -29,6 +29,8 @@ struct store_config {
 	const char *broker;  /* its name */
 	uint64_t instance;   /* random, drawn at start */
 	const char *address; /* where people reach it; NULL or "": not told */
+	const char *version; /* of the broker; NULL: none is told */
+	const char *http;    /* URL of its page; NULL or "": not told */
 	int64_t lease_ms;
 	unsigned replicas; /* that must confirm; part of the guard's cfg */
 	unsigned shards;

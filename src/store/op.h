@@ -50,7 +50,8 @@ struct op {
 	uint64_t id;
 	enum op_kind kind;
 	uint32_t shard;
-	const char *name; /* not for HEARTBEAT, BLESS, IDLE; ENLIST: the id
+	const char
+	    *name; /* not for HEARTBEAT, BROKERS, BLESS, IDLE; ENLIST: the id
 			     and the set to go by there from now on, and what
 			     its guard must have (lua/guard.lua); ADOPT: the
 			     cursor */
@@ -171,6 +172,9 @@ enum outcome_status {
  *   VALUE    first, second       LOOK: limit and free permits, a count, parties
  *                                and how many of them have arrived
  *   GONE                         LOOK: there is none
+ *   VALUE    text                BROKERS: a line for each, `NAME MS ADDRESS
+ *                                VERSION LEASE_MS URL`: seen so long ago; - in
+ *                                place of what it has not told
  *   TAKEN, KEPT, QUEUED, BUSY, MISMATCH  ttl_ms, waiting, first, second
  *                                TAKE, HOLD: first permits are ours, second
  *                                nobody's; others' run out in ttl_ms (-1: no)

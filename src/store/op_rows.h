@@ -47,6 +47,7 @@ enum op_arg {
 	ARG_HOW,     /* what TOKEN does; which hold it means; its bound */
 	ARG_NAME,    /* `ID SET FROM HOW` of ENLIST (lua/guard.lua) */
 	ARG_ADDRESS, /* where people reach the broker, or nothing */
+	ARG_ABOUT,   /* what else it says about itself */
 	ARG_MAX
 };
 

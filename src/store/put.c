@@ -138,6 +138,9 @@ arg_text(struct call *call, const struct op *op, enum op_arg arg)
 	case ARG_NAME:
 		arg_copy(call, op->name, op->name_len);
 		break;
+	case ARG_ABOUT:
+		arg_add(call, call->about, strlen(call->about));
+		break;
 	default:
 		assert(arg == ARG_ADDRESS);
 		arg_add(call, call->address, strlen(call->address));

@@ -51,7 +51,7 @@ class IdleBrokers(SystemTest):
                 [broker for broker in self.brokers if broker.name in watching])
 
     def test_they_call_seldom_and_grant_at_once(self):
-        self.prepare(5, as_many_as=120)
+        self.prepare(5, as_many_as=240)
         away, _ = self.away()
         blessed = self.server.cmd("HGET", GUARD, "n")
         before, start = self.calls("evalsha"), now()
@@ -65,14 +65,14 @@ class IdleBrokers(SystemTest):
         self.assertEqual(self.server.cmd("HGET", GUARD, "n"), blessed, "there was a grace period")
 
     def test_one_that_has_something_calls_often(self):
-        self.prepare(4, as_many_as=120)
+        self.prepare(4, as_many_as=240)
         away, _ = self.away()
         self.client(away[0]).lock("x")
         # Marks of brokers that stay away never show a time that is over.
         eventually(lambda: self.marks()[away[0].name] <= 0, 20, "it calls")
 
     def test_others_watch_when_those_that_did_are_dead(self):
-        self.prepare(5, as_many_as=40)
+        self.prepare(5, as_many_as=80)
         _, watching = self.away()
         dead = {broker.name for broker in watching}
         for broker in watching:
@@ -81,7 +81,7 @@ class IdleBrokers(SystemTest):
 
     def test_a_stop_forgets_none_that_stays_away(self):
         """They are silent for longer than a broker may be that holds something."""
-        self.prepare(4, as_many_as=160)
+        self.prepare(4, as_many_as=320)
         away, watching = self.away()
         for broker in away:
             eventually(lambda name=broker.name: self.marks()[name] > MARK_LIVES + 0.5, 10)

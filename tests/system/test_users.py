@@ -29,10 +29,11 @@ ON_NAMES = [
     ("STATUS {}", "watch"), ("QUEUE {}", "watch"), ("WATCH {}", "watch"),
     ("HISTORY {}", "watch"),
 ]
-# Verbs that every user may use, and those of administrators.
+# Verbs that every user may use, and those of administrators; BROKERS is also for those who may
+# watch all names.
 ALWAYS = ["SESSION", "VALID", "LIST", "NAMES", "PING", "READY", "VERSION", "HELP", "WHOAMI",
           "CANCEL x", "RESUME key=00", "UNWATCH x"]
-ADMIN = ["STATS", "UNLOCK-FORCE free"]
+ADMIN = ["STATS", "UNLOCK-FORCE free", "BROKERS"]
 NOBODY = ["HELP", "VERSION", "PING"]
 
 
@@ -138,6 +139,13 @@ class Rights(Users):
         admin.err("LOCK a", "denied")
         admin.ok("UNLOCK-FORCE a")
         self.assertEqual(holder.event(kind="LOST")["reason"], "forced")
+
+    def test_who_watches_all_may_see_the_brokers(self):
+        self.prepare(user("ops", hash=HASH, admin=True), user("all", hash=HASH, watch=["*"]),
+                     user("some", hash=HASH, watch=["a*"]))
+        for name in ("ops", "all"):
+            self.assertEqual(self.known(name).ok("BROKERS")["lines"], "1")
+        self.known("some").err("BROKERS", "denied")
 
     def test_deny_binds_administrators_too(self):
         self.prepare(user("all", hash=HASH, lock=["*"]),

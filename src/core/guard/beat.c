@@ -20,8 +20,8 @@
 
 #define MANY_GUARDS 16 /* their heartbeats are spread, ... */
 #define BEAT_GROUPS 8  /* ... but not one by one */
-#define SAY_LEASES 5   /* how often the guard hears where people reach us */
-#define LOOK_LEASES 2 /* how often this broker looks whether others have gone */
+#define SAY_LEASES 5   /* how often the guard hears who we are */
+#define LOOK_LEASES 2  /* how often it looks whether others have gone */
 #define AWAY_MAX_MS (INT64_C(60) * 1000)
 #define AWAY_LEASES 4 /* marks are swept after ten */
 
@@ -69,7 +69,7 @@ beat_due_ms(const struct core *core, const struct guard *g)
 }
 
 /*
- * Heartbeats tell where people reach this broker, and learn whether another one
+ * Heartbeats tell what people see of this broker, and learn whether another one
  * has gone.  Other calls take their place, so one is due now and then, and when
  * the server may have forgotten.
  */
@@ -78,12 +78,11 @@ beat_must_say(const struct core *core, const struct guard *g)
 {
 	int64_t lease_ms = core->config.lease_ms, said_ms = g->said_ms;
 
-	if (said_ms > 0 && g->away_ms == 0 && core->span == 1 &&
-	    core->now_ms - said_ms > LOOK_LEASES * lease_ms)
+	if (said_ms == 0 ||
+	    core->now_ms - said_ms > SAY_LEASES * (lease_ms + core->pad_ms))
 		return true;
-	return core->address[0] != '\0' &&
-	       (said_ms == 0 || core->now_ms - said_ms >
-				    SAY_LEASES * (lease_ms + core->pad_ms));
+	return g->away_ms == 0 && core->span == 1 &&
+	       core->now_ms - said_ms > LOOK_LEASES * lease_ms;
 }
 
 int64_t

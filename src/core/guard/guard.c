@@ -282,11 +282,12 @@ guard_timer(struct core *core, struct timer *t)
 	if (!g->up || g->busy)
 		return;
 	if (g->state != GUARD_PENDING ||
-	    core->now_ms < guard_bless_ms(core, g) || beat_must_say(core, g)) {
+	    core->now_ms < guard_bless_ms(core, g)) {
 		submit(core, g, OP_HEARTBEAT);
 	} else if (!guard_at_once(core, g) || is_reclaimed(core, g)) {
 		submit(core, g, OP_BLESS);
-	} else if (core->now_ms >= beat_due_ms(core, g)) {
+	} else if (core->now_ms >= beat_due_ms(core, g) ||
+		   beat_must_say(core, g)) {
 		submit(core, g, OP_HEARTBEAT);
 	} else {
 		core_arm(core, &g->timer,

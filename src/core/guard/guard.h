@@ -49,7 +49,7 @@ struct guard {
 	bool idled;  /* stopping: signed off, or gone without */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
-	int64_t said_ms;	/* when it was told our address; 0: not yet */
+	int64_t said_ms;	/* when it was told who we are; 0: not yet */
 	enum guard_cause cause; /* PENDING */
 	uint32_t epoch;		/* counts changes of history seen */
 	int64_t epoch_ms;	/* when the present pend value arrived */

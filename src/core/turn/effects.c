@@ -184,6 +184,12 @@ emit_queue(struct core *core, uint64_t session, uint64_t ref, uint64_t limit,
 }
 
 void
+emit_fleet(struct core *core, uint64_t session, uint64_t ref)
+{
+	add_effect(core, EFFECT_FLEET, session)->ref = ref;
+}
+
+void
 emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms)
 {
 	struct effect *e = add_effect(core, EFFECT_ATTACH, session);

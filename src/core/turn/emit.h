@@ -21,6 +21,9 @@ void emit_event(struct core *core, uint64_t session, enum event_id event,
 void emit_queue(struct core *core, uint64_t session, uint64_t ref,
     uint64_t limit, const char *name, size_t name_len);
 
+/* The reply to a BROKERS. */
+void emit_fleet(struct core *core, uint64_t session, uint64_t ref);
+
 /* The answer to a CORE_TOKEN; the caller fills in the rest of it before it
  * emits another one. */
 struct token_result *emit_token(struct core *core, uint64_t session,

@@ -21,6 +21,7 @@ enum slot_kind {
 	SLOT_WARD,
 	SLOT_ADOPT,
 	SLOT_STAND,
+	SLOT_FLEET,
 	SLOT_MAX
 };
 
@@ -33,7 +34,7 @@ struct slot {
 	struct lease *lease; /* LEASE */
 	struct vote *vote;   /* VOTE */
 	struct sync *sync;   /* SYNC */
-	uint32_t shard;	     /* GUARD, ADOPT */
+	uint32_t shard;	     /* GUARD, ADOPT, FLEET */
 	uint64_t session;    /* ASK: who is to be answered */
 	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD, STAND:
 				seq */

@@ -100,6 +100,7 @@ struct core {
 	struct watches *watches;	 /* lock/watch.c */
 	struct forces *forces;		 /* lock/force.c */
 	struct asks *asks;		 /* status.c */
+	struct fleet *fleet;		 /* fleet.h */
 	struct syncs *syncs;		 /* sync/sync.h */
 	struct tokens *tokens;		 /* token/state.h */
 	struct stop *stop;		 /* stop.c */

@@ -21,6 +21,8 @@ struct fault_case {
 };
 
 static const struct good_case good_cases[] = {
+	{ "broker: {http_address: \"https://a/b\"}",
+	    "  http_address: \"https://a/b\"\n" },
 	{ "broker: {name: Az09._-}", "  name: \"Az09._-\"\n" },
 	{ "broker: {address: \"db-1.example.org:5625\"}",
 	    "  address: \"db-1.example.org:5625\"\n" },
@@ -387,6 +389,12 @@ static const struct fault_case fault_cases[] = {
 	{ "broker: {address: \"a b:1\"}",
 	    "t:1:19: broker.address: 'a b:1' has a character that no host "
 	    "name has, expected HOST:PORT or [V6]:PORT\n" },
+	{ "broker: {http_address: \"a:1\"}",
+	    "t:1:24: broker.http_address: 'a:1' does not begin with http:// or "
+	    "https://, expected a URL such as http://HOST:5627/\n" },
+	{ "broker: {http_address: \"http://a b\"}",
+	    "t:1:24: broker.http_address: 'http://a b' has a space in it, "
+	    "expected a URL such as http://HOST:5627/\n" },
 
 	/* listen */
 	{ "listen: 127.0.0.1:1",

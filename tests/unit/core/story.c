@@ -370,6 +370,7 @@ do_outcome(struct story *st)
 	struct core_event ev = { .kind = CORE_OUTCOME };
 	const char *text = story_option(st, "text"),
 		   *also = story_option(st, "also");
+	char lines[LINES_MAX];
 	struct outcome o;
 	size_t i;
 
@@ -382,6 +383,8 @@ do_outcome(struct story *st)
 	o.waiting = story_flag(st, "waiting");
 	o.alone = story_flag(st, "alone");
 	o.text = text == NULL ? "" : text;
+	if (strcmp(word(st, 3), "@guard") == 0)
+		o.text = story_lines(lines, o.text);
 	o.text_len = strlen(o.text);
 	o.also = also == NULL ? "" : also;
 	o.also_len = strlen(o.also);

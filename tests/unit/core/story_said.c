@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/dump.h"
+
 #include "story_state.h"
 
 static const char *const op_words[] = {
@@ -51,13 +53,14 @@ story_begin_line(struct story *st)
 }
 
 static void
-write_fields(struct story *st, const struct effect *e)
+write_fields(
+    struct story *st, const struct field *fields, size_t n, const char *text)
 {
 	const struct field *f, *last = NULL;
-	uint32_t i;
+	size_t i;
 
-	for (i = 0; i < e->nfields; i++, last = f) {
-		f = &st->fx.fields[e->field + i];
+	for (i = 0; i < n; i++, last = f) {
+		f = &fields[i];
 		if (f->id == FIELD_TEXT)
 			continue; /* of a log line: for people */
 		if (last != NULL && last->id == f->id &&
@@ -66,11 +69,9 @@ write_fields(struct story *st, const struct effect *e)
 		else
 			buf_addf(st->out, " %s=", field_words[f->id].key);
 		if (f->id == FIELD_KEY)
-			story_write_key(
-			    st, buf_data(&st->fx.text) + f->str, f->len);
+			story_write_key(st, text + f->str, f->len);
 		else if (field_words[f->id].how == STR)
-			buf_add(
-			    st->out, buf_data(&st->fx.text) + f->str, f->len);
+			buf_add(st->out, text + f->str, f->len);
 		else
 			buf_add_u64(st->out, f->num);
 	}
@@ -205,6 +206,39 @@ write_op(struct story *st, const struct op *op)
 	write_op_line(st, op);
 }
 
+const char *
+story_lines(char out[LINES_MAX], const char *text)
+{
+	char *p;
+
+	snprintf(out, LINES_MAX, "%s", text);
+	for (p = out; *p != '\0'; p++)
+		if (*p == ',' || *p == ';')
+			*p = *p == ',' ? ' ' : '\n';
+	return out;
+}
+
+static void
+write_broker(void *arg, const struct core_row *row)
+{
+	struct story *st = arg;
+
+	buf_addf(st->out, ">   %.*s", (int)row->name_len, row->name);
+	write_fields(st, row->fields, row->nfields, row->text);
+	buf_addc(st->out, '\n');
+}
+
+/* The list that the driver makes then. */
+static void
+write_brokers(struct story *st)
+{
+	struct listing *g = core_brokers_begin(st->core);
+
+	while (core_listing_part(st->core, g, st->now_ms, write_broker, st))
+		;
+	core_listing_end(g);
+}
+
 static void
 write_effect(struct story *st, const struct effect *e)
 {
@@ -222,6 +256,8 @@ write_effect(struct story *st, const struct effect *e)
 	if (e->kind == EFFECT_QUEUE)
 		buf_addf(st->out, "%" PRIu64 " queue %.*s", e->session,
 		    (int)e->name_len, text + e->name);
+	else if (e->kind == EFFECT_FLEET)
+		buf_addf(st->out, "%" PRIu64 " brokers", e->session);
 	else if (e->kind == EFFECT_LOG)
 		buf_addf(st->out, "log %s", notice_words[e->notice]);
 	else if (e->kind == EFFECT_CLOSE)
@@ -244,8 +280,10 @@ write_effect(struct story *st, const struct effect *e)
 			buf_addf(st->out, " %s %.*s", err_word(e->code),
 			    (int)e->text_len, text + e->text);
 	}
-	write_fields(st, e);
+	write_fields(st, st->fx.fields + e->field, e->nfields, text);
 	buf_addc(st->out, '\n');
+	if (e->kind == EFFECT_FLEET)
+		write_brokers(st);
 }
 
 void

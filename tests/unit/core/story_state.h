@@ -87,6 +87,10 @@ void story_user(struct story *st);
 void story_has(struct story *st);
 void story_write_key(struct story *st, const char *key, size_t len);
 
+/* The text that answers a BROKERS: `,` is a space, `;` ends a line. */
+#define LINES_MAX 512
+const char *story_lines(char out[LINES_MAX], const char *text);
+
 /* Begins a line of the core's output. */
 void story_begin_line(struct story *st);
 

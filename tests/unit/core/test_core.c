@@ -38,6 +38,7 @@ static const char *const subjects[] = {
 	"stop",
 	"unowned",
 	"voters",
+	"brokers",
 	"tokens",
 	"semaphores",
 	"latches",

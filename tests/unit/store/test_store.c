@@ -68,7 +68,9 @@ static const struct {
 		"0", "5") " leave 7 l" },
 	{ OP_HEARTBEAT, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
-		"0", "5") " heartbeat  2" },
+		"0", "5") " heartbeat  2 - 10000 -" },
+	{ OP_BROKERS, SCRIPT_KEEP,
+	    "EVALSHA  2 lock:@guard lock:@fence " COMMON("0", "5") " brokers" },
 	{ OP_BLESS, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
 		"0", "5") " bless id:nonce" },

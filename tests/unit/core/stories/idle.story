@@ -4,7 +4,7 @@
 config away=9s
 0 ready 2
 30000 until
-> 1000 op heartbeat most=52000
+> 1 op heartbeat most=52000
 > 9000 op heartbeat most=52000
 > 18000 op heartbeat most=52000
 > 27000 op heartbeat most=52000
@@ -13,7 +13,7 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=52000
+> 1 op heartbeat most=52000
 2500 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 2510 guard blessed
@@ -36,7 +36,7 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=52000
+> 1 op heartbeat most=52000
 2500 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 2510 guard blessed
@@ -50,7 +50,7 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=52000
+> 1 op heartbeat most=52000
 2500 1 WATCH a
 > op status a
 2510 guard blessed
@@ -66,7 +66,7 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=52000
+> 1 op heartbeat most=52000
 2500 1 ACQUIRE s limit=2
 > op take s seq=1 need=1 want=1 limit=2 queue
 2510 guard blessed
@@ -79,22 +79,23 @@ config away=9s
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=52000
+> 1 op heartbeat most=52000
 9001 until
 > 9000 op heartbeat most=52000
 9005 guard pending p1
 > log guard-pending node=0 cause=replica wait=13600
 13500 until
-> 10005 op heartbeat
-> 11005 op heartbeat
-> 12005 op heartbeat
-> 13005 op heartbeat
+> 9006 op heartbeat
+> 10006 op heartbeat
+> 11006 op heartbeat
+> 12006 op heartbeat
+> 13006 op heartbeat
 
 == a broker that stops does not stay away
 config away=9s
 0 ready 2
 2000 until
-> 1000 op heartbeat most=52000
+> 1 op heartbeat most=52000
 2500 stop
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
@@ -105,25 +106,20 @@ config away=9s
 config away=9s
 0 ready 2
 900 until
+> 1 op heartbeat most=52000
 990 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 1001 until
-> 1000 op heartbeat
 6000 until
-> 2000 op heartbeat
-> 3000 op heartbeat
-> 4000 op heartbeat
-> 5000 op heartbeat
-> 6000 op heartbeat
 
 == over a quorum all servers are asked as ever while one of them recovers
 config away=9s quorum=3
 0 ready 2
 10000 until
-> 1000 log guard-ready count=3 of=3
-> 1000 op heartbeat most=52000 on=0
-> 1000 op heartbeat most=52000 on=1
-> 1000 op heartbeat most=52000 on=2
+> 1 op heartbeat most=52000 on=0
+> 1 op heartbeat most=52000 on=1
+> 1 op heartbeat most=52000 on=2
+> 9000 log guard-ready count=3 of=3
 > 9000 op heartbeat most=52000 on=0
 > 9000 op heartbeat most=52000 on=2
 > 9000 op heartbeat most=52000 on=1

@@ -281,7 +281,7 @@ config quorum=3
 > 1 !FREE a
 20 down on=0
 9990 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 > 7583 op status a on=1
 
 == a watched name over a quorum: a server has the vote for another broker
@@ -293,7 +293,7 @@ config quorum=3
 > 1 OK
 > 1 !HELD a fence=50 broker=b3
 9990 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 > 7583 op status a on=0
 9991 < value a text=b9.0000000000000009.1|50 on=0
 > 1 !HELD a fence=50 broker=b9

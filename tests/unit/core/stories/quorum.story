@@ -79,7 +79,7 @@ config quorum=3
 > 1 OK fence=100 depth=1
 13 < granted a fence=100 on=2
 3400 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=0
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=1
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=2
@@ -99,7 +99,7 @@ config quorum=3
 > 1 OK fence=100 depth=1
 13 < granted a fence=100 on=2
 3400 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=0
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=1
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=2
@@ -123,7 +123,7 @@ config quorum=3
 > 1 OK fence=100 depth=1
 13 < granted a fence=100 on=2
 3400 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=0
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=1
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=2
@@ -150,8 +150,8 @@ config quorum=3
 0 ready 1
 10 guard pending p1 on=2
 13610 until
-> 1000 log guard-ready count=3 of=3
-> 1000 log guard-pending node=2 cause=replica wait=27200
+> 1010 log guard-ready count=3 of=3
+> 1010 log guard-pending node=2 cause=replica wait=27200
 > 13610 op bless pend=p1 on=2
 13620 < done @guard
 13620 guard blessed on=2
@@ -163,8 +163,8 @@ config quorum=3
 20 guard pending p1 on=2
 > log quorum-lost of=3 up=2 ready=1 needed=2
 13650 until
-> 1000 log guard-ready count=3 of=3
-> 1000 log guard-pending node=2 cause=replica wait=27200
+> 1010 log guard-ready count=3 of=3
+> 1010 log guard-pending node=2 cause=replica wait=27200
 13660 up on=1
 > log quorum-back of=3 up=3 ready=2 needed=2
 13661 until
@@ -177,8 +177,8 @@ config quorum=3
 20 guard pending p1 fence=90 on=2
 > log quorum-lost of=3 up=2 ready=1 needed=2
 27180 until
-> 1000 log guard-ready count=3 of=3
-> 1000 log guard-pending node=2 cause=replica wait=27200
+> 1010 log guard-ready count=3 of=3
+> 1010 log guard-pending node=2 cause=replica wait=27200
 27220 until
 > 27220 op bless pend=p1 on=2
 > 27220 log guard-fences node=2
@@ -190,8 +190,8 @@ config quorum=3
 20 guard pending p2 fence=90 on=2
 > log quorum-lost of=3 up=3 ready=1 needed=2
 13690 until
-> 1000 log guard-ready count=3 of=3
-> 1000 log guard-pending count=2 of=3 cause=replica wait=27200
+> 1010 log guard-ready count=3 of=3
+> 1010 log guard-pending count=2 of=3 cause=replica wait=27200
 > 13610 op bless pend=p1 on=1
 > 13610 log guard-fences node=1
 > 13620 op bless pend=p2 on=2
@@ -205,8 +205,9 @@ config quorum=3
 > log quorum-lost of=3 up=2 ready=1 needed=2
 500 guard pending p2 on=2
 > log guard-ready count=3 of=3
-> log guard-pending count=2 of=3 cause=replica wait=27200
+> log guard-pending node=0 cause=replica wait=27200
 13630 until
+> 1500 log guard-pending node=2 cause=replica wait=27200
 > 13620 op bless pend=p1 on=0
 13640 < done @guard
 13640 guard blessed on=0
@@ -221,8 +222,8 @@ config quorum=3
 20 guard pending p2 fresh on=2
 > log quorum-lost of=3 up=3 ready=1 needed=2
 13690 until
-> 1000 log guard-ready count=3 of=3
-> 1000 log guard-pending count=2 of=3 cause=emptied wait=27200
+> 1010 log guard-ready count=3 of=3
+> 1010 log guard-pending count=2 of=3 cause=emptied wait=27200
 > 13610 op bless pend=p1 on=1
 > 13620 op bless pend=p2 on=2
 
@@ -354,8 +355,8 @@ config quorum=3
 20 2 TRYLOCK a
 > 2 BUSY
 1000 message free 0 other a
-> log guard-ready count=3 of=3
 2000 until
+> 1010 log guard-ready count=3 of=3
 2001 message free 0 h a
 2002 message free 0 h a
 2010 until
@@ -382,7 +383,7 @@ config quorum=4
 > op undo a seq=1 on=3
 13 < queued a ttl=3s text=h on=2
 4010 until
-> 1000 log guard-ready count=4 of=4
+> 1010 log guard-ready count=4 of=4
 4040 until
 > 4033 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
 > 4033 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
@@ -400,7 +401,7 @@ config quorum=3
 12 < queued a ttl=1d text=h on=1
 > op undo a seq=1 on=2
 10010 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 10040 until
 > 10029 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
 > 10029 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
@@ -417,8 +418,8 @@ config quorum=3
 12 < queued a ttl=12s text=h on=1
 > op undo a seq=1 on=2
 1000 resubscribed
-> log guard-ready count=3 of=3
 2500 until
+> 1010 log guard-ready count=3 of=3
 > 1519 op acquire a seq=2 ttl=13000 reserve=1 queue on=0
 > 1519 op acquire a seq=2 ttl=13000 reserve=1 queue on=1
 > 1519 op acquire a seq=2 ttl=13000 reserve=1 queue on=2
@@ -489,7 +490,6 @@ config quorum=5
 > op undo a seq=1 on=4
 14 < queued a ttl=12s text=h on=3
 1000 until
-> 1000 log guard-ready count=5 of=5
 1001 message free 0 h a
 > op acquire a seq=2 ttl=13000 reserve=1 queue on=0
 > op acquire a seq=2 ttl=13000 reserve=1 queue on=1
@@ -497,6 +497,7 @@ config quorum=5
 > op acquire a seq=2 ttl=13000 reserve=1 queue on=3
 > op acquire a seq=2 ttl=13000 reserve=1 queue on=4
 1010 until
+> 1010 log guard-ready count=5 of=5
 
 == a majority may have had it: who waits is told of the end
 config quorum=3
@@ -524,7 +525,7 @@ config quorum=3
 > 1 OK fence=100 depth=1
 13 < granted a fence=100 on=2
 3400 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=0
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=1
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=2
@@ -571,7 +572,7 @@ config quorum=3
 > 1 OK fence=100 depth=1
 12 < unknown a on=2
 3000 until
-> 1000 log guard-ready count=3 of=3
+> 1010 log guard-ready count=3 of=3
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=0
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=1
 > 2208 op renew a seq=1 ttl=13000 fence=100 on=2

@@ -530,7 +530,6 @@ config quorum=3
 > 1 OK fence=100 depth=1
 13 < granted a fence=100 on=1
 1000 guard blessed on=0
-> log guard-ready count=3 of=3
 1000 guard blessed on=1
 1000 guard blessed on=2
 1010 clock 2000

@@ -1,0 +1,305 @@
+/*
+ * BROKERS.  One guard knows all brokers, since each calls them all; over a
+ * quorum all servers that can be reached are asked, because each may have
+ * missed a broker that reaches the others.
+ *
+ *	request --> a server can be reached --> asks --> all have answered,
+ *	            or have not --> tells all who have asked meanwhile
+ *	        --> none can --> unavailable
+ *
+ * A fleet has some brokers, at most a thousand or so, and people ask for it
+ * seldom.  So the answer is taken apart in one step.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "core/fleet.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
+#include "core/session/owner.h"
+#include "core/turn/emit.h"
+#include "core/turn/slot.h"
+
+#define WHY_SIZE 256
+#define INSTANCE_BYTES 16
+
+/* So many leases without a call, and a broker counts as missing. */
+#define MISSING_LEASES 2
+
+/* A growing list of members; owns them. */
+struct members {
+	struct member **v;
+	size_t n, size;
+};
+
+/* Who has asked. */
+struct asker {
+	uint64_t session, ref;
+};
+
+struct fleet {
+	struct members known; /* in the order of their names, each once */
+	int64_t told_ms;      /* when that was told; 0: never */
+	struct members fresh; /* of the answers so far, in no order */
+	unsigned under_way;   /* servers that have not answered yet */
+	bool told;	      /* some have */
+	struct asker *askers; /* owned */
+	size_t naskers, askers_size;
+};
+
+static void
+members_fini(struct members *m)
+{
+	while (m->n > 0)
+		free(m->v[--m->n]);
+	free(m->v);
+	*m = (struct members){ NULL, 0, 0 };
+}
+
+void
+fleet_init(struct core *core)
+{
+	core->fleet = xcalloc(1, sizeof(*core->fleet));
+}
+
+void
+fleet_fini(struct core *core)
+{
+	members_fini(&core->fleet->known);
+	members_fini(&core->fleet->fresh);
+	free(core->fleet->askers);
+	free(core->fleet);
+}
+
+int64_t
+core_brokers_told_ms(const struct core *core)
+{
+	return core->fleet->told_ms;
+}
+
+/* Returns the length of NAME in NAME.INSTANCE, which has 16 hexadecimal digits. */
+static size_t
+name_length(const char *id)
+{
+	size_t len = strlen(id), hex = INSTANCE_BYTES;
+
+	if (len <= hex + 1 || id[len - hex - 1] != '.' ||
+	    strspn(id + len - hex, "0123456789abcdef") != hex)
+		return len;
+	return len - hex - 1;
+}
+
+static int64_t
+number_or(const char *word, int64_t otherwise)
+{
+	uint64_t n;
+
+	return parse_number(word, strlen(word), INT64_MAX / 4, &n) ? (int64_t)n
+								   : otherwise;
+}
+
+/*
+ * Takes a line apart; words at its end may be missing.  All brokers of a Redis
+ * have the same lease, or are refused.
+ */
+static struct member *
+member_new(const struct core *core, const char *line, size_t len)
+{
+	struct member *one = xcalloc(1, sizeof(*one) + len + 1);
+	char *p = one->text;
+	size_t i;
+
+	memcpy(p, line, len);
+	for (i = 0; i < MEMBER_WORDS; i++) {
+		one->words[i] = *p != '\0' ? p : "-";
+		p += strcspn(p, " ");
+		if (*p != '\0')
+			*p++ = '\0';
+	}
+	one->name_len = name_length(one->words[MEMBER_ID]);
+	one->seen_ms = number_or(one->words[MEMBER_SEEN], 0);
+	one->lease_ms =
+	    number_or(one->words[MEMBER_LEASE], core->config.lease_ms);
+	one->missing = one->seen_ms > MISSING_LEASES * one->lease_ms;
+	return one;
+}
+
+static void
+members_add(struct members *m, struct member *one)
+{
+	if (m->n == m->size) {
+		m->size = m->size == 0 ? 16 : 2 * m->size;
+		m->v = xrealloc(m->v, m->size * sizeof(*m->v));
+	}
+	m->v[m->n++] = one;
+}
+
+static void
+members_read(
+    const struct core *core, struct members *m, const char *text, size_t len)
+{
+	const char *end = text + len, *line_end;
+
+	for (; text < end; text = line_end + 1) {
+		line_end = memchr(text, '\n', (size_t)(end - text));
+		if (line_end == NULL)
+			line_end = end;
+		members_add(
+		    m, member_new(core, text, (size_t)(line_end - text)));
+	}
+}
+
+/* By name; of one name that comes first which was seen last. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct member *x = *(struct member *const *)a;
+	const struct member *y = *(struct member *const *)b;
+	size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
+	int names = memcmp(x->text, y->text, n);
+
+	if (names == 0)
+		names =
+		    (x->name_len > y->name_len) - (x->name_len < y->name_len);
+	return names != 0
+		   ? names
+		   : (x->seen_ms > y->seen_ms) - (x->seen_ms < y->seen_ms);
+}
+
+static bool
+same_name(const struct member *x, const struct member *y)
+{
+	return x->name_len == y->name_len &&
+	       memcmp(x->text, y->text, x->name_len) == 0;
+}
+
+static bool
+same_id(const struct member *x, const struct member *y)
+{
+	return strcmp(x->words[MEMBER_ID], y->words[MEMBER_ID]) == 0;
+}
+
+/*
+ * Each broker comes once, as it was seen last.  Of those of one name the last
+ * one stays and all that are not missing: the others died, and the name was
+ * started again since.
+ */
+static void
+members_merge(struct members *m)
+{
+	size_t i, k, n = 0;
+
+	if (m->n > 0)
+		qsort(m->v, m->n, sizeof(*m->v), compare);
+	for (i = 0; i < m->n; i++) {
+		for (k = n; k > 0 && same_name(m->v[k - 1], m->v[i]) &&
+			    !same_id(m->v[k - 1], m->v[i]);)
+			k--;
+		if (k > 0 && same_name(m->v[k - 1], m->v[i]))
+			free(m->v[i]); /* that one again */
+		else if (n > 0 && m->v[i]->missing &&
+			 same_name(m->v[n - 1], m->v[i]))
+			free(m->v[i]);
+		else
+			m->v[n++] = m->v[i];
+	}
+	m->n = n;
+}
+
+static bool
+fleet_ask(struct core *core, uint32_t shard)
+{
+	struct slot *slot;
+
+	if (!guard_reached(core, shard))
+		return false;
+	slot_submit(core, &slot, OP_BROKERS, SLOT_FLEET, shard, "", 0);
+	slot->shard = shard;
+	core->fleet->under_way++;
+	return true;
+}
+
+void
+fleet_request(
+    struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	struct fleet *f = core->fleet;
+	char why[WHY_SIZE];
+	uint32_t i;
+
+	for (i = 0; f->naskers == 0 && i < core->config.shards; i++)
+		if (fleet_ask(core, i) && !quorum_used(core))
+			break;
+	if (f->under_way == 0) {
+		guard_why(core, 0, why, sizeof(why));
+		emit_error(
+		    core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
+		return;
+	}
+	if (f->naskers == f->askers_size) {
+		f->askers_size = f->naskers == 0 ? 4 : 2 * f->naskers;
+		f->askers =
+		    xrealloc(f->askers, f->askers_size * sizeof(*f->askers));
+	}
+	f->askers[f->naskers++] = (struct asker){ owner->id, rq->ref };
+}
+
+/* Replies to sessions without a connection go nowhere. */
+static void
+fleet_tell(struct core *core, const char *why)
+{
+	struct fleet *f = core->fleet;
+	size_t i;
+
+	for (i = 0; i < f->naskers; i++)
+		if (f->told)
+			emit_fleet(
+			    core, f->askers[i].session, f->askers[i].ref);
+		else
+			emit_error(core, f->askers[i].session, f->askers[i].ref,
+			    ERR_UNAVAILABLE, "%s", why);
+	f->naskers = 0;
+	f->told = false;
+}
+
+void
+fleet_outcome(struct core *core, uint32_t shard, const struct outcome *o)
+{
+	struct fleet *f = core->fleet;
+	char why[WHY_SIZE] = "";
+
+	assert(f->under_way > 0);
+	f->under_way--;
+	if (o->status == OUTCOME_VALUE) {
+		f->told = true;
+		members_read(core, &f->fresh, o->text, o->text_len);
+	}
+	if (f->under_way > 0)
+		return;
+	if (f->told) {
+		members_fini(&f->known);
+		members_merge(&f->fresh);
+		f->known = f->fresh;
+		f->fresh = (struct members){ NULL, 0, 0 };
+		f->told_ms = core->now_ms;
+	} else if (o->text_len > 0) {
+		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
+	} else {
+		guard_why(core, shard, why, sizeof(why));
+	}
+	fleet_tell(core,
+	    why[0] != '\0' ? why : "Redis did not answer in time; try again");
+}
+
+const struct member *
+fleet_member(const struct core *core, size_t i)
+{
+	const struct members *m = &core->fleet->known;
+
+	return i < m->n ? m->v[i] : NULL;
+}

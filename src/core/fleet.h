@@ -1,0 +1,47 @@
+/*
+ * BROKERS: which brokers use the same Redis, according to its guard.
+ *
+ * The broker asks when somebody wants to know, and remembers the answer: it is
+ * what it can tell people while Redis is away.
+ */
+#ifndef LOCKBROKER_CORE_FLEET_H
+#define LOCKBROKER_CORE_FLEET_H
+
+#include "core/session/request.h"
+#include "core/turn/turn.h"
+
+/* What a server says about a broker; - in place of what it does not know. */
+enum member_word {
+	MEMBER_ID,   /* NAME.INSTANCE, as in tokens */
+	MEMBER_SEEN, /* so many ms ago */
+	MEMBER_ADDRESS,
+	MEMBER_VERSION,
+	MEMBER_LEASE, /* ms */
+	MEMBER_HTTP,
+	MEMBER_WORDS
+};
+
+struct member {
+	size_t name_len; /* of its name, which begins its id */
+	int64_t seen_ms; /* before it was told */
+	int64_t lease_ms;
+	bool missing;			 /* not seen for long */
+	const char *words[MEMBER_WORDS]; /* in `text` */
+	char text[];
+};
+
+void fleet_init(struct core *core);
+void fleet_fini(struct core *core);
+
+/* A BROKERS of the owner.  The answer comes later, if Redis can be reached. */
+void fleet_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+
+/* A server has answered, or has not. */
+void fleet_outcome(struct core *core, uint32_t shard, const struct outcome *o);
+
+/* Returns one of the brokers, in the order of their names; NULL behind the last.
+ * It lives until the next step. */
+const struct member *fleet_member(const struct core *core, size_t i);
+
+#endif

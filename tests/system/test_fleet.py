@@ -1,0 +1,135 @@
+"""Which brokers use the same Redis, and which one is missing: BROKERS, `lockbroker brokers`, and
+/status.json."""
+
+import json
+import subprocess
+
+from lib import http
+from lib.broker import find_program
+from lib.case import SystemTest, grace_of
+from lib.cluster import Cluster
+from lib.wait import eventually
+
+LEASE = 2
+
+
+def parts(line):
+    """The name and the fields of a row."""
+    name, *fields = line.split(" ")
+    return name, dict(field.split("=", 1) for field in fields)
+
+
+class Fleet(SystemTest):
+    limit = 60
+
+    def brokers_at(self, client):
+        return dict(parts(line) for line in client.ok("BROKERS").body)
+
+    def command(self, broker, *words):
+        done = subprocess.run([find_program("lockbroker"), "-S", broker.unix_path, *words, "brokers"],
+                              text=True, stdout=subprocess.PIPE, check=True)
+        return done.stdout
+
+    def test_who_is_there_and_who_is_missing(self):
+        server = self.redis()
+        self.broker(server, name="a", trust_new=True, lease=LEASE, broker={
+            "address": "a.example.org:5625", "http_address": "http://a.example.org:5627/"})
+        self.broker(server, name="b", trust_new=True, lease=LEASE)
+        client = self.client()
+        version = client.ok("VERSION")["version"]
+        fleet = self.brokers_at(client)
+        self.assertEqual(list(fleet), ["a", "b"])
+        for fields in fleet.values():
+            self.assertEqual((fields["version"], fields["lease"]), (version, f"{LEASE}000ms"))
+            self.assertLess(int(fields["seen"][:-2]), 2 * LEASE * 1000)
+            self.assertNotIn("missing", fields)
+        self.assertEqual((fleet["a"]["self"], fleet["a"]["address"], fleet["a"]["http"]),
+                         ("1", "a.example.org:5625", "http://a.example.org:5627/"))
+        self.assertFalse({"self", "address", "http"} & set(fleet["b"]))
+        self.assertEqual(self.brokers_at(self.client(self.brokers[1]))["b"]["self"], "1")
+        self.brokers[1].kill()
+        eventually(lambda: "missing" in self.brokers_at(client)["b"], 3 * LEASE + 5, "it is missing")
+        self.assertRegex(self.command(self.brokers[0]),
+                         r"(?m)^a +this .*\nb +MISSING +\d+\.?\d*s? ")
+        told = [json.loads(line) for line in self.command(self.brokers[0], "--json").splitlines()]
+        self.assertEqual([(one["name"], one.get("missing")) for one in told], [("a", None), ("b", 1)])
+        # One that is started again is not missing.
+        self.brokers[1].expected_status = 0
+        self.brokers[1].start()
+        eventually(lambda: "missing" not in self.brokers_at(client)["b"], 5)
+        self.assertEqual(list(self.brokers_at(client)), ["a", "b"])
+
+    def test_one_that_stops_is_forgotten_at_once(self):
+        server = self.redis()
+        for name in "ab":
+            self.broker(server, name=name, trust_new=True, lease=LEASE)
+        self.assertEqual(self.brokers[1].stop(), 0)
+        self.assertEqual(list(self.brokers_at(self.client())), ["a"])
+
+    def test_a_dead_one_stays_for_a_day_unless_its_name_lives(self):
+        server = self.redis()
+        self.broker(server, name="a", trust_new=True, lease=LEASE)
+        now = int(server.cmd("TIME")[0]) * 1000
+        dead = {"a.00000000000000aa": 60000, "b.00000000000000aa": 60000,
+                "b.00000000000000bb": 80000, "c.00000000000000aa": 86390000,
+                "d.00000000000000aa": 86410000}
+        for broker, ago in dead.items():
+            server.cmd("HSET", "lock:@guard", "b:" + broker, now - ago, "i:" + broker, "0 2000 -")
+        server.cmd("HDEL", "lock:@guard", "swept")
+        eventually(lambda: server.cmd("HEXISTS", "lock:@guard", "swept"), 10)
+        left = [field for field in server.cmd("HKEYS", "lock:@guard") if field[:2] in ("b:", "i:")]
+        self.assertEqual({field[2:] for field in left if not field[2:].startswith("a.")},
+                         {"b.00000000000000aa", "c.00000000000000aa"})
+        self.assertEqual(len([field for field in left if field[2:].startswith("a.")]), 2)
+        fleet = self.brokers_at(self.client())
+        self.assertEqual([(name, fields.get("missing")) for name, fields in fleet.items()],
+                         [("a", None), ("b", "1"), ("c", "1")])
+
+    def test_redis_has_forgotten_them(self):
+        server = self.redis()
+        self.broker(server, name="a", trust_new=True, lease=LEASE,
+                    broker={"http_address": "https://a/"})
+        client = self.client()
+        server.cmd("FLUSHALL")
+        eventually(lambda: self.brokers_at(client).get("a", {}).get("http") == "https://a/", 5)
+
+    def test_redis_is_away(self):
+        server = self.redis()
+        broker = self.broker(server, name="a", trust_new=True, lease=LEASE, start=False)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        client, web = self.client(broker), http.of(broker)
+        eventually(lambda: client.ask("READY").ok, 20, "it grants")
+
+        def status():
+            return web.get("/status.json").json
+
+        told = status()
+        self.assertEqual([(x["name"], x["self"], x["lease_ms"]) for x in told["brokers"]],
+                         [("a", True, LEASE * 1000)])
+        self.assertLess(told["brokers_ago_ms"], 5000)
+        server.kill()
+        eventually(lambda: client.ask("BROKERS").code == "unavailable", 10, "it says so")
+        self.assertEqual([x["name"] for x in status()["brokers"]], ["a"])
+
+    def test_over_a_quorum(self):
+        servers = [self.redis(tcp=True) for _ in range(3)]
+        for name in "ab":
+            self.broker(name=name, lease=LEASE, trust_new=True, ready=False, redis={
+                "mode": "quorum", "nodes": [server.address for server in servers]})
+        client = self.client()
+        eventually(lambda: client.ask("READY").ok, 20, "it grants")
+        eventually(lambda: list(self.brokers_at(client)) == ["a", "b"], 10)
+        servers[0].kill()
+        eventually(lambda: len(self.brokers_at(client)) == 2, 10)
+        self.brokers[1].kill()
+        eventually(lambda: "missing" in self.brokers_at(client)["b"], 3 * LEASE + 5, "it is missing")
+
+    def test_in_a_cluster(self):
+        cluster = Cluster(self.directory)
+        self.addCleanup(cluster.stop)
+        for name in "ab":
+            self.broker(name=name, lease=LEASE, trust_new=True, ready=False, redis={
+                "mode": "cluster", "nodes": cluster.addresses[:1], "replicas": 0})
+        client = self.client()
+        eventually(lambda: list(self.brokers_at(client)) == ["a", "b"], grace_of(LEASE) + 20)
