@@ -30,6 +30,7 @@ struct run {
 	const struct run_state *state; /* NULL when done */
 	int64_t deadline_ms;	       /* of the state */
 	int64_t began_ms;	       /* when it began to wait */
+	int64_t ask_ms;		       /* when to ask, or not to wait longer */
 	int64_t granted_ms;	       /* when it heard of the grant */
 	uint64_t session;	       /* at the broker */
 	char *fence;		       /* owned */
@@ -40,6 +41,7 @@ struct run {
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */
 	bool foreign_told;	       /* that it can't end another user's */
+	bool asked;		       /* the broker that it waits at */
 	bool lost;
 	bool graced; /* the broker has got the grace */
 	bool again;  /* the broker went away before the start */

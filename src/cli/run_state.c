@@ -35,6 +35,14 @@
 #define ANSWER_SLACK_MS 5000
 #define CANCEL_MS 2000
 
+/*
+ * A broker that hangs keeps its connections, so it is asked from time to time
+ * whether it is there. Without another address there is nothing to gain by
+ * leaving its queue early.
+ */
+#define ASK_EVERY_MS 5000
+#define ANSWER_ALONE_MS 30000
+
 /* WAITING. */
 
 static void
@@ -91,8 +99,26 @@ waiting_in_vain(struct run *run, bool busy)
 }
 
 static void
+waiting_ask(struct run *run, int64_t now)
+{
+	run->asked = true;
+	run->ask_ms = now + (run->cli->addresses.n > 1 ? CLIENT_ANSWER_MS
+						       : ANSWER_ALONE_MS);
+	client_send(&run->client, "@" TAG_ASK " PING");
+}
+
+static void
+waiting_answered(struct run *run, int64_t now)
+{
+	run->asked = false;
+	run->ask_ms = now + ASK_EVERY_MS;
+}
+
+static void
 waiting_message(struct run *run, const struct message *m)
 {
+	if (message_answers(m, TAG_ASK))
+		waiting_answered(run, now_ms());
 	if (!message_answers(m, TAG_TAKE))
 		return;
 	switch (message_status(m)) {
@@ -124,12 +150,16 @@ waiting_signal(struct run *run, const struct signals_one *one)
 static void
 waiting_time(struct run *run, int64_t now)
 {
-	if (now < run->deadline_ms)
-		return;
-	progress_stop(&run->progress);
-	say_code("unreachable", "%s: the broker does not answer",
-	    run->client.address->text);
-	run_finish(run, CLI_EXIT_UNREACHABLE);
+	if (now >= run->deadline_ms || (run->asked && now >= run->ask_ms))
+		run_again(run, "the broker does not answer");
+	else if (now >= run->ask_ms)
+		waiting_ask(run, now);
+}
+
+static int64_t
+waiting_deadline(const struct run *run)
+{
+	return min_ms(run->deadline_ms, run->ask_ms);
 }
 
 const struct run_state run_waiting = {
@@ -139,7 +169,7 @@ const struct run_state run_waiting = {
 	run_closed_again,
 	run_no_child,
 	waiting_time,
-	run_at_deadline,
+	waiting_deadline,
 };
 
 /* CANCELLING. */
@@ -273,6 +303,7 @@ run_begin(struct run *run)
 	run->deadline_ms = wait_ms == REQUEST_FOREVER
 			       ? NEVER_MS
 			       : now_ms() + wait_ms + ANSWER_SLACK_MS;
+	waiting_answered(run, now_ms());
 	buf_init(&line);
 	request_take(&o->request, wait_ms, &line);
 	client_send(&run->client, "@" TAG_TAKE " %.*s", (int)buf_len(&line),

@@ -20,6 +20,7 @@ struct signals_one;
 #define TAG_CANCEL "4"
 #define TAG_RESUME "5"
 #define TAG_GRACE "6"
+#define TAG_ASK "7"
 #define TAG_END "8"
 
 /* If the broker takes longer to confirm, it learns from our closing. */

@@ -4,6 +4,7 @@ import re
 import socket
 
 from lib.proxy import Proxy
+from lib.wait import eventually
 from test_cli import CommandTest
 
 
@@ -45,6 +46,26 @@ class Starts(CommandTest):
                                                address=net.address)
                 self.assertEqual((status, out), (0, "ran\n"), err)
                 self.assertEqual(err.count("does not confirm"), 1)
+
+    def test_a_broker_that_hangs_while_it_waits(self):
+        self.broker(self.server, name="b2", trust_new=True, lease=self.lease)
+        b1, b2 = self.brokers
+        addresses = f"127.0.0.1:{b1.port},127.0.0.1:{b2.port}"
+        control = self.client(b2)
+        control.lock("x")
+        waiting = [self.start("run", "-v", *words, "x", "--", "echo", "ran", address=addresses)
+                   for words in ((), ("-w", "30"), ("-w", "5"))]
+        waiting.append(self.start("elect", "-v", "x", "--", "echo", "ran", address=addresses))
+        there = self.client(b1)
+        eventually(lambda: there.ok("STATUS x")["waiters"] == "4")
+        there.close()
+        b1.freeze()
+        control.ok("UNLOCK x")
+        for child in waiting:
+            status, out, err = self.end(child, 15)
+            self.assertEqual((status, out), (0, "ran\n"), err)
+            self.assertIn(f"127.0.0.1:{b1.port}: the broker does not answer", err)
+        b1.thaw()
 
     def test_a_hold_that_is_too_short(self):
         self.assertEqual(self.run_it("run", "--hold", "99ms", "x", "true")[0], 64)
