@@ -20,6 +20,7 @@
 
 #include "base/now.h"
 #include "base/tcp.h"
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "cli/client.h"
 #include "cli/login.h"
@@ -199,11 +200,10 @@ static enum client_got
 client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
     const struct client_probe *probe, struct message *reply)
 {
-	int64_t deadline_ms = now_ms() + CLIENT_ANSWER_MS;
+	const int64_t deadline_ms =
+	    min_ms(now_ms() + CLIENT_ANSWER_MS, probe->deadline_ms);
 	enum client_got got;
 
-	if (probe->deadline_ms < deadline_ms)
-		deadline_ms = probe->deadline_ms;
 	if (!client_connect(c, sa, len))
 		return CLIENT_NOTHING;
 	client_send(c, "%s", probe->line);
@@ -243,6 +243,30 @@ client_try_path(struct client *c, const char *path,
 }
 
 /*
+ * Until when to try an address if so many are left: one that hangs must not use
+ * up the time of the next.
+ */
+static int64_t
+share_end(const struct client_probe *probe, size_t left)
+{
+	const int64_t now = now_ms();
+
+	if (probe->deadline_ms == NEVER_MS)
+		return NEVER_MS;
+	return now + (probe->deadline_ms - now) / (int64_t)left;
+}
+
+static size_t
+list_length(const struct addrinfo *ai)
+{
+	size_t n = 0;
+
+	for (; ai != NULL; ai = ai->ai_next)
+		n++;
+	return n;
+}
+
+/*
  * If one of the host's addresses speaks something else, that is the reason
  * given.
  */
@@ -251,6 +275,7 @@ client_try_host(struct client *c, const struct address *a,
     const struct client_probe *probe, struct message *reply)
 {
 	struct addrinfo hints, *all, *ai;
+	struct client_probe one = *probe;
 	enum client_got got = CLIENT_NOTHING;
 	bool foreign = false;
 	int rc;
@@ -266,7 +291,8 @@ client_try_host(struct client *c, const struct address *a,
 	for (ai = all;
 	     ai != NULL && got != CLIENT_MESSAGE && got != CLIENT_REFUSED;
 	     ai = ai->ai_next) {
-		got = client_try(c, ai->ai_addr, ai->ai_addrlen, probe, reply);
+		one.deadline_ms = share_end(probe, list_length(ai));
+		got = client_try(c, ai->ai_addr, ai->ai_addrlen, &one, reply);
 		foreign = foreign || got == CLIENT_GARBAGE;
 	}
 	freeaddrinfo(all);
@@ -281,15 +307,17 @@ client_open(struct client *c, const struct address_list *list,
     const struct client_probe *probe, struct message *reply, struct buf *errors)
 {
 	enum client_got got, all = CLIENT_GARBAGE;
+	struct client_probe one = *probe;
 	const struct place *a;
 	size_t i;
 
 	for (i = 0; i < list->n; i++) {
 		a = &list->items[(probe->first + i) % list->n];
 		c->address = a;
+		one.deadline_ms = share_end(probe, list->n - i);
 		got = a->at.path != NULL
-			  ? client_try_path(c, a->at.path, probe, reply)
-			  : client_try_host(c, &a->at, probe, reply);
+			  ? client_try_path(c, a->at.path, &one, reply)
+			  : client_try_host(c, &a->at, &one, reply);
 		if (got == CLIENT_MESSAGE)
 			return got;
 		if (got == CLIENT_REFUSED ||

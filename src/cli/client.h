@@ -63,7 +63,7 @@ void client_close(struct client *c);
 struct client_probe {
 	const char *line;    /* that the broker has to answer */
 	size_t first;	     /* the address to begin with */
-	int64_t deadline_ms; /* no attempt lasts longer; NEVER_MS */
+	int64_t deadline_ms; /* of all, in equal shares; NEVER_MS */
 };
 
 /*

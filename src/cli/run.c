@@ -34,7 +34,7 @@
 /* Between attempts: each costs little, and a restart takes no longer. */
 #define RETRY_PAUSE_MS 100
 
-/* However short -w is, a live broker gets this long to answer. */
+/* However short -w is, each broker gets this long to answer. */
 #define ANSWER_LEAST_MS 1000
 
 static void
@@ -219,7 +219,8 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 
 	buf_init(&errors);
 	if (until_ms > now_ms())
-		deadline_ms = now_ms() + ANSWER_LEAST_MS;
+		deadline_ms =
+		    now_ms() + ANSWER_LEAST_MS * (int64_t)run->cli->addresses.n;
 	for (;;) {
 		if (until_ms > deadline_ms)
 			deadline_ms = until_ms;

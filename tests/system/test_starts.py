@@ -4,7 +4,7 @@ import re
 import socket
 
 from lib.proxy import Proxy
-from lib.wait import eventually
+from lib.wait import eventually, now, patience
 from test_cli import CommandTest
 
 
@@ -65,6 +65,19 @@ class Starts(CommandTest):
             status, out, err = self.end(child, 15)
             self.assertEqual((status, out), (0, "ran\n"), err)
             self.assertIn(f"127.0.0.1:{b1.port}: the broker does not answer", err)
+        b1.thaw()
+
+    def test_a_broker_that_hangs_leaves_the_next_one_time(self):
+        self.broker(self.server, name="b2", trust_new=True, lease=self.lease)
+        b1, b2 = self.brokers
+        addresses = f"127.0.0.1:{b1.port},127.0.0.1:{b2.port}"
+        b1.freeze()
+        for wait in ("0.1", "1", "3"):
+            start = now()
+            status, out, err = self.run_it("run", "-w", wait, "x", "--", "echo", "ran",
+                                           address=addresses)
+            self.assertEqual((status, out, err), (0, "ran\n", ""), wait)
+            self.assertLess(now() - start, patience(max(float(wait), 2)))
         b1.thaw()
 
     def test_a_hold_that_is_too_short(self):
